@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libperfctr: per-thread virtual performance counters.
+ *
+ * A handle stands for the context of one thread.  A thread that opened its own context reads its
+ * counters in user mode, without a system call, by perfctr_read_pmc() and perfctr_read_tsc();
+ * everything else is a system call and works on any context.
+ *
+ * Functions that return int return 0 (or an index), or -1 with errno set; those that return a
+ * pointer return NULL with errno set.  The library prints nothing and keeps no global state.
+ * Different threads may use different handles at the same time; one handle may be read, but not
+ * closed, by several threads at once.
+ */
+#ifndef PERFCTR_H
+#define PERFCTR_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <linux/perfctr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The context of one thread. */
+struct perfctr;
+
+/* perfctr_event_control.counter: take the lowest free general counter. */
+#define PERFCTR_ANY UINT32_MAX
+
+/*
+ * perfctr_pmu_info - what the machine can count and who holds its counters now.
+ * Errors: ENODEV (the kernel has no perfctr), EACCES (no permission for /dev/perfctr), EPROTO (the
+ * kernel speaks another ABI version).  Opens and closes the device: three system calls.
+ */
+int perfctr_pmu_info(struct perfctr_pmu_info *info);
+
+/*
+ * perfctr_open - create the context of the calling thread and map its state page.
+ * It counts nothing until perfctr_control().  Errors: those of perfctr_pmu_info(), EEXIST (the
+ * thread has a context), EMFILE, ENOMEM.
+ */
+struct perfctr *perfctr_open(void);
+
+/*
+ * perfctr_open_tid - open the context of thread tid, 0 for the calling one.
+ * flags: PERFCTR_OPEN_CREATE makes the context, otherwise it must exist.  The state page is mapped
+ * only when the thread is the caller.  Errors: also ENOENT (no context), ESRCH (no such thread),
+ * EACCES (it may not be traced by the caller: ptrace(2), "Ptrace access mode checking"), EINVAL.
+ */
+struct perfctr *perfctr_open_tid(pid_t tid, unsigned int flags);
+
+/* perfctr_close - unmap and close; p may be NULL.  errno stays as it was. */
+void perfctr_close(struct perfctr *p);
+
+/* perfctr_fd - the descriptor of the context, for the calls of perfctr(4); it stays p's own. */
+int perfctr_fd(const struct perfctr *p);
+
+/*
+ * perfctr_page - the state page, for perfctr_read_pmc() and perfctr_read_tsc().
+ * NULL when it is not mapped (another thread's context) or the thread may not execute RDPMC; then
+ * use perfctr_read() or perfctr_read_counter().
+ */
+const struct perfctr_page *perfctr_page(const struct perfctr *p);
+
+/* perfctr_control_init - an empty control: the virtual time stamp alone. */
+void perfctr_control_init(struct perfctr_control *c);
+
+/*
+ * perfctr_control_add - append an event; returns its index, the i of perfctr_read_pmc().
+ * counter: RDPMC index or PERFCTR_ANY.  evntsel: event select register as in the Intel SDM,
+ * volume 3, 20.2.1.1.  evntsel2: second word where the machine has one, else 0.  Error: ENOSPC
+ * (PERFCTR_MAX_COUNTERS events are there).  No system call.
+ */
+int perfctr_control_add(struct perfctr_control *c, uint32_t counter, uint64_t evntsel,
+			uint64_t evntsel2);
+
+/*
+ * perfctr_control_assign - give every PERFCTR_ANY of c the lowest general counter that no other
+ * event of c names.  Error: ENOSPC with bad_event (none is left); c is otherwise unchanged then.
+ * No system call.
+ */
+int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_info *info);
+
+/*
+ * perfctr_control - let p count c: assigns, validates, clears all sums, starts.
+ * With PERFCTR_CONTROL_STOPPED in c->flags it waits for perfctr_start().  A refusal changes nothing
+ * and sets c->bad_event and c->bad_reason when one event is at fault.  Errors: EINVAL, EACCES
+ * (bad_reason), ENOSPC (perfctr_control_assign()), EBUSY (perf_events or the NMI watchdog has the
+ * counters), ENODEV (the machine has no PMU that the kernel knows), EPERM, ESRCH (the thread has
+ * exited), ENOMEM.  perfctr_control_error() words them.
+ */
+int perfctr_control(struct perfctr *p, struct perfctr_control *c);
+
+/*
+ * perfctr_start, perfctr_stop - go on and pause; sums stay.
+ * Errors: EINVAL (start without a control), ESRCH (the thread has exited), EPERM.
+ */
+int perfctr_start(struct perfctr *p);
+int perfctr_stop(struct perfctr *p);
+
+/*
+ * perfctr_read - all sums, exact at the moment of the call, by a system call.
+ * tsc is in ticks of the time stamp counter, counter[i] in occurrences of event i.  Works on any
+ * context; after the thread has exited it gives the final sums.
+ */
+int perfctr_read(const struct perfctr *p, struct perfctr_counts *out);
+
+/*
+ * perfctr_read_counter - counter i by the fastest way that is right here: RDPMC when the caller is
+ * the thread itself and may, else a system call.  0 with errno set on failure (EINVAL: no counter
+ * i), errno untouched otherwise.
+ */
+uint64_t perfctr_read_counter(const struct perfctr *p, unsigned int i);
+
+/*
+ * perfctr_event_parse - read "evntsel[/evntsel2][@pmc]" into *event.
+ * Numbers are hexadecimal with 0x in front; pmc may also be one decimal digit, without it
+ * event->counter is PERFCTR_ANY.  On failure (EINVAL) *event is unchanged and error[size] holds one
+ * sentence that says why and what to write.  No system call.
+ */
+int perfctr_event_parse(const char *spec, struct perfctr_event_control *event, char *error,
+			size_t size);
+
+/*
+ * perfctr_event_format - write *event as perfctr_event_parse() reads it, as snprintf(3) does.
+ * PERFCTR_EVENT_TEXT bytes always suffice.
+ */
+#define PERFCTR_EVENT_TEXT 48
+int perfctr_event_format(const struct perfctr_event_control *event, char *text, size_t size);
+
+/*
+ * perfctr_open_error - one sentence for the errno value that perfctr_pmu_info() or perfctr_open*()
+ * failed with: what is wrong and what to do.  Looks at /dev/perfctr.
+ */
+void perfctr_open_error(int error, char *text, size_t size);
+
+/*
+ * perfctr_control_error - likewise for perfctr_control() or perfctr_control_assign() of c: names
+ * the event at fault, what is allowed and what to do, or who holds the counters (looks at
+ * /proc/sys/kernel/nmi_watchdog).
+ */
+void perfctr_control_error(int error, const struct perfctr_control *c,
+			   const struct perfctr_pmu_info *info, char *text, size_t size);
+
+/* The way on when a fast read was disturbed or the context is stopped. */
+uint64_t perfctr_read_pmc_slow(const struct perfctr_page *page, unsigned int i);
+uint64_t perfctr_read_tsc_slow(const struct perfctr_page *page);
+
+#if defined(__x86_64__) || defined(__i386__)
+/*
+ * The kernel changes bias and recheck only while the reading thread does not run, so a read needs
+ * no fences: it must load bias before the hardware counter and recheck after it.  While a control
+ * is in force bias never gets smaller, so bias == recheck proves that it had this value in between,
+ * when the counter was read: there is no ABA.
+ *
+ * On i386 a switch may come between the two halves of a load.  High half of bias first, low half of
+ * recheck first makes the equal halves prove it still: equal high halves say that the high half
+ * was the same all the time from the first load to the last, and with it equal low halves say, from
+ * the second load to the third, the same of the low half; the counter is read between these two.
+ */
+#ifdef __x86_64__
+static inline uint64_t perfctr_load_bias(const struct perfctr_page_counter *c)
+{
+	return c->bias;
+}
+
+static inline int perfctr_recheck(const struct perfctr_page_counter *c, uint64_t bias)
+{
+	return c->recheck == bias;
+}
+#else
+typedef uint32_t __attribute__((__may_alias__)) perfctr_half;
+
+static inline uint64_t perfctr_load_bias(const struct perfctr_page_counter *c)
+{
+	const volatile perfctr_half *half = (const volatile perfctr_half *)&c->bias;
+	uint64_t high = half[1];
+
+	return high << 32 | half[0];
+}
+
+static inline int perfctr_recheck(const struct perfctr_page_counter *c, uint64_t bias)
+{
+	const volatile perfctr_half *half = (const volatile perfctr_half *)&c->recheck;
+
+	return half[0] == (uint32_t)bias && half[1] == (uint32_t)(bias >> 32);
+}
+#endif
+
+/*
+ * One try; false when it was disturbed.  The memory clobber keeps the loads in their order.  The
+ * halves are unsigned long because RDPMC and RDTSC clear the upper 32 bits of RAX and RDX: it saves
+ * the instruction that would do it again.
+ */
+static inline int perfctr_try_pmc(const struct perfctr_page_counter *c, uint64_t *value)
+{
+	uint64_t bias = perfctr_load_bias(c);
+	unsigned long low, high;
+
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(c->rdpmc) : "memory");
+	*value = bias + ((uint64_t)high << 32 | low);
+	return perfctr_recheck(c, bias);
+}
+
+static inline int perfctr_try_tsc(const struct perfctr_page_counter *c, uint64_t *value)
+{
+	uint64_t bias = perfctr_load_bias(c);
+	unsigned long low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	*value = bias + ((uint64_t)high << 32 | low);
+	return perfctr_recheck(c, bias);
+}
+
+/*
+ * perfctr_read_pmc - counter i of the calling thread, exact, without a system call: 8 instructions
+ * on x86-64 when i is a constant.  page: what perfctr_page() gave this thread.  i must be smaller
+ * than page->n_counters.  Not for another thread or a child process: RDPMC reads the CPU that
+ * executes it.
+ */
+static inline uint64_t perfctr_read_pmc(const struct perfctr_page *page, unsigned int i)
+{
+	uint64_t value;
+
+	if (__builtin_expect(perfctr_try_pmc(&page->counter[i], &value), 1))
+		return value;
+	return perfctr_read_pmc_slow(page, i);
+}
+
+/* perfctr_read_tsc - likewise the virtual time stamp, in ticks: 7 instructions on x86-64. */
+static inline uint64_t perfctr_read_tsc(const struct perfctr_page *page)
+{
+	uint64_t value;
+
+	if (__builtin_expect(perfctr_try_tsc(&page->tsc, &value), 1))
+		return value;
+	return perfctr_read_tsc_slow(page);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

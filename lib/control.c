@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What a context counts, and whether. */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+void perfctr_control_init(struct perfctr_control *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->size = sizeof(*c);
+}
+
+int perfctr_control_add(struct perfctr_control *c, uint32_t counter, uint64_t evntsel,
+			uint64_t evntsel2)
+{
+	struct perfctr_event_control *event;
+
+	if (c->n_events >= PERFCTR_MAX_COUNTERS) {
+		errno = ENOSPC;
+		return -1;
+	}
+	event = &c->event[c->n_events];
+	memset(event, 0, sizeof(*event));
+	event->counter = counter;
+	event->evntsel = evntsel;
+	event->evntsel2 = evntsel2;
+	return (int)c->n_events++;
+}
+
+static bool names_counter(const struct perfctr_control *c, uint32_t counter)
+{
+	for (uint32_t i = 0; i < c->n_events; i++)
+		if (c->event[i].counter == counter)
+			return true;
+	return false;
+}
+
+int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_info *info)
+{
+	struct perfctr_control assigned = *c;
+
+	for (uint32_t i = 0; i < assigned.n_events; i++) {
+		uint32_t counter = 0;
+
+		if (assigned.event[i].counter != PERFCTR_ANY)
+			continue;
+		while (counter < info->n_general && names_counter(&assigned, counter))
+			counter++;
+		if (counter >= info->n_general) {
+			c->bad_event = i;
+			errno = ENOSPC;
+			return -1;
+		}
+		assigned.event[i].counter = counter;
+	}
+	*c = assigned;
+	return 0;
+}
+
+int perfctr_control(struct perfctr *p, struct perfctr_control *c)
+{
+	c->bad_event = 0;
+	c->bad_reason = 0;
+	if (perfctr_control_assign(c, &p->info) < 0)
+		return -1;
+	return ioctl(p->fd, PERFCTR_IOC_CONTROL, c);
+}
+
+int perfctr_start(struct perfctr *p)
+{
+	return ioctl(p->fd, PERFCTR_IOC_START);
+}
+
+int perfctr_stop(struct perfctr *p)
+{
+	return ioctl(p->fd, PERFCTR_IOC_STOP);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Refusals in words: what was wrong, what is allowed, what to do. */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EVNTSEL_USR	(1ull << 16)
+#define EVNTSEL_OS	(1ull << 17)
+
+/* strerror() is not thread-safe, and not everything needs its locale. */
+static void describe(int error, const char *what, char *text, size_t size)
+{
+	const char *description = strerrordesc_np(error);
+
+	snprintf(text, size, "%s: %s", what, description ? description : "unknown error");
+}
+
+void perfctr_open_error(int error, char *text, size_t size)
+{
+	switch (error) {
+	case ENODEV:
+		snprintf(text, size, "there is no " PERFCTR_DEVICE ": this kernel was built without "
+			 "perfctr; boot a kernel with the perfctr patch");
+		break;
+	case EACCES:
+		if (access(PERFCTR_DEVICE, R_OK) < 0)
+			snprintf(text, size, "no permission to read " PERFCTR_DEVICE "; ask root to "
+				 "chmod a+r it");
+		else
+			snprintf(text, size, "no permission to trace this thread; it must belong to "
+				 "you, and its program must be readable, or be root");
+		break;
+	case EPROTO:
+		snprintf(text, size, "the kernel's perfctr has another ABI version than this "
+			 "program's %u; use the programs built with the kernel",
+			 PERFCTR_ABI_VERSION);
+		break;
+	case EEXIST:
+		snprintf(text, size, "the thread is being counted already; close its context first");
+		break;
+	case ENOENT:
+		snprintf(text, size, "the thread has no context; open it with PERFCTR_OPEN_CREATE");
+		break;
+	case ESRCH:
+		snprintf(text, size, "there is no such thread");
+		break;
+	default:
+		describe(error, "cannot open performance counters", text, size);
+	}
+}
+
+static bool nmi_watchdog_runs(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/nmi_watchdog", "re");
+	int first;
+
+	if (!file)
+		return false;
+	first = getc(file);
+	fclose(file);
+	return first == '1';
+}
+
+static void describe_holder(char *text, size_t size)
+{
+	if (nmi_watchdog_runs())
+		snprintf(text, size, "the counters are busy: the NMI watchdog holds them; switch it "
+			 "off with: sysctl kernel.nmi_watchdog=0");
+	else
+		snprintf(text, size, "the counters are busy: perf_events holds them; end the running "
+			 "perf session, then try again");
+}
+
+/* "0..3 and 0x40000000..0x40000002" */
+static void describe_counters(const struct perfctr_pmu_info *info, char *text, size_t size)
+{
+	size_t length;
+
+	if (info->n_general)
+		snprintf(text, size, "0..%u", info->n_general - 1);
+	else
+		snprintf(text, size, "none");
+	length = strlen(text);
+	if (info->n_fixed)
+		snprintf(text + length, size - length, " and 0x%x..0x%x", PERFCTR_FIXED,
+			 PERFCTR_FIXED + info->n_fixed - 1);
+}
+
+static void describe_bad_event(const struct perfctr_control *c,
+			       const struct perfctr_pmu_info *info, char *text, size_t size)
+{
+	const struct perfctr_event_control *event = &c->event[c->bad_event];
+	uint64_t allowed = info->evntsel_allowed;
+	char name[PERFCTR_EVENT_TEXT], other[PERFCTR_EVENT_TEXT] = "another event", counters[64];
+
+	if (event->counter >= PERFCTR_FIXED)
+		allowed = info->fixed_allowed;
+	perfctr_event_format(event, name, sizeof(name));
+	describe_counters(info, counters, sizeof(counters));
+
+	switch (c->bad_reason) {
+	case PERFCTR_BAD_COUNTER:
+		snprintf(text, size, "event %s: there is no such counter; this machine has %s",
+			 name, counters);
+		break;
+	case PERFCTR_BAD_DUPLICATE:
+		for (uint32_t i = 0; i < c->bad_event; i++)
+			if (c->event[i].counter == event->counter)
+				perfctr_event_format(&c->event[i], other, sizeof(other));
+		snprintf(text, size, "event %s: its counter is taken by %s; choose another of %s",
+			 name, other, counters);
+		break;
+	case PERFCTR_BAD_EVNTSEL:
+		snprintf(text, size, "event %s: evntsel bits 0x%llx are reserved; only 0x%llx may be "
+			 "set for this counter", name, (unsigned long long)(event->evntsel & ~allowed),
+			 (unsigned long long)allowed);
+		break;
+	case PERFCTR_BAD_EVNTSEL2:
+		if (info->evntsel2_allowed)
+			snprintf(text, size, "event %s: evntsel2 bits 0x%llx are reserved; only 0x%llx "
+				 "may be set", name,
+				 (unsigned long long)(event->evntsel2 & ~info->evntsel2_allowed),
+				 (unsigned long long)info->evntsel2_allowed);
+		else
+			snprintf(text, size, "event %s: this machine has no second event select word; "
+				 "leave out /0x%llx", name, (unsigned long long)event->evntsel2);
+		break;
+	case PERFCTR_BAD_ENABLE:
+		snprintf(text, size, "event %s: evntsel bits 0x%llx (enable) must be set; write "
+			 "0x%08llx", name, (unsigned long long)info->evntsel_required,
+			 (unsigned long long)(event->evntsel | info->evntsel_required));
+		break;
+	case PERFCTR_BAD_RING:
+		snprintf(text, size, "event %s: it would never count; set bit 16 to count in user "
+			 "mode (0x%08llx), bit 17 in kernel mode, or both", name,
+			 (unsigned long long)(event->evntsel | EVNTSEL_USR));
+		break;
+	case PERFCTR_BAD_PRIVILEGE:
+		snprintf(text, size, "event %s: counting in kernel mode needs CAP_PERFMON or sysctl "
+			 "kernel.perf_event_paranoid=1; without them write 0x%08llx for user mode",
+			 name, (unsigned long long)((event->evntsel & ~EVNTSEL_OS) | EVNTSEL_USR));
+		break;
+	case PERFCTR_BAD_FIELD:
+		snprintf(text, size, "event %s: flags, period, signal and reserved must be 0", name);
+		break;
+	default:
+		snprintf(text, size, "event %s: refused for reason %u, which this program does not "
+			 "know", name, c->bad_reason);
+	}
+}
+
+void perfctr_control_error(int error, const struct perfctr_control *c,
+			   const struct perfctr_pmu_info *info, char *text, size_t size)
+{
+	char name[PERFCTR_EVENT_TEXT];
+
+	if ((error == EINVAL || error == EACCES) && c->bad_reason &&
+	    c->bad_event < PERFCTR_MAX_COUNTERS) {
+		describe_bad_event(c, info, text, size);
+		return;
+	}
+	switch (error) {
+	case ENOSPC:
+		perfctr_event_format(&c->event[c->bad_event % PERFCTR_MAX_COUNTERS], name,
+				     sizeof(name));
+		snprintf(text, size, "event %s: no counter is left for it; this machine has %u "
+			 "general counters", name, info->n_general);
+		break;
+	case EBUSY:
+		describe_holder(text, size);
+		break;
+	case ENODEV:
+		snprintf(text, size, "this machine has no event counters that the kernel's perfctr "
+			 "knows; only the time stamp can be counted");
+		break;
+	case ESRCH:
+		snprintf(text, size, "the thread has exited");
+		break;
+	case EPERM:
+		snprintf(text, size, "only the thread itself, or who may trace it, may control its "
+			 "counters");
+		break;
+	default:
+		describe(error, "the control was refused", text, size);
+	}
+}

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# libperfctr, static and shared.  The ABI of the shared one: lib/libperfctr.map.
+
+PERFCTR_VERSION := 0.1.0
+LIB_SONAME := libperfctr.so.0
+
+LIB_SOURCES := $(wildcard lib/*.c)
+LIB_OBJECTS := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.o)
+LIB_PIC := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o)
+LIB_STATIC := $(BUILD)/lib/libperfctr.a
+LIB_SHARED := $(BUILD)/lib/libperfctr.so.$(PERFCTR_VERSION)
+
+ALL += $(LIB_STATIC) $(LIB_SHARED)
+INSTALL_TARGETS += install-lib
+
+$(BUILD)/lib/%.pic.o: lib/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+
+$(BUILD)/lib/%.o: lib/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIB_STATIC): $(LIB_OBJECTS)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(LIB_SHARED): $(LIB_PIC) lib/libperfctr.map
+	$(CC) $(CFLAGS) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script=lib/libperfctr.map \
+		-Wl,-z,defs -o $@ $(LIB_PIC)
+	ln -sf $(@F) $(@D)/$(LIB_SONAME)
+	ln -sf $(LIB_SONAME) $(@D)/libperfctr.so
+
+.PHONY: install-lib
+install-lib: $(LIB_STATIC) $(LIB_SHARED)
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/linux
+	install -m 644 $(LIB_STATIC) $(LIB_SHARED) $(DESTDIR)$(PREFIX)/lib
+	ln -sf $(notdir $(LIB_SHARED)) $(DESTDIR)$(PREFIX)/lib/$(LIB_SONAME)
+	ln -sf $(LIB_SONAME) $(DESTDIR)$(PREFIX)/lib/libperfctr.so
+	install -m 644 include/perfctr.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 include/linux/perfctr.h $(DESTDIR)$(PREFIX)/include/linux
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(PERFCTR_VERSION)|' lib/libperfctr.pc.in \
+		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/libperfctr.pc
+
+-include $(LIB_OBJECTS:.o=.d) $(LIB_PIC:.o=.d)

@@ -151,43 +151,14 @@ uint64_t perfctr_read_tsc_slow(const struct perfctr_page *page);
 #if defined(__x86_64__) || defined(__i386__)
 /*
  * The kernel changes bias and recheck only while the reading thread does not run, so a read needs
- * no fences: it must load bias before the hardware counter and recheck after it.  While a control
- * is in force bias never gets smaller, so bias == recheck proves that it had this value in between,
- * when the counter was read: there is no ABA.
- *
- * On i386 a switch may come between the two halves of a load.  High half of bias first, low half of
- * recheck first makes the equal halves prove it still: equal high halves say that the high half
- * was the same all the time from the first load to the last, and with it equal low halves say, from
- * the second load to the third, the same of the low half; the counter is read between these two.
+ * no fences: it must load bias before the hardware counter and recheck after it.  A switch in the
+ * middle changes bias, unless the hardware counter still holds what the old bias was made for.
+ * That also holds on i386, where each load is two: when the switch comes between the halves of
+ * bias, the counter and all of recheck are read after it; between the halves of recheck, the
+ * counter and all of bias were read before it.  Either way equality says that the value of bias
+ * that was used is the one that belongs to the counter.  Only two switches within these few
+ * instructions, of which the second undoes the first to the last bit, would go unnoticed.
  */
-#ifdef __x86_64__
-static inline uint64_t perfctr_load_bias(const struct perfctr_page_counter *c)
-{
-	return c->bias;
-}
-
-static inline int perfctr_recheck(const struct perfctr_page_counter *c, uint64_t bias)
-{
-	return c->recheck == bias;
-}
-#else
-typedef uint32_t __attribute__((__may_alias__)) perfctr_half;
-
-static inline uint64_t perfctr_load_bias(const struct perfctr_page_counter *c)
-{
-	const volatile perfctr_half *half = (const volatile perfctr_half *)&c->bias;
-	uint64_t high = half[1];
-
-	return high << 32 | half[0];
-}
-
-static inline int perfctr_recheck(const struct perfctr_page_counter *c, uint64_t bias)
-{
-	const volatile perfctr_half *half = (const volatile perfctr_half *)&c->recheck;
-
-	return half[0] == (uint32_t)bias && half[1] == (uint32_t)(bias >> 32);
-}
-#endif
 
 /*
  * One try; false when it was disturbed.  The memory clobber keeps the loads in their order.  The
@@ -196,22 +167,22 @@ static inline int perfctr_recheck(const struct perfctr_page_counter *c, uint64_t
  */
 static inline int perfctr_try_pmc(const struct perfctr_page_counter *c, uint64_t *value)
 {
-	uint64_t bias = perfctr_load_bias(c);
+	uint64_t bias = c->bias;
 	unsigned long low, high;
 
 	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(c->rdpmc) : "memory");
 	*value = bias + ((uint64_t)high << 32 | low);
-	return perfctr_recheck(c, bias);
+	return c->recheck == bias;
 }
 
 static inline int perfctr_try_tsc(const struct perfctr_page_counter *c, uint64_t *value)
 {
-	uint64_t bias = perfctr_load_bias(c);
+	uint64_t bias = c->bias;
 	unsigned long low, high;
 
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
 	*value = bias + ((uint64_t)high << 32 | low);
-	return perfctr_recheck(c, bias);
+	return c->recheck == bias;
 }
 
 /*

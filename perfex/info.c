@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perfex.h"
+
+#include <stddef.h>
+
+static const struct {
+	uint32_t bit;
+	const char *name;
+} features[] = {
+	{ PERFCTR_FEATURE_TSC, "tsc" },
+	{ PERFCTR_FEATURE_RDPMC, "rdpmc" },
+	{ PERFCTR_FEATURE_GLOBAL_ENABLE, "global-enable" },
+	{ PERFCTR_FEATURE_ISOLATED, "isolated" },
+};
+
+static void print_features(uint32_t set)
+{
+	printf("features:");
+	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++)
+		if (set & features[i].bit)
+			printf(" %s", features[i].name);
+	putchar('\n');
+}
+
+static const char *holder_name(uint32_t holder)
+{
+	switch (holder) {
+	case PERFCTR_HOLDER_NONE:
+		return "nobody";
+	case PERFCTR_HOLDER_PERFCTR:
+		return "perfctr";
+	case PERFCTR_HOLDER_OTHER:
+		return "perf_events or the NMI watchdog";
+	}
+	return "unknown";
+}
+
+void print_info(const struct perfctr_pmu_info *info)
+{
+	printf("family: %.*s\n", (int)sizeof(info->family), info->family);
+	printf("abi version: %u\n", info->abi_version);
+	print_features(info->features);
+	printf("counters held by: %s\n", holder_name(info->holder));
+	printf("contexts: %u\n", info->n_contexts);
+	printf("general counters: %u\n", info->n_general);
+	printf("general counter bits: %u\n", info->general_bits);
+	printf("fixed counters: %u\n", info->n_fixed);
+	printf("fixed counter bits: %u\n", info->fixed_bits);
+	printf("evntsel allowed: 0x%016llx\n", (unsigned long long)info->evntsel_allowed);
+	printf("evntsel required: 0x%016llx\n", (unsigned long long)info->evntsel_required);
+	printf("evntsel allowed, fixed: 0x%016llx\n", (unsigned long long)info->fixed_allowed);
+	printf("evntsel2 allowed: 0x%016llx\n", (unsigned long long)info->evntsel2_allowed);
+	printf("tsc khz: %u\n", info->tsc_khz);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The command is a child of perfex, traced until it stands before the first instruction of its
+ * program: at that stop the counters are started, then it is let go for good.
+ */
+#define _GNU_SOURCE
+#include "perfex.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Signals that perfex takes while the command runs: its end, and what is passed on to it. */
+static sigset_t awaited_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	return set;
+}
+
+/* In the child: waits for the word, executes, and tells why if that fails. */
+static void run_child(int go, int failure, char **argv, const sigset_t *mask)
+{
+	ssize_t ignored;
+	char byte;
+	int error;
+
+	while (read(go, &byte, 1) < 0 && errno == EINTR)
+		;
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(argv[0], argv);
+	error = errno;
+	ignored = write(failure, &error, sizeof(error));
+	(void)ignored;
+	_exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+/* Makes the child, which waits. */
+void command_fork(struct command *command, char **argv)
+{
+	sigset_t set = awaited_signals(), mask;
+	int go[2], failure[2];
+
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failure, O_CLOEXEC) < 0)
+		fail("cannot make a pipe: %m");
+	sigprocmask(SIG_BLOCK, &set, &mask);
+	command->pid = fork();
+	if (command->pid < 0)
+		fail("cannot fork: %m");
+	if (command->pid == 0) {
+		close(go[1]);
+		close(failure[0]);
+		run_child(go[0], failure[1], argv, &mask);
+	}
+	close(go[0]);
+	close(failure[1]);
+	command->go = go[1];
+	command->failure = failure[0];
+
+	/* The terminal's ^C and ^\ are for the command; perfex stays to report. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	/* Not ignored, as perfex's parent may have left it: the kernel would reap the child. */
+	signal(SIGCHLD, SIG_DFL);
+
+	if (ptrace(PTRACE_SEIZE, command->pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0) {
+		complain("cannot trace the command: %m");
+		command_kill(command);
+		exit(EXIT_PERFEX);
+	}
+}
+
+static bool at_exec(int wait_status)
+{
+	return WIFSTOPPED(wait_status) && wait_status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
+}
+
+/* A stop on the way to exec is a signal's: it goes on with the signal. */
+static void pass_stop(pid_t pid, int wait_status)
+{
+	int signal = wait_status >> 16 ? 0 : WSTOPSIG(wait_status);
+
+	ptrace(PTRACE_CONT, pid, 0, signal);
+}
+
+/*
+ * Lets the child execute.  0: it stands before the first instruction of its program.  Otherwise it
+ * is gone and this is perfex's exit status.
+ */
+int command_exec(struct command *command)
+{
+	int status, error;
+
+	close(command->go);
+	for (;;) {
+		if (waitpid(command->pid, &status, 0) < 0) {
+			if (errno == EINTR)
+				continue;
+			fail("cannot wait for the command: %m");
+		}
+		if (at_exec(status))
+			return 0;
+		if (!WIFSTOPPED(status))
+			break;
+		pass_stop(command->pid, status);
+	}
+	if (read(command->failure, &error, sizeof(error)) != sizeof(error))
+		return exit_as(status);
+	errno = error;
+	if (error == ENOENT)
+		return EXIT_NOT_FOUND;
+	return EXIT_NOT_EXECUTABLE;
+}
+
+void command_resume(struct command *command)
+{
+	if (ptrace(PTRACE_DETACH, command->pid, 0, 0) < 0 && errno != ESRCH)
+		fail("cannot let the command go: %m");
+}
+
+/* Waits for the end and passes on signals meanwhile.  Returns the wait status. */
+int command_wait(struct command *command)
+{
+	sigset_t set = awaited_signals();
+	siginfo_t info;
+	int status;
+	pid_t pid;
+
+	for (;;) {
+		pid = waitpid(command->pid, &status, WNOHANG);
+		if (pid == command->pid)
+			return status;
+		if (pid < 0)
+			fail("cannot wait for the command: %m");
+		/* The terminal's own hang-up reaches the command without our help. */
+		if (sigwaitinfo(&set, &info) >= 0 && info.si_signo != SIGCHLD &&
+		    info.si_code != SI_KERNEL)
+			kill(command->pid, info.si_signo);
+	}
+}
+
+void command_kill(struct command *command)
+{
+	kill(command->pid, SIGKILL);
+	while (waitpid(command->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* perfex ends as the command did: of the same signal, but with no core of its own. */
+int exit_as(int wait_status)
+{
+	struct rlimit no_core = { 0, 0 };
+	int signo;
+	sigset_t set;
+
+	if (!WIFSIGNALED(wait_status))
+		return WEXITSTATUS(wait_status);
+	signo = WTERMSIG(wait_status);
+	setrlimit(RLIMIT_CORE, &no_core);
+	prctl(PR_SET_DUMPABLE, 0);
+	sigemptyset(&set);
+	sigaddset(&set, signo);
+	signal(signo, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(signo);
+	return 128 + signo;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perfex.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything that can be refused is refused here, while the child has not become the command. */
+static struct perfctr *install(struct command *command, struct perfctr_control *control,
+			       const struct perfctr_pmu_info *info)
+{
+	struct perfctr *context = perfctr_open_tid(command->pid, PERFCTR_OPEN_CREATE);
+	char error[256];
+
+	if (!context)
+		perfctr_open_error(errno, error, sizeof(error));
+	else if (perfctr_control(context, control) < 0)
+		perfctr_control_error(errno, control, info, error, sizeof(error));
+	else
+		return context;
+	command_kill(command);
+	fail("%s", error);
+}
+
+/*
+ * The command stands before its first instruction.  Executing a set-user-id program, or one that
+ * its user may not read, has dropped the context: then it gets a new one, if perfex may trace it.
+ */
+static struct perfctr *start(struct perfctr *context, struct command *command,
+			     struct perfctr_control *control, const struct perfctr_pmu_info *info)
+{
+	if (perfctr_start(context) == 0)
+		return context;
+	perfctr_close(context);
+	context = install(command, control, info);
+	if (perfctr_start(context) == 0)
+		return context;
+	complain("cannot start the counters: %m");
+	command_kill(command);
+	exit(EXIT_PERFEX);
+}
+
+static int run(struct options *options, const struct perfctr_pmu_info *info)
+{
+	struct perfctr_control *control = &options->control;
+	struct perfctr_counts counts;
+	struct perfctr *context;
+	struct command command;
+	struct output output;
+	char error[256];
+	int status;
+
+	if (perfctr_control_assign(control, info) < 0) {
+		perfctr_control_error(errno, control, info, error, sizeof(error));
+		fail("%s", error);
+	}
+	control->flags = PERFCTR_CONTROL_STOPPED;
+	command_fork(&command, options->command);
+	context = install(&command, control, info);
+	if (output_open(&output, options->output) < 0) {
+		complain("cannot write '%s': %m", options->output);
+		command_kill(&command);
+		return EXIT_PERFEX;
+	}
+
+	status = command_exec(&command);
+	if (status) {
+		complain("cannot execute '%s': %m", options->command[0]);
+		output_discard(&output);
+		return status;
+	}
+	context = start(context, &command, control, info);
+	output_begin(&output);
+	command_resume(&command);
+	status = command_wait(&command);
+
+	if (perfctr_read(context, &counts) < 0)
+		fail("cannot read the counters: %m");
+	perfctr_close(context);
+	if (output_counts(&output, control, &counts) < 0)
+		fail("cannot write '%s': %m", output.path ? output.path : "standard error");
+	return exit_as(status);
+}
+
+int main(int argc, char **argv)
+{
+	struct perfctr_pmu_info info;
+	struct options options;
+	char error[256];
+
+	parse_options(&options, argc, argv);
+	if (options.action == HELP) {
+		print_help();
+		return 0;
+	}
+	if (options.action == VERSION) {
+		puts("perfex (perfctr) " PERFCTR_VERSION);
+		return 0;
+	}
+	if (perfctr_pmu_info(&info) < 0) {
+		perfctr_open_error(errno, error, sizeof(error));
+		fail("%s", error);
+	}
+	if (options.action == INFO) {
+		print_info(&info);
+		return 0;
+	}
+	return run(&options, &info);
+}

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# perfex, with the library inside: it runs from anywhere.
+
+PERFEX := $(BUILD)/bin/perfex
+PERFEX_OBJECTS := $(patsubst perfex/%.c,$(BUILD)/perfex/%.o,$(wildcard perfex/*.c))
+
+ALL += $(PERFEX)
+INSTALL_TARGETS += install-perfex
+
+$(BUILD)/perfex/%.o: perfex/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -DPERFCTR_VERSION='"$(PERFCTR_VERSION)"' -MMD -MP -c -o $@ $<
+
+$(PERFEX): $(PERFEX_OBJECTS) $(LIB_STATIC)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+.PHONY: install-perfex
+install-perfex: $(PERFEX)
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PERFEX) $(DESTDIR)$(PREFIX)/bin
+
+-include $(PERFEX_OBJECTS:.o=.d)

@@ -81,8 +81,8 @@ struct perfctr_event_control {
 
 /*
  * What a context counts.  event[i] is virtual counter i of the context.  Nothing changes when
- * the control is refused: what ran before goes on.  With EINVAL or EACCES from a particular event,
- * bad_event and bad_reason are written back; both are 0 on the way in.
+ * the control is refused: what ran before goes on.  With EINVAL or EACCES from a particular
+ * event, bad_event and bad_reason are written back; both are 0 on the way in.
  */
 struct perfctr_control {
 	__u32 size;		/* may end behind the last event used */
@@ -113,7 +113,7 @@ struct perfctr_counts {
 	__u32 flags;		/* in: 0.  out: PERFCTR_COUNTS_* */
 	__u32 n_counters;	/* out: valid entries of counter[] */
 	__u32 reserved;
-	__u64 tsc;		/* time stamp ticks while the thread ran and the context was started */
+	__u64 tsc;		/* ticks while the thread ran and was counted */
 	__u64 switches;		/* times the started thread was put on a CPU */
 	__u64 migrations;	/* ... on another CPU than the time before */
 	__u64 counter[PERFCTR_MAX_COUNTERS];
@@ -157,20 +157,29 @@ struct perfctr_page {
 
 /*
  * On /dev/perfctr:
- * INFO		EFAULT, EINVAL, E2BIG
- * OPEN		returns a close-on-exec descriptor.  EACCES (ptrace_may_access() refuses), EEXIST, ENOENT
- *		(no context and no CREATE), ESRCH (no such thread), EINVAL, E2BIG, EFAULT, EMFILE, ENOMEM
+ *
+ * INFO: EFAULT, EINVAL, E2BIG.
+ *
+ * OPEN returns a close-on-exec descriptor.  With CREATE it rules the context: when it is closed
+ * for the last time and no page is mapped by it, the context is detached from its thread.  Without
+ * CREATE it may only READ and be mapped.  EACCES (the caller may not ptrace the thread), EEXIST,
+ * ENOENT (no context, no CREATE), ESRCH (no such thread, or it exits), EINVAL, E2BIG, EFAULT,
+ * EINTR, EMFILE, ENOMEM.
  */
 #define PERFCTR_IOC_INFO	_IOWR(PERFCTR_IOC_MAGIC, 0x20, struct perfctr_pmu_info)
 #define PERFCTR_IOC_OPEN	_IOW(PERFCTR_IOC_MAGIC, 0x21, struct perfctr_open)
 
 /*
  * On a context:
- * CONTROL	validates, then replaces the control, clears all sums and starts.  EINVAL, EACCES (see
- *		bad_reason), EBUSY (another subsystem has the counters), ENODEV (events, but no PMU that
- *		is known), EPERM (not the owner's tracer or equal), ESRCH (thread has exited), E2BIG, EFAULT, ENOMEM
- * START, STOP	go on, pause; sums stay.  START: EINVAL without a control.  ESRCH, EPERM
- * READ		EINVAL, E2BIG, EFAULT
+ *
+ * CONTROL validates, then replaces the control, clears all sums and starts.  EINVAL, EACCES (see
+ * bad_reason), EBUSY (another subsystem has the counters), ENODEV (events, but no PMU that is
+ * known), EPERM (opened without CREATE), ESRCH (the thread has exited, or has executed a file that
+ * changes its ids or that it may not read), E2BIG, EFAULT, ENOMEM.
+ *
+ * START and STOP go on and pause; sums stay.  EINVAL (START without a control), ESRCH, EPERM.
+ *
+ * READ: EINVAL, E2BIG, EFAULT, ENOMEM.
  */
 #define PERFCTR_IOC_CONTROL	_IOWR(PERFCTR_IOC_MAGIC, 0x22, struct perfctr_control)
 #define PERFCTR_IOC_START	_IO(PERFCTR_IOC_MAGIC, 0x23)

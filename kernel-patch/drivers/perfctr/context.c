@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Life of a context: attached to a thread, detached when the thread ends or nobody can read it. */
+#include <linux/atomic.h>
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/perfctr_hooks.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/wait.h>
+#include "perfctr.h"
+
+static struct kmem_cache *context_cache;
+static atomic_t n_contexts = ATOMIC_INIT(0);
+static atomic64_t last_id = ATOMIC64_INIT(0);
+
+int __init perfctr_contexts_init(void)
+{
+	/* A cache that is not merged with others: its object count shows a leak. */
+	context_cache = kmem_cache_create("perfctr_context", sizeof(struct perfctr_context), 0,
+					  SLAB_ACCOUNT | SLAB_NO_MERGE, NULL);
+	return context_cache ? 0 : -ENOMEM;
+}
+
+u32 perfctr_context_number(void)
+{
+	return atomic_read(&n_contexts);
+}
+
+static void free_context(struct perfctr_context *ctx)
+{
+	if (ctx->reserved)
+		perfctr_release();
+	kfree(ctx->hw);
+	free_page((unsigned long)ctx->page);
+	kmem_cache_free(context_cache, ctx);
+	atomic_dec(&n_contexts);
+}
+
+static struct perfctr_context *alloc_context(void)
+{
+	struct perfctr_context *ctx = kmem_cache_zalloc(context_cache, GFP_KERNEL);
+
+	if (!ctx)
+		return NULL;
+	atomic_inc(&n_contexts);
+	ctx->id = atomic64_inc_return(&last_id);
+	refcount_set(&ctx->refs, 1);
+	spin_lock_init(&ctx->lock);
+	mutex_init(&ctx->control_lock);
+	ctx->page = (struct perfctr_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!ctx->page) {
+		free_context(ctx);
+		return NULL;
+	}
+	perfctr_page_init(ctx->page);
+	return ctx;
+}
+
+void perfctr_put(struct perfctr_context *ctx)
+{
+	if (refcount_dec_and_test(&ctx->refs))
+		free_context(ctx);
+}
+
+/*
+ * Makes a context for task, stopped. task_lock() orders it against the other users of
+ * thread.perfctr: an exiting thread takes it after PF_EXITING is set and before it looks.
+ */
+struct perfctr_context *perfctr_attach(struct task_struct *task)
+{
+	struct perfctr_context *ctx = alloc_context();
+	int err = 0;
+
+	if (!ctx)
+		return ERR_PTR(-ENOMEM);
+	ctx->task = task;
+	task_lock(task);
+	if (task->flags & (PF_EXITING | PF_KTHREAD))
+		err = -ESRCH;
+	else if (task->thread.perfctr)
+		err = -EEXIST;
+	else
+		task->thread.perfctr = ctx;
+	if (!err)
+		refcount_inc(&ctx->refs);
+	task_unlock(task);
+	if (err) {
+		perfctr_put(ctx);
+		return ERR_PTR(err);
+	}
+	return ctx;
+}
+
+/* A reference to task's context, or NULL. */
+struct perfctr_context *perfctr_find(struct task_struct *task)
+{
+	struct perfctr_context *ctx;
+
+	task_lock(task);
+	ctx = task->thread.perfctr;
+	if (ctx)
+		refcount_inc(&ctx->refs);
+	task_unlock(task);
+	return ctx;
+}
+
+struct call {
+	struct perfctr_context *ctx;
+	struct task_struct *task;
+	perfctr_call_fn fn;
+	void *arg;
+	int cpu;		/* that runs the thread, -1: fn was called */
+	int result;
+};
+
+static void call_fn(struct call *call, bool live)
+{
+	if (call->task->thread.perfctr == call->ctx)
+		call->result = call->fn(call->ctx, live, call->arg);
+	else
+		call->result = -ESRCH;
+	call->cpu = -1;
+}
+
+/* The scheduler holds its locks: the thread neither starts nor stops running meanwhile. */
+static int call_pinned(struct task_struct *task, void *arg)
+{
+	struct call *call = arg;
+
+	if (task_curr(task))
+		call->cpu = task_cpu(task);
+	else
+		call_fn(call, false);
+	return 0;
+}
+
+static void call_on_cpu(void *arg)
+{
+	struct call *call = arg;
+
+	if (current == call->task)
+		call_fn(call, true);
+}
+
+static int call_task(struct perfctr_context *ctx, struct task_struct *task, perfctr_call_fn fn,
+		     void *arg)
+{
+	struct call call = { .ctx = ctx, .task = task, .fn = fn, .arg = arg };
+	unsigned long flags;
+
+	if (task == current) {
+		local_irq_save(flags);
+		call_fn(&call, true);
+		local_irq_restore(flags);
+		return call.result;
+	}
+	do {
+		task_call_func(task, call_pinned, &call);
+		if (call.cpu >= 0)
+			smp_call_function_single(call.cpu, call_on_cpu, &call, true);
+	} while (call.cpu >= 0);
+	return call.result;
+}
+
+static struct task_struct *get_attached_task(struct perfctr_context *ctx)
+{
+	struct task_struct *task;
+
+	spin_lock(&ctx->lock);
+	task = ctx->task;
+	if (task)
+		get_task_struct(task);
+	spin_unlock(&ctx->lock);
+	return task;
+}
+
+int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg)
+{
+	struct task_struct *task = get_attached_task(ctx);
+	int result;
+
+	if (!task)
+		return -ESRCH;
+	result = call_task(ctx, task, fn, arg);
+	put_task_struct(task);
+	return result;
+}
+
+static int detach_fn(struct perfctr_context *ctx, bool live, void *arg)
+{
+	perfctr_stop_fn(ctx, live, NULL);
+	ctx->task->thread.perfctr = NULL;
+	return 0;
+}
+
+static void detach_task(struct perfctr_context *ctx, struct task_struct *task)
+{
+	int err;
+
+	task_lock(task);
+	err = call_task(ctx, task, detach_fn, NULL);
+	if (!err) {
+		spin_lock(&ctx->lock);
+		ctx->task = NULL;
+		spin_unlock(&ctx->lock);
+	}
+	task_unlock(task);
+	if (!err)
+		perfctr_put(ctx);
+}
+
+/* The last file is closed. */
+void perfctr_detach(struct perfctr_context *ctx)
+{
+	struct task_struct *task = get_attached_task(ctx);
+
+	if (task) {
+		detach_task(ctx, task);
+		put_task_struct(task);
+	}
+}
+
+/* task is current, or a thread that never ran. */
+void perfctr_detach_task(struct task_struct *task)
+{
+	struct perfctr_context *ctx = perfctr_find(task);
+
+	if (ctx) {
+		detach_task(ctx, task);
+		perfctr_put(ctx);
+	}
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Validation: from what user space asks for to what the hardware takes. */
+#include <linux/atomic.h>
+#include <linux/err.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include "perfctr.h"
+
+static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
+{
+	bool fixed = e->counter & PERFCTR_FIXED;
+	u32 n = e->counter & ~PERFCTR_FIXED;
+
+	if (n >= (fixed ? pmu->n_fixed : pmu->n_general))
+		return PERFCTR_BAD_COUNTER;
+	if (e->flags || e->period || e->signal || e->reserved)
+		return PERFCTR_BAD_FIELD;
+	if (e->evntsel & ~(fixed ? pmu->fixed_allowed : pmu->evntsel_allowed))
+		return PERFCTR_BAD_EVNTSEL;
+	if (e->evntsel2 & ~pmu->evntsel2_allowed)
+		return PERFCTR_BAD_EVNTSEL2;
+	if (~e->evntsel & pmu->evntsel_required)
+		return PERFCTR_BAD_ENABLE;
+	if (!(e->evntsel & (pmu->evntsel_user | pmu->evntsel_kernel)))
+		return PERFCTR_BAD_RING;
+	if ((e->evntsel & pmu->evntsel_kernel) && perf_allow_kernel())
+		return PERFCTR_BAD_PRIVILEGE;
+	return 0;
+}
+
+static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *control)
+{
+	u32 i, j, bad;
+
+	for (i = 0; i < control->n_events; i++) {
+		control->bad_event = i;
+		bad = check_event(pmu, &control->event[i]);
+		if (bad)
+			return bad;
+		for (j = 0; j < i; j++)
+			if (control->event[j].counter == control->event[i].counter)
+				return PERFCTR_BAD_DUPLICATE;
+	}
+	control->bad_event = 0;
+	return 0;
+}
+
+/*
+ * The validated control, or an error; then bad_event and bad_reason are filled in where one event
+ * is at fault.
+ */
+struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
+{
+	static atomic64_t last_id = ATOMIC64_INIT(0);
+	const struct perfctr_pmu *pmu = perfctr_pmu;
+	struct perfctr_hw_control *hw;
+	u32 i;
+
+	if (control->flags & ~PERFCTR_CONTROL_STOPPED || control->bad_event ||
+	    control->bad_reason || control->reserved || control->p4_pebs_enable ||
+	    control->p4_pebs_matrix_vert || control->n_events > PERFCTR_MAX_COUNTERS)
+		return ERR_PTR(-EINVAL);
+	if (control->n_events) {
+		if (!pmu)
+			return ERR_PTR(-ENODEV);
+		control->bad_reason = check_events(pmu, control);
+		if (control->bad_reason == PERFCTR_BAD_PRIVILEGE)
+			return ERR_PTR(-EACCES);
+		if (control->bad_reason)
+			return ERR_PTR(-EINVAL);
+	}
+
+	hw = kzalloc(struct_size(hw, event, control->n_events), GFP_KERNEL_ACCOUNT);
+	if (!hw)
+		return ERR_PTR(-ENOMEM);
+	hw->id = atomic64_inc_return(&last_id);
+	hw->n_events = control->n_events;
+	for (i = 0; i < hw->n_events; i++) {
+		hw->event[i].rdpmc = control->event[i].counter;
+		hw->event[i].evntsel = control->event[i].evntsel;
+		hw->event[i].evntsel2 = control->event[i].evntsel2;
+	}
+	if (hw->n_events)
+		pmu->compile(hw);
+	return hw;
+}

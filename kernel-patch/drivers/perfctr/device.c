@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* /dev/perfctr and the descriptors of contexts. */
+#include <linux/anon_inodes.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/miscdevice.h>
+#include <linux/ptrace.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <asm/tsc.h>
+#include "perfctr.h"
+
+#define MIN_STRUCT_SIZE	8u	/* room for the size and one more word */
+
+/*
+ * Structs carry their size in the first word. In: user's struct into known bytes at arg, the rest
+ * zero. Out: as much of it as the user has room for.
+ */
+static int get_struct(void *arg, size_t known, const void __user *user, u32 *size)
+{
+	if (get_user(*size, (const u32 __user *)user))
+		return -EFAULT;
+	if (*size < MIN_STRUCT_SIZE)
+		return -EINVAL;
+	if (*size > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(arg, known, user, *size);
+}
+
+static int put_struct(void __user *user, const void *arg, size_t known, u32 size)
+{
+	return copy_to_user(user, arg, min_t(size_t, known, size)) ? -EFAULT : 0;
+}
+
+static const char *family_name(void)
+{
+	if (perfctr_pmu)
+		return perfctr_pmu->family;
+	return "no PMU that is known";
+}
+
+static long ioctl_info(void __user *user)
+{
+	const struct perfctr_pmu *pmu = perfctr_pmu;
+	struct perfctr_pmu_info info;
+	u32 size;
+	int err = get_struct(&info, sizeof(info), user, &size);
+
+	if (err)
+		return err;
+	memset(&info, 0, sizeof(info));
+	info.size = sizeof(info);
+	info.abi_version = PERFCTR_ABI_VERSION;
+	strscpy_pad(info.family, family_name(), sizeof(info.family));
+	info.features = perfctr_features();
+	info.holder = perfctr_holder();
+	info.tsc_khz = tsc_khz;
+	info.n_contexts = perfctr_context_number();
+	if (pmu) {
+		info.n_general = pmu->n_general;
+		info.n_fixed = pmu->n_fixed;
+		info.general_bits = pmu->general_bits;
+		info.fixed_bits = pmu->fixed_bits;
+		info.evntsel_allowed = pmu->evntsel_allowed;
+		info.evntsel_required = pmu->evntsel_required;
+		info.fixed_allowed = pmu->fixed_allowed;
+		info.evntsel2_allowed = pmu->evntsel2_allowed;
+	}
+	return put_struct(user, &info, sizeof(info), size);
+}
+
+/* The descriptor that made a context rules it; others may only look. */
+static bool is_owner(const struct file *file)
+{
+	return file->f_mode & FMODE_WRITE;
+}
+
+static bool control_fits(const struct perfctr_control *control, u32 size)
+{
+	return control->n_events <= PERFCTR_MAX_COUNTERS &&
+	       size >= struct_size_t(struct perfctr_control, event, 0) +
+		       control->n_events * sizeof(control->event[0]);
+}
+
+static int control_context(struct perfctr_context *ctx, struct perfctr_control *control, u32 size)
+{
+	struct perfctr_hw_control *hw;
+
+	if (!control_fits(control, size))
+		return -EINVAL;
+	hw = perfctr_compile(control);
+	if (IS_ERR(hw))
+		return PTR_ERR(hw);
+	return perfctr_install(ctx, hw, !(control->flags & PERFCTR_CONTROL_STOPPED));
+}
+
+static long ioctl_control(struct perfctr_context *ctx, void __user *user)
+{
+	struct perfctr_control *control = kmalloc(sizeof(*control), GFP_KERNEL);
+	u32 size;
+	int err;
+
+	if (!control)
+		return -ENOMEM;
+	err = get_struct(control, sizeof(*control), user, &size);
+	if (!err) {
+		err = control_context(ctx, control, size);
+		if (err && control->bad_reason &&
+		    put_struct(user, control, offsetof(struct perfctr_control, event), size))
+			err = -EFAULT;
+	}
+	kfree(control);
+	return err;
+}
+
+static long ioctl_read(struct perfctr_context *ctx, void __user *user)
+{
+	struct perfctr_counts *counts = kmalloc(sizeof(*counts), GFP_KERNEL);
+	u32 size;
+	int err;
+
+	if (!counts)
+		return -ENOMEM;
+	err = get_struct(counts, sizeof(*counts), user, &size);
+	if (!err && (counts->flags || counts->reserved))
+		err = -EINVAL;
+	if (!err) {
+		memset(counts, 0, sizeof(*counts));
+		counts->size = sizeof(*counts);
+		perfctr_read(ctx, counts);
+		err = put_struct(user, counts, sizeof(*counts), size);
+	}
+	kfree(counts);
+	return err;
+}
+
+static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct perfctr_context *ctx = file->private_data;
+	void __user *user = (void __user *)arg;
+
+	if (cmd == PERFCTR_IOC_READ)
+		return ioctl_read(ctx, user);
+	if (cmd != PERFCTR_IOC_CONTROL && cmd != PERFCTR_IOC_START && cmd != PERFCTR_IOC_STOP)
+		return -ENOTTY;
+	if (!is_owner(file))
+		return -EPERM;
+	switch (cmd) {
+	case PERFCTR_IOC_CONTROL:
+		return ioctl_control(ctx, user);
+	case PERFCTR_IOC_START:
+		return perfctr_start(ctx);
+	default:
+		return perfctr_stop(ctx);
+	}
+}
+
+static int context_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return perfctr_mmap(file->private_data, vma);
+}
+
+static int context_release(struct inode *inode, struct file *file)
+{
+	struct perfctr_context *ctx = file->private_data;
+
+	if (is_owner(file))
+		perfctr_detach(ctx);
+	perfctr_put(ctx);
+	return 0;
+}
+
+static const struct file_operations context_fops = {
+	.owner = THIS_MODULE,
+	.release = context_release,
+	.unlocked_ioctl = context_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = context_mmap,
+};
+
+/*
+ * exec_update_lock: permission is checked against the credentials and the image that the context
+ * then counts, not against those of before an exec.
+ */
+static struct perfctr_context *open_task(struct task_struct *task, bool create)
+{
+	struct rw_semaphore *lock = &task->signal->exec_update_lock;
+	unsigned int mode = create ? PTRACE_MODE_ATTACH_REALCREDS : PTRACE_MODE_READ_REALCREDS;
+	struct perfctr_context *ctx;
+
+	if (down_read_killable(lock))
+		return ERR_PTR(-EINTR);
+	if (task != current && !ptrace_may_access(task, mode))
+		ctx = ERR_PTR(-EACCES);
+	else if (create)
+		ctx = perfctr_attach(task);
+	else
+		ctx = perfctr_find(task) ?: ERR_PTR(-ENOENT);
+	up_read(lock);
+	return ctx;
+}
+
+static long ioctl_open(const void __user *user)
+{
+	struct perfctr_context *ctx;
+	struct perfctr_open open;
+	struct task_struct *task;
+	bool create;
+	u32 size;
+	int fd;
+
+	fd = get_struct(&open, sizeof(open), user, &size);
+	if (fd)
+		return fd;
+	if (open.flags & ~PERFCTR_OPEN_CREATE || open.tid < 0 || open.reserved)
+		return -EINVAL;
+	create = open.flags & PERFCTR_OPEN_CREATE;
+
+	task = open.tid ? find_get_task_by_vpid(open.tid) : get_task_struct(current);
+	if (!task)
+		return -ESRCH;
+	ctx = open_task(task, create);
+	put_task_struct(task);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+
+	fd = anon_inode_getfd("[perfctr]", &context_fops, ctx,
+			      O_CLOEXEC | (create ? O_RDWR : O_RDONLY));
+	if (fd < 0) {
+		if (create)
+			perfctr_detach(ctx);
+		perfctr_put(ctx);
+	}
+	return fd;
+}
+
+static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	void __user *user = (void __user *)arg;
+
+	switch (cmd) {
+	case PERFCTR_IOC_INFO:
+		return ioctl_info(user);
+	case PERFCTR_IOC_OPEN:
+		return ioctl_open(user);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static const struct file_operations device_fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = device_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "perfctr",
+	.mode = 0666,
+	.fops = &device_fops,
+};
+
+static int __init perfctr_init(void)
+{
+	int err = perfctr_contexts_init();
+
+	if (!err)
+		err = perfctr_reserve_init();
+	if (!err)
+		err = misc_register(&device);
+	if (err)
+		return err;
+	pr_info("perfctr: %s\n", family_name());
+	return 0;
+}
+device_initcall(perfctr_init);

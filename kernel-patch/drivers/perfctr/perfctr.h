@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The driver's own declarations. Dependencies point down this list:
+ *
+ * device.c	/dev/perfctr, the descriptors of contexts, their ioctls
+ * control.c	validation of a control
+ * state.c	control, start, stop, read of a context
+ * page.c	mapping of the state page, permission to RDPMC
+ * context.c	life of a context: attached to a thread, detached, freed
+ * switch.c	counters of one CPU: who owns them, fold, start, stop
+ * reserve.c	the machine's counters, shared with the rest of the kernel; CPU hotplug
+ * pmu/		one file per PMU family
+ */
+#ifndef _PERFCTR_H
+#define _PERFCTR_H
+
+#include <linux/mutex.h>
+#include <linux/perfctr.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "pmu.h"
+
+struct task_struct;
+struct vm_area_struct;
+
+/*
+ * The virtual counters of one thread. References: one by the thread while attached, one by each
+ * open file. The thread has TIF_PERFCTR exactly while the context is started.
+ *
+ * hw, started and the page change only by perfctr_call() or in the context switch of the thread.
+ */
+struct perfctr_context {
+	u64 id;				/* never used twice */
+	refcount_t refs;
+	spinlock_t lock;		/* of task */
+	struct task_struct *task;	/* attached to; NULL when detached */
+	struct perfctr_hw_control *hw;	/* NULL before the first control */
+	struct perfctr_page *page;	/* user space reads it and cannot write it */
+	bool started;
+	struct mutex control_lock;	/* of reserved */
+	bool reserved;			/* holds a reference to the machine's counters */
+};
+
+/* control.c */
+struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control);
+
+/* state.c; install takes hw over in any case */
+void perfctr_page_init(struct perfctr_page *page);
+int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw, bool start);
+int perfctr_start(struct perfctr_context *ctx);
+int perfctr_stop(struct perfctr_context *ctx);
+int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg);
+void perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
+
+/* Readers in other threads retry while seq is odd or has changed. */
+static inline void perfctr_page_begin(struct perfctr_page *page)
+{
+	WRITE_ONCE(page->seq, page->seq + 1);
+	smp_wmb();	/* seq before what it guards */
+}
+
+static inline void perfctr_page_end(struct perfctr_page *page)
+{
+	smp_wmb();	/* what seq guards before seq */
+	WRITE_ONCE(page->seq, page->seq + 1);
+}
+
+/* page.c */
+int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma);
+
+/* context.c */
+int perfctr_contexts_init(void);
+u32 perfctr_context_number(void);
+struct perfctr_context *perfctr_attach(struct task_struct *task);
+struct perfctr_context *perfctr_find(struct task_struct *task);
+void perfctr_detach(struct perfctr_context *ctx);
+void perfctr_put(struct perfctr_context *ctx);
+
+/*
+ * Calls fn(ctx, live, arg) where the context's thread cannot be switched, interrupts off: on the
+ * CPU that runs the thread (live), or anywhere while it runs nowhere. Returns fn's result, or
+ * -ESRCH when the context is attached to no thread. Can sleep; fn must not.
+ */
+typedef int (*perfctr_call_fn)(struct perfctr_context *ctx, bool live, void *arg);
+int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg);
+
+/* switch.c: interrupts off, on the CPU that runs the context's thread */
+void perfctr_cpu_enter(struct perfctr_context *ctx);
+void perfctr_cpu_leave(struct perfctr_context *ctx);
+void perfctr_cpu_fold(struct perfctr_context *ctx);
+void perfctr_cpu_reset(void);
+
+/* reserve.c */
+extern const struct perfctr_pmu *perfctr_pmu;	/* NULL: the time stamp alone */
+int perfctr_reserve_init(void);
+int perfctr_reserve(void);
+void perfctr_release(void);
+u32 perfctr_holder(void);		/* PERFCTR_HOLDER_* */
+u32 perfctr_features(void);		/* PERFCTR_FEATURE_* */
+
+#endif

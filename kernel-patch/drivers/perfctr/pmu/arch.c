@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Intel architectural PerfMon, version 2 and later, by CPUID leaf 0xA alone (SDM volume 3, 20.2).
+ * Slots are the bits of IA32_PERF_GLOBAL_CTRL: n for general counter n, 32 + n for fixed counter n.
+ */
+#include <linux/bits.h>
+#include <linux/percpu.h>
+#include <linux/sprintf.h>
+#include <linux/string.h>
+#include <asm/cpufeature.h>
+#include <asm/msr.h>
+#include <asm/nmi.h>
+#include <asm/perf_event.h>
+#include <asm/processor.h>
+#include "../pmu.h"
+
+#define FIXED_SLOT		32
+#define FIXED_CTRL_BITS		4	/* of IA32_FIXED_CTR_CTRL for each counter */
+#define FIXED_CTRL_MASK		GENMASK(FIXED_CTRL_BITS - 1, 0)
+#define FIXED_CTRL_OS		BIT(0)
+#define FIXED_CTRL_USR		BIT(1)
+#define MAX_GENERAL		32	/* bits of GLOBAL_CTRL below the fixed ones */
+#define MAX_FIXED		16
+
+/*
+ * What may be asked for. Not PC (19), which drives a pin, not INT (20): no interrupts yet, and not
+ * ANY (21), which counts what the sibling logical processor does.
+ */
+#define EVNTSEL_ALLOWED		(ARCH_PERFMON_EVENTSEL_EVENT | ARCH_PERFMON_EVENTSEL_UMASK |	\
+				 ARCH_PERFMON_EVENTSEL_USR | ARCH_PERFMON_EVENTSEL_OS |		\
+				 ARCH_PERFMON_EVENTSEL_EDGE | ARCH_PERFMON_EVENTSEL_ENABLE |	\
+				 ARCH_PERFMON_EVENTSEL_INV | ARCH_PERFMON_EVENTSEL_CMASK)
+#define FIXED_ALLOWED		(ARCH_PERFMON_EVENTSEL_USR | ARCH_PERFMON_EVENTSEL_OS |		\
+				 ARCH_PERFMON_EVENTSEL_ENABLE)
+
+/* What the registers of a CPU hold, so that only differences are written. */
+struct arch_registers {
+	u64 evntsel[MAX_GENERAL];
+	u64 fixed_ctrl;
+	u64 global_ctrl_before;		/* as it was before we took over */
+};
+
+static DEFINE_PER_CPU(struct arch_registers, registers);
+static struct perfctr_pmu arch_pmu;
+
+static u32 fixed_number(const struct perfctr_hw_event *e)
+{
+	return e->rdpmc & ~PERFCTR_FIXED;
+}
+
+static bool is_fixed(const struct perfctr_hw_event *e)
+{
+	return e->rdpmc & PERFCTR_FIXED;
+}
+
+static u64 fixed_nibble(u64 bits, u32 n)
+{
+	return bits << (n * FIXED_CTRL_BITS);
+}
+
+/* perf_events claims each event select register by its number, as the NMI watchdog does. */
+static void release_first(u32 n)
+{
+	while (n--)
+		release_evntsel_nmi(MSR_ARCH_PERFMON_EVENTSEL0 + n);
+}
+
+static int arch_reserve(void)
+{
+	u32 n;
+
+	for (n = 0; n < arch_pmu.n_general; n++) {
+		if (!reserve_evntsel_nmi(MSR_ARCH_PERFMON_EVENTSEL0 + n)) {
+			release_first(n);
+			return -EBUSY;
+		}
+	}
+	return 0;
+}
+
+static void arch_release(void)
+{
+	release_first(arch_pmu.n_general);
+}
+
+static void arch_compile(struct perfctr_hw_control *hw)
+{
+	u32 i;
+
+	for (i = 0; i < hw->n_events; i++) {
+		struct perfctr_hw_event *e = &hw->event[i];
+
+		if (is_fixed(e)) {
+			u64 bits = 0;
+
+			if (e->evntsel & ARCH_PERFMON_EVENTSEL_OS)
+				bits |= FIXED_CTRL_OS;
+			if (e->evntsel & ARCH_PERFMON_EVENTSEL_USR)
+				bits |= FIXED_CTRL_USR;
+			hw->fixed_ctrl |= fixed_nibble(bits, fixed_number(e));
+			e->slot = FIXED_SLOT + fixed_number(e);
+		} else {
+			e->slot = e->rdpmc;
+		}
+		hw->slots |= BIT_ULL(e->slot);
+	}
+}
+
+static void arch_clear(u64 slots)
+{
+	u32 n;
+
+	for (n = 0; n < arch_pmu.n_general; n++)
+		if (slots & BIT_ULL(n))
+			wrmsrl(MSR_ARCH_PERFMON_PERFCTR0 + n, 0);
+	for (n = 0; n < arch_pmu.n_fixed; n++)
+		if (slots & BIT_ULL(FIXED_SLOT + n))
+			wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR0 + n, 0);
+}
+
+static void arch_stop(void)
+{
+	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, 0);
+}
+
+static void arch_start(const struct perfctr_hw_control *hw)
+{
+	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, hw->slots);
+}
+
+/* Everything stopped, nothing selected, no counts of others left to read. */
+static void silence(struct arch_registers *regs)
+{
+	u32 n;
+
+	arch_stop();
+	for (n = 0; n < arch_pmu.n_general; n++)
+		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, 0);
+	if (arch_pmu.n_fixed)
+		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, 0);
+	arch_clear(~0ull);
+	memset(regs->evntsel, 0, sizeof(regs->evntsel));
+	regs->fixed_ctrl = 0;
+}
+
+static void arch_take_cpu(void)
+{
+	struct arch_registers *regs = this_cpu_ptr(&registers);
+
+	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl_before);
+	silence(regs);
+}
+
+static void arch_give_cpu(void)
+{
+	struct arch_registers *regs = this_cpu_ptr(&registers);
+
+	silence(regs);
+	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl_before);
+}
+
+/* Counters that hw does not use stay selected but off: GLOBAL_CTRL leaves them out. */
+static void arch_load(const struct perfctr_hw_control *hw)
+{
+	struct arch_registers *regs = this_cpu_ptr(&registers);
+	u64 fixed_mask = 0;
+	u32 i;
+
+	for (i = 0; i < hw->n_events; i++) {
+		const struct perfctr_hw_event *e = &hw->event[i];
+
+		if (is_fixed(e)) {
+			fixed_mask |= fixed_nibble(FIXED_CTRL_MASK, fixed_number(e));
+		} else if (regs->evntsel[e->slot] != e->evntsel) {
+			regs->evntsel[e->slot] = e->evntsel;
+			wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + e->slot, e->evntsel);
+		}
+	}
+	if ((regs->fixed_ctrl ^ hw->fixed_ctrl) & fixed_mask) {
+		regs->fixed_ctrl = hw->fixed_ctrl;
+		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, hw->fixed_ctrl);
+	}
+}
+
+static void arch_read(const struct perfctr_hw_control *hw, u64 *value)
+{
+	u32 i;
+
+	for (i = 0; i < hw->n_events; i++)
+		rdpmcl(hw->event[i].rdpmc, value[i]);
+}
+
+static struct perfctr_pmu arch_pmu = {
+	.features = PERFCTR_FEATURE_RDPMC | PERFCTR_FEATURE_GLOBAL_ENABLE,
+	.evntsel_allowed = EVNTSEL_ALLOWED,
+	.evntsel_required = ARCH_PERFMON_EVENTSEL_ENABLE,
+	.evntsel_user = ARCH_PERFMON_EVENTSEL_USR,
+	.evntsel_kernel = ARCH_PERFMON_EVENTSEL_OS,
+	.fixed_allowed = FIXED_ALLOWED,
+	.reserve = arch_reserve,
+	.release = arch_release,
+	.compile = arch_compile,
+	.take_cpu = arch_take_cpu,
+	.give_cpu = arch_give_cpu,
+	.load = arch_load,
+	.start = arch_start,
+	.stop = arch_stop,
+	.read = arch_read,
+	.clear = arch_clear,
+};
+
+const struct perfctr_pmu *__init perfctr_arch_probe(void)
+{
+	union cpuid10_eax eax;
+	union cpuid10_edx edx;
+	unsigned int ebx, ecx;
+
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || boot_cpu_data.cpuid_level < 0xa)
+		return NULL;
+	cpuid(0xa, &eax.full, &ebx, &ecx, &edx.full);
+	/*
+	 * Version 1 lacks GLOBAL_CTRL. On a hybrid machine leaf 0xA tells of this CPU alone, and
+	 * a counter of one kind of core faults on the other.
+	 */
+	if (eax.split.version_id < 2 || boot_cpu_has(X86_FEATURE_HYBRID_CPU))
+		return NULL;
+
+	snprintf(arch_pmu.family, sizeof(arch_pmu.family), "Intel architectural PerfMon v%d",
+		 eax.split.version_id);
+	arch_pmu.n_general = min_t(u32, eax.split.num_counters, MAX_GENERAL);
+	arch_pmu.general_bits = eax.split.bit_width;
+	arch_pmu.n_fixed = min_t(u32, edx.split.num_counters_fixed, MAX_FIXED);
+	arch_pmu.fixed_bits = edx.split.bit_width_fixed;
+	return &arch_pmu;
+}

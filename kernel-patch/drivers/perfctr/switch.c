@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The counters of one CPU: whose counts they hold, and what a context switch does to them.
+ *
+ * A virtual counter is bias + hardware value while its thread runs and the page's sum while it
+ * does not. Counters are never set to a thread's value: entering computes a new bias from what the
+ * hardware holds, so the cheapest switch writes one MSR to stop and one to start. They are set to
+ * 0 only where user space could otherwise read what another one counted, and before they wrap.
+ */
+#include <linux/percpu.h>
+#include <linux/perfctr_hooks.h>
+#include <linux/sched.h>
+#include <asm/mmu_context.h>
+#include <asm/msr.h>
+#include <asm/tlbflush.h>
+#include "perfctr.h"
+
+struct perfctr_cpu {
+	u64 owner;		/* id of the last context that counted here, 0: none */
+	u64 owner_mm;		/* context.ctx_id of the address space it ran in when it left */
+	u64 control;		/* id of the control in the event registers, 0: none */
+	u64 held;		/* slots that hold the owner's counts */
+	u64 foreign;		/* slots that hold counts of others before it */
+	bool running;		/* the counters are on, for the current thread */
+	u64 value[PERFCTR_MAX_COUNTERS];	/* hardware values at the last read */
+};
+
+static DEFINE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
+
+/* May the code that this CPU returns to execute RDPMC? */
+static bool user_rdpmc(void)
+{
+	return cr4_read_shadow() & X86_CR4_PCE;
+}
+
+static void set_bias(struct perfctr_page_counter *c, u64 value)
+{
+	c->bias = c->sum - value;
+	c->recheck = c->bias;
+}
+
+static void fold_counters(const struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	struct perfctr_page_counter *c = ctx->page->counter;
+	u32 i;
+
+	for (i = 0; i < ctx->hw->n_events; i++)
+		c[i].sum = c[i].bias + cpu->value[i];
+}
+
+/* A hardware counter must not wrap while a bias is in use: bias + value would jump back. */
+static void prevent_wrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
+{
+	u32 i;
+
+	for (i = 0; i < hw->n_events; i++) {
+		const struct perfctr_hw_event *e = &hw->event[i];
+
+		if (unlikely(cpu->value[i] >> (perfctr_counter_bits(perfctr_pmu, e->rdpmc) - 1))) {
+			perfctr_pmu->clear(BIT_ULL(e->slot));
+			cpu->value[i] = 0;
+		}
+	}
+}
+
+static void set_biases(const struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	u32 i;
+
+	for (i = 0; i < ctx->hw->n_events; i++)
+		set_bias(&ctx->page->counter[i], cpu->value[i]);
+}
+
+static void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	const struct perfctr_hw_control *hw = ctx->hw;
+	bool known = cpu->running;	/* as read when the thread before left, same control */
+
+	if (cpu->owner != ctx->id) {
+		cpu->owner = ctx->id;
+		cpu->foreign |= cpu->held;
+		cpu->held = 0;
+	}
+	if (!cpu->running && cpu->control != hw->id) {
+		perfctr_pmu->load(hw);
+		cpu->control = hw->id;
+	}
+	if (cpu->foreign && user_rdpmc()) {
+		perfctr_pmu->clear(cpu->foreign);
+		cpu->foreign = 0;
+		known = false;
+	}
+	if (!known)
+		perfctr_pmu->read(hw, cpu->value);
+	prevent_wrap(cpu, hw);
+	set_biases(cpu, ctx);
+	cpu->held |= hw->slots;
+	if (!cpu->running) {
+		cpu->running = true;
+		perfctr_pmu->start(hw);
+	}
+}
+
+static void enter(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now)
+{
+	struct perfctr_page *page = ctx->page;
+
+	perfctr_page_begin(page);
+	set_bias(&page->tsc, now);
+	page->cpu = raw_smp_processor_id();
+	if (ctx->hw->n_events)
+		enter_counters(cpu, ctx);
+	perfctr_page_end(page);
+}
+
+static void leave(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now, bool keep_running)
+{
+	struct perfctr_page *page = ctx->page;
+
+	perfctr_page_begin(page);
+	page->tsc.sum = page->tsc.bias + now;
+	if (ctx->hw->n_events) {
+		const struct mm_struct *mm = ctx->task->mm;
+
+		cpu->running = keep_running;
+		if (!keep_running)
+			perfctr_pmu->stop();
+		perfctr_pmu->read(ctx->hw, cpu->value);
+		fold_counters(cpu, ctx);
+		cpu->owner_mm = mm ? mm->context.ctx_id : 0;
+	}
+	perfctr_page_end(page);
+}
+
+/* The counters are stopped, code in mm may RDPMC: it must find nothing of other address spaces. */
+static void scrub(struct perfctr_cpu *cpu, const struct mm_struct *mm)
+{
+	u64 slots = cpu->foreign;
+
+	if (cpu->owner_mm != mm->context.ctx_id)
+		slots |= cpu->held;
+	if (!slots)
+		return;
+	perfctr_pmu->clear(slots);
+	cpu->foreign = 0;
+	cpu->held &= ~slots;
+}
+
+/* From __switch_to_xtra() when either thread is started; current is not reliable here. */
+void perfctr_switch(struct task_struct *prev, struct task_struct *next)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+	struct perfctr_context *out = NULL, *in = NULL;
+	u64 now = rdtsc();
+
+	if (test_tsk_thread_flag(prev, TIF_PERFCTR))
+		out = prev->thread.perfctr;
+	if (test_tsk_thread_flag(next, TIF_PERFCTR))
+		in = next->thread.perfctr;
+
+	if (out)
+		leave(cpu, out, now, in && in->hw->id == out->hw->id);
+	if (in) {
+		struct perfctr_page *page = in->page;
+
+		page->switches++;
+		if (page->cpu != raw_smp_processor_id() && page->cpu != U32_MAX)
+			page->migrations++;
+		enter(cpu, in, now);
+	}
+	if (!cpu->running && next->mm && user_rdpmc())
+		scrub(cpu, next->mm);
+}
+
+void perfctr_cpu_enter(struct perfctr_context *ctx)
+{
+	enter(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc());
+}
+
+void perfctr_cpu_leave(struct perfctr_context *ctx)
+{
+	leave(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), false);
+}
+
+/* Brings the sums of a running context up to date. Its thread's own reads are not disturbed. */
+void perfctr_cpu_fold(struct perfctr_context *ctx)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+	struct perfctr_page *page = ctx->page;
+
+	perfctr_page_begin(page);
+	page->tsc.sum = page->tsc.bias + rdtsc();
+	if (ctx->hw->n_events) {
+		perfctr_pmu->read(ctx->hw, cpu->value);
+		fold_counters(cpu, ctx);
+		prevent_wrap(cpu, ctx->hw);
+		set_biases(cpu, ctx);
+	}
+	perfctr_page_end(page);
+}
+
+/* A thread that never switches is folded by the tick: once is enough in half a counter's period. */
+void perfctr_tick_current(void)
+{
+	perfctr_cpu_fold(current->thread.perfctr);
+}
+
+/*
+ * CR4.PCE is about to be set for mm: at a switch of address spaces (current is still the thread
+ * before), or because a thread of mm has mapped a page while this one runs.
+ */
+void perfctr_rdpmc_enabled(struct mm_struct *mm)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+
+	if (!cpu->running) {
+		scrub(cpu, mm);
+	} else if (cpu->foreign && current->mm == mm) {
+		struct perfctr_context *ctx = current->thread.perfctr;
+
+		perfctr_page_begin(ctx->page);
+		perfctr_pmu->read(ctx->hw, cpu->value);
+		fold_counters(cpu, ctx);
+		perfctr_pmu->clear(cpu->foreign);
+		cpu->foreign = 0;
+		perfctr_pmu->read(ctx->hw, cpu->value);
+		set_biases(cpu, ctx);
+		perfctr_page_end(ctx->page);
+	}
+	/* Otherwise the switch that is under way scrubs when the thread before has left. */
+}
+
+/* The counters were taken over or given back: stopped, all 0, no event selected. */
+void perfctr_cpu_reset(void)
+{
+	memset(this_cpu_ptr(&perfctr_cpu), 0, sizeof(struct perfctr_cpu));
+}

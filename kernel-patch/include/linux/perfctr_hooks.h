@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the core kernel calls of the perfctr driver; nothing at all without CONFIG_PERFCTR. */
+#ifndef _LINUX_PERFCTR_HOOKS_H
+#define _LINUX_PERFCTR_HOOKS_H
+
+struct mm_struct;
+struct task_struct;
+
+#ifdef CONFIG_PERFCTR
+#include <linux/sched.h>
+
+void perfctr_switch(struct task_struct *prev, struct task_struct *next);
+void perfctr_detach_task(struct task_struct *tsk);
+void perfctr_tick_current(void);
+void perfctr_rdpmc_enabled(struct mm_struct *mm);
+
+/* The child's thread_struct and flags are copies of its parent's: it has no context yet. */
+static inline void perfctr_copy_thread(struct task_struct *child)
+{
+	child->thread.perfctr = NULL;
+	clear_tsk_thread_flag(child, TIF_PERFCTR);
+}
+
+/* The thread exits, never ran, or executes a file that its context must not follow it into. */
+static inline void perfctr_drop(struct task_struct *tsk)
+{
+	if (unlikely(tsk->thread.perfctr))
+		perfctr_detach_task(tsk);
+}
+
+/* On the timer interrupt, interrupts off. */
+static inline void perfctr_tick(void)
+{
+	if (unlikely(test_thread_flag(TIF_PERFCTR)))
+		perfctr_tick_current();
+}
+#else
+static inline void perfctr_switch(struct task_struct *prev, struct task_struct *next) { }
+static inline void perfctr_copy_thread(struct task_struct *child) { }
+static inline void perfctr_drop(struct task_struct *tsk) { }
+static inline void perfctr_tick(void) { }
+static inline void perfctr_rdpmc_enabled(struct mm_struct *mm) { }
+#endif
+
+#endif

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Each directory describes itself in its rules.mk, which adds to
+#   ALL              what "make all" builds, below $(BUILD)
+#   INSTALL_TARGETS  phony targets that install below $(DESTDIR)
+#   CHECKS           phony targets that "make check" runs, in this order
+# A check ends with the line "NAME: N passed, N failed[, N skipped]", or with libcheck's own.
+
+BUILD   := build
+CC      ?= cc
+CFLAGS  ?= -O2 -g
+CFLAGS  += -std=gnu11 -Wall -Wextra -Werror -Iinclude
+DESTDIR ?=
+PREFIX  ?= /usr/local
+
+ALL :=
+INSTALL_TARGETS :=
+CHECKS :=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+-include lib/rules.mk
+-include perfex/rules.mk
+-include tests/unit/rules.mk
+-include tests/emulator/rules.mk
+-include tests/vm/rules.mk
+-include tests/guest/rules.mk
+-include examples/rules.mk
+-include docs/rules.mk
+
+.PHONY: help
+help: ## show this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: run
+run: ## set everything up, then show perfex counting on the emulated machine
+	@scripts/packages
+	@$(MAKE) --no-print-directory -j2 all machine
+	@scripts/demo
+
+.PHONY: check
+check: ## set everything up, then run all tests and print one summary
+	@scripts/packages
+	@scripts/check all-and-machine $(CHECKS)
+
+.PHONY: bench
+bench: ## run the benchmarks inside the emulated machine
+	@test -x tests/guest/bench || { echo 'bench: there are no benchmarks (tests/guest/bench)' >&2; exit 1; }
+	@scripts/packages
+	@$(MAKE) --no-print-directory -j2 all machine
+	@tests/guest/bench
+
+.PHONY: all
+all: $(ALL) ## build the library, the programs and the tests
+
+.PHONY: install
+install: all $(INSTALL_TARGETS) ## install below $(DESTDIR)$(PREFIX)
+
+.PHONY: deb
+deb: ## build Debian packages of the patched kernel, for a real machine
+	@scripts/debian-packages
+
+.PHONY: packages
+packages: ## install the Debian packages that all of this needs
+	@scripts/packages
+
+.PHONY: clean
+clean: ## remove what was built here; the caches stay
+	rm -rf $(BUILD)
+
+# The emulated machine: built in the user's cache directory, side by side with -j2.
+.PHONY: machine qemu kernel kernel-unpatched all-and-machine
+machine: qemu kernel
+qemu:
+	@scripts/build-qemu
+kernel:
+	@scripts/build-kernel
+kernel-unpatched: kernel
+	@scripts/build-kernel --unpatched
+all-and-machine: all machine kernel-unpatched

@@ -32,7 +32,7 @@ static void free_context(struct perfctr_context *ctx)
 {
 	if (ctx->reserved)
 		perfctr_release();
-	kfree(ctx->hw);
+	perfctr_hw_put(ctx->hw);
 	free_page((unsigned long)ctx->page);
 	kmem_cache_free(context_cache, ctx);
 	atomic_dec(&n_contexts);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Validation: from what user space asks for to what the hardware takes. */
-#include <linux/atomic.h>
 #include <linux/err.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include "perfctr.h"
 
 static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
@@ -46,12 +48,49 @@ static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *c
 }
 
 /*
- * The validated control, or an error; then bad_event and bad_reason are filled in where one event
- * is at fault.
+ * Controls that ask for the same are one object: between two threads with the same control the
+ * context switch writes no event register and need not stop the counters.
+ */
+static LIST_HEAD(controls);
+static DEFINE_MUTEX(controls_lock);
+
+static struct perfctr_hw_control *share(struct perfctr_hw_control *hw)
+{
+	static u64 last_id;
+	struct perfctr_hw_control *other;
+
+	mutex_lock(&controls_lock);
+	list_for_each_entry(other, &controls, list) {
+		if (other->n_events == hw->n_events &&
+		    !memcmp(other->event, hw->event, flex_array_size(hw, event, hw->n_events))) {
+			refcount_inc(&other->refs);
+			mutex_unlock(&controls_lock);
+			kfree(hw);
+			return other;
+		}
+	}
+	hw->id = ++last_id;
+	refcount_set(&hw->refs, 1);
+	list_add(&hw->list, &controls);
+	mutex_unlock(&controls_lock);
+	return hw;
+}
+
+void perfctr_hw_put(struct perfctr_hw_control *hw)
+{
+	if (hw && refcount_dec_and_mutex_lock(&hw->refs, &controls_lock)) {
+		list_del(&hw->list);
+		mutex_unlock(&controls_lock);
+		kfree(hw);
+	}
+}
+
+/*
+ * A reference to the validated control, or an error; then bad_event and bad_reason are filled in
+ * where one event is at fault.
  */
 struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 {
-	static atomic64_t last_id = ATOMIC64_INIT(0);
 	const struct perfctr_pmu *pmu = perfctr_pmu;
 	struct perfctr_hw_control *hw;
 	u32 i;
@@ -73,7 +112,6 @@ struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 	hw = kzalloc(struct_size(hw, event, control->n_events), GFP_KERNEL_ACCOUNT);
 	if (!hw)
 		return ERR_PTR(-ENOMEM);
-	hw->id = atomic64_inc_return(&last_id);
 	hw->n_events = control->n_events;
 	for (i = 0; i < hw->n_events; i++) {
 		hw->event[i].rdpmc = control->event[i].counter;
@@ -82,5 +120,5 @@ struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 	}
 	if (hw->n_events)
 		pmu->compile(hw);
-	return hw;
+	return share(hw);
 }

@@ -45,6 +45,7 @@ struct perfctr_context {
 
 /* control.c */
 struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control);
+void perfctr_hw_put(struct perfctr_hw_control *hw);	/* NULL is fine */
 
 /* state.c; install takes hw over in any case */
 void perfctr_page_init(struct perfctr_page *page);

@@ -8,7 +8,9 @@
 #ifndef _PERFCTR_PMU_H
 #define _PERFCTR_PMU_H
 
+#include <linux/list.h>
 #include <linux/perfctr.h>
+#include <linux/refcount.h>
 #include <linux/types.h>
 
 /* One event of a validated control. */
@@ -19,9 +21,11 @@ struct perfctr_hw_event {
 	u64 evntsel2;
 };
 
-/* A validated control, as the hardware takes it. Never changed once it is in use. */
+/* A validated control, as the hardware takes it. Never changed once it is in use, and shared. */
 struct perfctr_hw_control {
-	u64 id;			/* equal ids: equal register contents; 0: no control */
+	struct list_head list;
+	refcount_t refs;
+	u64 id;			/* equal ids: equal events; never 0, never used twice */
 	u64 slots;		/* mask of the counters in use */
 	u64 fixed_ctrl;		/* family's own: control register shared by several counters */
 	u32 n_events;

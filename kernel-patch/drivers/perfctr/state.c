@@ -5,7 +5,6 @@
  */
 #include <linux/err.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include "perfctr.h"
 
 /* A thread's own read must not combine a bias with a hardware counter that counts for others. */
@@ -115,7 +114,7 @@ int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw, 
 		ctx->reserved = false;
 	}
 	mutex_unlock(&ctx->control_lock);
-	kfree(install.hw);
+	perfctr_hw_put(install.hw);
 	return err;
 }
 

@@ -127,7 +127,7 @@ int perfctr_event_parse(const char *spec, struct perfctr_event_control *event, c
  * perfctr_event_format - write *event as perfctr_event_parse() reads it, as snprintf(3) does.
  * PERFCTR_EVENT_TEXT bytes always suffice.
  */
-#define PERFCTR_EVENT_TEXT 48
+#define PERFCTR_EVENT_TEXT 64
 int perfctr_event_format(const struct perfctr_event_control *event, char *text, size_t size);
 
 /*

@@ -60,6 +60,7 @@ static int run(struct options *options, const struct perfctr_pmu_info *info)
 	if (output_open(&output, options->output) < 0) {
 		complain("cannot write '%s': %m", options->output);
 		command_kill(&command);
+		perfctr_close(context);
 		return EXIT_PERFEX;
 	}
 
@@ -67,6 +68,7 @@ static int run(struct options *options, const struct perfctr_pmu_info *info)
 	if (status) {
 		complain("cannot execute '%s': %m", options->command[0]);
 		output_discard(&output);
+		perfctr_close(context);
 		return status;
 	}
 	context = start(context, &command, control, info);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One layout for 32- and 64-bit programs: compiled for both, run by neither.  Sizes and offsets are
+ * added up by hand from the widths of the fields, ioctl numbers from asm-generic/ioctl.h:
+ * direction << 30 | size << 16 | 0xd0 << 8 | number, where direction is 1 to write, 3 for both.
+ */
+#include <linux/perfctr.h>
+
+#define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type)
+#define OFFSET(type, field, bytes) \
+	_Static_assert(__builtin_offsetof(type, field) == (bytes), #type "." #field)
+#define NUMBER(name, value) _Static_assert((name) == (value), #name)
+
+SIZE(struct perfctr_pmu_info, 104);
+OFFSET(struct perfctr_pmu_info, family, 8);
+OFFSET(struct perfctr_pmu_info, features, 40);
+OFFSET(struct perfctr_pmu_info, n_general, 48);
+OFFSET(struct perfctr_pmu_info, evntsel_allowed, 64);
+OFFSET(struct perfctr_pmu_info, evntsel2_allowed, 88);
+OFFSET(struct perfctr_pmu_info, n_contexts, 100);
+
+SIZE(struct perfctr_open, 16);
+OFFSET(struct perfctr_open, tid, 8);
+
+SIZE(struct perfctr_event_control, 40);
+OFFSET(struct perfctr_event_control, evntsel, 8);
+OFFSET(struct perfctr_event_control, period, 24);
+OFFSET(struct perfctr_event_control, reserved, 36);
+
+SIZE(struct perfctr_control, 40 + 32 * 40);
+OFFSET(struct perfctr_control, bad_event, 12);
+OFFSET(struct perfctr_control, p4_pebs_enable, 24);
+OFFSET(struct perfctr_control, event, 40);
+
+SIZE(struct perfctr_counts, 40 + 32 * 8);
+OFFSET(struct perfctr_counts, tsc, 16);
+OFFSET(struct perfctr_counts, counter, 40);
+
+SIZE(struct perfctr_page_counter, 32);
+OFFSET(struct perfctr_page_counter, recheck, 8);
+OFFSET(struct perfctr_page_counter, sum, 16);
+OFFSET(struct perfctr_page_counter, rdpmc, 24);
+
+SIZE(struct perfctr_page, 64 + 33 * 32);
+OFFSET(struct perfctr_page, seq, 8);
+OFFSET(struct perfctr_page, switches, 24);
+OFFSET(struct perfctr_page, tsc, 64);
+OFFSET(struct perfctr_page, counter, 96);
+
+NUMBER(PERFCTR_IOC_INFO, 0xc068d020);
+NUMBER(PERFCTR_IOC_OPEN, 0x4010d021);
+NUMBER(PERFCTR_IOC_CONTROL, 0xc528d022);
+NUMBER(PERFCTR_IOC_START, 0x0000d023);
+NUMBER(PERFCTR_IOC_STOP, 0x0000d024);
+NUMBER(PERFCTR_IOC_READ, 0xc128d025);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Refusals in words: each names the event, what is allowed and what to do. */
+#include "unit.h"
+
+#include <errno.h>
+#include <perfctr.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct perfctr_pmu_info arch = {
+	.n_general = 4, .n_fixed = 3, .evntsel_allowed = 0xffc7ffff,
+	.evntsel_required = 0x400000, .fixed_allowed = 0x430000,
+};
+
+/* event[1] of two is at fault; event[0] counts on counter 0. */
+static const struct {
+	int error;
+	uint32_t reason;
+	struct perfctr_event_control event;
+	const char *words;
+} refusals[] = {
+	{ EINVAL, PERFCTR_BAD_COUNTER, { .counter = 7, .evntsel = 0x4100c0 },
+	  "event 0x004100c0@7: there is no such counter; this machine has 0..3 and "
+	  "0x40000000..0x40000002" },
+	{ EINVAL, PERFCTR_BAD_DUPLICATE, { .counter = 0, .evntsel = 0x4100c4 },
+	  "event 0x004100c4@0: its counter is taken by 0x004200c0@0; choose another of 0..3 and "
+	  "0x40000000..0x40000002" },
+	{ EINVAL, PERFCTR_BAD_EVNTSEL, { .counter = 1, .evntsel = 0x7900c0 },
+	  "event 0x007900c0@1: evntsel bits 0x380000 are reserved; only 0xffc7ffff may be set for "
+	  "this counter" },
+	{ EINVAL, PERFCTR_BAD_EVNTSEL, { .counter = PERFCTR_FIXED, .evntsel = 0x4100c0 },
+	  "event 0x004100c0@0x40000000: evntsel bits 0xc0 are reserved; only 0x430000 may be set "
+	  "for this counter" },
+	{ EINVAL, PERFCTR_BAD_EVNTSEL2, { .counter = 1, .evntsel = 0x4100c0, .evntsel2 = 0x10 },
+	  "event 0x004100c0/0x00000010@1: this machine has no second event select word; leave out "
+	  "/0x10" },
+	{ EINVAL, PERFCTR_BAD_ENABLE, { .counter = 1, .evntsel = 0x100c0 },
+	  "event 0x000100c0@1: evntsel bits 0x400000 (enable) must be set; write 0x004100c0" },
+	{ EINVAL, PERFCTR_BAD_RING, { .counter = 1, .evntsel = 0x4000c0 },
+	  "event 0x004000c0@1: it would never count; set bit 16 to count in user mode "
+	  "(0x004100c0), bit 17 in kernel mode, or both" },
+	{ EACCES, PERFCTR_BAD_PRIVILEGE, { .counter = 1, .evntsel = 0x4200c0 },
+	  "event 0x004200c0@1: counting in kernel mode needs CAP_PERFMON or sysctl "
+	  "kernel.perf_event_paranoid=1; without them write 0x004100c0 for user mode" },
+	{ EINVAL, PERFCTR_BAD_FIELD, { .counter = 1, .evntsel = 0x4100c0, .period = 1000 },
+	  "event 0x004100c0@1: flags, period, signal and reserved must be 0" },
+	{ EINVAL, 99, { .counter = 1, .evntsel = 0x4100c0 },
+	  "event 0x004100c0@1: refused for reason 99, which this program does not know" },
+	{ ENOSPC, 0, { .counter = PERFCTR_ANY, .evntsel = 0x4100c0 },
+	  "event 0x004100c0: no counter is left for it; this machine has 4 general counters" },
+	{ EINVAL, 0, { .counter = 1 }, "the control was refused: Invalid argument" },
+	{ ENODEV, 0, { .counter = 1 },
+	  "this machine has no event counters that the kernel's perfctr knows; only the time stamp "
+	  "can be counted" },
+	{ ESRCH, 0, { .counter = 1 }, "the thread has exited" },
+	{ EPERM, 0, { .counter = 1 },
+	  "only the thread itself, or who may trace it, may control its counters" },
+	{ 9999, 0, { .counter = 1 }, "the control was refused: unknown error" },
+};
+
+START_TEST(refused_controls_are_worded)
+{
+	struct perfctr_control control = {
+		.n_events = 2, .bad_event = 1, .bad_reason = refusals[_i].reason,
+		.event = { { .counter = 0, .evntsel = 0x4200c0 }, refusals[_i].event },
+	};
+	char words[256];
+
+	perfctr_control_error(refusals[_i].error, &control, &arch, words, sizeof(words));
+	ck_assert_str_eq(words, refusals[_i].words);
+}
+END_TEST
+
+START_TEST(a_second_event_select_word_that_exists_has_allowed_bits)
+{
+	struct perfctr_pmu_info info = { .n_general = 4, .evntsel2_allowed = 0x30f };
+	struct perfctr_control control = {
+		.n_events = 1, .bad_reason = PERFCTR_BAD_EVNTSEL2,
+		.event = { { .evntsel = 0x4100c0, .evntsel2 = 0x501 } },
+	};
+	char words[256];
+
+	perfctr_control_error(EINVAL, &control, &info, words, sizeof(words));
+	ck_assert_str_eq(words, "event 0x004100c0/0x00000501@0: evntsel2 bits 0x400 are reserved; "
+			 "only 0x30f may be set");
+}
+END_TEST
+
+START_TEST(a_busy_machine_names_the_holder)
+{
+	struct perfctr_control control = { .n_events = 1 };
+	FILE *file = fopen("/proc/sys/kernel/nmi_watchdog", "r");
+	int watchdog = 0;
+	char words[256];
+
+	if (file) {
+		ck_assert_int_eq(fscanf(file, "%d", &watchdog), 1);
+		fclose(file);
+	}
+	perfctr_control_error(EBUSY, &control, &arch, words, sizeof(words));
+	if (watchdog)
+		ck_assert_str_eq(words, "the counters are busy: the NMI watchdog holds them; switch "
+				 "it off with: sysctl kernel.nmi_watchdog=0");
+	else
+		ck_assert_str_eq(words, "the counters are busy: perf_events holds them; end the "
+				 "running perf session, then try again");
+}
+END_TEST
+
+static const struct {
+	int error;
+	const char *words;
+} open_errors[] = {
+	{ ENODEV, "there is no /dev/perfctr: this kernel was built without perfctr; boot a kernel "
+	  "with the perfctr patch" },
+	{ EPROTO, "the kernel's perfctr has another ABI version than this program's 1; use the "
+	  "programs built with the kernel" },
+	{ EEXIST, "the thread is being counted already; close its context first" },
+	{ ENOENT, "the thread has no context; open it with PERFCTR_OPEN_CREATE" },
+	{ ESRCH, "there is no such thread" },
+	{ EMFILE, "cannot open performance counters: Too many open files" },
+};
+
+START_TEST(refused_opens_are_worded)
+{
+	char words[256];
+
+	perfctr_open_error(open_errors[_i].error, words, sizeof(words));
+	ck_assert_str_eq(words, open_errors[_i].words);
+}
+END_TEST
+
+/* The one test that looks at the machine: both kinds have a right answer. */
+START_TEST(a_kernel_without_perfctr_is_recognised)
+{
+	struct perfctr_pmu_info info;
+
+	errno = 0;
+	if (access("/dev/perfctr", F_OK) == 0) {
+		ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+		ck_assert_uint_eq(info.abi_version, PERFCTR_ABI_VERSION);
+		return;
+	}
+	ck_assert_int_eq(perfctr_pmu_info(&info), -1);
+	ck_assert_int_eq(errno, ENODEV);
+	errno = 0;
+	ck_assert_ptr_null(perfctr_open());
+	ck_assert_int_eq(errno, ENODEV);
+	errno = EINTR;
+	perfctr_close(NULL);
+	ck_assert_int_eq(errno, EINTR);
+}
+END_TEST
+
+TCase *error_tests(void)
+{
+	TCase *tests = tcase_create("error");
+
+	tcase_add_loop_test(tests, refused_controls_are_worded, 0, ARRAY_SIZE(refusals));
+	tcase_add_test(tests, a_second_event_select_word_that_exists_has_allowed_bits);
+	tcase_add_test(tests, a_busy_machine_names_the_holder);
+	tcase_add_loop_test(tests, refused_opens_are_worded, 0, ARRAY_SIZE(open_errors));
+	tcase_add_test(tests, a_kernel_without_perfctr_is_recognised);
+	return tests;
+}

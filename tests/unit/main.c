@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unit.h"
+
+int main(void)
+{
+	Suite *suite = suite_create("unit");
+	SRunner *runner;
+	int failed;
+
+	suite_add_tcase(suite, event_tests());
+	suite_add_tcase(suite, control_tests());
+	suite_add_tcase(suite, error_tests());
+	suite_add_tcase(suite, read_tests());
+	suite_add_tcase(suite, perfex_tests());
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * perfex's command line: what it refuses, it refuses with one line, status 125 and without
+ * starting the command.
+ */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct result {
+	int status;
+	char out[4096], err[4096];
+};
+
+static void contents(FILE *file, char *text, size_t size)
+{
+	rewind(file);
+	text[fread(text, 1, size - 1, file)] = '\0';
+	fclose(file);
+}
+
+static struct result perfex(const char *const arguments[])
+{
+	const char *argv[16] = { "perfex" };
+	FILE *out = tmpfile(), *err = tmpfile();
+	struct result result;
+	pid_t pid;
+
+	for (int i = 0; arguments[i]; i++)
+		argv[i + 1] = arguments[i];
+	ck_assert(out && err);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		dup2(fileno(out), 1);
+		dup2(fileno(err), 2);
+		execv(getenv("PERFEX"), (char **)argv);
+		_exit(99);
+	}
+	ck_assert_int_eq(waitpid(pid, &result.status, 0), pid);
+	contents(out, result.out, sizeof(result.out));
+	contents(err, result.err, sizeof(result.err));
+	return result;
+}
+
+/* A command that ran would leave this file. */
+#define MARK "/tmp/perfctr-unit-command-ran"
+
+static void remove_mark(void)
+{
+	unlink(MARK);
+}
+
+static const struct {
+	const char *arguments[8];
+	const char *err;
+} refused[] = {
+	{ { NULL }, "perfex: no command given; see perfex --help\n" },
+	{ { "--", NULL }, "perfex: no command given; see perfex --help\n" },
+	{ { "-e", "0x4100c0@0", NULL }, "perfex: no command given; see perfex --help\n" },
+	{ { "-x", "touch", MARK, NULL }, "perfex: unknown option '-x'; see perfex --help\n" },
+	{ { "--frob", "touch", MARK, NULL },
+	  "perfex: unknown option '--frob'; see perfex --help\n" },
+	{ { "-e", NULL }, "perfex: option '-e' needs an argument; see perfex --help\n" },
+	{ { "--event", NULL }, "perfex: option '--event' needs an argument; see perfex --help\n" },
+	{ { "-o", NULL }, "perfex: option '-o' needs an argument; see perfex --help\n" },
+	{ { "-o", "/a", "-o", "/b", "touch", MARK, NULL },
+	  "perfex: two output files, '/a' and '/b'; give one\n" },
+	{ { "-i", "touch", MARK, NULL },
+	  "perfex: --info takes neither a command nor another option\n" },
+	{ { "-e", "", "touch", MARK, NULL },
+	  "perfex: event '': evntsel is empty; give it as 0x...\n" },
+	{ { "-e", "4100c0@0", "touch", MARK, NULL },
+	  "perfex: event '4100c0@0': evntsel '4100c0' could be hexadecimal or decimal; write "
+	  "0x4100c0 for hexadecimal\n" },
+	{ { "-e0x4100c0@0,", "touch", MARK, NULL },
+	  "perfex: event '0x4100c0@0,': counter number '0,' is not a hexadecimal number like "
+	  "0x4100c0\n" },
+};
+
+START_TEST(bad_input_gets_one_line_and_starts_nothing)
+{
+	struct result result = perfex(refused[_i].arguments);
+
+	ck_assert(WIFEXITED(result.status));
+	ck_assert_int_eq(WEXITSTATUS(result.status), 125);
+	ck_assert_str_eq(result.err, refused[_i].err);
+	ck_assert_str_eq(result.out, "");
+	ck_assert_int_ne(access(MARK, F_OK), 0);
+}
+END_TEST
+
+START_TEST(thirty_three_events_are_too_many)
+{
+	char command[1024], line[200] = "";
+	int length = snprintf(command, sizeof(command), "%s", getenv("PERFEX"));
+	FILE *pipe;
+	int status;
+
+	for (int i = 0; i < 33; i++)
+		length += snprintf(command + length, sizeof(command) - (size_t)length,
+				   " -e 0x4100c0");
+	snprintf(command + length, sizeof(command) - (size_t)length, " touch " MARK " 2>&1");
+	pipe = popen(command, "r");
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), pipe));
+	status = pclose(pipe);
+	ck_assert_int_eq(WEXITSTATUS(status), 125);
+	ck_assert_str_eq(line, "perfex: event '0x4100c0': there are 32 events already, more cannot "
+			 "be counted at a time\n");
+	ck_assert_int_ne(access(MARK, F_OK), 0);
+}
+END_TEST
+
+START_TEST(help_and_version_go_to_standard_output)
+{
+	static const char *const options[] = { "-h", "--help", "-V", "--version" };
+	const char *const arguments[] = { options[_i], NULL };
+	struct result result = perfex(arguments);
+
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_str_eq(result.err, "");
+	ck_assert_int_eq(strncmp(result.out, _i < 2 ? "Usage: perfex " : "perfex (perfctr) ",
+				 _i < 2 ? 14 : 17), 0);
+}
+END_TEST
+
+START_TEST(a_kernel_without_perfctr_is_named)
+{
+	static const char *const commands[][4] = {
+		{ "-i", NULL }, { "touch", MARK, NULL }, { "-o", MARK, "true", NULL },
+	};
+	struct result result;
+
+	if (access("/dev/perfctr", F_OK) == 0)
+		return;
+	result = perfex(commands[_i]);
+	ck_assert(WIFEXITED(result.status));
+	ck_assert_int_eq(WEXITSTATUS(result.status), 125);
+	ck_assert_str_eq(result.err, "perfex: there is no /dev/perfctr: this kernel was built "
+			 "without perfctr; boot a kernel with the perfctr patch\n");
+	ck_assert_int_ne(access(MARK, F_OK), 0);
+}
+END_TEST
+
+TCase *perfex_tests(void)
+{
+	TCase *tests = tcase_create("perfex");
+
+	tcase_add_checked_fixture(tests, remove_mark, remove_mark);
+	tcase_add_loop_test(tests, bad_input_gets_one_line_and_starts_nothing, 0,
+			    ARRAY_SIZE(refused));
+	tcase_add_test(tests, thirty_three_events_are_too_many);
+	tcase_add_loop_test(tests, help_and_version_go_to_standard_output, 0, 4);
+	tcase_add_loop_test(tests, a_kernel_without_perfctr_is_named, 0, 3);
+	return tests;
+}

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Unit tests on the host: once against what is installed, once with everything under sanitizers.
+
+UNIT := $(BUILD)/tests/unit/unit
+UNIT_SANITIZED := $(BUILD)/tests/unit/unit-sanitized
+PERFEX_SANITIZED := $(BUILD)/tests/unit/perfex-sanitized
+UNIT_LAYOUTS := $(BUILD)/tests/unit/abi-layout-32 $(BUILD)/tests/unit/abi-layout-64
+UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c,$(wildcard tests/unit/*.c))
+UNIT_HEADERS := $(wildcard tests/unit/*.h include/*.h include/linux/*.h lib/*.h perfex/*.h)
+UNIT_LIBS := $(shell pkg-config --libs check 2>/dev/null)
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+
+ALL += $(UNIT) $(UNIT_SANITIZED) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS)
+CHECKS += check-unit
+
+$(UNIT): $(UNIT_SOURCES) $(LIB_STATIC) $(UNIT_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $(UNIT_SOURCES) $(LIB_STATIC) $(UNIT_LIBS)
+
+$(UNIT_SANITIZED): $(UNIT_SOURCES) $(LIB_SOURCES) $(UNIT_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $(UNIT_SOURCES) $(LIB_SOURCES) $(UNIT_LIBS)
+
+$(PERFEX_SANITIZED): $(wildcard perfex/*.c) $(LIB_SOURCES) $(UNIT_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANITIZE) -DPERFCTR_VERSION='"$(PERFCTR_VERSION)"' -o $@ \
+		$(wildcard perfex/*.c) $(LIB_SOURCES)
+
+# The kernel's headers alone, which need no 32-bit C library; where a 64-bit Debian has them.
+$(BUILD)/tests/unit/abi-layout-%: tests/unit/abi_layout.c include/linux/perfctr.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -m$* -isystem /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
+
+.PHONY: check-unit
+check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS)
+	PERFEX=$(PERFEX) $(UNIT)
+	PERFEX=$(PERFEX_SANITIZED) $(UNIT_SANITIZED)

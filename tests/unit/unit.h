@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef UNIT_H
+#define UNIT_H
+
+#include <check.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+TCase *event_tests(void);
+TCase *control_tests(void);
+TCase *error_tests(void);
+TCase *read_tests(void);
+TCase *perfex_tests(void);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counts of whole programs are exact, whatever happens to them.  Expected numbers are worked out
+ * in the programs themselves, in asm/.
+ */
+#include "guest.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* perfex -e 0x004100c0@0 loop, 20 times of 20. */
+static void expect_20_exact_loops(void)
+{
+	const char *loop = program("loop");
+	struct run r;
+
+	for (int i = 0; i < 20; i++) {
+		RUN(&r, "perfex", "-e", "0x004100c0@0", loop);
+		ck_assert_msg(r.status == 0, "wait status %#x: %s", r.status, r.err);
+		ck_assert_uint_eq(printed_count(r.err, "0x004100c0@0"), 2000004);
+	}
+}
+
+START_TEST(perfex_counts_the_loop_exactly_20_of_20)
+{
+	expect_20_exact_loops();
+}
+END_TEST
+
+START_TEST(perfex_counts_the_loop_exactly_20_of_20_against_4_competitors)
+{
+	competitors_start(4);
+	expect_20_exact_loops();
+}
+END_TEST
+
+/* Until 20 moves were really seen: how many there are in one run depends on the speed of the host. */
+START_TEST(loop_moved_between_cpus_every_10_ms_is_exact)
+{
+	uint64_t migrations = 0;
+
+	while (migrations < 20) {
+		struct counted c = counted_start(0, COMMAND(program("loop-long")),
+						 EVENTS({ 0, USER(INSTRUCTIONS) },
+							{ 1, USER(BRANCHES) }));
+		struct perfctr_counts counts;
+		int status, cpu = 0;
+
+		while (waitpid(c.pid, &status, WNOHANG | WNOWAIT) == 0) {
+			siginfo_t info = { 0 };
+
+			sleep_us(10000);
+			if (waitid(P_PID, c.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+			    info.si_pid == c.pid)
+				break;
+			cpu = !cpu;
+			pin(c.pid, cpu);
+		}
+		counts = counted_finish(&c, &status);
+		ck_assert_int_eq(status, 0);
+		ck_assert_uint_eq(counts.counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
+		ck_assert_uint_eq(counts.counter[1], LOOP_BRANCHES(LONG_LOOP));
+		ck_assert_uint_ge(counts.switches, counts.migrations);
+		migrations += counts.migrations;
+	}
+}
+END_TEST
+
+START_TEST(user_plus_kernel_is_both_in_one_run)
+{
+	struct run r;
+	uint64_t user, kernel, both;
+
+	RUN(&r, "perfex", "-e", "0x004100c0@0", "-e", "0x004200c0@1", "-e", "0x004300c0@2",
+	    program("loop"));
+	ck_assert_msg(r.status == 0, "wait status %#x: %s", r.status, r.err);
+	user = printed_count(r.err, "0x004100c0@0");
+	kernel = printed_count(r.err, "0x004200c0@1");
+	both = printed_count(r.err, "0x004300c0@2");
+	ck_assert_uint_eq(user, 2000004);
+	ck_assert_uint_gt(kernel, 0);
+	ck_assert_uint_eq(both, user + kernel);
+}
+END_TEST
+
+/* The same program with 100 times the user instructions cannot have added them to the kernel's. */
+START_TEST(kernel_event_alone_counts_no_user_instruction)
+{
+	uint64_t kernel = count_program("loop-long", (struct event){ 0, KERNEL(INSTRUCTIONS) });
+
+	ck_assert_uint_gt(kernel, 0);
+	ck_assert_uint_lt(kernel, LOOP_INSTRUCTIONS(LONG_LOOP));
+}
+END_TEST
+
+START_TEST(fixed_counter_0_agrees_with_the_general_one)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "-e", "0x004100c0@0", "-e", "0x00410000@0x40000000", program("loop"));
+	ck_assert_msg(r.status == 0, "wait status %#x: %s", r.status, r.err);
+	ck_assert_uint_eq(printed_count(r.err, "0x004100c0@0"), 2000004);
+	ck_assert_uint_eq(printed_count(r.err, "0x00410000@0x40000000"), 2000004);
+}
+END_TEST
+
+START_TEST(all_seven_counters_count_at_once)
+{
+	struct event events[N_COUNTERS];
+	struct counted c;
+	struct perfctr_counts counts;
+	int status;
+
+	for (unsigned int i = 0; i < N_COUNTERS; i++) {
+		events[i].counter = counter_index[i];
+		events[i].evntsel = USER(counter_index[i] < PERFCTR_FIXED ? INSTRUCTIONS : FIXED);
+	}
+	c = counted_start(ANY_CPU, COMMAND(program("loop")), events, N_COUNTERS);
+	counts = counted_finish(&c, &status);
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_eq(counts.n_counters, N_COUNTERS);
+	/* The emulated machine retires one instruction per cycle, so fixed 1 and 2 agree too. */
+	for (unsigned int i = 0; i < N_COUNTERS; i++)
+		ck_assert_uint_eq(counts.counter[i], LOOP_INSTRUCTIONS(SHORT_LOOP));
+}
+END_TEST
+
+/* Counted on general counter 3, so that not everything rests on counter 0. */
+static const struct {
+	const char *program;
+	uint16_t event;
+	uint64_t expected;
+} exact[] = {
+	{ "loop", BRANCHES, LOOP_BRANCHES(SHORT_LOOP) },
+	{ "loop", LOADS, 0 },
+	{ "loop", STORES, 0 },
+	{ "fault-mix", INSTRUCTIONS, 12005 },
+	{ "fault-mix", BRANCHES, 2001 },
+	{ "signals", INSTRUCTIONS, 27026 },
+	{ "signals", BRANCHES, 9004 },
+	{ "smc", INSTRUCTIONS, 6004 },
+	{ "smc", BRANCHES, 1001 },
+	{ "memory", INSTRUCTIONS, 17004 },
+	{ "memory", LOADS, 16000 },
+	{ "memory", STORES, 16000 },
+	{ "fork", INSTRUCTIONS, 13 },
+};
+
+static void expect_exact_table(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(exact); i++) {
+		uint64_t got = count_program(exact[i].program,
+					     (struct event){ 3, USER(exact[i].event) });
+
+		ck_assert_msg(got == exact[i].expected, "%s, event %#x: %llu instead of %llu",
+			      exact[i].program, exact[i].event, (unsigned long long)got,
+			      (unsigned long long)exact[i].expected);
+	}
+}
+
+START_TEST(faults_rep_movsb_system_calls_signals_fork_loads_stores_are_exact)
+{
+	expect_exact_table();
+}
+END_TEST
+
+START_TEST(the_same_against_4_competitors)
+{
+	competitors_start(4);
+	expect_exact_table();
+}
+END_TEST
+
+START_TEST(two_programs_with_different_events_on_one_cpu_are_exact)
+{
+	struct counted a = counted_start(0, COMMAND(program("loop-long")),
+					 EVENTS({ 0, USER(INSTRUCTIONS) }));
+	struct counted b = counted_start(0, COMMAND(program("loop-long")),
+					 EVENTS({ 0, USER(BRANCHES) },
+						{ PERFCTR_FIXED, USER(FIXED) }));
+	struct perfctr_counts counts_a, counts_b;
+	int status;
+
+	counts_a = counted_finish(&a, &status);
+	ck_assert_int_eq(status, 0);
+	counts_b = counted_finish(&b, &status);
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_eq(counts_a.counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
+	ck_assert_uint_eq(counts_b.counter[0], LOOP_BRANCHES(LONG_LOOP));
+	ck_assert_uint_eq(counts_b.counter[1], LOOP_INSTRUCTIONS(LONG_LOOP));
+	/* They did take turns. */
+	ck_assert_uint_gt(counts_a.switches + counts_b.switches, 3);
+}
+END_TEST
+
+START_TEST(more_than_2_to_the_32_instructions_are_exact)
+{
+	ck_assert_uint_eq(count_program("loop-huge", (struct event){ 0, USER(INSTRUCTIONS) }),
+			  LOOP_INSTRUCTIONS(HUGE_LOOP));
+}
+END_TEST
+
+SUITE(counts,
+      perfex_counts_the_loop_exactly_20_of_20,
+      perfex_counts_the_loop_exactly_20_of_20_against_4_competitors,
+      loop_moved_between_cpus_every_10_ms_is_exact,
+      user_plus_kernel_is_both_in_one_run,
+      kernel_event_alone_counts_no_user_instruction,
+      fixed_counter_0_agrees_with_the_general_one,
+      all_seven_counters_count_at_once,
+      faults_rep_movsb_system_calls_signals_fork_loads_stores_are_exact,
+      the_same_against_4_competitors,
+      two_programs_with_different_events_on_one_cpu_are_exact,
+      more_than_2_to_the_32_instructions_are_exact)

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+const uint32_t counter_index[N_COUNTERS] = {
+	0, 1, 2, 3, PERFCTR_FIXED + 0, PERFCTR_FIXED + 1, PERFCTR_FIXED + 2,
+};
+
+/* ---- contexts ---- */
+
+int device_open(void)
+{
+	int fd = open("/dev/perfctr", O_RDWR | O_CLOEXEC);
+
+	ck_assert_msg(fd >= 0, "/dev/perfctr: %s", strerror(errno));
+	return fd;
+}
+
+int try_context_open(pid_t tid, unsigned int flags)
+{
+	struct perfctr_open request = { .size = sizeof(request), .flags = flags, .tid = tid };
+	int device = open("/dev/perfctr", O_RDWR | O_CLOEXEC);
+	int fd, error;
+
+	if (device < 0)
+		return -1;
+	fd = ioctl(device, PERFCTR_IOC_OPEN, &request);
+	error = errno;
+	close(device);
+	errno = error;
+	return fd;
+}
+
+int context_open(pid_t tid, unsigned int flags)
+{
+	int fd = try_context_open(tid, flags);
+
+	ck_assert_msg(fd >= 0, "opening the context of thread %d: %s", tid, strerror(errno));
+	return fd;
+}
+
+struct perfctr_control control_of(const struct event *events, size_t n)
+{
+	struct perfctr_control control = { .size = sizeof(control), .n_events = n };
+
+	for (size_t i = 0; i < n; i++) {
+		control.event[i].counter = events[i].counter;
+		control.event[i].evntsel = events[i].evntsel;
+	}
+	return control;
+}
+
+int try_context_control(int fd, const struct event *events, size_t n)
+{
+	struct perfctr_control control = control_of(events, n);
+
+	return ioctl(fd, PERFCTR_IOC_CONTROL, &control);
+}
+
+void context_control(int fd, const struct event *events, size_t n)
+{
+	ck_assert_msg(try_context_control(fd, events, n) == 0, "control: %s", strerror(errno));
+}
+
+struct perfctr_counts context_read(int fd)
+{
+	struct perfctr_counts counts = { .size = sizeof(counts) };
+
+	ck_assert_msg(ioctl(fd, PERFCTR_IOC_READ, &counts) == 0, "read: %s", strerror(errno));
+	return counts;
+}
+
+const struct perfctr_page *context_map(int fd)
+{
+	void *page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+
+	ck_assert_msg(page != MAP_FAILED, "mapping the state page: %s", strerror(errno));
+	return page;
+}
+
+struct perfctr_pmu_info pmu_info(void)
+{
+	struct perfctr_pmu_info info = { .size = sizeof(info) };
+	int device = device_open();
+
+	ck_assert_msg(ioctl(device, PERFCTR_IOC_INFO, &info) == 0, "info: %s", strerror(errno));
+	close(device);
+	return info;
+}
+
+/* ---- programs ---- */
+
+const char *program(const char *name)
+{
+	static char paths[8][PATH_MAX];
+	static unsigned int turn;
+	char *path = paths[turn++ % ARRAY_SIZE(paths)];
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	ck_assert(length > 0);
+	path[length] = '\0';
+	snprintf(strrchr(path, '/') + 1, NAME_MAX, "%s", name);
+	return path;
+}
+
+static pid_t wait_for(pid_t pid, int *status)
+{
+	pid_t got;
+
+	do
+		got = waitpid(pid, status, 0);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+struct counted counted_start(int cpu, const char *const command[],
+			     const struct event *events, size_t n)
+{
+	struct counted c = { .pid = fork() };
+	int status;
+
+	ck_assert(c.pid >= 0);
+	if (c.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (cpu != ANY_CPU)
+			pin(0, cpu);
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execv(command[0], (char *const *)command);
+		_exit(127);
+	}
+	ck_assert_int_eq(wait_for(c.pid, &status), c.pid);
+	ck_assert_msg(WIFSTOPPED(status), "%s did not start", command[0]);
+	c.fd = context_open(c.pid, PERFCTR_OPEN_CREATE);
+	context_control(c.fd, events, n);
+	ck_assert_int_eq(ptrace(PTRACE_DETACH, c.pid, NULL, NULL), 0);
+	return c;
+}
+
+struct perfctr_counts counted_finish(struct counted *c, int *status)
+{
+	struct perfctr_counts counts;
+
+	ck_assert_int_eq(wait_for(c->pid, status), c->pid);
+	counts = context_read(c->fd);
+	close(c->fd);
+	ck_assert_msg(counts.flags & PERFCTR_COUNTS_EXITED, "sums of a dead thread are not final");
+	return counts;
+}
+
+uint64_t count_program(const char *name, struct event event)
+{
+	struct counted c = counted_start(ANY_CPU, COMMAND(program(name)), &event, 1);
+	int status;
+	struct perfctr_counts counts = counted_finish(&c, &status);
+
+	ck_assert_msg(status == 0, "%s: wait status %#x", name, status);
+	return counts.counter[0];
+}
+
+static void read_back(FILE *file, char *text, size_t size)
+{
+	rewind(file);
+	text[fread(text, 1, size - 1, file)] = '\0';
+	fclose(file);
+}
+
+void run(struct run *r, const char *const command[])
+{
+	FILE *out = tmpfile(), *err = tmpfile();
+	pid_t pid;
+
+	ck_assert(out && err);
+	pid = fork();
+	ck_assert(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(fileno(out), STDOUT_FILENO);
+		dup2(fileno(err), STDERR_FILENO);
+		execvp(command[0], (char *const *)command);
+		_exit(127);
+	}
+	ck_assert_int_eq(wait_for(pid, &r->status), pid);
+	read_back(out, r->out, sizeof(r->out));
+	read_back(err, r->err, sizeof(r->err));
+}
+
+uint64_t printed_count(const char *text, const char *what)
+{
+	size_t length = strlen(what);
+	const char *line = text;
+
+	while (line && *line) {
+		if (strncmp(line, what, length) == 0 && strchr(" \t", line[length]))
+			return strtoull(line + length, NULL, 10);
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	ck_abort_msg("no line \"%s\" in:\n%s", what, text);
+}
+
+/* ---- processes ---- */
+
+void in_child(void (*fn)(void *), void *argument)
+{
+	pid_t pid = fork();
+	int status;
+
+	ck_assert(pid >= 0);
+	if (pid == 0) {
+		fn(argument);
+		_exit(0);
+	}
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_msg(status == 0, "the child process ended with wait status %#x", status);
+}
+
+void expectation_failed(const char *file, int line, const char *condition)
+{
+	fprintf(stderr, "%s:%d: does not hold: %s (errno: %s)\n", file, line, condition,
+		strerror(errno));
+	_exit(1);
+}
+
+void pin(pid_t tid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(tid, sizeof(set), &set) < 0)
+		expectation_failed(__FILE__, __LINE__, "sched_setaffinity");
+}
+
+void unpin(pid_t tid)
+{
+	cpu_set_t set;
+
+	memset(&set, 0xff, sizeof(set));
+	if (sched_setaffinity(tid, sizeof(set), &set) < 0)
+		expectation_failed(__FILE__, __LINE__, "sched_setaffinity");
+}
+
+void competitors_start(unsigned int n)
+{
+	while (n--) {
+		pid_t pid = fork();
+
+		ck_assert(pid >= 0);
+		if (pid == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				__asm__ volatile("");
+		}
+	}
+}
+
+void spin(uint64_t n)
+{
+	while (n--)
+		__asm__ volatile("");
+}
+
+void sleep_us(unsigned int us)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = us * 1000L }, NULL);
+}
+
+void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
+	ck_assert_msg(write(fd, text, strlen(text)) == (ssize_t)strlen(text), "%s: %s", path,
+		      strerror(errno));
+	close(fd);
+}
+
+uint64_t read_number(const char *path)
+{
+	unsigned long long number;
+	FILE *file = fopen(path, "r");
+
+	ck_assert_msg(file, "%s: %s", path, strerror(errno));
+	ck_assert_msg(fscanf(file, "%llu", &number) == 1, "%s: no number", path);
+	fclose(file);
+	return number;
+}
+
+/* ---- counters ---- */
+
+static __thread sigjmp_buf *rdpmc_fault;
+
+static void on_rdpmc_fault(int signal)
+{
+	(void)signal;
+	siglongjmp(*rdpmc_fault, 1);
+}
+
+bool try_rdpmc(uint32_t index, uint64_t *value)
+{
+	struct sigaction action = { .sa_handler = on_rdpmc_fault };
+	sigjmp_buf fault;
+
+	if (sigsetjmp(fault, 1))
+		return false;
+	rdpmc_fault = &fault;
+	sigaction(SIGSEGV, &action, NULL);
+	*value = rdpmc(index);
+	return true;
+}
+
+struct counted foreign_start(int cpu)
+{
+	struct event events[N_COUNTERS];
+	struct counted foreign;
+
+	for (unsigned int i = 0; i < N_COUNTERS; i++) {
+		events[i].counter = counter_index[i];
+		events[i].evntsel = USER(counter_index[i] < PERFCTR_FIXED ? INSTRUCTIONS : FIXED);
+	}
+	foreign.pid = fork();
+	ck_assert(foreign.pid >= 0);
+	if (foreign.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pin(0, cpu);
+		for (;;)
+			__asm__ volatile("");
+	}
+	foreign.fd = context_open(foreign.pid, PERFCTR_OPEN_CREATE);
+	context_control(foreign.fd, events, N_COUNTERS);
+	foreign_wait(&foreign, 10000000);
+	return foreign;
+}
+
+void foreign_wait(const struct counted *foreign, uint64_t n)
+{
+	uint64_t start = context_read(foreign->fd).counter[0];
+
+	while (context_read(foreign->fd).counter[0] < start + n)
+		sleep_us(500);
+}
+
+Suite *make_suite(const char *name, const TTest *const tests[], size_t n)
+{
+	Suite *suite = suite_create(name);
+	TCase *tcase = tcase_create(name);
+
+	tcase_set_timeout(tcase, 120);
+	for (size_t i = 0; i < n; i++)
+		tcase_add_test(tcase, tests[i]);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

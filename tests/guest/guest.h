@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the guest tests share.  One suite per file; main.c runs those that its arguments name.
+ * The kernel is spoken to through its ABI alone, so that a fault of the library does not hide one
+ * of the driver; the library is used where it is the thing under test.
+ */
+#ifndef GUEST_H
+#define GUEST_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <linux/perfctr.h>
+
+/* Event select registers of the architectural PMU (SDM volume 3, 20.2.1.1 and table 20-1). */
+#define EVNTSEL_USR		0x00010000u
+#define EVNTSEL_OS		0x00020000u
+#define EVNTSEL_INT		0x00100000u
+#define EVNTSEL_EN		0x00400000u
+#define USER(event)		((event) | EVNTSEL_EN | EVNTSEL_USR)
+#define KERNEL(event)		((event) | EVNTSEL_EN | EVNTSEL_OS)
+#define BOTH(event)		((event) | EVNTSEL_EN | EVNTSEL_USR | EVNTSEL_OS)
+#define INSTRUCTIONS		0x00c0
+#define BRANCHES		0x00c4
+#define CYCLES			0x003c
+#define LOADS			0x81d0
+#define STORES			0x82d0
+#define FIXED			0x0000	/* a fixed counter has its event built in */
+
+/* What asm/loop.S retires in user mode, counted there by hand. */
+#define LOOP_INSTRUCTIONS(iterations)	(2 * (uint64_t)(iterations) + 4)
+#define LOOP_BRANCHES(iterations)	((uint64_t)(iterations) + 1)
+#define SHORT_LOOP	1000000u	/* iterations of the program "loop" */
+#define LONG_LOOP	100000000u	/* of "loop-long": many time slices */
+#define HUGE_LOOP	2200000000u	/* of "loop-huge": more than 2^32 instructions */
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+struct event {
+	uint32_t counter;
+	uint64_t evntsel;
+};
+
+#define EVENTS(...) (const struct event[]){ __VA_ARGS__ }, \
+	ARRAY_SIZE(((const struct event[]){ __VA_ARGS__ }))
+
+/* Contexts, by the bare ABI.  The functions named try_* return -1 with errno; others must succeed. */
+int device_open(void);
+int try_context_open(pid_t tid, unsigned int flags);
+int context_open(pid_t tid, unsigned int flags);
+struct perfctr_control control_of(const struct event *events, size_t n);
+int try_context_control(int fd, const struct event *events, size_t n);
+void context_control(int fd, const struct event *events, size_t n);
+struct perfctr_counts context_read(int fd);
+const struct perfctr_page *context_map(int fd);
+struct perfctr_pmu_info pmu_info(void);
+
+/* Path of a program that was built from asm/, or of another file beside the tests. */
+const char *program(const char *name);
+
+/*
+ * A program counted from its first instruction to its last, as perfex does it, but with the
+ * context in the test's hands.  cpu: where to pin it, or ANY_CPU.
+ */
+#define ANY_CPU	(-1)
+struct counted {
+	pid_t pid;
+	int fd;
+};
+#define COMMAND(...) (const char *const[]){ __VA_ARGS__, NULL }
+struct counted counted_start(int cpu, const char *const command[],
+			     const struct event *events, size_t n);
+struct perfctr_counts counted_finish(struct counted *c, int *status);
+/* Start and finish: count number 0, of a program that must exit with status 0. */
+uint64_t count_program(const char *name, struct event event);
+
+/* A finished command and what it said. */
+struct run {
+	int status;		/* as wait(2) gives it */
+	char out[4096];
+	char err[4096];
+};
+void run(struct run *r, const char *const command[]);
+#define RUN(r, ...) run(r, COMMAND(__VA_ARGS__))
+/* The number that perfex printed for "tsc" or an event, in text. */
+uint64_t printed_count(const char *text, const char *what);
+
+/* Run fn in a child process; the test fails unless it returns. */
+void in_child(void (*fn)(void *), void *argument);
+/* Such a child states what must hold with this: libcheck's macros belong to the test's process. */
+#define EXPECT(condition) \
+	((condition) ? (void)0 : expectation_failed(__FILE__, __LINE__, #condition))
+_Noreturn void expectation_failed(const char *file, int line, const char *condition);
+
+void pin(pid_t tid, int cpu);
+void unpin(pid_t tid);
+/* Processes that do nothing but compete for the CPUs; they end with the test. */
+void competitors_start(unsigned int n);
+/* Execute at least n user instructions. */
+void spin(uint64_t n);
+void sleep_us(unsigned int us);
+void write_file(const char *path, const char *text);
+uint64_t read_number(const char *path);
+
+/* RDPMC; false when it faults. */
+bool try_rdpmc(uint32_t index, uint64_t *value);
+
+static inline uint64_t rdpmc(uint32_t index)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(index) : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+static inline uint64_t rdtsc(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+/* Every counter of the `arch` machine, by RDPMC index. */
+#define N_COUNTERS 7
+extern const uint32_t counter_index[N_COUNTERS];
+
+/*
+ * A monitored process that counts the instructions it executes with every counter there is, on
+ * one CPU, without end: whose counts nobody else may see.
+ */
+struct counted foreign_start(int cpu);
+/* Wait until it has executed n more instructions. */
+void foreign_wait(const struct counted *foreign, uint64_t n);
+
+/* The function that main.c takes suite `name` from: all tests named, in this order. */
+#define SUITE(name, ...) \
+	Suite *name##_suite(void) \
+	{ \
+		const TTest *tests[] = { __VA_ARGS__ }; \
+		return make_suite(#name, tests, ARRAY_SIZE(tests)); \
+	}
+Suite *make_suite(const char *name, const TTest *const tests[], size_t n);
+
+/* For a test that cannot run here: counted and shown by the runner. */
+#define SKIP(...) do { printf("skipped: " __VA_ARGS__); putchar('\n'); return; } while (0)
+
+Suite *baseline_suite(void);
+Suite *busy_suite(void);
+Suite *control_suite(void);
+Suite *counts_suite(void);
+Suite *isolation_suite(void);
+Suite *leak_suite(void);
+Suite *life_suite(void);
+Suite *page_suite(void);
+Suite *perfex_suite(void);
+Suite *permission_suite(void);
+Suite *protocol_suite(void);
+Suite *read_suite(void);
+Suite *switch_suite(void);
+
+#endif

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Nobody sees a count that is not its own.  A foreign process keeps every counter of a CPU busy;
+ * whoever runs there next must find its own progress or nothing.
+ */
+#include "guest.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROUNDS 100
+
+START_TEST(rdpmc_of_an_unmonitored_process_faults)
+{
+	uint64_t value;
+
+	for (unsigned int i = 0; i < N_COUNTERS; i++)
+		ck_assert(!try_rdpmc(counter_index[i], &value));
+}
+END_TEST
+
+START_TEST(rdpmc_faults_again_after_munmap_and_close)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	const struct perfctr_page *page = context_map(fd);
+	uint64_t value;
+
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	ck_assert(try_rdpmc(0, &value));
+	munmap((void *)page, PERFCTR_PAGE_SIZE);
+	ck_assert(!try_rdpmc(0, &value));
+	page = context_map(fd);
+	ck_assert(try_rdpmc(0, &value));
+	close(fd);
+	/* The mapping keeps the context and with it the permission. */
+	ck_assert(try_rdpmc(0, &value));
+	munmap((void *)page, PERFCTR_PAGE_SIZE);
+	ck_assert(!try_rdpmc(0, &value));
+}
+END_TEST
+
+static void expect_rdpmc_faults(void *unused)
+{
+	uint64_t value;
+
+	(void)unused;
+	EXPECT(!try_rdpmc(0, &value));
+}
+
+START_TEST(rdpmc_of_a_forked_child_of_a_mapped_process_faults)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	uint64_t value;
+
+	context_map(fd);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	ck_assert(try_rdpmc(0, &value));
+	in_child(expect_rdpmc_faults, NULL);
+	ck_assert(try_rdpmc(0, &value));
+}
+END_TEST
+
+START_TEST(rdpmc_after_exec_faults)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		int fd = context_open(0, PERFCTR_OPEN_CREATE);
+		uint64_t value;
+
+		context_map(fd);
+		context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+		EXPECT(try_rdpmc(0, &value));
+		execl(program("rdpmc"), "rdpmc", NULL);
+		_exit(127);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "wait status %#x",
+		      status);
+}
+END_TEST
+
+/*
+ * What this process finds in the hardware right after the foreign one ran: its own counter holds no
+ * more than it has counted, the others nothing.  own: RDPMC index of its one counter, or NONE.
+ */
+#define NONE UINT32_MAX
+
+static void expect_no_foreign_count(int fd, uint32_t own)
+{
+	uint64_t raw[N_COUNTERS];
+	struct perfctr_counts counts;
+
+	for (unsigned int i = 0; i < N_COUNTERS; i++)
+		raw[i] = rdpmc(counter_index[i]);
+	counts = context_read(fd);
+	for (unsigned int i = 0; i < N_COUNTERS; i++)
+		ck_assert_msg(raw[i] <= (counter_index[i] == own ? counts.counter[0] : 0),
+			      "counter %#x reads %llu", counter_index[i],
+			      (unsigned long long)raw[i]);
+}
+
+static void expect_own_count_only(struct event own)
+{
+	struct counted foreign = foreign_start(0);
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	pin(0, 0);
+	context_map(fd);
+	context_control(fd, &own, 1);
+	for (int i = 0; i < ROUNDS; i++) {
+		foreign_wait(&foreign, 100000);
+		expect_no_foreign_count(fd, own.counter);
+	}
+}
+
+START_TEST(a_reader_after_a_foreign_process_on_its_cpu_sees_its_own_count_only)
+{
+	expect_own_count_only((struct event){ 2, USER(BRANCHES) });
+}
+END_TEST
+
+START_TEST(a_reader_of_a_fixed_counter_sees_its_own_count_only)
+{
+	expect_own_count_only((struct event){ PERFCTR_FIXED, USER(FIXED) });
+}
+END_TEST
+
+START_TEST(a_reader_that_migrates_to_the_foreign_cpu_and_back_sees_its_own_count_only)
+{
+	struct counted foreign = foreign_start(1);
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	context_map(fd);
+	context_control(fd, EVENTS({ 1, USER(INSTRUCTIONS) }));
+	for (int i = 0; i < ROUNDS; i++) {
+		pin(0, 0);
+		expect_no_foreign_count(fd, 1);
+		foreign_wait(&foreign, 100000);
+		pin(0, 1);
+		expect_no_foreign_count(fd, 1);
+	}
+	ck_assert_uint_ge(context_read(fd).migrations, ROUNDS);
+}
+END_TEST
+
+/* Mapped, so that it may RDPMC, but counting nothing, or nothing any more. */
+START_TEST(a_mapped_process_that_counts_nothing_reads_zero)
+{
+	struct counted foreign = foreign_start(0);
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	pin(0, 0);
+	context_map(fd);
+	context_control(fd, NULL, 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		foreign_wait(&foreign, 100000);
+		expect_no_foreign_count(fd, NONE);
+	}
+}
+END_TEST
+
+START_TEST(a_stopped_reader_sees_no_foreign_count)
+{
+	struct counted foreign = foreign_start(0);
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	pin(0, 0);
+	context_map(fd);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	spin(1000);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		foreign_wait(&foreign, 100000);
+		expect_no_foreign_count(fd, 0);
+	}
+}
+END_TEST
+
+/* A mapped process without a control at all, after the foreign one has gone. */
+START_TEST(the_counts_of_a_dead_process_are_gone)
+{
+	struct counted foreign = foreign_start(0);
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	int status;
+
+	pin(0, 0);
+	context_map(fd);
+	foreign_wait(&foreign, 100000);
+	kill(foreign.pid, SIGKILL);
+	counted_finish(&foreign, &status);
+	expect_no_foreign_count(fd, NONE);
+}
+END_TEST
+
+/*
+ * A sibling thread that runs already while the first page of its process is mapped: RDPMC begins to
+ * work under its feet, on the CPU whose counters the foreign process used just before.
+ */
+static atomic_ulong sibling_reads, sibling_leaks, sibling_rounds;
+static atomic_bool sibling_stop;
+
+static sigjmp_buf sibling_fault;
+
+static void on_sibling_fault(int signal)
+{
+	(void)signal;
+	siglongjmp(sibling_fault, 1);
+}
+
+static void *sibling(void *unused)
+{
+	(void)unused;
+	pin(0, 1);
+	sigsetjmp(sibling_fault, 1);
+	while (!sibling_stop) {
+		sibling_rounds++;
+		for (unsigned int i = 0; i < N_COUNTERS; i++) {
+			if (rdpmc(counter_index[i]))
+				sibling_leaks++;
+			sibling_reads++;
+		}
+	}
+	return NULL;
+}
+
+START_TEST(a_sibling_thread_that_runs_while_the_page_is_mapped_sees_nothing)
+{
+	struct counted foreign = foreign_start(1);
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	pthread_t thread;
+
+	pin(0, 0);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	signal(SIGSEGV, on_sibling_fault);
+	ck_assert_int_eq(pthread_create(&thread, NULL, sibling, NULL), 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		const struct perfctr_page *page;
+		unsigned long rounds, reads;
+
+		foreign_wait(&foreign, 100000);
+		rounds = sibling_rounds;
+		while (sibling_rounds == rounds)
+			;
+		/* The sibling is on its CPU now. */
+		reads = sibling_reads;
+		page = context_map(fd);
+		while (sibling_reads == reads)
+			;
+		munmap((void *)page, PERFCTR_PAGE_SIZE);
+	}
+	sibling_stop = true;
+	pthread_join(thread, NULL);
+	ck_assert_uint_ge(sibling_reads, ROUNDS);
+	ck_assert_uint_eq(sibling_leaks, 0);
+}
+END_TEST
+
+/*
+ * The system administrator can give RDPMC to every process (rdpmc = 2, perf_events' switch).  Then
+ * the device must not claim isolation, or an unmonitored process still must find nothing.
+ */
+#define RDPMC_SWITCH "/sys/bus/event_source/devices/cpu/rdpmc"
+
+START_TEST(rdpmc_for_everybody_shows_nothing_or_isolation_is_not_claimed)
+{
+	struct counted foreign = foreign_start(0);
+	uint64_t found = 0;
+	bool claimed;
+
+	pin(0, 0);
+	write_file(RDPMC_SWITCH, "2");
+	for (int i = 0; i < ROUNDS; i++) {
+		foreign_wait(&foreign, 100000);
+		for (unsigned int k = 0; k < N_COUNTERS; k++)
+			found |= rdpmc(counter_index[k]);
+	}
+	claimed = pmu_info().features & PERFCTR_FEATURE_ISOLATED;
+	write_file(RDPMC_SWITCH, "1");
+	ck_assert(found == 0 || !claimed);
+}
+END_TEST
+
+/* An administrator who forbids RDPMC must not break the device: reads by system call go on. */
+START_TEST(rdpmc_for_nobody_is_told_by_the_page)
+{
+	const struct perfctr_page *page;
+	uint32_t features;
+	uint64_t value;
+	bool allowed;
+	int fd;
+
+	write_file(RDPMC_SWITCH, "0");
+	fd = context_open(0, PERFCTR_OPEN_CREATE);
+	page = context_map(fd);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	features = pmu_info().features;
+	allowed = try_rdpmc(0, &value);
+	write_file(RDPMC_SWITCH, "1");
+
+	ck_assert(!allowed);
+	ck_assert(!(features & PERFCTR_FEATURE_RDPMC));
+	ck_assert(!(page->flags & PERFCTR_PAGE_RDPMC));
+	spin(1000);
+	ck_assert_uint_gt(context_read(fd).counter[0], 1000);
+}
+END_TEST
+
+SUITE(isolation,
+      rdpmc_of_an_unmonitored_process_faults,
+      rdpmc_faults_again_after_munmap_and_close,
+      rdpmc_of_a_forked_child_of_a_mapped_process_faults,
+      rdpmc_after_exec_faults,
+      a_reader_after_a_foreign_process_on_its_cpu_sees_its_own_count_only,
+      a_reader_of_a_fixed_counter_sees_its_own_count_only,
+      a_reader_that_migrates_to_the_foreign_cpu_and_back_sees_its_own_count_only,
+      a_mapped_process_that_counts_nothing_reads_zero,
+      a_stopped_reader_sees_no_foreign_count,
+      the_counts_of_a_dead_process_are_gone,
+      a_sibling_thread_that_runs_while_the_page_is_mapped_sees_nothing,
+      rdpmc_for_everybody_shows_nothing_or_isolation_is_not_claimed,
+      rdpmc_for_nobody_is_told_by_the_page)

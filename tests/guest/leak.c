@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is made a thousand times is freed a thousand times. */
+#include "guest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TIMES 1000
+#define SLAB "/sys/kernel/slab/perfctr_context/"
+
+/* Objects in use: shrinking gives back what the CPUs keep in store, which would count as used. */
+static uint64_t slab_objects(void)
+{
+	write_file(SLAB "shrink", "1");
+	return read_number(SLAB "objects");
+}
+
+static uint64_t free_pages(void)
+{
+	unsigned long long pages = 0;
+	char line[128];
+	FILE *file;
+
+	write_file("/proc/sys/vm/drop_caches", "3");
+	file = fopen("/proc/vmstat", "r");
+	ck_assert(file);
+	while (fgets(line, sizeof(line), file) && sscanf(line, "nr_free_pages %llu", &pages) != 1)
+		;
+	fclose(file);
+	ck_assert_uint_gt(pages, 0);
+	return pages;
+}
+
+static void open_control_map_close(void)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	const struct perfctr_page *page = context_map(fd);
+
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, USER(BRANCHES) }));
+	munmap((void *)page, PERFCTR_PAGE_SIZE);
+	close(fd);
+}
+
+/* The child dies with its context open, mapped and counting; the parent had it open as well. */
+static void monitored_fork_exit(void)
+{
+	pid_t pid = fork();
+
+	ck_assert(pid >= 0);
+	if (pid == 0) {
+		int fd = try_context_open(0, PERFCTR_OPEN_CREATE);
+
+		EXPECT(fd >= 0);
+		EXPECT(mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED);
+		EXPECT(try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })) == 0);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+/* The opener is another process, and closes after the end of the thread. */
+static void remote_open_exit_close(void)
+{
+	int hold[2], fd;
+	char byte;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(hold), 0);
+	pid = fork();
+	ck_assert(pid >= 0);
+	if (pid == 0) {
+		close(hold[1]);
+		_exit(read(hold[0], &byte, 1));
+	}
+	fd = context_open(pid, PERFCTR_OPEN_CREATE);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	close(hold[0]);
+	close(hold[1]);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	close(fd);
+}
+
+/*
+ * A context has at least an object and a page: a leak of either would be TIMES of them, half of it
+ * tells it from what else the kernel allocates meanwhile.
+ */
+static void expect_no_leak(void (*what)(void))
+{
+	uint64_t contexts = pmu_info().n_contexts, objects, pages;
+
+	/* The first time allocates what stays: page tables, caches. */
+	what();
+	objects = slab_objects();
+	pages = free_pages();
+	for (int i = 0; i < TIMES; i++)
+		what();
+	/* Freed after a grace period of RCU at most. */
+	for (int i = 0; i < 100 && slab_objects() != objects; i++)
+		sleep_us(20000);
+	ck_assert_uint_eq(pmu_info().n_contexts, contexts);
+	ck_assert_uint_eq(slab_objects(), objects);
+	ck_assert_uint_gt(free_pages() + TIMES / 2, pages);
+	ck_assert_uint_eq(pmu_info().holder, PERFCTR_HOLDER_NONE);
+}
+
+START_TEST(a_thousand_times_open_control_close_leaks_nothing)
+{
+	expect_no_leak(open_control_map_close);
+}
+END_TEST
+
+START_TEST(a_thousand_monitored_processes_leak_nothing)
+{
+	expect_no_leak(monitored_fork_exit);
+}
+END_TEST
+
+START_TEST(a_thousand_processes_monitored_from_outside_leak_nothing)
+{
+	expect_no_leak(remote_open_exit_close);
+}
+END_TEST
+
+START_TEST(a_thousand_refused_opens_and_controls_leak_nothing)
+{
+	uint64_t objects = slab_objects();
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	for (int i = 0; i < TIMES; i++) {
+		ck_assert_int_eq(try_context_open(0, PERFCTR_OPEN_CREATE), -1);
+		ck_assert_int_eq(errno, EEXIST);
+		ck_assert_int_eq(try_context_control(fd, EVENTS({ 9, USER(INSTRUCTIONS) })), -1);
+		ck_assert_int_eq(errno, EINVAL);
+	}
+	close(fd);
+	ck_assert_uint_eq(pmu_info().n_contexts, 0);
+	ck_assert_uint_eq(slab_objects(), objects);
+}
+END_TEST
+
+SUITE(leak,
+      a_thousand_times_open_control_close_leaks_nothing,
+      a_thousand_monitored_processes_leak_nothing,
+      a_thousand_processes_monitored_from_outside_leak_nothing,
+      a_thousand_refused_opens_and_controls_leak_nothing)

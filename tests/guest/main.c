@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* guest-tests [SUITE]...: run the suites named, or tell which there are. */
+#include "guest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	Suite *(*create)(void);
+} suites[] = {
+	{ "baseline", baseline_suite },
+	{ "busy", busy_suite },
+	{ "control", control_suite },
+	{ "counts", counts_suite },
+	{ "isolation", isolation_suite },
+	{ "leak", leak_suite },
+	{ "life", life_suite },
+	{ "page", page_suite },
+	{ "perfex", perfex_suite },
+	{ "permission", permission_suite },
+	{ "protocol", protocol_suite },
+	{ "read", read_suite },
+	{ "switch", switch_suite },
+};
+
+static Suite *find_suite(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
+		if (strcmp(suites[i].name, name) == 0)
+			return suites[i].create();
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	SRunner *runner = NULL;
+	int failed;
+
+	for (int i = 1; i < argc; i++) {
+		Suite *suite = find_suite(argv[i]);
+
+		if (!suite) {
+			fprintf(stderr, "guest-tests: no suite \"%s\"\n", argv[i]);
+			return EXIT_FAILURE;
+		}
+		if (runner)
+			srunner_add_suite(runner, suite);
+		else
+			runner = srunner_create(suite);
+	}
+	if (!runner) {
+		fputs("usage: guest-tests SUITE...; suites:", stderr);
+		for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
+			fprintf(stderr, " %s", suites[i].name);
+		fputc('\n', stderr);
+		return EXIT_FAILURE;
+	}
+	setvbuf(stdout, NULL, _IONBF, 0);	/* children print too */
+	srunner_run_all(runner, CK_VERBOSE);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

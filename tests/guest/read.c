@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A thread that reads its own counters without a system call. */
+#include "guest.h"
+
+#include <perfctr.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READS 1000000
+
+static struct perfctr *open_self(const struct event *events, size_t n)
+{
+	struct perfctr *p = perfctr_open();
+	struct perfctr_control control = control_of(events, n);
+
+	ck_assert(p);
+	ck_assert_int_eq(perfctr_control(p, &control), 0);
+	ck_assert(perfctr_page(p));
+	return p;
+}
+
+static struct perfctr_counts sums(const struct perfctr *p)
+{
+	struct perfctr_counts counts;
+
+	ck_assert_int_eq(perfctr_read(p, &counts), 0);
+	return counts;
+}
+
+/* Moves the reader between the CPUs for as long as it reads. */
+struct mover {
+	pthread_t thread;
+	pid_t reader;
+	atomic_bool stop;
+};
+
+static void *move(void *argument)
+{
+	struct mover *m = argument;
+
+	for (int cpu = 0; !m->stop; cpu = !cpu) {
+		pin(m->reader, cpu);
+		sleep_us(1000);
+	}
+	return NULL;
+}
+
+/* Preempted by competitors and moved about every millisecond, until 20 moves have been seen. */
+static void read_under_disturbance(const struct perfctr *p,
+				   void (*read)(const struct perfctr_page *page))
+{
+	struct mover m = { .reader = gettid() };
+
+	competitors_start(2);
+	ck_assert_int_eq(pthread_create(&m.thread, NULL, move, &m), 0);
+	do
+		read(perfctr_page(p));
+	while (sums(p).migrations < 20);
+	m.stop = true;
+	pthread_join(m.thread, NULL);
+	ck_assert_uint_gt(sums(p).switches, sums(p).migrations / 2);
+}
+
+static const struct perfctr *reader;
+
+static void read_pmc_strictly_monotone(const struct perfctr_page *page)
+{
+	uint64_t low = sums(reader).counter[0];
+	uint64_t first = perfctr_read_pmc(page, 0), last = first;
+
+	ck_assert_uint_le(low, first);
+	for (int i = 1; i < READS; i++) {
+		uint64_t now = perfctr_read_pmc(page, 0);
+
+		/* A read is several instructions long, so the counter has moved on. */
+		if (now <= last)
+			ck_abort_msg("read %d: %#llx after %#llx", i, (unsigned long long)now,
+				     (unsigned long long)last);
+		last = now;
+	}
+	ck_assert_uint_le(last, sums(reader).counter[0]);
+	/* 8 instructions of each read, a comparison and a loop around it, fewer than 40 in all. */
+	ck_assert_uint_ge(last - first, 8ull * (READS - 1));
+	ck_assert_uint_le(last - first, 40ull * READS);
+}
+
+static void read_tsc_monotone(const struct perfctr_page *page)
+{
+	uint64_t low = sums(reader).tsc;
+	uint64_t first = perfctr_read_tsc(page), last = first;
+
+	ck_assert_uint_le(low, first);
+	for (int i = 1; i < READS; i++) {
+		uint64_t now = perfctr_read_tsc(page);
+
+		if (now < last)
+			ck_abort_msg("read %d: %#llx after %#llx", i, (unsigned long long)now,
+				     (unsigned long long)last);
+		last = now;
+	}
+	ck_assert_uint_le(last, sums(reader).tsc);
+}
+
+START_TEST(a_million_inline_counter_reads_under_preemption_and_migration_are_strictly_monotone)
+{
+	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
+
+	reader = p;
+	read_under_disturbance(p, read_pmc_strictly_monotone);
+	perfctr_close(p);
+}
+END_TEST
+
+START_TEST(a_million_inline_reads_of_the_fixed_counter_are_strictly_monotone)
+{
+	struct perfctr *p = open_self(EVENTS({ PERFCTR_FIXED, USER(FIXED) }));
+
+	reader = p;
+	read_under_disturbance(p, read_pmc_strictly_monotone);
+	perfctr_close(p);
+}
+END_TEST
+
+START_TEST(a_million_inline_time_stamp_reads_under_preemption_and_migration_are_monotone)
+{
+	struct perfctr *p = open_self(NULL, 0);
+
+	reader = p;
+	read_under_disturbance(p, read_tsc_monotone);
+	perfctr_close(p);
+}
+END_TEST
+
+START_TEST(a_stopped_counter_reads_the_sum_of_the_kernel)
+{
+	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
+
+	spin(1000);
+	ck_assert_int_eq(perfctr_stop(p), 0);
+	spin(1000);
+	ck_assert_uint_eq(perfctr_read_pmc(perfctr_page(p), 0), sums(p).counter[0]);
+	ck_assert_uint_eq(perfctr_read_tsc(perfctr_page(p)), sums(p).tsc);
+	ck_assert_uint_eq(perfctr_read_counter(p, 0), sums(p).counter[0]);
+	perfctr_close(p);
+}
+END_TEST
+
+START_TEST(stop_and_start_leave_out_what_was_between)
+{
+	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
+	uint64_t before;
+
+	ck_assert_int_eq(perfctr_stop(p), 0);
+	before = sums(p).counter[0];
+	spin(1000000);
+	ck_assert_uint_eq(sums(p).counter[0], before);
+	ck_assert_int_eq(perfctr_start(p), 0);
+	ck_assert_int_eq(perfctr_stop(p), 0);
+	/* The two wrappers of ioctl(2) and nothing of the 2,000,000 of spin(). */
+	ck_assert_uint_gt(sums(p).counter[0], before);
+	ck_assert_uint_lt(sums(p).counter[0], before + 1000);
+	perfctr_close(p);
+}
+END_TEST
+
+/*
+ * The cost of a read, counted by the counter itself: of two reads in a row the second has counted
+ * what lies between the two RDPMC, which is one whole read.
+ */
+__attribute__((noinline)) static uint64_t cost_of_read_pmc(const struct perfctr_page *page)
+{
+	uint64_t first = perfctr_read_pmc(page, 0);
+	uint64_t second = perfctr_read_pmc(page, 0);
+
+	return second - first;
+}
+
+__attribute__((noinline)) static uint64_t cost_with_read_tsc(const struct perfctr_page *page)
+{
+	uint64_t first = perfctr_read_pmc(page, 0);
+	uint64_t tsc = perfctr_read_tsc(page);
+	uint64_t second = perfctr_read_pmc(page, 0);
+
+	__asm__ volatile("" : : "r"(tsc));
+	return second - first;
+}
+
+START_TEST(an_inline_read_executes_at_most_9_instructions)
+{
+	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
+	uint64_t pmc = UINT64_MAX, both = UINT64_MAX;
+
+	/* The least of some: a switch in between makes one longer. */
+	for (int i = 0; i < 100; i++) {
+		uint64_t a = cost_of_read_pmc(perfctr_page(p));
+		uint64_t b = cost_with_read_tsc(perfctr_page(p));
+
+		pmc = a < pmc ? a : pmc;
+		both = b < both ? b : both;
+	}
+	printf("read cost: counter %llu, time stamp %llu instructions\n", (unsigned long long)pmc,
+	       (unsigned long long)(both - pmc));
+	ck_assert_uint_le(pmc, 9);
+	ck_assert_uint_le(both - pmc, 9);
+	perfctr_close(p);
+}
+END_TEST
+
+/* Looked at by the disassembler: a function around the read, whose ret is not counted. */
+__attribute__((noinline)) uint64_t disassembled_read_pmc(const struct perfctr_page *page)
+{
+	return perfctr_read_pmc(page, 0);
+}
+
+__attribute__((noinline)) uint64_t disassembled_read_tsc(const struct perfctr_page *page)
+{
+	return perfctr_read_tsc(page);
+}
+
+static unsigned int instructions_until_ret(const char *function)
+{
+	char command[256], line[256];
+	unsigned int n = 0;
+	bool returned = false;
+	FILE *objdump;
+
+	snprintf(command, sizeof(command),
+		 "objdump -d --no-show-raw-insn --disassemble=%s /proc/%d/exe", function,
+		 getpid());
+	objdump = popen(command, "r");
+	ck_assert(objdump);
+	while (fgets(line, sizeof(line), objdump)) {
+		const char *tab = strchr(line, '\t');
+
+		if (!tab || returned)
+			continue;
+		if (strncmp(tab + 1, "ret", 3) == 0)
+			returned = true;
+		else
+			n++;
+	}
+	ck_assert_int_eq(pclose(objdump), 0);
+	ck_assert_msg(returned, "no ret in the disassembly of %s", function);
+	return n;
+}
+
+START_TEST(the_disassembly_of_an_inline_read_has_at_most_9_instructions)
+{
+	ck_assert_uint_gt(instructions_until_ret("disassembled_read_pmc"), 5);
+	ck_assert_uint_le(instructions_until_ret("disassembled_read_pmc"), 9);
+	ck_assert_uint_gt(instructions_until_ret("disassembled_read_tsc"), 4);
+	ck_assert_uint_le(instructions_until_ret("disassembled_read_tsc"), 9);
+}
+END_TEST
+
+SUITE(read,
+      a_million_inline_counter_reads_under_preemption_and_migration_are_strictly_monotone,
+      a_million_inline_reads_of_the_fixed_counter_are_strictly_monotone,
+      a_million_inline_time_stamp_reads_under_preemption_and_migration_are_monotone,
+      a_stopped_counter_reads_the_sum_of_the_kernel,
+      stop_and_start_leave_out_what_was_between,
+      an_inline_read_executes_at_most_9_instructions,
+      the_disassembly_of_an_inline_read_has_at_most_9_instructions)

@@ -45,13 +45,17 @@ struct perfctr *perfctr_open(void);
 
 /*
  * perfctr_open_tid - open the context of thread tid, 0 for the calling one.
- * flags: PERFCTR_OPEN_CREATE makes the context, otherwise it must exist.  The state page is mapped
- * only when the thread is the caller.  Errors: also ENOENT (no context), ESRCH (no such thread),
- * EACCES (it may not be traced by the caller: ptrace(2), "Ptrace access mode checking"), EINVAL.
+ * flags: PERFCTR_OPEN_CREATE makes the context and rules it; without it the context must exist and
+ * can only be read.  The state page is mapped only when the thread is the caller.  Errors: also
+ * ENOENT (no context), ESRCH (no such thread), EACCES (the caller may not trace it: ptrace(2),
+ * "Ptrace access mode checking"), EINVAL.
  */
 struct perfctr *perfctr_open_tid(pid_t tid, unsigned int flags);
 
-/* perfctr_close - unmap and close; p may be NULL.  errno stays as it was. */
+/*
+ * perfctr_close - unmap and close; p may be NULL.  errno stays as it was.  A context ends when the
+ * handle that made it is closed.
+ */
 void perfctr_close(struct perfctr *p);
 
 /* perfctr_fd - the descriptor of the context, for the calls of perfctr(4); it stays p's own. */
@@ -59,8 +63,8 @@ int perfctr_fd(const struct perfctr *p);
 
 /*
  * perfctr_page - the state page, for perfctr_read_pmc() and perfctr_read_tsc().
- * NULL when it is not mapped (another thread's context) or the thread may not execute RDPMC; then
- * use perfctr_read() or perfctr_read_counter().
+ * NULL when the caller is not the thread itself, is a forked copy of it, or may not execute RDPMC;
+ * then use perfctr_read() or perfctr_read_counter().
  */
 const struct perfctr_page *perfctr_page(const struct perfctr *p);
 
@@ -88,14 +92,15 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
  * With PERFCTR_CONTROL_STOPPED in c->flags it waits for perfctr_start().  A refusal changes nothing
  * and sets c->bad_event and c->bad_reason when one event is at fault.  Errors: EINVAL, EACCES
  * (bad_reason), ENOSPC (perfctr_control_assign()), EBUSY (perf_events or the NMI watchdog has the
- * counters), ENODEV (the machine has no PMU that the kernel knows), EPERM, ESRCH (the thread has
- * exited), ENOMEM.  perfctr_control_error() words them.
+ * counters), ENODEV (the machine has no PMU that the kernel knows), EPERM (not the handle that made
+ * the context), ESRCH (the thread has exited, or executed a program that changes its ids or that it
+ * may not read), ENOMEM.  perfctr_control_error() words them.
  */
 int perfctr_control(struct perfctr *p, struct perfctr_control *c);
 
 /*
  * perfctr_start, perfctr_stop - go on and pause; sums stay.
- * Errors: EINVAL (start without a control), ESRCH (the thread has exited), EPERM.
+ * Errors: EINVAL (start without a control), ESRCH and EPERM as above.
  */
 int perfctr_start(struct perfctr *p);
 int perfctr_stop(struct perfctr *p);

@@ -179,11 +179,11 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 			 "knows; only the time stamp can be counted");
 		break;
 	case ESRCH:
-		snprintf(text, size, "the thread has exited");
+		snprintf(text, size, "the thread has exited, or executed a program that changes its "
+			 "ids or that it may not read");
 		break;
 	case EPERM:
-		snprintf(text, size, "only the thread itself, or who may trace it, may control its "
-			 "counters");
+		snprintf(text, size, "only the handle that made the context may control it");
 		break;
 	default:
 		describe(error, "the control was refused", text, size);

@@ -124,7 +124,9 @@ void perfctr_close(struct perfctr *p)
 	if (!p)
 		return;
 	if (p->page) {
-		munmap((void *)p->page, PERFCTR_PAGE_SIZE);
+		/* The kernel does not give a child its parent's page: something else may be there. */
+		if (*p->owner)
+			munmap((void *)p->page, PERFCTR_PAGE_SIZE);
 		munmap(p->owner, sizeof(pthread_t));
 	}
 	close(p->fd);
@@ -139,7 +141,8 @@ int perfctr_fd(const struct perfctr *p)
 
 const struct perfctr_page *perfctr_page(const struct perfctr *p)
 {
-	if (!p->page || !(p->page->flags & PERFCTR_PAGE_RDPMC))
+	if (!p->page || !pthread_equal(*p->owner, pthread_self()) ||
+	    !(p->page->flags & PERFCTR_PAGE_RDPMC))
 		return NULL;
 	return p->page;
 }

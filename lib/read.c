@@ -54,14 +54,11 @@ uint64_t perfctr_read_tsc_slow(const struct perfctr_page *page)
 
 uint64_t perfctr_read_counter(const struct perfctr *p, unsigned int i)
 {
+	const struct perfctr_page *page = perfctr_page(p);
 	struct perfctr_counts counts;
-	const struct perfctr_page *page;
 
-	if (p->owner && pthread_equal(*p->owner, pthread_self())) {
-		page = perfctr_page(p);
-		if (page && i < page->n_counters)
-			return perfctr_read_pmc(page, i);
-	}
+	if (page && i < page->n_counters)
+		return perfctr_read_pmc(page, i);
 	if (perfctr_read(p, &counts) < 0)
 		return 0;
 	if (i >= counts.n_counters) {

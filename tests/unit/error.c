@@ -53,9 +53,11 @@ static const struct {
 	{ ENODEV, 0, { .counter = 1 },
 	  "this machine has no event counters that the kernel's perfctr knows; only the time stamp "
 	  "can be counted" },
-	{ ESRCH, 0, { .counter = 1 }, "the thread has exited" },
+	{ ESRCH, 0, { .counter = 1 },
+	  "the thread has exited, or executed a program that changes its ids or that it may not "
+	  "read" },
 	{ EPERM, 0, { .counter = 1 },
-	  "only the thread itself, or who may trace it, may control its counters" },
+	  "only the handle that made the context may control it" },
 	{ 9999, 0, { .counter = 1 }, "the control was refused: unknown error" },
 };
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What each call of libperfctr costs: instructions in user mode and in the kernel, and ticks of the
+ * time stamp, of one call.  The counters measure it: two counts of the same thread, taken around
+ * many calls, less those around none.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <perfctr.h>
+#include <stdio.h>
+
+#define USER_INSTRUCTIONS	0x004100c0
+#define KERNEL_INSTRUCTIONS	0x004200c0
+#define CALLS			1000
+
+struct subject {
+	struct perfctr *self;
+	const struct perfctr_page *page;
+	struct perfctr_control control;
+	struct perfctr_counts counts;
+};
+
+static void call_nothing(struct subject *s)
+{
+	__asm__ volatile("" : : "r"(s));
+}
+
+static void call_read_pmc(struct subject *s)
+{
+	__asm__ volatile("" : : "r"(perfctr_read_pmc(s->page, 0)));
+}
+
+static void call_read_tsc(struct subject *s)
+{
+	__asm__ volatile("" : : "r"(perfctr_read_tsc(s->page)));
+}
+
+static void call_read_counter(struct subject *s)
+{
+	__asm__ volatile("" : : "r"(perfctr_read_counter(s->self, 0)));
+}
+
+static void call_read(struct subject *s)
+{
+	perfctr_read(s->self, &s->counts);
+}
+
+static void call_start(struct subject *s)
+{
+	perfctr_start(s->self);
+}
+
+static void call_pmu_info(struct subject *s)
+{
+	struct perfctr_pmu_info info;
+
+	(void)s;
+	perfctr_pmu_info(&info);
+}
+
+static void call_open_tid_and_close(struct subject *s)
+{
+	(void)s;
+	perfctr_close(perfctr_open_tid(0, 0));
+}
+
+static const struct {
+	const char *name;
+	void (*call)(struct subject *s);
+} calls[] = {
+	{ "perfctr_read_pmc", call_read_pmc },
+	{ "perfctr_read_tsc", call_read_tsc },
+	{ "perfctr_read_counter", call_read_counter },
+	{ "perfctr_read", call_read },
+	{ "perfctr_start", call_start },
+	{ "perfctr_pmu_info", call_pmu_info },
+	{ "perfctr_open_tid + perfctr_close", call_open_tid_and_close },
+};
+
+static struct perfctr_counts measure(struct subject *s, void (*call)(struct subject *s))
+{
+	struct perfctr_counts before, after;
+
+	call(s);
+	perfctr_read(s->self, &before);
+	for (int i = 0; i < CALLS; i++)
+		call(s);
+	perfctr_read(s->self, &after);
+	after.tsc -= before.tsc;
+	after.counter[0] -= before.counter[0];
+	after.counter[1] -= before.counter[1];
+	return after;
+}
+
+static uint64_t per_call(uint64_t with, uint64_t without)
+{
+	return with > without ? (with - without + CALLS / 2) / CALLS : 0;
+}
+
+static int refused(const char *text)
+{
+	fprintf(stderr, "cost: %s\n", text);
+	return 1;
+}
+
+int main(void)
+{
+	struct perfctr_counts nothing, counts;
+	struct perfctr_pmu_info info;
+	struct subject s = { 0 };
+	char text[256];
+
+	s.self = perfctr_open();
+	if (!s.self || perfctr_pmu_info(&info) < 0) {
+		perfctr_open_error(errno, text, sizeof(text));
+		return refused(text);
+	}
+	perfctr_control_init(&s.control);
+	perfctr_control_add(&s.control, PERFCTR_ANY, USER_INSTRUCTIONS, 0);
+	perfctr_control_add(&s.control, PERFCTR_ANY, KERNEL_INSTRUCTIONS, 0);
+	if (perfctr_control(s.self, &s.control) < 0) {
+		perfctr_control_error(errno, &s.control, &info, text, sizeof(text));
+		return refused(text);
+	}
+	s.page = perfctr_page(s.self);
+	if (!s.page)
+		return refused("this machine does not let user mode read its counters");
+
+	printf("%-36s %10s %10s %10s\n", "one call of", "user", "kernel", "tsc");
+	nothing = measure(&s, call_nothing);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		counts = measure(&s, calls[i].call);
+		printf("%-36s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "\n", calls[i].name,
+		       per_call(counts.counter[0], nothing.counter[0]),
+		       per_call(counts.counter[1], nothing.counter[1]),
+		       per_call(counts.tsc, nothing.tsc));
+	}
+	perfctr_close(s.self);
+	return 0;
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Process 1 of the guest: mount the host's files, run one command, pass its output and its status to the host.
+ *
+ * The file /job holds NUL-terminated strings: directory, uid, gid, rows and columns of the terminal (rows is 0 when there
+ * is none), number of arguments, the arguments, the environment. The virtio ports 1 and 2 take stdout and stderr; port 3
+ * takes "started", then "exited STATUS" or "killed SIGNAL" with the lengths of both outputs, or "failed REASON".
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROOT	"/host"
+#define P9	"trans=virtio,version=9p2000.L,msize=262144,access=any"
+#define OVERLAY(name, dir) \
+	"lowerdir=" ROOT dir ",upperdir=/scratch/" name "/upper,workdir=/scratch/" name "/work"
+
+struct job {
+	const char	*directory;
+	uid_t		uid;
+	gid_t		gid;
+	struct winsize	terminal;
+	char		**argv;
+	char		**env;
+};
+
+/* One output of the command: from a pipe, which it may open again by name, to a port. */
+struct output {
+	int			pipe[2];
+	int			port;
+	unsigned long long	length;
+};
+
+static int control = -1;
+
+static void write_all(int fd, const char *data, size_t length)
+{
+	while (length) {
+		ssize_t written = write(fd, data, length);
+
+		if (written < 0 && errno != EINTR && errno != EAGAIN)
+			return;
+		if (written > 0) {
+			data += written;
+			length -= written;
+		}
+	}
+}
+
+static void __attribute__((format(printf, 1, 2))) report(const char *format, ...)
+{
+	char line[512];
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	write_all(control, line, length < (int)sizeof(line) ? length : (int)sizeof(line) - 1);
+}
+
+/* The host ends the machine as soon as it has read the last report. */
+static void __attribute__((noreturn)) wait_for_the_end(void)
+{
+	for (;;)
+		pause();
+}
+
+static void __attribute__((noreturn)) fail(const char *what, const char *object)
+{
+	report("failed cannot %s %s: %s\n", what, object, strerror(errno));
+	wait_for_the_end();
+}
+
+static void make_directory(const char *path, mode_t mode)
+{
+	if (mkdir(path, mode) && errno != EEXIST)
+		fail("make the directory", path);
+	if (chmod(path, mode))
+		fail("set the mode of", path);
+}
+
+static void make_directories(char *path)
+{
+	char *slash = path;
+
+	while ((slash = strchr(slash + 1, '/'))) {
+		*slash = '\0';
+		mkdir(path, 0755);
+		*slash = '/';
+	}
+	mkdir(path, 0755);
+}
+
+static void mount_on(const char *target, const char *type, const char *source, unsigned long flags,
+		     const char *options)
+{
+	if (mount(source, target, type, flags, options))
+		fail("mount", target);
+}
+
+/* The ports appear some time after the start: the host names them in a message to the driver. */
+static int open_port(int number)
+{
+	struct timespec pause_time = { .tv_nsec = 1000000 };
+	char name[32];
+
+	snprintf(name, sizeof(name), "/dev/vport0p%d", number);
+	for (int tries = 0; tries < 10000; tries++) {
+		int fd = open(name, O_RDWR | O_CLOEXEC);
+
+		if (fd >= 0)
+			return fd;
+		nanosleep(&pause_time, NULL);
+	}
+	return -1;
+}
+
+static char *next_string(char **position, char *end)
+{
+	char *string = *position;
+
+	if (string >= end) {
+		errno = EINVAL;
+		fail("read", "/job: it is too short");
+	}
+	*position += strlen(string) + 1;
+	return string;
+}
+
+static void read_job(struct job *job)
+{
+	int fd = open("/job", O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	char *text, *position, *end;
+	size_t length = 0, count, entries = 0;
+
+	if (fd < 0 || fstat(fd, &status))
+		fail("open", "/job");
+	text = calloc(status.st_size + 1, 1);
+	while (text && length < (size_t)status.st_size) {
+		ssize_t n = read(fd, text + length, status.st_size - length);
+
+		if (n <= 0)
+			fail("read", "/job");
+		length += n;
+	}
+	close(fd);
+	for (size_t i = 0; i < length; i++)
+		entries += !text[i];
+	position = text;
+	end = text + length;
+	job->directory = next_string(&position, end);
+	job->uid = strtoul(next_string(&position, end), NULL, 10);
+	job->gid = strtoul(next_string(&position, end), NULL, 10);
+	job->terminal.ws_row = strtoul(next_string(&position, end), NULL, 10);
+	job->terminal.ws_col = strtoul(next_string(&position, end), NULL, 10);
+	count = strtoul(next_string(&position, end), NULL, 10);
+	job->argv = calloc(count + 1, sizeof(char *));
+	job->env = calloc(entries + 1, sizeof(char *));
+	if (!job->argv || !job->env)
+		fail("allocate memory for", "/job");
+	for (size_t i = 0; i < count; i++)
+		job->argv[i] = next_string(&position, end);
+	for (size_t i = 0; position < end; i++)
+		job->env[i] = next_string(&position, end);
+}
+
+/* Writable without touching the host's: its files below, what changes in memory. */
+static void mount_overlay(const char *name, const char *target, const char *options)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/scratch/%s", name);
+	make_directory(path, 0755);
+	snprintf(path, sizeof(path), "/scratch/%s/work", name);
+	make_directory(path, 0755);
+	snprintf(path, sizeof(path), "/scratch/%s/upper", name);
+	make_directory(path, 01777);
+	mount_on(target, "overlay", "overlay", 0, options);
+}
+
+static void mount_everything(const struct job *job)
+{
+	char target[4200];
+
+	make_directory("/scratch", 0755);
+	mount_on("/scratch", "tmpfs", "tmpfs", 0, NULL);
+	make_directory(ROOT, 0755);
+	mount_on(ROOT, "9p", "root", MS_RDONLY, P9 ",cache=loose");
+	mount_overlay("tmp", ROOT "/tmp", OVERLAY("tmp", "/tmp"));
+	mount_overlay("var-tmp", ROOT "/var/tmp", OVERLAY("var-tmp", "/var/tmp"));
+	mount_on(ROOT "/run", "tmpfs", "tmpfs", 0, "mode=755");
+	mount_on(ROOT "/proc", "proc", "proc", 0, NULL);
+	mount_on(ROOT "/sys", "sysfs", "sysfs", 0, NULL);
+	mount_on(ROOT "/sys/kernel/debug", "debugfs", "debugfs", 0, NULL);
+	mount_on(ROOT "/dev", "devtmpfs", "devtmpfs", 0, "mode=755");
+	make_directory(ROOT "/dev/pts", 0755);
+	mount_on(ROOT "/dev/pts", "devpts", "devpts", 0, "mode=620,gid=5,ptmxmode=666");
+	make_directory(ROOT "/dev/shm", 01777);
+	mount_on(ROOT "/dev/shm", "tmpfs", "tmpfs", 0, "mode=1777");
+	if (symlink("/proc/self/fd", ROOT "/dev/fd") || symlink("fd/0", ROOT "/dev/stdin") ||
+	    symlink("fd/1", ROOT "/dev/stdout") || symlink("fd/2", ROOT "/dev/stderr"))
+		fail("make the links in", "/dev");
+
+	/* "/" stays read-only also for who stands there. */
+	if (strcmp(job->directory, "/")) {
+		snprintf(target, sizeof(target), ROOT "%s", job->directory);
+		make_directories(target);
+		mount_on(target, "9p", "directory", 0, P9 ",cache=mmap");
+	}
+	if (chdir(ROOT) || chroot(".") || chdir("/"))
+		fail("enter", ROOT);
+}
+
+static void open_terminal(const struct winsize *size)
+{
+	int fd = open("/dev/hvc0", O_RDWR);
+
+	if (fd < 0 || ioctl(fd, TIOCSCTTY, 0) || ioctl(fd, TIOCSWINSZ, size))
+		err(125, "vm: cannot open the terminal");
+	for (int i = 0; i <= 2; i++)
+		dup2(fd, i);
+	if (fd > 2)
+		close(fd);
+}
+
+static void __attribute__((noreturn)) become_command(const struct job *job, struct output *outputs)
+{
+	sigset_t none;
+
+	setsid();
+	if (job->terminal.ws_row) {
+		open_terminal(&job->terminal);
+	} else {
+		dup2(outputs[0].pipe[1], 1);
+		dup2(outputs[1].pipe[1], 2);
+		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
+	}
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (setgroups(0, NULL) || setgid(job->gid) || setuid(job->uid))
+		err(125, "vm: cannot become user %u", job->uid);
+	if (chdir(job->directory))
+		err(125, "vm: cannot enter %s", job->directory);
+	environ = job->env;
+	execvp(job->argv[0], job->argv);
+	err(errno == ENOENT ? 127 : 126, "vm: cannot execute %s", job->argv[0]);
+}
+
+/* Returns false at the end of the output. */
+static bool pass_on(struct output *output)
+{
+	static char buffer[65536];
+	ssize_t n = read(output->pipe[0], buffer, sizeof(buffer));
+
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n <= 0)
+		return false;
+	write_all(output->port, buffer, n);
+	output->length += n;
+	return true;
+}
+
+static void on_child(int signal)
+{
+	(void)signal;
+}
+
+/* Reap whatever ends; true once the command is among it. Then nothing else may run on: its outputs have to end. */
+static bool reap(pid_t command, int *status)
+{
+	bool ended = false;
+	pid_t pid;
+	int any;
+
+	while ((pid = waitpid(-1, &any, WNOHANG)) > 0) {
+		if (pid != command)
+			continue;
+		*status = any;
+		ended = true;
+		kill(-1, SIGKILL);
+	}
+	return ended;
+}
+
+static int run(const struct job *job, struct output *outputs)
+{
+	struct sigaction action = { .sa_handler = on_child };
+	struct pollfd polled[2];
+	sigset_t child, none;
+	bool ended = false;
+	int status = 0, open_outputs = 2;
+	pid_t pid;
+
+	sigemptyset(&none);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	sigaction(SIGCHLD, &action, NULL);
+	for (int i = 0; i < 2; i++) {
+		if (pipe2(outputs[i].pipe, O_CLOEXEC))
+			fail("make", "a pipe");
+		/* So that the user of the command may open /dev/stdout. */
+		if (fchown(outputs[i].pipe[1], job->uid, job->gid))
+			fail("give away", "a pipe");
+		polled[i] = (struct pollfd){ .fd = outputs[i].pipe[0], .events = POLLIN };
+	}
+	report("started\n");
+	pid = fork();
+	if (pid < 0)
+		fail("fork", "the command");
+	if (!pid)
+		become_command(job, outputs);
+	for (int i = 0; i < 2; i++)
+		close(outputs[i].pipe[1]);
+	while (open_outputs || !ended) {
+		if (ppoll(polled, 2, NULL, &none) > 0) {
+			for (int i = 0; i < 2; i++) {
+				if (polled[i].revents && !pass_on(&outputs[i])) {
+					polled[i].fd = -1;
+					polled[i].revents = 0;
+					open_outputs--;
+				}
+			}
+		}
+		if (!ended)
+			ended = reap(pid, &status);
+		else
+			reap(-1, &status);
+	}
+	return status;
+}
+
+int main(void)
+{
+	struct output outputs[2];
+	struct job job;
+	int status;
+
+	mkdir("/dev", 0755);
+	if (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY)
+		err(1, "vm-init: cannot mount /dev");
+	control = open_port(3);
+	if (control < 0)
+		errx(1, "vm-init: no port to the host");
+	outputs[0] = (struct output){ .port = open_port(1) };
+	outputs[1] = (struct output){ .port = open_port(2) };
+	if (outputs[0].port < 0 || outputs[1].port < 0)
+		fail("open", "the ports of the outputs");
+	read_job(&job);
+	mount_everything(&job);
+	status = run(&job, outputs);
+	sync();
+	report("%s %d %llu %llu\n", WIFSIGNALED(status) ? "killed" : "exited",
+	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+	       outputs[0].length, outputs[1].length);
+	wait_for_the_end();
+}

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Manual pages.  A page that names several functions is installed under each name.
+
+MAN_PAGES := $(wildcard docs/man/*.[134])
+
+INSTALL_TARGETS += install-docs
+CHECKS += check-docs
+
+.PHONY: install-docs
+install-docs:
+	for page in $(MAN_PAGES); do \
+		section=$${page##*.}; directory=$(DESTDIR)$(PREFIX)/share/man/man$$section; \
+		install -d $$directory && install -m 644 $$page $$directory || exit; \
+		docs/page-names $$page | while read -r name; do \
+			test -e $$directory/$$name.$$section || \
+				ln -s $${page##*/} $$directory/$$name.$$section; \
+		done; \
+	done
+
+.PHONY: check-docs
+check-docs: $(PERFEX)
+	docs/check $(PERFEX)

@@ -112,11 +112,7 @@ START_TEST(all_seven_counters_count_at_once)
 	struct perfctr_counts counts;
 	int status;
 
-	for (unsigned int i = 0; i < N_COUNTERS; i++) {
-		events[i].counter = counter_index[i];
-		events[i].evntsel = USER(counter_index[i] < PERFCTR_FIXED ? INSTRUCTIONS : FIXED);
-	}
-	c = counted_start(ANY_CPU, COMMAND(program("loop")), events, N_COUNTERS);
+	c = counted_start(ANY_CPU, COMMAND(program("loop")), events, all_counters(events));
 	counts = counted_finish(&c, &status);
 	ck_assert_int_eq(status, 0);
 	ck_assert_uint_eq(counts.n_counters, N_COUNTERS);

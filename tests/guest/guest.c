@@ -325,15 +325,20 @@ bool try_rdpmc(uint32_t index, uint64_t *value)
 	return true;
 }
 
+size_t all_counters(struct event events[N_COUNTERS])
+{
+	for (unsigned int i = 0; i < N_COUNTERS; i++) {
+		events[i].counter = counter_index[i];
+		events[i].evntsel = USER(counter_index[i] < PERFCTR_FIXED ? INSTRUCTIONS : FIXED);
+	}
+	return N_COUNTERS;
+}
+
 struct counted foreign_start(int cpu)
 {
 	struct event events[N_COUNTERS];
 	struct counted foreign;
 
-	for (unsigned int i = 0; i < N_COUNTERS; i++) {
-		events[i].counter = counter_index[i];
-		events[i].evntsel = USER(counter_index[i] < PERFCTR_FIXED ? INSTRUCTIONS : FIXED);
-	}
 	foreign.pid = fork();
 	ck_assert(foreign.pid >= 0);
 	if (foreign.pid == 0) {
@@ -343,7 +348,7 @@ struct counted foreign_start(int cpu)
 			__asm__ volatile("");
 	}
 	foreign.fd = context_open(foreign.pid, PERFCTR_OPEN_CREATE);
-	context_control(foreign.fd, events, N_COUNTERS);
+	context_control(foreign.fd, events, all_counters(events));
 	foreign_wait(&foreign, 10000000);
 	return foreign;
 }

@@ -126,6 +126,8 @@ static inline uint64_t rdtsc(void)
 /* Every counter of the `arch` machine, by RDPMC index. */
 #define N_COUNTERS 7
 extern const uint32_t counter_index[N_COUNTERS];
+/* Fill in events that count user instructions with each of them; returns how many. */
+size_t all_counters(struct event events[N_COUNTERS]);
 
 /*
  * A monitored process that counts the instructions it executes with every counter there is, on
@@ -143,9 +145,6 @@ void foreign_wait(const struct counted *foreign, uint64_t n);
 		return make_suite(#name, tests, ARRAY_SIZE(tests)); \
 	}
 Suite *make_suite(const char *name, const TTest *const tests[], size_t n);
-
-/* For a test that cannot run here: counted and shown by the runner. */
-#define SKIP(...) do { printf("skipped: " __VA_ARGS__); putchar('\n'); return; } while (0)
 
 Suite *baseline_suite(void);
 Suite *busy_suite(void);

@@ -133,6 +133,30 @@ START_TEST(a_reader_of_a_fixed_counter_sees_its_own_count_only)
 }
 END_TEST
 
+/* Between two threads with the same control a switch need not touch the counters at all. */
+START_TEST(a_reader_with_the_control_of_the_foreign_process_sees_its_own_count_only)
+{
+	struct counted foreign = foreign_start(0);
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	struct event events[N_COUNTERS];
+
+	pin(0, 0);
+	context_map(fd);
+	context_control(fd, events, all_counters(events));
+	for (int i = 0; i < ROUNDS; i++) {
+		struct perfctr_counts counts;
+		uint64_t raw[N_COUNTERS];
+
+		foreign_wait(&foreign, 100000);
+		for (unsigned int k = 0; k < N_COUNTERS; k++)
+			raw[k] = rdpmc(counter_index[k]);
+		counts = context_read(fd);
+		for (unsigned int k = 0; k < N_COUNTERS; k++)
+			ck_assert_uint_le(raw[k], counts.counter[k]);
+	}
+}
+END_TEST
+
 START_TEST(a_reader_that_migrates_to_the_foreign_cpu_and_back_sees_its_own_count_only)
 {
 	struct counted foreign = foreign_start(1);
@@ -320,6 +344,7 @@ SUITE(isolation,
       rdpmc_after_exec_faults,
       a_reader_after_a_foreign_process_on_its_cpu_sees_its_own_count_only,
       a_reader_of_a_fixed_counter_sees_its_own_count_only,
+      a_reader_with_the_control_of_the_foreign_process_sees_its_own_count_only,
       a_reader_that_migrates_to_the_foreign_cpu_and_back_sees_its_own_count_only,
       a_mapped_process_that_counts_nothing_reads_zero,
       a_stopped_reader_sees_no_foreign_count,

@@ -184,6 +184,17 @@ START_TEST(exec_of_a_set_user_id_program_drops_the_context)
 }
 END_TEST
 
+/* Not a child, not traced: the thread does not notice. */
+START_TEST(root_counts_another_process_while_it_runs)
+{
+	int fd = context_open(getppid(), PERFCTR_OPEN_CREATE);
+
+	context_control(fd, EVENTS({ 0, BOTH(INSTRUCTIONS) }));
+	ck_assert_uint_eq(context_read(fd).flags, PERFCTR_COUNTS_STARTED);
+	close(fd);
+}
+END_TEST
+
 SUITE(life,
       a_thread_has_one_context,
       the_descriptor_is_closed_by_exec,
@@ -191,5 +202,6 @@ SUITE(life,
       the_sums_of_an_exited_thread_stay_and_do_not_change,
       a_forked_child_has_no_context,
       another_thread_of_the_process_is_not_counted,
+      root_counts_another_process_while_it_runs,
       exec_goes_on_counting,
       exec_of_a_set_user_id_program_drops_the_context)

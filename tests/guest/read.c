@@ -2,6 +2,8 @@
 /* A thread that reads its own counters without a system call. */
 #include "guest.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <perfctr.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -134,6 +136,43 @@ START_TEST(a_million_inline_time_stamp_reads_under_preemption_and_migration_are_
 }
 END_TEST
 
+/*
+ * Where a hardware counter is narrower than what is made of it, or a sign comes in, reads jump.  The
+ * counter is set to shortly before the boundary while nobody counts with it; the reads cross it.
+ */
+#define IA32_A_PMC0 0x4c1	/* full-width write access to general counter 0 */
+
+static void preset_counter_0(uint64_t value)
+{
+	int msr = open("/dev/cpu/0/msr", O_RDWR | O_CLOEXEC);
+
+	ck_assert_msg(msr >= 0, "/dev/cpu/0/msr: %s", strerror(errno));
+	ck_assert_msg(pwrite(msr, &value, sizeof(value), IA32_A_PMC0) == sizeof(value),
+		      "writing IA32_A_PMC0: %s", strerror(errno));
+	close(msr);
+}
+
+START_TEST(reads_stay_exact_when_the_hardware_counter_crosses_a_power_of_two)
+{
+	static const unsigned int bits[] = { 31, 32, 40, 47, 48 };
+	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
+
+	reader = p;
+	pin(0, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bits); i++) {
+		/* A million reads take 8 million instructions and more. */
+		uint64_t preset = (1ull << bits[i]) - 4000000;
+
+		ck_assert_int_eq(perfctr_stop(p), 0);
+		preset_counter_0(preset);
+		ck_assert_uint_eq(rdpmc(0), preset);
+		ck_assert_int_eq(perfctr_start(p), 0);
+		read_pmc_strictly_monotone(perfctr_page(p));
+	}
+	perfctr_close(p);
+}
+END_TEST
+
 START_TEST(a_stopped_counter_reads_the_sum_of_the_kernel)
 {
 	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
@@ -260,6 +299,7 @@ SUITE(read,
       a_million_inline_counter_reads_under_preemption_and_migration_are_strictly_monotone,
       a_million_inline_reads_of_the_fixed_counter_are_strictly_monotone,
       a_million_inline_time_stamp_reads_under_preemption_and_migration_are_monotone,
+      reads_stay_exact_when_the_hardware_counter_crosses_a_power_of_two,
       a_stopped_counter_reads_the_sum_of_the_kernel,
       stop_and_start_leave_out_what_was_between,
       an_inline_read_executes_at_most_9_instructions,

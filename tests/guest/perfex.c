@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex where a kernel answers it: what it refuses, how it ends, where it writes. */
+#include "guest.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EXITED(code)	((code) << 8)
+#define INSTRUCTIONS_0	"0x004100c0@0"
+
+/* Files of one test, in the working directory of all of them. */
+static void enter_directory(void)
+{
+	char directory[] = "/tmp/perfex-XXXXXX";
+
+	ck_assert(mkdtemp(directory));
+	ck_assert_int_eq(chdir(directory), 0);
+}
+
+static void expect_one_line(const struct run *r, const char *what)
+{
+	ck_assert_msg(strncmp(r->err, "perfex: ", 8) == 0 && strlen(r->err) > 8 &&
+		      strchr(r->err, '\n') == r->err + strlen(r->err) - 1,
+		      "%s: not one line on standard error: %s", what, r->err);
+	ck_assert_msg(r->out[0] == '\0', "%s: standard output: %s", what, r->out);
+}
+
+static void expect_content(const char *path, const char *content)
+{
+	char text[256] = "";
+	FILE *file = fopen(path, "r");
+
+	ck_assert_msg(file, "%s: %s", path, strerror(errno));
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	ck_assert_str_eq(text, content);
+}
+
+/* Arguments in front of "touch started", which must not be executed. */
+static const struct {
+	const char *what;
+	const char *arguments[7];
+	const char *says;	/* what the line must name */
+} refusals[] = {
+	{ "counter number out of range", { "-e", "0x004100c0@4" }, "4" },
+	{ "fixed counter out of range", { "-e", "0x00410000@0x40000003" }, "0x40000003" },
+	{ "same counter twice", { "-e", "0x004100c0@1", "-e", "0x004100c4@1" }, "1" },
+	{ "five events for four counters",
+	  { "-e0x004100c0", "-e0x004100c4", "-e0x0041003c", "-e0x004181d0", "-e0x004182d0" },
+	  "4" },
+	{ "reserved bit", { "-e", "0x1004100c0@0" }, "0x1004100c0" },
+	{ "interrupt bit", { "-e", "0x005100c0@0" }, "0x005100c0" },
+	{ "no enable bit", { "-e", "0x000100c0@0" }, "0x000100c0" },
+	{ "no ring", { "-e", "0x004000c0@0" }, "0x004000c0" },
+	{ "second word on a machine without one", { "-e", "0x004100c0/0x1@0" }, "" },
+	{ "an event of a fixed counter", { "-e", "0x004100c0@0x40000000" }, "" },
+	{ "hexadecimal without 0x", { "-e", "4100c0@0" }, "0x" },
+	{ "a number that could be decimal", { "-e", "10@0" }, "0x" },
+	{ "empty event", { "-e", "" }, "" },
+	{ "junk behind the event", { "-e", "0x004100c0@0x" }, "" },
+	{ "65 bits", { "-e", "0x100000000004100c0@0" }, "64" },
+	{ "unknown option", { "-Q" }, "-Q" },
+	{ "unknown long option", { "--quite-unknown" }, "--quite-unknown" },
+	{ "output in no directory", { "-o", "missing/output" }, "missing/output" },
+	{ "output is a directory", { "-o", "/tmp" }, "/tmp" },
+};
+
+START_TEST(bad_input_is_one_line_status_125_and_no_command)
+{
+	enter_directory();
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
+		const char *command[12] = { "perfex" };
+		unsigned int n = 1;
+		struct run r;
+
+		for (unsigned int k = 0; refusals[i].arguments[k]; k++)
+			command[n++] = refusals[i].arguments[k];
+		command[n++] = "touch";
+		command[n++] = "started";
+		run(&r, command);
+		ck_assert_msg(r.status == EXITED(125), "%s: wait status %#x, %s", refusals[i].what,
+			      r.status, r.err);
+		expect_one_line(&r, refusals[i].what);
+		ck_assert_msg(strstr(r.err, refusals[i].says), "%s does not name %s: %s",
+			      refusals[i].what, refusals[i].says, r.err);
+		ck_assert_msg(access("started", F_OK) < 0, "%s: the command ran",
+			      refusals[i].what);
+	}
+}
+END_TEST
+
+START_TEST(a_missing_command_is_one_line_and_status_125)
+{
+	struct run r;
+
+	RUN(&r, "perfex");
+	ck_assert_int_eq(r.status, EXITED(125));
+	expect_one_line(&r, "no argument");
+	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "--");
+	ck_assert_int_eq(r.status, EXITED(125));
+	expect_one_line(&r, "no command");
+	RUN(&r, "perfex", "-e");
+	ck_assert_int_eq(r.status, EXITED(125));
+	expect_one_line(&r, "no event");
+}
+END_TEST
+
+START_TEST(a_command_not_found_is_one_line_and_status_127)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "no-such-command");
+	ck_assert_int_eq(r.status, EXITED(127));
+	expect_one_line(&r, "not in the PATH");
+	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "/no/such/command");
+	ck_assert_int_eq(r.status, EXITED(127));
+	expect_one_line(&r, "no such path");
+}
+END_TEST
+
+START_TEST(a_command_not_executable_is_one_line_and_status_126)
+{
+	struct run r;
+
+	enter_directory();
+	write_file("text", "no program\n");
+	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "./text");
+	ck_assert_int_eq(r.status, EXITED(126));
+	expect_one_line(&r, "no execute permission");
+	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "/tmp");
+	ck_assert_int_eq(r.status, EXITED(126));
+	expect_one_line(&r, "a directory");
+}
+END_TEST
+
+START_TEST(bad_input_leaves_the_output_file_as_it_was)
+{
+	struct run r;
+
+	enter_directory();
+	write_file("output", "before\n");
+	RUN(&r, "perfex", "-o", "output", "-e", "0x004100c0@4", "true");
+	ck_assert_int_eq(r.status, EXITED(125));
+	expect_content("output", "before\n");
+	RUN(&r, "perfex", "-o", "output", "-Q", "true");
+	ck_assert_int_eq(r.status, EXITED(125));
+	expect_content("output", "before\n");
+	RUN(&r, "perfex", "-o", "output", "-e", INSTRUCTIONS_0, "no-such-command");
+	ck_assert_int_eq(r.status, EXITED(127));
+	expect_content("output", "before\n");
+	RUN(&r, "perfex", "-o", "new", "-e", INSTRUCTIONS_0, "no-such-command");
+	ck_assert_int_eq(r.status, EXITED(127));
+	ck_assert_int_lt(access("new", F_OK), 0);
+}
+END_TEST
+
+START_TEST(output_goes_to_the_file_and_nothing_to_standard_error)
+{
+	char text[1024] = "";
+	struct run r;
+	FILE *file;
+
+	enter_directory();
+	write_file("output", "something much longer than what comes, so that it must be emptied: "
+		   "0x004100c0@0 1\n0x004100c0@0 1\n0x004100c0@0 1\n0x004100c0@0 1\n");
+	RUN(&r, "perfex", "-o", "output", "-e", INSTRUCTIONS_0, program("loop"));
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_str_eq(r.err, "");
+	ck_assert_str_eq(r.out, "");
+	file = fopen("output", "r");
+	ck_assert(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	ck_assert_uint_eq(printed_count(text, INSTRUCTIONS_0), 2000004);
+	ck_assert(!strstr(text, "longer"));
+}
+END_TEST
+
+START_TEST(one_line_per_event_in_the_order_asked_for_with_its_ring)
+{
+	unsigned long long tsc, user, kernel, both;
+	char rings[3][16];
+	struct run r;
+
+	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "-e", "0x004200c0@1", "-e", "0x004300c0@2",
+	    program("loop"));
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_msg(sscanf(r.err, "tsc %llu 0x004100c0@0 %llu %15s 0x004200c0@1 %llu %15s "
+			     "0x004300c0@2 %llu %15s", &tsc, &user, rings[0], &kernel, rings[1],
+			     &both, rings[2]) == 7, "%s", r.err);
+	ck_assert_str_eq(rings[0], "user");
+	ck_assert_str_eq(rings[1], "kernel");
+	ck_assert_str_eq(rings[2], "user+kernel");
+	ck_assert_uint_gt(tsc, 0);
+}
+END_TEST
+
+START_TEST(without_an_event_the_time_stamp_is_counted)
+{
+	struct run r;
+
+	RUN(&r, "perfex", program("loop"));
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_uint_gt(printed_count(r.err, "tsc"), 0);
+	ck_assert_msg(strchr(r.err, '\n') == r.err + strlen(r.err) - 1, "%s", r.err);
+}
+END_TEST
+
+START_TEST(the_exit_status_is_the_command_s)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "sh", "-c", "echo out; exit 3");
+	ck_assert_int_eq(r.status, EXITED(3));
+	ck_assert_str_eq(r.out, "out\n");
+	ck_assert_uint_gt(printed_count(r.err, INSTRUCTIONS_0), 0);
+	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "true");
+	ck_assert_int_eq(r.status, 0);
+}
+END_TEST
+
+/* die.S: 2,007 instructions. */
+static void expect_death(const char *name, int signal)
+{
+	char script[512], status[8];
+	struct run r;
+
+	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, program(name));
+	ck_assert_msg(WIFSIGNALED(r.status) && WTERMSIG(r.status) == signal, "wait status %#x",
+		      r.status);
+	ck_assert_uint_eq(printed_count(r.err, INSTRUCTIONS_0), 2007);
+
+	/* As a shell sees it. */
+	snprintf(script, sizeof(script), "perfex -e " INSTRUCTIONS_0 " %s; echo $?", program(name));
+	snprintf(status, sizeof(status), "%d\n", 128 + signal);
+	RUN(&r, "sh", "-c", script);
+	ck_assert_str_eq(r.out, status);
+}
+
+START_TEST(death_by_a_signal_is_passed_on_and_the_counts_are_exact)
+{
+	expect_death("die-9", SIGKILL);
+	expect_death("die-15", SIGTERM);
+}
+END_TEST
+
+START_TEST(the_command_inherits_no_descriptor_of_perfex)
+{
+	struct run r;
+
+	char without[sizeof(r.out)];
+
+	RUN(&r, "ls", "/proc/self/fd");
+	ck_assert_int_eq(r.status, 0);
+	strcpy(without, r.out);
+	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "ls", "/proc/self/fd");
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_str_eq(r.out, without);
+}
+END_TEST
+
+START_TEST(info_names_the_machine_and_its_holder)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "-i");
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_str_eq(r.err, "");
+	ck_assert_msg(strstr(r.out, "Intel architectural PerfMon v2"), "%s", r.out);
+	for (char *line = strtok(r.out, "\n"); line; line = strtok(NULL, "\n"))
+		ck_assert_msg(strstr(line, ": "), "no \"name: value\": %s", line);
+}
+END_TEST
+
+SUITE(perfex,
+      bad_input_is_one_line_status_125_and_no_command,
+      a_missing_command_is_one_line_and_status_125,
+      a_command_not_found_is_one_line_and_status_127,
+      a_command_not_executable_is_one_line_and_status_126,
+      bad_input_leaves_the_output_file_as_it_was,
+      output_goes_to_the_file_and_nothing_to_standard_error,
+      one_line_per_event_in_the_order_asked_for_with_its_ring,
+      without_an_event_the_time_stamp_is_counted,
+      the_exit_status_is_the_command_s,
+      death_by_a_signal_is_passed_on_and_the_counts_are_exact,
+      the_command_inherits_no_descriptor_of_perfex,
+      info_names_the_machine_and_its_holder)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests that run inside the machine: one program with all suites, and the programs that it counts.
+
+GUEST := $(BUILD)/tests/guest
+GUEST_OBJECTS := $(patsubst tests/guest/%.c,$(GUEST)/%.o,$(wildcard tests/guest/*.c))
+GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop-long loop-huge fault-mix signals smc memory fork exec \
+	die-9 die-15 rdpmc)
+
+ALL += $(GUEST)/guest-tests $(GUEST_PROGRAMS)
+CHECKS += check-guest
+
+# Optimised whatever CFLAGS say: a test counts the instructions of an inline read.
+$(GUEST)/%.o: tests/guest/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
+
+$(GUEST)/guest-tests: $(GUEST_OBJECTS) $(LIB_STATIC)
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check)
+
+GUEST_ASSEMBLE = $(CC) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments $(ASM_DEFINES) -o $@ $<
+
+$(GUEST)/%: tests/guest/asm/%.S
+	@mkdir -p $(@D)
+	$(GUEST_ASSEMBLE)
+
+# Iterations: LONG_LOOP and HUGE_LOOP of guest.h.
+$(GUEST)/loop-long: ASM_DEFINES := -DITERATIONS=100000000
+$(GUEST)/loop-huge: ASM_DEFINES := -DITERATIONS=2200000000
+$(GUEST)/loop-%: tests/guest/asm/loop.S
+	@mkdir -p $(@D)
+	$(GUEST_ASSEMBLE)
+
+$(GUEST)/die-9: ASM_DEFINES := -DSIGNAL=9
+$(GUEST)/die-15: ASM_DEFINES := -DSIGNAL=15
+$(GUEST)/die-%: tests/guest/asm/die.S
+	@mkdir -p $(@D)
+	$(GUEST_ASSEMBLE)
+
+.PHONY: check-guest
+check-guest: $(GUEST)/guest-tests $(GUEST_PROGRAMS)
+	@tests/guest/run
+
+-include $(GUEST_OBJECTS:.o=.d)

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -228,12 +230,23 @@ static void mount_everything(const struct job *job)
 		fail("enter", ROOT);
 }
 
+/* Programs that talk to themselves over the network work. */
+static void start_loopback(void)
+{
+	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request))
+		fail("start the network interface", "lo");
+	close(fd);
+}
+
 static void open_terminal(const struct winsize *size)
 {
 	int fd = open("/dev/hvc0", O_RDWR);
 
 	if (fd < 0 || ioctl(fd, TIOCSCTTY, 0) || ioctl(fd, TIOCSWINSZ, size))
-		err(125, "vm: cannot open the terminal");
+		err(125, "cannot open the terminal");
 	for (int i = 0; i <= 2; i++)
 		dup2(fd, i);
 	if (fd > 2)
@@ -255,12 +268,12 @@ static void __attribute__((noreturn)) become_command(const struct job *job, stru
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (setgroups(0, NULL) || setgid(job->gid) || setuid(job->uid))
-		err(125, "vm: cannot become user %u", job->uid);
+		err(125, "cannot become user %u", job->uid);
 	if (chdir(job->directory))
-		err(125, "vm: cannot enter %s", job->directory);
+		err(125, "cannot enter %s", job->directory);
 	environ = job->env;
 	execvp(job->argv[0], job->argv);
-	err(errno == ENOENT ? 127 : 126, "vm: cannot execute %s", job->argv[0]);
+	err(errno == ENOENT ? 127 : 126, "cannot execute %s", job->argv[0]);
 }
 
 /* Returns false at the end of the output. */
@@ -354,18 +367,20 @@ int main(void)
 	struct job job;
 	int status;
 
+	program_invocation_short_name = "vm";
 	mkdir("/dev", 0755);
 	if (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY)
-		err(1, "vm-init: cannot mount /dev");
+		err(1, "cannot mount /dev");
 	control = open_port(3);
 	if (control < 0)
-		errx(1, "vm-init: no port to the host");
+		errx(1, "no port to the host");
 	outputs[0] = (struct output){ .port = open_port(1) };
 	outputs[1] = (struct output){ .port = open_port(2) };
 	if (outputs[0].port < 0 || outputs[1].port < 0)
 		fail("open", "the ports of the outputs");
 	read_job(&job);
 	mount_everything(&job);
+	start_loopback();
 	status = run(&job, outputs);
 	sync();
 	report("%s %d %llu %llu\n", WIFSIGNALED(status) ? "killed" : "exited",

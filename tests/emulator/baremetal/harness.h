@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a bare-metal test of the emulated PMU has at hand; it runs in ring 0, 32 bits, paging on. */
+#ifndef HARNESS_H
+#define HARNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IA32_APIC_BASE			0x1b
+#define IA32_PMC0			0xc1
+#define IA32_PERFEVTSEL0		0x186
+#define IA32_FIXED_CTR0			0x309
+#define IA32_PERF_CAPABILITIES		0x345
+#define IA32_FIXED_CTR_CTRL		0x38d
+#define IA32_PERF_GLOBAL_STATUS		0x38e
+#define IA32_PERF_GLOBAL_CTRL		0x38f
+#define IA32_PERF_GLOBAL_OVF_CTRL	0x390
+#define IA32_A_PMC0			0x4c1
+
+#define USR	0x10000
+#define OS	0x20000
+#define EDGE	0x40000
+#define INT	0x100000
+#define EN	0x400000
+#define INV	0x800000
+#define CMASK(n) ((n) << 24)
+
+#define INSN		0x00c0
+#define CYCLES		0x003c
+#define REF_CYCLES	0x013c
+#define BRANCHES	0x00c4
+#define NEAR_TAKEN	0x20c4
+#define LOADS		0x81d0
+#define STORES		0x82d0
+
+#define FIXED(n) (0x40000000 + (n))	/* for rdpmc() */
+#define COUNTER_MASK 0xffffffffffffull
+
+#define PMI_VECTOR 0x40
+
+/* Vectors that access() and run_user() can end with. */
+#define NO_FAULT	(-1)
+#define GP		13
+
+struct frame {
+	uint32_t edi, esi, ebp, unused, ebx, edx, ecx, eax;
+	uint32_t vector, error, eip, cs, eflags, esp, ss;
+};
+
+/* Provided by every test. */
+void test(void);
+void second_test(void);
+
+void run_user(void (*code)(void));
+void finish(void) __attribute__((noreturn));
+
+/* One line of the result. */
+void check(const char *name, uint64_t expected, uint64_t got);
+
+/*
+ * Where to go on after the next fault, for code that faults on purpose; the vector of that fault.
+ */
+extern volatile uint32_t fault_resume;
+extern volatile int fault_vector;
+
+/* While set, a fault in the demand pages maps the page instead, and the instruction starts again. */
+extern volatile bool demand_paging;
+extern volatile unsigned page_faults;
+void unmap_demand_pages(void);
+
+/* The interrupts of the PMU: how many, and the state at the last one. */
+extern volatile unsigned pmi_count;
+extern volatile struct frame pmi_frame;
+
+void apic_write(uint32_t reg, uint32_t value);
+uint32_t apic_read(uint32_t reg);
+#define APIC_LVTPC	0x340
+#define APIC_ICR	0x300
+#define LVT_MASKED	0x10000
+
+void start_second_cpu(void);
+
+/* Everything off, all counters and overflow bits zero, the enables of GLOBAL_CTRL as at reset. */
+void reset_pmu(void);
+
+/* Each returns the vector of the fault, or NO_FAULT. */
+int rdmsr_safe(uint32_t msr, uint64_t *value);
+int wrmsr_safe(uint32_t msr, uint64_t value);
+int rdpmc_safe(uint32_t counter, uint64_t *value);
+
+static inline uint64_t rdmsr(uint32_t msr)
+{
+	uint64_t value;
+
+	asm volatile("rdmsr" : "=A"(value) : "c"(msr) : "memory");
+	return value;
+}
+
+static inline void wrmsr(uint32_t msr, uint64_t value)
+{
+	asm volatile("wrmsr" : : "A"(value), "c"(msr) : "memory");
+}
+
+static inline uint64_t rdpmc(uint32_t counter)
+{
+	uint64_t value;
+
+	asm volatile("rdpmc" : "=A"(value) : "c"(counter) : "memory");
+	return value;
+}
+
+#endif

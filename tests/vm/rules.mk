@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The runner's own tests; they need the machine, but nothing of what is built here.
+
+CHECKS += check-vm
+
+.PHONY: check-vm
+check-vm:
+	tests/vm/run

@@ -82,8 +82,8 @@ int perfctr_control_add(struct perfctr_control *c, uint32_t counter, uint64_t ev
 
 /*
  * perfctr_control_assign - give every PERFCTR_ANY of c the lowest general counter that no other
- * event of c names.  Error: ENOSPC with bad_event (none is left); c is otherwise unchanged then.
- * No system call.
+ * event of c names.  Errors: ENOSPC (none is left for bad_event), ENODEV (the machine has none); c
+ * is otherwise unchanged then.  No system call.
  */
 int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_info *info);
 

@@ -51,7 +51,7 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
 			counter++;
 		if (counter >= info->n_general) {
 			c->bad_event = i;
-			errno = ENOSPC;
+			errno = info->n_general ? ENOSPC : ENODEV;
 			return -1;
 		}
 		assigned.event[i].counter = counter;

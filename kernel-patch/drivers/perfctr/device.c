@@ -82,7 +82,7 @@ static bool is_owner(const struct file *file)
 static bool control_fits(const struct perfctr_control *control, u32 size)
 {
 	return control->n_events <= PERFCTR_MAX_COUNTERS &&
-	       size >= struct_size_t(struct perfctr_control, event, 0) +
+	       size >= offsetof(struct perfctr_control, event) +
 		       control->n_events * sizeof(control->event[0]);
 }
 

@@ -35,6 +35,14 @@ START_TEST(perfex_counts_the_loop_exactly_20_of_20_against_4_competitors)
 }
 END_TEST
 
+static bool has_ended(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	ck_assert_int_eq(waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+	return info.si_pid == pid;
+}
+
 /* Until 20 moves were really seen: how many there are in one run depends on the speed of the host. */
 START_TEST(loop_moved_between_cpus_every_10_ms_is_exact)
 {
@@ -47,13 +55,8 @@ START_TEST(loop_moved_between_cpus_every_10_ms_is_exact)
 		struct perfctr_counts counts;
 		int status, cpu = 0;
 
-		while (waitpid(c.pid, &status, WNOHANG | WNOWAIT) == 0) {
-			siginfo_t info = { 0 };
-
+		while (!has_ended(c.pid)) {
 			sleep_us(10000);
-			if (waitid(P_PID, c.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-			    info.si_pid == c.pid)
-				break;
 			cpu = !cpu;
 			pin(c.pid, cpu);
 		}

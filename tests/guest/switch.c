@@ -41,7 +41,7 @@ static uint64_t read_window(uint32_t offset)
 {
 	uint64_t value;
 
-	ck_assert_msg(pread(msr_device, &value, sizeof(value), PMU_STATS_MSR_BASE + offset) ==
+	ck_assert_msg(pread(msr_device, &value, sizeof(value), PMU_STATS_MSR + offset) ==
 		      sizeof(value), "statistics window + %#x: %s", offset, strerror(errno));
 	return value;
 }
@@ -56,7 +56,8 @@ static void read_statistics(uint64_t statistics[N_STATISTICS])
 	statistics[RDPMC] = read_window(PMU_STATS_RDPMC);
 	statistics[PMU_RDMSR] = read_window(PMU_STATS_PMU_RDMSR);
 	statistics[PMU_WRMSR] = read_window(PMU_STATS_PMU_WRMSR);
-	statistics[EVENT_SELECT] = read_window(PMU_STATS_EVENT_SELECT);
+	statistics[EVENT_SELECT] = read_window(PMU_STATS_WRMSR_OF + PMU_STATS_EVNTSEL) +
+				   read_window(PMU_STATS_WRMSR_OF + PMU_STATS_FIXED_CTR_CTRL);
 }
 
 struct partner {

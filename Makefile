@@ -23,7 +23,7 @@ MAKEFLAGS += --no-builtin-rules
 -include lib/rules.mk
 -include perfex/rules.mk
 -include tests/unit/rules.mk
--include tests/emulator/rules.mk
+CHECKS += check-emulator
 -include tests/vm/rules.mk
 -include tests/guest/rules.mk
 -include examples/rules.mk
@@ -43,6 +43,10 @@ run: ## set everything up, then show perfex counting on the emulated machine
 check: ## set everything up, then run all tests and print one summary
 	@scripts/packages
 	@scripts/check all-and-machine $(CHECKS)
+
+.PHONY: check-emulator
+check-emulator:
+	tests/emulator/run-baremetal
 
 .PHONY: bench
 bench: ## run the benchmarks inside the emulated machine

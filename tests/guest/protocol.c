@@ -88,20 +88,21 @@ static uint64_t kernel_tsc(const struct perfctr_counts *counts)
 }
 
 struct protocol {
+	const char *name;
 	uint64_t (*read)(const struct perfctr_page *page);
 	uint64_t (*kernel)(const struct perfctr_counts *counts);
 };
 
 static const struct protocol good[] = {
-	{ library_pmc, kernel_pmc },
-	{ library_tsc, kernel_tsc },
+	{ "library_pmc", library_pmc, kernel_pmc },
+	{ "library_tsc", library_tsc, kernel_tsc },
 };
 
 static const struct protocol broken[] = {
-	{ pmc_without_recheck, kernel_pmc },
-	{ tsc_without_recheck, kernel_tsc },
-	{ pmc_with_recheck_too_early, kernel_pmc },
-	{ tsc_with_recheck_too_early, kernel_tsc },
+	{ "pmc_without_recheck", pmc_without_recheck, kernel_pmc },
+	{ "tsc_without_recheck", tsc_without_recheck, kernel_tsc },
+	{ "pmc_with_recheck_too_early", pmc_with_recheck_too_early, kernel_pmc },
+	{ "tsc_with_recheck_too_early", tsc_with_recheck_too_early, kernel_tsc },
 };
 
 /* What the reading process tells the tracer. */
@@ -253,7 +254,8 @@ static unsigned int wrong_values(const struct protocol *protocol,
 		pin(reader, 0);
 		if (report->value < report->low || report->value > report->high) {
 			wrong++;
-			printf("boundary %u of %u: %llu is not in %llu..%llu\n", i, report->n,
+			printf("%s, stopped before instruction %u of %u: %llu is not in %llu..%llu\n",
+			       protocol->name, i + 1, report->n,
 			       (unsigned long long)report->value, (unsigned long long)report->low,
 			       (unsigned long long)report->high);
 		}
@@ -298,8 +300,8 @@ END_TEST
 START_TEST(readers_that_are_broken_on_purpose_are_caught)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(broken); i++)
-		ck_assert_msg(wrong_values(&broken[i], lose_counters) > 0,
-			      "broken reader %zu passes", i);
+		ck_assert_msg(wrong_values(&broken[i], lose_counters) > 0, "%s passes",
+			      broken[i].name);
 }
 END_TEST
 

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The library against the real driver: a program of its own, to be run inside the machine. */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <errno.h>
+#include <perfctr.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define USER_INSTRUCTIONS	0x4100c0
+#define FIXED_USER		0x410000
+
+/* Two instructions each time round, and a few before and after. */
+#define SPIN			1000000ul
+
+static void spin(void)
+{
+	unsigned long n = SPIN;
+
+	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(n) : : "cc");
+}
+
+/* The calling thread counts its user instructions on counter 0 and fixed counter 0. */
+static struct perfctr *counted(void)
+{
+	struct perfctr *self = perfctr_open();
+	struct perfctr_control control;
+
+	ck_assert_ptr_nonnull(self);
+	perfctr_control_init(&control);
+	perfctr_control_add(&control, PERFCTR_ANY, USER_INSTRUCTIONS, 0);
+	perfctr_control_add(&control, PERFCTR_FIXED, FIXED_USER, 0);
+	ck_assert_int_eq(perfctr_control(self, &control), 0);
+	ck_assert_uint_eq(control.event[0].counter, 0);
+	return self;
+}
+
+static struct perfctr_counts read_counts(const struct perfctr *p)
+{
+	struct perfctr_counts counts;
+
+	ck_assert_int_eq(perfctr_read(p, &counts), 0);
+	return counts;
+}
+
+START_TEST(a_thread_has_one_context_at_a_time)
+{
+	struct perfctr *self = perfctr_open();
+
+	ck_assert_ptr_nonnull(self);
+	ck_assert_ptr_null(perfctr_open());
+	ck_assert_int_eq(errno, EEXIST);
+	errno = EINTR;
+	perfctr_close(self);
+	ck_assert_int_eq(errno, EINTR);
+	ck_assert_ptr_null(perfctr_open_tid(0, 0));
+	ck_assert_int_eq(errno, ENOENT);
+	ck_assert_ptr_nonnull(perfctr_open());
+}
+END_TEST
+
+/* Each of them lies between those before and after it: all read the same counter. */
+START_TEST(every_way_to_read_agrees)
+{
+	struct perfctr *self = counted();
+	const struct perfctr_page *page = perfctr_page(self);
+	struct perfctr_counts first = read_counts(self), last;
+	uint64_t fast, chosen, fixed;
+
+	ck_assert_ptr_nonnull(page);
+	spin();
+	fast = perfctr_read_pmc(page, 0);
+	chosen = perfctr_read_counter(self, 0);
+	fixed = perfctr_read_pmc(page, 1);
+	last = read_counts(self);
+	ck_assert_uint_gt(fast, first.counter[0] + 2 * SPIN);
+	ck_assert_uint_gt(chosen, fast);
+	ck_assert_uint_gt(fixed, chosen);
+	ck_assert_uint_gt(last.counter[0], fixed);
+}
+END_TEST
+
+START_TEST(a_stopped_context_keeps_its_sums)
+{
+	struct perfctr *self = counted();
+	const struct perfctr_page *page = perfctr_page(self);
+	struct perfctr_counts stopped;
+	uint64_t pmc, tsc;
+
+	ck_assert_int_eq(perfctr_stop(self), 0);
+	pmc = perfctr_read_pmc(page, 0);
+	tsc = perfctr_read_tsc(page);
+	spin();
+	stopped = read_counts(self);
+	ck_assert_uint_eq(stopped.counter[0], pmc);
+	ck_assert_uint_eq(stopped.tsc, tsc);
+	ck_assert_uint_eq(perfctr_read_counter(self, 0), pmc);
+	ck_assert_uint_eq(stopped.flags & PERFCTR_COUNTS_STARTED, 0);
+
+	ck_assert_int_eq(perfctr_start(self), 0);
+	spin();
+	ck_assert_uint_gt(perfctr_read_pmc(page, 0), pmc + 2 * SPIN);
+}
+END_TEST
+
+START_TEST(a_counter_that_does_not_exist_is_an_error)
+{
+	struct perfctr *self = counted();
+
+	errno = 0;
+	ck_assert_uint_gt(perfctr_read_counter(self, 1), 0);
+	ck_assert_int_eq(errno, 0);
+	ck_assert_uint_eq(perfctr_read_counter(self, 2), 0);
+	ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
+struct foreign_read {
+	const struct perfctr *p;
+	const struct perfctr_page *page;
+	uint64_t value;
+};
+
+static void *read_foreign(void *argument)
+{
+	struct foreign_read *read = argument;
+
+	read->page = perfctr_page(read->p);
+	read->value = perfctr_read_counter(read->p, 0);
+	return NULL;
+}
+
+START_TEST(another_thread_reads_by_the_kernel)
+{
+	struct perfctr *self = counted();
+	struct foreign_read read = { .p = self };
+	uint64_t before = perfctr_read_counter(self, 0);
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, read_foreign, &read), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_ptr_null(read.page);
+	ck_assert_uint_gt(read.value, before);
+	ck_assert_uint_lt(read.value, perfctr_read_counter(self, 0));
+}
+END_TEST
+
+/* Its exit status says which step failed; libcheck belongs to the parent. */
+static int use_handle_of_parent(struct perfctr *parents, uint64_t least)
+{
+	struct perfctr *self;
+
+	if (perfctr_page(parents))
+		return 1;
+	if (perfctr_read_counter(parents, 0) < least)
+		return 2;
+	perfctr_close(parents);
+	self = perfctr_open();
+	if (!self || !perfctr_page(self))
+		return 3;
+	return 0;
+}
+
+START_TEST(a_forked_child_reads_its_parent_by_the_kernel)
+{
+	struct perfctr *self = counted();
+	uint64_t before = perfctr_read_counter(self, 0);
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(use_handle_of_parent(self, before));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_gt(perfctr_read_pmc(perfctr_page(self), 0), before);
+}
+END_TEST
+
+START_TEST(only_the_handle_that_made_the_context_controls_it)
+{
+	struct perfctr *self = counted();
+	struct perfctr *other = perfctr_open_tid(gettid(), 0);
+
+	ck_assert_ptr_nonnull(other);
+	ck_assert_uint_gt(perfctr_read_pmc(perfctr_page(other), 0), 0);
+	ck_assert_int_eq(perfctr_stop(other), -1);
+	ck_assert_int_eq(errno, EPERM);
+	perfctr_close(other);
+	ck_assert_uint_gt(perfctr_read_pmc(perfctr_page(self), 0), 0);
+}
+END_TEST
+
+START_TEST(a_refused_control_names_its_event_and_the_old_one_goes_on)
+{
+	struct perfctr *self = counted();
+	struct perfctr_control control;
+	uint64_t before = perfctr_read_counter(self, 0);
+
+	perfctr_control_init(&control);
+	perfctr_control_add(&control, 0, USER_INSTRUCTIONS, 0);
+	perfctr_control_add(&control, 77, USER_INSTRUCTIONS, 0);
+	ck_assert_int_eq(perfctr_control(self, &control), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_uint_eq(control.bad_event, 1);
+	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_COUNTER);
+	ck_assert_uint_gt(perfctr_read_counter(self, 0), before);
+
+	/* The same struct, corrected, is taken. */
+	control.event[1].counter = 1;
+	ck_assert_int_eq(perfctr_control(self, &control), 0);
+}
+END_TEST
+
+START_TEST(a_thread_that_does_not_exist_cannot_be_opened)
+{
+	ck_assert_ptr_null(perfctr_open_tid(0x7ffffff0, PERFCTR_OPEN_CREATE));
+	ck_assert_int_eq(errno, ESRCH);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("library");
+	TCase *tests = tcase_create("live");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tests, a_thread_has_one_context_at_a_time);
+	tcase_add_test(tests, every_way_to_read_agrees);
+	tcase_add_test(tests, a_stopped_context_keeps_its_sums);
+	tcase_add_test(tests, a_counter_that_does_not_exist_is_an_error);
+	tcase_add_test(tests, another_thread_reads_by_the_kernel);
+	tcase_add_test(tests, a_forked_child_reads_its_parent_by_the_kernel);
+	tcase_add_test(tests, only_the_handle_that_made_the_context_controls_it);
+	tcase_add_test(tests, a_refused_control_names_its_event_and_the_old_one_goes_on);
+	tcase_add_test(tests, a_thread_that_does_not_exist_cannot_be_opened);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -184,6 +184,17 @@ cases:
 	lock	andb $1, data		# 1 L S
 	END
 
+	CASE	locked_unaligned, 1003, 1, 0, 500, 500
+	mov	$data + 4094, %ebx	# 1
+	nop				# 1, makes the first one start inside a block
+	.rept	250			# across a page: QEMU stops all processors for each of them
+	lock	incl (%ebx)		# 250 L S
+	xchg	%ecx, (%ebx)		# 250 L S
+	nop				# 250
+	lea	(%ecx), %ecx		# 250
+	.endr
+	END
+
 	CASE	stack, 13, 1, 0, 13, 14
 	push	%eax			# 1 S
 	pop	%eax			# 1 L

@@ -29,8 +29,6 @@
 
 #define ROOT	"/host"
 #define P9	"trans=virtio,version=9p2000.L,msize=262144,access=any"
-#define OVERLAY(name, dir) \
-	"lowerdir=" ROOT dir ",upperdir=/scratch/" name "/upper,workdir=/scratch/" name "/work"
 
 struct job {
 	const char	*directory;
@@ -184,17 +182,42 @@ static void read_job(struct job *job)
 }
 
 /* Writable without touching the host's: its files below, what changes in memory. */
-static void mount_overlay(const char *name, const char *target, const char *options)
+static void mount_overlay(const char *name, const char *target)
 {
-	char path[64];
+	char base[64], lower[80], upper[80], work[80], options[320];
+	struct stat host;
 
-	snprintf(path, sizeof(path), "/scratch/%s", name);
-	make_directory(path, 0755);
-	snprintf(path, sizeof(path), "/scratch/%s/work", name);
-	make_directory(path, 0755);
-	snprintf(path, sizeof(path), "/scratch/%s/upper", name);
-	make_directory(path, 01777);
+	snprintf(base, sizeof(base), "/scratch/%s", name);
+	snprintf(lower, sizeof(lower), "%s/lower", base);
+	snprintf(upper, sizeof(upper), "%s/upper", base);
+	snprintf(work, sizeof(work), "%s/work", base);
+	snprintf(options, sizeof(options), "lowerdir=%s,upperdir=%s,workdir=%s", lower, upper, work);
+	if (stat(target, &host))
+		fail("look at", target);
+	make_directory(base, 0755);
+	make_directory(lower, 0755);
+	make_directory(work, 0755);
+	make_directory(upper, host.st_mode & 07777);
+	if (chown(upper, host.st_uid, host.st_gid))
+		fail("set the owner of", upper);
+	/* By another name: that of the host could contain what separates mount options. */
+	mount_on(lower, NULL, target, MS_BIND, NULL);
 	mount_on(target, "overlay", "overlay", 0, options);
+}
+
+/* Many programs write in the user's home directory. */
+static void mount_home(char **env)
+{
+	char target[4200];
+	struct stat host;
+
+	while (*env && strncmp(*env, "HOME=/", 6))
+		env++;
+	if (!*env || !(*env)[6])
+		return;
+	snprintf(target, sizeof(target), ROOT "%s", *env + 5);
+	if (!stat(target, &host) && S_ISDIR(host.st_mode) && access(target, W_OK) && errno == EROFS)
+		mount_overlay("home", target);
 }
 
 static void mount_everything(const struct job *job)
@@ -205,8 +228,9 @@ static void mount_everything(const struct job *job)
 	mount_on("/scratch", "tmpfs", "tmpfs", 0, NULL);
 	make_directory(ROOT, 0755);
 	mount_on(ROOT, "9p", "root", MS_RDONLY, P9 ",cache=loose");
-	mount_overlay("tmp", ROOT "/tmp", OVERLAY("tmp", "/tmp"));
-	mount_overlay("var-tmp", ROOT "/var/tmp", OVERLAY("var-tmp", "/var/tmp"));
+	mount_overlay("tmp", ROOT "/tmp");
+	mount_overlay("var-tmp", ROOT "/var/tmp");
+	mount_home(job->env);
 	mount_on(ROOT "/run", "tmpfs", "tmpfs", 0, "mode=755");
 	mount_on(ROOT "/proc", "proc", "proc", 0, NULL);
 	mount_on(ROOT "/sys", "sysfs", "sysfs", 0, NULL);
@@ -381,6 +405,8 @@ int main(void)
 	read_job(&job);
 	mount_everything(&job);
 	start_loopback();
+	if (sethostname("vm", 2))
+		fail("set", "the host name");
 	status = run(&job, outputs);
 	sync();
 	report("%s %d %llu %llu\n", WIFSIGNALED(status) ? "killed" : "exited",

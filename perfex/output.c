@@ -50,7 +50,7 @@ void output_discard(struct output *output)
 		unlink(output->path);
 }
 
-const char *ring_name(uint64_t evntsel)
+static const char *ring_name(uint64_t evntsel)
 {
 	switch (evntsel & (EVNTSEL_USR | EVNTSEL_OS)) {
 	case EVNTSEL_USR:

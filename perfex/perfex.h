@@ -61,7 +61,6 @@ void output_begin(struct output *output);
 void output_discard(struct output *output);
 int output_counts(struct output *output, const struct perfctr_control *control,
 		  const struct perfctr_counts *counts);
-const char *ring_name(uint64_t evntsel);
 
 /* info.c */
 void print_info(const struct perfctr_pmu_info *info);

@@ -23,6 +23,7 @@ MAKEFLAGS += --no-builtin-rules
 -include lib/rules.mk
 -include perfex/rules.mk
 -include tests/unit/rules.mk
+-include tests/kernel-patch/rules.mk
 CHECKS += check-emulator
 -include tests/vm/rules.mk
 -include tests/guest/rules.mk

@@ -366,7 +366,6 @@ Suite *make_suite(const char *name, const TTest *const tests[], size_t n)
 	Suite *suite = suite_create(name);
 	TCase *tcase = tcase_create(name);
 
-	tcase_set_timeout(tcase, 120);
 	for (size_t i = 0; i < n; i++)
 		tcase_add_test(tcase, tests[i]);
 	suite_add_tcase(suite, tcase);

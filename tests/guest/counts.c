@@ -70,6 +70,26 @@ START_TEST(loop_moved_between_cpus_every_10_ms_is_exact)
 }
 END_TEST
 
+/* Its counters go with a CPU, and the one that comes back has to be set up anew. */
+START_TEST(loop_is_exact_while_its_cpu_goes_and_comes)
+{
+	for (int i = 0; i < 3; i++) {
+		struct counted c = counted_start(ANY_CPU, COMMAND(program("loop-long")),
+						 EVENTS({ 0, USER(INSTRUCTIONS) }));
+		struct perfctr_counts counts;
+		int status;
+
+		pin(c.pid, 1);
+		write_file("/sys/devices/system/cpu/cpu1/online", "0");
+		write_file("/sys/devices/system/cpu/cpu1/online", "1");
+		pin(c.pid, 1);
+		counts = counted_finish(&c, &status);
+		ck_assert_int_eq(status, 0);
+		ck_assert_uint_eq(counts.counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
+	}
+}
+END_TEST
+
 START_TEST(user_plus_kernel_is_both_in_one_run)
 {
 	struct run r;
@@ -132,6 +152,7 @@ static const struct {
 	uint64_t expected;
 } exact[] = {
 	{ "loop", BRANCHES, LOOP_BRANCHES(SHORT_LOOP) },
+	{ "loop32", INSTRUCTIONS, 2000004 },
 	{ "loop", LOADS, 0 },
 	{ "loop", STORES, 0 },
 	{ "fault-mix", INSTRUCTIONS, 12005 },
@@ -158,7 +179,7 @@ static void expect_exact_table(void)
 	}
 }
 
-START_TEST(faults_rep_movsb_system_calls_signals_fork_loads_stores_are_exact)
+START_TEST(faults_rep_movsb_system_calls_signals_fork_32_bit_loads_stores_are_exact)
 {
 	expect_exact_table();
 }
@@ -204,11 +225,12 @@ SUITE(counts,
       perfex_counts_the_loop_exactly_20_of_20,
       perfex_counts_the_loop_exactly_20_of_20_against_4_competitors,
       loop_moved_between_cpus_every_10_ms_is_exact,
+      loop_is_exact_while_its_cpu_goes_and_comes,
       user_plus_kernel_is_both_in_one_run,
       kernel_event_alone_counts_no_user_instruction,
       fixed_counter_0_agrees_with_the_general_one,
       all_seven_counters_count_at_once,
-      faults_rep_movsb_system_calls_signals_fork_loads_stores_are_exact,
+      faults_rep_movsb_system_calls_signals_fork_32_bit_loads_stores_are_exact,
       the_same_against_4_competitors,
       two_programs_with_different_events_on_one_cpu_are_exact,
       more_than_2_to_the_32_instructions_are_exact)

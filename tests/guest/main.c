@@ -57,6 +57,7 @@ int main(int argc, char **argv)
 		fputc('\n', stderr);
 		return EXIT_FAILURE;
 	}
+	setenv("CK_DEFAULT_TIMEOUT", "120", 0);
 	setvbuf(stdout, NULL, _IONBF, 0);	/* children print too */
 	srunner_run_all(runner, CK_VERBOSE);
 	failed = srunner_ntests_failed(runner);

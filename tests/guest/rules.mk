@@ -3,7 +3,7 @@
 
 GUEST := $(BUILD)/tests/guest
 GUEST_OBJECTS := $(patsubst tests/guest/%.c,$(GUEST)/%.o,$(wildcard tests/guest/*.c))
-GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop-long loop-huge fault-mix signals smc memory fork exec \
+GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop32 loop-long loop-huge fault-mix signals smc memory fork exec \
 	die-9 die-15 rdpmc)
 
 ALL += $(GUEST)/guest-tests $(GUEST_PROGRAMS)
@@ -17,21 +17,22 @@ $(GUEST)/%.o: tests/guest/%.c
 $(GUEST)/guest-tests: $(GUEST_OBJECTS) $(LIB_STATIC)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check)
 
-GUEST_ASSEMBLE = $(CC) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments $(ASM_DEFINES) -o $@ $<
+GUEST_ASSEMBLE = $(CC) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments $(GUEST_ASM_FLAGS) -o $@ $<
 
+$(GUEST)/loop32: GUEST_ASM_FLAGS := -m32
 $(GUEST)/%: tests/guest/asm/%.S
 	@mkdir -p $(@D)
 	$(GUEST_ASSEMBLE)
 
 # Iterations: LONG_LOOP and HUGE_LOOP of guest.h.
-$(GUEST)/loop-long: ASM_DEFINES := -DITERATIONS=100000000
-$(GUEST)/loop-huge: ASM_DEFINES := -DITERATIONS=2200000000
+$(GUEST)/loop-long: GUEST_ASM_FLAGS := -DITERATIONS=100000000
+$(GUEST)/loop-huge: GUEST_ASM_FLAGS := -DITERATIONS=2200000000
 $(GUEST)/loop-%: tests/guest/asm/loop.S
 	@mkdir -p $(@D)
 	$(GUEST_ASSEMBLE)
 
-$(GUEST)/die-9: ASM_DEFINES := -DSIGNAL=9
-$(GUEST)/die-15: ASM_DEFINES := -DSIGNAL=15
+$(GUEST)/die-9: GUEST_ASM_FLAGS := -DSIGNAL=9
+$(GUEST)/die-15: GUEST_ASM_FLAGS := -DSIGNAL=15
 $(GUEST)/die-%: tests/guest/asm/die.S
 	@mkdir -p $(@D)
 	$(GUEST_ASSEMBLE)

@@ -38,6 +38,7 @@ int main(int argc, char **argv)
 	SRunner *runner = NULL;
 	int failed;
 
+	setenv("CK_DEFAULT_TIMEOUT", "120", 0);
 	for (int i = 1; i < argc; i++) {
 		Suite *suite = find_suite(argv[i]);
 
@@ -57,7 +58,6 @@ int main(int argc, char **argv)
 		fputc('\n', stderr);
 		return EXIT_FAILURE;
 	}
-	setenv("CK_DEFAULT_TIMEOUT", "120", 0);
 	setvbuf(stdout, NULL, _IONBF, 0);	/* children print too */
 	srunner_run_all(runner, CK_VERBOSE);
 	failed = srunner_ntests_failed(runner);

@@ -249,7 +249,7 @@ START_TEST(a_wrong_read_is_refused)
 }
 END_TEST
 
-/* A program of the future has longer structs, one of the past shorter ones: the rest stays as it was. */
+/* A program of the past has shorter structs: what lies behind them is not the kernel's. */
 START_TEST(a_shorter_struct_is_not_written_behind_its_end)
 {
 	struct perfctr_counts counts = { .size = offsetof(struct perfctr_counts, counter[1]) };
@@ -307,7 +307,7 @@ START_TEST(a_new_control_clears_all_sums)
 }
 END_TEST
 
-/* Only of what the machine is known to have: SDM volume 2, CPUID leaf 0xA, and the emulator's -cpu. */
+/* What the machine is known to have: the architectural PMU of the emulator's README. */
 START_TEST(info_tells_the_machine)
 {
 	struct perfctr_pmu_info info = pmu_info();

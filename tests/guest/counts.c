@@ -43,7 +43,7 @@ static bool has_ended(pid_t pid)
 	return info.si_pid == pid;
 }
 
-/* Until 20 moves were really seen: how many there are in one run depends on the speed of the host. */
+/* Until 20 moves were seen: how many there are in one run depends on the speed of the host. */
 START_TEST(loop_moved_between_cpus_every_10_ms_is_exact)
 {
 	uint64_t migrations = 0;

@@ -46,7 +46,7 @@ struct event {
 #define EVENTS(...) (const struct event[]){ __VA_ARGS__ }, \
 	ARRAY_SIZE(((const struct event[]){ __VA_ARGS__ }))
 
-/* Contexts, by the bare ABI.  The functions named try_* return -1 with errno; others must succeed. */
+/* Contexts, by the bare ABI.  Functions named try_* return -1 with errno; others must succeed. */
 int device_open(void);
 int try_context_open(pid_t tid, unsigned int flags);
 int context_open(pid_t tid, unsigned int flags);

@@ -29,6 +29,7 @@ START_TEST(rdpmc_faults_again_after_munmap_and_close)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
 	const struct perfctr_page *page = context_map(fd);
+	void *elsewhere;
 	uint64_t value;
 
 	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
@@ -38,7 +39,13 @@ START_TEST(rdpmc_faults_again_after_munmap_and_close)
 	page = context_map(fd);
 	ck_assert(try_rdpmc(0, &value));
 	close(fd);
-	/* The mapping keeps the context and with it the permission. */
+	/* The mapping keeps the context and with it the permission, also when it moves. */
+	ck_assert(try_rdpmc(0, &value));
+	elsewhere = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert(elsewhere != MAP_FAILED);
+	page = mremap((void *)page, PERFCTR_PAGE_SIZE, PERFCTR_PAGE_SIZE,
+		      MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere);
+	ck_assert(page != MAP_FAILED);
 	ck_assert(try_rdpmc(0, &value));
 	munmap((void *)page, PERFCTR_PAGE_SIZE);
 	ck_assert(!try_rdpmc(0, &value));
@@ -187,6 +194,22 @@ START_TEST(a_mapped_process_that_counts_nothing_reads_zero)
 	pin(0, 0);
 	context_map(fd);
 	context_control(fd, NULL, 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		foreign_wait(&foreign, 100000);
+		expect_no_foreign_count(fd, NONE);
+	}
+}
+END_TEST
+
+/* Who may trace the foreign process may map its page, and still finds nothing in the hardware. */
+START_TEST(a_process_that_mapped_the_foreign_page_reads_zero)
+{
+	struct counted foreign = foreign_start(0);
+	int foreign_fd = context_open(foreign.pid, 0);
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	pin(0, 0);
+	context_map(foreign_fd);
 	for (int i = 0; i < ROUNDS; i++) {
 		foreign_wait(&foreign, 100000);
 		expect_no_foreign_count(fd, NONE);
@@ -350,6 +373,7 @@ SUITE(isolation,
       a_reader_with_the_control_of_the_foreign_process_sees_its_own_count_only,
       a_reader_that_migrates_to_the_foreign_cpu_and_back_sees_its_own_count_only,
       a_mapped_process_that_counts_nothing_reads_zero,
+      a_process_that_mapped_the_foreign_page_reads_zero,
       a_stopped_reader_sees_no_foreign_count,
       the_counts_of_a_dead_process_are_gone,
       a_sibling_thread_that_runs_while_the_page_is_mapped_sees_nothing,

@@ -6,6 +6,7 @@
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,6 +98,43 @@ static void remote_open_exit_close(void)
 }
 
 /*
+ * The thread ends, executes or goes on at whatever moment while it is opened, controlled, read and
+ * closed: every call succeeds or says that it is gone.
+ */
+static void open_races_with_end(void)
+{
+	static unsigned int delay;
+	struct perfctr_counts counts = { .size = sizeof(counts) };
+	pid_t pid = fork();
+	int fd;
+
+	ck_assert(pid >= 0);
+	if (pid == 0) {
+		spin(delay);
+		if (delay & 1)
+			execl(program("loop"), "loop", NULL);
+		_exit(0);
+	}
+	/* Small steps through the first moments of the child, over and over. */
+	delay = (delay + 997) % 100000;
+	fd = try_context_open(pid, PERFCTR_OPEN_CREATE);
+	if (fd >= 0) {
+		ck_assert(try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })) == 0 ||
+			  errno == ESRCH);
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_READ, &counts), 0);
+		ck_assert(ioctl(fd, PERFCTR_IOC_STOP) == 0 || errno == ESRCH);
+		ck_assert(ioctl(fd, PERFCTR_IOC_START) == 0 || errno == ESRCH || errno == EINVAL);
+		if (delay & 2)
+			close(fd);
+	} else {
+		ck_assert_int_eq(errno, ESRCH);
+	}
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	if (fd >= 0 && !(delay & 2))
+		close(fd);
+}
+
+/*
  * A context has at least an object and a page: a leak of either would be TIMES of them, half of it
  * tells it from what else the kernel allocates meanwhile.
  */
@@ -144,6 +182,12 @@ START_TEST(a_thousand_processes_monitored_from_outside_leak_nothing)
 }
 END_TEST
 
+START_TEST(a_thousand_races_with_the_end_of_a_thread_leak_nothing)
+{
+	expect_no_leak(open_races_with_end);
+}
+END_TEST
+
 START_TEST(a_thousand_refused_opens_and_controls_leak_nothing)
 {
 	uint64_t objects = slab_objects();
@@ -165,4 +209,5 @@ SUITE(leak,
       a_thousand_times_open_control_close_leaks_nothing,
       a_thousand_monitored_processes_leak_nothing,
       a_thousand_processes_monitored_from_outside_leak_nothing,
+      a_thousand_races_with_the_end_of_a_thread_leak_nothing,
       a_thousand_refused_opens_and_controls_leak_nothing)

@@ -62,8 +62,8 @@ START_TEST(it_tells_the_version_and_what_is_counted)
 END_TEST
 
 /*
- * Kernel addresses of x86-64 begin at 0xffff800000000000 and, for the direct map, vmalloc and vmemmap
- * areas, end below 0xfffffc0000000000.  A bias is a small negative number and lies above.
+ * Kernel addresses of x86-64 begin at 0xffff800000000000; the direct map, vmalloc and vmemmap end
+ * below 0xfffffc0000000000.  A bias is a small negative number and lies above.
  */
 START_TEST(it_holds_no_kernel_address_and_nothing_behind_its_size)
 {

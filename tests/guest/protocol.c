@@ -2,8 +2,8 @@
 /*
  * The page protocol, deterministically: the reader is stopped once at each of its instruction
  * boundaries, by a breakpoint, and stays off its CPU until another monitored process has taken the
- * counters there.  Whatever the boundary, the value read must lie between the kernel's sums before and
- * after.  Readers that are broken on purpose show that the test would notice.
+ * counters there.  Whatever the boundary, the value read must lie between the kernel's sums before
+ * and after.  Readers that are broken on purpose show that the test would notice.
  */
 #include "guest.h"
 

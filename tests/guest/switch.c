@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a context switch costs, in instructions and MSR accesses: for a machine of one CPU whose time
- * stamp counts instructions (scripts/vm --icount --stats).  Two processes play ping-pong over pipes.
+ * What a context switch costs, in instructions and MSR accesses, on a machine of one CPU whose
+ * time stamp counts instructions (scripts/vm --icount --stats).  Two processes play ping-pong.
  *
  * The suite "baseline" measures the unpatched kernel and leaves the result in a file; "switch"
  * measures the patched one against it and writes the table of all cases.
@@ -242,7 +242,7 @@ START_TEST(a_switch_of_unmonitored_threads_costs_what_it_cost_unpatched)
 }
 END_TEST
 
-/* Per switch away and back: at most 2 WRMSR, none of an event register, 1 RDPMC per counter each way. */
+/* Away and back: at most 2 WRMSR, none of an event register, 1 RDPMC per counter each way. */
 static void expect_cheap(const struct cost *cost, unsigned int n)
 {
 	/* The process did leave its CPU in every round. */

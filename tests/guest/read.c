@@ -138,7 +138,7 @@ END_TEST
 
 /*
  * Where a hardware counter is narrower than what is made of it, or a sign comes in, reads jump.
- * The counter is set to shortly before the boundary while nobody counts with it; the reads cross it.
+ * The counter is set to shortly before the boundary while nobody counts; the reads cross it.
  */
 #define IA32_A_PMC0 0x4c1	/* full-width write access to general counter 0 */
 

@@ -38,7 +38,7 @@ $(GUEST)/die-%: tests/guest/asm/die.S
 	$(GUEST_ASSEMBLE)
 
 .PHONY: check-guest
-check-guest: $(GUEST)/guest-tests $(GUEST_PROGRAMS)
+check-guest: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
 	@tests/guest/run
 
 -include $(GUEST_OBJECTS:.o=.d)

@@ -155,39 +155,39 @@ uint64_t perfctr_read_tsc_slow(const struct perfctr_page *page);
 
 #if defined(__x86_64__) || defined(__i386__)
 /*
- * The kernel changes bias and recheck only while the reading thread does not run, so a read needs
- * no fences: it must load bias before the hardware counter and recheck after it.  A switch in the
- * middle changes bias, unless the hardware counter still holds what the old bias was made for.
- * That also holds on i386, where each load is two: when the switch comes between the halves of
- * bias, the counter and all of recheck are read after it; between the halves of recheck, the
- * counter and all of bias were read before it.  Either way equality says that the value of bias
- * that was used is the one that belongs to the counter.  Only two switches within these few
- * instructions, of which the second undoes the first to the last bit, would go unnoticed.
+ * The kernel changes the page only while the reading thread does not run, so a read needs no fences:
+ * it must load ticket and bias before the hardware counter and recheck after it.  A switch in the
+ * middle changes the upper half of recheck: the halves are compared in one on x86-64, and either
+ * of them alone is enough on i386, where a load of 64 bits is two and a switch may come between
+ * them.  2^32 switches within these few instructions would go unnoticed.
  */
 
 /*
  * One try; false when it was disturbed.  The memory clobber keeps the loads in their order.  The
  * halves are unsigned long because RDPMC and RDTSC clear the upper 32 bits of RAX and RDX: it saves
- * the instruction that would do it again.
+ * the instruction that would do it again.  RDPMC takes ECX alone of the ticket.
  */
 static inline int perfctr_try_pmc(const struct perfctr_page_counter *c, uint64_t *value)
 {
-	uint64_t bias = c->bias;
+	uint64_t ticket = c->ticket, bias = c->bias;
 	unsigned long low, high;
 
-	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(c->rdpmc) : "memory");
+	__asm__ volatile("rdpmc"
+			 : "=a"(low), "=d"(high)
+			 : "c"((unsigned long)ticket)
+			 : "memory");
 	*value = bias + ((uint64_t)high << 32 | low);
-	return c->recheck == bias;
+	return c->recheck == ticket;
 }
 
 static inline int perfctr_try_tsc(const struct perfctr_page_counter *c, uint64_t *value)
 {
-	uint64_t bias = c->bias;
+	uint64_t ticket = c->ticket, bias = c->bias;
 	unsigned long low, high;
 
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
 	*value = bias + ((uint64_t)high << 32 | low);
-	return c->recheck == bias;
+	return c->recheck == ticket;
 }
 
 /*
@@ -205,7 +205,7 @@ static inline uint64_t perfctr_read_pmc(const struct perfctr_page *page, unsigne
 	return perfctr_read_pmc_slow(page, i);
 }
 
-/* perfctr_read_tsc - likewise the virtual time stamp, in ticks: 7 instructions on x86-64. */
+/* perfctr_read_tsc - likewise the virtual time stamp, in ticks: 8 instructions on x86-64. */
 static inline uint64_t perfctr_read_tsc(const struct perfctr_page *page)
 {
 	uint64_t value;

@@ -124,15 +124,15 @@ struct perfctr_counts {
 
 /*
  * One virtual counter, or the virtual time stamp, as the thread itself reads it:
- *	b = bias; v = b + RDPMC(rdpmc); valid if recheck == b, else once more or by PERFCTR_IOC_READ
- * recheck differs from bias whenever the hardware counter does not count for the context.
+ *	t = ticket; b = bias; v = b + RDPMC(low half of t); valid if recheck == t then
+ * ticket is new whenever bias is, and whenever the thread has been switched; recheck differs from
+ * it while the hardware counter does not count for the context.
  */
 struct perfctr_page_counter {
 	__u64 bias;
+	__u64 ticket;		/* ECX for RDPMC; above it a number that is new each time */
 	__u64 recheck;
 	__u64 sum;		/* at the last fold: what other threads may read, under seq */
-	__u32 rdpmc;		/* ECX for RDPMC */
-	__u32 reserved;
 };
 
 /* The state page: mapped read-only, PERFCTR_PAGE_SIZE bytes at offset 0 of a context. */
@@ -146,7 +146,7 @@ struct perfctr_page {
 	__u64 switches;
 	__u64 migrations;
 	__u64 reserved[3];
-	struct perfctr_page_counter tsc;	/* rdpmc is not used */
+	struct perfctr_page_counter tsc;	/* RDTSC instead of RDPMC */
 	struct perfctr_page_counter counter[PERFCTR_MAX_COUNTERS];
 };
 

@@ -55,8 +55,8 @@ START_TEST(it_tells_the_version_and_what_is_counted)
 	ck_assert_uint_eq(page->size, sizeof(*page));
 	ck_assert_uint_eq(page->flags, PERFCTR_PAGE_STARTED | PERFCTR_PAGE_RDPMC);
 	ck_assert_uint_eq(page->n_counters, 2);
-	ck_assert_uint_eq(page->counter[0].rdpmc, 2);
-	ck_assert_uint_eq(page->counter[1].rdpmc, PERFCTR_FIXED + 1);
+	ck_assert_uint_eq((uint32_t)page->counter[0].ticket, 2);
+	ck_assert_uint_eq((uint32_t)page->counter[1].ticket, PERFCTR_FIXED + 1);
 	ck_assert_uint_eq(page->seq & 1, 0);
 }
 END_TEST
@@ -90,12 +90,12 @@ START_TEST(a_stopped_counter_shows_its_sum_and_fails_the_recheck)
 	const struct perfctr_page *page = context_map(fd);
 
 	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
-	ck_assert(page->counter[0].bias == page->counter[0].recheck);
+	ck_assert(page->counter[0].ticket == page->counter[0].recheck);
 	spin(1000);
 	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
 	ck_assert(!(page->flags & PERFCTR_PAGE_STARTED));
-	ck_assert(page->counter[0].bias != page->counter[0].recheck);
-	ck_assert(page->tsc.bias != page->tsc.recheck);
+	ck_assert(page->counter[0].ticket != page->counter[0].recheck);
+	ck_assert(page->tsc.ticket != page->tsc.recheck);
 	ck_assert_uint_eq(page->counter[0].sum, context_read(fd).counter[0]);
 	ck_assert_uint_eq(page->tsc.sum, context_read(fd).tsc);
 }

@@ -47,7 +47,7 @@ READER pmc_without_recheck(const struct perfctr_page *page)
 {
 	uint64_t bias = load(&page->counter[0].bias);
 
-	return bias + rdpmc(page->counter[0].rdpmc);
+	return bias + rdpmc((uint32_t)load(&page->counter[0].ticket));
 }
 
 READER tsc_without_recheck(const struct perfctr_page *page)
@@ -59,22 +59,35 @@ READER tsc_without_recheck(const struct perfctr_page *page)
 
 READER pmc_with_recheck_too_early(const struct perfctr_page *page)
 {
-	uint64_t bias;
+	uint64_t bias, ticket;
 
-	do
+	do {
+		ticket = load(&page->counter[0].ticket);
 		bias = load(&page->counter[0].bias);
-	while (load(&page->counter[0].recheck) != bias);
-	return bias + rdpmc(page->counter[0].rdpmc);
+	} while (load(&page->counter[0].recheck) != ticket);
+	return bias + rdpmc((uint32_t)load(&page->counter[0].ticket));
 }
 
 READER tsc_with_recheck_too_early(const struct perfctr_page *page)
 {
-	uint64_t bias;
+	uint64_t bias, ticket;
 
-	do
+	do {
+		ticket = load(&page->tsc.ticket);
 		bias = load(&page->tsc.bias);
-	while (load(&page->tsc.recheck) != bias);
+	} while (load(&page->tsc.recheck) != ticket);
 	return bias + rdtsc();
+}
+
+READER pmc_with_the_bias_for_a_ticket(const struct perfctr_page *page)
+{
+	uint64_t bias, value;
+
+	do {
+		bias = load(&page->counter[0].bias);
+		value = bias + rdpmc((uint32_t)load(&page->counter[0].ticket));
+	} while (load(&page->counter[0].bias) != bias);
+	return value;
 }
 
 static uint64_t kernel_pmc(const struct perfctr_counts *counts)
@@ -91,19 +104,27 @@ struct protocol {
 	const char *name;
 	uint64_t (*read)(const struct perfctr_page *page);
 	uint64_t (*kernel)(const struct perfctr_counts *counts);
+	uint32_t event;
 };
 
 static const struct protocol good[] = {
-	{ "library_pmc", library_pmc, kernel_pmc },
-	{ "library_tsc", library_tsc, kernel_tsc },
+	{ "library_pmc", library_pmc, kernel_pmc, INSTRUCTIONS },
+	{ "library_tsc", library_tsc, kernel_tsc, INSTRUCTIONS },
 };
 
 static const struct protocol broken[] = {
-	{ "pmc_without_recheck", pmc_without_recheck, kernel_pmc },
-	{ "tsc_without_recheck", tsc_without_recheck, kernel_tsc },
-	{ "pmc_with_recheck_too_early", pmc_with_recheck_too_early, kernel_pmc },
-	{ "tsc_with_recheck_too_early", tsc_with_recheck_too_early, kernel_tsc },
+	{ "pmc_without_recheck", pmc_without_recheck, kernel_pmc, INSTRUCTIONS },
+	{ "tsc_without_recheck", tsc_without_recheck, kernel_tsc, INSTRUCTIONS },
+	{ "pmc_with_recheck_too_early", pmc_with_recheck_too_early, kernel_pmc, INSTRUCTIONS },
+	{ "tsc_with_recheck_too_early", tsc_with_recheck_too_early, kernel_tsc, INSTRUCTIONS },
 };
+
+/* The readers execute no branch: the counter stands still while a switch is under way. */
+static const struct protocol library_of_branches = { "library_pmc of branches", library_pmc,
+						     kernel_pmc, BRANCHES };
+static const struct protocol bias_of_branches = { "pmc_with_the_bias_for_a_ticket",
+						  pmc_with_the_bias_for_a_ticket, kernel_pmc,
+						  BRANCHES };
 
 /* What the reading process tells the tracer. */
 struct report {
@@ -171,7 +192,7 @@ _Noreturn static void read_for_ever(const struct protocol *protocol)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pin(0, 0);
 	page = context_map(fd);
-	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	context_control(fd, EVENTS({ 0, USER(protocol->event) }));
 	learn_boundaries(protocol, page);
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	for (;;) {
@@ -283,6 +304,20 @@ static void lose_counters_and_migrate(pid_t reader, const struct counted *rival)
 	pin(reader, 1);
 }
 
+/*
+ * One instruction is executed on the other CPU.  Nobody else counts meanwhile, so that everything
+ * is afterwards as it was before, but for what that instruction read.
+ */
+static void visit_the_other_cpu(pid_t reader, const struct counted *rival)
+{
+	kill(rival->pid, SIGSTOP);
+	sleep_us(1000);
+	pin(reader, 1);
+	ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, reader, NULL, NULL), 0);
+	wait_stop(reader);
+	pin(reader, 0);
+}
+
 START_TEST(the_library_reads_right_whenever_it_is_interrupted)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
@@ -305,7 +340,15 @@ START_TEST(readers_that_are_broken_on_purpose_are_caught)
 }
 END_TEST
 
+START_TEST(two_migrations_within_a_read_do_not_cancel_out)
+{
+	ck_assert_uint_eq(wrong_values(&library_of_branches, visit_the_other_cpu), 0);
+	ck_assert_uint_gt(wrong_values(&bias_of_branches, visit_the_other_cpu), 0);
+}
+END_TEST
+
 SUITE(protocol,
       the_library_reads_right_whenever_it_is_interrupted,
       the_library_reads_right_wherever_it_migrates,
-      readers_that_are_broken_on_purpose_are_caught)
+      readers_that_are_broken_on_purpose_are_caught,
+      two_migrations_within_a_read_do_not_cancel_out)

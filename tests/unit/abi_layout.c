@@ -37,9 +37,9 @@ OFFSET(struct perfctr_counts, tsc, 16);
 OFFSET(struct perfctr_counts, counter, 40);
 
 SIZE(struct perfctr_page_counter, 32);
-OFFSET(struct perfctr_page_counter, recheck, 8);
-OFFSET(struct perfctr_page_counter, sum, 16);
-OFFSET(struct perfctr_page_counter, rdpmc, 24);
+OFFSET(struct perfctr_page_counter, ticket, 8);
+OFFSET(struct perfctr_page_counter, recheck, 16);
+OFFSET(struct perfctr_page_counter, sum, 24);
 
 SIZE(struct perfctr_page, 64 + 33 * 32);
 OFFSET(struct perfctr_page, seq, 8);

@@ -25,7 +25,8 @@ START_TEST(a_running_time_stamp_is_bias_plus_rdtsc)
 	uint64_t before, value, after;
 
 	page.flags = PERFCTR_PAGE_STARTED;
-	page.tsc.bias = page.tsc.recheck = 5000000000;
+	page.tsc.bias = 5000000000;
+	page.tsc.ticket = page.tsc.recheck = 7ull << 32;
 	page.tsc.sum = 1;
 	before = rdtsc();
 	value = perfctr_read_tsc(&page);
@@ -39,7 +40,8 @@ START_TEST(a_stopped_time_stamp_is_the_sum)
 {
 	page.flags = 0;
 	page.tsc.bias = 5;
-	page.tsc.recheck = ~5ull;
+	page.tsc.ticket = 7ull << 32;
+	page.tsc.recheck = ~page.tsc.ticket;
 	page.tsc.sum = 0x123456789abcdef0;
 	ck_assert_uint_eq(perfctr_read_tsc(&page), 0x123456789abcdef0);
 }
@@ -56,14 +58,16 @@ static void after_50_ms(void (*handler)(int))
 static void resume(int signo)
 {
 	(void)signo;
-	page.tsc.bias = page.tsc.recheck = 7000000000;
+	page.tsc.bias = 7000000000;
+	page.tsc.ticket = page.tsc.recheck;
 }
 
 START_TEST(a_disturbed_read_is_done_again)
 {
 	page.flags = PERFCTR_PAGE_STARTED;
 	page.tsc.bias = 5000000000;
-	page.tsc.recheck = 6000000000;
+	page.tsc.ticket = 7ull << 32;
+	page.tsc.recheck = 8ull << 32;
 	page.tsc.sum = 1;
 	after_50_ms(resume);
 	ck_assert_uint_ge(perfctr_read_tsc(&page), 7000000000);
@@ -83,7 +87,7 @@ START_TEST(a_sum_is_not_read_while_it_changes)
 	page.flags = 0;
 	page.seq = 1;
 	page.tsc.bias = 0;
-	page.tsc.recheck = ~0ull;
+	page.tsc.recheck = ~page.tsc.ticket;
 	page.tsc.sum = 42;
 	after_50_ms(finish_fold);
 	ck_assert_uint_eq(perfctr_read_tsc(&page), 43);

@@ -55,6 +55,9 @@ int perfctr_stop(struct perfctr_context *ctx);
 int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg);
 void perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
 
+/* The upper half of a page counter's ticket makes each one new. */
+#define PERFCTR_NEXT_TICKET	(1ULL << 32)
+
 /* Readers in other threads retry while seq is odd or has changed. */
 static inline void perfctr_page_begin(struct perfctr_page *page)
 {

@@ -12,9 +12,9 @@ static void forbid_self_reads(struct perfctr_page *page)
 {
 	u32 i;
 
-	page->tsc.recheck = ~page->tsc.bias;
+	page->tsc.recheck = ~page->tsc.ticket;
 	for (i = 0; i < PERFCTR_MAX_COUNTERS; i++)
-		page->counter[i].recheck = ~page->counter[i].bias;
+		page->counter[i].recheck = ~page->counter[i].ticket;
 }
 
 void perfctr_page_init(struct perfctr_page *page)
@@ -83,10 +83,15 @@ static int install_fn(struct perfctr_context *ctx, bool live, void *arg)
 	swap(ctx->hw, install->hw);
 
 	perfctr_page_begin(page);
-	memset(page->counter, 0, sizeof(page->counter));
-	memset(&page->tsc, 0, sizeof(page->tsc));
-	for (i = 0; i < ctx->hw->n_events; i++)
-		page->counter[i].rdpmc = ctx->hw->event[i].rdpmc;
+	page->tsc.sum = 0;
+	for (i = 0; i < PERFCTR_MAX_COUNTERS; i++) {
+		struct perfctr_page_counter *c = &page->counter[i];
+
+		c->sum = 0;
+		c->ticket = (c->ticket & ~(u64)U32_MAX) + PERFCTR_NEXT_TICKET;
+		if (i < ctx->hw->n_events)
+			c->ticket |= ctx->hw->event[i].rdpmc;
+	}
 	page->n_counters = ctx->hw->n_events;
 	page->switches = 0;
 	page->migrations = 0;

@@ -36,7 +36,8 @@ static bool user_rdpmc(void)
 static void set_bias(struct perfctr_page_counter *c, u64 value)
 {
 	c->bias = c->sum - value;
-	c->recheck = c->bias;
+	c->ticket += PERFCTR_NEXT_TICKET;
+	c->recheck = c->ticket;
 }
 
 static void fold_counters(const struct perfctr_cpu *cpu, struct perfctr_context *ctx)
@@ -49,8 +50,9 @@ static void fold_counters(const struct perfctr_cpu *cpu, struct perfctr_context 
 }
 
 /* A hardware counter must not wrap while a bias is in use: bias + value would jump back. */
-static void prevent_wrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
+static bool prevent_wrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
 {
+	bool cleared = false;
 	u32 i;
 
 	for (i = 0; i < hw->n_events; i++) {
@@ -59,8 +61,10 @@ static void prevent_wrap(struct perfctr_cpu *cpu, const struct perfctr_hw_contro
 		if (unlikely(cpu->value[i] >> (perfctr_counter_bits(perfctr_pmu, e->rdpmc) - 1))) {
 			perfctr_pmu->clear(BIT_ULL(e->slot));
 			cpu->value[i] = 0;
+			cleared = true;
 		}
 	}
+	return cleared;
 }
 
 static void set_biases(const struct perfctr_cpu *cpu, struct perfctr_context *ctx)
@@ -193,8 +197,8 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 	if (ctx->hw->n_events) {
 		perfctr_pmu->read(ctx->hw, cpu->value);
 		fold_counters(cpu, ctx);
-		prevent_wrap(cpu, ctx->hw);
-		set_biases(cpu, ctx);
+		if (prevent_wrap(cpu, ctx->hw))
+			set_biases(cpu, ctx);
 	}
 	perfctr_page_end(page);
 }

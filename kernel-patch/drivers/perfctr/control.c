@@ -117,6 +117,7 @@ struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 		hw->event[i].rdpmc = control->event[i].counter;
 		hw->event[i].evntsel = control->event[i].evntsel;
 		hw->event[i].evntsel2 = control->event[i].evntsel2;
+		hw->counts_kernel |= !!(hw->event[i].evntsel & pmu->evntsel_kernel);
 	}
 	if (hw->n_events)
 		pmu->compile(hw);

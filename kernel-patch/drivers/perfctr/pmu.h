@@ -28,6 +28,7 @@ struct perfctr_hw_control {
 	u64 id;			/* equal ids: equal events; never 0, never used twice */
 	u64 slots;		/* mask of the counters in use */
 	u64 fixed_ctrl;		/* family's own: control register shared by several counters */
+	bool counts_kernel;	/* some event counts kernel mode */
 	u32 n_events;
 	struct perfctr_hw_event event[] __counted_by(n_events);
 };
@@ -59,8 +60,12 @@ struct perfctr_pmu {
 	/* (cpu) Takes over, everything stopped; gives back, counters cleared. */
 	void (*take_cpu)(void);
 	void (*give_cpu)(void);
-	/* (cpu) Event registers that differ from hw's are written. Counters are stopped. */
+	/*
+	 * (cpu) Writes the event registers that differ from hw's. The counters are stopped, or all
+	 * that run count user mode only.
+	 */
 	void (*load)(const struct perfctr_hw_control *hw);
+	/* (cpu) From now on hw's counters run, and no others. */
 	void (*start)(const struct perfctr_hw_control *hw);
 	void (*stop)(void);
 	/* (cpu) The raw values of hw's counters, in the order of its events. */

@@ -21,7 +21,7 @@ struct perfctr_cpu {
 	u64 control;		/* id of the control in the event registers, 0: none */
 	u64 held;		/* slots that hold the owner's counts */
 	u64 foreign;		/* slots that hold counts of others before it */
-	bool running;		/* the counters are on, for the current thread */
+	u64 enabled;		/* slots that count, for the current thread; 0: all are stopped */
 	u64 value[PERFCTR_MAX_COUNTERS];	/* hardware values at the last read */
 };
 
@@ -75,19 +75,21 @@ static void set_biases(const struct perfctr_cpu *cpu, struct perfctr_context *ct
 		set_bias(&ctx->page->counter[i], cpu->value[i]);
 }
 
+/* The counters are stopped, or count user mode only and so nothing here. */
 static void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	const struct perfctr_hw_control *hw = ctx->hw;
-	bool known = cpu->running;	/* as read when the thread before left, same control */
+	/* Read when the thread before left, under the same control. */
+	bool known = cpu->enabled && cpu->control == hw->id;
 
 	if (cpu->owner != ctx->id) {
 		cpu->owner = ctx->id;
 		cpu->foreign |= cpu->held;
 		cpu->held = 0;
 	}
-	if (!cpu->running && cpu->control != hw->id) {
-		perfctr_pmu->load(hw);
+	if (cpu->control != hw->id) {
 		cpu->control = hw->id;
+		perfctr_pmu->load(hw);
 	}
 	if (cpu->foreign && user_rdpmc()) {
 		perfctr_pmu->clear(cpu->foreign);
@@ -99,8 +101,8 @@ static void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	prevent_wrap(cpu, hw);
 	set_biases(cpu, ctx);
 	cpu->held |= hw->slots;
-	if (!cpu->running) {
-		cpu->running = true;
+	if (cpu->enabled != hw->slots) {
+		cpu->enabled = hw->slots;
 		perfctr_pmu->start(hw);
 	}
 }
@@ -117,7 +119,7 @@ static void enter(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now)
 	perfctr_page_end(page);
 }
 
-static void leave(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now, bool keep_running)
+static void leave(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now, bool stop)
 {
 	struct perfctr_page *page = ctx->page;
 
@@ -126,9 +128,10 @@ static void leave(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now,
 	if (ctx->hw->n_events) {
 		const struct mm_struct *mm = ctx->task->mm;
 
-		cpu->running = keep_running;
-		if (!keep_running)
+		if (stop) {
+			cpu->enabled = 0;
 			perfctr_pmu->stop();
+		}
 		perfctr_pmu->read(ctx->hw, cpu->value);
 		fold_counters(cpu, ctx);
 		cpu->owner_mm = mm ? mm->context.ctx_id : 0;
@@ -150,6 +153,15 @@ static void scrub(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 	cpu->held &= ~slots;
 }
 
+/*
+ * Counters of user mode stand still in the kernel: between two threads that count nothing else they
+ * need not be stopped. Kernel mode is counted up to one and from one instruction, for all counters.
+ */
+static bool goes_on(const struct perfctr_hw_control *out, const struct perfctr_hw_control *in)
+{
+	return in->n_events && !in->counts_kernel && !out->counts_kernel;
+}
+
 /* From __switch_to_xtra() when either thread is started; current is not reliable here. */
 void perfctr_switch(struct task_struct *prev, struct task_struct *next)
 {
@@ -163,7 +175,7 @@ void perfctr_switch(struct task_struct *prev, struct task_struct *next)
 		in = next->thread.perfctr;
 
 	if (out)
-		leave(cpu, out, now, in && in->hw->id == out->hw->id);
+		leave(cpu, out, now, !in || !goes_on(out->hw, in->hw));
 	if (in) {
 		struct perfctr_page *page = in->page;
 
@@ -172,7 +184,7 @@ void perfctr_switch(struct task_struct *prev, struct task_struct *next)
 			page->migrations++;
 		enter(cpu, in, now);
 	}
-	if (!cpu->running && next->mm && user_rdpmc())
+	if (!cpu->enabled && next->mm && user_rdpmc())
 		scrub(cpu, next->mm);
 }
 
@@ -183,13 +195,11 @@ void perfctr_cpu_enter(struct perfctr_context *ctx)
 
 void perfctr_cpu_leave(struct perfctr_context *ctx)
 {
-	leave(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), false);
+	leave(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), true);
 }
 
-/* Brings the sums of a running context up to date. Its thread's own reads are not disturbed. */
-void perfctr_cpu_fold(struct perfctr_context *ctx)
+static void fold(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
-	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 	struct perfctr_page *page = ctx->page;
 
 	perfctr_page_begin(page);
@@ -203,10 +213,22 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 	perfctr_page_end(page);
 }
 
+/* Brings the sums of a running context up to date, all counters as of one instruction. */
+void perfctr_cpu_fold(struct perfctr_context *ctx)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+
+	if (ctx->hw->counts_kernel)
+		perfctr_pmu->stop();
+	fold(cpu, ctx);
+	if (ctx->hw->counts_kernel)
+		perfctr_pmu->start(ctx->hw);
+}
+
 /* A thread that never switches is folded by the tick: once is enough in half a counter's period. */
 void perfctr_tick_current(void)
 {
-	perfctr_cpu_fold(current->thread.perfctr);
+	fold(this_cpu_ptr(&perfctr_cpu), current->thread.perfctr);
 }
 
 /*
@@ -217,7 +239,7 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
-	if (!cpu->running) {
+	if (!cpu->enabled) {
 		scrub(cpu, mm);
 	} else if (cpu->foreign && current->mm == mm) {
 		struct perfctr_context *ctx = current->thread.perfctr;

@@ -97,6 +97,12 @@ struct perfctr_control {
 };
 
 #define PERFCTR_CONTROL_STOPPED	(1u << 0)	/* install, but wait for PERFCTR_IOC_START */
+/*
+ * Every process and thread that the thread creates from now on, and those that they create, get a
+ * context of their own with the same control, from zero.  They are the members of its tree.
+ */
+#define PERFCTR_CONTROL_INHERIT	(1u << 1)
+#define PERFCTR_CONTROL_RECORD	(1u << 2)	/* keep a record of each member that exits */
 
 #define PERFCTR_BAD_COUNTER	1	/* no such counter */
 #define PERFCTR_BAD_DUPLICATE	2	/* counter already taken by an earlier event */
@@ -107,11 +113,19 @@ struct perfctr_control {
 #define PERFCTR_BAD_PRIVILEGE	7	/* OS needs CAP_PERFMON or perf_event_paranoid <= 1 */
 #define PERFCTR_BAD_FIELD	8	/* flags, period, signal or reserved is not 0 */
 
-/* Sums of a context, exact at the moment of the call. */
+/*
+ * Sums, exact at the moment of the call, that of a thread that runs on another CPU too.
+ *
+ * When a member of a tree exits, its own sums and its children's are added to the children's sums
+ * of the nearest member above it that has not exited, or of the tree's root, before its parent's
+ * wait() can return.
+ */
 struct perfctr_counts {
 	__u32 size;
+	__u32 scope;		/* in: PERFCTR_SCOPE_* */
 	__u32 flags;		/* in: 0.  out: PERFCTR_COUNTS_* */
 	__u32 n_counters;	/* out: valid entries of counter[] */
+	__u32 members;		/* out: threads that contribute and have not exited */
 	__u32 reserved;
 	__u64 tsc;		/* ticks while the thread ran and was counted */
 	__u64 switches;		/* times the started thread was put on a CPU */
@@ -119,8 +133,29 @@ struct perfctr_counts {
 	__u64 counter[PERFCTR_MAX_COUNTERS];
 };
 
+#define PERFCTR_SCOPE_SELF	0	/* the thread */
+#define PERFCTR_SCOPE_CHILDREN	1	/* the members below it that have exited */
+#define PERFCTR_SCOPE_TREE	2	/* the thread and all members below it */
+
 #define PERFCTR_COUNTS_STARTED	(1u << 0)	/* the context counts whenever its thread runs */
-#define PERFCTR_COUNTS_EXITED	(1u << 1)	/* the thread is gone: these sums are final */
+#define PERFCTR_COUNTS_EXITED	(1u << 1)	/* the thread is gone: its own sums are final */
+/*
+ * All sums are of one instant: no member but the caller ran between the first and the last that was
+ * added up.
+ */
+#define PERFCTR_COUNTS_CONSISTENT (1u << 2)
+
+#define PERFCTR_MAX_RECORDS	65536	/* of a tree; what does not fit is counted as lost */
+
+/* A member of the tree that has exited, or was dropped by an exec that changes ids. */
+struct perfctr_record {
+	__u32 size;
+	__u32 lost;		/* out: records that did not fit before this one */
+	__s32 tid;		/* in the pid namespace of the process that opened the tree */
+	__s32 tgid;		/* its process */
+	char  comm[16];		/* its last name, NUL-terminated */
+	struct perfctr_counts counts;	/* its own; counts.size is set by the kernel */
+};
 
 /*
  * One virtual counter, or the virtual time stamp, as the thread itself reads it:
@@ -153,37 +188,44 @@ struct perfctr_page {
 #define PERFCTR_PAGE_STARTED	(1u << 0)	/* counts whenever the thread runs */
 #define PERFCTR_PAGE_RDPMC	(1u << 1)	/* RDPMC does not fault while the page is mapped */
 
+/* Numbers without a size: the structs carry theirs.  The argument points to the struct named. */
 #define PERFCTR_IOC_MAGIC	0xd0
 
 /*
  * On /dev/perfctr:
  *
- * INFO: EFAULT, EINVAL, E2BIG.
+ * INFO (struct perfctr_pmu_info): EFAULT, EINVAL, E2BIG.
  *
- * OPEN returns a close-on-exec descriptor.  With CREATE it rules the context: when it is closed
- * for the last time and no page is mapped by it, the context is detached from its thread.  Without
- * CREATE it may only READ and be mapped.  EACCES (the caller may not ptrace the thread), EEXIST,
- * ENOENT (no context, no CREATE), ESRCH (no such thread, or it exits), EINVAL, E2BIG, EFAULT,
- * EINTR, EMFILE, ENOMEM.
+ * OPEN (struct perfctr_open) returns a close-on-exec descriptor.  With CREATE it rules the
+ * context: when it is closed for the last time and no page is mapped by it, the context, and all
+ * members of its tree, are detached from their threads.  Without CREATE it may only READ and be
+ * mapped.  EACCES (the caller may not ptrace the thread), EEXIST, ENOENT (no context, no CREATE),
+ * ESRCH (no such thread, or it exits), EINVAL, E2BIG, EFAULT, EINTR, EMFILE, ENOMEM.
  */
-#define PERFCTR_IOC_INFO	_IOWR(PERFCTR_IOC_MAGIC, 0x20, struct perfctr_pmu_info)
-#define PERFCTR_IOC_OPEN	_IOW(PERFCTR_IOC_MAGIC, 0x21, struct perfctr_open)
+#define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
+#define PERFCTR_IOC_OPEN	_IO(PERFCTR_IOC_MAGIC, 0x21)
 
 /*
  * On a context:
  *
- * CONTROL validates, then replaces the control, clears all sums and starts.  EINVAL, EACCES (see
+ * CONTROL (struct perfctr_control) validates, then replaces the control, clears all sums and
+ * starts.  Members of a tree that an earlier control made are detached.  EINVAL, EACCES (see
  * bad_reason), EBUSY (another subsystem has the counters), ENODEV (events, but no PMU that is
  * known), EPERM (opened without CREATE), ESRCH (the thread has exited, or has executed a file that
  * changes its ids or that it may not read), E2BIG, EFAULT, ENOMEM.
  *
- * START and STOP go on and pause; sums stay.  EINVAL (START without a control), ESRCH, EPERM.
+ * START and STOP (no argument) go on and pause, with all members below; sums stay.  EINVAL (START
+ * without a control), ESRCH (all have exited), EPERM.
  *
- * READ: EINVAL, E2BIG, EFAULT, ENOMEM.
+ * READ (struct perfctr_counts): EINVAL, E2BIG, EFAULT, ENOMEM.
+ *
+ * RECORD (struct perfctr_record) takes the oldest record from the tree.  poll() says POLLIN when
+ * there is one.  EAGAIN (none), EPERM, EINVAL, E2BIG, EFAULT, ENOMEM.
  */
-#define PERFCTR_IOC_CONTROL	_IOWR(PERFCTR_IOC_MAGIC, 0x22, struct perfctr_control)
+#define PERFCTR_IOC_CONTROL	_IO(PERFCTR_IOC_MAGIC, 0x22)
 #define PERFCTR_IOC_START	_IO(PERFCTR_IOC_MAGIC, 0x23)
 #define PERFCTR_IOC_STOP	_IO(PERFCTR_IOC_MAGIC, 0x24)
-#define PERFCTR_IOC_READ	_IOWR(PERFCTR_IOC_MAGIC, 0x25, struct perfctr_counts)
+#define PERFCTR_IOC_READ	_IO(PERFCTR_IOC_MAGIC, 0x25)
+#define PERFCTR_IOC_RECORD	_IO(PERFCTR_IOC_MAGIC, 0x26)
 
 #endif

@@ -49,7 +49,7 @@ START_TEST(after_the_last_close_the_thread_is_free_again)
 	close(fd);
 	fd = context_open(0, PERFCTR_OPEN_CREATE);
 	ck_assert_uint_eq(context_read(fd).n_counters, 0);
-	ck_assert_uint_eq(context_read(fd).flags, 0);
+	ck_assert_uint_eq(context_read(fd).flags, PERFCTR_COUNTS_CONSISTENT);
 }
 END_TEST
 
@@ -178,7 +178,7 @@ START_TEST(exec_of_a_set_user_id_program_drops_the_context)
 	rmdir(directory);
 	ck_assert_msg(status == 0, "wait status %#x", status);
 	counts = context_read(fd);
-	ck_assert_uint_eq(counts.flags, PERFCTR_COUNTS_EXITED);
+	ck_assert_uint_eq(counts.flags, PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT);
 	ck_assert_uint_gt(counts.counter[0], 5);
 	ck_assert_uint_lt(counts.counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 }
@@ -190,7 +190,8 @@ START_TEST(root_counts_another_process_while_it_runs)
 	int fd = context_open(getppid(), PERFCTR_OPEN_CREATE);
 
 	context_control(fd, EVENTS({ 0, BOTH(INSTRUCTIONS) }));
-	ck_assert_uint_eq(context_read(fd).flags, PERFCTR_COUNTS_STARTED);
+	ck_assert_uint_eq(context_read(fd).flags,
+			  PERFCTR_COUNTS_STARTED | PERFCTR_COUNTS_CONSISTENT);
 	close(fd);
 }
 END_TEST

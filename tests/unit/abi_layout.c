@@ -2,7 +2,7 @@
 /*
  * One layout for 32- and 64-bit programs: compiled for both, run by neither.  Sizes and offsets are
  * added up by hand from the widths of the fields, ioctl numbers from asm-generic/ioctl.h:
- * direction << 30 | size << 16 | 0xd0 << 8 | number, where direction is 1 to write, 3 for both.
+ * 0xd0 << 8 | number.
  */
 #include <linux/perfctr.h>
 
@@ -32,9 +32,14 @@ OFFSET(struct perfctr_control, bad_event, 12);
 OFFSET(struct perfctr_control, p4_pebs_enable, 24);
 OFFSET(struct perfctr_control, event, 40);
 
-SIZE(struct perfctr_counts, 40 + 32 * 8);
-OFFSET(struct perfctr_counts, tsc, 16);
-OFFSET(struct perfctr_counts, counter, 40);
+SIZE(struct perfctr_counts, 48 + 32 * 8);
+OFFSET(struct perfctr_counts, flags, 8);
+OFFSET(struct perfctr_counts, tsc, 24);
+OFFSET(struct perfctr_counts, counter, 48);
+
+SIZE(struct perfctr_record, 32 + 48 + 32 * 8);
+OFFSET(struct perfctr_record, comm, 16);
+OFFSET(struct perfctr_record, counts, 32);
 
 SIZE(struct perfctr_page_counter, 32);
 OFFSET(struct perfctr_page_counter, ticket, 8);
@@ -47,9 +52,10 @@ OFFSET(struct perfctr_page, switches, 24);
 OFFSET(struct perfctr_page, tsc, 64);
 OFFSET(struct perfctr_page, counter, 96);
 
-NUMBER(PERFCTR_IOC_INFO, 0xc068d020);
-NUMBER(PERFCTR_IOC_OPEN, 0x4010d021);
-NUMBER(PERFCTR_IOC_CONTROL, 0xc528d022);
-NUMBER(PERFCTR_IOC_START, 0x0000d023);
-NUMBER(PERFCTR_IOC_STOP, 0x0000d024);
-NUMBER(PERFCTR_IOC_READ, 0xc128d025);
+NUMBER(PERFCTR_IOC_INFO, 0xd020);
+NUMBER(PERFCTR_IOC_OPEN, 0xd021);
+NUMBER(PERFCTR_IOC_CONTROL, 0xd022);
+NUMBER(PERFCTR_IOC_START, 0xd023);
+NUMBER(PERFCTR_IOC_STOP, 0xd024);
+NUMBER(PERFCTR_IOC_READ, 0xd025);
+NUMBER(PERFCTR_IOC_RECORD, 0xd026);

@@ -3,7 +3,8 @@
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/gfp.h>
-#include <linux/perfctr_hooks.h>
+#include <linux/list.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -28,17 +29,41 @@ u32 perfctr_context_number(void)
 	return atomic_read(&n_contexts);
 }
 
+static struct perfctr_tree *alloc_tree(void)
+{
+	struct perfctr_tree *tree = kzalloc(sizeof(*tree), GFP_KERNEL_ACCOUNT);
+
+	if (!tree)
+		return NULL;
+	refcount_set(&tree->refs, 1);
+	mutex_init(&tree->lock);
+	INIT_LIST_HEAD(&tree->records);
+	init_waitqueue_head(&tree->wait);
+	tree->ns = get_pid_ns(task_active_pid_ns(current));
+	return tree;
+}
+
+static void put_tree(struct perfctr_tree *tree)
+{
+	if (!tree || !refcount_dec_and_test(&tree->refs))
+		return;
+	perfctr_drop_records(tree);
+	put_pid_ns(tree->ns);
+	kfree(tree);
+}
+
 static void free_context(struct perfctr_context *ctx)
 {
 	if (ctx->reserved)
 		perfctr_release();
 	perfctr_hw_put(ctx->hw);
+	put_tree(ctx->tree);
 	free_page((unsigned long)ctx->page);
 	kmem_cache_free(context_cache, ctx);
 	atomic_dec(&n_contexts);
 }
 
-static struct perfctr_context *alloc_context(void)
+struct perfctr_context *perfctr_alloc(struct perfctr_tree *tree)
 {
 	struct perfctr_context *ctx = kmem_cache_zalloc(context_cache, GFP_KERNEL);
 
@@ -48,9 +73,13 @@ static struct perfctr_context *alloc_context(void)
 	ctx->id = atomic64_inc_return(&last_id);
 	refcount_set(&ctx->refs, 1);
 	spin_lock_init(&ctx->lock);
-	mutex_init(&ctx->control_lock);
+	INIT_LIST_HEAD(&ctx->children);
+	INIT_LIST_HEAD(&ctx->sibling);
+	if (tree)
+		refcount_inc(&tree->refs);
+	ctx->tree = tree ?: alloc_tree();
 	ctx->page = (struct perfctr_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
-	if (!ctx->page) {
+	if (!ctx->tree || !ctx->page) {
 		free_context(ctx);
 		return NULL;
 	}
@@ -70,7 +99,7 @@ void perfctr_put(struct perfctr_context *ctx)
  */
 struct perfctr_context *perfctr_attach(struct task_struct *task)
 {
-	struct perfctr_context *ctx = alloc_context();
+	struct perfctr_context *ctx = perfctr_alloc(NULL);
 	int err = 0;
 
 	if (!ctx)
@@ -195,40 +224,20 @@ static int detach_fn(struct perfctr_context *ctx, bool live, void *arg)
 	return 0;
 }
 
-static void detach_task(struct perfctr_context *ctx, struct task_struct *task)
-{
-	int err;
-
-	task_lock(task);
-	err = call_task(ctx, task, detach_fn, NULL);
-	if (!err) {
-		spin_lock(&ctx->lock);
-		ctx->task = NULL;
-		spin_unlock(&ctx->lock);
-	}
-	task_unlock(task);
-	if (!err)
-		perfctr_put(ctx);
-}
-
-/* The last file is closed. */
-void perfctr_detach(struct perfctr_context *ctx)
+/* Under the tree's lock. -ESRCH when nothing was attached. */
+int perfctr_detach(struct perfctr_context *ctx)
 {
 	struct task_struct *task = get_attached_task(ctx);
 
-	if (task) {
-		detach_task(ctx, task);
-		put_task_struct(task);
-	}
-}
-
-/* task is current, or a thread that never ran. */
-void perfctr_detach_task(struct task_struct *task)
-{
-	struct perfctr_context *ctx = perfctr_find(task);
-
-	if (ctx) {
-		detach_task(ctx, task);
-		perfctr_put(ctx);
-	}
+	if (!task)
+		return -ESRCH;
+	task_lock(task);
+	call_task(ctx, task, detach_fn, NULL);
+	spin_lock(&ctx->lock);
+	ctx->task = NULL;
+	spin_unlock(&ctx->lock);
+	task_unlock(task);
+	put_task_struct(task);
+	perfctr_put(ctx);
+	return 0;
 }

@@ -8,6 +8,8 @@
 #include <linux/string.h>
 #include "perfctr.h"
 
+#define CONTROL_FLAGS	(PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD)
+
 static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
 {
 	bool fixed = e->counter & PERFCTR_FIXED;
@@ -76,6 +78,11 @@ static struct perfctr_hw_control *share(struct perfctr_hw_control *hw)
 	return hw;
 }
 
+void perfctr_hw_get(struct perfctr_hw_control *hw)
+{
+	refcount_inc(&hw->refs);
+}
+
 void perfctr_hw_put(struct perfctr_hw_control *hw)
 {
 	if (hw && refcount_dec_and_mutex_lock(&hw->refs, &controls_lock)) {
@@ -95,7 +102,7 @@ struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 	struct perfctr_hw_control *hw;
 	u32 i;
 
-	if (control->flags & ~PERFCTR_CONTROL_STOPPED || control->bad_event ||
+	if (control->flags & ~CONTROL_FLAGS || control->bad_event ||
 	    control->bad_reason || control->reserved || control->p4_pebs_enable ||
 	    control->p4_pebs_matrix_vert || control->n_events > PERFCTR_MAX_COUNTERS)
 		return ERR_PTR(-EINVAL);

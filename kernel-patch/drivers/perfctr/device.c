@@ -5,6 +5,7 @@
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/miscdevice.h>
+#include <linux/poll.h>
 #include <linux/ptrace.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -95,7 +96,7 @@ static int control_context(struct perfctr_context *ctx, struct perfctr_control *
 	hw = perfctr_compile(control);
 	if (IS_ERR(hw))
 		return PTR_ERR(hw);
-	return perfctr_install(ctx, hw, !(control->flags & PERFCTR_CONTROL_STOPPED));
+	return perfctr_install(ctx, hw, control->flags);
 }
 
 static long ioctl_control(struct perfctr_context *ctx, void __user *user)
@@ -120,21 +121,43 @@ static long ioctl_control(struct perfctr_context *ctx, void __user *user)
 static long ioctl_read(struct perfctr_context *ctx, void __user *user)
 {
 	struct perfctr_counts *counts = kmalloc(sizeof(*counts), GFP_KERNEL);
-	u32 size;
+	u32 scope, size;
 	int err;
 
 	if (!counts)
 		return -ENOMEM;
 	err = get_struct(counts, sizeof(*counts), user, &size);
-	if (!err && (counts->flags || counts->reserved))
+	if (!err && (counts->scope > PERFCTR_SCOPE_TREE || counts->flags || counts->reserved))
 		err = -EINVAL;
 	if (!err) {
+		scope = counts->scope;
 		memset(counts, 0, sizeof(*counts));
 		counts->size = sizeof(*counts);
-		perfctr_read(ctx, counts);
+		counts->scope = scope;
+		perfctr_read(ctx, scope, counts);
 		err = put_struct(user, counts, sizeof(*counts), size);
 	}
 	kfree(counts);
+	return err;
+}
+
+static long ioctl_record(struct perfctr_context *ctx, void __user *user)
+{
+	struct perfctr_record *record = kmalloc(sizeof(*record), GFP_KERNEL);
+	u32 size;
+	int err;
+
+	if (!record)
+		return -ENOMEM;
+	err = get_struct(record, sizeof(*record), user, &size);
+	if (!err) {
+		mutex_lock(&ctx->tree->lock);
+		err = perfctr_next_record(ctx->tree, record);
+		mutex_unlock(&ctx->tree->lock);
+	}
+	if (!err)
+		err = put_struct(user, record, sizeof(*record), size);
+	kfree(record);
 	return err;
 }
 
@@ -143,20 +166,28 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	struct perfctr_context *ctx = file->private_data;
 	void __user *user = (void __user *)arg;
 
-	if (cmd == PERFCTR_IOC_READ)
-		return ioctl_read(ctx, user);
-	if (cmd != PERFCTR_IOC_CONTROL && cmd != PERFCTR_IOC_START && cmd != PERFCTR_IOC_STOP)
-		return -ENOTTY;
-	if (!is_owner(file))
-		return -EPERM;
 	switch (cmd) {
+	case PERFCTR_IOC_READ:
+		return ioctl_read(ctx, user);
 	case PERFCTR_IOC_CONTROL:
-		return ioctl_control(ctx, user);
+		return is_owner(file) ? ioctl_control(ctx, user) : -EPERM;
 	case PERFCTR_IOC_START:
-		return perfctr_start(ctx);
+		return is_owner(file) ? perfctr_start(ctx) : -EPERM;
+	case PERFCTR_IOC_STOP:
+		return is_owner(file) ? perfctr_stop(ctx) : -EPERM;
+	case PERFCTR_IOC_RECORD:
+		return is_owner(file) ? ioctl_record(ctx, user) : -EPERM;
 	default:
-		return perfctr_stop(ctx);
+		return -ENOTTY;
 	}
+}
+
+static __poll_t context_poll(struct file *file, struct poll_table_struct *wait)
+{
+	struct perfctr_context *ctx = file->private_data;
+
+	poll_wait(file, &ctx->tree->wait, wait);
+	return READ_ONCE(ctx->tree->n_records) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 static int context_mmap(struct file *file, struct vm_area_struct *vma)
@@ -169,7 +200,7 @@ static int context_release(struct inode *inode, struct file *file)
 	struct perfctr_context *ctx = file->private_data;
 
 	if (is_owner(file))
-		perfctr_detach(ctx);
+		perfctr_close(ctx);
 	perfctr_put(ctx);
 	return 0;
 }
@@ -180,6 +211,7 @@ static const struct file_operations context_fops = {
 	.unlocked_ioctl = context_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = context_mmap,
+	.poll = context_poll,
 };
 
 /*
@@ -232,7 +264,7 @@ static long ioctl_open(const void __user *user)
 			      O_CLOEXEC | (create ? O_RDWR : O_RDONLY));
 	if (fd < 0) {
 		if (create)
-			perfctr_detach(ctx);
+			perfctr_close(ctx);
 		perfctr_put(ctx);
 	}
 	return fd;

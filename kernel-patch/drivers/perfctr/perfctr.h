@@ -6,6 +6,8 @@
  * control.c	validation of a control
  * state.c	control, start, stop, read of a context
  * page.c	mapping of the state page, permission to RDPMC
+ * tree.c	a context and those that its thread's children inherited from it
+ * record.c	records of members that have exited
  * context.c	life of a context: attached to a thread, detached, freed
  * switch.c	counters of one CPU: who owns them, fold, start, stop
  * reserve.c	the machine's counters, shared with the rest of the kernel; CPU hotplug
@@ -19,11 +21,25 @@
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 
 #include "pmu.h"
 
+struct pid_namespace;
 struct task_struct;
 struct vm_area_struct;
+
+/* What a context and all contexts that were inherited from it share. */
+struct perfctr_tree {
+	refcount_t refs;		/* one by each context */
+	struct mutex lock;	/* of who is above whom, counts of exited, controls, records */
+	struct list_head records;	/* of members that have exited, oldest first */
+	u32 n_records;
+	u32 lost_records;
+	bool keep_records;
+	struct pid_namespace *ns;	/* that records are told in */
+	wait_queue_head_t wait;		/* for records */
+};
 
 /*
  * The virtual counters of one thread. References: one by the thread while attached, one by each
@@ -34,12 +50,19 @@ struct vm_area_struct;
 struct perfctr_context {
 	u64 id;				/* never used twice */
 	refcount_t refs;
-	spinlock_t lock;		/* of task */
+	spinlock_t lock;		/* of task, inside the tree's lock */
 	struct task_struct *task;	/* attached to; NULL when detached */
 	struct perfctr_hw_control *hw;	/* NULL before the first control */
 	struct perfctr_page *page;	/* user space reads it and cannot write it */
 	bool started;
-	struct mutex control_lock;	/* of reserved */
+
+	struct perfctr_tree *tree;
+	/* Under the tree's lock: */
+	struct perfctr_context *parent;	/* nearest above that has not exited, or the root */
+	struct list_head children;	/* whose parent this is */
+	struct list_head sibling;
+	struct perfctr_counts exited;	/* children's sums: of members below that have exited */
+	bool inherit;			/* new threads become members */
 	bool reserved;			/* holds a reference to the machine's counters */
 };
 
@@ -47,13 +70,28 @@ struct perfctr_context {
 struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control);
 void perfctr_hw_put(struct perfctr_hw_control *hw);	/* NULL is fine */
 
-/* state.c; install takes hw over in any case */
-void perfctr_page_init(struct perfctr_page *page);
-int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw, bool start);
+void perfctr_hw_get(struct perfctr_hw_control *hw);
+
+/* tree.c; install takes hw over in any case */
+int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw, u32 flags);
 int perfctr_start(struct perfctr_context *ctx);
 int perfctr_stop(struct perfctr_context *ctx);
+void perfctr_read(struct perfctr_context *ctx, u32 scope, struct perfctr_counts *counts);
+void perfctr_close(struct perfctr_context *ctx);
+
+/* record.c: under the tree's lock, but for poll */
+void perfctr_record(struct perfctr_context *ctx, struct task_struct *task);
+int perfctr_next_record(struct perfctr_tree *tree, struct perfctr_record *record);
+void perfctr_drop_records(struct perfctr_tree *tree);
+
+/* state.c: for perfctr_call() */
+void perfctr_page_init(struct perfctr_page *page);
+void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_control *hw);
+void perfctr_copy_counts(const struct perfctr_context *ctx, struct perfctr_counts *counts);
+int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg);
-void perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
+int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg);
+int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg);
 
 /* The upper half of a page counter's ticket makes each one new. */
 #define PERFCTR_NEXT_TICKET	(1ULL << 32)
@@ -77,9 +115,10 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma);
 /* context.c */
 int perfctr_contexts_init(void);
 u32 perfctr_context_number(void);
+struct perfctr_context *perfctr_alloc(struct perfctr_tree *tree); /* NULL: a new tree */
 struct perfctr_context *perfctr_attach(struct task_struct *task);
 struct perfctr_context *perfctr_find(struct task_struct *task);
-void perfctr_detach(struct perfctr_context *ctx);
+int perfctr_detach(struct perfctr_context *ctx);
 void perfctr_put(struct perfctr_context *ctx);
 
 /*

@@ -10,6 +10,7 @@ struct task_struct;
 #include <linux/sched.h>
 
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
+int perfctr_fork_task(struct task_struct *child);
 void perfctr_detach_task(struct task_struct *tsk);
 void perfctr_tick_current(void);
 void perfctr_rdpmc_enabled(struct mm_struct *mm);
@@ -19,6 +20,12 @@ static inline void perfctr_copy_thread(struct task_struct *child)
 {
 	child->thread.perfctr = NULL;
 	clear_tsk_thread_flag(child, TIF_PERFCTR);
+}
+
+/* current creates child, which is complete but for this. */
+static inline int perfctr_fork(struct task_struct *child)
+{
+	return unlikely(current->thread.perfctr) ? perfctr_fork_task(child) : 0;
 }
 
 /* The thread exits, never ran, or executes a file that its context must not follow it into. */
@@ -37,6 +44,7 @@ static inline void perfctr_tick(void)
 #else
 static inline void perfctr_switch(struct task_struct *prev, struct task_struct *next) { }
 static inline void perfctr_copy_thread(struct task_struct *child) { }
+static inline int perfctr_fork(struct task_struct *child) { return 0; }
 static inline void perfctr_drop(struct task_struct *tsk) { }
 static inline void perfctr_tick(void) { }
 static inline void perfctr_rdpmc_enabled(struct mm_struct *mm) { }

@@ -146,6 +146,7 @@ struct call {
 
 static void call_fn(struct call *call, bool live)
 {
+	live = live && !perfctr_cpu_paused();
 	if (call->task->thread.perfctr == call->ctx)
 		call->result = call->fn(call->ctx, live, call->arg);
 	else

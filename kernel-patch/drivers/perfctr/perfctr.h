@@ -134,6 +134,8 @@ void perfctr_cpu_enter(struct perfctr_context *ctx);
 void perfctr_cpu_leave(struct perfctr_context *ctx);
 void perfctr_cpu_fold(struct perfctr_context *ctx);
 void perfctr_cpu_reset(void);
+void perfctr_cpu_pause(bool pause);
+bool perfctr_cpu_paused(void);
 
 /* reserve.c */
 extern const struct perfctr_pmu *perfctr_pmu;	/* NULL: the time stamp alone */

@@ -57,8 +57,11 @@ struct perfctr_pmu {
 	/* Fills in what of hw the events imply. Every event fits the limits above. */
 	void (*compile)(struct perfctr_hw_control *hw);
 
-	/* (cpu) Takes over, everything stopped; gives back, counters cleared. */
-	void (*take_cpu)(void);
+	/*
+	 * (cpu) Takes over: everything stopped, cleared, nothing selected, and with save what was
+	 * there remembered. Gives back: the same, and what was there restored.
+	 */
+	void (*take_cpu)(bool save);
 	void (*give_cpu)(void);
 	/*
 	 * (cpu) Writes the event registers that differ from hw's. The counters are stopped, or all

@@ -5,7 +5,11 @@
  */
 #include <linux/cpuhotplug.h>
 #include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/percpu.h>
+#include <linux/reboot.h>
 #include <linux/smp.h>
+#include <linux/suspend.h>
 #include <asm/mmu_context.h>
 #include "perfctr.h"
 
@@ -13,6 +17,7 @@ const struct perfctr_pmu *perfctr_pmu;
 
 static DEFINE_MUTEX(reserve_lock);	/* inside cpus_read_lock() */
 static unsigned int users;
+static DEFINE_PER_CPU(bool, cpu_taken);
 
 u32 perfctr_features(void)
 {
@@ -25,16 +30,21 @@ u32 perfctr_features(void)
 	return features;
 }
 
+/* Both on the CPU itself, interrupts off. */
 static void take_cpu(void *unused)
 {
-	perfctr_pmu->take_cpu();
+	bool *taken = this_cpu_ptr(&cpu_taken);
+
+	perfctr_pmu->take_cpu(!*taken);
 	perfctr_cpu_reset();
+	*taken = true;
 }
 
 static void give_cpu(void *unused)
 {
 	perfctr_pmu->give_cpu();
 	perfctr_cpu_reset();
+	__this_cpu_write(cpu_taken, false);
 }
 
 int perfctr_reserve(void)
@@ -79,34 +89,90 @@ u32 perfctr_holder(void)
 	return holder;
 }
 
-static int for_this_cpu(smp_call_func_t fn)
+/*
+ * A CPU that goes needs nothing: the last monitored thread that left it stopped its counters. One
+ * that comes may have lost its registers or have missed our take or give. No thread of user
+ * space runs on it yet.
+ */
+static int perfctr_cpu_online(unsigned int cpu)
 {
+	smp_call_func_t fn = NULL;
+
 	mutex_lock(&reserve_lock);
 	if (users)
-		smp_call_function_single(smp_processor_id(), fn, NULL, true);
+		fn = take_cpu;
+	else if (per_cpu(cpu_taken, cpu))
+		fn = give_cpu;
+	if (fn)
+		smp_call_function_single(cpu, fn, NULL, true);
 	mutex_unlock(&reserve_lock);
 	return 0;
 }
 
-/* On the CPU that comes, before user space runs on it, and on the one that goes, after. */
-static int perfctr_cpu_online(unsigned int cpu)
+/*
+ * While the machine suspends, counting pauses: the counters lose their contents, and at the end the
+ * time stamp may begin anew. What was counted before is kept.
+ */
+static void pause_cpu(void *unused)
 {
-	return for_this_cpu(take_cpu);
+	perfctr_cpu_pause(true);
+	if (__this_cpu_read(cpu_taken))
+		perfctr_pmu->give_cpu();
 }
 
-static int perfctr_cpu_offline(unsigned int cpu)
+static void resume_cpu(void *unused)
 {
-	return for_this_cpu(give_cpu);
+	if (__this_cpu_read(cpu_taken))
+		take_cpu(NULL);
+	perfctr_cpu_pause(false);
 }
+
+static void for_all_cpus(smp_call_func_t fn)
+{
+	cpus_read_lock();
+	mutex_lock(&reserve_lock);
+	on_each_cpu(fn, NULL, true);
+	mutex_unlock(&reserve_lock);
+	cpus_read_unlock();
+}
+
+static int power_event(struct notifier_block *nb, unsigned long event, void *unused)
+{
+	switch (event) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+	case PM_RESTORE_PREPARE:
+		for_all_cpus(pause_cpu);
+		break;
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+	case PM_POST_RESTORE:
+		for_all_cpus(resume_cpu);
+		break;
+	}
+	return NOTIFY_OK;
+}
+
+static struct notifier_block power_notifier = { .notifier_call = power_event };
+
+/* The next kernel, or the firmware, finds the counters as this one found them. */
+static int reboot_event(struct notifier_block *nb, unsigned long event, void *unused)
+{
+	for_all_cpus(pause_cpu);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block reboot_notifier = { .notifier_call = reboot_event };
 
 int __init perfctr_reserve_init(void)
 {
 	int state;
 
 	perfctr_pmu = perfctr_arch_probe();
+	register_pm_notifier(&power_notifier);
+	register_reboot_notifier(&reboot_notifier);
 	if (!perfctr_pmu)
 		return 0;
-	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perfctr:online", perfctr_cpu_online,
-				  perfctr_cpu_offline);
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perfctr:online", perfctr_cpu_online, NULL);
 	return state < 0 ? state : 0;
 }

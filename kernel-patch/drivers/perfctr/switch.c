@@ -22,6 +22,7 @@ struct perfctr_cpu {
 	u64 held;		/* slots that hold the owner's counts */
 	u64 foreign;		/* slots that hold counts of others before it */
 	u64 enabled;		/* slots that count, for the current thread; 0: all are stopped */
+	bool paused;		/* no context is entered or left: the machine suspends */
 	u64 value[PERFCTR_MAX_COUNTERS];	/* hardware values at the last read */
 };
 
@@ -169,6 +170,8 @@ void perfctr_switch(struct task_struct *prev, struct task_struct *next)
 	struct perfctr_context *out = NULL, *in = NULL;
 	u64 now = rdtsc();
 
+	if (unlikely(cpu->paused))
+		return;
 	if (test_tsk_thread_flag(prev, TIF_PERFCTR))
 		out = prev->thread.perfctr;
 	if (test_tsk_thread_flag(next, TIF_PERFCTR))
@@ -228,7 +231,10 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 /* A thread that never switches is folded by the tick: once is enough in half a counter's period. */
 void perfctr_tick_current(void)
 {
-	fold(this_cpu_ptr(&perfctr_cpu), current->thread.perfctr);
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+
+	if (!cpu->paused)
+		fold(cpu, current->thread.perfctr);
 }
 
 /*
@@ -259,5 +265,29 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 /* The counters were taken over or given back: stopped, all 0, no event selected. */
 void perfctr_cpu_reset(void)
 {
-	memset(this_cpu_ptr(&perfctr_cpu), 0, sizeof(struct perfctr_cpu));
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+
+	cpu->owner = 0;
+	cpu->control = 0;
+	cpu->held = 0;
+	cpu->foreign = 0;
+}
+
+bool perfctr_cpu_paused(void)
+{
+	return __this_cpu_read(perfctr_cpu.paused);
+}
+
+/* The current thread leaves, and enters again, as if another one ran meanwhile. */
+void perfctr_cpu_pause(bool pause)
+{
+	bool live = test_thread_flag(TIF_PERFCTR);
+
+	if (pause == perfctr_cpu_paused())
+		return;
+	if (pause && live)
+		perfctr_cpu_leave(current->thread.perfctr);
+	__this_cpu_write(perfctr_cpu.paused, pause);
+	if (!pause && live)
+		perfctr_cpu_enter(current->thread.perfctr);
 }

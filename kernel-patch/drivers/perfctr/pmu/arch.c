@@ -5,7 +5,7 @@
  */
 #include <linux/bits.h>
 #include <linux/percpu.h>
-#include <linux/sprintf.h>
+#include <linux/kernel.h>
 #include <linux/string.h>
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
@@ -143,11 +143,12 @@ static void silence(struct arch_registers *regs)
 	regs->fixed_ctrl = 0;
 }
 
-static void arch_take_cpu(void)
+static void arch_take_cpu(bool save)
 {
 	struct arch_registers *regs = this_cpu_ptr(&registers);
 
-	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl_before);
+	if (save)
+		rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl_before);
 	silence(regs);
 }
 

@@ -53,6 +53,11 @@ struct perfctr_pmu_info {
 	__u64 evntsel2_allowed;	/* bits of evntsel2 that may be set; 0: there is no second word */
 	__u32 tsc_khz;		/* rate of the time stamp, 0 if unknown */
 	__u32 n_contexts;	/* contexts that exist on the machine */
+	/* Ticks per instruction, with the loop around it, measured at boot; 0: unknown */
+	__u32 cost_rdtsc;
+	__u32 cost_rdpmc;
+	__u32 cost_rdmsr;	/* of a counter */
+	__u32 cost_wrmsr;	/* to a counter */
 };
 
 /* Which thread to open.  flags: PERFCTR_OPEN_*. */

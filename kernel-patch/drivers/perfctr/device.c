@@ -37,6 +37,8 @@ static int put_struct(void __user *user, const void *arg, size_t known, u32 size
 	return copy_to_user(user, arg, min_t(size_t, known, size)) ? -EFAULT : 0;
 }
 
+static struct perfctr_costs costs __ro_after_init;
+
 static const char *family_name(void)
 {
 	if (perfctr_pmu)
@@ -61,6 +63,10 @@ static long ioctl_info(void __user *user)
 	info.holder = perfctr_holder();
 	info.tsc_khz = tsc_khz;
 	info.n_contexts = perfctr_context_number();
+	info.cost_rdtsc = costs.rdtsc;
+	info.cost_rdpmc = costs.rdpmc;
+	info.cost_rdmsr = costs.rdmsr;
+	info.cost_wrmsr = costs.wrmsr;
 	if (pmu) {
 		info.n_general = pmu->n_general;
 		info.n_fixed = pmu->n_fixed;
@@ -307,6 +313,8 @@ static int __init perfctr_init(void)
 		err = misc_register(&device);
 	if (err)
 		return err;
+	perfctr_measure_costs(&costs);
+	perfctr_debugfs_init();
 	pr_info("perfctr: %s\n", family_name());
 	return 0;
 }

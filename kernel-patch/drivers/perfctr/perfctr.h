@@ -3,6 +3,8 @@
  * The driver's own declarations. Dependencies point down this list:
  *
  * device.c	/dev/perfctr, the descriptors of contexts, their ioctls
+ * debugfs.c	what each CPU does, for whoever wonders
+ * cost.c	what the instructions cost that everything is made of
  * control.c	validation of a control
  * state.c	control, start, stop, read of a context
  * page.c	mapping of the state page, permission to RDPMC
@@ -26,6 +28,7 @@
 #include "pmu.h"
 
 struct pid_namespace;
+struct seq_file;
 struct task_struct;
 struct vm_area_struct;
 
@@ -137,6 +140,8 @@ void perfctr_cpu_reset(void);
 void perfctr_cpu_pause(bool pause);
 bool perfctr_cpu_paused(void);
 
+void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);
+
 /* reserve.c */
 extern const struct perfctr_pmu *perfctr_pmu;	/* NULL: the time stamp alone */
 int perfctr_reserve_init(void);
@@ -144,5 +149,18 @@ int perfctr_reserve(void);
 void perfctr_release(void);
 u32 perfctr_holder(void);		/* PERFCTR_HOLDER_* */
 u32 perfctr_features(void);		/* PERFCTR_FEATURE_* */
+
+/* cost.c: time stamp ticks for each instruction, 0: unknown */
+struct perfctr_costs {
+	u32 rdtsc;
+	u32 rdpmc;
+	u32 rdmsr;
+	u32 wrmsr;
+};
+
+void perfctr_measure_costs(struct perfctr_costs *costs);
+
+/* debugfs.c */
+void perfctr_debugfs_init(void);
 
 #endif

@@ -50,6 +50,7 @@ struct perfctr_pmu {
 	u64 evntsel_kernel;
 	u64 fixed_allowed;
 	u64 evntsel2_allowed;
+	u32 counter_msr;	/* of general counter 0 */
 
 	/* Claims all counters from the rest of the kernel. -EBUSY. */
 	int (*reserve)(void);

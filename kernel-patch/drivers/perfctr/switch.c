@@ -10,6 +10,7 @@
 #include <linux/percpu.h>
 #include <linux/perfctr_hooks.h>
 #include <linux/sched.h>
+#include <linux/seq_file.h>
 #include <asm/mmu_context.h>
 #include <asm/msr.h>
 #include <asm/tlbflush.h>
@@ -23,6 +24,11 @@ struct perfctr_cpu {
 	u64 foreign;		/* slots that hold counts of others before it */
 	u64 enabled;		/* slots that count, for the current thread; 0: all are stopped */
 	bool paused;		/* no context is entered or left: the machine suspends */
+	/* Since boot, of contexts with events: */
+	u64 entries;		/* times a thread's counting began or went on */
+	u64 starts;		/* ... and the counters had to be started */
+	u64 loads;		/* ... and event registers had to be compared and written */
+	u64 clears;		/* times counters were set to 0 */
 	u64 value[PERFCTR_MAX_COUNTERS];	/* hardware values at the last read */
 };
 
@@ -32,6 +38,12 @@ static DEFINE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
 static bool user_rdpmc(void)
 {
 	return cr4_read_shadow() & X86_CR4_PCE;
+}
+
+static void clear_slots(struct perfctr_cpu *cpu, u64 slots)
+{
+	perfctr_pmu->clear(slots);
+	cpu->clears++;
 }
 
 static void set_bias(struct perfctr_page_counter *c, u64 value)
@@ -60,7 +72,7 @@ static bool prevent_wrap(struct perfctr_cpu *cpu, const struct perfctr_hw_contro
 		const struct perfctr_hw_event *e = &hw->event[i];
 
 		if (unlikely(cpu->value[i] >> (perfctr_counter_bits(perfctr_pmu, e->rdpmc) - 1))) {
-			perfctr_pmu->clear(BIT_ULL(e->slot));
+			clear_slots(cpu, BIT_ULL(e->slot));
 			cpu->value[i] = 0;
 			cleared = true;
 		}
@@ -83,6 +95,7 @@ static void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	/* Read when the thread before left, under the same control. */
 	bool known = cpu->enabled && cpu->control == hw->id;
 
+	cpu->entries++;
 	if (cpu->owner != ctx->id) {
 		cpu->owner = ctx->id;
 		cpu->foreign |= cpu->held;
@@ -90,10 +103,11 @@ static void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	}
 	if (cpu->control != hw->id) {
 		cpu->control = hw->id;
+		cpu->loads++;
 		perfctr_pmu->load(hw);
 	}
 	if (cpu->foreign && user_rdpmc()) {
-		perfctr_pmu->clear(cpu->foreign);
+		clear_slots(cpu, cpu->foreign);
 		cpu->foreign = 0;
 		known = false;
 	}
@@ -104,6 +118,7 @@ static void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	cpu->held |= hw->slots;
 	if (cpu->enabled != hw->slots) {
 		cpu->enabled = hw->slots;
+		cpu->starts++;
 		perfctr_pmu->start(hw);
 	}
 }
@@ -149,7 +164,7 @@ static void scrub(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 		slots |= cpu->held;
 	if (!slots)
 		return;
-	perfctr_pmu->clear(slots);
+	clear_slots(cpu, slots);
 	cpu->foreign = 0;
 	cpu->held &= ~slots;
 }
@@ -253,7 +268,7 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 		perfctr_page_begin(ctx->page);
 		perfctr_pmu->read(ctx->hw, cpu->value);
 		fold_counters(cpu, ctx);
-		perfctr_pmu->clear(cpu->foreign);
+		clear_slots(cpu, cpu->foreign);
 		cpu->foreign = 0;
 		perfctr_pmu->read(ctx->hw, cpu->value);
 		set_biases(cpu, ctx);
@@ -290,4 +305,13 @@ void perfctr_cpu_pause(bool pause)
 	__this_cpu_write(perfctr_cpu.paused, pause);
 	if (!pause && live)
 		perfctr_cpu_enter(current->thread.perfctr);
+}
+
+void perfctr_cpu_show(struct seq_file *m, unsigned int number)
+{
+	const struct perfctr_cpu *cpu = per_cpu_ptr(&perfctr_cpu, number);
+
+	seq_printf(m, "%u %llu %d %llu %llu %llu %llu\n", number, READ_ONCE(cpu->owner),
+		   !!READ_ONCE(cpu->enabled), READ_ONCE(cpu->entries), READ_ONCE(cpu->starts),
+		   READ_ONCE(cpu->loads), READ_ONCE(cpu->clears));
 }

@@ -198,6 +198,7 @@ static struct perfctr_pmu arch_pmu = {
 	.evntsel_user = ARCH_PERFMON_EVENTSEL_USR,
 	.evntsel_kernel = ARCH_PERFMON_EVENTSEL_OS,
 	.fixed_allowed = FIXED_ALLOWED,
+	.counter_msr = MSR_ARCH_PERFMON_PERFCTR0,
 	.reserve = arch_reserve,
 	.release = arch_release,
 	.compile = arch_compile,

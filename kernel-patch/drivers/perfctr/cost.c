@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the instructions cost here that everything is made of, so that users can judge figures. */
+#include <linux/irqflags.h>
+#include <asm/msr.h>
+#include <asm/tsc.h>
+#include "perfctr.h"
+
+#define REPEAT 64
+
+#define ticks(statement) ({				\
+	u64 start_ = rdtsc_ordered();			\
+	int i_;						\
+							\
+	for (i_ = 0; i_ < REPEAT; i_++)			\
+		statement;				\
+	(u32)((rdtsc_ordered() - start_) / REPEAT);	\
+})
+
+/* Counters that somebody has taken are left alone: their costs stay unknown, 0. */
+void __init perfctr_measure_costs(struct perfctr_costs *costs)
+{
+	const struct perfctr_pmu *pmu = perfctr_pmu;
+	unsigned long flags;
+	u64 value __maybe_unused;
+
+	if (!boot_cpu_has(X86_FEATURE_TSC))
+		return;
+	local_irq_save(flags);
+	costs->rdtsc = ticks(rdtsc());
+	local_irq_restore(flags);
+	if (!pmu || pmu->reserve())
+		return;
+	local_irq_save(flags);
+	pmu->take_cpu(true);
+	if (pmu->features & PERFCTR_FEATURE_RDPMC)
+		costs->rdpmc = ticks(rdpmcl(0, value));
+	costs->rdmsr = ticks(rdmsrl(pmu->counter_msr, value));
+	costs->wrmsr = ticks(wrmsrl(pmu->counter_msr, 0));
+	pmu->give_cpu();
+	local_irq_restore(flags);
+	pmu->release();
+}

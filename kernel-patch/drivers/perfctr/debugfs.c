@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* /sys/kernel/debug/perfctr: what each CPU's counters did. Reading it costs the others nothing. */
+#include <linux/cpumask.h>
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include "perfctr.h"
+
+static int perfctr_show(struct seq_file *m, void *unused)
+{
+	unsigned int cpu;
+
+	seq_printf(m, "family: %s\n", perfctr_pmu ? perfctr_pmu->family : "none");
+	seq_printf(m, "contexts: %u\n", perfctr_context_number());
+	seq_puts(m, "cpu owner running entries starts loads clears\n");
+	for_each_online_cpu(cpu)
+		perfctr_cpu_show(m, cpu);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(perfctr);
+
+void __init perfctr_debugfs_init(void)
+{
+	debugfs_create_file("perfctr", 0400, NULL, NULL, &perfctr_fops);
+}

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/wait.h>
+#include "compat.h"
 #include "perfctr.h"
 
 static struct kmem_cache *context_cache;

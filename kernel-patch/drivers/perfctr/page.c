@@ -4,6 +4,7 @@
 #include <linux/mm.h>
 #include <asm/mmu_context.h>
 #include <asm/tlbflush.h>
+#include "compat.h"
 #include "perfctr.h"
 
 static void update_rdpmc(struct mm_struct *mm)

@@ -205,7 +205,10 @@ static void mount_overlay(const char *name, const char *target)
 	mount_on(target, "overlay", "overlay", 0, options);
 }
 
-/* Many programs write in the user's home directory. */
+/*
+ * Many programs write in the user's home directory. A clone of the project may lie there, for all users of the guest to find:
+ * the machine holds no one that it had to be closed to.
+ */
 static void mount_home(char **env)
 {
 	char target[4200];
@@ -216,8 +219,11 @@ static void mount_home(char **env)
 	if (!*env || !(*env)[6])
 		return;
 	snprintf(target, sizeof(target), ROOT "%s", *env + 5);
-	if (!stat(target, &host) && S_ISDIR(host.st_mode) && access(target, W_OK) && errno == EROFS)
-		mount_overlay("home", target);
+	if (stat(target, &host) || !S_ISDIR(host.st_mode) || !access(target, W_OK) || errno != EROFS)
+		return;
+	mount_overlay("home", target);
+	if (chmod(target, (host.st_mode & 07777) | 0111))
+		fail("set the mode of", target);
 }
 
 static void mount_everything(const struct job *job)
@@ -291,10 +297,11 @@ static void __attribute__((noreturn)) become_command(const struct job *job, stru
 	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (setgroups(0, NULL) || setgid(job->gid) || setuid(job->uid))
-		err(125, "cannot become user %u", job->uid);
+	/* Before the privilege goes that this may need. */
 	if (chdir(job->directory))
 		err(125, "cannot enter %s", job->directory);
+	if (setgroups(0, NULL) || setgid(job->gid) || setuid(job->uid))
+		err(125, "cannot become user %u", job->uid);
 	environ = job->env;
 	execvp(job->argv[0], job->argv);
 	err(errno == ENOENT ? 127 : 126, "cannot execute %s", job->argv[0]);

@@ -89,8 +89,10 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
 
 /*
  * perfctr_control - let p count c: assigns, validates, clears all sums, starts.
- * With PERFCTR_CONTROL_STOPPED in c->flags it waits for perfctr_start().  A refusal changes nothing
- * and sets c->bad_event and c->bad_reason when one event is at fault.  Errors: EINVAL, EACCES
+ * c->flags: with PERFCTR_CONTROL_STOPPED it waits for perfctr_start(); with PERFCTR_CONTROL_INHERIT
+ * what the thread creates from now on is counted too, as members of its tree; with
+ * PERFCTR_CONTROL_RECORD each that exits leaves a record.  A refusal changes nothing and sets
+ * c->bad_event and c->bad_reason when one event is at fault.  Errors: EINVAL, EACCES
  * (bad_reason), ENOSPC (perfctr_control_assign()), EBUSY (perf_events or the NMI watchdog has the
  * counters), ENODEV (the machine has no PMU that the kernel knows), EPERM (not the handle that made
  * the context), ESRCH (the thread has exited, or executed a program that changes its ids or that it
@@ -99,7 +101,7 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
 int perfctr_control(struct perfctr *p, struct perfctr_control *c);
 
 /*
- * perfctr_start, perfctr_stop - go on and pause; sums stay.
+ * perfctr_start, perfctr_stop - go on and pause, with all members of the tree; sums stay.
  * Errors: EINVAL (start without a control), ESRCH and EPERM as above.
  */
 int perfctr_start(struct perfctr *p);
@@ -111,6 +113,23 @@ int perfctr_stop(struct perfctr *p);
  * context; after the thread has exited it gives the final sums.
  */
 int perfctr_read(const struct perfctr *p, struct perfctr_counts *out);
+
+/*
+ * perfctr_read_scope - likewise for a part of a tree.  scope: PERFCTR_SCOPE_SELF, which is
+ * perfctr_read(); PERFCTR_SCOPE_CHILDREN, the members below the thread that have exited;
+ * PERFCTR_SCOPE_TREE, the thread and all members below it.  out->members is the number of threads in
+ * the sums that have not exited; PERFCTR_COUNTS_CONSISTENT in out->flags says that all sums are of
+ * one instant.  Errors: EINVAL (scope), ENOMEM.
+ */
+int perfctr_read_scope(const struct perfctr *p, unsigned int scope, struct perfctr_counts *out);
+
+/*
+ * perfctr_next_record - take the oldest record of a member that has exited, the root included.
+ * The control must have had PERFCTR_CONTROL_RECORD.  poll(2) on perfctr_fd() tells when there is one
+ * (POLLIN).  Errors: EAGAIN (there is none now), EPERM (not the handle that made the context),
+ * ENOMEM.
+ */
+int perfctr_next_record(const struct perfctr *p, struct perfctr_record *record);
 
 /*
  * perfctr_read_counter - counter i by the fastest way that is right here: RDPMC when the caller is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading sums. */
+/* Reading sums and records. */
 #include "internal.h"
 
 #include <errno.h>
@@ -7,11 +7,24 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-int perfctr_read(const struct perfctr *p, struct perfctr_counts *out)
+int perfctr_read_scope(const struct perfctr *p, unsigned int scope, struct perfctr_counts *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
+	out->scope = scope;
 	return ioctl(p->fd, PERFCTR_IOC_READ, out);
+}
+
+int perfctr_read(const struct perfctr *p, struct perfctr_counts *out)
+{
+	return perfctr_read_scope(p, PERFCTR_SCOPE_SELF, out);
+}
+
+int perfctr_next_record(const struct perfctr *p, struct perfctr_record *record)
+{
+	memset(record, 0, sizeof(*record));
+	record->size = sizeof(*record);
+	return ioctl(p->fd, PERFCTR_IOC_RECORD, record);
 }
 
 /*

@@ -29,3 +29,20 @@ void fail(const char *format, ...)
 	va_end(arguments);
 	exit(EXIT_PERFEX);
 }
+
+void complain_of_open(int error)
+{
+	char text[256];
+
+	perfctr_open_error(error, text, sizeof(text));
+	complain("%s", text);
+}
+
+void complain_of_control(int error, const struct perfctr_control *control,
+			 const struct perfctr_pmu_info *info)
+{
+	char text[256];
+
+	perfctr_control_error(error, control, info, text, sizeof(text));
+	complain("%s", text);
+}

@@ -10,23 +10,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* Signals that perfex takes while the command runs: its end, and what is passed on to it. */
-static sigset_t awaited_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	return set;
-}
 
 /* In the child: waits for the word, executes, and tells why if that fails. */
 static void run_child(int go, int failure, char **argv, const sigset_t *mask)
@@ -46,21 +35,19 @@ static void run_child(int go, int failure, char **argv, const sigset_t *mask)
 }
 
 /* Makes the child, which waits. */
-void command_fork(struct command *command, char **argv)
+void command_fork(struct command *command, char **argv, const sigset_t *mask)
 {
-	sigset_t set = awaited_signals(), mask;
 	int go[2], failure[2];
 
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failure, O_CLOEXEC) < 0)
 		fail("cannot make a pipe: %m");
-	sigprocmask(SIG_BLOCK, &set, &mask);
 	command->pid = fork();
 	if (command->pid < 0)
 		fail("cannot fork: %m");
 	if (command->pid == 0) {
 		close(go[1]);
 		close(failure[0]);
-		run_child(go[0], failure[1], argv, &mask);
+		run_child(go[0], failure[1], argv, mask);
 	}
 	close(go[0]);
 	close(failure[1]);
@@ -73,7 +60,9 @@ void command_fork(struct command *command, char **argv)
 	/* Not ignored, as perfex's parent may have left it: the kernel would reap the child. */
 	signal(SIGCHLD, SIG_DFL);
 
-	if (ptrace(PTRACE_SEIZE, command->pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0) {
+	command->process = pidfd_open(command->pid, 0);
+	if (command->process < 0 ||
+	    ptrace(PTRACE_SEIZE, command->pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0) {
 		complain("cannot trace the command: %m");
 		command_kill(command);
 		exit(EXIT_PERFEX);
@@ -128,29 +117,21 @@ void command_resume(struct command *command)
 		fail("cannot let the command go: %m");
 }
 
-/* Waits for the end and passes on signals meanwhile.  Returns the wait status. */
+/* Returns the wait status. */
 int command_wait(struct command *command)
 {
-	sigset_t set = awaited_signals();
-	siginfo_t info;
 	int status;
-	pid_t pid;
 
-	for (;;) {
-		pid = waitpid(command->pid, &status, WNOHANG);
-		if (pid == command->pid)
-			return status;
-		if (pid < 0)
+	while (waitpid(command->pid, &status, 0) < 0)
+		if (errno != EINTR)
 			fail("cannot wait for the command: %m");
-		/* The terminal's own hang-up reaches the command without our help. */
-		if (sigwaitinfo(&set, &info) >= 0 && info.si_signo != SIGCHLD &&
-		    info.si_code != SI_KERNEL)
-			kill(command->pid, info.si_signo);
-	}
+	return status;
 }
 
 void command_kill(struct command *command)
 {
+	if (!command->pid)
+		return;
 	kill(command->pid, SIGKILL);
 	while (waitpid(command->pid, NULL, 0) < 0 && errno == EINTR)
 		;

@@ -3,113 +3,128 @@
 
 #include <errno.h>
 
-static void complain_of_control(const struct perfctr_control *control,
-				const struct perfctr_pmu_info *info)
+static uint32_t control_flags(enum view view)
 {
-	char error[256];
+	static const uint32_t flags[] = {
+		[TREE] = PERFCTR_CONTROL_INHERIT,
+		[SELF] = 0,
+		[PER_PROCESS] = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD,
+		[PER_THREAD] = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD,
+	};
 
-	perfctr_control_error(errno, control, info, error, sizeof(error));
-	complain("%s", error);
+	return PERFCTR_CONTROL_STOPPED | flags[view];
 }
 
-static void complain_of_open(void)
-{
-	char error[256];
-
-	perfctr_open_error(errno, error, sizeof(error));
-	complain("%s", error);
-}
-
-/* The context of the command, its control installed but not started; or NULL, with the reason said. */
-static struct perfctr *install(const struct command *command, struct perfctr_control *control,
-			       const struct perfctr_pmu_info *info)
+/* A context for the command, its control installed but not started. */
+static bool install(struct threads *threads, const struct command *command,
+		    struct perfctr_control *control, const struct perfctr_pmu_info *info)
 {
 	struct perfctr *context = perfctr_open_tid(command->pid, PERFCTR_OPEN_CREATE);
 
 	if (!context) {
-		complain_of_open();
-		return NULL;
+		complain_of_open(errno);
+		return false;
 	}
-	if (perfctr_control(context, control) < 0) {
-		complain_of_control(control, info);
-		perfctr_close(context);
-		return NULL;
-	}
-	return context;
+	threads_add(threads, command->pid, context);
+	return threads_control(threads, 0, control, info);
 }
 
 /*
  * The command stands before its first instruction.  Executing a set-user-id program, or one that
  * its user may not read, has dropped the context: then it gets a new one, if perfex may trace it.
  */
-static struct perfctr *start(struct perfctr *context, const struct command *command,
-			     struct perfctr_control *control, const struct perfctr_pmu_info *info)
+static bool start_command(struct threads *threads, const struct command *command,
+			  struct perfctr_control *control, const struct perfctr_pmu_info *info)
 {
-	if (perfctr_start(context) == 0)
-		return context;
-	perfctr_close(context);
-	context = install(command, control, info);
-	if (context && perfctr_start(context) < 0) {
-		complain("cannot start the counters: %m");
-		perfctr_close(context);
-		return NULL;
-	}
-	return context;
+	if (threads_start(threads))
+		return true;
+	threads_close(threads);
+	if (!install(threads, command, control, info))
+		return false;
+	if (threads_start(threads))
+		return true;
+	complain("cannot start the counters: %m");
+	return false;
 }
 
-static int run(struct options *options, const struct perfctr_pmu_info *info)
+static void report(struct output *output, const struct options *options, struct members *members,
+		   struct threads *threads)
+{
+	struct perfctr_counts total;
+
+	threads_stop(threads);
+	if (members_wanted(members))
+		members_add_running(members, threads, options->process);
+	threads_read(threads, options->view == SELF ? PERFCTR_SCOPE_SELF : PERFCTR_SCOPE_TREE,
+		     &total);
+	threads_close(threads);
+	output_counts(output, &options->control, members, &total);
+	if (total.members && !options->process)
+		complain("%u threads still run; what they counted until now is included",
+			 total.members);
+	if (members->lost)
+		complain("%lu exits were too fast to be recorded; they are in the total only",
+			 members->lost);
+}
+
+/* Until the end of the command; without one, of the process. */
+static int count(struct options *options, const struct perfctr_pmu_info *info)
 {
 	struct perfctr_control *control = &options->control;
-	struct perfctr_counts counts;
-	struct perfctr *context;
-	struct command command;
+	bool with_command = options->command[0], ready;
+	struct threads threads = { 0 };
+	struct command command = { 0 };
+	struct members members;
 	struct output output;
-	int status;
+	struct watch watch;
+	int process = -1, status = 0;
 
 	if (perfctr_control_assign(control, info) < 0) {
-		complain_of_control(control, info);
+		complain_of_control(errno, control, info);
 		return EXIT_PERFEX;
 	}
+	control->flags = control_flags(options->view);
+	members_begin(&members, options->view);
+	if (options->process)
+		process = attach_find(options->process);
+	watch_begin(&watch, with_command);
+	if (with_command) {
+		command_fork(&command, options->command, &watch.before);
+		process = command.process;
+	}
 	/* What can be refused is refused while the child has not become the command. */
-	control->flags = PERFCTR_CONTROL_STOPPED;
-	command_fork(&command, options->command);
-	context = install(&command, control, info);
-	if (!context)
+	if (options->process)
+		ready = attach(&threads, options->process, control, info);
+	else
+		ready = install(&threads, &command, control, info);
+	if (!ready || !output_open(&output, options->output))
 		goto kill;
-	if (output_open(&output, options->output) < 0) {
-		complain("cannot write '%s': %m", options->output);
-		goto kill;
-	}
 
-	status = command_exec(&command);
-	if (status) {
-		complain("cannot execute '%s': %m", options->command[0]);
-		goto discard;
+	if (with_command) {
+		status = command_exec(&command);
+		if (status) {
+			complain("cannot execute '%s': %m", options->command[0]);
+			output_discard(&output);
+			return status;
+		}
 	}
-	context = start(context, &command, control, info);
-	if (!context) {
-		command_kill(&command);
-		status = EXIT_PERFEX;
-		goto discard;
+	if (options->process) {
+		threads_start(&threads);
+	} else if (!start_command(&threads, &command, control, info)) {
+		output_discard(&output);
+		goto kill;
 	}
 	output_begin(&output);
-	command_resume(&command);
-	status = command_wait(&command);
-
-	if (perfctr_read(context, &counts) < 0)
-		fail("cannot read the counters: %m");
-	perfctr_close(context);
-	if (output_counts(&output, control, &counts) < 0)
-		fail("cannot write '%s': %m", output.path ? output.path : "standard error");
+	if (with_command)
+		command_resume(&command);
+	watch_end(&watch, process, &command, &threads, &members);
+	if (with_command)
+		status = command_wait(&command);
+	report(&output, options, &members, &threads);
 	return exit_as(status);
 
-discard:
-	output_discard(&output);
-	perfctr_close(context);
-	return status;
 kill:
 	command_kill(&command);
-	perfctr_close(context);
 	return EXIT_PERFEX;
 }
 
@@ -128,12 +143,12 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (perfctr_pmu_info(&info) < 0) {
-		complain_of_open();
+		complain_of_open(errno);
 		return EXIT_PERFEX;
 	}
 	if (options.action == INFO) {
 		print_info(&info);
 		return 0;
 	}
-	return run(&options, &info);
+	return count(&options, &info);
 }

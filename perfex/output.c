@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perfex.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,18 +22,18 @@ static int open_for_writing(struct output *output)
 }
 
 /* Nothing in an old file is touched yet: the command may still turn out not to exist. */
-int output_open(struct output *output, const char *path)
+bool output_open(struct output *output, const char *path)
 {
 	int fd;
 
 	*output = (struct output){ .path = path, .file = stderr };
 	if (!path)
-		return 0;
+		return true;
 	fd = open_for_writing(output);
-	if (fd < 0)
-		return -1;
-	output->file = fdopen(fd, "w");
-	return output->file ? 0 : -1;
+	output->file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!output->file)
+		complain("cannot write '%s': %m", path);
+	return output->file;
 }
 
 /* The command is about to run: an old file's contents go. */
@@ -63,19 +65,55 @@ static const char *ring_name(uint64_t evntsel)
 	return "none";
 }
 
-int output_counts(struct output *output, const struct perfctr_control *control,
-		  const struct perfctr_counts *counts)
+static void print_number(FILE *file, const char *what, unsigned long long number, const char *note)
+{
+	fprintf(file, "%-24s %20llu%s%s\n", what, number, *note ? "  " : "", note);
+}
+
+static void print_counts(FILE *file, const struct perfctr_control *control,
+			 const struct perfctr_counts *counts)
 {
 	char name[PERFCTR_EVENT_TEXT];
 
-	fprintf(output->file, "%-24s %20llu\n", "tsc", (unsigned long long)counts->tsc);
+	print_number(file, "tsc", counts->tsc, "");
 	for (uint32_t i = 0; i < control->n_events; i++) {
 		perfctr_event_format(&control->event[i], name, sizeof(name));
-		fprintf(output->file, "%-24s %20llu  %s\n", name,
-			(unsigned long long)counts->counter[i],
-			ring_name(control->event[i].evntsel));
+		print_number(file, name, counts->counter[i], ring_name(control->event[i].evntsel));
 	}
-	if (fflush(output->file) || ferror(output->file))
-		return -1;
-	return output->path ? fclose(output->file) : 0;
+}
+
+/* A name is the program's own choice: one line it shall stay. */
+static void print_member(FILE *file, const struct perfctr_record *record, bool thread)
+{
+	char name[sizeof(record->comm)];
+
+	memcpy(name, record->comm, sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	for (char *c = name; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
+	if (thread)
+		print_number(file, "tid", (unsigned int)record->tid, name);
+	print_number(file, "pid", (unsigned int)record->tgid, thread ? "" : name);
+}
+
+void output_counts(struct output *output, const struct perfctr_control *control,
+		   const struct members *members, const struct perfctr_counts *total)
+{
+	bool threads = members->view == PER_THREAD;
+	FILE *file = output->file;
+
+	for (const struct member *member = members->first; member; member = member->next) {
+		print_member(file, &member->record, threads);
+		print_counts(file, control, &member->record.counts);
+	}
+	if (members_wanted(members))
+		print_number(file, "total", members->n, threads ? "threads" : "processes");
+	print_counts(file, control, total);
+	if (total->members)
+		print_number(file, "members", total->members, "");
+	if (members->lost)
+		print_number(file, "lost", members->lost, "");
+	if (fflush(file) || ferror(file) || (output->path && fclose(file)))
+		fail("cannot write '%s': %m", output->path ? output->path : "standard error");
 }

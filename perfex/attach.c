@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * All threads of a running process get a context each.  While they are made none of them inherits,
+ * so that a thread that has one already has it from somebody else.
+ */
+#define _GNU_SOURCE
+#include "perfex.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/pidfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* The pidfd of the process: from here on its number cannot come to mean another one. */
+int attach_find(pid_t pid)
+{
+	int process;
+
+	if (pid == getpid())
+		fail("process %d is perfex itself, which is never counted", pid);
+	process = pidfd_open(pid, 0);
+	if (process < 0 && errno == ESRCH)
+		fail("there is no process %d", pid);
+	if (process < 0 && (errno == EINVAL || errno == ENOENT))
+		fail("%d is a thread, not a process; give the number of its process", pid);
+	if (process < 0)
+		fail("cannot watch process %d: %m", pid);
+	return process;
+}
+
+/* A descriptor for each thread: as many as perfex may have. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static DIR *open_tasks(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return opendir(path);
+}
+
+static bool complain_of_thread(pid_t tid, int error)
+{
+	char text[256];
+
+	perfctr_open_error(error, text, sizeof(text));
+	complain("thread %d: %s", tid, text);
+	return false;
+}
+
+/* Makes the contexts of the threads that are not known yet.  False: one was refused. */
+static bool add_new(struct threads *threads, pid_t pid, bool skip_counted)
+{
+	DIR *tasks = open_tasks(pid);
+	bool good = true;
+	struct dirent *entry;
+
+	if (!tasks)
+		return errno == ENOENT || complain_of_thread(pid, errno);
+	while (good && (entry = readdir(tasks))) {
+		pid_t tid = atoi(entry->d_name);
+		struct perfctr *context;
+
+		if (tid <= 0 || threads_know(threads, tid))
+			continue;
+		context = perfctr_open_tid(tid, PERFCTR_OPEN_CREATE);
+		if (context)
+			threads_add(threads, tid, context);
+		else if (errno != ESRCH && !(errno == EEXIST && skip_counted))
+			good = complain_of_thread(tid, errno);
+	}
+	closedir(tasks);
+	return good;
+}
+
+static bool add_all(struct threads *threads, pid_t pid)
+{
+	size_t before;
+
+	do {
+		before = threads->n;
+		if (!add_new(threads, pid, false))
+			return false;
+	} while (threads->n > before);
+	return true;
+}
+
+/* Their creator may have had its context, but not yet the control that they inherit. */
+static bool add_latecomers(struct threads *threads, pid_t pid, struct perfctr_control *control,
+			   const struct perfctr_pmu_info *info)
+{
+	size_t before;
+
+	do {
+		before = threads->n;
+		if (!add_new(threads, pid, true) ||
+		    !threads_control(threads, before, control, info))
+			return false;
+	} while (threads->n > before);
+	return true;
+}
+
+bool attach(struct threads *threads, pid_t pid, struct perfctr_control *control,
+	    const struct perfctr_pmu_info *info)
+{
+	raise_descriptor_limit();
+	if (!add_all(threads, pid) || !threads_control(threads, 0, control, info))
+		return false;
+	if ((control->flags & PERFCTR_CONTROL_INHERIT) &&
+	    !add_latecomers(threads, pid, control, info))
+		return false;
+	if (!threads->n)
+		complain("process %d has no thread to count: it has exited, or belongs to the "
+			 "kernel", pid);
+	return threads->n > 0;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perfex.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+void members_begin(struct members *members, enum view view)
+{
+	*members = (struct members){ .view = view, .last = &members->first };
+}
+
+bool members_wanted(const struct members *members)
+{
+	return members->view == PER_PROCESS || members->view == PER_THREAD;
+}
+
+static struct member *append(struct members *members, const struct perfctr_record *record)
+{
+	struct member *member = malloc(sizeof(*member));
+
+	if (!member)
+		fail("out of memory");
+	*member = (struct member){ .record = *record };
+	*members->last = member;
+	members->last = &member->next;
+	members->n++;
+	return member;
+}
+
+static int compare_processes(const void *a, const void *b)
+{
+	const struct member *first = a, *second = b;
+
+	if (first->record.tgid == second->record.tgid)
+		return 0;
+	return first->record.tgid < second->record.tgid ? -1 : 1;
+}
+
+/* A process has the name of its first thread. */
+static void merge(struct perfctr_record *process, const struct perfctr_record *thread)
+{
+	add_counts(&process->counts, &thread->counts);
+	if (thread->tid == thread->tgid)
+		memcpy(process->comm, thread->comm, sizeof(process->comm));
+}
+
+static void add(struct members *members, const struct perfctr_record *record)
+{
+	const struct member key = { .record.tgid = record->tgid };
+	struct member **process;
+
+	members->lost += record->lost;
+	if (members->view == PER_THREAD) {
+		append(members, record);
+		return;
+	}
+	process = tfind(&key, &members->by_process, compare_processes);
+	if (process)
+		merge(&(*process)->record, record);
+	else if (!tsearch(append(members, record), &members->by_process, compare_processes))
+		fail("out of memory");
+}
+
+/* Those of the members below one context that have exited since the last call. */
+void members_take(struct members *members, const struct perfctr *context)
+{
+	struct perfctr_record record;
+
+	while (perfctr_next_record(context, &record) == 0)
+		add(members, &record);
+	if (errno != EAGAIN)
+		fail("cannot read the counts of a process that has exited: %m");
+}
+
+static void read_name(char *name, size_t size, pid_t pid, pid_t tid)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fgets(name, (int)size, file))
+		name[strcspn(name, "\n")] = '\0';
+	fclose(file);
+}
+
+/* At the end: the last records, and the threads of process pid that go on, as if they exited now. */
+void members_add_running(struct members *members, const struct threads *threads, pid_t pid)
+{
+	for (size_t i = 0; i < threads->n; i++) {
+		const struct thread *thread = &threads->thread[i];
+		struct perfctr_record running = { .tid = thread->tid, .tgid = pid };
+
+		members_take(members, thread->context);
+		if (perfctr_read(thread->context, &running.counts) < 0)
+			fail("cannot read the counters: %m");
+		if (running.counts.flags & PERFCTR_COUNTS_EXITED) {
+			/* Its record was there before its end could be read. */
+			members_take(members, thread->context);
+			continue;
+		}
+		read_name(running.comm, sizeof(running.comm), pid, thread->tid);
+		add(members, &running);
+	}
+}

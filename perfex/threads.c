@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perfex.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+bool threads_know(const struct threads *threads, pid_t tid)
+{
+	for (size_t i = 0; i < threads->n; i++)
+		if (threads->thread[i].tid == tid)
+			return true;
+	return false;
+}
+
+void threads_add(struct threads *threads, pid_t tid, struct perfctr *context)
+{
+	struct thread *thread = reallocarray(threads->thread, threads->n + 1, sizeof(*thread));
+
+	if (!thread)
+		fail("out of memory");
+	threads->thread = thread;
+	thread[threads->n++] = (struct thread){ .tid = tid, .context = context };
+}
+
+/* All from number first on. */
+bool threads_control(struct threads *threads, size_t first, struct perfctr_control *control,
+		     const struct perfctr_pmu_info *info)
+{
+	for (size_t i = first; i < threads->n; i++)
+		if (perfctr_control(threads->thread[i].context, control) < 0 && errno != ESRCH) {
+			complain_of_control(errno, control, info);
+			return false;
+		}
+	return true;
+}
+
+/* How many there still were to start. */
+size_t threads_start(struct threads *threads)
+{
+	size_t started = 0;
+
+	for (size_t i = 0; i < threads->n; i++)
+		if (perfctr_start(threads->thread[i].context) == 0)
+			started++;
+	return started;
+}
+
+void threads_stop(struct threads *threads)
+{
+	for (size_t i = 0; i < threads->n; i++)
+		perfctr_stop(threads->thread[i].context);
+}
+
+void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts)
+{
+	sum->members += counts->members;
+	sum->tsc += counts->tsc;
+	for (uint32_t i = 0; i < counts->n_counters; i++)
+		sum->counter[i] += counts->counter[i];
+}
+
+void threads_read(const struct threads *threads, unsigned int scope, struct perfctr_counts *sum)
+{
+	struct perfctr_counts counts;
+
+	*sum = (struct perfctr_counts){ .scope = scope };
+	for (size_t i = 0; i < threads->n; i++) {
+		if (perfctr_read_scope(threads->thread[i].context, scope, &counts) < 0)
+			fail("cannot read the counters: %m");
+		add_counts(sum, &counts);
+	}
+}
+
+void threads_close(struct threads *threads)
+{
+	for (size_t i = 0; i < threads->n; i++)
+		perfctr_close(threads->thread[i].context);
+	free(threads->thread);
+	*threads = (struct threads){ 0 };
+}

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,12 +79,35 @@ void context_control(int fd, const struct event *events, size_t n)
 	ck_assert_msg(try_context_control(fd, events, n) == 0, "control: %s", strerror(errno));
 }
 
-struct perfctr_counts context_read(int fd)
+struct perfctr_counts context_read_scope(int fd, uint32_t scope)
 {
-	struct perfctr_counts counts = { .size = sizeof(counts) };
+	struct perfctr_counts counts = { .size = sizeof(counts), .scope = scope };
 
 	ck_assert_msg(ioctl(fd, PERFCTR_IOC_READ, &counts) == 0, "read: %s", strerror(errno));
 	return counts;
+}
+
+struct perfctr_counts context_read(int fd)
+{
+	return context_read_scope(fd, PERFCTR_SCOPE_SELF);
+}
+
+struct perfctr_control tree_control(uint32_t flags)
+{
+	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
+
+	control.flags = PERFCTR_CONTROL_INHERIT | flags;
+	return control;
+}
+
+int tree_open(uint32_t flags)
+{
+	struct perfctr_control control = tree_control(flags);
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	ck_assert_msg(ioctl(fd, PERFCTR_IOC_CONTROL, &control) == 0, "control: %s",
+		      strerror(errno));
+	return fd;
 }
 
 const struct perfctr_page *context_map(int fd)
@@ -119,7 +143,7 @@ const char *program(const char *name)
 	return path;
 }
 
-static pid_t wait_for(pid_t pid, int *status)
+pid_t wait_for(pid_t pid, int *status)
 {
 	pid_t got;
 
@@ -129,8 +153,7 @@ static pid_t wait_for(pid_t pid, int *status)
 	return got;
 }
 
-struct counted counted_start(int cpu, const char *const command[],
-			     const struct event *events, size_t n)
+static struct counted start(int cpu, const char *const command[], struct perfctr_control control)
 {
 	struct counted c = { .pid = fork() };
 	int status;
@@ -147,9 +170,60 @@ struct counted counted_start(int cpu, const char *const command[],
 	ck_assert_int_eq(wait_for(c.pid, &status), c.pid);
 	ck_assert_msg(WIFSTOPPED(status), "%s did not start", command[0]);
 	c.fd = context_open(c.pid, PERFCTR_OPEN_CREATE);
-	context_control(c.fd, events, n);
+	ck_assert_msg(ioctl(c.fd, PERFCTR_IOC_CONTROL, &control) == 0, "control: %s",
+		      strerror(errno));
 	ck_assert_int_eq(ptrace(PTRACE_DETACH, c.pid, NULL, NULL), 0);
 	return c;
+}
+
+struct counted counted_start(int cpu, const char *const command[],
+			     const struct event *events, size_t n)
+{
+	return start(cpu, command, control_of(events, n));
+}
+
+struct counted tree_start(const char *const command[], uint32_t flags)
+{
+	return start(ANY_CPU, command, tree_control(flags));
+}
+
+pid_t spawn(const char *const command[])
+{
+	long pid = SYS_vfork;
+
+	__asm__ volatile("syscall\n\t"
+			 "test	%%eax, %%eax\n\t"	/* 1 of the child */
+			 "jnz	1f\n\t"			/* 1 */
+			 "mov	%[execve], %%eax\n\t"	/* 1 */
+			 "syscall\n\t"			/* 1 */
+			 "ud2\n"
+			 "1:"
+			 : "+a"(pid)
+			 : "D"(command[0]), "S"(command), "d"(NULL), [execve] "i"(SYS_execve)
+			 : "rcx", "r11", "memory", "cc");
+	ck_assert_int_gt(pid, 0);
+	return pid;
+}
+
+pid_t spawn_sleeper(int semaphore)
+{
+	static uint64_t one;
+	long pid = SYS_fork;
+
+	__asm__ volatile("syscall\n\t"
+			 "test	%%eax, %%eax\n\t"	/* 1 of the child */
+			 "jnz	1f\n\t"			/* 1 */
+			 "xor	%%eax, %%eax\n\t"	/* 1, read */
+			 "syscall\n\t"			/* 1 */
+			 "xor	%%edi, %%edi\n\t"	/* 1 */
+			 "mov	%[exit], %%eax\n\t"	/* 1 */
+			 "syscall\n"			/* 1 */
+			 "1:"
+			 : "+a"(pid)
+			 : "D"(semaphore), "S"(&one), "d"(sizeof(one)), [exit] "i"(SYS_exit)
+			 : "rcx", "r11", "memory", "cc");
+	ck_assert_int_gt(pid, 0);
+	return pid;
 }
 
 struct perfctr_counts counted_finish(struct counted *c, int *status)

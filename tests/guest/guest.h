@@ -32,7 +32,8 @@
 /* What asm/loop.S retires in user mode, counted there by hand. */
 #define LOOP_INSTRUCTIONS(iterations)	(2 * (uint64_t)(iterations) + 4)
 #define LOOP_BRANCHES(iterations)	((uint64_t)(iterations) + 1)
-#define SHORT_LOOP	1000000u	/* iterations of the program "loop" */
+#define TINY_LOOP	1000u		/* iterations of the program "loop-tiny" */
+#define SHORT_LOOP	1000000u	/* of "loop" */
 #define LONG_LOOP	100000000u	/* of "loop-long": many time slices */
 #define HUGE_LOOP	2200000000u	/* of "loop-huge": more than 2^32 instructions */
 
@@ -54,6 +55,7 @@ struct perfctr_control control_of(const struct event *events, size_t n);
 int try_context_control(int fd, const struct event *events, size_t n);
 void context_control(int fd, const struct event *events, size_t n);
 struct perfctr_counts context_read(int fd);
+struct perfctr_counts context_read_scope(int fd, uint32_t scope);
 const struct perfctr_page *context_map(int fd);
 struct perfctr_pmu_info pmu_info(void);
 
@@ -73,6 +75,22 @@ struct counted {
 struct counted counted_start(int cpu, const char *const command[],
 			     const struct event *events, size_t n);
 struct perfctr_counts counted_finish(struct counted *c, int *status);
+/* A tree: counter 0 counts user instructions, of all that it makes too.  flags: of the control. */
+struct perfctr_control tree_control(uint32_t flags);
+struct counted tree_start(const char *const command[], uint32_t flags);
+/* The same for the test's own process; it returns the context. */
+int tree_open(uint32_t flags);
+/*
+ * Children of the test whose instructions are known from the first to the last.  spawn: by vfork();
+ * SPAWN_INSTRUCTIONS until it executes the command.  spawn_sleeper: by fork(); it sleeps until it
+ * can take one from the semaphore (eventfd(2)), SLEEPER_INSTRUCTIONS in all.
+ */
+#define SPAWN_INSTRUCTIONS	4
+#define SLEEPER_INSTRUCTIONS	7
+pid_t spawn(const char *const command[]);
+pid_t spawn_sleeper(int semaphore);
+/* waitpid() that goes on after a signal. */
+pid_t wait_for(pid_t pid, int *status);
 /* Start and finish: count number 0, of a program that must exit with status 0. */
 uint64_t count_program(const char *name, struct event event);
 
@@ -159,5 +177,6 @@ Suite *permission_suite(void);
 Suite *protocol_suite(void);
 Suite *read_suite(void);
 Suite *switch_suite(void);
+Suite *tree_suite(void);
 
 #endif

@@ -23,6 +23,7 @@ static const struct {
 	{ "protocol", protocol_suite },
 	{ "read", read_suite },
 	{ "switch", switch_suite },
+	{ "tree", tree_suite },
 };
 
 static Suite *find_suite(const char *name)

@@ -3,8 +3,8 @@
 
 GUEST := $(BUILD)/tests/guest
 GUEST_OBJECTS := $(patsubst tests/guest/%.c,$(GUEST)/%.o,$(wildcard tests/guest/*.c))
-GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop32 loop-long loop-huge fault-mix signals smc memory fork exec \
-	die-9 die-15 rdpmc)
+GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop32 loop-tiny loop-long loop-huge fault-mix signals smc memory fork exec \
+	die-9 die-15 rdpmc tree chain)
 
 ALL += $(GUEST)/guest-tests $(GUEST_PROGRAMS)
 CHECKS += check-guest
@@ -24,7 +24,8 @@ $(GUEST)/%: tests/guest/asm/%.S
 	@mkdir -p $(@D)
 	$(GUEST_ASSEMBLE)
 
-# Iterations: LONG_LOOP and HUGE_LOOP of guest.h.
+# Iterations: TINY_LOOP, LONG_LOOP and HUGE_LOOP of guest.h.
+$(GUEST)/loop-tiny: GUEST_ASM_FLAGS := -DITERATIONS=1000
 $(GUEST)/loop-long: GUEST_ASM_FLAGS := -DITERATIONS=100000000
 $(GUEST)/loop-huge: GUEST_ASM_FLAGS := -DITERATIONS=2200000000
 $(GUEST)/loop-%: tests/guest/asm/loop.S

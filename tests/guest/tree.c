@@ -6,12 +6,10 @@
 #include "guest.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <perfctr.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -239,6 +237,418 @@ START_TEST(children_of_a_killed_parent_are_counted_once)
 }
 END_TEST
 
+/* ---- members ---- */
+
+/* Children that sleep until they are let go. */
+struct sleepers {
+	unsigned int n;
+	int semaphore;
+	pid_t first;
+};
+
+static struct sleepers sleepers_start(unsigned int n)
+{
+	struct sleepers s = { .n = n, .semaphore = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC) };
+
+	ck_assert_int_ge(s.semaphore, 0);
+	for (unsigned int i = 0; i < n; i++) {
+		pid_t pid = spawn_sleeper(s.semaphore);
+
+		if (i == 0)
+			s.first = pid;
+	}
+	return s;
+}
+
+static void sleepers_end(const struct sleepers *s)
+{
+	uint64_t n = s->n;
+	int status;
+
+	ck_assert_int_eq(write(s->semaphore, &n, sizeof(n)), sizeof(n));
+	while (n--) {
+		ck_assert_int_gt(wait_for(-1, &status), 0);
+		ck_assert_int_eq(status, 0);
+	}
+	close(s->semaphore);
+}
+
+/* A child that loops until it is killed. */
+static pid_t spinner_start(int cpu)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			__asm__ volatile("");
+	}
+	if (cpu != ANY_CPU)
+		pin(pid, cpu);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+}
+
+START_TEST(members_are_those_that_live_and_sums_of_sleepers_are_consistent)
+{
+	int fd = tree_open(0);
+	struct sleepers s = sleepers_start(MANY);
+	struct perfctr_counts counts;
+
+	/* All of them sleep in a while. */
+	sleep_us(100000);
+	counts = read_tree(fd);
+	ck_assert_uint_eq(counts.members, 1 + MANY);
+	ck_assert_uint_eq(counts.flags, PERFCTR_COUNTS_STARTED | PERFCTR_COUNTS_CONSISTENT);
+	ck_assert_uint_eq(context_read(fd).members, 1);
+	ck_assert_uint_eq(read_children(fd).members, 0);
+	sleepers_end(&s);
+	counts = read_tree(fd);
+	ck_assert_uint_eq(counts.members, 1);
+	ck_assert_uint_eq(read_children(fd).counter[0], MANY * SLEEPER_INSTRUCTIONS);
+}
+END_TEST
+
+/* It runs whenever it is read, but for what the kernel itself does on its CPU meanwhile. */
+START_TEST(sums_are_not_called_consistent_while_a_member_runs)
+{
+	unsigned int consistent = 0;
+	pid_t spinner;
+	int fd;
+
+	pin(0, 0);
+	fd = tree_open(0);
+	spinner = spinner_start(1);
+	sleep_us(50000);
+	for (int i = 0; i < 100; i++)
+		consistent += !!(read_tree(fd).flags & PERFCTR_COUNTS_CONSISTENT);
+	ck_assert_uint_lt(consistent, 10);
+	kill(spinner, SIGSTOP);
+	ck_assert_int_eq(waitpid(spinner, NULL, WUNTRACED), spinner);
+	ck_assert(read_tree(fd).flags & PERFCTR_COUNTS_CONSISTENT);
+	end(spinner);
+}
+END_TEST
+
+START_TEST(stop_and_start_of_the_root_stop_and_start_every_member)
+{
+	int fd = tree_open(0), member;
+	uint64_t before;
+	pid_t spinner[3], grandchild;
+	int to_test[2];
+
+	for (size_t i = 0; i < ARRAY_SIZE(spinner) - 1; i++)
+		spinner[i] = spinner_start(ANY_CPU);
+	/* One of them is a grandchild. */
+	ck_assert_int_eq(pipe(to_test), 0);
+	spinner[2] = fork();
+	if (spinner[2] == 0) {
+		pid_t pid = spinner_start(ANY_CPU);
+
+		EXPECT(write(to_test[1], &pid, sizeof(pid)) == sizeof(pid));
+		for (;;)
+			pause();
+	}
+	ck_assert_int_eq(read(to_test[0], &grandchild, sizeof(grandchild)), sizeof(grandchild));
+	member = context_open(grandchild, 0);
+
+	for (int i = 0; i < 20; i++) {
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
+		ck_assert(!(context_read(member).flags & PERFCTR_COUNTS_STARTED));
+		before = read_tree(fd).counter[0];
+		sleep_us(5000);
+		ck_assert_uint_eq(read_tree(fd).counter[0], before);
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
+		ck_assert(context_read(member).flags & PERFCTR_COUNTS_STARTED);
+		before = context_read(member).counter[0];
+		while (context_read(member).counter[0] == before)
+			sleep_us(1000);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(spinner); i++)
+		end(spinner[i]);
+}
+END_TEST
+
+/* What begins while the tree is stopped is a member too, and starts with it. */
+START_TEST(a_child_of_a_stopped_tree_starts_with_it)
+{
+	int fd = tree_open(PERFCTR_CONTROL_STOPPED), status;
+	pid_t pid = spawn(COMMAND(program("loop-tiny")));
+	struct sleepers s;
+
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_uint_eq(read_tree(fd).counter[0], 0);
+	s = sleepers_start(1);
+	sleep_us(50000);
+	ck_assert_uint_eq(read_tree(fd).members, 2);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
+	sleepers_end(&s);
+	/* After the read: xor, mov, syscall. */
+	ck_assert_uint_eq(read_children(fd).counter[0], 3);
+}
+END_TEST
+
+START_TEST(a_new_control_detaches_the_members_of_the_old_one)
+{
+	struct perfctr_control control = tree_control(PERFCTR_CONTROL_RECORD);
+	int fd = tree_open(PERFCTR_CONTROL_RECORD), status;
+	struct sleepers s = sleepers_start(MANY);
+	struct perfctr_record record;
+	pid_t pid = spawn(COMMAND(program("loop-tiny")));
+
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_uint_eq(pmu_info().n_contexts, 1 + MANY);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+	ck_assert_uint_eq(pmu_info().n_contexts, 1);
+	ck_assert_uint_eq(read_tree(fd).members, 1);
+	ck_assert_uint_eq(read_children(fd).counter[0], 0);
+	ck_assert(!next_record(fd, &record));
+	ck_assert_int_eq(try_context_open(s.first, 0), -1);
+	ck_assert_int_eq(errno, ENOENT);
+
+	pid = spawn(COMMAND(program("loop-tiny")));
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	sleepers_end(&s);
+	ck_assert_uint_eq(read_children(fd).counter[0],
+			  SPAWN_INSTRUCTIONS + LOOP_INSTRUCTIONS(TINY_LOOP));
+	ck_assert(next_record(fd, &record));
+	ck_assert_int_eq(record.tid, pid);
+	ck_assert(!next_record(fd, &record));
+}
+END_TEST
+
+START_TEST(without_inherit_no_child_is_a_member)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	struct sleepers s;
+
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	s = sleepers_start(1);
+	ck_assert_uint_eq(read_tree(fd).members, 1);
+	ck_assert_int_eq(try_context_open(s.first, 0), -1);
+	ck_assert_int_eq(errno, ENOENT);
+	sleepers_end(&s);
+	ck_assert_uint_eq(read_children(fd).counter[0], 0);
+}
+END_TEST
+
+/* The middle's own children's sums, before they become its parent's. */
+START_TEST(each_member_has_the_sums_of_its_own_children)
+{
+	const uint64_t each = SPAWN_INSTRUCTIONS + LOOP_INSTRUCTIONS(TINY_LOOP);
+	int fd = tree_open(0), ready[2], status, member;
+	pid_t middle;
+	char byte;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	middle = fork();
+	if (middle == 0) {
+		for (int i = 0; i < 3; i++)
+			EXPECT(wait_for(spawn(COMMAND(program("loop-tiny"))), &status) > 0);
+		EXPECT(write(ready[1], "", 1) == 1);
+		for (;;)
+			pause();
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	member = context_open(middle, 0);
+	ck_assert_uint_eq(read_children(member).counter[0], 3 * each);
+	ck_assert_uint_eq(read_children(fd).counter[0], 0);
+	end(middle);
+	ck_assert_uint_eq(read_children(fd).counter[0], 3 * each + context_read(member).counter[0]);
+}
+END_TEST
+
+/* ---- syscall-free reads in a tree ---- */
+
+#define READS 100000
+
+/* In a member, or a thread of it: its own page, by its own descriptor. */
+static void *read_own_page(void *unused)
+{
+	const struct perfctr_page *page;
+	int fd = try_context_open(0, 0);
+	uint64_t low, last;
+
+	EXPECT(fd >= 0);
+	EXPECT(try_context_open(0, PERFCTR_OPEN_CREATE) == -1 && errno == EEXIST);
+	EXPECT(ioctl(fd, PERFCTR_IOC_STOP) == -1 && errno == EPERM);
+	page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	EXPECT(page != MAP_FAILED);
+	low = context_read(fd).counter[0];
+	last = perfctr_read_pmc(page, 0);
+	EXPECT(low <= last);
+	for (int i = 0; i < READS; i++) {
+		uint64_t now = perfctr_read_pmc(page, 0);
+
+		EXPECT(now > last);
+		last = now;
+	}
+	EXPECT(last <= context_read(fd).counter[0]);
+	munmap((void *)page, PERFCTR_PAGE_SIZE);
+	close(fd);
+	return unused;
+}
+
+START_TEST(every_member_reads_its_own_page_while_the_tree_is_read)
+{
+	pid_t reader[6];
+	uint64_t last = 0;
+	int fd, status;
+
+	fd = tree_open(0);
+	for (size_t i = 0; i < ARRAY_SIZE(reader); i++) {
+		reader[i] = fork();
+		if (reader[i] == 0) {
+			pthread_t thread;
+
+			EXPECT(pthread_create(&thread, NULL, read_own_page, NULL) == 0);
+			read_own_page(NULL);
+			EXPECT(pthread_join(thread, NULL) == 0);
+			_exit(0);
+		}
+	}
+	while (read_tree(fd).members > 1) {
+		uint64_t now = read_tree(fd).counter[0];
+
+		ck_assert_uint_gt(now, last);
+		last = now;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(reader); i++) {
+		ck_assert_int_eq(wait_for(reader[i], &status), reader[i]);
+		ck_assert_int_eq(status, 0);
+	}
+	/* 8 instructions at least for each read of each thread. */
+	ck_assert_uint_gt(read_children(fd).counter[0], 2 * 6 * 8ull * READS);
+}
+END_TEST
+
+/* ---- records ---- */
+
+START_TEST(every_thread_that_exited_has_one_record_with_its_own_counts)
+{
+	struct counted c = tree_start(COMMAND(program("tree"), program("loop")),
+				      PERFCTR_CONTROL_RECORD);
+	struct pollfd poll_record = { .fd = c.fd, .events = POLLIN };
+	unsigned int root = 0, middle = 0, looping = 0, executing = 0, threaded = 0, thread = 0;
+	static pid_t seen[TREE_THREADS];
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < TREE_THREADS; i++) {
+		struct perfctr_record r;
+		uint64_t n;
+
+		ck_assert_int_eq(poll(&poll_record, 1, 60000), 1);
+		ck_assert_int_eq(poll_record.revents, POLLIN);
+		ck_assert(next_record(c.fd, &r));
+		ck_assert_uint_eq(r.lost, 0);
+		ck_assert_uint_eq(r.size, sizeof(r));
+		ck_assert_uint_eq(r.counts.flags,
+				  PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT);
+		n = r.counts.counter[0];
+		sum += n;
+		for (unsigned int k = 0; k < i; k++)
+			ck_assert_int_ne(seen[k], r.tid);
+		seen[i] = r.tid;
+		ck_assert_str_eq(r.comm, n == TREE_EXECUTING ? "loop" : "tree");
+		if (n == TREE_THREAD)
+			ck_assert_int_ne(r.tid, r.tgid);
+		else
+			ck_assert_int_eq(r.tid, r.tgid);
+		if (n == TREE_ROOT)
+			ck_assert_int_eq(r.tid, c.pid);
+		root += n == TREE_ROOT;
+		middle += n == TREE_MIDDLE;
+		looping += n == TREE_LOOPING;
+		executing += n == TREE_EXECUTING;
+		threaded += n == TREE_THREADED;
+		thread += n == TREE_THREAD;
+	}
+	ck_assert_uint_eq(root, 1);
+	ck_assert_uint_eq(middle, TREE_MIDDLES);
+	ck_assert_uint_eq(looping, TREE_SIXES * 3);
+	ck_assert_uint_eq(executing, TREE_SIXES * 2);
+	ck_assert_uint_eq(threaded, TREE_SIXES);
+	ck_assert_uint_eq(thread, TREE_SIXES);
+	ck_assert_uint_eq(sum, TREE_ROOT + TREE_BELOW_ROOT);
+	ck_assert_int_eq(poll(&poll_record, 1, 0), 0);
+	ck_assert_int_eq(wait_for(c.pid, NULL), c.pid);
+}
+END_TEST
+
+START_TEST(records_are_taken_by_who_rules_the_tree_only)
+{
+	struct perfctr_record record = { .size = sizeof(record) };
+	int fd = tree_open(PERFCTR_CONTROL_RECORD), other = context_open(0, 0);
+
+	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_RECORD, &record), -1);
+	ck_assert_int_eq(errno, EPERM);
+	record.size = 4;
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_RECORD, &record), -1);
+	ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
+/* ---- many ---- */
+
+#define CROWD 1000
+
+START_TEST(p6_a_thousand_members_come_and_go)
+{
+	uint32_t contexts = pmu_info().n_contexts;
+	int fd = tree_open(0);
+	struct sleepers s = sleepers_start(CROWD);
+
+	ck_assert_uint_eq(pmu_info().n_contexts, contexts + 1 + CROWD);
+	ck_assert_uint_eq(read_tree(fd).members, 1 + CROWD);
+	sleepers_end(&s);
+	ck_assert_uint_eq(read_children(fd).counter[0], CROWD * SLEEPER_INSTRUCTIONS);
+	ck_assert_uint_eq(pmu_info().n_contexts, contexts + 1);
+	close(fd);
+	ck_assert_uint_eq(pmu_info().n_contexts, contexts);
+}
+END_TEST
+
+/* The root is another process, so that no member holds the descriptor that rules the tree. */
+START_TEST(the_last_close_frees_a_thousand_members_that_live)
+{
+	struct perfctr_control control = tree_control(0);
+	uint32_t contexts = pmu_info().n_contexts;
+	int fd, go = eventfd(0, 0), ready = eventfd(0, 0), status;
+	uint64_t value = 1;
+	pid_t root;
+
+	root = fork();
+	if (root == 0) {
+		struct sleepers s;
+
+		EXPECT(read(go, &value, sizeof(value)) > 0);
+		s = sleepers_start(CROWD);
+		EXPECT(write(ready, &value, sizeof(value)) > 0);
+		EXPECT(read(go, &value, sizeof(value)) > 0);
+		sleepers_end(&s);
+		_exit(0);
+	}
+	fd = context_open(root, PERFCTR_OPEN_CREATE);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+	ck_assert_int_gt(write(go, &value, sizeof(value)), 0);
+	ck_assert_int_gt(read(ready, &value, sizeof(value)), 0);
+	ck_assert_uint_eq(read_tree(fd).members, 1 + CROWD);
+	close(fd);
+	ck_assert_uint_eq(pmu_info().n_contexts, contexts);
+	ck_assert_int_gt(write(go, &value, sizeof(value)), 0);
+	ck_assert_int_eq(wait_for(root, &status), root);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 SUITE(tree,
       a_tree_of_200_processes_with_threads_and_execs_is_exact,
       a_tree_of_200_processes_is_exact_against_4_competitors,
@@ -246,4 +656,16 @@ SUITE(tree,
       sums_of_forked_children_are_complete_when_wait_returns_1000_of_1000,
       p7_orphans_that_a_subreaper_reaps_are_counted_once_when_wait_returns,
       p7_orphans_that_init_reaps_are_counted_once,
-      children_of_a_killed_parent_are_counted_once)
+      children_of_a_killed_parent_are_counted_once,
+      members_are_those_that_live_and_sums_of_sleepers_are_consistent,
+      sums_are_not_called_consistent_while_a_member_runs,
+      stop_and_start_of_the_root_stop_and_start_every_member,
+      a_child_of_a_stopped_tree_starts_with_it,
+      a_new_control_detaches_the_members_of_the_old_one,
+      without_inherit_no_child_is_a_member,
+      each_member_has_the_sums_of_its_own_children,
+      every_member_reads_its_own_page_while_the_tree_is_read,
+      every_thread_that_exited_has_one_record_with_its_own_counts,
+      records_are_taken_by_who_rules_the_tree_only,
+      p6_a_thousand_members_come_and_go,
+      the_last_close_frees_a_thousand_members_that_live)

@@ -35,12 +35,39 @@ static const char *holder_name(uint32_t holder)
 	return "unknown";
 }
 
+static void print_cost(const char *instruction, uint32_t ticks)
+{
+	if (ticks)
+		printf("ticks of %s: %u\n", instruction, ticks);
+	else
+		printf("ticks of %s: unknown\n", instruction);
+}
+
+/* The kernel's own rule for perf_events: CAP_PERFMON, or a paranoia of at most 1. */
+static void print_permissions(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int paranoia;
+
+	printf("counting in user mode: everybody, the threads that they may trace\n");
+	if (!file || fscanf(file, "%d", &paranoia) != 1)
+		printf("counting in kernel mode: with CAP_PERFMON\n");
+	else
+		printf("counting in kernel mode: %s (kernel.perf_event_paranoid is %d)\n",
+		       paranoia > 1 ? "with CAP_PERFMON" : "everybody", paranoia);
+	if (file)
+		fclose(file);
+}
+
 void print_info(const struct perfctr_pmu_info *info)
 {
 	printf("family: %.*s\n", (int)sizeof(info->family), info->family);
 	printf("abi version: %u\n", info->abi_version);
 	print_features(info->features);
 	printf("counters held by: %s\n", holder_name(info->holder));
+	printf("isolation: %s\n", info->features & PERFCTR_FEATURE_ISOLATED ?
+	       "on, nobody can read foreign counts" : "off, foreign counts may be read");
+	print_permissions();
 	printf("contexts: %u\n", info->n_contexts);
 	printf("general counters: %u\n", info->n_general);
 	printf("general counter bits: %u\n", info->general_bits);
@@ -51,4 +78,8 @@ void print_info(const struct perfctr_pmu_info *info)
 	printf("evntsel allowed, fixed: 0x%016llx\n", (unsigned long long)info->fixed_allowed);
 	printf("evntsel2 allowed: 0x%016llx\n", (unsigned long long)info->evntsel2_allowed);
 	printf("tsc khz: %u\n", info->tsc_khz);
+	print_cost("rdtsc", info->cost_rdtsc);
+	print_cost("rdpmc", info->cost_rdpmc);
+	print_cost("rdmsr", info->cost_rdmsr);
+	print_cost("wrmsr", info->cost_wrmsr);
 }

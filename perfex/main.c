@@ -67,71 +67,83 @@ static void report(struct output *output, const struct options *options, struct 
 			 members->lost);
 }
 
-/* Until the end of the command; without one, of the process. */
-static int count(struct options *options, const struct perfctr_pmu_info *info)
+/* All that can be refused, while the child has not become the command. */
+static bool prepare(struct threads *threads, struct output *output, const struct command *command,
+		    struct options *options, const struct perfctr_pmu_info *info)
 {
-	struct perfctr_control *control = &options->control;
-	bool with_command = options->command[0], ready;
+	bool ready;
+
+	if (options->process)
+		ready = attach(threads, options->process, &options->control, info);
+	else
+		ready = install(threads, command, &options->control, info);
+	return ready && output_open(output, options->output);
+}
+
+static bool start(struct threads *threads, const struct command *command, struct options *options,
+		  const struct perfctr_pmu_info *info)
+{
+	if (!options->process)
+		return start_command(threads, command, &options->control, info);
+	threads_start(threads);
+	return true;
+}
+
+static int refuse(struct command *command, struct threads *threads)
+{
+	command_kill(command);
+	threads_close(threads);
+	return EXIT_PERFEX;
+}
+
+/* Until the end of the command; without one, of the process whose pidfd it gets. */
+static int count(struct options *options, int process, const struct perfctr_pmu_info *info)
+{
+	bool with_command = options->command[0];
 	struct threads threads = { 0 };
 	struct command command = { 0 };
 	struct members members;
 	struct output output;
 	struct watch watch;
-	int process = -1, status = 0;
+	int status = 0;
 
-	if (perfctr_control_assign(control, info) < 0) {
-		complain_of_control(errno, control, info);
-		return EXIT_PERFEX;
-	}
-	control->flags = control_flags(options->view);
-	members_begin(&members, options->view);
-	if (options->process)
-		process = attach_find(options->process);
 	watch_begin(&watch, with_command);
 	if (with_command) {
 		command_fork(&command, options->command, &watch.before);
 		process = command.process;
 	}
-	/* What can be refused is refused while the child has not become the command. */
-	if (options->process)
-		ready = attach(&threads, options->process, control, info);
-	else
-		ready = install(&threads, &command, control, info);
-	if (!ready || !output_open(&output, options->output))
-		goto kill;
-
+	if (!prepare(&threads, &output, &command, options, info))
+		return refuse(&command, &threads);
 	if (with_command) {
 		status = command_exec(&command);
 		if (status) {
 			complain("cannot execute '%s': %m", options->command[0]);
 			output_discard(&output);
+			threads_close(&threads);
 			return status;
 		}
 	}
-	if (options->process) {
-		threads_start(&threads);
-	} else if (!start_command(&threads, &command, control, info)) {
+	if (!start(&threads, &command, options, info)) {
 		output_discard(&output);
-		goto kill;
+		return refuse(&command, &threads);
 	}
 	output_begin(&output);
 	if (with_command)
 		command_resume(&command);
+
+	members_begin(&members, options->view);
 	watch_end(&watch, process, &command, &threads, &members);
 	if (with_command)
 		status = command_wait(&command);
 	report(&output, options, &members, &threads);
 	return exit_as(status);
-
-kill:
-	command_kill(&command);
-	return EXIT_PERFEX;
 }
 
 int main(int argc, char **argv)
 {
 	struct perfctr_pmu_info info;
 	struct options options;
+	int process = -1;
 
 	parse_options(&options, argc, argv);
 	if (options.action == HELP) {
@@ -142,6 +154,8 @@ int main(int argc, char **argv)
 		puts("perfex (perfctr) " PERFCTR_VERSION);
 		return 0;
 	}
+	if (options.process)
+		process = attach_find(options.process);
 	if (perfctr_pmu_info(&info) < 0) {
 		complain_of_open(errno);
 		return EXIT_PERFEX;
@@ -150,5 +164,10 @@ int main(int argc, char **argv)
 		print_info(&info);
 		return 0;
 	}
-	return count(&options, &info);
+	if (perfctr_control_assign(&options.control, &info) < 0) {
+		complain_of_control(errno, &options.control, &info);
+		return EXIT_PERFEX;
+	}
+	options.control.flags = control_flags(options.view);
+	return count(&options, process, &info);
 }

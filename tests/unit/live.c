@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <perfctr.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -214,6 +215,67 @@ START_TEST(a_refused_control_names_its_event_and_the_old_one_goes_on)
 }
 END_TEST
 
+/* With a child of its own, both of which spin and exit. */
+static void spin_in_child_and_grandchild(void)
+{
+	pid_t pid = fork();
+
+	spin();
+	if (pid)
+		waitpid(pid, NULL, 0);
+	_exit(0);
+}
+
+START_TEST(a_tree_is_read_as_a_whole_and_by_record)
+{
+	struct perfctr_counts self, children, tree;
+	struct perfctr_record first, second;
+	struct perfctr_control control;
+	struct perfctr *root = perfctr_open();
+	struct pollfd readable;
+	int status;
+	pid_t pid;
+
+	ck_assert_ptr_nonnull(root);
+	readable = (struct pollfd){ .fd = perfctr_fd(root), .events = POLLIN };
+	perfctr_control_init(&control);
+	control.flags = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD;
+	perfctr_control_add(&control, PERFCTR_ANY, USER_INSTRUCTIONS, 0);
+	ck_assert_int_eq(perfctr_control(root, &control), 0);
+	ck_assert_int_eq(perfctr_next_record(root, &first), -1);
+	ck_assert_int_eq(errno, EAGAIN);
+	ck_assert_int_eq(poll(&readable, 1, 0), 0);
+
+	pid = fork();
+	if (pid == 0)
+		spin_in_child_and_grandchild();
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(perfctr_stop(root), 0);
+
+	ck_assert_int_eq(perfctr_read(root, &self), 0);
+	ck_assert_int_eq(perfctr_read_scope(root, PERFCTR_SCOPE_CHILDREN, &children), 0);
+	ck_assert_int_eq(perfctr_read_scope(root, PERFCTR_SCOPE_TREE, &tree), 0);
+	ck_assert_uint_eq(children.members, 0);
+	ck_assert_uint_eq(tree.members, 1);
+	ck_assert_uint_ne(tree.flags & PERFCTR_COUNTS_CONSISTENT, 0);
+	ck_assert_uint_ge(children.counter[0], 2 * 2 * SPIN);
+	ck_assert_uint_eq(self.counter[0] + children.counter[0], tree.counter[0]);
+
+	/* The grandchild exits first. */
+	ck_assert_int_eq(poll(&readable, 1, 0), 1);
+	ck_assert_int_eq(perfctr_next_record(root, &first), 0);
+	ck_assert_int_eq(perfctr_next_record(root, &second), 0);
+	ck_assert_int_ne(first.tgid, pid);
+	ck_assert_int_eq(second.tgid, pid);
+	ck_assert_uint_eq(first.lost + second.lost, 0);
+	ck_assert_uint_eq(first.counts.counter[0] + second.counts.counter[0], children.counter[0]);
+	ck_assert_int_eq(perfctr_next_record(root, &first), -1);
+	ck_assert_int_eq(errno, EAGAIN);
+	ck_assert_int_eq(perfctr_read_scope(root, PERFCTR_SCOPE_TREE + 1, &tree), -1);
+	ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
 START_TEST(a_thread_that_does_not_exist_cannot_be_opened)
 {
 	ck_assert_ptr_null(perfctr_open_tid(0x7ffffff0, PERFCTR_OPEN_CREATE));
@@ -236,6 +298,7 @@ int main(void)
 	tcase_add_test(tests, a_forked_child_reads_its_parent_by_the_kernel);
 	tcase_add_test(tests, only_the_handle_that_made_the_context_controls_it);
 	tcase_add_test(tests, a_refused_control_names_its_event_and_the_old_one_goes_on);
+	tcase_add_test(tests, a_tree_is_read_as_a_whole_and_by_record);
 	tcase_add_test(tests, a_thread_that_does_not_exist_cannot_be_opened);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);

@@ -3,8 +3,10 @@
  * perfex's command line: what it refuses, it refuses with one line, status 125 and without
  * starting the command.
  */
+#define _GNU_SOURCE
 #include "unit.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +74,20 @@ static const struct {
 	  "perfex: two output files, '/a' and '/b'; give one\n" },
 	{ { "-i", "touch", MARK, NULL },
 	  "perfex: --info takes neither a command nor another option\n" },
+	{ { "-i", "-p", "1", NULL },
+	  "perfex: --info takes neither a command nor another option\n" },
+	{ { "-i", "--self", NULL },
+	  "perfex: --info takes neither a command nor another option\n" },
+	{ { "--self", NULL }, "perfex: no command given; see perfex --help\n" },
+	{ { "--self", "--per-thread", "touch", MARK, NULL },
+	  "perfex: --self and --per-thread exclude each other; give one\n" },
+	{ { "--per-process", "--tree", "touch", MARK, NULL },
+	  "perfex: --per-process and --tree exclude each other; give one\n" },
+	{ { "--per", "touch", MARK, NULL }, "perfex: unknown option '--per'; see perfex --help\n" },
+	{ { "-p", NULL }, "perfex: option '-p' needs an argument; see perfex --help\n" },
+	{ { "--pid", NULL }, "perfex: option '--pid' needs an argument; see perfex --help\n" },
+	{ { "-p", "1", "-p", "2", "touch", MARK, NULL },
+	  "perfex: two processes, 1 and 2; give one\n" },
 	{ { "-e", "", "touch", MARK, NULL },
 	  "perfex: event '': evntsel is empty; give it as 0x...\n" },
 	{ { "-e", "4100c0@0", "touch", MARK, NULL },
@@ -90,6 +106,82 @@ START_TEST(bad_input_gets_one_line_and_starts_nothing)
 	ck_assert_int_eq(WEXITSTATUS(result.status), 125);
 	ck_assert_str_eq(result.err, refused[_i].err);
 	ck_assert_str_eq(result.out, "");
+	ck_assert_int_ne(access(MARK, F_OK), 0);
+}
+END_TEST
+
+static const char *const no_pids[] = {
+	"", "0", "-1", "+1", " 1", "1 ", "1,2", "0x10", "sh", "2147483648", "99999999999999999999",
+};
+
+START_TEST(what_is_no_process_number_is_named)
+{
+	const char *const arguments[] = { "-p", no_pids[_i], "touch", MARK, NULL };
+	struct result result = perfex(arguments);
+	char start[64];
+
+	snprintf(start, sizeof(start), "perfex: '%s' is not a process number; give ", no_pids[_i]);
+	ck_assert(WIFEXITED(result.status));
+	ck_assert_int_eq(WEXITSTATUS(result.status), 125);
+	ck_assert_msg(strncmp(result.err, start, strlen(start)) == 0, "%s", result.err);
+	ck_assert_ptr_eq(strchr(result.err, '\n'), result.err + strlen(result.err) - 1);
+	ck_assert_int_ne(access(MARK, F_OK), 0);
+}
+END_TEST
+
+static void expect_process_refused(pid_t pid, const char *says)
+{
+	char number[16], line[128];
+	const char *const arguments[] = { "-p", number, "touch", MARK, NULL };
+	struct result result;
+
+	snprintf(number, sizeof(number), "%d", pid);
+	snprintf(line, sizeof(line), says, pid);
+	result = perfex(arguments);
+	ck_assert(WIFEXITED(result.status));
+	ck_assert_int_eq(WEXITSTATUS(result.status), 125);
+	ck_assert_str_eq(result.err, line);
+	ck_assert_int_ne(access(MARK, F_OK), 0);
+}
+
+START_TEST(a_process_that_does_not_exist_is_named)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	expect_process_refused(pid, "perfex: there is no process %d\n");
+}
+END_TEST
+
+static void *refuse_thread(void *unused)
+{
+	expect_process_refused(gettid(), "perfex: %d is a thread, not a process; give the number of "
+			       "its process\n");
+	return unused;
+}
+
+START_TEST(a_thread_is_no_process)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, refuse_thread, NULL), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+END_TEST
+
+START_TEST(perfex_does_not_count_itself)
+{
+	char command[1024], line[200] = "";
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "exec %s -p $$ touch " MARK " 2>&1", getenv("PERFEX"));
+	pipe = popen(command, "r");
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), pipe));
+	ck_assert_int_eq(WEXITSTATUS(pclose(pipe)), 125);
+	ck_assert_ptr_nonnull(strstr(line, " is perfex itself, which is never counted\n"));
 	ck_assert_int_ne(access(MARK, F_OK), 0);
 }
 END_TEST
@@ -155,6 +247,10 @@ TCase *perfex_tests(void)
 	tcase_add_checked_fixture(tests, remove_mark, remove_mark);
 	tcase_add_loop_test(tests, bad_input_gets_one_line_and_starts_nothing, 0,
 			    ARRAY_SIZE(refused));
+	tcase_add_loop_test(tests, what_is_no_process_number_is_named, 0, ARRAY_SIZE(no_pids));
+	tcase_add_test(tests, a_process_that_does_not_exist_is_named);
+	tcase_add_test(tests, a_thread_is_no_process);
+	tcase_add_test(tests, perfex_does_not_count_itself);
 	tcase_add_test(tests, thirty_three_events_are_too_many);
 	tcase_add_loop_test(tests, help_and_version_go_to_standard_output, 0, 4);
 	tcase_add_loop_test(tests, a_kernel_without_perfctr_is_named, 0, 3);

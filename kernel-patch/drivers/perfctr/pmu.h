@@ -59,10 +59,10 @@ struct perfctr_pmu {
 	void (*compile)(struct perfctr_hw_control *hw);
 
 	/*
-	 * (cpu) Takes over: everything stopped, cleared, nothing selected, and with save what was
-	 * there remembered. Gives back: the same, and what was there restored.
+	 * (cpu) Takes over: everything stopped, cleared, nothing selected; the first time what was
+	 * selected before is remembered. Gives back: cleared, and selected what was before.
 	 */
-	void (*take_cpu)(bool save);
+	void (*take_cpu)(bool first);
 	void (*give_cpu)(void);
 	/*
 	 * (cpu) Writes the event registers that differ from hw's. The counters are stopped, or all

@@ -123,13 +123,18 @@ static void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	}
 }
 
-static void enter(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now)
+static void enter(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now, bool switched)
 {
 	struct perfctr_page *page = ctx->page;
+	u32 number = raw_smp_processor_id();
 
 	perfctr_page_begin(page);
+	if (switched) {
+		page->switches++;
+		page->migrations += page->cpu != number && page->cpu != U32_MAX;
+	}
+	page->cpu = number;
 	set_bias(&page->tsc, now);
-	page->cpu = raw_smp_processor_id();
 	if (ctx->hw->n_events)
 		enter_counters(cpu, ctx);
 	perfctr_page_end(page);
@@ -194,21 +199,15 @@ void perfctr_switch(struct task_struct *prev, struct task_struct *next)
 
 	if (out)
 		leave(cpu, out, now, !in || !goes_on(out->hw, in->hw));
-	if (in) {
-		struct perfctr_page *page = in->page;
-
-		page->switches++;
-		if (page->cpu != raw_smp_processor_id() && page->cpu != U32_MAX)
-			page->migrations++;
-		enter(cpu, in, now);
-	}
+	if (in)
+		enter(cpu, in, now, true);
 	if (!cpu->enabled && next->mm && user_rdpmc())
 		scrub(cpu, next->mm);
 }
 
 void perfctr_cpu_enter(struct perfctr_context *ctx)
 {
-	enter(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc());
+	enter(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), false);
 }
 
 void perfctr_cpu_leave(struct perfctr_context *ctx)

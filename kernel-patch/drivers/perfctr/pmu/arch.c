@@ -33,14 +33,15 @@
 #define FIXED_ALLOWED		(ARCH_PERFMON_EVENTSEL_USR | ARCH_PERFMON_EVENTSEL_OS |		\
 				 ARCH_PERFMON_EVENTSEL_ENABLE)
 
-/* What the registers of a CPU hold, so that only differences are written. */
 struct arch_registers {
 	u64 evntsel[MAX_GENERAL];
 	u64 fixed_ctrl;
-	u64 global_ctrl_before;		/* as it was before we took over */
+	u64 global_ctrl;		/* of before alone */
 };
 
+/* What the registers of a CPU hold, so that only differences are written; what they held before. */
 static DEFINE_PER_CPU(struct arch_registers, registers);
+static DEFINE_PER_CPU(struct arch_registers, before);
 static struct perfctr_pmu arch_pmu;
 
 static u32 fixed_number(const struct perfctr_hw_event *e)
@@ -143,21 +144,36 @@ static void silence(struct arch_registers *regs)
 	regs->fixed_ctrl = 0;
 }
 
-static void arch_take_cpu(bool save)
+static void save(struct arch_registers *regs)
 {
-	struct arch_registers *regs = this_cpu_ptr(&registers);
+	u32 n;
 
-	if (save)
-		rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl_before);
-	silence(regs);
+	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl);
+	for (n = 0; n < arch_pmu.n_general; n++)
+		rdmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, regs->evntsel[n]);
+	if (arch_pmu.n_fixed)
+		rdmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, regs->fixed_ctrl);
 }
 
+static void arch_take_cpu(bool first)
+{
+	if (first)
+		save(this_cpu_ptr(&before));
+	silence(this_cpu_ptr(&registers));
+}
+
+/* perf_events does not write what it believes to be there already. */
 static void arch_give_cpu(void)
 {
-	struct arch_registers *regs = this_cpu_ptr(&registers);
+	const struct arch_registers *regs = this_cpu_ptr(&before);
+	u32 n;
 
-	silence(regs);
-	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl_before);
+	silence(this_cpu_ptr(&registers));
+	for (n = 0; n < arch_pmu.n_general; n++)
+		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, regs->evntsel[n]);
+	if (arch_pmu.n_fixed)
+		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, regs->fixed_ctrl);
+	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl);
 }
 
 /* Counters that hw does not use stay selected but off: GLOBAL_CTRL leaves them out. */

@@ -46,6 +46,18 @@ static void call_read(struct subject *s)
 	perfctr_read(s->self, &s->counts);
 }
 
+static void call_read_tree(struct subject *s)
+{
+	perfctr_read_scope(s->self, PERFCTR_SCOPE_TREE, &s->counts);
+}
+
+static void call_next_record(struct subject *s)
+{
+	struct perfctr_record record;
+
+	perfctr_next_record(s->self, &record);
+}
+
 static void call_stop_and_start(struct subject *s)
 {
 	perfctr_stop(s->self);
@@ -80,6 +92,8 @@ static const struct {
 	{ "perfctr_read_tsc", call_read_tsc, 0 },
 	{ "perfctr_read_counter", call_read_counter, 0 },
 	{ "perfctr_read", call_read, 0 },
+	{ "perfctr_read_scope, tree of one", call_read_tree, 0 },
+	{ "perfctr_next_record, none there", call_next_record, 0 },
 	{ "perfctr_stop + perfctr_start", call_stop_and_start, 1 },
 	{ "perfctr_control", call_control, 1 },
 	{ "perfctr_pmu_info", call_pmu_info, 0 },

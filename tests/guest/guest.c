@@ -12,8 +12,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -288,7 +290,44 @@ uint64_t printed_count(const char *text, const char *what)
 	ck_abort_msg("no line \"%s\" in:\n%s", what, text);
 }
 
+void copy_file(const char *from, const char *to, mode_t mode)
+{
+	struct run r;
+
+	RUN(&r, "cp", from, to);
+	ck_assert_msg(r.status == 0, "cp: %s", r.err);
+	ck_assert_int_eq(chmod(to, mode), 0);
+}
+
+/* A file system of its own: others are mounted without set-user-id. */
+struct set_user_id set_user_id_programs(void)
+{
+	struct set_user_id s = { .directory = "/tmp/set-user-id-XXXXXX" };
+
+	ck_assert(mkdtemp(s.directory));
+	ck_assert_int_eq(mount("tmpfs", s.directory, "tmpfs", 0, "mode=755"), 0);
+	snprintf(s.exec, sizeof(s.exec), "%s/exec", s.directory);
+	snprintf(s.loop, sizeof(s.loop), "%s/loop", s.directory);
+	copy_file(program("exec"), s.exec, 0755);
+	copy_file(program("loop"), s.loop, 04755);
+	return s;
+}
+
+void set_user_id_remove(const struct set_user_id *programs)
+{
+	umount2(programs->directory, MNT_DETACH);
+	rmdir(programs->directory);
+}
+
 /* ---- processes ---- */
+
+void become_nobody(void)
+{
+	if (geteuid() == 0) {
+		EXPECT(setresgid(NOBODY, NOBODY, NOBODY) == 0);
+		EXPECT(setresuid(NOBODY, NOBODY, NOBODY) == 0);
+	}
+}
 
 void in_child(void (*fn)(void *), void *argument)
 {

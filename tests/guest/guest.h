@@ -89,6 +89,19 @@ int tree_open(uint32_t flags);
 #define SLEEPER_INSTRUCTIONS	7
 pid_t spawn(const char *const command[]);
 pid_t spawn_sleeper(int semaphore);
+void copy_file(const char *from, const char *to, mode_t mode);
+/*
+ * Copies of "exec" and "loop" in a directory of their own; "loop" sets the user id to root.
+ */
+struct set_user_id {
+	char directory[32], exec[64], loop[64];
+};
+struct set_user_id set_user_id_programs(void);
+void set_user_id_remove(const struct set_user_id *programs);
+/* For good; in a child process.  Of no effect for an ordinary user. */
+#define NOBODY 65534
+void become_nobody(void);
+
 /* waitpid() that goes on after a signal. */
 pid_t wait_for(pid_t pid, int *status);
 /* Start and finish: count number 0, of a program that must exit with status 0. */
@@ -176,6 +189,7 @@ Suite *perfex_suite(void);
 Suite *permission_suite(void);
 Suite *protocol_suite(void);
 Suite *read_suite(void);
+Suite *remote_suite(void);
 Suite *switch_suite(void);
 Suite *tree_suite(void);
 

@@ -5,16 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define NOBODY 65534
 
 START_TEST(a_thread_has_one_context)
 {
@@ -129,44 +122,26 @@ START_TEST(exec_goes_on_counting)
 }
 END_TEST
 
-static void copy_file(const char *from, const char *to)
-{
-	struct run r;
-
-	RUN(&r, "cp", from, to);
-	ck_assert_msg(r.status == 0, "cp: %s", r.err);
-}
-
 /*
  * Nobody executes a set-user-id program of root: what runs from there on is none of the opener's
  * business.  The little before it is counted, of the loop nothing.
  */
 START_TEST(exec_of_a_set_user_id_program_drops_the_context)
 {
-	char directory[] = "/tmp/set-user-id-XXXXXX", exec[64], loop[64];
+	struct set_user_id programs = set_user_id_programs();
 	struct perfctr_counts counts;
 	int ready[2], go[2], status, fd;
 	char byte;
 	pid_t pid;
 
-	ck_assert(mkdtemp(directory));
-	ck_assert_int_eq(mount("tmpfs", directory, "tmpfs", 0, "mode=755"), 0);
-	snprintf(exec, sizeof(exec), "%s/exec", directory);
-	snprintf(loop, sizeof(loop), "%s/loop", directory);
-	copy_file(program("exec"), exec);
-	copy_file(program("loop"), loop);
-	ck_assert_int_eq(chmod(exec, 0755), 0);
-	ck_assert_int_eq(chmod(loop, 04755), 0);
-
 	ck_assert_int_eq(pipe(ready), 0);
 	ck_assert_int_eq(pipe(go), 0);
 	pid = fork();
 	if (pid == 0) {
-		EXPECT(setresgid(NOBODY, NOBODY, NOBODY) == 0);
-		EXPECT(setresuid(NOBODY, NOBODY, NOBODY) == 0);
+		become_nobody();
 		EXPECT(write(ready[1], "", 1) == 1);
 		EXPECT(read(go[0], &byte, 1) == 1);
-		execl(exec, "exec", loop, NULL);
+		execl(programs.exec, "exec", programs.loop, NULL);
 		_exit(127);
 	}
 	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
@@ -174,8 +149,7 @@ START_TEST(exec_of_a_set_user_id_program_drops_the_context)
 	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
 	ck_assert_int_eq(write(go[1], "", 1), 1);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	umount2(directory, MNT_DETACH);
-	rmdir(directory);
+	set_user_id_remove(&programs);
 	ck_assert_msg(status == 0, "wait status %#x", status);
 	counts = context_read(fd);
 	ck_assert_uint_eq(counts.flags, PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT);

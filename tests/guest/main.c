@@ -22,6 +22,7 @@ static const struct {
 	{ "permission", permission_suite },
 	{ "protocol", protocol_suite },
 	{ "read", read_suite },
+	{ "remote", remote_suite },
 	{ "switch", switch_suite },
 	{ "tree", tree_suite },
 };

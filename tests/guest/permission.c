@@ -12,16 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOBODY		65534
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
-
-static void become_nobody(void)
-{
-	if (geteuid() == 0) {
-		EXPECT(setresgid(NOBODY, NOBODY, NOBODY) == 0);
-		EXPECT(setresuid(NOBODY, NOBODY, NOBODY) == 0);
-	}
-}
 
 static void user_counts_itself(void *unused)
 {

@@ -125,14 +125,18 @@ static void expect_complete(uint64_t each, pid_t (*make)(int semaphore))
 	ck_assert_uint_eq(read_tree(fd).members, 1);
 }
 
+#define TINY "/tmp/loop-tiny"
+
 static pid_t spawn_tiny(int unused)
 {
 	(void)unused;
-	return spawn(COMMAND(program("loop-tiny")));
+	return spawn(COMMAND(TINY));
 }
 
+/* A copy, because the host's files take long to execute. */
 START_TEST(sums_of_vforked_and_executing_children_are_complete_when_wait_returns_1000_of_1000)
 {
+	copy_file(program("loop-tiny"), TINY, 0755);
 	expect_complete(SPAWN_INSTRUCTIONS + LOOP_INSTRUCTIONS(TINY_LOOP), spawn_tiny);
 }
 END_TEST
@@ -596,6 +600,34 @@ START_TEST(records_are_taken_by_who_rules_the_tree_only)
 }
 END_TEST
 
+/* ---- exec ---- */
+
+/* As in life.c, but below a root that is another user's. */
+START_TEST(a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted)
+{
+	struct set_user_id programs = set_user_id_programs();
+	int fd = tree_open(PERFCTR_CONTROL_RECORD), status;
+	struct perfctr_record record;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		become_nobody();
+		execl(programs.exec, "exec", programs.loop, NULL);
+		_exit(127);
+	}
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_msg(status == 0, "wait status %#x", status);
+	set_user_id_remove(&programs);
+	ck_assert(next_record(fd, &record));
+	ck_assert_int_eq(record.tid, pid);
+	ck_assert_uint_gt(record.counts.counter[0], 5);
+	ck_assert_uint_lt(record.counts.counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_uint_eq(read_children(fd).counter[0], record.counts.counter[0]);
+	ck_assert_uint_eq(read_tree(fd).members, 1);
+	ck_assert(!next_record(fd, &record));
+}
+END_TEST
+
 /* ---- many ---- */
 
 #define CROWD 1000
@@ -667,5 +699,6 @@ SUITE(tree,
       every_member_reads_its_own_page_while_the_tree_is_read,
       every_thread_that_exited_has_one_record_with_its_own_counts,
       records_are_taken_by_who_rules_the_tree_only,
+      a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted,
       p6_a_thousand_members_come_and_go,
       the_last_close_frees_a_thousand_members_that_live)

@@ -107,8 +107,30 @@ START_TEST(perfex_names_perf_events_as_the_holder)
 }
 END_TEST
 
+#define NMI_WATCHDOG "/proc/sys/kernel/nmi_watchdog"
+
+START_TEST(perfex_names_the_nmi_watchdog_as_the_holder)
+{
+	struct run r;
+
+	ck_assert_uint_eq(read_number(NMI_WATCHDOG), 0);
+	write_file(NMI_WATCHDOG, "1");
+	ck_assert_uint_eq(read_number(NMI_WATCHDOG), 1);
+	RUN(&r, "perfex", "-e", "0x004100c0@0", program("loop"));
+	write_file(NMI_WATCHDOG, "0");
+	ck_assert_msg(r.status == 125 << 8, "wait status %#x", r.status);
+	ck_assert_msg(strstr(r.err, "NMI watchdog"), "%s", r.err);
+	ck_assert_msg(strchr(r.err, '\n') == r.err + strlen(r.err) - 1, "%s", r.err);
+
+	RUN(&r, "perfex", "-e", "0x004100c0@0", program("loop"));
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_uint_eq(printed_count(r.err, "0x004100c0@0"), 2000004);
+}
+END_TEST
+
 SUITE(busy,
       control_is_refused_while_perf_events_has_the_counters,
       perf_events_is_refused_while_a_context_has_the_counters,
       perf_events_counts_right_after_perfctr,
-      perfex_names_perf_events_as_the_holder)
+      perfex_names_perf_events_as_the_holder,
+      perfex_names_the_nmi_watchdog_as_the_holder)

@@ -179,6 +179,7 @@ Suite *make_suite(const char *name, const TTest *const tests[], size_t n);
 
 Suite *baseline_suite(void);
 Suite *busy_suite(void);
+Suite *conservation_suite(void);
 Suite *control_suite(void);
 Suite *counts_suite(void);
 Suite *isolation_suite(void);

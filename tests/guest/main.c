@@ -12,6 +12,7 @@ static const struct {
 } suites[] = {
 	{ "baseline", baseline_suite },
 	{ "busy", busy_suite },
+	{ "conservation", conservation_suite },
 	{ "control", control_suite },
 	{ "counts", counts_suite },
 	{ "isolation", isolation_suite },

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Conservation: what all contexts have counted is what all processors have executed in user mode, by
+ * the emulator's own statistics (scripts/vm --stats).
+ *
+ * The test is the root of a tree in which all the work is done.  Every other process that there is
+ * gets a context too, so that no process remains that nobody monitors; the kernel's own threads
+ * never are in user mode.  At both ends of the time looked at, the same code reads the statistics
+ * and the contexts while all but the test sleep: the few instructions between one read and the
+ * other are the same number both times.
+ */
+#include "guest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../emulator/pmu-stats.h"
+
+#define MAX_CPUS	8
+#define MAX_OTHERS	32
+
+static struct {
+	unsigned int cpus;
+	int msr[MAX_CPUS];
+	unsigned int others;	/* processes that were there before */
+	int other[MAX_OTHERS];
+	int tree;
+} world;
+
+static void open_statistics(void)
+{
+	world.cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	ck_assert_uint_le(world.cpus, MAX_CPUS);
+	for (unsigned int cpu = 0; cpu < world.cpus; cpu++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/dev/cpu/%u/msr", cpu);
+		world.msr[cpu] = open(path, O_RDONLY | O_CLOEXEC);
+		ck_assert_msg(world.msr[cpu] >= 0, "%s: %s", path, strerror(errno));
+	}
+}
+
+/* Threads of the kernel have no command line. */
+static bool is_user_process(pid_t pid)
+{
+	char path[32], byte;
+	bool is;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	fd = open(path, O_RDONLY);
+	is = fd >= 0 && read(fd, &byte, 1) == 1;
+	close(fd);
+	return is;
+}
+
+static void monitor_others(void)
+{
+	DIR *directory = opendir("/proc");
+	struct dirent *entry;
+
+	ck_assert(directory);
+	while ((entry = readdir(directory))) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid <= 0 || pid == getpid() || !is_user_process(pid))
+			continue;
+		ck_assert_uint_lt(world.others, MAX_OTHERS);
+		world.other[world.others] = context_open(pid, PERFCTR_OPEN_CREATE);
+		context_control(world.other[world.others], EVENTS({ 0, USER(INSTRUCTIONS) }));
+		world.others++;
+	}
+	closedir(directory);
+	/* At least the guest's first process and the one that waits for this test. */
+	ck_assert_uint_ge(world.others, 2);
+}
+
+struct totals {
+	uint64_t executed, counted;
+};
+
+static uint64_t read_counter(int fd, uint32_t scope)
+{
+	struct perfctr_counts counts = { .size = sizeof(counts), .scope = scope };
+
+	EXPECT(ioctl(fd, PERFCTR_IOC_READ, &counts) == 0);
+	return counts.counter[0];
+}
+
+/* No assertion of libcheck: how much it executes, to note where it is, differs. */
+static struct totals read_totals(void)
+{
+	struct totals t = { 0 };
+	uint64_t value;
+
+	for (unsigned int cpu = 0; cpu < world.cpus; cpu++) {
+		EXPECT(pread(world.msr[cpu], &value, sizeof(value),
+			     PMU_STATS_MSR + PMU_STATS_INSN_USER) == sizeof(value));
+		t.executed += value;
+	}
+	for (unsigned int i = 0; i < world.others; i++)
+		t.counted += read_counter(world.other[i], PERFCTR_SCOPE_SELF);
+	t.counted += read_counter(world.tree, PERFCTR_SCOPE_TREE);
+	return t;
+}
+
+/* On one CPU, whose statistics are then read first. */
+static struct totals settled_totals(void)
+{
+	struct totals t;
+
+	pin(0, 0);
+	/* The first call binds the names of the library. */
+	read_totals();
+	/* Whom the last wait() let go is done with its CPU by then. */
+	sleep_us(100000);
+	t = read_totals();
+	unpin(0);
+	return t;
+}
+
+static void expect_conserved(void (*work)(void))
+{
+	struct totals before, after;
+
+	open_statistics();
+	monitor_others();
+	world.tree = tree_open(0);
+	before = settled_totals();
+	work();
+	after = settled_totals();
+	ck_assert_uint_ge(after.executed - before.executed, 1000000);
+	ck_assert_uint_eq(after.counted - before.counted, after.executed - before.executed);
+}
+
+static void run_tree(void)
+{
+	int status;
+	pid_t pid = spawn(COMMAND(program("tree"), program("loop")));
+
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_int_eq(status, 0);
+}
+
+START_TEST(a_tree_of_known_programs_has_all_that_the_processors_executed)
+{
+	expect_conserved(run_tree);
+}
+END_TEST
+
+/* Shells, pipes, dynamic linking, page faults, signals: what nobody has counted by hand. */
+static void run_shell(void)
+{
+	struct run r;
+
+	RUN(&r, "sh", "-c",
+	    "for i in 1 2 3; do ls -lR /etc | sort | gzip -9 | wc -c; done; "
+	    "(sleep 10 & kill $!; wait); seq 1 20000 | awk '{ s += $1 } END { print s }'");
+	ck_assert_msg(r.status == 0, "%s", r.err);
+	ck_assert_msg(strstr(r.out, "200010000"), "%s", r.out);
+}
+
+START_TEST(a_tree_of_everyday_programs_has_all_that_the_processors_executed)
+{
+	expect_conserved(run_shell);
+}
+END_TEST
+
+SUITE(conservation,
+      a_tree_of_known_programs_has_all_that_the_processors_executed,
+      a_tree_of_everyday_programs_has_all_that_the_processors_executed)

@@ -29,7 +29,7 @@ static int perf_open(void)
 	return fd;
 }
 
-START_TEST(control_is_refused_while_perf_events_has_the_counters)
+START_TEST(e6_control_is_refused_while_perf_events_has_the_counters)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
 	int perf = perf_open();
@@ -129,7 +129,7 @@ START_TEST(perfex_names_the_nmi_watchdog_as_the_holder)
 END_TEST
 
 SUITE(busy,
-      control_is_refused_while_perf_events_has_the_counters,
+      e6_control_is_refused_while_perf_events_has_the_counters,
       perf_events_is_refused_while_a_context_has_the_counters,
       perf_events_counts_right_after_perfctr,
       perfex_names_perf_events_as_the_holder,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Conservation: what all contexts have counted is what all processors have executed in user mode, by
- * the emulator's own statistics (scripts/vm --stats).
+ * Conservation: what all contexts have counted is what all processors have executed in user mode,
+ * by the emulator's own statistics (scripts/vm --stats).
  *
  * The test is the root of a tree in which all the work is done.  Every other process that there is
  * gets a context too, so that no process remains that nobody monitors; the kernel's own threads

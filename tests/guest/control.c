@@ -85,7 +85,7 @@ static int counting_context(void)
 	return fd;
 }
 
-START_TEST(a_wrong_control_is_refused_and_the_earlier_one_goes_on)
+START_TEST(p10_a_wrong_control_is_refused_and_the_earlier_one_goes_on)
 {
 	int fd = counting_context();
 
@@ -331,9 +331,20 @@ START_TEST(info_tells_the_machine)
 }
 END_TEST
 
+/* Sizes and offsets themselves: tests/unit/abi_layout.c. */
+START_TEST(p9_a_32_bit_program_has_the_same_abi)
+{
+	struct run r;
+
+	RUN(&r, program("abi32"));
+	ck_assert_msg(r.status == 0, "wait status %#x: step %d of i386/abi.c", r.status,
+		      r.status >> 8);
+}
+END_TEST
+
 SUITE(control,
       info_tells_the_machine,
-      a_wrong_control_is_refused_and_the_earlier_one_goes_on,
+      p10_a_wrong_control_is_refused_and_the_earlier_one_goes_on,
       a_longer_control_is_accepted_when_its_tail_is_zero,
       a_shorter_control_counts_as_filled_up_with_zeros,
       memory_that_is_not_there_is_refused,
@@ -344,4 +355,5 @@ SUITE(control,
       a_shorter_struct_is_not_written_behind_its_end,
       start_without_a_control_is_refused,
       a_stopped_control_waits_for_start,
-      a_new_control_clears_all_sums)
+      a_new_control_clears_all_sums,
+      p9_a_32_bit_program_has_the_same_abi)

@@ -214,7 +214,7 @@ START_TEST(two_programs_with_different_events_on_one_cpu_are_exact)
 }
 END_TEST
 
-START_TEST(more_than_2_to_the_32_instructions_are_exact)
+START_TEST(p1_more_than_2_to_the_32_instructions_are_exact)
 {
 	ck_assert_uint_eq(count_program("loop-huge", (struct event){ 0, USER(INSTRUCTIONS) }),
 			  LOOP_INSTRUCTIONS(HUGE_LOOP));
@@ -233,4 +233,4 @@ SUITE(counts,
       faults_rep_movsb_system_calls_signals_fork_32_bit_loads_stores_are_exact,
       the_same_against_4_competitors,
       two_programs_with_different_events_on_one_cpu_are_exact,
-      more_than_2_to_the_32_instructions_are_exact)
+      p1_more_than_2_to_the_32_instructions_are_exact)

@@ -188,6 +188,7 @@ Suite *life_suite(void);
 Suite *page_suite(void);
 Suite *perfex_suite(void);
 Suite *permission_suite(void);
+Suite *power_suite(void);
 Suite *protocol_suite(void);
 Suite *read_suite(void);
 Suite *remote_suite(void);

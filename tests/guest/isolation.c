@@ -25,7 +25,7 @@ START_TEST(rdpmc_of_an_unmonitored_process_faults)
 }
 END_TEST
 
-START_TEST(rdpmc_faults_again_after_munmap_and_close)
+START_TEST(e1_rdpmc_faults_again_after_munmap_and_close)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
 	const struct perfctr_page *page = context_map(fd);
@@ -60,7 +60,7 @@ static void expect_rdpmc_faults(void *unused)
 	EXPECT(!try_rdpmc(0, &value));
 }
 
-START_TEST(rdpmc_of_a_forked_child_of_a_mapped_process_faults)
+START_TEST(e2_rdpmc_of_a_forked_child_of_a_mapped_process_faults)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
 	uint64_t value;
@@ -73,7 +73,7 @@ START_TEST(rdpmc_of_a_forked_child_of_a_mapped_process_faults)
 }
 END_TEST
 
-START_TEST(rdpmc_after_exec_faults)
+START_TEST(e1_rdpmc_after_exec_faults)
 {
 	int status;
 	pid_t pid;
@@ -167,7 +167,7 @@ START_TEST(a_reader_with_the_control_of_the_foreign_process_sees_its_own_count_o
 }
 END_TEST
 
-START_TEST(a_reader_that_migrates_to_the_foreign_cpu_and_back_sees_its_own_count_only)
+START_TEST(e1_a_reader_that_migrates_to_the_foreign_cpu_and_back_sees_its_own_count_only)
 {
 	struct counted foreign = foreign_start(1);
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
@@ -281,7 +281,7 @@ static void *sibling(void *unused)
 	return NULL;
 }
 
-START_TEST(a_sibling_thread_that_runs_while_the_page_is_mapped_sees_nothing)
+START_TEST(e1_a_sibling_thread_that_runs_while_the_page_is_mapped_sees_nothing)
 {
 	struct counted foreign = foreign_start(1);
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
@@ -339,7 +339,7 @@ START_TEST(rdpmc_for_everybody_shows_nothing_or_isolation_is_not_claimed)
 END_TEST
 
 /* An administrator who forbids RDPMC must not break the device: reads by system call go on. */
-START_TEST(rdpmc_for_nobody_is_told_by_the_page)
+START_TEST(p11_rdpmc_for_nobody_is_told_by_the_page)
 {
 	const struct perfctr_page *page;
 	uint32_t features;
@@ -365,17 +365,17 @@ END_TEST
 
 SUITE(isolation,
       rdpmc_of_an_unmonitored_process_faults,
-      rdpmc_faults_again_after_munmap_and_close,
-      rdpmc_of_a_forked_child_of_a_mapped_process_faults,
-      rdpmc_after_exec_faults,
+      e1_rdpmc_faults_again_after_munmap_and_close,
+      e2_rdpmc_of_a_forked_child_of_a_mapped_process_faults,
+      e1_rdpmc_after_exec_faults,
       a_reader_after_a_foreign_process_on_its_cpu_sees_its_own_count_only,
       a_reader_of_a_fixed_counter_sees_its_own_count_only,
       a_reader_with_the_control_of_the_foreign_process_sees_its_own_count_only,
-      a_reader_that_migrates_to_the_foreign_cpu_and_back_sees_its_own_count_only,
+      e1_a_reader_that_migrates_to_the_foreign_cpu_and_back_sees_its_own_count_only,
       a_mapped_process_that_counts_nothing_reads_zero,
       a_process_that_mapped_the_foreign_page_reads_zero,
       a_stopped_reader_sees_no_foreign_count,
       the_counts_of_a_dead_process_are_gone,
-      a_sibling_thread_that_runs_while_the_page_is_mapped_sees_nothing,
+      e1_a_sibling_thread_that_runs_while_the_page_is_mapped_sees_nothing,
       rdpmc_for_everybody_shows_nothing_or_isolation_is_not_claimed,
-      rdpmc_for_nobody_is_told_by_the_page)
+      p11_rdpmc_for_nobody_is_told_by_the_page)

@@ -185,7 +185,7 @@ START_TEST(a_thousand_processes_monitored_from_outside_leak_nothing)
 }
 END_TEST
 
-START_TEST(a_thousand_races_with_the_end_of_a_thread_leak_nothing)
+START_TEST(p5_a_thousand_races_with_the_end_of_a_thread_leak_nothing)
 {
 	expect_no_leak(open_races_with_end);
 }
@@ -212,5 +212,5 @@ SUITE(leak,
       a_thousand_times_open_control_close_leaks_nothing,
       a_thousand_monitored_processes_leak_nothing,
       a_thousand_processes_monitored_from_outside_leak_nothing,
-      a_thousand_races_with_the_end_of_a_thread_leak_nothing,
+      p5_a_thousand_races_with_the_end_of_a_thread_leak_nothing,
       a_thousand_refused_opens_and_controls_leak_nothing)

@@ -21,6 +21,7 @@ static const struct {
 	{ "page", page_suite },
 	{ "perfex", perfex_suite },
 	{ "permission", permission_suite },
+	{ "power", power_suite },
 	{ "protocol", protocol_suite },
 	{ "read", read_suite },
 	{ "remote", remote_suite },

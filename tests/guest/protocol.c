@@ -340,7 +340,7 @@ START_TEST(readers_that_are_broken_on_purpose_are_caught)
 }
 END_TEST
 
-START_TEST(two_migrations_within_a_read_do_not_cancel_out)
+START_TEST(p2_two_migrations_within_a_read_do_not_cancel_out)
 {
 	ck_assert_uint_eq(wrong_values(&library_of_branches, visit_the_other_cpu), 0);
 	ck_assert_uint_gt(wrong_values(&bias_of_branches, visit_the_other_cpu), 0);
@@ -351,4 +351,4 @@ SUITE(protocol,
       the_library_reads_right_whenever_it_is_interrupted,
       the_library_reads_right_wherever_it_migrates,
       readers_that_are_broken_on_purpose_are_caught,
-      two_migrations_within_a_read_do_not_cancel_out)
+      p2_two_migrations_within_a_read_do_not_cancel_out)

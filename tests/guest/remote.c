@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /*
- * A thread that counts its rounds of 2 instructions itself, without end: whoever reads *rounds knows
+ * A thread that counts its rounds of 2 instructions itself, without end: whoever reads rounds knows
  * how far it has come, to the instruction but for the round under way.
  */
 #define ROUND_INSTRUCTIONS 2

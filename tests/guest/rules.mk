@@ -4,7 +4,7 @@
 GUEST := $(BUILD)/tests/guest
 GUEST_OBJECTS := $(patsubst tests/guest/%.c,$(GUEST)/%.o,$(wildcard tests/guest/*.c))
 GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop32 loop-tiny loop-long loop-huge fault-mix signals smc memory fork exec \
-	die-9 die-15 rdpmc tree chain)
+	die-9 die-15 rdpmc tree chain abi32)
 
 ALL += $(GUEST)/guest-tests $(GUEST_PROGRAMS)
 CHECKS += check-guest
@@ -23,6 +23,12 @@ $(GUEST)/loop32: GUEST_ASM_FLAGS := -m32
 $(GUEST)/%: tests/guest/asm/%.S
 	@mkdir -p $(@D)
 	$(GUEST_ASSEMBLE)
+
+# Without a C library: linux/ and asm/ headers are the same for both architectures.
+$(GUEST)/abi32: tests/guest/i386/abi.c include/linux/perfctr.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -m32 -O2 -ffreestanding -fno-stack-protector -fno-pie -no-pie -nostdlib -static \
+		-Wl,-z,noexecstack -Iinclude -idirafter /usr/include/$(shell $(CC) -print-multiarch) -o $@ $<
 
 # Iterations: TINY_LOOP, LONG_LOOP and HUGE_LOOP of guest.h.
 $(GUEST)/loop-tiny: GUEST_ASM_FLAGS := -DITERATIONS=1000

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Processors that go and come: no count is lost, none is made up. */
+#include "guest.h"
+
+#include <unistd.h>
+
+#define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
+
+#define CHILDREN 4
+
+/* Programs of known length, on both CPUs: while this lasts, CPUs and power come and go. */
+static void children_start(pid_t child[CHILDREN])
+{
+	for (int i = 0; i < CHILDREN; i++) {
+		child[i] = spawn(COMMAND(program("loop-long")));
+		pin(child[i], i & 1);
+	}
+}
+
+static void expect_exact_children(int fd, const pid_t child[CHILDREN])
+{
+	int status;
+
+	for (int i = 0; i < CHILDREN; i++) {
+		ck_assert_int_eq(wait_for(child[i], &status), child[i]);
+		ck_assert_int_eq(status, 0);
+	}
+	ck_assert_uint_eq(context_read_scope(fd, PERFCTR_SCOPE_CHILDREN).counter[0],
+			  CHILDREN * (SPAWN_INSTRUCTIONS + LOOP_INSTRUCTIONS(LONG_LOOP)));
+}
+
+START_TEST(a_tree_is_exact_while_a_cpu_goes_and_comes)
+{
+	int fd = tree_open(0);
+	pid_t child[CHILDREN];
+
+	children_start(child);
+	for (int i = 0; i < 5; i++) {
+		write_file(CPU1_ONLINE, "0");
+		sleep_us(5000);
+		write_file(CPU1_ONLINE, "1");
+		pin(child[i % CHILDREN], 1);
+		sleep_us(5000);
+	}
+	/* Some of them had to run all the time. */
+	ck_assert_uint_gt(context_read_scope(fd, PERFCTR_SCOPE_TREE).members, 1);
+	expect_exact_children(fd, child);
+}
+END_TEST
+
+/* A CPU that was away while the counters were taken or given back must follow when it comes. */
+START_TEST(a_cpu_that_was_away_meanwhile_counts_when_it_comes)
+{
+	struct counted c;
+	int fd, status;
+
+	write_file(CPU1_ONLINE, "0");
+	fd = context_open(0, PERFCTR_OPEN_CREATE);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	write_file(CPU1_ONLINE, "1");
+	c = counted_start(1, COMMAND(program("loop")), EVENTS({ 0, USER(INSTRUCTIONS) }));
+	write_file(CPU1_ONLINE, "0");
+	ck_assert_uint_eq(counted_finish(&c, &status).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
+	close(fd);
+	ck_assert_uint_eq(pmu_info().holder, PERFCTR_HOLDER_NONE);
+	write_file(CPU1_ONLINE, "1");
+	for (int i = 0; i < 2; i++) {
+		c = counted_start(i, COMMAND(program("loop")), EVENTS({ 0, USER(INSTRUCTIONS) }));
+		ck_assert_uint_eq(counted_finish(&c, &status).counter[0],
+				  LOOP_INSTRUCTIONS(SHORT_LOOP));
+	}
+}
+END_TEST
+
+SUITE(power,
+      a_tree_is_exact_while_a_cpu_goes_and_comes,
+      a_cpu_that_was_away_meanwhile_counts_when_it_comes)

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Unit tests on the host, once plain and once with everything under sanitizers; and the library
-# inside the machine, against the driver: there through its shared form.
+# Unit tests on the host, once plain and once with everything under sanitizers; and the library and
+# perfex inside the machine, against the driver: there the library in its shared form.
 
 UNIT := $(BUILD)/tests/unit/unit
 UNIT_SANITIZED := $(BUILD)/tests/unit/unit-sanitized
 PERFEX_SANITIZED := $(BUILD)/tests/unit/perfex-sanitized
 UNIT_LAYOUTS := $(BUILD)/tests/unit/abi-layout-32 $(BUILD)/tests/unit/abi-layout-64
 UNIT_LIVE := $(BUILD)/tests/unit/live
-UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c tests/unit/live.c,$(wildcard tests/unit/*.c))
+PERFEX_LIVE := $(BUILD)/tests/unit/perfex-live
+UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c tests/unit/%live.c,$(wildcard tests/unit/*.c))
 UNIT_HEADERS := $(wildcard tests/unit/*.h include/*.h include/linux/*.h lib/*.h perfex/*.h)
 UNIT_LIBS := $(shell pkg-config --libs check 2>/dev/null)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 
-ALL += $(UNIT) $(UNIT_SANITIZED) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LIVE)
-CHECKS += check-unit check-library
+ALL += $(UNIT) $(UNIT_SANITIZED) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LIVE) $(PERFEX_LIVE)
+CHECKS += check-unit check-library check-perfex
 
 $(UNIT): $(UNIT_SOURCES) $(LIB_STATIC) $(UNIT_HEADERS)
 	@mkdir -p $(@D)
@@ -32,6 +33,10 @@ $(UNIT_LIVE): tests/unit/live.c $(LIB_SHARED) $(UNIT_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $< -L$(BUILD)/lib -lperfctr -Wl,-rpath,'$$ORIGIN/../../lib' $(UNIT_LIBS)
 
+$(PERFEX_LIVE): tests/unit/perfex_live.c $(LIB_STATIC) $(UNIT_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $< $(LIB_STATIC) $(UNIT_LIBS)
+
 # The kernel's headers alone, which need no 32-bit C library; where a 64-bit Debian has them.
 $(BUILD)/tests/unit/abi-layout-%: tests/unit/abi_layout.c include/linux/perfctr.h
 	@mkdir -p $(@D)
@@ -45,3 +50,7 @@ check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOU
 .PHONY: check-library
 check-library: $(UNIT_LIVE)
 	scripts/vm --timeout 120 -- $(UNIT_LIVE)
+
+.PHONY: check-perfex
+check-perfex: $(PERFEX_LIVE) $(PERFEX) $(BUILD)/tests/guest/fork
+	scripts/vm --timeout 300 -- env FORKING_PROGRAM=$(BUILD)/tests/guest/fork $(PERFEX_LIVE)

@@ -11,6 +11,7 @@ static const struct {
 	Suite *(*create)(void);
 } suites[] = {
 	{ "baseline", baseline_suite },
+	{ "bench", bench_suite },
 	{ "busy", busy_suite },
 	{ "conservation", conservation_suite },
 	{ "control", control_suite },

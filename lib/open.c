@@ -29,10 +29,11 @@ static int open_device(void)
 	return fd;
 }
 
-static int get_info(int device, struct perfctr_pmu_info *info)
+static int get_info(int device, struct perfctr_pmu_info *info, uint32_t holder)
 {
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
+	info->holder = holder;
 	if (ioctl(device, PERFCTR_IOC_INFO, info) < 0)
 		return -1;
 	if (info->abi_version != PERFCTR_ABI_VERSION) {
@@ -49,7 +50,7 @@ int perfctr_pmu_info(struct perfctr_pmu_info *info)
 
 	if (device < 0)
 		return -1;
-	result = get_info(device, info);
+	result = get_info(device, info, PERFCTR_HOLDER_ASK);
 	close_keeping_errno(device);
 	return result;
 }
@@ -90,7 +91,7 @@ struct perfctr *perfctr_open_tid(pid_t tid, unsigned int flags)
 	device = open_device();
 	if (device < 0)
 		goto free_handle;
-	if (get_info(device, &p->info) < 0)
+	if (get_info(device, &p->info, 0) < 0)
 		goto close_device;
 	p->fd = ioctl(device, PERFCTR_IOC_OPEN, &request);
 	if (p->fd < 0)

@@ -35,14 +35,19 @@
 #define PERFCTR_HOLDER_NONE	0
 #define PERFCTR_HOLDER_PERFCTR	1	/* contexts of this driver: they share, it is no obstacle */
 #define PERFCTR_HOLDER_OTHER	2	/* perf_events or the NMI watchdog: control gives EBUSY */
+/*
+ * In: look for other holders, by taking the counters for a moment, in which others are refused.
+ * Without it only PERFCTR_HOLDER_PERFCTR is told from _NONE.
+ */
+#define PERFCTR_HOLDER_ASK	0xffffffffu
 
-/* What the machine has.  PERFCTR_IOC_INFO fills it in; the caller sets size only. */
+/* What the machine has.  PERFCTR_IOC_INFO fills it in; the caller sets size, and holder to ask. */
 struct perfctr_pmu_info {
 	__u32 size;
 	__u32 abi_version;	/* PERFCTR_ABI_VERSION */
 	char  family[32];	/* "Intel architectural PerfMon v2", NUL-terminated */
 	__u32 features;		/* PERFCTR_FEATURE_* */
-	__u32 holder;		/* PERFCTR_HOLDER_* */
+	__u32 holder;		/* in: PERFCTR_HOLDER_ASK or 0.  out: the others */
 	__u32 n_general;	/* general counters 0 .. n_general - 1 */
 	__u32 n_fixed;		/* fixed counters PERFCTR_FIXED + 0 .. n_fixed - 1 */
 	__u32 general_bits;	/* width of a general counter */

@@ -122,7 +122,7 @@ const struct perfctr_page *context_map(int fd)
 
 struct perfctr_pmu_info pmu_info(void)
 {
-	struct perfctr_pmu_info info = { .size = sizeof(info) };
+	struct perfctr_pmu_info info = { .size = sizeof(info), .holder = PERFCTR_HOLDER_ASK };
 	int device = device_open();
 
 	ck_assert_msg(ioctl(device, PERFCTR_IOC_INFO, &info) == 0, "info: %s", strerror(errno));

@@ -50,17 +50,19 @@ static long ioctl_info(void __user *user)
 {
 	const struct perfctr_pmu *pmu = perfctr_pmu;
 	struct perfctr_pmu_info info;
+	bool ask;
 	u32 size;
 	int err = get_struct(&info, sizeof(info), user, &size);
 
 	if (err)
 		return err;
+	ask = info.holder == PERFCTR_HOLDER_ASK;
 	memset(&info, 0, sizeof(info));
 	info.size = sizeof(info);
 	info.abi_version = PERFCTR_ABI_VERSION;
 	strscpy_pad(info.family, family_name(), sizeof(info.family));
 	info.features = perfctr_features();
-	info.holder = perfctr_holder();
+	info.holder = perfctr_holder(ask);
 	info.tsc_khz = tsc_khz;
 	info.n_contexts = perfctr_context_number();
 	info.cost_rdtsc = costs.rdtsc;

@@ -18,6 +18,7 @@
 #ifndef _PERFCTR_H
 #define _PERFCTR_H
 
+#include <linux/bits.h>
 #include <linux/mutex.h>
 #include <linux/perfctr.h>
 #include <linux/refcount.h>
@@ -97,7 +98,7 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg);
 
 /* The upper half of a page counter's ticket makes each one new. */
-#define PERFCTR_NEXT_TICKET	(1ULL << 32)
+#define PERFCTR_NEXT_TICKET	BIT_ULL(32)
 
 /* Readers in other threads retry while seq is odd or has changed. */
 static inline void perfctr_page_begin(struct perfctr_page *page)
@@ -147,7 +148,7 @@ extern const struct perfctr_pmu *perfctr_pmu;	/* NULL: the time stamp alone */
 int perfctr_reserve_init(void);
 int perfctr_reserve(void);
 void perfctr_release(void);
-u32 perfctr_holder(void);		/* PERFCTR_HOLDER_* */
+u32 perfctr_holder(bool ask);		/* PERFCTR_HOLDER_* */
 u32 perfctr_features(void);		/* PERFCTR_FEATURE_* */
 
 /* cost.c: time stamp ticks for each instruction, 0: unknown */

@@ -74,16 +74,16 @@ void perfctr_release(void)
 	cpus_read_unlock();
 }
 
-u32 perfctr_holder(void)
+u32 perfctr_holder(bool ask)
 {
 	u32 holder = PERFCTR_HOLDER_NONE;
 
 	mutex_lock(&reserve_lock);
 	if (users)
 		holder = PERFCTR_HOLDER_PERFCTR;
-	else if (perfctr_pmu && perfctr_pmu->reserve())
+	else if (ask && perfctr_pmu && perfctr_pmu->reserve())
 		holder = PERFCTR_HOLDER_OTHER;
-	else if (perfctr_pmu)
+	else if (ask && perfctr_pmu)
 		perfctr_pmu->release();
 	mutex_unlock(&reserve_lock);
 	return holder;

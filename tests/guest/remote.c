@@ -313,6 +313,7 @@ START_TEST(who_did_not_make_the_context_may_read_and_nothing_else)
 	ck_assert_int_eq(errno, EPERM);
 	ck_assert_int_eq(ioctl(seen.fd, PERFCTR_IOC_START), -1);
 	ck_assert_int_eq(errno, EPERM);
+	wait_for_rounds(t, 1000);
 	expect_exact(t, &b, 10);
 	ck_assert_uint_gt(context_read(seen.fd).counter[0], 0);
 	/* When the maker lets it go, the others keep the sums. */

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -264,6 +265,20 @@ static struct sleepers sleepers_start(unsigned int n)
 	return s;
 }
 
+static void wait_until_asleep(pid_t pid)
+{
+	char path[32], state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	do {
+		sleep_us(1000);
+		file = fopen(path, "r");
+		ck_assert(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+		fclose(file);
+	} while (state != 'S');
+}
+
 static void sleepers_end(const struct sleepers *s)
 {
 	uint64_t n = s->n;
@@ -308,8 +323,10 @@ START_TEST(members_are_those_that_live_and_sums_of_sleepers_are_consistent)
 	struct perfctr_counts counts;
 
 	/* All of them sleep in a while. */
-	sleep_us(100000);
-	counts = read_tree(fd);
+	do {
+		sleep_us(10000);
+		counts = read_tree(fd);
+	} while (!(counts.flags & PERFCTR_COUNTS_CONSISTENT));
 	ck_assert_uint_eq(counts.members, 1 + MANY);
 	ck_assert_uint_eq(counts.flags, PERFCTR_COUNTS_STARTED | PERFCTR_COUNTS_CONSISTENT);
 	ck_assert_uint_eq(context_read(fd).members, 1);
@@ -391,7 +408,7 @@ START_TEST(a_child_of_a_stopped_tree_starts_with_it)
 	ck_assert_int_eq(wait_for(pid, &status), pid);
 	ck_assert_uint_eq(read_tree(fd).counter[0], 0);
 	s = sleepers_start(1);
-	sleep_us(50000);
+	wait_until_asleep(s.first);
 	ck_assert_uint_eq(read_tree(fd).members, 2);
 	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
 	sleepers_end(&s);

@@ -27,6 +27,7 @@ MAKEFLAGS += --no-builtin-rules
 CHECKS += check-emulator
 -include tests/vm/rules.mk
 -include tests/guest/rules.mk
+-include tests/kernels/rules.mk
 -include examples/rules.mk
 -include docs/rules.mk
 
@@ -43,6 +44,7 @@ run: ## set everything up, then show perfex counting on the emulated machine
 .PHONY: check
 check: ## set everything up, then run all tests and print one summary
 	@scripts/packages
+	@scripts/packages check
 	@scripts/check all-and-machine $(CHECKS)
 
 .PHONY: check-emulator
@@ -75,12 +77,14 @@ clean: ## remove what was built here; the caches stay
 	rm -rf $(BUILD)
 
 # The emulated machine: built in the user's cache directory, side by side with -j2.
-.PHONY: machine qemu kernel kernel-unpatched all-and-machine
+.PHONY: machine qemu kernel other-kernels all-and-machine
 machine: qemu kernel
 qemu:
 	@scripts/build-qemu
 kernel:
 	@scripts/build-kernel
-kernel-unpatched: kernel
+other-kernels: kernel
 	@scripts/build-kernel --unpatched
-all-and-machine: all machine kernel-unpatched
+	@scripts/build-kernel --arch i386
+	@scripts/build-kernel --linux 6.1
+all-and-machine: all machine other-kernels

@@ -4,12 +4,14 @@
  * back by the last.
  */
 #include <linux/cpuhotplug.h>
+#include <linux/err.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/percpu.h>
+#include <linux/platform_device.h>
+#include <linux/pm.h>
 #include <linux/reboot.h>
 #include <linux/smp.h>
-#include <linux/suspend.h>
 #include <asm/mmu_context.h>
 #include "perfctr.h"
 
@@ -110,8 +112,9 @@ static int perfctr_cpu_online(unsigned int cpu)
 }
 
 /*
- * While the machine suspends, counting pauses: the counters lose their contents, and at the end the
- * time stamp may begin anew. What was counted before is kept.
+ * While devices are suspended, counting pauses: the counters lose their contents, and at the end
+ * the time stamp may begin anew. All threads of user space are frozen then: no user instruction
+ * is missed.
  */
 static void pause_cpu(void *unused)
 {
@@ -136,24 +139,32 @@ static void for_all_cpus(smp_call_func_t fn)
 	cpus_read_unlock();
 }
 
-static int power_event(struct notifier_block *nb, unsigned long event, void *unused)
+static int suspend_device(struct device *device)
 {
-	switch (event) {
-	case PM_SUSPEND_PREPARE:
-	case PM_HIBERNATION_PREPARE:
-	case PM_RESTORE_PREPARE:
-		for_all_cpus(pause_cpu);
-		break;
-	case PM_POST_SUSPEND:
-	case PM_POST_HIBERNATION:
-	case PM_POST_RESTORE:
-		for_all_cpus(resume_cpu);
-		break;
-	}
-	return NOTIFY_OK;
+	for_all_cpus(pause_cpu);
+	return 0;
 }
 
-static struct notifier_block power_notifier = { .notifier_call = power_event };
+static int resume_device(struct device *device)
+{
+	for_all_cpus(resume_cpu);
+	return 0;
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(power_ops, suspend_device, resume_device);
+
+static int __init probe_device(struct platform_device *device)
+{
+	return 0;
+}
+
+/* A device that is there to be told of suspend and resume. */
+static struct platform_driver power_driver = {
+	.driver = {
+		.name = "perfctr",
+		.pm = pm_sleep_ptr(&power_ops),
+	},
+};
 
 /* The next kernel, or the firmware, finds the counters as this one found them. */
 static int reboot_event(struct notifier_block *nb, unsigned long event, void *unused)
@@ -166,10 +177,13 @@ static struct notifier_block reboot_notifier = { .notifier_call = reboot_event }
 
 int __init perfctr_reserve_init(void)
 {
-	int state;
+	int state, err;
 
 	perfctr_pmu = perfctr_arch_probe();
-	register_pm_notifier(&power_notifier);
+	err = PTR_ERR_OR_ZERO(platform_create_bundle(&power_driver, probe_device, NULL, 0, NULL,
+						     0));
+	if (err)
+		return err;
 	register_reboot_notifier(&reboot_notifier);
 	if (!perfctr_pmu)
 		return 0;

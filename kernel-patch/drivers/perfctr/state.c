@@ -50,6 +50,8 @@ void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_
 
 int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
+	if (!ctx->hw)
+		return -EINVAL;
 	if (ctx->started)
 		return 0;
 	ctx->started = true;

@@ -174,14 +174,14 @@ int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw, 
 static int call_tree(struct perfctr_context *ctx, perfctr_call_fn fn)
 {
 	struct perfctr_context *pos;
-	int err = -ESRCH;
+	int err = -ESRCH, result;
 
 	mutex_lock(&ctx->tree->lock);
-	for_each_member(pos, ctx)
-		if (!pos->hw)
-			err = -EINVAL;
-		else if (!perfctr_call(pos, fn, NULL))
-			err = 0;
+	for_each_member(pos, ctx) {
+		result = perfctr_call(pos, fn, NULL);
+		if (result != -ESRCH)
+			err = result;
+	}
 	mutex_unlock(&ctx->tree->lock);
 	return err;
 }

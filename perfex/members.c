@@ -29,13 +29,20 @@ static struct member *append(struct members *members, const struct perfctr_recor
 	return member;
 }
 
+/*
+ * A number is used again by later processes, so the start counts too; one that has not ended yet has
+ * none told, and its number has not been used again.
+ */
 static int compare_processes(const void *a, const void *b)
 {
-	const struct member *first = a, *second = b;
+	const struct perfctr_record *first = &((const struct member *)a)->record;
+	const struct perfctr_record *second = &((const struct member *)b)->record;
 
-	if (first->record.tgid == second->record.tgid)
+	if (first->tgid != second->tgid)
+		return first->tgid < second->tgid ? -1 : 1;
+	if (first->start == second->start || !first->start || !second->start)
 		return 0;
-	return first->record.tgid < second->record.tgid ? -1 : 1;
+	return first->start < second->start ? -1 : 1;
 }
 
 /* A process has the name of its first thread. */
@@ -48,7 +55,7 @@ static void merge(struct perfctr_record *process, const struct perfctr_record *t
 
 static void add(struct members *members, const struct perfctr_record *record)
 {
-	const struct member key = { .record.tgid = record->tgid };
+	const struct member key = { .record = { .tgid = record->tgid, .start = record->start } };
 	struct member **process;
 
 	members->lost += record->lost;

@@ -164,6 +164,7 @@ struct perfctr_record {
 	__s32 tid;		/* in the pid namespace of the process that opened the tree */
 	__s32 tgid;		/* its process */
 	char  comm[16];		/* its last name, NUL-terminated */
+	__u64 start;		/* of the process, in ns since boot: tgids are used again */
 	struct perfctr_counts counts;	/* its own; counts.size is set by the kernel */
 };
 

@@ -38,9 +38,10 @@ OFFSET(struct perfctr_counts, flags, 8);
 OFFSET(struct perfctr_counts, tsc, 24);
 OFFSET(struct perfctr_counts, counter, 48);
 
-SIZE(struct perfctr_record, 32 + 48 + 32 * 8);
+SIZE(struct perfctr_record, 40 + 48 + 32 * 8);
 OFFSET(struct perfctr_record, comm, 16);
-OFFSET(struct perfctr_record, counts, 32);
+OFFSET(struct perfctr_record, start, 32);
+OFFSET(struct perfctr_record, counts, 40);
 
 SIZE(struct perfctr_page_counter, 32);
 OFFSET(struct perfctr_page_counter, ticket, 8);

@@ -30,6 +30,7 @@ void perfctr_record(struct perfctr_context *ctx, struct task_struct *task)
 	tree->lost_records = 0;
 	record->user.tid = task_pid_nr_ns(task, tree->ns);
 	record->user.tgid = task_tgid_nr_ns(task, tree->ns);
+	record->user.start = task->group_leader->start_boottime;
 	get_task_comm(record->user.comm, task);
 	record->user.counts.size = sizeof(record->user.counts);
 	record->user.counts.flags = PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT;

@@ -50,8 +50,6 @@ static void print_bar(bool met, const char *bar, double got)
 	missed += !met;
 }
 
-/* ---- switches ---- */
-
 static void bench_unmonitored(const struct cost *unpatched)
 {
 	struct cost cost = measure_round_trips(NULL, 0, NULL, 0);
@@ -148,8 +146,6 @@ static void bench_switches(void)
 	cost = measure_round_trips(ONE_EVENT, EVENTS({ 1, USER(BRANCHES) }));
 	print_cost("both counted, counters apart", &cost);
 }
-
-/* ---- life ---- */
 
 static void fork_and_exit(void)
 {

@@ -25,8 +25,6 @@ const uint32_t counter_index[N_COUNTERS] = {
 	0, 1, 2, 3, PERFCTR_FIXED + 0, PERFCTR_FIXED + 1, PERFCTR_FIXED + 2,
 };
 
-/* ---- contexts ---- */
-
 int device_open(void)
 {
 	int fd = open("/dev/perfctr", O_RDWR | O_CLOEXEC);
@@ -129,8 +127,6 @@ struct perfctr_pmu_info pmu_info(void)
 	close(device);
 	return info;
 }
-
-/* ---- programs ---- */
 
 const char *program(const char *name)
 {
@@ -319,8 +315,6 @@ void set_user_id_remove(const struct set_user_id *programs)
 	rmdir(programs->directory);
 }
 
-/* ---- processes ---- */
-
 void become_nobody(void)
 {
 	if (geteuid() == 0) {
@@ -414,8 +408,6 @@ uint64_t read_number(const char *path)
 	fclose(file);
 	return number;
 }
-
-/* ---- counters ---- */
 
 static __thread sigjmp_buf *rdpmc_fault;
 

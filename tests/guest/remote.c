@@ -324,8 +324,6 @@ START_TEST(who_did_not_make_the_context_may_read_and_nothing_else)
 }
 END_TEST
 
-/* ---- pid namespaces ---- */
-
 static pid_t fork_into_new_pid_namespace(void)
 {
 	return syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL, NULL);

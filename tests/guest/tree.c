@@ -64,8 +64,6 @@ static void wait_for_members(int fd, unsigned int n)
 		sleep_us(1000);
 }
 
-/* ---- sums ---- */
-
 /* The tree is read all the time while it grows and shrinks: what moves is never missed. */
 static void expect_exact_tree(void)
 {
@@ -148,8 +146,6 @@ START_TEST(sums_of_forked_children_are_complete_when_wait_returns_1000_of_1000)
 	expect_complete(SLEEPER_INSTRUCTIONS, spawn_sleeper);
 }
 END_TEST
-
-/* ---- orphans ---- */
 
 START_TEST(p7_orphans_that_a_subreaper_reaps_are_counted_once_when_wait_returns)
 {
@@ -241,8 +237,6 @@ START_TEST(children_of_a_killed_parent_are_counted_once)
 	ck_assert_uint_eq(read_children(fd).counter[0], sum);
 }
 END_TEST
-
-/* ---- members ---- */
 
 /* Children that sleep until they are let go. */
 struct sleepers {
@@ -487,8 +481,6 @@ START_TEST(each_member_has_the_sums_of_its_own_children)
 }
 END_TEST
 
-/* ---- syscall-free reads in a tree ---- */
-
 #define READS 100000
 
 /* In a member, or a thread of it: its own page, by its own descriptor. */
@@ -550,8 +542,6 @@ START_TEST(every_member_reads_its_own_page_while_the_tree_is_read)
 	ck_assert_uint_gt(read_children(fd).counter[0], 2 * 6 * 8ull * READS);
 }
 END_TEST
-
-/* ---- records ---- */
 
 START_TEST(every_thread_that_exited_has_one_record_with_its_own_counts)
 {
@@ -617,8 +607,6 @@ START_TEST(records_are_taken_by_who_rules_the_tree_only)
 }
 END_TEST
 
-/* ---- exec ---- */
-
 /* As in life.c, but below a root that is another user's. */
 START_TEST(a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted)
 {
@@ -644,8 +632,6 @@ START_TEST(a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted)
 	ck_assert(!next_record(fd, &record));
 }
 END_TEST
-
-/* ---- many ---- */
 
 #define CROWD 1000
 

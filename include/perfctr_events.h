@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libperfctr: events by name, and the counters for them.
+ *
+ *	perfctr_request_parse()		a name, or register values, to a request
+ *	perfctr_requests_assign()	requests to a control, each with its counter
+ *	perfctr_requests_plan()		requests to as few controls as possible
+ *
+ * Names come from tables, the user's own before the library's (perfctr_events(5)), then from
+ * libpfm4.  None of these calls needs the kernel or changes anything; they are for the machine that
+ * info describes, which need not be the one they run on.
+ *
+ * On failure they return -1, set errno, and write one line to error[size] that says what was wrong,
+ * what is allowed and what to do; outputs keep their values.
+ */
+#ifndef PERFCTR_EVENTS_H
+#define PERFCTR_EVENTS_H
+
+#include <perfctr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PERFCTR_RING_USER	(1u << 0)	/* user mode: CPL 1 to 3 */
+#define PERFCTR_RING_KERNEL	(1u << 1)	/* kernel mode: CPL 0 */
+#define PERFCTR_RING_BOTH	(PERFCTR_RING_USER | PERFCTR_RING_KERNEL)
+
+#define PERFCTR_REQUEST_NAME	128	/* bytes of a specification, with its NUL */
+
+/* One event as a user asked for it: resolved to register values, no counter chosen yet. */
+struct perfctr_request {
+	char name[PERFCTR_REQUEST_NAME];	/* as given, NUL-terminated */
+	uint32_t counter;		/* RDPMC index demanded by @pmc, else PERFCTR_ANY */
+	uint32_t rings;			/* PERFCTR_RING_* that it counts */
+	uint64_t evntsel;		/* as perfctr_event_control.evntsel, with ring and enable bits */
+	uint64_t evntsel2;		/* as perfctr_event_control.evntsel2 */
+	uint64_t p4_pebs_enable;	/* as perfctr_control.p4_pebs_enable: replay tagging */
+	uint64_t p4_pebs_matrix_vert;	/* as perfctr_control.p4_pebs_matrix_vert */
+	uint64_t general;		/* bit i: general counter i can count it */
+	uint64_t fixed;			/* bit i: fixed counter PERFCTR_FIXED + i can count it */
+};
+
+/*
+ * perfctr_request_parse - read one event specification, for the machine of info.
+ * spec, each form also with "@pmc" behind it, the RDPMC index to use:
+ *	NAME[:UMASK].. [:MODIFIER]..	a name of the tables or of libpfm4 ("pmu::NAME" too); u and k
+ *					among the modifiers say the rings
+ *	instructions, cycles, ...	the generic names of perf, on every family that can count them
+ *	r00c0[:u][:k], cpu/event=0xc0,umask=0x0/[u][k]		as perf takes them
+ *	evntsel[/evntsel2]		register values, as for perfctr_event_parse()
+ * rings: PERFCTR_RING_* for a spec that names none; not used for register values, which have their
+ * own.  Errors: EINVAL (spec), ENOENT (no such name), ENODEV (the machine has no PMU), ENOTSUP (the
+ * event exists but this machine or kernel cannot count it).  Cost: reads the user's table files;
+ * no system call on the counters.
+ */
+int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
+			  struct perfctr_request *request, char *error, size_t size);
+
+/*
+ * perfctr_requests_assign - give each request a counter; event[i] of *control is requests[i].
+ * The control is otherwise empty (flags 0).  The same requests always get the same counters: the
+ * first gets the lowest that leaves a way for all others, general counters before fixed ones, then
+ * the second, and so on.  Errors: ENOSPC (they do not fit together: the line names the events that
+ * clash and over what), EINVAL (n above PERFCTR_MAX_COUNTERS, or one of them can never be counted).
+ */
+int perfctr_requests_assign(const struct perfctr_pmu_info *info,
+			    const struct perfctr_request *requests, size_t n,
+			    struct perfctr_control *control, char *error, size_t size);
+
+/*
+ * perfctr_requests_plan - split requests into the smallest number of runs, each of which fits.
+ * pass[i] becomes the run of requests[i], from 0 on; *n_passes the number of runs, 0 for n == 0.
+ * Any n is allowed.  A run that is assigned by perfctr_requests_assign() never fails.  Errors: EINVAL
+ * (one request can never be counted), ENOMEM.
+ */
+int perfctr_requests_plan(const struct perfctr_pmu_info *info,
+			  const struct perfctr_request *requests, size_t n, unsigned int pass[],
+			  unsigned int *n_passes, char *error, size_t size);
+
+/* One event of the tables or of libpfm4, for perfctr_events_visit(); valid during the call. */
+struct perfctr_event_entry {
+	const char *name;	/* as perfctr_request_parse() takes it */
+	const char *umask;	/* NULL: the event itself; else one of its unit masks, after it */
+	uint64_t code;		/* event select, or the unit mask's bits of evntsel */
+	uint64_t general;	/* bit i: general counter i can count it; of the event */
+	uint64_t fixed;		/* bit i: fixed counter i can */
+	int duration;		/* 1: counts clocks, 0: occurrences, -1: not known */
+	const char *source;	/* where it is from: "libpfm4 nhm", a file, "built in p5" */
+	const char *description;	/* one line */
+};
+
+/*
+ * perfctr_events_visit - call visit(entry, arg) for each event that info's machine has and whose
+ * name contains pattern or matches it as a glob(7), without regard to case; each followed by its
+ * unit masks.  pattern NULL: all.  Stops when visit returns other than 0, and returns that; else 0.
+ */
+int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *pattern,
+			 int (*visit)(const struct perfctr_event_entry *entry, void *arg), void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

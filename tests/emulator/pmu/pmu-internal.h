@@ -1,0 +1,74 @@
+/*
+ * Performance monitoring unit: what a family of processors describes to the core
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef I386_TCG_PMU_INTERNAL_H
+#define I386_TCG_PMU_INTERNAL_H
+
+#include "cpu.h"
+#include "pmu-stats.h"
+
+typedef enum X86PMURegisterKind {
+    PMU_CONTROL,            /* read and written */
+    PMU_CONSTANT,           /* read only, set at reset */
+    PMU_STATUS,             /* read only, the overflow bits */
+    PMU_STATUS_CLEAR,       /* clears the bits that are written as ones, reads as zero */
+    PMU_COUNTER,            /* written sign-extended from 32 bits */
+    PMU_COUNTER_FULL,       /* written in full width */
+} X86PMURegisterKind;
+
+/* @count registers from MSR @msr on; their state is in control[] or counter[] from @index on. */
+typedef struct X86PMURegister {
+    uint32_t msr;
+    uint8_t count;
+    uint8_t kind;
+    uint8_t index;
+    uint8_t stats_kind;     /* PMU_STATS_EVNTSEL etc. */
+    uint64_t writable;      /* the other bits of a control or status register are reserved */
+} X86PMURegister;
+
+typedef struct X86PMUFamily {
+    const char *name;
+    /* Is this the processor's, when pmu-model names none? NULL: of no processor. */
+    bool (*match)(CPUX86State *env);
+    unsigned nb_counters;
+    unsigned counter_width;
+    const X86PMURegister *registers;    /* ends with a count of 0 */
+    bool masks_lvtpc;                   /* an interrupt masks its own LVT entry */
+    void (*reset)(X86PMUState *pmu);    /* from all zero; NULL: nothing to do */
+    /* May change what CPUID says; NULL: nothing to say. */
+    void (*cpuid)(CPUX86State *env, uint32_t leaf,
+                  uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
+    /* What the control registers say about a counter. */
+    X86PMUSetting (*decode)(const X86PMUState *pmu, unsigned counter);
+    void (*set_overflow)(X86PMUState *pmu, unsigned counter);
+    /*
+     * The counter that RDPMC reads with this ECX, or -1; of its value only the bits that are
+     * left in *mask. NULL: there is no such instruction.
+     */
+    int (*rdpmc)(uint32_t ecx, uint64_t *mask);
+} X86PMUFamily;
+
+#define PMU_FAMILY(name) extern const X86PMUFamily x86_pmu_##name;
+#include "families.h"
+#undef PMU_FAMILY
+
+static inline uint64_t x86_pmu_event_total(const X86PMUState *pmu, unsigned mode,
+                                           X86PMUEvent event)
+{
+    uint64_t total = pmu->total[mode][event];
+
+    if (event == PMU_EVENT_INSN) {
+        total += pmu->limit[mode] - pmu->budget[mode];
+    }
+    return total;
+}
+
+/* pmu-stats.c */
+bool x86_pmu_stats_realize(X86CPU *cpu, Error **errp);
+void x86_pmu_stats_rdmsr(X86PMUState *pmu, const X86PMURegister *r, uint32_t msr);
+void x86_pmu_stats_wrmsr(X86PMUState *pmu, const X86PMURegister *r, uint32_t msr);
+uint64_t x86_pmu_stats_read(const X86PMUState *pmu, unsigned index);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * Performance monitoring unit of the TCG x86 processors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#ifndef I386_PMU_H
+#define I386_PMU_H
+
+/*
+ * What the generated code counts, in tb->cflags: code translated while nothing counts has none
+ * of these and is the code of a processor without a PMU.
+ */
+#define CF_PMU          0x00001000 /* instructions */
+#define CF_PMU_BRANCH   0x00002000
+#define CF_PMU_MEM      0x00004000 /* loads and stores */
+#define CF_PMU_MASK     (CF_PMU | CF_PMU_BRANCH | CF_PMU_MEM)
+
+typedef enum X86PMUEvent {
+    PMU_EVENT_NONE = -1,
+    PMU_EVENT_INSN,
+    PMU_EVENT_BRANCH,
+    PMU_EVENT_NEAR_TAKEN,
+    PMU_EVENT_LOAD,
+    PMU_EVENT_STORE,
+    PMU_NB_EVENTS
+} X86PMUEvent;
+
+/* The rings that are told apart: 0 is CPL 0 to 2, 1 is CPL 3. */
+#define PMU_KERNEL      (1 << 0)
+#define PMU_USER        (1 << 1)
+#define PMU_NB_MODES    2
+
+/* Large enough for every family. */
+#define PMU_MAX_COUNTERS 18
+#define PMU_MAX_CONTROLS 70
+#define PMU_MAX_REGISTERS 128
+
+/* What a counter is told to do by the control registers. */
+typedef struct X86PMUSetting {
+    int8_t event;
+    uint8_t modes;          /* 0: does not count */
+    bool complement;        /* counts the instructions without the event */
+    bool interrupt;         /* on overflow */
+} X86PMUSetting;
+
+typedef struct X86PMUCounter {
+    X86PMUSetting setting;
+    uint64_t value;         /* at the last synchronization */
+    uint64_t base;          /* what the event's total was then */
+} X86PMUCounter;
+
+/* A machine reset does not clear these. */
+typedef struct X86PMUStats {
+    uint64_t rdmsr, wrmsr, rdpmc, pmi;
+    uint64_t rdmsr_of[PMU_MAX_REGISTERS];   /* in the order of the family's registers */
+    uint64_t wrmsr_of[PMU_MAX_REGISTERS];
+} X86PMUStats;
+
+typedef struct X86PMUState {
+    /*
+     * Instructions that may still retire before the counters must be looked at: generated code
+     * takes those of a TB off before it runs them, and leaves when there are not enough.
+     */
+    int64_t budget[PMU_NB_MODES];
+    int64_t limit[PMU_NB_MODES];    /* what the budget was when it was set */
+    uint64_t total[PMU_NB_MODES][PMU_NB_EVENTS];
+
+    X86PMUCounter counter[PMU_MAX_COUNTERS];
+    uint64_t control[PMU_MAX_CONTROLS];
+    bool shared;            /* an interrupting counter counts in both modes */
+    bool pending;           /* an interrupt waits for the end of the instruction */
+    const struct X86PMUFamily *family;
+    X86PMUStats stats;
+} X86PMUState;
+
+/*
+ * The counts of a TB, or of the part of a TB before an instruction, in one word. The translator
+ * ends a TB before a field can overflow.
+ */
+#define PMU_CHARGE(insns, loads, stores) \
+    ((uint32_t)(insns) | (uint32_t)(loads) << 10 | (uint32_t)(stores) << 21)
+#define PMU_CHARGE_INSNS(charge)    ((charge) & 0x3ff)
+#define PMU_CHARGE_LOADS(charge)    ((charge) >> 10 & 0x7ff)
+#define PMU_CHARGE_STORES(charge)   ((charge) >> 21)
+#define PMU_CHARGE_MAX_MEM          0x700
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perfex.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 static const struct {
@@ -59,7 +60,7 @@ static void print_permissions(void)
 		fclose(file);
 }
 
-void print_info(const struct perfctr_pmu_info *info)
+static void print_info(const struct perfctr_pmu_info *info)
 {
 	printf("family: %.*s\n", (int)sizeof(info->family), info->family);
 	printf("abi version: %u\n", info->abi_version);
@@ -82,4 +83,35 @@ void print_info(const struct perfctr_pmu_info *info)
 	print_cost("rdpmc", info->cost_rdpmc);
 	print_cost("rdmsr", info->cost_rdmsr);
 	print_cost("wrmsr", info->cost_wrmsr);
+}
+
+int info(void)
+{
+	struct perfctr_pmu_info info;
+
+	if (perfctr_pmu_info(&info) < 0) {
+		complain_of_open(errno);
+		return EXIT_PERFEX;
+	}
+	print_info(&info);
+	return 0;
+}
+
+static int info_main(int argc, char **argv);
+
+const struct subcommand info_subcommand = {
+	.name = "info",
+	.summary = "show what this machine can count",
+	.main = info_main,
+	.help = "Usage: perfex info\n"
+		"Show what this machine can count, what its instructions cost and who may count what.\n",
+};
+
+static int info_main(int argc, char **argv)
+{
+	int n = take_options(&info_subcommand, NULL, argc, argv);
+
+	if (n < argc)
+		fail("perfex info takes no argument, '%s' is one", argv[n]);
+	return info();
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfex: run a command, or watch a process, under performance counters.
+ * perfex: count commands and processes.
  *
- * main.c	what happens in which order
- * options.c	the command line
+ * main.c	where it begins
+ * subcommands.c	the table of subcommands
+ * arguments.c	their command lines and their help
+ * options.c	run: the command line
+ * run.c	run: what happens in which order
  * launch.c	the command: started, held at its first instruction, waited for
  * attach.c	the threads of a running process
  * threads.c	the contexts that perfex made, as one
  * watch.c	waiting for the end
  * members.c	what each process or thread counted
  * output.c	the file for the counts, and the counts
- * info.c	-i
+ * info.c	info
  * error.c	refusals
  */
 #ifndef PERFEX_H
@@ -29,20 +32,56 @@ enum {
 	EXIT_NOT_FOUND = 127,
 };
 
+/*
+ * subcommands.c: a subcommand has one file, which defines it with its options, and a line in the
+ * table there.
+ */
+struct option_rule {
+	const char *name;
+	char letter;		/* 0: it has none */
+	const char *argument;	/* its name in the help; NULL: it takes none */
+	const char *help;	/* lines separated by \n, the last not ended */
+	/* target: that of take_options(); value: the argument or NULL */
+	void (*take)(void *target, const struct option_rule *rule, const char *value);
+	int value;		/* take()'s own */
+};
+
+struct subcommand {
+	const char *name;
+	const char *summary;		/* for the list of subcommands */
+	int (*main)(int argc, char **argv);	/* argv[0]: its name; returns the exit status */
+	const char *help;		/* usage and purpose, before the options */
+	const struct option_rule *options; /* without --help; ended by an empty one; NULL: none */
+	const char *notes;		/* behind the options; NULL: none */
+	bool takes_command;		/* options end where the first argument begins */
+};
+
+extern const struct subcommand *const default_subcommand;
+extern const struct subcommand run_subcommand;
+extern const struct subcommand info_subcommand;
+
+const struct subcommand *find_subcommand(const char *name);
+void print_subcommands(void);
+
+/* arguments.c: bad options are refused, --help is answered; returns the index of the first argument */
+int take_options(const struct subcommand *subcommand, void *target, int argc, char **argv);
+void print_help(const struct subcommand *subcommand);
+
 /* options.c */
 enum view { TREE, SELF, PER_PROCESS, PER_THREAD };
 
 struct options {
-	enum { RUN, INFO, HELP, VERSION } action;
+	enum { RUN, INFO, VERSION } action;
 	struct perfctr_control control;
 	enum view view;
+	const char *view_name;	/* the option; NULL: none was given */
 	pid_t process;		/* to attach to; 0: none */
 	const char *output;	/* NULL: standard error */
 	char **command;		/* argv of the command, NULL-terminated; empty: none */
 };
 
-void parse_options(struct options *options, int argc, char **argv);
-void print_help(void);
+/* run.c */
+int run(struct options *options);
 
 /* threads.c: errors are said; ESRCH is none, a thread may end at any time */
 struct threads {
@@ -129,7 +168,7 @@ void output_counts(struct output *output, const struct perfctr_control *control,
 		   const struct members *members, const struct perfctr_counts *total);
 
 /* info.c */
-void print_info(const struct perfctr_pmu_info *info);
+int info(void);
 
 /* error.c: one line to standard error, "perfex: ..." */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);

@@ -3,6 +3,8 @@
 
 PERFEX := $(BUILD)/bin/perfex
 PERFEX_OBJECTS := $(patsubst perfex/%.c,$(BUILD)/perfex/%.o,$(wildcard perfex/*.c))
+# Static where perfex must not depend on what is installed.
+PERFEX_LIBS := -l:libjson-c.a -lm
 
 ALL += $(PERFEX)
 INSTALL_TARGETS += install-perfex
@@ -13,7 +15,7 @@ $(BUILD)/perfex/%.o: perfex/%.c
 
 $(PERFEX): $(PERFEX_OBJECTS) $(LIB_STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PERFEX_LIBS)
 
 .PHONY: install-perfex
 install-perfex: $(PERFEX)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -277,6 +278,28 @@ START_TEST(info_names_the_machine_and_its_holder)
 }
 END_TEST
 
+/* Programs called "info" and "run", which print something else than perfex does. */
+START_TEST(the_name_of_a_subcommand_is_one_in_the_first_place_only)
+{
+	char path[1024];
+	struct run r;
+
+	enter_directory();
+	write_file("info", "#!/bin/sh\necho a program\n");
+	ck_assert_int_eq(chmod("info", 0755), 0);
+	snprintf(path, sizeof(path), ".:%s", getenv("PATH"));
+	ck_assert_int_eq(setenv("PATH", path, 1), 0);
+	RUN(&r, "perfex", "info");
+	ck_assert_msg(strstr(r.out, "general counters: 4"), "%s", r.out);
+	RUN(&r, "perfex", "--", "info");
+	ck_assert_str_eq(r.out, "a program\n");
+	RUN(&r, "perfex", "run", "info");
+	ck_assert_str_eq(r.out, "a program\n");
+	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "info");
+	ck_assert_str_eq(r.out, "a program\n");
+}
+END_TEST
+
 SUITE(perfex,
       bad_input_is_one_line_status_125_and_no_command,
       a_missing_command_is_one_line_and_status_125,
@@ -289,4 +312,5 @@ SUITE(perfex,
       the_exit_status_is_the_command_s,
       death_by_a_signal_is_passed_on_and_the_counts_are_exact,
       the_command_inherits_no_descriptor_of_perfex,
-      info_names_the_machine_and_its_holder)
+      info_names_the_machine_and_its_holder,
+      the_name_of_a_subcommand_is_one_in_the_first_place_only)

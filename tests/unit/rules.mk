@@ -11,23 +11,32 @@ PERFEX_LIVE := $(BUILD)/tests/unit/perfex-live
 UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c tests/unit/%live.c,$(wildcard tests/unit/*.c))
 UNIT_HEADERS := $(wildcard tests/unit/*.h include/*.h include/linux/*.h lib/*.h perfex/*.h)
 UNIT_LIBS := $(shell pkg-config --libs check 2>/dev/null)
+SANITIZED := $(BUILD)/sanitized
+PERFEX_OBJECTS_SANITIZED := $(patsubst %.c,$(SANITIZED)/%.o,$(wildcard perfex/*.c))
+LIB_OBJECTS_SANITIZED := $(LIB_SOURCES:%.c=$(SANITIZED)/%.o)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 ALL += $(UNIT) $(UNIT_SANITIZED) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LIVE) $(PERFEX_LIVE)
 CHECKS += check-unit check-library check-perfex
 
-$(UNIT): $(UNIT_SOURCES) $(LIB_STATIC) $(UNIT_HEADERS)
+# The parts of perfex, and the library, are tested as objects, with sanitizers in objects of their own.
+$(SANITIZED)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $(UNIT_SOURCES) $(LIB_STATIC) $(UNIT_LIBS)
+	$(CC) $(CFLAGS) $(SANITIZE) -DPERFCTR_VERSION='"$(PERFCTR_VERSION)"' -MMD -MP -c -o $@ $<
 
-$(UNIT_SANITIZED): $(UNIT_SOURCES) $(LIB_SOURCES) $(UNIT_HEADERS)
+$(UNIT)-%.o: tests/unit/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $(UNIT_SOURCES) $(LIB_SOURCES) $(UNIT_LIBS)
+	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(PERFEX_SANITIZED): $(wildcard perfex/*.c) $(LIB_SOURCES) $(UNIT_HEADERS)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SANITIZE) -DPERFCTR_VERSION='"$(PERFCTR_VERSION)"' -o $@ \
-		$(wildcard perfex/*.c) $(LIB_SOURCES)
+$(UNIT): $(UNIT_SOURCES:tests/unit/%.c=$(UNIT)-%.o) $(filter-out %/main.o,$(PERFEX_OBJECTS)) $(LIB_STATIC)
+	$(CC) $(CFLAGS) -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
+
+$(UNIT_SANITIZED): $(UNIT_SOURCES:%.c=$(SANITIZED)/%.o) $(filter-out %/main.o,$(PERFEX_OBJECTS_SANITIZED)) \
+		$(LIB_OBJECTS_SANITIZED)
+	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
+
+$(PERFEX_SANITIZED): $(PERFEX_OBJECTS_SANITIZED) $(LIB_OBJECTS_SANITIZED)
+	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(PERFEX_LIBS)
 
 $(UNIT_LIVE): tests/unit/live.c $(LIB_SHARED) $(UNIT_HEADERS)
 	@mkdir -p $(@D)
@@ -54,3 +63,5 @@ check-library: $(UNIT_LIVE)
 .PHONY: check-perfex
 check-perfex: $(PERFEX_LIVE) $(PERFEX) $(BUILD)/tests/guest/fork
 	scripts/vm --timeout 300 -- env FORKING_PROGRAM=$(BUILD)/tests/guest/fork $(PERFEX_LIVE)
+
+-include $(wildcard $(UNIT)-*.d $(SANITIZED)/*/*.d $(SANITIZED)/*/*/*.d)

@@ -11,5 +11,7 @@ TCase *control_tests(void);
 TCase *error_tests(void);
 TCase *read_tests(void);
 TCase *perfex_tests(void);
+TCase *rules_tests(void);
+TCase *student_tests(void);
 
 #endif

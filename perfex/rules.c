@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "rules_internal.h"
+#include "perfex.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *grow(void *array, size_t n, size_t size)
+{
+	array = reallocarray(array, n, size);
+	if (!array)
+		fail("out of memory");
+	return array;
+}
+
+struct rules *rules_new(void)
+{
+	return memset(grow(NULL, 1, sizeof(struct rules)), 0, sizeof(struct rules));
+}
+
+void rules_free(struct rules *rules)
+{
+	if (!rules)
+		return;
+	for (size_t i = 0; i < rules->n_names; i++)
+		free(rules->name[i].text);
+	for (size_t i = 0; i < rules->n; i++) {
+		free(rules->rule[i].definition);
+		free(rules->rule[i].step);
+	}
+	free(rules->name);
+	free(rules->rule);
+	free(rules->order);
+	free(rules);
+}
+
+/* The number of the name, which is new perhaps. */
+size_t rules_find_name(struct rules *rules, const char *text, size_t length)
+{
+	struct rule_name *name = rules->name;
+	size_t i;
+
+	for (i = 0; i < rules->n_names; i++)
+		if (strlen(name[i].text) == length && memcmp(name[i].text, text, length) == 0)
+			return i;
+	rules->name = grow(name, rules->n_names + 1, sizeof(*name));
+	name = &rules->name[rules->n_names++];
+	*name = (struct rule_name){ .text = strndup(text, length), .rule = NO_RULE };
+	if (!name->text)
+		fail("out of memory");
+	return i;
+}
+
+struct rule *rules_append(struct rules *rules, size_t name, unsigned int line)
+{
+	struct rule *rule;
+
+	rules->rule = grow(rules->rule, rules->n + 1, sizeof(*rule));
+	rules->name[name].rule = rules->n;
+	rule = &rules->rule[rules->n++];
+	*rule = (struct rule){ .name = name, .line = line };
+	return rule;
+}
+
+void rule_append_step(struct rule *rule, struct step step)
+{
+	rule->step = grow(rule->step, rule->n_steps + 1, sizeof(step));
+	rule->step[rule->n_steps++] = step;
+}
+
+/* Puts the rule into the order behind what it needs; at most RULES_MAX calls within each other. */
+static bool visit(struct rules *rules, size_t i, struct text_error *error)
+{
+	struct rule *rule = &rules->rule[i];
+
+	if (rule->visit == OPEN) {
+		error->line = rule->line;
+		snprintf(error->text, sizeof(error->text),
+			 "rule '%.80s' needs its own value; define it by events, or by other rules",
+			 rules->name[rule->name].text);
+		return false;
+	}
+	if (rule->visit == DONE)
+		return true;
+	rule->visit = OPEN;
+	for (size_t k = 0; k < rule->n_steps; k++) {
+		const struct step *step = &rule->step[k];
+
+		if (step->operation == PUSH_NAME && rules->name[step->name].rule != NO_RULE &&
+		    !visit(rules, rules->name[step->name].rule, error))
+			return false;
+	}
+	rule->visit = DONE;
+	rules->order[rules->n_ordered++] = i;
+	return true;
+}
+
+bool rules_link(struct rules *rules, struct text_error *error)
+{
+	rules->order = grow(rules->order, rules->n + 1, sizeof(*rules->order));
+	for (size_t i = 0; i < rules->n; i++)
+		if (!visit(rules, i, error))
+			return false;
+	return true;
+}
+
+size_t rules_count(const struct rules *rules)
+{
+	return rules->n;
+}
+
+const char *rules_name(const struct rules *rules, size_t i)
+{
+	return rules->name[rules->rule[i].name].text;
+}
+
+const char *rules_definition(const struct rules *rules, size_t i)
+{
+	return rules->rule[i].definition;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Values of rules, each with its partial derivatives by the events: a rule over rules knows from
+ * them how its parts vary together.
+ */
+#include "rules_internal.h"
+#include "perfex.h"
+#include "student.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* slope[i] belongs to event i; without a value there are none. */
+struct value {
+	int state;		/* of struct rule_result */
+	long double number;
+	long double *slope;
+};
+
+struct evaluation {
+	const struct rules *rules;
+	const struct rule_event *event;
+	size_t n;
+	long double *mean;	/* of each event */
+	struct value *value;	/* of each rule */
+	struct value *stack;
+	size_t *event_of_name;	/* n: no event that was counted */
+};
+
+static void *allocate(size_t n, size_t size)
+{
+	void *memory = calloc(n + 1, size);
+
+	if (!memory)
+		fail("out of memory");
+	return memory;
+}
+
+static struct value *allocate_values(size_t n_values, size_t n)
+{
+	struct value *value = allocate(n_values, sizeof(*value));
+	long double *slopes = allocate(n_values * n, sizeof(*slopes));
+
+	for (size_t i = 0; i <= n_values; i++)
+		value[i].slope = i < n_values ? slopes + i * n : slopes;
+	return value;
+}
+
+static void free_values(struct value *value)
+{
+	free(value[0].slope);
+	free(value);
+}
+
+static void copy(struct value *to, const struct value *from, size_t n)
+{
+	to->state = from->state;
+	to->number = from->number;
+	memcpy(to->slope, from->slope, n * sizeof(*to->slope));
+}
+
+/* a + factor * b */
+static void add(struct value *a, const struct value *b, long double factor, size_t n)
+{
+	a->number += factor * b->number;
+	for (size_t i = 0; i < n; i++)
+		a->slope[i] += factor * b->slope[i];
+}
+
+static void multiply(struct value *a, const struct value *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		a->slope[i] = a->slope[i] * b->number + a->number * b->slope[i];
+	a->number *= b->number;
+}
+
+static void divide(struct value *a, const struct value *b, size_t n)
+{
+	long double quotient = a->number / b->number;
+
+	if (b->number == 0)
+		a->state = RULE_UNDEFINED;
+	for (size_t i = 0; i < n; i++)
+		a->slope[i] = (a->slope[i] - quotient * b->slope[i]) / b->number;
+	a->number = quotient;
+}
+
+static void combine(struct value *a, const struct value *b, enum operation operation, size_t n)
+{
+	if (a->state || b->state) {
+		a->state = a->state > b->state ? a->state : b->state;
+		return;
+	}
+	switch (operation) {
+	case ADD:
+		add(a, b, 1, n);
+		break;
+	case SUBTRACT:
+		add(a, b, -1, n);
+		break;
+	case MULTIPLY:
+		multiply(a, b, n);
+		break;
+	case DIVIDE:
+		divide(a, b, n);
+		break;
+	case MINIMUM:
+		if (b->number < a->number)
+			copy(a, b, n);
+		break;
+	default:
+		if (b->number > a->number)
+			copy(a, b, n);
+	}
+}
+
+static void push_name(struct evaluation *e, struct value *top, size_t name)
+{
+	size_t rule = e->rules->name[name].rule, event = e->event_of_name[name];
+
+	if (rule != NO_RULE) {
+		copy(top, &e->value[rule], e->n);
+	} else if (event == e->n) {
+		top->state = RULE_UNKNOWN;
+	} else {
+		top->number = e->mean[event];
+		top->slope[event] = 1;
+	}
+}
+
+static void push(struct evaluation *e, struct value *top, const struct step *step)
+{
+	top->state = RULE_VALUE;
+	top->number = step->number;
+	memset(top->slope, 0, e->n * sizeof(*top->slope));
+	if (step->operation == PUSH_NAME)
+		push_name(e, top, step->name);
+}
+
+static void negate(struct value *a, size_t n)
+{
+	a->number = -a->number;
+	for (size_t i = 0; i < n; i++)
+		a->slope[i] = -a->slope[i];
+}
+
+static void evaluate(struct evaluation *e, size_t rule)
+{
+	const struct rule *r = &e->rules->rule[rule];
+	struct value *top = e->stack;
+
+	for (const struct step *step = r->step; step < r->step + r->n_steps; step++) {
+		switch (step->operation) {
+		case PUSH_NUMBER:
+		case PUSH_NAME:
+			push(e, top++, step);
+			break;
+		case NEGATE:
+			negate(top - 1, e->n);
+			break;
+		default:
+			top--;
+			combine(top - 1, top, step->operation, e->n);
+		}
+	}
+	copy(&e->value[rule], e->stack, e->n);
+	if (e->value[rule].state == RULE_VALUE && !isfinite((double)e->value[rule].number))
+		e->value[rule].state = RULE_UNDEFINED;
+}
+
+static long double mean(const struct rule_event *event)
+{
+	long double sum = 0;
+
+	for (size_t i = 0; i < event->runs; i++)
+		sum += event->count[i];
+	return sum / event->runs;
+}
+
+/*
+ * The variance that the events of one pass add to that of the value: of the runs' linear
+ * approximations, so that what varies together is taken together.
+ */
+static long double variance_of_pass(const struct evaluation *e, const struct value *value,
+				    unsigned int pass, size_t runs)
+{
+	long double sum = 0;
+
+	for (size_t run = 0; run < runs; run++) {
+		long double deviation = 0;
+
+		for (size_t i = 0; i < e->n; i++)
+			if (e->event[i].pass == pass && value->slope[i] != 0)
+				deviation += value->slope[i] *
+					     (e->event[i].count[run] - e->mean[i]);
+		sum += deviation * deviation;
+	}
+	return sum / (runs - 1) / runs;
+}
+
+static bool first_of_pass(const struct evaluation *e, const struct value *value, size_t event)
+{
+	if (value->slope[event] == 0)
+		return false;
+	for (size_t i = 0; i < event; i++)
+		if (e->event[i].pass == e->event[event].pass && value->slope[i] != 0)
+			return false;
+	return true;
+}
+
+/* Degrees of freedom after Welch and Satterthwaite; with one pass these are its runs less one. */
+static void set_interval(const struct evaluation *e, const struct value *value, double confidence,
+			 struct rule_result *result)
+{
+	long double variance = 0, denominator = 0;
+	double half = 0;
+
+	for (size_t i = 0; i < e->n; i++) {
+		size_t runs = e->event[i].runs;
+		long double part;
+
+		if (!first_of_pass(e, value, i))
+			continue;
+		result->interval = runs > 1;
+		if (!result->interval)
+			return;
+		part = variance_of_pass(e, value, e->event[i].pass, runs);
+		variance += part;
+		denominator += part * part / (runs - 1);
+	}
+	if (denominator > 0)
+		half = student_t(confidence, (double)(variance * variance / denominator)) *
+		       (double)sqrtl(variance);
+	result->low = result->value - half;
+	result->high = result->value + half;
+}
+
+static struct rule_result result_of(const struct evaluation *e, size_t rule, double confidence)
+{
+	const struct value *value = &e->value[rule];
+	struct rule_result result = { .state = (unsigned int)value->state };
+
+	if (result.state == RULE_VALUE) {
+		result.value = result.low = result.high = (double)value->number;
+		set_interval(e, value, confidence, &result);
+	}
+	return result;
+}
+
+static size_t find_event(const struct rule_event *event, size_t n, const char *name)
+{
+	size_t i = 0;
+
+	while (i < n && strcmp(event[i].name, name) != 0)
+		i++;
+	return i < n && event[i].runs ? i : n;
+}
+
+void rules_evaluate(const struct rules *rules, const struct rule_event *event, size_t n,
+		    double confidence, struct rule_result *result)
+{
+	size_t depth = 0;
+	struct evaluation e = { .rules = rules, .event = event, .n = n };
+
+	for (size_t i = 0; i < rules->n; i++)
+		if (rules->rule[i].depth > depth)
+			depth = rules->rule[i].depth;
+	e.value = allocate_values(rules->n, n);
+	e.stack = allocate_values(depth, n);
+	e.mean = allocate(n, sizeof(*e.mean));
+	e.event_of_name = allocate(rules->n_names, sizeof(*e.event_of_name));
+	for (size_t i = 0; i < n; i++)
+		e.mean[i] = event[i].runs ? mean(&event[i]) : 0;
+	for (size_t i = 0; i < rules->n_names; i++)
+		e.event_of_name[i] = find_event(event, n, rules->name[i].text);
+	for (size_t i = 0; i < rules->n; i++)
+		evaluate(&e, rules->order[i]);
+	for (size_t i = 0; i < rules->n; i++)
+		result[i] = result_of(&e, i, confidence);
+	free(e.event_of_name);
+	free(e.mean);
+	free_values(e.stack);
+	free_values(e.value);
+}

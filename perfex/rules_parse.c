@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The notation of rules: a rule a line, '#' begins a comment. */
+#define _GNU_SOURCE
+#include "rules_internal.h"
+#include "perfex.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LETTERS		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+#define DIGITS		"0123456789"
+#define NAME_REST	LETTERS DIGITS ".:@"
+#define NUMBER_MAX	63	/* characters */
+
+enum token { END_OF_LINE, NUMBER, NAME, QUOTED_NAME, OPERATOR };
+
+struct parser {
+	const char *at, *end;		/* what is not read yet */
+	unsigned int line;
+	enum token token;
+	const char *text;		/* of the token; without the quotes of a name */
+	size_t length;
+	const char *token_end;		/* with quotes */
+	const char *last_end;		/* of the token before */
+	long double number;
+	locale_t locale;		/* a number has a point, whatever the user's own has */
+	unsigned int nesting;
+	size_t stack;
+	struct rules *rules;
+	size_t rule;
+	struct text_error *error;
+};
+
+__attribute__((format(printf, 2, 3))) static bool refuse(struct parser *p, const char *format, ...)
+{
+	va_list arguments;
+
+	p->error->line = p->line;
+	va_start(arguments, format);
+	vsnprintf(p->error->text, sizeof(p->error->text), format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+static bool is_one_of(char c, const char *set)
+{
+	return c && strchr(set, c);
+}
+
+static bool take_name(struct parser *p)
+{
+	p->token = NAME;
+	while (p->at < p->end && is_one_of(*p->at, NAME_REST))
+		p->at++;
+	return true;
+}
+
+static bool take_quoted_name(struct parser *p)
+{
+	char quote = *p->at++;
+
+	p->token = QUOTED_NAME;
+	p->text = p->at;
+	while (p->at < p->end && *p->at != quote) {
+		if ((unsigned char)*p->at < ' ' || *p->at == 0x7f)
+			break;
+		p->at++;
+	}
+	if (p->at == p->end || *p->at != quote)
+		return refuse(p, "a name in quotes does not end; write a second %c behind it",
+			      quote);
+	if (p->at == p->text)
+		return refuse(p, "there is nothing between the quotes; write the name of an event");
+	return true;
+}
+
+/* Takes more than can be a number, so that the whole of a name without quotes can be refused. */
+static bool take_number(struct parser *p)
+{
+	bool hexadecimal = p->end - p->at > 1 && (p->at[1] == 'x' || p->at[1] == 'X');
+	char number[NUMBER_MAX + 1];
+	char *end;
+
+	p->token = NUMBER;
+	while (p->at < p->end &&
+	       (is_one_of(*p->at, NAME_REST) ||
+		(is_one_of(*p->at, "+-") && !hexadecimal && is_one_of(p->at[-1], "eE"))))
+		p->at++;
+	p->length = (size_t)(p->at - p->text);
+	if (p->length > NUMBER_MAX)
+		return refuse(p, "a number of more than %d characters", NUMBER_MAX);
+	memcpy(number, p->text, p->length);
+	number[p->length] = '\0';
+	p->number = strtold_l(number, &end, p->locale);
+	if (*end)
+		return refuse(p, "'%s' is not a number; if it is the name of an event, write it in "
+			      "quotes", number);
+	if (isinf(p->number))
+		return refuse(p, "'%s' is too large for a number", number);
+	return true;
+}
+
+static bool unexpected_character(struct parser *p)
+{
+	unsigned char c = (unsigned char)*p->at;
+
+	if (c < ' ' || c >= 0x7f)
+		return refuse(p, "unexpected byte 0x%02x; write a name that contains it in quotes",
+			      c);
+	return refuse(p, "unexpected '%c'; write a name that contains it in quotes", c);
+}
+
+/* Does not go beyond the line. */
+static bool next_token(struct parser *p)
+{
+	bool good = true;
+
+	p->last_end = p->token_end;
+	while (p->at < p->end && is_one_of(*p->at, " \t\r"))
+		p->at++;
+	p->text = p->at;
+	if (p->at == p->end || *p->at == '\n' || *p->at == '#') {
+		p->token = END_OF_LINE;
+		p->length = 0;
+		return true;
+	}
+	if (is_one_of(*p->at, LETTERS)) {
+		good = take_name(p);
+	} else if (is_one_of(*p->at, "'\"")) {
+		good = take_quoted_name(p);
+	} else if (is_one_of(*p->at, DIGITS ".")) {
+		good = take_number(p);
+	} else if (is_one_of(*p->at, "+-*/(),=")) {
+		p->token = OPERATOR;
+		p->at++;
+	} else {
+		return unexpected_character(p);
+	}
+	p->length = (size_t)(p->at - p->text);
+	if (p->token == QUOTED_NAME && good)
+		p->at++;
+	p->token_end = p->at;
+	return good;
+}
+
+static bool at_operator(const struct parser *p, char c)
+{
+	return p->token == OPERATOR && *p->text == c;
+}
+
+static bool expected(struct parser *p, const char *what)
+{
+	if (p->token == END_OF_LINE)
+		return refuse(p, "expected %s, but the rule ends", what);
+	return refuse(p, "expected %s, not '%.*s'", what, (int)(p->length < 80 ? p->length : 80),
+		      p->text);
+}
+
+static void append(struct parser *p, struct step step)
+{
+	struct rule *rule = &p->rules->rule[p->rule];
+
+	rule_append_step(rule, step);
+	if (step.operation == PUSH_NUMBER || step.operation == PUSH_NAME)
+		p->stack++;
+	else if (step.operation != NEGATE)
+		p->stack--;
+	if (p->stack > rule->depth)
+		rule->depth = p->stack;
+}
+
+static bool parse_factor(struct parser *p);
+static bool parse_expression(struct parser *p);
+
+static const struct {
+	const char *name;
+	enum operation operation;
+} functions[] = {
+	{ "min", MINIMUM },
+	{ "max", MAXIMUM },
+};
+
+/* Behind the '(': two values at least. */
+static bool parse_arguments(struct parser *p, enum operation operation)
+{
+	if (!next_token(p) || !parse_expression(p))
+		return false;
+	if (!at_operator(p, ','))
+		return expected(p, "',' and a second value");
+	while (at_operator(p, ',')) {
+		if (!next_token(p) || !parse_expression(p))
+			return false;
+		append(p, (struct step){ .operation = operation });
+	}
+	if (!at_operator(p, ')'))
+		return expected(p, "',' or ')'");
+	return next_token(p);
+}
+
+static bool parse_name(struct parser *p)
+{
+	const char *text = p->text;
+	size_t length = p->length;
+	bool quoted = p->token == QUOTED_NAME;
+
+	if (!next_token(p))
+		return false;
+	if (quoted || !at_operator(p, '(')) {
+		append(p, (struct step){ .operation = PUSH_NAME,
+					 .name = rules_find_name(p->rules, text, length) });
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (strlen(functions[i].name) == length &&
+		    memcmp(functions[i].name, text, length) == 0)
+			return parse_arguments(p, functions[i].operation);
+	return refuse(p, "there is no function '%.*s'; there are min and max",
+		      (int)(length < 80 ? length : 80), text);
+}
+
+static bool parse_operand(struct parser *p)
+{
+	switch (p->token) {
+	case NUMBER:
+		append(p, (struct step){ .operation = PUSH_NUMBER, .number = p->number });
+		return next_token(p);
+	case NAME:
+	case QUOTED_NAME:
+		return parse_name(p);
+	default:
+		break;
+	}
+	if (at_operator(p, '-')) {
+		if (!next_token(p) || !parse_factor(p))
+			return false;
+		append(p, (struct step){ .operation = NEGATE });
+		return true;
+	}
+	if (!at_operator(p, '('))
+		return expected(p, "a number, the name of an event or of a rule, or '('");
+	if (!next_token(p) || !parse_expression(p))
+		return false;
+	if (!at_operator(p, ')'))
+		return expected(p, "')' or an operator");
+	return next_token(p);
+}
+
+/* Every way to nest goes through here. */
+static bool parse_factor(struct parser *p)
+{
+	bool good;
+
+	if (p->nesting == RULES_DEPTH)
+		return refuse(p, "more than %d parentheses and signs within each other; "
+			      "divide it into several rules", RULES_DEPTH);
+	p->nesting++;
+	good = parse_operand(p);
+	p->nesting--;
+	return good;
+}
+
+static bool parse_term(struct parser *p)
+{
+	if (!parse_factor(p))
+		return false;
+	while (at_operator(p, '*') || at_operator(p, '/')) {
+		enum operation operation = *p->text == '*' ? MULTIPLY : DIVIDE;
+
+		if (!next_token(p) || !parse_factor(p))
+			return false;
+		append(p, (struct step){ .operation = operation });
+	}
+	return true;
+}
+
+static bool parse_expression(struct parser *p)
+{
+	if (!parse_term(p))
+		return false;
+	while (at_operator(p, '+') || at_operator(p, '-')) {
+		enum operation operation = *p->text == '+' ? ADD : SUBTRACT;
+
+		if (!next_token(p) || !parse_term(p))
+			return false;
+		append(p, (struct step){ .operation = operation });
+	}
+	return true;
+}
+
+/* The name of the new rule; its '=' is the token now. */
+static bool parse_head(struct parser *p)
+{
+	const struct rule_name *name;
+	size_t i;
+
+	if (p->token != NAME && p->token != QUOTED_NAME)
+		return expected(p, "the name of a rule");
+	i = rules_find_name(p->rules, p->text, p->length);
+	name = &p->rules->name[i];
+	if (name->rule != NO_RULE)
+		return refuse(p, "there are two rules '%.80s'; give each its own name", name->text);
+	if (p->rules->n == RULES_MAX)
+		return refuse(p, "more than %d rules", RULES_MAX);
+	if (!next_token(p))
+		return false;
+	if (!at_operator(p, '='))
+		return expected(p, "'=' behind the name of the rule");
+	rules_append(p->rules, i, p->line);
+	p->rule = p->rules->n - 1;
+	return true;
+}
+
+static bool parse_rule(struct parser *p)
+{
+	struct rule *rule;
+	const char *start;
+
+	if (!parse_head(p) || !next_token(p))
+		return false;
+	start = p->token == QUOTED_NAME ? p->text - 1 : p->text;
+	p->stack = 0;
+	if (!parse_expression(p))
+		return false;
+	if (p->token != END_OF_LINE)
+		return expected(p, "an operator or the end of the line");
+	rule = &p->rules->rule[p->rule];
+	rule->definition = strndup(start, (size_t)(p->last_end - start));
+	if (!rule->definition)
+		fail("out of memory");
+	return true;
+}
+
+static bool parse_line(struct parser *p)
+{
+	if (!next_token(p) || (p->token != END_OF_LINE && !parse_rule(p)))
+		return false;
+	while (p->at < p->end && *p->at++ != '\n')
+		;
+	return true;
+}
+
+bool rules_add(struct rules *rules, const char *text, size_t length, struct text_error *error)
+{
+	struct parser parser = {
+		.at = text, .end = text + length, .rules = rules, .error = error,
+		.locale = newlocale(LC_ALL_MASK, "C", (locale_t)0),
+	};
+	bool good = true;
+
+	while (good && parser.at < parser.end) {
+		parser.line++;
+		good = parse_line(&parser);
+	}
+	freelocale(parser.locale);
+	return good;
+}

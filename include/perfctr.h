@@ -168,9 +168,22 @@ void perfctr_open_error(int error, char *text, size_t size);
 void perfctr_control_error(int error, const struct perfctr_control *c,
 			   const struct perfctr_pmu_info *info, char *text, size_t size);
 
+/* Counts of one moment, as perfctr_read_snapshot() takes them. */
+struct perfctr_snapshot {
+	uint64_t tsc;		/* virtual time stamp, in ticks */
+	uint64_t counter[PERFCTR_MAX_COUNTERS];	/* in occurrences; as many as were asked for */
+};
+
 /* The way on when a fast read was disturbed or the context is stopped. */
 uint64_t perfctr_read_pmc_slow(const struct perfctr_page *page, unsigned int i);
 uint64_t perfctr_read_tsc_slow(const struct perfctr_page *page);
+
+/*
+ * perfctr_read_stopped - if the context is stopped: its sums, of one moment, into *sums as for
+ * perfctr_read_snapshot(), and 1 returned.  0: it is started, *sums is of no use.
+ */
+int perfctr_read_stopped(const struct perfctr_page *page, unsigned int n,
+			 struct perfctr_snapshot *sums);
 
 #if defined(__x86_64__) || defined(__i386__)
 /*
@@ -179,34 +192,74 @@ uint64_t perfctr_read_tsc_slow(const struct perfctr_page *page);
  * middle changes the upper half of recheck: the halves are compared in one on x86-64, and either
  * of them alone is enough on i386, where a load of 64 bits is two and a switch may come between
  * them.  2^32 switches within these few instructions would go unnoticed.
+ *
+ * The memory clobbers keep the loads in their order, perfctr_recheck()'s behind them.  The halves are unsigned long because RDPMC and
+ * RDTSC clear the upper 32 bits of RAX and RDX: it saves the instruction that would do it again.
+ * RDPMC takes ECX alone of the ticket.
  */
-
-/*
- * One try; false when it was disturbed.  The memory clobber keeps the loads in their order.  The
- * halves are unsigned long because RDPMC and RDTSC clear the upper 32 bits of RAX and RDX: it saves
- * the instruction that would do it again.  RDPMC takes ECX alone of the ticket.
- */
-static inline int perfctr_try_pmc(const struct perfctr_page_counter *c, uint64_t *value)
+static inline uint64_t perfctr_sum_pmc(const struct perfctr_page_counter *c)
 {
-	uint64_t ticket = c->ticket, bias = c->bias;
 	unsigned long low, high;
 
 	__asm__ volatile("rdpmc"
 			 : "=a"(low), "=d"(high)
-			 : "c"((unsigned long)ticket)
+			 : "c"((unsigned long)(uint32_t)c->ticket)
 			 : "memory");
-	*value = bias + ((uint64_t)high << 32 | low);
+	return low + ((uint64_t)high << 32) + c->bias;
+}
+
+static inline uint64_t perfctr_sum_tsc(const struct perfctr_page_counter *c)
+{
+	unsigned long low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return low + ((uint64_t)high << 32) + c->bias;
+}
+
+static inline int perfctr_recheck(const struct perfctr_page_counter *c, uint64_t ticket)
+{
+	__asm__ volatile("" : : : "memory");
 	return c->recheck == ticket;
+}
+
+/* One try; false when it was disturbed. */
+static inline int perfctr_try_pmc(const struct perfctr_page_counter *c, uint64_t *value)
+{
+	uint64_t ticket = c->ticket;
+
+	*value = perfctr_sum_pmc(c);
+	return perfctr_recheck(c, ticket);
 }
 
 static inline int perfctr_try_tsc(const struct perfctr_page_counter *c, uint64_t *value)
 {
-	uint64_t ticket = c->ticket, bias = c->bias;
-	unsigned long low, high;
+	uint64_t ticket = c->ticket;
 
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
-	*value = bias + ((uint64_t)high << 32 | low);
-	return c->recheck == ticket;
+	*value = perfctr_sum_tsc(c);
+	return perfctr_recheck(c, ticket);
+}
+
+/*
+ * Of several reads that shall be of one moment, this one's ticket tells whether all went well: the
+ * kernel renews those of all counters at once, and the time stamp's never without them.
+ */
+static inline const struct perfctr_page_counter *perfctr_guard(const struct perfctr_page *page,
+								unsigned int n)
+{
+	return n ? &page->counter[0] : &page->tsc;
+}
+
+static inline int perfctr_try_snapshot(const struct perfctr_page *page, unsigned int n,
+				       struct perfctr_snapshot *snapshot)
+{
+	const struct perfctr_page_counter *guard = perfctr_guard(page, n);
+	uint64_t ticket = guard->ticket;
+
+	snapshot->tsc = perfctr_sum_tsc(&page->tsc);
+#pragma GCC unroll 8
+	for (unsigned int i = 0; i < n; i++)
+		snapshot->counter[i] = perfctr_sum_pmc(&page->counter[i]);
+	return perfctr_recheck(guard, ticket);
 }
 
 /*
@@ -232,6 +285,18 @@ static inline uint64_t perfctr_read_tsc(const struct perfctr_page *page)
 	if (__builtin_expect(perfctr_try_tsc(&page->tsc, &value), 1))
 		return value;
 	return perfctr_read_tsc_slow(page);
+}
+
+/*
+ * perfctr_read_snapshot - the virtual time stamp and counters 0 to n - 1 of the calling thread, with
+ * no switch of the thread between them, without a system call: 8 + 6 * n instructions on x86-64 when n is a constant of at most 8.  page, n: as for perfctr_read_pmc(); n may be 0.
+ */
+static inline void perfctr_read_snapshot(const struct perfctr_page *page, unsigned int n,
+					 struct perfctr_snapshot *snapshot)
+{
+	while (!__builtin_expect(perfctr_try_snapshot(page, n, snapshot), 1))
+		if (perfctr_read_stopped(page, n, snapshot))
+			return;
 }
 #endif
 

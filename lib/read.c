@@ -3,7 +3,6 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -27,41 +26,27 @@ int perfctr_next_record(const struct perfctr *p, struct perfctr_record *record)
 	return ioctl(p->fd, PERFCTR_IOC_RECORD, record);
 }
 
-/*
- * The sum of a context that is stopped; false when it is started.  Another thread may start it, or
- * change its control, meanwhile: seq tells.
- */
-static bool stopped_sum(const struct perfctr_page *page, const struct perfctr_page_counter *c,
-			uint64_t *sum)
-{
-	uint32_t seq, flags;
-
-	do {
-		seq = __atomic_load_n(&page->seq, __ATOMIC_ACQUIRE);
-		flags = __atomic_load_n(&page->flags, __ATOMIC_RELAXED);
-		*sum = *(const volatile __u64 *)&c->sum;
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while ((seq & 1) || __atomic_load_n(&page->seq, __ATOMIC_RELAXED) != seq);
-	return !(flags & PERFCTR_PAGE_STARTED);
-}
-
 uint64_t perfctr_read_pmc_slow(const struct perfctr_page *page, unsigned int i)
 {
 	const struct perfctr_page_counter *c = &page->counter[i];
+	struct perfctr_snapshot sums;
 	uint64_t value;
 
-	while (!perfctr_try_pmc(c, &value) && !stopped_sum(page, c, &value))
-		;
+	while (!perfctr_try_pmc(c, &value))
+		if (perfctr_read_stopped(page, i + 1, &sums))
+			return sums.counter[i];
 	return value;
 }
 
 uint64_t perfctr_read_tsc_slow(const struct perfctr_page *page)
 {
 	const struct perfctr_page_counter *c = &page->tsc;
+	struct perfctr_snapshot sums;
 	uint64_t value;
 
-	while (!perfctr_try_tsc(c, &value) && !stopped_sum(page, c, &value))
-		;
+	while (!perfctr_try_tsc(c, &value))
+		if (perfctr_read_stopped(page, 0, &sums))
+			return sums.tsc;
 	return value;
 }
 

@@ -106,6 +106,43 @@ static void read_tsc_monotone(const struct perfctr_page *page)
 	ck_assert_uint_le(last, sums(reader).tsc);
 }
 
+/*
+ * Counters 0 and 1 and fixed counter 0 count the same from the same instruction on: what they differ
+ * by is the way from one RDPMC to the next, 6 instructions, unless a snapshot is torn.
+ */
+static void read_snapshots_in_one_piece(const struct perfctr_page *page)
+{
+	struct perfctr_snapshot now, last;
+
+	perfctr_read_snapshot(page, 3, &last);
+	ck_assert_uint_eq(last.counter[1] - last.counter[0], 6);
+	for (int i = 1; i < READS; i++) {
+		perfctr_read_snapshot(page, 3, &now);
+		if (now.tsc < last.tsc || now.counter[0] <= last.counter[0] ||
+		    now.counter[1] != now.counter[0] + 6 || now.counter[2] != now.counter[1] + 6)
+			ck_abort_msg("snapshot %d: tsc %#llx, %#llx %#llx %#llx after tsc %#llx, %#llx",
+				     i, (unsigned long long)now.tsc,
+				     (unsigned long long)now.counter[0],
+				     (unsigned long long)now.counter[1],
+				     (unsigned long long)now.counter[2],
+				     (unsigned long long)last.tsc,
+				     (unsigned long long)last.counter[0]);
+		last = now;
+	}
+}
+
+#define ALIKE EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, USER(INSTRUCTIONS) }, \
+		     { PERFCTR_FIXED, USER(FIXED) })
+
+START_TEST(a_million_snapshots_under_preemption_and_migration_are_of_one_moment_each)
+{
+	struct perfctr *p = open_self(ALIKE);
+
+	read_under_disturbance(p, read_snapshots_in_one_piece);
+	perfctr_close(p);
+}
+END_TEST
+
 START_TEST(a_million_inline_counter_reads_under_preemption_and_migration_are_strictly_monotone)
 {
 	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
@@ -173,6 +210,22 @@ START_TEST(p1_reads_stay_exact_when_the_hardware_counter_crosses_a_power_of_two)
 }
 END_TEST
 
+START_TEST(snapshots_stay_in_one_piece_when_a_counter_is_set_back_before_it_wraps)
+{
+	struct perfctr *p = open_self(ALIKE);
+	uint64_t preset = (1ull << 47) - 4000000;
+
+	pin(0, 0);
+	ck_assert_int_eq(perfctr_stop(p), 0);
+	preset_counter_0(preset);
+	ck_assert_int_eq(perfctr_start(p), 0);
+	read_snapshots_in_one_piece(perfctr_page(p));
+	/* It has been: the others have counted the same from 0 on. */
+	ck_assert_uint_lt(rdpmc(0), preset);
+	perfctr_close(p);
+}
+END_TEST
+
 START_TEST(a_stopped_counter_reads_the_sum_of_the_kernel)
 {
 	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
@@ -183,6 +236,25 @@ START_TEST(a_stopped_counter_reads_the_sum_of_the_kernel)
 	ck_assert_uint_eq(perfctr_read_pmc(perfctr_page(p), 0), sums(p).counter[0]);
 	ck_assert_uint_eq(perfctr_read_tsc(perfctr_page(p)), sums(p).tsc);
 	ck_assert_uint_eq(perfctr_read_counter(p, 0), sums(p).counter[0]);
+	perfctr_close(p);
+}
+END_TEST
+
+START_TEST(a_stopped_snapshot_is_the_sums_of_the_kernel)
+{
+	struct perfctr *p = open_self(ALIKE);
+	struct perfctr_snapshot snapshot;
+	struct perfctr_counts counts;
+
+	spin(1000);
+	ck_assert_int_eq(perfctr_stop(p), 0);
+	spin(1000);
+	perfctr_read_snapshot(perfctr_page(p), 3, &snapshot);
+	counts = sums(p);
+	ck_assert_uint_gt(counts.counter[0], 1000);
+	ck_assert_uint_eq(snapshot.tsc, counts.tsc);
+	for (unsigned int i = 0; i < 3; i++)
+		ck_assert_uint_eq(snapshot.counter[i], counts.counter[i]);
 	perfctr_close(p);
 }
 END_TEST
@@ -226,6 +298,35 @@ __attribute__((noinline)) static uint64_t cost_with_read_tsc(const struct perfct
 	__asm__ volatile("" : : "r"(tsc));
 	return second - first;
 }
+
+__attribute__((noinline)) static uint64_t cost_with_snapshot(const struct perfctr_page *page,
+							     struct perfctr_snapshot *snapshot)
+{
+	uint64_t first = perfctr_read_pmc(page, 0);
+	uint64_t second;
+
+	perfctr_read_snapshot(page, 2, snapshot);
+	second = perfctr_read_pmc(page, 0);
+	return second - first;
+}
+
+START_TEST(an_inline_snapshot_of_two_counters_and_the_time_stamp_executes_20_instructions)
+{
+	struct perfctr *p = open_self(ALIKE);
+	uint64_t pmc = UINT64_MAX, both = UINT64_MAX;
+	struct perfctr_snapshot snapshot;
+
+	for (int i = 0; i < 100; i++) {
+		uint64_t a = cost_of_read_pmc(perfctr_page(p));
+		uint64_t b = cost_with_snapshot(perfctr_page(p), &snapshot);
+
+		pmc = a < pmc ? a : pmc;
+		both = b < both ? b : both;
+	}
+	ck_assert_uint_eq(both - pmc, 20);
+	perfctr_close(p);
+}
+END_TEST
 
 START_TEST(an_inline_read_executes_at_most_9_instructions)
 {
@@ -299,8 +400,12 @@ SUITE(read,
       a_million_inline_counter_reads_under_preemption_and_migration_are_strictly_monotone,
       a_million_inline_reads_of_the_fixed_counter_are_strictly_monotone,
       a_million_inline_time_stamp_reads_under_preemption_and_migration_are_monotone,
+      a_million_snapshots_under_preemption_and_migration_are_of_one_moment_each,
       p1_reads_stay_exact_when_the_hardware_counter_crosses_a_power_of_two,
+      snapshots_stay_in_one_piece_when_a_counter_is_set_back_before_it_wraps,
       a_stopped_counter_reads_the_sum_of_the_kernel,
+      a_stopped_snapshot_is_the_sums_of_the_kernel,
       stop_and_start_leave_out_what_was_between,
       an_inline_read_executes_at_most_9_instructions,
+      an_inline_snapshot_of_two_counters_and_the_time_stamp_executes_20_instructions,
       the_disassembly_of_an_inline_read_has_at_most_9_instructions)

@@ -94,6 +94,36 @@ START_TEST(a_sum_is_not_read_while_it_changes)
 }
 END_TEST
 
+START_TEST(a_disturbed_snapshot_is_taken_again)
+{
+	struct perfctr_snapshot snapshot;
+
+	page.flags = PERFCTR_PAGE_STARTED;
+	page.tsc.bias = 5000000000;
+	page.tsc.ticket = 7ull << 32;
+	page.tsc.recheck = 8ull << 32;
+	page.tsc.sum = 1;
+	after_50_ms(resume);
+	perfctr_read_snapshot(&page, 0, &snapshot);
+	ck_assert_uint_ge(snapshot.tsc, 7000000000);
+	ck_assert_uint_eq(page.tsc.bias, 7000000000);
+}
+END_TEST
+
+START_TEST(a_stopped_snapshot_is_not_read_while_it_changes)
+{
+	struct perfctr_snapshot snapshot;
+
+	page.flags = 0;
+	page.seq = 1;
+	page.tsc.recheck = ~page.tsc.ticket;
+	page.tsc.sum = 42;
+	after_50_ms(finish_fold);
+	perfctr_read_snapshot(&page, 0, &snapshot);
+	ck_assert_uint_eq(snapshot.tsc, 43);
+}
+END_TEST
+
 TCase *read_tests(void)
 {
 	TCase *tests = tcase_create("read");
@@ -102,5 +132,7 @@ TCase *read_tests(void)
 	tcase_add_test(tests, a_stopped_time_stamp_is_the_sum);
 	tcase_add_test(tests, a_disturbed_read_is_done_again);
 	tcase_add_test(tests, a_sum_is_not_read_while_it_changes);
+	tcase_add_test(tests, a_disturbed_snapshot_is_taken_again);
+	tcase_add_test(tests, a_stopped_snapshot_is_not_read_while_it_changes);
 	return tests;
 }

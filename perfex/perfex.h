@@ -59,6 +59,7 @@ struct subcommand {
 extern const struct subcommand *const default_subcommand;
 extern const struct subcommand run_subcommand;
 extern const struct subcommand info_subcommand;
+extern const struct subcommand diff_subcommand;
 
 const struct subcommand *find_subcommand(const char *name);
 void print_subcommands(void);

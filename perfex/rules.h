@@ -9,17 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "textfile.h"
 
 #define RULES_MAX	1000	/* rules at a time */
 #define RULES_DEPTH	64	/* parentheses and signs within each other */
 
 struct rules;
-
-/* What is wrong with a text, and in which line of it, from 1; 0: in none alone. */
-struct text_error {
-	unsigned int line;
-	char text[256];
-};
 
 struct rules *rules_new(void);
 void rules_free(struct rules *rules);
@@ -51,6 +46,7 @@ struct rule_result {
 	double value;			/* of the means over the runs */
 	double low, high;		/* both are the value where there is no interval */
 	bool interval;
+	double variance, degrees;	/* that the interval is made of */
 };
 
 /*

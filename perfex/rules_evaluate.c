@@ -229,9 +229,11 @@ static void set_interval(const struct evaluation *e, const struct value *value, 
 		variance += part;
 		denominator += part * part / (runs - 1);
 	}
-	if (denominator > 0)
-		half = student_t(confidence, (double)(variance * variance / denominator)) *
-		       (double)sqrtl(variance);
+	result->variance = (double)variance;
+	if (denominator > 0) {
+		result->degrees = (double)(variance * variance / denominator);
+		half = student_t(confidence, result->degrees) * (double)sqrtl(variance);
+	}
 	result->low = result->value - half;
 	result->high = result->value + half;
 }

@@ -7,6 +7,7 @@
 static const struct subcommand *const subcommands[] = {
 	&run_subcommand,
 	&info_subcommand,
+	&diff_subcommand,
 };
 
 const struct subcommand *const default_subcommand = &run_subcommand;

@@ -12,6 +12,8 @@ int main(void)
 	suite_add_tcase(suite, error_tests());
 	suite_add_tcase(suite, read_tests());
 	suite_add_tcase(suite, perfex_tests());
+	suite_add_tcase(suite, compare_tests());
+	suite_add_tcase(suite, diff_tests());
 	suite_add_tcase(suite, rules_tests());
 	suite_add_tcase(suite, student_tests());
 	runner = srunner_create(suite);

@@ -11,6 +11,8 @@ TCase *control_tests(void);
 TCase *error_tests(void);
 TCase *read_tests(void);
 TCase *perfex_tests(void);
+TCase *compare_tests(void);
+TCase *diff_tests(void);
 TCase *rules_tests(void);
 TCase *student_tests(void);
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "compare.h"
+#include "document_rules.h"
+#include "perfex.h"
+#include "student.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What Satterthwaite's formula adds up for one of the two. */
+static double share(const struct estimate *estimate, double variance)
+{
+	double part = estimate->variance / variance;
+
+	return part > 0 ? part * part / estimate->degrees : 0;
+}
+
+void compare_estimates(struct comparison *c, double confidence)
+{
+	double variance = c->a.variance + c->b.variance, half = 0, degrees;
+
+	if (!c->a.known || !c->b.known)
+		return;
+	c->difference = (double)(c->b.value - c->a.value);
+	c->repeated = c->a.repeated && c->b.repeated;
+	if (!c->repeated)
+		return;
+	if (variance > 0) {
+		degrees = 1 / (share(&c->a, variance) + share(&c->b, variance));
+		half = student_t(confidence, degrees) * sqrt(variance);
+		c->certainty = 1 - student_p(c->difference / sqrt(variance), degrees);
+	} else {
+		c->certainty = c->difference != 0;
+	}
+	c->low = c->difference - half;
+	c->high = c->difference + half;
+}
+
+static struct estimate estimate_event(const struct document_event *event)
+{
+	struct estimate estimate = { .known = event->runs > 0, .repeated = event->runs > 1 };
+	long double sum = 0, n = event->runs;
+
+	if (!estimate.known)
+		return estimate;
+	for (size_t i = 0; i < event->runs; i++)
+		sum += event->count[i];
+	estimate.value = sum / n;
+	estimate.degrees = (double)n - 1;
+	sum = 0;
+	for (size_t i = 0; i < event->runs; i++)
+		sum += (event->count[i] - estimate.value) * (event->count[i] - estimate.value);
+	if (estimate.repeated)
+		estimate.variance = (double)(sum / (n - 1) / n);
+	return estimate;
+}
+
+static struct estimate estimate_rule(const struct rule_result *result)
+{
+	return (struct estimate){
+		.known = result->state == RULE_VALUE,
+		.repeated = result->interval,
+		.value = result->value,
+		.variance = result->variance,
+		.degrees = result->degrees,
+	};
+}
+
+/* The same name may have been asked for more than once: the first belongs to the first. */
+static size_t place(const struct document *document, size_t event)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < event; i++)
+		n += strcmp(document->event[i].name, document->event[event].name) == 0;
+	return n;
+}
+
+static const struct document_event *find_event(const struct document *document, const char *name,
+					       size_t place)
+{
+	for (size_t i = 0; i < document->n; i++)
+		if (strcmp(document->event[i].name, name) == 0 && place-- == 0)
+			return &document->event[i];
+	return NULL;
+}
+
+static bool same_rings(const struct document_event *a, const struct document_event *b,
+		       struct text_error *error)
+{
+	if (!a->rings || !b->rings || strcmp(a->rings, b->rings) == 0)
+		return true;
+	snprintf(error->text, sizeof(error->text),
+		 "event '%.80s' counts the rings %.20s in the one and %.20s in the other; record "
+		 "both with the same", a->name, a->rings, b->rings);
+	return false;
+}
+
+static void *allocate(size_t n, size_t size)
+{
+	void *memory = calloc(n + 1, size);
+
+	if (!memory)
+		fail("out of memory");
+	return memory;
+}
+
+static bool compare_events(const struct document *a, const struct document *b, double confidence,
+			   struct comparisons *result, struct text_error *error)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		const struct document_event *event = &a->event[i];
+		const struct document_event *other = find_event(b, event->name, place(a, i));
+		struct comparison *comparison;
+
+		if (!other) {
+			result->only_a[result->n_only_a++] = event->name;
+			continue;
+		}
+		if (!same_rings(event, other, error))
+			return false;
+		comparison = &result->event[result->n_events++];
+		*comparison = (struct comparison){
+			.name = event->name, .rings = event->rings,
+			.a = estimate_event(event), .b = estimate_event(other),
+		};
+		compare_estimates(comparison, confidence);
+	}
+	for (size_t i = 0; i < b->n; i++)
+		if (!find_event(a, b->event[i].name, place(b, i)))
+			result->only_b[result->n_only_b++] = b->event[i].name;
+	return true;
+}
+
+static size_t find_rule(const struct document *document, const char *name)
+{
+	size_t i = 0;
+
+	while (i < document->n_rules && strcmp(document->rule[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+static bool same_definition(const struct document_rule *a, const struct document_rule *b,
+			    struct text_error *error)
+{
+	if (strcmp(a->definition, b->definition) == 0)
+		return true;
+	snprintf(error->text, sizeof(error->text),
+		 "rule '%.50s' is '%.50s' in the one and '%.50s' in the other; record both with "
+		 "the same rules", a->name, a->definition, b->definition);
+	return false;
+}
+
+static bool compare_rules(const struct document *a, const struct document *b, double confidence,
+			  struct comparisons *result, struct text_error *error)
+{
+	struct rule_result *value_a = document_evaluate(a, confidence, error);
+	struct rule_result *value_b = value_a ? document_evaluate(b, confidence, error) : NULL;
+	bool good = value_b;
+
+	for (size_t i = 0; good && i < a->n_rules; i++) {
+		size_t other = find_rule(b, a->rule[i].name);
+		struct comparison *comparison = &result->rule[result->n_rules];
+
+		if (other == b->n_rules) {
+			result->only_a[result->n_only_a++] = a->rule[i].name;
+			continue;
+		}
+		good = same_definition(&a->rule[i], &b->rule[other], error);
+		comparison->name = a->rule[i].name;
+		comparison->a = estimate_rule(&value_a[i]);
+		comparison->b = estimate_rule(&value_b[other]);
+		compare_estimates(comparison, confidence);
+		result->n_rules++;
+	}
+	for (size_t i = 0; good && i < b->n_rules; i++)
+		if (find_rule(a, b->rule[i].name) == a->n_rules)
+			result->only_b[result->n_only_b++] = b->rule[i].name;
+	free(value_a);
+	free(value_b);
+	return good;
+}
+
+/* The sums of a tree are the same whether its members are shown or not. */
+static bool is_tree(const struct document *document)
+{
+	return strcmp(document->view, "self") != 0;
+}
+
+bool compare(const struct document *a, const struct document *b, double confidence,
+	     struct comparisons *result, struct text_error *error)
+{
+	*result = (struct comparisons){
+		.event = allocate(a->n, sizeof(*result->event)),
+		.rule = allocate(a->n_rules, sizeof(*result->rule)),
+		.only_a = allocate(a->n + a->n_rules, sizeof(*result->only_a)),
+		.only_b = allocate(b->n + b->n_rules, sizeof(*result->only_b)),
+	};
+	error->line = 0;
+	if (is_tree(a) != is_tree(b)) {
+		snprintf(error->text, sizeof(error->text),
+			 "the %s counts all that the command created, the other its first thread "
+			 "alone; record both with --self or both without",
+			 is_tree(a) ? "first" : "second");
+		return false;
+	}
+	return compare_events(a, b, confidence, result, error) &&
+	       compare_rules(a, b, confidence, result, error);
+}
+
+void comparisons_free(struct comparisons *comparisons)
+{
+	free(comparisons->event);
+	free(comparisons->rule);
+	free(comparisons->only_a);
+	free(comparisons->only_b);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "diff.h"
+#include "perfex.h"
+
+#include <math.h>
+
+static void add(json_object *object, const char *key, json_object *value)
+{
+	if (json_object_object_add(object, key, value))
+		fail("out of memory");
+}
+
+static void add_string(json_object *object, const char *key, const char *string)
+{
+	add(object, key, json_object_new_string(string));
+}
+
+/* Whole numbers are written as such. */
+static void add_number(json_object *object, const char *key, long double number)
+{
+	if (isnan(number))
+		add(object, key, NULL);
+	else if (number >= 0 && number < 0x1p64L && number == floorl(number))
+		add(object, key, json_object_new_uint64((uint64_t)number));
+	else
+		add(object, key, json_object_new_double((double)number));
+}
+
+static void add_estimate(json_object *object, const char *key, const struct estimate *estimate)
+{
+	add_number(object, key, estimate->known ? estimate->value : (long double)NAN);
+}
+
+static json_object *comparison_json(const struct comparison *c)
+{
+	bool known = c->a.known && c->b.known;
+	json_object *object = json_object_new_object();
+
+	add_string(object, "name", c->name);
+	if (c->rings)
+		add_string(object, "rings", c->rings);
+	add_estimate(object, "a", &c->a);
+	add_estimate(object, "b", &c->b);
+	add_number(object, "difference", known ? c->difference : NAN);
+	add_number(object, "low", c->repeated ? c->low : NAN);
+	add_number(object, "high", c->repeated ? c->high : NAN);
+	add_number(object, "certainty", c->repeated ? 100 * c->certainty : NAN);
+	return object;
+}
+
+static void add_comparisons(json_object *object, const char *key, const struct comparison *c,
+			    size_t n)
+{
+	json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_array_add(array, comparison_json(&c[i]));
+	add(object, key, array);
+}
+
+static void add_names(json_object *object, const char *key, const char *const *name, size_t n)
+{
+	json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_array_add(array, json_object_new_string(name[i]));
+	add(object, key, array);
+}
+
+static void add_side(json_object *object, const char *key, const struct side *side)
+{
+	json_object *json = json_object_new_object();
+
+	add_string(json, "file", side->path);
+	add_string(json, "date", side->document->date);
+	add_string(json, "pmu", side->document->pmu);
+	add_string(json, "view", side->document->view);
+	add(json, "command",
+	    json_object_get(json_object_object_get(side->document->json, "command")));
+	add(object, key, json);
+}
+
+void diff_write_json(FILE *file, const struct diff *diff)
+{
+	const struct comparisons *comparisons = &diff->comparisons;
+	json_object *json = json_object_new_object();
+
+	add_string(json, "schema", "perfex-diff");
+	add_number(json, "version", 1);
+	add_string(json, "perfex", PERFCTR_VERSION);
+	add_number(json, "confidence", diff->confidence);
+	add_side(json, "a", &diff->a);
+	add_side(json, "b", &diff->b);
+	add_comparisons(json, "events", comparisons->event, comparisons->n_events);
+	add_comparisons(json, "derived", comparisons->rule, comparisons->n_rules);
+	add_names(json, "only_a", comparisons->only_a, comparisons->n_only_a);
+	add_names(json, "only_b", comparisons->only_b, comparisons->n_only_b);
+	fprintf(file, "%s\n", json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
+								   JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(json);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "diff.h"
+#include "table.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct column text_columns[] = {
+	{ "event", LEFT },	   { "rings", LEFT },	{ "A", RIGHT },	   { "B", RIGHT },
+	{ "difference", RIGHT }, { "%", RIGHT },	{ "low", RIGHT },  { "high", RIGHT },
+	{ "certainty", RIGHT },
+};
+
+static const struct column csv_columns[] = {
+	{ "event", LEFT },	   { "rings", LEFT },	{ "a", RIGHT },	   { "b", RIGHT },
+	{ "difference", RIGHT }, { "percent", RIGHT },	{ "low", RIGHT },  { "high", RIGHT },
+	{ "certainty_percent", RIGHT },
+};
+
+#define N_COLUMNS	(sizeof(text_columns) / sizeof(text_columns[0]))
+
+/* Never rounded up to a certainty that is not there. */
+static void add_certainty(struct table *table, double certainty)
+{
+	double percent = floor(certainty * 10000) / 100;
+
+	if (percent == 100 && certainty < 1)
+		percent = 99.99;
+	if (table->format == TABLE_CSV)
+		table_add_number(table, certainty * 100);
+	else
+		table_add(table, "%.2f %%", percent);
+}
+
+static void add_estimate(struct table *table, const struct estimate *estimate)
+{
+	table_add_number(table, estimate->known ? estimate->value : (long double)NAN);
+}
+
+static void add_percent(struct table *table, const struct comparison *c)
+{
+	double percent = 100 * c->difference / (double)fabsl(c->a.value);
+
+	if (c->a.value == 0)
+		table_add_number(table, (long double)NAN);
+	else if (table->format == TABLE_CSV)
+		table_add_number(table, percent);
+	else
+		table_add(table, "%+.2f", percent);
+}
+
+static void add_comparison(struct table *table, const struct comparison *c)
+{
+	size_t row_end = table->n_cells + N_COLUMNS;
+
+	table_add_text(table, c->name);
+	table_add_text(table, c->rings ? c->rings : "");
+	add_estimate(table, &c->a);
+	add_estimate(table, &c->b);
+	if (c->a.known && c->b.known) {
+		table_add_number(table, c->difference);
+		add_percent(table, c);
+	}
+	if (c->repeated) {
+		table_add_number(table, c->low);
+		table_add_number(table, c->high);
+		add_certainty(table, c->certainty);
+	}
+	while (table->n_cells < row_end)
+		table_add_number(table, (long double)NAN);
+}
+
+static void write_table(FILE *file, const struct diff *diff, enum table_format format)
+{
+	struct table table;
+
+	table_begin(&table, format, format == TABLE_CSV ? csv_columns : text_columns, N_COLUMNS);
+	for (size_t i = 0; i < diff->comparisons.n_events; i++)
+		add_comparison(&table, &diff->comparisons.event[i]);
+	for (size_t i = 0; i < diff->comparisons.n_rules; i++)
+		add_comparison(&table, &diff->comparisons.rule[i]);
+	table_end(&table, file);
+}
+
+void diff_write_csv(FILE *file, const struct diff *diff)
+{
+	write_table(file, diff, TABLE_CSV);
+}
+
+static void write_side(FILE *file, const char *letter, const struct side *side)
+{
+	char *command = document_command(side->document);
+
+	for (char *c = command; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	fprintf(file, "%s: %s: %s, %s: %s\n", letter, side->path, side->document->date,
+		side->document->pmu, command);
+	free(command);
+}
+
+static void write_names(FILE *file, const char *what, const char *const *name, size_t n)
+{
+	if (!n)
+		return;
+	fprintf(file, "%s", what);
+	for (size_t i = 0; i < n; i++)
+		fprintf(file, "%s%s", i ? ", " : " ", name[i]);
+	putc('\n', file);
+}
+
+static bool all_repeated(const struct comparisons *comparisons)
+{
+	for (size_t i = 0; i < comparisons->n_events; i++)
+		if (!comparisons->event[i].repeated)
+			return false;
+	return true;
+}
+
+void diff_write_text(FILE *file, const struct diff *diff)
+{
+	const struct comparisons *comparisons = &diff->comparisons;
+
+	write_side(file, "A", &diff->a);
+	write_side(file, "B", &diff->b);
+	write_table(file, diff, TABLE_TEXT);
+	write_names(file, "only in A:", comparisons->only_a, comparisons->n_only_a);
+	write_names(file, "only in B:", comparisons->only_b, comparisons->n_only_b);
+	fprintf(file, "low and high: %g %% interval of the difference; certainty: that there is "
+		"one\n", diff->confidence);
+	if (!all_repeated(comparisons))
+		fputs("a single run has no interval: record with perfex run -r N to have one\n",
+		      file);
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "document.h"
+#include "perfex.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REMEDY	"give a file that perfex run --json wrote"
+
+__attribute__((format(printf, 2, 3))) static bool refuse(struct text_error *error,
+							 const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(error->text, sizeof(error->text), format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+static void *allocate(size_t n, size_t size)
+{
+	void *memory = calloc(n + 1, size);
+
+	if (!memory)
+		fail("out of memory");
+	return memory;
+}
+
+static bool get(json_object *object, const char *key, enum json_type type, json_object **value,
+		struct text_error *error)
+{
+	if (json_object_is_type(object, json_type_object) &&
+	    json_object_object_get_ex(object, key, value) && json_object_is_type(*value, type))
+		return true;
+	return refuse(error, "'%s' is missing or no %s; " REMEDY, key, json_type_to_name(type));
+}
+
+static bool get_string(json_object *object, const char *key, const char **string,
+		       struct text_error *error)
+{
+	json_object *value;
+
+	if (!get(object, key, json_type_string, &value, error))
+		return false;
+	*string = json_object_get_string(value);
+	for (int i = 0; i < json_object_get_string_len(value); i++)
+		if ((unsigned char)(*string)[i] < ' ')
+			return refuse(error, "'%s' contains control characters; " REMEDY, key);
+	return true;
+}
+
+static bool get_unsigned(json_object *object, const char *key, unsigned int *number,
+			 struct text_error *error)
+{
+	json_object *value;
+
+	if (!get(object, key, json_type_int, &value, error))
+		return false;
+	if (json_object_get_int64(value) < 0 || json_object_get_int64(value) > UINT_MAX)
+		return refuse(error, "'%s' is negative or too large; " REMEDY, key);
+	*number = (unsigned int)json_object_get_int64(value);
+	return true;
+}
+
+static bool get_counts(json_object *object, struct document_event *event, struct text_error *error)
+{
+	json_object *counts, *count;
+
+	if (!get(object, "counts", json_type_array, &counts, error))
+		return false;
+	event->runs = json_object_array_length(counts);
+	event->count = allocate(event->runs, sizeof(*event->count));
+	for (size_t i = 0; i < event->runs; i++) {
+		count = json_object_array_get_idx(counts, i);
+		if (!json_object_is_type(count, json_type_int) ||
+		    json_object_get_int64(count) < 0)
+			return refuse(error, "one of the counts is no count; " REMEDY);
+		event->count[i] = json_object_get_uint64(count);
+	}
+	return true;
+}
+
+static bool get_event(json_object *object, struct document_event *event, struct text_error *error)
+{
+	return get_string(object, "name", &event->name, error) &&
+	       get_string(object, "rings", &event->rings, error) &&
+	       get_unsigned(object, "pass", &event->pass, error) &&
+	       get_counts(object, event, error);
+}
+
+/* Of the times, those that belong to the first pass: rules may combine them with its events. */
+static const char *const times[] = { "tsc", "elapsed_ns" };
+
+#define N_TIMES	(sizeof(times) / sizeof(times[0]))
+
+static bool get_times(struct document *document, struct text_error *error)
+{
+	json_object *time, *object;
+
+	if (!get(document->json, "time", json_type_object, &time, error))
+		return false;
+	for (size_t i = 0; i < N_TIMES; i++) {
+		struct document_event *event = &document->event[document->n++];
+
+		event->name = times[i];
+		if (!get(time, times[i], json_type_object, &object, error) ||
+		    !get_counts(object, event, error))
+			return false;
+	}
+	document->n_times = N_TIMES;
+	return true;
+}
+
+static bool get_events(struct document *document, struct text_error *error)
+{
+	json_object *events;
+	size_t n;
+
+	if (!get(document->json, "events", json_type_array, &events, error))
+		return false;
+	n = json_object_array_length(events);
+	document->event = allocate(N_TIMES + n, sizeof(*document->event));
+	if (!get_times(document, error))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!get_event(json_object_array_get_idx(events, i),
+			       &document->event[document->n++], error))
+			return false;
+	return true;
+}
+
+/* Events of one pass were counted in the same runs, and so were the times. */
+static bool check_runs(const struct document *document, struct text_error *error)
+{
+	if (document->event[0].runs != document->event[1].runs)
+		return refuse(error, "the times have different numbers of counts; " REMEDY);
+	for (size_t i = N_TIMES; i < document->n; i++)
+		for (size_t k = i + 1; k < document->n; k++)
+			if (document->event[i].pass == document->event[k].pass &&
+			    document->event[i].runs != document->event[k].runs)
+				return refuse(error, "events of one pass have different numbers of "
+						     "counts; " REMEDY);
+	return true;
+}
+
+static bool get_rules(struct document *document, struct text_error *error)
+{
+	json_object *rules;
+
+	if (!get(document->json, "derived", json_type_array, &rules, error))
+		return false;
+	document->rule = allocate(json_object_array_length(rules), sizeof(*document->rule));
+	for (size_t i = 0; i < json_object_array_length(rules); i++) {
+		json_object *object = json_object_array_get_idx(rules, i);
+		struct document_rule *rule = &document->rule[document->n_rules++];
+
+		if (!get_string(object, "name", &rule->name, error) ||
+		    !get_string(object, "definition", &rule->definition, error))
+			return false;
+	}
+	return true;
+}
+
+static bool get_command(const struct document *document, struct text_error *error)
+{
+	json_object *command;
+
+	if (!get(document->json, "command", json_type_array, &command, error))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(command); i++)
+		if (!json_object_is_type(json_object_array_get_idx(command, i), json_type_string))
+			return refuse(error, "'command' has what is no string; " REMEDY);
+	return true;
+}
+
+static bool get_passes(struct document *document, struct text_error *error)
+{
+	return get_unsigned(document->json, "passes", &document->passes, error) &&
+	       (document->passes || refuse(error, "'passes' is 0; " REMEDY));
+}
+
+static bool get_all(struct document *document, struct text_error *error)
+{
+	unsigned int version;
+
+	if (!get_unsigned(document->json, "version", &version, error))
+		return false;
+	if (version != 1)
+		return refuse(error, "it has version %u of the format, this perfex knows version "
+			      "1; use the perfex that wrote it", version);
+	return get_string(document->json, "view", &document->view, error) &&
+	       get_string(document->json, "pmu", &document->pmu, error) &&
+	       get_string(document->json, "date", &document->date, error) &&
+	       get_passes(document, error) && get_command(document, error) &&
+	       get_events(document, error) && check_runs(document, error) &&
+	       get_rules(document, error);
+}
+
+static bool has_schema(json_object *json, const char *name)
+{
+	json_object *schema;
+
+	return json_object_is_type(json, json_type_object) &&
+	       json_object_object_get_ex(json, "schema", &schema) &&
+	       json_object_is_type(schema, json_type_string) &&
+	       strcmp(json_object_get_string(schema), name) == 0;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* The recording stays, the intervals are let go. */
+static bool take_value(json_object *json, struct document *document, struct text_error *error)
+{
+	bool recording = has_schema(json, "perfex-run");
+
+	if (recording && !document->json) {
+		document->json = json;
+		return true;
+	}
+	if (!recording && has_schema(json, "perfex-interval")) {
+		json_object_put(json);
+		return true;
+	}
+	json_object_put(json);
+	return refuse(error, recording ? "there are two recordings in it; give a file with one" :
+			     "it is JSON, but no recording; " REMEDY);
+}
+
+static bool take_values(json_tokener *tokener, const char *text, size_t length,
+			struct document *document, struct text_error *error)
+{
+	for (;;) {
+		json_object *json;
+
+		while (length && is_blank(*text)) {
+			text++;
+			length--;
+		}
+		if (!length)
+			return document->json ||
+			       refuse(error, "there is no recording in it; " REMEDY);
+		json = json_tokener_parse_ex(tokener, text,
+					     length < INT_MAX ? (int)length : INT_MAX);
+		if (json_tokener_get_error(tokener) != json_tokener_success)
+			return refuse(error, "it is no complete JSON; " REMEDY);
+		text += json_tokener_get_parse_end(tokener);
+		length -= json_tokener_get_parse_end(tokener);
+		if (!take_value(json, document, error))
+			return false;
+	}
+}
+
+struct document *document_parse(const char *text, size_t length, struct text_error *error)
+{
+	struct document *document = allocate(1, sizeof(*document));
+	json_tokener *tokener = json_tokener_new();
+	bool good;
+
+	if (!tokener)
+		fail("out of memory");
+	error->line = 0;
+	good = take_values(tokener, text, length, document, error) && get_all(document, error);
+	json_tokener_free(tokener);
+	if (good)
+		return document;
+	document_free(document);
+	return NULL;
+}
+
+void document_free(struct document *document)
+{
+	if (!document)
+		return;
+	for (size_t i = 0; i < document->n; i++)
+		free(document->event[i].count);
+	free(document->event);
+	free(document->rule);
+	json_object_put(document->json);
+	free(document);
+}
+
+char *document_command(const struct document *document)
+{
+	json_object *command = json_object_object_get(document->json, "command");
+	FILE *file;
+	char *text;
+	size_t length;
+
+	file = open_memstream(&text, &length);
+	if (!file)
+		fail("out of memory");
+	for (size_t i = 0; i < json_object_array_length(command); i++)
+		fprintf(file, "%s%s", i ? " " : "",
+			json_object_get_string(json_object_array_get_idx(command, i)));
+	if (fclose(file))
+		fail("out of memory");
+	return text;
+}

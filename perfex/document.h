@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A recording that "perfex run --json" wrote: docs/perfex.schema.json. */
+#ifndef PERFEX_DOCUMENT_H
+#define PERFEX_DOCUMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <json-c/json.h>
+#include "textfile.h"
+
+struct document_event {
+	const char *name;
+	const char *rings;	/* NULL: of no ring, it is a time */
+	unsigned int pass;
+	uint64_t *count;
+	size_t runs;
+};
+
+struct document_rule {
+	const char *name, *definition;
+};
+
+/* Strings belong to the JSON. */
+struct document {
+	json_object *json;
+	const char *view, *pmu, *date;
+	unsigned int passes;	/* runs of the program for one repetition */
+	struct document_event *event;
+	size_t n;		/* of them, the times included: they are the first */
+	size_t n_times;
+	struct document_rule *rule;
+	size_t n_rules;
+};
+
+/*
+ * The one recording in a text, which may have intervals in front.  NULL: error says why.
+ * document_argv - the command, its arguments separated by blanks, for free().
+ */
+struct document *document_parse(const char *text, size_t length, struct text_error *error);
+void document_free(struct document *document);
+char *document_command(const struct document *document);
+
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "table.h"
+#include "perfex.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPACE_BETWEEN	2
+
+/* From here on whole numbers alone tell enough. */
+#define LARGE		100000
+
+static void in_c_locale(void (*print)(char *text, long double number), char *text,
+			long double number)
+{
+	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(c);
+
+	print(text, number);
+	uselocale(before);
+	freelocale(c);
+}
+
+static void print_exact(char *text, long double number)
+{
+	snprintf(text, NUMBER_TEXT, "%.17Lg", number);
+}
+
+void number_format(char text[NUMBER_TEXT], enum table_format format, long double number)
+{
+	if (isnan(number))
+		strcpy(text, format == TABLE_TEXT ? "-" : "");
+	else if (fabsl(number) < 0x1p64L && number == floorl(number))
+		snprintf(text, NUMBER_TEXT, "%.0Lf", number == 0 ? 0 : number);
+	else if (format == TABLE_CSV)
+		in_c_locale(print_exact, text, number);
+	else if (fabsl(number) >= LARGE && fabsl(number) < 0x1p64L)
+		snprintf(text, NUMBER_TEXT, "%.1Lf", number);
+	else
+		snprintf(text, NUMBER_TEXT, "%.6Lg", number);
+}
+
+void table_begin(struct table *table, enum table_format format, const struct column *column,
+		 size_t n_columns)
+{
+	*table = (struct table){ .format = format, .column = column, .n_columns = n_columns };
+	for (size_t i = 0; i < n_columns; i++)
+		table_add_text(table, column[i].title);
+}
+
+void table_add_text(struct table *table, const char *text)
+{
+	table_add(table, "%s", text);
+}
+
+void table_add_number(struct table *table, long double number)
+{
+	char text[NUMBER_TEXT];
+
+	number_format(text, table->format, number);
+	table_add_text(table, text);
+}
+
+void table_add(struct table *table, const char *format, ...)
+{
+	va_list arguments;
+	char **cell;
+
+	cell = reallocarray(table->cell, table->n_cells + 1, sizeof(*cell));
+	if (!cell)
+		fail("out of memory");
+	table->cell = cell;
+	va_start(arguments, format);
+	if (vasprintf(&cell[table->n_cells++], format, arguments) < 0)
+		fail("out of memory");
+	va_end(arguments);
+}
+
+/* In a line for people a control character could be anything. */
+static void make_printable(char *text)
+{
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+}
+
+/* Characters of UTF-8, which is all that a name may contain. */
+static int width_of(const char *text)
+{
+	int width = 0;
+
+	for (const char *c = text; *c; c++)
+		width += (*c & 0xc0) != 0x80;
+	return width;
+}
+
+static int column_width(const struct table *table, size_t column)
+{
+	int width = 0;
+
+	for (size_t i = column; i < table->n_cells; i += table->n_columns)
+		if (width_of(table->cell[i]) > width)
+			width = width_of(table->cell[i]);
+	return width;
+}
+
+static void print_text(const struct table *table, FILE *file)
+{
+	int *width = calloc(table->n_columns, sizeof(*width));
+
+	if (!width)
+		fail("out of memory");
+	for (size_t i = 0; i < table->n_cells; i++)
+		make_printable(table->cell[i]);
+	for (size_t i = 0; i < table->n_columns; i++)
+		width[i] = column_width(table, i);
+	for (size_t i = 0; i < table->n_cells; i++) {
+		size_t column = i % table->n_columns;
+		bool last = column == table->n_columns - 1;
+		bool left = table->column[column].side == LEFT;
+		int space = width[column] - width_of(table->cell[i]);
+
+		fprintf(file, "%*s%s", left ? 0 : space, "", table->cell[i]);
+		if (last)
+			putc('\n', file);
+		else
+			fprintf(file, "%*s", SPACE_BETWEEN + (left ? space : 0), "");
+	}
+	free(width);
+}
+
+static void print_csv_cell(const char *text, FILE *file)
+{
+	if (!text[strcspn(text, "\",\r\n")]) {
+		fputs(text, file);
+		return;
+	}
+	putc('"', file);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', file);
+		putc(*text, file);
+	}
+	putc('"', file);
+}
+
+static void print_csv(const struct table *table, FILE *file)
+{
+	for (size_t i = 0; i < table->n_cells; i++) {
+		print_csv_cell(table->cell[i], file);
+		fputs((i + 1) % table->n_columns ? "," : "\r\n", file);
+	}
+}
+
+void table_end(struct table *table, FILE *file)
+{
+	if (table->format == TABLE_CSV)
+		print_csv(table, file);
+	else
+		print_text(table, file);
+	for (size_t i = 0; i < table->n_cells; i++)
+		free(table->cell[i]);
+	free(table->cell);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "textfile.h"
+#include "perfex.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define READ_SIZE	65536
+
+char *textfile_read(const char *path, size_t *length)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+	char *text = NULL;
+	ssize_t n;
+
+	if (fd < 0)
+		return NULL;
+	*length = 0;
+	do {
+		text = realloc(text, *length + READ_SIZE + 1);
+		if (!text)
+			fail("out of memory");
+		n = read(fd, text + *length, READ_SIZE);
+		if (n < 0 && errno != EINTR)
+			error = errno;
+		if (n > 0)
+			*length += (size_t)n;
+	} while (n > 0 || (n < 0 && !error));
+	close(fd);
+	text[*length] = '\0';
+	if (!error)
+		return text;
+	free(text);
+	errno = error;
+	return NULL;
+}
+
+void textfile_fail(const char *path, const struct text_error *error)
+{
+	if (error->line)
+		fail("'%s', line %u: %s", path, error->line, error->text);
+	fail("'%s': %s", path, error->text);
+}

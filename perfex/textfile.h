@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Texts that perfex reads: rules, experiments, recordings. */
+#ifndef PERFEX_TEXTFILE_H
+#define PERFEX_TEXTFILE_H
+
+#include <stddef.h>
+
+/* What is wrong with a text, and in which line of it, from 1; 0: in none alone. */
+struct text_error {
+	unsigned int line;
+	char text[256];
+};
+
+/* The whole file, for free(), with a NUL behind its length; NULL with errno set. */
+char *textfile_read(const char *path, size_t *length);
+
+/* Ends perfex with one line that names the file, the line and what is wrong. */
+__attribute__((noreturn)) void textfile_fail(const char *path, const struct text_error *error);
+
+#endif

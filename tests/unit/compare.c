@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Recordings that are read and compared; Welch's test against published examples. */
+#include "unit.h"
+#include "mutate.h"
+#include "recordings.h"
+#include "../../perfex/compare.h"
+#include "../../perfex/document_rules.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct document *parse(const char *text)
+{
+	struct text_error error;
+	struct document *document = document_parse(text, strlen(text), &error);
+
+	ck_assert_msg(document, "%s", error.text);
+	return document;
+}
+
+static const char whole[] = INTERVAL RECORDING("tree", "2", "10,20,11,21", "1,2,3,4",
+	EVENT("cycles", "user", "0", "18446744073709551615,3")
+	"," EVENT("instructions", "user+kernel", "1", "5,7"), RULE("cpi", "cycles / instructions"));
+
+START_TEST(a_recording_is_read_exactly)
+{
+	struct document *document = parse(whole);
+	char *command = document_command(document);
+
+	ck_assert_str_eq(command, "loop 1000");
+	ck_assert_str_eq(document->view, "tree");
+	ck_assert_uint_eq(document->n_times, 2);
+	ck_assert_uint_eq(document->n, 4);
+	ck_assert_str_eq(document->event[0].name, "tsc");
+	ck_assert_uint_eq(document->event[0].runs, 4);
+	ck_assert_uint_eq(document->event[1].count[3], 4);
+	ck_assert_str_eq(document->event[2].name, "cycles");
+	ck_assert_uint_eq(document->event[2].count[0], UINT64_MAX);
+	ck_assert_str_eq(document->event[3].rings, "user+kernel");
+	ck_assert_uint_eq(document->event[3].pass, 1);
+	ck_assert_uint_eq(document->n_rules, 1);
+	ck_assert_str_eq(document->rule[0].definition, "cycles / instructions");
+	free(command);
+	document_free(document);
+}
+END_TEST
+
+#define PLAIN(events, rules)	RECORDING("tree", "1", "10,20", "1,2", events, rules)
+#define REMEDY	"; give a file that perfex run --json wrote"
+
+static const struct {
+	const char *text, *error;
+} unreadable[] = {
+	{ "", "there is no recording in it" REMEDY },
+	{ " \n", "there is no recording in it" REMEDY },
+	{ INTERVAL, "there is no recording in it" REMEDY },
+	{ "perfex", "it is no complete JSON" REMEDY },
+	{ "{\"schema\":\"perfex-run\"", "it is no complete JSON" REMEDY },
+	{ "[]", "it is JSON, but no recording" REMEDY },
+	{ "{\"schema\":7}", "it is JSON, but no recording" REMEDY },
+	{ PLAIN("", "") PLAIN("", ""), "there are two recordings in it; give a file with one" },
+	{ "{\"schema\":\"perfex-run\"}", "'version' is missing or no int" REMEDY },
+	{ "{\"schema\":\"perfex-run\",\"version\":2}",
+	  "it has version 2 of the format, this perfex knows version 1; use the perfex that wrote "
+	  "it" },
+	{ RECORDING("tree", "0", "1", "1", "", ""), "'passes' is 0" REMEDY },
+	{ RECORDING("tree", "-1", "1", "1", "", ""), "'passes' is negative or too large" REMEDY },
+	{ RECORDING("tr\\u0000ee", "1", "1", "1", "", ""),
+	  "'view' contains control characters" REMEDY },
+	{ RECORDING("tree", "1", "1,2", "1", "", ""),
+	  "the times have different numbers of counts" REMEDY },
+	{ PLAIN(EVENT("a", "user", "0", "1,-2"), ""), "one of the counts is no count" REMEDY },
+	{ PLAIN(EVENT("a", "user", "0", "1,\\\"2\\\""), ""), "it is no complete JSON" REMEDY },
+	{ PLAIN(EVENT("a", "user", "0", "1,2.5"), ""), "one of the counts is no count" REMEDY },
+	{ PLAIN(EVENT("a", "user", "0", "1") "," EVENT("b", "user", "0", "1,2"), ""),
+	  "events of one pass have different numbers of counts" REMEDY },
+	{ PLAIN("7", ""), "'name' is missing or no string" REMEDY },
+	{ PLAIN("", "{}"), "'name' is missing or no string" REMEDY },
+	{ PLAIN("", "{\"name\":\"a\"}"), "'definition' is missing or no string" REMEDY },
+};
+
+START_TEST(what_is_no_recording_is_refused)
+{
+	struct text_error error;
+
+	const char *text = unreadable[_i].text;
+
+	ck_assert_ptr_null(document_parse(text, strlen(text), &error));
+	ck_assert_str_eq(error.text, unreadable[_i].error);
+}
+END_TEST
+
+/*
+ * The three examples of the article "Welch's t-test" of Wikipedia, which are those of Ruxton (2006)
+ * and have been computed many times; here as counts, times 10.
+ */
+static const struct {
+	const char *a, *b;
+	double t, degrees, p;
+} published[] = {
+	{ "275,210,190,236,170,179,169,201,219,226,231,196,190,217,214",
+	  "271,220,208,234,234,235,258,220,248,202,219,221,229,205,244", -2.46, 25.0, 0.021 },
+	{ "172,209,226,181,217,214,235,242,147,218",
+	  "215,228,210,230,216,236,225,207,234,218,207,217,215,225,236,215,225,235,215,218",
+	  -1.57, 9.9, 0.149 },
+	{ "198,204,196,178,185,189,183,189,195,220",
+	  "282,266,201,233,252,221,177,276,206,137,232,175,206,180,239,216,243,204,240,132",
+	  -2.22, 24.5, 0.036 },
+};
+
+static struct document *parse_counts(const char *counts)
+{
+	char text[4096];
+
+	snprintf(text, sizeof(text), RECORDING("tree", "1", "", "",
+					       EVENT("a", "user", "0", "%s"), ""), counts);
+	return parse(text);
+}
+
+static double variance_of_mean(const struct document_event *event)
+{
+	double sum = 0, squares = 0, n = (double)event->runs;
+
+	for (size_t i = 0; i < event->runs; i++) {
+		sum += (double)event->count[i];
+		squares += (double)event->count[i] * (double)event->count[i];
+	}
+	return (squares - sum * sum / n) / (n - 1) / n;
+}
+
+START_TEST(welch_is_as_published)
+{
+	struct document *a = parse_counts(published[_i].a), *b = parse_counts(published[_i].b);
+	double va = variance_of_mean(&a->event[2]), vb = variance_of_mean(&b->event[2]);
+	double na = (double)a->event[2].runs, nb = (double)b->event[2].runs, t, degrees;
+	struct comparisons comparisons;
+	struct text_error error;
+
+	ck_assert(compare(a, b, 0.95, &comparisons, &error));
+	ck_assert_uint_eq(comparisons.n_events, 3);
+	t = -comparisons.event[2].difference / sqrt(va + vb);
+	degrees = (va + vb) * (va + vb) / (va * va / (na - 1) + vb * vb / (nb - 1));
+	ck_assert_double_eq_tol(t, published[_i].t, 0.005);
+	ck_assert_double_eq_tol(degrees, published[_i].degrees, 0.05);
+	ck_assert_double_eq_tol(1 - comparisons.event[2].certainty, published[_i].p, 0.0005);
+	/* The interval with the certainty of the test just reaches 0. */
+	comparisons_free(&comparisons);
+	ck_assert(compare(a, b, 1 - published[_i].p, &comparisons, &error));
+	ck_assert_double_eq_tol(comparisons.event[2].low, 0, 0.1);
+	comparisons_free(&comparisons);
+	document_free(a);
+	document_free(b);
+}
+END_TEST
+
+/* Without the strings of the documents. */
+static struct comparison compare_texts(const char *first, const char *second, size_t i, bool rule)
+{
+	struct document *a = parse(first), *b = parse(second);
+	struct comparisons comparisons;
+	struct comparison result;
+	struct text_error error;
+
+	ck_assert_msg(compare(a, b, 0.95, &comparisons, &error), "%s", error.text);
+	result = rule ? comparisons.rule[i] : comparisons.event[i];
+	result.name = result.rings = NULL;
+	comparisons_free(&comparisons);
+	document_free(a);
+	document_free(b);
+	return result;
+}
+
+static const struct {
+	const char *a, *b;
+	bool repeated;
+	double difference, certainty;
+} exact[] = {
+	{ "5", "7", false, 2, 0 },
+	{ "5,5", "7", false, 2, 0 },
+	{ "5", "7,8", false, 2.5, 0 },
+	{ "5,5", "5,5,5", true, 0, 0 },
+	{ "5,5", "4,4", true, -1, 1 },
+	{ "18446744073709551615,18446744073709551615", "18446744073709551614,18446744073709551614",
+	  true, -1, 1 },
+};
+
+START_TEST(without_variation_a_difference_is_certain)
+{
+	struct document *a = parse_counts(exact[_i].a), *b = parse_counts(exact[_i].b);
+	struct comparisons comparisons;
+	struct text_error error;
+
+	ck_assert(compare(a, b, 0.99, &comparisons, &error));
+	ck_assert_int_eq(comparisons.event[2].repeated, exact[_i].repeated);
+	ck_assert_double_eq(comparisons.event[2].difference, exact[_i].difference);
+	ck_assert_double_eq(comparisons.event[2].certainty, exact[_i].certainty);
+	if (exact[_i].repeated) {
+		ck_assert_double_eq(comparisons.event[2].low, exact[_i].difference);
+		ck_assert_double_eq(comparisons.event[2].high, exact[_i].difference);
+	}
+	comparisons_free(&comparisons);
+	document_free(a);
+	document_free(b);
+}
+END_TEST
+
+#define PAIR(cycles, instructions) \
+	PLAIN(EVENT("c", "user", "0", cycles) "," EVENT("i", "user", "0", instructions), \
+	      RULE("cpi", "c / i"))
+
+/* The quotients of a run do not vary, though cycles and instructions do. */
+START_TEST(rules_are_compared_too)
+{
+	struct comparison cpi = compare_texts(PAIR("20,40", "10,20"), PAIR("60,30", "20,10"), 0,
+					      true);
+
+	ck_assert_double_eq((double)cpi.a.value, 2);
+	ck_assert_double_eq((double)cpi.b.value, 3);
+	ck_assert_double_eq(cpi.difference, 1);
+	ck_assert(cpi.repeated);
+	ck_assert_double_eq_tol(cpi.low, 1, 1e-9);
+	ck_assert_double_eq_tol(cpi.high, 1, 1e-9);
+
+	cpi = compare_texts(PAIR("20,40", "0,0"), PAIR("60,30", "20,10"), 0, true);
+	ck_assert(!cpi.a.known && cpi.b.known && !cpi.repeated);
+}
+END_TEST
+
+/* What was counted in pass 0 and the time of pass 0: 30 / 10 and 60 / 20. */
+START_TEST(a_rule_takes_the_time_of_the_first_pass)
+{
+	static const char text[] =
+		RECORDING("tree", "2", "30,5,60,7", "1,2,3,4", EVENT("a", "user", "0", "10,20") ","
+			  EVENT("b", "user", "1", "1,1"), RULE("r", "tsc / a"));
+	struct comparison rule = compare_texts(text, text, 0, true);
+
+	ck_assert_double_eq((double)rule.a.value, 3);
+	ck_assert_double_eq(rule.high, 0);
+}
+END_TEST
+
+START_TEST(events_are_found_by_name_and_place)
+{
+	static const char first[] =
+		PLAIN(EVENT("x", "user", "0", "1,1") "," EVENT("y", "user", "0", "2,2") ","
+		      EVENT("x", "kernel", "0", "3,3") "," EVENT("z", "user", "0", "9,9"),
+		      RULE("only", "x"));
+	static const char second[] =
+		PLAIN(EVENT("y", "user", "0", "20,20") "," EVENT("x", "user", "0", "10,10") ","
+		      EVENT("x", "kernel", "0", "30,30") "," EVENT("x", "user", "0", "1,1"), "");
+	struct document *a = parse(first), *b = parse(second);
+	struct comparisons comparisons;
+	struct text_error error;
+
+	ck_assert(compare(a, b, 0.95, &comparisons, &error));
+	ck_assert_uint_eq(comparisons.n_events, 5);
+	ck_assert_double_eq((double)comparisons.event[2].b.value, 10);
+	ck_assert_double_eq((double)comparisons.event[3].b.value, 20);
+	ck_assert_double_eq((double)comparisons.event[4].b.value, 30);
+	ck_assert_uint_eq(comparisons.n_only_a, 2);
+	ck_assert_str_eq(comparisons.only_a[0], "z");
+	ck_assert_str_eq(comparisons.only_a[1], "only");
+	ck_assert_uint_eq(comparisons.n_only_b, 1);
+	ck_assert_str_eq(comparisons.only_b[0], "x");
+	comparisons_free(&comparisons);
+	document_free(a);
+	document_free(b);
+}
+END_TEST
+
+#define VIEW(view)	RECORDING(view, "1", "1", "1", "", "")
+
+static const struct {
+	const char *a, *b, *error;
+} incomparable[] = {
+	{ VIEW("tree"), VIEW("self"),
+	  "the first counts all that the command created, the other its first thread alone; "
+	  "record both with --self or both without" },
+	{ VIEW("self"), VIEW("per-thread"),
+	  "the second counts all that the command created, the other its first thread alone; "
+	  "record both with --self or both without" },
+	{ PLAIN(EVENT("x", "user", "0", "1"), ""), PLAIN(EVENT("x", "user+kernel", "0", "1"), ""),
+	  "event 'x' counts the rings user in the one and user+kernel in the other; record both "
+	  "with the same" },
+	{ PLAIN("", RULE("r", "tsc")), PLAIN("", RULE("r", "tsc / 2")),
+	  "rule 'r' is 'tsc' in the one and 'tsc / 2' in the other; record both with the same "
+	  "rules" },
+	{ PLAIN("", RULE("r", "tsc *")), PLAIN("", RULE("r", "tsc")),
+	  "expected a number, the name of an event or of a rule, or '(', but the rule ends" },
+};
+
+START_TEST(what_counts_different_things_is_not_compared)
+{
+	struct document *a = parse(incomparable[_i].a), *b = parse(incomparable[_i].b);
+	struct comparisons comparisons;
+	struct text_error error;
+
+	ck_assert(!compare(a, b, 0.95, &comparisons, &error));
+	ck_assert_str_eq(error.text, incomparable[_i].error);
+	ck_assert_uint_eq(error.line, 0);
+	comparisons_free(&comparisons);
+	document_free(a);
+	document_free(b);
+}
+END_TEST
+
+START_TEST(views_of_a_tree_are_the_same_sums)
+{
+	compare_texts(VIEW("tree"), VIEW("per-process"), 0, false);
+	compare_texts(VIEW("per-thread"), VIEW("tree"), 0, false);
+}
+END_TEST
+
+START_TEST(damaged_recordings_are_refused_with_one_line_or_compared)
+{
+	uint64_t seed = 77 + (uint64_t)_i;
+	struct document *intact = parse(whole);
+
+	for (int n = 0; n < 3000; n++) {
+		struct text_error error = { 0 };
+		struct comparisons comparisons;
+		struct document *document;
+		size_t length;
+		char *mutant = mutate(&seed, whole, &length);
+
+		document = document_parse(mutant, length, &error);
+		if (document) {
+			compare(intact, document, 0.95, &comparisons, &error);
+			comparisons_free(&comparisons);
+		} else {
+			ck_assert(error.text[0]);
+		}
+		ck_assert(!strchr(error.text, '\n'));
+		document_free(document);
+		free(mutant);
+	}
+	document_free(intact);
+}
+END_TEST
+
+TCase *compare_tests(void)
+{
+	TCase *tests = tcase_create("compare");
+
+	tcase_add_test(tests, a_recording_is_read_exactly);
+	tcase_add_loop_test(tests, what_is_no_recording_is_refused, 0, ARRAY_SIZE(unreadable));
+	tcase_add_loop_test(tests, welch_is_as_published, 0, ARRAY_SIZE(published));
+	tcase_add_loop_test(tests, without_variation_a_difference_is_certain, 0, ARRAY_SIZE(exact));
+	tcase_add_test(tests, rules_are_compared_too);
+	tcase_add_test(tests, a_rule_takes_the_time_of_the_first_pass);
+	tcase_add_test(tests, events_are_found_by_name_and_place);
+	tcase_add_loop_test(tests, what_counts_different_things_is_not_compared, 0,
+			    ARRAY_SIZE(incomparable));
+	tcase_add_test(tests, views_of_a_tree_are_the_same_sums);
+	tcase_add_loop_test(tests, damaged_recordings_are_refused_with_one_line_or_compared, 0, 4);
+	return tests;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex diff as a command: what it writes, character by character, and what it refuses. */
+#include "unit.h"
+#include "command.h"
+#include "recordings.h"
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * cycles: means 10 and 13, variances of a run 4 and 4, so t = 3 / sqrt(8 / 3) with 4 degrees of
+ * freedom, for which P(|T| > t) = 0.140066 by the closed form; t(0.95, 4) = 2.776445 and
+ * t(0.99, 4) = 4.604095 times sqrt(8 / 3) are half the intervals.
+ */
+#define HALF_95	4.533915871
+#define HALF_99	7.518455441
+#define CERTAINTY	85.99340151
+#define SIDE(cycles) \
+	RECORDING("tree", "1", cycles, "7,7,7", \
+		  EVENT("cycles", "user+kernel", "0", cycles) "," \
+		  EVENT("a,\\\"b\\\"", "user", "0", "4,4,4"), RULE("per", "cycles / 4"))
+
+static void write_sides(void)
+{
+	enter_directory();
+	write_text("a.json", SIDE("8,10,12"));
+	write_text("b.json", INTERVAL SIDE("11,13,15"));
+	write_text("one.json", RECORDING("tree", "1", "8", "7",
+					 EVENT("cycles", "user+kernel", "0", "8"), ""));
+	write_text("kernel.json", RECORDING("tree", "1", "8", "7",
+					    EVENT("cycles", "kernel", "0", "8"), ""));
+	write_text("self.json", RECORDING("self", "1", "8", "7", "", ""));
+	write_text("text", "no recording\n");
+}
+
+static void expect(struct command_result result, const char *out)
+{
+	ck_assert_str_eq(result.err, "");
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_str_eq(result.out, out);
+}
+
+static const char table[] =
+	"A: a.json: 2026-11-20T09:00:00Z, Intel architectural PerfMon v2: loop 1000\n"
+	"B: b.json: 2026-11-20T09:00:00Z, Intel architectural PerfMon v2: loop 1000\n"
+	"event       rings          A     B  difference       %        low     high  certainty\n"
+	"tsc                       10    13           3  +30.00   -1.53392  7.53392    85.99 %\n"
+	"elapsed_ns                 7     7           0   +0.00          0        0     0.00 %\n"
+	"cycles      user+kernel   10    13           3  +30.00   -1.53392  7.53392    85.99 %\n"
+	"a,\"b\"       user           4     4           0   +0.00          0        0     0.00 %\n"
+	"per                      2.5  3.25        0.75  +30.00  -0.383479  1.88348    85.99 %\n"
+	"low and high: 95 % interval of the difference; certainty: that there is one\n";
+
+START_TEST(text_is_a_table)
+{
+	expect(PERFEX("diff", "a.json", "b.json"), table);
+}
+END_TEST
+
+START_TEST(a_single_run_has_no_interval_and_it_says_so)
+{
+	expect(PERFEX("diff", "a.json", "one.json"),
+	       "A: a.json: 2026-11-20T09:00:00Z, Intel architectural PerfMon v2: loop 1000\n"
+	       "B: one.json: 2026-11-20T09:00:00Z, Intel architectural PerfMon v2: loop 1000\n"
+	       "event       rings         A  B  difference       %  low  high  certainty\n"
+	       "tsc                      10  8          -2  -20.00    -     -          -\n"
+	       "elapsed_ns                7  7           0   +0.00    -     -          -\n"
+	       "cycles      user+kernel  10  8          -2  -20.00    -     -          -\n"
+	       "only in A: a,\"b\", per\n"
+	       "low and high: 95 % interval of the difference; certainty: that there is one\n"
+	       "a single run has no interval: record with perfex run -r N to have one\n");
+}
+END_TEST
+
+/* Cell number column of line number row, read as RFC 4180 has it. */
+static const char *csv_cell(const char *text, int row, int column)
+{
+	static char cell[256];
+	size_t length = 0;
+	bool quoted = false;
+
+	for (; *text && (row || column || quoted || !strchr(",\r", *text)); text++) {
+		if (*text == '"') {
+			if (quoted && text[1] == '"' && !row && !column)
+				cell[length++] = *text++;
+			else
+				quoted = !quoted;
+		} else if (!quoted && *text == '\n') {
+			row--;
+		} else if (!quoted && *text == ',') {
+			column -= !row;
+		} else if (!row && !column) {
+			cell[length++] = *text;
+		}
+	}
+	cell[length] = '\0';
+	return cell;
+}
+
+START_TEST(csv_can_be_read)
+{
+	static const char *const titles[] = {
+		"event", "rings", "a", "b", "difference", "percent", "low", "high",
+		"certainty_percent",
+	};
+	struct command_result result = PERFEX("diff", "--csv", "--confidence", "99", "a.json",
+					      "b.json");
+	static const double cycles[] = {
+		10, 13, 3, 30, 3 - HALF_99, 3 + HALF_99, CERTAINTY,
+	};
+
+	ck_assert_int_eq(result.status, 0);
+	for (int i = 0; i < 9; i++)
+		ck_assert_str_eq(csv_cell(result.out, 0, i), titles[i]);
+	ck_assert_str_eq(csv_cell(result.out, 3, 0), "cycles");
+	ck_assert_str_eq(csv_cell(result.out, 3, 1), "user+kernel");
+	for (int i = 0; i < 7; i++)
+		ck_assert_double_eq_tol(atof(csv_cell(result.out, 3, 2 + i)), cycles[i], 1e-6);
+	ck_assert_str_eq(csv_cell(result.out, 4, 0), "a,\"b\"");
+	ck_assert_str_eq(csv_cell(result.out, 4, 2), "4");
+	ck_assert_str_eq(csv_cell(result.out, 5, 0), "per");
+	result = PERFEX("diff", "--csv", "a.json", "one.json");
+	ck_assert_str_eq(csv_cell(result.out, 3, 4), "-2");
+	ck_assert_str_eq(csv_cell(result.out, 3, 8), "");
+}
+END_TEST
+
+static double number(json_object *object, const char *key)
+{
+	json_object *value;
+
+	ck_assert(json_object_object_get_ex(object, key, &value));
+	ck_assert(json_object_is_type(value, json_type_int) ||
+		  json_object_is_type(value, json_type_double));
+	return json_object_get_double(value);
+}
+
+START_TEST(json_can_be_read)
+{
+	struct command_result result = PERFEX("diff", "--json", "a.json", "b.json");
+	json_object *json = json_tokener_parse(result.out), *events, *cycles, *per;
+
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_ptr_nonnull(json);
+	events = json_object_object_get(json, "events");
+	ck_assert_uint_eq(json_object_array_length(events), 4);
+	cycles = json_object_array_get_idx(events, 2);
+	ck_assert_str_eq(json_object_get_string(json_object_object_get(cycles, "name")), "cycles");
+	ck_assert_double_eq(number(cycles, "a"), 10);
+	ck_assert_double_eq(number(cycles, "b"), 13);
+	ck_assert_double_eq_tol(number(cycles, "low"), 3 - HALF_95, 1e-6);
+	ck_assert_double_eq_tol(number(cycles, "high"), 3 + HALF_95, 1e-6);
+	ck_assert_double_eq_tol(number(cycles, "certainty"), CERTAINTY, 1e-6);
+	per = json_object_array_get_idx(json_object_object_get(json, "derived"), 0);
+	ck_assert_double_eq_tol(number(per, "difference"), 0.75, 1e-12);
+	json_object_put(json);
+}
+END_TEST
+
+static const struct {
+	const char *arguments[8], *err;
+} refused[] = {
+	{ { "diff" }, "perfex: perfex diff takes two recordings, not 0; see perfex diff --help\n" },
+	{ { "diff", "a.json", "b.json", "one.json" },
+	  "perfex: perfex diff takes two recordings, not 3; see perfex diff --help\n" },
+	{ { "diff", "a.json", "missing" },
+	  "perfex: cannot read 'missing': No such file or directory\n" },
+	{ { "diff", "a.json", "/" }, "perfex: cannot read '/': Is a directory\n" },
+	{ { "diff", "text", "a.json" },
+	  "perfex: 'text': it is no complete JSON; give a file that perfex run --json wrote\n" },
+	{ { "diff", "--csv", "--json", "a.json", "b.json" },
+	  "perfex: --csv and --json exclude each other; give one\n" },
+	{ { "diff", "--confidence=100", "a.json", "b.json" },
+	  "perfex: '100' is no confidence; give per cent between 0 and 100, like 95\n" },
+	{ { "diff", "--confidence", "nan", "a.json", "b.json" },
+	  "perfex: 'nan' is no confidence; give per cent between 0 and 100, like 95\n" },
+	{ { "diff", "one.json", "kernel.json" },
+	  "perfex: 'one.json' and 'kernel.json': event 'cycles' counts the rings user+kernel in "
+	  "the one and kernel in the other; record both with the same\n" },
+	{ { "diff", "self.json", "a.json" },
+	  "perfex: 'self.json' and 'a.json': the second counts all that the command created, the "
+	  "other its first thread alone; record both with --self or both without\n" },
+};
+
+START_TEST(diff_refuses_with_one_line)
+{
+	struct command_result result = run_perfex(refused[_i].arguments);
+
+	ck_assert_str_eq(result.err, refused[_i].err);
+	ck_assert_str_eq(result.out, "");
+	ck_assert_int_eq(result.status, 125);
+}
+END_TEST
+
+TCase *diff_tests(void)
+{
+	TCase *tests = tcase_create("diff");
+
+	tcase_add_checked_fixture(tests, write_sides, leave_directory);
+	tcase_add_test(tests, text_is_a_table);
+	tcase_add_test(tests, a_single_run_has_no_interval_and_it_says_so);
+	tcase_add_test(tests, csv_can_be_read);
+	tcase_add_test(tests, json_can_be_read);
+	tcase_add_loop_test(tests, diff_refuses_with_one_line, 0, ARRAY_SIZE(refused));
+	return tests;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Recordings as texts, made of parts, for the tests of what reads them. */
+#ifndef RECORDINGS_H
+#define RECORDINGS_H
+
+#define COUNTS(counts)	"\"counts\":[" counts "],\"mean\":null,\"stddev\":null,\"low\":null," \
+	"\"high\":null,\"min\":null,\"max\":null"
+#define EVENT(name, rings, pass, counts) \
+	"{\"name\":\"" name "\",\"evntsel\":\"0x4100c0\",\"evntsel2\":\"0x0\",\"counter\":0," \
+	"\"rings\":\"" rings "\",\"pass\":" pass "," COUNTS(counts) "}"
+#define RULE(name, definition) \
+	"{\"name\":\"" name "\",\"definition\":\"" definition "\",\"mean\":null,\"low\":null," \
+	"\"high\":null,\"why\":\"0/0\"}"
+#define RECORDING(view, passes, tsc, elapsed, events, rules) \
+	"{\"schema\":\"perfex-run\",\"version\":1,\"command\":[\"loop\",\"1000\"]," \
+	"\"directory\":\"/\",\"date\":\"2026-11-20T09:00:00Z\",\"perfex\":\"0.1.0\"," \
+	"\"pmu\":\"Intel architectural PerfMon v2\",\"view\":\"" view "\",\"confidence\":95," \
+	"\"warmup\":0,\"passes\":" passes ",\"runs\":1,\"exit_status\":0,\"signal\":null," \
+	"\"time\":{\"tsc\":{" COUNTS(tsc) "},\"tsc_khz\":1,\"elapsed_ns\":{" COUNTS(elapsed) "}}," \
+	"\"events\":[" events "],\"derived\":[" rules "],\"members\":[],\"intervals\":0," \
+	"\"consistent\":true,\"running\":0,\"lost\":0}\n"
+#define INTERVAL \
+	"{\"schema\":\"perfex-interval\",\"version\":1,\"run\":0,\"pass\":0," \
+	"\"time_ns\":5,\"tsc\":7,\"events\":[]}\n"
+
+#endif

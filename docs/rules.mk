@@ -16,6 +16,8 @@ install-docs:
 				ln -s $${page##*/} $$directory/$$name.$$section; \
 		done; \
 	done
+	install -d $(DESTDIR)$(PREFIX)/share/perfctr
+	install -m 644 docs/*.schema.json $(DESTDIR)$(PREFIX)/share/perfctr
 
 .PHONY: check-docs
 check-docs: $(PERFEX)

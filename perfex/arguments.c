@@ -85,6 +85,8 @@ static void print_option(const struct option_rule *rule)
 	const char *line = rule->help;
 	int length;
 
+	if (!line)
+		return;
 	if (rule->letter)
 		length = printf("  -%c, --%s", rule->letter, rule->name);
 	else

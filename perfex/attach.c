@@ -4,7 +4,7 @@
  * so that a thread that has one already has it from somebody else.
  */
 #define _GNU_SOURCE
-#include "perfex.h"
+#include "run.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * program: at that stop the counters are started, then it is let go for good.
  */
 #define _GNU_SOURCE
-#include "perfex.h"
+#include "run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* In the child: waits for the word, executes, and tells why if that fails. */
-static void run_child(int go, int failure, char **argv, const sigset_t *mask)
+static void run_child(int go, int failure, char **argv, const struct watch *watch)
 {
 	ssize_t ignored;
 	char byte;
@@ -26,7 +26,9 @@ static void run_child(int go, int failure, char **argv, const sigset_t *mask)
 
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (watch->ignored_children)
+		signal(SIGCHLD, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &watch->before, NULL);
 	execvp(argv[0], argv);
 	error = errno;
 	ignored = write(failure, &error, sizeof(error));
@@ -34,39 +36,67 @@ static void run_child(int go, int failure, char **argv, const sigset_t *mask)
 	_exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
+static void release(struct command *command)
+{
+	if (command->process >= 0)
+		close(command->process);
+	if (command->go >= 0)
+		close(command->go);
+	if (command->failure >= 0)
+		close(command->failure);
+	*command = (struct command){ .process = -1, .go = -1, .failure = -1 };
+}
+
+void command_kill(struct command *command)
+{
+	if (command->pid) {
+		kill(command->pid, SIGKILL);
+		while (waitpid(command->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	release(command);
+}
+
+static bool refuse(struct command *command, const char *what)
+{
+	complain("cannot %s: %m", what);
+	command_kill(command);
+	return false;
+}
+
 /* Makes the child, which waits. */
-void command_fork(struct command *command, char **argv, const sigset_t *mask)
+bool command_fork(struct command *command, char **argv, const struct watch *watch)
 {
 	int go[2], failure[2];
 
-	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failure, O_CLOEXEC) < 0)
-		fail("cannot make a pipe: %m");
+	*command = (struct command){ .process = -1, .go = -1, .failure = -1 };
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return refuse(command, "make a pipe");
+	if (pipe2(failure, O_CLOEXEC) < 0) {
+		close(go[0]);
+		close(go[1]);
+		return refuse(command, "make a pipe");
+	}
 	command->pid = fork();
-	if (command->pid < 0)
-		fail("cannot fork: %m");
 	if (command->pid == 0) {
 		close(go[1]);
 		close(failure[0]);
-		run_child(go[0], failure[1], argv, mask);
+		run_child(go[0], failure[1], argv, watch);
 	}
 	close(go[0]);
 	close(failure[1]);
 	command->go = go[1];
 	command->failure = failure[0];
-
-	/* The terminal's ^C and ^\ are for the command; perfex stays to report. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	/* Not ignored, as perfex's parent may have left it: the kernel would reap the child. */
-	signal(SIGCHLD, SIG_DFL);
+	if (command->pid < 0) {
+		command->pid = 0;
+		return refuse(command, "fork");
+	}
 
 	command->process = pidfd_open(command->pid, 0);
 	if (command->process < 0 ||
-	    ptrace(PTRACE_SEIZE, command->pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0) {
-		complain("cannot trace the command: %m");
-		command_kill(command);
-		exit(EXIT_PERFEX);
-	}
+	    ptrace(PTRACE_SEIZE, command->pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0)
+		return refuse(command, "trace the command");
+	return true;
 }
 
 static bool at_exec(int wait_status)
@@ -89,8 +119,10 @@ static void pass_stop(pid_t pid, int wait_status)
 int command_exec(struct command *command)
 {
 	int status, error;
+	bool known;
 
 	close(command->go);
+	command->go = -1;
 	for (;;) {
 		if (waitpid(command->pid, &status, 0) < 0) {
 			if (errno == EINTR)
@@ -103,7 +135,9 @@ int command_exec(struct command *command)
 			break;
 		pass_stop(command->pid, status);
 	}
-	if (read(command->failure, &error, sizeof(error)) != sizeof(error))
+	known = read(command->failure, &error, sizeof(error)) == sizeof(error);
+	release(command);
+	if (!known)
 		return exit_as(status);
 	errno = error;
 	if (error == ENOENT)
@@ -125,16 +159,15 @@ int command_wait(struct command *command)
 	while (waitpid(command->pid, &status, 0) < 0)
 		if (errno != EINTR)
 			fail("cannot wait for the command: %m");
+	release(command);
 	return status;
 }
 
-void command_kill(struct command *command)
+/* Enough: the command shall end, a stopped one too. */
+void command_end(struct command *command)
 {
-	if (!command->pid)
-		return;
-	kill(command->pid, SIGKILL);
-	while (waitpid(command->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	kill(command->pid, SIGTERM);
+	kill(command->pid, SIGCONT);
 }
 
 /* perfex ends as the command did: of the same signal, but with no core of its own. */

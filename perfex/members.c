@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "perfex.h"
+#define _GNU_SOURCE
+#include "run.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <search.h>
 #include <stdlib.h>
@@ -9,6 +11,30 @@
 void members_begin(struct members *members, enum view view)
 {
 	*members = (struct members){ .view = view, .last = &members->first };
+}
+
+static void ignore(void *node)
+{
+	(void)node;
+}
+
+/* The numbers of processes that have ended mean others in the next run. */
+void members_next_run(struct members *members, unsigned int run, unsigned int pass)
+{
+	tdestroy(members->by_process, ignore);
+	members->by_process = NULL;
+	members->run = run;
+	members->pass = pass;
+}
+
+void members_free(struct members *members)
+{
+	members_next_run(members, 0, 0);
+	for (struct member *member = members->first, *next; member; member = next) {
+		next = member->next;
+		free(member);
+	}
+	members_begin(members, members->view);
 }
 
 bool members_wanted(const struct members *members)
@@ -22,7 +48,9 @@ static struct member *append(struct members *members, const struct perfctr_recor
 
 	if (!member)
 		fail("out of memory");
-	*member = (struct member){ .record = *record };
+	*member = (struct member){
+		.record = *record, .run = members->run, .pass = members->pass,
+	};
 	*members->last = member;
 	members->last = &member->next;
 	members->n++;
@@ -113,4 +141,13 @@ void members_add_running(struct members *members, const struct threads *threads,
 		read_name(running.comm, sizeof(running.comm), pid, thread->tid);
 		add(members, &running);
 	}
+}
+
+/* A name is the program's own choice: one line it shall stay. */
+void member_name(const struct member *member, char *name, size_t size)
+{
+	snprintf(name, size, "%.*s", (int)sizeof(member->record.comm), member->record.comm);
+	for (char *c = name; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
 }

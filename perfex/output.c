@@ -1,119 +1,200 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "perfex.h"
+#include "run.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EVNTSEL_USR	(1u << 16)
-#define EVNTSEL_OS	(1u << 17)
-
 static int open_for_writing(struct output *output)
 {
-	int fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (output->append ? O_APPEND : 0);
+	int fd = open(output->path, flags);
 
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
 	output->created = true;
-	return open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_CREAT, 0666);
+	return open(output->path, flags | O_CREAT, 0666);
+}
+
+/* A pipe's reader must see the end when perfex ends, not when all that the command made does. */
+static bool take_descriptor(struct output *output, int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	output->fd = fd;
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
+		complain("descriptor %d is not open for writing; open it, as in: perfex "
+			 "--log-fd=%d .. %d>FILE", fd, fd, fd);
+		return false;
+	}
+	if (fd > STDERR_FILENO)
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+	return true;
+}
+
+/* By the user's locale, and for a terminal alone: what programs read stays the same everywhere. */
+static void choose_style(struct output *output)
+{
+	const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	if (!isatty(output->fd) || output->format != &text_format)
+		return;
+	setlocale(LC_CTYPE, "");
+	setlocale(LC_NUMERIC, "");
+	output->style.grouping = true;
+	output->style.plus_minus = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	output->style.colour = (!no_colour || !*no_colour) && terminal && strcmp(terminal, "dumb");
 }
 
 /* Nothing in an old file is touched yet: the command may still turn out not to exist. */
-bool output_open(struct output *output, const char *path)
+bool output_open(struct output *output, const struct options *options)
 {
-	int fd;
-
-	*output = (struct output){ .path = path, .file = stderr };
-	if (!path)
-		return true;
-	fd = open_for_writing(output);
-	output->file = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!output->file)
-		complain("cannot write '%s': %m", path);
-	return output->file;
+	*output = (struct output){
+		.format = options->format, .path = options->output, .append = options->append,
+	};
+	if (!output->path) {
+		if (!take_descriptor(output, (int)options->log_fd))
+			return false;
+	} else {
+		output->fd = open_for_writing(output);
+		if (output->fd < 0) {
+			complain("cannot write '%s': %m", output->path);
+			return false;
+		}
+	}
+	choose_style(output);
+	return true;
 }
 
-/* The command is about to run: an old file's contents go. */
-void output_begin(struct output *output)
+static off_t regular_size(int fd)
 {
 	struct stat status;
 
-	if (output->path && fstat(fileno(output->file), &status) == 0 && S_ISREG(status.st_mode) &&
-	    ftruncate(fileno(output->file), 0) < 0)
+	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? status.st_size : -1;
+}
+
+static bool write_all(int fd, const char *text, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, text, size);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0) {
+			text += n;
+			size -= (size_t)n;
+		}
+	}
+	return true;
+}
+
+/* All or, of a file, nothing. */
+static void put(struct output *output, const char *text, size_t size)
+{
+	off_t before = output->path ? regular_size(output->fd) : -1;
+
+	if (output->broken || write_all(output->fd, text, size))
+		return;
+	output->broken = true;
+	if (output->path)
+		complain("cannot write '%s': %m; the counts will follow here", output->path);
+	else
+		complain("cannot write descriptor %d: %m", output->fd);
+	if (before >= 0 && ftruncate(output->fd, before) < 0)
+		complain("an unfinished line is left in '%s': %m", output->path);
+}
+
+/* A text under way to the output. */
+struct text {
+	FILE *file;
+	char *text;
+	size_t size;
+};
+
+static FILE *open_text(struct text *text)
+{
+	text->file = open_memstream(&text->text, &text->size);
+	if (!text->file)
+		fail("out of memory");
+	return text->file;
+}
+
+static void close_text(struct text *text)
+{
+	if (fclose(text->file))
+		fail("out of memory");
+}
+
+/* A command is about to run: an old file's contents go. */
+static void begin(struct output *output)
+{
+	struct text text;
+
+	output->begun = true;
+	if (output->path && !output->append && regular_size(output->fd) > 0 &&
+	    ftruncate(output->fd, 0) < 0)
 		complain("cannot empty '%s': %m", output->path);
+	if (!output->format->head || (output->append && regular_size(output->fd) > 0))
+		return;
+	output->format->head(open_text(&text));
+	close_text(&text);
+	put(output, text.text, text.size);
+	free(text.text);
 }
 
 void output_discard(struct output *output)
 {
-	if (output->created)
+	if (output->created && !output->begun)
 		unlink(output->path);
 }
 
-static const char *ring_name(uint64_t evntsel)
+void output_run(struct output *output, const struct recording *recording,
+		const struct interval *interval)
 {
-	switch (evntsel & (EVNTSEL_USR | EVNTSEL_OS)) {
-	case EVNTSEL_USR:
-		return "user";
-	case EVNTSEL_OS:
-		return "kernel";
-	case EVNTSEL_USR | EVNTSEL_OS:
-		return "user+kernel";
+	struct text text;
+
+	if (!output->begun)
+		begin(output);
+	if (!output->format->begin || !recording->options->interval_ms)
+		return;
+	output->format->begin(open_text(&text), recording, interval);
+	close_text(&text);
+	put(output, text.text, text.size);
+	free(text.text);
+}
+
+void output_interval(struct output *output, struct recording *recording,
+		     const struct interval *interval)
+{
+	struct text text;
+
+	output->format->interval(open_text(&text), &output->style, recording, interval);
+	close_text(&text);
+	put(output, text.text, text.size);
+	free(text.text);
+	recording->intervals += !output->broken;
+}
+
+/* False: it is not where it should be. */
+bool output_recording(struct output *output, const struct recording *recording)
+{
+	struct text text;
+
+	output->format->recording(open_text(&text), &output->style, recording);
+	close_text(&text);
+	put(output, text.text, text.size);
+	if (output->path && close(output->fd) < 0 && !output->broken) {
+		output->broken = true;
+		complain("cannot write '%s': %m; the counts follow", output->path);
 	}
-	return "none";
-}
-
-static void print_number(FILE *file, const char *what, unsigned long long number, const char *note)
-{
-	fprintf(file, "%-24s %20llu%s%s\n", what, number, *note ? "  " : "", note);
-}
-
-static void print_counts(FILE *file, const struct perfctr_control *control,
-			 const struct perfctr_counts *counts)
-{
-	char name[PERFCTR_EVENT_TEXT];
-
-	print_number(file, "tsc", counts->tsc, "");
-	for (uint32_t i = 0; i < control->n_events; i++) {
-		perfctr_event_format(&control->event[i], name, sizeof(name));
-		print_number(file, name, counts->counter[i], ring_name(control->event[i].evntsel));
-	}
-}
-
-/* A name is the program's own choice: one line it shall stay. */
-static void print_member(FILE *file, const struct perfctr_record *record, bool thread)
-{
-	char name[sizeof(record->comm)];
-
-	memcpy(name, record->comm, sizeof(name));
-	name[sizeof(name) - 1] = '\0';
-	for (char *c = name; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = '?';
-	if (thread)
-		print_number(file, "tid", (unsigned int)record->tid, name);
-	print_number(file, "pid", (unsigned int)record->tgid, thread ? "" : name);
-}
-
-void output_counts(struct output *output, const struct perfctr_control *control,
-		   const struct members *members, const struct perfctr_counts *total)
-{
-	bool threads = members->view == PER_THREAD;
-	FILE *file = output->file;
-
-	for (const struct member *member = members->first; member; member = member->next) {
-		print_member(file, &member->record, threads);
-		print_counts(file, control, &member->record.counts);
-	}
-	if (members_wanted(members))
-		print_number(file, "total", members->n, threads ? "threads" : "processes");
-	print_counts(file, control, total);
-	if (total->members)
-		print_number(file, "members", total->members, "");
-	if (members->lost)
-		print_number(file, "lost", members->lost, "");
-	if (fflush(file) || ferror(file) || (output->path && fclose(file)))
-		fail("cannot write '%s': %m", output->path ? output->path : "standard error");
+	/* Where standard error itself is broken there is nothing left to try. */
+	if (output->broken)
+		write_all(STDERR_FILENO, text.text, text.size);
+	free(text.text);
+	return !output->broken;
 }

@@ -1,159 +1,183 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "perfex.h"
+#include "run.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
 
-static uint32_t control_flags(enum view view)
+struct session {
+	const struct options *options;
+	struct recording recording;
+	struct members discarded;	/* of warm-ups */
+	struct output output;
+	struct watch watch;
+	struct progress progress;
+	int process;			/* pidfd of the process to attach to */
+	struct sample last;
+	int exit_status;		/* perfex's own; 0: that of the last run */
+};
+
+/* The time limit is the user's way to end a run, and no failure of the command. */
+static bool succeeded(const struct sample *sample)
 {
-	static const uint32_t flags[] = {
-		[TREE] = PERFCTR_CONTROL_INHERIT,
-		[SELF] = 0,
-		[PER_PROCESS] = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD,
-		[PER_THREAD] = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD,
-	};
+	int status = sample->wait_status;
 
-	return PERFCTR_CONTROL_STOPPED | flags[view];
+	return status == 0 ||
+	       (sample->timed_out && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
-/* A context for the command, its control installed but not started. */
-static bool install(struct threads *threads, const struct command *command,
-		    struct perfctr_control *control, const struct perfctr_pmu_info *info)
+static void complain_of_run(const char *what, const struct sample *sample)
 {
-	struct perfctr *context = perfctr_open_tid(command->pid, PERFCTR_OPEN_CREATE);
+	int status = sample->wait_status;
 
-	if (!context) {
-		complain_of_open(errno);
-		return false;
-	}
-	threads_add(threads, command->pid, context);
-	return threads_control(threads, 0, control, info);
+	if (WIFSIGNALED(status))
+		complain("%s died of signal %d (%s): no further run; what was counted is kept",
+			 what, WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		complain("%s ended with status %d: no further run; what was counted is kept", what,
+			 WEXITSTATUS(status));
 }
 
-/*
- * The command stands before its first instruction.  Executing a set-user-id program, or one that
- * its user may not read, has dropped the context: then it gets a new one, if perfex may trace it.
- */
-static bool start_command(struct threads *threads, const struct command *command,
-			  struct perfctr_control *control, const struct perfctr_pmu_info *info)
+/* False: there is no sense in another run.  more: there would be one. */
+static bool go_on(struct session *session, const char *what, const struct sample *sample, bool more)
 {
-	if (threads_start(threads))
-		return true;
-	threads_close(threads);
-	if (!install(threads, command, control, info))
+	if (!more)
 		return false;
-	if (threads_start(threads))
+	if (!succeeded(sample))
+		complain_of_run(what, sample);
+	else if (session->watch.stop)
+		complain("a signal ended the counting after %s; what was counted is kept", what);
+	else
 		return true;
-	complain("cannot start the counters: %m");
 	return false;
 }
 
-static void report(struct output *output, const struct options *options, struct members *members,
-		   struct threads *threads)
+static struct counting make_counting(struct session *session)
 {
-	struct perfctr_counts total;
-
-	threads_stop(threads);
-	if (members_wanted(members))
-		members_add_running(members, threads, options->process);
-	threads_read(threads, options->view == SELF ? PERFCTR_SCOPE_SELF : PERFCTR_SCOPE_TREE,
-		     &total);
-	threads_close(threads);
-	output_counts(output, &options->control, members, &total);
-	if (total.members && !options->process)
-		complain("%u threads still run; what they counted until now is included",
-			 total.members);
-	if (members->lost)
-		complain("%lu exits were too fast to be recorded; they are in the total only",
-			 members->lost);
+	return (struct counting){
+		.options = session->options,
+		.process = session->process,
+		.scope = session->options->view == SELF ? PERFCTR_SCOPE_SELF : PERFCTR_SCOPE_TREE,
+		.recording = &session->recording,
+	};
 }
 
-/* All that can be refused, while the child has not become the command. */
-static bool prepare(struct threads *threads, struct output *output, const struct command *command,
-		    struct options *options, const struct perfctr_pmu_info *info)
+static bool warm_up(struct session *session)
 {
-	bool ready;
+	struct perfctr_control *control = &session->recording.events.control[0];
+	char what[32];
 
-	if (options->process)
-		ready = attach(threads, options->process, &options->control, info);
-	else
-		ready = install(threads, command, &options->control, info);
-	return ready && output_open(output, options->output);
-}
+	members_begin(&session->discarded, session->options->view);
+	for (unsigned int run = 0; run < session->options->warmup; run++) {
+		struct counting counting = make_counting(session);
+		struct sample sample;
 
-static bool start(struct threads *threads, const struct command *command, struct options *options,
-		  const struct perfctr_pmu_info *info)
-{
-	if (!options->process)
-		return start_command(threads, command, &options->control, info);
-	threads_start(threads);
+		counting.members = &session->discarded;
+		session->exit_status = count(&session->watch, &counting, control, &sample);
+		members_free(&session->discarded);
+		if (session->exit_status)
+			return false;
+		session->last = sample;
+		progress_step(&session->progress);
+		snprintf(what, sizeof(what), "warm-up %u", run + 1);
+		if (!go_on(session, what, &sample, true))
+			return false;
+	}
 	return true;
 }
 
-static int refuse(struct command *command, struct threads *threads)
+/* False: it was the last. */
+static bool one_run(struct session *session, unsigned int run, unsigned int pass)
 {
-	command_kill(command);
-	threads_close(threads);
-	return EXIT_PERFEX;
+	unsigned int n_passes = session->recording.events.n_passes;
+	struct counting counting = make_counting(session);
+	struct sample sample;
+	char what[64];
+
+	counting.output = &session->output;
+	counting.members = &session->recording.members;
+	counting.interval = (struct interval){ .run = run, .pass = pass };
+	members_next_run(counting.members, run, pass);
+	session->exit_status = count(&session->watch, &counting,
+				     &session->recording.events.control[pass], &sample);
+	if (session->exit_status)
+		return false;
+	session->last = sample;
+	recording_add(&session->recording, pass, &sample, succeeded(&sample));
+	progress_step(&session->progress);
+	snprintf(what, sizeof(what), n_passes > 1 ? "run %u, pass %u," : "run %u", run + 1, pass + 1);
+	return go_on(session, what, &sample,
+		     pass + 1 < n_passes || run + 1 < session->options->runs);
 }
 
-/* Until the end of the command; without one, of the process whose pidfd it gets. */
-static int count(struct options *options, int process, const struct perfctr_pmu_info *info)
+static void all_runs(struct session *session)
 {
-	bool with_command = options->command[0];
-	struct threads threads = { 0 };
-	struct command command = { 0 };
-	struct members members;
-	struct output output;
-	struct watch watch;
-	int status = 0;
-
-	watch_begin(&watch, with_command);
-	if (with_command) {
-		command_fork(&command, options->command, &watch.before);
-		process = command.process;
-	}
-	if (!prepare(&threads, &output, &command, options, info))
-		return refuse(&command, &threads);
-	if (with_command) {
-		status = command_exec(&command);
-		if (status) {
-			complain("cannot execute '%s': %m", options->command[0]);
-			output_discard(&output);
-			threads_close(&threads);
-			return status;
-		}
-	}
-	if (!start(&threads, &command, options, info)) {
-		output_discard(&output);
-		return refuse(&command, &threads);
-	}
-	output_begin(&output);
-	if (with_command)
-		command_resume(&command);
-
-	members_begin(&members, options->view);
-	watch_end(&watch, process, &command, &threads, &members);
-	if (with_command)
-		status = command_wait(&command);
-	report(&output, options, &members, &threads);
-	return exit_as(status);
+	for (unsigned int run = 0; run < session->options->runs; run++)
+		for (unsigned int pass = 0; pass < session->recording.events.n_passes; pass++)
+			if (!one_run(session, run, pass))
+				return;
 }
 
-int run(struct options *options)
+static void report(struct session *session)
 {
+	const struct recording *recording = &session->recording;
+
+	if (!output_recording(&session->output, recording))
+		session->exit_status = EXIT_PERFEX;
+	if (recording->running && !session->options->process)
+		complain("%u threads still run; what they counted until now is included",
+			 recording->running);
+	if (recording->members.lost)
+		complain("%lu exits were too fast to be recorded; they are in the total only",
+			 recording->members.lost);
+}
+
+static int end(struct session *session)
+{
+	recording_free(&session->recording);
+	if (session->exit_status)
+		return session->exit_status;
+	return succeeded(&session->last) ? 0 : exit_as(session->last.wait_status);
+}
+
+/* Nothing would end a run but the process, after which there is none. */
+static bool check_repetition(const struct options *options, unsigned int n_passes)
+{
+	if (!options->process || options->command[0] || options->timeout_ms ||
+	    options->warmup + options->runs * n_passes == 1)
+		return true;
+	complain("process %d would be counted once, and %u runs are to be made: limit a run by "
+		 "--timeout=MS or by a command", options->process,
+		 options->warmup + options->runs * n_passes);
+	return false;
+}
+
+int run(const struct options *options)
+{
+	struct session session = { .options = options, .process = -1 };
 	struct perfctr_pmu_info info;
-	int process = -1;
 
 	if (options->process)
-		process = attach_find(options->process);
+		session.process = attach_find(options->process);
 	if (perfctr_pmu_info(&info) < 0) {
 		complain_of_open(errno);
 		return EXIT_PERFEX;
 	}
-	if (perfctr_control_assign(&options->control, &info) < 0) {
-		complain_of_control(errno, &options->control, &info);
+	if (!recording_begin(&session.recording, options, &info) ||
+	    !check_repetition(options, session.recording.events.n_passes) ||
+	    !output_open(&session.output, options)) {
+		recording_free(&session.recording);
 		return EXIT_PERFEX;
 	}
-	options->control.flags = control_flags(options->view);
-	return count(options, process, &info);
+	watch_begin(&session.watch, options->command[0]);
+	progress_begin(&session.progress,
+		       options->warmup + options->runs * session.recording.events.n_passes);
+	if (warm_up(&session))
+		all_runs(&session);
+	progress_end(&session.progress);
+	if (session.recording.pass[0].tsc.n)
+		report(&session);
+	else
+		output_discard(&session.output);
+	return end(&session);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "perfex.h"
+#include "run.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -59,8 +59,10 @@ void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts)
 		sum->counter[i] += counts->counter[i];
 }
 
+/* Sums of several contexts are of one instant only if none of their threads goes on. */
 void threads_read(const struct threads *threads, unsigned int scope, struct perfctr_counts *sum)
 {
+	uint32_t consistent = PERFCTR_COUNTS_CONSISTENT;
 	struct perfctr_counts counts;
 
 	*sum = (struct perfctr_counts){ .scope = scope };
@@ -68,7 +70,10 @@ void threads_read(const struct threads *threads, unsigned int scope, struct perf
 		if (perfctr_read_scope(threads->thread[i].context, scope, &counts) < 0)
 			fail("cannot read the counters: %m");
 		add_counts(sum, &counts);
+		consistent &= counts.flags;
 	}
+	if (threads->n == 1 ? consistent : !sum->members)
+		sum->flags |= PERFCTR_COUNTS_CONSISTENT;
 }
 
 void threads_close(struct threads *threads)

@@ -16,6 +16,7 @@ int main(void)
 	suite_add_tcase(suite, diff_tests());
 	suite_add_tcase(suite, rules_tests());
 	suite_add_tcase(suite, student_tests());
+	suite_add_tcase(suite, statistics_tests());
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

@@ -15,5 +15,6 @@ TCase *compare_tests(void);
 TCase *diff_tests(void);
 TCase *rules_tests(void);
 TCase *student_tests(void);
+TCase *statistics_tests(void);
 
 #endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One run: from the making of the contexts to their sums. */
+#include "run.h"
+
+#include <errno.h>
+
+static uint32_t control_flags(enum view view)
+{
+	static const uint32_t flags[] = {
+		[TREE] = PERFCTR_CONTROL_INHERIT,
+		[SELF] = 0,
+		[PER_PROCESS] = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD,
+		[PER_THREAD] = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD,
+	};
+
+	return PERFCTR_CONTROL_STOPPED | flags[view];
+}
+
+/* A context for the command, its control installed but not started. */
+static bool install(struct counting *counting, struct perfctr_control *control)
+{
+	struct perfctr *context = perfctr_open_tid(counting->command.pid, PERFCTR_OPEN_CREATE);
+
+	if (!context) {
+		complain_of_open(errno);
+		return false;
+	}
+	threads_add(&counting->threads, counting->command.pid, context);
+	return threads_control(&counting->threads, 0, control, counting->recording->info);
+}
+
+/*
+ * The command stands before its first instruction.  Executing a set-user-id program, or one that
+ * its user may not read, has dropped the context: then it gets a new one, if perfex may trace it.
+ */
+static bool start_command(struct counting *counting, struct perfctr_control *control)
+{
+	if (threads_start(&counting->threads))
+		return true;
+	threads_close(&counting->threads);
+	if (!install(counting, control))
+		return false;
+	if (threads_start(&counting->threads))
+		return true;
+	complain("cannot start the counters: %m");
+	return false;
+}
+
+/* Of what can be refused, all that depends on the command or process. */
+static bool prepare(struct counting *counting, struct perfctr_control *control)
+{
+	control->flags = control_flags(counting->options->view);
+	if (counting->options->process)
+		return attach(&counting->threads, counting->options->process, control,
+			      counting->recording->info);
+	return install(counting, control);
+}
+
+static bool start(struct counting *counting, struct perfctr_control *control)
+{
+	if (!counting->options->process) {
+		if (!start_command(counting, control))
+			return false;
+	} else if (!counting->options->delay_ms) {
+		threads_start(&counting->threads);
+	}
+	/* The command has not executed anything yet. */
+	if (counting->options->delay_ms)
+		threads_stop(&counting->threads);
+	else
+		counting->started_ns = now_ns();
+	return true;
+}
+
+/* The interval that ends with these sums. */
+void counting_interval(struct counting *counting, const struct perfctr_counts *sums)
+{
+	struct interval *interval = &counting->interval;
+
+	interval->time_ns = (counting->stopped_ns ? counting->stopped_ns : now_ns()) -
+			    counting->started_ns;
+	interval->counts = *sums;
+	interval->counts.tsc -= counting->last.tsc;
+	for (uint32_t i = 0; i < PERFCTR_MAX_COUNTERS; i++)
+		interval->counts.counter[i] -= counting->last.counter[i];
+	counting->last = *sums;
+	output_interval(counting->output, counting->recording, interval);
+}
+
+static void finish(struct counting *counting, struct sample *sample)
+{
+	threads_stop(&counting->threads);
+	if (counting->started_ns)
+		sample->elapsed_ns = counting->stopped_ns - counting->started_ns;
+	sample->timed_out = counting->timed_out;
+	if (members_wanted(counting->members))
+		members_add_running(counting->members, &counting->threads,
+				    counting->options->process);
+	threads_read(&counting->threads, counting->scope, &sample->total);
+	threads_close(&counting->threads);
+	if (counting->output && counting->options->interval_ms && counting->started_ns)
+		counting_interval(counting, &sample->total);
+}
+
+static int refuse(struct counting *counting, int status)
+{
+	command_kill(&counting->command);
+	threads_close(&counting->threads);
+	return status;
+}
+
+/* 0, or perfex's exit status after one line of complaint, and nothing has run. */
+int count(struct watch *watch, struct counting *counting, struct perfctr_control *control,
+	  struct sample *sample)
+{
+	const struct options *options = counting->options;
+	bool with_command = options->command[0];
+	int status;
+
+	*sample = (struct sample){ 0 };
+	if (with_command) {
+		if (!command_fork(&counting->command, options->command, watch))
+			return EXIT_PERFEX;
+		counting->process = counting->command.process;
+	}
+	if (!prepare(counting, control))
+		return refuse(counting, EXIT_PERFEX);
+	if (with_command) {
+		status = command_exec(&counting->command);
+		if (status) {
+			complain("cannot execute '%s': %m", options->command[0]);
+			return refuse(counting, status);
+		}
+	}
+	if (!start(counting, control))
+		return refuse(counting, EXIT_PERFEX);
+	if (counting->output)
+		output_run(counting->output, counting->recording, &counting->interval);
+	if (with_command)
+		command_resume(&counting->command);
+	watch_counting(watch, counting);
+	if (with_command)
+		sample->wait_status = command_wait(&counting->command);
+	finish(counting, sample);
+	return 0;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * CSV by RFC 4180.  All rows have the same columns, of which each kind leaves some empty; "tsc" is
+ * an event like the others.
+ */
+#include "run.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char head[] = "row,run,pass,time_ns,pid,tid,process,event,counter,rings,count,"
+			   "runs,mean,stddev,low,high,min,max\r\n";
+
+static void print_head(FILE *file)
+{
+	fputs(head, file);
+}
+
+static void put_text(FILE *file, const char *text)
+{
+	if (!text[strcspn(text, ",\"\r\n")]) {
+		fprintf(file, "%s", text);
+		return;
+	}
+	putc('"', file);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', file);
+		putc(*text, file);
+	}
+	putc('"', file);
+}
+
+/* The first columns of a row, up to the member's. */
+static void put_run(FILE *file, const char *row, unsigned int run, unsigned int pass)
+{
+	fprintf(file, "%s,%u,%u,", row, run, pass);
+}
+
+/* The columns event, counter and rings; event NULL: the time stamp. */
+static void put_event(FILE *file, const struct event *event)
+{
+	if (!event) {
+		fputs("tsc,,,", file);
+		return;
+	}
+	put_text(file, event->name);
+	fprintf(file, ",0x%x,%s,", event->counter, ring_name(event->request.rings));
+}
+
+static void put_count(FILE *file, const struct event *event, uint64_t count)
+{
+	put_event(file, event);
+	fprintf(file, "%llu,,,,,,,\r\n", (unsigned long long)count);
+}
+
+static void put_real(FILE *file, double value)
+{
+	if (isnan(value))
+		putc(',', file);
+	else
+		fprintf(file, ",%.17g", value);
+}
+
+static void put_summary(FILE *file, const struct recording *recording, unsigned int pass,
+			const struct event *event, const struct series *series)
+{
+	struct statistics s = series_statistics(series, recording->options->confidence);
+
+	fprintf(file, "summary,,%u,,,,,", pass);
+	put_event(file, event);
+	fprintf(file, ",%zu", series->n);
+	put_real(file, s.mean);
+	put_real(file, s.stddev);
+	put_real(file, s.low);
+	put_real(file, s.high);
+	if (series->n)
+		fprintf(file, ",%llu,%llu\r\n", (unsigned long long)s.min,
+			(unsigned long long)s.max);
+	else
+		fputs(",,\r\n", file);
+}
+
+static void put_member(FILE *file, const struct recording *recording, const struct member *member)
+{
+	const struct event *event = NULL;
+	char name[32];
+
+	member_name(member, name, sizeof(name));
+	for (size_t i = 0; i <= recording->events.n; i++) {
+		uint64_t count = event ? member->record.counts.counter[event->index] :
+					 member->record.counts.tsc;
+
+		if (!event || event->pass == member->pass) {
+			put_run(file, "member", member->run, member->pass);
+			fprintf(file, ",%d,", member->record.tgid);
+			if (recording->members.view == PER_THREAD)
+				fprintf(file, "%d", member->record.tid);
+			putc(',', file);
+			put_text(file, name);
+			putc(',', file);
+			put_count(file, event, count);
+		}
+		event = &recording->events.event[i];
+	}
+}
+
+/* Of one pass: the time stamp and the events, of each run. */
+static void put_pass(FILE *file, const struct recording *recording, unsigned int pass)
+{
+	const struct series *tsc = &recording->pass[pass].tsc;
+	const struct events *events = &recording->events;
+
+	for (size_t run = 0; run < tsc->n; run++) {
+		put_run(file, "total", (unsigned int)run, pass);
+		fputs(",,,,", file);
+		put_count(file, NULL, tsc->value[run]);
+		for (size_t i = 0; i < events->n; i++) {
+			const struct event *event = &events->event[i];
+
+			if (event->pass != pass)
+				continue;
+			put_run(file, "total", (unsigned int)run, pass);
+			fputs(",,,,", file);
+			put_count(file, event, event->counts.value[run]);
+		}
+	}
+}
+
+static void print_recording(FILE *file, const struct style *style,
+			    const struct recording *recording)
+{
+	const struct events *events = &recording->events;
+
+	(void)style;
+	for (const struct member *m = recording->members.first; m; m = m->next)
+		put_member(file, recording, m);
+	for (unsigned int pass = 0; pass < events->n_passes; pass++)
+		put_pass(file, recording, pass);
+	for (unsigned int pass = 0; pass < events->n_passes; pass++)
+		put_summary(file, recording, pass, NULL, &recording->pass[pass].tsc);
+	for (size_t i = 0; i < events->n; i++)
+		put_summary(file, recording, events->event[i].pass, &events->event[i],
+			    &events->event[i].counts);
+}
+
+static void put_interval(FILE *file, const struct interval *interval, const struct event *event,
+			 uint64_t count)
+{
+	put_run(file, "interval", interval->run, interval->pass);
+	fprintf(file, "%llu,,,,", (unsigned long long)interval->time_ns);
+	put_count(file, event, count);
+}
+
+static void print_interval(FILE *file, const struct style *style, const struct recording *recording,
+			   const struct interval *interval)
+{
+	(void)style;
+	put_interval(file, interval, NULL, interval->counts.tsc);
+	for (size_t i = 0; i < recording->events.n; i++) {
+		const struct event *event = &recording->events.event[i];
+
+		if (event->pass == interval->pass)
+			put_interval(file, interval, event,
+				     interval->counts.counter[event->index]);
+	}
+}
+
+const struct format csv_format = {
+	.head = print_head,
+	.interval = print_interval,
+	.recording = print_recording,
+};

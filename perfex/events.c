@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What to count: each event of the command line, and which of them are counted in one run. */
+#include "run.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *ring_name(unsigned int rings)
+{
+	switch (rings & PERFCTR_RING_BOTH) {
+	case PERFCTR_RING_USER:
+		return "user";
+	case PERFCTR_RING_KERNEL:
+		return "kernel";
+	case PERFCTR_RING_BOTH:
+		return "user+kernel";
+	}
+	return "none";
+}
+
+static void *allocate(size_t n, size_t size)
+{
+	void *new = calloc(n ? n : 1, size);
+
+	if (!new)
+		fail("out of memory");
+	return new;
+}
+
+static bool parse(struct events *events, const struct options *options,
+		  const struct perfctr_pmu_info *info)
+{
+	char error[512];
+
+	if (options->n_events && !info->n_general && !info->n_fixed) {
+		complain("this machine has no counters that the kernel can use (%.*s); without "
+			 "events perfex counts the time stamp",
+			 (int)sizeof(info->family), info->family);
+		return false;
+	}
+	events->event = allocate(options->n_events, sizeof(*events->event));
+	for (size_t i = 0; i < options->n_events; i++) {
+		if (perfctr_request_parse(info, options->event[i], options->rings,
+					  &events->event[i].request, error, sizeof(error)) < 0) {
+			complain("event '%s': %s", options->event[i], error);
+			return false;
+		}
+		events->n++;
+	}
+	return true;
+}
+
+/* Of the passes one: its events in the order of the options. */
+static bool assign(struct events *events, unsigned int pass, const struct options *options,
+		   const struct perfctr_pmu_info *info)
+{
+	struct perfctr_request *requests = allocate(events->n, sizeof(*requests));
+	struct perfctr_control *control = &events->control[pass];
+	unsigned int n = 0;
+	char error[512];
+	int result;
+
+	for (size_t i = 0; i < events->n; i++)
+		if (events->event[i].pass == pass) {
+			events->event[i].index = n;
+			requests[n++] = events->event[i].request;
+		}
+	result = perfctr_requests_assign(info, requests, n, control, error, sizeof(error));
+	free(requests);
+	if (result < 0) {
+		complain("%s", error);
+		return false;
+	}
+	for (size_t i = 0; i < events->n; i++)
+		if (events->event[i].pass == pass)
+			events->event[i].counter = control->event[events->event[i].index].counter;
+	if (options->has_pebs_enable)
+		control->p4_pebs_enable = options->pebs_enable;
+	if (options->has_pebs_matrix_vert)
+		control->p4_pebs_matrix_vert = options->pebs_matrix_vert;
+	return true;
+}
+
+static bool plan(struct events *events, const struct perfctr_pmu_info *info)
+{
+	struct perfctr_request *requests = allocate(events->n, sizeof(*requests));
+	unsigned int *pass = allocate(events->n, sizeof(*pass));
+	char error[512];
+	int result;
+
+	for (size_t i = 0; i < events->n; i++)
+		requests[i] = events->event[i].request;
+	events->n_passes = 1;
+	result = events->n ? perfctr_requests_plan(info, requests, events->n, pass,
+						   &events->n_passes, error, sizeof(error))
+			   : 0;
+	for (size_t i = 0; result == 0 && i < events->n; i++)
+		events->event[i].pass = pass[i];
+	free(requests);
+	free(pass);
+	if (result < 0)
+		complain("%s", error);
+	return result == 0;
+}
+
+/* Register values are shown as the library writes them, with the counter; names as they were given. */
+static void name(struct event *event)
+{
+	const struct perfctr_event_control control = {
+		.counter = event->counter,
+		.evntsel = event->request.evntsel,
+		.evntsel2 = event->request.evntsel2,
+	};
+
+	if (isdigit((unsigned char)event->request.name[0]))
+		perfctr_event_format(&control, event->name, sizeof(event->name));
+	else
+		strcpy(event->name, event->request.name);
+}
+
+static void complain_of_passes(const struct events *events, const struct options *options,
+			       const struct perfctr_pmu_info *info)
+{
+	struct perfctr_request requests[PERFCTR_MAX_COUNTERS];
+	struct perfctr_control control;
+	char why[512] = "";
+
+	for (size_t i = 0; i < events->n && i < PERFCTR_MAX_COUNTERS; i++)
+		requests[i] = events->event[i].request;
+	if (events->n > PERFCTR_MAX_COUNTERS ||
+	    perfctr_requests_assign(info, requests, events->n, &control, why, sizeof(why)) == 0)
+		snprintf(why, sizeof(why), "%zu events do not fit together", events->n);
+	complain("%s; they need %u runs and --passes allows %u: leave some out, or give "
+		 "--passes auto", why, events->n_passes, options->passes);
+}
+
+/* Several controls: what the kernel would refuse in a later run is refused before the first. */
+static bool try_controls(struct events *events, const struct perfctr_pmu_info *info)
+{
+	struct perfctr *self = perfctr_open();
+	bool good = true;
+
+	/* Whoever counts perfex keeps it from trying, not from counting its command. */
+	if (!self)
+		return true;
+	for (unsigned int pass = 0; good && pass < events->n_passes; pass++) {
+		events->control[pass].flags = PERFCTR_CONTROL_STOPPED;
+		good = perfctr_control(self, &events->control[pass]) == 0;
+		if (!good)
+			complain_of_control(errno, &events->control[pass], info);
+	}
+	perfctr_close(self);
+	return good;
+}
+
+bool events_plan(struct events *events, const struct options *options,
+		 const struct perfctr_pmu_info *info)
+{
+	*events = (struct events){ 0 };
+	if (!parse(events, options, info) || !plan(events, info))
+		return false;
+	if (options->passes && events->n_passes > options->passes) {
+		complain_of_passes(events, options, info);
+		return false;
+	}
+	events->control = allocate(events->n_passes, sizeof(*events->control));
+	for (unsigned int pass = 0; pass < events->n_passes; pass++)
+		if (!assign(events, pass, options, info))
+			return false;
+	for (size_t i = 0; i < events->n; i++)
+		name(&events->event[i]);
+	return events->n_passes == 1 || try_controls(events, info);
+}
+
+void events_free(struct events *events)
+{
+	for (size_t i = 0; i < events->n; i++)
+		series_free(&events->event[i].counts);
+	free(events->event);
+	free(events->control);
+	*events = (struct events){ 0 };
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* JSON as docs/perfex.schema.json describes it, one document a line. */
+#include "run.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+const char *const view_names[] = {
+	[TREE] = "tree",
+	[SELF] = "self",
+	[PER_PROCESS] = "per-process",
+	[PER_THREAD] = "per-thread",
+};
+
+static void add(struct json_object *object, const char *name, struct json_object *value)
+{
+	if (json_object_object_add(object, name, value) < 0)
+		fail("out of memory");
+}
+
+static void add_number(struct json_object *object, const char *name, uint64_t value)
+{
+	add(object, name, json_object_new_uint64(value));
+}
+
+/* NAN is not known to JSON: null. */
+static void add_real(struct json_object *object, const char *name, double value)
+{
+	add(object, name, isnan(value) ? NULL : json_object_new_double(value));
+}
+
+/* The bytes of the character that text begins with; 0: it is no UTF-8 (RFC 3629, section 4). */
+static size_t character_size(const char *text)
+{
+	static const struct {
+		unsigned char first, last;	/* of the first byte */
+		unsigned char low, high;	/* of the second */
+		size_t size;
+	} forms[] = {
+		{ 0x01, 0x7f, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 },
+		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
+		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
+		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
+		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
+	};
+	const unsigned char *byte = (const unsigned char *)text;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if (byte[0] < forms[i].first || byte[0] > forms[i].last)
+			continue;
+		if (forms[i].size > 1 && (byte[1] < forms[i].low || byte[1] > forms[i].high))
+			return 0;
+		for (size_t k = 2; k < forms[i].size; k++)
+			if (byte[k] < 0x80 || byte[k] > 0xbf)
+				return 0;
+		return forms[i].size;
+	}
+	return 0;
+}
+
+/* JSON is UTF-8, and arguments and names of files need not be. */
+static struct json_object *new_text(const char *text)
+{
+	char *copy = strdup(text);
+	struct json_object *value;
+
+	if (!copy)
+		fail("out of memory");
+	for (char *c = copy; *c;) {
+		size_t size = character_size(c);
+
+		if (!size)
+			*c = '?';
+		c += size ? size : 1;
+	}
+	value = json_object_new_string(copy);
+	free(copy);
+	return value;
+}
+
+static void add_text(struct json_object *object, const char *name, const char *text)
+{
+	add(object, name, new_text(text));
+}
+
+static void add_hexadecimal(struct json_object *object, const char *name, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%08llx", (unsigned long long)value);
+	add_text(object, name, text);
+}
+
+static void add_summary(struct json_object *object, const struct series *series, double confidence)
+{
+	struct statistics s = series_statistics(series, confidence);
+	struct json_object *counts = json_object_new_array();
+
+	for (size_t i = 0; i < series->n; i++)
+		json_object_array_add(counts, json_object_new_uint64(series->value[i]));
+	add(object, "counts", counts);
+	add_real(object, "mean", s.mean);
+	add_real(object, "stddev", s.stddev);
+	add_real(object, "low", s.low);
+	add_real(object, "high", s.high);
+	add(object, "min", series->n ? json_object_new_uint64(s.min) : NULL);
+	add(object, "max", series->n ? json_object_new_uint64(s.max) : NULL);
+}
+
+static struct json_object *summary(const struct series *series, double confidence)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_summary(object, series, confidence);
+	return object;
+}
+
+static struct json_object *times(const struct recording *recording)
+{
+	struct json_object *all = json_object_new_array();
+
+	for (unsigned int pass = 0; pass < recording->events.n_passes; pass++) {
+		struct json_object *time = json_object_new_object();
+
+		add_number(time, "pass", pass);
+		add(time, "tsc", summary(&recording->pass[pass].tsc,
+					 recording->options->confidence));
+		add(time, "elapsed_ns", summary(&recording->pass[pass].elapsed,
+						recording->options->confidence));
+		json_object_array_add(all, time);
+	}
+	return all;
+}
+
+static struct json_object *events(const struct recording *recording)
+{
+	struct json_object *all = json_object_new_array();
+
+	for (size_t i = 0; i < recording->events.n; i++) {
+		const struct event *event = &recording->events.event[i];
+		struct json_object *object = json_object_new_object();
+
+		add_text(object, "name", event->name);
+		add_hexadecimal(object, "evntsel", event->request.evntsel);
+		add_hexadecimal(object, "evntsel2", event->request.evntsel2);
+		add_number(object, "counter", event->counter);
+		add_text(object, "rings", ring_name(event->request.rings));
+		add_number(object, "pass", event->pass);
+		add_summary(object, &event->counts, recording->options->confidence);
+		json_object_array_add(all, object);
+	}
+	return all;
+}
+
+static struct json_object *member_counts(const struct recording *recording,
+					 const struct member *member)
+{
+	struct json_object *counts = json_object_new_array();
+
+	for (size_t i = 0; i < recording->events.n; i++) {
+		const struct event *event = &recording->events.event[i];
+		uint64_t value = member->record.counts.counter[event->index];
+
+		json_object_array_add(counts, event->pass == member->pass ?
+					      json_object_new_uint64(value) : NULL);
+	}
+	return counts;
+}
+
+static struct json_object *members(const struct recording *recording)
+{
+	struct json_object *all = json_object_new_array();
+	char name[32];
+
+	for (const struct member *m = recording->members.first; m; m = m->next) {
+		struct json_object *object = json_object_new_object();
+
+		add_number(object, "run", m->run);
+		add_number(object, "pass", m->pass);
+		add_number(object, "pid", (uint64_t)m->record.tgid);
+		if (recording->members.view == PER_THREAD)
+			add_number(object, "tid", (uint64_t)m->record.tid);
+		member_name(m, name, sizeof(name));
+		add_text(object, "name", name);
+		add_number(object, "tsc", m->record.counts.tsc);
+		add(object, "counts", member_counts(recording, m));
+		json_object_array_add(all, object);
+	}
+	return all;
+}
+
+static struct json_object *command(const struct options *options)
+{
+	struct json_object *all = json_object_new_array();
+
+	for (char **argument = options->command; *argument; argument++)
+		json_object_array_add(all, new_text(*argument));
+	return all;
+}
+
+static void add_end(struct json_object *object, const struct recording *recording)
+{
+	int status = recording->wait_status;
+	bool exited = recording->options->command[0] && WIFEXITED(status);
+
+	add(object, "exit_status", exited ? json_object_new_int(WEXITSTATUS(status)) : NULL);
+	add(object, "signal", WIFSIGNALED(status) ? json_object_new_int(WTERMSIG(status)) : NULL);
+}
+
+static struct json_object *begin(const char *schema)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_text(object, "schema", schema);
+	add_number(object, "version", 1);
+	return object;
+}
+
+static void end(FILE *file, struct json_object *object)
+{
+	const int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
+
+	fprintf(file, "%s\n", json_object_to_json_string_ext(object, flags));
+	json_object_put(object);
+}
+
+static void print_recording(FILE *file, const struct style *style,
+			    const struct recording *recording)
+{
+	const struct options *options = recording->options;
+	struct json_object *object = begin("perfex-run");
+
+	(void)style;
+	add(object, "command", command(options));
+	if (options->process)
+		add_number(object, "process", (uint64_t)options->process);
+	add_text(object, "directory", recording->directory ? recording->directory : "");
+	add_text(object, "date", recording->date);
+	add_text(object, "perfex", PERFCTR_VERSION);
+	add_text(object, "pmu", recording->info->family);
+	add_number(object, "tsc_khz", recording->info->tsc_khz);
+	add_text(object, "view", view_names[options->view]);
+	add_real(object, "confidence", options->confidence);
+	add_number(object, "warmup", options->warmup);
+	add_number(object, "passes", recording->events.n_passes);
+	add_number(object, "runs", recording_runs(recording));
+	add_end(object, recording);
+	add(object, "time", times(recording));
+	add(object, "events", events(recording));
+	add(object, "derived", json_object_new_array());
+	add(object, "members", members(recording));
+	add_number(object, "intervals", recording->intervals);
+	add(object, "consistent", json_object_new_boolean(recording->consistent));
+	add_number(object, "running", recording->running);
+	add_number(object, "lost", recording->members.lost);
+	end(file, object);
+}
+
+static void print_interval(FILE *file, const struct style *style, const struct recording *recording,
+			   const struct interval *interval)
+{
+	struct json_object *object = begin("perfex-interval"), *all = json_object_new_array();
+
+	(void)style;
+	add_number(object, "run", interval->run);
+	add_number(object, "pass", interval->pass);
+	add_number(object, "time_ns", interval->time_ns);
+	add_number(object, "tsc", interval->counts.tsc);
+	for (size_t i = 0; i < recording->events.n; i++) {
+		const struct event *event = &recording->events.event[i];
+		struct json_object *one;
+
+		if (event->pass != interval->pass)
+			continue;
+		one = json_object_new_object();
+		add_text(one, "name", event->name);
+		add_text(one, "rings", ring_name(event->request.rings));
+		add_number(one, "count", interval->counts.counter[event->index]);
+		json_object_array_add(all, one);
+	}
+	add(object, "events", all);
+	end(file, object);
+}
+
+const struct format json_format = {
+	.interval = print_interval,
+	.recording = print_recording,
+};

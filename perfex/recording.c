@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "run.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+bool recording_begin(struct recording *recording, const struct options *options,
+		     const struct perfctr_pmu_info *info)
+{
+	time_t now = time(NULL);
+
+	*recording = (struct recording){ .options = options, .info = info, .consistent = true };
+	members_begin(&recording->members, options->view);
+	strftime(recording->date, sizeof(recording->date), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+	recording->directory = get_current_dir_name();
+	if (!events_plan(&recording->events, options, info))
+		return false;
+	recording->pass = calloc(recording->events.n_passes, sizeof(*recording->pass));
+	if (!recording->pass)
+		fail("out of memory");
+	return true;
+}
+
+/* What a failed run has counted is kept where there is nothing else. */
+void recording_add(struct recording *recording, unsigned int pass, const struct sample *sample,
+		   bool succeeded)
+{
+	recording->running = sample->total.members;
+	recording->wait_status = sample->wait_status;
+	if (!succeeded && recording->pass[pass].tsc.n)
+		return;
+	series_add(&recording->pass[pass].tsc, sample->total.tsc);
+	series_add(&recording->pass[pass].elapsed, sample->elapsed_ns);
+	for (size_t i = 0; i < recording->events.n; i++) {
+		struct event *event = &recording->events.event[i];
+
+		if (event->pass == pass)
+			series_add(&event->counts, sample->total.counter[event->index]);
+	}
+	recording->consistent &= (sample->total.flags & PERFCTR_COUNTS_CONSISTENT) != 0;
+}
+
+/* The repetitions that have all their passes. */
+unsigned int recording_runs(const struct recording *recording)
+{
+	return (unsigned int)recording->pass[recording->events.n_passes - 1].tsc.n;
+}
+
+void recording_free(struct recording *recording)
+{
+	for (unsigned int pass = 0; recording->pass && pass < recording->events.n_passes; pass++) {
+		series_free(&recording->pass[pass].tsc);
+		series_free(&recording->pass[pass].elapsed);
+	}
+	free(recording->pass);
+	free(recording->directory);
+	members_free(&recording->members);
+	events_free(&recording->events);
+}

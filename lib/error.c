@@ -9,9 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EVNTSEL_USR	(1ull << 16)
-#define EVNTSEL_OS	(1ull << 17)
-
 /* strerror() is not thread-safe, and not everything needs its locale. */
 static void describe(int error, const char *what, char *text, size_t size)
 {
@@ -24,24 +21,29 @@ void perfctr_open_error(int error, char *text, size_t size)
 {
 	switch (error) {
 	case ENODEV:
-		snprintf(text, size, "there is no " PERFCTR_DEVICE ": this kernel was built without "
+		snprintf(text, size,
+			 "there is no " PERFCTR_DEVICE ": this kernel was built without "
 			 "perfctr; boot a kernel with the perfctr patch");
 		break;
 	case EACCES:
 		if (access(PERFCTR_DEVICE, R_OK) < 0)
-			snprintf(text, size, "no permission to read " PERFCTR_DEVICE "; ask root to "
+			snprintf(text, size,
+				 "no permission to read " PERFCTR_DEVICE "; ask root to "
 				 "chmod a+r it");
 		else
-			snprintf(text, size, "no permission to trace this thread; it must belong to "
+			snprintf(text, size,
+				 "no permission to trace this thread; it must belong to "
 				 "you, and its program must be readable, or be root");
 		break;
 	case EPROTO:
-		snprintf(text, size, "the kernel's perfctr has another ABI version than this "
+		snprintf(text, size,
+			 "the kernel's perfctr has another ABI version than this "
 			 "program's %u; use the programs built with the kernel",
 			 PERFCTR_ABI_VERSION);
 		break;
 	case EEXIST:
-		snprintf(text, size, "the thread is being counted already; close its context first");
+		snprintf(text, size,
+			 "the thread is being counted already; close its context first");
 		break;
 	case ENOENT:
 		snprintf(text, size, "the thread has no context; open it with PERFCTR_OPEN_CREATE");
@@ -69,10 +71,12 @@ static bool nmi_watchdog_runs(void)
 static void describe_holder(char *text, size_t size)
 {
 	if (nmi_watchdog_runs())
-		snprintf(text, size, "the counters are busy: the NMI watchdog holds them; switch it "
+		snprintf(text, size,
+			 "the counters are busy: the NMI watchdog holds them; switch it "
 			 "off with: sysctl kernel.nmi_watchdog=0");
 	else
-		snprintf(text, size, "the counters are busy: perf_events holds them; end the running "
+		snprintf(text, size,
+			 "the counters are busy: perf_events holds them; end the running "
 			 "perf session, then try again");
 }
 
@@ -91,14 +95,32 @@ static void describe_counters(const struct perfctr_pmu_info *info, char *text, s
 			 PERFCTR_FIXED + info->n_fixed - 1);
 }
 
-static void describe_bad_event(const struct perfctr_control *c,
-			       const struct perfctr_pmu_info *info, char *text, size_t size)
+enum { RING_ADD_USER, RING_USER_ONLY };
+
+/* The event as it could be, for user mode. */
+static void with_rings(const struct perfctr_event_control *event,
+		       const struct perfctr_pmu_info *info, int how, char *text, size_t size)
+{
+	struct perfctr_event_control better = *event;
+
+	if (how == RING_USER_ONLY) {
+		better.evntsel &= ~info->evntsel_kernel;
+		better.evntsel2 &= ~info->evntsel2_kernel;
+	}
+	better.evntsel |= info->evntsel_user;
+	better.evntsel2 |= info->evntsel2_user;
+	perfctr_event_format(&better, text, size);
+}
+
+static void describe_bad_event(const struct perfctr_control *c, const struct perfctr_pmu_info *info,
+			       char *text, size_t size)
 {
 	const struct perfctr_event_control *event = &c->event[c->bad_event];
 	uint64_t allowed = info->evntsel_allowed;
 	char name[PERFCTR_EVENT_TEXT], other[PERFCTR_EVENT_TEXT] = "another event", counters[64];
+	char remedy[PERFCTR_EVENT_TEXT];
 
-	if (event->counter >= PERFCTR_FIXED)
+	if (event->counter & PERFCTR_FIXED)
 		allowed = info->fixed_allowed;
 	perfctr_event_format(event, name, sizeof(name));
 	describe_counters(info, counters, sizeof(counters));
@@ -110,47 +132,80 @@ static void describe_bad_event(const struct perfctr_control *c,
 		break;
 	case PERFCTR_BAD_DUPLICATE:
 		for (uint32_t i = 0; i < c->bad_event; i++)
-			if (c->event[i].counter == event->counter)
+			if ((c->event[i].counter ^ event->counter) << 1 == 0)
 				perfctr_event_format(&c->event[i], other, sizeof(other));
 		snprintf(text, size, "event %s: its counter is taken by %s; choose another of %s",
 			 name, other, counters);
 		break;
 	case PERFCTR_BAD_EVNTSEL:
-		snprintf(text, size, "event %s: evntsel bits 0x%llx are reserved; only 0x%llx may be "
-			 "set for this counter", name, (unsigned long long)(event->evntsel & ~allowed),
+		snprintf(text, size,
+			 "event %s: evntsel bits 0x%llx are reserved; only 0x%llx may be "
+			 "set for this counter",
+			 name, (unsigned long long)(event->evntsel & ~allowed),
 			 (unsigned long long)allowed);
 		break;
 	case PERFCTR_BAD_EVNTSEL2:
 		if (info->evntsel2_allowed)
-			snprintf(text, size, "event %s: evntsel2 bits 0x%llx are reserved; only 0x%llx "
-				 "may be set", name,
+			snprintf(text, size,
+				 "event %s: evntsel2 bits 0x%llx are reserved; only 0x%llx "
+				 "may be set",
+				 name,
 				 (unsigned long long)(event->evntsel2 & ~info->evntsel2_allowed),
 				 (unsigned long long)info->evntsel2_allowed);
 		else
-			snprintf(text, size, "event %s: this machine has no second event select word; "
-				 "leave out /0x%llx", name, (unsigned long long)event->evntsel2);
+			snprintf(text, size,
+				 "event %s: this machine has no second event select word; "
+				 "leave out /0x%llx",
+				 name, (unsigned long long)event->evntsel2);
 		break;
 	case PERFCTR_BAD_ENABLE:
-		snprintf(text, size, "event %s: evntsel bits 0x%llx (enable) must be set; write "
-			 "0x%08llx", name, (unsigned long long)info->evntsel_required,
-			 (unsigned long long)(event->evntsel | info->evntsel_required));
+		if (info->evntsel_required)
+			snprintf(text, size,
+				 "event %s: evntsel bits 0x%llx (enable) must be set; "
+				 "write 0x%08llx",
+				 name, (unsigned long long)info->evntsel_required,
+				 (unsigned long long)(event->evntsel | info->evntsel_required));
+		else
+			snprintf(text, size,
+				 "event %s: the bit that enables this counter must be "
+				 "set",
+				 name);
 		break;
 	case PERFCTR_BAD_RING:
-		snprintf(text, size, "event %s: it would never count; set bit 16 to count in user "
-			 "mode (0x%08llx), bit 17 in kernel mode, or both", name,
-			 (unsigned long long)(event->evntsel | EVNTSEL_USR));
+		with_rings(event, info, RING_ADD_USER, remedy, sizeof(remedy));
+		snprintf(text, size,
+			 "event %s: it would never count: it selects neither user nor "
+			 "kernel mode; write %s for user mode",
+			 name, remedy);
 		break;
 	case PERFCTR_BAD_PRIVILEGE:
-		snprintf(text, size, "event %s: counting in kernel mode needs CAP_PERFMON or sysctl "
-			 "kernel.perf_event_paranoid=1; without them write 0x%08llx for user mode",
-			 name, (unsigned long long)((event->evntsel & ~EVNTSEL_OS) | EVNTSEL_USR));
+		with_rings(event, info, RING_USER_ONLY, remedy, sizeof(remedy));
+		snprintf(text, size,
+			 "event %s: counting in kernel mode needs CAP_PERFMON or sysctl "
+			 "kernel.perf_event_paranoid=1; without them write %s for user mode",
+			 name, remedy);
+		break;
+	case PERFCTR_BAD_ROUTE:
+		snprintf(text, size,
+			 "event %s: this counter cannot count it; see 'perfex check' for "
+			 "those that can",
+			 name);
+		break;
+	case PERFCTR_BAD_CONFLICT:
+		snprintf(text, size,
+			 "event %s: it needs a register that an earlier event sets "
+			 "otherwise; count them in two runs",
+			 name);
 		break;
 	case PERFCTR_BAD_FIELD:
-		snprintf(text, size, "event %s: flags, period, signal and reserved must be 0", name);
+		snprintf(text, size, "event %s: flags, period, signal and reserved must be 0",
+			 name);
 		break;
 	default:
-		snprintf(text, size, "event %s: refused for reason %u, which this program does not "
-			 "know", name, c->bad_reason);
+		snprintf(text, size,
+			 "event %s: refused for reason %u, which this program does not "
+			 "know",
+			 name, c->bad_reason);
 	}
 }
 
@@ -159,6 +214,16 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 {
 	char name[PERFCTR_EVENT_TEXT];
 
+	if (error == EINVAL && c->bad_reason == PERFCTR_BAD_PEBS) {
+		snprintf(text, size,
+			 "p4_pebs_enable 0x%llx, p4_pebs_matrix_vert 0x%llx: only bits "
+			 "0x%llx and 0x%llx may be set here",
+			 (unsigned long long)c->p4_pebs_enable,
+			 (unsigned long long)c->p4_pebs_matrix_vert,
+			 (unsigned long long)info->p4_pebs_enable_allowed,
+			 (unsigned long long)info->p4_pebs_matrix_vert_allowed);
+		return;
+	}
 	if ((error == EINVAL || error == EACCES) && c->bad_reason &&
 	    c->bad_event < PERFCTR_MAX_COUNTERS) {
 		describe_bad_event(c, info, text, size);
@@ -168,18 +233,22 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 	case ENOSPC:
 		perfctr_event_format(&c->event[c->bad_event % PERFCTR_MAX_COUNTERS], name,
 				     sizeof(name));
-		snprintf(text, size, "event %s: no counter is left for it; this machine has %u "
-			 "general counters", name, info->n_general);
+		snprintf(text, size,
+			 "event %s: no counter is left for it; this machine has %u "
+			 "general counters",
+			 name, info->n_general);
 		break;
 	case EBUSY:
 		describe_holder(text, size);
 		break;
 	case ENODEV:
-		snprintf(text, size, "this machine has no event counters that the kernel's perfctr "
+		snprintf(text, size,
+			 "this machine has no event counters that the kernel's perfctr "
 			 "knows; only the time stamp can be counted");
 		break;
 	case ESRCH:
-		snprintf(text, size, "the thread has exited, or executed a program that changes its "
+		snprintf(text, size,
+			 "the thread has exited, or executed a program that changes its "
 			 "ids or that it may not read");
 		break;
 	case EPERM:

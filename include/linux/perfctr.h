@@ -23,6 +23,7 @@
 #define PERFCTR_ABI_VERSION	1
 #define PERFCTR_MAX_COUNTERS	32		/* events in one control */
 #define PERFCTR_FIXED		0x40000000u	/* + n: fixed counter n */
+#define PERFCTR_FAST		0x80000000u	/* + n: RDPMC gives the low 32 bits, sooner */
 #define PERFCTR_PAGE_SIZE	4096		/* bytes to map of a context, at offset 0 */
 
 /* perfctr_pmu_info.features */
@@ -30,6 +31,22 @@
 #define PERFCTR_FEATURE_RDPMC		(1u << 1)	/* threads may RDPMC what they mapped */
 #define PERFCTR_FEATURE_GLOBAL_ENABLE	(1u << 2)	/* one MSR starts and stops everything */
 #define PERFCTR_FEATURE_ISOLATED	(1u << 3)	/* nobody can read foreign counts */
+#define PERFCTR_FEATURE_FAST_RDPMC	(1u << 4)	/* PERFCTR_FAST + n names counters too */
+
+/* perfctr_pmu_info.pmu: whose registers evntsel and evntsel2 are */
+#define PERFCTR_PMU_NONE	0	/* the time stamp alone */
+#define PERFCTR_PMU_ARCH	1	/* Intel architectural PerfMon */
+#define PERFCTR_PMU_P5		2	/* Pentium */
+#define PERFCTR_PMU_P5_MMX	3	/* Pentium MMX */
+#define PERFCTR_PMU_P6		4	/* Pentium Pro to Pentium M */
+#define PERFCTR_PMU_P4		5	/* NetBurst */
+#define PERFCTR_PMU_K7		6	/* Athlon */
+#define PERFCTR_PMU_K8		7	/* Opteron, Athlon 64 */
+#define PERFCTR_PMU_AMD		8	/* AMD family 10H and later */
+#define PERFCTR_PMU_MII		9	/* Cyrix 6x86MX, MII, III */
+#define PERFCTR_PMU_WINCHIP_C6	10	/* Centaur WinChip C6 */
+#define PERFCTR_PMU_WINCHIP_2	11	/* Centaur WinChip 2, 3 */
+#define PERFCTR_PMU_VIA_C3	12	/* VIA C3 */
 
 /* perfctr_pmu_info.holder: who has the hardware counters now */
 #define PERFCTR_HOLDER_NONE	0
@@ -63,6 +80,14 @@ struct perfctr_pmu_info {
 	__u32 cost_rdpmc;
 	__u32 cost_rdmsr;	/* of a counter */
 	__u32 cost_wrmsr;	/* to a counter */
+	__u32 pmu;		/* PERFCTR_PMU_* */
+	__u32 reserved;
+	__u64 evntsel_user;	/* bits of evntsel that ask for user mode; 0: they are in evntsel2 */
+	__u64 evntsel_kernel;
+	__u64 evntsel2_user;
+	__u64 evntsel2_kernel;
+	__u64 p4_pebs_enable_allowed;
+	__u64 p4_pebs_matrix_vert_allowed;
 };
 
 /* Which thread to open.  flags: PERFCTR_OPEN_*. */
@@ -118,10 +143,13 @@ struct perfctr_control {
 #define PERFCTR_BAD_DUPLICATE	2	/* counter already taken by an earlier event */
 #define PERFCTR_BAD_EVNTSEL	3	/* evntsel has a bit outside *_allowed */
 #define PERFCTR_BAD_EVNTSEL2	4	/* evntsel2 has a bit outside evntsel2_allowed */
-#define PERFCTR_BAD_ENABLE	5	/* evntsel lacks a bit of evntsel_required */
-#define PERFCTR_BAD_RING	6	/* neither USR nor OS: it would never count */
+#define PERFCTR_BAD_ENABLE	5	/* evntsel lacks the bit that enables the counter */
+#define PERFCTR_BAD_RING	6	/* neither user nor kernel mode: it would never count */
 #define PERFCTR_BAD_PRIVILEGE	7	/* OS needs CAP_PERFMON or perf_event_paranoid <= 1 */
 #define PERFCTR_BAD_FIELD	8	/* flags, period, signal or reserved is not 0 */
+#define PERFCTR_BAD_ROUTE	9	/* this counter cannot count this event */
+#define PERFCTR_BAD_CONFLICT	10	/* wants a register otherwise than an earlier event */
+#define PERFCTR_BAD_PEBS	11	/* p4_pebs_* has a bit outside *_allowed; no single event */
 
 /*
  * Sums, exact at the moment of the call, that of a thread that runs on another CPU too.

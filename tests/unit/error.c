@@ -11,6 +11,7 @@
 static const struct perfctr_pmu_info arch = {
 	.n_general = 4, .n_fixed = 3, .evntsel_allowed = 0xffc7ffff,
 	.evntsel_required = 0x400000, .fixed_allowed = 0x430000,
+	.evntsel_user = 0x10000, .evntsel_kernel = 0x20000,
 };
 
 /* event[1] of two is at fault; event[0] counts on counter 0. */
@@ -38,11 +39,18 @@ static const struct {
 	{ EINVAL, PERFCTR_BAD_ENABLE, { .counter = 1, .evntsel = 0x100c0 },
 	  "event 0x000100c0@1: evntsel bits 0x400000 (enable) must be set; write 0x004100c0" },
 	{ EINVAL, PERFCTR_BAD_RING, { .counter = 1, .evntsel = 0x4000c0 },
-	  "event 0x004000c0@1: it would never count; set bit 16 to count in user mode "
-	  "(0x004100c0), bit 17 in kernel mode, or both" },
+	  "event 0x004000c0@1: it would never count: it selects neither user nor kernel mode; write "
+	  "0x004100c0@1 for user mode" },
 	{ EACCES, PERFCTR_BAD_PRIVILEGE, { .counter = 1, .evntsel = 0x4200c0 },
 	  "event 0x004200c0@1: counting in kernel mode needs CAP_PERFMON or sysctl "
-	  "kernel.perf_event_paranoid=1; without them write 0x004100c0 for user mode" },
+	  "kernel.perf_event_paranoid=1; without them write 0x004100c0@1 for user mode" },
+	{ EINVAL, PERFCTR_BAD_ROUTE, { .counter = 1, .evntsel = 0x4100c0 },
+	  "event 0x004100c0@1: this counter cannot count it; see 'perfex check' for those that can" },
+	{ EINVAL, PERFCTR_BAD_CONFLICT, { .counter = 1, .evntsel = 0x4100c0 },
+	  "event 0x004100c0@1: it needs a register that an earlier event sets otherwise; count them "
+	  "in two runs" },
+	{ EINVAL, PERFCTR_BAD_PEBS, { .counter = 1, .evntsel = 0x4100c0 },
+	  "p4_pebs_enable 0x0, p4_pebs_matrix_vert 0x0: only bits 0x0 and 0x0 may be set here" },
 	{ EINVAL, PERFCTR_BAD_FIELD, { .counter = 1, .evntsel = 0x4100c0, .period = 1000 },
 	  "event 0x004100c0@1: flags, period, signal and reserved must be 0" },
 	{ EINVAL, 99, { .counter = 1, .evntsel = 0x4100c0 },

@@ -11,12 +11,38 @@
 
 #define CONTROL_FLAGS	(PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD)
 
+static bool counts_kernel(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
+{
+	return e->evntsel & pmu->evntsel_kernel || e->evntsel2 & pmu->evntsel2_kernel;
+}
+
+/* Of a fixed or a general counter; greater than all when RDPMC takes no such index. */
+static u32 counter_number(const struct perfctr_pmu *pmu, u32 counter)
+{
+	u32 fast = pmu->features & PERFCTR_FEATURE_FAST_RDPMC ? PERFCTR_FAST : 0;
+
+	return counter & ~(PERFCTR_FIXED | fast);
+}
+
+static u32 slot(const struct perfctr_pmu *pmu, u32 counter)
+{
+	u32 n = counter_number(pmu, counter);
+
+	return counter & PERFCTR_FIXED ? PERFCTR_FIXED_SLOT + n : n;
+}
+
+static u32 read_bits(const struct perfctr_pmu *pmu, u32 counter)
+{
+	if (counter & PERFCTR_FAST)
+		return 32;
+	return counter & PERFCTR_FIXED ? pmu->fixed_bits : pmu->general_bits;
+}
+
 static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
 {
 	bool fixed = e->counter & PERFCTR_FIXED;
-	u32 n = e->counter & ~PERFCTR_FIXED;
 
-	if (n >= (fixed ? pmu->n_fixed : pmu->n_general))
+	if (counter_number(pmu, e->counter) >= (fixed ? pmu->n_fixed : pmu->n_general))
 		return PERFCTR_BAD_COUNTER;
 	if (e->flags || e->period || e->signal || e->reserved)
 		return PERFCTR_BAD_FIELD;
@@ -26,9 +52,10 @@ static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event
 		return PERFCTR_BAD_EVNTSEL2;
 	if (~e->evntsel & pmu->evntsel_required)
 		return PERFCTR_BAD_ENABLE;
-	if (!(e->evntsel & (pmu->evntsel_user | pmu->evntsel_kernel)))
+	if (!(e->evntsel & pmu->evntsel_user) && !(e->evntsel2 & pmu->evntsel2_user) &&
+	    !counts_kernel(pmu, e))
 		return PERFCTR_BAD_RING;
-	if ((e->evntsel & pmu->evntsel_kernel) && perf_allow_kernel())
+	if (counts_kernel(pmu, e) && perf_allow_kernel())
 		return PERFCTR_BAD_PRIVILEGE;
 	return 0;
 }
@@ -43,10 +70,17 @@ static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *c
 		if (bad)
 			return bad;
 		for (j = 0; j < i; j++)
-			if (control->event[j].counter == control->event[i].counter)
+			if (slot(pmu, control->event[j].counter) ==
+			    slot(pmu, control->event[i].counter))
 				return PERFCTR_BAD_DUPLICATE;
+		bad = pmu->check ? pmu->check(control, i) : 0;
+		if (bad)
+			return bad;
 	}
 	control->bad_event = 0;
+	if (control->p4_pebs_enable & ~pmu->p4_pebs_enable_allowed ||
+	    control->p4_pebs_matrix_vert & ~pmu->p4_pebs_matrix_vert_allowed)
+		return PERFCTR_BAD_PEBS;
 	return 0;
 }
 
@@ -65,6 +99,7 @@ static struct perfctr_hw_control *share(struct perfctr_hw_control *hw)
 	mutex_lock(&controls_lock);
 	list_for_each_entry(other, &controls, list) {
 		if (other->n_events == hw->n_events &&
+		    !memcmp(other->extra, hw->extra, sizeof(hw->extra)) &&
 		    !memcmp(other->event, hw->event, flex_array_size(hw, event, hw->n_events))) {
 			refcount_inc(&other->refs);
 			mutex_unlock(&controls_lock);
@@ -104,8 +139,10 @@ struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 	u32 i;
 
 	if (control->flags & ~CONTROL_FLAGS || control->bad_event ||
-	    control->bad_reason || control->reserved || control->p4_pebs_enable ||
-	    control->p4_pebs_matrix_vert || control->n_events > PERFCTR_MAX_COUNTERS)
+	    control->bad_reason || control->reserved ||
+	    control->n_events > PERFCTR_MAX_COUNTERS)
+		return ERR_PTR(-EINVAL);
+	if (!control->n_events && (control->p4_pebs_enable || control->p4_pebs_matrix_vert))
 		return ERR_PTR(-EINVAL);
 	if (control->n_events) {
 		if (!pmu)
@@ -122,12 +159,17 @@ struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 		return ERR_PTR(-ENOMEM);
 	hw->n_events = control->n_events;
 	for (i = 0; i < hw->n_events; i++) {
-		hw->event[i].rdpmc = control->event[i].counter;
-		hw->event[i].evntsel = control->event[i].evntsel;
-		hw->event[i].evntsel2 = control->event[i].evntsel2;
-		hw->counts_kernel |= !!(hw->event[i].evntsel & pmu->evntsel_kernel);
+		const struct perfctr_event_control *e = &control->event[i];
+
+		hw->event[i].rdpmc = e->counter;
+		hw->event[i].slot = slot(pmu, e->counter);
+		hw->event[i].bits = read_bits(pmu, e->counter);
+		hw->event[i].evntsel = e->evntsel;
+		hw->event[i].evntsel2 = e->evntsel2;
+		hw->slots |= BIT_ULL(hw->event[i].slot);
+		hw->counts_kernel |= counts_kernel(pmu, e);
 	}
-	if (hw->n_events)
-		pmu->compile(hw);
+	if (hw->n_events && pmu->compile)
+		pmu->compile(hw, control);
 	return share(hw);
 }

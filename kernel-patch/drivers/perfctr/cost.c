@@ -28,7 +28,7 @@ void __init perfctr_measure_costs(struct perfctr_costs *costs)
 	local_irq_save(flags);
 	costs->rdtsc = ticks(rdtsc());
 	local_irq_restore(flags);
-	if (!pmu || pmu->reserve())
+	if (!pmu || (pmu->reserve && pmu->reserve()))
 		return;
 	local_irq_save(flags);
 	pmu->take_cpu(true);
@@ -38,5 +38,6 @@ void __init perfctr_measure_costs(struct perfctr_costs *costs)
 	costs->wrmsr = ticks(wrmsrl(pmu->counter_msr, 0));
 	pmu->give_cpu();
 	local_irq_restore(flags);
-	pmu->release();
+	if (pmu->release)
+		pmu->release();
 }

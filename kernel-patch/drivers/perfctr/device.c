@@ -78,6 +78,13 @@ static long ioctl_info(void __user *user)
 		info.evntsel_required = pmu->evntsel_required;
 		info.fixed_allowed = pmu->fixed_allowed;
 		info.evntsel2_allowed = pmu->evntsel2_allowed;
+		info.pmu = pmu->pmu;
+		info.evntsel_user = pmu->evntsel_user;
+		info.evntsel_kernel = pmu->evntsel_kernel;
+		info.evntsel2_user = pmu->evntsel2_user;
+		info.evntsel2_kernel = pmu->evntsel2_kernel;
+		info.p4_pebs_enable_allowed = pmu->p4_pebs_enable_allowed;
+		info.p4_pebs_matrix_vert_allowed = pmu->p4_pebs_matrix_vert_allowed;
 	}
 	return put_struct(user, &info, sizeof(info), size);
 }

@@ -12,15 +12,24 @@ static void update_rdpmc(struct mm_struct *mm)
 	on_each_cpu_mask(mm_cpumask(mm), cr4_update_pce, NULL, true);
 }
 
+static bool may_rdpmc(void)
+{
+	return perfctr_features() & PERFCTR_FEATURE_RDPMC;
+}
+
 /* Serialised by the mmap lock, held for writing. */
 static void page_vma_open(struct vm_area_struct *vma)
 {
+	if (!may_rdpmc())
+		return;
 	if (atomic_inc_return(&vma->vm_mm->context.perf_rdpmc_allowed) == 1)
 		update_rdpmc(vma->vm_mm);
 }
 
 static void page_vma_close(struct vm_area_struct *vma)
 {
+	if (!may_rdpmc())
+		return;
 	if (atomic_dec_and_test(&vma->vm_mm->context.perf_rdpmc_allowed))
 		update_rdpmc(vma->vm_mm);
 }

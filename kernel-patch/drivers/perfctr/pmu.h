@@ -2,8 +2,8 @@
 /*
  * Between the driver core, which knows no processor, and the PMU families, one file each in pmu/.
  *
- * A slot is the number of a hardware counter as a bit in a 64-bit mask. The family chooses the
- * numbers; the core only stores, compares and hands back masks.
+ * A slot is the number of a hardware counter as a bit in a 64-bit mask: n for general counter n,
+ * PERFCTR_FIXED_SLOT + n for fixed counter n.
  */
 #ifndef _PERFCTR_PMU_H
 #define _PERFCTR_PMU_H
@@ -13,10 +13,14 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
+#define PERFCTR_FIXED_SLOT	32
+
 /* One event of a validated control. */
 struct perfctr_hw_event {
 	u32 rdpmc;		/* what RDPMC takes in ECX */
 	u32 slot;
+	u32 bits;		/* of the counter that a read gives */
+	u32 reserved;		/* 0 */
 	u64 evntsel;
 	u64 evntsel2;
 };
@@ -27,7 +31,7 @@ struct perfctr_hw_control {
 	refcount_t refs;
 	u64 id;			/* equal ids: equal events; never 0, never used twice */
 	u64 slots;		/* mask of the counters in use */
-	u64 fixed_ctrl;		/* family's own: control register shared by several counters */
+	u64 extra[2];		/* family's own: values of registers that several counters share */
 	bool counts_kernel;	/* some event counts kernel mode */
 	u32 n_events;
 	struct perfctr_hw_event event[] __counted_by(n_events);
@@ -38,7 +42,8 @@ struct perfctr_hw_control {
  * context switch too: they must not sleep, lock or print.
  */
 struct perfctr_pmu {
-	char family[40];
+	char family[32];
+	u32 pmu;		/* PERFCTR_PMU_* */
 	u32 features;		/* PERFCTR_FEATURE_* beyond the time stamp */
 	u32 n_general;
 	u32 n_fixed;
@@ -50,13 +55,22 @@ struct perfctr_pmu {
 	u64 evntsel_kernel;
 	u64 fixed_allowed;
 	u64 evntsel2_allowed;
+	u64 evntsel2_user;	/* where evntsel does not tell the mode */
+	u64 evntsel2_kernel;
+	u64 p4_pebs_enable_allowed;
+	u64 p4_pebs_matrix_vert_allowed;
 	u32 counter_msr;	/* of general counter 0 */
 
-	/* Claims all counters from the rest of the kernel. -EBUSY. */
+	/* Claims all counters from the rest of the kernel. -EBUSY. NULL: nobody else knows them. */
 	int (*reserve)(void);
 	void (*release)(void);
-	/* Fills in what of hw the events imply. Every event fits the limits above. */
-	void (*compile)(struct perfctr_hw_control *hw);
+	/*
+	 * What the limits above cannot say of event i: PERFCTR_BAD_*, or 0. It fits them, and so do
+	 * the events before it, which have passed. NULL: they say everything.
+	 */
+	u32 (*check)(const struct perfctr_control *control, u32 i);
+	/* Fills in what of hw the core cannot. NULL: nothing. */
+	void (*compile)(struct perfctr_hw_control *hw, const struct perfctr_control *control);
 
 	/*
 	 * (cpu) Takes over: everything stopped, cleared, nothing selected; the first time what was
@@ -65,26 +79,29 @@ struct perfctr_pmu {
 	void (*take_cpu)(bool first);
 	void (*give_cpu)(void);
 	/*
-	 * (cpu) Writes the event registers that differ from hw's. The counters are stopped, or all
-	 * that run count user mode only.
+	 * (cpu) hw's events are what its counters count from now on; other counters keep theirs.
+	 * Writes only what differs. A counter of hw that runs meanwhile, with the event that it had
+	 * and with the one that it gets, counts user mode only.
 	 */
 	void (*load)(const struct perfctr_hw_control *hw);
-	/* (cpu) From now on hw's counters run, and no others. */
-	void (*start)(const struct perfctr_hw_control *hw);
-	void (*stop)(void);
+	/* (cpu) From now on the counters of these slots run, and no others. All are loaded. */
+	void (*enable)(u64 slots);
 	/* (cpu) The raw values of hw's counters, in the order of its events. */
 	void (*read)(const struct perfctr_hw_control *hw, u64 *value);
 	/* (cpu) Sets to 0. */
 	void (*clear)(u64 slots);
 };
 
-/* Width in bits of the counter in a slot's event. */
-static inline u32 perfctr_counter_bits(const struct perfctr_pmu *pmu, u32 rdpmc)
-{
-	return rdpmc & PERFCTR_FIXED ? pmu->fixed_bits : pmu->general_bits;
-}
+/*
+ * For reserve and release: perf_events and the NMI watchdog claim each event select register by its
+ * number. All n from first on, or none: -EBUSY.
+ */
+int perfctr_reserve_evntsels(u32 first, u32 n);
+void perfctr_release_evntsels(u32 first, u32 n);
 
-/* Each returns its family when this machine has it, otherwise NULL. */
-const struct perfctr_pmu *perfctr_arch_probe(void);
+/* Each probe returns its family when this machine has it, otherwise NULL. */
+#define PERFCTR_FAMILY(name) const struct perfctr_pmu *perfctr_##name##_probe(void);
+#include "pmu/families.h"
+#undef PERFCTR_FAMILY
 
 #endif

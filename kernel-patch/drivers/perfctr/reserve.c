@@ -13,6 +13,7 @@
 #include <linux/reboot.h>
 #include <linux/smp.h>
 #include <asm/mmu_context.h>
+#include <asm/nmi.h>
 #include "perfctr.h"
 
 const struct perfctr_pmu *perfctr_pmu;
@@ -49,6 +50,36 @@ static void give_cpu(void *unused)
 	__this_cpu_write(cpu_taken, false);
 }
 
+int perfctr_reserve_evntsels(u32 first, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		if (!reserve_evntsel_nmi(first + i)) {
+			perfctr_release_evntsels(first, i);
+			return -EBUSY;
+		}
+	}
+	return 0;
+}
+
+void perfctr_release_evntsels(u32 first, u32 n)
+{
+	while (n--)
+		release_evntsel_nmi(first + n);
+}
+
+static int reserve_pmu(void)
+{
+	return perfctr_pmu->reserve ? perfctr_pmu->reserve() : 0;
+}
+
+static void release_pmu(void)
+{
+	if (perfctr_pmu->release)
+		perfctr_pmu->release();
+}
+
 int perfctr_reserve(void)
 {
 	int err = 0;
@@ -56,7 +87,7 @@ int perfctr_reserve(void)
 	cpus_read_lock();
 	mutex_lock(&reserve_lock);
 	if (!users)
-		err = perfctr_pmu->reserve();
+		err = reserve_pmu();
 	if (!err && !users++)
 		on_each_cpu(take_cpu, NULL, true);
 	mutex_unlock(&reserve_lock);
@@ -70,7 +101,7 @@ void perfctr_release(void)
 	mutex_lock(&reserve_lock);
 	if (!--users) {
 		on_each_cpu(give_cpu, NULL, true);
-		perfctr_pmu->release();
+		release_pmu();
 	}
 	mutex_unlock(&reserve_lock);
 	cpus_read_unlock();
@@ -83,10 +114,10 @@ u32 perfctr_holder(bool ask)
 	mutex_lock(&reserve_lock);
 	if (users)
 		holder = PERFCTR_HOLDER_PERFCTR;
-	else if (ask && perfctr_pmu && perfctr_pmu->reserve())
+	else if (ask && perfctr_pmu && reserve_pmu())
 		holder = PERFCTR_HOLDER_OTHER;
 	else if (ask && perfctr_pmu)
-		perfctr_pmu->release();
+		release_pmu();
 	mutex_unlock(&reserve_lock);
 	return holder;
 }
@@ -175,11 +206,24 @@ static int reboot_event(struct notifier_block *nb, unsigned long event, void *un
 
 static struct notifier_block reboot_notifier = { .notifier_call = reboot_event };
 
+static void __init probe_pmu(void)
+{
+	static const struct perfctr_pmu *(*const probes[])(void) __initconst = {
+#define PERFCTR_FAMILY(name) perfctr_##name##_probe,
+#include "pmu/families.h"
+#undef PERFCTR_FAMILY
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes) && !perfctr_pmu; i++)
+		perfctr_pmu = probes[i]();
+}
+
 int __init perfctr_reserve_init(void)
 {
 	int state, err;
 
-	perfctr_pmu = perfctr_arch_probe();
+	probe_pmu();
 	err = PTR_ERR_OR_ZERO(platform_create_bundle(&power_driver, probe_device, NULL, 0, NULL,
 						     0));
 	if (err)

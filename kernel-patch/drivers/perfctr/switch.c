@@ -71,7 +71,7 @@ static bool prevent_wrap(struct perfctr_cpu *cpu, const struct perfctr_hw_contro
 	for (i = 0; i < hw->n_events; i++) {
 		const struct perfctr_hw_event *e = &hw->event[i];
 
-		if (unlikely(cpu->value[i] >> (perfctr_counter_bits(perfctr_pmu, e->rdpmc) - 1))) {
+		if (unlikely(cpu->value[i] >> (e->bits - 1))) {
 			clear_slots(cpu, BIT_ULL(e->slot));
 			cpu->value[i] = 0;
 			cleared = true;
@@ -119,7 +119,7 @@ static void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	if (cpu->enabled != hw->slots) {
 		cpu->enabled = hw->slots;
 		cpu->starts++;
-		perfctr_pmu->start(hw);
+		perfctr_pmu->enable(hw->slots);
 	}
 }
 
@@ -151,7 +151,7 @@ static void leave(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now,
 
 		if (stop) {
 			cpu->enabled = 0;
-			perfctr_pmu->stop();
+			perfctr_pmu->enable(0);
 		}
 		perfctr_pmu->read(ctx->hw, cpu->value);
 		fold_counters(cpu, ctx);
@@ -236,10 +236,10 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
 	if (ctx->hw->counts_kernel)
-		perfctr_pmu->stop();
+		perfctr_pmu->enable(0);
 	fold(cpu, ctx);
 	if (ctx->hw->counts_kernel)
-		perfctr_pmu->start(ctx->hw);
+		perfctr_pmu->enable(ctx->hw->slots);
 }
 
 /* A thread that never switches is folded by the tick: once is enough in half a counter's period. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Intel architectural PerfMon, version 2 and later, by CPUID leaf 0xA alone (SDM volume 3, 20.2).
- * Slots are the bits of IA32_PERF_GLOBAL_CTRL: n for general counter n, 32 + n for fixed counter n.
+ * Slots are the bits of IA32_PERF_GLOBAL_CTRL.
  */
 #include <linux/bits.h>
 #include <linux/percpu.h>
@@ -9,12 +9,10 @@
 #include <linux/string.h>
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
-#include <asm/nmi.h>
 #include <asm/perf_event.h>
 #include <asm/processor.h>
 #include "../pmu.h"
 
-#define FIXED_SLOT		32
 #define FIXED_CTRL_BITS		4	/* of IA32_FIXED_CTR_CTRL for each counter */
 #define FIXED_CTRL_MASK		GENMASK(FIXED_CTRL_BITS - 1, 0)
 #define FIXED_CTRL_OS		BIT(0)
@@ -59,51 +57,32 @@ static u64 fixed_nibble(u64 bits, u32 n)
 	return bits << (n * FIXED_CTRL_BITS);
 }
 
-/* perf_events claims each event select register by its number, as the NMI watchdog does. */
-static void release_first(u32 n)
-{
-	while (n--)
-		release_evntsel_nmi(MSR_ARCH_PERFMON_EVENTSEL0 + n);
-}
-
 static int arch_reserve(void)
 {
-	u32 n;
-
-	for (n = 0; n < arch_pmu.n_general; n++) {
-		if (!reserve_evntsel_nmi(MSR_ARCH_PERFMON_EVENTSEL0 + n)) {
-			release_first(n);
-			return -EBUSY;
-		}
-	}
-	return 0;
+	return perfctr_reserve_evntsels(MSR_ARCH_PERFMON_EVENTSEL0, arch_pmu.n_general);
 }
 
 static void arch_release(void)
 {
-	release_first(arch_pmu.n_general);
+	perfctr_release_evntsels(MSR_ARCH_PERFMON_EVENTSEL0, arch_pmu.n_general);
 }
 
-static void arch_compile(struct perfctr_hw_control *hw)
+/* extra[0] is IA32_FIXED_CTR_CTRL. */
+static void arch_compile(struct perfctr_hw_control *hw, const struct perfctr_control *control)
 {
 	u32 i;
 
 	for (i = 0; i < hw->n_events; i++) {
-		struct perfctr_hw_event *e = &hw->event[i];
+		const struct perfctr_hw_event *e = &hw->event[i];
+		u64 bits = 0;
 
-		if (is_fixed(e)) {
-			u64 bits = 0;
-
-			if (e->evntsel & ARCH_PERFMON_EVENTSEL_OS)
-				bits |= FIXED_CTRL_OS;
-			if (e->evntsel & ARCH_PERFMON_EVENTSEL_USR)
-				bits |= FIXED_CTRL_USR;
-			hw->fixed_ctrl |= fixed_nibble(bits, fixed_number(e));
-			e->slot = FIXED_SLOT + fixed_number(e);
-		} else {
-			e->slot = e->rdpmc;
-		}
-		hw->slots |= BIT_ULL(e->slot);
+		if (!is_fixed(e))
+			continue;
+		if (e->evntsel & ARCH_PERFMON_EVENTSEL_OS)
+			bits |= FIXED_CTRL_OS;
+		if (e->evntsel & ARCH_PERFMON_EVENTSEL_USR)
+			bits |= FIXED_CTRL_USR;
+		hw->extra[0] |= fixed_nibble(bits, fixed_number(e));
 	}
 }
 
@@ -115,18 +94,13 @@ static void arch_clear(u64 slots)
 		if (slots & BIT_ULL(n))
 			wrmsrl(MSR_ARCH_PERFMON_PERFCTR0 + n, 0);
 	for (n = 0; n < arch_pmu.n_fixed; n++)
-		if (slots & BIT_ULL(FIXED_SLOT + n))
+		if (slots & BIT_ULL(PERFCTR_FIXED_SLOT + n))
 			wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR0 + n, 0);
 }
 
-static void arch_stop(void)
+static void arch_enable(u64 slots)
 {
-	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, 0);
-}
-
-static void arch_start(const struct perfctr_hw_control *hw)
-{
-	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, hw->slots);
+	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, slots);
 }
 
 /* Everything stopped, nothing selected, no counts of others left to read. */
@@ -134,7 +108,7 @@ static void silence(struct arch_registers *regs)
 {
 	u32 n;
 
-	arch_stop();
+	arch_enable(0);
 	for (n = 0; n < arch_pmu.n_general; n++)
 		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, 0);
 	if (arch_pmu.n_fixed)
@@ -176,7 +150,6 @@ static void arch_give_cpu(void)
 	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl);
 }
 
-/* Counters that hw does not use stay selected but off: GLOBAL_CTRL leaves them out. */
 static void arch_load(const struct perfctr_hw_control *hw)
 {
 	struct arch_registers *regs = this_cpu_ptr(&registers);
@@ -193,9 +166,9 @@ static void arch_load(const struct perfctr_hw_control *hw)
 			wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + e->slot, e->evntsel);
 		}
 	}
-	if ((regs->fixed_ctrl ^ hw->fixed_ctrl) & fixed_mask) {
-		regs->fixed_ctrl = hw->fixed_ctrl;
-		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, hw->fixed_ctrl);
+	if ((regs->fixed_ctrl ^ hw->extra[0]) & fixed_mask) {
+		regs->fixed_ctrl = (regs->fixed_ctrl & ~fixed_mask) | hw->extra[0];
+		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, regs->fixed_ctrl);
 	}
 }
 
@@ -208,6 +181,7 @@ static void arch_read(const struct perfctr_hw_control *hw, u64 *value)
 }
 
 static struct perfctr_pmu arch_pmu = {
+	.pmu = PERFCTR_PMU_ARCH,
 	.features = PERFCTR_FEATURE_RDPMC | PERFCTR_FEATURE_GLOBAL_ENABLE,
 	.evntsel_allowed = EVNTSEL_ALLOWED,
 	.evntsel_required = ARCH_PERFMON_EVENTSEL_ENABLE,
@@ -221,8 +195,7 @@ static struct perfctr_pmu arch_pmu = {
 	.take_cpu = arch_take_cpu,
 	.give_cpu = arch_give_cpu,
 	.load = arch_load,
-	.start = arch_start,
-	.stop = arch_stop,
+	.enable = arch_enable,
 	.read = arch_read,
 	.clear = arch_clear,
 };

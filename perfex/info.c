@@ -86,7 +86,7 @@ static void print_info(const struct perfctr_pmu_info *info)
 	print_cost("wrmsr", info->cost_wrmsr);
 }
 
-int info(void)
+int show_info(void)
 {
 	struct perfctr_pmu_info info;
 
@@ -114,5 +114,5 @@ static int info_main(int argc, char **argv)
 
 	if (n < argc)
 		fail("perfex info takes no argument, '%s' is one", argv[n]);
-	return info();
+	return show_info();
 }

@@ -325,7 +325,7 @@ static int run_main(int argc, char **argv)
 	parse(&options, argc, argv);
 	switch (options.action) {
 	case INFO:
-		return info();
+		return show_info();
 	case VERSION:
 		puts("perfex (perfctr) " PERFCTR_VERSION);
 		return 0;

@@ -58,7 +58,7 @@ int take_options(const struct subcommand *subcommand, void *target, int argc, ch
 void print_help(const struct subcommand *subcommand);
 
 /* info.c */
-int info(void);
+int show_info(void);
 
 /* error.c: one line to standard error, "perfex: ..." */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);

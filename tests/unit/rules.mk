@@ -11,13 +11,14 @@ PERFEX_LIVE := $(BUILD)/tests/unit/perfex-live
 UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c tests/unit/%live.c,$(wildcard tests/unit/*.c))
 UNIT_HEADERS := $(wildcard tests/unit/*.h include/*.h include/linux/*.h lib/*.h perfex/*.h)
 UNIT_LIBS := $(shell pkg-config --libs check 2>/dev/null)
+UNIT_LOCALE := $(BUILD)/tests/unit/locale/de_DE.UTF-8
 SANITIZED := $(BUILD)/sanitized
 PERFEX_OBJECTS_SANITIZED := $(patsubst %.c,$(SANITIZED)/%.o,$(wildcard perfex/*.c))
 LIB_OBJECTS_SANITIZED := $(LIB_SOURCES:%.c=$(SANITIZED)/%.o)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 ALL += $(UNIT) $(UNIT_SANITIZED) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LIVE) $(PERFEX_LIVE)
-CHECKS += check-unit check-library check-perfex
+CHECKS += check-unit check-formats check-library check-perfex
 
 # The parts of perfex, and the library, are tested as objects, with sanitizers in objects of their own.
 $(SANITIZED)/%.o: %.c
@@ -38,6 +39,11 @@ $(UNIT_SANITIZED): $(UNIT_SOURCES:%.c=$(SANITIZED)/%.o) $(filter-out %/main.o,$(
 $(PERFEX_SANITIZED): $(PERFEX_OBJECTS_SANITIZED) $(LIB_OBJECTS_SANITIZED)
 	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(PERFEX_LIBS)
 
+# One that writes 1.234,5.
+$(UNIT_LOCALE):
+	@mkdir -p $(@D)
+	localedef -i de_DE -f UTF-8 $@
+
 $(UNIT_LIVE): tests/unit/live.c $(LIB_SHARED) $(UNIT_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $< -L$(BUILD)/lib -lperfctr -Wl,-rpath,'$$ORIGIN/../../lib' $(UNIT_LIBS)
@@ -52,9 +58,13 @@ $(BUILD)/tests/unit/abi-layout-%: tests/unit/abi_layout.c include/linux/perfctr.
 	$(CC) $(CFLAGS) -m$* -isystem /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
 .PHONY: check-unit
-check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS)
+check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LOCALE)
 	PERFEX=$(PERFEX) $(UNIT)
 	PERFEX=$(PERFEX_SANITIZED) $(UNIT_SANITIZED)
+
+.PHONY: check-formats
+check-formats:
+	tests/unit/check-formats
 
 .PHONY: check-library
 check-library: $(UNIT_LIVE)

@@ -16,5 +16,6 @@ TCase *diff_tests(void);
 TCase *rules_tests(void);
 TCase *student_tests(void);
 TCase *statistics_tests(void);
+TCase *format_tests(void);
 
 #endif

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * perfex's text, CSV and JSON, byte by byte as in golden/.  What differs is left below
+ * build/tests/unit/, to look at.
+ */
+#include "../../perfex/run.h"
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+/* Behind all: it has a fail() too. */
+#include "unit.h"
+
+static const struct perfctr_pmu_info info = {
+	.family = "Intel architectural PerfMon v2", .tsc_khz = 2000000,
+};
+
+static struct options options;
+static struct recording recording;
+static struct pass passes[2];
+static struct event events[3];
+
+static void add_event(const char *name, unsigned int rings, unsigned int pass, unsigned int index,
+		      uint32_t counter)
+{
+	struct event *event = &events[recording.events.n++];
+
+	*event = (struct event){ .pass = pass, .index = index, .counter = counter };
+	event->request.rings = rings;
+	event->request.evntsel = 0x4100c0;
+	strcpy(event->name, name);
+}
+
+static void begin(const char *const command[], unsigned int runs, unsigned int n_passes)
+{
+	options = (struct options){
+		.runs = runs, .confidence = 95, .command = (char **)command, .interval_ms = 10,
+	};
+	memset(passes, 0, sizeof(passes));
+	recording = (struct recording){
+		.options = &options, .info = &info, .pass = passes, .consistent = true,
+		.directory = "/home/user", .date = "2026-11-20T09:00:00Z",
+		.events = { .event = events, .n_passes = n_passes },
+	};
+}
+
+static void add_counts_of_run(unsigned int pass, uint64_t tsc, uint64_t ns, uint64_t first,
+			      uint64_t second)
+{
+	const struct sample sample = {
+		.total = { .tsc = tsc, .flags = PERFCTR_COUNTS_CONSISTENT,
+			   .counter = { first, second } },
+		.elapsed_ns = ns,
+	};
+
+	recording_add(&recording, pass, &sample, true);
+}
+
+static void add_member(unsigned int run, pid_t pid, const char *name, uint64_t count)
+{
+	struct member *member = calloc(1, sizeof(*member));
+
+	ck_assert_ptr_nonnull(member);
+	member->run = run;
+	member->record.tgid = pid;
+	member->record.tid = pid + 1;
+	strcpy(member->record.comm, name);
+	member->record.counts.tsc = 10 * count;
+	member->record.counts.counter[0] = count;
+	member->record.counts.counter[1] = count + 1;
+	*recording.members.last = member;
+	recording.members.last = &member->next;
+	recording.members.n++;
+}
+
+/* A command that ran once, with counts that no double holds. */
+static void once(void)
+{
+	static const char *const command[] = { "loop", NULL };
+
+	begin(command, 1, 1);
+	members_begin(&recording.members, TREE);
+	add_event("0x004100c0@0", PERFCTR_RING_USER, 0, 0, 0);
+	add_event("a name that is longer than the usual column:k", PERFCTR_RING_KERNEL, 0, 1,
+		  0x40000000);
+	add_counts_of_run(0, 2417722, 1208861, 2000004, UINT64_MAX);
+}
+
+/* Two passes, three runs; names and arguments that need quoting; it died of SIGKILL. */
+static void thrice(void)
+{
+	static const char *const command[] = { "a,b", "\"quoted\"", "\xff\xc3\xa9", "", NULL };
+
+	begin(command, 3, 2);
+	options.warmup = 2;
+	options.view = PER_THREAD;
+	members_begin(&recording.members, PER_THREAD);
+	add_event("one", PERFCTR_RING_USER, 0, 0, 0);
+	add_event("two", PERFCTR_RING_BOTH, 0, 1, 1);
+	add_event("three, or \"3\"", PERFCTR_RING_KERNEL, 1, 0, 0);
+	for (unsigned int run = 0; run < 3; run++) {
+		add_counts_of_run(0, 1000, 500, 2 + 2 * run, 1234567);
+		add_counts_of_run(1, 2000, 1000, 7, 0);
+	}
+	add_member(0, 50, "sh", 100);
+	add_member(0, 51, "a\n\"b\",c", 200);
+	add_member(2, 52, "sh", 300);
+	recording.wait_status = 9;
+	recording.running = 1;
+	recording.members.lost = 3;
+	recording.intervals = 4;
+}
+
+static const struct interval interval = {
+	.run = 0, .pass = 0, .time_ns = 1500000000,
+	.counts = { .tsc = 3000000, .counter = { 2000004, 1 } },
+};
+
+static void expect_golden(const char *name, const char *text, size_t size)
+{
+	char path[128], golden[16384];
+	FILE *file;
+	size_t n;
+
+	snprintf(path, sizeof(path), "tests/unit/golden/%s", name);
+	file = fopen(path, "r");
+	n = file ? fread(golden, 1, sizeof(golden), file) : 0;
+	if (file)
+		fclose(file);
+	if (n == size && memcmp(golden, text, n) == 0)
+		return;
+	snprintf(path, sizeof(path), "build/tests/unit/%s", name);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fwrite(text, 1, size, file);
+	fclose(file);
+	ck_abort_msg("%s is not as tests/unit/golden/%s", path, name);
+}
+
+static const struct {
+	const char *golden;
+	void (*make)(void);
+	const struct format *format;
+	struct style style;
+} cases[] = {
+	{ "once.txt", once, &text_format, { 0 } },
+	{ "once.csv", once, &csv_format, { 0 } },
+	{ "once.json", once, &json_format, { 0 } },
+	{ "once-terminal.txt", once, &text_format, { true, true, true } },
+	{ "thrice.txt", thrice, &text_format, { 0 } },
+	{ "thrice.csv", thrice, &csv_format, { 0 } },
+	{ "thrice.json", thrice, &json_format, { 0 } },
+	{ "thrice-terminal.txt", thrice, &text_format, { true, true, true } },
+};
+
+START_TEST(output_is_as_it_should_be)
+{
+	const struct format *format = cases[_i].format;
+	char *text;
+	size_t size;
+	FILE *file;
+
+	if (cases[_i].style.grouping) {
+		setenv("LOCPATH", "build/tests/unit/locale", 1);
+		ck_assert_ptr_nonnull(setlocale(LC_NUMERIC, "de_DE.UTF-8"));
+	}
+	cases[_i].make();
+	file = open_memstream(&text, &size);
+	if (format->head)
+		format->head(file);
+	if (format->begin)
+		format->begin(file, &recording, &interval);
+	format->interval(file, &cases[_i].style, &recording, &interval);
+	format->recording(file, &cases[_i].style, &recording);
+	fclose(file);
+	expect_golden(cases[_i].golden, text, size);
+	free(text);
+	members_free(&recording.members);
+	for (unsigned int pass = 0; pass < 2; pass++) {
+		series_free(&passes[pass].tsc);
+		series_free(&passes[pass].elapsed);
+	}
+	for (size_t i = 0; i < recording.events.n; i++)
+		series_free(&events[i].counts);
+}
+END_TEST
+
+TCase *format_tests(void)
+{
+	TCase *tests = tcase_create("formats");
+
+	tcase_add_loop_test(tests, output_is_as_it_should_be, 0, ARRAY_SIZE(cases));
+	return tests;
+}

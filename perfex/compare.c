@@ -93,7 +93,8 @@ static bool same_rings(const struct document_event *a, const struct document_eve
 		return true;
 	snprintf(error->text, sizeof(error->text),
 		 "event '%.80s' counts the rings %.20s in the one and %.20s in the other; record "
-		 "both with the same", a->name, a->rings, b->rings);
+		 "both with the same",
+		 a->name, a->rings, b->rings);
 	return false;
 }
 
@@ -122,8 +123,10 @@ static bool compare_events(const struct document *a, const struct document *b, d
 			return false;
 		comparison = &result->event[result->n_events++];
 		*comparison = (struct comparison){
-			.name = event->name, .rings = event->rings,
-			.a = estimate_event(event), .b = estimate_event(other),
+			.name = event->name,
+			.rings = event->rings,
+			.a = estimate_event(event),
+			.b = estimate_event(other),
 		};
 		compare_estimates(comparison, confidence);
 	}
@@ -149,7 +152,8 @@ static bool same_definition(const struct document_rule *a, const struct document
 		return true;
 	snprintf(error->text, sizeof(error->text),
 		 "rule '%.50s' is '%.50s' in the one and '%.50s' in the other; record both with "
-		 "the same rules", a->name, a->definition, b->definition);
+		 "the same rules",
+		 a->name, a->definition, b->definition);
 	return false;
 }
 

@@ -10,7 +10,7 @@ typedef void write_function(FILE *file, const struct diff *diff);
 static write_function *const writers[] = { diff_write_text, diff_write_csv, diff_write_json };
 
 struct diff_options {
-	double confidence;	/* per cent */
+	double confidence; /* per cent */
 	size_t writer;
 };
 
@@ -69,7 +69,6 @@ static struct document *read_document(const char *path)
 	free(text);
 	return document;
 }
-
 
 static int diff_main(int argc, char **argv)
 {

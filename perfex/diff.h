@@ -13,12 +13,12 @@ struct side {
 
 struct diff {
 	struct side a, b;
-	double confidence;	/* of the intervals, in per cent */
+	double confidence; /* of the intervals, in per cent */
 	struct comparisons comparisons;
 };
 
 void diff_write_text(FILE *file, const struct diff *diff);
 void diff_write_csv(FILE *file, const struct diff *diff);
-void diff_write_json(FILE *file, const struct diff *diff);	/* docs/perfex-diff.schema.json */
+void diff_write_json(FILE *file, const struct diff *diff); /* docs/perfex-diff.schema.json */
 
 #endif

@@ -95,7 +95,8 @@ void diff_write_json(FILE *file, const struct diff *diff)
 	add_comparisons(json, "derived", comparisons->rule, comparisons->n_rules);
 	add_names(json, "only_a", comparisons->only_a, comparisons->n_only_a);
 	add_names(json, "only_b", comparisons->only_b, comparisons->n_only_b);
-	fprintf(file, "%s\n", json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
-								   JSON_C_TO_STRING_NOSLASHESCAPE));
+	fprintf(file, "%s\n",
+		json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
+							     JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(json);
 }

@@ -8,18 +8,18 @@
 #include <string.h>
 
 static const struct column text_columns[] = {
-	{ "event", LEFT },	   { "rings", LEFT },	{ "A", RIGHT },	   { "B", RIGHT },
-	{ "difference", RIGHT }, { "%", RIGHT },	{ "low", RIGHT },  { "high", RIGHT },
-	{ "certainty", RIGHT },
+	{ "event", LEFT }, { "rings", LEFT },	    { "A", RIGHT },
+	{ "B", RIGHT },	   { "difference", RIGHT }, { "%", RIGHT },
+	{ "low", RIGHT },  { "high", RIGHT },	    { "certainty", RIGHT },
 };
 
 static const struct column csv_columns[] = {
-	{ "event", LEFT },	   { "rings", LEFT },	{ "a", RIGHT },	   { "b", RIGHT },
-	{ "difference", RIGHT }, { "percent", RIGHT },	{ "low", RIGHT },  { "high", RIGHT },
-	{ "certainty_percent", RIGHT },
+	{ "event", LEFT }, { "rings", LEFT },	    { "a", RIGHT },
+	{ "b", RIGHT },	   { "difference", RIGHT }, { "percent", RIGHT },
+	{ "low", RIGHT },  { "high", RIGHT },	    { "certainty_percent", RIGHT },
 };
 
-#define N_COLUMNS	(sizeof(text_columns) / sizeof(text_columns[0]))
+#define N_COLUMNS (sizeof(text_columns) / sizeof(text_columns[0]))
 
 /* Never rounded up to a certainty that is not there. */
 static void add_certainty(struct table *table, double certainty)
@@ -128,8 +128,10 @@ void diff_write_text(FILE *file, const struct diff *diff)
 	write_table(file, diff, TABLE_TEXT);
 	write_names(file, "only in A:", comparisons->only_a, comparisons->n_only_a);
 	write_names(file, "only in B:", comparisons->only_b, comparisons->n_only_b);
-	fprintf(file, "low and high: %g %% interval of the difference; certainty: that there is "
-		"one\n", diff->confidence);
+	fprintf(file,
+		"low and high: %g %% interval of the difference; certainty: that there is "
+		"one\n",
+		diff->confidence);
 	if (!all_repeated(comparisons))
 		fputs("a single run has no interval: record with perfex run -r N to have one\n",
 		      file);

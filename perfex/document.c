@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REMEDY	"give a file that perfex run --json wrote"
+#define REMEDY "give a file that perfex run --json wrote"
 
 __attribute__((format(printf, 2, 3))) static bool refuse(struct text_error *error,
 							 const char *format, ...)
@@ -75,8 +75,7 @@ static bool get_counts(json_object *object, struct document_event *event, struct
 	event->count = allocate(event->runs, sizeof(*event->count));
 	for (size_t i = 0; i < event->runs; i++) {
 		count = json_object_array_get_idx(counts, i);
-		if (!json_object_is_type(count, json_type_int) ||
-		    json_object_get_int64(count) < 0)
+		if (!json_object_is_type(count, json_type_int) || json_object_get_int64(count) < 0)
 			return refuse(error, "one of the counts is no count; " REMEDY);
 		event->count[i] = json_object_get_uint64(count);
 	}
@@ -91,40 +90,42 @@ static bool get_event(json_object *object, struct document_event *event, struct 
 	       get_counts(object, event, error);
 }
 
-/* Of the times, those that belong to the first pass: rules may combine them with its events. */
 static const char *const times[] = { "tsc", "elapsed_ns" };
 
-#define N_TIMES	(sizeof(times) / sizeof(times[0]))
+#define N_TIMES (sizeof(times) / sizeof(times[0]))
 
-static bool get_times(struct document *document, struct text_error *error)
+/* The times of one pass. */
+static bool get_pass(struct document *document, json_object *pass, struct text_error *error)
 {
-	json_object *time, *object;
+	json_object *object;
 
-	if (!get(document->json, "time", json_type_object, &time, error))
-		return false;
 	for (size_t i = 0; i < N_TIMES; i++) {
 		struct document_event *event = &document->event[document->n++];
 
 		event->name = times[i];
-		if (!get(time, times[i], json_type_object, &object, error) ||
+		if (!get_unsigned(pass, "pass", &event->pass, error) ||
+		    !get(pass, times[i], json_type_object, &object, error) ||
 		    !get_counts(object, event, error))
 			return false;
 	}
-	document->n_times = N_TIMES;
 	return true;
 }
 
 static bool get_events(struct document *document, struct text_error *error)
 {
-	json_object *events;
-	size_t n;
+	json_object *passes, *events;
+	size_t n_passes, n;
 
-	if (!get(document->json, "events", json_type_array, &events, error))
+	if (!get(document->json, "time", json_type_array, &passes, error) ||
+	    !get(document->json, "events", json_type_array, &events, error))
 		return false;
+	n_passes = json_object_array_length(passes);
 	n = json_object_array_length(events);
-	document->event = allocate(N_TIMES + n, sizeof(*document->event));
-	if (!get_times(document, error))
-		return false;
+	document->n_times = N_TIMES * n_passes;
+	document->event = allocate(document->n_times + n, sizeof(*document->event));
+	for (size_t i = 0; i < n_passes; i++)
+		if (!get_pass(document, json_object_array_get_idx(passes, i), error))
+			return false;
 	for (size_t i = 0; i < n; i++)
 		if (!get_event(json_object_array_get_idx(events, i),
 			       &document->event[document->n++], error))
@@ -132,17 +133,16 @@ static bool get_events(struct document *document, struct text_error *error)
 	return true;
 }
 
-/* Events of one pass were counted in the same runs, and so were the times. */
+/* What belongs to one pass was counted in the same runs. */
 static bool check_runs(const struct document *document, struct text_error *error)
 {
-	if (document->event[0].runs != document->event[1].runs)
-		return refuse(error, "the times have different numbers of counts; " REMEDY);
-	for (size_t i = N_TIMES; i < document->n; i++)
+	for (size_t i = 0; i < document->n; i++)
 		for (size_t k = i + 1; k < document->n; k++)
 			if (document->event[i].pass == document->event[k].pass &&
 			    document->event[i].runs != document->event[k].runs)
-				return refuse(error, "events of one pass have different numbers of "
-						     "counts; " REMEDY);
+				return refuse(error,
+					      "pass %u has different numbers of counts; " REMEDY,
+					      document->event[i].pass);
 	return true;
 }
 
@@ -176,12 +176,6 @@ static bool get_command(const struct document *document, struct text_error *erro
 	return true;
 }
 
-static bool get_passes(struct document *document, struct text_error *error)
-{
-	return get_unsigned(document->json, "passes", &document->passes, error) &&
-	       (document->passes || refuse(error, "'passes' is 0; " REMEDY));
-}
-
 static bool get_all(struct document *document, struct text_error *error)
 {
 	unsigned int version;
@@ -189,14 +183,15 @@ static bool get_all(struct document *document, struct text_error *error)
 	if (!get_unsigned(document->json, "version", &version, error))
 		return false;
 	if (version != 1)
-		return refuse(error, "it has version %u of the format, this perfex knows version "
-			      "1; use the perfex that wrote it", version);
+		return refuse(error,
+			      "it has version %u of the format, this perfex knows version "
+			      "1; use the perfex that wrote it",
+			      version);
 	return get_string(document->json, "view", &document->view, error) &&
 	       get_string(document->json, "pmu", &document->pmu, error) &&
 	       get_string(document->json, "date", &document->date, error) &&
-	       get_passes(document, error) && get_command(document, error) &&
-	       get_events(document, error) && check_runs(document, error) &&
-	       get_rules(document, error);
+	       get_command(document, error) && get_events(document, error) &&
+	       check_runs(document, error) && get_rules(document, error);
 }
 
 static bool has_schema(json_object *json, const char *name)
@@ -228,8 +223,8 @@ static bool take_value(json_object *json, struct document *document, struct text
 		return true;
 	}
 	json_object_put(json);
-	return refuse(error, recording ? "there are two recordings in it; give a file with one" :
-			     "it is JSON, but no recording; " REMEDY);
+	return refuse(error, recording ? "there are two recordings in it; give a file with one"
+				       : "it is JSON, but no recording; " REMEDY);
 }
 
 static bool take_values(json_tokener *tokener, const char *text, size_t length,

@@ -11,7 +11,7 @@
 
 struct document_event {
 	const char *name;
-	const char *rings;	/* NULL: of no ring, it is a time */
+	const char *rings; /* NULL: of no ring, it is a time */
 	unsigned int pass;
 	uint64_t *count;
 	size_t runs;
@@ -25,9 +25,8 @@ struct document_rule {
 struct document {
 	json_object *json;
 	const char *view, *pmu, *date;
-	unsigned int passes;	/* runs of the program for one repetition */
 	struct document_event *event;
-	size_t n;		/* of them, the times included: they are the first */
+	size_t n; /* of them, the times included: they are the first */
 	size_t n_times;
 	struct document_rule *rule;
 	size_t n_rules;

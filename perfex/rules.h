@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include "textfile.h"
 
-#define RULES_MAX	1000	/* rules at a time */
-#define RULES_DEPTH	64	/* parentheses and signs within each other */
+#define RULES_MAX 1000 /* rules at a time */
+#define RULES_DEPTH 64 /* parentheses and signs within each other */
 
 struct rules;
 
@@ -27,26 +27,26 @@ bool rules_link(struct rules *rules, struct text_error *error);
 
 size_t rules_count(const struct rules *rules);
 const char *rules_name(const struct rules *rules, size_t i);
-const char *rules_definition(const struct rules *rules, size_t i);	/* what is behind the '=' */
+const char *rules_definition(const struct rules *rules, size_t i); /* what is behind the '=' */
 
 /* An event as it was counted; those of one pass were counted in the same runs of the program. */
 struct rule_event {
 	const char *name;
 	unsigned int pass;
-	const uint64_t *count;	/* one for each run */
+	const uint64_t *count; /* one for each run */
 	size_t runs;
 };
 
 struct rule_result {
 	enum {
 		RULE_VALUE,
-		RULE_UNDEFINED,		/* 0/0, any other division by 0, too large */
-		RULE_UNKNOWN,		/* an event was not counted */
+		RULE_UNDEFINED, /* 0/0, any other division by 0, too large */
+		RULE_UNKNOWN,	/* an event was not counted */
 	} state;
-	double value;			/* of the means over the runs */
-	double low, high;		/* both are the value where there is no interval */
+	double value;	  /* of the means over the runs */
+	double low, high; /* both are the value where there is no interval */
 	bool interval;
-	double variance, degrees;	/* that the interval is made of */
+	double variance, degrees; /* that the interval is made of */
 };
 
 /*

@@ -13,7 +13,7 @@
 
 /* slope[i] belongs to event i; without a value there are none. */
 struct value {
-	int state;		/* of struct rule_result */
+	int state; /* of struct rule_result */
 	long double number;
 	long double *slope;
 };
@@ -22,10 +22,10 @@ struct evaluation {
 	const struct rules *rules;
 	const struct rule_event *event;
 	size_t n;
-	long double *mean;	/* of each event */
-	struct value *value;	/* of each rule */
+	long double *mean;   /* of each event */
+	struct value *value; /* of each rule */
 	struct value *stack;
-	size_t *event_of_name;	/* n: no event that was counted */
+	size_t *event_of_name; /* n: no event that was counted */
 };
 
 static void *allocate(size_t n, size_t size)
@@ -192,8 +192,8 @@ static long double variance_of_pass(const struct evaluation *e, const struct val
 
 		for (size_t i = 0; i < e->n; i++)
 			if (e->event[i].pass == pass && value->slope[i] != 0)
-				deviation += value->slope[i] *
-					     (e->event[i].count[run] - e->mean[i]);
+				deviation +=
+					value->slope[i] * (e->event[i].count[run] - e->mean[i]);
 		sum += deviation * deviation;
 	}
 	return sum / (runs - 1) / runs;

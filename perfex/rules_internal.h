@@ -19,16 +19,16 @@ enum operation {
 
 struct step {
 	enum operation operation;
-	long double number;	/* of PUSH_NUMBER; every count of 64 bits is one */
-	size_t name;		/* of PUSH_NAME */
+	long double number; /* of PUSH_NUMBER; every count of 64 bits is one */
+	size_t name;	    /* of PUSH_NAME */
 };
 
-#define NO_RULE	SIZE_MAX
+#define NO_RULE SIZE_MAX
 
 /* Of a rule or of an event. */
 struct rule_name {
 	char *text;
-	size_t rule;		/* NO_RULE: none defines it, it is an event */
+	size_t rule; /* NO_RULE: none defines it, it is an event */
 };
 
 struct rule {
@@ -37,7 +37,7 @@ struct rule {
 	unsigned int line;
 	struct step *step;
 	size_t n_steps;
-	size_t depth;		/* of the stack */
+	size_t depth; /* of the stack */
 	enum { NEW, OPEN, DONE } visit;
 };
 
@@ -46,7 +46,7 @@ struct rules {
 	size_t n_names;
 	struct rule *rule;
 	size_t n;
-	size_t *order;		/* rules, each behind those that it needs */
+	size_t *order; /* rules, each behind those that it needs */
 	size_t n_ordered;
 };
 

@@ -10,23 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LETTERS		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-#define DIGITS		"0123456789"
-#define NAME_REST	LETTERS DIGITS ".:@"
-#define NUMBER_MAX	63	/* characters */
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+#define DIGITS "0123456789"
+#define NAME_REST LETTERS DIGITS ".:@"
+#define NUMBER_MAX 63 /* characters */
 
 enum token { END_OF_LINE, NUMBER, NAME, QUOTED_NAME, OPERATOR };
 
 struct parser {
-	const char *at, *end;		/* what is not read yet */
+	const char *at, *end; /* what is not read yet */
 	unsigned int line;
 	enum token token;
-	const char *text;		/* of the token; without the quotes of a name */
+	const char *text; /* of the token; without the quotes of a name */
 	size_t length;
-	const char *token_end;		/* with quotes */
-	const char *last_end;		/* of the token before */
+	const char *token_end; /* with quotes */
+	const char *last_end;  /* of the token before */
 	long double number;
-	locale_t locale;		/* a number has a point, whatever the user's own has */
+	locale_t locale; /* a number has a point, whatever the user's own has */
 	unsigned int nesting;
 	size_t stack;
 	struct rules *rules;
@@ -96,8 +96,10 @@ static bool take_number(struct parser *p)
 	number[p->length] = '\0';
 	p->number = strtold_l(number, &end, p->locale);
 	if (*end)
-		return refuse(p, "'%s' is not a number; if it is the name of an event, write it in "
-			      "quotes", number);
+		return refuse(p,
+			      "'%s' is not a number; if it is the name of an event, write it in "
+			      "quotes",
+			      number);
 	if (isinf(p->number))
 		return refuse(p, "'%s' is too large for a number", number);
 	return true;
@@ -254,8 +256,10 @@ static bool parse_factor(struct parser *p)
 	bool good;
 
 	if (p->nesting == RULES_DEPTH)
-		return refuse(p, "more than %d parentheses and signs within each other; "
-			      "divide it into several rules", RULES_DEPTH);
+		return refuse(p,
+			      "more than %d parentheses and signs within each other; "
+			      "divide it into several rules",
+			      RULES_DEPTH);
 	p->nesting++;
 	good = parse_operand(p);
 	p->nesting--;
@@ -345,7 +349,10 @@ static bool parse_line(struct parser *p)
 bool rules_add(struct rules *rules, const char *text, size_t length, struct text_error *error)
 {
 	struct parser parser = {
-		.at = text, .end = text + length, .rules = rules, .error = error,
+		.at = text,
+		.end = text + length,
+		.rules = rules,
+		.error = error,
 		.locale = newlocale(LC_ALL_MASK, "C", (locale_t)0),
 	};
 	bool good = true;

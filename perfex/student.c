@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#define MAX_TERMS	100000
+#define MAX_TERMS 100000
 
 static double nonzero(double x)
 {

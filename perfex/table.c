@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPACE_BETWEEN	2
+#define SPACE_BETWEEN 2
 
 /* From here on whole numbers alone tell enough. */
-#define LARGE		100000
+#define LARGE 100000
 
 static void in_c_locale(void (*print)(char *text, long double number), char *text,
 			long double number)

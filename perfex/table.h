@@ -17,7 +17,7 @@ struct table {
 	enum table_format format;
 	const struct column *column;
 	size_t n_columns;
-	char **cell;		/* row by row */
+	char **cell; /* row by row */
 	size_t n_cells;
 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define READ_SIZE	65536
+#define READ_SIZE 65536
 
 char *textfile_read(const char *path, size_t *length)
 {

@@ -4,7 +4,7 @@
 #define COMMAND_H
 
 struct command_result {
-	int status;	/* exit status; -1: it did not exit by itself */
+	int status; /* exit status; -1: it did not exit by itself */
 	char out[16384], err[4096];
 };
 

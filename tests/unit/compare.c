@@ -20,9 +20,11 @@ static struct document *parse(const char *text)
 	return document;
 }
 
-static const char whole[] = INTERVAL RECORDING("tree", "2", "10,20,11,21", "1,2,3,4",
-	EVENT("cycles", "user", "0", "18446744073709551615,3")
-	"," EVENT("instructions", "user+kernel", "1", "5,7"), RULE("cpi", "cycles / instructions"));
+static const char whole[] =
+	INTERVAL RECORDING_PASSES("tree", PASS("0", "10,11", "1,3") "," PASS("1", "20,21", "2,4"),
+				  EVENT("cycles", "user", "0", "18446744073709551615,3") "," EVENT(
+					  "instructions", "user+kernel", "1", "5,7"),
+				  RULE("cpi", "cycles / instructions"));
 
 START_TEST(a_recording_is_read_exactly)
 {
@@ -31,15 +33,17 @@ START_TEST(a_recording_is_read_exactly)
 
 	ck_assert_str_eq(command, "loop 1000");
 	ck_assert_str_eq(document->view, "tree");
-	ck_assert_uint_eq(document->n_times, 2);
-	ck_assert_uint_eq(document->n, 4);
+	ck_assert_uint_eq(document->n_times, 4);
+	ck_assert_uint_eq(document->n, 6);
 	ck_assert_str_eq(document->event[0].name, "tsc");
-	ck_assert_uint_eq(document->event[0].runs, 4);
-	ck_assert_uint_eq(document->event[1].count[3], 4);
-	ck_assert_str_eq(document->event[2].name, "cycles");
-	ck_assert_uint_eq(document->event[2].count[0], UINT64_MAX);
-	ck_assert_str_eq(document->event[3].rings, "user+kernel");
-	ck_assert_uint_eq(document->event[3].pass, 1);
+	ck_assert_uint_eq(document->event[0].runs, 2);
+	ck_assert_uint_eq(document->event[1].count[1], 3);
+	ck_assert_uint_eq(document->event[2].pass, 1);
+	ck_assert_uint_eq(document->event[2].count[0], 20);
+	ck_assert_str_eq(document->event[4].name, "cycles");
+	ck_assert_uint_eq(document->event[4].count[0], UINT64_MAX);
+	ck_assert_str_eq(document->event[5].rings, "user+kernel");
+	ck_assert_uint_eq(document->event[5].pass, 1);
 	ck_assert_uint_eq(document->n_rules, 1);
 	ck_assert_str_eq(document->rule[0].definition, "cycles / instructions");
 	free(command);
@@ -47,8 +51,8 @@ START_TEST(a_recording_is_read_exactly)
 }
 END_TEST
 
-#define PLAIN(events, rules)	RECORDING("tree", "1", "10,20", "1,2", events, rules)
-#define REMEDY	"; give a file that perfex run --json wrote"
+#define PLAIN(events, rules) RECORDING("tree", "10,20", "1,2", events, rules)
+#define REMEDY "; give a file that perfex run --json wrote"
 
 static const struct {
 	const char *text, *error;
@@ -65,17 +69,15 @@ static const struct {
 	{ "{\"schema\":\"perfex-run\",\"version\":2}",
 	  "it has version 2 of the format, this perfex knows version 1; use the perfex that wrote "
 	  "it" },
-	{ RECORDING("tree", "0", "1", "1", "", ""), "'passes' is 0" REMEDY },
-	{ RECORDING("tree", "-1", "1", "1", "", ""), "'passes' is negative or too large" REMEDY },
-	{ RECORDING("tr\\u0000ee", "1", "1", "1", "", ""),
-	  "'view' contains control characters" REMEDY },
-	{ RECORDING("tree", "1", "1,2", "1", "", ""),
-	  "the times have different numbers of counts" REMEDY },
+	{ RECORDING_PASSES("tree", PASS("-1", "1", "1"), "", ""),
+	  "'pass' is negative or too large" REMEDY },
+	{ RECORDING("tr\\u0000ee", "1", "1", "", ""), "'view' contains control characters" REMEDY },
+	{ RECORDING("tree", "1,2", "1", "", ""), "pass 0 has different numbers of counts" REMEDY },
 	{ PLAIN(EVENT("a", "user", "0", "1,-2"), ""), "one of the counts is no count" REMEDY },
 	{ PLAIN(EVENT("a", "user", "0", "1,\\\"2\\\""), ""), "it is no complete JSON" REMEDY },
 	{ PLAIN(EVENT("a", "user", "0", "1,2.5"), ""), "one of the counts is no count" REMEDY },
 	{ PLAIN(EVENT("a", "user", "0", "1") "," EVENT("b", "user", "0", "1,2"), ""),
-	  "events of one pass have different numbers of counts" REMEDY },
+	  "pass 0 has different numbers of counts" REMEDY },
 	{ PLAIN("7", ""), "'name' is missing or no string" REMEDY },
 	{ PLAIN("", "{}"), "'name' is missing or no string" REMEDY },
 	{ PLAIN("", "{\"name\":\"a\"}"), "'definition' is missing or no string" REMEDY },
@@ -103,19 +105,19 @@ static const struct {
 	{ "275,210,190,236,170,179,169,201,219,226,231,196,190,217,214",
 	  "271,220,208,234,234,235,258,220,248,202,219,221,229,205,244", -2.46, 25.0, 0.021 },
 	{ "172,209,226,181,217,214,235,242,147,218",
-	  "215,228,210,230,216,236,225,207,234,218,207,217,215,225,236,215,225,235,215,218",
-	  -1.57, 9.9, 0.149 },
+	  "215,228,210,230,216,236,225,207,234,218,207,217,215,225,236,215,225,235,215,218", -1.57,
+	  9.9, 0.149 },
 	{ "198,204,196,178,185,189,183,189,195,220",
-	  "282,266,201,233,252,221,177,276,206,137,232,175,206,180,239,216,243,204,240,132",
-	  -2.22, 24.5, 0.036 },
+	  "282,266,201,233,252,221,177,276,206,137,232,175,206,180,239,216,243,204,240,132", -2.22,
+	  24.5, 0.036 },
 };
 
 static struct document *parse_counts(const char *counts)
 {
 	char text[4096];
 
-	snprintf(text, sizeof(text), RECORDING("tree", "1", "", "",
-					       EVENT("a", "user", "0", "%s"), ""), counts);
+	snprintf(text, sizeof(text), RECORDING("tree", "", "", EVENT("a", "user", "1", "%s"), ""),
+		 counts);
 	return parse(text);
 }
 
@@ -206,15 +208,15 @@ START_TEST(without_variation_a_difference_is_certain)
 }
 END_TEST
 
-#define PAIR(cycles, instructions) \
-	PLAIN(EVENT("c", "user", "0", cycles) "," EVENT("i", "user", "0", instructions), \
+#define PAIR(cycles, instructions)                                                                 \
+	PLAIN(EVENT("c", "user", "0", cycles) "," EVENT("i", "user", "0", instructions),           \
 	      RULE("cpi", "c / i"))
 
 /* The quotients of a run do not vary, though cycles and instructions do. */
 START_TEST(rules_are_compared_too)
 {
-	struct comparison cpi = compare_texts(PAIR("20,40", "10,20"), PAIR("60,30", "20,10"), 0,
-					      true);
+	struct comparison cpi =
+		compare_texts(PAIR("20,40", "10,20"), PAIR("60,30", "20,10"), 0, true);
 
 	ck_assert_double_eq((double)cpi.a.value, 2);
 	ck_assert_double_eq((double)cpi.b.value, 3);
@@ -232,8 +234,10 @@ END_TEST
 START_TEST(a_rule_takes_the_time_of_the_first_pass)
 {
 	static const char text[] =
-		RECORDING("tree", "2", "30,5,60,7", "1,2,3,4", EVENT("a", "user", "0", "10,20") ","
-			  EVENT("b", "user", "1", "1,1"), RULE("r", "tsc / a"));
+		RECORDING_PASSES("tree", PASS("0", "30,60", "1,3") "," PASS("1", "5,7", "2,4"),
+				 EVENT("a", "user", "0", "10,20") "," EVENT("b", "user", "1",
+									    "1,1"),
+				 RULE("r", "tsc / a"));
 	struct comparison rule = compare_texts(text, text, 0, true);
 
 	ck_assert_double_eq((double)rule.a.value, 3);
@@ -244,12 +248,13 @@ END_TEST
 START_TEST(events_are_found_by_name_and_place)
 {
 	static const char first[] =
-		PLAIN(EVENT("x", "user", "0", "1,1") "," EVENT("y", "user", "0", "2,2") ","
-		      EVENT("x", "kernel", "0", "3,3") "," EVENT("z", "user", "0", "9,9"),
+		PLAIN(EVENT("x", "user", "0", "1,1") "," EVENT("y", "user", "0", "2,2") "," EVENT(
+			      "x", "kernel", "0", "3,3") "," EVENT("z", "user", "0", "9,9"),
 		      RULE("only", "x"));
-	static const char second[] =
-		PLAIN(EVENT("y", "user", "0", "20,20") "," EVENT("x", "user", "0", "10,10") ","
-		      EVENT("x", "kernel", "0", "30,30") "," EVENT("x", "user", "0", "1,1"), "");
+	static const char second[] = PLAIN(
+		EVENT("y", "user", "0", "20,20") "," EVENT("x", "user", "0", "10,10") "," EVENT(
+			"x", "kernel", "0", "30,30") "," EVENT("x", "user", "0", "1,1"),
+		"");
 	struct document *a = parse(first), *b = parse(second);
 	struct comparisons comparisons;
 	struct text_error error;
@@ -270,7 +275,7 @@ START_TEST(events_are_found_by_name_and_place)
 }
 END_TEST
 
-#define VIEW(view)	RECORDING(view, "1", "1", "1", "", "")
+#define VIEW(view) RECORDING(view, "1", "1", "", "")
 
 static const struct {
 	const char *a, *b, *error;
@@ -281,7 +286,7 @@ static const struct {
 	{ VIEW("self"), VIEW("per-thread"),
 	  "the second counts all that the command created, the other its first thread alone; "
 	  "record both with --self or both without" },
-	{ PLAIN(EVENT("x", "user", "0", "1"), ""), PLAIN(EVENT("x", "user+kernel", "0", "1"), ""),
+	{ PLAIN(EVENT("x", "user", "1", "1"), ""), PLAIN(EVENT("x", "user+kernel", "1", "1"), ""),
 	  "event 'x' counts the rings user in the one and user+kernel in the other; record both "
 	  "with the same" },
 	{ PLAIN("", RULE("r", "tsc")), PLAIN("", RULE("r", "tsc / 2")),

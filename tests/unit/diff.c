@@ -14,24 +14,25 @@
  * freedom, for which P(|T| > t) = 0.140066 by the closed form; t(0.95, 4) = 2.776445 and
  * t(0.99, 4) = 4.604095 times sqrt(8 / 3) are half the intervals.
  */
-#define HALF_95	4.533915871
-#define HALF_99	7.518455441
-#define CERTAINTY	85.99340151
-#define SIDE(cycles) \
-	RECORDING("tree", "1", cycles, "7,7,7", \
-		  EVENT("cycles", "user+kernel", "0", cycles) "," \
-		  EVENT("a,\\\"b\\\"", "user", "0", "4,4,4"), RULE("per", "cycles / 4"))
+#define HALF_95 4.533915871
+#define HALF_99 7.518455441
+#define CERTAINTY 85.99340151
+#define SIDE(cycles)                                                                               \
+	RECORDING("tree", cycles, "7,7,7",                                                         \
+		  EVENT("cycles", "user+kernel", "0", cycles) "," EVENT("a,\\\"b\\\"", "user",     \
+									"0", "4,4,4"),             \
+		  RULE("per", "cycles / 4"))
 
 static void write_sides(void)
 {
 	enter_directory();
 	write_text("a.json", SIDE("8,10,12"));
 	write_text("b.json", INTERVAL SIDE("11,13,15"));
-	write_text("one.json", RECORDING("tree", "1", "8", "7",
-					 EVENT("cycles", "user+kernel", "0", "8"), ""));
-	write_text("kernel.json", RECORDING("tree", "1", "8", "7",
-					    EVENT("cycles", "kernel", "0", "8"), ""));
-	write_text("self.json", RECORDING("self", "1", "8", "7", "", ""));
+	write_text("one.json",
+		   RECORDING("tree", "8", "7", EVENT("cycles", "user+kernel", "0", "8"), ""));
+	write_text("kernel.json",
+		   RECORDING("tree", "8", "7", EVENT("cycles", "kernel", "0", "8"), ""));
+	write_text("self.json", RECORDING("self", "8", "7", "", ""));
 	write_text("text", "no recording\n");
 }
 
@@ -102,11 +103,12 @@ static const char *csv_cell(const char *text, int row, int column)
 START_TEST(csv_can_be_read)
 {
 	static const char *const titles[] = {
-		"event", "rings", "a", "b", "difference", "percent", "low", "high",
-		"certainty_percent",
+		"event", "rings",      "a",
+		"b",	 "difference", "percent",
+		"low",	 "high",       "certainty_percent",
 	};
-	struct command_result result = PERFEX("diff", "--csv", "--confidence", "99", "a.json",
-					      "b.json");
+	struct command_result result =
+		PERFEX("diff", "--csv", "--confidence", "99", "a.json", "b.json");
 	static const double cycles[] = {
 		10, 13, 3, 30, 3 - HALF_99, 3 + HALF_99, CERTAINTY,
 	};

@@ -11,14 +11,17 @@
 #define RULE(name, definition) \
 	"{\"name\":\"" name "\",\"definition\":\"" definition "\",\"mean\":null,\"low\":null," \
 	"\"high\":null,\"why\":\"0/0\"}"
-#define RECORDING(view, passes, tsc, elapsed, events, rules) \
+#define PASS(number, tsc, elapsed) \
+	"{\"pass\":" number ",\"tsc\":{" COUNTS(tsc) "},\"elapsed_ns\":{" COUNTS(elapsed) "}}"
+#define RECORDING(view, tsc, elapsed, events, rules) \
+	RECORDING_PASSES(view, PASS("0", tsc, elapsed), events, rules)
+#define RECORDING_PASSES(view, passes, events, rules) \
 	"{\"schema\":\"perfex-run\",\"version\":1,\"command\":[\"loop\",\"1000\"]," \
 	"\"directory\":\"/\",\"date\":\"2026-11-20T09:00:00Z\",\"perfex\":\"0.1.0\"," \
 	"\"pmu\":\"Intel architectural PerfMon v2\",\"view\":\"" view "\",\"confidence\":95," \
-	"\"warmup\":0,\"passes\":" passes ",\"runs\":1,\"exit_status\":0,\"signal\":null," \
-	"\"time\":{\"tsc\":{" COUNTS(tsc) "},\"tsc_khz\":1,\"elapsed_ns\":{" COUNTS(elapsed) "}}," \
-	"\"events\":[" events "],\"derived\":[" rules "],\"members\":[],\"intervals\":0," \
-	"\"consistent\":true,\"running\":0,\"lost\":0}\n"
+	"\"tsc_khz\":1,\"warmup\":0,\"passes\":1,\"runs\":1,\"exit_status\":0,\"signal\":null," \
+	"\"time\":[" passes "],\"events\":[" events "],\"derived\":[" rules "]," \
+	"\"members\":[],\"intervals\":0,\"consistent\":true,\"running\":0,\"lost\":0}\n"
 #define INTERVAL \
 	"{\"schema\":\"perfex-interval\",\"version\":1,\"run\":0,\"pass\":0," \
 	"\"time_ns\":5,\"tsc\":7,\"events\":[]}\n"

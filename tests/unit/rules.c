@@ -33,7 +33,8 @@ static struct rule_result evaluate(const char *text, const struct rule_event *ev
 	return result[last];
 }
 
-#define RUNS(...) .count = (const uint64_t[]){ __VA_ARGS__ }, \
+#define RUNS(...)                                                                                  \
+	.count = (const uint64_t[]){ __VA_ARGS__ },                                                \
 	.runs = ARRAY_SIZE(((const uint64_t[]){ __VA_ARGS__ }))
 
 static const struct rule_event single[] = {
@@ -128,10 +129,12 @@ static const struct {
 	{ "a = 1\n= 2", 2, "expected the name of a rule, not '='" },
 	{ "7 = 2", 1, "expected the name of a rule, not '7'" },
 	{ "a 7", 1, "expected '=' behind the name of the rule, not '7'" },
-	{ "a =", 1, "expected a number, the name of an event or of a rule, or '(', but the rule "
-		    "ends" },
-	{ "a = 1 +\n2", 1, "expected a number, the name of an event or of a rule, or '(', but the "
-			   "rule ends" },
+	{ "a =", 1,
+	  "expected a number, the name of an event or of a rule, or '(', but the rule "
+	  "ends" },
+	{ "a = 1 +\n2", 1,
+	  "expected a number, the name of an event or of a rule, or '(', but the "
+	  "rule ends" },
 	{ "a = * 2", 1, "expected a number, the name of an event or of a rule, or '(', not '*'" },
 	{ "a = (1", 1, "expected ')' or an operator, but the rule ends" },
 	{ "a = (1 2)", 1, "expected ')' or an operator, not '2'" },
@@ -142,10 +145,12 @@ static const struct {
 	{ "a = min()", 1, "expected a number, the name of an event or of a rule, or '(', not ')'" },
 	{ "a = min(1, 2", 1, "expected ',' or ')', but the rule ends" },
 	{ "a = sqrt(2)", 1, "there is no function 'sqrt'; there are min and max" },
-	{ "a = 4100c0@0", 1, "'4100c0@0' is not a number; if it is the name of an event, write it "
-			     "in quotes" },
-	{ "a = 1.2.3", 1, "'1.2.3' is not a number; if it is the name of an event, write it in "
-			  "quotes" },
+	{ "a = 4100c0@0", 1,
+	  "'4100c0@0' is not a number; if it is the name of an event, write it "
+	  "in quotes" },
+	{ "a = 1.2.3", 1,
+	  "'1.2.3' is not a number; if it is the name of an event, write it in "
+	  "quotes" },
 	{ "a = .", 1, "'.' is not a number; if it is the name of an event, write it in quotes" },
 	{ "a = 1e9999", 1, "'1e9999' is too large for a number" },
 	{ "a = 'b", 1, "a name in quotes does not end; write a second ' behind it" },
@@ -192,7 +197,7 @@ START_TEST(nesting_has_a_limit)
 
 	ck_assert(!rules_add(rules, text, strlen(text), &error));
 	ck_assert_str_eq(error.text, "more than 64 parentheses and signs within each other; divide "
-			 "it into several rules");
+				     "it into several rules");
 	rules_free(rules);
 	free(text);
 }
@@ -231,8 +236,8 @@ START_TEST(names_and_definitions_are_kept_as_written)
 END_TEST
 
 /* Of 2 4 4 4 5 5 7 9 the mean is 5, the sum of squared deviations 32; t(0.95, 7) = 2.364624. */
-#define EIGHT	RUNS(2, 4, 4, 4, 5, 5, 7, 9)
-#define HALF	(2.3646242510 * sqrt(32.0 / 7 / 8))
+#define EIGHT RUNS(2, 4, 4, 4, 5, 5, 7, 9)
+#define HALF (2.3646242510 * sqrt(32.0 / 7 / 8))
 
 static const struct rule_event repeated_runs[] = {
 	{ .name = "a", .pass = 0, EIGHT },
@@ -244,14 +249,14 @@ static const struct rule_event repeated_runs[] = {
 
 static const struct {
 	const char *text;
-	double value, half;	/* half: NAN: there is no interval */
+	double value, half; /* half: NAN: there is no interval */
 } intervals[] = {
 	{ "x = a", 5, HALF },
 	{ "x = -3 * a + 1", -14, 3 * HALF },
 	{ "x = same", 3, 0 },
 	{ "x = a * same", 15, 3 * HALF },
 	{ "x = a + a", 10, 2 * HALF },
-	{ "x = a - a", 0, NAN },	/* depends on nothing any more */
+	{ "x = a - a", 0, NAN }, /* depends on nothing any more */
 	{ "x = a + twice", 15, 3 * HALF },
 	{ "x = twice / a", 2, 0 },
 	{ "x = twice - 2 * a", 0, 0 },
@@ -269,8 +274,8 @@ static const struct {
 
 START_TEST(interval_is_as_computed_by_hand)
 {
-	struct rule_result result = evaluate(intervals[_i].text, repeated_runs,
-					     ARRAY_SIZE(repeated_runs));
+	struct rule_result result =
+		evaluate(intervals[_i].text, repeated_runs, ARRAY_SIZE(repeated_runs));
 	double half = isnan(intervals[_i].half) ? 0 : intervals[_i].half;
 
 	ck_assert_int_eq(result.state, RULE_VALUE);
@@ -310,7 +315,9 @@ START_TEST(interval_is_that_of_the_covariance_matrix)
 	enum { N = 6 };
 	uint64_t seed = 1 + (uint64_t)_i, count[3][N];
 	struct rule_event event[3] = {
-		{ "a", 0, count[0], N }, { "b", 0, count[1], N }, { "c", 1, count[2], N },
+		{ "a", 0, count[0], N },
+		{ "b", 0, count[1], N },
+		{ "c", 1, count[2], N },
 	};
 	double mean[3], slope[3], pass0, pass1, degrees;
 	struct rule_result result;
@@ -332,7 +339,8 @@ START_TEST(interval_is_that_of_the_covariance_matrix)
 	}
 	pass0 = (slope[0] * slope[0] * covariance(count[0], count[0], N) +
 		 slope[1] * slope[1] * covariance(count[1], count[1], N) +
-		 2 * slope[0] * slope[1] * covariance(count[0], count[1], N)) / N;
+		 2 * slope[0] * slope[1] * covariance(count[0], count[1], N)) /
+		N;
 	pass1 = slope[2] * slope[2] * covariance(count[2], count[2], N) / N;
 	degrees = (pass0 + pass1) * (pass0 + pass1) / ((pass0 * pass0 + pass1 * pass1) / (N - 1));
 	result = evaluate("x = (a + 2 * b) / c", event, 3);
@@ -393,10 +401,9 @@ static void expect_sane(const struct rules *rules)
 
 START_TEST(damaged_rules_are_refused_with_one_line_or_have_a_value)
 {
-	static const char text[] =
-		"# per instruction\ncpi = a / 'twice'\n"
-		"most = max(cpi, -min(a, 1.5e3), same) * (2 - 0x10)\n"
-		"rate = 100 * most / \"other\"\nlast = rate - once / (a - a)\n";
+	static const char text[] = "# per instruction\ncpi = a / 'twice'\n"
+				   "most = max(cpi, -min(a, 1.5e3), same) * (2 - 0x10)\n"
+				   "rate = 100 * most / \"other\"\nlast = rate - once / (a - a)\n";
 	uint64_t seed = 1000 + (uint64_t)_i;
 
 	for (int n = 0; n < 5000; n++) {

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later WITH Linux-syscall-note */
 /*
- * perfctr: per-thread virtual performance counters, kernel/user ABI version 1.
+ * perfctr: virtual performance counters of threads, marked groups and CPUs, kernel/user ABI
+ * version 1.
  *
- * One device, /dev/perfctr, answers PERFCTR_IOC_INFO and PERFCTR_IOC_OPEN.  OPEN returns a
- * context: a file descriptor that stands for the virtual counters of one thread and answers
- * every other call.  A context outlives its thread; its last sums stay readable.
+ * One device, /dev/perfctr, answers PERFCTR_IOC_INFO and makes three kinds of descriptors:
+ *
+ * a context (PERFCTR_IOC_OPEN), the virtual counters of one thread.  It outlives its thread; its
+ * last sums stay readable;
+ *
+ * a group (PERFCTR_IOC_GROUP) of threads that bear its mark (PERFCTR_IOC_MARK).  A thread bears one
+ * mark at most.  What it creates is born with the mark;
+ *
+ * a session (PERFCTR_IOC_SESSION): counting on CPUs, whoever runs there, or gated by the mark of a
+ * group.  Its counters are its own: no context and no other session uses them meanwhile.
  *
  * Every struct begins with its own size in bytes, set by the caller, so that it can grow: a
  * longer struct is accepted when the part this kernel does not know is zero (otherwise E2BIG),
@@ -88,7 +96,14 @@ struct perfctr_pmu_info {
 	__u64 evntsel2_kernel;
 	__u64 p4_pebs_enable_allowed;
 	__u64 p4_pebs_matrix_vert_allowed;
+	/* Bit n: general counter n; bit PERFCTR_FIXED_BIT + n: fixed counter n */
+	__u64 context_counters;	/* used by some context; other contexts may use them too */
+	__u64 session_counters;	/* taken by a session */
+	__u32 user_session_counters;	/* that unprivileged sessions may take, all together */
+	__u32 reserved2;
 };
+
+#define PERFCTR_FIXED_BIT	32
 
 /* Which thread to open.  flags: PERFCTR_OPEN_*. */
 struct perfctr_open {
@@ -103,7 +118,7 @@ struct perfctr_open {
 /* One event and the counter that counts it. */
 struct perfctr_event_control {
 	__u32 counter;		/* RDPMC index */
-	__u32 flags;		/* 0 */
+	__u32 flags;		/* in a session 0 or PERFCTR_EVENT_POLICY and a policy, else 0 */
 	__u64 evntsel;		/*
 				 * event select register (SDM volume 3, 20.2.1.1; AMD PERF_CTL).
 				 * For a fixed counter only USR (bit 16), OS (17) and EN (22).
@@ -150,6 +165,8 @@ struct perfctr_control {
 #define PERFCTR_BAD_ROUTE	9	/* this counter cannot count this event */
 #define PERFCTR_BAD_CONFLICT	10	/* wants a register otherwise than an earlier event */
 #define PERFCTR_BAD_PEBS	11	/* p4_pebs_* has a bit outside *_allowed; no single event */
+#define PERFCTR_BAD_TAKEN	12	/* EBUSY: a session has the counter, or contexts use it */
+#define PERFCTR_BAD_POLICY	13	/* EACCES: more than an unprivileged session may count */
 
 /*
  * Sums, exact at the moment of the call, that of a thread that runs on another CPU too.
@@ -227,6 +244,134 @@ struct perfctr_page {
 #define PERFCTR_PAGE_STARTED	(1u << 0)	/* counts whenever the thread runs */
 #define PERFCTR_PAGE_RDPMC	(1u << 1)	/* RDPMC does not fault while the page is mapped */
 
+/*
+ * What a session counts, with the bits of POWER2's MMCR.  A thread is marked when it bears the mark
+ * of the session's group; without a group none is.
+ */
+#define PERFCTR_POLICY_DIS	(1u << 0)	/* nothing */
+#define PERFCTR_POLICY_DP	(1u << 1)	/* not in privileged state (kernel mode) */
+#define PERFCTR_POLICY_DU	(1u << 2)	/* not in problem state (user mode) */
+#define PERFCTR_POLICY_DMS	(1u << 3)	/* not while the mark is set */
+#define PERFCTR_POLICY_DMR	(1u << 4)	/* not while the mark is reset */
+#define PERFCTR_POLICY_NO_IDLE	(1u << 5)	/* not while the CPU's idle thread runs */
+/* perfctr_event_control.flags: a policy of this event's own, instead of the session's */
+#define PERFCTR_EVENT_POLICY	(1u << 31)
+
+/* PERFCTR_IOC_GROUP. */
+struct perfctr_group_open {
+	__u32 size;
+	__u32 flags;		/* 0 */
+	__u64 id;		/* out: of the group, never used twice */
+};
+
+/* PERFCTR_IOC_MARK: sets, clears or shows the mark of threads. */
+struct perfctr_mark {
+	__u32 size;
+	__u32 action;		/* PERFCTR_MARK_* */
+	__u32 scope;		/* PERFCTR_MARK_THREAD, _PROCESS, _TREE */
+	__s32 tid;		/* in the caller's pid namespace; 0: the caller */
+	__s32 group;		/* SET: descriptor of the group.  CLEAR: likewise, -1: of any */
+	__u32 changed;		/* out: threads whose mark is another now */
+	__u64 id;		/* out: GET: id of the group whose mark thread tid bears, 0: none */
+};
+
+#define PERFCTR_MARK_SET	1
+#define PERFCTR_MARK_CLEAR	2
+#define PERFCTR_MARK_GET	3
+
+#define PERFCTR_MARK_THREAD	0	/* tid alone */
+#define PERFCTR_MARK_PROCESS	1	/* all threads of tid's process */
+#define PERFCTR_MARK_TREE	2	/* ... and of all processes below it */
+
+/* PERFCTR_IOC_MEMBERS, on a group: who bears the mark. */
+struct perfctr_members {
+	__u32 size;
+	__u32 room;		/* in: elements of tids */
+	__u32 n;		/* out: threads that bear the mark; the first room are in tids */
+	__u32 reserved;
+	__u64 tids;		/* address of __s32 tids[room], in the caller's pid namespace */
+};
+
+/* PERFCTR_IOC_SESSION: what can not be changed later. */
+struct perfctr_session_open {
+	__u32 size;
+	__u32 flags;		/* 0 */
+	__s32 group;		/* descriptor of a group, -1: none */
+	__u32 policy;		/* PERFCTR_POLICY_*: of events without their own, and of tsc */
+	__u64 cpus;		/* address of a bitmap of CPUs, 0: all */
+	__u32 cpus_bytes;	/* of it */
+	__u32 trace_bytes;	/* of the records that each CPU's ring holds, 0: no trace */
+	__u32 trace_ticks;	/* a record also every so many ticks, 0: at changes alone */
+	__u32 n_cpus;		/* out: struct perfctr_cpu_totals in the totals, one for each CPU */
+	__u32 totals_bytes;	/* out: to map at offset 0 */
+	__u32 ring_bytes;	/* out: to map at PERFCTR_RING_OFFSET + cpu * ring_bytes */
+};
+
+#define PERFCTR_RING_OFFSET	(1u << 24)
+#define PERFCTR_MAX_RING_BYTES	(1u << 22)
+
+/*
+ * The totals of a session, mapped read-only: what each CPU counted, until its last tick or until its
+ * gate closed.  Retry while seq is odd or has changed.
+ */
+struct perfctr_cpu_totals {
+	__u32 seq;
+	__u32 reserved;
+	__u64 tsc;		/* ticks while the session's policy let it count */
+	__u64 switches;		/* times the gate opened */
+	__u64 counter[PERFCTR_MAX_COUNTERS];
+};
+
+struct perfctr_totals {
+	__u32 size;		/* of this header */
+	__u32 abi_version;
+	__u32 n_cpus;
+	__u32 cpu_bytes;	/* from one struct perfctr_cpu_totals to the next */
+	__u32 n_counters;
+	__u32 reserved[11];
+	struct perfctr_cpu_totals cpu[];
+};
+
+/*
+ * The trace of one CPU, mapped read-only: this header, then at offset records room for records of
+ * record_bytes each.  The kernel writes record number n at n % n_records; those from tail to head - 1
+ * are there.  PERFCTR_IOC_CONSUME moves tail.  Records that find no room are counted as lost.
+ */
+struct perfctr_ring {
+	__u32 size;		/* of this header */
+	__u32 records;		/* offset in bytes */
+	__u32 record_bytes;
+	__u32 n_records;	/* room, a power of two */
+	__u64 head;		/* written until now; read it before the records */
+	__u64 tail;
+	__u64 lost;
+};
+
+/*
+ * One record: what the session had counted on this CPU when a thread of the group was switched in or
+ * out, or at a tick.  Between two records ran the thread that the first one names.
+ */
+struct perfctr_trace_record {
+	__u64 time;		/* time stamp counter */
+	__u32 type;		/* PERFCTR_TRACE_* */
+	__s32 tgid;		/* of the thread that runs from now on, in the initial pid */
+	__s32 tid;		/* namespace; 0: one without the mark */
+	__u32 lost;		/* records lost before this one, since the last that was not */
+	__u64 tsc;
+	__u64 counter[];	/* n_counters of the control */
+};
+
+#define PERFCTR_TRACE_SWITCH	1
+#define PERFCTR_TRACE_TICK	2
+#define PERFCTR_TRACE_STOP	3	/* the session stops, or its CPU goes: the last of a row */
+
+/* PERFCTR_IOC_CONSUME, on a session: cpu's records before tail are not needed any more. */
+struct perfctr_consume {
+	__u32 size;
+	__u32 cpu;
+	__u64 tail;
+};
+
 /* Numbers without a size: the structs carry theirs.  The argument points to the struct named. */
 #define PERFCTR_IOC_MAGIC	0xd0
 
@@ -243,6 +388,25 @@ struct perfctr_page {
  */
 #define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
 #define PERFCTR_IOC_OPEN	_IO(PERFCTR_IOC_MAGIC, 0x21)
+/*
+ * GROUP (struct perfctr_group_open) returns the close-on-exec descriptor of a new group.  When it is
+ * closed for the last time, and no session of the group is open any more, the marks are gone.  poll()
+ * says POLLIN while nobody bears the mark and somebody did.  EINVAL, E2BIG, EFAULT, EMFILE, ENOMEM.
+ *
+ * MARK (struct perfctr_mark).  To set or clear, the caller must be allowed to trace the threads or
+ * have CAP_PERFMON, else EACCES; to get, to see them.  What other threads of tid's process and the
+ * processes below it create meanwhile is marked too.  A thread that runs on another CPU has the mark
+ * at once.  A group made without CAP_PERFMON loses a thread that executes a file which changes its
+ * ids, or which it may not read.  EBUSY (SET: some thread bears another mark; nothing is changed),
+ * ESRCH, EBADF (not a group), EINVAL, E2BIG, EFAULT, EINTR.
+ *
+ * SESSION (struct perfctr_session_open) returns a close-on-exec descriptor.  EACCES (without
+ * CAP_PERFMON the policy must be DP and DMR, with a group), EBADF, EINVAL, E2BIG, EFAULT, EMFILE,
+ * ENOMEM.
+ */
+#define PERFCTR_IOC_GROUP	_IO(PERFCTR_IOC_MAGIC, 0x27)
+#define PERFCTR_IOC_MARK	_IO(PERFCTR_IOC_MAGIC, 0x28)
+#define PERFCTR_IOC_SESSION	_IO(PERFCTR_IOC_MAGIC, 0x29)
 
 /*
  * On a context:
@@ -261,6 +425,28 @@ struct perfctr_page {
  * RECORD (struct perfctr_record) takes the oldest record from the tree.  poll() says POLLIN when
  * there is one.  EAGAIN (none), EPERM, EINVAL, E2BIG, EFAULT, ENOMEM.
  */
+/*
+ * On a group:
+ *
+ * MEMBERS (struct perfctr_members): EINVAL, E2BIG, EFAULT, ENOMEM.
+ *
+ * ENTER and LEAVE (no argument) set and clear the mark of the calling thread: a code segment with one
+ * entry and any number of exits.  EBUSY (it bears another mark).
+ *
+ * On a session:
+ *
+ * CONTROL (struct perfctr_control, flags 0 or STOPPED), START, STOP and READ (scope SELF) as on a
+ * context; READ stops all CPUs for a moment, so that its sums are of one instant, and tells the
+ * members of the group.  CONTROL also EBUSY with bad_reason PERFCTR_BAD_TAKEN, EACCES with
+ * PERFCTR_BAD_POLICY: without CAP_PERFMON no more than user_session_counters in user mode.
+ *
+ * CONSUME (struct perfctr_consume): EINVAL, E2BIG, EFAULT.
+ */
+#define PERFCTR_IOC_MEMBERS	_IO(PERFCTR_IOC_MAGIC, 0x2a)
+#define PERFCTR_IOC_ENTER	_IO(PERFCTR_IOC_MAGIC, 0x2b)
+#define PERFCTR_IOC_LEAVE	_IO(PERFCTR_IOC_MAGIC, 0x2c)
+#define PERFCTR_IOC_CONSUME	_IO(PERFCTR_IOC_MAGIC, 0x2d)
+
 #define PERFCTR_IOC_CONTROL	_IO(PERFCTR_IOC_MAGIC, 0x22)
 #define PERFCTR_IOC_START	_IO(PERFCTR_IOC_MAGIC, 0x23)
 #define PERFCTR_IOC_STOP	_IO(PERFCTR_IOC_MAGIC, 0x24)

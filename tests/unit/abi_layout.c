@@ -11,7 +11,7 @@
 	_Static_assert(__builtin_offsetof(type, field) == (bytes), #type "." #field)
 #define NUMBER(name, value) _Static_assert((name) == (value), #name)
 
-SIZE(struct perfctr_pmu_info, 176);
+SIZE(struct perfctr_pmu_info, 200);
 OFFSET(struct perfctr_pmu_info, family, 8);
 OFFSET(struct perfctr_pmu_info, features, 40);
 OFFSET(struct perfctr_pmu_info, n_general, 48);
@@ -21,6 +21,7 @@ OFFSET(struct perfctr_pmu_info, n_contexts, 100);
 OFFSET(struct perfctr_pmu_info, cost_wrmsr, 116);
 OFFSET(struct perfctr_pmu_info, evntsel_user, 128);
 OFFSET(struct perfctr_pmu_info, p4_pebs_matrix_vert_allowed, 168);
+OFFSET(struct perfctr_pmu_info, user_session_counters, 192);
 
 SIZE(struct perfctr_open, 16);
 OFFSET(struct perfctr_open, tid, 8);
@@ -63,3 +64,19 @@ NUMBER(PERFCTR_IOC_START, 0xd023);
 NUMBER(PERFCTR_IOC_STOP, 0xd024);
 NUMBER(PERFCTR_IOC_READ, 0xd025);
 NUMBER(PERFCTR_IOC_RECORD, 0xd026);
+NUMBER(PERFCTR_IOC_GROUP, 0xd027);
+NUMBER(PERFCTR_IOC_CONSUME, 0xd02d);
+
+SIZE(struct perfctr_group_open, 16);
+SIZE(struct perfctr_mark, 32);
+OFFSET(struct perfctr_mark, id, 24);
+SIZE(struct perfctr_members, 24);
+OFFSET(struct perfctr_members, tids, 16);
+SIZE(struct perfctr_session_open, 48);
+OFFSET(struct perfctr_session_open, cpus, 16);
+OFFSET(struct perfctr_session_open, ring_bytes, 44);
+SIZE(struct perfctr_cpu_totals, 280);
+SIZE(struct perfctr_totals, 64);
+SIZE(struct perfctr_ring, 40);
+SIZE(struct perfctr_trace_record, 32);
+SIZE(struct perfctr_consume, 16);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the tests of all PMU families share. The program is static and without libcheck: of 32-bit
+ * programs nothing else can execute on the kernels of the older families. It speaks to the kernel
+ * through its ABI alone, but for reads in user mode.
+ */
+#ifndef FAMILIES_H
+#define FAMILIES_H
+
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <linux/perfctr.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+/* What went wrong, for who reads the log; the test has failed then. */
+#define EXPECT(condition)                                                                          \
+	((condition) || (printf("%s:%d: not so: %s (errno: %s)\n", __FILE__, __LINE__, #condition, \
+				strerror(errno)),                                                  \
+			 false))
+#define EXPECT_EQUAL(got, expected)                                                                \
+	expect_equal(__FILE__, __LINE__, #got, (uint64_t)(got), (uint64_t)(expected))
+#define REQUIRE(condition)                                                                         \
+	do {                                                                                       \
+		if (!EXPECT(condition))                                                            \
+			return false;                                                              \
+	} while (0)
+
+bool expect_equal(const char *file, int line, const char *what, uint64_t got, uint64_t expected);
+
+/* profile.c: a line of the file profiles */
+struct registers {
+	uint64_t evntsel;
+	uint64_t evntsel2;
+};
+
+struct counting {
+	uint32_t counter;
+	struct registers event; /* without modes */
+};
+
+struct event_list {
+	size_t n;
+	struct counting of[PERFCTR_MAX_COUNTERS];
+};
+
+struct profile {
+	const char *name;
+	const char *family;
+	unsigned int cpus;
+	unsigned int n_general, general_bits;
+	unsigned int n_fixed, fixed_bits;
+	uint32_t features; /* PERFCTR_FEATURE_* */
+	struct event_list instructions;
+	struct event_list branches;
+	struct registers user;
+	struct registers kernel;
+};
+
+#define PROFILE_COLUMNS 10
+/* False, and what is wrong on stderr. */
+bool profile_parse(struct profile *profile, char *const columns[PROFILE_COLUMNS]);
+extern struct profile profile; /* of this machine */
+
+/* context.c */
+enum mode { USER = 1, KERNEL = 2, BOTH = USER | KERNEL };
+
+int context_open(pid_t tid); /* -1 with errno */
+struct perfctr_control control_empty(uint32_t flags);
+void control_add(struct perfctr_control *control, const struct counting *counting, enum mode mode);
+struct perfctr_control control_one(const struct counting *counting, enum mode mode);
+bool context_control(int fd, const struct perfctr_control *control);
+struct perfctr_counts counts_of(int fd, uint32_t scope);
+struct perfctr_pmu_info machine_info(void);
+bool pin(pid_t tid, unsigned int cpu);
+
+/*
+ * workload.c: a child that, so many rounds, reads a byte, executes the loop and writes the byte; its
+ * instructions are known by hand, in user mode and with INT 80H for system calls.
+ */
+struct workload {
+	int in;
+	int out;
+	uint32_t rounds;
+	uint32_t loop; /* iterations in each round */
+};
+
+/* From fork() to the end. */
+uint64_t workload_instructions(const struct workload *w);
+uint64_t workload_branches(const struct workload *w);
+/* From a moment at which it waits for its first byte to the end. */
+uint64_t waiting_instructions(const struct workload *w);
+uint64_t waiting_branches(const struct workload *w);
+/* From waiting to waiting again. */
+uint64_t round_instructions(const struct workload *w);
+
+pid_t workload_fork(const struct workload *w);
+/* fork(), then until it waits for its first byte. */
+pid_t workload_waiting(const struct workload *w);
+bool wait_until_waiting(pid_t pid);
+bool reap(pid_t pid);
+/* Input and output that never wait. */
+int zeros(void);
+int nowhere(void);
+
+/* The tests: of each machine with counters, of all machines. */
+bool machine_is_what_its_profile_says(void);
+bool instructions_are_exact_on_every_counter(void);
+bool branches_are_exact_on_every_counter(void);
+bool all_counters_count_at_once(void);
+bool user_and_kernel_make_up_both(void);
+bool kernel_mode_alone_has_no_user_instruction(void);
+bool children_inherit_and_are_counted_exactly(void);
+bool two_programs_that_alternate_are_exact(void);
+bool programs_that_migrate_are_exact(void);
+bool reads_of_the_thread_itself_lie_between_read_calls(void);
+bool rdpmc_is_for_those_who_may(void);
+bool only_the_time_stamp_can_be_controlled(void);
+bool the_time_stamp_counts_while_the_thread_runs(void);
+/* Prints MSR accesses of a switch; false when they are more than they have to be. */
+bool a_switch_writes_no_more_than_it_has_to(void);
+
+/* fuzz.c: n controls, the same ones for the same seed */
+bool fuzz(uint64_t seed, unsigned long n);
+
+#endif

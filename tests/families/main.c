@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * families SEED NUMBER COLUMN...: run the tests of the machine that a line of the file profiles
+ * describes, and put NUMBER controls, made from SEED, to the kernel. One line for each test:
+ * "ok NAME" or "FAILED NAME".
+ */
+#include "families.h"
+
+#include <stdlib.h>
+
+struct profile profile;
+
+enum machine { EVENTS = 1, TIMESTAMP = 2, ANY = EVENTS | TIMESTAMP };
+
+#define TEST(machine, function)                                                                    \
+	{                                                                                          \
+		machine, #function, function                                                       \
+	}
+
+static const struct {
+	enum machine machine;
+	const char *name;
+	bool (*function)(void);
+} tests[] = {
+	TEST(ANY, machine_is_what_its_profile_says),
+	TEST(EVENTS, instructions_are_exact_on_every_counter),
+	TEST(EVENTS, branches_are_exact_on_every_counter),
+	TEST(EVENTS, all_counters_count_at_once),
+	TEST(EVENTS, user_and_kernel_make_up_both),
+	TEST(EVENTS, kernel_mode_alone_has_no_user_instruction),
+	TEST(EVENTS, children_inherit_and_are_counted_exactly),
+	TEST(EVENTS, two_programs_that_alternate_are_exact),
+	TEST(EVENTS, programs_that_migrate_are_exact),
+	TEST(EVENTS, reads_of_the_thread_itself_lie_between_read_calls),
+	TEST(EVENTS, rdpmc_is_for_those_who_may),
+	TEST(EVENTS, a_switch_writes_no_more_than_it_has_to),
+	TEST(TIMESTAMP, only_the_time_stamp_can_be_controlled),
+	TEST(ANY, the_time_stamp_counts_while_the_thread_runs),
+};
+
+/* Where it does not apply it is not counted as passed. */
+static bool applies(size_t i)
+{
+	enum machine machine = profile.n_general ? EVENTS : TIMESTAMP;
+
+	if (tests[i].function == branches_are_exact_on_every_counter && !profile.branches.n)
+		return false;
+	if (tests[i].function == programs_that_migrate_are_exact && profile.cpus == 1)
+		return false;
+	return tests[i].machine & machine;
+}
+
+static unsigned int failed;
+
+static void report(bool good, const char *name)
+{
+	printf("%s %s\n", good ? "ok     " : "FAILED ", name);
+	failed += !good;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed;
+	unsigned long n;
+
+	setvbuf(stdout, NULL, _IONBF, 0); /* children print too */
+	if (argc != 3 + PROFILE_COLUMNS) {
+		fputs("usage: families SEED NUMBER COLUMN...\n", stderr);
+		return EXIT_FAILURE;
+	}
+	seed = strtoull(argv[1], NULL, 0);
+	n = strtoul(argv[2], NULL, 0);
+	if (!profile_parse(&profile, argv + 3))
+		return EXIT_FAILURE;
+	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++)
+		if (applies(i))
+			report(tests[i].function(), tests[i].name);
+	if (n && profile.n_general)
+		report(fuzz(seed, n), "no_control_harms_the_machine");
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

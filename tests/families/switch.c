@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Programs that alternate on a CPU, or move from one to another; what a switch writes. */
+#include "families.h"
+
+#include <fcntl.h>
+#include <pmu-stats.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Two programs on CPU 0 that hand a byte back and forth: nothing else runs there meanwhile. */
+struct pair {
+	struct workload workload[2];
+	pid_t pid[2];
+	int fd[2]; /* of the contexts; -1: not counted */
+	int pipe[2][2];
+};
+
+static bool pair_start(struct pair *p, uint32_t rounds, uint32_t loop)
+{
+	for (int i = 0; i < 2; i++)
+		REQUIRE(pipe2(p->pipe[i], O_CLOEXEC) == 0);
+	for (int i = 0; i < 2; i++) {
+		p->workload[i] = (struct workload){
+			.in = p->pipe[i][0],
+			.out = p->pipe[!i][1],
+			.rounds = rounds,
+			.loop = loop,
+		};
+		p->fd[i] = -1;
+		p->pid[i] = workload_waiting(&p->workload[i]);
+		REQUIRE(p->pid[i] > 0);
+		REQUIRE(pin(p->pid[i], 0));
+		REQUIRE(wait_until_waiting(p->pid[i]));
+	}
+	return true;
+}
+
+static bool pair_count(struct pair *p, int i, const struct counting *counting)
+{
+	struct perfctr_control control = control_one(counting, USER);
+
+	p->fd[i] = context_open(p->pid[i]);
+	return EXPECT(p->fd[i] >= 0) && context_control(p->fd[i], &control);
+}
+
+/* The byte that goes around, and what they counted until the end. */
+static bool pair_run(struct pair *p, struct perfctr_counts counts[2])
+{
+	REQUIRE(write(p->pipe[0][1], "", 1) == 1);
+	for (int i = 0; i < 2; i++) {
+		REQUIRE(reap(p->pid[i]));
+		if (p->fd[i] < 0)
+			continue;
+		counts[i] = counts_of(p->fd[i], PERFCTR_SCOPE_SELF);
+		close(p->fd[i]);
+	}
+	for (int i = 0; i < 2; i++) {
+		close(p->pipe[i][0]);
+		close(p->pipe[i][1]);
+	}
+	return true;
+}
+
+static bool alternate(const struct counting *first, const struct counting *second, bool branches)
+{
+	const uint32_t rounds = 300;
+	struct perfctr_counts counts[2];
+	struct pair p;
+
+	REQUIRE(pair_start(&p, rounds, 1000));
+	REQUIRE(pair_count(&p, 0, first));
+	REQUIRE(pair_count(&p, 1, second));
+	REQUIRE(pair_run(&p, counts));
+	return EXPECT_EQUAL(counts[0].counter[0], waiting_instructions(&p.workload[0])) &&
+	       EXPECT_EQUAL(counts[1].counter[0], branches
+							  ? waiting_branches(&p.workload[1])
+							  : waiting_instructions(&p.workload[1])) &&
+	       EXPECT(counts[0].switches >= rounds) && EXPECT(counts[1].switches >= rounds);
+}
+
+/* The same event on the same counter, on different ones, and another event on the same one. */
+bool two_programs_that_alternate_are_exact(void)
+{
+	const struct counting *i = profile.instructions.of;
+
+	return alternate(&i[0], &i[0], false) && alternate(&i[0], &i[1], false) &&
+	       alternate(&i[1], &i[0], false) &&
+	       (!profile.branches.n || alternate(&i[0], &profile.branches.of[0], true));
+}
+
+/* Sent back and forth until 20 moves were seen: how many one run has depends on the host. */
+bool programs_that_migrate_are_exact(void)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
+	struct workload w = { .out = nowhere(), .rounds = 100, .loop = 1000000 };
+	static const char bytes[100];
+	uint64_t migrations = 0;
+	int in[2];
+
+	REQUIRE(pipe2(in, O_CLOEXEC) == 0);
+	w.in = in[0];
+	while (migrations < 20) {
+		struct perfctr_counts counts;
+		siginfo_t ended = { 0 };
+		unsigned int cpu = 0;
+		pid_t pid = workload_waiting(&w);
+		int fd = context_open(pid);
+
+		REQUIRE(pid > 0 && fd >= 0);
+		REQUIRE(context_control(fd, &control));
+		REQUIRE(write(in[1], bytes, w.rounds) == (ssize_t)w.rounds);
+		while (!ended.si_pid) {
+			cpu = (cpu + 1) % profile.cpus;
+			pin(pid, cpu);
+			nanosleep(&pause, NULL);
+			REQUIRE(!waitid(P_PID, pid, &ended, WEXITED | WNOHANG | WNOWAIT));
+		}
+		REQUIRE(reap(pid));
+		counts = counts_of(fd, PERFCTR_SCOPE_SELF);
+		close(fd);
+		REQUIRE(EXPECT_EQUAL(counts.counter[0], waiting_instructions(&w)));
+		migrations += counts.migrations;
+	}
+	close(in[0]);
+	close(in[1]);
+	return true;
+}
+
+enum { WRMSR, RDMSR, RDPMC, N_STATISTICS };
+
+/* Of CPU 0. */
+static bool statistics(uint64_t value[N_STATISTICS])
+{
+	static const uint32_t index[N_STATISTICS] = {
+		[WRMSR] = PMU_STATS_PMU_WRMSR,
+		[RDMSR] = PMU_STATS_PMU_RDMSR,
+		[RDPMC] = PMU_STATS_RDPMC,
+	};
+	int fd = open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC);
+	bool good = fd >= 0;
+
+	for (int i = 0; i < N_STATISTICS && good; i++)
+		good = pread(fd, &value[i], sizeof(*value), PMU_STATS_MSR + index[i]) ==
+		       sizeof(*value);
+	close(fd);
+	return EXPECT(good);
+}
+
+/*
+ * Two switches: there and back. Prints what they took, and returns the WRMSR in thousandths.
+ */
+static bool measure(const char *what, const struct counting *first, const struct counting *second,
+		    uint64_t *wrmsr)
+{
+	const uint32_t rounds = 1000;
+	uint64_t before[N_STATISTICS], after[N_STATISTICS];
+	struct perfctr_counts counts[2];
+	struct pair p;
+
+	REQUIRE(pair_start(&p, rounds, 10));
+	REQUIRE(!first || pair_count(&p, 0, first));
+	REQUIRE(!second || pair_count(&p, 1, second));
+	REQUIRE(statistics(before));
+	REQUIRE(pair_run(&p, counts));
+	REQUIRE(statistics(after));
+	printf("switch  %-12s %-24s", profile.name, what);
+	for (int i = 0; i < N_STATISTICS; i++) {
+		static const char *const name[N_STATISTICS] = { "wrmsr", "rdmsr", "rdpmc" };
+		uint64_t each = (after[i] - before[i]) * 1000 / rounds;
+
+		printf("  %s %llu.%02llu", name[i], (unsigned long long)each / 1000,
+		       (unsigned long long)each % 1000 / 10);
+		if (i == WRMSR)
+			*wrmsr = each;
+	}
+	printf("\n");
+	return true;
+}
+
+/*
+ * There and back, in thousandths, with room for a tick now and then. Between programs of the same
+ * control nothing is written, and between one that counts and one that does not, the counter is
+ * stopped and started.
+ */
+bool a_switch_writes_no_more_than_it_has_to(void)
+{
+	const struct counting *i = profile.instructions.of;
+	const uint64_t room = 200;
+	uint64_t none, same, alone, other;
+
+	return measure("not counted", NULL, NULL, &none) &&
+	       measure("same control", &i[0], &i[0], &same) &&
+	       measure("one counted", &i[0], NULL, &alone) &&
+	       measure("different counters", &i[0], &i[1], &other) && EXPECT(none <= room) &&
+	       EXPECT(same <= room) && EXPECT(alone <= 2000 + room);
+}

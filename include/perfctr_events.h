@@ -50,7 +50,7 @@ struct perfctr_request {
  *	r00c0[:u][:k], cpu/event=0xc0,umask=0x0/[u][k]		as perf takes them
  *	evntsel[/evntsel2]		register values, as for perfctr_event_parse()
  * rings: PERFCTR_RING_* for a spec that names none; not used for register values, which have their
- * own.  Errors: EINVAL (spec), ENOENT (no such name), ENODEV (the machine has no PMU), ENOTSUP (the
+ * own.  error does not repeat spec, as that of perfctr_event_parse().  Errors: EINVAL (spec), ENOENT (no such name), ENODEV (the machine has no PMU), ENOTSUP (the
  * event exists but this machine or kernel cannot count it).  Cost: reads the user's table files;
  * no system call on the counters.
  */

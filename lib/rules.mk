@@ -7,6 +7,10 @@ LIB_SONAME := libperfctr.so.0
 LIB_SOURCES := $(wildcard lib/*.c)
 LIB_OBJECTS := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.o)
 LIB_PIC := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o)
+# For static programs that use events: perfex runs where libpfm4 is not installed.
+LIB_STATIC_LIBS := -l:libpfm.a
+LIB_CFLAGS := -DPERFCTR_EVENTS_DIRECTORY='"$(PREFIX)/share/perfctr/events"'
+LIB_TABLES := $(wildcard lib/events/*.tbl)
 LIB_STATIC := $(BUILD)/lib/libperfctr.a
 LIB_SHARED := $(BUILD)/lib/libperfctr.so.$(PERFCTR_VERSION)
 
@@ -15,11 +19,11 @@ INSTALL_TARGETS += install-lib
 
 $(BUILD)/lib/%.pic.o: lib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(LIB_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
 
 $(BUILD)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(LIB_STATIC): $(LIB_OBJECTS)
 	rm -f $@
@@ -27,9 +31,12 @@ $(LIB_STATIC): $(LIB_OBJECTS)
 
 $(LIB_SHARED): $(LIB_PIC) lib/libperfctr.map
 	$(CC) $(CFLAGS) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script=lib/libperfctr.map \
-		-Wl,-z,defs -o $@ $(LIB_PIC)
+		-Wl,-z,defs -o $@ $(LIB_PIC) -lpfm
 	ln -sf $(@F) $(@D)/$(LIB_SONAME)
 	ln -sf $(LIB_SONAME) $(@D)/libperfctr.so
+
+# They are included by the assembler, which the compiler does not tell.
+$(BUILD)/lib/tables_built_in.o $(BUILD)/lib/tables_built_in.pic.o $(BUILD)/sanitized/lib/tables_built_in.o: $(LIB_TABLES)
 
 .PHONY: install-lib
 install-lib: $(LIB_STATIC) $(LIB_SHARED)
@@ -37,7 +44,7 @@ install-lib: $(LIB_STATIC) $(LIB_SHARED)
 	install -m 644 $(LIB_STATIC) $(LIB_SHARED) $(DESTDIR)$(PREFIX)/lib
 	ln -sf $(notdir $(LIB_SHARED)) $(DESTDIR)$(PREFIX)/lib/$(LIB_SONAME)
 	ln -sf $(LIB_SONAME) $(DESTDIR)$(PREFIX)/lib/libperfctr.so
-	install -m 644 include/perfctr.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 include/perfctr.h include/perfctr_events.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 include/linux/perfctr.h $(DESTDIR)$(PREFIX)/include/linux
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(PERFCTR_VERSION)|' lib/libperfctr.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/libperfctr.pc

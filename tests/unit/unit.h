@@ -7,6 +7,7 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 TCase *event_tests(void);
+TCase *names_tests(void);
 TCase *control_tests(void);
 TCase *error_tests(void);
 TCase *read_tests(void);

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "libpfm.h"
+
+#include <errno.h>
+
+#ifdef WITHOUT_LIBPFM
+
+const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int i)
+{
+	(void)info;
+	(void)i;
+	return NULL;
+}
+
+int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event, uint64_t *evntsel,
+			  uint64_t *evntsel2, const struct line *line)
+{
+	(void)info;
+	(void)event;
+	(void)evntsel;
+	(void)evntsel2;
+	(void)line;
+	errno = ENOENT;
+	return -1;
+}
+
+int perfctr_libpfm_visit(const struct perfctr_pmu_info *info,
+			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
+			 void *arg)
+{
+	(void)info;
+	(void)visit;
+	(void)arg;
+	return 0;
+}
+
+#else
+
+#include <perfmon/pfmlib.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* libpfm4 itself keeps global state: what it detected.  It is the same for all its users. */
+static bool ready(void)
+{
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	int status;
+
+	pthread_mutex_lock(&mutex);
+	status = pfm_initialize();
+	pthread_mutex_unlock(&mutex);
+	return status == PFM_SUCCESS;
+}
+
+static uint32_t family_of(const char *pmu)
+{
+	static const struct {
+		const char *prefix;
+		uint32_t family;
+	} families[] = {
+		{ "netburst", PERFCTR_PMU_P4 }, { "amd64_k7", PERFCTR_PMU_K7 },
+		{ "amd64_k8", PERFCTR_PMU_K8 }, { "amd64_", PERFCTR_PMU_AMD },
+		{ "pm", PERFCTR_PMU_P6 },	{ "ppro", PERFCTR_PMU_P6 },
+		{ "pii", PERFCTR_PMU_P6 },	{ "", PERFCTR_PMU_ARCH },
+	};
+	size_t i = 0;
+
+	while (strncmp(pmu, families[i].prefix, strlen(families[i].prefix)))
+		i++;
+	return families[i].family;
+}
+
+static bool get_pmu(pfm_pmu_t pmu, pfm_pmu_info_t *info)
+{
+	*info = (pfm_pmu_info_t){ .size = sizeof(*info) };
+	return pfm_get_pmu_info(pmu, info) == PFM_SUCCESS;
+}
+
+/* The one that perf_events or an uncore provides has no counters of ours. */
+static bool is_machines(const pfm_pmu_info_t *pmu, const struct perfctr_pmu_info *info)
+{
+	return pmu->is_present && pmu->type == PFM_PMU_TYPE_CORE &&
+	       family_of(pmu->name) == info->pmu;
+}
+
+static bool find_pmu(const struct perfctr_pmu_info *info, unsigned int i, pfm_pmu_info_t *found)
+{
+	int pmu;
+
+	if (!ready())
+		return false;
+	pfm_for_all_pmus(pmu) if (get_pmu((pfm_pmu_t)pmu, found) && is_machines(found, info) &&
+				  i-- == 0) return true;
+	return false;
+}
+
+const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int i)
+{
+	pfm_pmu_info_t pmu;
+
+	return find_pmu(info, i, &pmu) ? pmu.name : NULL;
+}
+
+/* "A, B and more" of the unit masks, or of the modifiers, of the event that text begins with. */
+static void add_attributes(const pfm_pmu_info_t *pmu, const char *text, pfm_attr_t type,
+			   const struct line *line)
+{
+	size_t length = strcspn(text, ":");
+	pfm_event_info_t event;
+	const char *comma = "";
+
+	for (int e = pmu->first_event; e >= 0; e = pfm_get_event_next(e)) {
+		event = (pfm_event_info_t){ .size = sizeof(event) };
+		if (pfm_get_event_info(e, PFM_OS_NONE, &event) == PFM_SUCCESS &&
+		    strlen(event.name) == length && strncasecmp(event.name, text, length) == 0)
+			break;
+		event.nattrs = 0;
+	}
+	for (int a = 0; a < event.nattrs; a++) {
+		pfm_event_attr_info_t attribute = { .size = sizeof(attribute) };
+
+		if (pfm_get_event_attr_info(event.idx, a, PFM_OS_NONE, &attribute) ||
+		    (attribute.type == PFM_ATTR_UMASK) != (type == PFM_ATTR_UMASK))
+			continue;
+		perfctr_line_add(line, "%s%s", comma, attribute.name);
+		comma = ", ";
+	}
+	if (!*comma)
+		perfctr_line_add(line, "none");
+}
+
+static int refuse(const pfm_pmu_info_t *pmu, const char *text, int error, const struct line *line)
+{
+	if (error == PFM_ERR_NOTFOUND) {
+		errno = ENOENT;
+		return -1;
+	}
+	perfctr_line_refuse(
+		line, EINVAL, "%s; its unit masks: ",
+		error == PFM_ERR_UMASK ? "a unit mask is missing, or they do not combine"
+		: error == PFM_ERR_ATTR
+			? "a unit mask or modifier is unknown, or lacks another (e lacks c)"
+			: pfm_strerror(error));
+	add_attributes(pmu, text, PFM_ATTR_UMASK, line);
+	perfctr_line_add(line, "; its modifiers: ");
+	add_attributes(pmu, text, PFM_ATTR_MOD_BOOL, line);
+	return -1;
+}
+
+#define EVNTSEL_INT (UINT64_C(1) << 20)
+#define EVNTSEL_EN (UINT64_C(1) << 22)
+#define ESCR_RINGS UINT64_C(0xf) /* of both logical processors */
+
+/* For NetBurst libpfm4 gives the ESCR first, then the CCCR. */
+static void take_codes(const struct perfctr_pmu_info *info, const uint64_t codes[],
+		       uint64_t *evntsel, uint64_t *evntsel2)
+{
+	if (info->pmu == PERFCTR_PMU_P4) {
+		*evntsel = codes[1];
+		*evntsel2 = codes[0] & ~ESCR_RINGS;
+	} else {
+		*evntsel = codes[0] & ~(EVNTSEL_INT | EVNTSEL_EN);
+		*evntsel2 = codes[1];
+	}
+}
+
+int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event, uint64_t *evntsel,
+			  uint64_t *evntsel2, const struct line *line)
+{
+	pfm_pmu_info_t pmu;
+	char text[256];
+
+	for (unsigned int i = 0; find_pmu(info, i, &pmu); i++) {
+		uint64_t codes[4] = { 0 };
+		pfm_pmu_encode_arg_t encoding = {
+			.size = sizeof(encoding),
+			.codes = codes,
+			.count = 4,
+		};
+		int error;
+
+		snprintf(text, sizeof(text), "%s::%s", pmu.name, event);
+		error = pfm_get_os_event_encoding(text, PFM_PLM3, PFM_OS_NONE, &encoding);
+		if (error == PFM_ERR_NOTFOUND)
+			continue;
+		if (error != PFM_SUCCESS)
+			return refuse(&pmu, event, error, line);
+		take_codes(info, codes, evntsel, evntsel2);
+		return 0;
+	}
+	errno = ENOENT;
+	return -1;
+}
+
+static int visit_event(const struct perfctr_pmu_info *info, const pfm_event_info_t *event,
+		       const char *source,
+		       int (*visit)(const struct perfctr_event_entry *entry, void *arg), void *arg)
+{
+	struct perfctr_event_entry entry = {
+		.name = event->name,
+		.code = event->code,
+		.general = perfctr_machine_general(info),
+		.duration = -1,
+		.source = source,
+		.description = event->desc,
+	};
+	int status = visit(&entry, arg);
+
+	for (int a = 0; !status && a < event->nattrs; a++) {
+		pfm_event_attr_info_t attribute = { .size = sizeof(attribute) };
+
+		if (pfm_get_event_attr_info(event->idx, a, PFM_OS_NONE, &attribute) ||
+		    attribute.type != PFM_ATTR_UMASK)
+			continue;
+		entry.umask = attribute.name;
+		entry.code = attribute.code;
+		entry.description = attribute.desc;
+		status = visit(&entry, arg);
+	}
+	return status;
+}
+
+int perfctr_libpfm_visit(const struct perfctr_pmu_info *info,
+			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
+			 void *arg)
+{
+	pfm_pmu_info_t pmu;
+	int status = 0;
+
+	for (unsigned int i = 0; !status && find_pmu(info, i, &pmu); i++) {
+		char source[64];
+
+		snprintf(source, sizeof(source), "libpfm4 %s", pmu.name);
+		for (int e = pmu.first_event; !status && e >= 0; e = pfm_get_event_next(e)) {
+			pfm_event_info_t event = { .size = sizeof(event) };
+
+			if (pfm_get_event_info(e, PFM_OS_NONE, &event) == PFM_SUCCESS)
+				status = visit_event(info, &event, source, visit, arg);
+		}
+	}
+	return status;
+}
+
+#endif

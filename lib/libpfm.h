@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The only user of libpfm4.  Where there is none (WITHOUT_LIBPFM: 32-bit programs on a 64-bit
+ * Debian) it knows no names.
+ */
+#ifndef PERFCTR_LIBPFM_H
+#define PERFCTR_LIBPFM_H
+
+#include "line.h"
+#include "machine.h"
+
+/* The name of libpfm4's PMU number i, from 0, that is this machine's, of info's family; or NULL */
+const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int i);
+
+/*
+ * Encodes "event[:umask]..[:modifier].."; bits for rings, and those that enable, are as libpfm4
+ * sets them.  -1 with errno ENOENT (no such event), or EINVAL and a line (wrong unit mask or
+ * modifier).
+ */
+int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event, uint64_t *evntsel,
+			  uint64_t *evntsel2, const struct line *line);
+
+/* As perfctr_events_visit(), without a pattern. */
+int perfctr_libpfm_visit(const struct perfctr_pmu_info *info,
+			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
+			 void *arg);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PERFCTR_MACHINE_H
+#define PERFCTR_MACHINE_H
+
+#include <perfctr_events.h>
+#include <stdbool.h>
+
+/* What the families' registers have in common, and where they differ; machine.c. */
+struct family {
+	uint32_t pmu;		  /* PERFCTR_PMU_* */
+	const char *name;	  /* in tables: "pmu NAME" */
+	uint64_t event_bits;	  /* of evntsel: event select and unit mask */
+	unsigned int umask_shift; /* of a unit mask in evntsel; 0: there are none */
+	unsigned int cmask_shift; /* likewise of the counter mask; 0: no modifiers c, i and e */
+};
+
+/* NULL: a PMU that this library does not know, or none. */
+const struct family *perfctr_machine_family(const struct perfctr_pmu_info *info);
+
+/* All bits of evntsel and evntsel2 that select rings. */
+uint64_t perfctr_machine_ring_bits(const struct perfctr_pmu_info *info);
+uint64_t perfctr_machine_ring_bits2(const struct perfctr_pmu_info *info);
+
+/* Without them an event is counted in all rings. */
+bool perfctr_machine_has_rings(const struct perfctr_pmu_info *info);
+
+/* Sets the bits of rings in *evntsel and *evntsel2, and clears those of others. */
+void perfctr_machine_set_rings(const struct perfctr_pmu_info *info, unsigned int rings,
+			       uint64_t *evntsel, uint64_t *evntsel2);
+
+/* PERFCTR_RING_* that the registers count. */
+unsigned int perfctr_machine_rings(const struct perfctr_pmu_info *info, uint64_t evntsel,
+				   uint64_t evntsel2);
+
+/* Masks of the counters: bit i stands for counter i. */
+uint64_t perfctr_machine_general(const struct perfctr_pmu_info *info);
+uint64_t perfctr_machine_fixed(const struct perfctr_pmu_info *info);
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "names.h"
+
+/* The same in all event select registers that have them; the counter mask is the family's. */
+#define EVNTSEL_EDGE (UINT64_C(1) << 18)
+#define EVNTSEL_INV (UINT64_C(1) << 23)
+#define CMASK_MAX 255
+
+static bool read_rings(const char *text, struct event *event)
+{
+	unsigned int rings = 0;
+
+	if (!*text)
+		return false;
+	for (; *text; text++) {
+		if ((*text | 0x20) == 'u')
+			rings |= PERFCTR_RING_USER;
+		else if ((*text | 0x20) == 'k')
+			rings |= PERFCTR_RING_KERNEL;
+		else
+			return false;
+	}
+	event->rings |= rings;
+	return true;
+}
+
+bool perfctr_modifier_read(const struct perfctr_pmu_info *info, const char *text,
+			   struct event *event)
+{
+	unsigned int shift = perfctr_machine_family(info)->cmask_shift;
+	unsigned long cmask;
+	char *end;
+
+	if (read_rings(text, event))
+		return true;
+	if (!shift)
+		return false;
+	if (strcasecmp(text, "e") == 0) {
+		event->evntsel |= EVNTSEL_EDGE;
+		return true;
+	}
+	if (strcasecmp(text, "i") == 0) {
+		event->evntsel |= EVNTSEL_INV;
+		return true;
+	}
+	if (strncasecmp(text, "c=", 2) || text[2] < '0' || text[2] > '9')
+		return false;
+	cmask = strtoul(text + 2, &end, 0);
+	if (*end || cmask > CMASK_MAX)
+		return false;
+	event->evntsel |= (uint64_t)cmask << shift;
+	return true;
+}
+
+const char *perfctr_modifier_list(const struct perfctr_pmu_info *info)
+{
+	return perfctr_machine_family(info)->cmask_shift ? "u, k, c=0..255, i, e" : "u, k";
+}

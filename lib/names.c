@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Names of events: of the tables, then of libpfm4. */
+#define _GNU_SOURCE
+#include "names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "libpfm.h"
+#include "tables.h"
+
+#define MAX_PARTS 32
+#define MAX_ALIASES 4 /* one for another */
+#define NAME_SIZE 512
+
+/* "event:umask:u", taken apart. */
+struct parts {
+	char text[NAME_SIZE];
+	char *part[MAX_PARTS];
+	unsigned int n;
+	uint32_t used; /* bit i: part[i] has been understood */
+};
+
+static int split(const char *name, struct parts *parts, const struct line *line)
+{
+	char *rest = parts->text, *part;
+
+	parts->n = 0;
+	parts->used = 0;
+	if (strlen(name) >= sizeof(parts->text))
+		return perfctr_line_refuse(line, EINVAL, "the name of an event is too long");
+	strcpy(parts->text, name);
+	/* libpfm4 takes both as separators. */
+	while ((part = strsep(&rest, ":."))) {
+		if (!*part)
+			return perfctr_line_refuse(line, EINVAL,
+						   "there is nothing between two ':'");
+		if (parts->n == MAX_PARTS)
+			return perfctr_line_refuse(line, EINVAL, "more than %d parts between ':'",
+						   MAX_PARTS);
+		parts->part[parts->n++] = part;
+	}
+	return 0;
+}
+
+/* The number of parts that name, which may be "EVENT:UMASK", takes up; 0: it is another one. */
+static unsigned int match_parts(const struct parts *parts, const char *name)
+{
+	unsigned int n = 0;
+
+	for (;;) {
+		size_t length = strcspn(name, ":");
+
+		if (n == parts->n || strlen(parts->part[n]) != length ||
+		    strncasecmp(parts->part[n], name, length))
+			return 0;
+		n++;
+		if (!name[length])
+			return n;
+		name += length + 1;
+	}
+}
+
+struct lookup {
+	const struct perfctr_pmu_info *info;
+	struct parts *parts;
+	struct event *event;
+	bool found;
+	bool umask_named;
+	uint64_t chosen;       /* the unit masks of the event when none is named */
+	char alias[NAME_SIZE]; /* what it stands for; empty: it is no alias */
+	char umasks[256];      /* names, for refusals */
+};
+
+static void use_umask(struct lookup *lookup, const struct table_entry *entry)
+{
+	struct parts *parts = lookup->parts;
+	unsigned int shift = perfctr_machine_family(lookup->info)->umask_shift;
+	size_t length = strlen(lookup->umasks);
+
+	snprintf(lookup->umasks + length, sizeof(lookup->umasks) - length, "%s%s",
+		 length ? ", " : "", entry->name);
+	if (entry->chosen)
+		lookup->chosen |= entry->code << shift;
+	for (unsigned int i = 0; i < parts->n; i++) {
+		if (parts->used >> i & 1 || strcasecmp(parts->part[i], entry->name))
+			continue;
+		parts->used |= 1u << i;
+		lookup->umask_named = true;
+		lookup->event->evntsel |= entry->code << shift;
+	}
+}
+
+static int look_up(const struct table_entry *entry, void *arg)
+{
+	struct lookup *lookup = arg;
+	unsigned int n;
+
+	if (lookup->found) {
+		if (entry->kind != TABLE_UMASK)
+			return 1;
+		use_umask(lookup, entry);
+		return 0;
+	}
+	if (entry->kind != TABLE_EVENT && entry->kind != TABLE_ALIAS)
+		return 0;
+	n = match_parts(lookup->parts, entry->name);
+	if (!n)
+		return 0;
+	lookup->found = true;
+	lookup->parts->used |= (1u << n) - 1;
+	if (entry->kind == TABLE_ALIAS) {
+		snprintf(lookup->alias, sizeof(lookup->alias), "%s", entry->text);
+		return 1;
+	}
+	lookup->event->evntsel |= entry->code;
+	lookup->event->evntsel2 |= entry->code2;
+	lookup->event->general = entry->general;
+	lookup->event->fixed = entry->fixed;
+	return 0;
+}
+
+/* What the tables have not understood can only be modifiers. */
+static int read_modifiers(struct lookup *lookup, const struct line *line)
+{
+	const struct parts *parts = lookup->parts;
+
+	for (unsigned int i = 0; i < parts->n; i++) {
+		if (parts->used >> i & 1 ||
+		    perfctr_modifier_read(lookup->info, parts->part[i], lookup->event))
+			continue;
+		return perfctr_line_refuse(line, EINVAL,
+					   "no unit mask or modifier '%s'; its unit masks: %s; "
+					   "its modifiers: %s",
+					   parts->part[i],
+					   *lookup->umasks ? lookup->umasks : "none",
+					   perfctr_modifier_list(lookup->info));
+	}
+	return 0;
+}
+
+/* An alias is replaced; its own parts follow what it stands for. */
+static int expand(const struct parts *parts, const char *alias, char *name, const struct line *line)
+{
+	size_t length;
+
+	snprintf(name, NAME_SIZE, "%s", alias);
+	for (unsigned int i = 0; i < parts->n; i++) {
+		length = strlen(name);
+		if (parts->used >> i & 1)
+			continue;
+		if ((size_t)snprintf(name + length, NAME_SIZE - length, ":%s", parts->part[i]) >=
+		    NAME_SIZE - length)
+			return perfctr_line_refuse(line, EINVAL, "alias '%s' is too long", alias);
+	}
+	return 0;
+}
+
+/* What the registers of a NetBurst event, which libpfm4 gives, do not say. */
+struct netburst {
+	const struct parts *parts;
+	struct event *event;
+	bool routed;
+};
+
+static int add_netburst(const struct table_entry *entry, void *arg)
+{
+	struct netburst *netburst = arg;
+	const struct parts *parts = netburst->parts;
+
+	if (entry->kind == TABLE_ESCR && !netburst->routed &&
+	    strcasecmp(parts->part[0], entry->name) == 0) {
+		netburst->routed = true;
+		netburst->event->general = entry->general;
+	}
+	if (entry->kind != TABLE_REPLAY || strcasecmp(parts->part[0], "replay_event"))
+		return 0;
+	for (unsigned int i = 1; i < parts->n; i++) {
+		if (strcasecmp(parts->part[i], entry->name))
+			continue;
+		netburst->event->p4_pebs_enable |= entry->code;
+		netburst->event->p4_pebs_matrix_vert |= entry->code2;
+	}
+	return 0;
+}
+
+static int resolve_netburst(const struct perfctr_pmu_info *info, const struct parts *parts,
+			    struct event *event, const struct line *line)
+{
+	struct netburst netburst = { .parts = parts, .event = event };
+
+	if (perfctr_tables_visit(info, add_netburst, &netburst, line) < 0)
+		return -1;
+	if (strcasecmp(parts->part[0], "replay_event") == 0 && !event->p4_pebs_enable)
+		return perfctr_line_refuse(
+			line, ENOTSUP,
+			"replay_event counts nothing without what it tags: give "
+			"one of L1_LD_MISS, L2_LD_MISS, DTLB_LD_MISS, DTLB_ST_MISS, "
+			"DTLB_ALL_MISS, MOB_LD_REPLAY, SP_LD_RET, SP_ST_RET");
+	return 0;
+}
+
+/* Rings are read here; the rest goes to libpfm4. */
+static int resolve_by_libpfm(const struct perfctr_pmu_info *info, struct parts *parts,
+			     struct event *event, const struct line *line)
+{
+	struct event rings = { 0 };
+	char name[NAME_SIZE];
+	size_t length = 0;
+
+	for (unsigned int i = 0; i < parts->n; i++) {
+		struct event modifier = { 0 };
+
+		if (i && perfctr_modifier_read(info, parts->part[i], &modifier) && modifier.rings) {
+			rings.rings |= modifier.rings;
+			continue;
+		}
+		length += (size_t)snprintf(name + length, sizeof(name) - length, "%s%s",
+					   i ? ":" : "", parts->part[i]);
+	}
+	if (perfctr_libpfm_encode(info, name, &event->evntsel, &event->evntsel2, line) < 0)
+		return -1;
+	event->rings |= rings.rings;
+	event->general = perfctr_machine_general(info);
+	return info->pmu == PERFCTR_PMU_P4 ? resolve_netburst(info, parts, event, line) : 0;
+}
+
+static int refuse_pmu(const struct perfctr_pmu_info *info, const char *pmu, const struct line *line)
+{
+	const char *other;
+
+	perfctr_line_refuse(line, EINVAL, "this machine has no PMU '%s'; it has: %s", pmu,
+			    perfctr_machine_family(info)->name);
+	for (unsigned int i = 0; (other = perfctr_libpfm_pmu(info, i)); i++)
+		perfctr_line_add(line, ", %s", other);
+	return -1;
+}
+
+/* Moves *name behind "pmu::", if it is a PMU of this machine. */
+static int skip_pmu(const struct perfctr_pmu_info *info, const char **name, const struct line *line)
+{
+	const char *end = strstr(*name, "::"), *other;
+	char pmu[64];
+
+	if (!end)
+		return 0;
+	snprintf(pmu, sizeof(pmu), "%.*s", (int)(end - *name), *name);
+	*name = end + 2;
+	if (strcasecmp(pmu, perfctr_machine_family(info)->name) == 0 ||
+	    strcasecmp(pmu, "perf") == 0)
+		return 0;
+	for (unsigned int i = 0; (other = perfctr_libpfm_pmu(info, i)); i++)
+		if (strcasecmp(pmu, other) == 0)
+			return 0;
+	return refuse_pmu(info, pmu, line);
+}
+
+static int resolve(const struct perfctr_pmu_info *info, const char *name, unsigned int aliases,
+		   struct event *event, const struct line *line)
+{
+	struct parts parts;
+	struct lookup lookup = { .info = info, .parts = &parts, .event = event };
+	char expanded[NAME_SIZE];
+
+	if (split(name, &parts, line) < 0)
+		return -1;
+	if (perfctr_tables_visit(info, look_up, &lookup, line) < 0)
+		return -1;
+	if (!lookup.found)
+		return resolve_by_libpfm(info, &parts, event, line);
+	if (*lookup.alias) {
+		if (aliases == MAX_ALIASES)
+			return perfctr_line_refuse(line, EINVAL,
+						   "by the tables it stands for itself");
+		if (expand(&parts, lookup.alias, expanded, line) < 0)
+			return -1;
+		return resolve(info, expanded, aliases + 1, event, line);
+	}
+	if (!lookup.umask_named)
+		event->evntsel |= lookup.chosen;
+	return read_modifiers(&lookup, line);
+}
+
+int perfctr_name_resolve(const struct perfctr_pmu_info *info, const char *name, struct event *event,
+			 const struct line *line)
+{
+	if (skip_pmu(info, &name, line) < 0)
+		return -1;
+	if (resolve(info, name, 0, event, line) == 0)
+		return 0;
+	if (errno == ENOENT) {
+		perfctr_line_refuse(line, ENOENT, "this machine has no such event");
+		perfctr_name_suggest(info, name, line);
+		errno = ENOENT;
+	}
+	return -1;
+}
+
+static int restrict_counters(const struct table_entry *entry, void *arg)
+{
+	struct event *event = arg;
+
+	if (entry->kind != TABLE_COUNTERS || (event->evntsel & entry->mask) != entry->code)
+		return 0;
+	event->general &= entry->general;
+	event->fixed = entry->fixed;
+	return 1;
+}
+
+int perfctr_name_restrict(const struct perfctr_pmu_info *info, struct event *event,
+			  const struct line *line)
+{
+	return perfctr_tables_visit(info, restrict_counters, event, line) < 0 ? -1 : 0;
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Event specifications of all forms: perfctr_request_parse(3). */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "names.h"
+
+static const char hex_digits[] = "0123456789abcdefABCDEF";
+
+/* "0x4100c0", and what could be meant so: "4100c0", "12/34". */
+static bool is_registers(const char *text)
+{
+	if (text[0] == '0' && (text[1] | 0x20) == 'x')
+		return true;
+	return strspn(text, hex_digits) == strcspn(text, "/");
+}
+
+/* "r00c0", "r00c0:u" */
+static bool is_raw(const char *text)
+{
+	size_t digits;
+
+	if (text[0] != 'r')
+		return false;
+	digits = strspn(text + 1, hex_digits);
+	return digits && (!text[1 + digits] || text[1 + digits] == ':');
+}
+
+static bool is_cpu(const char *text)
+{
+	return strncmp(text, "cpu/", 4) == 0;
+}
+
+static int parse_registers(const struct perfctr_pmu_info *info, const char *text,
+			   struct event *event, const struct line *line)
+{
+	struct perfctr_event_control control;
+
+	if (perfctr_event_parse(text, &control, line->text, line->size) < 0)
+		return -1;
+	event->evntsel = control.evntsel;
+	event->evntsel2 = control.evntsel2;
+	event->general = perfctr_machine_general(info);
+	if (perfctr_name_restrict(info, event, line) < 0)
+		return -1;
+	/* The kernel, not the tables, says what is wrong with a register value. */
+	if (!event->general)
+		event->general = perfctr_machine_general(info);
+	event->fixed = 0;
+	return 0;
+}
+
+/* Modifiers with ':' between them; text is changed. */
+static int parse_modifiers(const struct perfctr_pmu_info *info, char *text, struct event *event,
+			   const struct line *line)
+{
+	char *modifier;
+
+	while ((modifier = strsep(&text, ":")))
+		if (!perfctr_modifier_read(info, modifier, event))
+			return perfctr_line_refuse(line, EINVAL, "no modifier '%s'; there are: %s",
+						   modifier, perfctr_modifier_list(info));
+	return 0;
+}
+
+/* Codes of perf are bits of one event select register. */
+static int refuse_netburst(const struct perfctr_pmu_info *info, const struct line *line)
+{
+	if (info->pmu != PERFCTR_PMU_P4)
+		return 0;
+	return perfctr_line_refuse(
+		line, EINVAL,
+		"an event of NetBurst needs two registers; write a name, or 0xCCCR/0xESCR@0xPMC");
+}
+
+static int parse_raw(const struct perfctr_pmu_info *info, char *text, struct event *event,
+		     const struct line *line)
+{
+	char *end;
+
+	if (refuse_netburst(info, line) < 0)
+		return -1;
+	errno = 0;
+	event->evntsel = strtoull(text + 1, &end, 16);
+	if (errno)
+		return perfctr_line_refuse(line, EINVAL, "the code does not fit in 64 bits");
+	event->general = perfctr_machine_general(info);
+	return *end ? parse_modifiers(info, end + 1, event, line) : 0;
+}
+
+/* The terms of cpu/../ that are fields of an event select register. */
+static const struct term {
+	const char *name;
+	unsigned int shift;
+	unsigned long long max;
+} terms[] = {
+	{ "event", 0, 0xfff }, { "umask", 8, 0xff },  { "edge", 18, 1 },
+	{ "inv", 23, 1 },      { "cmask", 24, 0xff }, { "config", 0, UINT64_MAX },
+};
+
+static int parse_term(char *text, struct event *event, const struct line *line)
+{
+	char *value = strchr(text, '='), *end;
+	unsigned long long number = 1;
+
+	if (value) {
+		*value++ = '\0';
+		errno = 0;
+		number = strtoull(value, &end, 0);
+		if (end == value || *end || errno || *value == '-')
+			return perfctr_line_refuse(line, EINVAL, "'%s' is not a number", value);
+	}
+	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+		const struct term *term = &terms[i];
+
+		if (strcmp(text, term->name))
+			continue;
+		if (number > term->max)
+			return perfctr_line_refuse(line, EINVAL, "%s is at most 0x%llx", term->name,
+						   term->max);
+		/* AMD has four more bits of the event select in the upper half. */
+		if (strcmp(text, "event") == 0)
+			number = (number & 0xff) | (number >> 8) << 32;
+		event->evntsel |= number << term->shift;
+		return 0;
+	}
+	return perfctr_line_refuse(
+		line, EINVAL, "no term '%s'; there are: event, umask, edge, inv, cmask, config",
+		text);
+}
+
+static int parse_cpu(const struct perfctr_pmu_info *info, char *text, struct event *event,
+		     const struct line *line)
+{
+	char *rest = text + strlen("cpu/");
+	char *end = strchr(rest, '/'), *term;
+
+	if (refuse_netburst(info, line) < 0)
+		return -1;
+	if (!end)
+		return perfctr_line_refuse(line, EINVAL,
+					   "the '/' at the end is missing, as in cpu/event=0xc0/");
+	*end++ = '\0';
+	while ((term = strsep(&rest, ",")))
+		if (parse_term(term, event, line) < 0)
+			return -1;
+	event->general = perfctr_machine_general(info);
+	end += *end == ':';
+	return *end ? parse_modifiers(info, end, event, line) : 0;
+}
+
+/* Leaves rings and enabling to the machine's own bits; a register value has them already. */
+static int set_rings(const struct perfctr_pmu_info *info, unsigned int rings, struct event *event,
+		     const struct line *line)
+{
+	if (!perfctr_machine_has_rings(info) && event->rings)
+		return perfctr_line_refuse(
+			line, ENOTSUP,
+			"this machine's counters do not tell the rings apart; leave out u and k");
+	if (event->rings)
+		rings = event->rings;
+	if (!rings || rings & ~PERFCTR_RING_BOTH)
+		return perfctr_line_refuse(line, EINVAL, "no ring to count in; give u, k or both");
+	perfctr_machine_set_rings(info, rings, &event->evntsel, &event->evntsel2);
+	event->evntsel |= info->evntsel_required;
+	return 0;
+}
+
+/* Only an event that asks for nothing but a code and rings can be counted by a fixed counter. */
+static void restrict_fixed(const struct perfctr_pmu_info *info, struct event *event)
+{
+	uint64_t code = perfctr_machine_family(info)->event_bits;
+
+	event->fixed &= perfctr_machine_fixed(info);
+	if (event->evntsel & ~(code | info->fixed_allowed))
+		event->fixed = 0;
+	if (!event->general && event->fixed)
+		event->evntsel &= ~code;
+}
+
+static int check_bits(const char *what, uint64_t value, uint64_t allowed, const struct line *line)
+{
+	if (!(value & ~allowed))
+		return 0;
+	return perfctr_line_refuse(
+		line, ENOTSUP,
+		"it sets the bits 0x%llx of %s, which this machine's kernel does not allow; "
+		"allowed are 0x%llx",
+		(unsigned long long)(value & ~allowed), what, (unsigned long long)allowed);
+}
+
+static int check_registers(const struct perfctr_pmu_info *info, const struct event *event,
+			   const struct line *line)
+{
+	if (check_bits("evntsel", event->evntsel, info->evntsel_allowed, line) < 0 ||
+	    check_bits("evntsel2", event->evntsel2, info->evntsel2_allowed, line) < 0 ||
+	    check_bits("IA32_PEBS_ENABLE", event->p4_pebs_enable, info->p4_pebs_enable_allowed,
+		       line) < 0)
+		return -1;
+	return check_bits("MSR_PEBS_MATRIX_VERT", event->p4_pebs_matrix_vert,
+			  info->p4_pebs_matrix_vert_allowed, line);
+}
+
+/* Names and codes, which leave the counter to us. */
+static int complete(const struct perfctr_pmu_info *info, unsigned int rings, struct event *event,
+		    const struct line *line)
+{
+	if (set_rings(info, rings, event, line) < 0 || perfctr_name_restrict(info, event, line) < 0)
+		return -1;
+	restrict_fixed(info, event);
+	if (!event->general && !event->fixed)
+		return perfctr_line_refuse(
+			line, ENOTSUP,
+			"it needs a counter that this machine does not have; there are %u general "
+			"and %u fixed ones",
+			info->n_general, info->n_fixed);
+	return check_registers(info, event, line);
+}
+
+/* What the user gave as numbers is taken as it is: the kernel says what is wrong with it. */
+static int demand_counter(const struct perfctr_pmu_info *info, bool insist, uint32_t counter,
+			  struct event *event, const struct line *line)
+{
+	uint32_t i = counter & ~PERFCTR_FAST;
+	bool fixed = i >= PERFCTR_FIXED;
+	uint64_t mask = fixed ? perfctr_machine_fixed(info) : perfctr_machine_general(info);
+
+	i &= ~PERFCTR_FIXED;
+	if (i > 63 || !(mask >> i & 1))
+		return perfctr_line_refuse(
+			line, ENOTSUP,
+			"there is no counter 0x%x; this machine has %u general ones from 0 on, and "
+			"%u fixed ones from 0x%x on",
+			counter, info->n_general, info->n_fixed, PERFCTR_FIXED);
+	mask = UINT64_C(1) << i;
+	if (!insist && !((fixed ? event->fixed : event->general) & mask))
+		return perfctr_line_refuse(
+			line, ENOTSUP,
+			"counter 0x%x cannot count it; leave out the '@' and what follows",
+			counter);
+	event->general = fixed ? 0 : mask;
+	event->fixed = fixed ? mask : 0;
+	return 0;
+}
+
+static int parse_counter(const char *text, uint32_t *counter, const struct line *line)
+{
+	struct perfctr_event_control control;
+	char spec[PERFCTR_REQUEST_NAME + 8];
+
+	*counter = PERFCTR_ANY;
+	if (!text)
+		return 0;
+	snprintf(spec, sizeof(spec), "0x0@%s", text);
+	if (perfctr_event_parse(spec, &control, line->text, line->size) < 0)
+		return -1;
+	*counter = control.counter;
+	return 0;
+}
+
+static int parse_event(const struct perfctr_pmu_info *info, char *text, struct event *event,
+		       const struct line *line)
+{
+	if (is_raw(text))
+		return parse_raw(info, text, event, line);
+	if (is_cpu(text))
+		return parse_cpu(info, text, event, line);
+	return perfctr_name_resolve(info, text, event, line);
+}
+
+int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
+			  struct perfctr_request *request, char *error, size_t size)
+{
+	struct line line = { error, size };
+	struct event event = { 0 };
+	char text[PERFCTR_REQUEST_NAME];
+	char *at;
+	uint32_t counter;
+	bool registers;
+
+	if (!perfctr_machine_family(info))
+		return perfctr_line_refuse(
+			&line, ENODEV,
+			"this machine has no event counters that the kernel's perfctr "
+			"knows; only the time stamp can be counted");
+	if (strlen(spec) >= sizeof(text))
+		return perfctr_line_refuse(&line, EINVAL,
+					   "it is too long; give up to %zu characters",
+					   sizeof(text) - 1);
+	strcpy(text, spec);
+	at = strchr(text, '@');
+	if (at)
+		*at++ = '\0';
+	if (parse_counter(at, &counter, &line) < 0)
+		return -1;
+	registers = is_registers(text);
+	if (registers && !at && info->pmu == PERFCTR_PMU_P4)
+		return perfctr_line_refuse(
+			&line, EINVAL,
+			"register values are those of several units; give the counter too, as in "
+			"%s@0xc",
+			text);
+	if (registers) {
+		if (parse_registers(info, text, &event, &line) < 0)
+			return -1;
+	} else if (parse_event(info, text, &event, &line) < 0 ||
+		   complete(info, rings, &event, &line) < 0) {
+		return -1;
+	}
+	if (at && demand_counter(info, registers, counter, &event, &line) < 0)
+		return -1;
+	*request = (struct perfctr_request){
+		.counter = counter,
+		.rings = perfctr_machine_rings(info, event.evntsel, event.evntsel2),
+		.evntsel = event.evntsel,
+		.evntsel2 = event.evntsel2,
+		.p4_pebs_enable = event.p4_pebs_enable,
+		.p4_pebs_matrix_vert = event.p4_pebs_matrix_vert,
+		.general = event.general,
+		.fixed = event.fixed,
+	};
+	strcpy(request->name, spec);
+	return 0;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What a user may have meant by a name that does not exist. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "names.h"
+
+#define N_NEAREST 3
+#define LONGEST 64 /* of a name, as far as it is compared */
+
+struct nearest {
+	const char *name;
+	size_t length;
+	struct {
+		char name[LONGEST + 1];
+		unsigned int distance;
+	} best[N_NEAREST];
+	unsigned int n;
+};
+
+/* Levenshtein's: insertions, deletions and replacements from a to b, without regard to case. */
+static unsigned int distance(const char *a, size_t a_length, const char *b)
+{
+	unsigned int row[LONGEST + 1];
+	size_t b_length = strnlen(b, LONGEST);
+
+	for (size_t j = 0; j <= b_length; j++)
+		row[j] = (unsigned int)j;
+	for (size_t i = 1; i <= a_length; i++) {
+		unsigned int diagonal = row[0];
+
+		row[0] = (unsigned int)i;
+		for (size_t j = 1; j <= b_length; j++) {
+			bool same = tolower((unsigned char)a[i - 1]) ==
+				    tolower((unsigned char)b[j - 1]);
+			unsigned int cost = diagonal + !same;
+
+			diagonal = row[j];
+			if (row[j] + 1 < cost)
+				cost = row[j] + 1;
+			if (row[j - 1] + 1 < cost)
+				cost = row[j - 1] + 1;
+			row[j] = cost;
+		}
+	}
+	return row[b_length];
+}
+
+static int compare(const struct perfctr_event_entry *entry, void *arg)
+{
+	struct nearest *nearest = arg;
+	unsigned int d, i;
+
+	if (entry->umask)
+		return 0;
+	d = distance(nearest->name, nearest->length, entry->name);
+	if (d > nearest->length / 2)
+		return 0;
+	for (i = 0; i < nearest->n && nearest->best[i].distance <= d; i++)
+		;
+	if (i == N_NEAREST)
+		return 0;
+	if (nearest->n < N_NEAREST)
+		nearest->n++;
+	memmove(&nearest->best[i + 1], &nearest->best[i],
+		(nearest->n - i - 1) * sizeof(nearest->best[0]));
+	nearest->best[i].distance = d;
+	snprintf(nearest->best[i].name, sizeof(nearest->best[i].name), "%.*s", LONGEST,
+		 entry->name);
+	return 0;
+}
+
+void perfctr_name_suggest(const struct perfctr_pmu_info *info, const char *name,
+			  const struct line *line)
+{
+	struct nearest nearest = { .name = name, .length = strcspn(name, ":.") };
+
+	if (nearest.length > LONGEST)
+		nearest.length = LONGEST;
+	perfctr_events_visit(info, NULL, compare, &nearest);
+	for (unsigned int i = 0; i < nearest.n; i++)
+		perfctr_line_add(line, "%s%s", i ? ", " : "; near it: ", nearest.best[i].name);
+	perfctr_line_add(line, "; perfex list shows all");
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tables of events: perfctr_events(5).  Read anew each time: the library keeps no state. */
+#ifndef PERFCTR_TABLES_H
+#define PERFCTR_TABLES_H
+
+#include "line.h"
+#include "machine.h"
+
+struct table_entry {
+	enum table_kind {
+		TABLE_EVENT,
+		TABLE_UMASK,	/* of the event before it */
+		TABLE_ALIAS,	/* name stands for text */
+		TABLE_COUNTERS, /* which counters have events whose code & mask == code */
+		TABLE_REPLAY,	/* what the unit mask of a NetBurst replay event tags */
+		TABLE_ESCR,	/* which NetBurst ESCRs, and so counters, have the event */
+	} kind;
+	const char *name;
+	uint64_t code;	/* bits of evntsel; of a unit mask: its 8 bits; else see kind */
+	uint64_t code2; /* bits of evntsel2; replay: MSR_PEBS_MATRIX_VERT */
+	uint64_t mask;	/* TABLE_COUNTERS */
+	uint64_t general, fixed;
+	bool chosen;	    /* TABLE_UMASK: part of the event when none is named */
+	int duration;	    /* as perfctr_event_entry.duration */
+	const char *text;   /* description, or what an alias stands for */
+	const char *source; /* a path, or "built in FILE" */
+};
+
+/*
+ * Calls visit for all entries that hold for info's machine, those of the user first, until it
+ * returns other than 0, and returns that.  -1 with errno EINVAL and a line: a table is malformed.
+ */
+int perfctr_tables_visit(const struct perfctr_pmu_info *info,
+			 int (*visit)(const struct table_entry *entry, void *arg), void *arg,
+			 const struct line *line);
+
+/* The tables in the library, ended by one without a name. */
+struct table {
+	const char *name;
+	const char *text;
+};
+
+extern const struct table perfctr_tables_built_in[] __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Requests to counters. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "clash.h"
+#include "places.h"
+
+/* The first request gets the first counter that leaves a way for all others, then the second. */
+static int choose(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
+		  size_t n, struct place place[])
+{
+	struct place found[PERFCTR_MAX_COUNTERS];
+
+	for (size_t i = 0; i < n; i++)
+		place[i] = (struct place){ -1, -1 };
+	for (size_t i = 0; i < n; i++) {
+		for (int counter = 0; counter < perfctr_place_counters(info); counter++) {
+			int route = perfctr_place_route(info, &requests[i], counter);
+
+			if (route < 0)
+				continue;
+			place[i] = (struct place){ route, counter };
+			if (perfctr_places_find(info, requests, n, 1, place, found) == 0)
+				break;
+			if (errno == ENOMEM)
+				return -1;
+			place[i] = (struct place){ -1, -1 };
+		}
+		if (place[i].route < 0) {
+			errno = ENOSPC;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static void fill_in(const struct perfctr_pmu_info *info, const struct perfctr_request *request,
+		    const struct place *place, struct perfctr_control *control)
+{
+	uint32_t counter = perfctr_place_index(info, place->counter);
+	uint64_t evntsel = request->evntsel;
+
+	if (request->counter != PERFCTR_ANY)
+		counter = request->counter;
+	else if (counter >= PERFCTR_FIXED)
+		evntsel &= info->fixed_allowed;
+	perfctr_control_add(control, counter, evntsel, request->evntsel2);
+	control->p4_pebs_enable |= request->p4_pebs_enable;
+	control->p4_pebs_matrix_vert |= request->p4_pebs_matrix_vert;
+}
+
+int perfctr_requests_assign(const struct perfctr_pmu_info *info,
+			    const struct perfctr_request *requests, size_t n,
+			    struct perfctr_control *control, char *error, size_t size)
+{
+	struct line line = { error, size };
+	struct place place[PERFCTR_MAX_COUNTERS];
+	struct perfctr_control assigned;
+
+	if (n > PERFCTR_MAX_COUNTERS)
+		return perfctr_line_refuse(&line, ENOSPC,
+					   "%zu events do not fit; one run counts at most %d", n,
+					   PERFCTR_MAX_COUNTERS);
+	for (size_t i = 0; i < n; i++)
+		if (perfctr_request_is_impossible(info, &requests[i], &line))
+			return -1;
+	if (perfctr_requests_have_two_tags(requests, n, &line))
+		return -1;
+	if (choose(info, requests, n, place) < 0) {
+		if (errno == ENOMEM)
+			return perfctr_line_refuse(&line, ENOMEM,
+						   "no memory to assign the counters");
+		return perfctr_explain_clash(info, requests, n, &line);
+	}
+	perfctr_control_init(&assigned);
+	for (size_t i = 0; i < n; i++)
+		fill_in(info, &requests[i], &place[i], &assigned);
+	*control = assigned;
+	return 0;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "clash.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "netburst.h"
+#include "places.h"
+
+static bool has_tag(const struct perfctr_request *request)
+{
+	return request->p4_pebs_enable || request->p4_pebs_matrix_vert;
+}
+
+static bool same_tag(const struct perfctr_request *a, const struct perfctr_request *b)
+{
+	return a->p4_pebs_enable == b->p4_pebs_enable &&
+	       a->p4_pebs_matrix_vert == b->p4_pebs_matrix_vert;
+}
+
+bool perfctr_requests_have_two_tags(const struct perfctr_request *requests, size_t n,
+				    const struct line *line)
+{
+	const struct perfctr_request *tagged = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!has_tag(&requests[i]))
+			continue;
+		if (tagged && !same_tag(tagged, &requests[i])) {
+			perfctr_line_refuse(
+				line, ENOSPC,
+				"events '%s' and '%s' clash over IA32_PEBS_ENABLE and "
+				"MSR_PEBS_MATRIX_VERT, which tag replays for a whole run; count "
+				"them in 2 runs",
+				tagged->name, requests[i].name);
+			return true;
+		}
+		tagged = &requests[i];
+	}
+	return false;
+}
+
+bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
+				   const struct perfctr_request *request, const struct line *line)
+{
+	struct place place;
+	uint64_t counters;
+
+	if (perfctr_places_find(info, request, 1, 1, NULL, &place) == 0)
+		return false;
+	if (request->counter != PERFCTR_ANY && perfctr_place_counter(info, request->counter) < 0) {
+		perfctr_line_refuse(
+			line, EINVAL,
+			"event '%s': there is no counter 0x%x; this machine has %u general ones "
+			"from 0 on, and %u fixed ones from 0x%x on",
+			request->name, request->counter, info->n_general, info->n_fixed,
+			PERFCTR_FIXED);
+		return true;
+	}
+	if (info->pmu != PERFCTR_PMU_P4) {
+		perfctr_line_refuse(line, EINVAL, "event '%s' can be counted by no counter",
+				    request->name);
+		return true;
+	}
+	counters = perfctr_netburst_routed(request->evntsel);
+	perfctr_line_refuse(line, EINVAL,
+			    "event '%s': no ESCR with its ESCR select leads to this counter; "
+			    "those that have one:",
+			    request->name);
+	for (unsigned int i = 0; i < NETBURST_COUNTERS; i++)
+		if (counters >> i & 1)
+			perfctr_line_add(line, " %u", i);
+	if (!counters)
+		perfctr_line_add(line, " none");
+	return true;
+}
+
+/* Requests that do not fit, any of which left out, do. */
+static size_t smallest_clash(const struct perfctr_pmu_info *info,
+			     const struct perfctr_request *requests, size_t n,
+			     struct perfctr_request clash[])
+{
+	struct place found[PERFCTR_MAX_COUNTERS];
+
+	memcpy(clash, requests, n * sizeof(*clash));
+	for (size_t i = 0; i < n;) {
+		struct perfctr_request out = clash[i];
+
+		memmove(&clash[i], &clash[i + 1], (n - i - 1) * sizeof(*clash));
+		if (perfctr_places_find(info, clash, n - 1, 1, NULL, found) < 0) {
+			n--;
+			continue;
+		}
+		memmove(&clash[i + 1], &clash[i], (n - i - 1) * sizeof(*clash));
+		clash[i++] = out;
+	}
+	return n;
+}
+
+static void add_counters(const struct perfctr_pmu_info *info, const bool used[],
+			 const struct line *line)
+{
+	const char *comma = " ";
+
+	for (int i = 0; i < perfctr_place_counters(info); i++) {
+		uint32_t index = perfctr_place_index(info, i);
+
+		if (!used[i])
+			continue;
+		perfctr_line_add(line, index >= PERFCTR_FIXED ? "%s0x%x" : "%s%u", comma, index);
+		comma = ", ";
+	}
+}
+
+static void add_escrs(const bool used[], const struct line *line)
+{
+	const char *comma = " ";
+
+	for (int i = 0; i < NETBURST_ESCRS; i++) {
+		if (!used[i])
+			continue;
+		perfctr_line_add(line, "%s%s", comma, perfctr_netburst_escrs[i].name);
+		comma = ", ";
+	}
+}
+
+static size_t count(const bool used[])
+{
+	size_t n = 0;
+
+	for (int i = 0; i < MAX_PLACES; i++)
+		n += used[i];
+	return n;
+}
+
+/* What all of them together could use. */
+static void add_bottleneck(const struct perfctr_pmu_info *info, const struct perfctr_request *clash,
+			   size_t n, const struct line *line)
+{
+	bool counters[MAX_PLACES] = { false }, routes[MAX_PLACES] = { false };
+
+	for (size_t i = 0; i < n; i++) {
+		for (int counter = 0; counter < perfctr_place_counters(info); counter++) {
+			int route = perfctr_place_route(info, &clash[i], counter);
+
+			if (route < 0)
+				continue;
+			counters[counter] = true;
+			routes[route] = true;
+		}
+	}
+	if (info->pmu == PERFCTR_PMU_P4 && (count(routes) < n || count(counters) >= n)) {
+		perfctr_line_add(line, count(routes) == 1 ? "ESCR" : "ESCRs");
+		add_escrs(routes, line);
+	} else {
+		perfctr_line_add(line, count(counters) == 1 ? "counter" : "counters");
+		add_counters(info, counters, line);
+	}
+}
+
+int perfctr_explain_clash(const struct perfctr_pmu_info *info,
+			  const struct perfctr_request *requests, size_t n, const struct line *line)
+{
+	struct perfctr_request clash[PERFCTR_MAX_COUNTERS];
+	unsigned int run[PERFCTR_MAX_COUNTERS], runs;
+	char ignored[1];
+	size_t n_clash = smallest_clash(info, requests, n, clash);
+
+	perfctr_line_refuse(line, ENOSPC, "events");
+	for (size_t i = 0; i < n_clash; i++)
+		perfctr_line_add(line, "%s'%s'",
+				 !i		   ? " "
+				 : i + 1 < n_clash ? ", "
+						   : " and ",
+				 clash[i].name);
+	perfctr_line_add(line, " clash: they have only ");
+	add_bottleneck(info, clash, n_clash, line);
+	if (perfctr_requests_plan(info, requests, n, run, &runs, ignored, sizeof(ignored)) == 0)
+		perfctr_line_add(line, "; %u runs are enough for all", runs);
+	errno = ENOSPC;
+	return -1;
+}

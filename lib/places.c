@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A maximum flow from requests through routes to counters, whose capacity is the number of runs.
+ * What flows through is a bipartite graph of routes and counters in which no node has more edges
+ * than there are runs, and such a graph can be coloured with as many colours (König): the runs.
+ */
+#include "places.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "netburst.h"
+
+int perfctr_place_counters(const struct perfctr_pmu_info *info)
+{
+	uint32_t n = info->n_general + info->n_fixed;
+
+	return n < MAX_PLACES ? (int)n : MAX_PLACES;
+}
+
+uint32_t perfctr_place_index(const struct perfctr_pmu_info *info, int counter)
+{
+	uint32_t i = (uint32_t)counter;
+
+	return i < info->n_general ? i : PERFCTR_FIXED + i - info->n_general;
+}
+
+int perfctr_place_counter(const struct perfctr_pmu_info *info, uint32_t index)
+{
+	uint32_t i = index & ~PERFCTR_FAST;
+
+	if (i >= PERFCTR_FIXED)
+		i = i - PERFCTR_FIXED < info->n_fixed ? i - PERFCTR_FIXED + info->n_general
+						      : MAX_PLACES;
+	else if (i >= info->n_general)
+		i = MAX_PLACES;
+	return (int)i < perfctr_place_counters(info) ? (int)i : -1;
+}
+
+static bool can_count(const struct perfctr_pmu_info *info, const struct perfctr_request *request,
+		      int counter)
+{
+	uint32_t i = (uint32_t)counter;
+
+	if (request->counter != PERFCTR_ANY)
+		return perfctr_place_counter(info, request->counter) == counter;
+	if (i < info->n_general)
+		return request->general >> i & 1;
+	return request->fixed >> (i - info->n_general) & 1;
+}
+
+int perfctr_place_route(const struct perfctr_pmu_info *info, const struct perfctr_request *request,
+			int counter)
+{
+	int route;
+
+	if (!can_count(info, request, counter))
+		return -1;
+	if (info->pmu != PERFCTR_PMU_P4)
+		return counter;
+	route = perfctr_netburst_route(request->evntsel, (unsigned int)counter);
+	/* A route leads to all its counters, or the flow could not be one. */
+	if (route >= 0 && request->counter == PERFCTR_ANY &&
+	    perfctr_netburst_escrs[route].counters & ~request->general)
+		return -1;
+	return route;
+}
+
+/* A directed edge; its reverse is the next, or the one before, in the array: number ^ 1. */
+struct edge {
+	int to;
+	int next;	       /* of the same node, -1: the last */
+	unsigned int capacity; /* what is left of it */
+};
+
+/* Nodes: source, sink, then requests, routes (in and out), counters. */
+enum { SOURCE, SINK, FIRST_REQUEST };
+
+struct flow {
+	size_t n_requests;
+	int n_nodes, n_edges;
+	struct edge *edge;
+	int *first; /* of a node, -1: none */
+	int *by;    /* the edge by which a path gets to a node */
+	int *queue;
+};
+
+static int request_node(size_t i)
+{
+	return FIRST_REQUEST + (int)i;
+}
+
+static int route_in(const struct flow *flow, int route)
+{
+	return FIRST_REQUEST + (int)flow->n_requests + 2 * route;
+}
+
+static int route_out(const struct flow *flow, int route)
+{
+	return route_in(flow, route) + 1;
+}
+
+static int counter_node(const struct flow *flow, int counter)
+{
+	return FIRST_REQUEST + (int)flow->n_requests + 2 * MAX_PLACES + counter;
+}
+
+static bool flow_begin(struct flow *flow, size_t n_requests)
+{
+	/* Each request has an edge from the source, and at most one to each route. */
+	size_t edges = n_requests * (MAX_PLACES + 1) + MAX_PLACES * (size_t)(2 + MAX_PLACES / 4);
+	size_t nodes = FIRST_REQUEST + n_requests + 3 * MAX_PLACES;
+
+	*flow = (struct flow){ .n_requests = n_requests, .n_nodes = (int)nodes };
+	flow->edge = calloc(2 * edges, sizeof(*flow->edge));
+	flow->first = calloc(nodes, sizeof(*flow->first));
+	flow->by = calloc(nodes, sizeof(*flow->by));
+	flow->queue = calloc(nodes, sizeof(*flow->queue));
+	if (!flow->edge || !flow->first || !flow->by || !flow->queue)
+		return false;
+	for (size_t i = 0; i < nodes; i++)
+		flow->first[i] = -1;
+	return true;
+}
+
+static void flow_end(struct flow *flow)
+{
+	free(flow->edge);
+	free(flow->first);
+	free(flow->by);
+	free(flow->queue);
+}
+
+static void add_half(struct flow *flow, int from, int to, unsigned int capacity)
+{
+	flow->edge[flow->n_edges] = (struct edge){ to, flow->first[from], capacity };
+	flow->first[from] = flow->n_edges++;
+}
+
+static void add_edge(struct flow *flow, int from, int to, unsigned int capacity)
+{
+	add_half(flow, from, to, capacity);
+	add_half(flow, to, from, 0);
+}
+
+/* A shortest path with capacity left from source to sink. */
+static bool find_path(struct flow *flow)
+{
+	int head = 0, tail = 0;
+
+	for (int i = 0; i < flow->n_nodes; i++)
+		flow->by[i] = -1;
+	flow->queue[tail++] = SOURCE;
+	while (head < tail) {
+		int node = flow->queue[head++];
+
+		for (int e = flow->first[node]; e >= 0; e = flow->edge[e].next) {
+			int to = flow->edge[e].to;
+
+			if (!flow->edge[e].capacity || to == SOURCE || flow->by[to] >= 0)
+				continue;
+			flow->by[to] = e;
+			if (to == SINK)
+				return true;
+			flow->queue[tail++] = to;
+		}
+	}
+	return false;
+}
+
+static void push(struct flow *flow)
+{
+	for (int node = SINK; node != SOURCE; node = flow->edge[flow->by[node] ^ 1].to) {
+		flow->edge[flow->by[node]].capacity--;
+		flow->edge[flow->by[node] ^ 1].capacity++;
+	}
+}
+
+/* What flows through the edge: what has come to its reverse. */
+static unsigned int flows(const struct flow *flow, int e)
+{
+	return flow->edge[e ^ 1].capacity;
+}
+
+struct search {
+	const struct perfctr_pmu_info *info;
+	const struct perfctr_request *requests;
+	size_t n;
+	unsigned int route_left[MAX_PLACES], counter_left[MAX_PLACES];
+	struct place *found;
+};
+
+/* Places that are not to be chosen. */
+static int take_given(struct search *search, const struct place fixed[])
+{
+	for (size_t i = 0; i < search->n; i++) {
+		struct place *place = &search->found[i];
+
+		*place = (struct place){ -1, -1 };
+		if (fixed && fixed[i].route >= 0) {
+			*place = fixed[i];
+		} else if (search->requests[i].counter != PERFCTR_ANY) {
+			place->counter =
+				perfctr_place_counter(search->info, search->requests[i].counter);
+			if (place->counter < 0)
+				return -1;
+			place->route = perfctr_place_route(search->info, &search->requests[i],
+							   place->counter);
+			if (place->route < 0)
+				return -1;
+		}
+		if (place->route < 0)
+			continue;
+		if (!search->route_left[place->route]-- || !search->counter_left[place->counter]--)
+			return -1;
+	}
+	return 0;
+}
+
+static size_t add_requests(struct flow *flow, const struct search *search)
+{
+	size_t wanted = 0;
+
+	for (size_t i = 0; i < search->n; i++) {
+		bool seen[MAX_PLACES] = { false };
+
+		if (search->found[i].route >= 0)
+			continue;
+		wanted++;
+		add_edge(flow, SOURCE, request_node(i), 1);
+		for (int counter = perfctr_place_counters(search->info); counter--;) {
+			int route =
+				perfctr_place_route(search->info, &search->requests[i], counter);
+
+			if (route < 0 || seen[route])
+				continue;
+			seen[route] = true;
+			add_edge(flow, request_node(i), route_in(flow, route), 1);
+		}
+	}
+	return wanted;
+}
+
+static void add_routes(struct flow *flow, const struct search *search)
+{
+	int n = perfctr_place_counters(search->info);
+	bool netburst = search->info->pmu == PERFCTR_PMU_P4;
+	int n_routes = netburst ? NETBURST_ESCRS : n;
+
+	for (int route = 0; route < n_routes; route++) {
+		unsigned int left = search->route_left[route];
+
+		add_edge(flow, route_in(flow, route), route_out(flow, route), left);
+		for (int counter = n; counter--;)
+			if (netburst ? perfctr_netburst_escrs[route].counters >> counter & 1
+				     : route == counter)
+				add_edge(flow, route_out(flow, route), counter_node(flow, counter),
+					 left);
+	}
+	for (int counter = 0; counter < n; counter++)
+		add_edge(flow, counter_node(flow, counter), SINK, search->counter_left[counter]);
+}
+
+/* A counter behind the route to which something flows that no request has taken yet. */
+static int take_counter(struct flow *flow, int route)
+{
+	for (int e = flow->first[route_out(flow, route)]; e >= 0; e = flow->edge[e].next) {
+		int counter = flow->edge[e].to - counter_node(flow, 0);
+
+		if (counter < 0 || !flows(flow, e))
+			continue;
+		flow->edge[e ^ 1].capacity--;
+		return counter;
+	}
+	return -1;
+}
+
+static void take_places(struct flow *flow, struct search *search)
+{
+	for (size_t i = 0; i < search->n; i++) {
+		int e;
+
+		if (search->found[i].route >= 0)
+			continue;
+		for (e = flow->first[request_node(i)]; e >= 0; e = flow->edge[e].next)
+			if (flow->edge[e].to != SOURCE && flows(flow, e))
+				break;
+		search->found[i].route = (flow->edge[e].to - route_in(flow, 0)) / 2;
+		search->found[i].counter = take_counter(flow, search->found[i].route);
+	}
+}
+
+int perfctr_places_find(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
+			size_t n, unsigned int runs, const struct place fixed[],
+			struct place found[])
+{
+	struct search search = { .info = info, .requests = requests, .n = n, .found = found };
+	struct flow flow;
+	size_t wanted;
+
+	for (int i = 0; i < MAX_PLACES; i++)
+		search.route_left[i] = search.counter_left[i] = runs;
+	if (take_given(&search, fixed) < 0) {
+		errno = ENOSPC;
+		return -1;
+	}
+	if (!flow_begin(&flow, n)) {
+		flow_end(&flow);
+		errno = ENOMEM;
+		return -1;
+	}
+	wanted = add_requests(&flow, &search);
+	add_routes(&flow, &search);
+	for (; wanted && find_path(&flow); wanted--)
+		push(&flow);
+	if (!wanted)
+		take_places(&flow, &search);
+	flow_end(&flow);
+	if (wanted)
+		errno = ENOSPC;
+	return wanted ? -1 : 0;
+}
+
+/* request_at[side][node * runs + run]: the request that uses the node in that run, -1: none. */
+struct deal {
+	const struct place *found;
+	unsigned int runs;
+	int *request_at[2];
+	unsigned int *run;
+};
+
+static int node_of(const struct deal *deal, int side, int request)
+{
+	return side ? deal->found[request].counter : deal->found[request].route;
+}
+
+static int *at(const struct deal *deal, int side, int node, unsigned int run)
+{
+	return &deal->request_at[side][(size_t)node * deal->runs + run];
+}
+
+static unsigned int free_run(const struct deal *deal, int side, int node)
+{
+	unsigned int run = 0;
+
+	while (*at(deal, side, node, run) >= 0)
+		run++;
+	return run;
+}
+
+/*
+ * Makes the counter free in run from; it is free in run to.  The requests on the path that begins
+ * with it, which are in from and to by turns, change runs.
+ */
+static void swap_runs(const struct deal *deal, int counter, unsigned int from, unsigned int to)
+{
+	int request = *at(deal, 1, counter, from);
+	int side = 1;
+
+	*at(deal, 1, counter, from) = -1;
+	while (request >= 0) {
+		int near = node_of(deal, side, request), far = node_of(deal, !side, request);
+		int displaced = *at(deal, !side, far, to);
+		unsigned int other = from;
+
+		*at(deal, !side, far, from) = -1;
+		*at(deal, side, near, to) = request;
+		*at(deal, !side, far, to) = request;
+		deal->run[request] = to;
+		request = displaced;
+		side = !side;
+		from = to;
+		to = other;
+	}
+}
+
+static void deal_one(const struct deal *deal, int request)
+{
+	int route = node_of(deal, 0, request), counter = node_of(deal, 1, request);
+	unsigned int a = free_run(deal, 0, route), b = free_run(deal, 1, counter);
+
+	if (a != b && *at(deal, 1, counter, a) >= 0)
+		swap_runs(deal, counter, a, b);
+	deal->run[request] = a;
+	*at(deal, 0, route, a) = request;
+	*at(deal, 1, counter, a) = request;
+}
+
+int perfctr_places_deal(const struct place found[], size_t n, unsigned int runs, unsigned int run[])
+{
+	size_t size = (size_t)MAX_PLACES * runs;
+	int *slots = malloc(2 * size * sizeof(*slots));
+	struct deal deal = {
+		.found = found,
+		.runs = runs,
+		.request_at = { slots, slots ? slots + size : NULL },
+		.run = run,
+	};
+
+	if (!slots) {
+		errno = ENOMEM;
+		return -1;
+	}
+	for (size_t i = 0; i < 2 * size; i++)
+		slots[i] = -1;
+	for (size_t i = 0; i < n; i++)
+		deal_one(&deal, (int)i);
+	free(slots);
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Places for requests: each needs a route and a counter behind it.  On NetBurst the routes are the
+ * ESCRs; elsewhere each counter has one of its own.  In one run every route and every counter
+ * serves one request.
+ */
+#ifndef PERFCTR_PLACES_H
+#define PERFCTR_PLACES_H
+
+#include "machine.h"
+
+#define MAX_PLACES 128 /* counters, general ones before fixed ones; or routes */
+
+struct place {
+	int route; /* -1: none yet */
+	int counter;
+};
+
+/* The RDPMC index of a counter, and back. */
+uint32_t perfctr_place_index(const struct perfctr_pmu_info *info, int counter);
+int perfctr_place_counter(const struct perfctr_pmu_info *info, uint32_t index);
+
+/* How many counters info's machine has: they are 0 .. n - 1. */
+int perfctr_place_counters(const struct perfctr_pmu_info *info);
+
+/* The route by which a request gets to a counter; -1: it cannot. */
+int perfctr_place_route(const struct perfctr_pmu_info *info, const struct perfctr_request *request,
+			int counter);
+
+/*
+ * Finds a place for each request, when every route and every counter can be used runs times.
+ * Requests whose counter is demanded keep it, and those for which fixed[] has a place (it may be
+ * NULL) keep that.  0, or -1 with errno ENOSPC (there is no way) or ENOMEM.
+ */
+int perfctr_places_find(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
+			size_t n, unsigned int runs, const struct place fixed[],
+			struct place found[]);
+
+/*
+ * Deals out places that were found for some number of runs, so that no run uses a route or a
+ * counter twice: run[i] is that of request i.  -1: ENOMEM.
+ */
+int perfctr_places_deal(const struct place found[], size_t n, unsigned int runs,
+			unsigned int run[]);
+
+#endif

@@ -95,9 +95,9 @@ static void describe_counters(const struct perfctr_pmu_info *info, char *text, s
 			 PERFCTR_FIXED + info->n_fixed - 1);
 }
 
-enum { RING_ADD_USER, RING_USER_ONLY };
+enum { RING_ADD_USER, RING_USER_ONLY, RING_BOTH };
 
-/* The event as it could be, for user mode. */
+/* The event as it could be. */
 static void with_rings(const struct perfctr_event_control *event,
 		       const struct perfctr_pmu_info *info, int how, char *text, size_t size)
 {
@@ -107,9 +107,20 @@ static void with_rings(const struct perfctr_event_control *event,
 		better.evntsel &= ~info->evntsel_kernel;
 		better.evntsel2 &= ~info->evntsel2_kernel;
 	}
+	if (how == RING_BOTH) {
+		better.evntsel |= info->evntsel_kernel;
+		better.evntsel2 |= info->evntsel2_kernel;
+	}
 	better.evntsel |= info->evntsel_user;
 	better.evntsel2 |= info->evntsel2_user;
 	perfctr_event_format(&better, text, size);
+}
+
+static bool selects_ring(const struct perfctr_event_control *event,
+			 const struct perfctr_pmu_info *info)
+{
+	return event->evntsel & (info->evntsel_user | info->evntsel_kernel) ||
+	       event->evntsel2 & (info->evntsel2_user | info->evntsel2_kernel);
 }
 
 static void describe_bad_event(const struct perfctr_control *c, const struct perfctr_pmu_info *info,
@@ -172,6 +183,14 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 				 name);
 		break;
 	case PERFCTR_BAD_RING:
+		if (selects_ring(event, info)) {
+			with_rings(event, info, RING_BOTH, remedy, sizeof(remedy));
+			snprintf(text, size,
+				 "event %s: it would count in user and kernel mode; write %s to "
+				 "ask for both",
+				 name, remedy);
+			break;
+		}
 		with_rings(event, info, RING_ADD_USER, remedy, sizeof(remedy));
 		snprintf(text, size,
 			 "event %s: it would never count: it selects neither user nor "
@@ -243,8 +262,9 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 		break;
 	case ENODEV:
 		snprintf(text, size,
-			 "this machine has no event counters that the kernel's perfctr "
-			 "knows; only the time stamp can be counted");
+			 "this machine's event counters cannot be used: %.*s; only the time "
+			 "stamp can be counted",
+			 (int)sizeof(info->family), info->family);
 		break;
 	case ESRCH:
 		snprintf(text, size,

@@ -159,7 +159,10 @@ struct perfctr_control {
 #define PERFCTR_BAD_EVNTSEL	3	/* evntsel has a bit outside *_allowed */
 #define PERFCTR_BAD_EVNTSEL2	4	/* evntsel2 has a bit outside evntsel2_allowed */
 #define PERFCTR_BAD_ENABLE	5	/* evntsel lacks the bit that enables the counter */
-#define PERFCTR_BAD_RING	6	/* neither user nor kernel mode: it would never count */
+#define PERFCTR_BAD_RING	6	/*
+					 * neither user nor kernel mode: it would never count. Or
+					 * one of them only, where it would count in both
+					 */
 #define PERFCTR_BAD_PRIVILEGE	7	/* OS needs CAP_PERFMON or perf_event_paranoid <= 1 */
 #define PERFCTR_BAD_FIELD	8	/* flags, period, signal or reserved is not 0 */
 #define PERFCTR_BAD_ROUTE	9	/* this counter cannot count this event */

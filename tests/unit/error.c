@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static const struct perfctr_pmu_info arch = {
-	.n_general = 4, .n_fixed = 3, .evntsel_allowed = 0xffc7ffff,
+	.family = "F", .n_general = 4, .n_fixed = 3, .evntsel_allowed = 0xffc7ffff,
 	.evntsel_required = 0x400000, .fixed_allowed = 0x430000,
 	.evntsel_user = 0x10000, .evntsel_kernel = 0x20000,
 };
@@ -41,6 +41,9 @@ static const struct {
 	{ EINVAL, PERFCTR_BAD_RING, { .counter = 1, .evntsel = 0x4000c0 },
 	  "event 0x004000c0@1: it would never count: it selects neither user nor kernel mode; write "
 	  "0x004100c0@1 for user mode" },
+	{ EINVAL, PERFCTR_BAD_RING, { .counter = 1, .evntsel = 0x8100c0 },
+	  "event 0x008100c0@1: it would count in user and kernel mode; write 0x008300c0@1 to ask "
+	  "for both" },
 	{ EACCES, PERFCTR_BAD_PRIVILEGE, { .counter = 1, .evntsel = 0x4200c0 },
 	  "event 0x004200c0@1: counting in kernel mode needs CAP_PERFMON or sysctl "
 	  "kernel.perf_event_paranoid=1; without them write 0x004100c0@1 for user mode" },
@@ -59,8 +62,7 @@ static const struct {
 	  "event 0x004100c0: no counter is left for it; this machine has 4 general counters" },
 	{ EINVAL, 0, { .counter = 1 }, "the control was refused: Invalid argument" },
 	{ ENODEV, 0, { .counter = 1 },
-	  "this machine has no event counters that the kernel's perfctr knows; only the time stamp "
-	  "can be counted" },
+	  "this machine's event counters cannot be used: F; only the time stamp can be counted" },
 	{ ESRCH, 0, { .counter = 1 },
 	  "the thread has exited, or executed a program that changes its ids or that it may not "
 	  "read" },

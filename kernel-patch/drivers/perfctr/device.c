@@ -39,13 +39,6 @@ static int put_struct(void __user *user, const void *arg, size_t known, u32 size
 
 static struct perfctr_costs costs __ro_after_init;
 
-static const char *family_name(void)
-{
-	if (perfctr_pmu)
-		return perfctr_pmu->family;
-	return "no PMU that is known";
-}
-
 static long ioctl_info(void __user *user)
 {
 	const struct perfctr_pmu *pmu = perfctr_pmu;
@@ -60,7 +53,7 @@ static long ioctl_info(void __user *user)
 	memset(&info, 0, sizeof(info));
 	info.size = sizeof(info);
 	info.abi_version = PERFCTR_ABI_VERSION;
-	strscpy_pad(info.family, family_name(), sizeof(info.family));
+	strscpy_pad(info.family, perfctr_family, sizeof(info.family));
 	info.features = perfctr_features();
 	info.holder = perfctr_holder(ask);
 	info.tsc_khz = tsc_khz;

@@ -145,6 +145,7 @@ void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);
 
 /* reserve.c */
 extern const struct perfctr_pmu *perfctr_pmu;	/* NULL: the time stamp alone */
+extern const char *perfctr_family;		/* of perfctr_pmu, or why there is none */
 int perfctr_reserve_init(void);
 int perfctr_reserve(void);
 void perfctr_release(void);

@@ -17,6 +17,7 @@
 #include "perfctr.h"
 
 const struct perfctr_pmu *perfctr_pmu;
+const char *perfctr_family = "no PMU that is known";
 
 static DEFINE_MUTEX(reserve_lock);	/* inside cpus_read_lock() */
 static unsigned int users;
@@ -213,10 +214,16 @@ static void __init probe_pmu(void)
 #include "pmu/families.h"
 #undef PERFCTR_FAMILY
 	};
+	const struct perfctr_pmu *pmu = NULL;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(probes) && !perfctr_pmu; i++)
-		perfctr_pmu = probes[i]();
+	for (i = 0; i < ARRAY_SIZE(probes) && !pmu; i++)
+		pmu = probes[i]();
+	if (!pmu)
+		return;
+	perfctr_family = pmu->family;
+	if (pmu->pmu != PERFCTR_PMU_NONE)
+		perfctr_pmu = pmu;
 }
 
 int __init perfctr_reserve_init(void)

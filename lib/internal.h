@@ -2,7 +2,7 @@
 #ifndef PERFCTR_INTERNAL_H
 #define PERFCTR_INTERNAL_H
 
-#include <pthread.h>
+#include <stdbool.h>
 #include <perfctr.h>
 
 #define PERFCTR_DEVICE "/dev/perfctr"
@@ -12,10 +12,16 @@ struct perfctr {
 	struct perfctr_pmu_info info;		/* at open: its counters, not its holder, stay true */
 	const struct perfctr_page *page;	/* NULL: not mapped */
 	/*
-	 * The thread that may read page by RDPMC.  It lies in a page of its own that the kernel
-	 * wipes on fork, so that a child, whose pthread_self() is its parent's, does not match.
+	 * The thread that may read page by RDPMC, by its number.  It lies in a page of its own that
+	 * the kernel wipes on fork, so that a child does not match.
 	 */
-	pthread_t *owner;
+	unsigned long *owner;
 };
+
+/* Zeros, to be unmapped by munmap(); in a forked child they are zeros again.  NULL with errno. */
+void *perfctr_map_wiped(size_t size);
+
+/* Is the caller the thread that made the handle, for its own context? */
+bool perfctr_is_owner(const struct perfctr *p);
 
 #endif

@@ -55,29 +55,35 @@ int perfctr_pmu_info(struct perfctr_pmu_info *info)
 	return result;
 }
 
+/*
+ * Threads by numbers that are not used again.  pthread_self() is: a new thread gets it while the
+ * kernel still counts the exit of the one before.  Readable in a signal handler, hence the model.
+ */
+static __thread unsigned long thread_number __attribute__((tls_model("initial-exec")));
+
+static unsigned long own_number(void)
+{
+	static unsigned long last;
+
+	if (!thread_number)
+		thread_number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+	return thread_number;
+}
+
 /* Without a page, reads are system calls: no reason to fail. */
 static void map_page(struct perfctr *p)
 {
 	void *page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, p->fd, 0);
-	void *owner;
 
 	if (page == MAP_FAILED)
 		return;
-	owner = mmap(NULL, sizeof(pthread_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		     -1, 0);
-	if (owner == MAP_FAILED)
-		goto unmap_page;
-	if (madvise(owner, (size_t)sysconf(_SC_PAGESIZE), MADV_WIPEONFORK) < 0)
-		goto unmap_owner;
+	p->owner = perfctr_map_wiped(sizeof(*p->owner));
+	if (!p->owner) {
+		munmap(page, PERFCTR_PAGE_SIZE);
+		return;
+	}
 	p->page = page;
-	p->owner = owner;
-	*p->owner = pthread_self();
-	return;
-
-unmap_owner:
-	munmap(owner, sizeof(pthread_t));
-unmap_page:
-	munmap(page, PERFCTR_PAGE_SIZE);
+	*p->owner = own_number();
 }
 
 struct perfctr *perfctr_open_tid(pid_t tid, unsigned int flags)
@@ -128,7 +134,7 @@ void perfctr_close(struct perfctr *p)
 		/* The kernel does not give a child its parent's page: something else may be there. */
 		if (*p->owner)
 			munmap((void *)p->page, PERFCTR_PAGE_SIZE);
-		munmap(p->owner, sizeof(pthread_t));
+		munmap(p->owner, sizeof(*p->owner));
 	}
 	close(p->fd);
 	free(p);
@@ -140,10 +146,14 @@ int perfctr_fd(const struct perfctr *p)
 	return p->fd;
 }
 
+bool perfctr_is_owner(const struct perfctr *p)
+{
+	return p->page && *p->owner && *p->owner == thread_number;
+}
+
 const struct perfctr_page *perfctr_page(const struct perfctr *p)
 {
-	if (!p->page || !pthread_equal(*p->owner, pthread_self()) ||
-	    !(p->page->flags & PERFCTR_PAGE_RDPMC))
+	if (!perfctr_is_owner(p) || !(p->page->flags & PERFCTR_PAGE_RDPMC))
 		return NULL;
 	return p->page;
 }

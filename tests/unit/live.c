@@ -149,6 +149,52 @@ START_TEST(another_thread_reads_by_the_kernel)
 }
 END_TEST
 
+/* pthread_self() of a new thread is that of one that has just ended. */
+struct heir {
+	struct perfctr *p;
+	pthread_t before;
+	const struct perfctr_page *page;
+	uint64_t value;
+	int met;
+};
+
+static void *count_and_end(void *argument)
+{
+	struct heir *heir = argument;
+
+	heir->before = pthread_self();
+	heir->p = counted();
+	return NULL;
+}
+
+static void *take_its_place(void *argument)
+{
+	struct heir *heir = argument;
+
+	heir->met = pthread_equal(heir->before, pthread_self());
+	heir->page = perfctr_page(heir->p);
+	heir->value = perfctr_read_counter(heir->p, 0);
+	return NULL;
+}
+
+START_TEST(a_thread_that_takes_the_place_of_another_reads_it_by_the_kernel)
+{
+	for (int i = 0; i < 20; i++) {
+		struct heir heir = { 0 };
+		pthread_t thread;
+
+		ck_assert_int_eq(pthread_create(&thread, NULL, count_and_end, &heir), 0);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		ck_assert_int_eq(pthread_create(&thread, NULL, take_its_place, &heir), 0);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		ck_assert_int_ne(heir.met, 0);
+		ck_assert_ptr_null(heir.page);
+		ck_assert_uint_eq(heir.value, read_counts(heir.p).counter[0]);
+		perfctr_close(heir.p);
+	}
+}
+END_TEST
+
 /* Its exit status says which step failed; libcheck belongs to the parent. */
 static int use_handle_of_parent(struct perfctr *parents, uint64_t least)
 {
@@ -295,6 +341,7 @@ int main(void)
 	tcase_add_test(tests, a_stopped_context_keeps_its_sums);
 	tcase_add_test(tests, a_counter_that_does_not_exist_is_an_error);
 	tcase_add_test(tests, another_thread_reads_by_the_kernel);
+	tcase_add_test(tests, a_thread_that_takes_the_place_of_another_reads_it_by_the_kernel);
 	tcase_add_test(tests, a_forked_child_reads_its_parent_by_the_kernel);
 	tcase_add_test(tests, only_the_handle_that_made_the_context_controls_it);
 	tcase_add_test(tests, a_refused_control_names_its_event_and_the_old_one_goes_on);

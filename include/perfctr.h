@@ -107,6 +107,34 @@ int perfctr_control(struct perfctr *p, struct perfctr_control *c);
 int perfctr_start(struct perfctr *p);
 int perfctr_stop(struct perfctr *p);
 
+/* Counts of one moment. */
+struct perfctr_snapshot {
+	uint64_t tsc;		/* virtual time stamp, in ticks */
+	uint64_t counter[PERFCTR_MAX_COUNTERS];	/* in occurrences; as many as were asked for */
+};
+
+/* What a start and a stop with nothing between them count. */
+struct perfctr_overhead {
+	uint32_t n_counters;	/* valid entries of counter[] */
+	struct perfctr_snapshot first;		/* the first under a control */
+	struct perfctr_snapshot repeated;	/* each further one */
+};
+
+/*
+ * perfctr_calibrate - perfctr_control(), and before it measure what c counts of perfctr_start() and
+ * perfctr_stop() themselves, on this machine, in the rings of each event.  For a thread's own context.
+ * Errors: those of perfctr_control(), EPERM (not the thread's own).  Cost: some 300 system calls.
+ */
+int perfctr_calibrate(struct perfctr *p, struct perfctr_control *c, struct perfctr_overhead *o);
+
+/*
+ * perfctr_correct - subtract o from counts of the thread itself, which was started and stopped that many
+ * times; nothing becomes negative.  counts->flags tells that it was done.  No system call.
+ */
+#define PERFCTR_COUNTS_CORRECTED (1u << 31)
+void perfctr_correct(struct perfctr_counts *counts, const struct perfctr_overhead *o,
+		     unsigned int times);
+
 /*
  * perfctr_read - all sums, exact at the moment of the call, by a system call.
  * tsc is in ticks of the time stamp counter, counter[i] in occurrences of event i.  Works on any
@@ -167,12 +195,6 @@ void perfctr_open_error(int error, char *text, size_t size);
  */
 void perfctr_control_error(int error, const struct perfctr_control *c,
 			   const struct perfctr_pmu_info *info, char *text, size_t size);
-
-/* Counts of one moment, as perfctr_read_snapshot() takes them. */
-struct perfctr_snapshot {
-	uint64_t tsc;		/* virtual time stamp, in ticks */
-	uint64_t counter[PERFCTR_MAX_COUNTERS];	/* in occurrences; as many as were asked for */
-};
 
 /* The way on when a fast read was disturbed or the context is stopped. */
 uint64_t perfctr_read_pmc_slow(const struct perfctr_page *page, unsigned int i);

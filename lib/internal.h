@@ -24,4 +24,7 @@ void *perfctr_map_wiped(size_t size);
 /* Is the caller the thread that made the handle, for its own context? */
 bool perfctr_is_owner(const struct perfctr *p);
 
+/* A count without what counting it added: once `first`, then `repeated`; not below 0. */
+uint64_t perfctr_less_overhead(uint64_t count, uint64_t first, uint64_t repeated, uint64_t times);
+
 #endif

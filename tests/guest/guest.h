@@ -180,6 +180,7 @@ Suite *make_suite(const char *name, const TTest *const tests[], size_t n);
 Suite *baseline_suite(void);
 Suite *bench_suite(void);
 Suite *busy_suite(void);
+Suite *calibrate_suite(void);
 Suite *conservation_suite(void);
 Suite *control_suite(void);
 Suite *counts_suite(void);

@@ -13,6 +13,7 @@ static const struct {
 	{ "baseline", baseline_suite },
 	{ "bench", bench_suite },
 	{ "busy", busy_suite },
+	{ "calibrate", calibrate_suite },
 	{ "conservation", conservation_suite },
 	{ "control", control_suite },
 	{ "counts", counts_suite },

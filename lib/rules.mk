@@ -7,8 +7,8 @@ LIB_SONAME := libperfctr.so.0
 LIB_SOURCES := $(wildcard lib/*.c)
 LIB_OBJECTS := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.o)
 LIB_PIC := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o)
-# For static programs that use events: perfex runs where libpfm4 is not installed.
-LIB_STATIC_LIBS := -l:libpfm.a
+# For static programs that use events, or write regions: they run where these are not installed.
+LIB_STATIC_LIBS := -l:libpfm.a -l:libjson-c.a
 LIB_CFLAGS := -DPERFCTR_EVENTS_DIRECTORY='"$(PREFIX)/share/perfctr/events"'
 LIB_TABLES := $(wildcard lib/events/*.tbl)
 LIB_STATIC := $(BUILD)/lib/libperfctr.a
@@ -31,7 +31,7 @@ $(LIB_STATIC): $(LIB_OBJECTS)
 
 $(LIB_SHARED): $(LIB_PIC) lib/libperfctr.map
 	$(CC) $(CFLAGS) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script=lib/libperfctr.map \
-		-Wl,-z,defs -o $@ $(LIB_PIC) -lpfm
+		-Wl,-z,defs -o $@ $(LIB_PIC) -lpfm -ljson-c
 	ln -sf $(@F) $(@D)/$(LIB_SONAME)
 	ln -sf $(LIB_SONAME) $(@D)/libperfctr.so
 
@@ -44,7 +44,7 @@ install-lib: $(LIB_STATIC) $(LIB_SHARED)
 	install -m 644 $(LIB_STATIC) $(LIB_SHARED) $(DESTDIR)$(PREFIX)/lib
 	ln -sf $(notdir $(LIB_SHARED)) $(DESTDIR)$(PREFIX)/lib/$(LIB_SONAME)
 	ln -sf $(LIB_SONAME) $(DESTDIR)$(PREFIX)/lib/libperfctr.so
-	install -m 644 include/perfctr.h include/perfctr_events.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 include/perfctr.h include/perfctr_events.h include/perfctr_regions.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 include/linux/perfctr.h $(DESTDIR)$(PREFIX)/include/linux
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(PERFCTR_VERSION)|' lib/libperfctr.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/libperfctr.pc

@@ -193,6 +193,7 @@ Suite *permission_suite(void);
 Suite *power_suite(void);
 Suite *protocol_suite(void);
 Suite *read_suite(void);
+Suite *regions_suite(void);
 Suite *remote_suite(void);
 Suite *switch_suite(void);
 Suite *tree_suite(void);

@@ -26,6 +26,7 @@ static const struct {
 	{ "power", power_suite },
 	{ "protocol", protocol_suite },
 	{ "read", read_suite },
+	{ "regions", regions_suite },
 	{ "remote", remote_suite },
 	{ "switch", switch_suite },
 	{ "tree", tree_suite },

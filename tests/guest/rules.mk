@@ -15,7 +15,7 @@ $(GUEST)/%.o: tests/guest/%.c
 	$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
 
 $(GUEST)/guest-tests: $(GUEST_OBJECTS) $(LIB_STATIC)
-	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check)
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
 GUEST_ASSEMBLE = $(CC) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments $(GUEST_ASM_FLAGS) -o $@ $<
 

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libperfctr: regions, named pieces of a program whose passes are counted.
+ *
+ *	perfctr_regions_open()		names the regions of a program and the events counted in them
+ *	perfctr_regions_thread()	a thread takes part: gives it an array, one element per region
+ *	perfctr_region_enter(), _exit()	around the piece: inline, no system call, no allocation
+ *	perfctr_regions_write()		what was counted, as text, CSV or JSON
+ *
+ * A region may be entered any number of times, and regions may lie in each other or overlap: each is
+ * counted for itself.  Entering one that was not left starts it again, so that in a recursion the
+ * innermost pass counts.  Leaving one that was not entered counts nothing.  Both show as a difference
+ * between entries and exits.
+ *
+ * Each thread has its own array and must not touch another's.  A signal handler may enter and leave
+ * regions that the code it interrupts does not use.  In a forked child enter and exit do nothing, and
+ * the calls of this file fail with EPERM: it opens its own.
+ */
+#ifndef PERFCTR_REGIONS_H
+#define PERFCTR_REGIONS_H
+
+#include <stdio.h>
+#include <perfctr.h>
+#include <perfctr_events.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The regions of a program.  There may be several, which know nothing of each other. */
+struct perfctr_regions;
+struct perfctr_region_thread;
+
+/* What the passes through a region counted, by one event or in ticks. */
+struct perfctr_region_sum {
+	uint64_t start;		/* count at the last entry */
+	uint64_t total;		/* of all passes */
+	uint64_t min;		/* smallest pass */
+	uint64_t span;		/* largest pass less the smallest */
+};
+
+/* A region of one thread: private to this header and the library, perfctr_regions_read() reads it. */
+struct perfctr_region {
+	const struct perfctr_page *page;
+	int32_t state;		/* PERFCTR_REGION_*, for the inline functions */
+	int32_t state_by_call;	/* likewise where page is NULL and the counts are system calls */
+	uint64_t passes;
+	uint64_t missed_exits;
+	uint64_t stray_exits;
+	uint64_t disturbed;	/* passes whose end was read again */
+	struct perfctr_region_thread *thread;	/* NULL: in a forked child */
+	struct perfctr_region_sum tsc, counter[PERFCTR_MAX_COUNTERS];
+};
+
+/*
+ * A new process finds its copy full of zeros.  Entering and leaving change the sign: one instruction
+ * that also tells whether it was the time for it.
+ */
+#define PERFCTR_REGION_OUTSIDE	(-1)
+#define PERFCTR_REGION_UNUSABLE	0
+#define PERFCTR_REGION_INSIDE	1
+
+/*
+ * perfctr_regions_read() and perfctr_regions_write(): less what an empty pass counts, for threads that
+ * called perfctr_regions_calibrate().  Corrected results say so.
+ */
+#define PERFCTR_REGIONS_CORRECTED	(1u << 0)
+
+enum perfctr_regions_format {
+	PERFCTR_REGIONS_TEXT,	/* a table for people */
+	PERFCTR_REGIONS_CSV,	/* RFC 4180, with a header line */
+	PERFCTR_REGIONS_JSON,	/* schema "perfctr-regions", version 1 */
+};
+
+/* What the passes through a region counted, by one event or in ticks. */
+struct perfctr_region_count {
+	uint64_t total;
+	uint64_t min;		/* of one pass; 0 if there was none */
+	uint64_t max;
+};
+
+struct perfctr_region_result {
+	const char *name;	/* valid until perfctr_regions_close() */
+	pid_t tid;		/* of the thread */
+	uint32_t n_counters;	/* valid entries of counter[] */
+	uint32_t flags;		/* PERFCTR_REGIONS_CORRECTED: it is */
+	uint64_t entries;
+	uint64_t exits;
+	uint64_t passes;	/* entries with their exit: what the counts are of */
+	uint64_t disturbed;	/*
+				 * passes in which a switch fell into the reading at the end: it was
+				 * done again and is counted with them, about 100 instructions
+				 */
+	struct perfctr_region_count tsc, counter[PERFCTR_MAX_COUNTERS];
+};
+
+/*
+ * perfctr_regions_open - name the regions, and the events that every thread counts in them.
+ * control: as the threads' contexts get it.  events: the requests it was made from, for their names
+ * and rings, or NULL: then the register values name them, and rings are read from them as the
+ * architectural PMU, P6 and AMD have them.  regions[n_regions]: what the regions are
+ * called, in any character set that the output shall have (JSON: UTF-8).  Everything is copied.
+ * Errors: EINVAL (no region), ENOMEM.  No system call on the counters.
+ */
+struct perfctr_regions *perfctr_regions_open(const struct perfctr_control *control,
+					     const struct perfctr_request *events,
+					     const char *const regions[], unsigned int n_regions);
+
+/*
+ * perfctr_regions_thread - let the calling thread take part: an array with an element for each
+ * region, in their order, valid until perfctr_regions_close().  p: a handle of the thread's own
+ * context, with control installed; it must be open as long as the thread measures.  A thread that
+ * asks again with the same p gets the same array.  Errors: EINVAL (the context has another number of
+ * events), EPERM (not the thread's own context; a forked child), ENOMEM.
+ */
+struct perfctr_region *perfctr_regions_thread(struct perfctr_regions *r, const struct perfctr *p);
+
+/*
+ * perfctr_regions_read - what thread number `thread` counted in region number `region`, threads in the
+ * order of perfctr_regions_thread().  May be called at any time; of a region whose thread goes
+ * through it meanwhile, single numbers may be one pass apart.  flags: PERFCTR_REGIONS_CORRECTED or 0.
+ * Errors: ENOENT (no such thread, yet), EINVAL (no such region or flag), EPERM.  No system call.
+ */
+int perfctr_regions_read(struct perfctr_regions *r, unsigned int thread, unsigned int region,
+			 unsigned int flags, struct perfctr_region_result *result);
+
+/*
+ * perfctr_regions_write - write what all threads counted.  flags: as above.  Errors: EINVAL (format,
+ * flags), ENOMEM, EPERM, or those of write(2).
+ */
+int perfctr_regions_write(struct perfctr_regions *r, FILE *file, enum perfctr_regions_format format,
+			  unsigned int flags);
+
+/*
+ * perfctr_regions_save_at_exit - let exit(3), or return from main(), write it to a file; not a death by
+ * signal, _exit(2), nor an exit of a forked child.  The file is opened, and emptied, now.  The last
+ * call counts.  Errors: those of open(2), EINVAL (flags, format), EPERM, ENOMEM.
+ */
+int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
+				 enum perfctr_regions_format format, unsigned int flags);
+
+/*
+ * perfctr_regions_close - release everything, the threads' arrays too; r may be NULL.  Saves nothing.
+ * errno stays as it was.
+ */
+void perfctr_regions_close(struct perfctr_regions *r);
+
+/* The way on when there is something unusual.  1: take the counts (again). */
+int perfctr_region_enter_slow(struct perfctr_region *region);
+int perfctr_region_exit_slow(struct perfctr_region *region);
+/* A pass below the smallest or above the largest; start holds how far it is above the smallest. */
+void perfctr_region_extreme(struct perfctr_region *region, unsigned int n);
+
+/*
+ * Regions of the same thread for measuring what a region costs: PERFCTR_REGION_FIRST of them for one
+ * pass each, whose memory is not in the cache, and one more for repeated passes.
+ */
+#define PERFCTR_REGION_FIRST		4
+#define PERFCTR_REGION_REPETITIONS	64
+struct perfctr_region *perfctr_region_empty(struct perfctr_region *region, unsigned int number);
+
+#if defined(__x86_64__) || defined(__i386__)
+#define PERFCTR_REGION_INLINE static inline __attribute__((always_inline))
+
+/*
+ * perfctr_region_enter, perfctr_region_exit - the beginning and the end of a pass.
+ * n: the number of events of the control; a constant makes them fast.  On x86-64, compiled by GCC with
+ * -O2, both together execute 43 instructions with one event, 59 with two, 95 with four, once a region
+ * has seen its smallest and largest pass.  No errors, errno stays as it was.
+ */
+PERFCTR_REGION_INLINE void perfctr_region_enter(struct perfctr_region *region, unsigned int n)
+{
+	const struct perfctr_page_counter *guard;
+	const struct perfctr_page *page;
+	uint64_t ticket;
+	int inside;
+
+	__asm__ volatile("negl %0" : "+m"(region->state), "=@ccle"(inside) : : "memory");
+	if (__builtin_expect(inside, 0))
+		goto slow;
+again:
+	page = region->page;
+	guard = perfctr_guard(page, n);
+	ticket = guard->ticket;
+	region->tsc.start = perfctr_sum_tsc(&page->tsc);
+#pragma GCC unroll 8
+	for (unsigned int i = 0; i < n; i++)
+		region->counter[i].start = perfctr_sum_pmc(&page->counter[i]);
+	if (__builtin_expect(perfctr_recheck(guard, ticket), 1))
+		return;
+slow:
+	if (perfctr_region_enter_slow(region))
+		goto again;
+}
+
+PERFCTR_REGION_INLINE void perfctr_region_exit(struct perfctr_region *region, unsigned int n)
+{
+	const struct perfctr_page_counter *guard;
+	uint64_t ticket, tsc, counter[PERFCTR_MAX_COUNTERS];
+	const struct perfctr_page *page;
+	int outside;
+
+	__asm__ volatile("negl %0" : "+m"(region->state), "=@ccge"(outside) : : "memory");
+	if (__builtin_expect(outside, 0))
+		goto slow;
+again:
+	page = region->page;
+	guard = perfctr_guard(page, n);
+	ticket = guard->ticket;
+	tsc = perfctr_sum_tsc(&page->tsc) - region->tsc.start;
+#pragma GCC unroll 8
+	for (unsigned int i = 0; i < n; i++)
+		counter[i] = perfctr_sum_pmc(&page->counter[i]) - region->counter[i].start;
+	if (!__builtin_expect(perfctr_recheck(guard, ticket), 1))
+		goto slow;
+
+	region->passes++;
+	region->tsc.total += tsc;
+	tsc -= region->tsc.min;
+#pragma GCC unroll 8
+	for (unsigned int i = 0; i < n; i++) {
+		region->counter[i].total += counter[i];
+		counter[i] -= region->counter[i].min;
+	}
+#pragma GCC unroll 8
+	for (unsigned int i = 0; i < n; i++)
+		if (__builtin_expect(counter[i] > region->counter[i].span, 0))
+			goto extreme;
+	if (__builtin_expect(tsc <= region->tsc.span, 1))
+		return;
+extreme:
+	region->tsc.start = tsc;
+	for (unsigned int i = 0; i < n; i++)
+		region->counter[i].start = counter[i];
+	perfctr_region_extreme(region, n);
+	return;
+slow:
+	if (perfctr_region_exit_slow(region))
+		goto again;
+}
+
+/*
+ * perfctr_regions_calibrate - measure what an empty pass counts on this machine, in this program, for
+ * PERFCTR_REGIONS_CORRECTED.  array: the thread's; n: as for perfctr_region_enter().  Call it once, in
+ * each thread, in code compiled like the regions.  Errors: EPERM (a forked child).
+ */
+static inline int perfctr_regions_calibrate(struct perfctr_region *array, unsigned int n)
+{
+	for (unsigned int i = 0; i < PERFCTR_REGION_FIRST + PERFCTR_REGION_REPETITIONS; i++) {
+		struct perfctr_region *empty = perfctr_region_empty(array, i);
+
+		if (!empty)
+			return -1;
+		perfctr_region_enter(empty, n);
+		perfctr_region_exit(empty, n);
+	}
+	return 0;
+}
+#endif
+
+#ifdef __cplusplus
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+/* A pass from its definition to the end of its block, whichever way that is left. */
+template <unsigned int n> class perfctr_region_pass {
+public:
+	explicit perfctr_region_pass(struct perfctr_region *region) : region_(region)
+	{
+		perfctr_region_enter(region, n);
+	}
+	~perfctr_region_pass()
+	{
+		perfctr_region_exit(region_, n);
+	}
+	perfctr_region_pass(const perfctr_region_pass &) = delete;
+	perfctr_region_pass &operator=(const perfctr_region_pass &) = delete;
+
+private:
+	struct perfctr_region *region_;
+};
+#endif
+#endif
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Passes through a region that the inline functions could not count by themselves: switched away in
+ * the middle, not in turn, without RDPMC, or just the smallest or largest so far.
+ */
+#include "regions.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* No pass but one of 1 fits in until there was a first. */
+static const struct perfctr_region_sum no_pass = { .min = 1 };
+
+void perfctr_region_reset(struct perfctr_region *region)
+{
+	region->state = region->page ? PERFCTR_REGION_OUTSIDE : PERFCTR_REGION_UNUSABLE;
+	region->state_by_call = PERFCTR_REGION_OUTSIDE;
+	region->passes = 0;
+	region->missed_exits = 0;
+	region->stray_exits = 0;
+	region->disturbed = 0;
+	region->tsc = no_pass;
+	for (unsigned int i = 0; i < PERFCTR_MAX_COUNTERS; i++)
+		region->counter[i] = no_pass;
+}
+
+static void widen(struct perfctr_region_sum *sum, uint64_t pass, bool first)
+{
+	uint64_t max = sum->min + sum->span;
+
+	if (first) {
+		sum->min = pass;
+		sum->span = 0;
+	} else if (pass < sum->min) {
+		sum->min = pass;
+		sum->span = max - pass;
+	} else if (pass > max) {
+		sum->span = pass - sum->min;
+	}
+}
+
+void perfctr_region_extreme(struct perfctr_region *region, unsigned int n)
+{
+	bool first = region->passes == 1;
+
+	widen(&region->tsc, region->tsc.min + region->tsc.start, first);
+	for (unsigned int i = 0; i < n; i++) {
+		struct perfctr_region_sum *sum = &region->counter[i];
+
+		widen(sum, sum->min + sum->start, first);
+	}
+}
+
+static void begin(struct perfctr_region *region, const struct perfctr_snapshot *now)
+{
+	region->tsc.start = now->tsc;
+	for (unsigned int i = 0; i < region->thread->n_events; i++)
+		region->counter[i].start = now->counter[i];
+}
+
+static void end_one(struct perfctr_region_sum *sum, uint64_t now, bool first)
+{
+	uint64_t pass = now - sum->start;
+
+	sum->total += pass;
+	widen(sum, pass, first);
+}
+
+static void end(struct perfctr_region *region, const struct perfctr_snapshot *now)
+{
+	bool first = region->passes++ == 0;
+
+	end_one(&region->tsc, now->tsc, first);
+	for (unsigned int i = 0; i < region->thread->n_events; i++)
+		end_one(&region->counter[i], now->counter[i], first);
+}
+
+/* Leaves errno alone: enter and exit have no errors. */
+static bool read_by_call(const struct perfctr_region_thread *thread, struct perfctr_snapshot *now)
+{
+	struct perfctr_counts counts;
+	int error = errno;
+
+	if (perfctr_read(thread->context, &counts) < 0) {
+		errno = error;
+		return false;
+	}
+	now->tsc = counts.tsc;
+	memcpy(now->counter, counts.counter, sizeof(now->counter));
+	return true;
+}
+
+static void enter_by_call(struct perfctr_region *region)
+{
+	struct perfctr_snapshot now;
+
+	region->missed_exits += region->state_by_call == PERFCTR_REGION_INSIDE;
+	if (!read_by_call(region->thread, &now))
+		return;
+	region->state_by_call = PERFCTR_REGION_INSIDE;
+	begin(region, &now);
+}
+
+static void exit_by_call(struct perfctr_region *region)
+{
+	struct perfctr_snapshot now;
+
+	if (region->state_by_call != PERFCTR_REGION_INSIDE) {
+		region->stray_exits++;
+		return;
+	}
+	if (!read_by_call(region->thread, &now))
+		return;
+	region->state_by_call = PERFCTR_REGION_OUTSIDE;
+	end(region, &now);
+}
+
+int perfctr_region_enter_slow(struct perfctr_region *region)
+{
+	struct perfctr_snapshot now;
+
+	if (!region->thread)
+		return 0;
+	switch (region->state) {
+	case PERFCTR_REGION_UNUSABLE:
+		enter_by_call(region);
+		return 0;
+	case PERFCTR_REGION_OUTSIDE: /* turned from inside */
+		region->missed_exits++;
+		region->state = PERFCTR_REGION_INSIDE;
+		return 1;
+	default:
+		if (!perfctr_read_stopped(region->page, region->thread->n_events, &now))
+			return 1;
+		begin(region, &now);
+		return 0;
+	}
+}
+
+int perfctr_region_exit_slow(struct perfctr_region *region)
+{
+	struct perfctr_snapshot now;
+
+	if (!region->thread)
+		return 0;
+	switch (region->state) {
+	case PERFCTR_REGION_UNUSABLE:
+		exit_by_call(region);
+		return 0;
+	case PERFCTR_REGION_INSIDE: /* turned from outside */
+		region->stray_exits++;
+		region->state = PERFCTR_REGION_OUTSIDE;
+		return 0;
+	default:
+		if (!perfctr_read_stopped(region->page, region->thread->n_events, &now)) {
+			region->disturbed++;
+			return 1;
+		}
+		end(region, &now);
+		return 0;
+	}
+}
+
+struct perfctr_region *perfctr_region_empty(struct perfctr_region *region, unsigned int number)
+{
+	struct perfctr_region *empty;
+
+	if (!region->thread) {
+		errno = EPERM;
+		return NULL;
+	}
+	empty = region->thread->region + region->thread->n_regions;
+	if (number == 0)
+		for (unsigned int i = 0; i < EMPTY_REGIONS; i++)
+			perfctr_region_reset(&empty[i]);
+	return &empty[number < PERFCTR_REGION_FIRST ? number : PERFCTR_REGION_FIRST];
+}

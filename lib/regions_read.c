@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What was counted in regions, less what the counting costs. */
+#include "regions.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What an empty pass counts: the first in a region, and each further one. */
+struct empty_pass {
+	uint64_t first, repeated;
+};
+
+static void correct(struct perfctr_region_count *count, struct empty_pass empty, uint64_t passes)
+{
+	uint64_t smallest = passes > 1 ? empty.repeated : empty.first;
+
+	count->total = perfctr_less_overhead(count->total, empty.first, empty.repeated, passes);
+	count->min = perfctr_less_overhead(count->min, smallest, 0, 1);
+	count->max = perfctr_less_overhead(count->max, smallest, 0, 1);
+}
+
+/* Of the time stamp (-1) or event i: interrupts can only make a pass longer, so the least is right. */
+static struct empty_pass empty_pass(const struct perfctr_region_thread *thread, int i)
+{
+	const struct perfctr_region *region = &thread->region[thread->n_regions];
+	struct empty_pass empty = { .first = UINT64_MAX };
+
+	for (unsigned int k = 0; k < PERFCTR_REGION_FIRST; k++) {
+		const struct perfctr_region_sum *sum =
+			i < 0 ? &region[k].tsc : &region[k].counter[i];
+
+		empty.first = sum->min < empty.first ? sum->min : empty.first;
+	}
+	region += PERFCTR_REGION_FIRST;
+	empty.repeated = i < 0 ? region->tsc.min : region->counter[i].min;
+	return empty;
+}
+
+static bool calibrated(const struct perfctr_region_thread *thread)
+{
+	return thread->region[thread->n_regions + PERFCTR_REGION_FIRST].passes;
+}
+
+static struct perfctr_region_count count_of(const struct perfctr_region_sum *sum, uint64_t passes)
+{
+	struct perfctr_region_count count = { 0 };
+
+	if (passes) {
+		count.total = sum->total;
+		count.min = sum->min;
+		count.max = sum->min + sum->span;
+	}
+	return count;
+}
+
+static bool is_inside(const struct perfctr_region *region)
+{
+	return region->state == PERFCTR_REGION_INSIDE ||
+	       region->state_by_call == PERFCTR_REGION_INSIDE;
+}
+
+void perfctr_regions_result(const struct perfctr_regions *r,
+			    const struct perfctr_region_thread *thread, unsigned int number,
+			    unsigned int flags, struct perfctr_region_result *result)
+{
+	const struct perfctr_region *region = &thread->region[number];
+
+	memset(result, 0, sizeof(*result));
+	result->name = r->name[number];
+	result->tid = thread->tid;
+	result->n_counters = thread->n_events;
+	result->passes = region->passes;
+	result->disturbed = region->disturbed;
+	result->entries = region->passes + region->missed_exits + is_inside(region);
+	result->exits = region->passes + region->stray_exits;
+	result->tsc = count_of(&region->tsc, region->passes);
+	for (unsigned int i = 0; i < thread->n_events; i++)
+		result->counter[i] = count_of(&region->counter[i], region->passes);
+
+	if (!(flags & PERFCTR_REGIONS_CORRECTED) || !calibrated(thread))
+		return;
+	result->flags = PERFCTR_REGIONS_CORRECTED;
+	correct(&result->tsc, empty_pass(thread, -1), result->passes);
+	for (unsigned int i = 0; i < thread->n_events; i++)
+		correct(&result->counter[i], empty_pass(thread, (int)i), result->passes);
+}
+
+int perfctr_regions_read(struct perfctr_regions *r, unsigned int thread, unsigned int region,
+			 unsigned int flags, struct perfctr_region_result *result)
+{
+	const struct perfctr_region_thread *t;
+
+	if (perfctr_regions_foreign(r))
+		return -1;
+	if (region >= r->n_regions || (flags & ~PERFCTR_REGIONS_CORRECTED)) {
+		errno = EINVAL;
+		return -1;
+	}
+	for (t = perfctr_regions_next(r, NULL); t && thread; thread--)
+		t = perfctr_regions_next(r, t);
+	if (!t) {
+		errno = ENOENT;
+		return -1;
+	}
+	perfctr_regions_result(r, t, region, flags, result);
+	return 0;
+}

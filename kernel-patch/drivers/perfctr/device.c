@@ -317,7 +317,7 @@ static int __init perfctr_init(void)
 		return err;
 	perfctr_measure_costs(&costs);
 	perfctr_debugfs_init();
-	pr_info("perfctr: %s\n", family_name());
+	pr_info("perfctr: %s\n", perfctr_family);
 	return 0;
 }
 device_initcall(perfctr_init);

@@ -3,6 +3,7 @@
 #include "regions.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <json-c/json.h>
 
 /* A document under construction.  What cannot be added, for lack of memory, is missed at the end. */
@@ -38,6 +39,15 @@ static void add_text(struct document *d, struct json_object *to, const char *key
 	add(d, to, key, json_object_new_string(text));
 }
 
+static void add_register(struct document *d, struct json_object *to, const char *key,
+			 uint64_t value)
+{
+	char text[19];
+
+	snprintf(text, sizeof(text), "%#" PRIx64, value);
+	add_text(d, to, key, value ? text : "0x0");
+}
+
 static void add_events(struct document *d, struct json_object *root)
 {
 	struct json_object *events = add(d, root, "events", json_object_new_array());
@@ -48,8 +58,8 @@ static void add_events(struct document *d, struct json_object *root)
 
 		add_text(d, event, "name", r->event[i].name);
 		add_number(d, event, "counter", r->control.event[i].counter);
-		add_number(d, event, "evntsel", r->control.event[i].evntsel);
-		add_number(d, event, "evntsel2", r->control.event[i].evntsel2);
+		add_register(d, event, "evntsel", r->control.event[i].evntsel);
+		add_register(d, event, "evntsel2", r->control.event[i].evntsel2);
 		add_text(d, event, "rings", perfctr_rings_text(r->event[i].rings));
 	}
 }
@@ -107,7 +117,7 @@ static int print(const struct document *d, struct json_object *root, FILE *file)
 	const char *text = NULL;
 
 	if (!d->failed)
-		text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
+		text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
 								    JSON_C_TO_STRING_NOSLASHESCAPE);
 	if (!text) {
 		errno = ENOMEM;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Results of regions as text and as CSV, now or at exit. */
+#define _GNU_SOURCE
 #include "regions.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -151,12 +153,20 @@ static void write_csv_row(FILE *file, const struct row *row, const void *argumen
 		fputs(",,\r\n", file);
 }
 
+/* A fraction has a point in every locale. */
 static int write_csv(struct perfctr_regions *r, FILE *file, unsigned int flags)
 {
+	locale_t numbers = newlocale(LC_NUMERIC_MASK, "C", NULL), before;
+
+	if (!numbers)
+		return -1;
 	fputs("region,thread,entries,exits,passes,disturbed,event,rings,corrected,total,mean,min,max"
 	      "\r\n",
 	      file);
+	before = uselocale(numbers);
 	write_table(r, flags, file, write_csv_row, NULL);
+	uselocale(before);
+	freelocale(numbers);
 	return 0;
 }
 

@@ -13,6 +13,7 @@ int main(void)
 	suite_add_tcase(suite, control_tests());
 	suite_add_tcase(suite, error_tests());
 	suite_add_tcase(suite, read_tests());
+	suite_add_tcase(suite, regions_tests());
 	suite_add_tcase(suite, perfex_tests());
 	suite_add_tcase(suite, compare_tests());
 	suite_add_tcase(suite, diff_tests());

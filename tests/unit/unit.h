@@ -12,6 +12,7 @@ TCase *assign_tests(void);
 TCase *control_tests(void);
 TCase *error_tests(void);
 TCase *read_tests(void);
+TCase *regions_tests(void);
 TCase *perfex_tests(void);
 TCase *compare_tests(void);
 TCase *diff_tests(void);

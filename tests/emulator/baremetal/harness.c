@@ -13,6 +13,8 @@
 #define PAGE_USER	7		/* present, writable, user */
 #define PAGE_LARGE	0x80
 
+#define CPUID_SSE	(1u << 25)	/* leaf 1 EDX */
+
 #define APIC_BASE	0xfee00000
 #define APIC_EOI	0xb0
 #define APIC_SPURIOUS	0xf0
@@ -191,6 +193,15 @@ static void load_tables(void)
 		     : : "m"(gdtr), "m"(idtr), "r"(KERNEL_DATA), "r"((uint16_t)TASK) : "memory");
 }
 
+/* PSE, and what lets SSE work where there is SSE: OSFXSR, OSXMMEXCPT. */
+static uint32_t cr4_bits(void)
+{
+	uint32_t eax = 1, ebx, ecx = 0, edx;
+
+	asm volatile("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
+	return edx & CPUID_SSE ? 0x610 : 0x10;
+}
+
 /* Everything is mapped to itself, for ring 3 too, but for the demand pages. */
 static void enable_paging(void)
 {
@@ -198,7 +209,7 @@ static void enable_paging(void)
 		page_directory[i] = i << 22 | PAGE_USER | PAGE_LARGE;
 	page_directory[DEMAND_BASE >> 22] = (uint32_t)demand_table | PAGE_USER;
 	asm volatile("mov %%cr4, %%eax\n\t"
-		     "or $0x610, %%eax\n\t"	/* PSE, OSFXSR, OSXMMEXCPT */
+		     "or %1, %%eax\n\t"
 		     "mov %%eax, %%cr4\n\t"
 		     "mov %0, %%cr3\n\t"
 		     "mov %%cr0, %%eax\n\t"
@@ -206,7 +217,7 @@ static void enable_paging(void)
 		     "and $~4, %%eax\n\t"	/* EM */
 		     "mov %%eax, %%cr0\n\t"
 		     "fninit"
-		     : : "r"(page_directory) : "eax", "memory");
+		     : : "r"(page_directory), "r"(cr4_bits()) : "eax", "memory");
 }
 
 void setup(void)

@@ -5,3 +5,5 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 PMU_FAMILY(arch)
+PMU_FAMILY(p5)
+PMU_FAMILY(p5_mmx)

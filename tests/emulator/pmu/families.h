@@ -7,3 +7,4 @@
 PMU_FAMILY(arch)
 PMU_FAMILY(p5)
 PMU_FAMILY(p5_mmx)
+PMU_FAMILY(mii)

@@ -82,7 +82,7 @@ int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 struct perfctr_event_entry {
 	const char *name;	/* as perfctr_request_parse() takes it */
 	const char *umask;	/* NULL: the event itself; else one of its unit masks, after it */
-	uint64_t code;		/* event select, or the unit mask's bits of evntsel */
+	uint64_t code;		/* event select, or the unit mask's bits of evntsel; NetBurst: 0 */
 	uint64_t general;	/* bit i: general counter i can count it; of the event */
 	uint64_t fixed;		/* bit i: fixed counter i can */
 	int duration;		/* 1: counts clocks, 0: occurrences, -1: not known */

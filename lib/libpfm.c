@@ -198,14 +198,17 @@ static int visit_event(const struct perfctr_pmu_info *info, const pfm_event_info
 		       const char *source,
 		       int (*visit)(const struct perfctr_event_entry *entry, void *arg), void *arg)
 {
+	/* There an event is more than one code. */
+	bool netburst = info->pmu == PERFCTR_PMU_P4;
 	struct perfctr_event_entry entry = {
 		.name = event->name,
-		.code = event->code,
+		.code = netburst ? 0 : event->code,
 		.general = perfctr_machine_general(info),
 		.duration = -1,
 		.source = source,
 		.description = event->desc,
 	};
+	unsigned int umask_shift = perfctr_machine_family(info)->umask_shift;
 	int status = visit(&entry, arg);
 
 	for (int a = 0; !status && a < event->nattrs; a++) {
@@ -215,7 +218,7 @@ static int visit_event(const struct perfctr_pmu_info *info, const pfm_event_info
 		    attribute.type != PFM_ATTR_UMASK)
 			continue;
 		entry.umask = attribute.name;
-		entry.code = attribute.code;
+		entry.code = netburst ? 0 : attribute.code << umask_shift;
 		entry.description = attribute.desc;
 		status = visit(&entry, arg);
 	}

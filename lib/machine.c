@@ -71,6 +71,11 @@ unsigned int perfctr_machine_rings(const struct perfctr_pmu_info *info, uint64_t
 	return rings;
 }
 
+uint64_t perfctr_machine_enable_first(const struct perfctr_pmu_info *info)
+{
+	return info->pmu == PERFCTR_PMU_P6 ? UINT64_C(1) << 22 : 0;
+}
+
 static uint64_t mask_of(uint32_t n)
 {
 	return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;

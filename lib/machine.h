@@ -32,6 +32,12 @@ void perfctr_machine_set_rings(const struct perfctr_pmu_info *info, unsigned int
 unsigned int perfctr_machine_rings(const struct perfctr_pmu_info *info, uint64_t evntsel,
 				   uint64_t evntsel2);
 
+/*
+ * The bit of evntsel that counter 0 must have and the others must not: P6 enables all counters by
+ * one.  0: there is none such.
+ */
+uint64_t perfctr_machine_enable_first(const struct perfctr_pmu_info *info);
+
 /* Masks of the counters: bit i stands for counter i. */
 uint64_t perfctr_machine_general(const struct perfctr_pmu_info *info);
 uint64_t perfctr_machine_fixed(const struct perfctr_pmu_info *info);

@@ -40,6 +40,7 @@ static int parse_registers(const struct perfctr_pmu_info *info, const char *text
 			   struct event *event, const struct line *line)
 {
 	struct perfctr_event_control control;
+	uint64_t enable;
 
 	if (perfctr_event_parse(text, &control, line->text, line->size) < 0)
 		return -1;
@@ -48,6 +49,9 @@ static int parse_registers(const struct perfctr_pmu_info *info, const char *text
 	event->general = perfctr_machine_general(info);
 	if (perfctr_name_restrict(info, event, line) < 0)
 		return -1;
+	enable = perfctr_machine_enable_first(info);
+	if (enable)
+		event->general &= event->evntsel & enable ? 1 : ~UINT64_C(1);
 	/* The kernel, not the tables, says what is wrong with a register value. */
 	if (!event->general)
 		event->general = perfctr_machine_general(info);
@@ -245,6 +249,8 @@ static int demand_counter(const struct perfctr_pmu_info *info, bool insist, uint
 			counter);
 	event->general = fixed ? 0 : mask;
 	event->fixed = fixed ? mask : 0;
+	if (!insist && counter == 0)
+		event->evntsel |= perfctr_machine_enable_first(info);
 	return 0;
 }
 

@@ -441,6 +441,23 @@ START_TEST(tags_are_part_of_the_control)
 }
 END_TEST
 
+/* P6: EN of counter 0 alone. */
+START_TEST(one_bit_enables_both_counters)
+{
+	const struct perfctr_pmu_info *info = be_machine(P6);
+	struct perfctr_request requests[2];
+	struct perfctr_control control;
+	char error[512] = "";
+
+	parse(info, "instructions", &requests[0]);
+	parse(info, "branches", &requests[1]);
+	ck_assert_int_eq(perfctr_requests_assign(info, requests, 2, &control, error, sizeof(error)),
+			 0);
+	ck_assert_uint_eq(control.event[0].evntsel, 0x4100c0);
+	ck_assert_uint_eq(control.event[1].evntsel, 0x0100c4);
+}
+END_TEST
+
 START_TEST(too_many_events_are_refused)
 {
 	const struct perfctr_pmu_info *info = be_machine(NEHALEM);
@@ -473,6 +490,7 @@ TCase *assign_tests(void)
 	tcase_add_test(tests, no_events_need_no_run);
 	tcase_add_test(tests, tags_divide_runs);
 	tcase_add_test(tests, tags_are_part_of_the_control);
+	tcase_add_test(tests, one_bit_enables_both_counters);
 	tcase_add_test(tests, too_many_events_are_refused);
 	return tests;
 }

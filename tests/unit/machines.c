@@ -31,7 +31,14 @@ static const struct {
 	[SKYLAKE] = { { ARCH }, "skl" },
 	[P5] = { { CESR(PERFCTR_PMU_P5, 0x1ff) }, "perf" },
 	[P5_MMX] = { { CESR(PERFCTR_PMU_P5_MMX, 0x1ff) }, "perf" },
-	[P6] = { { EVNTSEL(PERFCTR_PMU_P6, 2, 40, P6_STYLE) }, "perf" },
+	/* EN is of counter 0 alone. */
+	[P6] = { { .pmu = PERFCTR_PMU_P6,
+		   .n_general = 2,
+		   .general_bits = 40,
+		   .evntsel_allowed = P6_STYLE,
+		   .evntsel_user = USR,
+		   .evntsel_kernel = OS },
+		 "perf" },
 	/* The CCCR without reserved and overflow bits; the ESCR with the rings of thread 0. */
 	[P4] = { { .pmu = PERFCTR_PMU_P4,
 		   .n_general = 18,

@@ -80,16 +80,22 @@ static const struct {
 	{ WINCHIP_2, "instructions", USER, 0x16, 0, 3, 0 },
 	{ VIA_C3, "instructions", USER, 0xc0, 0, 2, 0 },
 	/* SDM volume 3, events of the P6 family; FLOPS in counter 0, DIV in counter 1. */
-	{ P6, "instructions", USER, 0x4100c0, 0, 3, 0 },
-	{ P6, "cycles", USER, 0x410079, 0, 3, 0 },
-	{ P6, "FLOPS", USER, 0x4100c1, 0, 1, 0 },
-	{ P6, "DIV:k", USER, 0x420013, 0, 2, 0 },
-	{ P6, "L2_RQSTS", USER, 0x410f2e, 0, 3, 0 },
-	{ P6, "L2_RQSTS:M:E", USER, 0x410c2e, 0, 3, 0 },
-	{ P6, "cache-misses", USER, 0x41012e, 0, 3, 0 },
-	{ P6, "BUS_TRAN_ANY:ANY", USER, 0x412070, 0, 3, 0 },
-	{ P6, "BUS_TRAN_ANY", USER, 0x410070, 0, 3, 0 },
+	{ P6, "instructions", USER, 0x100c0, 0, 3, 0 },
+	{ P6, "cycles", USER, 0x10079, 0, 3, 0 },
+	{ P6, "FLOPS", USER, 0x100c1, 0, 1, 0 },
+	{ P6, "DIV:k", USER, 0x20013, 0, 2, 0 },
+	{ P6, "L2_RQSTS", USER, 0x10f2e, 0, 3, 0 },
+	{ P6, "L2_RQSTS:M:E", USER, 0x10c2e, 0, 3, 0 },
+	{ P6, "cache-misses", USER, 0x1012e, 0, 3, 0 },
+	{ P6, "BUS_TRAN_ANY:ANY", USER, 0x12070, 0, 3, 0 },
+	{ P6, "BUS_TRAN_ANY", USER, 0x10070, 0, 3, 0 },
 	{ P6, "0x410010", USER, 0x410010, 0, 1, 0 },
+	/* EN, bit 22, belongs to counter 0 and is missing in counter 1. */
+	{ P6, "0x4100c0", USER, 0x4100c0, 0, 1, 0 },
+	{ P6, "0x100c0", USER, 0x100c0, 0, 2, 0 },
+	{ P6, "0x4100c0@1", USER, 0x4100c0, 0, 2, 0 },
+	{ P6, "instructions@0", USER, 0x4100c0, 0, 1, 0 },
+	{ P6, "instructions@1", USER, 0x0100c0, 0, 2, 0 },
 	/* AMD: 42H of K7 with all five states of a line; 76H, clocks. */
 	{ K7, "RETIRED_INSTRUCTIONS", USER, 0x4100c0, 0, 0xf, 0 },
 	{ K7, "DATA_CACHE_REFILLS_FROM_L2", USER, 0x411f42, 0, 0xf, 0 },
@@ -422,15 +428,20 @@ END_TEST
 
 struct counters {
 	const char *name;
-	uint64_t general, fixed;
+	uint64_t general, fixed, code;
 };
 
 static int look(const struct perfctr_event_entry *entry, void *arg)
 {
 	struct counters *counters = arg;
 
-	if (entry->umask || strcasecmp(entry->name, counters->name))
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s%s%s", entry->name, entry->umask ? ":" : "",
+		 entry->umask ? entry->umask : "");
+	if (strcasecmp(name, counters->name))
 		return 0;
+	counters->code = entry->code;
 	counters->general = entry->general;
 	counters->fixed = entry->fixed;
 	return 1;
@@ -440,14 +451,16 @@ static const struct {
 	enum machine machine;
 	struct counters counters;
 } listed[] = {
-	{ NEHALEM, { "instructions", 0xf, 1 } },
-	{ NEHALEM, { "ref-cycles", 0, 4 } },
-	{ NEHALEM, { "UNHALTED_REFERENCE_CYCLES", 0, 4 } },
-	{ NEHALEM, { "L1D_CACHE_LD", 3, 0 } },
-	{ NEHALEM, { "INST_RETIRED", 0xf, 1 } },
-	{ P6, { "DIV", 2, 0 } },
-	{ P4, { "memory_cancel", 0xf00, 0 } },
-	{ P4, { "BSQ_active_entries", 0xc, 0 } },
+	{ NEHALEM, { "instructions", 0xf, 1, 0xc0 } },
+	{ NEHALEM, { "ref-cycles", 0, 4, 0x300 } },
+	{ NEHALEM, { "UNHALTED_REFERENCE_CYCLES", 0, 4, 0x300 } },
+	{ NEHALEM, { "L1D_CACHE_LD", 3, 0, 0x40 } },
+	{ NEHALEM, { "INST_RETIRED", 0xf, 1, 0xc0 } },
+	{ NEHALEM, { "MEM_INST_RETIRED:LOADS", 0xf, 0, 0x100 } },
+	{ P6, { "L2_RQSTS:M", 3, 0, 0x800 } },
+	{ P6, { "DIV", 2, 0, 0x13 } },
+	{ P4, { "memory_cancel", 0xf00, 0, 0 } },
+	{ P4, { "BSQ_active_entries", 0xc, 0, 0 } },
 };
 
 START_TEST(counters_are_listed)
@@ -459,6 +472,7 @@ START_TEST(counters_are_listed)
 			 1);
 	ck_assert_uint_eq(counters.general, listed[_i].counters.general);
 	ck_assert_uint_eq(counters.fixed, listed[_i].counters.fixed);
+	ck_assert_uint_eq(counters.code, listed[_i].counters.code);
 }
 END_TEST
 

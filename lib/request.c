@@ -249,6 +249,8 @@ static int demand_counter(const struct perfctr_pmu_info *info, bool insist, uint
 			counter);
 	event->general = fixed ? 0 : mask;
 	event->fixed = fixed ? mask : 0;
+	if (!insist && fixed)
+		event->evntsel &= info->fixed_allowed;
 	if (!insist && counter == 0)
 		event->evntsel |= perfctr_machine_enable_first(info);
 	return 0;

@@ -60,7 +60,7 @@ static const struct {
 	{ NEHALEM, "INST_RETIRED.ANY", USER, 0x410000, 0, 0, 1 },
 	{ SKYLAKE, "skl::INST_RETIRED.ANY:u:k", USER, 0x430000, 0, 0, 1 },
 	{ SKYLAKE, "instructions@1", USER, 0x4100c0, 0, 2, 0 },
-	{ SKYLAKE, "instructions@0x40000000", USER, 0x4100c0, 0, 0, 1 },
+	{ SKYLAKE, "instructions@0x40000000", USER, 0x410000, 0, 0, 1 },
 	/* Register values are taken as they are. */
 	{ NEHALEM, "0x4100c0", KERNEL, 0x4100c0, 0, 0xf, 0 },
 	{ NEHALEM, "0xc0@2", KERNEL, 0xc0, 0, 4, 0 },

@@ -260,6 +260,9 @@ static const struct option_rule rules[] = {
 	{ "p4_pebs_matrix_vert", 0, "V", NULL, take_register, PEBS_MATRIX_VERT },
 	{ "no-shell", 0, NULL, "execute COMMAND as it is given; always so", take_nothing, 0 },
 	{ "info", 'i', NULL, "show what this machine can count: perfex info", take_action, INFO },
+	{ "list", 'l', NULL, "show the names of events: perfex list", take_action, LIST },
+	{ "long-list", 'L', NULL, "likewise, with codes: perfex list --long", take_action,
+	  LONG_LIST },
 	{ "version", 'V', NULL, "show the version", take_action, VERSION },
 	{ 0 },
 };
@@ -273,7 +276,7 @@ const struct subcommand run_subcommand = {
 	.help = "Usage: perfex [run] [OPTION].. [--] COMMAND [ARGUMENT]..\n"
 		"       perfex [run] [OPTION].. -p PID [[--] COMMAND [ARGUMENT]..]\n"
 		"       perfex SUBCOMMAND [OPTION].. [ARGUMENT]..\n"
-		"       perfex -i | -h | -V\n"
+		"       perfex -i | -l | -L | -h | -V\n"
 		"Run COMMAND and count the events of all its processes and threads, exactly; or count\n"
 		"those of a running process, until it exits, COMMAND ends or perfex gets SIGINT.\n",
 	.options = rules,
@@ -293,6 +296,9 @@ static void check(const struct options *options, int argc)
 {
 	if (options->action == INFO && argc > 2)
 		fail("--info takes neither a command nor another option");
+	if ((options->action == LIST || options->action == LONG_LIST) && argc > 2)
+		fail("--%s takes neither a command nor another option; see perfex list --help",
+		     options->action == LIST ? "list" : "long-list");
 	if (options->action != RUN)
 		return;
 	if (!options->command[0] && !options->process)
@@ -326,6 +332,9 @@ static int run_main(int argc, char **argv)
 	switch (options.action) {
 	case INFO:
 		return show_info();
+	case LIST:
+	case LONG_LIST:
+		return show_events(options.action == LONG_LIST);
 	case VERSION:
 		puts("perfex (perfctr) " PERFCTR_VERSION);
 		return 0;

@@ -48,6 +48,9 @@ struct subcommand {
 extern const struct subcommand *const default_subcommand;
 extern const struct subcommand run_subcommand;
 extern const struct subcommand info_subcommand;
+extern const struct subcommand list_subcommand;
+extern const struct subcommand check_subcommand;
+extern const struct subcommand encode_subcommand;
 extern const struct subcommand diff_subcommand;
 
 const struct subcommand *find_subcommand(const char *name);
@@ -59,6 +62,9 @@ void print_help(const struct subcommand *subcommand);
 
 /* info.c */
 int show_info(void);
+
+/* list.c: all events; details: with codes, counters and unit masks */
+int show_events(bool details);
 
 /* error.c: one line to standard error, "perfex: ..." */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);

@@ -31,7 +31,7 @@ enum view { TREE, SELF, PER_PROCESS, PER_THREAD };
 struct format;
 
 struct options {
-	enum { RUN, INFO, VERSION } action;
+	enum { RUN, INFO, LIST, LONG_LIST, VERSION } action;
 	const char **event;	/* specifications */
 	size_t n_events;
 	unsigned int rings;	/* PERFCTR_RING_*, of events that name none */

@@ -7,6 +7,9 @@
 static const struct subcommand *const subcommands[] = {
 	&run_subcommand,
 	&info_subcommand,
+	&list_subcommand,
+	&check_subcommand,
+	&encode_subcommand,
 	&diff_subcommand,
 };
 

@@ -8,6 +8,7 @@
 
 TCase *event_tests(void);
 TCase *names_tests(void);
+TCase *listing_tests(void);
 TCase *assign_tests(void);
 TCase *control_tests(void);
 TCase *error_tests(void);

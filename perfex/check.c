@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex check: whether events can be counted together, and on which counters; nothing is run. */
+#include "selection.h"
+
+#include <stdlib.h>
+
+static const char *rings_text(unsigned int rings)
+{
+	static const char *const texts[] = { "none", "user", "kernel", "user+kernel" };
+
+	return texts[rings & PERFCTR_RING_BOTH];
+}
+
+static void print_control(const struct perfctr_request *requests,
+			  const struct perfctr_control *control, const char *indent)
+{
+	char text[16];
+
+	for (uint32_t i = 0; i < control->n_events; i++) {
+		uint32_t counter = control->event[i].counter;
+
+		snprintf(text, sizeof(text), counter > 99 ? "0x%x" : "%u", counter);
+		printf("%s%-32s counter %-10s  %s\n", indent, requests[i].name, text,
+		       rings_text(requests[i].rings));
+	}
+}
+
+static bool assign(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
+		   size_t n, struct perfctr_control *control, char *why, size_t size)
+{
+	return perfctr_requests_assign(info, requests, n, control, why, size) == 0;
+}
+
+/* The requests of one run, in front of run_requests. */
+static size_t requests_of_run(const struct perfctr_request *requests, size_t n,
+			      const unsigned int run[], unsigned int which,
+			      struct perfctr_request run_requests[])
+{
+	size_t members = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (run[i] == which)
+			run_requests[members++] = requests[i];
+	return members;
+}
+
+static int print_plan(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
+		      size_t n, const char *why)
+{
+	struct perfctr_request *members = calloc(n, sizeof(*members));
+	unsigned int *run = calloc(n, sizeof(*run));
+	struct perfctr_control control;
+	unsigned int n_runs;
+	char error[1024];
+	int status = 1;
+
+	if (!members || !run)
+		fail("out of memory");
+	if (perfctr_requests_plan(info, requests, n, run, &n_runs, error, sizeof(error)) < 0) {
+		complain("%s", error);
+		status = EXIT_PERFEX;
+		n_runs = 0;
+	} else {
+		printf("They do not fit in one run: %s\n", why);
+	}
+	for (unsigned int which = 0; which < n_runs; which++) {
+		size_t n_members = requests_of_run(requests, n, run, which, members);
+
+		printf("run %u:\n", which + 1);
+		if (assign(info, members, n_members, &control, error, sizeof(error)))
+			print_control(members, &control, "  ");
+	}
+	free(members);
+	free(run);
+	return status;
+}
+
+static int check(const struct selection *selection)
+{
+	struct perfctr_request *requests;
+	struct perfctr_control control;
+	struct perfctr_pmu_info info;
+	char why[1024];
+	int status = 0;
+
+	if (!selected_pmu(selection, &info))
+		return EXIT_PERFEX;
+	requests = selected_events(selection, &info);
+	if (!requests)
+		return EXIT_PERFEX;
+	if (assign(&info, requests, selection->n_events, &control, why, sizeof(why)))
+		print_control(requests, &control, "");
+	else
+		status = print_plan(&info, requests, selection->n_events, why);
+	free(requests);
+	return status;
+}
+
+static const struct option_rule rules[] = {
+	EVENT_RULES,
+	PMU_RULE,
+	{ 0 },
+};
+
+static int check_main(int argc, char **argv);
+
+const struct subcommand check_subcommand = {
+	.name = "check",
+	.summary = "show whether events fit together, and on which counters",
+	.main = check_main,
+	.help = "Usage: perfex check -e EVENT [-e EVENT].. [OPTION]..\n"
+		"Show which counter each EVENT would get; or why they cannot be counted together,\n"
+		"and the smallest number of runs in which they can.  Nothing is run.\n",
+	.options = rules,
+	.notes =
+		"Exit status: 0 if they fit together, 1 if not, 125 if one can never be counted.\n",
+};
+
+static int check_main(int argc, char **argv)
+{
+	struct selection selection = { .rings = PERFCTR_RING_USER };
+	int status, n = take_options(&check_subcommand, &selection, argc, argv);
+
+	if (n < argc)
+		fail("perfex check takes no argument, '%s' is one; give events with -e", argv[n]);
+	if (!selection.n_events)
+		fail("no event given; give some with -e");
+	status = check(&selection);
+	free(selection.event);
+	return status;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex encode: events as register values, field by field. */
+#include "fields.h"
+#include "selection.h"
+
+#include <stdlib.h>
+
+static uint64_t field_mask(const struct field *field)
+{
+	return (UINT64_C(2) << (field->last - field->first)) - 1;
+}
+
+static void print_field(const struct field *field, uint64_t value)
+{
+	char bits[16];
+
+	if (field->first == field->last)
+		snprintf(bits, sizeof(bits), "%u", field->first);
+	else
+		snprintf(bits, sizeof(bits), "%u-%u", field->first, field->last);
+	printf("    %-6s %-18s 0x%-5llx %s\n", bits, field->name,
+	       (unsigned long long)(value >> field->first & field_mask(field)), field->meaning);
+}
+
+static void print_register(const struct layout *layout, uint64_t value)
+{
+	uint64_t known = 0;
+
+	printf("  %s 0x%08llx\n", layout->name, (unsigned long long)value);
+	for (const struct field *field = layout->field; field->name; field++) {
+		print_field(field, value);
+		known |= field_mask(field) << field->first;
+	}
+	if (value & ~known)
+		printf("    reserved bits: 0x%llx\n", (unsigned long long)(value & ~known));
+}
+
+static void print_counters(const struct perfctr_request *request)
+{
+	printf("  counters:");
+	for (unsigned int i = 0; i < 64; i++)
+		if (request->general >> i & 1)
+			printf(" %u", i);
+	for (unsigned int i = 0; i < 64; i++)
+		if (request->fixed >> i & 1)
+			printf(" 0x%x", PERFCTR_FIXED + i);
+	putchar('\n');
+}
+
+static void print_event(const struct perfctr_pmu_info *info, const struct layouts *layouts,
+			const struct perfctr_request *request)
+{
+	struct perfctr_event_control control = {
+		.counter = request->counter,
+		.evntsel = request->evntsel,
+		.evntsel2 = request->evntsel2,
+	};
+	char text[PERFCTR_EVENT_TEXT];
+
+	perfctr_event_format(&control, text, sizeof(text));
+	printf("%s = %s\n", request->name, text);
+	print_counters(request);
+	if (request->general)
+		print_register(&layouts->evntsel, request->evntsel);
+	if (layouts->evntsel2.field)
+		print_register(&layouts->evntsel2, request->evntsel2);
+	if (request->fixed && layouts->fixed.field)
+		print_register(&layouts->fixed, request->evntsel & info->fixed_allowed);
+	if (request->p4_pebs_enable)
+		printf("  IA32_PEBS_ENABLE 0x%llx, MSR_PEBS_MATRIX_VERT 0x%llx: what replays tag\n",
+		       (unsigned long long)request->p4_pebs_enable,
+		       (unsigned long long)request->p4_pebs_matrix_vert);
+}
+
+static int encode(const struct selection *selection)
+{
+	struct perfctr_request *requests;
+	struct perfctr_pmu_info info;
+	const struct layouts *layouts;
+
+	if (!selected_pmu(selection, &info))
+		return EXIT_PERFEX;
+	requests = selected_events(selection, &info);
+	if (!requests)
+		return EXIT_PERFEX;
+	/* Whoever can parse an event for this PMU has its layouts. */
+	layouts = layouts_of(&info);
+	for (size_t i = 0; i < selection->n_events; i++)
+		print_event(&info, layouts, &requests[i]);
+	free(requests);
+	return 0;
+}
+
+static const struct option_rule rules[] = {
+	EVENT_RULES,
+	PMU_RULE,
+	{ 0 },
+};
+
+static int encode_main(int argc, char **argv);
+
+const struct subcommand encode_subcommand = {
+	.name = "encode",
+	.summary = "show events as register values, field by field",
+	.main = encode_main,
+	.help = "Usage: perfex encode -e EVENT [-e EVENT].. [OPTION]..\n"
+		"Show which values EVENT has in the event select registers, what each of their\n"
+		"fields means, and which counters can count it.  Nothing is run.\n",
+	.options = rules,
+};
+
+static int encode_main(int argc, char **argv)
+{
+	struct selection selection = { .rings = PERFCTR_RING_USER };
+	int status, n = take_options(&encode_subcommand, &selection, argc, argv);
+
+	if (n < argc)
+		fail("perfex encode takes no argument, '%s' is one; give events with -e", argv[n]);
+	if (!selection.n_events)
+		fail("no event given; give some with -e");
+	status = encode(&selection);
+	free(selection.event);
+	return status;
+}

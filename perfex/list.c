@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex list: the events that can be counted. */
+#include "selection.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct list {
+	struct selection selection;
+	bool details;
+	const struct perfctr_pmu_info *info;
+	size_t n;
+};
+
+/* "0-3,f0": as in the tables. */
+static void print_counters(const struct perfctr_event_entry *entry)
+{
+	const struct {
+		uint64_t mask;
+		const char *prefix;
+	} sets[] = { { entry->general, "" }, { entry->fixed, "f" } };
+	const char *comma = "";
+
+	for (size_t i = 0; i < 2; i++) {
+		for (int first = 0; first < 64; first++) {
+			int last = first;
+
+			if (!(sets[i].mask >> first & 1))
+				continue;
+			while (last < 63 && sets[i].mask >> (last + 1) & 1)
+				last++;
+			printf("%s%s%d", comma, sets[i].prefix, first);
+			if (last > first)
+				printf("-%d", last);
+			comma = ",";
+			first = last;
+		}
+	}
+	if (!*comma)
+		putchar('-');
+}
+
+static void print_details(const struct list *list, const struct perfctr_event_entry *entry)
+{
+	static const char *const kinds[] = { "unknown", "occurrence", "duration" };
+
+	if (entry->umask) {
+		printf("    :%-24s", entry->umask);
+		if (list->info->pmu != PERFCTR_PMU_P4)
+			printf(" 0x%04llx", (unsigned long long)entry->code);
+		printf("  %s\n", entry->description);
+		return;
+	}
+	printf("%s\n    %s\n    ", entry->name, entry->description);
+	if (entry->general || entry->fixed) {
+		if (entry->code || list->info->pmu != PERFCTR_PMU_P4)
+			printf("code 0x%02llx, ", (unsigned long long)entry->code);
+		printf("counters ");
+		print_counters(entry);
+		printf(", %s, ", kinds[entry->duration + 1]);
+	}
+	printf("%s\n", entry->source);
+}
+
+static int print_event(const struct perfctr_event_entry *entry, void *arg)
+{
+	struct list *list = arg;
+
+	if (list->details)
+		print_details(list, entry);
+	else if (!entry->umask)
+		printf("%-32s %s\n", entry->name, entry->description);
+	list->n++;
+	return 0;
+}
+
+static int list_events(struct list *list, const char *pattern)
+{
+	struct perfctr_request request;
+	struct perfctr_pmu_info info;
+	char error[512];
+
+	if (!selected_pmu(&list->selection, &info))
+		return EXIT_PERFEX;
+	list->info = &info;
+	if (perfctr_events_visit(&info, pattern, print_event, list) < 0) {
+		/* Why there are none, or what is wrong with a table. */
+		perfctr_request_parse(&info, "instructions", PERFCTR_RING_USER, &request, error,
+				      sizeof(error));
+		complain("%s", error);
+		return EXIT_PERFEX;
+	}
+	if (!list->n) {
+		complain("no event has '%s' in its name; perfex list shows all", pattern);
+		return 1;
+	}
+	return 0;
+}
+
+int show_events(bool details)
+{
+	struct list list = { .details = details };
+
+	return list_events(&list, NULL);
+}
+
+static void take_details(void *target, const struct option_rule *rule, const char *unused)
+{
+	struct list *list = target;
+
+	(void)rule;
+	(void)unused;
+	list->details = true;
+}
+
+static const struct option_rule rules[] = {
+	{ "long", 'l', NULL, "also codes, counters, unit masks and where it is from", take_details,
+	  0 },
+	PMU_RULE,
+	{ 0 },
+};
+
+static int list_main(int argc, char **argv);
+
+const struct subcommand list_subcommand = {
+	.name = "list",
+	.summary = "show the names of events",
+	.main = list_main,
+	.help = "Usage: perfex list [OPTION].. [PATTERN]\n"
+		"Show the events that this machine can count: those whose names contain PATTERN,\n"
+		"or match it if it has one of *?[; without regard to case.\n",
+	.options = rules,
+	.notes = "Names are those of tables, the user's own before perfctr's, and of libpfm4; see\n"
+		 "perfctr_events(5).  Exit status: 1 when no name matches.\n",
+};
+
+static int list_main(int argc, char **argv)
+{
+	struct list list = { 0 };
+	int n = take_options(&list_subcommand, &list, argc, argv);
+
+	if (argc - n > 1)
+		fail("perfex list takes one pattern, '%s' is another", argv[n + 1]);
+	return list_events(&list, argv[n]);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex list, check and encode, for processors that need not be there. */
+#include "command.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void be_alone(void)
+{
+	setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+	unsetenv("PERFCTR_EVENTS");
+}
+
+static const struct {
+	const char *arguments[12];
+	int status;
+	const char *out, *err;
+} runs[] = {
+	{ { "list", "--pmu=p6", "div" },
+	  0,
+	  "DIV                              Divisions, integer and floating-point\n"
+	  "CYCLES_DIV_BUSY                  Clocks the divider is busy\n",
+	  "" },
+	{ { "list", "--pmu", "p6", "-l", "fp_m*" },
+	  0,
+	  "FP_MMX_TRANS\n"
+	  "    Changes between MMX and floating-point (Pentium II, III)\n"
+	  "    code 0xcc, counters 0-1, occurrence, built in p6\n"
+	  "    :TO_FP                    0x0000  From MMX to floating-point\n"
+	  "    :TO_MMX                   0x0100  From floating-point to MMX\n",
+	  "" },
+	{ { "list", "--pmu=nhm", "--long", "ref-*" },
+	  0,
+	  "ref-cycles\n"
+	  "    Time stamp clocks in which the processor is not halted\n"
+	  "    code 0x300, counters f2, duration, built in arch\n",
+	  "" },
+	{ { "list", "--pmu=netburst", "-l", "bsq_act" }, 0, NULL, "" },
+	{ { "list", "--pmu=p6", "-l", "cache-misses" },
+	  0,
+	  "cache-misses\n"
+	  "    Stands for L2_RQSTS:I\n"
+	  "    built in p6\n",
+	  "" },
+	{ { "list", "--pmu=p5", "nothing" },
+	  1,
+	  "",
+	  "perfex: no event has 'nothing' in its name; perfex list shows all\n" },
+	{ { "list", "--pmu=p7" }, 125, "", "perfex: there is no PMU 'p7'; see perfex list "
+					   "--help\n" },
+	{ { "list", "a", "b" }, 125, "", "perfex: perfex list takes one pattern, 'b' is "
+					 "another\n" },
+	{ { "-l", "true" },
+	  125,
+	  "",
+	  "perfex: --list takes neither a command nor another option; see perfex list --help\n" },
+	{ { "check", "--pmu=nhm", "-e", "instructions", "-e", "cycles:k", "-eref-cycles:uk" },
+	  0,
+	  "instructions                     counter 0           user\n"
+	  "cycles:k                         counter 1           kernel\n"
+	  "ref-cycles:uk                    counter 0x40000002  user+kernel\n",
+	  "" },
+	{ { "check", "--pmu=p6", "--both", "-eFLOPS", "-eFP_COMP_OPS_EXE", "-eMUL:u" },
+	  1,
+	  "They do not fit in one run: events 'FLOPS' and 'FP_COMP_OPS_EXE' clash: they have only "
+	  "counter 0; 2 runs are enough for all\n"
+	  "run 1:\n"
+	  "  FLOPS                            counter 0           user+kernel\n"
+	  "  MUL:u                            counter 1           user\n"
+	  "run 2:\n"
+	  "  FP_COMP_OPS_EXE                  counter 0           user+kernel\n",
+	  "" },
+	{ { "check", "--pmu=p4", "-e", "0x39000/0x4000204@4" },
+	  125,
+	  "",
+	  "perfex: event '0x39000/0x4000204@4': no ESCR with its ESCR select leads to this "
+	  "counter; "
+	  "those that have one: 0 1 2 3 12 13 14 15 16 17\n" },
+	{ { "check", "--pmu=p5", "-e", "FLOP" },
+	  125,
+	  "",
+	  "perfex: event 'FLOP': this machine has no such event; near it: FLOPS; perfex list shows "
+	  "all\n" },
+	{ { "check" }, 125, "", "perfex: no event given; give some with -e\n" },
+	{ { "check", "-e", "cycles", "true" },
+	  125,
+	  "",
+	  "perfex: perfex check takes no argument, 'true' is one; give events with -e\n" },
+	{ { "check", "--user", "--kernel", "-e", "cycles" },
+	  125,
+	  "",
+	  "perfex: --user and --kernel exclude each other; give one\n" },
+	{ { "encode", "--pmu=p5", "-e", "cycles" },
+	  0,
+	  "cycles = 0x00000180\n"
+	  "  counters: 0 1\n"
+	  "  CESR, half 0x00000180\n"
+	  "    0-5    ES                 0x0     event select: what is counted\n"
+	  "    6      CC low             0x0     count in kernel mode: CPL 0 to 2\n"
+	  "    7      CC middle          0x1     count in user mode: CPL 3\n"
+	  "    8      CC high            0x1     count clocks instead of the event\n"
+	  "    9      PC                 0x0     pin signals overflows, not events\n",
+	  "" },
+	{ { "encode", "--pmu=nhm", "--kernel", "-e", "instructions" },
+	  0,
+	  "instructions = 0x004200c0\n"
+	  "  counters: 0 1 2 3 0x40000000\n"
+	  "  IA32_PERFEVTSELx 0x004200c0\n"
+	  "    0-7    event select       0xc0    what is counted\n"
+	  "    8-15   unit mask          0x0     which kinds of it\n"
+	  "    16     USR                0x0     count in user mode: CPL 1 to 3\n"
+	  "    17     OS                 0x1     count in kernel mode: CPL 0\n"
+	  "    18     E                  0x0     edge: count when the condition becomes true\n"
+	  "    19     PC                 0x0     toggle a pin\n"
+	  "    20     INT                0x0     interrupt on overflow\n"
+	  "    21     ANY                0x0     count for both logical processors of a core\n"
+	  "    22     EN                 0x1     enable the counter\n"
+	  "    23     INV                0x0     invert the comparison with CMASK\n"
+	  "    24-31  CMASK              0x0     count cycles with at least so many; 0: count "
+	  "events\n"
+	  "  IA32_FIXED_CTR_CTRL, as 0x00420000\n"
+	  "    16     USR                0x0     count in user mode: CPL 1 to 3\n"
+	  "    17     OS                 0x1     count in kernel mode: CPL 0\n"
+	  "    22     EN                 0x1     enable the counter\n",
+	  "" },
+	{ { "encode", "--pmu=p4", "-e", "0x3b000/0x12000204@0x8000000c" },
+	  0,
+	  "0x3b000/0x12000204@0x8000000c = 0x0003b000/0x12000204@0x8000000c\n"
+	  "  counters: 12\n"
+	  "  CCCR 0x0003b000\n"
+	  "    12     ENABLE             0x1     enable the counter\n"
+	  "    13-15  ESCR select        0x5     which ESCR of the counter's block feeds it\n"
+	  "    16-17  active thread      0x3     3: count whichever logical processor is active\n"
+	  "    18     compare            0x0     compare with the threshold\n"
+	  "    19     complement         0x0     at most the threshold, instead of more\n"
+	  "    20-23  threshold          0x0     of the comparison\n"
+	  "    24     edge               0x0     count when the comparison becomes true\n"
+	  "    25     FORCE_OVF          0x0     overflow at each count\n"
+	  "    26     OVF_PMI_T0         0x0     interrupt on overflow, thread 0\n"
+	  "    27     OVF_PMI_T1         0x0     likewise, thread 1\n"
+	  "    30     cascade            0x0     start when the counter of the pair overflows\n"
+	  "    31     OVF                0x0     has overflowed\n"
+	  "  ESCR 0x12000204\n"
+	  "    0      T1_USR             0x0     detect in user mode, thread 1\n"
+	  "    1      T1_OS              0x0     detect in kernel mode, thread 1\n"
+	  "    2      T0_USR             0x1     detect in user mode, thread 0: CPL 1 to 3\n"
+	  "    3      T0_OS              0x0     detect in kernel mode, thread 0: CPL 0\n"
+	  "    4      tag enable         0x0     tag micro-operations, for counting at retirement\n"
+	  "    5-8    tag value          0x0     the tag\n"
+	  "    9-24   event mask         0x1     which kinds of the event\n"
+	  "    25-30  event select       0x9     what is detected\n",
+	  "" },
+};
+
+START_TEST(answers_are_as_expected)
+{
+	struct command_result result;
+
+	be_alone();
+	result = run_perfex(runs[_i].arguments);
+	ck_assert_str_eq(result.err, runs[_i].err);
+	if (runs[_i].out)
+		ck_assert_str_eq(result.out, runs[_i].out);
+	else
+		ck_assert_str_ne(result.out, "");
+	ck_assert_int_eq(result.status, runs[_i].status);
+}
+END_TEST
+
+/* Register values with a bit that no field has. */
+START_TEST(reserved_bits_are_shown)
+{
+	struct command_result result;
+
+	be_alone();
+	result = PERFEX("encode", "--pmu=k7", "-e", "0x1004100c0");
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_ptr_nonnull(strstr(result.out, "\n  PERF_CTLx 0x1004100c0\n"));
+	ck_assert_ptr_nonnull(strstr(result.out, "\n    32-35  event select 11-8  0x1 "));
+	result = PERFEX("encode", "--pmu=p5", "-e", "0x10096");
+	ck_assert_ptr_nonnull(strstr(result.out, "\n    reserved bits: 0x10000\n"));
+}
+END_TEST
+
+TCase *listing_tests(void)
+{
+	TCase *tests = tcase_create("listing");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_loop_test(tests, answers_are_as_expected, 0, ARRAY_SIZE(runs));
+	tcase_add_test(tests, reserved_bits_are_shown);
+	return tests;
+}

@@ -187,6 +187,7 @@ Suite *counts_suite(void);
 Suite *isolation_suite(void);
 Suite *leak_suite(void);
 Suite *life_suite(void);
+Suite *names_suite(void);
 Suite *page_suite(void);
 Suite *perfex_suite(void);
 Suite *permission_suite(void);

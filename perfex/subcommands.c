@@ -11,6 +11,7 @@ static const struct subcommand *const subcommands[] = {
 	&check_subcommand,
 	&encode_subcommand,
 	&diff_subcommand,
+	&stat_of_subcommand,
 };
 
 const struct subcommand *const default_subcommand = &run_subcommand;

@@ -19,6 +19,7 @@ TCase *compare_tests(void);
 TCase *diff_tests(void);
 TCase *rules_tests(void);
 TCase *student_tests(void);
+TCase *stat_of_tests(void);
 TCase *statistics_tests(void);
 TCase *format_tests(void);
 

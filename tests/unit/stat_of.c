@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex stat-of as a command: what it shows of golden/regions.json, and what it refuses. */
+#include "unit.h"
+#include "command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GOLDEN "tests/unit/golden/regions.json"
+
+static void expect_lines(struct command_result result, const char *const lines[], size_t n)
+{
+	ck_assert_str_eq(result.err, "");
+	ck_assert_int_eq(result.status, 0);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_msg(strstr(result.out, lines[i]), "no line '%s' in:\n%s", lines[i],
+			      result.out);
+}
+
+/* By hand from what tests/unit/regions.c puts into it: 600 + 6, 100 and 6, 300 and 6. */
+START_TEST(all_threads_together)
+{
+	static const char *const lines[] = {
+		"region,threads,entries,exits,disturbed,event,rings,total,mean,min,max,corrected\r\n",
+		"\r\nparse,2,5,4,0,tsc,user+kernel,1070,267.5,70,500,some\r\n",
+		"\r\nparse,2,5,4,0,instructions:u,user,606,151.5,6,300,some\r\n",
+		"\r\n\"solve, \"\"fast\"\"\",2,5,7,1,branches,user+kernel,0,0,0,9,some\r\n",
+		"\r\nnever,2,1,0,0,tsc,user+kernel,0,,,,some\r\n",
+	};
+
+	expect_lines(PERFEX("stat-of", "--csv", GOLDEN), lines, ARRAY_SIZE(lines));
+}
+END_TEST
+
+START_TEST(each_thread_by_itself)
+{
+	static const char *const lines[] = {
+		"region,thread,entries,",
+		"\r\nparse,101,4,3,0,instructions:u,user,600,200,100,300,no\r\n",
+		"\r\nparse,202,1,1,0,instructions:u,user,6,6,6,6,yes\r\n",
+		",tsc,user+kernel,18446744073709551525,",
+		",5,18446744073709550980,yes\r\n",
+	};
+
+	expect_lines(PERFEX("stat-of", "--per-thread", "--csv", GOLDEN), lines, ARRAY_SIZE(lines));
+}
+END_TEST
+
+START_TEST(text_tells_where_entries_and_exits_differ)
+{
+	static const char *const lines[] = {
+		"region         threads  entries  exits  disturbed  event ",
+		"\nparse: 5 entries, 4 exits: an exit is missing, or a thread was inside\n",
+		"\nsolve, \"fast\": 5 entries, 7 exits: an entry is missing\n",
+		"\nnever: 1 entry, 0 exits: an exit is missing, or a thread was inside\n",
+	};
+
+	expect_lines(PERFEX("stat-of", GOLDEN), lines, ARRAY_SIZE(lines));
+}
+END_TEST
+
+#define DOCUMENT(version, events, threads)                                                         \
+	"{\"schema\":\"perfctr-regions\",\"version\":" version ",\"events\":[" events              \
+	"],\"threads\":[" threads "]}"
+#define REGION(name, entries, tsc, counts)                                                         \
+	"{\"name\":\"" name "\",\"entries\":" entries ",\"exits\":1,\"passes\":1,\"disturbed\":0," \
+	"\"corrected\":false,\"tsc\":" tsc ",\"counts\":[" counts "]}"
+#define THREAD(regions) "{\"thread\":1,\"regions\":[" regions "]}"
+#define COUNT "{\"total\":1,\"mean\":1.0,\"min\":1,\"max\":1}"
+#define EVENT "{\"name\":\"e\",\"rings\":\"user\"}"
+#define REMEDY "; give a file that perfctr_regions_write() wrote as JSON\n"
+
+static const struct {
+	const char *text, *why;
+} wrong[] = {
+	{ "", "it is not JSON" },
+	{ "[1]", "'schema' is missing or no string" },
+	{ "{\"schema\":\"perfex-run\"}", "it has no regions" },
+	{ DOCUMENT("2", "", ""), "its version is not 1, the one that this perfex knows" },
+	{ DOCUMENT("1", "", "7"), "'regions' is missing or no array" },
+	{ DOCUMENT("1", "", THREAD("7")), "'name' is missing or no string" },
+	{ DOCUMENT("1", "", THREAD(REGION("a", "-1", COUNT, ""))), "'entries' is negative" },
+	{ DOCUMENT("1", "", THREAD(REGION("a", "\"1\"", COUNT, ""))),
+	  "'entries' is missing or no int" },
+	{ DOCUMENT("1", "", THREAD(REGION("a", "1", "{\"total\":1}", ""))),
+	  "'min' is missing or no int" },
+	{ DOCUMENT("1", EVENT, THREAD(REGION("a", "1", COUNT, ""))),
+	  "'total' is missing or no int" },
+	{ DOCUMENT("1", "", THREAD(REGION("a", "1", COUNT, "")) "," THREAD("")),
+	  "'name' is missing or no string" },
+	{ DOCUMENT("1", "",
+		   THREAD(REGION("a", "1", COUNT, "")) "," THREAD(REGION("b", "1", COUNT, ""))),
+	  "its threads have different regions" },
+};
+
+START_TEST(a_wrong_file_is_refused_in_one_line)
+{
+	struct command_result result;
+	char line[256];
+
+	enter_directory();
+	write_text("file", wrong[_i].text);
+	result = PERFEX("stat-of", "file");
+	leave_directory();
+	snprintf(line, sizeof(line), "perfex: 'file': %s" REMEDY, wrong[_i].why);
+	ck_assert_str_eq(result.err, line);
+	ck_assert_str_eq(result.out, "");
+	ck_assert_int_eq(result.status, 125);
+}
+END_TEST
+
+START_TEST(a_right_file_of_the_same_make_is_not)
+{
+	struct command_result result;
+
+	enter_directory();
+	write_text("file", DOCUMENT("1", EVENT, THREAD(REGION("a", "1", COUNT, COUNT))));
+	result = PERFEX("stat-of", "--csv", "file");
+	write_text("file", DOCUMENT("1", EVENT, ""));
+	ck_assert_int_eq(PERFEX("stat-of", "file").status, 0);
+	leave_directory();
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_ptr_nonnull(strstr(result.out, "\r\na,1,1,1,0,e,user,1,1,1,1,no\r\n"));
+}
+END_TEST
+
+START_TEST(it_takes_one_file)
+{
+	struct command_result result = PERFEX("stat-of");
+
+	ck_assert_int_eq(result.status, 125);
+	ck_assert_str_eq(result.err, "perfex: perfex stat-of takes one file of regions, not 0; see "
+				     "perfex stat-of --help\n");
+	result = PERFEX("stat-of", "no-such-file");
+	ck_assert_int_eq(result.status, 125);
+	ck_assert_str_eq(result.err,
+			 "perfex: cannot read 'no-such-file': No such file or directory\n");
+}
+END_TEST
+
+TCase *stat_of_tests(void)
+{
+	TCase *tests = tcase_create("stat-of");
+
+	tcase_add_test(tests, all_threads_together);
+	tcase_add_test(tests, each_thread_by_itself);
+	tcase_add_test(tests, text_tells_where_entries_and_exits_differ);
+	tcase_add_loop_test(tests, a_wrong_file_is_refused_in_one_line, 0, ARRAY_SIZE(wrong));
+	tcase_add_test(tests, a_right_file_of_the_same_make_is_not);
+	tcase_add_test(tests, it_takes_one_file);
+	return tests;
+}

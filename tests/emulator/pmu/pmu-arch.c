@@ -15,12 +15,6 @@
 #define FIXED_MASK      ((BIT_ULL(NB_FIXED) - 1) << 32)
 
 /* IA32_PERFEVTSELx; bit 21 (AnyThread) is reserved before version 3 */
-#define EVTSEL_USR      BIT_ULL(16)
-#define EVTSEL_OS       BIT_ULL(17)
-#define EVTSEL_EDGE     BIT_ULL(18)
-#define EVTSEL_INT      BIT_ULL(20)
-#define EVTSEL_EN       BIT_ULL(22)
-#define EVTSEL_INV      BIT_ULL(23)
 #define EVTSEL_WRITABLE 0xffdfffffULL
 
 /* IA32_FIXED_CTR_CTRL, four bits for each counter */
@@ -59,10 +53,7 @@ static const X86PMURegister arch_registers[] = {
  * those of Sandy Bridge (BR_INST_RETIRED.NEAR_TAKEN), Nehalem (MEM_INST_RETIRED.LOADS and STORES)
  * and Skylake (MEM_INST_RETIRED.ALL_LOADS and ALL_STORES).
  */
-static const struct {
-    uint16_t code;
-    int8_t event;
-} arch_events[] = {
+static const X86PMUEventCode arch_events[] = {
     { 0x00c0, PMU_EVENT_INSN },
     { 0x003c, PMU_EVENT_INSN },
     { 0x013c, PMU_EVENT_INSN },
@@ -72,6 +63,7 @@ static const struct {
     { 0x81d0, PMU_EVENT_LOAD },
     { 0x020b, PMU_EVENT_STORE },
     { 0x82d0, PMU_EVENT_STORE },
+    { 0, PMU_EVENT_NONE }
 };
 
 static bool arch_match(CPUX86State *env)
@@ -99,54 +91,12 @@ static void arch_cpuid(CPUX86State *env, uint32_t leaf,
     }
 }
 
-static int lookup_event(uint16_t code)
-{
-    for (int i = 0; i < ARRAY_SIZE(arch_events); i++) {
-        if (arch_events[i].code == code) {
-            return arch_events[i].event;
-        }
-    }
-    return PMU_EVENT_NONE;
-}
-
-/*
- * The threshold compares the number of events in a cycle, and a cycle is an instruction: with at
- * most one event in each, a threshold of one changes nothing and a greater one is never reached.
- * INV turns the comparison around: a greater one is then fulfilled in every cycle, and one in
- * the cycles without the event. Loads and stores can be many in one instruction, and EDGE would
- * need the order of the cycles: these combinations are not modelled and count nothing.
- */
-static void apply_threshold(X86PMUSetting *setting, uint64_t evtsel)
-{
-    unsigned threshold = evtsel >> 24 & 0xff;
-    bool memory = setting->event == PMU_EVENT_LOAD || setting->event == PMU_EVENT_STORE;
-
-    if (evtsel & EVTSEL_EDGE) {
-        setting->event = PMU_EVENT_NONE;
-    } else if (threshold == 0 || setting->event == PMU_EVENT_NONE) {
-        return;
-    } else if (memory) {
-        setting->event = PMU_EVENT_NONE;
-    } else if (threshold > 1) {
-        setting->event = evtsel & EVTSEL_INV ? PMU_EVENT_INSN : PMU_EVENT_NONE;
-    } else {
-        setting->complement = evtsel & EVTSEL_INV;
-    }
-}
-
 static X86PMUSetting decode_general(const X86PMUState *pmu, unsigned counter)
 {
     uint64_t evtsel = pmu->control[EVTSEL0 + counter];
-    X86PMUSetting setting = { .event = PMU_EVENT_NONE };
+    bool enabled = (evtsel & EVTSEL_EN) && (pmu->control[GLOBAL_CTRL] >> counter & 1);
 
-    if ((evtsel & EVTSEL_EN) && (pmu->control[GLOBAL_CTRL] >> counter & 1)) {
-        setting.event = lookup_event(evtsel);
-        setting.modes = (evtsel & EVTSEL_OS ? PMU_KERNEL : 0) |
-                        (evtsel & EVTSEL_USR ? PMU_USER : 0);
-        setting.interrupt = evtsel & EVTSEL_INT;
-        apply_threshold(&setting, evtsel);
-    }
-    return setting;
+    return x86_pmu_decode_evtsel(enabled ? evtsel : 0, arch_events);
 }
 
 static X86PMUSetting decode_fixed(const X86PMUState *pmu, unsigned fixed)

@@ -65,6 +65,26 @@ static inline uint64_t x86_pmu_event_total(const X86PMUState *pmu, unsigned mode
     return total;
 }
 
+/* Event select registers (pmu-evtsel.c) */
+#define EVTSEL_USR      BIT_ULL(16)
+#define EVTSEL_OS       BIT_ULL(17)
+#define EVTSEL_EDGE     BIT_ULL(18)
+#define EVTSEL_INT      BIT_ULL(20)
+#define EVTSEL_EN       BIT_ULL(22)
+#define EVTSEL_INV      BIT_ULL(23)
+
+/*
+ * An event by its select and unit mask, bits 0-15 and 32-35 of the register; a list ends with
+ * PMU_EVENT_NONE.
+ */
+typedef struct X86PMUEventCode {
+    uint64_t code;
+    int8_t event;
+} X86PMUEventCode;
+
+/* What an enabled event select register, or 0, says about its counter. */
+X86PMUSetting x86_pmu_decode_evtsel(uint64_t evtsel, const X86PMUEventCode *events);
+
 /* pmu-stats.c */
 bool x86_pmu_stats_realize(X86CPU *cpu, Error **errp);
 void x86_pmu_stats_rdmsr(X86PMUState *pmu, const X86PMURegister *r, uint32_t msr);

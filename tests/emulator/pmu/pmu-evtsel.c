@@ -1,0 +1,54 @@
+/*
+ * Event select registers, alike in Intel's processors since the P6 and in AMD's since the K7
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "qemu/osdep.h"
+#include "pmu-internal.h"
+
+#define EVTSEL_EVENT    0xf0000ffffULL
+
+static int lookup_event(uint64_t evtsel, const X86PMUEventCode *events)
+{
+    while (events->event != PMU_EVENT_NONE && events->code != (evtsel & EVTSEL_EVENT)) {
+        events++;
+    }
+    return events->event;
+}
+
+/*
+ * The threshold compares the number of events in a cycle, and a cycle is an instruction: with at
+ * most one event in each, a threshold of one changes nothing and a greater one is never reached.
+ * INV turns the comparison around: a greater one is then fulfilled in every cycle, and one in
+ * the cycles without the event. Loads and stores can be many in one instruction, and EDGE would
+ * need the order of the cycles: these combinations are not modelled and count nothing.
+ */
+static void apply_threshold(X86PMUSetting *setting, uint64_t evtsel)
+{
+    unsigned threshold = evtsel >> 24 & 0xff;
+    bool memory = setting->event == PMU_EVENT_LOAD || setting->event == PMU_EVENT_STORE;
+
+    if (evtsel & EVTSEL_EDGE) {
+        setting->event = PMU_EVENT_NONE;
+    } else if (threshold == 0 || setting->event == PMU_EVENT_NONE) {
+        return;
+    } else if (memory) {
+        setting->event = PMU_EVENT_NONE;
+    } else if (threshold > 1) {
+        setting->event = evtsel & EVTSEL_INV ? PMU_EVENT_INSN : PMU_EVENT_NONE;
+    } else {
+        setting->complement = evtsel & EVTSEL_INV;
+    }
+}
+
+X86PMUSetting x86_pmu_decode_evtsel(uint64_t evtsel, const X86PMUEventCode *events)
+{
+    X86PMUSetting setting = {
+        .event = lookup_event(evtsel, events),
+        .modes = (evtsel & EVTSEL_OS ? PMU_KERNEL : 0) | (evtsel & EVTSEL_USR ? PMU_USER : 0),
+        .interrupt = evtsel & EVTSEL_INT,
+    };
+
+    apply_threshold(&setting, evtsel);
+    return setting;
+}

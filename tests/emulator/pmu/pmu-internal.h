@@ -15,6 +15,7 @@ typedef enum X86PMURegisterKind {
     PMU_STATUS,             /* read only, the overflow bits */
     PMU_STATUS_CLEAR,       /* clears the bits that are written as ones, reads as zero */
     PMU_COUNTER,            /* written sign-extended from 32 bits */
+    PMU_COUNTER_LOW,        /* likewise, whatever the upper 32 bits are */
     PMU_COUNTER_FULL,       /* written in full width */
 } X86PMURegisterKind;
 

@@ -335,8 +335,9 @@ static bool valid_counter_value(const X86PMUState *pmu, X86PMURegisterKind kind,
         return *value == written;
     }
     *value = (int64_t)(int32_t)written & mask;
-    return (written & mask) == *value &&
-           ((written & ~mask) == 0 || (written | mask) == UINT64_MAX);
+    return kind == PMU_COUNTER_LOW ||
+           ((written & mask) == *value &&
+            ((written & ~mask) == 0 || (written | mask) == UINT64_MAX));
 }
 
 static bool valid_write(const X86PMUState *pmu, const X86PMURegister *r, uint64_t *value)
@@ -349,6 +350,7 @@ static bool valid_write(const X86PMUState *pmu, const X86PMURegister *r, uint64_
         *value &= r->writable;
         return *value == written;
     case PMU_COUNTER:
+    case PMU_COUNTER_LOW:
     case PMU_COUNTER_FULL:
         return valid_counter_value(pmu, r->kind, value);
     default:
@@ -387,6 +389,7 @@ X86PMUAccess x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t value)
         pmu->control[index] &= ~value;
         break;
     case PMU_COUNTER:
+    case PMU_COUNTER_LOW:
     case PMU_COUNTER_FULL:
         pmu->counter[index].value = value;
         break;
@@ -442,6 +445,7 @@ X86PMUAccess x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *value)
     index = r->index + msr - r->msr;
     switch (r->kind) {
     case PMU_COUNTER:
+    case PMU_COUNTER_LOW:
     case PMU_COUNTER_FULL:
         *value = read_counter(env, index);
         break;

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Event select registers with their counters: see evntsel.h. Slots are the registers' numbers. */
+#include <linux/bits.h>
+#include <linux/percpu.h>
+#include <linux/string.h>
+#include <asm/msr.h>
+#include "evntsel.h"
+
+#define EN		ARCH_PERFMON_EVENTSEL_ENABLE
+#define MAX_COUNTERS	16
+
+struct evntsel_cpu {
+	u64 held[MAX_COUNTERS];		/* what the registers hold */
+	u64 selected[MAX_COUNTERS];	/* what they hold while their counters run */
+	u64 running;			/* slots */
+	u64 before[MAX_COUNTERS];	/* what they held before they were taken */
+	u64 global_ctl_before;
+};
+
+static DEFINE_PER_CPU(struct evntsel_cpu, evntsel_cpu);
+static struct perfctr_evntsel_layout layout;
+
+static u32 evntsel_msr(u32 n)
+{
+	return layout.evntsel + n * layout.step;
+}
+
+static u32 counter_msr(u32 n)
+{
+	return layout.counter + n * layout.step;
+}
+
+static void evntsel_release_first(u32 n)
+{
+	while (n--)
+		perfctr_release_evntsels(evntsel_msr(n), 1);
+}
+
+static void evntsel_release(void)
+{
+	evntsel_release_first(layout.n);
+}
+
+static int evntsel_reserve(void)
+{
+	u32 n;
+	int err;
+
+	for (n = 0; n < layout.n; n++) {
+		err = perfctr_reserve_evntsels(evntsel_msr(n), 1);
+		if (err) {
+			evntsel_release_first(n);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void write_evntsel(struct evntsel_cpu *cpu, u32 n, u64 value)
+{
+	if (cpu->held[n] == value)
+		return;
+	cpu->held[n] = value;
+	wrmsrl(evntsel_msr(n), value);
+}
+
+/* A register whose counter stands still is written only to stop it: the next event may differ. */
+static void apply_each(struct evntsel_cpu *cpu)
+{
+	u32 n;
+
+	for (n = 0; n < layout.n; n++) {
+		if (cpu->running & BIT_ULL(n))
+			write_evntsel(cpu, n, cpu->selected[n]);
+		else
+			write_evntsel(cpu, n, cpu->held[n] & ~EN);
+	}
+}
+
+/* Register 0 stops all; it starts all, so the others have to be right before it. */
+static void apply_single(struct evntsel_cpu *cpu)
+{
+	u32 n;
+
+	if (!cpu->running) {
+		write_evntsel(cpu, 0, cpu->held[0] & ~EN);
+		return;
+	}
+	for (n = layout.n - 1; n > 0; n--)
+		write_evntsel(cpu, n, cpu->running & BIT_ULL(n) ? cpu->selected[n] : 0);
+	write_evntsel(cpu, 0, cpu->running & BIT_ULL(0) ? cpu->selected[0] : EN);
+}
+
+static void apply(struct evntsel_cpu *cpu)
+{
+	if (layout.single_enable)
+		apply_single(cpu);
+	else
+		apply_each(cpu);
+}
+
+static void evntsel_enable(u64 slots)
+{
+	struct evntsel_cpu *cpu = this_cpu_ptr(&evntsel_cpu);
+
+	cpu->running = slots;
+	if (layout.global_ctl)
+		wrmsrl(layout.global_ctl, slots);
+	else
+		apply(cpu);
+}
+
+static void evntsel_load(const struct perfctr_hw_control *hw)
+{
+	struct evntsel_cpu *cpu = this_cpu_ptr(&evntsel_cpu);
+	u32 i;
+
+	for (i = 0; i < hw->n_events; i++) {
+		const struct perfctr_hw_event *e = &hw->event[i];
+
+		cpu->selected[e->slot] = e->evntsel;
+		if (layout.global_ctl)
+			write_evntsel(cpu, e->slot, e->evntsel);
+	}
+	if (!layout.global_ctl && cpu->running)
+		apply(cpu);
+}
+
+static void evntsel_read(const struct perfctr_hw_control *hw, u64 *value)
+{
+	u32 i;
+
+	for (i = 0; i < hw->n_events; i++)
+		rdpmcl(hw->event[i].slot, value[i]);
+}
+
+static void evntsel_clear(u64 slots)
+{
+	u32 n;
+
+	for (n = 0; n < layout.n; n++)
+		if (slots & BIT_ULL(n))
+			wrmsrl(counter_msr(n), 0);
+}
+
+static void silence(struct evntsel_cpu *cpu)
+{
+	u32 n;
+
+	if (layout.global_ctl)
+		wrmsrl(layout.global_ctl, 0);
+	for (n = 0; n < layout.n; n++) {
+		wrmsrl(evntsel_msr(n), 0);
+		cpu->held[n] = 0;
+		cpu->selected[n] = 0;
+	}
+	cpu->running = 0;
+	evntsel_clear(~0ull);
+}
+
+static void evntsel_take_cpu(bool first)
+{
+	struct evntsel_cpu *cpu = this_cpu_ptr(&evntsel_cpu);
+	u32 n;
+
+	if (first) {
+		for (n = 0; n < layout.n; n++)
+			rdmsrl(evntsel_msr(n), cpu->before[n]);
+		if (layout.global_ctl)
+			rdmsrl(layout.global_ctl, cpu->global_ctl_before);
+	}
+	silence(cpu);
+}
+
+/* perf_events does not write what it believes to be there already. */
+static void evntsel_give_cpu(void)
+{
+	struct evntsel_cpu *cpu = this_cpu_ptr(&evntsel_cpu);
+	u32 n = layout.n;
+
+	silence(cpu);
+	while (n--)
+		wrmsrl(evntsel_msr(n), cpu->before[n]);
+	if (layout.global_ctl)
+		wrmsrl(layout.global_ctl, cpu->global_ctl_before);
+}
+
+/*
+ * A machine may call itself a processor whose PMU it has not: emulators and hypervisors read zeros
+ * there, or fault. Counters that somebody has taken exist.
+ */
+static bool __init counters_exist(void)
+{
+	u64 before, after;
+	bool exist;
+
+	if (evntsel_reserve())
+		return true;
+	exist = !rdmsrl_safe(counter_msr(0), &before) &&
+		!wrmsrl_safe(counter_msr(0), before ^ 1) &&
+		!rdmsrl_safe(counter_msr(0), &after) && after == (before ^ 1);
+	if (exist)
+		wrmsrl(counter_msr(0), before);
+	evntsel_release();
+	return exist;
+}
+
+bool __init perfctr_evntsel_init(struct perfctr_pmu *pmu, const struct perfctr_evntsel_layout *l)
+{
+	layout = *l;
+	layout.n = min_t(u32, layout.n, MAX_COUNTERS);
+	pmu->n_general = layout.n;
+	pmu->counter_msr = layout.counter;
+	pmu->reserve = evntsel_reserve;
+	pmu->release = evntsel_release;
+	pmu->take_cpu = evntsel_take_cpu;
+	pmu->give_cpu = evntsel_give_cpu;
+	pmu->load = evntsel_load;
+	pmu->enable = evntsel_enable;
+	pmu->read = evntsel_read;
+	pmu->clear = evntsel_clear;
+	return counters_exist();
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What PMUs have in common that are made of event select registers (SDM volume 3, 20.2.1.1 and
+ * 20.6.8; AMD APM volume 2, 13.2.1), each with its counter.
+ */
+#ifndef _PERFCTR_EVNTSEL_H
+#define _PERFCTR_EVNTSEL_H
+
+#include <asm/perf_event.h>
+#include "../pmu.h"
+
+/*
+ * What may be asked for. Not PC (19), which drives a pin, not INT (20): no interrupts yet, and not
+ * bit 21, which is reserved or counts what the sibling logical processor does.
+ */
+#define PERFCTR_EVNTSEL_ALLOWED	(ARCH_PERFMON_EVENTSEL_EVENT | ARCH_PERFMON_EVENTSEL_UMASK |	\
+				 ARCH_PERFMON_EVENTSEL_USR | ARCH_PERFMON_EVENTSEL_OS |		\
+				 ARCH_PERFMON_EVENTSEL_EDGE | ARCH_PERFMON_EVENTSEL_ENABLE |	\
+				 ARCH_PERFMON_EVENTSEL_INV | ARCH_PERFMON_EVENTSEL_CMASK)
+
+struct perfctr_evntsel_layout {
+	u32 evntsel;		/* MSR of event select register 0 */
+	u32 counter;		/* MSR of counter 0 */
+	u32 step;		/* from an MSR to the next of its kind */
+	u32 n;			/* of each kind */
+	u32 global_ctl;		/* MSR with an enable bit for each counter; 0: there is none */
+	bool single_enable;	/* EN of register 0 is that of all */
+};
+
+/*
+ * Fills in pmu's counters and operations but for check. False: the registers do not keep what is
+ * written to them. One family calls this, with the layout that the machine has.
+ */
+bool perfctr_evntsel_init(struct perfctr_pmu *pmu, const struct perfctr_evntsel_layout *layout);
+
+#endif

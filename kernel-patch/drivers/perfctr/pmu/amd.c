@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * AMD from family 10h on, and Hygon (APM volume 2, 13.2.1): event selects of 64 bits. Four counters
+ * at K7's addresses, six at others with CPUID Fn8000_0001_ECX[23], and with PerfMonV2 (Fn8000_0022)
+ * as many as that says and an MSR that enables them all.
+ */
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <asm/cpufeature.h>
+#include <asm/processor.h>
+#include "evntsel.h"
+
+/*
+ * Bits 32 to 35 continue the event select. Not 40 and 41, which tell guests from the host: threads
+ * of this kernel are the host's.
+ */
+#define EVNTSEL_ALLOWED		(PERFCTR_EVNTSEL_ALLOWED | AMD64_EVENTSEL_EVENT)
+#define N_LEGACY		4
+#define N_CORE			6
+
+#define LAST_WITH_SHARED_NORTHBRIDGE	0x14
+#define FAMILY_ZEN			0x17
+/* Families 10h to 14h: the cores share the circuit that counts events E0H to FFH, as in K8. */
+#define NORTHBRIDGE_EVENTS		0xe0
+/* From Zen on this event makes of a counter the upper half of the one before it (PPR, 2.1.15). */
+#define MERGE_EVENT			0xf000000ffULL
+
+static u32 northbridge_check(const struct perfctr_control *control, u32 i)
+{
+	bool northbridge = (control->event[i].evntsel & NORTHBRIDGE_EVENTS) == NORTHBRIDGE_EVENTS;
+
+	return northbridge ? PERFCTR_BAD_ROUTE : 0;
+}
+
+static u32 merge_check(const struct perfctr_control *control, u32 i)
+{
+	bool merge = (control->event[i].evntsel & AMD64_EVENTSEL_EVENT) == MERGE_EVENT;
+
+	return merge ? PERFCTR_BAD_ROUTE : 0;
+}
+
+static struct perfctr_pmu amd_pmu = {
+	.pmu = PERFCTR_PMU_AMD,
+	.features = PERFCTR_FEATURE_RDPMC,
+	.general_bits = 48,
+	.evntsel_allowed = EVNTSEL_ALLOWED,
+	.evntsel_required = ARCH_PERFMON_EVENTSEL_ENABLE,
+	.evntsel_user = ARCH_PERFMON_EVENTSEL_USR,
+	.evntsel_kernel = ARCH_PERFMON_EVENTSEL_OS,
+};
+
+static const struct perfctr_evntsel_layout legacy_layout __initconst = {
+	.evntsel = MSR_K7_EVNTSEL0,
+	.counter = MSR_K7_PERFCTR0,
+	.step = 1,
+	.n = N_LEGACY,
+};
+
+static const struct perfctr_evntsel_layout core_layout __initconst = {
+	.evntsel = MSR_F15H_PERF_CTL,
+	.counter = MSR_F15H_PERF_CTR,
+	.step = 2,
+	.n = N_CORE,
+};
+
+static struct perfctr_evntsel_layout __init v2_layout(void)
+{
+	union cpuid_0x80000022_ebx ebx = { .full = cpuid_ebx(EXT_PERFMON_DEBUG_FEATURES) };
+	struct perfctr_evntsel_layout layout = core_layout;
+
+	layout.n = ebx.split.num_core_pmc;
+	layout.global_ctl = MSR_AMD64_PERF_CNTR_GLOBAL_CTL;
+	amd_pmu.features |= PERFCTR_FEATURE_GLOBAL_ENABLE;
+	return layout;
+}
+
+const struct perfctr_pmu *__init perfctr_amd_probe(void)
+{
+	struct perfctr_evntsel_layout layout = legacy_layout;
+	const char *extension = "";
+
+	if ((boot_cpu_data.x86_vendor != X86_VENDOR_AMD &&
+	     boot_cpu_data.x86_vendor != X86_VENDOR_HYGON) || boot_cpu_data.x86 < 0x10)
+		return NULL;
+	if (boot_cpu_has(X86_FEATURE_PERFMON_V2)) {
+		layout = v2_layout();
+		extension = ", PerfMonV2";
+	} else if (boot_cpu_has(X86_FEATURE_PERFCTR_CORE)) {
+		layout = core_layout;
+		extension = ", core counters";
+	}
+	snprintf(amd_pmu.family, sizeof(amd_pmu.family), "AMD family %Xh%s", boot_cpu_data.x86,
+		 extension);
+	if (boot_cpu_data.x86 <= LAST_WITH_SHARED_NORTHBRIDGE)
+		amd_pmu.check = northbridge_check;
+	else if (boot_cpu_data.x86 >= FAMILY_ZEN)
+		amd_pmu.check = merge_check;
+	return perfctr_evntsel_init(&amd_pmu, &layout) ? &amd_pmu : NULL;
+}

@@ -1,0 +1,237 @@
+/*
+ * AMD: K7 and K8, family 10h, family 15h and later with six counters, PerfMonV2 (APM volume 2,
+ * 13.2.1; BIOS and kernel developer's guides of the families)
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+#include "qemu/osdep.h"
+#include "pmu-internal.h"
+
+#define NB_LEGACY       4
+#define NB_CORE         6
+#define WIDTH           48
+#define CORE_MASK       (BIT_ULL(NB_CORE) - 1)
+
+/* Bit 21 is reserved; since family 10h there are more bits of the event, and who is counted. */
+#define EVTSEL_GUEST    BIT_ULL(40)
+#define EVTSEL_HOST     BIT_ULL(41)
+#define K7_WRITABLE     0xffdfffffULL
+#define F10_WRITABLE    (K7_WRITABLE | 0xfULL << 32 | EVTSEL_GUEST | EVTSEL_HOST)
+
+/* Linux writes ones to all bits of PerfCntrGlobalStatusClr: none faults. */
+#define STATUS_CLEAR    UINT64_MAX
+
+#define EXT3_PERFCORE   BIT(23)
+#define EXT_PERFMON     0x80000022
+
+enum {
+    EVTSEL0,
+    GLOBAL_CTL = EVTSEL0 + NB_CORE,     /* all ones where there is no such register */
+    GLOBAL_STATUS,
+};
+
+#define LEGACY_REGISTERS(writable) \
+    { 0xc0010000, NB_LEGACY, PMU_CONTROL, EVTSEL0, PMU_STATS_EVNTSEL, writable }, \
+    { 0xc0010004, NB_LEGACY, PMU_COUNTER_FULL, 0, PMU_STATS_COUNTER }
+
+#define CORE_PAIR(n) \
+    { 0xc0010200 + 2 * (n), 1, PMU_CONTROL, EVTSEL0 + (n), PMU_STATS_EVNTSEL, F10_WRITABLE }, \
+    { 0xc0010201 + 2 * (n), 1, PMU_COUNTER_FULL, n, PMU_STATS_COUNTER }
+
+/* The first four are K7's, at two addresses. */
+#define CORE_REGISTERS \
+    LEGACY_REGISTERS(F10_WRITABLE), \
+    CORE_PAIR(0), CORE_PAIR(1), CORE_PAIR(2), CORE_PAIR(3), CORE_PAIR(4), CORE_PAIR(5)
+
+static const X86PMURegister k7_registers[] = {
+    LEGACY_REGISTERS(K7_WRITABLE),
+    { }
+};
+
+static const X86PMURegister f10_registers[] = {
+    LEGACY_REGISTERS(F10_WRITABLE),
+    { }
+};
+
+static const X86PMURegister core_registers[] = {
+    CORE_REGISTERS,
+    { }
+};
+
+static const X86PMURegister v2_registers[] = {
+    CORE_REGISTERS,
+    { 0xc0000300, 1, PMU_STATUS, GLOBAL_STATUS, PMU_STATS_GLOBAL_STATUS },
+    { 0xc0000301, 1, PMU_CONTROL, GLOBAL_CTL, PMU_STATS_GLOBAL_CTRL, CORE_MASK },
+    { 0xc0000302, 1, PMU_STATUS_CLEAR, GLOBAL_STATUS, PMU_STATS_GLOBAL_OVF_CTRL, STATUS_CLEAR },
+    { }
+};
+
+static const X86PMUEventCode k7_events[] = {
+    { 0x00c0, PMU_EVENT_INSN },
+    { 0x0076, PMU_EVENT_INSN },         /* cycles */
+    { 0x00c2, PMU_EVENT_BRANCH },
+    { 0x00c4, PMU_EVENT_NEAR_TAKEN },
+    { 0, PMU_EVENT_NONE }
+};
+
+/* Those of Zen: LsDispatch counts loads and stores by its unit mask. */
+static const X86PMUEventCode core_events[] = {
+    { 0x00c0, PMU_EVENT_INSN },
+    { 0x0076, PMU_EVENT_INSN },
+    { 0x00c2, PMU_EVENT_BRANCH },
+    { 0x00c4, PMU_EVENT_NEAR_TAKEN },
+    { 0x0129, PMU_EVENT_LOAD },
+    { 0x0229, PMU_EVENT_STORE },
+    { 0, PMU_EVENT_NONE }
+};
+
+static unsigned family_of(CPUX86State *env)
+{
+    unsigned base = env->cpuid_version >> 8 & 0xf;
+
+    return base == 0xf ? base + (env->cpuid_version >> 20 & 0xff) : base;
+}
+
+static bool is_amd(CPUX86State *env, unsigned first, unsigned last)
+{
+    return IS_AMD_CPU(env) && family_of(env) >= first && family_of(env) <= last;
+}
+
+static bool k7_match(CPUX86State *env)
+{
+    return is_amd(env, 0x6, 0x6) || is_amd(env, 0xf, 0xf);
+}
+
+static bool f10_match(CPUX86State *env)
+{
+    return is_amd(env, 0x10, 0x14);
+}
+
+static bool core_match(CPUX86State *env)
+{
+    return is_amd(env, 0x15, UINT_MAX);
+}
+
+static bool v2_match(CPUX86State *env)
+{
+    return is_amd(env, 0x17, UINT_MAX) && env->cpuid_xlevel >= EXT_PERFMON;
+}
+
+static void amd_reset(X86PMUState *pmu)
+{
+    pmu->control[GLOBAL_CTL] = CORE_MASK;
+}
+
+static void core_cpuid(CPUX86State *env, uint32_t leaf,
+                       uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
+{
+    if (leaf == 0x80000001) {
+        *ecx |= EXT3_PERFCORE;
+    }
+}
+
+static void v2_cpuid(CPUX86State *env, uint32_t leaf,
+                     uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
+{
+    core_cpuid(env, leaf, eax, ebx, ecx, edx);
+    if (leaf == EXT_PERFMON) {
+        *eax = 1;
+        *ebx = NB_CORE;
+        *ecx = *edx = 0;
+    }
+}
+
+/* There is no guest; one of the two bits alone asks for the one or for what is not a guest's host. */
+static bool counts_nobody(uint64_t evtsel)
+{
+    return !(evtsel & EVTSEL_GUEST) != !(evtsel & EVTSEL_HOST);
+}
+
+static X86PMUSetting decode(const X86PMUState *pmu, unsigned counter,
+                            const X86PMUEventCode *events)
+{
+    uint64_t evtsel = pmu->control[EVTSEL0 + counter];
+    bool enabled = (evtsel & EVTSEL_EN) && (pmu->control[GLOBAL_CTL] >> counter & 1);
+
+    return x86_pmu_decode_evtsel(enabled && !counts_nobody(evtsel) ? evtsel : 0, events);
+}
+
+static X86PMUSetting k7_decode(const X86PMUState *pmu, unsigned counter)
+{
+    return decode(pmu, counter, k7_events);
+}
+
+static X86PMUSetting core_decode(const X86PMUState *pmu, unsigned counter)
+{
+    return decode(pmu, counter, core_events);
+}
+
+static void no_overflow_status(X86PMUState *pmu, unsigned counter)
+{
+}
+
+static void v2_set_overflow(X86PMUState *pmu, unsigned counter)
+{
+    pmu->control[GLOBAL_STATUS] |= BIT_ULL(counter);
+}
+
+static int k7_rdpmc(uint32_t ecx, uint64_t *mask)
+{
+    return ecx < NB_LEGACY ? ecx : -1;
+}
+
+/* The counters of the northbridge and of the cache, from 6 on, are not there. */
+static int core_rdpmc(uint32_t ecx, uint64_t *mask)
+{
+    return ecx < NB_CORE ? ecx : -1;
+}
+
+const X86PMUFamily x86_pmu_k7 = {
+    .name = "k7",
+    .match = k7_match,
+    .nb_counters = NB_LEGACY,
+    .counter_width = WIDTH,
+    .registers = k7_registers,
+    .reset = amd_reset,
+    .decode = k7_decode,
+    .set_overflow = no_overflow_status,
+    .rdpmc = k7_rdpmc,
+};
+
+const X86PMUFamily x86_pmu_amd_f10 = {
+    .name = "amd-f10",
+    .match = f10_match,
+    .nb_counters = NB_LEGACY,
+    .counter_width = WIDTH,
+    .registers = f10_registers,
+    .reset = amd_reset,
+    .decode = k7_decode,
+    .set_overflow = no_overflow_status,
+    .rdpmc = k7_rdpmc,
+};
+
+const X86PMUFamily x86_pmu_zen = {
+    .name = "zen",
+    .match = core_match,
+    .nb_counters = NB_CORE,
+    .counter_width = WIDTH,
+    .registers = core_registers,
+    .reset = amd_reset,
+    .cpuid = core_cpuid,
+    .decode = core_decode,
+    .set_overflow = no_overflow_status,
+    .rdpmc = core_rdpmc,
+};
+
+const X86PMUFamily x86_pmu_zen_v2 = {
+    .name = "zen-v2",
+    .match = v2_match,
+    .nb_counters = NB_CORE,
+    .counter_width = WIDTH,
+    .registers = v2_registers,
+    .reset = amd_reset,
+    .cpuid = v2_cpuid,
+    .decode = core_decode,
+    .set_overflow = v2_set_overflow,
+    .rdpmc = core_rdpmc,
+};

@@ -17,8 +17,11 @@
 #define PERFCTR_EVENTS_DIRECTORY "/usr/local/share/perfctr/events"
 #endif
 
+#define MAX_PMUS 8
+
 struct reader {
 	const struct perfctr_pmu_info *info;
+	const char *pmus[MAX_PMUS]; /* names that "pmu" may have for this machine; NULL: the end */
 	int (*visit)(const struct table_entry *entry, void *arg);
 	void *arg;
 	const struct line *line;
@@ -104,15 +107,24 @@ static bool read_counters(char *word, uint64_t *general, uint64_t *fixed)
 	return true;
 }
 
-static bool is_this_machine(const struct perfctr_pmu_info *info, const char *name)
+static void find_pmus(struct reader *reader)
 {
-	const struct family *family = perfctr_machine_family(info);
-	const char *pmu;
+	const struct family *family = perfctr_machine_family(reader->info);
+	unsigned int n = 0;
 
-	if (family && strcmp(family->name, name) == 0)
-		return true;
-	for (unsigned int i = 0; (pmu = perfctr_libpfm_pmu(info, i)); i++)
-		if (fnmatch(name, pmu, 0) == 0)
+	if (family)
+		reader->pmus[n++] = family->name;
+	for (unsigned int i = 0; n < MAX_PMUS - 1; i++, n++) {
+		reader->pmus[n] = perfctr_libpfm_pmu(reader->info, i);
+		if (!reader->pmus[n])
+			break;
+	}
+}
+
+static bool is_this_machine(const struct reader *reader, const char *pattern)
+{
+	for (unsigned int i = 0; reader->pmus[i]; i++)
+		if (fnmatch(pattern, reader->pmus[i], 0) == 0)
 			return true;
 	return false;
 }
@@ -125,7 +137,7 @@ static int read_pmu(struct reader *reader, char *rest)
 		return MALFORMED(reader, "'%s' needs a name", "pmu");
 	reader->applies = false;
 	for (; *word; word = next_word(&rest))
-		reader->applies |= is_this_machine(reader->info, word);
+		reader->applies |= is_this_machine(reader, word);
 	return 0;
 }
 
@@ -344,7 +356,10 @@ int perfctr_tables_visit(const struct perfctr_pmu_info *info,
 			 const struct line *line)
 {
 	struct reader reader = { .info = info, .visit = visit, .arg = arg, .line = line };
-	int status = read_users_tables(&reader);
+	int status;
+
+	find_pmus(&reader);
+	status = read_users_tables(&reader);
 
 	for (const struct table *table = perfctr_tables_built_in; !status && table->name; table++) {
 		FILE *file = fmemopen((void *)table->text, strlen(table->text), "r");

@@ -79,6 +79,9 @@ static const struct {
 	{ WINCHIP_C6, "instructions", USER, 0x02, 0, 3, 0 },
 	{ WINCHIP_2, "instructions", USER, 0x16, 0, 3, 0 },
 	{ VIA_C3, "instructions", USER, 0xc0, 0, 2, 0 },
+	{ VIA_C3, "0x79", USER, 0x79, 0, 2, 0 },
+	{ P5_MMX, "0xb9", USER, 0xb9, 0, 1, 0 },
+	{ P5_MMX, "0xab", USER, 0xab, 0, 3, 0 },
 	/* SDM volume 3, events of the P6 family; FLOPS in counter 0, DIV in counter 1. */
 	{ P6, "instructions", USER, 0x100c0, 0, 3, 0 },
 	{ P6, "cycles", USER, 0x10079, 0, 3, 0 },

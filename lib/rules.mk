@@ -25,6 +25,19 @@ $(BUILD)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
 
+# For processors that run 32-bit programs only; not of "make all", as it needs gcc-multilib.  Debian has
+# no 32-bit libpfm4 beside the 64-bit one.
+LIB_STATIC_32 := $(BUILD)/lib32/libperfctr.a
+LIB_OBJECTS_32 := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib32/%.o)
+
+$(BUILD)/lib32/%.o: lib/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LIB_CFLAGS) -m32 -DWITHOUT_LIBPFM -MMD -MP -c -o $@ $<
+
+$(LIB_STATIC_32): $(LIB_OBJECTS_32)
+	rm -f $@
+	$(AR) rcs $@ $^
+
 $(LIB_STATIC): $(LIB_OBJECTS)
 	rm -f $@
 	$(AR) rcs $@ $^
@@ -36,7 +49,8 @@ $(LIB_SHARED): $(LIB_PIC) lib/libperfctr.map
 	ln -sf $(LIB_SONAME) $(@D)/libperfctr.so
 
 # They are included by the assembler, which the compiler does not tell.
-$(BUILD)/lib/tables_built_in.o $(BUILD)/lib/tables_built_in.pic.o $(BUILD)/sanitized/lib/tables_built_in.o: $(LIB_TABLES)
+$(BUILD)/lib/tables_built_in.o $(BUILD)/lib/tables_built_in.pic.o $(BUILD)/lib32/tables_built_in.o \
+	$(BUILD)/sanitized/lib/tables_built_in.o: $(LIB_TABLES)
 
 .PHONY: install-lib
 install-lib: $(LIB_STATIC) $(LIB_SHARED)
@@ -49,4 +63,4 @@ install-lib: $(LIB_STATIC) $(LIB_SHARED)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(PERFCTR_VERSION)|' lib/libperfctr.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/libperfctr.pc
 
--include $(LIB_OBJECTS:.o=.d) $(LIB_PIC:.o=.d)
+-include $(LIB_OBJECTS:.o=.d) $(LIB_OBJECTS_32:.o=.d) $(LIB_PIC:.o=.d)

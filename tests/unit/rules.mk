@@ -6,9 +6,10 @@ UNIT := $(BUILD)/tests/unit/unit
 UNIT_SANITIZED := $(BUILD)/tests/unit/unit-sanitized
 PERFEX_SANITIZED := $(BUILD)/tests/unit/perfex-sanitized
 UNIT_LAYOUTS := $(BUILD)/tests/unit/abi-layout-32 $(BUILD)/tests/unit/abi-layout-64
+UNIT_NAMES_32 := $(BUILD)/tests/unit/names32
 UNIT_LIVE := $(BUILD)/tests/unit/live
 PERFEX_LIVE := $(BUILD)/tests/unit/perfex-live
-UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c tests/unit/%live.c,$(wildcard tests/unit/*.c))
+UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c tests/unit/names32.c tests/unit/%live.c,$(wildcard tests/unit/*.c))
 UNIT_HEADERS := $(wildcard tests/unit/*.h include/*.h include/linux/*.h lib/*.h perfex/*.h)
 UNIT_LIBS := $(shell pkg-config --libs check 2>/dev/null)
 UNIT_LOCALE := $(BUILD)/tests/unit/locale/de_DE.UTF-8
@@ -18,7 +19,7 @@ LIB_OBJECTS_SANITIZED := $(LIB_SOURCES:%.c=$(SANITIZED)/%.o)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 ALL += $(UNIT) $(UNIT_SANITIZED) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LIVE) $(PERFEX_LIVE)
-CHECKS += check-unit check-formats check-library check-perfex
+CHECKS += check-unit check-names32 check-formats check-library check-perfex
 
 # The parts of perfex, and the library, are tested as objects, with sanitizers in objects of their own.
 $(SANITIZED)/%.o: %.c
@@ -57,6 +58,11 @@ $(BUILD)/tests/unit/abi-layout-%: tests/unit/abi_layout.c include/linux/perfctr.
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -m$* -isystem /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
+# Static, to run where there are no 32-bit libraries; not of "make all", as it needs gcc-multilib.
+$(UNIT_NAMES_32): tests/unit/names32.c tests/unit/machines.c $(LIB_STATIC_32) $(UNIT_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -m32 -static -o $@ $(filter %.c,$^) $(LIB_STATIC_32)
+
 .PHONY: check-unit
 check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LOCALE)
 	PERFEX=$(PERFEX) $(UNIT)
@@ -65,6 +71,10 @@ check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOU
 .PHONY: check-formats
 check-formats:
 	tests/unit/check-formats
+
+.PHONY: check-names32
+check-names32: $(UNIT_NAMES_32)
+	$(UNIT_NAMES_32)
 
 .PHONY: check-library
 check-library: $(UNIT_LIVE)

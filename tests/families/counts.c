@@ -210,17 +210,20 @@ static void on_fault(int signal)
 	siglongjmp(fault, 1);
 }
 
+/* SIGILL where there is no such instruction. */
 static bool try_rdpmc(uint32_t index)
 {
-	struct sigaction action = { .sa_handler = on_fault }, before;
+	struct sigaction action = { .sa_handler = on_fault }, before, before_ill;
 	bool done = false;
 
 	sigaction(SIGSEGV, &action, &before);
+	sigaction(SIGILL, &action, &before_ill);
 	if (!sigsetjmp(fault, 1)) {
 		__asm__ volatile("rdpmc" : : "c"(index) : "eax", "edx");
 		done = true;
 	}
 	sigaction(SIGSEGV, &before, NULL);
+	sigaction(SIGILL, &before_ill, NULL);
 	return done;
 }
 

@@ -20,7 +20,7 @@ static bool add_rule(struct rules *rules, const struct document_rule *rule,
 	return good;
 }
 
-static struct rule_event *events(const struct document *document)
+struct rule_event *document_events(const struct document *document)
 {
 	struct rule_event *event = calloc(document->n + 1, sizeof(*event));
 
@@ -45,7 +45,7 @@ struct rule_result *document_evaluate(const struct document *document, double co
 	for (size_t i = 0; good && i < document->n_rules; i++)
 		good = add_rule(rules, &document->rule[i], error);
 	if (good && rules_link(rules, error)) {
-		event = events(document);
+		event = document_events(document);
 		result = calloc(document->n_rules + 1, sizeof(*result));
 		if (!result)
 			fail("out of memory");

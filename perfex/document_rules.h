@@ -5,6 +5,9 @@
 #include "document.h"
 #include "rules.h"
 
+/* What was counted, with the times, for free(). */
+struct rule_event *document_events(const struct document *document);
+
 /*
  * The values of the document's own rules, in its order, for free(); confidence: 0 < c < 1.  NULL:
  * they are none, error says why.

@@ -29,7 +29,10 @@ size_t rules_count(const struct rules *rules);
 const char *rules_name(const struct rules *rules, size_t i);
 const char *rules_definition(const struct rules *rules, size_t i); /* what is behind the '=' */
 
-/* An event as it was counted; those of one pass were counted in the same runs of the program. */
+/*
+ * An event as it was counted.  One on a counter that was chosen for it, name@counter, is found by the
+ * part before the '@' too.  Events of one pass were counted in the same runs of the program.
+ */
 struct rule_event {
 	const char *name;
 	unsigned int pass;
@@ -48,6 +51,12 @@ struct rule_result {
 	bool interval;
 	double variance, degrees; /* that the interval is made of */
 };
+
+/* The name of an event that is needed but not among these; NULL: there is none. */
+const char *rules_missing(const struct rules *rules, const struct rule_event *event, size_t n);
+
+/* The name of a rule that is the name of an event too; NULL: there is none. */
+const char *rules_ambiguous(const struct rules *rules, const struct rule_event *event, size_t n);
 
 /*
  * One result for each rule.  The interval is that of the first-order propagation of errors, with

@@ -4,7 +4,7 @@
 PERFEX := $(BUILD)/bin/perfex
 PERFEX_OBJECTS := $(patsubst perfex/%.c,$(BUILD)/perfex/%.o,$(wildcard perfex/*.c))
 # Static where perfex must not depend on what is installed.
-PERFEX_LIBS := $(LIB_STATIC_LIBS) -l:libjson-c.a -lm
+PERFEX_LIBS := $(LIB_STATIC_LIBS) -l:libjson-c.a -l:libyaml.a -lm
 
 ALL += $(PERFEX)
 INSTALL_TARGETS += install-perfex

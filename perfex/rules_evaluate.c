@@ -121,7 +121,7 @@ static void push_name(struct evaluation *e, struct value *top, size_t name)
 
 	if (rule != NO_RULE) {
 		copy(top, &e->value[rule], e->n);
-	} else if (event == e->n) {
+	} else if (event == e->n || !e->event[event].runs) {
 		top->state = RULE_UNKNOWN;
 	} else {
 		top->number = e->mean[event];
@@ -252,11 +252,35 @@ static struct rule_result result_of(const struct evaluation *e, size_t rule, dou
 
 static size_t find_event(const struct rule_event *event, size_t n, const char *name)
 {
-	size_t i = 0;
+	size_t length = strlen(name), without_counter = n;
 
-	while (i < n && strcmp(event[i].name, name) != 0)
-		i++;
-	return i < n && event[i].runs ? i : n;
+	for (size_t i = 0; i < n; i++) {
+		if (strncmp(event[i].name, name, length) != 0)
+			continue;
+		if (!event[i].name[length])
+			return i;
+		if (event[i].name[length] == '@' && without_counter == n)
+			without_counter = i;
+	}
+	return without_counter;
+}
+
+const char *rules_missing(const struct rules *rules, const struct rule_event *event, size_t n)
+{
+	for (size_t i = 0; i < rules->n_names; i++)
+		if (rules->name[i].rule == NO_RULE &&
+		    find_event(event, n, rules->name[i].text) == n)
+			return rules->name[i].text;
+	return NULL;
+}
+
+const char *rules_ambiguous(const struct rules *rules, const struct rule_event *event, size_t n)
+{
+	for (size_t i = 0; i < rules->n_names; i++)
+		if (rules->name[i].rule != NO_RULE &&
+		    find_event(event, n, rules->name[i].text) != n)
+			return rules->name[i].text;
+	return NULL;
 }
 
 void rules_evaluate(const struct rules *rules, const struct rule_event *event, size_t n,

@@ -12,6 +12,7 @@ static const struct subcommand *const subcommands[] = {
 	&encode_subcommand,
 	&diff_subcommand,
 	&stat_of_subcommand,
+	&experiment_subcommand,
 };
 
 const struct subcommand *const default_subcommand = &run_subcommand;

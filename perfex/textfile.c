@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
 #include "textfile.h"
 #include "perfex.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -35,6 +37,42 @@ char *textfile_read(const char *path, size_t *length)
 	free(text);
 	errno = error;
 	return NULL;
+}
+
+static bool write_new(const char *path, const char *text, size_t length)
+{
+	FILE *file = fopen(path, "we");
+	bool good;
+
+	if (!file)
+		return false;
+	good = fwrite(text, 1, length, file) == length;
+	return fclose(file) == 0 && good;
+}
+
+bool textfile_write(const char *path, const char *text, size_t length)
+{
+	char *new = text_print("%s.new", path);
+	bool good = write_new(new, text, length) && rename(new, path) == 0;
+	int error = errno;
+
+	if (!good)
+		unlink(new);
+	free(new);
+	errno = error;
+	return good;
+}
+
+char *text_print(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		fail("out of memory");
+	va_end(arguments);
+	return text;
 }
 
 void textfile_fail(const char *path, const struct text_error *error)

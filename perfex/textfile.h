@@ -3,16 +3,23 @@
 #ifndef PERFEX_TEXTFILE_H
 #define PERFEX_TEXTFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What is wrong with a text, and in which line of it, from 1; 0: in none alone. */
 struct text_error {
 	unsigned int line;
-	char text[256];
+	char text[512];
 };
 
 /* The whole file, for free(), with a NUL behind its length; NULL with errno set. */
 char *textfile_read(const char *path, size_t *length);
+
+/* Writes all of it or leaves the file as it was; false with errno set. */
+bool textfile_write(const char *path, const char *text, size_t length);
+
+/* A new text, for free(). */
+__attribute__((format(printf, 1, 2))) char *text_print(const char *format, ...);
 
 /* Ends perfex with one line that names the file, the line and what is wrong. */
 __attribute__((noreturn)) void textfile_fail(const char *path, const struct text_error *error);

@@ -184,6 +184,7 @@ Suite *calibrate_suite(void);
 Suite *conservation_suite(void);
 Suite *control_suite(void);
 Suite *counts_suite(void);
+Suite *experiment_suite(void);
 Suite *isolation_suite(void);
 Suite *leak_suite(void);
 Suite *life_suite(void);

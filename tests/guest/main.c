@@ -17,6 +17,7 @@ static const struct {
 	{ "conservation", conservation_suite },
 	{ "control", control_suite },
 	{ "counts", counts_suite },
+	{ "experiment", experiment_suite },
 	{ "isolation", isolation_suite },
 	{ "leak", leak_suite },
 	{ "life", life_suite },

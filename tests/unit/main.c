@@ -18,6 +18,7 @@ int main(void)
 	suite_add_tcase(suite, perfex_tests());
 	suite_add_tcase(suite, compare_tests());
 	suite_add_tcase(suite, diff_tests());
+	suite_add_tcase(suite, experiment_tests());
 	suite_add_tcase(suite, rules_tests());
 	suite_add_tcase(suite, student_tests());
 	suite_add_tcase(suite, stat_of_tests());

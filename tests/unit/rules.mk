@@ -69,8 +69,8 @@ check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOU
 	PERFEX=$(PERFEX_SANITIZED) $(UNIT_SANITIZED)
 
 .PHONY: check-formats
-check-formats:
-	tests/unit/check-formats
+check-formats: $(PERFEX)
+	tests/unit/check-formats $(PERFEX)
 
 .PHONY: check-names32
 check-names32: $(UNIT_NAMES_32)

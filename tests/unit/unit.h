@@ -17,6 +17,7 @@ TCase *regions_tests(void);
 TCase *perfex_tests(void);
 TCase *compare_tests(void);
 TCase *diff_tests(void);
+TCase *experiment_tests(void);
 TCase *rules_tests(void);
 TCase *student_tests(void);
 TCase *stat_of_tests(void);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "experiment.h"
+#include "perfex.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+/* At least one program has failed. */
+#define EXIT_JOB_FAILED 1
+
+struct experiment_options {
+	bool check, csv;
+};
+
+static void take_check(void *target, const struct option_rule *rule, const char *unused)
+{
+	struct experiment_options *options = target;
+
+	(void)rule;
+	(void)unused;
+	options->check = true;
+}
+
+static void take_csv(void *target, const struct option_rule *rule, const char *unused)
+{
+	struct experiment_options *options = target;
+
+	(void)rule;
+	(void)unused;
+	options->csv = true;
+}
+
+static const struct option_rule rules[] = {
+	{ "check", 0, NULL, "run nothing: look for conflicts, and show the jobs and what is done",
+	  take_check, 0 },
+	{ "csv", 0, NULL, "write the table as CSV", take_csv, 0 },
+	{ 0 },
+};
+
+static int experiment_main(int argc, char **argv);
+
+const struct subcommand experiment_subcommand = {
+	.name = "experiment",
+	.summary = "count several programs under several sets of events",
+	.main = experiment_main,
+	.help = "Usage: perfex experiment [OPTION].. FILE\n"
+		"Run the jobs that FILE describes, as far as they are not done, and write a table\n"
+		"of all their results. Nothing runs unless all can.\n",
+	.options = rules,
+};
+
+static struct experiment_file *read_file(const char *path)
+{
+	struct experiment_file *file;
+	struct text_error error;
+	size_t length;
+	char *text = textfile_read(path, &length);
+
+	if (!text)
+		fail("cannot read '%s': %m", path);
+	file = experiment_parse(text, length, &error);
+	if (!file)
+		textfile_fail(path, &error);
+	free(text);
+	return file;
+}
+
+/* Its paths are relative to its own place. */
+static void enter_directory_of(const char *path)
+{
+	char *copy = text_print("%s", path);
+
+	if (chdir(dirname(copy)) < 0)
+		fail("cannot enter the directory of '%s': %m", path);
+	free(copy);
+}
+
+/* All that can be refused. */
+static void check(struct experiment_file *file, const char *path, struct jobs *jobs)
+{
+	struct perfctr_pmu_info info;
+	struct text_error error;
+
+	if (!experiment_check(file, &error))
+		textfile_fail(path, &error);
+	if (perfctr_pmu_info(&info) < 0) {
+		complain_of_open(errno);
+		exit(EXIT_PERFEX);
+	}
+	if (!experiment_check_events(file, &info, &error) || !jobs_find(jobs, file, &info, &error))
+		textfile_fail(path, &error);
+}
+
+/* Two perfex at once would count each other's runs as their own. */
+static void lock(const char *directory)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		fail("cannot open '%s': %m", directory);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		fail("another perfex experiment is at work in '%s'; wait for its end", directory);
+}
+
+static void write_table(const struct jobs *jobs, bool csv, double confidence)
+{
+	char *path = text_print("%s/table.%s", jobs->directory, csv ? "csv" : "txt"), *text;
+	size_t length;
+	FILE *file = open_memstream(&text, &length);
+
+	if (!file)
+		fail("out of memory");
+	experiment_write_table(file, csv, jobs, confidence);
+	if (fclose(file))
+		fail("out of memory");
+	if (!textfile_write(path, text, length))
+		fail("cannot write '%s': %m", path);
+	free(text);
+	free(path);
+}
+
+/* Returns the exit status. */
+static int run(struct jobs *jobs, const struct experiment_options *options, double confidence)
+{
+	int status = 0;
+
+	make_directory(jobs->directory);
+	lock(jobs->directory);
+	for (size_t i = 0; i < jobs->n; i++)
+		if (!job_run(&jobs->job[i]))
+			status = EXIT_JOB_FAILED;
+	for (size_t i = 0; i < jobs->n; i++)
+		job_summarize(&jobs->job[i]);
+	write_table(jobs, false, confidence);
+	write_table(jobs, true, confidence);
+	experiment_write_table(stdout, options->csv, jobs, confidence);
+	return status;
+}
+
+static int experiment_main(int argc, char **argv)
+{
+	struct experiment_options options = { 0 };
+	int n = take_options(&experiment_subcommand, &options, argc, argv), status = 0;
+	struct experiment_file *file;
+	struct jobs jobs;
+
+	if (argc - n != 1)
+		fail("perfex experiment takes one file, not %d; see perfex experiment --help",
+		     argc - n);
+	file = read_file(argv[n]);
+	enter_directory_of(argv[n]);
+	check(file, argv[n], &jobs);
+	if (options.check)
+		experiment_write_jobs(stdout, &jobs);
+	else
+		status = run(&jobs, &options, file->confidence);
+	jobs_free(&jobs);
+	experiment_free(file);
+	if (fflush(stdout) || ferror(stdout))
+		fail("cannot write to standard output: %m");
+	return status;
+}

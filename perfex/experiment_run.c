@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Each repetition is a perfex run of its own, whose recording appears when it is complete. */
+#define _GNU_SOURCE
+#include "experiment.h"
+#include "perfex.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ITSELF "/proc/self/exe"
+
+/* The command line of perfex run. */
+struct arguments {
+	char **argument;
+	size_t n;
+};
+
+static void add_argument(struct arguments *arguments, char *argument)
+{
+	arguments->argument =
+		reallocarray(arguments->argument, arguments->n + 2, sizeof(*arguments->argument));
+	if (!arguments->argument)
+		fail("out of memory");
+	arguments->argument[arguments->n++] = argument;
+	arguments->argument[arguments->n] = NULL;
+}
+
+static struct arguments run_arguments(const struct job *job, const char *output,
+				      unsigned int warmup)
+{
+	const struct experiment *experiment = job->experiment;
+	struct arguments arguments = { 0 };
+
+	add_argument(&arguments, text_print("perfex"));
+	add_argument(&arguments, text_print("run"));
+	add_argument(&arguments, text_print("--json"));
+	add_argument(&arguments, text_print("--output=%s", output));
+	add_argument(&arguments, text_print("--%s", ring_words[experiment->settings.rings]));
+	add_argument(&arguments, text_print("--%s", view_words[experiment->settings.view]));
+	add_argument(&arguments, text_print("--warmup=%u", warmup));
+	for (size_t i = 0; i < experiment->events.n; i++)
+		add_argument(&arguments, text_print("--event=%s", experiment->events.string[i]));
+	add_argument(&arguments, text_print("--"));
+	for (size_t i = 0; i < job->program->command.n; i++)
+		add_argument(&arguments, text_print("%s", job->program->command.string[i]));
+	return arguments;
+}
+
+static void free_arguments(struct arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->n; i++)
+		free(arguments->argument[i]);
+	free(arguments->argument);
+}
+
+static void redirect(const char *path, int flags, int fd)
+{
+	int file = open(path, flags, 0666);
+
+	if (file < 0 || dup2(file, fd) < 0)
+		fail("cannot open '%s': %m", path);
+	close(file);
+}
+
+/* While a repetition runs, these are for it alone. */
+static const int terminal_signals[] = { SIGINT, SIGQUIT };
+
+#define N_TERMINAL_SIGNALS (sizeof(terminal_signals) / sizeof(terminal_signals[0]))
+
+static sighandler_t handler_before[N_TERMINAL_SIGNALS];
+
+/* In the child, which dies with perfex. */
+static void execute(const struct job *job, unsigned int k, char **argument)
+{
+	const struct strings *environment = &job->program->environment;
+	const char *input = job->program->input ? job->program->input : "/dev/null";
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	for (size_t i = 0; i < N_TERMINAL_SIGNALS; i++)
+		signal(terminal_signals[i], handler_before[i]);
+	redirect(job_path(job, k, "err"), O_WRONLY | O_CREAT | O_TRUNC, 2);
+	redirect(job_path(job, k, "out"), O_WRONLY | O_CREAT | O_TRUNC, 1);
+	redirect(input, O_RDONLY, 0);
+	for (size_t i = 0; i < environment->n; i += 2)
+		if (setenv(environment->string[i], environment->string[i + 1], 1) < 0)
+			fail("out of memory");
+	if (job->program->directory && chdir(job->program->directory) < 0)
+		fail("cannot enter '%s': %m", job->program->directory);
+	execv(ITSELF, argument);
+	fail("cannot execute perfex: %m");
+}
+
+/* Returns the wait status. */
+static int run(const struct job *job, unsigned int k, char **argument)
+{
+	int status;
+	pid_t pid;
+
+	for (size_t i = 0; i < N_TERMINAL_SIGNALS; i++)
+		handler_before[i] = signal(terminal_signals[i], SIG_IGN);
+	pid = fork();
+	if (pid < 0)
+		fail("cannot fork: %m");
+	if (pid == 0)
+		execute(job, k, argument);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			fail("cannot wait for perfex run: %m");
+	for (size_t i = 0; i < N_TERMINAL_SIGNALS; i++)
+		signal(terminal_signals[i], handler_before[i]);
+	return status;
+}
+
+/* ^C and the like are for all: what is complete stays, and perfex ends of the same. */
+static void stop_if_interrupted(int status)
+{
+	static const int stopping[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+
+	for (size_t i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++)
+		if (WIFSIGNALED(status) && WTERMSIG(status) == stopping[i]) {
+			complain("stopped; what is complete is kept, the same command goes on "
+				 "with the rest");
+			signal(stopping[i], SIG_DFL);
+			raise(stopping[i]);
+		}
+}
+
+static void complain_of_end(const struct job *job, unsigned int k, int status)
+{
+	char *path = job_path(job, k, "err");
+	char *what = WIFSIGNALED(status) ? text_print("signal %d", WTERMSIG(status))
+					 : text_print("status %d", WEXITSTATUS(status));
+
+	complain("program '%s', experiment '%s', repetition %u: it ended with %s, not with status "
+		 "%u; see '%s'",
+		 job->program->name, job->experiment->name, k + 1, what, job->program->exit_status,
+		 path);
+	free(what);
+	free(path);
+}
+
+static void rename_or_fail(const char *from, const char *to)
+{
+	if (rename(from, to) < 0)
+		fail("cannot rename '%s' to '%s': %m", from, to);
+}
+
+/* What a failed one has counted is kept, but not as a result. */
+static bool run_repetition(const struct job *job, unsigned int k, unsigned int warmup)
+{
+	char *new = job_path(job, k, "json.new"), *path = job_path(job, k, "json");
+	struct arguments arguments = run_arguments(job, new, warmup);
+	struct document *document;
+	int status;
+	bool good;
+
+	status = run(job, k, arguments.argument);
+	stop_if_interrupted(status);
+	good = WIFEXITED(status) && WEXITSTATUS(status) == (int)job->program->exit_status;
+	if (good)
+		rename_or_fail(new, path);
+	else
+		complain_of_end(job, k, status);
+	document = good ? job_repetition(job, k) : NULL;
+	if (good && !document)
+		complain("'%s' is no recording of one run; the job is given up", path);
+	good = document;
+	document_free(document);
+	free_arguments(&arguments);
+	free(path);
+	free(new);
+	return good;
+}
+
+/* With all directories on the way. */
+void make_directory(const char *path)
+{
+	char *part = text_print("%s", path);
+
+	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(part, 0777) < 0 && errno != EEXIST)
+			fail("cannot make the directory '%s': %m", part);
+		*slash = '/';
+	}
+	if (mkdir(part, 0777) < 0 && errno != EEXIST)
+		fail("cannot make the directory '%s': %m", part);
+	free(part);
+}
+
+static void write_definition(const struct job *job)
+{
+	const int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
+	char *text = text_print("%s\n", json_object_to_json_string_ext(job->definition, flags));
+	char *path = text_print("%s/definition.json", job->directory);
+
+	if (!textfile_write(path, text, strlen(text)))
+		fail("cannot write '%s': %m", path);
+	free(path);
+	free(text);
+}
+
+bool job_run(struct job *job)
+{
+	unsigned int repetitions = job->experiment->settings.repetitions;
+	unsigned int warmup = job->experiment->settings.warmup;
+
+	if (job->done == repetitions)
+		return true;
+	make_directory(job->directory);
+	write_definition(job);
+	for (unsigned int k = 0; k < repetitions; k++) {
+		struct document *document = job_repetition(job, k);
+		bool done = document;
+
+		document_free(document);
+		if (done)
+			continue;
+		if (!run_repetition(job, k, warmup))
+			return false;
+		warmup = 0;
+		job->done++;
+	}
+	return true;
+}

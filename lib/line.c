@@ -26,3 +26,10 @@ void perfctr_line_add(const struct line *line, const char *format, ...)
 	vsnprintf(line->text + length, line->size - length, format, arguments);
 	va_end(arguments);
 }
+
+void perfctr_line_clean(const struct line *line)
+{
+	for (size_t i = 0; i < line->size && line->text[i]; i++)
+		if ((unsigned char)line->text[i] < ' ' || line->text[i] == 0x7f)
+			line->text[i] = '?';
+}

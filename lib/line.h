@@ -19,4 +19,7 @@ __attribute__((format(printf, 3, 4))) int perfctr_line_refuse(const struct line 
 __attribute__((format(printf, 2, 3))) void perfctr_line_add(const struct line *line,
 							    const char *format, ...);
 
+/* Control characters, which came from the user, become '?': it stays one line. */
+void perfctr_line_clean(const struct line *line);
+
 #endif

@@ -281,46 +281,40 @@ static int parse_event(const struct perfctr_pmu_info *info, char *text, struct e
 	return perfctr_name_resolve(info, text, event, line);
 }
 
-int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
-			  struct perfctr_request *request, char *error, size_t size)
+static int parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
+		 struct perfctr_request *request, const struct line *line)
 {
-	struct line line = { error, size };
-	struct event event = { 0 };
 	char text[PERFCTR_REQUEST_NAME];
-	char *at;
+	struct event event = { 0 };
 	uint32_t counter;
 	bool registers;
+	char *at;
 
-	if (!perfctr_machine_family(info))
-		return perfctr_line_refuse(
-			&line, ENODEV,
-			"this machine has no event counters that the kernel's perfctr "
-			"knows; only the time stamp can be counted");
 	if (strlen(spec) >= sizeof(text))
-		return perfctr_line_refuse(&line, EINVAL,
+		return perfctr_line_refuse(line, EINVAL,
 					   "it is too long; give up to %zu characters",
 					   sizeof(text) - 1);
 	strcpy(text, spec);
 	at = strchr(text, '@');
 	if (at)
 		*at++ = '\0';
-	if (parse_counter(at, &counter, &line) < 0)
+	if (parse_counter(at, &counter, line) < 0)
 		return -1;
 	registers = is_registers(text);
 	if (registers && !at && info->pmu == PERFCTR_PMU_P4)
 		return perfctr_line_refuse(
-			&line, EINVAL,
+			line, EINVAL,
 			"register values are those of several units; give the counter too, as in "
 			"%s@0xc",
 			text);
 	if (registers) {
-		if (parse_registers(info, text, &event, &line) < 0)
+		if (parse_registers(info, text, &event, line) < 0)
 			return -1;
-	} else if (parse_event(info, text, &event, &line) < 0 ||
-		   complete(info, rings, &event, &line) < 0) {
+	} else if (parse_event(info, text, &event, line) < 0 ||
+		   complete(info, rings, &event, line) < 0) {
 		return -1;
 	}
-	if (at && demand_counter(info, registers, counter, &event, &line) < 0)
+	if (at && demand_counter(info, registers, counter, &event, line) < 0)
 		return -1;
 	*request = (struct perfctr_request){
 		.counter = counter,
@@ -334,4 +328,20 @@ int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec,
 	};
 	strcpy(request->name, spec);
 	return 0;
+}
+
+int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
+			  struct perfctr_request *request, char *error, size_t size)
+{
+	struct line line = { error, size };
+
+	if (!perfctr_machine_family(info))
+		return perfctr_line_refuse(
+			&line, ENODEV,
+			"this machine has no event counters that the kernel's perfctr "
+			"knows; only the time stamp can be counted");
+	if (parse(info, spec, rings, request, &line) == 0)
+		return 0;
+	perfctr_line_clean(&line);
+	return -1;
 }

@@ -5,6 +5,7 @@
  * EN 0x400000.
  */
 #include "machines.h"
+#include "mutate.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -230,6 +231,8 @@ static const struct {
 	  "allowed "
 	  "are 0x0" },
 	{ NEHALEM, "", USER, EINVAL, "evntsel is empty; give it as 0x..." },
+	{ NEHALEM, "0x\n", USER, EINVAL,
+	  "evntsel '0x?' is not a hexadecimal number like 0x4100c0" },
 	{ NEHALEM, "@0", USER, EINVAL, "evntsel is empty; give it as 0x..." },
 	{ NEHALEM, "4100c0", USER, EINVAL,
 	  "evntsel '4100c0' could be hexadecimal or decimal; write 0x4100c0 for hexadecimal" },
@@ -606,6 +609,73 @@ START_TEST(an_alias_of_itself_ends)
 }
 END_TEST
 
+/* Whatever the input: it is understood, or refused with one line. */
+static void expect_answer(const struct perfctr_pmu_info *info, const char *spec)
+{
+	struct perfctr_request request;
+	char error[512] = "";
+
+	errno = 0;
+	if (perfctr_request_parse(info, spec, USER, &request, error, sizeof(error)) == 0)
+		return;
+	ck_assert_int_ne(errno, 0);
+	ck_assert_str_ne(error, "");
+	for (const char *c = error; *c; c++)
+		ck_assert_msg((unsigned char)*c >= ' ' && *c != 0x7f, "%s", error);
+}
+
+#define N_MUTANTS 40
+
+START_TEST(damaged_specifications_get_an_answer)
+{
+	const struct perfctr_pmu_info *info = be_machine(names[_i].machine);
+	uint64_t seed = 1 + (uint64_t)_i;
+
+	for (int round = 0; round < N_MUTANTS; round++) {
+		char spec[256] = "";
+		size_t length;
+		char *mutant = mutate(&seed, names[_i].spec, &length);
+
+		memcpy(spec, mutant, length);
+		free(mutant);
+		expect_answer(info, spec);
+	}
+}
+END_TEST
+
+START_TEST(damaged_tables_get_an_answer)
+{
+	static const char table[] = "# A comment\n"
+				    "pmu arch nhm amd64_*\n"
+				    "loads 0x0b 1-2 occurrence Loads and stores\n"
+				    "\tLOADS* 0x01 Loads\n"
+				    "\tSTORES 0x02 Stores\n"
+				    "branches = loads:STORES:u\n"
+				    "counters 0x412e/0xffff any,f1\n"
+				    "replay A 0x1000001 0x1\n"
+				    "escr loads CRU_ESCR0,CRU_ESCR1\n";
+	const struct perfctr_pmu_info *info = be_machine(NEHALEM);
+	char directory[64], path[128];
+	uint64_t seed = 1;
+
+	write_table(directory, table);
+	snprintf(path, sizeof(path), "%s/mine.tbl", directory);
+	for (int round = 0; round < 500; round++) {
+		size_t length;
+		char *mutant = mutate(&seed, table, &length);
+		FILE *file = fopen(path, "w");
+
+		ck_assert_ptr_nonnull(file);
+		ck_assert_uint_eq(fwrite(mutant, 1, length, file), length);
+		ck_assert_int_eq(fclose(file), 0);
+		free(mutant);
+		expect_answer(info, "loads:STORES");
+		expect_answer(info, "branches");
+	}
+	remove_table(directory);
+}
+END_TEST
+
 TCase *names_tests(void)
 {
 	TCase *tests = tcase_create("names");
@@ -626,5 +696,7 @@ TCase *names_tests(void)
 	tcase_add_loop_test(tests, malformed_tables_are_refused_with_their_place, 0,
 			    ARRAY_SIZE(malformed));
 	tcase_add_test(tests, an_alias_of_itself_ends);
+	tcase_add_loop_test(tests, damaged_specifications_get_an_answer, 0, ARRAY_SIZE(names));
+	tcase_add_test(tests, damaged_tables_get_an_answer);
 	return tests;
 }

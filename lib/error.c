@@ -216,6 +216,17 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 "otherwise; count them in two runs",
 			 name);
 		break;
+	case PERFCTR_BAD_TAKEN:
+		snprintf(text, size, "event %s: its counter is taken by a session, or a session wants "
+			 "it while others use it; choose another, or end that one", name);
+		break;
+	case PERFCTR_BAD_POLICY:
+		snprintf(text, size, "event %s: without CAP_PERFMON a session counts marked threads in "
+			 "user mode, on no more than %u counters of all such sessions; get "
+			 "CAP_PERFMON, or more by: echo N "
+			 ">/sys/module/perfctr/parameters/user_session_counters", name,
+			 info->user_session_counters);
+		break;
 	case PERFCTR_BAD_FIELD:
 		snprintf(text, size, "event %s: flags, period, signal and reserved must be 0",
 			 name);
@@ -243,7 +254,7 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 			 (unsigned long long)info->p4_pebs_matrix_vert_allowed);
 		return;
 	}
-	if ((error == EINVAL || error == EACCES) && c->bad_reason &&
+	if ((error == EINVAL || error == EACCES || error == EBUSY) && c->bad_reason &&
 	    c->bad_event < PERFCTR_MAX_COUNTERS) {
 		describe_bad_event(c, info, text, size);
 		return;

@@ -90,7 +90,7 @@ struct perfctr_pmu_info {
 	__u32 cost_wrmsr;	/* to a counter */
 	__u32 pmu;		/* PERFCTR_PMU_* */
 	__u32 reserved;
-	__u64 evntsel_user;	/* bits of evntsel that ask for user mode; 0: they are in evntsel2 */
+	__u64 evntsel_user;	/* bits of evntsel that ask for user mode; 0: in evntsel2 */
 	__u64 evntsel_kernel;
 	__u64 evntsel2_user;
 	__u64 evntsel2_kernel;

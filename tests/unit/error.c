@@ -52,6 +52,13 @@ static const struct {
 	{ EINVAL, PERFCTR_BAD_CONFLICT, { .counter = 1, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@1: it needs a register that an earlier event sets otherwise; count them "
 	  "in two runs" },
+	{ EBUSY, PERFCTR_BAD_TAKEN, { .counter = 1, .evntsel = 0x4100c0 },
+	  "event 0x004100c0@1: its counter is taken by a session, or a session wants it while others "
+	  "use it; choose another, or end that one" },
+	{ EACCES, PERFCTR_BAD_POLICY, { .counter = 1, .evntsel = 0x4100c0 },
+	  "event 0x004100c0@1: without CAP_PERFMON a session counts marked threads in user mode, on "
+	  "no more than 0 counters of all such sessions; get CAP_PERFMON, or more by: echo N "
+	  ">/sys/module/perfctr/parameters/user_session_counters" },
 	{ EINVAL, PERFCTR_BAD_PEBS, { .counter = 1, .evntsel = 0x4100c0 },
 	  "p4_pebs_enable 0x0, p4_pebs_matrix_vert 0x0: only bits 0x0 and 0x0 may be set here" },
 	{ EINVAL, PERFCTR_BAD_FIELD, { .counter = 1, .evntsel = 0x4100c0, .period = 1000 },

@@ -8,7 +8,6 @@
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/wait.h>
 #include "compat.h"
 #include "perfctr.h"
@@ -55,8 +54,6 @@ static void put_tree(struct perfctr_tree *tree)
 
 static void free_context(struct perfctr_context *ctx)
 {
-	if (ctx->reserved)
-		perfctr_release();
 	perfctr_hw_put(ctx->hw);
 	put_tree(ctx->tree);
 	free_page((unsigned long)ctx->page);
@@ -136,63 +133,27 @@ struct perfctr_context *perfctr_find(struct task_struct *task)
 	return ctx;
 }
 
-struct call {
+struct context_call {
 	struct perfctr_context *ctx;
-	struct task_struct *task;
 	perfctr_call_fn fn;
 	void *arg;
-	int cpu;		/* that runs the thread, -1: fn was called */
-	int result;
 };
 
-static void call_fn(struct call *call, bool live)
+static int call_attached(struct task_struct *task, bool live, void *arg)
 {
-	live = live && !perfctr_cpu_paused();
-	if (call->task->thread.perfctr == call->ctx)
-		call->result = call->fn(call->ctx, live, call->arg);
-	else
-		call->result = -ESRCH;
-	call->cpu = -1;
-}
+	const struct context_call *call = arg;
 
-/* The scheduler holds its locks: the thread neither starts nor stops running meanwhile. */
-static int call_pinned(struct task_struct *task, void *arg)
-{
-	struct call *call = arg;
-
-	if (task_curr(task))
-		call->cpu = task_cpu(task);
-	else
-		call_fn(call, false);
-	return 0;
-}
-
-static void call_on_cpu(void *arg)
-{
-	struct call *call = arg;
-
-	if (current == call->task)
-		call_fn(call, true);
+	if (task->thread.perfctr != call->ctx)
+		return -ESRCH;
+	return call->fn(call->ctx, live, call->arg);
 }
 
 static int call_task(struct perfctr_context *ctx, struct task_struct *task, perfctr_call_fn fn,
 		     void *arg)
 {
-	struct call call = { .ctx = ctx, .task = task, .fn = fn, .arg = arg };
-	unsigned long flags;
+	struct context_call call = { .ctx = ctx, .fn = fn, .arg = arg };
 
-	if (task == current) {
-		local_irq_save(flags);
-		call_fn(&call, true);
-		local_irq_restore(flags);
-		return call.result;
-	}
-	do {
-		task_call_func(task, call_pinned, &call);
-		if (call.cpu >= 0)
-			smp_call_function_single(call.cpu, call_on_cpu, &call, true);
-	} while (call.cpu >= 0);
-	return call.result;
+	return perfctr_call_task(task, call_attached, &call);
 }
 
 static struct task_struct *get_attached_task(struct perfctr_context *ctx)

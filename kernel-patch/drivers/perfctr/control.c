@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Validation: from what user space asks for to what the hardware takes. */
+#include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -38,13 +39,40 @@ static u32 read_bits(const struct perfctr_pmu *pmu, u32 counter)
 	return counter & PERFCTR_FIXED ? pmu->fixed_bits : pmu->general_bits;
 }
 
-static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
+u32 perfctr_event_policy(const struct perfctr_event_control *e, u32 policy)
+{
+	return e->flags & PERFCTR_EVENT_POLICY ? e->flags & ~PERFCTR_EVENT_POLICY : policy;
+}
+
+/* rules: of a session, NULL for a context. */
+static u32 check_flags(const struct perfctr_event_control *e, const struct perfctr_rules *rules)
+{
+	if (!e->flags)
+		return 0;
+	if (!rules || !(e->flags & PERFCTR_EVENT_POLICY) ||
+	    e->flags & ~(PERFCTR_EVENT_POLICY | PERFCTR_POLICY_ALL))
+		return PERFCTR_BAD_FIELD;
+	return 0;
+}
+
+static u32 check_privilege(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e,
+			   const struct perfctr_rules *rules)
+{
+	if (rules)
+		return rules->privileged ||
+		       perfctr_policy_is_harmless(perfctr_event_policy(e, rules->policy)) ?
+		       0 : PERFCTR_BAD_POLICY;
+	return counts_kernel(pmu, e) && perf_allow_kernel() ? PERFCTR_BAD_PRIVILEGE : 0;
+}
+
+static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e,
+		       const struct perfctr_rules *rules)
 {
 	bool fixed = e->counter & PERFCTR_FIXED;
 
 	if (counter_number(pmu, e->counter) >= (fixed ? pmu->n_fixed : pmu->n_general))
 		return PERFCTR_BAD_COUNTER;
-	if (e->flags || e->period || e->signal || e->reserved)
+	if (e->period || e->signal || e->reserved || check_flags(e, rules))
 		return PERFCTR_BAD_FIELD;
 	if (e->evntsel & ~(fixed ? pmu->fixed_allowed : pmu->evntsel_allowed))
 		return PERFCTR_BAD_EVNTSEL;
@@ -55,18 +83,17 @@ static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event
 	if (!(e->evntsel & pmu->evntsel_user) && !(e->evntsel2 & pmu->evntsel2_user) &&
 	    !counts_kernel(pmu, e))
 		return PERFCTR_BAD_RING;
-	if (counts_kernel(pmu, e) && perf_allow_kernel())
-		return PERFCTR_BAD_PRIVILEGE;
-	return 0;
+	return check_privilege(pmu, e, rules);
 }
 
-static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *control)
+static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *control,
+			const struct perfctr_rules *rules)
 {
 	u32 i, j, bad;
 
 	for (i = 0; i < control->n_events; i++) {
 		control->bad_event = i;
-		bad = check_event(pmu, &control->event[i]);
+		bad = check_event(pmu, &control->event[i], rules);
 		if (bad)
 			return bad;
 		for (j = 0; j < i; j++)
@@ -90,11 +117,12 @@ static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *c
  */
 static LIST_HEAD(controls);
 static DEFINE_MUTEX(controls_lock);
+static atomic64_t last_id = ATOMIC64_INIT(0);
 
 static struct perfctr_hw_control *share(struct perfctr_hw_control *hw)
 {
-	static u64 last_id;
 	struct perfctr_hw_control *other;
+	int err;
 
 	mutex_lock(&controls_lock);
 	list_for_each_entry(other, &controls, list) {
@@ -107,10 +135,17 @@ static struct perfctr_hw_control *share(struct perfctr_hw_control *hw)
 			return other;
 		}
 	}
-	hw->id = ++last_id;
-	refcount_set(&hw->refs, 1);
-	list_add(&hw->list, &controls);
+	err = perfctr_reserve(hw, NULL);
+	if (!err) {
+		hw->id = atomic64_inc_return(&last_id);
+		refcount_set(&hw->refs, 1);
+		list_add(&hw->list, &controls);
+	}
 	mutex_unlock(&controls_lock);
+	if (err) {
+		kfree(hw);
+		return ERR_PTR(err);
+	}
 	return hw;
 }
 
@@ -124,35 +159,53 @@ void perfctr_hw_put(struct perfctr_hw_control *hw)
 	if (hw && refcount_dec_and_mutex_lock(&hw->refs, &controls_lock)) {
 		list_del(&hw->list);
 		mutex_unlock(&controls_lock);
+		perfctr_release(hw, NULL);
 		kfree(hw);
 	}
 }
 
-/*
- * A reference to the validated control, or an error; then bad_event and bad_reason are filled in
- * where one event is at fault.
- */
-struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
+/* A session's policy about privileged state and problem state is the event's own choice of them. */
+static void apply_policy(const struct perfctr_pmu *pmu, struct perfctr_event_control *e, u32 policy)
+{
+	if (policy & PERFCTR_POLICY_DP) {
+		e->evntsel &= ~pmu->evntsel_kernel;
+		e->evntsel2 &= ~pmu->evntsel2_kernel;
+	}
+	if (policy & PERFCTR_POLICY_DU) {
+		e->evntsel &= ~pmu->evntsel_user;
+		e->evntsel2 &= ~pmu->evntsel2_user;
+	}
+}
+
+static int check_control(struct perfctr_control *control, const struct perfctr_rules *rules)
+{
+	if (control->flags & ~CONTROL_FLAGS || control->bad_event ||
+	    control->bad_reason || control->reserved ||
+	    control->n_events > PERFCTR_MAX_COUNTERS)
+		return -EINVAL;
+	if (!control->n_events && (control->p4_pebs_enable || control->p4_pebs_matrix_vert))
+		return -EINVAL;
+	if (!control->n_events)
+		return 0;
+	if (!perfctr_pmu)
+		return -ENODEV;
+	control->bad_reason = check_events(perfctr_pmu, control, rules);
+	switch (control->bad_reason) {
+	case 0:
+		return 0;
+	case PERFCTR_BAD_PRIVILEGE:
+	case PERFCTR_BAD_POLICY:
+		return -EACCES;
+	default:
+		return -EINVAL;
+	}
+}
+
+static struct perfctr_hw_control *build(const struct perfctr_control *control)
 {
 	const struct perfctr_pmu *pmu = perfctr_pmu;
 	struct perfctr_hw_control *hw;
 	u32 i;
-
-	if (control->flags & ~CONTROL_FLAGS || control->bad_event ||
-	    control->bad_reason || control->reserved ||
-	    control->n_events > PERFCTR_MAX_COUNTERS)
-		return ERR_PTR(-EINVAL);
-	if (!control->n_events && (control->p4_pebs_enable || control->p4_pebs_matrix_vert))
-		return ERR_PTR(-EINVAL);
-	if (control->n_events) {
-		if (!pmu)
-			return ERR_PTR(-ENODEV);
-		control->bad_reason = check_events(pmu, control);
-		if (control->bad_reason == PERFCTR_BAD_PRIVILEGE)
-			return ERR_PTR(-EACCES);
-		if (control->bad_reason)
-			return ERR_PTR(-EINVAL);
-	}
 
 	hw = kzalloc(struct_size(hw, event, control->n_events), GFP_KERNEL_ACCOUNT);
 	if (!hw)
@@ -171,5 +224,77 @@ struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 	}
 	if (hw->n_events && pmu->compile)
 		pmu->compile(hw, control);
-	return share(hw);
+	return hw;
+}
+
+/* Names the first event whose counter is in use; the first of all when it is another register. */
+static void blame(struct perfctr_control *control, const struct perfctr_use *use)
+{
+	u32 i;
+
+	control->bad_reason = PERFCTR_BAD_TAKEN;
+	for (i = 0; i < control->n_events; i++) {
+		if (use->slots & BIT_ULL(slot(perfctr_pmu, control->event[i].counter))) {
+			control->bad_event = i;
+			return;
+		}
+	}
+}
+
+/*
+ * A reference to the validated control, or an error; then bad_event and bad_reason are filled in
+ * where one event is at fault.
+ */
+struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
+{
+	struct perfctr_use contexts, sessions;
+	struct perfctr_hw_control *hw;
+	int err = check_control(control, NULL);
+
+	if (err)
+		return ERR_PTR(err);
+	hw = build(control);
+	if (!IS_ERR(hw))
+		hw = share(hw);
+	if (hw == ERR_PTR(-EADDRINUSE)) {
+		perfctr_get_use(&contexts, &sessions);
+		blame(control, &sessions);
+		return ERR_PTR(-EBUSY);
+	}
+	return hw;
+}
+
+/*
+ * Likewise for a session, which will give up its old control, or NULL, for the new one. Not shared:
+ * who gets it releases and frees it.
+ */
+struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *control,
+						   const struct perfctr_rules *rules,
+						   const struct perfctr_hw_control *old)
+{
+	struct perfctr_use contexts, sessions;
+	struct perfctr_hw_control *hw;
+	int err = check_control(control, rules);
+	u32 i;
+
+	if (err)
+		return ERR_PTR(err);
+	for (i = 0; i < control->n_events; i++)
+		apply_policy(perfctr_pmu, &control->event[i],
+			     perfctr_event_policy(&control->event[i], rules->policy));
+	hw = build(control);
+	if (IS_ERR(hw))
+		return hw;
+	hw->session = true;
+	hw->id = atomic64_inc_return(&last_id);
+	err = perfctr_reserve(hw, old);
+	if (!err)
+		return hw;
+	kfree(hw);
+	if (err != -EADDRINUSE)
+		return ERR_PTR(err);
+	perfctr_get_use(&contexts, &sessions);
+	contexts.slots |= sessions.slots & ~(old ? old->slots : 0);
+	blame(control, &contexts);
+	return ERR_PTR(-EBUSY);
 }

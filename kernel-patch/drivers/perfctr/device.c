@@ -13,39 +13,19 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <asm/tsc.h>
-#include "perfctr.h"
-
-#define MIN_STRUCT_SIZE	8u	/* room for the size and one more word */
-
-/*
- * Structs carry their size in the first word. In: user's struct into known bytes at arg, the rest
- * zero. Out: as much of it as the user has room for.
- */
-static int get_struct(void *arg, size_t known, const void __user *user, u32 *size)
-{
-	if (get_user(*size, (const u32 __user *)user))
-		return -EFAULT;
-	if (*size < MIN_STRUCT_SIZE)
-		return -EINVAL;
-	if (*size > PAGE_SIZE)
-		return -E2BIG;
-	return copy_struct_from_user(arg, known, user, *size);
-}
-
-static int put_struct(void __user *user, const void *arg, size_t known, u32 size)
-{
-	return copy_to_user(user, arg, min_t(size_t, known, size)) ? -EFAULT : 0;
-}
+#include "session.h"
+#include "user.h"
 
 static struct perfctr_costs costs __ro_after_init;
 
 static long ioctl_info(void __user *user)
 {
 	const struct perfctr_pmu *pmu = perfctr_pmu;
+	struct perfctr_use contexts, sessions;
 	struct perfctr_pmu_info info;
 	bool ask;
 	u32 size;
-	int err = get_struct(&info, sizeof(info), user, &size);
+	int err = perfctr_get_struct(&info, sizeof(info), user, &size);
 
 	if (err)
 		return err;
@@ -62,6 +42,10 @@ static long ioctl_info(void __user *user)
 	info.cost_rdpmc = costs.rdpmc;
 	info.cost_rdmsr = costs.rdmsr;
 	info.cost_wrmsr = costs.wrmsr;
+	perfctr_get_use(&contexts, &sessions);
+	info.context_counters = contexts.slots;
+	info.session_counters = sessions.slots;
+	info.user_session_counters = perfctr_user_session_counters();
 	if (pmu) {
 		info.n_general = pmu->n_general;
 		info.n_fixed = pmu->n_fixed;
@@ -79,7 +63,7 @@ static long ioctl_info(void __user *user)
 		info.p4_pebs_enable_allowed = pmu->p4_pebs_enable_allowed;
 		info.p4_pebs_matrix_vert_allowed = pmu->p4_pebs_matrix_vert_allowed;
 	}
-	return put_struct(user, &info, sizeof(info), size);
+	return perfctr_put_struct(user, &info, sizeof(info), size);
 }
 
 /* The descriptor that made a context rules it; others may only look. */
@@ -88,18 +72,11 @@ static bool is_owner(const struct file *file)
 	return file->f_mode & FMODE_WRITE;
 }
 
-static bool control_fits(const struct perfctr_control *control, u32 size)
-{
-	return control->n_events <= PERFCTR_MAX_COUNTERS &&
-	       size >= offsetof(struct perfctr_control, event) +
-		       control->n_events * sizeof(control->event[0]);
-}
-
 static int control_context(struct perfctr_context *ctx, struct perfctr_control *control, u32 size)
 {
 	struct perfctr_hw_control *hw;
 
-	if (!control_fits(control, size))
+	if (!perfctr_control_fits(control, size))
 		return -EINVAL;
 	hw = perfctr_compile(control);
 	if (IS_ERR(hw))
@@ -115,11 +92,12 @@ static long ioctl_control(struct perfctr_context *ctx, void __user *user)
 
 	if (!control)
 		return -ENOMEM;
-	err = get_struct(control, sizeof(*control), user, &size);
+	err = perfctr_get_struct(control, sizeof(*control), user, &size);
 	if (!err) {
 		err = control_context(ctx, control, size);
 		if (err && control->bad_reason &&
-		    put_struct(user, control, offsetof(struct perfctr_control, event), size))
+		    perfctr_put_struct(user, control, offsetof(struct perfctr_control, event),
+				       size))
 			err = -EFAULT;
 	}
 	kfree(control);
@@ -134,7 +112,7 @@ static long ioctl_read(struct perfctr_context *ctx, void __user *user)
 
 	if (!counts)
 		return -ENOMEM;
-	err = get_struct(counts, sizeof(*counts), user, &size);
+	err = perfctr_get_struct(counts, sizeof(*counts), user, &size);
 	if (!err && (counts->scope > PERFCTR_SCOPE_TREE || counts->flags || counts->reserved))
 		err = -EINVAL;
 	if (!err) {
@@ -143,7 +121,7 @@ static long ioctl_read(struct perfctr_context *ctx, void __user *user)
 		counts->size = sizeof(*counts);
 		counts->scope = scope;
 		perfctr_read(ctx, scope, counts);
-		err = put_struct(user, counts, sizeof(*counts), size);
+		err = perfctr_put_struct(user, counts, sizeof(*counts), size);
 	}
 	kfree(counts);
 	return err;
@@ -157,14 +135,14 @@ static long ioctl_record(struct perfctr_context *ctx, void __user *user)
 
 	if (!record)
 		return -ENOMEM;
-	err = get_struct(record, sizeof(*record), user, &size);
+	err = perfctr_get_struct(record, sizeof(*record), user, &size);
 	if (!err) {
 		mutex_lock(&ctx->tree->lock);
 		err = perfctr_next_record(ctx->tree, record);
 		mutex_unlock(&ctx->tree->lock);
 	}
 	if (!err)
-		err = put_struct(user, record, sizeof(*record), size);
+		err = perfctr_put_struct(user, record, sizeof(*record), size);
 	kfree(record);
 	return err;
 }
@@ -253,7 +231,7 @@ static long ioctl_open(const void __user *user)
 	u32 size;
 	int fd;
 
-	fd = get_struct(&open, sizeof(open), user, &size);
+	fd = perfctr_get_struct(&open, sizeof(open), user, &size);
 	if (fd)
 		return fd;
 	if (open.flags & ~PERFCTR_OPEN_CREATE || open.tid < 0 || open.reserved)
@@ -287,6 +265,12 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return ioctl_info(user);
 	case PERFCTR_IOC_OPEN:
 		return ioctl_open(user);
+	case PERFCTR_IOC_GROUP:
+		return perfctr_ioctl_group(user);
+	case PERFCTR_IOC_MARK:
+		return perfctr_ioctl_mark(user);
+	case PERFCTR_IOC_SESSION:
+		return perfctr_ioctl_session(user);
 	default:
 		return -ENOTTY;
 	}

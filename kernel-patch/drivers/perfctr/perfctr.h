@@ -10,7 +10,13 @@
  * page.c	mapping of the state page, permission to RDPMC
  * tree.c	a context and those that its thread's children inherited from it
  * record.c	records of members that have exited
+ * session.c	counting on CPUs, gated by the mark of a group
+ * totals.c	what a session has counted, and its mapping
+ * trace.c	what a session writes at each change of thread
+ * group.c	threads that bear the same mark
  * context.c	life of a context: attached to a thread, detached, freed
+ * gate.c	the sessions of one CPU: which of their counters run for which thread
+ * call.c	calls of a function where a thread cannot be switched
  * switch.c	counters of one CPU: who owns them, fold, start, stop
  * reserve.c	the machine's counters, shared with the rest of the kernel; CPU hotplug
  * pmu/		one file per PMU family
@@ -20,6 +26,7 @@
 
 #include <linux/bits.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/perfctr.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
@@ -28,6 +35,7 @@
 
 #include "pmu.h"
 
+struct perfctr_group;
 struct pid_namespace;
 struct seq_file;
 struct task_struct;
@@ -47,7 +55,7 @@ struct perfctr_tree {
 
 /*
  * The virtual counters of one thread. References: one by the thread while attached, one by each
- * open file. The thread has TIF_PERFCTR exactly while the context is started.
+ * open file. The thread has TIF_PERFCTR while the context is started, or the thread is marked.
  *
  * hw, started and the page change only by perfctr_call() or in the context switch of the thread.
  */
@@ -67,11 +75,30 @@ struct perfctr_context {
 	struct list_head sibling;
 	struct perfctr_counts exited;	/* children's sums: of members below that have exited */
 	bool inherit;			/* new threads become members */
-	bool reserved;			/* holds a reference to the machine's counters */
 };
 
 /* control.c */
 struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control);
+
+/* What a session may count. */
+struct perfctr_rules {
+	u32 policy;		/* of events that have none of their own */
+	bool privileged;
+};
+
+#define PERFCTR_POLICY_ALL (PERFCTR_POLICY_DIS | PERFCTR_POLICY_DP | PERFCTR_POLICY_DU |	\
+			    PERFCTR_POLICY_DMS | PERFCTR_POLICY_DMR | PERFCTR_POLICY_NO_IDLE)
+
+/* Counts nothing but marked threads in user mode. */
+static inline bool perfctr_policy_is_harmless(u32 policy)
+{
+	return policy & PERFCTR_POLICY_DP && policy & PERFCTR_POLICY_DMR;
+}
+
+u32 perfctr_event_policy(const struct perfctr_event_control *e, u32 policy);
+struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *control,
+						   const struct perfctr_rules *rules,
+						   const struct perfctr_hw_control *old);
 void perfctr_hw_put(struct perfctr_hw_control *hw);	/* NULL is fine */
 
 void perfctr_hw_get(struct perfctr_hw_control *hw);
@@ -92,6 +119,7 @@ void perfctr_drop_records(struct perfctr_tree *tree);
 void perfctr_page_init(struct perfctr_page *page);
 void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_control *hw);
 void perfctr_copy_counts(const struct perfctr_context *ctx, struct perfctr_counts *counts);
+void perfctr_update_flag(struct task_struct *task);
 int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg);
@@ -126,10 +154,13 @@ int perfctr_detach(struct perfctr_context *ctx);
 void perfctr_put(struct perfctr_context *ctx);
 
 /*
- * Calls fn(ctx, live, arg) where the context's thread cannot be switched, interrupts off: on the
- * CPU that runs the thread (live), or anywhere while it runs nowhere. Returns fn's result, or
- * -ESRCH when the context is attached to no thread. Can sleep; fn must not.
+ * Calls fn(task, live, arg) where the thread cannot be switched, interrupts off: on the CPU that
+ * runs it (live), or anywhere while it runs nowhere. Returns fn's result. Can sleep; fn must not.
  */
+typedef int (*perfctr_task_fn)(struct task_struct *task, bool live, void *arg);
+int perfctr_call_task(struct task_struct *task, perfctr_task_fn fn, void *arg);
+
+/* Likewise fn(ctx, live, arg) for the context's thread; -ESRCH when it is attached to none. */
 typedef int (*perfctr_call_fn)(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg);
 
@@ -141,14 +172,40 @@ void perfctr_cpu_reset(void);
 void perfctr_cpu_pause(bool pause);
 bool perfctr_cpu_paused(void);
 
+/* ... and for sessions, whose gates tell by perfctr_gate_slots what is to run for them. */
+void perfctr_cpu_follow_gate(void);
+void perfctr_cpu_hold(u64 slots);
+void perfctr_cpu_go_on(void);
+
+/* gate.c: likewise */
+DECLARE_PER_CPU(u64, perfctr_gate_slots);
+bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next);
+void perfctr_gate_settle(struct task_struct *next, u64 now);
+void perfctr_gate_update(void);
+void perfctr_gate_scrub(void);
+void perfctr_gate_tick(u64 now);
+void perfctr_gate_pause(bool pause);
+
+/* group.c */
+void perfctr_group_join(struct task_struct *child);
+void perfctr_group_drop(struct task_struct *task, bool exec);
+
 void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);
 
 /* reserve.c */
 extern const struct perfctr_pmu *perfctr_pmu;	/* NULL: the time stamp alone */
 extern const char *perfctr_family;		/* of perfctr_pmu, or why there is none */
 int perfctr_reserve_init(void);
-int perfctr_reserve(void);
-void perfctr_release(void);
+int perfctr_reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *old);
+void perfctr_release(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *new);
+
+/* What is in use, as in struct perfctr_hw_control. */
+struct perfctr_use {
+	u64 slots;
+	u64 shared;
+};
+
+void perfctr_get_use(struct perfctr_use *contexts, struct perfctr_use *sessions);
 u32 perfctr_holder(bool ask);		/* PERFCTR_HOLDER_* */
 u32 perfctr_features(void);		/* PERFCTR_FEATURE_* */
 

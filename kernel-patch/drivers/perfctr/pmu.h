@@ -31,6 +31,8 @@ struct perfctr_hw_control {
 	refcount_t refs;
 	u64 id;			/* equal ids: equal events; never 0, never used twice */
 	u64 slots;		/* mask of the counters in use */
+	u64 shared;		/* family's own: mask of the registers beside them that it sets */
+	bool session;		/* of a session: its counters are taken from everybody else */
 	u64 extra[2];		/* family's own: values of registers that several counters share */
 	bool counts_kernel;	/* some event counts kernel mode */
 	u32 n_events;
@@ -43,7 +45,7 @@ struct perfctr_hw_control {
  */
 struct perfctr_pmu {
 	char family[32];
-	u32 pmu;		/* PERFCTR_PMU_*; _NONE: unusable here, family says why, no more is set */
+	u32 pmu;		/* PERFCTR_PMU_*; _NONE: unusable, family says why, no more is set */
 	u32 features;		/* PERFCTR_FEATURE_* beyond the time stamp */
 	u32 n_general;
 	u32 n_fixed;

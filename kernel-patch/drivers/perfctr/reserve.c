@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine's counters: taken from the rest of the kernel by the first context with events, given
- * back by the last.
+ * The machine's counters: all are taken from the rest of the kernel by the first control with
+ * events, and given back by the last. Among us each counter is either shared by contexts, one after
+ * the other, or a session's alone.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
@@ -14,13 +15,15 @@
 #include <linux/smp.h>
 #include <asm/mmu_context.h>
 #include <asm/nmi.h>
-#include "perfctr.h"
+#include "session.h"
 
 const struct perfctr_pmu *perfctr_pmu;
 const char *perfctr_family = "no PMU that is known";
 
 static DEFINE_MUTEX(reserve_lock);	/* inside cpus_read_lock() */
-static unsigned int users;
+static unsigned int users;	/* controls with events */
+static struct perfctr_use contexts_use, sessions_use;
+static unsigned int context_users[2][64];	/* controls of contexts, by bit of the above */
 static DEFINE_PER_CPU(bool, cpu_taken);
 
 u32 perfctr_features(void)
@@ -81,25 +84,91 @@ static void release_pmu(void)
 		perfctr_pmu->release();
 }
 
-int perfctr_reserve(void)
+/* The bits of mask that are in use by contexts from now on, or not any more. */
+static u64 count_users(unsigned int *count, u64 mask, int change)
 {
-	int err = 0;
+	u64 in_use = 0;
+	unsigned int i;
 
+	for (i = 0; i < 64; i++) {
+		if (mask & BIT_ULL(i))
+			count[i] += change;
+		if (count[i])
+			in_use |= BIT_ULL(i);
+	}
+	return in_use;
+}
+
+void perfctr_get_use(struct perfctr_use *contexts, struct perfctr_use *sessions)
+{
+	mutex_lock(&reserve_lock);
+	*contexts = contexts_use;
+	*sessions = sessions_use;
+	mutex_unlock(&reserve_lock);
+}
+
+static bool in_use(const struct perfctr_hw_control *hw, const struct perfctr_use *use,
+		   const struct perfctr_hw_control *but)
+{
+	u64 slots = use->slots & ~(but ? but->slots : 0);
+	u64 shared = use->shared & ~(but ? but->shared : 0);
+
+	return (hw->slots & slots) || (hw->shared & shared);
+}
+
+static int reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *old)
+{
+	int err;
+
+	if (in_use(hw, &sessions_use, old) || (hw->session && in_use(hw, &contexts_use, NULL)))
+		return -EADDRINUSE;
+	err = users ? 0 : reserve_pmu();
+	if (err)
+		return err;
+	if (!users++)
+		on_each_cpu(take_cpu, NULL, true);
+	if (hw->session) {
+		sessions_use.slots |= hw->slots;
+		sessions_use.shared |= hw->shared;
+	} else {
+		contexts_use.slots = count_users(context_users[0], hw->slots, 1);
+		contexts_use.shared = count_users(context_users[1], hw->shared, 1);
+	}
+	return 0;
+}
+
+/*
+ * What hw wants, where old, a session's former control or NULL, does not count as in use; it stays
+ * reserved itself. -EBUSY: the rest of the kernel has the counters. -EADDRINUSE: one of us has one.
+ */
+int perfctr_reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *old)
+{
+	int err;
+
+	if (!hw->slots)
+		return 0;
 	cpus_read_lock();
 	mutex_lock(&reserve_lock);
-	if (!users)
-		err = reserve_pmu();
-	if (!err && !users++)
-		on_each_cpu(take_cpu, NULL, true);
+	err = reserve(hw, old);
 	mutex_unlock(&reserve_lock);
 	cpus_read_unlock();
 	return err;
 }
 
-void perfctr_release(void)
+/* All of hw's, but what a session's new control, or NULL, has of it. */
+void perfctr_release(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *new)
 {
+	if (!hw->slots)
+		return;
 	cpus_read_lock();
 	mutex_lock(&reserve_lock);
+	if (hw->session) {
+		sessions_use.slots &= ~(hw->slots & ~(new ? new->slots : 0));
+		sessions_use.shared &= ~(hw->shared & ~(new ? new->shared : 0));
+	} else {
+		contexts_use.slots = count_users(context_users[0], hw->slots, -1);
+		contexts_use.shared = count_users(context_users[1], hw->shared, -1);
+	}
 	if (!--users) {
 		on_each_cpu(give_cpu, NULL, true);
 		release_pmu();
@@ -124,7 +193,7 @@ u32 perfctr_holder(bool ask)
 }
 
 /*
- * A CPU that goes needs nothing: the last monitored thread that left it stopped its counters. One
+ * Of contexts a CPU that goes has nothing: the last that left it stopped its counters. One
  * that comes may have lost its registers or have missed our take or give. No thread of user
  * space runs on it yet.
  */
@@ -140,6 +209,13 @@ static int perfctr_cpu_online(unsigned int cpu)
 	if (fn)
 		smp_call_function_single(cpu, fn, NULL, true);
 	mutex_unlock(&reserve_lock);
+	perfctr_sessions_online(cpu);
+	return 0;
+}
+
+static int perfctr_cpu_offline(unsigned int cpu)
+{
+	perfctr_sessions_offline(cpu);
 	return 0;
 }
 
@@ -236,8 +312,7 @@ int __init perfctr_reserve_init(void)
 	if (err)
 		return err;
 	register_reboot_notifier(&reboot_notifier);
-	if (!perfctr_pmu)
-		return 0;
-	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perfctr:online", perfctr_cpu_online, NULL);
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perfctr:online", perfctr_cpu_online,
+				  perfctr_cpu_offline);
 	return state < 0 ? state : 0;
 }

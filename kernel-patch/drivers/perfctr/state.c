@@ -48,6 +48,17 @@ void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_
 	perfctr_page_end(page);
 }
 
+/* The context switch and the tick look at threads with this flag alone. */
+void perfctr_update_flag(struct task_struct *task)
+{
+	const struct perfctr_context *ctx = task->thread.perfctr;
+
+	if ((ctx && ctx->started) || task->thread.perfctr_mark)
+		set_tsk_thread_flag(task, TIF_PERFCTR);
+	else
+		clear_tsk_thread_flag(task, TIF_PERFCTR);
+}
+
 int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	if (!ctx->hw)
@@ -58,7 +69,7 @@ int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg)
 	perfctr_page_begin(ctx->page);
 	ctx->page->flags |= PERFCTR_PAGE_STARTED;
 	perfctr_page_end(ctx->page);
-	set_tsk_thread_flag(ctx->task, TIF_PERFCTR);
+	perfctr_update_flag(ctx->task);
 	if (live)
 		perfctr_cpu_enter(ctx);
 	return 0;
@@ -71,7 +82,7 @@ int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg)
 	if (live)
 		perfctr_cpu_leave(ctx);
 	ctx->started = false;
-	clear_tsk_thread_flag(ctx->task, TIF_PERFCTR);
+	perfctr_update_flag(ctx->task);
 	perfctr_page_begin(ctx->page);
 	ctx->page->flags &= ~PERFCTR_PAGE_STARTED;
 	forbid_self_reads(ctx->page);

@@ -22,7 +22,8 @@ struct perfctr_cpu {
 	u64 control;		/* id of the control in the event registers, 0: none */
 	u64 held;		/* slots that hold the owner's counts */
 	u64 foreign;		/* slots that hold counts of others before it */
-	u64 enabled;		/* slots that count, for the current thread; 0: all are stopped */
+	u64 enabled;		/* slots that count for the current thread's context; 0: none */
+	u64 running;		/* slots that count at all, sessions' too */
 	bool paused;		/* no context is entered or left: the machine suspends */
 	/* Since boot, of contexts with events: */
 	u64 entries;		/* times a thread's counting began or went on */
@@ -44,6 +45,13 @@ static void clear_slots(struct perfctr_cpu *cpu, u64 slots)
 {
 	perfctr_pmu->clear(slots);
 	cpu->clears++;
+}
+
+/* Counters run for the current thread's context and for sessions. */
+static void write_enable(struct perfctr_cpu *cpu)
+{
+	cpu->running = cpu->enabled | __this_cpu_read(perfctr_gate_slots);
+	perfctr_pmu->enable(cpu->running);
 }
 
 static void set_bias(struct perfctr_page_counter *c, u64 value)
@@ -119,7 +127,7 @@ static void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	if (cpu->enabled != hw->slots) {
 		cpu->enabled = hw->slots;
 		cpu->starts++;
-		perfctr_pmu->enable(hw->slots);
+		write_enable(cpu);
 	}
 }
 
@@ -151,7 +159,7 @@ static void leave(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now,
 
 		if (stop) {
 			cpu->enabled = 0;
-			perfctr_pmu->enable(0);
+			write_enable(cpu);
 		}
 		perfctr_pmu->read(ctx->hw, cpu->value);
 		fold_counters(cpu, ctx);
@@ -183,26 +191,72 @@ static bool goes_on(const struct perfctr_hw_control *out, const struct perfctr_h
 	return in->n_events && !in->counts_kernel && !out->counts_kernel;
 }
 
-/* From __switch_to_xtra() when either thread is started; current is not reliable here. */
-void perfctr_switch(struct task_struct *prev, struct task_struct *next)
+static struct perfctr_context *started_context(const struct task_struct *task)
 {
-	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-	struct perfctr_context *out = NULL, *in = NULL;
-	u64 now = rdtsc();
+	struct perfctr_context *ctx = task->thread.perfctr;
 
-	if (unlikely(cpu->paused))
-		return;
-	if (test_tsk_thread_flag(prev, TIF_PERFCTR))
-		out = prev->thread.perfctr;
-	if (test_tsk_thread_flag(next, TIF_PERFCTR))
-		in = next->thread.perfctr;
+	return ctx && ctx->started ? ctx : NULL;
+}
+
+/* marked: the thread that the gates have turned for, or NULL. */
+static void change(struct perfctr_cpu *cpu, struct perfctr_context *out, struct perfctr_context *in,
+		   struct task_struct *marked)
+{
+	u64 now = rdtsc();
 
 	if (out)
 		leave(cpu, out, now, !in || !goes_on(out->hw, in->hw));
 	if (in)
 		enter(cpu, in, now, true);
-	if (!cpu->enabled && next->mm && user_rdpmc())
-		scrub(cpu, next->mm);
+	if (marked) {
+		perfctr_cpu_follow_gate();
+		perfctr_gate_settle(marked, now);
+	}
+}
+
+/*
+ * From __switch_to_xtra() when either thread is started, marked, or an idle thread that some
+ * session tells from others; current is not reliable here.
+ */
+void perfctr_switch(struct task_struct *prev, struct task_struct *next)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+	struct perfctr_context *out = started_context(prev);
+	struct perfctr_context *in = started_context(next);
+	bool turned = false;
+
+	if (unlikely(cpu->paused))
+		return;
+	if (static_branch_unlikely(&perfctr_gated))
+		turned = perfctr_gate_turn(prev, next);
+	if (out || in || turned)
+		change(cpu, out, in, turned ? next : NULL);
+	if (next->mm && user_rdpmc()) {
+		if (!cpu->enabled)
+			scrub(cpu, next->mm);
+		if (static_branch_unlikely(&perfctr_gated))
+			perfctr_gate_scrub();
+	}
+}
+
+/* What is to run may have changed: one write, or none. */
+void perfctr_cpu_follow_gate(void)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+
+	if (cpu->running != (cpu->enabled | __this_cpu_read(perfctr_gate_slots)))
+		write_enable(cpu);
+}
+
+/* Stops some counters for a moment. */
+void perfctr_cpu_hold(u64 slots)
+{
+	perfctr_pmu->enable(__this_cpu_read(perfctr_cpu.running) & ~slots);
+}
+
+void perfctr_cpu_go_on(void)
+{
+	perfctr_pmu->enable(__this_cpu_read(perfctr_cpu.running));
 }
 
 void perfctr_cpu_enter(struct perfctr_context *ctx)
@@ -236,19 +290,24 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
 	if (ctx->hw->counts_kernel)
-		perfctr_pmu->enable(0);
+		perfctr_cpu_hold(ctx->hw->slots);
 	fold(cpu, ctx);
 	if (ctx->hw->counts_kernel)
-		perfctr_pmu->enable(ctx->hw->slots);
+		perfctr_cpu_go_on();
 }
 
 /* A thread that never switches is folded by the tick: once is enough in half a counter's period. */
 void perfctr_tick_current(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+	struct perfctr_context *ctx = started_context(current);
 
-	if (!cpu->paused)
-		fold(cpu, current->thread.perfctr);
+	if (cpu->paused)
+		return;
+	if (ctx)
+		fold(cpu, ctx);
+	if (static_branch_unlikely(&perfctr_gated))
+		perfctr_gate_tick(rdtsc());
 }
 
 /*
@@ -273,6 +332,8 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 		set_biases(cpu, ctx);
 		perfctr_page_end(ctx->page);
 	}
+	if (static_branch_unlikely(&perfctr_gated))
+		perfctr_gate_scrub();
 	/* Otherwise the switch that is under way scrubs when the thread before has left. */
 }
 
@@ -285,6 +346,7 @@ void perfctr_cpu_reset(void)
 	cpu->control = 0;
 	cpu->held = 0;
 	cpu->foreign = 0;
+	cpu->running = 0;
 }
 
 bool perfctr_cpu_paused(void)
@@ -295,15 +357,21 @@ bool perfctr_cpu_paused(void)
 /* The current thread leaves, and enters again, as if another one ran meanwhile. */
 void perfctr_cpu_pause(bool pause)
 {
-	bool live = test_thread_flag(TIF_PERFCTR);
+	struct perfctr_context *ctx = started_context(current);
 
 	if (pause == perfctr_cpu_paused())
 		return;
-	if (pause && live)
-		perfctr_cpu_leave(current->thread.perfctr);
+	if (pause) {
+		if (ctx)
+			perfctr_cpu_leave(ctx);
+		perfctr_gate_pause(true);
+	}
 	__this_cpu_write(perfctr_cpu.paused, pause);
-	if (!pause && live)
-		perfctr_cpu_enter(current->thread.perfctr);
+	if (!pause) {
+		if (ctx)
+			perfctr_cpu_enter(ctx);
+		perfctr_gate_pause(false);
+	}
 }
 
 void perfctr_cpu_show(struct seq_file *m, unsigned int number)

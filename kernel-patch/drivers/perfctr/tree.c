@@ -54,12 +54,13 @@ static int add_member(struct perfctr_context *parent, struct task_struct *task)
 	return 0;
 }
 
-/* current has a context and creates task, which nobody sees yet. */
+/* current has a context or a mark and creates task, which nobody sees yet. */
 int perfctr_fork_task(struct task_struct *task)
 {
 	struct perfctr_context *parent = perfctr_find(current);
 	int err = 0;
 
+	perfctr_group_join(task);
 	if (!parent)
 		return 0;
 	mutex_lock(&parent->tree->lock);
@@ -108,11 +109,12 @@ static void end_members_below(struct perfctr_context *ctx)
 	}
 }
 
-/* task is current, or a thread that never ran. */
+/* task is current, which exits or executes a file, or a thread that never ran. */
 void perfctr_detach_task(struct task_struct *task)
 {
 	struct perfctr_context *ctx = perfctr_find(task);
 
+	perfctr_group_drop(task, task == current && !(task->flags & PF_EXITING));
 	if (!ctx)
 		return;
 	mutex_lock(&ctx->tree->lock);
@@ -135,12 +137,6 @@ static int install(struct perfctr_context *ctx, struct perfctr_hw_control **hw, 
 {
 	int err;
 
-	if ((*hw)->n_events && !ctx->reserved) {
-		err = perfctr_reserve();
-		if (err)
-			return err;
-		ctx->reserved = true;
-	}
 	end_members_below(ctx);
 	err = perfctr_call(ctx, perfctr_install_fn, hw);
 	if (!err) {
@@ -151,10 +147,6 @@ static int install(struct perfctr_context *ctx, struct perfctr_hw_control **hw, 
 		ctx->exited.n_counters = ctx->hw->n_events;
 		if (!(flags & PERFCTR_CONTROL_STOPPED))
 			err = perfctr_call(ctx, perfctr_start_fn, NULL);
-	}
-	if (ctx->reserved && !(ctx->hw && ctx->hw->n_events)) {
-		perfctr_release();
-		ctx->reserved = false;
 	}
 	return err;
 }

@@ -7,7 +7,10 @@ struct mm_struct;
 struct task_struct;
 
 #ifdef CONFIG_PERFCTR
+#include <linux/jump_label.h>
 #include <linux/sched.h>
+
+DECLARE_STATIC_KEY_FALSE(perfctr_gated);	/* some session is started */
 
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
 int perfctr_fork_task(struct task_struct *child);
@@ -15,30 +18,33 @@ void perfctr_detach_task(struct task_struct *tsk);
 void perfctr_tick_current(void);
 void perfctr_rdpmc_enabled(struct mm_struct *mm);
 
-/* The child's thread_struct and flags are copies of its parent's: it has no context yet. */
+/* The child's thread_struct and flags are copies of its parent's: it has no context or mark yet. */
 static inline void perfctr_copy_thread(struct task_struct *child)
 {
 	child->thread.perfctr = NULL;
+	child->thread.perfctr_mark = NULL;
 	clear_tsk_thread_flag(child, TIF_PERFCTR);
 }
 
 /* current creates child, which is complete but for this. */
 static inline int perfctr_fork(struct task_struct *child)
 {
-	return unlikely(current->thread.perfctr) ? perfctr_fork_task(child) : 0;
+	if (unlikely(current->thread.perfctr || current->thread.perfctr_mark))
+		return perfctr_fork_task(child);
+	return 0;
 }
 
 /* The thread exits, never ran, or executes a file that its context must not follow it into. */
 static inline void perfctr_drop(struct task_struct *tsk)
 {
-	if (unlikely(tsk->thread.perfctr))
+	if (unlikely(tsk->thread.perfctr || tsk->thread.perfctr_mark))
 		perfctr_detach_task(tsk);
 }
 
 /* On the timer interrupt, interrupts off. */
 static inline void perfctr_tick(void)
 {
-	if (unlikely(test_thread_flag(TIF_PERFCTR)))
+	if (unlikely(test_thread_flag(TIF_PERFCTR)) || static_branch_unlikely(&perfctr_gated))
 		perfctr_tick_current();
 }
 #else

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The sessions of one CPU. A counter of a session belongs to it alone, so its virtual value is
+ * always bias + hardware value: opening a gate reads nothing, closing it only publishes the sums.
+ * All gates turn with one write where the PMU has a global enable.
+ */
+#include <linux/percpu.h>
+#include <linux/perfctr_hooks.h>
+#include <linux/sched.h>
+#include <asm/msr.h>
+#include "session.h"
+
+struct gate {
+	struct perfctr_session *session[PERFCTR_MAX_STARTED];
+	unsigned int n;
+	unsigned int n_traced;
+	unsigned int n_idle;	/* sessions that tell the idle thread from others */
+	bool dirty;		/* counters hold what somebody's threads have counted */
+	u64 value[PERFCTR_MAX_COUNTERS];
+};
+
+static DEFINE_PER_CPU(struct gate, perfctr_gate);
+DEFINE_PER_CPU(u64, perfctr_gate_slots);
+DEFINE_STATIC_KEY_FALSE(perfctr_gated);
+
+#define for_each_session(s, gate, i) \
+	for (i = 0; i < (gate)->n && ((s) = (gate)->session[i], true); i++)
+
+static enum perfctr_class class_of(const struct perfctr_session *s, const struct task_struct *task)
+{
+	if (is_idle_task(task))
+		return PERFCTR_IDLE;
+	return s->group && task->thread.perfctr_mark == s->group ? PERFCTR_MARKED :
+								    PERFCTR_UNMARKED;
+}
+
+static void begin(struct perfctr_cpu_totals *totals)
+{
+	WRITE_ONCE(totals->seq, totals->seq + 1);
+	smp_wmb();	/* seq before what it guards */
+}
+
+static void end(struct perfctr_cpu_totals *totals)
+{
+	smp_wmb();	/* what seq guards before seq */
+	WRITE_ONCE(totals->seq, totals->seq + 1);
+}
+
+static bool may_wrap(const struct perfctr_session *s, const u64 *value)
+{
+	u32 i;
+
+	for (i = 0; i < s->hw->n_events; i++)
+		if (unlikely(value[i] >> (s->hw->event[i].bits - 1)))
+			return true;
+	return false;
+}
+
+static void add_counters(struct perfctr_session *s, struct perfctr_cpu_totals *totals)
+{
+	const struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+	u64 *value = this_cpu_ptr(&perfctr_gate)->value;
+	u32 i;
+
+	perfctr_pmu->read(s->hw, value);
+	for (i = 0; i < s->hw->n_events; i++)
+		totals->counter[i] = sc->bias[i] + value[i];
+}
+
+/* The counters are stopped. */
+static void restart_from_zero(struct perfctr_session *s, const struct perfctr_cpu_totals *totals)
+{
+	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+
+	perfctr_pmu->clear(s->hw->slots);
+	memcpy(sc->bias, totals->counter, sizeof(sc->bias));
+}
+
+/* Nothing that s counts is lost between the reading and the clearing. */
+static void fold_to_zero(struct perfctr_session *s, struct perfctr_cpu_totals *totals)
+{
+	perfctr_cpu_hold(s->hw->slots);
+	add_counters(s, totals);
+	restart_from_zero(s, totals);
+	perfctr_cpu_go_on();
+}
+
+static void fold_counters(struct perfctr_session *s, struct perfctr_cpu_totals *totals)
+{
+	if (!s->hw->n_events)
+		return;
+	add_counters(s, totals);
+	if (may_wrap(s, this_cpu_ptr(&perfctr_gate)->value))
+		fold_to_zero(s, totals);
+}
+
+static void fold_time(struct perfctr_session *s, struct perfctr_cpu_totals *totals, u64 now)
+{
+	const struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+
+	if (s->time[sc->settled])
+		totals->tsc = sc->tsc_bias + now;
+}
+
+/* All counters as of one instruction. */
+static void fold_at_once(struct perfctr_session *s, struct perfctr_cpu_totals *totals, u64 now)
+{
+	if (s->hw->counts_kernel)
+		perfctr_cpu_hold(s->hw->slots);
+	fold_counters(s, totals);
+	fold_time(s, totals, now);
+	if (s->hw->counts_kernel)
+		perfctr_cpu_go_on();
+}
+
+void perfctr_gate_fold(struct perfctr_session *s)
+{
+	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+
+	if (!this_cpu_ptr(s->cpu)->active || perfctr_cpu_paused())
+		return;
+	begin(totals);
+	fold_at_once(s, totals, rdtsc());
+	end(totals);
+}
+
+/* The hardware has followed sc->class: so do the sums. */
+static void settle(struct perfctr_session *s, struct task_struct *task, u64 now)
+{
+	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+	enum perfctr_class old = sc->settled, new = sc->class;
+	bool traced = s->ring && (old == PERFCTR_MARKED || new == PERFCTR_MARKED);
+
+	begin(totals);
+	if (traced || s->open[old] & ~s->open[new])
+		fold_counters(s, totals);
+	if (traced || !s->time[new])
+		fold_time(s, totals, now);
+	if (s->time[new] && !s->time[old])
+		sc->tsc_bias = totals->tsc - now;
+	if (s->time[new] > s->time[old] || s->open[new] & ~s->open[old])
+		totals->switches++;
+	sc->settled = new;
+	end(totals);
+	if (traced)
+		perfctr_trace(s, PERFCTR_TRACE_SWITCH, task, now);
+}
+
+/* What is to run for task; true when some session has something to settle. */
+static bool turn(struct gate *gate, const struct task_struct *task)
+{
+	struct perfctr_session *s;
+	bool turned = false;
+	u64 slots = 0;
+	unsigned int i;
+
+	for_each_session(s, gate, i) {
+		struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+
+		sc->class = class_of(s, task);
+		turned |= sc->class != sc->settled;
+		slots |= s->open[sc->class];
+	}
+	__this_cpu_write(perfctr_gate_slots, slots);
+	return turned;
+}
+
+/* From the context switch, before it writes anything. True: perfctr_gate_settle() is to follow. */
+bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next)
+{
+	struct gate *gate = this_cpu_ptr(&perfctr_gate);
+
+	if (!gate->n)
+		return false;
+	if (gate->n_traced && next->thread.perfctr_mark) {
+		turn(gate, next);
+		return true;
+	}
+	if (prev->thread.perfctr_mark == next->thread.perfctr_mark &&
+	    is_idle_task(prev) == is_idle_task(next))
+		return false;
+	return turn(gate, next);
+}
+
+void perfctr_gate_settle(struct task_struct *next, u64 now)
+{
+	struct gate *gate = this_cpu_ptr(&perfctr_gate);
+	struct perfctr_session *s;
+	unsigned int i;
+
+	gate->dirty = true;
+	for_each_session(s, gate, i) {
+		const struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+
+		if (sc->class != sc->settled || (s->ring && sc->class == PERFCTR_MARKED))
+			settle(s, next, now);
+	}
+}
+
+/* The mark of the current thread has changed. */
+void perfctr_gate_update(void)
+{
+	struct gate *gate = this_cpu_ptr(&perfctr_gate);
+
+	if (!gate->n || perfctr_cpu_paused() || !turn(gate, current))
+		return;
+	perfctr_cpu_follow_gate();
+	perfctr_gate_settle(current, rdtsc());
+}
+
+/* Code that may RDPMC is about to run: it must find nothing of what others have counted. */
+void perfctr_gate_scrub(void)
+{
+	struct gate *gate = this_cpu_ptr(&perfctr_gate);
+	struct perfctr_session *s;
+	unsigned int i;
+
+	if (!gate->n || !(gate->dirty || __this_cpu_read(perfctr_gate_slots)))
+		return;
+	for_each_session(s, gate, i) {
+		struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+
+		if (!s->hw->n_events)
+			continue;
+		begin(totals);
+		fold_to_zero(s, totals);
+		end(totals);
+	}
+	gate->dirty = false;
+}
+
+void perfctr_gate_tick(u64 now)
+{
+	struct gate *gate = this_cpu_ptr(&perfctr_gate);
+	struct perfctr_session *s;
+	unsigned int i;
+
+	for_each_session(s, gate, i) {
+		struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+		struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+
+		if (s->open[sc->settled] || s->time[sc->settled]) {
+			begin(totals);
+			fold_counters(s, totals);
+			fold_time(s, totals, now);
+			end(totals);
+		}
+		if (s->ring && s->trace_ticks && ++sc->ticks >= s->trace_ticks) {
+			sc->ticks = 0;
+			perfctr_trace(s, PERFCTR_TRACE_TICK, current, now);
+		}
+	}
+}
+
+/* The session's counters, which do not run, begin to count for the current thread. */
+static void open_gate(struct perfctr_session *s)
+{
+	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+	u64 now = rdtsc();
+
+	sc->class = class_of(s, current);
+	sc->settled = sc->class;
+	sc->tsc_bias = totals->tsc - now;
+	begin(totals);
+	if (s->time[sc->class] || s->open[sc->class])
+		totals->switches++;
+	end(totals);
+	if (s->hw->n_events) {
+		perfctr_pmu->load(s->hw);
+		restart_from_zero(s, totals);
+		__this_cpu_or(perfctr_gate_slots, s->open[sc->class]);
+		perfctr_cpu_follow_gate();
+	}
+	if (s->ring)
+		perfctr_trace(s, PERFCTR_TRACE_SWITCH, current, now);
+}
+
+/* They stop, and leave nothing behind that others could read. */
+static void close_gate(struct perfctr_session *s)
+{
+	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+	u64 now = rdtsc();
+
+	begin(totals);
+	if (s->hw->n_events) {
+		__this_cpu_and(perfctr_gate_slots, ~s->hw->slots);
+		perfctr_cpu_follow_gate();
+		add_counters(s, totals);
+		restart_from_zero(s, totals);
+	}
+	fold_time(s, totals, now);
+	end(totals);
+	if (s->ring)
+		perfctr_trace(s, PERFCTR_TRACE_STOP, current, now);
+}
+
+static bool tells_idle(const struct perfctr_session *s)
+{
+	return s->open[PERFCTR_IDLE] != s->open[PERFCTR_UNMARKED] ||
+	       s->time[PERFCTR_IDLE] != s->time[PERFCTR_UNMARKED];
+}
+
+/* The idle thread is switched like a marked one while some session wants to know. */
+static void count_idle(struct gate *gate, int change)
+{
+	struct task_struct *idle = idle_task(smp_processor_id());
+
+	gate->n_idle += change;
+	if (gate->n_idle)
+		set_tsk_thread_flag(idle, TIF_PERFCTR);
+	else
+		clear_tsk_thread_flag(idle, TIF_PERFCTR);
+}
+
+/* No more than PERFCTR_MAX_STARTED are ever started. */
+void perfctr_gate_add(struct perfctr_session *s)
+{
+	struct gate *gate = this_cpu_ptr(&perfctr_gate);
+	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+
+	gate->session[gate->n++] = s;
+	gate->n_traced += !!s->ring;
+	if (tells_idle(s))
+		count_idle(gate, 1);
+	sc->active = true;
+	if (!perfctr_cpu_paused())
+		open_gate(s);
+}
+
+void perfctr_gate_remove(struct perfctr_session *s)
+{
+	struct gate *gate = this_cpu_ptr(&perfctr_gate);
+	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+	unsigned int i;
+
+	if (!sc->active)
+		return;
+	if (!perfctr_cpu_paused())
+		close_gate(s);
+	sc->active = false;
+	if (tells_idle(s))
+		count_idle(gate, -1);
+	gate->n_traced -= !!s->ring;
+	for (i = 0; gate->session[i] != s; i++)
+		;
+	gate->session[i] = gate->session[--gate->n];
+}
+
+/* Before the counters lose their contents, and after. */
+void perfctr_gate_pause(bool pause)
+{
+	struct gate *gate = this_cpu_ptr(&perfctr_gate);
+	struct perfctr_session *s;
+	unsigned int i;
+
+	for_each_session(s, gate, i) {
+		if (pause)
+			close_gate(s);
+		else
+			open_gate(s);
+	}
+}

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Marked groups. The mark of a thread is a pointer to its group, inherited by what the thread
+ * creates, which costs a fork two atomic increments and nothing else.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/perf_event.h>
+#include <linux/pid_namespace.h>
+#include <linux/poll.h>
+#include <linux/ptrace.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include "session.h"
+#include "user.h"
+
+static const struct file_operations group_fops;
+
+void perfctr_group_put(struct perfctr_group *group)
+{
+	if (refcount_dec_and_test(&group->refs))
+		kfree_rcu(group, rcu);
+}
+
+static void add_member(struct perfctr_group *group)
+{
+	refcount_inc(&group->refs);
+	atomic_inc(&group->members);
+	WRITE_ONCE(group->used, true);
+}
+
+static void drop_member(struct perfctr_group *group)
+{
+	if (atomic_dec_and_test(&group->members))
+		wake_up_interruptible(&group->wait);
+	perfctr_group_put(group);
+}
+
+struct change {
+	struct perfctr_group *mark;	/* in: the new one, or NULL.  out: the old one */
+	struct perfctr_group *only;	/* to take this one away, or NULL: whichever there is */
+};
+
+/* Where the thread cannot be switched. */
+static int change_fn(struct task_struct *task, bool live, void *arg)
+{
+	struct change *change = arg;
+	const struct perfctr_group *old = task->thread.perfctr_mark;
+
+	if (!change->mark && change->only && old != change->only)
+		return 0;
+	if (change->mark && task->flags & PF_EXITING)
+		return -ESRCH;
+	if (change->mark && old && old != change->mark)
+		return -EBUSY;
+	swap(task->thread.perfctr_mark, change->mark);
+	perfctr_update_flag(task);
+	if (live)
+		perfctr_gate_update();
+	return 0;
+}
+
+/* Sets group's mark, or takes it away, any when group is NULL. 1: the thread's mark changed. */
+static int change_mark(struct task_struct *task, struct perfctr_group *group, bool set)
+{
+	struct change change = { .mark = set ? group : NULL, .only = group };
+	int err;
+
+	if (set)
+		add_member(group);
+	err = perfctr_call_task(task, change_fn, &change);
+	/* What was to be set and was not, or was set already; else what was there before. */
+	if (change.mark)
+		drop_member(change.mark);
+	return err ?: change.mark != (set ? group : NULL);
+}
+
+/* current creates child. Another thread may take the mark away at any time. */
+void perfctr_group_join(struct task_struct *child)
+{
+	struct perfctr_group *group;
+
+	rcu_read_lock();
+	group = READ_ONCE(current->thread.perfctr_mark);
+	if (group && !READ_ONCE(group->dead) && refcount_inc_not_zero(&group->refs)) {
+		atomic_inc(&group->members);
+		child->thread.perfctr_mark = group;
+		perfctr_update_flag(child);
+	}
+	rcu_read_unlock();
+}
+
+/* current exits or executes a file that changes its ids, or task never ran. */
+void perfctr_group_drop(struct task_struct *task, bool exec)
+{
+	struct perfctr_group *group;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	group = task->thread.perfctr_mark;
+	if (exec && group && group->privileged)
+		group = NULL;
+	if (group) {
+		task->thread.perfctr_mark = NULL;
+		perfctr_update_flag(task);
+		if (task == current)
+			perfctr_gate_update();
+	}
+	local_irq_restore(flags);
+	if (group)
+		drop_member(group);
+}
+
+/* Threads, with a reference to each. */
+struct threads {
+	struct task_struct **task;
+	unsigned int n;
+	unsigned int room;
+};
+
+static void put_threads(struct threads *threads)
+{
+	while (threads->n)
+		put_task_struct(threads->task[--threads->n]);
+	kvfree(threads->task);
+	memset(threads, 0, sizeof(*threads));
+}
+
+/* Under RCU. Is task below top in the tree of processes? */
+static bool is_below(struct task_struct *task, struct task_struct *top)
+{
+	struct task_struct *pos;
+
+	for (pos = task; pos->pid; pos = rcu_dereference(pos->real_parent))
+		if (same_thread_group(pos, top))
+			return true;
+	return false;
+}
+
+static bool in_scope(struct task_struct *task, struct task_struct *top, u32 scope)
+{
+	switch (scope) {
+	case PERFCTR_MARK_THREAD:
+		return task == top;
+	case PERFCTR_MARK_PROCESS:
+		return same_thread_group(task, top);
+	default:
+		return is_below(task, top);
+	}
+}
+
+struct choice {
+	struct task_struct *top;	/* NULL: everybody */
+	u32 scope;
+	bool set;
+	struct perfctr_group *group;	/* to set; to take away, NULL: any */
+};
+
+/* Has task not the mark that it shall have? */
+static bool is_chosen(struct task_struct *task, const struct choice *choice)
+{
+	const struct perfctr_group *mark = READ_ONCE(task->thread.perfctr_mark);
+
+	if (task->flags & (PF_KTHREAD | PF_EXITING) && !mark)
+		return false;
+	if (choice->top && !in_scope(task, choice->top, choice->scope))
+		return false;
+	if (choice->set)
+		return mark != choice->group;
+	return mark && (!choice->group || mark == choice->group);
+}
+
+/* 1: there was not room for all. */
+static int fill(struct threads *threads, const struct choice *choice)
+{
+	struct task_struct *process, *task;
+	unsigned int n = 0;
+
+	rcu_read_lock();
+	for_each_process_thread(process, task) {
+		if (!is_chosen(task, choice))
+			continue;
+		if (n++ < threads->room)
+			threads->task[threads->n++] = get_task_struct(task);
+	}
+	rcu_read_unlock();
+	return n > threads->room;
+}
+
+static int choose(struct threads *threads, const struct choice *choice)
+{
+	unsigned int room = 64;
+
+	for (;;) {
+		threads->task = kvcalloc(room, sizeof(threads->task[0]), GFP_KERNEL);
+		if (!threads->task)
+			return -ENOMEM;
+		threads->room = room;
+		threads->n = 0;
+		if (!fill(threads, choice))
+			return 0;
+		put_threads(threads);
+		room *= 4;
+	}
+}
+
+/*
+ * exec_update_lock: permission is checked against the credentials and the image that the mark then
+ * counts, not against those of before an exec.
+ */
+static int with_permission(struct task_struct *task, struct perfctr_group *group, bool set,
+			   bool test)
+{
+	struct rw_semaphore *lock = &task->signal->exec_update_lock;
+	int result = 0;
+
+	if (down_read_killable(lock))
+		return -EINTR;
+	if (task != current && !perfmon_capable() &&
+	    !ptrace_may_access(task, PTRACE_MODE_ATTACH_REALCREDS))
+		result = -EACCES;
+	else if (!test)
+		result = change_mark(task, group, set);
+	else if (set && READ_ONCE(task->thread.perfctr_mark))
+		result = -EBUSY;
+	up_read(lock);
+	return result;
+}
+
+/* Nothing is changed unless everything may be. */
+static int change_threads(struct threads *threads, const struct choice *choice)
+{
+	int pass, result, changed = 0;
+	unsigned int i;
+
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < threads->n; i++) {
+			result = with_permission(threads->task[i], choice->group, choice->set,
+						 !pass);
+			if (result < 0 && result != -ESRCH)
+				return result;
+			changed += result > 0;
+		}
+	}
+	return changed;
+}
+
+/* Until nobody is left to change: threads that were not marked yet have created others. */
+static int change_all(const struct choice *choice, u32 *changed)
+{
+	struct threads threads;
+	int result;
+
+	do {
+		result = choose(&threads, choice);
+		if (result)
+			return result;
+		result = change_threads(&threads, choice);
+		put_threads(&threads);
+		if (result > 0)
+			*changed += result;
+	} while (result > 0);
+	return result;
+}
+
+/*
+ * The last holder is gone: so are the marks. Who is being born with one is not seen yet, but dies
+ * or shows up soon.
+ */
+static void clear_marks(struct perfctr_group *group)
+{
+	const struct choice everybody = { .group = group };
+	struct threads threads;
+	unsigned int i;
+
+	WRITE_ONCE(group->dead, true);
+	while (atomic_read(&group->members)) {
+		if (!choose(&threads, &everybody)) {
+			for (i = 0; i < threads.n; i++)
+				change_mark(threads.task[i], group, false);
+			put_threads(&threads);
+		}
+		if (atomic_read(&group->members))
+			msleep(20);
+	}
+}
+
+void perfctr_group_let_go(struct perfctr_group *group)
+{
+	if (atomic_dec_and_test(&group->holders))
+		clear_marks(group);
+	perfctr_group_put(group);
+}
+
+struct perfctr_group *perfctr_group_from_fd(int fd)
+{
+	struct file *file = fget(fd);
+	struct perfctr_group *group;
+
+	if (!file)
+		return ERR_PTR(-EBADF);
+	group = ERR_PTR(-EBADF);
+	if (file->f_op == &group_fops) {
+		/* The descriptor holds it, and the caller's reference holds the descriptor. */
+		group = file->private_data;
+		refcount_inc(&group->refs);
+		atomic_inc(&group->holders);
+	}
+	fput(file);
+	return group;
+}
+
+static u64 mark_of(struct task_struct *task)
+{
+	const struct perfctr_group *group;
+	u64 id = 0;
+
+	rcu_read_lock();
+	group = READ_ONCE(task->thread.perfctr_mark);
+	if (group && !READ_ONCE(group->dead))
+		id = group->id;
+	rcu_read_unlock();
+	return id;
+}
+
+static int get_mark(struct perfctr_mark *mark, struct task_struct *task)
+{
+	if (mark->scope != PERFCTR_MARK_THREAD || mark->group != -1)
+		return -EINVAL;
+	if (task != current && !perfmon_capable() &&
+	    !ptrace_may_access(task, PTRACE_MODE_READ_REALCREDS))
+		return -EACCES;
+	mark->id = mark_of(task);
+	return 0;
+}
+
+static int mark_task(struct perfctr_mark *mark, struct task_struct *task)
+{
+	struct choice choice = {
+		.top = task,
+		.scope = mark->scope,
+		.set = mark->action == PERFCTR_MARK_SET,
+	};
+	int err;
+
+	if (mark->action == PERFCTR_MARK_GET)
+		return get_mark(mark, task);
+	if (choice.set || mark->group != -1) {
+		choice.group = perfctr_group_from_fd(mark->group);
+		if (IS_ERR(choice.group))
+			return PTR_ERR(choice.group);
+	}
+	err = change_all(&choice, &mark->changed);
+	if (!err && choice.set && task->flags & PF_EXITING)
+		err = -ESRCH;
+	if (choice.group)
+		perfctr_group_let_go(choice.group);
+	return err;
+}
+
+long perfctr_ioctl_mark(void __user *user)
+{
+	struct perfctr_mark mark;
+	struct task_struct *task;
+	u32 size;
+	int err = perfctr_get_struct(&mark, sizeof(mark), user, &size);
+
+	if (err)
+		return err;
+	if (mark.action < PERFCTR_MARK_SET || mark.action > PERFCTR_MARK_GET ||
+	    mark.scope > PERFCTR_MARK_TREE || mark.tid < 0 || mark.changed || mark.id)
+		return -EINVAL;
+	task = mark.tid ? find_get_task_by_vpid(mark.tid) : get_task_struct(current);
+	if (!task)
+		return -ESRCH;
+	err = mark_task(&mark, task);
+	put_task_struct(task);
+	return err ?: perfctr_put_struct(user, &mark, sizeof(mark), size);
+}
+
+static int copy_members(struct perfctr_group *group, struct perfctr_members *members)
+{
+	const struct choice choice = { .group = group };
+	s32 __user *user = u64_to_user_ptr(members->tids);
+	struct pid_namespace *ns = task_active_pid_ns(current);
+	struct threads threads;
+	unsigned int i;
+	int err = choose(&threads, &choice);
+
+	if (err)
+		return err;
+	members->n = 0;
+	for (i = 0; i < threads.n && !err; i++) {
+		s32 tid = task_pid_nr_ns(threads.task[i], ns);
+
+		if (!tid)	/* it has exited, or is not seen from here */
+			continue;
+		if (members->n < members->room && put_user(tid, user + members->n))
+			err = -EFAULT;
+		members->n++;
+	}
+	put_threads(&threads);
+	return err;
+}
+
+static long ioctl_members(struct perfctr_group *group, void __user *user)
+{
+	struct perfctr_members members;
+	u32 size;
+	int err = perfctr_get_struct(&members, sizeof(members), user, &size);
+
+	if (err)
+		return err;
+	if (members.n || members.reserved)
+		return -EINVAL;
+	err = copy_members(group, &members);
+	return err ?: perfctr_put_struct(user, &members, sizeof(members), size);
+}
+
+static long group_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct perfctr_group *group = file->private_data;
+	int result;
+
+	switch (cmd) {
+	case PERFCTR_IOC_MEMBERS:
+		return ioctl_members(group, (void __user *)arg);
+	case PERFCTR_IOC_ENTER:
+		result = change_mark(current, group, true);
+		return min(result, 0);
+	case PERFCTR_IOC_LEAVE:
+		change_mark(current, group, false);
+		return 0;
+	default:
+		return -ENOTTY;
+	}
+}
+
+static __poll_t group_poll(struct file *file, struct poll_table_struct *wait)
+{
+	struct perfctr_group *group = file->private_data;
+
+	poll_wait(file, &group->wait, wait);
+	return READ_ONCE(group->used) && !atomic_read(&group->members) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static int group_release(struct inode *inode, struct file *file)
+{
+	perfctr_group_let_go(file->private_data);
+	return 0;
+}
+
+static const struct file_operations group_fops = {
+	.owner = THIS_MODULE,
+	.release = group_release,
+	.unlocked_ioctl = group_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = group_poll,
+};
+
+static struct perfctr_group *alloc_group(void)
+{
+	static atomic64_t last_id = ATOMIC64_INIT(0);
+	struct perfctr_group *group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
+
+	if (!group)
+		return NULL;
+	refcount_set(&group->refs, 1);
+	atomic_set(&group->holders, 1);
+	init_waitqueue_head(&group->wait);
+	group->privileged = perfmon_capable();
+	group->id = atomic64_inc_return(&last_id);
+	return group;
+}
+
+long perfctr_ioctl_group(void __user *user)
+{
+	struct perfctr_group_open open;
+	struct perfctr_group *group;
+	u32 size;
+	int fd = perfctr_get_struct(&open, sizeof(open), user, &size);
+
+	if (fd)
+		return fd;
+	if (open.flags || open.id)
+		return -EINVAL;
+	group = alloc_group();
+	if (!group)
+		return -ENOMEM;
+	open.id = group->id;
+	fd = perfctr_put_struct(user, &open, sizeof(open), size);
+	if (!fd)
+		fd = anon_inode_getfd("[perfctr-group]", &group_fops, group, O_CLOEXEC | O_RDWR);
+	if (fd < 0)
+		perfctr_group_let_go(group);
+	return fd;
+}

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sessions: counting on CPUs, for whom the policy says. What runs for which class of threads is
+ * worked out when the control is installed; the gates only choose among three masks.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/jump_label.h>
+#include <linux/moduleparam.h>
+#include <linux/perf_event.h>
+#include <linux/perfctr_hooks.h>
+#include <linux/pid_namespace.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/stop_machine.h>
+#include <linux/uaccess.h>
+#include "session.h"
+#include "user.h"
+
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "perfctr."
+
+/* A session takes its counters from everybody: the unprivileged get no more than these in all. */
+static unsigned int user_session_counters = 2;
+module_param(user_session_counters, uint, 0644);
+MODULE_PARM_DESC(user_session_counters, "counters that unprivileged sessions may take, in all");
+
+#define MAX_USER_TRACE_BYTES	65536
+
+/* Inside a session's lock and cpus_read_lock(). */
+static DEFINE_MUTEX(sessions_lock);
+static LIST_HEAD(started);
+static unsigned int n_started;
+static unsigned int user_counters;	/* of unprivileged sessions */
+
+u32 perfctr_user_session_counters(void)
+{
+	return READ_ONCE(user_session_counters);
+}
+
+static void add_on_cpu(void *s)
+{
+	perfctr_gate_add(s);
+}
+
+static void remove_on_cpu(void *s)
+{
+	perfctr_gate_remove(s);
+}
+
+/* Under s->lock and cpus_read_lock(). */
+static int start(struct perfctr_session *s)
+{
+	int err = 0;
+
+	if (!s->hw)
+		return -EINVAL;
+	if (s->started)
+		return 0;
+	mutex_lock(&sessions_lock);
+	if (n_started == PERFCTR_MAX_STARTED) {
+		err = -ENOSPC;
+	} else {
+		n_started++;
+		list_add(&s->list, &started);
+		s->started = true;
+		static_branch_inc_cpuslocked(&perfctr_gated);
+		on_each_cpu_mask(s->cpus, add_on_cpu, s, true);
+	}
+	mutex_unlock(&sessions_lock);
+	return err;
+}
+
+static void stop(struct perfctr_session *s)
+{
+	if (!s->started)
+		return;
+	mutex_lock(&sessions_lock);
+	on_each_cpu_mask(s->cpus, remove_on_cpu, s, true);
+	static_branch_dec_cpuslocked(&perfctr_gated);
+	s->started = false;
+	list_del(&s->list);
+	n_started--;
+	mutex_unlock(&sessions_lock);
+}
+
+static void change_on_cpu(smp_call_func_t fn, unsigned int cpu)
+{
+	struct perfctr_session *s;
+
+	mutex_lock(&sessions_lock);
+	list_for_each_entry(s, &started, list)
+		if (cpumask_test_cpu(cpu, s->cpus))
+			smp_call_function_single(cpu, fn, s, true);
+	mutex_unlock(&sessions_lock);
+}
+
+void perfctr_sessions_online(unsigned int cpu)
+{
+	change_on_cpu(add_on_cpu, cpu);
+}
+
+void perfctr_sessions_offline(unsigned int cpu)
+{
+	change_on_cpu(remove_on_cpu, cpu);
+}
+
+static bool counts_class(u32 policy, enum perfctr_class class)
+{
+	if (policy & PERFCTR_POLICY_DIS ||
+	    (policy & PERFCTR_POLICY_DP && policy & PERFCTR_POLICY_DU))
+		return false;
+	switch (class) {
+	case PERFCTR_MARKED:
+		return !(policy & PERFCTR_POLICY_DMS);
+	case PERFCTR_IDLE:
+		if (policy & PERFCTR_POLICY_NO_IDLE)
+			return false;
+		fallthrough;
+	default:
+		return !(policy & PERFCTR_POLICY_DMR);
+	}
+}
+
+static void set_classes(struct perfctr_session *s, const struct perfctr_control *control)
+{
+	enum perfctr_class class;
+	u32 i;
+
+	for (class = 0; class < PERFCTR_N_CLASSES; class++) {
+		s->open[class] = 0;
+		s->time[class] = counts_class(s->rules.policy, class);
+		for (i = 0; i < s->hw->n_events; i++)
+			if (counts_class(perfctr_event_policy(&control->event[i], s->rules.policy),
+					 class))
+				s->open[class] |= BIT_ULL(s->hw->event[i].slot);
+	}
+}
+
+/* Of the limit of the unprivileged: s gets n instead of what it has. */
+static int take_user_counters(struct perfctr_session *s, u32 n)
+{
+	int err = 0;
+
+	if (s->rules.privileged)
+		return 0;
+	mutex_lock(&sessions_lock);
+	if (n > s->user_counters &&
+	    user_counters - s->user_counters + n > READ_ONCE(user_session_counters)) {
+		err = -EACCES;
+	} else {
+		user_counters += n - s->user_counters;
+		s->user_counters = n;
+	}
+	mutex_unlock(&sessions_lock);
+	return err;
+}
+
+static void install(struct perfctr_session *s, struct perfctr_hw_control *hw,
+		    const struct perfctr_control *control)
+{
+	struct perfctr_hw_control *old = s->hw;
+
+	cpus_read_lock();
+	stop(s);
+	cpus_read_unlock();
+	s->hw = hw;
+	set_classes(s, control);
+	perfctr_totals_clear(s);
+	if (s->ring)
+		perfctr_rings_clear(s);
+	if (old)
+		perfctr_release(old, hw);
+	kfree(old);
+}
+
+static int locked_start(struct perfctr_session *s)
+{
+	int err;
+
+	cpus_read_lock();
+	err = start(s);
+	cpus_read_unlock();
+	return err;
+}
+
+/* A refused control leaves everything as it is. */
+static int control_session(struct perfctr_session *s, struct perfctr_control *control)
+{
+	struct perfctr_hw_control *hw;
+	u32 had = s->user_counters;
+	int err;
+
+	if (control->flags & ~PERFCTR_CONTROL_STOPPED || control->p4_pebs_enable ||
+	    control->p4_pebs_matrix_vert)
+		return -EINVAL;
+	err = take_user_counters(s, control->n_events);
+	if (err) {
+		control->bad_reason = PERFCTR_BAD_POLICY;
+		control->bad_event = control->n_events - 1;
+		return err;
+	}
+	hw = perfctr_compile_session(control, &s->rules, s->hw);
+	if (IS_ERR(hw)) {
+		take_user_counters(s, had);
+		return PTR_ERR(hw);
+	}
+	install(s, hw, control);
+	return control->flags & PERFCTR_CONTROL_STOPPED ? 0 : locked_start(s);
+}
+
+static long ioctl_control(struct perfctr_session *s, void __user *user)
+{
+	struct perfctr_control *control = kmalloc(sizeof(*control), GFP_KERNEL);
+	u32 size;
+	int err;
+
+	if (!control)
+		return -ENOMEM;
+	err = perfctr_get_struct(control, sizeof(*control), user, &size);
+	if (!err && !perfctr_control_fits(control, size))
+		err = -EINVAL;
+	if (!err) {
+		mutex_lock(&s->lock);
+		err = control_session(s, control);
+		mutex_unlock(&s->lock);
+		if (err && control->bad_reason &&
+		    perfctr_put_struct(user, control, offsetof(struct perfctr_control, event),
+				       size))
+			err = -EFAULT;
+	}
+	kfree(control);
+	return err;
+}
+
+struct sum {
+	struct perfctr_session *session;
+	struct perfctr_counts *counts;
+	raw_spinlock_t lock;
+};
+
+static int add_this_cpu(void *arg)
+{
+	struct sum *sum = arg;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&sum->lock, flags);
+	perfctr_gate_fold(sum->session);
+	perfctr_totals_add(sum->session, smp_processor_id(), sum->counts);
+	raw_spin_unlock_irqrestore(&sum->lock, flags);
+	return 0;
+}
+
+/* While all CPUs stand still, so that nothing is counted between the first and the last. */
+static int add_cpus(struct perfctr_session *s, struct perfctr_counts *counts)
+{
+	struct sum sum = { .session = s, .counts = counts };
+	cpumask_var_t running;
+	unsigned int cpu;
+
+	if (!zalloc_cpumask_var(&running, GFP_KERNEL))
+		return -ENOMEM;
+	raw_spin_lock_init(&sum.lock);
+	if (s->started && cpumask_and(running, s->cpus, cpu_online_mask))
+		stop_machine_cpuslocked(add_this_cpu, &sum, running);
+	for_each_cpu_andnot(cpu, s->cpus, running)
+		perfctr_totals_add(s, cpu, counts);
+	free_cpumask_var(running);
+	return 0;
+}
+
+static int read_session(struct perfctr_session *s, struct perfctr_counts *counts)
+{
+	int err;
+
+	mutex_lock(&s->lock);
+	cpus_read_lock();
+	counts->flags = PERFCTR_COUNTS_CONSISTENT;
+	if (s->started)
+		counts->flags |= PERFCTR_COUNTS_STARTED;
+	counts->members = s->group ? atomic_read(&s->group->members) : 0;
+	counts->n_counters = s->totals->n_counters;
+	err = add_cpus(s, counts);
+	cpus_read_unlock();
+	mutex_unlock(&s->lock);
+	return err;
+}
+
+static long ioctl_read(struct perfctr_session *s, void __user *user)
+{
+	struct perfctr_counts *counts = kmalloc(sizeof(*counts), GFP_KERNEL);
+	u32 size;
+	int err;
+
+	if (!counts)
+		return -ENOMEM;
+	err = perfctr_get_struct(counts, sizeof(*counts), user, &size);
+	if (!err && (counts->scope != PERFCTR_SCOPE_SELF || counts->flags || counts->reserved))
+		err = -EINVAL;
+	if (!err) {
+		memset(counts, 0, sizeof(*counts));
+		counts->size = sizeof(*counts);
+		err = read_session(s, counts);
+	}
+	if (!err)
+		err = perfctr_put_struct(user, counts, sizeof(*counts), size);
+	kfree(counts);
+	return err;
+}
+
+static long ioctl_consume(struct perfctr_session *s, void __user *user)
+{
+	struct perfctr_consume consume;
+	u32 size;
+	int err = perfctr_get_struct(&consume, sizeof(consume), user, &size);
+
+	return err ?: perfctr_rings_consume(s, &consume);
+}
+
+static long ioctl_start(struct perfctr_session *s, bool go)
+{
+	int err = 0;
+
+	mutex_lock(&s->lock);
+	cpus_read_lock();
+	if (go)
+		err = start(s);
+	else
+		stop(s);
+	cpus_read_unlock();
+	mutex_unlock(&s->lock);
+	return err;
+}
+
+static long session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct perfctr_session *s = file->private_data;
+	void __user *user = (void __user *)arg;
+
+	switch (cmd) {
+	case PERFCTR_IOC_CONTROL:
+		return ioctl_control(s, user);
+	case PERFCTR_IOC_START:
+		return ioctl_start(s, true);
+	case PERFCTR_IOC_STOP:
+		return ioctl_start(s, false);
+	case PERFCTR_IOC_READ:
+		return ioctl_read(s, user);
+	case PERFCTR_IOC_CONSUME:
+		return ioctl_consume(s, user);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static int session_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct perfctr_session *s = file->private_data;
+	unsigned long offset = vma->vm_pgoff << PAGE_SHIFT;
+
+	if (!offset)
+		return perfctr_buffer_mmap(&s->totals_buffer, vma);
+	if (!s->ring || offset < PERFCTR_RING_OFFSET)
+		return -EINVAL;
+	return perfctr_rings_mmap(s, vma, offset - PERFCTR_RING_OFFSET);
+}
+
+static void free_session(struct perfctr_session *s)
+{
+	perfctr_rings_free(s);
+	perfctr_buffer_free(&s->totals_buffer);
+	free_percpu(s->cpu);
+	free_cpumask_var(s->cpus);
+	if (s->group)
+		perfctr_group_let_go(s->group);
+	put_pid_ns(s->ns);
+	kfree(s);
+}
+
+static int session_release(struct inode *inode, struct file *file)
+{
+	struct perfctr_session *s = file->private_data;
+
+	ioctl_start(s, false);
+	take_user_counters(s, 0);
+	if (s->hw)
+		perfctr_release(s->hw, NULL);
+	kfree(s->hw);
+	free_session(s);
+	return 0;
+}
+
+static const struct file_operations session_fops = {
+	.owner = THIS_MODULE,
+	.release = session_release,
+	.unlocked_ioctl = session_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = session_mmap,
+};
+
+static int get_cpus(struct perfctr_session *s, const struct perfctr_session_open *open)
+{
+	u32 known = BITS_TO_LONGS(nr_cpu_ids) * sizeof(long);
+
+	if (!open->cpus && !open->cpus_bytes) {
+		cpumask_copy(s->cpus, cpu_possible_mask);
+		return 0;
+	}
+	if (!open->cpus || !open->cpus_bytes || open->cpus_bytes > PAGE_SIZE)
+		return -EINVAL;
+	/* CPUs behind the last possible one are refused with the others that do not exist. */
+	if (open->cpus_bytes > known &&
+	    check_zeroed_user(u64_to_user_ptr(open->cpus) + known, open->cpus_bytes - known) != 1)
+		return -EINVAL;
+	cpumask_clear(s->cpus);
+	if (copy_from_user(cpumask_bits(s->cpus), u64_to_user_ptr(open->cpus),
+			   min(open->cpus_bytes, known)))
+		return -EFAULT;
+	if (cpumask_empty(s->cpus) || !cpumask_subset(s->cpus, cpu_possible_mask))
+		return -EINVAL;
+	return 0;
+}
+
+static int check_open(const struct perfctr_session_open *open)
+{
+	if (open->flags || open->policy & ~PERFCTR_POLICY_ALL || open->n_cpus ||
+	    open->totals_bytes || open->ring_bytes || open->group < -1)
+		return -EINVAL;
+	if (open->trace_bytes > PERFCTR_MAX_RING_BYTES ||
+	    (open->trace_bytes && open->trace_bytes < PAGE_SIZE) ||
+	    (!open->trace_bytes && open->trace_ticks))
+		return -EINVAL;
+	if (perfmon_capable())
+		return 0;
+	if (open->group == -1 || !perfctr_policy_is_harmless(open->policy) ||
+	    open->trace_bytes > MAX_USER_TRACE_BYTES)
+		return -EACCES;
+	return 0;
+}
+
+static int fill(struct perfctr_session *s, const struct perfctr_session_open *open)
+{
+	struct perfctr_group *group;
+	int err = get_cpus(s, open);
+
+	if (err)
+		return err;
+	if (open->group != -1) {
+		group = perfctr_group_from_fd(open->group);
+		if (IS_ERR(group))
+			return PTR_ERR(group);
+		s->group = group;
+	}
+	err = perfctr_totals_alloc(s);
+	if (!err && s->trace_bytes)
+		err = perfctr_rings_alloc(s);
+	return err;
+}
+
+static struct perfctr_session *alloc_session(const struct perfctr_session_open *open)
+{
+	struct perfctr_session *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!s)
+		return ERR_PTR(-ENOMEM);
+	mutex_init(&s->lock);
+	s->ns = get_pid_ns(task_active_pid_ns(current));
+	s->rules.policy = open->policy;
+	s->rules.privileged = perfmon_capable();
+	s->trace_bytes = open->trace_bytes;
+	s->trace_ticks = open->trace_ticks;
+	s->cpu = alloc_percpu(struct perfctr_session_cpu);
+	err = zalloc_cpumask_var(&s->cpus, GFP_KERNEL) && s->cpu ? fill(s, open) : -ENOMEM;
+	if (err) {
+		free_session(s);
+		return ERR_PTR(err);
+	}
+	return s;
+}
+
+long perfctr_ioctl_session(void __user *user)
+{
+	struct perfctr_session_open open;
+	struct perfctr_session *s;
+	u32 size;
+	int fd = perfctr_get_struct(&open, sizeof(open), user, &size);
+
+	if (!fd)
+		fd = check_open(&open);
+	if (fd)
+		return fd;
+	s = alloc_session(&open);
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	open.n_cpus = s->totals->n_cpus;
+	open.totals_bytes = s->totals_buffer.n_pages << PAGE_SHIFT;
+	open.ring_bytes = s->ring_bytes;
+	fd = perfctr_put_struct(user, &open, sizeof(open), size);
+	if (!fd)
+		fd = anon_inode_getfd("[perfctr-session]", &session_fops, s, O_CLOEXEC | O_RDWR);
+	if (fd < 0)
+		free_session(s);
+	return fd;
+}

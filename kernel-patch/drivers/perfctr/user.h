@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Structs of user space carry their size in the first word. In: user's struct into known bytes at
+ * arg, the rest zero. Out: as much of it as the user has room for.
+ */
+#ifndef _PERFCTR_USER_H
+#define _PERFCTR_USER_H
+
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/perfctr.h>
+#include <linux/uaccess.h>
+
+#define PERFCTR_MIN_STRUCT	8u	/* room for the size and one more word */
+
+static inline int perfctr_get_struct(void *arg, size_t known, const void __user *user, u32 *size)
+{
+	if (get_user(*size, (const u32 __user *)user))
+		return -EFAULT;
+	if (*size < PERFCTR_MIN_STRUCT)
+		return -EINVAL;
+	if (*size > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(arg, known, user, *size);
+}
+
+static inline int perfctr_put_struct(void __user *user, const void *arg, size_t known, u32 size)
+{
+	return copy_to_user(user, arg, min_t(size_t, known, size)) ? -EFAULT : 0;
+}
+
+/* Are all events of the control within the size that the user gave? */
+static inline bool perfctr_control_fits(const struct perfctr_control *control, u32 size)
+{
+	return control->n_events <= PERFCTR_MAX_COUNTERS &&
+	       size >= offsetof(struct perfctr_control, event) +
+		       control->n_events * sizeof(control->event[0]);
+}
+
+#endif

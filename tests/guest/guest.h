@@ -185,6 +185,7 @@ Suite *conservation_suite(void);
 Suite *control_suite(void);
 Suite *counts_suite(void);
 Suite *experiment_suite(void);
+Suite *gate_suite(void);
 Suite *isolation_suite(void);
 Suite *leak_suite(void);
 Suite *life_suite(void);
@@ -197,6 +198,7 @@ Suite *protocol_suite(void);
 Suite *read_suite(void);
 Suite *regions_suite(void);
 Suite *remote_suite(void);
+Suite *session_suite(void);
 Suite *switch_suite(void);
 Suite *tree_suite(void);
 

@@ -18,6 +18,7 @@ static const struct {
 	{ "control", control_suite },
 	{ "counts", counts_suite },
 	{ "experiment", experiment_suite },
+	{ "gate", gate_suite },
 	{ "isolation", isolation_suite },
 	{ "leak", leak_suite },
 	{ "life", life_suite },
@@ -30,6 +31,7 @@ static const struct {
 	{ "read", read_suite },
 	{ "regions", regions_suite },
 	{ "remote", remote_suite },
+	{ "session", session_suite },
 	{ "switch", switch_suite },
 	{ "tree", tree_suite },
 };

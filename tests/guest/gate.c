@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a switch costs while a session counts a group. */
+#include "cost.h"
+#include "groups.h"
+
+#include <unistd.h>
+
+/* Round trips between the test and a partner, each with the mark or without. */
+static struct cost measure_group(bool own, bool others)
+{
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	struct partner partner = partner_start();
+	struct cost cost;
+
+	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
+						{ { 1, USER(BRANCHES) }, 0 }));
+	if (own)
+		mark(0, group);
+	if (others)
+		mark(partner.pid, group);
+	cost = measure_partner(&partner, -1);
+	partner_stop(&partner);
+	close(session);
+	close(group);
+	return cost;
+}
+
+START_TEST(between_members_of_a_group_nothing_is_read_and_nothing_is_written)
+{
+	struct cost cost = measure_group(true, true);
+
+	/* The kernel's own threads, which the tick wakes now and then, are not members. */
+	ck_assert_uint_le(cost.statistics[PMU_WRMSR], 2 * (cost.ticks + 1));
+	ck_assert_uint_eq(cost.statistics[PMU_RDMSR], 0);
+	/* The tick publishes both sums, and so does who leaves the group. */
+	ck_assert_uint_le(cost.statistics[RDPMC], 2 * 2 * (cost.ticks + 1));
+	ck_assert_uint_lt(cost.ticks, ROUND_TRIPS / 100);
+}
+END_TEST
+
+START_TEST(into_and_out_of_a_group_is_one_write_each)
+{
+	struct cost cost = measure_group(false, true);
+
+	ck_assert_uint_ge(cost.statistics[PMU_WRMSR], 2 * ROUND_TRIPS);
+	ck_assert_uint_le(cost.statistics[PMU_WRMSR], 2 * (ROUND_TRIPS + cost.ticks + 1));
+	ck_assert_uint_eq(cost.statistics[EVENT_SELECT], 0);
+	/* Going out publishes both sums. */
+	ck_assert_uint_le(cost.statistics[RDPMC], 2 * (ROUND_TRIPS + 2 * cost.ticks + 1));
+}
+END_TEST
+
+START_TEST(beside_a_session_unmarked_threads_switch_as_on_an_unpatched_kernel)
+{
+	struct cost unpatched = read_baseline(), cost = measure_group(false, false);
+
+	ck_assert_uint_eq(cost.instructions, unpatched.instructions);
+	ck_assert_uint_eq(cost.statistics[PMU_WRMSR], 0);
+	ck_assert_uint_eq(cost.statistics[PMU_RDMSR], 0);
+}
+END_TEST
+
+SUITE(gate,
+      between_members_of_a_group_nothing_is_read_and_nothing_is_written,
+      into_and_out_of_a_group_is_one_write_each,
+      beside_a_session_unmarked_threads_switch_as_on_an_unpatched_kernel)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "groups.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* One ioctl on the device. */
+static int on_device(unsigned long request, void *argument)
+{
+	int device = device_open(), result, error;
+
+	result = ioctl(device, request, argument);
+	error = errno;
+	close(device);
+	errno = error;
+	return result;
+}
+
+int group_open(void)
+{
+	struct perfctr_group_open open = { .size = sizeof(open) };
+	int fd = on_device(PERFCTR_IOC_GROUP, &open);
+
+	ck_assert_msg(fd >= 0, "group: %s", strerror(errno));
+	ck_assert_uint_gt(open.id, 0);
+	return fd;
+}
+
+int try_mark(uint32_t action, uint32_t scope, pid_t tid, int group)
+{
+	struct perfctr_mark mark = {
+		.size = sizeof(mark), .action = action, .scope = scope, .tid = tid, .group = group,
+	};
+	int result = on_device(PERFCTR_IOC_MARK, &mark);
+
+	return result ? result : (int)mark.changed;
+}
+
+void mark(pid_t tid, int group)
+{
+	ck_assert_msg(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, tid, group) == 1,
+		      "mark: %s", strerror(errno));
+}
+
+uint64_t mark_of(pid_t tid)
+{
+	struct perfctr_mark mark = {
+		.size = sizeof(mark), .action = PERFCTR_MARK_GET, .tid = tid, .group = -1,
+	};
+
+	ck_assert_msg(on_device(PERFCTR_IOC_MARK, &mark) == 0, "mark: %s", strerror(errno));
+	return mark.id;
+}
+
+uint32_t group_members(int group)
+{
+	struct perfctr_members members = { .size = sizeof(members) };
+
+	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_MEMBERS, &members), 0);
+	return members.n;
+}
+
+struct perfctr_session_open session_of(int group, uint32_t policy)
+{
+	return (struct perfctr_session_open){
+		.size = sizeof(struct perfctr_session_open), .group = group, .policy = policy,
+	};
+}
+
+int try_session(struct perfctr_session_open *open)
+{
+	return on_device(PERFCTR_IOC_SESSION, open);
+}
+
+int session_open(int group, uint32_t policy)
+{
+	struct perfctr_session_open open = session_of(group, policy);
+	int fd = try_session(&open);
+
+	ck_assert_msg(fd >= 0, "session: %s", strerror(errno));
+	return fd;
+}
+
+int try_session_control(int session, const struct session_event *events, size_t n,
+			struct perfctr_control *control)
+{
+	*control = (struct perfctr_control){ .size = sizeof(*control), .n_events = (uint32_t)n };
+	for (size_t i = 0; i < n; i++) {
+		control->event[i].counter = events[i].event.counter;
+		control->event[i].evntsel = events[i].event.evntsel;
+		control->event[i].flags = events[i].flags;
+	}
+	return ioctl(session, PERFCTR_IOC_CONTROL, control);
+}
+
+void session_control(int session, const struct session_event *events, size_t n)
+{
+	struct perfctr_control control;
+
+	ck_assert_msg(try_session_control(session, events, n, &control) == 0,
+		      "control: %s (event %u, reason %u)", strerror(errno), control.bad_event,
+		      control.bad_reason);
+}
+
+pid_t marked_start(int group, int cpu, const char *const command[])
+{
+	pid_t pid = fork();
+	int status;
+
+	ck_assert(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (cpu != ANY_CPU)
+			pin(0, cpu);
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execv(command[0], (char *const *)command);
+		_exit(127);
+	}
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_msg(WIFSTOPPED(status), "%s did not start", command[0]);
+	if (group >= 0)
+		mark(pid, group);
+	ck_assert_int_eq(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
+	return pid;
+}
+
+void expect_success(pid_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_int_eq(status, 0);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Groups and sessions by the bare ABI.  Functions named try_* return -1 with errno; others must succeed. */
+#ifndef GROUPS_H
+#define GROUPS_H
+
+#include "guest.h"
+
+#define POLICY(bits) (PERFCTR_EVENT_POLICY | (bits))
+#define MARKED		PERFCTR_POLICY_DMR
+#define UNMARKED	PERFCTR_POLICY_DMS
+#define PRIVILEGED	PERFCTR_POLICY_DU
+#define NOT_PRIVILEGED	PERFCTR_POLICY_DP
+
+int group_open(void);
+int try_mark(uint32_t action, uint32_t scope, pid_t tid, int group);
+void mark(pid_t tid, int group);
+uint64_t mark_of(pid_t tid);
+uint32_t group_members(int group);
+
+struct perfctr_session_open session_of(int group, uint32_t policy);
+int try_session(struct perfctr_session_open *open);
+int session_open(int group, uint32_t policy);
+/* An event of a session, with a policy of its own or 0. */
+struct session_event {
+	struct event event;
+	uint32_t flags;
+};
+#define SESSION_EVENTS(...) (const struct session_event[]){ __VA_ARGS__ }, \
+	ARRAY_SIZE(((const struct session_event[]){ __VA_ARGS__ }))
+int try_session_control(int session, const struct session_event *events, size_t n,
+			struct perfctr_control *control);
+void session_control(int session, const struct session_event *events, size_t n);
+
+/* A program that starts with the group's mark, or without one for -1. */
+pid_t marked_start(int group, int cpu, const char *const command[]);
+void expect_success(pid_t pid);
+
+#endif

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sessions: what POWER2's policy bits say is counted, in hand-counted programs with and without the
+ * mark, on both CPUs.  Cycles are instructions on the emulated PMU: all seven counters count the
+ * same event, each with a policy of its own.
+ */
+#include "groups.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Instructions in both modes on each of the seven counters. */
+#define GENERAL(n) { n, BOTH(INSTRUCTIONS) }
+#define FIXED_COUNTER(n) { PERFCTR_FIXED + (n), BOTH(FIXED) }
+
+/* Marked and unmarked programs side by side; what the marked ones execute in user mode. */
+#define MARKED_PROGRAMS	3
+static uint64_t run_programs(int group)
+{
+	pid_t marked[MARKED_PROGRAMS], unmarked[MARKED_PROGRAMS];
+
+	for (int i = 0; i < MARKED_PROGRAMS; i++) {
+		marked[i] = marked_start(group, i % 2, COMMAND(program("loop")));
+		unmarked[i] = marked_start(-1, i % 2, COMMAND(program("loop")));
+	}
+	for (int i = 0; i < MARKED_PROGRAMS; i++) {
+		expect_success(marked[i]);
+		expect_success(unmarked[i]);
+	}
+	return MARKED_PROGRAMS * LOOP_INSTRUCTIONS(SHORT_LOOP);
+}
+
+START_TEST(marked_and_unmarked_privileged_and_not_add_up_to_everything)
+{
+	int group = group_open(), session = session_open(group, 0);
+	struct perfctr_counts c;
+	enum { EVERYTHING, M, U, P, N, PM, PU };
+	uint64_t expected;
+
+	session_control(session, SESSION_EVENTS(
+		{ GENERAL(0), 0 },
+		{ GENERAL(1), POLICY(MARKED) },
+		{ GENERAL(2), POLICY(UNMARKED) },
+		{ GENERAL(3), POLICY(PRIVILEGED) },
+		{ FIXED_COUNTER(0), POLICY(NOT_PRIVILEGED) },
+		{ FIXED_COUNTER(1), POLICY(PRIVILEGED | MARKED) },
+		{ FIXED_COUNTER(2), POLICY(PRIVILEGED | UNMARKED) }));
+	expected = run_programs(group);
+	c = context_read(session);
+
+	ck_assert_uint_eq(c.counter[M] + c.counter[U], c.counter[EVERYTHING]);
+	ck_assert_uint_eq(c.counter[P] + c.counter[N], c.counter[EVERYTHING]);
+	ck_assert_uint_eq(c.counter[PM] + c.counter[PU], c.counter[P]);
+	ck_assert_uint_eq(c.counter[M] - c.counter[PM], expected);
+	/* The unmarked programs, and what the test itself executes. */
+	ck_assert_uint_gt(c.counter[U] - c.counter[PU], expected);
+	ck_assert_uint_gt(c.counter[PM], 0);
+	ck_assert(c.flags & PERFCTR_COUNTS_CONSISTENT);
+	close(session);
+	close(group);
+}
+END_TEST
+
+START_TEST(problem_state_by_the_mark_and_the_states_that_count_nothing)
+{
+	int group = group_open(), session = session_open(group, 0);
+	struct perfctr_counts c;
+	enum { N, NM, NU, BOTH_MARKS, BOTH_MODES, OFF, M };
+	uint64_t expected;
+
+	session_control(session, SESSION_EVENTS(
+		{ GENERAL(0), POLICY(NOT_PRIVILEGED) },
+		{ GENERAL(1), POLICY(NOT_PRIVILEGED | MARKED) },
+		{ GENERAL(2), POLICY(NOT_PRIVILEGED | UNMARKED) },
+		{ GENERAL(3), POLICY(MARKED | UNMARKED) },
+		{ FIXED_COUNTER(0), POLICY(PRIVILEGED | NOT_PRIVILEGED) },
+		{ FIXED_COUNTER(1), POLICY(PERFCTR_POLICY_DIS) },
+		{ FIXED_COUNTER(2), POLICY(MARKED) }));
+	expected = run_programs(group);
+	c = context_read(session);
+
+	ck_assert_uint_eq(c.counter[NM], expected);
+	ck_assert_uint_eq(c.counter[NM] + c.counter[NU], c.counter[N]);
+	ck_assert_uint_gt(c.counter[M], expected);
+	ck_assert_uint_eq(c.counter[BOTH_MARKS], 0);
+	ck_assert_uint_eq(c.counter[BOTH_MODES], 0);
+	ck_assert_uint_eq(c.counter[OFF], 0);
+	close(session);
+	close(group);
+}
+END_TEST
+
+/* Three sessions start one after the other: what the test executes between is in all runs the same. */
+static int64_t difference_of_three_sessions(int loops)
+{
+	int group = group_open();
+	int everything = session_open(-1, NOT_PRIVILEGED);
+	int marked = session_open(group, NOT_PRIVILEGED | MARKED);
+	int unmarked = session_open(group, NOT_PRIVILEGED | UNMARKED);
+	uint64_t all, in, out;
+
+	session_control(everything, SESSION_EVENTS({ GENERAL(0), 0 }));
+	session_control(marked, SESSION_EVENTS({ GENERAL(1), 0 }));
+	session_control(unmarked, SESSION_EVENTS({ GENERAL(2), 0 }));
+	for (int i = 0; i < loops; i++)
+		run_programs(group);
+	ck_assert_int_eq(ioctl(unmarked, PERFCTR_IOC_STOP), 0);
+	ck_assert_int_eq(ioctl(marked, PERFCTR_IOC_STOP), 0);
+	ck_assert_int_eq(ioctl(everything, PERFCTR_IOC_STOP), 0);
+	all = context_read(everything).counter[0];
+	in = context_read(marked).counter[0];
+	out = context_read(unmarked).counter[0];
+	ck_assert_uint_eq(in, (uint64_t)loops * MARKED_PROGRAMS * LOOP_INSTRUCTIONS(SHORT_LOOP));
+	close(everything);
+	close(marked);
+	close(unmarked);
+	close(group);
+	return (int64_t)(all - in - out);
+}
+
+START_TEST(three_sessions_at_once_add_up_too)
+{
+	int64_t once = difference_of_three_sessions(1);
+
+	ck_assert_int_ge(once, 0);
+	ck_assert_int_lt(once, 10000);
+	ck_assert_int_eq(difference_of_three_sessions(3), once);
+}
+END_TEST
+
+/* asm/tree.S: 201 processes and 32 threads in three levels, orphans none, 64 of them execute. */
+#define TREE_INSTRUCTIONS (119 + 8 * 331 + 32 * (3 * 20006ull + 2 * (7 + LOOP_INSTRUCTIONS(SHORT_LOOP)) + 40017))
+
+START_TEST(a_storm_of_forks_is_exact_and_competitors_add_nothing)
+{
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	struct pollfd poller = { .fd = group, .events = POLLIN };
+	struct perfctr_counts c;
+
+	competitors_start(4);
+	ck_assert_int_eq(poll(&poller, 1, 0), 0);
+	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
+	for (unsigned int i = 0; i < 5; i++)
+		marked_start(group, ANY_CPU, COMMAND(program("tree"), program("loop")));
+	ck_assert_uint_ge(group_members(group), 5);
+	ck_assert_int_eq(poll(&poller, 1, -1), 1);
+	c = context_read(session);
+	ck_assert_uint_eq(c.counter[0], 5 * TREE_INSTRUCTIONS);
+	ck_assert_uint_eq(c.members, 0);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	close(session);
+	close(group);
+}
+END_TEST
+
+START_TEST(contexts_and_a_session_count_side_by_side)
+{
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	struct perfctr_control control;
+	struct counted c;
+	int status, other;
+
+	session_control(session, SESSION_EVENTS({ GENERAL(2), 0 }));
+	c = counted_start(ANY_CPU, COMMAND(program("loop-long")), EVENTS({ 0, USER(INSTRUCTIONS) }));
+	mark(c.pid, group);
+	ck_assert_uint_eq(run_programs(group), MARKED_PROGRAMS * LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_uint_eq(counted_finish(&c, &status).counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
+	ck_assert_uint_ge(context_read(session).counter[0],
+			  MARKED_PROGRAMS * LOOP_INSTRUCTIONS(SHORT_LOOP));
+
+	/* Neither takes a counter from the other, nor from another session. */
+	c.fd = context_open(0, PERFCTR_OPEN_CREATE);
+	control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }, { 2, USER(BRANCHES) }));
+	ck_assert_int_eq(ioctl(c.fd, PERFCTR_IOC_CONTROL, &control), -1);
+	ck_assert_int_eq(errno, EBUSY);
+	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_TAKEN);
+	ck_assert_uint_eq(control.bad_event, 1);
+	context_control(c.fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	other = session_open(group, NOT_PRIVILEGED | MARKED);
+	ck_assert_int_eq(try_session_control(other, SESSION_EVENTS({ GENERAL(2), 0 }), &control), -1);
+	ck_assert_int_eq(errno, EBUSY);
+	ck_assert_int_eq(try_session_control(other, SESSION_EVENTS({ GENERAL(1), 0 },
+								  { GENERAL(0), 0 }), &control), -1);
+	ck_assert_int_eq(errno, EBUSY);
+	ck_assert_uint_eq(control.bad_event, 1);
+	session_control(other, SESSION_EVENTS({ GENERAL(1), 0 }));
+	ck_assert_uint_eq(pmu_info().session_counters, 1 << 2 | 1 << 1);
+	ck_assert_uint_eq(pmu_info().context_counters, 1 << 0);
+	/* Its own counter may change its event. */
+	session_control(other, SESSION_EVENTS({ { 1, USER(BRANCHES) }, 0 }));
+	close(other);
+	close(c.fd);
+	close(session);
+	close(group);
+	ck_assert_uint_eq(pmu_info().session_counters, 0);
+	ck_assert_uint_eq(pmu_info().context_counters, 0);
+}
+END_TEST
+
+/* The sums over the CPUs as the mapped totals show them. */
+static uint64_t mapped_sum(const struct perfctr_totals *totals)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < totals->n_cpus; i++) {
+		const volatile struct perfctr_cpu_totals *cpu = (const void *)
+			((const char *)totals->cpu + (size_t)i * totals->cpu_bytes);
+		uint32_t seq;
+		uint64_t value;
+
+		do {
+			seq = cpu->seq;
+			value = cpu->counter[0];
+		} while (seq & 1 || cpu->seq != seq);
+		sum += value;
+	}
+	return sum;
+}
+
+START_TEST(totals_are_read_without_a_system_call_while_members_run)
+{
+	int group = group_open();
+	struct perfctr_session_open open = session_of(group, NOT_PRIVILEGED | MARKED);
+	int session = try_session(&open);
+	const struct perfctr_totals *totals;
+	uint64_t last = 0, now, exact = 0;
+	pid_t pid;
+
+	ck_assert_int_ge(session, 0);
+	totals = mmap(NULL, open.totals_bytes, PROT_READ, MAP_SHARED, session, 0);
+	ck_assert_ptr_ne(totals, MAP_FAILED);
+	ck_assert_ptr_eq(mmap(NULL, open.totals_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, session, 0),
+			 MAP_FAILED);
+	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
+	pin(0, 0);
+	pid = marked_start(group, 1, COMMAND(program("loop-long")));
+	while (exact < LOOP_INSTRUCTIONS(LONG_LOOP)) {
+		now = mapped_sum(totals);
+		ck_assert_uint_ge(now, last);
+		last = now;
+		exact = context_read(session).counter[0];
+		ck_assert_uint_ge(exact, now);
+	}
+	ck_assert_uint_gt(last, 0);
+	expect_success(pid);
+	ck_assert_uint_eq(mapped_sum(totals), LOOP_INSTRUCTIONS(LONG_LOOP));
+	ck_assert_uint_eq(context_read(session).counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
+	close(session);
+	close(group);
+}
+END_TEST
+
+/* What the process does before it is killed: everything that must not outlive it. */
+static void hold_and_wait(void *unused)
+{
+	int group = group_open(), session = session_open(group, 0);
+
+	(void)unused;
+	mark(0, group);
+	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }, { GENERAL(3), 0 }));
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		kill(getppid(), SIGKILL);
+		pause();
+	}
+	pause();
+}
+
+START_TEST(a_killed_owner_leaves_nothing)
+{
+	pid_t pid = fork();
+	int group, session;
+
+	if (pid == 0) {
+		hold_and_wait(NULL);
+		_exit(1);
+	}
+	ck_assert_int_eq(wait_for(pid, NULL), pid);
+	/* Its child, which has the descriptors too, ends with it. */
+	for (int i = 0; i < 1000 && pmu_info().session_counters; i++)
+		sleep_us(1000);
+	ck_assert_uint_eq(pmu_info().session_counters, 0);
+	ck_assert_uint_eq(mark_of(0), 0);
+	group = group_open();
+	session = session_open(group, NOT_PRIVILEGED | MARKED);
+	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
+	run_programs(group);
+	ck_assert_uint_eq(context_read(session).counter[0],
+			  MARKED_PROGRAMS * LOOP_INSTRUCTIONS(SHORT_LOOP));
+	close(session);
+	close(group);
+}
+END_TEST
+
+START_TEST(a_running_process_is_marked_and_unmarked)
+{
+	int group = group_open(), other = group_open();
+	int session = session_open(group, NOT_PRIVILEGED | MARKED);
+	pid_t pid;
+	uint64_t before;
+
+	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
+	pin(0, 0);
+	pid = marked_start(-1, 1, COMMAND(program("loop-huge")));
+	sleep_us(20000);
+	ck_assert_uint_eq(context_read(session).counter[0], 0);
+	mark(pid, group);
+	ck_assert_uint_eq(group_members(group), 1);
+	ck_assert_uint_ne(mark_of(pid), 0);
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, other), -1);
+	ck_assert_int_eq(errno, EBUSY);
+	while (context_read(session).counter[0] < 1000000)
+		;
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_TREE, pid, -1), 1);
+	before = context_read(session).counter[0];
+	sleep_us(20000);
+	ck_assert_uint_eq(context_read(session).counter[0], before);
+	ck_assert_uint_eq(group_members(group), 0);
+	/* The group ends, and the mark with it. */
+	close(session);
+	mark(pid, group);
+	close(group);
+	ck_assert_uint_eq(mark_of(pid), 0);
+	mark(pid, other);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(wait_for(pid, NULL), pid);
+	close(other);
+}
+END_TEST
+
+/* What the session counts of a segment that spins. */
+static uint64_t count_segment(int group, int session, uint64_t n)
+{
+	uint64_t before = context_read(session).counter[0];
+
+	spin(100000);	/* outside */
+	ck_assert_uint_eq(context_read(session).counter[0], before);
+	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_ENTER), 0);
+	spin(n);
+	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_LEAVE), 0);
+	return context_read(session).counter[0] - before;
+}
+
+START_TEST(a_segment_is_counted_from_enter_to_leave)
+{
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	uint64_t one, two, three;
+
+	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
+	count_segment(group, session, 1);
+	one = count_segment(group, session, 100000);
+	two = count_segment(group, session, 200000);
+	three = count_segment(group, session, 300000);
+	ck_assert_uint_ge(two - one, 100000);
+	ck_assert_uint_eq(three - two, two - one);
+	close(session);
+	close(group);
+}
+END_TEST
+
+START_TEST(idle_can_be_left_out)
+{
+	int session = session_open(-1, 0);
+	struct perfctr_counts c;
+
+	session_control(session, SESSION_EVENTS(
+		{ GENERAL(0), 0 },
+		{ GENERAL(1), POLICY(PERFCTR_POLICY_NO_IDLE) },
+		{ GENERAL(2), POLICY(NOT_PRIVILEGED | PERFCTR_POLICY_NO_IDLE) },
+		{ GENERAL(3), POLICY(NOT_PRIVILEGED) }));
+	sleep_us(50000);
+	c = context_read(session);
+	ck_assert_uint_gt(c.counter[0], c.counter[1]);
+	ck_assert_uint_gt(c.counter[1], 0);
+	ck_assert_uint_eq(c.counter[2], c.counter[3]);
+	close(session);
+}
+END_TEST
+
+SUITE(session,
+      marked_and_unmarked_privileged_and_not_add_up_to_everything,
+      problem_state_by_the_mark_and_the_states_that_count_nothing,
+      three_sessions_at_once_add_up_too,
+      a_storm_of_forks_is_exact_and_competitors_add_nothing,
+      contexts_and_a_session_count_side_by_side,
+      totals_are_read_without_a_system_call_while_members_run,
+      a_killed_owner_leaves_nothing,
+      a_running_process_is_marked_and_unmarked,
+      a_segment_is_counted_from_enter_to_leave,
+      idle_can_be_left_out)

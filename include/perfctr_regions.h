@@ -146,10 +146,10 @@ int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
 void perfctr_regions_close(struct perfctr_regions *r);
 
 /* The way on when there is something unusual.  1: take the counts (again). */
-int perfctr_region_enter_slow(struct perfctr_region *region);
-int perfctr_region_exit_slow(struct perfctr_region *region);
+int perfctr_region_enter_slow(struct perfctr_region *region) __attribute__((nothrow));
+int perfctr_region_exit_slow(struct perfctr_region *region) __attribute__((nothrow));
 /* A pass below the smallest or above the largest; start holds how far it is above the smallest. */
-void perfctr_region_extreme(struct perfctr_region *region, unsigned int n);
+void perfctr_region_extreme(struct perfctr_region *region, unsigned int n) __attribute__((nothrow));
 
 /*
  * Regions of the same thread for measuring what a region costs: PERFCTR_REGION_FIRST of them for one
@@ -157,7 +157,8 @@ void perfctr_region_extreme(struct perfctr_region *region, unsigned int n);
  */
 #define PERFCTR_REGION_FIRST		4
 #define PERFCTR_REGION_REPETITIONS	64
-struct perfctr_region *perfctr_region_empty(struct perfctr_region *region, unsigned int number);
+struct perfctr_region *perfctr_region_empty(struct perfctr_region *region, unsigned int number)
+	__attribute__((nothrow));
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PERFCTR_REGION_INLINE static inline __attribute__((always_inline))
@@ -265,11 +266,12 @@ static inline int perfctr_regions_calibrate(struct perfctr_region *array, unsign
 /* A pass from its definition to the end of its block, whichever way that is left. */
 template <unsigned int n> class perfctr_region_pass {
 public:
-	explicit perfctr_region_pass(struct perfctr_region *region) : region_(region)
+	__attribute__((always_inline)) explicit perfctr_region_pass(struct perfctr_region *region)
+		: region_(region)
 	{
 		perfctr_region_enter(region, n);
 	}
-	~perfctr_region_pass()
+	__attribute__((always_inline)) ~perfctr_region_pass()
 	{
 		perfctr_region_exit(region_, n);
 	}

@@ -597,6 +597,39 @@ START_TEST(signal_handlers_read_and_pass_through_regions)
 }
 END_TEST
 
+#define SAVED "/tmp/regions-saved"
+
+/* In blocks, and out of one by an exception; what exit() saved is read by perfex. */
+START_TEST(a_cxx_program_counts_blocks_and_saves_them_at_exit)
+{
+	static const char *const rows[] = {
+		"\r\nblock,1,10,10,",
+		"\r\nexception,1,1,1,",
+		"0x004100c4@1,user,10000,1000,1000,1000,yes\r\n",
+		"0x004100c0@0,user,20010,2001,2001,2001,yes\r\n",
+	};
+	struct run r;
+
+	RUN(&r, program("regions-cxx"), SAVED);
+	ck_assert_msg(r.status == 0, "status %#x: %s%s", r.status, r.out, r.err);
+	RUN(&r, program("../../bin/perfex"), "stat-of", "--csv", SAVED);
+	ck_assert_msg(r.status == 0, "status %#x: %s", r.status, r.err);
+	unlink(SAVED);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		ck_assert_msg(strstr(r.out, rows[i]), "no %s in\n%s", rows[i], r.out);
+}
+END_TEST
+
+START_TEST(a_32_bit_program_counts_regions)
+{
+	struct run r;
+
+	RUN(&r, program("regions32"));
+	ck_assert_msg(r.status == 0, "status %#x: %s%s", r.status, r.out, r.err);
+	printf("%s", r.out);
+}
+END_TEST
+
 SUITE(regions, entering_and_leaving_execute_at_most_60_instructions_with_two_counters,
       a_region_around_the_synthetic_programs_counts_them_exactly_after_calibration,
       passes_give_total_smallest_and_largest, regions_lie_in_each_other_and_overlap,
@@ -607,4 +640,5 @@ SUITE(regions, entering_and_leaving_execute_at_most_60_instructions_with_two_cou
       where_rdpmc_is_forbidden_regions_count_by_system_calls,
       a_forked_child_leaves_its_parents_regions_alone, two_users_in_one_process_do_not_meet,
       a_thread_takes_part_with_its_own_context_and_events_only,
-      signal_handlers_read_and_pass_through_regions)
+      signal_handlers_read_and_pass_through_regions,
+      a_cxx_program_counts_blocks_and_saves_them_at_exit, a_32_bit_program_counts_regions)

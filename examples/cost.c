@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <perfctr.h>
+#include <perfctr_regions.h>
 #include <stdio.h>
 
 #define USER_INSTRUCTIONS	0x004100c0
@@ -19,6 +20,9 @@ struct subject {
 	const struct perfctr_page *page;
 	struct perfctr_control control;
 	struct perfctr_counts counts;
+	struct perfctr_snapshot snapshot;
+	struct perfctr_regions *regions;
+	struct perfctr_region *region;
 };
 
 static void call_nothing(struct subject *s)
@@ -34,6 +38,24 @@ static void call_read_pmc(struct subject *s)
 static void call_read_tsc(struct subject *s)
 {
 	__asm__ volatile("" : : "r"(perfctr_read_tsc(s->page)));
+}
+
+static void call_read_snapshot(struct subject *s)
+{
+	perfctr_read_snapshot(s->page, 2, &s->snapshot);
+}
+
+static void call_region(struct subject *s)
+{
+	perfctr_region_enter(s->region, 2);
+	perfctr_region_exit(s->region, 2);
+}
+
+static void call_regions_read(struct subject *s)
+{
+	struct perfctr_region_result result;
+
+	perfctr_regions_read(s->regions, 0, 0, 0, &result);
 }
 
 static void call_read_counter(struct subject *s)
@@ -69,6 +91,13 @@ static void call_control(struct subject *s)
 	perfctr_control(s->self, &s->control);
 }
 
+static void call_calibrate(struct subject *s)
+{
+	struct perfctr_overhead overhead;
+
+	perfctr_calibrate(s->self, &s->control, &overhead);
+}
+
 static void call_pmu_info(struct subject *s)
 {
 	struct perfctr_pmu_info info;
@@ -90,12 +119,16 @@ static const struct {
 } calls[] = {
 	{ "perfctr_read_pmc", call_read_pmc, 0 },
 	{ "perfctr_read_tsc", call_read_tsc, 0 },
+	{ "perfctr_read_snapshot", call_read_snapshot, 0 },
+	{ "perfctr_region_enter + _exit", call_region, 0 },
+	{ "perfctr_regions_read", call_regions_read, 0 },
 	{ "perfctr_read_counter", call_read_counter, 0 },
 	{ "perfctr_read", call_read, 0 },
 	{ "perfctr_read_scope, tree of one", call_read_tree, 0 },
 	{ "perfctr_next_record, none there", call_next_record, 0 },
 	{ "perfctr_stop + perfctr_start", call_stop_and_start, 1 },
 	{ "perfctr_control", call_control, 1 },
+	{ "perfctr_calibrate", call_calibrate, 1 },
 	{ "perfctr_pmu_info", call_pmu_info, 0 },
 	{ "perfctr_open_tid + perfctr_close", call_open_tid_and_close, 0 },
 };
@@ -161,6 +194,11 @@ int main(void)
 	if (!s.page)
 		return refused("this machine does not let user mode read its counters");
 
+	s.regions = perfctr_regions_open(&s.control, NULL, &(const char *){ "region" }, 1);
+	s.region = s.regions ? perfctr_regions_thread(s.regions, s.self) : NULL;
+	if (!s.region)
+		return refused("no memory for a region");
+
 	printf("%-36s %10s %10s %10s\n", "one call of", "user", "kernel", "tsc");
 	nothing = measure(&s, call_nothing);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -174,6 +212,7 @@ int main(void)
 			       per_call(counts.counter[1], nothing.counter[1]));
 		printf(" %10" PRIu64 "\n", per_call(counts.tsc, nothing.tsc));
 	}
+	perfctr_regions_close(s.regions);
 	perfctr_close(s.self);
 	return 0;
 }

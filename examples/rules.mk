@@ -6,6 +6,6 @@ ALL += $(EXAMPLES)
 
 $(BUILD)/examples/%: examples/%.c $(LIB_STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -o $@ $< $(LIB_STATIC)
+	$(CC) $(CFLAGS) -pthread -MMD -MP -o $@ $< $(LIB_STATIC) $(LIB_STATIC_LIBS)
 
 -include $(EXAMPLES:=.d)

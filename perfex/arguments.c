@@ -13,7 +13,9 @@ enum { MAX_OPTIONS = 64, HELP_COLUMN = 22 };
 enum { LONG_ONLY = 256 };
 
 static const struct option_rule help_rule = {
-	.name = "help", .letter = 'h', .help = "show this",
+	.name = "help",
+	.letter = 'h',
+	.help = "show this",
 };
 
 struct table {

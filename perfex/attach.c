@@ -121,6 +121,7 @@ bool attach(struct threads *threads, pid_t pid, struct perfctr_control *control,
 		return false;
 	if (!threads->n)
 		complain("process %d has no thread to count: it has exited, or belongs to the "
-			 "kernel", pid);
+			 "kernel",
+			 pid);
 	return threads->n > 0;
 }

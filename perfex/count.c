@@ -77,8 +77,8 @@ void counting_interval(struct counting *counting, const struct perfctr_counts *s
 {
 	struct interval *interval = &counting->interval;
 
-	interval->time_ns = (counting->stopped_ns ? counting->stopped_ns : now_ns()) -
-			    counting->started_ns;
+	interval->time_ns =
+		(counting->stopped_ns ? counting->stopped_ns : now_ns()) - counting->started_ns;
 	interval->counts = *sums;
 	interval->counts.tsc -= counting->last.tsc;
 	for (uint32_t i = 0; i < PERFCTR_MAX_COUNTERS; i++)

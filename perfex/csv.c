@@ -88,8 +88,8 @@ static void put_member(FILE *file, const struct recording *recording, const stru
 
 	member_name(member, name, sizeof(name));
 	for (size_t i = 0; i <= recording->events.n; i++) {
-		uint64_t count = event ? member->record.counts.counter[event->index] :
-					 member->record.counts.tsc;
+		uint64_t count = event ? member->record.counts.counter[event->index]
+				       : member->record.counts.tsc;
 
 		if (!event || event->pass == member->pass) {
 			put_run(file, "member", member->run, member->pass);
@@ -161,8 +161,7 @@ static void print_interval(FILE *file, const struct style *style, const struct r
 		const struct event *event = &recording->events.event[i];
 
 		if (event->pass == interval->pass)
-			put_interval(file, interval, event,
-				     interval->counts.counter[event->index]);
+			put_interval(file, interval, event, interval->counts.counter[event->index]);
 	}
 }
 

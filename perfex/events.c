@@ -133,7 +133,8 @@ static void complain_of_passes(const struct events *events, const struct options
 	    perfctr_requests_assign(info, requests, events->n, &control, why, sizeof(why)) == 0)
 		snprintf(why, sizeof(why), "%zu events do not fit together", events->n);
 	complain("%s; they need %u runs and --passes allows %u: leave some out, or give "
-		 "--passes auto", why, events->n_passes, options->passes);
+		 "--passes auto",
+		 why, events->n_passes, options->passes);
 }
 
 /* Several controls: what the kernel would refuse in a later run is refused before the first. */

@@ -67,8 +67,9 @@ static void print_info(const struct perfctr_pmu_info *info)
 	printf("abi version: %u\n", info->abi_version);
 	print_features(info->features);
 	printf("counters held by: %s\n", holder_name(info->holder));
-	printf("isolation: %s\n", info->features & PERFCTR_FEATURE_ISOLATED ?
-	       "on, nobody can read foreign counts" : "off, foreign counts may be read");
+	printf("isolation: %s\n", info->features & PERFCTR_FEATURE_ISOLATED
+					  ? "on, nobody can read foreign counts"
+					  : "off, foreign counts may be read");
 	print_permissions();
 	printf("contexts: %u\n", info->n_contexts);
 	printf("general counters: %u\n", info->n_general);

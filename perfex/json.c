@@ -36,8 +36,8 @@ static void add_real(struct json_object *object, const char *name, double value)
 static size_t character_size(const char *text)
 {
 	static const struct {
-		unsigned char first, last;	/* of the first byte */
-		unsigned char low, high;	/* of the second */
+		unsigned char first, last; /* of the first byte */
+		unsigned char low, high;   /* of the second */
 		size_t size;
 	} forms[] = {
 		{ 0x01, 0x7f, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 },
@@ -126,10 +126,10 @@ static struct json_object *times(const struct recording *recording)
 		struct json_object *time = json_object_new_object();
 
 		add_number(time, "pass", pass);
-		add(time, "tsc", summary(&recording->pass[pass].tsc,
-					 recording->options->confidence));
-		add(time, "elapsed_ns", summary(&recording->pass[pass].elapsed,
-						recording->options->confidence));
+		add(time, "tsc",
+		    summary(&recording->pass[pass].tsc, recording->options->confidence));
+		add(time, "elapsed_ns",
+		    summary(&recording->pass[pass].elapsed, recording->options->confidence));
 		json_object_array_add(all, time);
 	}
 	return all;
@@ -164,8 +164,9 @@ static struct json_object *member_counts(const struct recording *recording,
 		const struct event *event = &recording->events.event[i];
 		uint64_t value = member->record.counts.counter[event->index];
 
-		json_object_array_add(counts, event->pass == member->pass ?
-					      json_object_new_uint64(value) : NULL);
+		json_object_array_add(counts, event->pass == member->pass
+						      ? json_object_new_uint64(value)
+						      : NULL);
 	}
 	return counts;
 }

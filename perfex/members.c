@@ -49,7 +49,9 @@ static struct member *append(struct members *members, const struct perfctr_recor
 	if (!member)
 		fail("out of memory");
 	*member = (struct member){
-		.record = *record, .run = members->run, .pass = members->pass,
+		.record = *record,
+		.run = members->run,
+		.pass = members->pass,
 	};
 	*members->last = member;
 	members->last = &member->next;

@@ -138,7 +138,7 @@ static bool parse_number(const char *text, unsigned int *number)
 enum { REPEAT, WARMUP, INTERVAL, DELAY, TIMEOUT, LOG_FD };
 
 static const struct {
-	size_t field;		/* an unsigned int of struct options */
+	size_t field; /* an unsigned int of struct options */
 	unsigned int min, max;
 	const char *unit;
 } numbers[] = {
@@ -157,8 +157,7 @@ static void take_number(void *target, const struct option_rule *rule, const char
 	if (!parse_number(text, &number) || number < numbers[rule->value].min ||
 	    number > numbers[rule->value].max)
 		fail("--%s=%s: give a number%s from %u to %u", rule->name, text,
-		     numbers[rule->value].unit, numbers[rule->value].min,
-		     numbers[rule->value].max);
+		     numbers[rule->value].unit, numbers[rule->value].min, numbers[rule->value].max);
 	*(unsigned int *)((char *)target + numbers[rule->value].field) = number;
 }
 
@@ -227,28 +226,30 @@ static const struct option_rule rules[] = {
 	{ "kernel", 0, NULL, "count them in kernel mode", take_rings, PERFCTR_RING_KERNEL },
 	{ "both", 0, NULL, "count them in both", take_rings, PERFCTR_RING_BOTH },
 	{ "pid", 'p', "PID", "count process PID from now on, with all its threads", take_pid, 0 },
-	{ "tree", 0, NULL, "count also what is created on the way; this is the default",
-	  take_view, TREE },
+	{ "tree", 0, NULL, "count also what is created on the way; this is the default", take_view,
+	  TREE },
 	{ "self", 0, NULL, "do not: the first thread of COMMAND, the threads that PID has",
 	  take_view, SELF },
-	{ "per-process", 0, NULL, "like --tree, and show the counts of each process",
-	  take_view, PER_PROCESS },
-	{ "per-thread", 0, NULL, "like --tree, and show the counts of each thread",
-	  take_view, PER_THREAD },
+	{ "per-process", 0, NULL, "like --tree, and show the counts of each process", take_view,
+	  PER_PROCESS },
+	{ "per-thread", 0, NULL, "like --tree, and show the counts of each thread", take_view,
+	  PER_THREAD },
 	{ "repeat", 'r', "N", "run COMMAND N times: mean, confidence interval, deviation, extremes",
 	  take_number, REPEAT },
 	{ "warmup", 0, "N", "run it N times before, without counting", take_number, WARMUP },
 	{ "confidence", 0, "PERCENT", "of the interval, by Student's t; the default is 95",
 	  take_confidence, 0 },
-	{ "passes", 0, "auto|N", "more events than counters: run COMMAND up to N times for each\n"
-	  "repetition, by default (auto) as often as it takes", take_passes, 0 },
+	{ "passes", 0, "auto|N",
+	  "more events than counters: run COMMAND up to N times for each\n"
+	  "repetition, by default (auto) as often as it takes",
+	  take_passes, 0 },
 	{ "interval", 'I', "MS", "write what was counted every MS milliseconds as well",
 	  take_number, INTERVAL },
 	{ "delay", 0, "MS", "begin to count MS milliseconds after the start", take_number, DELAY },
 	{ "timeout", 0, "MS", "end the counting, and COMMAND by SIGTERM, MS milliseconds later",
 	  take_number, TIMEOUT },
-	{ "output", 'o', "FILE", "write the counts to FILE instead of standard error",
-	  take_output, 0 },
+	{ "output", 'o', "FILE", "write the counts to FILE instead of standard error", take_output,
+	  0 },
 	{ "append", 0, NULL, "behind what is in FILE", take_append, 0 },
 	{ "log-fd", 0, "N", "write the counts to descriptor N", take_log_fd, LOG_FD },
 	{ "csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0 },
@@ -281,15 +282,16 @@ const struct subcommand run_subcommand = {
 		"those of a running process, until it exits, COMMAND ends or perfex gets SIGINT.\n",
 	.options = rules,
 	.takes_command = true,
-	.notes = "EVENT is a name, like instructions, cycles:u or branches:u:k, see perfex list; or\n"
-		 "evntsel[/evntsel2][@pmc]: the event select register in hexadecimal, a second word\n"
-		 "where the machine has one, and the counter (default: the lowest that is free).\n"
-		 "  0x004100c0@0        instructions in user mode, counter 0\n"
-		 "  0x004200c0          instructions in kernel mode\n"
-		 "  0x00430000@0x40000000  fixed counter 0, user and kernel mode\n"
-		 "\n"
-		 "Exit status: that of COMMAND; 128+N if it died of signal N; 125 if perfex failed;\n"
-		 "126 if COMMAND cannot be executed; 127 if it was not found.\n",
+	.notes =
+		"EVENT is a name, like instructions, cycles:u or branches:u:k, see perfex list; or\n"
+		"evntsel[/evntsel2][@pmc]: the event select register in hexadecimal, a second word\n"
+		"where the machine has one, and the counter (default: the lowest that is free).\n"
+		"  0x004100c0@0        instructions in user mode, counter 0\n"
+		"  0x004200c0          instructions in kernel mode\n"
+		"  0x00430000@0x40000000  fixed counter 0, user and kernel mode\n"
+		"\n"
+		"Exit status: that of COMMAND; 128+N if it died of signal N; 125 if perfex failed;\n"
+		"126 if COMMAND cannot be executed; 127 if it was not found.\n",
 };
 
 static void check(const struct options *options, int argc)

@@ -29,7 +29,8 @@ static bool take_descriptor(struct output *output, int fd)
 	output->fd = fd;
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
 		complain("descriptor %d is not open for writing; open it, as in: perfex "
-			 "--log-fd=%d .. %d>FILE", fd, fd, fd);
+			 "--log-fd=%d .. %d>FILE",
+			 fd, fd, fd);
 		return false;
 	}
 	if (fd > STDERR_FILENO)
@@ -55,7 +56,9 @@ static void choose_style(struct output *output)
 bool output_open(struct output *output, const struct options *options)
 {
 	*output = (struct output){
-		.format = options->format, .path = options->output, .append = options->append,
+		.format = options->format,
+		.path = options->output,
+		.append = options->append,
 	};
 	if (!output->path) {
 		if (!take_descriptor(output, (int)options->log_fd))

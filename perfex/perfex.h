@@ -27,22 +27,22 @@ enum {
  */
 struct option_rule {
 	const char *name;
-	char letter;		/* 0: it has none */
-	const char *argument;	/* its name in the help; NULL: it takes none */
-	const char *help;	/* lines separated by \n, the last not ended; NULL: another name */
+	char letter;	      /* 0: it has none */
+	const char *argument; /* its name in the help; NULL: it takes none */
+	const char *help;     /* lines separated by \n, the last not ended; NULL: another name */
 	/* target: that of take_options(); value: the argument or NULL */
 	void (*take)(void *target, const struct option_rule *rule, const char *value);
-	int value;		/* take()'s own */
+	int value; /* take()'s own */
 };
 
 struct subcommand {
 	const char *name;
-	const char *summary;		/* for the list of subcommands */
-	int (*main)(int argc, char **argv);	/* argv[0]: its name; returns the exit status */
-	const char *help;		/* usage and purpose, before the options */
-	const struct option_rule *options; /* without --help; ended by an empty one; NULL: none */
-	const char *notes;		/* behind the options; NULL: none */
-	bool takes_command;		/* options end where the first argument begins */
+	const char *summary;		    /* for the list of subcommands */
+	int (*main)(int argc, char **argv); /* argv[0]: its name; returns the exit status */
+	const char *help;		    /* usage and purpose, before the options */
+	const struct option_rule *options;  /* without --help; ended by an empty one; NULL: none */
+	const char *notes;		    /* behind the options; NULL: none */
+	bool takes_command;		    /* options end where the first argument begins */
 };
 
 extern const struct subcommand *const default_subcommand;

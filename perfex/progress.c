@@ -8,12 +8,13 @@ enum { WIDTH = 30 };
 /* The cursor goes back to the first column, so that the command writes over the bar. */
 static void show(const struct progress *progress)
 {
-	static const char full[] = "##############################", empty[] = "..............................";
+	static const char full[] = "##############################",
+			  empty[] = "..............................";
 	int done = (int)((unsigned long)WIDTH * progress->done / progress->all);
 
 	if (progress->shown && progress->done < progress->all)
-		fprintf(stderr, "\r\033[K[%.*s%.*s] run %u of %u\r", done, full, WIDTH - done, empty,
-			progress->done + 1, progress->all);
+		fprintf(stderr, "\r\033[K[%.*s%.*s] run %u of %u\r", done, full, WIDTH - done,
+			empty, progress->done + 1, progress->all);
 }
 
 void progress_begin(struct progress *progress, unsigned int all)

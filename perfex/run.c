@@ -8,13 +8,13 @@
 struct session {
 	const struct options *options;
 	struct recording recording;
-	struct members discarded;	/* of warm-ups */
+	struct members discarded; /* of warm-ups */
 	struct output output;
 	struct watch watch;
 	struct progress progress;
-	int process;			/* pidfd of the process to attach to */
+	int process; /* pidfd of the process to attach to */
 	struct sample last;
-	int exit_status;		/* perfex's own; 0: that of the last run */
+	int exit_status; /* perfex's own; 0: that of the last run */
 };
 
 /* The time limit is the user's way to end a run, and no failure of the command. */
@@ -105,7 +105,8 @@ static bool one_run(struct session *session, unsigned int run, unsigned int pass
 	session->last = sample;
 	recording_add(&session->recording, pass, &sample, succeeded(&sample));
 	progress_step(&session->progress);
-	snprintf(what, sizeof(what), n_passes > 1 ? "run %u, pass %u," : "run %u", run + 1, pass + 1);
+	snprintf(what, sizeof(what), n_passes > 1 ? "run %u, pass %u," : "run %u", run + 1,
+		 pass + 1);
 	return go_on(session, what, &sample,
 		     pass + 1 < n_passes || run + 1 < session->options->runs);
 }
@@ -147,8 +148,8 @@ static bool check_repetition(const struct options *options, unsigned int n_passe
 	    options->warmup + options->runs * n_passes == 1)
 		return true;
 	complain("process %d would be counted once, and %u runs are to be made: limit a run by "
-		 "--timeout=MS or by a command", options->process,
-		 options->warmup + options->runs * n_passes);
+		 "--timeout=MS or by a command",
+		 options->process, options->warmup + options->runs * n_passes);
 	return false;
 }
 

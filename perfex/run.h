@@ -32,26 +32,26 @@ struct format;
 
 struct options {
 	enum { RUN, INFO, LIST, LONG_LIST, VERSION } action;
-	const char **event;	/* specifications */
+	const char **event; /* specifications */
 	size_t n_events;
-	unsigned int rings;	/* PERFCTR_RING_*, of events that name none */
+	unsigned int rings; /* PERFCTR_RING_*, of events that name none */
 	bool has_pebs_enable, has_pebs_matrix_vert;
 	uint64_t pebs_enable, pebs_matrix_vert;
 	enum view view;
 	/* Of options that exclude each other, the one that was given; NULL: none */
 	const char *view_name, *rings_name, *format_name;
-	pid_t process;		/* to attach to; 0: none */
+	pid_t process; /* to attach to; 0: none */
 	unsigned int runs;
-	unsigned int warmup;	/* runs before them */
-	unsigned int passes;	/* the most of a run; 0: as many as needed */
-	double confidence;	/* per cent */
-	unsigned int interval_ms, delay_ms, timeout_ms;	/* 0: none */
-	const char *output;	/* NULL: log_fd */
+	unsigned int warmup; /* runs before them */
+	unsigned int passes; /* the most of a run; 0: as many as needed */
+	double confidence;   /* per cent */
+	unsigned int interval_ms, delay_ms, timeout_ms; /* 0: none */
+	const char *output;				/* NULL: log_fd */
 	unsigned int log_fd;
 	bool has_log_fd;
 	bool append;
 	const struct format *format;
-	char **command;		/* argv of the command, NULL-terminated; empty: none */
+	char **command; /* argv of the command, NULL-terminated; empty: none */
 };
 
 /* run.c */
@@ -66,7 +66,7 @@ struct series {
 /* Of n values: mean from 1 on, stddev, low and high from 2 on; NAN where there is none. */
 struct statistics {
 	double mean, stddev;
-	double low, high;	/* the confidence interval of the mean */
+	double low, high; /* the confidence interval of the mean */
 	uint64_t min, max;
 };
 
@@ -77,18 +77,18 @@ struct statistics series_statistics(const struct series *series, double confiden
 /* events.c */
 struct event {
 	struct perfctr_request request;
-	char name[PERFCTR_REQUEST_NAME];	/* as it was asked for, on one line */
+	char name[PERFCTR_REQUEST_NAME]; /* as it was asked for, on one line */
 	unsigned int pass;
-	unsigned int index;	/* in the control of its pass */
-	uint32_t counter;	/* RDPMC index */
+	unsigned int index; /* in the control of its pass */
+	uint32_t counter;   /* RDPMC index */
 	struct series counts;
 };
 
 struct events {
 	struct event *event;
 	size_t n;
-	struct perfctr_control *control;	/* of each pass */
-	unsigned int n_passes;			/* at least 1 */
+	struct perfctr_control *control; /* of each pass */
+	unsigned int n_passes;		 /* at least 1 */
 };
 
 bool events_plan(struct events *events, const struct options *options,
@@ -101,7 +101,7 @@ struct threads {
 	struct thread {
 		pid_t tid;
 		struct perfctr *context;
-	} *thread;
+	} * thread;
 	size_t n;
 };
 
@@ -119,11 +119,11 @@ void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts)
 struct counting;
 
 struct watch {
-	int signals;		/* signalfd */
+	int signals; /* signalfd */
 	/* What the command gets: */
-	sigset_t before;	/* the signal mask */
-	bool ignored_children;	/* SIGCHLD */
-	bool stop;		/* a signal says that it is enough */
+	sigset_t before;       /* the signal mask */
+	bool ignored_children; /* SIGCHLD */
+	bool stop;	       /* a signal says that it is enough */
 };
 
 void watch_begin(struct watch *watch, bool with_command);
@@ -132,11 +132,11 @@ uint64_t now_ns(void);
 
 /* launch.c */
 struct command {
-	pid_t pid;		/* 0: there is none */
+	pid_t pid; /* 0: there is none */
 	/* -1: not open */
-	int process;		/* pidfd */
-	int go;			/* close it: the command is executed */
-	int failure;		/* errno comes out of it when it cannot be executed */
+	int process; /* pidfd */
+	int go;	     /* close it: the command is executed */
+	int failure; /* errno comes out of it when it cannot be executed */
 };
 
 bool command_fork(struct command *command, char **argv, const struct watch *watch);
@@ -154,17 +154,17 @@ bool attach(struct threads *threads, pid_t pid, struct perfctr_control *control,
 
 /* members.c */
 struct member {
-	struct perfctr_record record;	/* per process: the sums over its threads */
+	struct perfctr_record record; /* per process: the sums over its threads */
 	unsigned int run, pass;
 	struct member *next;
 };
 
 struct members {
 	enum view view;
-	unsigned int run, pass;		/* of the members that come now */
-	struct member *first, **last;	/* in the order of their ends */
+	unsigned int run, pass;	      /* of the members that come now */
+	struct member *first, **last; /* in the order of their ends */
 	size_t n;
-	void *by_process;		/* tsearch(3) */
+	void *by_process; /* tsearch(3) */
 	unsigned long lost;
 };
 
@@ -177,10 +177,10 @@ void members_add_running(struct members *members, const struct threads *threads,
 void member_name(const struct member *member, char *name, size_t size);
 
 /* recording.c */
-struct sample {			/* what one run has given */
+struct sample { /* what one run has given */
 	struct perfctr_counts total;
-	uint64_t elapsed_ns;	/* while it was counted */
-	int wait_status;	/* of the command; 0 without one */
+	uint64_t elapsed_ns; /* while it was counted */
+	int wait_status;     /* of the command; 0 without one */
 	bool timed_out;
 };
 
@@ -189,13 +189,13 @@ struct recording {
 	const struct perfctr_pmu_info *info;
 	struct events events;
 	struct pass {
-		struct series tsc;	/* ticks */
-		struct series elapsed;	/* ns */
-	} *pass;
+		struct series tsc;     /* ticks */
+		struct series elapsed; /* ns */
+	} * pass;
 	struct members members;
-	unsigned long intervals;	/* lines written */
-	unsigned int running;	/* threads that still ran at the end of the last run */
-	int wait_status;	/* of the last run */
+	unsigned long intervals; /* lines written */
+	unsigned int running;	 /* threads that still ran at the end of the last run */
+	int wait_status;	 /* of the last run */
 	bool consistent;
 	char date[32], *directory;
 };
@@ -210,15 +210,15 @@ void recording_free(struct recording *recording);
 /* One interval, of one run. */
 struct interval {
 	unsigned int run, pass;
-	uint64_t time_ns;	/* of its end, since the start of the counting */
-	struct perfctr_counts counts;	/* since the interval before */
+	uint64_t time_ns;	      /* of its end, since the start of the counting */
+	struct perfctr_counts counts; /* since the interval before */
 };
 
 /* text.c, csv.c, json.c */
-struct style {			/* what the reader can see */
+struct style { /* what the reader can see */
 	bool colour;
-	bool grouping;		/* thousands, as the locale has them */
-	bool plus_minus;	/* the character */
+	bool grouping;	 /* thousands, as the locale has them */
+	bool plus_minus; /* the character */
 };
 
 struct format {
@@ -228,8 +228,7 @@ struct format {
 		      const struct interval *interval);
 	void (*interval)(FILE *file, const struct style *style, const struct recording *recording,
 			 const struct interval *interval);
-	void (*recording)(FILE *file, const struct style *style,
-			  const struct recording *recording);
+	void (*recording)(FILE *file, const struct style *style, const struct recording *recording);
 };
 
 extern const struct format text_format, csv_format, json_format;
@@ -238,7 +237,7 @@ extern const char *const view_names[];
 /* output.c: what cannot be written is said once, and the recording goes to standard error then */
 struct output {
 	const struct format *format;
-	const char *path;	/* NULL: a descriptor that perfex was given */
+	const char *path; /* NULL: a descriptor that perfex was given */
 	int fd;
 	bool created, append, begun, broken;
 	struct style style;
@@ -253,18 +252,18 @@ void output_interval(struct output *output, struct recording *recording,
 bool output_recording(struct output *output, const struct recording *recording);
 
 /* count.c */
-struct counting {		/* one run under way */
+struct counting { /* one run under way */
 	const struct options *options;
 	struct command command;
 	struct threads threads;
-	unsigned int scope;	/* PERFCTR_SCOPE_* of the sums */
-	int process;		/* pidfd: its end is the end */
-	struct output *output;	/* NULL: a warm-up */
+	unsigned int scope;    /* PERFCTR_SCOPE_* of the sums */
+	int process;	       /* pidfd: its end is the end */
+	struct output *output; /* NULL: a warm-up */
 	struct recording *recording;
 	struct members *members;
-	struct interval interval;	/* the last one */
-	struct perfctr_counts last;	/* sums at its end */
-	uint64_t started_ns, stopped_ns;	/* CLOCK_MONOTONIC */
+	struct interval interval;	 /* the last one */
+	struct perfctr_counts last;	 /* sums at its end */
+	uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC */
 	bool timed_out;
 };
 

@@ -9,8 +9,7 @@ void series_add(struct series *series, uint64_t value)
 {
 	if (series->n == series->room) {
 		series->room = series->room ? 2 * series->room : 1;
-		series->value =
-			reallocarray(series->value, series->room, sizeof(*series->value));
+		series->value = reallocarray(series->value, series->room, sizeof(*series->value));
 		if (!series->value)
 			fail("out of memory");
 	}

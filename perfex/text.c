@@ -7,9 +7,9 @@
 
 enum { NAME_WIDTH = 24, COUNT_WIDTH = 20, REAL_WIDTH = 16, TIME_WIDTH = 12 };
 
-#define BOLD	"\033[1m"
-#define DIM	"\033[2m"
-#define PLAIN	"\033[0m"
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define PLAIN "\033[0m"
 
 static const char *on(const struct style *style, const char *escape)
 {
@@ -56,7 +56,7 @@ struct table {
 	FILE *file;
 	const struct style *style;
 	const struct recording *recording;
-	int width;		/* of the names */
+	int width; /* of the names */
 };
 
 static void put_number(const struct table *table, const char *what, uint64_t number,
@@ -171,7 +171,9 @@ static void print_recording(FILE *file, const struct style *style,
 			    const struct recording *recording)
 {
 	const struct table table = {
-		.file = file, .style = style, .recording = recording,
+		.file = file,
+		.style = style,
+		.recording = recording,
 		.width = name_width(recording),
 	};
 
@@ -203,7 +205,10 @@ static void print_begin(FILE *file, const struct recording *recording,
 {
 	const struct style plain = { 0 };
 	const struct table table = {
-		.file = file, .style = &plain, .recording = recording, .width = NAME_WIDTH,
+		.file = file,
+		.style = &plain,
+		.recording = recording,
+		.width = NAME_WIDTH,
 	};
 
 	if (!one_run(recording))

@@ -73,10 +73,12 @@ static int make_timer(unsigned int ms)
 static void arm(int fd, unsigned int ms, bool again)
 {
 	const struct timespec time = {
-		.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000,
+		.tv_sec = ms / 1000,
+		.tv_nsec = (long)(ms % 1000) * 1000000,
 	};
 	const struct itimerspec timer = {
-		.it_value = time, .it_interval = again ? time : (struct timespec){ 0 },
+		.it_value = time,
+		.it_interval = again ? time : (struct timespec){ 0 },
 	};
 
 	if (fd >= 0 && timerfd_settime(fd, 0, &timer, NULL) < 0)

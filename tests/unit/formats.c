@@ -12,7 +12,8 @@
 #include "unit.h"
 
 static const struct perfctr_pmu_info info = {
-	.family = "Intel architectural PerfMon v2", .tsc_khz = 2000000,
+	.family = "Intel architectural PerfMon v2",
+	.tsc_khz = 2000000,
 };
 
 static struct options options;
@@ -34,12 +35,19 @@ static void add_event(const char *name, unsigned int rings, unsigned int pass, u
 static void begin(const char *const command[], unsigned int runs, unsigned int n_passes)
 {
 	options = (struct options){
-		.runs = runs, .confidence = 95, .command = (char **)command, .interval_ms = 10,
+		.runs = runs,
+		.confidence = 95,
+		.command = (char **)command,
+		.interval_ms = 10,
 	};
 	memset(passes, 0, sizeof(passes));
 	recording = (struct recording){
-		.options = &options, .info = &info, .pass = passes, .consistent = true,
-		.directory = "/home/user", .date = "2026-11-20T09:00:00Z",
+		.options = &options,
+		.info = &info,
+		.pass = passes,
+		.consistent = true,
+		.directory = "/home/user",
+		.date = "2026-11-20T09:00:00Z",
 		.events = { .event = events, .n_passes = n_passes },
 	};
 }
@@ -48,7 +56,8 @@ static void add_counts_of_run(unsigned int pass, uint64_t tsc, uint64_t ns, uint
 			      uint64_t second)
 {
 	const struct sample sample = {
-		.total = { .tsc = tsc, .flags = PERFCTR_COUNTS_CONSISTENT,
+		.total = { .tsc = tsc,
+			   .flags = PERFCTR_COUNTS_CONSISTENT,
 			   .counter = { first, second } },
 		.elapsed_ns = ns,
 	};
@@ -112,7 +121,9 @@ static void thrice(void)
 }
 
 static const struct interval interval = {
-	.run = 0, .pass = 0, .time_ns = 1500000000,
+	.run = 0,
+	.pass = 0,
+	.time_ns = 1500000000,
 	.counts = { .tsc = 3000000, .counter = { 2000004, 1 } },
 };
 

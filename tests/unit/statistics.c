@@ -100,8 +100,7 @@ START_TEST(intervals_cover_the_truth_as_often_as_they_say)
 		series_free(&series);
 	}
 	share = (double)covered / EXPERIMENTS;
-	ck_assert_double_eq_tol(share, expected,
-				4 * sqrt(expected * (1 - expected) / EXPERIMENTS));
+	ck_assert_double_eq_tol(share, expected, 4 * sqrt(expected * (1 - expected) / EXPERIMENTS));
 }
 END_TEST
 

@@ -92,6 +92,10 @@ static void finish(struct counting *counting, struct sample *sample)
 	threads_stop(&counting->threads);
 	if (counting->started_ns)
 		sample->elapsed_ns = counting->stopped_ns - counting->started_ns;
+	else
+		complain("the %s ended within the delay of %u ms: nothing was counted",
+			 counting->options->command[0] ? "command" : "process",
+			 counting->options->delay_ms);
 	sample->timed_out = counting->timed_out;
 	if (members_wanted(counting->members))
 		members_add_running(counting->members, &counting->threads,
@@ -126,11 +130,9 @@ int count(struct watch *watch, struct counting *counting, struct perfctr_control
 	if (!prepare(counting, control))
 		return refuse(counting, EXIT_PERFEX);
 	if (with_command) {
-		status = command_exec(&counting->command);
-		if (status) {
-			complain("cannot execute '%s': %m", options->command[0]);
+		status = command_exec(&counting->command, options->command);
+		if (status)
 			return refuse(counting, status);
-		}
 	}
 	if (!start(counting, control))
 		return refuse(counting, EXIT_PERFEX);

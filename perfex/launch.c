@@ -113,10 +113,10 @@ static void pass_stop(pid_t pid, int wait_status)
 }
 
 /*
- * Lets the child execute.  0: it stands before the first instruction of its program.  Otherwise it
- * is gone and this is perfex's exit status.
+ * Lets the child execute its command argv.  0: it stands before the first instruction of its
+ * program.  Otherwise it is gone, which has been said, and this is perfex's exit status.
  */
-int command_exec(struct command *command)
+int command_exec(struct command *command, char **argv)
 {
 	int status, error;
 	bool known;
@@ -137,12 +137,13 @@ int command_exec(struct command *command)
 	}
 	known = read(command->failure, &error, sizeof(error)) == sizeof(error);
 	release(command);
-	if (!known)
-		return exit_as(status);
+	if (!known) {
+		complain("signal %d ended the command before it was executed", WTERMSIG(status));
+		return 128 + WTERMSIG(status);
+	}
 	errno = error;
-	if (error == ENOENT)
-		return EXIT_NOT_FOUND;
-	return EXIT_NOT_EXECUTABLE;
+	complain("cannot execute '%s': %m", argv[0]);
+	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
 void command_resume(struct command *command)

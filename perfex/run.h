@@ -140,7 +140,7 @@ struct command {
 };
 
 bool command_fork(struct command *command, char **argv, const struct watch *watch);
-int command_exec(struct command *command);
+int command_exec(struct command *command, char **argv);
 void command_resume(struct command *command);
 void command_end(struct command *command);
 int command_wait(struct command *command);

@@ -385,7 +385,9 @@ void spin(uint64_t n)
 
 void sleep_us(unsigned int us)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = us * 1000L }, NULL);
+	const struct timespec time = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000L };
+
+	nanosleep(&time, NULL);
 }
 
 void write_file(const char *path, const char *text)

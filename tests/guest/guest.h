@@ -192,6 +192,8 @@ Suite *life_suite(void);
 Suite *names_suite(void);
 Suite *page_suite(void);
 Suite *perfex_suite(void);
+Suite *perfex_long_suite(void);
+Suite *perfex_run_suite(void);
 Suite *permission_suite(void);
 Suite *power_suite(void);
 Suite *protocol_suite(void);

@@ -25,6 +25,8 @@ static const struct {
 	{ "names", names_suite },
 	{ "page", page_suite },
 	{ "perfex", perfex_suite },
+	{ "perfex_long", perfex_long_suite },
+	{ "perfex_run", perfex_run_suite },
 	{ "permission", permission_suite },
 	{ "power", power_suite },
 	{ "protocol", protocol_suite },

@@ -3,7 +3,7 @@
 
 GUEST := $(BUILD)/tests/guest
 GUEST_OBJECTS := $(patsubst tests/guest/%.c,$(GUEST)/%.o,$(wildcard tests/guest/*.c))
-GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop32 loop-tiny loop-long loop-huge fault-mix signals smc memory fork exec \
+GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop32 loop-tiny loop-long loop-huge noise fault-mix signals smc memory fork exec \
 	die-9 die-15 rdpmc tree chain abi32)
 
 ALL += $(GUEST)/guest-tests $(GUEST_PROGRAMS)

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex for a long time, on a machine whose time leaps while it sleeps. */
+#include "guest.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EVENT "0x004100c0@0"
+#define NOISE(byte) (1003.0 * (byte) + 1015) /* instructions of asm/noise.S */
+
+/* What /proc says, in kB. */
+static unsigned long memory_of(pid_t pid, const char *what)
+{
+	char path[64], line[128];
+	unsigned long value = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "r");
+	ck_assert(file);
+	while (fgets(line, sizeof(line), file))
+		if (strncmp(line, what, strlen(what)) == 0)
+			value = strtoul(line + strlen(what), NULL, 10);
+	fclose(file);
+	ck_assert_uint_gt(value, 0);
+	return value;
+}
+
+static unsigned int lines_of(const char *path)
+{
+	unsigned int lines = 0;
+	FILE *file = fopen(path, "r");
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		lines++;
+	if (file)
+		fclose(file);
+	return lines;
+}
+
+static void wait_for_lines(pid_t pid, const char *path, unsigned int n)
+{
+	while (lines_of(path) < n) {
+		ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0);
+		sleep(3600);
+	}
+}
+
+/* One line in 8.64 s is 10,000 a day; more days when the machine has been kept waiting. */
+START_TEST(ten_thousand_intervals_do_not_grow_in_memory)
+{
+	unsigned long resident, data;
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (pid == 0) {
+		execlp("perfex", "perfex", "-I", "8640", "-o", "/tmp/day", "-e", EVENT, "sleep",
+		       "infinity", NULL);
+		_exit(99);
+	}
+	wait_for_lines(pid, "/tmp/day", 1000);
+	resident = memory_of(pid, "VmRSS:");
+	data = memory_of(pid, "VmData:");
+	wait_for_lines(pid, "/tmp/day", 10000);
+	ck_assert_uint_le(memory_of(pid, "VmRSS:"), resident);
+	ck_assert_uint_eq(memory_of(pid, "VmData:"), data);
+	kill(pid, SIGTERM);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, SIGTERM);
+}
+END_TEST
+
+/* Whether low <= truth <= high, of the line of the event: mean, half of the interval, .. */
+static bool covers(const char *text, double truth)
+{
+	const char *line = strstr(text, EVENT " ");
+	double mean, half;
+
+	ck_assert_msg(line && sscanf(line, EVENT " %lf %lf", &mean, &half) == 2, "%s", text);
+	return mean - half <= truth && truth <= mean + half;
+}
+
+/* About normally distributed: the sum of 12 numbers from 0 to 19, whose mean is 114. */
+static unsigned char noise_byte(void)
+{
+	int sum = 0;
+
+	for (int i = 0; i < 12; i++)
+		sum += (int)(20 * drand48());
+	return (unsigned char)sum;
+}
+
+/* With this seed; of 95 % intervals fewer than 88 or 100 of 100 are seen once in 130 seeds. */
+START_TEST(intervals_cover_the_truth_of_a_noisy_program)
+{
+	enum { SESSIONS = 100, REPETITIONS = 5 };
+	int covered = 0;
+
+	ck_assert_int_eq(chdir("/tmp"), 0);
+	setenv("NOISE", program("noise"), 1);
+	srand48(1);
+	for (int i = 0; i < SESSIONS; i++) {
+		unsigned char bytes[REPETITIONS];
+		FILE *file;
+		struct run r;
+
+		for (int k = 0; k < REPETITIONS; k++)
+			bytes[k] = noise_byte();
+		file = fopen("bytes", "w");
+		ck_assert(file && fwrite(bytes, 1, REPETITIONS, file) == REPETITIONS);
+		fclose(file);
+		RUN(&r, "sh", "-c", "exec perfex -r 5 -e " EVENT " $NOISE <bytes");
+		covered += covers(r.err, NOISE(114));
+	}
+	ck_assert_int_ge(covered, 88);
+	ck_assert_int_lt(covered, SESSIONS);
+}
+END_TEST
+
+SUITE(perfex_long, ten_thousand_intervals_do_not_grow_in_memory,
+      intervals_cover_the_truth_of_a_noisy_program)

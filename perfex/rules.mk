@@ -21,5 +21,7 @@ $(PERFEX): $(PERFEX_OBJECTS) $(LIB_STATIC)
 install-perfex: $(PERFEX)
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(PERFEX) $(DESTDIR)$(PREFIX)/bin
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 644 perfex/perfex.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/perfex
 
 -include $(PERFEX_OBJECTS:.o=.d)

@@ -19,7 +19,7 @@ LIB_OBJECTS_SANITIZED := $(LIB_SOURCES:%.c=$(SANITIZED)/%.o)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 ALL += $(UNIT) $(UNIT_SANITIZED) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LIVE) $(PERFEX_LIVE)
-CHECKS += check-unit check-names32 check-formats check-library check-perfex
+CHECKS += check-unit check-names32 check-formats check-completion check-library check-perfex
 
 # The parts of perfex, and the library, are tested as objects, with sanitizers in objects of their own.
 $(SANITIZED)/%.o: %.c
@@ -67,6 +67,10 @@ $(UNIT_NAMES_32): tests/unit/names32.c tests/unit/machines.c $(LIB_STATIC_32) $(
 check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LOCALE)
 	PERFEX=$(PERFEX) $(UNIT)
 	PERFEX=$(PERFEX_SANITIZED) $(UNIT_SANITIZED)
+
+.PHONY: check-completion
+check-completion: $(PERFEX)
+	tests/unit/check-completion $(PERFEX)
 
 .PHONY: check-formats
 check-formats: $(PERFEX)

@@ -73,6 +73,11 @@ static const struct {
 		     "perf" },
 };
 
+const struct perfctr_pmu_info *machine_info(enum machine machine)
+{
+	return &machines[machine].info;
+}
+
 const struct perfctr_pmu_info *be_machine(enum machine machine)
 {
 	setenv("LIBPFM_FORCE_PMU", machines[machine].libpfm, 1);

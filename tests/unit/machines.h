@@ -28,4 +28,7 @@ enum machine {
  */
 const struct perfctr_pmu_info *be_machine(enum machine machine);
 
+/* The description alone. */
+const struct perfctr_pmu_info *machine_info(enum machine machine);
+
 #endif

@@ -9,6 +9,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -609,6 +610,41 @@ START_TEST(an_alias_of_itself_ends)
 }
 END_TEST
 
+/* Each thread takes every fourth name of Nehalem, again and again, beside the others. */
+static void *parse_again(void *arg)
+{
+	const struct perfctr_pmu_info *info = machine_info(NEHALEM);
+	size_t first = (size_t)arg;
+	struct perfctr_request request;
+	char error[512];
+
+	for (int round = 0; round < 50; round++)
+		for (size_t i = first; i < ARRAY_SIZE(names); i += 4)
+			if (names[i].machine == NEHALEM &&
+			    (perfctr_request_parse(info, names[i].spec, names[i].rings, &request,
+						   error, sizeof(error)) < 0 ||
+			     request.evntsel != names[i].evntsel ||
+			     request.general != names[i].general))
+				return (void *)names[i].spec;
+	return NULL;
+}
+
+START_TEST(threads_take_names_side_by_side)
+{
+	pthread_t threads[4];
+
+	be_machine(NEHALEM);
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, parse_again, (void *)i), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++) {
+		void *wrong;
+
+		ck_assert_int_eq(pthread_join(threads[i], &wrong), 0);
+		ck_assert_msg(!wrong, "%s", (const char *)wrong);
+	}
+}
+END_TEST
+
 /* Whatever the input: it is understood, or refused with one line. */
 static void expect_answer(const struct perfctr_pmu_info *info, const char *spec)
 {
@@ -696,6 +732,7 @@ TCase *names_tests(void)
 	tcase_add_loop_test(tests, malformed_tables_are_refused_with_their_place, 0,
 			    ARRAY_SIZE(malformed));
 	tcase_add_test(tests, an_alias_of_itself_ends);
+	tcase_add_test(tests, threads_take_names_side_by_side);
 	tcase_add_loop_test(tests, damaged_specifications_get_an_answer, 0, ARRAY_SIZE(names));
 	tcase_add_test(tests, damaged_tables_get_an_answer);
 	return tests;

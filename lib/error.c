@@ -2,6 +2,7 @@
 /* Refusals in words: what was wrong, what is allowed, what to do. */
 #define _GNU_SOURCE
 #include "internal.h"
+#include "machine.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -198,6 +199,13 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 name, remedy);
 		break;
 	case PERFCTR_BAD_PRIVILEGE:
+		if (!perfctr_machine_has_rings(info)) {
+			snprintf(text, size,
+				 "event %s: this machine counts user and kernel mode alike, which "
+				 "needs CAP_PERFMON or sysctl kernel.perf_event_paranoid=1",
+				 name);
+			break;
+		}
 		with_rings(event, info, RING_USER_ONLY, remedy, sizeof(remedy));
 		snprintf(text, size,
 			 "event %s: counting in kernel mode needs CAP_PERFMON or sysctl "

@@ -92,7 +92,7 @@ struct perfctr_pmu_info {
 	__u32 reserved;
 	__u64 evntsel_user;	/* bits of evntsel that ask for user mode; 0: in evntsel2 */
 	__u64 evntsel_kernel;
-	__u64 evntsel2_user;
+	__u64 evntsel2_user;	/* 0 too: every event counts in user and kernel mode */
 	__u64 evntsel2_kernel;
 	__u64 p4_pebs_enable_allowed;
 	__u64 p4_pebs_matrix_vert_allowed;

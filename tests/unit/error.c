@@ -106,6 +106,21 @@ START_TEST(a_second_event_select_word_that_exists_has_allowed_bits)
 }
 END_TEST
 
+START_TEST(a_machine_without_modes_offers_no_user_mode)
+{
+	struct perfctr_pmu_info info = { .n_general = 2, .evntsel_allowed = 0x1ff };
+	struct perfctr_control control = {
+		.n_events = 1, .bad_reason = PERFCTR_BAD_PRIVILEGE,
+		.event = { { .counter = 1, .evntsel = 0xc0 } },
+	};
+	char words[256];
+
+	perfctr_control_error(EACCES, &control, &info, words, sizeof(words));
+	ck_assert_str_eq(words, "event 0x000000c0@1: this machine counts user and kernel mode alike, "
+			 "which needs CAP_PERFMON or sysctl kernel.perf_event_paranoid=1");
+}
+END_TEST
+
 START_TEST(a_busy_machine_names_the_holder)
 {
 	struct perfctr_control control = { .n_events = 1 };
@@ -178,6 +193,7 @@ TCase *error_tests(void)
 
 	tcase_add_loop_test(tests, refused_controls_are_worded, 0, ARRAY_SIZE(refusals));
 	tcase_add_test(tests, a_second_event_select_word_that_exists_has_allowed_bits);
+	tcase_add_test(tests, a_machine_without_modes_offers_no_user_mode);
 	tcase_add_test(tests, a_busy_machine_names_the_holder);
 	tcase_add_loop_test(tests, refused_opens_are_worded, 0, ARRAY_SIZE(open_errors));
 	tcase_add_test(tests, a_kernel_without_perfctr_is_recognised);

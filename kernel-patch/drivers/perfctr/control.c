@@ -12,9 +12,16 @@
 
 #define CONTROL_FLAGS	(PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD)
 
+/* Where no bits select modes, everything counts in all of them. */
+static bool selects_modes(const struct perfctr_pmu *pmu)
+{
+	return pmu->evntsel_kernel || pmu->evntsel2_kernel;
+}
+
 static bool counts_kernel(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
 {
-	return e->evntsel & pmu->evntsel_kernel || e->evntsel2 & pmu->evntsel2_kernel;
+	return !selects_modes(pmu) || e->evntsel & pmu->evntsel_kernel ||
+	       e->evntsel2 & pmu->evntsel2_kernel;
 }
 
 /* Of a fixed or a general counter; greater than all when RDPMC takes no such index. */

@@ -53,11 +53,11 @@ struct perfctr_pmu {
 	u32 fixed_bits;
 	u64 evntsel_allowed;
 	u64 evntsel_required;
-	u64 evntsel_user;	/* bits that ask for user and kernel mode */
+	u64 evntsel_user;	/* bits that ask for user and kernel mode; 0: see evntsel2 */
 	u64 evntsel_kernel;
 	u64 fixed_allowed;
 	u64 evntsel2_allowed;
-	u64 evntsel2_user;	/* where evntsel does not tell the mode */
+	u64 evntsel2_user;	/* likewise; all 0: everything counts in both modes */
 	u64 evntsel2_kernel;
 	u64 p4_pebs_enable_allowed;
 	u64 p4_pebs_matrix_vert_allowed;

@@ -165,6 +165,24 @@ bool children_inherit_and_are_counted_exactly(void)
 	       EXPECT_EQUAL(counts.counter[0], CHILDREN * workload_instructions(&w));
 }
 
+bool counts_of_both_modes_hold_the_user_instructions(void)
+{
+	const struct workload w = endless(10, 1000000);
+
+	for (size_t i = 0; i < profile.instructions.n; i++) {
+		struct perfctr_control control = control_one(&profile.instructions.of[i], BOTH);
+
+		for (unsigned int n = 1; n <= CHILDREN; n += CHILDREN - 1) {
+			struct perfctr_counts counts;
+
+			REQUIRE(count_children(&control, &w, n, &counts));
+			REQUIRE(is_count_of_both_modes(counts.counter[0],
+						       n * workload_instructions(&w)));
+		}
+	}
+	return true;
+}
+
 static const struct perfctr_page *map(int fd)
 {
 	void *page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);

@@ -66,6 +66,10 @@ struct profile {
 /* False, and what is wrong on stderr. */
 bool profile_parse(struct profile *profile, char *const columns[PROFILE_COLUMNS]);
 extern struct profile profile; /* of this machine */
+/* Are user and kernel mode counted apart? */
+bool profile_has_modes(void);
+/* Is it a count of so many user instructions, and of what the kernel did meanwhile? */
+bool is_count_of_both_modes(uint64_t count, uint64_t user_instructions);
 
 /* context.c */
 enum mode { USER = 1, KERNEL = 2, BOTH = USER | KERNEL };
@@ -117,6 +121,8 @@ bool user_and_kernel_make_up_both(void);
 bool kernel_mode_alone_has_no_user_instruction(void);
 bool children_inherit_and_are_counted_exactly(void);
 bool two_programs_that_alternate_are_exact(void);
+bool two_programs_that_alternate_do_not_count_each_other(void);
+bool counts_of_both_modes_hold_the_user_instructions(void);
 bool programs_that_migrate_are_exact(void);
 bool reads_of_the_thread_itself_lie_between_read_calls(void);
 bool rdpmc_is_for_those_who_may(void);

@@ -10,7 +10,8 @@
 
 struct profile profile;
 
-enum machine { EVENTS = 1, TIMESTAMP = 2, ANY = EVENTS | TIMESTAMP };
+/* MODELESS: with counters that count user and kernel mode alike. */
+enum machine { EVENTS = 1, TIMESTAMP = 2, MODELESS = 4, COUNTERS = EVENTS | MODELESS, ANY = 7 };
 
 #define TEST(machine, function)                                                                    \
 	{                                                                                          \
@@ -31,8 +32,10 @@ static const struct {
 	TEST(EVENTS, children_inherit_and_are_counted_exactly),
 	TEST(EVENTS, two_programs_that_alternate_are_exact),
 	TEST(EVENTS, programs_that_migrate_are_exact),
-	TEST(EVENTS, reads_of_the_thread_itself_lie_between_read_calls),
-	TEST(EVENTS, rdpmc_is_for_those_who_may),
+	TEST(MODELESS, counts_of_both_modes_hold_the_user_instructions),
+	TEST(MODELESS, two_programs_that_alternate_do_not_count_each_other),
+	TEST(COUNTERS, reads_of_the_thread_itself_lie_between_read_calls),
+	TEST(COUNTERS, rdpmc_is_for_those_who_may),
 	TEST(EVENTS, a_switch_writes_no_more_than_it_has_to),
 	TEST(TIMESTAMP, only_the_time_stamp_can_be_controlled),
 	TEST(ANY, the_time_stamp_counts_while_the_thread_runs),
@@ -41,7 +44,9 @@ static const struct {
 /* Where it does not apply it is not counted as passed. */
 static bool applies(size_t i)
 {
-	enum machine machine = profile.n_general ? EVENTS : TIMESTAMP;
+	enum machine machine = !profile.n_general    ? TIMESTAMP
+			       : profile_has_modes() ? EVENTS
+						     : MODELESS;
 
 	if (tests[i].function == branches_are_exact_on_every_counter && !profile.branches.n)
 		return false;

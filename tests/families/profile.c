@@ -114,3 +114,15 @@ bool profile_parse(struct profile *p, char *const columns[PROFILE_COLUMNS])
 		return wrong("no mode", columns[8]);
 	return true;
 }
+
+bool profile_has_modes(void)
+{
+	return profile.user.evntsel || profile.user.evntsel2;
+}
+
+/* Half as many again would be far more than ticks and system calls take. */
+bool is_count_of_both_modes(uint64_t count, uint64_t user_instructions)
+{
+	return EXPECT(count >= user_instructions) &&
+	       EXPECT(count < user_instructions + user_instructions / 2);
+}

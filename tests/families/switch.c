@@ -89,6 +89,22 @@ bool two_programs_that_alternate_are_exact(void)
 	       (!profile.branches.n || alternate(&i[0], &profile.branches.of[0], true));
 }
 
+bool two_programs_that_alternate_do_not_count_each_other(void)
+{
+	const struct counting *first = &profile.instructions.of[0];
+	struct perfctr_counts counts[2];
+	struct pair p;
+
+	REQUIRE(pair_start(&p, 20, 1000000));
+	REQUIRE(pair_count(&p, 0, first));
+	REQUIRE(pair_count(&p, 1, first));
+	REQUIRE(pair_run(&p, counts));
+	for (int i = 0; i < 2; i++)
+		REQUIRE(is_count_of_both_modes(counts[i].counter[0],
+					       waiting_instructions(&p.workload[i])));
+	return true;
+}
+
 /* Sent back and forth until 20 moves were seen: how many one run has depends on the host. */
 bool programs_that_migrate_are_exact(void)
 {

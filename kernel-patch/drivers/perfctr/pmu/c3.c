@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VIA C3 (data book, appendix A): counter 1 and its event select register, at the addresses of the
+ * P6. What would be counter 0 is the time stamp. There are no modes: an event counts in all.
+ */
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/percpu.h>
+#include <linux/string.h>
+#include <asm/msr.h>
+#include <asm/processor.h>
+#include "../pmu.h"
+
+#define C3_COUNTER	1		/* RDPMC index, and slot */
+#define C3_BITS		32
+#define C3_EVNTSEL	0x187		/* MSRs */
+#define C3_PMC		0xc2
+#define C3_EVENT	GENMASK(8, 0)
+
+/* All that the manual defines; the counter stops when it selects none. */
+static const u16 c3_events[] = {
+	0x079,				/* clocks */
+	0x0c0,				/* instructions */
+	0x1c0,				/* instructions, and iterations of string instructions */
+};
+
+struct c3_registers {
+	u32 evntsel;			/* what the register holds */
+	u32 selected;			/* while the counter is enabled */
+	bool enabled;
+};
+
+static DEFINE_PER_CPU(struct c3_registers, registers);
+static DEFINE_PER_CPU(u32, before);
+
+static int c3_reserve(void)
+{
+	return perfctr_reserve_evntsels(C3_EVNTSEL, 1);
+}
+
+static void c3_release(void)
+{
+	perfctr_release_evntsels(C3_EVNTSEL, 1);
+}
+
+static u32 c3_check(const struct perfctr_control *control, u32 i)
+{
+	const struct perfctr_event_control *e = &control->event[i];
+	u32 k;
+
+	for (k = 0; k < ARRAY_SIZE(c3_events); k++)
+		if (e->counter == C3_COUNTER && e->evntsel == c3_events[k])
+			return 0;
+	return PERFCTR_BAD_ROUTE;
+}
+
+static void write_evntsel(struct c3_registers *regs)
+{
+	u32 evntsel = regs->enabled ? regs->selected : 0;
+
+	if (regs->evntsel != evntsel) {
+		regs->evntsel = evntsel;
+		wrmsrl(C3_EVNTSEL, evntsel);
+	}
+}
+
+static void c3_load(const struct perfctr_hw_control *hw)
+{
+	struct c3_registers *regs = this_cpu_ptr(&registers);
+
+	regs->selected = hw->event[0].evntsel;
+	write_evntsel(regs);
+}
+
+static void c3_enable(u64 slots)
+{
+	struct c3_registers *regs = this_cpu_ptr(&registers);
+
+	regs->enabled = slots;
+	write_evntsel(regs);
+}
+
+static void c3_read(const struct perfctr_hw_control *hw, u64 *value)
+{
+	rdpmcl(C3_COUNTER, value[0]);
+}
+
+static void c3_clear(u64 slots)
+{
+	if (slots & BIT_ULL(C3_COUNTER))
+		wrmsrl(C3_PMC, 0);
+}
+
+static void silence(void)
+{
+	memset(this_cpu_ptr(&registers), 0, sizeof(struct c3_registers));
+	wrmsrl(C3_EVNTSEL, 0);
+	wrmsrl(C3_PMC, 0);
+}
+
+static void c3_take_cpu(bool first)
+{
+	u64 evntsel;
+
+	if (first) {
+		rdmsrl(C3_EVNTSEL, evntsel);
+		__this_cpu_write(before, evntsel);
+	}
+	silence();
+}
+
+static void c3_give_cpu(void)
+{
+	silence();
+	wrmsrl(C3_EVNTSEL, __this_cpu_read(before));
+}
+
+static const struct perfctr_pmu c3_pmu = {
+	.family = "VIA C3",
+	.pmu = PERFCTR_PMU_VIA_C3,
+	.features = PERFCTR_FEATURE_RDPMC | PERFCTR_FEATURE_GLOBAL_ENABLE,
+	.n_general = C3_COUNTER + 1,
+	.general_bits = C3_BITS,
+	.evntsel_allowed = C3_EVENT,
+	.counter_msr = C3_PMC,
+	.reserve = c3_reserve,
+	.release = c3_release,
+	.check = c3_check,
+	.take_cpu = c3_take_cpu,
+	.give_cpu = c3_give_cpu,
+	.load = c3_load,
+	.enable = c3_enable,
+	.read = c3_read,
+	.clear = c3_clear,
+};
+
+/* Models 6 to 9: Samuel to Nehemiah. */
+const struct perfctr_pmu *__init perfctr_c3_probe(void)
+{
+	const struct cpuinfo_x86 *c = &boot_cpu_data;
+
+	if (c->x86_vendor != X86_VENDOR_CENTAUR || c->x86 != 6 || c->x86_model < 6 ||
+	    c->x86_model > 9)
+		return NULL;
+	return &c3_pmu;
+}

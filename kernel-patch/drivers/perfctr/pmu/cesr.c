@@ -10,7 +10,7 @@
 #define HALF_BITS	16
 
 struct cesr_registers {
-	u32 cesr;			/* what the register holds, so that only changes are written */
+	u32 cesr;			/* what the register holds */
 	u16 half[CESR_COUNTERS];	/* selected for each counter, while it is enabled */
 	u64 enabled;			/* slots */
 };

@@ -14,6 +14,8 @@ typedef enum X86PMURegisterKind {
     PMU_CONSTANT,           /* read only, set at reset */
     PMU_STATUS,             /* read only, the overflow bits */
     PMU_STATUS_CLEAR,       /* clears the bits that are written as ones, reads as zero */
+    PMU_STATUS_SET,         /* sets them */
+    PMU_COMPUTED,           /* read only, by the family's compute() */
     PMU_COUNTER,            /* written sign-extended from 32 bits */
     PMU_COUNTER_LOW,        /* likewise, whatever the upper 32 bits are */
     PMU_COUNTER_FULL,       /* written in full width */
@@ -49,6 +51,11 @@ typedef struct X86PMUFamily {
      * left in *mask. NULL: there is no such instruction.
      */
     int (*rdpmc)(uint32_t ecx, uint64_t *mask);
+    /* Does RDPMC read 0 of this counter in user mode? NULL: of none. */
+    bool (*hidden)(const X86PMUState *pmu, unsigned counter);
+    /* The value of a PMU_COMPUTED register by its index; NULL: there is none. */
+    uint64_t (*compute)(const X86PMUState *pmu, unsigned index);
+    const void *data;                   /* the family's own */
 } X86PMUFamily;
 
 #define PMU_FAMILY(name) extern const X86PMUFamily x86_pmu_##name;

@@ -29,7 +29,7 @@ static const struct {
     { 0x000000c1, 0x000000c8 }, /* IA32_PMC0-7 */
     { 0x00000186, 0x0000018d }, /* IA32_PERFEVTSEL0-7 */
     { 0x000001a6, 0x000001a7 }, /* MSR_OFFCORE_RSP_0-1 */
-    { 0x00000300, 0x00000311 }, /* NetBurst's counters, IA32_FIXED_CTR0-2 */
+    { 0x00000300, 0x00000318 }, /* NetBurst's counters, IA32_FIXED_CTR0-15 */
     { 0x00000329, 0x00000329 }, /* IA32_PERF_METRICS */
     { 0x00000345, 0x00000345 }, /* IA32_PERF_CAPABILITIES */
     { 0x00000360, 0x00000371 }, /* NetBurst's CCCRs */
@@ -347,6 +347,7 @@ static bool valid_write(const X86PMUState *pmu, const X86PMURegister *r, uint64_
     switch (r->kind) {
     case PMU_CONTROL:
     case PMU_STATUS_CLEAR:
+    case PMU_STATUS_SET:
         *value &= r->writable;
         return *value == written;
     case PMU_COUNTER:
@@ -387,6 +388,9 @@ X86PMUAccess x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t value)
         break;
     case PMU_STATUS_CLEAR:
         pmu->control[index] &= ~value;
+        break;
+    case PMU_STATUS_SET:
+        pmu->control[index] |= value;
         break;
     case PMU_COUNTER:
     case PMU_COUNTER_LOW:
@@ -453,7 +457,11 @@ X86PMUAccess x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *value)
         *value = read_status(env, index);
         break;
     case PMU_STATUS_CLEAR:
+    case PMU_STATUS_SET:
         *value = 0;
+        break;
+    case PMU_COMPUTED:
+        *value = pmu->family->compute(pmu, index);
         break;
     default:
         *value = pmu->control[index];
@@ -475,6 +483,10 @@ X86PMUAccess x86_pmu_rdpmc(CPUX86State *env, uint32_t ecx, uint64_t *value)
         return PMU_ACCESS_FAULT;
     }
     env->pmu.stats.rdpmc++;
+    if (env->pmu.family->hidden && BIT(current_mode(env)) == PMU_USER &&
+        env->pmu.family->hidden(&env->pmu, index)) {
+        mask = 0;
+    }
     *value = read_counter(env, index) & mask;
     return PMU_ACCESS_DONE;
 }

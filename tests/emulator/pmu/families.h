@@ -5,6 +5,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 PMU_FAMILY(arch)
+PMU_FAMILY(arch_v1)
+PMU_FAMILY(arch_v2)
+PMU_FAMILY(arch_v3)
+PMU_FAMILY(arch_v4)
+PMU_FAMILY(arch_v5)
+PMU_FAMILY(arch_hybrid)
 PMU_FAMILY(p5)
 PMU_FAMILY(p5_mmx)
 PMU_FAMILY(mii)

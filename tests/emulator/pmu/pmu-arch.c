@@ -1,52 +1,59 @@
 /*
- * Intel architectural performance monitoring, version 2 (SDM volume 3, chapter 20)
+ * Intel architectural performance monitoring, versions 1 to 5 (SDM volume 3, chapter 20)
  *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"
 
-#define NB_GENERAL      4
-#define NB_FIXED        3
-#define WIDTH           48
-#define FIRST_FIXED     NB_GENERAL
+/* The counters: general ones, then fixed ones. */
+#define MAX_GENERAL     8
+#define MAX_FIXED       5
+#define FIRST_FIXED     MAX_GENERAL
 
-#define GENERAL_MASK    (BIT_ULL(NB_GENERAL) - 1)
-#define FIXED_MASK      ((BIT_ULL(NB_FIXED) - 1) << 32)
+/* IA32_PERFEVTSELx; these bits are not there on each version. */
+#define EVTSEL_ANY_THREAD   BIT_ULL(21)
+#define EVTSEL_USER_DISABLE BIT_ULL(37)
+#define EVTSEL_UMASK2       (0xffULL << 40)
+#define EVTSEL_WRITABLE     0xffdfffffULL
 
-/* IA32_PERFEVTSELx; bit 21 (AnyThread) is reserved before version 3 */
-#define EVTSEL_WRITABLE 0xffdfffffULL
+/* IA32_FIXED_CTR_CTRL, four bits for each counter, and for each one in the upper half */
+#define FIXED_MODES         3
+#define FIXED_PMI           8
+#define FIXED_WRITABLE      0xbULL
+#define FIXED_ANY_THREAD    4ULL
+#define FIXED_USER_DISABLE  (2ULL << 32)
 
-/* IA32_FIXED_CTR_CTRL, four bits for each counter */
-#define FIXED_MODES     3
-#define FIXED_PMI       8
-#define FIXED_WRITABLE  0xbbbULL
+#define STATUS_LBR_FRZ      BIT_ULL(58)
+#define STATUS_CTR_FRZ      BIT_ULL(59)
+#define STATUS_UNCORE       BIT_ULL(61)
+#define STATUS_DS           BIT_ULL(62)
+#define STATUS_COND_CHGD    BIT_ULL(63)
 
-/* IA32_PERF_GLOBAL_STATUS also has bits for events that this PMU never reports. */
-#define OVF_CLEAR_MASK  (GENERAL_MASK | FIXED_MASK | 3ULL << 62)
+#define PERF_CAP_FW_WRITE   BIT_ULL(13)
 
-#define PERF_CAP_FW_WRITE BIT_ULL(13)
+#define EBX_USER_DISABLE    BIT(2)      /* CPUID.23H.0 */
+#define EBX_UMASK2          BIT(0)
 
 enum {
     EVTSEL0,
-    FIXED_CTR_CTRL = EVTSEL0 + NB_GENERAL,
+    FIXED_CTR_CTRL = EVTSEL0 + MAX_GENERAL,
     GLOBAL_CTRL,
     GLOBAL_STATUS,
+    GLOBAL_INUSE,
     PERF_CAPABILITIES,
 };
 
-static const X86PMURegister arch_registers[] = {
-    { 0x0c1, NB_GENERAL, PMU_COUNTER, 0, PMU_STATS_COUNTER },
-    { 0x186, NB_GENERAL, PMU_CONTROL, EVTSEL0, PMU_STATS_EVNTSEL, EVTSEL_WRITABLE },
-    { 0x309, NB_FIXED, PMU_COUNTER_FULL, FIRST_FIXED, PMU_STATS_FIXED_CTR },
-    { 0x345, 1, PMU_CONSTANT, PERF_CAPABILITIES, PMU_STATS_OTHER },
-    { 0x38d, 1, PMU_CONTROL, FIXED_CTR_CTRL, PMU_STATS_FIXED_CTR_CTRL, FIXED_WRITABLE },
-    { 0x38e, 1, PMU_STATUS, GLOBAL_STATUS, PMU_STATS_GLOBAL_STATUS },
-    { 0x38f, 1, PMU_CONTROL, GLOBAL_CTRL, PMU_STATS_GLOBAL_CTRL, GENERAL_MASK | FIXED_MASK },
-    { 0x390, 1, PMU_STATUS_CLEAR, GLOBAL_STATUS, PMU_STATS_GLOBAL_OVF_CTRL, OVF_CLEAR_MASK },
-    { 0x4c1, NB_GENERAL, PMU_COUNTER_FULL, 0, PMU_STATS_COUNTER },
-    { }
-};
+/* What the versions differ in. */
+typedef struct ArchVersion {
+    unsigned version;
+    unsigned nb_general;
+    uint32_t fixed;             /* mask of those that exist */
+    bool full_width;            /* IA32_A_PMCx */
+    bool any_thread;
+    bool ext;                   /* CPUID leaf 23H: UnitMask2 and RDPMC_USR_DISABLE */
+    bool hybrid;
+} ArchVersion;
 
 /*
  * Event select and unit mask. A cycle is an instruction. The codes that are not architectural are
@@ -66,6 +73,16 @@ static const X86PMUEventCode arch_events[] = {
     { 0, PMU_EVENT_NONE }
 };
 
+static const ArchVersion *version_of(const X86PMUState *pmu)
+{
+    return pmu->family->data;
+}
+
+static uint64_t general_mask(const ArchVersion *v)
+{
+    return BIT_ULL(v->nb_general) - 1;
+}
+
 static bool arch_match(CPUX86State *env)
 {
     return IS_INTEL_CPU(env) && (env->cpuid_version >> 8 & 0xf) == 6 && env->cpuid_level >= 0xa;
@@ -73,30 +90,77 @@ static bool arch_match(CPUX86State *env)
 
 static void arch_reset(X86PMUState *pmu)
 {
-    pmu->control[GLOBAL_CTRL] = GENERAL_MASK;
-    pmu->control[PERF_CAPABILITIES] = PERF_CAP_FW_WRITE;
+    const ArchVersion *v = version_of(pmu);
+
+    pmu->control[GLOBAL_CTRL] = general_mask(v);
+    pmu->control[PERF_CAPABILITIES] = v->full_width ? PERF_CAP_FW_WRITE : 0;
 }
 
 static void arch_cpuid(CPUX86State *env, uint32_t leaf,
                        uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
 {
-    if (leaf == 1) {
-        *ecx |= CPUID_EXT_PDCM;
-    } else if (leaf == 0xa) {
-        *eax = 2 | NB_GENERAL << 8 | WIDTH << 16 | 7 << 24;
+    const ArchVersion *v = version_of(&env->pmu);
+    uint32_t subleaf = env->regs[R_ECX];
+
+    switch (leaf) {
+    case 1:
+        if (v->version >= 2) {
+            *ecx |= CPUID_EXT_PDCM;
+        }
+        break;
+    case 7:
+        if (subleaf == 0 && v->hybrid) {
+            *edx |= BIT(15);
+        } else if (subleaf == 0 && v->ext) {
+            *eax = MAX(*eax, 1);
+        } else if (subleaf == 1 && v->ext) {
+            *eax |= BIT(8);
+        }
+        break;
+    case 0xa:
+        *eax = v->version | v->nb_general << 8 | env->pmu.family->counter_width << 16 | 7 << 24;
         /* not available: LLC references, LLC misses, mispredicted branches */
         *ebx = BIT(3) | BIT(4) | BIT(6);
-        *ecx = 0;
-        *edx = NB_FIXED | WIDTH << 5;
+        *ecx = v->version >= 5 ? v->fixed : 0;
+        *edx = v->version >= 2 ? cto32(v->fixed) | env->pmu.family->counter_width << 5 : 0;
+        if (v->version >= 5) {
+            *edx |= !v->any_thread << 15;
+        }
+        break;
+    case 0x1a:
+        *eax = v->hybrid ? 0x40000000 : 0; /* Core */
+        break;
+    case 0x23:
+        *eax = *ebx = *ecx = *edx = 0;
+        if (v->ext && subleaf == 0) {
+            *eax = 3;   /* subleaves 0 and 1 */
+            *ebx = EBX_UMASK2 | EBX_USER_DISABLE;
+        } else if (v->ext && subleaf == 1) {
+            *eax = general_mask(v);
+            *ebx = v->fixed;
+        }
+        break;
     }
+}
+
+/* Since version 2; version 4 has a bit that stops everything. */
+static bool globally_enabled(const X86PMUState *pmu, unsigned bit)
+{
+    unsigned version = version_of(pmu)->version;
+
+    if (version >= 4 && (pmu->control[GLOBAL_STATUS] & STATUS_CTR_FRZ)) {
+        return false;
+    }
+    return version < 2 || (pmu->control[GLOBAL_CTRL] >> bit & 1);
 }
 
 static X86PMUSetting decode_general(const X86PMUState *pmu, unsigned counter)
 {
     uint64_t evtsel = pmu->control[EVTSEL0 + counter];
-    bool enabled = (evtsel & EVTSEL_EN) && (pmu->control[GLOBAL_CTRL] >> counter & 1);
+    bool enabled = (evtsel & EVTSEL_EN) && globally_enabled(pmu, counter);
 
-    return x86_pmu_decode_evtsel(enabled ? evtsel : 0, arch_events);
+    /* None of the events has a second unit mask. */
+    return x86_pmu_decode_evtsel(enabled && !(evtsel & EVTSEL_UMASK2) ? evtsel : 0, arch_events);
 }
 
 static X86PMUSetting decode_fixed(const X86PMUState *pmu, unsigned fixed)
@@ -104,8 +168,9 @@ static X86PMUSetting decode_fixed(const X86PMUState *pmu, unsigned fixed)
     unsigned bits = pmu->control[FIXED_CTR_CTRL] >> (4 * fixed);
     X86PMUSetting setting = { .event = PMU_EVENT_NONE };
 
-    if (pmu->control[GLOBAL_CTRL] >> (32 + fixed) & 1) {
-        setting.event = PMU_EVENT_INSN; /* instructions, cycles, reference cycles */
+    if (globally_enabled(pmu, 32 + fixed)) {
+        /* Instructions, cycles, reference cycles, slots; others are not modelled. */
+        setting.event = fixed < 4 ? PMU_EVENT_INSN : PMU_EVENT_NONE;
         setting.modes = bits & FIXED_MODES;
         setting.interrupt = bits & FIXED_PMI;
     }
@@ -124,25 +189,164 @@ static void arch_set_overflow(X86PMUState *pmu, unsigned counter)
         counter < FIRST_FIXED ? BIT_ULL(counter) : BIT_ULL(32 + counter - FIRST_FIXED);
 }
 
-static int arch_rdpmc(uint32_t ecx, uint64_t *mask)
+static bool arch_hidden(const X86PMUState *pmu, unsigned counter)
 {
-    if (ecx < NB_GENERAL) {
+    if (counter < FIRST_FIXED) {
+        return pmu->control[EVTSEL0 + counter] & EVTSEL_USER_DISABLE;
+    }
+    return pmu->control[FIXED_CTR_CTRL] & FIXED_USER_DISABLE << 4 * (counter - FIRST_FIXED);
+}
+
+/* IA32_PERF_GLOBAL_INUSE: the counters that have an event, and whether one may interrupt (63). */
+static uint64_t arch_compute(const X86PMUState *pmu, unsigned index)
+{
+    uint64_t fixed = pmu->control[FIXED_CTR_CTRL], inuse = 0;
+
+    for (unsigned i = 0; i < MAX_GENERAL; i++) {
+        uint64_t evtsel = pmu->control[EVTSEL0 + i];
+
+        inuse |= (evtsel & 0xff ? BIT_ULL(i) : 0) | (evtsel & EVTSEL_INT ? BIT_ULL(63) : 0);
+    }
+    for (unsigned i = 0; i < MAX_FIXED; i++, fixed >>= 4) {
+        inuse |= (fixed & FIXED_MODES ? BIT_ULL(32 + i) : 0) |
+                 (fixed & FIXED_PMI ? BIT_ULL(63) : 0);
+    }
+    return inuse;
+}
+
+static int select_counter(const ArchVersion *v, uint32_t ecx)
+{
+    if (ecx < v->nb_general) {
         return ecx;
     }
     ecx ^= BIT(30);
-    return ecx < NB_FIXED ? FIRST_FIXED + ecx : -1;
+    return ecx < MAX_FIXED && (v->fixed >> ecx & 1) ? FIRST_FIXED + ecx : -1;
 }
 
-const X86PMUFamily x86_pmu_arch = {
-    .name = "arch",
-    .match = arch_match,
-    .nb_counters = NB_GENERAL + NB_FIXED,
-    .counter_width = WIDTH,
-    .registers = arch_registers,
-    .masks_lvtpc = true,
-    .reset = arch_reset,
-    .cpuid = arch_cpuid,
-    .decode = arch_decode,
-    .set_overflow = arch_set_overflow,
-    .rdpmc = arch_rdpmc,
+/* @bits for each fixed counter of @mask, at its place in IA32_FIXED_CTR_CTRL. */
+#define EACH_FIXED(mask, bits) \
+    (((mask) & 1 ? (bits) : 0) | ((mask) & 2 ? (bits) << 4 : 0) | \
+     ((mask) & 4 ? (bits) << 8 : 0) | ((mask) & 8 ? (bits) << 12 : 0) | \
+     ((mask) & 16 ? (bits) << 16 : 0))
+
+#define GENERAL(nb, evtsel) \
+    { 0x0c1, nb, PMU_COUNTER, 0, PMU_STATS_COUNTER }, \
+    { 0x186, nb, PMU_CONTROL, EVTSEL0, PMU_STATS_EVNTSEL, evtsel }
+
+#define FIXED(first, nb) \
+    { 0x309 + (first), nb, PMU_COUNTER_FULL, FIRST_FIXED + (first), PMU_STATS_FIXED_CTR }
+
+#define FULL_WIDTH(nb) \
+    { 0x4c1, nb, PMU_COUNTER_FULL, 0, PMU_STATS_COUNTER }
+
+#define COUNTERS(nb, mask)  (BIT_ULL(nb) - 1 + ((uint64_t)(mask) << 32))
+
+#define GLOBAL(nb, mask, fixed_bits, status) \
+    { 0x345, 1, PMU_CONSTANT, PERF_CAPABILITIES, PMU_STATS_OTHER }, \
+    { 0x38d, 1, PMU_CONTROL, FIXED_CTR_CTRL, PMU_STATS_FIXED_CTR_CTRL, \
+      EACH_FIXED(mask, fixed_bits) }, \
+    { 0x38e, 1, PMU_STATUS, GLOBAL_STATUS, PMU_STATS_GLOBAL_STATUS }, \
+    { 0x38f, 1, PMU_CONTROL, GLOBAL_CTRL, PMU_STATS_GLOBAL_CTRL, COUNTERS(nb, mask) }, \
+    { 0x390, 1, PMU_STATUS_CLEAR, GLOBAL_STATUS, PMU_STATS_GLOBAL_OVF_CTRL, \
+      COUNTERS(nb, mask) | STATUS_DS | STATUS_COND_CHGD | (status) }
+
+#define STATUS_V4   (STATUS_LBR_FRZ | STATUS_CTR_FRZ | STATUS_UNCORE)
+
+#define GLOBAL_V4(nb, mask, fixed_bits) \
+    GLOBAL(nb, mask, fixed_bits, STATUS_V4), \
+    { 0x391, 1, PMU_STATUS_SET, GLOBAL_STATUS, PMU_STATS_OTHER, \
+      COUNTERS(nb, mask) | STATUS_DS | STATUS_V4 }, \
+    { 0x392, 1, PMU_COMPUTED, GLOBAL_INUSE, PMU_STATS_OTHER }
+
+/* @id: of C; @match_: for which processors by itself; @width: of all counters; then ArchVersion */
+#define ARCH_FAMILY(id, name_, match_, width, ...) \
+    static const ArchVersion id##_version = { __VA_ARGS__ }; \
+    static int id##_rdpmc(uint32_t ecx, uint64_t *mask) \
+    { \
+        return select_counter(&id##_version, ecx); \
+    } \
+    const X86PMUFamily x86_pmu_##id = { \
+        .name = name_, \
+        .match = match_, \
+        .nb_counters = MAX_GENERAL + MAX_FIXED, \
+        .counter_width = width, \
+        .registers = id##_registers, \
+        .masks_lvtpc = true, \
+        .reset = arch_reset, \
+        .cpuid = arch_cpuid, \
+        .decode = arch_decode, \
+        .set_overflow = arch_set_overflow, \
+        .rdpmc = id##_rdpmc, \
+        .hidden = arch_hidden, \
+        .compute = arch_compute, \
+        .data = &id##_version, \
+    }
+
+static const X86PMURegister arch_registers[] = {
+    GENERAL(4, EVTSEL_WRITABLE),
+    FIXED(0, 3),
+    FULL_WIDTH(4),
+    GLOBAL(4, 7, FIXED_WRITABLE, 0),
+    { }
 };
+ARCH_FAMILY(arch, "arch", arch_match, 48,
+            .version = 2, .nb_general = 4, .fixed = 7, .full_width = true);
+
+/* Like the Core Duo: no more than two counters, each with its own enable bit. */
+static const X86PMURegister arch_v1_registers[] = {
+    GENERAL(2, EVTSEL_WRITABLE),
+    { }
+};
+ARCH_FAMILY(arch_v1, "arch-v1", NULL, 40, .version = 1, .nb_general = 2);
+
+/* Like the Core 2. */
+static const X86PMURegister arch_v2_registers[] = {
+    GENERAL(2, EVTSEL_WRITABLE),
+    FIXED(0, 3),
+    GLOBAL(2, 7, FIXED_WRITABLE, 0),
+    { }
+};
+ARCH_FAMILY(arch_v2, "arch-v2", NULL, 40, .version = 2, .nb_general = 2, .fixed = 7);
+
+/* Like Nehalem: with AnyThread. */
+static const X86PMURegister arch_v3_registers[] = {
+    GENERAL(4, EVTSEL_WRITABLE | EVTSEL_ANY_THREAD),
+    FIXED(0, 3),
+    GLOBAL(4, 7, FIXED_WRITABLE | FIXED_ANY_THREAD, 0),
+    { }
+};
+ARCH_FAMILY(arch_v3, "arch-v3", NULL, 48,
+            .version = 3, .nb_general = 4, .fixed = 7, .any_thread = true);
+
+/* Like Skylake without hyper-threading: status can be set, and says more. */
+static const X86PMURegister arch_v4_registers[] = {
+    GENERAL(8, EVTSEL_WRITABLE | EVTSEL_ANY_THREAD),
+    FIXED(0, 3),
+    FULL_WIDTH(8),
+    GLOBAL_V4(8, 7, FIXED_WRITABLE | FIXED_ANY_THREAD),
+    { }
+};
+ARCH_FAMILY(arch_v4, "arch-v4", NULL, 48,
+            .version = 4, .nb_general = 8, .fixed = 7, .full_width = true, .any_thread = true);
+
+/*
+ * Version 5 names its fixed counters by a bitmap: here the one of slots (3) is missing, and 4 is
+ * there. CPUID leaf 23H tells of what came later and does not depend on the version.
+ */
+#define FIXED_V5    0x17
+static const X86PMURegister arch_v5_registers[] = {
+    GENERAL(8, EVTSEL_WRITABLE | EVTSEL_USER_DISABLE | EVTSEL_UMASK2),
+    FIXED(0, 3),
+    FIXED(4, 1),
+    FULL_WIDTH(8),
+    GLOBAL_V4(8, FIXED_V5, FIXED_WRITABLE | FIXED_USER_DISABLE),
+    { }
+};
+ARCH_FAMILY(arch_v5, "arch-v5", NULL, 48,
+            .version = 5, .nb_general = 8, .fixed = FIXED_V5, .full_width = true, .ext = true);
+
+/* The same as one kind of core of several. */
+#define arch_hybrid_registers arch_v5_registers
+ARCH_FAMILY(arch_hybrid, "arch-hybrid", NULL, 48,
+            .version = 5, .nb_general = 8, .fixed = FIXED_V5, .full_width = true, .ext = true,
+            .hybrid = true);

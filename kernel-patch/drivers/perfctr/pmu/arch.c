@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Intel architectural PerfMon, version 2 and later, by CPUID leaf 0xA alone (SDM volume 3, 20.2).
- * Slots are the bits of IA32_PERF_GLOBAL_CTRL.
+ * Intel architectural PerfMon, by CPUID leaf 0xA, and what 0x23 adds to it, alone (SDM volume 3,
+ * 20.2). Slots are the bits of IA32_PERF_GLOBAL_CTRL, which version 1 has not.
  */
+#include <linux/bitops.h>
 #include <linux/bits.h>
-#include <linux/percpu.h>
 #include <linux/kernel.h>
+#include <linux/percpu.h>
 #include <linux/string.h>
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
 #include <asm/perf_event.h>
 #include <asm/processor.h>
-#include "../pmu.h"
+#include "evntsel.h"
 
 #define FIXED_CTRL_BITS		4	/* of IA32_FIXED_CTR_CTRL for each counter */
 #define FIXED_CTRL_MASK		GENMASK(FIXED_CTRL_BITS - 1, 0)
@@ -20,14 +21,17 @@
 #define MAX_GENERAL		32	/* bits of GLOBAL_CTRL below the fixed ones */
 #define MAX_FIXED		16
 
-/*
- * What may be asked for. Not PC (19), which drives a pin, not INT (20): no interrupts yet, and not
- * ANY (21), which counts what the sibling logical processor does.
- */
-#define EVNTSEL_ALLOWED		(ARCH_PERFMON_EVENTSEL_EVENT | ARCH_PERFMON_EVENTSEL_UMASK |	\
-				 ARCH_PERFMON_EVENTSEL_USR | ARCH_PERFMON_EVENTSEL_OS |		\
-				 ARCH_PERFMON_EVENTSEL_EDGE | ARCH_PERFMON_EVENTSEL_ENABLE |	\
-				 ARCH_PERFMON_EVENTSEL_INV | ARCH_PERFMON_EVENTSEL_CMASK)
+#define HAS_EXT			BIT(8)		/* CPUID leaf 7, subleaf 1, EAX */
+/* CPUID leaf 0x23, and the bits of the event select register that it tells of */
+#define EXT_UMASK2		BIT(0)
+#define EXT_EQ			BIT(1)
+#define EXT_USER_DISABLE	BIT(2)
+#define EVNTSEL_UMASK2		GENMASK_ULL(47, 40)
+#define EVNTSEL_EQ		BIT_ULL(36)
+/* RDPMC in user mode reads 0; of a fixed counter in FIXED_CTR_CTRL, above the nibbles. */
+#define EVNTSEL_USER_DISABLE	BIT_ULL(37)
+#define FIXED_USER_DISABLE	BIT_ULL(33)
+
 #define FIXED_ALLOWED		(ARCH_PERFMON_EVENTSEL_USR | ARCH_PERFMON_EVENTSEL_OS |		\
 				 ARCH_PERFMON_EVENTSEL_ENABLE)
 
@@ -42,6 +46,11 @@ static DEFINE_PER_CPU(struct arch_registers, registers);
 static DEFINE_PER_CPU(struct arch_registers, before);
 static struct perfctr_pmu arch_pmu;
 
+static unsigned long fixed_mask;	/* of the fixed counters that exist */
+/* What hides counters from RDPMC in user mode, 0 where there is no such thing. */
+static u64 evntsel_hidden;
+static u64 fixed_hidden;		/* all of them */
+
 static u32 fixed_number(const struct perfctr_hw_event *e)
 {
 	return e->rdpmc & ~PERFCTR_FIXED;
@@ -52,7 +61,8 @@ static bool is_fixed(const struct perfctr_hw_event *e)
 	return e->rdpmc & PERFCTR_FIXED;
 }
 
-static u64 fixed_nibble(u64 bits, u32 n)
+/* Of a counter's bits in FIXED_CTR_CTRL, those of counter 0 given. */
+static u64 fixed_bits(u64 bits, u32 n)
 {
 	return bits << (n * FIXED_CTRL_BITS);
 }
@@ -65,6 +75,16 @@ static int arch_reserve(void)
 static void arch_release(void)
 {
 	perfctr_release_evntsels(MSR_ARCH_PERFMON_EVENTSEL0, arch_pmu.n_general);
+}
+
+/* Fixed counters need not be in sequence. */
+static u32 arch_check(const struct perfctr_control *control, u32 i)
+{
+	u32 counter = control->event[i].counter;
+
+	if (counter & PERFCTR_FIXED && !(fixed_mask & BIT(counter & ~PERFCTR_FIXED)))
+		return PERFCTR_BAD_COUNTER;
+	return 0;
 }
 
 /* extra[0] is IA32_FIXED_CTR_CTRL. */
@@ -82,7 +102,7 @@ static void arch_compile(struct perfctr_hw_control *hw, const struct perfctr_con
 			bits |= FIXED_CTRL_OS;
 		if (e->evntsel & ARCH_PERFMON_EVENTSEL_USR)
 			bits |= FIXED_CTRL_USR;
-		hw->extra[0] |= fixed_nibble(bits, fixed_number(e));
+		hw->extra[0] |= fixed_bits(bits, fixed_number(e));
 	}
 }
 
@@ -93,7 +113,7 @@ static void arch_clear(u64 slots)
 	for (n = 0; n < arch_pmu.n_general; n++)
 		if (slots & BIT_ULL(n))
 			wrmsrl(MSR_ARCH_PERFMON_PERFCTR0 + n, 0);
-	for (n = 0; n < arch_pmu.n_fixed; n++)
+	for_each_set_bit(n, &fixed_mask, MAX_FIXED)
 		if (slots & BIT_ULL(PERFCTR_FIXED_SLOT + n))
 			wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR0 + n, 0);
 }
@@ -109,13 +129,14 @@ static void silence(struct arch_registers *regs)
 	u32 n;
 
 	arch_enable(0);
-	for (n = 0; n < arch_pmu.n_general; n++)
-		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, 0);
-	if (arch_pmu.n_fixed)
-		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, 0);
+	for (n = 0; n < arch_pmu.n_general; n++) {
+		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, evntsel_hidden);
+		regs->evntsel[n] = evntsel_hidden;
+	}
+	if (fixed_mask)
+		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, fixed_hidden);
+	regs->fixed_ctrl = fixed_hidden;
 	arch_clear(~0ull);
-	memset(regs->evntsel, 0, sizeof(regs->evntsel));
-	regs->fixed_ctrl = 0;
 }
 
 static void save(struct arch_registers *regs)
@@ -125,7 +146,7 @@ static void save(struct arch_registers *regs)
 	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl);
 	for (n = 0; n < arch_pmu.n_general; n++)
 		rdmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, regs->evntsel[n]);
-	if (arch_pmu.n_fixed)
+	if (fixed_mask)
 		rdmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, regs->fixed_ctrl);
 }
 
@@ -145,31 +166,75 @@ static void arch_give_cpu(void)
 	silence(this_cpu_ptr(&registers));
 	for (n = 0; n < arch_pmu.n_general; n++)
 		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, regs->evntsel[n]);
-	if (arch_pmu.n_fixed)
+	if (fixed_mask)
 		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, regs->fixed_ctrl);
 	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl);
 }
 
+static void write_evntsel(struct arch_registers *regs, u32 n, u64 value)
+{
+	if (regs->evntsel[n] == value)
+		return;
+	regs->evntsel[n] = value;
+	wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, value);
+}
+
+static void write_fixed_ctrl(struct arch_registers *regs, u64 value)
+{
+	if (regs->fixed_ctrl == value)
+		return;
+	regs->fixed_ctrl = value;
+	wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, value);
+}
+
+static u64 fixed_hidden_of(u64 slots)
+{
+	u64 bits = 0;
+	u32 n;
+
+	for_each_set_bit(n, &fixed_mask, MAX_FIXED)
+		if (slots & BIT_ULL(PERFCTR_FIXED_SLOT + n))
+			bits |= fixed_bits(FIXED_USER_DISABLE, n);
+	return bits & fixed_hidden;
+}
+
+static void hide_general(struct arch_registers *regs, u64 slots)
+{
+	u32 n;
+
+	for (n = 0; n < arch_pmu.n_general; n++)
+		if (slots & BIT_ULL(n))
+			write_evntsel(regs, n, regs->evntsel[n] | evntsel_hidden);
+}
+
+/*
+ * Where counters can be hidden from user mode, all are but those of the last context. Sessions come
+ * and go beside it, and hide their own.
+ */
 static void arch_load(const struct perfctr_hw_control *hw)
 {
 	struct arch_registers *regs = this_cpu_ptr(&registers);
-	u64 fixed_mask = 0;
+	u64 hidden = hw->session ? evntsel_hidden : 0;
+	u64 fixed_ctrl = regs->fixed_ctrl;
 	u32 i;
 
+	if (!hw->session)
+		fixed_ctrl |= fixed_hidden;
 	for (i = 0; i < hw->n_events; i++) {
 		const struct perfctr_hw_event *e = &hw->event[i];
+		u32 n = fixed_number(e);
 
-		if (is_fixed(e)) {
-			fixed_mask |= fixed_nibble(FIXED_CTRL_MASK, fixed_number(e));
-		} else if (regs->evntsel[e->slot] != e->evntsel) {
-			regs->evntsel[e->slot] = e->evntsel;
-			wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + e->slot, e->evntsel);
-		}
+		if (is_fixed(e))
+			fixed_ctrl &= ~fixed_bits(FIXED_CTRL_MASK | FIXED_USER_DISABLE, n);
+		else
+			write_evntsel(regs, e->slot, e->evntsel | hidden);
 	}
-	if ((regs->fixed_ctrl ^ hw->extra[0]) & fixed_mask) {
-		regs->fixed_ctrl = (regs->fixed_ctrl & ~fixed_mask) | hw->extra[0];
-		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, regs->fixed_ctrl);
-	}
+	fixed_ctrl |= hw->extra[0];
+	if (hw->session)
+		fixed_ctrl |= fixed_hidden_of(hw->slots);
+	write_fixed_ctrl(regs, fixed_ctrl);
+	if (evntsel_hidden && !hw->session)
+		hide_general(regs, ~hw->slots);
 }
 
 static void arch_read(const struct perfctr_hw_control *hw, u64 *value)
@@ -183,7 +248,7 @@ static void arch_read(const struct perfctr_hw_control *hw, u64 *value)
 static struct perfctr_pmu arch_pmu = {
 	.pmu = PERFCTR_PMU_ARCH,
 	.features = PERFCTR_FEATURE_RDPMC | PERFCTR_FEATURE_GLOBAL_ENABLE,
-	.evntsel_allowed = EVNTSEL_ALLOWED,
+	.evntsel_allowed = PERFCTR_EVNTSEL_ALLOWED,
 	.evntsel_required = ARCH_PERFMON_EVENTSEL_ENABLE,
 	.evntsel_user = ARCH_PERFMON_EVENTSEL_USR,
 	.evntsel_kernel = ARCH_PERFMON_EVENTSEL_OS,
@@ -191,6 +256,7 @@ static struct perfctr_pmu arch_pmu = {
 	.counter_msr = MSR_ARCH_PERFMON_PERFCTR0,
 	.reserve = arch_reserve,
 	.release = arch_release,
+	.check = arch_check,
 	.compile = arch_compile,
 	.take_cpu = arch_take_cpu,
 	.give_cpu = arch_give_cpu,
@@ -199,6 +265,63 @@ static struct perfctr_pmu arch_pmu = {
 	.read = arch_read,
 	.clear = arch_clear,
 };
+
+static const struct perfctr_evntsel_layout v1_layout __initconst = {
+	.evntsel = MSR_ARCH_PERFMON_EVENTSEL0,
+	.counter = MSR_ARCH_PERFMON_PERFCTR0,
+	.step = 1,
+};
+
+/* Version 1 has event select registers and nothing else. */
+static const struct perfctr_pmu *__init init_v1(u32 n)
+{
+	struct perfctr_evntsel_layout layout = v1_layout;
+
+	layout.n = n;
+	arch_pmu.features &= ~PERFCTR_FEATURE_GLOBAL_ENABLE;
+	return perfctr_evntsel_init(&arch_pmu, &layout) ? &arch_pmu : NULL;
+}
+
+/* EBX of leaf 0x23, which leaf 7 announces; older kernels do not know of either. */
+static u32 __init extensions(void)
+{
+	u32 eax, ebx, ecx, edx;
+
+	if (boot_cpu_data.cpuid_level < 0x23 || cpuid_eax(7) < 1)
+		return 0;
+	cpuid_count(7, 1, &eax, &ebx, &ecx, &edx);
+	if (!(eax & HAS_EXT))
+		return 0;
+	cpuid_count(0x23, 0, &eax, &ebx, &ecx, &edx);
+	return ebx;
+}
+
+/* The bits that do not depend on the version. */
+static void __init init_extensions(void)
+{
+	u32 ebx = extensions(), n;
+
+	if (ebx & EXT_UMASK2)
+		arch_pmu.evntsel_allowed |= EVNTSEL_UMASK2;
+	if (ebx & EXT_EQ)
+		arch_pmu.evntsel_allowed |= EVNTSEL_EQ;
+	if (!(ebx & EXT_USER_DISABLE))
+		return;
+	evntsel_hidden = EVNTSEL_USER_DISABLE;
+	for_each_set_bit(n, &fixed_mask, MAX_FIXED)
+		fixed_hidden |= fixed_bits(FIXED_USER_DISABLE, n);
+}
+
+static void __init init_fixed(u32 version, u32 mask, union cpuid10_edx edx)
+{
+	u32 n = min_t(u32, edx.split.num_counters_fixed, MAX_FIXED);
+
+	fixed_mask = n ? GENMASK(n - 1, 0) : 0;
+	if (version >= 5)
+		fixed_mask |= mask & GENMASK(MAX_FIXED - 1, 0);
+	arch_pmu.n_fixed = fls(fixed_mask);
+	arch_pmu.fixed_bits = edx.split.bit_width_fixed;
+}
 
 const struct perfctr_pmu *__init perfctr_arch_probe(void)
 {
@@ -209,18 +332,23 @@ const struct perfctr_pmu *__init perfctr_arch_probe(void)
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || boot_cpu_data.cpuid_level < 0xa)
 		return NULL;
 	cpuid(0xa, &eax.full, &ebx, &ecx, &edx.full);
-	/*
-	 * Version 1 lacks GLOBAL_CTRL. On a hybrid machine leaf 0xA tells of this CPU alone, and
-	 * a counter of one kind of core faults on the other.
-	 */
-	if (eax.split.version_id < 2 || boot_cpu_has(X86_FEATURE_HYBRID_CPU))
+	if (!eax.split.version_id)
 		return NULL;
+	/* Leaf 0xA tells of this CPU alone: a counter of one kind of core faults on the other. */
+	if (boot_cpu_has(X86_FEATURE_HYBRID_CPU)) {
+		strscpy(arch_pmu.family, "hybrid processor: not supported",
+			sizeof(arch_pmu.family));
+		arch_pmu.pmu = PERFCTR_PMU_NONE;
+		return &arch_pmu;
+	}
 
 	snprintf(arch_pmu.family, sizeof(arch_pmu.family), "Intel architectural PerfMon v%d",
 		 eax.split.version_id);
-	arch_pmu.n_general = min_t(u32, eax.split.num_counters, MAX_GENERAL);
 	arch_pmu.general_bits = eax.split.bit_width;
-	arch_pmu.n_fixed = min_t(u32, edx.split.num_counters_fixed, MAX_FIXED);
-	arch_pmu.fixed_bits = edx.split.bit_width_fixed;
+	if (eax.split.version_id == 1)
+		return init_v1(eax.split.num_counters);
+	arch_pmu.n_general = min_t(u32, eax.split.num_counters, MAX_GENERAL);
+	init_fixed(eax.split.version_id, ecx, edx);
+	init_extensions();
 	return &arch_pmu;
 }

@@ -2,6 +2,7 @@
 /* Counts of programs, and of the thread itself. */
 #include "families.h"
 
+#include <fcntl.h>
 #include <perfctr.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -229,7 +230,7 @@ static void on_fault(int signal)
 }
 
 /* SIGILL where there is no such instruction. */
-static bool try_rdpmc(uint32_t index)
+static bool read_pmc(uint32_t index, uint64_t *value)
 {
 	struct sigaction action = { .sa_handler = on_fault }, before, before_ill;
 	bool done = false;
@@ -237,12 +238,22 @@ static bool try_rdpmc(uint32_t index)
 	sigaction(SIGSEGV, &action, &before);
 	sigaction(SIGILL, &action, &before_ill);
 	if (!sigsetjmp(fault, 1)) {
-		__asm__ volatile("rdpmc" : : "c"(index) : "eax", "edx");
+		uint32_t low, high;
+
+		__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(index));
+		*value = (uint64_t)high << 32 | low;
 		done = true;
 	}
 	sigaction(SIGSEGV, &before, NULL);
 	sigaction(SIGILL, &before_ill, NULL);
 	return done;
+}
+
+static bool try_rdpmc(uint32_t index)
+{
+	uint64_t value;
+
+	return read_pmc(index, &value);
 }
 
 /* Those who have mapped a page of their own, where the processor can. */
@@ -263,6 +274,47 @@ bool rdpmc_is_for_those_who_may(void)
 	REQUIRE(try_rdpmc(first->counter) == in_user_mode);
 	unmap(page, fd);
 	return EXPECT(!try_rdpmc(first->counter));
+}
+
+/* A counter that the thread does not count with, and what another one may have left there. */
+static bool is_hidden(int msrs, uint32_t msr, uint32_t index)
+{
+	const uint64_t left = 12345;
+	uint64_t seen = left, there = 0;
+
+	REQUIRE(pwrite(msrs, &left, sizeof(left), msr) == sizeof(left));
+	REQUIRE(read_pmc(index, &seen));
+	REQUIRE(pread(msrs, &there, sizeof(there), msr) == sizeof(there));
+	return EXPECT_EQUAL(there, left) && EXPECT_EQUAL(seen, 0);
+}
+
+/* Architectural PMU: IA32_PMC1 and IA32_FIXED_CTR1 (SDM volume 4). */
+bool e3_counters_of_others_are_hidden_from_rdpmc(void)
+{
+	const struct counting *own = &profile.instructions.of[0];
+	struct perfctr_control control = control_one(own, USER);
+	const struct perfctr_page *page;
+	uint64_t value = 0;
+	int msrs = open("/dev/cpu/0/msr", O_RDWR | O_CLOEXEC), fd = context_open(0);
+	bool good;
+
+	REQUIRE(msrs >= 0 && fd >= 0 && pin(0, 0));
+	REQUIRE(context_control(fd, &control));
+	page = map(fd);
+	REQUIRE(page);
+	good = EXPECT(read_pmc(own->counter, &value)) && EXPECT(value > 0) &&
+	       is_hidden(msrs, 0xc2, 1) && is_hidden(msrs, 0x30a, PERFCTR_FIXED + 1);
+	unmap(page, fd);
+	close(msrs);
+	return good;
+}
+
+bool e4_a_hybrid_processor_is_refused_with_the_reason(void)
+{
+	struct perfctr_pmu_info info = machine_info();
+
+	return EXPECT(!strcmp(info.family, "hybrid processor: not supported")) &&
+	       EXPECT_EQUAL(info.pmu, PERFCTR_PMU_NONE) && EXPECT_EQUAL(info.n_general, 0);
 }
 
 bool only_the_time_stamp_can_be_controlled(void)

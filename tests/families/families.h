@@ -56,6 +56,7 @@ struct profile {
 	unsigned int n_general, general_bits;
 	unsigned int n_fixed, fixed_bits;
 	uint32_t features; /* PERFCTR_FEATURE_* */
+	bool hides;	   /* counters that are not the thread's */
 	struct event_list instructions;
 	struct event_list branches;
 	struct registers user;
@@ -126,6 +127,8 @@ bool counts_of_both_modes_hold_the_user_instructions(void);
 bool programs_that_migrate_are_exact(void);
 bool reads_of_the_thread_itself_lie_between_read_calls(void);
 bool rdpmc_is_for_those_who_may(void);
+bool e3_counters_of_others_are_hidden_from_rdpmc(void);
+bool e4_a_hybrid_processor_is_refused_with_the_reason(void);
 bool only_the_time_stamp_can_be_controlled(void);
 bool the_time_stamp_counts_while_the_thread_runs(void);
 /* Prints MSR accesses of a switch; false when they are more than they have to be. */

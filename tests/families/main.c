@@ -37,6 +37,8 @@ static const struct {
 	TEST(COUNTERS, reads_of_the_thread_itself_lie_between_read_calls),
 	TEST(COUNTERS, rdpmc_is_for_those_who_may),
 	TEST(EVENTS, a_switch_writes_no_more_than_it_has_to),
+	TEST(EVENTS, e3_counters_of_others_are_hidden_from_rdpmc),
+	TEST(TIMESTAMP, e4_a_hybrid_processor_is_refused_with_the_reason),
 	TEST(TIMESTAMP, only_the_time_stamp_can_be_controlled),
 	TEST(ANY, the_time_stamp_counts_while_the_thread_runs),
 };
@@ -49,6 +51,11 @@ static bool applies(size_t i)
 						     : MODELESS;
 
 	if (tests[i].function == branches_are_exact_on_every_counter && !profile.branches.n)
+		return false;
+	if (tests[i].function == e3_counters_of_others_are_hidden_from_rdpmc && !profile.hides)
+		return false;
+	if (tests[i].function == e4_a_hybrid_processor_is_refused_with_the_reason &&
+	    strcmp(profile.name, "arch-hybrid"))
 		return false;
 	if (tests[i].function == programs_that_migrate_are_exact && profile.cpus == 1)
 		return false;

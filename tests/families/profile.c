@@ -67,7 +67,7 @@ static bool parse_counters(struct profile *p, const char *text)
 	return !*text || sscanf(text, "+%ux%u", &p->n_fixed, &p->fixed_bits) == 2;
 }
 
-static bool parse_features(uint32_t *features, char *text)
+static bool parse_features(struct profile *p, char *text)
 {
 	static const struct {
 		const char *name;
@@ -77,10 +77,11 @@ static bool parse_features(uint32_t *features, char *text)
 		{ "rdpmc", PERFCTR_FEATURE_RDPMC },
 		{ "once", PERFCTR_FEATURE_GLOBAL_ENABLE },
 		{ "fast", PERFCTR_FEATURE_FAST_RDPMC },
+		{ "hides", 0 },
 	};
 	const size_t n = sizeof(names) / sizeof(*names);
 
-	*features = PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_ISOLATED;
+	p->features = PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_ISOLATED;
 	for (char *name = strtok(text, ","); name; name = strtok(NULL, ",")) {
 		size_t i = 0;
 
@@ -88,7 +89,8 @@ static bool parse_features(uint32_t *features, char *text)
 			i++;
 		if (i == n)
 			return false;
-		*features |= names[i].feature;
+		p->features |= names[i].feature;
+		p->hides |= !strcmp(name, "hides");
 	}
 	return true;
 }
@@ -102,7 +104,7 @@ bool profile_parse(struct profile *p, char *const columns[PROFILE_COLUMNS])
 	};
 	if (!parse_counters(p, columns[3]))
 		return wrong("no counters like 4x48+3x48", columns[3]);
-	if (!parse_features(&p->features, columns[4]))
+	if (!parse_features(p, columns[4]))
 		return wrong("no list of features", columns[4]);
 	if (!parse_events(&p->instructions, columns[5]))
 		return wrong("no list of events", columns[5]);

@@ -3,9 +3,11 @@
  * CSV by RFC 4180.  All rows have the same columns, of which each kind leaves some empty; "tsc" is
  * an event like the others.
  */
+#include "derive.h"
 #include "run.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char head[] = "row,run,pass,time_ns,pid,tid,process,event,counter,rings,count,"
@@ -127,6 +129,26 @@ static void put_pass(FILE *file, const struct recording *recording, unsigned int
 	}
 }
 
+static void put_derived(FILE *file, const struct recording *recording)
+{
+	const struct rules *rules = recording->options->rules;
+	struct rule_result *result = derive_values(recording);
+
+	for (size_t i = 0; i < rules_count(rules); i++) {
+		const struct rule_result *r = &result[i];
+
+		fputs("derived,,,,,,,", file);
+		put_text(file, rules_name(rules, i));
+		fprintf(file, ",,,,%u", recording_runs(recording));
+		put_real(file, r->state == RULE_VALUE ? r->value : NAN);
+		putc(',', file);
+		put_real(file, r->interval ? r->low : NAN);
+		put_real(file, r->interval ? r->high : NAN);
+		fputs(",,\r\n", file);
+	}
+	free(result);
+}
+
 static void print_recording(FILE *file, const struct style *style,
 			    const struct recording *recording)
 {
@@ -142,6 +164,8 @@ static void print_recording(FILE *file, const struct style *style,
 	for (size_t i = 0; i < events->n; i++)
 		put_summary(file, recording, events->event[i].pass, &events->event[i],
 			    &events->event[i].counts);
+	if (recording->options->rules)
+		put_derived(file, recording);
 }
 
 static void put_interval(FILE *file, const struct interval *interval, const struct event *event,

@@ -1,6 +1,116 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "derive.h"
-#include "perfex.h"
+#include "run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct rules *existing(struct rules **rules)
+{
+	if (!*rules)
+		*rules = rules_new();
+	return *rules;
+}
+
+void derive_take(struct rules **rules, const char *text)
+{
+	struct text_error error;
+
+	if (!rules_add(existing(rules), text, strlen(text), &error))
+		fail("rule '%s': %s", text, error.text);
+}
+
+void derive_take_file(struct rules **rules, const char *path)
+{
+	struct text_error error;
+	size_t length;
+	char *text = textfile_read(path, &length);
+
+	if (!text)
+		fail("cannot read '%s': %m", path);
+	if (!rules_add(existing(rules), text, length, &error))
+		textfile_fail(path, &error);
+	free(text);
+}
+
+void derive_link(struct rules *rules)
+{
+	struct text_error error;
+
+	if (rules && !rules_link(rules, &error))
+		fail("%s", error.text);
+}
+
+static void add_series(struct rule_event **next, const char *name, unsigned int pass,
+		       const struct series *series)
+{
+	*(*next)++ = (struct rule_event){ name, pass, series->value, series->n };
+}
+
+/* Events under both their names, as they were asked for and as they are shown. */
+static struct rule_event *rule_events(const struct recording *recording, size_t *n)
+{
+	const struct events *events = &recording->events;
+	struct rule_event *all, *next;
+
+	*n = 2 * (events->n_passes + events->n);
+	all = next = calloc(*n, sizeof(*all));
+	if (!all)
+		fail("out of memory");
+	for (unsigned int pass = 0; pass < events->n_passes; pass++) {
+		add_series(&next, "tsc", pass, &recording->pass[pass].tsc);
+		add_series(&next, "elapsed_ns", pass, &recording->pass[pass].elapsed);
+	}
+	for (size_t i = 0; i < events->n; i++) {
+		const struct event *event = &events->event[i];
+
+		add_series(&next, event->request.name, event->pass, &event->counts);
+		add_series(&next, event->name, event->pass, &event->counts);
+	}
+	return all;
+}
+
+bool derive_check(const struct recording *recording)
+{
+	const struct rules *rules = recording->options->rules;
+	struct rule_event *event;
+	const char *ambiguous;
+	size_t n;
+
+	if (!rules)
+		return true;
+	event = rule_events(recording, &n);
+	ambiguous = rules_ambiguous(rules, event, n);
+	free(event);
+	if (ambiguous)
+		complain("rule '%s' has the name of an event; give it another", ambiguous);
+	return !ambiguous;
+}
+
+struct rule_result *derive_values(const struct recording *recording)
+{
+	const struct rules *rules = recording->options->rules;
+	struct rule_result *result = calloc(rules_count(rules) + 1, sizeof(*result));
+	struct rule_event *event;
+	size_t n;
+
+	if (!result)
+		fail("out of memory");
+	event = rule_events(recording, &n);
+	rules_evaluate(rules, event, n, recording->options->confidence / 100, result);
+	free(event);
+	return result;
+}
+
+void derive_format(char value[NUMBER_TEXT], char half[NUMBER_TEXT],
+		   const struct rule_result *result)
+{
+	number_format(value, TABLE_TEXT, result->state == RULE_VALUE ? result->value : NAN);
+	number_format(half, TABLE_TEXT, result->interval ? result->high - result->value : NAN);
+	if (result->state == RULE_UNKNOWN)
+		strcpy(value, "?");
+}
 
 static void add(json_object *object, const char *key, json_object *value)
 {

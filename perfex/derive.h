@@ -1,10 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values of rules, as recordings have them. */
+/* Rules of perfex run and experiment, and their values as recordings have them. */
 #ifndef PERFEX_DERIVE_H
 #define PERFEX_DERIVE_H
 
 #include <json-c/json.h>
 #include "rules.h"
+#include "table.h"
+
+struct recording;
+
+/* Rules of the command line are added, all at last linked; *rules is NULL before the first. */
+void derive_take(struct rules **rules, const char *text);
+void derive_take_file(struct rules **rules, const char *path);
+void derive_link(struct rules *rules);
+
+/* False: a rule has the name of an event, which has been said. */
+bool derive_check(const struct recording *recording);
+
+/* The values of the recording's rules, for free(); it must have some. */
+struct rule_result *derive_values(const struct recording *recording);
+
+/* The value, and half its interval, as people read them; "-" and "?" for what is none. */
+void derive_format(char value[NUMBER_TEXT], char half[NUMBER_TEXT],
+		   const struct rule_result *result);
 
 /* "derived" of docs/perfex.schema.json. */
 json_object *derive_json(const struct rules *rules, const struct rule_result *result);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* JSON as docs/perfex.schema.json describes it, one document a line. */
+#include "derive.h"
 #include "run.h"
 
 #include <json-c/json.h>
@@ -193,6 +194,19 @@ static struct json_object *members(const struct recording *recording)
 	return all;
 }
 
+static struct json_object *derived(const struct recording *recording)
+{
+	struct rule_result *result;
+	struct json_object *all;
+
+	if (!recording->options->rules)
+		return json_object_new_array();
+	result = derive_values(recording);
+	all = derive_json(recording->options->rules, result);
+	free(result);
+	return all;
+}
+
 static struct json_object *command(const struct options *options)
 {
 	struct json_object *all = json_object_new_array();
@@ -251,7 +265,7 @@ static void print_recording(FILE *file, const struct style *style,
 	add_end(object, recording);
 	add(object, "time", times(recording));
 	add(object, "events", events(recording));
-	add(object, "derived", json_object_new_array());
+	add(object, "derived", derived(recording));
 	add(object, "members", members(recording));
 	add_number(object, "intervals", recording->intervals);
 	add(object, "consistent", json_object_new_boolean(recording->consistent));

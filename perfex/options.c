@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex run". */
+#include "derive.h"
 #include "run.h"
 
 #include <ctype.h>
@@ -218,6 +219,22 @@ static void take_register(void *target, const struct option_rule *rule, const ch
 	}
 }
 
+static void take_rule(void *target, const struct option_rule *rule, const char *text)
+{
+	struct options *options = target;
+
+	(void)rule;
+	derive_take(&options->rules, text);
+}
+
+static void take_rules(void *target, const struct option_rule *rule, const char *path)
+{
+	struct options *options = target;
+
+	(void)rule;
+	derive_take_file(&options->rules, path);
+}
+
 static const struct option_rule rules[] = {
 	{ "event", 'e', "EVENT", "count EVENT; may be repeated; without it: the time stamp alone",
 	  take_event, 0 },
@@ -243,6 +260,9 @@ static const struct option_rule rules[] = {
 	  "more events than counters: run COMMAND up to N times for each\n"
 	  "repetition, by default (auto) as often as it takes",
 	  take_passes, 0 },
+	{ "derive", 0, "RULE", "show a value like 'cpi = cycles / instructions'; may be repeated",
+	  take_rule, 0 },
+	{ "rules", 0, "FILE", "show the values of the rules in FILE", take_rules, 0 },
 	{ "interval", 'I', "MS", "write what was counted every MS milliseconds as well",
 	  take_number, INTERVAL },
 	{ "delay", 0, "MS", "begin to count MS milliseconds after the start", take_number, DELAY },
@@ -343,7 +363,9 @@ static int run_main(int argc, char **argv)
 	case RUN:
 		break;
 	}
+	derive_link(options.rules);
 	status = run(&options);
+	rules_free(options.rules);
 	free(options.event);
 	return status;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
+#include "derive.h"
 #include "run.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ bool recording_begin(struct recording *recording, const struct options *options,
 	recording->pass = calloc(recording->events.n_passes, sizeof(*recording->pass));
 	if (!recording->pass)
 		fail("out of memory");
-	return true;
+	return derive_check(recording);
 }
 
 /* What a failed run has counted is kept where there is nothing else. */

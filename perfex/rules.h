@@ -30,8 +30,8 @@ const char *rules_name(const struct rules *rules, size_t i);
 const char *rules_definition(const struct rules *rules, size_t i); /* what is behind the '=' */
 
 /*
- * An event as it was counted.  One on a counter that was chosen for it, name@counter, is found by the
- * part before the '@' too.  Events of one pass were counted in the same runs of the program.
+ * An event as it was counted.  Register values are found in any spelling, and without a counter.
+ * Events of one pass were counted in the same runs of the program.
  */
 struct rule_event {
 	const char *name;

@@ -250,19 +250,27 @@ static struct rule_result result_of(const struct evaluation *e, size_t rule, dou
 	return result;
 }
 
+/* Register values have many spellings; a rule need not say the counter. */
+static bool same_registers(const char *name, const char *event)
+{
+	struct perfctr_event_control a, b;
+	char error[256];
+
+	return perfctr_event_parse(name, &a, error, sizeof(error)) == 0 &&
+	       perfctr_event_parse(event, &b, error, sizeof(error)) == 0 &&
+	       a.evntsel == b.evntsel && a.evntsel2 == b.evntsel2 &&
+	       (a.counter == PERFCTR_ANY || a.counter == b.counter);
+}
+
 static size_t find_event(const struct rule_event *event, size_t n, const char *name)
 {
-	size_t length = strlen(name), without_counter = n;
-
-	for (size_t i = 0; i < n; i++) {
-		if (strncmp(event[i].name, name, length) != 0)
-			continue;
-		if (!event[i].name[length])
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(event[i].name, name) == 0)
 			return i;
-		if (event[i].name[length] == '@' && without_counter == n)
-			without_counter = i;
-	}
-	return without_counter;
+	for (size_t i = 0; i < n; i++)
+		if (same_registers(name, event[i].name))
+			return i;
+	return n;
 }
 
 const char *rules_missing(const struct rules *rules, const struct rule_event *event, size_t n)

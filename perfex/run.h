@@ -46,6 +46,7 @@ struct options {
 	unsigned int passes; /* the most of a run; 0: as many as needed */
 	double confidence;   /* per cent */
 	unsigned int interval_ms, delay_ms, timeout_ms; /* 0: none */
+	struct rules *rules; /* of derived values; NULL: none */
 	const char *output;				/* NULL: log_fd */
 	unsigned int log_fd;
 	bool has_log_fd;

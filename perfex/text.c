@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* For people, and for scripts that read the first two columns. */
+#include "derive.h"
 #include "run.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_WIDTH = 24, COUNT_WIDTH = 20, REAL_WIDTH = 16, TIME_WIDTH = 12 };
@@ -52,14 +54,14 @@ static void put_note(FILE *file, const struct style *style, const char *note)
 }
 
 /* What is printed of one recording or member, line by line. */
-struct table {
+struct text_table {
 	FILE *file;
 	const struct style *style;
 	const struct recording *recording;
 	int width; /* of the names */
 };
 
-static void put_number(const struct table *table, const char *what, uint64_t number,
+static void put_number(const struct text_table *table, const char *what, uint64_t number,
 		       const char *note)
 {
 	fprintf(table->file, "%-*s ", table->width, what);
@@ -67,7 +69,7 @@ static void put_number(const struct table *table, const char *what, uint64_t num
 	put_note(table->file, table->style, note);
 }
 
-static void put_header(const struct table *table)
+static void put_header(const struct text_table *table)
 {
 	char interval[32];
 
@@ -80,7 +82,7 @@ static void put_header(const struct table *table)
 		on(table->style, PLAIN));
 }
 
-static void put_series(const struct table *table, const char *what, const struct series *series,
+static void put_series(const struct text_table *table, const char *what, const struct series *series,
 		       const char *note)
 {
 	struct statistics s = series_statistics(series, table->recording->options->confidence);
@@ -100,7 +102,7 @@ static void put_series(const struct table *table, const char *what, const struct
 	put_note(file, table->style, note);
 }
 
-static void put_member(const struct table *table, const struct member *member, bool thread)
+static void put_member(const struct text_table *table, const struct member *member, bool thread)
 {
 	const struct perfctr_counts *counts = &member->record.counts;
 	char name[32];
@@ -124,7 +126,7 @@ static bool one_run(const struct recording *recording)
 	return recording->options->runs * recording->events.n_passes == 1;
 }
 
-static void put_run(const struct table *table, unsigned int run, unsigned int pass)
+static void put_run(const struct text_table *table, unsigned int run, unsigned int pass)
 {
 	char note[32] = "";
 
@@ -133,7 +135,7 @@ static void put_run(const struct table *table, unsigned int run, unsigned int pa
 	put_number(table, "run", run + 1, note);
 }
 
-static void put_members(const struct table *table)
+static void put_members(const struct text_table *table)
 {
 	const struct members *members = &table->recording->members;
 	bool threads = members->view == PER_THREAD;
@@ -149,7 +151,7 @@ static void put_members(const struct table *table)
 		put_number(table, "total", members->n, threads ? "threads" : "processes");
 }
 
-static void put_pass(const struct table *table, unsigned int pass)
+static void put_pass(const struct text_table *table, unsigned int pass)
 {
 	const struct events *events = &table->recording->events;
 	const struct series *tsc = &table->recording->pass[pass].tsc;
@@ -167,10 +169,28 @@ static void put_pass(const struct table *table, unsigned int pass)
 	}
 }
 
+/* Values are no counts: no thousands are separated. */
+static void put_derived(const struct text_table *table)
+{
+	const struct rules *rules = table->recording->options->rules;
+	struct rule_result *result = derive_values(table->recording);
+	char value[NUMBER_TEXT], half[NUMBER_TEXT];
+
+	for (size_t i = 0; i < rules_count(rules); i++) {
+		derive_format(value, half, &result[i]);
+		fprintf(table->file, "%-*s %s%*s%s", table->width, rules_name(rules, i),
+			on(table->style, BOLD), COUNT_WIDTH, value, on(table->style, PLAIN));
+		if (table->recording->options->runs > 1)
+			fprintf(table->file, " %*s", REAL_WIDTH, half);
+		put_note(table->file, table->style, "derived");
+	}
+	free(result);
+}
+
 static void print_recording(FILE *file, const struct style *style,
 			    const struct recording *recording)
 {
-	const struct table table = {
+	const struct text_table table = {
 		.file = file,
 		.style = style,
 		.recording = recording,
@@ -182,6 +202,8 @@ static void print_recording(FILE *file, const struct style *style,
 		put_header(&table);
 	for (unsigned int pass = 0; pass < recording->events.n_passes; pass++)
 		put_pass(&table, pass);
+	if (recording->options->rules)
+		put_derived(&table);
 	if (recording->options->runs > 1)
 		put_number(&table, "runs", recording_runs(recording), "");
 	if (recording->options->warmup)
@@ -204,7 +226,7 @@ static void print_begin(FILE *file, const struct recording *recording,
 			const struct interval *interval)
 {
 	const struct style plain = { 0 };
-	const struct table table = {
+	const struct text_table table = {
 		.file = file,
 		.style = &plain,
 		.recording = recording,

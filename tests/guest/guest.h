@@ -184,6 +184,7 @@ Suite *calibrate_suite(void);
 Suite *conservation_suite(void);
 Suite *control_suite(void);
 Suite *counts_suite(void);
+Suite *derive_suite(void);
 Suite *experiment_suite(void);
 Suite *gate_suite(void);
 Suite *isolation_suite(void);

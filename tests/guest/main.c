@@ -17,6 +17,7 @@ static const struct {
 	{ "conservation", conservation_suite },
 	{ "control", control_suite },
 	{ "counts", counts_suite },
+	{ "derive", derive_suite },
 	{ "experiment", experiment_suite },
 	{ "gate", gate_suite },
 	{ "isolation", isolation_suite },

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rules over real counts.  loop-tiny retires 2,004 instructions and 1,001 branches, and loads
+ * nothing.
+ */
+#include "guest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXITED(code) ((code) << 8)
+#define COUNT_BOTH "-e", "0x004100c0", "-e", "0x004100c4@1"
+#define PER_BRANCH "per_branch = '0x4100c0' / '0x004100c4@1'"
+
+/* Which text stands behind the name of the rule. */
+static void expect_value(const struct run *r, const char *name, const char *value)
+{
+	size_t length = strlen(name);
+	const char *line = r->err;
+	char found[64];
+
+	ck_assert_msg(r->status == 0, "wait status %#x: %s", r->status, r->err);
+	while (line && (strncmp(line, name, length) != 0 || line[length] != ' ')) {
+		line = strchr(line, '\n');
+		line += line != NULL;
+	}
+	ck_assert_msg(line, "no %s in:\n%s", name, r->err);
+	ck_assert_int_eq(sscanf(line + length, " %63[^\n]", found), 1);
+	ck_assert_str_eq(found, value);
+}
+
+START_TEST(a_rule_has_the_value_that_is_computed_by_hand)
+{
+	struct run r;
+
+	RUN(&r, "perfex", COUNT_BOTH, "--derive", PER_BRANCH,
+	    "--derive=difference = '0x004100c0@0' - 2 * '0x004100c4'",
+	    "--derive=more = per_branch * 1001 + difference", program("loop-tiny"));
+	expect_value(&r, "per_branch", "2.002  derived");
+	expect_value(&r, "difference", "2  derived");
+	expect_value(&r, "more", "2006  derived");
+}
+END_TEST
+
+START_TEST(what_is_no_value_has_its_mark)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "-e", "0x004181d0", "--derive=none = '0x004181d0' / '0x004181d0'",
+	    "--derive=unknown = 1 / cycles", "--derive=over = 2 * unknown",
+	    "--derive=time = tsc / tsc", program("loop-tiny"));
+	expect_value(&r, "none", "-  derived");
+	expect_value(&r, "unknown", "?  derived");
+	expect_value(&r, "over", "?  derived");
+	expect_value(&r, "time", "1  derived");
+}
+END_TEST
+
+START_TEST(repetitions_give_an_interval)
+{
+	struct run r;
+
+	RUN(&r, "perfex", COUNT_BOTH, "-r", "3", "--derive", PER_BRANCH, "--derive=time = tsc",
+	    program("loop-tiny"));
+	expect_value(&r, "per_branch", "2.002                0  derived");
+	RUN(&r, "perfex", COUNT_BOTH, "-r", "3", "--csv", "--derive", PER_BRANCH,
+	    program("loop-tiny"));
+	ck_assert_ptr_nonnull(strstr(r.err, "\r\nderived,,,,,,,per_branch,,,,3,2.0019980019980022,,"
+					    "2.0019980019980022,2.0019980019980022,,\r\n"));
+}
+END_TEST
+
+/* Counted in different runs: the passes. */
+START_TEST(rules_combine_passes)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "-e", "0x004100c0@0", "-e", "0x004100c4@0", "-r", "2",
+	    "--derive=per_branch = '0x004100c0@0' / '0x004100c4@0'", program("loop-tiny"));
+	expect_value(&r, "per_branch", "2.002                0  derived");
+}
+END_TEST
+
+START_TEST(json_has_the_definition_and_diff_uses_it)
+{
+	char command[512];
+	struct run r;
+
+	RUN(&r, "perfex", COUNT_BOTH, "--json", "--derive", PER_BRANCH, program("loop-tiny"));
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_ptr_nonnull(strstr(r.err, "\"derived\":[{\"name\":\"per_branch\",\"definition\":"
+					    "\"'0x4100c0' / '0x004100c4@1'\","
+					    "\"mean\":2.0019980019980022,\"low\":null,"
+					    "\"high\":null}]"));
+	snprintf(command, sizeof(command),
+		 "cd /tmp; for n in '' -tiny; do perfex -e 0x004100c0 -e 0x004100c4@1 -r 2 --json "
+		 "-o loop$n.json --derive \"" PER_BRANCH "\" %s$n; done; "
+		 "perfex diff --csv loop-tiny.json loop.json",
+		 program("loop"));
+	RUN(&r, "sh", "-c", command);
+	ck_assert_msg(strstr(r.out, "per_branch,,2.0019980019980022,2.0000019999980001,"), "%s%s",
+		      r.out, r.err);
+}
+END_TEST
+
+START_TEST(rules_come_from_files_too)
+{
+	struct run r;
+
+	write_file("/tmp/test.rules", "# a comment\n\nx = min(y, 7)\ny = 2 * '0x004100c0'\n");
+	RUN(&r, "perfex", "-e", "0x004100c0", "--rules=/tmp/test.rules", "--derive=z = x + y",
+	    program("loop-tiny"));
+	expect_value(&r, "x", "7  derived");
+	expect_value(&r, "y", "4008  derived");
+	expect_value(&r, "z", "4015  derived");
+}
+END_TEST
+
+START_TEST(a_rule_with_the_name_of_an_event_is_refused)
+{
+	struct run r;
+
+	unlink("/tmp/derive-started");
+	RUN(&r, "perfex", "-e", "0x004100c0", "--derive='0x004100c0' = 1", "touch",
+	    "/tmp/derive-started");
+	ck_assert_int_eq(r.status, EXITED(125));
+	ck_assert_str_eq(r.err, "perfex: rule '0x004100c0' has the name of an event; give it "
+				"another\n");
+	ck_assert_int_ne(access("/tmp/derive-started", F_OK), 0);
+}
+END_TEST
+
+SUITE(derive, a_rule_has_the_value_that_is_computed_by_hand, what_is_no_value_has_its_mark,
+      repetitions_give_an_interval, rules_combine_passes, json_has_the_definition_and_diff_uses_it,
+      rules_come_from_files_too, a_rule_with_the_name_of_an_event_is_refused)

@@ -204,5 +204,6 @@ Suite *remote_suite(void);
 Suite *session_suite(void);
 Suite *switch_suite(void);
 Suite *tree_suite(void);
+Suite *zen_suite(void);
 
 #endif

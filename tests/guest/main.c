@@ -37,6 +37,7 @@ static const struct {
 	{ "session", session_suite },
 	{ "switch", switch_suite },
 	{ "tree", tree_suite },
+	{ "zen", zen_suite },
 };
 
 static Suite *find_suite(const char *name)

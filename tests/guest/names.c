@@ -52,6 +52,26 @@ START_TEST(names_count_what_they_say)
 }
 END_TEST
 
+/* On the machine of another maker: the generic names, and libpfm4's for Zen. */
+static const struct {
+	const char *name;
+	uint64_t count;
+} amd_counts[] = {
+	{ "instructions", LOOP_INSTRUCTIONS(SHORT_LOOP) },
+	{ "cycles", LOOP_INSTRUCTIONS(SHORT_LOOP) },
+	{ "branches", LOOP_BRANCHES(SHORT_LOOP) },
+	{ "RETIRED_INSTRUCTIONS:u", LOOP_INSTRUCTIONS(SHORT_LOOP) },
+	{ "r00c2", LOOP_BRANCHES(SHORT_LOOP) },
+};
+
+START_TEST(names_count_on_zen)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(amd_counts); i++)
+		ck_assert_msg(count_by_name(amd_counts[i].name, "loop") == amd_counts[i].count,
+			      "%s", amd_counts[i].name);
+}
+END_TEST
+
 START_TEST(names_that_do_not_exist_start_nothing)
 {
 	struct run r;
@@ -143,3 +163,5 @@ END_TEST
 SUITE(names, names_count_what_they_say, names_that_do_not_exist_start_nothing,
       users_tables_add_names, forty_events_take_ten_runs,
       check_says_where_events_go_and_runs_nothing, list_has_the_machines_events)
+
+SUITE(zen, names_count_on_zen)

@@ -314,8 +314,8 @@ struct perfctr_session_open {
 #define PERFCTR_MAX_RING_BYTES	(1u << 22)
 
 /*
- * The totals of a session, mapped read-only: what each CPU counted, until its last tick or until its
- * gate closed.  Retry while seq is odd or has changed.
+ * The totals of a session, mapped read-only: what each CPU counted, until its last tick or until
+ * its gate closed.  Retry while seq is odd or has changed.
  */
 struct perfctr_cpu_totals {
 	__u32 seq;
@@ -337,8 +337,9 @@ struct perfctr_totals {
 
 /*
  * The trace of one CPU, mapped read-only: this header, then at offset records room for records of
- * record_bytes each.  The kernel writes record number n at n % n_records; those from tail to head - 1
- * are there.  PERFCTR_IOC_CONSUME moves tail.  Records that find no room are counted as lost.
+ * record_bytes each.  The kernel writes record number n at n % n_records; those from tail to
+ * head - 1 are there.  PERFCTR_IOC_CONSUME moves tail.  Records that find no room are counted as
+ * lost.
  */
 struct perfctr_ring {
 	__u32 size;		/* of this header */
@@ -351,14 +352,14 @@ struct perfctr_ring {
 };
 
 /*
- * One record: what the session had counted on this CPU when a thread of the group was switched in or
- * out, or at a tick.  Between two records ran the thread that the first one names.
+ * One record: what the session had counted on this CPU when a thread of the group was switched in
+ * or out, or at a tick.  Between two records ran the thread that the first one names.
  */
 struct perfctr_trace_record {
 	__u64 time;		/* time stamp counter */
 	__u32 type;		/* PERFCTR_TRACE_* */
-	__s32 tgid;		/* of the thread that runs from now on, in the initial pid */
-	__s32 tid;		/* namespace; 0: one without the mark */
+	__s32 tgid;		/* of the thread that runs from now on, in the pid namespace */
+	__s32 tid;		/* that the session was opened in; 0: one without the mark */
 	__u32 lost;		/* records lost before this one, since the last that was not */
 	__u64 tsc;
 	__u64 counter[];	/* n_counters of the control */
@@ -392,14 +393,16 @@ struct perfctr_consume {
 #define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
 #define PERFCTR_IOC_OPEN	_IO(PERFCTR_IOC_MAGIC, 0x21)
 /*
- * GROUP (struct perfctr_group_open) returns the close-on-exec descriptor of a new group.  When it is
- * closed for the last time, and no session of the group is open any more, the marks are gone.  poll()
- * says POLLIN while nobody bears the mark and somebody did.  EINVAL, E2BIG, EFAULT, EMFILE, ENOMEM.
+ * GROUP (struct perfctr_group_open) returns the close-on-exec descriptor of a new group.  When it
+ * is closed for the last time, and no session of the group is open any more, the marks are gone.
+ * poll() says POLLIN while nobody bears the mark and somebody did.  EINVAL, E2BIG, EFAULT, EMFILE,
+ * ENOMEM.
  *
  * MARK (struct perfctr_mark).  To set or clear, the caller must be allowed to trace the threads or
  * have CAP_PERFMON, else EACCES; to get, to see them.  What other threads of tid's process and the
- * processes below it create meanwhile is marked too.  A thread that runs on another CPU has the mark
- * at once.  A group made without CAP_PERFMON loses a thread that executes a file which changes its
+ * processes below it create meanwhile is marked too, but who is just being born of one that did not
+ * bear the mark may be born without it.  A thread that runs on another CPU has the mark at once.
+ * A group made without CAP_PERFMON loses a thread that executes a file which changes its
  * ids, or which it may not read.  EBUSY (SET: some thread bears another mark; nothing is changed),
  * ESRCH, EBADF (not a group), EINVAL, E2BIG, EFAULT, EINTR.
  *
@@ -433,8 +436,8 @@ struct perfctr_consume {
  *
  * MEMBERS (struct perfctr_members): EINVAL, E2BIG, EFAULT, ENOMEM.
  *
- * ENTER and LEAVE (no argument) set and clear the mark of the calling thread: a code segment with one
- * entry and any number of exits.  EBUSY (it bears another mark).
+ * ENTER and LEAVE (no argument) set and clear the mark of the calling thread: a code segment with
+ * one entry and any number of exits.  EBUSY (it bears another mark).
  *
  * On a session:
  *

@@ -45,7 +45,7 @@ struct perfctr_hw_control {
  */
 struct perfctr_pmu {
 	char family[32];
-	u32 pmu;		/* PERFCTR_PMU_*; _NONE: unusable, family says why, no more is set */
+	u32 pmu;		/* PERFCTR_PMU_*; _NONE: unusable, family says why, no more set */
 	u32 features;		/* PERFCTR_FEATURE_* beyond the time stamp */
 	u32 n_general;
 	u32 n_fixed;

@@ -317,7 +317,12 @@ static long ioctl_consume(struct perfctr_session *s, void __user *user)
 	u32 size;
 	int err = perfctr_get_struct(&consume, sizeof(consume), user, &size);
 
-	return err ?: perfctr_rings_consume(s, &consume);
+	if (err)
+		return err;
+	mutex_lock(&s->lock);
+	err = perfctr_rings_consume(s, &consume);
+	mutex_unlock(&s->lock);
+	return err;
 }
 
 static long ioctl_start(struct perfctr_session *s, bool go)

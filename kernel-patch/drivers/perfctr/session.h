@@ -42,10 +42,10 @@ struct perfctr_session_cpu {
 	u64 tsc_bias;			/* sum - time stamp, while time runs */
 	u32 ticks;			/* since the last record of one */
 	u32 lost;			/* records, since the last that was not */
-	u32 n_records;			/* as in the ring, which is never read back */
+	u32 n_records;			/* as in the ring */
 	u32 record_bytes;
-	u64 head;
-	u64 tail;			/* changed by whoever consumes */
+	u32 head;			/* low halves of the ring's */
+	u32 tail;			/* changed by who consumes */
 	u64 bias[PERFCTR_MAX_COUNTERS];	/* sum - hardware counter, always */
 };
 

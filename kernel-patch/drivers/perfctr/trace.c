@@ -67,21 +67,23 @@ void perfctr_rings_clear(struct perfctr_session *s)
 	}
 }
 
-/* The kernel's own head and tail count: what users map is never read back. */
+/* Under s->lock. */
 int perfctr_rings_consume(struct perfctr_session *s, const struct perfctr_consume *consume)
 {
 	struct perfctr_session_cpu *sc;
-	u64 tail, head;
+	struct perfctr_ring *ring;
+	u32 tail, head;
 
 	if (!s->ring || consume->cpu >= nr_cpu_ids || !cpumask_test_cpu(consume->cpu, s->cpus))
 		return -EINVAL;
 	sc = per_cpu_ptr(s->cpu, consume->cpu);
+	ring = ring_of(s, consume->cpu);
 	tail = READ_ONCE(sc->tail);
 	head = READ_ONCE(sc->head);
-	if (consume->tail < tail || consume->tail > head)
+	if (consume->tail < ring->tail || consume->tail - ring->tail > head - tail)
 		return -EINVAL;
-	smp_store_release(&sc->tail, consume->tail);	/* after the reads of what it gives back */
-	WRITE_ONCE(ring_of(s, consume->cpu)->tail, consume->tail);
+	ring->tail = consume->tail;
+	smp_store_release(&sc->tail, (u32)consume->tail);	/* after the reads of what it frees */
 	return 0;
 }
 
@@ -107,7 +109,7 @@ void perfctr_trace(struct perfctr_session *s, u32 type, struct task_struct *task
 	/* Pairs with the release of the tail: the room is not read any more. */
 	if (sc->head - smp_load_acquire(&sc->tail) >= sc->n_records) {
 		sc->lost++;
-		WRITE_ONCE(ring->lost, ring->lost + 1);
+		ring->lost++;
 		return;
 	}
 	record = (void *)ring + sizeof(*ring) +
@@ -121,5 +123,6 @@ void perfctr_trace(struct perfctr_session *s, u32 type, struct task_struct *task
 	memcpy(record->counter, totals->counter, s->hw->n_events * sizeof(record->counter[0]));
 	sc->lost = 0;
 	WRITE_ONCE(sc->head, sc->head + 1);
-	smp_store_release(&ring->head, sc->head);	/* after the record */
+	smp_wmb();	/* the record before the head that shows it */
+	ring->head++;
 }

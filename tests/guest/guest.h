@@ -202,6 +202,7 @@ Suite *read_suite(void);
 Suite *regions_suite(void);
 Suite *remote_suite(void);
 Suite *session_suite(void);
+Suite *session_safety_suite(void);
 Suite *switch_suite(void);
 Suite *tree_suite(void);
 Suite *zen_suite(void);

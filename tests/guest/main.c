@@ -35,6 +35,7 @@ static const struct {
 	{ "regions", regions_suite },
 	{ "remote", remote_suite },
 	{ "session", session_suite },
+	{ "session_safety", session_safety_suite },
 	{ "switch", switch_suite },
 	{ "tree", tree_suite },
 	{ "zen", zen_suite },

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sessions among users, CPUs that go and come, and everything else that must not spoil the sums. */
+#include "groups.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
+#define USER_LIMIT	"/sys/module/perfctr/parameters/user_session_counters"
+
+static void user_counts_its_group(void *unused)
+{
+	struct perfctr_session_open open;
+	struct perfctr_control control;
+	struct perfctr_counts counts;
+	int group, session;
+
+	(void)unused;
+	become_nobody();
+	group = group_open();
+
+	/* Only what is not privileged, and only who is marked. */
+	static const uint32_t refused[] = { 0, MARKED, NOT_PRIVILEGED, NOT_PRIVILEGED | UNMARKED };
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		open = session_of(group, refused[i]);
+		errno = 0;
+		EXPECT(try_session(&open) == -1 && errno == EACCES);
+	}
+	open = session_of(-1, NOT_PRIVILEGED | MARKED);
+	errno = 0;
+	EXPECT(try_session(&open) == -1 && errno == EACCES);
+
+	open = session_of(group, NOT_PRIVILEGED | MARKED);
+	session = try_session(&open);
+	EXPECT(session >= 0);
+	/* Nor may an event choose for itself. */
+	errno = 0;
+	EXPECT(try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, POLICY(0) }),
+				   &control) == -1 && errno == EACCES);
+	EXPECT(control.bad_reason == PERFCTR_BAD_POLICY && control.bad_event == 0);
+	/* Two counters in all, whatever user. */
+	errno = 0;
+	EXPECT(try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
+							   { { 1, USER(INSTRUCTIONS) }, 0 },
+							   { { 2, USER(INSTRUCTIONS) }, 0 }),
+				   &control) == -1 && errno == EACCES);
+	EXPECT(control.bad_reason == PERFCTR_BAD_POLICY);
+	EXPECT(try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
+							   { { 1, BOTH(INSTRUCTIONS) }, 0 }),
+				   &control) == 0);
+	EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, 0, group) == 1);
+	spin(1000);
+	counts = context_read(session);
+	EXPECT(counts.counter[0] > 1000);
+	/* Kernel mode is not in it: DP takes it from the event. */
+	EXPECT(counts.counter[1] == counts.counter[0]);
+	/* Others cannot be marked, and not be looked at. */
+	errno = 0;
+	EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, 1, group) == -1 && errno == EACCES);
+	/* Of all below init it alone bears a mark. */
+	EXPECT(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_TREE, 1, -1) == 1);
+	errno = 0;
+	EXPECT(try_mark(PERFCTR_MARK_GET, PERFCTR_MARK_THREAD, 1, -1) == -1 && errno == EACCES);
+}
+
+START_TEST(a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters)
+{
+	in_child(user_counts_its_group, NULL);
+	ck_assert_uint_eq(read_number(USER_LIMIT), 2);
+	ck_assert_uint_eq(pmu_info().user_session_counters, 2);
+	ck_assert_uint_eq(pmu_info().session_counters, 0);
+}
+END_TEST
+
+/* argument: the program that becomes root. */
+static void user_marks_and_executes(void *argument)
+{
+	const struct set_user_id *programs = argument;
+	int group;
+
+	become_nobody();
+	group = group_open();
+	if (fork() == 0) {
+		try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, 0, group);
+		EXPECT(group_members(group) == 1);
+		execl(programs->loop, "loop", NULL);
+	}
+	wait(NULL);
+}
+
+/* The group of root keeps who changes its ids, that of a user does not. */
+START_TEST(a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s)
+{
+	struct set_user_id programs = set_user_id_programs();
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	uint64_t kept;
+	pid_t pid;
+
+	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
+	pid = fork();
+	if (pid == 0) {
+		become_nobody();
+		ioctl(group, PERFCTR_IOC_ENTER);
+		execl(programs.loop, "loop", NULL);
+		_exit(1);
+	}
+	expect_success(pid);
+	kept = context_read(session).counter[0];
+	ck_assert_uint_ge(kept, LOOP_INSTRUCTIONS(SHORT_LOOP));
+	in_child(user_marks_and_executes, &programs);
+	close(session);
+	close(group);
+	set_user_id_remove(&programs);
+}
+END_TEST
+
+START_TEST(rdpmc_shows_nothing_of_what_a_session_counted_for_others)
+{
+	int group = group_open(), session = session_open(group, 0), fd;
+	uint64_t value, most = 0;
+	pid_t other;
+
+	session_control(session, SESSION_EVENTS({ { 3, BOTH(INSTRUCTIONS) }, 0 }));
+	pin(0, 0);
+	other = marked_start(group, 0, COMMAND(program("loop-huge")));
+	fd = context_open(0, PERFCTR_OPEN_CREATE);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	context_map(fd);
+	for (int i = 0; i < 50; i++) {
+		uint64_t before = context_read(session).counter[0];
+
+		sched_yield();
+		/* The other one has run, and this thread finds its own switch at most. */
+		ck_assert(try_rdpmc(3, &value));
+		most = value > most ? value : most;
+		ck_assert_uint_ge(context_read(session).counter[0], before);
+	}
+	ck_assert_uint_lt(most, 200000);
+	ck_assert_uint_gt(context_read(session).counter[0], 50 * most);
+	kill(other, SIGKILL);
+	ck_assert_int_eq(wait_for(other, NULL), other);
+	close(fd);
+	close(session);
+	close(group);
+}
+END_TEST
+
+START_TEST(a_session_is_exact_while_a_cpu_goes_and_comes)
+{
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	pid_t child[4];
+
+	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
+	for (int i = 0; i < 4; i++)
+		child[i] = marked_start(group, i & 1, COMMAND(program("loop-long")));
+	for (int i = 0; i < 4; i++) {
+		write_file(CPU1_ONLINE, "0");
+		sleep_us(5000);
+		write_file(CPU1_ONLINE, "1");
+		pin(child[i], 1);
+		sleep_us(5000);
+	}
+	for (int i = 0; i < 4; i++)
+		expect_success(child[i]);
+	ck_assert_uint_eq(context_read(session).counter[0], 4 * LOOP_INSTRUCTIONS(LONG_LOOP));
+	/* One that begins while a CPU is away counts there when it comes. */
+	write_file(CPU1_ONLINE, "0");
+	session_control(session, SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 }));
+	write_file(CPU1_ONLINE, "1");
+	expect_success(marked_start(group, 1, COMMAND(program("loop"))));
+	write_file(CPU1_ONLINE, "0");
+	ck_assert_uint_eq(context_read(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
+	write_file(CPU1_ONLINE, "1");
+	close(session);
+	close(group);
+}
+END_TEST
+
+START_TEST(a_session_is_exact_over_suspend)
+{
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	pid_t child[4];
+
+	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
+	write_file("/sys/module/suspend/parameters/pm_test_delay", "0");
+	write_file("/sys/power/pm_test", "freezer");
+	for (int i = 0; i < 4; i++)
+		child[i] = marked_start(group, i & 1, COMMAND(program("loop-long")));
+	for (int i = 0; i < 3; i++)
+		write_file("/sys/power/state", "mem");
+	write_file("/sys/power/pm_test", "none");
+	for (int i = 0; i < 4; i++)
+		expect_success(child[i]);
+	ck_assert_uint_eq(context_read(session).counter[0], 4 * LOOP_INSTRUCTIONS(LONG_LOOP));
+	close(session);
+	close(group);
+}
+END_TEST
+
+START_TEST(one_cpu_alone_can_be_counted)
+{
+	uint64_t cpus = 1 << 1, beyond = 1ull << 40;
+	struct perfctr_session_open open = session_of(-1, NOT_PRIVILEGED);
+	int session;
+
+	pin(0, 0);
+	open.cpus = (uintptr_t)&beyond;
+	open.cpus_bytes = sizeof(beyond);
+	ck_assert_int_eq(try_session(&open), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	open.cpus = (uintptr_t)&cpus;
+	session = try_session(&open);
+	ck_assert_int_ge(session, 0);
+	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
+	expect_success(marked_start(-1, 0, COMMAND(program("loop"))));
+	ck_assert_uint_lt(context_read(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
+	expect_success(marked_start(-1, 1, COMMAND(program("loop"))));
+	ck_assert_uint_ge(context_read(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
+	close(session);
+}
+END_TEST
+
+/* The trace of two CPUs, as mapped. */
+struct trace {
+	int session;
+	const struct perfctr_ring *ring[2];
+};
+
+static struct trace trace_open(int group, uint32_t policy, uint32_t bytes, uint32_t ticks)
+{
+	struct perfctr_session_open open = session_of(group, policy);
+	struct trace trace;
+
+	open.trace_bytes = bytes;
+	open.trace_ticks = ticks;
+	trace.session = try_session(&open);
+	ck_assert_msg(trace.session >= 0, "session: %s", strerror(errno));
+	for (int i = 0; i < 2; i++) {
+		trace.ring[i] = mmap(NULL, open.ring_bytes, PROT_READ, MAP_SHARED, trace.session,
+				     (off_t)PERFCTR_RING_OFFSET + i * (off_t)open.ring_bytes);
+		ck_assert_ptr_ne(trace.ring[i], MAP_FAILED);
+	}
+	return trace;
+}
+
+struct per_thread {
+	uint64_t records, lost, marked, others;
+};
+
+/* What ran between a record and the next is that of the thread that the first one names. */
+static void add_up(const struct trace *trace, struct per_thread *sum)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct perfctr_ring *ring = trace->ring[i];
+		const struct perfctr_trace_record *last = NULL;
+
+		for (uint64_t n = ring->tail; n < ring->head; n++) {
+			const struct perfctr_trace_record *r = (const void *)
+				((const char *)ring + ring->records +
+				 (n & (ring->n_records - 1)) * ring->record_bytes);
+
+			if (last && last->tid)
+				sum->marked += r->counter[0] - last->counter[0];
+			else if (last)
+				sum->others += r->counter[0] - last->counter[0];
+			sum->lost += r->lost;
+			sum->records++;
+			last = r;
+		}
+	}
+}
+
+START_TEST(a_trace_adds_up_to_the_totals)
+{
+	int group = group_open();
+	struct trace trace = trace_open(group, NOT_PRIVILEGED, 1 << 20, 1);
+	struct per_thread sum = { 0 };
+	pid_t child[4];
+
+	session_control(trace.session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
+						      { { 1, USER(BRANCHES) }, 0 }));
+	for (int i = 0; i < 4; i++)
+		child[i] = marked_start(group, i & 1, COMMAND(program("loop-long")));
+	for (int i = 0; i < 4; i++)
+		expect_success(child[i]);
+	ck_assert_int_eq(ioctl(trace.session, PERFCTR_IOC_STOP), 0);
+	add_up(&trace, &sum);
+	ck_assert_uint_eq(sum.marked, 4 * LOOP_INSTRUCTIONS(LONG_LOOP));
+	ck_assert_uint_eq(sum.marked + sum.others, context_read(trace.session).counter[0]);
+	ck_assert_uint_eq(trace.ring[0]->lost + trace.ring[1]->lost, 0);
+	ck_assert_uint_gt(sum.records, 20);
+	close(trace.session);
+	close(group);
+}
+END_TEST
+
+static void switch_often(int group, int switches)
+{
+	int to[2], from[2];
+	char byte = 0;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(to) | pipe(from), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(to[1]);
+		while (read(to[0], &byte, 1) == 1 && write(from[1], &byte, 1) == 1)
+			;
+		_exit(0);
+	}
+	mark(pid, group);
+	mark(0, group);
+	pin(pid, 0);
+	pin(0, 0);
+	for (int i = 0; i < switches / 2; i++)
+		ck_assert(write(to[1], &byte, 1) == 1 && read(from[0], &byte, 1) == 1);
+	close(to[1]);
+	expect_success(pid);
+	ioctl(group, PERFCTR_IOC_LEAVE);
+}
+
+START_TEST(a_hundred_thousand_switches_are_traced_and_a_reader_in_time_loses_none)
+{
+	int group = group_open();
+	struct trace trace = trace_open(group, NOT_PRIVILEGED | MARKED, 1 << 20, 0);
+	struct perfctr_consume consume = { .size = sizeof(consume) };
+	uint64_t records = 0;
+
+	session_control(trace.session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
+	for (int i = 0; i < 10; i++) {
+		switch_often(group, 10000);
+		for (consume.cpu = 0; consume.cpu < 2; consume.cpu++) {
+			const struct perfctr_ring *ring = trace.ring[consume.cpu];
+
+			records += ring->head - ring->tail;
+			consume.tail = ring->head;
+			ck_assert_int_eq(ioctl(trace.session, PERFCTR_IOC_CONSUME, &consume), 0);
+		}
+	}
+	ck_assert_uint_ge(records, 100000);
+	ck_assert_uint_eq(trace.ring[0]->lost + trace.ring[1]->lost, 0);
+	consume.cpu = 0;
+	consume.tail = trace.ring[0]->head + 1;
+	ck_assert_int_eq(ioctl(trace.session, PERFCTR_IOC_CONSUME, &consume), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	consume.tail = 0;
+	ck_assert_int_eq(ioctl(trace.session, PERFCTR_IOC_CONSUME, &consume), -1);
+	close(trace.session);
+	close(group);
+}
+END_TEST
+
+START_TEST(what_finds_no_room_in_the_ring_is_counted)
+{
+	int group = group_open();
+	struct trace trace = trace_open(group, NOT_PRIVILEGED | MARKED, 4096, 0);
+	struct perfctr_consume consume = { .size = sizeof(consume) };
+	struct per_thread sum = { 0 };
+
+	session_control(trace.session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
+	switch_often(group, 10000);
+	ck_assert_uint_eq(trace.ring[0]->head, trace.ring[0]->n_records);
+	ck_assert_uint_gt(trace.ring[0]->lost, 9000);
+	consume.tail = trace.ring[0]->head;
+	ck_assert_int_eq(ioctl(trace.session, PERFCTR_IOC_CONSUME, &consume), 0);
+	ck_assert_int_eq(ioctl(trace.session, PERFCTR_IOC_STOP), 0);
+	/* The next record tells it. */
+	add_up(&trace, &sum);
+	ck_assert_uint_ge(sum.records, 1);
+	ck_assert_uint_eq(sum.lost, trace.ring[0]->lost + trace.ring[1]->lost);
+	close(trace.session);
+	close(group);
+}
+END_TEST
+
+SUITE(session_safety,
+      a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters,
+      a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s,
+      rdpmc_shows_nothing_of_what_a_session_counted_for_others,
+      a_session_is_exact_while_a_cpu_goes_and_comes,
+      a_session_is_exact_over_suspend,
+      one_cpu_alone_can_be_counted,
+      a_trace_adds_up_to_the_totals,
+      a_hundred_thousand_switches_are_traced_and_a_reader_in_time_loses_none,
+      what_finds_no_room_in_the_ring_is_counted)

@@ -82,7 +82,7 @@ int perfctr_control_add(struct perfctr_control *c, uint32_t counter, uint64_t ev
 
 /*
  * perfctr_control_assign - give every PERFCTR_ANY of c the lowest general counter that no other
- * event of c names.  Errors: ENOSPC (none is left for bad_event), ENODEV (the machine has none); c
+ * event of c names and no session had taken when info was filled in.  Errors: ENOSPC (none is left for bad_event), ENODEV (the machine has none); c
  * is otherwise unchanged then.  No system call.
  */
 int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_info *info);

@@ -38,7 +38,8 @@ static bool names_counter(const struct perfctr_control *c, uint32_t counter)
 	return false;
 }
 
-int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_info *info)
+int perfctr_assign_but(struct perfctr_control *c, const struct perfctr_pmu_info *info,
+		       uint64_t taken)
 {
 	struct perfctr_control assigned = *c;
 
@@ -47,7 +48,8 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
 
 		if (assigned.event[i].counter != PERFCTR_ANY)
 			continue;
-		while (counter < info->n_general && names_counter(&assigned, counter))
+		while (counter < info->n_general &&
+		       (taken >> counter & 1 || names_counter(&assigned, counter)))
 			counter++;
 		if (counter >= info->n_general) {
 			c->bad_event = i;
@@ -58,6 +60,11 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
 	}
 	*c = assigned;
 	return 0;
+}
+
+int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_info *info)
+{
+	return perfctr_assign_but(c, info, info->session_counters);
 }
 
 int perfctr_control(struct perfctr *p, struct perfctr_control *c)

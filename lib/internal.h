@@ -18,6 +18,13 @@ struct perfctr {
 	unsigned long *owner;
 };
 
+/* One ioctl(2) on the device; as that. */
+int perfctr_device_call(unsigned long request, void *argument);
+
+/* perfctr_control_assign() but for the counters of taken, as bits of info's masks. */
+int perfctr_assign_but(struct perfctr_control *c, const struct perfctr_pmu_info *info,
+		       uint64_t taken);
+
 /* Zeros, to be unmapped by munmap(); in a forked child they are zeros again.  NULL with errno. */
 void *perfctr_map_wiped(size_t size);
 

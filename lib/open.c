@@ -29,6 +29,18 @@ static int open_device(void)
 	return fd;
 }
 
+int perfctr_device_call(unsigned long request, void *argument)
+{
+	int device = open_device();
+	int result;
+
+	if (device < 0)
+		return -1;
+	result = ioctl(device, request, argument);
+	close_keeping_errno(device);
+	return result;
+}
+
 static int get_info(int device, struct perfctr_pmu_info *info, uint32_t holder)
 {
 	memset(info, 0, sizeof(*info));

@@ -58,7 +58,8 @@ install-lib: $(LIB_STATIC) $(LIB_SHARED)
 	install -m 644 $(LIB_STATIC) $(LIB_SHARED) $(DESTDIR)$(PREFIX)/lib
 	ln -sf $(notdir $(LIB_SHARED)) $(DESTDIR)$(PREFIX)/lib/$(LIB_SONAME)
 	ln -sf $(LIB_SONAME) $(DESTDIR)$(PREFIX)/lib/libperfctr.so
-	install -m 644 include/perfctr.h include/perfctr_events.h include/perfctr_regions.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 include/perfctr.h include/perfctr_events.h include/perfctr_regions.h include/perfctr_groups.h \
+		$(DESTDIR)$(PREFIX)/include
 	install -m 644 include/linux/perfctr.h $(DESTDIR)$(PREFIX)/include/linux
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(PERFCTR_VERSION)|' lib/libperfctr.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/libperfctr.pc

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libperfctr: marked groups, and sessions, which count on CPUs whoever runs there or gated by a mark.
+ *
+ * As in perfctr.h, functions return 0 or more, or -1 with errno set; pointers NULL with errno set.
+ * What fails to open fails with the errors of perfctr_pmu_info() too.
+ */
+#ifndef PERFCTR_GROUPS_H
+#define PERFCTR_GROUPS_H
+
+#include <perfctr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * perfctr_group_open - make a group; returns its descriptor, closed on exec, for close(2) and, to
+ * learn that nobody bears its mark any more (POLLIN), for poll(2).  id, if not NULL, becomes the
+ * group's number.  When descriptor and sessions are closed, the marks are gone.  Three system calls.
+ */
+int perfctr_group_open(uint64_t *id);
+
+/*
+ * perfctr_mark, perfctr_unmark - give the mark of group to thread tid (0: the caller), to its
+ * process or to the tree below it, or take it away, any when group is -1.  scope:
+ * PERFCTR_MARK_THREAD, _PROCESS, _TREE.  What a marked thread creates is marked.  Returns how many
+ * threads changed.  Errors: EBUSY (one bears another mark), EACCES (one that the caller may not
+ * trace), ESRCH, EBADF (not a group), EINVAL.
+ */
+int perfctr_mark(int group, pid_t tid, unsigned int scope);
+int perfctr_unmark(int group, pid_t tid, unsigned int scope);
+
+/* perfctr_marked - the id of the group whose mark thread tid bears, 0: none.  EACCES, ESRCH. */
+int perfctr_marked(pid_t tid, uint64_t *id);
+
+/*
+ * perfctr_members - how many threads bear the mark; the first room of them go to tids, which may be
+ * NULL when room is 0.
+ */
+int perfctr_members(int group, pid_t *tids, unsigned int room);
+
+/*
+ * perfctr_segment_begin, perfctr_segment_end - mark and unmark the calling thread: a code segment
+ * with one entry and any number of exits.  One system call each.  EBUSY (another mark).
+ */
+int perfctr_segment_begin(int group);
+int perfctr_segment_end(int group);
+
+/* A session. */
+struct perfctr_session;
+
+struct perfctr_session_options {
+	int group;			/* -1: none */
+	unsigned int policy;		/* PERFCTR_POLICY_* */
+	const void *cpus;		/* bitmap of cpus_size bytes, as sched_setaffinity(2); NULL: all */
+	size_t cpus_size;
+	unsigned int trace_bytes;	/* of records for each CPU; 0: no trace */
+	unsigned int trace_ticks;	/* also a record every so many ticks; 0: at changes alone */
+};
+
+/*
+ * perfctr_session_open - a session that counts nothing until perfctr_session_control(); maps its
+ * totals and rings.  Errors: EACCES (without CAP_PERFMON it has a group and the policy
+ * PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR), EBADF (not a group), EINVAL, ENOMEM, EMFILE.
+ */
+struct perfctr_session *perfctr_session_open(const struct perfctr_session_options *options);
+
+/* perfctr_session_close - the counters are free for others; s may be NULL.  errno stays. */
+void perfctr_session_close(struct perfctr_session *s);
+
+/*
+ * perfctr_session_control - let s count c: assigns, validates, clears all sums, starts, but for
+ * PERFCTR_CONTROL_STOPPED in c->flags.  An event's flags may hold a policy of its own
+ * (PERFCTR_EVENT_POLICY).  Errors as of perfctr_control(), EBUSY and EACCES also with bad_reason
+ * PERFCTR_BAD_TAKEN and PERFCTR_BAD_POLICY; ENOSPC also when too many sessions are started.
+ * perfctr_control_error() words them.
+ */
+int perfctr_session_control(struct perfctr_session *s, struct perfctr_control *c);
+int perfctr_session_start(struct perfctr_session *s);
+int perfctr_session_stop(struct perfctr_session *s);
+
+/*
+ * perfctr_session_read - the sums over all CPUs at one instant, for which all stand still; with the
+ * members of the group.
+ */
+int perfctr_session_read(const struct perfctr_session *s, struct perfctr_counts *out);
+
+/* perfctr_session_cpus - one more than the largest number of a CPU. */
+unsigned int perfctr_session_cpus(const struct perfctr_session *s);
+
+/*
+ * perfctr_session_totals - what one CPU counted until its last tick, or until its gate closed; no
+ * system call.  perfctr_session_sum - the sums of all CPUs likewise: tsc, switches and counter[] of
+ * out, no others.
+ */
+void perfctr_session_totals(const struct perfctr_session *s, unsigned int cpu,
+			    struct perfctr_cpu_totals *out);
+void perfctr_session_sum(const struct perfctr_session *s, struct perfctr_counts *out);
+
+/*
+ * perfctr_session_trace - visit the records that CPU cpu's ring holds, oldest first, until visit
+ * returns other than 0, and free the room of those that were visited.  Returns how many were, or -1
+ * (EINVAL: the session has no trace, or not of this CPU).  perfctr_session_lost - records of all
+ * CPUs that found no room.
+ */
+typedef int perfctr_trace_visit(const struct perfctr_trace_record *record, void *argument);
+long perfctr_session_trace(struct perfctr_session *s, unsigned int cpu, perfctr_trace_visit *visit,
+			   void *argument);
+uint64_t perfctr_session_lost(const struct perfctr_session *s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

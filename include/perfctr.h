@@ -7,7 +7,8 @@
  * everything else is a system call and works on any context.
  *
  * Functions that return int return 0 (or an index), or -1 with errno set; those that return a
- * pointer return NULL with errno set.  The library prints nothing and keeps no global state.
+ * pointer return NULL with errno set.  The library prints nothing and keeps no state that two users
+ * of it in one process share.
  * Different threads may use different handles at the same time; one handle may be read, but not
  * closed, by several threads at once.
  */

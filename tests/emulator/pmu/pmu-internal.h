@@ -12,6 +12,7 @@
 typedef enum X86PMURegisterKind {
     PMU_CONTROL,            /* read and written */
     PMU_CONSTANT,           /* read only, set at reset */
+    PMU_CONTROL_STATUS,     /* read and written, with overflow bits */
     PMU_STATUS,             /* read only, the overflow bits */
     PMU_STATUS_CLEAR,       /* clears the bits that are written as ones, reads as zero */
     PMU_STATUS_SET,         /* sets them */
@@ -45,6 +46,7 @@ typedef struct X86PMUFamily {
                   uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
     /* What the control registers say about a counter. */
     X86PMUSetting (*decode)(const X86PMUState *pmu, unsigned counter);
+    /* Of a counter that triggers: changes the control registers as well. */
     void (*set_overflow)(X86PMUState *pmu, unsigned counter);
     /*
      * The counter that RDPMC reads with this ECX, or -1; of its value only the bits that are
@@ -65,12 +67,18 @@ typedef struct X86PMUFamily {
 static inline uint64_t x86_pmu_event_total(const X86PMUState *pmu, unsigned mode,
                                            X86PMUEvent event)
 {
-    uint64_t total = pmu->total[mode][event];
+    const uint64_t *total = pmu->total[mode];
 
-    if (event == PMU_EVENT_INSN) {
-        total += pmu->limit[mode] - pmu->budget[mode];
+    switch (event) {
+    case PMU_EVENT_INSN:
+        return total[event] + pmu->limit[mode] - pmu->budget[mode];
+    case PMU_EVENT_ACCESS:
+        return total[PMU_EVENT_LOAD] + total[PMU_EVENT_STORE];
+    case PMU_EVENT_OTHER_BRANCH:
+        return total[PMU_EVENT_BRANCH] - total[PMU_EVENT_NEAR_TAKEN];
+    default:
+        return total[event];
     }
-    return total;
 }
 
 /* Event select registers (pmu-evtsel.c) */

@@ -83,11 +83,13 @@ static uint64_t counted_total(const X86PMUState *pmu, const X86PMUSetting *setti
         if (!(setting->modes >> mode & 1)) {
             continue;
         }
-        if (setting->complement) {
-            total += x86_pmu_event_total(pmu, mode, PMU_EVENT_INSN) -
-                     x86_pmu_event_total(pmu, mode, setting->event);
-        } else {
+        if (!setting->complement) {
             total += x86_pmu_event_total(pmu, mode, setting->event);
+            continue;
+        }
+        total += x86_pmu_event_total(pmu, mode, PMU_EVENT_INSN);
+        if (!(setting->blind_modes >> mode & 1)) {
+            total -= x86_pmu_event_total(pmu, mode, setting->event);
         }
     }
     return total;
@@ -107,23 +109,36 @@ static uint64_t counter_mask(const X86PMUState *pmu)
     return MAKE_64BIT_MASK(0, pmu->family->counter_width);
 }
 
-/* Bring the counters up to date and latch their overflows. */
-static void synchronize(X86PMUState *pmu)
+static bool has_overflowed(const X86PMUState *pmu, const X86PMUCounter *counter)
 {
+    uint64_t value = counter_value(pmu, counter);
+
+    return value > counter_mask(pmu) ||
+           (counter->setting.always_overflows && value != counter->value);
+}
+
+/*
+ * Bring the counters up to date and latch their overflows. True: that has changed control
+ * registers.
+ */
+static bool synchronize(X86PMUState *pmu)
+{
+    bool triggered = false;
+
     for (unsigned i = 0; i < pmu->family->nb_counters; i++) {
         X86PMUCounter *counter = &pmu->counter[i];
 
         if (counter->setting.modes) {
-            uint64_t value = counter_value(pmu, counter);
-
-            if (value > counter_mask(pmu)) {
+            if (has_overflowed(pmu, counter)) {
                 pmu->family->set_overflow(pmu, i);
                 pmu->pending |= counter->setting.interrupt;
+                triggered |= counter->setting.triggers;
             }
-            counter->value = value & counter_mask(pmu);
+            counter->value = counter_value(pmu, counter) & counter_mask(pmu);
             counter->base = counted_total(pmu, &counter->setting);
         }
     }
+    return triggered;
 }
 
 /*
@@ -133,17 +148,25 @@ static void synchronize(X86PMUState *pmu)
 static int64_t insns_to_overflow(const X86PMUState *pmu, const X86PMUCounter *counter)
 {
     uint64_t left = counter_mask(pmu) + 1 - counter_value(pmu, counter);
-    int event = counter->setting.event;
 
-    if (event == PMU_EVENT_LOAD || event == PMU_EVENT_STORE) {
-        left = DIV_ROUND_UP(left, MAX_ACCESSES_PER_INSN);
+    if (counter->setting.always_overflows) {
+        return 1;
     }
-    return left;
+    switch (counter->setting.event) {
+    case PMU_EVENT_LOAD:
+    case PMU_EVENT_STORE:
+        return DIV_ROUND_UP(left, MAX_ACCESSES_PER_INSN);
+    case PMU_EVENT_ACCESS:
+        return DIV_ROUND_UP(left, 2 * MAX_ACCESSES_PER_INSN);
+    default:
+        return left;
+    }
 }
 
-static bool may_interrupt(const X86PMUCounter *counter)
+/* Something happens when it overflows. */
+static bool must_be_exact(const X86PMUCounter *counter)
 {
-    return counter->setting.modes && counter->setting.interrupt;
+    return counter->setting.modes && (counter->setting.interrupt || counter->setting.triggers);
 }
 
 static void set_budget(X86PMUState *pmu)
@@ -154,7 +177,7 @@ static void set_budget(X86PMUState *pmu)
     for (unsigned i = 0; i < pmu->family->nb_counters; i++) {
         const X86PMUCounter *counter = &pmu->counter[i];
 
-        if (may_interrupt(counter)) {
+        if (must_be_exact(counter)) {
             int64_t insns = insns_to_overflow(pmu, counter);
 
             for (unsigned mode = 0; mode < PMU_NB_MODES; mode++) {
@@ -176,10 +199,14 @@ static uint32_t event_cflags(const X86PMUSetting *setting)
     switch (setting->event) {
     case PMU_EVENT_BRANCH:
     case PMU_EVENT_NEAR_TAKEN:
+    case PMU_EVENT_OTHER_BRANCH:
         return CF_PMU | CF_PMU_BRANCH;
     case PMU_EVENT_LOAD:
     case PMU_EVENT_STORE:
+    case PMU_EVENT_ACCESS:
         return CF_PMU | CF_PMU_MEM;
+    case PMU_EVENT_X87:
+        return CF_PMU | CF_PMU_X87;
     default:
         return CF_PMU;
     }
@@ -206,6 +233,16 @@ static void reconfigure(CPUX86State *env)
     }
     cs->tcg_cflags = (cs->tcg_cflags & ~CF_PMU_MASK) | cflags;
     set_budget(pmu);
+}
+
+/* Look at the counters now, and follow what their overflows have changed. */
+static void update(CPUX86State *env)
+{
+    if (synchronize(&env->pmu)) {
+        reconfigure(env);
+    } else {
+        set_budget(&env->pmu);
+    }
 }
 
 static void raise_pmi(CPUX86State *env)
@@ -261,13 +298,13 @@ void x86_pmu_tb_exit(CPUState *cs, const TranslationBlock *tb)
         cs->cflags_next_tb = (cflags & ~CF_COUNT_MASK) | budget;
         return;
     }
-    synchronize(pmu);
+    update(env);
     if (pmu->pending) {
         pmu->pending = false;
         pmu->stats.pmi++;
         raise_pmi(env);
+        set_budget(pmu);
     }
-    set_budget(pmu);
 }
 
 /* A counter of both modes has run down the budget of the mode that is left. */
@@ -284,9 +321,8 @@ void helper_pmu_poll(CPUX86State *env)
     for (unsigned i = 0; i < pmu->family->nb_counters; i++) {
         const X86PMUCounter *counter = &pmu->counter[i];
 
-        if (may_interrupt(counter) && counter_value(pmu, counter) > counter_mask(pmu)) {
-            synchronize(pmu);
-            set_budget(pmu);
+        if (must_be_exact(counter) && has_overflowed(pmu, counter)) {
+            update(env);
             return;
         }
     }
@@ -346,6 +382,7 @@ static bool valid_write(const X86PMUState *pmu, const X86PMURegister *r, uint64_
 
     switch (r->kind) {
     case PMU_CONTROL:
+    case PMU_CONTROL_STATUS:
     case PMU_STATUS_CLEAR:
     case PMU_STATUS_SET:
         *value &= r->writable;
@@ -384,6 +421,7 @@ X86PMUAccess x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t value)
     synchronize(pmu);
     switch (r->kind) {
     case PMU_CONTROL:
+    case PMU_CONTROL_STATUS:
         pmu->control[index] = value;
         break;
     case PMU_STATUS_CLEAR:
@@ -420,8 +458,7 @@ static uint64_t read_status(CPUX86State *env, unsigned index)
     X86PMUState *pmu = &env->pmu;
 
     uncharge_current_insn(env);
-    synchronize(pmu);
-    set_budget(pmu);
+    update(env);
     charge_current_insn(env);
     return pmu->control[index];
 }
@@ -453,6 +490,7 @@ X86PMUAccess x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *value)
     case PMU_COUNTER_FULL:
         *value = read_counter(env, index);
         break;
+    case PMU_CONTROL_STATUS:
     case PMU_STATUS:
         *value = read_status(env, index);
         break;

@@ -13,7 +13,8 @@
 #define CF_PMU          0x00001000 /* instructions */
 #define CF_PMU_BRANCH   0x00002000
 #define CF_PMU_MEM      0x00004000 /* loads and stores */
-#define CF_PMU_MASK     (CF_PMU | CF_PMU_BRANCH | CF_PMU_MEM)
+#define CF_PMU_X87      0x00200000
+#define CF_PMU_MASK     (CF_PMU | CF_PMU_BRANCH | CF_PMU_MEM | CF_PMU_X87)
 
 typedef enum X86PMUEvent {
     PMU_EVENT_NONE = -1,
@@ -22,7 +23,11 @@ typedef enum X86PMUEvent {
     PMU_EVENT_NEAR_TAKEN,
     PMU_EVENT_LOAD,
     PMU_EVENT_STORE,
-    PMU_NB_EVENTS
+    PMU_EVENT_X87,
+    PMU_NB_EVENTS,
+    /* made of the others: */
+    PMU_EVENT_ACCESS = PMU_NB_EVENTS,   /* loads and stores */
+    PMU_EVENT_OTHER_BRANCH,             /* branches that are not near taken ones */
 } X86PMUEvent;
 
 /* The rings that are told apart: 0 is CPL 0 to 2, 1 is CPL 3. */
@@ -40,7 +45,10 @@ typedef struct X86PMUSetting {
     int8_t event;
     uint8_t modes;          /* 0: does not count */
     bool complement;        /* counts the instructions without the event */
+    uint8_t blind_modes;    /* in which the complement never sees the event */
     bool interrupt;         /* on overflow */
+    bool always_overflows;  /* with every event */
+    bool triggers;          /* its overflow changes what other counters are told */
 } X86PMUSetting;
 
 typedef struct X86PMUCounter {

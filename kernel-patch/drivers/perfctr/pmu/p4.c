@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Intel NetBurst: Pentium 4, Pentium D and their Xeons (SDM volume 3, 20.6.3). An event is detected
+ * by an ESCR, evntsel2, and what the counter's CCCR, evntsel, lets through of it is counted. Slots
+ * are the numbers of the counters.
+ */
+#include <linux/bitmap.h>
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
+#include <linux/kernel.h>
+#include <linux/percpu.h>
+#include <linux/string.h>
+#include <linux/topology.h>
+#include <asm/msr.h>
+#include <asm/nmi.h>
+#include <asm/perf_event_p4.h>
+#include <asm/processor.h>
+#include "../pmu.h"
+#include "p4-tables.h"
+
+#define P4_ESCR_RINGS		(P4_ESCR_T0_USR | P4_ESCR_T0_OS)
+#define P4_UOP_TYPE		0x02	/* event of RAT_ESCR that tags for front_end_event */
+#define P4_LAST_MODEL_WITH_IQ	2	/* later ones lack IQ_ESCR0 and 1 */
+
+struct p4_registers {
+	unsigned long running;	/* slots */
+	u32 cccr[P4_N_COUNTERS];	/* enabled, whether or not the counter runs */
+	u32 escr[P4_ESCR_SPAN];		/* by number of the MSR - P4_FIRST_ESCR */
+	DECLARE_BITMAP(tagging, P4_ESCR_SPAN);	/* which of them tag uops for other events */
+	u64 pebs_enable;
+	u64 pebs_matrix_vert;
+};
+
+/* What the registers of a CPU hold, so that only differences are written; what they held before. */
+static DEFINE_PER_CPU(struct p4_registers, registers);
+static DEFINE_PER_CPU(struct p4_registers, before);
+static DECLARE_BITMAP(escrs, P4_ESCR_SPAN);	/* that this model has */
+static bool reserved;
+
+/* The ESCR that feeds the counter, counted from P4_FIRST_ESCR, or -1. */
+static int route(u32 slot, u64 cccr)
+{
+	int escr = p4_escrs[p4_row[slot]][(cccr & P4_CCCR_ESCR_SELECT_MASK) >>
+					  P4_CCCR_ESCR_SELECT_SHIFT] - P4_FIRST_ESCR;
+
+	return escr >= 0 && test_bit(escr, escrs) ? escr : -1;
+}
+
+static int event_route(const struct perfctr_event_control *e)
+{
+	return route(e->counter & ~PERFCTR_FAST, e->evntsel);
+}
+
+/*
+ * Complement counts the cycles in which the ESCR does not detect enough; the ESCR detects nothing
+ * in a ring that was not selected, so all cycles of that ring are among them.
+ */
+static bool counts_all_rings(const struct perfctr_event_control *e)
+{
+	return e->evntsel & P4_CCCR_COMPARE && e->evntsel & P4_CCCR_COMPLEMENT;
+}
+
+static u32 p4_check(const struct perfctr_control *control, u32 i)
+{
+	const struct perfctr_event_control *e = &control->event[i];
+	int escr = event_route(e);
+	u32 j;
+
+	if (escr < 0)
+		return PERFCTR_BAD_ROUTE;
+	if (counts_all_rings(e) && ~e->evntsel2 & P4_ESCR_RINGS)
+		return PERFCTR_BAD_RING;
+	for (j = 0; j < i; j++)
+		if (event_route(&control->event[j]) == escr &&
+		    control->event[j].evntsel2 != e->evntsel2)
+			return PERFCTR_BAD_CONFLICT;
+	return 0;
+}
+
+/* extra[] are IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT. */
+static void p4_compile(struct perfctr_hw_control *hw, const struct perfctr_control *control)
+{
+	hw->extra[0] = control->p4_pebs_enable;
+	hw->extra[1] = control->p4_pebs_matrix_vert;
+}
+
+/* Logical processors of one core share all counters and detectors. */
+static bool has_sibling(unsigned int cpu)
+{
+	return cpumask_weight(topology_sibling_cpumask(cpu)) > 1;
+}
+
+static bool siblings_online(void)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (has_sibling(cpu))
+			return true;
+	return false;
+}
+
+/* Refuses to come online beside a sibling while the counters are reserved. */
+static int p4_cpu_online(unsigned int cpu)
+{
+	return reserved && has_sibling(cpu) ? -EBUSY : 0;
+}
+
+static void release_counters(u32 n)
+{
+	while (n--)
+		release_perfctr_nmi(MSR_P4_BPU_PERFCTR0 + n);
+}
+
+/* By the counters: of NetBurst the kernel does not manage the CCCRs. */
+static int p4_reserve(void)
+{
+	u32 n;
+
+	if (siblings_online())
+		return -EBUSY;
+	for (n = 0; n < P4_N_COUNTERS; n++) {
+		if (!reserve_perfctr_nmi(MSR_P4_BPU_PERFCTR0 + n)) {
+			release_counters(n);
+			return -EBUSY;
+		}
+	}
+	reserved = true;
+	return 0;
+}
+
+static void p4_release(void)
+{
+	reserved = false;
+	release_counters(P4_N_COUNTERS);
+}
+
+/* Twice: of some models the first write of a counter may get lost (erratum N15). */
+static void p4_clear(u64 slots)
+{
+	unsigned long mask = slots;
+	unsigned int n;
+
+	for_each_set_bit(n, &mask, P4_N_COUNTERS) {
+		wrmsrl(MSR_P4_BPU_PERFCTR0 + n, 0);
+		wrmsrl(MSR_P4_BPU_PERFCTR0 + n, 0);
+	}
+}
+
+/* Everything stopped, nothing selected, no counts of others left to read. */
+static void silence(struct p4_registers *regs)
+{
+	unsigned int n;
+
+	for (n = 0; n < P4_N_COUNTERS; n++)
+		wrmsrl(MSR_P4_BPU_CCCR0 + n, 0);
+	for_each_set_bit(n, escrs, P4_ESCR_SPAN)
+		wrmsrl(P4_FIRST_ESCR + n, 0);
+	wrmsrl(MSR_IA32_PEBS_ENABLE, 0);
+	wrmsrl(MSR_P4_PEBS_MATRIX_VERT, 0);
+	p4_clear(~0ull);
+	memset(regs, 0, sizeof(*regs));
+}
+
+static void save(struct p4_registers *regs)
+{
+	unsigned int n;
+	u64 value;
+
+	for (n = 0; n < P4_N_COUNTERS; n++) {
+		rdmsrl(MSR_P4_BPU_CCCR0 + n, value);
+		regs->cccr[n] = value;
+	}
+	for_each_set_bit(n, escrs, P4_ESCR_SPAN) {
+		rdmsrl(P4_FIRST_ESCR + n, value);
+		regs->escr[n] = value;
+	}
+	rdmsrl(MSR_IA32_PEBS_ENABLE, regs->pebs_enable);
+	rdmsrl(MSR_P4_PEBS_MATRIX_VERT, regs->pebs_matrix_vert);
+}
+
+static void p4_take_cpu(bool first)
+{
+	if (first)
+		save(this_cpu_ptr(&before));
+	silence(this_cpu_ptr(&registers));
+}
+
+/* The detectors before the counters that they feed. */
+static void p4_give_cpu(void)
+{
+	const struct p4_registers *regs = this_cpu_ptr(&before);
+	unsigned int n;
+
+	silence(this_cpu_ptr(&registers));
+	wrmsrl(MSR_IA32_PEBS_ENABLE, regs->pebs_enable);
+	wrmsrl(MSR_P4_PEBS_MATRIX_VERT, regs->pebs_matrix_vert);
+	for_each_set_bit(n, escrs, P4_ESCR_SPAN)
+		wrmsrl(P4_FIRST_ESCR + n, regs->escr[n]);
+	for (n = 0; n < P4_N_COUNTERS; n++)
+		wrmsrl(MSR_P4_BPU_CCCR0 + n, regs->cccr[n]);
+}
+
+static bool tags(unsigned int msr, u32 value)
+{
+	bool rat = msr == MSR_P4_RAT_ESCR0 || msr == MSR_P4_RAT_ESCR1;
+
+	return value & P4_ESCR_TAG_ENABLE ||
+	       (rat && (value & P4_ESCR_EVENT_MASK) == P4_ESCR_EVENT(P4_UOP_TYPE));
+}
+
+static void write_escr(struct p4_registers *regs, unsigned int n, u32 value)
+{
+	if (regs->escr[n] == value)
+		return;
+	regs->escr[n] = value;
+	__assign_bit(n, regs->tagging, tags(P4_FIRST_ESCR + n, value));
+	wrmsrl(P4_FIRST_ESCR + n, value);
+}
+
+static void load_escrs(struct p4_registers *regs, const struct perfctr_hw_control *hw)
+{
+	DECLARE_BITMAP(foreign, P4_ESCR_SPAN);
+	unsigned int n;
+	u32 i;
+
+	bitmap_copy(foreign, regs->tagging, P4_ESCR_SPAN);
+	for (i = 0; i < hw->n_events; i++) {
+		const struct perfctr_hw_event *e = &hw->event[i];
+		int escr = route(e->slot, e->evntsel);
+
+		__clear_bit(escr, foreign);
+		write_escr(regs, escr, e->evntsel2);
+	}
+	/* What another control tags must not be counted by this one. */
+	for_each_set_bit(n, foreign, P4_ESCR_SPAN)
+		write_escr(regs, n, 0);
+}
+
+static void load_pebs(struct p4_registers *regs, const struct perfctr_hw_control *hw)
+{
+	if (regs->pebs_enable != hw->extra[0]) {
+		regs->pebs_enable = hw->extra[0];
+		wrmsrl(MSR_IA32_PEBS_ENABLE, regs->pebs_enable);
+	}
+	if (regs->pebs_matrix_vert != hw->extra[1]) {
+		regs->pebs_matrix_vert = hw->extra[1];
+		wrmsrl(MSR_P4_PEBS_MATRIX_VERT, regs->pebs_matrix_vert);
+	}
+}
+
+/* A CCCR is written here if its counter runs, and otherwise when it is started. */
+static void p4_load(const struct perfctr_hw_control *hw)
+{
+	struct p4_registers *regs = this_cpu_ptr(&registers);
+	u32 i;
+
+	load_escrs(regs, hw);
+	load_pebs(regs, hw);
+	for (i = 0; i < hw->n_events; i++) {
+		const struct perfctr_hw_event *e = &hw->event[i];
+
+		if (regs->cccr[e->slot] == e->evntsel)
+			continue;
+		regs->cccr[e->slot] = e->evntsel;
+		if (test_bit(e->slot, &regs->running))
+			wrmsrl(MSR_P4_BPU_CCCR0 + e->slot, e->evntsel);
+	}
+}
+
+/* There is no register that starts or stops more than one counter. */
+static void p4_enable(u64 slots)
+{
+	struct p4_registers *regs = this_cpu_ptr(&registers);
+	unsigned long stop = regs->running & ~(unsigned long)slots;
+	unsigned long start = (unsigned long)slots & ~regs->running;
+	unsigned int n;
+
+	for_each_set_bit(n, &stop, P4_N_COUNTERS)
+		wrmsrl(MSR_P4_BPU_CCCR0 + n, regs->cccr[n] & ~P4_CCCR_ENABLE);
+	for_each_set_bit(n, &start, P4_N_COUNTERS)
+		wrmsrl(MSR_P4_BPU_CCCR0 + n, regs->cccr[n]);
+	regs->running = slots;
+}
+
+static void p4_read(const struct perfctr_hw_control *hw, u64 *value)
+{
+	u32 i;
+
+	for (i = 0; i < hw->n_events; i++)
+		rdpmcl(hw->event[i].rdpmc, value[i]);
+}
+
+static struct perfctr_pmu p4_pmu = {
+	.pmu = PERFCTR_PMU_P4,
+	.features = PERFCTR_FEATURE_RDPMC | PERFCTR_FEATURE_FAST_RDPMC,
+	.n_general = P4_N_COUNTERS,
+	.general_bits = ARCH_P4_CNTRVAL_BITS,
+	.evntsel_allowed = P4_CCCR_ALLOWED,
+	.evntsel_required = P4_CCCR_REQUIRED,
+	.evntsel2_allowed = P4_ESCR_ALLOWED,
+	.evntsel2_user = P4_ESCR_T0_USR,
+	.evntsel2_kernel = P4_ESCR_T0_OS,
+	.p4_pebs_enable_allowed = P4_PEBS_ENABLE_ALLOWED,
+	.p4_pebs_matrix_vert_allowed = P4_PEBS_MATRIX_VERT_ALLOWED,
+	.counter_msr = MSR_P4_BPU_PERFCTR0,
+	.reserve = p4_reserve,
+	.release = p4_release,
+	.check = p4_check,
+	.compile = p4_compile,
+	.take_cpu = p4_take_cpu,
+	.give_cpu = p4_give_cpu,
+	.load = p4_load,
+	.enable = p4_enable,
+	.read = p4_read,
+	.clear = p4_clear,
+};
+
+static struct perfctr_pmu p4_unusable = {
+	.family = "Intel NetBurst: boot with nosmt",
+	.pmu = PERFCTR_PMU_NONE,
+};
+
+static void __init find_escrs(void)
+{
+	unsigned int row, select;
+
+	for (row = 0; row < ARRAY_SIZE(p4_escrs); row++)
+		for (select = 0; select < ARRAY_SIZE(p4_escrs[row]); select++)
+			if (p4_escrs[row][select])
+				__set_bit(p4_escrs[row][select] - P4_FIRST_ESCR, escrs);
+	if (boot_cpu_data.x86_model > P4_LAST_MODEL_WITH_IQ) {
+		__clear_bit(MSR_P4_IQ_ESCR0 - P4_FIRST_ESCR, escrs);
+		__clear_bit(MSR_P4_IQ_ESCR1 - P4_FIRST_ESCR, escrs);
+	}
+}
+
+const struct perfctr_pmu *__init perfctr_p4_probe(void)
+{
+	u64 misc;
+
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || boot_cpu_data.x86 != 15)
+		return NULL;
+	if (rdmsrl_safe(MSR_IA32_MISC_ENABLE, &misc) || !(misc & MSR_IA32_MISC_ENABLE_EMON))
+		return NULL;
+	if (siblings_online())
+		return &p4_unusable;
+	if (cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perfctr/p4:online", p4_cpu_online,
+				      NULL) < 0)
+		return NULL;
+
+	snprintf(p4_pmu.family, sizeof(p4_pmu.family), "Intel NetBurst, model %d",
+		 boot_cpu_data.x86_model);
+	find_escrs();
+	return &p4_pmu;
+}

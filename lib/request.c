@@ -338,8 +338,9 @@ int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec,
 	if (!perfctr_machine_family(info))
 		return perfctr_line_refuse(
 			&line, ENODEV,
-			"this machine has no event counters that the kernel's perfctr "
-			"knows; only the time stamp can be counted");
+			"this machine's event counters cannot be used: %.*s; only the time stamp "
+			"can be counted",
+			(int)sizeof(info->family), info->family);
 	if (parse(info, spec, rings, request, &line) == 0)
 		return 0;
 	perfctr_line_clean(&line);

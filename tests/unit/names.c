@@ -307,7 +307,7 @@ END_TEST
 
 START_TEST(a_machine_without_a_pmu_has_no_events)
 {
-	struct perfctr_pmu_info info = { .pmu = PERFCTR_PMU_NONE };
+	struct perfctr_pmu_info info = { .family = "F", .pmu = PERFCTR_PMU_NONE };
 	struct perfctr_request request;
 	char error[512];
 
@@ -317,8 +317,8 @@ START_TEST(a_machine_without_a_pmu_has_no_events)
 			 -1);
 	ck_assert_int_eq(errno, ENODEV);
 	ck_assert_str_eq(error,
-			 "this machine has no event counters that the kernel's perfctr knows; "
-			 "only the time stamp can be counted");
+			 "this machine's event counters cannot be used: F; only the time stamp "
+			 "can be counted");
 }
 END_TEST
 

@@ -17,3 +17,9 @@ $(FAMILIES)/families-%: $(FAMILIES_SOURCES) $(FAMILIES_HEADERS)
 .PHONY: check-families
 check-families: $(FAMILIES)/families-32 $(FAMILIES)/families-64 $(PERFEX)
 	@tests/families/run
+
+CHECKS += check-p4-examples
+
+.PHONY: check-p4-examples
+check-p4-examples: $(PERFEX) $(BUILD)/tests/guest/memory
+	@tests/families/p4-examples

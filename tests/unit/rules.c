@@ -424,9 +424,27 @@ START_TEST(damaged_rules_are_refused_with_one_line_or_have_a_value)
 }
 END_TEST
 
+START_TEST(example_is_a_set_of_rules)
+{
+	struct text_error error;
+	struct rules *rules = rules_new();
+	size_t length;
+	char *text = textfile_read("examples/basic.rules", &length);
+
+	ck_assert_ptr_nonnull(text);
+	ck_assert_msg(rules_add(rules, text, length, &error) && rules_link(rules, &error),
+		      "line %u: %s", error.line, error.text);
+	ck_assert_uint_eq(rules_count(rules), 4);
+	rules_free(rules);
+	free(text);
+}
+END_TEST
+
 TCase *rules_tests(void)
 {
 	TCase *tests = tcase_create("rules");
+
+	tcase_add_test(tests, example_is_a_set_of_rules);
 
 	tcase_add_loop_test(tests, value_is_as_computed_by_hand, 0, ARRAY_SIZE(values));
 	tcase_add_loop_test(tests, a_value_that_does_not_exist_is_none, 0,

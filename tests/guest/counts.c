@@ -221,6 +221,40 @@ START_TEST(p1_more_than_2_to_the_32_instructions_are_exact)
 }
 END_TEST
 
+/* Interrupts by performance counters, of all CPUs. */
+static uint64_t counter_interrupts(void)
+{
+	unsigned long long one, two;
+	char line[256];
+	FILE *file = fopen("/proc/interrupts", "r");
+	bool found = false;
+
+	ck_assert(file);
+	while (!found && fgets(line, sizeof(line), file))
+		found = sscanf(line, " PMI: %llu %llu", &one, &two) == 2;
+	fclose(file);
+	ck_assert_msg(found, "/proc/interrupts tells of no PMI");
+	return one + two;
+}
+
+/*
+ * No event may ask for an interrupt (control: "interrupt enable").  So none comes late, in another
+ * process, either: two monitored programs take turns while their counters pass every power of two
+ * up to 2^32, where interrupts of counters that are written with 32 bits would be.
+ */
+START_TEST(p3_counters_that_pass_2_to_the_31_interrupt_nobody)
+{
+	uint64_t before = counter_interrupts();
+	struct counted a = counted_start(0, COMMAND(program("loop-huge")), EVENTS({ 0, USER(INSTRUCTIONS) }));
+	struct counted b = counted_start(0, COMMAND(program("loop-long")), EVENTS({ 0, USER(BRANCHES) }));
+	int status;
+
+	ck_assert_uint_eq(counted_finish(&b, &status).counter[0], LOOP_BRANCHES(LONG_LOOP));
+	ck_assert_uint_eq(counted_finish(&a, &status).counter[0], LOOP_INSTRUCTIONS(HUGE_LOOP));
+	ck_assert_uint_eq(counter_interrupts(), before);
+}
+END_TEST
+
 SUITE(counts,
       perfex_counts_the_loop_exactly_20_of_20,
       perfex_counts_the_loop_exactly_20_of_20_against_4_competitors,
@@ -233,4 +267,5 @@ SUITE(counts,
       faults_rep_movsb_system_calls_signals_fork_32_bit_loads_stores_are_exact,
       the_same_against_4_competitors,
       two_programs_with_different_events_on_one_cpu_are_exact,
-      p1_more_than_2_to_the_32_instructions_are_exact)
+      p1_more_than_2_to_the_32_instructions_are_exact,
+      p3_counters_that_pass_2_to_the_31_interrupt_nobody)

@@ -57,6 +57,7 @@ struct profile {
 	unsigned int n_fixed, fixed_bits;
 	uint32_t features; /* PERFCTR_FEATURE_* */
 	bool hides;	   /* counters that are not the thread's */
+	bool perf;	   /* Linux has a driver of its own for the PMU */
 	struct event_list instructions;
 	struct event_list branches;
 	struct registers user;
@@ -133,6 +134,9 @@ bool only_the_time_stamp_can_be_controlled(void);
 bool the_time_stamp_counts_while_the_thread_runs(void);
 /* Prints MSR accesses of a switch; false when they are more than they have to be. */
 bool a_switch_writes_no_more_than_it_has_to(void);
+
+/* perf.c */
+bool linux_itself_counts_the_same(void);
 
 /* fuzz.c: n controls, the same ones for the same seed */
 bool fuzz(uint64_t seed, unsigned long n);

@@ -24,6 +24,7 @@ static const struct {
 	bool (*function)(void);
 } tests[] = {
 	TEST(ANY, machine_is_what_its_profile_says),
+	TEST(EVENTS, linux_itself_counts_the_same),
 	TEST(EVENTS, instructions_are_exact_on_every_counter),
 	TEST(EVENTS, branches_are_exact_on_every_counter),
 	TEST(EVENTS, all_counters_count_at_once),
@@ -51,6 +52,8 @@ static bool applies(size_t i)
 						     : MODELESS;
 
 	if (tests[i].function == branches_are_exact_on_every_counter && !profile.branches.n)
+		return false;
+	if (tests[i].function == linux_itself_counts_the_same && !profile.perf)
 		return false;
 	if (tests[i].function == e3_counters_of_others_are_hidden_from_rdpmc && !profile.hides)
 		return false;

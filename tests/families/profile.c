@@ -78,6 +78,7 @@ static bool parse_features(struct profile *p, char *text)
 		{ "once", PERFCTR_FEATURE_GLOBAL_ENABLE },
 		{ "fast", PERFCTR_FEATURE_FAST_RDPMC },
 		{ "hides", 0 },
+		{ "perf", 0 },
 	};
 	const size_t n = sizeof(names) / sizeof(*names);
 
@@ -91,6 +92,7 @@ static bool parse_features(struct profile *p, char *text)
 			return false;
 		p->features |= names[i].feature;
 		p->hides |= !strcmp(name, "hides");
+		p->perf |= !strcmp(name, "perf");
 	}
 	return true;
 }

@@ -32,12 +32,11 @@ static void *allocate(size_t n, size_t size)
 static bool parse(struct events *events, const struct options *options,
 		  const struct perfctr_pmu_info *info)
 {
+	const struct perfctr_control nothing = { 0 };
 	char error[512];
 
 	if (options->n_events && !info->n_general && !info->n_fixed) {
-		complain("this machine has no counters that the kernel can use (%.*s); without "
-			 "events perfex counts the time stamp",
-			 (int)sizeof(info->family), info->family);
+		complain_of_control(ENODEV, &nothing, info);
 		return false;
 	}
 	events->event = allocate(options->n_events, sizeof(*events->event));

@@ -250,6 +250,37 @@ START_TEST(forty_events_take_ten_runs_and_are_all_exact)
 }
 END_TEST
 
+/* In kernel mode the program itself is not counted, in both modes the sum is. */
+START_TEST(names_are_counted_in_the_modes_that_are_asked_for)
+{
+	struct run r;
+	struct row user, kernel;
+
+	enter_directory();
+	expect(&r, "perfex -o out -e instructions -e branches $LOOP", 0);
+	ck_assert_uint_eq(printed_count(contents("out"), "instructions"),
+			  LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_uint_eq(printed_count(contents("out"), "branches"), LOOP_BRANCHES(SHORT_LOOP));
+	expect(&r, "perfex -o out --kernel --csv -e instructions:u -e instructions $LOOP", 0);
+	user = find_row(contents("out"), "total", "instructions:u");
+	kernel = find_row(contents("out"), "total", "instructions");
+	ck_assert_uint_eq(integer(&user, COUNT), LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_str_eq(user.column[RINGS], "user");
+	ck_assert_uint_gt(integer(&kernel, COUNT), 0);
+	ck_assert_uint_lt(integer(&kernel, COUNT), LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_str_eq(kernel.column[RINGS], "kernel");
+	expect(&r,
+	       "perfex -o out --both --csv -e instructions:u -e instructions:k -e instructions "
+	       "$LOOP",
+	       0);
+	user = find_row(contents("out"), "total", "instructions:u");
+	kernel = find_row(contents("out"), "total", "instructions:k");
+	ck_assert_uint_eq(integer(&user, COUNT) + integer(&kernel, COUNT),
+			  strtoull(find_row(contents("out"), "total", "instructions").column[COUNT],
+				   NULL, 10));
+}
+END_TEST
+
 START_TEST(what_the_kernel_refuses_of_a_later_pass_is_refused_before_the_first)
 {
 	struct run r;
@@ -345,9 +376,9 @@ START_TEST(a_process_is_counted_in_passes_of_limited_time)
 	enter_directory();
 	expect(&r,
 	       "$HUGE & trap \"kill $!\" EXIT; perfex --csv -o out --timeout=200 -e 0x4100c0 "
-	       "-e 0x4100c0 -e 0x4100c0 -e 0x4100c0 -e 0x4100c4 -p $!",
+	       "-e 0x4100c0 -e 0x4100c0 -e 0x4100c0 -e branches:u -p $!",
 	       0);
-	ck_assert_uint_gt(find_row(contents("out"), "total", "0x004100c4@0").column[COUNT][0], '0');
+	ck_assert_uint_gt(find_row(contents("out"), "total", "branches:u").column[COUNT][0], '0');
 	expect(&r, "$HUGE & trap \"kill $!\" EXIT; perfex -r 2 -p $!", EXITED(125));
 	ck_assert_msg(strstr(r.err, "--timeout"), "%s", r.err);
 }
@@ -577,7 +608,9 @@ START_TEST(a_command_that_forks_twice_is_counted_with_its_daemon)
 	/* The fork of the shell, until it executes the loop, is part of the process. */
 	ck_assert_uint_ge(printed_count(daemon, EVENT), 2000004);
 	ck_assert(!strstr(contents("out"), "members"));
-	expect(&r, "perfex -o out -e " EVENT " sh -c '(setsid sleep 3 >/dev/null 2>&1 &) &' 2>err",
+	expect(&r,
+	       "perfex -o out -e " EVENT
+	       " sh -c '(setsid sleep 20 >/dev/null 2>&1 &) & wait; sleep 1' 2>err",
 	       0);
 	ck_assert_uint_eq(printed_count(contents("out"), "members"), 1);
 }
@@ -663,6 +696,7 @@ END_TEST
 SUITE(perfex_run, repetitions_have_mean_interval_deviation_and_extremes,
       a_failed_repetition_is_the_last_and_the_counts_before_are_kept,
       forty_events_take_ten_runs_and_are_all_exact,
+      names_are_counted_in_the_modes_that_are_asked_for,
       what_the_kernel_refuses_of_a_later_pass_is_refused_before_the_first,
       intervals_add_up_to_the_sum, a_time_limit_ends_the_command_and_is_no_failure,
       a_delay_leaves_out_what_comes_before, a_process_is_counted_in_passes_of_limited_time,

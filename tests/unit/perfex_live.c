@@ -179,6 +179,25 @@ START_TEST(each_thread_has_its_counts)
 }
 END_TEST
 
+/* The host compares these with the schema: see tests/unit/rules.mk. */
+START_TEST(recordings_are_left_for_the_host_to_validate)
+{
+	const char *directory = getenv("RECORDINGS");
+	char path[256];
+
+	ck_assert_ptr_nonnull(directory);
+	snprintf(path, sizeof(path), "%s/repeated.json", directory);
+	PERFEX("--json", "-o", path, "-r", "2", "--warmup=1", "--per-thread", "-I", "10",
+	       forking_program());
+	snprintf(path, sizeof(path), "%s/passes.json", directory);
+	PERFEX("--json", "-o", path, "-e", EVENT, "-e", EVENT, "--per-process", forking_program());
+	snprintf(path, sizeof(path), "%s/passes.csv", directory);
+	PERFEX("--csv", "-o", path, "-e", EVENT, "-I", "10", "--per-thread", forking_program());
+	snprintf(path, sizeof(path), "%s/running.json", directory);
+	PERFEX("--json", "-o", path, "--timeout=100", "-p", "1");
+}
+END_TEST
+
 START_TEST(a_thousand_processes_are_recorded)
 {
 	const char *text = PERFEX("-o", "/tmp/perfex-thousand", "--per-process", "sh", "-c",
@@ -314,6 +333,7 @@ int main(void)
 	tcase_add_test(tests, self_is_the_first_thread_alone);
 	tcase_add_test(tests, each_process_has_its_counts_in_the_order_of_their_ends);
 	tcase_add_test(tests, each_thread_has_its_counts);
+	tcase_add_test(tests, recordings_are_left_for_the_host_to_validate);
 	tcase_add_test(tests, a_thousand_processes_are_recorded);
 	tcase_add_test(tests, who_outlives_the_command_is_named);
 	tcase_add_test(tests, a_running_process_is_counted_from_the_attach_to_its_end);

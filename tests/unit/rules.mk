@@ -8,6 +8,7 @@ PERFEX_SANITIZED := $(BUILD)/tests/unit/perfex-sanitized
 UNIT_LAYOUTS := $(BUILD)/tests/unit/abi-layout-32 $(BUILD)/tests/unit/abi-layout-64
 UNIT_NAMES_32 := $(BUILD)/tests/unit/names32
 UNIT_LIVE := $(BUILD)/tests/unit/live
+PERFEX_RECORDINGS := $(BUILD)/tests/unit/recordings
 PERFEX_LIVE := $(BUILD)/tests/unit/perfex-live
 UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c tests/unit/names32.c tests/unit/%live.c,$(wildcard tests/unit/*.c))
 UNIT_HEADERS := $(wildcard tests/unit/*.h include/*.h include/linux/*.h lib/*.h perfex/*.h)
@@ -86,6 +87,10 @@ check-library: $(UNIT_LIVE)
 
 .PHONY: check-perfex
 check-perfex: $(PERFEX_LIVE) $(PERFEX) $(BUILD)/tests/guest/fork
-	scripts/vm --timeout 300 -- env FORKING_PROGRAM=$(BUILD)/tests/guest/fork $(PERFEX_LIVE)
+	rm -rf $(PERFEX_RECORDINGS)
+	mkdir -p $(PERFEX_RECORDINGS)
+	scripts/vm --timeout 300 -- env FORKING_PROGRAM=$(BUILD)/tests/guest/fork \
+		RECORDINGS=$(PERFEX_RECORDINGS) $(PERFEX_LIVE)
+	tests/unit/validate $(PERFEX_RECORDINGS)/*
 
 -include $(wildcard $(UNIT)-*.d $(SANITIZED)/*/*.d $(SANITIZED)/*/*/*.d)

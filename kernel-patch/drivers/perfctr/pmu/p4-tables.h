@@ -52,7 +52,7 @@ static const u8 p4_row[P4_N_COUNTERS] = {
 
 /*
  * What may be asked for. Not of a CCCR: OVF_PMI (no interrupts yet), FORCE_OVF, CASCADE (no counter
- * overflows, so no other would begin), OVF. Not of an ESCR: the bits of the other logical processor.
+ * overflows, so no other would begin), OVF. Not of an ESCR: what is the other logical processor's.
  */
 #define P4_CCCR_ALLOWED		(P4_CCCR_ENABLE | P4_CCCR_ESCR_SELECT_MASK | P4_CCCR_THREAD_ANY | \
 				 P4_CCCR_COMPARE | P4_CCCR_COMPLEMENT | P4_CCCR_THRESHOLD_MASK | \

@@ -130,6 +130,11 @@ bool reads_of_the_thread_itself_lie_between_read_calls(void);
 bool rdpmc_is_for_those_who_may(void);
 bool e3_counters_of_others_are_hidden_from_rdpmc(void);
 bool e4_a_hybrid_processor_is_refused_with_the_reason(void);
+
+/* p4.c */
+bool p4_counters_have_the_routes_of_the_manual(void);
+bool p4_controls_are_refused_for_the_right_reason(void);
+bool p4_uops_tagged_for_another_control_do_not_count(void);
 bool only_the_time_stamp_can_be_controlled(void);
 bool the_time_stamp_counts_while_the_thread_runs(void);
 /* Prints MSR accesses of a switch; false when they are more than they have to be. */

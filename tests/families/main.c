@@ -40,6 +40,9 @@ static const struct {
 	TEST(EVENTS, a_switch_writes_no_more_than_it_has_to),
 	TEST(EVENTS, e3_counters_of_others_are_hidden_from_rdpmc),
 	TEST(TIMESTAMP, e4_a_hybrid_processor_is_refused_with_the_reason),
+	TEST(EVENTS, p4_counters_have_the_routes_of_the_manual),
+	TEST(EVENTS, p4_controls_are_refused_for_the_right_reason),
+	TEST(EVENTS, p4_uops_tagged_for_another_control_do_not_count),
 	TEST(TIMESTAMP, only_the_time_stamp_can_be_controlled),
 	TEST(ANY, the_time_stamp_counts_while_the_thread_runs),
 };
@@ -59,6 +62,8 @@ static bool applies(size_t i)
 		return false;
 	if (tests[i].function == e4_a_hybrid_processor_is_refused_with_the_reason &&
 	    strcmp(profile.name, "arch-hybrid"))
+		return false;
+	if (!strncmp(tests[i].name, "p4_", 3) && strncmp(profile.name, "p4", 2))
 		return false;
 	if (tests[i].function == programs_that_migrate_are_exact && profile.cpus == 1)
 		return false;

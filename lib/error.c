@@ -124,11 +124,22 @@ static bool selects_ring(const struct perfctr_event_control *event,
 	       event->evntsel2 & (info->evntsel2_user | info->evntsel2_kernel);
 }
 
+static void without(const struct perfctr_event_control *event, uint64_t bits, char *text,
+		    size_t size)
+{
+	struct perfctr_event_control better = *event;
+
+	better.evntsel &= ~bits;
+	perfctr_event_format(&better, text, size);
+}
+
 static void describe_bad_event(const struct perfctr_control *c, const struct perfctr_pmu_info *info,
 			       char *text, size_t size)
 {
 	const struct perfctr_event_control *event = &c->event[c->bad_event];
 	uint64_t allowed = info->evntsel_allowed;
+	uint64_t enable_first = perfctr_machine_enable_first(info);
+	uint64_t required = info->evntsel_required | enable_first;
 	char name[PERFCTR_EVENT_TEXT], other[PERFCTR_EVENT_TEXT] = "another event", counters[64];
 	char remedy[PERFCTR_EVENT_TEXT];
 
@@ -150,6 +161,14 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 name, other, counters);
 		break;
 	case PERFCTR_BAD_EVNTSEL:
+		if (!(event->evntsel & ~allowed)) {
+			without(event, enable_first, remedy, sizeof(remedy));
+			snprintf(text, size,
+				 "event %s: evntsel bit 0x%llx (enable) is counter 0's alone, and "
+				 "enables all; write %s",
+				 name, (unsigned long long)enable_first, remedy);
+			break;
+		}
 		snprintf(text, size,
 			 "event %s: evntsel bits 0x%llx are reserved; only 0x%llx may be "
 			 "set for this counter",
@@ -171,12 +190,12 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 				 name, (unsigned long long)event->evntsel2);
 		break;
 	case PERFCTR_BAD_ENABLE:
-		if (info->evntsel_required)
+		if (required)
 			snprintf(text, size,
 				 "event %s: evntsel bits 0x%llx (enable) must be set; "
 				 "write 0x%08llx",
-				 name, (unsigned long long)info->evntsel_required,
-				 (unsigned long long)(event->evntsel | info->evntsel_required));
+				 name, (unsigned long long)required,
+				 (unsigned long long)(event->evntsel | required));
 		else
 			snprintf(text, size,
 				 "event %s: the bit that enables this counter must be "

@@ -91,6 +91,29 @@ START_TEST(refused_controls_are_worded)
 }
 END_TEST
 
+/* The enable bit of P6 is in the register of counter 0 alone. */
+START_TEST(the_one_enable_bit_of_p6_is_worded)
+{
+	const struct perfctr_pmu_info p6 = { .pmu = PERFCTR_PMU_P6, .n_general = 2,
+					     .evntsel_allowed = 0xffc7ffff };
+	struct perfctr_control control = {
+		.n_events = 2,
+		.event = { { .counter = 0, .evntsel = 0x100c0 }, { .counter = 1, .evntsel = 0x4100c0 } },
+	};
+	char words[256];
+
+	control.bad_reason = PERFCTR_BAD_ENABLE;
+	perfctr_control_error(EINVAL, &control, &p6, words, sizeof(words));
+	ck_assert_str_eq(words, "event 0x000100c0@0: evntsel bits 0x400000 (enable) must be set; "
+				"write 0x004100c0");
+	control.bad_event = 1;
+	control.bad_reason = PERFCTR_BAD_EVNTSEL;
+	perfctr_control_error(EINVAL, &control, &p6, words, sizeof(words));
+	ck_assert_str_eq(words, "event 0x004100c0@1: evntsel bit 0x400000 (enable) is counter 0's "
+				"alone, and enables all; write 0x000100c0@1");
+}
+END_TEST
+
 START_TEST(a_second_event_select_word_that_exists_has_allowed_bits)
 {
 	struct perfctr_pmu_info info = { .n_general = 4, .evntsel2_allowed = 0x30f };
@@ -192,6 +215,7 @@ TCase *error_tests(void)
 	TCase *tests = tcase_create("error");
 
 	tcase_add_loop_test(tests, refused_controls_are_worded, 0, ARRAY_SIZE(refusals));
+	tcase_add_test(tests, the_one_enable_bit_of_p6_is_worded);
 	tcase_add_test(tests, a_second_event_select_word_that_exists_has_allowed_bits);
 	tcase_add_test(tests, a_machine_without_modes_offers_no_user_mode);
 	tcase_add_test(tests, a_busy_machine_names_the_holder);

@@ -4,6 +4,7 @@
  * at K7's addresses, six at others with CPUID Fn8000_0001_ECX[23], and with PerfMonV2 (Fn8000_0022)
  * as many as that says and an MSR that enables them all.
  */
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
 #include <asm/cpufeature.h>
@@ -19,6 +20,7 @@
 #define N_CORE			6
 
 #define LAST_WITH_SHARED_NORTHBRIDGE	0x14
+#define FAMILY_15H			0x15
 #define FAMILY_ZEN			0x17
 /* Families 10h to 14h: the cores share the circuit that counts events E0H to FFH, as in K8. */
 #define NORTHBRIDGE_EVENTS		0xe0
@@ -30,6 +32,71 @@ static u32 northbridge_check(const struct perfctr_control *control, u32 i)
 	bool northbridge = (control->event[i].evntsel & NORTHBRIDGE_EVENTS) == NORTHBRIDGE_EVENTS;
 
 	return northbridge ? PERFCTR_BAD_ROUTE : 0;
+}
+
+/*
+ * Family 15h: masks of the counters that can count an event, by the bits 4 to 7 of its number ...
+ * (AMD 42301, BIOS and kernel developer's guide for family 15h models 00h-0Fh, 3.24).
+ */
+static const u8 f15h_units[16] = {
+	[0x0] = 0x38, [0x1] = 0x38,			/* floating point */
+	[0x2] = 0x3f, [0x3] = 0x3f,			/* loads and stores */
+	[0x4] = 0x3f, [0x5] = 0x3f,			/* data cache */
+	[0x6] = 0x07, [0x7] = 0x07,			/* cache unit */
+	[0x8] = 0x07, [0x9] = 0x07,			/* instruction cache */
+	[0xc] = 0x3f,					/* execution */
+	[0xd] = 0x07,					/* decoder */
+};
+
+/* ... and those that differ; wide: with a unit mask of more than one bit. */
+static const struct {
+	u16 first, last;
+	u8 counters, wide;
+} f15h_events[] = {
+	{ 0x000, 0x000, 0x38, 0x08 },
+	{ 0x003, 0x003, 0x08, 0x08 },
+	{ 0x004, 0x004, 0x38, 0x08 },
+	{ 0x00b, 0x00b, 0x08, 0x08 },
+	{ 0x00d, 0x00d, 0x08, 0x08 },
+	{ 0x023, 0x023, 0x07, 0x07 },
+	{ 0x02d, 0x02d, 0x08, 0x08 },
+	{ 0x02e, 0x02e, 0x09, 0x09 },
+	{ 0x031, 0x031, 0x07, 0x00 },
+	{ 0x043, 0x043, 0x07, 0x07 },
+	{ 0x045, 0x046, 0x07, 0x07 },
+	{ 0x054, 0x055, 0x07, 0x07 },
+	{ 0x08f, 0x08f, 0x01, 0x01 },
+	{ 0x0db, 0x0df, 0x3f, 0x3f },
+	{ 0x187, 0x188, 0x01, 0x01 },
+	{ 0x1c0, 0x1c0, 0x38, 0x38 },
+	{ 0x1d6, 0x1d6, 0x3f, 0x3f },
+	{ 0x1d8, 0x1d8, 0x3f, 0x3f },
+};
+
+/* Event 0 is wide only with bits in both halves of its unit mask: one is for each kind of pipe. */
+static bool wide_unit_mask(u32 event, u32 mask)
+{
+	return event ? hweight8(mask) > 1 : (mask & 0x0f) && (mask & 0xf0);
+}
+
+static u8 f15h_counters(u32 event, u32 unit_mask)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(f15h_events); i++)
+		if (event >= f15h_events[i].first && event <= f15h_events[i].last)
+			return wide_unit_mask(event, unit_mask) ? f15h_events[i].wide :
+								  f15h_events[i].counters;
+	return f15h_units[event >> 4 & 0xf];
+}
+
+static u32 f15h_check(const struct perfctr_control *control, u32 i)
+{
+	const struct perfctr_event_control *e = &control->event[i];
+	u32 event = (e->evntsel & 0xff) | (e->evntsel >> 24 & 0xf00);
+
+	return f15h_counters(event, e->evntsel >> 8 & 0xff) & BIT(e->counter) ? 0 :
+									       PERFCTR_BAD_ROUTE;
 }
 
 static u32 merge_check(const struct perfctr_control *control, u32 i)
@@ -93,6 +160,8 @@ const struct perfctr_pmu *__init perfctr_amd_probe(void)
 		 extension);
 	if (boot_cpu_data.x86 <= LAST_WITH_SHARED_NORTHBRIDGE)
 		amd_pmu.check = northbridge_check;
+	else if (boot_cpu_data.x86 == FAMILY_15H)
+		amd_pmu.check = f15h_check;
 	else if (boot_cpu_data.x86 >= FAMILY_ZEN)
 		amd_pmu.check = merge_check;
 	return perfctr_evntsel_init(&amd_pmu, &layout) ? &amd_pmu : NULL;

@@ -142,6 +142,9 @@ bool a_switch_writes_no_more_than_it_has_to(void);
 
 /* perf.c */
 bool linux_itself_counts_the_same(void);
+/* refusals.c: where its table knows the profile */
+bool refusals_are_known(void);
+bool counters_that_cannot_count_an_event_are_refused(void);
 
 /* fuzz.c: n controls, the same ones for the same seed */
 bool fuzz(uint64_t seed, unsigned long n);

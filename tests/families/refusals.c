@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the manual of a processor says that one of its counters cannot do, and what is beside it. */
+#include "families.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* An event for user mode of one counter, and the reason of its refusal; 0: it is accepted. */
+static const struct {
+	const char *profile;
+	uint32_t counter;
+	uint32_t reason;
+	uint64_t evntsel;
+} cases[] = {
+	/* SDM volume 3, 20.6.8: EN is in the register of counter 0 alone. */
+	{ "p6", 0, PERFCTR_BAD_ENABLE, 0x0000100c0 },
+	{ "p6", 1, PERFCTR_BAD_EVNTSEL, 0x0004100c0 },
+	{ "p6", 1, 0, 0x0000100c0 },
+	{ "p6", 0, PERFCTR_BAD_EVNTSEL, 0x0006100c0 },
+	{ "k7", 3, 0, 0x0004100e0 },
+	{ "k7", 3, PERFCTR_BAD_EVNTSEL, 0x1004100c0 },
+	{ "k7", 4, PERFCTR_BAD_COUNTER, 0x0004100c0 },
+	/* Events of the northbridge, which cores share */
+	{ "k8", 0, PERFCTR_BAD_ROUTE, 0x0004100e0 },
+	{ "k8", 3, PERFCTR_BAD_ROUTE, 0x0004101ff },
+	{ "k8", 3, 0, 0x0004100df },
+	{ "fam10", 0, PERFCTR_BAD_ROUTE, 0x1004100e9 },
+	{ "fam10", 0, 0, 0x1004100c9 },
+	/* AMD 42301, 3.24: which counters of family 15h can count an event */
+	{ "fam15", 0, PERFCTR_BAD_ROUTE, 0x000410003 },
+	{ "fam15", 3, 0, 0x000410003 },
+	{ "fam15", 4, PERFCTR_BAD_ROUTE, 0x000410003 },
+	{ "fam15", 5, 0, 0x000410100 },
+	{ "fam15", 5, PERFCTR_BAD_ROUTE, 0x000411100 },
+	{ "fam15", 3, 0, 0x000411100 },
+	{ "fam15", 2, 0, 0x000410023 },
+	{ "fam15", 3, PERFCTR_BAD_ROUTE, 0x000410023 },
+	{ "fam15", 2, 0, 0x000410131 },
+	{ "fam15", 2, PERFCTR_BAD_ROUTE, 0x000410331 },
+	{ "fam15", 0, 0, 0x100410087 },
+	{ "fam15", 1, PERFCTR_BAD_ROUTE, 0x100410087 },
+	{ "fam15", 0, PERFCTR_BAD_ROUTE, 0x0004100e0 },
+	/* The event that makes two counters one; the hosts' and guests' bits */
+	{ "zen", 1, PERFCTR_BAD_ROUTE, 0xf004100ff },
+	{ "zen", 1, 0, 0xe004100ff },
+	{ "zen", 1, 0, 0x0004100e0 },
+	{ "zen", 5, PERFCTR_BAD_EVNTSEL, 0x100004100c0 },
+	{ "zen", 5, PERFCTR_BAD_EVNTSEL, 0x200004100c0 },
+	{ "zen-v2", 6, PERFCTR_BAD_COUNTER, 0x0004100c0 },
+};
+
+static bool control_ends_with(int fd, uint32_t counter, uint64_t evntsel, uint32_t reason)
+{
+	struct perfctr_control control = control_empty(0);
+	int status;
+
+	control.n_events = 1;
+	control.event[0].counter = counter;
+	control.event[0].evntsel = evntsel;
+	status = ioctl(fd, PERFCTR_IOC_CONTROL, &control);
+	if (!status && !reason)
+		return true;
+	if (status && reason && errno == EINVAL && control.bad_reason == reason)
+		return true;
+	printf("0x%llx@%u: reason %u instead of %u\n", (unsigned long long)evntsel, counter,
+	       control.bad_reason, reason);
+	return false;
+}
+
+bool counters_that_cannot_count_an_event_are_refused(void)
+{
+	int fd = context_open(0);
+	bool good = EXPECT(fd >= 0);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		if (!strcmp(cases[i].profile, profile.name))
+			good &= control_ends_with(fd, cases[i].counter, cases[i].evntsel,
+						  cases[i].reason);
+	close(fd);
+	return good;
+}
+
+bool refusals_are_known(void)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		if (!strcmp(cases[i].profile, profile.name))
+			return true;
+	return false;
+}

@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <perfctr.h>
+#include <perfctr_groups.h>
 #include <perfctr_regions.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define USER_INSTRUCTIONS	0x004100c0
 #define KERNEL_INSTRUCTIONS	0x004200c0
@@ -23,6 +25,8 @@ struct subject {
 	struct perfctr_snapshot snapshot;
 	struct perfctr_regions *regions;
 	struct perfctr_region *region;
+	int group;
+	struct perfctr_session *session;
 };
 
 static void call_nothing(struct subject *s)
@@ -112,6 +116,56 @@ static void call_open_tid_and_close(struct subject *s)
 	perfctr_close(perfctr_open_tid(0, 0));
 }
 
+static void call_segment(struct subject *s)
+{
+	perfctr_segment_begin(s->group);
+	perfctr_segment_end(s->group);
+}
+
+static void call_mark(struct subject *s)
+{
+	perfctr_mark(s->group, 0, PERFCTR_MARK_PROCESS);
+	perfctr_unmark(s->group, 0, PERFCTR_MARK_PROCESS);
+}
+
+static void call_marked(struct subject *s)
+{
+	uint64_t id;
+
+	(void)s;
+	perfctr_marked(0, &id);
+}
+
+static void call_members(struct subject *s)
+{
+	perfctr_members(s->group, NULL, 0);
+}
+
+static void call_session_sum(struct subject *s)
+{
+	perfctr_session_sum(s->session, &s->counts);
+}
+
+static void call_session_read(struct subject *s)
+{
+	perfctr_session_read(s->session, &s->counts);
+}
+
+static void call_session_stop_and_start(struct subject *s)
+{
+	perfctr_session_stop(s->session);
+	perfctr_session_start(s->session);
+}
+
+static void call_session_open_and_close(struct subject *s)
+{
+	const struct perfctr_session_options options = {
+		.group = s->group, .policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+	};
+
+	perfctr_session_close(perfctr_session_open(&options));
+}
+
 static const struct {
 	const char *name;
 	void (*call)(struct subject *s);
@@ -131,6 +185,14 @@ static const struct {
 	{ "perfctr_calibrate", call_calibrate, 1 },
 	{ "perfctr_pmu_info", call_pmu_info, 0 },
 	{ "perfctr_open_tid + perfctr_close", call_open_tid_and_close, 0 },
+	{ "perfctr_segment_begin + _end", call_segment, 0 },
+	{ "perfctr_mark + perfctr_unmark", call_mark, 0 },
+	{ "perfctr_marked", call_marked, 0 },
+	{ "perfctr_members", call_members, 0 },
+	{ "perfctr_session_sum", call_session_sum, 0 },
+	{ "perfctr_session_read", call_session_read, 0 },
+	{ "perfctr_session_stop + _start", call_session_stop_and_start, 0 },
+	{ "perfctr_session_open + _close", call_session_open_and_close, 0 },
 };
 
 static uint64_t rdtsc(void)
@@ -171,6 +233,26 @@ static int refused(const char *text)
 	return 1;
 }
 
+/* A group and a session of it, with one event. */
+static int open_session(struct subject *s)
+{
+	struct perfctr_session_options options = {
+		.policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+	};
+	struct perfctr_control control;
+
+	s->group = perfctr_group_open(NULL);
+	if (s->group < 0)
+		return -1;
+	options.group = s->group;
+	s->session = perfctr_session_open(&options);
+	if (!s->session)
+		return -1;
+	perfctr_control_init(&control);
+	perfctr_control_add(&control, PERFCTR_ANY, USER_INSTRUCTIONS, 0);
+	return perfctr_session_control(s->session, &control);
+}
+
 int main(void)
 {
 	struct perfctr_counts nothing, counts;
@@ -199,6 +281,9 @@ int main(void)
 	if (!s.region)
 		return refused("no memory for a region");
 
+	if (open_session(&s) < 0)
+		return refused("no session: it takes a counter that is free");
+
 	printf("%-36s %10s %10s %10s\n", "one call of", "user", "kernel", "tsc");
 	nothing = measure(&s, call_nothing);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -212,6 +297,8 @@ int main(void)
 			       per_call(counts.counter[1], nothing.counter[1]));
 		printf(" %10" PRIu64 "\n", per_call(counts.tsc, nothing.tsc));
 	}
+	perfctr_session_close(s.session);
+	close(s.group);
 	perfctr_regions_close(s.regions);
 	perfctr_close(s.self);
 	return 0;

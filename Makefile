@@ -29,6 +29,7 @@ CHECKS += check-emulator
 -include tests/guest/rules.mk
 -include tests/kernels/rules.mk
 -include tests/families/rules.mk
+-include tests/tables/rules.mk
 -include examples/rules.mk
 -include docs/rules.mk
 

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tables that are compared by value with those of others.
+
+CHECKS += check-tables
+
+$(BUILD)/tests/tables/encodings: tests/tables/encodings.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $< -lpfm
+
+.PHONY: check-tables
+check-tables: $(BUILD)/tests/tables/encodings
+	@$< tests/families/profiles

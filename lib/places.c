@@ -37,6 +37,14 @@ int perfctr_place_counter(const struct perfctr_pmu_info *info, uint32_t index)
 	return (int)i < perfctr_place_counters(info) ? (int)i : -1;
 }
 
+/* A counter that a session has is for who names it alone; on NetBurst, routes are all or nothing. */
+static bool is_taken(const struct perfctr_pmu_info *info, uint32_t i)
+{
+	uint32_t bit = i < info->n_general ? i : PERFCTR_FIXED_BIT + i - info->n_general;
+
+	return info->pmu != PERFCTR_PMU_P4 && info->session_counters >> bit & 1;
+}
+
 static bool can_count(const struct perfctr_pmu_info *info, const struct perfctr_request *request,
 		      int counter)
 {
@@ -44,6 +52,8 @@ static bool can_count(const struct perfctr_pmu_info *info, const struct perfctr_
 
 	if (request->counter != PERFCTR_ANY)
 		return perfctr_place_counter(info, request->counter) == counter;
+	if (is_taken(info, i))
+		return false;
 	if (i < info->n_general)
 		return request->general >> i & 1;
 	return request->fixed >> (i - info->n_general) & 1;

@@ -182,6 +182,25 @@ static unsigned int random_below(uint64_t *state, unsigned int n)
 	return (unsigned int)(*state >> 33) % n;
 }
 
+START_TEST(a_counter_that_a_session_has_is_for_who_names_it)
+{
+	struct perfctr_pmu_info info = *be_machine(NEHALEM);
+	struct perfctr_request requests[] = { any_of(0xf, 1), any_of(0xf, 0) };
+	struct perfctr_control control;
+	char error[256];
+
+	info.session_counters = 1 << 0 | 1ull << PERFCTR_FIXED_BIT;
+	ck_assert_int_eq(perfctr_requests_assign(&info, requests, 2, &control, error, sizeof(error)),
+			 0);
+	ck_assert_uint_eq(control.event[0].counter, 1);
+	ck_assert_uint_eq(control.event[1].counter, 2);
+	requests[1].counter = 0;
+	ck_assert_int_eq(perfctr_requests_assign(&info, requests, 2, &control, error, sizeof(error)),
+			 0);
+	ck_assert_uint_eq(control.event[1].counter, 0);
+}
+END_TEST
+
 START_TEST(random_sets_get_the_first_of_all_ways)
 {
 	struct perfctr_pmu_info info = *be_machine(NEHALEM);
@@ -484,6 +503,7 @@ TCase *assign_tests(void)
 	tcase_add_loop_test(tests, random_sets_get_the_first_of_all_ways, 0, 10);
 	tcase_add_loop_test(tests, random_netburst_sets_get_the_first_of_all_ways, 0, 5);
 	tcase_add_test(tests, events_get_the_counters_that_can_count_them);
+	tcase_add_test(tests, a_counter_that_a_session_has_is_for_who_names_it);
 	tcase_add_loop_test(tests, clashes_are_explained, 0, ARRAY_SIZE(clashes_of));
 	tcase_add_test(tests, an_impossible_event_is_explained);
 	tcase_add_test(tests, forty_events_need_ten_runs);

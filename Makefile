@@ -35,7 +35,7 @@ CHECKS += check-emulator
 
 .PHONY: help
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: run
 run: ## set everything up, then show perfex counting on the emulated machine
@@ -59,6 +59,13 @@ bench: ## run the benchmarks inside the emulated machine
 	@scripts/packages
 	@$(MAKE) --no-print-directory -j2 all machine
 	@tests/guest/bench
+
+.PHONY: check-debug
+check-debug: ## run guest tests on a kernel that watches its own locks and memory
+	@scripts/packages
+	@scripts/packages check
+	@$(MAKE) --no-print-directory -j2 all qemu
+	@tests/debug/run
 
 .PHONY: all
 all: $(ALL) ## build the library, the programs and the tests

@@ -89,6 +89,8 @@ static void add(struct members *members, const struct perfctr_record *record)
 	struct member **process;
 
 	members->lost += record->lost;
+	if (!record->tid)
+		return;
 	if (members->view == PER_THREAD) {
 		append(members, record);
 		return;

@@ -209,7 +209,7 @@ struct perfctr_counts {
 struct perfctr_record {
 	__u32 size;
 	__u32 lost;		/* out: records that did not fit before this one */
-	__s32 tid;		/* in the pid namespace of the process that opened the tree */
+	__s32 tid;		/* in the pid namespace of who opened the tree; 0: only lost is told */
 	__s32 tgid;		/* its process */
 	char  comm[16];		/* its last name, NUL-terminated */
 	__u64 start;		/* of the process, in ns since boot: tgids are used again */

@@ -594,6 +594,33 @@ START_TEST(every_thread_that_exited_has_one_record_with_its_own_counts)
 }
 END_TEST
 
+/* The test's own process makes more members than there is room for, and reads none before. */
+START_TEST(records_that_find_no_room_are_told_behind_the_last)
+{
+	enum { TOO_MANY = 10 };
+	int fd = tree_open(PERFCTR_CONTROL_RECORD);
+	unsigned int n = 0, lost = 0, last_tid = 1;
+	struct perfctr_record r;
+
+	for (unsigned int i = 0; i < PERFCTR_MAX_RECORDS + TOO_MANY; i++) {
+		pid_t pid = vfork();
+
+		if (pid == 0)
+			_exit(0);
+		ck_assert_int_eq(wait_for(pid, NULL), pid);
+	}
+	while (next_record(fd, &r)) {
+		n++;
+		lost += r.lost;
+		last_tid = (unsigned int)r.tid;
+	}
+	ck_assert_uint_eq(n, PERFCTR_MAX_RECORDS + 1);
+	ck_assert_uint_eq(lost, TOO_MANY);
+	ck_assert_uint_eq(last_tid, 0);
+	close(fd);
+}
+END_TEST
+
 START_TEST(records_are_taken_by_who_rules_the_tree_only)
 {
 	struct perfctr_record record = { .size = sizeof(record) };
@@ -701,6 +728,7 @@ SUITE(tree,
       each_member_has_the_sums_of_its_own_children,
       every_member_reads_its_own_page_while_the_tree_is_read,
       every_thread_that_exited_has_one_record_with_its_own_counts,
+      records_that_find_no_room_are_told_behind_the_last,
       records_are_taken_by_who_rules_the_tree_only,
       a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted,
       p6_a_thousand_members_come_and_go,

@@ -4,6 +4,7 @@
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include "perfctr.h"
 
 struct record {
@@ -47,13 +48,26 @@ static void forget_first(struct perfctr_tree *tree, struct record *record)
 	kfree(record);
 }
 
+/* Behind the last record: tells of those that found no room and of no member. */
+static int tell_lost(struct perfctr_tree *tree, struct perfctr_record *user)
+{
+	if (!tree->lost_records)
+		return -EAGAIN;
+	memset(user, 0, sizeof(*user));
+	user->size = sizeof(*user);
+	user->lost = tree->lost_records;
+	user->counts.size = sizeof(user->counts);
+	tree->lost_records = 0;
+	return 0;
+}
+
 /* -EAGAIN when there is none. */
 int perfctr_next_record(struct perfctr_tree *tree, struct perfctr_record *user)
 {
 	struct record *record = list_first_entry_or_null(&tree->records, struct record, list);
 
 	if (!record)
-		return -EAGAIN;
+		return tell_lost(tree, user);
 	*user = record->user;
 	forget_first(tree, record);
 	return 0;

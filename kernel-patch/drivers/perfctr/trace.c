@@ -83,7 +83,7 @@ int perfctr_rings_consume(struct perfctr_session *s, const struct perfctr_consum
 	if (consume->tail < ring->tail || consume->tail - ring->tail > head - tail)
 		return -EINVAL;
 	ring->tail = consume->tail;
-	smp_store_release(&sc->tail, (u32)consume->tail);	/* after the reads of what it frees */
+	smp_store_release(&sc->tail, (u32)consume->tail);	/* the reads before it */
 	return 0;
 }
 

@@ -131,6 +131,10 @@ static void complain_of_passes(const struct events *events, const struct options
 	if (events->n > PERFCTR_MAX_COUNTERS ||
 	    perfctr_requests_assign(info, requests, events->n, &control, why, sizeof(why)) == 0)
 		snprintf(why, sizeof(why), "%zu events do not fit together", events->n);
+	if (options->view == MARKED) {
+		complain("%s; a session counts all events at once: leave some out", why);
+		return;
+	}
 	complain("%s; they need %u runs and --passes allows %u: leave some out, or give "
 		 "--passes auto",
 		 why, events->n_passes, options->passes);

@@ -14,6 +14,7 @@ const char *const view_names[] = {
 	[SELF] = "self",
 	[PER_PROCESS] = "per-process",
 	[PER_THREAD] = "per-thread",
+	[MARKED] = "marked",
 };
 
 static void add(struct json_object *object, const char *name, struct json_object *value)

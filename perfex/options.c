@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* What begins like a number is one: its faults are found without a machine to count on. */
-static void take_event(void *target, const struct option_rule *rule, const char *spec)
+void take_event(void *target, const struct option_rule *rule, const char *spec)
 {
 	struct options *options = target;
 	struct perfctr_event_control event;
@@ -29,7 +29,7 @@ static void take_event(void *target, const struct option_rule *rule, const char 
 	options->event[options->n_events++] = spec;
 }
 
-static void take_output(void *target, const struct option_rule *rule, const char *path)
+void take_output(void *target, const struct option_rule *rule, const char *path)
 {
 	struct options *options = target;
 
@@ -39,7 +39,7 @@ static void take_output(void *target, const struct option_rule *rule, const char
 	options->output = path;
 }
 
-static pid_t parse_pid(const char *text)
+pid_t parse_pid(const char *text)
 {
 	char *end;
 	long pid;
@@ -79,7 +79,7 @@ static void take_view(void *target, const struct option_rule *rule, const char *
 	options->view = (enum view)rule->value;
 }
 
-static void take_rings(void *target, const struct option_rule *rule, const char *unused)
+void take_rings(void *target, const struct option_rule *rule, const char *unused)
 {
 	struct options *options = target;
 
@@ -88,7 +88,7 @@ static void take_rings(void *target, const struct option_rule *rule, const char 
 	options->rings = (unsigned int)rule->value;
 }
 
-static void take_format(void *target, const struct option_rule *rule, const char *unused)
+void take_format(void *target, const struct option_rule *rule, const char *unused)
 {
 	struct options *options = target;
 
@@ -106,7 +106,7 @@ static void take_action(void *target, const struct option_rule *rule, const char
 		options->action = rule->value;
 }
 
-static void take_append(void *target, const struct option_rule *rule, const char *unused)
+void take_append(void *target, const struct option_rule *rule, const char *unused)
 {
 	struct options *options = target;
 
@@ -314,6 +314,14 @@ const struct subcommand run_subcommand = {
 		"126 if COMMAND cannot be executed; 127 if it was not found.\n",
 };
 
+void check_output(const struct options *options)
+{
+	if (options->output && options->has_log_fd)
+		fail("--output and --log-fd exclude each other; give one");
+	if (options->append && !options->output)
+		fail("--append needs a file to append to; give --output=FILE");
+}
+
 static void check(const struct options *options, int argc)
 {
 	if (options->action == INFO && argc > 2)
@@ -325,10 +333,7 @@ static void check(const struct options *options, int argc)
 		return;
 	if (!options->command[0] && !options->process)
 		fail("no command given; see perfex --help");
-	if (options->output && options->has_log_fd)
-		fail("--output and --log-fd exclude each other; give one");
-	if (options->append && !options->output)
-		fail("--append needs a file to append to; give --output=FILE");
+	check_output(options);
 }
 
 static void parse(struct options *options, int argc, char **argv)

@@ -26,7 +26,7 @@
 #include "perfex.h"
 
 /* options.c */
-enum view { TREE, SELF, PER_PROCESS, PER_THREAD };
+enum view { TREE, SELF, PER_PROCESS, PER_THREAD, MARKED };
 
 struct format;
 
@@ -54,6 +54,15 @@ struct options {
 	const struct format *format;
 	char **command; /* argv of the command, NULL-terminated; empty: none */
 };
+
+/* What other subcommands have too; their target begins with a struct options. */
+void take_event(void *target, const struct option_rule *rule, const char *spec);
+void take_rings(void *target, const struct option_rule *rule, const char *unused);
+void take_output(void *target, const struct option_rule *rule, const char *path);
+void take_append(void *target, const struct option_rule *rule, const char *unused);
+void take_format(void *target, const struct option_rule *rule, const char *unused);
+void check_output(const struct options *options);
+pid_t parse_pid(const char *text);
 
 /* run.c */
 int run(const struct options *options);
@@ -118,6 +127,7 @@ void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts)
 
 /* watch.c */
 struct counting;
+struct command;
 
 struct watch {
 	int signals; /* signalfd */
@@ -128,6 +138,7 @@ struct watch {
 };
 
 void watch_begin(struct watch *watch, bool with_command);
+bool watch_signal(struct watch *watch, const struct command *command);
 void watch_counting(struct watch *watch, struct counting *counting);
 uint64_t now_ns(void);
 

@@ -13,6 +13,7 @@ static const struct subcommand *const subcommands[] = {
 	&diff_subcommand,
 	&stat_of_subcommand,
 	&experiment_subcommand,
+	&mark_subcommand,
 };
 
 const struct subcommand *const default_subcommand = &run_subcommand;

@@ -42,7 +42,7 @@ void watch_begin(struct watch *watch, bool with_command)
 }
 
 /* True: it ends the counting. */
-static bool take_signal(struct watch *watch, const struct command *command)
+bool watch_signal(struct watch *watch, const struct command *command)
 {
 	struct signalfd_siginfo info;
 
@@ -166,7 +166,7 @@ void watch_counting(struct watch *watch, struct counting *counting)
 			fail("cannot wait for the end: %m");
 		}
 		if (fd[SIGNALS].revents)
-			end = take_signal(watch, &counting->command);
+			end = watch_signal(watch, &counting->command);
 		if (fd[DELAY].revents) {
 			disarm(&fd[DELAY].fd);
 			threads_start(&counting->threads);

@@ -190,6 +190,7 @@ Suite *gate_suite(void);
 Suite *isolation_suite(void);
 Suite *leak_suite(void);
 Suite *life_suite(void);
+Suite *mark_suite(void);
 Suite *names_suite(void);
 Suite *page_suite(void);
 Suite *perfex_suite(void);

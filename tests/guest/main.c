@@ -23,6 +23,7 @@ static const struct {
 	{ "isolation", isolation_suite },
 	{ "leak", leak_suite },
 	{ "life", life_suite },
+	{ "mark", mark_suite },
 	{ "names", names_suite },
 	{ "page", page_suite },
 	{ "perfex", perfex_suite },

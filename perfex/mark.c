@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line of "perfex mark". */
+#include "mark.h"
+
+#include <perfctr_groups.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static void take_process(void *target, const struct option_rule *rule, const char *text)
+{
+	struct mark_options *options = target;
+	pid_t pid = parse_pid(text);
+
+	(void)rule;
+	options->process = reallocarray(options->process, options->n_processes + 1, sizeof(pid_t));
+	if (!options->process)
+		fail("out of memory");
+	options->process[options->n_processes++] = pid;
+}
+
+static void take_tree(void *target, const struct option_rule *rule, const char *unused)
+{
+	struct mark_options *options = target;
+
+	(void)rule;
+	(void)unused;
+	options->scope = PERFCTR_MARK_TREE;
+}
+
+static void take_no_wait(void *target, const struct option_rule *rule, const char *unused)
+{
+	struct mark_options *options = target;
+
+	(void)rule;
+	(void)unused;
+	options->no_wait = true;
+}
+
+static void take_list(void *target, const struct option_rule *rule, const char *unused)
+{
+	struct mark_options *options = target;
+
+	(void)rule;
+	(void)unused;
+	options->list = true;
+}
+
+static void take_clear(void *target, const struct option_rule *rule, const char *unused)
+{
+	struct mark_options *options = target;
+
+	(void)rule;
+	(void)unused;
+	options->clear = true;
+}
+
+static const struct option_rule rules[] = {
+	{ "event", 'e', "EVENT", "count EVENT; may be repeated; without it: the time stamp alone",
+	  take_event, 0 },
+	{ "user", 0, NULL, "count events that say nothing else in user mode; the default",
+	  take_rings, PERFCTR_RING_USER },
+	{ "kernel", 0, NULL, "count them in kernel mode; this needs CAP_PERFMON", take_rings,
+	  PERFCTR_RING_KERNEL },
+	{ "both", 0, NULL, "count them in both; this needs CAP_PERFMON", take_rings,
+	  PERFCTR_RING_BOTH },
+	{ "pid", 'p', "PID", "mark process PID, with all its threads; may be repeated",
+	  take_process, 0 },
+	{ "tree", 0, NULL, "and all processes below it", take_tree, 0 },
+	{ "no-wait", 0, NULL, "end with COMMAND, not with the last process that it made",
+	  take_no_wait, 0 },
+	{ "list", 0, NULL, "show who bears a mark", take_list, 0 },
+	{ "clear", 0, NULL, "take marks away, of PID or of all", take_clear, 0 },
+	{ "output", 'o', "FILE", "write the counts to FILE instead of standard error", take_output,
+	  0 },
+	{ "append", 0, NULL, "behind what is in FILE", take_append, 0 },
+	{ "csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0 },
+	{ "json", 0, NULL, "write JSON, a document in a line", take_format, 1 },
+	{ 0 },
+};
+
+static int mark_main(int argc, char **argv);
+
+const struct subcommand mark_subcommand = {
+	.name = "mark",
+	.summary = "count a group of marked processes",
+	.main = mark_main,
+	.help = "Usage: perfex mark [OPTION].. [--] COMMAND [ARGUMENT]..\n"
+		"       perfex mark [OPTION].. -p PID [-p PID].. [[--] COMMAND [ARGUMENT]..]\n"
+		"       perfex mark --list | --clear [-p PID]..\n"
+		"Mark COMMAND, and so all that it makes, and count the marked processes until none is\n"
+		"left; or mark running processes and count them until all have exited, COMMAND ends or\n"
+		"perfex gets SIGINT.  Among marked processes nothing is read or written at a switch.\n",
+	.options = rules,
+	.takes_command = true,
+	.notes = "Exit status: as of perfex run.\n",
+};
+
+/* Showing and clearing counts nothing. */
+static void check_plain(const struct mark_options *options, const char *name)
+{
+	const struct options *run = &options->run;
+
+	if (run->command[0] || run->n_events || run->rings_name || run->output ||
+	    run->format_name || run->append || options->no_wait)
+		fail("--%s counts nothing: give it neither a command nor options for counting",
+		     name);
+}
+
+static void check(const struct mark_options *options)
+{
+	if (options->list && options->clear)
+		fail("--list and --clear exclude each other; give one");
+	if (options->list && options->n_processes)
+		fail("--list shows all marked processes; leave out --pid");
+	if (options->scope == PERFCTR_MARK_TREE && !options->n_processes)
+		fail("--tree is for running processes; give --pid=PID");
+	if (options->list || options->clear) {
+		check_plain(options, options->list ? "list" : "clear");
+		return;
+	}
+	if (!options->run.command[0] && !options->n_processes)
+		fail("no command and no process given; see perfex mark --help");
+	if (options->no_wait && options->n_processes)
+		fail("--no-wait and --pid exclude each other: with --pid the end of the command is "
+		     "the end");
+	check_output(&options->run);
+}
+
+static int mark_main(int argc, char **argv)
+{
+	struct mark_options options = {
+		.run = {
+			.rings = PERFCTR_RING_USER,
+			.view = MARKED,
+			.runs = 1,
+			.passes = 1,
+			.confidence = 95,
+			.log_fd = STDERR_FILENO,
+			.format = &text_format,
+		},
+		.scope = PERFCTR_MARK_PROCESS,
+	};
+	int status;
+
+	options.run.command = argv + take_options(&mark_subcommand, &options, argc, argv);
+	check(&options);
+	if (options.n_processes == 1)
+		options.run.process = options.process[0];
+	if (options.list)
+		status = mark_list();
+	else if (options.clear)
+		status = mark_clear(&options);
+	else
+		status = mark_count(&options);
+	free(options.process);
+	free(options.run.event);
+	return status;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who bears a mark, by a walk through /proc: no list of groups exists. */
+#include "mark.h"
+
+#include <perfctr_groups.h>
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Calls visit for each numbered entry of a directory of /proc. */
+static void walk(const char *path, void (*visit)(pid_t number, void *argument), void *argument)
+{
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+
+	if (!directory)
+		return;
+	while ((entry = readdir(directory)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			visit(atoi(entry->d_name), argument);
+	closedir(directory);
+}
+
+static void read_name(pid_t pid, char *name, size_t size)
+{
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = fopen(path, "re");
+	name[0] = '\0';
+	if (!file)
+		return;
+	if (!fgets(name, (int)size, file))
+		name[0] = '\0';
+	fclose(file);
+	name[strcspn(name, "\n")] = '\0';
+	for (char *c = name; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
+}
+
+/* Threads of a process that bear one mark. */
+struct row {
+	uint64_t group;
+	pid_t pid;
+	unsigned int threads;
+};
+
+static void print_row(const struct row *row)
+{
+	char name[32];
+
+	if (!row->threads)
+		return;
+	read_name(row->pid, name, sizeof(name));
+	printf("%8llu %8d %8u  %s\n", (unsigned long long)row->group, row->pid, row->threads, name);
+}
+
+/* Threads that are gone, or not the caller's to look at, are not shown. */
+static void list_thread(pid_t tid, void *argument)
+{
+	struct row *row = argument;
+	uint64_t group;
+
+	if (perfctr_marked(tid, &group) < 0 || !group)
+		return;
+	if (group != row->group) {
+		print_row(row);
+		row->group = group;
+		row->threads = 0;
+	}
+	row->threads++;
+}
+
+static void list_process(pid_t pid, void *unused)
+{
+	struct row row = { .pid = pid };
+	char path[32];
+
+	(void)unused;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	walk(path, list_thread, &row);
+	print_row(&row);
+}
+
+static bool has_marks(void)
+{
+	uint64_t group;
+
+	if (perfctr_marked(0, &group) == 0)
+		return true;
+	complain_of_open(errno);
+	return false;
+}
+
+int mark_list(void)
+{
+	if (!has_marks())
+		return EXIT_PERFEX;
+	printf("%8s %8s %8s  %s\n", "group", "pid", "threads", "name");
+	walk("/proc", list_process, NULL);
+	return 0;
+}
+
+struct clearing {
+	unsigned int scope;
+	unsigned int cleared; /* threads */
+	unsigned int refused; /* processes */
+};
+
+static void clear_process(pid_t pid, void *argument)
+{
+	struct clearing *clearing = argument;
+	int n = perfctr_unmark(-1, pid, clearing->scope);
+
+	if (n >= 0)
+		clearing->cleared += (unsigned int)n;
+	else
+		clearing->refused += errno == EACCES;
+}
+
+int mark_clear(const struct mark_options *options)
+{
+	struct clearing clearing = { .scope = options->scope };
+	int status = 0;
+
+	if (!has_marks())
+		return EXIT_PERFEX;
+	for (size_t i = 0; i < options->n_processes; i++) {
+		int n = perfctr_unmark(-1, options->process[i], options->scope);
+
+		if (n < 0) {
+			complain_of_mark(errno, options->process[i]);
+			status = EXIT_PERFEX;
+		} else {
+			clearing.cleared += (unsigned int)n;
+		}
+	}
+	if (!options->n_processes)
+		walk("/proc", clear_process, &clearing);
+	if (clearing.refused) {
+		complain("%u marked processes belong to others and keep their mark",
+			 clearing.refused);
+		status = EXIT_PERFEX;
+	}
+	printf("%u threads have lost their mark\n", clearing.cleared);
+	return status;
+}

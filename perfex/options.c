@@ -123,7 +123,7 @@ static void take_nothing(void *target, const struct option_rule *rule, const cha
 	(void)unused;
 }
 
-static bool parse_number(const char *text, unsigned int *number)
+bool parse_number(const char *text, unsigned int *number)
 {
 	unsigned long value;
 	char *end;

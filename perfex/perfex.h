@@ -55,6 +55,7 @@ extern const struct subcommand diff_subcommand;
 extern const struct subcommand stat_of_subcommand;
 extern const struct subcommand experiment_subcommand;
 extern const struct subcommand mark_subcommand;
+extern const struct subcommand system_subcommand;
 
 const struct subcommand *find_subcommand(const char *name);
 void print_subcommands(void);

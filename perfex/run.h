@@ -63,6 +63,7 @@ void take_append(void *target, const struct option_rule *rule, const char *unuse
 void take_format(void *target, const struct option_rule *rule, const char *unused);
 void check_output(const struct options *options);
 pid_t parse_pid(const char *text);
+bool parse_number(const char *text, unsigned int *number);
 
 /* run.c */
 int run(const struct options *options);

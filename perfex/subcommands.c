@@ -14,6 +14,7 @@ static const struct subcommand *const subcommands[] = {
 	&stat_of_subcommand,
 	&experiment_subcommand,
 	&mark_subcommand,
+	&system_subcommand,
 };
 
 const struct subcommand *const default_subcommand = &run_subcommand;

@@ -205,6 +205,7 @@ Suite *remote_suite(void);
 Suite *session_suite(void);
 Suite *session_safety_suite(void);
 Suite *switch_suite(void);
+Suite *system_suite(void);
 Suite *tree_suite(void);
 Suite *zen_suite(void);
 

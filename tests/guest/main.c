@@ -38,6 +38,7 @@ static const struct {
 	{ "session", session_suite },
 	{ "session_safety", session_safety_suite },
 	{ "switch", switch_suite },
+	{ "system", system_suite },
 	{ "tree", tree_suite },
 	{ "zen", zen_suite },
 };

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "system.h"
+
+#include <string.h>
+
+/* A bit that is set keeps something from being counted: the words say what is left. */
+static const struct {
+	const char *word;
+	unsigned int bits;
+} words[] = {
+	{ "everything", 0 },
+	{ "marked", PERFCTR_POLICY_DMR },
+	{ "unmarked", PERFCTR_POLICY_DMS },
+	{ "privileged", PERFCTR_POLICY_DU },
+	{ "not-privileged", PERFCTR_POLICY_DP },
+	{ "no-idle", PERFCTR_POLICY_NO_IDLE },
+	{ "nothing", PERFCTR_POLICY_DIS },
+	{ "dis=1", PERFCTR_POLICY_DIS },
+	{ "dp=1", PERFCTR_POLICY_DP },
+	{ "du=1", PERFCTR_POLICY_DU },
+	{ "dms=1", PERFCTR_POLICY_DMS },
+	{ "dmr=1", PERFCTR_POLICY_DMR },
+	{ "dis=0", 0 },
+	{ "dp=0", 0 },
+	{ "du=0", 0 },
+	{ "dms=0", 0 },
+	{ "dmr=0", 0 },
+};
+
+static unsigned int parse_word(const char *word, size_t length)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i].word) == length && strncmp(words[i].word, word, length) == 0)
+			return words[i].bits;
+	fail("--policy: there is no policy '%.*s'; give some of everything, marked, unmarked, "
+	     "privileged, not-privileged, no-idle, nothing, dis=, dp=, du=, dms=, dmr= 0 or 1",
+	     (int)length, word);
+}
+
+unsigned int parse_policy(const char *text)
+{
+	unsigned int policy = 0;
+
+	for (;;) {
+		size_t length = strcspn(text, ",");
+
+		policy |= parse_word(text, length);
+		if (!text[length])
+			return policy;
+		text += length + 1;
+	}
+}
+
+bool policy_counts_nothing(unsigned int policy)
+{
+	const unsigned int modes = PERFCTR_POLICY_DP | PERFCTR_POLICY_DU;
+	const unsigned int marks = PERFCTR_POLICY_DMS | PERFCTR_POLICY_DMR;
+
+	return policy & PERFCTR_POLICY_DIS || (policy & modes) == modes ||
+	       (policy & marks) == marks;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfex system: CPUs, whoever runs there.
+ *
+ * system.c	the command line
+ * policy.c	what is counted, in words
+ * system_count.c	the session and its intervals
+ * system_output.c	a line for each
+ */
+#ifndef SYSTEM_H
+#define SYSTEM_H
+
+#include "run.h"
+
+#include <perfctr_groups.h>
+#include <sched.h>
+
+enum system_format { SYSTEM_TEXT, SYSTEM_CSV, SYSTEM_JSON };
+
+struct system_options {
+	struct options run;
+	unsigned int policy;  /* PERFCTR_POLICY_* */
+	const char *cpu_list; /* NULL: all */
+	cpu_set_t cpus;
+	bool per_cpu, exclude_self;
+	unsigned int count; /* of intervals; 0: no limit */
+	enum system_format format;
+};
+
+/* policy.c: words or POWER2's bits, separated by commas; a wrong one is refused. */
+unsigned int parse_policy(const char *text);
+bool policy_counts_nothing(unsigned int policy);
+
+/* system_count.c; returns perfex's exit status. */
+int system_count(const struct system_options *options);
+
+/* system_output.c: counts of one interval, of one CPU or (cpu ALL_CPUS) of all. */
+#define ALL_CPUS (-1)
+
+struct system_row {
+	int cpu;
+	uint64_t time_ns;   /* of its end, since the start */
+	uint64_t length_ns; /* of the interval */
+	uint64_t tsc;	    /* ticks while it was counted */
+	uint64_t counter[PERFCTR_MAX_COUNTERS];
+};
+
+void system_print_head(FILE *file, const struct system_options *options,
+		       const struct events *events);
+void system_print_row(FILE *file, const struct system_options *options, const struct events *events,
+		      const struct system_row *row);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "system.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+enum { TIME_WIDTH = 12, COUNT_WIDTH = 20 };
+
+/* Of one event: its name with the rings, and no narrower than its numbers. */
+static int column_width(const struct event *event)
+{
+	int length = (int)(strlen(event->name) + 1 + strlen(ring_name(event->request.rings)));
+
+	return length > COUNT_WIDTH ? length : COUNT_WIDTH;
+}
+
+static double rate(const struct system_row *row, uint64_t count)
+{
+	return row->length_ns ? (double)count * 1e9 / (double)row->length_ns : 0;
+}
+
+void system_print_head(FILE *file, const struct system_options *options,
+		       const struct events *events)
+{
+	if (options->format == SYSTEM_JSON)
+		return;
+	if (options->format == SYSTEM_CSV) {
+		fputs("time_ns,cpu,event,counter,rings,count,rate\r\n", file);
+		return;
+	}
+	fprintf(file, "%*s", TIME_WIDTH, "seconds");
+	if (options->per_cpu)
+		fprintf(file, " %4s", "cpu");
+	fprintf(file, " %*s", COUNT_WIDTH, "tsc");
+	for (size_t i = 0; i < events->n; i++) {
+		const struct event *event = &events->event[i];
+		char title[sizeof(event->name) + 16];
+
+		snprintf(title, sizeof(title), "%s %s", event->name,
+			 ring_name(event->request.rings));
+		fprintf(file, "  %*s %*s", column_width(event), title, COUNT_WIDTH, "/s");
+	}
+	putc('\n', file);
+}
+
+static void print_text(FILE *file, const struct events *events, const struct system_row *row)
+{
+	fprintf(file, "%*.6f", TIME_WIDTH, (double)row->time_ns / 1e9);
+	if (row->cpu != ALL_CPUS)
+		fprintf(file, " %4d", row->cpu);
+	fprintf(file, " %*llu", COUNT_WIDTH, (unsigned long long)row->tsc);
+	for (size_t i = 0; i < events->n; i++) {
+		const struct event *event = &events->event[i];
+		uint64_t count = row->counter[event->index];
+
+		fprintf(file, "  %*llu %*.0f", column_width(event), (unsigned long long)count,
+			COUNT_WIDTH, rate(row, count));
+	}
+	putc('\n', file);
+}
+
+/* Names of events may have commas, never quotes or line ends. */
+static void print_csv_line(FILE *file, const struct system_row *row, const struct event *event,
+			   uint64_t count)
+{
+	fprintf(file, "%llu,", (unsigned long long)row->time_ns);
+	if (row->cpu != ALL_CPUS)
+		fprintf(file, "%d", row->cpu);
+	if (event)
+		fprintf(file, strchr(event->name, ',') ? ",\"%s\",0x%x,%s" : ",%s,0x%x,%s",
+			event->name, event->counter, ring_name(event->request.rings));
+	else
+		fputs(",tsc,,", file);
+	fprintf(file, ",%llu,%.17g\r\n", (unsigned long long)count, rate(row, count));
+}
+
+static void print_csv(FILE *file, const struct events *events, const struct system_row *row)
+{
+	print_csv_line(file, row, NULL, row->tsc);
+	for (size_t i = 0; i < events->n; i++)
+		print_csv_line(file, row, &events->event[i], row->counter[events->event[i].index]);
+}
+
+static void add(json_object *object, const char *name, json_object *value)
+{
+	if (json_object_object_add(object, name, value) < 0)
+		fail("out of memory");
+}
+
+static void print_json(FILE *file, const struct events *events, const struct system_row *row)
+{
+	json_object *object = json_object_new_object(), *all = json_object_new_array();
+
+	add(object, "schema", json_object_new_string("perfex-system"));
+	add(object, "version", json_object_new_int(1));
+	add(object, "time_ns", json_object_new_uint64(row->time_ns));
+	add(object, "length_ns", json_object_new_uint64(row->length_ns));
+	add(object, "cpu", row->cpu == ALL_CPUS ? NULL : json_object_new_int(row->cpu));
+	add(object, "tsc", json_object_new_uint64(row->tsc));
+	for (size_t i = 0; i < events->n; i++) {
+		const struct event *event = &events->event[i];
+		uint64_t count = row->counter[event->index];
+		json_object *one = json_object_new_object();
+
+		add(one, "name", json_object_new_string(event->name));
+		add(one, "rings", json_object_new_string(ring_name(event->request.rings)));
+		add(one, "count", json_object_new_uint64(count));
+		add(one, "rate", json_object_new_double(rate(row, count)));
+		json_object_array_add(all, one);
+	}
+	add(object, "events", all);
+	fprintf(file, "%s\n",
+		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
+							       JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(object);
+}
+
+void system_print_row(FILE *file, const struct system_options *options, const struct events *events,
+		      const struct system_row *row)
+{
+	switch (options->format) {
+	case SYSTEM_TEXT:
+		print_text(file, events, row);
+		break;
+	case SYSTEM_CSV:
+		print_csv(file, events, row);
+		break;
+	case SYSTEM_JSON:
+		print_json(file, events, row);
+		break;
+	}
+}

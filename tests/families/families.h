@@ -145,6 +145,8 @@ bool linux_itself_counts_the_same(void);
 /* refusals.c: where its table knows the profile */
 bool refusals_are_known(void);
 bool counters_that_cannot_count_an_event_are_refused(void);
+bool is_pentium(void);
+bool pentium_takes_the_codes_of_its_events_and_no_others(void);
 
 /* fuzz.c: n controls, the same ones for the same seed */
 bool fuzz(uint64_t seed, unsigned long n);

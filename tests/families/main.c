@@ -44,6 +44,7 @@ static const struct {
 	TEST(EVENTS, p4_controls_are_refused_for_the_right_reason),
 	TEST(EVENTS, p4_uops_tagged_for_another_control_do_not_count),
 	TEST(COUNTERS, counters_that_cannot_count_an_event_are_refused),
+	TEST(EVENTS, pentium_takes_the_codes_of_its_events_and_no_others),
 	TEST(TIMESTAMP, only_the_time_stamp_can_be_controlled),
 	TEST(ANY, the_time_stamp_counts_while_the_thread_runs),
 };
@@ -70,6 +71,9 @@ static bool applies(size_t i)
 		return false;
 	if (tests[i].function == counters_that_cannot_count_an_event_are_refused &&
 	    !refusals_are_known())
+		return false;
+	if (tests[i].function == pentium_takes_the_codes_of_its_events_and_no_others &&
+	    !is_pentium())
 		return false;
 	return tests[i].machine & machine;
 }

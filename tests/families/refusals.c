@@ -67,6 +67,52 @@ static bool control_ends_with(int fd, uint32_t counter, uint64_t evntsel, uint32
 	return false;
 }
 
+#define CODES 64 /* of a Pentium's CESR */
+
+/* Marks what a table of lib/events has for each counter: NAME CODE COUNTERS KIND DESCRIPTION */
+static bool read_table(const char *path, bool has[2][CODES])
+{
+	char line[512], counters[8];
+	FILE *file = fopen(path, "re");
+	unsigned int code;
+	bool found = false;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%*[A-Z0-9_] %x %7s", &code, counters) != 2 || code >= CODES)
+			continue;
+		found = true;
+		has[0][code] |= counters[0] == '0';
+		has[1][code] |= counters[0] == '1' || !strcmp(counters, "0-1");
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+bool is_pentium(void)
+{
+	return !strcmp(profile.name, "p5") || !strcmp(profile.name, "p5mmx");
+}
+
+/* The library's tables are a transcription of the manual of their own. */
+bool pentium_takes_the_codes_of_its_events_and_no_others(void)
+{
+	bool mmx = !strcmp(profile.name, "p5mmx");
+	bool has[2][CODES] = { 0 }, good = true;
+	int fd;
+
+	REQUIRE(read_table("lib/events/p5.tbl", has));
+	REQUIRE(!mmx || read_table("lib/events/p5_mmx.tbl", has));
+	fd = context_open(0);
+	REQUIRE(fd >= 0);
+	for (uint32_t counter = 0; counter < 2; counter++)
+		for (uint64_t code = 0; code < CODES; code++)
+			good &= control_ends_with(fd, counter, code | 0x80,
+						  has[counter][code] ? 0 : PERFCTR_BAD_ROUTE);
+	close(fd);
+	return good;
+}
+
 bool counters_that_cannot_count_an_event_are_refused(void)
 {
 	int fd = context_open(0);

@@ -21,21 +21,56 @@ bool expect_equal(const char *file, int line, const char *what, uint64_t got, ui
 	return false;
 }
 
+static int device_call(unsigned long request, void *argument)
+{
+	int device = device_open();
+	int result, error;
+
+	if (device < 0)
+		return -1;
+	result = ioctl(device, request, argument);
+	error = errno;
+	close(device);
+	errno = error;
+	return result;
+}
+
 int context_open(pid_t tid)
 {
 	struct perfctr_open open = { .size = sizeof(open),
 				     .flags = PERFCTR_OPEN_CREATE,
 				     .tid = tid };
-	int device = device_open();
-	int fd, error;
 
-	if (device < 0)
-		return -1;
-	fd = ioctl(device, PERFCTR_IOC_OPEN, &open);
-	error = errno;
-	close(device);
-	errno = error;
-	return fd;
+	return device_call(PERFCTR_IOC_OPEN, &open);
+}
+
+int group_open(void)
+{
+	struct perfctr_group_open open = { .size = sizeof(open) };
+
+	return device_call(PERFCTR_IOC_GROUP, &open);
+}
+
+bool mark(int group, pid_t tid)
+{
+	struct perfctr_mark mark = {
+		.size = sizeof(mark),
+		.action = PERFCTR_MARK_SET,
+		.scope = PERFCTR_MARK_PROCESS,
+		.tid = tid,
+		.group = group,
+	};
+
+	return EXPECT(device_call(PERFCTR_IOC_MARK, &mark) == 0 && mark.changed == 1);
+}
+
+int session_open(int group, uint32_t policy)
+{
+	struct perfctr_session_open open = { .size = sizeof(open),
+					     .group = group,
+					     .policy = policy };
+
+	return device_call(PERFCTR_IOC_SESSION, &open);
 }
 
 struct perfctr_control control_empty(uint32_t flags)

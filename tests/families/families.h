@@ -77,6 +77,9 @@ bool is_count_of_both_modes(uint64_t count, uint64_t user_instructions);
 enum mode { USER = 1, KERNEL = 2, BOTH = USER | KERNEL };
 
 int context_open(pid_t tid); /* -1 with errno */
+int group_open(void);
+bool mark(int group, pid_t tid);
+int session_open(int group, uint32_t policy);
 struct perfctr_control control_empty(uint32_t flags);
 void control_add(struct perfctr_control *control, const struct counting *counting, enum mode mode);
 struct perfctr_control control_one(const struct counting *counting, enum mode mode);
@@ -137,8 +140,9 @@ bool p4_controls_are_refused_for_the_right_reason(void);
 bool p4_uops_tagged_for_another_control_do_not_count(void);
 bool only_the_time_stamp_can_be_controlled(void);
 bool the_time_stamp_counts_while_the_thread_runs(void);
-/* Prints MSR accesses of a switch; false when they are more than they have to be. */
+/* Print MSR accesses of a switch; false when they are more than they have to be. */
 bool a_switch_writes_no_more_than_it_has_to(void);
+bool a_gate_writes_no_more_than_it_has_to(void);
 
 /* perf.c */
 bool linux_itself_counts_the_same(void);

@@ -38,6 +38,7 @@ static const struct {
 	TEST(COUNTERS, reads_of_the_thread_itself_lie_between_read_calls),
 	TEST(COUNTERS, rdpmc_is_for_those_who_may),
 	TEST(EVENTS, a_switch_writes_no_more_than_it_has_to),
+	TEST(EVENTS, a_gate_writes_no_more_than_it_has_to),
 	TEST(EVENTS, e3_counters_of_others_are_hidden_from_rdpmc),
 	TEST(TIMESTAMP, e4_a_hybrid_processor_is_refused_with_the_reason),
 	TEST(EVENTS, p4_counters_have_the_routes_of_the_manual),

@@ -164,27 +164,19 @@ static bool statistics(uint64_t value[N_STATISTICS])
 	return EXPECT(good);
 }
 
-/*
- * Two switches: there and back. Prints what they took, and returns the WRMSR in thousandths.
- */
-static bool measure(const char *what, const struct counting *first, const struct counting *second,
-		    uint64_t *wrmsr)
+/* Two switches in each round: there and back. Prints what they took, and returns the WRMSR in thousandths. */
+static bool measure_pair(const char *what, struct pair *p, struct perfctr_counts counts[2],
+			 uint64_t *wrmsr)
 {
-	const uint32_t rounds = 1000;
+	static const char *const name[N_STATISTICS] = { "wrmsr", "rdmsr", "rdpmc" };
 	uint64_t before[N_STATISTICS], after[N_STATISTICS];
-	struct perfctr_counts counts[2];
-	struct pair p;
 
-	REQUIRE(pair_start(&p, rounds, 10));
-	REQUIRE(!first || pair_count(&p, 0, first));
-	REQUIRE(!second || pair_count(&p, 1, second));
 	REQUIRE(statistics(before));
-	REQUIRE(pair_run(&p, counts));
+	REQUIRE(pair_run(p, counts));
 	REQUIRE(statistics(after));
 	printf("switch  %-12s %-24s", profile.name, what);
 	for (int i = 0; i < N_STATISTICS; i++) {
-		static const char *const name[N_STATISTICS] = { "wrmsr", "rdmsr", "rdpmc" };
-		uint64_t each = (after[i] - before[i]) * 1000 / rounds;
+		uint64_t each = (after[i] - before[i]) * 1000 / p->workload[0].rounds;
 
 		printf("  %s %llu.%02llu", name[i], (unsigned long long)each / 1000,
 		       (unsigned long long)each % 1000 / 10);
@@ -193,6 +185,43 @@ static bool measure(const char *what, const struct counting *first, const struct
 	}
 	printf("\n");
 	return true;
+}
+
+static bool measure(const char *what, const struct counting *first, const struct counting *second,
+		    uint64_t *wrmsr)
+{
+	struct perfctr_counts counts[2];
+	struct pair p;
+
+	REQUIRE(pair_start(&p, 1000, 10));
+	REQUIRE(!first || pair_count(&p, 0, first));
+	REQUIRE(!second || pair_count(&p, 1, second));
+	return measure_pair(what, &p, counts, wrmsr);
+}
+
+/* The group of both or of one; what the session counts of it is exact. */
+static bool measure_group(const char *what, bool both, uint64_t *wrmsr)
+{
+	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
+	int group = group_open();
+	int session = session_open(group, PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR);
+	struct perfctr_counts counts[2], sum;
+	uint64_t expected;
+	struct pair p;
+
+	REQUIRE(group >= 0 && session >= 0);
+	REQUIRE(pair_start(&p, 1000, 10));
+	REQUIRE(context_control(session, &control));
+	REQUIRE(mark(group, p.pid[0]));
+	REQUIRE(!both || mark(group, p.pid[1]));
+	REQUIRE(measure_pair(what, &p, counts, wrmsr));
+	sum = counts_of(session, PERFCTR_SCOPE_SELF);
+	close(session);
+	close(group);
+	expected = waiting_instructions(&p.workload[0]);
+	if (both)
+		expected += waiting_instructions(&p.workload[1]);
+	return EXPECT_EQUAL(sum.counter[0], expected);
 }
 
 /*
@@ -211,4 +240,15 @@ bool a_switch_writes_no_more_than_it_has_to(void)
 	       measure("one counted", &i[0], NULL, &alone) &&
 	       measure("different counters", &i[0], &i[1], &other) && EXPECT(none <= room) &&
 	       EXPECT(same <= room) && EXPECT(alone <= 2000 + room);
+}
+
+/* Between two members of a group nothing, into and out of it one write for a counter. */
+bool a_gate_writes_no_more_than_it_has_to(void)
+{
+	const uint64_t room = 200;
+	uint64_t inside, border;
+
+	return measure_group("both in the group", true, &inside) &&
+	       measure_group("one in the group", false, &border) && EXPECT(inside <= room) &&
+	       EXPECT(border <= 2000 + room);
 }

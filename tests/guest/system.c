@@ -230,6 +230,20 @@ START_TEST(a_policy_that_counts_nothing_is_warned_of)
 }
 END_TEST
 
+START_TEST(what_is_appended_has_no_second_head)
+{
+	struct run r;
+
+	RUN(&r, "sh", "-c",
+	    "cd $(mktemp -d) && for run in 1 2; do perfex system --csv --append -o out true; done; "
+	    "cat out");
+	expect_run(&r, 0);
+	ck_assert_msg(strstr(r.out, "time_ns,") == r.out && !strstr(r.out + 1, "time_ns,"), "%s",
+		      r.out);
+	ck_assert_uint_eq(sum_rows(r.out, -1, "tsc").rows, 2);
+}
+END_TEST
+
 START_TEST(the_exit_status_is_the_command_s)
 {
 	struct run r;
@@ -255,4 +269,5 @@ SUITE(system,
       an_ordinary_user_is_told_what_to_do,
       bad_command_lines_are_one_line,
       a_policy_that_counts_nothing_is_warned_of,
+      what_is_appended_has_no_second_head,
       the_exit_status_is_the_command_s)

@@ -18,6 +18,9 @@ int mark_count(const struct mark_options *options);
 int mark_list(void);
 int mark_clear(const struct mark_options *options);
 
+/* What anyone may count of his own is the session's policy; events of the kernel get another. */
+void mark_policies(struct perfctr_control *control, const struct events *events);
+
 /* Says why a process could not be marked, or its mark not be cleared. */
 void complain_of_mark(int error, pid_t pid);
 

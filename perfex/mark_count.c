@@ -42,8 +42,7 @@ void complain_of_mark(int error, pid_t pid)
 	}
 }
 
-/* What anyone may count of his own is the session's policy; events of the kernel have another. */
-static void set_policies(struct perfctr_control *control, const struct events *events)
+void mark_policies(struct perfctr_control *control, const struct events *events)
 {
 	for (size_t i = 0; i < events->n; i++)
 		if (events->event[i].request.rings & PERFCTR_RING_KERNEL)
@@ -66,7 +65,7 @@ static bool prepare(struct marking *marking, struct recording *recording)
 		complain_of_open(errno);
 		return false;
 	}
-	set_policies(control, &recording->events);
+	mark_policies(control, &recording->events);
 	if (perfctr_session_control(marking->session, control) == 0)
 		return true;
 	complain_of_control(errno, control, recording->info);

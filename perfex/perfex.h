@@ -56,6 +56,8 @@ extern const struct subcommand stat_of_subcommand;
 extern const struct subcommand experiment_subcommand;
 extern const struct subcommand mark_subcommand;
 extern const struct subcommand system_subcommand;
+extern const struct subcommand trace_subcommand;
+extern const struct subcommand report_subcommand;
 
 const struct subcommand *find_subcommand(const char *name);
 void print_subcommands(void);

@@ -15,6 +15,8 @@ static const struct subcommand *const subcommands[] = {
 	&experiment_subcommand,
 	&mark_subcommand,
 	&system_subcommand,
+	&trace_subcommand,
+	&report_subcommand,
 };
 
 const struct subcommand *const default_subcommand = &run_subcommand;

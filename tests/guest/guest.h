@@ -206,6 +206,7 @@ Suite *session_suite(void);
 Suite *session_safety_suite(void);
 Suite *switch_suite(void);
 Suite *system_suite(void);
+Suite *trace_suite(void);
 Suite *tree_suite(void);
 Suite *zen_suite(void);
 

@@ -39,6 +39,7 @@ static const struct {
 	{ "session_safety", session_safety_suite },
 	{ "switch", switch_suite },
 	{ "system", system_suite },
+	{ "trace", trace_suite },
 	{ "tree", tree_suite },
 	{ "zen", zen_suite },
 };

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line of "perfex trace". */
+#include "trace.h"
+
+#include <stdlib.h>
+
+static void take_ticks(void *target, const struct option_rule *rule, const char *text)
+{
+	struct trace_options *options = target;
+
+	if (!parse_number(text, &options->ticks) || !options->ticks)
+		fail("--%s=%s: give a number of timer ticks, 1 or more", rule->name, text);
+}
+
+static const struct option_rule rules[] = {
+	{ "event", 'e', "EVENT", "count EVENT; may be repeated; without it: the time stamp alone",
+	  take_event, 0 },
+	{ "user", 0, NULL, "count events that say nothing else in user mode; the default",
+	  take_rings, PERFCTR_RING_USER },
+	{ "kernel", 0, NULL, "count them in kernel mode; this needs CAP_PERFMON", take_rings,
+	  PERFCTR_RING_KERNEL },
+	{ "both", 0, NULL, "count them in both; this needs CAP_PERFMON", take_rings,
+	  PERFCTR_RING_BOTH },
+	{ "ticks", 0, "N", "a record also every N timer ticks", take_ticks, 0 },
+	{ "output", 'o', "FILE", "write the trace to FILE; it must be given", take_output, 0 },
+	{ 0 },
+};
+
+static int trace_main(int argc, char **argv);
+
+const struct subcommand trace_subcommand = {
+	.name = "trace",
+	.summary = "record which process ran when and counted what",
+	.main = trace_main,
+	.help = "Usage: perfex trace -o FILE [OPTION].. [--] COMMAND [ARGUMENT]..\n"
+		"Run COMMAND and record, whenever one of its processes or threads is switched in or\n"
+		"out on a CPU, what they have counted there until then; perfex report adds it up.\n",
+	.options = rules,
+	.takes_command = true,
+	.notes = "Exit status: as of perfex run.\n",
+};
+
+static int trace_main(int argc, char **argv)
+{
+	struct trace_options options = { .run = { .rings = PERFCTR_RING_USER, .passes = 1 } };
+	int status;
+
+	options.run.command = argv + take_options(&trace_subcommand, &options, argc, argv);
+	if (!options.run.command[0])
+		fail("no command given; see perfex trace --help");
+	if (!options.run.output)
+		fail("no file for the trace; give it by --output=FILE");
+	status = trace_count(&options);
+	free(options.run.event);
+	return status;
+}

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -344,6 +345,64 @@ START_TEST(a_running_process_is_marked_and_unmarked)
 }
 END_TEST
 
+#define THREADS 3
+
+/* Executes without end, and says so. */
+static void *run_on(void *progress)
+{
+	for (volatile uint64_t *n = progress;; ++*n)
+		;
+	return NULL;
+}
+
+START_TEST(all_threads_of_a_running_process_are_marked_at_once)
+{
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	volatile uint64_t *progress = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t before[THREADS], executed = 0, counted;
+	pid_t pid;
+
+	ck_assert_ptr_ne((void *)progress, MAP_FAILED);
+	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
+	pid = fork();
+	if (pid == 0) {
+		pthread_t thread;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int i = 0; i < THREADS; i++)
+			pthread_create(&thread, NULL, run_on, (void *)&progress[i]);
+		pause();
+	}
+	for (int i = 0; i < THREADS; i++)
+		while (!progress[i])
+			sleep_us(1000);
+	ck_assert_uint_eq(context_read(session).counter[0], 0);
+
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, group), THREADS + 1);
+	for (int i = 0; i < THREADS; i++)
+		before[i] = progress[i];
+	sleep_us(50000);
+	for (int i = 0; i < THREADS; i++)
+		executed += progress[i] - before[i];
+	counted = context_read(session).counter[0];
+	/* A round of the loop is more than one instruction. */
+	ck_assert_uint_gt(executed, 0);
+	ck_assert_uint_gt(counted, executed);
+	ck_assert_uint_eq(group_members(group), THREADS + 1);
+
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_PROCESS, pid, group),
+			 THREADS + 1);
+	counted = context_read(session).counter[0];
+	sleep_us(50000);
+	ck_assert_uint_eq(context_read(session).counter[0], counted);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(wait_for(pid, NULL), pid);
+	close(session);
+	close(group);
+}
+END_TEST
+
 /* What the session counts of a segment that spins. */
 static uint64_t count_segment(int group, int session, uint64_t n)
 {
@@ -402,5 +461,6 @@ SUITE(session,
       totals_are_read_without_a_system_call_while_members_run,
       a_killed_owner_leaves_nothing,
       a_running_process_is_marked_and_unmarked,
+      all_threads_of_a_running_process_are_marked_at_once,
       a_segment_is_counted_from_enter_to_leave,
       idle_can_be_left_out)

@@ -60,14 +60,16 @@ int perfctr_fork_task(struct task_struct *task)
 	struct perfctr_context *parent = perfctr_find(current);
 	int err = 0;
 
-	perfctr_group_join(task);
-	if (!parent)
-		return 0;
-	mutex_lock(&parent->tree->lock);
-	if (parent->task && parent->inherit)
-		err = add_member(parent, task);
-	mutex_unlock(&parent->tree->lock);
-	perfctr_put(parent);
+	if (parent) {
+		mutex_lock(&parent->tree->lock);
+		if (parent->task && parent->inherit)
+			err = add_member(parent, task);
+		mutex_unlock(&parent->tree->lock);
+		perfctr_put(parent);
+	}
+	/* Nobody takes the mark back from a thread whose creation fails here. */
+	if (!err)
+		perfctr_group_join(task);
 	return err;
 }
 

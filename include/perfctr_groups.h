@@ -82,7 +82,8 @@ int perfctr_session_stop(struct perfctr_session *s);
 
 /*
  * perfctr_session_read - the sums over all CPUs at one instant, for which all stand still; with the
- * members of the group.
+ * members of the group.  For the unprivileged they do not stand still: PERFCTR_COUNTS_CONSISTENT in
+ * out->flags says whether the sums are of one instant.
  */
 int perfctr_session_read(const struct perfctr_session *s, struct perfctr_counts *out);
 

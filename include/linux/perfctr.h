@@ -443,7 +443,8 @@ struct perfctr_consume {
  *
  * CONTROL (struct perfctr_control, flags 0 or STOPPED), START, STOP and READ (scope SELF) as on a
  * context; READ stops all CPUs for a moment, so that its sums are of one instant, and tells the
- * members of the group.  CONTROL also EBUSY with bad_reason PERFCTR_BAD_TAKEN, EACCES with
+ * members of the group.  For a session opened without CAP_PERFMON it does not stop them, and
+ * PERFCTR_COUNTS_CONSISTENT is set only when no member but the caller ran.  CONTROL also EBUSY with bad_reason PERFCTR_BAD_TAKEN, EACCES with
  * PERFCTR_BAD_POLICY: without CAP_PERFMON no more than user_session_counters in user mode.
  *
  * CONSUME (struct perfctr_consume): EINVAL, E2BIG, EFAULT.

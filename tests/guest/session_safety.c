@@ -21,6 +21,7 @@ static void user_counts_its_group(void *unused)
 	struct perfctr_control control;
 	struct perfctr_counts counts;
 	int group, session;
+	pid_t other;
 
 	(void)unused;
 	become_nobody();
@@ -61,6 +62,22 @@ static void user_counts_its_group(void *unused)
 	EXPECT(counts.counter[0] > 1000);
 	/* Kernel mode is not in it: DP takes it from the event. */
 	EXPECT(counts.counter[1] == counts.counter[0]);
+	EXPECT(counts.flags & PERFCTR_COUNTS_CONSISTENT);
+	/* Nobody can hold up the machine: what a member counts elsewhere meanwhile is only told. */
+	pin(0, 0);
+	other = fork();
+	if (other == 0) {
+		pin(0, 1);
+		for (;;)
+			;
+	}
+	do
+		counts = context_read(session);
+	while (counts.flags & PERFCTR_COUNTS_CONSISTENT);
+	EXPECT(counts.members == 2);
+	kill(other, SIGKILL);
+	EXPECT(wait_for(other, NULL) == other);
+	EXPECT(context_read(session).flags & PERFCTR_COUNTS_CONSISTENT);
 	/* Others cannot be marked, and not be looked at. */
 	errno = 0;
 	EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, 1, group) == -1 && errno == EACCES);

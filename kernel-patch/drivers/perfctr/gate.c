@@ -113,15 +113,18 @@ static void fold_at_once(struct perfctr_session *s, struct perfctr_cpu_totals *t
 		perfctr_cpu_go_on();
 }
 
-void perfctr_gate_fold(struct perfctr_session *s)
+/* True when the current thread is being counted. */
+bool perfctr_gate_fold(struct perfctr_session *s)
 {
 	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+	const struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 
-	if (!this_cpu_ptr(s->cpu)->active || perfctr_cpu_paused())
-		return;
+	if (!sc->active || perfctr_cpu_paused())
+		return false;
 	begin(totals);
 	fold_at_once(s, totals, rdtsc());
 	end(totals);
+	return s->open[sc->settled] || s->time[sc->settled];
 }
 
 /* The hardware has followed sc->class: so do the sums. */

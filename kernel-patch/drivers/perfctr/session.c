@@ -240,24 +240,57 @@ struct sum {
 	struct perfctr_session *session;
 	struct perfctr_counts *counts;
 	raw_spinlock_t lock;
+	struct task_struct *reader;
+	bool counts_on;		/* some thread but the reader was being counted */
 };
 
-static int add_this_cpu(void *arg)
+static void add_this_cpu(void *arg)
 {
 	struct sum *sum = arg;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&sum->lock, flags);
-	perfctr_gate_fold(sum->session);
+	sum->counts_on |= perfctr_gate_fold(sum->session) && current != sum->reader;
 	perfctr_totals_add(sum->session, smp_processor_id(), sum->counts);
 	raw_spin_unlock_irqrestore(&sum->lock, flags);
+}
+
+static int add_stopped_cpu(void *arg)
+{
+	add_this_cpu(arg);
 	return 0;
 }
 
-/* While all CPUs stand still, so that nothing is counted between the first and the last. */
+static u64 openings(const struct perfctr_session *s)
+{
+	unsigned int cpu;
+	u64 n = 0;
+
+	for_each_cpu(cpu, s->cpus)
+		n += s->totals->cpu[cpu].switches;
+	return n;
+}
+
+/*
+ * Nothing is counted between the first and the last while all CPUs stand still. For the others
+ * they do not, as that holds up everybody: then it is only said whether something was.
+ */
+static void add_running(struct sum *sum, const struct cpumask *running)
+{
+	u64 before = openings(sum->session);
+
+	if (sum->session->rules.privileged) {
+		stop_machine_cpuslocked(add_stopped_cpu, sum, running);
+		return;
+	}
+	on_each_cpu_mask(running, add_this_cpu, sum, true);
+	if (sum->counts_on || openings(sum->session) != before)
+		sum->counts->flags &= ~PERFCTR_COUNTS_CONSISTENT;
+}
+
 static int add_cpus(struct perfctr_session *s, struct perfctr_counts *counts)
 {
-	struct sum sum = { .session = s, .counts = counts };
+	struct sum sum = { .session = s, .counts = counts, .reader = current };
 	cpumask_var_t running;
 	unsigned int cpu;
 
@@ -265,7 +298,7 @@ static int add_cpus(struct perfctr_session *s, struct perfctr_counts *counts)
 		return -ENOMEM;
 	raw_spin_lock_init(&sum.lock);
 	if (s->started && cpumask_and(running, s->cpus, cpu_online_mask))
-		stop_machine_cpuslocked(add_this_cpu, &sum, running);
+		add_running(&sum, running);
 	for_each_cpu_andnot(cpu, s->cpus, running)
 		perfctr_totals_add(s, cpu, counts);
 	free_cpumask_var(running);

@@ -87,7 +87,7 @@ u32 perfctr_user_session_counters(void);
 /* gate.c: interrupts off */
 void perfctr_gate_add(struct perfctr_session *s);
 void perfctr_gate_remove(struct perfctr_session *s);
-void perfctr_gate_fold(struct perfctr_session *s);
+bool perfctr_gate_fold(struct perfctr_session *s);
 
 /* totals.c */
 int perfctr_totals_alloc(struct perfctr_session *s);

@@ -272,7 +272,7 @@ static u64 openings(const struct perfctr_session *s)
 }
 
 /*
- * Nothing is counted between the first and the last while all CPUs stand still. For the others
+ * Nothing is counted between the first and the last while all CPUs stand still. Without privilege
  * they do not, as that holds up everybody: then it is only said whether something was.
  */
 static void add_running(struct sum *sum, const struct cpumask *running)

@@ -209,7 +209,7 @@ struct perfctr_counts {
 struct perfctr_record {
 	__u32 size;
 	__u32 lost;		/* out: records that did not fit before this one */
-	__s32 tid;		/* in the pid namespace of who opened the tree; 0: only lost is told */
+	__s32 tid;		/* in the pid namespace of who opened the tree; 0: lost alone */
 	__s32 tgid;		/* its process */
 	char  comm[16];		/* its last name, NUL-terminated */
 	__u64 start;		/* of the process, in ns since boot: tgids are used again */
@@ -444,8 +444,9 @@ struct perfctr_consume {
  * CONTROL (struct perfctr_control, flags 0 or STOPPED), START, STOP and READ (scope SELF) as on a
  * context; READ stops all CPUs for a moment, so that its sums are of one instant, and tells the
  * members of the group.  For a session opened without CAP_PERFMON it does not stop them, and
- * PERFCTR_COUNTS_CONSISTENT is set only when no member but the caller ran.  CONTROL also EBUSY with bad_reason PERFCTR_BAD_TAKEN, EACCES with
- * PERFCTR_BAD_POLICY: without CAP_PERFMON no more than user_session_counters in user mode.
+ * PERFCTR_COUNTS_CONSISTENT is set only when no member but the caller ran.  CONTROL also EBUSY with
+ * bad_reason PERFCTR_BAD_TAKEN, EACCES with PERFCTR_BAD_POLICY: without CAP_PERFMON no more than
+ * user_session_counters in user mode.
  *
  * CONSUME (struct perfctr_consume): EINVAL, E2BIG, EFAULT.
  */

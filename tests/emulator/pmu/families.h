@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The families, in the order in which they are asked whether a processor is theirs. Each is an
  * X86PMUFamily x86_pmu_NAME in a file of its own.
- *
- * SPDX-License-Identifier: GPL-2.0-only
  */
 PMU_FAMILY(arch)
 PMU_FAMILY(arch_v1)

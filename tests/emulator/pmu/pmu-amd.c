@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * AMD: K7 and K8, family 10h, family 15h and later with six counters, PerfMonV2 (APM volume 2,
  * 13.2.1; BIOS and kernel developer's guides of the families)
- *
- * SPDX-License-Identifier: GPL-2.0-only
  */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"

@@ -1,8 +1,5 @@
-/*
- * Intel architectural performance monitoring, versions 1 to 5 (SDM volume 3, chapter 20)
- *
- * SPDX-License-Identifier: GPL-2.0-only
- */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Intel architectural performance monitoring, versions 1 to 5 (SDM volume 3, chapter 20) */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"
 

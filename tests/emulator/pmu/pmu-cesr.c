@@ -1,8 +1,5 @@
-/*
- * What the processors with a CESR have in common
- *
- * SPDX-License-Identifier: GPL-2.0-only
- */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the processors with a CESR have in common */
 #include "qemu/osdep.h"
 #include "pmu-cesr.h"
 

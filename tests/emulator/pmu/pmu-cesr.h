@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The registers of the Pentium, which others have taken over: CESR, CTR0 and CTR1 (SDM volume 3,
  * 20.6.9)
- *
- * SPDX-License-Identifier: GPL-2.0-only
  */
 #ifndef I386_TCG_PMU_CESR_H
 #define I386_TCG_PMU_CESR_H

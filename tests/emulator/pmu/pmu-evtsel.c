@@ -1,8 +1,5 @@
-/*
- * Event select registers, alike in Intel's processors since the P6 and in AMD's since the K7
- *
- * SPDX-License-Identifier: GPL-2.0-only
- */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Event select registers, alike in Intel's processors since the P6 and in AMD's since the K7 */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"
 

@@ -1,8 +1,5 @@
-/*
- * Performance monitoring unit: what a family of processors describes to the core
- *
- * SPDX-License-Identifier: GPL-2.0-only
- */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Performance monitoring unit: what a family of processors describes to the core */
 #ifndef I386_TCG_PMU_INTERNAL_H
 #define I386_TCG_PMU_INTERNAL_H
 

@@ -1,8 +1,5 @@
-/*
- * Intel NetBurst: Pentium 4 and its Xeons, one logical processor (SDM volume 3, 20.6.3)
- *
- * SPDX-License-Identifier: GPL-2.0-only
- */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Intel NetBurst: Pentium 4 and its Xeons, one logical processor (SDM volume 3, 20.6.3) */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"
 

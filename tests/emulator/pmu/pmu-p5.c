@@ -1,8 +1,5 @@
-/*
- * Intel Pentium, and Pentium with MMX (SDM volume 3, 20.6.9)
- *
- * SPDX-License-Identifier: GPL-2.0-only
- */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Intel Pentium, and Pentium with MMX (SDM volume 3, 20.6.9) */
 #include "qemu/osdep.h"
 #include "pmu-cesr.h"
 

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Intel P6 without architectural monitoring: Pentium Pro to III (SDM volume 3, 20.6.8). The Pentium
  * M would mask the LVT entry.
- *
- * SPDX-License-Identifier: GPL-2.0-only
  */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"

@@ -1,8 +1,5 @@
-/*
- * Performance monitoring unit: statistics for tests and benchmarks
- *
- * SPDX-License-Identifier: GPL-2.0-only
- */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Performance monitoring unit: statistics for tests and benchmarks */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "sysemu/sysemu.h"

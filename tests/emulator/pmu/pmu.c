@@ -1,8 +1,5 @@
-/*
- * Performance monitoring unit: the part that knows no family of processors
- *
- * SPDX-License-Identifier: GPL-2.0-only
- */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Performance monitoring unit: the part that knows no family of processors */
 #include "qemu/osdep.h"
 #include "qemu/main-loop.h"
 #include "qapi/error.h"

@@ -1,8 +1,5 @@
-/*
- * Performance monitoring unit of the TCG x86 processors
- *
- * SPDX-License-Identifier: GPL-2.0-only
- */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Performance monitoring unit of the TCG x86 processors */
 #ifndef I386_PMU_H
 #define I386_PMU_H
 

@@ -18,6 +18,12 @@ int mark_count(const struct mark_options *options);
 int mark_list(void);
 int mark_clear(const struct mark_options *options);
 
+/*
+ * The machine as a session finds it: counters of contexts are no more free for it than those of other
+ * sessions.  false: there is no perfctr, and this has been said.
+ */
+bool session_pmu_info(struct perfctr_pmu_info *info);
+
 /* What anyone may count of his own is the session's policy; events of the kernel get another. */
 void mark_policies(struct perfctr_control *control, const struct events *events);
 

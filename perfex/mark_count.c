@@ -198,6 +198,16 @@ static int count_group(const struct mark_options *options, struct recording *rec
 	return exit_as(marking.wait_status);
 }
 
+bool session_pmu_info(struct perfctr_pmu_info *info)
+{
+	if (perfctr_pmu_info(info) < 0) {
+		complain_of_open(errno);
+		return false;
+	}
+	info->session_counters |= info->context_counters;
+	return true;
+}
+
 int mark_count(const struct mark_options *options)
 {
 	struct recording recording;
@@ -205,12 +215,8 @@ int mark_count(const struct mark_options *options)
 	struct output output;
 	int status = EXIT_PERFEX;
 
-	if (perfctr_pmu_info(&info) < 0) {
-		complain_of_open(errno);
+	if (!session_pmu_info(&info))
 		return EXIT_PERFEX;
-	}
-	/* Counters of contexts are no more free for a session than those of other sessions. */
-	info.session_counters |= info.context_counters;
 	if (recording_begin(&recording, &options->run, &info) &&
 	    output_open(&output, &options->run))
 		status = count_group(options, &recording, &output);

@@ -248,12 +248,8 @@ int system_count(const struct system_options *options)
 	};
 	int status = EXIT_PERFEX;
 
-	if (perfctr_pmu_info(&system.info) < 0) {
-		complain_of_open(errno);
+	if (!session_pmu_info(&system.info))
 		return EXIT_PERFEX;
-	}
-	/* Counters of contexts are no more free for a session than those of other sessions. */
-	system.info.session_counters |= system.info.context_counters;
 	if (events_plan(&system.events, &options->run, &system.info)) {
 		apply_policy(&system);
 		watch_begin(&system.watch, options->run.command[0]);

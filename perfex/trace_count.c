@@ -211,11 +211,8 @@ int trace_count(const struct trace_options *options)
 	};
 	int status = EXIT_PERFEX;
 
-	if (perfctr_pmu_info(&tracing.info) < 0) {
-		complain_of_open(errno);
+	if (!session_pmu_info(&tracing.info))
 		return EXIT_PERFEX;
-	}
-	tracing.info.session_counters |= tracing.info.context_counters;
 	if (events_plan(&tracing.events, &options->run, &tracing.info))
 		status = trace(&tracing);
 	perfctr_session_close(tracing.session);

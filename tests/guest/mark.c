@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex mark, as a user runs it.  Expected counts are those of asm/tree.S and asm/loop.S. */
 #include "groups.h"
+#include "tree.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -11,10 +12,6 @@
 
 #define EXITED(code) ((code) << 8)
 #define INSTRUCTIONS_ANY "0x004100c0"
-
-/* What asm/tree.S adds up to, with "loop" as the program that some leaves execute. */
-#define TREE_INSTRUCTIONS \
-	(119 + 8 * 331 + 32 * (3 * 20006ull + 2 * (7 + LOOP_INSTRUCTIONS(SHORT_LOOP)) + 40017))
 
 static void expect_run(const struct run *r, int status)
 {

@@ -5,6 +5,7 @@
  * same event, each with a policy of its own.
  */
 #include "groups.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -136,13 +137,7 @@ START_TEST(three_sessions_at_once_add_up_too)
 }
 END_TEST
 
-/*
- * asm/tree.S: 201 processes and 32 threads in three levels, 64 of them execute.  asm/chain.S: 11
- * processes, of which all but one exit before their child does.
- */
-#define TREE_INSTRUCTIONS (119 + 8 * 331 + 32 * (3 * 20006ull + 2 * (7 + LOOP_INSTRUCTIONS(SHORT_LOOP)) + 40017))
-
-#define CHAIN_INSTRUCTIONS 2000115ull
+/* Each: 201 processes and 32 threads in three levels, 64 of them execute; and a chain of orphans. */
 #define STORMS 5
 
 START_TEST(a_storm_of_forks_is_exact_and_competitors_add_nothing)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex trace and perfex report, as a user runs them.  Expected counts are those of asm/tree.S. */
 #include "groups.h"
+#include "tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,16 +11,6 @@
 #define EXITED(code) ((code) << 8)
 #define TRACE "/tmp/perfex-trace"
 #define INSTRUCTIONS_ANY "0x004100c0"
-#define TREE_ROOT 119ull
-#define TREE_MIDDLE 331ull
-#define TREE_LOOPING 20006ull
-#define TREE_EXECUTING (7 + LOOP_INSTRUCTIONS(SHORT_LOOP))
-#define TREE_THREADED 20013ull /* the first thread's */
-#define TREE_THREAD 20004ull
-#define TREE_SIXES 32
-#define TREE_INSTRUCTIONS                                                                          \
-	(TREE_ROOT + 8 * TREE_MIDDLE +                                                             \
-	 TREE_SIXES * (3 * TREE_LOOPING + 2 * TREE_EXECUTING + TREE_THREADED + TREE_THREAD))
 
 static void expect_run(const struct run *r, int status)
 {

@@ -4,6 +4,7 @@
  * is in one sum of the tree and in one only.  Expected numbers are worked out in asm/ and guest.h.
  */
 #include "guest.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <perfctr.h>
@@ -18,24 +19,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* The program "tree" with "loop" to execute: asm/tree.S. */
-#define TREE_ROOT	119ull
-#define TREE_MIDDLES	8
-#define TREE_MIDDLE	331ull
-#define TREE_SIXES	(TREE_MIDDLES * 4)	/* of leaves */
-#define TREE_LOOPING	20006ull
-#define TREE_EXECUTING	(7 + LOOP_INSTRUCTIONS(SHORT_LOOP))
-#define TREE_THREADED	20013ull		/* the first thread's */
-#define TREE_THREAD	20004ull
-#define TREE_BELOW_ROOT	(TREE_MIDDLES * TREE_MIDDLE + TREE_SIXES * (3 * TREE_LOOPING + \
-			 2 * TREE_EXECUTING + TREE_THREADED + TREE_THREAD))
-#define TREE_PROCESSES	(1 + TREE_MIDDLES + TREE_SIXES * 6)
-#define TREE_THREADS	(TREE_PROCESSES + TREE_SIXES)
-
-/* The program "chain": asm/chain.S. */
-#define CHAIN_LENGTH		11
-#define CHAIN_INSTRUCTIONS	2000115ull
 
 static struct perfctr_counts read_tree(int fd)
 {
@@ -82,7 +65,7 @@ static void expect_exact_tree(void)
 			most = counts.members;
 	} while (counts.members);
 	ck_assert_uint_gt(most, 2);
-	ck_assert_uint_eq(counts.counter[0], TREE_ROOT + TREE_BELOW_ROOT);
+	ck_assert_uint_eq(counts.counter[0], TREE_INSTRUCTIONS);
 	ck_assert_uint_eq(counts.flags & PERFCTR_COUNTS_CONSISTENT, PERFCTR_COUNTS_CONSISTENT);
 	ck_assert_uint_eq(read_children(c.fd).counter[0], TREE_BELOW_ROOT);
 	counts = counted_finish(&c, &status);
@@ -588,7 +571,7 @@ START_TEST(every_thread_that_exited_has_one_record_with_its_own_counts)
 	ck_assert_uint_eq(executing, TREE_SIXES * 2);
 	ck_assert_uint_eq(threaded, TREE_SIXES);
 	ck_assert_uint_eq(thread, TREE_SIXES);
-	ck_assert_uint_eq(sum, TREE_ROOT + TREE_BELOW_ROOT);
+	ck_assert_uint_eq(sum, TREE_INSTRUCTIONS);
 	ck_assert_int_eq(poll(&poll_record, 1, 0), 0);
 	ck_assert_int_eq(wait_for(c.pid, NULL), c.pid);
 }

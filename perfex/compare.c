@@ -98,15 +98,6 @@ static bool same_rings(const struct document_event *a, const struct document_eve
 	return false;
 }
 
-static void *allocate(size_t n, size_t size)
-{
-	void *memory = calloc(n + 1, size);
-
-	if (!memory)
-		fail("out of memory");
-	return memory;
-}
-
 static bool compare_events(const struct document *a, const struct document *b, double confidence,
 			   struct comparisons *result, struct text_error *error)
 {

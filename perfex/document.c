@@ -20,15 +20,6 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct text_error *erro
 	return false;
 }
 
-static void *allocate(size_t n, size_t size)
-{
-	void *memory = calloc(n + 1, size);
-
-	if (!memory)
-		fail("out of memory");
-	return memory;
-}
-
 static bool get(json_object *object, const char *key, enum json_type type, json_object **value,
 		struct text_error *error)
 {

@@ -20,15 +20,6 @@ const char *ring_name(unsigned int rings)
 	return "none";
 }
 
-static void *allocate(size_t n, size_t size)
-{
-	void *new = calloc(n ? n : 1, size);
-
-	if (!new)
-		fail("out of memory");
-	return new;
-}
-
 static bool parse(struct events *events, const struct options *options,
 		  const struct perfctr_pmu_info *info)
 {

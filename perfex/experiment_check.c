@@ -27,15 +27,6 @@ __attribute__((format(printf, 3, 4))) static bool refuse(struct text_error *erro
 	return false;
 }
 
-static void *allocate(size_t n, size_t size)
-{
-	void *memory = calloc(n + 1, size);
-
-	if (!memory)
-		fail("out of memory");
-	return memory;
-}
-
 /* The last one wins, as in the environment that the program gets. */
 static const char *search_path(const struct program *program)
 {

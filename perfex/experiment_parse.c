@@ -43,15 +43,6 @@ refuse(struct reader *reader, const yaml_node_t *node, const char *format, ...)
 	return false;
 }
 
-static void *allocate(size_t n, size_t size)
-{
-	void *memory = calloc(n + 1, size);
-
-	if (!memory)
-		fail("out of memory");
-	return memory;
-}
-
 static unsigned int line_of(const yaml_node_t *node)
 {
 	return (unsigned int)node->start_mark.line + 1;

@@ -6,6 +6,7 @@
  * subcommands.c	the table of subcommands
  * arguments.c	their command lines and their help
  * error.c	refusals
+ * memory.c	memory, or the end
  */
 #ifndef PERFEX_H
 #define PERFEX_H
@@ -78,5 +79,8 @@ void complain_of_open(int error);
 void complain_of_control(int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
+
+/* memory.c: n zeroed elements and one more, for free(); perfex ends where there is no memory. */
+void *allocate(size_t n, size_t size);
 
 #endif

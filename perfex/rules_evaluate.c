@@ -28,15 +28,6 @@ struct evaluation {
 	size_t *event_of_name; /* n: no event that was counted */
 };
 
-static void *allocate(size_t n, size_t size)
-{
-	void *memory = calloc(n + 1, size);
-
-	if (!memory)
-		fail("out of memory");
-	return memory;
-}
-
 static struct value *allocate_values(size_t n_values, size_t n)
 {
 	struct value *value = allocate(n_values, sizeof(*value));

@@ -96,4 +96,5 @@ other-kernels: kernel
 	@scripts/build-kernel --unpatched
 	@scripts/build-kernel --arch i386
 	@scripts/build-kernel --linux 6.1
+	@scripts/unpack-kernel
 all-and-machine: all machine other-kernels

@@ -7,6 +7,7 @@
  * takes "started", then "exited STATUS" or "killed SIGNAL" with the lengths of both outputs, or "failed REASON".
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -112,6 +114,33 @@ static void mount_on(const char *target, const char *type, const char *source, u
 {
 	if (mount(source, target, type, flags, options))
 		fail("mount", target);
+}
+
+/* What not every kernel has: then there is no directory for it either. */
+static void mount_if_known(const char *target, const char *type, const char *options)
+{
+	if (!access(target, F_OK))
+		mount_on(target, type, type, 0, options);
+}
+
+/* What a kernel needs to speak to the host, if that was not built into it: in the order of the names. */
+static void load_modules(void)
+{
+	struct dirent **names;
+	int n = scandir("/modules", &names, NULL, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		char path[300];
+		int fd;
+
+		if (names[i]->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/modules/%s", names[i]->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
+			err(1, "cannot load %s", path);
+		close(fd);
+	}
 }
 
 /* The ports appear some time after the start: the host names them in a message to the driver. */
@@ -241,6 +270,8 @@ static void mount_everything(const struct job *job)
 	mount_on(ROOT "/proc", "proc", "proc", 0, NULL);
 	mount_on(ROOT "/sys", "sysfs", "sysfs", 0, NULL);
 	mount_on(ROOT "/sys/kernel/debug", "debugfs", "debugfs", 0, NULL);
+	mount_if_known(ROOT "/sys/kernel/tracing", "tracefs", NULL);
+	mount_if_known(ROOT "/sys/fs/bpf", "bpf", "mode=755");
 	mount_on(ROOT "/dev", "devtmpfs", "devtmpfs", 0, "mode=755");
 	make_directory(ROOT "/dev/pts", 0755);
 	mount_on(ROOT "/dev/pts", "devpts", "devpts", 0, "mode=620,gid=5,ptmxmode=666");
@@ -402,6 +433,7 @@ int main(void)
 	mkdir("/dev", 0755);
 	if (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY)
 		err(1, "cannot mount /dev");
+	load_modules();
 	control = open_port(3);
 	if (control < 0)
 		errx(1, "no port to the host");

@@ -25,7 +25,7 @@ struct subject {
 	struct perfctr_snapshot snapshot;
 	struct perfctr_regions *regions;
 	struct perfctr_region *region;
-	int group;
+	struct perfctr_group *group;
 	struct perfctr_session *session;
 };
 
@@ -242,7 +242,7 @@ static int open_session(struct subject *s)
 	struct perfctr_control control;
 
 	s->group = perfctr_group_open(NULL);
-	if (s->group < 0)
+	if (!s->group)
 		return -1;
 	options.group = s->group;
 	s->session = perfctr_session_open(&options);
@@ -298,7 +298,7 @@ int main(void)
 		printf(" %10" PRIu64 "\n", per_call(counts.tsc, nothing.tsc));
 	}
 	perfctr_session_close(s.session);
-	close(s.group);
+	perfctr_group_close(s.group);
 	perfctr_regions_close(s.regions);
 	perfctr_close(s.self);
 	return 0;

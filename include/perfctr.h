@@ -31,11 +31,66 @@ struct perfctr;
 #define PERFCTR_ANY UINT32_MAX
 
 /*
+ * perfctr_event_control.counter: what the operating system counts, in user and kernel mode; evntsel
+ * and evntsel2 are 0.  PERFCTR_SOFTWARE_USER in evntsel: page faults of user mode alone.
+ */
+#define PERFCTR_SOFTWARE	0x20000000u	/* + one of: */
+#define PERFCTR_TASK_CLOCK	0u		/* time on a CPU, in ns */
+#define PERFCTR_PAGE_FAULTS	1u		/* both kinds */
+#define PERFCTR_MINOR_FAULTS	2u		/* without input or output */
+#define PERFCTR_MAJOR_FAULTS	3u		/* with it */
+#define PERFCTR_CONTEXT_SWITCHES 4u		/* times the thread was taken off its CPU */
+#define PERFCTR_MIGRATIONS	5u		/* to another CPU */
+#define PERFCTR_N_SOFTWARE	6u
+#define PERFCTR_SOFTWARE_USER	(1u << 16)
+
+/*
+ * Backends: what counts.  "patch" is the kernel patch, "bpf" a service with BPF programs in the
+ * kernel, "perf_events" the kernel's own subsystem.  Functions that do not name one use the one
+ * that the environment variable PERFCTR_BACKEND names, or the first that is there; they look at
+ * each call.
+ */
+#define PERFCTR_CAN_LIVE_READ	(1u << 0)	/* virtual time is read without a system call */
+#define PERFCTR_CAN_RDPMC	(1u << 1)	/* and so are counters, where the machine lets it */
+#define PERFCTR_CAN_INHERIT	(1u << 2)	/* PERFCTR_CONTROL_INHERIT */
+#define PERFCTR_CAN_RECORD	(1u << 3)	/* PERFCTR_CONTROL_RECORD */
+#define PERFCTR_CAN_REMOTE	(1u << 4)	/* contexts of other threads */
+#define PERFCTR_CAN_HARDWARE	(1u << 5)	/* events of the processor */
+#define PERFCTR_CAN_SOFTWARE	(1u << 6)	/* PERFCTR_SOFTWARE + n */
+#define PERFCTR_CAN_GROUP	(1u << 7)	/* marked groups, and sessions gated by them */
+#define PERFCTR_CAN_SESSION	(1u << 8)	/* sessions on CPUs, whoever runs there */
+#define PERFCTR_CAN_TRACE	(1u << 9)	/* traces of sessions */
+#define PERFCTR_CAN_ISOLATE	(1u << 10)	/* nobody can read foreign counts */
+#define PERFCTR_CAN_SWITCHES	(1u << 11)	/* perfctr_counts.switches and migrations */
+#define PERFCTR_CAN_KERNEL	(1u << 12)	/* this user may count in kernel mode */
+#define PERFCTR_CAN_CONSISTENT	(1u << 13)	/* sums of running members are of one instant */
+
+struct perfctr_backend_info {
+	char name[16];
+	uint32_t available;	/* 1: it can be used here, by this user */
+	uint32_t capabilities;	/* PERFCTR_CAN_* */
+	uint32_t n_counters;	/* general counters of the processor */
+	uint32_t reserved;
+	char why[256];		/* what keeps it from being used or limits it, and what to do; or "" */
+};
+
+/*
+ * perfctr_backends - describe the first room backends in the order of the automatic choice; returns
+ * how many there are.  perfctr_backend - the one that would be used, or NAME if not NULL.  Errors:
+ * EINVAL (there is none of this name), others (it cannot be used here: info is filled in, and
+ * info->why says why).  Cost: some ten system calls for each.
+ */
+int perfctr_backends(struct perfctr_backend_info *list, unsigned int room);
+int perfctr_backend(const char *name, struct perfctr_backend_info *info);
+
+/*
  * perfctr_pmu_info - what the machine can count and who holds its counters now.
- * Errors: ENODEV (the kernel has no perfctr), EACCES (no permission for /dev/perfctr), EPROTO (the
- * kernel speaks another ABI version).  Opens and closes the device: three system calls.
+ * Errors: EINVAL (no backend of this name), ENODEV (the backend is not there), EACCES (no
+ * permission for it), EPROTO (the kernel speaks another ABI version); perfctr_open_error() words
+ * them.  Patch: opens and closes the device, four system calls.
  */
 int perfctr_pmu_info(struct perfctr_pmu_info *info);
+int perfctr_pmu_info_with(const char *backend, struct perfctr_pmu_info *info);
 
 /*
  * perfctr_open - create the context of the calling thread and map its state page.
@@ -53,13 +108,23 @@ struct perfctr *perfctr_open(void);
  */
 struct perfctr *perfctr_open_tid(pid_t tid, unsigned int flags);
 
+/* perfctr_open_with - likewise by a backend; NULL is as perfctr_open_tid(). */
+struct perfctr *perfctr_open_with(const char *backend, pid_t tid, unsigned int flags);
+
+/* perfctr_capabilities - PERFCTR_CAN_* of the context; perfctr_backend_name - who counts it. */
+uint32_t perfctr_capabilities(const struct perfctr *p);
+const char *perfctr_backend_name(const struct perfctr *p);
+
 /*
  * perfctr_close - unmap and close; p may be NULL.  errno stays as it was.  A context ends when the
  * handle that made it is closed.
  */
 void perfctr_close(struct perfctr *p);
 
-/* perfctr_fd - the descriptor of the context, for the calls of perfctr(4); it stays p's own. */
+/*
+ * perfctr_fd - the descriptor of the context, for poll(2) and with the patch for the calls of
+ * perfctr(4); it stays p's own.
+ */
 int perfctr_fd(const struct perfctr *p);
 
 /*
@@ -68,6 +133,13 @@ int perfctr_fd(const struct perfctr *p);
  * then use perfctr_read() or perfctr_read_counter().
  */
 const struct perfctr_page *perfctr_page(const struct perfctr *p);
+
+/*
+ * perfctr_tsc_page - the state page for perfctr_read_tsc() alone, also where RDPMC is not allowed and
+ * of backends without it: perfctr_read_pmc() on it may end the program.  NULL when the caller is not
+ * the thread itself or the backend has no page (PERFCTR_CAN_LIVE_READ).
+ */
+const struct perfctr_page *perfctr_tsc_page(const struct perfctr *p);
 
 /* perfctr_control_init - an empty control: the virtual time stamp alone. */
 void perfctr_control_init(struct perfctr_control *c);
@@ -97,9 +169,15 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
  * (bad_reason), ENOSPC (perfctr_control_assign()), EBUSY (perf_events or the NMI watchdog has the
  * counters), ENODEV (the machine has no PMU that the kernel knows), EPERM (not the handle that made
  * the context), ESRCH (the thread has exited, or executed a program that changes its ids or that it
- * may not read), ENOMEM.  perfctr_control_error() words them.
+ * may not read), ENOMEM, ENOTSUP (bad_reason: this backend cannot).  perfctr_control_error() words
+ * them.
  */
 int perfctr_control(struct perfctr *p, struct perfctr_control *c);
+
+/* bad_reason with ENOTSUP: what this backend, or the machine with it, cannot do. */
+#define PERFCTR_BAD_SOFTWARE	0x101	/* count software events */
+#define PERFCTR_BAD_INHERIT	0x102	/* PERFCTR_CONTROL_INHERIT; no single event */
+#define PERFCTR_BAD_RECORD	0x103	/* PERFCTR_CONTROL_RECORD; no single event */
 
 /*
  * perfctr_start, perfctr_stop - go on and pause, with all members of the tree; sums stay.
@@ -185,9 +263,10 @@ int perfctr_event_format(const struct perfctr_event_control *event, char *text, 
 
 /*
  * perfctr_open_error - one sentence for the errno value that perfctr_pmu_info() or perfctr_open*()
- * failed with: what is wrong and what to do.  Looks at /dev/perfctr.
+ * failed with: what is wrong and what to do.  Looks at what the backend needs.
  */
 void perfctr_open_error(int error, char *text, size_t size);
+void perfctr_open_error_with(const char *backend, int error, char *text, size_t size);
 
 /*
  * perfctr_control_error - likewise for perfctr_control() or perfctr_control_assign() of c: names

@@ -14,55 +14,73 @@
 extern "C" {
 #endif
 
+/* A group. */
+struct perfctr_group;
+
 /*
- * perfctr_group_open - make a group; returns its descriptor, closed on exec, for close(2) and, to
- * learn that nobody bears its mark any more (POLLIN), for poll(2).  id, if not NULL, becomes the
- * group's number.  When descriptor and sessions are closed, the marks are gone.  Three system calls.
+ * perfctr_group_open - make a group.  id, if not NULL, becomes its number.  Three system calls.
+ * perfctr_group_open_with - by a backend; NULL: as perfctr_open().  Errors: also ENOTSUP (the backend
+ * has none).
  */
-int perfctr_group_open(uint64_t *id);
+struct perfctr_group *perfctr_group_open(uint64_t *id);
+struct perfctr_group *perfctr_group_open_with(const char *backend, uint64_t *id);
+
+/* perfctr_group_close - the marks are gone when sessions are closed too; group may be NULL. */
+void perfctr_group_close(struct perfctr_group *group);
+
+/*
+ * perfctr_group_fd - for poll(2): POLLIN when somebody bore the mark and it may be that nobody does
+ * any more; perfctr_members() tells.  It stays the group's own and is closed on exec.
+ */
+int perfctr_group_fd(const struct perfctr_group *group);
 
 /*
  * perfctr_mark, perfctr_unmark - give the mark of group to thread tid (0: the caller), to its
- * process or to the tree below it, or take it away, any when group is -1.  scope:
+ * process or to the tree below it, or take it away, any when group is NULL.  scope:
  * PERFCTR_MARK_THREAD, _PROCESS, _TREE.  What a marked thread creates is marked.  Returns how many
  * threads changed.  Errors: EBUSY (one bears another mark), EACCES (one that the caller may not
- * trace), ESRCH, EBADF (not a group), EINVAL.
+ * trace), ESRCH, EINVAL, ENOTSUP (the backend cannot).
  */
-int perfctr_mark(int group, pid_t tid, unsigned int scope);
-int perfctr_unmark(int group, pid_t tid, unsigned int scope);
+int perfctr_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
+int perfctr_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope);
 
-/* perfctr_marked - the id of the group whose mark thread tid bears, 0: none.  EACCES, ESRCH. */
+/*
+ * perfctr_marked - the id of the group whose mark thread tid bears, 0: none.  EACCES, ESRCH,
+ * ENOTSUP.
+ */
 int perfctr_marked(pid_t tid, uint64_t *id);
 
 /*
  * perfctr_members - how many threads bear the mark; the first room of them go to tids, which may be
  * NULL when room is 0.
  */
-int perfctr_members(int group, pid_t *tids, unsigned int room);
+int perfctr_members(const struct perfctr_group *group, pid_t *tids, unsigned int room);
 
 /*
  * perfctr_segment_begin, perfctr_segment_end - mark and unmark the calling thread: a code segment
- * with one entry and any number of exits.  One system call each.  EBUSY (another mark).
+ * with one entry and any number of exits.  One system call each.  EBUSY (another mark), ENOTSUP.
  */
-int perfctr_segment_begin(int group);
-int perfctr_segment_end(int group);
+int perfctr_segment_begin(struct perfctr_group *group);
+int perfctr_segment_end(struct perfctr_group *group);
 
 /* A session. */
 struct perfctr_session;
 
 struct perfctr_session_options {
-	int group;			/* -1: none */
+	struct perfctr_group *group;	/* NULL: none */
 	unsigned int policy;		/* PERFCTR_POLICY_* */
 	const void *cpus;		/* bitmap of cpus_size bytes, as sched_setaffinity(2); NULL: all */
 	size_t cpus_size;
 	unsigned int trace_bytes;	/* of records for each CPU; 0: no trace */
 	unsigned int trace_ticks;	/* also a record every so many ticks; 0: at changes alone */
+	const char *backend;		/* NULL: the group's, or as perfctr_open() */
 };
 
 /*
  * perfctr_session_open - a session that counts nothing until perfctr_session_control(); maps its
  * totals and rings.  Errors: EACCES (without CAP_PERFMON it has a group and the policy
- * PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR), EBADF (not a group), EINVAL, ENOMEM, EMFILE.
+ * PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR), ENOTSUP (the backend has no such session), EINVAL, ENOMEM,
+ * EMFILE.
  */
 struct perfctr_session *perfctr_session_open(const struct perfctr_session_options *options);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What a context counts, and whether. */
+#include "backend.h"
 #include "internal.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 void perfctr_control_init(struct perfctr_control *c)
 {
@@ -71,17 +71,17 @@ int perfctr_control(struct perfctr *p, struct perfctr_control *c)
 {
 	c->bad_event = 0;
 	c->bad_reason = 0;
-	if (perfctr_control_assign(c, &p->info) < 0)
+	if (perfctr_refuse_unable(c, p->capabilities) < 0 || perfctr_control_assign(c, &p->info) < 0)
 		return -1;
-	return ioctl(p->fd, PERFCTR_IOC_CONTROL, c);
+	return p->backend->control(p, c);
 }
 
 int perfctr_start(struct perfctr *p)
 {
-	return ioctl(p->fd, PERFCTR_IOC_START);
+	return p->backend->start(p);
 }
 
 int perfctr_stop(struct perfctr *p)
 {
-	return ioctl(p->fd, PERFCTR_IOC_STOP);
+	return p->backend->stop(p);
 }

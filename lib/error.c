@@ -18,36 +18,19 @@ static void describe(int error, const char *what, char *text, size_t size)
 	snprintf(text, size, "%s: %s", what, description ? description : "unknown error");
 }
 
-void perfctr_open_error(int error, char *text, size_t size)
+void perfctr_describe_open(int error, char *text, size_t size)
 {
 	switch (error) {
-	case ENODEV:
-		snprintf(text, size,
-			 "there is no " PERFCTR_DEVICE ": this kernel was built without "
-			 "perfctr; boot a kernel with the perfctr patch");
-		break;
-	case EACCES:
-		if (access(PERFCTR_DEVICE, R_OK) < 0)
-			snprintf(text, size,
-				 "no permission to read " PERFCTR_DEVICE "; ask root to "
-				 "chmod a+r it");
-		else
-			snprintf(text, size,
-				 "no permission to trace this thread; it must belong to "
-				 "you, and its program must be readable, or be root");
-		break;
-	case EPROTO:
-		snprintf(text, size,
-			 "the kernel's perfctr has another ABI version than this "
-			 "program's %u; use the programs built with the kernel",
-			 PERFCTR_ABI_VERSION);
-		break;
 	case EEXIST:
 		snprintf(text, size,
 			 "the thread is being counted already; close its context first");
 		break;
 	case ENOENT:
 		snprintf(text, size, "the thread has no context; open it with PERFCTR_OPEN_CREATE");
+		break;
+	case ENOTSUP:
+		snprintf(text, size,
+			 "this backend cannot do that; 'perfex info' shows which one can");
 		break;
 	case ESRCH:
 		snprintf(text, size, "there is no such thread");
@@ -131,6 +114,22 @@ static void without(const struct perfctr_event_control *event, uint64_t bits, ch
 
 	better.evntsel &= ~bits;
 	perfctr_event_format(&better, text, size);
+}
+
+/* Of PERFCTR_BAD_* with ENOTSUP those that are no single event's. */
+static bool describe_unable(uint32_t reason, char *text, size_t size)
+{
+	switch (reason) {
+	case PERFCTR_BAD_INHERIT:
+		snprintf(text, size, "this backend counts single threads, not what they create; "
+			 "leave out PERFCTR_CONTROL_INHERIT, or use another of 'perfex info'");
+		return true;
+	case PERFCTR_BAD_RECORD:
+		snprintf(text, size, "this backend keeps no counts of single processes or threads "
+			 "that have exited; count their sum, or use another of 'perfex info'");
+		return true;
+	}
+	return false;
 }
 
 static void describe_bad_event(const struct perfctr_control *c, const struct perfctr_pmu_info *info,
@@ -254,6 +253,10 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 ">/sys/module/perfctr/parameters/user_session_counters", name,
 			 info->user_session_counters);
 		break;
+	case PERFCTR_BAD_SOFTWARE:
+		snprintf(text, size, "event %s: this backend does not count what the operating "
+			 "system does; leave it out, or use another of 'perfex info'", name);
+		break;
 	case PERFCTR_BAD_FIELD:
 		snprintf(text, size, "event %s: flags, period, signal and reserved must be 0",
 			 name);
@@ -281,7 +284,10 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 			 (unsigned long long)info->p4_pebs_matrix_vert_allowed);
 		return;
 	}
-	if ((error == EINVAL || error == EACCES || error == EBUSY) && c->bad_reason &&
+	if (error == ENOTSUP && describe_unable(c->bad_reason, text, size))
+		return;
+	if ((error == EINVAL || error == EACCES || error == EBUSY || error == ENOTSUP) &&
+	    c->bad_reason &&
 	    c->bad_event < PERFCTR_MAX_COUNTERS) {
 		describe_bad_event(c, info, text, size);
 		return;

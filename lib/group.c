@@ -1,68 +1,87 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Marked groups. */
-#include "internal.h"
-#include <perfctr_groups.h>
+#include "backend.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <sys/ioctl.h>
 
-int perfctr_group_open(uint64_t *id)
+struct perfctr_group *perfctr_group_open_with(const char *name, uint64_t *id)
 {
-	struct perfctr_group_open open = { .size = sizeof(open) };
-	int fd = perfctr_device_call(PERFCTR_IOC_GROUP, &open);
+	const struct perfctr_backend *backend = perfctr_choose(name);
+	struct perfctr_group *group;
+	uint64_t number;
 
-	if (fd >= 0 && id)
-		*id = open.id;
-	return fd;
+	if (!backend)
+		return NULL;
+	if (!backend->group_open) {
+		errno = ENOTSUP;
+		return NULL;
+	}
+	group = backend->group_open(&number);
+	if (!group)
+		return NULL;
+	group->backend = backend;
+	if (id)
+		*id = number;
+	return group;
 }
 
-static int change(uint32_t action, int group, pid_t tid, unsigned int scope)
+struct perfctr_group *perfctr_group_open(uint64_t *id)
 {
-	struct perfctr_mark mark = {
-		.size = sizeof(mark), .action = action, .scope = scope, .tid = tid, .group = group,
-	};
-
-	return perfctr_device_call(PERFCTR_IOC_MARK, &mark) < 0 ? -1 : (int)mark.changed;
+	return perfctr_group_open_with(NULL, id);
 }
 
-int perfctr_mark(int group, pid_t tid, unsigned int scope)
+void perfctr_group_close(struct perfctr_group *group)
 {
-	return change(PERFCTR_MARK_SET, group, tid, scope);
+	int error = errno;
+
+	if (group)
+		group->backend->group_close(group);
+	errno = error;
 }
 
-int perfctr_unmark(int group, pid_t tid, unsigned int scope)
+int perfctr_group_fd(const struct perfctr_group *group)
 {
-	return change(PERFCTR_MARK_CLEAR, group, tid, scope);
+	return group->fd;
+}
+
+int perfctr_mark(struct perfctr_group *group, pid_t tid, unsigned int scope)
+{
+	return group->backend->mark(group, tid, scope);
+}
+
+int perfctr_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope)
+{
+	const struct perfctr_backend *backend = group ? group->backend : perfctr_choose(NULL);
+
+	if (!backend)
+		return -1;
+	return backend->unmark ? backend->unmark(group, tid, scope) : perfctr_unable();
 }
 
 int perfctr_marked(pid_t tid, uint64_t *id)
 {
-	struct perfctr_mark mark = {
-		.size = sizeof(mark), .action = PERFCTR_MARK_GET, .tid = tid, .group = -1,
-	};
+	const struct perfctr_backend *backend = perfctr_choose(NULL);
 
-	if (perfctr_device_call(PERFCTR_IOC_MARK, &mark) < 0)
+	if (!backend)
 		return -1;
-	*id = mark.id;
-	return 0;
+	return backend->marked ? backend->marked(tid, id) : perfctr_unable();
 }
 
-int perfctr_members(int group, pid_t *tids, unsigned int room)
+int perfctr_members(const struct perfctr_group *group, pid_t *tids, unsigned int room)
 {
-	struct perfctr_members members = {
-		.size = sizeof(members), .room = room, .tids = (uintptr_t)tids,
-	};
-
-	return ioctl(group, PERFCTR_IOC_MEMBERS, &members) < 0 ? -1 : (int)members.n;
+	return group->backend->members(group, tids, room);
 }
 
-int perfctr_segment_begin(int group)
+int perfctr_segment_begin(struct perfctr_group *group)
 {
-	return ioctl(group, PERFCTR_IOC_ENTER);
+	if (!group->backend->segment_begin)
+		return perfctr_unable();
+	return group->backend->segment_begin(group);
 }
 
-int perfctr_segment_end(int group)
+int perfctr_segment_end(struct perfctr_group *group)
 {
-	return ioctl(group, PERFCTR_IOC_LEAVE);
+	if (!group->backend->segment_end)
+		return perfctr_unable();
+	return group->backend->segment_end(group);
 }

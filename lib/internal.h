@@ -5,22 +5,6 @@
 #include <stdbool.h>
 #include <perfctr.h>
 
-#define PERFCTR_DEVICE "/dev/perfctr"
-
-struct perfctr {
-	int fd;
-	struct perfctr_pmu_info info;		/* at open: its counters, not its holder, stay true */
-	const struct perfctr_page *page;	/* NULL: not mapped */
-	/*
-	 * The thread that may read page by RDPMC, by its number.  It lies in a page of its own that
-	 * the kernel wipes on fork, so that a child does not match.
-	 */
-	unsigned long *owner;
-};
-
-/* One ioctl(2) on the device; as that. */
-int perfctr_device_call(unsigned long request, void *argument);
-
 /* perfctr_control_assign() but for the counters of taken, as bits of info's masks. */
 int perfctr_assign_but(struct perfctr_control *c, const struct perfctr_pmu_info *info,
 		       uint64_t taken);
@@ -28,8 +12,8 @@ int perfctr_assign_but(struct perfctr_control *c, const struct perfctr_pmu_info 
 /* Zeros, to be unmapped by munmap(); in a forked child they are zeros again.  NULL with errno. */
 void *perfctr_map_wiped(size_t size);
 
-/* Is the caller the thread that made the handle, for its own context? */
-bool perfctr_is_owner(const struct perfctr *p);
+/* What errno of opening means whatever the backend. */
+void perfctr_describe_open(int error, char *text, size_t size);
 
 /* A count without what counting it added: once `first`, then `repeated`; not below 0. */
 uint64_t perfctr_less_overhead(uint64_t count, uint64_t first, uint64_t repeated, uint64_t times);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Reading sums and records. */
-#include "internal.h"
+#include "backend.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 int perfctr_read_scope(const struct perfctr *p, unsigned int scope, struct perfctr_counts *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
 	out->scope = scope;
-	return ioctl(p->fd, PERFCTR_IOC_READ, out);
+	return p->backend->read(p, out);
 }
 
 int perfctr_read(const struct perfctr *p, struct perfctr_counts *out)
@@ -23,7 +22,7 @@ int perfctr_next_record(const struct perfctr *p, struct perfctr_record *record)
 {
 	memset(record, 0, sizeof(*record));
 	record->size = sizeof(*record);
-	return ioctl(p->fd, PERFCTR_IOC_RECORD, record);
+	return p->backend->next_record ? p->backend->next_record(p, record) : perfctr_unable();
 }
 
 uint64_t perfctr_read_pmc_slow(const struct perfctr_page *page, unsigned int i)

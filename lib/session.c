@@ -1,146 +1,77 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sessions: their descriptors and what is mapped of them. */
+/* Sessions. */
+#include "backend.h"
 #include "internal.h"
-#include <perfctr_groups.h>
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-struct perfctr_session {
-	int fd;
-	struct perfctr_pmu_info info;
-	const struct perfctr_totals *totals;
-	size_t totals_bytes;
-	size_t ring_bytes;
-	const struct perfctr_ring **ring;	/* by CPU, NULL where there is none */
-};
+struct perfctr_session *perfctr_session_open(const struct perfctr_session_options *options)
+{
+	const struct perfctr_backend *backend = options->group ? options->group->backend :
+								 perfctr_choose(options->backend);
+	struct perfctr_session *s;
+
+	if (!backend)
+		return NULL;
+	if (!backend->session_open) {
+		errno = ENOTSUP;
+		return NULL;
+	}
+	s = backend->session_open(options);
+	if (s)
+		s->backend = backend;
+	return s;
+}
 
 void perfctr_session_close(struct perfctr_session *s)
 {
 	int error = errno;
 
-	if (!s)
-		return;
-	for (unsigned int cpu = 0; s->ring && cpu < s->totals->n_cpus; cpu++)
-		if (s->ring[cpu])
-			munmap((void *)s->ring[cpu], s->ring_bytes);
-	free(s->ring);
-	if (s->totals)
-		munmap((void *)s->totals, s->totals_bytes);
-	if (s->fd >= 0)
-		close(s->fd);
-	free(s);
+	if (s)
+		s->backend->session_close(s);
 	errno = error;
-}
-
-static void *map(const struct perfctr_session *s, size_t bytes, off_t offset)
-{
-	void *address = mmap(NULL, bytes, PROT_READ, MAP_SHARED, s->fd, offset);
-
-	return address == MAP_FAILED ? NULL : address;
-}
-
-/* A CPU that the session does not count on has no ring. */
-static int map_rings(struct perfctr_session *s)
-{
-	s->ring = calloc(s->totals->n_cpus, sizeof(s->ring[0]));
-	if (!s->ring)
-		return -1;
-	for (unsigned int cpu = 0; cpu < s->totals->n_cpus; cpu++) {
-		s->ring[cpu] = map(s, s->ring_bytes,
-				   (off_t)PERFCTR_RING_OFFSET + cpu * (off_t)s->ring_bytes);
-		if (!s->ring[cpu] && errno != EINVAL)
-			return -1;
-	}
-	return 0;
-}
-
-static int open_session(struct perfctr_session *s, const struct perfctr_session_options *options)
-{
-	struct perfctr_session_open open = {
-		.size = sizeof(open),
-		.group = options->group,
-		.policy = options->policy,
-		.cpus = (uintptr_t)options->cpus,
-		.cpus_bytes = (uint32_t)options->cpus_size,
-		.trace_bytes = options->trace_bytes,
-		.trace_ticks = options->trace_ticks,
-	};
-
-	if (perfctr_pmu_info(&s->info) < 0)
-		return -1;
-	s->fd = perfctr_device_call(PERFCTR_IOC_SESSION, &open);
-	if (s->fd < 0)
-		return -1;
-	s->totals_bytes = open.totals_bytes;
-	s->ring_bytes = open.ring_bytes;
-	s->totals = map(s, s->totals_bytes, 0);
-	if (!s->totals)
-		return -1;
-	return open.ring_bytes ? map_rings(s) : 0;
-}
-
-struct perfctr_session *perfctr_session_open(const struct perfctr_session_options *options)
-{
-	struct perfctr_session *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return NULL;
-	s->fd = -1;
-	if (open_session(s, options) < 0) {
-		perfctr_session_close(s);
-		return NULL;
-	}
-	return s;
 }
 
 int perfctr_session_control(struct perfctr_session *s, struct perfctr_control *c)
 {
 	c->bad_event = 0;
 	c->bad_reason = 0;
-	if (perfctr_assign_but(c, &s->info, s->info.session_counters | s->info.context_counters))
+	if (perfctr_refuse_unable(c, s->capabilities) < 0 ||
+	    perfctr_assign_but(c, &s->info, s->info.session_counters | s->info.context_counters) < 0)
 		return -1;
-	return ioctl(s->fd, PERFCTR_IOC_CONTROL, c);
+	if (s->backend->session_control(s, c) < 0)
+		return -1;
+	s->n_counters = c->n_events;
+	return 0;
 }
 
 int perfctr_session_start(struct perfctr_session *s)
 {
-	return ioctl(s->fd, PERFCTR_IOC_START);
+	return s->backend->session_start(s);
 }
 
 int perfctr_session_stop(struct perfctr_session *s)
 {
-	return ioctl(s->fd, PERFCTR_IOC_STOP);
+	return s->backend->session_stop(s);
 }
 
 int perfctr_session_read(const struct perfctr_session *s, struct perfctr_counts *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
-	return ioctl(s->fd, PERFCTR_IOC_READ, out);
+	return s->backend->session_read(s, out);
 }
 
 unsigned int perfctr_session_cpus(const struct perfctr_session *s)
 {
-	return s->totals->n_cpus;
+	return s->backend->session_cpus(s);
 }
 
 void perfctr_session_totals(const struct perfctr_session *s, unsigned int cpu,
 			    struct perfctr_cpu_totals *out)
 {
-	const struct perfctr_cpu_totals *totals = (const void *)
-		((const char *)s->totals->cpu + (size_t)cpu * s->totals->cpu_bytes);
-	uint32_t seq;
-
-	do {
-		seq = __atomic_load_n(&totals->seq, __ATOMIC_ACQUIRE);
-		memcpy(out, totals, sizeof(*out));
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while (seq & 1 || __atomic_load_n(&totals->seq, __ATOMIC_RELAXED) != seq);
+	s->backend->session_totals(s, cpu, out);
 }
 
 void perfctr_session_sum(const struct perfctr_session *s, struct perfctr_counts *out)
@@ -149,8 +80,8 @@ void perfctr_session_sum(const struct perfctr_session *s, struct perfctr_counts 
 
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
-	out->n_counters = s->totals->n_counters;
-	for (unsigned int cpu = 0; cpu < s->totals->n_cpus; cpu++) {
+	out->n_counters = s->n_counters;
+	for (unsigned int cpu = 0; cpu < perfctr_session_cpus(s); cpu++) {
 		perfctr_session_totals(s, cpu, &totals);
 		out->tsc += totals.tsc;
 		out->switches += totals.switches;
@@ -162,35 +93,12 @@ void perfctr_session_sum(const struct perfctr_session *s, struct perfctr_counts 
 long perfctr_session_trace(struct perfctr_session *s, unsigned int cpu, perfctr_trace_visit *visit,
 			   void *argument)
 {
-	struct perfctr_consume consume = { .size = sizeof(consume), .cpu = cpu };
-	const struct perfctr_ring *ring;
-	uint64_t head, tail;
-
-	if (!s->ring || cpu >= s->totals->n_cpus || !s->ring[cpu]) {
-		errno = EINVAL;
-		return -1;
-	}
-	ring = s->ring[cpu];
-	head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
-	tail = ring->tail;
-	for (consume.tail = tail; consume.tail < head; consume.tail++) {
-		const char *record = (const char *)ring + ring->records +
-				     (consume.tail & (ring->n_records - 1)) * ring->record_bytes;
-
-		if (visit((const void *)record, argument))
-			break;
-	}
-	if (consume.tail != tail && ioctl(s->fd, PERFCTR_IOC_CONSUME, &consume) < 0)
-		return -1;
-	return (long)(consume.tail - tail);
+	if (!s->backend->session_trace)
+		return perfctr_unable();
+	return s->backend->session_trace(s, cpu, visit, argument);
 }
 
 uint64_t perfctr_session_lost(const struct perfctr_session *s)
 {
-	uint64_t lost = 0;
-
-	for (unsigned int cpu = 0; s->ring && cpu < s->totals->n_cpus; cpu++)
-		if (s->ring[cpu])
-			lost += s->ring[cpu]->lost;
-	return lost;
+	return s->backend->session_lost ? s->backend->session_lost(s) : 0;
 }

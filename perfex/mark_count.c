@@ -6,13 +6,12 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <unistd.h>
 
 struct marking {
 	const struct mark_options *options;
 	struct watch watch;
 	struct command command;
-	int group; /* -1: none */
+	struct perfctr_group *group;
 	struct perfctr_session *session;
 	uint64_t started_ns;
 	int wait_status;
@@ -60,7 +59,7 @@ static bool prepare(struct marking *marking, struct recording *recording)
 
 	marking->group = perfctr_group_open(NULL);
 	options.group = marking->group;
-	marking->session = marking->group < 0 ? NULL : perfctr_session_open(&options);
+	marking->session = marking->group ? perfctr_session_open(&options) : NULL;
 	if (!marking->session) {
 		complain_of_open(errno);
 		return false;
@@ -123,7 +122,7 @@ static void wait_for_end(struct marking *marking)
 	struct pollfd fd[] = {
 		[SIGNALS] = { marking->watch.signals, POLLIN, 0 },
 		[PROCESS] = { marking->command.process, POLLIN, 0 },
-		[GROUP] = { marking->group, POLLIN, 0 },
+		[GROUP] = { perfctr_group_fd(marking->group), POLLIN, 0 },
 	};
 	bool running = options->run.command[0], end = false;
 
@@ -136,7 +135,7 @@ static void wait_for_end(struct marking *marking)
 		if (fd[SIGNALS].revents)
 			end |= watch_signal(&marking->watch, &marking->command);
 		/* Who exits takes its mark along: nobody is left now, and nobody can come. */
-		if (fd[GROUP].revents) {
+		if (fd[GROUP].revents && perfctr_members(marking->group, NULL, 0) == 0) {
 			fd[GROUP].fd = -1;
 			end = true;
 		}
@@ -162,8 +161,7 @@ static void finish(struct marking *marking, struct recording *recording)
 static void release(const struct marking *marking)
 {
 	perfctr_session_close(marking->session);
-	if (marking->group >= 0)
-		close(marking->group);
+	perfctr_group_close(marking->group);
 }
 
 static int count_group(const struct mark_options *options, struct recording *recording,
@@ -171,7 +169,6 @@ static int count_group(const struct mark_options *options, struct recording *rec
 {
 	struct marking marking = {
 		.options = options,
-		.group = -1,
 		.command = { .process = -1, .go = -1, .failure = -1 },
 	};
 	int status;

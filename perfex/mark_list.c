@@ -115,7 +115,7 @@ struct clearing {
 static void clear_process(pid_t pid, void *argument)
 {
 	struct clearing *clearing = argument;
-	int n = perfctr_unmark(-1, pid, clearing->scope);
+	int n = perfctr_unmark(NULL, pid, clearing->scope);
 
 	if (n >= 0)
 		clearing->cleared += (unsigned int)n;
@@ -131,7 +131,7 @@ int mark_clear(const struct mark_options *options)
 	if (!has_marks())
 		return EXIT_PERFEX;
 	for (size_t i = 0; i < options->n_processes; i++) {
-		int n = perfctr_unmark(-1, options->process[i], options->scope);
+		int n = perfctr_unmark(NULL, options->process[i], options->scope);
 
 		if (n < 0) {
 			complain_of_mark(errno, options->process[i]);

@@ -15,7 +15,7 @@ struct system {
 	struct events events;
 	struct watch watch;
 	struct command command;
-	int group; /* -1: none */
+	struct perfctr_group *group;
 	struct perfctr_session *session;
 	FILE *file;
 	uint64_t started_ns, last_ns;
@@ -71,7 +71,7 @@ static bool open_session(struct system *system)
 	const struct system_options *options = system->options;
 	const unsigned int marks = PERFCTR_POLICY_DMS | PERFCTR_POLICY_DMR;
 	struct perfctr_control *control = &system->events.control[0];
-	struct perfctr_session_options session = { .policy = options->policy, .group = -1 };
+	struct perfctr_session_options session = { .policy = options->policy };
 
 	if (options->cpu_list) {
 		session.cpus = &options->cpus;
@@ -79,7 +79,7 @@ static bool open_session(struct system *system)
 	}
 	if (options->policy & marks) {
 		system->group = perfctr_group_open(NULL);
-		if (system->group < 0) {
+		if (!system->group) {
 			complain_of_open(errno);
 			return false;
 		}
@@ -102,7 +102,7 @@ static bool set_marks(const struct system *system)
 {
 	pid_t pid = system->options->exclude_self ? getpid() : system->command.pid;
 
-	if (system->group < 0 || perfctr_mark(system->group, pid, PERFCTR_MARK_PROCESS) >= 0)
+	if (!system->group || perfctr_mark(system->group, pid, PERFCTR_MARK_PROCESS) >= 0)
 		return true;
 	complain_of_mark(errno, pid);
 	return false;
@@ -243,7 +243,6 @@ int system_count(const struct system_options *options)
 {
 	struct system system = {
 		.options = options,
-		.group = -1,
 		.command = { .process = -1, .go = -1, .failure = -1 },
 	};
 	int status = EXIT_PERFEX;
@@ -256,8 +255,7 @@ int system_count(const struct system_options *options)
 		status = count_system(&system);
 	}
 	perfctr_session_close(system.session);
-	if (system.group >= 0)
-		close(system.group);
+	perfctr_group_close(system.group);
 	free(system.last);
 	events_free(&system.events);
 	return status ? status : exit_as(system.wait_status);

@@ -22,7 +22,7 @@ struct tracing {
 	struct events events;
 	struct watch watch;
 	struct command command;
-	int group; /* -1: none */
+	struct perfctr_group *group;
 	struct perfctr_session *session;
 	FILE *file;
 	unsigned int cpu; /* whose records are being written */
@@ -88,7 +88,7 @@ static bool prepare(struct tracing *tracing)
 	struct perfctr_control *control = &tracing->events.control[0];
 
 	tracing->group = perfctr_group_open(NULL);
-	if (tracing->group < 0 || !open_session(tracing)) {
+	if (!tracing->group || !open_session(tracing)) {
 		complain_of_open(errno);
 		return false;
 	}
@@ -146,7 +146,7 @@ static void write_trace(struct tracing *tracing)
 	struct pollfd fd[] = {
 		[SIGNALS] = { tracing->watch.signals, POLLIN, 0 },
 		[PROCESS] = { tracing->command.process, POLLIN, 0 },
-		[GROUP] = { tracing->group, POLLIN, 0 },
+		[GROUP] = { perfctr_group_fd(tracing->group), POLLIN, 0 },
 	};
 	bool running = true, end = false;
 
@@ -156,7 +156,7 @@ static void write_trace(struct tracing *tracing)
 		empty_rings(tracing);
 		if (fd[SIGNALS].revents)
 			end |= watch_signal(&tracing->watch, &tracing->command);
-		if (fd[GROUP].revents) {
+		if (fd[GROUP].revents && perfctr_members(tracing->group, NULL, 0) == 0) {
 			fd[GROUP].fd = -1;
 			end = true;
 		}
@@ -206,7 +206,6 @@ int trace_count(const struct trace_options *options)
 {
 	struct tracing tracing = {
 		.options = options,
-		.group = -1,
 		.command = { .process = -1, .go = -1, .failure = -1 },
 	};
 	int status = EXIT_PERFEX;
@@ -216,8 +215,7 @@ int trace_count(const struct trace_options *options)
 	if (events_plan(&tracing.events, &options->run, &tracing.info))
 		status = trace(&tracing);
 	perfctr_session_close(tracing.session);
-	if (tracing.group >= 0)
-		close(tracing.group);
+	perfctr_group_close(tracing.group);
 	events_free(&tracing.events);
 	return status ? status : exit_as(tracing.wait_status);
 }

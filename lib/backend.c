@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Which backends there are, and which one is used. */
+#include "backend.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In the order of the automatic choice; the last is taken without a look. */
+static const struct perfctr_backend *const backends[] = {
+	&perfctr_patch_backend,
+};
+
+enum { N_BACKENDS = sizeof(backends) / sizeof(backends[0]) };
+
+static const struct perfctr_backend *find(const char *name)
+{
+	for (size_t i = 0; i < N_BACKENDS; i++)
+		if (strcmp(backends[i]->name, name) == 0)
+			return backends[i];
+	errno = EINVAL;
+	return NULL;
+}
+
+static const char *named(const char *name)
+{
+	const char *wanted = name ? name : getenv("PERFCTR_BACKEND");
+
+	return wanted && *wanted ? wanted : NULL;
+}
+
+const struct perfctr_backend *perfctr_choose(const char *name)
+{
+	int error = errno;
+	const struct perfctr_backend *backend;
+	size_t i = 0;
+
+	name = named(name);
+	if (name)
+		return find(name);
+	do
+		backend = backends[i++];
+	while (i < N_BACKENDS && !backend->is_there());
+	errno = error;
+	return backend;
+}
+
+static int describe(const struct perfctr_backend *backend, struct perfctr_backend_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	snprintf(info->name, sizeof(info->name), "%s", backend->name);
+	info->available = backend->probe(info) == 0;
+	return info->available ? 0 : -1;
+}
+
+int perfctr_backend(const char *name, struct perfctr_backend_info *info)
+{
+	const struct perfctr_backend *backend = perfctr_choose(name);
+
+	if (!backend)
+		return -1;
+	return describe(backend, info);
+}
+
+int perfctr_backends(struct perfctr_backend_info *list, unsigned int room)
+{
+	int error = errno;
+
+	for (unsigned int i = 0; i < room && i < N_BACKENDS; i++)
+		describe(backends[i], &list[i]);
+	errno = error;
+	return N_BACKENDS;
+}
+
+static void list_names(const char *wrong, char *text, size_t size)
+{
+	size_t length;
+
+	snprintf(text, size, "there is no backend '%.40s'; there are:", wrong);
+	for (size_t i = 0; i < N_BACKENDS; i++) {
+		length = strlen(text);
+		snprintf(text + length, size - length, "%s %s", i ? "," : "", backends[i]->name);
+	}
+}
+
+void perfctr_open_error_with(const char *name, int error, char *text, size_t size)
+{
+	const struct perfctr_backend *backend = perfctr_choose(name);
+
+	if (backend)
+		backend->open_error(error, text, size);
+	else
+		list_names(named(name), text, size);
+}
+
+void perfctr_open_error(int error, char *text, size_t size)
+{
+	perfctr_open_error_with(NULL, error, text, size);
+}
+
+int perfctr_pmu_info_with(const char *name, struct perfctr_pmu_info *info)
+{
+	const struct perfctr_backend *backend = perfctr_choose(name);
+
+	return backend ? backend->pmu_info(info) : -1;
+}
+
+int perfctr_pmu_info(struct perfctr_pmu_info *info)
+{
+	return perfctr_pmu_info_with(NULL, info);
+}
+
+int perfctr_unable(void)
+{
+	errno = ENOTSUP;
+	return -1;
+}
+
+static int refuse(struct perfctr_control *c, uint32_t event, uint32_t reason)
+{
+	c->bad_event = event;
+	c->bad_reason = reason;
+	return perfctr_unable();
+}
+
+int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities)
+{
+	if (c->flags & PERFCTR_CONTROL_INHERIT && !(capabilities & PERFCTR_CAN_INHERIT))
+		return refuse(c, 0, PERFCTR_BAD_INHERIT);
+	if (c->flags & PERFCTR_CONTROL_RECORD && !(capabilities & PERFCTR_CAN_RECORD))
+		return refuse(c, 0, PERFCTR_BAD_RECORD);
+	for (uint32_t i = 0; i < c->n_events && i < PERFCTR_MAX_COUNTERS; i++) {
+		bool software = perfctr_is_software(&c->event[i]);
+
+		if (software && !(capabilities & PERFCTR_CAN_SOFTWARE))
+			return refuse(c, i, PERFCTR_BAD_SOFTWARE);
+	}
+	return 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What counts for the library: the kernel patch, BPF programs or perf_events.  backend.c has the
+ * table of them; open.c, control.c, read.c, group.c and session.c call them and look at nothing but
+ * capabilities.
+ *
+ * Handles are the backend's own: it allocates a struct of its own that begins with the struct here,
+ * fills that in but for the member backend, and frees it.
+ *
+ * Functions that return int return 0 or more, or -1 with errno set; pointers NULL with errno set.
+ * Those that close leave errno as it was.  A function that is NULL cannot be done by this backend:
+ * the library gives ENOTSUP.  So it does for controls that the capabilities of the handle exclude.
+ *
+ * Names begin with perfctr_NAME_, as in perfctr_patch_open(), or are static.
+ */
+#ifndef PERFCTR_BACKEND_H
+#define PERFCTR_BACKEND_H
+
+#include <stdbool.h>
+#include <perfctr.h>
+#include <perfctr_groups.h>
+
+struct perfctr {
+	const struct perfctr_backend *backend;
+	struct perfctr_pmu_info info; /* at open: its counters, not its holder, stay true */
+	uint32_t capabilities;	      /* PERFCTR_CAN_* */
+	int fd;			      /* for poll(2): records; -1: none */
+	/*
+	 * NULL: none.  The state page in the layout of struct perfctr_page, given to
+	 * perfctr_own_page(), which makes owner.  tsc.bias + RDTSC is the virtual time in ticks while
+	 * ticket == recheck; where they differ, PERFCTR_PAGE_STARTED in flags says whether to try
+	 * again, or that tsc.sum, under seq, is the value: as the kernel patch has it.  A backend
+	 * without RDPMC leaves PERFCTR_PAGE_RDPMC out of flags: then perfctr_page() is NULL,
+	 * perfctr_tsc_page() gives the page, and its counter[] is never read by programs.
+	 */
+	const struct perfctr_page *page;
+	/*
+	 * The thread that may read page, by its number.  It lies in a page of its own that the kernel
+	 * wipes on fork, so that a child does not match.
+	 */
+	unsigned long *owner;
+};
+
+struct perfctr_group {
+	const struct perfctr_backend *backend;
+	int fd; /* for poll(2): readable when perfctr_members() may have become 0 */
+};
+
+struct perfctr_session {
+	const struct perfctr_backend *backend;
+	struct perfctr_pmu_info info;
+	uint32_t capabilities; /* PERFCTR_CAN_* */
+	uint32_t n_counters;   /* events of the control; the library fills it in */
+};
+
+struct perfctr_backend {
+	const char *name; /* as in PERFCTR_BACKEND= */
+
+	/*
+	 * Can it be used here, by this user?  Fills in info->capabilities, info->n_counters and, as
+	 * limits that do not keep it from being used, info->why, which is "" before.  -1: it cannot be
+	 * used, and info->why says in one sentence why not and what to do.
+	 */
+	int (*probe)(struct perfctr_backend_info *info);
+	/* For the automatic choice: quickly, is it there? */
+	bool (*is_there)(void);
+
+	/* As perfctr_pmu_info(); errno is worded by open_error(). */
+	int (*pmu_info)(struct perfctr_pmu_info *info);
+	/* As perfctr_open_error(), for what pmu_info(), open(), group_open() and session_open() give. */
+	void (*open_error)(int error, char *text, size_t size);
+
+	/* As perfctr_open_tid(); errors as there. */
+	struct perfctr *(*open)(pid_t tid, unsigned int flags);
+	/* The page is unmapped already: perfctr_disown_page(). */
+	void (*close)(struct perfctr *p);
+	/*
+	 * As perfctr_control().  Every counter is assigned: 0 .. n_general - 1 or PERFCTR_FIXED + n
+	 * of p->info, or PERFCTR_SOFTWARE + n.  bad_event and bad_reason are 0 on the way in.
+	 */
+	int (*control)(struct perfctr *p, struct perfctr_control *c);
+	int (*start)(struct perfctr *p);
+	int (*stop)(struct perfctr *p);
+	/*
+	 * All scopes; size and scope are filled in, the rest is 0.  counter[i] is event i of the
+	 * control, a software one too.
+	 */
+	int (*read)(const struct perfctr *p, struct perfctr_counts *out);
+	int (*next_record)(const struct perfctr *p, struct perfctr_record *record);
+
+	struct perfctr_group *(*group_open)(uint64_t *id); /* id: not NULL */
+	void (*group_close)(struct perfctr_group *group);
+	int (*mark)(struct perfctr_group *group, pid_t tid, unsigned int scope);
+	int (*unmark)(struct perfctr_group *group, pid_t tid, unsigned int scope); /* NULL: any */
+	int (*marked)(pid_t tid, uint64_t *id);
+	int (*members)(const struct perfctr_group *group, pid_t *tids, unsigned int room);
+	int (*segment_begin)(struct perfctr_group *group);
+	int (*segment_end)(struct perfctr_group *group);
+
+	/*
+	 * options->group is NULL or of this backend.  Threads that bear the group's mark already, and
+	 * those that get it later, are counted.
+	 */
+	struct perfctr_session *(*session_open)(const struct perfctr_session_options *options);
+	void (*session_close)(struct perfctr_session *s);
+	int (*session_control)(struct perfctr_session *s, struct perfctr_control *c);
+	int (*session_start)(struct perfctr_session *s);
+	int (*session_stop)(struct perfctr_session *s);
+	int (*session_read)(const struct perfctr_session *s, struct perfctr_counts *out);
+	unsigned int (*session_cpus)(const struct perfctr_session *s);
+	void (*session_totals)(const struct perfctr_session *s, unsigned int cpu,
+			       struct perfctr_cpu_totals *out);
+	long (*session_trace)(struct perfctr_session *s, unsigned int cpu,
+			      perfctr_trace_visit *visit, void *argument);
+	uint64_t (*session_lost)(const struct perfctr_session *s);
+};
+
+extern const struct perfctr_backend perfctr_patch_backend;
+
+/*
+ * By name; NULL: what PERFCTR_BACKEND in the environment names, or the first that is there.  NULL
+ * with EINVAL: there is none of this name.
+ */
+const struct perfctr_backend *perfctr_choose(const char *name);
+
+/*
+ * Page becomes p's, for the calling thread; p->page stays NULL where that cannot be.  It is
+ * PERFCTR_PAGE_SIZE bytes from mmap(2) that a forked child does not get (VM_DONTCOPY).
+ */
+void perfctr_own_page(struct perfctr *p, void *page);
+void perfctr_disown_page(struct perfctr *p);
+
+/* Is the caller the thread that made the handle, for its own context? */
+bool perfctr_is_owner(const struct perfctr *p);
+
+/* What the capabilities exclude: -1, errno ENOTSUP and c->bad_event, bad_reason filled in. */
+int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities);
+
+/* errno = ENOTSUP, -1. */
+int perfctr_unable(void);
+
+/* Does the event count software?  PERFCTR_SOFTWARE_* is its number. */
+static inline bool perfctr_is_software(const struct perfctr_event_control *event)
+{
+	return event->counter != PERFCTR_ANY &&
+	       (event->counter & ~(PERFCTR_SOFTWARE - 1)) == PERFCTR_SOFTWARE;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The kernel patch: /dev/perfctr. */
+#ifndef PERFCTR_BACKEND_PATCH_H
+#define PERFCTR_BACKEND_PATCH_H
+
+#include "backend.h"
+
+#define PERFCTR_DEVICE "/dev/perfctr"
+
+/* One ioctl(2) on the device; as that. */
+int perfctr_patch_call(unsigned long request, void *argument);
+
+int perfctr_patch_info(struct perfctr_pmu_info *info);
+uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info);
+
+/* backend_patch_group.c */
+struct perfctr_group *perfctr_patch_group_open(uint64_t *id);
+void perfctr_patch_group_close(struct perfctr_group *group);
+int perfctr_patch_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
+int perfctr_patch_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope);
+int perfctr_patch_marked(pid_t tid, uint64_t *id);
+int perfctr_patch_members(const struct perfctr_group *group, pid_t *tids, unsigned int room);
+int perfctr_patch_segment_begin(struct perfctr_group *group);
+int perfctr_patch_segment_end(struct perfctr_group *group);
+
+/* backend_patch_session.c */
+struct perfctr_session *perfctr_patch_session_open(const struct perfctr_session_options *options);
+void perfctr_patch_session_close(struct perfctr_session *session);
+int perfctr_patch_session_control(struct perfctr_session *session, struct perfctr_control *c);
+int perfctr_patch_session_start(struct perfctr_session *session);
+int perfctr_patch_session_stop(struct perfctr_session *session);
+int perfctr_patch_session_read(const struct perfctr_session *session, struct perfctr_counts *out);
+unsigned int perfctr_patch_session_cpus(const struct perfctr_session *session);
+void perfctr_patch_session_totals(const struct perfctr_session *session, unsigned int cpu,
+				  struct perfctr_cpu_totals *out);
+long perfctr_patch_session_trace(struct perfctr_session *session, unsigned int cpu,
+				 perfctr_trace_visit *visit, void *argument);
+uint64_t perfctr_patch_session_lost(const struct perfctr_session *session);
+
+#endif

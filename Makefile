@@ -28,6 +28,7 @@ CHECKS += check-emulator
 -include tests/vm/rules.mk
 -include tests/guest/rules.mk
 -include tests/kernels/rules.mk
+-include tests/stock/rules.mk
 -include tests/families/rules.mk
 -include tests/tables/rules.mk
 -include examples/rules.mk

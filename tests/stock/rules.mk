@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Library and perfex on Debian's own kernel, without the patch. The program lies beside those of tests/guest that it counts.
+
+STOCK_TESTS := $(GUEST)/stock-tests
+STOCK_OBJECTS := $(patsubst tests/stock/%.c,$(BUILD)/tests/stock/%.o,$(wildcard tests/stock/*.c))
+
+ALL += $(STOCK_TESTS)
+CHECKS += check-stock
+
+$(BUILD)/tests/stock/%.o: tests/stock/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -MMD -MP -c -o $@ $<
+
+$(STOCK_TESTS): $(STOCK_OBJECTS) $(GUEST)/guest.o $(LIB_STATIC)
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
+
+.PHONY: check-stock
+check-stock: $(STOCK_TESTS) $(GUEST_PROGRAMS) $(PERFEX)
+	@tests/stock/run
+
+-include $(STOCK_OBJECTS:.o=.d)

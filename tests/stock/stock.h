@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the tests on Debian's own kernel share, on top of tests/guest/guest.h.  Expected counts are
+ * those worked out in tests/guest/asm; what Linux's perf_events counts is the second witness.
+ */
+#ifndef STOCK_H
+#define STOCK_H
+
+#include "../guest/guest.h"
+#include "../guest/tree.h"
+
+/*
+ * perf_events by its system call alone.  type, config: of perf_event_attr; flags: PERF_OF_*.  -1
+ * with errno.
+ */
+#define PERF_OF_KERNEL	(1u << 0)	/* kernel mode too */
+#define PERF_OF_PINNED	(1u << 1)
+#define PERF_OF_TREE	(1u << 2)	/* inherit */
+int perf_open(uint32_t type, uint64_t config, unsigned int flags, pid_t tid, int group);
+uint64_t perf_read(int fd);
+
+/*
+ * A command that stands before its first instruction in user mode; finish lets it go and waits for
+ * its end, which must be status 0.
+ */
+pid_t stopped_start(const char *const command[]);
+void stopped_finish(pid_t pid);
+
+Suite *witness_suite(void);
+
+#endif

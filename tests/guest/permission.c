@@ -3,12 +3,17 @@
  * Who may count what.  As root the suite becomes an ordinary user in child processes; started as an
  * ordinary user (scripts/vm --user) it shows that nothing needs root in the first place.
  */
-#include "guest.h"
+#include "groups.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -103,8 +108,84 @@ START_TEST(kernel_mode_needs_perf_event_paranoid_1)
 }
 END_TEST
 
+/*
+ * A user's process with the mark of the user's group and a context executes a copy of "loop-huge".
+ * Where that file may be read both stay, else both are gone at once.
+ */
+static void user_executes(const char *path, bool readable)
+{
+	int group = group_open(), go[2], executed[2], fd;
+	struct perfctr_counts counts;
+	char byte;
+	pid_t pid;
+
+	EXPECT(pipe(go) == 0 && pipe2(executed, O_CLOEXEC) == 0);
+	/* Who has changed its ids is nobody's to trace until it says so. */
+	prctl(PR_SET_DUMPABLE, 1);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		EXPECT(read(go[0], &byte, 1) == 1);
+		execl(path, path, NULL);
+		_exit(127);
+	}
+	mark(pid, group);
+	fd = try_context_open(pid, PERFCTR_OPEN_CREATE);
+	EXPECT(fd >= 0);
+	EXPECT(try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })) == 0);
+	close(executed[1]);
+	EXPECT(write(go[1], "", 1) == 1);
+	EXPECT(read(executed[0], &byte, 1) == 0);
+	EXPECT(group_members(group) == readable);
+	sleep_us(200000);
+	EXPECT(kill(pid, SIGKILL) == 0 && wait_for(pid, NULL) == pid);
+	counts = context_read(fd);
+	EXPECT((counts.counter[0] > LOOP_INSTRUCTIONS(SHORT_LOOP)) == readable);
+}
+
+static void user_executes_both(void *directory)
+{
+	become_nobody();
+	EXPECT(chdir(directory) == 0);
+	user_executes("./readable", true);
+	user_executes("./unreadable", false);
+}
+
+START_TEST(exec_of_a_file_that_may_not_be_read_drops_context_and_mark)
+{
+	char directory[] = "/tmp/unreadable-XXXXXX", path[64];
+
+	ck_assert(mkdtemp(directory));
+	ck_assert_int_eq(chmod(directory, 0755), 0);
+	snprintf(path, sizeof(path), "%s/readable", directory);
+	copy_file(program("loop-huge"), path, 0555);
+	snprintf(path, sizeof(path), "%s/unreadable", directory);
+	copy_file(program("loop-huge"), path, 0111);
+	in_child(user_executes_both, directory);
+}
+END_TEST
+
+static void user_looks_at_debugfs(void *unused)
+{
+	(void)unused;
+	become_nobody();
+	errno = 0;
+	EXPECT(access("/sys/kernel/debug/perfctr", F_OK) == -1 && errno == EACCES);
+	errno = 0;
+	EXPECT(open("/sys/module/perfctr/parameters/user_session_counters", O_WRONLY) == -1 &&
+	       errno == EACCES);
+}
+
+START_TEST(what_is_for_debugging_is_root_s_and_so_are_limits)
+{
+	in_child(user_looks_at_debugfs, NULL);
+}
+END_TEST
+
 SUITE(permission,
       a_user_counts_itself_in_user_mode,
       a_user_cannot_open_another_user_s_thread,
       perfex_counts_exactly_for_a_user,
-      kernel_mode_needs_perf_event_paranoid_1)
+      kernel_mode_needs_perf_event_paranoid_1,
+      exec_of_a_file_that_may_not_be_read_drops_context_and_mark,
+      what_is_for_debugging_is_root_s_and_so_are_limits)

@@ -397,6 +397,57 @@ START_TEST(what_finds_no_room_in_the_ring_is_counted)
 }
 END_TEST
 
+static void expect_read_only(int fd, size_t length, off_t offset)
+{
+	void *memory;
+
+	errno = 0;
+	memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+	ck_assert(memory == MAP_FAILED && errno == EPERM);
+	memory = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, offset);
+	ck_assert(memory != MAP_FAILED);
+	errno = 0;
+	ck_assert(mprotect(memory, length, PROT_READ | PROT_WRITE) == -1 && errno == EACCES);
+}
+
+START_TEST(totals_and_rings_can_not_be_written)
+{
+	struct perfctr_session_open open = session_of(-1, 0);
+	int session;
+
+	open.trace_bytes = 4096;
+	session = try_session(&open);
+	ck_assert_int_ge(session, 0);
+	expect_read_only(session, open.totals_bytes, 0);
+	expect_read_only(session, open.ring_bytes, PERFCTR_RING_OFFSET + (off_t)open.ring_bytes);
+	close(session);
+}
+END_TEST
+
+static void user_traces(void *unused)
+{
+	struct perfctr_session_open open;
+	int group, session;
+
+	(void)unused;
+	become_nobody();
+	group = group_open();
+	open = session_of(group, NOT_PRIVILEGED | MARKED);
+	open.trace_bytes = 65537;
+	errno = 0;
+	EXPECT(try_session(&open) == -1 && errno == EACCES);
+	open = session_of(group, NOT_PRIVILEGED | MARKED);
+	open.trace_bytes = 65536;
+	session = try_session(&open);
+	EXPECT(session >= 0);
+}
+
+START_TEST(a_user_s_trace_is_of_64_kilobytes_at_most)
+{
+	in_child(user_traces, NULL);
+}
+END_TEST
+
 SUITE(session_safety,
       a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters,
       a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s,
@@ -406,4 +457,6 @@ SUITE(session_safety,
       one_cpu_alone_can_be_counted,
       a_trace_adds_up_to_the_totals,
       a_hundred_thousand_switches_are_traced_and_a_reader_in_time_loses_none,
-      what_finds_no_room_in_the_ring_is_counted)
+      what_finds_no_room_in_the_ring_is_counted,
+      totals_and_rings_can_not_be_written,
+      a_user_s_trace_is_of_64_kilobytes_at_most)

@@ -2,7 +2,8 @@
 # Each directory describes itself in its rules.mk, which adds to
 #   ALL              what "make all" builds, below $(BUILD)
 #   INSTALL_TARGETS  phony targets that install below $(DESTDIR)
-#   CHECKS           phony targets that "make check" runs, in this order
+#   CHECKS           phony targets that "make check" runs, two at a time
+#   CHECK_PROGRAMS   what these need beyond ALL: built before the first runs
 # A check ends with the line "NAME: N passed, N failed[, N skipped]", or with libcheck's own.
 
 BUILD   := build
@@ -15,6 +16,10 @@ PREFIX  ?= /usr/local
 ALL :=
 INSTALL_TARGETS :=
 CHECKS :=
+CHECK_PROGRAMS :=
+
+# Those that take longest begin first.
+LONG_CHECKS := check-guest check-families check-kernel-patch check-kernels
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -31,6 +36,7 @@ CHECKS += check-emulator
 -include tests/stock/rules.mk
 -include tests/families/rules.mk
 -include tests/tables/rules.mk
+-include tests/summary/rules.mk
 -include examples/rules.mk
 -include docs/rules.mk
 
@@ -48,7 +54,7 @@ run: ## set everything up, then show perfex counting on the emulated machine
 check: ## set everything up, then run all tests and print one summary
 	@scripts/packages
 	@scripts/packages check
-	@scripts/check all-and-machine $(CHECKS)
+	@scripts/check all-and-machine $(filter $(CHECKS),$(LONG_CHECKS)) $(filter-out $(LONG_CHECKS),$(CHECKS))
 
 .PHONY: check-emulator
 check-emulator:
@@ -98,4 +104,4 @@ other-kernels: kernel
 	@scripts/build-kernel --arch i386
 	@scripts/build-kernel --linux 6.1
 	@scripts/unpack-kernel
-all-and-machine: all machine other-kernels
+all-and-machine: all machine other-kernels $(CHECK_PROGRAMS)

@@ -5,6 +5,7 @@ FAMILIES := $(BUILD)/tests/families
 FAMILIES_SOURCES := $(wildcard tests/families/*.c)
 FAMILIES_HEADERS := tests/families/families.h tests/emulator/pmu/pmu-stats.h include/perfctr.h include/linux/perfctr.h
 CHECKS += check-families
+CHECK_PROGRAMS += $(FAMILIES)/families-32 $(FAMILIES)/families-64
 
 # Static: on the 32-bit machines nothing else can execute. Not of "make all": 32 bits need a package that "make run" can do
 # without.

@@ -46,6 +46,7 @@ $(GUEST)/die-%: tests/guest/asm/die.S
 
 # Not of "make all": they need packages that "make run" can do without.
 GUEST_OTHER_PROGRAMS := $(addprefix $(GUEST)/,regions-cxx regions32)
+CHECK_PROGRAMS += $(GUEST_OTHER_PROGRAMS)
 
 $(GUEST)/regions-cxx: tests/guest/cxx/regions.cc $(LIB_SHARED) $(wildcard include/*.h include/linux/*.h)
 	@mkdir -p $(@D)

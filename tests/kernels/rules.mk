@@ -5,6 +5,7 @@ I386_TEST := $(BUILD)/tests/kernels/i386
 
 # Not of "make all": it needs a package that "make run" can do without.
 CHECKS += check-kernels
+CHECK_PROGRAMS += $(I386_TEST)
 
 $(I386_TEST): tests/kernels/i386.c include/perfctr.h include/linux/perfctr.h
 	@mkdir -p $(@D)

@@ -2,6 +2,7 @@
 # Tables that are compared by value with those of others.
 
 CHECKS += check-tables
+CHECK_PROGRAMS += $(BUILD)/tests/tables/encodings
 
 $(BUILD)/tests/tables/encodings: tests/tables/encodings.c
 	@mkdir -p $(@D)

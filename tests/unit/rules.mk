@@ -21,6 +21,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 ALL += $(UNIT) $(UNIT_SANITIZED) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LIVE) $(PERFEX_LIVE)
 CHECKS += check-unit check-names32 check-formats check-completion check-library check-perfex
+CHECK_PROGRAMS += $(UNIT_NAMES_32) $(UNIT_LOCALE)
 
 # The parts of perfex, and the library, are tested as objects, with sanitizers in objects of their own.
 $(SANITIZED)/%.o: %.c

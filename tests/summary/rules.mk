@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The tests of what runs the tests.
+
+CHECKS += check-summary
+
+.PHONY: check-summary
+check-summary:
+	@tests/summary/run

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What tests/summary/run gives to scripts/check, through MAKEFILES; $(WORK) is its directory.
+
+.PHONY: builds breaks passes skips fails libcheck silent silent-status liar left right sleeps
+builds:
+	@touch $(WORK)/built
+breaks:
+	@false
+passes:
+	@test -e $(WORK)/built
+	@echo 'some words'
+	@echo 'passes: 3 passed, 0 failed'
+skips:
+	@echo 'skips: 1 passed, 0 failed, 4 skipped'
+fails:
+	@echo 'fails: 2 passed, 1 failed'; false
+libcheck:
+	@echo '50%: Checks: 4, Failures: 1, Errors: 1'; false
+silent:
+	@echo 'nothing that sums up'
+silent-status:
+	@exit 3
+liar:
+	@echo 'liar: 2 passed, 0 failed'; false
+
+# Each ends after the other has begun.
+left right:
+	@touch $(WORK)/$@
+	@timeout 60 sh -c 'until test -e $(WORK)/left && test -e $(WORK)/right; do sleep 0.1; done'
+	@echo '$@: 1 passed, 0 failed'
+sleeps:
+	@echo $$$$ >$(WORK)/pid; sleep 1000

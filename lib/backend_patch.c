@@ -110,7 +110,7 @@ static void open_error(int error, char *text, size_t size)
 	case EPROTO:
 		snprintf(text, size,
 			 "the kernel's perfctr has another ABI version than this "
-			 "program's %u; use the programs built with the kernel",
+			 "program's %d; use the programs built with the kernel",
 			 PERFCTR_ABI_VERSION);
 		break;
 	default:

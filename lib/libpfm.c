@@ -108,7 +108,7 @@ static void add_attributes(const pfm_pmu_info_t *pmu, const char *text, pfm_attr
 			   const struct line *line)
 {
 	size_t length = strcspn(text, ":");
-	pfm_event_info_t event;
+	pfm_event_info_t event = { 0 };
 	const char *comma = "";
 
 	for (int e = pmu->first_event; e >= 0; e = pfm_get_event_next(e)) {

@@ -9,7 +9,7 @@
 struct list {
 	struct selection selection;
 	bool details;
-	const struct perfctr_pmu_info *info;
+	struct perfctr_pmu_info info;
 	size_t n;
 };
 
@@ -47,14 +47,14 @@ static void print_details(const struct list *list, const struct perfctr_event_en
 
 	if (entry->umask) {
 		printf("    :%-24s", entry->umask);
-		if (list->info->pmu != PERFCTR_PMU_P4)
+		if (list->info.pmu != PERFCTR_PMU_P4)
 			printf(" 0x%04llx", (unsigned long long)entry->code);
 		printf("  %s\n", entry->description);
 		return;
 	}
 	printf("%s\n    %s\n    ", entry->name, entry->description);
 	if (entry->general || entry->fixed) {
-		if (entry->code || list->info->pmu != PERFCTR_PMU_P4)
+		if (entry->code || list->info.pmu != PERFCTR_PMU_P4)
 			printf("code 0x%02llx, ", (unsigned long long)entry->code);
 		printf("counters ");
 		print_counters(entry);
@@ -78,16 +78,14 @@ static int print_event(const struct perfctr_event_entry *entry, void *arg)
 static int list_events(struct list *list, const char *pattern)
 {
 	struct perfctr_request request;
-	struct perfctr_pmu_info info;
 	char error[512];
 
-	if (!selected_pmu(&list->selection, &info))
+	if (!selected_pmu(&list->selection, &list->info))
 		return EXIT_PERFEX;
-	list->info = &info;
-	if (perfctr_events_visit(&info, pattern, print_event, list) < 0) {
+	if (perfctr_events_visit(&list->info, pattern, print_event, list) < 0) {
 		/* Why there are none, or what is wrong with a table. */
-		perfctr_request_parse(&info, "instructions", PERFCTR_RING_USER, &request, error,
-				      sizeof(error));
+		perfctr_request_parse(&list->info, "instructions", PERFCTR_RING_USER, &request,
+				      error, sizeof(error));
 		complain("%s", error);
 		return EXIT_PERFEX;
 	}

@@ -224,7 +224,7 @@ END_TEST
 /* Interrupts by performance counters, of all CPUs. */
 static uint64_t counter_interrupts(void)
 {
-	unsigned long long one, two;
+	unsigned long long one = 0, two = 0;
 	char line[256];
 	FILE *file = fopen("/proc/interrupts", "r");
 	bool found = false;

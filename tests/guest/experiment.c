@@ -273,7 +273,7 @@ START_TEST(a_job_that_fails_stops_no_other)
 	ck_assert_ptr_nonnull(strstr(r.out, "three,x,0x004100c0@0,user,1,"));
 	ck_assert_ptr_null(strstr(r.out, "fails"));
 	ck_assert_uint_eq(lines("results/fails/x/run-1.err"), 1);
-	r = experiment(EXITED(1));
+	experiment(EXITED(1));
 	expect_runs(3);
 }
 END_TEST
@@ -304,9 +304,8 @@ static pid_t start_experiment(void)
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		setpgid(0, 0);
-		freopen("err", "w", stderr);
-		freopen("/dev/null", "w", stdout);
-		execlp("perfex", "perfex", "experiment", FILE_NAME, NULL);
+		if (freopen("err", "w", stderr) && freopen("/dev/null", "w", stdout))
+			execlp("perfex", "perfex", "experiment", FILE_NAME, NULL);
 		_exit(99);
 	}
 	return pid;

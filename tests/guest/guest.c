@@ -411,22 +411,20 @@ uint64_t read_number(const char *path)
 	return number;
 }
 
-static __thread sigjmp_buf *rdpmc_fault;
+static __thread sigjmp_buf rdpmc_fault;
 
 static void on_rdpmc_fault(int signal)
 {
 	(void)signal;
-	siglongjmp(*rdpmc_fault, 1);
+	siglongjmp(rdpmc_fault, 1);
 }
 
 bool try_rdpmc(uint32_t index, uint64_t *value)
 {
 	struct sigaction action = { .sa_handler = on_rdpmc_fault };
-	sigjmp_buf fault;
 
-	if (sigsetjmp(fault, 1))
+	if (sigsetjmp(rdpmc_fault, 1))
 		return false;
-	rdpmc_fault = &fault;
 	sigaction(SIGSEGV, &action, NULL);
 	*value = rdpmc(index);
 	return true;

@@ -131,7 +131,7 @@ static bool next_row(const char **text, struct row *row)
 /* The only row of its kind for the event. */
 static struct row find_row(const char *text, const char *kind, const char *event)
 {
-	struct row row, found;
+	struct row row, found = { 0 };
 	int n = 0;
 
 	for (const char *rest = text; next_row(&rest, &row);)

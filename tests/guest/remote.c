@@ -373,7 +373,7 @@ START_TEST(a_record_tells_the_tid_of_the_namespace_that_the_tree_was_opened_in)
 	struct perfctr_record record;
 
 	if (pid == 0)
-		_exit(getpid() != 1);
+		_exit(getpid() == 1 ? 0 : 1);
 	ck_assert_int_eq(wait_for(pid, &status), pid);
 	ck_assert_int_eq(status, 0);
 	record = take_record(fd);

@@ -27,20 +27,20 @@ static void contents(FILE *file, char *text, size_t size)
 
 static struct result perfex(const char *const arguments[])
 {
-	const char *argv[16] = { "perfex" };
+	const char *argv[16] = { "perfex" }, *perfex = getenv("PERFEX");
 	FILE *out = tmpfile(), *err = tmpfile();
 	struct result result;
 	pid_t pid;
 
 	for (int i = 0; arguments[i]; i++)
 		argv[i + 1] = arguments[i];
-	ck_assert(out && err);
+	ck_assert(out && err && perfex);
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		dup2(fileno(out), 1);
 		dup2(fileno(err), 2);
-		execv(getenv("PERFEX"), (char **)argv);
+		execv(perfex, (char **)argv);
 		_exit(99);
 	}
 	ck_assert_int_eq(waitpid(pid, &result.status, 0), pid);

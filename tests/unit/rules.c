@@ -235,9 +235,9 @@ START_TEST(names_and_definitions_are_kept_as_written)
 }
 END_TEST
 
-/* Of 2 4 4 4 5 5 7 9 the mean is 5, the sum of squared deviations 32; t(0.95, 7) = 2.364624. */
+/* Of 2 4 4 4 5 5 7 9 the mean is 5, the sum of squared deviations 32; t(0.95, 7) = 2.364624.  HALF is t * sqrt(32 / 7 / 8). */
 #define EIGHT RUNS(2, 4, 4, 4, 5, 5, 7, 9)
-#define HALF (2.3646242510 * sqrt(32.0 / 7 / 8))
+#define HALF 1.787487917788
 
 static const struct rule_event repeated_runs[] = {
 	{ .name = "a", .pass = 0, EIGHT },

@@ -36,6 +36,7 @@ CHECKS += check-emulator
 -include tests/stock/rules.mk
 -include tests/families/rules.mk
 -include tests/tables/rules.mk
+-include tests/static/rules.mk
 -include tests/summary/rules.mk
 -include examples/rules.mk
 -include docs/rules.mk

@@ -50,7 +50,7 @@ $(LIB_SHARED): $(LIB_PIC) lib/libperfctr.map
 
 # They are included by the assembler, which the compiler does not tell.
 $(BUILD)/lib/tables_built_in.o $(BUILD)/lib/tables_built_in.pic.o $(BUILD)/lib32/tables_built_in.o \
-	$(BUILD)/sanitized/lib/tables_built_in.o: $(LIB_TABLES)
+	$(BUILD)/sanitized/lib/tables_built_in.o $(BUILD)/thread-sanitized/lib/tables_built_in.o: $(LIB_TABLES)
 
 .PHONY: install-lib
 install-lib: $(LIB_STATIC) $(LIB_SHARED)

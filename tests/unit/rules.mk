@@ -17,16 +17,24 @@ UNIT_LOCALE := $(BUILD)/tests/unit/locale/de_DE.UTF-8
 SANITIZED := $(BUILD)/sanitized
 PERFEX_OBJECTS_SANITIZED := $(patsubst %.c,$(SANITIZED)/%.o,$(wildcard perfex/*.c))
 LIB_OBJECTS_SANITIZED := $(LIB_SOURCES:%.c=$(SANITIZED)/%.o)
+THREAD_SANITIZED := $(BUILD)/thread-sanitized
+THREADS_LIVE := $(BUILD)/tests/unit/threads-live
+THREADS_OBJECTS := $(patsubst %.c,$(THREAD_SANITIZED)/%.o,$(LIB_SOURCES) tests/unit/threads_live.c)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 ALL += $(UNIT) $(UNIT_SANITIZED) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LIVE) $(PERFEX_LIVE)
-CHECKS += check-unit check-names32 check-formats check-completion check-library check-perfex
-CHECK_PROGRAMS += $(UNIT_NAMES_32) $(UNIT_LOCALE)
+CHECKS += check-unit check-names32 check-formats check-completion check-library check-perfex check-threads
+CHECK_PROGRAMS += $(THREADS_LIVE) $(UNIT_NAMES_32) $(UNIT_LOCALE)
 
 # The parts of perfex, and the library, are tested as objects, with sanitizers in objects of their own.
 $(SANITIZED)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANITIZE) -DPERFCTR_VERSION='"$(PERFCTR_VERSION)"' -MMD -MP -c -o $@ $<
+
+# It does not know fences: those here are between the library and the kernel, which it does not see.
+$(THREAD_SANITIZED)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fsanitize=thread -Wno-tsan -MMD -MP -c -o $@ $<
 
 $(UNIT)-%.o: tests/unit/%.c
 	@mkdir -p $(@D)
@@ -54,6 +62,10 @@ $(UNIT_LIVE): tests/unit/live.c $(LIB_SHARED) $(UNIT_HEADERS)
 $(PERFEX_LIVE): tests/unit/perfex_live.c $(LIB_STATIC) $(UNIT_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $< $(LIB_STATIC) $(UNIT_LIBS)
+
+$(THREADS_LIVE): $(THREADS_OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fsanitize=thread -o $@ $^ $(LIB_STATIC_LIBS) $(UNIT_LIBS)
 
 # The kernel's headers alone, which need no 32-bit C library; where a 64-bit Debian has them.
 $(BUILD)/tests/unit/abi-layout-%: tests/unit/abi_layout.c include/linux/perfctr.h
@@ -86,6 +98,12 @@ check-names32: $(UNIT_NAMES_32)
 check-library: $(UNIT_LIVE)
 	scripts/vm --timeout 120 -- $(UNIT_LIVE)
 
+# What is a race on purpose, and why: tests/unit/tsan.suppressions.
+.PHONY: check-threads
+check-threads: $(THREADS_LIVE)
+	scripts/vm --timeout 300 --smp 2 -- \
+		env TSAN_OPTIONS=suppressions=$(CURDIR)/tests/unit/tsan.suppressions $(THREADS_LIVE)
+
 .PHONY: check-perfex
 check-perfex: $(PERFEX_LIVE) $(PERFEX) $(BUILD)/tests/guest/fork
 	rm -rf $(PERFEX_RECORDINGS)
@@ -94,4 +112,4 @@ check-perfex: $(PERFEX_LIVE) $(PERFEX) $(BUILD)/tests/guest/fork
 		RECORDINGS=$(PERFEX_RECORDINGS) $(PERFEX_LIVE)
 	tests/unit/validate $(PERFEX_RECORDINGS)/*
 
--include $(wildcard $(UNIT)-*.d $(SANITIZED)/*/*.d $(SANITIZED)/*/*/*.d)
+-include $(wildcard $(UNIT)-*.d $(SANITIZED)/*/*.d $(SANITIZED)/*/*/*.d) $(THREADS_OBJECTS:.o=.d)

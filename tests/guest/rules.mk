@@ -53,15 +53,6 @@ $(GUEST)/regions-cxx: tests/guest/cxx/regions.cc $(LIB_SHARED) $(wildcard includ
 	$(CXX) -std=c++11 -O2 -g -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD)/lib -lperfctr \
 		-Wl,-rpath,'$$ORIGIN/../../lib'
 
-# The part of the library that needs no other library, which there need not be for 32 bits.
-REGIONS32_SOURCES := tests/guest/i386/regions.c \
-	$(addprefix lib/,calibrate.c control.c event.c open.c read.c regions.c regions_pass.c regions_read.c snapshot.c wiped.c)
-$(GUEST)/regions32: $(REGIONS32_SOURCES) $(wildcard include/*.h include/linux/*.h lib/*.h)
+$(GUEST)/regions32: tests/guest/i386/regions.c $(LIB_STATIC_32) $(wildcard include/*.h include/linux/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -O2 -m32 -static -o $@ $(REGIONS32_SOURCES)
-
-.PHONY: check-guest
-check-guest: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST_OTHER_PROGRAMS) $(PERFEX)
-	@tests/guest/run
-
--include $(GUEST_OBJECTS:.o=.d)
+	$(CC) $(CFLAGS) -O2 -m32 -static -o $@ $(filter %.c %.a,$^)

@@ -56,3 +56,9 @@ $(GUEST)/regions-cxx: tests/guest/cxx/regions.cc $(LIB_SHARED) $(wildcard includ
 $(GUEST)/regions32: tests/guest/i386/regions.c $(LIB_STATIC_32) $(wildcard include/*.h include/linux/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -O2 -m32 -static -o $@ $(filter %.c %.a,$^)
+
+.PHONY: check-guest
+check-guest: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST_OTHER_PROGRAMS) $(PERFEX)
+	@tests/guest/run
+
+-include $(GUEST_OBJECTS:.o=.d)

@@ -7,6 +7,7 @@
 #include "trace.h"
 #include "perfex.h"
 #include "table.h"
+#include "textfile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -166,13 +167,13 @@ static void take_names(struct report *report, char *text)
 
 	if (strncmp(text, TRACE_COLUMNS, length) != 0)
 		refuse(report, "these are not the columns of a trace");
-	report->names[report->n_values++] = strdup("tsc");
+	report->names[report->n_values++] = text_print("tsc");
 	for (text += length; *text == ','; text++) {
 		char *end = text[1] == '"' ? strchr(text + 2, '"') : NULL;
 
 		if (!end || report->n_values == MAX_VALUES)
 			refuse(report, "the name of an event has no end, or there are too many");
-		report->names[report->n_values++] = strndup(text + 2, (size_t)(end - text) - 2);
+		report->names[report->n_values++] = text_print("%.*s", (int)(end - text) - 2, text + 2);
 		text = end;
 	}
 	if (*text != '\n')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What tests/summary/run gives to scripts/check, through MAKEFILES; $(WORK) is its directory.
 
-.PHONY: builds breaks passes skips fails libcheck silent silent-status liar left right sleeps
+.PHONY: builds breaks passes skips fails libcheck silent silent-status liar left right takes-a-while takes-as-long sleeps
 builds:
 	@touch $(WORK)/built
 breaks:
@@ -28,5 +28,7 @@ left right:
 	@touch $(WORK)/$@
 	@timeout 60 sh -c 'until test -e $(WORK)/left && test -e $(WORK)/right; do sleep 0.1; done'
 	@echo '$@: 1 passed, 0 failed'
+takes-a-while takes-as-long:
+	@sleep 2; echo '$@: 1 passed, 0 failed'
 sleeps:
 	@echo $$$$ >$(WORK)/pid; sleep 1000

@@ -235,9 +235,14 @@ START_TEST(names_and_definitions_are_kept_as_written)
 }
 END_TEST
 
-/* Of 2 4 4 4 5 5 7 9 the mean is 5, the sum of squared deviations 32; t(0.95, 7) = 2.364624.  HALF is t * sqrt(32 / 7 / 8). */
+/*
+ * Of 2 4 4 4 5 5 7 9 the mean is 5, the sum of squared deviations 32; t(0.95, 7) = 2.364624.
+ * HALF is t * sqrt(32 / 7 / 8).  Two passes vary independently: twice the variance, and 14 degrees of
+ * freedom, t(0.95, 14) = 2.144787, so that HALF_OF_TWO is t * sqrt(2 * 32 / 7 / 8).
+ */
 #define EIGHT RUNS(2, 4, 4, 4, 5, 5, 7, 9)
 #define HALF 1.787487917788
+#define HALF_OF_TWO 2.292873415382
 
 static const struct rule_event repeated_runs[] = {
 	{ .name = "a", .pass = 0, EIGHT },
@@ -264,9 +269,8 @@ static const struct {
 	{ "x = min(a, twice)", 5, HALF },
 	{ "x = max(a, twice)", 10, 2 * HALF },
 	{ "x = 1 / a", 0.2, HALF / 25 },
-	/* Two passes vary independently: twice the variance, and 14 degrees of freedom. */
-	{ "x = a + other", 10, 2.1447866879 * sqrt(2 * 32.0 / 7 / 8) },
-	{ "x = a - other", 0, 2.1447866879 * sqrt(2 * 32.0 / 7 / 8) },
+	{ "x = a + other", 10, HALF_OF_TWO },
+	{ "x = a - other", 0, HALF_OF_TWO },
 	{ "x = once", 10, NAN },
 	{ "x = a + once", 15, NAN },
 	{ "x = 7", 7, NAN },

@@ -12,6 +12,9 @@ static const struct {
 	uint32_t reason;
 	uint64_t evntsel;
 } cases[] = {
+	/* AnyThread, which counts what the other logical processor of the core does too */
+	{ "arch-v3", 0, PERFCTR_BAD_EVNTSEL, 0x0006100c0 },
+	{ "arch-v3", PERFCTR_FIXED, PERFCTR_BAD_EVNTSEL, 0x000610000 },
 	/* SDM volume 3, 20.6.8: EN is in the register of counter 0 alone. */
 	{ "p6", 0, PERFCTR_BAD_ENABLE, 0x0000100c0 },
 	{ "p6", 1, PERFCTR_BAD_EVNTSEL, 0x0004100c0 },

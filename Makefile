@@ -35,6 +35,7 @@ CHECKS += check-emulator
 -include tests/kernels/rules.mk
 -include tests/stock/rules.mk
 -include tests/families/rules.mk
+-include tests/fuzz/rules.mk
 -include tests/tables/rules.mk
 -include tests/static/rules.mk
 -include tests/summary/rules.mk
@@ -75,6 +76,13 @@ check-debug: ## run guest tests on a kernel that watches its own locks and memor
 	@$(MAKE) --no-print-directory -j2 all qemu
 	@tests/debug/run
 
+.PHONY: fuzz
+fuzz: ## fuzz the device for long; OPERATIONS=, SEED=, KERNEL=
+	@scripts/packages
+	@scripts/packages check
+	@$(MAKE) --no-print-directory -j2 all qemu
+	@OPERATIONS=$${OPERATIONS:-100000000} SEED=$${SEED:-$$(date +%s)} tests/fuzz/run
+
 .PHONY: all
 all: $(ALL) ## build the library, the programs and the tests
 
@@ -104,5 +112,6 @@ other-kernels: kernel
 	@scripts/build-kernel --unpatched
 	@scripts/build-kernel --arch i386
 	@scripts/build-kernel --linux 6.1
+	@scripts/build-kernel --config vm+debug
 	@scripts/unpack-kernel
 all-and-machine: all machine other-kernels $(CHECK_PROGRAMS)

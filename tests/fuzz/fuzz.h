@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fuzzer of the device, for the inside of the machine.  A run is a row of rounds; in each, worker
+ * processes execute operations at random, with the children and threads that they make, while a
+ * canary counts what is known by hand.  What an operation does depends on its worker's seed, its
+ * number, and what the worker holds then.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <linux/perfctr.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#define N_WORKERS 4   /* every other one without privilege */
+#define MAX_THREADS 3 /* besides the first, at a time */
+#define N_SLOTS 24
+#define N_WINDOWS 8
+#define N_CHILDREN 6
+#define NOBODY 65534
+
+/* What a descriptor is of.  OWNER made its context, READER found it. */
+enum kind { DEVICE, OWNER, READER, GROUP, SESSION, N_KINDS };
+
+struct slot {
+	_Atomic int fd; /* -1: empty */
+	enum kind kind;
+	bool own;	 /* OWNER: of the holder's only thread, no one else has it */
+	uint32_t n_cpus; /* SESSION: as its opening told */
+	uint32_t totals_bytes;
+	uint32_t ring_bytes;
+};
+
+/* Addresses where descriptors are mapped; nothing else ever is. */
+struct window {
+	enum { NOTHING, PAGE, TOTALS, RING } content;
+	uint32_t length; /* bytes */
+};
+
+/* The process: its threads share it, its children get a copy. */
+struct process {
+	struct slot slot[N_SLOTS]; /* the first: the device, always */
+	struct window window[N_WINDOWS];
+	pid_t child[N_CHILDREN]; /* 0: none */
+	int pair[2];		 /* sockets, for descriptors in flight */
+	atomic_uint threads;	 /* besides the first */
+	unsigned int worker;
+	unsigned int depth; /* 0: the worker, 1: its child, ... */
+	bool privileged;
+	bool user;	  /* has never held what a privileged process made */
+	bool mapped;	  /* may have the permission to RDPMC */
+	bool inheritable; /* by madvise(), pages of contexts */
+};
+
+extern struct process self;
+
+/* One thread of it. */
+struct fuzzer {
+	uint64_t random;
+	uint64_t seed;
+	uint64_t operation; /* from 0 */
+	const char *doing;
+	bool first;    /* the process's first thread */
+	bool alone;    /* nobody else uses what the process holds, in this operation */
+	char path[48]; /* how it came to be, as in w2.1234.3: worker, operations */
+	char *arena;   /* ARENA_PAGES, then one that is not there */
+};
+
+#define PAGE_BYTES 4096u
+#define ARENA_PAGES 4u
+
+/* random.c */
+uint64_t mix(uint64_t a, uint64_t b);
+uint64_t next(struct fuzzer *f);
+uint64_t below(struct fuzzer *f, uint64_t n);
+bool chance(struct fuzzer *f, unsigned int percent);
+uint64_t awkward(struct fuzzer *f);
+/* An index, by its weight. */
+size_t weighted(struct fuzzer *f, const void *first, size_t stride, size_t n);
+
+/* report.c: memory of all processes of the run */
+#define MAX_COMMANDS 24
+#define N_PUBLIC 64
+
+struct call_count {
+	atomic_ulong accepted, refused;
+};
+
+enum check {
+	CHECK_ERRNO,	 /* an error that is not documented for the call, or the wrong one */
+	CHECK_BOUNDS,	 /* the kernel wrote what is not its own to write */
+	CHECK_REFUSED,	 /* a refused call changed something */
+	CHECK_PRIVILEGE, /* more was allowed than the privilege of the caller */
+	CHECK_MEMORY,	 /* mapped memory is wrong, or may be written */
+	CHECK_CANARY,	 /* a count that is known came out otherwise */
+	CHECK_CLOSED,	 /* something is left when everything is closed */
+	CHECK_PROGRESS,	 /* a worker crashed or hangs */
+	CHECK_REACH,	 /* a call was never accepted */
+	N_CHECKS
+};
+
+struct shared {
+	uint64_t seed;
+	unsigned int round;
+	atomic_bool stop; /* the canary is to end */
+	pid_t supervisor;
+	atomic_ulong operations;
+	atomic_ulong canaries; /* counts that were compared */
+	atomic_ulong findings[N_CHECKS];
+	struct call_count call[MAX_COMMANDS];
+	struct call_count map;
+	struct {
+		atomic_ulong operation;	  /* of its first thread; it must go on */
+		atomic_int tid[N_PUBLIC]; /* of its processes and threads, 0: none */
+	} worker[N_WORKERS];
+	char directory[64]; /* of the programs that are executed */
+	struct perfctr_pmu_info info;
+};
+
+extern struct shared *shared;
+
+void shared_init(void);
+void finding(const struct fuzzer *f, enum check check, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+unsigned long all_findings(void);
+void print_calls(void);
+/* "ok" or "FAILED" for each check. */
+void print_checks(void);
+
+/* operation.c */
+void fuzzer_init(struct fuzzer *f, uint64_t seed, bool first);
+void run_operations(struct fuzzer *f, uint64_t from, uint64_t to);
+
+/* slot.c: descriptors */
+struct slot *any_slot(struct fuzzer *f, unsigned int kinds); /* a mask; NULL: there is none */
+struct slot *add_slot(struct fuzzer *f, int fd, enum kind kind);
+void close_slot(struct slot *slot);
+void op_close(struct fuzzer *f);
+void op_dup(struct fuzzer *f);
+void op_plain(struct fuzzer *f);
+void op_pass(struct fuzzer *f);
+void op_device(struct fuzzer *f);
+
+/* call.c: ioctls */
+extern const unsigned int n_commands;
+const char *command_name(unsigned int command);
+void op_call(struct fuzzer *f);
+void op_call_without_descriptors(struct fuzzer *f);
+
+/* fill.c: structs that are mostly valid; they return their size */
+#define IMAGE_BYTES 4096
+size_t fill_none(struct fuzzer *f, void *image);
+size_t fill_info(struct fuzzer *f, void *image);
+size_t fill_open(struct fuzzer *f, void *image);
+size_t fill_group(struct fuzzer *f, void *image);
+size_t fill_mark(struct fuzzer *f, void *image);
+size_t fill_session(struct fuzzer *f, void *image);
+size_t fill_control(struct fuzzer *f, void *image);
+size_t fill_session_control(struct fuzzer *f, void *image);
+size_t fill_read(struct fuzzer *f, void *image);
+size_t fill_session_read(struct fuzzer *f, void *image);
+size_t fill_record(struct fuzzer *f, void *image);
+size_t fill_members(struct fuzzer *f, void *image);
+size_t fill_consume(struct fuzzer *f, void *image);
+#define EXTRA_BYTES 2048 /* at extra(f): for what structs point to */
+char *extra(const struct fuzzer *f);
+#define PATTERN 0xa5
+
+/* memory.c: mappings */
+void memory_init(void);
+/* In a child process: what is not inherited. */
+void memory_fork(void);
+void op_map(struct fuzzer *f);
+void op_unmap(struct fuzzer *f);
+void op_remap(struct fuzzer *f);
+void op_protect(struct fuzzer *f);
+void op_look(struct fuzzer *f);
+void op_rdpmc(struct fuzzer *f);
+
+/* process.c */
+pid_t any_tid(struct fuzzer *f);
+void process_init(unsigned int worker, bool privileged);
+void process_end(void);
+void publish(pid_t tid);
+void retract(pid_t tid);
+void op_fork(struct fuzzer *f);
+void op_exec(struct fuzzer *f);
+void op_vfork(struct fuzzer *f);
+void op_sleeper(struct fuzzer *f);
+void op_thread(struct fuzzer *f);
+void op_kill(struct fuzzer *f);
+void op_reap(struct fuzzer *f);
+void op_trace(struct fuzzer *f);
+void op_affinity(struct fuzzer *f);
+void op_hotplug(struct fuzzer *f);
+void op_perf(struct fuzzer *f);
+
+/* canary.c: until it is told to stop */
+void canary(uint64_t seed);
+
+/* closed.c: what is left in the kernel between two rounds */
+void closed_init(void);
+void check_closed(void);
+
+#endif

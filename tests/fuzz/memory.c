@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Mappings: every length, offset and protection, and what is to be seen there. */
+#include "fuzz.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Far below what the kernel chooses for others: a hole here fills only by these operations. */
+#define WINDOWS 0x10000000000ull
+#define WINDOW_BYTES (8u << 20)
+#define SEQ_SECONDS 20 /* a writer that is slower than that has forgotten its readers */
+
+/* An access that may fault, as other threads unmap: guarded() is false when it did. */
+static __thread sigjmp_buf fault;
+static __thread volatile bool expecting;
+
+static void on_fault(int signal)
+{
+	if (expecting) {
+		expecting = false;
+		siglongjmp(fault, 1);
+	}
+	/* Of the fuzzer itself: it dies of it. */
+	sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+}
+
+void memory_init(void)
+{
+	struct sigaction action = { .sa_handler = on_fault, .sa_flags = SA_NODEFER };
+
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGBUS, &action, NULL);
+}
+
+static bool guarded(struct fuzzer *f, void (*access)(struct fuzzer *f, void *arg), void *arg)
+{
+	if (sigsetjmp(fault, 0))
+		return false;
+	expecting = true;
+	access(f, arg);
+	expecting = false;
+	return true;
+}
+
+static char *address_of(const struct window *window)
+{
+	return (char *)WINDOWS + (window - self.window) * WINDOW_BYTES;
+}
+
+/*
+ * Pages of contexts are not inherited, so the child starts without the permission to RDPMC, unless
+ * madvise() was asked for another way.
+ */
+void memory_fork(void)
+{
+	if (self.inheritable)
+		return;
+	self.mapped = false;
+	for (size_t i = 0; i < N_WINDOWS; i++)
+		if (self.window[i].content == PAGE)
+			self.window[i].content = NOTHING;
+}
+
+/* Whatever is left there of earlier mappings goes too. */
+static void clear_window(struct window *window)
+{
+	munmap(address_of(window), WINDOW_BYTES);
+	window->content = NOTHING;
+}
+
+static struct window *any_window(struct fuzzer *f)
+{
+	return &self.window[below(f, N_WINDOWS)];
+}
+
+static struct window *used_window(struct fuzzer *f)
+{
+	size_t start = below(f, N_WINDOWS);
+
+	for (size_t i = 0; i < N_WINDOWS; i++) {
+		struct window *window = &self.window[(start + i) % N_WINDOWS];
+
+		if (window->content != NOTHING)
+			return window;
+	}
+	return NULL;
+}
+
+/* What there is to map, mostly where and as long as it is. */
+struct request {
+	uint32_t length;
+	uint64_t offset;
+	int content;
+};
+
+static struct request any_request(struct fuzzer *f, const struct slot *slot)
+{
+	struct request r = { .length = PERFCTR_PAGE_SIZE, .content = PAGE };
+
+	if (slot->kind == SESSION) {
+		r = (struct request){ .length = slot->totals_bytes, .content = TOTALS };
+		if (slot->ring_bytes && chance(f, 60)) {
+			r.length = slot->ring_bytes;
+			r.offset = PERFCTR_RING_OFFSET +
+				   below(f, slot->n_cpus + 1) * (uint64_t)slot->ring_bytes;
+			r.content = RING;
+		}
+	}
+	if (chance(f, 5))
+		r.length = below(f, 20) * PAGE_BYTES + below(f, 2);
+	if (chance(f, 5))
+		r.offset = awkward(f) & ~(uint64_t)(PAGE_BYTES - 1);
+	if (chance(f, 2))
+		r.offset += PAGE_BYTES;
+	if (!r.length || r.length > WINDOW_BYTES)
+		r.length = PAGE_BYTES;
+	return r;
+}
+
+static int any_protection(struct fuzzer *f)
+{
+	return chance(f, 85) ? PROT_READ : (int)below(f, 8);
+}
+
+void op_map(struct fuzzer *f)
+{
+	struct slot *slot =
+		any_slot(f, chance(f, 95) ? 1u << OWNER | 1u << READER | 1u << SESSION : ~0u);
+	struct window *window = any_window(f);
+	int protection = any_protection(f);
+	int flags = MAP_FIXED | (chance(f, 80) ? MAP_SHARED : MAP_PRIVATE);
+	struct request r;
+	void *address;
+
+	if (!slot)
+		return;
+	r = any_request(f, slot);
+	if (chance(f, 5))
+		flags |= MAP_POPULATE;
+	clear_window(window);
+	address = mmap(address_of(window), r.length, protection, flags, slot->fd, r.offset);
+	atomic_fetch_add(address == MAP_FAILED ? &shared->map.refused : &shared->map.accepted, 1);
+	if (address == MAP_FAILED)
+		return;
+	if (protection & PROT_WRITE)
+		finding(f, CHECK_MEMORY, "kind %u was mapped writable", slot->kind);
+	window->content = r.content;
+	window->length = r.length;
+	if (slot->kind != SESSION)
+		self.mapped = true;
+}
+
+void op_unmap(struct fuzzer *f)
+{
+	struct window *window = used_window(f);
+	uint32_t pages, first;
+
+	if (!window)
+		return;
+	pages = (window->length + PAGE_BYTES - 1) / PAGE_BYTES;
+	if (chance(f, 70)) {
+		clear_window(window);
+		return;
+	}
+	first = below(f, pages);
+	munmap(address_of(window) + first * PAGE_BYTES, (1 + below(f, pages - first)) * PAGE_BYTES);
+}
+
+void op_remap(struct fuzzer *f)
+{
+	static const int flags[] = { 0, MREMAP_MAYMOVE | MREMAP_FIXED,
+				     MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP };
+	struct window *from = used_window(f), *to = any_window(f);
+	uint32_t old, new;
+	int chosen = flags[below(f, ARRAY_SIZE(flags))];
+	void *address;
+
+	if (!from || from == to)
+		return;
+	clear_window(to);
+	old = chance(f, 80) ? from->length : below(f, 3) * PAGE_BYTES;
+	new = chance(f, 50) ? old : below(f, 20) * PAGE_BYTES;
+	address = mremap(address_of(from), old, new, chosen, address_of(to));
+	if (address == MAP_FAILED)
+		return;
+	if (new > old &&new > from->length && f->alone)
+		finding(f, CHECK_MEMORY, "a mapping of %u bytes was made %u", from->length, new);
+	if (address == address_of(to)) {
+		*to = *from;
+		to->length = new;
+		clear_window(from);
+	} else {
+		from->length = new;
+	}
+}
+
+/* As a debugger writes, also where the process itself may not. */
+static void write_by_force(struct fuzzer *f, struct window *window)
+{
+	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	n = pwrite(fd, &(uint64_t){ 0 }, sizeof(uint64_t), (off_t)(uintptr_t)address_of(window));
+	close(fd);
+	if (n > 0 && f->alone)
+		finding(f, CHECK_MEMORY, "/proc/self/mem wrote to a mapping");
+}
+
+void op_protect(struct fuzzer *f)
+{
+	static const int advice[] = { MADV_DONTNEED, MADV_DONTFORK,	 MADV_DOFORK,
+				      MADV_WILLNEED, MADV_FREE,		 MADV_COLD,
+				      MADV_PAGEOUT,  MADV_DODUMP,	 MADV_MERGEABLE,
+				      MADV_REMOVE,   MADV_POPULATE_READ, MADV_POPULATE_WRITE };
+	struct window *window = used_window(f);
+	int protection = any_protection(f), advised;
+
+	if (!window)
+		return;
+	switch (below(f, 4)) {
+	case 0:
+		if (mprotect(address_of(window), PAGE_BYTES, protection) == 0 &&
+		    protection & PROT_WRITE && f->alone)
+			finding(f, CHECK_MEMORY, "a mapping became writable");
+		break;
+	case 1:
+		write_by_force(f, window);
+		break;
+	case 2:
+		msync(address_of(window), window->length, MS_SYNC);
+		mlock(address_of(window), window->length);
+		munlock(address_of(window), window->length);
+		break;
+	default:
+		advised = advice[below(f, ARRAY_SIZE(advice))];
+		if (advised == MADV_DOFORK)
+			self.inheritable = true;
+		madvise(address_of(window), window->length, advised);
+	}
+}
+
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return now.tv_sec;
+}
+
+static bool becomes_even(const uint32_t *seq)
+{
+	time_t end = seconds() + SEQ_SECONDS;
+
+	while (__atomic_load_n(seq, __ATOMIC_ACQUIRE) & 1)
+		if (seconds() > end)
+			return false;
+	return true;
+}
+
+static void look_at_page(struct fuzzer *f, void *address)
+{
+	const struct perfctr_page *page = address;
+
+	if (page->size != sizeof(*page) || page->abi_version != PERFCTR_ABI_VERSION ||
+	    page->n_counters > PERFCTR_MAX_COUNTERS ||
+	    page->flags & ~(PERFCTR_PAGE_STARTED | PERFCTR_PAGE_RDPMC))
+		finding(f, CHECK_MEMORY, "page: size %u, version %u, %u counters, flags %x",
+			page->size, page->abi_version, page->n_counters, page->flags);
+	if (!becomes_even(&page->seq))
+		finding(f, CHECK_MEMORY, "page: seq stays odd");
+}
+
+static void look_at_totals(struct fuzzer *f, void *address)
+{
+	const struct perfctr_totals *totals = address;
+
+	if (totals->size != sizeof(*totals) || totals->abi_version != PERFCTR_ABI_VERSION ||
+	    totals->cpu_bytes != sizeof(totals->cpu[0]) ||
+	    totals->n_counters > PERFCTR_MAX_COUNTERS)
+		finding(f, CHECK_MEMORY, "totals: size %u, version %u, %u bytes a CPU, %u counters",
+			totals->size, totals->abi_version, totals->cpu_bytes, totals->n_counters);
+	if (!becomes_even(&totals->cpu[0].seq))
+		finding(f, CHECK_MEMORY, "totals: seq stays odd");
+}
+
+/* Empty before the first control; another one may clear it at any time. */
+static void look_at_ring(struct fuzzer *f, void *address)
+{
+	const struct perfctr_ring *ring = address;
+	uint32_t size = ring->size, records = ring->records, n = ring->n_records;
+
+	if ((size && size != sizeof(*ring)) || (records && records != sizeof(*ring)) || n & (n - 1))
+		finding(f, CHECK_MEMORY, "ring: size %u, records at %u, %u of them", size, records,
+			n);
+}
+
+void op_look(struct fuzzer *f)
+{
+	static void (*const look[])(struct fuzzer * f, void *address) = {
+		[PAGE] = look_at_page,
+		[TOTALS] = look_at_totals,
+		[RING] = look_at_ring,
+	};
+	struct window *window = used_window(f);
+	int content;
+
+	if (!window)
+		return;
+	content = window->content;
+	/* With other threads it may be something else by now, after a remap or a partial unmap too. */
+	if (content != NOTHING && f->alone)
+		guarded(f, look[content], address_of(window));
+}
+
+static void execute_rdpmc(struct fuzzer *f, void *index)
+{
+	uint32_t low, high;
+
+	(void)f;
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(*(uint32_t *)index));
+}
+
+/* Allowed while a page of a context is mapped, on all counters there are. */
+void op_rdpmc(struct fuzzer *f)
+{
+	uint32_t index = chance(f, 80) ? below(f, 4) : awkward(f);
+	bool before = self.mapped;
+
+	if (guarded(f, execute_rdpmc, &index) && !before && f->alone)
+		finding(f, CHECK_PRIVILEGE, "RDPMC of a process that has mapped nothing");
+}

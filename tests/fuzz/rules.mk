@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The device's fuzzer, which runs inside the machine.
+
+FUZZ := $(BUILD)/tests/fuzz/fuzz
+FUZZ_OBJECTS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%.o,$(wildcard tests/fuzz/*.c))
+
+ALL += $(FUZZ)
+CHECKS += check-fuzz
+
+$(BUILD)/tests/fuzz/%.o: tests/fuzz/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
+
+$(FUZZ): $(FUZZ_OBJECTS)
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^
+
+.PHONY: check-fuzz
+check-fuzz: $(FUZZ) $(GUEST)/loop-tiny
+	@tests/fuzz/run
+
+-include $(FUZZ_OBJECTS:.o=.d)

@@ -27,6 +27,7 @@ MAKEFLAGS += --no-builtin-rules
 
 -include lib/rules.mk
 -include perfex/rules.mk
+-include bpf/rules.mk
 -include tests/unit/rules.mk
 -include tests/kernel-patch/rules.mk
 CHECKS += check-emulator

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Manual pages.  A page that names several functions is installed under each name.
 
-MAN_PAGES := $(wildcard docs/man/*.[1345])
+MAN_PAGES := $(wildcard docs/man/*.[13458])
 
 INSTALL_TARGETS += install-docs
 CHECKS += check-docs

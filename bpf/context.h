@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is kept of a counted thread, and how its counts get into slots.
+ *
+ * Everything derives from fields that the kernel keeps in the task.  A fold exchanges the value
+ * that was added last by the present one and adds the difference to the slots: a switch that the
+ * programs are not told of loses nothing, and when two CPUs fold the same thread at a time the
+ * differences still add up.
+ */
+#ifndef PERFCTR_BPF_CONTEXT_H
+#define PERFCTR_BPF_CONTEXT_H
+
+#define FIELDS PERFCTR_BPF_FIELDS
+#define NOWHERE 0xffffffff /* has not been on a CPU */
+
+/* A slot that a thread counts into. */
+enum { OWN, TREE, GROUP, ACCOUNTS };
+
+struct account {
+	__u32 slot;
+	__u32 generation;  /* 0: none */
+	__u64 sum[FIELDS]; /* what the thread added to it */
+};
+
+struct context {
+	__u64 last[FIELDS]; /* of what was folded */
+	__u64 put;	    /* times put on a CPU */
+	__u64 moved;
+	__u64 first_switches; /* of the task when this began ... */
+	__u32 first_put;      /* ... and whether it is yet to be put on a CPU for it */
+	__u32 cpu;
+	__u64 seen_switches; /* of the task at the last switch that programs were told of */
+	__u64 resumed;	     /* when it was put on the CPU, CLOCK_MONOTONIC in ns ... */
+	__u64 resumed_time;  /* ... and its CPU time then */
+	__u32 running;
+	__u32 exiting;
+	__u32 dead;
+	__u32 known; /* what is above is filled in */
+	struct account account[ACCOUNTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct context);
+} contexts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1024);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, PERFCTR_PAGE_SIZE);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct perfctr_bpf_info);
+} info SEC(".maps");
+
+static __always_inline struct perfctr_bpf_slot *slot_at(__u32 index)
+{
+	return bpf_map_lookup_elem(&slots, &index);
+}
+
+/* The slot, if it is still the one that was taken under this generation. */
+static __always_inline struct perfctr_bpf_slot *slot_of(__u32 index, __u32 generation)
+{
+	struct perfctr_bpf_slot *slot = slot_at(index);
+
+	if (!slot || !generation || slot->generation != generation ||
+	    slot->kind == PERFCTR_BPF_FREE)
+		return NULL;
+	return slot;
+}
+
+static __always_inline bool is_started(const struct perfctr_bpf_slot *slot)
+{
+	return slot->page.flags & PERFCTR_PAGE_STARTED;
+}
+
+static __always_inline __u64 task_switches(struct task_struct *task)
+{
+	return task->nvcsw + task->nivcsw;
+}
+
+/*
+ * The scheduler brings sum_exec_runtime up to date at switches and ticks; of a thread that runs the
+ * rest is what the clock says.  What this estimate has too much the next fold takes back.
+ */
+static __always_inline __u64 task_time(struct context *c, struct task_struct *task)
+{
+	__u64 time = task->se.sum_exec_runtime, estimate;
+
+	if (!c->running || !task->on_cpu)
+		return time;
+	estimate = c->resumed_time + bpf_ktime_get_ns() - c->resumed;
+	return estimate > time ? estimate : time;
+}
+
+static __always_inline void add(struct account *account, int which, const __u64 *difference)
+{
+	struct perfctr_bpf_slot *slot = slot_of(account->slot, account->generation);
+	__u64 *sums;
+
+	if (!slot) {
+		account->generation = 0;
+		return;
+	}
+	if (!is_started(slot))
+		return;
+	sums = which == OWN ? slot->own : slot->below;
+	__sync_fetch_and_add(&slot->begun, 1);
+	for (int i = 0; i < FIELDS; i++) {
+		if (!difference[i])
+			continue;
+		__sync_fetch_and_add(&sums[i], difference[i]);
+		__sync_fetch_and_add(&account->sum[i], difference[i]);
+	}
+	__sync_fetch_and_add(&slot->ended, 1);
+}
+
+static __always_inline void read_fields(struct context *c, struct task_struct *task, __u64 time,
+					__u64 *now)
+{
+	now[PERFCTR_BPF_TIME] = time;
+	now[PERFCTR_BPF_PUT] = c->put;
+	now[PERFCTR_BPF_MOVED] = c->moved;
+	now[PERFCTR_BPF_SWITCHES] = task_switches(task);
+	now[PERFCTR_BPF_MIGRATIONS] = task->se.nr_migrations;
+	now[PERFCTR_BPF_MINOR] = task->min_flt;
+	now[PERFCTR_BPF_MAJOR] = task->maj_flt;
+}
+
+static __noinline void fold_accounts(struct context *c, const __u64 *difference)
+{
+	for (int i = 0; i < ACCOUNTS; i++)
+		if (c->account[i].generation)
+			add(&c->account[i], i, difference);
+}
+
+static __always_inline void fold(struct context *c, struct task_struct *task, __u64 time)
+{
+	__u64 now[FIELDS], difference[FIELDS], any = 0;
+
+	read_fields(c, task, time, now);
+	for (int i = 0; i < FIELDS; i++) {
+		difference[i] = now[i] == c->last[i]
+					? 0
+					: now[i] - __sync_lock_test_and_set(&c->last[i], now[i]);
+		any |= difference[i];
+	}
+	if (any)
+		fold_accounts(c, difference);
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the programs use of the kernel's structs; the loader fits it to the running kernel. */
+#ifndef PERFCTR_BPF_KERNEL_H
+#define PERFCTR_BPF_KERNEL_H
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct pid {
+	unsigned int level; /* of its pid namespace */
+};
+
+struct cred {
+	struct {
+		unsigned int val;
+	} uid, gid, suid, sgid, euid, egid;
+	struct {
+	} cap_effective; /* 64 bits, however they are declared */
+};
+
+struct signal_struct {
+	struct {
+		int counter;
+	} live;
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+	__u64 nr_migrations;
+};
+
+struct task_struct {
+	unsigned int __state;
+	int on_cpu;
+	int pid;
+	int tgid;
+	unsigned int flags;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	struct sched_entity se;
+	struct task_struct *real_parent;
+	struct pid *thread_pid;
+	struct cred *cred;
+	struct signal_struct *signal;
+};
+
+struct linux_binprm {
+	unsigned int secureexec : 1;
+	unsigned int interp_flags;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#define TASK_DEAD 0x80 /* include/linux/sched.h */
+#define PF_KTHREAD 0x200000
+#define BINPRM_FLAGS_ENFORCE_NONDUMP 1 /* include/linux/binfmts.h: it may not be read */
+#define CAP_SYS_PTRACE 19
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Per-thread counts on a kernel without the patch. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/bpf.h>
+#include <linux/errno.h>
+#include <linux/perfctr.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "layout.h"
+#include "kernel.h"
+#include "context.h"
+#include "page.h"
+#include "member.h"
+#include "call.h"
+#include "walk.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+static __always_inline struct context *context_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&contexts, task, NULL, 0);
+}
+
+static __always_inline void switched_away(struct context *c, struct task_struct *task)
+{
+	struct perfctr_bpf_slot *slot;
+
+	if (c->dead)
+		return;
+	if (!c->running)
+		count_missed(c, 1);
+	expect_switches(c, task, 1);
+	c->running = 0;
+	fold(c, task, task->se.sum_exec_runtime);
+	slot = own_slot(c);
+	if (slot)
+		page_off(slot);
+	if (task->__state == TASK_DEAD)
+		finish(c);
+}
+
+static __always_inline void put_on_cpu(struct context *c, struct task_struct *task)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct perfctr_bpf_slot *slot;
+
+	expect_switches(c, task, 0);
+	c->put = task_switches(task) - c->first_switches + c->first_put;
+	c->moved += c->cpu != cpu && c->cpu != NOWHERE;
+	c->cpu = cpu;
+	resume(c, task);
+	slot = own_slot(c);
+	if (!slot)
+		return;
+	fold(c, task, task->se.sum_exec_runtime);
+	page_on(slot, c->resumed);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct context *c;
+
+	c = prev->pid ? context_of(prev) : NULL;
+	if (c)
+		switched_away(c, prev);
+	c = next->pid ? context_of(next) : NULL;
+	if (c)
+		put_on_cpu(c, next);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct context *c = context_of(parent);
+
+	if (c)
+		inherit(c, child);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm *bprm)
+{
+	struct context *c = context_of(task);
+
+	release_owned(task->tgid);
+	if (c && (BPF_CORE_READ_BITFIELD(bprm, secureexec) ||
+		  bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP))
+		drop(c, task);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	struct context *c = context_of(task);
+
+	if (c && !c->exiting) {
+		fold(c, task, task_time(c, task));
+		begin_exit(c);
+	}
+	if (task->signal->live.counter == 0)
+		release_owned(task->tgid);
+	return 0;
+}
+
+/* For the thread whose last switch was missed. */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(on_free, struct task_struct *task)
+{
+	struct context *c = context_of(task);
+
+	if (!c || c->dead)
+		return 0;
+	count_missed(c, 1);
+	fold(c, task, task->se.sum_exec_runtime);
+	finish(c);
+	return 0;
+}
+
+SEC("raw_tp")
+int call(struct bpf_raw_tracepoint_args *args)
+{
+	return answer(args->args);
+}
+
+SEC("iter/task")
+int walk(struct bpf_iter__task *at)
+{
+	return visit(at->meta->seq, at->task);
+}

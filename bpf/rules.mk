@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# perfctr-bpfd and the BPF programs that it loads.  These are committed as C (perfctr.skel.h), so
+# that building needs no clang; "make bpf-skeleton" renews them.
+
+BPFD := $(BUILD)/sbin/perfctr-bpfd
+BPFD_OBJECTS := $(patsubst bpf/%.c,$(BUILD)/bpf/%.o,$(filter-out bpf/%.bpf.c,$(wildcard bpf/*.c)))
+# Static: it is also run in machines where these are not installed.
+BPFD_LIBS := -l:libbpf.a -l:libelf.a -l:libz.a
+BPF_SOURCES := bpf/perfctr.bpf.c bpf/layout.h bpf/kernel.h bpf/context.h bpf/page.h bpf/member.h \
+	bpf/call.h bpf/walk.h include/linux/perfctr.h
+
+ALL += $(BPFD)
+INSTALL_TARGETS += install-bpfd
+
+$(BUILD)/bpf/%.o: bpf/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BPFD): $(BPFD_OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(BPFD_LIBS)
+
+.PHONY: bpf-skeleton
+bpf-skeleton: ## compile the BPF programs again (needs clang, llvm and bpftool)
+	@bpf/make-skeleton $(BPF_SOURCES)
+
+.PHONY: install-bpfd
+install-bpfd: $(BPFD)
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/lib/systemd/system
+	install -m 755 $(BPFD) $(DESTDIR)$(PREFIX)/sbin
+	sed -e 's|@PREFIX@|$(PREFIX)|' bpf/perfctr-bpfd.service.in \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/perfctr-bpfd.service
+
+-include $(BPFD_OBJECTS:.o=.d)

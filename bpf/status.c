@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is loaded, and who uses it. */
+#include "service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+
+struct usage {
+	unsigned int contexts, groups, members;
+	unsigned long long missed, lost, dropped;
+};
+
+static void add_slot(struct usage *usage, const struct perfctr_bpf_slot *slot)
+{
+	if (slot->kind == PERFCTR_BPF_FREE)
+		return;
+	usage->contexts += slot->kind == PERFCTR_BPF_CONTEXT;
+	usage->groups += slot->kind == PERFCTR_BPF_GROUP;
+	usage->members += slot->members;
+	usage->missed += slot->missed;
+	usage->lost += slot->lost;
+	usage->dropped += slot->dropped;
+}
+
+static int look_at_slots(const struct perfctr_bpf_info *info, struct usage *usage)
+{
+	size_t size = (size_t)info->slots * PERFCTR_PAGE_SIZE;
+	int map = bpf_obj_get(PIN("slots"));
+	const char *slots;
+
+	if (map < 0)
+		return complain("cannot open " PIN(
+					"slots") " (%s); perfctr-bpfd stop, then start, renews it",
+				strerror(errno));
+	slots = mmap(NULL, size, PROT_READ, MAP_SHARED, map, 0);
+	close(map);
+	if (slots == MAP_FAILED)
+		return complain("cannot map " PIN("slots") " (%s)", strerror(errno));
+	for (unsigned int i = 0; i < info->slots; i++)
+		add_slot(usage, (const void *)(slots + (size_t)i * PERFCTR_PAGE_SIZE));
+	munmap((void *)slots, size);
+	return 0;
+}
+
+static void show_clock(const struct perfctr_bpf_info *info)
+{
+	__u64 age = monotonic_ns() - info->clock[info->current & 1].ns;
+	int pid = running_service(info);
+
+	if (pid)
+		printf("service  process %d\n", pid);
+	else
+		printf("service  does not run: pages cannot be read live; perfctr-bpfd start makes it go on\n");
+	printf("clock    %u kHz, renewed %llu ms ago, %ld ns off%s\n", info->tsc_khz,
+	       (unsigned long long)age / 1000000, clock_error(info),
+	       info->live ? "" : "; not the same on all CPUs: pages cannot be read live");
+}
+
+int show_status(void)
+{
+	struct perfctr_bpf_info info;
+	struct usage usage = { 0 };
+	int map = open_info();
+
+	if (map < 0 && errno == EACCES)
+		return complain(
+			"no permission for " PIN("info") "; ask root to chmod o+x /sys/fs/bpf");
+	if (map < 0)
+		return complain("it is not loaded; as root: perfctr-bpfd start");
+	if (read_info(map, &info) < 0) {
+		close(map);
+		return complain("cannot read " PIN("info") " (%s)", strerror(errno));
+	}
+	close(map);
+	if (look_at_slots(&info, &usage) < 0)
+		return -1;
+	show_clock(&info);
+	printf("slots    %u, taken by %u contexts and %u groups\n", info.slots, usage.contexts,
+	       usage.groups);
+	printf("members  %u; lost %llu, dropped %llu\n", usage.members, usage.lost, usage.dropped);
+	printf("missed   %llu switches, whose counts were made up for\n", usage.missed);
+	return 0;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The iterator "walk": what a thread requested is done to each thread that is meant. */
+#ifndef PERFCTR_BPF_WALK_H
+#define PERFCTR_BPF_WALK_H
+
+#define MAX_GENERATIONS 64 /* of processes above one */
+
+struct ancestry {
+	struct task_struct *task;
+	int process;
+	int below;
+};
+
+static long is_ancestor(__u32 i, struct ancestry *a)
+{
+	struct task_struct *task = a->task;
+	int process = BPF_CORE_READ(task, tgid);
+
+	if (process == a->process) {
+		a->below = 1;
+		return 1;
+	}
+	a->task = BPF_CORE_READ(task, real_parent);
+	return process <= 1;
+}
+
+/* r->tid is the number of a process, but for the scope THREAD. */
+static __always_inline bool is_meant(const struct request *r, struct task_struct *task)
+{
+	struct ancestry a = { .task = task, .process = r->tid };
+
+	if (r->scope == PERFCTR_MARK_THREAD)
+		return task->pid == r->tid;
+	if (task->tgid == r->tid)
+		return true;
+	if (r->scope != PERFCTR_MARK_TREE)
+		return false;
+	bpf_loop(MAX_GENERATIONS, is_ancestor, &a, 0);
+	return a.below;
+}
+
+/* As ptrace(2) has it: root, or the owner of a process whose ids are all the same. */
+static __always_inline bool may_trace(struct task_struct *self, struct task_struct *task)
+{
+	const struct cred *mine = self->cred, *theirs = task->cred;
+	unsigned int uid = mine->uid.val, gid = mine->gid.val;
+	__u64 capabilities = 0;
+
+	bpf_probe_read_kernel(&capabilities, sizeof(capabilities), &mine->cap_effective);
+	if (self->tgid == task->tgid || capabilities & 1u << CAP_SYS_PTRACE)
+		return true;
+	return uid == theirs->uid.val && uid == theirs->euid.val && uid == theirs->suid.val &&
+	       gid == theirs->gid.val && gid == theirs->egid.val && gid == theirs->sgid.val;
+}
+
+static __always_inline void count_change(struct perfctr_bpf_reply *reply, int result)
+{
+	if (result > 0)
+		reply->changed++;
+	else if (result < 0 && !reply->error)
+		reply->error = -result;
+}
+
+static __always_inline bool counts_into(struct context *c, const struct request *r)
+{
+	for (int i = 0; i < ACCOUNTS; i++)
+		if (c->account[i].generation == r->generation && c->account[i].slot == r->slot)
+			return true;
+	return false;
+}
+
+static __always_inline void mark(struct request *r, struct task_struct *self,
+				 struct task_struct *task)
+{
+	if (task->flags & PF_KTHREAD || !may_trace(self, task))
+		count_change(&r->reply, -EACCES);
+	else
+		count_change(&r->reply,
+			     attach(task, r->kind == PERFCTR_BPF_CONTEXT ? OWN : GROUP, r->slot));
+}
+
+static __always_inline void unmark(struct request *r, struct task_struct *self,
+				   struct task_struct *task, struct context *c)
+{
+	if (!may_trace(self, task))
+		count_change(&r->reply, -EACCES);
+	else if (c && (!r->generation || counts_into(c, r)))
+		count_change(&r->reply, detach(c, task, GROUP));
+}
+
+static __always_inline void tell(struct perfctr_bpf_reply *reply, struct context *c, int which)
+{
+	if (c && account_slot(&c->account[which]))
+		reply->id = (__u64)c->account[which].generation << 32 | c->account[which].slot;
+}
+
+static __always_inline int visit_members(struct request *r, struct seq_file *seq,
+					 struct task_struct *self, struct task_struct *task)
+{
+	struct context *c = bpf_task_storage_get(&contexts, task, NULL, 0);
+	int number;
+
+	if (!c || c->dead || !counts_into(c, r))
+		return 0;
+	r->reply.found++;
+	if (r->action == PERFCTR_BPF_WALK_MEMBERS) {
+		number = task->pid;
+		bpf_seq_write(seq, &number, sizeof(number));
+		return 0;
+	}
+	if (task == self)
+		r->reply.folded = 1;
+	else if (c->running && task->on_cpu)
+		r->reply.running++;
+	fold(c, task, task_time(c, task));
+	return 0;
+}
+
+static __always_inline int visit(struct seq_file *seq, struct task_struct *task)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	__u32 key = self->pid;
+	struct request *r = bpf_map_lookup_elem(&requests, &key);
+	struct context *c;
+
+	if (!r)
+		return 0;
+	if (!task) {
+		if (!bpf_seq_write(seq, &r->reply, sizeof(r->reply)))
+			bpf_map_delete_elem(&requests, &key);
+		return 0;
+	}
+	if (r->action == PERFCTR_BPF_WALK_FOLD || r->action == PERFCTR_BPF_WALK_MEMBERS)
+		return visit_members(r, seq, self, task);
+	if (!is_meant(r, task))
+		return 0;
+	r->reply.found++;
+	c = bpf_task_storage_get(&contexts, task, NULL, 0);
+	if (r->action == PERFCTR_BPF_WALK_MARK)
+		mark(r, self, task);
+	else if (r->action == PERFCTR_BPF_WALK_UNMARK)
+		unmark(r, self, task, c);
+	else if (!may_trace(self, task))
+		r->reply.error = EACCES;
+	else if (r->action == PERFCTR_BPF_WALK_GET)
+		tell(&r->reply, c, GROUP);
+	else
+		tell(&r->reply, c, OWN);
+	return 0;
+}
+
+#endif

@@ -9,6 +9,7 @@
 
 /* In the order of the automatic choice; the last is taken without a look. */
 static const struct perfctr_backend *const backends[] = {
+	&perfctr_bpf_backend,
 	&perfctr_patch_backend,
 };
 

@@ -116,6 +116,7 @@ struct perfctr_backend {
 };
 
 extern const struct perfctr_backend perfctr_patch_backend;
+extern const struct perfctr_backend perfctr_bpf_backend;
 
 /*
  * By name; NULL: what PERFCTR_BACKEND in the environment names, or the first that is there.  NULL

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* BPF: contexts. */
+#define _GNU_SOURCE
+#include "backend_bpf.h"
+#include "internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct context {
+	struct perfctr handle;
+	struct perfctr_bpf_handle bpf;
+	bool is_self;  /* the context of the thread that opened it */
+	bool is_shown; /* it is another process's, or has another handle */
+};
+
+static struct context *of(const struct perfctr *p)
+{
+	return (struct context *)p;
+}
+
+uint32_t perfctr_bpf_capabilities(const struct perfctr_bpf_info *info)
+{
+	return (info->live ? PERFCTR_CAN_LIVE_READ : 0) | PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE |
+	       PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP | PERFCTR_CAN_SWITCHES | PERFCTR_CAN_KERNEL;
+}
+
+void perfctr_bpf_pmu_info(const struct perfctr_bpf_info *from, struct perfctr_pmu_info *info)
+{
+	*info = (struct perfctr_pmu_info){
+		.size = sizeof(*info),
+		.abi_version = PERFCTR_ABI_VERSION,
+		.family = "none (BPF)",
+		.features = PERFCTR_FEATURE_TSC,
+		.tsc_khz = from->tsc_khz,
+		.pmu = PERFCTR_PMU_NONE,
+	};
+}
+
+static int pmu_info(struct perfctr_pmu_info *info)
+{
+	struct perfctr_bpf_info from;
+
+	if (perfctr_bpf_read_info(&from) < 0)
+		return -1;
+	perfctr_bpf_pmu_info(&from, info);
+	return 0;
+}
+
+static bool is_there(void)
+{
+	return access(PERFCTR_BPF_PIN("call"), F_OK) == 0;
+}
+
+static void open_error(int error, char *text, size_t size)
+{
+	const char *what = NULL;
+
+	switch (error) {
+	case ENODEV:
+		what = "perfctr-bpfd is not loaded (there is no " PERFCTR_BPF_DIRECTORY
+		       "); as root: perfctr-bpfd start";
+		break;
+	case EACCES:
+		what = access(PERFCTR_BPF_PIN("call"), R_OK) < 0
+			       ? "no permission for " PERFCTR_BPF_DIRECTORY
+				 "; ask root to chmod o+x /sys/fs/bpf"
+			       : "no permission to trace this thread; it must belong to you, or be "
+				 "root";
+		break;
+	case EPERM:
+		what = "bpf(2) is refused to this process; run it outside of the container, or let "
+		       "the container's seccomp filter pass bpf(2)";
+		break;
+	case EPROTO:
+		what = "another version of perfctr-bpfd is loaded; as root: perfctr-bpfd stop, then "
+		       "perfctr-bpfd start of this version";
+		break;
+	case ENOSPC:
+		what = "all slots of perfctr-bpfd are taken; close contexts and groups, or as root: "
+		       "perfctr-bpfd stop, then perfctr-bpfd start --slots N";
+		break;
+	case EOPNOTSUPP:
+		what = "threads have other numbers in this pid namespace; run it outside of the "
+		       "container";
+		break;
+	}
+	if (what)
+		snprintf(text, size, "%s", what);
+	else
+		perfctr_describe_open(error, text, size);
+}
+
+static int probe(struct perfctr_backend_info *info)
+{
+	struct perfctr_bpf_info from;
+	int program = -1;
+
+	if (perfctr_bpf_read_info(&from) == 0)
+		program = perfctr_bpf_get(PERFCTR_BPF_PIN("call"), 0);
+	if (program < 0) {
+		open_error(errno, info->why, sizeof(info->why));
+		return -1;
+	}
+	close(program);
+	info->capabilities = perfctr_bpf_capabilities(&from);
+	if (!from.live)
+		snprintf(
+			info->why, sizeof(info->why),
+			"the time stamp counter differs from CPU to CPU here: virtual time is read by "
+			"a system call");
+	return 0;
+}
+
+static void close_context(struct perfctr *p)
+{
+	struct context *context = of(p);
+
+	if (context->is_shown)
+		context->bpf.generation = 0;
+	perfctr_bpf_release(&context->bpf);
+	free(context);
+}
+
+static int make(struct context *context, pid_t tid)
+{
+	if (perfctr_bpf_take(&context->bpf, PERFCTR_BPF_CONTEXT) < 0)
+		return -1;
+	return perfctr_bpf_change(&context->bpf, PERFCTR_BPF_WALK_MARK, tid, PERFCTR_MARK_THREAD) <
+			       0
+		       ? -1
+		       : 0;
+}
+
+static int find(struct context *context, pid_t tid)
+{
+	uint64_t id;
+
+	if (perfctr_bpf_look(PERFCTR_BPF_WALK_FIND, tid, &id) < 0)
+		return -1;
+	if (id == 0) {
+		errno = ENOENT;
+		return -1;
+	}
+	context->is_shown = true;
+	return perfctr_bpf_find(&context->bpf, id);
+}
+
+/* Without it, reads are system calls: no reason to fail. */
+static void show_page(struct context *context)
+{
+	int error = errno;
+	void *page = perfctr_bpf_map(&context->bpf);
+
+	if (page && madvise(page, PERFCTR_PAGE_SIZE, MADV_DONTFORK) == 0)
+		perfctr_own_page(&context->handle, page);
+	else if (page)
+		munmap(page, PERFCTR_PAGE_SIZE);
+	errno = error;
+}
+
+static struct perfctr *open_context(pid_t tid, unsigned int flags)
+{
+	struct context *context;
+	int error;
+
+	if (flags & ~PERFCTR_OPEN_CREATE) {
+		errno = EINVAL;
+		return NULL;
+	}
+	context = calloc(1, sizeof(*context));
+	if (!context)
+		return NULL;
+	context->bpf.program = -1;
+	context->handle.fd = -1;
+	context->is_self = tid == 0 || tid == gettid();
+	if ((flags & PERFCTR_OPEN_CREATE ? make(context, tid) : find(context, tid)) < 0) {
+		error = errno;
+		close_context(&context->handle);
+		errno = error;
+		return NULL;
+	}
+	perfctr_bpf_pmu_info(&context->bpf.info, &context->handle.info);
+	context->handle.capabilities = perfctr_bpf_capabilities(&context->bpf.info);
+	if (context->is_self && context->bpf.info.live)
+		show_page(context);
+	return &context->handle;
+}
+
+/* All that was counted until now is in the sums; the rest is not counted yet. */
+static int settle(const struct context *context)
+{
+	struct perfctr_bpf_slot copy;
+	bool consistent;
+
+	return perfctr_bpf_read_slot(&context->bpf, &copy, &consistent);
+}
+
+static int change(struct context *context, uint32_t call)
+{
+	if (context->is_shown) {
+		errno = EPERM;
+		return -1;
+	}
+	if (settle(context) < 0)
+		return -1;
+	return perfctr_bpf_call(&context->bpf, call, 0, 0, NULL);
+}
+
+static int start(struct perfctr *p)
+{
+	return change(of(p), PERFCTR_BPF_START);
+}
+
+static int stop(struct perfctr *p)
+{
+	return change(of(p), PERFCTR_BPF_STOP);
+}
+
+static int control(struct perfctr *p, struct perfctr_control *c)
+{
+	struct context *context = of(p);
+	uint64_t events[2];
+	uint32_t flags = c->flags & PERFCTR_CONTROL_INHERIT ? PERFCTR_BPF_INHERIT : 0;
+
+	if (perfctr_bpf_encode(c, events) < 0)
+		return -1;
+	if (context->is_shown) {
+		errno = EPERM;
+		return -1;
+	}
+	if (settle(context) < 0 ||
+	    perfctr_bpf_call(&context->bpf, PERFCTR_BPF_CONTROL, flags, c->n_events, events) < 0)
+		return -1;
+	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : start(p);
+}
+
+static const uint64_t *sums_of(const struct perfctr_bpf_slot *slot, uint32_t scope, uint64_t *sums)
+{
+	for (int i = 0; i < PERFCTR_BPF_FIELDS; i++)
+		sums[i] = scope == PERFCTR_SCOPE_SELF	    ? slot->own[i]
+			  : scope == PERFCTR_SCOPE_CHILDREN ? slot->exited[i]
+							    : slot->own[i] + slot->below[i];
+	return sums;
+}
+
+static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
+{
+	const struct context *context = of(p);
+	struct perfctr_bpf_slot slot;
+	uint64_t sums[PERFCTR_BPF_FIELDS];
+	bool consistent, alive;
+
+	if (out->scope > PERFCTR_SCOPE_TREE) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (perfctr_bpf_read_slot(&context->bpf, &slot, &consistent) < 0)
+		return -1;
+	sums_of(&slot, out->scope, sums);
+	alive = !(slot.flags & (PERFCTR_BPF_EXITED | PERFCTR_BPF_DROPPED));
+	out->members = (out->scope != PERFCTR_SCOPE_CHILDREN && alive) +
+		       (out->scope == PERFCTR_SCOPE_TREE ? slot.members : 0);
+	if (slot.page.flags & PERFCTR_PAGE_STARTED)
+		out->flags |= PERFCTR_COUNTS_STARTED;
+	if (!alive)
+		out->flags |= PERFCTR_COUNTS_EXITED;
+	if (consistent)
+		out->flags |= PERFCTR_COUNTS_CONSISTENT;
+	out->tsc = perfctr_bpf_time(&context->bpf, sums[PERFCTR_BPF_TIME]);
+	out->switches = sums[PERFCTR_BPF_PUT];
+	out->migrations = sums[PERFCTR_BPF_MOVED];
+	out->n_counters = slot.n_events;
+	for (uint32_t i = 0; i < slot.n_events && i < PERFCTR_MAX_COUNTERS; i++)
+		out->counter[i] = perfctr_bpf_value(slot.event[i], sums);
+	return 0;
+}
+
+const struct perfctr_backend perfctr_bpf_backend = {
+	.name = "bpf",
+	.probe = probe,
+	.is_there = is_there,
+	.pmu_info = pmu_info,
+	.open_error = open_error,
+	.open = open_context,
+	.close = close_context,
+	.control = control,
+	.start = start,
+	.stop = stop,
+	.read = read_counts,
+	.group_open = perfctr_bpf_group_open,
+	.group_close = perfctr_bpf_group_close,
+	.mark = perfctr_bpf_mark,
+	.unmark = perfctr_bpf_unmark,
+	.marked = perfctr_bpf_marked,
+	.members = perfctr_bpf_members,
+	.segment_begin = perfctr_bpf_segment_begin,
+	.segment_end = perfctr_bpf_segment_end,
+	.session_open = perfctr_bpf_session_open,
+	.session_close = perfctr_bpf_session_close,
+	.session_control = perfctr_bpf_session_control,
+	.session_start = perfctr_bpf_session_start,
+	.session_stop = perfctr_bpf_session_stop,
+	.session_read = perfctr_bpf_session_read,
+	.session_cpus = perfctr_bpf_session_cpus,
+	.session_totals = perfctr_bpf_session_totals,
+};

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* BPF: what is pinned, by bpf(2) itself: programs that use the library need no libbpf. */
+#define _GNU_SOURCE
+#include "backend_bpf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static int bpf(enum bpf_cmd command, union bpf_attr *attributes)
+{
+	return (int)syscall(__NR_bpf, command, attributes, sizeof(*attributes));
+}
+
+static void close_keeping_errno(int fd)
+{
+	int error = errno;
+
+	close(fd);
+	errno = error;
+}
+
+int perfctr_bpf_get(const char *path, uint32_t flags)
+{
+	union bpf_attr attributes = { .pathname = (uintptr_t)path, .file_flags = flags };
+	int fd = bpf(BPF_OBJ_GET, &attributes);
+
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ENOSYS))
+		errno = ENODEV;
+	return fd;
+}
+
+int perfctr_bpf_read_info(struct perfctr_bpf_info *info)
+{
+	union bpf_attr attributes = { 0 };
+	uint32_t zero = 0;
+	int map = perfctr_bpf_get(PERFCTR_BPF_PIN("info"), BPF_F_RDONLY), result;
+
+	if (map < 0)
+		return -1;
+	attributes.map_fd = (uint32_t)map;
+	attributes.key = (uintptr_t)&zero;
+	attributes.value = (uintptr_t)info;
+	result = bpf(BPF_MAP_LOOKUP_ELEM, &attributes);
+	close_keeping_errno(map);
+	if (result == 0 && info->version != PERFCTR_BPF_VERSION) {
+		errno = EPROTO;
+		result = -1;
+	}
+	return result;
+}
+
+/* The programs give a negative errno. */
+static int run(int program, const uint64_t args[7])
+{
+	union bpf_attr attributes = { 0 };
+	int result;
+
+	attributes.test.prog_fd = (uint32_t)program;
+	attributes.test.ctx_in = (uintptr_t)args;
+	attributes.test.ctx_size_in = 7 * sizeof(args[0]);
+	if (bpf(BPF_PROG_TEST_RUN, &attributes) < 0)
+		return -1;
+	result = (int)attributes.test.retval;
+	if (result >= 0)
+		return result;
+	errno = -result;
+	return -1;
+}
+
+int perfctr_bpf_call(const struct perfctr_bpf_handle *h, uint32_t call, uint64_t argument,
+		     uint64_t n, const uint64_t *events)
+{
+	const uint64_t args[7] = {
+		call,
+		h->slot,
+		h->generation,
+		argument,
+		n,
+		events ? events[0] : 0,
+		events ? events[1] : 0,
+	};
+
+	return run(h->program, args);
+}
+
+void *perfctr_bpf_map(const struct perfctr_bpf_handle *h)
+{
+	int map = perfctr_bpf_get(PERFCTR_BPF_PIN("slots"), 0);
+	void *slot;
+
+	if (map < 0)
+		return NULL;
+	slot = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, map,
+		    (off_t)h->slot * PERFCTR_PAGE_SIZE);
+	close_keeping_errno(map);
+	if (slot == MAP_FAILED)
+		return NULL;
+	return slot;
+}
+
+int perfctr_bpf_any(struct perfctr_bpf_handle *h)
+{
+	memset(h, 0, sizeof(*h));
+	h->program = -1;
+	if (perfctr_bpf_read_info(&h->info) < 0)
+		return -1;
+	h->program = perfctr_bpf_get(PERFCTR_BPF_PIN("call"), 0);
+	return h->program < 0 ? -1 : 0;
+}
+
+void perfctr_bpf_release(struct perfctr_bpf_handle *h)
+{
+	int error = errno;
+
+	/* A forked child has the descriptor and not the slot, which the program knows. */
+	if (h->generation)
+		perfctr_bpf_call(h, PERFCTR_BPF_RELEASE, 0, 0, NULL);
+	if (h->mapped)
+		munmap((void *)h->mapped, PERFCTR_PAGE_SIZE);
+	if (h->program >= 0)
+		close(h->program);
+	errno = error;
+}
+
+int perfctr_bpf_take(struct perfctr_bpf_handle *h, uint32_t kind)
+{
+	int slot;
+
+	if (perfctr_bpf_any(h) < 0)
+		goto fail;
+	slot = perfctr_bpf_call(h, PERFCTR_BPF_TAKE, kind, 0, NULL);
+	if (slot < 0)
+		goto fail;
+	h->slot = (uint32_t)slot;
+	h->mapped = perfctr_bpf_map(h);
+	if (!h->mapped)
+		goto fail;
+	h->generation = h->mapped->generation;
+	return 0;
+
+fail:
+	perfctr_bpf_release(h);
+	return -1;
+}
+
+int perfctr_bpf_find(struct perfctr_bpf_handle *h, uint64_t id)
+{
+	if (perfctr_bpf_any(h) < 0)
+		goto fail;
+	h->slot = (uint32_t)id;
+	h->mapped = perfctr_bpf_map(h);
+	if (!h->mapped)
+		goto fail;
+	h->generation = (uint32_t)(id >> 32);
+	return 0;
+
+fail:
+	perfctr_bpf_release(h);
+	return -1;
+}
+
+/* The stream of the walk: numbers of threads, and at its end the reply. */
+static int read_walk(struct perfctr_bpf_reply *reply, pid_t *tids, unsigned int room)
+{
+	FILE *walk = fopen(PERFCTR_BPF_PIN("walk"), "re");
+	size_t size = 0, read, rest;
+	char *stream = NULL, *more;
+
+	if (!walk) {
+		if (errno == ENOENT)
+			errno = ENODEV;
+		return -1;
+	}
+	do {
+		more = realloc(stream, size + BUFSIZ);
+		if (!more)
+			break;
+		stream = more;
+		read = fread(stream + size, 1, BUFSIZ, walk);
+		size += read;
+	} while (read);
+	fclose(walk);
+	rest = size - sizeof(*reply);
+	if (!more || size < sizeof(*reply)) {
+		free(stream);
+		errno = more ? EIO : ENOMEM;
+		return -1;
+	}
+	memcpy(reply, stream + rest, sizeof(*reply));
+	if (room)
+		memcpy(tids, stream, rest / sizeof(*tids) < room ? rest : room * sizeof(*tids));
+	free(stream);
+	if (!reply->error)
+		return 0;
+	errno = reply->error;
+	return -1;
+}
+
+int perfctr_bpf_walk(const struct perfctr_bpf_handle *h, uint32_t action, pid_t tid,
+		     unsigned int scope, struct perfctr_bpf_reply *reply, pid_t *tids,
+		     unsigned int room)
+{
+	const uint64_t request[2] = { scope };
+
+	if (perfctr_bpf_call(h, PERFCTR_BPF_REQUEST, action, (uint64_t)(uint32_t)tid, request) < 0)
+		return -1;
+	return read_walk(reply, tids, room);
+}
+
+/* Of a thread; -1 with ESRCH. */
+static pid_t process_of(pid_t tid)
+{
+	char path[32], line[128];
+	pid_t process = -1;
+	FILE *file;
+
+	if (tid == 0 || tid == gettid())
+		return getpid();
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	file = fopen(path, "re");
+	while (file && process < 0 && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Tgid: %d", &process) == 1)
+			break;
+	if (file)
+		fclose(file);
+	if (process < 0)
+		errno = ESRCH;
+	return process;
+}
+
+/* Lets the scheduler bring the CPU time of the process's threads up to date. */
+static void settle_time(pid_t process)
+{
+	struct timespec time;
+
+	clock_gettime((clockid_t)((~(unsigned int)process << 3) | 2), &time);
+}
+
+int perfctr_bpf_change(const struct perfctr_bpf_handle *h, uint32_t action, pid_t tid,
+		       unsigned int scope)
+{
+	struct perfctr_bpf_reply reply;
+	pid_t process = process_of(tid);
+	unsigned int changed = 0;
+
+	if (process < 0)
+		return -1;
+	if (scope != PERFCTR_MARK_THREAD)
+		tid = process;
+	else if (tid == 0)
+		tid = gettid();
+	settle_time(process);
+	/* What is created meanwhile by who is not reached yet is found by another walk. */
+	do {
+		if (perfctr_bpf_walk(h, action, tid, scope, &reply, NULL, 0) < 0)
+			return -1;
+		changed += reply.changed;
+	} while (scope != PERFCTR_MARK_THREAD && reply.changed);
+	if (reply.found)
+		return (int)changed;
+	errno = ESRCH;
+	return -1;
+}
+
+int perfctr_bpf_look(uint32_t action, pid_t tid, uint64_t *id)
+{
+	struct perfctr_bpf_handle h;
+	struct perfctr_bpf_reply reply;
+	int result;
+
+	if (perfctr_bpf_any(&h) < 0)
+		return -1;
+	result = perfctr_bpf_walk(&h, action, tid ? tid : gettid(), PERFCTR_MARK_THREAD, &reply,
+				  NULL, 0);
+	perfctr_bpf_release(&h);
+	if (result == 0 && !reply.found) {
+		errno = ESRCH;
+		result = -1;
+	}
+	if (result == 0)
+		*id = reply.id;
+	return result;
+}

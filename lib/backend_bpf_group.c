@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* BPF: marked groups. */
+#define _GNU_SOURCE
+#include "backend_bpf.h"
+#include "backend_bpf_group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_NS 20000000 /* programs cannot wake who polls: look so often */
+
+static int make_timer(void)
+{
+	const struct itimerspec often = {
+		.it_value.tv_nsec = LOOK_NS,
+		.it_interval.tv_nsec = LOOK_NS,
+	};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0)
+		timerfd_settime(fd, 0, &often, NULL);
+	return fd;
+}
+
+struct perfctr_group *perfctr_bpf_group_open(uint64_t *id)
+{
+	struct perfctr_bpf_group *group = calloc(1, sizeof(*group));
+	int error;
+
+	if (!group)
+		return NULL;
+	if (perfctr_bpf_take(&group->bpf, PERFCTR_BPF_GROUP) < 0) {
+		error = errno;
+		free(group);
+		errno = error;
+		return NULL;
+	}
+	group->handle.fd = make_timer();
+	if (group->handle.fd < 0) {
+		error = errno;
+		perfctr_bpf_release(&group->bpf);
+		free(group);
+		errno = error;
+		return NULL;
+	}
+	*id = (uint64_t)group->bpf.generation << 32 | group->bpf.slot;
+	return &group->handle;
+}
+
+void perfctr_bpf_group_close(struct perfctr_group *handle)
+{
+	struct perfctr_bpf_group *group = (struct perfctr_bpf_group *)handle;
+
+	close(handle->fd);
+	perfctr_bpf_release(&group->bpf);
+	free(group);
+}
+
+static const struct perfctr_bpf_handle *of(const struct perfctr_group *group)
+{
+	return &((const struct perfctr_bpf_group *)group)->bpf;
+}
+
+int perfctr_bpf_mark(struct perfctr_group *group, pid_t tid, unsigned int scope)
+{
+	return perfctr_bpf_change(of(group), PERFCTR_BPF_WALK_MARK, tid, scope);
+}
+
+int perfctr_bpf_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope)
+{
+	struct perfctr_bpf_handle any;
+	int changed;
+
+	if (group)
+		return perfctr_bpf_change(of(group), PERFCTR_BPF_WALK_UNMARK, tid, scope);
+	if (perfctr_bpf_any(&any) < 0)
+		return -1;
+	changed = perfctr_bpf_change(&any, PERFCTR_BPF_WALK_UNMARK, tid, scope);
+	perfctr_bpf_release(&any);
+	return changed;
+}
+
+int perfctr_bpf_marked(pid_t tid, uint64_t *id)
+{
+	return perfctr_bpf_look(PERFCTR_BPF_WALK_GET, tid, id);
+}
+
+int perfctr_bpf_members(const struct perfctr_group *group, pid_t *tids, unsigned int room)
+{
+	const struct perfctr_bpf_handle *h = of(group);
+	struct perfctr_bpf_reply reply;
+	uint64_t expirations;
+
+	/* Until the next look is due. */
+	if (read(group->fd, &expirations, sizeof(expirations)) < 0)
+		errno = 0;
+	if (!room)
+		return (int)*(const volatile uint32_t *)&h->mapped->members;
+	if (perfctr_bpf_walk(h, PERFCTR_BPF_WALK_MEMBERS, 0, 0, &reply, tids, room) < 0)
+		return -1;
+	return (int)reply.found;
+}
+
+int perfctr_bpf_segment_begin(struct perfctr_group *group)
+{
+	return perfctr_bpf_call(of(group), PERFCTR_BPF_MARK, 0, 0, NULL) < 0 ? -1 : 0;
+}
+
+int perfctr_bpf_segment_end(struct perfctr_group *group)
+{
+	return perfctr_bpf_call(of(group), PERFCTR_BPF_UNMARK, 0, 0, NULL) < 0 ? -1 : 0;
+}

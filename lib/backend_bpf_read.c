@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* BPF: sums of slots, and events of them. */
+#include "backend_bpf.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define SETTLE_TRIES 100 /* times 50 us */
+#define CONSISTENT_TRIES 3
+
+void perfctr_bpf_copy(const struct perfctr_bpf_slot *slot, struct perfctr_bpf_slot *copy)
+{
+	uint64_t ended;
+
+	do {
+		ended = __atomic_load_n(&slot->ended, __ATOMIC_ACQUIRE);
+		memcpy(copy, slot, sizeof(*copy));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(&slot->begun, __ATOMIC_RELAXED) != ended);
+}
+
+static void pause_briefly(void)
+{
+	struct timespec pause = { .tv_nsec = 50000 };
+
+	nanosleep(&pause, NULL);
+}
+
+int perfctr_bpf_read_slot(const struct perfctr_bpf_handle *h, struct perfctr_bpf_slot *copy,
+			  bool *consistent)
+{
+	struct perfctr_bpf_reply reply;
+	uint64_t begun;
+
+	/* Who is waited for may not have been switched away for good yet. */
+	for (int i = 0; i < SETTLE_TRIES && *(volatile uint32_t *)&h->mapped->exiting; i++)
+		pause_briefly();
+	for (int i = 0; i < CONSISTENT_TRIES; i++) {
+		begun = __atomic_load_n(&h->mapped->begun, __ATOMIC_ACQUIRE);
+		if (perfctr_bpf_walk(h, PERFCTR_BPF_WALK_FOLD, 0, 0, &reply, NULL, 0) < 0)
+			return -1;
+		perfctr_bpf_copy(h->mapped, copy);
+		*consistent = !reply.running && copy->begun - begun <= reply.folded;
+		if (*consistent)
+			break;
+	}
+	if (copy->generation == h->generation)
+		return 0;
+	errno = ENODEV;
+	return -1;
+}
+
+static const struct {
+	uint32_t counter;
+	uint8_t field[2]; /* their sum; PERFCTR_BPF_FIELDS: none */
+} events[] = {
+	{ PERFCTR_TASK_CLOCK, { PERFCTR_BPF_TIME, PERFCTR_BPF_FIELDS } },
+	{ PERFCTR_PAGE_FAULTS, { PERFCTR_BPF_MINOR, PERFCTR_BPF_MAJOR } },
+	{ PERFCTR_MINOR_FAULTS, { PERFCTR_BPF_MINOR, PERFCTR_BPF_FIELDS } },
+	{ PERFCTR_MAJOR_FAULTS, { PERFCTR_BPF_MAJOR, PERFCTR_BPF_FIELDS } },
+	{ PERFCTR_CONTEXT_SWITCHES, { PERFCTR_BPF_SWITCHES, PERFCTR_BPF_FIELDS } },
+	{ PERFCTR_MIGRATIONS, { PERFCTR_BPF_MIGRATIONS, PERFCTR_BPF_FIELDS } },
+};
+
+enum { N_EVENTS = sizeof(events) / sizeof(events[0]) };
+
+static int refuse(struct perfctr_control *c, uint32_t event, uint32_t reason)
+{
+	c->bad_event = event;
+	c->bad_reason = reason;
+	errno = EINVAL;
+	return -1;
+}
+
+int perfctr_bpf_encode(struct perfctr_control *c, uint64_t encoded[2])
+{
+	encoded[0] = encoded[1] = 0;
+	for (uint32_t i = 0; i < c->n_events; i++) {
+		const struct perfctr_event_control *event = &c->event[i];
+		uint32_t number = 0;
+
+		while (number < N_EVENTS &&
+		       event->counter != PERFCTR_SOFTWARE + events[number].counter)
+			number++;
+		if (number == N_EVENTS)
+			return refuse(c, i, PERFCTR_BAD_COUNTER);
+		/* The kernel keeps no count of user mode alone. */
+		if (event->evntsel)
+			return refuse(c, i, PERFCTR_BAD_EVNTSEL);
+		if (event->evntsel2)
+			return refuse(c, i, PERFCTR_BAD_EVNTSEL2);
+		if (event->period || event->signal || event->reserved)
+			return refuse(c, i, PERFCTR_BAD_FIELD);
+		encoded[i / 16] |= (uint64_t)number << i % 16 * 4;
+	}
+	return 0;
+}
+
+uint64_t perfctr_bpf_value(uint32_t event, const uint64_t *sums)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; event < N_EVENTS && i < 2; i++)
+		if (events[event].field[i] < PERFCTR_BPF_FIELDS)
+			value += sums[events[event].field[i]];
+	return value;
+}
+
+uint64_t perfctr_bpf_time(const struct perfctr_bpf_handle *h, uint64_t ns)
+{
+	return perfctr_bpf_ticks(&h->info.rate, ns);
+}

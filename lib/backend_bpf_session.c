@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* BPF: sessions, each of which counts one group: what the group's slot has gained meanwhile. */
+#include "backend_bpf.h"
+#include "backend_bpf_group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct session {
+	struct perfctr_session handle;
+	const struct perfctr_bpf_handle *group;
+	uint32_t n_events;
+	uint32_t event[PERFCTR_MAX_COUNTERS];
+	bool started;
+	uint64_t since[PERFCTR_BPF_FIELDS]; /* of the group's sums, when it was started */
+	uint64_t sum[PERFCTR_BPF_FIELDS];   /* of the times before */
+};
+
+static struct session *of(const struct perfctr_session *s)
+{
+	return (struct session *)s;
+}
+
+/* Threads are counted in both modes while they bear the mark, on all CPUs. */
+struct perfctr_session *perfctr_bpf_session_open(const struct perfctr_session_options *options)
+{
+	struct session *s;
+
+	if (!options->group || options->cpus || options->trace_bytes ||
+	    !(options->policy & PERFCTR_POLICY_DMR) || options->policy & PERFCTR_POLICY_DMS) {
+		errno = ENOTSUP;
+		return NULL;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->group = &((const struct perfctr_bpf_group *)options->group)->bpf;
+	s->handle.capabilities = perfctr_bpf_capabilities(&s->group->info);
+	perfctr_bpf_pmu_info(&s->group->info, &s->handle.info);
+	return &s->handle;
+}
+
+void perfctr_bpf_session_close(struct perfctr_session *s)
+{
+	free(of(s));
+}
+
+static int read_group(const struct session *s, struct perfctr_bpf_slot *slot, bool *consistent)
+{
+	return perfctr_bpf_read_slot(s->group, slot, consistent);
+}
+
+int perfctr_bpf_session_start(struct perfctr_session *session)
+{
+	struct session *s = of(session);
+	struct perfctr_bpf_slot slot;
+	bool consistent;
+
+	if (s->started)
+		return 0;
+	if (read_group(s, &slot, &consistent) < 0)
+		return -1;
+	memcpy(s->since, slot.below, sizeof(s->since));
+	s->started = true;
+	return 0;
+}
+
+static void add_gain(const struct session *s, const struct perfctr_bpf_slot *slot, uint64_t *sum)
+{
+	for (int i = 0; i < PERFCTR_BPF_FIELDS; i++)
+		sum[i] = s->sum[i] + (s->started ? slot->below[i] - s->since[i] : 0);
+}
+
+int perfctr_bpf_session_stop(struct perfctr_session *session)
+{
+	struct session *s = of(session);
+	struct perfctr_bpf_slot slot;
+	bool consistent;
+
+	if (!s->started)
+		return 0;
+	if (read_group(s, &slot, &consistent) < 0)
+		return -1;
+	add_gain(s, &slot, s->sum);
+	s->started = false;
+	return 0;
+}
+
+int perfctr_bpf_session_control(struct perfctr_session *session, struct perfctr_control *c)
+{
+	struct session *s = of(session);
+	uint64_t events[2];
+
+	if (perfctr_bpf_encode(c, events) < 0)
+		return -1;
+	s->n_events = c->n_events;
+	for (uint32_t i = 0; i < c->n_events; i++)
+		s->event[i] = events[i / 16] >> i % 16 * 4 & 15;
+	memset(s->sum, 0, sizeof(s->sum));
+	s->started = false;
+	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : perfctr_bpf_session_start(session);
+}
+
+int perfctr_bpf_session_read(const struct perfctr_session *session, struct perfctr_counts *out)
+{
+	const struct session *s = of(session);
+	struct perfctr_bpf_slot slot;
+	uint64_t sum[PERFCTR_BPF_FIELDS];
+	bool consistent;
+
+	if (read_group(s, &slot, &consistent) < 0)
+		return -1;
+	add_gain(s, &slot, sum);
+	out->members = slot.members;
+	out->flags = (s->started ? PERFCTR_COUNTS_STARTED : 0) |
+		     (consistent ? PERFCTR_COUNTS_CONSISTENT : 0);
+	out->tsc = perfctr_bpf_time(s->group, sum[PERFCTR_BPF_TIME]);
+	out->switches = sum[PERFCTR_BPF_PUT];
+	out->migrations = sum[PERFCTR_BPF_MOVED];
+	out->n_counters = s->n_events;
+	for (uint32_t i = 0; i < s->n_events; i++)
+		out->counter[i] = perfctr_bpf_value(s->event[i], sum);
+	return 0;
+}
+
+/* The sums are not kept apart by CPU. */
+unsigned int perfctr_bpf_session_cpus(const struct perfctr_session *session)
+{
+	(void)session;
+	return 1;
+}
+
+/* Until the last switches of the members. */
+void perfctr_bpf_session_totals(const struct perfctr_session *session, unsigned int cpu,
+				struct perfctr_cpu_totals *out)
+{
+	const struct session *s = of(session);
+	struct perfctr_bpf_slot slot;
+	uint64_t sum[PERFCTR_BPF_FIELDS];
+
+	(void)cpu;
+	perfctr_bpf_copy(s->group->mapped, &slot);
+	add_gain(s, &slot, sum);
+	memset(out, 0, sizeof(*out));
+	out->tsc = perfctr_bpf_time(s->group, sum[PERFCTR_BPF_TIME]);
+	out->switches = sum[PERFCTR_BPF_PUT];
+	for (uint32_t i = 0; i < s->n_events; i++)
+		out->counter[i] = perfctr_bpf_value(s->event[i], sum);
+}

@@ -40,6 +40,7 @@ CHECKS += check-emulator
 -include tests/tables/rules.mk
 -include tests/static/rules.mk
 -include tests/summary/rules.mk
+-include tests/bpf/rules.mk
 -include examples/rules.mk
 -include docs/rules.mk
 

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Contexts of other threads, and who may have them. */
+#include "bpf.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void work_and_pause(void)
+{
+	burn(20000000);
+	touch(100);
+	pause();
+}
+
+static struct perfctr_counts read_counts(const struct perfctr *p)
+{
+	struct perfctr_counts counts;
+
+	ck_assert_int_eq(perfctr_read(p, &counts), 0);
+	return counts;
+}
+
+static struct perfctr *count(pid_t pid, uint32_t flags)
+{
+	struct perfctr *p = perfctr_open_tid(pid, PERFCTR_OPEN_CREATE);
+	struct perfctr_control control;
+
+	ck_assert_msg(p, "perfctr_open_tid: errno %d", errno);
+	control_all(&control, flags);
+	ck_assert_int_eq(perfctr_control(p, &control), 0);
+	return p;
+}
+
+static void kill_child(struct child *child)
+{
+	kill(child->pid, SIGKILL);
+	waitpid(child->pid, NULL, 0);
+}
+
+static void sleep_until(pid_t pid, uint64_t minor)
+{
+	while (usage_of(pid).minor < minor)
+		nap(1);
+	nap(20);
+}
+
+START_TEST(another_process_is_counted_exactly)
+{
+	struct child child = make_child(work_and_pause);
+	struct perfctr *p = count(child.pid, 0), *again;
+	struct usage before = usage_of(child.pid), after;
+	struct perfctr_counts counts;
+
+	let_go(&child);
+	sleep_until(child.pid, before.minor + 100);
+	counts = read_counts(p);
+	after = usage_of(child.pid);
+	ck_assert_uint_eq(counts.counter[PERFCTR_TASK_CLOCK], after.ns - before.ns);
+	ck_assert_uint_eq(counts.counter[PERFCTR_MINOR_FAULTS], after.minor - before.minor);
+	ck_assert_uint_eq(counts.counter[PERFCTR_CONTEXT_SWITCHES],
+			  after.switches - before.switches);
+	/* It sleeps at both ends. */
+	ck_assert_uint_eq(counts.switches, after.switches - before.switches);
+	again = perfctr_open_tid(child.pid, 0);
+	ck_assert_ptr_nonnull(again);
+	ck_assert_uint_eq(read_counts(again).tsc, counts.tsc);
+	ck_assert_int_eq(perfctr_stop(again), -1);
+	ck_assert_int_eq(errno, EPERM);
+	perfctr_close(again);
+	perfctr_close(p);
+	ck_assert_ptr_null(perfctr_open_tid(child.pid, 0));
+	ck_assert_int_eq(errno, ENOENT);
+	kill_child(&child);
+}
+END_TEST
+
+static void spin(void)
+{
+	for (;;)
+		;
+}
+
+/* Its own sums are some milliseconds old when it runs. */
+START_TEST(a_running_thread_is_counted_until_now)
+{
+	struct child child = make_child(spin);
+	struct perfctr *p = count(child.pid, 0);
+	struct perfctr_counts first, second;
+	uint64_t begun;
+
+	let_go(&child);
+	while (read_counts(p).counter[PERFCTR_TASK_CLOCK] < 10000000)
+		;
+	first = read_counts(p);
+	begun = usage_of(child.pid).ns;
+	while (usage_of(child.pid).ns < begun + 50000000)
+		nap(1);
+	second = read_counts(p);
+	ck_assert_uint_ge(second.counter[PERFCTR_TASK_CLOCK],
+			  first.counter[PERFCTR_TASK_CLOCK] + 45000000);
+	ck_assert_uint_gt(second.tsc, first.tsc);
+	ck_assert_int_eq(perfctr_stop(p), 0);
+	first = read_counts(p);
+	nap(100);
+	second = read_counts(p);
+	ck_assert_uint_eq(first.tsc, second.tsc);
+	perfctr_close(p);
+	kill_child(&child);
+}
+END_TEST
+
+START_TEST(who_is_not_there_cannot_be_counted)
+{
+	ck_assert_ptr_null(perfctr_open_tid(0x3fffff, PERFCTR_OPEN_CREATE));
+	ck_assert_int_eq(errno, ESRCH);
+	ck_assert_ptr_null(perfctr_open_tid(getpid(), 1u << 7));
+	ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
+START_TEST(root_is_not_for_everybody_to_count)
+{
+	pid_t pid = atoi(getenv("ROOT_PROCESS"));
+
+	if (getuid() == 0) {
+		perfctr_close(count(pid, 0));
+		return;
+	}
+	ck_assert_ptr_null(perfctr_open_tid(pid, PERFCTR_OPEN_CREATE));
+	ck_assert_int_eq(errno, EACCES);
+	ck_assert_ptr_null(perfctr_open_tid(pid, 0));
+	ck_assert_int_eq(errno, EACCES);
+}
+END_TEST
+
+static void execute_set_id(void)
+{
+	const char *program = getenv("SET_ID_PROGRAM");
+
+	execl(program, program, "60", NULL);
+	_exit(1);
+}
+
+static void wait_for_program(pid_t pid, const char *name)
+{
+	char path[32], comm[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	while (strcmp(comm, name) != 0) {
+		nap(10);
+		file = fopen(path, "re");
+		ck_assert_ptr_nonnull(file);
+		ck_assert_ptr_nonnull(fgets(comm, sizeof(comm), file));
+		fclose(file);
+	}
+	nap(100);
+}
+
+/* A copy of sleep(1) that belongs to another user and runs as that. */
+START_TEST(what_changes_ids_is_dropped)
+{
+	struct child child = make_child(execute_set_id);
+	struct perfctr *p = count(child.pid, PERFCTR_CONTROL_INHERIT);
+	struct perfctr_control control;
+	struct perfctr_counts counts, later;
+	struct usage before;
+
+	let_go(&child);
+	wait_for_program(child.pid, "sleep\n");
+	counts = read_counts(p);
+	before = usage_of(child.pid);
+	if (getuid() == 0) {
+		ck_assert_uint_eq(counts.flags & PERFCTR_COUNTS_EXITED, 0);
+	} else {
+		ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_EXITED, 0);
+		ck_assert_uint_lt(counts.counter[PERFCTR_TASK_CLOCK], before.ns);
+		control_all(&control, 0);
+		ck_assert_int_eq(perfctr_control(p, &control), -1);
+		ck_assert_int_eq(errno, ESRCH);
+		ck_assert_int_eq(perfctr_start(p), -1);
+	}
+	kill_child(&child);
+	later = read_counts(p);
+	if (getuid())
+		ck_assert_uint_eq(counts.counter[PERFCTR_TASK_CLOCK],
+				  later.counter[PERFCTR_TASK_CLOCK]);
+	perfctr_close(p);
+}
+END_TEST
+
+TCase *remote_tests(void)
+{
+	TCase *tests = tcase_create("remote");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, another_process_is_counted_exactly);
+	tcase_add_test(tests, a_running_thread_is_counted_until_now);
+	tcase_add_test(tests, who_is_not_there_cannot_be_counted);
+	tcase_add_test(tests, root_is_not_for_everybody_to_count);
+	tcase_add_test(tests, what_changes_ids_is_dropped);
+	return tests;
+}

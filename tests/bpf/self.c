@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A thread that counts itself, and the page that it reads. */
+#include "bpf.h"
+#include "../../bpf/layout.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SLOTS 8 /* tests/bpf/run starts the service with so many */
+
+static struct perfctr *counted(uint32_t flags)
+{
+	struct perfctr *self = perfctr_open();
+	struct perfctr_control control;
+
+	ck_assert_msg(self, "perfctr_open: errno %d", errno);
+	control_all(&control, flags);
+	ck_assert_int_eq(perfctr_control(self, &control), 0);
+	return self;
+}
+
+static struct perfctr_counts read_counts(const struct perfctr *p)
+{
+	struct perfctr_counts counts;
+
+	ck_assert_int_eq(perfctr_read(p, &counts), 0);
+	return counts;
+}
+
+static double ns_of(const struct perfctr *p, uint64_t ticks)
+{
+	struct perfctr_pmu_info info;
+
+	ck_assert_ptr_nonnull(p);
+	ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+	return (double)ticks * 1e6 / info.tsc_khz;
+}
+
+START_TEST(the_backend_says_what_it_is)
+{
+	struct perfctr *self = counted(0);
+	struct perfctr_pmu_info info;
+
+	ck_assert_str_eq(perfctr_backend_name(self), "bpf");
+	ck_assert_uint_eq(perfctr_capabilities(self) &
+				  (PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_HARDWARE |
+				   PERFCTR_CAN_RECORD | PERFCTR_CAN_ISOLATE | PERFCTR_CAN_GROUP),
+			  PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP);
+	ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+	ck_assert_uint_eq(info.n_general, 0);
+	ck_assert_uint_gt(info.tsc_khz, 0);
+	perfctr_close(self);
+}
+END_TEST
+
+/* Both are read while the other's read runs: a few microseconds apart. */
+START_TEST(time_is_what_the_kernel_says)
+{
+	struct perfctr *self = counted(0);
+	uint64_t before = thread_ns();
+	struct perfctr_counts first = read_counts(self), second;
+	double kernel, ticks, clock;
+
+	for (int i = 0; i < 20; i++) {
+		burn(5000000);
+		nap(3);
+	}
+	second = read_counts(self);
+	kernel = (double)(thread_ns() - before);
+	clock = (double)(second.counter[PERFCTR_TASK_CLOCK] - first.counter[PERFCTR_TASK_CLOCK]);
+	ticks = ns_of(self, second.tsc - first.tsc);
+	ck_assert_double_le(clock, kernel + 20e3);
+	ck_assert_double_ge(clock, kernel * 0.999 - 300e3);
+	ck_assert_double_le(ticks, clock * 1.0001 + 1e3);
+	ck_assert_double_ge(ticks, clock * 0.9999 - 1e3);
+	perfctr_close(self);
+}
+END_TEST
+
+START_TEST(faults_and_switches_of_the_caller_are_exact)
+{
+	struct perfctr *self = counted(0);
+	struct perfctr_counts first, second;
+	struct rusage before, after;
+
+	touch(1);
+	nap(1);
+	getrusage(RUSAGE_SELF, &before);
+	first = read_counts(self);
+	touch(1000);
+	nap(50);
+	second = read_counts(self);
+	getrusage(RUSAGE_SELF, &after);
+	ck_assert_uint_ge(second.counter[PERFCTR_MINOR_FAULTS] -
+				  first.counter[PERFCTR_MINOR_FAULTS],
+			  1000);
+	/* What reads them may fault and be switched away as well. */
+	ck_assert_int_le(llabs((long long)(second.counter[PERFCTR_MINOR_FAULTS] -
+					   first.counter[PERFCTR_MINOR_FAULTS]) -
+			       (after.ru_minflt - before.ru_minflt)),
+			 10);
+	ck_assert_uint_ge(second.counter[PERFCTR_CONTEXT_SWITCHES] -
+				  first.counter[PERFCTR_CONTEXT_SWITCHES],
+			  50);
+	ck_assert_uint_ge(second.switches - first.switches, 50);
+	ck_assert_uint_le(second.migrations - first.migrations, second.switches - first.switches);
+	perfctr_close(self);
+}
+END_TEST
+
+/* Switches that the kernel did not tell the programs: not all kernels tell all. */
+static uint64_t missed(const struct perfctr_page *page)
+{
+	return *(const volatile __u64 *)&((const struct perfctr_bpf_slot *)page)->missed;
+}
+
+START_TEST(the_page_is_live_and_agrees_with_a_read)
+{
+	struct perfctr *self = counted(0);
+	const struct perfctr_page *page = perfctr_tsc_page(self);
+	uint64_t last = 0, ticks;
+	uint64_t missed_before = 0;
+	struct perfctr_counts counts;
+
+	if (!(perfctr_capabilities(self) & PERFCTR_CAN_LIVE_READ)) {
+		ck_assert_ptr_null(page);
+		perfctr_close(self);
+		return;
+	}
+	ck_assert_ptr_nonnull(page);
+	ck_assert_ptr_null(perfctr_page(self));
+	for (int i = 0; i < 200; i++) {
+		burn(100000);
+		ticks = perfctr_read_tsc(page);
+		counts = read_counts(self);
+		/* What it counted too much while its thread was away is taken back. */
+		if (ticks <= last) {
+			ck_assert_uint_gt(missed(page), missed_before);
+			missed_before = missed(page);
+		}
+		/* The read comes after; what the page is behind the kernel's sum are microseconds. */
+		if (missed(page) == missed_before)
+			ck_assert_double_ge(ns_of(self, counts.tsc), ns_of(self, ticks) - 20e3);
+		last = ticks;
+		if (i % 8 == 0)
+			nap(1);
+	}
+	perfctr_close(self);
+}
+END_TEST
+
+START_TEST(a_stopped_context_stands_still)
+{
+	struct perfctr *self = counted(0);
+	const struct perfctr_page *page = perfctr_tsc_page(self);
+	struct perfctr_counts stopped, later;
+	uint64_t ticks = 0;
+
+	burn(3000000);
+	ck_assert_int_eq(perfctr_stop(self), 0);
+	stopped = read_counts(self);
+	if (page)
+		ticks = perfctr_read_tsc(page);
+	touch(50);
+	burn(20000000);
+	nap(3);
+	later = read_counts(self);
+	ck_assert_uint_eq(stopped.tsc, later.tsc);
+	ck_assert_uint_eq(stopped.flags & PERFCTR_COUNTS_STARTED, 0);
+	for (uint32_t i = 0; i < stopped.n_counters; i++)
+		ck_assert_uint_eq(stopped.counter[i], later.counter[i]);
+	if (page) {
+		ck_assert_uint_eq(perfctr_read_tsc(page), ticks);
+		ck_assert_uint_eq(ticks, stopped.tsc);
+	}
+	ck_assert_int_eq(perfctr_start(self), 0);
+	burn(5000000);
+	later = read_counts(self);
+	ck_assert_double_ge(ns_of(self, later.tsc - stopped.tsc), 4.5e6);
+	ck_assert_double_le(ns_of(self, later.tsc - stopped.tsc), 15e6);
+	perfctr_close(self);
+}
+END_TEST
+
+START_TEST(a_thread_has_one_context_at_a_time)
+{
+	struct perfctr *self = counted(0);
+
+	ck_assert_ptr_null(perfctr_open());
+	ck_assert_int_eq(errno, EEXIST);
+	perfctr_close(self);
+	self = perfctr_open();
+	ck_assert_ptr_nonnull(self);
+	perfctr_close(self);
+}
+END_TEST
+
+START_TEST(what_cannot_be_counted_is_refused)
+{
+	struct perfctr *self = perfctr_open();
+	struct perfctr_control control;
+
+	perfctr_control_init(&control);
+	perfctr_control_add(&control, PERFCTR_SOFTWARE + PERFCTR_TASK_CLOCK, 0, 0);
+	perfctr_control_add(&control, PERFCTR_SOFTWARE + PERFCTR_N_SOFTWARE, 0, 0);
+	ck_assert_int_eq(perfctr_control(self, &control), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_uint_eq(control.bad_event, 1);
+	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_COUNTER);
+	perfctr_control_init(&control);
+	perfctr_control_add(&control, PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS, PERFCTR_SOFTWARE_USER,
+			    0);
+	ck_assert_int_eq(perfctr_control(self, &control), -1);
+	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_EVNTSEL);
+	perfctr_control_init(&control);
+	perfctr_control_add(&control, PERFCTR_ANY, 0x4100c0, 0);
+	ck_assert_int_eq(perfctr_control(self, &control), -1);
+	perfctr_control_init(&control);
+	control.flags = PERFCTR_CONTROL_RECORD;
+	ck_assert_int_eq(perfctr_control(self, &control), -1);
+	ck_assert_int_eq(errno, ENOTSUP);
+	perfctr_close(self);
+}
+END_TEST
+
+/* Children hold a context each until they are killed; the last quarter is root's. */
+START_TEST(when_all_slots_are_taken_the_next_is_told)
+{
+	int wanted = getuid() ? SLOTS * 3 / 4 : SLOTS, pipes[2], opened = 0;
+	pid_t pids[SLOTS + 1];
+	char answer, text[200];
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	for (int i = 0; i <= wanted; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			answer = perfctr_open() ? 'y' : errno == ENOSPC ? 'n' : '?';
+			if (write(pipes[1], &answer, 1) != 1)
+				_exit(1);
+			pause();
+		}
+		ck_assert_int_eq(read(pipes[0], &answer, 1), 1);
+		ck_assert_int_eq(answer, i < wanted ? 'y' : 'n');
+		opened += answer == 'y';
+	}
+	ck_assert_int_eq(opened, wanted);
+	perfctr_open_error(ENOSPC, text, sizeof(text));
+	ck_assert_ptr_nonnull(strstr(text, "--slots"));
+	for (int i = 0; i <= wanted; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	/* Who died has given its slot back. */
+	for (int i = 0; i < 3 * SLOTS; i++) {
+		struct perfctr *self = perfctr_open();
+
+		ck_assert_ptr_nonnull(self);
+		perfctr_close(self);
+	}
+}
+END_TEST
+
+START_TEST(a_forked_child_has_no_hold_of_its_parents_context)
+{
+	struct perfctr *self = counted(0);
+	struct perfctr_counts counts;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		bool good = !perfctr_tsc_page(self) && perfctr_stop(self) < 0 && errno == EPERM;
+
+		perfctr_close(self);
+		_exit(good ? 0 : 1);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	burn(1000000);
+	counts = read_counts(self);
+	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_STARTED, 0);
+	ck_assert_uint_ge(counts.counter[PERFCTR_TASK_CLOCK], 1000000);
+	perfctr_close(self);
+}
+END_TEST
+
+TCase *self_tests(void)
+{
+	TCase *tests = tcase_create("self");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, the_backend_says_what_it_is);
+	tcase_add_test(tests, time_is_what_the_kernel_says);
+	tcase_add_test(tests, faults_and_switches_of_the_caller_are_exact);
+	tcase_add_test(tests, the_page_is_live_and_agrees_with_a_read);
+	tcase_add_test(tests, a_stopped_context_stands_still);
+	tcase_add_test(tests, a_thread_has_one_context_at_a_time);
+	tcase_add_test(tests, what_cannot_be_counted_is_refused);
+	tcase_add_test(tests, when_all_slots_are_taken_the_next_is_told);
+	tcase_add_test(tests, a_forked_child_has_no_hold_of_its_parents_context);
+	return tests;
+}

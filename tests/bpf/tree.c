@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Trees: all that a process starts, against what wait4() says of it. */
+#include "bpf.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROCESSES 100
+#define MANY_PROCESSES 300
+
+static void leaf(unsigned int i)
+{
+	touch(10 + i);
+	nap(i % 7);
+	burn(1000000 + i * 20000);
+}
+
+static void hundred_processes(void)
+{
+	for (unsigned int i = 0; i < PROCESSES; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			leaf(i);
+			_exit(0);
+		}
+		if (i % 4 == 3)
+			reap();
+	}
+	reap();
+}
+
+static void many_processes(void)
+{
+	for (unsigned int i = 0; i < MANY_PROCESSES; i++)
+		if (fork() == 0) {
+			touch(3);
+			_exit(0);
+		}
+	reap();
+}
+
+static struct perfctr *count_child(struct child *child)
+{
+	struct perfctr *p = perfctr_open_tid(child->pid, PERFCTR_OPEN_CREATE);
+	struct perfctr_control control;
+
+	ck_assert_msg(p, "perfctr_open_tid: errno %d", errno);
+	control_all(&control, PERFCTR_CONTROL_INHERIT);
+	ck_assert_int_eq(perfctr_control(p, &control), 0);
+	return p;
+}
+
+/* CPU time within 0.1 % and the microseconds that rusage rounds away; the others exact. */
+static void compare(const struct perfctr_counts *counts, struct usage before, struct usage after,
+		    unsigned int processes)
+{
+	struct usage counted = usage_of_counts(counts);
+	int64_t ns = (int64_t)(after.ns - before.ns), error = (int64_t)counted.ns - ns;
+
+	ck_assert_uint_eq(counted.minor, after.minor - before.minor);
+	ck_assert_uint_eq(counted.major, after.major - before.major);
+	ck_assert_uint_eq(counted.switches, after.switches - before.switches);
+	ck_assert_msg(llabs(error) <= ns / 1000 + 2000 * (int64_t)processes,
+		      "CPU time: %lld ns of %lld ns off", (long long)error, (long long)ns);
+}
+
+static struct perfctr_counts count_tree(void (*run)(void), unsigned int processes)
+{
+	struct child child = make_child(run);
+	struct perfctr *p = count_child(&child);
+	struct usage before = usage_of(child.pid);
+	struct perfctr_counts tree, children, self;
+	struct rusage rusage;
+
+	let_go(&child);
+	rusage = end_child(&child);
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &tree), 0);
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_CHILDREN, &children), 0);
+	ck_assert_int_eq(perfctr_read(p, &self), 0);
+	perfctr_close(p);
+	compare(&tree, before, usage_waited(&rusage), processes);
+	ck_assert_uint_eq(tree.members, 0);
+	ck_assert_uint_ne(tree.flags & PERFCTR_COUNTS_CONSISTENT, 0);
+	for (uint32_t i = 0; i < tree.n_counters; i++)
+		ck_assert_uint_eq(tree.counter[i], self.counter[i] + children.counter[i]);
+	return tree;
+}
+
+START_TEST(a_tree_of_a_hundred_processes_is_what_rusage_says)
+{
+	count_tree(hundred_processes, PROCESSES + 1);
+}
+END_TEST
+
+/* There are 8 slots, and one of them is taken. */
+START_TEST(more_processes_than_slots_lose_nothing)
+{
+	struct perfctr_counts tree = count_tree(many_processes, MANY_PROCESSES + 1);
+
+	ck_assert_uint_ge(tree.counter[PERFCTR_MINOR_FAULTS], MANY_PROCESSES * 3);
+}
+END_TEST
+
+static void wait_for_the_end(void)
+{
+	pause();
+}
+
+static void two_that_stay(void)
+{
+	for (int i = 0; i < 2; i++)
+		if (fork() == 0)
+			wait_for_the_end();
+	wait_for_the_end();
+}
+
+START_TEST(members_are_those_that_have_not_exited)
+{
+	struct child child = make_child(two_that_stay);
+	struct perfctr *p = count_child(&child);
+	struct perfctr_counts counts;
+
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), 0);
+	ck_assert_uint_eq(counts.members, 1);
+	let_go(&child);
+	do
+		ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), 0);
+	while (counts.members < 3);
+	nap(100);
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), 0);
+	ck_assert_uint_eq(counts.members, 3);
+	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_CHILDREN, &counts), 0);
+	ck_assert_uint_eq(counts.counter[PERFCTR_TASK_CLOCK], 0);
+	kill(child.pid, SIGKILL);
+	waitpid(child.pid, NULL, 0);
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), 0);
+	ck_assert_uint_eq(counts.members, 2);
+	perfctr_close(p);
+}
+END_TEST
+
+static void hog(void)
+{
+	if (fork() == 0)
+		for (;;)
+			;
+	for (;;)
+		;
+}
+
+/* The scheduler brings their own sums up to date at ticks only. */
+START_TEST(who_runs_is_counted_until_now_and_not_of_one_instant)
+{
+	struct child child = make_child(hog);
+	struct perfctr *p = count_child(&child);
+	struct perfctr_counts counts, later;
+
+	let_go(&child);
+	do
+		ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), 0);
+	while (counts.members < 2 || counts.flags & PERFCTR_COUNTS_CONSISTENT);
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &later), 0);
+	ck_assert_uint_gt(later.tsc, counts.tsc);
+	ck_assert_uint_gt(later.counter[PERFCTR_TASK_CLOCK], counts.counter[PERFCTR_TASK_CLOCK]);
+	perfctr_close(p);
+}
+END_TEST
+
+static void *thread(void *argument)
+{
+	touch(20);
+	burn(2000000);
+	return argument;
+}
+
+static void twenty_threads(void)
+{
+	pthread_t threads[20];
+
+	for (int i = 0; i < 20; i++)
+		if (pthread_create(&threads[i], NULL, thread, NULL))
+			_exit(1);
+	for (int i = 0; i < 20; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* rusage leaves out the last switch of each thread that is not the first. */
+START_TEST(threads_are_members_too)
+{
+	struct child child = make_child(twenty_threads);
+	struct perfctr *p = count_child(&child);
+	struct usage before = usage_of(child.pid), after, counted;
+	struct perfctr_counts tree;
+	struct rusage rusage;
+
+	let_go(&child);
+	rusage = end_child(&child);
+	after = usage_waited(&rusage);
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &tree), 0);
+	counted = usage_of_counts(&tree);
+	ck_assert_uint_eq(tree.members, 0);
+	ck_assert_uint_eq(counted.minor, after.minor - before.minor);
+	ck_assert_uint_eq(counted.switches, after.switches - before.switches + 20);
+	perfctr_close(p);
+}
+END_TEST
+
+static void forks_only(void)
+{
+	reap();
+	for (int i = 0; i < 5; i++)
+		if (fork() == 0)
+			_exit(0);
+	reap();
+}
+
+START_TEST(what_does_not_inherit_counts_one_thread)
+{
+	struct child child = make_child(forks_only);
+	struct perfctr *p = perfctr_open_tid(child.pid, PERFCTR_OPEN_CREATE);
+	struct perfctr_control control;
+	struct perfctr_counts counts;
+
+	ck_assert_ptr_nonnull(p);
+	control_all(&control, 0);
+	ck_assert_int_eq(perfctr_control(p, &control), 0);
+	let_go(&child);
+	end_child(&child);
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_CHILDREN, &counts), 0);
+	ck_assert_uint_eq(counts.counter[PERFCTR_TASK_CLOCK], 0);
+	ck_assert_uint_eq(counts.switches, 0);
+	ck_assert_int_eq(perfctr_read(p, &counts), 0);
+	ck_assert_uint_ne(counts.counter[PERFCTR_TASK_CLOCK], 0);
+	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_EXITED, 0);
+	perfctr_close(p);
+}
+END_TEST
+
+TCase *tree_tests(void)
+{
+	TCase *tests = tcase_create("tree");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, a_tree_of_a_hundred_processes_is_what_rusage_says);
+	tcase_add_test(tests, more_processes_than_slots_lose_nothing);
+	tcase_add_test(tests, members_are_those_that_have_not_exited);
+	tcase_add_test(tests, who_runs_is_counted_until_now_and_not_of_one_instant);
+	tcase_add_test(tests, threads_are_members_too);
+	tcase_add_test(tests, what_does_not_inherit_counts_one_thread);
+	return tests;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What tests count, and what the kernel says of it. */
+#include "bpf.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+void control_all(struct perfctr_control *c, uint32_t flags)
+{
+	perfctr_control_init(c);
+	c->flags = flags;
+	for (uint32_t i = 0; i < PERFCTR_N_SOFTWARE; i++)
+		ck_assert_int_eq(perfctr_control_add(c, PERFCTR_SOFTWARE + i, 0, 0), i);
+}
+
+static FILE *open_proc(pid_t pid, const char *name)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	file = fopen(path, "re");
+	ck_assert_ptr_nonnull(file);
+	return file;
+}
+
+/* proc(5): stat has the faults as fields 10 and 12, behind the name in parentheses. */
+struct usage usage_of(pid_t pid)
+{
+	struct usage usage = { 0 };
+	unsigned long long ns, minor, major, value;
+	char line[1024];
+	FILE *file = open_proc(pid, "schedstat");
+
+	ck_assert_int_eq(fscanf(file, "%llu", &ns), 1);
+	fclose(file);
+	file = open_proc(pid, "stat");
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
+	fclose(file);
+	ck_assert_int_eq(sscanf(strrchr(line, ')'), ") %*c %*d %*d %*d %*d %*d %*u %llu %*u %llu",
+				&minor, &major),
+			 2);
+	file = open_proc(pid, "status");
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "voluntary_ctxt_switches: %llu", &value) == 1 ||
+		    sscanf(line, "nonvoluntary_ctxt_switches: %llu", &value) == 1)
+			usage.switches += value;
+	fclose(file);
+	usage.ns = ns;
+	usage.minor = minor;
+	usage.major = major;
+	return usage;
+}
+
+static uint64_t ns_of(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
+}
+
+struct usage usage_waited(const struct rusage *rusage)
+{
+	return (struct usage){
+		.ns = ns_of(&rusage->ru_utime) + ns_of(&rusage->ru_stime),
+		.switches = (uint64_t)rusage->ru_nvcsw + (uint64_t)rusage->ru_nivcsw,
+		.minor = (uint64_t)rusage->ru_minflt,
+		.major = (uint64_t)rusage->ru_majflt,
+	};
+}
+
+struct usage usage_of_counts(const struct perfctr_counts *counts)
+{
+	ck_assert_uint_eq(counts->n_counters, PERFCTR_N_SOFTWARE);
+	ck_assert_uint_eq(counts->counter[PERFCTR_PAGE_FAULTS],
+			  counts->counter[PERFCTR_MINOR_FAULTS] +
+				  counts->counter[PERFCTR_MAJOR_FAULTS]);
+	return (struct usage){
+		.ns = counts->counter[PERFCTR_TASK_CLOCK],
+		.switches = counts->counter[PERFCTR_CONTEXT_SWITCHES],
+		.minor = counts->counter[PERFCTR_MINOR_FAULTS],
+		.major = counts->counter[PERFCTR_MAJOR_FAULTS],
+	};
+}
+
+uint64_t thread_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+void burn(uint64_t ns)
+{
+	uint64_t end = thread_ns() + ns;
+
+	while (thread_ns() < end)
+		;
+}
+
+void touch(unsigned int pages)
+{
+	size_t size = (size_t)pages * 4096;
+	volatile char *memory =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne((void *)memory, MAP_FAILED);
+	madvise((void *)memory, size, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < size; i += 4096)
+		memory[i] = 1;
+	munmap((void *)memory, size);
+}
+
+void nap(unsigned int times)
+{
+	struct timespec pause = { .tv_nsec = 100000 };
+
+	while (times--)
+		nanosleep(&pause, NULL);
+}
+
+/* What a zombie does until its last switch is missing in the rusage of who waited for it before. */
+void reap(void)
+{
+	siginfo_t info;
+
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) == 0) {
+		nap(3);
+		waitpid(info.si_pid, NULL, 0);
+	}
+}
+
+struct child make_child(void (*run)(void))
+{
+	struct child child;
+	int pipes[2];
+	char byte;
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	child.pid = fork();
+	ck_assert_int_ge(child.pid, 0);
+	if (child.pid == 0) {
+		close(pipes[1]);
+		if (read(pipes[0], &byte, 1) != 0)
+			_exit(1);
+		run();
+		_exit(0);
+	}
+	close(pipes[0]);
+	child.go = pipes[1];
+	/* Until it sleeps in read(). */
+	for (char state = '?'; state != 'S';) {
+		FILE *file = open_proc(child.pid, "stat");
+
+		ck_assert_int_eq(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+		fclose(file);
+		nap(1);
+	}
+	return child;
+}
+
+void let_go(struct child *child)
+{
+	close(child->go);
+}
+
+struct rusage end_child(struct child *child)
+{
+	struct rusage rusage;
+	int status;
+
+	siginfo_t info;
+
+	ck_assert_int_eq(waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT), 0);
+	nap(3);
+	ck_assert_int_eq(wait4(child->pid, &status, 0, &rusage), child->pid);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	return rusage;
+}

@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
 #include "perfex.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 
+void make_printable(char *text)
+{
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+}
+
 static void say(const char *format, va_list arguments)
 {
-	fputs("perfex: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
+	char *line;
+
+	if (vasprintf(&line, format, arguments) < 0) {
+		fputs("perfex: out of memory\n", stderr);
+		return;
+	}
+	make_printable(line);
+	fprintf(stderr, "perfex: %s\n", line);
+	free(line);
 }
 
 void complain(const char *format, ...)

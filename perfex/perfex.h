@@ -79,6 +79,8 @@ void complain_of_open(int error);
 void complain_of_control(int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
+/* In a line for people a control character could be anything: '?' for each. */
+void make_printable(char *text);
 
 /* memory.c: n zeroed elements and one more, for free(); perfex ends where there is no memory. */
 void *allocate(size_t n, size_t size);

@@ -239,7 +239,11 @@ static void print_times(uint64_t n, const char *one, const char *several)
 
 static void tell_difference(const struct passes *p)
 {
-	printf("%s: ", p->name);
+	char *name = text_print("%s", p->name);
+
+	make_printable(name);
+	printf("%s: ", name);
+	free(name);
 	print_times(p->entries, "entry", "entries");
 	printf(", ");
 	print_times(p->exits, "exit", "exits");

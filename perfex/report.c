@@ -9,13 +9,16 @@
 #include "table.h"
 #include "textfile.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_VALUES (1 + PERFCTR_MAX_COUNTERS) /* the time stamp and the counters */
 #define MAX_CPUS 8192
+#define NO_CPU "-1,"
 
 struct counts {
 	uint64_t value[MAX_VALUES];
@@ -110,14 +113,15 @@ static void add_record(struct report *report, int cpu, const struct last *record
 }
 
 /* The next number of the line, before a comma or its end. */
-static uint64_t take_number(const struct report *report, char **text)
+static uint64_t take_number(const struct report *report, char **text, uint64_t max)
 {
 	unsigned long long number;
 	char *end;
 
 	errno = 0;
 	number = strtoull(*text, &end, 10);
-	if (end == *text || errno || (*end != ',' && *end != '\n'))
+	if (!isdigit((unsigned char)**text) || errno || number > max ||
+	    (*end != ',' && *end != '\n'))
 		refuse(report, "a number is missing or too large");
 	*text = end + (*end == ',');
 	return number;
@@ -137,21 +141,25 @@ static char *take_word(const struct report *report, char **text)
 static void take_line(struct report *report, char *text)
 {
 	struct last record = { .valid = true };
-	long cpu = strtol(take_word(report, &text), NULL, 10);
-	uint64_t lost;
-	bool total;
+	bool total = strncmp(text, NO_CPU, strlen(NO_CPU)) == 0;
+	uint64_t cpu = 0, lost;
 
-	take_number(report, &text); /* the time, which no sum needs */
-	total = strcmp(take_word(report, &text), TRACE_TOTAL) == 0;
-	record.pid = (int)take_number(report, &text);
-	record.tid = (int)take_number(report, &text);
-	lost = take_number(report, &text);
+	if (report->ended)
+		refuse(report, "there is something behind the totals");
+	if (total)
+		text += strlen(NO_CPU);
+	else
+		cpu = take_number(report, &text, MAX_CPUS - 1);
+	take_number(report, &text, UINT64_MAX); /* the time, which no sum needs */
+	if ((strcmp(take_word(report, &text), TRACE_TOTAL) == 0) != total)
+		refuse(report, "the totals are of no CPU, and nothing else is");
+	record.pid = (int)take_number(report, &text, INT_MAX);
+	record.tid = (int)take_number(report, &text, INT_MAX);
+	lost = take_number(report, &text, UINT64_MAX);
 	for (size_t i = 0; i < report->n_values; i++)
-		record.counts.value[i] = take_number(report, &text);
+		record.counts.value[i] = take_number(report, &text, UINT64_MAX);
 	if (*text != '\n')
 		refuse(report, "the line is too long");
-	if (report->ended || (!total && (cpu < 0 || cpu >= MAX_CPUS)))
-		refuse(report, "there is no such CPU, or something behind the totals");
 	if (total) {
 		report->total = record.counts;
 		report->ended = true;
@@ -173,7 +181,8 @@ static void take_names(struct report *report, char *text)
 
 		if (!end || report->n_values == MAX_VALUES)
 			refuse(report, "the name of an event has no end, or there are too many");
-		report->names[report->n_values++] = text_print("%.*s", (int)(end - text) - 2, text + 2);
+		report->names[report->n_values++] =
+			text_print("%.*s", (int)(end - text) - 2, text + 2);
 		text = end;
 	}
 	if (*text != '\n')
@@ -292,7 +301,7 @@ static int report_main(int argc, char **argv)
 	read_trace(&report);
 	complete = memcmp(&report.sum, &report.total, sizeof(report.sum)) == 0;
 	print_report(&report);
-	if (report.lost)
+	if (complete && report.lost)
 		complain("%" PRIu64 " records were lost; what was counted between is not known to "
 			 "be anybody's",
 			 report.lost);

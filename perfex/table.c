@@ -79,14 +79,6 @@ void table_add(struct table *table, const char *format, ...)
 	va_end(arguments);
 }
 
-/* In a line for people a control character could be anything. */
-static void make_printable(char *text)
-{
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
-}
-
 /* Characters of UTF-8, which is all that a name may contain. */
 static int width_of(const char *text)
 {

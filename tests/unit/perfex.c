@@ -67,6 +67,8 @@ static const struct {
 	{ { "-x", "touch", MARK, NULL }, "perfex: unknown option '-x'; see perfex --help\n" },
 	{ { "--frob", "touch", MARK, NULL },
 	  "perfex: unknown option '--frob'; see perfex --help\n" },
+	{ { "--frob\n\033[2J", "touch", MARK, NULL },
+	  "perfex: unknown option '--frob??[2J'; see perfex --help\n" },
 	{ { "-e", NULL }, "perfex: option '-e' needs an argument; see perfex --help\n" },
 	{ { "--event", NULL }, "perfex: option '--event' needs an argument; see perfex --help\n" },
 	{ { "-o", NULL }, "perfex: option '-o' needs an argument; see perfex --help\n" },

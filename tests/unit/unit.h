@@ -21,6 +21,7 @@ TCase *diff_tests(void);
 TCase *experiment_tests(void);
 TCase *rules_tests(void);
 TCase *student_tests(void);
+TCase *report_tests(void);
 TCase *stat_of_tests(void);
 TCase *statistics_tests(void);
 TCase *format_tests(void);

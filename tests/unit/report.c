@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex report as a command: what it adds up by hand, and what it refuses. */
+#include "unit.h"
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HEAD "# perfctr-trace 1 2000000\n"
+#define COLUMNS "cpu,time,type,pid,tid,lost,tsc,\"instructions:u\"\n"
+#define RECORDS "0,10,on,100,101,0,5,7\n1,11,on,100,102,0,1,2\n0,20,off,0,0,0,9,17\n"
+
+static struct command_result report(const char *text, const char *option)
+{
+	struct command_result result;
+
+	enter_directory();
+	write_text("file", text);
+	result = PERFEX("report", "--csv", option, "file");
+	leave_directory();
+	return result;
+}
+
+/* Thread 101 has 9 - 5 and 17 - 7; between the last two of CPU 1 records were lost. */
+START_TEST(who_counted_what_is_added_up)
+{
+	static const char text[] =
+		HEAD COLUMNS RECORDS "1,30,end,0,0,2,4,4\n-1,0,total,0,0,2,7,12\n";
+	struct command_result result = report(text, "--per-thread");
+
+	ck_assert_str_eq(result.out, "process,thread,tsc,instructions:u\r\nlost,,3,2\r\n"
+				     "100,101,4,10\r\ntotal,,7,12\r\n");
+	ck_assert_str_eq(result.err, "perfex: 2 records were lost; what was counted between is not "
+				     "known to be anybody's\n");
+	ck_assert_int_eq(result.status, 0);
+}
+END_TEST
+
+#define NUMBER "a number is missing or too large"
+
+static const struct {
+	const char *text, *why;
+	unsigned int line;
+} wrong[] = {
+	{ "", "the trace has no end", 0 },
+	{ "cpu\n", "this is no trace of a version that is known", 1 },
+	{ HEAD "cpu\n", "these are not the columns of a trace", 2 },
+	{ HEAD "cpu,time,type,pid,tid,lost,tsc,\"a\n",
+	  "the name of an event has no end, or there are too many", 2 },
+	{ HEAD COLUMNS RECORDS, "the trace has no end", 5 },
+	{ HEAD COLUMNS "x,10,on,100,101,0,5,7\n", NUMBER, 3 },
+	{ HEAD COLUMNS "8192,10,on,100,101,0,5,7\n", NUMBER, 3 },
+	{ HEAD COLUMNS "0,10,on,-1,101,0,5,7\n", NUMBER, 3 },
+	{ HEAD COLUMNS "0,10,on,4294967295,101,0,5,7\n", NUMBER, 3 },
+	{ HEAD COLUMNS "0,10,on,100,101,0,5,18446744073709551616\n", NUMBER, 3 },
+	{ HEAD COLUMNS "0,10,on,100,101,0, 5,7\n", NUMBER, 3 },
+	{ HEAD COLUMNS "0,10,on,100,101,0,5\n", NUMBER, 3 },
+	{ HEAD COLUMNS "0,10,on\n", "the line is too short", 3 },
+	{ HEAD COLUMNS "0,10,on,100,101,0,5,7,9\n", "the line is too long", 3 },
+	{ HEAD COLUMNS "-1,0,on,0,0,0,5,7\n", "the totals are of no CPU, and nothing else is", 3 },
+	{ HEAD COLUMNS "0,0,total,0,0,0,5,7\n", "the totals are of no CPU, and nothing else is",
+	  3 },
+	{ HEAD COLUMNS "-1,0,total,0,0,0,0,0\n0,1,on,1,1,0,1,1\n",
+	  "there is something behind the totals", 4 },
+};
+
+START_TEST(a_wrong_trace_is_refused_in_one_line)
+{
+	struct command_result result = report(wrong[_i].text, "--per-thread");
+	char line[256];
+
+	snprintf(line, sizeof(line),
+		 "perfex: 'file', line %u: %s; give a file that perfex trace wrote\n",
+		 wrong[_i].line, wrong[_i].why);
+	ck_assert_str_eq(result.err, line);
+	ck_assert_str_eq(result.out, "");
+	ck_assert_int_eq(result.status, 125);
+}
+END_TEST
+
+START_TEST(parts_that_do_not_add_up_are_told_in_one_line)
+{
+	static const char text[] =
+		HEAD COLUMNS RECORDS "1,30,end,0,0,2,4,4\n-1,0,total,0,0,2,7,13\n";
+	struct command_result result = report(text, "--per-thread");
+
+	ck_assert_str_eq(result.err, "perfex: the parts do not add up to the totals: the trace is "
+				     "not complete\n");
+	ck_assert_int_eq(result.status, 125);
+}
+END_TEST
+
+TCase *report_tests(void)
+{
+	TCase *tests = tcase_create("report");
+
+	tcase_add_test(tests, who_counted_what_is_added_up);
+	tcase_add_loop_test(tests, a_wrong_trace_is_refused_in_one_line, 0, ARRAY_SIZE(wrong));
+	tcase_add_test(tests, parts_that_do_not_add_up_are_told_in_one_line);
+	return tests;
+}

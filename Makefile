@@ -21,6 +21,8 @@ CHECK_PROGRAMS :=
 # Those that take longest begin first.
 LONG_CHECKS := check-guest check-families check-kernel-patch check-kernels
 
+comma := ,
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
@@ -41,6 +43,7 @@ CHECKS += check-emulator
 -include tests/static/rules.mk
 -include tests/summary/rules.mk
 -include tests/bpf/rules.mk
+-include tests/fuzz-parsers/rules.mk
 -include examples/rules.mk
 -include docs/rules.mk
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Parsers of the library. */
+#define _GNU_SOURCE
+#include "fuzz.h"
+#include "../unit/machines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The first letter of the text, or Nehalem: libpfm4 takes this CPU for one, for the whole process. */
+static const struct perfctr_pmu_info *take_machine(const char **text)
+{
+	const struct perfctr_pmu_info *nehalem = be_machine(NEHALEM);
+	char letter = **text;
+
+	if (letter < 'a' || letter > 'a' + VIA_C3)
+		return nehalem;
+	(*text)++;
+	return machine_info((enum machine)(letter - 'a'));
+}
+
+/* What is written is read as the same. */
+static void take_values(const char *spec)
+{
+	struct perfctr_event_control event = { 0 }, again = { 0 };
+	char error[256] = "", text[256];
+
+	if (perfctr_event_parse(spec, &event, error, sizeof(error)) < 0) {
+		EXPECT(errno == EINVAL);
+		EXPECT(*error);
+		return;
+	}
+	EXPECT(perfctr_event_format(&event, text, sizeof(text)) < (int)sizeof(text));
+	EXPECT(perfctr_event_parse(text, &again, error, sizeof(error)) == 0);
+	EXPECT(event.evntsel == again.evntsel && event.evntsel2 == again.evntsel2 &&
+	       event.counter == again.counter);
+}
+
+static void assign(const struct perfctr_pmu_info *info, const struct perfctr_request *request)
+{
+	struct perfctr_control control;
+	char error[512] = "";
+
+	if (perfctr_requests_assign(info, request, 1, &control, error, sizeof(error)) < 0)
+		expect_line(error);
+	else
+		EXPECT(control.n_events == 1);
+}
+
+static void parse(const struct perfctr_pmu_info *info, const char *spec)
+{
+	struct perfctr_request request;
+	char error[512] = "";
+
+	errno = 0;
+	if (perfctr_request_parse(info, spec, PERFCTR_RING_USER, &request, error, sizeof(error)) <
+	    0) {
+		EXPECT(errno);
+		expect_line(error);
+	} else {
+		assign(info, &request);
+	}
+}
+
+void fuzz_event(const char *text, size_t length)
+{
+	const struct perfctr_pmu_info *info = take_machine(&text);
+
+	(void)length;
+	take_values(text);
+	parse(info, text);
+}
+
+/* The directory of the user's tables, which has one file; both stay until the process ends. */
+static const char *table_path(void)
+{
+	static char directory[] = "/tmp/perfctr-fuzz-XXXXXX", path[64];
+
+	if (!*path) {
+		EXPECT(mkdtemp(directory));
+		snprintf(path, sizeof(path), "%s/user.tbl", directory);
+	}
+	setenv("PERFCTR_EVENTS", directory, 1);
+	return path;
+}
+
+static void remove_tables(void)
+{
+	char *path = strdupa(table_path());
+
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+}
+
+static int count(const struct perfctr_event_entry *entry, void *n)
+{
+	EXPECT(entry->name && *entry->name && entry->source && entry->description);
+	(*(size_t *)n)++;
+	return 0;
+}
+
+void fuzz_table(const char *text, size_t length)
+{
+	const struct perfctr_pmu_info *info = take_machine(&text);
+	static int registered;
+	size_t n = 0;
+	FILE *file;
+
+	length = strlen(text) < length ? strlen(text) : length;
+	if (!registered)
+		registered = atexit(remove_tables) == 0;
+	file = fopen(table_path(), "w");
+	EXPECT(file);
+	EXPECT(fwrite(text, 1, length, file) == length);
+	fclose(file);
+	if (perfctr_events_visit(info, NULL, count, &n) < 0)
+		EXPECT(errno == EINVAL || errno == ENOENT || errno == ENODEV);
+	/* Names that the corpus defines. */
+	parse(info, "a");
+	parse(info, "a:b");
+	parse(info, "loads:stores");
+}

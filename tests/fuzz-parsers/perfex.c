@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Parsers of perfex that return what is wrong. */
+#include "fuzz.h"
+#include "../../perfex/diff.h"
+#include "../../perfex/experiment.h"
+#include "../../perfex/rules.h"
+#include "../unit/machines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CONFIDENCE 0.95
+
+static void evaluate(const struct rules *rules)
+{
+	static const uint64_t small[] = { 1, 2, 3 }, large[] = { UINT64_MAX, 0, 1 };
+	static const struct rule_event events[] = {
+		{ .name = "a", .pass = 0, .count = small, .runs = 3 },
+		{ .name = "b", .pass = 0, .count = large, .runs = 3 },
+		{ .name = "cycles", .pass = 1, .count = large, .runs = 1 },
+		{ .name = "instructions:u", .pass = 2, .count = small, .runs = 2 },
+	};
+	struct rule_result *result = calloc(rules_count(rules) + 1, sizeof(*result));
+	size_t n = sizeof(events) / sizeof(events[0]);
+
+	EXPECT(result);
+	rules_missing(rules, events, n);
+	rules_ambiguous(rules, events, n);
+	rules_evaluate(rules, events, n, CONFIDENCE, result);
+	for (size_t i = 0; i < rules_count(rules); i++)
+		EXPECT(!result[i].interval ||
+		       (result[i].low <= result[i].value && result[i].value <= result[i].high));
+	free(result);
+}
+
+void fuzz_rules(const char *text, size_t length)
+{
+	struct rules *rules = rules_new();
+	struct text_error error = { 0 };
+
+	if (rules_add(rules, text, length, &error) && rules_link(rules, &error))
+		evaluate(rules);
+	else
+		EXPECT(*error.text);
+	rules_free(rules);
+}
+
+void fuzz_experiment(const char *text, size_t length)
+{
+	struct text_error error = { 0 };
+	struct experiment_file *file = experiment_parse(text, length, &error);
+
+	if (!file) {
+		EXPECT(*error.text);
+		return;
+	}
+	EXPECT(file->n_programs && file->n_experiments);
+	if (!experiment_check(file, &error) ||
+	    !experiment_check_events(file, be_machine(NEHALEM), &error))
+		EXPECT(*error.text);
+	experiment_free(file);
+}
+
+/* With itself: everything can be compared. */
+static void diff(struct document *document)
+{
+	struct diff diff = { .a = { "a", document },
+			     .b = { "b", document },
+			     .confidence = 100 * CONFIDENCE };
+	struct text_error error = { 0 };
+
+	if (!compare(document, document, CONFIDENCE, &diff.comparisons, &error)) {
+		EXPECT(*error.text);
+		return;
+	}
+	diff_write_text(nowhere(), &diff);
+	diff_write_csv(nowhere(), &diff);
+	diff_write_json(nowhere(), &diff);
+	comparisons_free(&diff.comparisons);
+}
+
+void fuzz_recording(const char *text, size_t length)
+{
+	struct text_error error = { 0 };
+	struct document *document = document_parse(text, length, &error);
+	char *command;
+
+	if (!document) {
+		EXPECT(*error.text);
+		return;
+	}
+	command = document_command(document);
+	EXPECT(command);
+	free(command);
+	diff(document);
+	document_free(document);
+}

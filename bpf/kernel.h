@@ -9,12 +9,17 @@ struct pid {
 	unsigned int level; /* of its pid namespace */
 };
 
+struct user_namespace {
+	int level; /* 0: the first one */
+};
+
 struct cred {
 	struct {
 		unsigned int val;
 	} uid, gid, suid, sgid, euid, egid;
 	struct {
 	} cap_effective; /* 64 bits, however they are declared */
+	struct user_namespace *user_ns; /* that they are valid in */
 };
 
 struct signal_struct {

@@ -47,7 +47,9 @@ static __always_inline bool may_trace(struct task_struct *self, struct task_stru
 	__u64 capabilities = 0;
 
 	bpf_probe_read_kernel(&capabilities, sizeof(capabilities), &mine->cap_effective);
-	if (self->tgid == task->tgid || capabilities & 1u << CAP_SYS_PTRACE)
+	if (self->tgid == task->tgid)
+		return true;
+	if (capabilities & 1u << CAP_SYS_PTRACE && !BPF_CORE_READ(mine, user_ns, level))
 		return true;
 	return uid == theirs->uid.val && uid == theirs->euid.val && uid == theirs->suid.val &&
 	       gid == theirs->gid.val && gid == theirs->egid.val && gid == theirs->sgid.val;

@@ -3,7 +3,9 @@
 #include "bpf.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +166,30 @@ static void wait_for_program(pid_t pid, const char *name)
 }
 
 /* A copy of sleep(1) that belongs to another user and runs as that. */
+/* Who makes a user namespace has all capabilities in it, and outside none; root stays the owner. */
+static void open_in_user_namespace(bool root)
+{
+	pid_t pid = atoi(getenv("ROOT_PROCESS"));
+	bool opened;
+
+	if (unshare(CLONE_NEWUSER) < 0)
+		_exit(2);
+	opened = perfctr_open_tid(pid, PERFCTR_OPEN_CREATE);
+	_exit(root ? !opened : opened || errno != EACCES);
+}
+
+START_TEST(capabilities_of_a_user_namespace_are_of_no_use)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		open_in_user_namespace(getuid() == 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 START_TEST(what_changes_ids_is_dropped)
 {
 	struct child child = make_child(execute_set_id);
@@ -204,6 +230,7 @@ TCase *remote_tests(void)
 	tcase_add_test(tests, a_running_thread_is_counted_until_now);
 	tcase_add_test(tests, who_is_not_there_cannot_be_counted);
 	tcase_add_test(tests, root_is_not_for_everybody_to_count);
+	tcase_add_test(tests, capabilities_of_a_user_namespace_are_of_no_use);
 	tcase_add_test(tests, what_changes_ids_is_dropped);
 	return tests;
 }

@@ -35,6 +35,7 @@ MAKEFLAGS += --no-builtin-rules
 CHECKS += check-emulator
 -include tests/vm/rules.mk
 -include tests/guest/rules.mk
+-include tests/bench/rules.mk
 -include tests/kernels/rules.mk
 -include tests/stock/rules.mk
 -include tests/families/rules.mk
@@ -49,7 +50,7 @@ CHECKS += check-emulator
 
 .PHONY: help
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: run
 run: ## set everything up, then show perfex counting on the emulated machine
@@ -68,11 +69,17 @@ check-emulator:
 	tests/emulator/run-baremetal
 
 .PHONY: bench
-bench: ## run the benchmarks inside the emulated machine
-	@test -x tests/guest/bench || { echo 'bench: there are no benchmarks (tests/guest/bench)' >&2; exit 1; }
+bench: ## measure what counting costs, beside perf_events and beside nothing
 	@scripts/packages
+	@scripts/packages bench
 	@$(MAKE) --no-print-directory -j2 all machine
-	@tests/guest/bench
+	@scripts/build-kernel --unpatched
+	@tests/bench/run
+
+.PHONY: performance-page
+performance-page: bench ## measure, and write docs/performance.md
+	tests/bench/report page $(BUILD)/bench/all >$(BUILD)/bench/performance.md
+	mv $(BUILD)/bench/performance.md docs/performance.md
 
 .PHONY: check-debug
 check-debug: ## run guest tests on a kernel that watches its own locks and memory

@@ -11,7 +11,6 @@ static const struct {
 	Suite *(*create)(void);
 } suites[] = {
 	{ "baseline", baseline_suite },
-	{ "bench", bench_suite },
 	{ "busy", busy_suite },
 	{ "calibrate", calibrate_suite },
 	{ "conservation", conservation_suite },

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A tree of many processes: what each costs that is created, waits for one byte and exits; what
+ * reading the sum of the tree costs for each while all of them live; and the memory of a context.
+ */
+#include "bench.h"
+
+#include <err.h>
+#include <fcntl.h>
+#include <perfctr.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_PROCESSES 1000
+
+struct tree {
+	unsigned int n;
+	int gate[2]; /* who reads from it ends when it is closed */
+	enum by by;
+	struct counting counting;
+	pid_t pid[MAX_PROCESSES];
+};
+
+static void tree_grow(struct tree *tree)
+{
+	if (pipe2(tree->gate, O_CLOEXEC) < 0)
+		err(1, "pipe");
+	for (unsigned int i = 0; i < tree->n; i++) {
+		pid_t pid = fork();
+		char byte;
+
+		if (pid < 0)
+			err(1, "fork of process %u", i + 1);
+		if (pid == 0) {
+			close(tree->gate[1]);
+			_exit(read(tree->gate[0], &byte, 1) != 0);
+		}
+		tree->pid[i] = pid;
+	}
+}
+
+static void tree_fell(struct tree *tree)
+{
+	int status;
+
+	close(tree->gate[1]);
+	for (unsigned int i = 0; i < tree->n; i++)
+		if (wait(&status) < 0 || status != 0)
+			errx(1, "process %u of the tree failed", i + 1);
+	close(tree->gate[0]);
+}
+
+static void grow_and_fell(void *argument)
+{
+	tree_grow(argument);
+	tree_fell(argument);
+}
+
+static void read_tree(void *argument)
+{
+	const struct tree *tree = argument;
+	struct perfctr_counts counts = {
+		.size = sizeof(counts),
+		.scope = PERFCTR_SCOPE_TREE,
+	};
+	uint64_t count;
+
+	if (tree->by == BY_PERFCTR && ioctl(tree->counting.fd[0], PERFCTR_IOC_READ, &counts) < 0)
+		err(1, "read of a tree");
+	if (tree->by == BY_PERF_EVENTS &&
+	    read(tree->counting.fd[0], &count, sizeof(count)) != sizeof(count))
+		err(1, "read of inherited events");
+}
+
+static double free_pages(void)
+{
+	unsigned long long pages;
+	char line[128];
+	FILE *file = fopen("/proc/vmstat", "re");
+
+	if (!file)
+		err(1, "/proc/vmstat");
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "nr_free_pages %llu", &pages) == 1) {
+			fclose(file);
+			return pages;
+		}
+	}
+	errx(1, "/proc/vmstat has no line \"nr_free_pages\"");
+}
+
+static unsigned int rounds_of(unsigned int n)
+{
+	return n < 100 ? 31 : n < 1000 ? 11 : 3;
+}
+
+static void bench_tree(unsigned int n, enum by by)
+{
+	const char *counted = by == BY_NOTHING ? "none" : "all; inherited";
+	struct tree tree = { .n = n, .by = by };
+	struct cost cost;
+
+	tree.counting = counting_start(by, 0, 1, PLAIN, COUNT_INHERIT);
+	cost = measure(grow_and_fell, &tree, rounds_of(n));
+	cost = divide(&cost, n);
+	print_row("tree", "create, exit", n, counted, !!by, by, &cost);
+	if (by != BY_NOTHING) {
+		tree_grow(&tree);
+		cost = measure(read_tree, &tree, rounds_of(n));
+		tree_fell(&tree);
+		cost = divide(&cost, n);
+		print_row("tree", "read the sum", n, counted, !!by, by, &cost);
+	}
+	counting_stop(&tree.counting);
+}
+
+/* Of a context and its descriptor; a CPU's own lists of free pages make some difference. */
+static void bench_memory(enum by by)
+{
+	static struct counting counting[MAX_PROCESSES];
+	struct tree tree = { .n = MAX_PROCESSES };
+	struct cost cost = { 0 };
+	double before;
+
+	tree_grow(&tree);
+	before = free_pages();
+	for (unsigned int i = 0; i < tree.n; i++)
+		counting[i] = counting_start(by, tree.pid[i], 1, PLAIN, 0);
+	cost.quantity[MEMORY] = (before - free_pages()) * sysconf(_SC_PAGESIZE) / tree.n;
+	for (unsigned int i = 0; i < tree.n; i++)
+		counting_stop(&counting[i]);
+	tree_fell(&tree);
+	print_row("memory", "context and descriptor", tree.n, "each", 1, by, &cost);
+}
+
+/* One for each process of the largest tree, and some. */
+static void allow_descriptors(void)
+{
+	const struct rlimit limit = { MAX_PROCESSES + 100, MAX_PROCESSES + 100 };
+
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		err(1, "descriptors");
+}
+
+void bench_trees(const struct options *options)
+{
+	static const unsigned int processes[] = { 1, 10, 100, MAX_PROCESSES };
+
+	allow_descriptors();
+	for (size_t i = 0; i < ARRAY_SIZE(processes); i++)
+		for (enum by by = BY_NOTHING; by < N_BY; by++)
+			if (wanted(by) && processes[i] <= options->max_processes)
+				bench_tree(processes[i], by);
+	for (enum by by = BY_PERFCTR; by < N_BY; by++)
+		if (wanted(by) && MAX_PROCESSES <= options->max_processes)
+			bench_memory(by);
+}

@@ -4,9 +4,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* One ioctl on the device. */
@@ -109,23 +106,11 @@ void session_control(int session, const struct session_event *events, size_t n)
 
 pid_t marked_start(int group, int cpu, const char *const command[])
 {
-	pid_t pid = fork();
-	int status;
+	pid_t pid = stopped_start(cpu, command);
 
-	ck_assert(pid >= 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (cpu != ANY_CPU)
-			pin(0, cpu);
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		execv(command[0], (char *const *)command);
-		_exit(127);
-	}
-	ck_assert_int_eq(wait_for(pid, &status), pid);
-	ck_assert_msg(WIFSTOPPED(status), "%s did not start", command[0]);
 	if (group >= 0)
 		mark(pid, group);
-	ck_assert_int_eq(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
+	stopped_go(pid);
 	return pid;
 }
 

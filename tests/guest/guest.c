@@ -151,13 +151,13 @@ pid_t wait_for(pid_t pid, int *status)
 	return got;
 }
 
-static struct counted start(int cpu, const char *const command[], struct perfctr_control control)
+pid_t stopped_start(int cpu, const char *const command[])
 {
-	struct counted c = { .pid = fork() };
+	pid_t pid = fork();
 	int status;
 
-	ck_assert(c.pid >= 0);
-	if (c.pid == 0) {
+	ck_assert(pid >= 0);
+	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (cpu != ANY_CPU)
 			pin(0, cpu);
@@ -165,12 +165,24 @@ static struct counted start(int cpu, const char *const command[], struct perfctr
 		execv(command[0], (char *const *)command);
 		_exit(127);
 	}
-	ck_assert_int_eq(wait_for(c.pid, &status), c.pid);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
 	ck_assert_msg(WIFSTOPPED(status), "%s did not start", command[0]);
+	return pid;
+}
+
+void stopped_go(pid_t pid)
+{
+	ck_assert_int_eq(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
+}
+
+static struct counted start(int cpu, const char *const command[], struct perfctr_control control)
+{
+	struct counted c = { .pid = stopped_start(cpu, command) };
+
 	c.fd = context_open(c.pid, PERFCTR_OPEN_CREATE);
 	ck_assert_msg(ioctl(c.fd, PERFCTR_IOC_CONTROL, &control) == 0, "control: %s",
 		      strerror(errno));
-	ck_assert_int_eq(ptrace(PTRACE_DETACH, c.pid, NULL, NULL), 0);
+	stopped_go(c.pid);
 	return c;
 }
 
@@ -377,6 +389,20 @@ void competitors_start(unsigned int n)
 	}
 }
 
+pid_t yielder_start(int cpu)
+{
+	pid_t pid = fork();
+
+	ck_assert(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pin(0, cpu);
+		for (;;)
+			sched_yield();
+	}
+	return pid;
+}
+
 void spin(uint64_t n)
 {
 	while (n--)
@@ -469,10 +495,13 @@ void foreign_wait(const struct counted *foreign, uint64_t n)
 Suite *make_suite(const char *name, const TTest *const tests[], size_t n)
 {
 	Suite *suite = suite_create(name);
-	TCase *tcase = tcase_create(name);
 
-	for (size_t i = 0; i < n; i++)
+	/* A case for each, so that CK_RUN_CASE=test runs one of them alone. */
+	for (size_t i = 0; i < n; i++) {
+		TCase *tcase = tcase_create(tests[i]->name);
+
 		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
+		suite_add_tcase(suite, tcase);
+	}
 	return suite;
 }

@@ -72,6 +72,9 @@ struct counted {
 	int fd;
 };
 #define COMMAND(...) (const char *const[]){ __VA_ARGS__, NULL }
+/* Before its first instruction, until it is let go. */
+pid_t stopped_start(int cpu, const char *const command[]);
+void stopped_go(pid_t pid);
 struct counted counted_start(int cpu, const char *const command[],
 			     const struct event *events, size_t n);
 struct perfctr_counts counted_finish(struct counted *c, int *status);
@@ -129,6 +132,8 @@ void pin(pid_t tid, int cpu);
 void unpin(pid_t tid);
 /* Processes that do nothing but compete for the CPUs; they end with the test. */
 void competitors_start(unsigned int n);
+/* A child that does nothing but give its CPU away, without end. */
+pid_t yielder_start(int cpu);
 /* Execute at least n user instructions. */
 void spin(uint64_t n);
 void sleep_us(unsigned int us);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is made a thousand times is freed a thousand times. */
-#include "guest.h"
+#include "groups.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -137,6 +137,34 @@ static void open_races_with_end(void)
 }
 
 /*
+ * A group is too small for one of them to show among the pages.  No assertion of libcheck: it notes
+ * each in a file, in memory.
+ */
+#define GROUPS 48
+
+static void groups_and_session(void)
+{
+	int device = device_open(), group, session;
+
+	for (int i = 0; i < GROUPS; i++) {
+		struct perfctr_group_open open = { .size = sizeof(open) };
+
+		group = ioctl(device, PERFCTR_IOC_GROUP, &open);
+		EXPECT(ioctl(group, PERFCTR_IOC_ENTER) == 0);
+		EXPECT(ioctl(group, PERFCTR_IOC_LEAVE) == 0);
+		close(group);
+	}
+	group = group_open();
+	session = session_open(group, NOT_PRIVILEGED | MARKED);
+	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
+	EXPECT(ioctl(group, PERFCTR_IOC_ENTER) == 0);
+	/* The mark goes with the last of the two. */
+	close(group);
+	close(session);
+	close(device);
+}
+
+/*
  * A context has at least an object and a page: a leak of either would be TIMES of them, half of it
  * tells it from what else the kernel allocates meanwhile.
  */
@@ -193,6 +221,12 @@ START_TEST(p5_a_thousand_races_with_the_end_of_a_thread_leak_nothing)
 }
 END_TEST
 
+START_TEST(a_thousand_groups_and_sessions_leak_nothing)
+{
+	expect_no_leak(groups_and_session);
+}
+END_TEST
+
 START_TEST(a_thousand_refused_opens_and_controls_leak_nothing)
 {
 	uint64_t objects = slab_objects();
@@ -215,4 +249,5 @@ SUITE(leak,
       a_thousand_monitored_processes_leak_nothing,
       a_thousand_processes_monitored_from_outside_leak_nothing,
       p5_a_thousand_races_with_the_end_of_a_thread_leak_nothing,
+      a_thousand_groups_and_sessions_leak_nothing,
       a_thousand_refused_opens_and_controls_leak_nothing)

@@ -202,6 +202,37 @@ START_TEST(start_and_stop_count_what_is_between_them)
 }
 END_TEST
 
+/* All counters count the same: sums that differ are of two folds. */
+#define FOLDS 300
+
+START_TEST(a_page_that_others_read_under_seq_is_of_one_fold)
+{
+	pid_t pid = yielder_start(1), rival = yielder_start(1);
+	int fd = context_open(pid, PERFCTR_OPEN_CREATE);
+	const volatile struct perfctr_page *page = context_map(fd);
+	struct event events[N_COUNTERS];
+	uint64_t last = 0;
+	int folds = 0;
+
+	pin(0, 0);
+	context_control(fd, events, all_counters(events));
+	while (folds < FOLDS) {
+		uint32_t seq = page->seq;
+		uint64_t first = page->counter[0].sum, final = page->counter[N_COUNTERS - 1].sum;
+
+		if (seq & 1 || page->seq != seq)
+			continue;
+		if (first != final)
+			ck_abort_msg("%llu and %llu", (unsigned long long)first,
+				     (unsigned long long)final);
+		folds += first != last;
+		last = first;
+	}
+	end(rival);
+	end(pid);
+}
+END_TEST
+
 /* Moves the target as fast as it can. */
 static atomic_bool stop_moving;
 
@@ -387,6 +418,7 @@ SUITE(remote,
       every_thread_of_a_process_is_counted_apart_and_let_go_without_a_trace,
       a_stopped_thread_runs_on_and_counts_nothing,
       start_and_stop_count_what_is_between_them,
+      a_page_that_others_read_under_seq_is_of_one_fold,
       p8_reads_are_exact_while_the_affinity_changes_all_the_time,
       p4_a_cpu_forgets_nothing_when_a_thread_comes_back,
       another_user_is_refused_whether_there_is_a_context_or_not,

@@ -262,6 +262,47 @@ START_TEST(totals_are_read_without_a_system_call_while_members_run)
 }
 END_TEST
 
+/* All counters count the same: sums that differ are of two folds. */
+#define FOLDS 300
+
+START_TEST(mapped_totals_are_of_one_fold)
+{
+	int group = group_open();
+	struct perfctr_session_open open = session_of(group, NOT_PRIVILEGED | MARKED);
+	int session = try_session(&open);
+	pid_t marked = yielder_start(1), unmarked = yielder_start(1);
+	const struct perfctr_totals *totals;
+	const volatile struct perfctr_cpu_totals *cpu;
+	uint64_t last = 0;
+	int folds = 0;
+
+	totals = mmap(NULL, open.totals_bytes, PROT_READ, MAP_SHARED, session, 0);
+	ck_assert_ptr_ne(totals, MAP_FAILED);
+	cpu = (const void *)((const char *)totals->cpu + totals->cpu_bytes);
+	pin(0, 0);
+	mark(marked, group);
+	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }, { GENERAL(1), 0 },
+						{ GENERAL(2), 0 }, { GENERAL(3), 0 },
+						{ FIXED_COUNTER(0), 0 }));
+	while (folds < FOLDS) {
+		uint32_t seq = cpu->seq;
+		uint64_t first = cpu->counter[0], final = cpu->counter[4];
+
+		if (seq & 1 || cpu->seq != seq)
+			continue;
+		if (first != final)
+			ck_abort_msg("%llu and %llu", (unsigned long long)first,
+				     (unsigned long long)final);
+		folds += first != last;
+		last = first;
+	}
+	kill(marked, SIGKILL);
+	kill(unmarked, SIGKILL);
+	close(session);
+	close(group);
+}
+END_TEST
+
 /* What the process does before it is killed: everything that must not outlive it. */
 static void hold_and_wait(void *unused)
 {
@@ -454,6 +495,7 @@ SUITE(session,
       a_storm_of_forks_is_exact_and_competitors_add_nothing,
       contexts_and_a_session_count_side_by_side,
       totals_are_read_without_a_system_call_while_members_run,
+      mapped_totals_are_of_one_fold,
       a_killed_owner_leaves_nothing,
       a_running_process_is_marked_and_unmarked,
       all_threads_of_a_running_process_are_marked_at_once,

@@ -3,12 +3,8 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 int perf_open(uint32_t type, uint64_t config, unsigned int flags, pid_t tid, int group)
@@ -35,28 +31,11 @@ uint64_t perf_read(int fd)
 	return value;
 }
 
-pid_t stopped_start(const char *const command[])
-{
-	pid_t pid = fork();
-	int status;
-
-	ck_assert(pid >= 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		execv(command[0], (char *const *)command);
-		_exit(127);
-	}
-	ck_assert_int_eq(wait_for(pid, &status), pid);
-	ck_assert_msg(WIFSTOPPED(status), "%s did not start", command[0]);
-	return pid;
-}
-
 void stopped_finish(pid_t pid)
 {
 	int status;
 
-	ck_assert_int_eq(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
+	stopped_go(pid);
 	ck_assert_int_eq(wait_for(pid, &status), pid);
 	ck_assert_msg(status == 0, "wait status %#x", status);
 }

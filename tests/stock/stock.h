@@ -19,11 +19,7 @@
 int perf_open(uint32_t type, uint64_t config, unsigned int flags, pid_t tid, int group);
 uint64_t perf_read(int fd);
 
-/*
- * A command that stands before its first instruction in user mode; finish lets it go and waits for
- * its end, which must be status 0.
- */
-pid_t stopped_start(const char *const command[]);
+/* Lets a command of stopped_start() go and waits for its end, which must be status 0. */
 void stopped_finish(pid_t pid);
 
 Suite *witness_suite(void);

@@ -24,7 +24,7 @@ END_TEST
 
 START_TEST(linux_counts_a_program_exactly)
 {
-	pid_t pid = stopped_start(COMMAND(program("loop")));
+	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("loop")));
 	int fd = perf_open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, PERF_OF_PINNED, pid, -1);
 
 	ck_assert_msg(fd >= 0, "%s", strerror(errno));
@@ -35,7 +35,7 @@ END_TEST
 
 START_TEST(linux_counts_a_tree_exactly)
 {
-	pid_t pid = stopped_start(COMMAND(program("tree"), program("loop")));
+	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("tree"), program("loop")));
 	int fd = perf_open(PERF_TYPE_RAW, INSTRUCTIONS, PERF_OF_TREE, pid, -1);
 
 	ck_assert_msg(fd >= 0, "%s", strerror(errno));

@@ -36,6 +36,7 @@ CHECKS += check-emulator
 -include tests/vm/rules.mk
 -include tests/guest/rules.mk
 -include tests/bench/rules.mk
+-include tests/stress/rules.mk
 -include tests/kernels/rules.mk
 -include tests/stock/rules.mk
 -include tests/families/rules.mk

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Random programs, and what they execute in user mode. */
+#ifndef PROGRAM_H
+#define PROGRAM_H
+
+#include <stdint.h>
+#include <time.h>
+#include "steps.h"
+
+struct step {
+	uint32_t op;
+	uint32_t argument;
+	uint64_t address;
+};
+_Static_assert(sizeof(struct step) == STEP_BYTES, "worker.S counts on it");
+
+#define MAX_STEPS 4096 /* what two letters name */
+#define MAX_TIMES 8
+#define MAX_EXECS 512
+#define N_GROUPS 2
+#define NO_GROUP (-1)
+
+/* What an executed worker gets: argv[1] is its first step. */
+struct arguments {
+	uint64_t argv[3];
+	char first[8];
+};
+
+/* As the workers map it. */
+struct image {
+	struct step step[MAX_STEPS];
+	struct timespec time[MAX_TIMES];
+	struct arguments arguments[MAX_EXECS];
+};
+_Static_assert(sizeof(struct image) <= IMAGE_BYTES, "the worker maps all of it");
+
+/* The same seed gives the same programs. */
+struct generator {
+	uint64_t seed; /* of the next number */
+	struct image *image;
+	uint32_t steps, execs, threads; /* made until now */
+};
+
+uint32_t random_below(struct generator *g, uint32_t n);
+/* The two letters that name a step. */
+void name_step(uint32_t first, char text[8]);
+/* A program with all that it makes; it begins with the mark of a group or NO_GROUP. */
+uint32_t generate(struct generator *g, int group);
+
+struct executed {
+	uint64_t instructions, branches;
+};
+
+/* What the threads of a program execute, the first one's first. */
+#define MAX_THREADS 256
+struct model {
+	uint32_t threads;
+	struct executed thread[MAX_THREADS];
+	struct executed sum;
+	struct executed marked[N_GROUPS]; /* while they bear the group's mark */
+};
+
+/* Adds the program that begins with step first, and the mark of a group or NO_GROUP, to a model. */
+void model_add(struct model *model, const struct image *image, uint32_t first, int group);
+
+#endif

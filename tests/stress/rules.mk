@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Random trees, marks, sessions and contexts, with an oracle. From seed SEED on, "make stress" for SEEDS of them.
+
+STRESS := $(BUILD)/tests/stress
+STRESS_OBJECTS := $(patsubst tests/stress/%.c,$(STRESS)/%.o,$(wildcard tests/stress/*.c))
+STRESS_SHORT := 25
+STRESS_LONG := 2000
+
+ALL += $(STRESS)/stress $(STRESS)/worker
+CHECKS += check-stress
+
+$(STRESS)/%.o: tests/stress/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -D_GNU_SOURCE -MMD -MP -c -o $@ $<
+
+$(STRESS)/stress: $(STRESS_OBJECTS) $(GUEST)/guest.o $(GUEST)/groups.o
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check)
+
+$(STRESS)/worker: tests/stress/worker.S tests/stress/steps.h
+	@mkdir -p $(@D)
+	$(GUEST_ASSEMBLE)
+
+.PHONY: check-stress
+check-stress: $(STRESS)/stress $(STRESS)/worker
+	@tests/stress/run $(or $(SEED),1) $(STRESS_SHORT)
+
+.PHONY: stress
+stress: all machine ## compare counts of random programs with a model, for an hour: SEED=n, SEEDS=n
+	@tests/stress/run $(or $(SEED),1) $(or $(SEEDS),$(STRESS_LONG))
+
+-include $(STRESS_OBJECTS:.o=.d)

@@ -19,7 +19,7 @@ CHECKS :=
 CHECK_PROGRAMS :=
 
 # Those that take longest begin first.
-LONG_CHECKS := check-guest check-families check-kernel-patch check-kernels
+LONG_CHECKS := check-guest check-fuzz check-families check-kernel-patch check-kernels check-stock
 
 comma := ,
 
@@ -52,7 +52,8 @@ CHECKS += check-emulator
 
 .PHONY: help
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' \
+		$(filter Makefile %/rules.mk,$(MAKEFILE_LIST))
 
 .PHONY: run
 run: ## set everything up, then show perfex counting on the emulated machine

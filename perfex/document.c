@@ -3,22 +3,10 @@
 #include "perfex.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define REMEDY "give a file that perfex run --json wrote"
-
-__attribute__((format(printf, 2, 3))) static bool refuse(struct text_error *error,
-							 const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(error->text, sizeof(error->text), format, arguments);
-	va_end(arguments);
-	return false;
-}
 
 static bool get(json_object *object, const char *key, enum json_type type, json_object **value,
 		struct text_error *error)
@@ -26,7 +14,8 @@ static bool get(json_object *object, const char *key, enum json_type type, json_
 	if (json_object_is_type(object, json_type_object) &&
 	    json_object_object_get_ex(object, key, value) && json_object_is_type(*value, type))
 		return true;
-	return refuse(error, "'%s' is missing or no %s; " REMEDY, key, json_type_to_name(type));
+	return refuse_text(error, 0, "'%s' is missing or no %s; " REMEDY, key,
+			   json_type_to_name(type));
 }
 
 static bool get_string(json_object *object, const char *key, const char **string,
@@ -39,7 +28,8 @@ static bool get_string(json_object *object, const char *key, const char **string
 	*string = json_object_get_string(value);
 	for (int i = 0; i < json_object_get_string_len(value); i++)
 		if ((unsigned char)(*string)[i] < ' ')
-			return refuse(error, "'%s' contains control characters; " REMEDY, key);
+			return refuse_text(error, 0, "'%s' contains control characters; " REMEDY,
+					   key);
 	return true;
 }
 
@@ -51,7 +41,7 @@ static bool get_unsigned(json_object *object, const char *key, unsigned int *num
 	if (!get(object, key, json_type_int, &value, error))
 		return false;
 	if (json_object_get_int64(value) < 0 || json_object_get_int64(value) > UINT_MAX)
-		return refuse(error, "'%s' is negative or too large; " REMEDY, key);
+		return refuse_text(error, 0, "'%s' is negative or too large; " REMEDY, key);
 	*number = (unsigned int)json_object_get_int64(value);
 	return true;
 }
@@ -67,7 +57,7 @@ static bool get_counts(json_object *object, struct document_event *event, struct
 	for (size_t i = 0; i < event->runs; i++) {
 		count = json_object_array_get_idx(counts, i);
 		if (!json_object_is_type(count, json_type_int) || json_object_get_int64(count) < 0)
-			return refuse(error, "one of the counts is no count; " REMEDY);
+			return refuse_text(error, 0, "one of the counts is no count; " REMEDY);
 		event->count[i] = json_object_get_uint64(count);
 	}
 	return true;
@@ -131,9 +121,10 @@ static bool check_runs(const struct document *document, struct text_error *error
 		for (size_t k = i + 1; k < document->n; k++)
 			if (document->event[i].pass == document->event[k].pass &&
 			    document->event[i].runs != document->event[k].runs)
-				return refuse(error,
-					      "pass %u has different numbers of counts; " REMEDY,
-					      document->event[i].pass);
+				return refuse_text(
+					error, 0,
+					"pass %u has different numbers of counts; " REMEDY,
+					document->event[i].pass);
 	return true;
 }
 
@@ -163,7 +154,7 @@ static bool get_command(const struct document *document, struct text_error *erro
 		return false;
 	for (size_t i = 0; i < json_object_array_length(command); i++)
 		if (!json_object_is_type(json_object_array_get_idx(command, i), json_type_string))
-			return refuse(error, "'command' has what is no string; " REMEDY);
+			return refuse_text(error, 0, "'command' has what is no string; " REMEDY);
 	return true;
 }
 
@@ -174,10 +165,10 @@ static bool get_all(struct document *document, struct text_error *error)
 	if (!get_unsigned(document->json, "version", &version, error))
 		return false;
 	if (version != 1)
-		return refuse(error,
-			      "it has version %u of the format, this perfex knows version "
-			      "1; use the perfex that wrote it",
-			      version);
+		return refuse_text(error, 0,
+				   "it has version %u of the format, this perfex knows version "
+				   "1; use the perfex that wrote it",
+				   version);
 	return get_string(document->json, "view", &document->view, error) &&
 	       get_string(document->json, "pmu", &document->pmu, error) &&
 	       get_string(document->json, "date", &document->date, error) &&
@@ -214,8 +205,9 @@ static bool take_value(json_object *json, struct document *document, struct text
 		return true;
 	}
 	json_object_put(json);
-	return refuse(error, recording ? "there are two recordings in it; give a file with one"
-				       : "it is JSON, but no recording; " REMEDY);
+	return refuse_text(error, 0,
+			   recording ? "there are two recordings in it; give a file with one"
+				     : "it is JSON, but no recording; " REMEDY);
 }
 
 static bool take_values(json_tokener *tokener, const char *text, size_t length,
@@ -230,11 +222,11 @@ static bool take_values(json_tokener *tokener, const char *text, size_t length,
 		}
 		if (!length)
 			return document->json ||
-			       refuse(error, "there is no recording in it; " REMEDY);
+			       refuse_text(error, 0, "there is no recording in it; " REMEDY);
 		json = json_tokener_parse_ex(tokener, text,
 					     length < INT_MAX ? (int)length : INT_MAX);
 		if (json_tokener_get_error(tokener) != json_tokener_success)
-			return refuse(error, "it is no complete JSON; " REMEDY);
+			return refuse_text(error, 0, "it is no complete JSON; " REMEDY);
 		text += json_tokener_get_parse_end(tokener);
 		length -= json_tokener_get_parse_end(tokener);
 		if (!take_value(json, document, error))

@@ -3,7 +3,6 @@
 #include "perfex.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,18 +13,6 @@ static const unsigned int ring_bits[] = {
 	PERFCTR_RING_KERNEL,
 	PERFCTR_RING_BOTH,
 };
-
-__attribute__((format(printf, 3, 4))) static bool refuse(struct text_error *error,
-							 unsigned int line, const char *format, ...)
-{
-	va_list arguments;
-
-	error->line = line;
-	va_start(arguments, format);
-	vsnprintf(error->text, sizeof(error->text), format, arguments);
-	va_end(arguments);
-	return false;
-}
 
 /* The last one wins, as in the environment that the program gets. */
 static const char *search_path(const struct program *program)
@@ -87,15 +74,17 @@ static bool check_program(const struct program *program, struct text_error *erro
 
 	if (program->directory &&
 	    (stat(program->directory, &status) < 0 || !S_ISDIR(status.st_mode)))
-		return refuse(error, program->line, "program '%s': there is no directory '%.100s'",
-			      program->name, program->directory);
+		return refuse_text(error, program->line,
+				   "program '%s': there is no directory '%.100s'", program->name,
+				   program->directory);
 	if (program->input && access(program->input, R_OK) < 0)
-		return refuse(error, program->line, "program '%s': cannot read '%.100s': %s",
-			      program->name, program->input, strerror(errno));
+		return refuse_text(error, program->line, "program '%s': cannot read '%.100s': %s",
+				   program->name, program->input, strerror(errno));
 	path = program_path(program);
 	if (!path)
-		return refuse(error, program->line, "program '%s': cannot execute '%.100s': %s",
-			      program->name, program->command.string[0], strerror(errno));
+		return refuse_text(error, program->line,
+				   "program '%s': cannot execute '%.100s': %s", program->name,
+				   program->command.string[0], strerror(errno));
 	free(path);
 	return true;
 }
@@ -105,10 +94,10 @@ static bool check_program_names(const struct experiment_file *file, const struct
 {
 	for (size_t i = 0; i < programs->n; i++)
 		if (!find_program(file, programs->string[i]))
-			return refuse(error, programs->line[i],
-				      "there is no program '%.80s'; "
-				      "describe it under programs",
-				      programs->string[i]);
+			return refuse_text(error, programs->line[i],
+					   "there is no program '%.80s'; "
+					   "describe it under programs",
+					   programs->string[i]);
 	return true;
 }
 
@@ -120,15 +109,15 @@ static bool check_events(struct experiment *experiment, const struct perfctr_pmu
 
 	experiment->request = allocate(events->n, sizeof(*experiment->request));
 	if (!info->n_general && !info->n_fixed)
-		return refuse(error, experiment->line,
-			      "this machine has no counters that the "
-			      "kernel can use; see perfex info");
+		return refuse_text(error, experiment->line,
+				   "this machine has no counters that the "
+				   "kernel can use; see perfex info");
 	for (size_t i = 0; i < events->n; i++)
 		if (perfctr_request_parse(info, events->string[i],
 					  ring_bits[experiment->settings.rings],
 					  &experiment->request[i], why, sizeof(why)) < 0)
-			return refuse(error, events->line[i], "event '%.60s': %s",
-				      events->string[i], why);
+			return refuse_text(error, events->line[i], "event '%.60s': %s",
+					   events->string[i], why);
 	return true;
 }
 
@@ -154,16 +143,17 @@ static bool check_passes(struct experiment *experiment, const struct perfctr_pmu
 				     sizeof(why)) == 0;
 	free(pass);
 	if (!good)
-		return refuse(error, experiment->line, "experiment '%s': %s", experiment->name,
-			      why);
+		return refuse_text(error, experiment->line, "experiment '%s': %s", experiment->name,
+				   why);
 	if (!experiment->settings.passes || experiment->n_passes <= experiment->settings.passes)
 		return true;
 	if (n > PERFCTR_MAX_COUNTERS || fit(experiment, info, why, sizeof(why)))
 		snprintf(why, sizeof(why), "%zu events do not fit together", n);
-	return refuse(error, experiment->line,
-		      "experiment '%s': needs %u runs for a repetition, "
-		      "passes allows %u: %s",
-		      experiment->name, experiment->n_passes, experiment->settings.passes, why);
+	return refuse_text(error, experiment->line,
+			   "experiment '%s': needs %u runs for a repetition, "
+			   "passes allows %u: %s",
+			   experiment->name, experiment->n_passes, experiment->settings.passes,
+			   why);
 }
 
 static bool check_rule_names(const struct experiment *experiment, struct text_error *error)
@@ -180,15 +170,15 @@ static bool check_rule_names(const struct experiment *experiment, struct text_er
 	missing = rules_missing(experiment->rules, event, n);
 	free(event);
 	if (ambiguous)
-		return refuse(error, experiment->line,
-			      "experiment '%s': rule '%.80s' has the name "
-			      "of an event; give it another",
-			      experiment->name, ambiguous);
+		return refuse_text(error, experiment->line,
+				   "experiment '%s': rule '%.80s' has the name "
+				   "of an event; give it another",
+				   experiment->name, ambiguous);
 	if (missing)
-		return refuse(error, experiment->line,
-			      "experiment '%s': a rule needs '%.80s', "
-			      "which is no event of it; add it to events",
-			      experiment->name, missing);
+		return refuse_text(error, experiment->line,
+				   "experiment '%s': a rule needs '%.80s', "
+				   "which is no event of it; add it to events",
+				   experiment->name, missing);
 	return true;
 }
 
@@ -201,11 +191,11 @@ static bool check_rules(struct experiment *experiment, struct text_error *error)
 	for (size_t i = 0; i < derive->n; i++)
 		if (!rules_add(experiment->rules, derive->string[i], strlen(derive->string[i]),
 			       &rule_error))
-			return refuse(error, derive->line[i], "rule '%.80s': %s", derive->string[i],
-				      rule_error.text);
+			return refuse_text(error, derive->line[i], "rule '%.80s': %s",
+					   derive->string[i], rule_error.text);
 	if (!rules_link(experiment->rules, &rule_error))
-		return refuse(error, experiment->line, "experiment '%s': %s", experiment->name,
-			      rule_error.text);
+		return refuse_text(error, experiment->line, "experiment '%s': %s", experiment->name,
+				   rule_error.text);
 	return check_rule_names(experiment, error);
 }
 

@@ -4,7 +4,6 @@
 #include "perfex.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -31,18 +30,6 @@ struct key {
 	bool required;
 };
 
-__attribute__((format(printf, 3, 4))) static bool
-refuse(struct reader *reader, const yaml_node_t *node, const char *format, ...)
-{
-	va_list arguments;
-
-	reader->error->line = (unsigned int)node->start_mark.line + 1;
-	va_start(arguments, format);
-	vsnprintf(reader->error->text, sizeof(reader->error->text), format, arguments);
-	va_end(arguments);
-	return false;
-}
-
 static unsigned int line_of(const yaml_node_t *node)
 {
 	return (unsigned int)node->start_mark.line + 1;
@@ -63,9 +50,10 @@ static bool get_string(struct reader *reader, yaml_node_t *node, const char *wha
 	const char *value = (const char *)node->data.scalar.value;
 
 	if (node->type != YAML_SCALAR_NODE)
-		return refuse(reader, node, "%s is no single value; give one", what);
+		return refuse_text(reader->error, line_of(node), "%s is no single value; give one",
+				   what);
 	if (strlen(value) != node->data.scalar.length)
-		return refuse(reader, node, "%s contains a NUL", what);
+		return refuse_text(reader->error, line_of(node), "%s contains a NUL", what);
 	*string = value;
 	return true;
 }
@@ -83,7 +71,7 @@ static bool take_string(struct reader *reader, const struct key *key, yaml_node_
 	if (!get_string(reader, value, key->name, string))
 		return false;
 	if (!**string)
-		return refuse(reader, value, "%s is empty", key->name);
+		return refuse_text(reader->error, line_of(value), "%s is empty", key->name);
 	return true;
 }
 
@@ -99,8 +87,9 @@ static bool take_number(struct reader *reader, const struct key *key, yaml_node_
 		return false;
 	result = strtoul(text, &end, 10);
 	if (!isdigit((unsigned char)*text) || *end || result < key->min || result > key->max)
-		return refuse(reader, value, "%s is '%.40s'; give a number from %u to %u",
-			      key->name, is_printable(text) ? text : "?", key->min, key->max);
+		return refuse_text(reader->error, line_of(value),
+				   "%s is '%.40s'; give a number from %u to %u", key->name,
+				   is_printable(text) ? text : "?", key->min, key->max);
 	*number = (unsigned int)result;
 	return true;
 }
@@ -141,8 +130,8 @@ static bool take_word(struct reader *reader, const struct key *key, yaml_node_t 
 		}
 		add_word(allowed, sizeof(allowed), key->words[i]);
 	}
-	return refuse(reader, value, "%s is '%.40s'; allowed are %s", key->name,
-		      is_printable(text) ? text : "?", allowed);
+	return refuse_text(reader->error, line_of(value), "%s is '%.40s'; allowed are %s",
+			   key->name, is_printable(text) ? text : "?", allowed);
 }
 
 static void allocate_strings(struct strings *strings, size_t n)
@@ -166,10 +155,10 @@ static bool take_strings(struct reader *reader, const struct key *key, yaml_node
 
 	if (value->type != YAML_SEQUENCE_NODE ||
 	    value->data.sequence.items.top == value->data.sequence.items.start)
-		return refuse(reader, value,
-			      "%s is no list; write [a, b, ..], or a line '- a' for "
-			      "each",
-			      key->name);
+		return refuse_text(reader->error, line_of(value),
+				   "%s is no list; write [a, b, ..], or a line '- a' for "
+				   "each",
+				   key->name);
 	allocate_strings(strings, (size_t)(value->data.sequence.items.top -
 					   value->data.sequence.items.start));
 	for (item = value->data.sequence.items.start; item < value->data.sequence.items.top; item++)
@@ -189,7 +178,8 @@ static bool take_lines(struct reader *reader, const struct key *key, yaml_node_t
 		return false;
 	for (size_t i = 0; i < strings->n; i++)
 		if (!is_printable(strings->string[i]))
-			return refuse(reader, value, "%s contain control characters", key->name);
+			return refuse_text(reader->error, line_of(value),
+					   "%s contain control characters", key->name);
 	return true;
 }
 
@@ -205,8 +195,9 @@ static bool take_environment(struct reader *reader, const struct key *key, yaml_
 	yaml_node_pair_t *pair;
 
 	if (value->type != YAML_MAPPING_NODE)
-		return refuse(reader, value,
-			      "%s is no mapping; write NAME: value for each variable", key->name);
+		return refuse_text(reader->error, line_of(value),
+				   "%s is no mapping; write NAME: value for each variable",
+				   key->name);
 	allocate_strings(strings, 2 * mapping_size(value));
 	for (pair = value->data.mapping.pairs.start; pair < value->data.mapping.pairs.top; pair++) {
 		yaml_node_t *name = yaml_document_get_node(reader->document, pair->key);
@@ -216,8 +207,9 @@ static bool take_environment(struct reader *reader, const struct key *key, yaml_
 			return false;
 		text = strings->string[strings->n - 1];
 		if (!*text || strchr(text, '='))
-			return refuse(reader, name, "'%.40s' is no name of a variable",
-				      is_printable(text) ? text : "?");
+			return refuse_text(reader->error, line_of(name),
+					   "'%.40s' is no name of a variable",
+					   is_printable(text) ? text : "?");
 		if (!add_string(reader, key, yaml_document_get_node(reader->document, pair->value),
 				strings))
 			return false;
@@ -239,8 +231,8 @@ static bool unknown_key(struct reader *reader, const struct key *keys, const yam
 
 	for (; keys->name; keys++)
 		add_word(allowed, sizeof(allowed), keys->name);
-	return refuse(reader, node, "unknown key '%.40s'; allowed are %s",
-		      is_printable(name) ? name : "?", allowed);
+	return refuse_text(reader->error, line_of(node), "unknown key '%.40s'; allowed are %s",
+			   is_printable(name) ? name : "?", allowed);
 }
 
 /* A mapping with the keys of a table; what: names it in a refusal. */
@@ -251,7 +243,8 @@ static bool read_keys(struct reader *reader, const struct key *keys, yaml_node_t
 	yaml_node_pair_t *pair;
 
 	if (node->type != YAML_MAPPING_NODE)
-		return refuse(reader, node, "%.80s is no mapping; write 'key: value' lines", what);
+		return refuse_text(reader->error, line_of(node),
+				   "%.80s is no mapping; write 'key: value' lines", what);
 	for (pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++) {
 		yaml_node_t *key_node = yaml_document_get_node(reader->document, pair->key);
 		yaml_node_t *value = yaml_document_get_node(reader->document, pair->value);
@@ -264,14 +257,16 @@ static bool read_keys(struct reader *reader, const struct key *keys, yaml_node_t
 		if (!key)
 			return unknown_key(reader, keys, key_node, name);
 		if (seen >> (key - keys) & 1)
-			return refuse(reader, key_node, "key '%s' is there twice", name);
+			return refuse_text(reader->error, line_of(key_node),
+					   "key '%s' is there twice", name);
 		seen |= 1ull << (key - keys);
 		if (!key->take(reader, key, value, target))
 			return false;
 	}
 	for (const struct key *key = keys; key->name; key++)
 		if (key->required && !(seen >> (key - keys) & 1))
-			return refuse(reader, node, "%.80s has no key '%s'", what, key->name);
+			return refuse_text(reader->error, line_of(node), "%.80s has no key '%s'",
+					   what, key->name);
 	return true;
 }
 
@@ -291,10 +286,10 @@ static bool get_name(struct reader *reader, const yaml_node_pair_t *pair, const 
 	if (!get_string(reader, node, what, name))
 		return false;
 	if (!is_name(*name))
-		return refuse(reader, node,
-			      "'%.80s' cannot be the name of %s; take letters, digits "
-			      "and _.+-, %d at most",
-			      is_printable(*name) ? *name : "?", what, MAX_NAME);
+		return refuse_text(reader->error, line_of(node),
+				   "'%.80s' cannot be the name of %s; take letters, digits "
+				   "and _.+-, %d at most",
+				   is_printable(*name) ? *name : "?", what, MAX_NAME);
 	return true;
 }
 
@@ -319,7 +314,8 @@ static bool is_new(struct reader *reader, const yaml_node_pair_t *pair, bool tak
 {
 	const yaml_node_t *node = yaml_document_get_node(reader->document, pair->key);
 
-	return !taken || refuse(reader, node, "the name is there twice; give each its own");
+	return !taken || refuse_text(reader->error, line_of(node),
+				     "the name is there twice; give each its own");
 }
 
 #define OFFSET(member) .offset = offsetof(struct program, member)
@@ -353,10 +349,10 @@ static bool take_programs(struct reader *reader, const struct key *key, yaml_nod
 	yaml_node_pair_t *pair;
 
 	if (value->type != YAML_MAPPING_NODE || !mapping_size(value))
-		return refuse(reader, value,
-			      "%s is no mapping; write NAME: [COMMAND, ARGUMENT..] for "
-			      "each",
-			      key->name);
+		return refuse_text(reader->error, line_of(value),
+				   "%s is no mapping; write NAME: [COMMAND, ARGUMENT..] for "
+				   "each",
+				   key->name);
 	file->program = allocate(mapping_size(value), sizeof(*file->program));
 	for (pair = value->data.mapping.pairs.start; pair < value->data.mapping.pairs.top; pair++) {
 		struct program *program = &file->program[file->n_programs++];
@@ -432,9 +428,9 @@ static bool take_experiments(struct reader *reader, yaml_node_t *value,
 	yaml_node_pair_t *pair;
 
 	if (value->type != YAML_MAPPING_NODE || !mapping_size(value))
-		return refuse(reader, value,
-			      "experiments is no mapping; write NAME: [EVENT, EVENT..] "
-			      "for each");
+		return refuse_text(reader->error, line_of(value),
+				   "experiments is no mapping; write NAME: [EVENT, EVENT..] "
+				   "for each");
 	file->experiment = allocate(mapping_size(value), sizeof(*file->experiment));
 	for (pair = value->data.mapping.pairs.start; pair < value->data.mapping.pairs.top; pair++) {
 		struct experiment *experiment = &file->experiment[file->n_experiments++];

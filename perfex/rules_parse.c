@@ -6,7 +6,6 @@
 
 #include <locale.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,17 +33,6 @@ struct parser {
 	struct text_error *error;
 };
 
-__attribute__((format(printf, 2, 3))) static bool refuse(struct parser *p, const char *format, ...)
-{
-	va_list arguments;
-
-	p->error->line = p->line;
-	va_start(arguments, format);
-	vsnprintf(p->error->text, sizeof(p->error->text), format, arguments);
-	va_end(arguments);
-	return false;
-}
-
 static bool is_one_of(char c, const char *set)
 {
 	return c && strchr(set, c);
@@ -70,10 +58,13 @@ static bool take_quoted_name(struct parser *p)
 		p->at++;
 	}
 	if (p->at == p->end || *p->at != quote)
-		return refuse(p, "a name in quotes does not end; write a second %c behind it",
-			      quote);
+		return refuse_text(p->error, p->line,
+				   "a name in quotes does not end; write a second %c behind it",
+				   quote);
 	if (p->at == p->text)
-		return refuse(p, "there is nothing between the quotes; write the name of an event");
+		return refuse_text(
+			p->error, p->line,
+			"there is nothing between the quotes; write the name of an event");
 	return true;
 }
 
@@ -91,17 +82,19 @@ static bool take_number(struct parser *p)
 		p->at++;
 	p->length = (size_t)(p->at - p->text);
 	if (p->length > NUMBER_MAX)
-		return refuse(p, "a number of more than %d characters", NUMBER_MAX);
+		return refuse_text(p->error, p->line, "a number of more than %d characters",
+				   NUMBER_MAX);
 	memcpy(number, p->text, p->length);
 	number[p->length] = '\0';
 	p->number = strtold_l(number, &end, p->locale);
 	if (*end)
-		return refuse(p,
-			      "'%s' is not a number; if it is the name of an event, write it in "
-			      "quotes",
-			      number);
+		return refuse_text(
+			p->error, p->line,
+			"'%s' is not a number; if it is the name of an event, write it in "
+			"quotes",
+			number);
 	if (isinf(p->number))
-		return refuse(p, "'%s' is too large for a number", number);
+		return refuse_text(p->error, p->line, "'%s' is too large for a number", number);
 	return true;
 }
 
@@ -110,9 +103,11 @@ static bool unexpected_character(struct parser *p)
 	unsigned char c = (unsigned char)*p->at;
 
 	if (c < ' ' || c >= 0x7f)
-		return refuse(p, "unexpected byte 0x%02x; write a name that contains it in quotes",
-			      c);
-	return refuse(p, "unexpected '%c'; write a name that contains it in quotes", c);
+		return refuse_text(
+			p->error, p->line,
+			"unexpected byte 0x%02x; write a name that contains it in quotes", c);
+	return refuse_text(p->error, p->line,
+			   "unexpected '%c'; write a name that contains it in quotes", c);
 }
 
 /* Does not go beyond the line. */
@@ -156,9 +151,9 @@ static bool at_operator(const struct parser *p, char c)
 static bool expected(struct parser *p, const char *what)
 {
 	if (p->token == END_OF_LINE)
-		return refuse(p, "expected %s, but the rule ends", what);
-	return refuse(p, "expected %s, not '%.*s'", what, (int)(p->length < 80 ? p->length : 80),
-		      p->text);
+		return refuse_text(p->error, p->line, "expected %s, but the rule ends", what);
+	return refuse_text(p->error, p->line, "expected %s, not '%.*s'", what,
+			   (int)(p->length < 80 ? p->length : 80), p->text);
 }
 
 static void append(struct parser *p, struct step step)
@@ -219,8 +214,8 @@ static bool parse_name(struct parser *p)
 		if (strlen(functions[i].name) == length &&
 		    memcmp(functions[i].name, text, length) == 0)
 			return parse_arguments(p, functions[i].operation);
-	return refuse(p, "there is no function '%.*s'; there are min and max",
-		      (int)(length < 80 ? length : 80), text);
+	return refuse_text(p->error, p->line, "there is no function '%.*s'; there are min and max",
+			   (int)(length < 80 ? length : 80), text);
 }
 
 static bool parse_operand(struct parser *p)
@@ -256,10 +251,10 @@ static bool parse_factor(struct parser *p)
 	bool good;
 
 	if (p->nesting == RULES_DEPTH)
-		return refuse(p,
-			      "more than %d parentheses and signs within each other; "
-			      "divide it into several rules",
-			      RULES_DEPTH);
+		return refuse_text(p->error, p->line,
+				   "more than %d parentheses and signs within each other; "
+				   "divide it into several rules",
+				   RULES_DEPTH);
 	p->nesting++;
 	good = parse_operand(p);
 	p->nesting--;
@@ -305,9 +300,11 @@ static bool parse_head(struct parser *p)
 	i = rules_find_name(p->rules, p->text, p->length);
 	name = &p->rules->name[i];
 	if (name->rule != NO_RULE)
-		return refuse(p, "there are two rules '%.80s'; give each its own name", name->text);
+		return refuse_text(p->error, p->line,
+				   "there are two rules '%.80s'; give each its own name",
+				   name->text);
 	if (p->rules->n == RULES_MAX)
-		return refuse(p, "more than %d rules", RULES_MAX);
+		return refuse_text(p->error, p->line, "more than %d rules", RULES_MAX);
 	if (!next_token(p))
 		return false;
 	if (!at_operator(p, '='))

@@ -63,6 +63,17 @@ bool textfile_write(const char *path, const char *text, size_t length)
 	return good;
 }
 
+bool refuse_text(struct text_error *error, unsigned int line, const char *format, ...)
+{
+	va_list arguments;
+
+	error->line = line;
+	va_start(arguments, format);
+	vsnprintf(error->text, sizeof(error->text), format, arguments);
+	va_end(arguments);
+	return false;
+}
+
 char *text_print(const char *format, ...)
 {
 	va_list arguments;

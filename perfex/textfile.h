@@ -12,6 +12,10 @@ struct text_error {
 	char text[512];
 };
 
+/* Says so in *error, and returns false. */
+__attribute__((format(printf, 3, 4))) bool refuse_text(struct text_error *error, unsigned int line,
+						       const char *format, ...);
+
 /* The whole file, for free(), with a NUL behind its length; NULL with errno set. */
 char *textfile_read(const char *path, size_t *length);
 

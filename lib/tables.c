@@ -28,6 +28,7 @@ struct reader {
 	const char *source;
 	unsigned int number; /* of the line that is read */
 	bool applies;	     /* the last "pmu" is this machine's */
+	bool below_event;    /* the line before was an event, or a unit mask of one */
 };
 
 #define MALFORMED(reader, format, ...)                                                             \
@@ -136,6 +137,7 @@ static int read_pmu(struct reader *reader, char *rest)
 	if (!*word)
 		return MALFORMED(reader, "'%s' needs a name", "pmu");
 	reader->applies = false;
+	reader->below_event = false;
 	for (; *word; word = next_word(&rest))
 		reader->applies |= is_this_machine(reader, word);
 	return 0;
@@ -177,11 +179,15 @@ static int read_umask(struct reader *reader, char *rest, struct table_entry *ent
 	char *name = next_word(&rest), *code = next_word(&rest);
 	size_t length = strlen(name);
 
+	if (!reader->below_event)
+		return MALFORMED(reader, "the unit mask '%s' is not below an event", name);
 	entry->kind = TABLE_UMASK;
 	entry->name = name;
 	entry->chosen = name[length - 1] == '*';
 	if (entry->chosen)
 		name[length - 1] = '\0';
+	if (!*name)
+		return MALFORMED(reader, "'%s' needs a unit mask in front", "*");
 	entry->text = rest_of_line(rest);
 	if (!read_hex(code, &entry->code) || entry->code > 0xff)
 		return MALFORMED(reader, "'%s' is not a unit mask like 0x0f", code);
@@ -250,6 +256,7 @@ static int read_line(struct reader *reader, char *text)
 		status = read_umask(reader, text, &entry);
 	else
 		status = read_entry(reader, text, &entry);
+	reader->below_event = entry.kind == TABLE_EVENT || entry.kind == TABLE_UMASK;
 	if (status || !reader->applies)
 		return status;
 	entry.general &= perfctr_machine_general(reader->info);
@@ -267,6 +274,7 @@ static int read_table(struct reader *reader, FILE *file, const char *source)
 	reader->source = source;
 	reader->number = 0;
 	reader->applies = false;
+	reader->below_event = false;
 	while (!status && (length = getline(&text, &size, file)) >= 0) {
 		reader->number++;
 		if (length && text[length - 1] == '\n')

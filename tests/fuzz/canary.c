@@ -62,11 +62,11 @@ static struct perfctr_control control_of(struct fuzzer *f)
 	return control;
 }
 
-static void compare(const char *what, uint64_t measured)
+static void compare(const char *what, uint64_t base, uint64_t measured)
 {
-	if (measured != DIFFERENCE)
-		finding(NULL, CHECK_CANARY, "%s counted %llu instead of %u", what,
-			(unsigned long long)measured, DIFFERENCE);
+	if (measured - base != DIFFERENCE)
+		finding(NULL, CHECK_CANARY, "%s counted %llu and %llu, which is not %u more", what,
+			(unsigned long long)base, (unsigned long long)measured, DIFFERENCE);
 	atomic_fetch_add(&shared->canaries, 1);
 }
 
@@ -124,7 +124,7 @@ static void use_context(struct fuzzer *f)
 		return;
 	if (ioctl(fd, PERFCTR_IOC_CONTROL, &control) == 0) {
 		base = measure(fd, SHORT_LOOP);
-		compare("a context", measure(fd, LONG_LOOP) - base);
+		compare("a context", base, measure(fd, LONG_LOOP));
 		compare_page(fd);
 	}
 	close(fd);
@@ -157,7 +157,7 @@ static void use_session(struct fuzzer *f)
 		measured = measure(fd, LONG_LOOP);
 		/* Whoever is privileged may take the mark away; nobody else can set it again. */
 		if (own_mark() == group.id)
-			compare("a session", measured - base);
+			compare("a session", base, measured);
 		ioctl(open.group, PERFCTR_IOC_LEAVE);
 	}
 	if (fd >= 0)

@@ -55,6 +55,7 @@ struct process {
 	bool privileged;
 	bool user;	  /* has never held what a privileged process made */
 	bool mapped;	  /* may have the permission to RDPMC */
+	bool doubtful;	  /* forked beside threads: what it believes to hold may be out of date */
 	bool inheritable; /* by madvise(), pages of contexts */
 };
 

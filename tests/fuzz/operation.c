@@ -72,7 +72,7 @@ void run_operations(struct fuzzer *f, uint64_t from, uint64_t to)
 	for (f->operation = from; f->operation < to; f->operation++) {
 		const struct operation *operation;
 
-		f->alone = f->first && !atomic_load(&self.threads);
+		f->alone = f->first && !self.doubtful && !atomic_load(&self.threads);
 		f->random = mix(f->seed, f->operation) | 1;
 		operation = &operations[weighted(f, operations, sizeof(operations[0]),
 						 ARRAY_SIZE(operations))];

@@ -101,6 +101,8 @@ static void process_fork(struct fuzzer *f)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	memset(self.child, 0, sizeof(self.child));
+	/* The kernel copies descriptors and memory one after the other. */
+	self.doubtful |= atomic_load(&self.threads) > 0;
 	atomic_store(&self.threads, 0);
 	for (size_t i = 0; i < N_SLOTS; i++)
 		self.slot[i].own = false;

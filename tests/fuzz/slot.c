@@ -38,7 +38,11 @@ struct slot *add_slot(struct fuzzer *f, int fd, enum kind kind)
 		slot = &self.slot[1 + below(f, N_SLOTS - 1)];
 		close_slot(slot);
 	}
-	*slot = (struct slot){ .fd = fd, .kind = kind };
+	slot->kind = kind;
+	slot->own = false;
+	slot->n_cpus = slot->totals_bytes = slot->ring_bytes = 0;
+	/* Last: another thread may look, or fork. */
+	atomic_store(&slot->fd, fd);
 	return slot;
 }
 

@@ -694,6 +694,45 @@ START_TEST(the_last_close_frees_a_thousand_members_that_live)
 }
 END_TEST
 
+/* A process that waits, creates one that waits until the test closes the pipe, and exits. */
+static pid_t root_with_a_child(const int go[2], const int alive[2])
+{
+	pid_t pid = fork();
+	char byte = 0;
+
+	ck_assert_int_ge(pid, 0);
+	if (pid)
+		return pid;
+	if (read(go[0], &byte, 1) != 1)
+		_exit(1);
+	if (fork())
+		_exit(read(alive[0], &byte, 1) != 1);
+	close(go[1]);
+	_exit(write(alive[1], &byte, 1) != 1 || read(go[0], &byte, 1) != 0);
+}
+
+START_TEST(a_control_that_is_refused_as_the_root_has_exited_leaves_the_members)
+{
+	struct perfctr_control control = tree_control(PERFCTR_CONTROL_INHERIT);
+	int go[2], alive[2], fd, status;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(go) | pipe(alive), 0);
+	pid = root_with_a_child(go, alive);
+	fd = context_open(pid, PERFCTR_OPEN_CREATE);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+	ck_assert_int_eq(write(go[1], "", 1), 1);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_eq(context_read_scope(fd, PERFCTR_SCOPE_TREE).members, 1);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), -1);
+	ck_assert_int_eq(errno, ESRCH);
+	ck_assert_uint_eq(context_read_scope(fd, PERFCTR_SCOPE_TREE).members, 1);
+	close(go[1]);
+	close(fd);
+}
+END_TEST
+
 SUITE(tree,
       a_tree_of_200_processes_with_threads_and_execs_is_exact,
       a_tree_of_200_processes_is_exact_against_4_competitors,
@@ -707,6 +746,7 @@ SUITE(tree,
       stop_and_start_of_the_root_stop_and_start_every_member,
       a_child_of_a_stopped_tree_starts_with_it,
       a_new_control_detaches_the_members_of_the_old_one,
+      a_control_that_is_refused_as_the_root_has_exited_leaves_the_members,
       without_inherit_no_child_is_a_member,
       each_member_has_the_sums_of_its_own_children,
       every_member_reads_its_own_page_while_the_tree_is_read,

@@ -139,6 +139,9 @@ static int install(struct perfctr_context *ctx, struct perfctr_hw_control **hw, 
 {
 	int err;
 
+	/* Who is attached stays so: to detach it takes the tree's lock. */
+	if (!ctx->task)
+		return -ESRCH;
 	end_members_below(ctx);
 	err = perfctr_call(ctx, perfctr_install_fn, hw);
 	if (!err) {

@@ -448,6 +448,76 @@ START_TEST(a_user_s_trace_is_of_64_kilobytes_at_most)
 }
 END_TEST
 
+#define MAX_STARTED	16	/* perfctr(4) */
+
+/* Counts time alone. */
+static int started_session(int group)
+{
+	struct perfctr_session_open open = session_of(group, NOT_PRIVILEGED | MARKED);
+	struct perfctr_control control;
+	int session = try_session(&open);
+
+	EXPECT(session >= 0);
+	if (try_session_control(session, NULL, 0, &control) == 0)
+		return session;
+	EXPECT(errno == ENOSPC);
+	close(session);
+	return -1;
+}
+
+START_TEST(a_control_that_is_refused_as_too_many_sessions_are_started_changes_nothing)
+{
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int others[MAX_STARTED];
+	struct perfctr_control control = {
+		.size = sizeof(control), .flags = PERFCTR_CONTROL_STOPPED, .n_events = 1,
+		.event[0] = { .evntsel = USER(INSTRUCTIONS) },
+	};
+
+	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_CONTROL, &control), 0);
+	for (int i = 0; i < MAX_STARTED; i++) {
+		others[i] = started_session(group);
+		ck_assert_int_ge(others[i], 0);
+	}
+	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_START), -1);
+	ck_assert_int_eq(errno, ENOSPC);
+	ck_assert_int_eq(try_session_control(session, NULL, 0, &control), -1);
+	ck_assert_int_eq(errno, ENOSPC);
+	ck_assert_uint_eq(context_read(session).n_counters, 1);
+	/* Who has a place keeps it, and gives it up. */
+	session_control(others[0], NULL, 0);
+	ck_assert_int_eq(ioctl(others[0], PERFCTR_IOC_STOP), 0);
+	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_START), 0);
+	ck_assert_int_eq(ioctl(others[0], PERFCTR_IOC_START), -1);
+	ck_assert_int_eq(errno, ENOSPC);
+	for (int i = 0; i < MAX_STARTED; i++)
+		close(others[i]);
+	close(session);
+	close(group);
+}
+END_TEST
+
+/* argument: how many have been started. */
+static void user_starts_all_it_may(void *argument)
+{
+	int *n = argument, group;
+
+	become_nobody();
+	group = group_open();
+	while (started_session(group) >= 0)
+		++*n;
+}
+
+START_TEST(users_leave_half_of_the_sessions_that_may_be_started_to_the_privileged)
+{
+	int *n = mmap(NULL, sizeof(*n), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert(n != MAP_FAILED);
+	in_child(user_starts_all_it_may, n);
+	ck_assert_int_eq(*n, MAX_STARTED / 2);
+}
+END_TEST
+
 SUITE(session_safety,
       a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters,
       a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s,
@@ -459,4 +529,6 @@ SUITE(session_safety,
       a_hundred_thousand_switches_are_traced_and_a_reader_in_time_loses_none,
       what_finds_no_room_in_the_ring_is_counted,
       totals_and_rings_can_not_be_written,
-      a_user_s_trace_is_of_64_kilobytes_at_most)
+      a_user_s_trace_is_of_64_kilobytes_at_most,
+      a_control_that_is_refused_as_too_many_sessions_are_started_changes_nothing,
+      users_leave_half_of_the_sessions_that_may_be_started_to_the_privileged)

@@ -33,7 +33,7 @@ MODULE_PARM_DESC(user_session_counters, "counters that unprivileged sessions may
 /* Inside a session's lock and cpus_read_lock(). */
 static DEFINE_MUTEX(sessions_lock);
 static LIST_HEAD(started);
-static unsigned int n_started;
+static unsigned int n_placed;
 static unsigned int user_counters;	/* of unprivileged sessions */
 
 u32 perfctr_user_session_counters(void)
@@ -51,40 +51,64 @@ static void remove_on_cpu(void *s)
 	perfctr_gate_remove(s);
 }
 
-/* Under s->lock and cpus_read_lock(). */
-static int start(struct perfctr_session *s)
+/*
+ * A place among those that a CPU's gate has room for; s may have it already. Half of them are for
+ * the privileged alone. Under s->lock.
+ */
+static int take_place(struct perfctr_session *s)
 {
+	unsigned int places = s->rules.privileged ? PERFCTR_MAX_STARTED : PERFCTR_MAX_STARTED / 2;
 	int err = 0;
 
-	if (!s->hw)
-		return -EINVAL;
-	if (s->started)
-		return 0;
 	mutex_lock(&sessions_lock);
-	if (n_started == PERFCTR_MAX_STARTED) {
+	if (!s->placed && n_placed >= places)
 		err = -ENOSPC;
-	} else {
-		n_started++;
-		list_add(&s->list, &started);
-		s->started = true;
-		static_branch_inc_cpuslocked(&perfctr_gated);
-		on_each_cpu_mask(s->cpus, add_on_cpu, s, true);
+	if (!err && !s->placed) {
+		s->placed = true;
+		n_placed++;
 	}
 	mutex_unlock(&sessions_lock);
 	return err;
+}
+
+/* Unless it is started. */
+static void drop_place(struct perfctr_session *s)
+{
+	mutex_lock(&sessions_lock);
+	if (s->placed && !s->started) {
+		s->placed = false;
+		n_placed--;
+	}
+	mutex_unlock(&sessions_lock);
+}
+
+/* Both under s->lock; who starts has a place. */
+static void start(struct perfctr_session *s)
+{
+	if (s->started)
+		return;
+	cpus_read_lock();
+	mutex_lock(&sessions_lock);
+	list_add(&s->list, &started);
+	s->started = true;
+	static_branch_inc_cpuslocked(&perfctr_gated);
+	on_each_cpu_mask(s->cpus, add_on_cpu, s, true);
+	mutex_unlock(&sessions_lock);
+	cpus_read_unlock();
 }
 
 static void stop(struct perfctr_session *s)
 {
 	if (!s->started)
 		return;
+	cpus_read_lock();
 	mutex_lock(&sessions_lock);
 	on_each_cpu_mask(s->cpus, remove_on_cpu, s, true);
 	static_branch_dec_cpuslocked(&perfctr_gated);
 	s->started = false;
 	list_del(&s->list);
-	n_started--;
 	mutex_unlock(&sessions_lock);
+	cpus_read_unlock();
 }
 
 static void change_on_cpu(smp_call_func_t fn, unsigned int cpu)
@@ -164,9 +188,7 @@ static void install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 {
 	struct perfctr_hw_control *old = s->hw;
 
-	cpus_read_lock();
 	stop(s);
-	cpus_read_unlock();
 	s->hw = hw;
 	set_classes(s, control);
 	perfctr_totals_clear(s);
@@ -177,26 +199,13 @@ static void install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 	kfree(old);
 }
 
-static int locked_start(struct perfctr_session *s)
-{
-	int err;
-
-	cpus_read_lock();
-	err = start(s);
-	cpus_read_unlock();
-	return err;
-}
-
-/* A refused control leaves everything as it is. */
-static int control_session(struct perfctr_session *s, struct perfctr_control *control)
+/* Under s->lock. */
+static int install_control(struct perfctr_session *s, struct perfctr_control *control)
 {
 	struct perfctr_hw_control *hw;
 	u32 had = s->user_counters;
 	int err;
 
-	if (control->flags & ~PERFCTR_CONTROL_STOPPED || control->p4_pebs_enable ||
-	    control->p4_pebs_matrix_vert)
-		return -EINVAL;
 	err = take_user_counters(s, control->n_events);
 	if (err) {
 		control->bad_reason = PERFCTR_BAD_POLICY;
@@ -209,7 +218,26 @@ static int control_session(struct perfctr_session *s, struct perfctr_control *co
 		return PTR_ERR(hw);
 	}
 	install(s, hw, control);
-	return control->flags & PERFCTR_CONTROL_STOPPED ? 0 : locked_start(s);
+	return 0;
+}
+
+/* A refused control leaves everything as it is. */
+static int control_session(struct perfctr_session *s, struct perfctr_control *control)
+{
+	bool go = !(control->flags & PERFCTR_CONTROL_STOPPED);
+	int err = 0;
+
+	if (control->flags & ~PERFCTR_CONTROL_STOPPED || control->p4_pebs_enable ||
+	    control->p4_pebs_matrix_vert)
+		return -EINVAL;
+	if (go)
+		err = take_place(s);
+	if (!err)
+		err = install_control(s, control);
+	if (!err && go)
+		start(s);
+	drop_place(s);
+	return err;
 }
 
 static long ioctl_control(struct perfctr_session *s, void __user *user)
@@ -358,19 +386,25 @@ static long ioctl_consume(struct perfctr_session *s, void __user *user)
 	return err;
 }
 
-static long ioctl_start(struct perfctr_session *s, bool go)
+static long ioctl_start(struct perfctr_session *s)
 {
-	int err = 0;
+	int err;
 
 	mutex_lock(&s->lock);
-	cpus_read_lock();
-	if (go)
-		err = start(s);
-	else
-		stop(s);
-	cpus_read_unlock();
+	err = s->hw ? take_place(s) : -EINVAL;
+	if (!err)
+		start(s);
 	mutex_unlock(&s->lock);
 	return err;
+}
+
+static long ioctl_stop(struct perfctr_session *s)
+{
+	mutex_lock(&s->lock);
+	stop(s);
+	drop_place(s);
+	mutex_unlock(&s->lock);
+	return 0;
 }
 
 static long session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -382,9 +416,9 @@ static long session_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	case PERFCTR_IOC_CONTROL:
 		return ioctl_control(s, user);
 	case PERFCTR_IOC_START:
-		return ioctl_start(s, true);
+		return ioctl_start(s);
 	case PERFCTR_IOC_STOP:
-		return ioctl_start(s, false);
+		return ioctl_stop(s);
 	case PERFCTR_IOC_READ:
 		return ioctl_read(s, user);
 	case PERFCTR_IOC_CONSUME:
@@ -422,7 +456,7 @@ static int session_release(struct inode *inode, struct file *file)
 {
 	struct perfctr_session *s = file->private_data;
 
-	ioctl_start(s, false);
+	ioctl_stop(s);
 	take_user_counters(s, 0);
 	if (s->hw)
 		perfctr_release(s->hw, NULL);

@@ -56,6 +56,7 @@ struct perfctr_session {
 	struct pid_namespace *ns;	/* that records are told in */
 	struct perfctr_rules rules;
 	cpumask_var_t cpus;
+	bool placed;			/* counted among those that are, or are to be, started */
 	bool started;
 	struct perfctr_hw_control *hw;	/* NULL before the first control */
 	u32 user_counters;		/* of the limit for the unprivileged */

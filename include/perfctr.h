@@ -43,6 +43,8 @@ struct perfctr;
 #define PERFCTR_MIGRATIONS	5u		/* to another CPU */
 #define PERFCTR_N_SOFTWARE	6u
 #define PERFCTR_SOFTWARE_USER	(1u << 16)
+/* perfctr_pmu_info.features, of the library: the backend counts them */
+#define PERFCTR_FEATURE_SOFTWARE (1u << 31)
 
 /*
  * Backends: what counts.  "patch" is the kernel patch, "bpf" a service with BPF programs in the
@@ -178,6 +180,8 @@ int perfctr_control(struct perfctr *p, struct perfctr_control *c);
 #define PERFCTR_BAD_SOFTWARE	0x101	/* count software events */
 #define PERFCTR_BAD_INHERIT	0x102	/* PERFCTR_CONTROL_INHERIT; no single event */
 #define PERFCTR_BAD_RECORD	0x103	/* PERFCTR_CONTROL_RECORD; no single event */
+/* ... and with EINVAL: */
+#define PERFCTR_BAD_EVENT	0x104	/* the kernel does not count this event here */
 
 /*
  * perfctr_start, perfctr_stop - go on and pause, with all members of the tree; sums stay.

@@ -5,6 +5,7 @@
 
 #include "clash.h"
 #include "places.h"
+#include "software.h"
 
 /* The first request gets the first counter that leaves a way for all others, then the second. */
 static int choose(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
@@ -57,27 +58,35 @@ int perfctr_requests_assign(const struct perfctr_pmu_info *info,
 			    struct perfctr_control *control, char *error, size_t size)
 {
 	struct line line = { error, size };
+	struct perfctr_request hardware[PERFCTR_MAX_COUNTERS] = { 0 };
 	struct place place[PERFCTR_MAX_COUNTERS];
 	struct perfctr_control assigned;
+	size_t n_hardware = 0, next = 0;
 
 	if (n > PERFCTR_MAX_COUNTERS)
 		return perfctr_line_refuse(&line, ENOSPC,
 					   "%zu events do not fit; one run counts at most %d", n,
 					   PERFCTR_MAX_COUNTERS);
 	for (size_t i = 0; i < n; i++)
-		if (perfctr_request_is_impossible(info, &requests[i], &line))
+		if (!perfctr_software_request(&requests[i]))
+			hardware[n_hardware++] = requests[i];
+	for (size_t i = 0; i < n_hardware; i++)
+		if (perfctr_request_is_impossible(info, &hardware[i], &line))
 			return -1;
-	if (perfctr_requests_have_two_tags(requests, n, &line))
+	if (perfctr_requests_have_two_tags(hardware, n_hardware, &line))
 		return -1;
-	if (choose(info, requests, n, place) < 0) {
+	if (choose(info, hardware, n_hardware, place) < 0) {
 		if (errno == ENOMEM)
 			return perfctr_line_refuse(&line, ENOMEM,
 						   "no memory to assign the counters");
-		return perfctr_explain_clash(info, requests, n, &line);
+		return perfctr_explain_clash(info, hardware, n_hardware, &line);
 	}
 	perfctr_control_init(&assigned);
 	for (size_t i = 0; i < n; i++)
-		fill_in(info, &requests[i], &place[i], &assigned);
+		if (perfctr_software_request(&requests[i]))
+			perfctr_control_add(&assigned, requests[i].counter, requests[i].evntsel, 0);
+		else
+			fill_in(info, &requests[i], &place[next++], &assigned);
 	*control = assigned;
 	return 0;
 }

@@ -9,8 +9,9 @@
 
 /* In the order of the automatic choice; the last is taken without a look. */
 static const struct perfctr_backend *const backends[] = {
-	&perfctr_bpf_backend,
 	&perfctr_patch_backend,
+	&perfctr_bpf_backend,
+	&perfctr_perf_backend,
 };
 
 enum { N_BACKENDS = sizeof(backends) / sizeof(backends[0]) };

@@ -35,8 +35,8 @@ struct perfctr {
 	 */
 	const struct perfctr_page *page;
 	/*
-	 * The thread that may read page, by its number.  It lies in a page of its own that the kernel
-	 * wipes on fork, so that a child does not match.
+	 * The thread that opened its own context, by its number; NULL: it was another's.  It lies in a
+	 * page of its own that the kernel wipes on fork, so that a child does not match.
 	 */
 	unsigned long *owner;
 };
@@ -65,14 +65,17 @@ struct perfctr_backend {
 	/* For the automatic choice: quickly, is it there? */
 	bool (*is_there)(void);
 
-	/* As perfctr_pmu_info(); errno is worded by open_error(). */
+	/*
+	 * As perfctr_pmu_info(); errno is worded by open_error().  tsc_khz must be known, and features
+	 * have PERFCTR_FEATURE_SOFTWARE where PERFCTR_CAN_SOFTWARE.
+	 */
 	int (*pmu_info)(struct perfctr_pmu_info *info);
 	/* As perfctr_open_error(), for what pmu_info(), open(), group_open() and session_open() give. */
 	void (*open_error)(int error, char *text, size_t size);
 
 	/* As perfctr_open_tid(); errors as there. */
 	struct perfctr *(*open)(pid_t tid, unsigned int flags);
-	/* The page is unmapped already: perfctr_disown_page(). */
+	/* Page and owner are unmapped already. */
 	void (*close)(struct perfctr *p);
 	/*
 	 * As perfctr_control().  Every counter is assigned: 0 .. n_general - 1 or PERFCTR_FIXED + n
@@ -87,6 +90,8 @@ struct perfctr_backend {
 	 */
 	int (*read)(const struct perfctr *p, struct perfctr_counts *out);
 	int (*next_record)(const struct perfctr *p, struct perfctr_record *record);
+	/* Counter i of the calling thread, its owner, faster than read(); false: read() must do. */
+	bool (*read_counter)(const struct perfctr *p, unsigned int i, uint64_t *value);
 
 	struct perfctr_group *(*group_open)(uint64_t *id); /* id: not NULL */
 	void (*group_close)(struct perfctr_group *group);
@@ -106,7 +111,9 @@ struct perfctr_backend {
 	int (*session_control)(struct perfctr_session *s, struct perfctr_control *c);
 	int (*session_start)(struct perfctr_session *s);
 	int (*session_stop)(struct perfctr_session *s);
+	/* As read(). */
 	int (*session_read)(const struct perfctr_session *s, struct perfctr_counts *out);
+	/* 0: it has no totals of CPUs, and session_totals() is not called. */
 	unsigned int (*session_cpus)(const struct perfctr_session *s);
 	void (*session_totals)(const struct perfctr_session *s, unsigned int cpu,
 			       struct perfctr_cpu_totals *out);
@@ -117,6 +124,7 @@ struct perfctr_backend {
 
 extern const struct perfctr_backend perfctr_patch_backend;
 extern const struct perfctr_backend perfctr_bpf_backend;
+extern const struct perfctr_backend perfctr_perf_backend;
 
 /*
  * By name; NULL: what PERFCTR_BACKEND in the environment names, or the first that is there.  NULL
@@ -124,12 +132,14 @@ extern const struct perfctr_backend perfctr_bpf_backend;
  */
 const struct perfctr_backend *perfctr_choose(const char *name);
 
+/* p is the context of the calling thread; false: no memory to know it by. */
+bool perfctr_own(struct perfctr *p);
+
 /*
- * Page becomes p's, for the calling thread; p->page stays NULL where that cannot be.  It is
+ * Likewise, and page becomes p's; p->page stays NULL where that cannot be.  It is
  * PERFCTR_PAGE_SIZE bytes from mmap(2) that a forked child does not get (VM_DONTCOPY).
  */
 void perfctr_own_page(struct perfctr *p, void *page);
-void perfctr_disown_page(struct perfctr *p);
 
 /* Is the caller the thread that made the handle, for its own context? */
 bool perfctr_is_owner(const struct perfctr *p);

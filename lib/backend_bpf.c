@@ -34,7 +34,7 @@ void perfctr_bpf_pmu_info(const struct perfctr_bpf_info *from, struct perfctr_pm
 		.size = sizeof(*info),
 		.abi_version = PERFCTR_ABI_VERSION,
 		.family = "none (BPF)",
-		.features = PERFCTR_FEATURE_TSC,
+		.features = PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_SOFTWARE,
 		.tsc_khz = from->tsc_khz,
 		.pmu = PERFCTR_PMU_NONE,
 	};

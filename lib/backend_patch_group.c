@@ -35,7 +35,10 @@ void perfctr_patch_group_close(struct perfctr_group *group)
 static int change(uint32_t action, const struct perfctr_group *group, pid_t tid, unsigned int scope)
 {
 	struct perfctr_mark mark = {
-		.size = sizeof(mark), .action = action, .scope = scope, .tid = tid,
+		.size = sizeof(mark),
+		.action = action,
+		.scope = scope,
+		.tid = tid,
 		.group = group ? group->fd : -1,
 	};
 
@@ -55,7 +58,10 @@ int perfctr_patch_unmark(struct perfctr_group *group, pid_t tid, unsigned int sc
 int perfctr_patch_marked(pid_t tid, uint64_t *id)
 {
 	struct perfctr_mark mark = {
-		.size = sizeof(mark), .action = PERFCTR_MARK_GET, .tid = tid, .group = -1,
+		.size = sizeof(mark),
+		.action = PERFCTR_MARK_GET,
+		.tid = tid,
+		.group = -1,
 	};
 
 	if (perfctr_patch_call(PERFCTR_IOC_MARK, &mark) < 0)
@@ -67,7 +73,9 @@ int perfctr_patch_marked(pid_t tid, uint64_t *id)
 int perfctr_patch_members(const struct perfctr_group *group, pid_t *tids, unsigned int room)
 {
 	struct perfctr_members members = {
-		.size = sizeof(members), .room = room, .tids = (uintptr_t)tids,
+		.size = sizeof(members),
+		.room = room,
+		.tids = (uintptr_t)tids,
 	};
 
 	return ioctl(group->fd, PERFCTR_IOC_MEMBERS, &members) < 0 ? -1 : (int)members.n;

@@ -15,7 +15,7 @@ struct patch_session {
 	const struct perfctr_totals *totals;
 	size_t totals_bytes;
 	size_t ring_bytes;
-	const struct perfctr_ring **ring;	/* by CPU, NULL where there is none */
+	const struct perfctr_ring **ring; /* by CPU, NULL where there is none */
 };
 
 static const struct patch_session *of(const struct perfctr_session *session)
@@ -132,8 +132,8 @@ void perfctr_patch_session_totals(const struct perfctr_session *session, unsigne
 				  struct perfctr_cpu_totals *out)
 {
 	const struct patch_session *s = of(session);
-	const struct perfctr_cpu_totals *totals = (const void *)
-		((const char *)s->totals->cpu + (size_t)cpu * s->totals->cpu_bytes);
+	const struct perfctr_cpu_totals *totals =
+		(const void *)((const char *)s->totals->cpu + (size_t)cpu * s->totals->cpu_bytes);
 	uint32_t seq;
 
 	do {

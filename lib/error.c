@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "internal.h"
 #include "machine.h"
+#include "software.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -121,15 +122,27 @@ static bool describe_unable(uint32_t reason, char *text, size_t size)
 {
 	switch (reason) {
 	case PERFCTR_BAD_INHERIT:
-		snprintf(text, size, "this backend counts single threads, not what they create; "
+		snprintf(text, size,
+			 "this backend counts single threads, not what they create; "
 			 "leave out PERFCTR_CONTROL_INHERIT, or use another of 'perfex info'");
 		return true;
 	case PERFCTR_BAD_RECORD:
-		snprintf(text, size, "this backend keeps no counts of single processes or threads "
+		snprintf(text, size,
+			 "this backend keeps no counts of single processes or threads "
 			 "that have exited; count their sum, or use another of 'perfex info'");
 		return true;
 	}
 	return false;
+}
+
+static void describe_name(const struct perfctr_event_control *event, char *text, size_t size)
+{
+	const char *name = perfctr_software_name(event->counter);
+
+	if (name)
+		snprintf(text, size, "%s", name);
+	else
+		perfctr_event_format(event, text, size);
 }
 
 static void describe_bad_event(const struct perfctr_control *c, const struct perfctr_pmu_info *info,
@@ -144,7 +157,7 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 
 	if (event->counter & PERFCTR_FIXED)
 		allowed = info->fixed_allowed;
-	perfctr_event_format(event, name, sizeof(name));
+	describe_name(event, name, sizeof(name));
 	describe_counters(info, counters, sizeof(counters));
 
 	switch (c->bad_reason) {
@@ -217,6 +230,14 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 name, remedy);
 		break;
 	case PERFCTR_BAD_PRIVILEGE:
+		if (perfctr_software_name(event->counter)) {
+			snprintf(text, size,
+				 "event %s: what the kernel does needs CAP_PERFMON or sysctl "
+				 "kernel.perf_event_paranoid=1; without them page-faults:u and "
+				 "task-clock can be counted",
+				 name);
+			break;
+		}
 		if (!perfctr_machine_has_rings(info)) {
 			snprintf(text, size,
 				 "event %s: this machine counts user and kernel mode alike, which "
@@ -243,19 +264,30 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 name);
 		break;
 	case PERFCTR_BAD_TAKEN:
-		snprintf(text, size, "event %s: its counter is taken by a session, or a session wants "
-			 "it while others use it; choose another, or end that one", name);
+		snprintf(text, size,
+			 "event %s: its counter is taken by a session, or a session wants "
+			 "it while others use it; choose another, or end that one",
+			 name);
 		break;
 	case PERFCTR_BAD_POLICY:
-		snprintf(text, size, "event %s: without CAP_PERFMON a session counts marked threads in "
+		snprintf(text, size,
+			 "event %s: without CAP_PERFMON a session counts marked threads in "
 			 "user mode, on no more than %u counters of all such sessions; get "
 			 "CAP_PERFMON, or more by: echo N "
-			 ">/sys/module/perfctr/parameters/user_session_counters", name,
-			 info->user_session_counters);
+			 ">/sys/module/perfctr/parameters/user_session_counters",
+			 name, info->user_session_counters);
 		break;
 	case PERFCTR_BAD_SOFTWARE:
-		snprintf(text, size, "event %s: this backend does not count what the operating "
-			 "system does; leave it out, or use another of 'perfex info'", name);
+		snprintf(text, size,
+			 "event %s: this backend does not count what the operating "
+			 "system does; leave it out, or use another of 'perfex info'",
+			 name);
+		break;
+	case PERFCTR_BAD_EVENT:
+		snprintf(text, size,
+			 "event %s: the kernel's perf_events does not count it on this "
+			 "machine; see 'perfex list' for those that it knows",
+			 name);
 		break;
 	case PERFCTR_BAD_FIELD:
 		snprintf(text, size, "event %s: flags, period, signal and reserved must be 0",
@@ -287,8 +319,7 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 	if (error == ENOTSUP && describe_unable(c->bad_reason, text, size))
 		return;
 	if ((error == EINVAL || error == EACCES || error == EBUSY || error == ENOTSUP) &&
-	    c->bad_reason &&
-	    c->bad_event < PERFCTR_MAX_COUNTERS) {
+	    c->bad_reason && c->bad_event < PERFCTR_MAX_COUNTERS) {
 		describe_bad_event(c, info, text, size);
 		return;
 	}

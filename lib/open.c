@@ -27,17 +27,6 @@ struct perfctr *perfctr_open(void)
 	return perfctr_open_tid(0, PERFCTR_OPEN_CREATE);
 }
 
-void perfctr_close(struct perfctr *p)
-{
-	int error = errno;
-
-	if (!p)
-		return;
-	perfctr_disown_page(p);
-	p->backend->close(p);
-	errno = error;
-}
-
 int perfctr_fd(const struct perfctr *p)
 {
 	return p->fd;
@@ -68,31 +57,46 @@ static unsigned long own_number(void)
 	return thread_number;
 }
 
-void perfctr_own_page(struct perfctr *p, void *page)
+bool perfctr_own(struct perfctr *p)
 {
 	p->owner = perfctr_map_wiped(sizeof(*p->owner));
-	if (!p->owner) {
-		munmap(page, PERFCTR_PAGE_SIZE);
-		return;
-	}
-	p->page = page;
-	*p->owner = own_number();
+	if (p->owner)
+		*p->owner = own_number();
+	return p->owner;
 }
 
-void perfctr_disown_page(struct perfctr *p)
+void perfctr_own_page(struct perfctr *p, void *page)
 {
-	if (!p->page)
+	if (perfctr_own(p))
+		p->page = page;
+	else
+		munmap(page, PERFCTR_PAGE_SIZE);
+}
+
+static void disown(struct perfctr *p)
+{
+	if (!p->owner)
 		return;
 	/* A child does not have its parent's page: something else may be there. */
-	if (*p->owner)
+	if (p->page && *p->owner)
 		munmap((void *)p->page, PERFCTR_PAGE_SIZE);
 	munmap(p->owner, sizeof(*p->owner));
-	p->page = NULL;
+}
+
+void perfctr_close(struct perfctr *p)
+{
+	int error = errno;
+
+	if (!p)
+		return;
+	disown(p);
+	p->backend->close(p);
+	errno = error;
 }
 
 bool perfctr_is_owner(const struct perfctr *p)
 {
-	return p->page && *p->owner && *p->owner == thread_number;
+	return p->owner && *p->owner && *p->owner == thread_number;
 }
 
 const struct perfctr_page *perfctr_tsc_page(const struct perfctr *p)

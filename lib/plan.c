@@ -6,6 +6,7 @@
 
 #include "clash.h"
 #include "places.h"
+#include "software.h"
 
 /* The smallest number of runs in which every route and every counter is used once at most. */
 static int plan_by_flow(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
@@ -81,34 +82,77 @@ static int plan_by_tags(const struct perfctr_pmu_info *info, const struct perfct
 	return 0;
 }
 
+static int plan(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
+		size_t n, unsigned int run[], unsigned int *n_runs)
+{
+	struct line none = { 0 };
+
+	*n_runs = 0;
+	if (!n)
+		return 0;
+	if (perfctr_requests_have_two_tags(requests, n, &none))
+		return plan_by_tags(info, requests, n, run, n_runs);
+	return plan_by_flow(info, requests, n, run, n_runs);
+}
+
+static size_t count(const unsigned int pass[], size_t n, unsigned int which)
+{
+	size_t members = 0;
+
+	for (size_t i = 0; i < n; i++)
+		members += pass[i] == which;
+	return members;
+}
+
+/* Hardware events have their runs; the operating system's go where there is room in a control. */
+static void deal(const struct perfctr_request *requests, size_t n, const unsigned int run[],
+		 unsigned int pass[], unsigned int *n_passes)
+{
+	size_t next = 0;
+
+	for (size_t i = 0; i < n; i++)
+		pass[i] = perfctr_software_request(&requests[i]) ? UINT32_MAX : run[next++];
+	for (size_t i = 0; i < n; i++) {
+		unsigned int which = 0;
+
+		if (pass[i] != UINT32_MAX)
+			continue;
+		while (count(pass, n, which) >= PERFCTR_MAX_COUNTERS)
+			which++;
+		pass[i] = which;
+		if (which >= *n_passes)
+			*n_passes = which + 1;
+	}
+}
+
 int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 			  const struct perfctr_request *requests, size_t n, unsigned int pass[],
 			  unsigned int *n_passes, char *error, size_t size)
 {
-	struct line line = { error, size }, none = { 0 };
-	unsigned int *run, n_runs = 0;
-	int status;
+	struct perfctr_request *hardware = malloc((n + 1) * sizeof(*hardware));
+	unsigned int *run = malloc((n + 1) * sizeof(*run)), n_runs;
+	struct line line = { error, size };
+	size_t n_hardware = 0;
+	int status = hardware && run ? 0 : -1;
 
-	for (size_t i = 0; i < n; i++)
-		if (perfctr_request_is_impossible(info, &requests[i], &line))
-			return -1;
-	if (!n) {
-		*n_passes = 0;
-		return 0;
-	}
-	run = malloc(n * sizeof(*run));
-	if (!run)
-		return perfctr_line_refuse(&line, ENOMEM, "no memory to plan the runs");
-	if (perfctr_requests_have_two_tags(requests, n, &none))
-		status = plan_by_tags(info, requests, n, run, &n_runs);
-	else
-		status = plan_by_flow(info, requests, n, run, &n_runs);
+	for (size_t i = 0; !status && i < n; i++)
+		if (!perfctr_software_request(&requests[i]))
+			hardware[n_hardware++] = requests[i];
+	for (size_t i = 0; i < n_hardware; i++)
+		if (perfctr_request_is_impossible(info, &hardware[i], &line)) {
+			status = -1;
+			goto free;
+		}
+	if (!status)
+		status = plan(info, hardware, n_hardware, run, &n_runs);
 	if (status < 0) {
 		perfctr_line_refuse(&line, ENOMEM, "no memory to plan the runs");
 	} else {
-		memcpy(pass, run, n * sizeof(*run));
 		*n_passes = n_runs;
+		deal(requests, n, run, pass, n_passes);
 	}
+free:
+	free(hardware);
 	free(run);
 	return status;
 }

@@ -53,9 +53,13 @@ uint64_t perfctr_read_counter(const struct perfctr *p, unsigned int i)
 {
 	const struct perfctr_page *page = perfctr_page(p);
 	struct perfctr_counts counts;
+	uint64_t value;
 
 	if (page && i < page->n_counters)
 		return perfctr_read_pmc(page, i);
+	if (p->backend->read_counter && perfctr_is_owner(p) &&
+	    p->backend->read_counter(p, i, &value))
+		return value;
 	if (perfctr_read(p, &counts) < 0)
 		return 0;
 	if (i >= counts.n_counters) {

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "names.h"
+#include "software.h"
 
 static const char hex_digits[] = "0123456789abcdefABCDEF";
 
@@ -334,7 +335,12 @@ int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec,
 			  struct perfctr_request *request, char *error, size_t size)
 {
 	struct line line = { error, size };
+	int software = strlen(spec) < sizeof(request->name)
+			       ? perfctr_software_parse(info, spec, request, &line)
+			       : 0;
 
+	if (software)
+		return software < 0 ? -1 : 0;
 	if (!perfctr_machine_family(info))
 		return perfctr_line_refuse(
 			&line, ENODEV,

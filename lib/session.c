@@ -8,8 +8,8 @@
 
 struct perfctr_session *perfctr_session_open(const struct perfctr_session_options *options)
 {
-	const struct perfctr_backend *backend = options->group ? options->group->backend :
-								 perfctr_choose(options->backend);
+	const struct perfctr_backend *backend =
+		options->group ? options->group->backend : perfctr_choose(options->backend);
 	struct perfctr_session *s;
 
 	if (!backend)
@@ -38,7 +38,8 @@ int perfctr_session_control(struct perfctr_session *s, struct perfctr_control *c
 	c->bad_event = 0;
 	c->bad_reason = 0;
 	if (perfctr_refuse_unable(c, s->capabilities) < 0 ||
-	    perfctr_assign_but(c, &s->info, s->info.session_counters | s->info.context_counters) < 0)
+	    perfctr_assign_but(c, &s->info, s->info.session_counters | s->info.context_counters) <
+		    0)
 		return -1;
 	if (s->backend->session_control(s, c) < 0)
 		return -1;
@@ -76,12 +77,17 @@ void perfctr_session_totals(const struct perfctr_session *s, unsigned int cpu,
 
 void perfctr_session_sum(const struct perfctr_session *s, struct perfctr_counts *out)
 {
+	unsigned int n_cpus = perfctr_session_cpus(s);
 	struct perfctr_cpu_totals totals;
 
+	if (!n_cpus) {
+		perfctr_session_read(s, out);
+		return;
+	}
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
 	out->n_counters = s->n_counters;
-	for (unsigned int cpu = 0; cpu < perfctr_session_cpus(s); cpu++) {
+	for (unsigned int cpu = 0; cpu < n_cpus; cpu++) {
 		perfctr_session_totals(s, cpu, &totals);
 		out->tsc += totals.tsc;
 		out->switches += totals.switches;

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "libpfm.h"
+#include "software.h"
 #include "tables.h"
 
 /* A line "counters" or "escr" of the tables: it holds for events of libpfm4 too. */
@@ -161,6 +162,13 @@ static int visit_libpfm(const struct perfctr_event_entry *entry, void *arg)
 	return visit->wanted ? visit->visit(&event, visit->arg) : 0;
 }
 
+static int visit_software(const struct perfctr_event_entry *entry, void *arg)
+{
+	struct visit *visit = arg;
+
+	return matches(visit->pattern, entry->name) ? visit->visit(entry, visit->arg) : 0;
+}
+
 int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *pattern,
 			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
 			 void *arg)
@@ -169,6 +177,11 @@ int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *patter
 	struct line none = { 0 };
 	int status;
 
+	if (info->features & PERFCTR_FEATURE_SOFTWARE) {
+		status = perfctr_software_visit(visit_software, &state);
+		if (status || !perfctr_machine_family(info))
+			return status;
+	}
 	if (!perfctr_machine_family(info)) {
 		errno = ENODEV;
 		return -1;

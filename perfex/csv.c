@@ -149,6 +149,12 @@ static void put_derived(FILE *file, const struct recording *recording)
 	free(result);
 }
 
+/* Its name is where others have that of an event. */
+static void put_backend(FILE *file, const char *name)
+{
+	fprintf(file, "backend,,,,,,,%s,,,,,,,,,,\r\n", name);
+}
+
 static void print_recording(FILE *file, const struct style *style,
 			    const struct recording *recording)
 {
@@ -166,6 +172,7 @@ static void print_recording(FILE *file, const struct style *style,
 			    &events->event[i].counts);
 	if (recording->options->rules)
 		put_derived(file, recording);
+	put_backend(file, recording->backend);
 }
 
 static void put_interval(FILE *file, const struct interval *interval, const struct event *event,

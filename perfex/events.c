@@ -23,13 +23,8 @@ const char *ring_name(unsigned int rings)
 static bool parse(struct events *events, const struct options *options,
 		  const struct perfctr_pmu_info *info)
 {
-	const struct perfctr_control nothing = { 0 };
 	char error[512];
 
-	if (options->n_events && !info->n_general && !info->n_fixed) {
-		complain_of_control(ENODEV, &nothing, info);
-		return false;
-	}
 	events->event = allocate(options->n_events, sizeof(*events->event));
 	for (size_t i = 0; i < options->n_events; i++) {
 		if (perfctr_request_parse(info, options->event[i], options->rings,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "backend.h"
 #include "perfex.h"
 
 #include <errno.h>
@@ -91,6 +92,7 @@ int show_info(void)
 {
 	struct perfctr_pmu_info info;
 
+	print_backends();
 	if (perfctr_pmu_info(&info) < 0) {
 		complain_of_open(errno);
 		return EXIT_PERFEX;
@@ -99,14 +101,21 @@ int show_info(void)
 	return 0;
 }
 
+static const struct option_rule rules[] = {
+	BACKEND_RULE,
+	{ 0 },
+};
+
 static int info_main(int argc, char **argv);
 
 const struct subcommand info_subcommand = {
 	.name = "info",
 	.summary = "show what this machine can count",
 	.main = info_main,
-	.help = "Usage: perfex info\n"
-		"Show what this machine can count, what its instructions cost and who may count what.\n",
+	.help = "Usage: perfex info [OPTION]\n"
+		"Show what can count here and what this machine can count, what its instructions cost\n"
+		"and who may count what.\n",
+	.options = rules,
 };
 
 static int info_main(int argc, char **argv)

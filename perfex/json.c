@@ -256,6 +256,7 @@ static void print_recording(FILE *file, const struct style *style,
 	add_text(object, "directory", recording->directory ? recording->directory : "");
 	add_text(object, "date", recording->date);
 	add_text(object, "perfex", PERFCTR_VERSION);
+	add_text(object, "backend", recording->backend);
 	add_text(object, "pmu", recording->info->family);
 	add_number(object, "tsc_khz", recording->info->tsc_khz);
 	add_text(object, "view", view_names[options->view]);

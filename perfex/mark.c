@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex mark". */
+#include "backend.h"
 #include "mark.h"
 
 #include <perfctr_groups.h>
@@ -56,8 +57,11 @@ static void take_clear(void *target, const struct option_rule *rule, const char 
 }
 
 static const struct option_rule rules[] = {
-	{ "event", 'e', "EVENT", "count EVENT; may be repeated; without it: the time stamp alone",
+	{ "event", 'e', "EVENT",
+	  "count EVENT; may be repeated; without it: time, and where\n"
+	  "there is no PMU also page faults and switches",
 	  take_event, 0 },
+	BACKEND_RULE,
 	{ "user", 0, NULL, "count events that say nothing else in user mode; the default",
 	  take_rings, PERFCTR_RING_USER },
 	{ "kernel", 0, NULL, "count them in kernel mode; this needs CAP_PERFMON", take_rings,
@@ -147,12 +151,14 @@ static int mark_main(int argc, char **argv)
 	check(&options);
 	if (options.n_processes == 1)
 		options.run.process = options.process[0];
-	if (options.list)
+	if (options.list) {
 		status = mark_list();
-	else if (options.clear)
+	} else if (options.clear) {
 		status = mark_clear(&options);
-	else
+	} else {
+		add_default_events(&options.run);
 		status = mark_count(&options);
+	}
 	free(options.process);
 	free(options.run.event);
 	return status;

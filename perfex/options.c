@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex run". */
+#include "backend.h"
 #include "derive.h"
 #include "run.h"
 
@@ -236,8 +237,11 @@ static void take_rules(void *target, const struct option_rule *rule, const char 
 }
 
 static const struct option_rule rules[] = {
-	{ "event", 'e', "EVENT", "count EVENT; may be repeated; without it: the time stamp alone",
+	{ "event", 'e', "EVENT",
+	  "count EVENT; may be repeated; without it: time, and where\n"
+	  "there is no PMU also page faults and switches",
 	  take_event, 0 },
+	BACKEND_RULE,
 	{ "user", 0, NULL, "count events that say nothing else in user mode; the default",
 	  take_rings, PERFCTR_RING_USER },
 	{ "kernel", 0, NULL, "count them in kernel mode", take_rings, PERFCTR_RING_KERNEL },
@@ -368,6 +372,7 @@ static int run_main(int argc, char **argv)
 	case RUN:
 		break;
 	}
+	add_default_events(&options);
 	derive_link(options.rules);
 	status = run(&options);
 	rules_free(options.rules);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
+#include "backend.h"
 #include "derive.h"
 #include "run.h"
 
@@ -16,6 +17,7 @@ bool recording_begin(struct recording *recording, const struct options *options,
 	members_begin(&recording->members, options->view);
 	strftime(recording->date, sizeof(recording->date), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
 	recording->directory = get_current_dir_name();
+	backend_name(recording->backend, sizeof(recording->backend));
 	if (!events_plan(&recording->events, options, info))
 		return false;
 	recording->pass = calloc(recording->events.n_passes, sizeof(*recording->pass));

@@ -15,6 +15,7 @@
  * statistics.c	mean and confidence
  * output.c	where it is written
  * text.c, csv.c, json.c	how it is written
+ * backend.c	what counts: the patch, or other parts of a kernel without it
  * progress.c	what a terminal shows meanwhile
  */
 #ifndef PERFEX_RUN_H
@@ -211,6 +212,7 @@ struct recording {
 	int wait_status;	 /* of the last run */
 	bool consistent;
 	char date[32], *directory;
+	char backend[16]; /* that counted */
 };
 
 bool recording_begin(struct recording *recording, const struct options *options,

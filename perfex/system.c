@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex system". */
 #define _GNU_SOURCE
+#include "backend.h"
 #include "system.h"
 
 #include <ctype.h>
@@ -104,8 +105,11 @@ static void take_system_format(void *target, const struct option_rule *rule, con
 }
 
 static const struct option_rule rules[] = {
-	{ "event", 'e', "EVENT", "count EVENT; may be repeated; without it: the time stamp alone",
+	{ "event", 'e', "EVENT",
+	  "count EVENT; may be repeated; without it: time, and where\n"
+	  "there is no PMU also page faults and switches",
 	  take_event, 0 },
+	BACKEND_RULE,
 	{ "user", 0, NULL, "count events that say nothing else in user mode", take_rings,
 	  PERFCTR_RING_USER },
 	{ "kernel", 0, NULL, "count them in kernel mode", take_rings, PERFCTR_RING_KERNEL },
@@ -180,6 +184,7 @@ static int system_main(int argc, char **argv)
 		options.policy |= PERFCTR_POLICY_DMS;
 	if (!options.run.interval_ms && !options.run.command[0])
 		options.run.interval_ms = 1000;
+	add_default_events(&options.run);
 	status = system_count(&options);
 	free(options.run.event);
 	return status;

@@ -82,8 +82,8 @@ static void put_header(const struct text_table *table)
 		on(table->style, PLAIN));
 }
 
-static void put_series(const struct text_table *table, const char *what, const struct series *series,
-		       const char *note)
+static void put_series(const struct text_table *table, const char *what,
+		       const struct series *series, const char *note)
 {
 	struct statistics s = series_statistics(series, table->recording->options->confidence);
 	FILE *file = table->file;
@@ -212,6 +212,7 @@ static void print_recording(FILE *file, const struct style *style,
 		put_number(&table, "members", recording->running, "");
 	if (recording->members.lost)
 		put_number(&table, "lost", recording->members.lost, "");
+	fprintf(file, "%-*s %*s\n", table.width, "backend", COUNT_WIDTH, recording->backend);
 }
 
 /* The columns of intervals: wide enough for the number and for the name with its rings. */

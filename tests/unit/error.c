@@ -183,7 +183,7 @@ START_TEST(refused_opens_are_worded)
 {
 	char words[256];
 
-	perfctr_open_error(open_errors[_i].error, words, sizeof(words));
+	perfctr_open_error_with("patch", open_errors[_i].error, words, sizeof(words));
 	ck_assert_str_eq(words, open_errors[_i].words);
 }
 END_TEST
@@ -199,10 +199,10 @@ START_TEST(a_kernel_without_perfctr_is_recognised)
 		ck_assert_uint_eq(info.abi_version, PERFCTR_ABI_VERSION);
 		return;
 	}
-	ck_assert_int_eq(perfctr_pmu_info(&info), -1);
+	ck_assert_int_eq(perfctr_pmu_info_with("patch", &info), -1);
 	ck_assert_int_eq(errno, ENODEV);
 	errno = 0;
-	ck_assert_ptr_null(perfctr_open());
+	ck_assert_ptr_null(perfctr_open_with("patch", 0, PERFCTR_OPEN_CREATE));
 	ck_assert_int_eq(errno, ENODEV);
 	errno = EINTR;
 	perfctr_close(NULL);

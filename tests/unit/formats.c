@@ -48,6 +48,7 @@ static void begin(const char *const command[], unsigned int runs, unsigned int n
 		.consistent = true,
 		.directory = "/home/user",
 		.date = "2026-11-20T09:00:00Z",
+		.backend = "patch",
 		.events = { .event = events, .n_passes = n_passes },
 	};
 }

@@ -244,8 +244,10 @@ END_TEST
 /* Where the kernel has it, perfex must not say the contrary. */
 START_TEST(a_kernel_without_perfctr_is_named)
 {
-	static const char *const commands[][4] = {
-		{ "-i", NULL }, { "touch", MARK, NULL }, { "-o", MARK, "true", NULL },
+	static const char *const commands[][5] = {
+		{ "info", "--backend=patch", NULL },
+		{ "--backend=patch", "touch", MARK, NULL },
+		{ "--backend=patch", "-o", MARK, "true", NULL },
 	};
 	struct result result = perfex(commands[_i]);
 

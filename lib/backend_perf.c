@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* perf_events: what there is, and contexts. */
+#define _GNU_SOURCE
+#include "backend_perf_group.h"
+#include "internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* What this user may open: on the calling thread (cpu -1), or on a CPU. */
+static bool may_open_on(int cpu, uint32_t type, uint64_t config, bool kernel)
+{
+	struct perf_event_attr attr = {
+		.type = type,
+		.config = config,
+		.exclude_kernel = !kernel,
+		.disabled = 1,
+	};
+	int fd = perfctr_perf_event(&attr, cpu < 0 ? 0 : -1, cpu, -1);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static bool may_open(uint32_t type, uint64_t config, bool kernel)
+{
+	return may_open_on(-1, type, config, kernel);
+}
+
+/* A machine with two kinds of cores has two PMUs, and none of the plain name. */
+static bool has_pmu(void)
+{
+	return access("/sys/bus/event_source/devices/cpu", F_OK) == 0 &&
+	       may_open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);
+}
+
+int perfctr_perf_info(struct perfctr_pmu_info *info)
+{
+	if (perfctr_perf_may_watch() < 0)
+		return -1;
+	memset(info, 0, sizeof(*info));
+	info->size = sizeof(*info);
+	info->abi_version = PERFCTR_ABI_VERSION;
+	info->features = PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_SOFTWARE;
+	info->tsc_khz = perfctr_perf_tsc_khz();
+	snprintf(info->family, sizeof(info->family), "no PMU, as in many VMs");
+	if (has_pmu())
+		perfctr_perf_machine(info);
+	return 0;
+}
+
+uint32_t perfctr_perf_capabilities(const struct perfctr_pmu_info *info)
+{
+	uint32_t capabilities =
+		PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE | PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP;
+
+	if (info->n_general)
+		capabilities |= PERFCTR_CAN_HARDWARE;
+	if (may_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true))
+		capabilities |= PERFCTR_CAN_KERNEL | PERFCTR_CAN_SWITCHES;
+	if (may_open_on(0, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true))
+		capabilities |= PERFCTR_CAN_SESSION;
+	return capabilities;
+}
+
+static int probe(struct perfctr_backend_info *info)
+{
+	struct perfctr_pmu_info pmu;
+
+	if (perfctr_perf_info(&pmu) < 0) {
+		int error = errno;
+
+		perfctr_perf_open_error(error, info->why, sizeof(info->why));
+		errno = error;
+		return -1;
+	}
+	info->capabilities = perfctr_perf_capabilities(&pmu);
+	info->n_counters = pmu.n_general;
+	perfctr_perf_limits(info->capabilities, info->why, sizeof(info->why));
+	return 0;
+}
+
+struct perf_context {
+	struct perfctr base;
+	pid_t tid; /* 0: the thread that opened it */
+	struct perf_watch watch;
+	bool has_control, started;
+	/* Of the thread, and with INHERIT of its tree. */
+	struct perf_set self, tree;
+	/* Of self's hardware events; NULL: not mapped. */
+	const struct perf_event_mmap_page *page[PERFCTR_MAX_COUNTERS];
+};
+
+static struct perf_context *context_of(struct perfctr *p)
+{
+	return (struct perf_context *)p;
+}
+
+static const struct perf_context *constant(const struct perfctr *p)
+{
+	return (const struct perf_context *)p;
+}
+
+static struct perf_context *make(pid_t tid, unsigned int flags)
+{
+	struct perf_context *context;
+
+	if (flags & ~PERFCTR_OPEN_CREATE || tid < 0) {
+		errno = EINVAL;
+		return NULL;
+	}
+	/* perf_events knows no contexts that another handle could find. */
+	if (!(flags & PERFCTR_OPEN_CREATE)) {
+		errno = ENOTSUP;
+		return NULL;
+	}
+	context = calloc(1, sizeof(*context));
+	if (!context)
+		return NULL;
+	context->tid = tid == gettid() ? 0 : tid;
+	context->base.fd = -1;
+	if (perfctr_perf_watch_open(&context->watch, context->tid) < 0) {
+		int error = errno;
+
+		free(context);
+		errno = error;
+		return NULL;
+	}
+	return context;
+}
+
+static void unmap(struct perf_context *context)
+{
+	for (unsigned int i = 0; i < PERFCTR_MAX_COUNTERS; i++) {
+		if (context->page[i])
+			munmap((void *)context->page[i], PERFCTR_PAGE_SIZE);
+		context->page[i] = NULL;
+	}
+}
+
+static void close_context(struct perfctr *p)
+{
+	struct perf_context *context = context_of(p);
+
+	/* A forked child does not have the pages of its parent. */
+	if (!p->owner || perfctr_is_owner(p))
+		unmap(context);
+	perfctr_perf_set_close(&context->self);
+	perfctr_perf_set_close(&context->tree);
+	perfctr_perf_watch_close(&context->watch);
+	free(context);
+}
+
+static struct perfctr *open_context(pid_t tid, unsigned int flags)
+{
+	struct perf_context *context = make(tid, flags);
+	struct perfctr *p = &context->base;
+
+	if (!context)
+		return NULL;
+	if (perfctr_perf_info(&p->info) < 0 || (!context->tid && !perfctr_own(p))) {
+		int error = errno;
+
+		close_context(p);
+		errno = error;
+		return NULL;
+	}
+	p->capabilities = perfctr_perf_capabilities(&p->info);
+	return p;
+}
+
+/* By RDPMC alone where the kernel allows it; otherwise the pages say so. */
+static void map(struct perf_context *context, const struct perfctr_control *c)
+{
+	unmap(context);
+	if (context->tid || !context->self.n)
+		return;
+	for (uint32_t i = 0; i < c->n_events; i++) {
+		int fd = context->self.fd[context->self.n_own + i];
+		void *page;
+
+		if (perfctr_is_software(&c->event[i]))
+			continue;
+		page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+		if (page != MAP_FAILED)
+			context->page[i] = page;
+	}
+}
+
+/*
+ * The sums of a tree are one sum.  Those of the thread itself need counters of their own, and have
+ * them where there are enough for both.
+ */
+static bool has_self(const struct perfctr *p, const struct perfctr_control *c)
+{
+	uint32_t hardware = 0;
+
+	for (uint32_t i = 0; i < c->n_events; i++)
+		hardware += !perfctr_is_software(&c->event[i]);
+	return !(c->flags & PERFCTR_CONTROL_INHERIT) || 2 * hardware <= p->info.n_general;
+}
+
+static int open_sets(const struct perfctr *p, struct perf_set *self, struct perf_set *tree,
+		     struct perfctr_control *c)
+{
+	struct perf_target target = { .tid = constant(p)->tid, .cpu = -1 };
+	int error;
+
+	if (has_self(p, c) &&
+	    perfctr_perf_set_open(self, &target, &p->info, p->capabilities, c) < 0)
+		return -1;
+	target.inherit = true;
+	if (!(c->flags & PERFCTR_CONTROL_INHERIT) ||
+	    perfctr_perf_set_open(tree, &target, &p->info, p->capabilities, c) == 0)
+		return 0;
+	error = errno;
+	perfctr_perf_set_close(self);
+	errno = error;
+	return -1;
+}
+
+static int enable(struct perf_context *context, bool on)
+{
+	if (!context->has_control) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (context->self.n && perfctr_perf_set_enable(&context->self, on) < 0)
+		return -1;
+	if (context->tree.n && perfctr_perf_set_enable(&context->tree, on) < 0)
+		return -1;
+	context->started = on;
+	return 0;
+}
+
+static int control(struct perfctr *p, struct perfctr_control *c)
+{
+	const struct perf_target here = { .cpu = -1 };
+	struct perf_context *context = context_of(p);
+	struct perf_set self = { 0 }, tree = { 0 };
+
+	if (perfctr_perf_is_over(context->watch.thread)) {
+		errno = ESRCH;
+		return -1;
+	}
+	if (perfctr_perf_try(&here, &p->info, p->capabilities, c) < 0 ||
+	    open_sets(p, &self, &tree, c) < 0)
+		return -1;
+	perfctr_perf_set_close(&context->self);
+	perfctr_perf_set_close(&context->tree);
+	context->self = self;
+	context->tree = tree;
+	context->has_control = true;
+	context->started = false;
+	map(context, c);
+	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : enable(context, true);
+}
+
+static int start(struct perfctr *p)
+{
+	if (perfctr_perf_is_over(context_of(p)->watch.thread) && !context_of(p)->tree.n) {
+		errno = ESRCH;
+		return -1;
+	}
+	return enable(context_of(p), true);
+}
+
+static int stop(struct perfctr *p)
+{
+	return context_of(p)->has_control ? enable(context_of(p), false) : 0;
+}
+
+static void subtract(struct perfctr_counts *from, const struct perfctr_counts *less)
+{
+	from->tsc -= less->tsc;
+	from->switches -= less->switches;
+	from->migrations -= less->migrations;
+	for (uint32_t i = 0; i < from->n_counters; i++)
+		from->counter[i] -= less->counter[i];
+}
+
+/* The set that has the scope; NULL: there is none. */
+static const struct perf_set *set_of(const struct perf_context *context, uint32_t scope)
+{
+	const struct perf_set *set = scope == PERFCTR_SCOPE_SELF ? &context->self : &context->tree;
+
+	if (scope == PERFCTR_SCOPE_TREE && !set->n)
+		set = &context->self;
+	return set->n ? set : NULL;
+}
+
+static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
+{
+	const struct perf_context *context = constant(p);
+	const struct perf_set *set = set_of(context, out->scope);
+	bool exited = perfctr_perf_is_over(context->watch.thread), over;
+	struct perfctr_counts self = { 0 };
+
+	if (out->scope > PERFCTR_SCOPE_TREE) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (context->started)
+		out->flags |= PERFCTR_COUNTS_STARTED;
+	if (exited)
+		out->flags |= PERFCTR_COUNTS_EXITED;
+	if (!context->has_control ||
+	    (out->scope == PERFCTR_SCOPE_CHILDREN && !context->tree.n && context->self.n)) {
+		out->members = out->scope == PERFCTR_SCOPE_CHILDREN ? 0 : !exited;
+		out->flags |= PERFCTR_COUNTS_CONSISTENT;
+		return 0;
+	}
+	if (!set || (out->scope == PERFCTR_SCOPE_CHILDREN && !context->self.n))
+		return perfctr_unable();
+	over = set == &context->self ? exited : perfctr_perf_is_over(context->watch.tree);
+	if (out->scope == PERFCTR_SCOPE_CHILDREN &&
+	    perfctr_perf_set_add(&context->self, &p->info, &self) < 0)
+		return -1;
+	if (perfctr_perf_set_add(set, &p->info, out) < 0)
+		return -1;
+	if (out->scope == PERFCTR_SCOPE_CHILDREN)
+		subtract(out, &self);
+	out->members = !over;
+	/* One thread's counts are read in one go; others may run meanwhile. */
+	if (over || set == &context->self)
+		out->flags |= PERFCTR_COUNTS_CONSISTENT;
+	return 0;
+}
+
+static uint64_t rdpmc(uint32_t counter)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(counter));
+	return low | (uint64_t)high << 32;
+}
+
+/* As linux/perf_event.h has it, at struct perf_event_mmap_page. */
+static bool read_counter(const struct perfctr *p, unsigned int i, uint64_t *value)
+{
+	const struct perf_event_mmap_page *page;
+	uint32_t seq, index;
+	unsigned int unused;
+
+	page = i < PERFCTR_MAX_COUNTERS ? constant(p)->page[i] : NULL;
+	if (!page)
+		return false;
+	do {
+		seq = __atomic_load_n(&page->lock, __ATOMIC_ACQUIRE);
+		index = page->index;
+		if (!page->cap_user_rdpmc || !index)
+			return false;
+		unused = 64 - page->pmc_width;
+		*value = (uint64_t)page->offset +
+			 (uint64_t)((int64_t)(rdpmc(index - 1) << unused) >> unused);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(&page->lock, __ATOMIC_RELAXED) != seq);
+	return true;
+}
+
+const struct perfctr_backend perfctr_perf_backend = {
+	.name = "perf_events",
+	.probe = probe,
+	.pmu_info = perfctr_perf_info,
+	.open_error = perfctr_perf_open_error,
+	.open = open_context,
+	.close = close_context,
+	.control = control,
+	.start = start,
+	.stop = stop,
+	.read = read_counts,
+	.read_counter = read_counter,
+	.group_open = perfctr_perf_group_open,
+	.group_close = perfctr_perf_group_close,
+	.mark = perfctr_perf_mark,
+	.members = perfctr_perf_members,
+	.session_open = perfctr_perf_session_open,
+	.session_close = perfctr_perf_session_close,
+	.session_control = perfctr_perf_session_control,
+	.session_start = perfctr_perf_session_start,
+	.session_stop = perfctr_perf_session_stop,
+	.session_read = perfctr_perf_session_read,
+	.session_cpus = perfctr_perf_session_cpus,
+	.session_totals = perfctr_perf_session_totals,
+};

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Groups.  perf_events has no mark: a marked thread is one that events were opened on, and whatever
+ * it creates inherits them.  Who that is only the group that marked it knows.
+ */
+#define _GNU_SOURCE
+#include "backend_perf_group.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+struct perfctr_group *perfctr_perf_group_open(uint64_t *id)
+{
+	static uint64_t last;
+	struct perf_group *group = calloc(1, sizeof(*group));
+
+	if (!group)
+		return NULL;
+	group->base.fd = epoll_create1(EPOLL_CLOEXEC);
+	if (group->base.fd < 0) {
+		int error = errno;
+
+		free(group);
+		errno = error;
+		return NULL;
+	}
+	*id = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+	return &group->base;
+}
+
+void perfctr_perf_group_close(struct perfctr_group *base)
+{
+	struct perf_group *group = (struct perf_group *)base;
+
+	while (group->sessions) {
+		struct perf_session *first = group->sessions;
+
+		group->sessions = perfctr_perf_session_next(first);
+		perfctr_perf_session_orphan(first);
+	}
+	for (unsigned int i = 0; i < group->n_roots; i++)
+		perfctr_perf_watch_close(&group->root[i].watch);
+	free(group->root);
+	close(group->base.fd);
+	free(group);
+}
+
+static bool is_root(const struct perf_group *group, pid_t tid)
+{
+	for (unsigned int i = 0; i < group->n_roots; i++)
+		if (group->root[i].tid == tid && !perfctr_perf_is_over(group->root[i].watch.thread))
+			return true;
+	return false;
+}
+
+/* 1, 0 when it is one already, -1. */
+static int add_root(struct perf_group *group, pid_t tid)
+{
+	struct epoll_event event = { .events = 0 };
+	struct perf_root *root;
+	struct perf_watch watch;
+
+	if (is_root(group, tid))
+		return 0;
+	root = reallocarray(group->root, group->n_roots + 1, sizeof(*root));
+	if (!root)
+		return -1;
+	group->root = root;
+	if (perfctr_perf_watch_open(&watch, tid) < 0)
+		return -1;
+	if (epoll_ctl(group->base.fd, EPOLL_CTL_ADD, watch.tree, &event) < 0) {
+		int error = errno;
+
+		perfctr_perf_watch_close(&watch);
+		errno = error;
+		return -1;
+	}
+	root[group->n_roots++] = (struct perf_root){ .tid = tid, .watch = watch };
+	return 1;
+}
+
+static void drop_roots(struct perf_group *group, unsigned int n)
+{
+	int error = errno;
+
+	while (group->n_roots > n)
+		perfctr_perf_watch_close(&group->root[--group->n_roots].watch);
+	errno = error;
+}
+
+/* Threads to be marked, each once. */
+struct threads {
+	pid_t *tid;
+	size_t n;
+};
+
+static int add_thread(struct threads *threads, pid_t tid)
+{
+	pid_t *grown;
+
+	for (size_t i = 0; i < threads->n; i++)
+		if (threads->tid[i] == tid)
+			return 0;
+	grown = reallocarray(threads->tid, threads->n + 1, sizeof(*grown));
+	if (!grown)
+		return -1;
+	threads->tid = grown;
+	grown[threads->n++] = tid;
+	return 0;
+}
+
+static int add_process(struct threads *threads, pid_t pid, bool tree);
+
+/* /proc/PID/task/TID/children: numbers with spaces between them. */
+static int add_children(struct threads *threads, pid_t pid, pid_t tid)
+{
+	char path[64];
+	int status = 0;
+	FILE *file;
+	pid_t child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (status == 0 && fscanf(file, "%d", &child) == 1) {
+		status = add_process(threads, child, true);
+		/* It has exited meanwhile. */
+		if (status < 0 && errno == ESRCH)
+			status = 0;
+	}
+	fclose(file);
+	return status;
+}
+
+static int add_process(struct threads *threads, pid_t pid, bool tree)
+{
+	struct dirent *entry;
+	char path[32];
+	int status = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	if (!tasks) {
+		errno = errno == ENOENT ? ESRCH : errno;
+		return -1;
+	}
+	while (status == 0 && (entry = readdir(tasks))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		status = add_thread(threads, tid);
+		if (status == 0 && tree)
+			status = add_children(threads, pid, tid);
+	}
+	closedir(tasks);
+	return status;
+}
+
+/* Until a look finds nobody new: they are all known before the first begins to pass on its events. */
+static int find(struct threads *threads, pid_t pid, unsigned int scope)
+{
+	size_t before;
+
+	if (scope == PERFCTR_MARK_THREAD)
+		return add_thread(threads, pid);
+	do {
+		before = threads->n;
+		if (add_process(threads, pid, scope == PERFCTR_MARK_TREE) < 0)
+			return -1;
+	} while (threads->n > before);
+	return 0;
+}
+
+static int mark_all(struct perf_group *group, const struct threads *threads)
+{
+	int changed = 0;
+
+	for (size_t i = 0; i < threads->n; i++) {
+		int added = add_root(group, threads->tid[i]);
+
+		/* Of several some may exit meanwhile. */
+		if (added < 0 && (errno != ESRCH || threads->n == 1))
+			return -1;
+		changed += added > 0;
+	}
+	for (struct perf_session *s = group->sessions; s; s = perfctr_perf_session_next(s))
+		if (perfctr_perf_session_follow(s) < 0)
+			return -1;
+	return changed;
+}
+
+int perfctr_perf_mark(struct perfctr_group *base, pid_t tid, unsigned int scope)
+{
+	struct perf_group *group = (struct perf_group *)base;
+	unsigned int before = group->n_roots;
+	struct threads threads = { 0 };
+	int status = -1;
+
+	if (tid < 0 || scope > PERFCTR_MARK_TREE) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (!tid)
+		tid = scope == PERFCTR_MARK_THREAD ? gettid() : getpid();
+	if (find(&threads, tid, scope) == 0)
+		status = mark_all(group, &threads);
+	if (status < 0)
+		drop_roots(group, before);
+	free(threads.tid);
+	return status;
+}
+
+/*
+ * The marked threads that go on, themselves or in what they have created; perf_events tells no
+ * more.  Those that are over do not wake anybody any more.
+ */
+int perfctr_perf_members(const struct perfctr_group *base, pid_t *tids, unsigned int room)
+{
+	const struct perf_group *group = (const struct perf_group *)base;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < group->n_roots; i++) {
+		struct perf_root *root = &group->root[i];
+
+		if (perfctr_perf_is_over(root->watch.tree)) {
+			perfctr_perf_watch_close(&root->watch);
+			continue;
+		}
+		if (n < room)
+			tids[n] = root->tid;
+		n++;
+	}
+	return (int)n;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PERFCTR_BACKEND_PERF_GROUP_H
+#define PERFCTR_BACKEND_PERF_GROUP_H
+
+#include "backend_perf.h"
+
+/* A thread that was marked; what it creates inherits its events. */
+struct perf_root {
+	pid_t tid;
+	struct perf_watch watch; /* closed when it and all below it are gone */
+};
+
+struct perf_session;
+
+struct perf_group {
+	struct perfctr_group base; /* fd: an epoll(7) of the watches */
+	struct perf_root *root;
+	unsigned int n_roots;
+	struct perf_session *sessions;
+};
+
+/* backend_perf_group.c */
+struct perfctr_group *perfctr_perf_group_open(uint64_t *id);
+void perfctr_perf_group_close(struct perfctr_group *group);
+int perfctr_perf_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
+int perfctr_perf_members(const struct perfctr_group *group, pid_t *tids, unsigned int room);
+
+/*
+ * backend_perf_session.c
+ *
+ * Sets for the roots of the session's group that have none yet; -1: errno, and nothing was changed.
+ */
+int perfctr_perf_session_follow(struct perf_session *s);
+/* The sessions of a group, in a list; and the group is gone. */
+struct perf_session *perfctr_perf_session_next(const struct perf_session *s);
+void perfctr_perf_session_orphan(struct perf_session *s);
+
+struct perfctr_session *perfctr_perf_session_open(const struct perfctr_session_options *options);
+void perfctr_perf_session_close(struct perfctr_session *session);
+int perfctr_perf_session_control(struct perfctr_session *session, struct perfctr_control *c);
+int perfctr_perf_session_start(struct perfctr_session *session);
+int perfctr_perf_session_stop(struct perfctr_session *session);
+int perfctr_perf_session_read(const struct perfctr_session *session, struct perfctr_counts *out);
+unsigned int perfctr_perf_session_cpus(const struct perfctr_session *session);
+void perfctr_perf_session_totals(const struct perfctr_session *session, unsigned int cpu,
+				 struct perfctr_cpu_totals *out);
+
+#endif

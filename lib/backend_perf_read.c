@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Counts of a set of perf_events. */
+#include "backend_perf.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* As read(2) gives it for PERF_FORMAT_GROUP with both times. */
+struct group_counts {
+	uint64_t n;
+	uint64_t time_enabled, time_running; /* ns */
+	uint64_t value[PERF_MAX_OWN + PERFCTR_MAX_COUNTERS];
+};
+
+static uint64_t to_ticks(uint64_t ns, uint32_t khz)
+{
+	return ns / 1000000 * khz + ns % 1000000 * khz / 1000000;
+}
+
+/*
+ * A pinned group that found no counters reads as an end of file; a difference of the times says the
+ * same of one that was inherited.
+ */
+static int read_set(const struct perf_set *set, struct group_counts *counts)
+{
+	ssize_t size = read(set->fd[0], counts, sizeof(*counts));
+
+	if (size < 0)
+		return -1;
+	if (size == 0 || counts->n != set->n ||
+	    (set->hardware && counts->time_running != counts->time_enabled)) {
+		errno = EBUSY;
+		return -1;
+	}
+	return 0;
+}
+
+int perfctr_perf_set_add(const struct perf_set *set, const struct perfctr_pmu_info *info,
+			 struct perfctr_counts *out)
+{
+	struct group_counts counts;
+
+	if (read_set(set, &counts) < 0)
+		return -1;
+	out->tsc += to_ticks(counts.value[PERF_CLOCK], info->tsc_khz);
+	if (set->n_own == PERF_MAX_OWN) {
+		out->switches += counts.value[PERF_SWITCHES];
+		out->migrations += counts.value[PERF_MIGRATIONS];
+	}
+	out->n_counters = set->n - set->n_own;
+	for (uint32_t i = 0; i < out->n_counters; i++)
+		out->counter[i] += counts.value[set->n_own + i];
+	return 0;
+}

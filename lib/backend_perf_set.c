@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Events that are counted and read together: one group of perf_events, so that all of them count or
+ * none does.  A group with hardware events is pinned: perf_events does not share its counters out
+ * in turn, and what does not fit at once is refused.
+ */
+#define _GNU_SOURCE
+#include "backend_perf.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EN (UINT64_C(1) << 22)
+
+int perfctr_perf_event(struct perf_event_attr *attr, pid_t tid, int cpu, int leader)
+{
+	attr->size = sizeof(*attr);
+	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int refuse(struct perfctr_control *c, int error, uint32_t event, uint32_t reason)
+{
+	c->bad_event = event;
+	c->bad_reason = reason;
+	errno = error;
+	return -1;
+}
+
+static bool is_fixed(const struct perfctr_event_control *event)
+{
+	return event->counter >= PERFCTR_FIXED;
+}
+
+/* One that the kernel patch would refuse too is refused for the same reason.  0: it is good. */
+static uint32_t check_hardware(const struct perfctr_event_control *event,
+			       const struct perfctr_pmu_info *info)
+{
+	uint32_t n = is_fixed(event) ? info->n_fixed : info->n_general;
+
+	if ((event->counter & ~PERFCTR_FIXED) >= n)
+		return PERFCTR_BAD_COUNTER;
+	if (event->evntsel & ~(is_fixed(event) ? info->fixed_allowed : info->evntsel_allowed))
+		return PERFCTR_BAD_EVNTSEL;
+	if (info->evntsel_required & ~event->evntsel)
+		return PERFCTR_BAD_ENABLE;
+	if (!(event->evntsel & (info->evntsel_user | info->evntsel_kernel)))
+		return PERFCTR_BAD_RING;
+	return 0;
+}
+
+static uint32_t check_software(const struct perfctr_event_control *event)
+{
+	uint32_t number = event->counter - PERFCTR_SOFTWARE;
+	bool fault = number >= PERFCTR_PAGE_FAULTS && number <= PERFCTR_MAJOR_FAULTS;
+
+	if (number >= PERFCTR_N_SOFTWARE)
+		return PERFCTR_BAD_COUNTER;
+	if (event->evntsel && !(fault && event->evntsel == PERFCTR_SOFTWARE_USER))
+		return PERFCTR_BAD_RING;
+	return 0;
+}
+
+static uint32_t check_event(const struct perfctr_control *c, uint32_t i,
+			    const struct perfctr_pmu_info *info)
+{
+	const struct perfctr_event_control *event = &c->event[i];
+
+	if ((event->flags && !(event->flags & PERFCTR_EVENT_POLICY)) || event->period ||
+	    event->signal || event->reserved)
+		return PERFCTR_BAD_FIELD;
+	if (event->evntsel2)
+		return PERFCTR_BAD_EVNTSEL2;
+	for (uint32_t k = 0; k < i; k++)
+		if (c->event[k].counter == event->counter && !perfctr_is_software(event))
+			return PERFCTR_BAD_DUPLICATE;
+	return perfctr_is_software(event) ? check_software(event) : check_hardware(event, info);
+}
+
+static int check(struct perfctr_control *c, const struct perfctr_pmu_info *info)
+{
+	if (c->n_events > PERFCTR_MAX_COUNTERS)
+		return refuse(c, EINVAL, 0, 0);
+	if (c->p4_pebs_enable || c->p4_pebs_matrix_vert)
+		return refuse(c, EINVAL, 0, PERFCTR_BAD_PEBS);
+	for (uint32_t i = 0; i < c->n_events; i++) {
+		uint32_t reason = check_event(c, i, info);
+
+		if (reason)
+			return refuse(c, EINVAL, i, reason);
+	}
+	return 0;
+}
+
+/* By PERFCTR_TASK_CLOCK and the others. */
+static const uint64_t software[PERFCTR_N_SOFTWARE] = {
+	[PERFCTR_TASK_CLOCK] = PERF_COUNT_SW_TASK_CLOCK,
+	[PERFCTR_PAGE_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS,
+	[PERFCTR_MINOR_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS_MIN,
+	[PERFCTR_MAJOR_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+	[PERFCTR_CONTEXT_SWITCHES] = PERF_COUNT_SW_CONTEXT_SWITCHES,
+	[PERFCTR_MIGRATIONS] = PERF_COUNT_SW_CPU_MIGRATIONS,
+};
+
+/*
+ * What the fixed counters count, as events: instructions, cycles, and cycles at the rate of the time
+ * stamp by the number that the kernel has for them (arch/x86/events/intel/core.c).
+ */
+static const uint64_t fixed[] = { 0x00c0, 0x003c, 0x0300 };
+
+static void describe_hardware(struct perf_event_attr *attr, const struct perf_target *target,
+			      const struct perfctr_event_control *event,
+			      const struct perfctr_pmu_info *info)
+{
+	unsigned int policy = event->flags & PERFCTR_EVENT_POLICY ? event->flags : target->policy;
+
+	attr->type = PERF_TYPE_RAW;
+	attr->config = is_fixed(event)
+			       ? fixed[event->counter - PERFCTR_FIXED]
+			       : event->evntsel & ~(info->evntsel_user | info->evntsel_kernel | EN);
+	attr->exclude_user = !(event->evntsel & info->evntsel_user) || policy & PERFCTR_POLICY_DU;
+	attr->exclude_kernel =
+		!(event->evntsel & info->evntsel_kernel) || policy & PERFCTR_POLICY_DP;
+}
+
+static void describe_software(struct perf_event_attr *attr,
+			      const struct perfctr_event_control *event, uint32_t capabilities)
+{
+	uint32_t number = event->counter - PERFCTR_SOFTWARE;
+
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = software[number];
+	attr->exclude_kernel = event->evntsel == PERFCTR_SOFTWARE_USER;
+	/* A clock asks nobody in which mode it runs. */
+	if (number == PERFCTR_TASK_CLOCK && !(capabilities & PERFCTR_CAN_KERNEL))
+		attr->exclude_kernel = 1;
+}
+
+static int add(struct perf_set *set, struct perf_event_attr *attr, const struct perf_target *target)
+{
+	int fd;
+
+	attr->inherit = target->inherit;
+	attr->disabled = !set->n;
+	attr->read_format =
+		PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fd = perfctr_perf_event(attr, target->tid, target->cpu, set->n ? set->fd[0] : -1);
+	if (fd < 0)
+		return -1;
+	set->fd[set->n++] = fd;
+	return 0;
+}
+
+/* What every set has. */
+static int add_own(struct perf_set *set, const struct perf_target *target, uint32_t capabilities)
+{
+	bool kernel = capabilities & PERFCTR_CAN_KERNEL;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = target->cpu < 0 ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_CPU_CLOCK,
+		.exclude_kernel = !kernel,
+		.pinned = set->hardware,
+	};
+
+	if (add(set, &attr, target) < 0)
+		return -1;
+	attr = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+	};
+	if (kernel && add(set, &attr, target) < 0)
+		return -1;
+	attr = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_MIGRATIONS,
+	};
+	if (kernel && add(set, &attr, target) < 0)
+		return -1;
+	set->n_own = set->n;
+	return 0;
+}
+
+/* perf_events says EINVAL to an event that has no room in its group and to one that it dislikes. */
+static int explain(const struct perf_event_attr *attr, const struct perf_target *target,
+		   struct perfctr_control *c, uint32_t i)
+{
+	struct perf_event_attr alone = *attr;
+	int error = errno, fd;
+
+	switch (error) {
+	case EINVAL:
+		fd = perfctr_perf_event(&alone, target->tid, target->cpu, -1);
+		if (fd < 0)
+			return refuse(c, EINVAL, i, PERFCTR_BAD_EVENT);
+		close(fd);
+		return refuse(c, ENOSPC, i, 0);
+	case ENOENT:
+	case EOPNOTSUPP:
+	case ENODEV:
+		return refuse(c, EINVAL, i, PERFCTR_BAD_EVENT);
+	case EACCES:
+	case EPERM:
+		if (!attr->exclude_kernel)
+			return refuse(c, EACCES, i, PERFCTR_BAD_PRIVILEGE);
+	}
+	errno = error;
+	return -1;
+}
+
+static int add_events(struct perf_set *set, const struct perf_target *target,
+		      const struct perfctr_pmu_info *info, uint32_t capabilities,
+		      struct perfctr_control *c)
+{
+	for (uint32_t i = 0; i < c->n_events; i++) {
+		const struct perfctr_event_control *event = &c->event[i];
+		struct perf_event_attr attr = { 0 };
+
+		if (perfctr_is_software(event))
+			describe_software(&attr, event, capabilities);
+		else
+			describe_hardware(&attr, target, event, info);
+		/* perf_events would let a switch be counted, and see none in user mode. */
+		if (!attr.exclude_kernel && !(capabilities & PERFCTR_CAN_KERNEL))
+			return refuse(c, EACCES, i, PERFCTR_BAD_PRIVILEGE);
+		if (add(set, &attr, target) < 0)
+			return explain(&attr, target, c, i);
+	}
+	return 0;
+}
+
+int perfctr_perf_set_open(struct perf_set *set, const struct perf_target *target,
+			  const struct perfctr_pmu_info *info, uint32_t capabilities,
+			  struct perfctr_control *c)
+{
+	int error;
+
+	memset(set, 0, sizeof(*set));
+	if (check(c, info) < 0)
+		return -1;
+	for (uint32_t i = 0; i < c->n_events; i++)
+		set->hardware |= !perfctr_is_software(&c->event[i]);
+	if (add_own(set, target, capabilities) == 0 &&
+	    add_events(set, target, info, capabilities, c) == 0)
+		return 0;
+	error = errno;
+	perfctr_perf_set_close(set);
+	errno = error;
+	return -1;
+}
+
+void perfctr_perf_set_close(struct perf_set *set)
+{
+	while (set->n)
+		close(set->fd[--set->n]);
+}
+
+/* The others count when the leader does. */
+int perfctr_perf_set_enable(const struct perf_set *set, bool on)
+{
+	return ioctl(set->fd[0], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+int perfctr_perf_try(const struct perf_target *target, const struct perfctr_pmu_info *info,
+		     uint32_t capabilities, struct perfctr_control *c)
+{
+	struct perf_target self = *target;
+	struct perfctr_counts counts = { 0 };
+	struct perf_set set;
+	int status, error;
+
+	self.tid = 0;
+	self.cpu = -1;
+	if (perfctr_perf_set_open(&set, &self, info, capabilities, c) < 0)
+		return -1;
+	status = perfctr_perf_set_enable(&set, true);
+	if (status == 0)
+		status = perfctr_perf_set_add(&set, info, &counts);
+	error = errno;
+	perfctr_perf_set_close(&set);
+	errno = error;
+	return status;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Events of the operating system, by the names that users of perf type. */
+#ifndef PERFCTR_SOFTWARE_H
+#define PERFCTR_SOFTWARE_H
+
+#include <perfctr_events.h>
+#include <stdbool.h>
+
+#include "line.h"
+
+static inline bool perfctr_software_request(const struct perfctr_request *request)
+{
+	return request->counter != PERFCTR_ANY &&
+	       (request->counter & ~(PERFCTR_SOFTWARE - 1)) == PERFCTR_SOFTWARE;
+}
+
+/* The name of PERFCTR_SOFTWARE + n; NULL: it is none. */
+const char *perfctr_software_name(uint32_t counter);
+
+/* Is spec the name of one?  Then as perfctr_request_parse(): 1, or -1; otherwise 0. */
+int perfctr_software_parse(const struct perfctr_pmu_info *info, const char *spec,
+			   struct perfctr_request *request, const struct line *line);
+
+/* As perfctr_events_visit(), without a pattern. */
+int perfctr_software_visit(int (*visit)(const struct perfctr_event_entry *entry, void *arg),
+			   void *arg);
+
+#endif

@@ -82,6 +82,11 @@ check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOU
 	PERFEX=$(PERFEX) $(UNIT)
 	PERFEX=$(PERFEX_SANITIZED) $(UNIT_SANITIZED)
 
+.PHONY: check-host-long
+check-host-long: $(UNIT) $(PERFEX) ## run unit tests and perfex under valgrind: some minutes
+	@scripts/packages lint
+	@tests/unit/memcheck $(UNIT) $(PERFEX)
+
 .PHONY: check-completion
 check-completion: $(PERFEX)
 	tests/unit/check-completion $(PERFEX)
@@ -96,19 +101,19 @@ check-names32: $(UNIT_NAMES_32)
 
 .PHONY: check-library
 check-library: $(UNIT_LIVE)
-	scripts/vm --timeout 120 -- $(UNIT_LIVE)
+	scripts/vm --timeout 600 -- $(UNIT_LIVE)
 
 # What is a race on purpose, and why: tests/unit/tsan.suppressions.
 .PHONY: check-threads
 check-threads: $(THREADS_LIVE)
-	scripts/vm --timeout 300 --smp 2 -- \
+	scripts/vm --timeout 900 --smp 2 -- \
 		env TSAN_OPTIONS=suppressions=$(CURDIR)/tests/unit/tsan.suppressions $(THREADS_LIVE)
 
 .PHONY: check-perfex
 check-perfex: $(PERFEX_LIVE) $(PERFEX) $(BUILD)/tests/guest/fork
 	rm -rf $(PERFEX_RECORDINGS)
 	mkdir -p $(PERFEX_RECORDINGS)
-	scripts/vm --timeout 300 -- env FORKING_PROGRAM=$(BUILD)/tests/guest/fork \
+	scripts/vm --timeout 900 -- env FORKING_PROGRAM=$(BUILD)/tests/guest/fork \
 		RECORDINGS=$(PERFEX_RECORDINGS) $(PERFEX_LIVE)
 	tests/unit/validate $(PERFEX_RECORDINGS)/*
 

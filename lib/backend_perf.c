@@ -148,7 +148,7 @@ static void close_context(struct perfctr *p)
 	struct perf_context *context = context_of(p);
 
 	/* A forked child does not have the pages of its parent. */
-	if (!p->owner || perfctr_is_owner(p))
+	if (context->watch.maker == getpid())
 		unmap(context);
 	perfctr_perf_set_close(&context->self);
 	perfctr_perf_set_close(&context->tree);

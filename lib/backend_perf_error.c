@@ -31,8 +31,8 @@ void perfctr_perf_open_error(int error, char *text, size_t size)
 			snprintf(
 				text, size,
 				"perf_events is for the privileged here (kernel.perf_event_paranoid "
-				"is %d): get CAP_PERFMON, or let root run: sysctl "
-				"kernel.perf_event_paranoid=2",
+				"is %d): get CAP_SYS_ADMIN, as CAP_PERFMON may not be enough at this "
+				"level, or let root run: sysctl kernel.perf_event_paranoid=2",
 				paranoia());
 		else
 			snprintf(text, size,

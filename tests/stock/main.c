@@ -10,7 +10,8 @@ static const struct {
 	const char *name;
 	Suite *(*create)(void);
 } suites[] = {
-	{ "witness", witness_suite },
+	{ "command", command_suite },	{ "contexts", contexts_suite }, { "no_pmu", no_pmu_suite },
+	{ "refusals", refusals_suite }, { "witness", witness_suite },
 };
 
 int main(int argc, char **argv)
@@ -29,7 +30,7 @@ int main(int argc, char **argv)
 		}
 		srunner_add_suite(runner, suites[n].create());
 	}
-	setvbuf(stdout, NULL, _IONBF, 0);	/* children print too */
+	setvbuf(stdout, NULL, _IONBF, 0); /* children print too */
 	srunner_run_all(runner, CK_VERBOSE);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

@@ -22,6 +22,10 @@ uint64_t perf_read(int fd);
 /* Lets a command of stopped_start() go and waits for its end, which must be status 0. */
 void stopped_finish(pid_t pid);
 
+Suite *command_suite(void);
+Suite *contexts_suite(void);
+Suite *no_pmu_suite(void);
+Suite *refusals_suite(void);
 Suite *witness_suite(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Debian's kernel with its own perf_events on the emulated PMU, and nothing of this project between.
- * Where this fails the other suites show nothing.
+ * Debian's kernel with its own perf_events on the emulated PMU, and nothing of this project in
+ * between.  Where this fails the other suites show nothing.
  */
 #include "stock.h"
 
@@ -78,9 +78,6 @@ START_TEST(linux_refuses_a_fifth_event_of_a_group)
 }
 END_TEST
 
-SUITE(witness,
-      it_is_debian_s_kernel_without_the_patch,
-      linux_counts_a_program_exactly,
-      linux_counts_a_tree_exactly,
-      linux_lets_user_mode_read_the_counter,
+SUITE(witness, it_is_debian_s_kernel_without_the_patch, linux_counts_a_program_exactly,
+      linux_counts_a_tree_exactly, linux_lets_user_mode_read_the_counter,
       linux_refuses_a_fifth_event_of_a_group)

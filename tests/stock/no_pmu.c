@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A machine without a PMU, as most virtual ones: what the system counts can be had, events not. */
+#include "stock.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <perfctr.h>
+#include <string.h>
+
+START_TEST(linux_has_no_hardware_event_here)
+{
+	ck_assert_int_eq(perf_open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, 0, -1), -1);
+	ck_assert_int_eq(errno, ENOENT);
+}
+END_TEST
+
+START_TEST(the_backend_says_what_is_missing_and_who_can_give_it)
+{
+	struct perfctr_backend_info info;
+
+	ck_assert_int_eq(perfctr_backend("perf_events", &info), 0);
+	ck_assert_uint_eq(info.available, 1);
+	ck_assert_uint_eq(info.n_counters, 0);
+	ck_assert(!(info.capabilities & PERFCTR_CAN_HARDWARE));
+	ck_assert_msg(strstr(info.why, "PMU") && strstr(info.why, "virtual machine"), "%s",
+		      info.why);
+}
+END_TEST
+
+START_TEST(perfex_counts_time_faults_and_switches)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "-e", "page-faults", "-e", "context-switches", program("loop"));
+	ck_assert_msg(r.status == 0, "wait status %#x: %s", r.status, r.err);
+	ck_assert_uint_gt(printed_count(r.err, "tsc"), 0);
+	ck_assert_uint_gt(printed_count(r.err, "page-faults"), 0);
+	printed_count(r.err, "context-switches");
+}
+END_TEST
+
+START_TEST(an_event_of_the_processor_is_refused_in_one_line)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "-e", "instructions:u", program("loop"));
+	ck_assert_msg(r.status == 125 << 8, "wait status %#x: %s", r.status, r.err);
+	ck_assert_msg(strchr(r.err, '\n') == r.err + strlen(r.err) - 1, "%s", r.err);
+	ck_assert_msg(strstr(r.err, "PMU") || strstr(r.err, "counters"), "%s", r.err);
+}
+END_TEST
+
+SUITE(no_pmu, linux_has_no_hardware_event_here,
+      the_backend_says_what_is_missing_and_who_can_give_it, perfex_counts_time_faults_and_switches,
+      an_event_of_the_processor_is_refused_in_one_line)

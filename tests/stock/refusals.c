@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who may count with perf_events, and what the others are told: one line that names the setting and
+ * what to do.  The settings are Linux's own, set by the test.
+ */
+#include "stock.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+#define FAILED (125 << 8)
+
+static const char instructions_u[] = "instructions:u";
+static const char instructions_uk[] = "instructions:uk";
+
+/* One line of perfex that has all words, and no result. */
+static void expect_refusal(const struct run *r, const char *what, const char *const words[])
+{
+	ck_assert_msg(r->status == FAILED, "%s: wait status %#x: %s", what, r->status, r->err);
+	ck_assert_msg(strncmp(r->err, "perfex: ", 8) == 0 &&
+			      strchr(r->err, '\n') == r->err + strlen(r->err) - 1,
+		      "%s: not one line: %s", what, r->err);
+	for (; *words; words++)
+		ck_assert_msg(strstr(r->err, *words), "%s: no \"%s\" in: %s", what, *words, r->err);
+}
+
+#define WORDS(...)                                                                                 \
+	(const char *const[])                                                                      \
+	{                                                                                          \
+		__VA_ARGS__, NULL                                                                  \
+	}
+
+/* perfex as an ordinary user, with one capability or none (""). */
+static void run_as_user(struct run *r, const char *capability, const char *event)
+{
+	char inheritable[32], ambient[32];
+
+	snprintf(inheritable, sizeof(inheritable), "--inh-caps=-all%s", capability);
+	snprintf(ambient, sizeof(ambient), "--ambient-caps=-all%s", capability);
+	RUN(r, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", inheritable, ambient,
+	    "perfex", "-e", event, program("loop"));
+}
+
+static const struct {
+	const char *paranoid;
+	const char *capability;
+	bool user, kernel; /* what may be counted */
+} levels[] = {
+	/* Above 2 they are Debian's own, and there CAP_PERFMON is not enough. */
+	{ "4", "", false, false },
+	{ "3", "", false, false },
+	{ "3", ",+perfmon", false, false },
+	{ "3", ",+sys_admin", true, true },
+	{ "2", "", true, false },
+	{ "2", ",+perfmon", true, true },
+	{ "1", "", true, true },
+};
+
+START_TEST(each_level_of_perf_event_paranoid_allows_what_linux_says)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+		const char *level = levels[i].paranoid;
+		const char *who = level[0] > '2' ? "CAP_SYS_ADMIN" : "CAP_PERFMON";
+		struct run r;
+
+		write_file(PARANOID, level);
+		run_as_user(&r, levels[i].capability, instructions_u);
+		if (levels[i].user)
+			ck_assert_uint_eq(printed_count(r.err, instructions_u),
+					  LOOP_INSTRUCTIONS(SHORT_LOOP));
+		else
+			expect_refusal(&r, level, WORDS("perf_event_paranoid", who, level));
+		run_as_user(&r, levels[i].capability, instructions_uk);
+		if (levels[i].kernel)
+			ck_assert_uint_gt(printed_count(r.err, instructions_uk),
+					  LOOP_INSTRUCTIONS(SHORT_LOOP));
+		else
+			expect_refusal(&r, level, WORDS("perf_event_paranoid", who));
+	}
+	write_file(PARANOID, "3");
+}
+END_TEST
+
+/* As a container's runtime does it: perf_event_open(2) ends with error, everything else goes on. */
+static void install_filter(int error)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = ARRAY_SIZE(filter), .filter = filter };
+
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+static void expect_filter_is_named(int error)
+{
+	struct run r;
+
+	install_filter(error);
+	errno = 0;
+	ck_assert_int_eq(perf_open(0, 0, 0, 0, -1), -1);
+	ck_assert_int_eq(errno, error);
+	RUN(&r, "perfex", program("loop"));
+	expect_refusal(&r, strerror(error), WORDS("perf_event_open", "seccomp", "container"));
+}
+
+START_TEST(a_container_s_filter_that_says_eperm_is_named)
+{
+	expect_filter_is_named(EPERM);
+}
+END_TEST
+
+START_TEST(a_container_s_filter_that_says_enosys_is_named)
+{
+	expect_filter_is_named(ENOSYS);
+}
+END_TEST
+
+START_TEST(a_missing_patch_is_named_when_asked_for)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "--backend", "patch", program("loop"));
+	expect_refusal(&r, "--backend patch", WORDS("/dev/perfctr", "patch"));
+}
+END_TEST
+
+START_TEST(a_wrong_backend_gets_the_list_of_the_right_ones)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "--backend", "nothing", program("loop"));
+	expect_refusal(&r, "--backend nothing", WORDS("nothing", "patch", "perf_events"));
+	RUN(&r, "env", "PERFCTR_BACKEND=nothing", "perfex", program("loop"));
+	expect_refusal(&r, "PERFCTR_BACKEND=nothing", WORDS("nothing", "patch", "perf_events"));
+}
+END_TEST
+
+SUITE(refusals, each_level_of_perf_event_paranoid_allows_what_linux_says,
+      a_container_s_filter_that_says_eperm_is_named, a_container_s_filter_that_says_enosys_is_named,
+      a_missing_patch_is_named_when_asked_for, a_wrong_backend_gets_the_list_of_the_right_ones)

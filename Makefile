@@ -46,6 +46,7 @@ CHECKS += check-emulator
 -include tests/static/rules.mk
 -include tests/summary/rules.mk
 -include tests/bpf/rules.mk
+-include tests/perf-events/rules.mk
 -include tests/fuzz-parsers/rules.mk
 -include examples/rules.mk
 -include docs/rules.mk

@@ -81,6 +81,7 @@ static void disown(struct perfctr *p)
 	if (p->page && *p->owner)
 		munmap((void *)p->page, PERFCTR_PAGE_SIZE);
 	munmap(p->owner, sizeof(*p->owner));
+	p->owner = NULL;
 }
 
 void perfctr_close(struct perfctr *p)

@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The perf_events backend on this machine.  What is right comes from the work itself, which touches
+ * so many new pages, from the kernel's own accounts (getrusage(2), clocks), or from who is asked.
+ */
+#include <check.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <perfctr.h>
+#include <perfctr_groups.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BACKEND "perf_events"
+#define PAGES 100
+
+/* One fault for each page, in user mode. */
+static void touch_pages(void)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = PAGES * page;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || madvise(memory, size, MADV_NOHUGEPAGE) < 0)
+		abort();
+	for (size_t i = 0; i < size; i += page)
+		*(volatile char *)(memory + i) = 1;
+	munmap(memory, size);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void burn(uint64_t ns)
+{
+	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
+}
+
+static struct perfctr_control faults_of_user(uint32_t flags)
+{
+	struct perfctr_control c;
+
+	perfctr_control_init(&c);
+	perfctr_control_add(&c, PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS, PERFCTR_SOFTWARE_USER, 0);
+	c.flags = flags;
+	return c;
+}
+
+static struct perfctr *open_counting(pid_t tid, uint32_t flags)
+{
+	struct perfctr_control c = faults_of_user(flags);
+	struct perfctr *p = perfctr_open_with(BACKEND, tid, PERFCTR_OPEN_CREATE);
+
+	ck_assert_ptr_nonnull(p);
+	ck_assert_str_eq(perfctr_backend_name(p), BACKEND);
+	ck_assert_int_eq(perfctr_control(p, &c), 0);
+	return p;
+}
+
+static double ns_of(uint64_t ticks)
+{
+	struct perfctr_pmu_info info;
+
+	ck_assert_int_eq(perfctr_pmu_info_with(BACKEND, &info), 0);
+	return (double)ticks * 1e6 / info.tsc_khz;
+}
+
+START_TEST(each_new_page_is_a_fault)
+{
+	struct perfctr *p = open_counting(0, 0);
+	struct perfctr_counts before, after;
+
+	touch_pages();
+	ck_assert_int_eq(perfctr_read(p, &before), 0);
+	ck_assert_int_eq(perfctr_read(p, &before), 0);
+	touch_pages();
+	ck_assert_int_eq(perfctr_read(p, &after), 0);
+	ck_assert_uint_eq(after.counter[0] - before.counter[0], PAGES);
+	ck_assert_uint_eq(perfctr_read_counter(p, 0), after.counter[0]);
+	ck_assert_uint_eq(after.n_counters, 1);
+	ck_assert_uint_eq(after.members, 1);
+	ck_assert_uint_eq(after.flags, PERFCTR_COUNTS_STARTED | PERFCTR_COUNTS_CONSISTENT);
+	perfctr_close(p);
+}
+END_TEST
+
+START_TEST(what_is_stopped_does_not_count)
+{
+	struct perfctr *p = open_counting(0, PERFCTR_CONTROL_STOPPED);
+	struct perfctr_counts counts;
+
+	touch_pages();
+	ck_assert_int_eq(perfctr_read(p, &counts), 0);
+	ck_assert_uint_eq(counts.tsc, 0);
+	ck_assert_uint_eq(counts.counter[0], 0);
+	ck_assert_int_eq(perfctr_start(p), 0);
+	touch_pages();
+	ck_assert_int_eq(perfctr_stop(p), 0);
+	touch_pages();
+	ck_assert_int_eq(perfctr_read(p, &counts), 0);
+	ck_assert_uint_ge(counts.counter[0], PAGES);
+	ck_assert_uint_lt(counts.counter[0], PAGES + 20);
+	perfctr_close(p);
+}
+END_TEST
+
+START_TEST(virtual_time_is_the_threads_cpu_time)
+{
+	struct perfctr *p = open_counting(0, 0);
+	struct perfctr_counts before, after;
+	uint64_t ns;
+
+	ck_assert_int_eq(perfctr_read(p, &before), 0);
+	ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	burn(100000000);
+	ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - ns;
+	ck_assert_int_eq(perfctr_read(p, &after), 0);
+	ck_assert_double_eq_tol(ns_of(after.tsc - before.tsc) / (double)ns, 1, 0.01);
+	ck_assert_ptr_null(perfctr_page(p));
+	ck_assert_ptr_null(perfctr_tsc_page(p));
+	perfctr_close(p);
+}
+END_TEST
+
+/* n processes one after the other. */
+static void make_processes(unsigned int n)
+{
+	while (n--) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			touch_pages();
+			burn(1000000);
+			_exit(0);
+		}
+		while (waitpid(pid, NULL, 0) < 0)
+			;
+	}
+}
+
+START_TEST(a_tree_is_counted_whole)
+{
+	struct perfctr *p = open_counting(0, PERFCTR_CONTROL_INHERIT);
+	struct perfctr_counts self, children, tree;
+
+	make_processes(10);
+	ck_assert_int_eq(perfctr_read(p, &self), 0);
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_CHILDREN, &children), 0);
+	ck_assert_int_eq(perfctr_stop(p), 0);
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &tree), 0);
+	ck_assert_uint_ge(children.counter[0], 10 * PAGES);
+	ck_assert_uint_lt(self.counter[0], 10 * PAGES);
+	ck_assert_uint_ge(tree.counter[0], self.counter[0] + 10 * PAGES);
+	perfctr_close(p);
+}
+END_TEST
+
+/* A child that waits for a byte, makes n processes, and exits. */
+struct child {
+	pid_t pid;
+	int go;
+};
+
+static struct child make_child(unsigned int n)
+{
+	int go[2];
+	struct child child;
+	char byte;
+
+	ck_assert_int_eq(pipe(go), 0);
+	child.pid = fork();
+	if (child.pid == 0) {
+		if (read(go[0], &byte, 1) == 1)
+			make_processes(n);
+		_exit(0);
+	}
+	close(go[0]);
+	child.go = go[1];
+	return child;
+}
+
+static struct rusage finish_child(const struct child *child)
+{
+	struct rusage usage;
+
+	ck_assert_int_eq(write(child->go, "", 1), 1);
+	ck_assert_int_eq(wait4(child->pid, NULL, 0, &usage), child->pid);
+	close(child->go);
+	return usage;
+}
+
+START_TEST(the_sums_of_who_has_exited_stay)
+{
+	struct child child = make_child(1);
+	struct perfctr *p = open_counting(child.pid, PERFCTR_CONTROL_INHERIT);
+	struct perfctr_counts counts;
+
+	finish_child(&child);
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), 0);
+	ck_assert_uint_ge(counts.counter[0], PAGES);
+	ck_assert_uint_eq(counts.members, 0);
+	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_EXITED, 0);
+	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
+	perfctr_close(p);
+}
+END_TEST
+
+static struct perfctr_session *open_group_session(struct perfctr_group *group, bool all_faults)
+{
+	const struct perfctr_session_options options = {
+		.group = group,
+		.policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+	};
+	struct perfctr_session *s = perfctr_session_open(&options);
+	struct perfctr_control c = faults_of_user(0);
+
+	ck_assert_ptr_nonnull(s);
+	if (all_faults)
+		perfctr_control_add(&c, PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS, 0, 0);
+	ck_assert_int_eq(perfctr_session_control(s, &c), 0);
+	return s;
+}
+
+START_TEST(a_group_ends_with_its_last_member)
+{
+	struct perfctr_group *group = perfctr_group_open_with(BACKEND, NULL);
+	struct perfctr_session *s = open_group_session(group, false);
+	struct child first = make_child(2), second = make_child(3);
+	struct pollfd fd = { .fd = perfctr_group_fd(group), .events = POLLIN };
+	struct perfctr_counts counts;
+
+	ck_assert_int_eq(perfctr_mark(group, first.pid, PERFCTR_MARK_PROCESS), 1);
+	ck_assert_int_eq(perfctr_mark(group, second.pid, PERFCTR_MARK_TREE), 1);
+	ck_assert_int_eq(perfctr_mark(group, second.pid, PERFCTR_MARK_THREAD), 0);
+	ck_assert_int_eq(perfctr_members(group, NULL, 0), 2);
+	ck_assert_int_eq(poll(&fd, 1, 0), 0);
+	finish_child(&first);
+	ck_assert_int_eq(perfctr_members(group, NULL, 0), 1);
+	ck_assert_int_eq(perfctr_session_read(s, &counts), 0);
+	ck_assert_uint_eq(counts.members, 1);
+	ck_assert_uint_eq(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
+	finish_child(&second);
+	ck_assert_int_eq(poll(&fd, 1, 5000), 1);
+	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
+	ck_assert_int_eq(perfctr_session_read(s, &counts), 0);
+	ck_assert_uint_eq(counts.members, 0);
+	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
+	ck_assert_uint_ge(counts.counter[0], 5 * PAGES);
+	perfctr_group_close(group);
+	ck_assert_int_eq(perfctr_session_read(s, &counts), 0);
+	perfctr_session_close(s);
+}
+END_TEST
+
+static bool may_count_kernel(void)
+{
+	struct perfctr_backend_info info;
+
+	return perfctr_backend(BACKEND, &info) == 0 && info.capabilities & PERFCTR_CAN_KERNEL;
+}
+
+/* The events end a moment before their thread: perfctr_backends(3) tells by how much. */
+START_TEST(the_error_against_rusage_is_as_stated)
+{
+	enum { PROCESSES = 100 };
+	struct perfctr_group *group = perfctr_group_open_with(BACKEND, NULL);
+	struct perfctr_session *s = open_group_session(group, true);
+	struct child child = make_child(PROCESSES - 1);
+	struct perfctr_counts counts;
+	struct rusage usage;
+	double cpu, faults;
+	long switches;
+
+	ck_assert_int_eq(perfctr_mark(group, child.pid, PERFCTR_MARK_PROCESS), 1);
+	usage = finish_child(&child);
+	ck_assert_int_eq(perfctr_session_read(s, &counts), 0);
+	cpu = ns_of(counts.tsc) / ((double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 +
+				   (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3);
+	faults = (double)counts.counter[1] / (double)(usage.ru_minflt + usage.ru_majflt);
+	switches = usage.ru_nvcsw + usage.ru_nivcsw;
+	printf("%d processes against rusage: CPU time %+.2f %%, faults %+.2f %%, switches %llu of %ld\n",
+	       PROCESSES, (cpu - 1) * 100, (faults - 1) * 100, (unsigned long long)counts.switches,
+	       switches);
+	ck_assert_double_gt(cpu, 0.80);
+	ck_assert_double_lt(cpu, 1.01);
+	ck_assert_double_gt(faults, 0.95);
+	ck_assert_double_le(faults, 1);
+	ck_assert_int_le((long)counts.switches, switches);
+	ck_assert_int_ge((long)counts.switches, switches - 3 * PROCESSES);
+	perfctr_session_close(s);
+	perfctr_group_close(group);
+}
+END_TEST
+
+static void check_words(int error, const struct perfctr_control *c, const char *words)
+{
+	struct perfctr_pmu_info info;
+	char text[256];
+
+	ck_assert_int_eq(perfctr_pmu_info_with(BACKEND, &info), 0);
+	perfctr_control_error(error, c, &info, text, sizeof(text));
+	ck_assert_str_eq(text, words);
+}
+
+START_TEST(records_cannot_be_had)
+{
+	struct perfctr_control c = faults_of_user(PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD);
+	struct perfctr *p = open_counting(0, 0);
+	struct perfctr_counts before, after;
+	struct perfctr_record record;
+
+	ck_assert_int_eq(perfctr_read(p, &before), 0);
+	ck_assert_int_eq(perfctr_control(p, &c), -1);
+	ck_assert_int_eq(errno, ENOTSUP);
+	check_words(ENOTSUP, &c,
+		    "this backend keeps no counts of single processes or threads that have exited; "
+		    "count their sum, or use another of 'perfex info'");
+	ck_assert_int_eq(perfctr_read(p, &after), 0);
+	ck_assert_uint_ge(after.tsc, before.tsc);
+	ck_assert_uint_eq(after.n_counters, 1);
+	ck_assert_int_eq(perfctr_next_record(p, &record), -1);
+	ck_assert_int_eq(errno, ENOTSUP);
+	perfctr_close(p);
+}
+END_TEST
+
+START_TEST(one_event_more_than_counters_is_refused)
+{
+	struct perfctr *p = open_counting(0, 0);
+	struct perfctr_pmu_info info;
+	struct perfctr_control c;
+
+	ck_assert_int_eq(perfctr_pmu_info_with(BACKEND, &info), 0);
+	perfctr_control_init(&c);
+	for (uint32_t i = 0; i <= info.n_general; i++)
+		perfctr_control_add(&c, PERFCTR_ANY, 0x4100c0, 0);
+	ck_assert_int_eq(perfctr_control(p, &c), -1);
+	ck_assert_int_eq(errno, info.n_general ? ENOSPC : ENODEV);
+	ck_assert_uint_eq(c.bad_event, info.n_general);
+	perfctr_close(p);
+}
+END_TEST
+
+/* What is not known to be there is not opened, and no mark is looked for that cannot be found. */
+START_TEST(what_perf_events_does_not_know_is_said)
+{
+	struct perfctr_group *group = perfctr_group_open_with(BACKEND, NULL);
+
+	ck_assert_ptr_null(perfctr_open_with(BACKEND, 0, 0));
+	ck_assert_int_eq(errno, ENOTSUP);
+	ck_assert_int_eq(perfctr_segment_begin(group), -1);
+	ck_assert_int_eq(errno, ENOTSUP);
+	ck_assert_int_eq(perfctr_unmark(group, 0, PERFCTR_MARK_THREAD), -1);
+	ck_assert_int_eq(errno, ENOTSUP);
+	perfctr_group_close(group);
+}
+END_TEST
+
+START_TEST(the_environment_chooses)
+{
+	struct perfctr_backend_info info;
+	char text[256];
+
+	ck_assert_int_eq(setenv("PERFCTR_BACKEND", BACKEND, 1), 0);
+	ck_assert_int_eq(perfctr_backend(NULL, &info), 0);
+	ck_assert_str_eq(info.name, BACKEND);
+	ck_assert_int_eq(setenv("PERFCTR_BACKEND", "none", 1), 0);
+	ck_assert_ptr_null(perfctr_open());
+	ck_assert_int_eq(errno, EINVAL);
+	perfctr_open_error(EINVAL, text, sizeof(text));
+	ck_assert_str_eq(text, "there is no backend 'none'; there are: patch, bpf, perf_events");
+}
+END_TEST
+
+static void become_nobody(void)
+{
+	if (geteuid() == 0)
+		ck_assert_int_eq(setresuid(65534, 65534, 65534), 0);
+}
+
+static int paranoia(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
+	int level = -1;
+
+	if (file) {
+		if (fscanf(file, "%d", &level) != 1)
+			level = -1;
+		fclose(file);
+	}
+	return level;
+}
+
+START_TEST(nobody_learns_what_is_missing)
+{
+	struct perfctr_backend_info info;
+	struct perfctr_control c;
+	struct perfctr *p;
+	char words[256];
+
+	become_nobody();
+	p = perfctr_open_with(BACKEND, 0, PERFCTR_OPEN_CREATE);
+	if (paranoia() > 2) {
+		ck_assert_ptr_null(p);
+		ck_assert_int_eq(errno, EACCES);
+		perfctr_open_error_with(BACKEND, EACCES, words, sizeof(words));
+		ck_assert_ptr_nonnull(strstr(words, "sysctl kernel.perf_event_paranoid=2"));
+		return;
+	}
+	ck_assert_ptr_nonnull(p);
+	perfctr_control_init(&c);
+	perfctr_control_add(&c, PERFCTR_SOFTWARE + PERFCTR_CONTEXT_SWITCHES, 0, 0);
+	if (paranoia() < 2) {
+		ck_assert_int_eq(perfctr_control(p, &c), 0);
+		return;
+	}
+	ck_assert_int_eq(perfctr_control(p, &c), -1);
+	ck_assert_int_eq(errno, EACCES);
+	check_words(
+		EACCES, &c,
+		"event context-switches: what the kernel does needs CAP_PERFMON or sysctl "
+		"kernel.perf_event_paranoid=1; without them page-faults:u and task-clock can be "
+		"counted");
+	ck_assert_int_eq(perfctr_backend(BACKEND, &info), 0);
+	ck_assert_ptr_nonnull(
+		strstr(info.why, "user mode alone (kernel.perf_event_paranoid is 2)"));
+	ck_assert_ptr_null(perfctr_open_with(BACKEND, 1, PERFCTR_OPEN_CREATE));
+	perfctr_open_error_with(BACKEND, errno, words, sizeof(words));
+	ck_assert_str_eq(words,
+			 "no permission to count this thread; it must belong to you, and its "
+			 "program must be readable, or get CAP_PERFMON");
+	perfctr_close(p);
+}
+END_TEST
+
+/* As the filter of a container answers. */
+static void forbid(int error)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned int)error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { .len = 4, .filter = code };
+
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+static const struct {
+	int error;
+	const char *words;
+} filters[] = {
+	{ EPERM,
+	  "perf_event_open(2) is forbidden here (EPERM), as containers do by a seccomp filter: "
+	  "allow it there, with podman or docker by --cap-add=PERFMON or a profile of your own" },
+	{ ENOSYS,
+	  "there is no perf_event_open(2) here (ENOSYS): the kernel lacks CONFIG_PERF_EVENTS, "
+	  "or the seccomp filter of a container hides it; allow it there" },
+};
+
+START_TEST(a_container_that_forbids_it_is_named)
+{
+	struct perfctr_backend_info info;
+
+	forbid(filters[_i].error);
+	ck_assert_ptr_null(perfctr_open_with(BACKEND, 0, PERFCTR_OPEN_CREATE));
+	ck_assert_int_eq(errno, filters[_i].error);
+	ck_assert_int_eq(perfctr_backend(BACKEND, &info), -1);
+	ck_assert_str_eq(info.why, filters[_i].words);
+	ck_assert_uint_eq(info.available, 0);
+}
+END_TEST
+
+START_TEST(cpus_are_counted_whoever_runs)
+{
+	const struct perfctr_session_options options = { .backend = BACKEND };
+	struct perfctr_session *s = perfctr_session_open(&options);
+	struct perfctr_counts counts, sum;
+	struct perfctr_control c;
+
+	ck_assert_ptr_nonnull(s);
+	perfctr_control_init(&c);
+	perfctr_control_add(&c, PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS, 0, 0);
+	ck_assert_int_eq(perfctr_session_control(s, &c), 0);
+	make_processes(3);
+	ck_assert_int_eq(perfctr_session_stop(s), 0);
+	ck_assert_int_eq(perfctr_session_read(s, &counts), 0);
+	ck_assert_uint_ge(counts.counter[0], 3 * PAGES);
+	perfctr_session_sum(s, &sum);
+	ck_assert_uint_eq(sum.counter[0], counts.counter[0]);
+	ck_assert_uint_eq(perfctr_session_cpus(s), (unsigned int)sysconf(_SC_NPROCESSORS_CONF));
+	perfctr_session_close(s);
+}
+END_TEST
+
+static Suite *suite(bool privileged)
+{
+	Suite *all = suite_create("perf-events");
+	TCase *tests = tcase_create("perf-events");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, each_new_page_is_a_fault);
+	tcase_add_test(tests, what_is_stopped_does_not_count);
+	tcase_add_test(tests, virtual_time_is_the_threads_cpu_time);
+	tcase_add_test(tests, a_tree_is_counted_whole);
+	tcase_add_test(tests, the_sums_of_who_has_exited_stay);
+	tcase_add_test(tests, a_group_ends_with_its_last_member);
+	tcase_add_test(tests, records_cannot_be_had);
+	tcase_add_test(tests, one_event_more_than_counters_is_refused);
+	tcase_add_test(tests, what_perf_events_does_not_know_is_said);
+	tcase_add_test(tests, the_environment_chooses);
+	tcase_add_test(tests, nobody_learns_what_is_missing);
+	tcase_add_loop_test(tests, a_container_that_forbids_it_is_named, 0, 2);
+	if (privileged) {
+		tcase_add_test(tests, the_error_against_rusage_is_as_stated);
+		tcase_add_test(tests, cpus_are_counted_whoever_runs);
+	}
+	suite_add_tcase(all, tests);
+	return all;
+}
+
+int main(void)
+{
+	struct perfctr_backend_info info;
+	int failed, skipped;
+	SRunner *runner;
+
+	if (perfctr_backend(BACKEND, &info) < 0) {
+		printf("skipped: %s\nperf-events: 0 passed, 0 failed, 1 skipped\n", info.why);
+		return 0;
+	}
+	skipped = may_count_kernel() ? 0 : 2;
+	if (skipped)
+		printf("skipped: counting the kernel's events and CPUs: %s\n", info.why);
+	runner = srunner_create(suite(!skipped));
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	printf("perf-events: %d passed, %d failed, %d skipped\n",
+	       srunner_ntests_run(runner) - failed, failed, skipped);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The perf_events backend, on this machine itself where its kernel lets perf_event_open(2) be called.
+
+PERF_EVENTS_TESTS := $(BUILD)/tests/perf-events/perf-events-tests
+
+ALL += $(PERF_EVENTS_TESTS)
+CHECKS += check-perf-events
+
+$(PERF_EVENTS_TESTS): tests/perf-events/perf_events.c $(LIB_STATIC) include/perfctr.h include/perfctr_groups.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -D_GNU_SOURCE -o $@ $< $(LIB_STATIC) $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
+
+.PHONY: check-perf-events
+check-perf-events: $(PERF_EVENTS_TESTS)
+	$(PERF_EVENTS_TESTS)

@@ -13,7 +13,7 @@ static const struct operation {
 	void (*execute)(struct fuzzer *f);
 } operations[] = {
 	{ 8000, "call", op_call },
-	{ 500, "look", op_look },
+	{ 1200, "look", op_look },
 	{ 150, "rdpmc", op_rdpmc },
 	{ 150, "mmap", op_map },
 	{ 80, "munmap", op_unmap },

@@ -448,6 +448,49 @@ START_TEST(a_user_s_trace_is_of_64_kilobytes_at_most)
 }
 END_TEST
 
+/* A process on CPU 0 that counts with counter 0, may RDPMC, and is switched often. */
+static pid_t restless_start(void)
+{
+	pid_t pid = fork();
+	int fd;
+
+	ck_assert_int_ge(pid, 0);
+	if (pid)
+		return pid;
+	pin(0, 0);
+	fd = context_open(0, PERFCTR_OPEN_CREATE);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	context_map(fd);
+	for (;;)
+		sleep_us(1000);
+}
+
+START_TEST(a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before)
+{
+	int group = group_open(), session, keeper = context_open(0, PERFCTR_OPEN_CREATE);
+	struct counted former;
+	pid_t child, other;
+
+	/* The driver does not give the counters back meanwhile. */
+	pin(0, 1);
+	context_control(keeper, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	former = counted_start(0, COMMAND(program("loop")), EVENTS({ 2, USER(INSTRUCTIONS) }));
+	counted_finish(&former, NULL);
+	session = session_open(group, NOT_PRIVILEGED | MARKED);
+	session_control(session, SESSION_EVENTS({ { 2, USER(INSTRUCTIONS) }, 0 }));
+	child = marked_start(group, 0, COMMAND(program("loop-long")));
+	sleep_us(50000);
+	other = restless_start();
+	expect_success(child);
+	ck_assert_uint_eq(context_read(session).counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
+	kill(other, SIGKILL);
+	ck_assert_int_eq(wait_for(other, NULL), other);
+	close(session);
+	close(group);
+	close(keeper);
+}
+END_TEST
+
 #define MAX_STARTED	16	/* perfctr(4) */
 
 /* Counts time alone. */
@@ -530,5 +573,6 @@ SUITE(session_safety,
       what_finds_no_room_in_the_ring_is_counted,
       totals_and_rings_can_not_be_written,
       a_user_s_trace_is_of_64_kilobytes_at_most,
+      a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before,
       a_control_that_is_refused_as_too_many_sessions_are_started_changes_nothing,
       users_leave_half_of_the_sessions_that_may_be_started_to_the_privileged)

@@ -273,6 +273,7 @@ static void open_gate(struct perfctr_session *s)
 	if (s->hw->n_events) {
 		perfctr_pmu->load(s->hw);
 		restart_from_zero(s, totals);
+		perfctr_cpu_forget(s->hw->slots);
 		__this_cpu_or(perfctr_gate_slots, s->open[sc->class]);
 		perfctr_cpu_follow_gate();
 	}

@@ -176,6 +176,7 @@ bool perfctr_cpu_paused(void);
 void perfctr_cpu_follow_gate(void);
 void perfctr_cpu_hold(u64 slots);
 void perfctr_cpu_go_on(void);
+void perfctr_cpu_forget(u64 slots);
 
 /* gate.c: likewise */
 DECLARE_PER_CPU(u64, perfctr_gate_slots);

@@ -259,6 +259,15 @@ void perfctr_cpu_go_on(void)
 	perfctr_pmu->enable(__this_cpu_read(perfctr_cpu.running));
 }
 
+/* A session has them now, from 0: nothing of contexts is in them that would have to be cleared. */
+void perfctr_cpu_forget(u64 slots)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+
+	cpu->held &= ~slots;
+	cpu->foreign &= ~slots;
+}
+
 void perfctr_cpu_enter(struct perfctr_context *ctx)
 {
 	enter(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), false);

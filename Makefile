@@ -19,7 +19,7 @@ CHECKS :=
 CHECK_PROGRAMS :=
 
 # Those that take longest begin first.
-LONG_CHECKS := check-guest check-fuzz check-families check-kernel-patch check-kernels check-stock
+LONG_CHECKS := check-guest check-fuzz check-families check-kernel-patch check-kernels check-stock check-stress check-bench
 
 comma := ,
 

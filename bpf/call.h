@@ -189,7 +189,7 @@ static __noinline int on_slot(struct perfctr_bpf_slot *slot, __u32 index, const 
 {
 	struct task_struct *self = bpf_get_current_task_btf();
 	struct context *c = fold_self(self);
-	int which = slot->kind == PERFCTR_BPF_CONTEXT ? OWN : GROUP, result = 0;
+	int which = slot->kind == PERFCTR_BPF_CONTEXT ? OWN : GROUP;
 
 	switch (args[0]) {
 	case PERFCTR_BPF_RELEASE:
@@ -221,7 +221,7 @@ static __noinline int on_slot(struct perfctr_bpf_slot *slot, __u32 index, const 
 	page_off(slot);
 	if (c)
 		renew_page(c, self);
-	return result;
+	return 0;
 }
 
 static __always_inline int answer(const __u64 *arguments)

@@ -18,8 +18,18 @@ struct cred {
 		unsigned int val;
 	} uid, gid, suid, sgid, euid, egid;
 	struct {
-	} cap_effective; /* 64 bits, however they are declared */
+	} cap_effective;		/* 64 bits, however they are declared */
 	struct user_namespace *user_ns; /* that they are valid in */
+};
+
+/* What it is declared as depends on the version. */
+struct mm_struct {
+	unsigned long flags;
+};
+
+struct mm_struct___bitmap {
+	struct {
+	} flags;
 };
 
 struct signal_struct {
@@ -48,6 +58,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct cred *cred;
 	struct signal_struct *signal;
+	struct mm_struct *mm;
 };
 
 struct linux_binprm {
@@ -69,6 +80,8 @@ struct bpf_iter__task {
 #define TASK_DEAD 0x80 /* include/linux/sched.h */
 #define PF_KTHREAD 0x200000
 #define BINPRM_FLAGS_ENFORCE_NONDUMP 1 /* include/linux/binfmts.h: it may not be read */
+#define MMF_DUMPABLE_MASK 3	       /* include/linux/sched/coredump.h */
+#define SUID_DUMP_USER 1
 #define CAP_SYS_PTRACE 19
 
 #endif

@@ -27,7 +27,8 @@ enum perfctr_bpf_kind { PERFCTR_BPF_FREE, PERFCTR_BPF_CONTEXT, PERFCTR_BPF_GROUP
 
 #define PERFCTR_BPF_INHERIT (1u << 0) /* what the thread creates is a member */
 #define PERFCTR_BPF_EXITED (1u << 1)  /* the thread has */
-#define PERFCTR_BPF_DROPPED (1u << 2) /* it executed a program that changes its ids */
+#define PERFCTR_BPF_EXITING (1u << 2) /* it has begun to */
+#define PERFCTR_BPF_DROPPED (1u << 3) /* it executed a program that changes its ids */
 
 struct perfctr_bpf_slot {
 	struct perfctr_page page;

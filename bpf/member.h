@@ -66,6 +66,7 @@ static __always_inline void close_account(struct context *c, int which)
 		if (c->exiting)
 			__sync_fetch_and_add(&slot->exiting, -1);
 	} else {
+		slot->flags &= ~PERFCTR_BPF_EXITING;
 		slot->flags |= PERFCTR_BPF_EXITED;
 		slot->page.flags &= ~PERFCTR_PAGE_STARTED;
 		page_off(slot);
@@ -84,10 +85,14 @@ static __noinline void finish(struct context *c)
 static __noinline void begin_exit(struct context *c)
 {
 	c->exiting = 1;
-	for (int i = TREE; i < ACCOUNTS; i++) {
+	for (int i = 0; i < ACCOUNTS; i++) {
 		struct perfctr_bpf_slot *slot = account_slot(&c->account[i]);
 
-		if (slot)
+		if (!slot)
+			continue;
+		if (i == OWN)
+			slot->flags |= PERFCTR_BPF_EXITING;
+		else
 			__sync_fetch_and_add(&slot->exiting, 1);
 	}
 }

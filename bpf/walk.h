@@ -39,7 +39,26 @@ static __always_inline bool is_meant(const struct request *r, struct task_struct
 	return a.below;
 }
 
-/* As ptrace(2) has it: root, or the owner of a process whose ids are all the same. */
+static __always_inline bool is_dumpable(struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct mm_struct___bitmap *other = (void *)mm;
+	__u64 flags = 0;
+
+	if (!mm)
+		return false;
+	if (bpf_core_field_exists(mm->flags))
+		flags = BPF_CORE_READ(mm, flags);
+	else
+		bpf_probe_read_kernel(&flags, sizeof(flags),
+				      __builtin_preserve_access_index(&other->flags));
+	return (flags & MMF_DUMPABLE_MASK) == SUID_DUMP_USER;
+}
+
+/*
+ * As ptrace(2) has it: who is privileged outside of all user namespaces, or the owner of a process
+ * whose ids are all the same and which has nothing to hide.
+ */
 static __always_inline bool may_trace(struct task_struct *self, struct task_struct *task)
 {
 	const struct cred *mine = self->cred, *theirs = task->cred;
@@ -49,10 +68,11 @@ static __always_inline bool may_trace(struct task_struct *self, struct task_stru
 	bpf_probe_read_kernel(&capabilities, sizeof(capabilities), &mine->cap_effective);
 	if (self->tgid == task->tgid)
 		return true;
-	if (capabilities & 1u << CAP_SYS_PTRACE && !BPF_CORE_READ(mine, user_ns, level))
+	if (capabilities & 1u << CAP_SYS_PTRACE && mine->user_ns->level == 0)
 		return true;
-	return uid == theirs->uid.val && uid == theirs->euid.val && uid == theirs->suid.val &&
-	       gid == theirs->gid.val && gid == theirs->egid.val && gid == theirs->sgid.val;
+	return is_dumpable(task) && uid == theirs->uid.val && uid == theirs->euid.val &&
+	       uid == theirs->suid.val && gid == theirs->gid.val && gid == theirs->egid.val &&
+	       gid == theirs->sgid.val;
 }
 
 static __always_inline void count_change(struct perfctr_bpf_reply *reply, int result)

@@ -13,7 +13,7 @@
 struct context {
 	struct perfctr handle;
 	struct perfctr_bpf_handle bpf;
-	bool is_self;  /* the context of the thread that opened it */
+	pid_t tid;     /* of the thread that opened it, if the context is its own, else 0 */
 	bool is_shown; /* it is another process's, or has another handle */
 };
 
@@ -176,7 +176,7 @@ static struct perfctr *open_context(pid_t tid, unsigned int flags)
 		return NULL;
 	context->bpf.program = -1;
 	context->handle.fd = -1;
-	context->is_self = tid == 0 || tid == gettid();
+	context->tid = tid == 0 || tid == gettid() ? gettid() : 0;
 	if ((flags & PERFCTR_OPEN_CREATE ? make(context, tid) : find(context, tid)) < 0) {
 		error = errno;
 		close_context(&context->handle);
@@ -185,18 +185,31 @@ static struct perfctr *open_context(pid_t tid, unsigned int flags)
 	}
 	perfctr_bpf_pmu_info(&context->bpf.info, &context->handle.info);
 	context->handle.capabilities = perfctr_bpf_capabilities(&context->bpf.info);
-	if (context->is_self && context->bpf.info.live)
+	if (context->tid && context->bpf.info.live)
 		show_page(context);
 	return &context->handle;
+}
+
+/* A thread brings its own sums up to date itself, those of others by a walk through all threads. */
+static int read_slot(const struct context *context, uint32_t scope, struct perfctr_bpf_slot *slot,
+		     bool *consistent)
+{
+	if (scope != PERFCTR_SCOPE_SELF || context->tid != gettid())
+		return perfctr_bpf_read_slot(&context->bpf, slot, consistent);
+	if (perfctr_bpf_call(&context->bpf, PERFCTR_BPF_FOLD, 0, 0, NULL) < 0)
+		return -1;
+	perfctr_bpf_copy(context->bpf.mapped, slot);
+	*consistent = true;
+	return 0;
 }
 
 /* All that was counted until now is in the sums; the rest is not counted yet. */
 static int settle(const struct context *context)
 {
-	struct perfctr_bpf_slot copy;
+	struct perfctr_bpf_slot slot;
 	bool consistent;
 
-	return perfctr_bpf_read_slot(&context->bpf, &copy, &consistent);
+	return perfctr_bpf_read_slot(&context->bpf, &slot, &consistent);
 }
 
 static int change(struct context *context, uint32_t call)
@@ -258,7 +271,7 @@ static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
 		errno = EINVAL;
 		return -1;
 	}
-	if (perfctr_bpf_read_slot(&context->bpf, &slot, &consistent) < 0)
+	if (read_slot(context, out->scope, &slot, &consistent) < 0)
 		return -1;
 	sums_of(&slot, out->scope, sums);
 	alive = !(slot.flags & (PERFCTR_BPF_EXITED | PERFCTR_BPF_DROPPED));

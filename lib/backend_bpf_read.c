@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#define SETTLE_TRIES 100 /* times 50 us */
+#define SETTLE_TRIES 1000 /* times 50 us */
 #define CONSISTENT_TRIES 3
 
 void perfctr_bpf_copy(const struct perfctr_bpf_slot *slot, struct perfctr_bpf_slot *copy)
@@ -27,14 +27,19 @@ static void pause_briefly(void)
 	nanosleep(&pause, NULL);
 }
 
+/* Who has been waited for may not have been switched away for good yet. */
+static bool somebody_exits(const volatile struct perfctr_bpf_slot *slot)
+{
+	return slot->exiting || slot->flags & PERFCTR_BPF_EXITING;
+}
+
 int perfctr_bpf_read_slot(const struct perfctr_bpf_handle *h, struct perfctr_bpf_slot *copy,
 			  bool *consistent)
 {
 	struct perfctr_bpf_reply reply;
 	uint64_t begun;
 
-	/* Who is waited for may not have been switched away for good yet. */
-	for (int i = 0; i < SETTLE_TRIES && *(volatile uint32_t *)&h->mapped->exiting; i++)
+	for (int i = 0; i < SETTLE_TRIES && somebody_exits(h->mapped); i++)
 		pause_briefly();
 	for (int i = 0; i < CONSISTENT_TRIES; i++) {
 		begun = __atomic_load_n(&h->mapped->begun, __ATOMIC_ACQUIRE);

@@ -105,7 +105,7 @@ START_TEST(a_running_thread_is_counted_until_now)
 		nap(1);
 	second = read_counts(p);
 	ck_assert_uint_ge(second.counter[PERFCTR_TASK_CLOCK],
-			  first.counter[PERFCTR_TASK_CLOCK] + 45000000);
+			  first.counter[PERFCTR_TASK_CLOCK] + 40000000);
 	ck_assert_uint_gt(second.tsc, first.tsc);
 	ck_assert_int_eq(perfctr_stop(p), 0);
 	first = read_counts(p);
@@ -141,6 +141,31 @@ START_TEST(root_is_not_for_everybody_to_count)
 }
 END_TEST
 
+static void hide(void)
+{
+	prctl(PR_SET_DUMPABLE, 0);
+	pause();
+}
+
+START_TEST(who_may_not_be_dumped_is_not_counted)
+{
+	struct child child = make_child(hide);
+	struct perfctr *p;
+
+	let_go(&child);
+	nap(500);
+	p = perfctr_open_tid(child.pid, PERFCTR_OPEN_CREATE);
+	if (getuid() == 0) {
+		ck_assert_ptr_nonnull(p);
+	} else {
+		ck_assert_ptr_null(p);
+		ck_assert_int_eq(errno, EACCES);
+	}
+	perfctr_close(p);
+	kill_child(&child);
+}
+END_TEST
+
 static void execute_set_id(void)
 {
 	const char *program = getenv("SET_ID_PROGRAM");
@@ -165,7 +190,6 @@ static void wait_for_program(pid_t pid, const char *name)
 	nap(100);
 }
 
-/* A copy of sleep(1) that belongs to another user and runs as that. */
 /* Who makes a user namespace has all capabilities in it, and outside none; root stays the owner. */
 static void open_in_user_namespace(bool root)
 {
@@ -190,6 +214,7 @@ START_TEST(capabilities_of_a_user_namespace_are_of_no_use)
 }
 END_TEST
 
+/* A copy of sleep(1) that belongs to another user and runs as that. */
 START_TEST(what_changes_ids_is_dropped)
 {
 	struct child child = make_child(execute_set_id);
@@ -231,6 +256,7 @@ TCase *remote_tests(void)
 	tcase_add_test(tests, who_is_not_there_cannot_be_counted);
 	tcase_add_test(tests, root_is_not_for_everybody_to_count);
 	tcase_add_test(tests, capabilities_of_a_user_namespace_are_of_no_use);
+	tcase_add_test(tests, who_may_not_be_dumped_is_not_counted);
 	tcase_add_test(tests, what_changes_ids_is_dropped);
 	return tests;
 }

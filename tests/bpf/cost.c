@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS 20
+#define ROUNDS 10
 #define CALLS 20000
 
 static uint64_t now_ns(void)
@@ -73,6 +73,7 @@ TCase *cost_tests(void)
 {
 	TCase *tests = tcase_create("cost");
 
+	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, a_live_read_costs_a_fifth_of_a_system_call);
 	return tests;
 }

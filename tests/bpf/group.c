@@ -60,7 +60,9 @@ START_TEST(a_marked_process_is_counted_with_all_that_it_starts)
 	ck_assert_int_eq(perfctr_session_read(session, &counts), 0);
 	counted = usage_of_counts(&counts);
 	ck_assert_uint_eq(counted.minor, after.minor - before.minor);
-	ck_assert_uint_eq(counted.switches, after.switches - before.switches);
+	/* As in trees: rusage may lack last switches. */
+	ck_assert_uint_ge(counted.switches, after.switches - before.switches);
+	ck_assert_uint_le(counted.switches, after.switches - before.switches + 2);
 	ck_assert_uint_le((uint64_t)llabs((long long)(counted.ns - (after.ns - before.ns))),
 			  counted.ns / 1000 + 30000);
 	ck_assert_uint_eq(counts.members, 0);
@@ -116,18 +118,22 @@ START_TEST(a_segment_counts_what_is_between_its_ends)
 	struct perfctr_group *group = make_group();
 	struct perfctr_session *session = session_of(group);
 	struct perfctr_counts counts;
+	uint64_t ns;
 
 	touch(30);
 	burn(5000000);
+	ns = thread_ns();
 	ck_assert_int_eq(perfctr_segment_begin(group), 0);
 	touch(500);
 	ck_assert_int_eq(perfctr_segment_end(group), 0);
+	ns = thread_ns() - ns;
 	touch(300);
 	burn(30000000);
 	ck_assert_int_eq(perfctr_session_read(session, &counts), 0);
 	ck_assert_uint_ge(counts.counter[PERFCTR_MINOR_FAULTS], 500);
 	ck_assert_uint_le(counts.counter[PERFCTR_MINOR_FAULTS], 505);
-	ck_assert_uint_le(counts.counter[PERFCTR_TASK_CLOCK], 15000000);
+	ck_assert_uint_le(counts.counter[PERFCTR_TASK_CLOCK], ns);
+	ck_assert_uint_ge(counts.counter[PERFCTR_TASK_CLOCK], ns / 2);
 	ck_assert_uint_eq(counts.members, 0);
 	perfctr_session_close(session);
 	perfctr_group_close(group);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The bpf backend, on this machine itself where its kernel lets BPF programs in.
+# The bpf backend: on this machine itself where its kernel lets BPF programs in, and on Debian's own kernel.
 
 BPF_TESTS := $(BUILD)/tests/bpf/bpf-tests
 BPF_TEST_OBJECTS := $(patsubst tests/bpf/%.c,$(BUILD)/tests/bpf/%.o,$(wildcard tests/bpf/*.c))
@@ -23,6 +23,7 @@ $(BPF_TESTS): $(BPF_TEST_OBJECTS) $(LIB_STATIC)
 .PHONY: check-bpf
 check-bpf: $(BPF_TESTS) $(BPF_SWITCHES) $(BPFD) $(PERFEX)
 	@bpf/make-skeleton --check $(BPF_SOURCES)
-	@tests/bpf/run
+	@tests/bpf/run host
+	@scripts/vm --kernel debian-6.1 --timeout 300 -- tests/bpf/run debian
 
 -include $(BPF_TEST_OBJECTS:.o=.d)

@@ -11,6 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* How far the clocks are apart where reading them is emulated. */
+#define STOLEN_NS 10e6 /* what a busy host takes from its virtual machines at a time */
+#define CLOCKS_OFF_NS 300e3
 #define SLOTS 8 /* tests/bpf/run starts the service with so many */
 
 static struct perfctr *counted(uint32_t flags)
@@ -58,24 +61,30 @@ START_TEST(the_backend_says_what_it_is)
 }
 END_TEST
 
-/* Both are read while the other's read runs: a few microseconds apart. */
+/* The kernel's own sum is read before and after each of ours. */
 START_TEST(time_is_what_the_kernel_says)
 {
 	struct perfctr *self = counted(0);
-	uint64_t before = thread_ns();
-	struct perfctr_counts first = read_counts(self), second;
-	double kernel, ticks, clock;
+	struct perfctr_counts first, second;
+	double least, most, ticks, clock;
+	uint64_t ns[4];
 
+	ns[0] = thread_ns();
+	first = read_counts(self);
+	ns[1] = thread_ns();
 	for (int i = 0; i < 20; i++) {
 		burn(5000000);
 		nap(3);
 	}
+	ns[2] = thread_ns();
 	second = read_counts(self);
-	kernel = (double)(thread_ns() - before);
+	ns[3] = thread_ns();
+	least = (double)(ns[2] - ns[1]) * 0.999 - CLOCKS_OFF_NS;
+	most = (double)(ns[3] - ns[0]) * 1.001 + CLOCKS_OFF_NS;
 	clock = (double)(second.counter[PERFCTR_TASK_CLOCK] - first.counter[PERFCTR_TASK_CLOCK]);
 	ticks = ns_of(self, second.tsc - first.tsc);
-	ck_assert_double_le(clock, kernel + 20e3);
-	ck_assert_double_ge(clock, kernel * 0.999 - 300e3);
+	ck_assert_double_ge(clock, least);
+	ck_assert_double_le(clock, most);
 	ck_assert_double_le(ticks, clock * 1.0001 + 1e3);
 	ck_assert_double_ge(ticks, clock * 0.9999 - 1e3);
 	perfctr_close(self);
@@ -90,12 +99,12 @@ START_TEST(faults_and_switches_of_the_caller_are_exact)
 
 	touch(1);
 	nap(1);
-	getrusage(RUSAGE_SELF, &before);
+	getrusage(RUSAGE_THREAD, &before);
 	first = read_counts(self);
 	touch(1000);
 	nap(50);
 	second = read_counts(self);
-	getrusage(RUSAGE_SELF, &after);
+	getrusage(RUSAGE_THREAD, &after);
 	ck_assert_uint_ge(second.counter[PERFCTR_MINOR_FAULTS] -
 				  first.counter[PERFCTR_MINOR_FAULTS],
 			  1000);
@@ -104,10 +113,15 @@ START_TEST(faults_and_switches_of_the_caller_are_exact)
 					   first.counter[PERFCTR_MINOR_FAULTS]) -
 			       (after.ru_minflt - before.ru_minflt)),
 			 10);
-	ck_assert_uint_ge(second.counter[PERFCTR_CONTEXT_SWITCHES] -
-				  first.counter[PERFCTR_CONTEXT_SWITCHES],
-			  50);
-	ck_assert_uint_ge(second.switches - first.switches, 50);
+	ck_assert_int_le(llabs((long long)(second.counter[PERFCTR_CONTEXT_SWITCHES] -
+					   first.counter[PERFCTR_CONTEXT_SWITCHES]) -
+			       (after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw -
+				before.ru_nivcsw)),
+			 3);
+	ck_assert_uint_eq(second.switches - first.switches,
+			  second.counter[PERFCTR_CONTEXT_SWITCHES] -
+				  first.counter[PERFCTR_CONTEXT_SWITCHES]);
+	ck_assert_uint_gt(second.switches, first.switches);
 	ck_assert_uint_le(second.migrations - first.migrations, second.switches - first.switches);
 	perfctr_close(self);
 }
@@ -125,6 +139,7 @@ START_TEST(the_page_is_live_and_agrees_with_a_read)
 	const struct perfctr_page *page = perfctr_tsc_page(self);
 	uint64_t last = 0, ticks;
 	uint64_t missed_before = 0;
+	bool told_all;
 	struct perfctr_counts counts;
 
 	if (!(perfctr_capabilities(self) & PERFCTR_CAN_LIVE_READ)) {
@@ -138,14 +153,15 @@ START_TEST(the_page_is_live_and_agrees_with_a_read)
 		burn(100000);
 		ticks = perfctr_read_tsc(page);
 		counts = read_counts(self);
-		/* What it counted too much while its thread was away is taken back. */
-		if (ticks <= last) {
-			ck_assert_uint_gt(missed(page), missed_before);
-			missed_before = missed(page);
-		}
+		/* Taken back: what it counted while its thread was away, or the hypervisor was. */
+		told_all = missed(page) == missed_before;
+		missed_before = missed(page);
+		if (ticks <= last && told_all)
+			ck_assert_double_le(ns_of(self, last - ticks), STOLEN_NS);
 		/* The read comes after; what the page is behind the kernel's sum are microseconds. */
-		if (missed(page) == missed_before)
-			ck_assert_double_ge(ns_of(self, counts.tsc), ns_of(self, ticks) - 20e3);
+		if (told_all)
+			ck_assert_double_ge(ns_of(self, counts.tsc),
+					    ns_of(self, ticks) - CLOCKS_OFF_NS);
 		last = ticks;
 		if (i % 8 == 0)
 			nap(1);
@@ -159,7 +175,7 @@ START_TEST(a_stopped_context_stands_still)
 	struct perfctr *self = counted(0);
 	const struct perfctr_page *page = perfctr_tsc_page(self);
 	struct perfctr_counts stopped, later;
-	uint64_t ticks = 0;
+	uint64_t ticks = 0, ns;
 
 	burn(3000000);
 	ck_assert_int_eq(perfctr_stop(self), 0);
@@ -178,11 +194,13 @@ START_TEST(a_stopped_context_stands_still)
 		ck_assert_uint_eq(perfctr_read_tsc(page), ticks);
 		ck_assert_uint_eq(ticks, stopped.tsc);
 	}
+	ns = thread_ns();
 	ck_assert_int_eq(perfctr_start(self), 0);
 	burn(5000000);
 	later = read_counts(self);
+	ns = thread_ns() - ns;
 	ck_assert_double_ge(ns_of(self, later.tsc - stopped.tsc), 4.5e6);
-	ck_assert_double_le(ns_of(self, later.tsc - stopped.tsc), 15e6);
+	ck_assert_double_le(ns_of(self, later.tsc - stopped.tsc), (double)ns + CLOCKS_OFF_NS);
 	perfctr_close(self);
 }
 END_TEST

@@ -11,6 +11,7 @@
 
 #define PROCESSES 100
 #define MANY_PROCESSES 300
+#define WAITED_EARLY 3
 
 static void leaf(unsigned int i)
 {
@@ -64,7 +65,9 @@ static void compare(const struct perfctr_counts *counts, struct usage before, st
 
 	ck_assert_uint_eq(counted.minor, after.minor - before.minor);
 	ck_assert_uint_eq(counted.major, after.major - before.major);
-	ck_assert_uint_eq(counted.switches, after.switches - before.switches);
+	/* rusage lacks the last switch of a process that was waited for before it, see reap(). */
+	ck_assert_uint_ge(counted.switches, after.switches - before.switches);
+	ck_assert_uint_le(counted.switches, after.switches - before.switches + WAITED_EARLY);
 	ck_assert_msg(llabs(error) <= ns / 1000 + 2000 * (int64_t)processes,
 		      "CPU time: %lld ns of %lld ns off", (long long)error, (long long)ns);
 }
@@ -206,7 +209,8 @@ START_TEST(threads_are_members_too)
 	counted = usage_of_counts(&tree);
 	ck_assert_uint_eq(tree.members, 0);
 	ck_assert_uint_eq(counted.minor, after.minor - before.minor);
-	ck_assert_uint_eq(counted.switches, after.switches - before.switches + 20);
+	ck_assert_uint_ge(counted.switches, after.switches - before.switches + 20);
+	ck_assert_uint_le(counted.switches, after.switches - before.switches + 21);
 	perfctr_close(p);
 }
 END_TEST

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS 200
+#define ROUNDS 50
 #define PAIRS 1000
 
 static int there[2], back[2];

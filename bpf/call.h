@@ -132,6 +132,7 @@ static __always_inline struct context *fold_self(struct task_struct *self)
 		count_missed(c, 1);
 		resume(c, self);
 	}
+	count_put(c, self, false);
 	fold(c, self, task_time(c, self));
 	return c;
 }

@@ -43,6 +43,12 @@ static __always_inline void expect_switches(struct context *c, struct task_struc
 	c->seen_switches = switches;
 }
 
+/* Of a task that is on a CPU, or has just been switched away from it. */
+static __always_inline void count_put(struct context *c, struct task_struct *task, bool away)
+{
+	c->put = task_switches(task) - away - c->first_switches + c->first_put;
+}
+
 static __always_inline void resume(struct context *c, struct task_struct *task)
 {
 	c->resumed = bpf_ktime_get_ns();

@@ -34,6 +34,7 @@ static __always_inline void switched_away(struct context *c, struct task_struct 
 		count_missed(c, 1);
 	expect_switches(c, task, 1);
 	c->running = 0;
+	count_put(c, task, true);
 	fold(c, task, task->se.sum_exec_runtime);
 	slot = own_slot(c);
 	if (slot)
@@ -48,7 +49,7 @@ static __always_inline void put_on_cpu(struct context *c, struct task_struct *ta
 	struct perfctr_bpf_slot *slot;
 
 	expect_switches(c, task, 0);
-	c->put = task_switches(task) - c->first_switches + c->first_put;
+	count_put(c, task, false);
 	c->moved += c->cpu != cpu && c->cpu != NOWHERE;
 	c->cpu = cpu;
 	resume(c, task);
@@ -118,6 +119,7 @@ int BPF_PROG(on_free, struct task_struct *task)
 	if (!c || c->dead)
 		return 0;
 	count_missed(c, 1);
+	count_put(c, task, true);
 	fold(c, task, task->se.sum_exec_runtime);
 	finish(c);
 	return 0;

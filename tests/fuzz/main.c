@@ -217,12 +217,24 @@ static pid_t start_canary(void)
 	return pid;
 }
 
+/* Among the kernel's messages, where its complaints name worker and operation. */
+static void tell_kernel(void)
+{
+	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	dprintf(fd, "fuzz: round %u\n", shared->round);
+	close(fd);
+}
+
 static void run_round(const struct replay *replay)
 {
 	struct watch watches[N_WORKERS] = {};
 	pid_t bird = start_canary();
 	int status;
 
+	tell_kernel();
 	memset(shared->worker, 0, sizeof(shared->worker));
 	for (unsigned int i = 0; i < N_WORKERS; i++)
 		if (!replay->only || replay->worker == i)

@@ -221,7 +221,8 @@ void perfctr_correct(struct perfctr_counts *counts, const struct perfctr_overhea
 /*
  * perfctr_read - all sums, exact at the moment of the call, by a system call.
  * tsc is in ticks of the time stamp counter, counter[i] in occurrences of event i.  Works on any
- * context; after the thread has exited it gives the final sums.
+ * context; after the thread has exited it gives the final sums.  EBUSY: others had the counters for a
+ * while (perf_events).
  */
 int perfctr_read(const struct perfctr *p, struct perfctr_counts *out);
 
@@ -230,7 +231,7 @@ int perfctr_read(const struct perfctr *p, struct perfctr_counts *out);
  * perfctr_read(); PERFCTR_SCOPE_CHILDREN, the members below the thread that have exited;
  * PERFCTR_SCOPE_TREE, the thread and all members below it.  out->members is the number of threads in
  * the sums that have not exited; PERFCTR_COUNTS_CONSISTENT in out->flags says that all sums are of
- * one instant.  Errors: EINVAL (scope), ENOMEM.
+ * one instant.  Errors: EINVAL (scope), ENOMEM, ENOTSUP (the backend has no sums of this scope).
  */
 int perfctr_read_scope(const struct perfctr *p, unsigned int scope, struct perfctr_counts *out);
 

@@ -16,7 +16,7 @@
 
 struct perfctr_group *perfctr_perf_group_open(uint64_t *id)
 {
-	static uint64_t last;
+	static unsigned long last;
 	struct perf_group *group = calloc(1, sizeof(*group));
 
 	if (!group)

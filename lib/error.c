@@ -173,6 +173,13 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 name, other, counters);
 		break;
 	case PERFCTR_BAD_EVNTSEL:
+		if (perfctr_software_name(event->counter)) {
+			snprintf(text, size,
+				 "event %s: this backend counts it in user and kernel mode "
+				 "together; leave out ':u'",
+				 name);
+			break;
+		}
 		if (!(event->evntsel & ~allowed)) {
 			without(event, enable_first, remedy, sizeof(remedy));
 			snprintf(text, size,

@@ -63,6 +63,22 @@ static const struct {
 	  "p4_pebs_enable 0x0, p4_pebs_matrix_vert 0x0: only bits 0x0 and 0x0 may be set here" },
 	{ EINVAL, PERFCTR_BAD_FIELD, { .counter = 1, .evntsel = 0x4100c0, .period = 1000 },
 	  "event 0x004100c0@1: flags, period, signal and reserved must be 0" },
+	{ EINVAL, PERFCTR_BAD_EVENT, { .counter = 1, .evntsel = 0x4100c0 },
+	  "event 0x004100c0@1: the kernel's perf_events does not count it on this machine; see "
+	  "'perfex list' for those that it knows" },
+	{ EACCES, PERFCTR_BAD_PRIVILEGE, { .counter = PERFCTR_SOFTWARE + PERFCTR_MIGRATIONS },
+	  "event cpu-migrations: what the kernel does needs CAP_PERFMON or sysctl "
+	  "kernel.perf_event_paranoid=1; without them page-faults:u and task-clock can be counted" },
+	{ EINVAL, PERFCTR_BAD_EVNTSEL,
+	  { .counter = PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS, .evntsel = PERFCTR_SOFTWARE_USER },
+	  "event page-faults: this backend counts it in user and kernel mode together; leave out "
+	  "':u'" },
+	{ ENOTSUP, PERFCTR_BAD_SOFTWARE, { .counter = PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS },
+	  "event page-faults: this backend does not count what the operating system does; leave it "
+	  "out, or use another of 'perfex info'" },
+	{ ENOTSUP, PERFCTR_BAD_INHERIT, { .counter = 1 },
+	  "this backend counts single threads, not what they create; leave out "
+	  "PERFCTR_CONTROL_INHERIT, or use another of 'perfex info'" },
 	{ EINVAL, 99, { .counter = 1, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@1: refused for reason 99, which this program does not know" },
 	{ ENOSPC, 0, { .counter = PERFCTR_ANY, .evntsel = 0x4100c0 },

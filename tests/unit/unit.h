@@ -25,5 +25,6 @@ TCase *report_tests(void);
 TCase *stat_of_tests(void);
 TCase *statistics_tests(void);
 TCase *format_tests(void);
+TCase *software_tests(void);
 
 #endif

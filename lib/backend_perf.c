@@ -39,6 +39,19 @@ static bool has_pmu(void)
 	       may_open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);
 }
 
+/* "0" is never, "1" of events that are mapped, "2" always (arch/x86/events/core.c). */
+static bool may_rdpmc(void)
+{
+	FILE *file = fopen("/sys/bus/event_source/devices/cpu/rdpmc", "re");
+	int first = '0';
+
+	if (file) {
+		first = getc(file);
+		fclose(file);
+	}
+	return first == '1' || first == '2';
+}
+
 int perfctr_perf_info(struct perfctr_pmu_info *info)
 {
 	if (perfctr_perf_may_watch() < 0)
@@ -60,7 +73,7 @@ uint32_t perfctr_perf_capabilities(const struct perfctr_pmu_info *info)
 		PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE | PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP;
 
 	if (info->n_general)
-		capabilities |= PERFCTR_CAN_HARDWARE;
+		capabilities |= PERFCTR_CAN_HARDWARE | (may_rdpmc() ? PERFCTR_CAN_RDPMC : 0);
 	if (may_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true))
 		capabilities |= PERFCTR_CAN_KERNEL | PERFCTR_CAN_SWITCHES;
 	if (may_open_on(0, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true))
@@ -325,7 +338,8 @@ static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
 		return -1;
 	if (out->scope == PERFCTR_SCOPE_CHILDREN)
 		subtract(out, &self);
-	out->members = !over;
+	/* Of a tree whose root has not exited nobody knows whether others run. */
+	out->members = !over && (out->scope != PERFCTR_SCOPE_CHILDREN || exited);
 	/* One thread's counts are read in one go; others may run meanwhile. */
 	if (over || set == &context->self)
 		out->flags |= PERFCTR_COUNTS_CONSISTENT;

@@ -38,6 +38,7 @@ CHECKS += check-emulator
 -include tests/bench/rules.mk
 -include tests/stress/rules.mk
 -include tests/mutants/rules.mk
+-include tests/coverage/rules.mk
 -include tests/kernels/rules.mk
 -include tests/stock/rules.mk
 -include tests/families/rules.mk

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Which lines the tests execute: docs/coverage.md.
+
+.PHONY: coverage
+coverage: ## tell which lines of library and perfex the tests execute: SUITES=of tests/guest
+	@scripts/packages
+	@scripts/packages check
+	@tests/coverage/run $(SUITES)

@@ -128,7 +128,7 @@ kernel:
 other-kernels: kernel
 	@scripts/build-kernel --unpatched
 	@scripts/build-kernel --arch i386
-	@scripts/build-kernel --linux 6.1
+	@scripts/build-kernel --linux 6.1 --config vm+bpf
 	@scripts/build-kernel --config vm+debug
 	@scripts/unpack-kernel
 all-and-machine: all machine other-kernels $(CHECK_PROGRAMS)

@@ -6,8 +6,10 @@ BPF_TEST_OBJECTS := $(patsubst tests/bpf/%.c,$(BUILD)/tests/bpf/%.o,$(wildcard t
 
 BPF_SWITCHES := $(BUILD)/tests/bpf/switches
 
-ALL += $(BPF_TESTS) $(BPF_SWITCHES)
-CHECKS += check-bpf
+BPF_WITNESS := $(BUILD)/tests/bpf/witness/witness
+
+ALL += $(BPF_TESTS) $(BPF_SWITCHES) $(BPF_WITNESS)
+CHECKS += check-bpf check-witness
 
 $(BUILD)/tests/bpf/%.o: tests/bpf/%.c
 	@mkdir -p $(@D)
@@ -20,10 +22,15 @@ $(BPF_SWITCHES): tests/bpf/programs/switches.c
 $(BPF_TESTS): $(BPF_TEST_OBJECTS) $(LIB_STATIC)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
-.PHONY: check-bpf
+$(BPF_WITNESS): $(BUILD)/tests/bpf/witness/witness.o $(BUILD)/tests/bpf/work.o $(LIB_STATIC)
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
+
+.PHONY: check-bpf check-witness
 check-bpf: $(BPF_TESTS) $(BPF_SWITCHES) $(BPFD) $(PERFEX)
 	@bpf/make-skeleton --check $(BPF_SOURCES)
 	@tests/bpf/run host
 	@scripts/vm --kernel debian-6.1 --timeout 300 -- tests/bpf/run debian
+check-witness: $(BPF_WITNESS) $(BPFD)
+	@scripts/vm --kernel vm+bpf-6.1 --icount --timeout 300 -- env CK_FORK=no tests/bpf/witness/run
 
--include $(BPF_TEST_OBJECTS:.o=.d)
+-include $(BPF_WITNESS).d $(BPF_TEST_OBJECTS:.o=.d)

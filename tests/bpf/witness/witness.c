@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The kernel patch and the bpf backend count the same run, in a kernel that has both.  They share no
+ * code in the kernel: the patch reads counters at each switch, the BPF programs read what the
+ * scheduler keeps of each task.
+ */
+#include "../bpf.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROCESSES 40
+
+enum { PATCH, BPF, BACKENDS };
+static const char *const names[BACKENDS] = { "patch", "bpf" };
+
+static void forty_processes(void)
+{
+	for (unsigned int i = 0; i < PROCESSES; i++) {
+		if (fork() == 0) {
+			touch(5);
+			nap(i % 9);
+			burn(1000000 + i * 50000);
+			_exit(0);
+		}
+		if (i % 5 == 4)
+			reap();
+	}
+	reap();
+}
+
+/*
+ * The switches of threads that are counted are exact in both; where one of them starts or stops to count
+ * a thread on its way into or out of the kernel, microseconds of each switch are one's or the other's.
+ */
+static void compare(const struct perfctr_counts *counts)
+{
+	const struct perfctr_counts *patch = &counts[PATCH], *bpf = &counts[BPF];
+	int64_t off = (int64_t)(bpf->tsc - patch->tsc);
+
+	printf("patch: %llu switches, %llu migrations, %llu ticks; bpf: %llu, %llu, %+.3f %%\n",
+	       (unsigned long long)patch->switches, (unsigned long long)patch->migrations,
+	       (unsigned long long)patch->tsc, (unsigned long long)bpf->switches,
+	       (unsigned long long)bpf->migrations, 100.0 * (double)off / (double)patch->tsc);
+	ck_assert_uint_ge(patch->switches, PROCESSES);
+	ck_assert_uint_eq(patch->switches, bpf->switches);
+	ck_assert_uint_eq(patch->members, bpf->members);
+	ck_assert_int_le(llabs(off), (int64_t)patch->tsc / 100);
+}
+
+START_TEST(both_count_the_same_tree)
+{
+	struct child child = make_child(forty_processes);
+	struct perfctr *p[BACKENDS];
+	struct perfctr_counts counts[BACKENDS];
+	struct perfctr_control control;
+
+	for (int i = 0; i < BACKENDS; i++) {
+		p[i] = perfctr_open_with(names[i], child.pid, PERFCTR_OPEN_CREATE);
+		ck_assert_msg(p[i], "%s: errno %d", names[i], errno);
+		ck_assert_str_eq(perfctr_backend_name(p[i]), names[i]);
+		perfctr_control_init(&control);
+		control.flags = PERFCTR_CONTROL_INHERIT;
+		ck_assert_int_eq(perfctr_control(p[i], &control), 0);
+		ck_assert_int_eq(perfctr_read_scope(p[i], PERFCTR_SCOPE_TREE, &counts[i]), 0);
+		ck_assert_uint_eq(counts[i].tsc, 0);
+		ck_assert_uint_eq(counts[i].members, 1);
+	}
+	let_go(&child);
+	end_child(&child);
+	for (int i = 0; i < BACKENDS; i++)
+		ck_assert_int_eq(perfctr_read_scope(p[i], PERFCTR_SCOPE_TREE, &counts[i]), 0);
+	compare(counts);
+	ck_assert_uint_eq(counts[PATCH].migrations, counts[BPF].migrations);
+	for (int i = 0; i < BACKENDS; i++) {
+		ck_assert_int_eq(perfctr_read_scope(p[i], PERFCTR_SCOPE_CHILDREN, &counts[i]), 0);
+		perfctr_close(p[i]);
+	}
+	compare(counts);
+}
+END_TEST
+
+static void three_that_stay(void)
+{
+	for (int i = 0; i < 3; i++)
+		if (fork() == 0) {
+			pause();
+			_exit(0);
+		}
+	pause();
+}
+
+START_TEST(both_know_the_same_members)
+{
+	struct child child = make_child(three_that_stay);
+	struct perfctr_group *group[BACKENDS];
+	pid_t tids[BACKENDS][8];
+
+	let_go(&child);
+	nap(300);
+	for (int i = 0; i < BACKENDS; i++) {
+		group[i] = perfctr_group_open_with(names[i], NULL);
+		ck_assert_ptr_nonnull(group[i]);
+		ck_assert_int_eq(perfctr_mark(group[i], child.pid, PERFCTR_MARK_TREE), 4);
+		ck_assert_int_eq(perfctr_members(group[i], tids[i], 8), 4);
+	}
+	for (int i = 0; i < 4; i++) {
+		int found = 0;
+
+		for (int k = 0; k < 4; k++)
+			found += tids[BPF][k] == tids[PATCH][i];
+		ck_assert_int_eq(found, 1);
+	}
+	for (int i = 0; i < 4; i++)
+		kill(tids[PATCH][i], SIGKILL);
+	waitpid(child.pid, NULL, 0);
+	nap(300);
+	for (int i = 0; i < BACKENDS; i++) {
+		ck_assert_int_eq(perfctr_members(group[i], NULL, 0), 0);
+		perfctr_group_close(group[i]);
+	}
+}
+END_TEST
+
+START_TEST(both_tell_a_thread_the_same_time)
+{
+	struct perfctr *p[BACKENDS];
+	struct perfctr_counts first[BACKENDS], second[BACKENDS], counts[BACKENDS];
+	struct perfctr_control control;
+
+	for (int i = 0; i < BACKENDS; i++) {
+		p[i] = perfctr_open_with(names[i], 0, PERFCTR_OPEN_CREATE);
+		ck_assert_ptr_nonnull(p[i]);
+		perfctr_control_init(&control);
+		ck_assert_int_eq(perfctr_control(p[i], &control), 0);
+	}
+	for (int i = 0; i < BACKENDS; i++)
+		ck_assert_int_eq(perfctr_read(p[i], &first[i]), 0);
+	for (int i = 0; i < 50; i++) {
+		burn(5000000);
+		nap(2);
+	}
+	for (int i = 0; i < BACKENDS; i++)
+		ck_assert_int_eq(perfctr_read(p[i], &second[i]), 0);
+	for (int i = 0; i < BACKENDS; i++) {
+		counts[i] = second[i];
+		counts[i].tsc -= first[i].tsc;
+		counts[i].switches -= first[i].switches;
+		perfctr_close(p[i]);
+	}
+	/* It may be switched away between the two reads, once at either end. */
+	ck_assert_int_le(llabs((long long)(counts[BPF].switches - counts[PATCH].switches)), 2);
+	counts[BPF].switches = counts[PATCH].switches;
+	compare(counts);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("witness");
+	TCase *tests = tcase_create("witness");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_test(tests, both_count_the_same_tree);
+	tcase_add_test(tests, both_know_the_same_members);
+	tcase_add_test(tests, both_tell_a_thread_the_same_time);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -261,6 +261,7 @@ static void read_back(FILE *file, char *text, size_t size)
 {
 	rewind(file);
 	text[fread(text, 1, size - 1, file)] = '\0';
+	ck_assert_msg(fgetc(file) == EOF, "more than %zu bytes of output", size - 1);
 	fclose(file);
 }
 

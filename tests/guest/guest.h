@@ -113,8 +113,8 @@ uint64_t count_program(const char *name, struct event event);
 /* A finished command and what it said. */
 struct run {
 	int status;		/* as wait(2) gives it */
-	char out[4096];
-	char err[4096];
+	char out[1 << 16];
+	char err[1 << 16];
 };
 void run(struct run *r, const char *const command[]);
 #define RUN(r, ...) run(r, COMMAND(__VA_ARGS__))

@@ -61,22 +61,30 @@ static void set_bias(struct perfctr_page_counter *c, u64 value)
 	c->recheck = c->ticket;
 }
 
-static void fold_counters(const struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+/*
+ * What a monitored switch executes is inline, and its loops hold in registers what the compiler
+ * believes that they change.
+ */
+static __always_inline void fold_counters(const struct perfctr_cpu *cpu,
+					  struct perfctr_context *ctx)
 {
 	struct perfctr_page_counter *c = ctx->page->counter;
+	u32 n = ctx->hw->n_events;
 	u32 i;
 
-	for (i = 0; i < ctx->hw->n_events; i++)
+	for (i = 0; i < n; i++)
 		c[i].sum = c[i].bias + cpu->value[i];
 }
 
 /* A hardware counter must not wrap while a bias is in use: bias + value would jump back. */
-static bool prevent_wrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
+static __always_inline bool prevent_wrap(struct perfctr_cpu *cpu,
+					 const struct perfctr_hw_control *hw)
 {
 	bool cleared = false;
+	u32 n = hw->n_events;
 	u32 i;
 
-	for (i = 0; i < hw->n_events; i++) {
+	for (i = 0; i < n; i++) {
 		const struct perfctr_hw_event *e = &hw->event[i];
 
 		if (unlikely(cpu->value[i] >> (e->bits - 1))) {
@@ -88,16 +96,19 @@ static bool prevent_wrap(struct perfctr_cpu *cpu, const struct perfctr_hw_contro
 	return cleared;
 }
 
-static void set_biases(const struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+static __always_inline void set_biases(const struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
+	struct perfctr_page_counter *c = ctx->page->counter;
+	u32 n = ctx->hw->n_events;
 	u32 i;
 
-	for (i = 0; i < ctx->hw->n_events; i++)
-		set_bias(&ctx->page->counter[i], cpu->value[i]);
+	for (i = 0; i < n; i++)
+		set_bias(&c[i], cpu->value[i]);
 }
 
 /* The counters are stopped, or count user mode only and so nothing here. */
-static void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+static __always_inline void enter_counters(struct perfctr_cpu *cpu,
+					   struct perfctr_context *ctx)
 {
 	const struct perfctr_hw_control *hw = ctx->hw;
 	/* Read when the thread before left, under the same control. */
@@ -131,24 +142,26 @@ static void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	}
 }
 
-static void enter(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now, bool switched)
+static __always_inline void enter(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now,
+				  bool switched)
 {
 	struct perfctr_page *page = ctx->page;
 	u32 number = raw_smp_processor_id();
 
 	perfctr_page_begin(page);
-	if (switched) {
-		page->switches++;
-		page->migrations += page->cpu != number && page->cpu != U32_MAX;
+	page->switches += switched;
+	if (page->cpu != number) {
+		page->migrations += switched && page->cpu != U32_MAX;
+		page->cpu = number;
 	}
-	page->cpu = number;
 	set_bias(&page->tsc, now);
 	if (ctx->hw->n_events)
 		enter_counters(cpu, ctx);
 	perfctr_page_end(page);
 }
 
-static void leave(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now, bool stop)
+static __always_inline void leave(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now,
+				  bool stop)
 {
 	struct perfctr_page *page = ctx->page;
 

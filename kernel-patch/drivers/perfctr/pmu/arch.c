@@ -239,9 +239,10 @@ static void arch_load(const struct perfctr_hw_control *hw)
 
 static void arch_read(const struct perfctr_hw_control *hw, u64 *value)
 {
+	u32 n = hw->n_events;
 	u32 i;
 
-	for (i = 0; i < hw->n_events; i++)
+	for (i = 0; i < n; i++)
 		rdpmcl(hw->event[i].rdpmc, value[i]);
 }
 

@@ -209,10 +209,13 @@ static void receive_slot(struct fuzzer *f)
 	add_slot(f, fd, kind);
 }
 
-/* Through a socket: what is in flight is held by no process. */
+/*
+ * Through a socket: what is in flight is held by no process.  Who receives it believes what it is
+ * told of it, so nobody may replace the descriptor meanwhile.
+ */
 void op_pass(struct fuzzer *f)
 {
-	if (chance(f, 50))
+	if (chance(f, 50) && f->alone)
 		send_slot(any_slot(f, ~0u));
 	else
 		receive_slot(f);

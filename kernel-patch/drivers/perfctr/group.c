@@ -123,10 +123,15 @@ struct threads {
 	unsigned int room;
 };
 
-static void put_threads(struct threads *threads)
+static void put_tasks(struct threads *threads)
 {
 	while (threads->n)
 		put_task_struct(threads->task[--threads->n]);
+}
+
+static void put_threads(struct threads *threads)
+{
+	put_tasks(threads);
 	kvfree(threads->task);
 	memset(threads, 0, sizeof(*threads));
 }
@@ -250,21 +255,26 @@ static int change_threads(struct threads *threads, const struct choice *choice)
 	return changed;
 }
 
-/* Until nobody is left to change: threads that were not marked yet have created others. */
+/*
+ * Until nobody is left to change: threads that were not marked yet have created others. For those
+ * that find no room there is another round, as memory that is refused now would come too late.
+ */
 static int change_all(const struct choice *choice, u32 *changed)
 {
 	struct threads threads;
-	int result;
+	int result = choose(&threads, choice);
 
+	if (result)
+		return result;
 	do {
-		result = choose(&threads, choice);
-		if (result)
-			return result;
 		result = change_threads(&threads, choice);
-		put_threads(&threads);
-		if (result > 0)
+		put_tasks(&threads);
+		if (result > 0) {
 			*changed += result;
+			fill(&threads, choice);
+		}
 	} while (result > 0);
+	put_threads(&threads);
 	return result;
 }
 

@@ -26,17 +26,28 @@ struct slot *any_slot(struct fuzzer *f, unsigned int kinds)
 	return NULL;
 }
 
+#define CLAIMED (-2) /* by the thread that fills it in */
+
+static bool claim(struct slot *slot)
+{
+	int empty = -1;
+
+	return atomic_compare_exchange_strong(&slot->fd, &empty, CLAIMED);
+}
+
 /* When there is no room another one goes. */
 struct slot *add_slot(struct fuzzer *f, int fd, enum kind kind)
 {
 	struct slot *slot = NULL;
 
 	for (size_t i = 1; i < N_SLOTS && !slot; i++)
-		if (atomic_load(&self.slot[i].fd) < 0)
+		if (claim(&self.slot[i]))
 			slot = &self.slot[i];
-	if (!slot) {
+	while (!slot) {
 		slot = &self.slot[1 + below(f, N_SLOTS - 1)];
 		close_slot(slot);
+		if (!claim(slot))
+			slot = NULL;
 	}
 	slot->kind = kind;
 	slot->own = false;
@@ -48,9 +59,9 @@ struct slot *add_slot(struct fuzzer *f, int fd, enum kind kind)
 
 void close_slot(struct slot *slot)
 {
-	int fd = atomic_exchange(&slot->fd, -1);
+	int fd = atomic_load(&slot->fd);
 
-	if (fd >= 0)
+	if (fd >= 0 && atomic_compare_exchange_strong(&slot->fd, &fd, -1))
 		close(fd);
 }
 

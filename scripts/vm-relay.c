@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 enum { OUT, ERR, CONTROL, CHANNELS };
-enum { FIRST_FD = 3, START_SECONDS = 120, STATUS_TIMEOUT = 124, STATUS_FAILED = 125 };
+enum { FIRST_FD = 3, START_SECONDS = 400, STATUS_TIMEOUT = 124, STATUS_FAILED = 125 };
 
 static volatile sig_atomic_t got_signal;
 static sigset_t unblocked;

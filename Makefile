@@ -87,10 +87,10 @@ performance-page: bench ## measure, and write docs/performance.md
 	mv $(BUILD)/bench/performance.md docs/performance.md
 
 .PHONY: check-debug
-check-debug: ## run guest tests on a kernel that watches its own locks and memory
+check-debug: ## run guest tests on kernels that watch their own locks and memory
 	@scripts/packages
 	@scripts/packages check
-	@$(MAKE) --no-print-directory -j2 all qemu
+	@$(MAKE) --no-print-directory -j2 all qemu $(GUEST_OTHER_PROGRAMS)
 	@tests/debug/run
 
 .PHONY: fuzz

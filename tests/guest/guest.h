@@ -190,6 +190,7 @@ Suite *control_suite(void);
 Suite *counts_suite(void);
 Suite *derive_suite(void);
 Suite *experiment_suite(void);
+Suite *fail_suite(void);
 Suite *gate_suite(void);
 Suite *isolation_suite(void);
 Suite *leak_suite(void);

@@ -18,6 +18,7 @@ static const struct {
 	{ "counts", counts_suite },
 	{ "derive", derive_suite },
 	{ "experiment", experiment_suite },
+	{ "fail", fail_suite },
 	{ "gate", gate_suite },
 	{ "isolation", isolation_suite },
 	{ "leak", leak_suite },

@@ -34,9 +34,8 @@ static bool is_fixed(const struct perfctr_event_control *event)
 	return event->counter >= PERFCTR_FIXED;
 }
 
-/* One that the kernel patch would refuse too is refused for the same reason.  0: it is good. */
-static uint32_t check_hardware(const struct perfctr_event_control *event,
-			       const struct perfctr_pmu_info *info)
+uint32_t perfctr_perf_check_hardware(const struct perfctr_event_control *event,
+				     const struct perfctr_pmu_info *info)
 {
 	uint32_t n = is_fixed(event) ? info->n_fixed : info->n_general;
 
@@ -76,7 +75,8 @@ static uint32_t check_event(const struct perfctr_control *c, uint32_t i,
 	for (uint32_t k = 0; k < i; k++)
 		if (c->event[k].counter == event->counter && !perfctr_is_software(event))
 			return PERFCTR_BAD_DUPLICATE;
-	return perfctr_is_software(event) ? check_software(event) : check_hardware(event, info);
+	return perfctr_is_software(event) ? check_software(event)
+					  : perfctr_perf_check_hardware(event, info);
 }
 
 static int check(struct perfctr_control *c, const struct perfctr_pmu_info *info)
@@ -110,12 +110,12 @@ static const uint64_t software[PERFCTR_N_SOFTWARE] = {
  */
 static const uint64_t fixed[] = { 0x00c0, 0x003c, 0x0300 };
 
-static void describe_hardware(struct perf_event_attr *attr, const struct perf_target *target,
-			      const struct perfctr_event_control *event,
-			      const struct perfctr_pmu_info *info)
+void perfctr_perf_describe_hardware(struct perf_event_attr *attr,
+				    const struct perfctr_event_control *event, unsigned int policy,
+				    const struct perfctr_pmu_info *info)
 {
-	unsigned int policy = event->flags & PERFCTR_EVENT_POLICY ? event->flags : target->policy;
-
+	if (event->flags & PERFCTR_EVENT_POLICY)
+		policy = event->flags;
 	attr->type = PERF_TYPE_RAW;
 	attr->config = is_fixed(event)
 			       ? fixed[event->counter - PERFCTR_FIXED]
@@ -220,7 +220,7 @@ static int add_events(struct perf_set *set, const struct perf_target *target,
 		if (perfctr_is_software(event))
 			describe_software(&attr, event, capabilities);
 		else
-			describe_hardware(&attr, target, event, info);
+			perfctr_perf_describe_hardware(&attr, event, target->policy, info);
 		/* perf_events would let a switch be counted, and see none in user mode. */
 		if (!attr.exclude_kernel && !(capabilities & PERFCTR_CAN_KERNEL))
 			return refuse(c, EACCES, i, PERFCTR_BAD_PRIVILEGE);

@@ -133,6 +133,7 @@ static __always_inline struct context *fold_self(struct task_struct *self)
 		resume(c, self);
 	}
 	count_put(c, self, false);
+	count_events(c, true);
 	fold(c, self, task_time(c, self));
 	return c;
 }
@@ -190,7 +191,7 @@ static __noinline int on_slot(struct perfctr_bpf_slot *slot, __u32 index, const 
 {
 	struct task_struct *self = bpf_get_current_task_btf();
 	struct context *c = fold_self(self);
-	int which = slot->kind == PERFCTR_BPF_CONTEXT ? OWN : GROUP;
+	int which = slot->kind == PERFCTR_BPF_CONTEXT ? OWN : GROUP, result;
 
 	switch (args[0]) {
 	case PERFCTR_BPF_RELEASE:
@@ -211,7 +212,10 @@ static __noinline int on_slot(struct perfctr_bpf_slot *slot, __u32 index, const 
 		slot->page.flags &= ~PERFCTR_PAGE_STARTED;
 		break;
 	case PERFCTR_BPF_MARK:
-		return attach(self, which, index);
+		result = attach(self, which, index);
+		if (!c)
+			count_self(self);
+		return result;
 	case PERFCTR_BPF_UNMARK:
 		if (!c || c->account[GROUP].slot != index)
 			return 0;
@@ -237,6 +241,10 @@ static __always_inline int answer(const __u64 *arguments)
 	index = args[1];
 	if (args[0] == PERFCTR_BPF_TAKE)
 		return take(args[3]);
+	if (args[0] == PERFCTR_BPF_COUNT) {
+		count_self(self);
+		return 0;
+	}
 	if (args[0] == PERFCTR_BPF_REQUEST)
 		return request(index, args[2], args);
 	if (args[0] == PERFCTR_BPF_FOLD) {

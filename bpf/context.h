@@ -11,6 +11,9 @@
 #define PERFCTR_BPF_CONTEXT_H
 
 #define FIELDS PERFCTR_BPF_FIELDS
+/* Of the processor; constant when the programs are loaded, so that without any they cost nothing. */
+const volatile __u32 n_events;
+
 #define NOWHERE 0xffffffff /* has not been on a CPU */
 
 /* A slot that a thread counts into. */
@@ -26,8 +29,11 @@ struct context {
 	__u64 last[FIELDS]; /* of what was folded */
 	__u64 put;	    /* times put on a CPU */
 	__u64 moved;
-	__u64 first_switches; /* of the task when this began ... */
-	__u32 first_put;      /* ... and whether it is yet to be put on a CPU for it */
+	__u64 uncounted;
+	__u64 event[PERFCTR_BPF_EVENTS]; /* counted, and ... */
+	__u64 from[PERFCTR_BPF_EVENTS];	 /* ... where its CPU's stood then */
+	__u64 first_switches;		 /* of the task when this began ... */
+	__u32 first_put;		 /* ... and whether it is yet to be put on a CPU for it */
 	__u32 cpu;
 	__u64 seen_switches; /* of the task at the last switch that programs were told of */
 	__u64 resumed;	     /* when it was put on the CPU, CLOCK_MONOTONIC in ns ... */
@@ -35,7 +41,8 @@ struct context {
 	__u32 running;
 	__u32 exiting;
 	__u32 dead;
-	__u32 known; /* what is above is filled in */
+	__u32 counting; /* from is of this time on a CPU */
+	__u32 known;	/* what is above is filled in */
 	struct account account[ACCOUNTS];
 };
 
@@ -133,6 +140,9 @@ static __always_inline void read_fields(struct context *c, struct task_struct *t
 	now[PERFCTR_BPF_MIGRATIONS] = task->se.nr_migrations;
 	now[PERFCTR_BPF_MINOR] = task->min_flt;
 	now[PERFCTR_BPF_MAJOR] = task->maj_flt;
+	now[PERFCTR_BPF_UNCOUNTED] = c->uncounted;
+	for (int i = 0; i < PERFCTR_BPF_EVENTS; i++)
+		now[PERFCTR_BPF_EVENT + i] = c->event[i];
 }
 
 static __noinline void fold_accounts(struct context *c, const __u64 *difference)
@@ -144,13 +154,15 @@ static __noinline void fold_accounts(struct context *c, const __u64 *difference)
 
 static __always_inline void fold(struct context *c, struct task_struct *task, __u64 time)
 {
-	__u64 now[FIELDS], difference[FIELDS], any = 0;
+	__u64 difference[FIELDS], any = 0;
 
-	read_fields(c, task, time, now);
+	read_fields(c, task, time, difference);
+#pragma unroll
 	for (int i = 0; i < FIELDS; i++) {
-		difference[i] = now[i] == c->last[i]
-					? 0
-					: now[i] - __sync_lock_test_and_set(&c->last[i], now[i]);
+		if (difference[i] == c->last[i])
+			difference[i] = 0;
+		else
+			difference[i] -= __sync_lock_test_and_set(&c->last[i], difference[i]);
 		any |= difference[i];
 	}
 	if (any)

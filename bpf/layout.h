@@ -8,8 +8,10 @@
 #ifndef PERFCTR_BPF_LAYOUT_H
 #define PERFCTR_BPF_LAYOUT_H
 
-#define PERFCTR_BPF_VERSION 1
+#define PERFCTR_BPF_VERSION 2
 #define PERFCTR_BPF_DIRECTORY "/sys/fs/bpf/perfctr"
+
+#define PERFCTR_BPF_EVENTS 4 /* of the processor, at most */
 
 /* What is counted of a task; what does not say else is the scheduler's own field of the task. */
 enum perfctr_bpf_field {
@@ -20,7 +22,9 @@ enum perfctr_bpf_field {
 	PERFCTR_BPF_MIGRATIONS, /* what perf calls so: also of tasks that wait for a CPU */
 	PERFCTR_BPF_MINOR,	/* page faults */
 	PERFCTR_BPF_MAJOR,
-	PERFCTR_BPF_FIELDS
+	PERFCTR_BPF_UNCOUNTED, /* times that events were not counted until the next switch */
+	PERFCTR_BPF_EVENT,     /* the first one, then the others */
+	PERFCTR_BPF_FIELDS = PERFCTR_BPF_EVENT + PERFCTR_BPF_EVENTS
 };
 
 enum perfctr_bpf_kind { PERFCTR_BPF_FREE, PERFCTR_BPF_CONTEXT, PERFCTR_BPF_GROUP };
@@ -40,7 +44,7 @@ struct perfctr_bpf_slot {
 	__u32 members; /* threads below it that have not been switched away for good */
 	__u32 exiting; /* ... that have begun to exit: their last nanoseconds are missing */
 	__u32 n_events;
-	__u8 event[PERFCTR_MAX_COUNTERS]; /* number of a software counter each */
+	__u8 event[PERFCTR_MAX_COUNTERS]; /* number of an event of the backend each */
 	__u64 created;			  /* members that there ever were */
 	__u64 lost;			  /* ... that should have been, had the kernel had memory */
 	__u64 dropped;			  /* ... that executed a program that changes ids */
@@ -66,6 +70,16 @@ struct perfctr_bpf_clock {
 	struct perfctr_bpf_rate rate;
 };
 
+#define PERFCTR_BPF_USER (1u << 0)
+#define PERFCTR_BPF_KERNEL (1u << 1)
+
+/* An event of the processor that the service was started with. */
+struct perfctr_bpf_event {
+	__u64 config;  /* perf_event_attr.config, PERF_TYPE_RAW */
+	__u32 modes;   /* PERFCTR_BPF_USER, _KERNEL: in which it counts */
+	char name[52]; /* as given, NUL-terminated */
+};
+
 #define PERFCTR_BPF_UNDO_MOUNT (1u << 0) /* mounted the file system of the pins */
 #define PERFCTR_BPF_UNDO_MODE (1u << 1)	 /* let everybody search it */
 
@@ -80,6 +94,9 @@ struct perfctr_bpf_info {
 	struct perfctr_bpf_rate rate; /* converts CPU time; stays while the service runs */
 	__u64 current;		      /* clock[current & 1] is the newest */
 	struct perfctr_bpf_clock clock[2];
+	__u32 n_events; /* of the processor; 0: none is counted */
+	__u32 reserved;
+	struct perfctr_bpf_event event[PERFCTR_BPF_EVENTS];
 };
 
 static inline __u64 perfctr_bpf_ticks(const struct perfctr_bpf_rate *rate, __u64 ns)
@@ -104,6 +121,7 @@ enum perfctr_bpf_call {
 	PERFCTR_BPF_MARK, /* give the caller to the slot */
 	PERFCTR_BPF_UNMARK,
 	PERFCTR_BPF_FOLD,    /* bring the caller's sums and page up to date */
+	PERFCTR_BPF_COUNT,   /* likewise its counts of events alone; in interrupts too */
 	PERFCTR_BPF_REQUEST, /* args[3]: what the next walk does, [4]: tid, [5]: scope */
 };
 

@@ -85,34 +85,47 @@ static int pin_all(struct perfctr_bpf *programs)
 	return 0;
 }
 
-static int fill_in(struct perfctr_bpf *programs, const struct options *options, __u32 undo)
+static int fill_in(struct perfctr_bpf *programs, const struct options *options,
+		   const struct perfctr_bpf_event *events, __u32 undo)
 {
 	struct perfctr_bpf_info info = {
 		.version = PERFCTR_BPF_VERSION,
 		.slots = options->slots,
 		.undo = undo,
+		.n_events = options->n_events,
 	};
 
+	memcpy(info.event, events, sizeof(info.event));
 	begin_clock(&info);
 	return write_info(bpf_map__fd(programs->maps.info), &info);
 }
 
 int load_and_pin(const struct options *options, __u32 undo)
 {
+	struct perfctr_bpf_event events[PERFCTR_BPF_EVENTS] = { 0 };
 	struct perfctr_bpf *programs;
 	int result = -1;
 
+	if (read_events(options, events) < 0)
+		return -1;
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	if (!options->verbose)
 		libbpf_set_print(NULL);
 	programs = perfctr_bpf__open();
 	if (!programs)
 		return explain(errno);
+	programs->rodata->n_events = options->n_events;
 	/* Only programs write slots from here on; users may map them. */
 	if (bpf_map__set_max_entries(programs->maps.slots, options->slots) < 0 ||
+	    bpf_map__set_max_entries(programs->maps.counters, (__u32)cpus() * PERFCTR_BPF_EVENTS) <
+		    0 ||
 	    perfctr_bpf__load(programs) < 0 ||
 	    bpf_map_freeze(bpf_map__fd(programs->maps.slots)) < 0 ||
-	    fill_in(programs, options, undo) < 0 || perfctr_bpf__attach(programs) < 0)
+	    fill_in(programs, options, events, undo) < 0)
+		explain(errno);
+	else if (open_events(bpf_map__fd(programs->maps.counters), events, options->n_events) < 0)
+		result = -1;
+	else if (perfctr_bpf__attach(programs) < 0)
 		explain(errno);
 	else
 		result = pin_all(programs);

@@ -33,12 +33,13 @@ int complain(const char *format, ...)
 
 static void usage(FILE *to)
 {
-	fputs("usage: perfctr-bpfd start [--slots N] [--foreground] [--verbose]\n"
+	fputs("usage: perfctr-bpfd start [--slots N] [--event SPEC].. [--foreground] [--verbose]\n"
 	      "       perfctr-bpfd stop | status\n"
 	      "  start         load the BPF programs by which libperfctr counts on this kernel\n"
 	      "  stop          remove them, and all contexts\n"
 	      "  status        what is loaded and used\n"
 	      "  --slots N     contexts and groups at a time, 4 KiB each (default 1024)\n"
+	      "  --event SPEC  count this event of the processor too, up to 4 (experimental)\n"
 	      "  --foreground  do not go into the background\n"
 	      "  --verbose     show what libbpf says\n",
 	      to);
@@ -89,6 +90,7 @@ static int load(const struct options *options)
 	struct perfctr_bpf_info info;
 	__u32 undo;
 	int map = open_info(), pid;
+	bool taken_over = map >= 0;
 
 	if (map < 0) {
 		if (make_directory(&undo) < 0)
@@ -108,6 +110,10 @@ static int load(const struct options *options)
 	if (pid)
 		return complain("it runs already, as process %d; perfctr-bpfd status tells more",
 				pid);
+	if (taken_over && options->n_events)
+		return complain(
+			"events can be named when nothing is loaded; perfctr-bpfd stop, then "
+			"start");
 	return map;
 }
 
@@ -154,10 +160,20 @@ static int read_slots(const char *text, unsigned int *slots)
 	return 0;
 }
 
+static int add_event(const char *spec, struct options *options)
+{
+	if (options->n_events == PERFCTR_BPF_EVENTS)
+		return complain("there can be %d --event, and '%s' is one more", PERFCTR_BPF_EVENTS,
+				spec);
+	options->event[options->n_events++] = spec;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option known[] = {
 		{ "slots", required_argument, NULL, 's' },
+		{ "event", required_argument, NULL, 'e' },
 		{ "foreground", no_argument, NULL, 'f' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -170,6 +186,10 @@ int main(int argc, char **argv)
 		switch (letter) {
 		case 's':
 			if (read_slots(optarg, &options.slots) < 0)
+				return 1;
+			break;
+		case 'e':
+			if (add_event(optarg, &options) < 0)
 				return 1;
 			break;
 		case 'f':

@@ -23,8 +23,13 @@ static __always_inline struct perfctr_bpf_slot *own_slot(struct context *c)
 	return account_slot(&c->account[OWN]);
 }
 
+/* What events counted meanwhile may be another thread's. */
 static __noinline void count_missed(struct context *c, __u64 n)
 {
+	if (n_events) {
+		c->counting = 0;
+		c->uncounted += n;
+	}
 	for (int i = 0; i < ACCOUNTS; i++) {
 		struct perfctr_bpf_slot *slot = account_slot(&c->account[i]);
 
@@ -198,6 +203,7 @@ static __always_inline void inherit(struct context *parent, struct task_struct *
 /* The thread executes a program that its accounts' owners may not watch, but for root. */
 static __noinline void drop(struct context *c, struct task_struct *task)
 {
+	count_events(c, true);
 	fold(c, task, task_time(c, task));
 	for (int i = 0; i < ACCOUNTS; i++) {
 		struct perfctr_bpf_slot *slot = account_slot(&c->account[i]);

@@ -12,6 +12,7 @@
 #include "layout.h"
 #include "kernel.h"
 #include "context.h"
+#include "count.h"
 #include "page.h"
 #include "member.h"
 #include "call.h"
@@ -35,6 +36,7 @@ static __always_inline void switched_away(struct context *c, struct task_struct 
 	expect_switches(c, task, 1);
 	c->running = 0;
 	count_put(c, task, true);
+	count_events(c, true);
 	fold(c, task, task->se.sum_exec_runtime);
 	slot = own_slot(c);
 	if (slot)
@@ -53,6 +55,7 @@ static __always_inline void put_on_cpu(struct context *c, struct task_struct *ta
 	c->moved += c->cpu != cpu && c->cpu != NOWHERE;
 	c->cpu = cpu;
 	resume(c, task);
+	count_events(c, false);
 	slot = own_slot(c);
 	if (!slot)
 		return;
@@ -102,6 +105,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	struct context *c = context_of(task);
 
 	if (c && !c->exiting) {
+		count_events(c, true);
 		fold(c, task, task_time(c, task));
 		begin_exit(c);
 	}

@@ -11,6 +11,8 @@
 
 struct options {
 	unsigned int slots;
+	unsigned int n_events;
+	const char *event[PERFCTR_BPF_EVENTS]; /* as given */
 	bool foreground;
 	bool verbose; /* what libbpf has to say */
 };
@@ -22,6 +24,13 @@ int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int load_and_pin(const struct options *options, __u32 undo);
 int unpin(void);
 int show_status(void);
+
+/* What the options name, for perf_events. */
+int read_events(const struct options *options, struct perfctr_bpf_event *events);
+/* Count n events on each CPU, as elements of map, which keeps them. */
+int open_events(int map, const struct perfctr_bpf_event *events, unsigned int n);
+/* Their numbers are below it. */
+int cpus(void);
 
 /* The place of the pins; undo tells what was done to the system for it. */
 int make_directory(__u32 *undo);

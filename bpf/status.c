@@ -82,6 +82,8 @@ int show_status(void)
 	printf("slots    %u, taken by %u contexts and %u groups\n", info.slots, usage.contexts,
 	       usage.groups);
 	printf("members  %u; lost %llu, dropped %llu\n", usage.members, usage.lost, usage.dropped);
+	for (__u32 i = 0; i < info.n_events; i++)
+		printf("event    %s (experimental)\n", info.event[i].name);
 	printf("missed   %llu switches, whose counts were made up for\n", usage.missed);
 	return 0;
 }

@@ -182,6 +182,7 @@ int perfctr_control(struct perfctr *p, struct perfctr_control *c);
 #define PERFCTR_BAD_RECORD	0x103	/* PERFCTR_CONTROL_RECORD; no single event */
 /* ... and with EINVAL: */
 #define PERFCTR_BAD_EVENT	0x104	/* the kernel does not count this event here */
+#define PERFCTR_BAD_UNLOADED	0x105	/* perfctr-bpfd was not started with this event */
 
 /*
  * perfctr_start, perfctr_stop - go on and pause, with all members of the tree; sums stay.

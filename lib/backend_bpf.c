@@ -2,11 +2,13 @@
 /* BPF: contexts. */
 #define _GNU_SOURCE
 #include "backend_bpf.h"
+#include "backend_perf.h"
 #include "internal.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,7 +26,8 @@ static struct context *of(const struct perfctr *p)
 
 uint32_t perfctr_bpf_capabilities(const struct perfctr_bpf_info *info)
 {
-	return (info->live ? PERFCTR_CAN_LIVE_READ : 0) | PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE |
+	return (info->n_events ? PERFCTR_CAN_HARDWARE : 0) |
+	       (info->live ? PERFCTR_CAN_LIVE_READ : 0) | PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE |
 	       PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP | PERFCTR_CAN_SWITCHES | PERFCTR_CAN_KERNEL;
 }
 
@@ -38,6 +41,26 @@ void perfctr_bpf_pmu_info(const struct perfctr_bpf_info *from, struct perfctr_pm
 		.tsc_khz = from->tsc_khz,
 		.pmu = PERFCTR_PMU_NONE,
 	};
+	if (!from->n_events)
+		return;
+	perfctr_perf_machine(info);
+	snprintf(info->family, sizeof(info->family), "BPF, experimental");
+}
+
+static void list_names(const struct perfctr_bpf_info *info, char *text, size_t size)
+{
+	*text = '\0';
+	for (uint32_t i = 0; i < info->n_events; i++)
+		snprintf(text + strlen(text), size - strlen(text), "%s%s", i ? ", " : "",
+			 info->event[i].name);
+}
+
+void perfctr_bpf_names(char *text, size_t size)
+{
+	struct perfctr_bpf_info info = { 0 };
+
+	if (perfctr_bpf_read_info(&info) == 0 && info.n_events)
+		list_names(&info, text, size);
 }
 
 static int pmu_info(struct perfctr_pmu_info *info)
@@ -94,6 +117,21 @@ static void open_error(int error, char *text, size_t size)
 		perfctr_describe_open(error, text, size);
 }
 
+/* What is experimental, and what can be read by system calls only. */
+static void limits(const struct perfctr_bpf_info *info, char *text, size_t size)
+{
+	char names[128];
+
+	list_names(info, names, sizeof(names));
+	if (info->n_events)
+		snprintf(text, size, "hardware events are experimental, and these: %s", names);
+	if (!info->live)
+		snprintf(text + strlen(text), size - strlen(text),
+			 "%sthe time stamp counter differs from CPU to CPU here: virtual time is "
+			 "read by a system call",
+			 *text ? "; " : "");
+}
+
 static int probe(struct perfctr_backend_info *info)
 {
 	struct perfctr_bpf_info from;
@@ -107,14 +145,9 @@ static int probe(struct perfctr_backend_info *info)
 	}
 	close(program);
 	info->capabilities = perfctr_bpf_capabilities(&from);
-	if (!from.live)
-		snprintf(
-			info->why, sizeof(info->why),
-			"the time stamp counter differs from CPU to CPU here: virtual time is read by "
-			"a system call");
+	limits(&from, info->why, sizeof(info->why));
 	return 0;
 }
-
 static void close_context(struct perfctr *p)
 {
 	struct context *context = of(p);
@@ -239,7 +272,7 @@ static int control(struct perfctr *p, struct perfctr_control *c)
 	uint64_t events[2];
 	uint32_t flags = c->flags & PERFCTR_CONTROL_INHERIT ? PERFCTR_BPF_INHERIT : 0;
 
-	if (perfctr_bpf_encode(c, events) < 0)
+	if (perfctr_bpf_encode(c, &context->bpf.info, 0, events) < 0)
 		return -1;
 	if (context->is_shown) {
 		errno = EPERM;
@@ -265,6 +298,7 @@ static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
 	const struct context *context = of(p);
 	struct perfctr_bpf_slot slot;
 	uint64_t sums[PERFCTR_BPF_FIELDS];
+	uint32_t events[PERFCTR_MAX_COUNTERS];
 	bool consistent, alive;
 
 	if (out->scope > PERFCTR_SCOPE_TREE) {
@@ -274,6 +308,10 @@ static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
 	if (read_slot(context, out->scope, &slot, &consistent) < 0)
 		return -1;
 	sums_of(&slot, out->scope, sums);
+	for (uint32_t i = 0; i < PERFCTR_MAX_COUNTERS; i++)
+		events[i] = slot.event[i];
+	if (perfctr_bpf_whole(sums, slot.n_events, events) < 0)
+		return -1;
 	alive = !(slot.flags & (PERFCTR_BPF_EXITED | PERFCTR_BPF_DROPPED));
 	out->members = (out->scope != PERFCTR_SCOPE_CHILDREN && alive) +
 		       (out->scope == PERFCTR_SCOPE_TREE ? slot.members : 0);

@@ -48,19 +48,33 @@ int perfctr_bpf_change(const struct perfctr_bpf_handle *h, uint32_t action, pid_
 /* What the slot's id of a thread is, by action GET or FIND; 0: none. */
 int perfctr_bpf_look(uint32_t action, pid_t tid, uint64_t *id);
 
+/*
+ * Bring the event counts of threads that run up to date, for a walk to fold, or begin to count them.
+ * Nothing without events.
+ */
+void perfctr_bpf_count(const struct perfctr_bpf_handle *h);
+
 /* A copy taken between folds: of one instant. */
 void perfctr_bpf_copy(const struct perfctr_bpf_slot *slot, struct perfctr_bpf_slot *copy);
 /* Likewise with what threads that run counted until now; consistent: nobody but the caller did. */
 int perfctr_bpf_read_slot(const struct perfctr_bpf_handle *h, struct perfctr_bpf_slot *copy,
 			  bool *consistent);
 
-/* Events of c by number into events, 4 bits each, or -1 as perfctr_control(). */
-int perfctr_bpf_encode(struct perfctr_control *c, uint64_t events[2]);
+/*
+ * Events of c by number into events, 4 bits each, or -1 as perfctr_control(); policy: PERFCTR_POLICY_DP
+ * and _DU.
+ */
+int perfctr_bpf_encode(struct perfctr_control *c, const struct perfctr_bpf_info *info,
+		       unsigned int policy, uint64_t events[2]);
+/* 0, or -1 with EBUSY: one of these events was not counted for a while. */
+int perfctr_bpf_whole(const uint64_t *sums, uint32_t n, const uint32_t *events);
 /* Event i of a control as it is encoded. */
 uint64_t perfctr_bpf_value(uint32_t event, const uint64_t *sums);
 
 uint64_t perfctr_bpf_time(const struct perfctr_bpf_handle *h, uint64_t ns);
 uint32_t perfctr_bpf_capabilities(const struct perfctr_bpf_info *info);
+/* Events of the processor that perfctr-bpfd was started with, ", " between them; none: text stays. */
+void perfctr_bpf_names(char *text, size_t size);
 void perfctr_bpf_pmu_info(const struct perfctr_bpf_info *from, struct perfctr_pmu_info *info);
 
 /* backend_bpf_group.c */

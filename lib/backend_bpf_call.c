@@ -58,11 +58,13 @@ int perfctr_bpf_read_info(struct perfctr_bpf_info *info)
 }
 
 /* The programs give a negative errno. */
-static int run(int program, const uint64_t args[7])
+static int run_on(int program, uint32_t flags, uint32_t cpu, const uint64_t args[7])
 {
 	union bpf_attr attributes = { 0 };
 	int result;
 
+	attributes.test.flags = flags;
+	attributes.test.cpu = cpu;
 	attributes.test.prog_fd = (uint32_t)program;
 	attributes.test.ctx_in = (uintptr_t)args;
 	attributes.test.ctx_size_in = 7 * sizeof(args[0]);
@@ -88,7 +90,19 @@ int perfctr_bpf_call(const struct perfctr_bpf_handle *h, uint32_t call, uint64_t
 		events ? events[1] : 0,
 	};
 
-	return run(h->program, args);
+	return run_on(h->program, 0, 0, args);
+}
+
+/* In an interrupt on each CPU; one that is offline runs nobody. */
+void perfctr_bpf_count(const struct perfctr_bpf_handle *h)
+{
+	const uint64_t args[7] = { PERFCTR_BPF_COUNT };
+	uint32_t cpus = h->info.n_events ? (uint32_t)sysconf(_SC_NPROCESSORS_CONF) : 0;
+	int error = errno;
+
+	for (uint32_t cpu = 0; cpu < cpus; cpu++)
+		run_on(h->program, BPF_F_TEST_RUN_ON_CPU, cpu, args);
+	errno = error;
 }
 
 void *perfctr_bpf_map(const struct perfctr_bpf_handle *h)
@@ -258,12 +272,14 @@ int perfctr_bpf_change(const struct perfctr_bpf_handle *h, uint32_t action, pid_
 	else if (tid == 0)
 		tid = gettid();
 	settle_time(process);
+	perfctr_bpf_count(h);
 	/* What is created meanwhile by who is not reached yet is found by another walk. */
 	do {
 		if (perfctr_bpf_walk(h, action, tid, scope, &reply, NULL, 0) < 0)
 			return -1;
 		changed += reply.changed;
 	} while (scope != PERFCTR_MARK_THREAD && reply.changed);
+	perfctr_bpf_count(h);
 	if (reply.found)
 		return (int)changed;
 	errno = ESRCH;

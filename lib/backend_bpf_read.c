@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* BPF: sums of slots, and events of them. */
 #include "backend_bpf.h"
+#include "backend_perf.h"
 
 #include <errno.h>
 #include <string.h>
@@ -42,6 +43,7 @@ int perfctr_bpf_read_slot(const struct perfctr_bpf_handle *h, struct perfctr_bpf
 	for (int i = 0; i < SETTLE_TRIES && somebody_exits(h->mapped); i++)
 		pause_briefly();
 	for (int i = 0; i < CONSISTENT_TRIES; i++) {
+		perfctr_bpf_count(h);
 		begun = __atomic_load_n(&h->mapped->begun, __ATOMIC_ACQUIRE);
 		if (perfctr_bpf_walk(h, PERFCTR_BPF_WALK_FOLD, 0, 0, &reply, NULL, 0) < 0)
 			return -1;
@@ -78,24 +80,56 @@ static int refuse(struct perfctr_control *c, uint32_t event, uint32_t reason)
 	return -1;
 }
 
-int perfctr_bpf_encode(struct perfctr_control *c, uint64_t encoded[2])
+/* Reason to refuse it, or 0 and its number. */
+static uint32_t find_software(const struct perfctr_event_control *event, uint32_t *number)
+{
+	for (*number = 0; *number < N_EVENTS; ++*number)
+		if (event->counter == PERFCTR_SOFTWARE + events[*number].counter)
+			/* The kernel keeps no count of user mode alone. */
+			return event->evntsel ? PERFCTR_BAD_EVNTSEL : 0;
+	return PERFCTR_BAD_COUNTER;
+}
+
+/* Any counter will do: the kernel has chosen. */
+static uint32_t find_hardware(const struct perfctr_event_control *event,
+			      const struct perfctr_bpf_info *info, unsigned int policy,
+			      uint32_t *number)
+{
+	struct perfctr_pmu_info pmu;
+	struct perf_event_attr attr = { 0 };
+	uint32_t reason, modes;
+
+	perfctr_bpf_pmu_info(info, &pmu);
+	reason = perfctr_perf_check_hardware(event, &pmu);
+	if (reason)
+		return reason;
+	perfctr_perf_describe_hardware(&attr, event, policy, &pmu);
+	modes = (attr.exclude_user ? 0 : PERFCTR_BPF_USER) |
+		(attr.exclude_kernel ? 0 : PERFCTR_BPF_KERNEL);
+	for (uint32_t i = 0; i < info->n_events; i++)
+		if (info->event[i].config == attr.config && info->event[i].modes == modes) {
+			*number = N_EVENTS + i;
+			return 0;
+		}
+	return PERFCTR_BAD_UNLOADED;
+}
+
+int perfctr_bpf_encode(struct perfctr_control *c, const struct perfctr_bpf_info *info,
+		       unsigned int policy, uint64_t encoded[2])
 {
 	encoded[0] = encoded[1] = 0;
 	for (uint32_t i = 0; i < c->n_events; i++) {
 		const struct perfctr_event_control *event = &c->event[i];
-		uint32_t number = 0;
+		uint32_t number, reason;
 
-		while (number < N_EVENTS &&
-		       event->counter != PERFCTR_SOFTWARE + events[number].counter)
-			number++;
-		if (number == N_EVENTS)
-			return refuse(c, i, PERFCTR_BAD_COUNTER);
-		/* The kernel keeps no count of user mode alone. */
-		if (event->evntsel)
-			return refuse(c, i, PERFCTR_BAD_EVNTSEL);
+		reason = perfctr_is_software(event) ? find_software(event, &number)
+						    : find_hardware(event, info, policy, &number);
+		if (reason)
+			return refuse(c, i, reason);
 		if (event->evntsel2)
 			return refuse(c, i, PERFCTR_BAD_EVNTSEL2);
-		if (event->period || event->signal || event->reserved)
+		if ((event->flags && !(event->flags & PERFCTR_EVENT_POLICY)) || event->period ||
+		    event->signal || event->reserved)
 			return refuse(c, i, PERFCTR_BAD_FIELD);
 		encoded[i / 16] |= (uint64_t)number << i % 16 * 4;
 	}
@@ -106,10 +140,25 @@ uint64_t perfctr_bpf_value(uint32_t event, const uint64_t *sums)
 {
 	uint64_t value = 0;
 
-	for (int i = 0; event < N_EVENTS && i < 2; i++)
+	/* Whoever took the slot may have written anything. */
+	if (event >= N_EVENTS + PERFCTR_BPF_EVENTS)
+		return 0;
+	if (event >= N_EVENTS)
+		return sums[PERFCTR_BPF_EVENT + event - N_EVENTS];
+	for (int i = 0; i < 2; i++)
 		if (events[event].field[i] < PERFCTR_BPF_FIELDS)
 			value += sums[events[event].field[i]];
 	return value;
+}
+
+int perfctr_bpf_whole(const uint64_t *sums, uint32_t n, const uint32_t *numbers)
+{
+	for (uint32_t i = 0; sums[PERFCTR_BPF_UNCOUNTED] && i < n; i++)
+		if (numbers[i] >= N_EVENTS) {
+			errno = EBUSY;
+			return -1;
+		}
+	return 0;
 }
 
 uint64_t perfctr_bpf_time(const struct perfctr_bpf_handle *h, uint64_t ns)

@@ -10,6 +10,7 @@
 struct session {
 	struct perfctr_session handle;
 	const struct perfctr_bpf_handle *group;
+	unsigned int policy; /* PERFCTR_POLICY_DP and _DU of events without their own */
 	uint32_t n_events;
 	uint32_t event[PERFCTR_MAX_COUNTERS];
 	bool started;
@@ -36,6 +37,7 @@ struct perfctr_session *perfctr_bpf_session_open(const struct perfctr_session_op
 	if (!s)
 		return NULL;
 	s->group = &((const struct perfctr_bpf_group *)options->group)->bpf;
+	s->policy = options->policy;
 	s->handle.capabilities = perfctr_bpf_capabilities(&s->group->info);
 	perfctr_bpf_pmu_info(&s->group->info, &s->handle.info);
 	return &s->handle;
@@ -92,7 +94,7 @@ int perfctr_bpf_session_control(struct perfctr_session *session, struct perfctr_
 	struct session *s = of(session);
 	uint64_t events[2];
 
-	if (perfctr_bpf_encode(c, events) < 0)
+	if (perfctr_bpf_encode(c, &s->group->info, s->policy, events) < 0)
 		return -1;
 	s->n_events = c->n_events;
 	for (uint32_t i = 0; i < c->n_events; i++)
@@ -112,6 +114,8 @@ int perfctr_bpf_session_read(const struct perfctr_session *session, struct perfc
 	if (read_group(s, &slot, &consistent) < 0)
 		return -1;
 	add_gain(s, &slot, sum);
+	if (perfctr_bpf_whole(sum, s->n_events, s->event) < 0)
+		return -1;
 	out->members = slot.members;
 	out->flags = (s->started ? PERFCTR_COUNTS_STARTED : 0) |
 		     (consistent ? PERFCTR_COUNTS_CONSISTENT : 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Refusals in words: what was wrong, what is allowed, what to do. */
 #define _GNU_SOURCE
+#include "backend_bpf.h"
 #include "internal.h"
 #include "machine.h"
 #include "software.h"
@@ -153,7 +154,7 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 	uint64_t enable_first = perfctr_machine_enable_first(info);
 	uint64_t required = info->evntsel_required | enable_first;
 	char name[PERFCTR_EVENT_TEXT], other[PERFCTR_EVENT_TEXT] = "another event", counters[64];
-	char remedy[PERFCTR_EVENT_TEXT];
+	char remedy[PERFCTR_EVENT_TEXT], names[96] = "other events";
 
 	if (event->counter & PERFCTR_FIXED)
 		allowed = info->fixed_allowed;
@@ -295,6 +296,13 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 "event %s: the kernel's perf_events does not count it on this "
 			 "machine; see 'perfex list' for those that it knows",
 			 name);
+		break;
+	case PERFCTR_BAD_UNLOADED:
+		perfctr_bpf_names(names, sizeof(names));
+		snprintf(text, size,
+			 "event %s: perfctr-bpfd was started with %s alone; count these, or as "
+			 "root: perfctr-bpfd stop, then start it with --event for each",
+			 name, names);
 		break;
 	case PERFCTR_BAD_FIELD:
 		snprintf(text, size, "event %s: flags, period, signal and reserved must be 0",

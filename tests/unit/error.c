@@ -9,9 +9,14 @@
 #include <unistd.h>
 
 static const struct perfctr_pmu_info arch = {
-	.family = "F", .n_general = 4, .n_fixed = 3, .evntsel_allowed = 0xffc7ffff,
-	.evntsel_required = 0x400000, .fixed_allowed = 0x430000,
-	.evntsel_user = 0x10000, .evntsel_kernel = 0x20000,
+	.family = "F",
+	.n_general = 4,
+	.n_fixed = 3,
+	.evntsel_allowed = 0xffc7ffff,
+	.evntsel_required = 0x400000,
+	.fixed_allowed = 0x430000,
+	.evntsel_user = 0x10000,
+	.evntsel_kernel = 0x20000,
 };
 
 /* event[1] of two is at fault; event[0] counts on counter 0. */
@@ -21,83 +26,136 @@ static const struct {
 	struct perfctr_event_control event;
 	const char *words;
 } refusals[] = {
-	{ EINVAL, PERFCTR_BAD_COUNTER, { .counter = 7, .evntsel = 0x4100c0 },
+	{ EINVAL,
+	  PERFCTR_BAD_COUNTER,
+	  { .counter = 7, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@7: there is no such counter; this machine has 0..3 and "
 	  "0x40000000..0x40000002" },
-	{ EINVAL, PERFCTR_BAD_DUPLICATE, { .counter = 0, .evntsel = 0x4100c4 },
+	{ EINVAL,
+	  PERFCTR_BAD_DUPLICATE,
+	  { .counter = 0, .evntsel = 0x4100c4 },
 	  "event 0x004100c4@0: its counter is taken by 0x004200c0@0; choose another of 0..3 and "
 	  "0x40000000..0x40000002" },
-	{ EINVAL, PERFCTR_BAD_EVNTSEL, { .counter = 1, .evntsel = 0x7900c0 },
+	{ EINVAL,
+	  PERFCTR_BAD_EVNTSEL,
+	  { .counter = 1, .evntsel = 0x7900c0 },
 	  "event 0x007900c0@1: evntsel bits 0x380000 are reserved; only 0xffc7ffff may be set for "
 	  "this counter" },
-	{ EINVAL, PERFCTR_BAD_EVNTSEL, { .counter = PERFCTR_FIXED, .evntsel = 0x4100c0 },
+	{ EINVAL,
+	  PERFCTR_BAD_EVNTSEL,
+	  { .counter = PERFCTR_FIXED, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@0x40000000: evntsel bits 0xc0 are reserved; only 0x430000 may be set "
 	  "for this counter" },
-	{ EINVAL, PERFCTR_BAD_EVNTSEL2, { .counter = 1, .evntsel = 0x4100c0, .evntsel2 = 0x10 },
+	{ EINVAL,
+	  PERFCTR_BAD_EVNTSEL2,
+	  { .counter = 1, .evntsel = 0x4100c0, .evntsel2 = 0x10 },
 	  "event 0x004100c0/0x00000010@1: this machine has no second event select word; leave out "
 	  "/0x10" },
-	{ EINVAL, PERFCTR_BAD_ENABLE, { .counter = 1, .evntsel = 0x100c0 },
+	{ EINVAL,
+	  PERFCTR_BAD_ENABLE,
+	  { .counter = 1, .evntsel = 0x100c0 },
 	  "event 0x000100c0@1: evntsel bits 0x400000 (enable) must be set; write 0x004100c0" },
-	{ EINVAL, PERFCTR_BAD_RING, { .counter = 1, .evntsel = 0x4000c0 },
+	{ EINVAL,
+	  PERFCTR_BAD_RING,
+	  { .counter = 1, .evntsel = 0x4000c0 },
 	  "event 0x004000c0@1: it would never count: it selects neither user nor kernel mode; write "
 	  "0x004100c0@1 for user mode" },
-	{ EINVAL, PERFCTR_BAD_RING, { .counter = 1, .evntsel = 0x8100c0 },
+	{ EINVAL,
+	  PERFCTR_BAD_RING,
+	  { .counter = 1, .evntsel = 0x8100c0 },
 	  "event 0x008100c0@1: it would count in user and kernel mode; write 0x008300c0@1 to ask "
 	  "for both" },
-	{ EACCES, PERFCTR_BAD_PRIVILEGE, { .counter = 1, .evntsel = 0x4200c0 },
+	{ EACCES,
+	  PERFCTR_BAD_PRIVILEGE,
+	  { .counter = 1, .evntsel = 0x4200c0 },
 	  "event 0x004200c0@1: counting in kernel mode needs CAP_PERFMON or sysctl "
 	  "kernel.perf_event_paranoid=1; without them write 0x004100c0@1 for user mode" },
-	{ EINVAL, PERFCTR_BAD_ROUTE, { .counter = 1, .evntsel = 0x4100c0 },
+	{ EINVAL,
+	  PERFCTR_BAD_ROUTE,
+	  { .counter = 1, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@1: this counter cannot count it; see 'perfex check' for those that can" },
-	{ EINVAL, PERFCTR_BAD_CONFLICT, { .counter = 1, .evntsel = 0x4100c0 },
+	{ EINVAL,
+	  PERFCTR_BAD_CONFLICT,
+	  { .counter = 1, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@1: it needs a register that an earlier event sets otherwise; count them "
 	  "in two runs" },
-	{ EBUSY, PERFCTR_BAD_TAKEN, { .counter = 1, .evntsel = 0x4100c0 },
+	{ EBUSY,
+	  PERFCTR_BAD_TAKEN,
+	  { .counter = 1, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@1: its counter is taken by a session, or a session wants it while others "
 	  "use it; choose another, or end that one" },
-	{ EACCES, PERFCTR_BAD_POLICY, { .counter = 1, .evntsel = 0x4100c0 },
+	{ EACCES,
+	  PERFCTR_BAD_POLICY,
+	  { .counter = 1, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@1: without CAP_PERFMON a session counts marked threads in user mode, on "
 	  "no more than 0 counters of all such sessions; get CAP_PERFMON, or more by: echo N "
 	  ">/sys/module/perfctr/parameters/user_session_counters" },
-	{ EINVAL, PERFCTR_BAD_PEBS, { .counter = 1, .evntsel = 0x4100c0 },
+	{ EINVAL,
+	  PERFCTR_BAD_PEBS,
+	  { .counter = 1, .evntsel = 0x4100c0 },
 	  "p4_pebs_enable 0x0, p4_pebs_matrix_vert 0x0: only bits 0x0 and 0x0 may be set here" },
-	{ EINVAL, PERFCTR_BAD_FIELD, { .counter = 1, .evntsel = 0x4100c0, .period = 1000 },
+	{ EINVAL,
+	  PERFCTR_BAD_FIELD,
+	  { .counter = 1, .evntsel = 0x4100c0, .period = 1000 },
 	  "event 0x004100c0@1: flags, period, signal and reserved must be 0" },
-	{ EINVAL, PERFCTR_BAD_EVENT, { .counter = 1, .evntsel = 0x4100c0 },
+	{ EINVAL,
+	  PERFCTR_BAD_EVENT,
+	  { .counter = 1, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@1: the kernel's perf_events does not count it on this machine; see "
 	  "'perfex list' for those that it knows" },
-	{ EACCES, PERFCTR_BAD_PRIVILEGE, { .counter = PERFCTR_SOFTWARE + PERFCTR_MIGRATIONS },
+	{ EINVAL,
+	  PERFCTR_BAD_UNLOADED,
+	  { .counter = 1, .evntsel = 0x4100c0 },
+	  "event 0x004100c0@1: perfctr-bpfd was started with other events alone; count these, or as "
+	  "root: perfctr-bpfd stop, then start it with --event for each" },
+	{ EACCES,
+	  PERFCTR_BAD_PRIVILEGE,
+	  { .counter = PERFCTR_SOFTWARE + PERFCTR_MIGRATIONS },
 	  "event cpu-migrations: what the kernel does needs CAP_PERFMON or sysctl "
 	  "kernel.perf_event_paranoid=1; without them page-faults:u and task-clock can be counted" },
-	{ EINVAL, PERFCTR_BAD_EVNTSEL,
+	{ EINVAL,
+	  PERFCTR_BAD_EVNTSEL,
 	  { .counter = PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS, .evntsel = PERFCTR_SOFTWARE_USER },
 	  "event page-faults: this backend counts it in user and kernel mode together; leave out "
 	  "':u'" },
-	{ ENOTSUP, PERFCTR_BAD_SOFTWARE, { .counter = PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS },
+	{ ENOTSUP,
+	  PERFCTR_BAD_SOFTWARE,
+	  { .counter = PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS },
 	  "event page-faults: this backend does not count what the operating system does; leave it "
 	  "out, or use another of 'perfex info'" },
-	{ ENOTSUP, PERFCTR_BAD_INHERIT, { .counter = 1 },
+	{ ENOTSUP,
+	  PERFCTR_BAD_INHERIT,
+	  { .counter = 1 },
 	  "this backend counts single threads, not what they create; leave out "
 	  "PERFCTR_CONTROL_INHERIT, or use another of 'perfex info'" },
-	{ EINVAL, 99, { .counter = 1, .evntsel = 0x4100c0 },
+	{ EINVAL,
+	  99,
+	  { .counter = 1, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@1: refused for reason 99, which this program does not know" },
-	{ ENOSPC, 0, { .counter = PERFCTR_ANY, .evntsel = 0x4100c0 },
+	{ ENOSPC,
+	  0,
+	  { .counter = PERFCTR_ANY, .evntsel = 0x4100c0 },
 	  "event 0x004100c0: no counter is left for it; this machine has 4 general counters" },
 	{ EINVAL, 0, { .counter = 1 }, "the control was refused: Invalid argument" },
-	{ ENODEV, 0, { .counter = 1 },
+	{ ENODEV,
+	  0,
+	  { .counter = 1 },
 	  "this machine's event counters cannot be used: F; only the time stamp can be counted" },
-	{ ESRCH, 0, { .counter = 1 },
+	{ ESRCH,
+	  0,
+	  { .counter = 1 },
 	  "the thread has exited, or executed a program that changes its ids or that it may not "
 	  "read" },
-	{ EPERM, 0, { .counter = 1 },
-	  "only the handle that made the context may control it" },
+	{ EPERM, 0, { .counter = 1 }, "only the handle that made the context may control it" },
 	{ 9999, 0, { .counter = 1 }, "the control was refused: unknown error" },
 };
 
 START_TEST(refused_controls_are_worded)
 {
 	struct perfctr_control control = {
-		.n_events = 2, .bad_event = 1, .bad_reason = refusals[_i].reason,
+		.n_events = 2,
+		.bad_event = 1,
+		.bad_reason = refusals[_i].reason,
 		.event = { { .counter = 0, .evntsel = 0x4200c0 }, refusals[_i].event },
 	};
 	char words[256];
@@ -110,11 +168,13 @@ END_TEST
 /* The enable bit of P6 is in the register of counter 0 alone. */
 START_TEST(the_one_enable_bit_of_p6_is_worded)
 {
-	const struct perfctr_pmu_info p6 = { .pmu = PERFCTR_PMU_P6, .n_general = 2,
+	const struct perfctr_pmu_info p6 = { .pmu = PERFCTR_PMU_P6,
+					     .n_general = 2,
 					     .evntsel_allowed = 0xffc7ffff };
 	struct perfctr_control control = {
 		.n_events = 2,
-		.event = { { .counter = 0, .evntsel = 0x100c0 }, { .counter = 1, .evntsel = 0x4100c0 } },
+		.event = { { .counter = 0, .evntsel = 0x100c0 },
+			   { .counter = 1, .evntsel = 0x4100c0 } },
 	};
 	char words[256];
 
@@ -134,14 +194,15 @@ START_TEST(a_second_event_select_word_that_exists_has_allowed_bits)
 {
 	struct perfctr_pmu_info info = { .n_general = 4, .evntsel2_allowed = 0x30f };
 	struct perfctr_control control = {
-		.n_events = 1, .bad_reason = PERFCTR_BAD_EVNTSEL2,
+		.n_events = 1,
+		.bad_reason = PERFCTR_BAD_EVNTSEL2,
 		.event = { { .evntsel = 0x4100c0, .evntsel2 = 0x501 } },
 	};
 	char words[256];
 
 	perfctr_control_error(EINVAL, &control, &info, words, sizeof(words));
 	ck_assert_str_eq(words, "event 0x004100c0/0x00000501@0: evntsel2 bits 0x400 are reserved; "
-			 "only 0x30f may be set");
+				"only 0x30f may be set");
 }
 END_TEST
 
@@ -149,13 +210,15 @@ START_TEST(a_machine_without_modes_offers_no_user_mode)
 {
 	struct perfctr_pmu_info info = { .n_general = 2, .evntsel_allowed = 0x1ff };
 	struct perfctr_control control = {
-		.n_events = 1, .bad_reason = PERFCTR_BAD_PRIVILEGE,
+		.n_events = 1,
+		.bad_reason = PERFCTR_BAD_PRIVILEGE,
 		.event = { { .counter = 1, .evntsel = 0xc0 } },
 	};
 	char words[256];
 
 	perfctr_control_error(EACCES, &control, &info, words, sizeof(words));
-	ck_assert_str_eq(words, "event 0x000000c0@1: this machine counts user and kernel mode alike, "
+	ck_assert_str_eq(words,
+			 "event 0x000000c0@1: this machine counts user and kernel mode alike, "
 			 "which needs CAP_PERFMON or sysctl kernel.perf_event_paranoid=1");
 }
 END_TEST
@@ -173,11 +236,12 @@ START_TEST(a_busy_machine_names_the_holder)
 	}
 	perfctr_control_error(EBUSY, &control, &arch, words, sizeof(words));
 	if (watchdog)
-		ck_assert_str_eq(words, "the counters are busy: the NMI watchdog holds them; switch "
+		ck_assert_str_eq(words,
+				 "the counters are busy: the NMI watchdog holds them; switch "
 				 "it off with: sysctl kernel.nmi_watchdog=0");
 	else
 		ck_assert_str_eq(words, "the counters are busy: perf_events holds them; end the "
-				 "running perf session, then try again");
+					"running perf session, then try again");
 }
 END_TEST
 
@@ -186,9 +250,9 @@ static const struct {
 	const char *words;
 } open_errors[] = {
 	{ ENODEV, "there is no /dev/perfctr: this kernel was built without perfctr; boot a kernel "
-	  "with the perfctr patch" },
+		  "with the perfctr patch" },
 	{ EPROTO, "the kernel's perfctr has another ABI version than this program's 1; use the "
-	  "programs built with the kernel" },
+		  "programs built with the kernel" },
 	{ EEXIST, "the thread is being counted already; close its context first" },
 	{ ENOENT, "the thread has no context; open it with PERFCTR_OPEN_CREATE" },
 	{ ESRCH, "there is no such thread" },

@@ -20,14 +20,12 @@ struct {
  * it begins to.  Called by an interrupt meanwhile, both add to the same sum.  A pinned event that
  * others took the counter of cannot be read.
  */
-static __noinline void count_events(struct context *c, bool since)
+static __noinline void count_here(struct context *c, bool since)
 {
 	__u32 first = bpf_get_smp_processor_id() * PERFCTR_BPF_EVENTS, counting = 1;
 	struct bpf_perf_event_value value;
 	__u64 from;
 
-	if (!n_events)
-		return;
 	since = since && c->counting;
 	for (__u32 i = 0; i < PERFCTR_BPF_EVENTS && i < n_events; i++) {
 		if (bpf_perf_event_read_value(&counters, first + i, &value, sizeof(value))) {
@@ -41,6 +39,12 @@ static __noinline void count_events(struct context *c, bool since)
 	c->counting = counting;
 	if (!counting)
 		c->uncounted++;
+}
+
+static __always_inline void count_events(struct context *c, bool since)
+{
+	if (n_events)
+		count_here(c, since);
 }
 
 static __always_inline void count_self(struct task_struct *self)

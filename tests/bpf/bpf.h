@@ -16,6 +16,9 @@ TCase *self_tests(void);
 TCase *remote_tests(void);
 TCase *group_tests(void);
 TCase *cost_tests(void);
+/* Where perfctr-bpfd was started with --event instructions:u --event r00c4:u; the last takes CPU 1 away. */
+TCase *event_tests(void);
+TCase *lost_event_tests(void);
 
 /* The software events, all of them, in the order of their numbers. */
 void control_all(struct perfctr_control *c, uint32_t flags);

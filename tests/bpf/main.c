@@ -1,17 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* usage: bpf-tests [events | lost] */
 #include "bpf.h"
 
-int main(void)
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *which; /* "": without an argument */
+	TCase *(*make)(void);
+} cases[] = {
+	{ "", self_tests },	      { "", tree_tests }, { "", remote_tests },
+	{ "", group_tests },	      { "", cost_tests }, { "events", event_tests },
+	{ "lost", lost_event_tests },
+};
+
+int main(int argc, char **argv)
 {
+	const char *which = argc > 1 ? argv[1] : "";
 	Suite *suite = suite_create("bpf");
 	SRunner *runner;
-	int failed;
+	int failed, n = 0;
 
-	suite_add_tcase(suite, self_tests());
-	suite_add_tcase(suite, tree_tests());
-	suite_add_tcase(suite, remote_tests());
-	suite_add_tcase(suite, group_tests());
-	suite_add_tcase(suite, cost_tests());
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (strcmp(cases[i].which, which) == 0) {
+			suite_add_tcase(suite, cases[i].make());
+			n++;
+		}
+	if (!n) {
+		fprintf(stderr, "bpf-tests: there are events and lost, not '%s'\n", which);
+		return 1;
+	}
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

@@ -26,7 +26,7 @@ $(BPF_WITNESS): $(BUILD)/tests/bpf/witness/witness.o $(BUILD)/tests/bpf/work.o $
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
 .PHONY: check-bpf check-witness
-check-bpf: $(BPF_TESTS) $(BPF_SWITCHES) $(BPFD) $(PERFEX) $(addprefix $(BUILD)/tests/guest/,loop tree)
+check-bpf: $(BPF_TESTS) $(BPF_SWITCHES) $(BPFD) $(PERFEX) $(addprefix $(BUILD)/tests/guest/,loop loop-long tree)
 	@bpf/make-skeleton --check $(BPF_SOURCES)
 	@tests/bpf/run host
 	@scripts/vm --kernel debian-6.1 --timeout 300 -- tests/bpf/run debian

@@ -80,10 +80,11 @@ void op_close(struct fuzzer *f)
 		close_slot(slot);
 }
 
+/* Another thread may put a descriptor of another kind into the slot meanwhile. */
 void op_dup(struct fuzzer *f)
 {
 	struct slot *old = any_slot(f, ~0u), *slot;
-	int fd = dup(old->fd);
+	int fd = f->alone ? dup(old->fd) : -1;
 
 	if (fd < 0)
 		return;

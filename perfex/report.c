@@ -149,7 +149,9 @@ static void take_line(struct report *report, char *text)
 	if (total)
 		text += strlen(NO_CPU);
 	else
-		cpu = take_number(report, &text, MAX_CPUS - 1);
+		cpu = take_number(report, &text, UINT64_MAX);
+	if (cpu >= MAX_CPUS)
+		refuse(report, "the CPU's number is too large");
 	take_number(report, &text, UINT64_MAX); /* the time, which no sum needs */
 	if ((strcmp(take_word(report, &text), TRACE_TOTAL) == 0) != total)
 		refuse(report, "the totals are of no CPU, and nothing else is");

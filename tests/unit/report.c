@@ -49,7 +49,7 @@ static const struct {
 	  "the name of an event has no end, or there are too many", 2 },
 	{ HEAD COLUMNS RECORDS, "the trace has no end", 5 },
 	{ HEAD COLUMNS "x,10,on,100,101,0,5,7\n", NUMBER, 3 },
-	{ HEAD COLUMNS "8192,10,on,100,101,0,5,7\n", NUMBER, 3 },
+	{ HEAD COLUMNS "8192,10,on,100,101,0,5,7\n", "the CPU's number is too large", 3 },
 	{ HEAD COLUMNS "0,10,on,-1,101,0,5,7\n", NUMBER, 3 },
 	{ HEAD COLUMNS "0,10,on,4294967295,101,0,5,7\n", NUMBER, 3 },
 	{ HEAD COLUMNS "0,10,on,100,101,0,5,18446744073709551616\n", NUMBER, 3 },

@@ -72,59 +72,19 @@ static bool is_owner(const struct file *file)
 	return file->f_mode & FMODE_WRITE;
 }
 
-static int control_context(struct perfctr_context *ctx, struct perfctr_control *control, u32 size)
+static int control_context(void *context, struct perfctr_control *control)
 {
-	struct perfctr_hw_control *hw;
+	struct perfctr_hw_control *hw = perfctr_compile(control);
 
-	if (!perfctr_control_fits(control, size))
-		return -EINVAL;
-	hw = perfctr_compile(control);
 	if (IS_ERR(hw))
 		return PTR_ERR(hw);
-	return perfctr_install(ctx, hw, control->flags);
+	return perfctr_install(context, hw, control->flags);
 }
 
-static long ioctl_control(struct perfctr_context *ctx, void __user *user)
+static int read_context(void *context, struct perfctr_counts *counts)
 {
-	struct perfctr_control *control = kmalloc(sizeof(*control), GFP_KERNEL);
-	u32 size;
-	int err;
-
-	if (!control)
-		return -ENOMEM;
-	err = perfctr_get_struct(control, sizeof(*control), user, &size);
-	if (!err) {
-		err = control_context(ctx, control, size);
-		if (err && control->bad_reason &&
-		    perfctr_put_struct(user, control, offsetof(struct perfctr_control, event),
-				       size))
-			err = -EFAULT;
-	}
-	kfree(control);
-	return err;
-}
-
-static long ioctl_read(struct perfctr_context *ctx, void __user *user)
-{
-	struct perfctr_counts *counts = kmalloc(sizeof(*counts), GFP_KERNEL);
-	u32 scope, size;
-	int err;
-
-	if (!counts)
-		return -ENOMEM;
-	err = perfctr_get_struct(counts, sizeof(*counts), user, &size);
-	if (!err && (counts->scope > PERFCTR_SCOPE_TREE || counts->flags || counts->reserved))
-		err = -EINVAL;
-	if (!err) {
-		scope = counts->scope;
-		memset(counts, 0, sizeof(*counts));
-		counts->size = sizeof(*counts);
-		counts->scope = scope;
-		perfctr_read(ctx, scope, counts);
-		err = perfctr_put_struct(user, counts, sizeof(*counts), size);
-	}
-	kfree(counts);
-	return err;
+	perfctr_read(context, counts);
+	return 0;
 }
 
 static long ioctl_record(struct perfctr_context *ctx, void __user *user)
@@ -154,9 +114,11 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 
 	switch (cmd) {
 	case PERFCTR_IOC_READ:
-		return ioctl_read(ctx, user);
+		return perfctr_user_read(user, PERFCTR_SCOPE_TREE, read_context, ctx);
 	case PERFCTR_IOC_CONTROL:
-		return is_owner(file) ? ioctl_control(ctx, user) : -EPERM;
+		if (!is_owner(file))
+			return -EPERM;
+		return perfctr_user_control(user, control_context, ctx);
 	case PERFCTR_IOC_START:
 		return is_owner(file) ? perfctr_start(ctx) : -EPERM;
 	case PERFCTR_IOC_STOP:

@@ -21,7 +21,7 @@
 
 static const struct file_operations group_fops;
 
-void perfctr_group_put(struct perfctr_group *group)
+static void put(struct perfctr_group *group)
 {
 	if (refcount_dec_and_test(&group->refs))
 		kfree_rcu(group, rcu);
@@ -38,7 +38,7 @@ static void drop_member(struct perfctr_group *group)
 {
 	if (atomic_dec_and_test(&group->members))
 		wake_up_interruptible(&group->wait);
-	perfctr_group_put(group);
+	put(group);
 }
 
 struct change {
@@ -304,7 +304,7 @@ void perfctr_group_let_go(struct perfctr_group *group)
 {
 	if (atomic_dec_and_test(&group->holders))
 		clear_marks(group);
-	perfctr_group_put(group);
+	put(group);
 }
 
 struct perfctr_group *perfctr_group_from_fd(int fd)

@@ -107,7 +107,7 @@ void perfctr_hw_get(struct perfctr_hw_control *hw);
 int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw, u32 flags);
 int perfctr_start(struct perfctr_context *ctx);
 int perfctr_stop(struct perfctr_context *ctx);
-void perfctr_read(struct perfctr_context *ctx, u32 scope, struct perfctr_counts *counts);
+void perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
 void perfctr_close(struct perfctr_context *ctx);
 
 /* record.c: under the tree's lock, but for poll */

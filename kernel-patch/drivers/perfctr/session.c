@@ -222,14 +222,16 @@ static int install_control(struct perfctr_session *s, struct perfctr_control *co
 }
 
 /* A refused control leaves everything as it is. */
-static int control_session(struct perfctr_session *s, struct perfctr_control *control)
+static int control_session(void *session, struct perfctr_control *control)
 {
+	struct perfctr_session *s = session;
 	bool go = !(control->flags & PERFCTR_CONTROL_STOPPED);
 	int err = 0;
 
 	if (control->flags & ~PERFCTR_CONTROL_STOPPED || control->p4_pebs_enable ||
 	    control->p4_pebs_matrix_vert)
 		return -EINVAL;
+	mutex_lock(&s->lock);
 	if (go)
 		err = take_place(s);
 	if (!err)
@@ -237,30 +239,7 @@ static int control_session(struct perfctr_session *s, struct perfctr_control *co
 	if (!err && go)
 		start(s);
 	drop_place(s);
-	return err;
-}
-
-static long ioctl_control(struct perfctr_session *s, void __user *user)
-{
-	struct perfctr_control *control = kmalloc(sizeof(*control), GFP_KERNEL);
-	u32 size;
-	int err;
-
-	if (!control)
-		return -ENOMEM;
-	err = perfctr_get_struct(control, sizeof(*control), user, &size);
-	if (!err && !perfctr_control_fits(control, size))
-		err = -EINVAL;
-	if (!err) {
-		mutex_lock(&s->lock);
-		err = control_session(s, control);
-		mutex_unlock(&s->lock);
-		if (err && control->bad_reason &&
-		    perfctr_put_struct(user, control, offsetof(struct perfctr_control, event),
-				       size))
-			err = -EFAULT;
-	}
-	kfree(control);
+	mutex_unlock(&s->lock);
 	return err;
 }
 
@@ -333,8 +312,9 @@ static int add_cpus(struct perfctr_session *s, struct perfctr_counts *counts)
 	return 0;
 }
 
-static int read_session(struct perfctr_session *s, struct perfctr_counts *counts)
+static int read_session(void *session, struct perfctr_counts *counts)
 {
+	struct perfctr_session *s = session;
 	int err;
 
 	mutex_lock(&s->lock);
@@ -347,28 +327,6 @@ static int read_session(struct perfctr_session *s, struct perfctr_counts *counts
 	err = add_cpus(s, counts);
 	cpus_read_unlock();
 	mutex_unlock(&s->lock);
-	return err;
-}
-
-static long ioctl_read(struct perfctr_session *s, void __user *user)
-{
-	struct perfctr_counts *counts = kmalloc(sizeof(*counts), GFP_KERNEL);
-	u32 size;
-	int err;
-
-	if (!counts)
-		return -ENOMEM;
-	err = perfctr_get_struct(counts, sizeof(*counts), user, &size);
-	if (!err && (counts->scope != PERFCTR_SCOPE_SELF || counts->flags || counts->reserved))
-		err = -EINVAL;
-	if (!err) {
-		memset(counts, 0, sizeof(*counts));
-		counts->size = sizeof(*counts);
-		err = read_session(s, counts);
-	}
-	if (!err)
-		err = perfctr_put_struct(user, counts, sizeof(*counts), size);
-	kfree(counts);
 	return err;
 }
 
@@ -414,13 +372,13 @@ static long session_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 
 	switch (cmd) {
 	case PERFCTR_IOC_CONTROL:
-		return ioctl_control(s, user);
+		return perfctr_user_control(user, control_session, s);
 	case PERFCTR_IOC_START:
 		return ioctl_start(s);
 	case PERFCTR_IOC_STOP:
 		return ioctl_stop(s);
 	case PERFCTR_IOC_READ:
-		return ioctl_read(s, user);
+		return perfctr_user_read(user, PERFCTR_SCOPE_SELF, read_session, s);
 	case PERFCTR_IOC_CONSUME:
 		return ioctl_consume(s, user);
 	default:

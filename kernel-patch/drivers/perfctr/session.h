@@ -75,7 +75,6 @@ struct perfctr_session {
 long perfctr_ioctl_group(void __user *user);
 long perfctr_ioctl_mark(void __user *user);
 struct perfctr_group *perfctr_group_from_fd(int fd);	/* a holder's reference, or an error */
-void perfctr_group_put(struct perfctr_group *group);
 void perfctr_group_let_go(struct perfctr_group *group);	/* a holder's */
 
 /* session.c */

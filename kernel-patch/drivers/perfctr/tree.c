@@ -231,12 +231,12 @@ static bool add_tree(struct perfctr_context *top, struct perfctr_counts *counts)
 	return !disturbed && switches_of_tree(top) == before;
 }
 
-void perfctr_read(struct perfctr_context *ctx, u32 scope, struct perfctr_counts *counts)
+void perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	bool consistent = true;
 
 	mutex_lock(&ctx->tree->lock);
-	switch (scope) {
+	switch (counts->scope) {
 	case PERFCTR_SCOPE_SELF:
 		add_own(ctx, counts);
 		break;

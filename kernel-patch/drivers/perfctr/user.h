@@ -29,12 +29,11 @@ static inline int perfctr_put_struct(void __user *user, const void *arg, size_t 
 	return copy_to_user(user, arg, min_t(size_t, known, size)) ? -EFAULT : 0;
 }
 
-/* Are all events of the control within the size that the user gave? */
-static inline bool perfctr_control_fits(const struct perfctr_control *control, u32 size)
-{
-	return control->n_events <= PERFCTR_MAX_COUNTERS &&
-	       size >= offsetof(struct perfctr_control, event) +
-		       control->n_events * sizeof(control->event[0]);
-}
+typedef int (*perfctr_control_fn)(void *object, struct perfctr_control *control);
+/* The struct is zero but for size and scope, and is given to the user when fn gives 0. */
+typedef int (*perfctr_counts_fn)(void *object, struct perfctr_counts *counts);
+
+long perfctr_user_control(void __user *user, perfctr_control_fn fn, void *object);
+long perfctr_user_read(void __user *user, u32 max_scope, perfctr_counts_fn fn, void *object);
 
 #endif

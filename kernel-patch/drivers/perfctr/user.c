@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* CONTROL and READ, as contexts and sessions have them: the structs come and go here. */
+#include <linux/slab.h>
+#include "user.h"
+
+/* Are all events of the control within the size that the user gave? */
+static bool fits(const struct perfctr_control *control, u32 size)
+{
+	return control->n_events <= PERFCTR_MAX_COUNTERS &&
+	       size >= offsetof(struct perfctr_control, event) +
+		       control->n_events * sizeof(control->event[0]);
+}
+
+long perfctr_user_control(void __user *user, perfctr_control_fn fn, void *object)
+{
+	struct perfctr_control *control = kmalloc(sizeof(*control), GFP_KERNEL);
+	u32 size;
+	int err;
+
+	if (!control)
+		return -ENOMEM;
+	err = perfctr_get_struct(control, sizeof(*control), user, &size);
+	if (!err && !fits(control, size))
+		err = -EINVAL;
+	if (!err) {
+		err = fn(object, control);
+		if (err && control->bad_reason &&
+		    perfctr_put_struct(user, control, offsetof(struct perfctr_control, event),
+				       size))
+			err = -EFAULT;
+	}
+	kfree(control);
+	return err;
+}
+
+long perfctr_user_read(void __user *user, u32 max_scope, perfctr_counts_fn fn, void *object)
+{
+	struct perfctr_counts *counts = kmalloc(sizeof(*counts), GFP_KERNEL);
+	u32 scope, size;
+	int err;
+
+	if (!counts)
+		return -ENOMEM;
+	err = perfctr_get_struct(counts, sizeof(*counts), user, &size);
+	if (!err && (counts->scope > max_scope || counts->flags || counts->reserved))
+		err = -EINVAL;
+	if (!err) {
+		scope = counts->scope;
+		memset(counts, 0, sizeof(*counts));
+		counts->size = sizeof(*counts);
+		counts->scope = scope;
+		err = fn(object, counts);
+	}
+	if (!err)
+		err = perfctr_put_struct(user, counts, sizeof(*counts), size);
+	kfree(counts);
+	return err;
+}

@@ -219,8 +219,8 @@ struct perfctr_record {
 /*
  * One virtual counter, or the virtual time stamp, as the thread itself reads it:
  *	t = ticket; b = bias; v = b + RDPMC(low half of t); valid if recheck == t then
- * ticket is new whenever bias is, and whenever the thread has been switched; recheck differs from
- * it while the hardware counter does not count for the context.
+ * ticket is new whenever bias is, and whenever the thread has been switched, and comes again after
+ * 2^32 of these; recheck differs from it while the hardware counter does not count for the context.
  */
 struct perfctr_page_counter {
 	__u64 bias;
@@ -404,7 +404,7 @@ struct perfctr_consume {
  * bear the mark may be born without it.  A thread that runs on another CPU has the mark at once.
  * A group made without CAP_PERFMON loses a thread that executes a file which changes its
  * ids, or which it may not read.  EBUSY (SET: some thread bears another mark; nothing is changed),
- * ESRCH, EBADF (not a group), EINVAL, E2BIG, EFAULT, EINTR.
+ * ESRCH, EBADF (not a group), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
  *
  * SESSION (struct perfctr_session_open) returns a close-on-exec descriptor.  EACCES (without
  * CAP_PERFMON the policy must be DP and DMR, with a group), EBADF, EINVAL, E2BIG, EFAULT, EMFILE,
@@ -446,7 +446,8 @@ struct perfctr_consume {
  * members of the group.  For a session opened without CAP_PERFMON it does not stop them, and
  * PERFCTR_COUNTS_CONSISTENT is set only when no member but the caller ran.  CONTROL also EBUSY with
  * bad_reason PERFCTR_BAD_TAKEN, EACCES with PERFCTR_BAD_POLICY: without CAP_PERFMON no more than
- * user_session_counters in user mode.
+ * user_session_counters in user mode.  CONTROL and START also ENOSPC: as many sessions are started
+ * as can be, 16 in all, 8 of them without CAP_PERFMON; nothing is changed.
  *
  * CONSUME (struct perfctr_consume): EINVAL, E2BIG, EFAULT.
  */

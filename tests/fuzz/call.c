@@ -506,26 +506,28 @@ static void keep(struct fuzzer *f, const struct call *call)
 {
 	const struct perfctr_open *open = (const void *)call->image;
 	struct perfctr_session_open session = {};
-	struct slot *slot;
+	struct slot held = {};
 
 	switch (call->command->number) {
 	case PERFCTR_IOC_OPEN:
-		slot = add_slot(f, call->result,
-				open->flags & PERFCTR_OPEN_CREATE ? OWNER : READER);
-		slot->own = f->first && !open->tid;
+		held.kind = open->flags & PERFCTR_OPEN_CREATE ? OWNER : READER;
+		held.own = f->alone && !open->tid;
 		break;
 	case PERFCTR_IOC_GROUP:
-		add_slot(f, call->result, GROUP);
+		held.kind = GROUP;
 		break;
 	case PERFCTR_IOC_SESSION:
 		memcpy(&session, call->address,
 		       call->length < sizeof(session) ? call->length : sizeof(session));
-		slot = add_slot(f, call->result, SESSION);
-		slot->n_cpus = session.n_cpus;
-		slot->totals_bytes = session.totals_bytes;
-		slot->ring_bytes = session.ring_bytes;
+		held.kind = SESSION;
+		held.n_cpus = session.n_cpus;
+		held.totals_bytes = session.totals_bytes;
+		held.ring_bytes = session.ring_bytes;
 		break;
+	default:
+		return;
 	}
+	add_slot(f, call->result, &held);
 }
 
 static void count(const struct call *call)

@@ -37,9 +37,12 @@ struct slot {
 	uint32_t ring_bytes;
 };
 
-/* Addresses where descriptors are mapped; nothing else ever is. */
+/*
+ * Addresses where descriptors are mapped; nothing else ever is.  What a thread maps beside others
+ * is UNKNOWN for good: who came last, and of which descriptor it was, cannot be told.
+ */
 struct window {
-	enum { NOTHING, PAGE, TOTALS, RING } content;
+	enum { NOTHING, UNKNOWN, PAGE, TOTALS, RING } content;
 	uint32_t length; /* bytes */
 };
 
@@ -140,7 +143,8 @@ void run_operations(struct fuzzer *f, uint64_t from, uint64_t to);
 
 /* slot.c: descriptors */
 struct slot *any_slot(struct fuzzer *f, unsigned int kinds); /* a mask; NULL: there is none */
-struct slot *add_slot(struct fuzzer *f, int fd, enum kind kind);
+/* held: all but the descriptor itself */
+void add_slot(struct fuzzer *f, int fd, const struct slot *held);
 void close_slot(struct slot *slot);
 void op_close(struct fuzzer *f);
 void op_dup(struct fuzzer *f);

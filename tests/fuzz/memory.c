@@ -150,7 +150,7 @@ void op_map(struct fuzzer *f)
 		return;
 	if (protection & PROT_WRITE)
 		finding(f, CHECK_MEMORY, "kind %u was mapped writable", slot->kind);
-	window->content = r.content;
+	window->content = f->alone ? r.content : UNKNOWN;
 	window->length = r.length;
 	if (slot->kind != SESSION)
 		self.mapped = true;
@@ -192,7 +192,7 @@ void op_remap(struct fuzzer *f)
 	if (new > old &&new > from->length && f->alone)
 		finding(f, CHECK_MEMORY, "a mapping of %u bytes was made %u", from->length, new);
 	if (address == address_of(to)) {
-		*to = *from;
+		to->content = f->alone ? from->content : UNKNOWN;
 		to->length = new;
 		clear_window(from);
 	} else {
@@ -310,14 +310,9 @@ void op_look(struct fuzzer *f)
 		[RING] = look_at_ring,
 	};
 	struct window *window = used_window(f);
-	int content;
 
-	if (!window)
-		return;
-	content = window->content;
-	/* With other threads it may be something else by now, after a remap or a partial unmap too. */
-	if (content != NOTHING && f->alone)
-		guarded(f, look[content], address_of(window));
+	if (window && window->content != UNKNOWN && f->alone)
+		guarded(f, look[window->content], address_of(window));
 }
 
 static void execute_rdpmc(struct fuzzer *f, void *index)

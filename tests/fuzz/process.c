@@ -97,12 +97,12 @@ void process_init(unsigned int worker, bool privileged)
 }
 
 /* What a child process has of its parent. */
-static void process_fork(struct fuzzer *f)
+static void process_fork(struct fuzzer *f, bool beside_threads)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	memset(self.child, 0, sizeof(self.child));
-	/* The kernel copies descriptors and memory one after the other. */
-	self.doubtful |= atomic_load(&self.threads) > 0;
+	/* The kernel copies descriptors and memory one after the other; the threads may end between. */
+	self.doubtful |= beside_threads;
 	atomic_store(&self.threads, 0);
 	for (size_t i = 0; i < N_SLOTS; i++)
 		self.slot[i].own = false;
@@ -150,11 +150,11 @@ void process_end(void)
 }
 
 /* The child's operations are numbered below its parent's. */
-static void continue_as_child(struct fuzzer *f)
+static void continue_as_child(struct fuzzer *f, bool beside_threads)
 {
 	char path[sizeof(f->path)];
 
-	process_fork(f);
+	process_fork(f, beside_threads);
 	if (self.depth == 1 && self.privileged && chance(f, 30)) {
 		/* With descriptors of root's. */
 		self.privileged = false;
@@ -173,6 +173,7 @@ static void continue_as_child(struct fuzzer *f)
 
 void op_fork(struct fuzzer *f)
 {
+	bool beside_threads = atomic_load(&self.threads) > 0;
 	pid_t *child = empty_child(), pid;
 
 	if (!f->first || !child || self.depth == MAX_DEPTH)
@@ -180,7 +181,7 @@ void op_fork(struct fuzzer *f)
 	share_slots();
 	pid = fork();
 	if (!pid)
-		continue_as_child(f);
+		continue_as_child(f, beside_threads);
 	if (pid < 0)
 		return;
 	*child = pid;

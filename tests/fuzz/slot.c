@@ -36,7 +36,7 @@ static bool claim(struct slot *slot)
 }
 
 /* When there is no room another one goes. */
-struct slot *add_slot(struct fuzzer *f, int fd, enum kind kind)
+void add_slot(struct fuzzer *f, int fd, const struct slot *held)
 {
 	struct slot *slot = NULL;
 
@@ -49,12 +49,13 @@ struct slot *add_slot(struct fuzzer *f, int fd, enum kind kind)
 		if (!claim(slot))
 			slot = NULL;
 	}
-	slot->kind = kind;
-	slot->own = false;
-	slot->n_cpus = slot->totals_bytes = slot->ring_bytes = 0;
+	slot->kind = held->kind;
+	slot->own = held->own;
+	slot->n_cpus = held->n_cpus;
+	slot->totals_bytes = held->totals_bytes;
+	slot->ring_bytes = held->ring_bytes;
 	/* Last: another thread may look, or fork. */
 	atomic_store(&slot->fd, fd);
-	return slot;
 }
 
 void close_slot(struct slot *slot)
@@ -83,17 +84,18 @@ void op_close(struct fuzzer *f)
 /* Another thread may put a descriptor of another kind into the slot meanwhile. */
 void op_dup(struct fuzzer *f)
 {
-	struct slot *old = any_slot(f, ~0u), *slot;
+	struct slot *old = any_slot(f, ~0u);
 	int fd = f->alone ? dup(old->fd) : -1;
 
 	if (fd < 0)
 		return;
 	if (chance(f, 50))
 		fcntl(fd, F_SETFD, FD_CLOEXEC); /* else a program inherits it */
-	slot = add_slot(f, fd, old->kind);
-	slot->n_cpus = old->n_cpus;
-	slot->totals_bytes = old->totals_bytes;
-	slot->ring_bytes = old->ring_bytes;
+	add_slot(f, fd,
+		 &(struct slot){ .kind = old->kind,
+				 .n_cpus = old->n_cpus,
+				 .totals_bytes = old->totals_bytes,
+				 .ring_bytes = old->ring_bytes });
 }
 
 static void poll_slot(struct fuzzer *f, int fd)
@@ -136,7 +138,7 @@ static void transfer(struct fuzzer *f, const struct slot *slot)
 	ssize_t n = chance(f, 50) ? read(slot->fd, extra(f), below(f, EXTRA_BYTES))
 				  : write(slot->fd, extra(f), below(f, EXTRA_BYTES));
 
-	if (n > 0)
+	if (n > 0 && f->alone)
 		finding(f, CHECK_MEMORY, "read or write of kind %u gave %zd", slot->kind, n);
 }
 
@@ -165,7 +167,7 @@ void op_plain(struct fuzzer *f)
 		return;
 	case 6:
 		fstat(slot->fd, &status);
-		if (ftruncate(slot->fd, 0) == 0)
+		if (ftruncate(slot->fd, 0) == 0 && f->alone)
 			finding(f, CHECK_MEMORY, "truncated kind %u", slot->kind);
 		return;
 	case 7:
@@ -218,7 +220,7 @@ static void receive_slot(struct fuzzer *f)
 	if (!header || header->cmsg_len != CMSG_LEN(sizeof(int)))
 		return;
 	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	add_slot(f, fd, kind);
+	add_slot(f, fd, &(struct slot){ .kind = kind });
 }
 
 /*
@@ -239,7 +241,7 @@ void op_device(struct fuzzer *f)
 	int fd = open("/dev/perfctr", modes[below(f, ARRAY_SIZE(modes))] | O_CLOEXEC);
 
 	if (fd >= 0)
-		add_slot(f, fd, DEVICE);
+		add_slot(f, fd, &(struct slot){ .kind = DEVICE });
 }
 
 /* While no descriptor is free. */

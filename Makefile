@@ -92,13 +92,14 @@ check-debug: ## run guest tests on kernels that watch their own locks and memory
 	@scripts/packages check
 	@$(MAKE) --no-print-directory -j2 all qemu $(GUEST_OTHER_PROGRAMS)
 	@tests/debug/run
+	@OPERATIONS=200000 KERNEL=vm+debug tests/fuzz/run
 
 .PHONY: fuzz
 fuzz: ## fuzz the device for long; OPERATIONS=, SEED=, KERNEL=
 	@scripts/packages
 	@scripts/packages check
 	@$(MAKE) --no-print-directory -j2 all qemu
-	@OPERATIONS=$${OPERATIONS:-100000000} SEED=$${SEED:-$$(date +%s)} tests/fuzz/run
+	@OPERATIONS=$${OPERATIONS:-100000000} SEED=$${SEED:-$$(date +%s)} KERNEL=$${KERNEL:-vm} tests/fuzz/run
 
 .PHONY: all
 all: $(ALL) ## build the library, the programs and the tests
@@ -129,6 +130,6 @@ other-kernels: kernel
 	@scripts/build-kernel --unpatched
 	@scripts/build-kernel --arch i386
 	@scripts/build-kernel --linux 6.1 --config vm+bpf
-	@scripts/build-kernel --config vm+debug
+	@scripts/build-kernel --config vm+kasan
 	@scripts/unpack-kernel
 all-and-machine: all machine other-kernels $(CHECK_PROGRAMS)

@@ -109,7 +109,6 @@ static struct request any_request(struct fuzzer *f, const struct slot *slot)
 			r.length = slot->ring_bytes;
 			r.offset = PERFCTR_RING_OFFSET +
 				   below(f, slot->n_cpus + 1) * (uint64_t)slot->ring_bytes;
-			r.content = RING;
 		}
 	}
 	if (chance(f, 5))
@@ -120,6 +119,9 @@ static struct request any_request(struct fuzzer *f, const struct slot *slot)
 		r.offset += PAGE_BYTES;
 	if (!r.length || r.length > WINDOW_BYTES)
 		r.length = PAGE_BYTES;
+	/* The offset may have become that of something else. */
+	if (slot->kind == SESSION && r.offset)
+		r.content = RING;
 	return r;
 }
 

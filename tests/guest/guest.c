@@ -110,6 +110,16 @@ int tree_open(uint32_t flags)
 	return fd;
 }
 
+bool next_record(int fd, struct perfctr_record *record)
+{
+	memset(record, 0, sizeof(*record));
+	record->size = sizeof(*record);
+	if (ioctl(fd, PERFCTR_IOC_RECORD, record) == 0)
+		return true;
+	ck_assert_int_eq(errno, EAGAIN);
+	return false;
+}
+
 const struct perfctr_page *context_map(int fd)
 {
 	void *page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);

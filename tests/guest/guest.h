@@ -83,6 +83,8 @@ struct perfctr_control tree_control(uint32_t flags);
 struct counted tree_start(const char *const command[], uint32_t flags);
 /* The same for the test's own process; it returns the context. */
 int tree_open(uint32_t flags);
+/* The oldest record of the tree, if there is one. */
+bool next_record(int fd, struct perfctr_record *record);
 /*
  * Children of the test whose instructions are known from the first to the last.  spawn: by vfork();
  * SPAWN_INSTRUCTIONS until it executes the command.  spawn_sleeper: by fork(); it sleeps until it
@@ -205,6 +207,7 @@ Suite *permission_suite(void);
 Suite *power_suite(void);
 Suite *protocol_suite(void);
 Suite *read_suite(void);
+Suite *record_suite(void);
 Suite *regions_suite(void);
 Suite *remote_suite(void);
 Suite *session_suite(void);

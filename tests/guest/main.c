@@ -33,6 +33,7 @@ static const struct {
 	{ "power", power_suite },
 	{ "protocol", protocol_suite },
 	{ "read", read_suite },
+	{ "record", record_suite },
 	{ "regions", regions_suite },
 	{ "remote", remote_suite },
 	{ "session", session_suite },

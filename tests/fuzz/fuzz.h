@@ -43,7 +43,7 @@ struct slot {
  */
 struct window {
 	enum { NOTHING, UNKNOWN, PAGE, TOTALS, RING } content;
-	uint32_t length; /* bytes */
+	uint32_t length; /* bytes, whole pages */
 };
 
 /* The process: its threads share it, its children get a copy. */

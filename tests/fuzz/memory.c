@@ -153,7 +153,7 @@ void op_map(struct fuzzer *f)
 	if (protection & PROT_WRITE)
 		finding(f, CHECK_MEMORY, "kind %u was mapped writable", slot->kind);
 	window->content = f->alone ? r.content : UNKNOWN;
-	window->length = r.length;
+	window->length = (r.length + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
 	/* Another thread may have put something else into the slot. */
 	if (r.content == PAGE || !f->alone)
 		self.mapped = true;
@@ -166,7 +166,7 @@ void op_unmap(struct fuzzer *f)
 
 	if (!window)
 		return;
-	pages = (window->length + PAGE_BYTES - 1) / PAGE_BYTES;
+	pages = window->length / PAGE_BYTES;
 	if (chance(f, 70)) {
 		clear_window(window);
 		return;

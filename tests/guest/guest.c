@@ -172,8 +172,7 @@ pid_t stopped_start(int cpu, const char *const command[])
 		if (cpu != ANY_CPU)
 			pin(0, cpu);
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		execv(command[0], (char *const *)command);
-		_exit(127);
+		EXPECT(execv(command[0], (char *const *)command) == 0);
 	}
 	ck_assert_int_eq(wait_for(pid, &status), pid);
 	ck_assert_msg(WIFSTOPPED(status), "%s did not start", command[0]);

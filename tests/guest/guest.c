@@ -120,6 +120,31 @@ bool next_record(int fd, struct perfctr_record *record)
 	return false;
 }
 
+void loops_start(pid_t child[LOOPS])
+{
+	for (int i = 0; i < LOOPS; i++) {
+		child[i] = spawn(COMMAND(program("loop-long")));
+		pin(child[i], i & 1);
+	}
+}
+
+bool loops_run(int fd)
+{
+	return context_read_scope(fd, PERFCTR_SCOPE_TREE).members > 1;
+}
+
+void expect_exact_loops(int fd, const pid_t child[LOOPS])
+{
+	int status;
+
+	for (int i = 0; i < LOOPS; i++) {
+		ck_assert_int_eq(wait_for(child[i], &status), child[i]);
+		ck_assert_int_eq(status, 0);
+	}
+	ck_assert_uint_eq(context_read_scope(fd, PERFCTR_SCOPE_CHILDREN).counter[0],
+			  LOOPS * (SPAWN_INSTRUCTIONS + LOOP_INSTRUCTIONS(LONG_LOOP)));
+}
+
 const struct perfctr_page *context_map(int fd)
 {
 	void *page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);

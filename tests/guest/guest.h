@@ -85,6 +85,11 @@ struct counted tree_start(const char *const command[], uint32_t flags);
 int tree_open(uint32_t flags);
 /* The oldest record of the tree, if there is one. */
 bool next_record(int fd, struct perfctr_record *record);
+/* Children in the tree that run the program "loop-long", on both CPUs: until all have ended. */
+#define LOOPS 4
+void loops_start(pid_t child[LOOPS]);
+bool loops_run(int fd);
+void expect_exact_loops(int fd, const pid_t child[LOOPS]);
 /*
  * Children of the test whose instructions are known from the first to the last.  spawn: by vfork();
  * SPAWN_INSTRUCTIONS until it executes the command.  spawn_sleeper: by fork(); it sleeps until it
@@ -212,6 +217,7 @@ Suite *regions_suite(void);
 Suite *remote_suite(void);
 Suite *session_suite(void);
 Suite *session_safety_suite(void);
+Suite *suspend_suite(void);
 Suite *switch_suite(void);
 Suite *system_suite(void);
 Suite *trace_suite(void);

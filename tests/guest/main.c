@@ -38,6 +38,7 @@ static const struct {
 	{ "remote", remote_suite },
 	{ "session", session_suite },
 	{ "session_safety", session_safety_suite },
+	{ "suspend", suspend_suite },
 	{ "switch", switch_suite },
 	{ "system", system_suite },
 	{ "trace", trace_suite },

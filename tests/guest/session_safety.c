@@ -200,27 +200,6 @@ START_TEST(a_session_is_exact_while_a_cpu_goes_and_comes)
 }
 END_TEST
 
-START_TEST(a_session_is_exact_over_suspend)
-{
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
-	pid_t child[4];
-
-	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
-	write_file("/sys/module/suspend/parameters/pm_test_delay", "0");
-	write_file("/sys/power/pm_test", "freezer");
-	for (int i = 0; i < 4; i++)
-		child[i] = marked_start(group, i & 1, COMMAND(program("loop-long")));
-	for (int i = 0; i < 3; i++)
-		write_file("/sys/power/state", "mem");
-	write_file("/sys/power/pm_test", "none");
-	for (int i = 0; i < 4; i++)
-		expect_success(child[i]);
-	ck_assert_uint_eq(context_read(session).counter[0], 4 * LOOP_INSTRUCTIONS(LONG_LOOP));
-	close(session);
-	close(group);
-}
-END_TEST
-
 START_TEST(one_cpu_alone_can_be_counted)
 {
 	uint64_t cpus = 1 << 1, beyond = 1ull << 40;
@@ -566,7 +545,6 @@ SUITE(session_safety,
       a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s,
       rdpmc_shows_nothing_of_what_a_session_counted_for_others,
       a_session_is_exact_while_a_cpu_goes_and_comes,
-      a_session_is_exact_over_suspend,
       one_cpu_alone_can_be_counted,
       a_trace_adds_up_to_the_totals,
       a_hundred_thousand_switches_are_traced_and_a_reader_in_time_loses_none,

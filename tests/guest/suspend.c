@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A machine that sleeps: the kernel's own test of suspend to RAM, which ends when all devices have
+ * been suspended.  The driver is one of them: it gives the counters back meanwhile.  The device of
+ * the host's files does not come back, so this suite is run by from-memory.
+ */
+#include "guest.h"
+#include "groups.h"
+
+#include <perfctr.h>
+#include <unistd.h>
+
+static void suspend_is_a_test(void)
+{
+	write_file("/sys/module/suspend/parameters/pm_test_delay", "0");
+	write_file("/sys/power/pm_test", "devices");
+}
+
+static void suspend(void)
+{
+	write_file("/sys/power/state", "mem");
+}
+
+START_TEST(a_tree_is_exact_over_suspend_and_its_time_stamps_do_not_jump)
+{
+	int fd = tree_open(0);
+	const struct perfctr_page *page = context_map(fd);
+	pid_t child[LOOPS];
+	int rounds = 0;
+
+	suspend_is_a_test();
+	loops_start(child);
+	do {
+		uint64_t start = rdtsc(), before = perfctr_read_tsc(page), after, end, pmc;
+
+		pmc = perfctr_read_pmc(page, 0);
+		suspend();
+		after = perfctr_read_tsc(page);
+		end = rdtsc();
+		ck_assert_uint_gt(after, before);
+		ck_assert_uint_le(after - before, end - start);
+		ck_assert_uint_gt(perfctr_read_pmc(page, 0), pmc);
+		ck_assert_uint_lt(perfctr_read_pmc(page, 0) - pmc, 1000000);
+		ck_assert_uint_le(context_read(fd).tsc, perfctr_read_tsc(page));
+	} while (++rounds < 3 && loops_run(fd));
+	ck_assert_int_gt(rounds, 1);
+	expect_exact_loops(fd, child);
+}
+END_TEST
+
+START_TEST(a_session_is_exact_over_suspend)
+{
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	pid_t child[LOOPS];
+
+	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
+	suspend_is_a_test();
+	for (int i = 0; i < LOOPS; i++)
+		child[i] = marked_start(group, i & 1, COMMAND(program("loop-long")));
+	for (int i = 0; i < 3; i++)
+		suspend();
+	for (int i = 0; i < LOOPS; i++)
+		expect_success(child[i]);
+	ck_assert_uint_eq(context_read(session).counter[0], LOOPS * LOOP_INSTRUCTIONS(LONG_LOOP));
+	close(session);
+	close(group);
+}
+END_TEST
+
+SUITE(suspend,
+      a_tree_is_exact_over_suspend_and_its_time_stamps_do_not_jump,
+      a_session_is_exact_over_suspend)

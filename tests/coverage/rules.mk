@@ -2,7 +2,7 @@
 # Which lines the tests execute: docs/coverage.md.
 
 .PHONY: coverage
-coverage: ## tell which lines of library and perfex the tests execute: SUITES=of tests/guest
+coverage: ## tell which lines of driver, library and perfex the tests execute: SUITES=of tests/guest
 	@scripts/packages
 	@scripts/packages check
 	@tests/coverage/run $(SUITES)

@@ -233,6 +233,28 @@ START_TEST(a_page_that_others_read_under_seq_is_of_one_fold)
 }
 END_TEST
 
+#define TRIES 100
+
+/* Its sums follow with the tick: without it a counter could wrap unseen. */
+START_TEST(the_sums_of_a_thread_that_is_not_switched_do_not_stand_still)
+{
+	struct counted c = counted_start(1, COMMAND(program("loop-huge")),
+					 EVENTS({ 0, USER(INSTRUCTIONS) }));
+	const volatile struct perfctr_page *page = context_map(c.fd);
+	bool followed = false;
+
+	pin(0, 0);
+	for (int i = 0; i < TRIES && !followed; i++) {
+		uint64_t sum = page->counter[0].sum, switches = page->switches;
+
+		sleep_us(20000);
+		followed = page->counter[0].sum > sum && page->switches == switches;
+	}
+	ck_assert(followed);
+	end(c.pid);
+}
+END_TEST
+
 /* Moves the target as fast as it can. */
 static atomic_bool stop_moving;
 
@@ -419,6 +441,7 @@ SUITE(remote,
       a_stopped_thread_runs_on_and_counts_nothing,
       start_and_stop_count_what_is_between_them,
       a_page_that_others_read_under_seq_is_of_one_fold,
+      the_sums_of_a_thread_that_is_not_switched_do_not_stand_still,
       p8_reads_are_exact_while_the_affinity_changes_all_the_time,
       p4_a_cpu_forgets_nothing_when_a_thread_comes_back,
       another_user_is_refused_whether_there_is_a_context_or_not,

@@ -100,16 +100,22 @@ END_TEST
 static void user_marks_and_executes(void *argument)
 {
 	const struct set_user_id *programs = argument;
-	int group;
+	int group, session;
+	uint64_t counted;
 
 	become_nobody();
 	group = group_open();
+	session = session_open(group, NOT_PRIVILEGED | MARKED);
+	session_control(session, SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 }));
 	if (fork() == 0) {
 		try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, 0, group);
 		EXPECT(group_members(group) == 1);
 		execl(programs->loop, "loop", NULL);
 	}
 	wait(NULL);
+	/* All of it before the program. */
+	counted = context_read(session).counter[0];
+	EXPECT(counted > 0 && counted < LOOP_INSTRUCTIONS(SHORT_LOOP));
 }
 
 /* The group of root keeps who changes its ids, that of a user does not. */

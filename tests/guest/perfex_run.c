@@ -616,7 +616,7 @@ START_TEST(a_command_that_forks_twice_is_counted_with_its_daemon)
 }
 END_TEST
 
-/* What is on a terminal comes back from its other side; there input is typed when it says "ready". */
+/* What is on a terminal comes back from its other side; there input is typed after the line "ready". */
 static const char *on_terminal(const char *script, const char *input, int *status)
 {
 	static char text[16384];
@@ -646,7 +646,7 @@ static const char *on_terminal(const char *script, const char *input, int *statu
 	while ((n = read(master, text + length, sizeof(text) - 1 - length)) > 0) {
 		length += (size_t)n;
 		text[length] = '\0';
-		if (input && strstr(text, "ready")) {
+		if (input && strstr(text, "ready\r\n")) {
 			ck_assert_int_gt(write(master, input, strlen(input)), 0);
 			input = NULL;
 		}

@@ -550,7 +550,7 @@ void x86_pmu_reset(CPUX86State *env)
     reconfigure(env);
 }
 
-static const X86PMUFamily *find_family(const X86CPU *cpu)
+static const X86PMUFamily *find_family(X86CPU *cpu)
 {
     for (int i = 0; i < ARRAY_SIZE(families); i++) {
         if (cpu->pmu_model ? !strcmp(cpu->pmu_model, families[i]->name)

@@ -5,6 +5,7 @@
  */
 #include "cost.h"
 
+#include <string.h>
 #include <unistd.h>
 
 START_TEST(unpatched_kernel_switch_cost_is_recorded)
@@ -27,8 +28,10 @@ START_TEST(a_switch_of_unmonitored_threads_costs_what_it_cost_unpatched)
 	ck_assert_uint_eq(patched.statistics[PMU_WRMSR], 0);
 	ck_assert_uint_eq(patched.statistics[RDPMC], 0);
 	/* Others, such as FS_BASE and the timer's, as often as before: the timer ticks a little. */
-	ck_assert_uint_eq(patched.statistics[WRMSR] / ROUND_TRIPS, unpatched.statistics[WRMSR] / ROUND_TRIPS);
-	ck_assert_uint_eq(patched.statistics[RDMSR] / ROUND_TRIPS, unpatched.statistics[RDMSR] / ROUND_TRIPS);
+	ck_assert_uint_eq(patched.statistics[WRMSR] / ROUND_TRIPS,
+			  unpatched.statistics[WRMSR] / ROUND_TRIPS);
+	ck_assert_uint_eq(patched.statistics[RDMSR] / ROUND_TRIPS,
+			  unpatched.statistics[RDMSR] / ROUND_TRIPS);
 }
 END_TEST
 
@@ -47,14 +50,73 @@ static void expect_cheap(const struct cost *cost, unsigned int n)
 START_TEST(a_monitored_switch_to_the_same_owner_is_at_most_2_wrmsr_and_no_event_register)
 {
 	struct cost one = measure_round_trips(EVENTS({ 0, USER(INSTRUCTIONS) }), NULL, 0);
-	struct cost two = measure_round_trips(EVENTS({ 0, USER(INSTRUCTIONS) }, { PERFCTR_FIXED, USER(FIXED) }),
-				  NULL, 0);
+	struct cost two = measure_round_trips(EVENTS({ 0, USER(INSTRUCTIONS) },
+						     { PERFCTR_FIXED, USER(FIXED) }),
+					      NULL, 0);
 
 	expect_cheap(&one, 1);
 	expect_cheap(&two, 2);
 }
 END_TEST
 
-SUITE(switch,
-      a_switch_of_unmonitored_threads_costs_what_it_cost_unpatched,
-      a_monitored_switch_to_the_same_owner_is_at_most_2_wrmsr_and_no_event_register)
+/* What /sys/kernel/debug/perfctr says of the one CPU. */
+struct cpu_line {
+	char family[32];
+	unsigned int contexts;
+	unsigned long long owner, running, entries, starts, loads, clears;
+};
+
+static struct cpu_line cpu_line(void)
+{
+	FILE *file = fopen("/sys/kernel/debug/perfctr", "r");
+	struct cpu_line line;
+
+	ck_assert(file);
+	ck_assert_int_eq(fscanf(file, "family: %31[^\n] contexts: %u", line.family, &line.contexts),
+			 2);
+	ck_assert_int_eq(
+		fscanf(file,
+		       " cpu owner running entries starts loads clears 0 %llu %llu %llu %llu %llu %llu",
+		       &line.owner, &line.running, &line.entries, &line.starts, &line.loads,
+		       &line.clears),
+		6);
+	fclose(file);
+	return line;
+}
+
+/* Event registers are written where the control of the one before was another, and only there. */
+START_TEST(debugfs_tells_how_often_who_entered_and_what_that_took)
+{
+	struct partner partner = partner_start();
+	int own = context_open(0, PERFCTR_OPEN_CREATE);
+	int other = context_open(partner.pid, PERFCTR_OPEN_CREATE);
+	struct cpu_line before, same, different;
+
+	context_control(own, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	context_control(other, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	measure_partner(&partner, own);
+	before = cpu_line();
+	ck_assert_msg(strstr(before.family, "architectural"), "%s", before.family);
+	ck_assert_uint_eq(before.contexts, pmu_info().n_contexts);
+	ck_assert_uint_ne(before.owner, 0);
+	ck_assert_uint_eq(before.running, 1);
+	measure_partner(&partner, own);
+	same = cpu_line();
+	ck_assert_uint_eq(same.owner, before.owner);
+	ck_assert_uint_ge(same.entries - before.entries, 2 * ROUND_TRIPS);
+	ck_assert_uint_eq(same.loads, before.loads);
+
+	context_control(other, EVENTS({ 0, USER(BRANCHES) }));
+	measure_partner(&partner, own);
+	different = cpu_line();
+	ck_assert_uint_ge(different.loads - same.loads, 2 * ROUND_TRIPS);
+	ck_assert_uint_le(different.loads - same.loads, different.entries - same.entries);
+	partner_stop(&partner);
+	close(other);
+	close(own);
+}
+END_TEST
+
+SUITE(switch, a_switch_of_unmonitored_threads_costs_what_it_cost_unpatched,
+      a_monitored_switch_to_the_same_owner_is_at_most_2_wrmsr_and_no_event_register,
+      debugfs_tells_how_often_who_entered_and_what_that_took)

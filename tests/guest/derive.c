@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXITED(code) ((code) << 8)
 #define COUNT_BOTH "-e", "0x004100c0", "-e", "0x004100c4@1"
 #define PER_BRANCH "per_branch = '0x4100c0' / '0x004100c4@1'"
 

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EXITED(code) ((code) << 8)
 #define FILE_NAME "experiment.yaml"
 
 static char description[2048];

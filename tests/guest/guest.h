@@ -123,6 +123,8 @@ struct run {
 	char out[1 << 16];
 	char err[1 << 16];
 };
+/* The status of one that exits with the code. */
+#define EXITED(code)	((code) << 8)
 void run(struct run *r, const char *const command[]);
 #define RUN(r, ...) run(r, COMMAND(__VA_ARGS__))
 /* The number that perfex printed for "tsc" or an event, in text. */
@@ -209,8 +211,12 @@ Suite *mark_suite(void);
 Suite *names_suite(void);
 Suite *page_suite(void);
 Suite *perfex_suite(void);
+Suite *perfex_jobs_suite(void);
 Suite *perfex_long_suite(void);
+Suite *perfex_output_suite(void);
 Suite *perfex_run_suite(void);
+Suite *perfex_terminal_suite(void);
+Suite *perfex_time_suite(void);
 Suite *permission_suite(void);
 Suite *power_suite(void);
 Suite *protocol_suite(void);

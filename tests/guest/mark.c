@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EXITED(code) ((code) << 8)
 #define INSTRUCTIONS_ANY "0x004100c0"
 
 static void expect_run(const struct run *r, int status)

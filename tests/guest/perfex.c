@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EXITED(code)	((code) << 8)
 #define INSTRUCTIONS_0	"0x004100c0@0"
 
 /* Files of one test, in the working directory of all of them. */

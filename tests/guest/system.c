@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXITED(code) ((code) << 8)
 #define EVENT "0x004300c0"
 
 static void expect_run(const struct run *r, int status)

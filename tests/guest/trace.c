@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXITED(code) ((code) << 8)
 #define TRACE "/tmp/perfex-trace"
 #define INSTRUCTIONS_ANY "0x004100c0"
 

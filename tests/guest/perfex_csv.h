@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What perfex writes with --csv. */
+#ifndef PERFEX_CSV_H
+#define PERFEX_CSV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* The columns of perfex's CSV. */
+enum {
+	ROW,
+	RUN_NUMBER,
+	PASS,
+	TIME,
+	PID,
+	TID,
+	PROCESS,
+	NAME,
+	COUNTER,
+	RINGS,
+	COUNT,
+	RUNS,
+	MEAN,
+	STDDEV,
+	LOW,
+	HIGH,
+	MIN,
+	MAX,
+	COLUMNS
+};
+
+struct row {
+	char column[COLUMNS][64];
+};
+
+/* Of names without quotes; false at the end. */
+bool next_row(const char **text, struct row *row);
+/* The only row of its kind for the event. */
+struct row find_row(const char *text, const char *kind, const char *event);
+
+static inline double real(const struct row *row, int column)
+{
+	return strtod(row->column[column], NULL);
+}
+
+static inline uint64_t integer(const struct row *row, int column)
+{
+	return strtoull(row->column[column], NULL, 10);
+}
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex run: signals from outside, jobs of the shell, daemons. */
+#include "perfex_shell.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* perfex in a process group of its own, as a shell with job control has it. */
+static pid_t start_group(const char *script)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		/* libcheck's handler would end the test. */
+		signal(SIGINT, SIG_DFL);
+		setpgid(0, 0);
+		execl("/bin/sh", "sh", "-c", script, NULL);
+		_exit(99);
+	}
+	setpgid(pid, pid);
+	return pid;
+}
+
+/* Once it has executed the program. */
+static pid_t child_of(pid_t parent, const char *name)
+{
+	for (int i = 0; i < 100; i++) {
+		DIR *processes = opendir("/proc");
+		struct dirent *entry;
+
+		while ((entry = readdir(processes))) {
+			char path[300], comm[32] = "";
+			int pid, ppid;
+			FILE *file;
+
+			snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
+			file = fopen(path, "r");
+			if (!file)
+				continue;
+			if (fscanf(file, "%d (%31[^)]) %*c %d", &pid, comm, &ppid) != 3)
+				ppid = 0;
+			fclose(file);
+			if (ppid == parent && strcmp(comm, name) == 0) {
+				closedir(processes);
+				return pid;
+			}
+		}
+		closedir(processes);
+		sleep_us(100000);
+	}
+	ck_abort_msg("process %d has no child %s", parent, name);
+}
+
+static void wait_for_lines(const char *path, unsigned int n)
+{
+	for (int i = 0; i < 600; i++) {
+		if (access(path, F_OK) == 0 && lines(contents(path), "run") >= n)
+			return;
+		sleep_us(100000);
+	}
+	ck_abort_msg("no %u lines in %s", n, path);
+}
+
+START_TEST(an_interrupt_ends_the_repetitions_and_the_counts_are_printed)
+{
+	int status;
+	pid_t pid;
+
+	enter_directory();
+	pid = start_group("exec perfex -r 1000 -o out -e " EVENT
+			  " sh -c 'echo run >>started; sleep 1' 2>err");
+	wait_for_lines("started", 3);
+	kill(-pid, SIGINT);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT, "%#x", status);
+	ck_assert_msg(strstr(contents("err"), " died of signal 2 (Interrupt): no further run"),
+		      "%s", contents("err"));
+	ck_assert_uint_eq(printed_count(contents("out"), "runs"), 2);
+
+	/* A command that does not die of it ends as it likes; there is no other. */
+	pid = start_group("exec perfex -r 1000 -o out sh -c 'trap : INT; echo run >trapped; "
+			  "sleep 1; sleep 1' 2>err");
+	wait_for_lines("trapped", 1);
+	kill(-pid, SIGINT);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_msg(strstr(contents("err"), "perfex: a signal ended the counting after run 1;"),
+		      "%s", contents("err"));
+}
+END_TEST
+
+START_TEST(a_job_that_is_stopped_and_continued_is_counted_exactly)
+{
+	int status;
+	pid_t pid;
+
+	enter_directory();
+	pid = start_group("exec perfex -o out -e " EVENT " $LONG");
+	child_of(pid, "loop-long");
+	kill(-pid, SIGTSTP);
+	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+	ck_assert_msg(WIFSTOPPED(status), "%#x", status);
+	sleep_us(200000);
+	kill(-pid, SIGCONT);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_eq(printed_count(contents("out"), EVENT), LOOP_INSTRUCTIONS(LONG_LOOP));
+}
+END_TEST
+
+START_TEST(a_stopped_command_is_waited_for_and_a_killed_one_reported)
+{
+	int status;
+	pid_t pid, command;
+
+	enter_directory();
+	pid = start_group("exec perfex -o out -I 50 -e " EVENT " $LONG");
+	command = child_of(pid, "loop-long");
+	kill(command, SIGSTOP);
+	sleep_us(500000);
+	ck_assert_int_eq(waitpid(pid, &status, WNOHANG | WUNTRACED), 0);
+	kill(command, SIGCONT);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_eq(printed_count(contents("out"), EVENT), LOOP_INSTRUCTIONS(LONG_LOOP));
+
+	pid = start_group("exec perfex -o out -e " EVENT " $HUGE");
+	kill(child_of(pid, "loop-huge"), SIGKILL);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_int_eq(status, SIGKILL);
+	ck_assert_uint_lt(printed_count(contents("out"), EVENT), LOOP_INSTRUCTIONS(HUGE_LOOP));
+}
+END_TEST
+
+/* As a daemon does it: the child in between is gone before the program runs. */
+START_TEST(a_command_that_forks_twice_is_counted_with_its_daemon)
+{
+	struct run r;
+	const char *daemon;
+
+	enter_directory();
+	expect(&r, "perfex --per-process -o out -e " EVENT " sh -c '(setsid $LOOP &) & sleep 2'",
+	       0);
+	daemon = strstr(contents("out"), "  loop\n");
+	ck_assert_msg(daemon, "%s", contents("out"));
+	/* The fork of the shell, until it executes the loop, is part of the process. */
+	ck_assert_uint_ge(printed_count(daemon, EVENT), 2000004);
+	ck_assert(!strstr(contents("out"), "members"));
+	expect(&r,
+	       "perfex -o out -e " EVENT
+	       " sh -c '(setsid sleep 20 >/dev/null 2>&1 &) & wait; sleep 1' 2>err",
+	       0);
+	ck_assert_uint_eq(printed_count(contents("out"), "members"), 1);
+}
+END_TEST
+
+SUITE(perfex_jobs, an_interrupt_ends_the_repetitions_and_the_counts_are_printed,
+      a_job_that_is_stopped_and_continued_is_counted_exactly,
+      a_stopped_command_is_waited_for_and_a_killed_one_reported,
+      a_command_that_forks_twice_is_counted_with_its_daemon)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex run on a terminal. */
+#include "perfex_shell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What is on a terminal comes back from its other side; there input is typed after the line "ready". */
+static const char *on_terminal(const char *script, const char *input, int *status)
+{
+	static char text[16384];
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
+	size_t length = 0;
+	ssize_t n;
+	pid_t pid;
+
+	ck_assert_msg(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0, "%s",
+		      strerror(errno));
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	ck_assert_int_ge(slave, 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		setsid();
+		ioctl(slave, TIOCSCTTY, 0);
+		dup2(slave, 0);
+		dup2(slave, 1);
+		dup2(slave, 2);
+		setenv("TERM", "xterm", 1);
+		execl("/bin/sh", "sh", "-c", script, NULL);
+		_exit(99);
+	}
+	close(slave);
+	/* The last one who has the other side closes it: EIO. */
+	while ((n = read(master, text + length, sizeof(text) - 1 - length)) > 0) {
+		length += (size_t)n;
+		text[length] = '\0';
+		if (input && strstr(text, "ready\r\n")) {
+			ck_assert_int_gt(write(master, input, strlen(input)), 0);
+			input = NULL;
+		}
+	}
+	text[length] = '\0';
+	close(master);
+	ck_assert_int_eq(wait_for(pid, status), pid);
+	return text;
+}
+
+START_TEST(a_terminal_gets_colours_and_a_bar_unless_it_does_not_want_them)
+{
+	const char *text;
+	int status;
+
+	enter_directory();
+	text = on_terminal("exec perfex -r 2 -e " EVENT " $LOOP", NULL, &status);
+	ck_assert_int_eq(status, 0);
+	ck_assert_msg(strstr(text, "\033[1m") && strstr(text, "2000004.00\033[0m"), "%s", text);
+	ck_assert_msg(strstr(text, "] run 1 of 2\r"), "%s", text);
+	text = on_terminal("NO_COLOR=1 exec perfex -e " EVENT " $LOOP", NULL, &status);
+	ck_assert_msg(strstr(text, "2000004  user") && !strchr(text, '\033'), "%s", text);
+	text = on_terminal("TERM=dumb exec perfex -e " EVENT " $LOOP", NULL, &status);
+	ck_assert_msg(!strchr(text, '\033'), "%s", text);
+	text = on_terminal("exec perfex -o out -e " EVENT " $LOOP", NULL, &status);
+	ck_assert_str_eq(text, "");
+	ck_assert(!strchr(contents("out"), '\033'));
+}
+END_TEST
+
+START_TEST(a_command_reads_from_the_terminal_and_gets_its_interrupt)
+{
+	const char *text;
+	int status;
+
+	enter_directory();
+	text = on_terminal("exec perfex -o out sh -c 'echo ready; exec cat'", "typed\n\004",
+			   &status);
+	ck_assert_int_eq(status, 0);
+	ck_assert_msg(strstr(text, "typed\r\ntyped\r\n"), "%s", text);
+	on_terminal("exec perfex -r 5 -o out sh -c 'echo ready; exec cat' 2>err", "\003", &status);
+	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT, "%#x", status);
+	ck_assert_uint_eq(printed_count(contents("out"), "runs"), 1);
+}
+END_TEST
+
+SUITE(perfex_terminal, a_terminal_gets_colours_and_a_bar_unless_it_does_not_want_them,
+      a_command_reads_from_the_terminal_and_gets_its_interrupt)

@@ -343,18 +343,27 @@ START_TEST(the_library_reads_right_wherever_it_migrates)
 }
 END_TEST
 
+/* The rival may hit the one place by itself just before, and hide what is wrong. */
+static void expect_wrong_values(const struct protocol *protocol,
+				void (*away)(pid_t reader, const struct counted *rival))
+{
+	for (int i = 0; i < 5; i++)
+		if (wrong_values(protocol, away))
+			return;
+	ck_abort_msg("%s passes", protocol->name);
+}
+
 START_TEST(readers_that_are_broken_on_purpose_are_caught)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(broken); i++)
-		ck_assert_msg(wrong_values(&broken[i], lose_counters) > 0, "%s passes",
-			      broken[i].name);
+		expect_wrong_values(&broken[i], lose_counters);
 }
 END_TEST
 
 START_TEST(p2_two_migrations_within_a_read_do_not_cancel_out)
 {
 	ck_assert_uint_eq(wrong_values(&library_of_branches, visit_the_other_cpu), 0);
-	ck_assert_uint_gt(wrong_values(&bias_of_branches, visit_the_other_cpu), 0);
+	expect_wrong_values(&bias_of_branches, visit_the_other_cpu);
 }
 END_TEST
 

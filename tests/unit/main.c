@@ -9,6 +9,9 @@ int main(void)
 
 	suite_add_tcase(suite, event_tests());
 	suite_add_tcase(suite, names_tests());
+	suite_add_tcase(suite, names_refused_tests());
+	suite_add_tcase(suite, names_listed_tests());
+	suite_add_tcase(suite, names_tables_tests());
 	suite_add_tcase(suite, listing_tests());
 	suite_add_tcase(suite, assign_tests());
 	suite_add_tcase(suite, control_tests());

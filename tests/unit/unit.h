@@ -8,6 +8,9 @@
 
 TCase *event_tests(void);
 TCase *names_tests(void);
+TCase *names_refused_tests(void);
+TCase *names_listed_tests(void);
+TCase *names_tables_tests(void);
 TCase *listing_tests(void);
 TCase *assign_tests(void);
 TCase *control_tests(void);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the tests of events by name share. */
+#ifndef NAMES_H
+#define NAMES_H
+
+#include "machines.h"
+
+#define USER PERFCTR_RING_USER
+#define KERNEL PERFCTR_RING_KERNEL
+#define BOTH PERFCTR_RING_BOTH
+
+/* Whatever the input: it is understood, or refused with one line. */
+void expect_answer(const struct perfctr_pmu_info *info, const char *spec);
+
+#endif

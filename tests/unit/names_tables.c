@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tables of the user, which bring names of their own. */
+#include "mutate.h"
+#include "names.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A directory with one table, which is the first in the search path. */
+static void write_table(char directory[], const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	strcpy(directory, "/tmp/perfctr-events-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/mine.tbl", directory);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_ge(fputs(text, file), 0);
+	ck_assert_int_eq(fclose(file), 0);
+	setenv("PERFCTR_EVENTS", directory, 1);
+}
+
+static void remove_table(const char *directory)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/mine.tbl", directory);
+	unlink(path);
+	rmdir(directory);
+}
+
+START_TEST(users_tables_come_first)
+{
+	const struct perfctr_pmu_info *info = be_machine(NEHALEM);
+	struct perfctr_request request;
+	char directory[64], error[512] = "";
+
+	write_table(directory, "# Mine\n"
+			       "pmu p5\n"
+			       "loads\t0x01\tany\toccurrence\tOf another machine\n"
+			       "pmu nhm\n"
+			       "loads\t0x0b\t1-2\toccurrence\tLoads and stores\n"
+			       "\tLOADS*\t0x01\tLoads\n"
+			       "\tSTORES\t0x02\tStores\n"
+			       "branches = loads:STORES\n"
+			       "counters 0x412e/0xffff 3\n");
+	ck_assert_msg(perfctr_request_parse(info, "loads", USER, &request, error, sizeof(error)) ==
+			      0,
+		      "%s", error);
+	ck_assert_uint_eq(request.evntsel, 0x41010b);
+	ck_assert_uint_eq(request.general, 6);
+	ck_assert_int_eq(perfctr_request_parse(info, "branches:k", USER, &request, error,
+					       sizeof(error)),
+			 0);
+	ck_assert_uint_eq(request.evntsel, 0x42020b);
+	ck_assert_int_eq(perfctr_request_parse(info, "cache-misses", USER, &request, error,
+					       sizeof(error)),
+			 0);
+	ck_assert_uint_eq(request.general, 8);
+	remove_table(directory);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	const char *line; /* behind the path */
+} malformed[] = {
+	{ "pmu arch\nloads 0b any occurrence x\n", ":2: '0b' is not a code like 0xc0" },
+	{ "pmu arch\n\nloads 0x0b 0-99 occurrence x\n",
+	  ":3: '0-99' is not a set of counters like 0-1 or any" },
+	{ "pmu arch\nloads 0x0b 1-0 occurrence x\n",
+	  ":2: '1-0' is not a set of counters like 0-1 or any" },
+	{ "pmu arch\n\tLOADS 0x01 x\n", ":2: the unit mask 'LOADS' is not below an event" },
+	{ "pmu arch\na 0x01 any occurrence x\npmu arch p6\n\tLOADS 0x01 x\n",
+	  ":4: the unit mask 'LOADS' is not below an event" },
+	{ "pmu arch\na 0x01 any occurrence x\nb = a\n\tLOADS 0x01 x\n",
+	  ":4: the unit mask 'LOADS' is not below an event" },
+	{ "pmu arch\na 0x01 any occurrence x\n * 0x01 x\n", ":3: '*' needs a unit mask in front" },
+	{ "pmu arch\nloads 0x0b any often x\n",
+	  ":2: 'often' is neither 'occurrence' nor 'duration'" },
+	{ "pmu arch\nloads 0x0b any occurrence x\n\tMASK 0x100 x\n",
+	  ":3: '0x100' is not a unit mask like 0x0f" },
+	{ "pmu arch\nloads =\n", ":2: 'loads =' needs a name" },
+	{ "pmu arch\nloads\n", ":2: '' is not a code like 0xc0" },
+	{ "pmu\n", ":1: 'pmu' needs a name" },
+	{ "pmu arch\ncounters c0 0\n", ":2: 'c0' is not a code like 0xc0 or 0x01c0/0xffff" },
+	{ "pmu arch\ncounters 0xc0 x\n", ":2: 'x' is not a set of counters like 0-1 or any,f0" },
+	{ "pmu arch\nreplay A 1\n", ":2: replay 'A' needs two numbers like 0x1" },
+	{ "pmu arch\nescr A B\n", ":2: escr 'A' needs names like CRU_ESCR2,CRU_ESCR3" },
+};
+
+START_TEST(malformed_tables_are_refused_with_their_place)
+{
+	const struct perfctr_pmu_info *info = be_machine(NEHALEM);
+	struct perfctr_request request;
+	char directory[64], line[512], error[512] = "";
+
+	write_table(directory, malformed[_i].text);
+	snprintf(line, sizeof(line), "%s/mine.tbl%s", directory, malformed[_i].line);
+	errno = 0;
+	ck_assert_int_eq(perfctr_request_parse(info, "instructions", USER, &request, error,
+					       sizeof(error)),
+			 -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_str_eq(error, line);
+	remove_table(directory);
+}
+END_TEST
+
+START_TEST(an_alias_of_itself_ends)
+{
+	const struct perfctr_pmu_info *info = be_machine(NEHALEM);
+	struct perfctr_request request;
+	char directory[64], error[512] = "";
+
+	write_table(directory, "pmu arch\none = two\ntwo = one\n");
+	ck_assert_int_eq(perfctr_request_parse(info, "one", USER, &request, error, sizeof(error)),
+			 -1);
+	ck_assert_str_eq(error, "by the tables it stands for itself");
+	remove_table(directory);
+}
+END_TEST
+
+START_TEST(damaged_tables_get_an_answer)
+{
+	static const char table[] = "# A comment\n"
+				    "pmu arch nhm amd64_*\n"
+				    "loads 0x0b 1-2 occurrence Loads and stores\n"
+				    "\tLOADS* 0x01 Loads\n"
+				    "\tSTORES 0x02 Stores\n"
+				    "branches = loads:STORES:u\n"
+				    "counters 0x412e/0xffff any,f1\n"
+				    "replay A 0x1000001 0x1\n"
+				    "escr loads CRU_ESCR0,CRU_ESCR1\n";
+	const struct perfctr_pmu_info *info = be_machine(NEHALEM);
+	char directory[64], path[128];
+	uint64_t seed = 1;
+
+	write_table(directory, table);
+	snprintf(path, sizeof(path), "%s/mine.tbl", directory);
+	for (int round = 0; round < 500; round++) {
+		size_t length;
+		char *mutant = mutate(&seed, table, &length);
+		FILE *file = fopen(path, "w");
+
+		ck_assert_ptr_nonnull(file);
+		ck_assert_uint_eq(fwrite(mutant, 1, length, file), length);
+		ck_assert_int_eq(fclose(file), 0);
+		free(mutant);
+		expect_answer(info, "loads:STORES");
+		expect_answer(info, "branches");
+	}
+	remove_table(directory);
+}
+END_TEST
+
+TCase *names_tables_tests(void)
+{
+	TCase *tests = tcase_create("names-tables");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, users_tables_come_first);
+	tcase_add_loop_test(tests, malformed_tables_are_refused_with_their_place, 0,
+			    ARRAY_SIZE(malformed));
+	tcase_add_test(tests, an_alias_of_itself_ends);
+	tcase_add_test(tests, damaged_tables_get_an_answer);
+	return tests;
+}

@@ -6,10 +6,12 @@
 #   CHECK_PROGRAMS   what these need beyond ALL: built before the first runs
 # A check ends with the line "NAME: N passed, N failed[, N skipped]", or with libcheck's own.
 
+# On the command line or in the environment: CC, CFLAGS, LDFLAGS, DESTDIR, PREFIX;
+# V=1 shows commands, WERROR=1, which "make check" sets, makes warnings errors.
 BUILD   := build
 CC      ?= cc
 CFLAGS  ?= -O2 -g
-CFLAGS  += -std=gnu11 -Wall -Wextra -Werror -Iinclude
+override CFLAGS := -std=gnu11 -Wall -Wextra $(if $(WERROR),-Werror) -Iinclude $(CFLAGS)
 DESTDIR ?=
 PREFIX  ?= /usr/local
 
@@ -23,34 +25,38 @@ LONG_CHECKS := check-guest check-fuzz check-families check-kernel-patch check-ke
 
 comma := ,
 
-.DEFAULT_GOAL := help
+.DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
--include lib/rules.mk
--include perfex/rules.mk
--include bpf/rules.mk
--include tests/unit/rules.mk
--include tests/kernel-patch/rules.mk
+# $(SAY_CC)$(CC) ... shows what is made instead of how.
+SAY_CC = $(if $(filter 1,$(V)),,@printf '  CC      %s\n' $@;)
+SAY_AR = $(if $(filter 1,$(V)),,@printf '  AR      %s\n' $@;)
+
+include lib/rules.mk
+include perfex/rules.mk
+include bpf/rules.mk
+include tests/unit/rules.mk
+include tests/kernel-patch/rules.mk
 CHECKS += check-emulator
--include tests/vm/rules.mk
--include tests/guest/rules.mk
--include tests/bench/rules.mk
--include tests/stress/rules.mk
--include tests/mutants/rules.mk
--include tests/coverage/rules.mk
--include tests/kernels/rules.mk
--include tests/stock/rules.mk
--include tests/families/rules.mk
--include tests/fuzz/rules.mk
--include tests/tables/rules.mk
--include tests/static/rules.mk
--include tests/summary/rules.mk
--include tests/bpf/rules.mk
--include tests/perf-events/rules.mk
--include tests/fuzz-parsers/rules.mk
--include examples/rules.mk
--include docs/rules.mk
+include tests/vm/rules.mk
+include tests/guest/rules.mk
+include tests/bench/rules.mk
+include tests/stress/rules.mk
+include tests/mutants/rules.mk
+include tests/coverage/rules.mk
+include tests/kernels/rules.mk
+include tests/stock/rules.mk
+include tests/families/rules.mk
+include tests/fuzz/rules.mk
+include tests/tables/rules.mk
+include tests/static/rules.mk
+include tests/summary/rules.mk
+include tests/bpf/rules.mk
+include tests/perf-events/rules.mk
+include tests/fuzz-parsers/rules.mk
+include examples/rules.mk
+include docs/rules.mk
 
 .PHONY: help
 help: ## show this
@@ -67,7 +73,7 @@ run: ## set everything up, then show perfex counting on the emulated machine
 check: ## set everything up, then run all tests and print one summary
 	@scripts/packages
 	@scripts/packages check
-	@scripts/check all-and-machine $(filter $(CHECKS),$(LONG_CHECKS)) $(filter-out $(LONG_CHECKS),$(CHECKS))
+	@WERROR=1 scripts/check all-and-machine $(filter $(CHECKS),$(LONG_CHECKS)) $(filter-out $(LONG_CHECKS),$(CHECKS))
 
 .PHONY: check-emulator
 check-emulator:
@@ -102,7 +108,7 @@ fuzz: ## fuzz the device for long; OPERATIONS=, SEED=, KERNEL=
 	@OPERATIONS=$${OPERATIONS:-100000000} SEED=$${SEED:-$$(date +%s)} KERNEL=$${KERNEL:-vm} tests/fuzz/run
 
 .PHONY: all
-all: $(ALL) ## build the library, the programs and the tests
+all: $(ALL) ## build the library, the programs and the tests; needs no root where "make packages" was run
 
 .PHONY: install
 install: all $(INSTALL_TARGETS) ## install below $(DESTDIR)$(PREFIX)

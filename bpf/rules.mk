@@ -14,11 +14,11 @@ INSTALL_TARGETS += install-bpfd
 
 $(BUILD)/bpf/%.o: bpf/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BPFD): $(BPFD_OBJECTS) $(LIB_STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(BPFD_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(BPFD_LIBS)
 
 .PHONY: bpf-skeleton
 bpf-skeleton: ## compile the BPF programs again (needs clang, llvm and bpftool)

@@ -6,6 +6,6 @@ ALL += $(EXAMPLES)
 
 $(BUILD)/examples/%: examples/%.c $(LIB_STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -pthread -MMD -MP -o $@ $< $(LIB_STATIC) $(LIB_STATIC_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) -pthread -MMD -MP -o $@ $< $(LIB_STATIC) $(LIB_STATIC_LIBS)
 
 -include $(EXAMPLES:=.d)

@@ -19,11 +19,11 @@ INSTALL_TARGETS += install-lib
 
 $(BUILD)/lib/%.pic.o: lib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LIB_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) $(LIB_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
 
 $(BUILD)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
 
 # For processors that run 32-bit programs only; not of "make all", as it needs gcc-multilib.  Debian has
 # no 32-bit libpfm4 beside the 64-bit one.
@@ -32,18 +32,16 @@ LIB_OBJECTS_32 := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib32/%.o)
 
 $(BUILD)/lib32/%.o: lib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LIB_CFLAGS) -m32 -DWITHOUT_LIBPFM -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) $(LIB_CFLAGS) -m32 -DWITHOUT_LIBPFM -MMD -MP -c -o $@ $<
 
 $(LIB_STATIC_32): $(LIB_OBJECTS_32)
-	rm -f $@
-	$(AR) rcs $@ $^
+	$(SAY_AR)rm -f $@; $(AR) rcs $@ $^
 
 $(LIB_STATIC): $(LIB_OBJECTS)
-	rm -f $@
-	$(AR) rcs $@ $^
+	$(SAY_AR)rm -f $@; $(AR) rcs $@ $^
 
 $(LIB_SHARED): $(LIB_PIC) lib/libperfctr.map
-	$(CC) $(CFLAGS) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script=lib/libperfctr.map \
+	$(SAY_CC)$(CC) $(CFLAGS) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script=lib/libperfctr.map \
 		-Wl,-z,defs -o $@ $(LIB_PIC) -lpfm -ljson-c
 	ln -sf $(@F) $(@D)/$(LIB_SONAME)
 	ln -sf $(LIB_SONAME) $(@D)/libperfctr.so

@@ -11,11 +11,11 @@ INSTALL_TARGETS += install-perfex
 
 $(BUILD)/perfex/%.o: perfex/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -DPERFCTR_VERSION='"$(PERFCTR_VERSION)"' -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -DPERFCTR_VERSION='"$(PERFCTR_VERSION)"' -MMD -MP -c -o $@ $<
 
 $(PERFEX): $(PERFEX_OBJECTS) $(LIB_STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PERFEX_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PERFEX_LIBS)
 
 .PHONY: install-perfex
 install-perfex: $(PERFEX)

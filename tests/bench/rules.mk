@@ -10,10 +10,10 @@ CHECKS += check-bench
 # Optimised whatever CFLAGS say: inline reads are measured.
 $(BUILD)/bench/%.o: tests/bench/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
 
 $(BENCH): $(BENCH_OBJECTS) $(LIB_STATIC)
-	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS)
 
 # On the same packages it finds no difference.
 .PHONY: performance-diff

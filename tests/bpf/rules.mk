@@ -13,17 +13,17 @@ CHECKS += check-bpf check-witness
 
 $(BUILD)/tests/bpf/%.o: tests/bpf/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
 
 $(BPF_SWITCHES): tests/bpf/programs/switches.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -D_GNU_SOURCE -pthread -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -D_GNU_SOURCE -pthread -o $@ $<
 
 $(BPF_TESTS): $(BPF_TEST_OBJECTS) $(LIB_STATIC)
-	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
+	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
 $(BPF_WITNESS): $(BUILD)/tests/bpf/witness/witness.o $(BUILD)/tests/bpf/work.o $(LIB_STATIC)
-	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
+	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
 .PHONY: check-bpf check-witness
 check-bpf: $(BPF_TESTS) $(BPF_SWITCHES) $(BPFD) $(PERFEX) $(addprefix $(BUILD)/tests/guest/,loop loop-long tree)

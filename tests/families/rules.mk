@@ -13,7 +13,7 @@ $(FAMILIES)/families-64: $(LIB_STATIC)
 $(FAMILIES)/families-32: $(LIB_STATIC_32)
 $(FAMILIES)/families-%: $(FAMILIES_SOURCES) $(FAMILIES_HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -O2 -Itests/emulator/pmu -m$* -static -o $@ $(filter %.c %.a,$^)
+	$(SAY_CC)$(CC) $(CFLAGS) -O2 -Itests/emulator/pmu -m$* -static -o $@ $(filter %.c %.a,$^)
 
 .PHONY: check-families
 check-families: $(FAMILIES)/families-32 $(FAMILIES)/families-64 $(PERFEX)

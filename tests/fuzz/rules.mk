@@ -9,10 +9,10 @@ CHECKS += check-fuzz
 
 $(BUILD)/tests/fuzz/%.o: tests/fuzz/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
 
 $(FUZZ): $(FUZZ_OBJECTS)
-	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^
+	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^
 
 .PHONY: check-fuzz
 check-fuzz: $(FUZZ) $(GUEST)/loop-tiny

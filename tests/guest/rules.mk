@@ -12,12 +12,12 @@ CHECKS += check-guest
 # Optimised whatever CFLAGS say: a test counts the instructions of an inline read.
 $(GUEST)/%.o: tests/guest/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
 
 $(GUEST)/guest-tests: $(GUEST_OBJECTS) $(LIB_STATIC)
-	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
+	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
-GUEST_ASSEMBLE = $(CC) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments $(GUEST_ASM_FLAGS) -o $@ $<
+GUEST_ASSEMBLE = $(SAY_CC)$(CC) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments $(GUEST_ASM_FLAGS) -o $@ $<
 
 $(GUEST)/loop32: GUEST_ASM_FLAGS := -m32
 $(GUEST)/%: tests/guest/asm/%.S
@@ -27,7 +27,7 @@ $(GUEST)/%: tests/guest/asm/%.S
 # Without a C library: linux/ and asm/ headers are the same for both architectures.
 $(GUEST)/abi32: tests/guest/i386/abi.c include/linux/perfctr.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -m32 -O2 -ffreestanding -fno-stack-protector -fno-pie -no-pie -nostdlib -static \
+	$(SAY_CC)$(CC) $(CFLAGS) -m32 -O2 -ffreestanding -fno-stack-protector -fno-pie -no-pie -nostdlib -static \
 		-Wl,-z,noexecstack -Iinclude -idirafter /usr/include/$(shell $(CC) -print-multiarch) -o $@ $<
 
 # Iterations: TINY_LOOP, LONG_LOOP and HUGE_LOOP of guest.h.
@@ -50,12 +50,12 @@ CHECK_PROGRAMS += $(GUEST_OTHER_PROGRAMS)
 
 $(GUEST)/regions-cxx: tests/guest/cxx/regions.cc $(LIB_SHARED) $(wildcard include/*.h include/linux/*.h)
 	@mkdir -p $(@D)
-	$(CXX) -std=c++11 -O2 -g -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD)/lib -lperfctr \
+	$(SAY_CC)$(CXX) -std=c++11 -O2 -g -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD)/lib -lperfctr \
 		-Wl,-rpath,'$$ORIGIN/../../lib'
 
 $(GUEST)/regions32: tests/guest/i386/regions.c $(LIB_STATIC_32) $(wildcard include/*.h include/linux/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -O2 -m32 -static -o $@ $(filter %.c %.a,$^)
+	$(SAY_CC)$(CC) $(CFLAGS) -O2 -m32 -static -o $@ $(filter %.c %.a,$^)
 
 .PHONY: check-guest
 check-guest: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST_OTHER_PROGRAMS) $(PERFEX)

@@ -9,7 +9,7 @@ CHECK_PROGRAMS += $(I386_TEST)
 
 $(I386_TEST): tests/kernels/i386.c include/perfctr.h include/linux/perfctr.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -m32 -static -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -m32 -static -o $@ $<
 
 .PHONY: check-kernels
 check-kernels: $(I386_TEST) $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)

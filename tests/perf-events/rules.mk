@@ -8,7 +8,7 @@ CHECKS += check-perf-events
 
 $(PERF_EVENTS_TESTS): tests/perf-events/perf_events.c $(LIB_STATIC) include/perfctr.h include/perfctr_groups.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -D_GNU_SOURCE -o $@ $< $(LIB_STATIC) $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
+	$(SAY_CC)$(CC) $(CFLAGS) -D_GNU_SOURCE -o $@ $< $(LIB_STATIC) $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
 .PHONY: check-perf-events
 check-perf-events: $(PERF_EVENTS_TESTS)

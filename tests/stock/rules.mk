@@ -9,10 +9,10 @@ CHECKS += check-stock
 
 $(BUILD)/tests/stock/%.o: tests/stock/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -MMD -MP -c -o $@ $<
 
 $(STOCK_TESTS): $(STOCK_OBJECTS) $(GUEST)/guest.o $(LIB_STATIC)
-	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
+	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
 .PHONY: check-stock
 check-stock: $(STOCK_TESTS) $(GUEST_PROGRAMS) $(PERFEX)

@@ -11,10 +11,10 @@ CHECKS += check-stress
 
 $(STRESS)/%.o: tests/stress/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -D_GNU_SOURCE -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -D_GNU_SOURCE -MMD -MP -c -o $@ $<
 
 $(STRESS)/stress: $(STRESS_OBJECTS) $(GUEST)/guest.o $(GUEST)/groups.o
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check)
+	$(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check)
 
 $(STRESS)/worker: tests/stress/worker.S tests/stress/steps.h
 	@mkdir -p $(@D)

@@ -6,7 +6,7 @@ CHECK_PROGRAMS += $(BUILD)/tests/tables/encodings
 
 $(BUILD)/tests/tables/encodings: tests/tables/encodings.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $< -lpfm
+	$(SAY_CC)$(CC) $(CFLAGS) -o $@ $< -lpfm
 
 .PHONY: check-tables
 check-tables: $(BUILD)/tests/tables/encodings

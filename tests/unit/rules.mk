@@ -29,26 +29,26 @@ CHECK_PROGRAMS += $(THREADS_LIVE) $(UNIT_NAMES_32) $(UNIT_LOCALE)
 # The parts of perfex, and the library, are tested as objects, with sanitizers in objects of their own.
 $(SANITIZED)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SANITIZE) -DPERFCTR_VERSION='"$(PERFCTR_VERSION)"' -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -DPERFCTR_VERSION='"$(PERFCTR_VERSION)"' -MMD -MP -c -o $@ $<
 
 # It does not know fences: those here are between the library and the kernel, which it does not see.
 $(THREAD_SANITIZED)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fsanitize=thread -Wno-tsan -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -fsanitize=thread -Wno-tsan -MMD -MP -c -o $@ $<
 
 $(UNIT)-%.o: tests/unit/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(UNIT): $(UNIT_SOURCES:tests/unit/%.c=$(UNIT)-%.o) $(filter-out %/main.o,$(PERFEX_OBJECTS)) $(LIB_STATIC)
-	$(CC) $(CFLAGS) -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
 
 $(UNIT_SANITIZED): $(UNIT_SOURCES:%.c=$(SANITIZED)/%.o) $(filter-out %/main.o,$(PERFEX_OBJECTS_SANITIZED)) \
 		$(LIB_OBJECTS_SANITIZED)
-	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
 
 $(PERFEX_SANITIZED): $(PERFEX_OBJECTS_SANITIZED) $(LIB_OBJECTS_SANITIZED)
-	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(PERFEX_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(PERFEX_LIBS)
 
 # One that writes 1.234,5.
 $(UNIT_LOCALE):
@@ -57,25 +57,25 @@ $(UNIT_LOCALE):
 
 $(UNIT_LIVE): tests/unit/live.c $(LIB_SHARED) $(UNIT_HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $< -L$(BUILD)/lib -lperfctr -Wl,-rpath,'$$ORIGIN/../../lib' $(UNIT_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) -o $@ $< -L$(BUILD)/lib -lperfctr -Wl,-rpath,'$$ORIGIN/../../lib' $(UNIT_LIBS)
 
 $(PERFEX_LIVE): tests/unit/perfex_live.c $(LIB_STATIC) $(UNIT_HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $< $(LIB_STATIC) $(UNIT_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) -o $@ $< $(LIB_STATIC) $(UNIT_LIBS)
 
 $(THREADS_LIVE): $(THREADS_OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fsanitize=thread -o $@ $^ $(LIB_STATIC_LIBS) $(UNIT_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) -fsanitize=thread -o $@ $^ $(LIB_STATIC_LIBS) $(UNIT_LIBS)
 
 # The kernel's headers alone, which need no 32-bit C library; where a 64-bit Debian has them.
 $(BUILD)/tests/unit/abi-layout-%: tests/unit/abi_layout.c include/linux/perfctr.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -m$* -isystem /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -m$* -isystem /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
 # Static, to run where there are no 32-bit libraries; not of "make all", as it needs gcc-multilib.
 $(UNIT_NAMES_32): tests/unit/names32.c tests/unit/machines.c $(LIB_STATIC_32) $(UNIT_HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -m32 -static -o $@ $(filter %.c,$^) $(LIB_STATIC_32)
+	$(SAY_CC)$(CC) $(CFLAGS) -m32 -static -o $@ $(filter %.c,$^) $(LIB_STATIC_32)
 
 .PHONY: check-unit
 check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LOCALE)

@@ -272,6 +272,7 @@ static void mount_everything(const struct job *job)
 	mount_on(ROOT "/sys/kernel/debug", "debugfs", "debugfs", 0, NULL);
 	mount_if_known(ROOT "/sys/kernel/tracing", "tracefs", NULL);
 	mount_if_known(ROOT "/sys/fs/bpf", "bpf", "mode=755");
+	mount_if_known(ROOT "/sys/fs/cgroup", "cgroup2", NULL);
 	mount_on(ROOT "/dev", "devtmpfs", "devtmpfs", 0, "mode=755");
 	make_directory(ROOT "/dev/pts", 0755);
 	mount_on(ROOT "/dev/pts", "devpts", "devpts", 0, "mode=620,gid=5,ptmxmode=666");

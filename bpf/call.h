@@ -1,128 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The program "call": what a thread does for itself, and for slots that its process owns. */
+/*
+ * What a thread does for itself, and for slots that its process owns: "call", and "self" for what
+ * was deferred.
+ */
 #ifndef PERFCTR_BPF_CALL_H
 #define PERFCTR_BPF_CALL_H
 
-/* What a thread wants of its next walk, by its global number. */
-struct request {
-	__u32 action; /* enum perfctr_bpf_walk */
-	__u32 slot;
-	__u32 generation;
-	__s32 tid;
-	__u32 scope; /* PERFCTR_MARK_* */
-	__u32 kind;  /* of the slot */
-	struct perfctr_bpf_reply reply;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1024);
-	__type(key, __u32);
-	__type(value, struct request);
-} requests SEC(".maps");
-
-static __u32 next_slot;
-static __u32 next_generation;
-
-static __always_inline __u32 this_process(void)
-{
-	return bpf_get_current_pid_tgid() >> 32;
-}
-
-static __always_inline __u32 this_user(void)
-{
-	return bpf_get_current_uid_gid();
-}
-
-struct taking {
-	__u32 slots;
-	__u32 from;
-	__u32 kind;
-	__s32 taken;
-};
-
-static long take_if_free(__u32 i, struct taking *taking)
-{
-	__u32 index = (taking->from + i) % (taking->slots ?: 1);
-	struct perfctr_bpf_slot *slot = slot_at(index);
-
-	if (!slot)
-		return 1;
-	if (__sync_val_compare_and_swap(&slot->kind, PERFCTR_BPF_FREE, taking->kind) !=
-	    PERFCTR_BPF_FREE)
-		return 0;
-	taking->taken = index;
-	return 1;
-}
-
-static __always_inline void clear(struct perfctr_bpf_slot *slot)
-{
-	__builtin_memset(slot->own, 0, sizeof(slot->own));
-	__builtin_memset(slot->below, 0, sizeof(slot->below));
-	__builtin_memset(slot->exited, 0, sizeof(slot->exited));
-	slot->lost = 0;
-	slot->dropped = 0;
-	slot->missed = 0;
-}
-
-static __always_inline int own_one_more(__u32 owner)
-{
-	__u32 one = 1, *owned = bpf_map_lookup_elem(&owners, &owner);
-
-	if (!owned)
-		return bpf_map_update_elem(&owners, &owner, &one, BPF_NOEXIST);
-	__sync_fetch_and_add(owned, 1);
-	return 0;
-}
-
-/*
- * Slots are taken in turn: one that was released is used again as late as possible.  The last
- * quarter is root's.
- */
-static __always_inline int take(__u32 kind)
-{
-	__u32 zero = 0;
-	struct perfctr_bpf_info *i = bpf_map_lookup_elem(&info, &zero);
-	struct taking taking = { .kind = kind, .taken = -1 };
-	struct perfctr_bpf_slot *slot;
-
-	if (!i || kind < PERFCTR_BPF_CONTEXT || kind > PERFCTR_BPF_GROUP)
-		return -EINVAL;
-	if (this_user() && unprivileged_slots >= i->slots / 4 * 3)
-		return -ENOSPC;
-	taking.slots = i->slots;
-	taking.from = __sync_fetch_and_add(&next_slot, 1);
-	bpf_loop(i->slots, take_if_free, &taking, 0);
-	if (taking.taken < 0)
-		return -ENOSPC;
-	slot = slot_at(taking.taken);
-	if (!slot)
-		return -EINVAL;
-	if (own_one_more(this_process())) {
-		slot->kind = PERFCTR_BPF_FREE;
-		return -ENOSPC;
-	}
-	clear(slot);
-	slot->members = 0;
-	slot->exiting = 0;
-	slot->created = 0;
-	slot->n_events = 0;
-	slot->flags = 0;
-	slot->owner = this_process();
-	slot->owner_uid = this_user();
-	if (slot->owner_uid)
-		__sync_fetch_and_add(&unprivileged_slots, 1);
-	slot->page.size = sizeof(slot->page);
-	slot->page.abi_version = PERFCTR_ABI_VERSION;
-	slot->page.flags = kind == PERFCTR_BPF_GROUP ? PERFCTR_PAGE_STARTED : 0;
-	slot->page.n_counters = 0;
-	page_off(slot);
-	slot->generation = __sync_fetch_and_add(&next_generation, 1) + 1;
-	return taking.taken;
-}
-
-/* The caller's own context, with all that it counted folded. */
-static __always_inline struct context *fold_self(struct task_struct *self)
+/* The caller's own context, with all that it counted folded; events: those of the processor too. */
+static __always_inline struct context *fold_self(struct task_struct *self, bool events)
 {
 	struct context *c = bpf_task_storage_get(&contexts, self, NULL, 0);
 
@@ -133,23 +18,24 @@ static __always_inline struct context *fold_self(struct task_struct *self)
 		resume(c, self);
 	}
 	count_put(c, self, false);
-	count_events(c, true);
+	if (events)
+		count_events(c, true);
 	fold(c, self, task_time(c, self));
 	return c;
 }
 
 /* The page of the caller, whose virtual time goes on from here. */
-static __always_inline void renew_page(struct context *c, struct task_struct *self)
+static __always_inline void renew_page(struct context *c)
 {
-	struct perfctr_bpf_slot *slot = own_slot(c);
+	struct perfctr_bpf_slot *slot = enter_account(&c->account[OWN]);
 
 	if (!slot)
 		return;
-	if (is_started(slot)) {
+	if (is_started(slot))
 		page_on(slot, bpf_ktime_get_ns());
-	} else {
+	else
 		page_off(slot);
-	}
+	leave(slot);
 }
 
 static __always_inline void control(struct perfctr_bpf_slot *slot, const __u64 *args)
@@ -157,54 +43,97 @@ static __always_inline void control(struct perfctr_bpf_slot *slot, const __u64 *
 	__u64 events[2] = { args[5], args[6] };
 
 	clear(slot);
-	slot->n_events = args[4];
+	slot->n_events = args[4] < PERFCTR_MAX_COUNTERS ? args[4] : PERFCTR_MAX_COUNTERS;
 	for (int i = 0; i < PERFCTR_MAX_COUNTERS; i++)
 		slot->event[i] = events[i / 16] >> i % 16 * 4 & 15;
 	slot->flags = (slot->flags & ~PERFCTR_BPF_INHERIT) | (args[3] & PERFCTR_BPF_INHERIT);
 	page_sums(slot);
 }
 
-static __always_inline int request(__u32 index, __u32 generation, const __u64 *args)
+static __always_inline bool needs_slot(__u32 action)
 {
-	struct request r = { .action = args[3],
-			     .slot = index,
-			     .generation = generation,
-			     .tid = args[4],
-			     .scope = args[5] };
-	struct perfctr_bpf_slot *slot = slot_of(index, generation);
-	struct task_struct *self = bpf_get_current_task_btf();
-	__u32 key = self->pid;
-
-	/* Numbers of threads mean something else there. */
-	if (r.action != PERFCTR_BPF_WALK_FOLD && BPF_CORE_READ(self, thread_pid, level))
-		return -EOPNOTSUPP;
-	if (slot)
-		r.kind = slot->kind;
-	else if (r.action == PERFCTR_BPF_WALK_MARK || generation)
-		return -EINVAL;
-	if (r.action == PERFCTR_BPF_WALK_MARK && slot && slot->owner != this_process())
-		return -EPERM;
-	return bpf_map_update_elem(&requests, &key, &r, BPF_ANY);
+	return action == PERFCTR_BPF_WALK_MARK || action == PERFCTR_BPF_WALK_MEMBERS;
 }
 
-static __noinline int on_slot(struct perfctr_bpf_slot *slot, __u32 index, const __u64 *args)
+static __always_inline int request(struct task_struct *self, const __u64 *args)
+{
+	struct perfctr_bpf_slot *slot = slot_at(args[1]);
+	__u32 action = args[3];
+	struct request *r;
+
+	if (action < PERFCTR_BPF_WALK_MARK || action > PERFCTR_BPF_WALK_FIND)
+		return -EINVAL;
+	/* Numbers of threads mean something else there. */
+	if (action != PERFCTR_BPF_WALK_FOLD && BPF_CORE_READ(self, thread_pid, level))
+		return -EXDEV;
+	if ((args[2] || needs_slot(action)) && (!slot || slot->generation != args[2]))
+		return -EINVAL;
+	if (needs_slot(action) && !is_owner(args[1], this_process()))
+		return -EPERM;
+	/* A page is of one thread. */
+	if (action == PERFCTR_BPF_WALK_MARK && slot && slot->kind == PERFCTR_BPF_CONTEXT &&
+	    args[5] != PERFCTR_MARK_THREAD)
+		return -EINVAL;
+	r = make_request(self);
+	if (!r)
+		return -ENOMEM;
+	r->slot = args[1];
+	r->generation = args[2];
+	r->tid = args[4];
+	r->scope = args[5];
+	read_proofs(self, r, (void *)args[6]);
+	r->action = action;
+	return 0;
+}
+
+static __always_inline int defer(struct task_struct *self, const __u64 *args)
+{
+	struct request *r = make_request(self);
+
+	if (!r)
+		return -ENOMEM;
+	for (int i = 0; i < PERFCTR_BPF_ARGUMENTS; i++)
+		r->call[i] = args[i];
+	r->call[0] &= ~(__u64)PERFCTR_BPF_DEFER;
+	r->action = PERFCTR_BPF_WALK_DEFERRED;
+	return 0;
+}
+
+static __always_inline int unmark_self(struct context *c, struct task_struct *self,
+				       const __u64 *args)
+{
+	const struct account *account;
+
+	if (!c)
+		return 0;
+	account = &c->account[GROUP];
+	if (account->slot != args[1] || account->generation != args[2])
+		return 0;
+	return detach(c, self, GROUP);
+}
+
+/* The slot is the caller's, and entered. */
+static __always_inline int on_slot(struct perfctr_bpf_slot *slot, const __u64 *args, bool events)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
-	struct context *c = fold_self(self);
-	int which = slot->kind == PERFCTR_BPF_CONTEXT ? OWN : GROUP, result;
+	struct context *c = fold_self(self, events);
+	bool gone = slot->flags & (PERFCTR_BPF_EXITED | PERFCTR_BPF_DROPPED);
+	int result;
 
 	switch (args[0]) {
 	case PERFCTR_BPF_RELEASE:
-		release(slot);
+		result = release(args[1], args[2]);
+		if (result < 0)
+			return result;
 		break;
 	case PERFCTR_BPF_CONTROL:
-		if (slot->flags & (PERFCTR_BPF_EXITED | PERFCTR_BPF_DROPPED))
+		if (gone)
 			return -ESRCH;
 		control(slot, args);
 		slot->page.flags &= ~PERFCTR_PAGE_STARTED;
 		break;
 	case PERFCTR_BPF_START:
-		if (slot->flags & (PERFCTR_BPF_EXITED | PERFCTR_BPF_DROPPED))
+		if (gone)
 			return -ESRCH;
 		slot->page.flags |= PERFCTR_PAGE_STARTED;
 		break;
@@ -212,55 +141,107 @@ static __noinline int on_slot(struct perfctr_bpf_slot *slot, __u32 index, const 
 		slot->page.flags &= ~PERFCTR_PAGE_STARTED;
 		break;
 	case PERFCTR_BPF_MARK:
-		result = attach(self, which, index);
-		if (!c)
+		result = attach(self, slot, args[1]);
+		if (events && !c)
 			count_self(self);
 		return result;
 	case PERFCTR_BPF_UNMARK:
-		if (!c || c->account[GROUP].slot != index)
-			return 0;
-		return detach(c, self, GROUP);
+		return unmark_self(c, self, args);
 	default:
 		return -EINVAL;
 	}
 	page_off(slot);
 	if (c)
-		renew_page(c, self);
+		renew_page(c);
 	return 0;
 }
 
-static __always_inline int answer(const __u64 *arguments)
+static __always_inline int fold_caller(struct task_struct *self, bool events)
 {
-	struct task_struct *self = bpf_get_current_task_btf();
-	struct perfctr_bpf_slot *slot;
-	__u64 args[7];
-	__u32 index;
+	struct context *c = fold_self(self, events);
 
-	for (int i = 0; i < 7; i++)
-		args[i] = arguments[i];
-	index = args[1];
-	if (args[0] == PERFCTR_BPF_TAKE)
-		return take(args[3]);
-	if (args[0] == PERFCTR_BPF_COUNT) {
-		count_self(self);
-		return 0;
-	}
-	if (args[0] == PERFCTR_BPF_REQUEST)
-		return request(index, args[2], args);
-	if (args[0] == PERFCTR_BPF_FOLD) {
-		struct context *c = fold_self(self);
+	if (!c)
+		return -ESRCH;
+	renew_page(c);
+	return 0;
+}
 
-		if (!c)
-			return -ESRCH;
-		renew_page(c, self);
-		return 0;
-	}
-	slot = slot_of(index, args[2]);
+static __always_inline int on_own_slot(const __u64 *args, bool events)
+{
+	struct perfctr_bpf_slot *slot = enter(args[1], args[2]);
+	int result = -EPERM;
+
 	if (!slot)
 		return -EINVAL;
-	if (slot->owner != this_process())
-		return -EPERM;
-	return on_slot(slot, index, args);
+	if (is_owner(args[1], this_process()))
+		result = on_slot(slot, args, events);
+	leave(slot);
+	return result;
+}
+
+static __always_inline bool has_ended(void)
+{
+	__u32 zero = 0;
+	struct perfctr_bpf_info *i = bpf_map_lookup_elem(&info, &zero);
+
+	return !i || i->ended;
+}
+
+static __always_inline int answer(const struct perfctr_bpf_arguments *arguments)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	__u64 args[PERFCTR_BPF_ARGUMENTS];
+
+	for (int i = 0; i < PERFCTR_BPF_ARGUMENTS; i++)
+		args[i] = arguments->value[i];
+	if (has_ended())
+		return -ENODEV;
+	if (args[0] & PERFCTR_BPF_DEFER)
+		return defer(self, args);
+	switch (args[0]) {
+	case PERFCTR_BPF_TAKE:
+		return take(args[3]);
+	case PERFCTR_BPF_REQUEST:
+		return request(self, args);
+	case PERFCTR_BPF_LEARN:
+		return learn(self, args[3]);
+	case PERFCTR_BPF_FOLD:
+		return fold_caller(self, false);
+	case PERFCTR_BPF_COUNT:
+		return -EINVAL;
+	default:
+		return on_own_slot(args, false);
+	}
+}
+
+/* What the reader of "self" has deferred. */
+static __always_inline int answer_deferred(struct request *r)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	__u64 args[PERFCTR_BPF_ARGUMENTS];
+
+	for (int i = 0; i < PERFCTR_BPF_ARGUMENTS; i++)
+		args[i] = r->call[i];
+	r->action = 0;
+	if (args[0] == PERFCTR_BPF_FOLD)
+		return fold_caller(self, true);
+	if (args[0] != PERFCTR_BPF_COUNT)
+		return on_own_slot(args, true);
+	count_self(self);
+	return 0;
+}
+
+static __always_inline int read_self(struct seq_file *seq)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	struct request *r = request_of(self);
+	__s32 result;
+
+	if (!r || r->action != PERFCTR_BPF_WALK_DEFERRED)
+		return 0;
+	result = answer_deferred(r);
+	bpf_seq_write(seq, &result, sizeof(result));
+	return 0;
 }
 
 #endif

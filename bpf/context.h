@@ -16,12 +16,14 @@ const volatile __u32 n_events;
 
 #define NOWHERE 0xffffffff /* has not been on a CPU */
 
+#define CLAIMED (~0ull)
+
 /* A slot that a thread counts into. */
 enum { OWN, TREE, GROUP, ACCOUNTS };
 
 struct account {
 	__u32 slot;
-	__u32 generation;  /* 0: none */
+	__u64 generation;  /* 0: none; CLAIMED: about to be another one */
 	__u64 sum[FIELDS]; /* what the thread added to it */
 };
 
@@ -73,15 +75,39 @@ static __always_inline struct perfctr_bpf_slot *slot_at(__u32 index)
 	return bpf_map_lookup_elem(&slots, &index);
 }
 
-/* The slot, if it is still the one that was taken under this generation. */
-static __always_inline struct perfctr_bpf_slot *slot_of(__u32 index, __u32 generation)
+/*
+ * The slot, if it is still the one that was taken under this generation.  It is not taken again
+ * before leave(): what is written meanwhile is in nobody else's.
+ */
+static __always_inline struct perfctr_bpf_slot *enter(__u32 index, __u64 generation)
 {
 	struct perfctr_bpf_slot *slot = slot_at(index);
 
-	if (!slot || !generation || slot->generation != generation ||
-	    slot->kind == PERFCTR_BPF_FREE)
+	if (!slot || !generation)
 		return NULL;
-	return slot;
+	__sync_fetch_and_add(&slot->busy, 1);
+	if (slot->generation == generation)
+		return slot;
+	__sync_fetch_and_add(&slot->busy, -1);
+	return NULL;
+}
+
+static __always_inline void leave(struct perfctr_bpf_slot *slot)
+{
+	__sync_fetch_and_add(&slot->busy, -1);
+}
+
+static __always_inline struct perfctr_bpf_slot *enter_account(const struct account *account)
+{
+	return enter(account->slot, account->generation);
+}
+
+/* At this moment. */
+static __always_inline bool is_taken(const struct account *account)
+{
+	struct perfctr_bpf_slot *slot = account->generation ? slot_at(account->slot) : NULL;
+
+	return slot && slot->generation == account->generation;
 }
 
 static __always_inline bool is_started(const struct perfctr_bpf_slot *slot)
@@ -110,24 +136,27 @@ static __always_inline __u64 task_time(struct context *c, struct task_struct *ta
 
 static __always_inline void add(struct account *account, int which, const __u64 *difference)
 {
-	struct perfctr_bpf_slot *slot = slot_of(account->slot, account->generation);
+	__u64 generation = account->generation;
+	struct perfctr_bpf_slot *slot = enter(account->slot, generation);
 	__u64 *sums;
 
 	if (!slot) {
-		account->generation = 0;
+		if (generation != CLAIMED)
+			__sync_val_compare_and_swap(&account->generation, generation, 0);
 		return;
 	}
-	if (!is_started(slot))
-		return;
 	sums = which == OWN ? slot->own : slot->below;
-	__sync_fetch_and_add(&slot->begun, 1);
-	for (int i = 0; i < FIELDS; i++) {
-		if (!difference[i])
-			continue;
-		__sync_fetch_and_add(&sums[i], difference[i]);
-		__sync_fetch_and_add(&account->sum[i], difference[i]);
+	if (is_started(slot)) {
+		__sync_fetch_and_add(&slot->begun, 1);
+		for (int i = 0; i < FIELDS; i++) {
+			if (!difference[i])
+				continue;
+			__sync_fetch_and_add(&sums[i], difference[i]);
+			__sync_fetch_and_add(&account->sum[i], difference[i]);
+		}
+		__sync_fetch_and_add(&slot->ended, 1);
 	}
-	__sync_fetch_and_add(&slot->ended, 1);
+	leave(slot);
 }
 
 static __always_inline void read_fields(struct context *c, struct task_struct *task, __u64 time,

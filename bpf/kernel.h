@@ -32,6 +32,31 @@ struct mm_struct___bitmap {
 	} flags;
 };
 
+struct inode {
+};
+
+/* fs/proc/internal.h */
+struct proc_inode {
+	struct pid *pid; /* whose directory of /proc it is in */
+	struct inode vfs_inode;
+};
+
+struct file {
+	const void *f_op;
+	const struct cred *f_cred;
+	void *private_data;
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 struct signal_struct {
 	struct {
 		int counter;
@@ -58,6 +83,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct cred *cred;
 	struct signal_struct *signal;
+	struct files_struct *files;
 	struct mm_struct *mm;
 };
 
@@ -68,6 +94,11 @@ struct linux_binprm {
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
+};
+
+struct bpf_iter__bpf_map_elem {
+	struct bpf_iter_meta *meta;
+	void *key;
 };
 
 struct bpf_iter__task {

@@ -3,12 +3,12 @@
  * What the BPF programs, perfctr-bpfd and the library share: pinned names, slots, calls.
  *
  * A slot is one page of the map "slots", which programs alone can write and everybody can map.  It
- * is a context of one thread, or a group.
+ * is a context of one thread, or a group.  Who took it is kept elsewhere, for the programs alone.
  */
 #ifndef PERFCTR_BPF_LAYOUT_H
 #define PERFCTR_BPF_LAYOUT_H
 
-#define PERFCTR_BPF_VERSION 2
+#define PERFCTR_BPF_VERSION 3
 #define PERFCTR_BPF_DIRECTORY "/sys/fs/bpf/perfctr"
 
 #define PERFCTR_BPF_EVENTS 4 /* of the processor, at most */
@@ -27,7 +27,12 @@ enum perfctr_bpf_field {
 	PERFCTR_BPF_FIELDS = PERFCTR_BPF_EVENT + PERFCTR_BPF_EVENTS
 };
 
-enum perfctr_bpf_kind { PERFCTR_BPF_FREE, PERFCTR_BPF_CONTEXT, PERFCTR_BPF_GROUP };
+enum perfctr_bpf_kind {
+	PERFCTR_BPF_FREE,
+	PERFCTR_BPF_CONTEXT,
+	PERFCTR_BPF_GROUP,
+	PERFCTR_BPF_TAKING, /* nobody's yet, or nobody's any more */
+};
 
 #define PERFCTR_BPF_INHERIT (1u << 0) /* what the thread creates is a member */
 #define PERFCTR_BPF_EXITED (1u << 1)  /* the thread has */
@@ -36,10 +41,9 @@ enum perfctr_bpf_kind { PERFCTR_BPF_FREE, PERFCTR_BPF_CONTEXT, PERFCTR_BPF_GROUP
 
 struct perfctr_bpf_slot {
 	struct perfctr_page page;
+	__u64 generation; /* another one each time the slot is taken, 48 bits; 0: free */
 	__u32 kind;
-	__u32 generation; /* another one each time the slot is taken */
-	__u32 owner;	  /* process (global number) that took it */
-	__u32 owner_uid;
+	__u32 busy; /* programs that are about to write it; 0 before it is taken again */
 	__u32 flags;
 	__u32 members; /* threads below it that have not been switched away for good */
 	__u32 exiting; /* ... that have begun to exit: their last nanoseconds are missing */
@@ -56,6 +60,13 @@ struct perfctr_bpf_slot {
 	__u64 below[PERFCTR_BPF_FIELDS];  /* of all members */
 	__u64 exited[PERFCTR_BPF_FIELDS]; /* of those that have exited */
 };
+
+#define PERFCTR_BPF_SLOT_BITS 16 /* of an id, below the generation */
+
+static inline __u64 perfctr_bpf_id(__u32 slot, __u64 generation)
+{
+	return generation << PERFCTR_BPF_SLOT_BITS | slot;
+}
 
 /* Ticks of the time stamp counter per ns: whole + fraction / 2^32. */
 struct perfctr_bpf_rate {
@@ -83,14 +94,21 @@ struct perfctr_bpf_event {
 #define PERFCTR_BPF_UNDO_MOUNT (1u << 0) /* mounted the file system of the pins */
 #define PERFCTR_BPF_UNDO_MODE (1u << 1)	 /* let everybody search it */
 
-/* The only element of the map "info". */
+/*
+ * The only element of the map "info".  Who reads it looks first whether elements of the map are as
+ * long as this: the kernel writes as much as they are.
+ */
 struct perfctr_bpf_info {
 	__u32 version; /* PERFCTR_BPF_VERSION */
 	__u32 slots;
 	__u32 tsc_khz;
 	__u32 live; /* the time stamp is the same on all CPUs: pages can be read live */
-	__u32 pid;  /* of the service, which keeps the clock right */
+	__u32 pid;  /* of the service, which keeps the clock right, and ... */
 	__u32 undo; /* PERFCTR_BPF_UNDO_*: what the service did to the system */
+	__u64 pid_start; /* ... when that began, field 22 of its /proc/PID/stat */
+	__u32 user_slots; /* that one user can take */
+	__u32 ended;	  /* the service was stopped: what is still open is of no use */
+	char sources[16]; /* which programs these are */
 	struct perfctr_bpf_rate rate; /* converts CPU time; stays while the service runs */
 	__u64 current;		      /* clock[current & 1] is the newest */
 	struct perfctr_bpf_clock clock[2];
@@ -108,44 +126,69 @@ static inline __u64 perfctr_bpf_ticks(const struct perfctr_bpf_rate *rate, __u64
 /* A clock that has not been renewed for so long is not used: then no page can be read live. */
 #define PERFCTR_BPF_CLOCK_NS 10000000000ull
 
+#define PERFCTR_BPF_ARGUMENTS 7
+
 /*
- * The program "call", run by BPF_PROG_TEST_RUN for the calling thread: args[0] is what to do,
- * args[1] and args[2] a slot and its generation.  Returns 0 or more, or a negative errno.
+ * The program "call", run by BPF_PROG_TEST_RUN for the calling thread: value[0] is what to do,
+ * value[1] and value[2] a slot and its generation.  Returns 0 or more, or a negative errno.
  */
+struct perfctr_bpf_arguments {
+	__u64 value[PERFCTR_BPF_ARGUMENTS];
+};
+
 enum perfctr_bpf_call {
-	PERFCTR_BPF_TAKE, /* args[3]: kind.  Returns the slot */
+	PERFCTR_BPF_TAKE, /* [3]: kind.  Returns the slot */
 	PERFCTR_BPF_RELEASE,
-	PERFCTR_BPF_CONTROL, /* args[3]: flags, [4]: number of events, [5], [6]: 4 bits for each */
+	PERFCTR_BPF_CONTROL, /* [3]: flags, [4]: number of events, [5], [6]: 4 bits for each */
 	PERFCTR_BPF_START,
 	PERFCTR_BPF_STOP,
 	PERFCTR_BPF_MARK, /* give the caller to the slot */
 	PERFCTR_BPF_UNMARK,
 	PERFCTR_BPF_FOLD,    /* bring the caller's sums and page up to date */
-	PERFCTR_BPF_COUNT,   /* likewise its counts of events alone; in interrupts too */
-	PERFCTR_BPF_REQUEST, /* args[3]: what the next walk does, [4]: tid, [5]: scope */
+	PERFCTR_BPF_COUNT,   /* likewise its counts of events alone; DEFER only */
+	PERFCTR_BPF_REQUEST, /* [3]: what the next walk does, [4]: tid, [5]: scope, [6]: proofs */
+	PERFCTR_BPF_LEARN,   /* [3]: a descriptor of /proc/self/mem; once, by the service */
+};
+
+/*
+ * Added to a call: it is done when the thread reads "self", which gives the result, a __s32.  There
+ * the caller's events of the processor can be read, and are counted before.
+ */
+#define PERFCTR_BPF_DEFER 0x100
+
+/*
+ * What shows that the kernel lets the caller trace other threads: descriptors of their
+ * /proc/TID/mem, which the calling thread has opened, -1 in the places that are free.
+ */
+#define PERFCTR_BPF_PROOFS 32
+
+struct perfctr_bpf_proofs {
+	__s32 fd[PERFCTR_BPF_PROOFS];
 };
 
 /*
  * The iterator "walk", which goes through all threads when the file is read, and does what the
- * reading thread has requested.  It gives the numbers of threads that were asked for, and a reply.
+ * reading thread has requested.  It gives numbers of threads, of members or of those that the
+ * caller has to prove that it may trace, and a reply.
  */
 enum perfctr_bpf_walk {
 	PERFCTR_BPF_WALK_MARK = 1,
 	PERFCTR_BPF_WALK_UNMARK,
 	PERFCTR_BPF_WALK_FOLD, /* bring the sums of the slot's threads up to date */
-	PERFCTR_BPF_WALK_MEMBERS,
+	PERFCTR_BPF_WALK_MEMBERS, /* of the caller's own group */
 	PERFCTR_BPF_WALK_GET,  /* whose mark bears the thread? */
 	PERFCTR_BPF_WALK_FIND, /* likewise its own context */
+	PERFCTR_BPF_WALK_DEFERRED, /* nothing: the request is for "self" */
 };
 
 struct perfctr_bpf_reply {
 	__s32 error; /* errno of the first thread that could not be marked */
 	__u32 found; /* threads that were meant */
 	__u32 changed;
-	__u32 running; /* members that were running meanwhile, the caller not counted */
-	__u32 folded;  /* FOLD: 1 when the caller is a member */
-	__u32 reserved;
-	__u64 id; /* GET, FIND: slot, above it generation; 0: none */
+	__u32 running;	/* members that were running meanwhile, the caller not counted */
+	__u32 folded;	/* FOLD: 1 when the caller is a member */
+	__u32 unproven; /* threads whose numbers are given, as a proof is missing */
+	__u64 id;	/* GET, FIND: slot, above it generation; 0: none */
 };
 
 #endif

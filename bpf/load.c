@@ -6,9 +6,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,6 +33,20 @@ static bool may_load(void)
 	return capabilities & 1ull << CAP_BPF && capabilities & 1ull << CAP_PERFMON;
 }
 
+/* Where users may load programs of their own, these could write what is handed to them to be read. */
+int check_system(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/unprivileged_bpf_disabled", "re");
+	int disabled = file ? fgetc(file) : EOF;
+
+	if (file)
+		fclose(file);
+	return disabled == '0' ? complain("users may load BPF programs here, and could change all "
+					  "counts; as root: sysctl "
+					  "kernel.unprivileged_bpf_disabled=2")
+			       : 0;
+}
+
 static int explain(int error)
 {
 	if (!may_load())
@@ -57,32 +70,67 @@ static int explain(int error)
 			strerror(error));
 }
 
-/* Everybody may use these, nobody but the owner the others. */
-static int pin_all(struct perfctr_bpf *programs)
+/*
+ * Everybody may use the first ones, nobody but the owner the others.  Clients look for the last one:
+ * then all is there.
+ */
+static int pin_all(const struct perfctr_bpf *programs, const struct bpf_link *self)
 {
-	struct {
+	const struct {
 		const char *path;
 		int fd;
 		mode_t mode;
 	} pins[] = {
-		{ PIN("slots"), bpf_map__fd(programs->maps.slots), 0666 },
+		{ PIN("slots"), bpf_map__fd(programs->maps.slots), 0666 }, /* or it cannot be mapped */
 		{ PIN("info"), bpf_map__fd(programs->maps.info), 0644 },
-		{ PIN("call"), bpf_program__fd(programs->progs.call), 0666 },
+		{ PIN("self"), bpf_link__fd(self), 0444 },
 		{ PIN("walk"), bpf_link__fd(programs->links.walk), 0444 },
+		{ PIN("count"), bpf_program__fd(programs->progs.count), 0600 },
 		{ PIN("switch"), bpf_link__fd(programs->links.on_switch), 0600 },
 		{ PIN("fork"), bpf_link__fd(programs->links.on_fork), 0600 },
 		{ PIN("exec"), bpf_link__fd(programs->links.on_exec), 0600 },
 		{ PIN("exit"), bpf_link__fd(programs->links.on_exit), 0600 },
 		{ PIN("free"), bpf_link__fd(programs->links.on_free), 0600 },
+		{ PIN("call"), bpf_program__fd(programs->progs.call), 0666 },
 	};
+	mode_t mask = umask(0177);
+	int result = 0;
 
-	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
+	for (size_t i = 0; result == 0 && i < sizeof(pins) / sizeof(pins[0]); i++)
 		if (bpf_obj_pin(pins[i].fd, pins[i].path) < 0 ||
 		    chmod(pins[i].path, pins[i].mode) < 0)
-			return complain(
-				"cannot pin %s (%s); perfctr-bpfd stop removes what is there",
-				pins[i].path, strerror(errno));
-	return 0;
+			result = complain("cannot pin %s (%s)", pins[i].path, strerror(errno));
+	umask(mask);
+	return result;
+}
+
+/* By a file of the kind that users will show. */
+static int teach(const struct perfctr_bpf *programs)
+{
+	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC), result;
+	struct perfctr_bpf_arguments arguments = {
+		.value = { [0] = PERFCTR_BPF_LEARN, [3] = (__u64)fd },
+	};
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &arguments, .ctx_size_in = sizeof(arguments));
+
+	if (fd < 0)
+		return -1;
+	result = bpf_prog_test_run_opts(bpf_program__fd(programs->progs.call), &run);
+	if (result == 0 && run.retval) {
+		errno = -(int)run.retval;
+		result = -1;
+	}
+	close(fd);
+	return result;
+}
+
+static struct bpf_link *attach_self(const struct perfctr_bpf *programs)
+{
+	union bpf_iter_link_info which = { .map.map_fd = (__u32)bpf_map__fd(programs->maps.info) };
+	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which,
+		    .link_info_len = sizeof(which));
+
+	return bpf_program__attach_iter(programs->progs.self, &options);
 }
 
 static int fill_in(struct perfctr_bpf *programs, const struct options *options,
@@ -91,6 +139,8 @@ static int fill_in(struct perfctr_bpf *programs, const struct options *options,
 	struct perfctr_bpf_info info = {
 		.version = PERFCTR_BPF_VERSION,
 		.slots = options->slots,
+		.user_slots = options->user_slots ?: options->slots / 4,
+		.sources = PERFCTR_BPF_SOURCES,
 		.undo = undo,
 		.n_events = options->n_events,
 	};
@@ -100,10 +150,31 @@ static int fill_in(struct perfctr_bpf *programs, const struct options *options,
 	return write_info(bpf_map__fd(programs->maps.info), &info);
 }
 
+/* Only programs write slots when this is done; users may map them. */
+static int fit_and_load(struct perfctr_bpf *programs, const struct options *options)
+{
+	programs->rodata->n_events = options->n_events;
+	bpf_program__set_autoattach(programs->progs.self, false);
+	if (bpf_map__set_max_entries(programs->maps.slots, options->slots) < 0 ||
+	    bpf_map__set_max_entries(programs->maps.holders, options->slots) < 0 ||
+	    bpf_map__set_max_entries(programs->maps.counters, (__u32)cpus() * PERFCTR_BPF_EVENTS) <
+		    0 ||
+	    perfctr_bpf__load(programs) < 0 ||
+	    bpf_map_freeze(bpf_map__fd(programs->maps.slots)) < 0)
+		return -1;
+	return teach(programs);
+}
+
+bool is_of_this_build(const struct perfctr_bpf_info *info)
+{
+	return strncmp(info->sources, PERFCTR_BPF_SOURCES, sizeof(info->sources)) == 0;
+}
+
 int load_and_pin(const struct options *options, __u32 undo)
 {
 	struct perfctr_bpf_event events[PERFCTR_BPF_EVENTS] = { 0 };
 	struct perfctr_bpf *programs;
+	struct bpf_link *self = NULL;
 	int result = -1;
 
 	if (read_events(options, events) < 0)
@@ -114,59 +185,15 @@ int load_and_pin(const struct options *options, __u32 undo)
 	programs = perfctr_bpf__open();
 	if (!programs)
 		return explain(errno);
-	programs->rodata->n_events = options->n_events;
-	/* Only programs write slots from here on; users may map them. */
-	if (bpf_map__set_max_entries(programs->maps.slots, options->slots) < 0 ||
-	    bpf_map__set_max_entries(programs->maps.counters, (__u32)cpus() * PERFCTR_BPF_EVENTS) <
-		    0 ||
-	    perfctr_bpf__load(programs) < 0 ||
-	    bpf_map_freeze(bpf_map__fd(programs->maps.slots)) < 0 ||
-	    fill_in(programs, options, events, undo) < 0)
+	if (fit_and_load(programs, options) < 0 || fill_in(programs, options, events, undo) < 0)
 		explain(errno);
 	else if (open_events(bpf_map__fd(programs->maps.counters), events, options->n_events) < 0)
 		result = -1;
-	else if (perfctr_bpf__attach(programs) < 0)
+	else if (perfctr_bpf__attach(programs) < 0 || !(self = attach_self(programs)))
 		explain(errno);
 	else
-		result = pin_all(programs);
+		result = pin_all(programs, self);
+	bpf_link__destroy(self);
 	perfctr_bpf__destroy(programs);
 	return result;
-}
-
-/* Wait until it is gone: with it goes the last reference to the maps. */
-static void end_service(int pid)
-{
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd gone = { .fd = fd, .events = POLLIN };
-
-	if (fd < 0)
-		return;
-	if (syscall(SYS_pidfd_send_signal, fd, SIGTERM, NULL, 0) == 0)
-		poll(&gone, 1, 3000);
-	close(fd);
-}
-
-int unpin(void)
-{
-	static const char *const pins[] = {
-		PIN("call"), PIN("walk"), PIN("switch"), PIN("fork"), PIN("exec"),
-		PIN("exit"), PIN("free"), PIN("slots"),	 PIN("info"),
-	};
-	struct perfctr_bpf_info info = { 0 };
-	int map = open_info();
-
-	if (map < 0 && access(PERFCTR_BPF_DIRECTORY, F_OK) < 0)
-		return complain("it is not loaded: there is no " PERFCTR_BPF_DIRECTORY);
-	if (map >= 0) {
-		read_info(map, &info);
-		close(map);
-	}
-	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
-		if (unlink(pins[i]) < 0 && errno != ENOENT)
-			return complain(
-				"cannot remove %s (%s); run perfctr-bpfd stop as the user who started it, or root",
-				pins[i], strerror(errno));
-	end_service(running_service(&info));
-	remove_directory(info.undo);
-	return 0;
 }

@@ -12,10 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#define DEFAULT_SLOTS 1024
 #define MIN_SLOTS 4
 #define MAX_SLOTS 65536
 
@@ -33,12 +35,13 @@ int complain(const char *format, ...)
 
 static void usage(FILE *to)
 {
-	fputs("usage: perfctr-bpfd start [--slots N] [--event SPEC].. [--foreground] [--verbose]\n"
+	fputs("usage: perfctr-bpfd start [--slots N] [--user-slots N] [--event SPEC].. [--foreground] [--verbose]\n"
 	      "       perfctr-bpfd stop | status\n"
 	      "  start         load the BPF programs by which libperfctr counts on this kernel\n"
 	      "  stop          remove them, and all contexts\n"
 	      "  status        what is loaded and used\n"
 	      "  --slots N     contexts and groups at a time, 4 KiB each (default 1024)\n"
+	      "  --user-slots N  that one user other than root can take (default: a quarter)\n"
 	      "  --event SPEC  count this event of the processor too, up to 4 (experimental)\n"
 	      "  --foreground  do not go into the background\n"
 	      "  --verbose     show what libbpf says\n",
@@ -46,18 +49,38 @@ static void usage(FILE *to)
 }
 
 /* What is left to do needs none. */
-static void drop_capabilities(void)
+static int drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[2] = { 0 };
 
-	syscall(SYS_capset, &header, none);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_capset, &header, none) < 0)
+		return complain("cannot give up capabilities (%s)", strerror(errno));
+	return 0;
 }
+
+static volatile sig_atomic_t ending;
 
 static void end(int signal)
 {
 	(void)signal;
-	_exit(0);
+	ending = 1;
+}
+
+/* Known as the service, or -1. */
+static int become_service(int map, struct perfctr_bpf_info *info)
+{
+	const struct sigaction action = { .sa_handler = end };
+
+	if (read_info(map, info) < 0)
+		return -1;
+	info->pid = (__u32)getpid();
+	info->pid_start = start_of(info->pid);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	if (write_info(map, info) < 0)
+		return complain("cannot write " PIN("info") " (%s)", strerror(errno));
+	return drop_capabilities();
 }
 
 void keep_clock(int map, int ready)
@@ -65,55 +88,94 @@ void keep_clock(int map, int ready)
 	struct timespec second = { .tv_sec = 1 };
 	struct perfctr_bpf_info info;
 
-	signal(SIGTERM, end);
-	signal(SIGINT, end);
-	if (read_info(map, &info) < 0)
+	if (become_service(map, &info) < 0)
 		_exit(1);
-	info.pid = getpid();
-	if (write_info(map, &info) < 0)
-		_exit(1);
-	drop_capabilities();
-	close(ready);
-	while (access(PIN("info"), F_OK) == 0) {
+	if (ready >= 0)
+		close(ready);
+	notify("READY=1");
+	while (!ending && access(PIN("info"), F_OK) == 0) {
 		renew_clock(&info);
 		write_info(map, &info);
 		info.current++;
 		write_info(map, &info);
 		nanosleep(&second, NULL);
 	}
-	_exit(0);
+	notify("STOPPING=1");
+	_exit(ending && end_all() < 0);
 }
 
-/* Pins that nobody keeps the clock of any more are taken over. */
-static int load(const struct options *options)
+/* Pins that nobody keeps the clock of any more are taken over, if they are what would be pinned. */
+static int take_over(int map, const struct options *options)
 {
 	struct perfctr_bpf_info info;
-	__u32 undo;
-	int map = open_info(), pid;
-	bool taken_over = map >= 0;
 
-	if (map < 0) {
-		if (make_directory(&undo) < 0)
-			return -1;
-		if (load_and_pin(options, undo) < 0) {
-			unpin();
-			remove_directory(undo);
-			return -1;
-		}
-		map = open_info();
-	}
-	if (map < 0 || read_info(map, &info) < 0)
-		return complain("cannot open " PIN("info") " (%s)", strerror(errno));
-	if (info.version != PERFCTR_BPF_VERSION)
+	if (read_info(map, &info) < 0 && errno == EPROTO)
 		return complain("another version of it is loaded; perfctr-bpfd stop removes it");
-	pid = running_service(&info);
-	if (pid)
-		return complain("it runs already, as process %d; perfctr-bpfd status tells more",
-				pid);
-	if (taken_over && options->n_events)
+	if (!is_of_this_build(&info))
+		return complain("programs of another build are loaded; perfctr-bpfd stop, then "
+				"start");
+	if (options->n_events)
 		return complain(
 			"events can be named when nothing is loaded; perfctr-bpfd stop, then "
 			"start");
+	if ((options->slots && options->slots != info.slots) ||
+	    (options->user_slots && options->user_slots != info.user_slots))
+		return complain("what is loaded has %u slots, %u for one user; perfctr-bpfd stop, "
+				"then start",
+				info.slots, info.user_slots);
+	return map;
+}
+
+static int load_new(const struct options *options, __u32 undo)
+{
+	struct options complete = *options;
+
+	if (!complete.slots)
+		complete.slots = DEFAULT_SLOTS;
+	/* Of a start that was killed. */
+	if (remove_pins() < 0)
+		return -1;
+	if (load_and_pin(&complete, undo) < 0) {
+		remove_pins();
+		remove_directory(undo);
+		return -1;
+	}
+	return open_info();
+}
+
+static int complain_of_lock(void)
+{
+	struct perfctr_bpf_info info = { 0 };
+	int error = errno, map = open_info();
+
+	if (map >= 0 && read_info(map, &info) < 0)
+		info.pid = 0;
+	if (map >= 0)
+		close(map);
+	if (error != EWOULDBLOCK)
+		return complain("cannot open " PERFCTR_BPF_DIRECTORY " (%s)", strerror(error));
+	if (!running_service(&info))
+		return complain("another perfctr-bpfd is about to start or stop it");
+	return complain("it runs already, as process %u; perfctr-bpfd status tells more", info.pid);
+}
+
+/* Who has the directory's lock starts; it is kept for as long as the service runs. */
+static int load(const struct options *options)
+{
+	__u32 undo;
+	int lock, map;
+
+	if (check_system() < 0 || make_directory(&undo) < 0)
+		return -1;
+	lock = lock_directory();
+	if (lock < 0)
+		return complain_of_lock();
+	map = open_info();
+	if (map >= 0)
+		return take_over(map, options);
+	map = load_new(options, undo);
+	if (map < 0)
+		close(lock);
 	return map;
 }
 
@@ -148,15 +210,16 @@ static int start(const struct options *options)
 	return read(ready[0], &nothing, 1) == 0 ? 0 : -1;
 }
 
-static int read_slots(const char *text, unsigned int *slots)
+static int read_number(const char *option, unsigned int least, const char *text,
+		       unsigned int *number)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
-	if (*end || end == text || value < MIN_SLOTS || value > MAX_SLOTS)
-		return complain("--slots takes a number from %d to %d, not '%s'", MIN_SLOTS,
+	if (*end || end == text || value < least || value > MAX_SLOTS)
+		return complain("%s takes a number from %d to %d, not '%s'", option, least,
 				MAX_SLOTS, text);
-	*slots = (unsigned int)value;
+	*number = (unsigned int)value;
 	return 0;
 }
 
@@ -173,19 +236,24 @@ int main(int argc, char **argv)
 {
 	static const struct option known[] = {
 		{ "slots", required_argument, NULL, 's' },
+		{ "user-slots", required_argument, NULL, 'u' },
 		{ "event", required_argument, NULL, 'e' },
 		{ "foreground", no_argument, NULL, 'f' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	struct options options = { .slots = 1024 };
+	struct options options = { 0 };
 	int letter, result = -1;
 
 	while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
 		switch (letter) {
 		case 's':
-			if (read_slots(optarg, &options.slots) < 0)
+			if (read_number("--slots", MIN_SLOTS, optarg, &options.slots) < 0)
+				return 1;
+			break;
+		case 'u':
+			if (read_number("--user-slots", 1, optarg, &options.user_slots) < 0)
 				return 1;
 			break;
 		case 'e':
@@ -210,7 +278,7 @@ int main(int argc, char **argv)
 	else if (strcmp(argv[optind], "start") == 0)
 		result = start(&options);
 	else if (strcmp(argv[optind], "stop") == 0)
-		result = unpin();
+		result = stop_service();
 	else if (strcmp(argv[optind], "status") == 0)
 		result = show_status();
 	else

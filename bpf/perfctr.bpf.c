@@ -14,7 +14,9 @@
 #include "context.h"
 #include "count.h"
 #include "page.h"
+#include "holder.h"
 #include "member.h"
+#include "request.h"
 #include "call.h"
 #include "walk.h"
 
@@ -38,9 +40,11 @@ static __always_inline void switched_away(struct context *c, struct task_struct 
 	count_put(c, task, true);
 	count_events(c, true);
 	fold(c, task, task->se.sum_exec_runtime);
-	slot = own_slot(c);
-	if (slot)
+	slot = enter_account(&c->account[OWN]);
+	if (slot) {
 		page_off(slot);
+		leave(slot);
+	}
 	if (task->__state == TASK_DEAD)
 		finish(c);
 }
@@ -56,11 +60,12 @@ static __always_inline void put_on_cpu(struct context *c, struct task_struct *ta
 	c->cpu = cpu;
 	resume(c, task);
 	count_events(c, false);
-	slot = own_slot(c);
+	slot = enter_account(&c->account[OWN]);
 	if (!slot)
 		return;
 	fold(c, task, task->se.sum_exec_runtime);
 	page_on(slot, c->resumed);
+	leave(slot);
 }
 
 SEC("tp_btf/sched_switch")
@@ -92,6 +97,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 {
 	struct context *c = context_of(task);
 
+	/* What was asked for was the other program's wish. */
+	bpf_task_storage_delete(&requests, task);
 	release_owned(task->tgid);
 	if (c && (BPF_CORE_READ_BITFIELD(bprm, secureexec) ||
 		  bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP))
@@ -129,10 +136,26 @@ int BPF_PROG(on_free, struct task_struct *task)
 	return 0;
 }
 
-SEC("raw_tp")
-int call(struct bpf_raw_tracepoint_args *args)
+/* A type that nothing can be attached to, and that runs in the caller alone. */
+SEC("syscall")
+int call(struct perfctr_bpf_arguments *arguments)
 {
-	return answer(args->args);
+	return answer(arguments);
+}
+
+/* By root, in an interrupt on each CPU; nobody else may have it, as it can be attached. */
+SEC("raw_tp")
+int count(void *nothing)
+{
+	count_self(bpf_get_current_task_btf());
+	return 0;
+}
+
+/* Once for each reading: over a map of one element. */
+SEC("iter/bpf_map_elem")
+int self(struct bpf_iter__bpf_map_elem *at)
+{
+	return at->key ? read_self(at->meta->seq) : 0;
 }
 
 SEC("iter/task")

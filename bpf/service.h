@@ -11,6 +11,7 @@
 
 struct options {
 	unsigned int slots;
+	unsigned int user_slots; /* 0: a quarter of them */
 	unsigned int n_events;
 	const char *event[PERFCTR_BPF_EVENTS]; /* as given */
 	bool foreground;
@@ -22,8 +23,12 @@ int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Each returns 0, or -1 when it has complained. */
 int load_and_pin(const struct options *options, __u32 undo);
-int unpin(void);
+bool is_of_this_build(const struct perfctr_bpf_info *info);
 int show_status(void);
+int stop_service(void);
+
+/* What must be so before it starts, whoever starts it. */
+int check_system(void);
 
 /* What the options name, for perf_events. */
 int read_events(const struct options *options, struct perfctr_bpf_event *events);
@@ -32,17 +37,31 @@ int open_events(int map, const struct perfctr_bpf_event *events, unsigned int n)
 /* Their numbers are below it. */
 int cpus(void);
 
-/* The place of the pins; undo tells what was done to the system for it. */
+/*
+ * The place of the pins; undo tells what was done to the system for it.  One process at a time has
+ * it: a descriptor that is the lock, -1 with EWOULDBLOCK when another has it, else when this has
+ * complained.
+ */
 int make_directory(__u32 *undo);
+int lock_directory(void);
 void remove_directory(__u32 undo);
+/* All that is in it. */
+int remove_pins(void);
 
-/* Descriptor of the pinned map "info", or -1 with errno; its element. */
+/* Descriptor of the pinned map "info", or -1 with errno. */
 int open_info(void);
+/* Its element; -1 with EPROTO when that is not of this version. */
 int read_info(int map, struct perfctr_bpf_info *info);
 int write_info(int map, const struct perfctr_bpf_info *info);
 
-/* Process of the service, 0 when it does not run. */
+/* Process of the service, 0 when it does not run; when process pid began, 0: there is none. */
 int running_service(const struct perfctr_bpf_info *info);
+__u64 start_of(__u32 pid);
+
+/* What was pinned ends, and whoever has it open still has nothing more of it. */
+int end_all(void);
+/* Tell who waits for it by sd_notify(3), if anybody does. */
+void notify(const char *state);
 
 /* Measure the rate of the time stamp counter, about 0.1 s; the clocks of info begin with it. */
 void begin_clock(struct perfctr_bpf_info *info);
@@ -53,8 +72,8 @@ long clock_error(const struct perfctr_bpf_info *info);
 __u64 monotonic_ns(void);
 
 /*
- * Become the service: renew the clock every second, until the pins are gone.  Descriptor ready is
- * closed when the process is known as the service.  Does not come back.
+ * Become the service: renew the clock every second, until the pins are gone or a signal ends it, and
+ * then remove them.  Descriptor ready is closed when the process is known as the service.
  */
 void keep_clock(int map, int ready) __attribute__((noreturn));
 

@@ -16,7 +16,7 @@ struct usage {
 
 static void add_slot(struct usage *usage, const struct perfctr_bpf_slot *slot)
 {
-	if (slot->kind == PERFCTR_BPF_FREE)
+	if (!slot->generation)
 		return;
 	usage->contexts += slot->kind == PERFCTR_BPF_CONTEXT;
 	usage->groups += slot->kind == PERFCTR_BPF_GROUP;
@@ -73,14 +73,16 @@ int show_status(void)
 		return complain("it is not loaded; as root: perfctr-bpfd start");
 	if (read_info(map, &info) < 0) {
 		close(map);
-		return complain("cannot read " PIN("info") " (%s)", strerror(errno));
+		return errno == EPROTO
+			       ? complain("another version of it is loaded; perfctr-bpfd stop removes it")
+			       : complain("cannot read " PIN("info") " (%s)", strerror(errno));
 	}
 	close(map);
 	if (look_at_slots(&info, &usage) < 0)
 		return -1;
 	show_clock(&info);
-	printf("slots    %u, taken by %u contexts and %u groups\n", info.slots, usage.contexts,
-	       usage.groups);
+	printf("slots    %u, taken by %u contexts and %u groups; %u for one user\n", info.slots,
+	       usage.contexts, usage.groups, info.user_slots);
 	printf("members  %u; lost %llu, dropped %llu\n", usage.members, usage.lost, usage.dropped);
 	for (__u32 i = 0; i < info.n_events; i++)
 		printf("event    %s (experimental)\n", info.event[i].name);

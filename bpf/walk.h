@@ -56,8 +56,9 @@ static __always_inline bool is_dumpable(struct task_struct *task)
 }
 
 /*
- * As ptrace(2) has it: who is privileged outside of all user namespaces, or the owner of a process
- * whose ids are all the same and which has nothing to hide.
+ * About what ptrace(2) has: who is privileged outside of all user namespaces, or the owner of a
+ * process whose ids are all the same and which has nothing to hide.  Others are not shown; those who
+ * are have to be proven besides.
  */
 static __always_inline bool may_trace(struct task_struct *self, struct task_struct *task)
 {
@@ -66,8 +67,6 @@ static __always_inline bool may_trace(struct task_struct *self, struct task_stru
 	__u64 capabilities = 0;
 
 	bpf_probe_read_kernel(&capabilities, sizeof(capabilities), &mine->cap_effective);
-	if (self->tgid == task->tgid)
-		return true;
 	if (capabilities & 1u << CAP_SYS_PTRACE && mine->user_ns->level == 0)
 		return true;
 	return is_dumpable(task) && uid == theirs->uid.val && uid == theirs->euid.val &&
@@ -91,29 +90,30 @@ static __always_inline bool counts_into(struct context *c, const struct request 
 	return false;
 }
 
-static __always_inline void mark(struct request *r, struct task_struct *self,
-				 struct task_struct *task)
+/* The slot may have gone to somebody else since it was asked for. */
+static __always_inline int mark(struct request *r, struct task_struct *self,
+				struct task_struct *task)
 {
-	if (task->flags & PF_KTHREAD || !may_trace(self, task))
-		count_change(&r->reply, -EACCES);
-	else
-		count_change(&r->reply,
-			     attach(task, r->kind == PERFCTR_BPF_CONTEXT ? OWN : GROUP, r->slot));
+	struct perfctr_bpf_slot *slot = enter(r->slot, r->generation);
+	int result = -EINVAL;
+
+	if (!slot)
+		return result;
+	if (is_owner(r->slot, self->tgid))
+		result = attach(task, slot, r->slot);
+	leave(slot);
+	return result;
 }
 
-static __always_inline void unmark(struct request *r, struct task_struct *self,
-				   struct task_struct *task, struct context *c)
+static __always_inline int unmark(struct request *r, struct task_struct *task, struct context *c)
 {
-	if (!may_trace(self, task))
-		count_change(&r->reply, -EACCES);
-	else if (c && (!r->generation || counts_into(c, r)))
-		count_change(&r->reply, detach(c, task, GROUP));
+	return c && (!r->generation || counts_into(c, r)) ? detach(c, task, GROUP) : 0;
 }
 
 static __always_inline void tell(struct perfctr_bpf_reply *reply, struct context *c, int which)
 {
-	if (c && account_slot(&c->account[which]))
-		reply->id = (__u64)c->account[which].generation << 32 | c->account[which].slot;
+	if (c && is_taken(&c->account[which]))
+		reply->id = perfctr_bpf_id(c->account[which].slot, c->account[which].generation);
 }
 
 static __always_inline int visit_members(struct request *r, struct seq_file *seq,
@@ -138,36 +138,66 @@ static __always_inline int visit_members(struct request *r, struct seq_file *seq
 	return 0;
 }
 
-static __always_inline int visit(struct seq_file *seq, struct task_struct *task)
+static __always_inline bool has_nothing_to_do(struct request *r, struct context *c)
 {
-	struct task_struct *self = bpf_get_current_task_btf();
-	__u32 key = self->pid;
-	struct request *r = bpf_map_lookup_elem(&requests, &key);
-	struct context *c;
-
-	if (!r)
-		return 0;
-	if (!task) {
-		if (!bpf_seq_write(seq, &r->reply, sizeof(r->reply)))
-			bpf_map_delete_elem(&requests, &key);
-		return 0;
-	}
-	if (r->action == PERFCTR_BPF_WALK_FOLD || r->action == PERFCTR_BPF_WALK_MEMBERS)
-		return visit_members(r, seq, self, task);
-	if (!is_meant(r, task))
-		return 0;
-	r->reply.found++;
-	c = bpf_task_storage_get(&contexts, task, NULL, 0);
 	if (r->action == PERFCTR_BPF_WALK_MARK)
-		mark(r, self, task);
+		return c && counts_into(c, r);
+	return r->action == PERFCTR_BPF_WALK_UNMARK && (!c || (r->generation && !counts_into(c, r)));
+}
+
+/* May the caller, by what it has shown?  Else it learns what it has to show. */
+static __always_inline bool is_allowed(struct request *r, struct seq_file *seq,
+				       struct task_struct *self, struct task_struct *task)
+{
+	int number = task->pid;
+
+	if (task->tgid == self->tgid)
+		return true;
+	if (task->flags & PF_KTHREAD || !may_trace(self, task)) {
+		count_change(&r->reply, -EACCES);
+		return false;
+	}
+	if (is_proven(r, task))
+		return true;
+	r->reply.unproven++;
+	bpf_seq_write(seq, &number, sizeof(number));
+	return false;
+}
+
+static __always_inline void visit_meant(struct request *r, struct seq_file *seq,
+					struct task_struct *self, struct task_struct *task)
+{
+	struct context *c = bpf_task_storage_get(&contexts, task, NULL, 0);
+
+	r->reply.found++;
+	if (has_nothing_to_do(r, c) || !is_allowed(r, seq, self, task))
+		return;
+	if (r->action == PERFCTR_BPF_WALK_MARK)
+		count_change(&r->reply, mark(r, self, task));
 	else if (r->action == PERFCTR_BPF_WALK_UNMARK)
-		unmark(r, self, task, c);
-	else if (!may_trace(self, task))
-		r->reply.error = EACCES;
+		count_change(&r->reply, unmark(r, task, c));
 	else if (r->action == PERFCTR_BPF_WALK_GET)
 		tell(&r->reply, c, GROUP);
 	else
 		tell(&r->reply, c, OWN);
+}
+
+static __always_inline int visit(struct seq_file *seq, struct task_struct *task)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	struct request *r = request_of(self);
+
+	if (!r || !r->action || r->action == PERFCTR_BPF_WALK_DEFERRED)
+		return 0;
+	if (!task) {
+		if (!bpf_seq_write(seq, &r->reply, sizeof(r->reply)))
+			r->action = 0;
+		return 0;
+	}
+	if (r->action == PERFCTR_BPF_WALK_FOLD || r->action == PERFCTR_BPF_WALK_MEMBERS)
+		return visit_members(r, seq, self, task);
+	if (is_meant(r, task))
+		visit_meant(r, seq, self, task);
 	return 0;
 }
 

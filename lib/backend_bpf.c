@@ -106,7 +106,11 @@ static void open_error(int error, char *text, size_t size)
 		what = "all slots of perfctr-bpfd are taken; close contexts and groups, or as root: "
 		       "perfctr-bpfd stop, then perfctr-bpfd start --slots N";
 		break;
-	case EOPNOTSUPP:
+	case EDQUOT:
+		what = "your share of the slots of perfctr-bpfd is taken; close contexts and groups, "
+		       "or as root: perfctr-bpfd stop, then perfctr-bpfd start --user-slots N";
+		break;
+	case EXDEV:
 		what = "threads have other numbers in this pid namespace; run it outside of the "
 		       "container";
 		break;

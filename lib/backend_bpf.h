@@ -12,7 +12,7 @@
 struct perfctr_bpf_handle {
 	int program; /* descriptor of "call" */
 	uint32_t slot;
-	uint32_t generation;
+	uint64_t generation;
 	const struct perfctr_bpf_slot *mapped;
 	struct perfctr_bpf_info info; /* at open; its rate stays */
 };
@@ -30,7 +30,7 @@ void perfctr_bpf_release(struct perfctr_bpf_handle *h);
 /* Its page once more, for perfctr_own_page(); NULL with errno. */
 void *perfctr_bpf_map(const struct perfctr_bpf_handle *h);
 
-/* Run the program "call"; 0 or more, or -1 with errno. */
+/* Run the program "call", by way of "self" where events are to be counted before; 0 or more, or -1 with errno. */
 int perfctr_bpf_call(const struct perfctr_bpf_handle *h, uint32_t call, uint64_t argument,
 		     uint64_t n, const uint64_t *events);
 
@@ -49,8 +49,8 @@ int perfctr_bpf_change(const struct perfctr_bpf_handle *h, uint32_t action, pid_
 int perfctr_bpf_look(uint32_t action, pid_t tid, uint64_t *id);
 
 /*
- * Bring the event counts of threads that run up to date, for a walk to fold, or begin to count them.
- * Nothing without events.
+ * Bring the event counts of threads that run up to date, for a walk to fold, or begin to count them:
+ * by root those of all, else those of the caller.  Nothing without events.
  */
 void perfctr_bpf_count(const struct perfctr_bpf_handle *h);
 

@@ -37,6 +37,24 @@ int perfctr_bpf_get(const char *path, uint32_t flags)
 	return fd;
 }
 
+/* Before anything of it is copied: the kernel copies as much as an element of the map has. */
+static int check_info(int map)
+{
+	struct bpf_map_info shape = { 0 };
+	union bpf_attr attributes = { 0 };
+
+	attributes.info.bpf_fd = (uint32_t)map;
+	attributes.info.info_len = sizeof(shape);
+	attributes.info.info = (uintptr_t)&shape;
+	if (bpf(BPF_OBJ_GET_INFO_BY_FD, &attributes) < 0)
+		return -1;
+	if (shape.type == BPF_MAP_TYPE_ARRAY &&
+	    shape.value_size == sizeof(struct perfctr_bpf_info))
+		return 0;
+	errno = EPROTO;
+	return -1;
+}
+
 int perfctr_bpf_read_info(struct perfctr_bpf_info *info)
 {
 	union bpf_attr attributes = { 0 };
@@ -48,7 +66,9 @@ int perfctr_bpf_read_info(struct perfctr_bpf_info *info)
 	attributes.map_fd = (uint32_t)map;
 	attributes.key = (uintptr_t)&zero;
 	attributes.value = (uintptr_t)info;
-	result = bpf(BPF_MAP_LOOKUP_ELEM, &attributes);
+	result = check_info(map);
+	if (result == 0)
+		result = bpf(BPF_MAP_LOOKUP_ELEM, &attributes);
 	close_keeping_errno(map);
 	if (result == 0 && info->version != PERFCTR_BPF_VERSION) {
 		errno = EPROTO;
@@ -58,50 +78,86 @@ int perfctr_bpf_read_info(struct perfctr_bpf_info *info)
 }
 
 /* The programs give a negative errno. */
-static int run_on(int program, uint32_t flags, uint32_t cpu, const uint64_t args[7])
+static int with_errno(int result)
 {
-	union bpf_attr attributes = { 0 };
-	int result;
-
-	attributes.test.flags = flags;
-	attributes.test.cpu = cpu;
-	attributes.test.prog_fd = (uint32_t)program;
-	attributes.test.ctx_in = (uintptr_t)args;
-	attributes.test.ctx_size_in = 7 * sizeof(args[0]);
-	if (bpf(BPF_PROG_TEST_RUN, &attributes) < 0)
-		return -1;
-	result = (int)attributes.test.retval;
 	if (result >= 0)
 		return result;
 	errno = -result;
 	return -1;
 }
 
+static int run(const struct perfctr_bpf_handle *h, const struct perfctr_bpf_arguments *arguments)
+{
+	union bpf_attr attributes = { 0 };
+
+	attributes.test.prog_fd = (uint32_t)h->program;
+	attributes.test.ctx_in = (uintptr_t)arguments;
+	attributes.test.ctx_size_in = sizeof(*arguments);
+	if (bpf(BPF_PROG_TEST_RUN, &attributes) < 0)
+		return -1;
+	return with_errno((int)attributes.test.retval);
+}
+
+static int run_deferred(const struct perfctr_bpf_handle *h, struct perfctr_bpf_arguments *arguments)
+{
+	int result, fd;
+	ssize_t n;
+
+	arguments->value[0] |= PERFCTR_BPF_DEFER;
+	if (run(h, arguments) < 0)
+		return -1;
+	fd = open(PERFCTR_BPF_PIN("self"), O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		errno = errno == ENOENT ? ENODEV : errno;
+		return -1;
+	}
+	n = read(fd, &result, sizeof(result));
+	if (n >= 0 && n != sizeof(result)) {
+		n = -1;
+		errno = EIO;
+	}
+	close_keeping_errno(fd);
+	return n < 0 ? -1 : with_errno(result);
+}
+
 int perfctr_bpf_call(const struct perfctr_bpf_handle *h, uint32_t call, uint64_t argument,
 		     uint64_t n, const uint64_t *events)
 {
-	const uint64_t args[7] = {
-		call,
-		h->slot,
-		h->generation,
-		argument,
-		n,
-		events ? events[0] : 0,
-		events ? events[1] : 0,
+	struct perfctr_bpf_arguments arguments = {
+		.value = { call, h->slot, h->generation, argument, n, events ? events[0] : 0,
+			   events ? events[1] : 0 },
 	};
 
-	return run_on(h->program, 0, 0, args);
+	if (h->info.n_events && call != PERFCTR_BPF_TAKE && call != PERFCTR_BPF_REQUEST)
+		return run_deferred(h, &arguments);
+	return run(h, &arguments);
 }
 
 /* In an interrupt on each CPU; one that is offline runs nobody. */
+static void count_everywhere(int program)
+{
+	union bpf_attr attributes = { 0 };
+	uint32_t cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+
+	attributes.test.flags = BPF_F_TEST_RUN_ON_CPU;
+	attributes.test.prog_fd = (uint32_t)program;
+	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+		attributes.test.cpu = cpu;
+		bpf(BPF_PROG_TEST_RUN, &attributes);
+	}
+}
+
 void perfctr_bpf_count(const struct perfctr_bpf_handle *h)
 {
-	const uint64_t args[7] = { PERFCTR_BPF_COUNT };
-	uint32_t cpus = h->info.n_events ? (uint32_t)sysconf(_SC_NPROCESSORS_CONF) : 0;
-	int error = errno;
+	int error = errno, program = h->info.n_events ? perfctr_bpf_get(PERFCTR_BPF_PIN("count"), 0)
+						      : -1;
 
-	for (uint32_t cpu = 0; cpu < cpus; cpu++)
-		run_on(h->program, BPF_F_TEST_RUN_ON_CPU, cpu, args);
+	if (program >= 0) {
+		count_everywhere(program);
+		close(program);
+	} else if (h->info.n_events) {
+		perfctr_bpf_call(h, PERFCTR_BPF_COUNT, 0, 0, NULL);
+	}
 	errno = error;
 }
 
@@ -169,11 +225,11 @@ int perfctr_bpf_find(struct perfctr_bpf_handle *h, uint64_t id)
 {
 	if (perfctr_bpf_any(h) < 0)
 		goto fail;
-	h->slot = (uint32_t)id;
+	h->slot = id & ((1u << PERFCTR_BPF_SLOT_BITS) - 1);
 	h->mapped = perfctr_bpf_map(h);
 	if (!h->mapped)
 		goto fail;
-	h->generation = (uint32_t)(id >> 32);
+	h->generation = id >> PERFCTR_BPF_SLOT_BITS;
 	return 0;
 
 fail:
@@ -218,15 +274,74 @@ static int read_walk(struct perfctr_bpf_reply *reply, pid_t *tids, unsigned int 
 	return -1;
 }
 
+static int walk(const struct perfctr_bpf_handle *h, uint32_t action, pid_t tid, unsigned int scope,
+		const struct perfctr_bpf_proofs *proofs, struct perfctr_bpf_reply *reply,
+		pid_t *tids, unsigned int room)
+{
+	const uint64_t rest[2] = { scope, (uintptr_t)proofs };
+
+	if (perfctr_bpf_call(h, PERFCTR_BPF_REQUEST, action, (uint64_t)(uint32_t)tid, rest) < 0)
+		return -1;
+	return read_walk(reply, tids, room);
+}
+
 int perfctr_bpf_walk(const struct perfctr_bpf_handle *h, uint32_t action, pid_t tid,
 		     unsigned int scope, struct perfctr_bpf_reply *reply, pid_t *tids,
 		     unsigned int room)
 {
-	const uint64_t request[2] = { scope };
+	return walk(h, action, tid, scope, NULL, reply, tids, room);
+}
 
-	if (perfctr_bpf_call(h, PERFCTR_BPF_REQUEST, action, (uint64_t)(uint32_t)tid, request) < 0)
-		return -1;
-	return read_walk(reply, tids, room);
+/* Descriptors that the kernel gives to who may trace; a thread that is gone needs none. */
+static int open_proofs(struct perfctr_bpf_proofs *proofs, const pid_t *tids, unsigned int n)
+{
+	char path[32];
+	int result = 0;
+
+	for (unsigned int i = 0; i < PERFCTR_BPF_PROOFS; i++) {
+		proofs->fd[i] = -1;
+		if (i >= n || result < 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/mem", tids[i]);
+		proofs->fd[i] = open(path, O_RDONLY | O_CLOEXEC);
+		if (proofs->fd[i] < 0 && errno != ENOENT && errno != ESRCH) {
+			errno = errno == EPERM ? EACCES : errno;
+			result = -1;
+		}
+	}
+	return result;
+}
+
+static void close_proofs(const struct perfctr_bpf_proofs *proofs)
+{
+	int error = errno;
+
+	for (unsigned int i = 0; i < PERFCTR_BPF_PROOFS; i++)
+		if (proofs->fd[i] >= 0)
+			close(proofs->fd[i]);
+	errno = error;
+}
+
+/* Walk, and again with what it takes for those that the walk has named. */
+static int walk_proving(const struct perfctr_bpf_handle *h, uint32_t action, pid_t tid,
+			unsigned int scope, struct perfctr_bpf_reply *reply)
+{
+	struct perfctr_bpf_proofs proofs;
+	pid_t tids[PERFCTR_BPF_PROOFS];
+	uint32_t changed;
+	int result = walk(h, action, tid, scope, NULL, reply, tids, PERFCTR_BPF_PROOFS);
+
+	if (result < 0 || !reply->unproven)
+		return result;
+	changed = reply->changed;
+	result = open_proofs(&proofs, tids,
+			     reply->unproven < PERFCTR_BPF_PROOFS ? reply->unproven
+								  : PERFCTR_BPF_PROOFS);
+	if (result == 0)
+		result = walk(h, action, tid, scope, &proofs, reply, NULL, 0);
+	close_proofs(&proofs);
+	reply->changed += changed;
+	return result;
 }
 
 /* Of a thread; -1 with ESRCH. */
@@ -275,7 +390,7 @@ int perfctr_bpf_change(const struct perfctr_bpf_handle *h, uint32_t action, pid_
 	perfctr_bpf_count(h);
 	/* What is created meanwhile by who is not reached yet is found by another walk. */
 	do {
-		if (perfctr_bpf_walk(h, action, tid, scope, &reply, NULL, 0) < 0)
+		if (walk_proving(h, action, tid, scope, &reply) < 0)
 			return -1;
 		changed += reply.changed;
 	} while (scope != PERFCTR_MARK_THREAD && reply.changed);
@@ -294,8 +409,7 @@ int perfctr_bpf_look(uint32_t action, pid_t tid, uint64_t *id)
 
 	if (perfctr_bpf_any(&h) < 0)
 		return -1;
-	result = perfctr_bpf_walk(&h, action, tid ? tid : gettid(), PERFCTR_MARK_THREAD, &reply,
-				  NULL, 0);
+	result = walk_proving(&h, action, tid ? tid : gettid(), PERFCTR_MARK_THREAD, &reply);
 	perfctr_bpf_release(&h);
 	if (result == 0 && !reply.found) {
 		errno = ESRCH;

@@ -46,7 +46,7 @@ struct perfctr_group *perfctr_bpf_group_open(uint64_t *id)
 		errno = error;
 		return NULL;
 	}
-	*id = (uint64_t)group->bpf.generation << 32 | group->bpf.slot;
+	*id = perfctr_bpf_id(group->bpf.slot, group->bpf.generation);
 	return &group->handle;
 }
 

@@ -16,6 +16,14 @@ TCase *self_tests(void);
 TCase *remote_tests(void);
 TCase *group_tests(void);
 TCase *cost_tests(void);
+/* By root, who attacks as other users; the last one stops the service. */
+TCase *attack_tests(void);
+TCase *yama_tests(void);
+TCase *end_tests(void);
+/* Where nothing is loaded. */
+TCase *notify_tests(void);
+/* With 16 slots, 4 for each user; $HOSTILE_SECONDS long. */
+TCase *hostile_tests(void);
 /* Where perfctr-bpfd was started with --event instructions:u --event r00c4:u; the last takes CPU 1 away. */
 TCase *event_tests(void);
 TCase *lost_event_tests(void);

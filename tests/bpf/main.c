@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* usage: bpf-tests [events | lost] */
+/* usage: bpf-tests [events | lost | attacks | hostile | yama | end | notify] */
 #include "bpf.h"
 
 #include <stdio.h>
@@ -11,7 +11,9 @@ static const struct {
 } cases[] = {
 	{ "", self_tests },	      { "", tree_tests }, { "", remote_tests },
 	{ "", group_tests },	      { "", cost_tests }, { "events", event_tests },
-	{ "lost", lost_event_tests },
+	{ "lost", lost_event_tests }, { "attacks", attack_tests }, { "yama", yama_tests },
+	{ "end", end_tests },	      { "hostile", hostile_tests },
+	{ "notify", notify_tests },
 };
 
 int main(int argc, char **argv)
@@ -27,7 +29,7 @@ int main(int argc, char **argv)
 			n++;
 		}
 	if (!n) {
-		fprintf(stderr, "bpf-tests: there are events and lost, not '%s'\n", which);
+		fprintf(stderr, "bpf-tests: there are events, lost, attacks, hostile, yama, end and notify, not '%s'\n", which);
 		return 1;
 	}
 	runner = srunner_create(suite);

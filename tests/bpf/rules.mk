@@ -25,11 +25,13 @@ $(BPF_TESTS): $(BPF_TEST_OBJECTS) $(LIB_STATIC)
 $(BPF_WITNESS): $(BUILD)/tests/bpf/witness/witness.o $(BUILD)/tests/bpf/work.o $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
-.PHONY: check-bpf check-witness
+.PHONY: check-bpf check-witness check-bpf-hostile
 check-bpf: $(BPF_TESTS) $(BPF_SWITCHES) $(BPFD) $(PERFEX) $(addprefix $(BUILD)/tests/guest/,loop loop-long tree)
 	@bpf/make-skeleton --check $(BPF_SOURCES)
 	@tests/bpf/run host
 	@scripts/vm --kernel debian-6.1 --timeout 300 -- tests/bpf/run debian
+check-bpf-hostile: $(BPF_TESTS) $(BPFD) $(PERFEX) ## two hostile users of perfctr-bpfd for ten minutes
+	@scripts/vm --kernel debian-6.1 --timeout 900 -- env HOSTILE_SECONDS=600 tests/bpf/run-hostile debian
 check-witness: $(BPF_WITNESS) $(BPFD)
 	@scripts/vm --kernel vm+bpf-6.1 --icount --timeout 300 -- env CK_FORK=no tests/bpf/witness/run
 

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who has taken which slot.  There are no counts beside the slots themselves that could come to
+ * differ from them: how many slots a user has is found by looking at all.
+ */
+#ifndef PERFCTR_BPF_HOLDER_H
+#define PERFCTR_BPF_HOLDER_H
+
+/* Written by who has the slot's kind at TAKING, so by one at a time. */
+struct holder {
+	__u32 process; /* global number; 0: the slot is free */
+	__u32 uid;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1024); /* as many as slots */
+	__type(key, __u32);
+	__type(value, struct holder);
+} holders SEC(".maps");
+
+/*
+ * Slots of the processes whose numbers are the same modulo its size: of most that exit there are
+ * none, and nothing is to be looked for.
+ */
+#define PROCESSES 16384
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PROCESSES);
+	__type(key, __u32);
+	__type(value, __u32);
+} processes SEC(".maps");
+
+static __u64 last_generation;
+static __u32 next_slot;
+
+static __always_inline __u32 this_process(void)
+{
+	return bpf_get_current_pid_tgid() >> 32;
+}
+
+static __always_inline __u32 this_user(void)
+{
+	return bpf_get_current_uid_gid();
+}
+
+static __always_inline bool is_owner(__u32 index, __u32 process)
+{
+	struct holder *holder = bpf_map_lookup_elem(&holders, &index);
+
+	return holder && holder->process == process;
+}
+
+static __always_inline void count_process(__u32 process, int difference)
+{
+	__u32 key = process % PROCESSES, *n = bpf_map_lookup_elem(&processes, &key);
+
+	if (n)
+		__sync_fetch_and_add(n, difference);
+}
+
+struct taking {
+	__u32 slots;
+	__u32 from;
+	__s32 taken;
+};
+
+/* Who is still about to write it for its last owner keeps it from being taken. */
+static long take_if_free(__u32 i, struct taking *taking)
+{
+	__u32 index = (taking->from + i) % (taking->slots ?: 1);
+	struct perfctr_bpf_slot *slot = slot_at(index);
+
+	if (!slot)
+		return 1;
+	if (slot->kind != PERFCTR_BPF_FREE ||
+	    __sync_val_compare_and_swap(&slot->kind, PERFCTR_BPF_FREE, PERFCTR_BPF_TAKING) !=
+		    PERFCTR_BPF_FREE)
+		return 0;
+	if (__sync_fetch_and_add(&slot->busy, 0)) {
+		slot->kind = PERFCTR_BPF_FREE;
+		return 0;
+	}
+	taking->taken = index;
+	return 1;
+}
+
+struct census {
+	__u32 uid;
+	__u32 of_user;
+	__u32 of_users; /* other than root */
+};
+
+static long look_at_holder(__u32 index, struct census *census)
+{
+	struct holder *holder = bpf_map_lookup_elem(&holders, &index);
+
+	if (!holder)
+		return 1;
+	if (!holder->process)
+		return 0;
+	census->of_user += holder->uid == census->uid;
+	census->of_users += holder->uid != 0;
+	return 0;
+}
+
+/*
+ * With the slot that it is about to take.  Of two that take the last one at a time both may be
+ * refused; never do both get it.
+ */
+static __always_inline int check_limits(const struct perfctr_bpf_info *i, __u32 uid)
+{
+	struct census census = { .uid = uid };
+
+	if (!uid)
+		return 0;
+	bpf_loop(i->slots, look_at_holder, &census, 0);
+	if (census.of_users > i->slots - i->slots / 4)
+		return -ENOSPC;
+	return census.of_user > i->user_slots ? -EDQUOT : 0;
+}
+
+static __always_inline void clear(struct perfctr_bpf_slot *slot)
+{
+	__builtin_memset(slot->own, 0, sizeof(slot->own));
+	__builtin_memset(slot->below, 0, sizeof(slot->below));
+	__builtin_memset(slot->exited, 0, sizeof(slot->exited));
+	slot->lost = 0;
+	slot->dropped = 0;
+	slot->missed = 0;
+}
+
+static __always_inline void prepare(struct perfctr_bpf_slot *slot, __u32 kind)
+{
+	clear(slot);
+	slot->members = 0;
+	slot->exiting = 0;
+	slot->created = 0;
+	slot->n_events = 0;
+	slot->flags = 0;
+	slot->page.size = sizeof(slot->page);
+	slot->page.abi_version = PERFCTR_ABI_VERSION;
+	slot->page.flags = kind == PERFCTR_BPF_GROUP ? PERFCTR_PAGE_STARTED : 0;
+	slot->page.n_counters = 0;
+	slot->page.cpu = 0;
+	page_off(slot);
+}
+
+/*
+ * Slots are taken in turn: one that was released is used again as late as possible.  The last
+ * quarter is root's.
+ */
+static __always_inline int take(__u32 kind)
+{
+	__u32 zero = 0, index;
+	struct perfctr_bpf_info *i = bpf_map_lookup_elem(&info, &zero);
+	struct taking taking = { .taken = -1 };
+	struct perfctr_bpf_slot *slot;
+	struct holder *holder;
+	int error;
+
+	if (!i || kind < PERFCTR_BPF_CONTEXT || kind > PERFCTR_BPF_GROUP || !this_process())
+		return -EINVAL;
+	taking.slots = i->slots;
+	taking.from = __sync_fetch_and_add(&next_slot, 1);
+	bpf_loop(i->slots, take_if_free, &taking, 0);
+	if (taking.taken < 0)
+		return -ENOSPC;
+	index = taking.taken;
+	slot = slot_at(index);
+	holder = bpf_map_lookup_elem(&holders, &index);
+	if (!slot || !holder)
+		return -EINVAL;
+	holder->uid = this_user();
+	holder->process = this_process();
+	error = check_limits(i, holder->uid);
+	if (error) {
+		holder->process = 0;
+		slot->kind = PERFCTR_BPF_FREE;
+		return error;
+	}
+	prepare(slot, kind);
+	count_process(holder->process, 1);
+	slot->kind = kind;
+	slot->generation = __sync_fetch_and_add(&last_generation, 1) + 1;
+	return index;
+}
+
+/* Of those that release it at a time one does. */
+static __always_inline int release(__u32 index, __u64 generation)
+{
+	struct perfctr_bpf_slot *slot = slot_at(index);
+	struct holder *holder = bpf_map_lookup_elem(&holders, &index);
+
+	if (!slot || !holder || !generation)
+		return -EINVAL;
+	if (__sync_val_compare_and_swap(&slot->generation, generation, 0) != generation)
+		return -EINVAL;
+	slot->kind = PERFCTR_BPF_TAKING;
+	slot->page.flags = 0;
+	slot->page.tsc.recheck = ~slot->page.tsc.ticket;
+	count_process(holder->process, -1);
+	holder->process = 0;
+	slot->kind = PERFCTR_BPF_FREE;
+	return 0;
+}
+
+static long release_if_owned(__u32 index, __u32 *process)
+{
+	struct perfctr_bpf_slot *slot = slot_at(index);
+
+	if (!slot)
+		return 1;
+	if (is_owner(index, *process))
+		release(index, slot->generation);
+	return 0;
+}
+
+/* The process's handles are gone: it exits, or executes another program. */
+static __noinline void release_owned(__u32 process)
+{
+	__u32 zero = 0, key = process % PROCESSES, *n = bpf_map_lookup_elem(&processes, &key);
+	struct perfctr_bpf_info *i = bpf_map_lookup_elem(&info, &zero);
+
+	if (i && n && *n)
+		bpf_loop(i->slots, release_if_owned, &process, 0);
+}
+
+#endif

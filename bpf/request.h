@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a thread has asked for, and the kernel's word that it may.
+ *
+ * ptrace(2) has rules of its own, of security modules and of namespaces.  The kernel applies them
+ * all when /proc/TID/mem is opened; who shows such a file, opened with the very credentials that it
+ * has, may trace that thread while it executes the program that it executed then.
+ */
+#ifndef PERFCTR_BPF_REQUEST_H
+#define PERFCTR_BPF_REQUEST_H
+
+struct proof {
+	__u64 pid; /* of the thread, a struct pid; 0: none */
+	__u64 mm;
+};
+
+/* It ends with the walk or read that it is for, and when the thread executes another program. */
+struct request {
+	__u32 action; /* enum perfctr_bpf_walk; 0: none */
+	__u32 slot;
+	__u64 generation;
+	__s32 tid;
+	__u32 scope;  /* PERFCTR_MARK_* */
+	__u64 call[PERFCTR_BPF_ARGUMENTS];
+	struct perfctr_bpf_reply reply;
+	struct proof proof[PERFCTR_BPF_PROOFS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct request);
+} requests SEC(".maps");
+
+static __u64 mem_operations; /* file operations of /proc/TID/mem */
+
+static __always_inline struct file *file_at(struct task_struct *self, __s32 fd)
+{
+	struct fdtable *table = BPF_CORE_READ(self, files, fdt);
+	struct file **files = BPF_CORE_READ(table, fd), *file = NULL;
+
+	if (fd < 0 || (__u32)fd >= BPF_CORE_READ(table, max_fds))
+		return NULL;
+	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
+	return file;
+}
+
+/*
+ * The caller's other threads may close the file meanwhile, and what was read be another's.  One that
+ * is still there afterwards, and has this process's credentials, which no other process shares, was
+ * there all the time, or is one that the caller could have shown as well.
+ */
+static __always_inline void read_proof(struct task_struct *self, __s32 fd, struct proof *proof)
+{
+	struct file *file = file_at(self, fd);
+	struct proof found = { 0 };
+	struct inode *inode;
+	struct pid *pid;
+
+	if (!file || !mem_operations || (__u64)BPF_CORE_READ(file, f_op) != mem_operations ||
+	    BPF_CORE_READ(file, f_cred) != self->cred)
+		return;
+	inode = BPF_CORE_READ(file, f_inode);
+	found.mm = (__u64)BPF_CORE_READ(file, private_data);
+	bpf_probe_read_kernel(&pid, sizeof(pid),
+			      (void *)inode -
+				      __builtin_preserve_field_info(
+					      ((struct proc_inode *)0)->vfs_inode, 0) +
+				      __builtin_preserve_field_info(
+					      ((struct proc_inode *)0)->pid, 0));
+	found.pid = (__u64)pid;
+	if (found.mm && file_at(self, fd) == file &&
+	    (__u64)BPF_CORE_READ(file, f_op) == mem_operations &&
+	    BPF_CORE_READ(file, f_cred) == self->cred)
+		*proof = found;
+}
+
+static __always_inline void read_proofs(struct task_struct *self, struct request *r, const void *from)
+{
+	struct perfctr_bpf_proofs proofs;
+
+	if (!from || bpf_copy_from_user(&proofs, sizeof(proofs), from))
+		return;
+	for (int i = 0; i < PERFCTR_BPF_PROOFS; i++)
+		if (proofs.fd[i] >= 0)
+			read_proof(self, proofs.fd[i], &r->proof[i]);
+}
+
+static __always_inline bool is_proven(const struct request *r, struct task_struct *task)
+{
+	__u64 pid = (__u64)task->thread_pid, mm = (__u64)task->mm;
+
+	if (!mm)
+		return false;
+	for (int i = 0; i < PERFCTR_BPF_PROOFS; i++)
+		if (r->proof[i].pid == pid && r->proof[i].mm == mm)
+			return true;
+	return false;
+}
+
+/* Of the thread, empty. */
+static __always_inline struct request *make_request(struct task_struct *self)
+{
+	struct request *r = bpf_task_storage_get(&requests, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (r)
+		__builtin_memset(r, 0, sizeof(*r));
+	return r;
+}
+
+static __always_inline struct request *request_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&requests, task, NULL, 0);
+}
+
+/* The service learns it before anybody can call. */
+static __always_inline int learn(struct task_struct *self, __s32 fd)
+{
+	struct file *file = file_at(self, fd);
+
+	if (mem_operations || !file)
+		return -EPERM;
+	mem_operations = (__u64)BPF_CORE_READ(file, f_op);
+	return 0;
+}
+
+#endif

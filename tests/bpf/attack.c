@@ -1,0 +1,758 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Hostile users beside root.  Each attack is a child without privilege; what it must not get, or
+ * change of root's, is looked at by root.
+ */
+#include "bpf.h"
+#include "raw.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PIN(name) PERFCTR_BPF_DIRECTORY "/" name
+#define SLOTS 8 /* as tests/bpf/run starts the service */
+#define USER_SLOTS 5
+
+#define THREAD PERFCTR_MARK_THREAD
+
+static void become(uid_t uid)
+{
+	if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
+		_exit(90);
+	prctl(PR_SET_DUMPABLE, 1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+/* The exit status of the attack, which runs as the user: 0 when it got nothing. */
+static pid_t begin_attack(uid_t uid, int (*attack)(void *), void *argument)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		become(uid);
+		_exit(attack(argument));
+	}
+	return pid;
+}
+
+static void end_attack(pid_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(status == 0, "the attack ended with status 0x%x", (unsigned int)status);
+}
+
+static void attack(int (*attack)(void *), void *argument)
+{
+	end_attack(begin_attack(NOBODY, attack, argument));
+}
+
+/* For what the attack can say of itself. */
+#define EXPECT(condition)                                                           \
+	do {                                                                        \
+		if (!(condition)) {                                                 \
+			fprintf(stderr, "%s:%d: %s: errno %d\n", __FILE__, __LINE__, \
+				#condition, errno);                                 \
+			return 1;                                                   \
+		}                                                                   \
+	} while (0)
+
+static pid_t victim(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+static void end_victim(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* A program that runs as root reads what the attacker gives it. */
+static int give_walk_to_root(const struct raw *raw, struct raw_slot slot, uint32_t action, pid_t pid,
+			     uint32_t scope)
+{
+	const char *program = getenv("SET_ID_READER");
+	int status, walk;
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (raw_request(raw, slot, action, pid, scope, NULL) < 0)
+			_exit(1);
+		walk = open(PIN("walk"), O_RDONLY);
+		if (dup2(walk, 0) < 0 || dup2(open("/dev/null", O_WRONLY), 1) < 0)
+			_exit(2);
+		execl(program, program, NULL);
+		_exit(3);
+	}
+	return waitpid(child, &status, 0) == child && status == 0 ? 0 : -1;
+}
+
+static int mark_by_deputy(void *pid)
+{
+	struct raw raw;
+	struct raw_slot slot;
+
+	EXPECT(raw_open(&raw) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	/* The process that asks is not the owner of the group; nor does it need one to unmark. */
+	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, *(pid_t *)pid, THREAD, NULL) == 0);
+	EXPECT(give_walk_to_root(&raw, (struct raw_slot){ 0 }, PERFCTR_BPF_WALK_UNMARK,
+				 *(pid_t *)pid, THREAD) == 0);
+	EXPECT(raw_slot_at(&raw, slot.index)->created == 0);
+	return 0;
+}
+
+START_TEST(a_request_ends_with_exec)
+{
+	pid_t pid = victim();
+	struct perfctr_group *group = perfctr_group_open(NULL);
+
+	ck_assert_int_eq(perfctr_mark(group, pid, THREAD), 1);
+	attack(mark_by_deputy, &pid);
+	ck_assert_int_eq(perfctr_members(group, NULL, 0), 1);
+	perfctr_group_close(group);
+	end_victim(pid);
+}
+END_TEST
+
+/* The owner of the group asks itself and executes the reader. */
+static int ask_and_execute(void *pid)
+{
+	const char *program = getenv("SET_ID_READER");
+	struct raw raw;
+	struct raw_slot slot;
+
+	EXPECT(raw_open(&raw) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, *(pid_t *)pid, THREAD, NULL) == 0);
+	EXPECT(dup2(open(PIN("walk"), O_RDONLY), 0) == 0);
+	EXPECT(dup2(open("/dev/null", O_WRONLY), 1) == 1);
+	execl(program, program, NULL);
+	return 1;
+}
+
+START_TEST(what_executes_a_program_has_no_slot_to_mark_for)
+{
+	pid_t pid = victim();
+	uint64_t id = 1;
+
+	attack(ask_and_execute, &pid);
+	ck_assert_int_eq(perfctr_marked(pid, &id), 0);
+	ck_assert_uint_eq(id, 0);
+	end_victim(pid);
+}
+END_TEST
+
+struct stale {
+	uint32_t kind;
+	int asked[2], taken[2]; /* pipes */
+};
+
+static int ask_release_and_walk(void *argument)
+{
+	const struct stale *stale = argument;
+	struct perfctr_bpf_reply reply;
+	struct raw raw;
+	struct raw_slot slot;
+	char nothing;
+
+	EXPECT(raw_open(&raw) >= 0);
+	EXPECT(raw_take(&raw, stale->kind, &slot) >= 0);
+	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, getpid(), THREAD, NULL) == 0);
+	EXPECT(raw_release(&raw, slot) == 0);
+	EXPECT(write(stale->asked[1], &slot.index, sizeof(slot.index)) == sizeof(slot.index));
+	EXPECT(read(stale->taken[0], &nothing, 1) == 1);
+	raw_walk(open(PIN("walk"), O_RDONLY), &reply);
+	EXPECT(reply.changed == 0);
+	for (int i = 0; i < 20; i++) {
+		burn(1000000);
+		nap(1);
+	}
+	return 0;
+}
+
+static void use_a_request_that_is_stale(uint32_t kind)
+{
+	struct stale stale = { .kind = kind };
+	struct raw raw;
+	struct raw_slot slot[SLOTS];
+	uint32_t index;
+	pid_t pid;
+	int n = 0;
+
+	ck_assert_int_ge(raw_open(&raw), 0);
+	ck_assert_int_eq(pipe(stale.asked), 0);
+	ck_assert_int_eq(pipe(stale.taken), 0);
+	pid = begin_attack(NOBODY, ask_release_and_walk, &stale);
+	ck_assert_int_eq(read(stale.asked[0], &index, sizeof(index)), sizeof(index));
+	do
+		ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_GROUP, &slot[n]), 0);
+	while (slot[n++].index != index);
+	ck_assert_int_eq(write(stale.taken[1], "x", 1), 1);
+	end_attack(pid);
+	ck_assert_uint_eq(raw_slot_at(&raw, index)->created, 0);
+	ck_assert_uint_eq(raw_slot_at(&raw, index)->below[PERFCTR_BPF_TIME], 0);
+	ck_assert_uint_eq(raw_slot_at(&raw, index)->own[PERFCTR_BPF_TIME], 0);
+	ck_assert_uint_eq(raw_slot_at(&raw, index)->page.cpu, 0);
+	while (n)
+		raw_release(&raw, slot[--n]);
+	raw_close(&raw);
+}
+
+START_TEST(a_request_does_not_follow_its_slot_to_the_next_owner)
+{
+	use_a_request_that_is_stale(PERFCTR_BPF_GROUP);
+	use_a_request_that_is_stale(PERFCTR_BPF_CONTEXT);
+}
+END_TEST
+
+static int run_elsewhere(void *argument)
+{
+	const uint64_t take[PERFCTR_BPF_ARGUMENTS] = { PERFCTR_BPF_TAKE, 0, 0, PERFCTR_BPF_GROUP };
+	struct raw raw;
+
+	(void)argument;
+	EXPECT(raw_open(&raw) >= 0);
+	for (uint32_t cpu = 0; cpu < 2; cpu++)
+		EXPECT(raw_run(raw.call, take, BPF_F_TEST_RUN_ON_CPU, cpu) == -EINVAL);
+	EXPECT(raw_get(PIN("count"), 0) == -EACCES);
+	return 0;
+}
+
+START_TEST(calls_run_in_the_caller_alone)
+{
+	attack(run_elsewhere, NULL);
+}
+END_TEST
+
+static int attach_all(void *argument)
+{
+	static const char *const points[] = {
+		"sched_switch", "mm_vmscan_lru_shrink_active", "sys_enter",
+		"sys_exit",	"sched_process_exec",	       "task_newtask",
+	};
+	static const char *const pins[] = {
+		PIN("self"), PIN("walk"), PIN("switch"), PIN("fork"),
+		PIN("exec"), PIN("exit"), PIN("free"),	 PIN("count"),
+	};
+	struct raw raw;
+
+	(void)argument;
+	EXPECT(raw_open(&raw) >= 0);
+	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++)
+		EXPECT(raw_attach(raw.call, points[i]) < 0);
+	for (uint32_t type = 0; type < 64; type++)
+		EXPECT(raw_link(raw.call, type) < 0);
+	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
+		EXPECT(raw_get(pins[i], 0) == -EACCES);
+	return 0;
+}
+
+START_TEST(nothing_of_it_can_be_attached)
+{
+	attack(attach_all, NULL);
+}
+END_TEST
+
+static int write_maps(void *argument)
+{
+	int slots = raw_get(PIN("slots"), 0), info = raw_get(PIN("info"), BPF_F_RDONLY);
+	void *page;
+
+	(void)argument;
+	EXPECT(slots >= 0 && info >= 0);
+	EXPECT(raw_get(PIN("info"), 0) == -EACCES);
+	EXPECT(raw_update(slots) == -EPERM && raw_update(info) == -EPERM);
+	EXPECT(mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, slots, 0) ==
+	       MAP_FAILED);
+	page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, slots, 0);
+	EXPECT(page != MAP_FAILED);
+	EXPECT(mprotect(page, PERFCTR_PAGE_SIZE, PROT_READ | PROT_WRITE) < 0);
+	EXPECT(open(PERFCTR_BPF_DIRECTORY, O_RDONLY) < 0);
+	EXPECT(unlink(PIN("call")) < 0);
+	return 0;
+}
+
+START_TEST(users_write_no_page)
+{
+	attack(write_maps, NULL);
+}
+END_TEST
+
+static int use_foreign_slot(void *argument)
+{
+	const struct raw_slot *slot = argument;
+	struct perfctr_bpf_reply reply;
+	struct raw raw;
+
+	EXPECT(raw_open(&raw) >= 0);
+	for (uint64_t call = PERFCTR_BPF_RELEASE; call <= PERFCTR_BPF_UNMARK; call++) {
+		EXPECT(RAW_CALL(&raw, call, slot->index, slot->generation) == -EPERM);
+		/* Deferred: what was refused then is said when it is read. */
+		RAW_CALL(&raw, call | PERFCTR_BPF_DEFER, slot->index, slot->generation);
+		raw_walk(open(PIN("self"), O_RDONLY), &reply);
+	}
+	EXPECT(RAW_CALL(&raw, PERFCTR_BPF_LEARN, 0, 0, 0) == -EPERM);
+	EXPECT(raw_request(&raw, *slot, PERFCTR_BPF_WALK_MARK, getpid(), THREAD, NULL) == -EPERM);
+	/* Whose threads they are may be hidden in /proc, too. */
+	EXPECT(raw_request(&raw, *slot, PERFCTR_BPF_WALK_MEMBERS, 0, THREAD, NULL) == -EPERM);
+	return 0;
+}
+
+START_TEST(a_slot_obeys_its_owner_alone)
+{
+	struct raw raw;
+	struct raw_slot slot;
+
+	ck_assert_int_ge(raw_open(&raw), 0);
+	ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_GROUP, &slot), 0);
+	attack(use_foreign_slot, &slot);
+	ck_assert_uint_eq(raw_slot_at(&raw, slot.index)->generation, slot.generation);
+	ck_assert_uint_eq(raw_slot_at(&raw, slot.index)->created, 0);
+	ck_assert_int_eq(raw_release(&raw, slot), 0);
+	ck_assert_int_eq(raw_release(&raw, slot), -EINVAL);
+	raw_close(&raw);
+}
+END_TEST
+
+struct race {
+	struct raw raw;
+	struct raw_slot slot;
+	_Atomic int round, done;
+	int result;
+};
+
+static void stay_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void *release_too(void *argument)
+{
+	struct race *race = argument;
+
+	stay_on(1);
+	for (int seen = 0;;) {
+		while (race->round == seen)
+			;
+		seen = race->round;
+		if (seen < 0)
+			return NULL;
+		race->result = raw_release(&race->raw, race->slot);
+		race->done = seen;
+	}
+}
+
+static int take_all(const struct raw *raw, struct raw_slot *slot)
+{
+	int n = 0;
+
+	while (n < SLOTS && raw_take(raw, PERFCTR_BPF_GROUP, &slot[n]) >= 0)
+		n++;
+	return n;
+}
+
+#define RACES 20000
+
+static int release_twice_at_once(void *argument)
+{
+	struct race race = { 0 };
+	struct raw_slot slot[SLOTS];
+	pthread_t other;
+	int both = 0;
+
+	(void)argument;
+	EXPECT(raw_open(&race.raw) >= 0);
+	stay_on(0);
+	EXPECT(pthread_create(&other, NULL, release_too, &race) == 0);
+	for (int i = 1; i <= RACES; i++) {
+		EXPECT(raw_take(&race.raw, PERFCTR_BPF_GROUP, &race.slot) >= 0);
+		race.round = i;
+		both += raw_release(&race.raw, race.slot) == 0;
+		while (race.done != i)
+			;
+		both += race.result == 0;
+	}
+	race.round = -1;
+	pthread_join(other, NULL);
+	EXPECT(both == RACES);
+	EXPECT(take_all(&race.raw, slot) == USER_SLOTS);
+	return 0;
+}
+
+START_TEST(one_of_two_releases_does_it)
+{
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
+		attack(release_twice_at_once, NULL);
+}
+END_TEST
+
+static int take_and_wait(void *pipe)
+{
+	struct raw raw;
+	struct raw_slot slot[SLOTS];
+	char n;
+
+	EXPECT(raw_open(&raw) >= 0);
+	n = (char)take_all(&raw, slot);
+	EXPECT(write(*(int *)pipe, &n, 1) == 1);
+	pause();
+	return 0;
+}
+
+/* Slots that a user, who holds them until killed, got in processes of his. */
+static int begin_to_hold(uid_t uid, pid_t *pid)
+{
+	int pipes[2];
+	char n = -1;
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	*pid = begin_attack(uid, take_and_wait, &pipes[1]);
+	ck_assert_int_eq(read(pipes[0], &n, 1), 1);
+	close(pipes[0]);
+	close(pipes[1]);
+	return n;
+}
+
+START_TEST(each_user_has_a_share_and_root_the_last_quarter)
+{
+	struct raw raw;
+	struct raw_slot slot[SLOTS];
+	pid_t pid[4];
+
+	ck_assert_int_ge(raw_open(&raw), 0);
+	ck_assert_int_eq(begin_to_hold(NOBODY, &pid[0]), USER_SLOTS);
+	ck_assert_int_eq(begin_to_hold(NOBODY, &pid[1]), 0);
+	ck_assert_int_eq(begin_to_hold(SOMEBODY, &pid[2]), SLOTS * 3 / 4 - USER_SLOTS);
+	ck_assert_int_eq(begin_to_hold(SOMEBODY, &pid[3]), 0);
+	ck_assert_int_eq(take_all(&raw, slot), SLOTS / 4);
+	for (int i = 0; i < SLOTS / 4; i++)
+		raw_release(&raw, slot[i]);
+	for (int i = 0; i < 4; i++)
+		end_victim(pid[i]);
+	ck_assert_int_eq(take_all(&raw, slot), SLOTS);
+	for (int i = 0; i < SLOTS; i++)
+		raw_release(&raw, slot[i]);
+	raw_close(&raw);
+}
+END_TEST
+
+static int take_one_and_stay(void *argument)
+{
+	struct raw raw;
+	struct raw_slot slot;
+
+	EXPECT(raw_open(&raw) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(raw_release(&raw, slot) == 0);
+	EXPECT(write(*(int *)argument, "x", 1) == 1);
+	pause();
+	return 0;
+}
+
+/* Who has had a slot and lives is no burden. */
+START_TEST(processes_that_had_slots_are_not_remembered)
+{
+	pid_t pid[100];
+	int pipes[2];
+	char x;
+	struct raw raw;
+	struct raw_slot slot;
+
+	ck_assert_int_ge(raw_open(&raw), 0);
+	ck_assert_int_eq(pipe(pipes), 0);
+	for (int i = 0; i < 100; i++) {
+		pid[i] = begin_attack(NOBODY, take_one_and_stay, &pipes[1]);
+		ck_assert_int_eq(read(pipes[0], &x, 1), 1);
+	}
+	ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_GROUP, &slot), 0);
+	raw_release(&raw, slot);
+	for (int i = 0; i < 100; i++)
+		end_victim(pid[i]);
+	raw_close(&raw);
+}
+END_TEST
+
+/* The user is the same, but it has a capability that the attacker has not. */
+static pid_t make_capable(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct raw_network[2] = {
+		{ 1u << CAP_NET_RAW, 1u << CAP_NET_RAW, 1u << CAP_NET_RAW },
+	};
+	int pipes[2];
+	char ready;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_KEEPCAPS, 1);
+		become(NOBODY);
+		if (syscall(SYS_capset, &header, raw_network) < 0 || prctl(PR_SET_DUMPABLE, 1) < 0)
+			_exit(1);
+		if (write(pipes[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	ck_assert_int_eq(read(pipes[0], &ready, 1), 1);
+	return pid;
+}
+
+struct proof {
+	pid_t pid;
+	int fd; /* of its /proc/PID/mem, opened by root */
+};
+
+static int show_all_proofs(void *argument)
+{
+	const struct proof *proof = argument;
+	struct perfctr_bpf_reply reply;
+	struct perfctr_group *group = perfctr_group_open(NULL);
+	struct raw raw;
+	struct raw_slot slot;
+	int own = open("/proc/self/mem", O_RDONLY), other = open("/proc/self/status", O_RDONLY);
+
+	EXPECT(raw_open(&raw) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(ptrace(PTRACE_SEIZE, proof->pid, NULL, NULL) < 0 && errno == EPERM);
+	EXPECT(perfctr_mark(group, proof->pid, THREAD) < 0 && errno == EACCES);
+	for (int i = -1; i < 64; i++) {
+		int result = raw_mark(&raw, slot, proof->pid, i, &reply);
+
+		EXPECT(result <= 0 && reply.changed == 0);
+	}
+	EXPECT(raw_mark(&raw, slot, proof->pid, own, &reply) <= 0 && reply.changed == 0);
+	EXPECT(raw_mark(&raw, slot, proof->pid, other, &reply) <= 0 && reply.changed == 0);
+	EXPECT(raw_mark(&raw, slot, proof->pid, proof->fd, &reply) <= 0 && reply.changed == 0);
+	EXPECT(raw_mark(&raw, slot, proof->pid, INT32_MAX, &reply) <= 0 && reply.changed == 0);
+	EXPECT(raw_mark(&raw, slot, proof->pid, INT32_MIN, &reply) <= 0 && reply.changed == 0);
+	EXPECT(raw_slot_at(&raw, slot.index)->created == 0);
+	return 0;
+}
+
+START_TEST(who_may_trace_is_for_the_kernel_to_say)
+{
+	struct proof proof = { .pid = make_capable() };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", proof.pid);
+	proof.fd = open(path, O_RDONLY);
+	ck_assert_int_ge(proof.fd, 0);
+	attack(show_all_proofs, &proof);
+	close(proof.fd);
+	end_victim(proof.pid);
+}
+END_TEST
+
+/* What may be traced no more, as it executed another program since. */
+static int show_an_old_proof(void *argument)
+{
+	const char *program = getenv("SET_ID_PROGRAM");
+	struct perfctr_bpf_reply reply;
+	struct raw raw;
+	struct raw_slot slot;
+	char path[64], go = 'x';
+	int pipes[2], fd;
+	pid_t pid;
+
+	(void)argument;
+	EXPECT(raw_open(&raw) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(pipe(pipes) == 0);
+	pid = fork();
+	if (pid == 0) {
+		if (read(pipes[0], &go, 1) == 1)
+			execl(program, program, "60", NULL);
+		_exit(1);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fd = open(path, O_RDONLY);
+	EXPECT(fd >= 0);
+	EXPECT(write(pipes[1], &go, 1) == 1);
+	nap(1000);
+	EXPECT(raw_mark(&raw, slot, pid, fd, &reply) <= 0 && reply.changed == 0);
+	return 0;
+}
+
+START_TEST(a_proof_ends_with_the_program_it_is_for)
+{
+	attack(show_an_old_proof, NULL);
+}
+END_TEST
+
+/* A process of the same user that is no child, where Yama asks for one. */
+static int mark_a_stranger(void *argument)
+{
+	struct perfctr_group *group = perfctr_group_open(NULL);
+	pid_t pid = *(pid_t *)argument;
+
+	EXPECT(group);
+	EXPECT(ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0 && errno == EPERM);
+	EXPECT(perfctr_mark(group, pid, THREAD) < 0 && errno == EACCES);
+	return 0;
+}
+
+static int pause_forever(void *argument)
+{
+	(void)argument;
+	pause();
+	return 1;
+}
+
+START_TEST(yama_is_asked)
+{
+	pid_t pid = begin_attack(NOBODY, pause_forever, NULL);
+
+	nap(500);
+	attack(mark_a_stranger, &pid);
+	end_victim(pid);
+}
+END_TEST
+
+static int call_after_the_end(void *argument)
+{
+	const int *pipes = argument;
+	struct perfctr_bpf_reply reply;
+	struct raw raw;
+	struct raw_slot slot;
+	int walk = open(PIN("walk"), O_RDONLY), self = open(PIN("self"), O_RDONLY);
+	char go;
+
+	EXPECT(raw_open(&raw) >= 0 && walk >= 0 && self >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(write(pipes[1], "x", 1) == 1);
+	EXPECT(read(pipes[2], &go, 1) == 1);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) == -ENODEV);
+	EXPECT(RAW_CALL(&raw, PERFCTR_BPF_MARK, slot.index, slot.generation) == -ENODEV);
+	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, getpid(), THREAD, NULL) == -ENODEV);
+	EXPECT(raw_walk(walk, &reply) == -EIO && raw_walk(self, &reply) == -EIO);
+	return 0;
+}
+
+/* Ends the service. */
+START_TEST(what_users_have_open_is_of_no_use_after_stop)
+{
+	int first[2], second[2], pipes[3];
+	char ready;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(first), 0);
+	ck_assert_int_eq(pipe(second), 0);
+	pipes[1] = first[1];
+	pipes[2] = second[0];
+	pid = begin_attack(NOBODY, call_after_the_end, pipes);
+	ck_assert_int_eq(read(first[0], &ready, 1), 1);
+	ck_assert_int_eq(system("build/sbin/perfctr-bpfd stop"), 0);
+	ck_assert_int_eq(write(second[1], "x", 1), 1);
+	end_attack(pid);
+}
+END_TEST
+
+/* Says so to its manager when it can be used, not before; told to end, it removes all. */
+START_TEST(it_notifies_who_started_it_and_ends_when_told)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const struct timeval patience = { .tv_sec = 20 };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), status;
+	char message[64] = "";
+	pid_t pid;
+
+	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "perfctr-test-%d", getpid());
+	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&address,
+			      (socklen_t)(sizeof(sa_family_t) + 1 + strlen(address.sun_path + 1))),
+			 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	pid = fork();
+	if (pid == 0) {
+		address.sun_path[0] = '@';
+		setenv("NOTIFY_SOCKET", address.sun_path, 1);
+		execl("build/sbin/perfctr-bpfd", "perfctr-bpfd", "start", "--foreground", NULL);
+		_exit(1);
+	}
+	ck_assert_int_gt(recv(fd, message, sizeof(message) - 1, 0), 0);
+	ck_assert_str_eq(message, "READY=1");
+	ck_assert_int_eq(access(PIN("call"), F_OK), 0);
+	kill(pid, SIGTERM);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_lt(access(PERFCTR_BPF_DIRECTORY, F_OK), 0);
+}
+END_TEST
+
+TCase *notify_tests(void)
+{
+	TCase *tests = tcase_create("notify");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, it_notifies_who_started_it_and_ends_when_told);
+	return tests;
+}
+
+TCase *attack_tests(void)
+{
+	TCase *tests = tcase_create("attack");
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_test(tests, a_request_ends_with_exec);
+	tcase_add_test(tests, what_executes_a_program_has_no_slot_to_mark_for);
+	tcase_add_test(tests, a_request_does_not_follow_its_slot_to_the_next_owner);
+	tcase_add_test(tests, calls_run_in_the_caller_alone);
+	tcase_add_test(tests, nothing_of_it_can_be_attached);
+	tcase_add_test(tests, users_write_no_page);
+	tcase_add_test(tests, a_slot_obeys_its_owner_alone);
+	tcase_add_test(tests, one_of_two_releases_does_it);
+	tcase_add_test(tests, each_user_has_a_share_and_root_the_last_quarter);
+	tcase_add_test(tests, processes_that_had_slots_are_not_remembered);
+	tcase_add_test(tests, who_may_trace_is_for_the_kernel_to_say);
+	tcase_add_test(tests, a_proof_ends_with_the_program_it_is_for);
+	return tests;
+}
+
+TCase *yama_tests(void)
+{
+	TCase *tests = tcase_create("yama");
+
+	tcase_add_test(tests, yama_is_asked);
+	return tests;
+}
+
+TCase *end_tests(void)
+{
+	TCase *tests = tcase_create("end");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, what_users_have_open_is_of_no_use_after_stop);
+	return tests;
+}

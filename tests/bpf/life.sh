@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Part of tests/bpf/run: the life of the service.  Nothing is loaded at its beginning, nor at its end.
+# shellcheck shell=bash disable=SC2154 # bpfd, perfex and work are tests/bpf/run's
+pins=/sys/fs/bpf/perfctr
+
+pid_of_service() { "$bpfd" status | awk '/^service  process/ { print $3 }'; }
+
+kill_service() {
+	local pid
+	pid=$(pid_of_service)
+	kill -KILL "$pid"
+	while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+}
+
+# Of two that start at once one does, and what it has loaded is whole.
+start_twice_at_once() {
+	local first=0 second=0
+	"$bpfd" start 2>"$work/first" &
+	"$bpfd" start 2>"$work/second" || second=1
+	wait $! || first=1
+	((first + second == 1)) || { cat "$work/first" "$work/second"; return 1; }
+	cat "$work/first" "$work/second" | grep -qE 'runs already|is about to start' &&
+		as_nobody "$perfex" --backend=bpf -o /dev/null /bin/true && sleep 1.2 && [[ $(pid_of_service) ]] &&
+		"$bpfd" stop && [[ ! -e $pins ]]
+}
+for _ in 1 2 3 4 5; do
+	check 'two starts at once' start_twice_at_once
+done
+
+check 'start' "$bpfd" start --slots 16
+# As a unit of systemd would, beside one that was started by hand: that one is left alone.
+check 'a start in the foreground beside it' says '*runs already, as process*' "$bpfd" start --foreground
+check 'the first one still runs' test "$(pid_of_service)"
+# The directory can be locked by the owner alone.
+check 'a user cannot lock others out' says '*Permission denied*' as_nobody flock -n "$pins" true
+
+held_open() { as_nobody "$perfex" --backend=bpf -e page-faults -o "$work/counts" sh -c 'sleep 2; true'; }
+held_open &
+holder=$!
+sleep 0.5
+kill_service
+check 'other programs than this would load' says '*another build*' "$work/bpfd" start
+check 'another number of slots' says '*16 slots*' "$bpfd" start --slots 32
+check 'start goes on' "$bpfd" start
+check 'what was counted meanwhile is there' wait "$holder"
+
+# A process number may be anybody's after the service was killed.
+kill_service
+sleep 100 &
+stranger=$!
+check 'who has the number of a killed service is left alone' "$bpfd" stop
+check 'it is left alone' kill -0 "$stranger"
+kill "$stranger"
+check 'nothing is left' test ! -e "$pins"
+
+held_open &
+holder=$!
+"$bpfd" start
+sleep 0.3
+"$bpfd" stop
+check 'start after a stop while it was used' "$bpfd" start
+check 'stop again' "$bpfd" stop
+wait "$holder" || true
+
+# A start that fails leaves nothing, and what another one pinned.
+check 'a start that fails' says '*--event*' "$bpfd" start --event no_such_event
+check 'it leaves nothing' test ! -e "$pins"
+
+# An element of another length than this version's is not read: it would be written over what is behind.
+fake() {
+	mkdir -p "$pins"
+	bpftool map create "$pins/info" type array key 4 value 4096 entries 1 name info
+	bpftool map create "$pins/call" type array key 4 value 4 entries 1 name call
+	# shellcheck disable=SC2046 # numbers
+	bpftool map update pinned "$pins/info" key 0 0 0 0 value $(yes 65 | head -4096)
+	chmod 711 "$pins"
+	chmod 644 "$pins/info" "$pins/call"
+}
+unload_fake() { "$bpfd" stop && [[ ! -e $pins ]]; }
+mount | grep -q ' /sys/fs/bpf ' || { mount -t bpf -o mode=0711 bpf /sys/fs/bpf; mounted=1; }
+fake
+check 'perfex with another version' says '*another version*' as_nobody "$perfex" --backend=bpf -e page-faults true
+check 'start with another version' says '*another version*' "$bpfd" start
+check 'status with another version' says '*another version*' "$bpfd" status
+check 'stop with another version' unload_fake
+[[ ! ${mounted:-} ]] || umount /sys/fs/bpf
+
+# In a machine of its own only: it is for all of it.
+disabled=/proc/sys/kernel/unprivileged_bpf_disabled
+if [[ $machine != host && $(<$disabled) == 2 ]]; then
+	echo 0 >$disabled
+	check 'users may load programs' says '*unprivileged_bpf_disabled=2*' "$bpfd" start
+	echo 2 >$disabled
+fi
+run_tests 'root, as systemd' "$tests" notify

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "raw.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PIN(name) PERFCTR_BPF_DIRECTORY "/" name
+
+static int bpf(enum bpf_cmd command, union bpf_attr *attributes)
+{
+	int result = (int)syscall(__NR_bpf, command, attributes, sizeof(*attributes));
+
+	return result < 0 ? -errno : result;
+}
+
+int raw_get(const char *path, uint32_t flags)
+{
+	union bpf_attr attributes = { .pathname = (uintptr_t)path, .file_flags = flags };
+
+	return bpf(BPF_OBJ_GET, &attributes);
+}
+
+int raw_open(struct raw *raw)
+{
+	struct perfctr_bpf_info info;
+	union bpf_attr attributes = { 0 };
+	uint32_t zero = 0;
+	int map = raw_get(PIN("info"), BPF_F_RDONLY), slots = raw_get(PIN("slots"), 0), result;
+
+	attributes.map_fd = (uint32_t)map;
+	attributes.key = (uintptr_t)&zero;
+	attributes.value = (uintptr_t)&info;
+	result = bpf(BPF_MAP_LOOKUP_ELEM, &attributes);
+	if (map < 0 || slots < 0 || result < 0)
+		return -1;
+	raw->call = raw_get(PIN("call"), 0);
+	raw->slots = info.slots;
+	raw->mapped = mmap(NULL, (size_t)info.slots * PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED,
+			   slots, 0);
+	close(map);
+	close(slots);
+	return raw->mapped == MAP_FAILED ? -1 : raw->call;
+}
+
+void raw_close(struct raw *raw)
+{
+	munmap((void *)raw->mapped, (size_t)raw->slots * PERFCTR_PAGE_SIZE);
+	close(raw->call);
+}
+
+int raw_run(int program, const uint64_t value[PERFCTR_BPF_ARGUMENTS], uint32_t flags, uint32_t cpu)
+{
+	union bpf_attr attributes = { 0 };
+	int result;
+
+	attributes.test.flags = flags;
+	attributes.test.cpu = cpu;
+	attributes.test.prog_fd = (uint32_t)program;
+	attributes.test.ctx_in = (uintptr_t)value;
+	attributes.test.ctx_size_in = PERFCTR_BPF_ARGUMENTS * sizeof(value[0]);
+	result = bpf(BPF_PROG_TEST_RUN, &attributes);
+	return result < 0 ? result : (int)attributes.test.retval;
+}
+
+int raw_attach(int program, const char *tracepoint)
+{
+	union bpf_attr attributes = { 0 };
+
+	attributes.raw_tracepoint.name = (uintptr_t)tracepoint;
+	attributes.raw_tracepoint.prog_fd = (uint32_t)program;
+	return bpf(BPF_RAW_TRACEPOINT_OPEN, &attributes);
+}
+
+int raw_link(int program, uint32_t type)
+{
+	union bpf_attr attributes = { 0 };
+
+	attributes.link_create.prog_fd = (uint32_t)program;
+	attributes.link_create.attach_type = type;
+	return bpf(BPF_LINK_CREATE, &attributes);
+}
+
+int raw_update(int map)
+{
+	static const char page[PERFCTR_PAGE_SIZE];
+	union bpf_attr attributes = { 0 };
+	uint32_t zero = 0;
+
+	attributes.map_fd = (uint32_t)map;
+	attributes.key = (uintptr_t)&zero;
+	attributes.value = (uintptr_t)page;
+	return bpf(BPF_MAP_UPDATE_ELEM, &attributes);
+}
+
+const volatile struct perfctr_bpf_slot *raw_slot_at(const struct raw *raw, uint32_t index)
+{
+	return (const volatile void *)(raw->mapped + (size_t)index * PERFCTR_PAGE_SIZE);
+}
+
+int raw_take(const struct raw *raw, uint32_t kind, struct raw_slot *slot)
+{
+	int index = RAW_CALL(raw, PERFCTR_BPF_TAKE, 0, 0, kind);
+
+	if (index < 0)
+		return index;
+	slot->index = (uint32_t)index;
+	slot->generation = raw_slot_at(raw, slot->index)->generation;
+	return index;
+}
+
+int raw_release(const struct raw *raw, struct raw_slot slot)
+{
+	return RAW_CALL(raw, PERFCTR_BPF_RELEASE, slot.index, slot.generation);
+}
+
+int raw_request(const struct raw *raw, struct raw_slot slot, uint32_t action, pid_t tid,
+		uint32_t scope, const struct perfctr_bpf_proofs *proofs)
+{
+	return RAW_CALL(raw, PERFCTR_BPF_REQUEST, slot.index, slot.generation, action,
+			(uint64_t)(uint32_t)tid, scope, (uintptr_t)proofs);
+}
+
+int raw_walk(int walk, struct perfctr_bpf_reply *reply)
+{
+	char data[65536];
+	size_t size = 0;
+	ssize_t n;
+
+	memset(reply, 0, sizeof(*reply));
+	while (size < sizeof(data) && (n = read(walk, data + size, sizeof(data) - size)) > 0)
+		size += (size_t)n;
+	if (size < sizeof(*reply))
+		return -EIO;
+	memcpy(reply, data + size - sizeof(*reply), sizeof(*reply));
+	return -reply->error;
+}
+
+int raw_mark(const struct raw *raw, struct raw_slot slot, pid_t tid, int fd,
+	     struct perfctr_bpf_reply *reply)
+{
+	struct perfctr_bpf_proofs proofs;
+	int walk = open(PIN("walk"), O_RDONLY | O_CLOEXEC), result;
+
+	for (int i = 0; i < PERFCTR_BPF_PROOFS; i++)
+		proofs.fd[i] = i ? -1 : fd;
+	result = raw_request(raw, slot, PERFCTR_BPF_WALK_MARK, tid, PERFCTR_MARK_THREAD, &proofs);
+	if (result == 0)
+		result = raw_walk(walk, reply);
+	close(walk);
+	return result;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a hostile user has at hand: bpf(2) on all that perfctr-bpfd pins. */
+#ifndef TESTS_BPF_RAW_H
+#define TESTS_BPF_RAW_H
+
+#include <linux/bpf.h>
+#include <linux/perfctr.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "../../bpf/layout.h"
+
+#define NOBODY 65534
+#define SOMEBODY 65533
+
+struct raw {
+	int call; /* the pinned program */
+	uint32_t slots;
+	const volatile char *mapped;
+};
+
+/* 0 or more, or a negative errno, each. */
+int raw_get(const char *path, uint32_t flags);
+int raw_open(struct raw *raw);
+void raw_close(struct raw *raw);
+int raw_run(int program, const uint64_t value[PERFCTR_BPF_ARGUMENTS], uint32_t flags, uint32_t cpu);
+int raw_attach(int program, const char *tracepoint);
+int raw_link(int program, uint32_t type);
+int raw_update(int map);
+
+#define RAW_CALL(raw, ...) \
+	raw_run((raw)->call, (const uint64_t[PERFCTR_BPF_ARGUMENTS]){ __VA_ARGS__ }, 0, 0)
+
+struct raw_slot {
+	uint32_t index;
+	uint64_t generation;
+};
+
+const volatile struct perfctr_bpf_slot *raw_slot_at(const struct raw *raw, uint32_t index);
+int raw_take(const struct raw *raw, uint32_t kind, struct raw_slot *slot);
+int raw_release(const struct raw *raw, struct raw_slot slot);
+int raw_request(const struct raw *raw, struct raw_slot slot, uint32_t action, pid_t tid,
+		uint32_t scope, const struct perfctr_bpf_proofs *proofs);
+/* Read what was requested, from the descriptor of "walk". */
+int raw_walk(int walk, struct perfctr_bpf_reply *reply);
+int raw_mark(const struct raw *raw, struct raw_slot slot, pid_t tid, int fd,
+	     struct perfctr_bpf_reply *reply);
+
+#endif

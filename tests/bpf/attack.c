@@ -93,24 +93,31 @@ static void end_victim(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* A program that runs as root reads what the attacker gives it. */
+/* A program that runs as root reads what the attacker gives it, and finds nothing in it. */
 static int give_walk_to_root(const struct raw *raw, struct raw_slot slot, uint32_t action, pid_t pid,
 			     uint32_t scope)
 {
 	const char *program = getenv("SET_ID_READER");
-	int status, walk;
-	pid_t child = fork();
+	int status, walk, pipes[2];
+	pid_t child;
+	char x;
 
+	if (pipe(pipes) < 0)
+		return -1;
+	child = fork();
 	if (child == 0) {
 		if (raw_request(raw, slot, action, pid, scope, NULL) < 0)
 			_exit(1);
 		walk = open(PIN("walk"), O_RDONLY);
-		if (dup2(walk, 0) < 0 || dup2(open("/dev/null", O_WRONLY), 1) < 0)
+		if (dup2(walk, 0) < 0 || dup2(pipes[1], 1) < 0)
 			_exit(2);
 		execl(program, program, NULL);
 		_exit(3);
 	}
-	return waitpid(child, &status, 0) == child && status == 0 ? 0 : -1;
+	close(pipes[1]);
+	if (waitpid(child, &status, 0) != child || status != 0)
+		return -1;
+	return read(pipes[0], &x, 1) == 0 ? 0 : -1;
 }
 
 static int mark_by_deputy(void *pid)
@@ -711,12 +718,46 @@ START_TEST(it_notifies_who_started_it_and_ends_when_told)
 }
 END_TEST
 
+static int shell(const char *command)
+{
+	int status = system(command);
+
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+START_TEST(the_number_of_a_killed_service_may_be_anybodys)
+{
+	pid_t pid = fork(), stranger;
+	struct raw raw;
+
+	if (pid == 0) {
+		execl("build/sbin/perfctr-bpfd", "perfctr-bpfd", "start", "--foreground", NULL);
+		_exit(1);
+	}
+	while (access(PIN("call"), F_OK) < 0)
+		nap(10);
+	nap(500);
+	ck_assert_int_eq(shell("build/sbin/perfctr-bpfd status | grep -q '^service  process '"), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	stranger = victim();
+	ck_assert_int_ge(raw_open(&raw), 0);
+	ck_assert_int_eq(raw_say_service(stranger), 0);
+	ck_assert_int_eq(shell("build/sbin/perfctr-bpfd status | grep -q 'does not run'"), 0);
+	ck_assert_int_eq(shell("build/sbin/perfctr-bpfd stop"), 0);
+	ck_assert_int_eq(waitpid(stranger, NULL, WNOHANG), 0);
+	end_victim(stranger);
+	raw_close(&raw);
+}
+END_TEST
+
 TCase *notify_tests(void)
 {
 	TCase *tests = tcase_create("notify");
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, it_notifies_who_started_it_and_ends_when_told);
+	tcase_add_test(tests, the_number_of_a_killed_service_may_be_anybodys);
 	return tests;
 }
 

@@ -24,17 +24,35 @@ int raw_get(const char *path, uint32_t flags)
 	return bpf(BPF_OBJ_GET, &attributes);
 }
 
-int raw_open(struct raw *raw)
+static int info_element(enum bpf_cmd command, int map, struct perfctr_bpf_info *info)
 {
-	struct perfctr_bpf_info info;
 	union bpf_attr attributes = { 0 };
 	uint32_t zero = 0;
-	int map = raw_get(PIN("info"), BPF_F_RDONLY), slots = raw_get(PIN("slots"), 0), result;
 
 	attributes.map_fd = (uint32_t)map;
 	attributes.key = (uintptr_t)&zero;
-	attributes.value = (uintptr_t)&info;
-	result = bpf(BPF_MAP_LOOKUP_ELEM, &attributes);
+	attributes.value = (uintptr_t)info;
+	return bpf(command, &attributes);
+}
+
+int raw_say_service(pid_t pid)
+{
+	struct perfctr_bpf_info info;
+	int map = raw_get(PIN("info"), 0), result = info_element(BPF_MAP_LOOKUP_ELEM, map, &info);
+
+	info.pid = (uint32_t)pid;
+	if (result == 0)
+		result = info_element(BPF_MAP_UPDATE_ELEM, map, &info);
+	close(map);
+	return result;
+}
+
+int raw_open(struct raw *raw)
+{
+	struct perfctr_bpf_info info;
+	int map = raw_get(PIN("info"), BPF_F_RDONLY), slots = raw_get(PIN("slots"), 0);
+	int result = info_element(BPF_MAP_LOOKUP_ELEM, map, &info);
+
 	if (map < 0 || slots < 0 || result < 0)
 		return -1;
 	raw->call = raw_get(PIN("call"), 0);

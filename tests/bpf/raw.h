@@ -27,6 +27,8 @@ int raw_run(int program, const uint64_t value[PERFCTR_BPF_ARGUMENTS], uint32_t f
 int raw_attach(int program, const char *tracepoint);
 int raw_link(int program, uint32_t type);
 int raw_update(int map);
+/* By root: the service has that number. */
+int raw_say_service(pid_t pid);
 
 #define RAW_CALL(raw, ...) \
 	raw_run((raw)->call, (const uint64_t[PERFCTR_BPF_ARGUMENTS]){ __VA_ARGS__ }, 0, 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Which backends there are, and which one is used. */
+#define _GNU_SOURCE
 #include "backend.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static const struct perfctr_backend *find(const char *name)
 
 static const char *named(const char *name)
 {
-	const char *wanted = name ? name : getenv("PERFCTR_BACKEND");
+	const char *wanted = name ? name : secure_getenv("PERFCTR_BACKEND");
 
 	return wanted && *wanted ? wanted : NULL;
 }

@@ -42,16 +42,23 @@ int perfctr_libpfm_visit(const struct perfctr_pmu_info *info,
 #include <string.h>
 #include <strings.h>
 
-/* libpfm4 itself keeps global state: what it detected.  It is the same for all its users. */
+static bool is_ready;
+
+static void make_ready(void)
+{
+	is_ready = pfm_initialize() == PFM_SUCCESS;
+}
+
+/*
+ * libpfm4 itself keeps global state: what it detected.  It is the same for all its users.  What a fork
+ * in another thread interrupts, the child begins anew: no lock that would stay taken there.
+ */
 static bool ready(void)
 {
-	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-	int status;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_mutex_lock(&mutex);
-	status = pfm_initialize();
-	pthread_mutex_unlock(&mutex);
-	return status == PFM_SUCCESS;
+	pthread_once(&once, make_ready);
+	return is_ready;
 }
 
 static uint32_t family_of(const char *pmu)

@@ -345,9 +345,9 @@ static int read_below(struct reader *reader, const char *parent, const char *dir
 
 static int read_users_tables(struct reader *reader)
 {
-	const char *path = getenv("PERFCTR_EVENTS");
-	const char *config = getenv("XDG_CONFIG_HOME");
-	const char *home = getenv("HOME");
+	const char *path = secure_getenv("PERFCTR_EVENTS");
+	const char *config = secure_getenv("XDG_CONFIG_HOME");
+	const char *home = secure_getenv("HOME");
 	int status = 0;
 
 	if (path)

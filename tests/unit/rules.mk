@@ -41,11 +41,11 @@ $(UNIT)-%.o: tests/unit/%.c
 	$(SAY_CC)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(UNIT): $(UNIT_SOURCES:tests/unit/%.c=$(UNIT)-%.o) $(filter-out %/main.o,$(PERFEX_OBJECTS)) $(LIB_STATIC)
-	$(SAY_CC)$(CC) $(CFLAGS) -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) -Wl,--wrap=pfm_initialize -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
 
 $(UNIT_SANITIZED): $(UNIT_SOURCES:%.c=$(SANITIZED)/%.o) $(filter-out %/main.o,$(PERFEX_OBJECTS_SANITIZED)) \
 		$(LIB_OBJECTS_SANITIZED)
-	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -Wl,--wrap=pfm_initialize -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
 
 $(PERFEX_SANITIZED): $(PERFEX_OBJECTS_SANITIZED) $(LIB_OBJECTS_SANITIZED)
 	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(PERFEX_LIBS)

@@ -29,5 +29,6 @@ TCase *stat_of_tests(void);
 TCase *statistics_tests(void);
 TCase *format_tests(void);
 TCase *software_tests(void);
+TCase *strangers_tests(void);
 
 #endif

@@ -96,15 +96,17 @@ static void check(struct experiment_file *file, const char *path, struct jobs *j
 		textfile_fail(path, &error);
 }
 
-/* Two perfex at once would count each other's runs as their own. */
+/* Two perfex at once would count each other's runs as their own.  Who may only read cannot lock it. */
 static void lock(const char *directory)
 {
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *path = text_print("%s/.lock", directory);
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
-		fail("cannot open '%s': %m", directory);
+		fail("cannot open '%s': %m", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		fail("another perfex experiment is at work in '%s'; wait for its end", directory);
+	free(path);
 }
 
 static void write_table(const struct jobs *jobs, bool csv, double confidence)

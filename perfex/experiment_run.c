@@ -69,6 +69,13 @@ static void redirect(const char *path, int flags, int fd)
 	close(file);
 }
 
+/* Whatever was there, were it a link. */
+static void redirect_to_new(const char *path, int fd)
+{
+	unlink(path);
+	redirect(path, O_WRONLY | O_CREAT | O_EXCL, fd);
+}
+
 /* While a repetition runs, these are for it alone. */
 static const int terminal_signals[] = { SIGINT, SIGQUIT };
 
@@ -85,8 +92,8 @@ static void execute(const struct job *job, unsigned int k, char **argument)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	for (size_t i = 0; i < N_TERMINAL_SIGNALS; i++)
 		signal(terminal_signals[i], handler_before[i]);
-	redirect(job_path(job, k, "err"), O_WRONLY | O_CREAT | O_TRUNC, 2);
-	redirect(job_path(job, k, "out"), O_WRONLY | O_CREAT | O_TRUNC, 1);
+	redirect_to_new(job_path(job, k, "err"), 2);
+	redirect_to_new(job_path(job, k, "out"), 1);
 	redirect(input, O_RDONLY, 0);
 	for (size_t i = 0; i < environment->n; i += 2)
 		if (setenv(environment->string[i], environment->string[i + 1], 1) < 0)
@@ -161,6 +168,8 @@ static bool run_repetition(const struct job *job, unsigned int k, unsigned int w
 	int status;
 	bool good;
 
+	/* perfex run follows a link, as a shell would. */
+	unlink(new);
 	status = run(job, k, arguments.argument);
 	stop_if_interrupted(status);
 	good = WIFEXITED(status) && WEXITSTATUS(status) == (int)job->program->exit_status;
@@ -179,6 +188,19 @@ static bool run_repetition(const struct job *job, unsigned int k, unsigned int w
 	return good;
 }
 
+/* Else somebody could put links there, to files that the caller alone may write. */
+static void check_own(const char *path)
+{
+	struct stat status;
+
+	if (lstat(path, &status) < 0)
+		fail("cannot look at '%s': %m", path);
+	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || status.st_mode & S_IWOTH)
+		fail("'%s' must be a directory of yours that others cannot write; move it away, or "
+		     "chmod o-w",
+		     path);
+}
+
 /* With all directories on the way. */
 void make_directory(const char *path)
 {
@@ -192,6 +214,7 @@ void make_directory(const char *path)
 	}
 	if (mkdir(part, 0777) < 0 && errno != EEXIST)
 		fail("cannot make the directory '%s': %m", part);
+	check_own(part);
 	free(part);
 }
 

@@ -39,13 +39,20 @@ char *textfile_read(const char *path, size_t *length)
 	return NULL;
 }
 
+/* A file of its own, whatever was there, were it a link. */
 static bool write_new(const char *path, const char *text, size_t length)
 {
-	FILE *file = fopen(path, "we");
+	int fd = unlink(path) == 0 || errno == ENOENT
+			 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+			 : -1;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	bool good;
 
-	if (!file)
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
 		return false;
+	}
 	good = fwrite(text, 1, length, file) == length;
 	return fclose(file) == 0 && good;
 }

@@ -364,8 +364,45 @@ START_TEST(two_at_once_are_refused)
 }
 END_TEST
 
+/* What somebody has laid there is replaced, and what it leads to stays as it was. */
+START_TEST(links_are_not_followed)
+{
+	static const char *const names[] = {
+		"results/table.txt.new",	   "results/table.csv.new",
+		"results/p/x/definition.json.new", "results/p/x/run-1.json.new",
+		"results/p/x/run-1.out",	   "results/p/x/run-1.err",
+		"results/p/x/summary.json.new",
+	};
+
+	enter_directory();
+	write_file("other", "mine\n");
+	write_file("expected", "mine\n");
+	write_file(FILE_NAME, "directory: results\nrepetitions: 1\n"
+			      "programs: {p: [sh, -c, 'echo out; echo err >&2']}\n"
+			      "experiments: {x: ['0x004100c0']}\n");
+	ck_assert_int_eq(system("mkdir -p results/p/x"), 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ck_assert_int_eq(symlink(i < 2 ? "../other" : "../../../other", names[i]), 0);
+	experiment(0);
+	ck_assert_int_eq(system("cmp expected other"), 0);
+	ck_assert_uint_eq(lines("results/p/x/run-1.out"), 1);
+}
+END_TEST
+
+START_TEST(a_directory_that_others_can_write_is_refused)
+{
+	enter_directory();
+	describe("", "  x: ['0x004100c0']\n");
+	ck_assert_int_eq(system("mkdir -m 777 results"), 0);
+	expect_refused("must be a directory of yours that others cannot write");
+	ck_assert_int_eq(system("rmdir results && ln -s /tmp results"), 0);
+	expect_refused("must be a directory of yours that others cannot write");
+}
+END_TEST
+
 SUITE(experiment, jobs_are_programs_times_experiments_and_are_run_once, counts_and_rules_are_exact,
       what_is_missing_is_run_and_no_more, results_of_another_definition_are_not_mixed,
       a_program_that_was_built_anew_is_noticed, events_that_do_not_fit_are_refused_or_take_passes,
       a_job_that_fails_stops_no_other, programs_get_their_surroundings,
-      an_interrupted_experiment_goes_on_later, two_at_once_are_refused)
+      an_interrupted_experiment_goes_on_later, two_at_once_are_refused, links_are_not_followed,
+      a_directory_that_others_can_write_is_refused)

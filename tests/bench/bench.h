@@ -62,10 +62,12 @@ struct perfctr_control control_of(unsigned int n, enum flavour flavour);
 struct counting {
 	unsigned int n;
 	int fd[MAX_EVENTS];
+	void *page[MAX_EVENTS]; /* NULL: not mapped */
 };
 
 #define COUNT_INHERIT (1u << 0) /* what it creates, too */
 #define COUNT_GROUP (1u << 1)	/* perf_events: one read(2) for all */
+#define COUNT_MAP (1u << 2)	/* the caller reads by RDPMC: each descriptor's page */
 struct counting counting_start(enum by by, pid_t pid, unsigned int n, enum flavour flavour,
 			       unsigned int flags);
 void counting_stop(struct counting *counting);

@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <perfctr.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -81,6 +82,15 @@ static void start_perf_events(struct counting *c, pid_t pid, unsigned int n, enu
 	}
 }
 
+static void map_pages(struct counting *c)
+{
+	for (unsigned int i = 0; i < c->n; i++) {
+		c->page[i] = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, c->fd[i], 0);
+		if (c->page[i] == MAP_FAILED)
+			err(1, "mmap of counter %u", i);
+	}
+}
+
 struct counting counting_start(enum by by, pid_t pid, unsigned int n, enum flavour flavour,
 			       unsigned int flags)
 {
@@ -90,11 +100,18 @@ struct counting counting_start(enum by by, pid_t pid, unsigned int n, enum flavo
 		start_perfctr(&counting, pid, n, flavour, flags);
 	else if (by == BY_PERF_EVENTS)
 		start_perf_events(&counting, pid, n, flavour, flags);
+	if (flags & COUNT_MAP)
+		map_pages(&counting);
 	return counting;
 }
 
 void counting_stop(struct counting *counting)
 {
-	while (counting->n > 0)
-		close(counting->fd[--counting->n]);
+	while (counting->n > 0) {
+		unsigned int i = --counting->n;
+
+		if (counting->page[i])
+			munmap(counting->page[i], sysconf(_SC_PAGESIZE));
+		close(counting->fd[i]);
+	}
 }

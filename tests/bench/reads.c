@@ -5,7 +5,6 @@
 
 #include <err.h>
 #include <perfctr.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -139,15 +138,10 @@ static void open_perfctr(struct subject *s, unsigned int n)
 		errx(1, "this machine has no RDPMC in user mode");
 }
 
-static void map_perf_pages(struct subject *s)
+static void check_perf_pages(struct subject *s)
 {
 	for (unsigned int i = 0; i < s->counting.n; i++) {
-		void *page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED,
-				  s->counting.fd[i], 0);
-
-		if (page == MAP_FAILED)
-			err(1, "mmap of a perf event");
-		s->perf_page[i] = page;
+		s->perf_page[i] = s->counting.page[i];
 		if (!s->perf_page[i]->cap_user_rdpmc || !s->perf_page[i]->index)
 			errx(1, "perf event %u cannot be read by RDPMC", i);
 	}
@@ -156,8 +150,6 @@ static void map_perf_pages(struct subject *s)
 static void close_subject(struct subject *s)
 {
 	perfctr_close(s->self);
-	for (unsigned int i = 0; i < s->counting.n; i++)
-		munmap((void *)s->perf_page[i], sysconf(_SC_PAGESIZE));
 	counting_stop(&s->counting);
 }
 
@@ -169,8 +161,8 @@ static void bench_read(size_t i)
 	if (reads[i].by == BY_PERFCTR)
 		open_perfctr(&s, reads[i].counters);
 	s.counting = counting_start(reads[i].by == BY_PERF_EVENTS ? BY_PERF_EVENTS : BY_NOTHING, 0,
-				    reads[i].counters, PLAIN, reads[i].flags);
-	map_perf_pages(&s);
+				    reads[i].counters, PLAIN, reads[i].flags | COUNT_MAP);
+	check_perf_pages(&s);
 	cost = measure(reads[i].read, &s, ROUNDS);
 	loop = measure(empty, &s, ROUNDS);
 	close_subject(&s);

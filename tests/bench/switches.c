@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A context switch: processes that hand a byte round in a ring of pipes.  Some of them are counted,
- * one by one, as one tree, or by a session that counts their group.
+ * A context switch: processes, or threads of one, that hand a byte round in a ring of pipes.  Some
+ * of them are counted, one by one, as one tree, by a session that counts their group, or each by
+ * itself, with its page mapped.
  */
 #include "bench.h"
 
 #include <err.h>
 #include <perfctr.h>
 #include <perfctr_groups.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -17,51 +19,108 @@
 #define MAX_PROCESSES 32
 #define ROUNDS 101
 
-/* Process 0 is this one. */
+static const unsigned int numbers[] = { 1, 2, 4 }; /* of counters */
+
+enum kind { PROCESSES, THREADS };
+
+/* What each member counts of itself, to read it by RDPMC. */
+struct self {
+	enum by by;
+	unsigned int events; /* 0: nothing */
+};
+
+/* Member 0 is this process, or its first thread. */
 struct ring {
 	unsigned int n;
-	pid_t pid[MAX_PROCESSES];
-	int pipe[MAX_PROCESSES][2]; /* what process i reads from, and the one before writes to */
+	enum kind kind;
+	struct self self;
+	struct counting counting; /* of member 0 */
+	struct member {
+		struct ring *ring;
+		unsigned int i;
+		pid_t pid;
+		pthread_t thread;
+		int pipe[2]; /* what it reads from, and the one before writes to */
+	} member[MAX_PROCESSES];
 };
 
 static bool pass_on(const struct ring *ring, unsigned int i)
 {
 	char byte;
 
-	return read(ring->pipe[i][0], &byte, 1) == 1 &&
-	       write(ring->pipe[(i + 1) % ring->n][1], &byte, 1) == 1;
+	return read(ring->member[i].pipe[0], &byte, 1) == 1 &&
+	       write(ring->member[(i + 1) % ring->n].pipe[1], &byte, 1) == 1;
 }
 
-static void ring_start(struct ring *ring, unsigned int n)
+static struct counting count_self(const struct self *self)
+{
+	return counting_start(self->events ? self->by : BY_NOTHING, 0, self->events, PLAIN,
+			      COUNT_MAP);
+}
+
+/* Until it is killed, or nobody is left who could write. */
+static void *be_member(void *argument)
+{
+	const struct member *member = argument;
+	struct counting counting = count_self(&member->ring->self);
+
+	while (pass_on(member->ring, member->i))
+		;
+	counting_stop(&counting);
+	return NULL;
+}
+
+static void member_start(struct member *member)
+{
+	if (member->ring->kind == THREADS) {
+		if (pthread_create(&member->thread, NULL, be_member, member) != 0)
+			errx(1, "pthread_create failed");
+		return;
+	}
+	member->pid = fork();
+	if (member->pid < 0)
+		err(1, "fork");
+	if (member->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		be_member(member);
+		_exit(0);
+	}
+}
+
+static void ring_start(struct ring *ring, unsigned int n, enum kind kind, struct self self)
 {
 	ring->n = n;
-	ring->pid[0] = 0;
-	for (unsigned int i = 0; i < n; i++)
-		if (pipe(ring->pipe[i]) < 0)
+	ring->kind = kind;
+	ring->self = self;
+	for (unsigned int i = 0; i < n; i++) {
+		ring->member[i] = (struct member){ .ring = ring, .i = i };
+		if (pipe(ring->member[i].pipe) < 0)
 			err(1, "pipe");
-	for (unsigned int i = 1; i < n; i++) {
-		ring->pid[i] = fork();
-		if (ring->pid[i] < 0)
-			err(1, "fork");
-		if (ring->pid[i] == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			while (pass_on(ring, i))
-				;
-			_exit(0);
-		}
 	}
+	for (unsigned int i = 1; i < n; i++)
+		member_start(&ring->member[i]);
+	ring->counting = count_self(&self);
+}
+
+static void member_stop(struct member *member)
+{
+	close(member->pipe[1]);
+	if (member->ring->kind == THREADS) {
+		pthread_join(member->thread, NULL);
+	} else {
+		kill(member->pid, SIGKILL);
+		waitpid(member->pid, NULL, 0);
+	}
+	close(member->pipe[0]);
 }
 
 static void ring_stop(struct ring *ring)
 {
-	for (unsigned int i = 1; i < ring->n; i++) {
-		kill(ring->pid[i], SIGKILL);
-		waitpid(ring->pid[i], NULL, 0);
-	}
-	for (unsigned int i = 0; i < ring->n; i++) {
-		close(ring->pipe[i][0]);
-		close(ring->pipe[i][1]);
-	}
+	counting_stop(&ring->counting);
+	for (unsigned int i = 1; i < ring->n; i++)
+		member_stop(&ring->member[i]);
+	close(ring->member[0].pipe[0]);
+	close(ring->member[0].pipe[1]);
 }
 
 static void go_round(void *argument)
@@ -69,7 +128,8 @@ static void go_round(void *argument)
 	const struct ring *ring = argument;
 	char byte = 0;
 
-	if (write(ring->pipe[1][1], &byte, 1) != 1 || read(ring->pipe[0][0], &byte, 1) != 1)
+	if (write(ring->member[1].pipe[1], &byte, 1) != 1 ||
+	    read(ring->member[0].pipe[0], &byte, 1) != 1)
 		err(1, "the ring is broken");
 }
 
@@ -88,9 +148,10 @@ static struct cost measure_counted(unsigned int n, unsigned int counted, enum by
 	struct ring ring;
 	struct cost cost;
 
-	ring_start(&ring, n);
+	ring_start(&ring, n, PROCESSES, (struct self){ 0 });
 	for (unsigned int i = 0; i < counted; i++)
-		counting[i] = counting_start(by, ring.pid[i], events, i % 2 ? second : PLAIN, 0);
+		counting[i] =
+			counting_start(by, ring.member[i].pid, events, i % 2 ? second : PLAIN, 0);
 	cost = measure_ring(&ring);
 	for (unsigned int i = 0; i < counted; i++)
 		counting_stop(&counting[i]);
@@ -104,7 +165,7 @@ static struct cost measure_tree(unsigned int n, enum by by, unsigned int events)
 	struct ring ring;
 	struct cost cost;
 
-	ring_start(&ring, n);
+	ring_start(&ring, n, PROCESSES, (struct self){ 0 });
 	cost = measure_ring(&ring);
 	ring_stop(&ring);
 	counting_stop(&counting);
@@ -124,14 +185,25 @@ static struct cost measure_marked(unsigned int n, unsigned int marked, unsigned 
 
 	if (!session || perfctr_session_control(session, &control) < 0)
 		err(1, "session of %u events", events);
-	ring_start(&ring, n);
+	ring_start(&ring, n, PROCESSES, (struct self){ 0 });
 	for (unsigned int i = 0; i < marked; i++)
-		if (perfctr_mark(options.group, ring.pid[i], PERFCTR_MARK_PROCESS) < 0)
+		if (perfctr_mark(options.group, ring.member[i].pid, PERFCTR_MARK_PROCESS) < 0)
 			err(1, "mark");
 	cost = measure_ring(&ring);
 	ring_stop(&ring);
 	perfctr_session_close(session);
 	perfctr_group_close(options.group);
+	return cost;
+}
+
+static struct cost measure_self(enum kind kind, enum by by, unsigned int events)
+{
+	struct ring ring;
+	struct cost cost;
+
+	ring_start(&ring, 2, kind, (struct self){ by, events });
+	cost = measure_ring(&ring);
+	ring_stop(&ring);
 	return cost;
 }
 
@@ -162,21 +234,42 @@ static void bench_marked(unsigned int n, unsigned int events)
 	}
 }
 
+/* Two that read their counters by RDPMC: processes are beside the others of their work. */
+static void bench_mapped(enum kind kind)
+{
+	const char *work = kind == THREADS ? "pipe, threads" : "pipe";
+
+	if (kind == THREADS && wanted(BY_NOTHING)) {
+		struct cost cost = measure_self(kind, BY_NOTHING, 0);
+
+		print_row("switch", work, 2, "none", 0, BY_NOTHING, &cost);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		for (enum by by = BY_PERFCTR; by < N_BY; by++) {
+			struct cost cost;
+
+			if (!wanted(by))
+				continue;
+			cost = measure_self(kind, by, numbers[i]);
+			print_row("switch", work, 2, "all; pages mapped", numbers[i], by, &cost);
+		}
+	}
+}
+
 static void bench_ring(unsigned int n)
 {
-	static const unsigned int events[] = { 1, 2, 4 };
 
 	if (wanted(BY_NOTHING)) {
 		struct cost cost = measure_counted(n, 0, BY_NOTHING, 0, PLAIN);
 
 		print_row("switch", "pipe", n, "none", 0, BY_NOTHING, &cost);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
 		for (enum by by = BY_PERFCTR; by < N_BY; by++)
 			if (wanted(by))
-				bench_counted(n, by, events[i]);
+				bench_counted(n, by, numbers[i]);
 		if (wanted(BY_PERFCTR))
-			bench_marked(n, events[i]);
+			bench_marked(n, numbers[i]);
 	}
 }
 
@@ -187,4 +280,6 @@ void bench_switches(const struct options *options)
 	for (size_t i = 0; i < ARRAY_SIZE(processes); i++)
 		if (processes[i] <= options->max_processes)
 			bench_ring(processes[i]);
+	bench_mapped(PROCESSES);
+	bench_mapped(THREADS);
 }

@@ -75,21 +75,32 @@ static void read_tree(void *argument)
 		err(1, "read of inherited events");
 }
 
-static double free_pages(void)
+/* The sum of a file's lines that have this form. */
+static double sum_lines(const char *path, const char *format)
 {
-	unsigned long long pages;
+	unsigned long long value;
+	double sum = 0;
 	char line[128];
-	FILE *file = fopen("/proc/vmstat", "re");
+	FILE *file = fopen(path, "re");
 
 	if (!file)
-		err(1, "/proc/vmstat");
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "nr_free_pages %llu", &pages) == 1) {
-			fclose(file);
-			return pages;
-		}
-	}
-	errx(1, "/proc/vmstat has no line \"nr_free_pages\"");
+		err(1, "%s", path);
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, format, &value) == 1)
+			sum += value;
+	fclose(file);
+	return sum;
+}
+
+/* The CPUs keep some in lists of their own, and have what they changed in sums of their own. */
+static double free_pages(void)
+{
+	FILE *file = fopen("/proc/sys/vm/stat_refresh", "we");
+
+	if (!file || fputc('1', file) == EOF || fclose(file) == EOF)
+		err(1, "/proc/sys/vm/stat_refresh");
+	return sum_lines("/proc/vmstat", "nr_free_pages %llu") +
+	       sum_lines("/proc/zoneinfo", " count: %llu");
 }
 
 static unsigned int rounds_of(unsigned int n)
@@ -117,7 +128,7 @@ static void bench_tree(unsigned int n, enum by by)
 	counting_stop(&tree.counting);
 }
 
-/* Of a context and its descriptor; a CPU's own lists of free pages make some difference. */
+/* Of a context and its descriptor. */
 static void bench_memory(enum by by)
 {
 	static struct counting counting[MAX_PROCESSES];

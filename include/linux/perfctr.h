@@ -114,6 +114,11 @@ struct perfctr_open {
 };
 
 #define PERFCTR_OPEN_CREATE	(1u << 0)	/* make the context; EEXIST if there is one */
+/*
+ * With CREATE, and CAP_PERFMON: a context that the thread has ends as if the thread had, whoever made
+ * it.
+ */
+#define PERFCTR_OPEN_TAKE	(1u << 1)
 
 /* One event and the counter that counts it. */
 struct perfctr_event_control {
@@ -181,7 +186,7 @@ struct perfctr_control {
 struct perfctr_counts {
 	__u32 size;
 	__u32 scope;		/* in: PERFCTR_SCOPE_* */
-	__u32 flags;		/* in: 0.  out: PERFCTR_COUNTS_* */
+	__u32 flags;		/* in: see READ.  out: PERFCTR_COUNTS_* */
 	__u32 n_counters;	/* out: valid entries of counter[] */
 	__u32 members;		/* out: threads that contribute and have not exited */
 	__u32 reserved;
@@ -387,8 +392,10 @@ struct perfctr_consume {
  * OPEN (struct perfctr_open) returns a close-on-exec descriptor.  With CREATE it rules the
  * context: when it is closed for the last time and no page is mapped by it, the context, and all
  * members of its tree, are detached from their threads.  Without CREATE it may only READ and be
- * mapped.  EACCES (the caller may not ptrace the thread), EEXIST, ENOENT (no context, no CREATE),
- * ESRCH (no such thread, or it exits), EINVAL, E2BIG, EFAULT, EINTR, EMFILE, ENOMEM.
+ * mapped.  TAKE needs CAP_PERFMON, else EPERM.  EACCES (the caller may not ptrace the thread and has not
+ * CAP_PERFMON, or perf_event_paranoid or a security module forbids perf_events), EEXIST, ENOENT (no context, no CREATE),
+ * ESRCH (no such thread, or it exits), EINVAL, E2BIG, EFAULT, EINTR, EMFILE (also: the user has all that
+ * the parameter user_kb lets him), ENOMEM.
  */
 #define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
 #define PERFCTR_IOC_OPEN	_IO(PERFCTR_IOC_MAGIC, 0x21)
@@ -426,7 +433,8 @@ struct perfctr_consume {
  * START and STOP (no argument) go on and pause, with all members below; sums stay.  EINVAL (START
  * without a control), ESRCH (all have exited), EPERM.
  *
- * READ (struct perfctr_counts): EINVAL, E2BIG, EFAULT, ENOMEM.
+ * READ (struct perfctr_counts): EACCES (the control counts kernel mode, which the caller may not; also
+ * START, RECORD and mmap()), EINVAL, E2BIG, EFAULT, ENOMEM.
  *
  * RECORD (struct perfctr_record) takes the oldest record from the tree.  poll() says POLLIN when
  * there is one.  EAGAIN (none), EPERM, EINVAL, E2BIG, EFAULT, ENOMEM.
@@ -442,9 +450,9 @@ struct perfctr_consume {
  * On a session:
  *
  * CONTROL (struct perfctr_control, flags 0 or STOPPED), START, STOP and READ (scope SELF) as on a
- * context; READ stops all CPUs for a moment, so that its sums are of one instant, and tells the
- * members of the group.  For a session opened without CAP_PERFMON it does not stop them, and
- * PERFCTR_COUNTS_CONSISTENT is set only when no member but the caller ran.  CONTROL also EBUSY with
+ * context; READ tells the members of the group.  PERFCTR_COUNTS_CONSISTENT is set when nobody but the
+ * caller was counted between the first sum and the last.  With this flag on the way in all CPUs are
+ * stopped for a moment, so that it always is: EPERM without CAP_PERFMON.  CONTROL also EBUSY with
  * bad_reason PERFCTR_BAD_TAKEN, EACCES with PERFCTR_BAD_POLICY: without CAP_PERFMON no more than
  * user_session_counters in user mode.  CONTROL and START also ENOSPC: as many sessions are started
  * as can be, 16 in all, 8 of them without CAP_PERFMON; nothing is changed.

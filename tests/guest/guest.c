@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -368,6 +369,33 @@ void become_nobody(void)
 		EXPECT(setresgid(NOBODY, NOBODY, NOBODY) == 0);
 		EXPECT(setresuid(NOBODY, NOBODY, NOBODY) == 0);
 	}
+}
+
+void become(uid_t uid, uint64_t capabilities)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = {
+		{ .permitted = (uint32_t)capabilities, .effective = (uint32_t)capabilities },
+		{ .permitted = capabilities >> 32, .effective = capabilities >> 32 },
+	};
+
+	EXPECT(prctl(PR_SET_KEEPCAPS, 1) == 0);
+	EXPECT(setresgid(uid, uid, uid) == 0 && setresuid(uid, uid, uid) == 0);
+	EXPECT(syscall(SYS_capset, &header, data) == 0);
+}
+
+int set_paranoid(int level)
+{
+	static const char path[] = "/proc/sys/kernel/perf_event_paranoid";
+	FILE *file = fopen(path, "r");
+	char text[8];
+	int before;
+
+	ck_assert(file && fscanf(file, "%d", &before) == 1);
+	fclose(file);
+	snprintf(text, sizeof(text), "%d", level);
+	write_file(path, text);
+	return before;
 }
 
 void in_child(void (*fn)(void *), void *argument)

@@ -111,6 +111,11 @@ void set_user_id_remove(const struct set_user_id *programs);
 /* For good; in a child process.  Of no effect for an ordinary user. */
 #define NOBODY 65534
 void become_nobody(void);
+/* Likewise any user, who keeps the capabilities of the mask, as in BIT_OF(CAP_PERFMON). */
+#define BIT_OF(capability) (1ull << (capability))
+void become(uid_t uid, uint64_t capabilities);
+/* kernel.perf_event_paranoid, -1 to 3; gives what it was. */
+int set_paranoid(int level);
 
 /* waitpid() that goes on after a signal. */
 pid_t wait_for(pid_t pid, int *status);
@@ -209,7 +214,9 @@ Suite *leak_suite(void);
 Suite *life_suite(void);
 Suite *mark_suite(void);
 Suite *names_suite(void);
+Suite *neighbours_suite(void);
 Suite *page_suite(void);
+Suite *paranoid_suite(void);
 Suite *perfex_suite(void);
 Suite *perfex_jobs_suite(void);
 Suite *perfex_long_suite(void);

@@ -57,6 +57,7 @@ static void free_context(struct perfctr_context *ctx)
 	perfctr_hw_put(ctx->hw);
 	put_tree(ctx->tree);
 	free_page((unsigned long)ctx->page);
+	free_page((unsigned long)ctx->next_page);
 	kmem_cache_free(context_cache, ctx);
 	atomic_dec(&n_contexts);
 }
@@ -166,6 +167,11 @@ static struct task_struct *get_attached_task(struct perfctr_context *ctx)
 		get_task_struct(task);
 	spin_unlock(&ctx->lock);
 	return task;
+}
+
+struct task_struct *perfctr_get_task(struct perfctr_context *ctx)
+{
+	return get_attached_task(ctx);
 }
 
 int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg)

@@ -2,12 +2,13 @@
 /* Validation: from what user space asks for to what the hardware takes. */
 #include <linux/atomic.h>
 #include <linux/err.h>
-#include <linux/list.h>
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
 #include <linux/mutex.h>
-#include <linux/perf_event.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include "compat.h"
+#include "owner.h"
 #include "perfctr.h"
 
 #define CONTROL_FLAGS	(PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD)
@@ -67,9 +68,10 @@ static u32 check_privilege(const struct perfctr_pmu *pmu, const struct perfctr_e
 {
 	if (rules)
 		return rules->privileged ||
-		       perfctr_policy_is_harmless(perfctr_event_policy(e, rules->policy)) ?
+		       (selects_modes(pmu) &&
+			perfctr_policy_is_harmless(perfctr_event_policy(e, rules->policy))) ?
 		       0 : PERFCTR_BAD_POLICY;
-	return counts_kernel(pmu, e) && perf_allow_kernel() ? PERFCTR_BAD_PRIVILEGE : 0;
+	return counts_kernel(pmu, e) && perfctr_may_count_kernel() ? PERFCTR_BAD_PRIVILEGE : 0;
 }
 
 static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e,
@@ -122,38 +124,63 @@ static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *c
  * Controls that ask for the same are one object: between two threads with the same control the
  * context switch writes no event register and need not stop the counters.
  */
-static LIST_HEAD(controls);
+static DEFINE_HASHTABLE(controls, 10);
 static DEFINE_MUTEX(controls_lock);
 static atomic64_t last_id = ATOMIC64_INIT(0);
 
-static struct perfctr_hw_control *share(struct perfctr_hw_control *hw)
+/* Nobody can choose controls that meet in one place of the table. */
+static u32 hash_of(const struct perfctr_hw_control *hw)
+{
+	static u32 seed __read_mostly;
+
+	get_random_once(&seed, sizeof(seed));
+	return jhash2((const u32 *)hw->event, flex_array_size(hw, event, hw->n_events) / sizeof(u32),
+		      jhash2((const u32 *)hw->extra, sizeof(hw->extra) / sizeof(u32), seed));
+}
+
+/* Under controls_lock. */
+static struct perfctr_hw_control *find_same(const struct perfctr_hw_control *hw, u32 hash)
 {
 	struct perfctr_hw_control *other;
-	int err;
 
-	mutex_lock(&controls_lock);
-	list_for_each_entry(other, &controls, list) {
+	hash_for_each_possible(controls, other, node, hash)
 		if (other->n_events == hw->n_events &&
 		    !memcmp(other->extra, hw->extra, sizeof(hw->extra)) &&
-		    !memcmp(other->event, hw->event, flex_array_size(hw, event, hw->n_events))) {
-			refcount_inc(&other->refs);
-			mutex_unlock(&controls_lock);
-			kfree(hw);
+		    !memcmp(other->event, hw->event, flex_array_size(hw, event, hw->n_events)))
 			return other;
-		}
-	}
-	err = perfctr_reserve(hw, NULL);
+	return NULL;
+}
+
+static int enter(struct perfctr_hw_control *hw, u32 hash)
+{
+	int err = perfctr_reserve(hw, NULL);
+
+	if (err)
+		return err;
+	hw->id = atomic64_inc_return(&last_id);
+	refcount_set(&hw->refs, 1);
+	hash_add(controls, &hw->node, hash);
+	return 0;
+}
+
+static struct perfctr_hw_control *share(struct perfctr_hw_control *hw)
+{
+	struct perfctr_hw_control *other = NULL;
+	u32 hash = hash_of(hw);
+	int err = mutex_lock_killable(&controls_lock);
+
 	if (!err) {
-		hw->id = atomic64_inc_return(&last_id);
-		refcount_set(&hw->refs, 1);
-		list_add(&hw->list, &controls);
+		other = find_same(hw, hash);
+		if (other)
+			refcount_inc(&other->refs);
+		else
+			err = enter(hw, hash);
+		mutex_unlock(&controls_lock);
 	}
-	mutex_unlock(&controls_lock);
-	if (err) {
-		kfree(hw);
-		return ERR_PTR(err);
-	}
-	return hw;
+	if (!other && !err)
+		return hw;
+	kfree(hw);
+	return err ? ERR_PTR(err) : other;
 }
 
 void perfctr_hw_get(struct perfctr_hw_control *hw)
@@ -164,7 +191,7 @@ void perfctr_hw_get(struct perfctr_hw_control *hw)
 void perfctr_hw_put(struct perfctr_hw_control *hw)
 {
 	if (hw && refcount_dec_and_mutex_lock(&hw->refs, &controls_lock)) {
-		list_del(&hw->list);
+		hash_del(&hw->node);
 		mutex_unlock(&controls_lock);
 		perfctr_release(hw, NULL);
 		kfree(hw);

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <asm/tsc.h>
+#include "owner.h"
 #include "session.h"
 #include "user.h"
 
@@ -66,40 +67,102 @@ static long ioctl_info(void __user *user)
 	return perfctr_put_struct(user, &info, sizeof(info), size);
 }
 
-/* The descriptor that made a context rules it; others may only look. */
-static bool is_owner(const struct file *file)
+struct descriptor {
+	struct perfctr_context *ctx;
+	struct perfctr_owner owner;
+	bool rules;		/* it made the context; others may only look */
+};
+
+/*
+ * exec_update_lock: permission is checked against the credentials and the image that the context
+ * then counts, not against those of before an exec.
+ */
+static int lock_permitted(struct task_struct *task, unsigned int mode)
 {
-	return file->f_mode & FMODE_WRITE;
+	struct rw_semaphore *lock = &task->signal->exec_update_lock;
+
+	if (down_read_killable(lock))
+		return -EINTR;
+	if (task == current || perfmon_capable() || ptrace_may_access(task, mode))
+		return 0;
+	up_read(lock);
+	return -EACCES;
 }
 
-static int control_context(void *context, struct perfctr_control *control)
+static void unlock_permitted(struct task_struct *task)
 {
+	up_read(&task->signal->exec_update_lock);
+}
+
+/* A descriptor that was handed on does not hand on the right to choose what is counted. */
+static int may_change(const struct descriptor *d)
+{
+	if (!d->rules)
+		return -EPERM;
+	return perfctr_may_count() ?: perfctr_may_change(&d->owner);
+}
+
+static int control_context(void *descriptor, struct perfctr_control *control)
+{
+	const struct descriptor *d = descriptor;
 	struct perfctr_hw_control *hw = perfctr_compile(control);
+	struct task_struct *task;
+	int err;
 
 	if (IS_ERR(hw))
 		return PTR_ERR(hw);
-	return perfctr_install(context, hw, control->flags);
+	task = perfctr_get_task(d->ctx);
+	err = task ? lock_permitted(task, PTRACE_MODE_ATTACH_REALCREDS) : -ESRCH;
+	if (err) {
+		perfctr_hw_put(hw);
+	} else {
+		err = perfctr_install(d->ctx, hw, control->flags);
+		unlock_permitted(task);
+	}
+	if (task)
+		put_task_struct(task);
+	return err;
 }
 
-static int read_context(void *context, struct perfctr_counts *counts)
+static int read_context(void *descriptor, struct perfctr_counts *counts)
 {
-	perfctr_read(context, counts);
-	return 0;
+	const struct descriptor *d = descriptor;
+
+	return perfctr_may_read(&d->owner) ?: perfctr_read(d->ctx, counts);
 }
 
-static long ioctl_record(struct perfctr_context *ctx, void __user *user)
+static long ioctl_start(const struct descriptor *d)
 {
-	struct perfctr_record *record = kmalloc(sizeof(*record), GFP_KERNEL);
+	int err = may_change(d);
+
+	if (err)
+		return err;
+	mutex_lock(&d->ctx->tree->lock);
+	err = perfctr_may_see(d->ctx);
+	mutex_unlock(&d->ctx->tree->lock);
+	return err ?: perfctr_start(d->ctx);
+}
+
+static long ioctl_record(const struct descriptor *d, void __user *user)
+{
+	struct perfctr_tree *tree = d->ctx->tree;
+	struct perfctr_record *record;
 	u32 size;
 	int err;
 
+	if (!d->rules)
+		return -EPERM;
+	err = perfctr_may_read(&d->owner);
+	if (err)
+		return err;
+	record = kmalloc(sizeof(*record), GFP_KERNEL);
 	if (!record)
 		return -ENOMEM;
 	err = perfctr_get_struct(record, sizeof(*record), user, &size);
 	if (!err) {
-		mutex_lock(&ctx->tree->lock);
-		err = perfctr_next_record(ctx->tree, record);
-		mutex_unlock(&ctx->tree->lock);
+		mutex_lock(&tree->lock);
+		err = perfctr_may_see(d->ctx) ?: perfctr_next_record(tree, record);
+		mutex_unlock(&tree->lock);
 	}
 	if (!err)
 		err = perfctr_put_struct(user, record, sizeof(*record), size);
@@ -109,22 +172,20 @@ static long ioctl_record(struct perfctr_context *ctx, void __user *user)
 
 static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	struct perfctr_context *ctx = file->private_data;
+	struct descriptor *d = file->private_data;
 	void __user *user = (void __user *)arg;
 
 	switch (cmd) {
 	case PERFCTR_IOC_READ:
-		return perfctr_user_read(user, PERFCTR_SCOPE_TREE, read_context, ctx);
+		return perfctr_user_read(user, PERFCTR_SCOPE_TREE, 0, read_context, d);
 	case PERFCTR_IOC_CONTROL:
-		if (!is_owner(file))
-			return -EPERM;
-		return perfctr_user_control(user, control_context, ctx);
+		return may_change(d) ?: perfctr_user_control(user, control_context, d);
 	case PERFCTR_IOC_START:
-		return is_owner(file) ? perfctr_start(ctx) : -EPERM;
+		return ioctl_start(d);
 	case PERFCTR_IOC_STOP:
-		return is_owner(file) ? perfctr_stop(ctx) : -EPERM;
+		return d->rules ? perfctr_stop(d->ctx) : -EPERM;
 	case PERFCTR_IOC_RECORD:
-		return is_owner(file) ? ioctl_record(ctx, user) : -EPERM;
+		return ioctl_record(d, user);
 	default:
 		return -ENOTTY;
 	}
@@ -132,24 +193,35 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 
 static __poll_t context_poll(struct file *file, struct poll_table_struct *wait)
 {
-	struct perfctr_context *ctx = file->private_data;
+	const struct descriptor *d = file->private_data;
+	struct perfctr_tree *tree = d->ctx->tree;
 
-	poll_wait(file, &ctx->tree->wait, wait);
-	return READ_ONCE(ctx->tree->n_records) ? EPOLLIN | EPOLLRDNORM : 0;
+	poll_wait(file, &tree->wait, wait);
+	return READ_ONCE(tree->n_records) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 static int context_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	return perfctr_mmap(file->private_data, vma);
+	const struct descriptor *d = file->private_data;
+
+	return perfctr_may_read(&d->owner) ?: perfctr_mmap(d->ctx, vma);
+}
+
+static void free_descriptor(struct descriptor *d)
+{
+	if (d->rules) {
+		perfctr_close(d->ctx);
+		perfctr_set_payer(d->ctx->tree, NULL);
+	}
+	if (d->ctx)
+		perfctr_put(d->ctx);
+	perfctr_disown(&d->owner);
+	kfree(d);
 }
 
 static int context_release(struct inode *inode, struct file *file)
 {
-	struct perfctr_context *ctx = file->private_data;
-
-	if (is_owner(file))
-		perfctr_close(ctx);
-	perfctr_put(ctx);
+	free_descriptor(file->private_data);
 	return 0;
 }
 
@@ -162,69 +234,109 @@ static const struct file_operations context_fops = {
 	.poll = context_poll,
 };
 
-/*
- * exec_update_lock: permission is checked against the credentials and the image that the context
- * then counts, not against those of before an exec.
- */
-static struct perfctr_context *open_task(struct task_struct *task, bool create)
+/* The thread has a context already: CAP_PERFMON ends it, as the end of the thread would. */
+static struct perfctr_context *make_context(struct task_struct *task, bool take)
 {
-	struct rw_semaphore *lock = &task->signal->exec_update_lock;
-	unsigned int mode = create ? PTRACE_MODE_ATTACH_REALCREDS : PTRACE_MODE_READ_REALCREDS;
-	struct perfctr_context *ctx;
+	struct perfctr_context *ctx = perfctr_attach(task);
 
-	if (down_read_killable(lock))
-		return ERR_PTR(-EINTR);
-	if (task != current && !ptrace_may_access(task, mode))
-		ctx = ERR_PTR(-EACCES);
-	else if (create)
+	while (take && ctx == ERR_PTR(-EEXIST)) {
+		if (fatal_signal_pending(current))
+			return ERR_PTR(-EINTR);
+		perfctr_evict(task);
 		ctx = perfctr_attach(task);
-	else
-		ctx = perfctr_find(task) ?: ERR_PTR(-ENOENT);
-	up_read(lock);
+	}
 	return ctx;
 }
 
+static struct perfctr_context *open_task(struct task_struct *task, u32 flags)
+{
+	bool create = flags & PERFCTR_OPEN_CREATE;
+	unsigned int mode = create ? PTRACE_MODE_ATTACH_REALCREDS : PTRACE_MODE_READ_REALCREDS;
+	int err = lock_permitted(task, mode);
+	struct perfctr_context *ctx;
+
+	if (err)
+		return ERR_PTR(err);
+	if (create)
+		ctx = make_context(task, flags & PERFCTR_OPEN_TAKE);
+	else
+		ctx = perfctr_find(task) ?: ERR_PTR(-ENOENT);
+	unlock_permitted(task);
+	return ctx;
+}
+
+static int open_context(struct descriptor *d, const struct perfctr_open *open)
+{
+	struct task_struct *task;
+	struct perfctr_context *ctx;
+
+	task = open->tid ? find_get_task_by_vpid(open->tid) : get_task_struct(current);
+	if (!task)
+		return -ESRCH;
+	ctx = open_task(task, open->flags);
+	put_task_struct(task);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	d->ctx = ctx;
+	d->rules = open->flags & PERFCTR_OPEN_CREATE;
+	if (d->rules)
+		perfctr_set_payer(ctx->tree, &d->owner);
+	return 0;
+}
+
+static int check_open(const struct perfctr_open *open)
+{
+	if (open->flags & ~(PERFCTR_OPEN_CREATE | PERFCTR_OPEN_TAKE) || open->tid < 0 ||
+	    open->reserved)
+		return -EINVAL;
+	if (!(open->flags & PERFCTR_OPEN_TAKE))
+		return 0;
+	if (!(open->flags & PERFCTR_OPEN_CREATE))
+		return -EINVAL;
+	return perfmon_capable() ? 0 : -EPERM;
+}
+
+/* A context and its page, or what keeps one alive. */
+#define CONTEXT_BYTES	(sizeof(struct descriptor) + sizeof(struct perfctr_context) + \
+			 sizeof(struct perfctr_tree) + PAGE_SIZE)
+
 static long ioctl_open(const void __user *user)
 {
-	struct perfctr_context *ctx;
 	struct perfctr_open open;
-	struct task_struct *task;
-	bool create;
+	struct descriptor *d;
 	u32 size;
 	int fd;
 
 	fd = perfctr_get_struct(&open, sizeof(open), user, &size);
+	if (!fd)
+		fd = check_open(&open);
 	if (fd)
 		return fd;
-	if (open.flags & ~PERFCTR_OPEN_CREATE || open.tid < 0 || open.reserved)
-		return -EINVAL;
-	create = open.flags & PERFCTR_OPEN_CREATE;
-
-	task = open.tid ? find_get_task_by_vpid(open.tid) : get_task_struct(current);
-	if (!task)
-		return -ESRCH;
-	ctx = open_task(task, create);
-	put_task_struct(task);
-	if (IS_ERR(ctx))
-		return PTR_ERR(ctx);
-
-	fd = anon_inode_getfd("[perfctr]", &context_fops, ctx,
-			      O_CLOEXEC | (create ? O_RDWR : O_RDONLY));
-	if (fd < 0) {
-		if (create)
-			perfctr_close(ctx);
-		perfctr_put(ctx);
-	}
+	d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
+	if (!d)
+		return -ENOMEM;
+	fd = perfctr_own(&d->owner, CONTEXT_BYTES);
+	if (!fd)
+		fd = open_context(d, &open);
+	if (!fd)
+		fd = anon_inode_getfd("[perfctr]", &context_fops, d,
+				      O_CLOEXEC | (d->rules ? O_RDWR : O_RDONLY));
+	if (fd < 0)
+		free_descriptor(d);
 	return fd;
 }
 
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
+	int err;
 
-	switch (cmd) {
-	case PERFCTR_IOC_INFO:
+	if (cmd == PERFCTR_IOC_INFO)
 		return ioctl_info(user);
+	err = perfctr_may_count();
+	if (err)
+		return err;
+	switch (cmd) {
 	case PERFCTR_IOC_OPEN:
 		return ioctl_open(user);
 	case PERFCTR_IOC_GROUP:

@@ -127,6 +127,20 @@ bool perfctr_gate_fold(struct perfctr_session *s)
 	return s->open[sc->settled] || s->time[sc->settled];
 }
 
+/*
+ * Of another CPU. Once it says no, the sums of all until now are in the totals: a reader who looks at
+ * their seq afterwards finds it odd while they are being written.
+ */
+bool perfctr_gate_is_open(const struct perfctr_session *s, unsigned int cpu)
+{
+	const struct perfctr_session_cpu *sc = per_cpu_ptr(s->cpu, cpu);
+	enum perfctr_class settled = READ_ONCE(sc->settled);
+	bool open = READ_ONCE(sc->active) && (s->open[settled] || s->time[settled]);
+
+	smp_rmb();	/* settled before the totals */
+	return open;
+}
+
 /* The hardware has followed sc->class: so do the sums. */
 static void settle(struct perfctr_session *s, struct task_struct *task, u64 now)
 {

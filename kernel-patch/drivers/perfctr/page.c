@@ -49,7 +49,11 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 		return -EPERM;
 	/* A child must not mistake its parent's page for its own. */
 	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
-	err = vm_insert_page(vma, vma->vm_start, virt_to_page(ctx->page));
+	mutex_lock(&ctx->tree->lock);
+	err = perfctr_may_map(ctx);
+	if (!err)
+		err = vm_insert_page(vma, vma->vm_start, virt_to_page(ctx->page));
+	mutex_unlock(&ctx->tree->lock);
 	if (err)
 		return err;
 	vma->vm_ops = &page_vm_ops;

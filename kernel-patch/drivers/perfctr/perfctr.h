@@ -3,6 +3,7 @@
  * The driver's own declarations. Dependencies point down this list:
  *
  * device.c	/dev/perfctr, the descriptors of contexts, their ioctls
+ * owner.c	who may count, who pays for the memory
  * debugfs.c	what each CPU does, for whoever wonders
  * cost.c	what the instructions cost that everything is made of
  * control.c	validation of a control
@@ -36,6 +37,7 @@
 #include "pmu.h"
 
 struct perfctr_group;
+struct perfctr_owner;
 struct pid_namespace;
 struct seq_file;
 struct task_struct;
@@ -49,6 +51,7 @@ struct perfctr_tree {
 	u32 n_records;
 	u32 lost_records;
 	bool keep_records;
+	struct perfctr_owner *payer;	/* for records: who has the descriptor that rules */
 	struct pid_namespace *ns;	/* that records are told in */
 	wait_queue_head_t wait;		/* for records */
 };
@@ -75,6 +78,8 @@ struct perfctr_context {
 	struct list_head sibling;
 	struct perfctr_counts exited;	/* children's sums: of members below that have exited */
 	bool inherit;			/* new threads become members */
+	bool page_is_users;		/* mapped by who may not count kernel mode */
+	struct perfctr_page *next_page;	/* instead of such a one, from the next control on */
 };
 
 /* control.c */
@@ -107,13 +112,19 @@ void perfctr_hw_get(struct perfctr_hw_control *hw);
 int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw, u32 flags);
 int perfctr_start(struct perfctr_context *ctx);
 int perfctr_stop(struct perfctr_context *ctx);
-void perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
+int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
 void perfctr_close(struct perfctr_context *ctx);
+void perfctr_evict(struct task_struct *task);
+void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);
 
 /* record.c: under the tree's lock, but for poll */
 void perfctr_record(struct perfctr_context *ctx, struct task_struct *task);
 int perfctr_next_record(struct perfctr_tree *tree, struct perfctr_record *record);
 void perfctr_drop_records(struct perfctr_tree *tree);
+
+/* state.c: under the tree's lock; may the caller see the sums? */
+int perfctr_may_see(const struct perfctr_context *ctx);
+int perfctr_may_map(struct perfctr_context *ctx);
 
 /* state.c: for perfctr_call() */
 void perfctr_page_init(struct perfctr_page *page);
@@ -150,6 +161,7 @@ u32 perfctr_context_number(void);
 struct perfctr_context *perfctr_alloc(struct perfctr_tree *tree); /* NULL: a new tree */
 struct perfctr_context *perfctr_attach(struct task_struct *task);
 struct perfctr_context *perfctr_find(struct task_struct *task);
+struct task_struct *perfctr_get_task(struct perfctr_context *ctx);	/* NULL: detached */
 int perfctr_detach(struct perfctr_context *ctx);
 void perfctr_put(struct perfctr_context *ctx);
 

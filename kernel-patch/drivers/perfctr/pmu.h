@@ -27,7 +27,7 @@ struct perfctr_hw_event {
 
 /* A validated control, as the hardware takes it. Never changed once it is in use, and shared. */
 struct perfctr_hw_control {
-	struct list_head list;
+	struct hlist_node node;
 	refcount_t refs;
 	u64 id;			/* equal ids: equal events; never 0, never used twice */
 	u64 slots;		/* mask of the counters in use */

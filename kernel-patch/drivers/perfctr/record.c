@@ -5,12 +5,25 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "owner.h"
 #include "perfctr.h"
 
 struct record {
 	struct list_head list;
 	struct perfctr_record user;
 };
+
+static struct record *alloc_record(struct perfctr_tree *tree)
+{
+	struct record *record;
+
+	if (!tree->payer || perfctr_charge(tree->payer, sizeof(*record)))
+		return NULL;
+	record = kzalloc(sizeof(*record), GFP_KERNEL_ACCOUNT);
+	if (!record)
+		perfctr_uncharge(tree->payer, sizeof(*record));
+	return record;
+}
 
 /* task is current, and has been detached from ctx. */
 void perfctr_record(struct perfctr_context *ctx, struct task_struct *task)
@@ -21,7 +34,7 @@ void perfctr_record(struct perfctr_context *ctx, struct task_struct *task)
 	if (!tree->keep_records)
 		return;
 	if (tree->n_records < PERFCTR_MAX_RECORDS)
-		record = kzalloc(sizeof(*record), GFP_KERNEL_ACCOUNT);
+		record = alloc_record(tree);
 	if (!record) {
 		tree->lost_records++;
 		return;
@@ -45,6 +58,7 @@ static void forget_first(struct perfctr_tree *tree, struct record *record)
 {
 	list_del(&record->list);
 	tree->n_records--;
+	perfctr_uncharge(tree->payer, sizeof(*record));
 	kfree(record);
 }
 

@@ -199,9 +199,43 @@ static void install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 	kfree(old);
 }
 
+/* Counts of what others execute, in whichever mode. */
+static int may_count_others(void)
+{
+	return perfctr_may_count_cpus() ?: perfctr_may_count_kernel();
+}
+
+/* Whoever has the descriptor now: it does not hand on the right to choose what is counted. */
+static struct perfctr_rules rules_of_caller(const struct perfctr_session *s)
+{
+	struct perfctr_rules rules = s->rules;
+
+	rules.privileged = rules.privileged && perfmon_capable() && !may_count_others();
+	return rules;
+}
+
+static int may_change(const struct perfctr_session *s)
+{
+	return perfctr_may_count() ?: perfctr_may_change(&s->owner);
+}
+
+/* Under s->lock. */
+static int may_see(const struct perfctr_session *s)
+{
+	int err = 0;
+
+	if (s->open[PERFCTR_UNMARKED] || s->open[PERFCTR_IDLE] || s->time[PERFCTR_UNMARKED] ||
+	    s->time[PERFCTR_IDLE])
+		err = perfctr_may_count_cpus();
+	if (!err && s->hw && s->hw->counts_kernel)
+		err = perfctr_may_count_kernel();
+	return err;
+}
+
 /* Under s->lock. */
 static int install_control(struct perfctr_session *s, struct perfctr_control *control)
 {
+	struct perfctr_rules rules = rules_of_caller(s);
 	struct perfctr_hw_control *hw;
 	u32 had = s->user_counters;
 	int err;
@@ -212,7 +246,7 @@ static int install_control(struct perfctr_session *s, struct perfctr_control *co
 		control->bad_event = control->n_events - 1;
 		return err;
 	}
-	hw = perfctr_compile_session(control, &s->rules, s->hw);
+	hw = perfctr_compile_session(control, &rules, s->hw);
 	if (IS_ERR(hw)) {
 		take_user_counters(s, had);
 		return PTR_ERR(hw);
@@ -243,28 +277,25 @@ static int control_session(void *session, struct perfctr_control *control)
 	return err;
 }
 
-struct sum {
+struct fold {
 	struct perfctr_session *session;
-	struct perfctr_counts *counts;
-	raw_spinlock_t lock;
 	struct task_struct *reader;
 	bool counts_on;		/* some thread but the reader was being counted */
 };
 
-static void add_this_cpu(void *arg)
+static void fold_this_cpu(void *arg)
 {
-	struct sum *sum = arg;
-	unsigned long flags;
+	struct fold *fold = arg;
 
-	raw_spin_lock_irqsave(&sum->lock, flags);
-	sum->counts_on |= perfctr_gate_fold(sum->session) && current != sum->reader;
-	perfctr_totals_add(sum->session, smp_processor_id(), sum->counts);
-	raw_spin_unlock_irqrestore(&sum->lock, flags);
+	if (perfctr_gate_fold(fold->session) && current != fold->reader)
+		WRITE_ONCE(fold->counts_on, true);
+	/* All counters as of one instruction: what changes the totals next may be a switch. */
+	this_cpu_ptr(fold->session->cpu)->told = *perfctr_totals_here(fold->session);
 }
 
-static int add_stopped_cpu(void *arg)
+static int fold_stopped_cpu(void *arg)
 {
-	add_this_cpu(arg);
+	fold_this_cpu(arg);
 	return 0;
 }
 
@@ -274,58 +305,112 @@ static u64 openings(const struct perfctr_session *s)
 	u64 n = 0;
 
 	for_each_cpu(cpu, s->cpus)
-		n += s->totals->cpu[cpu].switches;
+		n += READ_ONCE(s->totals->cpu[cpu].switches);
 	return n;
 }
 
-/*
- * Nothing is counted between the first and the last while all CPUs stand still. Without privilege
- * they do not, as that holds up everybody: then it is only said whether something was.
- */
-static void add_running(struct sum *sum, const struct cpumask *running)
+/* A CPU whose gate is closed has published what it counted, and is not disturbed. */
+static void find_open_gates(const struct perfctr_session *s, struct cpumask *open)
 {
-	u64 before = openings(sum->session);
-
-	if (sum->session->rules.privileged) {
-		stop_machine_cpuslocked(add_stopped_cpu, sum, running);
-		return;
-	}
-	on_each_cpu_mask(running, add_this_cpu, sum, true);
-	if (sum->counts_on || openings(sum->session) != before)
-		sum->counts->flags &= ~PERFCTR_COUNTS_CONSISTENT;
-}
-
-static int add_cpus(struct perfctr_session *s, struct perfctr_counts *counts)
-{
-	struct sum sum = { .session = s, .counts = counts, .reader = current };
-	cpumask_var_t running;
 	unsigned int cpu;
 
-	if (!zalloc_cpumask_var(&running, GFP_KERNEL))
+	for_each_cpu_and(cpu, s->cpus, cpu_online_mask)
+		if (perfctr_gate_is_open(s, cpu))
+			cpumask_set_cpu(cpu, open);
+}
+
+static void add(struct perfctr_counts *counts, const struct perfctr_cpu_totals *totals)
+{
+	unsigned int i;
+
+	counts->tsc += totals->tsc;
+	counts->switches += totals->switches;
+	for (i = 0; i < counts->n_counters; i++)
+		counts->counter[i] += totals->counter[i];
+}
+
+/* But for those in told, who have told theirs. */
+static void add_all(const struct perfctr_session *s, struct perfctr_counts *counts,
+		    const struct cpumask *told)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, s->cpus) {
+		struct perfctr_cpu_totals *totals = &per_cpu_ptr(s->cpu, cpu)->told;
+
+		if (!cpumask_test_cpu(cpu, told))
+			perfctr_totals_copy(s, cpu, totals);
+		add(counts, totals);
+	}
+}
+
+/*
+ * At one instant, by stopping the machine, as that holds up everybody, only for who asks for it and
+ * may: else it is only said whether something was counted between the first sum and the last.
+ */
+static void add_started(struct perfctr_session *s, struct perfctr_counts *counts,
+			struct cpumask *cpus, bool at_once)
+{
+	struct fold fold = { .session = s, .reader = current };
+	u64 before = openings(s);
+
+	if (at_once) {
+		cpumask_and(cpus, s->cpus, cpu_online_mask);
+		stop_machine_cpuslocked(fold_stopped_cpu, &fold, cpus);
+		add_all(s, counts, cpus);
+		return;
+	}
+	find_open_gates(s, cpus);
+	on_each_cpu_mask(cpus, fold_this_cpu, &fold, true);
+	add_all(s, counts, cpus);
+	if (fold.counts_on || openings(s) != before)
+		counts->flags &= ~PERFCTR_COUNTS_CONSISTENT;
+}
+
+static int add_cpus(struct perfctr_session *s, struct perfctr_counts *counts, bool at_once)
+{
+	cpumask_var_t cpus;
+
+	if (!s->started) {
+		add_all(s, counts, cpu_none_mask);
+		return 0;
+	}
+	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL_ACCOUNT))
 		return -ENOMEM;
-	raw_spin_lock_init(&sum.lock);
-	if (s->started && cpumask_and(running, s->cpus, cpu_online_mask))
-		add_running(&sum, running);
-	for_each_cpu_andnot(cpu, s->cpus, running)
-		perfctr_totals_add(s, cpu, counts);
-	free_cpumask_var(running);
+	cpus_read_lock();
+	add_started(s, counts, cpus, at_once);
+	cpus_read_unlock();
+	free_cpumask_var(cpus);
 	return 0;
 }
 
-static int read_session(void *session, struct perfctr_counts *counts)
+static int read_locked(struct perfctr_session *s, struct perfctr_counts *counts)
 {
-	struct perfctr_session *s = session;
-	int err;
+	bool at_once = counts->flags & PERFCTR_COUNTS_CONSISTENT;
+	int err = may_see(s);
 
-	mutex_lock(&s->lock);
-	cpus_read_lock();
+	if (err)
+		return err;
 	counts->flags = PERFCTR_COUNTS_CONSISTENT;
 	if (s->started)
 		counts->flags |= PERFCTR_COUNTS_STARTED;
 	counts->members = s->group ? atomic_read(&s->group->members) : 0;
 	counts->n_counters = s->totals->n_counters;
-	err = add_cpus(s, counts);
-	cpus_read_unlock();
+	return add_cpus(s, counts, at_once);
+}
+
+static int read_session(void *session, struct perfctr_counts *counts)
+{
+	struct perfctr_session *s = session;
+	int err = perfctr_may_read(&s->owner);
+
+	if (!err && counts->flags && !perfmon_capable())
+		err = -EPERM;
+	if (!err)
+		err = mutex_lock_killable(&s->lock);
+	if (err)
+		return err;
+	err = read_locked(s, counts);
 	mutex_unlock(&s->lock);
 	return err;
 }
@@ -346,10 +431,12 @@ static long ioctl_consume(struct perfctr_session *s, void __user *user)
 
 static long ioctl_start(struct perfctr_session *s)
 {
-	int err;
+	int err = may_change(s);
 
+	if (err)
+		return err;
 	mutex_lock(&s->lock);
-	err = s->hw ? take_place(s) : -EINVAL;
+	err = s->hw ? may_see(s) ?: take_place(s) : -EINVAL;
 	if (!err)
 		start(s);
 	mutex_unlock(&s->lock);
@@ -372,13 +459,14 @@ static long session_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 
 	switch (cmd) {
 	case PERFCTR_IOC_CONTROL:
-		return perfctr_user_control(user, control_session, s);
+		return may_change(s) ?: perfctr_user_control(user, control_session, s);
 	case PERFCTR_IOC_START:
 		return ioctl_start(s);
 	case PERFCTR_IOC_STOP:
 		return ioctl_stop(s);
 	case PERFCTR_IOC_READ:
-		return perfctr_user_read(user, PERFCTR_SCOPE_SELF, read_session, s);
+		return perfctr_user_read(user, PERFCTR_SCOPE_SELF, PERFCTR_COUNTS_CONSISTENT,
+					 read_session, s);
 	case PERFCTR_IOC_CONSUME:
 		return ioctl_consume(s, user);
 	default:
@@ -390,7 +478,13 @@ static int session_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct perfctr_session *s = file->private_data;
 	unsigned long offset = vma->vm_pgoff << PAGE_SHIFT;
+	int err = perfctr_may_read(&s->owner);
 
+	/* A mapping stays, whatever control comes next. */
+	if (!err && s->rules.privileged)
+		err = may_count_others();
+	if (err)
+		return err;
 	if (!offset)
 		return perfctr_buffer_mmap(&s->totals_buffer, vma);
 	if (!s->ring || offset < PERFCTR_RING_OFFSET)
@@ -407,6 +501,7 @@ static void free_session(struct perfctr_session *s)
 	if (s->group)
 		perfctr_group_let_go(s->group);
 	put_pid_ns(s->ns);
+	perfctr_disown(&s->owner);
 	kfree(s);
 }
 
@@ -463,7 +558,7 @@ static int check_open(const struct perfctr_session_open *open)
 	    (open->trace_bytes && open->trace_bytes < PAGE_SIZE) ||
 	    (!open->trace_bytes && open->trace_ticks))
 		return -EINVAL;
-	if (perfmon_capable())
+	if (perfmon_capable() && !may_count_others())
 		return 0;
 	if (open->group == -1 || !perfctr_policy_is_harmless(open->policy) ||
 	    open->trace_bytes > MAX_USER_TRACE_BYTES)
@@ -484,7 +579,9 @@ static int fill(struct perfctr_session *s, const struct perfctr_session_open *op
 			return PTR_ERR(group);
 		s->group = group;
 	}
-	err = perfctr_totals_alloc(s);
+	err = perfctr_charge(&s->owner, (size_t)s->trace_bytes * cpumask_weight(s->cpus));
+	if (!err)
+		err = perfctr_totals_alloc(s);
 	if (!err && s->trace_bytes)
 		err = perfctr_rings_alloc(s);
 	return err;
@@ -500,11 +597,16 @@ static struct perfctr_session *alloc_session(const struct perfctr_session_open *
 	mutex_init(&s->lock);
 	s->ns = get_pid_ns(task_active_pid_ns(current));
 	s->rules.policy = open->policy;
-	s->rules.privileged = perfmon_capable();
+	s->rules.privileged = perfmon_capable() && !may_count_others();
 	s->trace_bytes = open->trace_bytes;
 	s->trace_ticks = open->trace_ticks;
-	s->cpu = alloc_percpu(struct perfctr_session_cpu);
-	err = zalloc_cpumask_var(&s->cpus, GFP_KERNEL) && s->cpu ? fill(s, open) : -ENOMEM;
+	err = perfctr_own(&s->owner, sizeof(*s) + nr_cpu_ids * (sizeof(*s->cpu) +
+								sizeof(s->totals->cpu[0])));
+	if (!err) {
+		s->cpu = alloc_percpu_gfp(struct perfctr_session_cpu, GFP_KERNEL_ACCOUNT);
+		err = zalloc_cpumask_var(&s->cpus, GFP_KERNEL_ACCOUNT) && s->cpu ? fill(s, open) :
+									    -ENOMEM;
+	}
 	if (err) {
 		free_session(s);
 		return ERR_PTR(err);

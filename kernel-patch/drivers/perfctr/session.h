@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include "buffer.h"
+#include "owner.h"
 #include "perfctr.h"
 
 #define PERFCTR_MAX_STARTED	16	/* sessions: what a CPU's gate has room for */
@@ -47,6 +48,7 @@ struct perfctr_session_cpu {
 	u32 head;			/* low halves of the ring's */
 	u32 tail;			/* changed by who consumes */
 	u64 bias[PERFCTR_MAX_COUNTERS];	/* sum - hardware counter, always */
+	struct perfctr_cpu_totals told;	/* to the reader, who has the session's lock */
 };
 
 struct perfctr_session {
@@ -54,6 +56,7 @@ struct perfctr_session {
 	struct list_head list;		/* of all sessions */
 	struct perfctr_group *group;	/* NULL: none */
 	struct pid_namespace *ns;	/* that records are told in */
+	struct perfctr_owner owner;
 	struct perfctr_rules rules;
 	cpumask_var_t cpus;
 	bool placed;			/* counted among those that are, or are to be, started */
@@ -88,12 +91,13 @@ u32 perfctr_user_session_counters(void);
 void perfctr_gate_add(struct perfctr_session *s);
 void perfctr_gate_remove(struct perfctr_session *s);
 bool perfctr_gate_fold(struct perfctr_session *s);
+bool perfctr_gate_is_open(const struct perfctr_session *s, unsigned int cpu);	/* anywhere */
 
 /* totals.c */
 int perfctr_totals_alloc(struct perfctr_session *s);
 void perfctr_totals_clear(struct perfctr_session *s);
-void perfctr_totals_add(const struct perfctr_session *s, unsigned int cpu,
-			struct perfctr_counts *counts);
+void perfctr_totals_copy(const struct perfctr_session *s, unsigned int number,
+			 struct perfctr_cpu_totals *copy);
 struct perfctr_cpu_totals *perfctr_totals_here(struct perfctr_session *s);
 
 /* trace.c */

@@ -4,6 +4,7 @@
  * perfctr_call(): the thread is not switched meanwhile.
  */
 #include <linux/sched.h>
+#include "owner.h"
 #include "perfctr.h"
 
 /* A thread's own read must not combine a bias with a hardware counter that counts for others. */
@@ -46,6 +47,21 @@ void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_
 	page->cpu = U32_MAX;
 	forbid_self_reads(page);
 	perfctr_page_end(page);
+}
+
+int perfctr_may_see(const struct perfctr_context *ctx)
+{
+	return ctx->hw && ctx->hw->counts_kernel ? perfctr_may_count_kernel() : 0;
+}
+
+/* A mapping stays: what its owner may not see must never come into this page. */
+int perfctr_may_map(struct perfctr_context *ctx)
+{
+	int err = perfctr_may_see(ctx);
+
+	if (!err && !ctx->page_is_users)
+		ctx->page_is_users = perfctr_may_count_kernel();
+	return err;
 }
 
 /* The context switch and the tick look at threads with this flag alone. */
@@ -97,6 +113,8 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 
 	perfctr_stop_fn(ctx, live, NULL);
 	swap(ctx->hw, *hw);
+	if (ctx->next_page)
+		swap(ctx->page, ctx->next_page);
 	perfctr_page_set_events(ctx->page, ctx->hw);
 	return 0;
 }

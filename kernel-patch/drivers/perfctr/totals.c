@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a session has counted on each CPU, in memory that users map. */
 #include <linux/cpumask.h>
+#include <linux/processor.h>
 #include <linux/smp.h>
 #include "session.h"
 
@@ -46,15 +47,30 @@ void perfctr_totals_clear(struct perfctr_session *s)
 	}
 }
 
-/* The CPU does not change its totals meanwhile. */
-void perfctr_totals_add(const struct perfctr_session *s, unsigned int cpu,
-			struct perfctr_counts *counts)
+static u32 begin(const struct perfctr_cpu_totals *totals)
 {
-	const struct perfctr_cpu_totals *totals = &s->totals->cpu[cpu];
-	unsigned int i;
+	u32 seq;
 
-	counts->tsc += totals->tsc;
-	counts->switches += totals->switches;
-	for (i = 0; i < counts->n_counters; i++)
-		counts->counter[i] += totals->counter[i];
+	while ((seq = smp_load_acquire(&totals->seq)) & 1)
+		cpu_relax();
+	return seq;
+}
+
+static bool retry(const struct perfctr_cpu_totals *totals, u32 seq)
+{
+	smp_rmb();	/* what seq guards before seq */
+	return READ_ONCE(totals->seq) != seq;
+}
+
+/* The CPU may go on counting. */
+void perfctr_totals_copy(const struct perfctr_session *s, unsigned int number,
+			 struct perfctr_cpu_totals *copy)
+{
+	const struct perfctr_cpu_totals *totals = &s->totals->cpu[number];
+	u32 seq;
+
+	do {
+		seq = begin(totals);
+		*copy = *totals;
+	} while (retry(totals, seq));
 }

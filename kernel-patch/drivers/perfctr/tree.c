@@ -5,6 +5,7 @@
  * every count is in exactly one place at any time.
  */
 #include <linux/err.h>
+#include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/perfctr_hooks.h>
 #include <linux/sched.h>
@@ -126,6 +127,27 @@ void perfctr_detach_task(struct task_struct *task)
 	perfctr_put(ctx);
 }
 
+/* Ends the thread's membership of a tree, whoever made it; another context can take its place. */
+void perfctr_evict(struct task_struct *task)
+{
+	struct perfctr_context *ctx = perfctr_find(task);
+
+	if (!ctx)
+		return;
+	mutex_lock(&ctx->tree->lock);
+	end_member(ctx);
+	mutex_unlock(&ctx->tree->lock);
+	perfctr_put(ctx);
+}
+
+void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner)
+{
+	mutex_lock(&tree->lock);
+	perfctr_drop_records(tree);
+	tree->payer = owner;
+	mutex_unlock(&tree->lock);
+}
+
 /* The owner's descriptor is closed: nobody can read the tree as a whole any more. */
 void perfctr_close(struct perfctr_context *ctx)
 {
@@ -135,6 +157,17 @@ void perfctr_close(struct perfctr_context *ctx)
 	mutex_unlock(&ctx->tree->lock);
 }
 
+/* Mappings of the old page show from now on what it holds when the thread's counting stops. */
+static int renew_page(struct perfctr_context *ctx)
+{
+	ctx->next_page = (struct perfctr_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!ctx->next_page)
+		return -ENOMEM;
+	perfctr_page_init(ctx->next_page);
+	ctx->page_is_users = false;
+	return 0;
+}
+
 static int install(struct perfctr_context *ctx, struct perfctr_hw_control **hw, u32 flags)
 {
 	int err;
@@ -142,8 +175,17 @@ static int install(struct perfctr_context *ctx, struct perfctr_hw_control **hw, 
 	/* Who is attached stays so: to detach it takes the tree's lock. */
 	if (!ctx->task)
 		return -ESRCH;
+	if ((*hw)->counts_kernel && ctx->page_is_users) {
+		err = renew_page(ctx);
+		if (err)
+			return err;
+	}
 	end_members_below(ctx);
 	err = perfctr_call(ctx, perfctr_install_fn, hw);
+	if (ctx->next_page) {
+		free_page((unsigned long)ctx->next_page);
+		ctx->next_page = NULL;
+	}
 	if (!err) {
 		ctx->inherit = flags & PERFCTR_CONTROL_INHERIT;
 		ctx->tree->keep_records = flags & PERFCTR_CONTROL_RECORD;
@@ -231,11 +273,10 @@ static bool add_tree(struct perfctr_context *top, struct perfctr_counts *counts)
 	return !disturbed && switches_of_tree(top) == before;
 }
 
-void perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts)
+static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	bool consistent = true;
 
-	mutex_lock(&ctx->tree->lock);
 	switch (counts->scope) {
 	case PERFCTR_SCOPE_SELF:
 		add_own(ctx, counts);
@@ -253,5 +294,16 @@ void perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts)
 		counts->flags |= PERFCTR_COUNTS_EXITED;
 	if (consistent)
 		counts->flags |= PERFCTR_COUNTS_CONSISTENT;
+}
+
+int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts)
+{
+	int err;
+
+	mutex_lock(&ctx->tree->lock);
+	err = perfctr_may_see(ctx);
+	if (!err)
+		read_sums(ctx, counts);
 	mutex_unlock(&ctx->tree->lock);
+	return err;
 }

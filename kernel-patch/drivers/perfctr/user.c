@@ -33,22 +33,25 @@ long perfctr_user_control(void __user *user, perfctr_control_fn fn, void *object
 	return err;
 }
 
-long perfctr_user_read(void __user *user, u32 max_scope, perfctr_counts_fn fn, void *object)
+long perfctr_user_read(void __user *user, u32 max_scope, u32 known, perfctr_counts_fn fn,
+		       void *object)
 {
 	struct perfctr_counts *counts = kmalloc(sizeof(*counts), GFP_KERNEL);
-	u32 scope, size;
+	u32 scope, flags, size;
 	int err;
 
 	if (!counts)
 		return -ENOMEM;
 	err = perfctr_get_struct(counts, sizeof(*counts), user, &size);
-	if (!err && (counts->scope > max_scope || counts->flags || counts->reserved))
+	if (!err && (counts->scope > max_scope || counts->flags & ~known || counts->reserved))
 		err = -EINVAL;
 	if (!err) {
 		scope = counts->scope;
+		flags = counts->flags;
 		memset(counts, 0, sizeof(*counts));
 		counts->size = sizeof(*counts);
 		counts->scope = scope;
+		counts->flags = flags;
 		err = fn(object, counts);
 	}
 	if (!err)

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who may count: perf_events' rules, decided by the kernel's own functions. Who pays: memory is
+ * charged to the cgroup of who causes it, and bounded for each user.
+ */
+#include <linux/atomic.h>
+#include <linux/capability.h>
+#include <linux/cpumask.h>
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/hashtable.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/security.h>
+#include <linux/slab.h>
+#include <linux/uidgid.h>
+#include "compat.h"
+#include "owner.h"
+
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "perfctr."
+
+static unsigned int user_kb = 2048;
+module_param(user_kb, uint, 0644);
+MODULE_PARM_DESC(user_kb, "memory that a user without CAP_PERFMON may have, in KB for each CPU");
+
+/* What a user has; of who has CAP_PERFMON too, but for him there is no limit. */
+struct perfctr_account {
+	struct hlist_node node;
+	kuid_t uid;
+	unsigned int owners;		/* under the lock */
+	atomic_long_t bytes;
+};
+
+static DEFINE_HASHTABLE(accounts, 6);
+static DEFINE_MUTEX(accounts_lock);
+
+int perfctr_may_count(void)
+{
+#ifdef PERFCTR_PARANOID_ANY
+	/* Debian's level 3. */
+	if (perf_paranoid_any() && !capable(CAP_SYS_ADMIN))
+		return -EACCES;
+#endif
+	return security_perf_event_open(PERF_SECURITY_OPEN) ? -EACCES : 0;
+}
+
+int perfctr_may_count_kernel(void)
+{
+	return perf_allow_kernel() ? -EACCES : 0;
+}
+
+int perfctr_may_count_cpus(void)
+{
+	return perf_allow_cpu() ? -EACCES : 0;
+}
+
+#ifdef CONFIG_SECURITY
+/*
+ * Security modules know a descriptor of perf_events by its event, and look at nothing of it but the
+ * label that they have given it: this one has nothing else.
+ */
+static int make_label(struct perfctr_owner *owner)
+{
+	struct perf_event *label = kzalloc(sizeof(*label), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!label)
+		return -ENOMEM;
+	err = security_perf_event_alloc(label);
+	if (err)
+		kfree(label);
+	else
+		owner->label = label;
+	return err;
+}
+
+static void free_label(struct perfctr_owner *owner)
+{
+	if (owner->label)
+		security_perf_event_free(owner->label);
+	kfree(owner->label);
+}
+#else
+static int make_label(struct perfctr_owner *owner)
+{
+	return 0;
+}
+
+static void free_label(struct perfctr_owner *owner)
+{
+}
+#endif
+
+int perfctr_may_read(const struct perfctr_owner *owner)
+{
+	return security_perf_event_read(owner->label) ? -EACCES : 0;
+}
+
+int perfctr_may_change(const struct perfctr_owner *owner)
+{
+	return security_perf_event_write(owner->label) ? -EACCES : 0;
+}
+
+static struct perfctr_account *find_account(kuid_t uid)
+{
+	struct perfctr_account *account;
+
+	hash_for_each_possible(accounts, account, node, __kuid_val(uid)) {
+		if (uid_eq(account->uid, uid)) {
+			account->owners++;
+			return account;
+		}
+	}
+	account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
+	if (!account)
+		return NULL;
+	account->uid = uid;
+	account->owners = 1;
+	hash_add(accounts, &account->node, __kuid_val(uid));
+	return account;
+}
+
+static struct perfctr_account *get_account(kuid_t uid)
+{
+	struct perfctr_account *account;
+
+	mutex_lock(&accounts_lock);
+	account = find_account(uid);
+	mutex_unlock(&accounts_lock);
+	return account;
+}
+
+static void put_account(struct perfctr_account *account)
+{
+	mutex_lock(&accounts_lock);
+	if (!--account->owners) {
+		hash_del(&account->node);
+		kfree(account);
+	}
+	mutex_unlock(&accounts_lock);
+}
+
+static long limit(void)
+{
+	return (long)min_t(u64, (u64)READ_ONCE(user_kb) * 1024 * num_online_cpus(), LONG_MAX);
+}
+
+int perfctr_charge(struct perfctr_owner *owner, size_t bytes)
+{
+	atomic_long_t *all = &owner->account->bytes;
+
+	if (atomic_long_add_return(bytes, all) > limit() && !owner->privileged) {
+		atomic_long_sub(bytes, all);
+		return -EMFILE;
+	}
+	owner->bytes += bytes;
+	return 0;
+}
+
+void perfctr_uncharge(struct perfctr_owner *owner, size_t bytes)
+{
+	owner->bytes -= bytes;
+	atomic_long_sub(bytes, &owner->account->bytes);
+}
+
+int perfctr_own(struct perfctr_owner *owner, size_t bytes)
+{
+	int err;
+
+	memset(owner, 0, sizeof(*owner));
+	owner->account = get_account(current_uid());
+	if (!owner->account)
+		return -ENOMEM;
+	owner->privileged = perfmon_capable();
+	err = perfctr_charge(owner, bytes);
+	if (!err)
+		err = make_label(owner);
+	if (err)
+		perfctr_disown(owner);
+	return err;
+}
+
+void perfctr_disown(struct perfctr_owner *owner)
+{
+	if (!owner->account)
+		return;
+	free_label(owner);
+	perfctr_uncharge(owner, owner->bytes);
+	put_account(owner->account);
+	owner->account = NULL;
+}

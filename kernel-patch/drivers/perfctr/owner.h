@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who may count, who pays for it. */
+#ifndef _PERFCTR_OWNER_H
+#define _PERFCTR_OWNER_H
+
+#include <linux/types.h>
+
+struct perf_event;
+struct perfctr_account;
+
+/* Of a descriptor: who opened it. */
+struct perfctr_owner {
+	struct perfctr_account *account;
+	size_t bytes;			/* charged to it */
+	bool privileged;		/* had CAP_PERFMON: no limit */
+	struct perf_event *label;	/* that security modules know the opener's domain by */
+};
+
+/*
+ * What perf_event_open(2) asks of its caller, by the same functions: of everybody, for counts of
+ * kernel mode, for counts of whatever a CPU runs. 0 or -EACCES.
+ */
+int perfctr_may_count(void);
+int perfctr_may_count_kernel(void);
+int perfctr_may_count_cpus(void);
+/* ... and what read(2) or mmap(2), and ioctl(2), ask of who has a descriptor of perf_events. */
+int perfctr_may_read(const struct perfctr_owner *owner);
+int perfctr_may_change(const struct perfctr_owner *owner);
+
+/*
+ * The caller owns what takes so many bytes of the kernel. -EMFILE: without CAP_PERFMON nobody has
+ * more than the parameter user_kb for each CPU.
+ */
+int perfctr_own(struct perfctr_owner *owner, size_t bytes);
+void perfctr_disown(struct perfctr_owner *owner);	/* one that was not made, too */
+
+/* More of what is his already; its user sees to it that no other does so meanwhile. */
+int perfctr_charge(struct perfctr_owner *owner, size_t bytes);
+void perfctr_uncharge(struct perfctr_owner *owner, size_t bytes);
+
+#endif

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What one user at full speed costs another: interrupts, memory, time. */
+#include "groups.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define USER_KB	"/sys/module/perfctr/parameters/user_kb"
+#define CALLS	200
+
+/* Function calls that CPU 1 was interrupted for: the row "CAL" of /proc/interrupts. */
+static uint64_t interrupts(void)
+{
+	FILE *file = fopen("/proc/interrupts", "r");
+	unsigned long long cpu0, cpu1 = 0;
+	char line[1024];
+
+	ck_assert(file);
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, " CAL: %llu %llu", &cpu0, &cpu1) == 2)
+			break;
+	fclose(file);
+	return cpu1;
+}
+
+static int user_session(int group)
+{
+	int session = session_open(group, NOT_PRIVILEGED | MARKED);
+
+	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
+	return session;
+}
+
+static void user_reads(void *unused)
+{
+	int session;
+
+	(void)unused;
+	pin(0, 0);
+	become_nobody();
+	session = user_session(group_open());
+	for (int i = 0; i < CALLS; i++)
+		context_read(session);
+}
+
+static void user_starts_and_stops(void *unused)
+{
+	int session;
+
+	(void)unused;
+	pin(0, 0);
+	become_nobody();
+	session = user_session(group_open());
+	for (int i = 0; i < CALLS; i++)
+		EXPECT(ioctl(session, PERFCTR_IOC_STOP) == 0 &&
+		       ioctl(session, PERFCTR_IOC_START) == 0);
+}
+
+static void user_controls(void *unused)
+{
+	int session;
+
+	(void)unused;
+	pin(0, 0);
+	become_nobody();
+	session = session_open(group_open(), NOT_PRIVILEGED | MARKED);
+	for (int i = 0; i < CALLS; i++)
+		session_control(session, SESSION_EVENTS({ { 0, USER(i & 1 ? BRANCHES : INSTRUCTIONS) }, 0 }));
+}
+
+/* What fn interrupts CPU 1 for, where a foreign process runs without a pause. */
+static uint64_t interrupts_of(void (*fn)(void *))
+{
+	pid_t victim = fork();
+	uint64_t before;
+
+	if (victim == 0) {
+		pin(0, 1);
+		for (;;)
+			__asm__ volatile("");
+	}
+	sleep_us(50000);
+	before = interrupts();
+	in_child(fn, NULL);
+	before = interrupts() - before;
+	kill(victim, SIGKILL);
+	wait_for(victim, NULL);
+	return before;
+}
+
+START_TEST(reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_members_runs_on)
+{
+	ck_assert_uint_lt(interrupts_of(user_reads), CALLS / 4);
+}
+END_TEST
+
+START_TEST(nor_does_starting_and_stopping_it)
+{
+	ck_assert_uint_lt(interrupts_of(user_starts_and_stops), CALLS / 4);
+}
+END_TEST
+
+START_TEST(nor_does_giving_it_another_control)
+{
+	ck_assert_uint_lt(interrupts_of(user_controls), CALLS / 4);
+}
+END_TEST
+
+/* A member on each CPU: none of its instructions is missed by a session that comes to its CPU late. */
+START_TEST(a_user_s_session_counts_its_members_from_start_to_stop_on_every_cpu)
+{
+	int group = group_open(), session;
+	uint64_t sum = 0;
+	pid_t pid;
+
+	for (int cpu = 0; cpu < 2; cpu++)
+		for (int i = 0; i < 4; i++) {
+			pid = fork();
+			if (pid == 0) {
+				become_nobody();
+				session = user_session(group);
+				pid = marked_start(group, cpu, COMMAND(program("loop")));
+				expect_success(pid);
+				EXPECT(context_read(session).counter[0] >=
+				       LOOP_INSTRUCTIONS(SHORT_LOOP));
+				/* Stopped, started where it had been: the sums go on. */
+				EXPECT(ioctl(session, PERFCTR_IOC_STOP) == 0);
+				sum = context_read(session).counter[0];
+				pid = marked_start(group, cpu, COMMAND(program("loop")));
+				expect_success(pid);
+				EXPECT(context_read(session).counter[0] == sum);
+				EXPECT(ioctl(session, PERFCTR_IOC_START) == 0);
+				pid = marked_start(group, !cpu, COMMAND(program("loop")));
+				expect_success(pid);
+				EXPECT(context_read(session).counter[0] - sum >=
+				       LOOP_INSTRUCTIONS(SHORT_LOOP));
+				_exit(0);
+			}
+			expect_success(pid);
+		}
+}
+END_TEST
+
+/* A member that runs elsewhere when the session is started, and never switches. */
+START_TEST(a_member_that_runs_already_is_counted_from_start_on)
+{
+	int group = group_open(), first, second;
+	struct perfctr_counts a, b;
+	pid_t runner = fork();
+
+	if (runner == 0) {
+		pin(0, 1);
+		for (;;)
+			__asm__ volatile("");
+	}
+	pin(0, 0);
+	mark(runner, group);
+	sleep_us(50000);
+	become_nobody();
+	first = user_session(group);
+	session_control(first, SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 }));
+	second = user_session(group);
+	a = context_read(second);
+	b = context_read(second);
+	ck_assert_uint_gt(b.counter[0], a.counter[0]);
+	ck_assert_int_eq(ioctl(second, PERFCTR_IOC_STOP), 0);
+	a = context_read(second);
+	sleep_us(20000);
+	ck_assert_uint_eq(context_read(second).counter[0], a.counter[0]);
+	ck_assert_int_eq(ioctl(second, PERFCTR_IOC_START), 0);
+	a = context_read(second);
+	ck_assert_uint_gt(context_read(second).counter[0], a.counter[0]);
+	kill(runner, SIGKILL);
+}
+END_TEST
+
+static int only_root_asks_for_one_instant(int session)
+{
+	struct perfctr_counts counts = { .size = sizeof(counts), .flags = PERFCTR_COUNTS_CONSISTENT };
+
+	return ioctl(session, PERFCTR_IOC_READ, &counts) ? errno :
+	       counts.flags & PERFCTR_COUNTS_CONSISTENT ? 0 : -1;
+}
+
+static void user_asks_for_one_instant(void *unused)
+{
+	(void)unused;
+	become_nobody();
+	EXPECT(only_root_asks_for_one_instant(user_session(group_open())) == EPERM);
+}
+
+START_TEST(only_root_stops_the_machine_for_sums_of_one_instant)
+{
+	int session = session_open(-1, 0), consistent = 0;
+
+	session_control(session, SESSION_EVENTS({ { 2, BOTH(INSTRUCTIONS) }, 0 }));
+	for (int i = 0; i < 100; i++)
+		ck_assert_int_eq(only_root_asks_for_one_instant(session), 0);
+	/* Unless it is asked for, nothing stops: something is counted between the sums. */
+	competitors_start(2);
+	for (int i = 0; i < 100; i++)
+		consistent += !!(context_read(session).flags & PERFCTR_COUNTS_CONSISTENT);
+	ck_assert_int_eq(consistent, 0);
+	in_child(user_asks_for_one_instant, NULL);
+}
+END_TEST
+
+static void raise_descriptors(void)
+{
+	struct rlimit limit = { 20000, 20000 };
+
+	EXPECT(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+}
+
+/* Contexts of threads that have exited: opened until they are refused; how many. */
+static unsigned int hoard(int *error)
+{
+	unsigned int n = 0;
+	pid_t pid;
+
+	for (;; n++) {
+		pid = fork();
+		if (pid == 0) {
+			pause();
+			_exit(0);
+		}
+		*error = try_context_open(pid, PERFCTR_OPEN_CREATE) < 0 ? errno : 0;
+		kill(pid, SIGKILL);
+		wait_for(pid, NULL);
+		if (*error)
+			return n;
+	}
+}
+
+/* Both have 256 KB: 128 KB for each of two CPUs. */
+static void user_hoards(void *unused)
+{
+	unsigned int n;
+	int error;
+
+	(void)unused;
+	raise_descriptors();
+	become(NOBODY, 0);
+	/* Who has changed its ids is nobody's to trace until it says so; nor is its child. */
+	prctl(PR_SET_DUMPABLE, 1);
+	n = hoard(&error);
+	EXPECT(error == EMFILE);
+	EXPECT(n >= 256 / 8 && n <= 256 / 4);
+	raise(SIGSTOP);
+}
+
+static void other_user_counts(void *unused)
+{
+	int fd;
+
+	(void)unused;
+	become(NOBODY - 1, 0);
+	fd = try_context_open(0, PERFCTR_OPEN_CREATE);
+	EXPECT(fd >= 0 && try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })) == 0);
+}
+
+START_TEST(a_user_who_has_all_that_he_may_have_leaves_others_theirs)
+{
+	char before[16];
+	int status;
+	pid_t pid;
+
+	snprintf(before, sizeof(before), "%d", (int)read_number(USER_KB));
+	write_file(USER_KB, "128");
+	pid = fork();
+	if (pid == 0) {
+		user_hoards(NULL);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+	ck_assert_msg(WIFSTOPPED(status), "wait status %#x", status);
+	in_child(other_user_counts, NULL);
+	close(context_open(0, PERFCTR_OPEN_CREATE));
+	kill(pid, SIGKILL);
+	wait_for(pid, NULL);
+	/* And gets everything back. */
+	pid = fork();
+	if (pid == 0) {
+		user_hoards(NULL);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+	ck_assert(WIFSTOPPED(status));
+	kill(pid, SIGKILL);
+	wait_for(pid, NULL);
+	write_file(USER_KB, before);
+}
+END_TEST
+
+#define CHILDREN 1000
+
+static void user_keeps_records(void *unused)
+{
+	struct perfctr_record record;
+	unsigned int told = 0, lost = 0;
+	pid_t pid;
+	int fd;
+
+	(void)unused;
+	become_nobody();
+	fd = tree_open(PERFCTR_CONTROL_RECORD);
+	for (int i = 0; i < CHILDREN; i++) {
+		pid = fork();
+		if (pid == 0)
+			_exit(0);
+		EXPECT(wait_for(pid, NULL) == pid);
+	}
+	while (next_record(fd, &record)) {
+		told += record.tid != 0;
+		lost += record.lost;
+	}
+	EXPECT(told > 0 && lost > 0 && told + lost == CHILDREN);
+}
+
+START_TEST(records_that_the_user_has_no_memory_for_are_told_as_lost)
+{
+	char before[16];
+
+	snprintf(before, sizeof(before), "%d", (int)read_number(USER_KB));
+	write_file(USER_KB, "64");
+	in_child(user_keeps_records, NULL);
+	write_file(USER_KB, before);
+}
+END_TEST
+
+#define CGROUP	"/sys/fs/cgroup"
+
+/* A line of memory.stat. */
+static uint64_t charged(const char *directory, const char *what)
+{
+	char path[128], name[64];
+	unsigned long long bytes;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/memory.stat", directory);
+	file = fopen(path, "r");
+	ck_assert_msg(file, "%s: %s", path, strerror(errno));
+	while (fscanf(file, "%63s %llu", name, &bytes) == 2)
+		if (strcmp(name, what) == 0)
+			break;
+	fclose(file);
+	return bytes;
+}
+
+static void open_sessions(void *argument)
+{
+	const char *procs = argument;
+	struct perfctr_session_open open;
+	char text[16];
+	int group;
+
+	snprintf(text, sizeof(text), "%d", getpid());
+	write_file(procs, text);
+	become_nobody();
+	group = group_open();
+	for (int i = 0; i < 12; i++) {
+		open = session_of(group, NOT_PRIVILEGED | MARKED);
+		open.trace_bytes = 65536;
+		EXPECT(try_session(&open) >= 0);
+	}
+	raise(SIGSTOP);
+}
+
+START_TEST(sessions_are_charged_to_the_cgroup_of_who_opens_them)
+{
+	char directory[] = CGROUP "/neighbours", procs[64];
+	uint64_t percpu, kernel;
+	int status;
+	pid_t pid;
+
+	if (mount("cgroup2", CGROUP, "cgroup2", 0, NULL) < 0)
+		ck_assert_int_eq(errno, EBUSY);
+	write_file(CGROUP "/cgroup.subtree_control", "+memory");
+	ck_assert(mkdir(directory, 0755) == 0 || errno == EEXIST);
+	snprintf(procs, sizeof(procs), "%s/cgroup.procs", directory);
+	pid = fork();
+	if (pid == 0) {
+		open_sessions(procs);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+	ck_assert_msg(WIFSTOPPED(status), "wait status %#x", status);
+	sleep_us(2500000);	/* The kernel sums up every two seconds. */
+	percpu = charged(directory, "percpu");
+	kernel = charged(directory, "kernel");
+	kill(pid, SIGKILL);
+	wait_for(pid, NULL);
+	/* 12 sessions, 2 CPUs: rings of 64 KB, and what each CPU has of a session. */
+	ck_assert_uint_ge(kernel, 12 * 2 * 65536);
+	ck_assert_uint_ge(percpu, 12 * 2 * 312);
+}
+END_TEST
+
+/* Instructions in kernel mode that the thread needs to give a context another control. */
+static uint64_t cost_of_control(int own, int other)
+{
+	uint64_t start, best = UINT64_MAX;
+
+	for (int i = 0; i < 9; i++) {
+		start = context_read(own).counter[0];
+		context_control(other, EVENTS({ 1, USER(i & 1 ? BRANCHES : INSTRUCTIONS) }));
+		start = context_read(own).counter[0] - start;
+		best = start < best ? start : best;
+	}
+	return best;
+}
+
+#define CONTROLS 2000
+
+START_TEST(a_control_costs_the_same_however_many_others_have)
+{
+	int own = context_open(0, PERFCTR_OPEN_CREATE), other, fd;
+	uint64_t before, after;
+	pid_t pid, child = fork();
+
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	raise_descriptors();
+	other = context_open(child, PERFCTR_OPEN_CREATE);
+	context_control(own, EVENTS({ 0, KERNEL(INSTRUCTIONS) }));
+	before = cost_of_control(own, other);
+	for (int i = 0; i < CONTROLS; i++) {
+		struct perfctr_control control =
+			control_of(EVENTS({ 2, USER(i & 0xffff) | (uint64_t)(i >> 8) << 24 }));
+
+		control.flags = PERFCTR_CONTROL_STOPPED;
+		pid = fork();
+		if (pid == 0) {
+			pause();
+			_exit(0);
+		}
+		fd = context_open(pid, PERFCTR_OPEN_CREATE);
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+		kill(pid, SIGKILL);
+		wait_for(pid, NULL);
+	}
+	after = cost_of_control(own, other);
+	kill(child, SIGKILL);
+	ck_assert_msg(after < 2 * before, "%llu instructions, %llu with %d controls of others",
+		      (unsigned long long)before, (unsigned long long)after, CONTROLS);
+	printf("CONTROL: %llu instructions, %llu with %d controls of others\n",
+	       (unsigned long long)before, (unsigned long long)after, CONTROLS);
+}
+END_TEST
+
+SUITE(neighbours,
+      reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_members_runs_on,
+      a_user_s_session_counts_its_members_from_start_to_stop_on_every_cpu,
+      a_member_that_runs_already_is_counted_from_start_on,
+      only_root_stops_the_machine_for_sums_of_one_instant,
+      a_user_who_has_all_that_he_may_have_leaves_others_theirs,
+      records_that_the_user_has_no_memory_for_are_told_as_lost,
+      sessions_are_charged_to_the_cgroup_of_who_opens_them,
+      a_control_costs_the_same_however_many_others_have)

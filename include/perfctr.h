@@ -86,6 +86,15 @@ int perfctr_backends(struct perfctr_backend_info *list, unsigned int room);
 int perfctr_backend(const char *name, struct perfctr_backend_info *info);
 
 /*
+ * perfctr_backend_for - name of the backend that would be used for n events, as
+ * perfctr_request_parse() takes them (rings: too), where none is named: the first that has these
+ * capabilities and counts them all, else the one that would be used anyway.  n == 0: that one.
+ * NULL with EINVAL: PERFCTR_BACKEND names none.  Cost: as perfctr_backends(), and parsing.
+ */
+const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsigned int rings,
+				uint32_t capabilities);
+
+/*
  * perfctr_pmu_info - what the machine can count and who holds its counters now.
  * Errors: EINVAL (no backend of this name), ENODEV (the backend is not there), EACCES (no
  * permission for it), EPROTO (the kernel speaks another ABI version); perfctr_open_error() words

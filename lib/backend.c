@@ -33,7 +33,15 @@ static const char *named(const char *name)
 	return wanted && *wanted ? wanted : NULL;
 }
 
-const struct perfctr_backend *perfctr_choose(const char *name)
+static int describe(const struct perfctr_backend *backend, struct perfctr_backend_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	snprintf(info->name, sizeof(info->name), "%s", backend->name);
+	info->available = backend->probe(info) == 0;
+	return info->available ? 0 : -1;
+}
+
+const struct perfctr_backend *perfctr_first(const char *name)
 {
 	int error = errno;
 	const struct perfctr_backend *backend;
@@ -49,12 +57,47 @@ const struct perfctr_backend *perfctr_choose(const char *name)
 	return backend;
 }
 
-static int describe(const struct perfctr_backend *backend, struct perfctr_backend_info *info)
+static bool has_all(const struct perfctr_backend *backend, uint32_t capabilities)
 {
-	memset(info, 0, sizeof(*info));
-	snprintf(info->name, sizeof(info->name), "%s", backend->name);
-	info->available = backend->probe(info) == 0;
-	return info->available ? 0 : -1;
+	struct perfctr_backend_info info;
+
+	return (!backend->is_there || backend->is_there()) && describe(backend, &info) == 0 &&
+	       (info.capabilities & capabilities) == capabilities;
+}
+
+/* What counts the processor's events counts all: programs for the rest may be there besides. */
+const struct perfctr_backend *perfctr_choose(const char *name)
+{
+	const struct perfctr_backend *first = perfctr_first(name);
+	int error = errno;
+
+	/* The kernel patch that is refused is told of; none is taken instead. */
+	if (!first || named(name) || first == backends[0] || has_all(first, PERFCTR_CAN_HARDWARE))
+		return first;
+	for (size_t i = 0; i < N_BACKENDS; i++)
+		if (has_all(backends[i], PERFCTR_CAN_HARDWARE)) {
+			first = backends[i];
+			break;
+		}
+	errno = error;
+	return first;
+}
+
+const struct perfctr_backend *perfctr_choose_of(
+	uint32_t capabilities, bool (*fits)(const struct perfctr_backend *backend, void *arg),
+	void *arg)
+{
+	const struct perfctr_backend *chosen = perfctr_choose(NULL);
+	int error = errno;
+
+	for (size_t i = 0; chosen && !named(NULL) && i < N_BACKENDS; i++)
+		if (has_all(backends[i], capabilities) && fits(backends[i], arg)) {
+			chosen = backends[i];
+			break;
+		}
+	if (chosen)
+		errno = error;
+	return chosen;
 }
 
 int perfctr_backend(const char *name, struct perfctr_backend_info *info)

@@ -64,6 +64,8 @@ struct perfctr_backend {
 	int (*probe)(struct perfctr_backend_info *info);
 	/* For the automatic choice: quickly, is it there? */
 	bool (*is_there)(void);
+	/* Can it count all this, which is parsed and assigned?  NULL: it can. */
+	int (*check)(struct perfctr_control *c);
 
 	/*
 	 * As perfctr_pmu_info(); errno is worded by open_error().  tsc_khz must be known, and features
@@ -127,10 +129,16 @@ extern const struct perfctr_backend perfctr_bpf_backend;
 extern const struct perfctr_backend perfctr_perf_backend;
 
 /*
- * By name; NULL: what PERFCTR_BACKEND in the environment names, or the first that is there.  NULL
- * with EINVAL: there is none of this name.
+ * By name; NULL: what PERFCTR_BACKEND in the environment names, or the first that is there and, if any
+ * does, counts the processor's events.  NULL with EINVAL: there is none of this name.
  */
 const struct perfctr_backend *perfctr_choose(const char *name);
+/* Likewise, whatever it counts. */
+const struct perfctr_backend *perfctr_first(const char *name);
+/* Where none is named, the first that has the capabilities and fits; else as perfctr_choose(NULL). */
+const struct perfctr_backend *perfctr_choose_of(
+	uint32_t capabilities, bool (*fits)(const struct perfctr_backend *backend, void *arg),
+	void *arg);
 
 /* p is the context of the calling thread; false: no memory to know it by. */
 bool perfctr_own(struct perfctr *p);

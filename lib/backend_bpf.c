@@ -73,6 +73,14 @@ static int pmu_info(struct perfctr_pmu_info *info)
 	return 0;
 }
 
+static int check(struct perfctr_control *c)
+{
+	struct perfctr_bpf_info info;
+	uint64_t events[2];
+
+	return perfctr_bpf_read_info(&info) < 0 ? -1 : perfctr_bpf_encode(c, &info, 0, events);
+}
+
 static bool is_there(void)
 {
 	return access(PERFCTR_BPF_PIN("call"), F_OK) == 0;
@@ -338,6 +346,7 @@ const struct perfctr_backend perfctr_bpf_backend = {
 	.name = "bpf",
 	.probe = probe,
 	.is_there = is_there,
+	.check = check,
 	.pmu_info = pmu_info,
 	.open_error = open_error,
 	.open = open_context,

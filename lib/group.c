@@ -51,7 +51,7 @@ int perfctr_mark(struct perfctr_group *group, pid_t tid, unsigned int scope)
 
 int perfctr_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope)
 {
-	const struct perfctr_backend *backend = group ? group->backend : perfctr_choose(NULL);
+	const struct perfctr_backend *backend = group ? group->backend : perfctr_first(NULL);
 
 	if (!backend)
 		return -1;
@@ -60,7 +60,7 @@ int perfctr_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope)
 
 int perfctr_marked(pid_t tid, uint64_t *id)
 {
-	const struct perfctr_backend *backend = perfctr_choose(NULL);
+	const struct perfctr_backend *backend = perfctr_first(NULL);
 
 	if (!backend)
 		return -1;

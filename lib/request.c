@@ -341,6 +341,13 @@ int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec,
 
 	if (software)
 		return software < 0 ? -1 : 0;
+	if (!perfctr_machine_family(info) && info->features & PERFCTR_FEATURE_SOFTWARE)
+		return perfctr_line_refuse(
+			&line, ENODEV,
+			"the operating system counts no '%.40s' (but task-clock, page-faults, "
+			"minor-faults, major-faults, context-switches, cpu-migrations), and the "
+			"event counters of this machine cannot be used: %.*s",
+			spec, (int)sizeof(info->family), info->family);
 	if (!perfctr_machine_family(info))
 		return perfctr_line_refuse(
 			&line, ENODEV,

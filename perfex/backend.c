@@ -35,11 +35,36 @@ static void add(struct options *options, const char *event)
 	take_event(options, NULL, event);
 }
 
+static bool chosen; /* here, not by the user */
+
+/* By the events, as nobody named one. */
+static void choose(const struct options *options, uint32_t capabilities)
+{
+	const char *named = getenv("PERFCTR_BACKEND"), *name;
+
+	if (!options->n_events || (named && *named))
+		return;
+	name = perfctr_backend_for(options->event, (unsigned int)options->n_events, options->rings,
+				   capabilities);
+	if (!name)
+		return;
+	chosen = true;
+	if (setenv("PERFCTR_BACKEND", name, 1) < 0)
+		fail("out of memory");
+}
+
+void forget_chosen_backend(void)
+{
+	if (chosen)
+		unsetenv("PERFCTR_BACKEND");
+}
+
 /* Where the processor counts nothing, the operating system does. */
-void add_default_events(struct options *options)
+void add_default_events(struct options *options, uint32_t capabilities)
 {
 	struct perfctr_backend_info info = { 0 };
 
+	choose(options, capabilities);
 	if (options->n_events || perfctr_backend(NULL, &info) < 0 ||
 	    info.capabilities & PERFCTR_CAN_HARDWARE || !(info.capabilities & PERFCTR_CAN_SOFTWARE))
 		return;

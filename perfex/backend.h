@@ -15,8 +15,14 @@ void take_backend(void *target, const struct option_rule *rule, const char *name
 /* That is used now; "" when it is none. */
 void backend_name(char *name, size_t size);
 
-/* What is counted when no event is asked for. */
-void add_default_events(struct options *options);
+/*
+ * What is counted when no event is asked for; and by what, when there are some and it is not named:
+ * it must have these capabilities.
+ */
+void add_default_events(struct options *options, uint32_t capabilities);
+
+/* In a child that is not perfex: COMMAND may ask for other events. */
+void forget_chosen_backend(void);
 
 /* All, one a line. */
 void print_backends(void);

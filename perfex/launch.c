@@ -4,6 +4,7 @@
  * program: at that stop the counters are started, then it is let go for good.
  */
 #define _GNU_SOURCE
+#include "backend.h"
 #include "run.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ static void run_child(int go, int failure, char **argv, const struct watch *watc
 	if (watch->ignored_children)
 		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &watch->before, NULL);
+	forget_chosen_backend();
 	execvp(argv[0], argv);
 	error = errno;
 	ignored = write(failure, &error, sizeof(error));

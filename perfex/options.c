@@ -372,7 +372,7 @@ static int run_main(int argc, char **argv)
 	case RUN:
 		break;
 	}
-	add_default_events(&options);
+	add_default_events(&options, 0);
 	derive_link(options.rules);
 	status = run(&options);
 	rules_free(options.rules);

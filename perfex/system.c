@@ -184,7 +184,7 @@ static int system_main(int argc, char **argv)
 		options.policy |= PERFCTR_POLICY_DMS;
 	if (!options.run.interval_ms && !options.run.command[0])
 		options.run.interval_ms = 1000;
-	add_default_events(&options.run);
+	add_default_events(&options.run, PERFCTR_CAN_SESSION);
 	status = system_count(&options);
 	free(options.run.event);
 	return status;

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Passes, events and rules each: what compares them takes the square of their number. */
+#define MAX_LIST 4096
+
 #define REMEDY "give a file that perfex run --json wrote"
 
 static bool get(json_object *object, const char *key, enum json_type type, json_object **value,
@@ -92,16 +95,24 @@ static bool get_pass(struct document *document, json_object *pass, struct text_e
 	return true;
 }
 
+static bool get_list(struct document *document, const char *key, json_object **list, size_t *n,
+		     struct text_error *error)
+{
+	if (!get(document->json, key, json_type_array, list, error))
+		return false;
+	*n = json_object_array_length(*list);
+	return *n <= MAX_LIST || refuse_text(error, 0, "'%s' has more than %d elements; " REMEDY, key,
+					     MAX_LIST);
+}
+
 static bool get_events(struct document *document, struct text_error *error)
 {
 	json_object *passes, *events;
 	size_t n_passes, n;
 
-	if (!get(document->json, "time", json_type_array, &passes, error) ||
-	    !get(document->json, "events", json_type_array, &events, error))
+	if (!get_list(document, "time", &passes, &n_passes, error) ||
+	    !get_list(document, "events", &events, &n, error))
 		return false;
-	n_passes = json_object_array_length(passes);
-	n = json_object_array_length(events);
 	document->n_times = N_TIMES * n_passes;
 	document->event = allocate(document->n_times + n, sizeof(*document->event));
 	for (size_t i = 0; i < n_passes; i++)
@@ -131,11 +142,12 @@ static bool check_runs(const struct document *document, struct text_error *error
 static bool get_rules(struct document *document, struct text_error *error)
 {
 	json_object *rules;
+	size_t n;
 
-	if (!get(document->json, "derived", json_type_array, &rules, error))
+	if (!get_list(document, "derived", &rules, &n, error))
 		return false;
-	document->rule = allocate(json_object_array_length(rules), sizeof(*document->rule));
-	for (size_t i = 0; i < json_object_array_length(rules); i++) {
+	document->rule = allocate(n, sizeof(*document->rule));
+	for (size_t i = 0; i < n; i++) {
 		json_object *object = json_object_array_get_idx(rules, i);
 		struct document_rule *rule = &document->rule[document->n_rules++];
 

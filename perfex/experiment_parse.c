@@ -10,6 +10,10 @@
 
 #define MAX_NUMBER 1000000
 #define MAX_NAME 64 /* characters of a name, which becomes one of a directory */
+#define MAX_DEPTH 16 /* of lists and mappings in each other; libyaml's time grows with its square */
+#define MAX_ANCHORS 256
+#define MAX_NAMES 1024 /* programs, and experiments */
+#define MAX_EVENTS 4096 /* of all experiments */
 
 const char *const ring_words[] = { "user", "kernel", "both", NULL };
 const char *const view_words[] = { "tree", "self", NULL };
@@ -310,6 +314,13 @@ static struct experiment *find_experiment(const struct experiment_file *file, co
 	return experiment;
 }
 
+static bool too_many(struct reader *reader, const yaml_node_t *node, const char *what,
+		     unsigned int most)
+{
+	return refuse_text(reader->error, line_of(node), "there are more than %u %s; make two files",
+			   most, what);
+}
+
 static bool is_new(struct reader *reader, const yaml_node_pair_t *pair, bool taken)
 {
 	const yaml_node_t *node = yaml_document_get_node(reader->document, pair->key);
@@ -353,6 +364,8 @@ static bool take_programs(struct reader *reader, const struct key *key, yaml_nod
 				   "%s is no mapping; write NAME: [COMMAND, ARGUMENT..] for "
 				   "each",
 				   key->name);
+	if (mapping_size(value) > MAX_NAMES)
+		return too_many(reader, value, key->name, MAX_NAMES);
 	file->program = allocate(mapping_size(value), sizeof(*file->program));
 	for (pair = value->data.mapping.pairs.start; pair < value->data.mapping.pairs.top; pair++) {
 		struct program *program = &file->program[file->n_programs++];
@@ -426,11 +439,14 @@ static bool take_experiments(struct reader *reader, yaml_node_t *value,
 			     struct experiment_file *file)
 {
 	yaml_node_pair_t *pair;
+	size_t events = 0;
 
 	if (value->type != YAML_MAPPING_NODE || !mapping_size(value))
 		return refuse_text(reader->error, line_of(value),
 				   "experiments is no mapping; write NAME: [EVENT, EVENT..] "
 				   "for each");
+	if (mapping_size(value) > MAX_NAMES)
+		return too_many(reader, value, "experiments", MAX_NAMES);
 	file->experiment = allocate(mapping_size(value), sizeof(*file->experiment));
 	for (pair = value->data.mapping.pairs.start; pair < value->data.mapping.pairs.top; pair++) {
 		struct experiment *experiment = &file->experiment[file->n_experiments++];
@@ -442,6 +458,9 @@ static bool take_experiments(struct reader *reader, yaml_node_t *value,
 		    !take_experiment(reader, yaml_document_get_node(reader->document, pair->value),
 				     experiment))
 			return false;
+		events += experiment->events.n;
+		if (events > MAX_EVENTS)
+			return too_many(reader, value, "events of all experiments", MAX_EVENTS);
 	}
 	return true;
 }
@@ -505,6 +524,42 @@ static bool ends(yaml_parser_t *parser, struct text_error *error)
 	return good;
 }
 
+/* Before libyaml makes a document of it: what would take it long. */
+static bool is_moderate(const char *text, size_t length, struct text_error *error)
+{
+	yaml_parser_t parser;
+	yaml_event_t event;
+	yaml_event_type_t type;
+	unsigned int depth = 0, anchors = 0;
+	bool good = true;
+
+	if (!yaml_parser_initialize(&parser))
+		fail("out of memory");
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+	do {
+		if (!yaml_parser_parse(&parser, &event)) {
+			good = no_yaml(&parser, error);
+			break;
+		}
+		type = event.type;
+		depth += type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT;
+		depth -= type == YAML_SEQUENCE_END_EVENT || type == YAML_MAPPING_END_EVENT;
+		anchors += type == YAML_ALIAS_EVENT ||
+			   (type == YAML_SCALAR_EVENT && event.data.scalar.anchor) ||
+			   (type == YAML_SEQUENCE_START_EVENT && event.data.sequence_start.anchor) ||
+			   (type == YAML_MAPPING_START_EVENT && event.data.mapping_start.anchor);
+		if (depth > MAX_DEPTH || anchors > MAX_ANCHORS)
+			good = refuse_text(error, (unsigned int)event.start_mark.line + 1,
+					   "there are more than %u %s; nothing here needs that",
+					   depth > MAX_DEPTH ? MAX_DEPTH : MAX_ANCHORS,
+					   depth > MAX_DEPTH ? "lists in each other"
+							     : "anchors and aliases");
+		yaml_event_delete(&event);
+	} while (good && type != YAML_STREAM_END_EVENT);
+	yaml_parser_delete(&parser);
+	return good;
+}
+
 struct experiment_file *experiment_parse(const char *text, size_t length, struct text_error *error)
 {
 	struct experiment_file *file = allocate(1, sizeof(*file));
@@ -518,7 +573,8 @@ struct experiment_file *experiment_parse(const char *text, size_t length, struct
 	if (!yaml_parser_initialize(&parser))
 		fail("out of memory");
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-	good = yaml_parser_load(&parser, document) || no_yaml(&parser, error);
+	good = is_moderate(text, length, error) &&
+	       (yaml_parser_load(&parser, document) || no_yaml(&parser, error));
 	good = good && read_document(document, file, error) && ends(&parser, error);
 	yaml_parser_delete(&parser);
 	if (good)

@@ -29,15 +29,16 @@ $(PARSERS_REPLAY): $(PARSERS_REPLAY_OBJECTS) $(filter-out %/main.o,$(PERFEX_OBJE
 $(PARSERS_BUILD)/lib/tables_built_in.o: $(LIB_TABLES)
 
 .PHONY: check-fuzz-parsers fuzz-parsers fuzz-parsers-programs
-check-fuzz-parsers: $(PARSERS_REPLAY)
+check-fuzz-parsers: $(PARSERS_REPLAY) $(PERFEX)
 	@tests/fuzz-parsers/run $(PARSERS_REPLAY)
+	@tests/fuzz-parsers/worst $(PERFEX)
 
 # Of several targets, to be built after its packages are there.
 fuzz-parsers-programs: $(PARSERS_LIBFUZZER)
 
-fuzz-parsers: ## give text made at random to each parser, for SECONDS_EACH=60
+fuzz-parsers: ## give text made at random to each parser, for SECONDS_EACH=60, or TEXTS_EACH=1000000 of them
 	@scripts/packages build fuzz
 	@$(MAKE) --no-print-directory -j2 fuzz-parsers-programs
-	@tests/fuzz-parsers/fuzz $(PARSERS_LIBFUZZER) $(SECONDS_EACH) $(PARSERS)
+	@TEXTS_EACH=$(TEXTS_EACH) tests/fuzz-parsers/fuzz $(PARSERS_LIBFUZZER) $(SECONDS_EACH) $(PARSERS)
 
 -include $(PARSERS_LIBFUZZER_OBJECTS:.o=.d)

@@ -4,17 +4,36 @@
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/list.h>
+#include <linux/llist.h>
+#include <linux/percpu.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include "compat.h"
 #include "perfctr.h"
 
 static struct kmem_cache *context_cache;
-static atomic_t n_contexts = ATOMIC_INIT(0);
-static atomic64_t last_id = ATOMIC64_INIT(0);
+static DEFINE_PER_CPU(u32, n_contexts);	/* made here less freed here */
+
+/* Every fork takes an id: each CPU has some at hand. */
+#define IDS_AT_HAND	1024
+static DEFINE_PER_CPU(u64, next_id);
+static atomic64_t last_ids = ATOMIC64_INIT(0);
+
+static u64 new_id(void)
+{
+	u64 *next = &get_cpu_var(next_id);
+	u64 id;
+
+	if (!(*next % IDS_AT_HAND))
+		*next = atomic64_inc_return(&last_ids) * IDS_AT_HAND;
+	id = ++*next;
+	put_cpu_var(next_id);
+	return id;
+}
 
 int __init perfctr_contexts_init(void)
 {
@@ -26,7 +45,12 @@ int __init perfctr_contexts_init(void)
 
 u32 perfctr_context_number(void)
 {
-	return atomic_read(&n_contexts);
+	unsigned int cpu;
+	u32 n = 0;
+
+	for_each_possible_cpu(cpu)
+		n += READ_ONCE(per_cpu(n_contexts, cpu));
+	return n;
 }
 
 static struct perfctr_tree *alloc_tree(void)
@@ -36,6 +60,9 @@ static struct perfctr_tree *alloc_tree(void)
 	if (!tree)
 		return NULL;
 	refcount_set(&tree->refs, 1);
+	tree->generation = 1;
+	init_llist_head(&tree->born);
+	init_llist_head(&tree->gone);
 	mutex_init(&tree->lock);
 	INIT_LIST_HEAD(&tree->records);
 	init_waitqueue_head(&tree->wait);
@@ -59,26 +86,23 @@ static void free_context(struct perfctr_context *ctx)
 	free_page((unsigned long)ctx->page);
 	free_page((unsigned long)ctx->next_page);
 	kmem_cache_free(context_cache, ctx);
-	atomic_dec(&n_contexts);
+	this_cpu_dec(n_contexts);
 }
 
-struct perfctr_context *perfctr_alloc(struct perfctr_tree *tree)
+struct perfctr_context *perfctr_alloc(void)
 {
 	struct perfctr_context *ctx = kmem_cache_zalloc(context_cache, GFP_KERNEL);
 
 	if (!ctx)
 		return NULL;
-	atomic_inc(&n_contexts);
-	ctx->id = atomic64_inc_return(&last_id);
+	this_cpu_inc(n_contexts);
+	ctx->id = new_id();
 	refcount_set(&ctx->refs, 1);
 	spin_lock_init(&ctx->lock);
 	INIT_LIST_HEAD(&ctx->children);
 	INIT_LIST_HEAD(&ctx->sibling);
-	if (tree)
-		refcount_inc(&tree->refs);
-	ctx->tree = tree ?: alloc_tree();
 	ctx->page = (struct perfctr_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
-	if (!ctx->tree || !ctx->page) {
+	if (!ctx->page) {
 		free_context(ctx);
 		return NULL;
 	}
@@ -92,29 +116,64 @@ void perfctr_put(struct perfctr_context *ctx)
 		free_context(ctx);
 }
 
+static LLIST_HEAD(discarded);
+
+static void free_discarded(struct work_struct *work)
+{
+	struct perfctr_context *ctx, *next;
+
+	llist_for_each_entry_safe(ctx, next, llist_del_all(&discarded), born)
+		perfctr_put(ctx);
+}
+
+static DECLARE_WORK(discard_work, free_discarded);
+
+/* Not here: locks are held under which memory is not freed. */
+void perfctr_discard(struct perfctr_context *ctx)
+{
+	if (llist_add(&ctx->born, &discarded))
+		schedule_work(&discard_work);
+}
+
+static struct perfctr_context *alloc_root(void)
+{
+	struct perfctr_context *ctx = perfctr_alloc();
+
+	if (!ctx)
+		return NULL;
+	ctx->tree = alloc_tree();
+	if (!ctx->tree) {
+		perfctr_put(ctx);
+		return NULL;
+	}
+	ctx->generation = ctx->tree->generation;
+	return ctx;
+}
+
 /*
  * Makes a context for task, stopped. task_lock() orders it against the other users of
  * thread.perfctr: an exiting thread takes it after PF_EXITING is set and before it looks.
  */
 struct perfctr_context *perfctr_attach(struct task_struct *task)
 {
-	struct perfctr_context *ctx = perfctr_alloc(NULL);
+	struct perfctr_context *ctx = alloc_root();
 	int err = 0;
 
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
 	ctx->task = task;
+	refcount_inc(&ctx->refs);
 	task_lock(task);
 	if (task->flags & (PF_EXITING | PF_KTHREAD))
 		err = -ESRCH;
 	else if (task->thread.perfctr)
 		err = -EEXIST;
-	else
-		task->thread.perfctr = ctx;
-	if (!err)
-		refcount_inc(&ctx->refs);
+	else	/* the switch looks at it without a lock */
+		smp_store_release(&task->thread.perfctr, ctx);
 	task_unlock(task);
 	if (err) {
+		ctx->task = NULL;
+		refcount_dec(&ctx->refs);
 		perfctr_put(ctx);
 		return ERR_PTR(err);
 	}
@@ -189,24 +248,28 @@ int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg)
 static int detach_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	perfctr_stop_fn(ctx, live, NULL);
-	ctx->task->thread.perfctr = NULL;
+	WRITE_ONCE(ctx->task->thread.perfctr, NULL);
 	return 0;
 }
 
-/* Under the tree's lock. -ESRCH when nothing was attached. */
+/* -ESRCH when nothing was attached, or somebody else has detached it. */
 int perfctr_detach(struct perfctr_context *ctx)
 {
 	struct task_struct *task = get_attached_task(ctx);
+	int err;
 
 	if (!task)
 		return -ESRCH;
 	task_lock(task);
-	call_task(ctx, task, detach_fn, NULL);
-	spin_lock(&ctx->lock);
-	ctx->task = NULL;
-	spin_unlock(&ctx->lock);
+	err = call_task(ctx, task, detach_fn, NULL);
+	if (!err) {
+		spin_lock(&ctx->lock);
+		ctx->task = NULL;
+		spin_unlock(&ctx->lock);
+	}
 	task_unlock(task);
 	put_task_struct(task);
-	perfctr_put(ctx);
-	return 0;
+	if (!err)
+		perfctr_put(ctx);
+	return err;
 }

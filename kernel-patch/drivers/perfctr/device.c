@@ -133,19 +133,11 @@ static int read_context(void *descriptor, struct perfctr_counts *counts)
 
 static long ioctl_start(const struct descriptor *d)
 {
-	int err = may_change(d);
-
-	if (err)
-		return err;
-	mutex_lock(&d->ctx->tree->lock);
-	err = perfctr_may_see(d->ctx);
-	mutex_unlock(&d->ctx->tree->lock);
-	return err ?: perfctr_start(d->ctx);
+	return may_change(d) ?: perfctr_start(d->ctx);
 }
 
 static long ioctl_record(const struct descriptor *d, void __user *user)
 {
-	struct perfctr_tree *tree = d->ctx->tree;
 	struct perfctr_record *record;
 	u32 size;
 	int err;
@@ -159,11 +151,8 @@ static long ioctl_record(const struct descriptor *d, void __user *user)
 	if (!record)
 		return -ENOMEM;
 	err = perfctr_get_struct(record, sizeof(*record), user, &size);
-	if (!err) {
-		mutex_lock(&tree->lock);
-		err = perfctr_may_see(d->ctx) ?: perfctr_next_record(tree, record);
-		mutex_unlock(&tree->lock);
-	}
+	if (!err)
+		err = perfctr_take_record(d->ctx, record);
 	if (!err)
 		err = perfctr_put_struct(user, record, sizeof(*record), size);
 	kfree(record);

@@ -4,7 +4,6 @@
  * creates, which costs a fork two atomic increments and nothing else.
  */
 #include <linux/anon_inodes.h>
-#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -17,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "session.h"
+#include "threads.h"
 #include "user.h"
 
 static const struct file_operations group_fops;
@@ -50,9 +50,10 @@ struct change {
 static int change_fn(struct task_struct *task, bool live, void *arg)
 {
 	struct change *change = arg;
-	const struct perfctr_group *old = task->thread.perfctr_mark;
+	const struct perfctr_group *old = perfctr_is_marked(task) ? task->thread.perfctr_mark :
+								    NULL;
 
-	if (!change->mark && change->only && old != change->only)
+	if (!change->mark && (!old || (change->only && old != change->only)))
 		return 0;
 	if (change->mark && task->flags & PF_EXITING)
 		return -ESRCH;
@@ -80,138 +81,85 @@ static int change_mark(struct task_struct *task, struct perfctr_group *group, bo
 	return err ?: change.mark != (set ? group : NULL);
 }
 
-/* current creates child. Another thread may take the mark away at any time. */
-void perfctr_group_join(struct task_struct *child)
+/* Where task's mark cannot change: it cannot be switched, or is current, interrupts off. */
+bool perfctr_is_marked(const struct task_struct *task)
 {
-	struct perfctr_group *group;
-
-	rcu_read_lock();
-	group = READ_ONCE(current->thread.perfctr_mark);
-	if (group && !READ_ONCE(group->dead) && refcount_inc_not_zero(&group->refs)) {
-		atomic_inc(&group->members);
-		child->thread.perfctr_mark = group;
-		perfctr_update_flag(child);
-	}
-	rcu_read_unlock();
+	return task->thread.perfctr_mark && !READ_ONCE(task->thread.perfctr_mark->dead);
 }
 
-/* current exits or executes a file that changes its ids, or task never ran. */
-void perfctr_group_drop(struct task_struct *task, bool exec)
+/* The mark of a group that has died since costs its thread nothing any more. Interrupts off. */
+void perfctr_group_tick(void)
+{
+	if (current->thread.perfctr_mark && !perfctr_is_marked(current))
+		perfctr_update_flag(current);
+}
+
+/* current creates child, which nobody has seen. Interrupts off. */
+void perfctr_group_join(struct task_struct *child)
+{
+	if (!perfctr_is_marked(current))
+		return;
+	child->thread.perfctr_mark = current->thread.perfctr_mark;
+	add_member(child->thread.perfctr_mark);
+	perfctr_update_flag(child);
+}
+
+/* current exits or executes a file that changes its ids. */
+void perfctr_group_drop(bool exec)
 {
 	struct perfctr_group *group;
-	unsigned long flags;
 
-	local_irq_save(flags);
-	group = task->thread.perfctr_mark;
+	local_irq_disable();
+	group = current->thread.perfctr_mark;
 	if (exec && group && group->privileged)
 		group = NULL;
 	if (group) {
-		task->thread.perfctr_mark = NULL;
-		perfctr_update_flag(task);
-		if (task == current)
-			perfctr_gate_update();
+		current->thread.perfctr_mark = NULL;
+		perfctr_update_flag(current);
+		perfctr_gate_update();
 	}
-	local_irq_restore(flags);
+	local_irq_enable();
 	if (group)
 		drop_member(group);
 }
 
-/* Threads, with a reference to each. */
-struct threads {
-	struct task_struct **task;
-	unsigned int n;
-	unsigned int room;
-};
-
-static void put_tasks(struct threads *threads)
+/* Under RCU. A mark whose group is dead is none. */
+static const struct perfctr_group *live_mark(const struct task_struct *task)
 {
-	while (threads->n)
-		put_task_struct(threads->task[--threads->n]);
+	const struct perfctr_group *group = READ_ONCE(task->thread.perfctr_mark);
+
+	return group && !READ_ONCE(group->dead) ? group : NULL;
 }
 
-static void put_threads(struct threads *threads)
+static u64 mark_of(const struct task_struct *task)
 {
-	put_tasks(threads);
-	kvfree(threads->task);
-	memset(threads, 0, sizeof(*threads));
+	const struct perfctr_group *group;
+	u64 id;
+
+	rcu_read_lock();
+	group = live_mark(task);
+	id = group ? group->id : 0;
+	rcu_read_unlock();
+	return id;
 }
 
-/* Under RCU. Is task below top in the tree of processes? */
-static bool is_below(struct task_struct *task, struct task_struct *top)
-{
-	struct task_struct *pos;
-
-	for (pos = task; pos->pid; pos = rcu_dereference(pos->real_parent))
-		if (same_thread_group(pos, top))
-			return true;
-	return false;
-}
-
-static bool in_scope(struct task_struct *task, struct task_struct *top, u32 scope)
-{
-	switch (scope) {
-	case PERFCTR_MARK_THREAD:
-		return task == top;
-	case PERFCTR_MARK_PROCESS:
-		return same_thread_group(task, top);
-	default:
-		return is_below(task, top);
-	}
-}
-
+/* Whose marks are to be changed, and how. */
 struct choice {
-	struct task_struct *top;	/* NULL: everybody */
-	u32 scope;
 	bool set;
 	struct perfctr_group *group;	/* to set; to take away, NULL: any */
 };
 
 /* Has task not the mark that it shall have? */
-static bool is_chosen(struct task_struct *task, const struct choice *choice)
+static bool is_chosen(struct task_struct *task, const void *arg)
 {
-	const struct perfctr_group *mark = READ_ONCE(task->thread.perfctr_mark);
+	const struct perfctr_group *mark = live_mark(task);
+	const struct choice *choice = arg;
 
 	if (task->flags & (PF_KTHREAD | PF_EXITING) && !mark)
-		return false;
-	if (choice->top && !in_scope(task, choice->top, choice->scope))
 		return false;
 	if (choice->set)
 		return mark != choice->group;
 	return mark && (!choice->group || mark == choice->group);
-}
-
-/* 1: there was not room for all. */
-static int fill(struct threads *threads, const struct choice *choice)
-{
-	struct task_struct *process, *task;
-	unsigned int n = 0;
-
-	rcu_read_lock();
-	for_each_process_thread(process, task) {
-		if (!is_chosen(task, choice))
-			continue;
-		if (n++ < threads->room)
-			threads->task[threads->n++] = get_task_struct(task);
-	}
-	rcu_read_unlock();
-	return n > threads->room;
-}
-
-static int choose(struct threads *threads, const struct choice *choice)
-{
-	unsigned int room = 64;
-
-	for (;;) {
-		threads->task = kvcalloc(room, sizeof(threads->task[0]), GFP_KERNEL);
-		if (!threads->task)
-			return -ENOMEM;
-		threads->room = room;
-		threads->n = 0;
-		if (!fill(threads, choice))
-			return 0;
-		put_threads(threads);
-		room *= 4;
-	}
 }
 
 /*
@@ -231,14 +179,14 @@ static int with_permission(struct task_struct *task, struct perfctr_group *group
 		result = -EACCES;
 	else if (!test)
 		result = change_mark(task, group, set);
-	else if (set && READ_ONCE(task->thread.perfctr_mark))
+	else if (set && mark_of(task))
 		result = -EBUSY;
 	up_read(lock);
 	return result;
 }
 
 /* Nothing is changed unless everything may be. */
-static int change_threads(struct threads *threads, const struct choice *choice)
+static int change_threads(struct perfctr_threads *threads, const struct choice *choice)
 {
 	int pass, result, changed = 0;
 	unsigned int i;
@@ -250,6 +198,7 @@ static int change_threads(struct threads *threads, const struct choice *choice)
 			if (result < 0 && result != -ESRCH)
 				return result;
 			changed += result > 0;
+			cond_resched();
 		}
 	}
 	return changed;
@@ -259,51 +208,30 @@ static int change_threads(struct threads *threads, const struct choice *choice)
  * Until nobody is left to change: threads that were not marked yet have created others. For those
  * that find no room there is another round, as memory that is refused now would come too late.
  */
-static int change_all(const struct choice *choice, u32 *changed)
+static int change_all(const struct perfctr_search *search, u32 *changed)
 {
-	struct threads threads;
-	int result = choose(&threads, choice);
+	struct perfctr_threads threads = {};
+	int result;
 
-	if (result)
-		return result;
 	do {
-		result = change_threads(&threads, choice);
-		put_tasks(&threads);
-		if (result > 0) {
-			*changed += result;
-			fill(&threads, choice);
-		}
+		result = perfctr_find_threads(&threads, search);
+		if (!result)
+			result = change_threads(&threads, search->arg);
+		perfctr_put_threads(&threads);
+		*changed += max(result, 0);
 	} while (result > 0);
-	put_threads(&threads);
+	perfctr_free_threads(&threads);
 	return result;
 }
 
 /*
- * The last holder is gone: so are the marks. Who is being born with one is not seen yet, but dies
- * or shows up soon.
+ * With the last holder the group is dead: its mark says nothing any more, is not inherited, and
+ * gives way to any other. Who bears it is not looked for among all threads of the machine.
  */
-static void clear_marks(struct perfctr_group *group)
-{
-	const struct choice everybody = { .group = group };
-	struct threads threads;
-	unsigned int i;
-
-	WRITE_ONCE(group->dead, true);
-	while (atomic_read(&group->members)) {
-		if (!choose(&threads, &everybody)) {
-			for (i = 0; i < threads.n; i++)
-				change_mark(threads.task[i], group, false);
-			put_threads(&threads);
-		}
-		if (atomic_read(&group->members))
-			msleep(20);
-	}
-}
-
 void perfctr_group_let_go(struct perfctr_group *group)
 {
 	if (atomic_dec_and_test(&group->holders))
-		clear_marks(group);
+		WRITE_ONCE(group->dead, true);
 	put(group);
 }
 
@@ -325,19 +253,6 @@ struct perfctr_group *perfctr_group_from_fd(int fd)
 	return group;
 }
 
-static u64 mark_of(struct task_struct *task)
-{
-	const struct perfctr_group *group;
-	u64 id = 0;
-
-	rcu_read_lock();
-	group = READ_ONCE(task->thread.perfctr_mark);
-	if (group && !READ_ONCE(group->dead))
-		id = group->id;
-	rcu_read_unlock();
-	return id;
-}
-
 static int get_mark(struct perfctr_mark *mark, struct task_struct *task)
 {
 	if (mark->scope != PERFCTR_MARK_THREAD || mark->group != -1)
@@ -351,10 +266,12 @@ static int get_mark(struct perfctr_mark *mark, struct task_struct *task)
 
 static int mark_task(struct perfctr_mark *mark, struct task_struct *task)
 {
-	struct choice choice = {
+	struct choice choice = { .set = mark->action == PERFCTR_MARK_SET };
+	const struct perfctr_search search = {
 		.top = task,
 		.scope = mark->scope,
-		.set = mark->action == PERFCTR_MARK_SET,
+		.fn = is_chosen,
+		.arg = &choice,
 	};
 	int err;
 
@@ -365,7 +282,7 @@ static int mark_task(struct perfctr_mark *mark, struct task_struct *task)
 		if (IS_ERR(choice.group))
 			return PTR_ERR(choice.group);
 	}
-	err = change_all(&choice, &mark->changed);
+	err = change_all(&search, &mark->changed);
 	if (!err && choice.set && task->flags & PF_EXITING)
 		err = -ESRCH;
 	if (choice.group)
@@ -396,15 +313,13 @@ long perfctr_ioctl_mark(void __user *user)
 static int copy_members(struct perfctr_group *group, struct perfctr_members *members)
 {
 	const struct choice choice = { .group = group };
+	const struct perfctr_search search = { .once = true, .fn = is_chosen, .arg = &choice };
 	s32 __user *user = u64_to_user_ptr(members->tids);
 	struct pid_namespace *ns = task_active_pid_ns(current);
-	struct threads threads;
+	struct perfctr_threads threads = {};
 	unsigned int i;
-	int err = choose(&threads, &choice);
+	int err = perfctr_find_threads(&threads, &search);
 
-	if (err)
-		return err;
-	members->n = 0;
 	for (i = 0; i < threads.n && !err; i++) {
 		s32 tid = task_pid_nr_ns(threads.task[i], ns);
 
@@ -414,7 +329,7 @@ static int copy_members(struct perfctr_group *group, struct perfctr_members *mem
 			err = -EFAULT;
 		members->n++;
 	}
-	put_threads(&threads);
+	perfctr_free_threads(&threads);
 	return err;
 }
 

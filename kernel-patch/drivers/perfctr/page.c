@@ -49,11 +49,13 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 		return -EPERM;
 	/* A child must not mistake its parent's page for its own. */
 	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
-	mutex_lock(&ctx->tree->lock);
+	err = perfctr_lock_tree(ctx->tree);
+	if (err)
+		return err;
 	err = perfctr_may_map(ctx);
 	if (!err)
 		err = vm_insert_page(vma, vma->vm_start, virt_to_page(ctx->page));
-	mutex_unlock(&ctx->tree->lock);
+	perfctr_unlock_tree(ctx->tree);
 	if (err)
 		return err;
 	vma->vm_ops = &page_vm_ops;

@@ -15,6 +15,7 @@
  * totals.c	what a session has counted, and its mapping
  * trace.c	what a session writes at each change of thread
  * group.c	threads that bear the same mark
+ * threads.c	the threads of the machine, looked through
  * context.c	life of a context: attached to a thread, detached, freed
  * gate.c	the sessions of one CPU: which of their counters run for which thread
  * call.c	calls of a function where a thread cannot be switched
@@ -26,6 +27,7 @@
 #define _PERFCTR_H
 
 #include <linux/bits.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/perfctr.h>
@@ -37,20 +39,28 @@
 #include "pmu.h"
 
 struct perfctr_group;
+struct perfctr_kept_record;
 struct perfctr_owner;
 struct pid_namespace;
 struct seq_file;
 struct task_struct;
 struct vm_area_struct;
 
-/* What a context and all contexts that were inherited from it share. */
+/*
+ * What a context and all contexts that were inherited from it share. Who is born and who leaves
+ * waits for nobody: it queues itself, and the next who has the lock brings the tree up to date.
+ */
 struct perfctr_tree {
 	refcount_t refs;		/* one by each context */
+	struct llist_head born;		/* members that are not linked yet, youngest first */
+	struct llist_head gone;		/* members that are linked and have left, last first */
+	atomic_t n_gone;
+	u64 generation;			/* of the root's control; others' members have no more */
+	bool keep_records;
 	struct mutex lock;	/* of who is above whom, counts of exited, controls, records */
 	struct list_head records;	/* of members that have exited, oldest first */
 	u32 n_records;
 	u32 lost_records;
-	bool keep_records;
 	struct perfctr_owner *payer;	/* for records: who has the descriptor that rules */
 	struct pid_namespace *ns;	/* that records are told in */
 	wait_queue_head_t wait;		/* for records */
@@ -60,7 +70,8 @@ struct perfctr_tree {
  * The virtual counters of one thread. References: one by the thread while attached, one by each
  * open file. The thread has TIF_PERFCTR while the context is started, or the thread is marked.
  *
- * hw, started and the page change only by perfctr_call() or in the context switch of the thread.
+ * hw, started, inherit, generation and the page change only by perfctr_call() or in the context
+ * switch of the thread. Before its thread is born a context is in no tree and nobody finds it.
  */
 struct perfctr_context {
 	u64 id;				/* never used twice */
@@ -69,15 +80,20 @@ struct perfctr_context {
 	struct task_struct *task;	/* attached to; NULL when detached */
 	struct perfctr_hw_control *hw;	/* NULL before the first control */
 	struct perfctr_page *page;	/* user space reads it and cannot write it */
+	u64 prepared;			/* id of the control that the page of an unborn one is for */
+	u64 generation;			/* of the control that it was born under */
 	bool started;
+	bool inherit;			/* new threads become members */
 
 	struct perfctr_tree *tree;
+	struct llist_node born;
+	struct llist_node gone;
+	struct perfctr_kept_record *record;	/* of one that has gone, NULL: none */
 	/* Under the tree's lock: */
 	struct perfctr_context *parent;	/* nearest above that has not exited, or the root */
 	struct list_head children;	/* whose parent this is */
 	struct list_head sibling;
 	struct perfctr_counts exited;	/* children's sums: of members below that have exited */
-	bool inherit;			/* new threads become members */
 	bool page_is_users;		/* mapped by who may not count kernel mode */
 	struct perfctr_page *next_page;	/* instead of such a one, from the next control on */
 };
@@ -108,17 +124,24 @@ void perfctr_hw_put(struct perfctr_hw_control *hw);	/* NULL is fine */
 
 void perfctr_hw_get(struct perfctr_hw_control *hw);
 
-/* tree.c; install takes hw over in any case */
+/* tree.c; install takes hw over in any case. -EINTR: the caller is being killed. */
 int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw, u32 flags);
 int perfctr_start(struct perfctr_context *ctx);
 int perfctr_stop(struct perfctr_context *ctx);
 int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
+/* Up to date; -EINTR. Whatever has the lock gives it back like this. */
+int perfctr_lock_tree(struct perfctr_tree *tree);
+void perfctr_unlock_tree(struct perfctr_tree *tree);
+int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *record);
 void perfctr_close(struct perfctr_context *ctx);
 void perfctr_evict(struct task_struct *task);
 void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);
 
-/* record.c: under the tree's lock, but for poll */
-void perfctr_record(struct perfctr_context *ctx, struct task_struct *task);
+/* record.c: made by who leaves; the rest under the tree's lock */
+struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx);
+void perfctr_fill_record(struct perfctr_kept_record *record, struct perfctr_context *ctx);
+void perfctr_free_record(struct perfctr_kept_record *record);	/* NULL is fine */
+void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *record);
 int perfctr_next_record(struct perfctr_tree *tree, struct perfctr_record *record);
 void perfctr_drop_records(struct perfctr_tree *tree);
 
@@ -133,6 +156,11 @@ void perfctr_copy_counts(const struct perfctr_context *ctx, struct perfctr_count
 void perfctr_update_flag(struct task_struct *task);
 int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg);
+struct perfctr_install {
+	struct perfctr_hw_control *hw;	/* in: the new one.  out: the one that it replaces */
+	u32 flags;			/* PERFCTR_CONTROL_* */
+};
+
 int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg);
 
@@ -158,7 +186,8 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma);
 /* context.c */
 int perfctr_contexts_init(void);
 u32 perfctr_context_number(void);
-struct perfctr_context *perfctr_alloc(struct perfctr_tree *tree); /* NULL: a new tree */
+struct perfctr_context *perfctr_alloc(void);	/* in no tree */
+void perfctr_discard(struct perfctr_context *ctx); /* one that was never born; anywhere */
 struct perfctr_context *perfctr_attach(struct task_struct *task);
 struct perfctr_context *perfctr_find(struct task_struct *task);
 struct task_struct *perfctr_get_task(struct perfctr_context *ctx);	/* NULL: detached */
@@ -200,8 +229,10 @@ void perfctr_gate_tick(u64 now);
 void perfctr_gate_pause(bool pause);
 
 /* group.c */
+bool perfctr_is_marked(const struct task_struct *task);	/* by a group that lives */
+void perfctr_group_tick(void);
 void perfctr_group_join(struct task_struct *child);
-void perfctr_group_drop(struct task_struct *task, bool exec);
+void perfctr_group_drop(bool exec);
 
 void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);
 

@@ -8,56 +8,63 @@
 #include "owner.h"
 #include "perfctr.h"
 
-struct record {
+struct perfctr_kept_record {
 	struct list_head list;
 	struct perfctr_record user;
 };
 
-static struct record *alloc_record(struct perfctr_tree *tree)
-{
-	struct record *record;
-
-	if (!tree->payer || perfctr_charge(tree->payer, sizeof(*record)))
-		return NULL;
-	record = kzalloc(sizeof(*record), GFP_KERNEL_ACCOUNT);
-	if (!record)
-		perfctr_uncharge(tree->payer, sizeof(*record));
-	return record;
-}
-
-/* task is current, and has been detached from ctx. */
-void perfctr_record(struct perfctr_context *ctx, struct task_struct *task)
+/* For current's context, which it is about to leave. NULL: none is wanted, or it will be lost. */
+struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx)
 {
 	struct perfctr_tree *tree = ctx->tree;
-	struct record *record = NULL;
 
+	if (!READ_ONCE(tree->keep_records) || READ_ONCE(tree->n_records) >= PERFCTR_MAX_RECORDS)
+		return NULL;
+	return kzalloc(sizeof(struct perfctr_kept_record), GFP_KERNEL_ACCOUNT);
+}
+
+/* current has been detached from ctx. */
+void perfctr_fill_record(struct perfctr_kept_record *record, struct perfctr_context *ctx)
+{
+	struct perfctr_record *user = &record->user;
+
+	user->size = sizeof(*user);
+	user->tid = task_pid_nr_ns(current, ctx->tree->ns);
+	user->tgid = task_tgid_nr_ns(current, ctx->tree->ns);
+	user->start = current->group_leader->start_boottime;
+	get_task_comm(user->comm, current);
+	user->counts.size = sizeof(user->counts);
+	user->counts.flags = PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT;
+	perfctr_copy_counts(ctx, &user->counts);
+}
+
+void perfctr_free_record(struct perfctr_kept_record *record)
+{
+	kfree(record);
+}
+
+/* NULL: it found no memory or no room, unless none was wanted. */
+void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *record)
+{
 	if (!tree->keep_records)
 		return;
-	if (tree->n_records < PERFCTR_MAX_RECORDS)
-		record = alloc_record(tree);
-	if (!record) {
+	if (!record || tree->n_records >= PERFCTR_MAX_RECORDS || !tree->payer ||
+	    perfctr_charge(tree->payer, sizeof(*record))) {
+		kfree(record);
 		tree->lost_records++;
 		return;
 	}
-	record->user.size = sizeof(record->user);
 	record->user.lost = tree->lost_records;
 	tree->lost_records = 0;
-	record->user.tid = task_pid_nr_ns(task, tree->ns);
-	record->user.tgid = task_tgid_nr_ns(task, tree->ns);
-	record->user.start = task->group_leader->start_boottime;
-	get_task_comm(record->user.comm, task);
-	record->user.counts.size = sizeof(record->user.counts);
-	record->user.counts.flags = PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT;
-	perfctr_copy_counts(ctx, &record->user.counts);
 	list_add_tail(&record->list, &tree->records);
-	tree->n_records++;
+	WRITE_ONCE(tree->n_records, tree->n_records + 1);
 	wake_up_interruptible(&tree->wait);
 }
 
-static void forget_first(struct perfctr_tree *tree, struct record *record)
+static void forget_first(struct perfctr_tree *tree, struct perfctr_kept_record *record)
 {
 	list_del(&record->list);
-	tree->n_records--;
+	WRITE_ONCE(tree->n_records, tree->n_records - 1);
 	perfctr_uncharge(tree->payer, sizeof(*record));
 	kfree(record);
 }
@@ -78,7 +85,8 @@ static int tell_lost(struct perfctr_tree *tree, struct perfctr_record *user)
 /* -EAGAIN when there is none. */
 int perfctr_next_record(struct perfctr_tree *tree, struct perfctr_record *user)
 {
-	struct record *record = list_first_entry_or_null(&tree->records, struct record, list);
+	struct perfctr_kept_record *record =
+		list_first_entry_or_null(&tree->records, struct perfctr_kept_record, list);
 
 	if (!record)
 		return tell_lost(tree, user);
@@ -89,7 +97,7 @@ int perfctr_next_record(struct perfctr_tree *tree, struct perfctr_record *user)
 
 void perfctr_drop_records(struct perfctr_tree *tree)
 {
-	struct record *record, *next;
+	struct perfctr_kept_record *record, *next;
 
 	list_for_each_entry_safe(record, next, &tree->records, list)
 		forget_first(tree, record);

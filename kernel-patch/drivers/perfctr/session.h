@@ -13,13 +13,13 @@
 
 /*
  * References: one by the descriptor, one by each session of it, one by each thread that bears its
- * mark. When the first two are gone it is dead: nobody gets its mark any more.
+ * mark. When the first two are gone it is dead: its mark is none, whoever still bears it.
  */
 struct perfctr_group {
 	struct rcu_head rcu;
 	refcount_t refs;
 	atomic_t holders;	/* descriptor and sessions */
-	atomic_t members;	/* threads that bear the mark, or are being born with it */
+	atomic_t members;	/* threads that bear the mark */
 	bool used;		/* somebody bore it */
 	bool dead;
 	bool privileged;	/* made with CAP_PERFMON */

@@ -69,7 +69,7 @@ void perfctr_update_flag(struct task_struct *task)
 {
 	const struct perfctr_context *ctx = task->thread.perfctr;
 
-	if ((ctx && ctx->started) || task->thread.perfctr_mark)
+	if ((ctx && ctx->started) || perfctr_is_marked(task))
 		set_tsk_thread_flag(task, TIF_PERFCTR);
 	else
 		clear_tsk_thread_flag(task, TIF_PERFCTR);
@@ -106,16 +106,24 @@ int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg)
 	return 0;
 }
 
-/* arg: struct perfctr_hw_control **, in the new one, out the one that it replaces. Stopped then. */
+/*
+ * arg: struct perfctr_install. Stopped then. All at once: what the thread makes is born either
+ * under the old control or under the new one, and its generation tells which.
+ */
 int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
-	struct perfctr_hw_control **hw = arg;
+	struct perfctr_install *install = arg;
+	struct perfctr_tree *tree = ctx->tree;
 
 	perfctr_stop_fn(ctx, live, NULL);
-	swap(ctx->hw, *hw);
+	swap(ctx->hw, install->hw);
 	if (ctx->next_page)
 		swap(ctx->page, ctx->next_page);
 	perfctr_page_set_events(ctx->page, ctx->hw);
+	ctx->inherit = install->flags & PERFCTR_CONTROL_INHERIT;
+	ctx->generation = tree->generation + 1;
+	WRITE_ONCE(tree->generation, ctx->generation);
+	WRITE_ONCE(tree->keep_records, install->flags & PERFCTR_CONTROL_RECORD);
 	return 0;
 }
 

@@ -206,7 +206,7 @@ static bool goes_on(const struct perfctr_hw_control *out, const struct perfctr_h
 
 static struct perfctr_context *started_context(const struct task_struct *task)
 {
-	struct perfctr_context *ctx = task->thread.perfctr;
+	struct perfctr_context *ctx = READ_ONCE(task->thread.perfctr);
 
 	return ctx && ctx->started ? ctx : NULL;
 }
@@ -330,6 +330,7 @@ void perfctr_tick_current(void)
 		fold(cpu, ctx);
 	if (static_branch_unlikely(&perfctr_gated))
 		perfctr_gate_tick(rdtsc());
+	perfctr_group_tick();
 }
 
 /*

@@ -3,10 +3,16 @@
  * A context and those that the children of its thread inherited from it. A member that exits adds
  * what it and its exited children counted to its parent and hands its children over to it, so that
  * every count is in exactly one place at any time.
+ *
+ * The tree's lock may be held for long, by who reads a large tree. Births and exits do not wait for
+ * it but queue themselves; each caller sees those that were queued before it got the lock.
  */
-#include <linux/err.h>
+#include <linux/atomic.h>
 #include <linux/gfp.h>
+#include <linux/irqflags.h>
 #include <linux/list.h>
+#include <linux/llist.h>
+#include <linux/mutex.h>
 #include <linux/perfctr_hooks.h>
 #include <linux/sched.h>
 #include "perfctr.h"
@@ -36,45 +42,23 @@ static struct perfctr_context *next_member(struct perfctr_context *top, struct p
 #define for_each_member(pos, top) \
 	for (pos = (top); pos; pos = next_member(top, pos))
 
-static int add_member(struct perfctr_context *parent, struct task_struct *task)
+/* Members that were born since, parents before their children. Under the tree's lock. */
+static void link_born(struct perfctr_tree *tree)
 {
-	struct perfctr_context *ctx = perfctr_alloc(parent->tree);
+	struct llist_node *born;
+	struct perfctr_context *ctx, *next;
 
-	if (!ctx)
-		return -ENOMEM;
-	perfctr_hw_get(parent->hw);
-	ctx->hw = parent->hw;
-	ctx->inherit = true;
-	perfctr_page_set_events(ctx->page, ctx->hw);
-	ctx->parent = parent;
-	list_add_tail(&ctx->sibling, &parent->children);
-	ctx->task = task;
-	task->thread.perfctr = ctx;
-	if (parent->started)
-		perfctr_start_fn(ctx, false, NULL);
-	return 0;
+	if (llist_empty(&tree->born))
+		return;
+	born = llist_reverse_order(llist_del_all(&tree->born));
+	llist_for_each_entry_safe(ctx, next, born, born)
+		list_add_tail(&ctx->sibling, &ctx->parent->children);
 }
 
-/* current has a context or a mark and creates task, which nobody sees yet. */
-int perfctr_fork_task(struct task_struct *task)
-{
-	struct perfctr_context *parent = perfctr_find(current);
-	int err = 0;
-
-	if (parent) {
-		mutex_lock(&parent->tree->lock);
-		if (parent->task && parent->inherit)
-			err = add_member(parent, task);
-		mutex_unlock(&parent->tree->lock);
-		perfctr_put(parent);
-	}
-	/* Nobody takes the mark back from a thread whose creation fails here. */
-	if (!err)
-		perfctr_group_join(task);
-	return err;
-}
-
-/* What the detached member counted, and the members below it, now belong to its parent. */
+/*
+ * What the detached member counted, and the members below it, now belong to its parent. What it
+ * counted under another control than its parent's is nobody's.
+ */
 static void hand_over(struct perfctr_context *ctx)
 {
 	struct perfctr_context *parent = ctx->parent, *child;
@@ -85,45 +69,219 @@ static void hand_over(struct perfctr_context *ctx)
 	list_splice_tail_init(&ctx->children, &parent->children);
 	list_del_init(&ctx->sibling);
 	ctx->parent = NULL;
+	if (ctx->generation != parent->generation)
+		return;
 	perfctr_copy_counts(ctx, &own);
 	add_counts(&parent->exited, &own);
 	add_counts(&parent->exited, &ctx->exited);
 }
 
-/* The caller holds a reference to ctx and the tree's lock. -ESRCH when it had ended before. */
-static int end_member(struct perfctr_context *ctx)
+static void take_gone(struct perfctr_context *ctx)
 {
-	int err = perfctr_detach(ctx);
+	struct perfctr_tree *tree = ctx->tree;
 
-	if (!err && ctx->parent)
+	if (ctx->parent)
 		hand_over(ctx);
-	return err;
+	if (ctx->generation == tree->generation)
+		perfctr_keep_record(tree, ctx->record);
+	else
+		perfctr_free_record(ctx->record);
+	ctx->record = NULL;
+	atomic_dec(&tree->n_gone);
+	perfctr_put(ctx);
 }
 
-static void end_members_below(struct perfctr_context *ctx)
+/* Under the tree's lock. Who has gone was born before: so those are taken first and linked last. */
+static void catch_up(struct perfctr_tree *tree)
 {
-	struct perfctr_context *child;
+	struct llist_node *gone = llist_reverse_order(llist_del_all(&tree->gone));
+	struct perfctr_context *ctx, *next;
 
-	while (!list_empty(&ctx->children)) {
-		child = list_first_entry(&ctx->children, struct perfctr_context, sibling);
-		refcount_inc(&child->refs);
-		end_member(child);
-		perfctr_put(child);
+	link_born(tree);
+	llist_for_each_entry_safe(ctx, next, gone, gone) {
+		take_gone(ctx);
+		cond_resched();
 	}
 }
 
-/* task is current, which exits or executes a file, or a thread that never ran. */
+int perfctr_lock_tree(struct perfctr_tree *tree)
+{
+	if (mutex_lock_killable(&tree->lock))
+		return -EINTR;
+	catch_up(tree);
+	return 0;
+}
+
+/* For those who left while somebody else had the lock, who does it otherwise. */
+static void try_catch_up(struct perfctr_tree *tree)
+{
+	while (!llist_empty(&tree->gone) && mutex_trylock(&tree->lock)) {
+		catch_up(tree);
+		mutex_unlock(&tree->lock);
+		smp_mb();	/* the lock before the queue: others fill it, then try the lock */
+	}
+}
+
+void perfctr_unlock_tree(struct perfctr_tree *tree)
+{
+	mutex_unlock(&tree->lock);
+	smp_mb();	/* as above */
+	try_catch_up(tree);
+}
+
+/* For current, which is not given another control, stopped or detached meanwhile. */
+static bool inherits(const struct perfctr_context *parent)
+{
+	return parent && parent->inherit &&
+	       parent->generation == READ_ONCE(parent->tree->generation);
+}
+
+/*
+ * current has a context and makes task. What can fail or sleep is done now; that nobody knows of
+ * it yet makes it easy to undo.
+ */
+int perfctr_fork_task(struct task_struct *task)
+{
+	const struct perfctr_context *parent;
+	struct perfctr_context *ctx;
+	bool wanted;
+
+	local_irq_disable();
+	wanted = inherits(current->thread.perfctr);
+	local_irq_enable();
+	if (!wanted)
+		return 0;
+	ctx = perfctr_alloc();
+	if (!ctx)
+		return -ENOMEM;
+	local_irq_disable();
+	parent = current->thread.perfctr;
+	if (inherits(parent)) {
+		perfctr_page_set_events(ctx->page, parent->hw);
+		ctx->prepared = parent->hw->id;
+	}
+	local_irq_enable();
+	task->thread.perfctr = ctx;
+	return 0;
+}
+
+/* ctx is nobody's but task's, and task nobody's but current's, whose context is parent. */
+static void add_member(struct perfctr_context *parent, struct perfctr_context *ctx,
+		       struct task_struct *task)
+{
+	perfctr_hw_get(parent->hw);
+	ctx->hw = parent->hw;
+	if (ctx->prepared != ctx->hw->id)
+		perfctr_page_set_events(ctx->page, ctx->hw);
+	ctx->tree = parent->tree;
+	refcount_inc(&ctx->tree->refs);
+	ctx->inherit = true;
+	ctx->generation = parent->generation;
+	ctx->parent = parent;
+	ctx->task = task;
+	WRITE_ONCE(task->thread.perfctr, ctx);
+	if (parent->started)
+		perfctr_start_fn(ctx, false, NULL);
+	llist_add(&ctx->born, &ctx->tree->born);
+}
+
+/*
+ * current has a context or a mark, or had one when it began to make task, which cannot fail to be
+ * born any more and which nobody has seen. Locks are held: this must not sleep. It takes current's
+ * context as it is now, and with interrupts off that stays so.
+ */
+void perfctr_born_task(struct task_struct *task)
+{
+	struct perfctr_context *ctx = task->thread.perfctr, *parent;
+	unsigned long flags;
+
+	task->thread.perfctr = NULL;
+	local_irq_save(flags);
+	parent = current->thread.perfctr;
+	if (ctx && inherits(parent)) {
+		add_member(parent, ctx, task);
+		ctx = NULL;
+	}
+	perfctr_group_join(task);
+	local_irq_restore(flags);
+	if (ctx)
+		perfctr_discard(ctx);
+}
+
+/*
+ * Under the tree's lock. The member may be about to leave by itself: its counts are final then,
+ * too. What it made before it was detached is linked: later it makes no members.
+ */
+static void end_member(struct perfctr_context *ctx)
+{
+	perfctr_detach(ctx);
+	link_born(ctx->tree);
+	if (ctx->parent)
+		hand_over(ctx);
+}
+
+/* All but those of a generation. They end before their children, so that none can escape. */
+static void end_members_below(struct perfctr_context *top, u64 but)
+{
+	struct perfctr_context *child, *next;
+	bool again;
+
+	do {
+		again = false;
+		list_for_each_entry_safe(child, next, &top->children, sibling) {
+			if (child->generation == but)
+				continue;
+			refcount_inc(&child->refs);
+			end_member(child);
+			perfctr_put(child);
+			again = true;
+			cond_resched();
+		}
+	} while (again);
+}
+
+/* More that have left than that wait for who has the lock: it makes no progress. */
+#define MAX_GONE	1024
+
+/* ctx is current's. Who is told later that current has ended finds its counts in the tree. */
+static void leave(struct perfctr_context *ctx)
+{
+	struct perfctr_kept_record *record = perfctr_make_record(ctx);
+	struct perfctr_tree *tree = ctx->tree;
+
+	if (perfctr_detach(ctx)) {	/* who has done it lets the tree know */
+		perfctr_free_record(record);
+		return;
+	}
+	if (record)
+		perfctr_fill_record(record, ctx);
+	ctx->record = record;
+	refcount_inc(&ctx->refs);
+	atomic_inc(&tree->n_gone);
+	llist_add(&ctx->gone, &tree->gone);
+	try_catch_up(tree);
+	if (atomic_read(&tree->n_gone) > MAX_GONE) {
+		mutex_lock(&tree->lock);
+		catch_up(tree);
+		perfctr_unlock_tree(tree);
+	}
+}
+
+/* task is current, which exits or executes a file, or a thread whose birth failed. */
 void perfctr_detach_task(struct task_struct *task)
 {
-	struct perfctr_context *ctx = perfctr_find(task);
+	struct perfctr_context *ctx;
 
-	perfctr_group_drop(task, task == current && !(task->flags & PF_EXITING));
+	if (task != current) {
+		perfctr_put(task->thread.perfctr);
+		task->thread.perfctr = NULL;
+		return;
+	}
+	perfctr_group_drop(!(task->flags & PF_EXITING));
+	ctx = perfctr_find(task);
 	if (!ctx)
 		return;
-	mutex_lock(&ctx->tree->lock);
-	if (!end_member(ctx) && task == current)
-		perfctr_record(ctx, task);
-	mutex_unlock(&ctx->tree->lock);
+	leave(ctx);
 	perfctr_put(ctx);
 }
 
@@ -135,8 +293,9 @@ void perfctr_evict(struct task_struct *task)
 	if (!ctx)
 		return;
 	mutex_lock(&ctx->tree->lock);
+	catch_up(ctx->tree);
 	end_member(ctx);
-	mutex_unlock(&ctx->tree->lock);
+	perfctr_unlock_tree(ctx->tree);
 	perfctr_put(ctx);
 }
 
@@ -145,16 +304,21 @@ void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner)
 	mutex_lock(&tree->lock);
 	perfctr_drop_records(tree);
 	tree->payer = owner;
-	mutex_unlock(&tree->lock);
+	perfctr_unlock_tree(tree);
 }
 
 /* The owner's descriptor is closed: nobody can read the tree as a whole any more. */
 void perfctr_close(struct perfctr_context *ctx)
 {
-	mutex_lock(&ctx->tree->lock);
-	end_members_below(ctx);
+	struct perfctr_tree *tree = ctx->tree;
+
+	mutex_lock(&tree->lock);
+	catch_up(tree);
+	WRITE_ONCE(tree->generation, tree->generation + 1);
 	perfctr_detach(ctx);
-	mutex_unlock(&ctx->tree->lock);
+	link_born(tree);
+	end_members_below(ctx, 0);
+	perfctr_unlock_tree(tree);
 }
 
 /* Mappings of the old page show from now on what it holds when the thread's counting stops. */
@@ -164,75 +328,100 @@ static int renew_page(struct perfctr_context *ctx)
 	if (!ctx->next_page)
 		return -ENOMEM;
 	perfctr_page_init(ctx->next_page);
-	ctx->page_is_users = false;
 	return 0;
 }
 
-static int install(struct perfctr_context *ctx, struct perfctr_hw_control **hw, u32 flags)
+/* The page that was replaced, or that found no use. */
+static void free_next_page(struct perfctr_context *ctx)
 {
-	int err;
+	free_page((unsigned long)ctx->next_page);
+	ctx->next_page = NULL;
+}
 
-	/* Who is attached stays so: to detach it takes the tree's lock. */
-	if (!ctx->task)
-		return -ESRCH;
-	if ((*hw)->counts_kernel && ctx->page_is_users) {
+/* Stops ctx, and its thread's children from becoming members of the control before. */
+static int replace(struct perfctr_context *ctx, struct perfctr_install *install)
+{
+	int err = 0;
+
+	if (install->hw->counts_kernel && ctx->page_is_users)
 		err = renew_page(ctx);
-		if (err)
-			return err;
-	}
-	end_members_below(ctx);
-	err = perfctr_call(ctx, perfctr_install_fn, hw);
-	if (ctx->next_page) {
-		free_page((unsigned long)ctx->next_page);
-		ctx->next_page = NULL;
-	}
-	if (!err) {
-		ctx->inherit = flags & PERFCTR_CONTROL_INHERIT;
-		ctx->tree->keep_records = flags & PERFCTR_CONTROL_RECORD;
-		perfctr_drop_records(ctx->tree);
-		memset(&ctx->exited, 0, sizeof(ctx->exited));
-		ctx->exited.n_counters = ctx->hw->n_events;
-		if (!(flags & PERFCTR_CONTROL_STOPPED))
-			err = perfctr_call(ctx, perfctr_start_fn, NULL);
-	}
+	if (!err)
+		err = perfctr_call(ctx, perfctr_install_fn, install);
+	if (!err && ctx->next_page)
+		ctx->page_is_users = false;
+	free_next_page(ctx);
+	return err;
+}
+
+/* The members of the control before end when there are no more of them to come. */
+static int install(struct perfctr_context *ctx, struct perfctr_install *install)
+{
+	int err = replace(ctx, install);
+
+	if (err)
+		return err;
+	perfctr_drop_records(ctx->tree);
+	memset(&ctx->exited, 0, sizeof(ctx->exited));
+	ctx->exited.n_counters = ctx->hw->n_events;
+	link_born(ctx->tree);
+	end_members_below(ctx, ctx->generation);
+	if (!(install->flags & PERFCTR_CONTROL_STOPPED))
+		err = perfctr_call(ctx, perfctr_start_fn, NULL);
 	return err;
 }
 
 int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw, u32 flags)
 {
-	int err;
+	struct perfctr_install change = { .hw = hw, .flags = flags };
+	int err = perfctr_lock_tree(ctx->tree);
 
-	mutex_lock(&ctx->tree->lock);
-	err = install(ctx, &hw, flags);
-	mutex_unlock(&ctx->tree->lock);
-	perfctr_hw_put(hw);
+	if (!err) {
+		err = install(ctx, &change);
+		perfctr_unlock_tree(ctx->tree);
+	}
+	perfctr_hw_put(change.hw);
 	return err;
 }
 
-/* -ESRCH when all of them have exited. */
+/*
+ * -ESRCH when all of them have exited. What a member makes after its own call is born as the call
+ * left it; what it made before is linked and has its turn after it.
+ */
 static int call_tree(struct perfctr_context *ctx, perfctr_call_fn fn)
 {
 	struct perfctr_context *pos;
-	int err = -ESRCH, result;
+	int result, err = -ESRCH;
 
-	mutex_lock(&ctx->tree->lock);
 	for_each_member(pos, ctx) {
 		result = perfctr_call(pos, fn, NULL);
 		if (result != -ESRCH)
 			err = result;
+		link_born(ctx->tree);
+		cond_resched();
 	}
-	mutex_unlock(&ctx->tree->lock);
 	return err;
 }
 
 int perfctr_start(struct perfctr_context *ctx)
 {
-	return call_tree(ctx, perfctr_start_fn);
+	int err = perfctr_lock_tree(ctx->tree);
+
+	if (err)
+		return err;
+	err = perfctr_may_see(ctx) ?: call_tree(ctx, perfctr_start_fn);
+	perfctr_unlock_tree(ctx->tree);
+	return err;
 }
 
 int perfctr_stop(struct perfctr_context *ctx)
 {
-	return call_tree(ctx, perfctr_stop_fn);
+	int err = perfctr_lock_tree(ctx->tree);
+
+	if (err)
+		return err;
+	err = call_tree(ctx, perfctr_stop_fn);
+	perfctr_unlock_tree(ctx->tree);
+	return err;
 }
 
 /* Adds ctx's own sums. True when its thread ran elsewhere meanwhile. */
@@ -254,8 +443,10 @@ static u64 switches_of_tree(struct perfctr_context *top)
 	struct perfctr_context *pos;
 	u64 switches = 0;
 
-	for_each_member(pos, top)
+	for_each_member(pos, top) {
 		switches += READ_ONCE(pos->page->switches);
+		cond_resched();
+	}
 	return switches;
 }
 
@@ -269,6 +460,7 @@ static bool add_tree(struct perfctr_context *top, struct perfctr_counts *counts)
 	for_each_member(pos, top) {
 		disturbed |= add_own(pos, counts);
 		add_counts(counts, &pos->exited);
+		cond_resched();
 	}
 	return !disturbed && switches_of_tree(top) == before;
 }
@@ -298,12 +490,25 @@ static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts
 
 int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
-	int err;
+	int err = perfctr_lock_tree(ctx->tree);
 
-	mutex_lock(&ctx->tree->lock);
+	if (err)
+		return err;
 	err = perfctr_may_see(ctx);
 	if (!err)
 		read_sums(ctx, counts);
-	mutex_unlock(&ctx->tree->lock);
+	perfctr_unlock_tree(ctx->tree);
+	return err;
+}
+
+/* -EAGAIN when there is none. */
+int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *record)
+{
+	int err = perfctr_lock_tree(ctx->tree);
+
+	if (err)
+		return err;
+	err = perfctr_may_see(ctx) ?: perfctr_next_record(ctx->tree, record);
+	perfctr_unlock_tree(ctx->tree);
 	return err;
 }

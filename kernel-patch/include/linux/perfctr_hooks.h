@@ -14,6 +14,7 @@ DECLARE_STATIC_KEY_FALSE(perfctr_gated);	/* some session is started */
 
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
 int perfctr_fork_task(struct task_struct *child);
+void perfctr_born_task(struct task_struct *child);
 void perfctr_detach_task(struct task_struct *tsk);
 void perfctr_tick_current(void);
 void perfctr_rdpmc_enabled(struct mm_struct *mm);
@@ -26,15 +27,23 @@ static inline void perfctr_copy_thread(struct task_struct *child)
 	clear_tsk_thread_flag(child, TIF_PERFCTR);
 }
 
-/* current creates child, which is complete but for this. */
+/* current creates child, which may still fail: what it will need when it is born. */
 static inline int perfctr_fork(struct task_struct *child)
 {
-	if (unlikely(current->thread.perfctr || current->thread.perfctr_mark))
+	if (unlikely(current->thread.perfctr))
 		return perfctr_fork_task(child);
 	return 0;
 }
 
-/* The thread exits, never ran, or executes a file that its context must not follow it into. */
+/* The child cannot fail to be born any more, and nobody has seen it yet. Locks are held. */
+static inline void perfctr_born(struct task_struct *child)
+{
+	if (unlikely(current->thread.perfctr || current->thread.perfctr_mark ||
+		     child->thread.perfctr))
+		perfctr_born_task(child);
+}
+
+/* The thread exits, was never born, or executes a file that its context must not follow it into. */
 static inline void perfctr_drop(struct task_struct *tsk)
 {
 	if (unlikely(tsk->thread.perfctr || tsk->thread.perfctr_mark))
@@ -51,6 +60,7 @@ static inline void perfctr_tick(void)
 static inline void perfctr_switch(struct task_struct *prev, struct task_struct *next) { }
 static inline void perfctr_copy_thread(struct task_struct *child) { }
 static inline int perfctr_fork(struct task_struct *child) { return 0; }
+static inline void perfctr_born(struct task_struct *child) { }
 static inline void perfctr_drop(struct task_struct *tsk) { }
 static inline void perfctr_tick(void) { }
 static inline void perfctr_rdpmc_enabled(struct mm_struct *mm) { }

@@ -197,6 +197,7 @@ void foreign_wait(const struct counted *foreign, uint64_t n);
 Suite *make_suite(const char *name, const TTest *const tests[], size_t n);
 
 Suite *baseline_suite(void);
+Suite *births_suite(void);
 Suite *busy_suite(void);
 Suite *calibrate_suite(void);
 Suite *conservation_suite(void);

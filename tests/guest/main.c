@@ -11,6 +11,7 @@ static const struct {
 	Suite *(*create)(void);
 } suites[] = {
 	{ "baseline", baseline_suite },
+	{ "births", births_suite },
 	{ "busy", busy_suite },
 	{ "calibrate", calibrate_suite },
 	{ "conservation", conservation_suite },

@@ -3,6 +3,7 @@
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/log2.h>
+#include <linux/nospec.h>
 #include <linux/overflow.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
@@ -67,17 +68,29 @@ void perfctr_rings_clear(struct perfctr_session *s)
 	}
 }
 
+/* The ring of the CPU that user space names, or -EINVAL. */
+static int find_ring(const struct perfctr_session *s, unsigned long number)
+{
+	unsigned int cpu;
+
+	if (!s->ring || number >= nr_cpu_ids)
+		return -EINVAL;
+	cpu = array_index_nospec(number, nr_cpu_ids);
+	return cpumask_test_cpu(cpu, s->cpus) ? (int)cpu : -EINVAL;
+}
+
 /* Under s->lock. */
 int perfctr_rings_consume(struct perfctr_session *s, const struct perfctr_consume *consume)
 {
 	struct perfctr_session_cpu *sc;
+	int cpu = find_ring(s, consume->cpu);
 	struct perfctr_ring *ring;
 	u32 tail, head;
 
-	if (!s->ring || consume->cpu >= nr_cpu_ids || !cpumask_test_cpu(consume->cpu, s->cpus))
-		return -EINVAL;
-	sc = per_cpu_ptr(s->cpu, consume->cpu);
-	ring = ring_of(s, consume->cpu);
+	if (cpu < 0)
+		return cpu;
+	sc = per_cpu_ptr(s->cpu, cpu);
+	ring = ring_of(s, cpu);
 	tail = READ_ONCE(sc->tail);
 	head = READ_ONCE(sc->head);
 	if (consume->tail < ring->tail || consume->tail - ring->tail > head - tail)
@@ -89,9 +102,9 @@ int perfctr_rings_consume(struct perfctr_session *s, const struct perfctr_consum
 
 int perfctr_rings_mmap(struct perfctr_session *s, struct vm_area_struct *vma, unsigned long offset)
 {
-	unsigned long cpu = offset / s->ring_bytes;
+	int cpu = find_ring(s, offset / s->ring_bytes);
 
-	if (offset % s->ring_bytes || cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, s->cpus))
+	if (cpu < 0 || offset % s->ring_bytes)
 		return -EINVAL;
 	return perfctr_buffer_mmap(&s->ring[cpu], vma);
 }

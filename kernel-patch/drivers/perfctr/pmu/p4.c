@@ -9,6 +9,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
 #include <linux/kernel.h>
+#include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
 #include <linux/topology.h>
@@ -41,8 +42,9 @@ static bool reserved;
 /* The ESCR that feeds the counter, counted from P4_FIRST_ESCR, or -1. */
 static int route(u32 slot, u64 cccr)
 {
-	int escr = p4_escrs[p4_row[slot]][(cccr & P4_CCCR_ESCR_SELECT_MASK) >>
-					  P4_CCCR_ESCR_SELECT_SHIFT] - P4_FIRST_ESCR;
+	u32 row = p4_row[array_index_nospec(slot, P4_N_COUNTERS)];
+	int escr = p4_escrs[row][(cccr & P4_CCCR_ESCR_SELECT_MASK) >>
+				 P4_CCCR_ESCR_SELECT_SHIFT] - P4_FIRST_ESCR;
 
 	return escr >= 0 && test_bit(escr, escrs) ? escr : -1;
 }

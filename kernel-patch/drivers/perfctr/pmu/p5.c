@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Intel Pentium, and Pentium with MMX (SDM volume 3, 20.6.9 and tables of its events, 19). */
+#include <linux/nospec.h>
 #include <linux/string.h>
 #include <asm/cpufeature.h>
 #include <asm/processor.h>
@@ -20,7 +21,9 @@ static const u64 p5_mmx_events[CESR_COUNTERS] = {
 
 static u32 check_code(const u64 *events, const struct perfctr_event_control *e)
 {
-	return events[e->counter] & BIT_ULL(e->evntsel & CESR_EVENT) ? 0 : PERFCTR_BAD_ROUTE;
+	u64 codes = events[array_index_nospec(e->counter, CESR_COUNTERS)];
+
+	return codes & BIT_ULL(e->evntsel & CESR_EVENT) ? 0 : PERFCTR_BAD_ROUTE;
 }
 
 static u32 p5_check(const struct perfctr_control *control, u32 i)

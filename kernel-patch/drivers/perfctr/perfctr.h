@@ -80,7 +80,7 @@ struct perfctr_context {
 	struct task_struct *task;	/* attached to; NULL when detached */
 	struct perfctr_hw_control *hw;	/* NULL before the first control */
 	struct perfctr_page *page;	/* user space reads it and cannot write it */
-	u64 prepared;			/* id of the control that the page of an unborn one is for */
+	u64 prepared;			/* id of the control that an unborn one's page is for */
 	u64 generation;			/* of the control that it was born under */
 	bool started;
 	bool inherit;			/* new threads become members */

@@ -28,8 +28,8 @@ struct perfctr_threads {
 };
 
 /*
- * Finds those of a search: 0, -ENOMEM, or -EINTR when the caller is being killed. When it is not the
- * first search, nothing can fail for want of memory: it finds as many as there is room for.
+ * Finds those of a search: 0, -ENOMEM, or -EINTR when the caller is being killed. When it is not
+ * the first search, nothing can fail for want of memory: it finds as many as there is room for.
  */
 int perfctr_find_threads(struct perfctr_threads *threads, const struct perfctr_search *search);
 void perfctr_put_threads(struct perfctr_threads *threads);	/* leaves the room */

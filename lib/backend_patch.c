@@ -102,10 +102,21 @@ static void open_error(int error, char *text, size_t size)
 			snprintf(text, size,
 				 "no permission to read " PERFCTR_DEVICE "; ask root to "
 				 "chmod a+r it");
+		else if (perfctr_paranoia() > 2 && geteuid() != 0)
+			snprintf(text, size,
+				 "kernel.perf_event_paranoid is %d: root alone may count; ask "
+				 "root for: sysctl kernel.perf_event_paranoid=2",
+				 perfctr_paranoia());
 		else
 			snprintf(text, size,
 				 "no permission to trace this thread; it must belong to "
 				 "you, and its program must be readable, or be root");
+		break;
+	case EMFILE:
+		snprintf(text, size,
+			 "too many open files (see 'ulimit -n'), or you have as many counters as "
+			 "a user may have; root can raise "
+			 "/sys/module/perfctr/parameters/user_kb");
 		break;
 	case EPROTO:
 		snprintf(text, size,

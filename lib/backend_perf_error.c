@@ -10,7 +10,7 @@
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
 /* Above the largest that refuses nothing more: unknown. */
-static int paranoia(void)
+int perfctr_paranoia(void)
 {
 	FILE *file = fopen(PARANOID, "re");
 	int level = -2;
@@ -27,13 +27,13 @@ void perfctr_perf_open_error(int error, char *text, size_t size)
 {
 	switch (error) {
 	case EACCES:
-		if (paranoia() > 2)
+		if (perfctr_paranoia() > 2)
 			snprintf(
 				text, size,
 				"perf_events is for the privileged here (kernel.perf_event_paranoid "
 				"is %d): get CAP_SYS_ADMIN, as CAP_PERFMON may not be enough at this "
 				"level, or let root run: sysctl kernel.perf_event_paranoid=2",
-				paranoia());
+				perfctr_paranoia());
 		else
 			snprintf(text, size,
 				 "no permission to count this thread; it must belong to you, and "
@@ -75,5 +75,5 @@ void perfctr_perf_limits(uint32_t capabilities, char *text, size_t size)
 		snprintf(text + strlen(text), size - strlen(text),
 			 "%suser mode alone (kernel.perf_event_paranoid is %d): get CAP_PERFMON, "
 			 "or sysctl kernel.perf_event_paranoid=1",
-			 between, paranoia());
+			 between, perfctr_paranoia());
 }

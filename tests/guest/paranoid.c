@@ -25,10 +25,10 @@ static int try_call(unsigned long request, void *argument)
 	return result;
 }
 
-#define EXPECT_REFUSED(call, error) \
-	do { \
-		errno = 0; \
-		EXPECT((call) == -1 && errno == (error)); \
+#define EXPECT_REFUSED(call, error)                                                                \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		EXPECT((call) == -1 && errno == (error));                                          \
 	} while (0)
 
 static void user_meets_level_3(void *unused)
@@ -286,9 +286,7 @@ START_TEST(who_counts_itself_is_counted_by_root_all_the_same)
 }
 END_TEST
 
-SUITE(paranoid,
-      at_level_3_users_count_nothing,
-      who_is_counted_does_not_see_its_own_kernel_counts,
+SUITE(paranoid, at_level_3_users_count_nothing, who_is_counted_does_not_see_its_own_kernel_counts,
       a_descriptor_hands_on_no_right_to_kernel_mode_and_none_to_choose,
       a_page_that_is_mapped_shows_nothing_of_a_later_control_of_kernel_mode,
       the_descriptor_of_a_session_hands_on_no_counts_of_others,

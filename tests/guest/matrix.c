@@ -246,12 +246,6 @@ static void set_scene(struct scene *scene)
 	scene->thread[OTHERS] = sleeper_start(OTHER_ID, true);
 	scene->thread[ROOTS] = sleeper_start(0, true);
 	scene->thread[UNDUMPABLE] = sleeper_start(USER_ID, false);
-	for (int kernel = 0; kernel < 2; kernel++) {
-		enum what what = kernel ? CPU_KERNEL : CPU_USER;
-
-		scene->session[kernel] = session_open(-1, kernel ? 0 : NOT_PRIVILEGED);
-		EXPECT(control(scene->session[kernel], what, counter_of_root(what)) == 0);
-	}
 }
 
 /* Threads that root counts, apart from those that the caller tries to count. */
@@ -272,12 +266,24 @@ static void count_for_root(struct scene *scene)
 		}
 }
 
+/* After all that is forked: a child would keep them. */
+static void open_sessions(struct scene *scene)
+{
+	for (int kernel = 0; kernel < 2; kernel++) {
+		enum what what = kernel ? CPU_KERNEL : CPU_USER;
+
+		scene->session[kernel] = session_open(-1, kernel ? 0 : NOT_PRIVILEGED);
+		EXPECT(control(scene->session[kernel], what, counter_of_root(what)) == 0);
+	}
+}
+
 static void try_caller(size_t caller, int level, struct outcome *outcome)
 {
 	struct scene scene;
 
 	set_scene(&scene);
 	count_for_root(&scene);
+	open_sessions(&scene);
 	become(callers[caller].uid, callers[caller].capabilities);
 	prctl(PR_SET_DUMPABLE, 1);
 	try_all(&scene, callers[caller].name, level, outcome);

@@ -256,7 +256,8 @@ static const struct {
 	{ EEXIST, "the thread is being counted already; close its context first" },
 	{ ENOENT, "the thread has no context; open it with PERFCTR_OPEN_CREATE" },
 	{ ESRCH, "there is no such thread" },
-	{ EMFILE, "cannot open performance counters: Too many open files" },
+	{ EMFILE, "too many open files (see 'ulimit -n'), or you have as many counters as a user may have; "
+		  "root can raise /sys/module/perfctr/parameters/user_kb" },
 };
 
 START_TEST(refused_opens_are_worded)

@@ -48,12 +48,12 @@ int perfctr_may_count(void)
 
 int perfctr_may_count_kernel(void)
 {
-	return perf_allow_kernel() ? -EACCES : 0;
+	return perfctr_may_count() || perf_allow_kernel() ? -EACCES : 0;
 }
 
 int perfctr_may_count_cpus(void)
 {
-	return perf_allow_cpu() ? -EACCES : 0;
+	return perfctr_may_count() || perf_allow_cpu() ? -EACCES : 0;
 }
 
 #ifdef CONFIG_SECURITY

@@ -62,6 +62,7 @@ struct perfctr_pmu {
 	u64 p4_pebs_enable_allowed;
 	u64 p4_pebs_matrix_vert_allowed;
 	u32 counter_msr;	/* of general counter 0 */
+	bool hides;		/* counters of sessions from RDPMC in user mode */
 
 	/* Claims all counters from the rest of the kernel. -EBUSY. NULL: nobody else knows them. */
 	int (*reserve)(void);
@@ -95,11 +96,13 @@ struct perfctr_pmu {
 };
 
 /*
- * For reserve and release: perf_events and the NMI watchdog claim each event select register by its
- * number. All n from first on, or none: -EBUSY.
+ * For reserve and release: perf_events and the NMI watchdog claim each event select register, and
+ * each counter, by its number. All n from first on, or none: -EBUSY.
  */
 int perfctr_reserve_evntsels(u32 first, u32 n);
 void perfctr_release_evntsels(u32 first, u32 n);
+int perfctr_reserve_counters(u32 first, u32 n);
+void perfctr_release_counters(u32 first, u32 n);
 
 /* Each probe returns its family when this machine has it, otherwise NULL. */
 #define PERFCTR_FAMILY(name) const struct perfctr_pmu *perfctr_##name##_probe(void);

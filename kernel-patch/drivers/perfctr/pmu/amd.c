@@ -137,6 +137,8 @@ static struct perfctr_evntsel_layout __init v2_layout(void)
 
 	layout.n = ebx.split.num_core_pmc;
 	layout.global_ctl = MSR_AMD64_PERF_CNTR_GLOBAL_CTL;
+	layout.global_status = MSR_AMD64_PERF_CNTR_GLOBAL_STATUS;
+	layout.global_status_clear = MSR_AMD64_PERF_CNTR_GLOBAL_STATUS_CLR;
 	amd_pmu.features |= PERFCTR_FEATURE_GLOBAL_ENABLE;
 	return layout;
 }

@@ -150,11 +150,22 @@ static void save(struct arch_registers *regs)
 		rdmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, regs->fixed_ctrl);
 }
 
+/* What counters left there would freeze ours: what is set is cleared, as perf_events does it. */
+static void clear_status(void)
+{
+	u64 status;
+
+	rdmsrl(MSR_CORE_PERF_GLOBAL_STATUS, status);
+	if (status)
+		wrmsrl(MSR_CORE_PERF_GLOBAL_OVF_CTRL, status);
+}
+
 static void arch_take_cpu(bool first)
 {
 	if (first)
 		save(this_cpu_ptr(&before));
 	silence(this_cpu_ptr(&registers));
+	clear_status();
 }
 
 /* perf_events does not write what it believes to be there already. */
@@ -308,6 +319,7 @@ static void __init init_extensions(void)
 		arch_pmu.evntsel_allowed |= EVNTSEL_EQ;
 	if (!(ebx & EXT_USER_DISABLE))
 		return;
+	arch_pmu.hides = true;
 	evntsel_hidden = EVNTSEL_USER_DISABLE;
 	for_each_set_bit(n, &fixed_mask, MAX_FIXED)
 		fixed_hidden |= fixed_bits(FIXED_USER_DISABLE, n);

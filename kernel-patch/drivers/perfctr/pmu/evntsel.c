@@ -158,6 +158,16 @@ static void silence(struct evntsel_cpu *cpu)
 	evntsel_clear(~0ull);
 }
 
+/* What counters left there could freeze ours: what is set is cleared, as perf_events does it. */
+static void clear_status(void)
+{
+	u64 status;
+
+	rdmsrl(layout.global_status, status);
+	if (status)
+		wrmsrl(layout.global_status_clear, status);
+}
+
 static void evntsel_take_cpu(bool first)
 {
 	struct evntsel_cpu *cpu = this_cpu_ptr(&evntsel_cpu);
@@ -170,6 +180,8 @@ static void evntsel_take_cpu(bool first)
 			rdmsrl(layout.global_ctl, cpu->global_ctl_before);
 	}
 	silence(cpu);
+	if (layout.global_status)
+		clear_status();
 }
 
 /* perf_events does not write what it believes to be there already. */

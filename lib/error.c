@@ -54,9 +54,13 @@ static bool nmi_watchdog_runs(void)
 	return first == '1';
 }
 
-static void describe_holder(char *text, size_t size)
+static void describe_holder(const struct perfctr_pmu_info *info, char *text, size_t size)
 {
-	if (nmi_watchdog_runs())
+	if (info->holder == PERFCTR_HOLDER_PERFCTR)
+		snprintf(text, size,
+			 "the counters are busy: a session of perfctr has one of them, or wants one "
+			 "that others use; see: perfex info");
+	else if (nmi_watchdog_runs())
 		snprintf(text, size,
 			 "the counters are busy: the NMI watchdog holds them; switch it "
 			 "off with: sysctl kernel.nmi_watchdog=0");
@@ -348,7 +352,7 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 			 name, info->n_general);
 		break;
 	case EBUSY:
-		describe_holder(text, size);
+		describe_holder(info, text, size);
 		break;
 	case ENODEV:
 		snprintf(text, size,

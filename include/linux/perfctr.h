@@ -58,13 +58,9 @@
 
 /* perfctr_pmu_info.holder: who has the hardware counters now */
 #define PERFCTR_HOLDER_NONE	0
-#define PERFCTR_HOLDER_PERFCTR	1	/* contexts of this driver: they share, it is no obstacle */
+#define PERFCTR_HOLDER_PERFCTR	1	/* this driver, for contexts, who share, and sessions */
 #define PERFCTR_HOLDER_OTHER	2	/* perf_events or the NMI watchdog: control gives EBUSY */
-/*
- * In: look for other holders, by taking the counters for a moment, in which others are refused.
- * Without it only PERFCTR_HOLDER_PERFCTR is told from _NONE.
- */
-#define PERFCTR_HOLDER_ASK	0xffffffffu
+#define PERFCTR_HOLDER_ASK	0xffffffffu	/* in: of no more use, accepted */
 
 /* What the machine has.  PERFCTR_IOC_INFO fills it in; the caller sets size, and holder to ask. */
 struct perfctr_pmu_info {
@@ -72,7 +68,7 @@ struct perfctr_pmu_info {
 	__u32 abi_version;	/* PERFCTR_ABI_VERSION */
 	char  family[32];	/* "Intel architectural PerfMon v2", NUL-terminated */
 	__u32 features;		/* PERFCTR_FEATURE_* */
-	__u32 holder;		/* in: PERFCTR_HOLDER_ASK or 0.  out: the others */
+	__u32 holder;		/* in: 0 or PERFCTR_HOLDER_ASK.  out: the others */
 	__u32 n_general;	/* general counters 0 .. n_general - 1 */
 	__u32 n_fixed;		/* fixed counters PERFCTR_FIXED + 0 .. n_fixed - 1 */
 	__u32 general_bits;	/* width of a general counter */
@@ -207,6 +203,11 @@ struct perfctr_counts {
  * added up.
  */
 #define PERFCTR_COUNTS_CONSISTENT (1u << 2)
+/*
+ * Since the last control the administrator has stopped it to have the counters (PERFCTR_IOC_REVOKE):
+ * the sums are right, of a shorter time.
+ */
+#define PERFCTR_COUNTS_REVOKED	(1u << 3)
 
 #define PERFCTR_MAX_RECORDS	65536	/* of a tree; what does not fit is counted as lost */
 
@@ -381,6 +382,30 @@ struct perfctr_consume {
 	__u64 tail;
 };
 
+/* Who holds counters: something of his is started that counts events. */
+struct perfctr_holder {
+	__u32 kind;		/* PERFCTR_HOLDS_* */
+	__s32 pid;		/* process that opened it; 0: not to be seen from here */
+	__s32 tid;		/* thread of the context, or of the tree's root; 0: it has exited */
+	__u32 uid;		/* of the process when it opened it */
+	__u64 counters;		/* as in perfctr_pmu_info.context_counters */
+	__u32 started;		/* members of the tree that are started; 1 of a session */
+	__u32 reserved;
+	char  comm[16];		/* name of the process when it opened it */
+};
+
+#define PERFCTR_HOLDS_CONTEXT	1
+#define PERFCTR_HOLDS_SESSION	2
+
+/* PERFCTR_IOC_HOLDERS. */
+struct perfctr_holders {
+	__u32 size;
+	__u32 room;		/* in: elements of holders */
+	__u32 n;		/* out: of them there are; the first room are in holders */
+	__u32 reserved;
+	__u64 holders;		/* address of struct perfctr_holder holders[room] */
+};
+
 /* Numbers without a size: the structs carry theirs.  The argument points to the struct named. */
 #define PERFCTR_IOC_MAGIC	0xd0
 
@@ -420,18 +445,27 @@ struct perfctr_consume {
 #define PERFCTR_IOC_GROUP	_IO(PERFCTR_IOC_MAGIC, 0x27)
 #define PERFCTR_IOC_MARK	_IO(PERFCTR_IOC_MAGIC, 0x28)
 #define PERFCTR_IOC_SESSION	_IO(PERFCTR_IOC_MAGIC, 0x29)
+/*
+ * HOLDERS (struct perfctr_holders) tells who holds the counters: with CAP_PERFMON all, else those of
+ * the caller's user.  EINVAL, E2BIG, EFAULT.
+ *
+ * REVOKE (no argument) stops all contexts and sessions that count events.  Until this descriptor of
+ * the device is closed none is started: EBUSY.  EACCES (without CAP_PERFMON).
+ */
+#define PERFCTR_IOC_HOLDERS	_IO(PERFCTR_IOC_MAGIC, 0x2e)
+#define PERFCTR_IOC_REVOKE	_IO(PERFCTR_IOC_MAGIC, 0x2f)
 
 /*
  * On a context:
  *
  * CONTROL (struct perfctr_control) validates, then replaces the control, clears all sums and
  * starts.  Members of a tree that an earlier control made are detached.  EINVAL, EACCES (see
- * bad_reason), EBUSY (another subsystem has the counters), ENODEV (events, but no PMU that is
- * known), EPERM (opened without CREATE), ESRCH (the thread has exited, or has executed a file that
+ * bad_reason), EBUSY (another subsystem has the counters, which are held only while something is
+ * started, or see bad_reason), ENODEV (events, but no PMU that is known), EPERM (opened without CREATE), ESRCH (the thread has exited, or has executed a file that
  * changes its ids or that it may not read), E2BIG, EFAULT, ENOMEM.
  *
  * START and STOP (no argument) go on and pause, with all members below; sums stay.  EINVAL (START
- * without a control), ESRCH (all have exited), EPERM.
+ * without a control), EBUSY (START: as for CONTROL), ESRCH (all have exited), EPERM.
  *
  * READ (struct perfctr_counts): EACCES (the control counts kernel mode, which the caller may not; also
  * START, RECORD and mmap()), EINVAL, E2BIG, EFAULT, ENOMEM.

@@ -67,22 +67,26 @@ static struct perfctr_tree *alloc_tree(void)
 	INIT_LIST_HEAD(&tree->records);
 	init_waitqueue_head(&tree->wait);
 	tree->ns = get_pid_ns(task_active_pid_ns(current));
+	perfctr_opener_init(&tree->opener);
+	perfctr_add_tree(tree);
 	return tree;
 }
 
-static void put_tree(struct perfctr_tree *tree)
+void perfctr_put_tree(struct perfctr_tree *tree)
 {
 	if (!tree || !refcount_dec_and_test(&tree->refs))
 		return;
+	perfctr_remove_tree(tree);
 	perfctr_drop_records(tree);
 	put_pid_ns(tree->ns);
+	perfctr_opener_free(&tree->opener);
 	kfree(tree);
 }
 
 static void free_context(struct perfctr_context *ctx)
 {
 	perfctr_hw_put(ctx->hw);
-	put_tree(ctx->tree);
+	perfctr_put_tree(ctx->tree);
 	free_page((unsigned long)ctx->page);
 	free_page((unsigned long)ctx->next_page);
 	kmem_cache_free(context_cache, ctx);
@@ -177,6 +181,9 @@ struct perfctr_context *perfctr_attach(struct task_struct *task)
 		perfctr_put(ctx);
 		return ERR_PTR(err);
 	}
+	mutex_lock(&ctx->tree->lock);
+	ctx->tree->root = ctx;
+	perfctr_unlock_tree(ctx->tree);
 	return ctx;
 }
 
@@ -269,7 +276,9 @@ int perfctr_detach(struct perfctr_context *ctx)
 	}
 	task_unlock(task);
 	put_task_struct(task);
-	if (!err)
+	if (!err) {
+		perfctr_let_go(ctx);
 		perfctr_put(ctx);
+	}
 	return err;
 }

@@ -151,16 +151,11 @@ static struct perfctr_hw_control *find_same(const struct perfctr_hw_control *hw,
 	return NULL;
 }
 
-static int enter(struct perfctr_hw_control *hw, u32 hash)
+static void enter(struct perfctr_hw_control *hw, u32 hash)
 {
-	int err = perfctr_reserve(hw, NULL);
-
-	if (err)
-		return err;
 	hw->id = atomic64_inc_return(&last_id);
 	refcount_set(&hw->refs, 1);
 	hash_add(controls, &hw->node, hash);
-	return 0;
 }
 
 static struct perfctr_hw_control *share(struct perfctr_hw_control *hw)
@@ -174,7 +169,7 @@ static struct perfctr_hw_control *share(struct perfctr_hw_control *hw)
 		if (other)
 			refcount_inc(&other->refs);
 		else
-			err = enter(hw, hash);
+			enter(hw, hash);
 		mutex_unlock(&controls_lock);
 	}
 	if (!other && !err)
@@ -193,7 +188,6 @@ void perfctr_hw_put(struct perfctr_hw_control *hw)
 	if (hw && refcount_dec_and_mutex_lock(&hw->refs, &controls_lock)) {
 		hash_del(&hw->node);
 		mutex_unlock(&controls_lock);
-		perfctr_release(hw, NULL);
 		kfree(hw);
 	}
 }
@@ -281,32 +275,36 @@ static void blame(struct perfctr_control *control, const struct perfctr_use *use
  */
 struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 {
-	struct perfctr_use contexts, sessions;
 	struct perfctr_hw_control *hw;
 	int err = check_control(control, NULL);
 
 	if (err)
 		return ERR_PTR(err);
 	hw = build(control);
-	if (!IS_ERR(hw))
-		hw = share(hw);
-	if (hw == ERR_PTR(-EADDRINUSE)) {
-		perfctr_get_use(&contexts, &sessions);
-		blame(control, &sessions);
-		return ERR_PTR(-EBUSY);
-	}
-	return hw;
+	return IS_ERR(hw) ? hw : share(hw);
 }
 
-/*
- * Likewise for a session, which will give up its old control, or NULL, for the new one. Not shared:
- * who gets it releases and frees it.
- */
-struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *control,
-						   const struct perfctr_rules *rules,
-						   const struct perfctr_hw_control *old)
+/* What hw, the compiled control, wants, as perfctr_reserve() has it; then -EBUSY is all. */
+int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw_control *hw,
+			const struct perfctr_hw_control *old)
 {
 	struct perfctr_use contexts, sessions;
+	int err = perfctr_reserve(hw, old);
+
+	if (err != -EADDRINUSE)
+		return err;
+	perfctr_get_use(&contexts, &sessions);
+	sessions.slots &= ~(old ? old->slots : 0);
+	if (hw->session)
+		sessions.slots |= contexts.slots;
+	blame(control, &sessions);
+	return -EBUSY;
+}
+
+/* Likewise for a session. Not shared: who gets it frees it. */
+struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *control,
+						   const struct perfctr_rules *rules)
+{
 	struct perfctr_hw_control *hw;
 	int err = check_control(control, rules);
 	u32 i;
@@ -321,14 +319,5 @@ struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *contr
 		return hw;
 	hw->session = true;
 	hw->id = atomic64_inc_return(&last_id);
-	err = perfctr_reserve(hw, old);
-	if (!err)
-		return hw;
-	kfree(hw);
-	if (err != -EADDRINUSE)
-		return ERR_PTR(err);
-	perfctr_get_use(&contexts, &sessions);
-	contexts.slots |= sessions.slots & ~(old ? old->slots : 0);
-	blame(control, &contexts);
-	return ERR_PTR(-EBUSY);
+	return hw;
 }

@@ -14,6 +14,7 @@ static int perfctr_show(struct seq_file *m, void *unused)
 	seq_puts(m, "cpu owner running entries starts loads clears\n");
 	for_each_online_cpu(cpu)
 		perfctr_cpu_show(m, cpu);
+	perfctr_show_holders(m);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(perfctr);

@@ -5,6 +5,7 @@
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/miscdevice.h>
+#include <linux/perf_event.h>
 #include <linux/poll.h>
 #include <linux/ptrace.h>
 #include <linux/sched/mm.h>
@@ -18,25 +19,24 @@
 #include "user.h"
 
 static struct perfctr_costs costs __ro_after_init;
+static char revoked;	/* its address: private_data of who has called REVOKE */
 
 static long ioctl_info(void __user *user)
 {
 	const struct perfctr_pmu *pmu = perfctr_pmu;
 	struct perfctr_use contexts, sessions;
 	struct perfctr_pmu_info info;
-	bool ask;
 	u32 size;
 	int err = perfctr_get_struct(&info, sizeof(info), user, &size);
 
 	if (err)
 		return err;
-	ask = info.holder == PERFCTR_HOLDER_ASK;
 	memset(&info, 0, sizeof(info));
 	info.size = sizeof(info);
 	info.abi_version = PERFCTR_ABI_VERSION;
 	strscpy_pad(info.family, perfctr_family, sizeof(info.family));
 	info.features = perfctr_features();
-	info.holder = perfctr_holder(ask);
+	info.holder = perfctr_holder();
 	info.tsc_khz = tsc_khz;
 	info.n_contexts = perfctr_context_number();
 	info.cost_rdtsc = costs.rdtsc;
@@ -116,7 +116,7 @@ static int control_context(void *descriptor, struct perfctr_control *control)
 	if (err) {
 		perfctr_hw_put(hw);
 	} else {
-		err = perfctr_install(d->ctx, hw, control->flags);
+		err = perfctr_install(d->ctx, hw, control);
 		unlock_permitted(task);
 	}
 	if (task)
@@ -315,6 +315,27 @@ static long ioctl_open(const void __user *user)
 	return fd;
 }
 
+/*
+ * Everything that holds counters is stopped, and nothing can be started before the descriptor is
+ * closed: the caller can do with them what it wants.
+ */
+static long ioctl_revoke(struct file *file)
+{
+	if (!perfmon_capable())
+		return -EACCES;
+	if (xchg(&file->private_data, &revoked) != &revoked)
+		perfctr_refuse(true);
+	perfctr_stop_holders();
+	return 0;
+}
+
+static int device_release(struct inode *inode, struct file *file)
+{
+	if (file->private_data == &revoked)
+		perfctr_refuse(false);
+	return 0;
+}
+
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
@@ -334,6 +355,10 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return perfctr_ioctl_mark(user);
 	case PERFCTR_IOC_SESSION:
 		return perfctr_ioctl_session(user);
+	case PERFCTR_IOC_HOLDERS:
+		return perfctr_ioctl_holders(user);
+	case PERFCTR_IOC_REVOKE:
+		return ioctl_revoke(file);
 	default:
 		return -ENOTTY;
 	}
@@ -341,6 +366,7 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 static const struct file_operations device_fops = {
 	.owner = THIS_MODULE,
+	.release = device_release,
 	.unlocked_ioctl = device_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };

@@ -7,6 +7,7 @@
 #include <linux/percpu.h>
 #include <linux/perfctr_hooks.h>
 #include <linux/sched.h>
+#include <asm/mmu_context.h>
 #include <asm/msr.h>
 #include "session.h"
 
@@ -15,6 +16,7 @@ struct gate {
 	unsigned int n;
 	unsigned int n_traced;
 	unsigned int n_idle;	/* sessions that tell the idle thread from others */
+	unsigned int n_kernel;	/* sessions that count kernel mode where RDPMC shows it */
 	bool dirty;		/* counters hold what somebody's threads have counted */
 	u64 value[PERFCTR_MAX_COUNTERS];
 };
@@ -285,6 +287,7 @@ static void open_gate(struct perfctr_session *s)
 		totals->switches++;
 	end(totals);
 	if (s->hw->n_events) {
+		perfctr_cpu_take();
 		perfctr_pmu->load(s->hw);
 		restart_from_zero(s, totals);
 		perfctr_cpu_forget(s->hw->slots);
@@ -332,6 +335,17 @@ static void count_idle(struct gate *gate, int change)
 		clear_tsk_thread_flag(idle, TIF_PERFCTR);
 }
 
+/* No count of kernel mode is for user mode to see. */
+bool perfctr_gate_shows_kernel(void)
+{
+	return this_cpu_read(perfctr_gate.n_kernel);
+}
+
+static bool shows_kernel(const struct perfctr_session *s)
+{
+	return s->hw->counts_kernel && !perfctr_pmu->hides;
+}
+
 /* No more than PERFCTR_MAX_STARTED are ever started. */
 void perfctr_gate_add(struct perfctr_session *s)
 {
@@ -343,6 +357,10 @@ void perfctr_gate_add(struct perfctr_session *s)
 	if (tells_idle(s))
 		count_idle(gate, 1);
 	sc->active = true;
+	if (shows_kernel(s)) {
+		gate->n_kernel++;
+		cr4_update_pce(NULL);
+	}
 	if (!perfctr_cpu_paused())
 		open_gate(s);
 }
@@ -361,6 +379,7 @@ void perfctr_gate_remove(struct perfctr_session *s)
 	if (tells_idle(s))
 		count_idle(gate, -1);
 	gate->n_traced -= !!s->ring;
+	gate->n_kernel -= shows_kernel(s);
 	for (i = 0; gate->session[i] != s; i++)
 		;
 	gate->session[i] = gate->session[--gate->n];

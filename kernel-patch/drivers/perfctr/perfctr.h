@@ -4,11 +4,13 @@
  *
  * device.c	/dev/perfctr, the descriptors of contexts, their ioctls
  * owner.c	who may count, who pays for the memory
+ * holders.c	who holds the counters, how they are taken back
  * debugfs.c	what each CPU does, for whoever wonders
  * cost.c	what the instructions cost that everything is made of
  * control.c	validation of a control
  * state.c	control, start, stop, read of a context
  * page.c	mapping of the state page, permission to RDPMC
+ * hold.c	which trees hold hardware
  * tree.c	a context and those that its thread's children inherited from it
  * record.c	records of members that have exited
  * session.c	counting on CPUs, gated by the mark of a group
@@ -32,8 +34,10 @@
 #include <linux/percpu.h>
 #include <linux/perfctr.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 #include <linux/wait.h>
 
 #include "pmu.h"
@@ -46,22 +50,33 @@ struct seq_file;
 struct task_struct;
 struct vm_area_struct;
 
+/* Who made a tree or a session. */
+struct perfctr_opener {
+	struct pid *pid;	/* of the process */
+	kuid_t uid;
+	char comm[TASK_COMM_LEN];
+};
+
 /*
  * What a context and all contexts that were inherited from it share. Who is born and who leaves
  * waits for nobody: it queues itself, and the next who has the lock brings the tree up to date.
  */
 struct perfctr_tree {
 	refcount_t refs;		/* one by each context */
+	struct list_head list;		/* of all trees */
+	struct perfctr_opener opener;
 	struct llist_head born;		/* members that are not linked yet, youngest first */
 	struct llist_head gone;		/* members that are linked and have left, last first */
 	atomic_t n_gone;
 	u64 generation;			/* of the root's control; others' members have no more */
 	bool keep_records;
 	struct mutex lock;	/* of who is above whom, counts of exited, controls, records */
+	struct perfctr_context *root;	/* NULL before it is attached, and after it is closed */
 	struct list_head records;	/* of members that have exited, oldest first */
 	u32 n_records;
 	u32 lost_records;
 	struct perfctr_owner *payer;	/* for records: who has the descriptor that rules */
+	bool revoked;		/* stopped by the administrator since the last control */
 	struct pid_namespace *ns;	/* that records are told in */
 	wait_queue_head_t wait;		/* for records */
 };
@@ -96,6 +111,7 @@ struct perfctr_context {
 	struct perfctr_counts exited;	/* children's sums: of members below that have exited */
 	bool page_is_users;		/* mapped by who may not count kernel mode */
 	struct perfctr_page *next_page;	/* instead of such a one, from the next control on */
+	struct perfctr_hw_control *held; /* by hold.c, with a reference: started, with events */
 };
 
 /* control.c */
@@ -116,16 +132,18 @@ static inline bool perfctr_policy_is_harmless(u32 policy)
 	return policy & PERFCTR_POLICY_DP && policy & PERFCTR_POLICY_DMR;
 }
 
+int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw_control *hw,
+			const struct perfctr_hw_control *old);
 u32 perfctr_event_policy(const struct perfctr_event_control *e, u32 policy);
 struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *control,
-						   const struct perfctr_rules *rules,
-						   const struct perfctr_hw_control *old);
+						   const struct perfctr_rules *rules);
 void perfctr_hw_put(struct perfctr_hw_control *hw);	/* NULL is fine */
 
 void perfctr_hw_get(struct perfctr_hw_control *hw);
 
 /* tree.c; install takes hw over in any case. -EINTR: the caller is being killed. */
-int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw, u32 flags);
+int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
+		    struct perfctr_control *control);
 int perfctr_start(struct perfctr_context *ctx);
 int perfctr_stop(struct perfctr_context *ctx);
 int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
@@ -136,6 +154,8 @@ int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *reco
 void perfctr_close(struct perfctr_context *ctx);
 void perfctr_evict(struct task_struct *task);
 void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);
+void perfctr_revoke_tree(struct perfctr_tree *tree);
+u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid);
 
 /* record.c: made by who leaves; the rest under the tree's lock */
 struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx);
@@ -180,8 +200,26 @@ static inline void perfctr_page_end(struct perfctr_page *page)
 	WRITE_ONCE(page->seq, page->seq + 1);
 }
 
+/* holders.c */
+typedef int (*perfctr_holder_fn)(const struct perfctr_holder *holder, void *arg);
+int perfctr_for_each_holder(perfctr_holder_fn fn, void *arg);
+void perfctr_opener_init(struct perfctr_opener *opener);
+void perfctr_opener_free(struct perfctr_opener *opener);
+void perfctr_add_tree(struct perfctr_tree *tree);
+void perfctr_remove_tree(struct perfctr_tree *tree);
+void perfctr_show_holders(struct seq_file *m);
+void perfctr_stop_holders(void);
+long perfctr_ioctl_holders(void __user *user);
+
 /* page.c */
 int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma);
+
+/* hold.c */
+int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control);
+void perfctr_drop_hold(struct perfctr_hw_control *hw);
+int perfctr_hold_for(struct perfctr_context *ctx);
+void perfctr_hold_too(struct perfctr_context *ctx, struct perfctr_hw_control *hw);
+void perfctr_let_go(struct perfctr_context *ctx);
 
 /* context.c */
 int perfctr_contexts_init(void);
@@ -192,6 +230,7 @@ struct perfctr_context *perfctr_attach(struct task_struct *task);
 struct perfctr_context *perfctr_find(struct task_struct *task);
 struct task_struct *perfctr_get_task(struct perfctr_context *ctx);	/* NULL: detached */
 int perfctr_detach(struct perfctr_context *ctx);
+void perfctr_put_tree(struct perfctr_tree *tree);	/* NULL is fine */
 void perfctr_put(struct perfctr_context *ctx);
 
 /*
@@ -212,6 +251,7 @@ void perfctr_cpu_fold(struct perfctr_context *ctx);
 void perfctr_cpu_reset(void);
 void perfctr_cpu_pause(bool pause);
 bool perfctr_cpu_paused(void);
+u64 perfctr_cpu_rdpmc(u32 counter);
 
 /* ... and for sessions, whose gates tell by perfctr_gate_slots what is to run for them. */
 void perfctr_cpu_follow_gate(void);
@@ -227,6 +267,7 @@ void perfctr_gate_update(void);
 void perfctr_gate_scrub(void);
 void perfctr_gate_tick(u64 now);
 void perfctr_gate_pause(bool pause);
+bool perfctr_gate_shows_kernel(void);
 
 /* group.c */
 bool perfctr_is_marked(const struct task_struct *task);	/* by a group that lives */
@@ -250,7 +291,10 @@ struct perfctr_use {
 };
 
 void perfctr_get_use(struct perfctr_use *contexts, struct perfctr_use *sessions);
-u32 perfctr_holder(bool ask);		/* PERFCTR_HOLDER_* */
+u32 perfctr_holder(void);		/* PERFCTR_HOLDER_* */
+void perfctr_refuse(bool refuse);
+void perfctr_cpu_take(void);
+bool perfctr_cpu_shows_own(void);
 u32 perfctr_features(void);		/* PERFCTR_FEATURE_* */
 
 /* cost.c: time stamp ticks for each instruction, 0: unknown */

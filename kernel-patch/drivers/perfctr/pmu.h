@@ -8,6 +8,7 @@
 #ifndef _PERFCTR_PMU_H
 #define _PERFCTR_PMU_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/perfctr.h>
 #include <linux/refcount.h>
@@ -29,6 +30,7 @@ struct perfctr_hw_event {
 struct perfctr_hw_control {
 	struct hlist_node node;
 	refcount_t refs;
+	atomic_t holders;	/* contexts that are started, see hold.c */
 	u64 id;			/* equal ids: equal events; never 0, never used twice */
 	u64 slots;		/* mask of the counters in use */
 	u64 shared;		/* family's own: mask of the registers beside them that it sets */

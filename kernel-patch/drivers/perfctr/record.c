@@ -35,6 +35,8 @@ void perfctr_fill_record(struct perfctr_kept_record *record, struct perfctr_cont
 	get_task_comm(user->comm, current);
 	user->counts.size = sizeof(user->counts);
 	user->counts.flags = PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT;
+	if (READ_ONCE(ctx->tree->revoked))
+		user->counts.flags |= PERFCTR_COUNTS_REVOKED;
 	perfctr_copy_counts(ctx, &user->counts);
 }
 

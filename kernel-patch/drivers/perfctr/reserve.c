@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine's counters: all are taken from the rest of the kernel by the first control with
- * events, and given back by the last. Among us each counter is either shared by contexts, one after
- * the other, or a session's alone.
+ * The machine's counters: all are reserved while something that counts events is started, and given
+ * back when nothing is. A CPU's registers are taken when the first of it comes to that CPU: the
+ * others are left alone. Among us each counter is either shared by contexts, one after the other, or
+ * a session's alone.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/perfctr_hooks.h>
 #include <linux/platform_device.h>
 #include <linux/pm.h>
 #include <linux/reboot.h>
@@ -17,14 +20,20 @@
 #include <asm/nmi.h>
 #include "session.h"
 
+/* There are no dynamic states for this section: one of an architecture that this is not. */
+#define CPUHP_DYING	CPUHP_AP_PERF_XTENSA_STARTING
+
 const struct perfctr_pmu *perfctr_pmu;
 const char *perfctr_family = "no PMU that is known";
 
-static DEFINE_MUTEX(reserve_lock);	/* inside cpus_read_lock() */
-static unsigned int users;	/* controls with events */
+static DEFINE_MUTEX(reserve_lock);	/* inside cpus_read_lock() and all other locks */
+static unsigned int users;	/* trees and sessions that are started and count events */
+static unsigned int revokers;	/* who wants that there be none */
+static bool held;		/* users != 0 */
 static struct perfctr_use contexts_use, sessions_use;
-static unsigned int context_users[2][64];	/* controls of contexts, by bit of the above */
+static unsigned int context_users[2][64];	/* trees, by bit of the above */
 static DEFINE_PER_CPU(bool, cpu_taken);
+static bool only_asking;	/* what reserves looks, and takes nothing */
 
 u32 perfctr_features(void)
 {
@@ -37,21 +46,79 @@ u32 perfctr_features(void)
 	return features;
 }
 
-/* Both on the CPU itself, interrupts off. */
-static void take_cpu(void *unused)
+/*
+ * perf_events remembers which counters it has left counts in, and clears them when somebody may
+ * RDPMC: it has to do that before they are ours.
+ */
+static void take_cpu(void)
 {
-	bool *taken = this_cpu_ptr(&cpu_taken);
-
-	perfctr_pmu->take_cpu(!*taken);
+	perf_clear_dirty_counters();
+	perfctr_pmu->take_cpu(true);
 	perfctr_cpu_reset();
-	*taken = true;
 }
 
+/* Interrupts off, while something is started. */
+void perfctr_cpu_take(void)
+{
+	if (__this_cpu_read(cpu_taken))
+		return;
+	__this_cpu_write(cpu_taken, true);
+	take_cpu();
+}
+
+/*
+ * Interrupts off. Counters that are ours are taken, as they hold what others left there. Who gives
+ * them back makes held false before it looks for the CPUs that are taken.
+ */
+bool perfctr_cpu_shows_own(void)
+{
+	if (__this_cpu_read(cpu_taken))
+		return READ_ONCE(held);
+	if (perfctr_cpu_paused())
+		return false;
+	if (!READ_ONCE(held))
+		return true;	/* perf_events may have it mapped, too */
+	__this_cpu_write(cpu_taken, true);
+	smp_mb();	/* cpu_taken before held, in give_all() the other way round */
+	if (!READ_ONCE(held)) {
+		__this_cpu_write(cpu_taken, false);
+		return false;
+	}
+	take_cpu();
+	return true;
+}
+
+/* On the CPU itself, interrupts off. */
 static void give_cpu(void *unused)
 {
+	if (!__this_cpu_read(cpu_taken))
+		return;
 	perfctr_pmu->give_cpu();
 	perfctr_cpu_reset();
 	__this_cpu_write(cpu_taken, false);
+	cr4_update_pce(NULL);
+}
+
+static bool is_taken(int cpu, void *unused)
+{
+	return per_cpu(cpu_taken, cpu);
+}
+
+static void give_all(void)
+{
+	WRITE_ONCE(held, false);
+	smp_mb();	/* held before cpu_taken */
+	on_each_cpu_cond(is_taken, give_cpu, NULL, true);
+}
+
+static bool take_evntsel(u32 msr)
+{
+	return only_asking ? !evntsel_nmi_is_reserved(msr) : reserve_evntsel_nmi(msr);
+}
+
+static bool take_counter(u32 msr)
+{
+	return only_asking ? !perfctr_nmi_is_reserved(msr) : reserve_perfctr_nmi(msr);
 }
 
 int perfctr_reserve_evntsels(u32 first, u32 n)
@@ -59,7 +126,7 @@ int perfctr_reserve_evntsels(u32 first, u32 n)
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		if (!reserve_evntsel_nmi(first + i)) {
+		if (!take_evntsel(first + i)) {
 			perfctr_release_evntsels(first, i);
 			return -EBUSY;
 		}
@@ -69,8 +136,27 @@ int perfctr_reserve_evntsels(u32 first, u32 n)
 
 void perfctr_release_evntsels(u32 first, u32 n)
 {
-	while (n--)
+	while (n-- && !only_asking)
 		release_evntsel_nmi(first + n);
+}
+
+int perfctr_reserve_counters(u32 first, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		if (!take_counter(first + i)) {
+			perfctr_release_counters(first, i);
+			return -EBUSY;
+		}
+	}
+	return 0;
+}
+
+void perfctr_release_counters(u32 first, u32 n)
+{
+	while (n-- && !only_asking)
+		release_perfctr_nmi(first + n);
 }
 
 static int reserve_pmu(void)
@@ -122,11 +208,13 @@ static int reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_
 
 	if (in_use(hw, &sessions_use, old) || (hw->session && in_use(hw, &contexts_use, NULL)))
 		return -EADDRINUSE;
+	if (revokers)
+		return -EBUSY;
 	err = users ? 0 : reserve_pmu();
 	if (err)
 		return err;
-	if (!users++)
-		on_each_cpu(take_cpu, NULL, true);
+	users++;
+	WRITE_ONCE(held, true);
 	if (hw->session) {
 		sessions_use.slots |= hw->slots;
 		sessions_use.shared |= hw->shared;
@@ -138,8 +226,9 @@ static int reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_
 }
 
 /*
- * What hw wants, where old, a session's former control or NULL, does not count as in use; it stays
- * reserved itself. -EBUSY: the rest of the kernel has the counters. -EADDRINUSE: one of us has one.
+ * What hw wants, where old, a started session's former control or NULL, does not count as in use; it
+ * stays reserved itself. -EBUSY: the rest of the kernel has the counters. -EADDRINUSE: one of us has
+ * one.
  */
 int perfctr_reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *old)
 {
@@ -147,11 +236,9 @@ int perfctr_reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw
 
 	if (!hw->slots)
 		return 0;
-	cpus_read_lock();
 	mutex_lock(&reserve_lock);
 	err = reserve(hw, old);
 	mutex_unlock(&reserve_lock);
-	cpus_read_unlock();
 	return err;
 }
 
@@ -160,7 +247,6 @@ void perfctr_release(const struct perfctr_hw_control *hw, const struct perfctr_h
 {
 	if (!hw->slots)
 		return;
-	cpus_read_lock();
 	mutex_lock(&reserve_lock);
 	if (hw->session) {
 		sessions_use.slots &= ~(hw->slots & ~(new ? new->slots : 0));
@@ -170,45 +256,49 @@ void perfctr_release(const struct perfctr_hw_control *hw, const struct perfctr_h
 		contexts_use.shared = count_users(context_users[1], hw->shared, -1);
 	}
 	if (!--users) {
-		on_each_cpu(give_cpu, NULL, true);
+		give_all();
 		release_pmu();
 	}
 	mutex_unlock(&reserve_lock);
-	cpus_read_unlock();
 }
 
-u32 perfctr_holder(bool ask)
+/* From now on, and until it is told again, nobody reserves anything. */
+void perfctr_refuse(bool refuse)
+{
+	mutex_lock(&reserve_lock);
+	revokers += refuse ? 1 : -1;
+	mutex_unlock(&reserve_lock);
+}
+
+static bool others_hold(void)
+{
+	bool hold;
+
+	if (!perfctr_pmu)
+		return false;
+	only_asking = true;
+	hold = reserve_pmu();
+	if (!hold)
+		release_pmu();
+	only_asking = false;
+	return hold;
+}
+
+u32 perfctr_holder(void)
 {
 	u32 holder = PERFCTR_HOLDER_NONE;
 
 	mutex_lock(&reserve_lock);
 	if (users)
 		holder = PERFCTR_HOLDER_PERFCTR;
-	else if (ask && perfctr_pmu && reserve_pmu())
+	else if (others_hold())
 		holder = PERFCTR_HOLDER_OTHER;
-	else if (ask && perfctr_pmu)
-		release_pmu();
 	mutex_unlock(&reserve_lock);
 	return holder;
 }
 
-/*
- * Of contexts a CPU that goes has nothing: the last that left it stopped its counters. One
- * that comes may have lost its registers or have missed our take or give. No thread of user
- * space runs on it yet.
- */
 static int perfctr_cpu_online(unsigned int cpu)
 {
-	smp_call_func_t fn = NULL;
-
-	mutex_lock(&reserve_lock);
-	if (users)
-		fn = take_cpu;
-	else if (per_cpu(cpu_taken, cpu))
-		fn = give_cpu;
-	if (fn)
-		smp_call_function_single(cpu, fn, NULL, true);
-	mutex_unlock(&reserve_lock);
 	perfctr_sessions_online(cpu);
 	return 0;
 }
@@ -220,6 +310,16 @@ static int perfctr_cpu_offline(unsigned int cpu)
 }
 
 /*
+ * The last that a CPU does, interrupts off: sessions and threads have left it. When it comes again
+ * perf_events may be there first.
+ */
+static int perfctr_cpu_dying(unsigned int cpu)
+{
+	give_cpu(NULL);
+	return 0;
+}
+
+/*
  * While devices are suspended, counting pauses: the counters lose their contents, and at the end
  * the time stamp may begin anew. All threads of user space are frozen then: no user instruction
  * is missed.
@@ -227,14 +327,11 @@ static int perfctr_cpu_offline(unsigned int cpu)
 static void pause_cpu(void *unused)
 {
 	perfctr_cpu_pause(true);
-	if (__this_cpu_read(cpu_taken))
-		perfctr_pmu->give_cpu();
+	give_cpu(NULL);
 }
 
 static void resume_cpu(void *unused)
 {
-	if (__this_cpu_read(cpu_taken))
-		take_cpu(NULL);
 	perfctr_cpu_pause(false);
 }
 
@@ -312,6 +409,10 @@ int __init perfctr_reserve_init(void)
 	if (err)
 		return err;
 	register_reboot_notifier(&reboot_notifier);
+	err = cpuhp_setup_state_nocalls(CPUHP_DYING, "perfctr:dying", NULL,
+					perfctr_cpu_dying);
+	if (err)
+		return err;
 	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perfctr:online", perfctr_cpu_online,
 				  perfctr_cpu_offline);
 	return state < 0 ? state : 0;

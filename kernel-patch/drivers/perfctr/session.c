@@ -82,33 +82,94 @@ static void drop_place(struct perfctr_session *s)
 	mutex_unlock(&sessions_lock);
 }
 
-/* Both under s->lock; who starts has a place. */
-static void start(struct perfctr_session *s)
+static void lock_sessions(void)
 {
-	if (s->started)
-		return;
 	cpus_read_lock();
 	mutex_lock(&sessions_lock);
-	list_add(&s->list, &started);
-	s->started = true;
-	static_branch_inc_cpuslocked(&perfctr_gated);
-	on_each_cpu_mask(s->cpus, add_on_cpu, s, true);
+}
+
+static void unlock_sessions(void)
+{
 	mutex_unlock(&sessions_lock);
 	cpus_read_unlock();
 }
 
-static void stop(struct perfctr_session *s)
+/* The next two under these locks. What s->hw wants is reserved, there and back. */
+static void enter(struct perfctr_session *s)
 {
-	if (!s->started)
-		return;
-	cpus_read_lock();
-	mutex_lock(&sessions_lock);
+	list_add(&s->list, &started);
+	s->started = true;
+	static_branch_inc_cpuslocked(&perfctr_gated);
+	on_each_cpu_mask(s->cpus, add_on_cpu, s, true);
+}
+
+static void withdraw(struct perfctr_session *s)
+{
 	on_each_cpu_mask(s->cpus, remove_on_cpu, s, true);
 	static_branch_dec_cpuslocked(&perfctr_gated);
 	s->started = false;
 	list_del(&s->list);
+}
+
+/* Both under s->lock; who starts has a place. */
+static int start(struct perfctr_session *s)
+{
+	int err = 0;
+
+	lock_sessions();
+	if (!s->started) {
+		err = perfctr_reserve(s->hw, NULL);
+		if (!err)
+			enter(s);
+	}
+	unlock_sessions();
+	return err == -EADDRINUSE ? -EBUSY : err;
+}
+
+static void stop(struct perfctr_session *s)
+{
+	lock_sessions();
+	if (s->started) {
+		withdraw(s);
+		perfctr_release(s->hw, NULL);
+	}
+	unlock_sessions();
+}
+
+/* Those that hold counters. */
+void perfctr_revoke_sessions(void)
+{
+	struct perfctr_session *s, *next;
+
+	lock_sessions();
+	list_for_each_entry_safe(s, next, &started, list) {
+		if (!s->hw->slots)
+			continue;
+		withdraw(s);
+		perfctr_release(s->hw, NULL);
+		s->revoked = true;
+		s->placed = false;
+		n_placed--;
+	}
+	unlock_sessions();
+}
+
+int perfctr_for_each_session_holder(perfctr_holder_fn fn, void *arg)
+{
+	struct perfctr_session *s;
+	int result = 0;
+
+	mutex_lock(&sessions_lock);
+	list_for_each_entry(s, &started, list) {
+		struct perfctr_holder holder = {};
+
+		if (s->hw->slots && perfctr_describe_session(s, &holder))
+			result = fn(&holder, arg);
+		if (result)
+			break;
+	}
 	mutex_unlock(&sessions_lock);
-	cpus_read_unlock();
+	return result;
 }
 
 static void change_on_cpu(smp_call_func_t fn, unsigned int cpu)
@@ -183,20 +244,42 @@ static int take_user_counters(struct perfctr_session *s, u32 n)
 	return err;
 }
 
-static void install(struct perfctr_session *s, struct perfctr_hw_control *hw,
+static void replace(struct perfctr_session *s, struct perfctr_hw_control *hw,
 		    const struct perfctr_control *control)
 {
-	struct perfctr_hw_control *old = s->hw;
-
-	stop(s);
 	s->hw = hw;
+	s->revoked = false;
 	set_classes(s, control);
 	perfctr_totals_clear(s);
 	if (s->ring)
 		perfctr_rings_clear(s);
-	if (old)
-		perfctr_release(old, hw);
-	kfree(old);
+}
+
+/* hw is taken over unless it is refused. */
+static int install(struct perfctr_session *s, struct perfctr_hw_control *hw,
+		   struct perfctr_control *control)
+{
+	bool go = !(control->flags & PERFCTR_CONTROL_STOPPED);
+	struct perfctr_hw_control *old = s->hw;
+	bool started;
+	int err = 0;
+
+	lock_sessions();
+	started = s->started;
+	if (go)
+		err = perfctr_reserve_for(control, hw, started ? old : NULL);
+	if (!err) {
+		if (started)
+			withdraw(s);
+		replace(s, hw, control);
+		if (started)
+			perfctr_release(old, go ? hw : NULL);
+		if (go)
+			enter(s);
+	}
+	unlock_sessions();
+	kfree(err ? hw : old);
+	return err;
 }
 
 /* Counts of what others execute, in whichever mode. */
@@ -246,13 +329,11 @@ static int install_control(struct perfctr_session *s, struct perfctr_control *co
 		control->bad_event = control->n_events - 1;
 		return err;
 	}
-	hw = perfctr_compile_session(control, &rules, s->hw);
-	if (IS_ERR(hw)) {
+	hw = perfctr_compile_session(control, &rules);
+	err = PTR_ERR_OR_ZERO(hw) ?: install(s, hw, control);
+	if (err)
 		take_user_counters(s, had);
-		return PTR_ERR(hw);
-	}
-	install(s, hw, control);
-	return 0;
+	return err;
 }
 
 /* A refused control leaves everything as it is. */
@@ -270,8 +351,6 @@ static int control_session(void *session, struct perfctr_control *control)
 		err = take_place(s);
 	if (!err)
 		err = install_control(s, control);
-	if (!err && go)
-		start(s);
 	drop_place(s);
 	mutex_unlock(&s->lock);
 	return err;
@@ -394,6 +473,8 @@ static int read_locked(struct perfctr_session *s, struct perfctr_counts *counts)
 	counts->flags = PERFCTR_COUNTS_CONSISTENT;
 	if (s->started)
 		counts->flags |= PERFCTR_COUNTS_STARTED;
+	if (s->revoked)
+		counts->flags |= PERFCTR_COUNTS_REVOKED;
 	counts->members = s->group ? atomic_read(&s->group->members) : 0;
 	counts->n_counters = s->totals->n_counters;
 	return add_cpus(s, counts, at_once);
@@ -437,8 +518,10 @@ static long ioctl_start(struct perfctr_session *s)
 		return err;
 	mutex_lock(&s->lock);
 	err = s->hw ? may_see(s) ?: take_place(s) : -EINVAL;
-	if (!err)
-		start(s);
+	if (!err) {
+		err = start(s);
+		drop_place(s);
+	}
 	mutex_unlock(&s->lock);
 	return err;
 }
@@ -502,6 +585,7 @@ static void free_session(struct perfctr_session *s)
 		perfctr_group_let_go(s->group);
 	put_pid_ns(s->ns);
 	perfctr_disown(&s->owner);
+	perfctr_opener_free(&s->opener);
 	kfree(s);
 }
 
@@ -511,8 +595,6 @@ static int session_release(struct inode *inode, struct file *file)
 
 	ioctl_stop(s);
 	take_user_counters(s, 0);
-	if (s->hw)
-		perfctr_release(s->hw, NULL);
 	kfree(s->hw);
 	free_session(s);
 	return 0;
@@ -596,6 +678,7 @@ static struct perfctr_session *alloc_session(const struct perfctr_session_open *
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&s->lock);
 	s->ns = get_pid_ns(task_active_pid_ns(current));
+	perfctr_opener_init(&s->opener);
 	s->rules.policy = open->policy;
 	s->rules.privileged = perfmon_capable() && !may_count_others();
 	s->trace_bytes = open->trace_bytes;

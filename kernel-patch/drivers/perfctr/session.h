@@ -57,10 +57,12 @@ struct perfctr_session {
 	struct perfctr_group *group;	/* NULL: none */
 	struct pid_namespace *ns;	/* that records are told in */
 	struct perfctr_owner owner;
+	struct perfctr_opener opener;
 	struct perfctr_rules rules;
 	cpumask_var_t cpus;
 	bool placed;			/* counted among those that are, or are to be, started */
 	bool started;
+	bool revoked;			/* stopped by the administrator since the last control */
 	struct perfctr_hw_control *hw;	/* NULL before the first control */
 	u32 user_counters;		/* of the limit for the unprivileged */
 	u64 open[PERFCTR_N_CLASSES];	/* slots that run for a thread of this class */
@@ -86,6 +88,11 @@ long perfctr_ioctl_session(void __user *user);
 void perfctr_sessions_online(unsigned int cpu);
 void perfctr_sessions_offline(unsigned int cpu);
 u32 perfctr_user_session_counters(void);
+void perfctr_revoke_sessions(void);
+int perfctr_for_each_session_holder(perfctr_holder_fn fn, void *arg);
+
+/* holders.c */
+bool perfctr_describe_session(const struct perfctr_session *s, struct perfctr_holder *holder);
 
 /* gate.c: interrupts off */
 void perfctr_gate_add(struct perfctr_session *s);

@@ -4,6 +4,7 @@
  * perfctr_call(): the thread is not switched meanwhile.
  */
 #include <linux/sched.h>
+#include <asm/mmu_context.h>
 #include "owner.h"
 #include "perfctr.h"
 
@@ -42,6 +43,9 @@ void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_
 			c->ticket |= hw->event[i].rdpmc;
 	}
 	page->n_counters = hw->n_events;
+	page->flags &= ~PERFCTR_PAGE_RDPMC;
+	if (perfctr_features() & PERFCTR_FEATURE_RDPMC)
+		page->flags |= PERFCTR_PAGE_RDPMC;
 	page->switches = 0;
 	page->migrations = 0;
 	page->cpu = U32_MAX;
@@ -86,8 +90,10 @@ int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg)
 	ctx->page->flags |= PERFCTR_PAGE_STARTED;
 	perfctr_page_end(ctx->page);
 	perfctr_update_flag(ctx->task);
-	if (live)
+	if (live) {
 		perfctr_cpu_enter(ctx);
+		cr4_update_pce(NULL);	/* a page may be mapped */
+	}
 	return 0;
 }
 

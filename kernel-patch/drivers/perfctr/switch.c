@@ -115,15 +115,16 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 	bool known = cpu->enabled && cpu->control == hw->id;
 
 	cpu->entries++;
+	if (cpu->control != hw->id) {
+		perfctr_cpu_take();
+		cpu->control = hw->id;
+		cpu->loads++;
+		perfctr_pmu->load(hw);
+	}
 	if (cpu->owner != ctx->id) {
 		cpu->owner = ctx->id;
 		cpu->foreign |= cpu->held;
 		cpu->held = 0;
-	}
-	if (cpu->control != hw->id) {
-		cpu->control = hw->id;
-		cpu->loads++;
-		perfctr_pmu->load(hw);
 	}
 	if (cpu->foreign && user_rdpmc()) {
 		clear_slots(cpu, cpu->foreign);
@@ -318,6 +319,29 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 		perfctr_cpu_go_on();
 }
 
+/*
+ * What RDPMC of the counter would show the current thread if it were allowed, after what is not its
+ * own is cleared; 0 for counters that it does not count with.
+ */
+u64 perfctr_cpu_rdpmc(u32 counter)
+{
+	struct perfctr_context *ctx = started_context(current);
+	u32 i, n = ctx ? ctx->hw->n_events : 0;
+
+	for (i = 0; i < n; i++) {
+		const struct perfctr_page_counter *c = &ctx->page->counter[i];
+
+		if (ctx->hw->event[i].rdpmc != counter)
+			continue;
+		if (!perfctr_cpu_paused()) {
+			perfctr_rdpmc_enabled(current->mm);
+			perfctr_cpu_fold(ctx);
+		}
+		return c->sum - c->bias;
+	}
+	return 0;
+}
+
 /* A thread that never switches is folded by the tick: once is enough in half a counter's period. */
 void perfctr_tick_current(void)
 {
@@ -360,7 +384,7 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 	/* Otherwise the switch that is under way scrubs when the thread before has left. */
 }
 
-/* The counters were taken over or given back: stopped, all 0, no event selected. */
+/* The counters were taken or given back: stopped, all 0, no event selected. */
 void perfctr_cpu_reset(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);

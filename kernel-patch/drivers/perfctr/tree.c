@@ -14,7 +14,9 @@
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/perfctr_hooks.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
 #include "perfctr.h"
 
 static void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts)
@@ -180,8 +182,10 @@ static void add_member(struct perfctr_context *parent, struct perfctr_context *c
 	ctx->parent = parent;
 	ctx->task = task;
 	WRITE_ONCE(task->thread.perfctr, ctx);
-	if (parent->started)
+	if (parent->started) {
+		perfctr_hold_too(ctx, ctx->hw);
 		perfctr_start_fn(ctx, false, NULL);
+	}
 	llist_add(&ctx->born, &ctx->tree->born);
 }
 
@@ -318,6 +322,7 @@ void perfctr_close(struct perfctr_context *ctx)
 	perfctr_detach(ctx);
 	link_born(tree);
 	end_members_below(ctx, 0);
+	tree->root = NULL;
 	perfctr_unlock_tree(tree);
 }
 
@@ -353,30 +358,64 @@ static int replace(struct perfctr_context *ctx, struct perfctr_install *install)
 	return err;
 }
 
-/* The members of the control before end when there are no more of them to come. */
-static int install(struct perfctr_context *ctx, struct perfctr_install *install)
+static int start_member(struct perfctr_context *ctx)
 {
-	int err = replace(ctx, install);
+	int err = perfctr_hold_for(ctx) ?: perfctr_call(ctx, perfctr_start_fn, NULL);
+
+	if (err)
+		perfctr_let_go(ctx);
+	return err;
+}
+
+static int stop_member(struct perfctr_context *ctx)
+{
+	int err = perfctr_call(ctx, perfctr_stop_fn, NULL);
+
+	perfctr_let_go(ctx);
+	return err;
+}
+
+/*
+ * What the new control wants is held before the one before is lost. The members of that one end
+ * when there are no more of them to come.
+ */
+static int install(struct perfctr_context *ctx, struct perfctr_install *install,
+		   struct perfctr_control *control)
+{
+	bool start = !(install->flags & PERFCTR_CONTROL_STOPPED);
+	struct perfctr_hw_control *hw = install->hw;
+	int err = start ? perfctr_hold(hw, control) : 0;
 
 	if (err)
 		return err;
+	err = replace(ctx, install);
+	if (!err)
+		perfctr_let_go(ctx);
+	else if (start)
+		perfctr_drop_hold(hw);
+	if (err)
+		return err;
+	ctx->tree->revoked = false;
 	perfctr_drop_records(ctx->tree);
 	memset(&ctx->exited, 0, sizeof(ctx->exited));
 	ctx->exited.n_counters = ctx->hw->n_events;
 	link_born(ctx->tree);
 	end_members_below(ctx, ctx->generation);
-	if (!(install->flags & PERFCTR_CONTROL_STOPPED))
-		err = perfctr_call(ctx, perfctr_start_fn, NULL);
+	if (start) {
+		err = start_member(ctx);
+		perfctr_drop_hold(hw);
+	}
 	return err;
 }
 
-int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw, u32 flags)
+int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
+		    struct perfctr_control *control)
 {
-	struct perfctr_install change = { .hw = hw, .flags = flags };
+	struct perfctr_install change = { .hw = hw, .flags = control->flags };
 	int err = perfctr_lock_tree(ctx->tree);
 
 	if (!err) {
-		err = install(ctx, &change);
+		err = install(ctx, &change, control);
 		perfctr_unlock_tree(ctx->tree);
 	}
 	perfctr_hw_put(change.hw);
@@ -387,13 +426,13 @@ int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw, 
  * -ESRCH when all of them have exited. What a member makes after its own call is born as the call
  * left it; what it made before is linked and has its turn after it.
  */
-static int call_tree(struct perfctr_context *ctx, perfctr_call_fn fn)
+static int call_tree(struct perfctr_context *ctx, int (*fn)(struct perfctr_context *ctx))
 {
 	struct perfctr_context *pos;
 	int result, err = -ESRCH;
 
 	for_each_member(pos, ctx) {
-		result = perfctr_call(pos, fn, NULL);
+		result = fn(pos);
 		if (result != -ESRCH)
 			err = result;
 		link_born(ctx->tree);
@@ -408,7 +447,7 @@ int perfctr_start(struct perfctr_context *ctx)
 
 	if (err)
 		return err;
-	err = perfctr_may_see(ctx) ?: call_tree(ctx, perfctr_start_fn);
+	err = perfctr_may_see(ctx) ?: call_tree(ctx, start_member);
 	perfctr_unlock_tree(ctx->tree);
 	return err;
 }
@@ -419,9 +458,57 @@ int perfctr_stop(struct perfctr_context *ctx)
 
 	if (err)
 		return err;
-	err = call_tree(ctx, perfctr_stop_fn);
+	err = call_tree(ctx, stop_member);
 	perfctr_unlock_tree(ctx->tree);
 	return err;
+}
+
+/* How many members hold counters, which, and the root's thread. */
+u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid)
+{
+	struct perfctr_context *pos;
+	struct task_struct *task;
+	u32 n = 0;
+
+	if (perfctr_lock_tree(tree))
+		return 0;
+	if (tree->root) {
+		for_each_member(pos, tree->root)
+			n += READ_ONCE(pos->held) && pos->hw->n_events;
+		*counters = tree->root->hw ? tree->root->hw->slots : 0;
+		task = perfctr_get_task(tree->root);
+		*tid = task ? task_pid_nr_ns(task, task_active_pid_ns(current)) : 0;
+		if (task)
+			put_task_struct(task);
+	}
+	perfctr_unlock_tree(tree);
+	return n;
+}
+
+static bool is_holding(struct perfctr_context *top)
+{
+	struct perfctr_context *pos;
+
+	for_each_member(pos, top)
+		if (READ_ONCE(pos->held))
+			return true;
+	return false;
+}
+
+/* All that hold hardware stop, and may be started again. */
+void perfctr_revoke_tree(struct perfctr_tree *tree)
+{
+	struct perfctr_context *root;
+
+	mutex_lock(&tree->lock);
+	catch_up(tree);
+	root = tree->root;
+	if (root && root->hw && root->hw->n_events) {
+		/* Before it is: a record of who leaves now tells it. */
+		WRITE_ONCE(tree->revoked, tree->revoked || is_holding(root));
+		call_tree(root, stop_member);
+	}
+	perfctr_unlock_tree(tree);
 }
 
 /* Adds ctx's own sums. True when its thread ran elsewhere meanwhile. */
@@ -484,6 +571,8 @@ static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts
 		counts->flags |= PERFCTR_COUNTS_STARTED;
 	if (!ctx->task)
 		counts->flags |= PERFCTR_COUNTS_EXITED;
+	if (ctx->tree->revoked)
+		counts->flags |= PERFCTR_COUNTS_REVOKED;
 	if (consistent)
 		counts->flags |= PERFCTR_COUNTS_CONSISTENT;
 }

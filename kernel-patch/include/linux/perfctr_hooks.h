@@ -3,7 +3,11 @@
 #ifndef _LINUX_PERFCTR_HOOKS_H
 #define _LINUX_PERFCTR_HOOKS_H
 
-struct mm_struct;
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/mm_types.h>
+
+struct pt_regs;
 struct task_struct;
 
 #ifdef CONFIG_PERFCTR
@@ -17,7 +21,13 @@ int perfctr_fork_task(struct task_struct *child);
 void perfctr_born_task(struct task_struct *child);
 void perfctr_detach_task(struct task_struct *tsk);
 void perfctr_tick_current(void);
+bool perfctr_may_rdpmc(void);
 void perfctr_rdpmc_enabled(struct mm_struct *mm);
+bool perfctr_emulate_rdpmc(struct pt_regs *regs);
+
+/* perfctr-watchdog.c: has somebody reserved the register? */
+bool perfctr_nmi_is_reserved(unsigned int msr);
+bool evntsel_nmi_is_reserved(unsigned int msr);
 
 /* The child's thread_struct and flags are copies of its parent's: it has no context or mark yet. */
 static inline void perfctr_copy_thread(struct task_struct *child)
@@ -56,6 +66,19 @@ static inline void perfctr_tick(void)
 	if (unlikely(test_thread_flag(TIF_PERFCTR)) || static_branch_unlikely(&perfctr_gated))
 		perfctr_tick_current();
 }
+
+/* May code of mm execute RDPMC on this CPU? */
+static inline bool perfctr_rdpmc_allowed(struct mm_struct *mm)
+{
+	return atomic_read(&mm->context.perf_rdpmc_allowed) && perfctr_may_rdpmc();
+}
+
+/* After a fault of user mode, interrupts on. True: it may go on. */
+static inline bool perfctr_fixup_rdpmc(struct pt_regs *regs)
+{
+	return unlikely(atomic_read(&current->mm->context.perf_rdpmc_allowed)) &&
+	       perfctr_emulate_rdpmc(regs);
+}
 #else
 static inline void perfctr_switch(struct task_struct *prev, struct task_struct *next) { }
 static inline void perfctr_copy_thread(struct task_struct *child) { }
@@ -63,7 +86,12 @@ static inline int perfctr_fork(struct task_struct *child) { return 0; }
 static inline void perfctr_born(struct task_struct *child) { }
 static inline void perfctr_drop(struct task_struct *tsk) { }
 static inline void perfctr_tick(void) { }
+static inline bool perfctr_rdpmc_allowed(struct mm_struct *mm)
+{
+	return atomic_read(&mm->context.perf_rdpmc_allowed);
+}
 static inline void perfctr_rdpmc_enabled(struct mm_struct *mm) { }
+static inline bool perfctr_fixup_rdpmc(struct pt_regs *regs) { return false; }
 #endif
 
 #endif

@@ -109,33 +109,22 @@ static int p4_cpu_online(unsigned int cpu)
 	return reserved && has_sibling(cpu) ? -EBUSY : 0;
 }
 
-static void release_counters(u32 n)
-{
-	while (n--)
-		release_perfctr_nmi(MSR_P4_BPU_PERFCTR0 + n);
-}
-
 /* By the counters: of NetBurst the kernel does not manage the CCCRs. */
 static int p4_reserve(void)
 {
-	u32 n;
+	int err;
 
 	if (siblings_online())
 		return -EBUSY;
-	for (n = 0; n < P4_N_COUNTERS; n++) {
-		if (!reserve_perfctr_nmi(MSR_P4_BPU_PERFCTR0 + n)) {
-			release_counters(n);
-			return -EBUSY;
-		}
-	}
-	reserved = true;
-	return 0;
+	err = perfctr_reserve_counters(MSR_P4_BPU_PERFCTR0, P4_N_COUNTERS);
+	reserved = !err;
+	return err;
 }
 
 static void p4_release(void)
 {
 	reserved = false;
-	release_counters(P4_N_COUNTERS);
+	perfctr_release_counters(MSR_P4_BPU_PERFCTR0, P4_N_COUNTERS);
 }
 
 /* Twice: of some models the first write of a counter may get lost (erratum N15). */

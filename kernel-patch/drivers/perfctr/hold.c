@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which contexts hold hardware: those that are started and count events. A control's counters are
+ * reserved for the first and released by the last of them; births and exits of others change a
+ * number.
+ */
+#include <linux/atomic.h>
+#include <linux/errno.h>
+#include <linux/mutex.h>
+#include "perfctr.h"
+
+static DEFINE_MUTEX(hold_lock);	/* of numbers that leave or become 0 */
+
+/* control: to name the event that is to blame, or NULL. */
+int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
+{
+	int err = 0;
+
+	if (!hw->n_events || atomic_inc_not_zero(&hw->holders))
+		return 0;
+	mutex_lock(&hold_lock);
+	if (!atomic_inc_not_zero(&hw->holders)) {
+		err = control ? perfctr_reserve_for(control, hw, NULL) : perfctr_reserve(hw, NULL);
+		if (!err)
+			atomic_set(&hw->holders, 1);
+	}
+	mutex_unlock(&hold_lock);
+	return err == -EADDRINUSE ? -EBUSY : err;
+}
+
+void perfctr_drop_hold(struct perfctr_hw_control *hw)
+{
+	if (!hw->n_events || atomic_add_unless(&hw->holders, -1, 1))
+		return;
+	mutex_lock(&hold_lock);
+	if (atomic_dec_and_test(&hw->holders))
+		perfctr_release(hw, NULL);
+	mutex_unlock(&hold_lock);
+}
+
+/* ctx holds what has been held for it. */
+static void give(struct perfctr_context *ctx, struct perfctr_hw_control *hw)
+{
+	perfctr_hw_get(hw);
+	WRITE_ONCE(ctx->held, hw);
+}
+
+/* ctx is about to be started, under the tree's lock. Its thread may leave it meanwhile. */
+int perfctr_hold_for(struct perfctr_context *ctx)
+{
+	int err;
+
+	if (!ctx->hw || READ_ONCE(ctx->held))
+		return 0;
+	err = perfctr_hold(ctx->hw, NULL);
+	if (!err)
+		give(ctx, ctx->hw);
+	return err;
+}
+
+/* ctx is new, and holds what somebody holds who goes on with it meanwhile. Must not sleep. */
+void perfctr_hold_too(struct perfctr_context *ctx, struct perfctr_hw_control *hw)
+{
+	if (hw->n_events)
+		atomic_inc(&hw->holders);
+	give(ctx, hw);
+}
+
+/* ctx is stopped. Whoever sees that first does it. */
+void perfctr_let_go(struct perfctr_context *ctx)
+{
+	struct perfctr_hw_control *hw = xchg(&ctx->held, NULL);
+
+	if (!hw)
+		return;
+	perfctr_drop_hold(hw);
+	perfctr_hw_put(hw);
+}

@@ -37,12 +37,15 @@ static bool start_command(struct counting *counting, struct perfctr_control *con
 {
 	if (threads_start(&counting->threads))
 		return true;
+	if (counting->threads.refused)
+		return false;
 	threads_close(&counting->threads);
 	if (!install(counting, control))
 		return false;
 	if (threads_start(&counting->threads))
 		return true;
-	complain("cannot start the counters: %m");
+	if (!counting->threads.refused)
+		complain_of_start(errno);
 	return false;
 }
 
@@ -63,6 +66,8 @@ static bool start(struct counting *counting, struct perfctr_control *control)
 			return false;
 	} else if (!counting->options->delay_ms) {
 		threads_start(&counting->threads);
+		if (counting->threads.refused)
+			return false;
 	}
 	/* The command has not executed anything yet. */
 	if (counting->options->delay_ms)
@@ -101,6 +106,7 @@ static void finish(struct counting *counting, struct sample *sample)
 		members_add_running(counting->members, &counting->threads,
 				    counting->options->process);
 	threads_read(&counting->threads, counting->scope, &sample->total);
+	complain_of_revocation(&sample->total);
 	threads_close(&counting->threads);
 	if (counting->output && counting->options->interval_ms && counting->started_ns)
 		counting_interval(counting, &sample->total);

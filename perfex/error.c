@@ -2,8 +2,10 @@
 #define _GNU_SOURCE
 #include "perfex.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 void make_printable(char *text)
 {
@@ -50,6 +52,24 @@ void complain_of_open(int error)
 
 	perfctr_open_error(error, text, sizeof(text));
 	complain("%s", text);
+}
+
+void complain_of_start(int error)
+{
+	const struct perfctr_control control = { .size = sizeof(control) };
+	struct perfctr_pmu_info info;
+
+	if (error == EBUSY && perfctr_pmu_info(&info) == 0)
+		complain_of_control(error, &control, &info);
+	else
+		complain("cannot start the counters: %s", strerror(error));
+}
+
+void complain_of_revocation(const struct perfctr_counts *counts)
+{
+	if (counts->flags & PERFCTR_COUNTS_REVOKED)
+		complain("the administrator took the counters back: what is counted is the time "
+			 "until then, and since they were started again");
 }
 
 void complain_of_control(int error, const struct perfctr_control *control,

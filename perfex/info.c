@@ -68,6 +68,8 @@ static void print_info(const struct perfctr_pmu_info *info)
 	printf("abi version: %u\n", info->abi_version);
 	print_features(info->features);
 	printf("counters held by: %s\n", holder_name(info->holder));
+	if (info->holder == PERFCTR_HOLDER_PERFCTR)
+		print_holders();
 	printf("isolation: %s\n", info->features & PERFCTR_FEATURE_ISOLATED
 					  ? "on, nobody can read foreign counts"
 					  : "off, foreign counts may be read");

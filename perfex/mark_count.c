@@ -154,6 +154,7 @@ static void finish(struct marking *marking, struct recording *recording)
 
 	if (perfctr_session_read(marking->session, &sample.total) < 0)
 		fail("cannot read the counters: %m");
+	complain_of_revocation(&sample.total);
 	sample.wait_status = marking->wait_status;
 	recording_add(recording, 0, &sample, true);
 }

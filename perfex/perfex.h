@@ -59,6 +59,7 @@ extern const struct subcommand mark_subcommand;
 extern const struct subcommand system_subcommand;
 extern const struct subcommand trace_subcommand;
 extern const struct subcommand report_subcommand;
+extern const struct subcommand revoke_subcommand;
 
 const struct subcommand *find_subcommand(const char *name);
 void print_subcommands(void);
@@ -76,6 +77,8 @@ int show_events(bool details);
 /* error.c: one line to standard error, "perfex: ..." */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 void complain_of_open(int error);
+void complain_of_start(int error);
+void complain_of_revocation(const struct perfctr_counts *counts);
 void complain_of_control(int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);

@@ -115,6 +115,7 @@ struct threads {
 		struct perfctr *context;
 	} * thread;
 	size_t n;
+	bool refused; /* some could not be started, which was told */
 };
 
 bool threads_know(const struct threads *threads, pid_t tid);

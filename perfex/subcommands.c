@@ -17,6 +17,7 @@ static const struct subcommand *const subcommands[] = {
 	&system_subcommand,
 	&trace_subcommand,
 	&report_subcommand,
+	&revoke_subcommand,
 };
 
 const struct subcommand *const default_subcommand = &run_subcommand;

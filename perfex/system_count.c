@@ -130,8 +130,10 @@ static int start(struct system *system)
 	system->last = calloc(1 + perfctr_session_cpus(system->session), sizeof(*system->last));
 	if (!system->last)
 		fail("out of memory");
-	if (perfctr_session_start(system->session) < 0)
-		fail("cannot start the counters: %m");
+	if (perfctr_session_start(system->session) < 0) {
+		complain_of_start(errno);
+		exit(EXIT_PERFEX);
+	}
 	system->started_ns = now_ns();
 	system->last_ns = system->started_ns;
 	return 0;

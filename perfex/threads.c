@@ -34,14 +34,19 @@ bool threads_control(struct threads *threads, size_t first, struct perfctr_contr
 	return true;
 }
 
-/* How many there still were to start. */
+/* How many there still were to start. What is wrong with one that could not be is told. */
 size_t threads_start(struct threads *threads)
 {
 	size_t started = 0;
 
-	for (size_t i = 0; i < threads->n; i++)
-		if (perfctr_start(threads->thread[i].context) == 0)
+	for (size_t i = 0; i < threads->n; i++) {
+		if (perfctr_start(threads->thread[i].context) == 0) {
 			started++;
+		} else if (errno != ESRCH && !threads->refused) {
+			complain_of_start(errno);
+			threads->refused = true;
+		}
+	}
 	return started;
 }
 
@@ -71,6 +76,7 @@ void threads_read(const struct threads *threads, unsigned int scope, struct perf
 			fail("cannot read the counters: %m");
 		add_counts(sum, &counts);
 		consistent &= counts.flags;
+		sum->flags |= counts.flags & PERFCTR_COUNTS_REVOKED;
 	}
 	if (threads->n == 1 ? consistent : !sum->members)
 		sum->flags |= PERFCTR_COUNTS_CONSISTENT;

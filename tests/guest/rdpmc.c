@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What RDPMC shows, by who holds the counters and who asks: nothing but his own, and no fault for who
+ * has mapped a page. The table is that of docs/security.md.
+ */
+#include "groups.h"
+
+#include <perfctr.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define RDPMC_SWITCH	"/sys/bus/event_source/devices/cpu/rdpmc"
+
+/* Something of another user's that counts on CPU 0, and how to end it. */
+struct holder {
+	const char *name;
+	int (*begin)(void);
+	void (*end)(int);
+};
+
+static int nothing(void)
+{
+	return -1;
+}
+
+static void end_nothing(int fd)
+{
+	(void)fd;
+}
+
+static pid_t busy;
+
+static int begin_contexts(void)
+{
+	struct counted foreign = foreign_start(0);
+
+	busy = foreign.pid;
+	return foreign.fd;
+}
+
+static void end_contexts(int fd)
+{
+	kill(busy, SIGKILL);
+	ck_assert_int_eq(wait_for(busy, NULL), busy);
+	close(fd);
+}
+
+static int begin_session(uint64_t evntsel, uint32_t policy)
+{
+	int session = session_open(-1, policy);
+
+	session_control(session, SESSION_EVENTS({ { 3, evntsel }, 0 },
+						{ { PERFCTR_FIXED + 1, evntsel & ~0xffffull }, 0 }));
+	return session;
+}
+
+static int begin_user_session(void)
+{
+	return begin_session(USER(INSTRUCTIONS), NOT_PRIVILEGED);
+}
+
+static int begin_kernel_session(void)
+{
+	return begin_session(BOTH(INSTRUCTIONS), 0);
+}
+
+static void end_session(int fd)
+{
+	close(fd);
+}
+
+static const struct holder holders[] = {
+	{ "nobody", nothing, end_nothing },
+	{ "contexts", begin_contexts, end_contexts },
+	{ "a session of user mode", begin_user_session, end_session },
+	{ "a session of both modes", begin_kernel_session, end_session },
+};
+
+static uint64_t look(uint32_t counter, const struct holder *holder, const char *who)
+{
+	uint64_t value;
+
+	if (!try_rdpmc(counter, &value))
+		expectation_failed(holder->name, counter, who);
+	return value;
+}
+
+/* Others' counters; not what the looker itself did in user mode since it was switched in. */
+static void expect_own_only(const struct holder *holder, const char *who, int own)
+{
+	for (int round = 0; round < 20; round++) {
+		sleep_us(1000);
+		for (unsigned int i = 0; i < N_COUNTERS; i++) {
+			uint64_t value = look(counter_index[i], holder, who), most = 0;
+
+			if (own >= 0 && counter_index[i] == 0)
+				most = context_read(own).counter[0];
+			/* A session counts who runs: the looker, for some instructions. */
+			else if (counter_index[i] == 3 || counter_index[i] == PERFCTR_FIXED + 1)
+				most = 10000;
+			if (value > most)
+				expectation_failed(holder->name, counter_index[i], who);
+		}
+	}
+}
+
+/* Threads of one process are not isolated from each other. */
+static int context_of_process;
+
+static void *look_from_thread(void *holder)
+{
+	pin(0, 0);
+	expect_own_only(holder, "other thread", context_of_process);
+	return NULL;
+}
+
+static void owner_with_page(void *argument)
+{
+	const struct holder *holder = argument;
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	const struct perfctr_page *page;
+	uint64_t last = 0, now;
+	pthread_t thread;
+
+	pin(0, 0);
+	page = context_map(fd);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	expect_own_only(holder, "owner", fd);
+	/* Reads stay exact, also where RDPMC is executed by the kernel. */
+	for (int i = 0; i < 100; i++) {
+		uint64_t before = context_read(fd).counter[0];
+
+		now = perfctr_read_pmc(page, 0);
+		EXPECT(now > last && now >= before && now <= context_read(fd).counter[0]);
+		last = now;
+	}
+	context_of_process = fd;
+	EXPECT(pthread_create(&thread, NULL, look_from_thread, argument) == 0);
+	pthread_join(thread, NULL);
+}
+
+static void stranger_with_page(void *argument)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	pin(0, 0);
+	become_nobody();
+	context_control(fd, NULL, 0);
+	context_map(fd);
+	expect_own_only(argument, "stranger with a page", -1);
+}
+
+static void stranger_without_page(void *unused)
+{
+	uint64_t value;
+
+	(void)unused;
+	pin(0, 0);
+	become_nobody();
+	for (unsigned int i = 0; i < N_COUNTERS; i++)
+		EXPECT(!try_rdpmc(counter_index[i], &value));
+}
+
+START_TEST(rdpmc_shows_what_the_table_says)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(holders); i++) {
+		int fd = holders[i].begin();
+
+		in_child(owner_with_page, (void *)&holders[i]);
+		in_child(stranger_with_page, (void *)&holders[i]);
+		in_child(stranger_without_page, NULL);
+		holders[i].end(fd);
+	}
+}
+END_TEST
+
+static bool rdpmc_works(void)
+{
+	uint64_t value;
+
+	sleep_us(20000);
+	return try_rdpmc(0, &value);
+}
+
+START_TEST(an_administrator_who_forbids_rdpmc_meanwhile_unbalances_nothing)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	const struct perfctr_page *page = context_map(fd);
+
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	ck_assert(rdpmc_works());
+	write_file(RDPMC_SWITCH, "0");
+	munmap((void *)page, PERFCTR_PAGE_SIZE);
+	write_file(RDPMC_SWITCH, "1");
+	ck_assert(!rdpmc_works());
+	write_file(RDPMC_SWITCH, "0");
+	page = context_map(fd);
+	write_file(RDPMC_SWITCH, "1");
+	ck_assert(rdpmc_works());
+	munmap((void *)page, PERFCTR_PAGE_SIZE);
+	ck_assert(!rdpmc_works());
+	page = context_map(fd);
+	ck_assert(rdpmc_works());
+	munmap((void *)page, PERFCTR_PAGE_SIZE);
+}
+END_TEST
+
+static atomic_bool end_of_changes;
+
+/* All that takes the permission away, from another process' side. */
+static void *change_without_end(void *own)
+{
+	pin(0, 1);
+	while (!end_of_changes) {
+		int session = begin_kernel_session();
+
+		sleep_us(500);
+		close(session);
+		ioctl(*(int *)own, PERFCTR_IOC_STOP);
+		write_file(RDPMC_SWITCH, "0");
+		ioctl(*(int *)own, PERFCTR_IOC_START);
+		write_file(RDPMC_SWITCH, "1");
+	}
+	return NULL;
+}
+
+START_TEST(a_reader_survives_the_loss_of_its_permission_and_reads_right)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	const struct perfctr_page *page = context_map(fd);
+	uint64_t last = 0;
+	pthread_t thread;
+
+	pin(0, 0);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	ck_assert_int_eq(pthread_create(&thread, NULL, change_without_end, &fd), 0);
+	for (int i = 0; i < 20000; i++) {
+		uint64_t now = perfctr_read_pmc(page, 0);
+
+		ck_assert_msg(now >= last, "%llu after %llu", (unsigned long long)now,
+			      (unsigned long long)last);
+		last = now;
+	}
+	end_of_changes = true;
+	pthread_join(thread, NULL);
+	ck_assert_uint_le(last, context_read(fd).counter[0]);
+}
+END_TEST
+
+/* Only counters that there are: any other index faults, and so does what is no RDPMC. */
+START_TEST(an_index_of_no_counter_faults_with_a_page_too)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	uint64_t value;
+
+	context_map(fd);
+	ck_assert(!try_rdpmc(4, &value));
+	ck_assert(!try_rdpmc(PERFCTR_FIXED + 3, &value));
+	ck_assert(try_rdpmc(0, &value));
+	ck_assert_uint_eq(value, 0);
+}
+END_TEST
+
+SUITE(rdpmc,
+      rdpmc_shows_what_the_table_says,
+      an_administrator_who_forbids_rdpmc_meanwhile_unbalances_nothing,
+      a_reader_survives_the_loss_of_its_permission_and_reads_right,
+      an_index_of_no_counter_faults_with_a_page_too)

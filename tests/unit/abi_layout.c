@@ -66,6 +66,8 @@ NUMBER(PERFCTR_IOC_READ, 0xd025);
 NUMBER(PERFCTR_IOC_RECORD, 0xd026);
 NUMBER(PERFCTR_IOC_GROUP, 0xd027);
 NUMBER(PERFCTR_IOC_CONSUME, 0xd02d);
+NUMBER(PERFCTR_IOC_HOLDERS, 0xd02e);
+NUMBER(PERFCTR_IOC_REVOKE, 0xd02f);
 
 SIZE(struct perfctr_group_open, 16);
 SIZE(struct perfctr_mark, 32);
@@ -80,3 +82,8 @@ SIZE(struct perfctr_totals, 64);
 SIZE(struct perfctr_ring, 40);
 SIZE(struct perfctr_trace_record, 32);
 SIZE(struct perfctr_consume, 16);
+SIZE(struct perfctr_holder, 48);
+OFFSET(struct perfctr_holder, counters, 16);
+OFFSET(struct perfctr_holder, comm, 32);
+SIZE(struct perfctr_holders, 24);
+OFFSET(struct perfctr_holders, holders, 16);

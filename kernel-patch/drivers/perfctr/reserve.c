@@ -88,14 +88,19 @@ bool perfctr_cpu_shows_own(void)
 	return true;
 }
 
-/* On the CPU itself, interrupts off. */
-static void give_cpu(void *unused)
+/* Both on the CPU itself, interrupts off. */
+static void give_registers(void)
 {
 	if (!__this_cpu_read(cpu_taken))
 		return;
 	perfctr_pmu->give_cpu();
 	perfctr_cpu_reset();
 	__this_cpu_write(cpu_taken, false);
+}
+
+static void give_cpu(void *unused)
+{
+	give_registers();
 	cr4_update_pce(NULL);
 }
 
@@ -315,7 +320,7 @@ static int perfctr_cpu_offline(unsigned int cpu)
  */
 static int perfctr_cpu_dying(unsigned int cpu)
 {
-	give_cpu(NULL);
+	give_registers();
 	return 0;
 }
 

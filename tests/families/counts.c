@@ -366,3 +366,26 @@ bool the_time_stamp_counts_while_the_thread_runs(void)
 	return EXPECT(slept.tsc < ticks) && EXPECT(ticks < counts.tsc) &&
 	       EXPECT(counts.tsc < rdtsc() - start);
 }
+
+/*
+ * IA32_PERF_GLOBAL_STATUS_SET, bit CTR_FRZ: as after an interrupt that froze the counters, and that
+ * nobody served (SDM volume 3, 20.2.4).
+ */
+bool counters_that_others_left_frozen_count(void)
+{
+	const uint64_t frozen = 1ull << 59;
+	const struct counting *counting = &profile.instructions.of[0];
+	struct perfctr_control control = control_one(counting, USER);
+	int msrs = open("/dev/cpu/0/msr", O_RDWR | O_CLOEXEC), fd = context_open(0);
+	uint64_t first;
+
+	REQUIRE(msrs >= 0 && fd >= 0);
+	REQUIRE(pin(0, 0));
+	REQUIRE(pwrite(msrs, &frozen, sizeof(frozen), 0x391) == sizeof(frozen));
+	REQUIRE(context_control(fd, &control));
+	first = counts_of(fd, PERFCTR_SCOPE_SELF).counter[0];
+	REQUIRE(counts_of(fd, PERFCTR_SCOPE_SELF).counter[0] > first);
+	close(fd);
+	close(msrs);
+	return true;
+}

@@ -132,6 +132,7 @@ bool programs_that_migrate_are_exact(void);
 bool reads_of_the_thread_itself_lie_between_read_calls(void);
 bool rdpmc_is_for_those_who_may(void);
 bool e3_counters_of_others_are_hidden_from_rdpmc(void);
+bool counters_that_others_left_frozen_count(void);
 bool e4_a_hybrid_processor_is_refused_with_the_reason(void);
 
 /* p4.c */

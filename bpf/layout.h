@@ -102,10 +102,10 @@ struct perfctr_bpf_info {
 	__u32 version; /* PERFCTR_BPF_VERSION */
 	__u32 slots;
 	__u32 tsc_khz;
-	__u32 live; /* the time stamp is the same on all CPUs: pages can be read live */
-	__u32 pid;  /* of the service, which keeps the clock right, and ... */
-	__u32 undo; /* PERFCTR_BPF_UNDO_*: what the service did to the system */
-	__u64 pid_start; /* ... when that began, field 22 of its /proc/PID/stat */
+	__u32 live;	  /* the time stamp is the same on all CPUs: pages can be read live */
+	__u32 pid;	  /* of the service, which keeps the clock right, and ... */
+	__u32 undo;	  /* PERFCTR_BPF_UNDO_*: what the service did to the system */
+	__u64 pid_start;  /* ... when that began, field 22 of its /proc/PID/stat */
 	__u32 user_slots; /* that one user can take */
 	__u32 ended;	  /* the service was stopped: what is still open is of no use */
 	char sources[16]; /* which programs these are */
@@ -174,10 +174,10 @@ struct perfctr_bpf_proofs {
 enum perfctr_bpf_walk {
 	PERFCTR_BPF_WALK_MARK = 1,
 	PERFCTR_BPF_WALK_UNMARK,
-	PERFCTR_BPF_WALK_FOLD, /* bring the sums of the slot's threads up to date */
-	PERFCTR_BPF_WALK_MEMBERS, /* of the caller's own group */
-	PERFCTR_BPF_WALK_GET,  /* whose mark bears the thread? */
-	PERFCTR_BPF_WALK_FIND, /* likewise its own context */
+	PERFCTR_BPF_WALK_FOLD,	   /* bring the sums of the slot's threads up to date */
+	PERFCTR_BPF_WALK_MEMBERS,  /* of the caller's own group */
+	PERFCTR_BPF_WALK_GET,	   /* whose mark bears the thread? */
+	PERFCTR_BPF_WALK_FIND,	   /* likewise its own context */
 	PERFCTR_BPF_WALK_DEFERRED, /* nothing: the request is for "self" */
 };
 

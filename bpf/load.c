@@ -81,7 +81,8 @@ static int pin_all(const struct perfctr_bpf *programs, const struct bpf_link *se
 		int fd;
 		mode_t mode;
 	} pins[] = {
-		{ PIN("slots"), bpf_map__fd(programs->maps.slots), 0666 }, /* or it cannot be mapped */
+		{ PIN("slots"), bpf_map__fd(programs->maps.slots),
+		  0666 }, /* or it cannot be mapped */
 		{ PIN("info"), bpf_map__fd(programs->maps.info), 0644 },
 		{ PIN("self"), bpf_link__fd(self), 0444 },
 		{ PIN("walk"), bpf_link__fd(programs->links.walk), 0444 },

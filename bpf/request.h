@@ -20,7 +20,7 @@ struct request {
 	__u32 slot;
 	__u64 generation;
 	__s32 tid;
-	__u32 scope;  /* PERFCTR_MARK_* */
+	__u32 scope; /* PERFCTR_MARK_* */
 	__u64 call[PERFCTR_BPF_ARGUMENTS];
 	struct perfctr_bpf_reply reply;
 	struct proof proof[PERFCTR_BPF_PROOFS];
@@ -63,12 +63,11 @@ static __always_inline void read_proof(struct task_struct *self, __s32 fd, struc
 		return;
 	inode = BPF_CORE_READ(file, f_inode);
 	found.mm = (__u64)BPF_CORE_READ(file, private_data);
-	bpf_probe_read_kernel(&pid, sizeof(pid),
-			      (void *)inode -
-				      __builtin_preserve_field_info(
-					      ((struct proc_inode *)0)->vfs_inode, 0) +
-				      __builtin_preserve_field_info(
-					      ((struct proc_inode *)0)->pid, 0));
+	bpf_probe_read_kernel(
+		&pid, sizeof(pid),
+		(void *)inode -
+			__builtin_preserve_field_info(((struct proc_inode *)0)->vfs_inode, 0) +
+			__builtin_preserve_field_info(((struct proc_inode *)0)->pid, 0));
 	found.pid = (__u64)pid;
 	if (found.mm && file_at(self, fd) == file &&
 	    (__u64)BPF_CORE_READ(file, f_op) == mem_operations &&
@@ -76,7 +75,8 @@ static __always_inline void read_proof(struct task_struct *self, __s32 fd, struc
 		*proof = found;
 }
 
-static __always_inline void read_proofs(struct task_struct *self, struct request *r, const void *from)
+static __always_inline void read_proofs(struct task_struct *self, struct request *r,
+					const void *from)
 {
 	struct perfctr_bpf_proofs proofs;
 
@@ -102,7 +102,8 @@ static __always_inline bool is_proven(const struct request *r, struct task_struc
 /* Of the thread, empty. */
 static __always_inline struct request *make_request(struct task_struct *self)
 {
-	struct request *r = bpf_task_storage_get(&requests, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct request *r =
+		bpf_task_storage_get(&requests, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
 	if (r)
 		__builtin_memset(r, 0, sizeof(*r));

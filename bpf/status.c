@@ -74,7 +74,8 @@ int show_status(void)
 	if (read_info(map, &info) < 0) {
 		close(map);
 		return errno == EPROTO
-			       ? complain("another version of it is loaded; perfctr-bpfd stop removes it")
+			       ? complain(
+					 "another version of it is loaded; perfctr-bpfd stop removes it")
 			       : complain("cannot read " PIN("info") " (%s)", strerror(errno));
 	}
 	close(map);

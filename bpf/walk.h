@@ -142,7 +142,8 @@ static __always_inline bool has_nothing_to_do(struct request *r, struct context 
 {
 	if (r->action == PERFCTR_BPF_WALK_MARK)
 		return c && counts_into(c, r);
-	return r->action == PERFCTR_BPF_WALK_UNMARK && (!c || (r->generation && !counts_into(c, r)));
+	return r->action == PERFCTR_BPF_WALK_UNMARK &&
+	       (!c || (r->generation && !counts_into(c, r)));
 }
 
 /* May the caller, by what it has shown?  Else it learns what it has to show. */

@@ -83,9 +83,9 @@ const struct perfctr_backend *perfctr_choose(const char *name)
 	return first;
 }
 
-const struct perfctr_backend *perfctr_choose_of(
-	uint32_t capabilities, bool (*fits)(const struct perfctr_backend *backend, void *arg),
-	void *arg)
+const struct perfctr_backend *
+perfctr_choose_of(uint32_t capabilities,
+		  bool (*fits)(const struct perfctr_backend *backend, void *arg), void *arg)
 {
 	const struct perfctr_backend *chosen = perfctr_choose(NULL);
 	int error = errno;

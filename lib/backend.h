@@ -136,9 +136,9 @@ const struct perfctr_backend *perfctr_choose(const char *name);
 /* Likewise, whatever it counts. */
 const struct perfctr_backend *perfctr_first(const char *name);
 /* Where none is named, the first that has the capabilities and fits; else as perfctr_choose(NULL). */
-const struct perfctr_backend *perfctr_choose_of(
-	uint32_t capabilities, bool (*fits)(const struct perfctr_backend *backend, void *arg),
-	void *arg);
+const struct perfctr_backend *
+perfctr_choose_of(uint32_t capabilities,
+		  bool (*fits)(const struct perfctr_backend *backend, void *arg), void *arg);
 
 /* p is the context of the calling thread; false: no memory to know it by. */
 bool perfctr_own(struct perfctr *p);

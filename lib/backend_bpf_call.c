@@ -48,8 +48,7 @@ static int check_info(int map)
 	attributes.info.info = (uintptr_t)&shape;
 	if (bpf(BPF_OBJ_GET_INFO_BY_FD, &attributes) < 0)
 		return -1;
-	if (shape.type == BPF_MAP_TYPE_ARRAY &&
-	    shape.value_size == sizeof(struct perfctr_bpf_info))
+	if (shape.type == BPF_MAP_TYPE_ARRAY && shape.value_size == sizeof(struct perfctr_bpf_info))
 		return 0;
 	errno = EPROTO;
 	return -1;
@@ -149,8 +148,8 @@ static void count_everywhere(int program)
 
 void perfctr_bpf_count(const struct perfctr_bpf_handle *h)
 {
-	int error = errno, program = h->info.n_events ? perfctr_bpf_get(PERFCTR_BPF_PIN("count"), 0)
-						      : -1;
+	int error = errno,
+	    program = h->info.n_events ? perfctr_bpf_get(PERFCTR_BPF_PIN("count"), 0) : -1;
 
 	if (program >= 0) {
 		count_everywhere(program);

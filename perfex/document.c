@@ -101,8 +101,8 @@ static bool get_list(struct document *document, const char *key, json_object **l
 	if (!get(document->json, key, json_type_array, list, error))
 		return false;
 	*n = json_object_array_length(*list);
-	return *n <= MAX_LIST || refuse_text(error, 0, "'%s' has more than %d elements; " REMEDY, key,
-					     MAX_LIST);
+	return *n <= MAX_LIST ||
+	       refuse_text(error, 0, "'%s' has more than %d elements; " REMEDY, key, MAX_LIST);
 }
 
 static bool get_events(struct document *document, struct text_error *error)

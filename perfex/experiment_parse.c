@@ -9,10 +9,10 @@
 #include <yaml.h>
 
 #define MAX_NUMBER 1000000
-#define MAX_NAME 64 /* characters of a name, which becomes one of a directory */
+#define MAX_NAME 64  /* characters of a name, which becomes one of a directory */
 #define MAX_DEPTH 16 /* of lists and mappings in each other; libyaml's time grows with its square */
 #define MAX_ANCHORS 256
-#define MAX_NAMES 1024 /* programs, and experiments */
+#define MAX_NAMES 1024	/* programs, and experiments */
 #define MAX_EVENTS 4096 /* of all experiments */
 
 const char *const ring_words[] = { "user", "kernel", "both", NULL };
@@ -317,8 +317,8 @@ static struct experiment *find_experiment(const struct experiment_file *file, co
 static bool too_many(struct reader *reader, const yaml_node_t *node, const char *what,
 		     unsigned int most)
 {
-	return refuse_text(reader->error, line_of(node), "there are more than %u %s; make two files",
-			   most, what);
+	return refuse_text(reader->error, line_of(node),
+			   "there are more than %u %s; make two files", most, what);
 }
 
 static bool is_new(struct reader *reader, const yaml_node_pair_t *pair, bool taken)
@@ -544,10 +544,11 @@ static bool is_moderate(const char *text, size_t length, struct text_error *erro
 		type = event.type;
 		depth += type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT;
 		depth -= type == YAML_SEQUENCE_END_EVENT || type == YAML_MAPPING_END_EVENT;
-		anchors += type == YAML_ALIAS_EVENT ||
-			   (type == YAML_SCALAR_EVENT && event.data.scalar.anchor) ||
-			   (type == YAML_SEQUENCE_START_EVENT && event.data.sequence_start.anchor) ||
-			   (type == YAML_MAPPING_START_EVENT && event.data.mapping_start.anchor);
+		anchors +=
+			type == YAML_ALIAS_EVENT ||
+			(type == YAML_SCALAR_EVENT && event.data.scalar.anchor) ||
+			(type == YAML_SEQUENCE_START_EVENT && event.data.sequence_start.anchor) ||
+			(type == YAML_MAPPING_START_EVENT && event.data.mapping_start.anchor);
 		if (depth > MAX_DEPTH || anchors > MAX_ANCHORS)
 			good = refuse_text(error, (unsigned int)event.start_mark.line + 1,
 					   "there are more than %u %s; nothing here needs that",

@@ -66,13 +66,13 @@ static void attack(int (*attack)(void *), void *argument)
 }
 
 /* For what the attack can say of itself. */
-#define EXPECT(condition)                                                           \
-	do {                                                                        \
-		if (!(condition)) {                                                 \
-			fprintf(stderr, "%s:%d: %s: errno %d\n", __FILE__, __LINE__, \
-				#condition, errno);                                 \
-			return 1;                                                   \
-		}                                                                   \
+#define EXPECT(condition)                                                                          \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: %s: errno %d\n", __FILE__, __LINE__, #condition,   \
+				errno);                                                            \
+			return 1;                                                                  \
+		}                                                                                  \
 	} while (0)
 
 static pid_t victim(void)
@@ -94,8 +94,8 @@ static void end_victim(pid_t pid)
 }
 
 /* A program that runs as root reads what the attacker gives it, and finds nothing in it. */
-static int give_walk_to_root(const struct raw *raw, struct raw_slot slot, uint32_t action, pid_t pid,
-			     uint32_t scope)
+static int give_walk_to_root(const struct raw *raw, struct raw_slot slot, uint32_t action,
+			     pid_t pid, uint32_t scope)
 {
 	const char *program = getenv("SET_ID_READER");
 	int status, walk, pipes[2];

@@ -299,7 +299,8 @@ START_TEST(hostile_users_change_nothing_of_what_others_count)
 	ck_assert_uint_gt(n, 0);
 	ck_assert_int_eq(status, 0);
 	expect_all_slots_to_be_there();
-	ck_assert_int_eq(system("build/sbin/perfctr-bpfd status | grep -q '^service  process '"), 0);
+	ck_assert_int_eq(system("build/sbin/perfctr-bpfd status | grep -q '^service  process '"),
+			 0);
 	/* Where nobody else uses the machine. */
 	if (getenv("HOSTILE_MEMORY"))
 		ck_assert_int_lt(before - available_kb(), MEMORY_KB);

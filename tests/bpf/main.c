@@ -9,11 +9,10 @@ static const struct {
 	const char *which; /* "": without an argument */
 	TCase *(*make)(void);
 } cases[] = {
-	{ "", self_tests },	      { "", tree_tests }, { "", remote_tests },
-	{ "", group_tests },	      { "", cost_tests }, { "events", event_tests },
-	{ "lost", lost_event_tests }, { "attacks", attack_tests }, { "yama", yama_tests },
-	{ "end", end_tests },	      { "hostile", hostile_tests },
-	{ "notify", notify_tests },
+	{ "", self_tests },	      { "", tree_tests },	    { "", remote_tests },
+	{ "", group_tests },	      { "", cost_tests },	    { "events", event_tests },
+	{ "lost", lost_event_tests }, { "attacks", attack_tests },  { "yama", yama_tests },
+	{ "end", end_tests },	      { "hostile", hostile_tests }, { "notify", notify_tests },
 };
 
 int main(int argc, char **argv)
@@ -29,7 +28,9 @@ int main(int argc, char **argv)
 			n++;
 		}
 	if (!n) {
-		fprintf(stderr, "bpf-tests: there are events, lost, attacks, hostile, yama, end and notify, not '%s'\n", which);
+		fprintf(stderr,
+			"bpf-tests: there are events, lost, attacks, hostile, yama, end and notify, not '%s'\n",
+			which);
 		return 1;
 	}
 	runner = srunner_create(suite);

@@ -57,8 +57,8 @@ int raw_open(struct raw *raw)
 		return -1;
 	raw->call = raw_get(PIN("call"), 0);
 	raw->slots = info.slots;
-	raw->mapped = mmap(NULL, (size_t)info.slots * PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED,
-			   slots, 0);
+	raw->mapped =
+		mmap(NULL, (size_t)info.slots * PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, slots, 0);
 	close(map);
 	close(slots);
 	return raw->mapped == MAP_FAILED ? -1 : raw->call;

@@ -30,7 +30,7 @@ int raw_update(int map);
 /* By root: the service has that number. */
 int raw_say_service(pid_t pid);
 
-#define RAW_CALL(raw, ...) \
+#define RAW_CALL(raw, ...)                                                                         \
 	raw_run((raw)->call, (const uint64_t[PERFCTR_BPF_ARGUMENTS]){ __VA_ARGS__ }, 0, 0)
 
 struct raw_slot {

@@ -9,7 +9,7 @@ BPF_SWITCHES := $(BUILD)/tests/bpf/switches
 BPF_WITNESS := $(BUILD)/tests/bpf/witness/witness
 
 ALL += $(BPF_TESTS) $(BPF_SWITCHES) $(BPF_WITNESS)
-CHECKS += check-bpf check-witness
+CHECKS += check-bpf check-witness check-bpf-mutants-apply
 
 $(BUILD)/tests/bpf/%.o: tests/bpf/%.c
 	@mkdir -p $(@D)
@@ -25,11 +25,15 @@ $(BPF_TESTS): $(BPF_TEST_OBJECTS) $(LIB_STATIC)
 $(BPF_WITNESS): $(BUILD)/tests/bpf/witness/witness.o $(BUILD)/tests/bpf/work.o $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
-.PHONY: check-bpf check-witness check-bpf-hostile
+.PHONY: check-bpf check-witness check-bpf-hostile check-bpf-mutants check-bpf-mutants-apply
+check-bpf-mutants-apply:
+	@tests/bpf/mutants/run --dry-run
+check-bpf-mutants: all ## put faults into perfctr-bpfd, one by one, and see that a test finds each
+	@tests/bpf/mutants/run $(MUTANTS)
 check-bpf: $(BPF_TESTS) $(BPF_SWITCHES) $(BPFD) $(PERFEX) $(addprefix $(BUILD)/tests/guest/,loop loop-long tree)
 	@bpf/make-skeleton --check $(BPF_SOURCES)
 	@tests/bpf/run host
-	@scripts/vm --kernel debian-6.1 --timeout 300 -- tests/bpf/run debian
+	@scripts/vm --kernel debian-6.1 --timeout 900 -- tests/bpf/run debian
 check-bpf-hostile: $(BPF_TESTS) $(BPFD) $(PERFEX) ## two hostile users of perfctr-bpfd for ten minutes
 	@scripts/vm --kernel debian-6.1 --timeout 900 -- env HOSTILE_SECONDS=600 tests/bpf/run-hostile debian
 check-witness: $(BPF_WITNESS) $(BPFD)

@@ -72,14 +72,15 @@ START_TEST(a_program_with_anothers_rights_reads_no_table_of_the_environment)
 		return; /* makes no program of another's */
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	ck_assert_int_eq(chmod(directory, 0755), 0);
-	snprintf(command, sizeof(command),
-		 "cd %s && printf 'pmu arch\\nmine 0b any occurrence x\\n' >a.tbl && chmod 644 a.tbl && "
-		 "export PERFCTR_EVENTS=%s && "
-		 "install -m 4755 -o daemon \"$PROGRAM\" perfex && "
-		 "as() { setpriv --reuid=nobody --regid=nogroup --clear-groups \"$@\"; } && "
-		 "as \"$PROGRAM\" encode --pmu=arch -e foo 2>&1 | grep -q a.tbl && "
-		 "! as ./perfex encode --pmu=arch -e foo 2>&1 | grep a.tbl",
-		 directory, directory);
+	snprintf(
+		command, sizeof(command),
+		"cd %s && printf 'pmu arch\\nmine 0b any occurrence x\\n' >a.tbl && chmod 644 a.tbl && "
+		"export PERFCTR_EVENTS=%s && "
+		"install -m 4755 -o daemon \"$PROGRAM\" perfex && "
+		"as() { setpriv --reuid=nobody --regid=nogroup --clear-groups \"$@\"; } && "
+		"as \"$PROGRAM\" encode --pmu=arch -e foo 2>&1 | grep -q a.tbl && "
+		"! as ./perfex encode --pmu=arch -e foo 2>&1 | grep a.tbl",
+		directory, directory);
 	perfex = realpath(perfex, NULL);
 	setenv("PROGRAM", perfex, 1);
 	ck_assert_int_eq(system(command), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pmu-strict=off: reserved bits are ignored, absent registers read as zero. */
+/* pmu-mode=lenient: reserved bits are ignored, absent registers read as zero. */
 #include "code.h"
 
 void second_test(void)

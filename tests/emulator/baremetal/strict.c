@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pmu-strict=on, the default: what the manual forbids faults and changes nothing. */
+/* pmu-mode=strict, the default: what the manual forbids faults and changes nothing. */
 #include "code.h"
 
 void second_test(void)

@@ -20,7 +20,6 @@
 /* Linux writes ones to all bits of PerfCntrGlobalStatusClr: none faults. */
 #define STATUS_CLEAR    UINT64_MAX
 
-#define EXT3_PERFCORE   BIT(23)
 #define EXT_PERFMON     0x80000022
 
 enum {
@@ -101,19 +100,29 @@ static bool k7_match(CPUX86State *env)
     return is_amd(env, 0x6, 0x6) || is_amd(env, 0xf, 0xf);
 }
 
+/* -perfctr-core takes the further counters away, as some hypervisors do. */
+static bool has_core_counters(CPUX86State *env)
+{
+    bool wished = env->user_features[FEAT_8000_0001_ECX] & CPUID_EXT3_PERFCORE;
+
+    return is_amd(env, 0x15, UINT_MAX) &&
+           (!wished || (env->features[FEAT_8000_0001_ECX] & CPUID_EXT3_PERFCORE));
+}
+
 static bool f10_match(CPUX86State *env)
 {
-    return is_amd(env, 0x10, 0x14);
+    return is_amd(env, 0x10, UINT_MAX) && !has_core_counters(env);
 }
 
 static bool core_match(CPUX86State *env)
 {
-    return is_amd(env, 0x15, UINT_MAX);
+    return has_core_counters(env);
 }
 
 static bool v2_match(CPUX86State *env)
 {
-    return is_amd(env, 0x17, UINT_MAX) && env->cpuid_xlevel >= EXT_PERFMON;
+    return is_amd(env, 0x17, UINT_MAX) && env->cpuid_xlevel >= EXT_PERFMON &&
+           has_core_counters(env);
 }
 
 static void amd_reset(X86PMUState *pmu)
@@ -125,7 +134,7 @@ static void core_cpuid(CPUX86State *env, uint32_t leaf,
                        uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
 {
     if (leaf == 0x80000001) {
-        *ecx |= EXT3_PERFCORE;
+        *ecx |= CPUID_EXT3_PERFCORE;
     }
 }
 
@@ -190,6 +199,7 @@ const X86PMUFamily x86_pmu_k7 = {
     .match = k7_match,
     .nb_counters = NB_LEGACY,
     .counter_width = WIDTH,
+    .drops_reserved = true,
     .registers = k7_registers,
     .reset = amd_reset,
     .decode = k7_decode,
@@ -202,6 +212,7 @@ const X86PMUFamily x86_pmu_amd_f10 = {
     .match = f10_match,
     .nb_counters = NB_LEGACY,
     .counter_width = WIDTH,
+    .drops_reserved = true,
     .registers = f10_registers,
     .reset = amd_reset,
     .decode = k7_decode,
@@ -214,6 +225,7 @@ const X86PMUFamily x86_pmu_zen = {
     .match = core_match,
     .nb_counters = NB_CORE,
     .counter_width = WIDTH,
+    .drops_reserved = true,
     .registers = core_registers,
     .reset = amd_reset,
     .cpuid = core_cpuid,
@@ -227,6 +239,7 @@ const X86PMUFamily x86_pmu_zen_v2 = {
     .match = v2_match,
     .nb_counters = NB_CORE,
     .counter_width = WIDTH,
+    .drops_reserved = true,
     .registers = v2_registers,
     .reset = amd_reset,
     .cpuid = v2_cpuid,

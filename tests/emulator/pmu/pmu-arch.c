@@ -50,6 +50,7 @@ typedef struct ArchVersion {
     bool any_thread;
     bool ext;                   /* CPUID leaf 23H: UnitMask2 and RDPMC_USR_DISABLE */
     bool hybrid;
+    bool force_abort;           /* counter 3 is the microcode's for transactions */
 } ArchVersion;
 
 /*
@@ -60,7 +61,7 @@ typedef struct ArchVersion {
 static const X86PMUEventCode arch_events[] = {
     { 0x00c0, PMU_EVENT_INSN },
     { 0x003c, PMU_EVENT_INSN },
-    { 0x013c, PMU_EVENT_INSN },
+    { 0x013c, PMU_EVENT_REFERENCE },
     { 0x00c4, PMU_EVENT_BRANCH },
     { 0x20c4, PMU_EVENT_NEAR_TAKEN },
     { 0x010b, PMU_EVENT_LOAD },
@@ -108,6 +109,8 @@ static void arch_cpuid(CPUX86State *env, uint32_t leaf,
     case 7:
         if (subleaf == 0 && v->hybrid) {
             *edx |= BIT(15);
+        } else if (subleaf == 0 && v->force_abort) {
+            *edx |= BIT(13);
         } else if (subleaf == 0 && v->ext) {
             *eax = MAX(*eax, 1);
         } else if (subleaf == 1 && v->ext) {
@@ -167,7 +170,8 @@ static X86PMUSetting decode_fixed(const X86PMUState *pmu, unsigned fixed)
 
     if (globally_enabled(pmu, 32 + fixed)) {
         /* Instructions, cycles, reference cycles, slots; others are not modelled. */
-        setting.event = fixed < 4 ? PMU_EVENT_INSN : PMU_EVENT_NONE;
+        setting.event = fixed == 2 ? PMU_EVENT_REFERENCE
+                        : fixed < 4 ? PMU_EVENT_INSN : PMU_EVENT_NONE;
         setting.modes = bits & FIXED_MODES;
         setting.interrupt = bits & FIXED_PMI;
     }
@@ -325,6 +329,11 @@ static const X86PMURegister arch_v4_registers[] = {
 };
 ARCH_FAMILY(arch_v4, "arch-v4", NULL, 48,
             .version = 4, .nb_general = 8, .fixed = 7, .full_width = true, .any_thread = true);
+
+#define arch_tfa_registers arch_v4_registers
+ARCH_FAMILY(arch_tfa, "arch-tfa", NULL, 48,
+            .version = 4, .nb_general = 8, .fixed = 7, .full_width = true, .any_thread = true,
+            .force_abort = true);
 
 /*
  * Version 5 names its fixed counters by a bitmap: here the one of slots (3) is missing, and 4 is

@@ -37,6 +37,7 @@ typedef struct X86PMUFamily {
     unsigned counter_width;
     const X86PMURegister *registers;    /* ends with a count of 0 */
     bool masks_lvtpc;                   /* an interrupt masks its own LVT entry */
+    bool drops_reserved;                /* processors ignore reserved bits, and do not fault */
     void (*reset)(X86PMUState *pmu);    /* from all zero; NULL: nothing to do */
     /* May change what CPUID says; NULL: nothing to say. */
     void (*cpuid)(CPUX86State *env, uint32_t leaf,
@@ -61,6 +62,9 @@ typedef struct X86PMUFamily {
 #include "families.h"
 #undef PMU_FAMILY
 
+/* Reference cycles of an instruction: the time stamp counter's, where it counts instructions. */
+uint64_t x86_pmu_reference_scale(void);
+
 static inline uint64_t x86_pmu_event_total(const X86PMUState *pmu, unsigned mode,
                                            X86PMUEvent event)
 {
@@ -73,6 +77,8 @@ static inline uint64_t x86_pmu_event_total(const X86PMUState *pmu, unsigned mode
         return total[PMU_EVENT_LOAD] + total[PMU_EVENT_STORE];
     case PMU_EVENT_OTHER_BRANCH:
         return total[PMU_EVENT_BRANCH] - total[PMU_EVENT_NEAR_TAKEN];
+    case PMU_EVENT_REFERENCE:
+        return x86_pmu_event_total(pmu, mode, PMU_EVENT_INSN) * x86_pmu_reference_scale();
     default:
         return total[event];
     }
@@ -97,6 +103,16 @@ typedef struct X86PMUEventCode {
 
 /* What an enabled event select register, or 0, says about its counter. */
 X86PMUSetting x86_pmu_decode_evtsel(uint64_t evtsel, const X86PMUEventCode *events);
+
+/* pmu-silicon.c */
+bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp);
+/* Does a processor fault at a write with reserved bits, or of a read-only register? */
+bool x86_pmu_write_faults(const X86PMUState *pmu, const X86PMURegister *r);
+/* Does the machine lie about this register? Then whether it faults; else it reads as zero. */
+bool x86_pmu_lies_about(const X86PMUState *pmu, const X86PMURegister *r, bool *faults);
+bool x86_pmu_lies_about_rdpmc(const X86PMUState *pmu, uint32_t ecx, bool *faults);
+void x86_pmu_erratum_write(X86PMUState *pmu, const X86PMURegister *r, unsigned index,
+                           uint64_t value);
 
 /* pmu-stats.c */
 bool x86_pmu_stats_realize(X86CPU *cpu, Error **errp);

@@ -155,6 +155,8 @@ static int64_t insns_to_overflow(const X86PMUState *pmu, const X86PMUCounter *co
         return DIV_ROUND_UP(left, MAX_ACCESSES_PER_INSN);
     case PMU_EVENT_ACCESS:
         return DIV_ROUND_UP(left, 2 * MAX_ACCESSES_PER_INSN);
+    case PMU_EVENT_REFERENCE:
+        return DIV_ROUND_UP(left, x86_pmu_reference_scale());
     default:
         return left;
     }
@@ -220,7 +222,8 @@ static void reconfigure(CPUX86State *env)
         X86PMUCounter *counter = &pmu->counter[i];
 
         counter->setting = pmu->family->decode(pmu, i);
-        if (counter->setting.event == PMU_EVENT_NONE) {
+        if (counter->setting.event == PMU_EVENT_NONE || pmu->lie == PMU_NO_COUNTS ||
+            (pmu->spoiled >> i & 1)) {
             counter->setting.modes = 0;
         }
         if (counter->setting.modes) {
@@ -335,11 +338,6 @@ static const X86PMURegister *find_register(const X86PMUState *pmu, uint32_t msr)
     return NULL;
 }
 
-static bool strict(CPUX86State *env)
-{
-    return env_archcpu(env)->pmu_strict;
-}
-
 static bool in_stats_window(uint32_t msr)
 {
     return msr - PMU_STATS_MSR < PMU_STATS_NB_MSRS;
@@ -351,7 +349,8 @@ static X86PMUAccess absent_register(CPUX86State *env, uint32_t msr)
         return PMU_ACCESS_FAULT;
     }
     for (int i = 0; i < ARRAY_SIZE(pmu_msrs); i++) {
-        if (msr >= pmu_msrs[i].first && msr <= pmu_msrs[i].last && strict(env)) {
+        if (msr >= pmu_msrs[i].first && msr <= pmu_msrs[i].last &&
+            env->pmu.mode != PMU_LENIENT) {
             return PMU_ACCESS_FAULT;
         }
     }
@@ -402,6 +401,7 @@ X86PMUAccess x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t value)
     X86PMUState *pmu = &env->pmu;
     const X86PMURegister *r;
     unsigned index;
+    bool faults;
 
     if (!pmu->family) {
         return PMU_ACCESS_UNKNOWN;
@@ -410,7 +410,10 @@ X86PMUAccess x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t value)
     if (!r) {
         return absent_register(env, msr);
     }
-    if (!valid_write(pmu, r, &value) && strict(env)) {
+    if (x86_pmu_lies_about(pmu, r, &faults)) {
+        return faults ? PMU_ACCESS_FAULT : PMU_ACCESS_DONE;
+    }
+    if (!valid_write(pmu, r, &value) && x86_pmu_write_faults(pmu, r)) {
         return PMU_ACCESS_FAULT;
     }
     index = r->index + msr - r->msr;
@@ -420,6 +423,7 @@ X86PMUAccess x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t value)
     case PMU_CONTROL:
     case PMU_CONTROL_STATUS:
         pmu->control[index] = value;
+        x86_pmu_erratum_write(pmu, r, index, value);
         break;
     case PMU_STATUS_CLEAR:
         pmu->control[index] &= ~value;
@@ -465,6 +469,7 @@ X86PMUAccess x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *value)
     X86PMUState *pmu = &env->pmu;
     const X86PMURegister *r;
     unsigned index;
+    bool faults;
 
     if (!pmu->family) {
         return PMU_ACCESS_UNKNOWN;
@@ -478,6 +483,10 @@ X86PMUAccess x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *value)
     r = find_register(pmu, msr);
     if (!r) {
         return absent_register(env, msr);
+    }
+    if (x86_pmu_lies_about(pmu, r, &faults)) {
+        *value = 0;
+        return faults ? PMU_ACCESS_FAULT : PMU_ACCESS_DONE;
     }
     x86_pmu_stats_rdmsr(pmu, r, msr);
     index = r->index + msr - r->msr;
@@ -508,6 +517,7 @@ X86PMUAccess x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *value)
 X86PMUAccess x86_pmu_rdpmc(CPUX86State *env, uint32_t ecx, uint64_t *value)
 {
     uint64_t mask = UINT64_MAX;
+    bool faults;
     int index;
 
     if (!env->pmu.family || !env->pmu.family->rdpmc) {
@@ -516,6 +526,10 @@ X86PMUAccess x86_pmu_rdpmc(CPUX86State *env, uint32_t ecx, uint64_t *value)
     index = env->pmu.family->rdpmc(ecx, &mask);
     if (index < 0) {
         return PMU_ACCESS_FAULT;
+    }
+    if (x86_pmu_lies_about_rdpmc(&env->pmu, ecx, &faults)) {
+        *value = 0;
+        return faults ? PMU_ACCESS_FAULT : PMU_ACCESS_DONE;
     }
     env->pmu.stats.rdpmc++;
     if (env->pmu.family->hidden && BIT(current_mode(env)) == PMU_USER &&
@@ -529,6 +543,10 @@ X86PMUAccess x86_pmu_rdpmc(CPUX86State *env, uint32_t ecx, uint64_t *value)
 void x86_pmu_cpuid(CPUX86State *env, uint32_t leaf,
                    uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
 {
+    /* A bit that promises registers is the family's to set. */
+    if (leaf == 0x80000001) {
+        *ecx &= ~CPUID_EXT3_PERFCORE;
+    }
     if (env->pmu.family && env->pmu.family->cpuid) {
         env->pmu.family->cpuid(env, leaf, eax, ebx, ecx, edx);
     }
@@ -544,6 +562,8 @@ void x86_pmu_reset(CPUX86State *env)
     memset(pmu->counter, 0, sizeof(pmu->counter));
     memset(pmu->control, 0, sizeof(pmu->control));
     pmu->pending = false;
+    pmu->cleared = 0;
+    pmu->spoiled = 0;
     if (pmu->family->reset) {
         pmu->family->reset(pmu);
     }
@@ -571,6 +591,9 @@ bool x86_pmu_realize(X86CPU *cpu, Error **errp)
             error_setg(errp, "pmu-model=%s is not known", cpu->pmu_model);
             return false;
         }
+    }
+    if (!x86_pmu_silicon_realize(cpu, errp)) {
+        return false;
     }
     x86_pmu_reset(env);
     return x86_pmu_stats_realize(cpu, errp);

@@ -25,6 +25,7 @@ typedef enum X86PMUEvent {
     /* made of the others: */
     PMU_EVENT_ACCESS = PMU_NB_EVENTS,   /* loads and stores */
     PMU_EVENT_OTHER_BRANCH,             /* branches that are not near taken ones */
+    PMU_EVENT_REFERENCE,                /* cycles at the rate of the time stamp counter */
 } X86PMUEvent;
 
 /* The rings that are told apart: 0 is CPL 0 to 2, 1 is CPL 3. */
@@ -61,7 +62,30 @@ typedef struct X86PMUStats {
     uint64_t wrmsr_of[PMU_MAX_REGISTERS];
 } X86PMUStats;
 
+/* What becomes of a write that the manual forbids. */
+typedef enum X86PMUMode {
+    PMU_STRICT,     /* it faults */
+    PMU_HARDWARE,   /* it faults where processors fault, and is ignored where they ignore it */
+    PMU_LENIENT,    /* it is ignored, and absent registers read as zero */
+} X86PMUMode;
+
+/* How the machine is not what CPUID says. */
+typedef enum X86PMULie {
+    PMU_HONEST,
+    PMU_NO_REGISTERS,       /* they fault */
+    PMU_ZERO_REGISTERS,     /* they ignore writes, and all reads are zero */
+    PMU_RDPMC_FAULTS,
+    PMU_RDPMC_ZERO,
+    PMU_NO_COUNTS,          /* the counters keep what is written to them */
+    PMU_NO_FIXED,           /* fixed counters are as PMU_ZERO_REGISTERS */
+    PMU_NEHALEM,            /* its erratum: see x86_pmu_erratum_write() */
+} X86PMULie;
+
 typedef struct X86PMUState {
+    X86PMUMode mode;
+    X86PMULie lie;
+    uint8_t cleared;        /* PMU_NEHALEM: values of the cleansing sequence seen */
+    uint32_t spoiled;       /* ... and counters that count nothing */
     /*
      * Instructions that may still retire before the counters must be looked at: generated code
      * takes those of a TB off before it runs them, and leaves when there are not enough.

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Performance monitoring unit: what processors and hypervisors do beside the manuals */
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "sysemu/cpu-timers.h"
+#include "pmu-internal.h"
+
+#define NB_GENERAL  4   /* Nehalem's general counters */
+
+static const char *const modes[] = {
+    [PMU_STRICT] = "strict",
+    [PMU_HARDWARE] = "hardware",
+    [PMU_LENIENT] = "lenient",
+};
+
+static const char *const lies[] = {
+    [PMU_HONEST] = "none",
+    [PMU_NO_REGISTERS] = "no-registers",
+    [PMU_ZERO_REGISTERS] = "zero-registers",
+    [PMU_RDPMC_FAULTS] = "rdpmc-faults",
+    [PMU_RDPMC_ZERO] = "rdpmc-zero",
+    [PMU_NO_COUNTS] = "no-counts",
+    [PMU_NO_FIXED] = "no-fixed",
+    [PMU_NEHALEM] = "nehalem",
+};
+
+/* The number of the name, 0 without one, -1 when it is not there. */
+static int find_name(const char *name, const char *const *names, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (!name || !strcmp(name, names[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp)
+{
+    int mode = find_name(cpu->pmu_mode, modes, ARRAY_SIZE(modes));
+    int lie = find_name(cpu->pmu_lie, lies, ARRAY_SIZE(lies));
+
+    if (mode < 0) {
+        error_setg(errp, "pmu-mode=%s: there are strict, hardware and lenient", cpu->pmu_mode);
+        return false;
+    }
+    if (lie < 0) {
+        error_setg(errp, "pmu-lie=%s is not known", cpu->pmu_lie);
+        return false;
+    }
+    cpu->env.pmu.mode = mode;
+    cpu->env.pmu.lie = lie;
+    return true;
+}
+
+/*
+ * IA32_PMCx takes the low 32 bits of what is written, whatever is above them (SDM volume 3,
+ * 20.2.8).
+ */
+bool x86_pmu_write_faults(const X86PMUState *pmu, const X86PMURegister *r)
+{
+    switch (pmu->mode) {
+    case PMU_STRICT:
+        return true;
+    case PMU_HARDWARE:
+        return !pmu->family->drops_reserved && r->kind != PMU_COUNTER &&
+               r->kind != PMU_COUNTER_LOW;
+    default:
+        return false;
+    }
+}
+
+bool x86_pmu_lies_about(const X86PMUState *pmu, const X86PMURegister *r, bool *faults)
+{
+    *faults = pmu->lie == PMU_NO_REGISTERS;
+    switch (pmu->lie) {
+    case PMU_NO_REGISTERS:
+    case PMU_ZERO_REGISTERS:
+        return r->kind != PMU_CONSTANT;
+    case PMU_NO_FIXED:
+        return r->stats_kind == PMU_STATS_FIXED_CTR;
+    default:
+        return false;
+    }
+}
+
+bool x86_pmu_lies_about_rdpmc(const X86PMUState *pmu, uint32_t ecx, bool *faults)
+{
+    *faults = pmu->lie == PMU_RDPMC_FAULTS || pmu->lie == PMU_NO_REGISTERS;
+    switch (pmu->lie) {
+    case PMU_NO_REGISTERS:
+    case PMU_ZERO_REGISTERS:
+    case PMU_RDPMC_FAULTS:
+    case PMU_RDPMC_ZERO:
+        return true;
+    case PMU_NO_FIXED:
+        return ecx >> 30 == 1;
+    default:
+        return false;
+    }
+}
+
+/* With -icount the time stamp is the number of instructions, shifted. */
+uint64_t x86_pmu_reference_scale(void)
+{
+    return icount_enabled() == 1 ? icount_to_ns(1) : 1;
+}
+
+/* The bit of an event of the sequence that cleanses the counters, 0: of any other. */
+static unsigned cleansing(uint64_t evtsel)
+{
+    switch (evtsel) {
+    case 0x4300b5:
+        return 1;
+    case 0x4300d2:
+        return 2;
+    case 0x4300b1:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+/*
+ * Errata AAK100 of Nehalem and BD53 of Westmere: counters may count wrongly unless, before events
+ * are selected, three others without a unit mask are, and are enabled. Here they never count then.
+ */
+void x86_pmu_erratum_write(X86PMUState *pmu, const X86PMURegister *r, unsigned index,
+                           uint64_t value)
+{
+    unsigned n = index - r->index;
+    bool counts = false;
+
+    if (pmu->lie != PMU_NEHALEM) {
+        return;
+    }
+    if (r->stats_kind == PMU_STATS_EVNTSEL) {
+        if (!(value & EVTSEL_EN) || cleansing(value) || pmu->cleared == 7) {
+            pmu->spoiled &= ~BIT(n);
+        } else {
+            pmu->spoiled |= BIT(n);
+        }
+    } else if (r->stats_kind == PMU_STATS_GLOBAL_CTRL) {
+        for (n = 0; n < NB_GENERAL; n++) {
+            uint64_t evtsel = pmu->control[n]; /* the family has them first */
+
+            if (value >> n & 1) {
+                pmu->cleared |= cleansing(evtsel);
+                counts |= (evtsel & EVTSEL_EN) && !cleansing(evtsel);
+            }
+        }
+        if (counts) {
+            pmu->cleared = 0;
+        }
+    }
+}

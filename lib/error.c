@@ -269,6 +269,18 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 "those that can",
 			 name);
 		break;
+	case PERFCTR_BAD_ERRATUM:
+		snprintf(text, size,
+			 "event %s: an erratum of this processor spoils what this counter counts, "
+			 "or what others count; choose another, or see perfctr(4)",
+			 name);
+		break;
+	case PERFCTR_BAD_REGISTER:
+		snprintf(text, size,
+			 "event %s: what it counts is told by a further register, which "
+			 "perfctr does not set; choose another event",
+			 name);
+		break;
 	case PERFCTR_BAD_CONFLICT:
 		snprintf(text, size,
 			 "event %s: it needs a register that an earlier event sets "

@@ -73,6 +73,7 @@ static void print_info(const struct perfctr_pmu_info *info)
 	printf("isolation: %s\n", info->features & PERFCTR_FEATURE_ISOLATED
 					  ? "on, nobody can read foreign counts"
 					  : "off, foreign counts may be read");
+	printf("times disturbed: %llu\n", (unsigned long long)info->disturbances);
 	print_permissions();
 	printf("contexts: %u\n", info->n_contexts);
 	printf("general counters: %u\n", info->n_general);

@@ -30,6 +30,7 @@ bool recording_begin(struct recording *recording, const struct options *options,
 void recording_add(struct recording *recording, unsigned int pass, const struct sample *sample,
 		   bool succeeded)
 {
+	warn_of_disturbance(&sample->total);
 	recording->running = sample->total.members;
 	recording->wait_status = sample->wait_status;
 	if (!succeeded && recording->pass[pass].tsc.n)

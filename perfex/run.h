@@ -127,6 +127,7 @@ void threads_stop(struct threads *threads);
 void threads_read(const struct threads *threads, unsigned int scope, struct perfctr_counts *sum);
 void threads_close(struct threads *threads);
 void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts);
+void warn_of_disturbance(const struct perfctr_counts *counts);
 
 /* watch.c */
 struct counting;

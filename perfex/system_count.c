@@ -172,6 +172,7 @@ static void take_interval(struct system *system)
 
 	if (perfctr_session_read(system->session, &counts) < 0)
 		fail("cannot read the counters: %m");
+	warn_of_disturbance(&counts);
 	now = now_ns();
 	if (!system->options->per_cpu)
 		print_row(system, &system->last[0], ALL_CPUS, now, counts.tsc, counts.counter);

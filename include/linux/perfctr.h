@@ -97,6 +97,7 @@ struct perfctr_pmu_info {
 	__u64 session_counters;	/* taken by a session */
 	__u32 user_session_counters;	/* that unprivileged sessions may take, all together */
 	__u32 reserved2;
+	__u64 disturbances;	/* times that counters were found written by somebody else */
 };
 
 #define PERFCTR_FIXED_BIT	32
@@ -171,6 +172,8 @@ struct perfctr_control {
 #define PERFCTR_BAD_PEBS	11	/* p4_pebs_* has a bit outside *_allowed; no single event */
 #define PERFCTR_BAD_TAKEN	12	/* EBUSY: a session has the counter, or contexts use it */
 #define PERFCTR_BAD_POLICY	13	/* EACCES: more than an unprivileged session may count */
+#define PERFCTR_BAD_ERRATUM	14	/* an erratum of this processor spoils it, or other counts */
+#define PERFCTR_BAD_REGISTER	15	/* its meaning is in a further register, that is not set */
 
 /*
  * Sums, exact at the moment of the call, that of a thread that runs on another CPU too.
@@ -208,6 +211,12 @@ struct perfctr_counts {
  * the sums are right, of a shorter time.
  */
 #define PERFCTR_COUNTS_REVOKED	(1u << 3)
+/*
+ * Another part of the kernel, or a user, wrote to the counters while they were counted on: the sums
+ * are wrong.  It is noticed and put right at the next timer tick, for what is counted then; what
+ * was counted on the CPU between the two and is not any more has not the flag.
+ */
+#define PERFCTR_COUNTS_DISTURBED (1u << 4)
 
 #define PERFCTR_MAX_RECORDS	65536	/* of a tree; what does not fit is counted as lost */
 
@@ -252,6 +261,7 @@ struct perfctr_page {
 
 #define PERFCTR_PAGE_STARTED	(1u << 0)	/* counts whenever the thread runs */
 #define PERFCTR_PAGE_RDPMC	(1u << 1)	/* RDPMC does not fault while the page is mapped */
+#define PERFCTR_PAGE_DISTURBED	(1u << 2)	/* as PERFCTR_COUNTS_DISTURBED */
 
 /*
  * What a session counts, with the bits of POWER2's MMCR.  A thread is marked when it bears the mark

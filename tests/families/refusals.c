@@ -15,6 +15,52 @@ static const struct {
 	/* AnyThread, which counts what the other logical processor of the core does too */
 	{ "arch-v3", 0, PERFCTR_BAD_EVNTSEL, 0x0006100c0 },
 	{ "arch-v3", PERFCTR_FIXED, PERFCTR_BAD_EVNTSEL, 0x000610000 },
+	/* SDM volume 3, tables of events: L1D_CACHE_LD on two counters, INST_RETIRED on all */
+	{ "arch", 1, 0, 0x000410140 },
+	{ "arch", 2, PERFCTR_BAD_ROUTE, 0x000410140 },
+	{ "arch", 2, PERFCTR_BAD_ROUTE, 0x000410f51 },
+	{ "arch", 3, 0, 0x0004100c0 },
+	/* OFFCORE_RESPONSE, MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD: their meaning is in another MSR */
+	{ "arch", 0, PERFCTR_BAD_REGISTER, 0x0004101b7 },
+	{ "arch", 0, PERFCTR_BAD_REGISTER, 0x00041100b },
+	{ "arch", 0, 0, 0x00041010b },
+	/* FP_COMP_OPS_EXE, MUL, MEM_LOAD_RETIRED; B7H means nothing there */
+	{ "core2", 0, 0, 0x000410010 },
+	{ "core2", 1, PERFCTR_BAD_ROUTE, 0x000410010 },
+	{ "core2", 0, PERFCTR_BAD_ROUTE, 0x000410012 },
+	{ "core2", 1, 0, 0x000410012 },
+	{ "core2", 1, PERFCTR_BAD_ROUTE, 0x0004101cb },
+	{ "core2", 0, 0, 0x0004101b7 },
+	/* L1D_PEND_MISS, INST_RETIRED.PREC_DIST, CYCLE_ACTIVITY; memory events: one thread on each core */
+	{ "haswell", 2, 0, 0x000410148 },
+	{ "haswell", 3, PERFCTR_BAD_ROUTE, 0x000410148 },
+	{ "haswell", 1, 0, 0x0004101c0 },
+	{ "haswell", 0, PERFCTR_BAD_ROUTE, 0x0004101c0 },
+	{ "haswell", 2, 0, 0x000410ca3 },
+	{ "haswell", 0, PERFCTR_BAD_ROUTE, 0x000410ca3 },
+	{ "haswell", 0, 0, 0x0004181d0 },
+	{ "haswell", 3, 0, 0x0004101d3 },
+	{ "haswell", 0, PERFCTR_BAD_REGISTER, 0x0004101bb },
+	{ "haswell", 3, PERFCTR_BAD_REGISTER, 0x0004101cd },
+	{ "haswell", 0, 0, 0x0004101c6 },
+	/* Erratum BJ122: memory events spoil what the other logical processor counts. */
+	{ "snb-smt", 0, PERFCTR_BAD_ERRATUM, 0x0004181d0 },
+	{ "snb-smt", 1, PERFCTR_BAD_ERRATUM, 0x0004101d1 },
+	{ "snb-smt", 2, PERFCTR_BAD_ERRATUM, 0x0004101d2 },
+	{ "snb-smt", 3, PERFCTR_BAD_ERRATUM, 0x0004101d3 },
+	{ "snb-smt", 3, 0, 0x0004102d4 },
+	{ "snb-smt", 0, PERFCTR_BAD_ROUTE, 0x0004106a3 },
+	{ "snb-smt", 0, 0, 0x000410ca3 },
+	/* Intel 604224: with TSX_FORCE_ABORT counter 3 may be the microcode's. */
+	{ "arch-tfa", 2, 0, 0x0004100c0 },
+	{ "arch-tfa", 3, PERFCTR_BAD_ERRATUM, 0x0004100c0 },
+	{ "arch-tfa", 4, 0, 0x0004100c0 },
+	{ "arch-tfa", PERFCTR_FIXED + 1, 0, 0x000410000 },
+	/* FRONTEND_RETIRED, OCR: from versions 4 and 5 on */
+	{ "arch-v4", 0, PERFCTR_BAD_REGISTER, 0x0004101c6 },
+	{ "arch-v4", 0, 0, 0x00041012a },
+	{ "arch-v5", 0, PERFCTR_BAD_REGISTER, 0x00041012a },
+	{ "arch-v5", 0, PERFCTR_BAD_REGISTER, 0x0004101c6 },
 	/* SDM volume 3, 20.6.8: EN is in the register of counter 0 alone. */
 	{ "p6", 0, PERFCTR_BAD_ENABLE, 0x0000100c0 },
 	{ "p6", 1, PERFCTR_BAD_EVNTSEL, 0x0004100c0 },

@@ -204,6 +204,7 @@ Suite *conservation_suite(void);
 Suite *control_suite(void);
 Suite *counts_suite(void);
 Suite *derive_suite(void);
+Suite *disturbed_suite(void);
 Suite *experiment_suite(void);
 Suite *fail_contexts_suite(void);
 Suite *fail_life_suite(void);

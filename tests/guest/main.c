@@ -18,6 +18,7 @@ static const struct {
 	{ "control", control_suite },
 	{ "counts", counts_suite },
 	{ "derive", derive_suite },
+	{ "disturbed", disturbed_suite },
 	{ "experiment", experiment_suite },
 	{ "fail_contexts", fail_contexts_suite },
 	{ "fail_life", fail_life_suite },

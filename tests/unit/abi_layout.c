@@ -11,7 +11,7 @@
 	_Static_assert(__builtin_offsetof(type, field) == (bytes), #type "." #field)
 #define NUMBER(name, value) _Static_assert((name) == (value), #name)
 
-SIZE(struct perfctr_pmu_info, 200);
+SIZE(struct perfctr_pmu_info, 208);
 OFFSET(struct perfctr_pmu_info, family, 8);
 OFFSET(struct perfctr_pmu_info, features, 40);
 OFFSET(struct perfctr_pmu_info, n_general, 48);
@@ -22,6 +22,7 @@ OFFSET(struct perfctr_pmu_info, cost_wrmsr, 116);
 OFFSET(struct perfctr_pmu_info, evntsel_user, 128);
 OFFSET(struct perfctr_pmu_info, p4_pebs_matrix_vert_allowed, 168);
 OFFSET(struct perfctr_pmu_info, user_session_counters, 192);
+OFFSET(struct perfctr_pmu_info, disturbances, 200);
 
 SIZE(struct perfctr_open, 16);
 OFFSET(struct perfctr_open, tid, 8);

@@ -75,6 +75,16 @@ static const struct {
 	  { .counter = 1, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@1: this counter cannot count it; see 'perfex check' for those that can" },
 	{ EINVAL,
+	  PERFCTR_BAD_ERRATUM,
+	  { .counter = 3, .evntsel = 0x4100c0 },
+	  "event 0x004100c0@3: an erratum of this processor spoils what this counter counts, or what "
+	  "others count; choose another, or see perfctr(4)" },
+	{ EINVAL,
+	  PERFCTR_BAD_REGISTER,
+	  { .counter = 1, .evntsel = 0x4101b7 },
+	  "event 0x004101b7@1: what it counts is told by a further register, which perfctr does not "
+	  "set; choose another event" },
+	{ EINVAL,
 	  PERFCTR_BAD_CONFLICT,
 	  { .counter = 1, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@1: it needs a register that an earlier event sets otherwise; count them "

@@ -47,6 +47,7 @@ static long ioctl_info(void __user *user)
 	info.context_counters = contexts.slots;
 	info.session_counters = sessions.slots;
 	info.user_session_counters = perfctr_user_session_counters();
+	info.disturbances = perfctr_disturbances();
 	if (pmu) {
 		info.n_general = pmu->n_general;
 		info.n_fixed = pmu->n_fixed;

@@ -249,6 +249,28 @@ void perfctr_gate_scrub(void)
 	gate->dirty = false;
 }
 
+/* Somebody else has written to counters of this CPU. Sums do not go back. */
+void perfctr_gate_disturbed(void)
+{
+	struct gate *gate = this_cpu_ptr(&perfctr_gate);
+	struct perfctr_session *s;
+	unsigned int i;
+	u32 k;
+
+	for_each_session(s, gate, i) {
+		const struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+		struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+
+		if (!s->hw->n_events)
+			continue;
+		WRITE_ONCE(s->disturbed, true);
+		perfctr_pmu->read(s->hw, gate->value);
+		for (k = 0; k < s->hw->n_events; k++)
+			if ((s64)(sc->bias[k] + gate->value[k] - totals->counter[k]) < 0)
+				sc->bias[k] = totals->counter[k] - gate->value[k];
+	}
+}
+
 void perfctr_gate_tick(u64 now)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);

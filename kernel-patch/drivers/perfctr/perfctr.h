@@ -6,6 +6,7 @@
  * owner.c	who may count, who pays for the memory
  * holders.c	who holds the counters, how they are taken back
  * debugfs.c	what each CPU does, for whoever wonders
+ * probe.c	whether the PMU is what the processor calls itself
  * cost.c	what the instructions cost that everything is made of
  * control.c	validation of a control
  * state.c	control, start, stop, read of a context
@@ -252,6 +253,7 @@ void perfctr_cpu_reset(void);
 void perfctr_cpu_pause(bool pause);
 bool perfctr_cpu_paused(void);
 u64 perfctr_cpu_rdpmc(u32 counter);
+u64 perfctr_disturbances(void);	/* of all CPUs, since boot */
 
 /* ... and for sessions, whose gates tell by perfctr_gate_slots what is to run for them. */
 void perfctr_cpu_follow_gate(void);
@@ -266,6 +268,7 @@ void perfctr_gate_settle(struct task_struct *next, u64 now);
 void perfctr_gate_update(void);
 void perfctr_gate_scrub(void);
 void perfctr_gate_tick(u64 now);
+void perfctr_gate_disturbed(void);
 void perfctr_gate_pause(bool pause);
 bool perfctr_gate_shows_kernel(void);
 
@@ -296,6 +299,9 @@ void perfctr_refuse(bool refuse);
 void perfctr_cpu_take(void);
 bool perfctr_cpu_shows_own(void);
 u32 perfctr_features(void);		/* PERFCTR_FEATURE_* */
+
+/* probe.c */
+const char *perfctr_probe_fault(const struct perfctr_pmu *pmu);
 
 /* cost.c: time stamp ticks for each instruction, 0: unknown */
 struct perfctr_costs {

@@ -65,6 +65,12 @@ struct perfctr_pmu {
 	u64 p4_pebs_matrix_vert_allowed;
 	u32 counter_msr;	/* of general counter 0 */
 	bool hides;		/* counters of sessions from RDPMC in user mode */
+	/* Of an event that happens all the time in the kernel, to try the counters; 0: none. */
+	u64 probe_evntsel;
+	u64 probe_enable;	/* beyond evntsel_required, of counter 0 alone */
+
+	/* The MSR of the counter of a slot, 0: there is no such counter. */
+	u32 (*msr_of)(u32 slot);
 
 	/* Claims all counters from the rest of the kernel. -EBUSY. NULL: nobody else knows them. */
 	int (*reserve)(void);
@@ -95,6 +101,11 @@ struct perfctr_pmu {
 	void (*read)(const struct perfctr_hw_control *hw, u64 *value);
 	/* (cpu) Sets to 0. */
 	void (*clear)(u64 slots);
+	/*
+	 * (cpu) These slots run, and no others: do the registers that say so, and what they count,
+	 * hold what they were given? If not, they are given it again.
+	 */
+	bool (*intact)(u64 slots);
 };
 
 /*

@@ -25,6 +25,7 @@
 
 const struct perfctr_pmu *perfctr_pmu;
 const char *perfctr_family = "no PMU that is known";
+static char refused[sizeof_field(struct perfctr_pmu_info, family)];
 
 static DEFINE_MUTEX(reserve_lock);	/* inside cpus_read_lock() and all other locks */
 static unsigned int users;	/* trees and sessions that are started and count events */
@@ -393,6 +394,7 @@ static void __init probe_pmu(void)
 #undef PERFCTR_FAMILY
 	};
 	const struct perfctr_pmu *pmu = NULL;
+	const char *fault;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(probes) && !pmu; i++)
@@ -400,8 +402,16 @@ static void __init probe_pmu(void)
 	if (!pmu)
 		return;
 	perfctr_family = pmu->family;
-	if (pmu->pmu != PERFCTR_PMU_NONE)
-		perfctr_pmu = pmu;
+	if (pmu->pmu == PERFCTR_PMU_NONE)
+		return;
+	fault = perfctr_probe_fault(pmu);
+	if (fault) {
+		pr_info("perfctr: the PMU calls itself %s, but its %s\n", pmu->family, fault);
+		snprintf(refused, sizeof(refused), "refused: %s", fault);
+		perfctr_family = refused;
+		return;
+	}
+	perfctr_pmu = pmu;
 }
 
 int __init perfctr_reserve_init(void)

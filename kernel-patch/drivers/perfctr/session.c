@@ -475,6 +475,8 @@ static int read_locked(struct perfctr_session *s, struct perfctr_counts *counts)
 		counts->flags |= PERFCTR_COUNTS_STARTED;
 	if (s->revoked)
 		counts->flags |= PERFCTR_COUNTS_REVOKED;
+	if (READ_ONCE(s->disturbed))
+		counts->flags |= PERFCTR_COUNTS_DISTURBED;
 	counts->members = s->group ? atomic_read(&s->group->members) : 0;
 	counts->n_counters = s->totals->n_counters;
 	return add_cpus(s, counts, at_once);

@@ -63,6 +63,7 @@ struct perfctr_session {
 	bool placed;			/* counted among those that are, or are to be, started */
 	bool started;
 	bool revoked;			/* stopped by the administrator since the last control */
+	bool disturbed;			/* its counters were written by somebody else */
 	struct perfctr_hw_control *hw;	/* NULL before the first control */
 	u32 user_counters;		/* of the limit for the unprivileged */
 	u64 open[PERFCTR_N_CLASSES];	/* slots that run for a thread of this class */

@@ -33,6 +33,7 @@ void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_
 	u32 i;
 
 	perfctr_page_begin(page);
+	page->flags &= ~PERFCTR_PAGE_DISTURBED;
 	page->tsc.sum = 0;
 	for (i = 0; i < PERFCTR_MAX_COUNTERS; i++) {
 		struct perfctr_page_counter *c = &page->counter[i];
@@ -138,6 +139,8 @@ void perfctr_copy_counts(const struct perfctr_context *ctx, struct perfctr_count
 	const struct perfctr_page *page = ctx->page;
 	u32 i;
 
+	if (page->flags & PERFCTR_PAGE_DISTURBED)
+		counts->flags |= PERFCTR_COUNTS_DISTURBED;
 	counts->n_counters = page->n_counters;
 	counts->tsc = page->tsc.sum;
 	counts->switches = page->switches;

@@ -30,6 +30,7 @@ struct perfctr_cpu {
 	u64 starts;		/* ... and the counters had to be started */
 	u64 loads;		/* ... and event registers had to be compared and written */
 	u64 clears;		/* times counters were set to 0 */
+	u64 disturbances;	/* since boot: times somebody else had written registers */
 	u64 value[PERFCTR_MAX_COUNTERS];	/* hardware values at the last read */
 };
 
@@ -292,6 +293,14 @@ void perfctr_cpu_leave(struct perfctr_context *ctx)
 	leave(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), true);
 }
 
+/* The values that have just been read become sums. */
+static void publish(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	fold_counters(cpu, ctx);
+	if (prevent_wrap(cpu, ctx->hw))
+		set_biases(cpu, ctx);
+}
+
 static void fold(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	struct perfctr_page *page = ctx->page;
@@ -300,9 +309,7 @@ static void fold(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	page->tsc.sum = page->tsc.bias + rdtsc();
 	if (ctx->hw->n_events) {
 		perfctr_pmu->read(ctx->hw, cpu->value);
-		fold_counters(cpu, ctx);
-		if (prevent_wrap(cpu, ctx->hw))
-			set_biases(cpu, ctx);
+		publish(cpu, ctx);
 	}
 	perfctr_page_end(page);
 }
@@ -342,16 +349,78 @@ u64 perfctr_cpu_rdpmc(u32 counter)
 	return 0;
 }
 
-/* A thread that never switches is folded by the tick: once is enough in half a counter's period. */
+/* True when no counter has gone back. One that has was written: what it lost is lost. */
+static bool read_forward(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	u64 before[PERFCTR_MAX_COUNTERS];
+	u32 n = ctx->hw->n_events;
+	bool forward = true;
+	u32 i;
+
+	memcpy(before, cpu->value, n * sizeof(*before));
+	perfctr_pmu->read(ctx->hw, cpu->value);
+	for (i = 0; i < n; i++) {
+		struct perfctr_page_counter *c = &ctx->page->counter[i];
+
+		if (likely(cpu->value[i] >= before[i]))
+			continue;
+		c->sum = c->bias + before[i];
+		set_bias(c, cpu->value[i]);
+		forward = false;
+	}
+	return forward;
+}
+
+/* intact: no register has been found written by somebody else. True: no counter has, either. */
+static bool fold_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool intact)
+{
+	struct perfctr_page *page = ctx->page;
+
+	perfctr_page_begin(page);
+	page->tsc.sum = page->tsc.bias + rdtsc();
+	if (ctx->hw->n_events) {
+		intact &= read_forward(cpu, ctx);
+		publish(cpu, ctx);
+		if (!intact)
+			page->flags |= PERFCTR_PAGE_DISTURBED;
+	}
+	perfctr_page_end(page);
+	return intact;
+}
+
+u64 perfctr_disturbances(void)
+{
+	unsigned int cpu;
+	u64 n = 0;
+
+	for_each_possible_cpu(cpu)
+		n += READ_ONCE(per_cpu(perfctr_cpu.disturbances, cpu));
+	return n;
+}
+
+/*
+ * A thread that never switches is folded by the tick: once is enough in half a counter's period.
+ *
+ * Nobody else is to touch the counters that we hold, but parts of the kernel that do not reserve
+ * them do: interrupts of processor trace, virtual machines. They are found out here.
+ */
 void perfctr_tick_current(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 	struct perfctr_context *ctx = started_context(current);
+	bool intact = true;
 
 	if (cpu->paused)
 		return;
+	if (cpu->running)
+		intact = perfctr_pmu->intact(cpu->running);
 	if (ctx)
-		fold(cpu, ctx);
+		intact &= fold_by_tick(cpu, ctx, intact);
+	if (unlikely(!intact)) {
+		cpu->disturbances++;
+		if (static_branch_unlikely(&perfctr_gated))
+			perfctr_gate_disturbed();
+	}
 	if (static_branch_unlikely(&perfctr_gated))
 		perfctr_gate_tick(rdtsc());
 	perfctr_group_tick();

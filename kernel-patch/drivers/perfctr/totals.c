@@ -35,6 +35,7 @@ void perfctr_totals_clear(struct perfctr_session *s)
 	unsigned int cpu;
 
 	s->totals->n_counters = s->hw->n_events;
+	s->disturbed = false;
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
 		struct perfctr_cpu_totals *totals = &s->totals->cpu[cpu];
 		u32 seq = totals->seq;

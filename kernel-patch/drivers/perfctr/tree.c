@@ -23,6 +23,7 @@ static void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *
 {
 	u32 i;
 
+	sum->flags |= counts->flags & PERFCTR_COUNTS_DISTURBED;
 	sum->n_counters = max(sum->n_counters, counts->n_counters);
 	sum->tsc += counts->tsc;
 	sum->switches += counts->switches;

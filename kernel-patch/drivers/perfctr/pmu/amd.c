@@ -114,6 +114,7 @@ static struct perfctr_pmu amd_pmu = {
 	.evntsel_required = ARCH_PERFMON_EVENTSEL_ENABLE,
 	.evntsel_user = ARCH_PERFMON_EVENTSEL_USR,
 	.evntsel_kernel = ARCH_PERFMON_EVENTSEL_OS,
+	.probe_evntsel = PERFCTR_EVNTSEL_PROBE,
 };
 
 static const struct perfctr_evntsel_layout legacy_layout __initconst = {
@@ -166,5 +167,6 @@ const struct perfctr_pmu *__init perfctr_amd_probe(void)
 		amd_pmu.check = f15h_check;
 	else if (boot_cpu_data.x86 >= FAMILY_ZEN)
 		amd_pmu.check = merge_check;
-	return perfctr_evntsel_init(&amd_pmu, &layout) ? &amd_pmu : NULL;
+	perfctr_evntsel_init(&amd_pmu, &layout);
+	return &amd_pmu;
 }

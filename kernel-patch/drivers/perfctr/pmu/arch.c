@@ -13,6 +13,7 @@
 #include <asm/perf_event.h>
 #include <asm/processor.h>
 #include "evntsel.h"
+#include "intel-rules.h"
 
 #define FIXED_CTRL_BITS		4	/* of IA32_FIXED_CTR_CTRL for each counter */
 #define FIXED_CTRL_MASK		GENMASK(FIXED_CTRL_BITS - 1, 0)
@@ -82,9 +83,9 @@ static u32 arch_check(const struct perfctr_control *control, u32 i)
 {
 	u32 counter = control->event[i].counter;
 
-	if (counter & PERFCTR_FIXED && !(fixed_mask & BIT(counter & ~PERFCTR_FIXED)))
-		return PERFCTR_BAD_COUNTER;
-	return 0;
+	if (counter & PERFCTR_FIXED)
+		return fixed_mask & BIT(counter & ~PERFCTR_FIXED) ? 0 : PERFCTR_BAD_COUNTER;
+	return perfctr_intel_rule(control->event[i].evntsel, counter);
 }
 
 /* extra[0] is IA32_FIXED_CTR_CTRL. */
@@ -218,6 +219,38 @@ static void hide_general(struct arch_registers *regs, u64 slots)
 			write_evntsel(regs, n, regs->evntsel[n] | evntsel_hidden);
 }
 
+static bool selects_another(const struct arch_registers *regs, const struct perfctr_hw_control *hw)
+{
+	u32 i;
+
+	for (i = 0; i < hw->n_events; i++)
+		if (!is_fixed(&hw->event[i]) &&
+		    regs->evntsel[hw->event[i].slot] != hw->event[i].evntsel)
+			return true;
+	return false;
+}
+
+/*
+ * Selects three events of which no unit mask is chosen, so that nothing is counted, enables them,
+ * and selects what was selected before. Returns what ran; everything is stopped.
+ */
+static u64 cleanse(const struct arch_registers *regs)
+{
+	static const u32 events[] = { 0x4300b5, 0x4300d2, 0x4300b1 };
+	u64 running;
+	u32 n;
+
+	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, running);
+	arch_enable(0);
+	for (n = 0; n < arch_pmu.n_general; n++)
+		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, events[n % ARRAY_SIZE(events)]);
+	arch_enable(BIT_ULL(arch_pmu.n_general) - 1);
+	arch_enable(0);
+	for (n = 0; n < arch_pmu.n_general; n++)
+		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, regs->evntsel[n]);
+	return running;
+}
+
 /*
  * Where counters can be hidden from user mode, all are but those of the last context. Sessions come
  * and go beside it, and hide their own.
@@ -226,6 +259,8 @@ static void arch_load(const struct perfctr_hw_control *hw)
 {
 	struct arch_registers *regs = this_cpu_ptr(&registers);
 	u64 hidden = hw->session ? evntsel_hidden : 0;
+	bool cleansed = perfctr_intel_cleanse() && selects_another(regs, hw);
+	u64 running = cleansed ? cleanse(regs) : 0;
 	u64 fixed_ctrl = regs->fixed_ctrl;
 	u32 i;
 
@@ -246,6 +281,57 @@ static void arch_load(const struct perfctr_hw_control *hw)
 	write_fixed_ctrl(regs, fixed_ctrl);
 	if (evntsel_hidden && !hw->session)
 		hide_general(regs, ~hw->slots);
+	if (cleansed && running)
+		arch_enable(running);
+}
+
+/* Counters that differ are stopped before they are put right. */
+static bool restore_evntsels(const struct arch_registers *regs, u64 slots)
+{
+	bool intact = true;
+	u64 value;
+	u32 n;
+
+	for (n = 0; n < arch_pmu.n_general; n++) {
+		if (!(slots & BIT_ULL(n)))
+			continue;
+		rdmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, value);
+		if (value == regs->evntsel[n])
+			continue;
+		intact = false;
+		arch_enable(0);
+		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, regs->evntsel[n]);
+	}
+	return intact;
+}
+
+static bool restore_fixed_ctrl(const struct arch_registers *regs, u64 slots)
+{
+	u64 value;
+
+	if (!(slots >> PERFCTR_FIXED_SLOT))
+		return true;
+	rdmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, value);
+	if (value == regs->fixed_ctrl)
+		return true;
+	arch_enable(0);
+	wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, regs->fixed_ctrl);
+	return false;
+}
+
+static bool arch_intact(u64 slots)
+{
+	const struct arch_registers *regs = this_cpu_ptr(&registers);
+	bool intact;
+	u64 value;
+
+	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, value);
+	intact = restore_evntsels(regs, slots);
+	intact &= restore_fixed_ctrl(regs, slots);
+	intact &= value == slots;
+	if (!intact)
+		arch_enable(slots);
+	return intact;
 }
 
 static void arch_read(const struct perfctr_hw_control *hw, u64 *value)
@@ -257,6 +343,16 @@ static void arch_read(const struct perfctr_hw_control *hw, u64 *value)
 		rdpmcl(hw->event[i].rdpmc, value[i]);
 }
 
+static u32 arch_msr_of(u32 slot)
+{
+	if (slot < arch_pmu.n_general)
+		return MSR_ARCH_PERFMON_PERFCTR0 + slot;
+	if (slot >= PERFCTR_FIXED_SLOT && slot < PERFCTR_FIXED_SLOT + MAX_FIXED &&
+	    fixed_mask & BIT(slot - PERFCTR_FIXED_SLOT))
+		return MSR_ARCH_PERFMON_FIXED_CTR0 + slot - PERFCTR_FIXED_SLOT;
+	return 0;
+}
+
 static struct perfctr_pmu arch_pmu = {
 	.pmu = PERFCTR_PMU_ARCH,
 	.features = PERFCTR_FEATURE_RDPMC | PERFCTR_FEATURE_GLOBAL_ENABLE,
@@ -266,6 +362,7 @@ static struct perfctr_pmu arch_pmu = {
 	.evntsel_kernel = ARCH_PERFMON_EVENTSEL_OS,
 	.fixed_allowed = FIXED_ALLOWED,
 	.counter_msr = MSR_ARCH_PERFMON_PERFCTR0,
+	.msr_of = arch_msr_of,
 	.reserve = arch_reserve,
 	.release = arch_release,
 	.check = arch_check,
@@ -276,6 +373,7 @@ static struct perfctr_pmu arch_pmu = {
 	.enable = arch_enable,
 	.read = arch_read,
 	.clear = arch_clear,
+	.intact = arch_intact,
 };
 
 static const struct perfctr_evntsel_layout v1_layout __initconst = {
@@ -291,7 +389,8 @@ static const struct perfctr_pmu *__init init_v1(u32 n)
 
 	layout.n = n;
 	arch_pmu.features &= ~PERFCTR_FEATURE_GLOBAL_ENABLE;
-	return perfctr_evntsel_init(&arch_pmu, &layout) ? &arch_pmu : NULL;
+	perfctr_evntsel_init(&arch_pmu, &layout);
+	return &arch_pmu;
 }
 
 /* EBX of leaf 0x23, which leaf 7 announces; older kernels do not know of either. */
@@ -336,15 +435,22 @@ static void __init init_fixed(u32 version, u32 mask, union cpuid10_edx edx)
 	arch_pmu.fixed_bits = edx.split.bit_width_fixed;
 }
 
+/* Instructions, or cycles where CPUID says that there is no such event. */
+static u64 __init probe_event(union cpuid10_ebx ebx)
+{
+	return ebx.split.no_instructions_retired ? 0x3c : 0xc0;
+}
+
 const struct perfctr_pmu *__init perfctr_arch_probe(void)
 {
 	union cpuid10_eax eax;
 	union cpuid10_edx edx;
-	unsigned int ebx, ecx;
+	union cpuid10_ebx ebx;
+	unsigned int ecx;
 
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || boot_cpu_data.cpuid_level < 0xa)
 		return NULL;
-	cpuid(0xa, &eax.full, &ebx, &ecx, &edx.full);
+	cpuid(0xa, &eax.full, &ebx.full, &ecx, &edx.full);
 	if (!eax.split.version_id)
 		return NULL;
 	/* Leaf 0xA tells of this CPU alone: a counter of one kind of core faults on the other. */
@@ -358,9 +464,11 @@ const struct perfctr_pmu *__init perfctr_arch_probe(void)
 	snprintf(arch_pmu.family, sizeof(arch_pmu.family), "Intel architectural PerfMon v%d",
 		 eax.split.version_id);
 	arch_pmu.general_bits = eax.split.bit_width;
+	arch_pmu.probe_evntsel = probe_event(ebx) | ARCH_PERFMON_EVENTSEL_OS;
 	if (eax.split.version_id == 1)
 		return init_v1(eax.split.num_counters);
 	arch_pmu.n_general = min_t(u32, eax.split.num_counters, MAX_GENERAL);
+	perfctr_intel_rules_init(eax.split.version_id);
 	init_fixed(eax.split.version_id, ecx, edx);
 	init_extensions();
 	return &arch_pmu;

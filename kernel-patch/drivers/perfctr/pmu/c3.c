@@ -16,11 +16,12 @@
 #define C3_EVNTSEL	0x187		/* MSRs */
 #define C3_PMC		0xc2
 #define C3_EVENT	GENMASK(8, 0)
+#define C3_INSTRUCTIONS	0x0c0
 
 /* All that the manual defines; the counter stops when it selects none. */
 static const u16 c3_events[] = {
 	0x079,				/* clocks */
-	0x0c0,				/* instructions */
+	C3_INSTRUCTIONS,
 	0x1c0,				/* instructions, and iterations of string instructions */
 };
 
@@ -91,6 +92,23 @@ static void c3_clear(u64 slots)
 		wrmsrl(C3_PMC, 0);
 }
 
+static bool c3_intact(u64 slots)
+{
+	const struct c3_registers *regs = this_cpu_ptr(&registers);
+	u64 evntsel;
+
+	rdmsrl(C3_EVNTSEL, evntsel);
+	if (evntsel == regs->evntsel)
+		return true;
+	wrmsrl(C3_EVNTSEL, regs->evntsel);
+	return false;
+}
+
+static u32 c3_msr_of(u32 slot)
+{
+	return slot == C3_COUNTER ? C3_PMC : 0;
+}
+
 static void silence(void)
 {
 	memset(this_cpu_ptr(&registers), 0, sizeof(struct c3_registers));
@@ -123,6 +141,8 @@ static const struct perfctr_pmu c3_pmu = {
 	.general_bits = C3_BITS,
 	.evntsel_allowed = C3_EVENT,
 	.counter_msr = C3_PMC,
+	.probe_evntsel = C3_INSTRUCTIONS,
+	.msr_of = c3_msr_of,
 	.reserve = c3_reserve,
 	.release = c3_release,
 	.check = c3_check,
@@ -132,6 +152,7 @@ static const struct perfctr_pmu c3_pmu = {
 	.enable = c3_enable,
 	.read = c3_read,
 	.clear = c3_clear,
+	.intact = c3_intact,
 };
 
 /* Models 6 to 9: Samuel to Nehemiah. */

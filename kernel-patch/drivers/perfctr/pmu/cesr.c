@@ -50,6 +50,18 @@ void perfctr_cesr_enable(u64 slots)
 	write_cesr(regs);
 }
 
+bool perfctr_cesr_intact(u64 slots)
+{
+	const struct cesr_registers *regs = this_cpu_ptr(&registers);
+	u64 cesr;
+
+	rdmsrl(MSR_CESR, cesr);
+	if (cesr == regs->cesr)
+		return true;
+	wrmsrl(MSR_CESR, regs->cesr);
+	return false;
+}
+
 void perfctr_cesr_clear(u64 slots)
 {
 	u32 n;
@@ -57,6 +69,11 @@ void perfctr_cesr_clear(u64 slots)
 	for (n = 0; n < CESR_COUNTERS; n++)
 		if (slots & BIT_ULL(n))
 			wrmsrl(MSR_CTR0 + n, 0);
+}
+
+u32 perfctr_cesr_msr_of(u32 slot)
+{
+	return slot < CESR_COUNTERS ? MSR_CTR0 + slot : 0;
 }
 
 static void silence(void)

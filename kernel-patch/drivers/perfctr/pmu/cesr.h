@@ -18,6 +18,8 @@
 #define CESR_CLOCKS	BIT(8)		/* those of these rings, instead of the event */
 /* Bit 9 drives a pin. */
 
+#define CESR_INSTRUCTIONS	0x16
+
 #define CESR_ALLOWED	(CESR_EVENT | CESR_KERNEL | CESR_USER | CESR_CLOCKS)
 
 void perfctr_cesr_take_cpu(bool first);
@@ -25,6 +27,8 @@ void perfctr_cesr_give_cpu(void);
 void perfctr_cesr_load(const struct perfctr_hw_control *hw);
 void perfctr_cesr_enable(u64 slots);
 void perfctr_cesr_clear(u64 slots);
+u32 perfctr_cesr_msr_of(u32 slot);
+bool perfctr_cesr_intact(u64 slots);
 void perfctr_cesr_read_msr(const struct perfctr_hw_control *hw, u64 *value);
 void perfctr_cesr_read_pmc(const struct perfctr_hw_control *hw, u64 *value);
 
@@ -32,10 +36,13 @@ void perfctr_cesr_read_pmc(const struct perfctr_hw_control *hw, u64 *value);
 #define PERFCTR_CESR_COMMON					\
 	.n_general = CESR_COUNTERS,				\
 	.counter_msr = 0x12,					\
+	.probe_evntsel = CESR_INSTRUCTIONS | CESR_KERNEL,	\
+	.msr_of = perfctr_cesr_msr_of,				\
 	.take_cpu = perfctr_cesr_take_cpu,			\
 	.give_cpu = perfctr_cesr_give_cpu,			\
 	.load = perfctr_cesr_load,				\
 	.enable = perfctr_cesr_enable,				\
-	.clear = perfctr_cesr_clear
+	.clear = perfctr_cesr_clear,				\
+	.intact = perfctr_cesr_intact
 
 #endif

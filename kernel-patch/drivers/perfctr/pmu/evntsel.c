@@ -143,6 +143,37 @@ static void evntsel_clear(u64 slots)
 			wrmsrl(counter_msr(n), 0);
 }
 
+/* Register 0 may stop all, also where its own counter is not in use. */
+static bool in_use(u64 slots, u32 n)
+{
+	return slots & BIT_ULL(n) || (layout.single_enable && n == 0);
+}
+
+static bool evntsel_intact(u64 slots)
+{
+	struct evntsel_cpu *cpu = this_cpu_ptr(&evntsel_cpu);
+	bool intact = true;
+	u64 value;
+	u32 n;
+
+	if (layout.global_ctl) {
+		rdmsrl(layout.global_ctl, value);
+		intact = value == slots;
+		if (!intact)
+			wrmsrl(layout.global_ctl, slots);
+	}
+	for (n = 0; n < layout.n; n++) {
+		if (!in_use(slots, n))
+			continue;
+		rdmsrl(evntsel_msr(n), value);
+		if (value == cpu->held[n])
+			continue;
+		intact = false;
+		wrmsrl(evntsel_msr(n), cpu->held[n]);
+	}
+	return intact;
+}
+
 static void silence(struct evntsel_cpu *cpu)
 {
 	u32 n;
@@ -197,27 +228,12 @@ static void evntsel_give_cpu(void)
 		wrmsrl(layout.global_ctl, cpu->global_ctl_before);
 }
 
-/*
- * A machine may call itself a processor whose PMU it has not: emulators and hypervisors read zeros
- * there, or fault. Counters that somebody has taken exist.
- */
-static bool __init counters_exist(void)
+static u32 evntsel_msr_of(u32 slot)
 {
-	u64 before, after;
-	bool exist;
-
-	if (evntsel_reserve())
-		return true;
-	exist = !rdmsrl_safe(counter_msr(0), &before) &&
-		!wrmsrl_safe(counter_msr(0), before ^ 1) &&
-		!rdmsrl_safe(counter_msr(0), &after) && after == (before ^ 1);
-	if (exist)
-		wrmsrl(counter_msr(0), before);
-	evntsel_release();
-	return exist;
+	return slot < layout.n ? counter_msr(slot) : 0;
 }
 
-bool __init perfctr_evntsel_init(struct perfctr_pmu *pmu, const struct perfctr_evntsel_layout *l)
+void __init perfctr_evntsel_init(struct perfctr_pmu *pmu, const struct perfctr_evntsel_layout *l)
 {
 	layout = *l;
 	layout.n = min_t(u32, layout.n, MAX_COUNTERS);
@@ -231,5 +247,6 @@ bool __init perfctr_evntsel_init(struct perfctr_pmu *pmu, const struct perfctr_e
 	pmu->enable = evntsel_enable;
 	pmu->read = evntsel_read;
 	pmu->clear = evntsel_clear;
-	return counters_exist();
+	pmu->intact = evntsel_intact;
+	pmu->msr_of = evntsel_msr_of;
 }

@@ -29,10 +29,13 @@ struct perfctr_evntsel_layout {
 	bool single_enable;	/* EN of register 0 is that of all */
 };
 
+/* What counts instructions nearly everywhere, in the kernel. */
+#define PERFCTR_EVNTSEL_PROBE	(0xc0 | ARCH_PERFMON_EVENTSEL_OS)
+
 /*
- * Fills in pmu's counters and operations but for check. False: the registers do not keep what is
- * written to them. One family calls this, with the layout that the machine has.
+ * Fills in pmu's counters and operations but for check. One family calls this, with the layout that
+ * the machine has.
  */
-bool perfctr_evntsel_init(struct perfctr_pmu *pmu, const struct perfctr_evntsel_layout *layout);
+void perfctr_evntsel_init(struct perfctr_pmu *pmu, const struct perfctr_evntsel_layout *layout);
 
 #endif

@@ -32,6 +32,7 @@ static struct perfctr_pmu k7_pmu = {
 	.evntsel_required = ARCH_PERFMON_EVENTSEL_ENABLE,
 	.evntsel_user = ARCH_PERFMON_EVENTSEL_USR,
 	.evntsel_kernel = ARCH_PERFMON_EVENTSEL_OS,
+	.probe_evntsel = PERFCTR_EVNTSEL_PROBE,
 };
 
 static const struct perfctr_evntsel_layout k7_layout __initconst = {
@@ -52,5 +53,6 @@ const struct perfctr_pmu *__init perfctr_k7_probe(void)
 	} else if (boot_cpu_data.x86 != FAMILY_K7) {
 		return NULL;
 	}
-	return perfctr_evntsel_init(&k7_pmu, &k7_layout) ? &k7_pmu : NULL;
+	perfctr_evntsel_init(&k7_pmu, &k7_layout);
+	return &k7_pmu;
 }

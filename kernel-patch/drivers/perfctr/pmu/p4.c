@@ -283,6 +283,30 @@ static void p4_read(const struct perfctr_hw_control *hw, u64 *value)
 		rdpmcl(hw->event[i].rdpmc, value[i]);
 }
 
+/* An overflow is shown in the register that selects. */
+static bool p4_intact(u64 slots)
+{
+	const struct p4_registers *regs = this_cpu_ptr(&registers);
+	unsigned long running = slots;
+	bool intact = true;
+	unsigned int n;
+	u64 cccr;
+
+	for_each_set_bit(n, &running, P4_N_COUNTERS) {
+		rdmsrl(MSR_P4_BPU_CCCR0 + n, cccr);
+		if ((cccr & ~(u64)P4_CCCR_OVF) == regs->cccr[n])
+			continue;
+		intact = false;
+		wrmsrl(MSR_P4_BPU_CCCR0 + n, regs->cccr[n]);
+	}
+	return intact;
+}
+
+static u32 p4_msr_of(u32 slot)
+{
+	return slot < P4_N_COUNTERS ? MSR_P4_BPU_PERFCTR0 + slot : 0;
+}
+
 static struct perfctr_pmu p4_pmu = {
 	.pmu = PERFCTR_PMU_P4,
 	.features = PERFCTR_FEATURE_RDPMC | PERFCTR_FEATURE_FAST_RDPMC,
@@ -296,6 +320,7 @@ static struct perfctr_pmu p4_pmu = {
 	.p4_pebs_enable_allowed = P4_PEBS_ENABLE_ALLOWED,
 	.p4_pebs_matrix_vert_allowed = P4_PEBS_MATRIX_VERT_ALLOWED,
 	.counter_msr = MSR_P4_BPU_PERFCTR0,
+	.msr_of = p4_msr_of,
 	.reserve = p4_reserve,
 	.release = p4_release,
 	.check = p4_check,
@@ -306,6 +331,7 @@ static struct perfctr_pmu p4_pmu = {
 	.enable = p4_enable,
 	.read = p4_read,
 	.clear = p4_clear,
+	.intact = p4_intact,
 };
 
 static struct perfctr_pmu p4_unusable = {

@@ -30,6 +30,8 @@ static struct perfctr_pmu p6_pmu = {
 	.evntsel_allowed = PERFCTR_EVNTSEL_ALLOWED,
 	.evntsel_user = ARCH_PERFMON_EVENTSEL_USR,
 	.evntsel_kernel = ARCH_PERFMON_EVENTSEL_OS,
+	.probe_evntsel = PERFCTR_EVNTSEL_PROBE,
+	.probe_enable = ARCH_PERFMON_EVENTSEL_ENABLE,
 	.check = p6_check,
 };
 
@@ -48,5 +50,6 @@ const struct perfctr_pmu *__init perfctr_p6_probe(void)
 		return NULL;
 	if (boot_cpu_data.x86_model == PENTIUM_PRO && boot_cpu_data.x86_stepping < RDPMC_STEPPING)
 		p6_pmu.features &= ~PERFCTR_FEATURE_RDPMC;
-	return perfctr_evntsel_init(&p6_pmu, &p6_layout) ? &p6_pmu : NULL;
+	perfctr_evntsel_init(&p6_pmu, &p6_layout);
+	return &p6_pmu;
 }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What single models of Intel's processors cannot count, or cannot count right. Sources: SDM volume
+ * 3, the tables of events in chapter 19 (since 2021 the lists at perfmon-events.intel.com, field
+ * "Counter"), and the specification updates of the processors, whose numbers of errata are given.
+ */
+#include <linux/bits.h>
+#include <linux/cache.h>
+#include <linux/kernel.h>
+#include <linux/topology.h>
+#include <asm/cpufeature.h>
+#include <asm/processor.h>
+#include "intel-rules.h"
+
+#define CORE2		BIT(0)
+#define NEHALEM		BIT(1)
+#define WESTMERE	BIT(2)
+#define SANDY_BRIDGE	BIT(3)
+#define IVY_BRIDGE	BIT(4)
+#define HASWELL		BIT(5)
+#define BROADWELL	BIT(6)
+#define SKYLAKE		BIT(7)
+#define V3		BIT(8)	/* any model with at least this version of architectural PerfMon */
+#define V4		BIT(9)
+#define V5		BIT(10)
+
+#define SNB_TO_HSW	(SANDY_BRIDGE | IVY_BRIDGE | HASWELL)
+#define SNB_TO_SKL	(SNB_TO_HSW | BROADWELL | SKYLAKE)
+
+struct model {
+	u8 number;		/* of family 6 */
+	u16 kind;
+};
+
+static const struct model models[] __initconst = {
+	{ 0x0f, CORE2 }, { 0x16, CORE2 }, { 0x17, CORE2 }, { 0x1d, CORE2 },
+	{ 0x1a, NEHALEM }, { 0x1e, NEHALEM }, { 0x1f, NEHALEM }, { 0x2e, NEHALEM },
+	{ 0x25, WESTMERE }, { 0x2c, WESTMERE }, { 0x2f, WESTMERE },
+	{ 0x2a, SANDY_BRIDGE }, { 0x2d, SANDY_BRIDGE },
+	{ 0x3a, IVY_BRIDGE }, { 0x3e, IVY_BRIDGE },
+	{ 0x3c, HASWELL }, { 0x3f, HASWELL }, { 0x45, HASWELL }, { 0x46, HASWELL },
+	{ 0x3d, BROADWELL }, { 0x47, BROADWELL }, { 0x4f, BROADWELL }, { 0x56, BROADWELL },
+	{ 0x4e, SKYLAKE }, { 0x5e, SKYLAKE }, { 0x55, SKYLAKE }, { 0x8e, SKYLAKE },
+	{ 0x9e, SKYLAKE }, { 0xa5, SKYLAKE }, { 0xa6, SKYLAKE },
+};
+
+#define ANY_UNIT	0x00ff	/* of the code: the event, whatever its unit mask */
+#define THIS_UNIT	0xffff
+
+/*
+ * The events that some counters cannot count. A load's latency and a front end's stall need a
+ * threshold, requests to other cores and the memory a description, in an MSR that nobody sets here:
+ * they would count by what somebody left there.
+ */
+static const struct {
+	u16 kinds, code, mask;
+	u8 counters;		/* that can count it */
+	u8 reason;
+} rules[] = {
+	{ CORE2, 0x10, ANY_UNIT, 0x01, PERFCTR_BAD_ROUTE },	/* FP_COMP_OPS_EXE */
+	{ CORE2, 0x11, ANY_UNIT, 0x02, PERFCTR_BAD_ROUTE },	/* FP_ASSIST */
+	{ CORE2, 0x12, ANY_UNIT, 0x02, PERFCTR_BAD_ROUTE },	/* MUL */
+	{ CORE2, 0x13, ANY_UNIT, 0x02, PERFCTR_BAD_ROUTE },	/* DIV */
+	{ CORE2, 0x14, ANY_UNIT, 0x01, PERFCTR_BAD_ROUTE },	/* CYCLES_DIV_BUSY */
+	{ CORE2, 0x18, ANY_UNIT, 0x01, PERFCTR_BAD_ROUTE },	/* IDLE_DURING_DIV */
+	{ CORE2, 0x19, ANY_UNIT, 0x02, PERFCTR_BAD_ROUTE },	/* DELAYED_BYPASS */
+	{ CORE2, 0xa1, ANY_UNIT, 0x01, PERFCTR_BAD_ROUTE },	/* RS_UOPS_DISPATCHED port */
+	{ CORE2, 0xcb, ANY_UNIT, 0x01, PERFCTR_BAD_ROUTE },	/* MEM_LOAD_RETIRED */
+
+	{ NEHALEM, 0x40, ANY_UNIT, 0x03, PERFCTR_BAD_ROUTE },	/* L1D_CACHE_LD */
+	{ NEHALEM, 0x41, ANY_UNIT, 0x03, PERFCTR_BAD_ROUTE },	/* L1D_CACHE_ST */
+	{ NEHALEM, 0x42, ANY_UNIT, 0x03, PERFCTR_BAD_ROUTE },	/* L1D_CACHE_LOCK */
+	{ NEHALEM, 0x43, ANY_UNIT, 0x03, PERFCTR_BAD_ROUTE },	/* L1D_ALL_REF */
+	{ NEHALEM, 0x48, ANY_UNIT, 0x03, PERFCTR_BAD_ROUTE },	/* L1D_PEND_MISS */
+	{ NEHALEM, 0x4e, ANY_UNIT, 0x03, PERFCTR_BAD_ROUTE },	/* L1D_PREFETCH */
+	{ NEHALEM | WESTMERE, 0x51, ANY_UNIT, 0x03, PERFCTR_BAD_ROUTE },	/* L1D */
+	{ NEHALEM | WESTMERE, 0x63, ANY_UNIT, 0x03, PERFCTR_BAD_ROUTE }, /* CACHE_LOCK_CYCLES */
+	{ WESTMERE, 0x60, ANY_UNIT, 0x01, PERFCTR_BAD_ROUTE },	/* OFFCORE_REQUESTS_OUTSTANDING */
+	{ WESTMERE, 0xb3, ANY_UNIT, 0x01, PERFCTR_BAD_ROUTE },	/* SNOOPQ_REQUESTS_OUTSTANDING */
+
+	{ SNB_TO_HSW | BROADWELL, 0x48, ANY_UNIT, 0x04, PERFCTR_BAD_ROUTE }, /* L1D_PEND_MISS */
+	{ SNB_TO_SKL, 0x01c0, THIS_UNIT, 0x02, PERFCTR_BAD_ROUTE },	/* INST_RETIRED.PREC_DIST */
+	/* CYCLE_ACTIVITY with misses of the first cache */
+	{ SANDY_BRIDGE, 0x02a3, THIS_UNIT, 0x04, PERFCTR_BAD_ROUTE },
+	{ SANDY_BRIDGE, 0x06a3, THIS_UNIT, 0x04, PERFCTR_BAD_ROUTE },
+	{ IVY_BRIDGE | HASWELL | BROADWELL, 0x08a3, THIS_UNIT, 0x04, PERFCTR_BAD_ROUTE },
+	{ IVY_BRIDGE | HASWELL | BROADWELL, 0x0ca3, THIS_UNIT, 0x04, PERFCTR_BAD_ROUTE },
+	/* MEM_UOPS_RETIRED, and MEM_LOAD_UOPS_RETIRED in its three kinds */
+	{ SNB_TO_SKL, 0xd0, ANY_UNIT, 0x0f, PERFCTR_BAD_ROUTE },
+	{ SNB_TO_SKL, 0xd1, ANY_UNIT, 0x0f, PERFCTR_BAD_ROUTE },
+	{ SNB_TO_SKL, 0xd2, ANY_UNIT, 0x0f, PERFCTR_BAD_ROUTE },
+	{ SNB_TO_SKL, 0xd3, ANY_UNIT, 0x0f, PERFCTR_BAD_ROUTE },
+
+	{ V3, 0x01b7, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* OFFCORE_RESPONSE_0: 1A6H */
+	{ V3, 0x02b7, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* ... _1 of Atoms: 1A7H */
+	{ V3, 0x01bb, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* OFFCORE_RESPONSE_1: 1A7H */
+	{ V5, 0x012a, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* OCR: 1A6H, 1A7H */
+	{ V5, 0x012b, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },
+	/* Latency of loads: PEBS_LD_LAT_THRESHOLD */
+	{ NEHALEM | WESTMERE, 0x100b, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },
+	{ V3, 0x01cd, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },
+	{ V4, 0x01c6, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* FRONTEND_RETIRED: 3F7H */
+};
+
+static u16 kinds __ro_after_init;	/* that the processor is of */
+static bool cleanse __ro_after_init;
+
+void __init perfctr_intel_rules_init(u32 version)
+{
+	u32 i;
+
+	kinds = (version >= 3 ? V3 : 0) | (version >= 4 ? V4 : 0) | (version >= 5 ? V5 : 0);
+	if (boot_cpu_data.x86 != 6)
+		return;
+	for (i = 0; i < ARRAY_SIZE(models); i++)
+		if (models[i].number == boot_cpu_data.x86_model)
+			kinds |= models[i].kind;
+	/* These have version 3; a hypervisor may show less. */
+	if (kinds & (NEHALEM | WESTMERE | SNB_TO_SKL))
+		kinds |= V3;
+	/*
+	 * AAK100, AAP92, BD53 and others: a counter may count cycles, or nothing, unless what was
+	 * selected before is cleansed. Hypervisors do it themselves.
+	 */
+	cleanse = kinds & (NEHALEM | WESTMERE) && !boot_cpu_has(X86_FEATURE_HYPERVISOR);
+}
+
+bool perfctr_intel_cleanse(void)
+{
+	return cleanse;
+}
+
+/*
+ * BJ122, BV98, HSD29 and their like: while one logical processor of a core counts these, counters
+ * of the other are corrupted. With one thread on each core nobody is there to suffer.
+ */
+static bool corrupts_sibling(u16 code)
+{
+	u16 event = code & ANY_UNIT;
+
+	return kinds & SNB_TO_HSW && event >= 0xd0 && event <= 0xd3 &&
+	       topology_max_smt_threads() > 1;
+}
+
+u32 perfctr_intel_rule(u64 evntsel, u32 counter)
+{
+	u16 code = evntsel;
+	u32 i;
+
+	if (corrupts_sibling(code))
+		return PERFCTR_BAD_ERRATUM;
+	/* Intel 604224, TSX memory ordering: the microcode takes counter 3 for transactions. */
+	if (counter == 3 && boot_cpu_has(X86_FEATURE_TSX_FORCE_ABORT))
+		return PERFCTR_BAD_ERRATUM;
+	for (i = 0; i < ARRAY_SIZE(rules); i++)
+		if (kinds & rules[i].kinds && (code & rules[i].mask) == rules[i].code &&
+		    !(counter < 8 && rules[i].counters & BIT(counter)))
+			return rules[i].reason;
+	return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What Intel's manuals and specification updates say about single models: see intel-rules.c. */
+#ifndef _PERFCTR_INTEL_RULES_H
+#define _PERFCTR_INTEL_RULES_H
+
+#include "../pmu.h"
+
+/* Of the processor, with this version of architectural PerfMon. */
+void perfctr_intel_rules_init(u32 version);
+/* PERFCTR_BAD_* of an event on a general counter, or 0. */
+u32 perfctr_intel_rule(u64 evntsel, u32 counter);
+/* Must the counters be cleansed before another event is selected? */
+bool perfctr_intel_cleanse(void);
+
+#endif

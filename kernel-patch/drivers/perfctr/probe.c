@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Is the PMU what the processor calls itself? Hypervisors and emulators promise registers that
+ * fault or read as zero, an RDPMC that they do not carry out, and counters that never count. Such a
+ * PMU is refused with the reason: zeros would be taken for counts.
+ */
+#include <linux/bits.h>
+#include <linux/irqflags.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <asm/asm.h>
+#include <asm/msr.h>
+#include "perfctr.h"
+
+/* Long enough for a counter of reference cycles, which some processors advance in large steps. */
+#define LOOPS 10000
+
+static u32 rdpmc_index(u32 slot)
+{
+	return slot < PERFCTR_FIXED_SLOT ? slot : PERFCTR_FIXED + slot - PERFCTR_FIXED_SLOT;
+}
+
+/* Fails where the instruction faults, which rdpmc() takes for a bug of the kernel. */
+static int __init rdpmc_safe(u32 index, u64 *value)
+{
+	u32 low = 0, high = 0;
+	int err = 0;
+
+	asm volatile("1: rdpmc\n"
+		     "2:\n"
+		     _ASM_EXTABLE_TYPE_REG(1b, 2b, EX_TYPE_EFAULT_REG, %k[err])
+		     : "+a" (low), "+d" (high), [err] "+r" (err) : "c" (index));
+	*value = (u64)high << 32 | low;
+	return err;
+}
+
+static const char *__init check_access(const struct perfctr_pmu *pmu, u64 slots)
+{
+	u64 value;
+	u32 slot;
+
+	for (slot = 0; slot < 64; slot++)
+		if (slots & BIT_ULL(slot) && rdmsrl_safe(pmu->msr_of(slot), &value))
+			return "counters fault";
+	return NULL;
+}
+
+static const char *__init check_counter(const struct perfctr_pmu *pmu, u32 slot)
+{
+	u64 written = 0x12345600 + slot, value;
+	u32 msr = pmu->msr_of(slot);
+
+	if (wrmsrl_safe(msr, written) || rdmsrl_safe(msr, &value))
+		return "counters fault";
+	if (value != written)
+		return "counters forget";
+	if (!(pmu->features & PERFCTR_FEATURE_RDPMC))
+		return NULL;
+	if (rdpmc_safe(rdpmc_index(slot), &value))
+		return "RDPMC faults";
+	return value == written ? NULL : "RDPMC is wrong";
+}
+
+/* The counters are stopped. */
+static const char *__init check_counters(const struct perfctr_pmu *pmu, u64 slots)
+{
+	const char *fault = NULL;
+	u32 slot;
+
+	for (slot = 0; slot < 64 && !fault; slot++)
+		if (slots & BIT_ULL(slot))
+			fault = check_counter(pmu, slot);
+	pmu->clear(~0ull);
+	return fault;
+}
+
+/* The fixed counters after the third count what need not happen in a short loop. */
+static bool __init is_to_count(const struct perfctr_pmu *pmu, u64 slots, u32 slot)
+{
+	if (!(slots & BIT_ULL(slot)) || slot > PERFCTR_FIXED_SLOT + 2)
+		return false;
+	return slot >= PERFCTR_FIXED_SLOT || pmu->probe_evntsel;
+}
+
+static u64 __init probe_evntsel(const struct perfctr_pmu *pmu, u32 slot)
+{
+	if (slot >= PERFCTR_FIXED_SLOT)
+		return (pmu->evntsel_kernel | pmu->evntsel_required) & pmu->fixed_allowed;
+	return pmu->probe_evntsel | pmu->evntsel_required | (slot ? 0 : pmu->probe_enable);
+}
+
+/* Every counter's share of what the kernel does, in the order of slots. */
+static struct perfctr_hw_control *__init build(const struct perfctr_pmu *pmu, u64 slots)
+{
+	struct perfctr_hw_control *hw = kzalloc(struct_size(hw, event, 64), GFP_KERNEL);
+	struct perfctr_control *control = kzalloc(sizeof(*control), GFP_KERNEL);
+	u32 slot;
+
+	if (!hw || !control)
+		goto out;
+	for (slot = 0; slot < 64 && hw->n_events < PERFCTR_MAX_COUNTERS; slot++) {
+		struct perfctr_hw_event *e;
+
+		if (!is_to_count(pmu, slots, slot))
+			continue;
+		e = &hw->event[hw->n_events++];
+		e->rdpmc = rdpmc_index(slot);
+		e->slot = slot;
+		e->evntsel = probe_evntsel(pmu, slot);
+		hw->slots |= BIT_ULL(slot);
+	}
+	if (hw->n_events && pmu->compile)
+		pmu->compile(hw, control);
+out:
+	kfree(control);
+	return hw;
+}
+
+static const char *__init check_counting(const struct perfctr_pmu *pmu,
+					 const struct perfctr_hw_control *hw)
+{
+	u64 value[PERFCTR_MAX_COUNTERS];
+	u32 i;
+
+	if (!hw->n_events)
+		return NULL;
+	pmu->load(hw);
+	pmu->enable(hw->slots);
+	for (i = 0; i < LOOPS; i++)
+		barrier();
+	pmu->enable(0);
+	pmu->read(hw, value);
+	for (i = 0; i < hw->n_events; i++)
+		if (!value[i])
+			return "counters stand still";
+	return NULL;
+}
+
+static const char *__init check_all(const struct perfctr_pmu *pmu, u64 slots,
+				    const struct perfctr_hw_control *hw)
+{
+	const char *fault = check_access(pmu, slots);
+
+	if (fault)
+		return fault;
+	pmu->take_cpu(true);
+	fault = check_counters(pmu, slots) ?: check_counting(pmu, hw);
+	pmu->give_cpu();
+	return fault;
+}
+
+static u64 __init slots_of(const struct perfctr_pmu *pmu)
+{
+	u64 slots = 0;
+	u32 slot;
+
+	for (slot = 0; slot < 64; slot++)
+		if (pmu->msr_of(slot))
+			slots |= BIT_ULL(slot);
+	return slots;
+}
+
+/*
+ * What is wrong with the PMU, NULL: nothing. Counters that somebody has are believed: perf_events
+ * has looked at them before.
+ */
+const char *__init perfctr_probe_fault(const struct perfctr_pmu *pmu)
+{
+	u64 slots = slots_of(pmu);
+	struct perfctr_hw_control *hw;
+	const char *fault = NULL;
+	unsigned long flags;
+
+	hw = build(pmu, slots);
+	if (!hw)
+		return "no memory";
+	if (!pmu->reserve || !pmu->reserve()) {
+		local_irq_save(flags);
+		fault = check_all(pmu, slots, hw);
+		local_irq_restore(flags);
+		if (pmu->release)
+			pmu->release();
+	}
+	kfree(hw);
+	return fault;
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Others that write to counters which the driver holds, as interrupts of processor trace and virtual
+ * machines do: played through /dev/cpu/N/msr.  It is noticed, put right, and told.
+ */
+#include "guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CPU		1
+#define IA32_PERFEVTSEL0 0x186
+#define FIXED_CTR_CTRL	0x38d
+#define GLOBAL_CTRL	0x38f
+#define IA32_A_PMC0	0x4c1
+#define TICKS_MS	200	/* many timer ticks */
+
+static void write_msr(uint32_t msr, uint64_t value)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/cpu/%u/msr", CPU);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
+	ck_assert_int_eq(pwrite(fd, &value, sizeof(value), msr), sizeof(value));
+	close(fd);
+}
+
+static uint64_t read_msr(uint32_t msr)
+{
+	char path[32];
+	uint64_t value;
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/cpu/%u/msr", CPU);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
+	ck_assert_int_eq(pread(fd, &value, sizeof(value), msr), sizeof(value));
+	close(fd);
+	return value;
+}
+
+static void sleep_ms(unsigned int ms)
+{
+	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000l }, NULL);
+}
+
+/* A program that runs on CPU 1 alone, counts instructions on counters 0 and fixed 0, and never waits. */
+static struct counted spinner;
+
+static void start_spinner(void)
+{
+	pin(0, 0);
+	spinner = counted_start(CPU, COMMAND(program("loop-huge")),
+				EVENTS({ 0, USER(INSTRUCTIONS) },
+				       { PERFCTR_FIXED, USER(FIXED) }));
+	sleep_ms(TICKS_MS);
+}
+
+static void end_spinner(void)
+{
+	kill(spinner.pid, SIGKILL);
+	waitpid(spinner.pid, NULL, 0);
+	close(spinner.fd);
+}
+
+static bool is_flagged(int fd)
+{
+	return context_read(fd).flags & PERFCTR_COUNTS_DISTURBED;
+}
+
+static void expect_noticed(uint64_t before)
+{
+	struct perfctr_counts counts;
+
+	sleep_ms(TICKS_MS);
+	counts = context_read(spinner.fd);
+	ck_assert(counts.flags & PERFCTR_COUNTS_DISTURBED);
+	ck_assert_uint_gt(pmu_info().disturbances, before);
+}
+
+/* Both counters go on and count the same. */
+static void expect_put_right(void)
+{
+	struct perfctr_counts first = context_read(spinner.fd), second;
+
+	sleep_ms(TICKS_MS);
+	second = context_read(spinner.fd);
+	ck_assert_uint_gt(second.counter[0], first.counter[0]);
+	ck_assert_uint_eq(second.counter[0] - first.counter[0],
+			  second.counter[1] - first.counter[1]);
+}
+
+START_TEST(who_is_not_disturbed_is_not_flagged)
+{
+	uint64_t before = pmu_info().disturbances;
+
+	start_spinner();
+	ck_assert(!is_flagged(spinner.fd));
+	ck_assert_uint_eq(pmu_info().disturbances, before);
+	end_spinner();
+}
+END_TEST
+
+START_TEST(counters_that_somebody_stops_go_on_and_it_is_told)
+{
+	uint64_t before = pmu_info().disturbances;
+
+	start_spinner();
+	write_msr(GLOBAL_CTRL, 0);
+	expect_noticed(before);
+	expect_put_right();
+	end_spinner();
+}
+END_TEST
+
+START_TEST(counters_that_somebody_starts_are_stopped_again)
+{
+	uint64_t before = pmu_info().disturbances, running;
+
+	start_spinner();
+	running = read_msr(GLOBAL_CTRL);
+	ck_assert_uint_eq(running, 1ull << 32 | 1);
+	write_msr(GLOBAL_CTRL, running | 0xe);
+	expect_noticed(before);
+	ck_assert_uint_eq(read_msr(GLOBAL_CTRL), running);
+	end_spinner();
+}
+END_TEST
+
+START_TEST(an_event_that_somebody_replaces_is_selected_again)
+{
+	uint64_t before = pmu_info().disturbances;
+
+	start_spinner();
+	write_msr(IA32_PERFEVTSEL0, USER(BRANCHES));
+	expect_noticed(before);
+	ck_assert_uint_eq(read_msr(IA32_PERFEVTSEL0), USER(INSTRUCTIONS));
+	expect_put_right();
+	end_spinner();
+}
+END_TEST
+
+START_TEST(a_fixed_counter_that_somebody_stops_goes_on)
+{
+	uint64_t before = pmu_info().disturbances;
+
+	start_spinner();
+	write_msr(FIXED_CTR_CTRL, 0);
+	expect_noticed(before);
+	expect_put_right();
+	end_spinner();
+}
+END_TEST
+
+START_TEST(sums_do_not_go_back_when_somebody_clears_a_counter)
+{
+	uint64_t before = pmu_info().disturbances;
+	struct perfctr_counts first, second;
+
+	start_spinner();
+	first = context_read(spinner.fd);
+	write_msr(IA32_A_PMC0, 0);
+	expect_noticed(before);
+	second = context_read(spinner.fd);
+	ck_assert_uint_ge(second.counter[0], first.counter[0]);
+	expect_put_right();
+	end_spinner();
+}
+END_TEST
+
+START_TEST(a_new_control_is_not_flagged_for_the_old_one)
+{
+	uint64_t before = pmu_info().disturbances;
+
+	start_spinner();
+	write_msr(GLOBAL_CTRL, 0);
+	expect_noticed(before);
+	context_control(spinner.fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	ck_assert(!is_flagged(spinner.fd));
+	end_spinner();
+}
+END_TEST
+
+START_TEST(a_tree_keeps_the_flag_of_a_member_that_has_exited)
+{
+	uint64_t before = pmu_info().disturbances;
+	int fd = tree_open(PERFCTR_CONTROL_INHERIT);
+	pid_t child = fork();
+
+	if (!child) {
+		pin(0, CPU);
+		for (;;)
+			;
+	}
+	pin(0, 0);
+	sleep_ms(TICKS_MS);
+	write_msr(GLOBAL_CTRL, 0);
+	sleep_ms(TICKS_MS);
+	ck_assert_uint_gt(pmu_info().disturbances, before);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	ck_assert(context_read_scope(fd, PERFCTR_SCOPE_TREE).flags & PERFCTR_COUNTS_DISTURBED);
+	ck_assert(context_read_scope(fd, PERFCTR_SCOPE_CHILDREN).flags & PERFCTR_COUNTS_DISTURBED);
+	ck_assert(!(context_read_scope(fd, PERFCTR_SCOPE_SELF).flags & PERFCTR_COUNTS_DISTURBED));
+	close(fd);
+}
+END_TEST
+
+/* With the idle thread, all the time. */
+static int open_session(void)
+{
+	struct perfctr_session_open open = { .size = sizeof(open), .group = -1 };
+	struct perfctr_control control = control_of(EVENTS({ 1, BOTH(INSTRUCTIONS) }));
+	int device = device_open(), fd = ioctl(device, PERFCTR_IOC_SESSION, &open);
+
+	ck_assert_msg(fd >= 0, "session: %s", strerror(errno));
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+	close(device);
+	return fd;
+}
+
+START_TEST(a_session_that_is_disturbed_is_flagged)
+{
+	uint64_t before = pmu_info().disturbances;
+	int fd = open_session();
+	struct perfctr_counts first, second;
+
+	start_spinner();
+	first = context_read_scope(fd, PERFCTR_SCOPE_SELF);
+	ck_assert(!(first.flags & PERFCTR_COUNTS_DISTURBED));
+	write_msr(IA32_A_PMC0 + 1, 0);
+	write_msr(GLOBAL_CTRL, 0);
+	expect_noticed(before);
+	second = context_read_scope(fd, PERFCTR_SCOPE_SELF);
+	ck_assert(second.flags & PERFCTR_COUNTS_DISTURBED);
+	ck_assert_uint_ge(second.counter[0], first.counter[0]);
+	end_spinner();
+	close(fd);
+}
+END_TEST
+
+/* Again and again, until it is killed. */
+static pid_t start_disturber(void)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	while (!pid) {
+		sleep_ms(20);
+		write_msr(GLOBAL_CTRL, 0);
+	}
+	return pid;
+}
+
+static bool perfex_complains(void)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command),
+		 "taskset -c %u perfex run -e instructions:u -- %s 2>disturbed.err >/dev/null", CPU,
+		 program("loop-long"));
+	ck_assert_int_eq(system(command), 0);
+	return system("grep -q 'somebody else wrote to the counters' disturbed.err") == 0;
+}
+
+START_TEST(perfex_says_that_its_counts_are_wrong)
+{
+	pid_t disturber;
+
+	pin(0, 0);
+	ck_assert(!perfex_complains());
+	disturber = start_disturber();
+	ck_assert(perfex_complains());
+	kill(disturber, SIGKILL);
+	ck_assert_int_eq(waitpid(disturber, NULL, 0), disturber);
+	unlink("disturbed.err");
+	ck_assert_int_eq(system("perfex info | grep -qE '^times disturbed: [1-9]'"), 0);
+}
+END_TEST
+
+Suite *disturbed_suite(void)
+{
+	Suite *suite = suite_create("disturbed");
+	TCase *tcase = tcase_create("disturbed");
+
+	tcase_add_test(tcase, who_is_not_disturbed_is_not_flagged);
+	tcase_add_test(tcase, counters_that_somebody_stops_go_on_and_it_is_told);
+	tcase_add_test(tcase, counters_that_somebody_starts_are_stopped_again);
+	tcase_add_test(tcase, an_event_that_somebody_replaces_is_selected_again);
+	tcase_add_test(tcase, a_fixed_counter_that_somebody_stops_goes_on);
+	tcase_add_test(tcase, sums_do_not_go_back_when_somebody_clears_a_counter);
+	tcase_add_test(tcase, a_new_control_is_not_flagged_for_the_old_one);
+	tcase_add_test(tcase, a_tree_keeps_the_flag_of_a_member_that_has_exited);
+	tcase_add_test(tcase, a_session_that_is_disturbed_is_flagged);
+	tcase_add_test(tcase, perfex_says_that_its_counts_are_wrong);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

@@ -256,7 +256,7 @@ static bool try_control(struct fuzzer *f, const struct perfctr_control *control)
 	f->refused++;
 	REQUIRE(errno == EINVAL || errno == E2BIG);
 	if (answer.bad_reason != control->bad_reason) {
-		REQUIRE(answer.bad_reason <= PERFCTR_BAD_PEBS);
+		REQUIRE(answer.bad_reason <= PERFCTR_BAD_REGISTER);
 		REQUIRE(answer.bad_event < PERFCTR_MAX_COUNTERS);
 	}
 	return f->refused % REFUSALS_PER_ROUND || round_trip(f);

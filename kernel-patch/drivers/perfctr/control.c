@@ -135,7 +135,7 @@ static u32 hash_of(const struct perfctr_hw_control *hw)
 
 	get_random_once(&seed, sizeof(seed));
 	return jhash2((const u32 *)hw->event, flex_array_size(hw, event, hw->n_events) / sizeof(u32),
-		      jhash2((const u32 *)hw->extra, sizeof(hw->extra) / sizeof(u32), seed));
+		      jhash(hw->extra, sizeof(hw->extra), seed));
 }
 
 /* Under controls_lock. */

@@ -38,6 +38,8 @@ struct cost {
  * to warm up, less the median of as many empty ones.
  */
 struct cost measure(void (*round)(void *argument), void *argument, unsigned int rounds);
+/* Wait for the aftermath of what came before. */
+void settle(void);
 /* What a part of it costs: the parts are alike. */
 struct cost divide(const struct cost *cost, double parts);
 
@@ -84,5 +86,6 @@ void bench_switches(const struct options *options);
 void bench_lives(const struct options *options);
 void bench_launches(const struct options *options);
 void bench_trees(const struct options *options);
+void bench_memory(const struct options *options);
 
 #endif

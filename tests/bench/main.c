@@ -19,7 +19,7 @@ static const struct {
 	void (*bench)(const struct options *options);
 } tables[] = {
 	{ "read", bench_reads },      { "switch", bench_switches }, { "life", bench_lives },
-	{ "launch", bench_launches }, { "tree", bench_trees },
+	{ "launch", bench_launches }, { "tree", bench_trees },	    { "memory", bench_memory },
 };
 
 static const char *const quantities[N_QUANTITIES] = {

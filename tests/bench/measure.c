@@ -118,7 +118,7 @@ static void do_nothing(void *argument)
  * What came before has its aftermath: memory is freed, and perf_events' hooks of the context switch
  * stay for a second.
  */
-static void settle(void)
+void settle(void)
 {
 	sleep(2);
 }

@@ -129,7 +129,7 @@ static void bench_tree(unsigned int n, enum by by)
 }
 
 /* Of a context and its descriptor. */
-static void bench_memory(enum by by)
+static void bench_contexts(enum by by)
 {
 	static struct counting counting[MAX_PROCESSES];
 	struct tree tree = { .n = MAX_PROCESSES };
@@ -137,9 +137,11 @@ static void bench_memory(enum by by)
 	double before;
 
 	tree_grow(&tree);
+	settle();
 	before = free_pages();
 	for (unsigned int i = 0; i < tree.n; i++)
 		counting[i] = counting_start(by, tree.pid[i], 1, PLAIN, 0);
+	settle();
 	cost.quantity[MEMORY] = (before - free_pages()) * sysconf(_SC_PAGESIZE) / tree.n;
 	for (unsigned int i = 0; i < tree.n; i++)
 		counting_stop(&counting[i]);
@@ -165,7 +167,13 @@ void bench_trees(const struct options *options)
 		for (enum by by = BY_NOTHING; by < N_BY; by++)
 			if (wanted(by) && processes[i] <= options->max_processes)
 				bench_tree(processes[i], by);
+}
+
+void bench_memory(const struct options *options)
+{
+	(void)options;
+	allow_descriptors();
 	for (enum by by = BY_PERFCTR; by < N_BY; by++)
-		if (wanted(by) && MAX_PROCESSES <= options->max_processes)
-			bench_memory(by);
+		if (wanted(by))
+			bench_contexts(by);
 }

@@ -32,8 +32,8 @@ static const struct command {
 	{ 60, "info", PERFCTR_IOC_INFO, ON(DEVICE), false, sizeof(struct perfctr_pmu_info),
 	  fill_info, E_STRUCT },
 	{ 200, "open", PERFCTR_IOC_OPEN, ON(DEVICE), false, sizeof(struct perfctr_open), fill_open,
-	  E_STRUCT | E(EACCES) | E(EEXIST) | E(ENOENT) | E(ESRCH) | E(EINTR) | E(EMFILE) |
-		  E(ENOMEM) },
+	  E_STRUCT | E(EACCES) | E(EPERM) | E(EEXIST) | E(ENOENT) | E(ESRCH) | E(EINTR) |
+		  E(EMFILE) | E(ENOMEM) },
 	{ 30, "group", PERFCTR_IOC_GROUP, ON(DEVICE), false, sizeof(struct perfctr_group_open),
 	  fill_group, E_STRUCT | E(EMFILE) | E(ENOMEM) },
 	{ 80, "mark", PERFCTR_IOC_MARK, ON(DEVICE), false, sizeof(struct perfctr_mark), fill_mark,
@@ -44,12 +44,12 @@ static const struct command {
 	{ 200, "control", PERFCTR_IOC_CONTROL, ON_CONTEXT, true, sizeof(struct perfctr_control),
 	  fill_control, E_STRUCT | E(EACCES) | E(EBUSY) | E(ENODEV) | E(ESRCH) | E(ENOMEM) },
 	{ 60, "start", PERFCTR_IOC_START, ON_CONTEXT, true, 0, fill_none,
-	  E(EINVAL) | E(EBUSY) | E(ESRCH) },
+	  E(EINVAL) | E(EACCES) | E(EBUSY) | E(ESRCH) },
 	{ 60, "stop", PERFCTR_IOC_STOP, ON_CONTEXT, true, 0, fill_none, E(ESRCH) },
 	{ 150, "read", PERFCTR_IOC_READ, ON_CONTEXT, false, sizeof(struct perfctr_counts),
-	  fill_read, E_STRUCT | E(ENOMEM) },
+	  fill_read, E_STRUCT | E(EACCES) | E(ENOMEM) },
 	{ 40, "record", PERFCTR_IOC_RECORD, ON_CONTEXT, true, sizeof(struct perfctr_record),
-	  fill_record, E_STRUCT | E(EAGAIN) | E(ENOMEM) },
+	  fill_record, E_STRUCT | E(EACCES) | E(EAGAIN) | E(ENOMEM) },
 	{ 30, "members", PERFCTR_IOC_MEMBERS, ON(GROUP), false, sizeof(struct perfctr_members),
 	  fill_members, E_STRUCT | E(ENOMEM) },
 	{ 60, "enter", PERFCTR_IOC_ENTER, ON(GROUP), false, 0, fill_none, E(EBUSY) },
@@ -58,10 +58,10 @@ static const struct command {
 	  sizeof(struct perfctr_control), fill_session_control,
 	  E_STRUCT | E(EACCES) | E(EBUSY) | E(ENODEV) | E(ENOSPC) | E(ENOMEM) },
 	{ 10, "session start", PERFCTR_IOC_START, ON(SESSION), false, 0, fill_none,
-	  E(EINVAL) | E(EBUSY) | E(ENOSPC) },
+	  E(EINVAL) | E(EACCES) | E(EBUSY) | E(ENOSPC) },
 	{ 10, "session stop", PERFCTR_IOC_STOP, ON(SESSION), false, 0, fill_none, 0 },
 	{ 12, "session read", PERFCTR_IOC_READ, ON(SESSION), false, sizeof(struct perfctr_counts),
-	  fill_session_read, E_STRUCT | E(ENOMEM) },
+	  fill_session_read, E_STRUCT | E(EACCES) | E(EPERM) | E(ENOMEM) },
 	{ 20, "consume", PERFCTR_IOC_CONSUME, ON(SESSION), false, sizeof(struct perfctr_consume),
 	  fill_consume, E_STRUCT },
 };
@@ -351,12 +351,19 @@ static void perform(struct fuzzer *f, struct call *call)
 		mprotect(last_page(f), PAGE_BYTES, PROT_READ | PROT_WRITE);
 }
 
-static void check_error(struct fuzzer *f, const struct call *call)
+/* Whoever is not privileged may be refused everything meanwhile, before anything else is looked at. */
+static bool is_refused_by_level(const struct call *call, struct glimpse level)
+{
+	return call->error == EACCES && !self.privileged &&
+	       (level.value > 2 || !has_stayed(PARANOID, level));
+}
+
+static void check_error(struct fuzzer *f, const struct call *call, struct glimpse level)
 {
 	uint64_t error = call->error < 64 ? E(call->error) : 0;
 
 	/* Another thread may have changed what the descriptor is of. */
-	if (!f->alone)
+	if (!f->alone || is_refused_by_level(call, level))
 		return;
 	if (!call->error && call->must)
 		finding(f, CHECK_ERRNO, "%s (size %u of %zu) on kind %u was accepted",
@@ -476,14 +483,14 @@ static bool is_foreign(int32_t tid)
 }
 
 /* What was accepted of a process that has had no privilege at any time. */
-static bool is_too_much(const struct call *call)
+static bool is_too_much(const struct call *call, int level)
 {
 	const void *image = call->image;
 	const struct perfctr_mark *mark = image;
 
 	switch (call->command->number) {
 	case PERFCTR_IOC_OPEN:
-		return is_foreign(((const struct perfctr_open *)image)->tid);
+		return level >= 3 || is_foreign(((const struct perfctr_open *)image)->tid);
 	case PERFCTR_IOC_MARK:
 		return mark->scope == PERFCTR_MARK_THREAD && mark->action != PERFCTR_MARK_CLEAR &&
 		       is_foreign(mark->tid);
@@ -496,9 +503,11 @@ static bool is_too_much(const struct call *call)
 	}
 }
 
-static void check_privilege(struct fuzzer *f, const struct call *call)
+/* The level was one that allows no kernel mode to users all the time. */
+static void check_privilege(struct fuzzer *f, const struct call *call, struct glimpse level)
 {
-	if (self.user && f->alone && is_too_much(call))
+	if (self.user && f->alone && is_too_much(call, level.value) && level.value >= 2 &&
+	    has_stayed(PARANOID, level))
 		finding(f, CHECK_PRIVILEGE, "%s was accepted", call->command->name);
 }
 
@@ -542,6 +551,7 @@ static void count(const struct call *call)
 void op_call(struct fuzzer *f)
 {
 	static __thread struct call call;
+	struct glimpse level = glance(PARANOID);
 
 	memset(&call, 0, offsetof(struct call, image));
 	choose(f, &call);
@@ -549,13 +559,13 @@ void op_call(struct fuzzer *f)
 	prepare(f, &call);
 	perform(f, &call);
 	count(&call);
-	check_error(f, &call);
+	check_error(f, &call, level);
 	check_bounds(f, &call);
 	check_array(f, &call);
 	if (call.result < 0) {
 		check_refusal(f, &call);
 		return;
 	}
-	check_privilege(f, &call);
+	check_privilege(f, &call, level);
 	keep(f, &call);
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 #define SHORT_LOOP 1u
 #define LONG_LOOP 1001u
 #define DIFFERENCE (2 * (LONG_LOOP - SHORT_LOOP)) /* two instructions an iteration */
+#define FOLLOWED 100				  /* readings in a row */
 #define PAUSE_US 20000
 
 /* Of the architectural PMU (SDM volume 3, 20.2.1.1): instructions retired, user mode, enabled. */
@@ -70,46 +72,117 @@ static void compare(const char *what, uint64_t base, uint64_t measured)
 	atomic_fetch_add(&shared->canaries, 1);
 }
 
+#define TRIES 1000
+
+enum reading { DONE, NOT_NOW, FAULT };
+
 /* By RDPMC, until it is known to be right (include/linux/perfctr.h). */
-static uint64_t read_page(const volatile struct perfctr_page *page)
+static enum reading read_page(struct fuzzer *f, const volatile struct perfctr_page *page,
+			      uint64_t *value)
 {
 	const volatile struct perfctr_page_counter *c = &page->counter[0];
-	uint32_t low, high;
-	uint64_t ticket, bias;
 
-	do {
-		ticket = c->ticket;
-		bias = c->bias;
+	for (unsigned int i = 0; i < TRIES; i++) {
+		uint64_t ticket = c->ticket, bias = c->bias, low;
+
 		if (ticket != c->recheck)
 			continue;
-		__asm__ volatile("rdpmc"
-				 : "=a"(low), "=d"(high)
-				 : "c"((uint32_t)ticket)
-				 : "memory");
-		bias += (uint64_t)high << 32 | low;
-	} while (c->recheck != ticket);
-	return bias;
+		if (!rdpmc(f, ticket, &low))
+			return FAULT;
+		*value = bias + low;
+		if (c->recheck == ticket)
+			return DONE;
+	}
+	return NOT_NOW;
 }
 
-static void compare_page(int fd)
+/* Mapped before, and root has denied it to nobody since. */
+static void check_fault(enum reading reading, struct glimpse allowed)
+{
+	if (reading == FAULT && allowed.value != 0 && has_stayed(RDPMC_FOR, allowed))
+		finding(NULL, CHECK_CANARY, "RDPMC faulted although a page is mapped");
+}
+
+static void compare_page(struct fuzzer *f, int fd, const void *page, struct glimpse allowed)
 {
 	struct perfctr_counts before, after;
+	enum reading reading;
 	uint64_t value;
+
+	if (!read_counts(fd, &before))
+		return;
+	reading = read_page(f, page, &value);
+	check_fault(reading, allowed);
+	if (reading == DONE && read_counts(fd, &after) &&
+	    (value <= before.counter[0] || value >= after.counter[0]))
+		finding(NULL, CHECK_CANARY, "RDPMC gave %llu between %llu and %llu",
+			(unsigned long long)value, (unsigned long long)before.counter[0],
+			(unsigned long long)after.counter[0]);
+}
+
+/* To the other CPU, if it is there, or off for a moment. */
+static void disturb(struct fuzzer *f)
+{
+	cpu_set_t cpus;
+
+	if (chance(f, 50)) {
+		usleep(below(f, 500));
+		return;
+	}
+	CPU_ZERO(&cpus);
+	CPU_SET(below(f, 2), &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+/* By the page or the call: since the last time it has gone on by the loop, at least. */
+static void follow(struct fuzzer *f, int fd, const void *page, struct glimpse allowed)
+{
+	struct perfctr_counts counts;
+	uint64_t last = 0, value;
+
+	for (unsigned int i = 0; i < FOLLOWED; i++) {
+		enum reading reading = chance(f, 70) ? read_page(f, page, &value) : NOT_NOW;
+
+		check_fault(reading, allowed);
+		if (reading != DONE) {
+			if (!read_counts(fd, &counts))
+				return;
+			value = counts.counter[0];
+		}
+		if (i > 0 && value < last + 2 * LONG_LOOP)
+			finding(NULL, CHECK_CANARY, "%llu after %llu and %u instructions",
+				(unsigned long long)value, (unsigned long long)last, 2 * LONG_LOOP);
+		last = value;
+		if (chance(f, 20))
+			disturb(f);
+		loop(LONG_LOOP);
+	}
+	atomic_fetch_add(&shared->canaries, 1);
+}
+
+/* This process has mapped nothing else. */
+static void check_unmapped(struct fuzzer *f, struct glimpse allowed)
+{
+	uint64_t value;
+
+	if (rdpmc(f, 0, &value) && allowed.value != 2 && has_stayed(RDPMC_FOR, allowed))
+		finding(NULL, CHECK_PRIVILEGE, "RDPMC of a process that maps no page any more");
+}
+
+static void use_page(struct fuzzer *f, int fd)
+{
+	struct glimpse allowed = glance(RDPMC_FOR);
 	void *page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
 
 	if (page == MAP_FAILED) {
 		finding(NULL, CHECK_CANARY, "mmap: %s", strerror(errno));
 		return;
 	}
-	if (read_counts(fd, &before)) {
-		value = read_page(page);
-		if (read_counts(fd, &after) &&
-		    (value <= before.counter[0] || value >= after.counter[0]))
-			finding(NULL, CHECK_CANARY, "RDPMC gave %llu between %llu and %llu",
-				(unsigned long long)value, (unsigned long long)before.counter[0],
-				(unsigned long long)after.counter[0]);
-	}
+	compare_page(f, fd, page, allowed);
+	if (chance(f, 30))
+		follow(f, fd, page, allowed);
 	munmap(page, PERFCTR_PAGE_SIZE);
+	check_unmapped(f, allowed);
 }
 
 /* Others may have the thread's context, a session the counter. */
@@ -125,7 +198,7 @@ static void use_context(struct fuzzer *f)
 	if (ioctl(fd, PERFCTR_IOC_CONTROL, &control) == 0) {
 		base = measure(fd, SHORT_LOOP);
 		compare("a context", base, measure(fd, LONG_LOOP));
-		compare_page(fd);
+		use_page(f, fd);
 	}
 	close(fd);
 }
@@ -169,6 +242,7 @@ void canary(uint64_t seed)
 {
 	struct fuzzer f = { .random = seed | 1 };
 
+	memory_init();
 	device = open("/dev/perfctr", O_RDWR | O_CLOEXEC);
 	while (!atomic_load(&shared->stop)) {
 		if (chance(&f, 70))

@@ -53,6 +53,7 @@ struct process {
 	pid_t child[N_CHILDREN]; /* 0: none */
 	int pair[2];		 /* sockets, for descriptors in flight */
 	atomic_uint threads;	 /* besides the first */
+	_Atomic int perf;	 /* an event of perf_events, -1: none */
 	unsigned int worker;
 	unsigned int depth; /* 0: the worker, 1: its child, ... */
 	bool privileged;
@@ -109,6 +110,13 @@ enum check {
 	N_CHECKS
 };
 
+/* What root sets for all: the value is right while the epoch is even and stays. */
+enum setting_name { RDPMC_FOR, PARANOID, N_SETTINGS };
+struct setting {
+	atomic_uint epoch;
+	atomic_int value;
+};
+
 struct shared {
 	uint64_t seed;
 	unsigned int round;
@@ -116,6 +124,10 @@ struct shared {
 	pid_t supervisor;
 	atomic_ulong operations;
 	atomic_ulong canaries; /* counts that were compared */
+	atomic_ulong failed_births;
+	atomic_ulong perf_events;
+	atomic_ulong changes; /* of settings */
+	struct setting setting[N_SETTINGS];
 	atomic_ulong findings[N_CHECKS];
 	struct call_count call[MAX_COMMANDS];
 	struct call_count map;
@@ -187,6 +199,8 @@ void op_remap(struct fuzzer *f);
 void op_protect(struct fuzzer *f);
 void op_look(struct fuzzer *f);
 void op_rdpmc(struct fuzzer *f);
+/* False when it faults. */
+bool rdpmc(struct fuzzer *f, uint32_t index, uint64_t *value);
 
 /* process.c */
 pid_t any_tid(struct fuzzer *f);
@@ -204,9 +218,26 @@ void op_reap(struct fuzzer *f);
 void op_trace(struct fuzzer *f);
 void op_affinity(struct fuzzer *f);
 void op_hotplug(struct fuzzer *f);
-void op_perf(struct fuzzer *f);
 
-/* canary.c: until it is told to stop */
+/* birth.c */
+void op_failing_birth(struct fuzzer *f);
+
+/* perf.c */
+void op_perf(struct fuzzer *f);
+void op_perf_close(struct fuzzer *f);
+
+/* meddler.c */
+struct glimpse {
+	unsigned int epoch;
+	int value;
+};
+void settings_init(void);
+struct glimpse glance(enum setting_name name);
+bool has_stayed(enum setting_name name, struct glimpse glimpse);
+/* Until it is told to stop, as is the canary. */
+void meddle(uint64_t seed);
+
+/* canary.c */
 void canary(uint64_t seed);
 
 /* closed.c: what is left in the kernel between two rounds */

@@ -202,19 +202,34 @@ static void watch_workers(struct watch watches[N_WORKERS])
 	}
 }
 
-static pid_t start_canary(void)
-{
-	pid_t pid;
+/* Beside the workers. */
+static const struct companion {
+	const char *name;
+	void (*live)(uint64_t seed);
+} companions[] = {
+	{ "canary", canary },
+	{ "meddler", meddle },
+};
 
-	atomic_store(&shared->stop, false);
-	pid = fork();
+static pid_t start_companion(const struct companion *companion)
+{
+	pid_t pid = fork();
+
 	if (pid < 0)
 		err(2, "fork");
 	if (!pid) {
-		canary(mix(shared->seed, ~(uint64_t)shared->round));
+		companion->live(mix(shared->seed, ~(uint64_t)shared->round));
 		_exit(0);
 	}
 	return pid;
+}
+
+static void end_companion(const struct companion *companion, pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid || status)
+		finding(NULL, CHECK_PROGRESS, "the %s ended with %x", companion->name, status);
 }
 
 /* Among the kernel's messages, where its complaints name worker and operation. */
@@ -233,9 +248,11 @@ static void tell_kernel(void)
 static void run_round(const struct replay *replay)
 {
 	struct watch watches[N_WORKERS] = {};
-	pid_t bird = start_canary();
-	int status;
+	pid_t company[ARRAY_SIZE(companions)];
 
+	atomic_store(&shared->stop, false);
+	for (size_t i = 0; i < ARRAY_SIZE(companions); i++)
+		company[i] = start_companion(&companions[i]);
 	tell_kernel();
 	memset(shared->worker, 0, sizeof(shared->worker));
 	for (unsigned int i = 0; i < N_WORKERS; i++)
@@ -247,8 +264,8 @@ static void run_round(const struct replay *replay)
 			};
 	watch_workers(watches);
 	atomic_store(&shared->stop, true);
-	if (waitpid(bird, &status, 0) != bird || status)
-		finding(NULL, CHECK_PROGRESS, "the canary ended with %x", status);
+	for (size_t i = 0; i < ARRAY_SIZE(companions); i++)
+		end_companion(&companions[i], company[i]);
 	bring_cpu_back();
 	while (waitpid(-1, NULL, 0) > 0)
 		;
@@ -264,6 +281,12 @@ static void check_reach(void)
 			finding(NULL, CHECK_REACH, "%s was never accepted", command_name(i));
 	if (!atomic_load(&shared->canaries))
 		finding(NULL, CHECK_REACH, "no canary counted");
+	if (!atomic_load(&shared->failed_births))
+		finding(NULL, CHECK_REACH, "every birth succeeded");
+	if (!atomic_load(&shared->perf_events))
+		finding(NULL, CHECK_REACH, "perf_events never counted");
+	if (!atomic_load(&shared->changes))
+		finding(NULL, CHECK_REACH, "no setting was changed");
 }
 
 static void print_progress(time_t start)
@@ -284,10 +307,11 @@ static void print_log(time_t start)
 		refused += atomic_load(&shared->call[i].refused);
 	}
 	printf("log: %lu operations, seed %llu, Linux %s, %lu calls accepted, %lu refused, "
-	       "%lu canaries, %lu findings, %ld s\n",
+	       "%lu canaries, %lu births failed, %lu perf events, %lu settings, %lu findings, %ld s\n",
 	       atomic_load(&shared->operations), (unsigned long long)shared->seed, name.release,
-	       accepted, refused, atomic_load(&shared->canaries), all_findings(),
-	       (long)(now() - start));
+	       accepted, refused, atomic_load(&shared->canaries),
+	       atomic_load(&shared->failed_births), atomic_load(&shared->perf_events),
+	       atomic_load(&shared->changes), all_findings(), (long)(now() - start));
 }
 
 static void run_all(uint64_t operations, const struct replay *replay)
@@ -349,6 +373,7 @@ int main(int argc, char **argv)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	signal(SIGPIPE, SIG_IGN);
 	make_programs();
+	settings_init();
 	closed_init();
 	run_all(number(argv[1]), &replay);
 	umount(shared->directory);

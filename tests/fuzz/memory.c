@@ -318,20 +318,39 @@ void op_look(struct fuzzer *f)
 		guarded(f, look[window->content], address_of(window));
 }
 
-static void execute_rdpmc(struct fuzzer *f, void *index)
+struct rdpmc {
+	uint32_t index;
+	uint64_t value;
+};
+
+static void execute_rdpmc(struct fuzzer *f, void *argument)
 {
+	struct rdpmc *r = argument;
 	uint32_t low, high;
 
 	(void)f;
-	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(*(uint32_t *)index));
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(r->index) : "memory");
+	r->value = (uint64_t)high << 32 | low;
 }
 
-/* Allowed while a page of a context is mapped, on all counters there are. */
+bool rdpmc(struct fuzzer *f, uint32_t index, uint64_t *value)
+{
+	struct rdpmc r = { .index = index };
+	bool executed = guarded(f, execute_rdpmc, &r);
+
+	*value = r.value;
+	return executed;
+}
+
+/* Allowed while a page is mapped, on all counters there are; or to all, by root. */
 void op_rdpmc(struct fuzzer *f)
 {
 	uint32_t index = chance(f, 80) ? below(f, 4) : awkward(f);
+	struct glimpse allowed = glance(RDPMC_FOR);
 	bool before = self.mapped;
+	uint64_t value;
 
-	if (guarded(f, execute_rdpmc, &index) && !before && f->alone)
+	if (rdpmc(f, index, &value) && !before && f->alone && allowed.value != 2 &&
+	    has_stayed(RDPMC_FOR, allowed))
 		finding(f, CHECK_PRIVILEGE, "RDPMC of a process that has mapped nothing");
 }

@@ -34,7 +34,9 @@ static const struct operation {
 	{ 25, "kill", op_kill },
 	{ 20, "reap", op_reap },
 	{ 12, "trace", op_trace },
-	{ 6, "perf", op_perf },
+	{ 20, "failing birth", op_failing_birth },
+	{ 20, "perf", op_perf },
+	{ 60, "perf close", op_perf_close },
 	{ 1, "hotplug", op_hotplug },
 };
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -90,6 +89,7 @@ void process_init(unsigned int worker, bool privileged)
 	self.slot[0].kind = DEVICE;
 	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, self.pair))
 		self.pair[0] = self.pair[1] = -1;
+	atomic_store(&self.perf, -1);
 	self.worker = worker;
 	self.privileged = privileged;
 	self.user = !privileged;
@@ -418,22 +418,5 @@ void op_hotplug(struct fuzzer *f)
 		return;
 	if (write(fd, chance(f, 40) ? "0" : "1", 1) < 0)
 		errno = 0;
-	close(fd);
-}
-
-/* Another one who wants the counters, for a moment. */
-void op_perf(struct fuzzer *f)
-{
-	struct perf_event_attr attribute = {
-		.size = sizeof(attribute),
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_INSTRUCTIONS,
-		.exclude_kernel = 1,
-	};
-	int fd = syscall(SYS_perf_event_open, &attribute, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	op_call(f);
 	close(fd);
 }

@@ -5,15 +5,20 @@
  */
 #include "groups.h"
 
+#include <errno.h>
+#include <linux/perf_event.h>
 #include <perfctr.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#define NMI_WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
 #define RDPMC_SWITCH	"/sys/bus/event_source/devices/cpu/rdpmc"
 
 /* Something of another user's that counts on CPU 0, and how to end it. */
@@ -21,6 +26,7 @@ struct holder {
 	const char *name;
 	int (*begin)(void);
 	void (*end)(int);
+	bool ours;	/* contexts may count beside it */
 };
 
 static int nothing(void)
@@ -74,11 +80,37 @@ static void end_session(int fd)
 	close(fd);
 }
 
+/* Whoever runs on CPU 0, in both modes. */
+static int begin_perf(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW, .size = sizeof(attr), .config = BRANCHES,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	ck_assert_msg(fd >= 0, "perf_event_open: %s", strerror(errno));
+	return fd;
+}
+
+static int begin_watchdog(void)
+{
+	write_file(NMI_WATCHDOG, "1");
+	return -1;
+}
+
+static void end_watchdog(int fd)
+{
+	(void)fd;
+	write_file(NMI_WATCHDOG, "0");
+}
+
 static const struct holder holders[] = {
-	{ "nobody", nothing, end_nothing },
-	{ "contexts", begin_contexts, end_contexts },
-	{ "a session of user mode", begin_user_session, end_session },
-	{ "a session of both modes", begin_kernel_session, end_session },
+	{ "nobody", nothing, end_nothing, true },
+	{ "contexts", begin_contexts, end_contexts, true },
+	{ "a session of user mode", begin_user_session, end_session, true },
+	{ "a session of both modes", begin_kernel_session, end_session, true },
+	{ "perf_events", begin_perf, end_session, false },
+	{ "the NMI watchdog", begin_watchdog, end_watchdog, false },
 };
 
 static uint64_t look(uint32_t counter, const struct holder *holder, const char *who)
@@ -101,7 +133,8 @@ static void expect_own_only(const struct holder *holder, const char *who, int ow
 			if (own >= 0 && counter_index[i] == 0)
 				most = context_read(own).counter[0];
 			/* A session counts who runs: the looker, for some instructions. */
-			else if (counter_index[i] == 3 || counter_index[i] == PERFCTR_FIXED + 1)
+			else if (holder->ours && (counter_index[i] == 3 ||
+						  counter_index[i] == PERFCTR_FIXED + 1))
 				most = 10000;
 			if (value > most)
 				expectation_failed(holder->name, counter_index[i], who);
@@ -129,6 +162,14 @@ static void owner_with_page(void *argument)
 
 	pin(0, 0);
 	page = context_map(fd);
+	if (!holder->ours) {
+		struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
+
+		control.flags = PERFCTR_CONTROL_STOPPED;
+		EXPECT(ioctl(fd, PERFCTR_IOC_CONTROL, &control) == 0);
+		expect_own_only(holder, "stopped owner", fd);
+		return;
+	}
 	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
 	expect_own_only(holder, "owner", fd);
 	/* Reads stay exact, also where RDPMC is executed by the kernel. */

@@ -105,6 +105,7 @@ struct perfctr_context *perfctr_alloc(void)
 	spin_lock_init(&ctx->lock);
 	INIT_LIST_HEAD(&ctx->children);
 	INIT_LIST_HEAD(&ctx->sibling);
+	INIT_LIST_HEAD(&ctx->mappings);
 	ctx->page = (struct perfctr_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!ctx->page) {
 		free_context(ctx);

@@ -2,24 +2,37 @@
 /*
  * Mapping of the state page, and RDPMC for who has mapped one.
  *
- * CR4.PCE is given lazily: by the next switch to the address space, or by the fault of the first
- * RDPMC. While the counters are ours it is not given where a session counts kernel mode and RDPMC
- * would show it. A thread that may have read a valid ticket before it was taken away must not die of
- * it: as long as a page is mapped its RDPMC is executed here, and gives what is its own.
+ * CR4.PCE is set while a page of a context with events is mapped, the counters of the CPU are ours,
+ * and no session of the CPU counts kernel mode where RDPMC would show it. It is taken away at once,
+ * and given lazily: by the next switch to the address space, or by the fault of the first RDPMC.
+ * A thread that may have read a valid ticket before it was taken away must not die of it: as long as
+ * a page is mapped its RDPMC is executed here, and gives what is its own.
  */
 #include <linux/fs.h>
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/perfctr_hooks.h>
 #include <linux/ptrace.h>
+#include <linux/slab.h>
 #include <asm/insn-eval.h>
 #include <asm/mmu_context.h>
 #include <asm/tlbflush.h>
 #include "compat.h"
 #include "perfctr.h"
 
-bool perfctr_may_rdpmc(void)
+/* A page in an address space. Changes under the mmap lock, held for writing. */
+struct mapping {
+	struct list_head list;		/* of its context, under the context's lock */
+	struct perfctr_context *ctx;
+	struct mm_struct *mm;
+	unsigned int n_vmas;		/* two for a moment when it is moved */
+	bool counted;			/* in perfctr_rdpmc_pages, under the context's lock */
+};
+
+bool perfctr_may_rdpmc(struct mm_struct *mm)
 {
-	return !perfctr_gate_shows_kernel() && perfctr_cpu_shows_own();
+	return atomic_read(&mm->context.perfctr_rdpmc_pages) && !perfctr_gate_shows_kernel() &&
+	       perfctr_cpu_is_ours();
 }
 
 static void update_rdpmc_here(void)
@@ -36,17 +49,57 @@ static void update_rdpmc(struct mm_struct *mm)
 	on_each_cpu_mask(mm_cpumask(mm), cr4_update_pce, NULL, true);
 }
 
-/* Serialised by the mmap lock, held for writing. */
+static void count(struct mapping *mapping, bool counted)
+{
+	if (counted != mapping->counted)
+		atomic_add(counted ? 1 : -1, &mapping->mm->context.perfctr_rdpmc_pages);
+	mapping->counted = counted;
+}
+
+static bool has_events(const struct perfctr_context *ctx)
+{
+	return ctx->hw && ctx->hw->n_events;
+}
+
+/* ctx has another control. */
+void perfctr_update_mappings(struct perfctr_context *ctx)
+{
+	struct mapping *mapping;
+	bool own = false;
+
+	spin_lock(&ctx->lock);
+	list_for_each_entry(mapping, &ctx->mappings, list) {
+		own |= mapping->counted != has_events(ctx) && mapping->mm == current->mm;
+		count(mapping, has_events(ctx));
+	}
+	spin_unlock(&ctx->lock);
+	if (own)
+		update_rdpmc(current->mm);
+}
+
 static void page_vma_open(struct vm_area_struct *vma)
 {
-	atomic_inc(&vma->vm_mm->context.perf_rdpmc_allowed);
-	update_rdpmc_here();
+	struct mapping *mapping = vma->vm_private_data;
+
+	mapping->n_vmas++;
 }
 
 static void page_vma_close(struct vm_area_struct *vma)
 {
-	if (atomic_dec_and_test(&vma->vm_mm->context.perf_rdpmc_allowed))
-		update_rdpmc(vma->vm_mm);
+	struct mapping *mapping = vma->vm_private_data;
+	struct perfctr_context *ctx = mapping->ctx;
+	struct mm_struct *mm = mapping->mm;
+
+	if (--mapping->n_vmas)
+		return;
+	spin_lock(&ctx->lock);
+	count(mapping, false);
+	list_del(&mapping->list);
+	spin_unlock(&ctx->lock);
+	atomic_dec(&mm->context.perfctr_pages);
+	if (!atomic_read(&mm->context.perfctr_rdpmc_pages))
+		update_rdpmc(mm);
+	kfree(mapping);
 }
 
 static const struct vm_operations_struct page_vm_ops = {
@@ -54,28 +107,50 @@ static const struct vm_operations_struct page_vm_ops = {
 	.close = page_vma_close,
 };
 
+static void add_mapping(struct perfctr_context *ctx, struct vm_area_struct *vma,
+			struct mapping *mapping)
+{
+	mapping->ctx = ctx;
+	mapping->mm = vma->vm_mm;
+	mapping->n_vmas = 1;
+	vma->vm_private_data = mapping;
+	vma->vm_ops = &page_vm_ops;
+	atomic_inc(&mapping->mm->context.perfctr_pages);
+	spin_lock(&ctx->lock);
+	list_add(&mapping->list, &ctx->mappings);
+	count(mapping, has_events(ctx));
+	spin_unlock(&ctx->lock);
+	update_rdpmc_here();
+}
+
 int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 {
+	struct mapping *mapping;
 	int err;
 
 	if (vma->vm_end - vma->vm_start != PAGE_SIZE || vma->vm_pgoff)
 		return -EINVAL;
 	if (vma->vm_flags & VM_WRITE)
 		return -EPERM;
+	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
+	if (!mapping)
+		return -ENOMEM;
 	/* A child must not mistake its parent's page for its own. */
 	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
 	err = perfctr_lock_tree(ctx->tree);
 	if (err)
-		return err;
+		goto fail;
 	err = perfctr_may_map(ctx);
 	if (!err)
 		err = vm_insert_page(vma, vma->vm_start, virt_to_page(ctx->page));
 	perfctr_unlock_tree(ctx->tree);
 	if (err)
-		return err;
-	vma->vm_ops = &page_vm_ops;
-	page_vma_open(vma);
+		goto fail;
+	add_mapping(ctx, vma, mapping);
 	return 0;
+fail:
+	kfree(mapping);
+	return err;
 }
 
 static bool counter_exists(u32 counter)

@@ -100,6 +100,7 @@ struct perfctr_context {
 	u64 generation;			/* of the control that it was born under */
 	bool started;
 	bool inherit;			/* new threads become members */
+	struct list_head mappings;	/* of the page, under lock */
 
 	struct perfctr_tree *tree;
 	struct llist_node born;
@@ -214,6 +215,7 @@ long perfctr_ioctl_holders(void __user *user);
 
 /* page.c */
 int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma);
+void perfctr_update_mappings(struct perfctr_context *ctx);
 
 /* hold.c */
 int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control);
@@ -297,7 +299,7 @@ void perfctr_get_use(struct perfctr_use *contexts, struct perfctr_use *sessions)
 u32 perfctr_holder(void);		/* PERFCTR_HOLDER_* */
 void perfctr_refuse(bool refuse);
 void perfctr_cpu_take(void);
-bool perfctr_cpu_shows_own(void);
+bool perfctr_cpu_is_ours(void);
 u32 perfctr_features(void);		/* PERFCTR_FEATURE_* */
 
 /* probe.c */

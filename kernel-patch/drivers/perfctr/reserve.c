@@ -68,17 +68,15 @@ void perfctr_cpu_take(void)
 }
 
 /*
- * Interrupts off. Counters that are ours are taken, as they hold what others left there. Who gives
- * them back makes held false before it looks for the CPUs that are taken.
+ * Interrupts off. Are the counters of this CPU ours? Then they are taken, as they hold what others
+ * left there. Who gives them back makes held false before it looks for the CPUs that are taken.
  */
-bool perfctr_cpu_shows_own(void)
+bool perfctr_cpu_is_ours(void)
 {
 	if (__this_cpu_read(cpu_taken))
 		return READ_ONCE(held);
-	if (perfctr_cpu_paused())
+	if (!READ_ONCE(held) || perfctr_cpu_paused())
 		return false;
-	if (!READ_ONCE(held))
-		return true;	/* perf_events may have it mapped, too */
 	__this_cpu_write(cpu_taken, true);
 	smp_mb();	/* cpu_taken before held, in give_all() the other way round */
 	if (!READ_ONCE(held)) {

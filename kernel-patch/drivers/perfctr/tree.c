@@ -396,6 +396,7 @@ static int install(struct perfctr_context *ctx, struct perfctr_install *install,
 		perfctr_drop_hold(hw);
 	if (err)
 		return err;
+	perfctr_update_mappings(ctx);
 	ctx->tree->revoked = false;
 	perfctr_drop_records(ctx->tree);
 	memset(&ctx->exited, 0, sizeof(ctx->exited));

@@ -21,7 +21,7 @@ int perfctr_fork_task(struct task_struct *child);
 void perfctr_born_task(struct task_struct *child);
 void perfctr_detach_task(struct task_struct *tsk);
 void perfctr_tick_current(void);
-bool perfctr_may_rdpmc(void);
+bool perfctr_may_rdpmc(struct mm_struct *mm);
 void perfctr_rdpmc_enabled(struct mm_struct *mm);
 bool perfctr_emulate_rdpmc(struct pt_regs *regs);
 
@@ -67,16 +67,17 @@ static inline void perfctr_tick(void)
 		perfctr_tick_current();
 }
 
-/* May code of mm execute RDPMC on this CPU? */
+/* May code of mm execute RDPMC on this CPU, by perf_events' leave or the driver's? */
 static inline bool perfctr_rdpmc_allowed(struct mm_struct *mm)
 {
-	return atomic_read(&mm->context.perf_rdpmc_allowed) && perfctr_may_rdpmc();
+	return READ_ONCE(mm->context.rdpmc_allowed) &&
+	       (atomic_read(&mm->context.perf_rdpmc_allowed) || perfctr_may_rdpmc(mm));
 }
 
 /* After a fault of user mode, interrupts on. True: it may go on. */
 static inline bool perfctr_fixup_rdpmc(struct pt_regs *regs)
 {
-	return unlikely(atomic_read(&current->mm->context.perf_rdpmc_allowed)) &&
+	return unlikely(atomic_read(&current->mm->context.perfctr_pages)) &&
 	       perfctr_emulate_rdpmc(regs);
 }
 #else

@@ -58,15 +58,21 @@ static bool may_wrap(const struct perfctr_session *s, const u64 *value)
 	return false;
 }
 
+/* A counter that has gone back was written by somebody else: what it lost is lost. */
 static void add_counters(struct perfctr_session *s, struct perfctr_cpu_totals *totals)
 {
-	const struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 	u64 *value = this_cpu_ptr(&perfctr_gate)->value;
 	u32 i;
 
 	perfctr_pmu->read(s->hw, value);
-	for (i = 0; i < s->hw->n_events; i++)
+	for (i = 0; i < s->hw->n_events; i++) {
+		if (unlikely((s64)(sc->bias[i] + value[i] - totals->counter[i]) < 0)) {
+			sc->bias[i] = totals->counter[i] - value[i];
+			WRITE_ONCE(s->disturbed, true);
+		}
 		totals->counter[i] = sc->bias[i] + value[i];
+	}
 }
 
 /* The counters are stopped. */
@@ -249,26 +255,16 @@ void perfctr_gate_scrub(void)
 	gate->dirty = false;
 }
 
-/* Somebody else has written to counters of this CPU. Sums do not go back. */
+/* Somebody else has written to registers of this CPU. */
 void perfctr_gate_disturbed(void)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
 	struct perfctr_session *s;
 	unsigned int i;
-	u32 k;
 
-	for_each_session(s, gate, i) {
-		const struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
-		struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
-
-		if (!s->hw->n_events)
-			continue;
-		WRITE_ONCE(s->disturbed, true);
-		perfctr_pmu->read(s->hw, gate->value);
-		for (k = 0; k < s->hw->n_events; k++)
-			if ((s64)(sc->bias[k] + gate->value[k] - totals->counter[k]) < 0)
-				sc->bias[k] = totals->counter[k] - gate->value[k];
-	}
+	for_each_session(s, gate, i)
+		if (s->hw->n_events)
+			WRITE_ONCE(s->disturbed, true);
 }
 
 void perfctr_gate_tick(u64 now)

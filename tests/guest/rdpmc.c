@@ -56,7 +56,19 @@ static void end_contexts(int fd)
 	close(fd);
 }
 
-static int begin_session(uint64_t evntsel, uint32_t policy)
+/* It executes what sessions and perf_events count, and no context does. */
+static void start_busy(void)
+{
+	busy = fork();
+	ck_assert_int_ge(busy, 0);
+	if (busy == 0) {
+		pin(0, 0);
+		for (;;)
+			__asm__ volatile("");
+	}
+}
+
+static int open_counting_session(uint64_t evntsel, uint32_t policy)
 {
 	int session = session_open(-1, policy);
 
@@ -65,19 +77,26 @@ static int begin_session(uint64_t evntsel, uint32_t policy)
 	return session;
 }
 
+static int open_kernel_session(void)
+{
+	return open_counting_session(BOTH(INSTRUCTIONS), 0);
+}
+
 static int begin_user_session(void)
 {
-	return begin_session(USER(INSTRUCTIONS), NOT_PRIVILEGED);
+	start_busy();
+	return open_counting_session(USER(INSTRUCTIONS), NOT_PRIVILEGED);
 }
 
 static int begin_kernel_session(void)
 {
-	return begin_session(BOTH(INSTRUCTIONS), 0);
+	start_busy();
+	return open_kernel_session();
 }
 
 static void end_session(int fd)
 {
-	close(fd);
+	end_contexts(fd);
 }
 
 /* Whoever runs on CPU 0, in both modes. */
@@ -86,8 +105,10 @@ static int begin_perf(void)
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_RAW, .size = sizeof(attr), .config = BRANCHES,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd;
 
+	start_busy();
+	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	ck_assert_msg(fd >= 0, "perf_event_open: %s", strerror(errno));
 	return fd;
 }
@@ -132,7 +153,7 @@ static void expect_own_only(const struct holder *holder, const char *who, int ow
 
 			if (own >= 0 && counter_index[i] == 0)
 				most = context_read(own).counter[0];
-			/* A session counts who runs: the looker, for some instructions. */
+			/* A session counts who runs: the looker, for one round since it was switched in. */
 			else if (holder->ours && (counter_index[i] == 3 ||
 						  counter_index[i] == PERFCTR_FIXED + 1))
 				most = 10000;
@@ -258,7 +279,7 @@ static void *change_without_end(void *own)
 {
 	pin(0, 1);
 	while (!end_of_changes) {
-		int session = begin_kernel_session();
+		int session = open_kernel_session();
 
 		sleep_us(500);
 		close(session);

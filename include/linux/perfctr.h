@@ -112,8 +112,8 @@ struct perfctr_open {
 
 #define PERFCTR_OPEN_CREATE	(1u << 0)	/* make the context; EEXIST if there is one */
 /*
- * With CREATE, and CAP_PERFMON: a context that the thread has ends as if the thread had, whoever made
- * it.
+ * With CREATE, and CAP_PERFMON: a context that the thread has ends as if the thread had, whoever
+ * made it.
  */
 #define PERFCTR_OPEN_TAKE	(1u << 1)
 
@@ -172,7 +172,7 @@ struct perfctr_control {
 #define PERFCTR_BAD_PEBS	11	/* p4_pebs_* has a bit outside *_allowed; no single event */
 #define PERFCTR_BAD_TAKEN	12	/* EBUSY: a session has the counter, or contexts use it */
 #define PERFCTR_BAD_POLICY	13	/* EACCES: more than an unprivileged session may count */
-#define PERFCTR_BAD_ERRATUM	14	/* an erratum of this processor spoils it, or other counts */
+#define PERFCTR_BAD_ERRATUM	14	/* an erratum spoils it, or others' counts */
 #define PERFCTR_BAD_REGISTER	15	/* its meaning is in a further register, that is not set */
 
 /*
@@ -207,8 +207,8 @@ struct perfctr_counts {
  */
 #define PERFCTR_COUNTS_CONSISTENT (1u << 2)
 /*
- * Since the last control the administrator has stopped it to have the counters (PERFCTR_IOC_REVOKE):
- * the sums are right, of a shorter time.
+ * Since the last control the administrator has stopped it to have the counters
+ * (PERFCTR_IOC_REVOKE): the sums are right, of a shorter time.
  */
 #define PERFCTR_COUNTS_REVOKED	(1u << 3)
 /*
@@ -427,10 +427,10 @@ struct perfctr_holders {
  * OPEN (struct perfctr_open) returns a close-on-exec descriptor.  With CREATE it rules the
  * context: when it is closed for the last time and no page is mapped by it, the context, and all
  * members of its tree, are detached from their threads.  Without CREATE it may only READ and be
- * mapped.  TAKE needs CAP_PERFMON, else EPERM.  EACCES (the caller may not ptrace the thread and has not
- * CAP_PERFMON, or perf_event_paranoid or a security module forbids perf_events), EEXIST, ENOENT (no context, no CREATE),
- * ESRCH (no such thread, or it exits), EINVAL, E2BIG, EFAULT, EINTR, EMFILE (also: the user has all that
- * the parameter user_kb lets him), ENOMEM.
+ * mapped.  TAKE needs CAP_PERFMON, else EPERM.  EACCES (the caller may not ptrace the thread and
+ * has not CAP_PERFMON, or perf_event_paranoid or a security module forbids perf_events), EEXIST,
+ * ENOENT (no context, no CREATE), ESRCH (no such thread, or it exits), EINVAL, E2BIG, EFAULT,
+ * EINTR, EMFILE (also: the user has all that the parameter user_kb lets him), ENOMEM.
  */
 #define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
 #define PERFCTR_IOC_OPEN	_IO(PERFCTR_IOC_MAGIC, 0x21)
@@ -456,8 +456,8 @@ struct perfctr_holders {
 #define PERFCTR_IOC_MARK	_IO(PERFCTR_IOC_MAGIC, 0x28)
 #define PERFCTR_IOC_SESSION	_IO(PERFCTR_IOC_MAGIC, 0x29)
 /*
- * HOLDERS (struct perfctr_holders) tells who holds the counters: with CAP_PERFMON all, else those of
- * the caller's user.  EINVAL, E2BIG, EFAULT.
+ * HOLDERS (struct perfctr_holders) tells who holds the counters: with CAP_PERFMON all, else those
+ * of the caller's user.  EINVAL, E2BIG, EFAULT.
  *
  * REVOKE (no argument) stops all contexts and sessions that count events.  Until this descriptor of
  * the device is closed none is started: EBUSY.  EACCES (without CAP_PERFMON).
@@ -471,14 +471,15 @@ struct perfctr_holders {
  * CONTROL (struct perfctr_control) validates, then replaces the control, clears all sums and
  * starts.  Members of a tree that an earlier control made are detached.  EINVAL, EACCES (see
  * bad_reason), EBUSY (another subsystem has the counters, which are held only while something is
- * started, or see bad_reason), ENODEV (events, but no PMU that is known), EPERM (opened without CREATE), ESRCH (the thread has exited, or has executed a file that
- * changes its ids or that it may not read), E2BIG, EFAULT, ENOMEM.
+ * started, or see bad_reason), ENODEV (events, but no PMU that is known), EPERM (opened without
+ * CREATE), ESRCH (the thread has exited, or has executed a file that changes its ids or that it
+ * may not read), E2BIG, EFAULT, ENOMEM.
  *
  * START and STOP (no argument) go on and pause, with all members below; sums stay.  EINVAL (START
  * without a control), EBUSY (START: as for CONTROL), ESRCH (all have exited), EPERM.
  *
- * READ (struct perfctr_counts): EACCES (the control counts kernel mode, which the caller may not; also
- * START, RECORD and mmap()), EINVAL, E2BIG, EFAULT, ENOMEM.
+ * READ (struct perfctr_counts): EACCES (the control counts kernel mode, which the caller may not;
+ * also START, RECORD and mmap()), EINVAL, E2BIG, EFAULT, ENOMEM.
  *
  * RECORD (struct perfctr_record) takes the oldest record from the tree.  poll() says POLLIN when
  * there is one.  EAGAIN (none), EPERM, EINVAL, E2BIG, EFAULT, ENOMEM.
@@ -494,12 +495,12 @@ struct perfctr_holders {
  * On a session:
  *
  * CONTROL (struct perfctr_control, flags 0 or STOPPED), START, STOP and READ (scope SELF) as on a
- * context; READ tells the members of the group.  PERFCTR_COUNTS_CONSISTENT is set when nobody but the
- * caller was counted between the first sum and the last.  With this flag on the way in all CPUs are
- * stopped for a moment, so that it always is: EPERM without CAP_PERFMON.  CONTROL also EBUSY with
- * bad_reason PERFCTR_BAD_TAKEN, EACCES with PERFCTR_BAD_POLICY: without CAP_PERFMON no more than
- * user_session_counters in user mode.  CONTROL and START also ENOSPC: as many sessions are started
- * as can be, 16 in all, 8 of them without CAP_PERFMON; nothing is changed.
+ * context; READ tells the members of the group.  PERFCTR_COUNTS_CONSISTENT is set when nobody but
+ * the caller was counted between the first sum and the last.  With this flag on the way in all
+ * CPUs are stopped for a moment, so that it always is: EPERM without CAP_PERFMON.  CONTROL also
+ * EBUSY with bad_reason PERFCTR_BAD_TAKEN, EACCES with PERFCTR_BAD_POLICY: without CAP_PERFMON no
+ * more than user_session_counters in user mode.  CONTROL and START also ENOSPC: as many sessions
+ * are started as can be, 16 in all, 8 of them without CAP_PERFMON; nothing is changed.
  *
  * CONSUME (struct perfctr_consume): EINVAL, E2BIG, EFAULT.
  */

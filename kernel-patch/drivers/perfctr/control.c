@@ -131,10 +131,11 @@ static atomic64_t last_id = ATOMIC64_INIT(0);
 /* Nobody can choose controls that meet in one place of the table. */
 static u32 hash_of(const struct perfctr_hw_control *hw)
 {
+	size_t bytes = flex_array_size(hw, event, hw->n_events);
 	static u32 seed __read_mostly;
 
 	get_random_once(&seed, sizeof(seed));
-	return jhash2((const u32 *)hw->event, flex_array_size(hw, event, hw->n_events) / sizeof(u32),
+	return jhash2((const u32 *)hw->event, bytes / sizeof(u32),
 		      jhash(hw->extra, sizeof(hw->extra), seed));
 }
 

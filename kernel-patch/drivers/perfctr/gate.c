@@ -136,8 +136,8 @@ bool perfctr_gate_fold(struct perfctr_session *s)
 }
 
 /*
- * Of another CPU. Once it says no, the sums of all until now are in the totals: a reader who looks at
- * their seq afterwards finds it odd while they are being written.
+ * Of another CPU. Once it says no, the sums of all until now are in the totals: a reader who looks
+ * at their seq afterwards finds it odd while they are being written.
  */
 bool perfctr_gate_is_open(const struct perfctr_session *s, unsigned int cpu)
 {

@@ -86,7 +86,7 @@ static bool may_see(const struct perfctr_opener *opener)
 }
 
 /* Calls fn until it says something but 0, which is the result. */
-int perfctr_for_each_holder(perfctr_holder_fn fn, void *arg)
+int perfctr_walk_holders(perfctr_holder_fn fn, void *arg)
 {
 	struct perfctr_tree *tree = NULL;
 	int result = 0;
@@ -101,7 +101,7 @@ int perfctr_for_each_holder(perfctr_holder_fn fn, void *arg)
 			return result;
 		}
 	}
-	return perfctr_for_each_session_holder(fn, arg);
+	return perfctr_walk_session_holders(fn, arg);
 }
 
 /* For session.c. False: it is not for the caller to see. */
@@ -141,7 +141,7 @@ static int copy_holders(struct perfctr_holders *holders)
 	found.holder = kvcalloc(found.room, sizeof(*found.holder), GFP_KERNEL_ACCOUNT);
 	if (found.room && !found.holder)
 		return -ENOMEM;
-	err = perfctr_for_each_holder(add_holder, &found);
+	err = perfctr_walk_holders(add_holder, &found);
 	holders->n = found.n;
 	size = min(found.n, found.room) * sizeof(*found.holder);
 	if (!err && copy_to_user(u64_to_user_ptr(holders->holders), found.holder, size))
@@ -175,7 +175,7 @@ static int show_holder(const struct perfctr_holder *holder, void *arg)
 void perfctr_show_holders(struct seq_file *m)
 {
 	seq_puts(m, "holder pid uid command started counters\n");
-	perfctr_for_each_holder(show_holder, m);
+	perfctr_walk_holders(show_holder, m);
 }
 
 /* Nobody reserves any more when this is called. */

@@ -2,11 +2,11 @@
 /*
  * Mapping of the state page, and RDPMC for who has mapped one.
  *
- * CR4.PCE is set while a page of a context with events is mapped, the counters of the CPU are ours,
- * and no session of the CPU counts kernel mode where RDPMC would show it. It is taken away at once,
- * and given lazily: by the next switch to the address space, or by the fault of the first RDPMC.
- * A thread that may have read a valid ticket before it was taken away must not die of it: as long as
- * a page is mapped its RDPMC is executed here, and gives what is its own.
+ * CR4.PCE is set while a page of a context with events is mapped, the counters of the CPU are
+ * ours, and no session of the CPU counts kernel mode where RDPMC would show it. It is taken away
+ * at once, and given lazily: by the next switch to the address space, or by the fault of the first
+ * RDPMC. A thread that may have read a valid ticket before it was taken away must not die of it: as
+ * long as a page is mapped its RDPMC is executed here, and gives what is its own.
  */
 #include <linux/fs.h>
 #include <linux/list.h>

@@ -204,7 +204,7 @@ static inline void perfctr_page_end(struct perfctr_page *page)
 
 /* holders.c */
 typedef int (*perfctr_holder_fn)(const struct perfctr_holder *holder, void *arg);
-int perfctr_for_each_holder(perfctr_holder_fn fn, void *arg);
+int perfctr_walk_holders(perfctr_holder_fn fn, void *arg);
 void perfctr_opener_init(struct perfctr_opener *opener);
 void perfctr_opener_free(struct perfctr_opener *opener);
 void perfctr_add_tree(struct perfctr_tree *tree);

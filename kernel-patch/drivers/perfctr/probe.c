@@ -24,11 +24,12 @@ static u32 rdpmc_index(u32 slot)
 static int __init rdpmc_safe(u32 index, u64 *value)
 {
 	u32 low = 0, high = 0;
-	int err = 0;
+	int err = -EFAULT;
 
 	asm volatile("1: rdpmc\n"
+		     "xor %[err], %[err]\n"
 		     "2:\n"
-		     _ASM_EXTABLE_TYPE_REG(1b, 2b, EX_TYPE_EFAULT_REG, %k[err])
+		     _ASM_EXTABLE(1b, 2b)
 		     : "+a" (low), "+d" (high), [err] "+r" (err) : "c" (index));
 	*value = (u64)high << 32 | low;
 	return err;

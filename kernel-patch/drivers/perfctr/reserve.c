@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine's counters: all are reserved while something that counts events is started, and given
- * back when nothing is. A CPU's registers are taken when the first of it comes to that CPU: the
- * others are left alone. Among us each counter is either shared by contexts, one after the other, or
- * a session's alone.
+ * The machine's counters: all are reserved while something that counts events is started, and
+ * given back when nothing is. A CPU's registers are taken when the first of it comes to that CPU:
+ * the others are left alone. Among us each counter is either shared by contexts, one after the
+ * other, or a session's alone.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
@@ -230,9 +230,9 @@ static int reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_
 }
 
 /*
- * What hw wants, where old, a started session's former control or NULL, does not count as in use; it
- * stays reserved itself. -EBUSY: the rest of the kernel has the counters. -EADDRINUSE: one of us has
- * one.
+ * What hw wants, where old, a started session's former control or NULL, does not count as in use;
+ * it stays reserved itself. -EBUSY: the rest of the kernel has the counters. -EADDRINUSE: one of us
+ * has one.
  */
 int perfctr_reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *old)
 {

@@ -154,7 +154,7 @@ void perfctr_revoke_sessions(void)
 	unlock_sessions();
 }
 
-int perfctr_for_each_session_holder(perfctr_holder_fn fn, void *arg)
+int perfctr_walk_session_holders(perfctr_holder_fn fn, void *arg)
 {
 	struct perfctr_session *s;
 	int result = 0;

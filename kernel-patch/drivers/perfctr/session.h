@@ -90,7 +90,7 @@ void perfctr_sessions_online(unsigned int cpu);
 void perfctr_sessions_offline(unsigned int cpu);
 u32 perfctr_user_session_counters(void);
 void perfctr_revoke_sessions(void);
-int perfctr_for_each_session_holder(perfctr_holder_fn fn, void *arg);
+int perfctr_walk_session_holders(perfctr_holder_fn fn, void *arg);
 
 /* holders.c */
 bool perfctr_describe_session(const struct perfctr_session *s, struct perfctr_holder *holder);

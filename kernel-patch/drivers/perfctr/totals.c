@@ -52,6 +52,7 @@ static u32 begin(const struct perfctr_cpu_totals *totals)
 {
 	u32 seq;
 
+	/* Pairs with the release at the end of a change: what seq guards is read after it. */
 	while ((seq = smp_load_acquire(&totals->seq)) & 1)
 		cpu_relax();
 	return seq;

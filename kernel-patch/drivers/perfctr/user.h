@@ -30,7 +30,10 @@ static inline int perfctr_put_struct(void __user *user, const void *arg, size_t 
 }
 
 typedef int (*perfctr_control_fn)(void *object, struct perfctr_control *control);
-/* The struct is zero but for size, scope and the known flags that were set, and is given to the user when fn gives 0. */
+/*
+ * The struct is zero but for size, scope and the known flags that were set, and is given to the
+ * user when fn gives 0.
+ */
 typedef int (*perfctr_counts_fn)(void *object, struct perfctr_counts *counts);
 
 long perfctr_user_control(void __user *user, perfctr_control_fn fn, void *object);

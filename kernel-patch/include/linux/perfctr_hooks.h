@@ -87,10 +87,12 @@ static inline int perfctr_fork(struct task_struct *child) { return 0; }
 static inline void perfctr_born(struct task_struct *child) { }
 static inline void perfctr_drop(struct task_struct *tsk) { }
 static inline void perfctr_tick(void) { }
+
 static inline bool perfctr_rdpmc_allowed(struct mm_struct *mm)
 {
 	return atomic_read(&mm->context.perf_rdpmc_allowed);
 }
+
 static inline void perfctr_rdpmc_enabled(struct mm_struct *mm) { }
 static inline bool perfctr_fixup_rdpmc(struct pt_regs *regs) { return false; }
 #endif

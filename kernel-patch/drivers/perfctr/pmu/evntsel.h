@@ -24,7 +24,7 @@ struct perfctr_evntsel_layout {
 	u32 step;		/* from an MSR to the next of its kind */
 	u32 n;			/* of each kind */
 	u32 global_ctl;		/* MSR with an enable bit for each counter; 0: there is none */
-	u32 global_status;	/* MSRs with an overflow bit for each, and to clear them; likewise */
+	u32 global_status;	/* MSRs with overflow bits, and to clear them; likewise */
 	u32 global_status_clear;
 	bool single_enable;	/* EN of register 0 is that of all */
 };

@@ -101,7 +101,7 @@ void keep_clock(int map, int ready)
 		nanosleep(&second, NULL);
 	}
 	notify("STOPPING=1");
-	_exit(ending && end_all() < 0);
+	_exit(ending && end_all() < 0 ? 1 : 0);
 }
 
 /* Pins that nobody keeps the clock of any more are taken over, if they are what would be pinned. */

@@ -36,7 +36,7 @@ static int mount_once(__u32 *undo)
 	struct timespec pause = { .tv_nsec = 20000000 };
 	int fd = open(BPFFS, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = 0;
 
-	for (int i = 0; i < LOCK_TRIES && flock(fd, LOCK_EX | LOCK_NB) < 0; i++)
+	for (int i = 0; fd >= 0 && i < LOCK_TRIES && flock(fd, LOCK_EX | LOCK_NB) < 0; i++)
 		nanosleep(&pause, NULL);
 	if (!is_mounted()) {
 		result = mount("bpf", BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0711");

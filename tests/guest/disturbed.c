@@ -23,27 +23,30 @@
 #define IA32_A_PMC0	0x4c1
 #define TICKS_MS	200	/* many timer ticks */
 
-static void write_msr(uint32_t msr, uint64_t value)
+static int open_msr(int flags)
 {
 	char path[32];
 	int fd;
 
 	snprintf(path, sizeof(path), "/dev/cpu/%u/msr", CPU);
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	fd = open(path, flags | O_CLOEXEC);
 	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
+	return fd;
+}
+
+static void write_msr(uint32_t msr, uint64_t value)
+{
+	int fd = open_msr(O_RDWR);
+
 	ck_assert_int_eq(pwrite(fd, &value, sizeof(value), msr), sizeof(value));
 	close(fd);
 }
 
 static uint64_t read_msr(uint32_t msr)
 {
-	char path[32];
+	int fd = open_msr(O_RDONLY);
 	uint64_t value;
-	int fd;
 
-	snprintf(path, sizeof(path), "/dev/cpu/%u/msr", CPU);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
 	ck_assert_int_eq(pread(fd, &value, sizeof(value), msr), sizeof(value));
 	close(fd);
 	return value;

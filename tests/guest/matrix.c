@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who may count what: every kind of caller x perf_event_paranoid x whose thread x what is counted, of perfctr and, side by
- * side in the same process, of perf_event_open(2).  perfctr must never allow what perf_events refuses.
+ * Who may count what: every kind of caller x perf_event_paranoid x whose thread x what is counted, of
+ * perfctr and, side by side in the same process, of perf_event_open(2).  perfctr must never allow
+ * what perf_events refuses.
  */
 #include "groups.h"
 

@@ -826,6 +826,56 @@ START_TEST(births_and_exits_do_not_wait_for_who_reads_their_tree)
 }
 END_TEST
 
+#define SLEEPERS	300
+#define RELAY_READS	2000
+
+/*
+ * When told to: children that sleep, and one that makes a child and ends, as that does, and so on.
+ * All are of the process group that the first leads.
+ */
+static pid_t relay_start(int go)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		int semaphore = eventfd(0, EFD_SEMAPHORE);
+
+		EXPECT(setpgid(0, 0) == 0);
+		take(go);
+		for (int i = 0; i < SLEEPERS; i++)
+			spawn_sleeper(semaphore);
+		if (fork() == 0)
+			for (;;)
+				if (fork())
+					_exit(0);
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+/* The first, the sleepers, and whose turn it is: those are there at any time. */
+START_TEST(a_member_that_is_born_during_a_read_is_not_missed_when_its_parent_ends)
+{
+	int go = eventfd(0, 0), fd, status;
+	pid_t first = relay_start(go);
+
+	fd = open_tree_of(first);
+	give(go);
+	while (read_tree(fd).members < 1 + SLEEPERS + 1)
+		sleep_us(1000);
+	for (int i = 0; i < RELAY_READS; i++)
+		ck_assert_uint_ge(read_tree(fd).members, 1 + SLEEPERS + 1);
+	kill(-first, SIGKILL);
+	ck_assert_int_eq(wait_for(first, &status), first);
+	while (read_tree(fd).members)
+		sleep_us(1000);
+	close(fd);
+	expect_contexts(0);
+}
+END_TEST
+
 SUITE(births,
       who_is_not_born_yet_is_no_member,
       a_control_beside_a_fork_is_the_child_s_too,
@@ -843,4 +893,5 @@ SUITE(births,
       forks_that_fail_race_with_controls_on_their_own_cpu,
       children_are_counted_once_whatever_is_done_beside_their_births,
       forkers_that_are_killed_leave_nothing_whatever_is_done_beside_them,
-      births_and_exits_do_not_wait_for_who_reads_their_tree)
+      births_and_exits_do_not_wait_for_who_reads_their_tree,
+      a_member_that_is_born_during_a_read_is_not_missed_when_its_parent_ends)

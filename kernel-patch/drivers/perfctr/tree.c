@@ -539,11 +539,33 @@ static u64 switches_of_tree(struct perfctr_context *top)
 	return switches;
 }
 
+static bool is_below(const struct perfctr_context *pos, const struct perfctr_context *top)
+{
+	while (pos && pos != top)
+		pos = pos->parent;
+	return pos;
+}
+
+/*
+ * Members of top that were born while it was walked. Their parents may have left before the walk
+ * came to them, so without these a tree that lives could be seen empty.
+ */
+static u32 count_born(const struct perfctr_context *top)
+{
+	struct perfctr_context *pos;
+	u32 n = 0;
+
+	llist_for_each_entry(pos, READ_ONCE(top->tree->born.first), born)
+		n += is_below(pos, top);
+	return n;
+}
+
 static bool add_tree(struct perfctr_context *top, struct perfctr_counts *counts)
 {
 	struct perfctr_context *pos;
 	bool disturbed = false;
 	u64 before;
+	u32 born;
 
 	before = switches_of_tree(top);
 	for_each_member(pos, top) {
@@ -551,7 +573,9 @@ static bool add_tree(struct perfctr_context *top, struct perfctr_counts *counts)
 		add_counts(counts, &pos->exited);
 		cond_resched();
 	}
-	return !disturbed && switches_of_tree(top) == before;
+	born = count_born(top);
+	counts->members += born;
+	return !disturbed && !born && switches_of_tree(top) == before;
 }
 
 static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts)

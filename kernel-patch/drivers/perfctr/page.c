@@ -56,9 +56,9 @@ static void count(struct mapping *mapping, bool counted)
 	mapping->counted = counted;
 }
 
-static bool has_events(const struct perfctr_context *ctx)
+static bool has_use_for_rdpmc(const struct perfctr_context *ctx)
 {
-	return ctx->hw && ctx->hw->n_events;
+	return ctx->hw && ctx->hw->n_events && perfctr_pmu->features & PERFCTR_FEATURE_RDPMC;
 }
 
 /* ctx has another control. */
@@ -69,8 +69,8 @@ void perfctr_update_mappings(struct perfctr_context *ctx)
 
 	spin_lock(&ctx->lock);
 	list_for_each_entry(mapping, &ctx->mappings, list) {
-		own |= mapping->counted != has_events(ctx) && mapping->mm == current->mm;
-		count(mapping, has_events(ctx));
+		own |= mapping->counted != has_use_for_rdpmc(ctx) && mapping->mm == current->mm;
+		count(mapping, has_use_for_rdpmc(ctx));
 	}
 	spin_unlock(&ctx->lock);
 	if (own)
@@ -118,7 +118,7 @@ static void add_mapping(struct perfctr_context *ctx, struct vm_area_struct *vma,
 	atomic_inc(&mapping->mm->context.perfctr_pages);
 	spin_lock(&ctx->lock);
 	list_add(&mapping->list, &ctx->mappings);
-	count(mapping, has_events(ctx));
+	count(mapping, has_use_for_rdpmc(ctx));
 	spin_unlock(&ctx->lock);
 	update_rdpmc_here();
 }

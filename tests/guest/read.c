@@ -6,9 +6,12 @@
 #include <fcntl.h>
 #include <perfctr.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define READS 1000000
@@ -189,10 +192,24 @@ static void preset_counter_0(uint64_t value)
 	close(msr);
 }
 
+/* A child that sleeps and for which counter 0 is held. */
+static pid_t holder_start(void)
+{
+	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
+	pid_t pid = spawn_sleeper(eventfd(0, EFD_CLOEXEC));
+
+	ck_assert_int_eq(ioctl(context_open(pid, PERFCTR_OPEN_CREATE), PERFCTR_IOC_CONTROL,
+			       &control),
+			 0);
+	return pid;
+}
+
 START_TEST(p1_reads_stay_exact_when_the_hardware_counter_crosses_a_power_of_two)
 {
 	static const unsigned int bits[] = { 31, 32, 40, 47, 48 };
 	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
+	pid_t holder = holder_start(); /* else RDPMC would be forbidden while p is stopped */
+	int status;
 
 	reader = p;
 	pin(0, 0);
@@ -206,6 +223,8 @@ START_TEST(p1_reads_stay_exact_when_the_hardware_counter_crosses_a_power_of_two)
 		ck_assert_int_eq(perfctr_start(p), 0);
 		read_pmc_strictly_monotone(perfctr_page(p));
 	}
+	kill(holder, SIGKILL);
+	ck_assert_int_eq(wait_for(holder, &status), holder);
 	perfctr_close(p);
 }
 END_TEST

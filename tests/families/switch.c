@@ -225,6 +225,20 @@ static bool measure_group(const char *what, bool both, uint64_t *wrmsr)
 }
 
 /*
+ * Starts what holds the counters of CPU 0: to take them and to give them back, when nothing counts
+ * there any more, writes all registers, and is no part of a switch.
+ */
+static bool hold_start(struct pair *p)
+{
+	const struct counting *first = profile.instructions.of;
+	struct perfctr_counts counts[2];
+	struct pair other;
+
+	return pair_start(p, 1, 10) && pair_count(p, 0, first) && pair_start(&other, 1, 10) &&
+	       pair_count(&other, 0, first) && pair_run(&other, counts);
+}
+
+/*
  * There and back, in thousandths, with room for a tick now and then. Between programs of the same
  * control nothing is written, and between one that counts and one that does not, the counter is
  * stopped and started.
@@ -234,12 +248,16 @@ bool a_switch_writes_no_more_than_it_has_to(void)
 	const struct counting *i = profile.instructions.of;
 	const uint64_t room = 200;
 	uint64_t none, same, alone, other;
+	struct perfctr_counts counts[2];
+	struct pair holder;
 
-	return measure("not counted", NULL, NULL, &none) &&
-	       measure("same control", &i[0], &i[0], &same) &&
-	       measure("one counted", &i[0], NULL, &alone) &&
-	       measure("different counters", &i[0], &i[1], &other) && EXPECT(none <= room) &&
-	       EXPECT(same <= room) && EXPECT(alone <= 2000 + room);
+	REQUIRE(hold_start(&holder));
+	REQUIRE(measure("not counted", NULL, NULL, &none));
+	REQUIRE(measure("same control", &i[0], &i[0], &same));
+	REQUIRE(measure("one counted", &i[0], NULL, &alone));
+	REQUIRE(measure("different counters", &i[0], &i[1], &other));
+	REQUIRE(pair_run(&holder, counts));
+	return EXPECT(none <= room) && EXPECT(same <= room) && EXPECT(alone <= 2000 + room);
 }
 
 /* Between two members of a group nothing, into and out of it one write for a counter. */

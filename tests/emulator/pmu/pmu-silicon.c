@@ -76,7 +76,7 @@ bool x86_pmu_lies_about(const X86PMUState *pmu, const X86PMURegister *r, bool *f
     switch (pmu->lie) {
     case PMU_NO_REGISTERS:
     case PMU_ZERO_REGISTERS:
-        return r->kind != PMU_CONSTANT;
+        return r->kind != PMU_CONSTANT && r->msr != MSR_IA32_MISC_ENABLE;
     case PMU_NO_FIXED:
         return r->stats_kind == PMU_STATS_FIXED_CTR;
     default:

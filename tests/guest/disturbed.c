@@ -28,7 +28,7 @@ static int open_msr(int flags)
 	char path[32];
 	int fd;
 
-	snprintf(path, sizeof(path), "/dev/cpu/%u/msr", CPU);
+	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", CPU);
 	fd = open(path, flags | O_CLOEXEC);
 	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
 	return fd;

@@ -11,9 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How far the clocks are apart where reading them is emulated. */
 #define STOLEN_NS 10e6 /* what a busy host takes from its virtual machines at a time */
-#define CLOCKS_OFF_NS 300e3
 /* tests/bpf/run starts the service with so many */
 #define SLOTS 8
 #define USER_SLOTS 5

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Events of the processor: which ones, and opened on each CPU. */
 #include "service.h"
-#include "../lib/backend_perf.h"
+#include "../lib/backend/perf/perf.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Which backend counts these events; apart, as who names none needs no names of events. */
-#include "backend.h"
+#include "backend/backend.h"
 
 #include <perfctr_events.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Refusals in words: what was wrong, what is allowed, what to do. */
 #define _GNU_SOURCE
-#include "backend_bpf.h"
+#include "backend/bpf/bpf.h"
 #include "internal.h"
 #include "machine.h"
 #include "software.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Marked groups. */
-#include "backend.h"
+#include "backend/backend.h"
 
 #include <errno.h>
 

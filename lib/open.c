@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Opening and closing contexts, and their state pages. */
 #define _GNU_SOURCE
-#include "backend.h"
+#include "backend/backend.h"
 #include "internal.h"
 
 #include <errno.h>

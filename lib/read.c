@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Reading sums and records. */
-#include "backend.h"
+#include "backend/backend.h"
 
 #include <errno.h>
 #include <string.h>

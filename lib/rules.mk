@@ -4,7 +4,7 @@
 PERFCTR_VERSION := 0.1.0
 LIB_SONAME := libperfctr.so.0
 
-LIB_SOURCES := $(wildcard lib/*.c)
+LIB_SOURCES := $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c)
 LIB_OBJECTS := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.o)
 LIB_PIC := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o)
 # For static programs that use events, or write regions: they run where these are not installed.

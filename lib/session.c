@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Sessions. */
-#include "backend.h"
+#include "backend/backend.h"
 #include "internal.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 # perfex, with the library inside: it runs from anywhere.
 
 PERFEX := $(BUILD)/bin/perfex
-PERFEX_OBJECTS := $(patsubst perfex/%.c,$(BUILD)/perfex/%.o,$(wildcard perfex/*.c))
+PERFEX_OBJECTS := $(patsubst perfex/%.c,$(BUILD)/perfex/%.o,$(wildcard perfex/*.c perfex/*/*.c))
 # Static where perfex must not depend on what is installed.
 PERFEX_LIBS := $(LIB_STATIC_LIBS) -l:libjson-c.a -l:libyaml.a -lm
 

@@ -11,11 +11,11 @@ UNIT_LIVE := $(BUILD)/tests/unit/live
 PERFEX_RECORDINGS := $(BUILD)/tests/unit/recordings
 PERFEX_LIVE := $(BUILD)/tests/unit/perfex-live
 UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c tests/unit/names32.c tests/unit/%live.c,$(wildcard tests/unit/*.c))
-UNIT_HEADERS := $(wildcard tests/unit/*.h include/*.h include/linux/*.h lib/*.h perfex/*.h)
+UNIT_HEADERS := $(wildcard tests/unit/*.h include/*.h include/linux/*.h lib/*.h lib/*/*.h lib/*/*/*.h perfex/*.h perfex/*/*.h)
 UNIT_LIBS := $(shell pkg-config --libs check 2>/dev/null)
 UNIT_LOCALE := $(BUILD)/tests/unit/locale/de_DE.UTF-8
 SANITIZED := $(BUILD)/sanitized
-PERFEX_OBJECTS_SANITIZED := $(patsubst %.c,$(SANITIZED)/%.o,$(wildcard perfex/*.c))
+PERFEX_OBJECTS_SANITIZED := $(patsubst %.c,$(SANITIZED)/%.o,$(wildcard perfex/*.c perfex/*/*.c))
 LIB_OBJECTS_SANITIZED := $(LIB_SOURCES:%.c=$(SANITIZED)/%.o)
 THREAD_SANITIZED := $(BUILD)/thread-sanitized
 THREADS_LIVE := $(BUILD)/tests/unit/threads-live
@@ -117,4 +117,4 @@ check-perfex: $(PERFEX_LIVE) $(PERFEX) $(BUILD)/tests/guest/fork
 		RECORDINGS=$(PERFEX_RECORDINGS) $(PERFEX_LIVE)
 	tests/unit/validate $(PERFEX_RECORDINGS)/*
 
--include $(wildcard $(UNIT)-*.d $(SANITIZED)/*/*.d $(SANITIZED)/*/*/*.d) $(THREADS_OBJECTS:.o=.d)
+-include $(wildcard $(UNIT)-*.d $(SANITIZED)/*/*.d $(SANITIZED)/*/*/*.d $(SANITIZED)/*/*/*/*.d $(SANITIZED)/*/*/*/*/*.d) $(THREADS_OBJECTS:.o=.d)

@@ -2,7 +2,7 @@
 #ifndef PERFCTR_BACKEND_BPF_GROUP_H
 #define PERFCTR_BACKEND_BPF_GROUP_H
 
-#include "backend_bpf.h"
+#include "bpf.h"
 
 struct perfctr_bpf_group {
 	struct perfctr_group handle;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What perf_events does not tell of the processor: its counters, and the rate of its time stamp. */
-#include "backend_perf.h"
+#include "perf.h"
 
 #include <cpuid.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* BPF: marked groups. */
 #define _GNU_SOURCE
-#include "backend_bpf.h"
-#include "backend_bpf_group.h"
+#include "bpf.h"
+#include "bpf_group.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* perf_events: what there is, and contexts. */
 #define _GNU_SOURCE
-#include "backend_perf_group.h"
-#include "internal.h"
+#include "perf_group.h"
+#include "../../internal.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Counts of a set of perf_events. */
-#include "backend_perf.h"
+#include "perf.h"
 
 #include <errno.h>
 #include <unistd.h>

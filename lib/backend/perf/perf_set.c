@@ -5,7 +5,7 @@
  * in turn, and what does not fit at once is refused.
  */
 #define _GNU_SOURCE
-#include "backend_perf.h"
+#include "perf.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * and all that inherited the event have exited; but it says so always of an event without a buffer,
  * and one that is inherited cannot map one.  It can use that of another event on the same thread.
  */
-#include "backend_perf.h"
+#include "perf.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,19 +2,19 @@
 /*
  * perf_events: counting by perf_event_open(2).
  *
- * backend_perf.c	what there is, and contexts
- * backend_perf_machine.c	the processor, as far as perf_events does not say
- * backend_perf_error.c	refusals in words
- * backend_perf_watch.c	the ends of threads
- * backend_perf_set.c	events that are counted and read together
- * backend_perf_read.c	their counts
- * backend_perf_group.c	groups: threads whose descendants inherit the events
- * backend_perf_session.c	sessions: the sets of a group, or of each CPU
+ * perf.c	what there is, and contexts
+ * perf_machine.c	the processor, as far as perf_events does not say
+ * perf_error.c	refusals in words
+ * perf_watch.c	the ends of threads
+ * perf_set.c	events that are counted and read together
+ * perf_read.c	their counts
+ * perf_group.c	groups: threads whose descendants inherit the events
+ * perf_session.c	sessions: the sets of a group, or of each CPU
  */
 #ifndef PERFCTR_BACKEND_PERF_H
 #define PERFCTR_BACKEND_PERF_H
 
-#include "backend.h"
+#include "../backend.h"
 
 #include <linux/perf_event.h>
 
@@ -84,7 +84,7 @@ int perfctr_perf_try(const struct perf_target *target, const struct perfctr_pmu_
 int perfctr_perf_set_add(const struct perf_set *set, const struct perfctr_pmu_info *info,
 			 struct perfctr_counts *out);
 
-/* Events that count nothing, to know ends by; backend_perf_watch.c. */
+/* Events that count nothing, to know ends by; perf_watch.c. */
 struct perf_watch {
 	int thread; /* over when the thread has exited */
 	int tree;   /* over when all that it created have exited too */

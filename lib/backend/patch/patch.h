@@ -3,7 +3,7 @@
 #ifndef PERFCTR_BACKEND_PATCH_H
 #define PERFCTR_BACKEND_PATCH_H
 
-#include "backend.h"
+#include "../backend.h"
 
 #define PERFCTR_DEVICE "/dev/perfctr"
 
@@ -13,7 +13,7 @@ int perfctr_patch_call(unsigned long request, void *argument);
 int perfctr_patch_info(struct perfctr_pmu_info *info);
 uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info);
 
-/* backend_patch_group.c */
+/* patch_group.c */
 struct perfctr_group *perfctr_patch_group_open(uint64_t *id);
 void perfctr_patch_group_close(struct perfctr_group *group);
 int perfctr_patch_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
@@ -23,7 +23,7 @@ int perfctr_patch_members(const struct perfctr_group *group, pid_t *tids, unsign
 int perfctr_patch_segment_begin(struct perfctr_group *group);
 int perfctr_patch_segment_end(struct perfctr_group *group);
 
-/* backend_patch_session.c */
+/* patch_session.c */
 struct perfctr_session *perfctr_patch_session_open(const struct perfctr_session_options *options);
 void perfctr_patch_session_close(struct perfctr_session *session);
 int perfctr_patch_session_control(struct perfctr_session *session, struct perfctr_control *c);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What perf_event_open(2) refuses, and who may change that. */
-#include "backend_perf.h"
-#include "internal.h"
+#include "perf.h"
+#include "../../internal.h"
 
 #include <errno.h>
 #include <stdio.h>

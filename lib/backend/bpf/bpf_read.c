@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* BPF: sums of slots, and events of them. */
-#include "backend_bpf.h"
-#include "backend_perf.h"
+#include "bpf.h"
+#include "../perf/perf.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef PERFCTR_BACKEND_BPF_H
 #define PERFCTR_BACKEND_BPF_H
 
-#include "backend.h"
-#include "../bpf/layout.h"
+#include "../backend.h"
+#include "../../../bpf/layout.h"
 
 #define PERFCTR_BPF_PIN(name) PERFCTR_BPF_DIRECTORY "/" name
 
@@ -77,7 +77,7 @@ uint32_t perfctr_bpf_capabilities(const struct perfctr_bpf_info *info);
 void perfctr_bpf_names(char *text, size_t size);
 void perfctr_bpf_pmu_info(const struct perfctr_bpf_info *from, struct perfctr_pmu_info *info);
 
-/* backend_bpf_group.c */
+/* bpf_group.c */
 struct perfctr_group *perfctr_bpf_group_open(uint64_t *id);
 void perfctr_bpf_group_close(struct perfctr_group *group);
 int perfctr_bpf_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
@@ -87,7 +87,7 @@ int perfctr_bpf_members(const struct perfctr_group *group, pid_t *tids, unsigned
 int perfctr_bpf_segment_begin(struct perfctr_group *group);
 int perfctr_bpf_segment_end(struct perfctr_group *group);
 
-/* backend_bpf_session.c */
+/* bpf_session.c */
 struct perfctr_session *perfctr_bpf_session_open(const struct perfctr_session_options *options);
 void perfctr_bpf_session_close(struct perfctr_session *session);
 int perfctr_bpf_session_control(struct perfctr_session *session, struct perfctr_control *c);

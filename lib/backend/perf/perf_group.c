@@ -4,7 +4,7 @@
  * it creates inherits them.  Who that is only the group that marked it knows.
  */
 #define _GNU_SOURCE
-#include "backend_perf_group.h"
+#include "perf_group.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What counts for the library: the kernel patch, BPF programs or perf_events.  backend.c has the
+ * What counts for the library: the kernel patch, BPF programs or perf_events.  registry.c has the
  * table of them; open.c, control.c, read.c, group.c and session.c call them and look at nothing but
  * capabilities.
  *

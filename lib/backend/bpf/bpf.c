@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* BPF: contexts. */
 #define _GNU_SOURCE
-#include "backend_bpf.h"
-#include "backend_perf.h"
-#include "internal.h"
+#include "bpf.h"
+#include "../perf/perf.h"
+#include "../../internal.h"
 
 #include <errno.h>
 #include <stdio.h>

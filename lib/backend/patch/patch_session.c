@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The kernel patch: sessions, their descriptors and what is mapped of them. */
-#include "backend_patch.h"
+#include "patch.h"
 
 #include <errno.h>
 #include <stdlib.h>

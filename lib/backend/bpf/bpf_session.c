@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* BPF: sessions, each of which counts one group: what the group's slot has gained meanwhile. */
-#include "backend_bpf.h"
-#include "backend_bpf_group.h"
+#include "bpf.h"
+#include "bpf_group.h"
 
 #include <errno.h>
 #include <stdlib.h>

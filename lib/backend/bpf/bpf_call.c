@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* BPF: what is pinned, by bpf(2) itself: programs that use the library need no libbpf. */
 #define _GNU_SOURCE
-#include "backend_bpf.h"
+#include "bpf.h"
 
 #include <errno.h>
 #include <fcntl.h>

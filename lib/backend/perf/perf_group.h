@@ -2,7 +2,7 @@
 #ifndef PERFCTR_BACKEND_PERF_GROUP_H
 #define PERFCTR_BACKEND_PERF_GROUP_H
 
-#include "backend_perf.h"
+#include "perf.h"
 
 /* A thread that was marked; what it creates inherits its events. */
 struct perf_root {
@@ -19,14 +19,14 @@ struct perf_group {
 	struct perf_session *sessions;
 };
 
-/* backend_perf_group.c */
+/* perf_group.c */
 struct perfctr_group *perfctr_perf_group_open(uint64_t *id);
 void perfctr_perf_group_close(struct perfctr_group *group);
 int perfctr_perf_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
 int perfctr_perf_members(const struct perfctr_group *group, pid_t *tids, unsigned int room);
 
 /*
- * backend_perf_session.c
+ * perf_session.c
  *
  * Sets for the roots of the session's group that have none yet; -1: errno, and nothing was changed.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The kernel patch: the device and its contexts. */
 #define _GNU_SOURCE
-#include "backend_patch.h"
-#include "internal.h"
+#include "patch.h"
+#include "../../internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * Regions without a counter: passes through a page of our own, results of a thread that is made here,
  * compared byte by byte with golden/, and files that exit() leaves.
  */
-#include "../../lib/regions.h"
+#include "../../lib/regions/regions.h"
 
 #include <errno.h>
 #include <locale.h>

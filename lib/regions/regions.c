@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The regions of a program, and the threads that go through them. */
 #define _GNU_SOURCE
-#include "backend/backend.h"
+#include "../backend/backend.h"
 #include "regions.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #ifndef PERFCTR_LIB_REGIONS_H
 #define PERFCTR_LIB_REGIONS_H
 
-#include "internal.h"
+#include "../internal.h"
 
 #include <pthread.h>
 

@@ -4,7 +4,7 @@
 #include "backend/bpf/bpf.h"
 #include "internal.h"
 #include "machine.h"
-#include "software.h"
+#include "event/software.h"
 
 #include <errno.h>
 #include <stdbool.h>

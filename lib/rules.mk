@@ -10,7 +10,7 @@ LIB_PIC := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o)
 # For static programs that use events, or write regions: they run where these are not installed.
 LIB_STATIC_LIBS := -l:libpfm.a -l:libjson-c.a
 LIB_CFLAGS := -DPERFCTR_EVENTS_DIRECTORY='"$(PREFIX)/share/perfctr/events"'
-LIB_TABLES := $(wildcard lib/events/*.tbl)
+LIB_TABLES := $(wildcard lib/event/tables/*.tbl)
 LIB_STATIC := $(BUILD)/lib/libperfctr.a
 LIB_SHARED := $(BUILD)/lib/libperfctr.so.$(PERFCTR_VERSION)
 
@@ -47,8 +47,8 @@ $(LIB_SHARED): $(LIB_PIC) lib/libperfctr.map
 	ln -sf $(LIB_SONAME) $(@D)/libperfctr.so
 
 # They are included by the assembler, which the compiler does not tell.
-$(BUILD)/lib/tables_built_in.o $(BUILD)/lib/tables_built_in.pic.o $(BUILD)/lib32/tables_built_in.o \
-	$(BUILD)/sanitized/lib/tables_built_in.o $(BUILD)/thread-sanitized/lib/tables_built_in.o: $(LIB_TABLES)
+$(BUILD)/lib/event/tables_built_in.o $(BUILD)/lib/event/tables_built_in.pic.o $(BUILD)/lib32/event/tables_built_in.o \
+	$(BUILD)/sanitized/lib/event/tables_built_in.o $(BUILD)/thread-sanitized/lib/event/tables_built_in.o: $(LIB_TABLES)
 
 .PHONY: install-lib
 install-lib: $(LIB_STATIC) $(LIB_SHARED)

@@ -118,7 +118,7 @@ static bool control_ends_with(int fd, uint32_t counter, uint64_t evntsel, uint32
 
 #define CODES 64 /* of a Pentium's CESR */
 
-/* Marks what a table of lib/events has for each counter: NAME CODE COUNTERS KIND DESCRIPTION */
+/* Marks what a table of lib/event/tables has for each counter: NAME CODE COUNTERS KIND DESCRIPTION */
 static bool read_table(const char *path, bool has[2][CODES])
 {
 	char line[512], counters[8];
@@ -150,8 +150,8 @@ bool pentium_takes_the_codes_of_its_events_and_no_others(void)
 	bool has[2][CODES] = { 0 }, good = true;
 	int fd;
 
-	REQUIRE(read_table("lib/events/p5.tbl", has));
-	REQUIRE(!mmx || read_table("lib/events/p5_mmx.tbl", has));
+	REQUIRE(read_table("lib/event/tables/p5.tbl", has));
+	REQUIRE(!mmx || read_table("lib/event/tables/p5_mmx.tbl", has));
 	fd = context_open(0);
 	REQUIRE(fd >= 0);
 	for (uint32_t counter = 0; counter < 2; counter++)

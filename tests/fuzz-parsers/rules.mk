@@ -26,7 +26,7 @@ $(PARSERS_REPLAY): $(PARSERS_REPLAY_OBJECTS) $(filter-out %/main.o,$(PERFEX_OBJE
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) $(PARSERS_WRAP) -o $@ $^ $(PERFEX_LIBS)
 
-$(PARSERS_BUILD)/lib/tables_built_in.o: $(LIB_TABLES)
+$(PARSERS_BUILD)/lib/event/tables_built_in.o: $(LIB_TABLES)
 
 .PHONY: check-fuzz-parsers fuzz-parsers fuzz-parsers-programs
 check-fuzz-parsers: $(PARSERS_REPLAY) $(PERFEX)

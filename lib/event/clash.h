@@ -3,8 +3,8 @@
 #ifndef PERFCTR_CLASH_H
 #define PERFCTR_CLASH_H
 
-#include "line.h"
-#include "machine.h"
+#include "../line.h"
+#include "../machine.h"
 
 /* No counter can count it: true, with errno EINVAL and a line. */
 bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,

@@ -3,8 +3,8 @@
 #ifndef PERFCTR_TABLES_H
 #define PERFCTR_TABLES_H
 
-#include "line.h"
-#include "machine.h"
+#include "../line.h"
+#include "../machine.h"
 
 struct table_entry {
 	enum table_kind {

@@ -2,8 +2,8 @@
 #ifndef PERFCTR_NAMES_H
 #define PERFCTR_NAMES_H
 
-#include "line.h"
-#include "machine.h"
+#include "../line.h"
+#include "../machine.h"
 
 /* An event as far as its specification says it. */
 struct event {

@@ -6,7 +6,7 @@
 #include <perfctr_events.h>
 #include <stdbool.h>
 
-#include "line.h"
+#include "../line.h"
 
 static inline bool perfctr_software_request(const struct perfctr_request *request)
 {

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "backend/bpf/bpf.h"
 #include "internal.h"
-#include "machine.h"
+#include "pmu/machine.h"
 #include "event/software.h"
 
 #include <errno.h>

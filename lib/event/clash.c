@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../netburst.h"
+#include "../pmu/netburst.h"
 #include "places.h"
 
 static bool has_tag(const struct perfctr_request *request)

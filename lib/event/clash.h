@@ -4,7 +4,7 @@
 #define PERFCTR_CLASH_H
 
 #include "../line.h"
-#include "../machine.h"
+#include "../pmu/machine.h"
 
 /* No counter can count it: true, with errno EINVAL and a line. */
 bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,

@@ -7,7 +7,7 @@
 #define PERFCTR_LIBPFM_H
 
 #include "../line.h"
-#include "../machine.h"
+#include "../pmu/machine.h"
 
 /* The name of libpfm4's PMU number i, from 0, that is this machine's, of info's family; or NULL */
 const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int i);

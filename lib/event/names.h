@@ -3,7 +3,7 @@
 #define PERFCTR_NAMES_H
 
 #include "../line.h"
-#include "../machine.h"
+#include "../pmu/machine.h"
 
 /* An event as far as its specification says it. */
 struct event {

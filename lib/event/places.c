@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../netburst.h"
+#include "../pmu/netburst.h"
 
 int perfctr_place_counters(const struct perfctr_pmu_info *info)
 {

@@ -7,7 +7,7 @@
 #ifndef PERFCTR_PLACES_H
 #define PERFCTR_PLACES_H
 
-#include "../machine.h"
+#include "../pmu/machine.h"
 
 #define MAX_PLACES 128 /* counters, general ones before fixed ones; or routes */
 

@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "libpfm.h"
-#include "../netburst.h"
+#include "../pmu/netburst.h"
 
 #ifndef PERFCTR_EVENTS_DIRECTORY
 #define PERFCTR_EVENTS_DIRECTORY "/usr/local/share/perfctr/events"

@@ -4,7 +4,7 @@
 #define PERFCTR_TABLES_H
 
 #include "../line.h"
-#include "../machine.h"
+#include "../pmu/machine.h"
 
 struct table_entry {
 	enum table_kind {

@@ -26,6 +26,6 @@ void forget_chosen_backend(void);
 
 /* All, one a line. */
 void print_backends(void);
-void print_holders(void); /* holders.c */
+void print_holders(void); /* cmd_revoke.c */
 
 #endif

@@ -8,7 +8,7 @@
  * experiment_run.c	one repetition
  * experiment_summary.c	the recordings of all repetitions as one
  * experiment_table.c	all jobs
- * experiment.c		the subcommand
+ * cmd_experiment.c	the subcommand
  */
 #ifndef PERFEX_EXPERIMENT_H
 #define PERFEX_EXPERIMENT_H

@@ -68,10 +68,10 @@ void print_subcommands(void);
 int take_options(const struct subcommand *subcommand, void *target, int argc, char **argv);
 void print_help(const struct subcommand *subcommand);
 
-/* info.c */
+/* cmd_info.c */
 int show_info(void);
 
-/* list.c: all events; details: with codes, counters and unit masks */
+/* cmd_list.c: all events; details: with codes, counters and unit masks */
 int show_events(bool details);
 
 /* error.c: one line to standard error, "perfex: ..." */

@@ -2,7 +2,7 @@
 /*
  * perfex run: a command, or a running process, counted as often as it takes.
  *
- * options.c	the command line
+ * cmd_run.c	the command line
  * run.c	repetitions and passes
  * count.c	one run
  * events.c	what to count, in how many passes
@@ -26,7 +26,7 @@
 #include <sys/types.h>
 #include "perfex.h"
 
-/* options.c */
+/* cmd_run.c */
 enum view { TREE, SELF, PER_PROCESS, PER_THREAD, MARKED };
 
 struct format;

@@ -2,7 +2,7 @@
 /*
  * perfex system: CPUs, whoever runs there.
  *
- * system.c	the command line
+ * cmd_system.c	the command line
  * policy.c	what is counted, in words
  * system_count.c	the session and its intervals
  * system_output.c	a line for each

@@ -2,9 +2,9 @@
 /*
  * perfex trace: which marked thread ran when on which CPU, and what was counted.
  *
- * trace.c	the command line
+ * cmd_trace.c	the command line
  * trace_count.c	the session, and its records into a file
- * report.c	perfex report: the file's counts by thread and by process
+ * cmd_report.c	perfex report: the file's counts by thread and by process
  *
  * The file has a line of its version and the rate of the time stamp, a line with the names of the
  * columns, a line for each record, and at the end one with the session's totals:

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "document.h"
-#include "rules.h"
+#include "rules/rules.h"
 #include "textfile.h"
 
 /* A list of scalars of the file. */

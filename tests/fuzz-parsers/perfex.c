@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "../../perfex/diff.h"
 #include "../../perfex/experiment.h"
-#include "../../perfex/rules.h"
+#include "../../perfex/rules/rules.h"
 #include "../unit/machines.h"
 
 #include <stdlib.h>

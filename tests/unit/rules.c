@@ -2,8 +2,8 @@
 /* Rules: what they are worth, computed by hand or by another method; what is refused and why. */
 #include "unit.h"
 #include "mutate.h"
-#include "../../perfex/rules.h"
-#include "../../perfex/student.h"
+#include "../../perfex/rules/rules.h"
+#include "../../perfex/rules/student.h"
 
 #include <math.h>
 #include <stdio.h>

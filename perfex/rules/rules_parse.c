@@ -2,7 +2,7 @@
 /* The notation of rules: a rule a line, '#' begins a comment. */
 #define _GNU_SOURCE
 #include "rules_internal.h"
-#include "perfex.h"
+#include "../perfex.h"
 
 #include <locale.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * them how its parts vary together.
  */
 #include "rules_internal.h"
-#include "perfex.h"
+#include "../perfex.h"
 #include "student.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "textfile.h"
+#include "../textfile.h"
 
 #define RULES_MAX 1000 /* rules at a time */
 #define RULES_DEPTH 64 /* parentheses and signs within each other */

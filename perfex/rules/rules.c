@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "rules_internal.h"
-#include "perfex.h"
+#include "../perfex.h"
 
 #include <stdlib.h>
 #include <string.h>

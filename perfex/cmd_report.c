@@ -6,7 +6,7 @@
  */
 #include "trace.h"
 #include "perfex.h"
-#include "table.h"
+#include "result/table.h"
 #include "textfile.h"
 
 #include <ctype.h>

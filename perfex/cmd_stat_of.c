@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex stat-of: a file of regions (docs/regions.schema.json) as a table. */
 #include "perfex.h"
-#include "table.h"
+#include "result/table.h"
 #include "textfile.h"
 
 #include <inttypes.h>

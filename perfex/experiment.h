@@ -16,7 +16,7 @@
 #include <perfctr_events.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include "document.h"
+#include "result/document.h"
 #include "rules/rules.h"
 #include "textfile.h"
 

@@ -2,7 +2,7 @@
 /* The recordings of all repetitions as one: what perfex run -r would have written. */
 #include "experiment.h"
 #include "rules/derive.h"
-#include "document_rules.h"
+#include "result/document_rules.h"
 #include "perfex.h"
 #include "run.h"
 

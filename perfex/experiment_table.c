@@ -2,7 +2,7 @@
 #include "experiment.h"
 #include "perfex.h"
 #include "run.h"
-#include "table.h"
+#include "result/table.h"
 
 #include <math.h>
 #include <string.h>

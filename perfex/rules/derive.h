@@ -5,7 +5,7 @@
 
 #include <json-c/json.h>
 #include "rules.h"
-#include "../table.h"
+#include "../result/table.h"
 
 struct recording;
 

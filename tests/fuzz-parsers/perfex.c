@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Parsers of perfex that return what is wrong. */
 #include "fuzz.h"
-#include "../../perfex/diff.h"
+#include "../../perfex/result/diff.h"
 #include "../../perfex/experiment.h"
 #include "../../perfex/rules/rules.h"
 #include "../unit/machines.h"

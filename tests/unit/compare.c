@@ -3,8 +3,8 @@
 #include "unit.h"
 #include "mutate.h"
 #include "recordings.h"
-#include "../../perfex/compare.h"
-#include "../../perfex/document_rules.h"
+#include "../../perfex/result/compare.h"
+#include "../../perfex/result/document_rules.h"
 
 #include <math.h>
 #include <stdio.h>

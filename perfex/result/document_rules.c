@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
 #include "document_rules.h"
-#include "perfex.h"
+#include "../perfex.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define PERFEX_DOCUMENT_RULES_H
 
 #include "document.h"
-#include "rules/rules.h"
+#include "../rules/rules.h"
 
 /* What was counted, with the times, for free(). */
 struct rule_event *document_events(const struct document *document);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <json-c/json.h>
-#include "textfile.h"
+#include "../textfile.h"
 
 struct document_event {
 	const char *name;

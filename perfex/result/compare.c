@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "compare.h"
 #include "document_rules.h"
-#include "perfex.h"
-#include "rules/student.h"
+#include "../perfex.h"
+#include "../rules/student.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "document.h"
-#include "perfex.h"
+#include "../perfex.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
 #include "table.h"
-#include "perfex.h"
+#include "../perfex.h"
 
 #include <locale.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 /* Parsers of perfex that return what is wrong. */
 #include "fuzz.h"
 #include "../../perfex/result/diff.h"
-#include "../../perfex/experiment.h"
+#include "../../perfex/experiment/experiment.h"
 #include "../../perfex/rules/rules.h"
 #include "../unit/machines.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tables say which keys there are and where their values go. */
 #include "experiment.h"
-#include "perfex.h"
+#include "../perfex.h"
 
 #include <ctype.h>
 #include <stdlib.h>

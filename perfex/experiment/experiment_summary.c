@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The recordings of all repetitions as one: what perfex run -r would have written. */
 #include "experiment.h"
-#include "rules/derive.h"
-#include "result/document_rules.h"
-#include "perfex.h"
-#include "run.h"
+#include "../rules/derive.h"
+#include "../result/document_rules.h"
+#include "../perfex.h"
+#include "../run.h"
 
 #include <math.h>
 #include <stdlib.h>

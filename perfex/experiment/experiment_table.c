@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "experiment.h"
-#include "perfex.h"
-#include "run.h"
-#include "result/table.h"
+#include "../perfex.h"
+#include "../run.h"
+#include "../result/table.h"
 
 #include <math.h>
 #include <string.h>

@@ -16,9 +16,9 @@
 #include <perfctr_events.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include "result/document.h"
-#include "rules/rules.h"
-#include "textfile.h"
+#include "../result/document.h"
+#include "../rules/rules.h"
+#include "../textfile.h"
 
 /* A list of scalars of the file. */
 struct strings {

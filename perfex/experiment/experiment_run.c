@@ -2,7 +2,7 @@
 /* Each repetition is a perfex run of its own, whose recording appears when it is complete. */
 #define _GNU_SOURCE
 #include "experiment.h"
-#include "perfex.h"
+#include "../perfex.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "experiment.h"
-#include "perfex.h"
+#include "../perfex.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "experiment.h"
-#include "perfex.h"
+#include "../perfex.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "backend.h"
+#include "run/backend.h"
 #include "perfex.h"
 
 #include <errno.h>

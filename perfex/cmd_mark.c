@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex mark". */
-#include "backend.h"
+#include "run/backend.h"
 #include "mark.h"
 
 #include <perfctr_groups.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex run". */
-#include "backend.h"
+#include "run/backend.h"
 #include "rules/derive.h"
-#include "run.h"
+#include "run/run.h"
 
 #include <ctype.h>
 #include <errno.h>

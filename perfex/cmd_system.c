@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex system". */
 #define _GNU_SOURCE
-#include "backend.h"
+#include "run/backend.h"
 #include "system.h"
 
 #include <ctype.h>

@@ -4,7 +4,7 @@
 #include "../rules/derive.h"
 #include "../result/document_rules.h"
 #include "../perfex.h"
-#include "../run.h"
+#include "../run/run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "experiment.h"
 #include "../perfex.h"
-#include "../run.h"
+#include "../run/run.h"
 #include "../result/table.h"
 
 #include <math.h>

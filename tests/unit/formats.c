@@ -3,7 +3,7 @@
  * perfex's text, CSV and JSON, byte by byte as in golden/.  What differs is left below
  * build/tests/unit/, to look at.
  */
-#include "../../perfex/run.h"
+#include "../../perfex/run/run.h"
 
 #include <locale.h>
 #include <stdlib.h>

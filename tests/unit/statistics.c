@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Means, deviations and confidence intervals of perfex. */
-#include "../../perfex/run.h"
+#include "../../perfex/run/run.h"
 
 #include <math.h>
 #include <stdlib.h>

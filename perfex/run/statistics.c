@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run.h"
-#include "rules/student.h"
+#include "../rules/student.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@
 #include <perfctr_events.h>
 #include <signal.h>
 #include <sys/types.h>
-#include "perfex.h"
+#include "../perfex.h"
 
 /* cmd_run.c */
 enum view { TREE, SELF, PER_PROCESS, PER_THREAD, MARKED };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex mark". */
 #include "run/backend.h"
-#include "mark.h"
+#include "session/mark.h"
 
 #include <perfctr_groups.h>
 

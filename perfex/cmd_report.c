@@ -4,7 +4,7 @@
  * records of a CPU belongs to the thread that the first one names; where records were lost in between
  * nobody knows whose it is.
  */
-#include "trace.h"
+#include "session/trace.h"
 #include "perfex.h"
 #include "result/table.h"
 #include "textfile.h"

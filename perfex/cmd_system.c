@@ -2,7 +2,7 @@
 /* The command line of "perfex system". */
 #define _GNU_SOURCE
 #include "run/backend.h"
-#include "system.h"
+#include "session/system.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex trace". */
-#include "trace.h"
+#include "session/trace.h"
 
 #include <stdlib.h>
 

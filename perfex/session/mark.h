@@ -3,7 +3,7 @@
 #ifndef MARK_H
 #define MARK_H
 
-#include "run/run.h"
+#include "../run/run.h"
 
 struct mark_options {
 	struct options run;

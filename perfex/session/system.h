@@ -10,7 +10,7 @@
 #ifndef SYSTEM_H
 #define SYSTEM_H
 
-#include "run/run.h"
+#include "../run/run.h"
 
 #include <perfctr_groups.h>
 #include <sched.h>

@@ -14,7 +14,7 @@
 #ifndef TRACE_H
 #define TRACE_H
 
-#include "run/run.h"
+#include "../run/run.h"
 
 #define TRACE_HEAD	"# perfctr-trace 1 "
 #define TRACE_COLUMNS	"cpu,time,type,pid,tid,lost,tsc"

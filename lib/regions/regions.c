@@ -193,3 +193,10 @@ void perfctr_regions_close(struct perfctr_regions *r)
 	free(r);
 	errno = error;
 }
+
+const char *perfctr_rings_text(unsigned int rings)
+{
+	static const char *const text[] = { "none", "user", "kernel", "user+kernel" };
+
+	return text[rings & PERFCTR_RING_BOTH];
+}

@@ -18,13 +18,6 @@ struct row {
 	const struct perfctr_region_count *count;
 };
 
-const char *perfctr_rings_text(unsigned int rings)
-{
-	static const char *const text[] = { "none", "user", "kernel", "user+kernel" };
-
-	return text[rings & PERFCTR_RING_BOTH];
-}
-
 typedef void write_row(FILE *file, const struct row *row, const void *argument);
 
 static void write_rows(const struct perfctr_regions *r, const struct perfctr_region_result *result,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "clash.h"
+#include "feasible.h"
 #include "places.h"
 #include "software.h"
 

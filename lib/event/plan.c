@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clash.h"
+#include "feasible.h"
 #include "places.h"
 #include "software.h"
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What no counter can count, whatever else is counted; and what cannot be counted in one run. */
+#include "feasible.h"
+
+#include <errno.h>
+
+#include "../pmu/netburst.h"
+#include "places.h"
+
+static bool has_tag(const struct perfctr_request *request)
+{
+	return request->p4_pebs_enable || request->p4_pebs_matrix_vert;
+}
+
+static bool same_tag(const struct perfctr_request *a, const struct perfctr_request *b)
+{
+	return a->p4_pebs_enable == b->p4_pebs_enable &&
+	       a->p4_pebs_matrix_vert == b->p4_pebs_matrix_vert;
+}
+
+bool perfctr_requests_have_two_tags(const struct perfctr_request *requests, size_t n,
+				    const struct line *line)
+{
+	const struct perfctr_request *tagged = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!has_tag(&requests[i]))
+			continue;
+		if (tagged && !same_tag(tagged, &requests[i])) {
+			perfctr_line_refuse(
+				line, ENOSPC,
+				"events '%s' and '%s' clash over IA32_PEBS_ENABLE and "
+				"MSR_PEBS_MATRIX_VERT, which tag replays for a whole run; count "
+				"them in 2 runs",
+				tagged->name, requests[i].name);
+			return true;
+		}
+		tagged = &requests[i];
+	}
+	return false;
+}
+
+bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
+				   const struct perfctr_request *request, const struct line *line)
+{
+	struct place place;
+	uint64_t counters;
+
+	if (perfctr_places_find(info, request, 1, 1, NULL, &place) == 0)
+		return false;
+	if (request->counter != PERFCTR_ANY && perfctr_place_counter(info, request->counter) < 0) {
+		perfctr_line_refuse(
+			line, EINVAL,
+			"event '%s': there is no counter 0x%x; this machine has %u general ones "
+			"from 0 on, and %u fixed ones from 0x%x on",
+			request->name, request->counter, info->n_general, info->n_fixed,
+			PERFCTR_FIXED);
+		return true;
+	}
+	if (info->pmu != PERFCTR_PMU_P4) {
+		perfctr_line_refuse(line, EINVAL, "event '%s' can be counted by no counter",
+				    request->name);
+		return true;
+	}
+	counters = perfctr_netburst_routed(request->evntsel);
+	perfctr_line_refuse(line, EINVAL,
+			    "event '%s': no ESCR with its ESCR select leads to this counter; "
+			    "those that have one:",
+			    request->name);
+	for (unsigned int i = 0; i < NETBURST_COUNTERS; i++)
+		if (counters >> i & 1)
+			perfctr_line_add(line, " %u", i);
+	if (!counters)
+		perfctr_line_add(line, " none");
+	return true;
+}

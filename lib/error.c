@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Refusals in words: what was wrong, what is allowed, what to do. */
 #define _GNU_SOURCE
-#include "backend/bpf/bpf.h"
+#include "backend/backend.h"
 #include "internal.h"
 #include "pmu/machine.h"
 #include "event/software.h"
@@ -11,36 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* strerror() is not thread-safe, and not everything needs its locale. */
-static void describe(int error, const char *what, char *text, size_t size)
-{
-	const char *description = strerrordesc_np(error);
-
-	snprintf(text, size, "%s: %s", what, description ? description : "unknown error");
-}
-
-void perfctr_describe_open(int error, char *text, size_t size)
-{
-	switch (error) {
-	case EEXIST:
-		snprintf(text, size,
-			 "the thread is being counted already; close its context first");
-		break;
-	case ENOENT:
-		snprintf(text, size, "the thread has no context; open it with PERFCTR_OPEN_CREATE");
-		break;
-	case ENOTSUP:
-		snprintf(text, size,
-			 "this backend cannot do that; 'perfex info' shows which one can");
-		break;
-	case ESRCH:
-		snprintf(text, size, "there is no such thread");
-		break;
-	default:
-		describe(error, "cannot open performance counters", text, size);
-	}
-}
 
 static bool nmi_watchdog_runs(void)
 {
@@ -314,7 +284,7 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 name);
 		break;
 	case PERFCTR_BAD_UNLOADED:
-		perfctr_bpf_names(names, sizeof(names));
+		perfctr_loaded_events(names, sizeof(names));
 		snprintf(text, size,
 			 "event %s: perfctr-bpfd was started with %s alone; count these, or as "
 			 "root: perfctr-bpfd stop, then start it with --event for each",
@@ -381,6 +351,6 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 		snprintf(text, size, "only the handle that made the context may control it");
 		break;
 	default:
-		describe(error, "the control was refused", text, size);
+		perfctr_describe_errno(error, "the control was refused", text, size);
 	}
 }

@@ -12,10 +12,6 @@ int perfctr_assign_but(struct perfctr_control *c, const struct perfctr_pmu_info 
 /* Zeros, to be unmapped by munmap(); in a forked child they are zeros again.  NULL with errno. */
 void *perfctr_map_wiped(size_t size);
 
-/* What errno of opening means whatever the backend. */
-void perfctr_describe_open(int error, char *text, size_t size);
-int perfctr_paranoia(void);	/* kernel.perf_event_paranoid, -2: unknown */
-
 /* A count without what counting it added: once `first`, then `repeated`; not below 0. */
 uint64_t perfctr_less_overhead(uint64_t count, uint64_t first, uint64_t repeated, uint64_t times);
 

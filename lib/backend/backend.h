@@ -72,6 +72,8 @@ struct perfctr_backend {
 	 * have PERFCTR_FEATURE_SOFTWARE where PERFCTR_CAN_SOFTWARE.
 	 */
 	int (*pmu_info)(struct perfctr_pmu_info *info);
+	/* Names of the events that alone can be counted now, ", " between them; NULL: all can. */
+	void (*loaded_events)(char *text, size_t size);
 	/* As perfctr_open_error(), for what pmu_info(), open(), group_open() and session_open() give. */
 	void (*open_error)(int error, char *text, size_t size);
 
@@ -140,6 +142,9 @@ const struct perfctr_backend *
 perfctr_choose_of(uint32_t capabilities,
 		  bool (*fits)(const struct perfctr_backend *backend, void *arg), void *arg);
 
+/* Of the backend that counts the events it was loaded with; text stays as it is where there is none. */
+void perfctr_loaded_events(char *text, size_t size);
+
 /* p is the context of the calling thread; false: no memory to know it by. */
 bool perfctr_own(struct perfctr *p);
 
@@ -149,6 +154,9 @@ bool perfctr_own(struct perfctr *p);
  */
 void perfctr_own_page(struct perfctr *p, void *page);
 
+/* The context ends. */
+void perfctr_disown(struct perfctr *p);
+
 /* Is the caller the thread that made the handle, for its own context? */
 bool perfctr_is_owner(const struct perfctr *p);
 
@@ -157,6 +165,14 @@ int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities);
 
 /* errno = ENOTSUP, -1. */
 int perfctr_unable(void);
+
+void perfctr_close_keeping_errno(int fd);
+
+/* "WHAT: the description of the error" */
+void perfctr_describe_errno(int error, const char *what, char *text, size_t size);
+/* What errno of opening means whatever the backend. */
+void perfctr_describe_open(int error, char *text, size_t size);
+int perfctr_paranoia(void); /* kernel.perf_event_paranoid, -2: unknown */
 
 /* Does the event count software?  PERFCTR_SOFTWARE_* is its number. */
 static inline bool perfctr_is_software(const struct perfctr_event_control *event)

@@ -145,6 +145,13 @@ void perfctr_open_error(int error, char *text, size_t size)
 	perfctr_open_error_with(NULL, error, text, size);
 }
 
+void perfctr_loaded_events(char *text, size_t size)
+{
+	for (size_t i = 0; i < N_BACKENDS; i++)
+		if (backends[i]->loaded_events)
+			backends[i]->loaded_events(text, size);
+}
+
 int perfctr_pmu_info_with(const char *name, struct perfctr_pmu_info *info)
 {
 	const struct perfctr_backend *backend = perfctr_choose(name);
@@ -155,32 +162,4 @@ int perfctr_pmu_info_with(const char *name, struct perfctr_pmu_info *info)
 int perfctr_pmu_info(struct perfctr_pmu_info *info)
 {
 	return perfctr_pmu_info_with(NULL, info);
-}
-
-int perfctr_unable(void)
-{
-	errno = ENOTSUP;
-	return -1;
-}
-
-static int refuse(struct perfctr_control *c, uint32_t event, uint32_t reason)
-{
-	c->bad_event = event;
-	c->bad_reason = reason;
-	return perfctr_unable();
-}
-
-int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities)
-{
-	if (c->flags & PERFCTR_CONTROL_INHERIT && !(capabilities & PERFCTR_CAN_INHERIT))
-		return refuse(c, 0, PERFCTR_BAD_INHERIT);
-	if (c->flags & PERFCTR_CONTROL_RECORD && !(capabilities & PERFCTR_CAN_RECORD))
-		return refuse(c, 0, PERFCTR_BAD_RECORD);
-	for (uint32_t i = 0; i < c->n_events && i < PERFCTR_MAX_COUNTERS; i++) {
-		bool software = perfctr_is_software(&c->event[i]);
-
-		if (software && !(capabilities & PERFCTR_CAN_SOFTWARE))
-			return refuse(c, i, PERFCTR_BAD_SOFTWARE);
-	}
-	return 0;
 }

@@ -72,10 +72,13 @@ int perfctr_bpf_whole(const uint64_t *sums, uint32_t n, const uint32_t *events);
 uint64_t perfctr_bpf_value(uint32_t event, const uint64_t *sums);
 
 uint64_t perfctr_bpf_time(const struct perfctr_bpf_handle *h, uint64_t ns);
+
+/* bpf_info.c */
 uint32_t perfctr_bpf_capabilities(const struct perfctr_bpf_info *info);
-/* Events of the processor that perfctr-bpfd was started with, ", " between them; none: text stays. */
-void perfctr_bpf_names(char *text, size_t size);
 void perfctr_bpf_pmu_info(const struct perfctr_bpf_info *from, struct perfctr_pmu_info *info);
+/* Events of the processor that perfctr-bpfd was started with, ", " between them. */
+void perfctr_bpf_list_names(const struct perfctr_bpf_info *info, char *text, size_t size);
+void perfctr_bpf_loaded_events(char *text, size_t size);
 
 /* bpf_group.c */
 struct perfctr_group *perfctr_bpf_group_open(uint64_t *id);

@@ -19,14 +19,6 @@ static int bpf(enum bpf_cmd command, union bpf_attr *attributes)
 	return (int)syscall(__NR_bpf, command, attributes, sizeof(*attributes));
 }
 
-static void close_keeping_errno(int fd)
-{
-	int error = errno;
-
-	close(fd);
-	errno = error;
-}
-
 int perfctr_bpf_get(const char *path, uint32_t flags)
 {
 	union bpf_attr attributes = { .pathname = (uintptr_t)path, .file_flags = flags };
@@ -68,7 +60,7 @@ int perfctr_bpf_read_info(struct perfctr_bpf_info *info)
 	result = check_info(map);
 	if (result == 0)
 		result = bpf(BPF_MAP_LOOKUP_ELEM, &attributes);
-	close_keeping_errno(map);
+	perfctr_close_keeping_errno(map);
 	if (result == 0 && info->version != PERFCTR_BPF_VERSION) {
 		errno = EPROTO;
 		result = -1;
@@ -115,7 +107,7 @@ static int run_deferred(const struct perfctr_bpf_handle *h, struct perfctr_bpf_a
 		n = -1;
 		errno = EIO;
 	}
-	close_keeping_errno(fd);
+	perfctr_close_keeping_errno(fd);
 	return n < 0 ? -1 : with_errno(result);
 }
 
@@ -169,7 +161,7 @@ void *perfctr_bpf_map(const struct perfctr_bpf_handle *h)
 		return NULL;
 	slot = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, map,
 		    (off_t)h->slot * PERFCTR_PAGE_SIZE);
-	close_keeping_errno(map);
+	perfctr_close_keeping_errno(map);
 	if (slot == MAP_FAILED)
 		return NULL;
 	return slot;

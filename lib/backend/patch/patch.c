@@ -1,88 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The kernel patch: the device and its contexts. */
+/* The kernel patch: contexts. */
 #define _GNU_SOURCE
 #include "patch.h"
-#include "../../internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static void close_keeping_errno(int fd)
-{
-	int error = errno;
-
-	close(fd);
-	errno = error;
-}
-
-/* A missing device and a missing context shall not look alike: ENOENT is the context's. */
-static int open_device(void)
-{
-	int fd = open(PERFCTR_DEVICE, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 && (errno == ENOENT || errno == ENXIO))
-		errno = ENODEV;
-	return fd;
-}
-
-int perfctr_patch_call(unsigned long request, void *argument)
-{
-	int device = open_device();
-	int result;
-
-	if (device < 0)
-		return -1;
-	result = ioctl(device, request, argument);
-	close_keeping_errno(device);
-	return result;
-}
-
-static int get_info(int device, struct perfctr_pmu_info *info, uint32_t holder)
-{
-	memset(info, 0, sizeof(*info));
-	info->size = sizeof(*info);
-	info->holder = holder;
-	if (ioctl(device, PERFCTR_IOC_INFO, info) < 0)
-		return -1;
-	if (info->abi_version != PERFCTR_ABI_VERSION) {
-		errno = EPROTO;
-		return -1;
-	}
-	return 0;
-}
-
-int perfctr_patch_info(struct perfctr_pmu_info *info)
-{
-	int device = open_device();
-	int result;
-
-	if (device < 0)
-		return -1;
-	result = get_info(device, info, PERFCTR_HOLDER_ASK);
-	close_keeping_errno(device);
-	return result;
-}
-
-uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info)
-{
-	uint32_t capabilities = PERFCTR_CAN_LIVE_READ | PERFCTR_CAN_INHERIT | PERFCTR_CAN_RECORD |
-				PERFCTR_CAN_REMOTE | PERFCTR_CAN_GROUP | PERFCTR_CAN_SESSION |
-				PERFCTR_CAN_TRACE | PERFCTR_CAN_SWITCHES | PERFCTR_CAN_CONSISTENT;
-
-	if (info->n_general || info->n_fixed)
-		capabilities |= PERFCTR_CAN_HARDWARE;
-	if (info->features & PERFCTR_FEATURE_RDPMC)
-		capabilities |= PERFCTR_CAN_RDPMC;
-	if (info->features & PERFCTR_FEATURE_ISOLATED)
-		capabilities |= PERFCTR_CAN_ISOLATE;
-	return capabilities;
-}
 
 static bool is_there(void)
 {
@@ -159,10 +85,10 @@ static struct perfctr *open_context(pid_t tid, unsigned int flags)
 
 	if (!p)
 		return NULL;
-	device = open_device();
+	device = perfctr_patch_device();
 	if (device < 0)
 		goto free_handle;
-	if (get_info(device, &p->info, 0) < 0)
+	if (perfctr_patch_get_info(device, &p->info, 0) < 0)
 		goto close_device;
 	p->fd = ioctl(device, PERFCTR_IOC_OPEN, &request);
 	if (p->fd < 0)
@@ -177,7 +103,7 @@ static struct perfctr *open_context(pid_t tid, unsigned int flags)
 	return p;
 
 close_device:
-	close_keeping_errno(device);
+	perfctr_close_keeping_errno(device);
 free_handle:
 	error = errno;
 	free(p);

@@ -7,9 +7,15 @@
 
 #define PERFCTR_DEVICE "/dev/perfctr"
 
+/*
+ * patch_device.c
+ *
+ * The device, opened; errno is ENODEV where it is missing.
+ */
+int perfctr_patch_device(void);
+int perfctr_patch_get_info(int device, struct perfctr_pmu_info *info, uint32_t holder);
 /* One ioctl(2) on the device; as that. */
 int perfctr_patch_call(unsigned long request, void *argument);
-
 int perfctr_patch_info(struct perfctr_pmu_info *info);
 uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info);
 

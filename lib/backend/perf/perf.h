@@ -2,12 +2,14 @@
 /*
  * perf_events: counting by perf_event_open(2).
  *
- * perf.c	what there is, and contexts
+ * perf.c	contexts
+ * perf_info.c	what there is, and what this user may count
  * perf_machine.c	the processor, as far as perf_events does not say
  * perf_error.c	refusals in words
  * perf_watch.c	the ends of threads
  * perf_set.c	events that are counted and read together
  * perf_read.c	their counts
+ * perf_roots.c	the marked threads of a group
  * perf_group.c	groups: threads whose descendants inherit the events
  * perf_session.c	sessions: the sets of a group, or of each CPU
  */

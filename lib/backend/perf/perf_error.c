@@ -7,22 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
-
-/* Above the largest that refuses nothing more: unknown. */
-int perfctr_paranoia(void)
-{
-	FILE *file = fopen(PARANOID, "re");
-	int level = -2;
-
-	if (!file)
-		return level;
-	if (fscanf(file, "%d", &level) != 1)
-		level = -2;
-	fclose(file);
-	return level;
-}
-
 void perfctr_perf_open_error(int error, char *text, size_t size)
 {
 	switch (error) {

@@ -50,49 +50,6 @@ void perfctr_perf_group_close(struct perfctr_group *base)
 	free(group);
 }
 
-static bool is_root(const struct perf_group *group, pid_t tid)
-{
-	for (unsigned int i = 0; i < group->n_roots; i++)
-		if (group->root[i].tid == tid && !perfctr_perf_is_over(group->root[i].watch.thread))
-			return true;
-	return false;
-}
-
-/* 1, 0 when it is one already, -1. */
-static int add_root(struct perf_group *group, pid_t tid)
-{
-	struct epoll_event event = { .events = 0 };
-	struct perf_root *root;
-	struct perf_watch watch;
-
-	if (is_root(group, tid))
-		return 0;
-	root = reallocarray(group->root, group->n_roots + 1, sizeof(*root));
-	if (!root)
-		return -1;
-	group->root = root;
-	if (perfctr_perf_watch_open(&watch, tid) < 0)
-		return -1;
-	if (epoll_ctl(group->base.fd, EPOLL_CTL_ADD, watch.tree, &event) < 0) {
-		int error = errno;
-
-		perfctr_perf_watch_close(&watch);
-		errno = error;
-		return -1;
-	}
-	root[group->n_roots++] = (struct perf_root){ .tid = tid, .watch = watch };
-	return 1;
-}
-
-static void drop_roots(struct perf_group *group, unsigned int n)
-{
-	int error = errno;
-
-	while (group->n_roots > n)
-		perfctr_perf_watch_close(&group->root[--group->n_roots].watch);
-	errno = error;
-}
-
 /* Threads to be marked, each once. */
 struct threads {
 	pid_t *tid;
@@ -184,7 +141,7 @@ static int mark_all(struct perf_group *group, const struct threads *threads)
 	int changed = 0;
 
 	for (size_t i = 0; i < threads->n; i++) {
-		int added = add_root(group, threads->tid[i]);
+		int added = perfctr_perf_add_root(group, threads->tid[i]);
 
 		/* Of several some may exit meanwhile. */
 		if (added < 0 && (errno != ESRCH || threads->n == 1))
@@ -213,30 +170,7 @@ int perfctr_perf_mark(struct perfctr_group *base, pid_t tid, unsigned int scope)
 	if (find(&threads, tid, scope) == 0)
 		status = mark_all(group, &threads);
 	if (status < 0)
-		drop_roots(group, before);
+		perfctr_perf_drop_roots(group, before);
 	free(threads.tid);
 	return status;
-}
-
-/*
- * The marked threads that go on, themselves or in what they have created; perf_events tells no
- * more.  Those that are over do not wake anybody any more.
- */
-int perfctr_perf_members(const struct perfctr_group *base, pid_t *tids, unsigned int room)
-{
-	const struct perf_group *group = (const struct perf_group *)base;
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < group->n_roots; i++) {
-		struct perf_root *root = &group->root[i];
-
-		if (perfctr_perf_is_over(root->watch.tree)) {
-			perfctr_perf_watch_close(&root->watch);
-			continue;
-		}
-		if (n < room)
-			tids[n] = root->tid;
-		n++;
-	}
-	return (int)n;
 }

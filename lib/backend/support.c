@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What backends have in common: who owns a context, what cannot be done, what errors mean. */
+#define _GNU_SOURCE
+#include "backend.h"
+#include "../internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * Threads by numbers that are not used again.  pthread_self() is: a new thread gets it while the
+ * kernel still counts the exit of the one before.  Readable in a signal handler, hence the model.
+ */
+static __thread unsigned long thread_number __attribute__((tls_model("initial-exec")));
+
+static unsigned long own_number(void)
+{
+	static unsigned long last;
+
+	if (!thread_number)
+		thread_number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+	return thread_number;
+}
+
+bool perfctr_own(struct perfctr *p)
+{
+	p->owner = perfctr_map_wiped(sizeof(*p->owner));
+	if (p->owner)
+		*p->owner = own_number();
+	return p->owner;
+}
+
+void perfctr_own_page(struct perfctr *p, void *page)
+{
+	if (perfctr_own(p))
+		p->page = page;
+	else
+		munmap(page, PERFCTR_PAGE_SIZE);
+}
+
+void perfctr_disown(struct perfctr *p)
+{
+	if (!p->owner)
+		return;
+	/* A child does not have its parent's page: something else may be there. */
+	if (p->page && *p->owner)
+		munmap((void *)p->page, PERFCTR_PAGE_SIZE);
+	munmap(p->owner, sizeof(*p->owner));
+	p->owner = NULL;
+}
+
+bool perfctr_is_owner(const struct perfctr *p)
+{
+	return p->owner && *p->owner && *p->owner == thread_number;
+}
+
+int perfctr_unable(void)
+{
+	errno = ENOTSUP;
+	return -1;
+}
+
+static int refuse(struct perfctr_control *c, uint32_t event, uint32_t reason)
+{
+	c->bad_event = event;
+	c->bad_reason = reason;
+	return perfctr_unable();
+}
+
+int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities)
+{
+	if (c->flags & PERFCTR_CONTROL_INHERIT && !(capabilities & PERFCTR_CAN_INHERIT))
+		return refuse(c, 0, PERFCTR_BAD_INHERIT);
+	if (c->flags & PERFCTR_CONTROL_RECORD && !(capabilities & PERFCTR_CAN_RECORD))
+		return refuse(c, 0, PERFCTR_BAD_RECORD);
+	for (uint32_t i = 0; i < c->n_events && i < PERFCTR_MAX_COUNTERS; i++) {
+		bool software = perfctr_is_software(&c->event[i]);
+
+		if (software && !(capabilities & PERFCTR_CAN_SOFTWARE))
+			return refuse(c, i, PERFCTR_BAD_SOFTWARE);
+	}
+	return 0;
+}
+
+void perfctr_close_keeping_errno(int fd)
+{
+	int error = errno;
+
+	close(fd);
+	errno = error;
+}
+
+/* strerror() is not thread-safe, and not everything needs its locale. */
+void perfctr_describe_errno(int error, const char *what, char *text, size_t size)
+{
+	const char *description = strerrordesc_np(error);
+
+	snprintf(text, size, "%s: %s", what, description ? description : "unknown error");
+}
+
+void perfctr_describe_open(int error, char *text, size_t size)
+{
+	switch (error) {
+	case EEXIST:
+		snprintf(text, size,
+			 "the thread is being counted already; close its context first");
+		break;
+	case ENOENT:
+		snprintf(text, size, "the thread has no context; open it with PERFCTR_OPEN_CREATE");
+		break;
+	case ENOTSUP:
+		snprintf(text, size,
+			 "this backend cannot do that; 'perfex info' shows which one can");
+		break;
+	case ESRCH:
+		snprintf(text, size, "there is no such thread");
+		break;
+	default:
+		perfctr_describe_errno(error, "cannot open performance counters", text, size);
+	}
+}
+
+/* Above the largest that refuses nothing more: unknown. */
+int perfctr_paranoia(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int level = -2;
+
+	if (!file)
+		return level;
+	if (fscanf(file, "%d", &level) != 1)
+		level = -2;
+	fclose(file);
+	return level;
+}

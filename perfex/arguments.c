@@ -18,6 +18,8 @@ static const struct option_rule help_rule = {
 	.help = "show this",
 };
 
+void (*print_subcommands)(void);
+
 struct table {
 	struct option names[MAX_OPTIONS + 2];
 	char letters[2 * MAX_OPTIONS + 8];
@@ -75,7 +77,7 @@ static const char *bad_option(char **argv, char *text)
 /* What to type for the help of a subcommand. */
 static const char *help_of(const struct subcommand *subcommand, char *text, size_t size)
 {
-	bool is_default = subcommand == default_subcommand;
+	bool is_default = subcommand->is_default;
 
 	snprintf(text, size, "perfex %s%s--help", is_default ? "" : subcommand->name,
 		 is_default ? "" : " ");
@@ -108,7 +110,7 @@ static void print_option(const struct option_rule *rule)
 	}
 }
 
-void print_help(const struct subcommand *subcommand)
+static void print_help(const struct subcommand *subcommand)
 {
 	fputs(subcommand->help, stdout);
 	putchar('\n');
@@ -117,7 +119,7 @@ void print_help(const struct subcommand *subcommand)
 	print_option(&help_rule);
 	if (subcommand->notes)
 		printf("\n%s", subcommand->notes);
-	if (subcommand == default_subcommand) {
+	if (subcommand->is_default && print_subcommands) {
 		puts("\nSubcommands, each with a --help of its own:");
 		print_subcommands();
 	}

@@ -306,6 +306,7 @@ const struct subcommand run_subcommand = {
 		"those of a running process, until it exits, COMMAND ends or perfex gets SIGINT.\n",
 	.options = rules,
 	.takes_command = true,
+	.is_default = true,
 	.notes =
 		"EVENT is a name, like instructions, cycles:u or branches:u:k, see perfex list; or\n"
 		"evntsel[/evntsel2][@pmc]: the event select register in hexadecimal, a second word\n"

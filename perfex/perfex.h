@@ -2,8 +2,8 @@
 /*
  * perfex: what its subcommands share.
  *
- * main.c	where it begins
- * subcommands.c	the table of subcommands
+ * main.c	the table of subcommands, and where they begin
+ * cmd_NAME.c	each of them
  * arguments.c	their command lines and their help
  * error.c	refusals
  * memory.c	memory, or the end
@@ -23,8 +23,7 @@ enum {
 };
 
 /*
- * subcommands.c: a subcommand has one file, which defines it with its options, and a line in the
- * table there.
+ * A subcommand has one file, which defines it with its options, and a line in the table of main.c.
  */
 struct option_rule {
 	const char *name;
@@ -44,9 +43,9 @@ struct subcommand {
 	const struct option_rule *options;  /* without --help; ended by an empty one; NULL: none */
 	const char *notes;		    /* behind the options; NULL: none */
 	bool takes_command;		    /* options end where the first argument begins */
+	bool is_default;		    /* its help lists the others */
 };
 
-extern const struct subcommand *const default_subcommand;
 extern const struct subcommand run_subcommand;
 extern const struct subcommand info_subcommand;
 extern const struct subcommand list_subcommand;
@@ -61,12 +60,11 @@ extern const struct subcommand trace_subcommand;
 extern const struct subcommand report_subcommand;
 extern const struct subcommand revoke_subcommand;
 
-const struct subcommand *find_subcommand(const char *name);
-void print_subcommands(void);
+/* main() says how; in a test there is none. */
+extern void (*print_subcommands)(void);
 
 /* arguments.c: bad options are refused, --help is answered; returns the index of the first argument */
 int take_options(const struct subcommand *subcommand, void *target, int argc, char **argv);
-void print_help(const struct subcommand *subcommand);
 
 /* cmd_info.c */
 int show_info(void);

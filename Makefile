@@ -11,7 +11,7 @@
 BUILD   := build
 CC      ?= cc
 CFLAGS  ?= -O2 -g
-override CFLAGS := -std=gnu11 -Wall -Wextra $(if $(WERROR),-Werror) -Iinclude $(CFLAGS)
+override CFLAGS := -std=gnu11 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) -Iinclude $(CFLAGS)
 DESTDIR ?=
 PREFIX  ?= /usr/local
 

@@ -2,10 +2,13 @@
 /* The command line of a subcommand is read, and its help printed, from one table. */
 #include "perfex.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_OPTIONS = 64, HELP_COLUMN = 22 };
 
@@ -125,6 +128,81 @@ static void print_help(const struct subcommand *subcommand)
 	}
 }
 
+pid_t parse_pid(const char *text)
+{
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || *end || errno || pid < 1 || pid > INT_MAX)
+		fail("'%s' is not a process number; give one of /proc, like %d", text, getppid());
+	return (pid_t)pid;
+}
+
+bool parse_number(const char *text, unsigned int *number)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || *end || errno || value > UINT_MAX)
+		return false;
+	*number = (unsigned int)value;
+	return true;
+}
+
+/* Of several options that exclude each other one is taken, as often as it comes. */
+void exclude_others(const char **chosen, const struct option_rule *rule)
+{
+	if (*chosen && strcmp(*chosen, rule->name) != 0)
+		fail("--%s and --%s exclude each other; give one", *chosen, rule->name);
+	*chosen = rule->name;
+}
+
+void append_text(const char ***texts, size_t *n, const char *text)
+{
+	*texts = reallocarray(*texts, *n + 1, sizeof(**texts));
+	if (!*texts)
+		fail("out of memory");
+	(*texts)[(*n)++] = text;
+}
+
+static void take_number(const struct option_rule *rule, unsigned int *number, const char *text)
+{
+	if (parse_number(text, number) && *number >= rule->min && *number <= rule->max)
+		return;
+	if (rule->max == UINT_MAX)
+		fail("--%s=%s: give a number%s, %u or more", rule->name, text, rule->unit,
+		     rule->min);
+	fail("--%s=%s: give a number%s from %u to %u", rule->name, text, rule->unit, rule->min,
+	     rule->max);
+}
+
+static void take_option(void *target, const struct option_rule *rule, const char *argument)
+{
+	void *field = (char *)target + rule->field;
+
+	switch (rule->kind) {
+	case OPTION_CALL:
+		rule->take(target, rule, argument);
+		break;
+	case OPTION_FLAG:
+		*(bool *)field = true;
+		break;
+	case OPTION_VALUE:
+		*(int *)field = rule->value;
+		break;
+	case OPTION_NUMBER:
+		take_number(rule, field, argument);
+		break;
+	case OPTION_TEXT:
+		*(const char **)field = argument;
+		break;
+	}
+}
+
 int take_options(const struct subcommand *subcommand, void *target, int argc, char **argv)
 {
 	const struct option_rule *rule;
@@ -144,7 +222,7 @@ int take_options(const struct subcommand *subcommand, void *target, int argc, ch
 			print_help(subcommand);
 			exit(0);
 		}
-		rule->take(target, rule, optarg);
+		take_option(target, rule, optarg);
 	}
 	return optind;
 }

@@ -97,8 +97,8 @@ static int check(const struct selection *selection)
 }
 
 static const struct option_rule rules[] = {
-	EVENT_RULES,
-	PMU_RULE,
+	EVENT_OPTIONS,
+	PMU_OPTION,
 	{ 0 },
 };
 

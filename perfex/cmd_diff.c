@@ -2,7 +2,6 @@
 #include "result/diff.h"
 #include "perfex.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 typedef void write_function(FILE *file, const struct diff *diff);
@@ -19,7 +18,6 @@ static void take_confidence(void *target, const struct option_rule *rule, const 
 	struct diff_options *options = target;
 	char *end;
 
-	(void)rule;
 	options->confidence = strtod(text, &end);
 	if (end == text || *end || !(options->confidence > 0 && options->confidence < 100))
 		fail("'%s' is no confidence; give per cent between 0 and 100, like 95", text);
@@ -29,16 +27,16 @@ static void take_writer(void *target, const struct option_rule *rule, const char
 {
 	struct diff_options *options = target;
 
-	(void)unused;
 	if (options->writer && options->writer != (size_t)rule->value)
 		fail("--csv and --json exclude each other; give one");
 	options->writer = (size_t)rule->value;
 }
 
 static const struct option_rule rules[] = {
-	{ "confidence", 0, "PERCENT", "of the intervals; without it: 95", take_confidence, 0 },
-	{ "csv", 0, NULL, "write CSV", take_writer, 1 },
-	{ "json", 0, NULL, "write JSON", take_writer, 2 },
+	CALL_OPTION("confidence", 0, "PERCENT", "of the intervals; without it: 95", take_confidence,
+		    0),
+	CALL_OPTION("csv", 0, NULL, "write CSV", take_writer, 1),
+	CALL_OPTION("json", 0, NULL, "write JSON", take_writer, 2),
 	{ 0 },
 };
 

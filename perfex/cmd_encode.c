@@ -92,8 +92,8 @@ static int encode(const struct selection *selection)
 }
 
 static const struct option_rule rules[] = {
-	EVENT_RULES,
-	PMU_RULE,
+	EVENT_OPTIONS,
+	PMU_OPTION,
 	{ 0 },
 };
 

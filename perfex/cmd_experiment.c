@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -17,28 +16,11 @@ struct experiment_options {
 	bool check, csv;
 };
 
-static void take_check(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct experiment_options *options = target;
-
-	(void)rule;
-	(void)unused;
-	options->check = true;
-}
-
-static void take_csv(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct experiment_options *options = target;
-
-	(void)rule;
-	(void)unused;
-	options->csv = true;
-}
-
 static const struct option_rule rules[] = {
-	{ "check", 0, NULL, "run nothing: look for conflicts, and show the jobs and what is done",
-	  take_check, 0 },
-	{ "csv", 0, NULL, "write the table as CSV", take_csv, 0 },
+	FLAG_OPTION("check", 0,
+		    "run nothing: look for conflicts, and show the jobs and what is done",
+		    struct experiment_options, check),
+	FLAG_OPTION("csv", 0, "write the table as CSV", struct experiment_options, csv),
 	{ 0 },
 };
 

@@ -105,7 +105,7 @@ int show_info(void)
 }
 
 static const struct option_rule rules[] = {
-	BACKEND_RULE,
+	BACKEND_OPTION,
 	{ 0 },
 };
 

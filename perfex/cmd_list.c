@@ -2,10 +2,6 @@
 /* perfex list: the events that can be counted. */
 #include "selection.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct list {
 	struct selection selection;
 	bool details;
@@ -103,19 +99,10 @@ int show_events(bool details)
 	return list_events(&list, NULL);
 }
 
-static void take_details(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct list *list = target;
-
-	(void)rule;
-	(void)unused;
-	list->details = true;
-}
-
 static const struct option_rule rules[] = {
-	{ "long", 'l', NULL, "also codes, counters, unit masks and where it is from", take_details,
-	  0 },
-	PMU_RULE,
+	FLAG_OPTION("long", 'l', "also codes, counters, unit masks and where it is from",
+		    struct list, details),
+	PMU_OPTION,
 	{ 0 },
 };
 

@@ -6,80 +6,43 @@
 #include <perfctr_groups.h>
 
 #include <stdlib.h>
-#include <unistd.h>
 
 static void take_process(void *target, const struct option_rule *rule, const char *text)
 {
 	struct mark_options *options = target;
 	pid_t pid = parse_pid(text);
 
-	(void)rule;
 	options->process = reallocarray(options->process, options->n_processes + 1, sizeof(pid_t));
 	if (!options->process)
 		fail("out of memory");
 	options->process[options->n_processes++] = pid;
 }
 
-static void take_tree(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct mark_options *options = target;
-
-	(void)rule;
-	(void)unused;
-	options->scope = PERFCTR_MARK_TREE;
-}
-
-static void take_no_wait(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct mark_options *options = target;
-
-	(void)rule;
-	(void)unused;
-	options->no_wait = true;
-}
-
-static void take_list(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct mark_options *options = target;
-
-	(void)rule;
-	(void)unused;
-	options->list = true;
-}
-
-static void take_clear(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct mark_options *options = target;
-
-	(void)rule;
-	(void)unused;
-	options->clear = true;
-}
-
 static const struct option_rule rules[] = {
-	{ "event", 'e', "EVENT",
-	  "count EVENT; may be repeated; without it: time, and where\n"
-	  "there is no PMU also page faults and switches",
-	  take_event, 0 },
-	BACKEND_RULE,
-	{ "user", 0, NULL, "count events that say nothing else in user mode; the default",
-	  take_rings, PERFCTR_RING_USER },
-	{ "kernel", 0, NULL, "count them in kernel mode; this needs CAP_PERFMON", take_rings,
-	  PERFCTR_RING_KERNEL },
-	{ "both", 0, NULL, "count them in both; this needs CAP_PERFMON", take_rings,
-	  PERFCTR_RING_BOTH },
-	{ "pid", 'p', "PID", "mark process PID, with all its threads; may be repeated",
-	  take_process, 0 },
-	{ "tree", 0, NULL, "and all processes below it", take_tree, 0 },
-	{ "no-wait", 0, NULL, "end with COMMAND, not with the last process that it made",
-	  take_no_wait, 0 },
-	{ "list", 0, NULL, "show who bears a mark", take_list, 0 },
-	{ "clear", 0, NULL, "take marks away, of PID or of all", take_clear, 0 },
-	{ "output", 'o', "FILE", "write the counts to FILE instead of standard error", take_output,
-	  0 },
-	{ "append", 0, NULL, "behind what is in FILE", take_append, 0 },
-	{ "csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0 },
-	{ "json", 0, NULL, "write JSON, a document in a line", take_format, 1 },
+	CALL_OPTION("event", 'e', "EVENT",
+		    "count EVENT; may be repeated; without it: time, and where\n"
+		    "there is no PMU also page faults and switches",
+		    take_event, 0),
+	BACKEND_OPTION,
+	CALL_OPTION("user", 0, NULL, "count events that say nothing else in user mode; the default",
+		    take_rings, PERFCTR_RING_USER),
+	CALL_OPTION("kernel", 0, NULL, "count them in kernel mode; this needs CAP_PERFMON",
+		    take_rings, PERFCTR_RING_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count them in both; this needs CAP_PERFMON", take_rings,
+		    PERFCTR_RING_BOTH),
+	CALL_OPTION("pid", 'p', "PID", "mark process PID, with all its threads; may be repeated",
+		    take_process, 0),
+	VALUE_OPTION("tree", 0, "and all processes below it", struct mark_options, scope,
+		     PERFCTR_MARK_TREE),
+	FLAG_OPTION("no-wait", 0, "end with COMMAND, not with the last process that it made",
+		    struct mark_options, no_wait),
+	FLAG_OPTION("list", 0, "show who bears a mark", struct mark_options, list),
+	FLAG_OPTION("clear", 0, "take marks away, of PID or of all", struct mark_options, clear),
+	CALL_OPTION("output", 'o', "FILE", "write the counts to FILE instead of standard error",
+		    take_output, 0),
+	FLAG_OPTION("append", 0, "behind what is in FILE", struct mark_options, run.append),
+	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0),
+	CALL_OPTION("json", 0, NULL, "write JSON, a document in a line", take_format, 1),
 	{ 0 },
 };
 
@@ -140,7 +103,7 @@ static int mark_main(int argc, char **argv)
 			.runs = 1,
 			.passes = 1,
 			.confidence = 95,
-			.log_fd = STDERR_FILENO,
+			.log_fd = NO_LOG_FD,
 			.format = &text_format,
 		},
 		.scope = PERFCTR_MARK_PROCESS,

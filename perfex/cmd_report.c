@@ -256,24 +256,10 @@ static void print_report(const struct report *report)
 		fail("cannot write the report: %m");
 }
 
-static void take_csv(void *target, const struct option_rule *rule, const char *unused)
-{
-	(void)rule;
-	(void)unused;
-	((struct report *)target)->format = TABLE_CSV;
-}
-
-static void take_per_thread(void *target, const struct option_rule *rule, const char *unused)
-{
-	(void)rule;
-	(void)unused;
-	((struct report *)target)->per_thread = true;
-}
-
 static const struct option_rule rules[] = {
-	{ "csv", 0, NULL, "write CSV", take_csv, 0 },
-	{ "per-thread", 0, NULL, "each thread by itself; without it: each process", take_per_thread,
-	  0 },
+	VALUE_OPTION("csv", 0, "write CSV", struct report, format, TABLE_CSV),
+	FLAG_OPTION("per-thread", 0, "each thread by itself; without it: each process",
+		    struct report, per_thread),
 	{ 0 },
 };
 

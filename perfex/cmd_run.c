@@ -6,176 +6,40 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* What begins like a number is one: its faults are found without a machine to count on. */
-void take_event(void *target, const struct option_rule *rule, const char *spec)
-{
-	struct options *options = target;
-	struct perfctr_event_control event;
-	char error[256];
-
-	(void)rule;
-	if ((!*spec || isdigit((unsigned char)*spec)) &&
-	    perfctr_event_parse(spec, &event, error, sizeof(error)) < 0)
-		fail("event '%s': %s", spec, error);
-	options->event =
-		reallocarray(options->event, options->n_events + 1, sizeof(*options->event));
-	if (!options->event)
-		fail("out of memory");
-	options->event[options->n_events++] = spec;
-}
-
-void take_output(void *target, const struct option_rule *rule, const char *path)
-{
-	struct options *options = target;
-
-	(void)rule;
-	if (options->output)
-		fail("two output files, '%s' and '%s'; give one", options->output, path);
-	options->output = path;
-}
-
-pid_t parse_pid(const char *text)
-{
-	char *end;
-	long pid;
-
-	errno = 0;
-	pid = strtol(text, &end, 10);
-	if (!isdigit((unsigned char)text[0]) || *end || errno || pid < 1 || pid > INT_MAX)
-		fail("'%s' is not a process number; give one of /proc, like %d", text, getppid());
-	return (pid_t)pid;
-}
 
 static void take_pid(void *target, const struct option_rule *rule, const char *text)
 {
 	struct options *options = target;
 	pid_t process = parse_pid(text);
 
-	(void)rule;
 	if (options->process)
 		fail("two processes, %d and %d; give one", options->process, process);
 	options->process = process;
-}
-
-/* Of several options that exclude each other one is taken, as often as it comes. */
-static void choose(const char **chosen, const struct option_rule *rule)
-{
-	if (*chosen && strcmp(*chosen, rule->name) != 0)
-		fail("--%s and --%s exclude each other; give one", *chosen, rule->name);
-	*chosen = rule->name;
 }
 
 static void take_view(void *target, const struct option_rule *rule, const char *unused)
 {
 	struct options *options = target;
 
-	(void)unused;
-	choose(&options->view_name, rule);
+	exclude_others(&options->view_name, rule);
 	options->view = (enum view)rule->value;
-}
-
-void take_rings(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct options *options = target;
-
-	(void)unused;
-	choose(&options->rings_name, rule);
-	options->rings = (unsigned int)rule->value;
-}
-
-void take_format(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct options *options = target;
-
-	(void)unused;
-	choose(&options->format_name, rule);
-	options->format = rule->value ? &json_format : &csv_format;
 }
 
 static void take_action(void *target, const struct option_rule *rule, const char *unused)
 {
 	struct options *options = target;
 
-	(void)unused;
 	if (options->action == RUN)
 		options->action = rule->value;
-}
-
-void take_append(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct options *options = target;
-
-	(void)rule;
-	(void)unused;
-	options->append = true;
-}
-
-/* What perfex does anyway. */
-static void take_nothing(void *target, const struct option_rule *rule, const char *unused)
-{
-	(void)target;
-	(void)rule;
-	(void)unused;
-}
-
-bool parse_number(const char *text, unsigned int *number)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (!isdigit((unsigned char)text[0]) || *end || errno || value > UINT_MAX)
-		return false;
-	*number = (unsigned int)value;
-	return true;
-}
-
-enum { REPEAT, WARMUP, INTERVAL, DELAY, TIMEOUT, LOG_FD };
-
-static const struct {
-	size_t field; /* an unsigned int of struct options */
-	unsigned int min, max;
-	const char *unit;
-} numbers[] = {
-	[REPEAT] = { offsetof(struct options, runs), 1, 1000000, "" },
-	[WARMUP] = { offsetof(struct options, warmup), 0, 1000000, "" },
-	[INTERVAL] = { offsetof(struct options, interval_ms), 1, 86400000, " of milliseconds" },
-	[DELAY] = { offsetof(struct options, delay_ms), 0, 86400000, " of milliseconds" },
-	[TIMEOUT] = { offsetof(struct options, timeout_ms), 1, 2000000000, " of milliseconds" },
-	[LOG_FD] = { offsetof(struct options, log_fd), 0, 1048575, "" },
-};
-
-static void take_number(void *target, const struct option_rule *rule, const char *text)
-{
-	unsigned int number;
-
-	if (!parse_number(text, &number) || number < numbers[rule->value].min ||
-	    number > numbers[rule->value].max)
-		fail("--%s=%s: give a number%s from %u to %u", rule->name, text,
-		     numbers[rule->value].unit, numbers[rule->value].min, numbers[rule->value].max);
-	*(unsigned int *)((char *)target + numbers[rule->value].field) = number;
-}
-
-static void take_log_fd(void *target, const struct option_rule *rule, const char *text)
-{
-	struct options *options = target;
-
-	take_number(target, rule, text);
-	options->has_log_fd = true;
 }
 
 static void take_passes(void *target, const struct option_rule *rule, const char *text)
 {
 	struct options *options = target;
 
-	(void)rule;
 	if (strcmp(text, "auto") == 0)
 		options->passes = 0;
 	else if (!parse_number(text, &options->passes) || !options->passes)
@@ -187,7 +51,6 @@ static void take_confidence(void *target, const struct option_rule *rule, const 
 	struct options *options = target;
 	char *end;
 
-	(void)rule;
 	options->confidence = strtod(text, &end);
 	if (!isdigit((unsigned char)text[0]) || *end || options->confidence < 50 ||
 	    options->confidence > 99.99)
@@ -224,7 +87,6 @@ static void take_rule(void *target, const struct option_rule *rule, const char *
 {
 	struct options *options = target;
 
-	(void)rule;
 	derive_take(&options->rules, text);
 }
 
@@ -232,63 +94,74 @@ static void take_rules(void *target, const struct option_rule *rule, const char 
 {
 	struct options *options = target;
 
-	(void)rule;
 	derive_take_file(&options->rules, path);
 }
 
 static const struct option_rule rules[] = {
-	{ "event", 'e', "EVENT",
-	  "count EVENT; may be repeated; without it: time, and where\n"
-	  "there is no PMU also page faults and switches",
-	  take_event, 0 },
-	BACKEND_RULE,
-	{ "user", 0, NULL, "count events that say nothing else in user mode; the default",
-	  take_rings, PERFCTR_RING_USER },
-	{ "kernel", 0, NULL, "count them in kernel mode", take_rings, PERFCTR_RING_KERNEL },
-	{ "both", 0, NULL, "count them in both", take_rings, PERFCTR_RING_BOTH },
-	{ "pid", 'p', "PID", "count process PID from now on, with all its threads", take_pid, 0 },
-	{ "tree", 0, NULL, "count also what is created on the way; this is the default", take_view,
-	  TREE },
-	{ "self", 0, NULL, "do not: the first thread of COMMAND, the threads that PID has",
-	  take_view, SELF },
-	{ "per-process", 0, NULL, "like --tree, and show the counts of each process", take_view,
-	  PER_PROCESS },
-	{ "per-thread", 0, NULL, "like --tree, and show the counts of each thread", take_view,
-	  PER_THREAD },
-	{ "repeat", 'r', "N", "run COMMAND N times: mean, confidence interval, deviation, extremes",
-	  take_number, REPEAT },
-	{ "warmup", 0, "N", "run it N times before, without counting", take_number, WARMUP },
-	{ "confidence", 0, "PERCENT", "of the interval, by Student's t; the default is 95",
-	  take_confidence, 0 },
-	{ "passes", 0, "auto|N",
-	  "more events than counters: run COMMAND up to N times for each\n"
-	  "repetition, by default (auto) as often as it takes",
-	  take_passes, 0 },
-	{ "derive", 0, "RULE", "show a value like 'cpi = cycles / instructions'; may be repeated",
-	  take_rule, 0 },
-	{ "rules", 0, "FILE", "show the values of the rules in FILE", take_rules, 0 },
-	{ "interval", 'I', "MS", "write what was counted every MS milliseconds as well",
-	  take_number, INTERVAL },
-	{ "delay", 0, "MS", "begin to count MS milliseconds after the start", take_number, DELAY },
-	{ "timeout", 0, "MS", "end the counting, and COMMAND by SIGTERM, MS milliseconds later",
-	  take_number, TIMEOUT },
-	{ "output", 'o', "FILE", "write the counts to FILE instead of standard error", take_output,
-	  0 },
-	{ "append", 0, NULL, "behind what is in FILE", take_append, 0 },
-	{ "log-fd", 0, "N", "write the counts to descriptor N", take_log_fd, LOG_FD },
-	{ "csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0 },
-	{ "json", 0, NULL, "write JSON, a document in a line", take_format, 1 },
-	{ "p4pe", 0, "V", "Pentium 4: the value of IA32_PEBS_ENABLE", take_register, PEBS_ENABLE },
-	{ "p4pmv", 0, "V", "Pentium 4: the value of MSR_PEBS_MATRIX_VERT", take_register,
-	  PEBS_MATRIX_VERT },
-	{ "p4_pebs_enable", 0, "V", NULL, take_register, PEBS_ENABLE },
-	{ "p4_pebs_matrix_vert", 0, "V", NULL, take_register, PEBS_MATRIX_VERT },
-	{ "no-shell", 0, NULL, "execute COMMAND as it is given; always so", take_nothing, 0 },
-	{ "info", 'i', NULL, "show what this machine can count: perfex info", take_action, INFO },
-	{ "list", 'l', NULL, "show the names of events: perfex list", take_action, LIST },
-	{ "long-list", 'L', NULL, "likewise, with codes: perfex list --long", take_action,
-	  LONG_LIST },
-	{ "version", 'V', NULL, "show the version", take_action, VERSION },
+	CALL_OPTION("event", 'e', "EVENT",
+		    "count EVENT; may be repeated; without it: time, and where\n"
+		    "there is no PMU also page faults and switches",
+		    take_event, 0),
+	BACKEND_OPTION,
+	CALL_OPTION("user", 0, NULL, "count events that say nothing else in user mode; the default",
+		    take_rings, PERFCTR_RING_USER),
+	CALL_OPTION("kernel", 0, NULL, "count them in kernel mode", take_rings,
+		    PERFCTR_RING_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count them in both", take_rings, PERFCTR_RING_BOTH),
+	CALL_OPTION("pid", 'p', "PID", "count process PID from now on, with all its threads",
+		    take_pid, 0),
+	CALL_OPTION("tree", 0, NULL, "count also what is created on the way; this is the default",
+		    take_view, TREE),
+	CALL_OPTION("self", 0, NULL,
+		    "do not: the first thread of COMMAND, the threads that PID has", take_view,
+		    SELF),
+	CALL_OPTION("per-process", 0, NULL, "like --tree, and show the counts of each process",
+		    take_view, PER_PROCESS),
+	CALL_OPTION("per-thread", 0, NULL, "like --tree, and show the counts of each thread",
+		    take_view, PER_THREAD),
+	NUMBER_OPTION("repeat", 'r', "N",
+		      "run COMMAND N times: mean, confidence interval, deviation, extremes",
+		      struct options, runs, 1, 1000000, ""),
+	NUMBER_OPTION("warmup", 0, "N", "run it N times before, without counting", struct options,
+		      warmup, 0, 1000000, ""),
+	CALL_OPTION("confidence", 0, "PERCENT",
+		    "of the interval, by Student's t; the default is 95", take_confidence, 0),
+	CALL_OPTION("passes", 0, "auto|N",
+		    "more events than counters: run COMMAND up to N times for each\n"
+		    "repetition, by default (auto) as often as it takes",
+		    take_passes, 0),
+	CALL_OPTION("derive", 0, "RULE",
+		    "show a value like 'cpi = cycles / instructions'; may be repeated", take_rule,
+		    0),
+	CALL_OPTION("rules", 0, "FILE", "show the values of the rules in FILE", take_rules, 0),
+	NUMBER_OPTION("interval", 'I', "MS", "write what was counted every MS milliseconds as well",
+		      struct options, interval_ms, 1, 86400000, " of milliseconds"),
+	NUMBER_OPTION("delay", 0, "MS", "begin to count MS milliseconds after the start",
+		      struct options, delay_ms, 0, 86400000, " of milliseconds"),
+	NUMBER_OPTION("timeout", 0, "MS",
+		      "end the counting, and COMMAND by SIGTERM, MS milliseconds later",
+		      struct options, timeout_ms, 1, 2000000000, " of milliseconds"),
+	CALL_OPTION("output", 'o', "FILE", "write the counts to FILE instead of standard error",
+		    take_output, 0),
+	FLAG_OPTION("append", 0, "behind what is in FILE", struct options, append),
+	NUMBER_OPTION("log-fd", 0, "N", "write the counts to descriptor N", struct options, log_fd,
+		      0, 1048575, ""),
+	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0),
+	CALL_OPTION("json", 0, NULL, "write JSON, a document in a line", take_format, 1),
+	CALL_OPTION("p4pe", 0, "V", "Pentium 4: the value of IA32_PEBS_ENABLE", take_register,
+		    PEBS_ENABLE),
+	CALL_OPTION("p4pmv", 0, "V", "Pentium 4: the value of MSR_PEBS_MATRIX_VERT", take_register,
+		    PEBS_MATRIX_VERT),
+	CALL_OPTION("p4_pebs_enable", 0, "V", NULL, take_register, PEBS_ENABLE),
+	CALL_OPTION("p4_pebs_matrix_vert", 0, "V", NULL, take_register, PEBS_MATRIX_VERT),
+	FLAG_OPTION("no-shell", 0, "execute COMMAND as it is given; always so", struct options,
+		    no_shell),
+	CALL_OPTION("info", 'i', NULL, "show what this machine can count: perfex info", take_action,
+		    INFO),
+	CALL_OPTION("list", 'l', NULL, "show the names of events: perfex list", take_action, LIST),
+	CALL_OPTION("long-list", 'L', NULL, "likewise, with codes: perfex list --long", take_action,
+		    LONG_LIST),
+	CALL_OPTION("version", 'V', NULL, "show the version", take_action, VERSION),
 	{ 0 },
 };
 
@@ -319,14 +192,6 @@ const struct subcommand run_subcommand = {
 		"126 if COMMAND cannot be executed; 127 if it was not found.\n",
 };
 
-void check_output(const struct options *options)
-{
-	if (options->output && options->has_log_fd)
-		fail("--output and --log-fd exclude each other; give one");
-	if (options->append && !options->output)
-		fail("--append needs a file to append to; give --output=FILE");
-}
-
 static void check(const struct options *options, int argc)
 {
 	if (options->action == INFO && argc > 2)
@@ -348,7 +213,7 @@ static void parse(struct options *options, int argc, char **argv)
 		.rings = PERFCTR_RING_USER,
 		.runs = 1,
 		.confidence = 95,
-		.log_fd = STDERR_FILENO,
+		.log_fd = NO_LOG_FD,
 		.format = &text_format,
 	};
 	options->command = argv + take_options(&run_subcommand, options, argc, argv);

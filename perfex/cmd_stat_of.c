@@ -5,7 +5,6 @@
 #include "textfile.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,24 +15,10 @@ struct stat_options {
 	bool per_thread;
 };
 
-static void take_csv(void *target, const struct option_rule *rule, const char *unused)
-{
-	(void)rule;
-	(void)unused;
-	((struct stat_options *)target)->format = TABLE_CSV;
-}
-
-static void take_per_thread(void *target, const struct option_rule *rule, const char *unused)
-{
-	(void)rule;
-	(void)unused;
-	((struct stat_options *)target)->per_thread = true;
-}
-
 static const struct option_rule rules[] = {
-	{ "csv", 0, NULL, "write CSV", take_csv, 0 },
-	{ "per-thread", 0, NULL, "each thread by itself; without it: all together", take_per_thread,
-	  0 },
+	VALUE_OPTION("csv", 0, "write CSV", struct stat_options, format, TABLE_CSV),
+	FLAG_OPTION("per-thread", 0, "each thread by itself; without it: all together",
+		    struct stat_options, per_thread),
 	{ 0 },
 };
 

@@ -5,15 +5,14 @@
 #include "session/system.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void take_policy(void *target, const struct option_rule *rule, const char *text)
 {
 	struct system_options *options = target;
 
-	(void)rule;
 	options->policy |= parse_policy(text);
 }
 
@@ -53,47 +52,10 @@ static void take_cpus(void *target, const struct option_rule *rule, const char *
 {
 	struct system_options *options = target;
 
-	(void)rule;
 	if (!parse_cpus(text, &options->cpus))
 		fail("--cpus=%s: give numbers of CPUs from 0 to %d, like 0,2-3", text,
 		     CPU_SETSIZE - 1);
 	options->cpu_list = text;
-}
-
-static void take_per_cpu(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct system_options *options = target;
-
-	(void)rule;
-	(void)unused;
-	options->per_cpu = true;
-}
-
-static void take_exclude_self(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct system_options *options = target;
-
-	(void)rule;
-	(void)unused;
-	options->exclude_self = true;
-}
-
-static void take_time(void *target, const struct option_rule *rule, const char *text)
-{
-	struct system_options *options = target;
-
-	if (!parse_number(text, &options->run.interval_ms) || !options->run.interval_ms ||
-	    options->run.interval_ms > 86400000)
-		fail("--%s=%s: give a number of milliseconds from 1 to 86400000", rule->name, text);
-}
-
-static void take_count(void *target, const struct option_rule *rule, const char *text)
-{
-	struct system_options *options = target;
-
-	if (!parse_number(text, &options->count) || !options->count)
-		fail("--%s=%s: give how many intervals are to be counted, 1 or more", rule->name,
-		     text);
 }
 
 static void take_system_format(void *target, const struct option_rule *rule, const char *unused)
@@ -105,33 +67,38 @@ static void take_system_format(void *target, const struct option_rule *rule, con
 }
 
 static const struct option_rule rules[] = {
-	{ "event", 'e', "EVENT",
-	  "count EVENT; may be repeated; without it: time, and where\n"
-	  "there is no PMU also page faults and switches",
-	  take_event, 0 },
-	BACKEND_RULE,
-	{ "user", 0, NULL, "count events that say nothing else in user mode", take_rings,
-	  PERFCTR_RING_USER },
-	{ "kernel", 0, NULL, "count them in kernel mode", take_rings, PERFCTR_RING_KERNEL },
-	{ "both", 0, NULL, "count them in both; the default", take_rings, PERFCTR_RING_BOTH },
-	{ "policy", 0, "POLICY",
-	  "what is counted: marked, unmarked, privileged, not-privileged,\n"
-	  "no-idle, or POWER2's bits like dp=1,dmr=1, all that apply;\n"
-	  "by default everything",
-	  take_policy, 0 },
-	{ "cpus", 0, "LIST", "only on these CPUs, like 0,2-3", take_cpus, 0 },
-	{ "per-cpu", 0, NULL, "a line for each CPU", take_per_cpu, 0 },
-	{ "interval", 'I', "MS",
-	  "of one line, in milliseconds; the default is 1000, or with\n"
-	  "COMMAND as long as that runs",
-	  take_time, 0 },
-	{ "count", 0, "N", "end after N intervals", take_count, 0 },
-	{ "exclude-self", 0, NULL, "mark perfex itself, and count the unmarked", take_exclude_self,
-	  0 },
-	{ "output", 'o', "FILE", "write to FILE instead of standard output", take_output, 0 },
-	{ "append", 0, NULL, "behind what is in FILE", take_append, 0 },
-	{ "csv", 0, NULL, "write comma-separated values (RFC 4180)", take_system_format, 0 },
-	{ "json", 0, NULL, "write JSON, a document in a line", take_system_format, 1 },
+	CALL_OPTION("event", 'e', "EVENT",
+		    "count EVENT; may be repeated; without it: time, and where\n"
+		    "there is no PMU also page faults and switches",
+		    take_event, 0),
+	BACKEND_OPTION,
+	CALL_OPTION("user", 0, NULL, "count events that say nothing else in user mode", take_rings,
+		    PERFCTR_RING_USER),
+	CALL_OPTION("kernel", 0, NULL, "count them in kernel mode", take_rings,
+		    PERFCTR_RING_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count them in both; the default", take_rings,
+		    PERFCTR_RING_BOTH),
+	CALL_OPTION("policy", 0, "POLICY",
+		    "what is counted: marked, unmarked, privileged, not-privileged,\n"
+		    "no-idle, or POWER2's bits like dp=1,dmr=1, all that apply;\n"
+		    "by default everything",
+		    take_policy, 0),
+	CALL_OPTION("cpus", 0, "LIST", "only on these CPUs, like 0,2-3", take_cpus, 0),
+	FLAG_OPTION("per-cpu", 0, "a line for each CPU", struct system_options, per_cpu),
+	NUMBER_OPTION("interval", 'I', "MS",
+		      "of one line, in milliseconds; the default is 1000, or with\n"
+		      "COMMAND as long as that runs",
+		      struct system_options, run.interval_ms, 1, 86400000, " of milliseconds"),
+	NUMBER_OPTION("count", 0, "N", "end after N intervals", struct system_options, count, 1,
+		      UINT_MAX, " of intervals"),
+	FLAG_OPTION("exclude-self", 0, "mark perfex itself, and count the unmarked",
+		    struct system_options, exclude_self),
+	CALL_OPTION("output", 'o', "FILE", "write to FILE instead of standard output", take_output,
+		    0),
+	FLAG_OPTION("append", 0, "behind what is in FILE", struct system_options, run.append),
+	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_system_format,
+		    0),
+	CALL_OPTION("json", 0, NULL, "write JSON, a document in a line", take_system_format, 1),
 	{ 0 },
 };
 
@@ -171,7 +138,7 @@ static int system_main(int argc, char **argv)
 			.rings = PERFCTR_RING_BOTH,
 			.view = MARKED,
 			.passes = 1,
-			.log_fd = STDOUT_FILENO,
+			.log_fd = NO_LOG_FD,
 		},
 	};
 	int status;

@@ -2,27 +2,23 @@
 /* The command line of "perfex trace". */
 #include "session/trace.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
-static void take_ticks(void *target, const struct option_rule *rule, const char *text)
-{
-	struct trace_options *options = target;
-
-	if (!parse_number(text, &options->ticks) || !options->ticks)
-		fail("--%s=%s: give a number of timer ticks, 1 or more", rule->name, text);
-}
-
 static const struct option_rule rules[] = {
-	{ "event", 'e', "EVENT", "count EVENT; may be repeated; without it: the time stamp alone",
-	  take_event, 0 },
-	{ "user", 0, NULL, "count events that say nothing else in user mode; the default",
-	  take_rings, PERFCTR_RING_USER },
-	{ "kernel", 0, NULL, "count them in kernel mode; this needs CAP_PERFMON", take_rings,
-	  PERFCTR_RING_KERNEL },
-	{ "both", 0, NULL, "count them in both; this needs CAP_PERFMON", take_rings,
-	  PERFCTR_RING_BOTH },
-	{ "ticks", 0, "N", "a record also every N timer ticks", take_ticks, 0 },
-	{ "output", 'o', "FILE", "write the trace to FILE; it must be given", take_output, 0 },
+	CALL_OPTION("event", 'e', "EVENT",
+		    "count EVENT; may be repeated; without it: the time stamp alone", take_event,
+		    0),
+	CALL_OPTION("user", 0, NULL, "count events that say nothing else in user mode; the default",
+		    take_rings, PERFCTR_RING_USER),
+	CALL_OPTION("kernel", 0, NULL, "count them in kernel mode; this needs CAP_PERFMON",
+		    take_rings, PERFCTR_RING_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count them in both; this needs CAP_PERFMON", take_rings,
+		    PERFCTR_RING_BOTH),
+	NUMBER_OPTION("ticks", 0, "N", "a record also every N timer ticks", struct trace_options,
+		      ticks, 1, UINT_MAX, " of timer ticks"),
+	CALL_OPTION("output", 'o', "FILE", "write the trace to FILE; it must be given", take_output,
+		    0),
 	{ 0 },
 };
 

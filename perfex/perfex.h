@@ -13,7 +13,9 @@
 
 #include <perfctr.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /* As for env(1), nice(1) and timeout(1); 128 + N for a command that died of signal N. */
 enum {
@@ -30,10 +32,47 @@ struct option_rule {
 	char letter;	      /* 0: it has none */
 	const char *argument; /* its name in the help; NULL: it takes none */
 	const char *help;     /* lines separated by \n, the last not ended; NULL: another name */
-	/* target: that of take_options(); value: the argument or NULL */
-	void (*take)(void *target, const struct option_rule *rule, const char *value);
-	int value; /* take()'s own */
+	enum {
+		OPTION_CALL,   /* take() */
+		OPTION_FLAG,   /* a bool becomes true */
+		OPTION_VALUE,  /* an int or enum becomes value */
+		OPTION_NUMBER, /* an unsigned int becomes the argument, from min to max */
+		OPTION_TEXT,   /* a const char * becomes the argument */
+	} kind;
+	size_t field; /* where in the target */
+	int value;
+	unsigned int min, max; /* max UINT_MAX: no limit */
+	const char *unit;      /* " of ...", or "" */
+	/* target: that of take_options(); argument: NULL where there is none */
+	void (*take)(void *target, const struct option_rule *rule, const char *argument);
 };
+
+#define CALL_OPTION(name_, letter_, argument_, help_, take_, value_)                               \
+	{                                                                                          \
+		.name = name_, .letter = letter_, .argument = argument_, .help = help_,            \
+		.take = take_, .value = value_                                                     \
+	}
+#define FLAG_OPTION(name_, letter_, help_, type, member)                                           \
+	{                                                                                          \
+		.name = name_, .letter = letter_, .help = help_, .kind = OPTION_FLAG,              \
+		.field = offsetof(type, member)                                                    \
+	}
+#define VALUE_OPTION(name_, letter_, help_, type, member, value_)                                  \
+	{                                                                                          \
+		.name = name_, .letter = letter_, .help = help_, .kind = OPTION_VALUE,             \
+		.field = offsetof(type, member), .value = value_                                   \
+	}
+#define TEXT_OPTION(name_, letter_, argument_, help_, type, member)                                \
+	{                                                                                          \
+		.name = name_, .letter = letter_, .argument = argument_, .help = help_,            \
+		.kind = OPTION_TEXT, .field = offsetof(type, member)                               \
+	}
+#define NUMBER_OPTION(name_, letter_, argument_, help_, type, member, min_, max_, unit_)           \
+	{                                                                                          \
+		.name = name_, .letter = letter_, .argument = argument_, .help = help_,            \
+		.kind = OPTION_NUMBER, .field = offsetof(type, member), .min = min_, .max = max_,  \
+		.unit = unit_                                                                      \
+	}
 
 struct subcommand {
 	const char *name;
@@ -65,6 +104,12 @@ extern void (*print_subcommands)(void);
 
 /* arguments.c: bad options are refused, --help is answered; returns the index of the first argument */
 int take_options(const struct subcommand *subcommand, void *target, int argc, char **argv);
+bool parse_number(const char *text, unsigned int *number);
+pid_t parse_pid(const char *text);
+/* Of several options that exclude each other one is taken, as often as it comes. */
+void exclude_others(const char **chosen, const struct option_rule *rule);
+/* Appends a text to an array of *n, for free(). */
+void append_text(const char ***texts, size_t *n, const char *text);
 
 /* cmd_info.c */
 int show_info(void);

@@ -5,23 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void take_selected_pmu(void *target, const struct option_rule *rule, const char *name)
-{
-	struct selection *selection = target;
-
-	(void)rule;
-	selection->pmu = name;
-}
-
 void take_selected_rings(void *target, const struct option_rule *rule, const char *unused)
 {
 	struct selection *selection = target;
 
-	(void)unused;
-	if (selection->rings_name && strcmp(selection->rings_name, rule->name) != 0)
-		fail("--%s and --%s exclude each other; give one", selection->rings_name,
-		     rule->name);
-	selection->rings_name = rule->name;
+	exclude_others(&selection->rings_name, rule);
 	selection->rings = (unsigned int)rule->value;
 }
 
@@ -29,12 +17,7 @@ void take_selected_event(void *target, const struct option_rule *rule, const cha
 {
 	struct selection *selection = target;
 
-	(void)rule;
-	selection->event =
-		reallocarray(selection->event, selection->n_events + 1, sizeof(*selection->event));
-	if (!selection->event)
-		fail("out of memory");
-	selection->event[selection->n_events++] = spec;
+	append_text(&selection->event, &selection->n_events, spec);
 }
 
 /* An event select register: event, unit mask, USR, OS, edge, EN, INV and CMASK. */

@@ -6,7 +6,6 @@
 #include "perfex.h"
 
 #include <perfctr_events.h>
-#include <stddef.h>
 
 /* The first member of what their take() functions get. */
 struct selection {
@@ -17,36 +16,25 @@ struct selection {
 	size_t n_events;
 };
 
-void take_selected_pmu(void *target, const struct option_rule *rule, const char *name);
 void take_selected_rings(void *target, const struct option_rule *rule, const char *unused);
 void take_selected_event(void *target, const struct option_rule *rule, const char *spec);
 
-/* clang-format off */
-#define PMU_RULE                                                                                   \
-	{ "pmu", 0, "NAME", "not of this machine but of NAME: arch, p5, p5_mmx, p6, p4, k7, k8,\n"    \
-	  "amd, mii, winchip_c6, winchip_2, via_c3, or a processor of libpfm4, like nhm",          \
-	  take_selected_pmu, 0 }
-/* clang-format on */
-#define EVENT_RULES                                                                                \
-	{                                                                                          \
-		"event",                                                                           \
-		'e',                                                                               \
-		"EVENT",                                                                           \
-		"EVENT as for perfex run; may be repeated",                                        \
-		take_selected_event,                                                               \
-		0                                                                                  \
-	},                                                                                         \
-		{ "user",                                                                          \
-		  0,                                                                               \
-		  NULL,                                                                            \
-		  "events that say nothing else are for user mode; the default",                   \
-		  take_selected_rings,                                                             \
-		  PERFCTR_RING_USER },                                                             \
-		{ "kernel",	      0, NULL, "they are for kernel mode", take_selected_rings,    \
-		  PERFCTR_RING_KERNEL },                                                           \
-	{                                                                                          \
-		"both", 0, NULL, "they are for both", take_selected_rings, PERFCTR_RING_BOTH       \
-	}
+#define PMU_OPTION                                                                                 \
+	TEXT_OPTION(                                                                               \
+		"pmu", 0, "NAME",                                                                  \
+		"not of this machine but of NAME: arch, p5, p5_mmx, p6, p4, k7, k8,\n"             \
+		"amd, mii, winchip_c6, winchip_2, via_c3, or a processor of libpfm4, like nhm",    \
+		struct selection, pmu)
+#define EVENT_OPTIONS                                                                              \
+	CALL_OPTION("event", 'e', "EVENT", "EVENT as for perfex run; may be repeated",             \
+		    take_selected_event, 0),                                                       \
+		CALL_OPTION("user", 0, NULL,                                                       \
+			    "events that say nothing else are for user mode; the default",         \
+			    take_selected_rings, PERFCTR_RING_USER),                               \
+		CALL_OPTION("kernel", 0, NULL, "they are for kernel mode", take_selected_rings,    \
+			    PERFCTR_RING_KERNEL),                                                  \
+		CALL_OPTION("both", 0, NULL, "they are for both", take_selected_rings,             \
+			    PERFCTR_RING_BOTH)
 
 /* Describes the PMU; false: it cannot, and has said why. */
 bool selected_pmu(const struct selection *selection, struct perfctr_pmu_info *info);

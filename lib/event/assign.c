@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Requests to counters. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "clash.h"
 #include "feasible.h"

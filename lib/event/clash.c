@@ -2,7 +2,6 @@
 #include "clash.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../pmu/netburst.h"

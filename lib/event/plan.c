@@ -2,7 +2,6 @@
 /* More requests than fit at once: the smallest number of runs. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "feasible.h"
 #include "places.h"

@@ -430,7 +430,6 @@ static bool take_later(struct reader *reader, const struct key *key, yaml_node_t
 		       void *target)
 {
 	(void)key;
-	(void)target;
 	reader->experiments = value;
 	return true;
 }

@@ -5,7 +5,6 @@
 #include "../result/table.h"
 
 #include <math.h>
-#include <string.h>
 
 static const struct column job_columns[] = {
 	{ "program", LEFT }, { "experiment", LEFT }, { "repetitions", RIGHT },

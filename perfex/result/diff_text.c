@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct column text_columns[] = {
 	{ "event", LEFT }, { "rings", LEFT },	    { "A", RIGHT },

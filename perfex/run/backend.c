@@ -11,8 +11,6 @@ void take_backend(void *target, const struct option_rule *rule, const char *name
 {
 	char text[256];
 
-	(void)target;
-	(void)rule;
 	if (setenv("PERFCTR_BACKEND", name, 1) < 0)
 		fail("out of memory");
 	/* One that is not there is told by what cannot be opened. */
@@ -28,11 +26,6 @@ void backend_name(char *name, size_t size)
 
 	perfctr_backend(NULL, &info);
 	snprintf(name, size, "%s", info.name);
-}
-
-static void add(struct options *options, const char *event)
-{
-	take_event(options, NULL, event);
 }
 
 static bool chosen; /* here, not by the user */
@@ -68,10 +61,11 @@ void add_default_events(struct options *options, uint32_t capabilities)
 	if (options->n_events || perfctr_backend(NULL, &info) < 0 ||
 	    info.capabilities & PERFCTR_CAN_HARDWARE || !(info.capabilities & PERFCTR_CAN_SOFTWARE))
 		return;
-	add(options, info.capabilities & PERFCTR_CAN_KERNEL ? "page-faults" : "page-faults:u");
+	options_add_event(options,
+			  info.capabilities & PERFCTR_CAN_KERNEL ? "page-faults" : "page-faults:u");
 	if (info.capabilities & PERFCTR_CAN_SWITCHES) {
-		add(options, "context-switches");
-		add(options, "cpu-migrations");
+		options_add_event(options, "context-switches");
+		options_add_event(options, "cpu-migrations");
 	}
 }
 

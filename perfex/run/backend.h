@@ -6,11 +6,9 @@
 
 void take_backend(void *target, const struct option_rule *rule, const char *name);
 
-#define BACKEND_RULE                                                                               \
-	{                                                                                          \
-		"backend", 0, "NAME", "count by NAME: patch, bpf or perf_events, see perfex info", \
-			take_backend, 0                                                            \
-	}
+#define BACKEND_OPTION                                                                             \
+	CALL_OPTION("backend", 0, "NAME",                                                          \
+		    "count by NAME: patch, bpf or perf_events, see perfex info", take_backend, 0)
 
 /* That is used now; "" when it is none. */
 void backend_name(char *name, size_t size);

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>

@@ -61,7 +61,8 @@ bool output_open(struct output *output, const struct options *options)
 		.append = options->append,
 	};
 	if (!output->path) {
-		if (!take_descriptor(output, (int)options->log_fd))
+		if (!take_descriptor(output, options->log_fd == NO_LOG_FD ? STDERR_FILENO
+									  : (int)options->log_fd))
 			return false;
 	} else {
 		output->fd = open_for_writing(output);

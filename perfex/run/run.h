@@ -2,7 +2,7 @@
 /*
  * perfex run: a command, or a running process, counted as often as it takes.
  *
- * cmd_run.c	the command line
+ * options.c	options of all that counts a command
  * run.c	repetitions and passes
  * count.c	one run
  * events.c	what to count, in how many passes
@@ -26,7 +26,8 @@
 #include <sys/types.h>
 #include "../perfex.h"
 
-/* cmd_run.c */
+/* options.c */
+enum { NO_LOG_FD = -1u };
 enum view { TREE, SELF, PER_PROCESS, PER_THREAD, MARKED };
 
 struct format;
@@ -49,22 +50,19 @@ struct options {
 	unsigned int interval_ms, delay_ms, timeout_ms; /* 0: none */
 	struct rules *rules; /* of derived values; NULL: none */
 	const char *output;				/* NULL: log_fd */
-	unsigned int log_fd;
-	bool has_log_fd;
-	bool append;
+	unsigned int log_fd;				/* NO_LOG_FD: none was given */
+	bool append, no_shell;
 	const struct format *format;
 	char **command; /* argv of the command, NULL-terminated; empty: none */
 };
 
 /* What other subcommands have too; their target begins with a struct options. */
+void options_add_event(struct options *options, const char *spec);
 void take_event(void *target, const struct option_rule *rule, const char *spec);
 void take_rings(void *target, const struct option_rule *rule, const char *unused);
 void take_output(void *target, const struct option_rule *rule, const char *path);
-void take_append(void *target, const struct option_rule *rule, const char *unused);
 void take_format(void *target, const struct option_rule *rule, const char *unused);
 void check_output(const struct options *options);
-pid_t parse_pid(const char *text);
-bool parse_number(const char *text, unsigned int *number);
 
 /* run.c */
 int run(const struct options *options);

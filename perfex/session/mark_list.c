@@ -81,7 +81,6 @@ static void list_process(pid_t pid, void *unused)
 	struct row row = { .pid = pid };
 	char path[32];
 
-	(void)unused;
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	walk(path, list_thread, &row);
 	print_row(&row);

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <unistd.h>
 
 /* Of the records that a CPU's ring holds, in bytes; the kernel allows less to the unprivileged. */
 #define RING_BYTES (1u << 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the bits of event select registers mean. */
-#ifndef FIELDS_H
-#define FIELDS_H
+#ifndef PERFEX_FIELDS_H
+#define PERFEX_FIELDS_H
 
 #include <perfctr_events.h>
 

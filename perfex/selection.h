@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What "perfex list", "check" and "encode" are asked about: a PMU and events. */
-#ifndef SELECTION_H
-#define SELECTION_H
+#ifndef PERFEX_SELECTION_H
+#define PERFEX_SELECTION_H
 
 #include "perfex.h"
 

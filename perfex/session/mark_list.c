@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Who bears a mark, by a walk through /proc: no list of groups exists. */
 #include "mark.h"
+#include "session.h"
 
 #include <perfctr_groups.h>
 

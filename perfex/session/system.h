@@ -7,8 +7,8 @@
  * system_count.c	the session and its intervals
  * system_output.c	a line for each
  */
-#ifndef SYSTEM_H
-#define SYSTEM_H
+#ifndef PERFEX_SYSTEM_H
+#define PERFEX_SYSTEM_H
 
 #include "../run/run.h"
 

@@ -2,10 +2,9 @@
 /* A session on CPUs, and what it counts from interval to interval. */
 #define _GNU_SOURCE
 #include "system.h"
-#include "mark.h"
+#include "session.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,14 +12,12 @@ struct system {
 	const struct system_options *options;
 	struct perfctr_pmu_info info;
 	struct events events;
-	struct watch watch;
-	struct command command;
-	struct perfctr_group *group;
-	struct perfctr_session *session;
+	struct session_run run;
 	FILE *file;
-	uint64_t started_ns, last_ns;
+	uint64_t started_ns, last_ns,
+		next_ns; /* the start, the end of the last interval, of this one */
+	unsigned int n_intervals;
 	struct system_row *last; /* sums until last_ns: of all CPUs, then of each */
-	int wait_status;
 };
 
 static bool open_file(struct system *system)
@@ -78,31 +75,28 @@ static bool open_session(struct system *system)
 		session.cpus_size = sizeof(options->cpus);
 	}
 	if (options->policy & marks) {
-		system->group = perfctr_group_open(NULL);
-		if (!system->group) {
+		system->run.group = perfctr_group_open(NULL);
+		if (!system->run.group) {
 			complain_of_open(errno);
 			return false;
 		}
-		session.group = system->group;
+		session.group = system->run.group;
 	}
-	system->session = perfctr_session_open(&session);
-	if (!system->session) {
+	system->run.session = perfctr_session_open(&session);
+	if (!system->run.session) {
 		complain_of_session(system, errno);
 		return false;
 	}
 	control->flags = PERFCTR_CONTROL_STOPPED;
-	if (perfctr_session_control(system->session, control) == 0)
-		return true;
-	complain_of_control(errno, control, &system->info);
-	return false;
+	return session_control(&system->run, control, &system->info);
 }
 
 /* perfex marks itself when the command has been forked, which would have the mark too. */
 static bool set_marks(const struct system *system)
 {
-	pid_t pid = system->options->exclude_self ? getpid() : system->command.pid;
+	pid_t pid = system->options->exclude_self ? getpid() : system->run.command.pid;
 
-	if (!system->group || perfctr_mark(system->group, pid, PERFCTR_MARK_PROCESS) >= 0)
+	if (!system->run.group || perfctr_mark(system->run.group, pid, PERFCTR_MARK_PROCESS) >= 0)
 		return true;
 	complain_of_mark(errno, pid);
 	return false;
@@ -111,26 +105,21 @@ static bool set_marks(const struct system *system)
 /* 0, or perfex's exit status after one line of complaint, and nothing has run. */
 static int start(struct system *system)
 {
-	char **command = system->options->run.command;
 	int status;
 
 	if (!open_session(system))
 		return EXIT_PERFEX;
-	if (command[0]) {
-		if (!command_fork(&system->command, command, &system->watch))
-			return EXIT_PERFEX;
-		status = command_exec(&system->command, command);
-		if (status)
-			return status;
-	}
+	status = session_launch(&system->run, system->options->run.command);
+	if (status)
+		return status;
 	if (!set_marks(system) || !open_file(system)) {
-		command_kill(&system->command);
+		command_kill(&system->run.command);
 		return EXIT_PERFEX;
 	}
-	system->last = calloc(1 + perfctr_session_cpus(system->session), sizeof(*system->last));
+	system->last = calloc(1 + perfctr_session_cpus(system->run.session), sizeof(*system->last));
 	if (!system->last)
 		fail("out of memory");
-	if (perfctr_session_start(system->session) < 0) {
+	if (perfctr_session_start(system->run.session) < 0) {
 		complain_of_start(errno);
 		exit(EXIT_PERFEX);
 	}
@@ -170,17 +159,17 @@ static void take_interval(struct system *system)
 	struct perfctr_counts counts;
 	uint64_t now;
 
-	if (perfctr_session_read(system->session, &counts) < 0)
+	if (perfctr_session_read(system->run.session, &counts) < 0)
 		fail("cannot read the counters: %m");
 	warn_of_disturbance(&counts);
 	now = now_ns();
 	if (!system->options->per_cpu)
 		print_row(system, &system->last[0], ALL_CPUS, now, counts.tsc, counts.counter);
 	for (unsigned int cpu = 0;
-	     system->options->per_cpu && cpu < perfctr_session_cpus(system->session); cpu++) {
+	     system->options->per_cpu && cpu < perfctr_session_cpus(system->run.session); cpu++) {
 		if (!is_counted(system->options, cpu))
 			continue;
-		perfctr_session_totals(system->session, cpu, &totals);
+		perfctr_session_totals(system->run.session, cpu, &totals);
 		print_row(system, &system->last[1 + cpu], (int)cpu, now, totals.tsc,
 			  totals.counter);
 	}
@@ -189,38 +178,46 @@ static void take_interval(struct system *system)
 	system->last_ns = now;
 }
 
-enum { SIGNALS, PROCESS };
+static uint64_t interval_ns(const struct system *system)
+{
+	return (uint64_t)system->options->run.interval_ms * 1000000;
+}
+
+static int until_next(void *target)
+{
+	const struct system *system = target;
+	uint64_t now = now_ns();
+
+	if (!interval_ns(system))
+		return -1;
+	return now < system->next_ns ? (int)((system->next_ns - now + 999999) / 1000000) : 0;
+}
+
+static bool end_interval(void *target)
+{
+	struct system *system = target;
+
+	if (!interval_ns(system) || now_ns() < system->next_ns)
+		return false;
+	take_interval(system);
+	system->next_ns += interval_ns(system);
+	return ++system->n_intervals == system->options->count;
+}
 
 static void count_intervals(struct system *system)
 {
-	const uint64_t interval_ns = (uint64_t)system->options->run.interval_ms * 1000000;
-	uint64_t next = system->started_ns + interval_ns;
-	struct pollfd fd[] = {
-		[SIGNALS] = { system->watch.signals, POLLIN, 0 },
-		[PROCESS] = { system->command.process, POLLIN, 0 },
+	const struct session_loop loop = {
+		.timeout = until_next,
+		.step = end_interval,
+		.target = system,
+		.with_command = true,
 	};
 
-	for (unsigned int n = 0;;) {
-		uint64_t now = now_ns();
-		int timeout = -1;
-
-		if (interval_ns)
-			timeout = now < next ? (int)((next - now + 999999) / 1000000) : 0;
-		if (poll(fd, PROCESS + 1, timeout) < 0 && errno != EINTR)
-			fail("cannot wait for the end: %m");
-		if (fd[PROCESS].revents)
-			break;
-		if (fd[SIGNALS].revents && watch_signal(&system->watch, &system->command))
-			break;
-		if (!interval_ns || now_ns() < next)
-			continue;
-		take_interval(system);
-		next += interval_ns;
-		if (++n == system->options->count)
-			return;
-	}
+	system->next_ns = system->started_ns + interval_ns(system);
+	if (!session_wait(&system->run, &loop))
+		return;
 	/* What is left, so that the lines add up. */
-	if (perfctr_session_stop(system->session) < 0)
+	if (perfctr_session_stop(system->run.session) < 0)
 		fail("cannot stop the counters: %m");
 	take_interval(system);
 }
@@ -232,11 +229,9 @@ static int count_system(struct system *system)
 	if (status)
 		return status;
 	system_print_head(system->file, system->options, &system->events);
-	if (system->command.pid)
-		command_resume(&system->command);
+	if (system->run.command.pid)
+		command_resume(&system->run.command);
 	count_intervals(system);
-	if (system->command.pid)
-		system->wait_status = command_wait(&system->command);
 	if (system->file != stdout && fclose(system->file))
 		fail("cannot write '%s': %m", system->options->run.output);
 	return 0;
@@ -244,22 +239,18 @@ static int count_system(struct system *system)
 
 int system_count(const struct system_options *options)
 {
-	struct system system = {
-		.options = options,
-		.command = { .process = -1, .go = -1, .failure = -1 },
-	};
+	struct system system = { .options = options };
 	int status = EXIT_PERFEX;
 
 	if (!session_pmu_info(&system.info))
 		return EXIT_PERFEX;
 	if (events_plan(&system.events, &options->run, &system.info)) {
 		apply_policy(&system);
-		watch_begin(&system.watch, options->run.command[0]);
+		session_begin(&system.run, options->run.command[0]);
 		status = count_system(&system);
 	}
-	perfctr_session_close(system.session);
-	perfctr_group_close(system.group);
+	session_end(&system.run);
 	free(system.last);
 	events_free(&system.events);
-	return status ? status : exit_as(system.wait_status);
+	return status ? status : exit_as(system.run.wait_status);
 }

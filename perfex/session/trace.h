@@ -11,8 +11,8 @@
  *	# perfctr-trace 1 KHZ
  *	cpu,time,type,pid,tid,lost,tsc,EVENT..
  */
-#ifndef TRACE_H
-#define TRACE_H
+#ifndef PERFEX_TRACE_H
+#define PERFEX_TRACE_H
 
 #include "../run/run.h"
 

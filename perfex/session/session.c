@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session.h"
+
+#include <errno.h>
+#include <poll.h>
+
+void complain_of_mark(int error, pid_t pid)
+{
+	errno = error;
+	switch (error) {
+	case EBUSY:
+		complain(
+			"process %d bears the mark of another group, and there is one mark for each "
+			"thread; take it away by: perfex mark --clear -p %d",
+			pid, pid);
+		break;
+	case EACCES:
+		complain(
+			"no permission to change the mark of process %d; it must belong to you, and "
+			"its program must be readable, or get CAP_PERFMON",
+			pid);
+		break;
+	case ESRCH:
+		complain("there is no process %d", pid);
+		break;
+	default:
+		complain("cannot change the mark of process %d: %m", pid);
+	}
+}
+
+void session_set_policies(struct perfctr_control *control, const struct events *events)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (events->event[i].request.rings & PERFCTR_RING_KERNEL)
+			control->event[events->event[i].index].flags =
+				PERFCTR_EVENT_POLICY | PERFCTR_POLICY_DMR;
+}
+
+bool session_pmu_info(struct perfctr_pmu_info *info)
+{
+	if (perfctr_pmu_info(info) < 0) {
+		complain_of_open(errno);
+		return false;
+	}
+	info->session_counters |= info->context_counters;
+	return true;
+}
+
+void session_begin(struct session_run *run, bool with_command)
+{
+	*run = (struct session_run){ .command = { .process = -1, .go = -1, .failure = -1 } };
+	watch_begin(&run->watch, with_command);
+}
+
+void session_end(struct session_run *run)
+{
+	perfctr_session_close(run->session);
+	perfctr_group_close(run->group);
+}
+
+bool session_control(const struct session_run *run, struct perfctr_control *control,
+		     const struct perfctr_pmu_info *info)
+{
+	if (perfctr_session_control(run->session, control) == 0)
+		return true;
+	complain_of_control(errno, control, info);
+	return false;
+}
+
+int session_launch(struct session_run *run, char **command)
+{
+	if (!command[0])
+		return 0;
+	if (!command_fork(&run->command, command, &run->watch))
+		return EXIT_PERFEX;
+	return command_exec(&run->command, command);
+}
+
+enum { SIGNALS, PROCESS, GROUP };
+
+bool session_wait(struct session_run *run, const struct session_loop *loop)
+{
+	struct pollfd fd[] = {
+		[SIGNALS] = { run->watch.signals, POLLIN, 0 },
+		[PROCESS] = { run->command.process, POLLIN, 0 },
+		[GROUP] = { loop->by_members ? perfctr_group_fd(run->group) : -1, POLLIN, 0 },
+	};
+	bool running = run->command.pid, end = false;
+
+	while (running || !end) {
+		if (poll(fd, GROUP + 1, loop->timeout ? loop->timeout(loop->target) : -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			fail("cannot wait for the end: %m");
+		}
+		if (fd[SIGNALS].revents)
+			end |= watch_signal(&run->watch, &run->command);
+		/* A thread that exits takes its mark along: nobody is left now, and nobody can come. */
+		if (fd[GROUP].revents && perfctr_members(run->group, NULL, 0) == 0) {
+			fd[GROUP].fd = -1;
+			end = true;
+		}
+		if (fd[PROCESS].revents) {
+			run->wait_status = command_wait(&run->command);
+			fd[PROCESS].fd = -1;
+			running = false;
+			end |= loop->with_command || run->watch.stop;
+		}
+		if (loop->step && (running || !end) && loop->step(loop->target))
+			return false;
+	}
+	return true;
+}

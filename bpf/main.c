@@ -8,7 +8,6 @@
 #include <getopt.h>
 #include <linux/capability.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +19,6 @@
 #define DEFAULT_SLOTS 1024
 #define MIN_SLOTS 4
 #define MAX_SLOTS 65536
-
-int complain(const char *format, ...)
-{
-	va_list arguments;
-
-	fputs("perfctr-bpfd: ", stderr);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputc('\n', stderr);
-	return -1;
-}
 
 static void usage(FILE *to)
 {

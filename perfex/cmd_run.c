@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex run". */
 #include "run/backend.h"
-#include "rules/derive.h"
+#include "run/derive.h"
 #include "run/run.h"
 
 #include <ctype.h>
@@ -240,7 +240,7 @@ static int run_main(int argc, char **argv)
 	}
 	add_default_events(&options, 0);
 	derive_link(options.rules);
-	status = run(&options);
+	status = run_command(&options);
 	rules_free(options.rules);
 	free(options.event);
 	return status;

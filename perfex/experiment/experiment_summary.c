@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The recordings of all repetitions as one: what perfex run -r would have written. */
 #include "experiment.h"
-#include "../rules/derive.h"
+#include "../run/derive.h"
 #include "../result/document_rules.h"
 #include "../perfex.h"
 #include "../run/run.h"

@@ -77,21 +77,6 @@ static bool start(struct counting *counting, struct perfctr_control *control)
 	return true;
 }
 
-/* The interval that ends with these sums. */
-void counting_interval(struct counting *counting, const struct perfctr_counts *sums)
-{
-	struct interval *interval = &counting->interval;
-
-	interval->time_ns =
-		(counting->stopped_ns ? counting->stopped_ns : now_ns()) - counting->started_ns;
-	interval->counts = *sums;
-	interval->counts.tsc -= counting->last.tsc;
-	for (uint32_t i = 0; i < PERFCTR_MAX_COUNTERS; i++)
-		interval->counts.counter[i] -= counting->last.counter[i];
-	counting->last = *sums;
-	output_interval(counting->output, counting->recording, interval);
-}
-
 static void finish(struct counting *counting, struct sample *sample)
 {
 	threads_stop(&counting->threads);
@@ -120,7 +105,7 @@ static int refuse(struct counting *counting, int status)
 }
 
 /* 0, or perfex's exit status after one line of complaint, and nothing has run. */
-int count(struct watch *watch, struct counting *counting, struct perfctr_control *control,
+int count_run(struct watch *watch, struct counting *counting, struct perfctr_control *control,
 	  struct sample *sample)
 {
 	const struct options *options = counting->options;

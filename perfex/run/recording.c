@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
 #include "backend.h"
-#include "../rules/derive.h"
+#include "derive.h"
 #include "run.h"
 
 #include <stdlib.h>

@@ -73,7 +73,7 @@ static bool warm_up(struct session *session)
 		struct sample sample;
 
 		counting.members = &session->discarded;
-		session->exit_status = count(&session->watch, &counting, control, &sample);
+		session->exit_status = count_run(&session->watch, &counting, control, &sample);
 		members_free(&session->discarded);
 		if (session->exit_status)
 			return false;
@@ -98,7 +98,7 @@ static bool one_run(struct session *session, unsigned int run, unsigned int pass
 	counting.members = &session->recording.members;
 	counting.interval = (struct interval){ .run = run, .pass = pass };
 	members_next_run(counting.members, run, pass);
-	session->exit_status = count(&session->watch, &counting,
+	session->exit_status = count_run(&session->watch, &counting,
 				     &session->recording.events.control[pass], &sample);
 	if (session->exit_status)
 		return false;
@@ -153,7 +153,7 @@ static bool check_repetition(const struct options *options, unsigned int n_passe
 	return false;
 }
 
-int run(const struct options *options)
+int run_command(const struct options *options)
 {
 	struct session session = { .options = options, .process = -1 };
 	struct perfctr_pmu_info info;

@@ -65,7 +65,7 @@ void take_format(void *target, const struct option_rule *rule, const char *unuse
 void check_output(const struct options *options);
 
 /* run.c */
-int run(const struct options *options);
+int run_command(const struct options *options);
 
 /* statistics.c */
 struct series {
@@ -142,6 +142,7 @@ struct watch {
 void watch_begin(struct watch *watch, bool with_command);
 bool watch_signal(struct watch *watch, const struct command *command);
 void watch_counting(struct watch *watch, struct counting *counting);
+void counting_interval(struct counting *counting, const struct perfctr_counts *sums);
 uint64_t now_ns(void);
 
 /* launch.c */
@@ -282,9 +283,8 @@ struct counting { /* one run under way */
 	bool timed_out;
 };
 
-int count(struct watch *watch, struct counting *counting, struct perfctr_control *control,
+int count_run(struct watch *watch, struct counting *counting, struct perfctr_control *control,
 	  struct sample *sample);
-void counting_interval(struct counting *counting, const struct perfctr_counts *sums);
 
 /* progress.c: on a terminal only */
 struct progress {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* For people, and for scripts that read the first two columns. */
-#include "../rules/derive.h"
+#include "derive.h"
 #include "run.h"
 
 #include <math.h>

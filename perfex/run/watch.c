@@ -115,6 +115,21 @@ static bool take_timeout(struct counting *counting)
 	return false;
 }
 
+/* The interval that ends with these sums. */
+void counting_interval(struct counting *counting, const struct perfctr_counts *sums)
+{
+	struct interval *interval = &counting->interval;
+
+	interval->time_ns =
+		(counting->stopped_ns ? counting->stopped_ns : now_ns()) - counting->started_ns;
+	interval->counts = *sums;
+	interval->counts.tsc -= counting->last.tsc;
+	for (uint32_t i = 0; i < PERFCTR_MAX_COUNTERS; i++)
+		interval->counts.counter[i] -= counting->last.counter[i];
+	counting->last = *sums;
+	output_interval(counting->output, counting->recording, interval);
+}
+
 static void take_interval(struct counting *counting, int timer)
 {
 	struct perfctr_counts sums;

@@ -4,7 +4,7 @@
 #define PERFEX_DERIVE_H
 
 #include <json-c/json.h>
-#include "rules.h"
+#include "../rules/rules.h"
 #include "../result/table.h"
 
 struct recording;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "derive.h"
-#include "../run/run.h"
+#include "run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Opening and closing contexts, and their state pages. */
+/* Contexts: opened, told what to count, started and stopped, closed; and their state pages. */
 #define _GNU_SOURCE
 #include "backend/backend.h"
 
@@ -49,6 +49,25 @@ void perfctr_close(struct perfctr *p)
 	perfctr_disown(p);
 	p->backend->close(p);
 	errno = error;
+}
+
+int perfctr_control(struct perfctr *p, struct perfctr_control *c)
+{
+	c->bad_event = 0;
+	c->bad_reason = 0;
+	if (perfctr_refuse_unable(c, p->capabilities) < 0 || perfctr_control_assign(c, &p->info) < 0)
+		return -1;
+	return p->backend->control(p, c);
+}
+
+int perfctr_start(struct perfctr *p)
+{
+	return p->backend->start(p);
+}
+
+int perfctr_stop(struct perfctr *p)
+{
+	return p->backend->stop(p);
 }
 
 const struct perfctr_page *perfctr_tsc_page(const struct perfctr *p)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a context counts, and whether. */
-#include "backend/backend.h"
+/* A control as data: its events, and counters for those that name none. */
 #include "internal.h"
 
 #include <errno.h>
@@ -65,23 +64,4 @@ int perfctr_assign_but(struct perfctr_control *c, const struct perfctr_pmu_info 
 int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_info *info)
 {
 	return perfctr_assign_but(c, info, info->session_counters);
-}
-
-int perfctr_control(struct perfctr *p, struct perfctr_control *c)
-{
-	c->bad_event = 0;
-	c->bad_reason = 0;
-	if (perfctr_refuse_unable(c, p->capabilities) < 0 || perfctr_control_assign(c, &p->info) < 0)
-		return -1;
-	return p->backend->control(p, c);
-}
-
-int perfctr_start(struct perfctr *p)
-{
-	return p->backend->start(p);
-}
-
-int perfctr_stop(struct perfctr *p)
-{
-	return p->backend->stop(p);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What counts for the library: the kernel patch, BPF programs or perf_events.  registry.c has the
- * table of them; open.c, control.c, read.c, group.c and session.c call them and look at nothing but
+ * table of them; context.c, read.c, group.c and session.c call them and look at nothing but
  * capabilities.
  *
  * Handles are the backend's own: it allocates a struct of its own that begins with the struct here,

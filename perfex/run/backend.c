@@ -61,11 +61,11 @@ void add_default_events(struct options *options, uint32_t capabilities)
 	if (options->n_events || perfctr_backend(NULL, &info) < 0 ||
 	    info.capabilities & PERFCTR_CAN_HARDWARE || !(info.capabilities & PERFCTR_CAN_SOFTWARE))
 		return;
-	options_add_event(options,
+	append_text(&options->event, &options->n_events,
 			  info.capabilities & PERFCTR_CAN_KERNEL ? "page-faults" : "page-faults:u");
 	if (info.capabilities & PERFCTR_CAN_SWITCHES) {
-		options_add_event(options, "context-switches");
-		options_add_event(options, "cpu-migrations");
+		append_text(&options->event, &options->n_events, "context-switches");
+		append_text(&options->event, &options->n_events, "cpu-migrations");
 	}
 }
 

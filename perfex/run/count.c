@@ -106,7 +106,7 @@ static int refuse(struct counting *counting, int status)
 
 /* 0, or perfex's exit status after one line of complaint, and nothing has run. */
 int count_run(struct watch *watch, struct counting *counting, struct perfctr_control *control,
-	  struct sample *sample)
+	      struct sample *sample)
 {
 	const struct options *options = counting->options;
 	bool with_command = options->command[0];

@@ -4,21 +4,17 @@
 
 #include <ctype.h>
 
-void options_add_event(struct options *options, const char *spec)
-{
-	append_text(&options->event, &options->n_events, spec);
-}
-
 /* What begins like a number is one: its faults are found without a machine to count on. */
 void take_event(void *target, const struct option_rule *rule, const char *spec)
 {
 	struct perfctr_event_control event;
+	struct options *options = target;
 	char error[256];
 
 	if ((!*spec || isdigit((unsigned char)*spec)) &&
 	    perfctr_event_parse(spec, &event, error, sizeof(error)) < 0)
 		fail("event '%s': %s", spec, error);
-	options_add_event(target, spec);
+	append_text(&options->event, &options->n_events, spec);
 }
 
 void take_output(void *target, const struct option_rule *rule, const char *path)

@@ -99,7 +99,7 @@ static bool one_run(struct session *session, unsigned int run, unsigned int pass
 	counting.interval = (struct interval){ .run = run, .pass = pass };
 	members_next_run(counting.members, run, pass);
 	session->exit_status = count_run(&session->watch, &counting,
-				     &session->recording.events.control[pass], &sample);
+					 &session->recording.events.control[pass], &sample);
 	if (session->exit_status)
 		return false;
 	session->last = sample;

@@ -57,7 +57,6 @@ struct options {
 };
 
 /* What other subcommands have too; their target begins with a struct options. */
-void options_add_event(struct options *options, const char *spec);
 void take_event(void *target, const struct option_rule *rule, const char *spec);
 void take_rings(void *target, const struct option_rule *rule, const char *unused);
 void take_output(void *target, const struct option_rule *rule, const char *path);
@@ -284,7 +283,7 @@ struct counting { /* one run under way */
 };
 
 int count_run(struct watch *watch, struct counting *counting, struct perfctr_control *control,
-	  struct sample *sample);
+	      struct sample *sample);
 
 /* progress.c: on a terminal only */
 struct progress {

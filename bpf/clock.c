@@ -25,7 +25,7 @@ __u64 monotonic_ns(void)
 }
 
 /* Both clocks at a moment: the try that was disturbed least. */
-static struct moment look(void)
+static struct moment look_at_clock(void)
 {
 	struct moment best = { 0 };
 	__u64 shortest = UINT64_MAX;
@@ -72,11 +72,11 @@ static bool is_synchronous(void)
 
 void begin_clock(struct perfctr_bpf_info *info)
 {
-	struct moment first = look(), second;
+	struct moment first = look_at_clock(), second;
 	struct timespec pause = { .tv_nsec = 100000000 };
 
 	nanosleep(&pause, NULL);
-	second = look();
+	second = look_at_clock();
 	info->rate = rate_between(first, second);
 	info->tsc_khz = (__u32)perfctr_bpf_ticks(&info->rate, 1000000);
 	info->live = is_synchronous();
@@ -98,14 +98,14 @@ static long ns_off(const struct perfctr_bpf_info *info, struct moment now)
 
 long clock_error(const struct perfctr_bpf_info *info)
 {
-	return ns_off(info, look());
+	return ns_off(info, look_at_clock());
 }
 
 /* The programs use the one clock while the other is written. */
 long renew_clock(struct perfctr_bpf_info *info)
 {
 	const struct perfctr_bpf_clock *old = &info->clock[info->current & 1];
-	struct moment now = look(), then = { .ns = old->ns, .ticks = old->ticks };
+	struct moment now = look_at_clock(), then = { .ns = old->ns, .ticks = old->ticks };
 	long error = ns_off(info, now);
 
 	info->clock[(info->current + 1) & 1] = (struct perfctr_bpf_clock){

@@ -47,7 +47,7 @@ int check_system(void)
 			       : 0;
 }
 
-static int explain(int error)
+static int explain_failure(int error)
 {
 	if (!may_load())
 		return complain("loading BPF programs needs the capabilities CAP_BPF and "
@@ -106,7 +106,7 @@ static int pin_all(const struct perfctr_bpf *programs, const struct bpf_link *se
 }
 
 /* By a file of the kind that users will show. */
-static int teach(const struct perfctr_bpf *programs)
+static int teach_programs(const struct perfctr_bpf *programs)
 {
 	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC), result;
 	struct perfctr_bpf_arguments arguments = {
@@ -163,7 +163,7 @@ static int fit_and_load(struct perfctr_bpf *programs, const struct options *opti
 	    perfctr_bpf__load(programs) < 0 ||
 	    bpf_map_freeze(bpf_map__fd(programs->maps.slots)) < 0)
 		return -1;
-	return teach(programs);
+	return teach_programs(programs);
 }
 
 bool is_of_this_build(const struct perfctr_bpf_info *info)
@@ -185,13 +185,13 @@ int load_and_pin(const struct options *options, __u32 undo)
 		libbpf_set_print(NULL);
 	programs = perfctr_bpf__open();
 	if (!programs)
-		return explain(errno);
+		return explain_failure(errno);
 	if (fit_and_load(programs, options) < 0 || fill_in(programs, options, events, undo) < 0)
-		explain(errno);
+		explain_failure(errno);
 	else if (open_events(bpf_map__fd(programs->maps.counters), events, options->n_events) < 0)
 		result = -1;
 	else if (perfctr_bpf__attach(programs) < 0 || !(self = attach_self(programs)))
-		explain(errno);
+		explain_failure(errno);
 	else
 		result = pin_all(programs, self);
 	bpf_link__destroy(self);

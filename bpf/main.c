@@ -20,7 +20,7 @@
 #define MIN_SLOTS 4
 #define MAX_SLOTS 65536
 
-static void usage(FILE *to)
+static void print_usage(FILE *to)
 {
 	fputs("usage: perfctr-bpfd start [--slots N] [--user-slots N] [--event SPEC].. [--foreground] [--verbose]\n"
 	      "       perfctr-bpfd stop | status\n"
@@ -48,7 +48,7 @@ static int drop_capabilities(void)
 
 static volatile sig_atomic_t ending;
 
-static void end(int signal)
+static void end_service(int signal)
 {
 	(void)signal;
 	ending = 1;
@@ -57,7 +57,7 @@ static void end(int signal)
 /* Known as the service, or -1. */
 static int become_service(int map, struct perfctr_bpf_info *info)
 {
-	const struct sigaction action = { .sa_handler = end };
+	const struct sigaction action = { .sa_handler = end_service };
 
 	if (read_info(map, info) < 0)
 		return -1;
@@ -147,7 +147,7 @@ static int complain_of_lock(void)
 }
 
 /* Who has the directory's lock starts; it is kept for as long as the service runs. */
-static int load(const struct options *options)
+static int load_service(const struct options *options)
 {
 	__u32 undo;
 	int lock, map;
@@ -174,9 +174,9 @@ static void go_to_background(void)
 		_exit(1);
 }
 
-static int start(const struct options *options)
+static int start_service(const struct options *options)
 {
-	int map = load(options), child, ready[2];
+	int map = load_service(options), child, ready[2];
 	char nothing;
 
 	if (map < 0)
@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 			options.verbose = true;
 			break;
 		case 'h':
-			usage(stdout);
+			print_usage(stdout);
 			return 0;
 		default:
 			return 1;
@@ -263,7 +263,7 @@ int main(int argc, char **argv)
 	if (optind + 1 != argc)
 		complain("say one of start, stop, status; perfctr-bpfd --help explains them");
 	else if (strcmp(argv[optind], "start") == 0)
-		result = start(&options);
+		result = start_service(&options);
 	else if (strcmp(argv[optind], "stop") == 0)
 		result = stop_service();
 	else if (strcmp(argv[optind], "status") == 0)

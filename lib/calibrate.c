@@ -32,7 +32,7 @@ static void take_least(struct perfctr_snapshot *least, const struct perfctr_coun
 	}
 }
 
-static int measure(struct perfctr *p, unsigned int times, struct perfctr_snapshot *least)
+static int measure_overhead(struct perfctr *p, unsigned int times, struct perfctr_snapshot *least)
 {
 	struct perfctr_counts before, after;
 
@@ -63,10 +63,10 @@ int perfctr_calibrate(struct perfctr *p, struct perfctr_control *c, struct perfc
 		c->flags = flags | PERFCTR_CONTROL_STOPPED;
 		status = perfctr_control(p, c);
 		c->flags = flags;
-		if (status < 0 || measure(p, 1, &overhead.first) < 0)
+		if (status < 0 || measure_overhead(p, 1, &overhead.first) < 0)
 			return -1;
 	}
-	if (measure(p, REPETITIONS, &overhead.repeated) < 0 || perfctr_control(p, c) < 0)
+	if (measure_overhead(p, REPETITIONS, &overhead.repeated) < 0 || perfctr_control(p, c) < 0)
 		return -1;
 	*o = overhead;
 	return 0;

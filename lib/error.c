@@ -82,8 +82,8 @@ static bool selects_ring(const struct perfctr_event_control *event,
 	       event->evntsel2 & (info->evntsel2_user | info->evntsel2_kernel);
 }
 
-static void without(const struct perfctr_event_control *event, uint64_t bits, char *text,
-		    size_t size)
+static void format_without(const struct perfctr_event_control *event, uint64_t bits, char *text,
+			   size_t size)
 {
 	struct perfctr_event_control better = *event;
 
@@ -155,7 +155,7 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			break;
 		}
 		if (!(event->evntsel & ~allowed)) {
-			without(event, enable_first, remedy, sizeof(remedy));
+			format_without(event, enable_first, remedy, sizeof(remedy));
 			snprintf(text, size,
 				 "event %s: evntsel bit 0x%llx (enable) is counter 0's alone, and "
 				 "enables all; write %s",

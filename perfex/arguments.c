@@ -56,7 +56,7 @@ static void make_table(struct table *table, const struct subcommand *subcommand)
 	add_name(table, &help_rule, n);
 }
 
-static const struct option_rule *find(const struct subcommand *subcommand, int value)
+static const struct option_rule *find_option(const struct subcommand *subcommand, int value)
 {
 	int n = 0;
 
@@ -217,7 +217,7 @@ int take_options(const struct subcommand *subcommand, void *target, int argc, ch
 			fail("option '%s' needs an argument; see %s", bad_option(argv, bad), help);
 		if (value == '?')
 			fail("unknown option '%s'; see %s", bad_option(argv, bad), help);
-		rule = find(subcommand, value);
+		rule = find_option(subcommand, value);
 		if (rule == &help_rule) {
 			print_help(subcommand);
 			exit(0);

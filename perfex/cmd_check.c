@@ -25,8 +25,9 @@ static void print_control(const struct perfctr_request *requests,
 	}
 }
 
-static bool assign(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
-		   size_t n, struct perfctr_control *control, char *why, size_t size)
+static bool assign_counters(const struct perfctr_pmu_info *info,
+			    const struct perfctr_request *requests, size_t n,
+			    struct perfctr_control *control, char *why, size_t size)
 {
 	return perfctr_requests_assign(info, requests, n, control, why, size) == 0;
 }
@@ -67,7 +68,7 @@ static int print_plan(const struct perfctr_pmu_info *info, const struct perfctr_
 		size_t n_members = requests_of_run(requests, n, run, which, members);
 
 		printf("run %u:\n", which + 1);
-		if (assign(info, members, n_members, &control, error, sizeof(error)))
+		if (assign_counters(info, members, n_members, &control, error, sizeof(error)))
 			print_control(members, &control, "  ");
 	}
 	free(members);
@@ -75,7 +76,7 @@ static int print_plan(const struct perfctr_pmu_info *info, const struct perfctr_
 	return status;
 }
 
-static int check(const struct selection *selection)
+static int check_events(const struct selection *selection)
 {
 	struct perfctr_request *requests;
 	struct perfctr_control control;
@@ -88,7 +89,7 @@ static int check(const struct selection *selection)
 	requests = selected_events(selection, &info);
 	if (!requests)
 		return EXIT_PERFEX;
-	if (assign(&info, requests, selection->n_events, &control, why, sizeof(why)))
+	if (assign_counters(&info, requests, selection->n_events, &control, why, sizeof(why)))
 		print_control(requests, &control, "");
 	else
 		status = print_plan(&info, requests, selection->n_events, why);
@@ -125,7 +126,7 @@ static int check_main(int argc, char **argv)
 		fail("perfex check takes no argument, '%s' is one; give events with -e", argv[n]);
 	if (!selection.n_events)
 		fail("no event given; give some with -e");
-	status = check(&selection);
+	status = check_events(&selection);
 	free(selection.event);
 	return status;
 }

@@ -72,7 +72,7 @@ static void print_event(const struct perfctr_pmu_info *info, const struct layout
 		       (unsigned long long)request->p4_pebs_matrix_vert);
 }
 
-static int encode(const struct selection *selection)
+static int encode_events(const struct selection *selection)
 {
 	struct perfctr_request *requests;
 	struct perfctr_pmu_info info;
@@ -118,7 +118,7 @@ static int encode_main(int argc, char **argv)
 		fail("perfex encode takes no argument, '%s' is one; give events with -e", argv[n]);
 	if (!selection.n_events)
 		fail("no event given; give some with -e");
-	status = encode(&selection);
+	status = encode_events(&selection);
 	free(selection.event);
 	return status;
 }

@@ -63,7 +63,7 @@ static void enter_directory_of(const char *path)
 }
 
 /* All that can be refused. */
-static void check(struct experiment_file *file, const char *path, struct jobs *jobs)
+static void check_experiment(struct experiment_file *file, const char *path, struct jobs *jobs)
 {
 	struct perfctr_pmu_info info;
 	struct text_error error;
@@ -79,7 +79,7 @@ static void check(struct experiment_file *file, const char *path, struct jobs *j
 }
 
 /* Two perfex at once would count each other's runs as their own.  Who may only read cannot lock it. */
-static void lock(const char *directory)
+static void lock_directory(const char *directory)
 {
 	char *path = text_print("%s/.lock", directory);
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -109,12 +109,12 @@ static void write_table(const struct jobs *jobs, bool csv, double confidence)
 }
 
 /* Returns the exit status. */
-static int run(struct jobs *jobs, const struct experiment_options *options, double confidence)
+static int run_jobs(struct jobs *jobs, const struct experiment_options *options, double confidence)
 {
 	int status = 0;
 
 	make_directory(jobs->directory);
-	lock(jobs->directory);
+	lock_directory(jobs->directory);
 	for (size_t i = 0; i < jobs->n; i++)
 		if (!job_run(&jobs->job[i]))
 			status = EXIT_JOB_FAILED;
@@ -138,11 +138,11 @@ static int experiment_main(int argc, char **argv)
 		     argc - n);
 	file = read_file(argv[n]);
 	enter_directory_of(argv[n]);
-	check(file, argv[n], &jobs);
+	check_experiment(file, argv[n], &jobs);
 	if (options.check)
 		experiment_write_jobs(stdout, &jobs);
 	else
-		status = run(&jobs, &options, file->confidence);
+		status = run_jobs(&jobs, &options, file->confidence);
 	jobs_free(&jobs);
 	experiment_free(file);
 	if (fflush(stdout) || ferror(stdout))

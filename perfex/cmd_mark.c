@@ -74,7 +74,7 @@ static void check_plain(const struct mark_options *options, const char *name)
 		     name);
 }
 
-static void check(const struct mark_options *options)
+static void check_options(const struct mark_options *options)
 {
 	if (options->list && options->clear)
 		fail("--list and --clear exclude each other; give one");
@@ -111,7 +111,7 @@ static int mark_main(int argc, char **argv)
 	int status;
 
 	options.run.command = argv + take_options(&mark_subcommand, &options, argc, argv);
-	check(&options);
+	check_options(&options);
 	if (options.n_processes == 1)
 		options.run.process = options.process[0];
 	if (options.list) {

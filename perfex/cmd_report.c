@@ -54,7 +54,7 @@ struct report {
 	bool ended; /* the line of the totals was there */
 };
 
-__attribute__((noreturn)) static void refuse(const struct report *report, const char *what)
+__attribute__((noreturn)) static void refuse_trace(const struct report *report, const char *what)
 {
 	fail("'%s', line %lu: %s; give a file that perfex trace wrote", report->path, report->line,
 	     what);
@@ -122,7 +122,7 @@ static uint64_t take_number(const struct report *report, char **text, uint64_t m
 	number = strtoull(*text, &end, 10);
 	if (!isdigit((unsigned char)**text) || errno || number > max ||
 	    (*end != ',' && *end != '\n'))
-		refuse(report, "a number is missing or too large");
+		refuse_trace(report, "a number is missing or too large");
 	*text = end + (*end == ',');
 	return number;
 }
@@ -132,7 +132,7 @@ static char *take_word(const struct report *report, char **text)
 	char *word = *text, *end = strchr(word, ',');
 
 	if (!end)
-		refuse(report, "the line is too short");
+		refuse_trace(report, "the line is too short");
 	*end = '\0';
 	*text = end + 1;
 	return word;
@@ -145,23 +145,23 @@ static void take_line(struct report *report, char *text)
 	uint64_t cpu = 0, lost;
 
 	if (report->ended)
-		refuse(report, "there is something behind the totals");
+		refuse_trace(report, "there is something behind the totals");
 	if (total)
 		text += strlen(NO_CPU);
 	else
 		cpu = take_number(report, &text, UINT64_MAX);
 	if (cpu >= MAX_CPUS)
-		refuse(report, "the CPU's number is too large");
+		refuse_trace(report, "the CPU's number is too large");
 	take_number(report, &text, UINT64_MAX); /* the time, which no sum needs */
 	if ((strcmp(take_word(report, &text), TRACE_TOTAL) == 0) != total)
-		refuse(report, "the totals are of no CPU, and nothing else is");
+		refuse_trace(report, "the totals are of no CPU, and nothing else is");
 	record.pid = (int)take_number(report, &text, INT_MAX);
 	record.tid = (int)take_number(report, &text, INT_MAX);
 	lost = take_number(report, &text, UINT64_MAX);
 	for (size_t i = 0; i < report->n_values; i++)
 		record.counts.value[i] = take_number(report, &text, UINT64_MAX);
 	if (*text != '\n')
-		refuse(report, "the line is too long");
+		refuse_trace(report, "the line is too long");
 	if (total) {
 		report->total = record.counts;
 		report->ended = true;
@@ -176,19 +176,20 @@ static void take_names(struct report *report, char *text)
 	size_t length = strlen(TRACE_COLUMNS);
 
 	if (strncmp(text, TRACE_COLUMNS, length) != 0)
-		refuse(report, "these are not the columns of a trace");
+		refuse_trace(report, "these are not the columns of a trace");
 	report->names[report->n_values++] = text_print("tsc");
 	for (text += length; *text == ','; text++) {
 		char *end = text[1] == '"' ? strchr(text + 2, '"') : NULL;
 
 		if (!end || report->n_values == MAX_VALUES)
-			refuse(report, "the name of an event has no end, or there are too many");
+			refuse_trace(report,
+				     "the name of an event has no end, or there are too many");
 		report->names[report->n_values++] =
 			text_print("%.*s", (int)(end - text) - 2, text + 2);
 		text = end;
 	}
 	if (*text != '\n')
-		refuse(report, "these are not the columns of a trace");
+		refuse_trace(report, "these are not the columns of a trace");
 }
 
 static void read_trace(struct report *report)
@@ -203,7 +204,7 @@ static void read_trace(struct report *report)
 		report->line++;
 		if (report->line == 1) {
 			if (strncmp(line, TRACE_HEAD, strlen(TRACE_HEAD)) != 0)
-				refuse(report, "this is no trace of a version that is known");
+				refuse_trace(report, "this is no trace of a version that is known");
 		} else if (report->line == 2) {
 			take_names(report, line);
 		} else {
@@ -213,7 +214,7 @@ static void read_trace(struct report *report)
 	if (ferror(file))
 		fail("cannot read '%s': %m", report->path);
 	if (!report->ended)
-		refuse(report, "the trace has no end");
+		refuse_trace(report, "the trace has no end");
 	free(line);
 	fclose(file);
 }

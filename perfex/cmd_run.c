@@ -192,7 +192,7 @@ const struct subcommand run_subcommand = {
 		"126 if COMMAND cannot be executed; 127 if it was not found.\n",
 };
 
-static void check(const struct options *options, int argc)
+static void check_options(const struct options *options, int argc)
 {
 	if (options->action == INFO && argc > 2)
 		fail("--info takes neither a command nor another option");
@@ -206,7 +206,7 @@ static void check(const struct options *options, int argc)
 	check_output(options);
 }
 
-static void parse(struct options *options, int argc, char **argv)
+static void parse_options(struct options *options, int argc, char **argv)
 {
 	*options = (struct options){
 		.action = RUN,
@@ -217,7 +217,7 @@ static void parse(struct options *options, int argc, char **argv)
 		.format = &text_format,
 	};
 	options->command = argv + take_options(&run_subcommand, options, argc, argv);
-	check(options, argc);
+	check_options(options, argc);
 }
 
 static int run_main(int argc, char **argv)
@@ -225,7 +225,7 @@ static int run_main(int argc, char **argv)
 	struct options options;
 	int status;
 
-	parse(&options, argc, argv);
+	parse_options(&options, argc, argv);
 	switch (options.action) {
 	case INFO:
 		return show_info();

@@ -41,13 +41,14 @@ struct regions_file {
 	size_t n_events, n_threads, n_regions;
 };
 
-__attribute__((noreturn)) static void refuse(const struct regions_file *file, const char *what)
+__attribute__((noreturn)) static void refuse_regions(const struct regions_file *file,
+						     const char *what)
 {
 	fail("'%s': %s; give a file that perfctr_regions_write() wrote as JSON", file->path, what);
 }
 
-static json_object *get(const struct regions_file *file, json_object *object, const char *key,
-			enum json_type type)
+static json_object *get_member(const struct regions_file *file, json_object *object,
+			       const char *key, enum json_type type)
 {
 	json_object *value;
 	char what[128];
@@ -56,22 +57,22 @@ static json_object *get(const struct regions_file *file, json_object *object, co
 	    json_object_object_get_ex(object, key, &value) && json_object_is_type(value, type))
 		return value;
 	snprintf(what, sizeof(what), "'%s' is missing or no %s", key, json_type_to_name(type));
-	refuse(file, what);
+	refuse_regions(file, what);
 }
 
 static const char *get_string(const struct regions_file *file, json_object *object, const char *key)
 {
-	return json_object_get_string(get(file, object, key, json_type_string));
+	return json_object_get_string(get_member(file, object, key, json_type_string));
 }
 
 static uint64_t get_count(const struct regions_file *file, json_object *object, const char *key)
 {
-	json_object *value = get(file, object, key, json_type_int);
+	json_object *value = get_member(file, object, key, json_type_int);
 	char what[128];
 
 	if (json_object_get_int64(value) < 0) {
 		snprintf(what, sizeof(what), "'%s' is negative", key);
-		refuse(file, what);
+		refuse_regions(file, what);
 	}
 	return json_object_get_uint64(value);
 }
@@ -80,7 +81,8 @@ static json_object *region_of(const struct regions_file *file, size_t thread, si
 {
 	json_object *object = json_object_array_get_idx(file->threads, thread);
 
-	return json_object_array_get_idx(get(file, object, "regions", json_type_array), region);
+	return json_object_array_get_idx(get_member(file, object, "regions", json_type_array),
+					 region);
 }
 
 /* Passes through one region, by all threads or one, whose number is thread then. */
@@ -103,7 +105,7 @@ static void add_thread(const struct regions_file *file, size_t thread, size_t re
 	const char *name = get_string(file, object, "name");
 
 	if (p->name && strcmp(p->name, name) != 0)
-		refuse(file, "its threads have different regions");
+		refuse_regions(file, "its threads have different regions");
 	p->name = name;
 	p->threads++;
 	p->thread = get_count(file, json_object_array_get_idx(file->threads, thread), "thread");
@@ -111,7 +113,8 @@ static void add_thread(const struct regions_file *file, size_t thread, size_t re
 	p->exits += get_count(file, object, "exits");
 	p->passes += get_count(file, object, "passes");
 	p->disturbed += get_count(file, object, "disturbed");
-	p->corrected += json_object_get_boolean(get(file, object, "corrected", json_type_boolean));
+	p->corrected +=
+		json_object_get_boolean(get_member(file, object, "corrected", json_type_boolean));
 }
 
 /* number: of the event, 0: the time stamp. */
@@ -122,10 +125,10 @@ static void add_sums(const struct regions_file *file, size_t thread, size_t regi
 	uint64_t passes = get_count(file, object, "passes");
 
 	if (number) {
-		counts = get(file, object, "counts", json_type_array);
+		counts = get_member(file, object, "counts", json_type_array);
 		counts = json_object_array_get_idx(counts, number - 1);
 	} else {
-		counts = get(file, object, "tsc", json_type_object);
+		counts = get_member(file, object, "tsc", json_type_object);
 	}
 	sums->total += get_count(file, counts, "total");
 	if (!passes)
@@ -146,19 +149,19 @@ static void open_file(struct regions_file *file, const char *path)
 	file->root = json_tokener_parse_verbose(text, &error);
 	free(text);
 	if (!file->root)
-		refuse(file, "it is not JSON");
+		refuse_regions(file, "it is not JSON");
 	if (strcmp(get_string(file, file->root, "schema"), "perfctr-regions") != 0)
-		refuse(file, "it has no regions");
+		refuse_regions(file, "it has no regions");
 	if (get_count(file, file->root, "version") != 1)
-		refuse(file, "its version is not 1, the one that this perfex knows");
-	file->events = get(file, file->root, "events", json_type_array);
-	file->threads = get(file, file->root, "threads", json_type_array);
+		refuse_regions(file, "its version is not 1, the one that this perfex knows");
+	file->events = get_member(file, file->root, "events", json_type_array);
+	file->threads = get_member(file, file->root, "threads", json_type_array);
 	file->n_events = json_object_array_length(file->events);
 	file->n_threads = json_object_array_length(file->threads);
 	if (file->n_threads)
 		file->n_regions = json_object_array_length(
-			get(file, json_object_array_get_idx(file->threads, 0), "regions",
-			    json_type_array));
+			get_member(file, json_object_array_get_idx(file->threads, 0), "regions",
+				   json_type_array));
 }
 
 #define COLUMNS(thread)                                                                            \
@@ -236,7 +239,7 @@ static void tell_difference(const struct passes *p)
 				   : ": an entry is missing");
 }
 
-static void show(const struct regions_file *file, const struct stat_options *options)
+static void show_regions(const struct regions_file *file, const struct stat_options *options)
 {
 	size_t groups = options->per_thread ? file->n_threads : file->n_threads > 0;
 	struct passes *p = calloc(groups * file->n_regions + 1, sizeof(*p));
@@ -268,7 +271,7 @@ static int stat_of_main(int argc, char **argv)
 		fail("perfex stat-of takes one file of regions, not %d; see perfex stat-of --help",
 		     argc - n);
 	open_file(&file, argv[n]);
-	show(&file, &options);
+	show_regions(&file, &options);
 	json_object_put(file.root);
 	if (fflush(stdout) || ferror(stdout))
 		fail("cannot write to standard output: %m");

@@ -117,7 +117,7 @@ const struct subcommand system_subcommand = {
 	.notes = "Exit status: as of perfex run.\n",
 };
 
-static void check(const struct system_options *options)
+static void check_options(const struct system_options *options)
 {
 	const unsigned int marks = PERFCTR_POLICY_DMS | PERFCTR_POLICY_DMR;
 
@@ -144,7 +144,7 @@ static int system_main(int argc, char **argv)
 	int status;
 
 	options.run.command = argv + take_options(&system_subcommand, &options, argc, argv);
-	check(&options);
+	check_options(&options);
 	if (policy_counts_nothing(options.policy))
 		complain("this policy lets nothing be counted");
 	if (options.exclude_self)

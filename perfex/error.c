@@ -14,7 +14,7 @@ void make_printable(char *text)
 			*c = '?';
 }
 
-static void say(const char *format, va_list arguments)
+static void print_error(const char *format, va_list arguments)
 {
 	char *line;
 
@@ -32,7 +32,7 @@ void complain(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	say(format, arguments);
+	print_error(format, arguments);
 	va_end(arguments);
 }
 
@@ -41,7 +41,7 @@ void fail(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	say(format, arguments);
+	print_error(format, arguments);
 	va_end(arguments);
 	exit(EXIT_PERFEX);
 }

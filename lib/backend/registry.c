@@ -17,7 +17,7 @@ static const struct perfctr_backend *const backends[] = {
 
 enum { N_BACKENDS = sizeof(backends) / sizeof(backends[0]) };
 
-static const struct perfctr_backend *find(const char *name)
+static const struct perfctr_backend *find_backend(const char *name)
 {
 	for (size_t i = 0; i < N_BACKENDS; i++)
 		if (strcmp(backends[i]->name, name) == 0)
@@ -26,14 +26,15 @@ static const struct perfctr_backend *find(const char *name)
 	return NULL;
 }
 
-static const char *named(const char *name)
+static const char *wanted_name(const char *name)
 {
 	const char *wanted = name ? name : secure_getenv("PERFCTR_BACKEND");
 
 	return wanted && *wanted ? wanted : NULL;
 }
 
-static int describe(const struct perfctr_backend *backend, struct perfctr_backend_info *info)
+static int describe_backend(const struct perfctr_backend *backend,
+			    struct perfctr_backend_info *info)
 {
 	memset(info, 0, sizeof(*info));
 	snprintf(info->name, sizeof(info->name), "%s", backend->name);
@@ -47,9 +48,9 @@ const struct perfctr_backend *perfctr_first(const char *name)
 	const struct perfctr_backend *backend;
 	size_t i = 0;
 
-	name = named(name);
+	name = wanted_name(name);
 	if (name)
-		return find(name);
+		return find_backend(name);
 	do
 		backend = backends[i++];
 	while (i < N_BACKENDS && !backend->is_there());
@@ -61,7 +62,8 @@ static bool has_all(const struct perfctr_backend *backend, uint32_t capabilities
 {
 	struct perfctr_backend_info info;
 
-	return (!backend->is_there || backend->is_there()) && describe(backend, &info) == 0 &&
+	return (!backend->is_there || backend->is_there()) &&
+	       describe_backend(backend, &info) == 0 &&
 	       (info.capabilities & capabilities) == capabilities;
 }
 
@@ -72,7 +74,8 @@ const struct perfctr_backend *perfctr_choose(const char *name)
 	int error = errno;
 
 	/* The kernel patch that is refused is told of; none is taken instead. */
-	if (!first || named(name) || first == backends[0] || has_all(first, PERFCTR_CAN_HARDWARE))
+	if (!first || wanted_name(name) || first == backends[0] ||
+	    has_all(first, PERFCTR_CAN_HARDWARE))
 		return first;
 	for (size_t i = 0; i < N_BACKENDS; i++)
 		if (has_all(backends[i], PERFCTR_CAN_HARDWARE)) {
@@ -90,7 +93,7 @@ perfctr_choose_of(uint32_t capabilities,
 	const struct perfctr_backend *chosen = perfctr_choose(NULL);
 	int error = errno;
 
-	for (size_t i = 0; chosen && !named(NULL) && i < N_BACKENDS; i++)
+	for (size_t i = 0; chosen && !wanted_name(NULL) && i < N_BACKENDS; i++)
 		if (has_all(backends[i], capabilities) && fits(backends[i], arg)) {
 			chosen = backends[i];
 			break;
@@ -106,7 +109,7 @@ int perfctr_backend(const char *name, struct perfctr_backend_info *info)
 
 	if (!backend)
 		return -1;
-	return describe(backend, info);
+	return describe_backend(backend, info);
 }
 
 int perfctr_backends(struct perfctr_backend_info *list, unsigned int room)
@@ -114,7 +117,7 @@ int perfctr_backends(struct perfctr_backend_info *list, unsigned int room)
 	int error = errno;
 
 	for (unsigned int i = 0; i < room && i < N_BACKENDS; i++)
-		describe(backends[i], &list[i]);
+		describe_backend(backends[i], &list[i]);
 	errno = error;
 	return N_BACKENDS;
 }
@@ -137,7 +140,7 @@ void perfctr_open_error_with(const char *name, int error, char *text, size_t siz
 	if (backend)
 		backend->open_error(error, text, size);
 	else
-		list_names(named(name), text, size);
+		list_names(wanted_name(name), text, size);
 }
 
 void perfctr_open_error(int error, char *text, size_t size)

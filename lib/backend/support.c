@@ -63,7 +63,7 @@ int perfctr_unable(void)
 	return -1;
 }
 
-static int refuse(struct perfctr_control *c, uint32_t event, uint32_t reason)
+static int refuse_control(struct perfctr_control *c, uint32_t event, uint32_t reason)
 {
 	c->bad_event = event;
 	c->bad_reason = reason;
@@ -73,14 +73,14 @@ static int refuse(struct perfctr_control *c, uint32_t event, uint32_t reason)
 int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities)
 {
 	if (c->flags & PERFCTR_CONTROL_INHERIT && !(capabilities & PERFCTR_CAN_INHERIT))
-		return refuse(c, 0, PERFCTR_BAD_INHERIT);
+		return refuse_control(c, 0, PERFCTR_BAD_INHERIT);
 	if (c->flags & PERFCTR_CONTROL_RECORD && !(capabilities & PERFCTR_CAN_RECORD))
-		return refuse(c, 0, PERFCTR_BAD_RECORD);
+		return refuse_control(c, 0, PERFCTR_BAD_RECORD);
 	for (uint32_t i = 0; i < c->n_events && i < PERFCTR_MAX_COUNTERS; i++) {
 		bool software = perfctr_is_software(&c->event[i]);
 
 		if (software && !(capabilities & PERFCTR_CAN_SOFTWARE))
-			return refuse(c, i, PERFCTR_BAD_SOFTWARE);
+			return refuse_control(c, i, PERFCTR_BAD_SOFTWARE);
 	}
 	return 0;
 }

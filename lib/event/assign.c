@@ -8,8 +8,8 @@
 #include "software.h"
 
 /* The first request gets the first counter that leaves a way for all others, then the second. */
-static int choose(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
-		  size_t n, struct place place[])
+static int choose_places(const struct perfctr_pmu_info *info,
+			 const struct perfctr_request *requests, size_t n, struct place place[])
 {
 	struct place found[PERFCTR_MAX_COUNTERS];
 
@@ -75,7 +75,7 @@ int perfctr_requests_assign(const struct perfctr_pmu_info *info,
 			return -1;
 	if (perfctr_requests_have_two_tags(hardware, n_hardware, &line))
 		return -1;
-	if (choose(info, hardware, n_hardware, place) < 0) {
+	if (choose_places(info, hardware, n_hardware, place) < 0) {
 		if (errno == ENOMEM)
 			return perfctr_line_refuse(&line, ENOMEM,
 						   "no memory to assign the counters");

@@ -56,7 +56,7 @@ static void add_escrs(const bool used[], const struct line *line)
 	}
 }
 
-static size_t count(const bool used[])
+static size_t count_used(const bool used[])
 {
 	size_t n = 0;
 
@@ -81,11 +81,11 @@ static void add_bottleneck(const struct perfctr_pmu_info *info, const struct per
 			routes[route] = true;
 		}
 	}
-	if (info->pmu == PERFCTR_PMU_P4 && (count(routes) < n || count(counters) >= n)) {
-		perfctr_line_add(line, count(routes) == 1 ? "ESCR" : "ESCRs");
+	if (info->pmu == PERFCTR_PMU_P4 && (count_used(routes) < n || count_used(counters) >= n)) {
+		perfctr_line_add(line, count_used(routes) == 1 ? "ESCR" : "ESCRs");
 		add_escrs(routes, line);
 	} else {
-		perfctr_line_add(line, count(counters) == 1 ? "counter" : "counters");
+		perfctr_line_add(line, count_used(counters) == 1 ? "counter" : "counters");
 		add_counters(info, counters, line);
 	}
 }

@@ -53,7 +53,7 @@ static void make_ready(void)
  * libpfm4 itself keeps global state: what it detected.  It is the same for all its users.  What a fork
  * in another thread interrupts, the child begins anew: no lock that would stay taken there.
  */
-static bool ready(void)
+static bool libpfm_is_ready(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -96,7 +96,7 @@ static bool find_pmu(const struct perfctr_pmu_info *info, unsigned int i, pfm_pm
 {
 	int pmu;
 
-	if (!ready())
+	if (!libpfm_is_ready())
 		return false;
 	pfm_for_all_pmus(pmu) if (get_pmu((pfm_pmu_t)pmu, found) && is_machines(found, info) &&
 				  i-- == 0) return true;
@@ -138,7 +138,8 @@ static void add_attributes(const pfm_pmu_info_t *pmu, const char *text, pfm_attr
 		perfctr_line_add(line, "none");
 }
 
-static int refuse(const pfm_pmu_info_t *pmu, const char *text, int error, const struct line *line)
+static int libpfm_refuse(const pfm_pmu_info_t *pmu, const char *text, int error,
+			 const struct line *line)
 {
 	if (error == PFM_ERR_NOTFOUND) {
 		errno = ENOENT;
@@ -193,7 +194,7 @@ int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event
 		if (error == PFM_ERR_NOTFOUND)
 			continue;
 		if (error != PFM_SUCCESS)
-			return refuse(&pmu, event, error, line);
+			return libpfm_refuse(&pmu, event, error, line);
 		take_codes(info, codes, evntsel, evntsel2);
 		return 0;
 	}

@@ -23,7 +23,7 @@ struct parts {
 	uint32_t used; /* bit i: part[i] has been understood */
 };
 
-static int split(const char *name, struct parts *parts, const struct line *line)
+static int split_name(const char *name, struct parts *parts, const struct line *line)
 {
 	char *rest = parts->text, *part;
 
@@ -142,7 +142,8 @@ static int read_modifiers(struct lookup *lookup, const struct line *line)
 }
 
 /* An alias is replaced; its own parts follow what it stands for. */
-static int expand(const struct parts *parts, const char *alias, char *name, const struct line *line)
+static int expand_alias(const struct parts *parts, const char *alias, char *name,
+			const struct line *line)
 {
 	size_t length;
 
@@ -257,14 +258,14 @@ static int skip_pmu(const struct perfctr_pmu_info *info, const char **name, cons
 	return refuse_pmu(info, pmu, line);
 }
 
-static int resolve(const struct perfctr_pmu_info *info, const char *name, unsigned int aliases,
-		   struct event *event, const struct line *line)
+static int resolve_in_tables(const struct perfctr_pmu_info *info, const char *name,
+			     unsigned int aliases, struct event *event, const struct line *line)
 {
 	struct parts parts;
 	struct lookup lookup = { .info = info, .parts = &parts, .event = event };
 	char expanded[NAME_SIZE];
 
-	if (split(name, &parts, line) < 0)
+	if (split_name(name, &parts, line) < 0)
 		return -1;
 	if (perfctr_tables_visit(info, look_up, &lookup, line) < 0)
 		return -1;
@@ -274,9 +275,9 @@ static int resolve(const struct perfctr_pmu_info *info, const char *name, unsign
 		if (aliases == MAX_ALIASES)
 			return perfctr_line_refuse(line, EINVAL,
 						   "by the tables it stands for itself");
-		if (expand(&parts, lookup.alias, expanded, line) < 0)
+		if (expand_alias(&parts, lookup.alias, expanded, line) < 0)
 			return -1;
-		return resolve(info, expanded, aliases + 1, event, line);
+		return resolve_in_tables(info, expanded, aliases + 1, event, line);
 	}
 	if (!lookup.umask_named)
 		event->evntsel |= lookup.chosen;
@@ -288,7 +289,7 @@ int perfctr_name_resolve(const struct perfctr_pmu_info *info, const char *name, 
 {
 	if (skip_pmu(info, &name, line) < 0)
 		return -1;
-	if (resolve(info, name, 0, event, line) == 0)
+	if (resolve_in_tables(info, name, 0, event, line) == 0)
 		return 0;
 	if (errno == ENOENT) {
 		perfctr_line_refuse(line, ENOENT, "this machine has no such event");

@@ -178,7 +178,7 @@ static bool find_path(struct flow *flow)
 	return false;
 }
 
-static void push(struct flow *flow)
+static void push_flow(struct flow *flow)
 {
 	for (int node = SINK; node != SOURCE; node = flow->edge[flow->by[node] ^ 1].to) {
 		flow->edge[flow->by[node]].capacity--;
@@ -187,7 +187,7 @@ static void push(struct flow *flow)
 }
 
 /* What flows through the edge: what has come to its reverse. */
-static unsigned int flows(const struct flow *flow, int e)
+static unsigned int has_flow(const struct flow *flow, int e)
 {
 	return flow->edge[e ^ 1].capacity;
 }
@@ -277,7 +277,7 @@ static int take_counter(struct flow *flow, int route)
 	for (int e = flow->first[route_out(flow, route)]; e >= 0; e = flow->edge[e].next) {
 		int counter = flow->edge[e].to - counter_node(flow, 0);
 
-		if (counter < 0 || !flows(flow, e))
+		if (counter < 0 || !has_flow(flow, e))
 			continue;
 		flow->edge[e ^ 1].capacity--;
 		return counter;
@@ -293,7 +293,7 @@ static void take_places(struct flow *flow, struct search *search)
 		if (search->found[i].route >= 0)
 			continue;
 		for (e = flow->first[request_node(i)]; e >= 0; e = flow->edge[e].next)
-			if (flow->edge[e].to != SOURCE && flows(flow, e))
+			if (flow->edge[e].to != SOURCE && has_flow(flow, e))
 				break;
 		search->found[i].route = (flow->edge[e].to - route_in(flow, 0)) / 2;
 		search->found[i].counter = take_counter(flow, search->found[i].route);
@@ -322,7 +322,7 @@ int perfctr_places_find(const struct perfctr_pmu_info *info, const struct perfct
 	wanted = add_requests(&flow, &search);
 	add_routes(&flow, &search);
 	for (; wanted && find_path(&flow); wanted--)
-		push(&flow);
+		push_flow(&flow);
 	if (!wanted)
 		take_places(&flow, &search);
 	flow_end(&flow);
@@ -344,7 +344,7 @@ static int node_of(const struct deal *deal, int side, int request)
 	return side ? deal->found[request].counter : deal->found[request].route;
 }
 
-static int *at(const struct deal *deal, int side, int node, unsigned int run)
+static int *edge_at(const struct deal *deal, int side, int node, unsigned int run)
 {
 	return &deal->request_at[side][(size_t)node * deal->runs + run];
 }
@@ -353,7 +353,7 @@ static unsigned int free_run(const struct deal *deal, int side, int node)
 {
 	unsigned int run = 0;
 
-	while (*at(deal, side, node, run) >= 0)
+	while (*edge_at(deal, side, node, run) >= 0)
 		run++;
 	return run;
 }
@@ -364,18 +364,18 @@ static unsigned int free_run(const struct deal *deal, int side, int node)
  */
 static void swap_runs(const struct deal *deal, int counter, unsigned int from, unsigned int to)
 {
-	int request = *at(deal, 1, counter, from);
+	int request = *edge_at(deal, 1, counter, from);
 	int side = 1;
 
-	*at(deal, 1, counter, from) = -1;
+	*edge_at(deal, 1, counter, from) = -1;
 	while (request >= 0) {
 		int near = node_of(deal, side, request), far = node_of(deal, !side, request);
-		int displaced = *at(deal, !side, far, to);
+		int displaced = *edge_at(deal, !side, far, to);
 		unsigned int other = from;
 
-		*at(deal, !side, far, from) = -1;
-		*at(deal, side, near, to) = request;
-		*at(deal, !side, far, to) = request;
+		*edge_at(deal, !side, far, from) = -1;
+		*edge_at(deal, side, near, to) = request;
+		*edge_at(deal, !side, far, to) = request;
 		deal->run[request] = to;
 		request = displaced;
 		side = !side;
@@ -389,11 +389,11 @@ static void deal_one(const struct deal *deal, int request)
 	int route = node_of(deal, 0, request), counter = node_of(deal, 1, request);
 	unsigned int a = free_run(deal, 0, route), b = free_run(deal, 1, counter);
 
-	if (a != b && *at(deal, 1, counter, a) >= 0)
+	if (a != b && *edge_at(deal, 1, counter, a) >= 0)
 		swap_runs(deal, counter, a, b);
 	deal->run[request] = a;
-	*at(deal, 0, route, a) = request;
-	*at(deal, 1, counter, a) = request;
+	*edge_at(deal, 0, route, a) = request;
+	*edge_at(deal, 1, counter, a) = request;
 }
 
 int perfctr_places_deal(const struct place found[], size_t n, unsigned int runs, unsigned int run[])

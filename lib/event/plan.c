@@ -36,9 +36,9 @@ static int plan_by_flow(const struct perfctr_pmu_info *info, const struct perfct
 	return status;
 }
 
-static bool fits(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
-		 size_t n, const unsigned int run[], unsigned int which,
-		 struct perfctr_request members[])
+static bool fits_run(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
+		     size_t n, const unsigned int run[], unsigned int which,
+		     struct perfctr_request members[])
 {
 	struct place found[PERFCTR_MAX_COUNTERS + 1];
 	struct line none = { 0 };
@@ -71,7 +71,7 @@ static int plan_by_tags(const struct perfctr_pmu_info *info, const struct perfct
 			if (!!requests[i].p4_pebs_enable != tagged)
 				continue;
 			run[i] = 0;
-			while (!fits(info, requests, n, run, run[i], members))
+			while (!fits_run(info, requests, n, run, run[i], members))
 				run[i]++;
 			if (run[i] >= *n_runs)
 				*n_runs = run[i] + 1;
@@ -81,8 +81,9 @@ static int plan_by_tags(const struct perfctr_pmu_info *info, const struct perfct
 	return 0;
 }
 
-static int plan(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
-		size_t n, unsigned int run[], unsigned int *n_runs)
+static int plan_hardware(const struct perfctr_pmu_info *info,
+			 const struct perfctr_request *requests, size_t n, unsigned int run[],
+			 unsigned int *n_runs)
 {
 	struct line none = { 0 };
 
@@ -94,7 +95,7 @@ static int plan(const struct perfctr_pmu_info *info, const struct perfctr_reques
 	return plan_by_flow(info, requests, n, run, n_runs);
 }
 
-static size_t count(const unsigned int pass[], size_t n, unsigned int which)
+static size_t count_members(const unsigned int pass[], size_t n, unsigned int which)
 {
 	size_t members = 0;
 
@@ -104,8 +105,8 @@ static size_t count(const unsigned int pass[], size_t n, unsigned int which)
 }
 
 /* Hardware events have their runs; the operating system's go where there is room in a control. */
-static void deal(const struct perfctr_request *requests, size_t n, const unsigned int run[],
-		 unsigned int pass[], unsigned int *n_passes)
+static void deal_out(const struct perfctr_request *requests, size_t n, const unsigned int run[],
+		     unsigned int pass[], unsigned int *n_passes)
 {
 	size_t next = 0;
 
@@ -116,7 +117,7 @@ static void deal(const struct perfctr_request *requests, size_t n, const unsigne
 
 		if (pass[i] != UINT32_MAX)
 			continue;
-		while (count(pass, n, which) >= PERFCTR_MAX_COUNTERS)
+		while (count_members(pass, n, which) >= PERFCTR_MAX_COUNTERS)
 			which++;
 		pass[i] = which;
 		if (which >= *n_passes)
@@ -143,12 +144,12 @@ int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 			goto free;
 		}
 	if (!status)
-		status = plan(info, hardware, n_hardware, run, &n_runs);
+		status = plan_hardware(info, hardware, n_hardware, run, &n_runs);
 	if (status < 0) {
 		perfctr_line_refuse(&line, ENOMEM, "no memory to plan the runs");
 	} else {
 		*n_passes = n_runs;
-		deal(requests, n, run, pass, n_passes);
+		deal_out(requests, n, run, pass, n_passes);
 	}
 free:
 	free(hardware);

@@ -211,8 +211,8 @@ static int check_registers(const struct perfctr_pmu_info *info, const struct eve
 }
 
 /* Names and codes, which leave the counter to us. */
-static int complete(const struct perfctr_pmu_info *info, unsigned int rings, struct event *event,
-		    const struct line *line)
+static int complete_request(const struct perfctr_pmu_info *info, unsigned int rings,
+			    struct event *event, const struct line *line)
 {
 	if (set_rings(info, rings, event, line) < 0 || perfctr_name_restrict(info, event, line) < 0)
 		return -1;
@@ -281,8 +281,8 @@ static int parse_event(const struct perfctr_pmu_info *info, char *text, struct e
 	return perfctr_name_resolve(info, text, event, line);
 }
 
-static int parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
-		 struct perfctr_request *request, const struct line *line)
+static int parse_request(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
+			 struct perfctr_request *request, const struct line *line)
 {
 	char text[PERFCTR_REQUEST_NAME];
 	struct event event = { 0 };
@@ -311,7 +311,7 @@ static int parse(const struct perfctr_pmu_info *info, const char *spec, unsigned
 		if (parse_registers(info, text, &event, line) < 0)
 			return -1;
 	} else if (parse_event(info, text, &event, line) < 0 ||
-		   complete(info, rings, &event, line) < 0) {
+		   complete_request(info, rings, &event, line) < 0) {
 		return -1;
 	}
 	if (at && demand_counter(info, registers, counter, &event, line) < 0)
@@ -353,7 +353,7 @@ int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec,
 			"this machine's event counters cannot be used: %.*s; only the time stamp "
 			"can be counted",
 			(int)sizeof(info->family), info->family);
-	if (parse(info, spec, rings, request, &line) == 0)
+	if (parse_request(info, spec, rings, request, &line) == 0)
 		return 0;
 	perfctr_line_clean(&line);
 	return -1;

@@ -23,7 +23,7 @@ static const struct {
 
 enum { N_EVENTS = sizeof(events) / sizeof(events[0]) };
 
-static int find(const char *spec, size_t length)
+static int find_software(const char *spec, size_t length)
 {
 	for (int i = 0; i < N_EVENTS; i++)
 		if (strlen(events[i].name) == length && memcmp(events[i].name, spec, length) == 0)
@@ -44,7 +44,7 @@ int perfctr_software_parse(const struct perfctr_pmu_info *info, const char *spec
 {
 	size_t length = strcspn(spec, ":@");
 	const char *modifier = spec + length;
-	int i = find(spec, length);
+	int i = find_software(spec, length);
 	bool user = strcmp(modifier, ":u") == 0;
 
 	if (i < 0)

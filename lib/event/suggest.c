@@ -20,7 +20,7 @@ struct nearest {
 };
 
 /* Levenshtein's: insertions, deletions and replacements from a to b, without regard to case. */
-static unsigned int distance(const char *a, size_t a_length, const char *b)
+static unsigned int edit_distance(const char *a, size_t a_length, const char *b)
 {
 	unsigned int row[LONGEST + 1];
 	size_t b_length = strnlen(b, LONGEST);
@@ -47,14 +47,14 @@ static unsigned int distance(const char *a, size_t a_length, const char *b)
 	return row[b_length];
 }
 
-static int compare(const struct perfctr_event_entry *entry, void *arg)
+static int compare_candidates(const struct perfctr_event_entry *entry, void *arg)
 {
 	struct nearest *nearest = arg;
 	unsigned int d, i;
 
 	if (entry->umask)
 		return 0;
-	d = distance(nearest->name, nearest->length, entry->name);
+	d = edit_distance(nearest->name, nearest->length, entry->name);
 	if (d > nearest->length / 2)
 		return 0;
 	for (i = 0; i < nearest->n && nearest->best[i].distance <= d; i++)
@@ -78,7 +78,7 @@ void perfctr_name_suggest(const struct perfctr_pmu_info *info, const char *name,
 
 	if (nearest.length > LONGEST)
 		nearest.length = LONGEST;
-	perfctr_events_visit(info, NULL, compare, &nearest);
+	perfctr_events_visit(info, NULL, compare_candidates, &nearest);
 	for (unsigned int i = 0; i < nearest.n; i++)
 		perfctr_line_add(line, "%s%s", i ? ", " : "; near it: ", nearest.best[i].name);
 	perfctr_line_add(line, "; perfex list shows all");

@@ -34,12 +34,12 @@ struct visit {
 	uint64_t general, fixed;	  /* of the last event of libpfm4 */
 };
 
-static int compare(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	return strcasecmp(a, b);
 }
 
-static bool matches(const char *pattern, const char *name)
+static bool matches_pattern(const char *pattern, const char *name)
 {
 	if (!pattern)
 		return true;
@@ -49,14 +49,14 @@ static bool matches(const char *pattern, const char *name)
 }
 
 /* Is it new, and asked for?  Then its name is kept, in visit->name. */
-static bool want(struct visit *visit, const char *name)
+static bool is_wanted(struct visit *visit, const char *name)
 {
 	char *copy;
 
-	if (!matches(visit->pattern, name) || tfind(name, &visit->names, compare))
+	if (!matches_pattern(visit->pattern, name) || tfind(name, &visit->names, compare_names))
 		return false;
 	copy = strdup(name);
-	if (!copy || !tsearch(copy, &visit->names, compare)) {
+	if (!copy || !tsearch(copy, &visit->names, compare_names)) {
 		free(copy);
 		return false;
 	}
@@ -123,12 +123,12 @@ static int visit_table(const struct table_entry *entry, void *arg)
 
 	switch (entry->kind) {
 	case TABLE_EVENT:
-		visit->wanted = want(visit, entry->name);
+		visit->wanted = is_wanted(visit, entry->name);
 		event.name = visit->name;
 		visit->event = event;
 		break;
 	case TABLE_ALIAS:
-		visit->wanted = want(visit, entry->name);
+		visit->wanted = is_wanted(visit, entry->name);
 		snprintf(description, sizeof(description), "Stands for %s", entry->text);
 		event.description = description;
 		break;
@@ -154,7 +154,7 @@ static int visit_libpfm(const struct perfctr_event_entry *entry, void *arg)
 	struct visit *visit = arg;
 
 	if (!entry->umask) {
-		visit->wanted = want(visit, entry->name);
+		visit->wanted = is_wanted(visit, entry->name);
 		apply_rules(visit, entry);
 	}
 	event.general = visit->general;
@@ -166,7 +166,7 @@ static int visit_software(const struct perfctr_event_entry *entry, void *arg)
 {
 	struct visit *visit = arg;
 
-	return matches(visit->pattern, entry->name) ? visit->visit(entry, visit->arg) : 0;
+	return matches_pattern(visit->pattern, entry->name) ? visit->visit(entry, visit->arg) : 0;
 }
 
 int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *pattern,

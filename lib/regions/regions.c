@@ -114,7 +114,7 @@ static void thread_free(struct perfctr_region_thread *thread)
 	free(thread);
 }
 
-static struct perfctr_region_thread *find(struct perfctr_regions *r, const struct perfctr *p)
+static struct perfctr_region_thread *find_region(struct perfctr_regions *r, const struct perfctr *p)
 {
 	pid_t tid = gettid();
 
@@ -142,7 +142,7 @@ struct perfctr_region *perfctr_regions_thread(struct perfctr_regions *r, const s
 		return NULL;
 	}
 	pthread_mutex_lock(&r->lock);
-	thread = find(r, p);
+	thread = find_region(r, p);
 	if (!thread) {
 		thread = thread_create(p, r->control.n_events, r->n_regions);
 		if (thread) {

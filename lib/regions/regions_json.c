@@ -13,8 +13,8 @@ struct document {
 };
 
 /* Hand value over to an object, or with key NULL to an array; returns it, or NULL. */
-static struct json_object *add(struct document *d, struct json_object *to, const char *key,
-			       struct json_object *value)
+static struct json_object *add_object(struct document *d, struct json_object *to, const char *key,
+				      struct json_object *value)
 {
 	int status = -1;
 
@@ -31,12 +31,12 @@ static struct json_object *add(struct document *d, struct json_object *to, const
 
 static void add_number(struct document *d, struct json_object *to, const char *key, uint64_t number)
 {
-	add(d, to, key, json_object_new_uint64(number));
+	add_object(d, to, key, json_object_new_uint64(number));
 }
 
 static void add_text(struct document *d, struct json_object *to, const char *key, const char *text)
 {
-	add(d, to, key, json_object_new_string(text));
+	add_object(d, to, key, json_object_new_string(text));
 }
 
 static void add_register(struct document *d, struct json_object *to, const char *key,
@@ -50,11 +50,11 @@ static void add_register(struct document *d, struct json_object *to, const char 
 
 static void add_events(struct document *d, struct json_object *root)
 {
-	struct json_object *events = add(d, root, "events", json_object_new_array());
+	struct json_object *events = add_object(d, root, "events", json_object_new_array());
 	const struct perfctr_regions *r = d->regions;
 
 	for (uint32_t i = 0; i < r->control.n_events; i++) {
-		struct json_object *event = add(d, events, NULL, json_object_new_object());
+		struct json_object *event = add_object(d, events, NULL, json_object_new_object());
 
 		add_text(d, event, "name", r->event[i].name);
 		add_number(d, event, "counter", r->control.event[i].counter);
@@ -68,12 +68,13 @@ static void add_events(struct document *d, struct json_object *root)
 static void add_count(struct document *d, struct json_object *to, const char *key,
 		      const struct perfctr_region_count *count, uint64_t passes)
 {
-	struct json_object *object = add(d, to, key, json_object_new_object());
+	struct json_object *object = add_object(d, to, key, json_object_new_object());
 
 	add_number(d, object, "total", count->total);
 	if (!passes)
 		return;
-	add(d, object, "mean", json_object_new_double((double)count->total / (double)passes));
+	add_object(d, object, "mean",
+		   json_object_new_double((double)count->total / (double)passes));
 	add_number(d, object, "min", count->min);
 	add_number(d, object, "max", count->max);
 }
@@ -81,7 +82,7 @@ static void add_count(struct document *d, struct json_object *to, const char *ke
 static void add_region(struct document *d, struct json_object *regions,
 		       const struct perfctr_region_result *result)
 {
-	struct json_object *region = add(d, regions, NULL, json_object_new_object());
+	struct json_object *region = add_object(d, regions, NULL, json_object_new_object());
 	struct json_object *counts;
 
 	add_text(d, region, "name", result->name);
@@ -89,10 +90,10 @@ static void add_region(struct document *d, struct json_object *regions,
 	add_number(d, region, "exits", result->exits);
 	add_number(d, region, "passes", result->passes);
 	add_number(d, region, "disturbed", result->disturbed);
-	add(d, region, "corrected",
-	    json_object_new_boolean(result->flags & PERFCTR_REGIONS_CORRECTED));
+	add_object(d, region, "corrected",
+		   json_object_new_boolean(result->flags & PERFCTR_REGIONS_CORRECTED));
 	add_count(d, region, "tsc", &result->tsc, result->passes);
-	counts = add(d, region, "counts", json_object_new_array());
+	counts = add_object(d, region, "counts", json_object_new_array());
 	for (uint32_t i = 0; i < result->n_counters; i++)
 		add_count(d, counts, NULL, &result->counter[i], result->passes);
 }
@@ -100,19 +101,19 @@ static void add_region(struct document *d, struct json_object *regions,
 static void add_thread(struct document *d, struct json_object *threads,
 		       const struct perfctr_region_thread *thread, unsigned int flags)
 {
-	struct json_object *object = add(d, threads, NULL, json_object_new_object());
+	struct json_object *object = add_object(d, threads, NULL, json_object_new_object());
 	struct perfctr_region_result result;
 	struct json_object *regions;
 
 	add_number(d, object, "thread", (uint64_t)thread->tid);
-	regions = add(d, object, "regions", json_object_new_array());
+	regions = add_object(d, object, "regions", json_object_new_array());
 	for (unsigned int i = 0; i < d->regions->n_regions; i++) {
 		perfctr_regions_result(d->regions, thread, i, flags, &result);
 		add_region(d, regions, &result);
 	}
 }
 
-static int print(const struct document *d, struct json_object *root, FILE *file)
+static int print_json(const struct document *d, struct json_object *root, FILE *file)
 {
 	const char *text = NULL;
 
@@ -137,10 +138,10 @@ int perfctr_regions_write_json(struct perfctr_regions *r, FILE *file, unsigned i
 	add_text(&d, root, "schema", "perfctr-regions");
 	add_number(&d, root, "version", 1);
 	add_events(&d, root);
-	threads = add(&d, root, "threads", json_object_new_array());
+	threads = add_object(&d, root, "threads", json_object_new_array());
 	while ((thread = perfctr_regions_next(r, thread)))
 		add_thread(&d, threads, thread, flags);
-	status = print(&d, root, file);
+	status = print_json(&d, root, file);
 	json_object_put(root);
 	return status;
 }

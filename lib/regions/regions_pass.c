@@ -24,7 +24,7 @@ void perfctr_region_reset(struct perfctr_region *region)
 		region->counter[i] = no_pass;
 }
 
-static void widen(struct perfctr_region_sum *sum, uint64_t pass, bool first)
+static void widen_extremes(struct perfctr_region_sum *sum, uint64_t pass, bool first)
 {
 	uint64_t max = sum->min + sum->span;
 
@@ -43,15 +43,15 @@ void perfctr_region_extreme(struct perfctr_region *region, unsigned int n)
 {
 	bool first = region->passes == 1;
 
-	widen(&region->tsc, region->tsc.min + region->tsc.start, first);
+	widen_extremes(&region->tsc, region->tsc.min + region->tsc.start, first);
 	for (unsigned int i = 0; i < n; i++) {
 		struct perfctr_region_sum *sum = &region->counter[i];
 
-		widen(sum, sum->min + sum->start, first);
+		widen_extremes(sum, sum->min + sum->start, first);
 	}
 }
 
-static void begin(struct perfctr_region *region, const struct perfctr_snapshot *now)
+static void begin_pass(struct perfctr_region *region, const struct perfctr_snapshot *now)
 {
 	region->tsc.start = now->tsc;
 	for (unsigned int i = 0; i < region->thread->n_events; i++)
@@ -63,10 +63,10 @@ static void end_one(struct perfctr_region_sum *sum, uint64_t now, bool first)
 	uint64_t pass = now - sum->start;
 
 	sum->total += pass;
-	widen(sum, pass, first);
+	widen_extremes(sum, pass, first);
 }
 
-static void end(struct perfctr_region *region, const struct perfctr_snapshot *now)
+static void end_pass(struct perfctr_region *region, const struct perfctr_snapshot *now)
 {
 	bool first = region->passes++ == 0;
 
@@ -98,7 +98,7 @@ static void enter_by_call(struct perfctr_region *region)
 	if (!read_by_call(region->thread, &now))
 		return;
 	region->state_by_call = PERFCTR_REGION_INSIDE;
-	begin(region, &now);
+	begin_pass(region, &now);
 }
 
 static void exit_by_call(struct perfctr_region *region)
@@ -112,7 +112,7 @@ static void exit_by_call(struct perfctr_region *region)
 	if (!read_by_call(region->thread, &now))
 		return;
 	region->state_by_call = PERFCTR_REGION_OUTSIDE;
-	end(region, &now);
+	end_pass(region, &now);
 }
 
 int perfctr_region_enter_slow(struct perfctr_region *region)
@@ -132,7 +132,7 @@ int perfctr_region_enter_slow(struct perfctr_region *region)
 	default:
 		if (!perfctr_read_stopped(region->page, region->thread->n_events, &now))
 			return 1;
-		begin(region, &now);
+		begin_pass(region, &now);
 		return 0;
 	}
 }
@@ -156,7 +156,7 @@ int perfctr_region_exit_slow(struct perfctr_region *region)
 			region->disturbed++;
 			return 1;
 		}
-		end(region, &now);
+		end_pass(region, &now);
 		return 0;
 	}
 }

@@ -10,7 +10,8 @@ struct empty_pass {
 	uint64_t first, repeated;
 };
 
-static void correct(struct perfctr_region_count *count, struct empty_pass empty, uint64_t passes)
+static void correct_count(struct perfctr_region_count *count, struct empty_pass empty,
+			  uint64_t passes)
 {
 	uint64_t smallest = passes > 1 ? empty.repeated : empty.first;
 
@@ -36,7 +37,7 @@ static struct empty_pass empty_pass(const struct perfctr_region_thread *thread, 
 	return empty;
 }
 
-static bool calibrated(const struct perfctr_region_thread *thread)
+static bool is_calibrated(const struct perfctr_region_thread *thread)
 {
 	return thread->region[thread->n_regions + PERFCTR_REGION_FIRST].passes;
 }
@@ -77,12 +78,12 @@ void perfctr_regions_result(const struct perfctr_regions *r,
 	for (unsigned int i = 0; i < thread->n_events; i++)
 		result->counter[i] = count_of(&region->counter[i], region->passes);
 
-	if (!(flags & PERFCTR_REGIONS_CORRECTED) || !calibrated(thread))
+	if (!(flags & PERFCTR_REGIONS_CORRECTED) || !is_calibrated(thread))
 		return;
 	result->flags = PERFCTR_REGIONS_CORRECTED;
-	correct(&result->tsc, empty_pass(thread, -1), result->passes);
+	correct_count(&result->tsc, empty_pass(thread, -1), result->passes);
 	for (unsigned int i = 0; i < thread->n_events; i++)
-		correct(&result->counter[i], empty_pass(thread, (int)i), result->passes);
+		correct_count(&result->counter[i], empty_pass(thread, (int)i), result->passes);
 }
 
 int perfctr_regions_read(struct perfctr_regions *r, unsigned int thread, unsigned int region,

@@ -57,7 +57,7 @@ static bool is_corrected(const struct row *row)
 	return row->result->flags & PERFCTR_REGIONS_CORRECTED;
 }
 
-static double mean(const struct row *row)
+static double mean_of(const struct row *row)
 {
 	return (double)row->count->total / (double)row->result->passes;
 }
@@ -67,7 +67,7 @@ struct widths {
 	int region, event;
 };
 
-static int wider(int width, const char *text)
+static int wider_of(int width, const char *text)
 {
 	int length = (int)strlen(text);
 
@@ -76,12 +76,12 @@ static int wider(int width, const char *text)
 
 static struct widths widths_of(const struct perfctr_regions *r)
 {
-	struct widths w = { .region = wider(0, "region"), .event = wider(0, "event") };
+	struct widths w = { .region = wider_of(0, "region"), .event = wider_of(0, "event") };
 
 	for (unsigned int i = 0; i < r->n_regions; i++)
-		w.region = wider(w.region, r->name[i]);
+		w.region = wider_of(w.region, r->name[i]);
 	for (uint32_t i = 0; i < r->control.n_events; i++)
-		w.event = wider(w.event, r->event[i].name);
+		w.event = wider_of(w.event, r->event[i].name);
 	return w;
 }
 
@@ -95,7 +95,7 @@ static void write_text_row(FILE *file, const struct row *row, const void *argume
 		result->entries == result->exits ? ' ' : '!', w->event, row->event, row->rings,
 		row->count->total);
 	if (result->passes)
-		fprintf(file, " %14.1f %12" PRIu64 " %12" PRIu64, mean(row), row->count->min,
+		fprintf(file, " %14.1f %12" PRIu64 " %12" PRIu64, mean_of(row), row->count->min,
 			row->count->max);
 	else
 		fprintf(file, " %14s %12s %12s", "-", "-", "-");
@@ -140,7 +140,7 @@ static void write_csv_row(FILE *file, const struct row *row, const void *argumen
 	write_field(file, row->event);
 	fprintf(file, ",%s,%d,%" PRIu64 ",", row->rings, is_corrected(row), row->count->total);
 	if (result->passes)
-		fprintf(file, "%.17g,%" PRIu64 ",%" PRIu64 "\r\n", mean(row), row->count->min,
+		fprintf(file, "%.17g,%" PRIu64 ",%" PRIu64 "\r\n", mean_of(row), row->count->min,
 			row->count->max);
 	else
 		fputs(",,\r\n", file);
@@ -188,7 +188,7 @@ int perfctr_regions_write(struct perfctr_regions *r, FILE *file, enum perfctr_re
 	return fflush(file) || ferror(file) ? -1 : 0;
 }
 
-static void save(void *argument)
+static void save_at_exit(void *argument)
 {
 	struct region_exit *at_exit = argument;
 	FILE *file;
@@ -221,7 +221,7 @@ int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
 	if (fd < 0)
 		return -1;
 	at_exit = malloc(sizeof(*at_exit));
-	if (!at_exit || __cxa_atexit(save, at_exit, &__dso_handle)) {
+	if (!at_exit || __cxa_atexit(save_at_exit, at_exit, &__dso_handle)) {
 		free(at_exit);
 		close(fd);
 		errno = ENOMEM;

@@ -36,7 +36,7 @@ static bool is_executable(const char *path)
 }
 
 /* What execvp() would try; relative to the directory in which the program will run. */
-static char *candidate(const struct program *program, const char *directory, size_t length)
+static char *is_candidate(const struct program *program, const char *directory, size_t length)
 {
 	const char *name = program->command.string[0];
 	const char *where = program->directory ? program->directory : ".";
@@ -56,7 +56,7 @@ char *program_path(const struct program *program)
 
 	for (;;) {
 		size_t length = search ? strcspn(directory, ":") : 0;
-		char *path = candidate(program, directory, length);
+		char *path = is_candidate(program, directory, length);
 
 		if (is_executable(path))
 			return path;
@@ -122,8 +122,8 @@ static bool check_events(struct experiment *experiment, const struct perfctr_pmu
 }
 
 /* Do they fit in one run, and if not, why? */
-static bool fit(const struct experiment *experiment, const struct perfctr_pmu_info *info, char *why,
-		size_t size)
+static bool events_fit(const struct experiment *experiment, const struct perfctr_pmu_info *info,
+		       char *why, size_t size)
 {
 	struct perfctr_control control;
 
@@ -147,7 +147,7 @@ static bool check_passes(struct experiment *experiment, const struct perfctr_pmu
 				   why);
 	if (!experiment->settings.passes || experiment->n_passes <= experiment->settings.passes)
 		return true;
-	if (n > PERFCTR_MAX_COUNTERS || fit(experiment, info, why, sizeof(why)))
+	if (n > PERFCTR_MAX_COUNTERS || events_fit(experiment, info, why, sizeof(why)))
 		snprintf(why, sizeof(why), "%zu events do not fit together", n);
 	return refuse_text(error, experiment->line,
 			   "experiment '%s': needs %u runs for a repetition, "

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void add(json_object *object, const char *key, json_object *value)
+static void add_member(json_object *object, const char *key, json_object *value)
 {
 	if (json_object_object_add(object, key, value))
 		fail("out of memory");
@@ -68,28 +68,28 @@ static json_object *events_json(const struct experiment *experiment)
 }
 
 /* All that changes the counts: not the number of repetitions, and no rule. */
-static json_object *define(const struct program *program, const struct experiment *experiment,
-			   const struct perfctr_pmu_info *info)
+static json_object *define_job(const struct program *program, const struct experiment *experiment,
+			       const struct perfctr_pmu_info *info)
 {
 	const struct settings *settings = &experiment->settings;
 	json_object *json = json_object_new_object();
 
-	add(json, "schema", json_object_new_string("perfex-job"));
-	add(json, "version", json_object_new_int(1));
-	add(json, "pmu",
-	    json_object_new_string_len(info->family,
-				       (int)strnlen(info->family, sizeof(info->family))));
-	add(json, "command", strings_json(&program->command));
-	add(json, "program_fnv1a", file_json(program));
-	add(json, "directory", string_or_null(program->directory));
-	add(json, "input", string_or_null(program->input));
-	add(json, "environment", strings_json(&program->environment));
-	add(json, "exit_status", json_object_new_int((int)program->exit_status));
-	add(json, "events", events_json(experiment));
-	add(json, "rings", json_object_new_string(ring_words[settings->rings]));
-	add(json, "view", json_object_new_string(view_words[settings->view]));
-	add(json, "warmup", json_object_new_int((int)settings->warmup));
-	add(json, "passes", json_object_new_int((int)experiment->n_passes));
+	add_member(json, "schema", json_object_new_string("perfex-job"));
+	add_member(json, "version", json_object_new_int(1));
+	add_member(json, "pmu",
+		   json_object_new_string_len(info->family,
+					      (int)strnlen(info->family, sizeof(info->family))));
+	add_member(json, "command", strings_json(&program->command));
+	add_member(json, "program_fnv1a", file_json(program));
+	add_member(json, "directory", string_or_null(program->directory));
+	add_member(json, "input", string_or_null(program->input));
+	add_member(json, "environment", strings_json(&program->environment));
+	add_member(json, "exit_status", json_object_new_int((int)program->exit_status));
+	add_member(json, "events", events_json(experiment));
+	add_member(json, "rings", json_object_new_string(ring_words[settings->rings]));
+	add_member(json, "view", json_object_new_string(view_words[settings->view]));
+	add_member(json, "warmup", json_object_new_int((int)settings->warmup));
+	add_member(json, "passes", json_object_new_int((int)experiment->n_passes));
 	return json;
 }
 
@@ -99,7 +99,7 @@ static char *definition_path(const struct job *job)
 }
 
 /* The key by which two definitions differ; NULL: they do not. */
-static const char *difference(json_object *new, json_object *old)
+static const char *find_difference(json_object *new, json_object *old)
 {
 	json_object_object_foreach(
 		new, key,
@@ -113,7 +113,7 @@ static bool check_definition(const struct job *job, const char *text, struct tex
 	const char *changed = "schema";
 
 	if (json_object_is_type(old, json_type_object))
-		changed = difference(job->definition, old);
+		changed = find_difference(job->definition, old);
 	if (changed) {
 		error->line = 0;
 		snprintf(error->text, sizeof(error->text),
@@ -207,7 +207,7 @@ static bool find_job(struct jobs *jobs, const struct experiment_file *file,
 		.experiment = experiment,
 		.directory =
 			text_print("%s/%s/%s", jobs->directory, program->name, experiment->name),
-		.definition = define(program, experiment, info),
+		.definition = define_job(program, experiment, info),
 	};
 	if (!compare_definition(job, error))
 		return false;

@@ -505,7 +505,7 @@ static bool no_yaml(const yaml_parser_t *parser, struct text_error *error)
 	return false;
 }
 
-static bool ends(yaml_parser_t *parser, struct text_error *error)
+static bool ends_event(yaml_parser_t *parser, struct text_error *error)
 {
 	yaml_document_t more;
 	bool good;
@@ -575,7 +575,7 @@ struct experiment_file *experiment_parse(const char *text, size_t length, struct
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
 	good = is_moderate(text, length, error) &&
 	       (yaml_parser_load(&parser, document) || no_yaml(&parser, error));
-	good = good && read_document(document, file, error) && ends(&parser, error);
+	good = good && read_document(document, file, error) && ends_event(&parser, error);
 	yaml_parser_delete(&parser);
 	if (good)
 		return file;

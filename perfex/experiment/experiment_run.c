@@ -60,7 +60,7 @@ static void free_arguments(struct arguments *arguments)
 	free(arguments->argument);
 }
 
-static void redirect(const char *path, int flags, int fd)
+static void redirect_output(const char *path, int flags, int fd)
 {
 	int file = open(path, flags, 0666);
 
@@ -73,7 +73,7 @@ static void redirect(const char *path, int flags, int fd)
 static void redirect_to_new(const char *path, int fd)
 {
 	unlink(path);
-	redirect(path, O_WRONLY | O_CREAT | O_EXCL, fd);
+	redirect_output(path, O_WRONLY | O_CREAT | O_EXCL, fd);
 }
 
 /* While a repetition runs, these are for it alone. */
@@ -84,7 +84,7 @@ static const int terminal_signals[] = { SIGINT, SIGQUIT };
 static sighandler_t handler_before[N_TERMINAL_SIGNALS];
 
 /* In the child, which dies with perfex. */
-static void execute(const struct job *job, unsigned int k, char **argument)
+static void execute_perfex(const struct job *job, unsigned int k, char **argument)
 {
 	const struct strings *environment = &job->program->environment;
 	const char *input = job->program->input ? job->program->input : "/dev/null";
@@ -94,7 +94,7 @@ static void execute(const struct job *job, unsigned int k, char **argument)
 		signal(terminal_signals[i], handler_before[i]);
 	redirect_to_new(job_path(job, k, "err"), 2);
 	redirect_to_new(job_path(job, k, "out"), 1);
-	redirect(input, O_RDONLY, 0);
+	redirect_output(input, O_RDONLY, 0);
 	for (size_t i = 0; i < environment->n; i += 2)
 		if (setenv(environment->string[i], environment->string[i + 1], 1) < 0)
 			fail("out of memory");
@@ -105,7 +105,7 @@ static void execute(const struct job *job, unsigned int k, char **argument)
 }
 
 /* Returns the wait status. */
-static int run(const struct job *job, unsigned int k, char **argument)
+static int execute_repetition(const struct job *job, unsigned int k, char **argument)
 {
 	int status;
 	pid_t pid;
@@ -116,7 +116,7 @@ static int run(const struct job *job, unsigned int k, char **argument)
 	if (pid < 0)
 		fail("cannot fork: %m");
 	if (pid == 0)
-		execute(job, k, argument);
+		execute_perfex(job, k, argument);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			fail("cannot wait for perfex run: %m");
@@ -170,7 +170,7 @@ static bool run_repetition(const struct job *job, unsigned int k, unsigned int w
 
 	/* perfex run follows a link, as a shell would. */
 	unlink(new);
-	status = run(job, k, arguments.argument);
+	status = execute_repetition(job, k, arguments.argument);
 	stop_if_interrupted(status);
 	good = WIFEXITED(status) && WEXITSTATUS(status) == (int)job->program->exit_status;
 	if (good)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(json_object *object, const char *key, json_object *value)
+static void add_member(json_object *object, const char *key, json_object *value)
 {
 	if (json_object_object_add(object, key, value))
 		fail("out of memory");
@@ -18,11 +18,11 @@ static void add(json_object *object, const char *key, json_object *value)
 
 static void add_real(json_object *object, const char *key, double value)
 {
-	add(object, key, isnan(value) ? NULL : json_object_new_double(value));
+	add_member(object, key, isnan(value) ? NULL : json_object_new_double(value));
 }
 
 /* The parts of one recording, in the order of document_parse(). */
-static json_object *part(json_object *json, size_t i)
+static json_object *summarize_part(json_object *json, size_t i)
 {
 	static const char *const times[] = { "tsc", "elapsed_ns" };
 	json_object *passes = json_object_object_get(json, "time");
@@ -41,13 +41,13 @@ static void set_series(json_object *object, const struct series *series, double 
 
 	for (size_t i = 0; i < series->n; i++)
 		json_object_array_add(counts, json_object_new_uint64(series->value[i]));
-	add(object, "counts", counts);
+	add_member(object, "counts", counts);
 	add_real(object, "mean", s.mean);
 	add_real(object, "stddev", s.stddev);
 	add_real(object, "low", s.low);
 	add_real(object, "high", s.high);
-	add(object, "min", json_object_new_uint64(s.min));
-	add(object, "max", json_object_new_uint64(s.max));
+	add_member(object, "min", json_object_new_uint64(s.min));
+	add_member(object, "max", json_object_new_uint64(s.max));
 }
 
 static void merge_counts(json_object *json, struct document *const *repetition, unsigned int n,
@@ -58,7 +58,7 @@ static void merge_counts(json_object *json, struct document *const *repetition, 
 
 		for (unsigned int k = 0; k < n; k++)
 			series_add(&series, repetition[k]->event[i].count[0]);
-		set_series(part(json, i), &series, confidence);
+		set_series(summarize_part(json, i), &series, confidence);
 		series_free(&series);
 	}
 }
@@ -73,11 +73,11 @@ static void merge_members(json_object *json, struct document *const *repetition,
 		for (size_t i = 0; i < json_object_array_length(members); i++) {
 			json_object *member = json_object_array_get_idx(members, i);
 
-			add(member, "run", json_object_new_int((int)k));
+			add_member(member, "run", json_object_new_int((int)k));
 			json_object_array_add(all, json_object_get(member));
 		}
 	}
-	add(json, "members", all);
+	add_member(json, "members", all);
 }
 
 static void merge_ends(json_object *json, struct document *const *repetition, unsigned int n)
@@ -91,13 +91,13 @@ static void merge_ends(json_object *json, struct document *const *repetition, un
 		lost += json_object_get_int64(json_object_object_get(one, "lost"));
 		consistent &= json_object_get_boolean(json_object_object_get(one, "consistent"));
 	}
-	add(json, "runs", json_object_new_int64(n));
-	add(json, "lost", json_object_new_int64(lost));
-	add(json, "consistent", json_object_new_boolean(consistent));
+	add_member(json, "runs", json_object_new_int64(n));
+	add_member(json, "lost", json_object_new_int64(lost));
+	add_member(json, "consistent", json_object_new_boolean(consistent));
 }
 
 /* The definition is the same, so they are alike, unless somebody has exchanged a file. */
-static bool alike(const struct document *a, const struct document *b)
+static bool are_alike(const struct document *a, const struct document *b)
 {
 	if (a->n != b->n || a->n_times != b->n_times)
 		return false;
@@ -108,8 +108,8 @@ static bool alike(const struct document *a, const struct document *b)
 	return true;
 }
 
-static struct document *merge(const struct job *job, struct document *const *repetition,
-			      unsigned int n)
+static struct document *merge_repetition(const struct job *job, struct document *const *repetition,
+					 unsigned int n)
 {
 	double confidence = job->file->confidence;
 	struct text_error error;
@@ -118,7 +118,7 @@ static struct document *merge(const struct job *job, struct document *const *rep
 	const char *text;
 
 	for (unsigned int k = 1; k < n; k++)
-		if (!alike(repetition[0], repetition[k]))
+		if (!are_alike(repetition[0], repetition[k]))
 			fail("'%s': the repetitions have different events; remove the directory, to "
 			     "run the job again",
 			     job->directory);
@@ -127,9 +127,9 @@ static struct document *merge(const struct job *job, struct document *const *rep
 	merge_counts(json, repetition, n, confidence);
 	merge_members(json, repetition, n);
 	merge_ends(json, repetition, n);
-	add(json, "confidence", json_object_new_double(confidence));
-	add(json, "warmup", json_object_new_int((int)job->experiment->settings.warmup));
-	add(json, "derived", json_object_new_array());
+	add_member(json, "confidence", json_object_new_double(confidence));
+	add_member(json, "warmup", json_object_new_int((int)job->experiment->settings.warmup));
+	add_member(json, "derived", json_object_new_array());
 	text = json_object_to_json_string(json);
 	document = document_parse(text, strlen(text), &error);
 	if (!document)
@@ -138,7 +138,7 @@ static struct document *merge(const struct job *job, struct document *const *rep
 	return document;
 }
 
-static void derive(struct job *job)
+static void derive_summary(struct job *job)
 {
 	const struct rules *rules = job->experiment->rules;
 	struct rule_event *event = document_events(job->summary);
@@ -148,7 +148,7 @@ static void derive(struct job *job)
 		fail("out of memory");
 	rules_evaluate(rules, event, job->summary->n, job->file->confidence / 100.0, job->derived);
 	free(event);
-	add(job->summary->json, "derived", derive_json(rules, job->derived));
+	add_member(job->summary->json, "derived", derive_json(rules, job->derived));
 }
 
 static void write_summary(const struct job *job)
@@ -176,8 +176,8 @@ void job_summarize(struct job *job)
 	}
 	job->done = n;
 	if (n) {
-		job->summary = merge(job, repetition, n);
-		derive(job);
+		job->summary = merge_repetition(job, repetition, n);
+		derive_summary(job);
 		write_summary(job);
 	}
 	for (unsigned int k = 0; k < n; k++)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* What Satterthwaite's formula adds up for one of the two. */
-static double share(const struct estimate *estimate, double variance)
+static double share_of(const struct estimate *estimate, double variance)
 {
 	double part = estimate->variance / variance;
 
@@ -27,7 +27,7 @@ void compare_estimates(struct comparison *c, double confidence)
 	if (!c->repeated)
 		return;
 	if (variance > 0) {
-		degrees = 1 / (share(&c->a, variance) + share(&c->b, variance));
+		degrees = 1 / (share_of(&c->a, variance) + share_of(&c->b, variance));
 		half = student_t(confidence, degrees) * sqrt(variance);
 		c->certainty = 1 - student_p(c->difference / sqrt(variance), degrees);
 	} else {
@@ -68,7 +68,7 @@ static struct estimate estimate_rule(const struct rule_result *result)
 }
 
 /* The same name may have been asked for more than once: the first belongs to the first. */
-static size_t place(const struct document *document, size_t event)
+static size_t place_in_order(const struct document *document, size_t event)
 {
 	size_t n = 0;
 
@@ -103,7 +103,8 @@ static bool compare_events(const struct document *a, const struct document *b, d
 {
 	for (size_t i = 0; i < a->n; i++) {
 		const struct document_event *event = &a->event[i];
-		const struct document_event *other = find_event(b, event->name, place(a, i));
+		const struct document_event *other =
+			find_event(b, event->name, place_in_order(a, i));
 		struct comparison *comparison;
 
 		if (!other) {
@@ -122,7 +123,7 @@ static bool compare_events(const struct document *a, const struct document *b, d
 		compare_estimates(comparison, confidence);
 	}
 	for (size_t i = 0; i < b->n; i++)
-		if (!find_event(a, b->event[i].name, place(b, i)))
+		if (!find_event(a, b->event[i].name, place_in_order(b, i)))
 			result->only_b[result->n_only_b++] = b->event[i].name;
 	return true;
 }

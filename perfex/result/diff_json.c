@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static void add(json_object *object, const char *key, json_object *value)
+static void add_member(json_object *object, const char *key, json_object *value)
 {
 	if (json_object_object_add(object, key, value))
 		fail("out of memory");
@@ -12,18 +12,18 @@ static void add(json_object *object, const char *key, json_object *value)
 
 static void add_string(json_object *object, const char *key, const char *string)
 {
-	add(object, key, json_object_new_string(string));
+	add_member(object, key, json_object_new_string(string));
 }
 
 /* Whole numbers are written as such. */
 static void add_number(json_object *object, const char *key, long double number)
 {
 	if (isnan(number))
-		add(object, key, NULL);
+		add_member(object, key, NULL);
 	else if (number >= 0 && number < 0x1p64L && number == floorl(number))
-		add(object, key, json_object_new_uint64((uint64_t)number));
+		add_member(object, key, json_object_new_uint64((uint64_t)number));
 	else
-		add(object, key, json_object_new_double((double)number));
+		add_member(object, key, json_object_new_double((double)number));
 }
 
 static void add_estimate(json_object *object, const char *key, const struct estimate *estimate)
@@ -55,7 +55,7 @@ static void add_comparisons(json_object *object, const char *key, const struct c
 
 	for (size_t i = 0; i < n; i++)
 		json_object_array_add(array, comparison_json(&c[i]));
-	add(object, key, array);
+	add_member(object, key, array);
 }
 
 static void add_names(json_object *object, const char *key, const char *const *name, size_t n)
@@ -64,7 +64,7 @@ static void add_names(json_object *object, const char *key, const char *const *n
 
 	for (size_t i = 0; i < n; i++)
 		json_object_array_add(array, json_object_new_string(name[i]));
-	add(object, key, array);
+	add_member(object, key, array);
 }
 
 static void add_side(json_object *object, const char *key, const struct side *side)
@@ -75,9 +75,9 @@ static void add_side(json_object *object, const char *key, const struct side *si
 	add_string(json, "date", side->document->date);
 	add_string(json, "pmu", side->document->pmu);
 	add_string(json, "view", side->document->view);
-	add(json, "command",
-	    json_object_get(json_object_object_get(side->document->json, "command")));
-	add(object, key, json);
+	add_member(json, "command",
+		   json_object_get(json_object_object_get(side->document->json, "command")));
+	add_member(object, key, json);
 }
 
 void diff_write_json(FILE *file, const struct diff *diff)

@@ -11,8 +11,8 @@
 
 #define REMEDY "give a file that perfex run --json wrote"
 
-static bool get(json_object *object, const char *key, enum json_type type, json_object **value,
-		struct text_error *error)
+static bool get_member(json_object *object, const char *key, enum json_type type,
+		       json_object **value, struct text_error *error)
 {
 	if (json_object_is_type(object, json_type_object) &&
 	    json_object_object_get_ex(object, key, value) && json_object_is_type(*value, type))
@@ -26,7 +26,7 @@ static bool get_string(json_object *object, const char *key, const char **string
 {
 	json_object *value;
 
-	if (!get(object, key, json_type_string, &value, error))
+	if (!get_member(object, key, json_type_string, &value, error))
 		return false;
 	*string = json_object_get_string(value);
 	for (int i = 0; i < json_object_get_string_len(value); i++)
@@ -41,7 +41,7 @@ static bool get_unsigned(json_object *object, const char *key, unsigned int *num
 {
 	json_object *value;
 
-	if (!get(object, key, json_type_int, &value, error))
+	if (!get_member(object, key, json_type_int, &value, error))
 		return false;
 	if (json_object_get_int64(value) < 0 || json_object_get_int64(value) > UINT_MAX)
 		return refuse_text(error, 0, "'%s' is negative or too large; " REMEDY, key);
@@ -53,7 +53,7 @@ static bool get_counts(json_object *object, struct document_event *event, struct
 {
 	json_object *counts, *count;
 
-	if (!get(object, "counts", json_type_array, &counts, error))
+	if (!get_member(object, "counts", json_type_array, &counts, error))
 		return false;
 	event->runs = json_object_array_length(counts);
 	event->count = allocate(event->runs, sizeof(*event->count));
@@ -88,7 +88,7 @@ static bool get_pass(struct document *document, json_object *pass, struct text_e
 
 		event->name = times[i];
 		if (!get_unsigned(pass, "pass", &event->pass, error) ||
-		    !get(pass, times[i], json_type_object, &object, error) ||
+		    !get_member(pass, times[i], json_type_object, &object, error) ||
 		    !get_counts(object, event, error))
 			return false;
 	}
@@ -98,7 +98,7 @@ static bool get_pass(struct document *document, json_object *pass, struct text_e
 static bool get_list(struct document *document, const char *key, json_object **list, size_t *n,
 		     struct text_error *error)
 {
-	if (!get(document->json, key, json_type_array, list, error))
+	if (!get_member(document->json, key, json_type_array, list, error))
 		return false;
 	*n = json_object_array_length(*list);
 	return *n <= MAX_LIST ||
@@ -162,7 +162,7 @@ static bool get_command(const struct document *document, struct text_error *erro
 {
 	json_object *command;
 
-	if (!get(document->json, "command", json_type_array, &command, error))
+	if (!get_member(document->json, "command", json_type_array, &command, error))
 		return false;
 	for (size_t i = 0; i < json_object_array_length(command); i++)
 		if (!json_object_is_type(json_object_array_get_idx(command, i), json_type_string))

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *grow(void *array, size_t n, size_t size)
+static void *grow_array(void *array, size_t n, size_t size)
 {
 	array = reallocarray(array, n, size);
 	if (!array)
@@ -15,7 +15,7 @@ static void *grow(void *array, size_t n, size_t size)
 
 struct rules *rules_new(void)
 {
-	return memset(grow(NULL, 1, sizeof(struct rules)), 0, sizeof(struct rules));
+	return memset(grow_array(NULL, 1, sizeof(struct rules)), 0, sizeof(struct rules));
 }
 
 void rules_free(struct rules *rules)
@@ -43,7 +43,7 @@ size_t rules_find_name(struct rules *rules, const char *text, size_t length)
 	for (i = 0; i < rules->n_names; i++)
 		if (strlen(name[i].text) == length && memcmp(name[i].text, text, length) == 0)
 			return i;
-	rules->name = grow(name, rules->n_names + 1, sizeof(*name));
+	rules->name = grow_array(name, rules->n_names + 1, sizeof(*name));
 	name = &rules->name[rules->n_names++];
 	*name = (struct rule_name){ .text = strndup(text, length), .rule = NO_RULE };
 	if (!name->text)
@@ -55,7 +55,7 @@ struct rule *rules_append(struct rules *rules, size_t name, unsigned int line)
 {
 	struct rule *rule;
 
-	rules->rule = grow(rules->rule, rules->n + 1, sizeof(*rule));
+	rules->rule = grow_array(rules->rule, rules->n + 1, sizeof(*rule));
 	rules->name[name].rule = rules->n;
 	rule = &rules->rule[rules->n++];
 	*rule = (struct rule){ .name = name, .line = line };
@@ -64,12 +64,12 @@ struct rule *rules_append(struct rules *rules, size_t name, unsigned int line)
 
 void rule_append_step(struct rule *rule, struct step step)
 {
-	rule->step = grow(rule->step, rule->n_steps + 1, sizeof(step));
+	rule->step = grow_array(rule->step, rule->n_steps + 1, sizeof(step));
 	rule->step[rule->n_steps++] = step;
 }
 
 /* Puts the rule into the order behind what it needs; at most RULES_MAX calls within each other. */
-static bool visit(struct rules *rules, size_t i, struct text_error *error)
+static bool visit_rule(struct rules *rules, size_t i, struct text_error *error)
 {
 	struct rule *rule = &rules->rule[i];
 
@@ -87,7 +87,7 @@ static bool visit(struct rules *rules, size_t i, struct text_error *error)
 		const struct step *step = &rule->step[k];
 
 		if (step->operation == PUSH_NAME && rules->name[step->name].rule != NO_RULE &&
-		    !visit(rules, rules->name[step->name].rule, error))
+		    !visit_rule(rules, rules->name[step->name].rule, error))
 			return false;
 	}
 	rule->visit = DONE;
@@ -97,9 +97,9 @@ static bool visit(struct rules *rules, size_t i, struct text_error *error)
 
 bool rules_link(struct rules *rules, struct text_error *error)
 {
-	rules->order = grow(rules->order, rules->n + 1, sizeof(*rules->order));
+	rules->order = grow_array(rules->order, rules->n + 1, sizeof(*rules->order));
 	for (size_t i = 0; i < rules->n; i++)
-		if (!visit(rules, i, error))
+		if (!visit_rule(rules, i, error))
 			return false;
 	return true;
 }

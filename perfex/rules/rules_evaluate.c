@@ -44,7 +44,7 @@ static void free_values(struct value *value)
 	free(value);
 }
 
-static void copy(struct value *to, const struct value *from, size_t n)
+static void copy_value(struct value *to, const struct value *from, size_t n)
 {
 	to->state = from->state;
 	to->number = from->number;
@@ -52,21 +52,21 @@ static void copy(struct value *to, const struct value *from, size_t n)
 }
 
 /* a + factor * b */
-static void add(struct value *a, const struct value *b, long double factor, size_t n)
+static void add_values(struct value *a, const struct value *b, long double factor, size_t n)
 {
 	a->number += factor * b->number;
 	for (size_t i = 0; i < n; i++)
 		a->slope[i] += factor * b->slope[i];
 }
 
-static void multiply(struct value *a, const struct value *b, size_t n)
+static void multiply_values(struct value *a, const struct value *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		a->slope[i] = a->slope[i] * b->number + a->number * b->slope[i];
 	a->number *= b->number;
 }
 
-static void divide(struct value *a, const struct value *b, size_t n)
+static void divide_values(struct value *a, const struct value *b, size_t n)
 {
 	long double quotient = a->number / b->number;
 
@@ -77,7 +77,8 @@ static void divide(struct value *a, const struct value *b, size_t n)
 	a->number = quotient;
 }
 
-static void combine(struct value *a, const struct value *b, enum operation operation, size_t n)
+static void combine_values(struct value *a, const struct value *b, enum operation operation,
+			   size_t n)
 {
 	if (a->state || b->state) {
 		a->state = a->state > b->state ? a->state : b->state;
@@ -85,24 +86,24 @@ static void combine(struct value *a, const struct value *b, enum operation opera
 	}
 	switch (operation) {
 	case ADD:
-		add(a, b, 1, n);
+		add_values(a, b, 1, n);
 		break;
 	case SUBTRACT:
-		add(a, b, -1, n);
+		add_values(a, b, -1, n);
 		break;
 	case MULTIPLY:
-		multiply(a, b, n);
+		multiply_values(a, b, n);
 		break;
 	case DIVIDE:
-		divide(a, b, n);
+		divide_values(a, b, n);
 		break;
 	case MINIMUM:
 		if (b->number < a->number)
-			copy(a, b, n);
+			copy_value(a, b, n);
 		break;
 	default:
 		if (b->number > a->number)
-			copy(a, b, n);
+			copy_value(a, b, n);
 	}
 }
 
@@ -111,7 +112,7 @@ static void push_name(struct evaluation *e, struct value *top, size_t name)
 	size_t rule = e->rules->name[name].rule, event = e->event_of_name[name];
 
 	if (rule != NO_RULE) {
-		copy(top, &e->value[rule], e->n);
+		copy_value(top, &e->value[rule], e->n);
 	} else if (event == e->n || !e->event[event].runs) {
 		top->state = RULE_UNKNOWN;
 	} else {
@@ -120,7 +121,7 @@ static void push_name(struct evaluation *e, struct value *top, size_t name)
 	}
 }
 
-static void push(struct evaluation *e, struct value *top, const struct step *step)
+static void push_value(struct evaluation *e, struct value *top, const struct step *step)
 {
 	top->state = RULE_VALUE;
 	top->number = step->number;
@@ -129,14 +130,14 @@ static void push(struct evaluation *e, struct value *top, const struct step *ste
 		push_name(e, top, step->name);
 }
 
-static void negate(struct value *a, size_t n)
+static void negate_value(struct value *a, size_t n)
 {
 	a->number = -a->number;
 	for (size_t i = 0; i < n; i++)
 		a->slope[i] = -a->slope[i];
 }
 
-static void evaluate(struct evaluation *e, size_t rule)
+static void evaluate_rule(struct evaluation *e, size_t rule)
 {
 	const struct rule *r = &e->rules->rule[rule];
 	struct value *top = e->stack;
@@ -145,22 +146,22 @@ static void evaluate(struct evaluation *e, size_t rule)
 		switch (step->operation) {
 		case PUSH_NUMBER:
 		case PUSH_NAME:
-			push(e, top++, step);
+			push_value(e, top++, step);
 			break;
 		case NEGATE:
-			negate(top - 1, e->n);
+			negate_value(top - 1, e->n);
 			break;
 		default:
 			top--;
-			combine(top - 1, top, step->operation, e->n);
+			combine_values(top - 1, top, step->operation, e->n);
 		}
 	}
-	copy(&e->value[rule], e->stack, e->n);
+	copy_value(&e->value[rule], e->stack, e->n);
 	if (e->value[rule].state == RULE_VALUE && !isfinite((double)e->value[rule].number))
 		e->value[rule].state = RULE_UNDEFINED;
 }
 
-static long double mean(const struct rule_event *event)
+static long double mean_of(const struct rule_event *event)
 {
 	long double sum = 0;
 
@@ -296,11 +297,11 @@ void rules_evaluate(const struct rules *rules, const struct rule_event *event, s
 	e.mean = allocate(n, sizeof(*e.mean));
 	e.event_of_name = allocate(rules->n_names, sizeof(*e.event_of_name));
 	for (size_t i = 0; i < n; i++)
-		e.mean[i] = event[i].runs ? mean(&event[i]) : 0;
+		e.mean[i] = event[i].runs ? mean_of(&event[i]) : 0;
 	for (size_t i = 0; i < rules->n_names; i++)
 		e.event_of_name[i] = find_event(event, n, rules->name[i].text);
 	for (size_t i = 0; i < rules->n; i++)
-		evaluate(&e, rules->order[i]);
+		evaluate_rule(&e, rules->order[i]);
 	for (size_t i = 0; i < rules->n; i++)
 		result[i] = result_of(&e, i, confidence);
 	free(e.event_of_name);

@@ -148,7 +148,7 @@ static bool at_operator(const struct parser *p, char c)
 	return p->token == OPERATOR && *p->text == c;
 }
 
-static bool expected(struct parser *p, const char *what)
+static bool refuse_token(struct parser *p, const char *what)
 {
 	if (p->token == END_OF_LINE)
 		return refuse_text(p->error, p->line, "expected %s, but the rule ends", what);
@@ -156,7 +156,7 @@ static bool expected(struct parser *p, const char *what)
 			   (int)(p->length < 80 ? p->length : 80), p->text);
 }
 
-static void append(struct parser *p, struct step step)
+static void append_step(struct parser *p, struct step step)
 {
 	struct rule *rule = &p->rules->rule[p->rule];
 
@@ -186,14 +186,14 @@ static bool parse_arguments(struct parser *p, enum operation operation)
 	if (!next_token(p) || !parse_expression(p))
 		return false;
 	if (!at_operator(p, ','))
-		return expected(p, "',' and a second value");
+		return refuse_token(p, "',' and a second value");
 	while (at_operator(p, ',')) {
 		if (!next_token(p) || !parse_expression(p))
 			return false;
-		append(p, (struct step){ .operation = operation });
+		append_step(p, (struct step){ .operation = operation });
 	}
 	if (!at_operator(p, ')'))
-		return expected(p, "',' or ')'");
+		return refuse_token(p, "',' or ')'");
 	return next_token(p);
 }
 
@@ -206,8 +206,8 @@ static bool parse_name(struct parser *p)
 	if (!next_token(p))
 		return false;
 	if (quoted || !at_operator(p, '(')) {
-		append(p, (struct step){ .operation = PUSH_NAME,
-					 .name = rules_find_name(p->rules, text, length) });
+		append_step(p, (struct step){ .operation = PUSH_NAME,
+					      .name = rules_find_name(p->rules, text, length) });
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
@@ -222,7 +222,7 @@ static bool parse_operand(struct parser *p)
 {
 	switch (p->token) {
 	case NUMBER:
-		append(p, (struct step){ .operation = PUSH_NUMBER, .number = p->number });
+		append_step(p, (struct step){ .operation = PUSH_NUMBER, .number = p->number });
 		return next_token(p);
 	case NAME:
 	case QUOTED_NAME:
@@ -233,15 +233,15 @@ static bool parse_operand(struct parser *p)
 	if (at_operator(p, '-')) {
 		if (!next_token(p) || !parse_factor(p))
 			return false;
-		append(p, (struct step){ .operation = NEGATE });
+		append_step(p, (struct step){ .operation = NEGATE });
 		return true;
 	}
 	if (!at_operator(p, '('))
-		return expected(p, "a number, the name of an event or of a rule, or '('");
+		return refuse_token(p, "a number, the name of an event or of a rule, or '('");
 	if (!next_token(p) || !parse_expression(p))
 		return false;
 	if (!at_operator(p, ')'))
-		return expected(p, "')' or an operator");
+		return refuse_token(p, "')' or an operator");
 	return next_token(p);
 }
 
@@ -270,7 +270,7 @@ static bool parse_term(struct parser *p)
 
 		if (!next_token(p) || !parse_factor(p))
 			return false;
-		append(p, (struct step){ .operation = operation });
+		append_step(p, (struct step){ .operation = operation });
 	}
 	return true;
 }
@@ -284,7 +284,7 @@ static bool parse_expression(struct parser *p)
 
 		if (!next_token(p) || !parse_term(p))
 			return false;
-		append(p, (struct step){ .operation = operation });
+		append_step(p, (struct step){ .operation = operation });
 	}
 	return true;
 }
@@ -296,7 +296,7 @@ static bool parse_head(struct parser *p)
 	size_t i;
 
 	if (p->token != NAME && p->token != QUOTED_NAME)
-		return expected(p, "the name of a rule");
+		return refuse_token(p, "the name of a rule");
 	i = rules_find_name(p->rules, p->text, p->length);
 	name = &p->rules->name[i];
 	if (name->rule != NO_RULE)
@@ -308,7 +308,7 @@ static bool parse_head(struct parser *p)
 	if (!next_token(p))
 		return false;
 	if (!at_operator(p, '='))
-		return expected(p, "'=' behind the name of the rule");
+		return refuse_token(p, "'=' behind the name of the rule");
 	rules_append(p->rules, i, p->line);
 	p->rule = p->rules->n - 1;
 	return true;
@@ -326,7 +326,7 @@ static bool parse_rule(struct parser *p)
 	if (!parse_expression(p))
 		return false;
 	if (p->token != END_OF_LINE)
-		return expected(p, "an operator or the end of the line");
+		return refuse_token(p, "an operator or the end of the line");
 	rule = &p->rules->rule[p->rule];
 	rule->definition = strndup(start, (size_t)(p->last_end - start));
 	if (!rule->definition)

@@ -6,13 +6,13 @@
 
 #define MAX_TERMS 100000
 
-static double nonzero(double x)
+static double not_zero(double x)
 {
 	return fabs(x) < DBL_MIN ? DBL_MIN : x;
 }
 
 /* Partial numerator number n, from 1, of the continued fraction of DLMF 8.17.22. */
-static double numerator(int n, double a, double b, double x)
+static double beta_numerator(int n, double a, double b, double x)
 {
 	int m = n / 2;
 
@@ -27,10 +27,10 @@ static double continued_fraction(double a, double b, double x)
 	double above = 1, below = 0, fraction = 1, factor;
 
 	for (int n = 1; n < MAX_TERMS; n++) {
-		double term = numerator(n, a, b, x);
+		double term = beta_numerator(n, a, b, x);
 
-		below = 1 / nonzero(1 + term * below);
-		above = nonzero(1 + term / above);
+		below = 1 / not_zero(1 + term * below);
+		above = not_zero(1 + term / above);
 		factor = above * below;
 		fraction *= factor;
 		if (fabs(factor - 1) < DBL_EPSILON)

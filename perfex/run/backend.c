@@ -31,7 +31,7 @@ void backend_name(char *name, size_t size)
 static bool chosen; /* here, not by the user */
 
 /* By the events, as nobody named one. */
-static void choose(const struct options *options, uint32_t capabilities)
+static void choose_backend(const struct options *options, uint32_t capabilities)
 {
 	const char *named = getenv("PERFCTR_BACKEND"), *name;
 
@@ -57,7 +57,7 @@ void add_default_events(struct options *options, uint32_t capabilities)
 {
 	struct perfctr_backend_info info = { 0 };
 
-	choose(options, capabilities);
+	choose_backend(options, capabilities);
 	if (options->n_events || perfctr_backend(NULL, &info) < 0 ||
 	    info.capabilities & PERFCTR_CAN_HARDWARE || !(info.capabilities & PERFCTR_CAN_SOFTWARE))
 		return;

@@ -17,7 +17,7 @@ static uint32_t control_flags(enum view view)
 }
 
 /* A context for the command, its control installed but not started. */
-static bool install(struct counting *counting, struct perfctr_control *control)
+static bool install_control(struct counting *counting, struct perfctr_control *control)
 {
 	struct perfctr *context = perfctr_open_tid(counting->command.pid, PERFCTR_OPEN_CREATE);
 
@@ -40,7 +40,7 @@ static bool start_command(struct counting *counting, struct perfctr_control *con
 	if (counting->threads.refused)
 		return false;
 	threads_close(&counting->threads);
-	if (!install(counting, control))
+	if (!install_control(counting, control))
 		return false;
 	if (threads_start(&counting->threads))
 		return true;
@@ -50,16 +50,16 @@ static bool start_command(struct counting *counting, struct perfctr_control *con
 }
 
 /* Of what can be refused, all that depends on the command or process. */
-static bool prepare(struct counting *counting, struct perfctr_control *control)
+static bool prepare_counting(struct counting *counting, struct perfctr_control *control)
 {
 	control->flags = control_flags(counting->options->view);
 	if (counting->options->process)
 		return attach(&counting->threads, counting->options->process, control,
 			      counting->recording->info);
-	return install(counting, control);
+	return install_control(counting, control);
 }
 
-static bool start(struct counting *counting, struct perfctr_control *control)
+static bool start_counting(struct counting *counting, struct perfctr_control *control)
 {
 	if (!counting->options->process) {
 		if (!start_command(counting, control))
@@ -77,7 +77,7 @@ static bool start(struct counting *counting, struct perfctr_control *control)
 	return true;
 }
 
-static void finish(struct counting *counting, struct sample *sample)
+static void finish_counting(struct counting *counting, struct sample *sample)
 {
 	threads_stop(&counting->threads);
 	if (counting->started_ns)
@@ -97,7 +97,7 @@ static void finish(struct counting *counting, struct sample *sample)
 		counting_interval(counting, &sample->total);
 }
 
-static int refuse(struct counting *counting, int status)
+static int give_up_counting(struct counting *counting, int status)
 {
 	command_kill(&counting->command);
 	threads_close(&counting->threads);
@@ -118,15 +118,15 @@ int count_run(struct watch *watch, struct counting *counting, struct perfctr_con
 			return EXIT_PERFEX;
 		counting->process = counting->command.process;
 	}
-	if (!prepare(counting, control))
-		return refuse(counting, EXIT_PERFEX);
+	if (!prepare_counting(counting, control))
+		return give_up_counting(counting, EXIT_PERFEX);
 	if (with_command) {
 		status = command_exec(&counting->command, options->command);
 		if (status)
-			return refuse(counting, status);
+			return give_up_counting(counting, status);
 	}
-	if (!start(counting, control))
-		return refuse(counting, EXIT_PERFEX);
+	if (!start_counting(counting, control))
+		return give_up_counting(counting, EXIT_PERFEX);
 	if (counting->output)
 		output_run(counting->output, counting->recording, &counting->interval);
 	if (with_command)
@@ -134,6 +134,6 @@ int count_run(struct watch *watch, struct counting *counting, struct perfctr_con
 	watch_counting(watch, counting);
 	if (with_command)
 		sample->wait_status = command_wait(&counting->command);
-	finish(counting, sample);
+	finish_counting(counting, sample);
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct rules *existing(struct rules **rules)
+static struct rules *existing_rules(struct rules **rules)
 {
 	if (!*rules)
 		*rules = rules_new();
@@ -17,7 +17,7 @@ void derive_take(struct rules **rules, const char *text)
 {
 	struct text_error error;
 
-	if (!rules_add(existing(rules), text, strlen(text), &error))
+	if (!rules_add(existing_rules(rules), text, strlen(text), &error))
 		fail("rule '%s': %s", text, error.text);
 }
 
@@ -29,7 +29,7 @@ void derive_take_file(struct rules **rules, const char *path)
 
 	if (!text)
 		fail("cannot read '%s': %m", path);
-	if (!rules_add(existing(rules), text, length, &error))
+	if (!rules_add(existing_rules(rules), text, length, &error))
 		textfile_fail(path, &error);
 	free(text);
 }
@@ -112,13 +112,13 @@ void derive_format(char value[NUMBER_TEXT], char half[NUMBER_TEXT],
 		strcpy(value, "?");
 }
 
-static void add(json_object *object, const char *key, json_object *value)
+static void add_member(json_object *object, const char *key, json_object *value)
 {
 	if (json_object_object_add(object, key, value))
 		fail("out of memory");
 }
 
-static json_object *number(double value, bool known)
+static json_object *number_or_null(double value, bool known)
 {
 	return known ? json_object_new_double(value) : NULL;
 }
@@ -128,14 +128,15 @@ static json_object *result_json(const struct rules *rules, size_t i,
 {
 	json_object *object = json_object_new_object();
 
-	add(object, "name", json_object_new_string(rules_name(rules, i)));
-	add(object, "definition", json_object_new_string(rules_definition(rules, i)));
-	add(object, "mean", number(result->value, result->state == RULE_VALUE));
-	add(object, "low", number(result->low, result->interval));
-	add(object, "high", number(result->high, result->interval));
+	add_member(object, "name", json_object_new_string(rules_name(rules, i)));
+	add_member(object, "definition", json_object_new_string(rules_definition(rules, i)));
+	add_member(object, "mean", number_or_null(result->value, result->state == RULE_VALUE));
+	add_member(object, "low", number_or_null(result->low, result->interval));
+	add_member(object, "high", number_or_null(result->high, result->interval));
 	if (result->state != RULE_VALUE)
-		add(object, "why",
-		    json_object_new_string(result->state == RULE_UNDEFINED ? "0/0" : "unreadable"));
+		add_member(object, "why",
+			   json_object_new_string(result->state == RULE_UNDEFINED ? "0/0"
+										  : "unreadable"));
 	return object;
 }
 

@@ -20,8 +20,8 @@ const char *ring_name(unsigned int rings)
 	return "none";
 }
 
-static bool parse(struct events *events, const struct options *options,
-		  const struct perfctr_pmu_info *info)
+static bool parse_events(struct events *events, const struct options *options,
+			 const struct perfctr_pmu_info *info)
 {
 	char error[512];
 
@@ -38,8 +38,8 @@ static bool parse(struct events *events, const struct options *options,
 }
 
 /* Of the passes one: its events in the order of the options. */
-static bool assign(struct events *events, unsigned int pass, const struct options *options,
-		   const struct perfctr_pmu_info *info)
+static bool assign_counters(struct events *events, unsigned int pass, const struct options *options,
+			    const struct perfctr_pmu_info *info)
 {
 	struct perfctr_request *requests = allocate(events->n, sizeof(*requests));
 	struct perfctr_control *control = &events->control[pass];
@@ -68,7 +68,7 @@ static bool assign(struct events *events, unsigned int pass, const struct option
 	return true;
 }
 
-static bool plan(struct events *events, const struct perfctr_pmu_info *info)
+static bool plan_passes(struct events *events, const struct perfctr_pmu_info *info)
 {
 	struct perfctr_request *requests = allocate(events->n, sizeof(*requests));
 	unsigned int *pass = allocate(events->n, sizeof(*pass));
@@ -91,7 +91,7 @@ static bool plan(struct events *events, const struct perfctr_pmu_info *info)
 }
 
 /* Register values are shown as the library writes them, with the counter; names as they were given. */
-static void name(struct event *event)
+static void name_event(struct event *event)
 {
 	const struct perfctr_event_control control = {
 		.counter = event->counter,
@@ -149,7 +149,7 @@ bool events_plan(struct events *events, const struct options *options,
 		 const struct perfctr_pmu_info *info)
 {
 	*events = (struct events){ 0 };
-	if (!parse(events, options, info) || !plan(events, info))
+	if (!parse_events(events, options, info) || !plan_passes(events, info))
 		return false;
 	if (options->passes && events->n_passes > options->passes) {
 		complain_of_passes(events, options, info);
@@ -157,10 +157,10 @@ bool events_plan(struct events *events, const struct options *options,
 	}
 	events->control = allocate(events->n_passes, sizeof(*events->control));
 	for (unsigned int pass = 0; pass < events->n_passes; pass++)
-		if (!assign(events, pass, options, info))
+		if (!assign_counters(events, pass, options, info))
 			return false;
 	for (size_t i = 0; i < events->n; i++)
-		name(&events->event[i]);
+		name_event(&events->event[i]);
 	return events->n_passes == 1 || try_controls(events, info);
 }
 

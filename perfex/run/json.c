@@ -17,7 +17,7 @@ const char *const view_names[] = {
 	[MARKED] = "marked",
 };
 
-static void add(struct json_object *object, const char *name, struct json_object *value)
+static void add_member(struct json_object *object, const char *name, struct json_object *value)
 {
 	if (json_object_object_add(object, name, value) < 0)
 		fail("out of memory");
@@ -25,13 +25,13 @@ static void add(struct json_object *object, const char *name, struct json_object
 
 static void add_number(struct json_object *object, const char *name, uint64_t value)
 {
-	add(object, name, json_object_new_uint64(value));
+	add_member(object, name, json_object_new_uint64(value));
 }
 
 /* NAN is not known to JSON: null. */
 static void add_real(struct json_object *object, const char *name, double value)
 {
-	add(object, name, isnan(value) ? NULL : json_object_new_double(value));
+	add_member(object, name, isnan(value) ? NULL : json_object_new_double(value));
 }
 
 /* The bytes of the character that text begins with; 0: it is no UTF-8 (RFC 3629, section 4). */
@@ -85,7 +85,7 @@ static struct json_object *new_text(const char *text)
 
 static void add_text(struct json_object *object, const char *name, const char *text)
 {
-	add(object, name, new_text(text));
+	add_member(object, name, new_text(text));
 }
 
 static void add_hexadecimal(struct json_object *object, const char *name, uint64_t value)
@@ -103,16 +103,16 @@ static void add_summary(struct json_object *object, const struct series *series,
 
 	for (size_t i = 0; i < series->n; i++)
 		json_object_array_add(counts, json_object_new_uint64(series->value[i]));
-	add(object, "counts", counts);
+	add_member(object, "counts", counts);
 	add_real(object, "mean", s.mean);
 	add_real(object, "stddev", s.stddev);
 	add_real(object, "low", s.low);
 	add_real(object, "high", s.high);
-	add(object, "min", series->n ? json_object_new_uint64(s.min) : NULL);
-	add(object, "max", series->n ? json_object_new_uint64(s.max) : NULL);
+	add_member(object, "min", series->n ? json_object_new_uint64(s.min) : NULL);
+	add_member(object, "max", series->n ? json_object_new_uint64(s.max) : NULL);
 }
 
-static struct json_object *summary(const struct series *series, double confidence)
+static struct json_object *json_summary(const struct series *series, double confidence)
 {
 	struct json_object *object = json_object_new_object();
 
@@ -120,7 +120,7 @@ static struct json_object *summary(const struct series *series, double confidenc
 	return object;
 }
 
-static struct json_object *times(const struct recording *recording)
+static struct json_object *json_times(const struct recording *recording)
 {
 	struct json_object *all = json_object_new_array();
 
@@ -128,16 +128,18 @@ static struct json_object *times(const struct recording *recording)
 		struct json_object *time = json_object_new_object();
 
 		add_number(time, "pass", pass);
-		add(time, "tsc",
-		    summary(&recording->pass[pass].tsc, recording->options->confidence));
-		add(time, "elapsed_ns",
-		    summary(&recording->pass[pass].elapsed, recording->options->confidence));
+		add_member(time, "tsc",
+			   json_summary(&recording->pass[pass].tsc,
+					recording->options->confidence));
+		add_member(time, "elapsed_ns",
+			   json_summary(&recording->pass[pass].elapsed,
+					recording->options->confidence));
 		json_object_array_add(all, time);
 	}
 	return all;
 }
 
-static struct json_object *events(const struct recording *recording)
+static struct json_object *json_events(const struct recording *recording)
 {
 	struct json_object *all = json_object_new_array();
 
@@ -173,7 +175,7 @@ static struct json_object *member_counts(const struct recording *recording,
 	return counts;
 }
 
-static struct json_object *members(const struct recording *recording)
+static struct json_object *json_members(const struct recording *recording)
 {
 	struct json_object *all = json_object_new_array();
 	char name[32];
@@ -189,13 +191,13 @@ static struct json_object *members(const struct recording *recording)
 		member_name(m, name, sizeof(name));
 		add_text(object, "name", name);
 		add_number(object, "tsc", m->record.counts.tsc);
-		add(object, "counts", member_counts(recording, m));
+		add_member(object, "counts", member_counts(recording, m));
 		json_object_array_add(all, object);
 	}
 	return all;
 }
 
-static struct json_object *derived(const struct recording *recording)
+static struct json_object *json_derived(const struct recording *recording)
 {
 	struct rule_result *result;
 	struct json_object *all;
@@ -208,7 +210,7 @@ static struct json_object *derived(const struct recording *recording)
 	return all;
 }
 
-static struct json_object *command(const struct options *options)
+static struct json_object *json_command(const struct options *options)
 {
 	struct json_object *all = json_object_new_array();
 
@@ -222,11 +224,12 @@ static void add_end(struct json_object *object, const struct recording *recordin
 	int status = recording->wait_status;
 	bool exited = recording->options->command[0] && WIFEXITED(status);
 
-	add(object, "exit_status", exited ? json_object_new_int(WEXITSTATUS(status)) : NULL);
-	add(object, "signal", WIFSIGNALED(status) ? json_object_new_int(WTERMSIG(status)) : NULL);
+	add_member(object, "exit_status", exited ? json_object_new_int(WEXITSTATUS(status)) : NULL);
+	add_member(object, "signal",
+		   WIFSIGNALED(status) ? json_object_new_int(WTERMSIG(status)) : NULL);
 }
 
-static struct json_object *begin(const char *schema)
+static struct json_object *json_begin(const char *schema)
 {
 	struct json_object *object = json_object_new_object();
 
@@ -235,7 +238,7 @@ static struct json_object *begin(const char *schema)
 	return object;
 }
 
-static void end(FILE *file, struct json_object *object)
+static void json_end(FILE *file, struct json_object *object)
 {
 	const int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
 
@@ -247,10 +250,10 @@ static void print_recording(FILE *file, const struct style *style,
 			    const struct recording *recording)
 {
 	const struct options *options = recording->options;
-	struct json_object *object = begin("perfex-run");
+	struct json_object *object = json_begin("perfex-run");
 
 	(void)style;
-	add(object, "command", command(options));
+	add_member(object, "command", json_command(options));
 	if (options->process)
 		add_number(object, "process", (uint64_t)options->process);
 	add_text(object, "directory", recording->directory ? recording->directory : "");
@@ -265,21 +268,21 @@ static void print_recording(FILE *file, const struct style *style,
 	add_number(object, "passes", recording->events.n_passes);
 	add_number(object, "runs", recording_runs(recording));
 	add_end(object, recording);
-	add(object, "time", times(recording));
-	add(object, "events", events(recording));
-	add(object, "derived", derived(recording));
-	add(object, "members", members(recording));
+	add_member(object, "time", json_times(recording));
+	add_member(object, "events", json_events(recording));
+	add_member(object, "derived", json_derived(recording));
+	add_member(object, "members", json_members(recording));
 	add_number(object, "intervals", recording->intervals);
-	add(object, "consistent", json_object_new_boolean(recording->consistent));
+	add_member(object, "consistent", json_object_new_boolean(recording->consistent));
 	add_number(object, "running", recording->running);
 	add_number(object, "lost", recording->members.lost);
-	end(file, object);
+	json_end(file, object);
 }
 
 static void print_interval(FILE *file, const struct style *style, const struct recording *recording,
 			   const struct interval *interval)
 {
-	struct json_object *object = begin("perfex-interval"), *all = json_object_new_array();
+	struct json_object *object = json_begin("perfex-interval"), *all = json_object_new_array();
 
 	(void)style;
 	add_number(object, "run", interval->run);
@@ -298,8 +301,8 @@ static void print_interval(FILE *file, const struct style *style, const struct r
 		add_number(one, "count", interval->counts.counter[event->index]);
 		json_object_array_add(all, one);
 	}
-	add(object, "events", all);
-	end(file, object);
+	add_member(object, "events", all);
+	json_end(file, object);
 }
 
 const struct format json_format = {

@@ -37,7 +37,7 @@ static void run_child(int go, int failure, char **argv, const struct watch *watc
 	_exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-static void release(struct command *command)
+static void close_command(struct command *command)
 {
 	if (command->process >= 0)
 		close(command->process);
@@ -55,10 +55,10 @@ void command_kill(struct command *command)
 		while (waitpid(command->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	release(command);
+	close_command(command);
 }
 
-static bool refuse(struct command *command, const char *what)
+static bool refuse_command(struct command *command, const char *what)
 {
 	complain("cannot %s: %m", what);
 	command_kill(command);
@@ -72,11 +72,11 @@ bool command_fork(struct command *command, char **argv, const struct watch *watc
 
 	*command = (struct command){ .process = -1, .go = -1, .failure = -1 };
 	if (pipe2(go, O_CLOEXEC) < 0)
-		return refuse(command, "make a pipe");
+		return refuse_command(command, "make a pipe");
 	if (pipe2(failure, O_CLOEXEC) < 0) {
 		close(go[0]);
 		close(go[1]);
-		return refuse(command, "make a pipe");
+		return refuse_command(command, "make a pipe");
 	}
 	command->pid = fork();
 	if (command->pid == 0) {
@@ -90,13 +90,13 @@ bool command_fork(struct command *command, char **argv, const struct watch *watc
 	command->failure = failure[0];
 	if (command->pid < 0) {
 		command->pid = 0;
-		return refuse(command, "fork");
+		return refuse_command(command, "fork");
 	}
 
 	command->process = pidfd_open(command->pid, 0);
 	if (command->process < 0 ||
 	    ptrace(PTRACE_SEIZE, command->pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0)
-		return refuse(command, "trace the command");
+		return refuse_command(command, "trace the command");
 	return true;
 }
 
@@ -137,7 +137,7 @@ int command_exec(struct command *command, char **argv)
 		pass_stop(command->pid, status);
 	}
 	known = read(command->failure, &error, sizeof(error)) == sizeof(error);
-	release(command);
+	close_command(command);
 	if (!known) {
 		complain("signal %d ended the command before it was executed", WTERMSIG(status));
 		return 128 + WTERMSIG(status);
@@ -161,7 +161,7 @@ int command_wait(struct command *command)
 	while (waitpid(command->pid, &status, 0) < 0)
 		if (errno != EINTR)
 			fail("cannot wait for the command: %m");
-	release(command);
+	close_command(command);
 	return status;
 }
 

@@ -13,7 +13,7 @@ void members_begin(struct members *members, enum view view)
 	*members = (struct members){ .view = view, .last = &members->first };
 }
 
-static void ignore(void *node)
+static void keep_node(void *node)
 {
 	(void)node;
 }
@@ -21,7 +21,7 @@ static void ignore(void *node)
 /* The numbers of processes that have ended mean others in the next run. */
 void members_next_run(struct members *members, unsigned int run, unsigned int pass)
 {
-	tdestroy(members->by_process, ignore);
+	tdestroy(members->by_process, keep_node);
 	members->by_process = NULL;
 	members->run = run;
 	members->pass = pass;
@@ -42,7 +42,7 @@ bool members_wanted(const struct members *members)
 	return members->view == PER_PROCESS || members->view == PER_THREAD;
 }
 
-static struct member *append(struct members *members, const struct perfctr_record *record)
+static struct member *append_member(struct members *members, const struct perfctr_record *record)
 {
 	struct member *member = malloc(sizeof(*member));
 
@@ -76,14 +76,14 @@ static int compare_processes(const void *a, const void *b)
 }
 
 /* A process has the name of its first thread. */
-static void merge(struct perfctr_record *process, const struct perfctr_record *thread)
+static void merge_thread(struct perfctr_record *process, const struct perfctr_record *thread)
 {
 	add_counts(&process->counts, &thread->counts);
 	if (thread->tid == thread->tgid)
 		memcpy(process->comm, thread->comm, sizeof(process->comm));
 }
 
-static void add(struct members *members, const struct perfctr_record *record)
+static void add_record(struct members *members, const struct perfctr_record *record)
 {
 	const struct member key = { .record = { .tgid = record->tgid, .start = record->start } };
 	struct member **process;
@@ -92,13 +92,13 @@ static void add(struct members *members, const struct perfctr_record *record)
 	if (!record->tid)
 		return;
 	if (members->view == PER_THREAD) {
-		append(members, record);
+		append_member(members, record);
 		return;
 	}
 	process = tfind(&key, &members->by_process, compare_processes);
 	if (process)
-		merge(&(*process)->record, record);
-	else if (!tsearch(append(members, record), &members->by_process, compare_processes))
+		merge_thread(&(*process)->record, record);
+	else if (!tsearch(append_member(members, record), &members->by_process, compare_processes))
 		fail("out of memory");
 }
 
@@ -108,7 +108,7 @@ void members_take(struct members *members, const struct perfctr *context)
 	struct perfctr_record record;
 
 	while (perfctr_next_record(context, &record) == 0)
-		add(members, &record);
+		add_record(members, &record);
 	if (errno != EAGAIN)
 		fail("cannot read the counts of a process that has exited: %m");
 }
@@ -143,7 +143,7 @@ void members_add_running(struct members *members, const struct threads *threads,
 			continue;
 		}
 		read_name(running.comm, sizeof(running.comm), pid, thread->tid);
-		add(members, &running);
+		add_record(members, &running);
 	}
 }
 

@@ -98,7 +98,7 @@ static bool write_all(int fd, const char *text, size_t size)
 }
 
 /* All or, of a file, nothing. */
-static void put(struct output *output, const char *text, size_t size)
+static void put_recording(struct output *output, const char *text, size_t size)
 {
 	off_t before = output->path ? regular_size(output->fd) : -1;
 
@@ -135,7 +135,7 @@ static void close_text(struct text *text)
 }
 
 /* A command is about to run: an old file's contents go. */
-static void begin(struct output *output)
+static void begin_output(struct output *output)
 {
 	struct text text;
 
@@ -147,7 +147,7 @@ static void begin(struct output *output)
 		return;
 	output->format->head(open_text(&text));
 	close_text(&text);
-	put(output, text.text, text.size);
+	put_recording(output, text.text, text.size);
 	free(text.text);
 }
 
@@ -163,12 +163,12 @@ void output_run(struct output *output, const struct recording *recording,
 	struct text text;
 
 	if (!output->begun)
-		begin(output);
+		begin_output(output);
 	if (!output->format->begin || !recording->options->interval_ms)
 		return;
 	output->format->begin(open_text(&text), recording, interval);
 	close_text(&text);
-	put(output, text.text, text.size);
+	put_recording(output, text.text, text.size);
 	free(text.text);
 }
 
@@ -179,7 +179,7 @@ void output_interval(struct output *output, struct recording *recording,
 
 	output->format->interval(open_text(&text), &output->style, recording, interval);
 	close_text(&text);
-	put(output, text.text, text.size);
+	put_recording(output, text.text, text.size);
 	free(text.text);
 	recording->intervals += !output->broken;
 }
@@ -191,7 +191,7 @@ bool output_recording(struct output *output, const struct recording *recording)
 
 	output->format->recording(open_text(&text), &output->style, recording);
 	close_text(&text);
-	put(output, text.text, text.size);
+	put_recording(output, text.text, text.size);
 	if (output->path && close(output->fd) < 0 && !output->broken) {
 		output->broken = true;
 		complain("cannot write '%s': %m; the counts follow", output->path);

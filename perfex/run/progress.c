@@ -6,7 +6,7 @@
 enum { WIDTH = 30 };
 
 /* The cursor goes back to the first column, so that the command writes over the bar. */
-static void show(const struct progress *progress)
+static void show_progress(const struct progress *progress)
 {
 	static const char full[] = "##############################",
 			  empty[] = "..............................";
@@ -20,13 +20,13 @@ static void show(const struct progress *progress)
 void progress_begin(struct progress *progress, unsigned int all)
 {
 	*progress = (struct progress){ .shown = all > 1 && isatty(STDERR_FILENO), .all = all };
-	show(progress);
+	show_progress(progress);
 }
 
 void progress_step(struct progress *progress)
 {
 	progress->done++;
-	show(progress);
+	show_progress(progress);
 }
 
 void progress_end(const struct progress *progress)

@@ -18,7 +18,7 @@ struct session {
 };
 
 /* The time limit is the user's way to end a run, and no failure of the command. */
-static bool succeeded(const struct sample *sample)
+static bool has_succeeded(const struct sample *sample)
 {
 	int status = sample->wait_status;
 
@@ -43,7 +43,7 @@ static bool go_on(struct session *session, const char *what, const struct sample
 {
 	if (!more)
 		return false;
-	if (!succeeded(sample))
+	if (!has_succeeded(sample))
 		complain_of_run(what, sample);
 	else if (session->watch.stop)
 		complain("a signal ended the counting after %s; what was counted is kept", what);
@@ -103,7 +103,7 @@ static bool one_run(struct session *session, unsigned int run, unsigned int pass
 	if (session->exit_status)
 		return false;
 	session->last = sample;
-	recording_add(&session->recording, pass, &sample, succeeded(&sample));
+	recording_add(&session->recording, pass, &sample, has_succeeded(&sample));
 	progress_step(&session->progress);
 	snprintf(what, sizeof(what), n_passes > 1 ? "run %u, pass %u," : "run %u", run + 1,
 		 pass + 1);
@@ -119,7 +119,7 @@ static void all_runs(struct session *session)
 				return;
 }
 
-static void report(struct session *session)
+static void report_runs(struct session *session)
 {
 	const struct recording *recording = &session->recording;
 
@@ -133,12 +133,12 @@ static void report(struct session *session)
 			 recording->members.lost);
 }
 
-static int end(struct session *session)
+static int end_session(struct session *session)
 {
 	recording_free(&session->recording);
 	if (session->exit_status)
 		return session->exit_status;
-	return succeeded(&session->last) ? 0 : exit_as(session->last.wait_status);
+	return has_succeeded(&session->last) ? 0 : exit_as(session->last.wait_status);
 }
 
 /* Nothing would end a run but the process, after which there is none. */
@@ -177,8 +177,8 @@ int run_command(const struct options *options)
 		all_runs(&session);
 	progress_end(&session.progress);
 	if (session.recording.pass[0].tsc.n)
-		report(&session);
+		report_runs(&session);
 	else
 		output_discard(&session.output);
-	return end(&session);
+	return end_session(&session);
 }

@@ -13,7 +13,7 @@ enum { NAME_WIDTH = 24, COUNT_WIDTH = 20, REAL_WIDTH = 16, TIME_WIDTH = 12 };
 #define DIM "\033[2m"
 #define PLAIN "\033[0m"
 
-static const char *on(const struct style *style, const char *escape)
+static const char *colour_on(const struct style *style, const char *escape)
 {
 	return style->colour ? escape : "";
 }
@@ -32,9 +32,9 @@ static int name_width(const struct recording *recording)
 
 static void put_count(FILE *file, const struct style *style, int width, uint64_t count)
 {
-	fputs(on(style, BOLD), file);
+	fputs(colour_on(style, BOLD), file);
 	fprintf(file, style->grouping ? "%'*llu" : "%*llu", width, (unsigned long long)count);
-	fputs(on(style, PLAIN), file);
+	fputs(colour_on(style, PLAIN), file);
 }
 
 /* "-" where too few runs leave it open. */
@@ -49,7 +49,7 @@ static void put_real(FILE *file, const struct style *style, int width, double va
 static void put_note(FILE *file, const struct style *style, const char *note)
 {
 	if (*note)
-		fprintf(file, "  %s%s%s", on(style, DIM), note, on(style, PLAIN));
+		fprintf(file, "  %s%s%s", colour_on(style, DIM), note, colour_on(style, PLAIN));
 	putc('\n', file);
 }
 
@@ -76,10 +76,10 @@ static void put_header(const struct text_table *table)
 	snprintf(interval, sizeof(interval), "%s%g %%", table->style->plus_minus ? "±" : "+-",
 		 table->recording->options->confidence);
 	/* The sign is one column of two bytes. */
-	fprintf(table->file, "%s%-*s %*s %*s %*s %*s %*s  %s%s\n", on(table->style, BOLD),
+	fprintf(table->file, "%s%-*s %*s %*s %*s %*s %*s  %s%s\n", colour_on(table->style, BOLD),
 		table->width, "", COUNT_WIDTH, "mean", REAL_WIDTH + table->style->plus_minus,
 		interval, REAL_WIDTH, "stddev", COUNT_WIDTH, "min", COUNT_WIDTH, "max", "rings",
-		on(table->style, PLAIN));
+		colour_on(table->style, PLAIN));
 }
 
 static void put_series(const struct text_table *table, const char *what,
@@ -92,9 +92,9 @@ static void put_series(const struct text_table *table, const char *what,
 		put_number(table, what, series->value[0], note);
 		return;
 	}
-	fprintf(file, "%-*s%s", table->width, what, on(table->style, BOLD));
+	fprintf(file, "%-*s%s", table->width, what, colour_on(table->style, BOLD));
 	put_real(file, table->style, COUNT_WIDTH, s.mean);
-	fputs(on(table->style, PLAIN), file);
+	fputs(colour_on(table->style, PLAIN), file);
 	put_real(file, table->style, REAL_WIDTH, s.high - s.mean);
 	put_real(file, table->style, REAL_WIDTH, s.stddev);
 	fprintf(file, table->style->grouping ? " %'*llu %'*llu" : " %*llu %*llu", COUNT_WIDTH,
@@ -179,7 +179,8 @@ static void put_derived(const struct text_table *table)
 	for (size_t i = 0; i < rules_count(rules); i++) {
 		derive_format(value, half, &result[i]);
 		fprintf(table->file, "%-*s %s%*s%s", table->width, rules_name(rules, i),
-			on(table->style, BOLD), COUNT_WIDTH, value, on(table->style, PLAIN));
+			colour_on(table->style, BOLD), COUNT_WIDTH, value,
+			colour_on(table->style, PLAIN));
 		if (table->recording->options->runs > 1)
 			fprintf(table->file, " %*s", REAL_WIDTH, half);
 		put_note(table->file, table->style, "derived");

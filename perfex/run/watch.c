@@ -70,7 +70,7 @@ static int make_timer(unsigned int ms)
 	return fd;
 }
 
-static void arm(int fd, unsigned int ms, bool again)
+static void arm_timer(int fd, unsigned int ms, bool again)
 {
 	const struct timespec time = {
 		.tv_sec = ms / 1000,
@@ -85,7 +85,7 @@ static void arm(int fd, unsigned int ms, bool again)
 		fail("cannot set a timer: %m");
 }
 
-static void disarm(int *fd)
+static void disarm_timer(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -95,12 +95,12 @@ static void disarm(int *fd)
 enum { SIGNALS, PROCESS, DELAY, TIMEOUT, INTERVAL, RECORDS };
 
 /* The counters go; so does the time. */
-static void begin(struct counting *counting, const struct pollfd *fd)
+static void begin_counting(struct counting *counting, const struct pollfd *fd)
 {
 	if (!counting->started_ns)
 		counting->started_ns = now_ns();
-	arm(fd[TIMEOUT].fd, counting->options->timeout_ms, false);
-	arm(fd[INTERVAL].fd, counting->options->interval_ms, true);
+	arm_timer(fd[TIMEOUT].fd, counting->options->timeout_ms, false);
+	arm_timer(fd[INTERVAL].fd, counting->options->interval_ms, true);
 }
 
 /* True: the counting ends here, without a command to wait for. */
@@ -171,9 +171,9 @@ void watch_counting(struct watch *watch, struct counting *counting)
 	bool end = false;
 
 	if (fd[DELAY].fd >= 0)
-		arm(fd[DELAY].fd, counting->options->delay_ms, false);
+		arm_timer(fd[DELAY].fd, counting->options->delay_ms, false);
 	else
-		begin(counting, fd);
+		begin_counting(counting, fd);
 	while (!end) {
 		if (poll(fd, RECORDS + records, -1) < 0) {
 			if (errno == EINTR)
@@ -183,15 +183,15 @@ void watch_counting(struct watch *watch, struct counting *counting)
 		if (fd[SIGNALS].revents)
 			end = watch_signal(watch, &counting->command);
 		if (fd[DELAY].revents) {
-			disarm(&fd[DELAY].fd);
+			disarm_timer(&fd[DELAY].fd);
 			threads_start(&counting->threads);
-			begin(counting, fd);
+			begin_counting(counting, fd);
 		}
 		if (fd[INTERVAL].revents)
 			take_interval(counting, fd[INTERVAL].fd);
 		if (fd[TIMEOUT].revents) {
-			disarm(&fd[TIMEOUT].fd);
-			disarm(&fd[INTERVAL].fd);
+			disarm_timer(&fd[TIMEOUT].fd);
+			disarm_timer(&fd[INTERVAL].fd);
 			end |= take_timeout(counting);
 		}
 		for (size_t i = 0; i < records; i++)
@@ -202,8 +202,8 @@ void watch_counting(struct watch *watch, struct counting *counting)
 	}
 	if (!counting->stopped_ns)
 		counting->stopped_ns = now_ns();
-	disarm(&fd[DELAY].fd);
-	disarm(&fd[TIMEOUT].fd);
-	disarm(&fd[INTERVAL].fd);
+	disarm_timer(&fd[DELAY].fd);
+	disarm_timer(&fd[TIMEOUT].fd);
+	disarm_timer(&fd[INTERVAL].fd);
 	free(fd);
 }

@@ -12,7 +12,7 @@ struct marking {
 };
 
 /* The session counts before anybody bears the mark, so that nothing is missed. */
-static bool prepare(struct marking *marking, struct recording *recording)
+static bool prepare_marking(struct marking *marking, struct recording *recording)
 {
 	struct perfctr_control *control = &recording->events.control[0];
 	struct perfctr_session_options options = {
@@ -30,7 +30,7 @@ static bool prepare(struct marking *marking, struct recording *recording)
 	return session_control(&marking->run, control, recording->info);
 }
 
-static bool mark(const struct marking *marking, pid_t pid, unsigned int scope)
+static bool mark_process(const struct marking *marking, pid_t pid, unsigned int scope)
 {
 	if (perfctr_mark(marking->run.group, pid, scope) >= 0)
 		return true;
@@ -44,18 +44,18 @@ static bool mark_all(const struct marking *marking)
 	const struct mark_options *options = marking->options;
 
 	for (size_t i = 0; i < options->n_processes; i++)
-		if (!mark(marking, options->process[i], options->scope))
+		if (!mark_process(marking, options->process[i], options->scope))
 			return false;
 	return options->n_processes ||
-	       mark(marking, marking->run.command.pid, PERFCTR_MARK_PROCESS);
+	       mark_process(marking, marking->run.command.pid, PERFCTR_MARK_PROCESS);
 }
 
 /* 0, or perfex's exit status after one line of complaint, and nothing has run. */
-static int start(struct marking *marking, struct recording *recording)
+static int start_marking(struct marking *marking, struct recording *recording)
 {
 	int status;
 
-	if (!prepare(marking, recording))
+	if (!prepare_marking(marking, recording))
 		return EXIT_PERFEX;
 	status = session_launch(&marking->run, marking->options->run.command);
 	if (status)
@@ -68,7 +68,7 @@ static int start(struct marking *marking, struct recording *recording)
 	return 0;
 }
 
-static void finish(struct marking *marking, struct recording *recording)
+static void finish_marking(struct marking *marking, struct recording *recording)
 {
 	struct sample sample = { .elapsed_ns = now_ns() - marking->started_ns };
 
@@ -90,7 +90,7 @@ static int count_group(const struct mark_options *options, struct recording *rec
 	int status;
 
 	session_begin(&marking.run, options->run.command[0]);
-	status = start(&marking, recording);
+	status = start_marking(&marking, recording);
 	if (status) {
 		session_end(&marking.run);
 		output_discard(output);
@@ -100,7 +100,7 @@ static int count_group(const struct mark_options *options, struct recording *rec
 	if (marking.run.command.pid)
 		command_resume(&marking.run.command);
 	session_wait(&marking.run, &loop);
-	finish(&marking, recording);
+	finish_marking(&marking, recording);
 	session_end(&marking.run);
 	if (recording->running)
 		complain("%u threads bore the mark at the end; what they counted until then is "

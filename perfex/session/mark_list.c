@@ -12,7 +12,8 @@
 #include <string.h>
 
 /* Calls visit for each numbered entry of a directory of /proc. */
-static void walk(const char *path, void (*visit)(pid_t number, void *argument), void *argument)
+static void walk_processes(const char *path, void (*visit)(pid_t number, void *argument),
+			   void *argument)
 {
 	DIR *directory = opendir(path);
 	struct dirent *entry;
@@ -83,7 +84,7 @@ static void list_process(pid_t pid, void *unused)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	walk(path, list_thread, &row);
+	walk_processes(path, list_thread, &row);
 	print_row(&row);
 }
 
@@ -102,7 +103,7 @@ int mark_list(void)
 	if (!has_marks())
 		return EXIT_PERFEX;
 	printf("%8s %8s %8s  %s\n", "group", "pid", "threads", "name");
-	walk("/proc", list_process, NULL);
+	walk_processes("/proc", list_process, NULL);
 	return 0;
 }
 
@@ -141,7 +142,7 @@ int mark_clear(const struct mark_options *options)
 		}
 	}
 	if (!options->n_processes)
-		walk("/proc", clear_process, &clearing);
+		walk_processes("/proc", clear_process, &clearing);
 	if (clearing.refused) {
 		complain("%u marked processes belong to others and keep their mark",
 			 clearing.refused);

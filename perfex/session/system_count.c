@@ -103,7 +103,7 @@ static bool set_marks(const struct system *system)
 }
 
 /* 0, or perfex's exit status after one line of complaint, and nothing has run. */
-static int start(struct system *system)
+static int start_system(struct system *system)
 {
 	int status;
 
@@ -224,7 +224,7 @@ static void count_intervals(struct system *system)
 
 static int count_system(struct system *system)
 {
-	int status = start(system);
+	int status = start_system(system);
 
 	if (status)
 		return status;

@@ -15,7 +15,7 @@ static int column_width(const struct event *event)
 	return length > COUNT_WIDTH ? length : COUNT_WIDTH;
 }
 
-static double rate(const struct system_row *row, uint64_t count)
+static double rate_of(const struct system_row *row, uint64_t count)
 {
 	return row->length_ns ? (double)count * 1e9 / (double)row->length_ns : 0;
 }
@@ -57,7 +57,7 @@ static void print_text(FILE *file, const struct events *events, const struct sys
 		uint64_t count = row->counter[event->index];
 
 		fprintf(file, "  %*llu %*.0f", column_width(event), (unsigned long long)count,
-			COUNT_WIDTH, rate(row, count));
+			COUNT_WIDTH, rate_of(row, count));
 	}
 	putc('\n', file);
 }
@@ -74,7 +74,7 @@ static void print_csv_line(FILE *file, const struct system_row *row, const struc
 			event->name, event->counter, ring_name(event->request.rings));
 	else
 		fputs(",tsc,,", file);
-	fprintf(file, ",%llu,%.17g\r\n", (unsigned long long)count, rate(row, count));
+	fprintf(file, ",%llu,%.17g\r\n", (unsigned long long)count, rate_of(row, count));
 }
 
 static void print_csv(FILE *file, const struct events *events, const struct system_row *row)
@@ -84,7 +84,7 @@ static void print_csv(FILE *file, const struct events *events, const struct syst
 		print_csv_line(file, row, &events->event[i], row->counter[events->event[i].index]);
 }
 
-static void add(json_object *object, const char *name, json_object *value)
+static void add_member(json_object *object, const char *name, json_object *value)
 {
 	if (json_object_object_add(object, name, value) < 0)
 		fail("out of memory");
@@ -94,24 +94,24 @@ static void print_json(FILE *file, const struct events *events, const struct sys
 {
 	json_object *object = json_object_new_object(), *all = json_object_new_array();
 
-	add(object, "schema", json_object_new_string("perfex-system"));
-	add(object, "version", json_object_new_int(1));
-	add(object, "time_ns", json_object_new_uint64(row->time_ns));
-	add(object, "length_ns", json_object_new_uint64(row->length_ns));
-	add(object, "cpu", row->cpu == ALL_CPUS ? NULL : json_object_new_int(row->cpu));
-	add(object, "tsc", json_object_new_uint64(row->tsc));
+	add_member(object, "schema", json_object_new_string("perfex-system"));
+	add_member(object, "version", json_object_new_int(1));
+	add_member(object, "time_ns", json_object_new_uint64(row->time_ns));
+	add_member(object, "length_ns", json_object_new_uint64(row->length_ns));
+	add_member(object, "cpu", row->cpu == ALL_CPUS ? NULL : json_object_new_int(row->cpu));
+	add_member(object, "tsc", json_object_new_uint64(row->tsc));
 	for (size_t i = 0; i < events->n; i++) {
 		const struct event *event = &events->event[i];
 		uint64_t count = row->counter[event->index];
 		json_object *one = json_object_new_object();
 
-		add(one, "name", json_object_new_string(event->name));
-		add(one, "rings", json_object_new_string(ring_name(event->request.rings)));
-		add(one, "count", json_object_new_uint64(count));
-		add(one, "rate", json_object_new_double(rate(row, count)));
+		add_member(one, "name", json_object_new_string(event->name));
+		add_member(one, "rings", json_object_new_string(ring_name(event->request.rings)));
+		add_member(one, "count", json_object_new_uint64(count));
+		add_member(one, "rate", json_object_new_double(rate_of(row, count)));
 		json_object_array_add(all, one);
 	}
-	add(object, "events", all);
+	add_member(object, "events", all);
 	fprintf(file, "%s\n",
 		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
 							       JSON_C_TO_STRING_NOSLASHESCAPE));

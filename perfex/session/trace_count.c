@@ -75,7 +75,7 @@ static bool open_session(struct tracing *tracing)
 	return tracing->run.session;
 }
 
-static bool prepare(struct tracing *tracing)
+static bool prepare_tracing(struct tracing *tracing)
 {
 	struct perfctr_control *control = &tracing->events.control[0];
 
@@ -109,11 +109,11 @@ static bool open_file(struct tracing *tracing)
 }
 
 /* 0, or perfex's exit status after one line of complaint, and nothing has run. */
-static int start(struct tracing *tracing)
+static int start_tracing(struct tracing *tracing)
 {
 	int status;
 
-	if (!prepare(tracing))
+	if (!prepare_tracing(tracing))
 		return EXIT_PERFEX;
 	status = session_launch(&tracing->run, tracing->options->run.command);
 	if (status)
@@ -137,7 +137,7 @@ static bool empty_rings_again(void *target)
 	return false;
 }
 
-static void finish(struct tracing *tracing)
+static void finish_tracing(struct tracing *tracing)
 {
 	struct perfctr_counts total;
 	uint64_t lost;
@@ -156,7 +156,7 @@ static void finish(struct tracing *tracing)
 			 lost);
 }
 
-static int trace(struct tracing *tracing)
+static int trace_command(struct tracing *tracing)
 {
 	const struct session_loop loop = {
 		.timeout = pause_ms,
@@ -167,12 +167,12 @@ static int trace(struct tracing *tracing)
 	int status;
 
 	session_begin(&tracing->run, true);
-	status = start(tracing);
+	status = start_tracing(tracing);
 	if (status)
 		return status;
 	command_resume(&tracing->run.command);
 	session_wait(&tracing->run, &loop);
-	finish(tracing);
+	finish_tracing(tracing);
 	return 0;
 }
 
@@ -184,7 +184,7 @@ int trace_count(const struct trace_options *options)
 	if (!session_pmu_info(&tracing.info))
 		return EXIT_PERFEX;
 	if (events_plan(&tracing.events, &options->run, &tracing.info))
-		status = trace(&tracing);
+		status = trace_command(&tracing);
 	session_end(&tracing.run);
 	events_free(&tracing.events);
 	return status ? status : exit_as(tracing.run.wait_status);

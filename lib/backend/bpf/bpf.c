@@ -17,7 +17,7 @@ struct context {
 	bool is_shown; /* it is another process's, or has another handle */
 };
 
-static struct context *of(const struct perfctr *p)
+static struct context *context_of(const struct perfctr *p)
 {
 	return (struct context *)p;
 }
@@ -32,7 +32,7 @@ static int pmu_info(struct perfctr_pmu_info *info)
 	return 0;
 }
 
-static int check(struct perfctr_control *c)
+static int check_control(struct perfctr_control *c)
 {
 	struct perfctr_bpf_info info;
 	uint64_t events[2];
@@ -89,7 +89,7 @@ static void open_error(int error, char *text, size_t size)
 }
 
 /* What is experimental, and what can be read by system calls only. */
-static void limits(const struct perfctr_bpf_info *info, char *text, size_t size)
+static void describe_limits(const struct perfctr_bpf_info *info, char *text, size_t size)
 {
 	char names[128];
 
@@ -103,7 +103,7 @@ static void limits(const struct perfctr_bpf_info *info, char *text, size_t size)
 			 *text ? "; " : "");
 }
 
-static int probe(struct perfctr_backend_info *info)
+static int probe_bpf(struct perfctr_backend_info *info)
 {
 	struct perfctr_bpf_info from;
 	int program = -1;
@@ -116,12 +116,12 @@ static int probe(struct perfctr_backend_info *info)
 	}
 	close(program);
 	info->capabilities = perfctr_bpf_capabilities(&from);
-	limits(&from, info->why, sizeof(info->why));
+	describe_limits(&from, info->why, sizeof(info->why));
 	return 0;
 }
 static void close_context(struct perfctr *p)
 {
-	struct context *context = of(p);
+	struct context *context = context_of(p);
 
 	if (context->is_shown)
 		context->bpf.generation = 0;
@@ -129,7 +129,7 @@ static void close_context(struct perfctr *p)
 	free(context);
 }
 
-static int make(struct context *context, pid_t tid)
+static int make_context(struct context *context, pid_t tid)
 {
 	if (perfctr_bpf_take(&context->bpf, PERFCTR_BPF_CONTEXT) < 0)
 		return -1;
@@ -139,7 +139,7 @@ static int make(struct context *context, pid_t tid)
 		       : 0;
 }
 
-static int find(struct context *context, pid_t tid)
+static int find_context(struct context *context, pid_t tid)
 {
 	uint64_t id;
 
@@ -181,7 +181,8 @@ static struct perfctr *open_context(pid_t tid, unsigned int flags)
 	context->bpf.program = -1;
 	context->handle.fd = -1;
 	context->tid = tid == 0 || tid == gettid() ? gettid() : 0;
-	if ((flags & PERFCTR_OPEN_CREATE ? make(context, tid) : find(context, tid)) < 0) {
+	if ((flags & PERFCTR_OPEN_CREATE ? make_context(context, tid)
+					 : find_context(context, tid)) < 0) {
 		error = errno;
 		close_context(&context->handle);
 		errno = error;
@@ -208,7 +209,7 @@ static int read_slot(const struct context *context, uint32_t scope, struct perfc
 }
 
 /* All that was counted until now is in the sums; the rest is not counted yet. */
-static int settle(const struct context *context)
+static int settle_counts(const struct context *context)
 {
 	struct perfctr_bpf_slot slot;
 	bool consistent;
@@ -216,30 +217,30 @@ static int settle(const struct context *context)
 	return perfctr_bpf_read_slot(&context->bpf, &slot, &consistent);
 }
 
-static int change(struct context *context, uint32_t call)
+static int change_state(struct context *context, uint32_t call)
 {
 	if (context->is_shown) {
 		errno = EPERM;
 		return -1;
 	}
-	if (settle(context) < 0)
+	if (settle_counts(context) < 0)
 		return -1;
 	return perfctr_bpf_call(&context->bpf, call, 0, 0, NULL);
 }
 
-static int start(struct perfctr *p)
+static int start_context(struct perfctr *p)
 {
-	return change(of(p), PERFCTR_BPF_START);
+	return change_state(context_of(p), PERFCTR_BPF_START);
 }
 
-static int stop(struct perfctr *p)
+static int stop_context(struct perfctr *p)
 {
-	return change(of(p), PERFCTR_BPF_STOP);
+	return change_state(context_of(p), PERFCTR_BPF_STOP);
 }
 
-static int control(struct perfctr *p, struct perfctr_control *c)
+static int control_context(struct perfctr *p, struct perfctr_control *c)
 {
-	struct context *context = of(p);
+	struct context *context = context_of(p);
 	uint64_t events[2];
 	uint32_t flags = c->flags & PERFCTR_CONTROL_INHERIT ? PERFCTR_BPF_INHERIT : 0;
 
@@ -249,10 +250,10 @@ static int control(struct perfctr *p, struct perfctr_control *c)
 		errno = EPERM;
 		return -1;
 	}
-	if (settle(context) < 0 ||
+	if (settle_counts(context) < 0 ||
 	    perfctr_bpf_call(&context->bpf, PERFCTR_BPF_CONTROL, flags, c->n_events, events) < 0)
 		return -1;
-	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : start(p);
+	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : start_context(p);
 }
 
 static const uint64_t *sums_of(const struct perfctr_bpf_slot *slot, uint32_t scope, uint64_t *sums)
@@ -266,7 +267,7 @@ static const uint64_t *sums_of(const struct perfctr_bpf_slot *slot, uint32_t sco
 
 static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
 {
-	const struct context *context = of(p);
+	const struct context *context = context_of(p);
 	struct perfctr_bpf_slot slot;
 	uint64_t sums[PERFCTR_BPF_FIELDS];
 	uint32_t events[PERFCTR_MAX_COUNTERS];
@@ -303,17 +304,17 @@ static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
 
 const struct perfctr_backend perfctr_bpf_backend = {
 	.name = "bpf",
-	.probe = probe,
+	.probe = probe_bpf,
 	.is_there = is_there,
-	.check = check,
+	.check = check_control,
 	.pmu_info = pmu_info,
 	.loaded_events = perfctr_bpf_loaded_events,
 	.open_error = open_error,
 	.open = open_context,
 	.close = close_context,
-	.control = control,
-	.start = start,
-	.stop = stop,
+	.control = control_context,
+	.start = start_context,
+	.stop = stop_context,
 	.read = read_counts,
 	.group_open = perfctr_bpf_group_open,
 	.group_close = perfctr_bpf_group_close,

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int bpf(enum bpf_cmd command, union bpf_attr *attributes)
+static int sys_bpf(enum bpf_cmd command, union bpf_attr *attributes)
 {
 	return (int)syscall(__NR_bpf, command, attributes, sizeof(*attributes));
 }
@@ -22,7 +22,7 @@ static int bpf(enum bpf_cmd command, union bpf_attr *attributes)
 int perfctr_bpf_get(const char *path, uint32_t flags)
 {
 	union bpf_attr attributes = { .pathname = (uintptr_t)path, .file_flags = flags };
-	int fd = bpf(BPF_OBJ_GET, &attributes);
+	int fd = sys_bpf(BPF_OBJ_GET, &attributes);
 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ENOSYS))
 		errno = ENODEV;
@@ -38,7 +38,7 @@ static int check_info(int map)
 	attributes.info.bpf_fd = (uint32_t)map;
 	attributes.info.info_len = sizeof(shape);
 	attributes.info.info = (uintptr_t)&shape;
-	if (bpf(BPF_OBJ_GET_INFO_BY_FD, &attributes) < 0)
+	if (sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &attributes) < 0)
 		return -1;
 	if (shape.type == BPF_MAP_TYPE_ARRAY && shape.value_size == sizeof(struct perfctr_bpf_info))
 		return 0;
@@ -59,7 +59,7 @@ int perfctr_bpf_read_info(struct perfctr_bpf_info *info)
 	attributes.value = (uintptr_t)info;
 	result = check_info(map);
 	if (result == 0)
-		result = bpf(BPF_MAP_LOOKUP_ELEM, &attributes);
+		result = sys_bpf(BPF_MAP_LOOKUP_ELEM, &attributes);
 	perfctr_close_keeping_errno(map);
 	if (result == 0 && info->version != PERFCTR_BPF_VERSION) {
 		errno = EPROTO;
@@ -77,14 +77,15 @@ static int with_errno(int result)
 	return -1;
 }
 
-static int run(const struct perfctr_bpf_handle *h, const struct perfctr_bpf_arguments *arguments)
+static int run_program(const struct perfctr_bpf_handle *h,
+		       const struct perfctr_bpf_arguments *arguments)
 {
 	union bpf_attr attributes = { 0 };
 
 	attributes.test.prog_fd = (uint32_t)h->program;
 	attributes.test.ctx_in = (uintptr_t)arguments;
 	attributes.test.ctx_size_in = sizeof(*arguments);
-	if (bpf(BPF_PROG_TEST_RUN, &attributes) < 0)
+	if (sys_bpf(BPF_PROG_TEST_RUN, &attributes) < 0)
 		return -1;
 	return with_errno((int)attributes.test.retval);
 }
@@ -95,7 +96,7 @@ static int run_deferred(const struct perfctr_bpf_handle *h, struct perfctr_bpf_a
 	ssize_t n;
 
 	arguments->value[0] |= PERFCTR_BPF_DEFER;
-	if (run(h, arguments) < 0)
+	if (run_program(h, arguments) < 0)
 		return -1;
 	fd = open(PERFCTR_BPF_PIN("self"), O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
@@ -121,7 +122,7 @@ int perfctr_bpf_call(const struct perfctr_bpf_handle *h, uint32_t call, uint64_t
 
 	if (h->info.n_events && call != PERFCTR_BPF_TAKE && call != PERFCTR_BPF_REQUEST)
 		return run_deferred(h, &arguments);
-	return run(h, &arguments);
+	return run_program(h, &arguments);
 }
 
 /* In an interrupt on each CPU; one that is offline runs nobody. */
@@ -134,7 +135,7 @@ static void count_everywhere(int program)
 	attributes.test.prog_fd = (uint32_t)program;
 	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
 		attributes.test.cpu = cpu;
-		bpf(BPF_PROG_TEST_RUN, &attributes);
+		sys_bpf(BPF_PROG_TEST_RUN, &attributes);
 	}
 }
 
@@ -265,9 +266,9 @@ static int read_walk(struct perfctr_bpf_reply *reply, pid_t *tids, unsigned int 
 	return -1;
 }
 
-static int walk(const struct perfctr_bpf_handle *h, uint32_t action, pid_t tid, unsigned int scope,
-		const struct perfctr_bpf_proofs *proofs, struct perfctr_bpf_reply *reply,
-		pid_t *tids, unsigned int room)
+static int walk_threads(const struct perfctr_bpf_handle *h, uint32_t action, pid_t tid,
+			unsigned int scope, const struct perfctr_bpf_proofs *proofs,
+			struct perfctr_bpf_reply *reply, pid_t *tids, unsigned int room)
 {
 	const uint64_t rest[2] = { scope, (uintptr_t)proofs };
 
@@ -280,7 +281,7 @@ int perfctr_bpf_walk(const struct perfctr_bpf_handle *h, uint32_t action, pid_t 
 		     unsigned int scope, struct perfctr_bpf_reply *reply, pid_t *tids,
 		     unsigned int room)
 {
-	return walk(h, action, tid, scope, NULL, reply, tids, room);
+	return walk_threads(h, action, tid, scope, NULL, reply, tids, room);
 }
 
 /* Descriptors that the kernel gives to who may trace; a thread that is gone needs none. */
@@ -320,7 +321,7 @@ static int walk_proving(const struct perfctr_bpf_handle *h, uint32_t action, pid
 	struct perfctr_bpf_proofs proofs;
 	pid_t tids[PERFCTR_BPF_PROOFS];
 	uint32_t changed;
-	int result = walk(h, action, tid, scope, NULL, reply, tids, PERFCTR_BPF_PROOFS);
+	int result = walk_threads(h, action, tid, scope, NULL, reply, tids, PERFCTR_BPF_PROOFS);
 
 	if (result < 0 || !reply->unproven)
 		return result;
@@ -329,7 +330,7 @@ static int walk_proving(const struct perfctr_bpf_handle *h, uint32_t action, pid
 			     reply->unproven < PERFCTR_BPF_PROOFS ? reply->unproven
 								  : PERFCTR_BPF_PROOFS);
 	if (result == 0)
-		result = walk(h, action, tid, scope, &proofs, reply, NULL, 0);
+		result = walk_threads(h, action, tid, scope, &proofs, reply, NULL, 0);
 	close_proofs(&proofs);
 	reply->changed += changed;
 	return result;

@@ -59,14 +59,14 @@ void perfctr_bpf_group_close(struct perfctr_group *handle)
 	free(group);
 }
 
-static const struct perfctr_bpf_handle *of(const struct perfctr_group *group)
+static const struct perfctr_bpf_handle *group_of(const struct perfctr_group *group)
 {
 	return &((const struct perfctr_bpf_group *)group)->bpf;
 }
 
 int perfctr_bpf_mark(struct perfctr_group *group, pid_t tid, unsigned int scope)
 {
-	return perfctr_bpf_change(of(group), PERFCTR_BPF_WALK_MARK, tid, scope);
+	return perfctr_bpf_change(group_of(group), PERFCTR_BPF_WALK_MARK, tid, scope);
 }
 
 int perfctr_bpf_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope)
@@ -75,7 +75,7 @@ int perfctr_bpf_unmark(struct perfctr_group *group, pid_t tid, unsigned int scop
 	int changed;
 
 	if (group)
-		return perfctr_bpf_change(of(group), PERFCTR_BPF_WALK_UNMARK, tid, scope);
+		return perfctr_bpf_change(group_of(group), PERFCTR_BPF_WALK_UNMARK, tid, scope);
 	if (perfctr_bpf_any(&any) < 0)
 		return -1;
 	changed = perfctr_bpf_change(&any, PERFCTR_BPF_WALK_UNMARK, tid, scope);
@@ -90,7 +90,7 @@ int perfctr_bpf_marked(pid_t tid, uint64_t *id)
 
 int perfctr_bpf_members(const struct perfctr_group *group, pid_t *tids, unsigned int room)
 {
-	const struct perfctr_bpf_handle *h = of(group);
+	const struct perfctr_bpf_handle *h = group_of(group);
 	struct perfctr_bpf_reply reply;
 	uint64_t expirations;
 
@@ -106,10 +106,10 @@ int perfctr_bpf_members(const struct perfctr_group *group, pid_t *tids, unsigned
 
 int perfctr_bpf_segment_begin(struct perfctr_group *group)
 {
-	return perfctr_bpf_call(of(group), PERFCTR_BPF_MARK, 0, 0, NULL) < 0 ? -1 : 0;
+	return perfctr_bpf_call(group_of(group), PERFCTR_BPF_MARK, 0, 0, NULL) < 0 ? -1 : 0;
 }
 
 int perfctr_bpf_segment_end(struct perfctr_group *group)
 {
-	return perfctr_bpf_call(of(group), PERFCTR_BPF_UNMARK, 0, 0, NULL) < 0 ? -1 : 0;
+	return perfctr_bpf_call(group_of(group), PERFCTR_BPF_UNMARK, 0, 0, NULL) < 0 ? -1 : 0;
 }

@@ -72,7 +72,7 @@ static const struct {
 
 enum { N_EVENTS = sizeof(events) / sizeof(events[0]) };
 
-static int refuse(struct perfctr_control *c, uint32_t event, uint32_t reason)
+static int refuse_event(struct perfctr_control *c, uint32_t event, uint32_t reason)
 {
 	c->bad_event = event;
 	c->bad_reason = reason;
@@ -125,12 +125,12 @@ int perfctr_bpf_encode(struct perfctr_control *c, const struct perfctr_bpf_info 
 		reason = perfctr_is_software(event) ? find_software(event, &number)
 						    : find_hardware(event, info, policy, &number);
 		if (reason)
-			return refuse(c, i, reason);
+			return refuse_event(c, i, reason);
 		if (event->evntsel2)
-			return refuse(c, i, PERFCTR_BAD_EVNTSEL2);
+			return refuse_event(c, i, PERFCTR_BAD_EVNTSEL2);
 		if ((event->flags && !(event->flags & PERFCTR_EVENT_POLICY)) || event->period ||
 		    event->signal || event->reserved)
-			return refuse(c, i, PERFCTR_BAD_FIELD);
+			return refuse_event(c, i, PERFCTR_BAD_FIELD);
 		encoded[i / 16] |= (uint64_t)number << i % 16 * 4;
 	}
 	return 0;

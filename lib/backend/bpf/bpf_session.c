@@ -18,7 +18,7 @@ struct session {
 	uint64_t sum[PERFCTR_BPF_FIELDS];   /* of the times before */
 };
 
-static struct session *of(const struct perfctr_session *s)
+static struct session *session_of(const struct perfctr_session *s)
 {
 	return (struct session *)s;
 }
@@ -45,7 +45,7 @@ struct perfctr_session *perfctr_bpf_session_open(const struct perfctr_session_op
 
 void perfctr_bpf_session_close(struct perfctr_session *s)
 {
-	free(of(s));
+	free(session_of(s));
 }
 
 static int read_group(const struct session *s, struct perfctr_bpf_slot *slot, bool *consistent)
@@ -55,7 +55,7 @@ static int read_group(const struct session *s, struct perfctr_bpf_slot *slot, bo
 
 int perfctr_bpf_session_start(struct perfctr_session *session)
 {
-	struct session *s = of(session);
+	struct session *s = session_of(session);
 	struct perfctr_bpf_slot slot;
 	bool consistent;
 
@@ -76,7 +76,7 @@ static void add_gain(const struct session *s, const struct perfctr_bpf_slot *slo
 
 int perfctr_bpf_session_stop(struct perfctr_session *session)
 {
-	struct session *s = of(session);
+	struct session *s = session_of(session);
 	struct perfctr_bpf_slot slot;
 	bool consistent;
 
@@ -91,7 +91,7 @@ int perfctr_bpf_session_stop(struct perfctr_session *session)
 
 int perfctr_bpf_session_control(struct perfctr_session *session, struct perfctr_control *c)
 {
-	struct session *s = of(session);
+	struct session *s = session_of(session);
 	uint64_t events[2];
 
 	if (perfctr_bpf_encode(c, &s->group->info, s->policy, events) < 0)
@@ -106,7 +106,7 @@ int perfctr_bpf_session_control(struct perfctr_session *session, struct perfctr_
 
 int perfctr_bpf_session_read(const struct perfctr_session *session, struct perfctr_counts *out)
 {
-	const struct session *s = of(session);
+	const struct session *s = session_of(session);
 	struct perfctr_bpf_slot slot;
 	uint64_t sum[PERFCTR_BPF_FIELDS];
 	bool consistent;
@@ -139,7 +139,7 @@ unsigned int perfctr_bpf_session_cpus(const struct perfctr_session *session)
 void perfctr_bpf_session_totals(const struct perfctr_session *session, unsigned int cpu,
 				struct perfctr_cpu_totals *out)
 {
-	const struct session *s = of(session);
+	const struct session *s = session_of(session);
 	struct perfctr_bpf_slot slot;
 	uint64_t sum[PERFCTR_BPF_FIELDS];
 

@@ -55,7 +55,7 @@ static void open_error(int error, char *text, size_t size)
 	}
 }
 
-static int probe(struct perfctr_backend_info *info)
+static int probe_patch(struct perfctr_backend_info *info)
 {
 	struct perfctr_pmu_info pmu;
 
@@ -117,17 +117,17 @@ static void close_context(struct perfctr *p)
 	free(p);
 }
 
-static int control(struct perfctr *p, struct perfctr_control *c)
+static int control_context(struct perfctr *p, struct perfctr_control *c)
 {
 	return ioctl(p->fd, PERFCTR_IOC_CONTROL, c);
 }
 
-static int start(struct perfctr *p)
+static int start_context(struct perfctr *p)
 {
 	return ioctl(p->fd, PERFCTR_IOC_START);
 }
 
-static int stop(struct perfctr *p)
+static int stop_context(struct perfctr *p)
 {
 	return ioctl(p->fd, PERFCTR_IOC_STOP);
 }
@@ -144,15 +144,15 @@ static int next_record(const struct perfctr *p, struct perfctr_record *record)
 
 const struct perfctr_backend perfctr_patch_backend = {
 	.name = "patch",
-	.probe = probe,
+	.probe = probe_patch,
 	.is_there = is_there,
 	.pmu_info = perfctr_patch_info,
 	.open_error = open_error,
 	.open = open_context,
 	.close = close_context,
-	.control = control,
-	.start = start,
-	.stop = stop,
+	.control = control_context,
+	.start = start_context,
+	.stop = stop_context,
 	.read = read_counts,
 	.next_record = next_record,
 	.group_open = perfctr_patch_group_open,

@@ -32,7 +32,8 @@ void perfctr_patch_group_close(struct perfctr_group *group)
 	free(group);
 }
 
-static int change(uint32_t action, const struct perfctr_group *group, pid_t tid, unsigned int scope)
+static int change_marks(uint32_t action, const struct perfctr_group *group, pid_t tid,
+			unsigned int scope)
 {
 	struct perfctr_mark mark = {
 		.size = sizeof(mark),
@@ -47,12 +48,12 @@ static int change(uint32_t action, const struct perfctr_group *group, pid_t tid,
 
 int perfctr_patch_mark(struct perfctr_group *group, pid_t tid, unsigned int scope)
 {
-	return change(PERFCTR_MARK_SET, group, tid, scope);
+	return change_marks(PERFCTR_MARK_SET, group, tid, scope);
 }
 
 int perfctr_patch_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope)
 {
-	return change(PERFCTR_MARK_CLEAR, group, tid, scope);
+	return change_marks(PERFCTR_MARK_CLEAR, group, tid, scope);
 }
 
 int perfctr_patch_marked(pid_t tid, uint64_t *id)

@@ -18,7 +18,7 @@ struct patch_session {
 	const struct perfctr_ring **ring; /* by CPU, NULL where there is none */
 };
 
-static const struct patch_session *of(const struct perfctr_session *session)
+static const struct patch_session *session_of(const struct perfctr_session *session)
 {
 	return (const struct patch_session *)session;
 }
@@ -38,7 +38,7 @@ void perfctr_patch_session_close(struct perfctr_session *session)
 	free(s);
 }
 
-static void *map(const struct patch_session *s, size_t bytes, off_t offset)
+static void *map_totals(const struct patch_session *s, size_t bytes, off_t offset)
 {
 	void *address = mmap(NULL, bytes, PROT_READ, MAP_SHARED, s->fd, offset);
 
@@ -52,8 +52,8 @@ static int map_rings(struct patch_session *s)
 	if (!s->ring)
 		return -1;
 	for (unsigned int cpu = 0; cpu < s->totals->n_cpus; cpu++) {
-		s->ring[cpu] = map(s, s->ring_bytes,
-				   (off_t)PERFCTR_RING_OFFSET + cpu * (off_t)s->ring_bytes);
+		s->ring[cpu] = map_totals(s, s->ring_bytes,
+					  (off_t)PERFCTR_RING_OFFSET + cpu * (off_t)s->ring_bytes);
 		if (!s->ring[cpu] && errno != EINVAL)
 			return -1;
 	}
@@ -80,7 +80,7 @@ static int open_session(struct patch_session *s, const struct perfctr_session_op
 		return -1;
 	s->totals_bytes = open.totals_bytes;
 	s->ring_bytes = open.ring_bytes;
-	s->totals = map(s, s->totals_bytes, 0);
+	s->totals = map_totals(s, s->totals_bytes, 0);
 	if (!s->totals)
 		return -1;
 	return open.ring_bytes ? map_rings(s) : 0;
@@ -105,33 +105,33 @@ struct perfctr_session *perfctr_patch_session_open(const struct perfctr_session_
 
 int perfctr_patch_session_control(struct perfctr_session *session, struct perfctr_control *c)
 {
-	return ioctl(of(session)->fd, PERFCTR_IOC_CONTROL, c);
+	return ioctl(session_of(session)->fd, PERFCTR_IOC_CONTROL, c);
 }
 
 int perfctr_patch_session_start(struct perfctr_session *session)
 {
-	return ioctl(of(session)->fd, PERFCTR_IOC_START);
+	return ioctl(session_of(session)->fd, PERFCTR_IOC_START);
 }
 
 int perfctr_patch_session_stop(struct perfctr_session *session)
 {
-	return ioctl(of(session)->fd, PERFCTR_IOC_STOP);
+	return ioctl(session_of(session)->fd, PERFCTR_IOC_STOP);
 }
 
 int perfctr_patch_session_read(const struct perfctr_session *session, struct perfctr_counts *out)
 {
-	return ioctl(of(session)->fd, PERFCTR_IOC_READ, out);
+	return ioctl(session_of(session)->fd, PERFCTR_IOC_READ, out);
 }
 
 unsigned int perfctr_patch_session_cpus(const struct perfctr_session *session)
 {
-	return of(session)->totals->n_cpus;
+	return session_of(session)->totals->n_cpus;
 }
 
 void perfctr_patch_session_totals(const struct perfctr_session *session, unsigned int cpu,
 				  struct perfctr_cpu_totals *out)
 {
-	const struct patch_session *s = of(session);
+	const struct patch_session *s = session_of(session);
 	const struct perfctr_cpu_totals *totals =
 		(const void *)((const char *)s->totals->cpu + (size_t)cpu * s->totals->cpu_bytes);
 	uint32_t seq;
@@ -146,7 +146,7 @@ void perfctr_patch_session_totals(const struct perfctr_session *session, unsigne
 long perfctr_patch_session_trace(struct perfctr_session *session, unsigned int cpu,
 				 perfctr_trace_visit *visit, void *argument)
 {
-	const struct patch_session *s = of(session);
+	const struct patch_session *s = session_of(session);
 	struct perfctr_consume consume = { .size = sizeof(consume), .cpu = cpu };
 	const struct perfctr_ring *ring;
 	uint64_t head, tail;
@@ -172,7 +172,7 @@ long perfctr_patch_session_trace(struct perfctr_session *session, unsigned int c
 
 uint64_t perfctr_patch_session_lost(const struct perfctr_session *session)
 {
-	const struct patch_session *s = of(session);
+	const struct patch_session *s = session_of(session);
 	uint64_t lost = 0;
 
 	for (unsigned int cpu = 0; s->ring && cpu < s->totals->n_cpus; cpu++)

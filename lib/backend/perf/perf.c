@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int probe(struct perfctr_backend_info *info)
+static int probe_perf(struct perfctr_backend_info *info)
 {
 	struct perfctr_pmu_info pmu;
 
@@ -41,12 +41,12 @@ static struct perf_context *context_of(struct perfctr *p)
 	return (struct perf_context *)p;
 }
 
-static const struct perf_context *constant(const struct perfctr *p)
+static const struct perf_context *const_context_of(const struct perfctr *p)
 {
 	return (const struct perf_context *)p;
 }
 
-static struct perf_context *make(pid_t tid, unsigned int flags)
+static struct perf_context *make_context(pid_t tid, unsigned int flags)
 {
 	struct perf_context *context;
 
@@ -74,7 +74,7 @@ static struct perf_context *make(pid_t tid, unsigned int flags)
 	return context;
 }
 
-static void unmap(struct perf_context *context)
+static void unmap_pages(struct perf_context *context)
 {
 	for (unsigned int i = 0; i < PERFCTR_MAX_COUNTERS; i++) {
 		if (context->page[i])
@@ -89,7 +89,7 @@ static void close_context(struct perfctr *p)
 
 	/* A forked child does not have the pages of its parent. */
 	if (context->watch.maker == getpid())
-		unmap(context);
+		unmap_pages(context);
 	perfctr_perf_set_close(&context->self);
 	perfctr_perf_set_close(&context->tree);
 	perfctr_perf_watch_close(&context->watch);
@@ -98,7 +98,7 @@ static void close_context(struct perfctr *p)
 
 static struct perfctr *open_context(pid_t tid, unsigned int flags)
 {
-	struct perf_context *context = make(tid, flags);
+	struct perf_context *context = make_context(tid, flags);
 	struct perfctr *p = &context->base;
 
 	if (!context)
@@ -115,9 +115,9 @@ static struct perfctr *open_context(pid_t tid, unsigned int flags)
 }
 
 /* By RDPMC alone where the kernel allows it; otherwise the pages say so. */
-static void map(struct perf_context *context, const struct perfctr_control *c)
+static void map_pages(struct perf_context *context, const struct perfctr_control *c)
 {
-	unmap(context);
+	unmap_pages(context);
 	if (context->tid || !context->self.n)
 		return;
 	for (uint32_t i = 0; i < c->n_events; i++) {
@@ -148,7 +148,7 @@ static bool has_self(const struct perfctr *p, const struct perfctr_control *c)
 static int open_sets(const struct perfctr *p, struct perf_set *self, struct perf_set *tree,
 		     struct perfctr_control *c)
 {
-	struct perf_target target = { .tid = constant(p)->tid, .cpu = -1 };
+	struct perf_target target = { .tid = const_context_of(p)->tid, .cpu = -1 };
 	int error;
 
 	if (has_self(p, c) &&
@@ -164,7 +164,7 @@ static int open_sets(const struct perfctr *p, struct perf_set *self, struct perf
 	return -1;
 }
 
-static int enable(struct perf_context *context, bool on)
+static int enable_sets(struct perf_context *context, bool on)
 {
 	if (!context->has_control) {
 		errno = EINVAL;
@@ -178,7 +178,7 @@ static int enable(struct perf_context *context, bool on)
 	return 0;
 }
 
-static int control(struct perfctr *p, struct perfctr_control *c)
+static int control_context(struct perfctr *p, struct perfctr_control *c)
 {
 	const struct perf_target here = { .cpu = -1 };
 	struct perf_context *context = context_of(p);
@@ -197,25 +197,25 @@ static int control(struct perfctr *p, struct perfctr_control *c)
 	context->tree = tree;
 	context->has_control = true;
 	context->started = false;
-	map(context, c);
-	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : enable(context, true);
+	map_pages(context, c);
+	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : enable_sets(context, true);
 }
 
-static int start(struct perfctr *p)
+static int start_context(struct perfctr *p)
 {
 	if (perfctr_perf_is_over(context_of(p)->watch.thread) && !context_of(p)->tree.n) {
 		errno = ESRCH;
 		return -1;
 	}
-	return enable(context_of(p), true);
+	return enable_sets(context_of(p), true);
 }
 
-static int stop(struct perfctr *p)
+static int stop_context(struct perfctr *p)
 {
-	return context_of(p)->has_control ? enable(context_of(p), false) : 0;
+	return context_of(p)->has_control ? enable_sets(context_of(p), false) : 0;
 }
 
-static void subtract(struct perfctr_counts *from, const struct perfctr_counts *less)
+static void subtract_counts(struct perfctr_counts *from, const struct perfctr_counts *less)
 {
 	from->tsc -= less->tsc;
 	from->switches -= less->switches;
@@ -236,7 +236,7 @@ static const struct perf_set *set_of(const struct perf_context *context, uint32_
 
 static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
 {
-	const struct perf_context *context = constant(p);
+	const struct perf_context *context = const_context_of(p);
 	const struct perf_set *set = set_of(context, out->scope);
 	bool exited = perfctr_perf_is_over(context->watch.thread), over;
 	struct perfctr_counts self = { 0 };
@@ -264,7 +264,7 @@ static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
 	if (perfctr_perf_set_add(set, &p->info, out) < 0)
 		return -1;
 	if (out->scope == PERFCTR_SCOPE_CHILDREN)
-		subtract(out, &self);
+		subtract_counts(out, &self);
 	/* Of a tree whose root has not exited nobody knows whether others run. */
 	out->members = !over && (out->scope != PERFCTR_SCOPE_CHILDREN || exited);
 	/* One thread's counts are read in one go; others may run meanwhile. */
@@ -273,7 +273,7 @@ static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
 	return 0;
 }
 
-static uint64_t rdpmc(uint32_t counter)
+static uint64_t read_pmc(uint32_t counter)
 {
 	uint32_t low, high;
 
@@ -288,7 +288,7 @@ static bool read_counter(const struct perfctr *p, unsigned int i, uint64_t *valu
 	uint32_t seq, index;
 	unsigned int unused;
 
-	page = i < PERFCTR_MAX_COUNTERS ? constant(p)->page[i] : NULL;
+	page = i < PERFCTR_MAX_COUNTERS ? const_context_of(p)->page[i] : NULL;
 	if (!page)
 		return false;
 	do {
@@ -298,7 +298,7 @@ static bool read_counter(const struct perfctr *p, unsigned int i, uint64_t *valu
 			return false;
 		unused = 64 - page->pmc_width;
 		*value = (uint64_t)page->offset +
-			 (uint64_t)((int64_t)(rdpmc(index - 1) << unused) >> unused);
+			 (uint64_t)((int64_t)(read_pmc(index - 1) << unused) >> unused);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&page->lock, __ATOMIC_RELAXED) != seq);
 	return true;
@@ -306,14 +306,14 @@ static bool read_counter(const struct perfctr *p, unsigned int i, uint64_t *valu
 
 const struct perfctr_backend perfctr_perf_backend = {
 	.name = "perf_events",
-	.probe = probe,
+	.probe = probe_perf,
 	.pmu_info = perfctr_perf_info,
 	.open_error = perfctr_perf_open_error,
 	.open = open_context,
 	.close = close_context,
-	.control = control,
-	.start = start,
-	.stop = stop,
+	.control = control_context,
+	.start = start_context,
+	.stop = stop_context,
 	.read = read_counts,
 	.read_counter = read_counter,
 	.group_open = perfctr_perf_group_open,

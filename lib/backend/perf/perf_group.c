@@ -122,7 +122,7 @@ static int add_process(struct threads *threads, pid_t pid, bool tree)
 }
 
 /* Until a look finds nobody new: they are all known before the first begins to pass on its events. */
-static int find(struct threads *threads, pid_t pid, unsigned int scope)
+static int find_threads(struct threads *threads, pid_t pid, unsigned int scope)
 {
 	size_t before;
 
@@ -167,7 +167,7 @@ int perfctr_perf_mark(struct perfctr_group *base, pid_t tid, unsigned int scope)
 	}
 	if (!tid)
 		tid = scope == PERFCTR_MARK_THREAD ? gettid() : getpid();
-	if (find(&threads, tid, scope) == 0)
+	if (find_threads(&threads, tid, scope) == 0)
 		status = mark_all(group, &threads);
 	if (status < 0)
 		perfctr_perf_drop_roots(group, before);

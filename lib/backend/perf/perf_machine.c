@@ -89,7 +89,7 @@ static uint64_t now_ns(void)
 }
 
 /* The shortest of some looks at one clock between two at the other was not interrupted. */
-static struct instant look(void)
+static struct instant look_at_cpu(void)
 {
 	struct instant best = { 0 };
 	uint64_t shortest = UINT64_MAX;
@@ -110,11 +110,11 @@ enum { MEASURE_NS = 5000000 };
 
 static uint32_t measure_khz(void)
 {
-	struct instant first = look(), last;
+	struct instant first = look_at_cpu(), last;
 
 	while (now_ns() - first.ns < MEASURE_NS)
 		;
-	last = look();
+	last = look_at_cpu();
 	return (uint32_t)(((last.ticks - first.ticks) * 1000000 + (last.ns - first.ns) / 2) /
 			  (last.ns - first.ns));
 }

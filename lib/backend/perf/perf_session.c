@@ -30,7 +30,7 @@ static struct perf_session *session_of(struct perfctr_session *session)
 	return (struct perf_session *)session;
 }
 
-static const struct perf_session *constant(const struct perfctr_session *session)
+static const struct perf_session *const_session_of(const struct perfctr_session *session)
 {
 	return (const struct perf_session *)session;
 }
@@ -46,7 +46,7 @@ void perfctr_perf_session_orphan(struct perf_session *s)
 }
 
 /* What a set on a thread or CPU can follow, and for whom. */
-static int check(const struct perfctr_session_options *options)
+static int check_options(const struct perfctr_session_options *options)
 {
 	const unsigned int modes = PERFCTR_POLICY_DP | PERFCTR_POLICY_DU;
 
@@ -106,7 +106,7 @@ struct perfctr_session *perfctr_perf_session_open(const struct perfctr_session_o
 	struct perf_session *s;
 	int error;
 
-	if (check(options) < 0)
+	if (check_options(options) < 0)
 		return NULL;
 	s = calloc(1, sizeof(*s));
 	if (!s)
@@ -161,7 +161,7 @@ void perfctr_perf_session_close(struct perfctr_session *session)
 }
 
 /* Where set i counts; false: nowhere. */
-static bool place(const struct perf_session *s, unsigned int i, struct perf_target *target)
+static bool place_of_set(const struct perf_session *s, unsigned int i, struct perf_target *target)
 {
 	*target = (struct perf_target){
 		.tid = -1,
@@ -190,7 +190,7 @@ static int open_sets(const struct perf_session *s, struct perf_set *set, unsigne
 		struct perf_target target;
 
 		set[i] = (struct perf_set){ 0 };
-		if (!place(s, i, &target))
+		if (!place_of_set(s, i, &target))
 			continue;
 		/* It has exited, or is offline, meanwhile. */
 		if (perfctr_perf_set_open(&set[i], &target, &s->base.info, s->base.capabilities,
@@ -261,7 +261,7 @@ int perfctr_perf_session_control(struct perfctr_session *session, struct perfctr
 	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : perfctr_perf_session_start(session);
 }
 
-static int enable(struct perf_session *s, bool on)
+static int enable_session(struct perf_session *s, bool on)
 {
 	if (!s->has_control) {
 		errno = EINVAL;
@@ -275,17 +275,17 @@ static int enable(struct perf_session *s, bool on)
 
 int perfctr_perf_session_start(struct perfctr_session *session)
 {
-	return enable(session_of(session), true);
+	return enable_session(session_of(session), true);
 }
 
 int perfctr_perf_session_stop(struct perfctr_session *session)
 {
-	return enable(session_of(session), false);
+	return enable_session(session_of(session), false);
 }
 
 int perfctr_perf_session_read(const struct perfctr_session *session, struct perfctr_counts *out)
 {
-	const struct perf_session *s = constant(session);
+	const struct perf_session *s = const_session_of(session);
 
 	if (s->group)
 		out->members = (uint32_t)perfctr_perf_members(&s->group->base, NULL, 0);
@@ -302,13 +302,13 @@ int perfctr_perf_session_read(const struct perfctr_session *session, struct perf
 
 unsigned int perfctr_perf_session_cpus(const struct perfctr_session *session)
 {
-	return constant(session)->n_cpus;
+	return const_session_of(session)->n_cpus;
 }
 
 void perfctr_perf_session_totals(const struct perfctr_session *session, unsigned int cpu,
 				 struct perfctr_cpu_totals *out)
 {
-	const struct perf_session *s = constant(session);
+	const struct perf_session *s = const_session_of(session);
 	struct perfctr_counts counts = { 0 };
 
 	memset(out, 0, sizeof(*out));

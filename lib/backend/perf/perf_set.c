@@ -21,7 +21,7 @@ int perfctr_perf_event(struct perf_event_attr *attr, pid_t tid, int cpu, int lea
 	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int refuse(struct perfctr_control *c, int error, uint32_t event, uint32_t reason)
+static int refuse_event(struct perfctr_control *c, int error, uint32_t event, uint32_t reason)
 {
 	c->bad_event = event;
 	c->bad_reason = reason;
@@ -79,17 +79,17 @@ static uint32_t check_event(const struct perfctr_control *c, uint32_t i,
 					  : perfctr_perf_check_hardware(event, info);
 }
 
-static int check(struct perfctr_control *c, const struct perfctr_pmu_info *info)
+static int set_check(struct perfctr_control *c, const struct perfctr_pmu_info *info)
 {
 	if (c->n_events > PERFCTR_MAX_COUNTERS)
-		return refuse(c, EINVAL, 0, 0);
+		return refuse_event(c, EINVAL, 0, 0);
 	if (c->p4_pebs_enable || c->p4_pebs_matrix_vert)
-		return refuse(c, EINVAL, 0, PERFCTR_BAD_PEBS);
+		return refuse_event(c, EINVAL, 0, PERFCTR_BAD_PEBS);
 	for (uint32_t i = 0; i < c->n_events; i++) {
 		uint32_t reason = check_event(c, i, info);
 
 		if (reason)
-			return refuse(c, EINVAL, i, reason);
+			return refuse_event(c, EINVAL, i, reason);
 	}
 	return 0;
 }
@@ -138,7 +138,8 @@ static void describe_software(struct perf_event_attr *attr,
 		attr->exclude_kernel = 1;
 }
 
-static int add(struct perf_set *set, struct perf_event_attr *attr, const struct perf_target *target)
+static int add_event(struct perf_set *set, struct perf_event_attr *attr,
+		     const struct perf_target *target)
 {
 	int fd;
 
@@ -164,27 +165,27 @@ static int add_own(struct perf_set *set, const struct perf_target *target, uint3
 		.pinned = set->hardware,
 	};
 
-	if (add(set, &attr, target) < 0)
+	if (add_event(set, &attr, target) < 0)
 		return -1;
 	attr = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
 	};
-	if (kernel && add(set, &attr, target) < 0)
+	if (kernel && add_event(set, &attr, target) < 0)
 		return -1;
 	attr = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_MIGRATIONS,
 	};
-	if (kernel && add(set, &attr, target) < 0)
+	if (kernel && add_event(set, &attr, target) < 0)
 		return -1;
 	set->n_own = set->n;
 	return 0;
 }
 
 /* perf_events says EINVAL to an event that has no room in its group and to one that it dislikes. */
-static int explain(const struct perf_event_attr *attr, const struct perf_target *target,
-		   struct perfctr_control *c, uint32_t i)
+static int explain_refusal(const struct perf_event_attr *attr, const struct perf_target *target,
+			   struct perfctr_control *c, uint32_t i)
 {
 	struct perf_event_attr alone = *attr;
 	int error = errno, fd;
@@ -193,17 +194,17 @@ static int explain(const struct perf_event_attr *attr, const struct perf_target 
 	case EINVAL:
 		fd = perfctr_perf_event(&alone, target->tid, target->cpu, -1);
 		if (fd < 0)
-			return refuse(c, EINVAL, i, PERFCTR_BAD_EVENT);
+			return refuse_event(c, EINVAL, i, PERFCTR_BAD_EVENT);
 		close(fd);
-		return refuse(c, ENOSPC, i, 0);
+		return refuse_event(c, ENOSPC, i, 0);
 	case ENOENT:
 	case EOPNOTSUPP:
 	case ENODEV:
-		return refuse(c, EINVAL, i, PERFCTR_BAD_EVENT);
+		return refuse_event(c, EINVAL, i, PERFCTR_BAD_EVENT);
 	case EACCES:
 	case EPERM:
 		if (!attr->exclude_kernel)
-			return refuse(c, EACCES, i, PERFCTR_BAD_PRIVILEGE);
+			return refuse_event(c, EACCES, i, PERFCTR_BAD_PRIVILEGE);
 	}
 	errno = error;
 	return -1;
@@ -223,9 +224,9 @@ static int add_events(struct perf_set *set, const struct perf_target *target,
 			perfctr_perf_describe_hardware(&attr, event, target->policy, info);
 		/* perf_events would let a switch be counted, and see none in user mode. */
 		if (!attr.exclude_kernel && !(capabilities & PERFCTR_CAN_KERNEL))
-			return refuse(c, EACCES, i, PERFCTR_BAD_PRIVILEGE);
-		if (add(set, &attr, target) < 0)
-			return explain(&attr, target, c, i);
+			return refuse_event(c, EACCES, i, PERFCTR_BAD_PRIVILEGE);
+		if (add_event(set, &attr, target) < 0)
+			return explain_refusal(&attr, target, c, i);
 	}
 	return 0;
 }
@@ -237,7 +238,7 @@ int perfctr_perf_set_open(struct perf_set *set, const struct perf_target *target
 	int error;
 
 	memset(set, 0, sizeof(*set));
-	if (check(c, info) < 0)
+	if (set_check(c, info) < 0)
 		return -1;
 	for (uint32_t i = 0; i < c->n_events; i++)
 		set->hardware |= !perfctr_is_software(&c->event[i]);

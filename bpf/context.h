@@ -11,7 +11,9 @@
 #define PERFCTR_BPF_CONTEXT_H
 
 #define FIELDS PERFCTR_BPF_FIELDS
-/* Of the processor; constant when the programs are loaded, so that without any they cost nothing. */
+/*
+ * Of the processor; constant when the programs are loaded, so that without any they cost nothing.
+ */
 const volatile __u32 n_events;
 
 #define NOWHERE 0xffffffff /* has not been on a CPU */

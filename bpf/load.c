@@ -33,7 +33,9 @@ static bool may_load(void)
 	return capabilities & 1ull << CAP_BPF && capabilities & 1ull << CAP_PERFMON;
 }
 
-/* Where users may load programs of their own, these could write what is handed to them to be read. */
+/*
+ * Where users may load programs of their own, these could write what is handed to them to be read.
+ */
 int check_system(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/unprivileged_bpf_disabled", "re");
@@ -71,8 +73,8 @@ static int explain_failure(int error)
 }
 
 /*
- * Everybody may use the first ones, nobody but the owner the others.  Clients look for the last one:
- * then all is there.
+ * Everybody may use the first ones, nobody but the owner the others.  Clients look for the last
+ * one: then all is there.
  */
 static int pin_all(const struct perfctr_bpf *programs, const struct bpf_link *self)
 {

@@ -22,7 +22,8 @@
 
 static void print_usage(FILE *to)
 {
-	fputs("usage: perfctr-bpfd start [--slots N] [--user-slots N] [--event SPEC].. [--foreground] [--verbose]\n"
+	fputs("usage: perfctr-bpfd start [--slots N] [--user-slots N] [--event SPEC]..\n"
+	      "                          [--foreground] [--verbose]\n"
 	      "       perfctr-bpfd stop | status\n"
 	      "  start         load the BPF programs by which libperfctr counts on this kernel\n"
 	      "  stop          remove them, and all contexts\n"

@@ -47,9 +47,9 @@ static __always_inline struct file *file_at(struct task_struct *self, __s32 fd)
 }
 
 /*
- * The caller's other threads may close the file meanwhile, and what was read be another's.  One that
- * is still there afterwards, and has this process's credentials, which no other process shares, was
- * there all the time, or is one that the caller could have shown as well.
+ * The caller's other threads may close the file meanwhile, and what was read be another's.  One
+ * that is still there afterwards, and has this process's credentials, which no other process
+ * shares, was there all the time, or is one that the caller could have shown as well.
  */
 static __always_inline void read_proof(struct task_struct *self, __s32 fd, struct proof *proof)
 {

@@ -72,8 +72,8 @@ long clock_error(const struct perfctr_bpf_info *info);
 __u64 monotonic_ns(void);
 
 /*
- * Become the service: renew the clock every second, until the pins are gone or a signal ends it, and
- * then remove them.  Descriptor ready is closed when the process is known as the service.
+ * Become the service: renew the clock every second, until the pins are gone or a signal ends it,
+ * and then remove them.  Descriptor ready is closed when the process is known as the service.
  */
 void keep_clock(int map, int ready) __attribute__((noreturn));
 

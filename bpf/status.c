@@ -54,7 +54,8 @@ static void show_clock(const struct perfctr_bpf_info *info)
 	if (pid)
 		printf("service  process %d\n", pid);
 	else
-		printf("service  does not run: pages cannot be read live; perfctr-bpfd start makes it go on\n");
+		printf("service  does not run: pages cannot be read live; "
+		       "perfctr-bpfd start makes it go on\n");
 	printf("clock    %u kHz, renewed %llu ms ago, %ld ns off%s\n", info->tsc_khz,
 	       (unsigned long long)age / 1000000, clock_error(info),
 	       info->live ? "" : "; not the same on all CPUs: pages cannot be read live");

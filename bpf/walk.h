@@ -57,8 +57,8 @@ static __always_inline bool is_dumpable(struct task_struct *task)
 
 /*
  * About what ptrace(2) has: who is privileged outside of all user namespaces, or the owner of a
- * process whose ids are all the same and which has nothing to hide.  Others are not shown; those who
- * are have to be proven besides.
+ * process whose ids are all the same and which has nothing to hide.  Others are not shown; those
+ * who are have to be proven besides.
  */
 static __always_inline bool may_trace(struct task_struct *self, struct task_struct *task)
 {

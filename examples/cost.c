@@ -2,8 +2,8 @@
 /*
  * What one call of libperfctr costs: instructions in user mode and in the kernel, and ticks of the
  * time stamp counter.  The counters measure it: their progress over many calls, less that over as
- * many empty ones.  Calls that stop or clear the counters cannot be measured by them, only in ticks.
- * Where time is made of instructions (scripts/vm --icount) a tick is an instruction.
+ * many empty ones.  Calls that stop or clear the counters cannot be measured by them, only in
+ * ticks. Where time is made of instructions (scripts/vm --icount) a tick is an instruction.
  */
 #include <errno.h>
 #include <inttypes.h>

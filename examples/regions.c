@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two threads count what they do in regions, of which one lies in the other.  The results are printed, less
- * what the counting costs; with the name of a file they are saved there at exit, as JSON for
- * "perfex stat-of".
+ * Two threads count what they do in regions, of which one lies in the other.  The results are
+ * printed, less what the counting costs; with the name of a file they are saved there at exit, as
+ * JSON for "perfex stat-of".
  */
 #include <errno.h>
 #include <perfctr.h>

@@ -73,7 +73,8 @@ struct perfctr_backend_info {
 	uint32_t capabilities;	/* PERFCTR_CAN_* */
 	uint32_t n_counters;	/* general counters of the processor */
 	uint32_t reserved;
-	char why[256];		/* what keeps it from being used or limits it, and what to do; or "" */
+	/* what keeps it from being used or limits it, and what to do; or "" */
+	char why[256];
 };
 
 /*
@@ -146,9 +147,9 @@ int perfctr_fd(const struct perfctr *p);
 const struct perfctr_page *perfctr_page(const struct perfctr *p);
 
 /*
- * perfctr_tsc_page - the state page for perfctr_read_tsc() alone, also where RDPMC is not allowed and
- * of backends without it: perfctr_read_pmc() on it may end the program.  NULL when the caller is not
- * the thread itself or the backend has no page (PERFCTR_CAN_LIVE_READ).
+ * perfctr_tsc_page - the state page for perfctr_read_tsc() alone, also where RDPMC is not allowed
+ * and of backends without it: perfctr_read_pmc() on it may end the program.  NULL when the caller
+ * is not the thread itself or the backend has no page (PERFCTR_CAN_LIVE_READ).
  */
 const struct perfctr_page *perfctr_tsc_page(const struct perfctr *p);
 
@@ -166,8 +167,8 @@ int perfctr_control_add(struct perfctr_control *c, uint32_t counter, uint64_t ev
 
 /*
  * perfctr_control_assign - give every PERFCTR_ANY of c the lowest general counter that no other
- * event of c names and no session had taken when info was filled in.  Errors: ENOSPC (none is left for bad_event), ENODEV (the machine has none); c
- * is otherwise unchanged then.  No system call.
+ * event of c names and no session had taken when info was filled in.  Errors: ENOSPC (none is left
+ * for bad_event), ENODEV (the machine has none); c is otherwise unchanged then.  No system call.
  */
 int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_info *info);
 
@@ -215,14 +216,15 @@ struct perfctr_overhead {
 
 /*
  * perfctr_calibrate - perfctr_control(), and before it measure what c counts of perfctr_start() and
- * perfctr_stop() themselves, on this machine, in the rings of each event.  For a thread's own context.
- * Errors: those of perfctr_control(), EPERM (not the thread's own).  Cost: some 300 system calls.
+ * perfctr_stop() themselves, on this machine, in the rings of each event.  For a thread's own
+ * context. Errors: those of perfctr_control(), EPERM (not the thread's own).  Cost: some 300 system
+ * calls.
  */
 int perfctr_calibrate(struct perfctr *p, struct perfctr_control *c, struct perfctr_overhead *o);
 
 /*
- * perfctr_correct - subtract o from counts of the thread itself, which was started and stopped that many
- * times; nothing becomes negative.  counts->flags tells that it was done.  No system call.
+ * perfctr_correct - subtract o from counts of the thread itself, which was started and stopped that
+ * many times; nothing becomes negative.  counts->flags tells that it was done.  No system call.
  */
 #define PERFCTR_COUNTS_CORRECTED (1u << 31)
 void perfctr_correct(struct perfctr_counts *counts, const struct perfctr_overhead *o,
@@ -231,24 +233,24 @@ void perfctr_correct(struct perfctr_counts *counts, const struct perfctr_overhea
 /*
  * perfctr_read - all sums, exact at the moment of the call, by a system call.
  * tsc is in ticks of the time stamp counter, counter[i] in occurrences of event i.  Works on any
- * context; after the thread has exited it gives the final sums.  EBUSY: others had the counters for a
- * while (perf_events).
+ * context; after the thread has exited it gives the final sums.  EBUSY: others had the counters for
+ * a while (perf_events).
  */
 int perfctr_read(const struct perfctr *p, struct perfctr_counts *out);
 
 /*
  * perfctr_read_scope - likewise for a part of a tree.  scope: PERFCTR_SCOPE_SELF, which is
  * perfctr_read(); PERFCTR_SCOPE_CHILDREN, the members below the thread that have exited;
- * PERFCTR_SCOPE_TREE, the thread and all members below it.  out->members is the number of threads in
- * the sums that have not exited; PERFCTR_COUNTS_CONSISTENT in out->flags says that all sums are of
- * one instant.  Errors: EINVAL (scope), ENOMEM, ENOTSUP (the backend has no sums of this scope).
+ * PERFCTR_SCOPE_TREE, the thread and all members below it.  out->members is the number of threads
+ * in the sums that have not exited; PERFCTR_COUNTS_CONSISTENT in out->flags says that all sums are
+ * of one instant.  Errors: EINVAL (scope), ENOMEM, ENOTSUP (the backend has no sums of this scope).
  */
 int perfctr_read_scope(const struct perfctr *p, unsigned int scope, struct perfctr_counts *out);
 
 /*
  * perfctr_next_record - take the oldest record of a member that has exited, the root included.
- * The control must have had PERFCTR_CONTROL_RECORD.  poll(2) on perfctr_fd() tells when there is one
- * (POLLIN).  Errors: EAGAIN (there is none now), EPERM (not the handle that made the context),
+ * The control must have had PERFCTR_CONTROL_RECORD.  poll(2) on perfctr_fd() tells when there is
+ * one (POLLIN).  Errors: EAGAIN (there is none now), EPERM (not the handle that made the context),
  * ENOMEM.
  */
 int perfctr_next_record(const struct perfctr *p, struct perfctr_record *record);
@@ -304,15 +306,15 @@ int perfctr_read_stopped(const struct perfctr_page *page, unsigned int n,
 
 #if defined(__x86_64__) || defined(__i386__)
 /*
- * The kernel changes the page only while the reading thread does not run, so a read needs no fences:
- * it must load ticket and bias before the hardware counter and recheck after it.  A switch in the
- * middle changes the upper half of recheck: the halves are compared in one on x86-64, and either
- * of them alone is enough on i386, where a load of 64 bits is two and a switch may come between
- * them.  2^32 switches within these few instructions would go unnoticed.
+ * The kernel changes the page only while the reading thread does not run, so a read needs no
+ * fences: it must load ticket and bias before the hardware counter and recheck after it.  A switch
+ * in the middle changes the upper half of recheck: the halves are compared in one on x86-64, and
+ * either of them alone is enough on i386, where a load of 64 bits is two and a switch may come
+ * between them.  2^32 switches within these few instructions would go unnoticed.
  *
- * The memory clobbers keep the loads in their order, perfctr_recheck()'s behind them.  The halves are unsigned long because RDPMC and
- * RDTSC clear the upper 32 bits of RAX and RDX: it saves the instruction that would do it again.
- * RDPMC takes ECX alone of the ticket.
+ * The memory clobbers keep the loads in their order, perfctr_recheck()'s behind them.  The halves
+ * are unsigned long because RDPMC and RDTSC clear the upper 32 bits of RAX and RDX: it saves the
+ * instruction that would do it again. RDPMC takes ECX alone of the ticket.
  */
 static inline uint64_t perfctr_sum_pmc(const struct perfctr_page_counter *c)
 {
@@ -405,8 +407,9 @@ static inline uint64_t perfctr_read_tsc(const struct perfctr_page *page)
 }
 
 /*
- * perfctr_read_snapshot - the virtual time stamp and counters 0 to n - 1 of the calling thread, with
- * no switch of the thread between them, without a system call: 8 + 6 * n instructions on x86-64 when n is a constant of at most 8.  page, n: as for perfctr_read_pmc(); n may be 0.
+ * perfctr_read_snapshot - the virtual time stamp and counters 0 to n - 1 of the calling thread,
+ * with no switch of the thread between them, without a system call: 8 + 6 * n instructions on
+ * x86-64 when n is a constant of at most 8.  page, n: as for perfctr_read_pmc(); n may be 0.
  */
 static inline void perfctr_read_snapshot(const struct perfctr_page *page, unsigned int n,
 					 struct perfctr_snapshot *snapshot)

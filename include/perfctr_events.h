@@ -33,7 +33,8 @@ struct perfctr_request {
 	char name[PERFCTR_REQUEST_NAME];	/* as given, NUL-terminated */
 	uint32_t counter;		/* RDPMC index demanded by @pmc, else PERFCTR_ANY */
 	uint32_t rings;			/* PERFCTR_RING_* that it counts */
-	uint64_t evntsel;		/* as perfctr_event_control.evntsel, with ring and enable bits */
+	/* as perfctr_event_control.evntsel, with ring and enable bits */
+	uint64_t evntsel;
 	uint64_t evntsel2;		/* as perfctr_event_control.evntsel2 */
 	uint64_t p4_pebs_enable;	/* as perfctr_control.p4_pebs_enable: replay tagging */
 	uint64_t p4_pebs_matrix_vert;	/* as perfctr_control.p4_pebs_matrix_vert */
@@ -44,15 +45,16 @@ struct perfctr_request {
 /*
  * perfctr_request_parse - read one event specification, for the machine of info.
  * spec, each form also with "@pmc" behind it, the RDPMC index to use:
- *	NAME[:UMASK].. [:MODIFIER]..	a name of the tables or of libpfm4 ("pmu::NAME" too); u and k
- *					among the modifiers say the rings
- *	instructions, cycles, ...	the generic names of perf, on every family that can count them
+ *	NAME[:UMASK].. [:MODIFIER]..	a name of the tables or of libpfm4 ("pmu::NAME" too);
+ *					the modifiers u and k say the modes
+ *	instructions, cycles, ...	the generic names of perf, where the family can count them
  *	r00c0[:u][:k], cpu/event=0xc0,umask=0x0/[u][k]		as perf takes them
  *	evntsel[/evntsel2]		register values, as for perfctr_event_parse()
  * rings: PERFCTR_RING_* for a spec that names none; not used for register values, which have their
- * own.  error does not repeat spec, as that of perfctr_event_parse().  Errors: EINVAL (spec), ENOENT (no such name), ENODEV (the machine has no PMU), ENOTSUP (the
- * event exists but this machine or kernel cannot count it).  Cost: reads the user's table files;
- * no system call on the counters.
+ * own.  error does not repeat spec, as that of perfctr_event_parse().  Errors: EINVAL (spec),
+ * ENOENT (no such name), ENODEV (the machine has no PMU), ENOTSUP (the event exists but this
+ * machine or kernel cannot count it).  Cost: reads the user's table files; no system call on the
+ * counters.
  */
 int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
 			  struct perfctr_request *request, char *error, size_t size);
@@ -71,8 +73,8 @@ int perfctr_requests_assign(const struct perfctr_pmu_info *info,
 /*
  * perfctr_requests_plan - split requests into the smallest number of runs, each of which fits.
  * pass[i] becomes the run of requests[i], from 0 on; *n_passes the number of runs, 0 for n == 0.
- * Any n is allowed.  A run that is assigned by perfctr_requests_assign() never fails.  Errors: EINVAL
- * (one request can never be counted), ENOMEM.
+ * Any n is allowed.  A run that is assigned by perfctr_requests_assign() never fails.  Errors:
+ * EINVAL (one request can never be counted), ENOMEM.
  */
 int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 			  const struct perfctr_request *requests, size_t n, unsigned int pass[],
@@ -96,7 +98,8 @@ struct perfctr_event_entry {
  * unit masks.  pattern NULL: all.  Stops when visit returns other than 0, and returns that; else 0.
  */
 int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *pattern,
-			 int (*visit)(const struct perfctr_event_entry *entry, void *arg), void *arg);
+			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
+			 void *arg);
 
 #ifdef __cplusplus
 }

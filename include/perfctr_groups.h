@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libperfctr: marked groups, and sessions, which count on CPUs whoever runs there or gated by a mark.
+ * libperfctr: marked groups, and sessions, which count on CPUs whoever runs there or gated by a
+ * mark.
  *
  * As in perfctr.h, functions return 0 or more, or -1 with errno set; pointers NULL with errno set.
  * What fails to open fails with the errors of perfctr_pmu_info() too.
@@ -19,8 +20,8 @@ struct perfctr_group;
 
 /*
  * perfctr_group_open - make a group.  id, if not NULL, becomes its number.  Three system calls.
- * perfctr_group_open_with - by a backend; NULL: as perfctr_open().  Errors: also ENOTSUP (the backend
- * has none).
+ * perfctr_group_open_with - by a backend; NULL: as perfctr_open().  Errors: also ENOTSUP (the
+ * backend has none).
  */
 struct perfctr_group *perfctr_group_open(uint64_t *id);
 struct perfctr_group *perfctr_group_open_with(const char *backend, uint64_t *id);
@@ -69,7 +70,8 @@ struct perfctr_session;
 struct perfctr_session_options {
 	struct perfctr_group *group;	/* NULL: none */
 	unsigned int policy;		/* PERFCTR_POLICY_* */
-	const void *cpus;		/* bitmap of cpus_size bytes, as sched_setaffinity(2); NULL: all */
+	/* bitmap of cpus_size bytes, as sched_setaffinity(2); NULL: all */
+	const void *cpus;
 	size_t cpus_size;
 	unsigned int trace_bytes;	/* of records for each CPU; 0: no trace */
 	unsigned int trace_ticks;	/* also a record every so many ticks; 0: at changes alone */
@@ -79,8 +81,8 @@ struct perfctr_session_options {
 /*
  * perfctr_session_open - a session that counts nothing until perfctr_session_control(); maps its
  * totals and rings.  Errors: EACCES (without CAP_PERFMON it has a group and the policy
- * PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR), ENOTSUP (the backend has no such session), EINVAL, ENOMEM,
- * EMFILE.
+ * PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR), ENOTSUP (the backend has no such session), EINVAL,
+ * ENOMEM, EMFILE.
  */
 struct perfctr_session *perfctr_session_open(const struct perfctr_session_options *options);
 

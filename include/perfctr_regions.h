@@ -2,19 +2,19 @@
 /*
  * libperfctr: regions, named pieces of a program whose passes are counted.
  *
- *	perfctr_regions_open()		names the regions of a program and the events counted in them
- *	perfctr_regions_thread()	a thread takes part: gives it an array, one element per region
+ *	perfctr_regions_open()		names a program's regions, and the events counted in them
+ *	perfctr_regions_thread()	a thread takes part: its array has one element per region
  *	perfctr_region_enter(), _exit()	around the piece: inline, no system call, no allocation
  *	perfctr_regions_write()		what was counted, as text, CSV or JSON
  *
- * A region may be entered any number of times, and regions may lie in each other or overlap: each is
- * counted for itself.  Entering one that was not left starts it again, so that in a recursion the
- * innermost pass counts.  Leaving one that was not entered counts nothing.  Both show as a difference
- * between entries and exits.
+ * A region may be entered any number of times, and regions may lie in each other or overlap: each
+ * is counted for itself.  Entering one that was not left starts it again, so that in a recursion
+ * the innermost pass counts.  Leaving one that was not entered counts nothing.  Both show as a
+ * difference between entries and exits.
  *
  * Each thread has its own array and must not touch another's.  A signal handler may enter and leave
- * regions that the code it interrupts does not use.  In a forked child enter and exit do nothing, and
- * the calls of this file fail with EPERM: it opens its own.
+ * regions that the code it interrupts does not use.  In a forked child enter and exit do nothing,
+ * and the calls of this file fail with EPERM: it opens its own.
  */
 #ifndef PERFCTR_REGIONS_H
 #define PERFCTR_REGIONS_H
@@ -39,7 +39,9 @@ struct perfctr_region_sum {
 	uint64_t span;		/* largest pass less the smallest */
 };
 
-/* A region of one thread: private to this header and the library, perfctr_regions_read() reads it. */
+/*
+ * A region of one thread: private to this header and the library, perfctr_regions_read() reads it.
+ */
 struct perfctr_region {
 	const struct perfctr_page *page;
 	int32_t state;		/* PERFCTR_REGION_*, for the inline functions */
@@ -53,16 +55,16 @@ struct perfctr_region {
 };
 
 /*
- * A new process finds its copy full of zeros.  Entering and leaving change the sign: one instruction
- * that also tells whether it was the time for it.
+ * A new process finds its copy full of zeros.  Entering and leaving change the sign: one
+ * instruction that also tells whether it was the time for it.
  */
 #define PERFCTR_REGION_OUTSIDE	(-1)
 #define PERFCTR_REGION_UNUSABLE	0
 #define PERFCTR_REGION_INSIDE	1
 
 /*
- * perfctr_regions_read() and perfctr_regions_write(): less what an empty pass counts, for threads that
- * called perfctr_regions_calibrate().  Corrected results say so.
+ * perfctr_regions_read() and perfctr_regions_write(): less what an empty pass counts, for threads
+ * that called perfctr_regions_calibrate().  Corrected results say so.
  */
 #define PERFCTR_REGIONS_CORRECTED	(1u << 0)
 
@@ -110,38 +112,38 @@ struct perfctr_regions *perfctr_regions_open(const struct perfctr_control *contr
  * perfctr_regions_thread - let the calling thread take part: an array with an element for each
  * region, in their order, valid until perfctr_regions_close().  p: a handle of the thread's own
  * context, with control installed; it must be open as long as the thread measures.  A thread that
- * asks again with the same p gets the same array.  Errors: EINVAL (the context has another number of
- * events), EPERM (not the thread's own context; a forked child), ENOMEM.
+ * asks again with the same p gets the same array.  Errors: EINVAL (the context has another number
+ * of events), EPERM (not the thread's own context; a forked child), ENOMEM.
  */
 struct perfctr_region *perfctr_regions_thread(struct perfctr_regions *r, const struct perfctr *p);
 
 /*
- * perfctr_regions_read - what thread number `thread` counted in region number `region`, threads in the
- * order of perfctr_regions_thread().  May be called at any time; of a region whose thread goes
- * through it meanwhile, single numbers may be one pass apart.  flags: PERFCTR_REGIONS_CORRECTED or 0.
- * Errors: ENOENT (no such thread, yet), EINVAL (no such region or flag), EPERM.  No system call.
+ * perfctr_regions_read - what thread number `thread` counted in region number `region`, threads in
+ * the order of perfctr_regions_thread().  May be called at any time; of a region whose thread goes
+ * through it meanwhile, single numbers may be one pass apart.  flags: PERFCTR_REGIONS_CORRECTED or
+ * 0. Errors: ENOENT (no such thread, yet), EINVAL (no such region or flag), EPERM.  No system call.
  */
 int perfctr_regions_read(struct perfctr_regions *r, unsigned int thread, unsigned int region,
 			 unsigned int flags, struct perfctr_region_result *result);
 
 /*
- * perfctr_regions_write - write what all threads counted.  flags: as above.  Errors: EINVAL (format,
- * flags), ENOMEM, EPERM, or those of write(2).
+ * perfctr_regions_write - write what all threads counted.  flags: as above.  Errors: EINVAL
+ * (format, flags), ENOMEM, EPERM, or those of write(2).
  */
 int perfctr_regions_write(struct perfctr_regions *r, FILE *file, enum perfctr_regions_format format,
 			  unsigned int flags);
 
 /*
- * perfctr_regions_save_at_exit - let exit(3), or return from main(), write it to a file; not a death by
- * signal, _exit(2), nor an exit of a forked child.  The file is opened, and emptied, now.  The last
- * call counts.  Errors: those of open(2), EINVAL (flags, format), EPERM, ENOMEM.
+ * perfctr_regions_save_at_exit - let exit(3), or return from main(), write it to a file; not a
+ * death by signal, _exit(2), nor an exit of a forked child.  The file is opened, and emptied, now.
+ * The last call counts.  Errors: those of open(2), EINVAL (flags, format), EPERM, ENOMEM.
  */
 int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
 				 enum perfctr_regions_format format, unsigned int flags);
 
 /*
- * perfctr_regions_close - release everything, the threads' arrays too; r may be NULL.  Saves nothing.
- * errno stays as it was.
+ * perfctr_regions_close - release everything, the threads' arrays too; r may be NULL.  Saves
+ * nothing. errno stays as it was.
  */
 void perfctr_regions_close(struct perfctr_regions *r);
 
@@ -152,8 +154,8 @@ int perfctr_region_exit_slow(struct perfctr_region *region) __attribute__((nothr
 void perfctr_region_extreme(struct perfctr_region *region, unsigned int n) __attribute__((nothrow));
 
 /*
- * Regions of the same thread for measuring what a region costs: PERFCTR_REGION_FIRST of them for one
- * pass each, whose memory is not in the cache, and one more for repeated passes.
+ * Regions of the same thread for measuring what a region costs: PERFCTR_REGION_FIRST of them for
+ * one pass each, whose memory is not in the cache, and one more for repeated passes.
  */
 #define PERFCTR_REGION_FIRST		4
 #define PERFCTR_REGION_REPETITIONS	64
@@ -165,9 +167,9 @@ struct perfctr_region *perfctr_region_empty(struct perfctr_region *region, unsig
 
 /*
  * perfctr_region_enter, perfctr_region_exit - the beginning and the end of a pass.
- * n: the number of events of the control; a constant makes them fast.  On x86-64, compiled by GCC with
- * -O2, both together execute 43 instructions with one event, 59 with two, 95 with four, once a region
- * has seen its smallest and largest pass.  No errors, errno stays as it was.
+ * n: the number of events of the control; a constant makes them fast.  On x86-64, compiled by GCC
+ * with -O2, both together execute 43 instructions with one event, 59 with two, 95 with four, once a
+ * region has seen its smallest and largest pass.  No errors, errno stays as it was.
  */
 PERFCTR_REGION_INLINE void perfctr_region_enter(struct perfctr_region *region, unsigned int n)
 {
@@ -241,9 +243,9 @@ slow:
 }
 
 /*
- * perfctr_regions_calibrate - measure what an empty pass counts on this machine, in this program, for
- * PERFCTR_REGIONS_CORRECTED.  array: the thread's; n: as for perfctr_region_enter().  Call it once, in
- * each thread, in code compiled like the regions.  Errors: EPERM (a forked child).
+ * perfctr_regions_calibrate - measure what an empty pass counts on this machine, in this program,
+ * for PERFCTR_REGIONS_CORRECTED.  array: the thread's; n: as for perfctr_region_enter().  Call it
+ * once, in each thread, in code compiled like the regions.  Errors: EPERM (a forked child).
  */
 static inline int perfctr_regions_calibrate(struct perfctr_region *array, unsigned int n)
 {

@@ -55,7 +55,8 @@ int perfctr_control(struct perfctr *p, struct perfctr_control *c)
 {
 	c->bad_event = 0;
 	c->bad_reason = 0;
-	if (perfctr_refuse_unable(c, p->capabilities) < 0 || perfctr_control_assign(c, &p->info) < 0)
+	if (perfctr_refuse_unable(c, p->capabilities) < 0 ||
+	    perfctr_control_assign(c, &p->info) < 0)
 		return -1;
 	return p->backend->control(p, c);
 }

@@ -78,7 +78,9 @@ static void check_experiment(struct experiment_file *file, const char *path, str
 		textfile_fail(path, &error);
 }
 
-/* Two perfex at once would count each other's runs as their own.  Who may only read cannot lock it. */
+/*
+ * Two perfex at once would count each other's runs as their own.  Who may only read cannot lock it.
+ */
 static void lock_directory(const char *directory)
 {
 	char *path = text_print("%s/.lock", directory);

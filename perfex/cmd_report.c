@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfex report: the counts of a trace (trace.h) by process or thread.  What was counted between two
- * records of a CPU belongs to the thread that the first one names; where records were lost in between
- * nobody knows whose it is.
+ * perfex report: the counts of a trace (trace.h) by process or thread.  What was counted between
+ * two records of a CPU belongs to the thread that the first one names; where records were lost in
+ * between nobody knows whose it is.
  */
 #include "session/trace.h"
 #include "perfex.h"

@@ -105,8 +105,8 @@ static int revoke_main(int argc, char **argv)
 
 	device = open(DEVICE, O_RDONLY | O_CLOEXEC);
 	if (device < 0 || ioctl(device, PERFCTR_IOC_REVOKE) < 0)
-		fail(errno == EACCES ? "to take the counters back needs CAP_PERFMON: run it as root" :
-				       "cannot take the counters back: " DEVICE ": %m");
+		fail(errno == EACCES ? "to take the counters back needs CAP_PERFMON: run it as root"
+				     : "cannot take the counters back: " DEVICE ": %m");
 	if (n < argc)
 		status = run_command(argv + n);
 	close(device);

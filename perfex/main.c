@@ -35,7 +35,9 @@ static const struct subcommand *find_subcommand(const char *name)
 	return NULL;
 }
 
-/* The name of a subcommand counts as such in the first place alone: "perfex -- list" runs a list. */
+/*
+ * The name of a subcommand counts as such in the first place alone: "perfex -- list" runs a list.
+ */
 int main(int argc, char **argv)
 {
 	const struct subcommand *subcommand = argc > 1 ? find_subcommand(argv[1]) : NULL;

@@ -102,7 +102,9 @@ extern const struct subcommand revoke_subcommand;
 /* main() says how; in a test there is none. */
 extern void (*print_subcommands)(void);
 
-/* arguments.c: bad options are refused, --help is answered; returns the index of the first argument */
+/*
+ * arguments.c: bad options are refused, --help is answered; returns the index of the first argument
+ */
 int take_options(const struct subcommand *subcommand, void *target, int argc, char **argv);
 bool parse_number(const char *text, unsigned int *number);
 pid_t parse_pid(const char *text);

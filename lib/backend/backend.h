@@ -27,16 +27,16 @@ struct perfctr {
 	int fd;			      /* for poll(2): records; -1: none */
 	/*
 	 * NULL: none.  The state page in the layout of struct perfctr_page, given to
-	 * perfctr_own_page(), which makes owner.  tsc.bias + RDTSC is the virtual time in ticks while
-	 * ticket == recheck; where they differ, PERFCTR_PAGE_STARTED in flags says whether to try
-	 * again, or that tsc.sum, under seq, is the value: as the kernel patch has it.  A backend
-	 * without RDPMC leaves PERFCTR_PAGE_RDPMC out of flags: then perfctr_page() is NULL,
-	 * perfctr_tsc_page() gives the page, and its counter[] is never read by programs.
+	 * perfctr_own_page(), which makes owner.  tsc.bias + RDTSC is the virtual time in ticks
+	 * while ticket == recheck; where they differ, PERFCTR_PAGE_STARTED in flags says whether to
+	 * try again, or that tsc.sum, under seq, is the value: as the kernel patch has it.  A
+	 * backend without RDPMC leaves PERFCTR_PAGE_RDPMC out of flags: then perfctr_page() is
+	 * NULL, perfctr_tsc_page() gives the page, and its counter[] is never read by programs.
 	 */
 	const struct perfctr_page *page;
 	/*
-	 * The thread that opened its own context, by its number; NULL: it was another's.  It lies in a
-	 * page of its own that the kernel wipes on fork, so that a child does not match.
+	 * The thread that opened its own context, by its number; NULL: it was another's.  It lies
+	 * in a page of its own that the kernel wipes on fork, so that a child does not match.
 	 */
 	unsigned long *owner;
 };
@@ -58,8 +58,8 @@ struct perfctr_backend {
 
 	/*
 	 * Can it be used here, by this user?  Fills in info->capabilities, info->n_counters and, as
-	 * limits that do not keep it from being used, info->why, which is "" before.  -1: it cannot be
-	 * used, and info->why says in one sentence why not and what to do.
+	 * limits that do not keep it from being used, info->why, which is "" before.  -1: it cannot
+	 * be used, and info->why says in one sentence why not and what to do.
 	 */
 	int (*probe)(struct perfctr_backend_info *info);
 	/* For the automatic choice: quickly, is it there? */
@@ -68,13 +68,16 @@ struct perfctr_backend {
 	int (*check)(struct perfctr_control *c);
 
 	/*
-	 * As perfctr_pmu_info(); errno is worded by open_error().  tsc_khz must be known, and features
-	 * have PERFCTR_FEATURE_SOFTWARE where PERFCTR_CAN_SOFTWARE.
+	 * As perfctr_pmu_info(); errno is worded by open_error().  tsc_khz must be known, and
+	 * features have PERFCTR_FEATURE_SOFTWARE where PERFCTR_CAN_SOFTWARE.
 	 */
 	int (*pmu_info)(struct perfctr_pmu_info *info);
 	/* Names of the events that alone can be counted now, ", " between them; NULL: all can. */
 	void (*loaded_events)(char *text, size_t size);
-	/* As perfctr_open_error(), for what pmu_info(), open(), group_open() and session_open() give. */
+	/*
+	 * As perfctr_open_error(), for what pmu_info(), open(), group_open() and session_open()
+	 * give.
+	 */
 	void (*open_error)(int error, char *text, size_t size);
 
 	/* As perfctr_open_tid(); errors as there. */
@@ -107,8 +110,8 @@ struct perfctr_backend {
 	int (*segment_end)(struct perfctr_group *group);
 
 	/*
-	 * options->group is NULL or of this backend.  Threads that bear the group's mark already, and
-	 * those that get it later, are counted.
+	 * options->group is NULL or of this backend.  Threads that bear the group's mark already,
+	 * and those that get it later, are counted.
 	 */
 	struct perfctr_session *(*session_open)(const struct perfctr_session_options *options);
 	void (*session_close)(struct perfctr_session *s);
@@ -131,18 +134,23 @@ extern const struct perfctr_backend perfctr_bpf_backend;
 extern const struct perfctr_backend perfctr_perf_backend;
 
 /*
- * By name; NULL: what PERFCTR_BACKEND in the environment names, or the first that is there and, if any
- * does, counts the processor's events.  NULL with EINVAL: there is none of this name.
+ * By name; NULL: what PERFCTR_BACKEND in the environment names, or the first that is there and, if
+ * any does, counts the processor's events.  NULL with EINVAL: there is none of this name.
  */
 const struct perfctr_backend *perfctr_choose(const char *name);
 /* Likewise, whatever it counts. */
 const struct perfctr_backend *perfctr_first(const char *name);
-/* Where none is named, the first that has the capabilities and fits; else as perfctr_choose(NULL). */
+/*
+ * Where none is named, the first that has the capabilities and fits; else as perfctr_choose(NULL).
+ */
 const struct perfctr_backend *
 perfctr_choose_of(uint32_t capabilities,
 		  bool (*fits)(const struct perfctr_backend *backend, void *arg), void *arg);
 
-/* Of the backend that counts the events it was loaded with; text stays as it is where there is none. */
+/*
+ * Of the backend that counts the events it was loaded with; text stays as it is where there is
+ * none.
+ */
 void perfctr_loaded_events(char *text, size_t size);
 
 /* p is the context of the calling thread; false: no memory to know it by. */

@@ -50,8 +50,8 @@ static void make_ready(void)
 }
 
 /*
- * libpfm4 itself keeps global state: what it detected.  It is the same for all its users.  What a fork
- * in another thread interrupts, the child begins anew: no lock that would stay taken there.
+ * libpfm4 itself keeps global state: what it detected.  It is the same for all its users.  What a
+ * fork in another thread interrupts, the child begins anew: no lock that would stay taken there.
  */
 static bool libpfm_is_ready(void)
 {

@@ -37,7 +37,9 @@ int perfctr_place_counter(const struct perfctr_pmu_info *info, uint32_t index)
 	return (int)i < perfctr_place_counters(info) ? (int)i : -1;
 }
 
-/* A counter that a session has is for who names it alone; on NetBurst, routes are all or nothing. */
+/*
+ * A counter that a session has is for who names it alone; on NetBurst, routes are all or nothing.
+ */
 static bool is_taken(const struct perfctr_pmu_info *info, uint32_t i)
 {
 	uint32_t bit = i < info->n_general ? i : PERFCTR_FIXED_BIT + i - info->n_general;

@@ -9,7 +9,7 @@
 #define INCLUDE(name)                                                                              \
 	__asm__(".pushsection .rodata\n"                                                           \
 		"perfctr_table_" #name ":\n"                                                       \
-		".incbin \"lib/event/tables/" #name ".tbl\"\n"                                           \
+		".incbin \"lib/event/tables/" #name ".tbl\"\n"                                     \
 		".byte 0\n"                                                                        \
 		".popsection\n");                                                                  \
 	extern const char perfctr_table_##name[] __attribute__((visibility("hidden")));

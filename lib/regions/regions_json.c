@@ -6,7 +6,9 @@
 #include <inttypes.h>
 #include <json-c/json.h>
 
-/* A document under construction.  What cannot be added, for lack of memory, is missed at the end. */
+/*
+ * A document under construction.  What cannot be added, for lack of memory, is missed at the end.
+ */
 struct document {
 	const struct perfctr_regions *regions;
 	bool failed;

@@ -20,7 +20,9 @@ static void correct_count(struct perfctr_region_count *count, struct empty_pass 
 	count->max = perfctr_less_overhead(count->max, smallest, 0, 1);
 }
 
-/* Of the time stamp (-1) or event i: interrupts can only make a pass longer, so the least is right. */
+/*
+ * Of the time stamp (-1) or event i: interrupts can only make a pass longer, so the least is right.
+ */
 static struct empty_pass empty_pass(const struct perfctr_region_thread *thread, int i)
 {
 	const struct perfctr_region *region = &thread->region[thread->n_regions];

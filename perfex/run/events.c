@@ -90,7 +90,9 @@ static bool plan_passes(struct events *events, const struct perfctr_pmu_info *in
 	return result == 0;
 }
 
-/* Register values are shown as the library writes them, with the counter; names as they were given. */
+/*
+ * Register values are shown as the library writes them, with the counter; names as they were given.
+ */
 static void name_event(struct event *event)
 {
 	const struct perfctr_event_control control = {

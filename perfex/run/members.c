@@ -60,8 +60,8 @@ static struct member *append_member(struct members *members, const struct perfct
 }
 
 /*
- * A number is used again by later processes, so the start counts too; one that has not ended yet has
- * none told, and its number has not been used again.
+ * A number is used again by later processes, so the start counts too; one that has not ended yet
+ * has none told, and its number has not been used again.
  */
 static int compare_processes(const void *a, const void *b)
 {
@@ -127,7 +127,9 @@ static void read_name(char *name, size_t size, pid_t pid, pid_t tid)
 	fclose(file);
 }
 
-/* At the end: the last records, and the threads of process pid that go on, as if they exited now. */
+/*
+ * At the end: the last records, and the threads of process pid that go on, as if they exited now.
+ */
 void members_add_running(struct members *members, const struct threads *threads, pid_t pid)
 {
 	for (size_t i = 0; i < threads->n; i++) {

@@ -30,7 +30,9 @@ struct statistics series_statistics(const struct series *series, double confiden
 	if (!series->n)
 		return s;
 	s.min = s.max = series->value[0];
-	/* From the first value on, because large counts that differ little lose their difference. */
+	/*
+	 * From the first value on, because large counts that differ little lose their difference.
+	 */
 	for (size_t i = 0; i < series->n; i++) {
 		uint64_t value = series->value[i];
 

@@ -19,8 +19,8 @@ uint64_t now_ns(void)
 
 /*
  * SIGTERM and SIGHUP are passed on to the command, or end the counting where there is none.  SIGINT
- * and SIGQUIT the terminal sends to the command as well: perfex stays to report.  SIGPIPE would keep
- * it from saying what cannot be written.
+ * and SIGQUIT the terminal sends to the command as well: perfex stays to report.  SIGPIPE would
+ * keep it from saying what cannot be written.
  */
 void watch_begin(struct watch *watch, bool with_command)
 {
@@ -162,7 +162,8 @@ static struct pollfd *make_list(const struct watch *watch, const struct counting
 
 /*
  * Returns when the process has ended, or a signal or the time says that it is enough.  Meanwhile it
- * takes the records of the members, of which the kernel does not keep more than PERFCTR_MAX_RECORDS.
+ * takes the records of the members, of which the kernel does not keep more than
+ * PERFCTR_MAX_RECORDS.
  */
 void watch_counting(struct watch *watch, struct counting *counting)
 {

@@ -95,7 +95,10 @@ bool session_wait(struct session_run *run, const struct session_loop *loop)
 		}
 		if (fd[SIGNALS].revents)
 			end |= watch_signal(&run->watch, &run->command);
-		/* A thread that exits takes its mark along: nobody is left now, and nobody can come. */
+		/*
+		 * A thread that exits takes its mark along: nobody is left now, and nobody can
+		 * come.
+		 */
 		if (fd[GROUP].revents && perfctr_members(run->group, NULL, 0) == 0) {
 			fd[GROUP].fd = -1;
 			end = true;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What mark, system and trace have in common: a session, the command that it counts, the wait for the end. */
+/*
+ * What mark, system and trace have in common: a session, the command that it counts, the wait for
+ * the end.
+ */
 #ifndef PERFEX_SESSION_H
 #define PERFEX_SESSION_H
 
@@ -16,8 +19,8 @@ struct session_run {
 };
 
 /*
- * The machine as a session finds it: counters of contexts are no more free for it than those of other
- * sessions.  false: there is no perfctr, and this has been said.
+ * The machine as a session finds it: counters of contexts are no more free for it than those of
+ * other sessions.  false: there is no perfctr, and this has been said.
  */
 bool session_pmu_info(struct perfctr_pmu_info *info);
 
@@ -25,11 +28,14 @@ void session_begin(struct session_run *run, bool with_command);
 /* The control, installed; false: it is refused, which has been said. */
 bool session_control(const struct session_run *run, struct perfctr_control *control,
 		     const struct perfctr_pmu_info *info);
-/* Anyone may count their own threads in user mode, which is the session's policy; events of the kernel get another. */
+/*
+ * Anyone may count their own threads in user mode, which is the session's policy; events of the
+ * kernel get another.
+ */
 void session_set_policies(struct perfctr_control *control, const struct events *events);
 /*
- * Stops the command, if there is one, before its first instruction.  0, or perfex's exit status after one
- * line of complaint, and nothing has run.
+ * Stops the command, if there is one, before its first instruction.  0, or perfex's exit status
+ * after one line of complaint, and nothing has run.
  */
 int session_launch(struct session_run *run, char **command);
 void session_end(struct session_run *run);
@@ -48,8 +54,8 @@ struct session_loop {
 };
 
 /*
- * Until there is nothing more to count or a signal says that it is enough, and the command has ended.  False:
- * step() said that that was all.
+ * Until there is nothing more to count or a signal says that it is enough, and the command has
+ * ended.  False: step() said that that was all.
  */
 bool session_wait(struct session_run *run, const struct session_loop *loop);
 

@@ -30,7 +30,10 @@ void perfctr_bpf_release(struct perfctr_bpf_handle *h);
 /* Its page once more, for perfctr_own_page(); NULL with errno. */
 void *perfctr_bpf_map(const struct perfctr_bpf_handle *h);
 
-/* Run the program "call", by way of "self" where events are to be counted before; 0 or more, or -1 with errno. */
+/*
+ * Run the program "call", by way of "self" where events are to be counted before; 0 or more, or -1
+ * with errno.
+ */
 int perfctr_bpf_call(const struct perfctr_bpf_handle *h, uint32_t call, uint64_t argument,
 		     uint64_t n, const uint64_t *events);
 
@@ -49,8 +52,8 @@ int perfctr_bpf_change(const struct perfctr_bpf_handle *h, uint32_t action, pid_
 int perfctr_bpf_look(uint32_t action, pid_t tid, uint64_t *id);
 
 /*
- * Bring the event counts of threads that run up to date, for a walk to fold, or begin to count them:
- * by root those of all, else those of the caller.  Nothing without events.
+ * Bring the event counts of threads that run up to date, for a walk to fold, or begin to count
+ * them: by root those of all, else those of the caller.  Nothing without events.
  */
 void perfctr_bpf_count(const struct perfctr_bpf_handle *h);
 
@@ -61,8 +64,8 @@ int perfctr_bpf_read_slot(const struct perfctr_bpf_handle *h, struct perfctr_bpf
 			  bool *consistent);
 
 /*
- * Events of c by number into events, 4 bits each, or -1 as perfctr_control(); policy: PERFCTR_POLICY_DP
- * and _DU.
+ * Events of c by number into events, 4 bits each, or -1 as perfctr_control(); policy:
+ * PERFCTR_POLICY_DP and _DU.
  */
 int perfctr_bpf_encode(struct perfctr_control *c, const struct perfctr_bpf_info *info,
 		       unsigned int policy, uint64_t events[2]);

@@ -65,12 +65,14 @@ void perfctr_perf_set_close(struct perf_set *set);
 int perfctr_perf_set_enable(const struct perf_set *set, bool on);
 
 /*
- * Of events that are not software's.  0, or PERFCTR_BAD_*: one that the kernel patch would refuse too
- * is refused for the same reason.
+ * Of events that are not software's.  0, or PERFCTR_BAD_*: one that the kernel patch would refuse
+ * too is refused for the same reason.
  */
 uint32_t perfctr_perf_check_hardware(const struct perfctr_event_control *event,
 				     const struct perfctr_pmu_info *info);
-/* Fills in what and in which modes; policy: PERFCTR_POLICY_DP and _DU, but where the event has one. */
+/*
+ * Fills in what and in which modes; policy: PERFCTR_POLICY_DP and _DU, but where the event has one.
+ */
 void perfctr_perf_describe_hardware(struct perf_event_attr *attr,
 				    const struct perfctr_event_control *event, unsigned int policy,
 				    const struct perfctr_pmu_info *info);

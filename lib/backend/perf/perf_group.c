@@ -121,7 +121,9 @@ static int add_process(struct threads *threads, pid_t pid, bool tree)
 	return status;
 }
 
-/* Until a look finds nobody new: they are all known before the first begins to pass on its events. */
+/*
+ * Until a look finds nobody new: they are all known before the first begins to pass on its events.
+ */
 static int find_threads(struct threads *threads, pid_t pid, unsigned int scope)
 {
 	size_t before;

@@ -105,8 +105,8 @@ static const uint64_t software[PERFCTR_N_SOFTWARE] = {
 };
 
 /*
- * What the fixed counters count, as events: instructions, cycles, and cycles at the rate of the time
- * stamp by the number that the kernel has for them (arch/x86/events/intel/core.c).
+ * What the fixed counters count, as events: instructions, cycles, and cycles at the rate of the
+ * time stamp by the number that the kernel has for them (arch/x86/events/intel/core.c).
  */
 static const uint64_t fixed[] = { 0x00c0, 0x003c, 0x0300 };
 

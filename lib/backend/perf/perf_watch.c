@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The end of a thread, and of all that it creates.  poll(2) on an event says POLLHUP when its thread
- * and all that inherited the event have exited; but it says so always of an event without a buffer,
- * and one that is inherited cannot map one.  It can use that of another event on the same thread.
+ * The end of a thread, and of all that it creates.  poll(2) on an event says POLLHUP when its
+ * thread and all that inherited the event have exited; but it says so always of an event without a
+ * buffer, and one that is inherited cannot map one.  It can use that of another event on the same
+ * thread.
  */
 #include "perf.h"
 

@@ -16,3 +16,46 @@ option_value() { (($# >= 2)) || die "option $1 needs a value"; printf '%s' "$2";
 hash_files() {
 	find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-20
 }
+
+# derive_sources DIRECTORY TYPE [SUITE]: apt's own sources, of TYPE (deb or deb-src), as files in DIRECTORY; with SUITE those
+# alone that have a release of Debian, and of it SUITE instead.
+derive_sources() {
+	local file name
+	mkdir -p "$1"
+	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+		[[ -f $file ]] || continue
+		name=$1/$(basename "$file" .list | tr -c 'a-zA-Z0-9\n' _)
+		case $file in
+		*.sources)
+			awk -v type="$2" -v suite="${3-}" 'BEGIN { RS = ""; ORS = "\n\n" }
+				suite && !/(^|\n)Suites:([^\n]* )?(bookworm|trixie)( [^\n]*)?(\n|$)/ { next }
+				{
+					$0 = "\n" $0
+					sub(/\nTypes:[^\n]*/, "\nTypes: " type)
+					if (suite)
+						sub(/\nSuites:[^\n]*/, "\nSuites: " suite)
+					print
+				}' "$file" >"$name.sources" ;;
+		*)
+			awk -v type="$2" -v suite="${3-}" '/^deb(-src)?[ \t]/ {
+				$1 = type
+				at = $2 ~ /^\[/ ? 3 : 2
+				while (at > 2 && at < NF && $(at - 1) !~ /\]$/)
+					at++
+				if (suite && $(at + 1) !~ /^(bookworm|trixie)$/)
+					next
+				if (suite)
+					$(at + 1) = suite
+				print
+			}' "$file" | sort -u >"$name.list" ;;
+		esac
+	done
+}
+
+# private_apt DIRECTORY PROGRAM ARGUMENT...: apt-get or apt-cache with the sources and lists in DIRECTORY; of the
+# machine's own configuration nothing changes.
+private_apt() {
+	mkdir -p "$1/lists/partial"
+	"$2" -qq -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$1/sources" -o Dir::State::lists="$1/lists" \
+		-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root "${@:3}"
+}

@@ -130,7 +130,7 @@ static __always_inline __u64 task_time(struct context *c, struct task_struct *ta
 {
 	__u64 time = task->se.sum_exec_runtime, estimate;
 
-	if (!c->running || !task->on_cpu)
+	if (!c->running || !is_on_cpu(task))
 		return time;
 	estimate = c->resumed_time + bpf_ktime_get_ns() - c->resumed;
 	return estimate > time ? estimate : time;

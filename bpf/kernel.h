@@ -87,6 +87,10 @@ struct task_struct {
 	struct mm_struct *mm;
 };
 
+struct task_struct___byte {
+	unsigned char on_cpu; /* since Linux 7 */
+};
+
 struct linux_binprm {
 	unsigned int secureexec : 1;
 	unsigned int interp_flags;
@@ -114,5 +118,12 @@ struct bpf_iter__task {
 #define MMF_DUMPABLE_MASK 3	       /* include/linux/sched/coredump.h */
 #define SUID_DUMP_USER 1
 #define CAP_SYS_PTRACE 19
+
+static __always_inline bool is_on_cpu(const struct task_struct *task)
+{
+	if (__builtin_preserve_field_info(task->on_cpu, BPF_FIELD_BYTE_SIZE) == sizeof(char))
+		return ((const struct task_struct___byte *)task)->on_cpu;
+	return task->on_cpu;
+}
 
 #endif

@@ -144,9 +144,9 @@ static __always_inline void begin_context(struct context *c, struct task_struct 
 	read_fields(c, task, task->se.sum_exec_runtime, c->last);
 	c->first_switches = task_switches(task);
 	c->seen_switches = c->first_switches;
-	c->first_put = !task->on_cpu;
+	c->first_put = !is_on_cpu(task);
 	c->cpu = task == bpf_get_current_task_btf() ? bpf_get_smp_processor_id() : NOWHERE;
-	if (task->on_cpu)
+	if (is_on_cpu(task))
 		resume(c, task);
 	c->known = 1;
 }

@@ -132,7 +132,7 @@ static __always_inline int visit_members(struct request *r, struct seq_file *seq
 	}
 	if (task == self)
 		r->reply.folded = 1;
-	else if (c->running && task->on_cpu)
+	else if (c->running && is_on_cpu(task))
 		r->reply.running++;
 	fold(c, task, task_time(c, task));
 	return 0;

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -560,6 +561,52 @@ START_TEST(users_leave_half_of_the_sessions_that_may_be_started_to_the_privilege
 }
 END_TEST
 
+/* A child that sleeps and whose control counts instructions on counter n. */
+static int sleeper_with(uint32_t n, uint32_t flags, pid_t *pid)
+{
+	struct perfctr_control control = control_of(EVENTS({ n, USER(INSTRUCTIONS) }));
+	int fd;
+
+	*pid = spawn_sleeper(eventfd(0, EFD_CLOEXEC));
+	fd = context_open(*pid, PERFCTR_OPEN_CREATE);
+	control.flags = flags;
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+	return fd;
+}
+
+static void expect_loop_counted(void)
+{
+	struct counted c = counted_start(0, COMMAND(program("loop")),
+					 EVENTS({ 0, USER(INSTRUCTIONS) }));
+	int status;
+
+	ck_assert_uint_eq(counted_finish(&c, &status).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_int_eq(status, 0);
+}
+
+/*
+ * One sleeper keeps the counters held, the other the control that the loop is counted by: what
+ * CPU 0 remembers of both stays.
+ */
+START_TEST(a_context_counts_its_event_after_a_session_has_had_the_counter)
+{
+	pid_t holder, keeper;
+	int session, status;
+
+	sleeper_with(1, 0, &holder);
+	sleeper_with(0, PERFCTR_CONTROL_STOPPED, &keeper);
+	expect_loop_counted();
+	session = session_open(-1, 0);
+	session_control(session, SESSION_EVENTS({ { 0, USER(BRANCHES) }, 0 }));
+	close(session);
+	expect_loop_counted();
+	kill(holder, SIGKILL);
+	kill(keeper, SIGKILL);
+	while (wait_for(-1, &status) > 0)
+		;
+}
+END_TEST
+
 SUITE(session_safety,
       a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters,
       a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s,
@@ -572,5 +619,6 @@ SUITE(session_safety,
       totals_and_rings_can_not_be_written,
       a_user_s_trace_is_of_64_kilobytes_at_most,
       a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before,
+      a_context_counts_its_event_after_a_session_has_had_the_counter,
       a_control_that_is_refused_as_too_many_sessions_are_started_changes_nothing,
       users_leave_half_of_the_sessions_that_may_be_started_to_the_privileged)

@@ -274,11 +274,15 @@ void perfctr_cpu_go_on(void)
 	perfctr_pmu->enable(__this_cpu_read(perfctr_cpu.running));
 }
 
-/* A session has them now, from 0: nothing of contexts is in them that would have to be cleared. */
+/*
+ * A session has them now, with its events, from 0: nothing of contexts is in them that would have to
+ * be cleared, and a control that had them before is to be loaded anew.
+ */
 void perfctr_cpu_forget(u64 slots)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
+	cpu->control = 0;
 	cpu->held &= ~slots;
 	cpu->foreign &= ~slots;
 }

@@ -4,7 +4,7 @@
 
 #include "clash.h"
 #include "feasible.h"
-#include "places.h"
+#include "schedule.h"
 #include "software.h"
 
 /* The first request gets the first counter that leaves a way for all others, then the second. */

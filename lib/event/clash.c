@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../pmu/netburst.h"
-#include "places.h"
+#include "schedule.h"
 
 /* Requests that do not fit, any of which left out, do. */
 static size_t smallest_clash(const struct perfctr_pmu_info *info,

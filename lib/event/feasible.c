@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "../pmu/netburst.h"
-#include "places.h"
+#include "schedule.h"
 
 static bool has_tag(const struct perfctr_request *request)
 {

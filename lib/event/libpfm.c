@@ -7,19 +7,12 @@
 
 const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int i)
 {
-	(void)info;
-	(void)i;
 	return NULL;
 }
 
 int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event, uint64_t *evntsel,
 			  uint64_t *evntsel2, const struct line *line)
 {
-	(void)info;
-	(void)event;
-	(void)evntsel;
-	(void)evntsel2;
-	(void)line;
 	errno = ENOENT;
 	return -1;
 }
@@ -28,9 +21,6 @@ int perfctr_libpfm_visit(const struct perfctr_pmu_info *info,
 			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
 			 void *arg)
 {
-	(void)info;
-	(void)visit;
-	(void)arg;
 	return 0;
 }
 
@@ -42,23 +32,39 @@ int perfctr_libpfm_visit(const struct perfctr_pmu_info *info,
 #include <string.h>
 #include <strings.h>
 
-static bool is_ready;
+#define MAX_PRESENT 16
 
-static void make_ready(void)
+/* The PMUs of this machine's cores; what perf_events or an uncore provides has no counters of ours. */
+static pfm_pmu_info_t present[MAX_PRESENT];
+static unsigned int n_present;
+
+static void find_present(void)
 {
-	is_ready = pfm_initialize() == PFM_SUCCESS;
+	int pmu;
+
+	if (pfm_initialize() != PFM_SUCCESS)
+		return;
+	pfm_for_all_pmus(pmu) {
+		pfm_pmu_info_t *next = &present[n_present];
+
+		if (n_present == MAX_PRESENT)
+			return;
+		*next = (pfm_pmu_info_t){ .size = sizeof(*next) };
+		if (pfm_get_pmu_info((pfm_pmu_t)pmu, next) == PFM_SUCCESS && next->is_present &&
+		    next->type == PFM_PMU_TYPE_CORE)
+			n_present++;
+	}
 }
 
 /*
  * libpfm4 itself keeps global state: what it detected.  It is the same for all its users.  What a
  * fork in another thread interrupts, the child begins anew: no lock that would stay taken there.
  */
-static bool libpfm_is_ready(void)
+static void make_ready(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, make_ready);
-	return is_ready;
+	pthread_once(&once, find_present);
 }
 
 static uint32_t family_of(const char *pmu)
@@ -79,35 +85,21 @@ static uint32_t family_of(const char *pmu)
 	return families[i].family;
 }
 
-static bool get_pmu(pfm_pmu_t pmu, pfm_pmu_info_t *info)
+/* Number i of those of info's family; NULL: there are not so many. */
+static const pfm_pmu_info_t *find_pmu(const struct perfctr_pmu_info *info, unsigned int i)
 {
-	*info = (pfm_pmu_info_t){ .size = sizeof(*info) };
-	return pfm_get_pmu_info(pmu, info) == PFM_SUCCESS;
-}
-
-/* The one that perf_events or an uncore provides has no counters of ours. */
-static bool is_machines(const pfm_pmu_info_t *pmu, const struct perfctr_pmu_info *info)
-{
-	return pmu->is_present && pmu->type == PFM_PMU_TYPE_CORE &&
-	       family_of(pmu->name) == info->pmu;
-}
-
-static bool find_pmu(const struct perfctr_pmu_info *info, unsigned int i, pfm_pmu_info_t *found)
-{
-	int pmu;
-
-	if (!libpfm_is_ready())
-		return false;
-	pfm_for_all_pmus(pmu) if (get_pmu((pfm_pmu_t)pmu, found) && is_machines(found, info) &&
-				  i-- == 0) return true;
-	return false;
+	make_ready();
+	for (unsigned int k = 0; k < n_present; k++)
+		if (family_of(present[k].name) == info->pmu && i-- == 0)
+			return &present[k];
+	return NULL;
 }
 
 const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int i)
 {
-	pfm_pmu_info_t pmu;
+	const pfm_pmu_info_t *pmu = find_pmu(info, i);
 
-	return find_pmu(info, i, &pmu) ? pmu.name : NULL;
+	return pmu ? pmu->name : NULL;
 }
 
 /* "A, B and more" of the unit masks, or of the modifiers, of the event that text begins with. */
@@ -177,10 +169,10 @@ static void take_codes(const struct perfctr_pmu_info *info, const uint64_t codes
 int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event, uint64_t *evntsel,
 			  uint64_t *evntsel2, const struct line *line)
 {
-	pfm_pmu_info_t pmu;
+	const pfm_pmu_info_t *pmu;
 	char text[256];
 
-	for (unsigned int i = 0; find_pmu(info, i, &pmu); i++) {
+	for (unsigned int i = 0; (pmu = find_pmu(info, i)); i++) {
 		uint64_t codes[4] = { 0 };
 		pfm_pmu_encode_arg_t encoding = {
 			.size = sizeof(encoding),
@@ -189,12 +181,12 @@ int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event
 		};
 		int error;
 
-		snprintf(text, sizeof(text), "%s::%s", pmu.name, event);
+		snprintf(text, sizeof(text), "%s::%s", pmu->name, event);
 		error = pfm_get_os_event_encoding(text, PFM_PLM3, PFM_OS_NONE, &encoding);
 		if (error == PFM_ERR_NOTFOUND)
 			continue;
 		if (error != PFM_SUCCESS)
-			return libpfm_refuse(&pmu, event, error, line);
+			return libpfm_refuse(pmu, event, error, line);
 		take_codes(info, codes, evntsel, evntsel2);
 		return 0;
 	}
@@ -237,14 +229,14 @@ int perfctr_libpfm_visit(const struct perfctr_pmu_info *info,
 			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
 			 void *arg)
 {
-	pfm_pmu_info_t pmu;
+	const pfm_pmu_info_t *pmu;
 	int status = 0;
 
-	for (unsigned int i = 0; !status && find_pmu(info, i, &pmu); i++) {
+	for (unsigned int i = 0; !status && (pmu = find_pmu(info, i)); i++) {
 		char source[64];
 
-		snprintf(source, sizeof(source), "libpfm4 %s", pmu.name);
-		for (int e = pmu.first_event; !status && e >= 0; e = pfm_get_event_next(e)) {
+		snprintf(source, sizeof(source), "libpfm4 %s", pmu->name);
+		for (int e = pmu->first_event; !status && e >= 0; e = pfm_get_event_next(e)) {
 			pfm_event_info_t event = { .size = sizeof(event) };
 
 			if (pfm_get_event_info(e, PFM_OS_NONE, &event) == PFM_SUCCESS)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "feasible.h"
-#include "places.h"
+#include "schedule.h"
 #include "software.h"
 
 /* The smallest number of runs in which every route and every counter is used once at most. */

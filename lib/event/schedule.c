@@ -4,7 +4,7 @@
  * What flows through is a bipartite graph of routes and counters in which no node has more edges
  * than there are runs, and such a graph can be coloured with as many colours (König): the runs.
  */
-#include "places.h"
+#include "schedule.h"
 
 #include <errno.h>
 #include <stdlib.h>

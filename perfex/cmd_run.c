@@ -239,9 +239,11 @@ static int run_main(int argc, char **argv)
 		break;
 	}
 	add_default_events(&options, 0);
-	derive_link(options.rules);
+	if (options.rules)
+		derive_link(options.rules);
 	status = run_command(&options);
-	rules_free(options.rules);
+	if (options.rules)
+		rules_free(options.rules);
 	free(options.event);
 	return status;
 }

@@ -80,3 +80,12 @@ void complain_of_control(int error, const struct perfctr_control *control,
 	perfctr_control_error(error, control, info, text, sizeof(text));
 	complain("%s", text);
 }
+
+void *allocate(size_t n, size_t size)
+{
+	void *memory = calloc(n + 1, size);
+
+	if (!memory)
+		fail("out of memory");
+	return memory;
+}

@@ -5,8 +5,7 @@
  * main.c	the table of subcommands, and where they begin
  * cmd_NAME.c	each of them
  * arguments.c	their command lines and their help
- * error.c	refusals
- * memory.c	memory, or the end
+ * error.c	refusals; memory, or the end
  */
 #ifndef PERFEX_H
 #define PERFEX_H
@@ -130,7 +129,7 @@ __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ..
 /* In a line for people a control character could be anything: '?' for each. */
 void make_printable(char *text);
 
-/* memory.c: n zeroed elements and one more, for free(); perfex ends where there is no memory. */
+/* n zeroed elements and one more, for free(); perfex ends where there is no memory. */
 void *allocate(size_t n, size_t size);
 
 #endif

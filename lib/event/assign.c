@@ -53,6 +53,20 @@ static void fill_in(const struct perfctr_pmu_info *info, const struct perfctr_re
 	control->p4_pebs_matrix_vert |= request->p4_pebs_matrix_vert;
 }
 
+static int explain_refusal(const struct perfctr_pmu_info *info,
+			   const struct perfctr_request *hardware, size_t n,
+			   const struct line *line)
+{
+	if (errno == ENOMEM)
+		return perfctr_line_refuse(line, ENOMEM, "no memory to assign the counters");
+	for (size_t i = 0; i < n; i++)
+		if (perfctr_request_is_impossible(info, &hardware[i], line))
+			return -1;
+	if (perfctr_requests_have_two_tags(hardware, n, line))
+		return -1;
+	return perfctr_explain_clash(info, hardware, n, line);
+}
+
 int perfctr_requests_assign(const struct perfctr_pmu_info *info,
 			    const struct perfctr_request *requests, size_t n,
 			    struct perfctr_control *control, char *error, size_t size)
@@ -70,17 +84,10 @@ int perfctr_requests_assign(const struct perfctr_pmu_info *info,
 	for (size_t i = 0; i < n; i++)
 		if (!perfctr_software_request(&requests[i]))
 			hardware[n_hardware++] = requests[i];
-	for (size_t i = 0; i < n_hardware; i++)
-		if (perfctr_request_is_impossible(info, &hardware[i], &line))
-			return -1;
+	if (choose_places(info, hardware, n_hardware, place) < 0)
+		return explain_refusal(info, hardware, n_hardware, &line);
 	if (perfctr_requests_have_two_tags(hardware, n_hardware, &line))
 		return -1;
-	if (choose_places(info, hardware, n_hardware, place) < 0) {
-		if (errno == ENOMEM)
-			return perfctr_line_refuse(&line, ENOMEM,
-						   "no memory to assign the counters");
-		return perfctr_explain_clash(info, hardware, n_hardware, &line);
-	}
 	perfctr_control_init(&assigned);
 	for (size_t i = 0; i < n; i++)
 		if (perfctr_software_request(&requests[i]))

@@ -1,44 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What no counter can count, whatever else is counted; and what cannot be counted in one run. */
+/* What no counter can count, whatever else is counted. */
 #include "feasible.h"
 
 #include <errno.h>
 
 #include "../pmu/netburst.h"
 #include "schedule.h"
-
-static bool has_tag(const struct perfctr_request *request)
-{
-	return request->p4_pebs_enable || request->p4_pebs_matrix_vert;
-}
-
-static bool same_tag(const struct perfctr_request *a, const struct perfctr_request *b)
-{
-	return a->p4_pebs_enable == b->p4_pebs_enable &&
-	       a->p4_pebs_matrix_vert == b->p4_pebs_matrix_vert;
-}
-
-bool perfctr_requests_have_two_tags(const struct perfctr_request *requests, size_t n,
-				    const struct line *line)
-{
-	const struct perfctr_request *tagged = NULL;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!has_tag(&requests[i]))
-			continue;
-		if (tagged && !same_tag(tagged, &requests[i])) {
-			perfctr_line_refuse(
-				line, ENOSPC,
-				"events '%s' and '%s' clash over IA32_PEBS_ENABLE and "
-				"MSR_PEBS_MATRIX_VERT, which tag replays for a whole run; count "
-				"them in 2 runs",
-				tagged->name, requests[i].name);
-			return true;
-		}
-		tagged = &requests[i];
-	}
-	return false;
-}
 
 bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
 				   const struct perfctr_request *request, const struct line *line)

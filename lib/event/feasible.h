@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What can be counted at all, and in one run. */
+/* What can be counted at all. */
 #ifndef PERFCTR_FEASIBLE_H
 #define PERFCTR_FEASIBLE_H
 
@@ -9,9 +9,5 @@
 /* No counter can count it: true, with errno EINVAL and a line. */
 bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
 				   const struct perfctr_request *request, const struct line *line);
-
-/* NetBurst's replay tags are for a whole run: two clash.  True: errno ENOSPC and a line. */
-bool perfctr_requests_have_two_tags(const struct perfctr_request *requests, size_t n,
-				    const struct line *line);
 
 #endif

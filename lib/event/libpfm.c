@@ -34,7 +34,7 @@ int perfctr_libpfm_visit(const struct perfctr_pmu_info *info,
 
 #define MAX_PRESENT 16
 
-/* The PMUs of this machine's cores; what perf_events or an uncore provides has no counters of ours. */
+/* Those of this machine's cores; one of perf_events or of an uncore has no counters of ours. */
 static pfm_pmu_info_t present[MAX_PRESENT];
 static unsigned int n_present;
 

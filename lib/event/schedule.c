@@ -420,3 +420,36 @@ int perfctr_places_deal(const struct place found[], size_t n, unsigned int runs,
 	free(slots);
 	return 0;
 }
+
+static bool has_tag(const struct perfctr_request *request)
+{
+	return request->p4_pebs_enable || request->p4_pebs_matrix_vert;
+}
+
+static bool same_tag(const struct perfctr_request *a, const struct perfctr_request *b)
+{
+	return a->p4_pebs_enable == b->p4_pebs_enable &&
+	       a->p4_pebs_matrix_vert == b->p4_pebs_matrix_vert;
+}
+
+bool perfctr_requests_have_two_tags(const struct perfctr_request *requests, size_t n,
+				    const struct line *line)
+{
+	const struct perfctr_request *tagged = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!has_tag(&requests[i]))
+			continue;
+		if (tagged && !same_tag(tagged, &requests[i])) {
+			perfctr_line_refuse(
+				line, ENOSPC,
+				"events '%s' and '%s' clash over IA32_PEBS_ENABLE and "
+				"MSR_PEBS_MATRIX_VERT, which tag replays for a whole run; count "
+				"them in 2 runs",
+				tagged->name, requests[i].name);
+			return true;
+		}
+		tagged = &requests[i];
+	}
+	return false;
+}

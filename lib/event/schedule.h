@@ -4,9 +4,10 @@
  * ESCRs; elsewhere each counter has one of its own.  In one run every route and every counter
  * serves one request.
  */
-#ifndef PERFCTR_PLACES_H
-#define PERFCTR_PLACES_H
+#ifndef PERFCTR_SCHEDULE_H
+#define PERFCTR_SCHEDULE_H
 
+#include "../line.h"
 #include "../pmu/machine.h"
 
 #define MAX_PLACES 128 /* counters, general ones before fixed ones; or routes */
@@ -42,5 +43,9 @@ int perfctr_places_find(const struct perfctr_pmu_info *info, const struct perfct
  */
 int perfctr_places_deal(const struct place found[], size_t n, unsigned int runs,
 			unsigned int run[]);
+
+/* NetBurst's replay tags are for a whole run: two clash.  True: errno ENOSPC and a line. */
+bool perfctr_requests_have_two_tags(const struct perfctr_request *requests, size_t n,
+				    const struct line *line);
 
 #endif

@@ -37,14 +37,13 @@ static bool parse_events(struct events *events, const struct options *options,
 	return true;
 }
 
-/* Of the passes one: its events in the order of the options. */
+/* Of the passes one: its events in the order of the options.  False: error says why they do not fit. */
 static bool assign_counters(struct events *events, unsigned int pass, const struct options *options,
-			    const struct perfctr_pmu_info *info)
+			    const struct perfctr_pmu_info *info, char *error, size_t size)
 {
 	struct perfctr_request *requests = allocate(events->n, sizeof(*requests));
 	struct perfctr_control *control = &events->control[pass];
 	unsigned int n = 0;
-	char error[512];
 	int result;
 
 	for (size_t i = 0; i < events->n; i++)
@@ -52,12 +51,10 @@ static bool assign_counters(struct events *events, unsigned int pass, const stru
 			events->event[i].index = n;
 			requests[n++] = events->event[i].request;
 		}
-	result = perfctr_requests_assign(info, requests, n, control, error, sizeof(error));
+	result = perfctr_requests_assign(info, requests, n, control, error, size);
 	free(requests);
-	if (result < 0) {
-		complain("%s", error);
+	if (result < 0)
 		return false;
-	}
 	for (size_t i = 0; i < events->n; i++)
 		if (events->event[i].pass == pass)
 			events->event[i].counter = control->event[events->event[i].index].counter;
@@ -77,10 +74,8 @@ static bool plan_passes(struct events *events, const struct perfctr_pmu_info *in
 
 	for (size_t i = 0; i < events->n; i++)
 		requests[i] = events->event[i].request;
-	events->n_passes = 1;
-	result = events->n ? perfctr_requests_plan(info, requests, events->n, pass,
-						   &events->n_passes, error, sizeof(error))
-			   : 0;
+	result = perfctr_requests_plan(info, requests, events->n, pass, &events->n_passes, error,
+				       sizeof(error));
 	for (size_t i = 0; result == 0 && i < events->n; i++)
 		events->event[i].pass = pass[i];
 	free(requests);
@@ -147,20 +142,40 @@ static bool try_controls(struct events *events, const struct perfctr_pmu_info *i
 	return good;
 }
 
-bool events_plan(struct events *events, const struct options *options,
-		 const struct perfctr_pmu_info *info)
+/* They do not fit in one pass. */
+static bool assign_passes(struct events *events, const struct options *options,
+			  const struct perfctr_pmu_info *info)
 {
-	*events = (struct events){ 0 };
-	if (!parse_events(events, options, info) || !plan_passes(events, info))
+	char error[512];
+
+	if (!plan_passes(events, info))
 		return false;
 	if (options->passes && events->n_passes > options->passes) {
 		complain_of_passes(events, options, info);
 		return false;
 	}
+	free(events->control);
 	events->control = allocate(events->n_passes, sizeof(*events->control));
 	for (unsigned int pass = 0; pass < events->n_passes; pass++)
-		if (!assign_counters(events, pass, options, info))
+		if (!assign_counters(events, pass, options, info, error, sizeof(error))) {
+			complain("%s", error);
 			return false;
+		}
+	return true;
+}
+
+bool events_plan(struct events *events, const struct options *options,
+		 const struct perfctr_pmu_info *info)
+{
+	char error[512];
+
+	*events = (struct events){ .n_passes = 1 };
+	if (!parse_events(events, options, info))
+		return false;
+	events->control = allocate(1, sizeof(*events->control));
+	if (!assign_counters(events, 0, options, info, error, sizeof(error)) &&
+	    !assign_passes(events, options, info))
+		return false;
 	for (size_t i = 0; i < events->n; i++)
 		name_event(&events->event[i]);
 	return events->n_passes == 1 || try_controls(events, info);

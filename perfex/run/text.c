@@ -173,9 +173,12 @@ static void put_pass(const struct text_table *table, unsigned int pass)
 static void put_derived(const struct text_table *table)
 {
 	const struct rules *rules = table->recording->options->rules;
-	struct rule_result *result = derive_values(table->recording);
+	struct rule_result *result;
 	char value[NUMBER_TEXT], half[NUMBER_TEXT];
 
+	if (!rules)
+		return;
+	result = derive_values(table->recording);
 	for (size_t i = 0; i < rules_count(rules); i++) {
 		derive_format(value, half, &result[i]);
 		fprintf(table->file, "%-*s %s%*s%s", table->width, rules_name(rules, i),

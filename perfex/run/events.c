@@ -37,7 +37,10 @@ static bool parse_events(struct events *events, const struct options *options,
 	return true;
 }
 
-/* Of the passes one: its events in the order of the options.  False: error says why they do not fit. */
+/*
+ * Of the passes one: its events in the order of the options.  False: error says why they do not
+ * fit.
+ */
 static bool assign_counters(struct events *events, unsigned int pass, const struct options *options,
 			    const struct perfctr_pmu_info *info, char *error, size_t size)
 {

@@ -15,6 +15,7 @@ skips:
 fails:
 	@echo 'fails: 2 passed, 1 failed'; false
 libcheck:
+	@echo 'tests/a.c:7:F:case:a_test:0: not so'
 	@echo '50%: Checks: 4, Failures: 1, Errors: 1'; false
 silent:
 	@echo 'nothing that sums up'

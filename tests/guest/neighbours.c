@@ -79,6 +79,30 @@ START_TEST(reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_members_r
 }
 END_TEST
 
+static void user_starts_and_stops(void *unused)
+{
+	int session;
+
+	(void)unused;
+	pin(0, 0);
+	become_nobody();
+	session = user_session(group_open());
+	for (int i = 0; i < CALLS; i++) {
+		EXPECT(ioctl(session, PERFCTR_IOC_STOP) == 0);
+		EXPECT(ioctl(session, PERFCTR_IOC_START) == 0);
+	}
+}
+
+/*
+ * START and STOP come to each CPU of the session once, and after the last stop the counters are given
+ * back there. To write the kernel's code would be three more each.
+ */
+START_TEST(a_user_s_session_that_starts_and_stops_has_the_kernel_s_code_left_alone)
+{
+	ck_assert_uint_lt(interrupts_of(user_starts_and_stops), CALLS * 7 / 2);
+}
+END_TEST
+
 /* A member on each CPU: none of its instructions is missed by a session that comes to its CPU late. */
 START_TEST(a_user_s_session_counts_its_members_from_start_to_stop_on_every_cpu)
 {
@@ -432,6 +456,7 @@ START_TEST(a_control_costs_the_same_however_many_others_have)
 END_TEST
 
 SUITE(neighbours, reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_members_runs_on,
+      a_user_s_session_that_starts_and_stops_has_the_kernel_s_code_left_alone,
       a_user_s_session_counts_its_members_from_start_to_stop_on_every_cpu,
       a_member_that_runs_already_is_counted_from_start_on,
       only_root_stops_the_machine_for_sums_of_one_instant,

@@ -17,6 +17,7 @@
 #include <linux/smp.h>
 #include <linux/stop_machine.h>
 #include <linux/uaccess.h>
+#include <linux/workqueue.h>
 #include "session.h"
 #include "user.h"
 
@@ -94,19 +95,45 @@ static void unlock_sessions(void)
 	cpus_read_unlock();
 }
 
-/* The next two under these locks. What s->hw wants is reserved, there and back. */
+/*
+ * The kernel's code is written, on all CPUs, for the first session that is started and for the last:
+ * for that one some time after it has stopped, so that no user has it written all the time.
+ */
+#define UNGATE_AFTER	HZ
+
+static void ungate(struct work_struct *work)
+{
+	static_branch_dec(&perfctr_gated);
+}
+
+static DECLARE_DELAYED_WORK(ungate_work, ungate);
+
+/* The next four under these locks. */
+static void gate_on(void)
+{
+	if (!cancel_delayed_work(&ungate_work))
+		static_branch_inc_cpuslocked(&perfctr_gated);
+}
+
+static void gate_off(void)
+{
+	if (!schedule_delayed_work(&ungate_work, UNGATE_AFTER))
+		static_branch_dec_cpuslocked(&perfctr_gated);
+}
+
+/* What s->hw wants is reserved, there and back. */
 static void enter(struct perfctr_session *s)
 {
 	list_add(&s->list, &started);
 	s->started = true;
-	static_branch_inc_cpuslocked(&perfctr_gated);
+	gate_on();
 	on_each_cpu_mask(s->cpus, add_on_cpu, s, true);
 }
 
 static void withdraw(struct perfctr_session *s)
 {
 	on_each_cpu_mask(s->cpus, remove_on_cpu, s, true);
-	static_branch_dec_cpuslocked(&perfctr_gated);
+	gate_off();
 	s->started = false;
 	list_del(&s->list);
 }

@@ -100,7 +100,7 @@ START_TEST(problem_state_by_the_mark_and_the_states_that_count_nothing)
 }
 END_TEST
 
-/* Three sessions start one after the other: what the test executes between is in all runs the same. */
+/* Three sessions start one after the other: what the test executes between is the same in all runs. */
 static int64_t difference_of_three_sessions(int loops)
 {
 	int group = group_open();
@@ -128,13 +128,28 @@ static int64_t difference_of_three_sessions(int loops)
 	return (int64_t)(all - in - out);
 }
 
+/* Whoever else runs meanwhile makes it larger. */
+static int64_t least_difference(int loops)
+{
+	int64_t least = difference_of_three_sessions(loops);
+
+	ck_assert_int_ge(least, 0);
+	for (int i = 0; i < 4; i++) {
+		int64_t next = difference_of_three_sessions(loops);
+
+		ck_assert_int_ge(next, 0);
+		if (next < least)
+			least = next;
+	}
+	return least;
+}
+
 START_TEST(three_sessions_at_once_add_up_too)
 {
-	int64_t once = difference_of_three_sessions(1);
+	int64_t once = least_difference(1);
 
-	ck_assert_int_ge(once, 0);
 	ck_assert_int_lt(once, 10000);
-	ck_assert_int_eq(difference_of_three_sessions(3), once);
+	ck_assert_int_eq(least_difference(3), once);
 }
 END_TEST
 

@@ -39,6 +39,7 @@ enum {
     GLOBAL_STATUS,
     GLOBAL_INUSE,
     PERF_CAPABILITIES,
+    PERF_METRICS,
 };
 
 /* What the versions differ in. */
@@ -49,8 +50,13 @@ typedef struct ArchVersion {
     bool full_width;            /* IA32_A_PMCx */
     bool any_thread;
     bool ext;                   /* CPUID leaf 23H: UnitMask2 and RDPMC_USR_DISABLE */
-    bool hybrid;
     bool force_abort;           /* counter 3 is the microcode's for transactions */
+    /* Of one kind of core of several; 0: there is one kind. */
+    uint32_t kind;              /* CPUID leaf 1AH */
+    unsigned told_general;      /* CPUID leaf 0AH tells of what all kinds have, */
+    uint32_t told_fixed;
+    bool told_own;              /* leaf 23H of the kind's own */
+    const X86PMUEventCode *events;  /* instead of those of all others */
 } ArchVersion;
 
 /*
@@ -68,6 +74,32 @@ static const X86PMUEventCode arch_events[] = {
     { 0x81d0, PMU_EVENT_LOAD },
     { 0x020b, PMU_EVENT_STORE },
     { 0x82d0, PMU_EVENT_STORE },
+    { 0, PMU_EVENT_NONE }
+};
+
+/*
+ * Of hybrid processors: beside the architectural events there is one that the other kind of core
+ * has not, and a code that means something else there. The codes of E-cores are made up.
+ */
+static const X86PMUEventCode core_events[] = {
+    { 0x00c0, PMU_EVENT_INSN },
+    { 0x003c, PMU_EVENT_INSN },
+    { 0x013c, PMU_EVENT_REFERENCE },
+    { 0x00c4, PMU_EVENT_BRANCH },
+    { 0x20c4, PMU_EVENT_NEAR_TAKEN },
+    { 0x81d0, PMU_EVENT_LOAD },
+    { 0x82d0, PMU_EVENT_STORE },
+    { 0, PMU_EVENT_NONE }
+};
+
+static const X86PMUEventCode atom_events[] = {
+    { 0x00c0, PMU_EVENT_INSN },
+    { 0x003c, PMU_EVENT_INSN },
+    { 0x013c, PMU_EVENT_REFERENCE },
+    { 0x00c4, PMU_EVENT_BRANCH },
+    { 0x80c4, PMU_EVENT_NEAR_TAKEN },
+    { 0x81d0, PMU_EVENT_STORE },
+    { 0x82d0, PMU_EVENT_LOAD },
     { 0, PMU_EVENT_NONE }
 };
 
@@ -94,6 +126,22 @@ static void arch_reset(X86PMUState *pmu)
     pmu->control[PERF_CAPABILITIES] = v->full_width ? PERF_CAP_FW_WRITE : 0;
 }
 
+/* Has it CPUID leaf 23H? */
+static bool has_ext(const ArchVersion *v)
+{
+    return v->ext || v->told_own;
+}
+
+static unsigned told_general(const ArchVersion *v)
+{
+    return v->kind ? v->told_general : v->nb_general;
+}
+
+static uint32_t told_fixed(const ArchVersion *v)
+{
+    return v->kind ? v->told_fixed : v->fixed;
+}
+
 static void arch_cpuid(CPUX86State *env, uint32_t leaf,
                        uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
 {
@@ -107,35 +155,32 @@ static void arch_cpuid(CPUX86State *env, uint32_t leaf,
         }
         break;
     case 7:
-        if (subleaf == 0 && v->hybrid) {
-            *edx |= BIT(15);
-        } else if (subleaf == 0 && v->force_abort) {
-            *edx |= BIT(13);
-        } else if (subleaf == 0 && v->ext) {
-            *eax = MAX(*eax, 1);
-        } else if (subleaf == 1 && v->ext) {
+        if (subleaf == 0) {
+            *edx |= (v->kind ? BIT(15) : 0) | (v->force_abort ? BIT(13) : 0);
+            *eax = MAX(*eax, has_ext(v));
+        } else if (subleaf == 1 && has_ext(v)) {
             *eax |= BIT(8);
         }
         break;
     case 0xa:
-        *eax = v->version | v->nb_general << 8 | env->pmu.family->counter_width << 16 | 7 << 24;
+        *eax = v->version | told_general(v) << 8 | env->pmu.family->counter_width << 16 | 7 << 24;
         /* not available: LLC references, LLC misses, mispredicted branches */
         *ebx = BIT(3) | BIT(4) | BIT(6);
-        *ecx = v->version >= 5 ? v->fixed : 0;
-        *edx = v->version >= 2 ? cto32(v->fixed) | env->pmu.family->counter_width << 5 : 0;
+        *ecx = v->version >= 5 ? told_fixed(v) : 0;
+        *edx = v->version >= 2 ? cto32(told_fixed(v)) | env->pmu.family->counter_width << 5 : 0;
         if (v->version >= 5) {
             *edx |= !v->any_thread << 15;
         }
         break;
     case 0x1a:
-        *eax = v->hybrid ? 0x40000000 : 0; /* Core */
+        *eax = v->kind;
         break;
     case 0x23:
         *eax = *ebx = *ecx = *edx = 0;
-        if (v->ext && subleaf == 0) {
+        if (has_ext(v) && subleaf == 0) {
             *eax = 3;   /* subleaves 0 and 1 */
-            *ebx = EBX_UMASK2 | EBX_USER_DISABLE;
-        } else if (v->ext && subleaf == 1) {
+            *ebx = v->ext ? EBX_UMASK2 | EBX_USER_DISABLE : 0;
+        } else if (has_ext(v) && subleaf == 1) {
             *eax = general_mask(v);
             *ebx = v->fixed;
         }
@@ -160,7 +205,8 @@ static X86PMUSetting decode_general(const X86PMUState *pmu, unsigned counter)
     bool enabled = (evtsel & EVTSEL_EN) && globally_enabled(pmu, counter);
 
     /* None of the events has a second unit mask. */
-    return x86_pmu_decode_evtsel(enabled && !(evtsel & EVTSEL_UMASK2) ? evtsel : 0, arch_events);
+    return x86_pmu_decode_evtsel(enabled && !(evtsel & EVTSEL_UMASK2) ? evtsel : 0,
+                                 version_of(pmu)->events ?: arch_events);
 }
 
 static X86PMUSetting decode_fixed(const X86PMUState *pmu, unsigned fixed)
@@ -259,8 +305,11 @@ static int select_counter(const ArchVersion *v, uint32_t ecx)
       COUNTERS(nb, mask) | STATUS_DS | STATUS_V4 }, \
     { 0x392, 1, PMU_COMPUTED, GLOBAL_INUSE, PMU_STATS_OTHER }
 
-/* @id: of C; @match_: for which processors by itself; @width: of all counters; then ArchVersion */
-#define ARCH_FAMILY(id, name_, match_, width, ...) \
+/*
+ * @id: of C; @match_: for which processors by itself; @width: of all counters; @odd_: of processors
+ * with odd numbers; then ArchVersion
+ */
+#define ARCH_FAMILY_BUT(id, name_, match_, width, odd_, ...) \
     static const ArchVersion id##_version = { __VA_ARGS__ }; \
     static int id##_rdpmc(uint32_t ecx, uint64_t *mask) \
     { \
@@ -281,7 +330,11 @@ static int select_counter(const ArchVersion *v, uint32_t ecx)
         .hidden = arch_hidden, \
         .compute = arch_compute, \
         .data = &id##_version, \
+        .odd = odd_, \
     }
+
+#define ARCH_FAMILY(id, name, match, width, ...) \
+    ARCH_FAMILY_BUT(id, name, match, width, NULL, __VA_ARGS__)
 
 static const X86PMURegister arch_registers[] = {
     GENERAL(4, EVTSEL_WRITABLE),
@@ -351,8 +404,52 @@ static const X86PMURegister arch_v5_registers[] = {
 ARCH_FAMILY(arch_v5, "arch-v5", NULL, 48,
             .version = 5, .nb_general = 8, .fixed = FIXED_V5, .full_width = true, .ext = true);
 
-/* The same as one kind of core of several. */
-#define arch_hybrid_registers arch_v5_registers
-ARCH_FAMILY(arch_hybrid, "arch-hybrid", NULL, 48,
-            .version = 5, .nb_general = 8, .fixed = FIXED_V5, .full_width = true, .ext = true,
-            .hybrid = true);
+/*
+ * Alder Lake and later, two kinds of cores: what CPUID leaf 0AH tells of is there on both. P-cores
+ * have more, of which leaf 23H tells where there is one, and PERF_METRICS, which counts nothing.
+ */
+#define CORE_FIXED      0xf
+#define ATOM_FIXED      7
+#define METRICS         BIT(16) /* in IA32_PERF_GLOBAL_*, 48 */
+#define CORE_KIND       0x40000001
+#define ATOM_KIND       0x20000001
+
+#define CORE_REGISTERS(evtsel, fixed_bits) \
+    GENERAL(8, evtsel), \
+    FIXED(0, 4), \
+    FULL_WIDTH(8), \
+    { 0x329, 1, PMU_CONTROL, PERF_METRICS, PMU_STATS_OTHER, UINT64_MAX }, \
+    GLOBAL_V4(8, CORE_FIXED | METRICS, fixed_bits), \
+    { }
+
+static const X86PMURegister hybrid_atom_registers[] = {
+    GENERAL(6, EVTSEL_WRITABLE),
+    FIXED(0, 3),
+    FULL_WIDTH(6),
+    GLOBAL_V4(6, ATOM_FIXED, FIXED_WRITABLE),
+    { }
+};
+#define hybrid_ext_atom_registers hybrid_atom_registers
+
+static const X86PMURegister hybrid_registers[] = {
+    CORE_REGISTERS(EVTSEL_WRITABLE, FIXED_WRITABLE)
+};
+
+static const X86PMURegister hybrid_ext_registers[] = {
+    CORE_REGISTERS(EVTSEL_WRITABLE | EVTSEL_USER_DISABLE | EVTSEL_UMASK2,
+                   FIXED_WRITABLE | FIXED_USER_DISABLE)
+};
+
+#define HYBRID(general, fixed_mask, kind_, events_) \
+    .version = 5, .nb_general = general, .fixed = fixed_mask, .full_width = true, .kind = kind_, \
+    .told_general = 6, .told_fixed = ATOM_FIXED, .events = events_
+
+ARCH_FAMILY(hybrid_atom, "hybrid-atom", NULL, 48,
+            HYBRID(6, ATOM_FIXED, ATOM_KIND, atom_events));
+ARCH_FAMILY(hybrid_ext_atom, "hybrid-ext-atom", NULL, 48,
+            HYBRID(6, ATOM_FIXED, ATOM_KIND, atom_events), .told_own = true);
+
+ARCH_FAMILY_BUT(hybrid, "hybrid", NULL, 48, &x86_pmu_hybrid_atom,
+                HYBRID(8, CORE_FIXED, CORE_KIND, core_events));
+ARCH_FAMILY_BUT(hybrid_ext, "hybrid-ext", NULL, 48, &x86_pmu_hybrid_ext_atom,
+                HYBRID(8, CORE_FIXED, CORE_KIND, core_events), .ext = true, .told_own = true);

@@ -56,6 +56,7 @@ typedef struct X86PMUFamily {
     /* The value of a PMU_COMPUTED register by its index; NULL: there is none. */
     uint64_t (*compute)(const X86PMUState *pmu, unsigned index);
     const void *data;                   /* the family's own */
+    const struct X86PMUFamily *odd;     /* of processors with odd numbers; NULL: this one */
 } X86PMUFamily;
 
 #define PMU_FAMILY(name) extern const X86PMUFamily x86_pmu_##name;

@@ -18,6 +18,19 @@ static unsigned register_slot(const X86PMUState *pmu, const X86PMURegister *r, u
     return slot;
 }
 
+/* -1: it has no such register. */
+static int find_slot(const X86PMUState *pmu, uint32_t msr)
+{
+    int slot = 0;
+
+    for (const X86PMURegister *r = pmu->family->registers; r->count; slot += r->count, r++) {
+        if (msr >= r->msr && msr < r->msr + r->count) {
+            return slot + msr - r->msr;
+        }
+    }
+    return -1;
+}
+
 void x86_pmu_stats_rdmsr(X86PMUState *pmu, const X86PMURegister *r, uint32_t msr)
 {
     pmu->stats.rdmsr++;
@@ -73,17 +86,31 @@ uint64_t x86_pmu_stats_read(const X86PMUState *pmu, unsigned index)
     }
 }
 
+/* Of the registers that the families of both have: those of the first processor's are all. */
+static void add_registers(X86PMUState *sum, const X86PMUState *pmu)
+{
+    unsigned to = 0;
+
+    for (const X86PMURegister *r = sum->family->registers; r->count; r++) {
+        for (int i = 0; i < r->count; i++, to++) {
+            int from = find_slot(pmu, r->msr + i);
+
+            if (from >= 0) {
+                sum->stats.rdmsr_of[to] += pmu->stats.rdmsr_of[from];
+                sum->stats.wrmsr_of[to] += pmu->stats.wrmsr_of[from];
+            }
+        }
+    }
+}
+
 static void add_stats(X86PMUState *sum, const X86PMUState *pmu)
 {
-    sum->family = pmu->family;
+    sum->family = sum->family ?: pmu->family;
     sum->stats.rdmsr += pmu->stats.rdmsr;
     sum->stats.wrmsr += pmu->stats.wrmsr;
     sum->stats.rdpmc += pmu->stats.rdpmc;
     sum->stats.pmi += pmu->stats.pmi;
-    for (int i = 0; i < PMU_MAX_REGISTERS; i++) {
-        sum->stats.rdmsr_of[i] += pmu->stats.rdmsr_of[i];
-        sum->stats.wrmsr_of[i] += pmu->stats.wrmsr_of[i];
-    }
+    add_registers(sum, pmu);
     for (int mode = 0; mode < PMU_NB_MODES; mode++) {
         sum->total[mode][PMU_EVENT_INSN] += x86_pmu_event_total(pmu, mode, PMU_EVENT_INSN);
     }

@@ -591,6 +591,9 @@ bool x86_pmu_realize(X86CPU *cpu, Error **errp)
             error_setg(errp, "pmu-model=%s is not known", cpu->pmu_model);
             return false;
         }
+        if (env->pmu.family && env->pmu.family->odd && CPU(cpu)->cpu_index % 2) {
+            env->pmu.family = env->pmu.family->odd;
+        }
     }
     if (!x86_pmu_silicon_realize(cpu, errp)) {
         return false;

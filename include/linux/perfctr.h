@@ -30,6 +30,7 @@
 
 #define PERFCTR_ABI_VERSION	1
 #define PERFCTR_MAX_COUNTERS	32		/* events in one control */
+#define PERFCTR_MAX_KINDS	4		/* of cores in one machine */
 #define PERFCTR_FIXED		0x40000000u	/* + n: fixed counter n */
 #define PERFCTR_FAST		0x80000000u	/* + n: RDPMC gives the low 32 bits, sooner */
 #define PERFCTR_PAGE_SIZE	4096		/* bytes to map of a context, at offset 0 */
@@ -62,6 +63,18 @@
 #define PERFCTR_HOLDER_OTHER	2	/* perf_events or the NMI watchdog: control gives EBUSY */
 #define PERFCTR_HOLDER_ASK	0xffffffffu	/* in: of no more use, accepted */
 
+/*
+ * A kind of core, where not all of a machine are alike (hybrid processors).  An event of one kind
+ * does not count while its thread runs on another: see perfctr_counts.kind_tsc.
+ */
+struct perfctr_kind {
+	char  name[16];		/* "core", "atom", NUL-terminated */
+	__u32 leaf_1a;		/* EAX of CPUID leaf 1AH: type, native model */
+	__u32 reserved;
+	__u64 counters;		/* that it has, as in perfctr_pmu_info.context_counters */
+	__u64 evntsel_allowed;	/* likewise: of this kind */
+};
+
 /* What the machine has.  PERFCTR_IOC_INFO fills it in; the caller sets size, and holder to ask. */
 struct perfctr_pmu_info {
 	__u32 size;
@@ -69,6 +82,7 @@ struct perfctr_pmu_info {
 	char  family[32];	/* "Intel architectural PerfMon v2", NUL-terminated */
 	__u32 features;		/* PERFCTR_FEATURE_* */
 	__u32 holder;		/* in: 0 or PERFCTR_HOLDER_ASK.  out: the others */
+	/* Counters, their widths and bits are what all kinds of cores have */
 	__u32 n_general;	/* general counters 0 .. n_general - 1 */
 	__u32 n_fixed;		/* fixed counters PERFCTR_FIXED + 0 .. n_fixed - 1 */
 	__u32 general_bits;	/* width of a general counter */
@@ -96,11 +110,21 @@ struct perfctr_pmu_info {
 	__u64 context_counters;	/* used by some context; other contexts may use them too */
 	__u64 session_counters;	/* taken by a session */
 	__u32 user_session_counters;	/* that unprivileged sessions may take, all together */
-	__u32 reserved2;
+	__u32 n_kinds;		/* of cores; 0: all CPUs are alike */
 	__u64 disturbances;	/* times that counters were found written by somebody else */
+	struct perfctr_kind kind[PERFCTR_MAX_KINDS];
 };
 
 #define PERFCTR_FIXED_BIT	32
+
+/* PERFCTR_IOC_KIND_CPUS: which CPUs are of a kind. */
+struct perfctr_kind_cpus {
+	__u32 size;
+	__u32 kind;		/* 0 .. n_kinds - 1 */
+	__u64 cpus;		/* address of a bitmap: out, CPUs of this kind that are on */
+	__u32 cpus_bytes;	/* of it */
+	__u32 reserved;
+};
 
 /* Which thread to open.  flags: PERFCTR_OPEN_*. */
 struct perfctr_open {
@@ -128,7 +152,11 @@ struct perfctr_event_control {
 	__u64 evntsel2;		/* second event select word where there is one, else 0 */
 	__u64 period;		/* 0: room for counters that interrupt */
 	__u32 signal;		/* 0: likewise */
-	__u32 reserved;
+	__u32 kinds;		/*
+				 * of a hybrid machine: bit k, it is an event of cores of kind k and
+				 * counts nowhere else.  0: of all kinds, an architectural one
+				 * (SDM volume 3, 20.2.1.2) on a counter that all have
+				 */
 };
 
 /*
@@ -166,7 +194,7 @@ struct perfctr_control {
 					 * one of them only, where it would count in both
 					 */
 #define PERFCTR_BAD_PRIVILEGE	7	/* OS needs CAP_PERFMON or perf_event_paranoid <= 1 */
-#define PERFCTR_BAD_FIELD	8	/* flags, period, signal or reserved is not 0 */
+#define PERFCTR_BAD_FIELD	8	/* flags, period or signal is not 0 */
 #define PERFCTR_BAD_ROUTE	9	/* this counter cannot count this event */
 #define PERFCTR_BAD_CONFLICT	10	/* wants a register otherwise than an earlier event */
 #define PERFCTR_BAD_PEBS	11	/* p4_pebs_* has a bit outside *_allowed; no single event */
@@ -174,6 +202,7 @@ struct perfctr_control {
 #define PERFCTR_BAD_POLICY	13	/* EACCES: more than an unprivileged session may count */
 #define PERFCTR_BAD_ERRATUM	14	/* an erratum spoils it, or others' counts */
 #define PERFCTR_BAD_REGISTER	15	/* its meaning is in a further register, that is not set */
+#define PERFCTR_BAD_KIND	16	/* no such kind, or not architectural and without kinds */
 
 /*
  * Sums, exact at the moment of the call, that of a thread that runs on another CPU too.
@@ -193,6 +222,11 @@ struct perfctr_counts {
 	__u64 switches;		/* times the started thread was put on a CPU */
 	__u64 migrations;	/* ... on another CPU than the time before */
 	__u64 counter[PERFCTR_MAX_COUNTERS];
+	/*
+	 * Of a hybrid machine: of tsc, what was on cores of each kind.  An event with kinds was not
+	 * counted in that of the others.
+	 */
+	__u64 kind_tsc[PERFCTR_MAX_KINDS];
 };
 
 #define PERFCTR_SCOPE_SELF	0	/* the thread */
@@ -257,10 +291,17 @@ struct perfctr_page {
 	__u64 reserved[3];
 	struct perfctr_page_counter tsc;	/* RDTSC instead of RDPMC */
 	struct perfctr_page_counter counter[PERFCTR_MAX_COUNTERS];
+	__u32 kind;		/* of core, where the thread last ran; 0 where all are alike */
+	__u32 reserved2;
+	__u64 kind_tsc[PERFCTR_MAX_KINDS];	/* of tsc; kind has what the others leave of it */
 };
 
 #define PERFCTR_PAGE_STARTED	(1u << 0)	/* counts whenever the thread runs */
-#define PERFCTR_PAGE_RDPMC	(1u << 1)	/* RDPMC does not fault while the page is mapped */
+/*
+ * RDPMC does not fault while the page is mapped.  Not set where the processor cannot, nor after a
+ * control with a counter that some kind of core has not.
+ */
+#define PERFCTR_PAGE_RDPMC	(1u << 1)
 #define PERFCTR_PAGE_DISTURBED	(1u << 2)	/* as PERFCTR_COUNTS_DISTURBED */
 
 /*
@@ -434,6 +475,8 @@ struct perfctr_holders {
  */
 #define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
 #define PERFCTR_IOC_OPEN	_IO(PERFCTR_IOC_MAGIC, 0x21)
+/* KIND_CPUS (struct perfctr_kind_cpus): ENOENT (no such kind), EINVAL, E2BIG, EFAULT, ENOMEM. */
+#define PERFCTR_IOC_KIND_CPUS	_IO(PERFCTR_IOC_MAGIC, 0x30)
 /*
  * GROUP (struct perfctr_group_open) returns the close-on-exec descriptor of a new group.  When it
  * is closed for the last time, and no session of the group is open any more, the marks are gone.

@@ -21,7 +21,7 @@ bool expect_equal(const char *file, int line, const char *what, uint64_t got, ui
 	return false;
 }
 
-static int device_call(unsigned long request, void *argument)
+int device_call(unsigned long request, void *argument)
 {
 	int device = device_open();
 	int result, error;

@@ -309,14 +309,6 @@ bool e3_counters_of_others_are_hidden_from_rdpmc(void)
 	return good;
 }
 
-bool e4_a_hybrid_processor_is_refused_with_the_reason(void)
-{
-	struct perfctr_pmu_info info = machine_info();
-
-	return EXPECT(!strcmp(info.family, "hybrid processor: not supported")) &&
-	       EXPECT_EQUAL(info.pmu, PERFCTR_PMU_NONE) && EXPECT_EQUAL(info.n_general, 0);
-}
-
 bool only_the_time_stamp_can_be_controlled(void)
 {
 	const struct counting any = { .counter = 0, .event = { .evntsel = 0x004100c0 } };

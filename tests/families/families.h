@@ -80,6 +80,7 @@ int context_open(pid_t tid); /* -1 with errno */
 int group_open(void);
 bool mark(int group, pid_t tid);
 int session_open(int group, uint32_t policy);
+int device_call(unsigned long request, void *argument);
 struct perfctr_control control_empty(uint32_t flags);
 void control_add(struct perfctr_control *control, const struct counting *counting, enum mode mode);
 struct perfctr_control control_one(const struct counting *counting, enum mode mode);
@@ -133,7 +134,21 @@ bool reads_of_the_thread_itself_lie_between_read_calls(void);
 bool rdpmc_is_for_those_who_may(void);
 bool e3_counters_of_others_are_hidden_from_rdpmc(void);
 bool counters_that_others_left_frozen_count(void);
-bool e4_a_hybrid_processor_is_refused_with_the_reason(void);
+
+/* hybrid.c */
+bool kind_info(uint32_t number, struct perfctr_kind *kind);
+bool hybrid_kinds_are_told(void);
+bool hybrid_controls_are_refused_for_the_right_reason(void);
+bool hybrid_linux_itself_counts_the_same_on_each_kind(void);
+bool hybrid_events_of_one_kind_count_there_alone(void);
+bool hybrid_codes_mean_what_they_mean_on_their_kind(void);
+bool e4_hybrid_rounds_on_kinds_at_random_are_exact_with_their_time(void);
+bool hybrid_parts_make_up_the_whole_at_any_moment(void);
+bool hybrid_self_reads_are_exact_on_each_kind(void);
+bool hybrid_self_reads_across_migrations_are_exact(void);
+bool hybrid_children_inherit_kinds(void);
+bool hybrid_sessions_count_on_both_kinds(void);
+bool hybrid_cores_may_go_and_come(void);
 
 /* p4.c */
 bool p4_counters_have_the_routes_of_the_manual(void);

@@ -93,6 +93,7 @@ static struct perfctr_control allowed(struct fuzzer *f)
 		e->evntsel = next(f) & (fixed ? info->fixed_allowed : info->evntsel_allowed);
 		e->evntsel |= info->evntsel_required;
 		e->evntsel2 = next(f) & info->evntsel2_allowed;
+		e->kinds = info->n_kinds ? below(f, 1u << info->n_kinds) : 0;
 	}
 	if (below(f, 4) == 0)
 		control.p4_pebs_enable = next(f) & info->p4_pebs_enable_allowed;
@@ -140,7 +141,7 @@ static void mutate(struct fuzzer *f, struct perfctr_control *control)
 		e->signal = awkward(f);
 		break;
 	case 9:
-		e->reserved = awkward(f);
+		e->kinds = below(f, 4) ? below(f, 1u << PERFCTR_MAX_KINDS) : awkward(f);
 		break;
 	case 10:
 		control->bad_event = awkward(f);
@@ -170,6 +171,30 @@ static struct perfctr_control any_control(struct fuzzer *f)
 	return control;
 }
 
+static uint64_t counters_of(const struct perfctr_pmu_info *info)
+{
+	return ((1ull << info->n_general) - 1) |
+	       ((1ull << info->n_fixed) - 1) << PERFCTR_FIXED_BIT;
+}
+
+/* What each of the kinds that an event names has, if it names some; false: there is no such kind. */
+static bool kinds_allow(uint32_t kinds, uint64_t *counters, uint64_t *allowed)
+{
+	if (kinds)
+		*counters = *allowed = UINT64_MAX;
+	for (uint32_t k = 0; k < 32; k++) {
+		struct perfctr_kind kind;
+
+		if (!(kinds >> k & 1))
+			continue;
+		if (!kind_info(k, &kind))
+			return false;
+		*counters &= kind.counters;
+		*allowed &= kind.evntsel_allowed;
+	}
+	return true;
+}
+
 /* What the ABI says that no kernel may accept of an event, on whatever processor. */
 static bool event_is_allowed(const struct perfctr_pmu_info *info,
 			     const struct perfctr_event_control *e)
@@ -177,10 +202,13 @@ static bool event_is_allowed(const struct perfctr_pmu_info *info,
 	uint32_t fast = info->features & PERFCTR_FEATURE_FAST_RDPMC ? PERFCTR_FAST : 0;
 	bool fixed = e->counter & PERFCTR_FIXED;
 	uint32_t n = e->counter & ~(fixed ? PERFCTR_FIXED : fast);
+	uint64_t allowed = info->evntsel_allowed, counters = counters_of(info);
 
-	return n < (fixed ? info->n_fixed : info->n_general) &&
-	       !(e->flags || e->period || e->signal || e->reserved) &&
-	       !(e->evntsel & ~(fixed ? info->fixed_allowed : info->evntsel_allowed)) &&
+	if (!kinds_allow(e->kinds, &counters, &allowed))
+		return false;
+	return n < 32 && counters >> (fixed ? PERFCTR_FIXED_BIT + n : n) & 1 &&
+	       !(e->flags || e->period || e->signal) &&
+	       !(e->evntsel & ~(fixed ? info->fixed_allowed : allowed)) &&
 	       !(e->evntsel2 & ~info->evntsel2_allowed) &&
 	       (e->evntsel & info->evntsel_required) == info->evntsel_required;
 }
@@ -205,7 +233,8 @@ static bool is_known(const struct perfctr_event_control *e)
 	for (size_t i = 0; i < profile.instructions.n; i++) {
 		struct perfctr_control known = control_one(&profile.instructions.of[i], USER);
 
-		if (e->counter == known.event[0].counter && e->evntsel == known.event[0].evntsel &&
+		if (!e->kinds && e->counter == known.event[0].counter &&
+		    e->evntsel == known.event[0].evntsel &&
 		    e->evntsel2 == known.event[0].evntsel2)
 			return true;
 	}
@@ -256,7 +285,7 @@ static bool try_control(struct fuzzer *f, const struct perfctr_control *control)
 	f->refused++;
 	REQUIRE(errno == EINVAL || errno == E2BIG);
 	if (answer.bad_reason != control->bad_reason) {
-		REQUIRE(answer.bad_reason <= PERFCTR_BAD_REGISTER);
+		REQUIRE(answer.bad_reason <= PERFCTR_BAD_KIND);
 		REQUIRE(answer.bad_event < PERFCTR_MAX_COUNTERS);
 	}
 	return f->refused % REFUSALS_PER_ROUND || round_trip(f);

@@ -41,7 +41,18 @@ static const struct {
 	TEST(EVENTS, a_gate_writes_no_more_than_it_has_to),
 	TEST(EVENTS, e3_counters_of_others_are_hidden_from_rdpmc),
 	TEST(EVENTS, counters_that_others_left_frozen_count),
-	TEST(TIMESTAMP, e4_a_hybrid_processor_is_refused_with_the_reason),
+	TEST(EVENTS, hybrid_kinds_are_told),
+	TEST(EVENTS, hybrid_controls_are_refused_for_the_right_reason),
+	TEST(EVENTS, hybrid_linux_itself_counts_the_same_on_each_kind),
+	TEST(EVENTS, hybrid_events_of_one_kind_count_there_alone),
+	TEST(EVENTS, hybrid_codes_mean_what_they_mean_on_their_kind),
+	TEST(EVENTS, e4_hybrid_rounds_on_kinds_at_random_are_exact_with_their_time),
+	TEST(EVENTS, hybrid_parts_make_up_the_whole_at_any_moment),
+	TEST(EVENTS, hybrid_self_reads_are_exact_on_each_kind),
+	TEST(EVENTS, hybrid_self_reads_across_migrations_are_exact),
+	TEST(EVENTS, hybrid_children_inherit_kinds),
+	TEST(EVENTS, hybrid_sessions_count_on_both_kinds),
+	TEST(EVENTS, hybrid_cores_may_go_and_come),
 	TEST(EVENTS, p4_counters_have_the_routes_of_the_manual),
 	TEST(EVENTS, p4_controls_are_refused_for_the_right_reason),
 	TEST(EVENTS, p4_uops_tagged_for_another_control_do_not_count),
@@ -67,8 +78,7 @@ static bool applies(size_t i)
 	if (tests[i].function == counters_that_others_left_frozen_count &&
 	    strcmp(profile.name, "arch-v4") && strcmp(profile.name, "arch-v5"))
 		return false;
-	if (tests[i].function == e4_a_hybrid_processor_is_refused_with_the_reason &&
-	    strcmp(profile.name, "arch-hybrid"))
+	if (strstr(tests[i].name, "hybrid_") && strncmp(profile.name, "hybrid", 6))
 		return false;
 	if (!strncmp(tests[i].name, "p4_", 3) && strncmp(profile.name, "p4", 2))
 		return false;

@@ -11,7 +11,7 @@
 	_Static_assert(__builtin_offsetof(type, field) == (bytes), #type "." #field)
 #define NUMBER(name, value) _Static_assert((name) == (value), #name)
 
-SIZE(struct perfctr_pmu_info, 208);
+SIZE(struct perfctr_pmu_info, 208 + 4 * 40);
 OFFSET(struct perfctr_pmu_info, family, 8);
 OFFSET(struct perfctr_pmu_info, features, 40);
 OFFSET(struct perfctr_pmu_info, n_general, 48);
@@ -22,7 +22,18 @@ OFFSET(struct perfctr_pmu_info, cost_wrmsr, 116);
 OFFSET(struct perfctr_pmu_info, evntsel_user, 128);
 OFFSET(struct perfctr_pmu_info, p4_pebs_matrix_vert_allowed, 168);
 OFFSET(struct perfctr_pmu_info, user_session_counters, 192);
+OFFSET(struct perfctr_pmu_info, n_kinds, 196);
 OFFSET(struct perfctr_pmu_info, disturbances, 200);
+OFFSET(struct perfctr_pmu_info, kind, 208);
+
+SIZE(struct perfctr_kind, 40);
+OFFSET(struct perfctr_kind, leaf_1a, 16);
+OFFSET(struct perfctr_kind, counters, 24);
+OFFSET(struct perfctr_kind, evntsel_allowed, 32);
+
+SIZE(struct perfctr_kind_cpus, 24);
+OFFSET(struct perfctr_kind_cpus, cpus, 8);
+OFFSET(struct perfctr_kind_cpus, cpus_bytes, 16);
 
 SIZE(struct perfctr_open, 16);
 OFFSET(struct perfctr_open, tid, 8);
@@ -30,19 +41,20 @@ OFFSET(struct perfctr_open, tid, 8);
 SIZE(struct perfctr_event_control, 40);
 OFFSET(struct perfctr_event_control, evntsel, 8);
 OFFSET(struct perfctr_event_control, period, 24);
-OFFSET(struct perfctr_event_control, reserved, 36);
+OFFSET(struct perfctr_event_control, kinds, 36);
 
 SIZE(struct perfctr_control, 40 + 32 * 40);
 OFFSET(struct perfctr_control, bad_event, 12);
 OFFSET(struct perfctr_control, p4_pebs_enable, 24);
 OFFSET(struct perfctr_control, event, 40);
 
-SIZE(struct perfctr_counts, 48 + 32 * 8);
+SIZE(struct perfctr_counts, 48 + 32 * 8 + 4 * 8);
 OFFSET(struct perfctr_counts, flags, 8);
 OFFSET(struct perfctr_counts, tsc, 24);
 OFFSET(struct perfctr_counts, counter, 48);
+OFFSET(struct perfctr_counts, kind_tsc, 48 + 32 * 8);
 
-SIZE(struct perfctr_record, 40 + 48 + 32 * 8);
+SIZE(struct perfctr_record, 40 + 48 + 32 * 8 + 4 * 8);
 OFFSET(struct perfctr_record, comm, 16);
 OFFSET(struct perfctr_record, start, 32);
 OFFSET(struct perfctr_record, counts, 40);
@@ -52,13 +64,16 @@ OFFSET(struct perfctr_page_counter, ticket, 8);
 OFFSET(struct perfctr_page_counter, recheck, 16);
 OFFSET(struct perfctr_page_counter, sum, 24);
 
-SIZE(struct perfctr_page, 64 + 33 * 32);
+SIZE(struct perfctr_page, 64 + 33 * 32 + 8 + 4 * 8);
 OFFSET(struct perfctr_page, seq, 8);
 OFFSET(struct perfctr_page, switches, 24);
 OFFSET(struct perfctr_page, tsc, 64);
 OFFSET(struct perfctr_page, counter, 96);
+OFFSET(struct perfctr_page, kind, 64 + 33 * 32);
+OFFSET(struct perfctr_page, kind_tsc, 64 + 33 * 32 + 8);
 
 NUMBER(PERFCTR_IOC_INFO, 0xd020);
+NUMBER(PERFCTR_IOC_KIND_CPUS, 0xd030);
 NUMBER(PERFCTR_IOC_OPEN, 0xd021);
 NUMBER(PERFCTR_IOC_CONTROL, 0xd022);
 NUMBER(PERFCTR_IOC_START, 0xd023);

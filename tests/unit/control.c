@@ -45,7 +45,7 @@ START_TEST(an_event_carries_what_was_given)
 	ck_assert_uint_eq(control.event[0].flags, 0);
 	ck_assert_uint_eq(control.event[0].period, 0);
 	ck_assert_uint_eq(control.event[0].signal, 0);
-	ck_assert_uint_eq(control.event[0].reserved, 0);
+	ck_assert_uint_eq(control.event[0].kinds, 0);
 }
 END_TEST
 

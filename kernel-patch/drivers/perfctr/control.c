@@ -74,16 +74,33 @@ static u32 check_privilege(const struct perfctr_pmu *pmu, const struct perfctr_e
 	return counts_kernel(pmu, e) && perfctr_may_count_kernel() ? PERFCTR_BAD_PRIVILEGE : 0;
 }
 
+static bool has_counter(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
+{
+	u32 n = counter_number(pmu, e->counter);
+
+	if (e->kinds)
+		return n < 32 &&
+		       perfctr_kinds_counters(pmu, e->kinds) & BIT_ULL(slot(pmu, e->counter));
+	return n < (e->counter & PERFCTR_FIXED ? pmu->n_fixed : pmu->n_general);
+}
+
+static u64 evntsel_allowed(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
+{
+	return e->kinds ? perfctr_kinds_evntsel(pmu, e->kinds) : pmu->evntsel_allowed;
+}
+
 static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e,
 		       const struct perfctr_rules *rules)
 {
 	bool fixed = e->counter & PERFCTR_FIXED;
 
-	if (counter_number(pmu, e->counter) >= (fixed ? pmu->n_fixed : pmu->n_general))
+	if (!perfctr_kinds_exist(pmu, e->kinds))
+		return PERFCTR_BAD_KIND;
+	if (!has_counter(pmu, e))
 		return PERFCTR_BAD_COUNTER;
-	if (e->period || e->signal || e->reserved || check_flags(e, rules))
+	if (e->period || e->signal || check_flags(e, rules))
 		return PERFCTR_BAD_FIELD;
-	if (e->evntsel & ~(fixed ? pmu->fixed_allowed : pmu->evntsel_allowed))
+	if (e->evntsel & ~(fixed ? pmu->fixed_allowed : evntsel_allowed(pmu, e)))
 		return PERFCTR_BAD_EVNTSEL;
 	if (e->evntsel2 & ~pmu->evntsel2_allowed)
 		return PERFCTR_BAD_EVNTSEL2;
@@ -246,11 +263,13 @@ static struct perfctr_hw_control *build(const struct perfctr_control *control)
 		hw->event[i].rdpmc = e->counter;
 		hw->event[i].slot = slot(pmu, e->counter);
 		hw->event[i].bits = read_bits(pmu, e->counter);
+		hw->event[i].kinds = e->kinds;
 		hw->event[i].evntsel = e->evntsel;
 		hw->event[i].evntsel2 = e->evntsel2;
 		hw->slots |= BIT_ULL(hw->event[i].slot);
 		hw->counts_kernel |= counts_kernel(pmu, e);
 	}
+	hw->partial = hw->n_events && perfctr_kinds_lack(pmu, hw->slots);
 	if (hw->n_events && pmu->compile)
 		pmu->compile(hw, control);
 	return hw;

@@ -48,6 +48,7 @@ static long ioctl_info(void __user *user)
 	info.session_counters = sessions.slots;
 	info.user_session_counters = perfctr_user_session_counters();
 	info.disturbances = perfctr_disturbances();
+	perfctr_kinds_tell(&info);
 	if (pmu) {
 		info.n_general = pmu->n_general;
 		info.n_fixed = pmu->n_fixed;
@@ -350,6 +351,8 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	switch (cmd) {
 	case PERFCTR_IOC_OPEN:
 		return ioctl_open(user);
+	case PERFCTR_IOC_KIND_CPUS:
+		return perfctr_ioctl_kind_cpus(user);
 	case PERFCTR_IOC_GROUP:
 		return perfctr_ioctl_group(user);
 	case PERFCTR_IOC_MARK:

@@ -23,6 +23,7 @@
  * gate.c	the sessions of one CPU: which of their counters run for which thread
  * call.c	calls of a function where a thread cannot be switched
  * switch.c	counters of one CPU: who owns them, fold, start, stop
+ * kinds.c	kinds of cores, and how long a thread ran on which
  * reserve.c	the machine's counters, shared with the rest of the kernel; CPU hotplug
  * pmu/		one file per PMU family
  */
@@ -30,6 +31,7 @@
 #define _PERFCTR_H
 
 #include <linux/bits.h>
+#include <linux/jump_label.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -304,6 +306,21 @@ u32 perfctr_features(void);		/* PERFCTR_FEATURE_* */
 
 /* probe.c */
 const char *perfctr_probe_fault(const struct perfctr_pmu *pmu);
+
+/* kinds.c; the key: there are some */
+DECLARE_STATIC_KEY_FALSE(perfctr_kinds);
+void perfctr_kinds_init(void);
+int perfctr_kind_online(unsigned int cpu);
+bool perfctr_kinds_exist(const struct perfctr_pmu *pmu, u32 kinds);
+u64 perfctr_kinds_counters(const struct perfctr_pmu *pmu, u32 kinds);
+u64 perfctr_kinds_evntsel(const struct perfctr_pmu *pmu, u32 kinds);
+bool perfctr_kinds_lack(const struct perfctr_pmu *pmu, u64 slots);
+void perfctr_kind_enter(struct perfctr_page *page);
+void perfctr_kind_times(const struct perfctr_page *page, u64 *time);
+void perfctr_kind_add(u64 *sum, const u64 *time);
+u32 perfctr_kind_of_cpu(unsigned int cpu);
+void perfctr_kinds_tell(struct perfctr_pmu_info *info);
+long perfctr_ioctl_kind_cpus(void __user *user);
 
 /* cost.c: time stamp ticks for each instruction, 0: unknown */
 struct perfctr_costs {

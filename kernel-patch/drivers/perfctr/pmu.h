@@ -21,7 +21,7 @@ struct perfctr_hw_event {
 	u32 rdpmc;		/* what RDPMC takes in ECX */
 	u32 slot;
 	u32 bits;		/* of the counter that a read gives */
-	u32 reserved;		/* 0 */
+	u32 kinds;		/* of cores that it counts on, bit k for kind k; 0: all */
 	u64 evntsel;
 	u64 evntsel2;
 };
@@ -37,6 +37,7 @@ struct perfctr_hw_control {
 	bool session;		/* of a session: its counters are taken from everybody else */
 	u64 extra[2];		/* family's own: values of registers that several counters share */
 	bool counts_kernel;	/* some event counts kernel mode */
+	bool partial;		/* some counter is not there on each kind of core */
 	u32 n_events;
 	struct perfctr_hw_event event[] __counted_by(n_events);
 };
@@ -65,6 +66,13 @@ struct perfctr_pmu {
 	u64 p4_pebs_matrix_vert_allowed;
 	u32 counter_msr;	/* of general counter 0 */
 	bool hides;		/* counters of sessions from RDPMC in user mode */
+	/*
+	 * NULL: all CPUs are alike. Else the above is what all kinds have; slots that a kind has
+	 * not are ignored on its CPUs, and read 0.
+	 */
+	const struct perfctr_kind *kinds;
+	u32 n_kinds;
+	int (*kind)(void);	/* (cpu) Its number, -1: none of them. */
 	/* Of an event that happens all the time in the kernel, to try the counters; 0: none. */
 	u64 probe_evntsel;
 	u64 probe_enable;	/* beyond evntsel_required, of counter 0 alone */

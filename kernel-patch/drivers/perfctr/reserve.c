@@ -303,6 +303,10 @@ u32 perfctr_holder(void)
 
 static int perfctr_cpu_online(unsigned int cpu)
 {
+	int err = perfctr_kind_online(cpu);
+
+	if (err)
+		return err;
 	perfctr_sessions_online(cpu);
 	return 0;
 }
@@ -417,6 +421,7 @@ int __init perfctr_reserve_init(void)
 	int state, err;
 
 	probe_pmu();
+	perfctr_kinds_init();
 	err = PTR_ERR_OR_ZERO(platform_create_bundle(&power_driver, probe_device, NULL, 0, NULL,
 						     0));
 	if (err)

@@ -447,6 +447,8 @@ static void add_all(const struct perfctr_session *s, struct perfctr_counts *coun
 		if (!cpumask_test_cpu(cpu, told))
 			perfctr_totals_copy(s, cpu, totals);
 		add(counts, totals);
+		if (static_branch_unlikely(&perfctr_kinds))
+			counts->kind_tsc[perfctr_kind_of_cpu(cpu)] += totals->tsc;
 	}
 }
 

@@ -33,7 +33,9 @@ void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_
 	u32 i;
 
 	perfctr_page_begin(page);
-	page->flags &= ~PERFCTR_PAGE_DISTURBED;
+	page->flags &= ~(PERFCTR_PAGE_DISTURBED | PERFCTR_PAGE_RDPMC);
+	if (!hw->partial && perfctr_features() & PERFCTR_FEATURE_RDPMC)
+		page->flags |= PERFCTR_PAGE_RDPMC;
 	page->tsc.sum = 0;
 	for (i = 0; i < PERFCTR_MAX_COUNTERS; i++) {
 		struct perfctr_page_counter *c = &page->counter[i];
@@ -43,10 +45,8 @@ void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_
 		if (i < hw->n_events)
 			c->ticket |= hw->event[i].rdpmc;
 	}
+	memset(page->kind_tsc, 0, sizeof(page->kind_tsc));
 	page->n_counters = hw->n_events;
-	page->flags &= ~PERFCTR_PAGE_RDPMC;
-	if (perfctr_features() & PERFCTR_FEATURE_RDPMC)
-		page->flags |= PERFCTR_PAGE_RDPMC;
 	page->switches = 0;
 	page->migrations = 0;
 	page->cpu = U32_MAX;
@@ -147,6 +147,8 @@ void perfctr_copy_counts(const struct perfctr_context *ctx, struct perfctr_count
 	counts->migrations = page->migrations;
 	for (i = 0; i < page->n_counters; i++)
 		counts->counter[i] = page->counter[i].sum;
+	if (static_branch_unlikely(&perfctr_kinds))
+		perfctr_kind_times(page, counts->kind_tsc);
 }
 
 /* arg: struct perfctr_counts. Returns 1 when the thread was running, else 0. */

@@ -155,6 +155,8 @@ static __always_inline void enter(struct perfctr_cpu *cpu, struct perfctr_contex
 	if (page->cpu != number) {
 		page->migrations += switched && page->cpu != U32_MAX;
 		page->cpu = number;
+		if (static_branch_unlikely(&perfctr_kinds))
+			perfctr_kind_enter(page);
 	}
 	set_bias(&page->tsc, now);
 	if (ctx->hw->n_events)

@@ -30,6 +30,8 @@ static void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *
 	sum->migrations += counts->migrations;
 	for (i = 0; i < counts->n_counters; i++)
 		sum->counter[i] += counts->counter[i];
+	if (static_branch_unlikely(&perfctr_kinds))
+		perfctr_kind_add(sum->kind_tsc, counts->kind_tsc);
 }
 
 /* The next after pos of top and all below it, parents before children; NULL at the end. */

@@ -68,7 +68,7 @@ static uint32_t check_event(const struct perfctr_control *c, uint32_t i,
 	const struct perfctr_event_control *event = &c->event[i];
 
 	if ((event->flags && !(event->flags & PERFCTR_EVENT_POLICY)) || event->period ||
-	    event->signal || event->reserved)
+	    event->signal || event->kinds)
 		return PERFCTR_BAD_FIELD;
 	if (event->evntsel2)
 		return PERFCTR_BAD_EVNTSEL2;

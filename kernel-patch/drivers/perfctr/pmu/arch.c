@@ -1,43 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Intel architectural PerfMon, by CPUID leaf 0xA, and what 0x23 adds to it, alone (SDM volume 3,
- * 20.2). Slots are the bits of IA32_PERF_GLOBAL_CTRL, which version 1 has not.
+ * Intel architectural PerfMon (SDM volume 3, 20.2). Slots are the bits of IA32_PERF_GLOBAL_CTRL,
+ * which version 1 has not. Operations of hybrid processors ask first what the CPU's kind of core
+ * has; those of others know it.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/percpu.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
 #include <asm/perf_event.h>
 #include <asm/processor.h>
+#include "arch.h"
 #include "evntsel.h"
 #include "intel-rules.h"
 
-#define FIXED_CTRL_BITS		4	/* of IA32_FIXED_CTR_CTRL for each counter */
-#define FIXED_CTRL_MASK		GENMASK(FIXED_CTRL_BITS - 1, 0)
+#define FIXED_CTRL_MASK		GENMASK(ARCH_FIXED_CTRL_BITS - 1, 0)
 #define FIXED_CTRL_OS		BIT(0)
 #define FIXED_CTRL_USR		BIT(1)
-#define MAX_GENERAL		32	/* bits of GLOBAL_CTRL below the fixed ones */
-#define MAX_FIXED		16
-
-#define HAS_EXT			BIT(8)		/* CPUID leaf 7, subleaf 1, EAX */
-/* CPUID leaf 0x23, and the bits of the event select register that it tells of */
-#define EXT_UMASK2		BIT(0)
-#define EXT_EQ			BIT(1)
-#define EXT_USER_DISABLE	BIT(2)
-#define EVNTSEL_UMASK2		GENMASK_ULL(47, 40)
-#define EVNTSEL_EQ		BIT_ULL(36)
-/* RDPMC in user mode reads 0; of a fixed counter in FIXED_CTR_CTRL, above the nibbles. */
-#define EVNTSEL_USER_DISABLE	BIT_ULL(37)
-#define FIXED_USER_DISABLE	BIT_ULL(33)
 
 #define FIXED_ALLOWED		(ARCH_PERFMON_EVENTSEL_USR | ARCH_PERFMON_EVENTSEL_OS |		\
 				 ARCH_PERFMON_EVENTSEL_ENABLE)
 
 struct arch_registers {
-	u64 evntsel[MAX_GENERAL];
+	u64 evntsel[ARCH_MAX_GENERAL];
 	u64 fixed_ctrl;
 	u64 global_ctrl;		/* of before alone */
 };
@@ -47,10 +36,16 @@ static DEFINE_PER_CPU(struct arch_registers, registers);
 static DEFINE_PER_CPU(struct arch_registers, before);
 static struct perfctr_pmu arch_pmu;
 
-static unsigned long fixed_mask;	/* of the fixed counters that exist */
-/* What hides counters from RDPMC in user mode, 0 where there is no such thing. */
-static u64 evntsel_hidden;
-static u64 fixed_hidden;		/* all of them */
+/* Of machines whose CPUs are all alike the first; of hybrid ones each CPU has one of n_kinds. */
+static struct arch_kind kinds[PERFCTR_MAX_KINDS] __ro_after_init;
+static struct perfctr_kind told_kinds[PERFCTR_MAX_KINDS] __ro_after_init;
+static u16 rules_of[PERFCTR_MAX_KINDS] __ro_after_init;
+static DEFINE_PER_CPU(u32, kind_number);
+
+static const struct arch_kind *this_kind(void)
+{
+	return &kinds[arch_pmu.n_kinds ? __this_cpu_read(kind_number) : 0];
+}
 
 static u32 fixed_number(const struct perfctr_hw_event *e)
 {
@@ -62,20 +57,23 @@ static bool is_fixed(const struct perfctr_hw_event *e)
 	return e->rdpmc & PERFCTR_FIXED;
 }
 
-/* Of a counter's bits in FIXED_CTR_CTRL, those of counter 0 given. */
-static u64 fixed_bits(u64 bits, u32 n)
+static u32 most_general(void)
 {
-	return bits << (n * FIXED_CTRL_BITS);
+	u32 k, n = kinds[0].n_general;
+
+	for (k = 1; k < arch_pmu.n_kinds; k++)
+		n = max(n, kinds[k].n_general);
+	return n;
 }
 
 static int arch_reserve(void)
 {
-	return perfctr_reserve_evntsels(MSR_ARCH_PERFMON_EVENTSEL0, arch_pmu.n_general);
+	return perfctr_reserve_evntsels(MSR_ARCH_PERFMON_EVENTSEL0, most_general());
 }
 
 static void arch_release(void)
 {
-	perfctr_release_evntsels(MSR_ARCH_PERFMON_EVENTSEL0, arch_pmu.n_general);
+	perfctr_release_evntsels(MSR_ARCH_PERFMON_EVENTSEL0, most_general());
 }
 
 /* Fixed counters need not be in sequence. */
@@ -84,8 +82,41 @@ static u32 arch_check(const struct perfctr_control *control, u32 i)
 	u32 counter = control->event[i].counter;
 
 	if (counter & PERFCTR_FIXED)
-		return fixed_mask & BIT(counter & ~PERFCTR_FIXED) ? 0 : PERFCTR_BAD_COUNTER;
-	return perfctr_intel_rule(control->event[i].evntsel, counter);
+		return kinds[0].fixed & BIT(counter & ~PERFCTR_FIXED) ? 0 : PERFCTR_BAD_COUNTER;
+	return perfctr_intel_rule(rules_of[0], control->event[i].evntsel, counter);
+}
+
+/* What is to count on all kinds must be the same on all; the core has seen that each is there. */
+static u32 check_kind(const struct perfctr_event_control *e, u32 k)
+{
+	if (e->counter & PERFCTR_FIXED)
+		return kinds[k].fixed & BIT(e->counter & ~PERFCTR_FIXED) ? 0 :
+									   PERFCTR_BAD_COUNTER;
+	if (!e->kinds && !arch_kind_has_event(&kinds[k], e->evntsel))
+		return PERFCTR_BAD_KIND;
+	return perfctr_intel_rule(rules_of[k], e->evntsel, e->counter);
+}
+
+static u32 hybrid_check(const struct perfctr_control *control, u32 i)
+{
+	const struct perfctr_event_control *e = &control->event[i];
+	u32 k, bad = 0;
+
+	for (k = 0; k < arch_pmu.n_kinds && !bad; k++)
+		if (!e->kinds || e->kinds & BIT(k))
+			bad = check_kind(e, k);
+	return bad;
+}
+
+static u64 fixed_modes(const struct perfctr_hw_event *e)
+{
+	u64 bits = 0;
+
+	if (e->evntsel & ARCH_PERFMON_EVENTSEL_OS)
+		bits |= FIXED_CTRL_OS;
+	if (e->evntsel & ARCH_PERFMON_EVENTSEL_USR)
+		bits |= FIXED_CTRL_USR;
+	return arch_fixed_bits(bits, fixed_number(e));
 }
 
 /* extra[0] is IA32_FIXED_CTR_CTRL. */
@@ -93,30 +124,31 @@ static void arch_compile(struct perfctr_hw_control *hw, const struct perfctr_con
 {
 	u32 i;
 
-	for (i = 0; i < hw->n_events; i++) {
-		const struct perfctr_hw_event *e = &hw->event[i];
-		u64 bits = 0;
+	for (i = 0; i < hw->n_events; i++)
+		if (is_fixed(&hw->event[i]))
+			hw->extra[0] |= fixed_modes(&hw->event[i]);
+}
 
-		if (!is_fixed(e))
-			continue;
-		if (e->evntsel & ARCH_PERFMON_EVENTSEL_OS)
-			bits |= FIXED_CTRL_OS;
-		if (e->evntsel & ARCH_PERFMON_EVENTSEL_USR)
-			bits |= FIXED_CTRL_USR;
-		hw->extra[0] |= fixed_bits(bits, fixed_number(e));
-	}
+static __always_inline void clear_counters(const struct arch_kind *kind, u64 slots)
+{
+	u32 n;
+
+	for (n = 0; n < kind->n_general; n++)
+		if (slots & BIT_ULL(n))
+			wrmsrl(MSR_ARCH_PERFMON_PERFCTR0 + n, 0);
+	for_each_set_bit(n, &kind->fixed, ARCH_MAX_FIXED)
+		if (slots & BIT_ULL(PERFCTR_FIXED_SLOT + n))
+			wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR0 + n, 0);
 }
 
 static void arch_clear(u64 slots)
 {
-	u32 n;
+	clear_counters(&kinds[0], slots);
+}
 
-	for (n = 0; n < arch_pmu.n_general; n++)
-		if (slots & BIT_ULL(n))
-			wrmsrl(MSR_ARCH_PERFMON_PERFCTR0 + n, 0);
-	for_each_set_bit(n, &fixed_mask, MAX_FIXED)
-		if (slots & BIT_ULL(PERFCTR_FIXED_SLOT + n))
-			wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR0 + n, 0);
+static void hybrid_clear(u64 slots)
+{
+	clear_counters(this_kind(), slots);
 }
 
 static void arch_enable(u64 slots)
@@ -124,30 +156,35 @@ static void arch_enable(u64 slots)
 	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, slots);
 }
 
+static void hybrid_enable(u64 slots)
+{
+	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, slots & this_kind()->counters);
+}
+
 /* Everything stopped, nothing selected, no counts of others left to read. */
-static void silence(struct arch_registers *regs)
+static void silence(const struct arch_kind *kind, struct arch_registers *regs)
 {
 	u32 n;
 
 	arch_enable(0);
-	for (n = 0; n < arch_pmu.n_general; n++) {
-		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, evntsel_hidden);
-		regs->evntsel[n] = evntsel_hidden;
+	for (n = 0; n < kind->n_general; n++) {
+		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, kind->evntsel_hidden);
+		regs->evntsel[n] = kind->evntsel_hidden;
 	}
-	if (fixed_mask)
-		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, fixed_hidden);
-	regs->fixed_ctrl = fixed_hidden;
-	arch_clear(~0ull);
+	if (kind->fixed)
+		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, kind->fixed_hidden);
+	regs->fixed_ctrl = kind->fixed_hidden;
+	clear_counters(kind, ~0ull);
 }
 
-static void save(struct arch_registers *regs)
+static void save(const struct arch_kind *kind, struct arch_registers *regs)
 {
 	u32 n;
 
 	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl);
-	for (n = 0; n < arch_pmu.n_general; n++)
+	for (n = 0; n < kind->n_general; n++)
 		rdmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, regs->evntsel[n]);
-	if (fixed_mask)
+	if (kind->fixed)
 		rdmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, regs->fixed_ctrl);
 }
 
@@ -163,9 +200,11 @@ static void clear_status(void)
 
 static void arch_take_cpu(bool first)
 {
+	const struct arch_kind *kind = this_kind();
+
 	if (first)
-		save(this_cpu_ptr(&before));
-	silence(this_cpu_ptr(&registers));
+		save(kind, this_cpu_ptr(&before));
+	silence(kind, this_cpu_ptr(&registers));
 	clear_status();
 }
 
@@ -173,12 +212,13 @@ static void arch_take_cpu(bool first)
 static void arch_give_cpu(void)
 {
 	const struct arch_registers *regs = this_cpu_ptr(&before);
+	const struct arch_kind *kind = this_kind();
 	u32 n;
 
-	silence(this_cpu_ptr(&registers));
-	for (n = 0; n < arch_pmu.n_general; n++)
+	silence(kind, this_cpu_ptr(&registers));
+	for (n = 0; n < kind->n_general; n++)
 		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, regs->evntsel[n]);
-	if (fixed_mask)
+	if (kind->fixed)
 		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, regs->fixed_ctrl);
 	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl);
 }
@@ -199,24 +239,31 @@ static void write_fixed_ctrl(struct arch_registers *regs, u64 value)
 	wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, value);
 }
 
-static u64 fixed_hidden_of(u64 slots)
+static __always_inline u64 fixed_hidden_of(const struct arch_kind *kind, u64 slots)
 {
 	u64 bits = 0;
 	u32 n;
 
-	for_each_set_bit(n, &fixed_mask, MAX_FIXED)
+	for_each_set_bit(n, &kind->fixed, ARCH_MAX_FIXED)
 		if (slots & BIT_ULL(PERFCTR_FIXED_SLOT + n))
-			bits |= fixed_bits(FIXED_USER_DISABLE, n);
-	return bits & fixed_hidden;
+			bits |= arch_fixed_bits(ARCH_FIXED_USER_DISABLE, n);
+	return bits & kind->fixed_hidden;
 }
 
-static void hide_general(struct arch_registers *regs, u64 slots)
+static __always_inline void hide_general(const struct arch_kind *kind, struct arch_registers *regs,
+					 u64 slots)
 {
 	u32 n;
 
-	for (n = 0; n < arch_pmu.n_general; n++)
+	for (n = 0; n < kind->n_general; n++)
 		if (slots & BIT_ULL(n))
-			write_evntsel(regs, n, regs->evntsel[n] | evntsel_hidden);
+			write_evntsel(regs, n, regs->evntsel[n] | kind->evntsel_hidden);
+}
+
+/* May an event count on this CPU, a hybrid's? */
+static bool is_here(const struct perfctr_hw_event *e)
+{
+	return !e->kinds || e->kinds & BIT(__this_cpu_read(kind_number));
 }
 
 static bool selects_another(const struct arch_registers *regs, const struct perfctr_hw_control *hw)
@@ -232,9 +279,10 @@ static bool selects_another(const struct arch_registers *regs, const struct perf
 
 /*
  * Selects three events of which no unit mask is chosen, so that nothing is counted, enables them,
- * and selects what was selected before. Returns what ran; everything is stopped.
+ * and selects what was selected before. Returns what ran; everything is stopped. No hybrid
+ * processor needs it.
  */
-static u64 cleanse(const struct arch_registers *regs)
+static u64 cleanse(const struct arch_kind *kind, const struct arch_registers *regs)
 {
 	static const u32 events[] = { 0x4300b5, 0x4300d2, 0x4300b1 };
 	u64 running;
@@ -242,57 +290,77 @@ static u64 cleanse(const struct arch_registers *regs)
 
 	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, running);
 	arch_enable(0);
-	for (n = 0; n < arch_pmu.n_general; n++)
+	for (n = 0; n < kind->n_general; n++)
 		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, events[n % ARRAY_SIZE(events)]);
-	arch_enable(BIT_ULL(arch_pmu.n_general) - 1);
+	arch_enable(BIT_ULL(kind->n_general) - 1);
 	arch_enable(0);
-	for (n = 0; n < arch_pmu.n_general; n++)
+	for (n = 0; n < kind->n_general; n++)
 		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, regs->evntsel[n]);
 	return running;
 }
 
 /*
  * Where counters can be hidden from user mode, all are but those of the last context. Sessions come
- * and go beside it, and hide their own.
+ * and go beside it, and hide their own. A counter whose event is not of this kind of core stands
+ * still.
  */
-static void arch_load(const struct perfctr_hw_control *hw)
+static __always_inline void load_events(const struct arch_kind *kind,
+					const struct perfctr_hw_control *hw, bool hybrid)
 {
 	struct arch_registers *regs = this_cpu_ptr(&registers);
-	u64 hidden = hw->session ? evntsel_hidden : 0;
-	bool cleansed = perfctr_intel_cleanse() && selects_another(regs, hw);
-	u64 running = cleansed ? cleanse(regs) : 0;
+	u64 hidden = hw->session ? kind->evntsel_hidden : 0;
+	bool cleansed = !hybrid && perfctr_intel_cleanse() && selects_another(regs, hw);
+	u64 running = cleansed ? cleanse(kind, regs) : 0;
 	u64 fixed_ctrl = regs->fixed_ctrl;
 	u32 i;
 
 	if (!hw->session)
-		fixed_ctrl |= fixed_hidden;
+		fixed_ctrl |= kind->fixed_hidden;
 	for (i = 0; i < hw->n_events; i++) {
 		const struct perfctr_hw_event *e = &hw->event[i];
 		u32 n = fixed_number(e);
 
+		if (hybrid && !(kind->counters & BIT_ULL(e->slot)))
+			continue;
 		if (is_fixed(e))
-			fixed_ctrl &= ~fixed_bits(FIXED_CTRL_MASK | FIXED_USER_DISABLE, n);
+			fixed_ctrl &= ~arch_fixed_bits(FIXED_CTRL_MASK | ARCH_FIXED_USER_DISABLE,
+						       n);
 		else
-			write_evntsel(regs, e->slot, e->evntsel | hidden);
+			write_evntsel(regs, e->slot,
+				      (!hybrid || is_here(e) ? e->evntsel : 0) | hidden);
+		if (hybrid && is_fixed(e) && is_here(e))
+			fixed_ctrl |= fixed_modes(e);
 	}
-	fixed_ctrl |= hw->extra[0];
+	if (!hybrid)
+		fixed_ctrl |= hw->extra[0];
 	if (hw->session)
-		fixed_ctrl |= fixed_hidden_of(hw->slots);
+		fixed_ctrl |= fixed_hidden_of(kind, hw->slots);
 	write_fixed_ctrl(regs, fixed_ctrl);
-	if (evntsel_hidden && !hw->session)
-		hide_general(regs, ~hw->slots);
+	if (kind->evntsel_hidden && !hw->session)
+		hide_general(kind, regs, ~hw->slots);
 	if (cleansed && running)
 		arch_enable(running);
 }
 
+static void arch_load(const struct perfctr_hw_control *hw)
+{
+	load_events(&kinds[0], hw, false);
+}
+
+static void hybrid_load(const struct perfctr_hw_control *hw)
+{
+	load_events(this_kind(), hw, true);
+}
+
 /* Counters that differ are stopped before they are put right. */
-static bool restore_evntsels(const struct arch_registers *regs, u64 slots)
+static bool restore_evntsels(const struct arch_kind *kind, const struct arch_registers *regs,
+			     u64 slots)
 {
 	bool intact = true;
 	u64 value;
 	u32 n;
 
-	for (n = 0; n < arch_pmu.n_general; n++) {
+	for (n = 0; n < kind->n_general; n++) {
 		if (!(slots & BIT_ULL(n)))
 			continue;
 		rdmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, value);
@@ -319,14 +387,17 @@ static bool restore_fixed_ctrl(const struct arch_registers *regs, u64 slots)
 	return false;
 }
 
+/* Counters that this kind of core has not are not expected to run. */
 static bool arch_intact(u64 slots)
 {
 	const struct arch_registers *regs = this_cpu_ptr(&registers);
+	const struct arch_kind *kind = this_kind();
 	bool intact;
 	u64 value;
 
+	slots &= kind->counters;
 	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, value);
-	intact = restore_evntsels(regs, slots);
+	intact = restore_evntsels(kind, regs, slots);
 	intact &= restore_fixed_ctrl(regs, slots);
 	intact &= value == slots;
 	if (!intact)
@@ -343,14 +414,25 @@ static void arch_read(const struct perfctr_hw_control *hw, u64 *value)
 		rdpmcl(hw->event[i].rdpmc, value[i]);
 }
 
+static void hybrid_read(const struct perfctr_hw_control *hw, u64 *value)
+{
+	u64 counters = this_kind()->counters;
+	u32 n = hw->n_events;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		value[i] = 0;
+		if (counters & BIT_ULL(hw->event[i].slot))
+			rdpmcl(hw->event[i].rdpmc, value[i]);
+	}
+}
+
 static u32 arch_msr_of(u32 slot)
 {
-	if (slot < arch_pmu.n_general)
-		return MSR_ARCH_PERFMON_PERFCTR0 + slot;
-	if (slot >= PERFCTR_FIXED_SLOT && slot < PERFCTR_FIXED_SLOT + MAX_FIXED &&
-	    fixed_mask & BIT(slot - PERFCTR_FIXED_SLOT))
-		return MSR_ARCH_PERFMON_FIXED_CTR0 + slot - PERFCTR_FIXED_SLOT;
-	return 0;
+	if (!(this_kind()->counters & BIT_ULL(slot)))
+		return 0;
+	return slot < PERFCTR_FIXED_SLOT ? MSR_ARCH_PERFMON_PERFCTR0 + slot :
+		MSR_ARCH_PERFMON_FIXED_CTR0 + slot - PERFCTR_FIXED_SLOT;
 }
 
 static struct perfctr_pmu arch_pmu = {
@@ -393,83 +475,144 @@ static const struct perfctr_pmu *__init init_v1(u32 n)
 	return &arch_pmu;
 }
 
-/* EBX of leaf 0x23, which leaf 7 announces; older kernels do not know of either. */
-static u32 __init extensions(void)
+static int find_kind(const struct arch_kind *kind, u32 n)
 {
-	u32 eax, ebx, ecx, edx;
+	u32 k;
 
-	if (boot_cpu_data.cpuid_level < 0x23 || cpuid_eax(7) < 1)
-		return 0;
-	cpuid_count(7, 1, &eax, &ebx, &ecx, &edx);
-	if (!(eax & HAS_EXT))
-		return 0;
-	cpuid_count(0x23, 0, &eax, &ebx, &ecx, &edx);
-	return ebx;
+	for (k = 0; k < n; k++)
+		if (!memcmp(&kinds[k], kind, sizeof(*kind)))
+			return k;
+	return -1;
 }
 
-/* The bits that do not depend on the version. */
-static void __init init_extensions(void)
+static int hybrid_kind(void)
 {
-	u32 ebx = extensions(), n;
+	struct arch_kind kind;
+	int k = -1;
 
-	if (ebx & EXT_UMASK2)
-		arch_pmu.evntsel_allowed |= EVNTSEL_UMASK2;
-	if (ebx & EXT_EQ)
-		arch_pmu.evntsel_allowed |= EVNTSEL_EQ;
-	if (!(ebx & EXT_USER_DISABLE))
-		return;
-	arch_pmu.hides = true;
-	evntsel_hidden = EVNTSEL_USER_DISABLE;
-	for_each_set_bit(n, &fixed_mask, MAX_FIXED)
-		fixed_hidden |= fixed_bits(FIXED_USER_DISABLE, n);
+	if (arch_kind_read(&kind))
+		k = find_kind(&kind, arch_pmu.n_kinds);
+	if (k >= 0)
+		__this_cpu_write(kind_number, k);
+	return k;
 }
 
-static void __init init_fixed(u32 version, u32 mask, union cpuid10_edx edx)
+static void read_kind(void *kind)
 {
-	u32 n = min_t(u32, edx.split.num_counters_fixed, MAX_FIXED);
-
-	fixed_mask = n ? GENMASK(n - 1, 0) : 0;
-	if (version >= 5)
-		fixed_mask |= mask & GENMASK(MAX_FIXED - 1, 0);
-	arch_pmu.n_fixed = fls(fixed_mask);
-	arch_pmu.fixed_bits = edx.split.bit_width_fixed;
+	arch_kind_read(kind);
 }
 
-/* Instructions, or cycles where CPUID says that there is no such event. */
-static u64 __init probe_event(union cpuid10_ebx ebx)
+/* By the type of core; those of one type that differ in something have numbers behind it. */
+static void __init tell_kind(u32 k)
 {
-	return ebx.split.no_instructions_retired ? 0x3c : 0xc0;
+	static const char type_of[][8] __initconst = { "kind", "atom", "core" };
+	const struct arch_kind *kind = &kinds[k];
+	struct perfctr_kind *told = &told_kinds[k];
+	u32 type = min(kind->leaf_1a >> 29, 2u), before, same = 1;
+
+	for (before = 0; before < k; before++)
+		same += min(kinds[before].leaf_1a >> 29, 2u) == type;
+	if (same == 1)
+		strscpy(told->name, type_of[type], sizeof(told->name));
+	else
+		snprintf(told->name, sizeof(told->name), "%s%u", type_of[type], same);
+	told->leaf_1a = kind->leaf_1a;
+	told->counters = kind->counters;
+	told->evntsel_allowed = kind->evntsel_allowed;
+}
+
+static void __init add_kind(const struct arch_kind *kind)
+{
+	u32 k = arch_pmu.n_kinds++;
+
+	kinds[k] = *kind;
+	rules_of[k] = perfctr_intel_rules(kind->version, kind->leaf_1a >> 24);
+	tell_kind(k);
+}
+
+/* Of all CPUs. Returns why they cannot be used, or NULL. */
+static const char *__init find_kinds(void)
+{
+	struct arch_kind kind;
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		smp_call_function_single(cpu, read_kind, &kind, true);
+		if (kind.version < 2)
+			return "hybrid: a core without PerfMon";
+		if (find_kind(&kind, arch_pmu.n_kinds) >= 0)
+			continue;
+		if (arch_pmu.n_kinds == PERFCTR_MAX_KINDS)
+			return "hybrid: too many kinds of cores";
+		add_kind(&kind);
+	}
+	arch_pmu.kinds = told_kinds;
+	return NULL;
+}
+
+static void __init use_hybrid(void)
+{
+	arch_pmu.kind = hybrid_kind;
+	arch_pmu.check = hybrid_check;
+	arch_pmu.load = hybrid_load;
+	arch_pmu.enable = hybrid_enable;
+	arch_pmu.read = hybrid_read;
+	arch_pmu.clear = hybrid_clear;
+}
+
+static const char *__init init_hybrid(void)
+{
+	const char *fault;
+
+	/* A CPU that comes later could have less than those that are there. */
+	if (num_online_cpus() < num_present_cpus())
+		return "hybrid: boot with all CPUs";
+	fault = find_kinds();
+	if (!fault)
+		use_hybrid();
+	return fault;
+}
+
+static const struct perfctr_pmu *__init refuse_machine(const char *why)
+{
+	strscpy(arch_pmu.family, why, sizeof(arch_pmu.family));
+	arch_pmu.pmu = PERFCTR_PMU_NONE;
+	return &arch_pmu;
+}
+
+/* Of what all cores have. */
+static const struct perfctr_pmu *__init init_common(const struct arch_kind *kind)
+{
+	snprintf(arch_pmu.family, sizeof(arch_pmu.family), "Intel architectural PerfMon v%u",
+		 kind->version);
+	arch_pmu.general_bits = kind->general_bits;
+	arch_pmu.probe_evntsel = arch_kind_probe_event(kind) | ARCH_PERFMON_EVENTSEL_OS;
+	if (kind->version == 1)
+		return init_v1(kind->n_general);
+	arch_pmu.n_general = kind->n_general;
+	arch_pmu.n_fixed = fls(kind->fixed);
+	arch_pmu.fixed_bits = kind->fixed_bits;
+	arch_pmu.evntsel_allowed = kind->evntsel_allowed;
+	arch_pmu.hides = kind->evntsel_hidden;
+	return &arch_pmu;
 }
 
 const struct perfctr_pmu *__init perfctr_arch_probe(void)
 {
-	union cpuid10_eax eax;
-	union cpuid10_edx edx;
-	union cpuid10_ebx ebx;
-	unsigned int ecx;
+	struct arch_kind kind;
+	const char *fault;
 
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || boot_cpu_data.cpuid_level < 0xa)
 		return NULL;
-	cpuid(0xa, &eax.full, &ebx.full, &ecx, &edx.full);
-	if (!eax.split.version_id)
-		return NULL;
-	/* Leaf 0xA tells of this CPU alone: a counter of one kind of core faults on the other. */
 	if (boot_cpu_has(X86_FEATURE_HYBRID_CPU)) {
-		strscpy(arch_pmu.family, "hybrid processor: not supported",
-			sizeof(arch_pmu.family));
-		arch_pmu.pmu = PERFCTR_PMU_NONE;
-		return &arch_pmu;
+		fault = init_hybrid();
+		if (fault)
+			return refuse_machine(fault);
+		kind = arch_kind_common(kinds, arch_pmu.n_kinds);
+		return init_common(&kind);
 	}
-
-	snprintf(arch_pmu.family, sizeof(arch_pmu.family), "Intel architectural PerfMon v%d",
-		 eax.split.version_id);
-	arch_pmu.general_bits = eax.split.bit_width;
-	arch_pmu.probe_evntsel = probe_event(ebx) | ARCH_PERFMON_EVENTSEL_OS;
-	if (eax.split.version_id == 1)
-		return init_v1(eax.split.num_counters);
-	arch_pmu.n_general = min_t(u32, eax.split.num_counters, MAX_GENERAL);
-	perfctr_intel_rules_init(eax.split.version_id);
-	init_fixed(eax.split.version_id, ecx, edx);
-	init_extensions();
-	return &arch_pmu;
+	if (!arch_kind_read(&kinds[0]))
+		return NULL;
+	rules_of[0] = perfctr_intel_rules(kinds[0].version, 0);
+	return init_common(&kinds[0]);
 }

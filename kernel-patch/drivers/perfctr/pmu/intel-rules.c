@@ -23,6 +23,9 @@
 #define V3		BIT(8)	/* any model with at least this version of architectural PerfMon */
 #define V4		BIT(9)
 #define V5		BIT(10)
+#define GOLDEN_COVE	BIT(11)	/* the P-cores of these models */
+#define P_CORE		BIT(12)	/* of any model with E-cores too */
+#define E_CORE		BIT(13)
 
 #define SNB_TO_HSW	(SANDY_BRIDGE | IVY_BRIDGE | HASWELL)
 #define SNB_TO_SKL	(SNB_TO_HSW | BROADWELL | SKYLAKE)
@@ -42,15 +45,20 @@ static const struct model models[] __initconst = {
 	{ 0x3d, BROADWELL }, { 0x47, BROADWELL }, { 0x4f, BROADWELL }, { 0x56, BROADWELL },
 	{ 0x4e, SKYLAKE }, { 0x5e, SKYLAKE }, { 0x55, SKYLAKE }, { 0x8e, SKYLAKE },
 	{ 0x9e, SKYLAKE }, { 0xa5, SKYLAKE }, { 0xa6, SKYLAKE },
+	{ 0x97, GOLDEN_COVE }, { 0x9a, GOLDEN_COVE }, { 0xb7, GOLDEN_COVE },
+	{ 0xba, GOLDEN_COVE }, { 0xbf, GOLDEN_COVE },
 };
+
+#define TYPE_ATOM	0x20	/* CPUID leaf 1AH, EAX bits 31:24 */
+#define TYPE_CORE	0x40
 
 #define ANY_UNIT	0x00ff	/* of the code: the event, whatever its unit mask */
 #define THIS_UNIT	0xffff
 
 /*
- * The events that some counters cannot count. A load's latency and a front end's stall need a
- * threshold, requests to other cores and the memory a description, in an MSR that nobody sets here:
- * they would count by what somebody left there.
+ * The events that some counters cannot count; the first row of an event decides. A load's latency
+ * and a front end's stall need a threshold, requests to other cores and the memory a description,
+ * in an MSR that nobody sets here: they would count by what somebody left there.
  */
 static const struct {
 	u16 kinds, code, mask;
@@ -91,30 +99,54 @@ static const struct {
 	{ SNB_TO_SKL, 0xd2, ANY_UNIT, 0x0f, PERFCTR_BAD_ROUTE },
 	{ SNB_TO_SKL, 0xd3, ANY_UNIT, 0x0f, PERFCTR_BAD_ROUTE },
 
+	/* Codes below 90H but these two, and memory events */
+	{ GOLDEN_COVE, 0x2e, ANY_UNIT, 0xff, PERFCTR_BAD_ROUTE },
+	{ GOLDEN_COVE, 0x3c, ANY_UNIT, 0xff, PERFCTR_BAD_ROUTE },
+	{ V5, 0x012a, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* OCR: 1A6H, 1A7H */
+	{ V5, 0x012b, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },
+	{ GOLDEN_COVE, 0x00, 0x0080, 0x0f, PERFCTR_BAD_ROUTE },
+	{ GOLDEN_COVE, 0x80, 0x00f0, 0x0f, PERFCTR_BAD_ROUTE },
+	{ GOLDEN_COVE, 0xd0, 0x00f0, 0x0f, PERFCTR_BAD_ROUTE },
+
 	{ V3, 0x01b7, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* OFFCORE_RESPONSE_0: 1A6H */
 	{ V3, 0x02b7, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* ... _1 of Atoms: 1A7H */
 	{ V3, 0x01bb, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* OFFCORE_RESPONSE_1: 1A7H */
-	{ V5, 0x012a, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* OCR: 1A6H, 1A7H */
-	{ V5, 0x012b, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },
 	/* Latency of loads: PEBS_LD_LAT_THRESHOLD */
 	{ NEHALEM | WESTMERE, 0x100b, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },
 	{ V3, 0x01cd, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },
+	{ E_CORE, 0x05d0, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },
 	{ V4, 0x01c6, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* FRONTEND_RETIRED: 3F7H */
+	{ P_CORE, 0x02c6, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },
+	{ P_CORE, 0x03c6, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },
+	/* INT_MISC.UNKNOWN_BRANCH_CYCLES, UOPS_RETIRED.MS: 3F7H */
+	{ P_CORE, 0x40ad, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },
+	{ P_CORE, 0x04c2, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },
 };
 
-static u16 kinds __ro_after_init;	/* that the processor is of */
 static bool cleanse __ro_after_init;
 
-void __init perfctr_intel_rules_init(u32 version)
+static u16 __init kinds_of_model(void)
 {
+	u16 kinds = 0;
 	u32 i;
 
-	kinds = (version >= 3 ? V3 : 0) | (version >= 4 ? V4 : 0) | (version >= 5 ? V5 : 0);
 	if (boot_cpu_data.x86 != 6)
-		return;
+		return 0;
 	for (i = 0; i < ARRAY_SIZE(models); i++)
 		if (models[i].number == boot_cpu_data.x86_model)
 			kinds |= models[i].kind;
+	return kinds;
+}
+
+u16 __init perfctr_intel_rules(u32 version, u32 type)
+{
+	u16 kinds = kinds_of_model();
+
+	if (type == TYPE_ATOM)
+		kinds = E_CORE;
+	else if (type == TYPE_CORE || kinds & GOLDEN_COVE)
+		kinds |= P_CORE;
+	kinds |= (version >= 3 ? V3 : 0) | (version >= 4 ? V4 : 0) | (version >= 5 ? V5 : 0);
 	/* These have version 3; a hypervisor may show less. */
 	if (kinds & (NEHALEM | WESTMERE | SNB_TO_SKL))
 		kinds |= V3;
@@ -123,6 +155,7 @@ void __init perfctr_intel_rules_init(u32 version)
 	 * selected before is cleansed. Hypervisors do it themselves.
 	 */
 	cleanse = kinds & (NEHALEM | WESTMERE) && !boot_cpu_has(X86_FEATURE_HYPERVISOR);
+	return kinds;
 }
 
 bool perfctr_intel_cleanse(void)
@@ -134,7 +167,7 @@ bool perfctr_intel_cleanse(void)
  * BJ122, BV98, HSD29 and their like: while one logical processor of a core counts these, counters
  * of the other are corrupted. With one thread on each core nobody is there to suffer.
  */
-static bool corrupts_sibling(u16 code)
+static bool corrupts_sibling(u16 kinds, u16 code)
 {
 	u16 event = code & ANY_UNIT;
 
@@ -142,19 +175,19 @@ static bool corrupts_sibling(u16 code)
 	       topology_max_smt_threads() > 1;
 }
 
-u32 perfctr_intel_rule(u64 evntsel, u32 counter)
+u32 perfctr_intel_rule(u16 kinds, u64 evntsel, u32 counter)
 {
 	u16 code = evntsel;
 	u32 i;
 
-	if (corrupts_sibling(code))
+	if (corrupts_sibling(kinds, code))
 		return PERFCTR_BAD_ERRATUM;
 	/* Intel 604224, TSX memory ordering: the microcode takes counter 3 for transactions. */
 	if (counter == 3 && boot_cpu_has(X86_FEATURE_TSX_FORCE_ABORT))
 		return PERFCTR_BAD_ERRATUM;
 	for (i = 0; i < ARRAY_SIZE(rules); i++)
-		if (kinds & rules[i].kinds && (code & rules[i].mask) == rules[i].code &&
-		    !(counter < 8 && rules[i].counters & BIT(counter)))
-			return rules[i].reason;
+		if (kinds & rules[i].kinds && (code & rules[i].mask) == rules[i].code)
+			return counter < 8 && rules[i].counters & BIT(counter) ?
+				0 : rules[i].reason;
 	return 0;
 }

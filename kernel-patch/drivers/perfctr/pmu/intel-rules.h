@@ -5,10 +5,13 @@
 
 #include "../pmu.h"
 
-/* Of the processor, with this version of architectural PerfMon. */
-void perfctr_intel_rules_init(u32 version);
-/* PERFCTR_BAD_* of an event on a general counter, or 0. */
-u32 perfctr_intel_rule(u64 evntsel, u32 counter);
+/*
+ * The rules for a core with this version of architectural PerfMon; its type as in CPUID leaf 1AH,
+ * 0 where all are alike.
+ */
+u16 perfctr_intel_rules(u32 version, u32 type);
+/* By them, PERFCTR_BAD_* of an event on a general counter, or 0. */
+u32 perfctr_intel_rule(u16 kinds, u64 evntsel, u32 counter);
 /* Must the counters be cleansed before another event is selected? */
 bool perfctr_intel_cleanse(void);
 

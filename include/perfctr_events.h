@@ -52,8 +52,8 @@ struct perfctr_request {
  *	instructions, cycles, ...	the generic names of perf, where the family can count them
  *	r00c0[:u][:k], cpu/event=0xc0,umask=0x0/[u][k]		as perf takes them
  *	evntsel[/evntsel2]		register values, as for perfctr_event_parse()
- *	KIND::spec, cpu_KIND/../	of a hybrid machine: on cores of the kind of this name alone, as
- *					core::r20c4; without it only architectural events, on all kinds
+ *	KIND::spec, cpu_KIND/../	of a hybrid machine: on cores of the kind of this name
+ *			alone, as core::r20c4; without it only architectural events, on all kinds
  * rings: PERFCTR_RING_* for a spec that names none; not used for register values, which have their
  * own.  error does not repeat spec, as that of perfctr_event_parse().  Errors: EINVAL (spec),
  * ENOENT (no such name), ENODEV (the machine has no PMU), ENOTSUP (the event exists but this

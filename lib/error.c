@@ -289,8 +289,14 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 "root: perfctr-bpfd stop, then start it with --event for each",
 			 name, names);
 		break;
+	case PERFCTR_BAD_KIND:
+		snprintf(text, size,
+			 "event %s: it is not an architectural event, or names a kind of core that "
+			 "is not there; say which of %u kinds counts it, as in core::r20c4",
+			 name, info->n_kinds);
+		break;
 	case PERFCTR_BAD_FIELD:
-		snprintf(text, size, "event %s: flags, period, signal and reserved must be 0",
+		snprintf(text, size, "event %s: flags, period and signal must be 0",
 			 name);
 		break;
 	default:

@@ -49,6 +49,7 @@ static void fill_in(const struct perfctr_pmu_info *info, const struct perfctr_re
 	else if (counter == 0)
 		evntsel |= perfctr_machine_enable_first(info);
 	perfctr_control_add(control, counter, evntsel, request->evntsel2);
+	control->event[control->n_events - 1].kinds = request->kinds;
 	control->p4_pebs_enable |= request->p4_pebs_enable;
 	control->p4_pebs_matrix_vert |= request->p4_pebs_matrix_vert;
 }

@@ -11,6 +11,7 @@ struct event {
 	uint64_t p4_pebs_enable, p4_pebs_matrix_vert;
 	uint64_t general, fixed; /* masks of counters */
 	unsigned int rings;	 /* PERFCTR_RING_* that it names; 0: none */
+	uint32_t kinds;		 /* of cores, as perfctr_event_control.kinds */
 };
 
 /* "u", "k", "uk", and where the machine has them "c=N", "i", "e"; false: something else. */

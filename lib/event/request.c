@@ -281,20 +281,49 @@ static int parse_event(const struct perfctr_pmu_info *info, char *text, struct e
 	return perfctr_name_resolve(info, text, event, line);
 }
 
-static int parse_request(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
-			 struct perfctr_request *request, const struct line *line)
+/* An event that would mean something else on another kind of core, or nothing. */
+static int refuse_mixture(const struct perfctr_pmu_info *info, const struct event *event,
+			  const struct line *line)
 {
-	char text[PERFCTR_REQUEST_NAME];
-	struct event event = { 0 };
+	if (!event->general || perfctr_machine_is_common(info, event->evntsel))
+		return 0;
+	perfctr_line_refuse(line, EINVAL,
+			    "it is not an architectural event, and this machine has several kinds of "
+			    "cores; say which counts it:");
+	for (uint32_t k = 0; k < info->n_kinds; k++)
+		perfctr_line_add(line, "%s %s::EVENT", k ? " or" : "", info->kind[k].name);
+	return -1;
+}
+
+/* Moves *text behind "KIND::", or makes "cpu_KIND/" to "cpu/"; -1: it names no kind of core. */
+static int take_kind(const struct perfctr_pmu_info *info, char **text)
+{
+	for (uint32_t k = 0; k < info->n_kinds && k < PERFCTR_MAX_KINDS; k++) {
+		const char *name = info->kind[k].name;
+		size_t length = strlen(name);
+
+		if (strncmp(*text, name, length) == 0 && strncmp(*text + length, "::", 2) == 0) {
+			*text += length + 2;
+			return (int)k;
+		}
+		if (strncmp(*text, "cpu_", 4) == 0 && strncmp(*text + 4, name, length) == 0 &&
+		    (*text)[4 + length] == '/') {
+			*text += 1 + length;
+			memcpy(*text, "cpu", 3);
+			return (int)k;
+		}
+	}
+	return -1;
+}
+
+static int parse_text(const struct perfctr_pmu_info *info, char *text, const char *spec,
+		      unsigned int rings, struct perfctr_request *request, const struct line *line)
+{
+	struct event event = { .kinds = request->kinds };
 	uint32_t counter;
 	bool registers;
 	char *at;
 
-	if (strlen(spec) >= sizeof(text))
-		return perfctr_line_refuse(line, EINVAL,
-					   "it is too long; give up to %zu characters",
-					   sizeof(text) - 1);
-	strcpy(text, spec);
 	at = strchr(text, '@');
 	if (at)
 		*at++ = '\0';
@@ -311,7 +340,8 @@ static int parse_request(const struct perfctr_pmu_info *info, const char *spec, 
 		if (parse_registers(info, text, &event, line) < 0)
 			return -1;
 	} else if (parse_event(info, text, &event, line) < 0 ||
-		   complete_request(info, rings, &event, line) < 0) {
+		   complete_request(info, rings, &event, line) < 0 ||
+		   refuse_mixture(info, &event, line) < 0) {
 		return -1;
 	}
 	if (at && demand_counter(info, registers, counter, &event, line) < 0)
@@ -325,8 +355,33 @@ static int parse_request(const struct perfctr_pmu_info *info, const char *spec, 
 		.p4_pebs_matrix_vert = event.p4_pebs_matrix_vert,
 		.general = event.general,
 		.fixed = event.fixed,
+		.kinds = event.kinds,
 	};
 	strcpy(request->name, spec);
+	return 0;
+}
+
+static int parse_request(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
+			 struct perfctr_request *request, const struct line *line)
+{
+	struct perfctr_request parsed = { 0 };
+	struct perfctr_pmu_info of_kind = *info;
+	char text[PERFCTR_REQUEST_NAME], *rest = text;
+	int kind;
+
+	if (strlen(spec) >= sizeof(text))
+		return perfctr_line_refuse(line, EINVAL,
+					   "it is too long; give up to %zu characters",
+					   sizeof(text) - 1);
+	strcpy(text, spec);
+	kind = take_kind(info, &rest);
+	if (kind >= 0) {
+		parsed.kinds = 1u << kind;
+		of_kind = perfctr_machine_of_kind(info, (unsigned int)kind);
+	}
+	if (parse_text(&of_kind, rest, spec, rings, &parsed, line) < 0)
+		return -1;
+	*request = parsed;
 	return 0;
 }
 

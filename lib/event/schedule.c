@@ -11,9 +11,19 @@
 
 #include "../pmu/netburst.h"
 
+static uint32_t n_general(const struct perfctr_pmu_info *info)
+{
+	return perfctr_machine_most_general(info);
+}
+
+static uint32_t n_fixed(const struct perfctr_pmu_info *info)
+{
+	return perfctr_machine_most_fixed(info);
+}
+
 int perfctr_place_counters(const struct perfctr_pmu_info *info)
 {
-	uint32_t n = info->n_general + info->n_fixed;
+	uint32_t n = n_general(info) + n_fixed(info);
 
 	return n < MAX_PLACES ? (int)n : MAX_PLACES;
 }
@@ -22,7 +32,7 @@ uint32_t perfctr_place_index(const struct perfctr_pmu_info *info, int counter)
 {
 	uint32_t i = (uint32_t)counter;
 
-	return i < info->n_general ? i : PERFCTR_FIXED + i - info->n_general;
+	return i < n_general(info) ? i : PERFCTR_FIXED + i - n_general(info);
 }
 
 int perfctr_place_counter(const struct perfctr_pmu_info *info, uint32_t index)
@@ -30,9 +40,9 @@ int perfctr_place_counter(const struct perfctr_pmu_info *info, uint32_t index)
 	uint32_t i = index & ~PERFCTR_FAST;
 
 	if (i >= PERFCTR_FIXED)
-		i = i - PERFCTR_FIXED < info->n_fixed ? i - PERFCTR_FIXED + info->n_general
+		i = i - PERFCTR_FIXED < n_fixed(info) ? i - PERFCTR_FIXED + n_general(info)
 						      : MAX_PLACES;
-	else if (i >= info->n_general)
+	else if (i >= n_general(info))
 		i = MAX_PLACES;
 	return (int)i < perfctr_place_counters(info) ? (int)i : -1;
 }
@@ -42,7 +52,7 @@ int perfctr_place_counter(const struct perfctr_pmu_info *info, uint32_t index)
  */
 static bool is_taken(const struct perfctr_pmu_info *info, uint32_t i)
 {
-	uint32_t bit = i < info->n_general ? i : PERFCTR_FIXED_BIT + i - info->n_general;
+	uint32_t bit = i < n_general(info) ? i : PERFCTR_FIXED_BIT + i - n_general(info);
 
 	return info->pmu != PERFCTR_PMU_P4 && info->session_counters >> bit & 1;
 }
@@ -56,9 +66,9 @@ static bool can_count(const struct perfctr_pmu_info *info, const struct perfctr_
 		return perfctr_place_counter(info, request->counter) == counter;
 	if (is_taken(info, i))
 		return false;
-	if (i < info->n_general)
+	if (i < n_general(info))
 		return request->general >> i & 1;
-	return request->fixed >> (i - info->n_general) & 1;
+	return request->fixed >> (i - n_general(info)) & 1;
 }
 
 int perfctr_place_route(const struct perfctr_pmu_info *info, const struct perfctr_request *request,

@@ -90,3 +90,58 @@ uint64_t perfctr_machine_fixed(const struct perfctr_pmu_info *info)
 {
 	return mask_of(info->n_fixed);
 }
+
+static uint32_t mask_width(uint64_t mask)
+{
+	uint32_t n = 0;
+
+	while (mask >> n)
+		n++;
+	return n;
+}
+
+static uint32_t most_counters(const struct perfctr_pmu_info *info, uint32_t n, unsigned int first)
+{
+	for (uint32_t k = 0; k < info->n_kinds && k < PERFCTR_MAX_KINDS; k++) {
+		uint32_t own = mask_width(info->kind[k].counters >> first & UINT32_MAX);
+
+		n = own > n ? own : n;
+	}
+	return n;
+}
+
+uint32_t perfctr_machine_most_general(const struct perfctr_pmu_info *info)
+{
+	return most_counters(info, info->n_general, 0);
+}
+
+uint32_t perfctr_machine_most_fixed(const struct perfctr_pmu_info *info)
+{
+	return most_counters(info, info->n_fixed, PERFCTR_FIXED_BIT);
+}
+
+struct perfctr_pmu_info perfctr_machine_of_kind(const struct perfctr_pmu_info *info,
+						unsigned int kind)
+{
+	struct perfctr_pmu_info own = *info;
+
+	own.n_kinds = 0;
+	own.n_general = mask_width(info->kind[kind].counters & UINT32_MAX);
+	own.n_fixed = mask_width(info->kind[kind].counters >> PERFCTR_FIXED_BIT);
+	own.evntsel_allowed = info->kind[kind].evntsel_allowed;
+	return own;
+}
+
+bool perfctr_machine_is_common(const struct perfctr_pmu_info *info, uint64_t evntsel)
+{
+	/* Intel SDM volume 3, "Pre-defined Architectural Performance Events". */
+	static const uint64_t architectural[] = { 0x003c, 0x00c0, 0x013c, 0x4f2e,
+						  0x412e, 0x00c4, 0x00c5, 0x01a4 };
+
+	if (!info->n_kinds)
+		return true;
+	for (size_t i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++)
+		if ((evntsel & 0xff000000ffff) == architectural[i])
+			return true;
+	return false;
+}

@@ -38,6 +38,17 @@ unsigned int perfctr_machine_rings(const struct perfctr_pmu_info *info, uint64_t
  */
 uint64_t perfctr_machine_enable_first(const struct perfctr_pmu_info *info);
 
+/* What general and fixed counters are numbered up to, on whatever kind of core. */
+uint32_t perfctr_machine_most_general(const struct perfctr_pmu_info *info);
+uint32_t perfctr_machine_most_fixed(const struct perfctr_pmu_info *info);
+
+/* What cores of this kind alone are. */
+struct perfctr_pmu_info perfctr_machine_of_kind(const struct perfctr_pmu_info *info,
+						unsigned int kind);
+
+/* Does each kind of core count these registers alike, on general counters? */
+bool perfctr_machine_is_common(const struct perfctr_pmu_info *info, uint64_t evntsel);
+
 /* Masks of the counters: bit i stands for counter i. */
 uint64_t perfctr_machine_general(const struct perfctr_pmu_info *info);
 uint64_t perfctr_machine_fixed(const struct perfctr_pmu_info *info);

@@ -107,7 +107,7 @@ static const struct {
 	{ EINVAL,
 	  PERFCTR_BAD_FIELD,
 	  { .counter = 1, .evntsel = 0x4100c0, .period = 1000 },
-	  "event 0x004100c0@1: flags, period, signal and reserved must be 0" },
+	  "event 0x004100c0@1: flags, period and signal must be 0" },
 	{ EINVAL,
 	  PERFCTR_BAD_EVENT,
 	  { .counter = 1, .evntsel = 0x4100c0 },

@@ -62,6 +62,18 @@ static void print_permissions(void)
 		fclose(file);
 }
 
+static void print_kind(const struct perfctr_kind *kind)
+{
+	unsigned int general = 0, fixed = 0;
+
+	for (unsigned int i = 0; i < PERFCTR_FIXED_BIT; i++) {
+		general += kind->counters >> i & 1;
+		fixed += kind->counters >> (PERFCTR_FIXED_BIT + i) & 1;
+	}
+	printf("kind of core %s: %u general and %u fixed counters, evntsel allowed 0x%016llx\n",
+	       kind->name, general, fixed, (unsigned long long)kind->evntsel_allowed);
+}
+
 static void print_info(const struct perfctr_pmu_info *info)
 {
 	printf("family: %.*s\n", (int)sizeof(info->family), info->family);
@@ -84,6 +96,8 @@ static void print_info(const struct perfctr_pmu_info *info)
 	printf("evntsel required: 0x%016llx\n", (unsigned long long)info->evntsel_required);
 	printf("evntsel allowed, fixed: 0x%016llx\n", (unsigned long long)info->fixed_allowed);
 	printf("evntsel2 allowed: 0x%016llx\n", (unsigned long long)info->evntsel2_allowed);
+	for (uint32_t k = 0; k < info->n_kinds; k++)
+		print_kind(&info->kind[k]);
 	printf("tsc khz: %u\n", info->tsc_khz);
 	print_cost("rdtsc", info->cost_rdtsc);
 	print_cost("rdpmc", info->cost_rdpmc);

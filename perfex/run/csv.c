@@ -40,10 +40,15 @@ static void put_run(FILE *file, const char *row, unsigned int run, unsigned int 
 }
 
 /* The columns event, counter and rings; event NULL: the time stamp. */
+static void put_time(FILE *file, const char *name)
+{
+	fprintf(file, "%s,,,", name);
+}
+
 static void put_event(FILE *file, const struct event *event)
 {
 	if (!event) {
-		fputs("tsc,,,", file);
+		put_time(file, "tsc");
 		return;
 	}
 	put_text(file, event->name);
@@ -64,13 +69,11 @@ static void put_real(FILE *file, double value)
 		fprintf(file, ",%.17g", value);
 }
 
-static void put_summary(FILE *file, const struct recording *recording, unsigned int pass,
-			const struct event *event, const struct series *series)
+static void put_statistics(FILE *file, const struct recording *recording,
+			   const struct series *series)
 {
 	struct statistics s = series_statistics(series, recording->options->confidence);
 
-	fprintf(file, "summary,,%u,,,,,", pass);
-	put_event(file, event);
 	fprintf(file, ",%zu", series->n);
 	put_real(file, s.mean);
 	put_real(file, s.stddev);
@@ -81,6 +84,38 @@ static void put_summary(FILE *file, const struct recording *recording, unsigned 
 			(unsigned long long)s.max);
 	else
 		fputs(",,\r\n", file);
+}
+
+static void put_summary(FILE *file, const struct recording *recording, unsigned int pass,
+			const struct event *event, const struct series *series)
+{
+	fprintf(file, "summary,,%u,,,,,", pass);
+	put_event(file, event);
+	put_statistics(file, recording, series);
+}
+
+/* The parts of the time stamp's time, by kinds of cores: of each run, and of all. */
+static void put_kinds(FILE *file, const struct recording *recording, unsigned int pass,
+		      bool summary)
+{
+	char name[32];
+
+	for (uint32_t k = 0; k < recording->info->n_kinds; k++) {
+		const struct series *series = &recording->pass[pass].kind_tsc[k];
+
+		recording_kind_name(recording, k, name, sizeof(name));
+		for (size_t run = 0; run < series->n && !summary; run++) {
+			put_run(file, "total", (unsigned int)run, pass);
+			fputs(",,,,", file);
+			put_time(file, name);
+			fprintf(file, "%llu,,,,,,,\r\n", (unsigned long long)series->value[run]);
+		}
+		if (!summary)
+			continue;
+		fprintf(file, "summary,,%u,,,,,", pass);
+		put_time(file, name);
+		put_statistics(file, recording, series);
+	}
 }
 
 static void put_member(FILE *file, const struct recording *recording, const struct member *member)
@@ -127,6 +162,7 @@ static void put_pass(FILE *file, const struct recording *recording, unsigned int
 			put_count(file, event, event->counts.value[run]);
 		}
 	}
+	put_kinds(file, recording, pass, false);
 }
 
 static void put_derived(FILE *file, const struct recording *recording)
@@ -167,6 +203,8 @@ static void print_recording(FILE *file, const struct style *style,
 		put_pass(file, recording, pass);
 	for (unsigned int pass = 0; pass < events->n_passes; pass++)
 		put_summary(file, recording, pass, NULL, &recording->pass[pass].tsc);
+	for (unsigned int pass = 0; pass < events->n_passes; pass++)
+		put_kinds(file, recording, pass, true);
 	for (size_t i = 0; i < events->n; i++)
 		put_summary(file, recording, events->event[i].pass, &events->event[i],
 			    &events->event[i].counts);

@@ -120,6 +120,33 @@ static struct json_object *json_summary(const struct series *series, double conf
 	return object;
 }
 
+static struct json_object *json_kinds(const struct recording *recording, unsigned int pass)
+{
+	struct json_object *all = json_object_new_array();
+
+	for (uint32_t k = 0; k < recording->info->n_kinds; k++) {
+		struct json_object *kind = json_object_new_object();
+
+		add_text(kind, "kind", recording->info->kind[k].name);
+		add_member(kind, "tsc",
+			   json_summary(&recording->pass[pass].kind_tsc[k],
+					recording->options->confidence));
+		json_object_array_add(all, kind);
+	}
+	return all;
+}
+
+/* The names of the kinds of cores that it is an event of. */
+static struct json_object *json_kinds_of(const struct perfctr_pmu_info *info, uint32_t kinds)
+{
+	struct json_object *all = json_object_new_array();
+
+	for (uint32_t k = 0; k < info->n_kinds; k++)
+		if (kinds >> k & 1)
+			json_object_array_add(all, new_text(info->kind[k].name));
+	return all;
+}
+
 static struct json_object *json_times(const struct recording *recording)
 {
 	struct json_object *all = json_object_new_array();
@@ -134,6 +161,8 @@ static struct json_object *json_times(const struct recording *recording)
 		add_member(time, "elapsed_ns",
 			   json_summary(&recording->pass[pass].elapsed,
 					recording->options->confidence));
+		if (recording->info->n_kinds)
+			add_member(time, "kinds", json_kinds(recording, pass));
 		json_object_array_add(all, time);
 	}
 	return all;
@@ -153,6 +182,8 @@ static struct json_object *json_events(const struct recording *recording)
 		add_number(object, "counter", event->counter);
 		add_text(object, "rings", ring_name(event->request.rings));
 		add_number(object, "pass", event->pass);
+		if (event->request.kinds)
+			add_member(object, "kinds", json_kinds_of(recording->info, event->request.kinds));
 		add_summary(object, &event->counts, recording->options->confidence);
 		json_object_array_add(all, object);
 	}

@@ -37,6 +37,8 @@ void recording_add(struct recording *recording, unsigned int pass, const struct 
 		return;
 	series_add(&recording->pass[pass].tsc, sample->total.tsc);
 	series_add(&recording->pass[pass].elapsed, sample->elapsed_ns);
+	for (uint32_t k = 0; k < recording->info->n_kinds; k++)
+		series_add(&recording->pass[pass].kind_tsc[k], sample->total.kind_tsc[k]);
 	for (size_t i = 0; i < recording->events.n; i++) {
 		struct event *event = &recording->events.event[i];
 
@@ -44,6 +46,11 @@ void recording_add(struct recording *recording, unsigned int pass, const struct 
 			series_add(&event->counts, sample->total.counter[event->index]);
 	}
 	recording->consistent &= (sample->total.flags & PERFCTR_COUNTS_CONSISTENT) != 0;
+}
+
+void recording_kind_name(const struct recording *recording, uint32_t kind, char *text, size_t size)
+{
+	snprintf(text, size, "tsc.%s", recording->info->kind[kind].name);
 }
 
 /* The repetitions that have all their passes. */
@@ -57,6 +64,8 @@ void recording_free(struct recording *recording)
 	for (unsigned int pass = 0; recording->pass && pass < recording->events.n_passes; pass++) {
 		series_free(&recording->pass[pass].tsc);
 		series_free(&recording->pass[pass].elapsed);
+		for (uint32_t k = 0; k < recording->info->n_kinds; k++)
+			series_free(&recording->pass[pass].kind_tsc[k]);
 	}
 	free(recording->pass);
 	free(recording->directory);

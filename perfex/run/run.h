@@ -205,6 +205,7 @@ struct recording {
 	struct pass {
 		struct series tsc;     /* ticks */
 		struct series elapsed; /* ns */
+		struct series kind_tsc[PERFCTR_MAX_KINDS]; /* of tsc, on each kind of core */
 	} * pass;
 	struct members members;
 	unsigned long intervals; /* lines written */
@@ -219,6 +220,8 @@ bool recording_begin(struct recording *recording, const struct options *options,
 		     const struct perfctr_pmu_info *info);
 void recording_add(struct recording *recording, unsigned int pass, const struct sample *sample,
 		   bool succeeded);
+/* "tsc.core", for the time on a kind of core */
+void recording_kind_name(const struct recording *recording, uint32_t kind, char *text, size_t size);
 unsigned int recording_runs(const struct recording *recording);
 void recording_free(struct recording *recording);
 

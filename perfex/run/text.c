@@ -151,6 +151,18 @@ static void put_members(const struct text_table *table)
 		put_number(table, "total", members->n, threads ? "threads" : "processes");
 }
 
+static void put_kinds(const struct text_table *table, unsigned int pass)
+{
+	const struct series *kind_tsc = table->recording->pass[pass].kind_tsc;
+	char name[32];
+
+	for (uint32_t k = 0; k < table->recording->info->n_kinds; k++) {
+		recording_kind_name(table->recording, k, name, sizeof(name));
+		if (kind_tsc[k].n)
+			put_series(table, name, &kind_tsc[k], "");
+	}
+}
+
 static void put_pass(const struct text_table *table, unsigned int pass)
 {
 	const struct events *events = &table->recording->events;
@@ -160,6 +172,7 @@ static void put_pass(const struct text_table *table, unsigned int pass)
 		put_number(table, "pass", pass + 1, "");
 	if (tsc->n)
 		put_series(table, "tsc", tsc, "");
+	put_kinds(table, pass);
 	for (size_t i = 0; i < events->n; i++) {
 		const struct event *event = &events->event[i];
 

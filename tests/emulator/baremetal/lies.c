@@ -21,6 +21,7 @@ static const struct lie {
 	{ "rdpmc-zero", NO_FAULT, NO_FAULT, true, false, true, true },
 	{ "no-counts", NO_FAULT, NO_FAULT, true, true, false, true },
 	{ "no-fixed", NO_FAULT, NO_FAULT, true, true, true, false },
+	{ "no-leaf", NO_FAULT, NO_FAULT, true, true, true, true },
 	{ "nehalem", NO_FAULT, NO_FAULT, true, true, false, true },
 };
 
@@ -44,6 +45,14 @@ static const struct lie *find_lie(void)
 			return &lies[i];
 	}
 	return NULL;
+}
+
+static uint32_t version(void)
+{
+	uint32_t eax = 0xa, ebx, ecx = 0, edx;
+
+	asm volatile("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
+	return eax & 0xff;
 }
 
 static uint64_t instructions(void)
@@ -80,6 +89,7 @@ void test(void)
 	check("known", 1, lie != NULL);
 	if (!lie)
 		return;
+	check("leaf", lie->name[3] != 'l', version() != 0);
 	check("evntsel", lie->registers, wrmsr_safe(IA32_PERFEVTSEL0, 0));
 	check("counter", lie->registers, wrmsr_safe(IA32_PMC0, 1234));
 	check("capabilities", NO_FAULT, rdmsr_safe(IA32_PERF_CAPABILITIES, &value));

@@ -2,6 +2,7 @@
 /* Performance monitoring unit: what processors and hypervisors do beside the manuals */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
+#include "qemu/cutils.h"
 #include "sysemu/cpu-timers.h"
 #include "pmu-internal.h"
 
@@ -21,6 +22,7 @@ static const char *const lies[] = {
     [PMU_RDPMC_ZERO] = "rdpmc-zero",
     [PMU_NO_COUNTS] = "no-counts",
     [PMU_NO_FIXED] = "no-fixed",
+    [PMU_NO_LEAF] = "no-leaf",
     [PMU_NEHALEM] = "nehalem",
 };
 
@@ -37,8 +39,10 @@ static int find_name(const char *name, const char *const *names, int n)
 
 bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp)
 {
+    const char *name = cpu->pmu_lie;
+    bool some = name && strstart(name, "odd:", &name);
     int mode = find_name(cpu->pmu_mode, modes, ARRAY_SIZE(modes));
-    int lie = find_name(cpu->pmu_lie, lies, ARRAY_SIZE(lies));
+    int lie = find_name(name, lies, ARRAY_SIZE(lies));
 
     if (mode < 0) {
         error_setg(errp, "pmu-mode=%s: there are strict, hardware and lenient", cpu->pmu_mode);
@@ -49,7 +53,7 @@ bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp)
         return false;
     }
     cpu->env.pmu.mode = mode;
-    cpu->env.pmu.lie = lie;
+    cpu->env.pmu.lie = some && CPU(cpu)->cpu_index % 2 == 0 ? PMU_HONEST : lie;
     return true;
 }
 

@@ -550,6 +550,9 @@ void x86_pmu_cpuid(CPUX86State *env, uint32_t leaf,
     if (env->pmu.family && env->pmu.family->cpuid) {
         env->pmu.family->cpuid(env, leaf, eax, ebx, ecx, edx);
     }
+    if (env->pmu.lie == PMU_NO_LEAF && leaf == 0xa) {
+        *eax = *ebx = *ecx = *edx = 0;
+    }
 }
 
 void x86_pmu_reset(CPUX86State *env)

@@ -78,6 +78,7 @@ typedef enum X86PMULie {
     PMU_RDPMC_ZERO,
     PMU_NO_COUNTS,          /* the counters keep what is written to them */
     PMU_NO_FIXED,           /* fixed counters are as PMU_ZERO_REGISTERS */
+    PMU_NO_LEAF,
     PMU_NEHALEM,            /* its erratum: see x86_pmu_erratum_write() */
 } X86PMULie;
 

@@ -77,7 +77,7 @@ struct perfctr_pmu {
 	u64 probe_evntsel;
 	u64 probe_enable;	/* beyond evntsel_required, of counter 0 alone */
 
-	/* The MSR of the counter of a slot, 0: there is no such counter. */
+	/* (cpu) The MSR of the counter of a slot, 0: there is no such counter. */
 	u32 (*msr_of)(u32 slot);
 
 	/* Claims all counters from the rest of the kernel. -EBUSY. NULL: nobody else knows them. */

@@ -5,9 +5,12 @@
  * PMU is refused with the reason: zeros would be taken for counts.
  */
 #include <linux/bits.h>
-#include <linux/irqflags.h>
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/string.h>
 #include <asm/asm.h>
 #include <asm/msr.h>
 #include "perfctr.h"
@@ -34,6 +37,15 @@ static int __init rdpmc_safe(u32 index, u64 *value)
 	*value = (u64)high << 32 | low;
 	return err;
 }
+
+/* What is to be tried on a CPU, and what came of it. */
+struct probe {
+	const struct perfctr_pmu *pmu;
+	struct perfctr_hw_control *hw;
+	const char *fault;
+};
+
+static const struct perfctr_control none __initconst;
 
 static const char *__init check_access(const struct perfctr_pmu *pmu, u64 slots)
 {
@@ -91,14 +103,11 @@ static u64 __init probe_evntsel(const struct perfctr_pmu *pmu, u32 slot)
 }
 
 /* Every counter's share of what the kernel does, in the order of slots. */
-static struct perfctr_hw_control *__init build(const struct perfctr_pmu *pmu, u64 slots)
+static void __init fill_in(struct perfctr_hw_control *hw, const struct perfctr_pmu *pmu, u64 slots)
 {
-	struct perfctr_hw_control *hw = kzalloc(struct_size(hw, event, 64), GFP_KERNEL);
-	struct perfctr_control *control = kzalloc(sizeof(*control), GFP_KERNEL);
 	u32 slot;
 
-	if (!hw || !control)
-		goto out;
+	memset(hw, 0, struct_size(hw, event, PERFCTR_MAX_COUNTERS));
 	for (slot = 0; slot < 64 && hw->n_events < PERFCTR_MAX_COUNTERS; slot++) {
 		struct perfctr_hw_event *e;
 
@@ -111,10 +120,7 @@ static struct perfctr_hw_control *__init build(const struct perfctr_pmu *pmu, u6
 		hw->slots |= BIT_ULL(slot);
 	}
 	if (hw->n_events && pmu->compile)
-		pmu->compile(hw, control);
-out:
-	kfree(control);
-	return hw;
+		pmu->compile(hw, &none);
 }
 
 static const char *__init check_counting(const struct perfctr_pmu *pmu,
@@ -137,19 +143,6 @@ static const char *__init check_counting(const struct perfctr_pmu *pmu,
 	return NULL;
 }
 
-static const char *__init check_all(const struct perfctr_pmu *pmu, u64 slots,
-				    const struct perfctr_hw_control *hw)
-{
-	const char *fault = check_access(pmu, slots);
-
-	if (fault)
-		return fault;
-	pmu->take_cpu(true);
-	fault = check_counters(pmu, slots) ?: check_counting(pmu, hw);
-	pmu->give_cpu();
-	return fault;
-}
-
 static u64 __init slots_of(const struct perfctr_pmu *pmu)
 {
 	u64 slots = 0;
@@ -161,27 +154,64 @@ static u64 __init slots_of(const struct perfctr_pmu *pmu)
 	return slots;
 }
 
+static const char *__init check_all(const struct perfctr_pmu *pmu, struct perfctr_hw_control *hw)
+{
+	u64 slots = slots_of(pmu);
+	const char *fault = check_access(pmu, slots);
+
+	if (fault)
+		return fault;
+	fill_in(hw, pmu, slots);
+	pmu->take_cpu(true);
+	fault = check_counters(pmu, slots) ?: check_counting(pmu, hw);
+	pmu->give_cpu();
+	return fault;
+}
+
+static void __init check_cpu(void *arg)
+{
+	struct probe *probe = arg;
+
+	if (probe->pmu->kind && probe->pmu->kind() < 0)
+		probe->fault = "CPUID is not the same twice";
+	else
+		probe->fault = check_all(probe->pmu, probe->hw);
+}
+
+/* CPUs of one kind are believed to be alike; those of several are few enough to try all. */
+static void __init check_cpus(struct probe *probe)
+{
+	unsigned int cpu;
+
+	if (!probe->pmu->n_kinds) {
+		smp_call_function_single(raw_smp_processor_id(), check_cpu, probe, true);
+		return;
+	}
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		smp_call_function_single(cpu, check_cpu, probe, true);
+		if (probe->fault)
+			break;
+	}
+	cpus_read_unlock();
+}
+
 /*
  * What is wrong with the PMU, NULL: nothing. Counters that somebody has are believed: perf_events
  * has looked at them before.
  */
 const char *__init perfctr_probe_fault(const struct perfctr_pmu *pmu)
 {
-	u64 slots = slots_of(pmu);
-	struct perfctr_hw_control *hw;
-	const char *fault = NULL;
-	unsigned long flags;
+	struct probe probe = { .pmu = pmu };
 
-	hw = build(pmu, slots);
-	if (!hw)
+	probe.hw = kzalloc(struct_size(probe.hw, event, PERFCTR_MAX_COUNTERS), GFP_KERNEL);
+	if (!probe.hw)
 		return "no memory";
 	if (!pmu->reserve || !pmu->reserve()) {
-		local_irq_save(flags);
-		fault = check_all(pmu, slots, hw);
-		local_irq_restore(flags);
+		check_cpus(&probe);
 		if (pmu->release)
 			pmu->release();
 	}
-	kfree(hw);
-	return fault;
+	kfree(probe.hw);
+	return probe.fault;
 }

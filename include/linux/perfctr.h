@@ -299,7 +299,7 @@ struct perfctr_page {
 #define PERFCTR_PAGE_STARTED	(1u << 0)	/* counts whenever the thread runs */
 /*
  * RDPMC does not fault while the page is mapped.  Not set where the processor cannot, nor after a
- * control with a counter that some kind of core has not.
+ * control with a counter that some kind of core has not: there the kernel executes the instruction.
  */
 #define PERFCTR_PAGE_RDPMC	(1u << 1)
 #define PERFCTR_PAGE_DISTURBED	(1u << 2)	/* as PERFCTR_COUNTS_DISTURBED */

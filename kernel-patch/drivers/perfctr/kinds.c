@@ -75,6 +75,19 @@ u64 perfctr_kinds_evntsel(const struct perfctr_pmu *pmu, u32 kinds)
 	return allowed;
 }
 
+/* Has some kind the counter that RDPMC calls so? */
+bool perfctr_some_kind_has(const struct perfctr_pmu *pmu, u32 counter)
+{
+	u32 n = counter & ~PERFCTR_FIXED;
+	u32 slot = counter & PERFCTR_FIXED ? PERFCTR_FIXED_SLOT + n : n;
+	u32 k;
+
+	for (k = 0; k < pmu->n_kinds && n < PERFCTR_FIXED_SLOT; k++)
+		if (pmu->kinds[k].counters & BIT_ULL(slot))
+			return true;
+	return false;
+}
+
 bool perfctr_kinds_lack(const struct perfctr_pmu *pmu, u64 slots)
 {
 	return pmu->n_kinds && slots & ~perfctr_kinds_counters(pmu, all_kinds(pmu));

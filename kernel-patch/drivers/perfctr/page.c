@@ -153,12 +153,15 @@ fail:
 	return err;
 }
 
+/* On this CPU, or on one of another kind of core, where the thread may have read its number. */
 static bool counter_exists(u32 counter)
 {
 	const struct perfctr_pmu *pmu = perfctr_pmu;
 	u32 fast = pmu->features & PERFCTR_FEATURE_FAST_RDPMC ? PERFCTR_FAST : 0;
 	u32 n = counter & ~fast;
 
+	if (pmu->n_kinds)
+		return perfctr_some_kind_has(pmu, n);
 	return n & PERFCTR_FIXED ? (n & ~PERFCTR_FIXED) < pmu->n_fixed : n < pmu->n_general;
 }
 

@@ -314,6 +314,7 @@ int perfctr_kind_online(unsigned int cpu);
 bool perfctr_kinds_exist(const struct perfctr_pmu *pmu, u32 kinds);
 u64 perfctr_kinds_counters(const struct perfctr_pmu *pmu, u32 kinds);
 u64 perfctr_kinds_evntsel(const struct perfctr_pmu *pmu, u32 kinds);
+bool perfctr_some_kind_has(const struct perfctr_pmu *pmu, u32 counter);
 bool perfctr_kinds_lack(const struct perfctr_pmu *pmu, u64 slots);
 void perfctr_kind_enter(struct perfctr_page *page);
 void perfctr_kind_times(const struct perfctr_page *page, u64 *time);

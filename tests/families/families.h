@@ -150,6 +150,14 @@ bool hybrid_children_inherit_kinds(void);
 bool hybrid_sessions_count_on_both_kinds(void);
 bool hybrid_cores_may_go_and_come(void);
 
+/* kinds.c */
+bool hybrid_rdpmc_of_a_counter_that_is_not_here_is_executed(void);
+bool hybrid_rdpmc_of_a_counter_that_is_nowhere_faults(void);
+bool hybrid_threads_that_migrate_read_their_own_counters(void);
+bool hybrid_a_session_with_events_of_kinds_agrees_with_a_context(void);
+bool hybrid_a_kind_whose_last_cpu_goes_waits_for_it(void);
+bool hybrid_counters_that_are_not_here_are_no_disturbance(void);
+
 /* p4.c */
 bool p4_counters_have_the_routes_of_the_manual(void);
 bool p4_controls_are_refused_for_the_right_reason(void);

@@ -3,7 +3,7 @@
  * Hybrid processors: CPU 0 is a P-core, kind 0, CPU 1 an E-core, kind 1 (README of the emulator). What
  * counts where, to the instruction, wherever a thread is sent, and how long it was where.
  */
-#include "families.h"
+#include "hybrid.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -16,23 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define P 1u /* perfctr_event_control.kinds */
-#define E 2u
-
-#define EN 0x00400000u
-#define INSTRUCTIONS 0xc0u
-#define BRANCHES 0xc4u
-#define NEAR_TAKEN_P 0x20c4u
-#define NEAR_TAKEN_E 0x80c4u
-#define D0_81 0x81d0u /* loads on P-cores, stores on E-cores */
-#define D0_82 0x82d0u /* stores on P-cores, loads on E-cores */
-
-#define FIXED(n) (PERFCTR_FIXED + (n))
-#define COUNTERS(general, fixed) \
-	(((1ull << (general)) - 1) | ((1ull << (fixed)) - 1) << PERFCTR_FIXED_BIT)
-
 /* With CPUID leaf 23H: what P-cores have beyond E-cores is told. */
-static bool is_extended(void)
+bool is_extended(void)
 {
 	return !strcmp(profile.name, "hybrid-ext");
 }
@@ -93,7 +78,7 @@ bool hybrid_kinds_are_told(void)
 	       cpus_fail((struct perfctr_kind_cpus){ .cpus = 4096, .cpus_bytes = 8 }, EFAULT);
 }
 
-static void add(struct perfctr_control *control, uint32_t counter, uint64_t code, uint32_t kinds)
+void control_kind(struct perfctr_control *control, uint32_t counter, uint64_t code, uint32_t kinds)
 {
 	control->event[control->n_events++] = (struct perfctr_event_control){
 		.counter = counter,
@@ -106,7 +91,7 @@ static struct perfctr_control one(uint32_t counter, uint64_t code, uint32_t kind
 {
 	struct perfctr_control control = control_empty(0);
 
-	add(&control, counter, code, kinds);
+	control_kind(&control, counter, code, kinds);
 	return control;
 }
 
@@ -145,6 +130,24 @@ bool hybrid_controls_are_refused_for_the_right_reason(void)
 		{ 0, INSTRUCTIONS | umask2, 0, PERFCTR_BAD_EVNTSEL },
 		{ 0, INSTRUCTIONS | umask2, P, is_extended() ? none : PERFCTR_BAD_EVNTSEL },
 		{ 0, INSTRUCTIONS | umask2, E, PERFCTR_BAD_EVNTSEL },
+		/* By a further register: OCR on P-cores, OFFCORE_RESPONSE and latency on E-cores */
+		{ 0, 0x12a, P, PERFCTR_BAD_REGISTER },
+		{ 0, 0x1b7, E, PERFCTR_BAD_REGISTER },
+		{ 0, 0x5d0, E, PERFCTR_BAD_REGISTER },
+		{ 0, 0x5d0, P | E, PERFCTR_BAD_REGISTER },
+		{ 0, 0x5d0, P, none },
+		{ 0, 0x40ad, P, PERFCTR_BAD_REGISTER },
+		{ 0, 0x40ad, E, none },
+		/* Golden Cove's counters 0 to 3 alone count codes below 90H, and memory events. */
+		{ 4, 0x151, P, is_extended() ? none : PERFCTR_BAD_ROUTE },
+		{ 3, 0x151, P, none },
+		{ 4, 0x151, E, none },
+		{ 4, 0x187, P, is_extended() ? none : PERFCTR_BAD_ROUTE },
+		{ 4, D0_81, P, is_extended() ? none : PERFCTR_BAD_ROUTE },
+		{ 4, D0_81, P | E, is_extended() ? none : PERFCTR_BAD_ROUTE },
+		{ 4, D0_81, E, none },
+		{ 4, 0x3c, 0, none },
+		{ 4, 0x197, P, none },
 	};
 	int fd = context_open(0);
 
@@ -164,16 +167,7 @@ bool hybrid_controls_are_refused_for_the_right_reason(void)
 	return true;
 }
 
-/* A child whose rounds are executed on the CPU that is asked for. */
-struct walker {
-	struct workload workload;
-	pid_t pid;
-	int start, end;
-	uint64_t rounds[2]; /* on each CPU */
-	uint64_t random;
-};
-
-static bool walker_start(struct walker *w)
+bool walker_start(struct walker *w)
 {
 	int in[2], out[2];
 
@@ -188,7 +182,7 @@ static bool walker_start(struct walker *w)
 	return EXPECT(w->pid > 0);
 }
 
-static bool walker_end(struct walker *w)
+bool walker_end(struct walker *w)
 {
 	close(w->start);
 	close(w->end);
@@ -197,7 +191,7 @@ static bool walker_end(struct walker *w)
 	return EXPECT(kill(w->pid, SIGKILL) == 0) && EXPECT(waitpid(w->pid, NULL, 0) == w->pid);
 }
 
-static bool round_on(struct walker *w, unsigned int cpu)
+bool round_on(struct walker *w, unsigned int cpu)
 {
 	char byte;
 
@@ -209,7 +203,7 @@ static bool round_on(struct walker *w, unsigned int cpu)
 }
 
 /* Knuth's linear congruential generator. */
-static unsigned int random_cpu(uint64_t *random)
+unsigned int random_cpu(uint64_t *random)
 {
 	*random = *random * 6364136223846793005ull + 1442695040888963407ull;
 	return *random >> 63;
@@ -312,8 +306,8 @@ bool hybrid_codes_mean_what_they_mean_on_their_kind(void)
 		uint32_t kinds;
 		uint64_t p, e; /* in a round */
 	} events[] = {
-		{ D0_81, P, 5, 0 },	{ D0_82, P, 0, 0 }, { D0_81, E, 0, 0 },
-		{ D0_82, E, 0, 5 },	{ D0_81, P | E, 5, 0 }, { D0_82, P | E, 0, 5 },
+		{ D0_81, P, 5, 0 },	{ D0_82, P, 0, 0 }, { D0_81, P | E, 5, 0 },
+		{ D0_82, P | E, 0, 5 }, { D0_81, E, 0, 0 }, { D0_82, E, 0, 5 },
 	};
 	struct perfctr_control control = control_empty(0);
 	struct perfctr_counts counts;
@@ -324,7 +318,7 @@ bool hybrid_codes_mean_what_they_mean_on_their_kind(void)
 	fd = context_open(w.pid);
 	REQUIRE(fd >= 0);
 	for (uint32_t i = 0; i < 6; i++)
-		add(&control, i, events[i].code, events[i].kinds);
+		control_kind(&control, i, events[i].code, events[i].kinds);
 	REQUIRE(context_control(fd, &control));
 	for (int i = 0; i < 50; i++)
 		REQUIRE(round_on(&w, random_cpu(&w.random)));
@@ -337,29 +331,29 @@ bool hybrid_codes_mean_what_they_mean_on_their_kind(void)
 }
 
 /* Of both kinds, of one each, and codes that only one kind has. */
-static struct perfctr_control mixed(void)
+struct perfctr_control mixed(void)
 {
 	struct perfctr_control control = control_empty(0);
 
-	add(&control, 0, INSTRUCTIONS, 0);
-	add(&control, 1, INSTRUCTIONS, P);
-	add(&control, 2, INSTRUCTIONS, E);
-	add(&control, 3, NEAR_TAKEN_P, P);
-	add(&control, 4, NEAR_TAKEN_E, E);
-	add(&control, 5, BRANCHES, 0);
-	add(&control, FIXED(0), 0, P);
-	add(&control, FIXED(1), 0, 0);
-	add(&control, FIXED(2), 0, E);
+	control_kind(&control, 0, INSTRUCTIONS, 0);
+	control_kind(&control, 1, INSTRUCTIONS, P);
+	control_kind(&control, 2, INSTRUCTIONS, E);
+	control_kind(&control, 3, NEAR_TAKEN_P, P);
+	control_kind(&control, 4, NEAR_TAKEN_E, E);
+	control_kind(&control, 5, BRANCHES, 0);
+	control_kind(&control, FIXED(0), 0, P);
+	control_kind(&control, FIXED(1), 0, 0);
+	control_kind(&control, FIXED(2), 0, E);
 	if (is_extended()) {
-		add(&control, 7, INSTRUCTIONS, P);
-		add(&control, FIXED(3), 0, P);
+		control_kind(&control, 7, INSTRUCTIONS, P);
+		control_kind(&control, FIXED(3), 0, P);
 	}
 	return control;
 }
 
 /* Near taken branches of a round: the loop's but the last, and the round's own. */
-static bool mixed_counts_are_exact(const struct perfctr_counts *counts, const struct walker *w,
-				   const struct perfctr_control *control)
+bool mixed_counts_are_exact(const struct perfctr_counts *counts, const struct walker *w,
+			    const struct perfctr_control *control)
 {
 	const uint64_t each = round_instructions(&w->workload), loop = w->workload.loop;
 
@@ -401,7 +395,7 @@ bool e4_hybrid_rounds_on_kinds_at_random_are_exact_with_their_time(void)
 	return walker_end(&w);
 }
 
-static bool parts_make_up_whole(const struct perfctr_counts *counts)
+bool parts_make_up_whole(const struct perfctr_counts *counts)
 {
 	return EXPECT_EQUAL(counts->counter[1] + counts->counter[2], counts->counter[0]) &&
 	       EXPECT_EQUAL(counts->kind_tsc[0] + counts->kind_tsc[1], counts->tsc);
@@ -493,10 +487,10 @@ bool hybrid_self_reads_are_exact_on_each_kind(void)
 	return true;
 }
 
-static pid_t start_rival(void)
+pid_t start_rival(void)
 {
 	const struct timespec pause = { .tv_nsec = 300000 };
-	const pid_t victim = getpid();
+	const pid_t victim = (pid_t)syscall(SYS_gettid);
 	uint64_t random = 3;
 	pid_t pid = fork();
 
@@ -531,9 +525,9 @@ bool hybrid_self_reads_across_migrations_are_exact(void)
 	pid_t rival;
 
 	REQUIRE(self);
-	add(&control, 0, INSTRUCTIONS, 0);
-	add(&control, 1, INSTRUCTIONS, P);
-	add(&control, 2, INSTRUCTIONS, E);
+	control_kind(&control, 0, INSTRUCTIONS, 0);
+	control_kind(&control, 1, INSTRUCTIONS, P);
+	control_kind(&control, 2, INSTRUCTIONS, E);
 	REQUIRE(perfctr_control(self, &control) == 0);
 	page = perfctr_page(self);
 	REQUIRE(page);
@@ -605,7 +599,7 @@ bool hybrid_sessions_count_on_both_kinds(void)
 	return walker_end(&w);
 }
 
-static bool set_online(bool online)
+bool set_online(bool online)
 {
 	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY | O_CLOEXEC);
 	bool good = fd >= 0 && write(fd, online ? "1" : "0", 1) == 1;

@@ -3,7 +3,7 @@
 
 FAMILIES := $(BUILD)/tests/families
 FAMILIES_SOURCES := $(wildcard tests/families/*.c)
-FAMILIES_HEADERS := tests/families/families.h tests/emulator/pmu/pmu-stats.h include/perfctr.h include/linux/perfctr.h
+FAMILIES_HEADERS := tests/families/families.h tests/families/hybrid.h tests/emulator/pmu/pmu-stats.h include/perfctr.h include/linux/perfctr.h
 CHECKS += check-families
 CHECK_PROGRAMS += $(FAMILIES)/families-32 $(FAMILIES)/families-64
 

@@ -92,7 +92,7 @@ static void call_stop_and_start(struct subject *s)
 
 static void call_control(struct subject *s)
 {
-	perfctr_control(s->self, &s->control);
+	perfctr_set_control(s->self, &s->control);
 }
 
 static void call_calibrate(struct subject *s)
@@ -181,7 +181,7 @@ static const struct {
 	{ "perfctr_read_scope, tree of one", call_read_tree, 0 },
 	{ "perfctr_next_record, none there", call_next_record, 0 },
 	{ "perfctr_stop + perfctr_start", call_stop_and_start, 1 },
-	{ "perfctr_control", call_control, 1 },
+	{ "perfctr_set_control", call_control, 1 },
 	{ "perfctr_calibrate", call_calibrate, 1 },
 	{ "perfctr_pmu_info", call_pmu_info, 0 },
 	{ "perfctr_open_tid + perfctr_close", call_open_tid_and_close, 0 },
@@ -268,7 +268,7 @@ int main(void)
 	perfctr_control_init(&s.control);
 	perfctr_control_add(&s.control, PERFCTR_ANY, USER_INSTRUCTIONS, 0);
 	perfctr_control_add(&s.control, PERFCTR_ANY, KERNEL_INSTRUCTIONS, 0);
-	if (perfctr_control(s.self, &s.control) < 0) {
+	if (perfctr_set_control(s.self, &s.control) < 0) {
 		perfctr_control_error(errno, &s.control, &info, text, sizeof(text));
 		return refused(text);
 	}

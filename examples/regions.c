@@ -61,7 +61,7 @@ static void *work(void *unused)
 
 	(void)unused;
 	open_control(&control);
-	if (!self || perfctr_control(self, &control) < 0)
+	if (!self || perfctr_set_control(self, &control) < 0)
 		return "the thread cannot count";
 	mine = perfctr_regions_thread(regions, self);
 	if (!mine || perfctr_regions_calibrate(mine, EVENTS) < 0)

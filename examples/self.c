@@ -46,7 +46,7 @@ int main(void)
 	perfctr_control_init(&control);
 	perfctr_control_add(&control, PERFCTR_ANY, INSTRUCTIONS, 0);
 	perfctr_control_add(&control, PERFCTR_ANY, BRANCHES, 0);
-	if (perfctr_control(self, &control) < 0) {
+	if (perfctr_set_control(self, &control) < 0) {
 		perfctr_control_error(errno, &control, &info, text, sizeof(text));
 		return refused(text);
 	}

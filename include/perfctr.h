@@ -106,7 +106,7 @@ int perfctr_pmu_info_with(const char *backend, struct perfctr_pmu_info *info);
 
 /*
  * perfctr_open - create the context of the calling thread and map its state page.
- * It counts nothing until perfctr_control().  Errors: those of perfctr_pmu_info(), EEXIST (the
+ * It counts nothing until perfctr_set_control().  Errors: those of perfctr_pmu_info(), EEXIST (the
  * thread has a context), EMFILE, ENOMEM.
  */
 struct perfctr *perfctr_open(void);
@@ -173,7 +173,7 @@ int perfctr_control_add(struct perfctr_control *c, uint32_t counter, uint64_t ev
 int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_info *info);
 
 /*
- * perfctr_control - let p count c: assigns, validates, clears all sums, starts.
+ * perfctr_set_control - let p count c: assigns, validates, clears all sums, starts.
  * c->flags: with PERFCTR_CONTROL_STOPPED it waits for perfctr_start(); with PERFCTR_CONTROL_INHERIT
  * what the thread creates from now on is counted too, as members of its tree; with
  * PERFCTR_CONTROL_RECORD each that exits leaves a record.  A refusal changes nothing and sets
@@ -184,7 +184,7 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
  * may not read), ENOMEM, ENOTSUP (bad_reason: this backend cannot).  perfctr_control_error() words
  * them.
  */
-int perfctr_control(struct perfctr *p, struct perfctr_control *c);
+int perfctr_set_control(struct perfctr *p, struct perfctr_control *c);
 
 /* bad_reason with ENOTSUP: what this backend, or the machine with it, cannot do. */
 #define PERFCTR_BAD_SOFTWARE	0x101	/* count software events */
@@ -215,9 +215,9 @@ struct perfctr_overhead {
 };
 
 /*
- * perfctr_calibrate - perfctr_control(), and before it measure what c counts of perfctr_start() and
+ * perfctr_calibrate - perfctr_set_control(), and before it measure what c counts of perfctr_start() and
  * perfctr_stop() themselves, on this machine, in the rings of each event.  For a thread's own
- * context. Errors: those of perfctr_control(), EPERM (not the thread's own).  Cost: some 300 system
+ * context. Errors: those of perfctr_set_control(), EPERM (not the thread's own).  Cost: some 300 system
  * calls.
  */
 int perfctr_calibrate(struct perfctr *p, struct perfctr_control *c, struct perfctr_overhead *o);
@@ -286,7 +286,7 @@ void perfctr_open_error(int error, char *text, size_t size);
 void perfctr_open_error_with(const char *backend, int error, char *text, size_t size);
 
 /*
- * perfctr_control_error - likewise for perfctr_control() or perfctr_control_assign() of c: names
+ * perfctr_control_error - likewise for perfctr_set_control() or perfctr_control_assign() of c: names
  * the event at fault, what is allowed and what to do, or who holds the counters (looks at
  * /proc/sys/kernel/nmi_watchdog).
  */

@@ -61,12 +61,13 @@ int perfctr_calibrate(struct perfctr *p, struct perfctr_control *c, struct perfc
 	memset(&overhead.repeated, 0xff, sizeof(overhead.repeated));
 	for (unsigned int i = 0; i < FIRST; i++) {
 		c->flags = flags | PERFCTR_CONTROL_STOPPED;
-		status = perfctr_control(p, c);
+		status = perfctr_set_control(p, c);
 		c->flags = flags;
 		if (status < 0 || measure_overhead(p, 1, &overhead.first) < 0)
 			return -1;
 	}
-	if (measure_overhead(p, REPETITIONS, &overhead.repeated) < 0 || perfctr_control(p, c) < 0)
+	if (measure_overhead(p, REPETITIONS, &overhead.repeated) < 0 ||
+	    perfctr_set_control(p, c) < 0)
 		return -1;
 	*o = overhead;
 	return 0;

@@ -51,7 +51,7 @@ void perfctr_close(struct perfctr *p)
 	errno = error;
 }
 
-int perfctr_control(struct perfctr *p, struct perfctr_control *c)
+int perfctr_set_control(struct perfctr *p, struct perfctr_control *c)
 {
 	c->bad_event = 0;
 	c->bad_reason = 0;

@@ -137,7 +137,7 @@ static bool try_controls(struct events *events, const struct perfctr_pmu_info *i
 		return true;
 	for (unsigned int pass = 0; good && pass < events->n_passes; pass++) {
 		events->control[pass].flags = PERFCTR_CONTROL_STOPPED;
-		good = perfctr_control(self, &events->control[pass]) == 0;
+		good = perfctr_set_control(self, &events->control[pass]) == 0;
 		if (!good)
 			complain_of_control(errno, &events->control[pass], info);
 	}

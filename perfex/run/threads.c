@@ -27,7 +27,8 @@ bool threads_control(struct threads *threads, size_t first, struct perfctr_contr
 		     const struct perfctr_pmu_info *info)
 {
 	for (size_t i = first; i < threads->n; i++)
-		if (perfctr_control(threads->thread[i].context, control) < 0 && errno != ESRCH) {
+		if (perfctr_set_control(threads->thread[i].context, control) < 0 &&
+		    errno != ESRCH) {
 			complain_of_control(errno, control, info);
 			return false;
 		}

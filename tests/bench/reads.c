@@ -131,7 +131,7 @@ static void open_perfctr(struct subject *s, unsigned int n)
 	struct perfctr_control control = control_of(n, PLAIN);
 
 	s->self = perfctr_open();
-	if (!s->self || perfctr_control(s->self, &control) < 0)
+	if (!s->self || perfctr_set_control(s->self, &control) < 0)
 		err(1, "perfctr, %u events", n);
 	s->page = perfctr_page(s->self);
 	if (!s->page)

@@ -58,7 +58,7 @@ START_TEST(a_live_read_costs_a_fifth_of_a_system_call)
 
 	ck_assert_ptr_nonnull(self);
 	perfctr_control_init(&control);
-	ck_assert_int_eq(perfctr_control(self, &control), 0);
+	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
 	if (perfctr_tsc_page(self)) {
 		read = least(read_page, perfctr_tsc_page(self));
 		call = least(system_call, NULL);

@@ -35,7 +35,8 @@ static struct perfctr *counted_thread(pid_t tid, uint32_t flags)
 
 	ck_assert_msg(p, "perfctr_open_tid: %s", strerror(errno));
 	control_both(&control, flags);
-	ck_assert_msg(perfctr_control(p, &control) == 0, "perfctr_control: %s", strerror(errno));
+	ck_assert_msg(perfctr_set_control(p, &control) == 0, "perfctr_set_control: %s",
+		      strerror(errno));
 	return p;
 }
 
@@ -275,7 +276,7 @@ START_TEST(another_event_is_refused_and_those_there_are_are_told)
 	for (int i = 0; i < 2; i++) {
 		perfctr_control_init(&control);
 		perfctr_control_add(&control, PERFCTR_ANY, i ? 0x4300c0 : 0x4100c5, 0);
-		ck_assert_int_eq(perfctr_control(p, &control), -1);
+		ck_assert_int_eq(perfctr_set_control(p, &control), -1);
 		ck_assert_int_eq(errno, EINVAL);
 		perfctr_control_error(EINVAL, &control, &info, text, sizeof(text));
 		ck_assert_msg(strstr(text, "instructions:u, r00c4:u"), "%s", text);

@@ -35,7 +35,7 @@ static struct perfctr *count(pid_t pid, uint32_t flags)
 
 	ck_assert_msg(p, "perfctr_open_tid: errno %d", errno);
 	control_all(&control, flags);
-	ck_assert_int_eq(perfctr_control(p, &control), 0);
+	ck_assert_int_eq(perfctr_set_control(p, &control), 0);
 	return p;
 }
 
@@ -233,7 +233,7 @@ START_TEST(what_changes_ids_is_dropped)
 		ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_EXITED, 0);
 		ck_assert_uint_lt(counts.counter[PERFCTR_TASK_CLOCK], before.ns);
 		control_all(&control, 0);
-		ck_assert_int_eq(perfctr_control(p, &control), -1);
+		ck_assert_int_eq(perfctr_set_control(p, &control), -1);
 		ck_assert_int_eq(errno, ESRCH);
 		ck_assert_int_eq(perfctr_start(p), -1);
 	}

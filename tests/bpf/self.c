@@ -23,7 +23,7 @@ static struct perfctr *counted(uint32_t flags)
 
 	ck_assert_msg(self, "perfctr_open: errno %d", errno);
 	control_all(&control, flags);
-	ck_assert_int_eq(perfctr_control(self, &control), 0);
+	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
 	return self;
 }
 
@@ -226,21 +226,21 @@ START_TEST(what_cannot_be_counted_is_refused)
 	perfctr_control_init(&control);
 	perfctr_control_add(&control, PERFCTR_SOFTWARE + PERFCTR_TASK_CLOCK, 0, 0);
 	perfctr_control_add(&control, PERFCTR_SOFTWARE + PERFCTR_N_SOFTWARE, 0, 0);
-	ck_assert_int_eq(perfctr_control(self, &control), -1);
+	ck_assert_int_eq(perfctr_set_control(self, &control), -1);
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_uint_eq(control.bad_event, 1);
 	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_COUNTER);
 	perfctr_control_init(&control);
 	perfctr_control_add(&control, PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS, PERFCTR_SOFTWARE_USER,
 			    0);
-	ck_assert_int_eq(perfctr_control(self, &control), -1);
+	ck_assert_int_eq(perfctr_set_control(self, &control), -1);
 	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_EVNTSEL);
 	perfctr_control_init(&control);
 	perfctr_control_add(&control, PERFCTR_ANY, 0x4100c0, 0);
-	ck_assert_int_eq(perfctr_control(self, &control), -1);
+	ck_assert_int_eq(perfctr_set_control(self, &control), -1);
 	perfctr_control_init(&control);
 	control.flags = PERFCTR_CONTROL_RECORD;
-	ck_assert_int_eq(perfctr_control(self, &control), -1);
+	ck_assert_int_eq(perfctr_set_control(self, &control), -1);
 	ck_assert_int_eq(errno, ENOTSUP);
 	perfctr_close(self);
 }

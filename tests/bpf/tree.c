@@ -52,7 +52,7 @@ static struct perfctr *count_child(struct child *child)
 
 	ck_assert_msg(p, "perfctr_open_tid: errno %d", errno);
 	control_all(&control, PERFCTR_CONTROL_INHERIT);
-	ck_assert_int_eq(perfctr_control(p, &control), 0);
+	ck_assert_int_eq(perfctr_set_control(p, &control), 0);
 	return p;
 }
 
@@ -233,7 +233,7 @@ START_TEST(what_does_not_inherit_counts_one_thread)
 
 	ck_assert_ptr_nonnull(p);
 	control_all(&control, 0);
-	ck_assert_int_eq(perfctr_control(p, &control), 0);
+	ck_assert_int_eq(perfctr_set_control(p, &control), 0);
 	let_go(&child);
 	end_child(&child);
 	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_CHILDREN, &counts), 0);

@@ -206,7 +206,7 @@ bool reads_of_the_thread_itself_lie_between_read_calls(void)
 	struct perfctr *self = perfctr_open();
 
 	REQUIRE(self);
-	REQUIRE(perfctr_control(self, &control) == 0);
+	REQUIRE(perfctr_set_control(self, &control) == 0);
 	REQUIRE(!!perfctr_page(self) == in_user_mode);
 	for (unsigned int i = 0; i < 1000; i++) {
 		struct perfctr_counts before, after;

@@ -19,7 +19,7 @@ static struct perfctr_counts least_corrected(struct perfctr *p, struct perfctr_c
 	memset(&least, 0xff, sizeof(least));
 	control->flags = PERFCTR_CONTROL_STOPPED;
 	for (int i = 0; i < 20; i++) {
-		ck_assert_int_eq(perfctr_control(p, control), 0);
+		ck_assert_int_eq(perfctr_set_control(p, control), 0);
 		perfctr_start(p);
 		program();
 		perfctr_stop(p);
@@ -92,7 +92,7 @@ START_TEST(a_refused_calibration_changes_nothing)
 	pthread_t thread;
 
 	ck_assert(p);
-	ck_assert_int_eq(perfctr_control(p, &control), 0);
+	ck_assert_int_eq(perfctr_set_control(p, &control), 0);
 	spin(1000);
 	ck_assert_int_eq(perfctr_calibrate(p, &wrong, &overhead), -1);
 	ck_assert_int_eq(errno, EINVAL);

@@ -22,7 +22,7 @@ static struct perfctr *open_self(const struct event *events, size_t n)
 	struct perfctr_control control = control_of(events, n);
 
 	ck_assert(p);
-	ck_assert_int_eq(perfctr_control(p, &control), 0);
+	ck_assert_int_eq(perfctr_set_control(p, &control), 0);
 	ck_assert(perfctr_page(p));
 	return p;
 }

@@ -46,7 +46,7 @@ static struct perfctr *open_context(struct perfctr_control *control)
 	struct perfctr *p = perfctr_open();
 
 	EXPECT(p);
-	EXPECT(perfctr_control(p, control) == 0);
+	EXPECT(perfctr_set_control(p, control) == 0);
 	return p;
 }
 

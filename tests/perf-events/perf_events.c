@@ -72,7 +72,7 @@ static struct perfctr *open_counting(pid_t tid, uint32_t flags)
 
 	ck_assert_ptr_nonnull(p);
 	ck_assert_str_eq(perfctr_backend_name(p), BACKEND);
-	ck_assert_int_eq(perfctr_control(p, &c), 0);
+	ck_assert_int_eq(perfctr_set_control(p, &c), 0);
 	return p;
 }
 
@@ -329,7 +329,7 @@ START_TEST(records_cannot_be_had)
 	struct perfctr_record record;
 
 	ck_assert_int_eq(perfctr_read(p, &before), 0);
-	ck_assert_int_eq(perfctr_control(p, &c), -1);
+	ck_assert_int_eq(perfctr_set_control(p, &c), -1);
 	ck_assert_int_eq(errno, ENOTSUP);
 	check_words(ENOTSUP, &c,
 		    "this backend keeps no counts of single processes or threads that have exited; "
@@ -353,7 +353,7 @@ START_TEST(one_event_more_than_counters_is_refused)
 	perfctr_control_init(&c);
 	for (uint32_t i = 0; i <= info.n_general; i++)
 		perfctr_control_add(&c, PERFCTR_ANY, 0x4100c0, 0);
-	ck_assert_int_eq(perfctr_control(p, &c), -1);
+	ck_assert_int_eq(perfctr_set_control(p, &c), -1);
 	ck_assert_int_eq(errno, info.n_general ? ENOSPC : ENODEV);
 	ck_assert_uint_eq(c.bad_event, info.n_general);
 	perfctr_close(p);
@@ -430,10 +430,10 @@ START_TEST(nobody_learns_what_is_missing)
 	perfctr_control_init(&c);
 	perfctr_control_add(&c, PERFCTR_SOFTWARE + PERFCTR_CONTEXT_SWITCHES, 0, 0);
 	if (paranoia() < 2) {
-		ck_assert_int_eq(perfctr_control(p, &c), 0);
+		ck_assert_int_eq(perfctr_set_control(p, &c), 0);
 		return;
 	}
-	ck_assert_int_eq(perfctr_control(p, &c), -1);
+	ck_assert_int_eq(perfctr_set_control(p, &c), -1);
 	ck_assert_int_eq(errno, EACCES);
 	check_words(
 		EACCES, &c,

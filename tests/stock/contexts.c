@@ -29,7 +29,7 @@ static struct perfctr *counted(pid_t tid, uint32_t flags, const struct event *ev
 	control.flags = flags;
 	for (size_t i = 0; i < n; i++)
 		perfctr_control_add(&control, events[i].counter, events[i].evntsel, 0);
-	if (perfctr_control(p, &control)) {
+	if (perfctr_set_control(p, &control)) {
 		struct perfctr_pmu_info info;
 
 		ck_assert_int_eq(perfctr_pmu_info(&info), 0);
@@ -310,13 +310,13 @@ START_TEST(five_events_of_four_counters_are_refused_at_once)
 	for (size_t i = 0; i < ARRAY_SIZE(codes); i++)
 		perfctr_control_add(&control, PERFCTR_ANY, USER(codes[i]), 0);
 	errno = 0;
-	ck_assert_int_eq(perfctr_control(p, &control), -1);
+	ck_assert_int_eq(perfctr_set_control(p, &control), -1);
 	ck_assert_int_eq(errno, ENOSPC);
 	perfctr_control_error(errno, &control, &info, text, sizeof(text));
 	ck_assert_msg(strstr(text, "0x0041010b") && strstr(text, "4 general counters"), "%s", text);
 	/* Four of them can be had. */
 	control.n_events = 4;
-	ck_assert_int_eq(perfctr_control(p, &control), 0);
+	ck_assert_int_eq(perfctr_set_control(p, &control), 0);
 	perfctr_close(p);
 }
 END_TEST

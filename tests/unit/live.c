@@ -34,7 +34,7 @@ static struct perfctr *counted(void)
 	perfctr_control_init(&control);
 	perfctr_control_add(&control, PERFCTR_ANY, USER_INSTRUCTIONS, 0);
 	perfctr_control_add(&control, PERFCTR_FIXED, FIXED_USER, 0);
-	ck_assert_int_eq(perfctr_control(self, &control), 0);
+	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
 	ck_assert_uint_eq(control.event[0].counter, 0);
 	return self;
 }
@@ -249,7 +249,7 @@ START_TEST(a_refused_control_names_its_event_and_the_old_one_goes_on)
 	perfctr_control_init(&control);
 	perfctr_control_add(&control, 0, USER_INSTRUCTIONS, 0);
 	perfctr_control_add(&control, 77, USER_INSTRUCTIONS, 0);
-	ck_assert_int_eq(perfctr_control(self, &control), -1);
+	ck_assert_int_eq(perfctr_set_control(self, &control), -1);
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_uint_eq(control.bad_event, 1);
 	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_COUNTER);
@@ -257,7 +257,7 @@ START_TEST(a_refused_control_names_its_event_and_the_old_one_goes_on)
 
 	/* The same struct, corrected, is taken. */
 	control.event[1].counter = 1;
-	ck_assert_int_eq(perfctr_control(self, &control), 0);
+	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
 }
 END_TEST
 
@@ -287,7 +287,7 @@ START_TEST(a_tree_is_read_as_a_whole_and_by_record)
 	perfctr_control_init(&control);
 	control.flags = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD;
 	perfctr_control_add(&control, PERFCTR_ANY, USER_INSTRUCTIONS, 0);
-	ck_assert_int_eq(perfctr_control(root, &control), 0);
+	ck_assert_int_eq(perfctr_set_control(root, &control), 0);
 	ck_assert_int_eq(perfctr_next_record(root, &first), -1);
 	ck_assert_int_eq(errno, EAGAIN);
 	ck_assert_int_eq(poll(&readable, 1, 0), 0);

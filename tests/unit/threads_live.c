@@ -46,7 +46,7 @@ static struct perfctr *counted(void)
 	request_events(&info, requests, &control);
 	self = perfctr_open();
 	ck_assert_ptr_nonnull(self);
-	ck_assert_int_eq(perfctr_control(self, &control), 0);
+	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
 	return self;
 }
 

@@ -64,7 +64,7 @@ int perfctr_bpf_read_slot(const struct perfctr_bpf_handle *h, struct perfctr_bpf
 			  bool *consistent);
 
 /*
- * Events of c by number into events, 4 bits each, or -1 as perfctr_control(); policy:
+ * Events of c by number into events, 4 bits each, or -1 as perfctr_set_control(); policy:
  * PERFCTR_POLICY_DP and _DU.
  */
 int perfctr_bpf_encode(struct perfctr_control *c, const struct perfctr_bpf_info *info,

@@ -65,7 +65,7 @@ START_TEST(both_count_the_same_tree)
 		ck_assert_str_eq(perfctr_backend_name(p[i]), names[i]);
 		perfctr_control_init(&control);
 		control.flags = PERFCTR_CONTROL_INHERIT;
-		ck_assert_int_eq(perfctr_control(p[i], &control), 0);
+		ck_assert_int_eq(perfctr_set_control(p[i], &control), 0);
 		ck_assert_int_eq(perfctr_read_scope(p[i], PERFCTR_SCOPE_TREE, &counts[i]), 0);
 		ck_assert_uint_eq(counts[i].tsc, 0);
 		ck_assert_uint_eq(counts[i].members, 1);
@@ -136,7 +136,7 @@ START_TEST(both_tell_a_thread_the_same_time)
 		p[i] = perfctr_open_with(names[i], 0, PERFCTR_OPEN_CREATE);
 		ck_assert_ptr_nonnull(p[i]);
 		perfctr_control_init(&control);
-		ck_assert_int_eq(perfctr_control(p[i], &control), 0);
+		ck_assert_int_eq(perfctr_set_control(p[i], &control), 0);
 	}
 	for (int i = 0; i < BACKENDS; i++)
 		ck_assert_int_eq(perfctr_read(p[i], &first[i]), 0);

@@ -52,7 +52,7 @@ int main(void)
 	perfctr_control_init(&control);
 	perfctr_control_add(&control, 0, INSTRUCTIONS, 0);
 	perfctr_control_add(&control, 1, BRANCHES, 0);
-	expect(perfctr_control(self, &control) == 0);
+	expect(perfctr_set_control(self, &control) == 0);
 	page = perfctr_page(self);
 	expect(page != NULL);
 

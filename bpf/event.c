@@ -33,7 +33,7 @@ int read_events(const struct options *options, struct perfctr_bpf_event *events)
 
 	if (!options->n_events)
 		return 0;
-	if (perfctr_pmu_info_with("perf_events", &info) < 0)
+	if (perfctr_get_pmu_info_with("perf_events", &info) < 0)
 		return complain("--event needs perf_events, which cannot be used here (%s)",
 				strerror(errno));
 	if (!info.n_general)

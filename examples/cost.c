@@ -107,7 +107,7 @@ static void call_pmu_info(struct subject *s)
 	struct perfctr_pmu_info info;
 
 	(void)s;
-	perfctr_pmu_info(&info);
+	perfctr_get_pmu_info(&info);
 }
 
 static void call_open_tid_and_close(struct subject *s)
@@ -183,7 +183,7 @@ static const struct {
 	{ "perfctr_stop + perfctr_start", call_stop_and_start, 1 },
 	{ "perfctr_set_control", call_control, 1 },
 	{ "perfctr_calibrate", call_calibrate, 1 },
-	{ "perfctr_pmu_info", call_pmu_info, 0 },
+	{ "perfctr_get_pmu_info", call_pmu_info, 0 },
 	{ "perfctr_open_tid + perfctr_close", call_open_tid_and_close, 0 },
 	{ "perfctr_segment_begin + _end", call_segment, 0 },
 	{ "perfctr_mark + perfctr_unmark", call_mark, 0 },
@@ -261,7 +261,7 @@ int main(void)
 	char text[256];
 
 	s.self = perfctr_open();
-	if (!s.self || perfctr_pmu_info(&info) < 0) {
+	if (!s.self || perfctr_get_pmu_info(&info) < 0) {
 		perfctr_open_error(errno, text, sizeof(text));
 		return refused(text);
 	}

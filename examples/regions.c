@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	char text[256];
 
 	open_control(&control);
-	if (perfctr_pmu_info(&info) < 0) {
+	if (perfctr_get_pmu_info(&info) < 0) {
 		perfctr_open_error(errno, text, sizeof(text));
 		return refused(text);
 	}

@@ -39,7 +39,7 @@ int main(void)
 	char text[256];
 
 	self = perfctr_open();
-	if (!self || perfctr_pmu_info(&info) < 0) {
+	if (!self || perfctr_get_pmu_info(&info) < 0) {
 		perfctr_open_error(errno, text, sizeof(text));
 		return refused(text);
 	}

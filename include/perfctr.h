@@ -96,17 +96,17 @@ const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsig
 				uint32_t capabilities);
 
 /*
- * perfctr_pmu_info - what the machine can count and who holds its counters now.
+ * perfctr_get_pmu_info - what the machine can count and who holds its counters now.
  * Errors: EINVAL (no backend of this name), ENODEV (the backend is not there), EACCES (no
  * permission for it), EPROTO (the kernel speaks another ABI version); perfctr_open_error() words
  * them.  Patch: opens and closes the device, four system calls.
  */
-int perfctr_pmu_info(struct perfctr_pmu_info *info);
-int perfctr_pmu_info_with(const char *backend, struct perfctr_pmu_info *info);
+int perfctr_get_pmu_info(struct perfctr_pmu_info *info);
+int perfctr_get_pmu_info_with(const char *backend, struct perfctr_pmu_info *info);
 
 /*
  * perfctr_open - create the context of the calling thread and map its state page.
- * It counts nothing until perfctr_set_control().  Errors: those of perfctr_pmu_info(), EEXIST (the
+ * It counts nothing until perfctr_set_control().  Errors: those of perfctr_get_pmu_info(), EEXIST (the
  * thread has a context), EMFILE, ENOMEM.
  */
 struct perfctr *perfctr_open(void);
@@ -279,7 +279,7 @@ int perfctr_event_parse(const char *spec, struct perfctr_event_control *event, c
 int perfctr_event_format(const struct perfctr_event_control *event, char *text, size_t size);
 
 /*
- * perfctr_open_error - one sentence for the errno value that perfctr_pmu_info() or perfctr_open*()
+ * perfctr_open_error - one sentence for the errno value that perfctr_get_pmu_info() or perfctr_open*()
  * failed with: what is wrong and what to do.  Looks at what the backend needs.
  */
 void perfctr_open_error(int error, char *text, size_t size);

@@ -4,7 +4,7 @@
  * mark.
  *
  * As in perfctr.h, functions return 0 or more, or -1 with errno set; pointers NULL with errno set.
- * What fails to open fails with the errors of perfctr_pmu_info() too.
+ * What fails to open fails with the errors of perfctr_get_pmu_info() too.
  */
 #ifndef PERFCTR_GROUPS_H
 #define PERFCTR_GROUPS_H

@@ -70,7 +70,7 @@ static void check_experiment(struct experiment_file *file, const char *path, str
 
 	if (!experiment_check(file, &error))
 		textfile_fail(path, &error);
-	if (perfctr_pmu_info(&info) < 0) {
+	if (perfctr_get_pmu_info(&info) < 0) {
 		complain_of_open(errno);
 		exit(EXIT_PERFEX);
 	}

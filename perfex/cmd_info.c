@@ -110,7 +110,7 @@ int show_info(void)
 	struct perfctr_pmu_info info;
 
 	print_backends();
-	if (perfctr_pmu_info(&info) < 0) {
+	if (perfctr_get_pmu_info(&info) < 0) {
 		complain_of_open(errno);
 		return EXIT_PERFEX;
 	}

@@ -59,7 +59,7 @@ void complain_of_start(int error)
 	const struct perfctr_control control = { .size = sizeof(control) };
 	struct perfctr_pmu_info info;
 
-	if (error == EBUSY && perfctr_pmu_info(&info) == 0)
+	if (error == EBUSY && perfctr_get_pmu_info(&info) == 0)
 		complain_of_control(error, &control, &info);
 	else
 		complain("cannot start the counters: %s", strerror(error));

@@ -90,7 +90,7 @@ bool selected_pmu(const struct selection *selection, struct perfctr_pmu_info *in
 	size_t n = sizeof(pmus) / sizeof(pmus[0]);
 
 	if (!name) {
-		if (perfctr_pmu_info(info) == 0)
+		if (perfctr_get_pmu_info(info) == 0)
 			return true;
 		complain_of_open(errno);
 		return false;

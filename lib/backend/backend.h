@@ -68,7 +68,7 @@ struct perfctr_backend {
 	int (*check)(struct perfctr_control *c);
 
 	/*
-	 * As perfctr_pmu_info(); errno is worded by open_error().  tsc_khz must be known, and
+	 * As perfctr_get_pmu_info(); errno is worded by open_error().  tsc_khz must be known, and
 	 * features have PERFCTR_FEATURE_SOFTWARE where PERFCTR_CAN_SOFTWARE.
 	 */
 	int (*pmu_info)(struct perfctr_pmu_info *info);

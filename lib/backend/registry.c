@@ -155,14 +155,14 @@ void perfctr_loaded_events(char *text, size_t size)
 			backends[i]->loaded_events(text, size);
 }
 
-int perfctr_pmu_info_with(const char *name, struct perfctr_pmu_info *info)
+int perfctr_get_pmu_info_with(const char *name, struct perfctr_pmu_info *info)
 {
 	const struct perfctr_backend *backend = perfctr_choose(name);
 
 	return backend ? backend->pmu_info(info) : -1;
 }
 
-int perfctr_pmu_info(struct perfctr_pmu_info *info)
+int perfctr_get_pmu_info(struct perfctr_pmu_info *info)
 {
-	return perfctr_pmu_info_with(NULL, info);
+	return perfctr_get_pmu_info_with(NULL, info);
 }

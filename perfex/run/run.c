@@ -160,7 +160,7 @@ int run_command(const struct options *options)
 
 	if (options->process)
 		session.process = attach_find(options->process);
-	if (perfctr_pmu_info(&info) < 0) {
+	if (perfctr_get_pmu_info(&info) < 0) {
 		complain_of_open(errno);
 		return EXIT_PERFEX;
 	}

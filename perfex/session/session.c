@@ -38,7 +38,7 @@ void session_set_policies(struct perfctr_control *control, const struct events *
 
 bool session_pmu_info(struct perfctr_pmu_info *info)
 {
-	if (perfctr_pmu_info(info) < 0) {
+	if (perfctr_get_pmu_info(info) < 0) {
 		complain_of_open(errno);
 		return false;
 	}

@@ -23,7 +23,7 @@ static uint32_t event_code(unsigned int i, enum flavour flavour)
 
 	if ((i + flavour) % 2 == 0)
 		return INSTRUCTIONS;
-	if (perfctr_pmu_info(&info) < 0)
+	if (perfctr_get_pmu_info(&info) < 0)
 		err(1, "/dev/perfctr");
 	return info.pmu == PERFCTR_PMU_ARCH ? BRANCHES_ARCH : BRANCHES_AMD;
 }

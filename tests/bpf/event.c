@@ -271,7 +271,7 @@ START_TEST(another_event_is_refused_and_those_there_are_are_told)
 	struct perfctr_pmu_info info;
 	char text[512] = "";
 
-	ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+	ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
 	/* In kernel mode nothing is counted either. */
 	for (int i = 0; i < 2; i++) {
 		perfctr_control_init(&control);

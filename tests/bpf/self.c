@@ -40,7 +40,7 @@ static double ns_of(const struct perfctr *p, uint64_t ticks)
 	struct perfctr_pmu_info info;
 
 	ck_assert_ptr_nonnull(p);
-	ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+	ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
 	return (double)ticks * 1e6 / info.tsc_khz;
 }
 
@@ -54,7 +54,7 @@ START_TEST(the_backend_says_what_it_is)
 				  (PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_HARDWARE |
 				   PERFCTR_CAN_RECORD | PERFCTR_CAN_ISOLATE | PERFCTR_CAN_GROUP),
 			  PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP);
-	ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+	ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
 	ck_assert_uint_eq(info.n_general, 0);
 	ck_assert_uint_gt(info.tsc_khz, 0);
 	perfctr_close(self);

@@ -80,7 +80,7 @@ static double ns_of(uint64_t ticks)
 {
 	struct perfctr_pmu_info info;
 
-	ck_assert_int_eq(perfctr_pmu_info_with(BACKEND, &info), 0);
+	ck_assert_int_eq(perfctr_get_pmu_info_with(BACKEND, &info), 0);
 	return (double)ticks * 1e6 / info.tsc_khz;
 }
 
@@ -316,7 +316,7 @@ static void check_words(int error, const struct perfctr_control *c, const char *
 	struct perfctr_pmu_info info;
 	char text[256];
 
-	ck_assert_int_eq(perfctr_pmu_info_with(BACKEND, &info), 0);
+	ck_assert_int_eq(perfctr_get_pmu_info_with(BACKEND, &info), 0);
 	perfctr_control_error(error, c, &info, text, sizeof(text));
 	ck_assert_str_eq(text, words);
 }
@@ -349,7 +349,7 @@ START_TEST(one_event_more_than_counters_is_refused)
 	struct perfctr_pmu_info info;
 	struct perfctr_control c;
 
-	ck_assert_int_eq(perfctr_pmu_info_with(BACKEND, &info), 0);
+	ck_assert_int_eq(perfctr_get_pmu_info_with(BACKEND, &info), 0);
 	perfctr_control_init(&c);
 	for (uint32_t i = 0; i <= info.n_general; i++)
 		perfctr_control_add(&c, PERFCTR_ANY, 0x4100c0, 0);

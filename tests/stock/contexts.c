@@ -32,7 +32,7 @@ static struct perfctr *counted(pid_t tid, uint32_t flags, const struct event *ev
 	if (perfctr_set_control(p, &control)) {
 		struct perfctr_pmu_info info;
 
-		ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+		ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
 		perfctr_control_error(errno, &control, &info, text, sizeof(text));
 		ck_abort_msg("%s", text);
 	}
@@ -204,7 +204,7 @@ START_TEST(virtual_time_is_the_thread_s_cpu_time)
 	struct perfctr_pmu_info info;
 	int tries = 0;
 
-	ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+	ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
 	ck_assert_uint_gt(info.tsc_khz, 0);
 	do {
 		for (int i = 0; i < 2; i++) {
@@ -304,7 +304,7 @@ START_TEST(five_events_of_four_counters_are_refused_at_once)
 	char text[512] = "";
 
 	ck_assert(p);
-	ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+	ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
 	ck_assert_uint_eq(info.n_general, 4);
 	perfctr_control_init(&control);
 	for (size_t i = 0; i < ARRAY_SIZE(codes); i++)

@@ -286,11 +286,11 @@ START_TEST(a_kernel_without_perfctr_is_recognised)
 
 	errno = 0;
 	if (access("/dev/perfctr", F_OK) == 0) {
-		ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+		ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
 		ck_assert_uint_eq(info.abi_version, PERFCTR_ABI_VERSION);
 		return;
 	}
-	ck_assert_int_eq(perfctr_pmu_info_with("patch", &info), -1);
+	ck_assert_int_eq(perfctr_get_pmu_info_with("patch", &info), -1);
 	ck_assert_int_eq(errno, ENODEV);
 	errno = 0;
 	ck_assert_ptr_null(perfctr_open_with("patch", 0, PERFCTR_OPEN_CREATE));

@@ -132,7 +132,7 @@ static uint32_t contexts(void)
 {
 	struct perfctr_pmu_info info;
 
-	ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+	ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
 	return info.n_contexts;
 }
 

@@ -42,7 +42,7 @@ static struct perfctr *counted(void)
 	struct perfctr_pmu_info info;
 	struct perfctr *self;
 
-	ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+	ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
 	request_events(&info, requests, &control);
 	self = perfctr_open();
 	ck_assert_ptr_nonnull(self);
@@ -67,7 +67,7 @@ static void *take_names(void *argument)
 	struct perfctr_control control;
 	struct perfctr_pmu_info info;
 
-	ck_assert_int_eq(perfctr_pmu_info(&info), 0);
+	ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
 	for (int round = 0; round < ROUNDS / 10; round++) {
 		request_events(&info, requests, &control);
 		for (size_t i = 0; i < N_EVENTS; i++)

@@ -23,7 +23,7 @@
 /* perf_event_open(2), close-on-exec. */
 int perfctr_perf_event(struct perf_event_attr *attr, pid_t tid, int cpu, int leader);
 
-/* As perfctr_pmu_info(). */
+/* As perfctr_get_pmu_info(). */
 int perfctr_perf_info(struct perfctr_pmu_info *info);
 void perfctr_perf_machine(struct perfctr_pmu_info *info);
 uint32_t perfctr_perf_tsc_khz(void);

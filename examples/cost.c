@@ -272,7 +272,7 @@ int main(void)
 		perfctr_control_error(errno, &s.control, &info, text, sizeof(text));
 		return refused(text);
 	}
-	s.page = perfctr_page(s.self);
+	s.page = perfctr_get_page(s.self);
 	if (!s.page)
 		return refused("this machine does not let user mode read its counters");
 

@@ -50,7 +50,7 @@ int main(void)
 		perfctr_control_error(errno, &control, &info, text, sizeof(text));
 		return refused(text);
 	}
-	page = perfctr_page(self);
+	page = perfctr_get_page(self);
 	if (!page)
 		return refused("this machine does not let user mode read its counters");
 

@@ -140,11 +140,11 @@ void perfctr_close(struct perfctr *p);
 int perfctr_fd(const struct perfctr *p);
 
 /*
- * perfctr_page - the state page, for perfctr_read_pmc() and perfctr_read_tsc().
+ * perfctr_get_page - the state page, for perfctr_read_pmc() and perfctr_read_tsc().
  * NULL when the caller is not the thread itself, is a forked copy of it, or may not execute RDPMC;
  * then use perfctr_read() or perfctr_read_counter().
  */
-const struct perfctr_page *perfctr_page(const struct perfctr *p);
+const struct perfctr_page *perfctr_get_page(const struct perfctr *p);
 
 /*
  * perfctr_tsc_page - the state page for perfctr_read_tsc() alone, also where RDPMC is not allowed
@@ -383,7 +383,7 @@ static inline int perfctr_try_snapshot(const struct perfctr_page *page, unsigned
 
 /*
  * perfctr_read_pmc - counter i of the calling thread, exact, without a system call: 8 instructions
- * on x86-64 when i is a constant.  page: what perfctr_page() gave this thread.  i must be smaller
+ * on x86-64 when i is a constant.  page: what perfctr_get_page() gave this thread.  i must be smaller
  * than page->n_counters.  Not for another thread or a child process: RDPMC reads the CPU that
  * executes it.
  */

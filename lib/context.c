@@ -76,7 +76,7 @@ const struct perfctr_page *perfctr_tsc_page(const struct perfctr *p)
 	return perfctr_is_owner(p) ? p->page : NULL;
 }
 
-const struct perfctr_page *perfctr_page(const struct perfctr *p)
+const struct perfctr_page *perfctr_get_page(const struct perfctr *p)
 {
 	const struct perfctr_page *page = perfctr_tsc_page(p);
 

@@ -51,7 +51,7 @@ uint64_t perfctr_read_tsc_slow(const struct perfctr_page *page)
 
 uint64_t perfctr_read_counter(const struct perfctr *p, unsigned int i)
 {
-	const struct perfctr_page *page = perfctr_page(p);
+	const struct perfctr_page *page = perfctr_get_page(p);
 	struct perfctr_counts counts;
 	uint64_t value;
 

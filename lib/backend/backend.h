@@ -30,7 +30,7 @@ struct perfctr {
 	 * perfctr_own_page(), which makes owner.  tsc.bias + RDTSC is the virtual time in ticks
 	 * while ticket == recheck; where they differ, PERFCTR_PAGE_STARTED in flags says whether to
 	 * try again, or that tsc.sum, under seq, is the value: as the kernel patch has it.  A
-	 * backend without RDPMC leaves PERFCTR_PAGE_RDPMC out of flags: then perfctr_page() is
+	 * backend without RDPMC leaves PERFCTR_PAGE_RDPMC out of flags: then perfctr_get_page() is
 	 * NULL, perfctr_tsc_page() gives the page, and its counter[] is never read by programs.
 	 */
 	const struct perfctr_page *page;

@@ -85,7 +85,7 @@ static struct perfctr_region_thread *thread_create(const struct perfctr *p, unsi
 						   unsigned int n_regions)
 {
 	struct perfctr_region_thread *thread = calloc(1, sizeof(*thread));
-	const struct perfctr_page *page = perfctr_page(p);
+	const struct perfctr_page *page = perfctr_get_page(p);
 
 	if (!thread)
 		return NULL;

@@ -133,7 +133,7 @@ static void open_perfctr(struct subject *s, unsigned int n)
 	s->self = perfctr_open();
 	if (!s->self || perfctr_set_control(s->self, &control) < 0)
 		err(1, "perfctr, %u events", n);
-	s->page = perfctr_page(s->self);
+	s->page = perfctr_get_page(s->self);
 	if (!s->page)
 		errx(1, "this machine has no RDPMC in user mode");
 }

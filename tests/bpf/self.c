@@ -148,7 +148,7 @@ START_TEST(the_page_is_live_and_agrees_with_a_read)
 		return;
 	}
 	ck_assert_ptr_nonnull(page);
-	ck_assert_ptr_null(perfctr_page(self));
+	ck_assert_ptr_null(perfctr_get_page(self));
 	for (int i = 0; i < 200; i++) {
 		burn(100000);
 		ticks = perfctr_read_tsc(page);

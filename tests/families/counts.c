@@ -207,7 +207,7 @@ bool reads_of_the_thread_itself_lie_between_read_calls(void)
 
 	REQUIRE(self);
 	REQUIRE(perfctr_set_control(self, &control) == 0);
-	REQUIRE(!!perfctr_page(self) == in_user_mode);
+	REQUIRE(!!perfctr_get_page(self) == in_user_mode);
 	for (unsigned int i = 0; i < 1000; i++) {
 		struct perfctr_counts before, after;
 		uint64_t instructions;

@@ -23,7 +23,7 @@ static struct perfctr *open_self(const struct event *events, size_t n)
 
 	ck_assert(p);
 	ck_assert_int_eq(perfctr_set_control(p, &control), 0);
-	ck_assert(perfctr_page(p));
+	ck_assert(perfctr_get_page(p));
 	return p;
 }
 
@@ -62,7 +62,7 @@ static void read_under_disturbance(const struct perfctr *p,
 	competitors_start(2);
 	ck_assert_int_eq(pthread_create(&m.thread, NULL, move, &m), 0);
 	do
-		read(perfctr_page(p));
+		read(perfctr_get_page(p));
 	while (sums(p).migrations < 20);
 	m.stop = true;
 	pthread_join(m.thread, NULL);
@@ -221,7 +221,7 @@ START_TEST(p1_reads_stay_exact_when_the_hardware_counter_crosses_a_power_of_two)
 		preset_counter_0(preset);
 		ck_assert_uint_eq(rdpmc(0), preset);
 		ck_assert_int_eq(perfctr_start(p), 0);
-		read_pmc_strictly_monotone(perfctr_page(p));
+		read_pmc_strictly_monotone(perfctr_get_page(p));
 	}
 	kill(holder, SIGKILL);
 	ck_assert_int_eq(wait_for(holder, &status), holder);
@@ -238,7 +238,7 @@ START_TEST(snapshots_stay_in_one_piece_when_a_counter_is_set_back_before_it_wrap
 	ck_assert_int_eq(perfctr_stop(p), 0);
 	preset_counter_0(preset);
 	ck_assert_int_eq(perfctr_start(p), 0);
-	read_snapshots_in_one_piece(perfctr_page(p));
+	read_snapshots_in_one_piece(perfctr_get_page(p));
 	/* It has been: the others have counted the same from 0 on. */
 	ck_assert_uint_lt(rdpmc(0), preset);
 	perfctr_close(p);
@@ -252,8 +252,8 @@ START_TEST(a_stopped_counter_reads_the_sum_of_the_kernel)
 	spin(1000);
 	ck_assert_int_eq(perfctr_stop(p), 0);
 	spin(1000);
-	ck_assert_uint_eq(perfctr_read_pmc(perfctr_page(p), 0), sums(p).counter[0]);
-	ck_assert_uint_eq(perfctr_read_tsc(perfctr_page(p)), sums(p).tsc);
+	ck_assert_uint_eq(perfctr_read_pmc(perfctr_get_page(p), 0), sums(p).counter[0]);
+	ck_assert_uint_eq(perfctr_read_tsc(perfctr_get_page(p)), sums(p).tsc);
 	ck_assert_uint_eq(perfctr_read_counter(p, 0), sums(p).counter[0]);
 	perfctr_close(p);
 }
@@ -268,7 +268,7 @@ START_TEST(a_stopped_snapshot_is_the_sums_of_the_kernel)
 	spin(1000);
 	ck_assert_int_eq(perfctr_stop(p), 0);
 	spin(1000);
-	perfctr_read_snapshot(perfctr_page(p), 3, &snapshot);
+	perfctr_read_snapshot(perfctr_get_page(p), 3, &snapshot);
 	counts = sums(p);
 	ck_assert_uint_gt(counts.counter[0], 1000);
 	ck_assert_uint_eq(snapshot.tsc, counts.tsc);
@@ -336,8 +336,8 @@ START_TEST(an_inline_snapshot_of_two_counters_and_the_time_stamp_executes_20_ins
 	struct perfctr_snapshot snapshot;
 
 	for (int i = 0; i < 100; i++) {
-		uint64_t a = cost_of_read_pmc(perfctr_page(p));
-		uint64_t b = cost_with_snapshot(perfctr_page(p), &snapshot);
+		uint64_t a = cost_of_read_pmc(perfctr_get_page(p));
+		uint64_t b = cost_with_snapshot(perfctr_get_page(p), &snapshot);
 
 		pmc = a < pmc ? a : pmc;
 		both = b < both ? b : both;
@@ -354,8 +354,8 @@ START_TEST(an_inline_read_executes_at_most_9_instructions)
 
 	/* The least of some: a switch in between makes one longer. */
 	for (int i = 0; i < 100; i++) {
-		uint64_t a = cost_of_read_pmc(perfctr_page(p));
-		uint64_t b = cost_with_read_tsc(perfctr_page(p));
+		uint64_t a = cost_of_read_pmc(perfctr_get_page(p));
+		uint64_t b = cost_with_read_tsc(perfctr_get_page(p));
 
 		pmc = a < pmc ? a : pmc;
 		both = b < both ? b : both;

@@ -94,7 +94,7 @@ static struct perfctr_region_result corrected(const struct subject *s, unsigned 
 /* Between two reads of counter 0; the least of some passes, the first of which are the extremes. */
 #define COST_OF_PAIR(n, s)                                                                         \
 	({                                                                                         \
-		const struct perfctr_page *page = perfctr_page((s)->p);                            \
+		const struct perfctr_page *page = perfctr_get_page((s)->p);                        \
 		uint64_t least = UINT64_MAX, first, cost;                                          \
 		for (int i = 0; i < 100; i++) {                                                    \
 			first = perfctr_read_pmc(page, 0);                                         \
@@ -407,7 +407,7 @@ START_TEST(where_rdpmc_is_forbidden_regions_count_by_system_calls)
 	perfctr_region_enter(&s.mine[A], 2);
 	write_file(RDPMC_SWITCH, "1");
 	r = result_of(&s, A, 0);
-	ck_assert_ptr_null(perfctr_page(s.p));
+	ck_assert_ptr_null(perfctr_get_page(s.p));
 	ck_assert_uint_eq(r.passes, 3);
 	ck_assert_uint_eq(r.entries, 5);
 	ck_assert_uint_eq(r.exits, 4);
@@ -544,7 +544,7 @@ static uint64_t in_handler;
 
 static void read_in_handler(int signo)
 {
-	const struct perfctr_page *page = perfctr_page(interrupted->p);
+	const struct perfctr_page *page = perfctr_get_page(interrupted->p);
 	unsigned long rounds_outside = rounds;
 	uint64_t read;
 
@@ -572,7 +572,7 @@ START_TEST(signal_handlers_read_and_pass_through_regions)
 	signal(SIGALRM, read_in_handler);
 	setitimer(ITIMER_REAL, &timer, NULL);
 	while (handled < 200) {
-		uint64_t now = perfctr_read_pmc(perfctr_page(s.p), 0);
+		uint64_t now = perfctr_read_pmc(perfctr_get_page(s.p), 0);
 
 		ck_assert_uint_gt(now, last);
 		last = now;

@@ -135,7 +135,7 @@ START_TEST(virtual_time_is_the_threads_cpu_time)
 	ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - ns;
 	ck_assert_int_eq(perfctr_read(p, &after), 0);
 	ck_assert_double_eq_tol(ns_of(after.tsc - before.tsc) / (double)ns, 1, 0.01);
-	ck_assert_ptr_null(perfctr_page(p));
+	ck_assert_ptr_null(perfctr_get_page(p));
 	ck_assert_ptr_null(perfctr_tsc_page(p));
 	perfctr_close(p);
 }

@@ -67,7 +67,7 @@ END_TEST
 START_TEST(every_way_to_read_agrees)
 {
 	struct perfctr *self = counted();
-	const struct perfctr_page *page = perfctr_page(self);
+	const struct perfctr_page *page = perfctr_get_page(self);
 	struct perfctr_counts first = read_counts(self), last;
 	uint64_t fast, chosen, fixed;
 
@@ -87,7 +87,7 @@ END_TEST
 START_TEST(a_stopped_context_keeps_its_sums)
 {
 	struct perfctr *self = counted();
-	const struct perfctr_page *page = perfctr_page(self);
+	const struct perfctr_page *page = perfctr_get_page(self);
 	struct perfctr_counts stopped;
 	uint64_t pmc, tsc;
 
@@ -129,7 +129,7 @@ static void *read_foreign(void *argument)
 {
 	struct foreign_read *read = argument;
 
-	read->page = perfctr_page(read->p);
+	read->page = perfctr_get_page(read->p);
 	read->value = perfctr_read_counter(read->p, 0);
 	return NULL;
 }
@@ -172,7 +172,7 @@ static void *take_its_place(void *argument)
 	struct heir *heir = argument;
 
 	heir->met = pthread_equal(heir->before, pthread_self());
-	heir->page = perfctr_page(heir->p);
+	heir->page = perfctr_get_page(heir->p);
 	heir->value = perfctr_read_counter(heir->p, 0);
 	return NULL;
 }
@@ -200,13 +200,13 @@ static int use_handle_of_parent(struct perfctr *parents, uint64_t least)
 {
 	struct perfctr *self;
 
-	if (perfctr_page(parents))
+	if (perfctr_get_page(parents))
 		return 1;
 	if (perfctr_read_counter(parents, 0) < least)
 		return 2;
 	perfctr_close(parents);
 	self = perfctr_open();
-	if (!self || !perfctr_page(self))
+	if (!self || !perfctr_get_page(self))
 		return 3;
 	return 0;
 }
@@ -222,7 +222,7 @@ START_TEST(a_forked_child_reads_its_parent_by_the_kernel)
 		_exit(use_handle_of_parent(self, before));
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
-	ck_assert_uint_gt(perfctr_read_pmc(perfctr_page(self), 0), before);
+	ck_assert_uint_gt(perfctr_read_pmc(perfctr_get_page(self), 0), before);
 }
 END_TEST
 
@@ -232,11 +232,11 @@ START_TEST(only_the_handle_that_made_the_context_controls_it)
 	struct perfctr *other = perfctr_open_tid(gettid(), 0);
 
 	ck_assert_ptr_nonnull(other);
-	ck_assert_uint_gt(perfctr_read_pmc(perfctr_page(other), 0), 0);
+	ck_assert_uint_gt(perfctr_read_pmc(perfctr_get_page(other), 0), 0);
 	ck_assert_int_eq(perfctr_stop(other), -1);
 	ck_assert_int_eq(errno, EPERM);
 	perfctr_close(other);
-	ck_assert_uint_gt(perfctr_read_pmc(perfctr_page(self), 0), 0);
+	ck_assert_uint_gt(perfctr_read_pmc(perfctr_get_page(self), 0), 0);
 }
 END_TEST
 

@@ -91,7 +91,7 @@ static void *read_foreign(void *argument)
 	struct perfctr_counts counts;
 	uint64_t last = 0;
 
-	ck_assert_ptr_null(perfctr_page(p));
+	ck_assert_ptr_null(perfctr_get_page(p));
 	for (int round = 0; round < ROUNDS; round++) {
 		ck_assert_int_eq(perfctr_read(p, &counts), 0);
 		ck_assert_uint_ge(counts.counter[0], last);
@@ -120,7 +120,7 @@ START_TEST(a_handle_is_read_by_many)
 	while (!__atomic_load_n(&ended, __ATOMIC_ACQUIRE)) {
 		struct perfctr_counts counts;
 
-		ck_assert_ptr_nonnull(perfctr_page(self));
+		ck_assert_ptr_nonnull(perfctr_get_page(self));
 		ck_assert_int_eq(perfctr_stop(self), 0);
 		ck_assert_int_eq(perfctr_start(self), 0);
 		ck_assert_int_eq(perfctr_read(self, &counts), 0);

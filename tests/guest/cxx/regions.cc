@@ -56,7 +56,7 @@ static void count(const char *path)
 	perfctr_control_add(&control, PERFCTR_ANY, 0x4100c0, 0);
 	perfctr_control_add(&control, PERFCTR_ANY, 0x4100c4, 0);
 	expect(perfctr_set_control(self, &control) == 0);
-	perfctr_read_snapshot(perfctr_page(self), 2, &snapshot);
+	perfctr_read_snapshot(perfctr_get_page(self), 2, &snapshot);
 	expect(snapshot.counter[0] > 0);
 	regions = perfctr_regions_open(&control, nullptr, names, 2);
 	expect(regions);

@@ -53,7 +53,7 @@ int main(void)
 	perfctr_control_add(&control, 0, INSTRUCTIONS, 0);
 	perfctr_control_add(&control, 1, BRANCHES, 0);
 	expect(perfctr_set_control(self, &control) == 0);
-	page = perfctr_page(self);
+	page = perfctr_get_page(self);
 	expect(page != NULL);
 
 	perfctr_read_snapshot(page, 2, &last);

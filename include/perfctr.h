@@ -18,11 +18,26 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <linux/perfctr.h>
-
 #ifdef __cplusplus
+/* The kernel's structs may end with an array of any length. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#endif
+#include <linux/perfctr.h>
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
 extern "C" {
 #endif
+
+/* The version of this header, also as 0xMMmmpp. */
+#define PERFCTR_VERSION "0.2.0"
+#define PERFCTR_VERSION_NUMBER 0x000200
+
+/*
+ * perfctr_version - the version of the library that the program runs with.
+ * Before 1.0 a program runs with the minor version that it was compiled for.
+ */
+const char *perfctr_version(void);
 
 /* The context of one thread. */
 struct perfctr;

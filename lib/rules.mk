@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # libperfctr, static and shared.  The ABI of the shared one: lib/libperfctr.map.
 
-PERFCTR_VERSION := 0.1.0
-LIB_SONAME := libperfctr.so.0
+PERFCTR_VERSION := $(shell sed -n 's/^.define PERFCTR_VERSION "\(.*\)"/\1/p' include/perfctr.h)
+# Before 1.0 each minor version has an ABI of its own.
+LIB_SONAME := libperfctr.so.$(basename $(PERFCTR_VERSION))
 
 LIB_SOURCES := $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c)
 LIB_OBJECTS := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.o)

@@ -11,7 +11,7 @@ INSTALL_TARGETS += install-perfex
 
 $(BUILD)/perfex/%.o: perfex/%.c
 	@mkdir -p $(@D)
-	$(SAY_CC)$(CC) $(CFLAGS) -DPERFCTR_VERSION='"$(PERFCTR_VERSION)"' -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(PERFEX): $(PERFEX_OBJECTS) $(LIB_STATIC)
 	@mkdir -p $(@D)

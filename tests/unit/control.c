@@ -4,9 +4,21 @@
 
 #include <errno.h>
 #include <perfctr.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct perfctr_pmu_info four_and_three = { .n_general = 4, .n_fixed = 3 };
+
+START_TEST(the_versions_of_header_and_library_agree)
+{
+	char version[32];
+
+	snprintf(version, sizeof(version), "%u.%u.%u", PERFCTR_VERSION_NUMBER >> 16,
+		 PERFCTR_VERSION_NUMBER >> 8 & 0xff, PERFCTR_VERSION_NUMBER & 0xff);
+	ck_assert_str_eq(version, PERFCTR_VERSION);
+	ck_assert_str_eq(version, perfctr_version());
+}
+END_TEST
 
 START_TEST(a_new_control_is_empty)
 {
@@ -110,6 +122,7 @@ TCase *control_tests(void)
 {
 	TCase *tests = tcase_create("control");
 
+	tcase_add_test(tests, the_versions_of_header_and_library_agree);
 	tcase_add_test(tests, a_new_control_is_empty);
 	tcase_add_test(tests, events_get_indices_in_order_until_it_is_full);
 	tcase_add_test(tests, an_event_carries_what_was_given);

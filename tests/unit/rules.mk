@@ -29,7 +29,7 @@ CHECK_PROGRAMS += $(THREADS_LIVE) $(UNIT_NAMES_32) $(UNIT_LOCALE)
 # The parts of perfex, and the library, are tested as objects, with sanitizers in objects of their own.
 $(SANITIZED)/%.o: %.c
 	@mkdir -p $(@D)
-	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -DPERFCTR_VERSION='"$(PERFCTR_VERSION)"' -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
 
 # It does not know fences: those here are between the library and the kernel, which it does not see.
 $(THREAD_SANITIZED)/%.o: %.c

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The public headers as a C++ program takes them: pedantically, and each struct by its name alone. */
+#include <perfctr.h>
+#include <perfctr_events.h>
+#include <perfctr_groups.h>
+#include <perfctr_regions.h>
+
+perfctr *context;
+perfctr_backend_info backend;
+perfctr_control control;
+perfctr_counts counts;
+perfctr_cpu_totals totals;
+perfctr_event_control event;
+perfctr_event_entry entry;
+perfctr_group *group;
+perfctr_overhead overhead;
+const perfctr_page *page;
+perfctr_pmu_info info;
+perfctr_record record;
+perfctr_region region;
+perfctr_region_result result;
+perfctr_regions *regions;
+perfctr_request request;
+perfctr_session *session;
+perfctr_session_options options;
+perfctr_snapshot snapshot;
+const perfctr_trace_record *trace;

@@ -121,8 +121,8 @@ int perfctr_get_pmu_info_with(const char *backend, struct perfctr_pmu_info *info
 
 /*
  * perfctr_open - create the context of the calling thread and map its state page.
- * It counts nothing until perfctr_set_control().  Errors: those of perfctr_get_pmu_info(), EEXIST (the
- * thread has a context), EMFILE, ENOMEM.
+ * It counts nothing until perfctr_set_control().  Errors: those of perfctr_get_pmu_info(), EEXIST
+ * (the thread has a context), EMFILE, ENOMEM.
  */
 struct perfctr *perfctr_open(void);
 
@@ -230,10 +230,10 @@ struct perfctr_overhead {
 };
 
 /*
- * perfctr_calibrate - perfctr_set_control(), and before it measure what c counts of perfctr_start() and
- * perfctr_stop() themselves, on this machine, in the rings of each event.  For a thread's own
- * context. Errors: those of perfctr_set_control(), EPERM (not the thread's own).  Cost: some 300 system
- * calls.
+ * perfctr_calibrate - perfctr_set_control(), and before it measure what c counts of perfctr_start()
+ * and perfctr_stop() themselves, on this machine, in the rings of each event.  For a thread's own
+ * context. Errors: those of perfctr_set_control(), EPERM (not the thread's own).  Cost: some 300
+ * system calls.
  */
 int perfctr_calibrate(struct perfctr *p, struct perfctr_control *c, struct perfctr_overhead *o);
 
@@ -294,15 +294,15 @@ int perfctr_event_parse(const char *spec, struct perfctr_event_control *event, c
 int perfctr_event_format(const struct perfctr_event_control *event, char *text, size_t size);
 
 /*
- * perfctr_open_error - one sentence for the errno value that perfctr_get_pmu_info() or perfctr_open*()
- * failed with: what is wrong and what to do.  Looks at what the backend needs.
+ * perfctr_open_error - one sentence for the errno value that perfctr_get_pmu_info() or
+ * perfctr_open*() failed with: what is wrong and what to do.  Looks at what the backend needs.
  */
 void perfctr_open_error(int error, char *text, size_t size);
 void perfctr_open_error_with(const char *backend, int error, char *text, size_t size);
 
 /*
- * perfctr_control_error - likewise for perfctr_set_control() or perfctr_control_assign() of c: names
- * the event at fault, what is allowed and what to do, or who holds the counters (looks at
+ * perfctr_control_error - likewise for perfctr_set_control() or perfctr_control_assign() of c:
+ * names the event at fault, what is allowed and what to do, or who holds the counters (looks at
  * /proc/sys/kernel/nmi_watchdog).
  */
 void perfctr_control_error(int error, const struct perfctr_control *c,
@@ -398,9 +398,9 @@ static inline int perfctr_try_snapshot(const struct perfctr_page *page, unsigned
 
 /*
  * perfctr_read_pmc - counter i of the calling thread, exact, without a system call: 8 instructions
- * on x86-64 when i is a constant.  page: what perfctr_get_page() gave this thread.  i must be smaller
- * than page->n_counters.  Not for another thread or a child process: RDPMC reads the CPU that
- * executes it.
+ * on x86-64 when i is a constant.  page: what perfctr_get_page() gave this thread.  i must be
+ * smaller than page->n_counters.  Not for another thread or a child process: RDPMC reads the CPU
+ * that executes it.
  */
 static inline uint64_t perfctr_read_pmc(const struct perfctr_page *page, unsigned int i)
 {

@@ -92,9 +92,9 @@ void perfctr_session_close(struct perfctr_session *s);
 /*
  * perfctr_session_control - let s count c: assigns, validates, clears all sums, starts, but for
  * PERFCTR_CONTROL_STOPPED in c->flags.  An event's flags may hold a policy of its own
- * (PERFCTR_EVENT_POLICY).  Errors as of perfctr_set_control(), EBUSY and EACCES also with bad_reason
- * PERFCTR_BAD_TAKEN and PERFCTR_BAD_POLICY; ENOSPC also when too many sessions are started.
- * perfctr_control_error() words them.
+ * (PERFCTR_EVENT_POLICY).  Errors as of perfctr_set_control(), EBUSY and EACCES also with
+ * bad_reason PERFCTR_BAD_TAKEN and PERFCTR_BAD_POLICY; ENOSPC also when too many sessions are
+ * started. perfctr_control_error() words them.
  */
 int perfctr_session_control(struct perfctr_session *s, struct perfctr_control *c);
 int perfctr_session_start(struct perfctr_session *s);

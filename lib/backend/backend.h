@@ -85,8 +85,8 @@ struct perfctr_backend {
 	/* Page and owner are unmapped already. */
 	void (*close)(struct perfctr *p);
 	/*
-	 * As perfctr_set_control().  Every counter is assigned: 0 .. n_general - 1 or PERFCTR_FIXED + n
-	 * of p->info, or PERFCTR_SOFTWARE + n.  bad_event and bad_reason are 0 on the way in.
+	 * As perfctr_set_control().  Every counter is assigned: 0 .. n_general - 1 or PERFCTR_FIXED
+	 * + n of p->info, or PERFCTR_SOFTWARE + n.  bad_event and bad_reason are 0 on the way in.
 	 */
 	int (*control)(struct perfctr *p, struct perfctr_control *c);
 	int (*start)(struct perfctr *p);

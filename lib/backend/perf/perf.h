@@ -55,8 +55,8 @@ struct perf_set {
 };
 
 /*
- * Opens c's events, disabled.  -1: errno, and c->bad_event and bad_reason, as of perfctr_set_control();
- * the set is empty.
+ * Opens c's events, disabled.  -1: errno, and c->bad_event and bad_reason, as of
+ * perfctr_set_control(); the set is empty.
  */
 int perfctr_perf_set_open(struct perf_set *set, const struct perf_target *target,
 			  const struct perfctr_pmu_info *info, uint32_t capabilities,

@@ -7,8 +7,8 @@
  * everything else is a system call and works on any context.
  *
  * Functions that return int return 0 (or an index), or -1 with errno set; those that return a
- * pointer return NULL with errno set.  The library prints nothing and keeps no state that two users
- * of it in one process share.
+ * pointer return NULL with errno set.  The library never prints, and independent users of it in one
+ * process do not interfere.
  * Different threads may use different handles at the same time; one handle may be read, but not
  * closed, by several threads at once.
  */
@@ -308,7 +308,7 @@ void perfctr_open_error_with(const char *backend, int error, char *text, size_t 
 void perfctr_control_error(int error, const struct perfctr_control *c,
 			   const struct perfctr_pmu_info *info, char *text, size_t size);
 
-/* The way on when a fast read was disturbed or the context is stopped. */
+/* Slow path: the fast read raced with a context switch, or the context is stopped. */
 uint64_t perfctr_read_pmc_slow(const struct perfctr_page *page, unsigned int i);
 uint64_t perfctr_read_tsc_slow(const struct perfctr_page *page);
 

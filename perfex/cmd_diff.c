@@ -33,8 +33,8 @@ static void take_writer(void *target, const struct option_rule *rule, const char
 }
 
 static const struct option_rule rules[] = {
-	CALL_OPTION("confidence", 0, "PERCENT", "of the intervals; without it: 95", take_confidence,
-		    0),
+	CALL_OPTION("confidence", 0, "PERCENT", "confidence of the intervals; default: 95",
+		    take_confidence, 0),
 	CALL_OPTION("csv", 0, NULL, "write CSV", take_writer, 1),
 	CALL_OPTION("json", 0, NULL, "write JSON", take_writer, 2),
 	{ 0 },

@@ -17,8 +17,7 @@ struct experiment_options {
 };
 
 static const struct option_rule rules[] = {
-	FLAG_OPTION("check", 0,
-		    "run nothing: look for conflicts, and show the jobs and what is done",
+	FLAG_OPTION("check", 0, "run nothing; look for conflicts, show the jobs and their state",
 		    struct experiment_options, check),
 	FLAG_OPTION("csv", 0, "write the table as CSV", struct experiment_options, csv),
 	{ 0 },

@@ -100,8 +100,8 @@ int show_events(bool details)
 }
 
 static const struct option_rule rules[] = {
-	FLAG_OPTION("long", 'l', "also codes, counters, unit masks and where it is from",
-		    struct list, details),
+	FLAG_OPTION("long", 'l', "also show codes, counters, unit masks and sources", struct list,
+		    details),
 	PMU_OPTION,
 	{ 0 },
 };

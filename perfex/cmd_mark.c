@@ -20,29 +20,29 @@ static void take_process(void *target, const struct option_rule *rule, const cha
 
 static const struct option_rule rules[] = {
 	CALL_OPTION("event", 'e', "EVENT",
-		    "count EVENT; may be repeated; without it: time, and where\n"
+		    "count EVENT; may be repeated; by default: time, and where\n"
 		    "there is no PMU also page faults and switches",
 		    take_event, 0),
 	BACKEND_OPTION,
-	CALL_OPTION("user", 0, NULL, "count events that say nothing else in user mode; the default",
+	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
 		    take_rings, PERFCTR_RING_USER),
-	CALL_OPTION("kernel", 0, NULL, "count them in kernel mode; this needs CAP_PERFMON",
-		    take_rings, PERFCTR_RING_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count them in both; this needs CAP_PERFMON", take_rings,
+	CALL_OPTION("kernel", 0, NULL, "count in kernel mode; this needs CAP_PERFMON", take_rings,
+		    PERFCTR_RING_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count in both modes; this needs CAP_PERFMON", take_rings,
 		    PERFCTR_RING_BOTH),
 	CALL_OPTION("pid", 'p', "PID", "mark process PID, with all its threads; may be repeated",
 		    take_process, 0),
-	VALUE_OPTION("tree", 0, "and all processes below it", struct mark_options, scope,
+	VALUE_OPTION("tree", 0, "also mark all processes below PID", struct mark_options, scope,
 		     PERFCTR_MARK_TREE),
-	FLAG_OPTION("no-wait", 0, "end with COMMAND, not with the last process that it made",
+	FLAG_OPTION("no-wait", 0, "end with COMMAND, not with the last process it created",
 		    struct mark_options, no_wait),
-	FLAG_OPTION("list", 0, "show who bears a mark", struct mark_options, list),
-	FLAG_OPTION("clear", 0, "take marks away, of PID or of all", struct mark_options, clear),
+	FLAG_OPTION("list", 0, "list the marked processes", struct mark_options, list),
+	FLAG_OPTION("clear", 0, "remove the mark of PID, or all marks", struct mark_options, clear),
 	CALL_OPTION("output", 'o', "FILE", "write the counts to FILE instead of standard error",
 		    take_output, 0),
-	FLAG_OPTION("append", 0, "behind what is in FILE", struct mark_options, run.append),
+	FLAG_OPTION("append", 0, "append to FILE", struct mark_options, run.append),
 	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0),
-	CALL_OPTION("json", 0, NULL, "write JSON, a document in a line", take_format, 1),
+	CALL_OPTION("json", 0, NULL, "write JSON, one document a line", take_format, 1),
 	{ 0 },
 };
 
@@ -55,9 +55,9 @@ const struct subcommand mark_subcommand = {
 	.help = "Usage: perfex mark [OPTION].. [--] COMMAND [ARGUMENT]..\n"
 		"       perfex mark [OPTION].. -p PID [-p PID].. [[--] COMMAND [ARGUMENT]..]\n"
 		"       perfex mark --list | --clear [-p PID]..\n"
-		"Mark COMMAND, and so all that it makes, and count the marked processes until none is\n"
-		"left; or mark running processes and count them until all have exited, COMMAND ends or\n"
-		"perfex gets SIGINT.  Among marked processes nothing is read or written at a switch.\n",
+		"Mark COMMAND and all processes it creates, and count them until none is left.  Or mark\n"
+		"running processes and count them until all have exited, COMMAND ends or perfex gets\n"
+		"SIGINT.  A switch between marked processes reads and writes no counter.\n",
 	.options = rules,
 	.takes_command = true,
 	.notes = "Exit status: as of perfex run.\n",

@@ -259,8 +259,8 @@ static void print_report(const struct report *report)
 
 static const struct option_rule rules[] = {
 	VALUE_OPTION("csv", 0, "write CSV", struct report, format, TABLE_CSV),
-	FLAG_OPTION("per-thread", 0, "each thread by itself; without it: each process",
-		    struct report, per_thread),
+	FLAG_OPTION("per-thread", 0, "show each thread; by default each process", struct report,
+		    per_thread),
 	{ 0 },
 };
 

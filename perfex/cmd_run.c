@@ -99,33 +99,31 @@ static void take_rules(void *target, const struct option_rule *rule, const char 
 
 static const struct option_rule rules[] = {
 	CALL_OPTION("event", 'e', "EVENT",
-		    "count EVENT; may be repeated; without it: time, and where\n"
+		    "count EVENT; may be repeated; by default: time, and where\n"
 		    "there is no PMU also page faults and switches",
 		    take_event, 0),
 	BACKEND_OPTION,
-	CALL_OPTION("user", 0, NULL, "count events that say nothing else in user mode; the default",
+	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
 		    take_rings, PERFCTR_RING_USER),
-	CALL_OPTION("kernel", 0, NULL, "count them in kernel mode", take_rings,
-		    PERFCTR_RING_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count them in both", take_rings, PERFCTR_RING_BOTH),
+	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_rings, PERFCTR_RING_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count in both modes", take_rings, PERFCTR_RING_BOTH),
 	CALL_OPTION("pid", 'p', "PID", "count process PID from now on, with all its threads",
 		    take_pid, 0),
-	CALL_OPTION("tree", 0, NULL, "count also what is created on the way; this is the default",
+	CALL_OPTION("tree", 0, NULL, "also count the processes and threads it creates; the default",
 		    take_view, TREE),
-	CALL_OPTION("self", 0, NULL,
-		    "do not: the first thread of COMMAND, the threads that PID has", take_view,
-		    SELF),
+	CALL_OPTION("self", 0, NULL, "count only COMMAND's first thread, or PID's present threads",
+		    take_view, SELF),
 	CALL_OPTION("per-process", 0, NULL, "like --tree, and show the counts of each process",
 		    take_view, PER_PROCESS),
 	CALL_OPTION("per-thread", 0, NULL, "like --tree, and show the counts of each thread",
 		    take_view, PER_THREAD),
 	NUMBER_OPTION("repeat", 'r', "N",
-		      "run COMMAND N times: mean, confidence interval, deviation, extremes",
+		      "run COMMAND N times; show mean, confidence interval, extremes",
 		      struct options, runs, 1, 1000000, ""),
-	NUMBER_OPTION("warmup", 0, "N", "run it N times before, without counting", struct options,
-		      warmup, 0, 1000000, ""),
+	NUMBER_OPTION("warmup", 0, "N", "run COMMAND N times first, without counting",
+		      struct options, warmup, 0, 1000000, ""),
 	CALL_OPTION("confidence", 0, "PERCENT",
-		    "of the interval, by Student's t; the default is 95", take_confidence, 0),
+		    "confidence of the interval (Student's t); default: 95", take_confidence, 0),
 	CALL_OPTION("passes", 0, "auto|N",
 		    "more events than counters: run COMMAND up to N times for each\n"
 		    "repetition, by default (auto) as often as it takes",
@@ -134,33 +132,33 @@ static const struct option_rule rules[] = {
 		    "show a value like 'cpi = cycles / instructions'; may be repeated", take_rule,
 		    0),
 	CALL_OPTION("rules", 0, "FILE", "show the values of the rules in FILE", take_rules, 0),
-	NUMBER_OPTION("interval", 'I', "MS", "write what was counted every MS milliseconds as well",
+	NUMBER_OPTION("interval", 'I', "MS", "also write the counts of every MS milliseconds",
 		      struct options, interval_ms, 1, 86400000, " of milliseconds"),
-	NUMBER_OPTION("delay", 0, "MS", "begin to count MS milliseconds after the start",
+	NUMBER_OPTION("delay", 0, "MS", "start counting MS milliseconds after COMMAND",
 		      struct options, delay_ms, 0, 86400000, " of milliseconds"),
 	NUMBER_OPTION("timeout", 0, "MS",
-		      "end the counting, and COMMAND by SIGTERM, MS milliseconds later",
-		      struct options, timeout_ms, 1, 2000000000, " of milliseconds"),
+		      "stop counting after MS milliseconds; end COMMAND by SIGTERM", struct options,
+		      timeout_ms, 1, 2000000000, " of milliseconds"),
 	CALL_OPTION("output", 'o', "FILE", "write the counts to FILE instead of standard error",
 		    take_output, 0),
-	FLAG_OPTION("append", 0, "behind what is in FILE", struct options, append),
+	FLAG_OPTION("append", 0, "append to FILE", struct options, append),
 	NUMBER_OPTION("log-fd", 0, "N", "write the counts to descriptor N", struct options, log_fd,
 		      0, 1048575, ""),
 	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0),
-	CALL_OPTION("json", 0, NULL, "write JSON, a document in a line", take_format, 1),
+	CALL_OPTION("json", 0, NULL, "write JSON, one document a line", take_format, 1),
 	CALL_OPTION("p4pe", 0, "V", "Pentium 4: the value of IA32_PEBS_ENABLE", take_register,
 		    PEBS_ENABLE),
 	CALL_OPTION("p4pmv", 0, "V", "Pentium 4: the value of MSR_PEBS_MATRIX_VERT", take_register,
 		    PEBS_MATRIX_VERT),
 	CALL_OPTION("p4_pebs_enable", 0, "V", NULL, take_register, PEBS_ENABLE),
 	CALL_OPTION("p4_pebs_matrix_vert", 0, "V", NULL, take_register, PEBS_MATRIX_VERT),
-	FLAG_OPTION("no-shell", 0, "execute COMMAND as it is given; always so", struct options,
-		    no_shell),
+	FLAG_OPTION("no-shell", 0, "accepted for compatibility: COMMAND never goes through a shell",
+		    struct options, no_shell),
 	CALL_OPTION("info", 'i', NULL, "show what this machine can count: perfex info", take_action,
 		    INFO),
 	CALL_OPTION("list", 'l', NULL, "show the names of events: perfex list", take_action, LIST),
-	CALL_OPTION("long-list", 'L', NULL, "likewise, with codes: perfex list --long", take_action,
-		    LONG_LIST),
+	CALL_OPTION("long-list", 'L', NULL, "show them with their codes: perfex list --long",
+		    take_action, LONG_LIST),
 	CALL_OPTION("version", 'V', NULL, "show the version", take_action, VERSION),
 	{ 0 },
 };
@@ -175,15 +173,15 @@ const struct subcommand run_subcommand = {
 		"       perfex [run] [OPTION].. -p PID [[--] COMMAND [ARGUMENT]..]\n"
 		"       perfex SUBCOMMAND [OPTION].. [ARGUMENT]..\n"
 		"       perfex -i | -l | -L | -h | -V\n"
-		"Run COMMAND and count the events of all its processes and threads, exactly; or count\n"
-		"those of a running process, until it exits, COMMAND ends or perfex gets SIGINT.\n",
+		"Run COMMAND and count the events of all its processes and threads, exactly.  Or count\n"
+		"a running process until it exits, COMMAND ends or perfex gets SIGINT.\n",
 	.options = rules,
 	.takes_command = true,
 	.is_default = true,
 	.notes =
-		"EVENT is a name, like instructions, cycles:u or branches:u:k, see perfex list; or\n"
+		"EVENT is a name, like instructions, cycles:u or branches:u:k (see perfex list), or\n"
 		"evntsel[/evntsel2][@pmc]: the event select register in hexadecimal, a second word\n"
-		"where the machine has one, and the counter (default: the lowest that is free).\n"
+		"where the machine has one, and the counter (default: the lowest free one).\n"
 		"  0x004100c0@0        instructions in user mode, counter 0\n"
 		"  0x004200c0          instructions in kernel mode\n"
 		"  0x00430000@0x40000000  fixed counter 0, user and kernel mode\n"

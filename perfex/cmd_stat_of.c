@@ -17,8 +17,8 @@ struct stat_options {
 
 static const struct option_rule rules[] = {
 	VALUE_OPTION("csv", 0, "write CSV", struct stat_options, format, TABLE_CSV),
-	FLAG_OPTION("per-thread", 0, "each thread by itself; without it: all together",
-		    struct stat_options, per_thread),
+	FLAG_OPTION("per-thread", 0, "show each thread; by default their sum", struct stat_options,
+		    per_thread),
 	{ 0 },
 };
 

@@ -68,37 +68,36 @@ static void take_system_format(void *target, const struct option_rule *rule, con
 
 static const struct option_rule rules[] = {
 	CALL_OPTION("event", 'e', "EVENT",
-		    "count EVENT; may be repeated; without it: time, and where\n"
+		    "count EVENT; may be repeated; by default: time, and where\n"
 		    "there is no PMU also page faults and switches",
 		    take_event, 0),
 	BACKEND_OPTION,
-	CALL_OPTION("user", 0, NULL, "count events that say nothing else in user mode", take_rings,
+	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise", take_rings,
 		    PERFCTR_RING_USER),
-	CALL_OPTION("kernel", 0, NULL, "count them in kernel mode", take_rings,
-		    PERFCTR_RING_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count them in both; the default", take_rings,
+	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_rings, PERFCTR_RING_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count in both modes; the default", take_rings,
 		    PERFCTR_RING_BOTH),
 	CALL_OPTION("policy", 0, "POLICY",
-		    "what is counted: marked, unmarked, privileged, not-privileged,\n"
-		    "no-idle, or POWER2's bits like dp=1,dmr=1, all that apply;\n"
+		    "count only: marked, unmarked, privileged, not-privileged,\n"
+		    "no-idle, or POWER2's bits like dp=1,dmr=1; may be combined;\n"
 		    "by default everything",
 		    take_policy, 0),
-	CALL_OPTION("cpus", 0, "LIST", "only on these CPUs, like 0,2-3", take_cpus, 0),
-	FLAG_OPTION("per-cpu", 0, "a line for each CPU", struct system_options, per_cpu),
+	CALL_OPTION("cpus", 0, "LIST", "count only on these CPUs, like 0,2-3", take_cpus, 0),
+	FLAG_OPTION("per-cpu", 0, "write a line for each CPU", struct system_options, per_cpu),
 	NUMBER_OPTION("interval", 'I', "MS",
-		      "of one line, in milliseconds; the default is 1000, or with\n"
-		      "COMMAND as long as that runs",
+		      "the length of an interval; the default is 1000, or with\n"
+		      "COMMAND as long as it runs",
 		      struct system_options, run.interval_ms, 1, 86400000, " of milliseconds"),
 	NUMBER_OPTION("count", 0, "N", "end after N intervals", struct system_options, count, 1,
 		      UINT_MAX, " of intervals"),
-	FLAG_OPTION("exclude-self", 0, "mark perfex itself, and count the unmarked",
-		    struct system_options, exclude_self),
+	FLAG_OPTION("exclude-self", 0, "do not count perfex itself", struct system_options,
+		    exclude_self),
 	CALL_OPTION("output", 'o', "FILE", "write to FILE instead of standard output", take_output,
 		    0),
-	FLAG_OPTION("append", 0, "behind what is in FILE", struct system_options, run.append),
+	FLAG_OPTION("append", 0, "append to FILE", struct system_options, run.append),
 	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_system_format,
 		    0),
-	CALL_OPTION("json", 0, NULL, "write JSON, a document in a line", take_system_format, 1),
+	CALL_OPTION("json", 0, NULL, "write JSON, one document a line", take_system_format, 1),
 	{ 0 },
 };
 
@@ -109,9 +108,9 @@ const struct subcommand system_subcommand = {
 	.summary = "count on CPUs, whoever runs there",
 	.main = system_main,
 	.help = "Usage: perfex system [OPTION].. [[--] COMMAND [ARGUMENT]..]\n"
-		"Count on all CPUs and write what each interval has added, and the rate per second,\n"
-		"until COMMAND ends or perfex gets SIGINT.  Where POLICY speaks of marks, COMMAND and\n"
-		"what it creates bear them.  This needs CAP_PERFMON.\n",
+		"Count on all CPUs, and write the counts and rates of each interval, until COMMAND ends\n"
+		"or perfex gets SIGINT.  If POLICY distinguishes marked threads, COMMAND and what it\n"
+		"creates are marked.  This needs CAP_PERFMON.\n",
 	.options = rules,
 	.takes_command = true,
 	.notes = "Exit status: as of perfex run.\n",

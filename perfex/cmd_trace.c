@@ -7,16 +7,16 @@
 
 static const struct option_rule rules[] = {
 	CALL_OPTION("event", 'e', "EVENT",
-		    "count EVENT; may be repeated; without it: the time stamp alone", take_event,
+		    "count EVENT; may be repeated; by default: the time stamp alone", take_event,
 		    0),
-	CALL_OPTION("user", 0, NULL, "count events that say nothing else in user mode; the default",
+	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
 		    take_rings, PERFCTR_RING_USER),
-	CALL_OPTION("kernel", 0, NULL, "count them in kernel mode; this needs CAP_PERFMON",
-		    take_rings, PERFCTR_RING_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count them in both; this needs CAP_PERFMON", take_rings,
+	CALL_OPTION("kernel", 0, NULL, "count in kernel mode; this needs CAP_PERFMON", take_rings,
+		    PERFCTR_RING_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count in both modes; this needs CAP_PERFMON", take_rings,
 		    PERFCTR_RING_BOTH),
-	NUMBER_OPTION("ticks", 0, "N", "a record also every N timer ticks", struct trace_options,
-		      ticks, 1, UINT_MAX, " of timer ticks"),
+	NUMBER_OPTION("ticks", 0, "N", "also write a record every N timer ticks",
+		      struct trace_options, ticks, 1, UINT_MAX, " of timer ticks"),
 	CALL_OPTION("output", 'o', "FILE", "write the trace to FILE; it must be given", take_output,
 		    0),
 	{ 0 },
@@ -29,8 +29,8 @@ const struct subcommand trace_subcommand = {
 	.summary = "record which process ran when and counted what",
 	.main = trace_main,
 	.help = "Usage: perfex trace -o FILE [OPTION].. [--] COMMAND [ARGUMENT]..\n"
-		"Run COMMAND and record, whenever one of its processes or threads is switched in or\n"
-		"out on a CPU, what they have counted there until then; perfex report adds it up.\n",
+		"Run COMMAND and record the counts on a CPU whenever one of its processes or threads is\n"
+		"switched in or out there.  perfex report adds the records up.\n",
 	.options = rules,
 	.takes_command = true,
 	.notes = "Exit status: as of perfex run.\n",

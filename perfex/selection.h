@@ -22,18 +22,18 @@ void take_selected_event(void *target, const struct option_rule *rule, const cha
 #define PMU_OPTION                                                                                 \
 	TEXT_OPTION(                                                                               \
 		"pmu", 0, "NAME",                                                                  \
-		"not of this machine but of NAME: arch, p5, p5_mmx, p6, p4, k7, k8,\n"             \
+		"of NAME instead of this machine: arch, p5, p5_mmx, p6, p4, k7, k8,\n"             \
 		"amd, mii, winchip_c6, winchip_2, via_c3, or a processor of libpfm4, like nhm",    \
 		struct selection, pmu)
 #define EVENT_OPTIONS                                                                              \
 	CALL_OPTION("event", 'e', "EVENT", "EVENT as for perfex run; may be repeated",             \
 		    take_selected_event, 0),                                                       \
 		CALL_OPTION("user", 0, NULL,                                                       \
-			    "events that say nothing else are for user mode; the default",         \
+			    "count in user mode unless EVENT says otherwise; the default",         \
 			    take_selected_rings, PERFCTR_RING_USER),                               \
-		CALL_OPTION("kernel", 0, NULL, "they are for kernel mode", take_selected_rings,    \
+		CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_selected_rings,        \
 			    PERFCTR_RING_KERNEL),                                                  \
-		CALL_OPTION("both", 0, NULL, "they are for both", take_selected_rings,             \
+		CALL_OPTION("both", 0, NULL, "count in both modes", take_selected_rings,           \
 			    PERFCTR_RING_BOTH)
 
 /* Describes the PMU; false: it cannot, and has said why. */

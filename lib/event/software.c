@@ -57,10 +57,9 @@ int perfctr_software_parse(const struct perfctr_pmu_info *info, const char *spec
 	if (*modifier && strcmp(modifier, ":uk") != 0 && !(user && events[i].user))
 		return perfctr_line_refuse(
 			line, EINVAL,
-			"the operating system counts it in %s and not on a counter; "
-			"leave out '%s'",
-			events[i].user ? "both rings or with ':u' in user mode" : "both rings",
-			modifier);
+			"it is a software event, which counts user and kernel mode together%s, on no "
+			"counter; leave out '%s'",
+			events[i].user ? " or, with ':u', user mode" : "", modifier);
 	*request = (struct perfctr_request){
 		.counter = PERFCTR_SOFTWARE + events[i].number,
 		.rings = user ? PERFCTR_RING_USER : PERFCTR_RING_BOTH,

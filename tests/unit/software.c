@@ -68,13 +68,14 @@ static const struct {
 	  "this backend does not count what the operating system does; 'perfex info' shows which one "
 	  "does" },
 	{ "cs:u", PERFCTR_FEATURE_SOFTWARE, EINVAL,
-	  "the operating system counts it in both rings and not on a counter; leave out ':u'" },
+	  "it is a software event, which counts user and kernel mode together, on no counter; leave "
+	  "out ':u'" },
 	{ "faults:k", PERFCTR_FEATURE_SOFTWARE, EINVAL,
-	  "the operating system counts it in both rings or with ':u' in user mode and not on a "
-	  "counter; leave out ':k'" },
+	  "it is a software event, which counts user and kernel mode together or, with ':u', user "
+	  "mode, on no counter; leave out ':k'" },
 	{ "faults@1", PERFCTR_FEATURE_SOFTWARE, EINVAL,
-	  "the operating system counts it in both rings or with ':u' in user mode and not on a "
-	  "counter; leave out '@1'" },
+	  "it is a software event, which counts user and kernel mode together or, with ':u', user "
+	  "mode, on no counter; leave out '@1'" },
 };
 
 START_TEST(what_cannot_be_is_refused)

@@ -18,7 +18,7 @@ static int read_event(const char *spec, const struct perfctr_pmu_info *info,
 	if (strlen(spec) >= sizeof(event->name))
 		return complain("--event '%.20s...' has more than %zu characters", spec,
 				sizeof(event->name) - 1);
-	if (perfctr_request_parse(info, spec, PERFCTR_RING_USER, request, error, sizeof(error)) < 0)
+	if (perfctr_request_parse(info, spec, PERFCTR_MODE_USER, request, error, sizeof(error)) < 0)
 		return complain("--event '%s': %s", spec, error);
 	strcpy(event->name, spec);
 	return 0;

@@ -103,11 +103,11 @@ int perfctr_backend(const char *name, struct perfctr_backend_info *info);
 
 /*
  * perfctr_backend_for - name of the backend that would be used for n events, as
- * perfctr_request_parse() takes them (rings: too), where none is named: the first that has these
+ * perfctr_request_parse() takes them (modes: too), where none is named: the first that has these
  * capabilities and counts them all, else the one that would be used anyway.  n == 0: that one.
  * NULL with EINVAL: PERFCTR_BACKEND names none.  Cost: as perfctr_backends(), and parsing.
  */
-const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsigned int rings,
+const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsigned int modes,
 				uint32_t capabilities);
 
 /*
@@ -231,7 +231,7 @@ struct perfctr_overhead {
 
 /*
  * perfctr_calibrate - perfctr_set_control(), and before it measure what c counts of perfctr_start()
- * and perfctr_stop() themselves, on this machine, in the rings of each event.  For a thread's own
+ * and perfctr_stop() themselves, on this machine, in the modes of each event.  For a thread's own
  * context. Errors: those of perfctr_set_control(), EPERM (not the thread's own).  Cost: some 300
  * system calls.
  */

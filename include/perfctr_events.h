@@ -22,9 +22,9 @@
 extern "C" {
 #endif
 
-#define PERFCTR_RING_USER	(1u << 0)	/* user mode: CPL 1 to 3 */
-#define PERFCTR_RING_KERNEL	(1u << 1)	/* kernel mode: CPL 0 */
-#define PERFCTR_RING_BOTH	(PERFCTR_RING_USER | PERFCTR_RING_KERNEL)
+#define PERFCTR_MODE_USER (1u << 0)   /* user mode: CPL 1 to 3 */
+#define PERFCTR_MODE_KERNEL (1u << 1) /* kernel mode: CPL 0 */
+#define PERFCTR_MODE_BOTH (PERFCTR_MODE_USER | PERFCTR_MODE_KERNEL)
 
 #define PERFCTR_REQUEST_NAME	128	/* bytes of a specification, with its NUL */
 
@@ -32,7 +32,7 @@ extern "C" {
 struct perfctr_request {
 	char name[PERFCTR_REQUEST_NAME];	/* as given, NUL-terminated */
 	uint32_t counter;		/* RDPMC index demanded by @pmc, else PERFCTR_ANY */
-	uint32_t rings;			/* PERFCTR_RING_* that it counts */
+	uint32_t modes;			/* PERFCTR_RING_* that it counts */
 	/* as perfctr_event_control.evntsel, with ring and enable bits */
 	uint64_t evntsel;
 	uint64_t evntsel2;		/* as perfctr_event_control.evntsel2 */
@@ -54,13 +54,13 @@ struct perfctr_request {
  *	evntsel[/evntsel2]		register values, as for perfctr_event_parse()
  *	KIND::spec, cpu_KIND/../	of a hybrid machine: on cores of the kind of this name
  *			alone, as core::r20c4; without it only architectural events, on all kinds
- * rings: PERFCTR_RING_* for a spec that names none; not used for register values, which have their
+ * modes: PERFCTR_RING_* for a spec that names none; not used for register values, which have their
  * own.  error does not repeat spec, as that of perfctr_event_parse().  Errors: EINVAL (spec),
  * ENOENT (no such name), ENODEV (the machine has no PMU), ENOTSUP (the event exists but this
  * machine or kernel cannot count it).  Cost: reads the user's table files; no system call on the
  * counters.
  */
-int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
+int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
 			  struct perfctr_request *request, char *error, size_t size);
 
 /*

@@ -99,7 +99,7 @@ struct perfctr_region_result {
 /*
  * perfctr_regions_open - name the regions, and the events that every thread counts in them.
  * control: as the threads' contexts get it.  events: the requests it was made from, for their names
- * and rings, or NULL: then the register values name them, and rings are read from them as the
+ * and modes, or NULL: then the register values name them, and modes are read from them as the
  * architectural PMU, P6 and AMD have them.  regions[n_regions]: what the regions are
  * called, in any character set that the output shall have (JSON: UTF-8).  Everything is copied.
  * Errors: EINVAL (no region), ENOMEM.  No system call on the counters.

@@ -7,7 +7,7 @@
 struct events {
 	const char *const *spec;
 	unsigned int n;
-	unsigned int rings;
+	unsigned int modes;
 };
 
 static bool counts_all(const struct perfctr_backend *backend, void *arg)
@@ -21,7 +21,7 @@ static bool counts_all(const struct perfctr_backend *backend, void *arg)
 	if (events->n > PERFCTR_MAX_COUNTERS || backend->pmu_info(&info) < 0)
 		return false;
 	for (unsigned int i = 0; i < events->n; i++)
-		if (perfctr_request_parse(&info, events->spec[i], events->rings, &requests[i],
+		if (perfctr_request_parse(&info, events->spec[i], events->modes, &requests[i],
 					  error, sizeof(error)) < 0)
 			return false;
 	if (!backend->check)
@@ -31,10 +31,10 @@ static bool counts_all(const struct perfctr_backend *backend, void *arg)
 	       backend->check(&control) == 0;
 }
 
-const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsigned int rings,
+const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsigned int modes,
 				uint32_t capabilities)
 {
-	struct events events = { specs, n, rings };
+	struct events events = { specs, n, modes };
 	const struct perfctr_backend *backend =
 		n ? perfctr_choose_of(capabilities, counts_all, &events) : perfctr_choose(NULL);
 

@@ -54,19 +54,19 @@ static void describe_counters(const struct perfctr_pmu_info *info, char *text, s
 			 PERFCTR_FIXED + info->n_fixed - 1);
 }
 
-enum { RING_ADD_USER, RING_USER_ONLY, RING_BOTH };
+enum { MODE_ADD_USER, MODE_USER_ONLY, MODE_BOTH };
 
 /* The event as it could be. */
-static void with_rings(const struct perfctr_event_control *event,
+static void with_modes(const struct perfctr_event_control *event,
 		       const struct perfctr_pmu_info *info, int how, char *text, size_t size)
 {
 	struct perfctr_event_control better = *event;
 
-	if (how == RING_USER_ONLY) {
+	if (how == MODE_USER_ONLY) {
 		better.evntsel &= ~info->evntsel_kernel;
 		better.evntsel2 &= ~info->evntsel2_kernel;
 	}
-	if (how == RING_BOTH) {
+	if (how == MODE_BOTH) {
 		better.evntsel |= info->evntsel_kernel;
 		better.evntsel2 |= info->evntsel2_kernel;
 	}
@@ -75,7 +75,7 @@ static void with_rings(const struct perfctr_event_control *event,
 	perfctr_event_format(&better, text, size);
 }
 
-static bool selects_ring(const struct perfctr_event_control *event,
+static bool selects_mode(const struct perfctr_event_control *event,
 			 const struct perfctr_pmu_info *info)
 {
 	return event->evntsel & (info->evntsel_user | info->evntsel_kernel) ||
@@ -196,15 +196,15 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 				 name);
 		break;
 	case PERFCTR_BAD_RING:
-		if (selects_ring(event, info)) {
-			with_rings(event, info, RING_BOTH, remedy, sizeof(remedy));
+		if (selects_mode(event, info)) {
+			with_modes(event, info, MODE_BOTH, remedy, sizeof(remedy));
 			snprintf(text, size,
 				 "event %s: it would count in user and kernel mode; write %s to "
 				 "ask for both",
 				 name, remedy);
 			break;
 		}
-		with_rings(event, info, RING_ADD_USER, remedy, sizeof(remedy));
+		with_modes(event, info, MODE_ADD_USER, remedy, sizeof(remedy));
 		snprintf(text, size,
 			 "event %s: it would never count: it selects neither user nor "
 			 "kernel mode; write %s for user mode",
@@ -219,14 +219,14 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 				 name);
 			break;
 		}
-		if (!perfctr_machine_has_rings(info)) {
+		if (!perfctr_machine_has_modes(info)) {
 			snprintf(text, size,
 				 "event %s: this machine counts user and kernel mode alike, which "
 				 "needs CAP_PERFMON or sysctl kernel.perf_event_paranoid=1",
 				 name);
 			break;
 		}
-		with_rings(event, info, RING_USER_ONLY, remedy, sizeof(remedy));
+		with_modes(event, info, MODE_USER_ONLY, remedy, sizeof(remedy));
 		snprintf(text, size,
 			 "event %s: counting in kernel mode needs CAP_PERFMON or sysctl "
 			 "kernel.perf_event_paranoid=1; without them write %s for user mode",

@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-static const char *rings_text(unsigned int rings)
+static const char *modes_text(unsigned int modes)
 {
 	static const char *const texts[] = { "none", "user", "kernel", "user+kernel" };
 
-	return texts[rings & PERFCTR_RING_BOTH];
+	return texts[modes & PERFCTR_MODE_BOTH];
 }
 
 static void print_control(const struct perfctr_request *requests,
@@ -21,7 +21,7 @@ static void print_control(const struct perfctr_request *requests,
 
 		snprintf(text, sizeof(text), counter > 99 ? "0x%x" : "%u", counter);
 		printf("%s%-32s counter %-10s  %s\n", indent, requests[i].name, text,
-		       rings_text(requests[i].rings));
+		       modes_text(requests[i].modes));
 	}
 }
 
@@ -119,7 +119,7 @@ const struct subcommand check_subcommand = {
 
 static int check_main(int argc, char **argv)
 {
-	struct selection selection = { .rings = PERFCTR_RING_USER };
+	struct selection selection = { .modes = PERFCTR_MODE_USER };
 	int status, n = take_options(&check_subcommand, &selection, argc, argv);
 
 	if (n < argc)

@@ -111,7 +111,7 @@ const struct subcommand encode_subcommand = {
 
 static int encode_main(int argc, char **argv)
 {
-	struct selection selection = { .rings = PERFCTR_RING_USER };
+	struct selection selection = { .modes = PERFCTR_MODE_USER };
 	int status, n = take_options(&encode_subcommand, &selection, argc, argv);
 
 	if (n < argc)

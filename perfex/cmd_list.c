@@ -80,7 +80,7 @@ static int list_events(struct list *list, const char *pattern)
 		return EXIT_PERFEX;
 	if (perfctr_events_visit(&list->info, pattern, print_event, list) < 0) {
 		/* Why there are none, or what is wrong with a table. */
-		perfctr_request_parse(&list->info, "instructions", PERFCTR_RING_USER, &request,
+		perfctr_request_parse(&list->info, "instructions", PERFCTR_MODE_USER, &request,
 				      error, sizeof(error));
 		complain("%s", error);
 		return EXIT_PERFEX;

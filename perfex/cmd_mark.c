@@ -25,11 +25,11 @@ static const struct option_rule rules[] = {
 		    take_event, 0),
 	BACKEND_OPTION,
 	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
-		    take_rings, PERFCTR_RING_USER),
-	CALL_OPTION("kernel", 0, NULL, "count in kernel mode; this needs CAP_PERFMON", take_rings,
-		    PERFCTR_RING_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count in both modes; this needs CAP_PERFMON", take_rings,
-		    PERFCTR_RING_BOTH),
+		    take_modes, PERFCTR_MODE_USER),
+	CALL_OPTION("kernel", 0, NULL, "count in kernel mode; this needs CAP_PERFMON", take_modes,
+		    PERFCTR_MODE_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count in both modes; this needs CAP_PERFMON", take_modes,
+		    PERFCTR_MODE_BOTH),
 	CALL_OPTION("pid", 'p', "PID", "mark process PID, with all its threads; may be repeated",
 		    take_process, 0),
 	VALUE_OPTION("tree", 0, "also mark all processes below PID", struct mark_options, scope,
@@ -68,7 +68,7 @@ static void check_plain(const struct mark_options *options, const char *name)
 {
 	const struct options *run = &options->run;
 
-	if (run->command[0] || run->n_events || run->rings_name || run->output ||
+	if (run->command[0] || run->n_events || run->modes_name || run->output ||
 	    run->format_name || run->append || options->no_wait)
 		fail("--%s counts nothing: give it neither a command nor options for counting",
 		     name);
@@ -98,7 +98,7 @@ static int mark_main(int argc, char **argv)
 {
 	struct mark_options options = {
 		.run = {
-			.rings = PERFCTR_RING_USER,
+			.modes = PERFCTR_MODE_USER,
 			.view = MARKED,
 			.runs = 1,
 			.passes = 1,

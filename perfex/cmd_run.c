@@ -104,9 +104,9 @@ static const struct option_rule rules[] = {
 		    take_event, 0),
 	BACKEND_OPTION,
 	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
-		    take_rings, PERFCTR_RING_USER),
-	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_rings, PERFCTR_RING_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count in both modes", take_rings, PERFCTR_RING_BOTH),
+		    take_modes, PERFCTR_MODE_USER),
+	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_modes, PERFCTR_MODE_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count in both modes", take_modes, PERFCTR_MODE_BOTH),
 	CALL_OPTION("pid", 'p', "PID", "count process PID from now on, with all its threads",
 		    take_pid, 0),
 	CALL_OPTION("tree", 0, NULL, "also count the processes and threads it creates; the default",
@@ -208,7 +208,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 {
 	*options = (struct options){
 		.action = RUN,
-		.rings = PERFCTR_RING_USER,
+		.modes = PERFCTR_MODE_USER,
 		.runs = 1,
 		.confidence = 95,
 		.log_fd = NO_LOG_FD,

@@ -72,11 +72,11 @@ static const struct option_rule rules[] = {
 		    "there is no PMU also page faults and switches",
 		    take_event, 0),
 	BACKEND_OPTION,
-	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise", take_rings,
-		    PERFCTR_RING_USER),
-	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_rings, PERFCTR_RING_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count in both modes; the default", take_rings,
-		    PERFCTR_RING_BOTH),
+	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise", take_modes,
+		    PERFCTR_MODE_USER),
+	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_modes, PERFCTR_MODE_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count in both modes; the default", take_modes,
+		    PERFCTR_MODE_BOTH),
 	CALL_OPTION("policy", 0, "POLICY",
 		    "count only: marked, unmarked, privileged, not-privileged,\n"
 		    "no-idle, or POWER2's bits like dp=1,dmr=1; may be combined;\n"
@@ -134,7 +134,7 @@ static int system_main(int argc, char **argv)
 {
 	struct system_options options = {
 		.run = {
-			.rings = PERFCTR_RING_BOTH,
+			.modes = PERFCTR_MODE_BOTH,
 			.view = MARKED,
 			.passes = 1,
 			.log_fd = NO_LOG_FD,

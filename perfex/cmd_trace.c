@@ -10,11 +10,11 @@ static const struct option_rule rules[] = {
 		    "count EVENT; may be repeated; by default: the time stamp alone", take_event,
 		    0),
 	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
-		    take_rings, PERFCTR_RING_USER),
-	CALL_OPTION("kernel", 0, NULL, "count in kernel mode; this needs CAP_PERFMON", take_rings,
-		    PERFCTR_RING_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count in both modes; this needs CAP_PERFMON", take_rings,
-		    PERFCTR_RING_BOTH),
+		    take_modes, PERFCTR_MODE_USER),
+	CALL_OPTION("kernel", 0, NULL, "count in kernel mode; this needs CAP_PERFMON", take_modes,
+		    PERFCTR_MODE_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count in both modes; this needs CAP_PERFMON", take_modes,
+		    PERFCTR_MODE_BOTH),
 	NUMBER_OPTION("ticks", 0, "N", "also write a record every N timer ticks",
 		      struct trace_options, ticks, 1, UINT_MAX, " of timer ticks"),
 	CALL_OPTION("output", 'o', "FILE", "write the trace to FILE; it must be given", take_output,
@@ -38,7 +38,7 @@ const struct subcommand trace_subcommand = {
 
 static int trace_main(int argc, char **argv)
 {
-	struct trace_options options = { .run = { .rings = PERFCTR_RING_USER, .passes = 1 } };
+	struct trace_options options = { .run = { .modes = PERFCTR_MODE_USER, .passes = 1 } };
 	int status;
 
 	options.run.command = argv + take_options(&trace_subcommand, &options, argc, argv);

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void take_selected_rings(void *target, const struct option_rule *rule, const char *unused)
+void take_selected_modes(void *target, const struct option_rule *rule, const char *unused)
 {
 	struct selection *selection = target;
 
-	exclude_others(&selection->rings_name, rule);
-	selection->rings = (unsigned int)rule->value;
+	exclude_others(&selection->modes_name, rule);
+	selection->modes = (unsigned int)rule->value;
 }
 
 void take_selected_event(void *target, const struct option_rule *rule, const char *spec)
@@ -32,7 +32,7 @@ void take_selected_event(void *target, const struct option_rule *rule, const cha
 #define CESR(allowed)                                                                              \
 	.n_general = 2, .general_bits = 40, .evntsel_allowed = (allowed), .evntsel_user = 0x80,    \
 	.evntsel_kernel = 0x40
-#define WITHOUT_RINGS(bits, allowed)                                                               \
+#define WITHOUT_MODES(bits, allowed)                                                               \
 	.n_general = 2, .general_bits = (bits), .evntsel_allowed = (allowed)
 
 /* PMUs that need no machine; of libpfm4's processors the first prefix that fits says which. */
@@ -61,9 +61,9 @@ static const struct {
 	  "amd64_",
 	  { .pmu = PERFCTR_PMU_AMD, EVNTSEL(6, 48, UINT64_C(0xf) << 32, EVNTSEL_EN) } },
 	{ "mii", NULL, { .pmu = PERFCTR_PMU_MII, CESR(0x5ff) } },
-	{ "winchip_c6", NULL, { .pmu = PERFCTR_PMU_WINCHIP_C6, WITHOUT_RINGS(40, 0xff) } },
-	{ "winchip_2", NULL, { .pmu = PERFCTR_PMU_WINCHIP_2, WITHOUT_RINGS(40, 0xff) } },
-	{ "via_c3", NULL, { .pmu = PERFCTR_PMU_VIA_C3, WITHOUT_RINGS(32, 0x1ff) } },
+	{ "winchip_c6", NULL, { .pmu = PERFCTR_PMU_WINCHIP_C6, WITHOUT_MODES(40, 0xff) } },
+	{ "winchip_2", NULL, { .pmu = PERFCTR_PMU_WINCHIP_2, WITHOUT_MODES(40, 0xff) } },
+	{ "via_c3", NULL, { .pmu = PERFCTR_PMU_VIA_C3, WITHOUT_MODES(32, 0x1ff) } },
 	{ "arch",
 	  "",
 	  { .pmu = PERFCTR_PMU_ARCH,
@@ -80,7 +80,7 @@ static bool is_processor(const struct perfctr_pmu_info *info, const char *name)
 	char spec[PERFCTR_REQUEST_NAME], error[512];
 
 	snprintf(spec, sizeof(spec), "%s::cycles", name);
-	return perfctr_request_parse(info, spec, PERFCTR_RING_USER, &request, error,
+	return perfctr_request_parse(info, spec, PERFCTR_MODE_USER, &request, error,
 				     sizeof(error)) == 0;
 }
 
@@ -128,7 +128,7 @@ struct perfctr_request *selected_events(const struct selection *selection,
 	for (size_t i = 0; i < selection->n_events; i++) {
 		const char *spec = selection->event[i];
 
-		if (perfctr_request_parse(info, spec, selection->rings, &requests[i], error,
+		if (perfctr_request_parse(info, spec, selection->modes, &requests[i], error,
 					  sizeof(error)) == 0)
 			continue;
 		complain("event '%s': %s", spec, error);

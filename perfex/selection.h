@@ -10,13 +10,13 @@
 /* The first member of what their take() functions get. */
 struct selection {
 	const char *pmu; /* NULL: this machine's */
-	unsigned int rings;
-	const char *rings_name; /* the option */
+	unsigned int modes;
+	const char *modes_name; /* the option */
 	const char **event;
 	size_t n_events;
 };
 
-void take_selected_rings(void *target, const struct option_rule *rule, const char *unused);
+void take_selected_modes(void *target, const struct option_rule *rule, const char *unused);
 void take_selected_event(void *target, const struct option_rule *rule, const char *spec);
 
 #define PMU_OPTION                                                                                 \
@@ -30,11 +30,11 @@ void take_selected_event(void *target, const struct option_rule *rule, const cha
 		    take_selected_event, 0),                                                       \
 		CALL_OPTION("user", 0, NULL,                                                       \
 			    "count in user mode unless EVENT says otherwise; the default",         \
-			    take_selected_rings, PERFCTR_RING_USER),                               \
-		CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_selected_rings,        \
-			    PERFCTR_RING_KERNEL),                                                  \
-		CALL_OPTION("both", 0, NULL, "count in both modes", take_selected_rings,           \
-			    PERFCTR_RING_BOTH)
+			    take_selected_modes, PERFCTR_MODE_USER),                               \
+		CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_selected_modes,        \
+			    PERFCTR_MODE_KERNEL),                                                  \
+		CALL_OPTION("both", 0, NULL, "count in both modes", take_selected_modes,           \
+			    PERFCTR_MODE_BOTH)
 
 /* Describes the PMU; false: it cannot, and has said why. */
 bool selected_pmu(const struct selection *selection, struct perfctr_pmu_info *info);

@@ -151,7 +151,7 @@ static int libpfm_refuse(const pfm_pmu_info_t *pmu, const char *text, int error,
 
 #define EVNTSEL_INT (UINT64_C(1) << 20)
 #define EVNTSEL_EN (UINT64_C(1) << 22)
-#define ESCR_RINGS UINT64_C(0xf) /* of both logical processors */
+#define ESCR_MODES UINT64_C(0xf) /* of both logical processors */
 
 /* For NetBurst libpfm4 gives the ESCR first, then the CCCR. */
 static void take_codes(const struct perfctr_pmu_info *info, const uint64_t codes[],
@@ -159,7 +159,7 @@ static void take_codes(const struct perfctr_pmu_info *info, const uint64_t codes
 {
 	if (info->pmu == PERFCTR_PMU_P4) {
 		*evntsel = codes[1];
-		*evntsel2 = codes[0] & ~ESCR_RINGS;
+		*evntsel2 = codes[0] & ~ESCR_MODES;
 	} else {
 		*evntsel = codes[0] & ~(EVNTSEL_INT | EVNTSEL_EN);
 		*evntsel2 = codes[1];

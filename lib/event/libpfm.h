@@ -13,7 +13,7 @@
 const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int i);
 
 /*
- * Encodes "event[:umask]..[:modifier].."; bits for rings, and those that enable, are as libpfm4
+ * Encodes "event[:umask]..[:modifier].."; bits for modes, and those that enable, are as libpfm4
  * sets them.  -1 with errno ENOENT (no such event), or EINVAL and a line (wrong unit mask or
  * modifier).
  */

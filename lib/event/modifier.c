@@ -10,21 +10,21 @@
 #define EVNTSEL_INV (UINT64_C(1) << 23)
 #define CMASK_MAX 255
 
-static bool read_rings(const char *text, struct event *event)
+static bool read_modes(const char *text, struct event *event)
 {
-	unsigned int rings = 0;
+	unsigned int modes = 0;
 
 	if (!*text)
 		return false;
 	for (; *text; text++) {
 		if ((*text | 0x20) == 'u')
-			rings |= PERFCTR_RING_USER;
+			modes |= PERFCTR_MODE_USER;
 		else if ((*text | 0x20) == 'k')
-			rings |= PERFCTR_RING_KERNEL;
+			modes |= PERFCTR_MODE_KERNEL;
 		else
 			return false;
 	}
-	event->rings |= rings;
+	event->modes |= modes;
 	return true;
 }
 
@@ -35,7 +35,7 @@ bool perfctr_modifier_read(const struct perfctr_pmu_info *info, const char *text
 	unsigned long cmask;
 	char *end;
 
-	if (read_rings(text, event))
+	if (read_modes(text, event))
 		return true;
 	if (!shift)
 		return false;

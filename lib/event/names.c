@@ -207,15 +207,15 @@ static int resolve_netburst(const struct perfctr_pmu_info *info, const struct pa
 static int resolve_by_libpfm(const struct perfctr_pmu_info *info, struct parts *parts,
 			     struct event *event, const struct line *line)
 {
-	struct event rings = { 0 };
+	struct event modes = { 0 };
 	char name[NAME_SIZE];
 	size_t length = 0;
 
 	for (unsigned int i = 0; i < parts->n; i++) {
 		struct event modifier = { 0 };
 
-		if (i && perfctr_modifier_read(info, parts->part[i], &modifier) && modifier.rings) {
-			rings.rings |= modifier.rings;
+		if (i && perfctr_modifier_read(info, parts->part[i], &modifier) && modifier.modes) {
+			modes.modes |= modifier.modes;
 			continue;
 		}
 		length += (size_t)snprintf(name + length, sizeof(name) - length, "%s%s",
@@ -223,7 +223,7 @@ static int resolve_by_libpfm(const struct perfctr_pmu_info *info, struct parts *
 	}
 	if (perfctr_libpfm_encode(info, name, &event->evntsel, &event->evntsel2, line) < 0)
 		return -1;
-	event->rings |= rings.rings;
+	event->modes |= modes.modes;
 	event->general = perfctr_machine_general(info);
 	return info->pmu == PERFCTR_PMU_P4 ? resolve_netburst(info, parts, event, line) : 0;
 }

@@ -10,7 +10,7 @@ struct event {
 	uint64_t evntsel, evntsel2;
 	uint64_t p4_pebs_enable, p4_pebs_matrix_vert;
 	uint64_t general, fixed; /* masks of counters */
-	unsigned int rings;	 /* PERFCTR_RING_* that it names; 0: none */
+	unsigned int modes;	 /* PERFCTR_RING_* that it names; 0: none */
 	uint32_t kinds;		 /* of cores, as perfctr_event_control.kinds */
 };
 

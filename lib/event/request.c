@@ -158,24 +158,24 @@ static int parse_cpu(const struct perfctr_pmu_info *info, char *text, struct eve
 	return *end ? parse_modifiers(info, end, event, line) : 0;
 }
 
-/* Leaves rings and enabling to the machine's own bits; a register value has them already. */
-static int set_rings(const struct perfctr_pmu_info *info, unsigned int rings, struct event *event,
+/* Leaves modes and enabling to the machine's own bits; a register value has them already. */
+static int set_modes(const struct perfctr_pmu_info *info, unsigned int modes, struct event *event,
 		     const struct line *line)
 {
-	if (!perfctr_machine_has_rings(info) && event->rings)
+	if (!perfctr_machine_has_modes(info) && event->modes)
 		return perfctr_line_refuse(
 			line, ENOTSUP,
-			"this machine's counters do not tell the rings apart; leave out u and k");
-	if (event->rings)
-		rings = event->rings;
-	if (!rings || rings & ~PERFCTR_RING_BOTH)
-		return perfctr_line_refuse(line, EINVAL, "no ring to count in; give u, k or both");
-	perfctr_machine_set_rings(info, rings, &event->evntsel, &event->evntsel2);
+			"this machine's counters do not tell user and kernel mode apart; leave out u and k");
+	if (event->modes)
+		modes = event->modes;
+	if (!modes || modes & ~PERFCTR_MODE_BOTH)
+		return perfctr_line_refuse(line, EINVAL, "no mode to count in; give u, k or both");
+	perfctr_machine_set_modes(info, modes, &event->evntsel, &event->evntsel2);
 	event->evntsel |= info->evntsel_required;
 	return 0;
 }
 
-/* Only an event that asks for nothing but a code and rings can be counted by a fixed counter. */
+/* Only an event that asks for nothing but a code and modes can be counted by a fixed counter. */
 static void restrict_fixed(const struct perfctr_pmu_info *info, struct event *event)
 {
 	uint64_t code = perfctr_machine_family(info)->event_bits;
@@ -211,10 +211,10 @@ static int check_registers(const struct perfctr_pmu_info *info, const struct eve
 }
 
 /* Names and codes, which leave the counter to us. */
-static int complete_request(const struct perfctr_pmu_info *info, unsigned int rings,
+static int complete_request(const struct perfctr_pmu_info *info, unsigned int modes,
 			    struct event *event, const struct line *line)
 {
-	if (set_rings(info, rings, event, line) < 0 || perfctr_name_restrict(info, event, line) < 0)
+	if (set_modes(info, modes, event, line) < 0 || perfctr_name_restrict(info, event, line) < 0)
 		return -1;
 	restrict_fixed(info, event);
 	if (!event->general && !event->fixed)
@@ -317,7 +317,7 @@ static int take_kind(const struct perfctr_pmu_info *info, char **text)
 }
 
 static int parse_text(const struct perfctr_pmu_info *info, char *text, const char *spec,
-		      unsigned int rings, struct perfctr_request *request, const struct line *line)
+		      unsigned int modes, struct perfctr_request *request, const struct line *line)
 {
 	struct event event = { .kinds = request->kinds };
 	uint32_t counter;
@@ -340,7 +340,7 @@ static int parse_text(const struct perfctr_pmu_info *info, char *text, const cha
 		if (parse_registers(info, text, &event, line) < 0)
 			return -1;
 	} else if (parse_event(info, text, &event, line) < 0 ||
-		   complete_request(info, rings, &event, line) < 0 ||
+		   complete_request(info, modes, &event, line) < 0 ||
 		   refuse_mixture(info, &event, line) < 0) {
 		return -1;
 	}
@@ -348,7 +348,7 @@ static int parse_text(const struct perfctr_pmu_info *info, char *text, const cha
 		return -1;
 	*request = (struct perfctr_request){
 		.counter = counter,
-		.rings = perfctr_machine_rings(info, event.evntsel, event.evntsel2),
+		.modes = perfctr_machine_modes(info, event.evntsel, event.evntsel2),
 		.evntsel = event.evntsel,
 		.evntsel2 = event.evntsel2,
 		.p4_pebs_enable = event.p4_pebs_enable,
@@ -361,7 +361,7 @@ static int parse_text(const struct perfctr_pmu_info *info, char *text, const cha
 	return 0;
 }
 
-static int parse_request(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
+static int parse_request(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
 			 struct perfctr_request *request, const struct line *line)
 {
 	struct perfctr_request parsed = { 0 };
@@ -379,13 +379,13 @@ static int parse_request(const struct perfctr_pmu_info *info, const char *spec, 
 		parsed.kinds = 1u << kind;
 		of_kind = perfctr_machine_of_kind(info, (unsigned int)kind);
 	}
-	if (parse_text(&of_kind, rest, spec, rings, &parsed, line) < 0)
+	if (parse_text(&of_kind, rest, spec, modes, &parsed, line) < 0)
 		return -1;
 	*request = parsed;
 	return 0;
 }
 
-int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int rings,
+int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
 			  struct perfctr_request *request, char *error, size_t size)
 {
 	struct line line = { error, size };
@@ -408,7 +408,7 @@ int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec,
 			"this machine's event counters cannot be used: %.*s; only the time stamp "
 			"can be counted",
 			(int)sizeof(info->family), info->family);
-	if (parse_request(info, spec, rings, request, &line) == 0)
+	if (parse_request(info, spec, modes, request, &line) == 0)
 		return 0;
 	perfctr_line_clean(&line);
 	return -1;

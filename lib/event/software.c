@@ -62,7 +62,7 @@ int perfctr_software_parse(const struct perfctr_pmu_info *info, const char *spec
 			events[i].user ? " or, with ':u', user mode" : "", modifier);
 	*request = (struct perfctr_request){
 		.counter = PERFCTR_SOFTWARE + events[i].number,
-		.rings = user ? PERFCTR_RING_USER : PERFCTR_RING_BOTH,
+		.modes = user ? PERFCTR_MODE_USER : PERFCTR_MODE_BOTH,
 		.evntsel = user ? PERFCTR_SOFTWARE_USER : 0,
 	};
 	strcpy(request->name, spec);

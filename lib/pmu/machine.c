@@ -27,48 +27,48 @@ const struct family *perfctr_machine_family(const struct perfctr_pmu_info *info)
 	return NULL;
 }
 
-uint64_t perfctr_machine_ring_bits(const struct perfctr_pmu_info *info)
+uint64_t perfctr_machine_mode_bits(const struct perfctr_pmu_info *info)
 {
 	return info->evntsel_user | info->evntsel_kernel;
 }
 
-uint64_t perfctr_machine_ring_bits2(const struct perfctr_pmu_info *info)
+uint64_t perfctr_machine_mode_bits2(const struct perfctr_pmu_info *info)
 {
 	return info->evntsel2_user | info->evntsel2_kernel;
 }
 
-bool perfctr_machine_has_rings(const struct perfctr_pmu_info *info)
+bool perfctr_machine_has_modes(const struct perfctr_pmu_info *info)
 {
-	return perfctr_machine_ring_bits(info) || perfctr_machine_ring_bits2(info);
+	return perfctr_machine_mode_bits(info) || perfctr_machine_mode_bits2(info);
 }
 
-void perfctr_machine_set_rings(const struct perfctr_pmu_info *info, unsigned int rings,
+void perfctr_machine_set_modes(const struct perfctr_pmu_info *info, unsigned int modes,
 			       uint64_t *evntsel, uint64_t *evntsel2)
 {
-	*evntsel &= ~perfctr_machine_ring_bits(info);
-	*evntsel2 &= ~perfctr_machine_ring_bits2(info);
-	if (rings & PERFCTR_RING_USER) {
+	*evntsel &= ~perfctr_machine_mode_bits(info);
+	*evntsel2 &= ~perfctr_machine_mode_bits2(info);
+	if (modes & PERFCTR_MODE_USER) {
 		*evntsel |= info->evntsel_user;
 		*evntsel2 |= info->evntsel2_user;
 	}
-	if (rings & PERFCTR_RING_KERNEL) {
+	if (modes & PERFCTR_MODE_KERNEL) {
 		*evntsel |= info->evntsel_kernel;
 		*evntsel2 |= info->evntsel2_kernel;
 	}
 }
 
-unsigned int perfctr_machine_rings(const struct perfctr_pmu_info *info, uint64_t evntsel,
+unsigned int perfctr_machine_modes(const struct perfctr_pmu_info *info, uint64_t evntsel,
 				   uint64_t evntsel2)
 {
-	unsigned int rings = 0;
+	unsigned int modes = 0;
 
-	if (!perfctr_machine_has_rings(info))
-		return PERFCTR_RING_BOTH;
+	if (!perfctr_machine_has_modes(info))
+		return PERFCTR_MODE_BOTH;
 	if (evntsel & info->evntsel_user || evntsel2 & info->evntsel2_user)
-		rings |= PERFCTR_RING_USER;
+		modes |= PERFCTR_MODE_USER;
 	if (evntsel & info->evntsel_kernel || evntsel2 & info->evntsel2_kernel)
-		rings |= PERFCTR_RING_KERNEL;
-	return rings;
+		modes |= PERFCTR_MODE_KERNEL;
+	return modes;
 }
 
 uint64_t perfctr_machine_enable_first(const struct perfctr_pmu_info *info)

@@ -17,19 +17,19 @@ struct family {
 /* NULL: a PMU that this library does not know, or none. */
 const struct family *perfctr_machine_family(const struct perfctr_pmu_info *info);
 
-/* All bits of evntsel and evntsel2 that select rings. */
-uint64_t perfctr_machine_ring_bits(const struct perfctr_pmu_info *info);
-uint64_t perfctr_machine_ring_bits2(const struct perfctr_pmu_info *info);
+/* All bits of evntsel and evntsel2 that select modes. */
+uint64_t perfctr_machine_mode_bits(const struct perfctr_pmu_info *info);
+uint64_t perfctr_machine_mode_bits2(const struct perfctr_pmu_info *info);
 
-/* Without them an event is counted in all rings. */
-bool perfctr_machine_has_rings(const struct perfctr_pmu_info *info);
+/* Without them an event is counted in all modes. */
+bool perfctr_machine_has_modes(const struct perfctr_pmu_info *info);
 
-/* Sets the bits of rings in *evntsel and *evntsel2, and clears those of others. */
-void perfctr_machine_set_rings(const struct perfctr_pmu_info *info, unsigned int rings,
+/* Sets the bits of modes in *evntsel and *evntsel2, and clears those of others. */
+void perfctr_machine_set_modes(const struct perfctr_pmu_info *info, unsigned int modes,
 			       uint64_t *evntsel, uint64_t *evntsel2);
 
 /* PERFCTR_RING_* that the registers count. */
-unsigned int perfctr_machine_rings(const struct perfctr_pmu_info *info, uint64_t evntsel,
+unsigned int perfctr_machine_modes(const struct perfctr_pmu_info *info, uint64_t evntsel,
 				   uint64_t evntsel2);
 
 /*

@@ -26,12 +26,12 @@ static void name_event(struct region_event *event, const struct perfctr_event_co
 {
 	if (request) {
 		memcpy(event->name, request->name, sizeof(event->name));
-		event->rings = request->rings;
+		event->modes = request->modes;
 		return;
 	}
 	perfctr_event_format(control, event->name, sizeof(event->name));
-	event->rings = (control->evntsel & EVNTSEL_USR ? PERFCTR_RING_USER : 0) |
-		       (control->evntsel & EVNTSEL_OS ? PERFCTR_RING_KERNEL : 0);
+	event->modes = (control->evntsel & EVNTSEL_USR ? PERFCTR_MODE_USER : 0) |
+		       (control->evntsel & EVNTSEL_OS ? PERFCTR_MODE_KERNEL : 0);
 }
 
 static bool copy_names(struct perfctr_regions *r, const char *const names[], unsigned int n)
@@ -194,9 +194,9 @@ void perfctr_regions_close(struct perfctr_regions *r)
 	errno = error;
 }
 
-const char *perfctr_rings_text(unsigned int rings)
+const char *perfctr_modes_text(unsigned int modes)
 {
 	static const char *const text[] = { "none", "user", "kernel", "user+kernel" };
 
-	return text[rings & PERFCTR_RING_BOTH];
+	return text[modes & PERFCTR_MODE_BOTH];
 }

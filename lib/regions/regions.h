@@ -31,7 +31,7 @@ struct perfctr_region_thread {
 
 struct region_event {
 	char name[PERFCTR_REQUEST_NAME];
-	uint32_t rings; /* PERFCTR_RING_* */
+	uint32_t modes; /* PERFCTR_RING_* */
 };
 
 /* What exit() finds.  It outlives the regions, since exit() cannot be told to forget it. */
@@ -67,7 +67,7 @@ void perfctr_regions_result(const struct perfctr_regions *r,
 			    unsigned int flags, struct perfctr_region_result *result);
 
 /* "user", "kernel", "user+kernel". */
-const char *perfctr_rings_text(unsigned int rings);
+const char *perfctr_modes_text(unsigned int modes);
 
 /* An exit that would still save: not any more. */
 void perfctr_regions_forget_exit(struct perfctr_regions *r);

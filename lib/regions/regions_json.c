@@ -62,7 +62,7 @@ static void add_events(struct document *d, struct json_object *root)
 		add_number(d, event, "counter", r->control.event[i].counter);
 		add_register(d, event, "evntsel", r->control.event[i].evntsel);
 		add_register(d, event, "evntsel2", r->control.event[i].evntsel2);
-		add_text(d, event, "rings", perfctr_rings_text(r->event[i].rings));
+		add_text(d, event, "rings", perfctr_modes_text(r->event[i].modes));
 	}
 }
 

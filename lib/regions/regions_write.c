@@ -14,7 +14,7 @@
 /* One row of a table: an event in a region of a thread. */
 struct row {
 	const struct perfctr_region_result *result;
-	const char *event, *rings;
+	const char *event, *modes;
 	const struct perfctr_region_count *count;
 };
 
@@ -26,14 +26,14 @@ static void write_rows(const struct perfctr_regions *r, const struct perfctr_reg
 	struct row row = {
 		.result = result,
 		.event = "tsc",
-		.rings = perfctr_rings_text(PERFCTR_RING_BOTH),
+		.modes = perfctr_modes_text(PERFCTR_MODE_BOTH),
 		.count = &result->tsc,
 	};
 
 	write(file, &row, argument);
 	for (unsigned int i = 0; i < result->n_counters; i++) {
 		row.event = r->event[i].name;
-		row.rings = perfctr_rings_text(r->event[i].rings);
+		row.modes = perfctr_modes_text(r->event[i].modes);
 		row.count = &result->counter[i];
 		write(file, &row, argument);
 	}
@@ -92,7 +92,7 @@ static void write_text_row(FILE *file, const struct row *row, const void *argume
 
 	fprintf(file, "%-*s %7d %10" PRIu64 " %10" PRIu64 " %c  %-*s %-11s %16" PRIu64, w->region,
 		result->name, result->tid, result->entries, result->exits,
-		result->entries == result->exits ? ' ' : '!', w->event, row->event, row->rings,
+		result->entries == result->exits ? ' ' : '!', w->event, row->event, row->modes,
 		row->count->total);
 	if (result->passes)
 		fprintf(file, " %14.1f %12" PRIu64 " %12" PRIu64, mean_of(row), row->count->min,
@@ -138,7 +138,7 @@ static void write_csv_row(FILE *file, const struct row *row, const void *argumen
 	fprintf(file, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", result->tid,
 		result->entries, result->exits, result->passes, result->disturbed);
 	write_field(file, row->event);
-	fprintf(file, ",%s,%d,%" PRIu64 ",", row->rings, is_corrected(row), row->count->total);
+	fprintf(file, ",%s,%d,%" PRIu64 ",", row->modes, is_corrected(row), row->count->total);
 	if (result->passes)
 		fprintf(file, "%.17g,%" PRIu64 ",%" PRIu64 "\r\n", mean_of(row), row->count->min,
 			row->count->max);

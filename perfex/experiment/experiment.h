@@ -42,7 +42,7 @@ struct settings {
 	unsigned int repetitions;
 	unsigned int warmup; /* runs before them */
 	unsigned int passes; /* the most runs of a repetition; 0: as many as needed */
-	unsigned int rings;  /* place in ring_words, of events that name none */
+	unsigned int modes;  /* place in ring_words, of events that name none */
 	unsigned int view;   /* place in view_words */
 };
 

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const unsigned int ring_bits[] = {
-	PERFCTR_RING_USER,
-	PERFCTR_RING_KERNEL,
-	PERFCTR_RING_BOTH,
+static const unsigned int mode_bits[] = {
+	PERFCTR_MODE_USER,
+	PERFCTR_MODE_KERNEL,
+	PERFCTR_MODE_BOTH,
 };
 
 /* The last one wins, as in the environment that the program gets. */
@@ -114,7 +114,7 @@ static bool check_events(struct experiment *experiment, const struct perfctr_pmu
 				   "kernel can use; see perfex info");
 	for (size_t i = 0; i < events->n; i++)
 		if (perfctr_request_parse(info, events->string[i],
-					  ring_bits[experiment->settings.rings],
+					  mode_bits[experiment->settings.modes],
 					  &experiment->request[i], why, sizeof(why)) < 0)
 			return refuse_text(error, events->line[i], "event '%.60s': %s",
 					   events->string[i], why);

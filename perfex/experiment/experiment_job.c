@@ -86,7 +86,7 @@ static json_object *define_job(const struct program *program, const struct exper
 	add_member(json, "environment", strings_json(&program->environment));
 	add_member(json, "exit_status", json_object_new_int((int)program->exit_status));
 	add_member(json, "events", events_json(experiment));
-	add_member(json, "rings", json_object_new_string(ring_words[settings->rings]));
+	add_member(json, "rings", json_object_new_string(ring_words[settings->modes]));
 	add_member(json, "view", json_object_new_string(view_words[settings->view]));
 	add_member(json, "warmup", json_object_new_int((int)settings->warmup));
 	add_member(json, "passes", json_object_new_int((int)experiment->n_passes));

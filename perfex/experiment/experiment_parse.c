@@ -398,7 +398,7 @@ static bool take_programs(struct reader *reader, const struct key *key, yaml_nod
 		{ .name = "rings",                                                                 \
 		  .take = take_word,                                                               \
 		  .words = ring_words,                                                             \
-		  .offset = offsetof(type, settings.rings) },                                      \
+		  .offset = offsetof(type, settings.modes) },                                      \
 	{                                                                                          \
 		.name = "view", .take = take_word, .words = view_words,                            \
 		.offset = offsetof(type, settings.view)                                            \

@@ -37,12 +37,12 @@ void experiment_write_jobs(FILE *file, const struct jobs *jobs)
 }
 
 static void begin_row(struct table *table, const struct job *job, const char *name,
-		      const char *rings)
+		      const char *modes)
 {
 	table_add_text(table, job->program->name);
 	table_add_text(table, job->experiment->name);
 	table_add_text(table, name);
-	table_add_text(table, rings ? rings : "");
+	table_add_text(table, modes ? modes : "");
 	table_add_number(table, job->done);
 }
 
@@ -52,7 +52,7 @@ static void add_event(struct table *table, const struct job *job,
 	const struct series series = { .value = event->count, .n = event->runs };
 	struct statistics s = series_statistics(&series, confidence);
 
-	begin_row(table, job, event->name, event->rings);
+	begin_row(table, job, event->name, event->modes);
 	table_add_number(table, s.mean);
 	table_add_number(table, s.low);
 	table_add_number(table, s.high);

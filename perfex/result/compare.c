@@ -86,15 +86,15 @@ static const struct document_event *find_event(const struct document *document, 
 	return NULL;
 }
 
-static bool same_rings(const struct document_event *a, const struct document_event *b,
+static bool same_modes(const struct document_event *a, const struct document_event *b,
 		       struct text_error *error)
 {
-	if (!a->rings || !b->rings || strcmp(a->rings, b->rings) == 0)
+	if (!a->modes || !b->modes || strcmp(a->modes, b->modes) == 0)
 		return true;
 	snprintf(error->text, sizeof(error->text),
 		 "event '%.80s' counts the rings %.20s in the one and %.20s in the other; record "
 		 "both with the same",
-		 a->name, a->rings, b->rings);
+		 a->name, a->modes, b->modes);
 	return false;
 }
 
@@ -111,12 +111,12 @@ static bool compare_events(const struct document *a, const struct document *b, d
 			result->only_a[result->n_only_a++] = event->name;
 			continue;
 		}
-		if (!same_rings(event, other, error))
+		if (!same_modes(event, other, error))
 			return false;
 		comparison = &result->event[result->n_events++];
 		*comparison = (struct comparison){
 			.name = event->name,
-			.rings = event->rings,
+			.modes = event->modes,
 			.a = estimate_event(event),
 			.b = estimate_event(other),
 		};

@@ -16,7 +16,7 @@ struct estimate {
 
 struct comparison {
 	const char *name;
-	const char *rings; /* NULL: of none, a time or a rule */
+	const char *modes; /* NULL: of none, a time or a rule */
 	struct estimate a, b;
 	double difference; /* b - a; here and below 0 unless both are known */
 	bool repeated;	   /* both are: what follows is known too */

@@ -37,8 +37,8 @@ static json_object *comparison_json(const struct comparison *c)
 	json_object *object = json_object_new_object();
 
 	add_string(object, "name", c->name);
-	if (c->rings)
-		add_string(object, "rings", c->rings);
+	if (c->modes)
+		add_string(object, "rings", c->modes);
 	add_estimate(object, "a", &c->a);
 	add_estimate(object, "b", &c->b);
 	add_number(object, "difference", known ? c->difference : NAN);

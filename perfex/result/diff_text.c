@@ -55,7 +55,7 @@ static void add_comparison(struct table *table, const struct comparison *c)
 	size_t row_end = table->n_cells + N_COLUMNS;
 
 	table_add_text(table, c->name);
-	table_add_text(table, c->rings ? c->rings : "");
+	table_add_text(table, c->modes ? c->modes : "");
 	add_estimate(table, &c->a);
 	add_estimate(table, &c->b);
 	if (c->a.known && c->b.known) {

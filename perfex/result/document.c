@@ -69,7 +69,7 @@ static bool get_counts(json_object *object, struct document_event *event, struct
 static bool get_event(json_object *object, struct document_event *event, struct text_error *error)
 {
 	return get_string(object, "name", &event->name, error) &&
-	       get_string(object, "rings", &event->rings, error) &&
+	       get_string(object, "rings", &event->modes, error) &&
 	       get_unsigned(object, "pass", &event->pass, error) &&
 	       get_counts(object, event, error);
 }

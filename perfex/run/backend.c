@@ -37,7 +37,7 @@ static void choose_backend(const struct options *options, uint32_t capabilities)
 
 	if (!options->n_events || (named && *named))
 		return;
-	name = perfctr_backend_for(options->event, (unsigned int)options->n_events, options->rings,
+	name = perfctr_backend_for(options->event, (unsigned int)options->n_events, options->modes,
 				   capabilities);
 	if (!name)
 		return;

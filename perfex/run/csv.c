@@ -39,7 +39,7 @@ static void put_run(FILE *file, const char *row, unsigned int run, unsigned int 
 	fprintf(file, "%s,%u,%u,", row, run, pass);
 }
 
-/* The columns event, counter and rings; event NULL: the time stamp. */
+/* The columns event, counter and modes; event NULL: the time stamp. */
 static void put_time(FILE *file, const char *name)
 {
 	fprintf(file, "%s,,,", name);
@@ -52,7 +52,7 @@ static void put_event(FILE *file, const struct event *event)
 		return;
 	}
 	put_text(file, event->name);
-	fprintf(file, ",0x%x,%s,", event->counter, ring_name(event->request.rings));
+	fprintf(file, ",0x%x,%s,", event->counter, mode_name(event->request.modes));
 }
 
 static void put_count(FILE *file, const struct event *event, uint64_t count)

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *ring_name(unsigned int rings)
+const char *mode_name(unsigned int modes)
 {
-	switch (rings & PERFCTR_RING_BOTH) {
-	case PERFCTR_RING_USER:
+	switch (modes & PERFCTR_MODE_BOTH) {
+	case PERFCTR_MODE_USER:
 		return "user";
-	case PERFCTR_RING_KERNEL:
+	case PERFCTR_MODE_KERNEL:
 		return "kernel";
-	case PERFCTR_RING_BOTH:
+	case PERFCTR_MODE_BOTH:
 		return "user+kernel";
 	}
 	return "none";
@@ -27,7 +27,7 @@ static bool parse_events(struct events *events, const struct options *options,
 
 	events->event = allocate(options->n_events, sizeof(*events->event));
 	for (size_t i = 0; i < options->n_events; i++) {
-		if (perfctr_request_parse(info, options->event[i], options->rings,
+		if (perfctr_request_parse(info, options->event[i], options->modes,
 					  &events->event[i].request, error, sizeof(error)) < 0) {
 			complain("event '%s': %s", options->event[i], error);
 			return false;

@@ -26,12 +26,12 @@ void take_output(void *target, const struct option_rule *rule, const char *path)
 	options->output = path;
 }
 
-void take_rings(void *target, const struct option_rule *rule, const char *unused)
+void take_modes(void *target, const struct option_rule *rule, const char *unused)
 {
 	struct options *options = target;
 
-	exclude_others(&options->rings_name, rule);
-	options->rings = (unsigned int)rule->value;
+	exclude_others(&options->modes_name, rule);
+	options->modes = (unsigned int)rule->value;
 }
 
 void take_format(void *target, const struct option_rule *rule, const char *unused)

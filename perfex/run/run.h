@@ -36,12 +36,12 @@ struct options {
 	enum { RUN, INFO, LIST, LONG_LIST, VERSION } action;
 	const char **event; /* specifications */
 	size_t n_events;
-	unsigned int rings; /* PERFCTR_RING_*, of events that name none */
+	unsigned int modes; /* PERFCTR_RING_*, of events that name none */
 	bool has_pebs_enable, has_pebs_matrix_vert;
 	uint64_t pebs_enable, pebs_matrix_vert;
 	enum view view;
 	/* Of options that exclude each other, the one that was given; NULL: none */
-	const char *view_name, *rings_name, *format_name;
+	const char *view_name, *modes_name, *format_name;
 	pid_t process; /* to attach to; 0: none */
 	unsigned int runs;
 	unsigned int warmup; /* runs before them */
@@ -58,7 +58,7 @@ struct options {
 
 /* What other subcommands have too; their target begins with a struct options. */
 void take_event(void *target, const struct option_rule *rule, const char *spec);
-void take_rings(void *target, const struct option_rule *rule, const char *unused);
+void take_modes(void *target, const struct option_rule *rule, const char *unused);
 void take_output(void *target, const struct option_rule *rule, const char *path);
 void take_format(void *target, const struct option_rule *rule, const char *unused);
 void check_output(const struct options *options);
@@ -103,7 +103,7 @@ struct events {
 bool events_plan(struct events *events, const struct options *options,
 		 const struct perfctr_pmu_info *info);
 void events_free(struct events *events);
-const char *ring_name(unsigned int rings);
+const char *mode_name(unsigned int modes);
 
 /* threads.c: errors are said; ESRCH is none, a thread may end at any time */
 struct threads {

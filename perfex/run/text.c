@@ -117,7 +117,7 @@ static void put_member(const struct text_table *table, const struct member *memb
 
 		if (event->pass == member->pass)
 			put_number(table, event->name, counts->counter[event->index],
-				   ring_name(event->request.rings));
+				   mode_name(event->request.modes));
 	}
 }
 
@@ -178,7 +178,7 @@ static void put_pass(const struct text_table *table, unsigned int pass)
 
 		if (event->pass == pass && event->counts.n)
 			put_series(table, event->name, &event->counts,
-				   ring_name(event->request.rings));
+				   mode_name(event->request.modes));
 	}
 }
 
@@ -232,10 +232,10 @@ static void print_recording(FILE *file, const struct style *style,
 	fprintf(file, "%-*s %*s\n", table.width, "backend", COUNT_WIDTH, recording->backend);
 }
 
-/* The columns of intervals: wide enough for the number and for the name with its rings. */
+/* The columns of intervals: wide enough for the number and for the name with its modes. */
 static int column_width(const struct event *event)
 {
-	size_t length = strlen(event->name) + 1 + strlen(ring_name(event->request.rings));
+	size_t length = strlen(event->name) + 1 + strlen(mode_name(event->request.modes));
 
 	return length > COUNT_WIDTH ? (int)length : COUNT_WIDTH;
 }
@@ -261,7 +261,7 @@ static void print_begin(FILE *file, const struct recording *recording,
 		if (event->pass != interval->pass)
 			continue;
 		snprintf(title, sizeof(title), "%s %s", event->name,
-			 ring_name(event->request.rings));
+			 mode_name(event->request.modes));
 		fprintf(file, "  %*s", column_width(event), title);
 	}
 	putc('\n', file);

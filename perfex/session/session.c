@@ -31,7 +31,7 @@ void complain_of_mark(int error, pid_t pid)
 void session_set_policies(struct perfctr_control *control, const struct events *events)
 {
 	for (size_t i = 0; i < events->n; i++)
-		if (events->event[i].request.rings & PERFCTR_RING_KERNEL)
+		if (events->event[i].request.modes & PERFCTR_MODE_KERNEL)
 			control->event[events->event[i].index].flags =
 				PERFCTR_EVENT_POLICY | PERFCTR_POLICY_DMR;
 }

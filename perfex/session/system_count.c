@@ -41,9 +41,9 @@ static void apply_policy(struct system *system)
 		struct perfctr_request *request = &system->events.event[i].request;
 
 		if (system->options->policy & PERFCTR_POLICY_DP)
-			request->rings &= ~PERFCTR_RING_KERNEL;
+			request->modes &= ~PERFCTR_MODE_KERNEL;
 		if (system->options->policy & PERFCTR_POLICY_DU)
-			request->rings &= ~PERFCTR_RING_USER;
+			request->modes &= ~PERFCTR_MODE_USER;
 	}
 }
 

@@ -7,10 +7,10 @@
 
 enum { TIME_WIDTH = 12, COUNT_WIDTH = 20 };
 
-/* Of one event: its name with the rings, and no narrower than its numbers. */
+/* Of one event: its name with the modes, and no narrower than its numbers. */
 static int column_width(const struct event *event)
 {
-	int length = (int)(strlen(event->name) + 1 + strlen(ring_name(event->request.rings)));
+	int length = (int)(strlen(event->name) + 1 + strlen(mode_name(event->request.modes)));
 
 	return length > COUNT_WIDTH ? length : COUNT_WIDTH;
 }
@@ -40,7 +40,7 @@ void system_print_head(FILE *file, const struct system_options *options,
 		char title[sizeof(event->name) + 16];
 
 		snprintf(title, sizeof(title), "%s %s", event->name,
-			 ring_name(event->request.rings));
+			 mode_name(event->request.modes));
 		fprintf(file, "  %*s %*s", column_width(event), title, COUNT_WIDTH, "/s");
 	}
 	putc('\n', file);
@@ -71,7 +71,7 @@ static void print_csv_line(FILE *file, const struct system_row *row, const struc
 		fprintf(file, "%d", row->cpu);
 	if (event)
 		fprintf(file, strchr(event->name, ',') ? ",\"%s\",0x%x,%s" : ",%s,0x%x,%s",
-			event->name, event->counter, ring_name(event->request.rings));
+			event->name, event->counter, mode_name(event->request.modes));
 	else
 		fputs(",tsc,,", file);
 	fprintf(file, ",%llu,%.17g\r\n", (unsigned long long)count, rate_of(row, count));
@@ -106,7 +106,7 @@ static void print_json(FILE *file, const struct events *events, const struct sys
 		json_object *one = json_object_new_object();
 
 		add_member(one, "name", json_object_new_string(event->name));
-		add_member(one, "rings", json_object_new_string(ring_name(event->request.rings)));
+		add_member(one, "rings", json_object_new_string(mode_name(event->request.modes)));
 		add_member(one, "count", json_object_new_uint64(count));
 		add_member(one, "rate", json_object_new_double(rate_of(row, count)));
 		json_object_array_add(all, one);

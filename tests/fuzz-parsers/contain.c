@@ -258,7 +258,7 @@ void fuzz_arguments(const char *text, size_t length)
 	(void)length;
 	EXPECT(copy);
 	/* What libpfm4 keeps is not the subcommand's. */
-	perfctr_request_parse(be_machine(NEHALEM), "unhalted_core_cycles", PERFCTR_RING_USER,
+	perfctr_request_parse(be_machine(NEHALEM), "unhalted_core_cycles", PERFCTR_MODE_USER,
 			      &request, error, sizeof(error));
 	while (argc < MAX_ARGUMENTS && (argv[argc] = strsep(&rest, "\n")))
 		argc++;

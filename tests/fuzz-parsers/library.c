@@ -55,7 +55,7 @@ static void parse(const struct perfctr_pmu_info *info, const char *spec)
 	char error[512] = "";
 
 	errno = 0;
-	if (perfctr_request_parse(info, spec, PERFCTR_RING_USER, &request, error, sizeof(error)) <
+	if (perfctr_request_parse(info, spec, PERFCTR_MODE_USER, &request, error, sizeof(error)) <
 	    0) {
 		EXPECT(errno);
 		expect_line(error);

@@ -255,7 +255,7 @@ static void parse(const struct perfctr_pmu_info *info, const char *spec,
 {
 	char error[512] = "";
 
-	ck_assert_msg(perfctr_request_parse(info, spec, PERFCTR_RING_USER, request, error,
+	ck_assert_msg(perfctr_request_parse(info, spec, PERFCTR_MODE_USER, request, error,
 					    sizeof(error)) == 0,
 		      "%s: %s", spec, error);
 }

@@ -42,7 +42,7 @@ START_TEST(a_recording_is_read_exactly)
 	ck_assert_uint_eq(document->event[2].count[0], 20);
 	ck_assert_str_eq(document->event[4].name, "cycles");
 	ck_assert_uint_eq(document->event[4].count[0], UINT64_MAX);
-	ck_assert_str_eq(document->event[5].rings, "user+kernel");
+	ck_assert_str_eq(document->event[5].modes, "user+kernel");
 	ck_assert_uint_eq(document->event[5].pass, 1);
 	ck_assert_uint_eq(document->n_rules, 1);
 	ck_assert_str_eq(document->rule[0].definition, "cycles / instructions");
@@ -167,7 +167,7 @@ static struct comparison compare_texts(const char *first, const char *second, si
 
 	ck_assert_msg(compare(a, b, 0.95, &comparisons, &error), "%s", error.text);
 	result = rule ? comparisons.rule[i] : comparisons.event[i];
-	result.name = result.rings = NULL;
+	result.name = result.modes = NULL;
 	comparisons_free(&comparisons);
 	document_free(a);
 	document_free(b);

@@ -88,7 +88,7 @@ START_TEST(experiments_have_the_settings_of_the_file_or_their_own)
 	ck_assert_uint_eq(one->settings.repetitions, 5);
 	ck_assert_uint_eq(one->settings.warmup, 1);
 	ck_assert_uint_eq(one->settings.passes, 2);
-	ck_assert_str_eq(ring_words[one->settings.rings], "both");
+	ck_assert_str_eq(ring_words[one->settings.modes], "both");
 	ck_assert_str_eq(view_words[one->settings.view], "tree");
 	ck_assert_uint_eq(one->programs.n, 0);
 	ck_assert_uint_eq(two->line, 5);
@@ -99,7 +99,7 @@ START_TEST(experiments_have_the_settings_of_the_file_or_their_own)
 	ck_assert_uint_eq(two->settings.repetitions, 7);
 	ck_assert_uint_eq(two->settings.warmup, 0);
 	ck_assert_uint_eq(two->settings.passes, 0);
-	ck_assert_str_eq(ring_words[two->settings.rings], "kernel");
+	ck_assert_str_eq(ring_words[two->settings.modes], "kernel");
 	ck_assert_str_eq(view_words[two->settings.view], "self");
 	experiment_free(file);
 }
@@ -115,7 +115,7 @@ START_TEST(settings_have_defaults)
 	ck_assert_uint_eq(settings->repetitions, 1);
 	ck_assert_uint_eq(settings->warmup, 0);
 	ck_assert_uint_eq(settings->passes, 0);
-	ck_assert_str_eq(ring_words[settings->rings], "user");
+	ck_assert_str_eq(ring_words[settings->modes], "user");
 	ck_assert_str_eq(view_words[settings->view], "tree");
 	experiment_free(file);
 }

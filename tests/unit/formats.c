@@ -21,13 +21,13 @@ static struct recording recording;
 static struct pass passes[2];
 static struct event events[3];
 
-static void add_event(const char *name, unsigned int rings, unsigned int pass, unsigned int index,
+static void add_event(const char *name, unsigned int modes, unsigned int pass, unsigned int index,
 		      uint32_t counter)
 {
 	struct event *event = &events[recording.events.n++];
 
 	*event = (struct event){ .pass = pass, .index = index, .counter = counter };
-	event->request.rings = rings;
+	event->request.modes = modes;
 	event->request.evntsel = 0x4100c0;
 	strcpy(event->name, name);
 }
@@ -90,8 +90,8 @@ static void once(void)
 
 	begin(command, 1, 1);
 	members_begin(&recording.members, TREE);
-	add_event("0x004100c0@0", PERFCTR_RING_USER, 0, 0, 0);
-	add_event("a name that is longer than the usual column:k", PERFCTR_RING_KERNEL, 0, 1,
+	add_event("0x004100c0@0", PERFCTR_MODE_USER, 0, 0, 0);
+	add_event("a name that is longer than the usual column:k", PERFCTR_MODE_KERNEL, 0, 1,
 		  0x40000000);
 	add_counts_of_run(0, 2417722, 1208861, 2000004, UINT64_MAX);
 }
@@ -105,9 +105,9 @@ static void thrice(void)
 	options.warmup = 2;
 	options.view = PER_THREAD;
 	members_begin(&recording.members, PER_THREAD);
-	add_event("one", PERFCTR_RING_USER, 0, 0, 0);
-	add_event("two", PERFCTR_RING_BOTH, 0, 1, 1);
-	add_event("three, or \"3\"", PERFCTR_RING_KERNEL, 1, 0, 0);
+	add_event("one", PERFCTR_MODE_USER, 0, 0, 0);
+	add_event("two", PERFCTR_MODE_BOTH, 0, 1, 1);
+	add_event("three, or \"3\"", PERFCTR_MODE_KERNEL, 1, 0, 0);
 	for (unsigned int run = 0; run < 3; run++) {
 		add_counts_of_run(0, 1000, 500, 2 + 2 * run, 1234567);
 		add_counts_of_run(1, 2000, 1000, 7, 0);

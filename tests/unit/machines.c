@@ -39,7 +39,7 @@ static const struct {
 		   .evntsel_user = USR,
 		   .evntsel_kernel = OS },
 		 "perf" },
-	/* The CCCR without reserved and overflow bits; the ESCR with the rings of thread 0. */
+	/* The CCCR without reserved and overflow bits; the ESCR with the modes of thread 0. */
 	[P4] = { { .pmu = PERFCTR_PMU_P4,
 		   .n_general = 18,
 		   .general_bits = 40,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What events by name become.  The register values are put together by hand from the manuals: event
- * select and unit mask of the event, and the bits for rings and enabling: USR 0x10000, OS 0x20000,
+ * select and unit mask of the event, and the bits for modes and enabling: USR 0x10000, OS 0x20000,
  * EN 0x400000.
  */
 #include "mutate.h"
@@ -16,7 +16,7 @@
 static const struct {
 	enum machine machine;
 	const char *spec;
-	unsigned int rings;
+	unsigned int modes;
 	uint64_t evntsel, evntsel2, general, fixed;
 } names[] = {
 	/* SDM volume 3, architectural events; fixed counter 0 counts instructions, 1 clocks. */
@@ -127,7 +127,7 @@ START_TEST(names_become_register_values)
 	struct perfctr_request request;
 	char error[512] = "";
 
-	ck_assert_msg(perfctr_request_parse(info, names[_i].spec, names[_i].rings, &request, error,
+	ck_assert_msg(perfctr_request_parse(info, names[_i].spec, names[_i].modes, &request, error,
 					    sizeof(error)) == 0,
 		      "%s: %s", names[_i].spec, error);
 	ck_assert_str_eq(request.name, names[_i].spec);
@@ -163,7 +163,7 @@ START_TEST(replays_are_tagged)
 }
 END_TEST
 
-START_TEST(rings_are_said)
+START_TEST(modes_are_said)
 {
 	struct perfctr_request request;
 	char error[512];
@@ -171,16 +171,16 @@ START_TEST(rings_are_said)
 	ck_assert_int_eq(perfctr_request_parse(be_machine(NEHALEM), "instructions:k", USER,
 					       &request, error, sizeof(error)),
 			 0);
-	ck_assert_uint_eq(request.rings, KERNEL);
+	ck_assert_uint_eq(request.modes, KERNEL);
 	ck_assert_int_eq(perfctr_request_parse(be_machine(NEHALEM), "0x4300c0", USER, &request,
 					       error, sizeof(error)),
 			 0);
-	ck_assert_uint_eq(request.rings, BOTH);
+	ck_assert_uint_eq(request.modes, BOTH);
 	/* The counters of a WinChip cannot but count everything. */
 	ck_assert_int_eq(perfctr_request_parse(be_machine(WINCHIP_C6), "instructions", USER,
 					       &request, error, sizeof(error)),
 			 0);
-	ck_assert_uint_eq(request.rings, BOTH);
+	ck_assert_uint_eq(request.modes, BOTH);
 }
 END_TEST
 
@@ -195,7 +195,7 @@ static void *parse_again(void *arg)
 	for (int round = 0; round < 50; round++)
 		for (size_t i = first; i < ARRAY_SIZE(names); i += 4)
 			if (names[i].machine == NEHALEM &&
-			    (perfctr_request_parse(info, names[i].spec, names[i].rings, &request,
+			    (perfctr_request_parse(info, names[i].spec, names[i].modes, &request,
 						   error, sizeof(error)) < 0 ||
 			     request.evntsel != names[i].evntsel ||
 			     request.general != names[i].general))
@@ -259,7 +259,7 @@ TCase *names_tests(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, names_become_register_values, 0, ARRAY_SIZE(names));
 	tcase_add_test(tests, replays_are_tagged);
-	tcase_add_test(tests, rings_are_said);
+	tcase_add_test(tests, modes_are_said);
 	tcase_add_test(tests, threads_take_names_side_by_side);
 	tcase_add_loop_test(tests, damaged_specifications_get_an_answer, 0, ARRAY_SIZE(names));
 	return tests;

@@ -5,9 +5,9 @@
 
 #include "machines.h"
 
-#define USER PERFCTR_RING_USER
-#define KERNEL PERFCTR_RING_KERNEL
-#define BOTH PERFCTR_RING_BOTH
+#define USER PERFCTR_MODE_USER
+#define KERNEL PERFCTR_MODE_KERNEL
+#define BOTH PERFCTR_MODE_BOTH
 
 /* Whatever the input: it is understood, or refused with one line. */
 void expect_answer(const struct perfctr_pmu_info *info, const char *spec);

@@ -8,7 +8,7 @@
 static const struct {
 	enum machine machine;
 	const char *spec;
-	unsigned int rings;
+	unsigned int modes;
 	int error;
 	const char *line;
 } refusals[] = {
@@ -68,14 +68,14 @@ static const struct {
 	{ NEHALEM, "cpu/umask=0x100/", USER, EINVAL, "umask is at most 0xff" },
 	{ NEHALEM, "cpu/evnt=0xc0/", USER, EINVAL,
 	  "no term 'evnt'; there are: event, umask, edge, inv, cmask, config" },
-	{ NEHALEM, "instructions", 0, EINVAL, "no ring to count in; give u, k or both" },
+	{ NEHALEM, "instructions", 0, EINVAL, "no mode to count in; give u, k or both" },
 	{ P5, "instructions:c=1", USER, EINVAL,
 	  "no unit mask or modifier 'c=1'; its unit masks: none; its modifiers: u, k" },
 	{ P5, "FLOP", USER, ENOENT,
 	  "this machine has no such event; near it: FLOPS; perfex list "
 	  "shows all" },
 	{ WINCHIP_C6, "instructions:u", USER, ENOTSUP,
-	  "this machine's counters do not tell the rings apart; leave out u and k" },
+	  "this machine's counters do not tell user and kernel mode apart; leave out u and k" },
 	{ P4, "replay_event:NBOGUS", USER, ENOTSUP,
 	  "replay_event counts nothing without what it tags: give one of L1_LD_MISS, L2_LD_MISS, "
 	  "DTLB_LD_MISS, DTLB_ST_MISS, DTLB_ALL_MISS, MOB_LD_REPLAY, SP_LD_RET, SP_ST_RET" },
@@ -93,7 +93,7 @@ START_TEST(mistakes_are_refused_with_one_line)
 	char error[512] = "";
 
 	errno = 0;
-	ck_assert_int_eq(perfctr_request_parse(info, refusals[_i].spec, refusals[_i].rings,
+	ck_assert_int_eq(perfctr_request_parse(info, refusals[_i].spec, refusals[_i].modes,
 					       &request, error, sizeof(error)),
 			 -1);
 	ck_assert_str_eq(error, refusals[_i].line);

@@ -5,9 +5,9 @@
 
 #define COUNTS(counts)	"\"counts\":[" counts "],\"mean\":null,\"stddev\":null,\"low\":null," \
 	"\"high\":null,\"min\":null,\"max\":null"
-#define EVENT(name, rings, pass, counts) \
-	"{\"name\":\"" name "\",\"evntsel\":\"0x4100c0\",\"evntsel2\":\"0x0\",\"counter\":0," \
-	"\"rings\":\"" rings "\",\"pass\":" pass "," COUNTS(counts) "}"
+#define EVENT(name, modes, pass, counts)                                                           \
+	"{\"name\":\"" name "\",\"evntsel\":\"0x4100c0\",\"evntsel2\":\"0x0\",\"counter\":0,"      \
+	"\"rings\":\"" modes "\",\"pass\":" pass "," COUNTS(counts) "}"
 #define RULE(name, definition) \
 	"{\"name\":\"" name "\",\"definition\":\"" definition "\",\"mean\":null,\"low\":null," \
 	"\"high\":null,\"why\":\"0/0\"}"

@@ -27,8 +27,8 @@ static struct perfctr_control control_of_two(void)
 static struct perfctr_regions *regions_of_two(void)
 {
 	static const struct perfctr_request events[] = {
-		{ .name = "instructions:u", .rings = PERFCTR_RING_USER },
-		{ .name = "branches", .rings = PERFCTR_RING_BOTH },
+		{ .name = "instructions:u", .modes = PERFCTR_MODE_USER },
+		{ .name = "branches", .modes = PERFCTR_MODE_BOTH },
 	};
 	struct perfctr_control control = control_of_two();
 	struct perfctr_regions *r =
@@ -243,8 +243,8 @@ START_TEST(without_requests_the_registers_are_the_names)
 
 	ck_assert_ptr_nonnull(r);
 	ck_assert_str_eq(r->event[0].name, "0x004100c0@0");
-	ck_assert_str_eq(perfctr_rings_text(r->event[0].rings), "user");
-	ck_assert_str_eq(perfctr_rings_text(r->event[1].rings), "user+kernel");
+	ck_assert_str_eq(perfctr_modes_text(r->event[0].modes), "user");
+	ck_assert_str_eq(perfctr_modes_text(r->event[1].modes), "user+kernel");
 	perfctr_regions_close(r);
 }
 END_TEST

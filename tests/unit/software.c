@@ -10,20 +10,20 @@
 static const struct {
 	const char *spec;
 	uint32_t number;
-	uint32_t rings;
+	uint32_t modes;
 	uint64_t evntsel;
 } names[] = {
-	{ "task-clock", PERFCTR_TASK_CLOCK, PERFCTR_RING_BOTH, 0 },
-	{ "page-faults", PERFCTR_PAGE_FAULTS, PERFCTR_RING_BOTH, 0 },
-	{ "faults", PERFCTR_PAGE_FAULTS, PERFCTR_RING_BOTH, 0 },
-	{ "faults:uk", PERFCTR_PAGE_FAULTS, PERFCTR_RING_BOTH, 0 },
-	{ "page-faults:u", PERFCTR_PAGE_FAULTS, PERFCTR_RING_USER, PERFCTR_SOFTWARE_USER },
-	{ "minor-faults", PERFCTR_MINOR_FAULTS, PERFCTR_RING_BOTH, 0 },
-	{ "major-faults:u", PERFCTR_MAJOR_FAULTS, PERFCTR_RING_USER, PERFCTR_SOFTWARE_USER },
-	{ "context-switches", PERFCTR_CONTEXT_SWITCHES, PERFCTR_RING_BOTH, 0 },
-	{ "cs", PERFCTR_CONTEXT_SWITCHES, PERFCTR_RING_BOTH, 0 },
-	{ "cpu-migrations", PERFCTR_MIGRATIONS, PERFCTR_RING_BOTH, 0 },
-	{ "migrations", PERFCTR_MIGRATIONS, PERFCTR_RING_BOTH, 0 },
+	{ "task-clock", PERFCTR_TASK_CLOCK, PERFCTR_MODE_BOTH, 0 },
+	{ "page-faults", PERFCTR_PAGE_FAULTS, PERFCTR_MODE_BOTH, 0 },
+	{ "faults", PERFCTR_PAGE_FAULTS, PERFCTR_MODE_BOTH, 0 },
+	{ "faults:uk", PERFCTR_PAGE_FAULTS, PERFCTR_MODE_BOTH, 0 },
+	{ "page-faults:u", PERFCTR_PAGE_FAULTS, PERFCTR_MODE_USER, PERFCTR_SOFTWARE_USER },
+	{ "minor-faults", PERFCTR_MINOR_FAULTS, PERFCTR_MODE_BOTH, 0 },
+	{ "major-faults:u", PERFCTR_MAJOR_FAULTS, PERFCTR_MODE_USER, PERFCTR_SOFTWARE_USER },
+	{ "context-switches", PERFCTR_CONTEXT_SWITCHES, PERFCTR_MODE_BOTH, 0 },
+	{ "cs", PERFCTR_CONTEXT_SWITCHES, PERFCTR_MODE_BOTH, 0 },
+	{ "cpu-migrations", PERFCTR_MIGRATIONS, PERFCTR_MODE_BOTH, 0 },
+	{ "migrations", PERFCTR_MIGRATIONS, PERFCTR_MODE_BOTH, 0 },
 };
 
 /* A machine of a backend that counts them. */
@@ -40,7 +40,7 @@ static struct perfctr_request parse(const struct perfctr_pmu_info *info, const c
 	struct perfctr_request request;
 	char error[256];
 
-	ck_assert_msg(perfctr_request_parse(info, spec, PERFCTR_RING_USER, &request, error,
+	ck_assert_msg(perfctr_request_parse(info, spec, PERFCTR_MODE_USER, &request, error,
 					    sizeof(error)) == 0,
 		      "%s: %s", spec, error);
 	return request;
@@ -52,7 +52,7 @@ START_TEST(names_of_perf_are_known)
 	struct perfctr_request request = parse(&info, names[_i].spec);
 
 	ck_assert_uint_eq(request.counter, PERFCTR_SOFTWARE + names[_i].number);
-	ck_assert_uint_eq(request.rings, names[_i].rings);
+	ck_assert_uint_eq(request.modes, names[_i].modes);
 	ck_assert_uint_eq(request.evntsel, names[_i].evntsel);
 	ck_assert_str_eq(request.name, names[_i].spec);
 }
@@ -85,7 +85,7 @@ START_TEST(what_cannot_be_is_refused)
 	char error[256];
 
 	info.features |= refused[_i].features;
-	ck_assert_int_eq(perfctr_request_parse(&info, refused[_i].spec, PERFCTR_RING_USER, &request,
+	ck_assert_int_eq(perfctr_request_parse(&info, refused[_i].spec, PERFCTR_MODE_USER, &request,
 					       error, sizeof(error)),
 			 -1);
 	ck_assert_int_eq(errno, refused[_i].error);

@@ -34,7 +34,7 @@ static void *parse_name(void *nothing)
 	struct perfctr_request request;
 	char error[256];
 
-	perfctr_request_parse(machine, "INST_RETIRED", PERFCTR_RING_USER, &request, error,
+	perfctr_request_parse(machine, "INST_RETIRED", PERFCTR_MODE_USER, &request, error,
 			      sizeof(error));
 	return nothing;
 }

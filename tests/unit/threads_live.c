@@ -26,7 +26,7 @@ static void request_events(const struct perfctr_pmu_info *info, struct perfctr_r
 	char error[256] = "";
 
 	for (size_t i = 0; i < N_EVENTS; i++)
-		ck_assert_msg(perfctr_request_parse(info, specs[i], PERFCTR_RING_USER, &requests[i],
+		ck_assert_msg(perfctr_request_parse(info, specs[i], PERFCTR_MODE_USER, &requests[i],
 						    error, sizeof(error)) == 0,
 			      "%s", error);
 	ck_assert_msg(perfctr_requests_assign(info, requests, N_EVENTS, control, error,

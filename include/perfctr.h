@@ -31,7 +31,7 @@ extern "C" {
 
 /* The version of this header, also as 0xMMmmpp. */
 #define PERFCTR_VERSION "0.2.0"
-#define PERFCTR_VERSION_NUMBER 0x000200
+#define PERFCTR_VERSION_NUMBER 0x000200u
 
 /*
  * perfctr_version - the version of the library that the program runs with.

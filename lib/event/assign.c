@@ -2,7 +2,7 @@
 /* Requests to counters. */
 #include <errno.h>
 
-#include "clash.h"
+#include "conflict.h"
 #include "feasible.h"
 #include "schedule.h"
 #include "software.h"
@@ -65,7 +65,7 @@ static int explain_refusal(const struct perfctr_pmu_info *info,
 			return -1;
 	if (perfctr_requests_have_two_tags(hardware, n, line))
 		return -1;
-	return perfctr_explain_clash(info, hardware, n, line);
+	return perfctr_explain_conflict(info, hardware, n, line);
 }
 
 int perfctr_requests_assign(const struct perfctr_pmu_info *info,

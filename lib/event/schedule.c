@@ -453,7 +453,7 @@ bool perfctr_requests_have_two_tags(const struct perfctr_request *requests, size
 		if (tagged && !same_tag(tagged, &requests[i])) {
 			perfctr_line_refuse(
 				line, ENOSPC,
-				"events '%s' and '%s' clash over IA32_PEBS_ENABLE and "
+				"events '%s' and '%s' conflict over IA32_PEBS_ENABLE and "
 				"MSR_PEBS_MATRIX_VERT, which tag replays for a whole run; count "
 				"them in 2 runs",
 				tagged->name, requests[i].name);

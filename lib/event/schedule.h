@@ -44,7 +44,7 @@ int perfctr_places_find(const struct perfctr_pmu_info *info, const struct perfct
 int perfctr_places_deal(const struct place found[], size_t n, unsigned int runs,
 			unsigned int run[]);
 
-/* NetBurst's replay tags are for a whole run: two clash.  True: errno ENOSPC and a line. */
+/* NetBurst's replay tags are for a whole run: two conflict.  True: errno ENOSPC and a line. */
 bool perfctr_requests_have_two_tags(const struct perfctr_request *requests, size_t n,
 				    const struct line *line);
 

@@ -80,7 +80,7 @@ struct set {
 	unsigned int place[MAX_SET];
 };
 
-static bool clashes(const struct set *set, size_t i, size_t j)
+static bool conflicts(const struct set *set, size_t i, size_t j)
 {
 	if (set->place[i] == set->place[j])
 		return true;
@@ -100,7 +100,7 @@ static bool try_all(struct set *set, size_t i)
 		bool good = can_count(set->info, &set->requests[i], set->place[i]);
 
 		for (size_t j = 0; good && j < i; j++)
-			good = !clashes(set, i, j);
+			good = !conflicts(set, i, j);
 		if (good && try_all(set, i + 1))
 			return true;
 	}
@@ -295,36 +295,36 @@ static const struct {
 } clashes_of[] = {
 	{ P6,
 	  { "FLOPS", "FP_COMP_OPS_EXE" },
-	  "events 'FLOPS' and 'FP_COMP_OPS_EXE' clash: they have only counter 0; 2 runs are enough "
+	  "events 'FLOPS' and 'FP_COMP_OPS_EXE' conflict: they have only counter 0; 2 runs are enough "
 	  "for "
 	  "all" },
 	{ P6,
 	  { "instructions", "MUL", "DIV" },
-	  "events 'MUL' and 'DIV' clash: they have only counter 1; 2 runs are enough for all" },
+	  "events 'MUL' and 'DIV' conflict: they have only counter 1; 2 runs are enough for all" },
 	{ P5,
 	  { "DATA_READ", "DATA_WRITE", "BRANCHES" },
-	  "events 'DATA_READ', 'DATA_WRITE' and 'BRANCHES' clash: they have only counters 0, 1; 2 "
+	  "events 'DATA_READ', 'DATA_WRITE' and 'BRANCHES' conflict: they have only counters 0, 1; 2 "
 	  "runs "
 	  "are enough for all" },
 	{ NEHALEM,
 	  { "ref-cycles:u", "ref-cycles:k" },
-	  "events 'ref-cycles:u' and 'ref-cycles:k' clash: they have only counter 0x40000002; 2 "
+	  "events 'ref-cycles:u' and 'ref-cycles:k' conflict: they have only counter 0x40000002; 2 "
 	  "runs are "
 	  "enough for all" },
 	{ NEHALEM,
 	  { "0x4100c0@1", "instructions", "branches@1" },
-	  "events '0x4100c0@1' and 'branches@1' clash: they have only counter 1; 2 runs are enough "
+	  "events '0x4100c0@1' and 'branches@1' conflict: they have only counter 1; 2 runs are enough "
 	  "for "
 	  "all" },
 	{ P4,
 	  { "instr_retired:NBOGUSNTAG", "uops_retired:NBOGUS", "branch_retired:MMTP",
 	    "mispred_branch_retired" },
 	  "events 'instr_retired:NBOGUSNTAG', 'uops_retired:NBOGUS' and 'mispred_branch_retired' "
-	  "clash: "
+	  "conflict: "
 	  "they have only ESCRs CRU_ESCR0, CRU_ESCR1; 2 runs are enough for all" },
 	{ P4,
 	  { "replay_event:NBOGUS:L1_LD_MISS", "replay_event:NBOGUS:L2_LD_MISS" },
-	  "events 'replay_event:NBOGUS:L1_LD_MISS' and 'replay_event:NBOGUS:L2_LD_MISS' clash over "
+	  "events 'replay_event:NBOGUS:L1_LD_MISS' and 'replay_event:NBOGUS:L2_LD_MISS' conflict over "
 	  "IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT, which tag replays for a whole run; count "
 	  "them in 2 "
 	  "runs" },

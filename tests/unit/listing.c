@@ -47,10 +47,16 @@ static const struct {
 	  1,
 	  "",
 	  "perfex: no event has 'nothing' in its name; perfex list shows all\n" },
-	{ { "list", "--pmu=p7" }, 125, "", "perfex: there is no PMU 'p7'; see perfex list "
-					   "--help\n" },
-	{ { "list", "a", "b" }, 125, "", "perfex: perfex list takes one pattern, 'b' is "
-					 "another\n" },
+	{ { "list", "--pmu=p7" },
+	  125,
+	  "",
+	  "perfex: there is no PMU 'p7'; see perfex list "
+	  "--help\n" },
+	{ { "list", "a", "b" },
+	  125,
+	  "",
+	  "perfex: perfex list takes one pattern, 'b' is "
+	  "another\n" },
 	{ { "-l", "true" },
 	  125,
 	  "",
@@ -63,7 +69,7 @@ static const struct {
 	  "" },
 	{ { "check", "--pmu=p6", "--both", "-eFLOPS", "-eFP_COMP_OPS_EXE", "-eMUL:u" },
 	  1,
-	  "They do not fit in one run: events 'FLOPS' and 'FP_COMP_OPS_EXE' clash: they have only "
+	  "They do not fit in one run: events 'FLOPS' and 'FP_COMP_OPS_EXE' conflict: they have only "
 	  "counter 0; 2 runs are enough for all\n"
 	  "run 1:\n"
 	  "  FLOPS                            counter 0           user+kernel\n"

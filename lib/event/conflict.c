@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "clash.h"
+#include "conflict.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,23 +8,23 @@
 #include "schedule.h"
 
 /* Requests that do not fit, any of which left out, do. */
-static size_t smallest_clash(const struct perfctr_pmu_info *info,
-			     const struct perfctr_request *requests, size_t n,
-			     struct perfctr_request clash[])
+static size_t smallest_conflict(const struct perfctr_pmu_info *info,
+				const struct perfctr_request *requests, size_t n,
+				struct perfctr_request conflict[])
 {
 	struct place found[PERFCTR_MAX_COUNTERS];
 
-	memcpy(clash, requests, n * sizeof(*clash));
+	memcpy(conflict, requests, n * sizeof(*conflict));
 	for (size_t i = 0; i < n;) {
-		struct perfctr_request out = clash[i];
+		struct perfctr_request out = conflict[i];
 
-		memmove(&clash[i], &clash[i + 1], (n - i - 1) * sizeof(*clash));
-		if (perfctr_places_find(info, clash, n - 1, 1, NULL, found) < 0) {
+		memmove(&conflict[i], &conflict[i + 1], (n - i - 1) * sizeof(*conflict));
+		if (perfctr_places_find(info, conflict, n - 1, 1, NULL, found) < 0) {
 			n--;
 			continue;
 		}
-		memmove(&clash[i + 1], &clash[i], (n - i - 1) * sizeof(*clash));
-		clash[i++] = out;
+		memmove(&conflict[i + 1], &conflict[i], (n - i - 1) * sizeof(*conflict));
+		conflict[i++] = out;
 	}
 	return n;
 }
@@ -66,14 +66,15 @@ static size_t count_used(const bool used[])
 }
 
 /* What all of them together could use. */
-static void add_bottleneck(const struct perfctr_pmu_info *info, const struct perfctr_request *clash,
-			   size_t n, const struct line *line)
+static void add_bottleneck(const struct perfctr_pmu_info *info,
+			   const struct perfctr_request *conflict, size_t n,
+			   const struct line *line)
 {
 	bool counters[MAX_PLACES] = { false }, routes[MAX_PLACES] = { false };
 
 	for (size_t i = 0; i < n; i++) {
 		for (int counter = 0; counter < perfctr_place_counters(info); counter++) {
-			int route = perfctr_place_route(info, &clash[i], counter);
+			int route = perfctr_place_route(info, &conflict[i], counter);
 
 			if (route < 0)
 				continue;
@@ -90,23 +91,24 @@ static void add_bottleneck(const struct perfctr_pmu_info *info, const struct per
 	}
 }
 
-int perfctr_explain_clash(const struct perfctr_pmu_info *info,
-			  const struct perfctr_request *requests, size_t n, const struct line *line)
+int perfctr_explain_conflict(const struct perfctr_pmu_info *info,
+			     const struct perfctr_request *requests, size_t n,
+			     const struct line *line)
 {
-	struct perfctr_request clash[PERFCTR_MAX_COUNTERS];
+	struct perfctr_request conflict[PERFCTR_MAX_COUNTERS];
 	unsigned int run[PERFCTR_MAX_COUNTERS], runs;
 	char ignored[1];
-	size_t n_clash = smallest_clash(info, requests, n, clash);
+	size_t n_conflict = smallest_conflict(info, requests, n, conflict);
 
 	perfctr_line_refuse(line, ENOSPC, "events");
-	for (size_t i = 0; i < n_clash; i++)
+	for (size_t i = 0; i < n_conflict; i++)
 		perfctr_line_add(line, "%s'%s'",
-				 !i		   ? " "
-				 : i + 1 < n_clash ? ", "
-						   : " and ",
-				 clash[i].name);
-	perfctr_line_add(line, " clash: they have only ");
-	add_bottleneck(info, clash, n_clash, line);
+				 !i		      ? " "
+				 : i + 1 < n_conflict ? ", "
+						      : " and ",
+				 conflict[i].name);
+	perfctr_line_add(line, " conflict: they have only ");
+	add_bottleneck(info, conflict, n_conflict, line);
 	if (perfctr_requests_plan(info, requests, n, run, &runs, ignored, sizeof(ignored)) == 0)
 		perfctr_line_add(line, "; %u runs are enough for all", runs);
 	errno = ENOSPC;

@@ -82,7 +82,8 @@ static void add_bottleneck(const struct perfctr_pmu_info *info,
 			routes[route] = true;
 		}
 	}
-	if (info->pmu == PERFCTR_PMU_P4 && (count_used(routes) < n || count_used(counters) >= n)) {
+	if (perfctr_machine_is_netburst(info) &&
+	    (count_used(routes) < n || count_used(counters) >= n)) {
 		perfctr_line_add(line, count_used(routes) == 1 ? "ESCR" : "ESCRs");
 		add_escrs(routes, line);
 	} else {

@@ -24,7 +24,7 @@ bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
 			PERFCTR_FIXED);
 		return true;
 	}
-	if (info->pmu != PERFCTR_PMU_P4) {
+	if (!perfctr_machine_is_netburst(info)) {
 		perfctr_line_refuse(line, EINVAL, "event '%s' can be counted by no counter",
 				    request->name);
 		return true;

@@ -67,30 +67,12 @@ static void make_ready(void)
 	pthread_once(&once, find_present);
 }
 
-static uint32_t family_of(const char *pmu)
-{
-	static const struct {
-		const char *prefix;
-		uint32_t family;
-	} families[] = {
-		{ "netburst", PERFCTR_PMU_P4 }, { "amd64_k7", PERFCTR_PMU_K7 },
-		{ "amd64_k8", PERFCTR_PMU_K8 }, { "amd64_", PERFCTR_PMU_AMD },
-		{ "pm", PERFCTR_PMU_P6 },	{ "ppro", PERFCTR_PMU_P6 },
-		{ "pii", PERFCTR_PMU_P6 },	{ "", PERFCTR_PMU_ARCH },
-	};
-	size_t i = 0;
-
-	while (strncmp(pmu, families[i].prefix, strlen(families[i].prefix)))
-		i++;
-	return families[i].family;
-}
-
 /* Number i of those of info's family; NULL: there are not so many. */
 static const pfm_pmu_info_t *find_pmu(const struct perfctr_pmu_info *info, unsigned int i)
 {
 	make_ready();
 	for (unsigned int k = 0; k < n_present; k++)
-		if (family_of(present[k].name) == info->pmu && i-- == 0)
+		if (perfctr_machine_of_libpfm(present[k].name) == info->pmu && i-- == 0)
 			return &present[k];
 	return NULL;
 }
@@ -157,7 +139,7 @@ static int libpfm_refuse(const pfm_pmu_info_t *pmu, const char *text, int error,
 static void take_codes(const struct perfctr_pmu_info *info, const uint64_t codes[],
 		       uint64_t *evntsel, uint64_t *evntsel2)
 {
-	if (info->pmu == PERFCTR_PMU_P4) {
+	if (perfctr_machine_is_netburst(info)) {
 		*evntsel = codes[1];
 		*evntsel2 = codes[0] & ~ESCR_MODES;
 	} else {
@@ -199,7 +181,7 @@ static int visit_event(const struct perfctr_pmu_info *info, const pfm_event_info
 		       int (*visit)(const struct perfctr_event_entry *entry, void *arg), void *arg)
 {
 	/* There an event is more than one code. */
-	bool netburst = info->pmu == PERFCTR_PMU_P4;
+	bool netburst = perfctr_machine_is_netburst(info);
 	struct perfctr_event_entry entry = {
 		.name = event->name,
 		.code = netburst ? 0 : event->code,

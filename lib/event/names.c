@@ -225,7 +225,7 @@ static int resolve_by_libpfm(const struct perfctr_pmu_info *info, struct parts *
 		return -1;
 	event->modes |= modes.modes;
 	event->general = perfctr_machine_general(info);
-	return info->pmu == PERFCTR_PMU_P4 ? resolve_netburst(info, parts, event, line) : 0;
+	return perfctr_machine_is_netburst(info) ? resolve_netburst(info, parts, event, line) : 0;
 }
 
 static int refuse_pmu(const struct perfctr_pmu_info *info, const char *pmu, const struct line *line)

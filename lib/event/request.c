@@ -75,7 +75,7 @@ static int parse_modifiers(const struct perfctr_pmu_info *info, char *text, stru
 /* Codes of perf are bits of one event select register. */
 static int refuse_netburst(const struct perfctr_pmu_info *info, const struct line *line)
 {
-	if (info->pmu != PERFCTR_PMU_P4)
+	if (!perfctr_machine_is_netburst(info))
 		return 0;
 	return perfctr_line_refuse(
 		line, EINVAL,
@@ -330,7 +330,7 @@ static int parse_text(const struct perfctr_pmu_info *info, char *text, const cha
 	if (parse_counter(at, &counter, line) < 0)
 		return -1;
 	registers = is_registers(text);
-	if (registers && !at && info->pmu == PERFCTR_PMU_P4)
+	if (registers && !at && perfctr_machine_is_netburst(info))
 		return perfctr_line_refuse(
 			line, EINVAL,
 			"register values are those of several units; give the counter too, as in "

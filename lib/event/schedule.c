@@ -54,7 +54,7 @@ static bool is_taken(const struct perfctr_pmu_info *info, uint32_t i)
 {
 	uint32_t bit = i < n_general(info) ? i : PERFCTR_FIXED_BIT + i - n_general(info);
 
-	return info->pmu != PERFCTR_PMU_P4 && info->session_counters >> bit & 1;
+	return !perfctr_machine_is_netburst(info) && info->session_counters >> bit & 1;
 }
 
 static bool can_count(const struct perfctr_pmu_info *info, const struct perfctr_request *request,
@@ -78,7 +78,7 @@ int perfctr_place_route(const struct perfctr_pmu_info *info, const struct perfct
 
 	if (!can_count(info, request, counter))
 		return -1;
-	if (info->pmu != PERFCTR_PMU_P4)
+	if (!perfctr_machine_is_netburst(info))
 		return counter;
 	route = perfctr_netburst_route(request->evntsel, (unsigned int)counter);
 	/* A route leads to all its counters, or the flow could not be one. */
@@ -266,7 +266,7 @@ static size_t add_requests(struct flow *flow, const struct search *search)
 static void add_routes(struct flow *flow, const struct search *search)
 {
 	int n = perfctr_place_counters(search->info);
-	bool netburst = search->info->pmu == PERFCTR_PMU_P4;
+	bool netburst = perfctr_machine_is_netburst(search->info);
 	int n_routes = netburst ? NETBURST_ESCRS : n;
 
 	for (int route = 0; route < n_routes; route++) {

@@ -3,28 +3,61 @@
 #include "machine.h"
 
 #include <stddef.h>
+#include <string.h>
+
+/* Event select register with a unit mask and a counter mask. */
+#define EVNTSEL .event_bits = 0xffff, .umask_shift = 8, .cmask_shift = 24
+#define EVNTSEL_AMD .event_bits = 0xf0000ffff, .umask_shift = 8, .cmask_shift = 24
 
 static const struct family families[] = {
-	{ PERFCTR_PMU_ARCH, "arch", 0xffff, 8, 24 },
-	{ PERFCTR_PMU_P5, "p5", 0x13f, 0, 0 },
-	{ PERFCTR_PMU_P5_MMX, "p5_mmx", 0x13f, 0, 0 },
-	{ PERFCTR_PMU_P6, "p6", 0xffff, 8, 24 },
-	{ PERFCTR_PMU_P4, "p4", 0, 0, 0 },
-	{ PERFCTR_PMU_K7, "k7", 0xffff, 8, 24 },
-	{ PERFCTR_PMU_K8, "k8", 0xf0000ffff, 8, 24 },
-	{ PERFCTR_PMU_AMD, "amd", 0xf0000ffff, 8, 24 },
-	{ PERFCTR_PMU_MII, "mii", 0x53f, 0, 0 },
-	{ PERFCTR_PMU_WINCHIP_C6, "winchip_c6", 0xff, 0, 0 },
-	{ PERFCTR_PMU_WINCHIP_2, "winchip_2", 0xff, 0, 0 },
-	{ PERFCTR_PMU_VIA_C3, "via_c3", 0x1ff, 0, 0 },
+	{ PERFCTR_PMU_ARCH, "arch", .libpfm = { "" }, EVNTSEL },
+	{ PERFCTR_PMU_P5, "p5", .event_bits = 0x13f },
+	{ PERFCTR_PMU_P5_MMX, "p5_mmx", .event_bits = 0x13f },
+	{ PERFCTR_PMU_P6, "p6", .libpfm = { "pm", "ppro", "pii" }, EVNTSEL,
+	  .enable_first = UINT64_C(1) << 22 },
+	{ PERFCTR_PMU_P4, "p4", .libpfm = { "netburst" }, .netburst = true },
+	{ PERFCTR_PMU_K7, "k7", .libpfm = { "amd64_k7" }, EVNTSEL },
+	{ PERFCTR_PMU_K8, "k8", .libpfm = { "amd64_k8" }, EVNTSEL_AMD },
+	{ PERFCTR_PMU_AMD, "amd", .libpfm = { "amd64_" }, EVNTSEL_AMD },
+	{ PERFCTR_PMU_MII, "mii", .event_bits = 0x53f },
+	{ PERFCTR_PMU_WINCHIP_C6, "winchip_c6", .event_bits = 0xff },
+	{ PERFCTR_PMU_WINCHIP_2, "winchip_2", .event_bits = 0xff },
+	{ PERFCTR_PMU_VIA_C3, "via_c3", .event_bits = 0x1ff },
 };
+
+enum { N_FAMILIES = sizeof(families) / sizeof(families[0]) };
 
 const struct family *perfctr_machine_family(const struct perfctr_pmu_info *info)
 {
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+	for (size_t i = 0; i < N_FAMILIES; i++)
 		if (families[i].pmu == info->pmu)
 			return &families[i];
 	return NULL;
+}
+
+/* The longest prefix decides: there is one of no length. */
+uint32_t perfctr_machine_of_libpfm(const char *pmu)
+{
+	size_t longest = 0;
+	uint32_t found = PERFCTR_PMU_ARCH;
+
+	for (size_t i = 0; i < N_FAMILIES; i++)
+		for (size_t k = 0; k < MAX_PREFIXES && families[i].libpfm[k]; k++) {
+			size_t length = strlen(families[i].libpfm[k]);
+
+			if (length > longest && strncmp(pmu, families[i].libpfm[k], length) == 0) {
+				longest = length;
+				found = families[i].pmu;
+			}
+		}
+	return found;
+}
+
+bool perfctr_machine_is_netburst(const struct perfctr_pmu_info *info)
+{
+	const struct family *family = perfctr_machine_family(info);
+
+	return family && family->netburst;
 }
 
 uint64_t perfctr_machine_mode_bits(const struct perfctr_pmu_info *info)
@@ -73,7 +106,9 @@ unsigned int perfctr_machine_modes(const struct perfctr_pmu_info *info, uint64_t
 
 uint64_t perfctr_machine_enable_first(const struct perfctr_pmu_info *info)
 {
-	return info->pmu == PERFCTR_PMU_P6 ? UINT64_C(1) << 22 : 0;
+	const struct family *family = perfctr_machine_family(info);
+
+	return family ? family->enable_first : 0;
 }
 
 static uint64_t mask_of(uint32_t n)

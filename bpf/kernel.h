@@ -22,7 +22,7 @@ struct cred {
 	struct user_namespace *user_ns; /* that they are valid in */
 };
 
-/* What it is declared as depends on the version. */
+/* What it is declared as depends on the version; dumpability is in it before Linux 7.2. */
 struct mm_struct {
 	unsigned long flags;
 };
@@ -85,6 +85,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct files_struct *files;
 	struct mm_struct *mm;
+	void *exec_state; /* since Linux 7.2 */
 };
 
 struct task_struct___byte {

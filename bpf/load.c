@@ -157,6 +157,7 @@ static int fill_in(struct perfctr_bpf *programs, const struct options *options,
 static int fit_and_load(struct perfctr_bpf *programs, const struct options *options)
 {
 	programs->rodata->n_events = options->n_events;
+	programs->rodata->dumpable_at = offset_in_kernel("task_exec_state", "dumpable");
 	bpf_program__set_autoattach(programs->progs.self, false);
 	if (bpf_map__set_max_entries(programs->maps.slots, options->slots) < 0 ||
 	    bpf_map__set_max_entries(programs->maps.holders, options->slots) < 0 ||

@@ -63,6 +63,9 @@ int end_all(void);
 /* Tell who waits for it by sd_notify(3), if anybody does. */
 void notify(const char *state);
 
+/* Of a struct's member in the running kernel, in bytes; 0: there is none. */
+__u32 offset_in_kernel(const char *type, const char *member);
+
 /* Measure the rate of the time stamp counter, about 0.1 s; the clocks of info begin with it. */
 void begin_clock(struct perfctr_bpf_info *info);
 /* Renew the clock; returns how far the last one was off, in ns. */

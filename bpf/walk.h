@@ -39,6 +39,12 @@ static __always_inline bool is_meant(const struct request *r, struct task_struct
 	return a.below;
 }
 
+/*
+ * In struct task_exec_state; 0: there is none.  The loader looks it up, as for a type that a kernel
+ * has not libbpf would look into modules, which needs CAP_SYS_ADMIN.
+ */
+const volatile __u32 dumpable_at;
+
 static __always_inline bool is_dumpable(struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
@@ -47,6 +53,14 @@ static __always_inline bool is_dumpable(struct task_struct *task)
 
 	if (!mm)
 		return false;
+	if (bpf_core_field_exists(task->exec_state)) {
+		__u32 dumpable = 0;
+
+		if (dumpable_at)
+			bpf_probe_read_kernel(&dumpable, sizeof(dumpable),
+					      BPF_CORE_READ(task, exec_state) + dumpable_at);
+		return dumpable == SUID_DUMP_USER;
+	}
 	if (bpf_core_field_exists(mm->flags))
 		flags = BPF_CORE_READ(mm, flags);
 	else

@@ -114,6 +114,8 @@ struct bpf_iter__task {
 #pragma clang attribute pop
 
 #define TASK_DEAD 0x80 /* include/linux/sched.h */
+#define PF_IO_WORKER 0x10
+#define PF_USER_WORKER 0x4000
 #define PF_KTHREAD 0x200000
 #define BINPRM_FLAGS_ENFORCE_NONDUMP 1 /* include/linux/binfmts.h: it may not be read */
 #define MMF_DUMPABLE_MASK 3	       /* include/linux/sched/coredump.h */

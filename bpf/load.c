@@ -9,9 +9,11 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #ifndef CAP_PERFMON
@@ -90,7 +92,8 @@ static int pin_all(const struct perfctr_bpf *programs, const struct bpf_link *se
 		{ PIN("walk"), bpf_link__fd(programs->links.walk), 0444 },
 		{ PIN("count"), bpf_program__fd(programs->progs.count), 0600 },
 		{ PIN("switch"), bpf_link__fd(programs->links.on_switch), 0600 },
-		{ PIN("fork"), bpf_link__fd(programs->links.on_fork), 0600 },
+		{ PIN("fork"),
+		  bpf_link__fd(programs->links.on_fork ?: programs->links.on_first_wakeup), 0600 },
 		{ PIN("exec"), bpf_link__fd(programs->links.on_exec), 0600 },
 		{ PIN("exit"), bpf_link__fd(programs->links.on_exit), 0600 },
 		{ PIN("free"), bpf_link__fd(programs->links.on_free), 0600 },
@@ -153,12 +156,23 @@ static int fill_in(struct perfctr_bpf *programs, const struct options *options,
 	return write_info(bpf_map__fd(programs->maps.info), &info);
 }
 
+/* Programs at tracepoints cannot be preempted there. */
+static bool is_before_linux_7(void)
+{
+	struct utsname name;
+
+	return uname(&name) == 0 && strtoul(name.release, NULL, 10) < 7;
+}
+
 /* Only programs write slots when this is done; users may map them. */
 static int fit_and_load(struct perfctr_bpf *programs, const struct options *options)
 {
 	programs->rodata->n_events = options->n_events;
 	programs->rodata->dumpable_at = offset_in_kernel("task_exec_state", "dumpable");
 	bpf_program__set_autoattach(programs->progs.self, false);
+	bpf_program__set_autoload(is_before_linux_7() ? programs->progs.on_first_wakeup
+						      : programs->progs.on_fork,
+				  false);
 	if (bpf_map__set_max_entries(programs->maps.slots, options->slots) < 0 ||
 	    bpf_map__set_max_entries(programs->maps.holders, options->slots) < 0 ||
 	    bpf_map__set_max_entries(programs->maps.counters, (__u32)cpus() * PERFCTR_BPF_EVENTS) <

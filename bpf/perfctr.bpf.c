@@ -82,12 +82,28 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
+/*
+ * The one or the other: since Linux 7 a program at a tracepoint can be preempted, and is not called
+ * on its CPU meanwhile.  Where a thread is woken for the first time interrupts are off; but there
+ * Linux 6.1 has no memory to give.
+ */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct context *c = context_of(parent);
 
 	if (c)
+		inherit(c, child);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_first_wakeup, struct task_struct *child)
+{
+	struct context *c = context_of(bpf_get_current_task_btf());
+
+	/* The kernel's own threads in a process are members nowhere. */
+	if (c && !(child->flags & (PF_IO_WORKER | PF_USER_WORKER)))
 		inherit(c, child);
 	return 0;
 }

@@ -68,7 +68,7 @@ static __always_inline int request(struct task_struct *self, const __u64 *args)
 		return -EXDEV;
 	if ((args[2] || needs_slot(action)) && (!slot || slot->generation != args[2]))
 		return -EINVAL;
-	if (needs_slot(action) && !is_owner(args[1], this_process()))
+	if (needs_slot(action) && !is_owner(args[1], self))
 		return -EPERM;
 	/* A page is of one thread. */
 	if (action == PERFCTR_BPF_WALK_MARK && slot && slot->kind == PERFCTR_BPF_CONTEXT &&
@@ -173,7 +173,7 @@ static __always_inline int on_own_slot(const __u64 *args, bool events)
 
 	if (!slot)
 		return -EINVAL;
-	if (is_owner(args[1], this_process()))
+	if (is_owner(args[1], bpf_get_current_task_btf()))
 		result = on_slot(slot, args, events);
 	leave(slot);
 	return result;
@@ -200,7 +200,7 @@ static __always_inline int answer(const struct perfctr_bpf_arguments *arguments)
 		return defer(self, args);
 	switch (args[0]) {
 	case PERFCTR_BPF_TAKE:
-		return take(args[3]);
+		return take(self, args[3]);
 	case PERFCTR_BPF_REQUEST:
 		return request(self, args);
 	case PERFCTR_BPF_LEARN:

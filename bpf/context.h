@@ -47,6 +47,7 @@ struct context {
 	__u32 dead;
 	__u32 counting; /* from is of this time on a CPU */
 	__u32 known;	/* what is above is filled in */
+	__u64 program;	/* of the task, its self_exec_id, that the accounts may count */
 	struct account account[ACCOUNTS];
 };
 
@@ -183,6 +184,14 @@ static __noinline void fold_accounts(struct context *c, const __u64 *difference)
 			add(&c->account[i], i, difference);
 }
 
+static __noinline void close_hidden(struct context *c, struct task_struct *task);
+
+static __always_inline void see_program(struct context *c, struct task_struct *task)
+{
+	if (c->program != task->self_exec_id)
+		close_hidden(c, task);
+}
+
 static __always_inline void fold(struct context *c, struct task_struct *task, __u64 time)
 {
 	__u64 difference[FIELDS], any = 0;
@@ -196,8 +205,10 @@ static __always_inline void fold(struct context *c, struct task_struct *task, __
 			difference[i] -= __sync_lock_test_and_set(&c->last[i], difference[i]);
 		any |= difference[i];
 	}
-	if (any)
-		fold_accounts(c, difference);
+	if (!any)
+		return;
+	see_program(c, task);
+	fold_accounts(c, difference);
 }
 
 #endif

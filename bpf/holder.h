@@ -10,6 +10,8 @@
 struct holder {
 	__u32 process; /* global number; 0: the slot is free */
 	__u32 uid;
+	__u64 signal;  /* the process's struct signal_struct: there for as long as a task of it */
+	__u64 program; /* self_exec_id: what it executes later owns nothing */
 };
 
 struct {
@@ -25,6 +27,8 @@ struct {
  */
 #define PROCESSES 16384
 
+#define NO_PROGRAM (~0ull)
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, PROCESSES);
@@ -35,21 +39,17 @@ struct {
 static __u64 last_generation;
 static __u32 next_slot;
 
-static __always_inline __u32 this_process(void)
-{
-	return bpf_get_current_pid_tgid() >> 32;
-}
-
 static __always_inline __u32 this_user(void)
 {
 	return bpf_get_current_uid_gid();
 }
 
-static __always_inline bool is_owner(__u32 index, __u32 process)
+static __always_inline bool is_owner(__u32 index, struct task_struct *task)
 {
 	struct holder *holder = bpf_map_lookup_elem(&holders, &index);
 
-	return holder && holder->process == process;
+	return holder && holder->process == (__u32)task->tgid &&
+	       holder->signal == (__u64)task->signal && holder->program == task->self_exec_id;
 }
 
 static __always_inline void count_process(__u32 process, int difference)
@@ -151,7 +151,7 @@ static __always_inline void prepare(struct perfctr_bpf_slot *slot, __u32 kind)
  * Slots are taken in turn: one that was released is used again as late as possible.  The last
  * quarter is root's.
  */
-static __always_inline int take(__u32 kind)
+static __always_inline int take(struct task_struct *self, __u32 kind)
 {
 	__u32 zero = 0, index;
 	struct perfctr_bpf_info *i = bpf_map_lookup_elem(&info, &zero);
@@ -160,7 +160,7 @@ static __always_inline int take(__u32 kind)
 	struct holder *holder;
 	int error;
 
-	if (!i || kind < PERFCTR_BPF_CONTEXT || kind > PERFCTR_BPF_GROUP || !this_process())
+	if (!i || kind < PERFCTR_BPF_CONTEXT || kind > PERFCTR_BPF_GROUP)
 		return -EINVAL;
 	taking.slots = i->slots;
 	taking.from = __sync_fetch_and_add(&next_slot, 1);
@@ -173,7 +173,9 @@ static __always_inline int take(__u32 kind)
 	if (!slot || !holder)
 		return -EINVAL;
 	holder->uid = this_user();
-	holder->process = this_process();
+	holder->signal = (__u64)self->signal;
+	holder->program = self->self_exec_id;
+	holder->process = self->tgid;
 	error = check_limits(i, holder->uid);
 	if (error) {
 		holder->process = 0;
@@ -206,25 +208,39 @@ static __always_inline int release(__u32 index, __u64 generation)
 	return 0;
 }
 
-static long release_if_owned(__u32 index, __u32 *process)
+struct ending {
+	__u64 signal;
+	__u64 but; /* those of this program */
+};
+
+static long release_if_owned(__u32 index, struct ending *ending)
 {
 	struct perfctr_bpf_slot *slot = slot_at(index);
+	struct holder *holder = bpf_map_lookup_elem(&holders, &index);
 
-	if (!slot)
+	if (!slot || !holder)
 		return 1;
-	if (is_owner(index, *process))
+	if (holder->process && holder->signal == ending->signal && holder->program != ending->but)
 		release(index, slot->generation);
 	return 0;
 }
 
-/* The process's handles are gone: it exits, or executes another program. */
-static __noinline void release_owned(__u32 process)
+/* The process's handles are gone: it exits, or executes another program, which has but. */
+static __noinline void release_owned(struct task_struct *task, __u64 but)
 {
-	__u32 zero = 0, key = process % PROCESSES, *n = bpf_map_lookup_elem(&processes, &key);
+	__u32 zero = 0, key = (__u32)task->tgid % PROCESSES;
+	__u32 *n = bpf_map_lookup_elem(&processes, &key);
+	struct ending ending = { .signal = (__u64)task->signal, .but = but };
 	struct perfctr_bpf_info *i = bpf_map_lookup_elem(&info, &zero);
 
 	if (i && n && *n)
-		bpf_loop(i->slots, release_if_owned, &process, 0);
+		bpf_loop(i->slots, release_if_owned, &ending, 0);
+}
+
+static __always_inline void release_if_last(struct task_struct *task)
+{
+	if (task->signal->live.counter == 0)
+		release_owned(task, NO_PROGRAM);
 }
 
 #endif

@@ -74,6 +74,8 @@ struct task_struct {
 	int pid;
 	int tgid;
 	unsigned int flags;
+	unsigned int in_execve : 1;
+	__u64 self_exec_id; /* grows with each program that it executes */
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 	unsigned long min_flt;
@@ -127,6 +129,46 @@ static __always_inline bool is_on_cpu(const struct task_struct *task)
 	if (__builtin_preserve_field_info(task->on_cpu, BPF_FIELD_BYTE_SIZE) == sizeof(char))
 		return ((const struct task_struct___byte *)task)->on_cpu;
 	return task->on_cpu;
+}
+
+/*
+ * In struct task_exec_state; 0: there is none.  The loader looks it up, as for a type that a kernel
+ * has not libbpf would look into modules, which needs CAP_SYS_ADMIN.
+ */
+const volatile __u32 dumpable_at;
+
+/* In a function of its own no compiler takes an offset that a kernel has not out of a loop. */
+static __noinline bool is_dumpable(struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct mm_struct___bitmap *other = (void *)mm;
+	__u64 flags = 0;
+
+	if (!mm)
+		return false;
+	if (bpf_core_field_exists(task->exec_state)) {
+		__u32 dumpable = 0;
+
+		if (dumpable_at)
+			bpf_probe_read_kernel(&dumpable, sizeof(dumpable),
+					      BPF_CORE_READ(task, exec_state) + dumpable_at);
+		return dumpable == SUID_DUMP_USER;
+	}
+	if (bpf_core_field_exists(mm->flags))
+		flags = BPF_CORE_READ(mm, flags);
+	else
+		bpf_probe_read_kernel(&flags, sizeof(flags),
+				      __builtin_preserve_access_index(&other->flags));
+	return (flags & MMF_DUMPABLE_MASK) == SUID_DUMP_USER;
+}
+
+/* To a user without privilege, but for its groups. */
+static __always_inline bool is_open_to(struct task_struct *task, __u32 uid)
+{
+	const struct cred *cred = BPF_CORE_READ(task, cred);
+
+	return is_dumpable(task) && uid == BPF_CORE_READ(cred, uid.val) &&
+	       uid == BPF_CORE_READ(cred, euid.val) && uid == BPF_CORE_READ(cred, suid.val);
 }
 
 #endif

@@ -142,6 +142,7 @@ static __always_inline int claim_account(struct context *c, int which, __u32 ind
 static __always_inline void begin_context(struct context *c, struct task_struct *task)
 {
 	read_fields(c, task, task->se.sum_exec_runtime, c->last);
+	c->program = task->self_exec_id;
 	c->first_switches = task_switches(task);
 	c->seen_switches = c->first_switches;
 	c->first_put = !is_on_cpu(task);
@@ -166,10 +167,12 @@ static __noinline int attach(struct task_struct *task, struct perfctr_bpf_slot *
 	claimed = own ? claim_account(c, OWN, index) : claim_account(c, GROUP, index);
 	if (claimed <= 0)
 		return claimed;
-	if (c->known)
+	if (c->known) {
 		fold(c, task, task_time(c, task));
-	else
+		see_program(c, task);
+	} else {
 		begin_context(c, task);
+	}
 	if (own)
 		open_account(c, OWN, index, slot);
 	else
@@ -185,13 +188,16 @@ static __always_inline int detach(struct context *c, struct task_struct *task, i
 	return close_account(c, which, 0);
 }
 
-/* A thread is born: all its counts are 0 yet. */
+/* The caller bears a thread: all its counts are 0 yet. */
 static __always_inline void inherit(struct context *parent, struct task_struct *child)
 {
 	struct account *group_of = &parent->account[GROUP], *tree_of = &parent->account[OWN];
-	struct perfctr_bpf_slot *group = enter_account(group_of), *tree = enter_account(tree_of);
+	struct perfctr_bpf_slot *group, *tree;
 	struct context *c = NULL;
 
+	see_program(parent, bpf_get_current_task_btf());
+	group = enter_account(group_of);
+	tree = enter_account(tree_of);
 	if (tree && !(tree->flags & PERFCTR_BPF_INHERIT)) {
 		leave(tree);
 		tree = NULL;
@@ -203,6 +209,7 @@ static __always_inline void inherit(struct context *parent, struct task_struct *
 	if (tree || group)
 		c = bpf_task_storage_get(&contexts, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (c) {
+		c->program = parent->program;
 		c->first_put = 1;
 		c->cpu = NOWHERE;
 		c->known = 1;
@@ -221,6 +228,27 @@ static __always_inline void inherit(struct context *parent, struct task_struct *
 			__sync_fetch_and_add(&group->lost, 1);
 		leave(group);
 	}
+}
+
+/*
+ * Since Linux 7 a program can be executed that on_exec is not told of: while another task is
+ * preempted in it, on the same CPU.  What was counted since then is added to no account of who may
+ * not watch it, but for root's.  While the first one is being executed on_exec may be yet to come.
+ */
+static __noinline void close_hidden(struct context *c, struct task_struct *task)
+{
+	bool several = task->self_exec_id - c->program > 1;
+
+	if (!several && BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
+		return;
+	for (int i = 0; i < ACCOUNTS; i++) {
+		__u32 index = c->account[i].slot;
+		struct holder *holder = bpf_map_lookup_elem(&holders, &index);
+
+		if (holder && holder->uid && (several || !is_open_to(task, holder->uid)))
+			close_account(c, i, PERFCTR_BPF_DROPPED);
+	}
+	c->program = task->self_exec_id;
 }
 
 /* The thread executes a program that its accounts' owners may not watch, but for root. */

@@ -113,12 +113,14 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 {
 	struct context *c = context_of(task);
 
-	/* What was asked for was the other program's wish. */
-	bpf_task_storage_delete(&requests, task);
-	release_owned(task->tgid);
-	if (c && (BPF_CORE_READ_BITFIELD(bprm, secureexec) ||
-		  bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP))
+	release_owned(task, task->self_exec_id);
+	if (!c)
+		return 0;
+	if (BPF_CORE_READ_BITFIELD(bprm, secureexec) ||
+	    bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP ||
+	    task->self_exec_id - c->program > 1)
 		drop(c, task);
+	c->program = task->self_exec_id;
 	return 0;
 }
 
@@ -132,17 +134,17 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		fold(c, task, task_time(c, task));
 		begin_exit(c);
 	}
-	if (task->signal->live.counter == 0)
-		release_owned(task->tgid);
+	release_if_last(task);
 	return 0;
 }
 
-/* For the thread whose last switch was missed. */
+/* For the thread whose exit or last switch was missed. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
 	struct context *c = context_of(task);
 
+	release_if_last(task);
 	if (!c || c->dead)
 		return 0;
 	count_missed(c, 1);

@@ -20,7 +20,8 @@ struct request {
 	__u32 slot;
 	__u64 generation;
 	__s32 tid;
-	__u32 scope; /* PERFCTR_MARK_* */
+	__u32 scope;   /* PERFCTR_MARK_* */
+	__u64 program; /* whose wish it is: self_exec_id */
 	__u64 call[PERFCTR_BPF_ARGUMENTS];
 	struct perfctr_bpf_reply reply;
 	struct proof proof[PERFCTR_BPF_PROOFS];
@@ -105,14 +106,18 @@ static __always_inline struct request *make_request(struct task_struct *self)
 	struct request *r =
 		bpf_task_storage_get(&requests, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-	if (r)
+	if (r) {
 		__builtin_memset(r, 0, sizeof(*r));
+		r->program = self->self_exec_id;
+	}
 	return r;
 }
 
 static __always_inline struct request *request_of(struct task_struct *task)
 {
-	return bpf_task_storage_get(&requests, task, NULL, 0);
+	struct request *r = bpf_task_storage_get(&requests, task, NULL, 0);
+
+	return r && r->program == task->self_exec_id ? r : NULL;
 }
 
 /* The service learns it before anybody can call. */

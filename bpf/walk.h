@@ -40,36 +40,6 @@ static __always_inline bool is_meant(const struct request *r, struct task_struct
 }
 
 /*
- * In struct task_exec_state; 0: there is none.  The loader looks it up, as for a type that a kernel
- * has not libbpf would look into modules, which needs CAP_SYS_ADMIN.
- */
-const volatile __u32 dumpable_at;
-
-static __always_inline bool is_dumpable(struct task_struct *task)
-{
-	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	struct mm_struct___bitmap *other = (void *)mm;
-	__u64 flags = 0;
-
-	if (!mm)
-		return false;
-	if (bpf_core_field_exists(task->exec_state)) {
-		__u32 dumpable = 0;
-
-		if (dumpable_at)
-			bpf_probe_read_kernel(&dumpable, sizeof(dumpable),
-					      BPF_CORE_READ(task, exec_state) + dumpable_at);
-		return dumpable == SUID_DUMP_USER;
-	}
-	if (bpf_core_field_exists(mm->flags))
-		flags = BPF_CORE_READ(mm, flags);
-	else
-		bpf_probe_read_kernel(&flags, sizeof(flags),
-				      __builtin_preserve_access_index(&other->flags));
-	return (flags & MMF_DUMPABLE_MASK) == SUID_DUMP_USER;
-}
-
-/*
  * About what ptrace(2) has: who is privileged outside of all user namespaces, or the owner of a
  * process whose ids are all the same and which has nothing to hide.  Others are not shown; those
  * who are have to be proven besides.
@@ -83,8 +53,7 @@ static __always_inline bool may_trace(struct task_struct *self, struct task_stru
 	bpf_probe_read_kernel(&capabilities, sizeof(capabilities), &mine->cap_effective);
 	if (capabilities & 1u << CAP_SYS_PTRACE && mine->user_ns->level == 0)
 		return true;
-	return is_dumpable(task) && uid == theirs->uid.val && uid == theirs->euid.val &&
-	       uid == theirs->suid.val && gid == theirs->gid.val && gid == theirs->egid.val &&
+	return is_open_to(task, uid) && gid == theirs->gid.val && gid == theirs->egid.val &&
 	       gid == theirs->sgid.val;
 }
 
@@ -113,7 +82,7 @@ static __always_inline int mark(struct request *r, struct task_struct *self,
 
 	if (!slot)
 		return result;
-	if (is_owner(r->slot, self->tgid))
+	if (is_owner(r->slot, self))
 		result = attach(task, slot, r->slot);
 	leave(slot);
 	return result;

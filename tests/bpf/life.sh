@@ -77,6 +77,37 @@ check 'status with another version' says '*another version*' "$bpfd" status
 check 'stop with another version' unload_fake
 [[ ! ${mounted:-} ]] || umount /sys/fs/bpf
 
+# Where a program at a tracepoint can be preempted others are not told what happens on its CPU meanwhile; here they are
+# told of no exec and no exit at all.
+install -m 4755 -o daemon /bin/sleep "$work/as-daemon"
+untold() {
+	"$bpfd" start && rm "$pins/exec" "$pins/exit" || return
+	# No function, which would be a shell of its own in between.
+	setpriv --reuid=nobody --regid=nogroup --clear-groups \
+		"$perfex" --backend=bpf -e page-faults -o /dev/null "$@" &
+	untold=$!
+	sleep 1
+}
+is_status() {
+	for _ in {1..100}; do
+		"$bpfd" status | grep -q "$1" && return
+		sleep 0.05
+	done
+	"$bpfd" status
+	return 1
+}
+check 'start for an exec that is not told' untold sh -c "$work/as-daemon 3; true"
+check 'what changes ids is dropped all the same' is_status ', dropped 1$'
+check 'who is counted as before is there' is_status 'taken by 1 contexts'
+kill -KILL "$untold"
+wait "$untold" 2>/dev/null || true
+check 'slots come back all the same' is_status 'taken by 0 contexts and 0 groups'
+"$bpfd" stop
+check 'start for another exec' untold sh -c 'sleep 0.1; exec sleep 2'
+check 'what changes nothing is counted on' is_status ', dropped 0$'
+wait "$untold" || true
+"$bpfd" stop
+
 # In a machine of its own only: it is for all of it.
 disabled=/proc/sys/kernel/unprivileged_bpf_disabled
 if [[ $machine != host && $(<$disabled) == 2 ]]; then

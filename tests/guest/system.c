@@ -194,7 +194,7 @@ START_TEST(bad_command_lines_are_one_line)
 		{ "--cpus 0,x echo started", "--cpus=0,x: give numbers of CPUs" },
 		{ "--cpus 500 echo started", "--cpus=500: this machine has not all" },
 		{ "--interval 0", "--interval=0: give a number of milliseconds" },
-		{ "--count 0", "--count=0: give how many intervals" },
+		{ "--count 0", "--count=0: give a number of intervals, 1 or more" },
 		{ "--count 3 echo started", "--count and a command exclude each other" },
 		{ "-e no-such-event echo started", "event 'no-such-event'" },
 		{ "-o /no/where echo started", "cannot write '/no/where'" },

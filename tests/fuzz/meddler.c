@@ -10,17 +10,14 @@
 #define QUIET_US 40000
 #define CHANGED_US 8000
 
-/*
- * RDPMC for who has a page mapped: not yet for nobody (0) and for all (2), as who maps under one value and
- * unmaps under another keeps the permission; and the levels of perf_events.
- */
+/* RDPMC for nobody, for who has a page mapped, for all; and the levels of perf_events. */
 static const struct knob {
 	const char *path;
 	int usual;
 	unsigned int n;
 	int values[6];
 } knobs[N_SETTINGS] = {
-	[RDPMC_FOR] = { "/sys/bus/event_source/devices/cpu/rdpmc", 1, 1, { 1 } },
+	[RDPMC_FOR] = { "/sys/bus/event_source/devices/cpu/rdpmc", 1, 3, { 0, 1, 2 } },
 	[PARANOID] = { "/proc/sys/kernel/perf_event_paranoid", 2, 6, { -1, 0, 1, 3, 3, 4 } },
 };
 

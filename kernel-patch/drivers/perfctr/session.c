@@ -96,28 +96,28 @@ static void unlock_sessions(void)
 }
 
 /*
- * The kernel's code is written, on all CPUs, for the first session that is started and for the last:
- * for that one some time after it has stopped, so that no user has it written all the time.
+ * The kernel's code is written, on all CPUs, for the first session that is started and for the
+ * last: for that one some time after it has stopped, so that no user has it written all the time.
  */
-#define UNGATE_AFTER	HZ
+#define RELEASE_AFTER	HZ
 
-static void ungate(struct work_struct *work)
+static void release_gate_key(struct work_struct *work)
 {
 	static_branch_dec(&perfctr_gated);
 }
 
-static DECLARE_DELAYED_WORK(ungate_work, ungate);
+static DECLARE_DELAYED_WORK(release_work, release_gate_key);
 
 /* The next four under these locks. */
 static void gate_on(void)
 {
-	if (!cancel_delayed_work(&ungate_work))
+	if (!cancel_delayed_work(&release_work))
 		static_branch_inc_cpuslocked(&perfctr_gated);
 }
 
 static void gate_off(void)
 {
-	if (!schedule_delayed_work(&ungate_work, UNGATE_AFTER))
+	if (!schedule_delayed_work(&release_work, RELEASE_AFTER))
 		static_branch_dec_cpuslocked(&perfctr_gated);
 }
 

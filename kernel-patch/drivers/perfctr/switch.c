@@ -277,8 +277,8 @@ void perfctr_cpu_go_on(void)
 }
 
 /*
- * A session has them now, with its events, from 0: nothing of contexts is in them that would have to
- * be cleared, and a control that had them before is to be loaded anew.
+ * A session has them now, with its events, from 0: nothing of contexts is in them that would have
+ * to be cleared, and a control that had them before is to be loaded anew.
  */
 void perfctr_cpu_forget(u64 slots)
 {

@@ -505,6 +505,48 @@ START_TEST(the_administrator_takes_the_counters_back_and_sums_stay_right)
 }
 END_TEST
 
+#define STARTERS 24
+
+static pid_t starter_start(void)
+{
+	pid_t pid = fork();
+	int fd;
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fd = context_open(0, PERFCTR_OPEN_CREATE);
+		context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+		for (;;)
+			ioctl(fd, PERFCTR_IOC_START);
+	}
+	return pid;
+}
+
+/* All by the same control: who has been stopped must not start again because others have not yet. */
+START_TEST(nobody_starts_between_the_stops_of_those_who_are_revoked)
+{
+	struct perfctr_pmu_info info;
+	pid_t pid[STARTERS];
+
+	for (int i = 0; i < STARTERS; i++)
+		pid[i] = starter_start();
+	sleep_us(500000);
+	for (int round = 0; round < 10; round++) {
+		int device = device_open();
+
+		ck_assert_int_eq(ioctl(device, PERFCTR_IOC_REVOKE), 0);
+		sleep_us(50000);
+		info = pmu_info();
+		ck_assert_uint_eq(info.context_counters, 0);
+		close(device);
+		sleep_us(20000);
+	}
+	for (int i = 0; i < STARTERS; i++)
+		stop_process(pid[i]);
+}
+END_TEST
+
 SUITE(holding,
       a_context_loses_nothing_to_what_perf_events_did_before,
       a_session_loses_nothing_to_what_perf_events_did_before,
@@ -519,4 +561,5 @@ SUITE(holding,
       a_user_interrupts_no_cpu_where_nothing_of_his_ran,
       the_nmi_watchdog_runs_on_a_cpu_that_went_while_it_was_in_use,
       holders_are_told_by_process_and_user,
+      nobody_starts_between_the_stops_of_those_who_are_revoked,
       the_administrator_takes_the_counters_back_and_sums_stay_right)

@@ -328,8 +328,69 @@ START_TEST(an_index_of_no_counter_faults_with_a_page_too)
 }
 END_TEST
 
+START_TEST(no_child_is_given_its_parent_s_page)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	void *page;
+
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	page = (void *)context_map(fd);
+
+	errno = 0;
+	ck_assert_int_eq(madvise(page, PERFCTR_PAGE_SIZE, MADV_DOFORK), -1);
+	ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
+struct counted_by_root {
+	int ready[2], go[2];
+};
+
+static void user_with_page(const struct counted_by_root *c)
+{
+	int fd;
+	char byte;
+
+	become_nobody();
+	fd = context_open(0, PERFCTR_OPEN_CREATE);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	context_map(fd);
+	EXPECT(write(c->ready[1], "", 1) == 1 && read(c->go[0], &byte, 1) == 1);
+	for (int i = 0; i < 1000; i++) {
+		getppid();
+		EXPECT(rdpmc(0) == 0);
+	}
+}
+
+/* The page of the user's own context, which root's has replaced, stays mapped. */
+START_TEST(kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page)
+{
+	struct counted_by_root c;
+	int status, fd;
+	char byte;
+	pid_t pid;
+
+	ck_assert(pipe(c.ready) == 0 && pipe(c.go) == 0);
+	pid = fork();
+	if (pid == 0) {
+		user_with_page(&c);
+		_exit(0);
+	}
+	ck_assert_int_eq(read(c.ready[0], &byte, 1), 1);
+	fd = context_open(pid, PERFCTR_OPEN_CREATE | PERFCTR_OPEN_TAKE);
+	context_control(fd, EVENTS({ 0, KERNEL(INSTRUCTIONS) }));
+	ck_assert_int_eq(write(c.go[1], "", 1), 1);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_gt(context_read(fd).counter[0], 1000);
+	close(fd);
+}
+END_TEST
+
 SUITE(rdpmc,
       rdpmc_shows_what_the_table_says,
       an_administrator_who_forbids_rdpmc_meanwhile_unbalances_nothing,
       a_reader_survives_the_loss_of_its_permission_and_reads_right,
-      an_index_of_no_counter_faults_with_a_page_too)
+      an_index_of_no_counter_faults_with_a_page_too,
+      no_child_is_given_its_parent_s_page,
+      kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page)

@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -607,6 +608,111 @@ START_TEST(a_context_counts_its_event_after_a_session_has_had_the_counter)
 }
 END_TEST
 
+#define RESTARTED 4
+
+/* Starts the session again and again. */
+static pid_t restarter_start(int session)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			ioctl(session, PERFCTR_IOC_START);
+	}
+	return pid;
+}
+
+static unsigned int number_started(const int *session, unsigned int n)
+{
+	unsigned int started = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		started += !!(context_read(session[i]).flags & PERFCTR_COUNTS_STARTED);
+	return started;
+}
+
+/* Sessions that count time alone, until one is refused. */
+static unsigned int start_all_that_find_room(void)
+{
+	int session[MAX_STARTED + 1];
+	struct perfctr_control control;
+	unsigned int n = 0;
+
+	do
+		session[n] = session_open(-1, 0);
+	while (try_session_control(session[n], NULL, 0, &control) == 0 && ++n <= MAX_STARTED);
+	for (unsigned int i = 0; i <= n && i <= MAX_STARTED; i++)
+		close(session[i]);
+	return n;
+}
+
+/* As many are started as find room at a time, whoever stops those that start. */
+START_TEST(sessions_that_start_while_they_are_revoked_take_no_more_places_than_there_are)
+{
+	int session[RESTARTED];
+	pid_t pid[RESTARTED];
+
+	for (uint32_t i = 0; i < RESTARTED; i++) {
+		session[i] = session_open(-1, 0);
+		session_control(session[i], SESSION_EVENTS({ { i, USER(INSTRUCTIONS) }, 0 }));
+	}
+	for (int round = 0; round < 40; round++) {
+		int device = device_open();
+
+		for (int i = 0; i < RESTARTED; i++)
+			pid[i] = restarter_start(session[i]);
+		sleep_us(10000);
+		ck_assert_int_eq(ioctl(device, PERFCTR_IOC_REVOKE), 0);
+		close(device);
+		sleep_us(10000);
+		for (int i = 0; i < RESTARTED; i++) {
+			kill(pid[i], SIGKILL);
+			ck_assert_int_eq(wait_for(pid[i], NULL), pid[i]);
+		}
+		ck_assert_uint_eq(number_started(session, RESTARTED) + start_all_that_find_room(),
+				  MAX_STARTED);
+	}
+	for (int i = 0; i < RESTARTED; i++)
+		close(session[i]);
+	ck_assert_uint_eq(start_all_that_find_room(), MAX_STARTED);
+}
+END_TEST
+
+static void user_has_controls_refused(void *unused)
+{
+	struct perfctr_control control;
+	int group, first, second;
+	pid_t pid;
+
+	(void)unused;
+	become_nobody();
+	group = group_open();
+	first = session_open(group, NOT_PRIVILEGED | MARKED);
+	second = session_open(group, NOT_PRIVILEGED | MARKED);
+	session_control(first, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
+					      { { 1, USER(INSTRUCTIONS) }, 0 }));
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		/* A bit that no control may have. */
+		for (;;)
+			try_session_control(first, SESSION_EVENTS({ { 0, ~0ull }, 0 }), &control);
+	}
+	for (int i = 0; i < 20000; i++)
+		EXPECT(try_session_control(second, SESSION_EVENTS({ { 2, USER(INSTRUCTIONS) }, 0 }),
+					   &control) == -1);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+START_TEST(a_control_that_is_refused_gives_nothing_of_the_user_s_limit_back)
+{
+	in_child(user_has_controls_refused, NULL);
+}
+END_TEST
+
 SUITE(session_safety,
       a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters,
       a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s,
@@ -620,5 +726,7 @@ SUITE(session_safety,
       a_user_s_trace_is_of_64_kilobytes_at_most,
       a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before,
       a_context_counts_its_event_after_a_session_has_had_the_counter,
+      sessions_that_start_while_they_are_revoked_take_no_more_places_than_there_are,
+      a_control_that_is_refused_gives_nothing_of_the_user_s_limit_back,
       a_control_that_is_refused_as_too_many_sessions_are_started_changes_nothing,
       users_leave_half_of_the_sessions_that_may_be_started_to_the_privileged)

@@ -370,6 +370,8 @@ void perfctr_gate_add(struct perfctr_session *s)
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 
+	if (WARN_ON_ONCE(gate->n == PERFCTR_MAX_STARTED))
+		return;
 	gate->session[gate->n++] = s;
 	gate->n_traced += !!s->ring;
 	if (tells_idle(s))

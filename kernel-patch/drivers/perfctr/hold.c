@@ -11,6 +11,15 @@
 
 static DEFINE_MUTEX(hold_lock);	/* of numbers that leave or become 0 */
 
+/*
+ * Asked once by who is about to start something, under the tree's lock: where others of the same
+ * control are still to be stopped by who revokes, to hold it would succeed.
+ */
+int perfctr_may_hold(const struct perfctr_hw_control *hw)
+{
+	return hw && hw->n_events && perfctr_refuses() ? -EBUSY : 0;
+}
+
 /* control: to name the event that is to blame, or NULL. */
 int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 {

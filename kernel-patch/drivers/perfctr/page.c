@@ -24,6 +24,7 @@
 struct mapping {
 	struct list_head list;		/* of its context, under the context's lock */
 	struct perfctr_context *ctx;
+	const struct perfctr_page *page;	/* may be older than its context's */
 	struct mm_struct *mm;
 	unsigned int n_vmas;		/* two for a moment when it is moved */
 	bool counted;			/* in perfctr_rdpmc_pages, under the context's lock */
@@ -32,7 +33,7 @@ struct mapping {
 bool perfctr_may_rdpmc(struct mm_struct *mm)
 {
 	return atomic_read(&mm->context.perfctr_rdpmc_pages) && !perfctr_gate_shows_kernel() &&
-	       perfctr_cpu_is_ours();
+	       !perfctr_cpu_is_secret() && perfctr_cpu_is_ours();
 }
 
 static void update_rdpmc_here(void)
@@ -40,6 +41,7 @@ static void update_rdpmc_here(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
+	perfctr_cpu_renew_secret();
 	cr4_update_pce(NULL);
 	local_irq_restore(flags);
 }
@@ -61,6 +63,19 @@ static bool has_use_for_rdpmc(const struct perfctr_context *ctx)
 	return ctx->hw && ctx->hw->n_events && perfctr_pmu->features & PERFCTR_FEATURE_RDPMC;
 }
 
+/* Under ctx->lock. Whoever maps a page that counts kernel mode has been asked for the right to. */
+static void update_shown(struct perfctr_context *ctx)
+{
+	const struct mm_struct *mm = ctx->task ? READ_ONCE(ctx->task->mm) : NULL;
+	const struct mapping *mapping;
+	u64 shown_to = 0;
+
+	list_for_each_entry(mapping, &ctx->mappings, list)
+		if (mapping->mm == mm && mapping->page == ctx->page)
+			shown_to = mm->context.ctx_id;
+	WRITE_ONCE(ctx->shown_to, shown_to);
+}
+
 /* ctx has another control. */
 void perfctr_update_mappings(struct perfctr_context *ctx)
 {
@@ -72,6 +87,7 @@ void perfctr_update_mappings(struct perfctr_context *ctx)
 		own |= mapping->counted != has_use_for_rdpmc(ctx) && mapping->mm == current->mm;
 		count(mapping, has_use_for_rdpmc(ctx));
 	}
+	update_shown(ctx);
 	spin_unlock(&ctx->lock);
 	if (own)
 		update_rdpmc(current->mm);
@@ -95,6 +111,7 @@ static void page_vma_close(struct vm_area_struct *vma)
 	spin_lock(&ctx->lock);
 	count(mapping, false);
 	list_del(&mapping->list);
+	update_shown(ctx);
 	spin_unlock(&ctx->lock);
 	atomic_dec(&mm->context.perfctr_pages);
 	if (!atomic_read(&mm->context.perfctr_rdpmc_pages))
@@ -119,6 +136,7 @@ static void add_mapping(struct perfctr_context *ctx, struct vm_area_struct *vma,
 	spin_lock(&ctx->lock);
 	list_add(&mapping->list, &ctx->mappings);
 	count(mapping, has_use_for_rdpmc(ctx));
+	update_shown(ctx);
 	spin_unlock(&ctx->lock);
 	update_rdpmc_here();
 }
@@ -135,12 +153,16 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
 	if (!mapping)
 		return -ENOMEM;
-	/* A child must not mistake its parent's page for its own. */
-	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
+	/*
+	 * A child must not mistake its parent's page for its own. VM_IO: nor can madvise() have it
+	 * copied, which would leave a mapping of one address space to another.
+	 */
+	vm_flags_mod(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
 	err = perfctr_lock_tree(ctx->tree);
 	if (err)
 		goto fail;
 	err = perfctr_may_map(ctx);
+	mapping->page = ctx->page;
 	if (!err)
 		err = vm_insert_page(vma, vma->vm_start, virt_to_page(ctx->page));
 	perfctr_unlock_tree(ctx->tree);
@@ -184,6 +206,7 @@ static bool allow_rdpmc(void)
 {
 	if (user_rdpmc())
 		return false;
+	perfctr_cpu_renew_secret();
 	cr4_update_pce(NULL);
 	return user_rdpmc();
 }

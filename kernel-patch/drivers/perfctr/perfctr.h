@@ -103,6 +103,7 @@ struct perfctr_context {
 	bool started;
 	bool inherit;			/* new threads become members */
 	struct list_head mappings;	/* of the page, under lock */
+	u64 shown_to;			/* context.ctx_id of the thread's mm if the page is there */
 
 	struct perfctr_tree *tree;
 	struct llist_node born;
@@ -220,6 +221,7 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma);
 void perfctr_update_mappings(struct perfctr_context *ctx);
 
 /* hold.c */
+int perfctr_may_hold(const struct perfctr_hw_control *hw);
 int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control);
 void perfctr_drop_hold(struct perfctr_hw_control *hw);
 int perfctr_hold_for(struct perfctr_context *ctx);
@@ -256,6 +258,8 @@ void perfctr_cpu_fold(struct perfctr_context *ctx);
 void perfctr_cpu_reset(void);
 void perfctr_cpu_pause(bool pause);
 bool perfctr_cpu_paused(void);
+bool perfctr_cpu_is_secret(void);
+void perfctr_cpu_renew_secret(void);
 u64 perfctr_cpu_rdpmc(u32 counter);
 u64 perfctr_disturbances(void);	/* of all CPUs, since boot */
 
@@ -300,6 +304,7 @@ struct perfctr_use {
 void perfctr_get_use(struct perfctr_use *contexts, struct perfctr_use *sessions);
 u32 perfctr_holder(void);		/* PERFCTR_HOLDER_* */
 void perfctr_refuse(bool refuse);
+bool perfctr_refuses(void);
 void perfctr_cpu_take(void);
 bool perfctr_cpu_is_ours(void);
 u32 perfctr_features(void);		/* PERFCTR_FEATURE_* */

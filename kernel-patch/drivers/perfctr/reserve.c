@@ -270,8 +270,14 @@ void perfctr_release(const struct perfctr_hw_control *hw, const struct perfctr_h
 void perfctr_refuse(bool refuse)
 {
 	mutex_lock(&reserve_lock);
-	revokers += refuse ? 1 : -1;
+	WRITE_ONCE(revokers, revokers + (refuse ? 1 : -1));
 	mutex_unlock(&reserve_lock);
+}
+
+/* Who asks holds a lock that who revokes takes afterwards. */
+bool perfctr_refuses(void)
+{
+	return READ_ONCE(revokers);
 }
 
 static bool others_hold(void)

@@ -54,33 +54,28 @@ static void remove_on_cpu(void *s)
 
 /*
  * A place among those that a CPU's gate has room for; s may have it already. Half of them are for
- * the privileged alone. Under s->lock.
+ * the privileged alone. Both under sessions_lock, until s is started: who revokes takes it away.
  */
 static int take_place(struct perfctr_session *s)
 {
 	unsigned int places = s->rules.privileged ? PERFCTR_MAX_STARTED : PERFCTR_MAX_STARTED / 2;
-	int err = 0;
 
-	mutex_lock(&sessions_lock);
-	if (!s->placed && n_placed >= places)
-		err = -ENOSPC;
-	if (!err && !s->placed) {
-		s->placed = true;
-		n_placed++;
-	}
-	mutex_unlock(&sessions_lock);
-	return err;
+	if (s->placed)
+		return 0;
+	if (n_placed >= places)
+		return -ENOSPC;
+	s->placed = true;
+	n_placed++;
+	return 0;
 }
 
 /* Unless it is started. */
 static void drop_place(struct perfctr_session *s)
 {
-	mutex_lock(&sessions_lock);
-	if (s->placed && !s->started) {
-		s->placed = false;
-		n_placed--;
-	}
-	mutex_unlock(&sessions_lock);
+	if (!s->placed || s->started)
+		return;
+	s->placed = false;
+	n_placed--;
 }
 
 static void lock_sessions(void)
@@ -138,16 +133,17 @@ static void withdraw(struct perfctr_session *s)
 	list_del(&s->list);
 }
 
-/* Both under s->lock; who starts has a place. */
+/* Both under s->lock. */
 static int start(struct perfctr_session *s)
 {
 	int err = 0;
 
 	lock_sessions();
 	if (!s->started) {
-		err = perfctr_reserve(s->hw, NULL);
+		err = take_place(s) ?: perfctr_reserve(s->hw, NULL);
 		if (!err)
 			enter(s);
+		drop_place(s);
 	}
 	unlock_sessions();
 	return err == -EADDRINUSE ? -EBUSY : err;
@@ -160,6 +156,7 @@ static void stop(struct perfctr_session *s)
 		withdraw(s);
 		perfctr_release(s->hw, NULL);
 	}
+	drop_place(s);
 	unlock_sessions();
 }
 
@@ -175,8 +172,7 @@ void perfctr_revoke_sessions(void)
 		withdraw(s);
 		perfctr_release(s->hw, NULL);
 		s->revoked = true;
-		s->placed = false;
-		n_placed--;
+		drop_place(s);
 	}
 	unlock_sessions();
 }
@@ -294,7 +290,7 @@ static int install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 	lock_sessions();
 	started = s->started;
 	if (go)
-		err = perfctr_reserve_for(control, hw, started ? old : NULL);
+		err = take_place(s) ?: perfctr_reserve_for(control, hw, started ? old : NULL);
 	if (!err) {
 		if (started)
 			withdraw(s);
@@ -304,6 +300,7 @@ static int install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 		if (go)
 			enter(s);
 	}
+	drop_place(s);
 	unlock_sessions();
 	kfree(err ? hw : old);
 	return err;
@@ -347,10 +344,11 @@ static int install_control(struct perfctr_session *s, struct perfctr_control *co
 {
 	struct perfctr_rules rules = rules_of_caller(s);
 	struct perfctr_hw_control *hw;
-	u32 had = s->user_counters;
+	u32 had = s->user_counters, n = control->n_events;
 	int err;
 
-	err = take_user_counters(s, control->n_events);
+	/* What it had stays its own until then: others take what is given back. */
+	err = take_user_counters(s, max(had, n));
 	if (err) {
 		control->bad_reason = PERFCTR_BAD_POLICY;
 		control->bad_event = control->n_events - 1;
@@ -358,8 +356,7 @@ static int install_control(struct perfctr_session *s, struct perfctr_control *co
 	}
 	hw = perfctr_compile_session(control, &rules);
 	err = PTR_ERR_OR_ZERO(hw) ?: install(s, hw, control);
-	if (err)
-		take_user_counters(s, had);
+	take_user_counters(s, err ? had : n);
 	return err;
 }
 
@@ -367,18 +364,13 @@ static int install_control(struct perfctr_session *s, struct perfctr_control *co
 static int control_session(void *session, struct perfctr_control *control)
 {
 	struct perfctr_session *s = session;
-	bool go = !(control->flags & PERFCTR_CONTROL_STOPPED);
-	int err = 0;
+	int err;
 
 	if (control->flags & ~PERFCTR_CONTROL_STOPPED || control->p4_pebs_enable ||
 	    control->p4_pebs_matrix_vert)
 		return -EINVAL;
 	mutex_lock(&s->lock);
-	if (go)
-		err = take_place(s);
-	if (!err)
-		err = install_control(s, control);
-	drop_place(s);
+	err = install_control(s, control);
 	mutex_unlock(&s->lock);
 	return err;
 }
@@ -548,11 +540,7 @@ static long ioctl_start(struct perfctr_session *s)
 	if (err)
 		return err;
 	mutex_lock(&s->lock);
-	err = s->hw ? may_see(s) ?: take_place(s) : -EINVAL;
-	if (!err) {
-		err = start(s);
-		drop_place(s);
-	}
+	err = s->hw ? may_see(s) ?: start(s) : -EINVAL;
 	mutex_unlock(&s->lock);
 	return err;
 }
@@ -561,7 +549,6 @@ static long ioctl_stop(struct perfctr_session *s)
 {
 	mutex_lock(&s->lock);
 	stop(s);
-	drop_place(s);
 	mutex_unlock(&s->lock);
 	return 0;
 }

@@ -25,6 +25,7 @@ struct perfctr_cpu {
 	u64 enabled;		/* slots that count for the current thread's context; 0: none */
 	u64 running;		/* slots that count at all, sessions' too */
 	bool paused;		/* no context is entered or left: the machine suspends */
+	bool secret;		/* kernel mode is counted for a thread that may not see it */
 	/* Since boot, of contexts with events: */
 	u64 entries;		/* times a thread's counting began or went on */
 	u64 starts;		/* ... and the counters had to be started */
@@ -107,6 +108,16 @@ static __always_inline void set_biases(const struct perfctr_cpu *cpu, struct per
 		set_bias(&c[i], cpu->value[i]);
 }
 
+/* ctx's thread is about to run, or runs, and is counted in kernel mode. */
+static void keep_secret(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
+{
+	const struct mm_struct *mm = ctx->task->mm;
+
+	cpu->secret = !mm || READ_ONCE(ctx->shown_to) != mm->context.ctx_id;
+	if (cpu->secret && user_rdpmc())
+		cr4_update_pce(NULL);
+}
+
 /* The counters are stopped, or count user mode only and so nothing here. */
 static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 					   struct perfctr_context *ctx)
@@ -138,6 +149,8 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 	set_biases(cpu, ctx);
 	cpu->held |= hw->slots;
 	if (cpu->enabled != hw->slots) {
+		if (unlikely(hw->counts_kernel))
+			keep_secret(cpu, ctx);
 		cpu->enabled = hw->slots;
 		cpu->starts++;
 		write_enable(cpu);
@@ -176,6 +189,7 @@ static __always_inline void leave(struct perfctr_cpu *cpu, struct perfctr_contex
 
 		if (stop) {
 			cpu->enabled = 0;
+			cpu->secret = false;
 			write_enable(cpu);
 		}
 		perfctr_pmu->read(ctx->hw, cpu->value);
@@ -339,7 +353,7 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 u64 perfctr_cpu_rdpmc(u32 counter)
 {
 	struct perfctr_context *ctx = started_context(current);
-	u32 i, n = ctx ? ctx->hw->n_events : 0;
+	u32 i, n = ctx && !perfctr_cpu_is_secret() ? ctx->hw->n_events : 0;
 
 	for (i = 0; i < n; i++) {
 		const struct perfctr_page_counter *c = &ctx->page->counter[i];
@@ -469,6 +483,21 @@ void perfctr_cpu_reset(void)
 	cpu->held = 0;
 	cpu->foreign = 0;
 	cpu->running = 0;
+}
+
+/* RDPMC would show the thread that runs here what it may not see of itself. */
+bool perfctr_cpu_is_secret(void)
+{
+	return this_cpu_read(perfctr_cpu.secret);
+}
+
+/* Its page may have been mapped since the thread runs. Interrupts off. */
+void perfctr_cpu_renew_secret(void)
+{
+	const struct perfctr_context *ctx = started_context(current);
+
+	if (perfctr_cpu_is_secret() && ctx)
+		keep_secret(this_cpu_ptr(&perfctr_cpu), ctx);
 }
 
 bool perfctr_cpu_paused(void)

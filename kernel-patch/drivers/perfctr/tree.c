@@ -387,7 +387,7 @@ static int install(struct perfctr_context *ctx, struct perfctr_install *install,
 {
 	bool start = !(install->flags & PERFCTR_CONTROL_STOPPED);
 	struct perfctr_hw_control *hw = install->hw;
-	int err = start ? perfctr_hold(hw, control) : 0;
+	int err = start ? perfctr_may_hold(hw) ?: perfctr_hold(hw, control) : 0;
 
 	if (err)
 		return err;
@@ -451,7 +451,7 @@ int perfctr_start(struct perfctr_context *ctx)
 
 	if (err)
 		return err;
-	err = perfctr_may_see(ctx) ?: call_tree(ctx, start_member);
+	err = perfctr_may_see(ctx) ?: perfctr_may_hold(ctx->hw) ?: call_tree(ctx, start_member);
 	perfctr_unlock_tree(ctx->tree);
 	return err;
 }

@@ -54,6 +54,8 @@ static int mount_once(__u32 *undo)
 int make_directory(__u32 *undo)
 {
 	struct stat status;
+	mode_t mask;
+	int result;
 
 	*undo = 0;
 	if (!is_mounted() && mount_once(undo) < 0)
@@ -62,8 +64,11 @@ int make_directory(__u32 *undo)
 	if (stat(BPFFS, &status) == 0 && !(status.st_mode & S_IXOTH) &&
 	    chmod(BPFFS, (status.st_mode & 07777) | S_IXOTH) == 0)
 		*undo |= PERFCTR_BPF_UNDO_MODE;
-	/* Who cannot read it cannot lock it either. */
-	if (mkdir(PERFCTR_BPF_DIRECTORY, 0711) < 0 && errno != EEXIST)
+	/* Who cannot read it cannot lock it either; everybody may search it, whatever the umask. */
+	mask = umask(0);
+	result = mkdir(PERFCTR_BPF_DIRECTORY, 0711);
+	umask(mask);
+	if (result < 0 && errno != EEXIST)
 		return complain("cannot make " PERFCTR_BPF_DIRECTORY
 				" (%s); run perfctr-bpfd as root",
 				strerror(errno));

@@ -27,10 +27,12 @@ for _ in 1 2 3 4 5; do
 	check 'two starts at once' start_twice_at_once
 done
 
-check 'start' "$bpfd" start --slots 16
+# The umask is the unit's.
+check 'start' sh -c 'umask 0077 && exec "$@"' sh "$bpfd" start --slots 16
 # As a unit of systemd would, beside one that was started by hand: that one is left alone.
 check 'a start in the foreground beside it' says '*runs already, as process*' "$bpfd" start --foreground
 check 'the first one still runs' test "$(pid_of_service)"
+check 'users may use it' as_nobody "$perfex" --backend=bpf -o /dev/null /bin/true
 # The directory can be locked by the owner alone.
 check 'a user cannot lock others out' says '*Permission denied*' as_nobody flock -n "$pins" true
 

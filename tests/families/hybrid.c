@@ -452,8 +452,8 @@ static bool self_reads_are_exact(struct perfctr *self, uint32_t counter, uint32_
 	struct perfctr_control control = one(counter, INSTRUCTIONS, kinds);
 	const struct perfctr_page *page;
 
-	REQUIRE(perfctr_control(self, &control) == 0);
-	page = perfctr_page(self);
+	REQUIRE(perfctr_set_control(self, &control) == 0);
+	page = perfctr_get_page(self);
 	REQUIRE(EXPECT_EQUAL(!!page, everywhere));
 	for (unsigned int cpu = 0; page && cpu < 2; cpu++) {
 		const uint32_t n = 100000;
@@ -528,8 +528,8 @@ bool hybrid_self_reads_across_migrations_are_exact(void)
 	control_kind(&control, 0, INSTRUCTIONS, 0);
 	control_kind(&control, 1, INSTRUCTIONS, P);
 	control_kind(&control, 2, INSTRUCTIONS, E);
-	REQUIRE(perfctr_control(self, &control) == 0);
-	page = perfctr_page(self);
+	REQUIRE(perfctr_set_control(self, &control) == 0);
+	page = perfctr_get_page(self);
 	REQUIRE(page);
 	for (unsigned int cpu = 0; cpu < 2; cpu++)
 		REQUIRE(pin(0, cpu) && ahead(page, &on[cpu]));

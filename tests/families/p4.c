@@ -181,3 +181,29 @@ bool p4_uops_tagged_for_another_control_do_not_count(void)
 	close(fd);
 	return good;
 }
+
+/*
+ * Counters 12 and 13 are fed by CRU_ESCR0, counter 14 by CRU_ESCR1: what a context selects there must
+ * not change what a session counts.
+ */
+bool p4_a_detector_that_a_session_has_is_nobody_elses(void)
+{
+	const struct counting *of = profile.instructions.of;
+	struct perfctr_control first = control_one(&of[0], USER);
+	struct perfctr_control same = control_one(&of[2], KERNEL);
+	struct perfctr_control other = control_one(&of[1], KERNEL);
+	struct perfctr_control answer = same;
+	int session = session_open(-1, 0), fd = context_open(0);
+	bool refused;
+
+	REQUIRE(of[0].counter == 12 && of[1].counter == 14 && of[2].counter == 13);
+	REQUIRE(session >= 0 && fd >= 0 && context_control(session, &first));
+	refused = ioctl(fd, PERFCTR_IOC_CONTROL, &answer) && errno == EBUSY &&
+		  answer.bad_reason == PERFCTR_BAD_TAKEN;
+	REQUIRE(refused);
+	REQUIRE(context_control(fd, &other));
+	close(session);
+	REQUIRE(context_control(fd, &same));
+	close(fd);
+	return true;
+}

@@ -80,9 +80,19 @@ static u32 p4_check(const struct perfctr_control *control, u32 i)
 	return 0;
 }
 
+/* A detector has one event at a time: a session's is nobody else's. There are fewer than 64. */
+static u64 shared_escr(const struct perfctr_hw_event *e)
+{
+	return BIT_ULL(bitmap_weight(escrs, route(e->slot, e->evntsel)));
+}
+
 /* extra[] are IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT. */
 static void p4_compile(struct perfctr_hw_control *hw, const struct perfctr_control *control)
 {
+	u32 i;
+
+	for (i = 0; i < hw->n_events; i++)
+		hw->shared |= shared_escr(&hw->event[i]);
 	hw->extra[0] = control->p4_pebs_enable;
 	hw->extra[1] = control->p4_pebs_matrix_vert;
 }

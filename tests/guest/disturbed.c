@@ -270,7 +270,7 @@ static bool perfex_complains(void)
 	char command[256];
 
 	snprintf(command, sizeof(command),
-		 "taskset -c %u perfex run -e instructions:u -- %s 2>disturbed.err >/dev/null", CPU,
+		 "taskset -c %d perfex run -e instructions:u -- %s 2>disturbed.err >/dev/null", CPU,
 		 program("loop-long"));
 	ck_assert_int_eq(system(command), 0);
 	return system("grep -q 'somebody else wrote to the counters' disturbed.err") == 0;

@@ -64,5 +64,6 @@ struct rusage end_child(struct child *child);
 uint64_t thread_ns(void);
 /* How far that clock and the counters' are apart where reading them is emulated. */
 #define CLOCKS_OFF_NS 300e3
+#define STOLEN_NS 10e6 /* what a busy host takes from its virtual machines at a time */
 
 #endif

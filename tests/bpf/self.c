@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STOLEN_NS 10e6 /* what a busy host takes from its virtual machines at a time */
 /* tests/bpf/run starts the service with so many */
 #define SLOTS 8
 #define USER_SLOTS 5

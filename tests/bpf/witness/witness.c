@@ -35,8 +35,10 @@ static void forty_processes(void)
 
 /*
  * The switches of threads that are counted are exact in both; where one of them starts or stops to count
- * a thread on its way into or out of the kernel, microseconds of each switch are one's or the other's.
+ * a thread on its way into or out of the kernel, microseconds of each switch are one's or the other's,
+ * and so is the switch of a thread that is preempted there.
  */
+#define PREEMPTED_THERE 2
 static void compare(const struct perfctr_counts *counts)
 {
 	const struct perfctr_counts *patch = &counts[PATCH], *bpf = &counts[BPF];
@@ -47,7 +49,7 @@ static void compare(const struct perfctr_counts *counts)
 	       (unsigned long long)patch->tsc, (unsigned long long)bpf->switches,
 	       (unsigned long long)bpf->migrations, 100.0 * (double)off / (double)patch->tsc);
 	ck_assert_uint_ge(patch->switches, PROCESSES);
-	ck_assert_uint_eq(patch->switches, bpf->switches);
+	ck_assert_int_le(llabs((int64_t)(bpf->switches - patch->switches)), PREEMPTED_THERE);
 	ck_assert_uint_eq(patch->members, bpf->members);
 	ck_assert_int_le(llabs(off), (int64_t)patch->tsc / 100);
 }

@@ -356,9 +356,8 @@ static void user_with_page(const struct counted_by_root *c)
 	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
 	context_map(fd);
 	EXPECT(write(c->ready[1], "", 1) == 1 && read(c->go[0], &byte, 1) == 1);
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 1000; i++)
 		EXPECT(getppid() > 0 && rdpmc(0) == 0);
-	}
 }
 
 /* The page of the user's own context, which root's has replaced, stays mapped. */

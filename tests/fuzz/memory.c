@@ -274,7 +274,8 @@ static void look_at_page(struct fuzzer *f, void *address)
 
 	if (page->size != sizeof(*page) || page->abi_version != PERFCTR_ABI_VERSION ||
 	    page->n_counters > PERFCTR_MAX_COUNTERS ||
-	    page->flags & ~(PERFCTR_PAGE_STARTED | PERFCTR_PAGE_RDPMC))
+	    page->flags &
+		    ~(PERFCTR_PAGE_STARTED | PERFCTR_PAGE_RDPMC | PERFCTR_PAGE_DISTURBED))
 		finding(f, CHECK_MEMORY, "page: size %u, version %u, %u counters, flags %x",
 			page->size, page->abi_version, page->n_counters, page->flags);
 	if (!becomes_even(&page->seq))

@@ -124,6 +124,17 @@ struct perfctr_counts counts_of(int fd, uint32_t scope)
 	return counts;
 }
 
+struct perfctr_counts counts_at_rest(int fd)
+{
+	struct perfctr_counts counts = counts_of(fd, PERFCTR_SCOPE_SELF), before;
+
+	do {
+		before = counts;
+		counts = counts_of(fd, PERFCTR_SCOPE_SELF);
+	} while (counts.tsc != before.tsc);
+	return counts;
+}
+
 struct perfctr_pmu_info machine_info(void)
 {
 	struct perfctr_pmu_info info = { .size = sizeof(info) };

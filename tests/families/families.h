@@ -86,6 +86,11 @@ void control_add(struct perfctr_control *control, const struct counting *countin
 struct perfctr_control control_one(const struct counting *counting, enum mode mode);
 bool context_control(int fd, const struct perfctr_control *control);
 struct perfctr_counts counts_of(int fd, uint32_t scope);
+/*
+ * Of a thread that waits, or is about to: counted to its end. Linux says that a thread sleeps before
+ * it has left its CPU.
+ */
+struct perfctr_counts counts_at_rest(int fd);
 struct perfctr_pmu_info machine_info(void);
 bool pin(pid_t tid, unsigned int cpu);
 

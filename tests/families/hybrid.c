@@ -381,7 +381,7 @@ bool e4_hybrid_rounds_on_kinds_at_random_are_exact_with_their_time(void)
 		unsigned int cpu = random_cpu(&w.random);
 
 		REQUIRE(round_on(&w, cpu));
-		counts = counts_of(fd, PERFCTR_SCOPE_SELF);
+		counts = counts_at_rest(fd);
 		REQUIRE(mixed_counts_are_exact(&counts, &w, &control));
 		REQUIRE(EXPECT_EQUAL(counts.kind_tsc[!cpu], before.kind_tsc[!cpu]));
 		REQUIRE(EXPECT_EQUAL(counts.kind_tsc[cpu] - before.kind_tsc[cpu],

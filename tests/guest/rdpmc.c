@@ -385,10 +385,35 @@ START_TEST(kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page)
 }
 END_TEST
 
+/* Two programs by turns on one CPU, each in an address space of its own. */
+START_TEST(kernel_mode_is_counted_exactly_where_everybody_may_rdpmc)
+{
+	const char *const *command = COMMAND(program("loop-long"));
+	struct counted counted[2];
+
+	write_file(RDPMC_SWITCH, "2");
+	for (int i = 0; i < 2; i++)
+		counted[i] = counted_start(
+			0, command, EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, BOTH(INSTRUCTIONS) }));
+	for (int i = 0; i < 2; i++) {
+		int status;
+		struct perfctr_counts counts = counted_finish(&counted[i], &status);
+
+		ck_assert_int_eq(status, 0);
+		ck_assert_uint_eq(counts.counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
+		ck_assert_uint_gt(counts.counter[1], counts.counter[0]);
+		ck_assert_uint_gt(counts.switches, 2);
+		ck_assert_uint_eq(counts.flags & PERFCTR_COUNTS_DISTURBED, 0);
+	}
+	write_file(RDPMC_SWITCH, "1");
+}
+END_TEST
+
 SUITE(rdpmc,
       rdpmc_shows_what_the_table_says,
       an_administrator_who_forbids_rdpmc_meanwhile_unbalances_nothing,
       a_reader_survives_the_loss_of_its_permission_and_reads_right,
       an_index_of_no_counter_faults_with_a_page_too,
       no_child_is_given_its_parent_s_page,
-      kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page)
+      kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page,
+      kernel_mode_is_counted_exactly_where_everybody_may_rdpmc)

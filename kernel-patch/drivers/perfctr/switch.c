@@ -143,14 +143,16 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 		cpu->foreign = 0;
 		known = false;
 	}
-	if (!known)
+	if (!known) {
+		/* First: where RDPMC stays allowed all the same, counters are cleared. */
+		if (unlikely(hw->counts_kernel))
+			keep_secret(cpu, ctx);
 		perfctr_pmu->read(hw, cpu->value);
+	}
 	prevent_wrap(cpu, hw);
 	set_biases(cpu, ctx);
 	cpu->held |= hw->slots;
 	if (cpu->enabled != hw->slots) {
-		if (unlikely(hw->counts_kernel))
-			keep_secret(cpu, ctx);
 		cpu->enabled = hw->slots;
 		cpu->starts++;
 		write_enable(cpu);

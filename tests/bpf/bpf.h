@@ -18,6 +18,7 @@ TCase *group_tests(void);
 TCase *cost_tests(void);
 /* By root, who attacks as other users; the last one stops the service. */
 TCase *attack_tests(void);
+TCase *slot_tests(void);
 TCase *yama_tests(void);
 TCase *end_tests(void);
 /* Where nothing is loaded. */
@@ -64,6 +65,5 @@ struct rusage end_child(struct child *child);
 uint64_t thread_ns(void);
 /* How far that clock and the counters' are apart where reading them is emulated. */
 #define CLOCKS_OFF_NS 300e3
-#define STOLEN_NS 10e6 /* what a busy host takes from its virtual machines at a time */
 
 #endif

@@ -2,7 +2,9 @@
 /* What tests count, and what the kernel says of it. */
 #include "bpf.h"
 
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -28,22 +30,34 @@ static FILE *open_proc(pid_t pid, const char *name)
 	return file;
 }
 
-/* proc(5): stat has the faults as fields 10 and 12, behind the name in parentheses. */
+enum stat { MINOR = 10, MAJOR = 12, CPU = 39 };
+
+/* proc(5) numbers them; field 2 is the name in parentheses. */
+static uint64_t field_of_stat(pid_t pid, enum stat n)
+{
+	char line[1024], *field;
+	FILE *file = open_proc(pid, "stat");
+
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
+	fclose(file);
+	field = strrchr(line, ')');
+	for (unsigned int i = 2; i < n; i++)
+		field = strchr(field, ' ') + 1;
+	return strtoull(field, NULL, 10);
+}
+
 struct usage usage_of(pid_t pid)
 {
-	struct usage usage = { 0 };
-	unsigned long long ns, minor, major, value;
+	struct usage usage = {
+		.minor = field_of_stat(pid, MINOR),
+		.major = field_of_stat(pid, MAJOR),
+	};
+	unsigned long long ns, value;
 	char line[1024];
 	FILE *file = open_proc(pid, "schedstat");
 
 	ck_assert_int_eq(fscanf(file, "%llu", &ns), 1);
 	fclose(file);
-	file = open_proc(pid, "stat");
-	ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
-	fclose(file);
-	ck_assert_int_eq(sscanf(strrchr(line, ')'), ") %*c %*d %*d %*d %*d %*d %*u %llu %*u %llu",
-				&minor, &major),
-			 2);
 	file = open_proc(pid, "status");
 	while (fgets(line, sizeof(line), file))
 		if (sscanf(line, "voluntary_ctxt_switches: %llu", &value) == 1 ||
@@ -51,8 +65,6 @@ struct usage usage_of(pid_t pid)
 			usage.switches += value;
 	fclose(file);
 	usage.ns = ns;
-	usage.minor = minor;
-	usage.major = major;
 	return usage;
 }
 
@@ -122,13 +134,27 @@ void nap(unsigned int times)
 		nanosleep(&pause, NULL);
 }
 
-/* What a zombie does until its last switch is missing in the rusage of who waited for it before. */
+/*
+ * What a zombie does until its last switch is missing in the rusage of who waited for it before.
+ * Where it was last it is gone when somebody else runs.
+ */
+static void wait_for_last_switch(pid_t pid)
+{
+	cpu_set_t before, there;
+
+	CPU_ZERO(&there);
+	CPU_SET(field_of_stat(pid, CPU), &there);
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(before), &before), 0);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(there), &there), 0);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
 void reap(void)
 {
 	siginfo_t info;
 
 	while (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) == 0) {
-		nap(3);
+		wait_for_last_switch(info.si_pid);
 		waitpid(info.si_pid, NULL, 0);
 	}
 }
@@ -175,7 +201,7 @@ struct rusage end_child(struct child *child)
 	siginfo_t info;
 
 	ck_assert_int_eq(waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT), 0);
-	nap(3);
+	wait_for_last_switch(child->pid);
 	ck_assert_int_eq(wait4(child->pid, &status, 0, &rusage), child->pid);
 	ck_assert(WIFEXITED(status));
 	ck_assert_int_eq(WEXITSTATUS(status), 0);

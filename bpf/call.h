@@ -76,7 +76,7 @@ static __always_inline int request(struct task_struct *self, const __u64 *args)
 		return -EINVAL;
 	r = make_request(self);
 	if (!r)
-		return -ENOMEM;
+		return -ENOBUFS;
 	r->slot = args[1];
 	r->generation = args[2];
 	r->tid = args[4];
@@ -91,7 +91,7 @@ static __always_inline int defer(struct task_struct *self, const __u64 *args)
 	struct request *r = make_request(self);
 
 	if (!r)
-		return -ENOMEM;
+		return -ENOBUFS;
 	for (int i = 0; i < PERFCTR_BPF_ARGUMENTS; i++)
 		r->call[i] = args[i];
 	r->call[0] &= ~(__u64)PERFCTR_BPF_DEFER;
@@ -141,6 +141,9 @@ static __always_inline int on_slot(struct perfctr_bpf_slot *slot, const __u64 *a
 		slot->page.flags &= ~PERFCTR_PAGE_STARTED;
 		break;
 	case PERFCTR_BPF_MARK:
+		/* See make_room(). */
+		if (!events && !bpf_task_storage_get(&contexts, self, NULL, 0))
+			return -EAGAIN;
 		result = attach(self, slot, args[1]);
 		if (events && !c)
 			count_self(self);
@@ -177,14 +180,6 @@ static __always_inline int on_own_slot(const __u64 *args, bool events)
 		result = on_slot(slot, args, events);
 	leave(slot);
 	return result;
-}
-
-static __always_inline bool has_ended(void)
-{
-	__u32 zero = 0;
-	struct perfctr_bpf_info *i = bpf_map_lookup_elem(&info, &zero);
-
-	return !i || i->ended;
 }
 
 static __always_inline int answer(const struct perfctr_bpf_arguments *arguments)
@@ -237,8 +232,11 @@ static __always_inline int read_self(struct seq_file *seq)
 	struct request *r = request_of(self);
 	__s32 result;
 
-	if (!r || r->action != PERFCTR_BPF_WALK_DEFERRED)
+	if (!r || r->action != PERFCTR_BPF_WALK_DEFERRED) {
+		if (!has_ended())
+			make_room(self);
 		return 0;
+	}
 	result = answer_deferred(r);
 	bpf_seq_write(seq, &result, sizeof(result));
 	return 0;

@@ -61,6 +61,7 @@ static __always_inline void count_process(__u32 process, int difference)
 }
 
 struct taking {
+	__u32 first; /* slot, and number, of those that are looked at */
 	__u32 slots;
 	__u32 from;
 	__s32 taken;
@@ -69,7 +70,7 @@ struct taking {
 /* Who is still about to write it for its last owner keeps it from being taken. */
 static long take_if_free(__u32 i, struct taking *taking)
 {
-	__u32 index = (taking->from + i) % (taking->slots ?: 1);
+	__u32 index = taking->first + (taking->from + i) % (taking->slots ?: 1);
 	struct perfctr_bpf_slot *slot = slot_at(index);
 
 	if (!slot)
@@ -86,10 +87,33 @@ static long take_if_free(__u32 i, struct taking *taking)
 	return 1;
 }
 
+/* In turn: a slot that was released is used again as late as possible. */
+static __always_inline __s32 take_any(__u32 first, __u32 slots)
+{
+	struct taking taking = { .first = first, .slots = slots, .taken = -1 };
+
+	taking.from = __sync_fetch_and_add(&next_slot, 1);
+	bpf_loop(slots, take_if_free, &taking, 0);
+	return taking.taken;
+}
+
+/*
+ * The last quarter is root's: others do not even look at it, as who is refused has had a slot for
+ * a moment, and that can be long where programs can be preempted.
+ */
+static __always_inline __s32 take_for(__u32 uid, __u32 slots)
+{
+	__u32 everybodys = slots - slots / 4;
+	__s32 index = -1;
+
+	if (!uid)
+		index = take_any(everybodys, slots - everybodys);
+	return index < 0 ? take_any(0, everybodys) : index;
+}
+
 struct census {
 	__u32 uid;
-	__u32 of_user;
-	__u32 of_users; /* other than root */
+	__u32 slots;
 };
 
 static long look_at_holder(__u32 index, struct census *census)
@@ -98,27 +122,18 @@ static long look_at_holder(__u32 index, struct census *census)
 
 	if (!holder)
 		return 1;
-	if (!holder->process)
-		return 0;
-	census->of_user += holder->uid == census->uid;
-	census->of_users += holder->uid != 0;
+	census->slots += holder->process && holder->uid == census->uid;
 	return 0;
 }
 
-/*
- * With the slot that it is about to take.  Of two that take the last one at a time both may be
- * refused; never do both get it.
- */
-static __always_inline int check_limits(const struct perfctr_bpf_info *i, __u32 uid)
+static __always_inline bool has_more_than(const struct perfctr_bpf_info *i, __u32 uid, __u32 slots)
 {
 	struct census census = { .uid = uid };
 
 	if (!uid)
-		return 0;
+		return false;
 	bpf_loop(i->slots, look_at_holder, &census, 0);
-	if (census.of_users > i->slots - i->slots / 4)
-		return -ENOSPC;
-	return census.of_user > i->user_slots ? -EDQUOT : 0;
+	return census.slots > slots;
 }
 
 static __always_inline void clear(struct perfctr_bpf_slot *slot)
@@ -148,39 +163,39 @@ static __always_inline void prepare(struct perfctr_bpf_slot *slot, __u32 kind)
 }
 
 /*
- * Slots are taken in turn: one that was released is used again as late as possible.  The last
- * quarter is root's.
+ * A user's share is looked at before, so that who has it takes nothing from others by trying on,
+ * and with the slot: of two that take the last one at a time both may be refused; never do both get
+ * it.
  */
 static __always_inline int take(struct task_struct *self, __u32 kind)
 {
-	__u32 zero = 0, index;
+	__u32 zero = 0, uid = this_user(), index;
 	struct perfctr_bpf_info *i = bpf_map_lookup_elem(&info, &zero);
-	struct taking taking = { .taken = -1 };
 	struct perfctr_bpf_slot *slot;
 	struct holder *holder;
-	int error;
+	__s32 taken;
 
 	if (!i || kind < PERFCTR_BPF_CONTEXT || kind > PERFCTR_BPF_GROUP)
 		return -EINVAL;
-	taking.slots = i->slots;
-	taking.from = __sync_fetch_and_add(&next_slot, 1);
-	bpf_loop(i->slots, take_if_free, &taking, 0);
-	if (taking.taken < 0)
+	if (has_more_than(i, uid, i->user_slots - 1))
+		return -EDQUOT;
+	taken = take_for(uid, i->slots);
+	if (taken < 0)
 		return -ENOSPC;
-	index = taking.taken;
+	index = taken;
 	slot = slot_at(index);
 	holder = bpf_map_lookup_elem(&holders, &index);
 	if (!slot || !holder)
 		return -EINVAL;
-	holder->uid = this_user();
+	holder->uid = uid;
 	holder->signal = (__u64)self->signal;
 	holder->program = self->self_exec_id;
-	holder->process = self->tgid;
-	error = check_limits(i, holder->uid);
-	if (error) {
+	/* To be seen by others before this looks at theirs. */
+	__sync_lock_test_and_set(&holder->process, self->tgid);
+	if (has_more_than(i, uid, i->user_slots)) {
 		holder->process = 0;
 		slot->kind = PERFCTR_BPF_FREE;
-		return error;
+		return -EDQUOT;
 	}
 	prepare(slot, kind);
 	count_process(holder->process, 1);
@@ -213,15 +228,18 @@ struct ending {
 	__u64 but; /* those of this program */
 };
 
+/* The generation is read first: what is released is what the holder belongs to. */
 static long release_if_owned(__u32 index, struct ending *ending)
 {
-	struct perfctr_bpf_slot *slot = slot_at(index);
-	struct holder *holder = bpf_map_lookup_elem(&holders, &index);
+	const volatile struct perfctr_bpf_slot *slot = slot_at(index);
+	const volatile struct holder *holder = bpf_map_lookup_elem(&holders, &index);
+	__u64 generation;
 
 	if (!slot || !holder)
 		return 1;
+	generation = slot->generation;
 	if (holder->process && holder->signal == ending->signal && holder->program != ending->but)
-		release(index, slot->generation);
+		release(index, generation);
 	return 0;
 }
 

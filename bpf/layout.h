@@ -8,7 +8,7 @@
 #ifndef PERFCTR_BPF_LAYOUT_H
 #define PERFCTR_BPF_LAYOUT_H
 
-#define PERFCTR_BPF_VERSION 3
+#define PERFCTR_BPF_VERSION 4
 #define PERFCTR_BPF_DIRECTORY "/sys/fs/bpf/perfctr"
 
 #define PERFCTR_BPF_EVENTS 4 /* of the processor, at most */
@@ -130,7 +130,9 @@ static inline __u64 perfctr_bpf_ticks(const struct perfctr_bpf_rate *rate, __u64
 
 /*
  * The program "call", run by BPF_PROG_TEST_RUN for the calling thread: value[0] is what to do,
- * value[1] and value[2] a slot and its generation.  Returns 0 or more, or a negative errno.
+ * value[1] and value[2] a slot and its generation.  Returns 0 or more, or a negative errno:
+ * ENOBUFS from who has no room for a request yet, which reading "self" makes; EAGAIN where the
+ * call is to be deferred.
  */
 struct perfctr_bpf_arguments {
 	__u64 value[PERFCTR_BPF_ARGUMENTS];

@@ -100,24 +100,51 @@ static __always_inline bool is_proven(const struct request *r, struct task_struc
 	return false;
 }
 
-/* Of the thread, empty. */
+static __always_inline void clear_request(struct request *r, struct task_struct *self)
+{
+	__builtin_memset(r, 0, sizeof(*r));
+	r->program = self->self_exec_id;
+}
+
+/* Of the thread, empty; NULL: it has no room for it. */
 static __always_inline struct request *make_request(struct task_struct *self)
 {
-	struct request *r =
-		bpf_task_storage_get(&requests, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct request *r = bpf_task_storage_get(&requests, self, NULL, 0);
 
-	if (r) {
-		__builtin_memset(r, 0, sizeof(*r));
-		r->program = self->self_exec_id;
-	}
+	if (r)
+		clear_request(r, self);
 	return r;
+}
+
+/*
+ * Room is made for who reads "self", where the kernel gives what memory is there.  "call" may sleep
+ * until there is some, and up to Linux 6.1 nothing that is kept of any task is found on that CPU
+ * meanwhile.
+ */
+static __always_inline void make_room(struct task_struct *self)
+{
+	struct request *r;
+
+	if (bpf_task_storage_get(&requests, self, NULL, 0))
+		return;
+	r = bpf_task_storage_get(&requests, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (r)
+		clear_request(r, self);
+}
+
+static __always_inline bool has_ended(void)
+{
+	__u32 zero = 0;
+	struct perfctr_bpf_info *i = bpf_map_lookup_elem(&info, &zero);
+
+	return !i || i->ended;
 }
 
 static __always_inline struct request *request_of(struct task_struct *task)
 {
 	struct request *r = bpf_task_storage_get(&requests, task, NULL, 0);
 
-	return r && r->program == task->self_exec_id ? r : NULL;
+	return r && r->program == task->self_exec_id && !has_ended() ? r : NULL;
 }
 
 /* The service learns it before anybody can call. */

@@ -4,14 +4,12 @@
  * change of root's, is looked at by root.
  */
 #include "bpf.h"
+#include "attacker.h"
 #include "raw.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,72 +24,7 @@
 #include <unistd.h>
 
 #define PIN(name) PERFCTR_BPF_DIRECTORY "/" name
-#define SLOTS 8 /* as tests/bpf/run starts the service */
-#define USER_SLOTS 5
-
 #define THREAD PERFCTR_MARK_THREAD
-
-static void become(uid_t uid)
-{
-	if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
-		_exit(90);
-	prctl(PR_SET_DUMPABLE, 1);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-}
-
-/* The exit status of the attack, which runs as the user: 0 when it got nothing. */
-static pid_t begin_attack(uid_t uid, int (*attack)(void *), void *argument)
-{
-	pid_t pid = fork();
-
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		become(uid);
-		_exit(attack(argument));
-	}
-	return pid;
-}
-
-static void end_attack(pid_t pid)
-{
-	int status;
-
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_msg(status == 0, "the attack ended with status 0x%x", (unsigned int)status);
-}
-
-static void attack(int (*attack)(void *), void *argument)
-{
-	end_attack(begin_attack(NOBODY, attack, argument));
-}
-
-/* For what the attack can say of itself. */
-#define EXPECT(condition)                                                                          \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s: errno %d\n", __FILE__, __LINE__, #condition,   \
-				errno);                                                            \
-			return 1;                                                                  \
-		}                                                                                  \
-	} while (0)
-
-static pid_t victim(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	return pid;
-}
-
-static void end_victim(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
 
 /* A program that runs as root reads what the attacker gives it, and finds nothing in it. */
 static int give_walk_to_root(const struct raw *raw, struct raw_slot slot, uint32_t action,
@@ -319,6 +252,7 @@ static int use_foreign_slot(void *argument)
 	struct raw raw;
 
 	EXPECT(raw_open(&raw) >= 0);
+	raw_make_room();
 	for (uint64_t call = PERFCTR_BPF_RELEASE; call <= PERFCTR_BPF_UNMARK; call++) {
 		EXPECT(RAW_CALL(&raw, call, slot->index, slot->generation) == -EPERM);
 		/* Deferred: what was refused then is said when it is read. */
@@ -344,169 +278,6 @@ START_TEST(a_slot_obeys_its_owner_alone)
 	ck_assert_uint_eq(raw_slot_at(&raw, slot.index)->created, 0);
 	ck_assert_int_eq(raw_release(&raw, slot), 0);
 	ck_assert_int_eq(raw_release(&raw, slot), -EINVAL);
-	raw_close(&raw);
-}
-END_TEST
-
-struct race {
-	struct raw raw;
-	struct raw_slot slot;
-	_Atomic int round, done;
-	int result;
-};
-
-static void stay_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
-static void *release_too(void *argument)
-{
-	struct race *race = argument;
-
-	stay_on(1);
-	for (int seen = 0;;) {
-		while (race->round == seen)
-			;
-		seen = race->round;
-		if (seen < 0)
-			return NULL;
-		race->result = raw_release(&race->raw, race->slot);
-		race->done = seen;
-	}
-}
-
-static int take_all(const struct raw *raw, struct raw_slot *slot)
-{
-	int n = 0;
-
-	while (n < SLOTS && raw_take(raw, PERFCTR_BPF_GROUP, &slot[n]) >= 0)
-		n++;
-	return n;
-}
-
-#define RACES 20000
-
-static int release_twice_at_once(void *argument)
-{
-	struct race race = { 0 };
-	struct raw_slot slot[SLOTS];
-	pthread_t other;
-	int both = 0;
-
-	(void)argument;
-	EXPECT(raw_open(&race.raw) >= 0);
-	stay_on(0);
-	EXPECT(pthread_create(&other, NULL, release_too, &race) == 0);
-	for (int i = 1; i <= RACES; i++) {
-		EXPECT(raw_take(&race.raw, PERFCTR_BPF_GROUP, &race.slot) >= 0);
-		race.round = i;
-		both += raw_release(&race.raw, race.slot) == 0;
-		while (race.done != i)
-			;
-		both += race.result == 0;
-	}
-	race.round = -1;
-	pthread_join(other, NULL);
-	EXPECT(both == RACES);
-	EXPECT(take_all(&race.raw, slot) == USER_SLOTS);
-	return 0;
-}
-
-START_TEST(one_of_two_releases_does_it)
-{
-	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
-		attack(release_twice_at_once, NULL);
-}
-END_TEST
-
-static int take_and_wait(void *pipe)
-{
-	struct raw raw;
-	struct raw_slot slot[SLOTS];
-	char n;
-
-	EXPECT(raw_open(&raw) >= 0);
-	n = (char)take_all(&raw, slot);
-	EXPECT(write(*(int *)pipe, &n, 1) == 1);
-	pause();
-	return 0;
-}
-
-/* Slots that a user, who holds them until killed, got in processes of his. */
-static int begin_to_hold(uid_t uid, pid_t *pid)
-{
-	int pipes[2];
-	char n = -1;
-
-	ck_assert_int_eq(pipe(pipes), 0);
-	*pid = begin_attack(uid, take_and_wait, &pipes[1]);
-	ck_assert_int_eq(read(pipes[0], &n, 1), 1);
-	close(pipes[0]);
-	close(pipes[1]);
-	return n;
-}
-
-START_TEST(each_user_has_a_share_and_root_the_last_quarter)
-{
-	struct raw raw;
-	struct raw_slot slot[SLOTS];
-	pid_t pid[4];
-
-	ck_assert_int_ge(raw_open(&raw), 0);
-	ck_assert_int_eq(begin_to_hold(NOBODY, &pid[0]), USER_SLOTS);
-	ck_assert_int_eq(begin_to_hold(NOBODY, &pid[1]), 0);
-	ck_assert_int_eq(begin_to_hold(SOMEBODY, &pid[2]), SLOTS * 3 / 4 - USER_SLOTS);
-	ck_assert_int_eq(begin_to_hold(SOMEBODY, &pid[3]), 0);
-	ck_assert_int_eq(take_all(&raw, slot), SLOTS / 4);
-	for (int i = 0; i < SLOTS / 4; i++)
-		raw_release(&raw, slot[i]);
-	for (int i = 0; i < 4; i++)
-		end_victim(pid[i]);
-	ck_assert_int_eq(take_all(&raw, slot), SLOTS);
-	for (int i = 0; i < SLOTS; i++)
-		raw_release(&raw, slot[i]);
-	raw_close(&raw);
-}
-END_TEST
-
-static int take_one_and_stay(void *argument)
-{
-	struct raw raw;
-	struct raw_slot slot;
-
-	bool good = raw_open(&raw) >= 0 && raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0 &&
-		    raw_release(&raw, slot) == 0;
-
-	EXPECT(write(*(int *)argument, good ? "x" : "-", 1) == 1);
-	pause();
-	return 0;
-}
-
-/* Who has had a slot and lives is no burden. */
-START_TEST(processes_that_had_slots_are_not_remembered)
-{
-	pid_t pid[100];
-	int pipes[2];
-	char x;
-	struct raw raw;
-	struct raw_slot slot;
-
-	ck_assert_int_ge(raw_open(&raw), 0);
-	ck_assert_int_eq(pipe(pipes), 0);
-	for (int i = 0; i < 100; i++) {
-		pid[i] = begin_attack(NOBODY, take_one_and_stay, &pipes[1]);
-		ck_assert_int_eq(read(pipes[0], &x, 1), 1);
-		ck_assert_int_eq(x, 'x');
-	}
-	ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_GROUP, &slot), 0);
-	raw_release(&raw, slot);
-	for (int i = 0; i < 100; i++)
-		end_victim(pid[i]);
 	raw_close(&raw);
 }
 END_TEST
@@ -660,8 +431,10 @@ static int call_after_the_end(void *argument)
 
 	EXPECT(raw_open(&raw) >= 0 && walk >= 0 && self >= 0);
 	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, getpid(), THREAD, NULL) == 0);
 	EXPECT(write(pipes[1], "x", 1) == 1);
 	EXPECT(read(pipes[2], &go, 1) == 1);
+	EXPECT(raw_walk(walk, &reply) == -EIO);
 	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) == -ENODEV);
 	EXPECT(RAW_CALL(&raw, PERFCTR_BPF_MARK, slot.index, slot.generation) == -ENODEV);
 	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, getpid(), THREAD, NULL) == -ENODEV);
@@ -774,9 +547,6 @@ TCase *attack_tests(void)
 	tcase_add_test(tests, nothing_of_it_can_be_attached);
 	tcase_add_test(tests, users_write_no_page);
 	tcase_add_test(tests, a_slot_obeys_its_owner_alone);
-	tcase_add_test(tests, one_of_two_releases_does_it);
-	tcase_add_test(tests, each_user_has_a_share_and_root_the_last_quarter);
-	tcase_add_test(tests, processes_that_had_slots_are_not_remembered);
 	tcase_add_test(tests, who_may_trace_is_for_the_kernel_to_say);
 	tcase_add_test(tests, a_proof_ends_with_the_program_it_is_for);
 	return tests;

@@ -175,7 +175,38 @@ static void touch_and_nap(void)
 	nap(3);
 }
 
-/* What a group says of a process's faults, which are its own. */
+static bool refused(const char *what)
+{
+	printf("uid %d is refused %s: %s\n", (int)getuid(), what, strerror(errno));
+	return false;
+}
+
+/* Of a process that is marked. */
+static bool counts_process(struct perfctr_group *group, struct perfctr_session *session)
+{
+	struct child child = make_child(touch_and_nap);
+	struct usage before = usage_of(child.pid), after, counted;
+	struct perfctr_counts counts;
+	struct rusage rusage;
+
+	if (perfctr_mark(group, child.pid, PERFCTR_MARK_PROCESS) != 1)
+		return refused("a mark");
+	let_go(&child);
+	rusage = end_child(&child);
+	after = usage_waited(&rusage);
+	if (perfctr_session_read(session, &counts) < 0)
+		return refused("the counts");
+	counted = usage_of_counts(&counts);
+	if (counted.minor == after.minor - before.minor && !counts.members &&
+	    counted.switches == after.switches - before.switches)
+		return true;
+	printf("uid %d: %lu faults instead of %lu, %lu switches instead of %lu, members %u\n",
+	       (int)getuid(), counted.minor, after.minor - before.minor, counted.switches,
+	       after.switches - before.switches, counts.members);
+	return false;
+}
+
+/* What a group says of a process's faults and switches, which are its own. */
 static bool counts_exactly(void)
 {
 	struct perfctr_group *group = perfctr_group_open(NULL);
@@ -183,38 +214,20 @@ static bool counts_exactly(void)
 		.group = group,
 		.policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
 	};
-	struct perfctr_session *session = group ? perfctr_session_open(&options) : NULL;
-	struct child child = make_child(touch_and_nap);
+	struct perfctr_session *session;
 	struct perfctr_control control;
-	struct perfctr_counts counts = { 0 };
-	struct usage before, after, counted;
-	struct rusage rusage;
-	int marked;
+	bool exactly;
 
+	if (!group)
+		return refused("a group");
+	session = perfctr_session_open(&options);
 	control_all(&control, 0);
-	if (!session || perfctr_session_control(session, &control) < 0) {
-		printf("uid %d: refused: %s\n", (int)getuid(), strerror(errno));
-		return false;
-	}
-	marked = perfctr_mark(group, child.pid, PERFCTR_MARK_PROCESS);
-	before = usage_of(child.pid);
-	let_go(&child);
-	rusage = end_child(&child);
-	after = usage_waited(&rusage);
-	if (perfctr_session_read(session, &counts) < 0)
-		marked = -1;
-	counted = usage_of_counts(&counts);
+	if (!session || perfctr_session_control(session, &control) < 0)
+		return refused("a session");
+	exactly = counts_process(group, session);
 	perfctr_session_close(session);
 	perfctr_group_close(group);
-	if (marked == 1 && counted.minor == after.minor - before.minor && !counts.members &&
-	    counted.switches >= after.switches - before.switches &&
-	    counted.switches <= after.switches - before.switches + 2)
-		return true;
-	printf("uid %d: marked %d, %lu faults instead of %lu, %lu switches instead of %lu, "
-	       "members %u\n",
-	       (int)getuid(), marked, counted.minor, after.minor - before.minor, counted.switches,
-	       after.switches - before.switches, counts.members);
-	return false;
+	return exactly;
 }
 
 static unsigned int count_until(uint64_t end)
@@ -275,21 +288,6 @@ static void expect_all_slots_to_be_there(void)
 	raw_close(&raw);
 }
 
-/* What has ended gives them back when the kernel frees its threads. */
-static void wait_for_slots(void)
-{
-	struct perfctr_group *group;
-
-	for (int i = 0; i < 100; i++) {
-		group = perfctr_group_open(NULL);
-		if (group)
-			break;
-		nap(100);
-	}
-	ck_assert_ptr_nonnull(group);
-	perfctr_group_close(group);
-}
-
 START_TEST(hostile_users_change_nothing_of_what_others_count)
 {
 	unsigned int seed = (unsigned int)now(), n;
@@ -298,7 +296,6 @@ START_TEST(hostile_users_change_nothing_of_what_others_count)
 	pid_t attackers[2], other;
 	int status;
 
-	wait_for_slots();
 	end = now() + seconds();
 	printf("hostile users for %u s, seed %u\n", seconds(), seed);
 	fflush(stdout);

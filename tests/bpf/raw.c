@@ -138,8 +138,25 @@ int raw_release(const struct raw *raw, struct raw_slot slot)
 int raw_request(const struct raw *raw, struct raw_slot slot, uint32_t action, pid_t tid,
 		uint32_t scope, const struct perfctr_bpf_proofs *proofs)
 {
-	return RAW_CALL(raw, PERFCTR_BPF_REQUEST, slot.index, slot.generation, action,
-			(uint64_t)(uint32_t)tid, scope, (uintptr_t)proofs);
+	const uint64_t value[PERFCTR_BPF_ARGUMENTS] = {
+		PERFCTR_BPF_REQUEST,	 slot.index, slot.generation,	action,
+		(uint64_t)(uint32_t)tid, scope,	     (uintptr_t)proofs,
+	};
+	int result = raw_run(raw->call, value, 0, 0);
+
+	if (result != -ENOBUFS)
+		return result;
+	raw_make_room();
+	return raw_run(raw->call, value, 0, 0);
+}
+
+void raw_make_room(void)
+{
+	int self = open(PIN("self"), O_RDONLY | O_CLOEXEC);
+	struct perfctr_bpf_reply nothing;
+
+	raw_walk(self, &nothing);
+	close(self);
 }
 
 int raw_walk(int walk, struct perfctr_bpf_reply *reply)

@@ -43,6 +43,8 @@ int raw_take(const struct raw *raw, uint32_t kind, struct raw_slot *slot);
 int raw_release(const struct raw *raw, struct raw_slot slot);
 int raw_request(const struct raw *raw, struct raw_slot slot, uint32_t action, pid_t tid,
 		uint32_t scope, const struct perfctr_bpf_proofs *proofs);
+/* For requests and deferred calls of this thread. */
+void raw_make_room(void);
 /* Read what was requested, from the descriptor of "walk". */
 int raw_walk(int walk, struct perfctr_bpf_reply *reply);
 int raw_mark(const struct raw *raw, struct raw_slot slot, pid_t tid, int fd,

@@ -90,15 +90,12 @@ static int run_program(const struct perfctr_bpf_handle *h,
 	return with_errno((int)attributes.test.retval);
 }
 
-static int run_deferred(const struct perfctr_bpf_handle *h, struct perfctr_bpf_arguments *arguments)
+/* Result of the call that was deferred; without one there is room for such calls, and ENODATA. */
+static int read_self(void)
 {
-	int result, fd;
+	int result, fd = open(PERFCTR_BPF_PIN("self"), O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
-	arguments->value[0] |= PERFCTR_BPF_DEFER;
-	if (run_program(h, arguments) < 0)
-		return -1;
-	fd = open(PERFCTR_BPF_PIN("self"), O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		errno = errno == ENOENT ? ENODEV : errno;
 		return -1;
@@ -106,10 +103,32 @@ static int run_deferred(const struct perfctr_bpf_handle *h, struct perfctr_bpf_a
 	n = read(fd, &result, sizeof(result));
 	if (n >= 0 && n != sizeof(result)) {
 		n = -1;
-		errno = EIO;
+		errno = ENODATA;
 	}
 	perfctr_close_keeping_errno(fd);
 	return n < 0 ? -1 : with_errno(result);
+}
+
+/* The first one of a thread finds no room. */
+static int run_with_room(const struct perfctr_bpf_handle *h,
+			 const struct perfctr_bpf_arguments *arguments)
+{
+	int result = run_program(h, arguments);
+
+	if (result >= 0 || errno != ENOBUFS)
+		return result;
+	if (read_self() < 0 && errno != ENODATA)
+		return -1;
+	result = run_program(h, arguments);
+	if (result < 0 && errno == ENOBUFS)
+		errno = ENOMEM;
+	return result;
+}
+
+static int run_deferred(const struct perfctr_bpf_handle *h, struct perfctr_bpf_arguments *arguments)
+{
+	arguments->value[0] |= PERFCTR_BPF_DEFER;
+	return run_with_room(h, arguments) < 0 ? -1 : read_self();
 }
 
 int perfctr_bpf_call(const struct perfctr_bpf_handle *h, uint32_t call, uint64_t argument,
@@ -119,10 +138,12 @@ int perfctr_bpf_call(const struct perfctr_bpf_handle *h, uint32_t call, uint64_t
 		.value = { call, h->slot, h->generation, argument, n, events ? events[0] : 0,
 			   events ? events[1] : 0 },
 	};
+	int result;
 
 	if (h->info.n_events && call != PERFCTR_BPF_TAKE && call != PERFCTR_BPF_REQUEST)
 		return run_deferred(h, &arguments);
-	return run_program(h, &arguments);
+	result = run_with_room(h, &arguments);
+	return result < 0 && errno == EAGAIN ? run_deferred(h, &arguments) : result;
 }
 
 /* In an interrupt on each CPU; one that is offline runs nobody. */

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Users who want all of what there is for everybody: slots, and the kernel's memory of tasks. */
+#include "bpf.h"
+#include "attacker.h"
+#include "raw.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int take_all(const struct raw *raw, struct raw_slot *slot)
+{
+	int n = 0;
+
+	while (n < SLOTS && raw_take(raw, PERFCTR_BPF_GROUP, &slot[n]) >= 0)
+		n++;
+	return n;
+}
+
+/* Two threads, each on a CPU, do the same at once, again and again. */
+struct race {
+	struct raw raw;
+	struct raw_slot slot;
+	bool (*act)(struct race *race);
+	_Atomic int round, done;
+	bool result;
+};
+
+static void *act_too(void *argument)
+{
+	struct race *race = argument;
+
+	stay_on(1);
+	for (int seen = 0;;) {
+		while (race->round == seen)
+			;
+		seen = race->round;
+		if (seen < 0)
+			return NULL;
+		race->result = race->act(race);
+		race->done = seen;
+	}
+}
+
+static int begin_race(struct race *race, pthread_t *other)
+{
+	EXPECT(raw_open(&race->raw) >= 0);
+	stay_on(0);
+	EXPECT(pthread_create(other, NULL, act_too, race) == 0);
+	return 0;
+}
+
+/* How many of the two were successful. */
+static int run_race(struct race *race, int round)
+{
+	int n;
+
+	race->round = round;
+	n = race->act(race);
+	while (race->done != round)
+		;
+	return n + race->result;
+}
+
+static void end_race(struct race *race, pthread_t other)
+{
+	race->round = -1;
+	pthread_join(other, NULL);
+}
+
+#define RACES 20000
+
+static bool release_it(struct race *race)
+{
+	return raw_release(&race->raw, race->slot) == 0;
+}
+
+static int release_twice_at_once(void *argument)
+{
+	struct race race = { .act = release_it };
+	struct raw_slot slot[SLOTS];
+	pthread_t other;
+	int both = 0;
+
+	(void)argument;
+	EXPECT(begin_race(&race, &other) == 0);
+	for (int i = 1; i <= RACES; i++) {
+		EXPECT(raw_take(&race.raw, PERFCTR_BPF_GROUP, &race.slot) >= 0);
+		both += run_race(&race, i);
+	}
+	end_race(&race, other);
+	EXPECT(both == RACES);
+	EXPECT(take_all(&race.raw, slot) == USER_SLOTS);
+	return 0;
+}
+
+START_TEST(one_of_two_releases_does_it)
+{
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
+		attack(release_twice_at_once, NULL);
+}
+END_TEST
+
+static bool take_one(struct race *race)
+{
+	return RAW_CALL(&race->raw, PERFCTR_BPF_TAKE, 0, 0, PERFCTR_BPF_GROUP) >= 0;
+}
+
+static void release_all(const struct raw *raw)
+{
+	for (uint32_t i = 0; i < raw->slots; i++)
+		raw_release(raw, (struct raw_slot){ i, raw_slot_at(raw, i)->generation });
+}
+
+static int take_twice_at_once(void *argument)
+{
+	struct race race = { .act = take_one };
+	pthread_t other;
+
+	(void)argument;
+	EXPECT(begin_race(&race, &other) == 0);
+	for (int i = 1; i <= RACES; i++) {
+		for (int n = 1; n < USER_SLOTS; n++)
+			EXPECT(take_one(&race));
+		EXPECT(run_race(&race, i) <= 1);
+		release_all(&race.raw);
+	}
+	end_race(&race, other);
+	return 0;
+}
+
+START_TEST(the_last_slot_of_a_share_is_not_taken_twice)
+{
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
+		attack(take_twice_at_once, NULL);
+}
+END_TEST
+
+static int take_and_wait(void *pipe)
+{
+	struct raw raw;
+	struct raw_slot slot[SLOTS];
+	char n;
+
+	EXPECT(raw_open(&raw) >= 0);
+	n = (char)take_all(&raw, slot);
+	EXPECT(write(*(int *)pipe, &n, 1) == 1);
+	pause();
+	return 0;
+}
+
+/* Slots that a user, who holds them until killed, got in processes of his. */
+static int begin_to_hold(uid_t uid, pid_t *pid)
+{
+	int pipes[2];
+	char n = -1;
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	*pid = begin_attack(uid, take_and_wait, &pipes[1]);
+	ck_assert_int_eq(read(pipes[0], &n, 1), 1);
+	close(pipes[0]);
+	close(pipes[1]);
+	return n;
+}
+
+START_TEST(each_user_has_a_share_and_root_the_last_quarter)
+{
+	struct raw raw;
+	struct raw_slot slot[SLOTS];
+	pid_t pid[4];
+
+	ck_assert_int_ge(raw_open(&raw), 0);
+	ck_assert_int_eq(begin_to_hold(NOBODY, &pid[0]), USER_SLOTS);
+	ck_assert_int_eq(begin_to_hold(NOBODY, &pid[1]), 0);
+	ck_assert_int_eq(begin_to_hold(SOMEBODY, &pid[2]), SLOTS * 3 / 4 - USER_SLOTS);
+	ck_assert_int_eq(begin_to_hold(SOMEBODY, &pid[3]), 0);
+	ck_assert_int_eq(take_all(&raw, slot), SLOTS / 4);
+	for (int i = 0; i < SLOTS / 4; i++)
+		raw_release(&raw, slot[i]);
+	for (int i = 0; i < 4; i++)
+		end_victim(pid[i]);
+	ck_assert_int_eq(take_all(&raw, slot), SLOTS);
+	for (int i = 0; i < SLOTS; i++)
+		raw_release(&raw, slot[i]);
+	raw_close(&raw);
+}
+END_TEST
+
+static int try_on(void *argument)
+{
+	struct raw raw;
+	struct raw_slot slot;
+
+	(void)argument;
+	EXPECT(raw_open(&raw) >= 0);
+	while (raw_take(&raw, PERFCTR_BPF_GROUP, &slot) < 0)
+		;
+	return 1;
+}
+
+#define TAKES 20000
+
+/* One that is there for the caller, as often as it wants. */
+static int take_again_and_again(void *argument)
+{
+	struct raw raw;
+	struct raw_slot slot;
+
+	(void)argument;
+	EXPECT(raw_open(&raw) >= 0);
+	for (int i = 0; i < TAKES; i++) {
+		EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+		EXPECT(raw_release(&raw, slot) == 0);
+	}
+	raw_close(&raw);
+	return 0;
+}
+
+/* One slot is left to them, while a user who has his share wants more. */
+START_TEST(who_is_refused_takes_no_slot_from_others_meanwhile)
+{
+	pid_t holder[2], trying[2];
+	struct raw raw;
+	struct raw_slot slot;
+
+	ck_assert_int_eq(begin_to_hold(NOBODY, &holder[0]), USER_SLOTS);
+	for (int i = 0; i < 2; i++)
+		trying[i] = begin_attack(NOBODY, try_on, NULL);
+	end_attack(begin_attack(SOMEBODY, take_again_and_again, NULL));
+	ck_assert_int_eq(begin_to_hold(SOMEBODY, &holder[1]), 1);
+	ck_assert_int_ge(raw_open(&raw), 0);
+	ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_GROUP, &slot), 0);
+	ck_assert_int_eq(take_again_and_again(NULL), 0);
+	ck_assert_int_eq(raw_release(&raw, slot), 0);
+	raw_close(&raw);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(waitpid(trying[i], NULL, WNOHANG), 0);
+		end_victim(trying[i]);
+		end_victim(holder[i]);
+	}
+}
+END_TEST
+
+static int take_one_and_stay(void *argument)
+{
+	struct raw raw;
+	struct raw_slot slot;
+
+	bool good = raw_open(&raw) >= 0 && raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0 &&
+		    raw_release(&raw, slot) == 0;
+
+	EXPECT(write(*(int *)argument, good ? "x" : "-", 1) == 1);
+	pause();
+	return 0;
+}
+
+/* Who has had a slot and lives is no burden. */
+START_TEST(processes_that_had_slots_are_not_remembered)
+{
+	pid_t pid[100];
+	int pipes[2];
+	char x;
+	struct raw raw;
+	struct raw_slot slot;
+
+	ck_assert_int_ge(raw_open(&raw), 0);
+	ck_assert_int_eq(pipe(pipes), 0);
+	for (int i = 0; i < 100; i++) {
+		pid[i] = begin_attack(NOBODY, take_one_and_stay, &pipes[1]);
+		ck_assert_int_eq(read(pipes[0], &x, 1), 1);
+		ck_assert_int_eq(x, 'x');
+	}
+	ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_GROUP, &slot), 0);
+	raw_release(&raw, slot);
+	for (int i = 0; i < 100; i++)
+		end_victim(pid[i]);
+	raw_close(&raw);
+}
+END_TEST
+
+static void *ask_once(void *raw)
+{
+	raw_request(raw, (struct raw_slot){ 0 }, PERFCTR_BPF_WALK_FOLD, 0, 0, NULL);
+	return NULL;
+}
+
+/* Each thread is one that the service has not met. */
+static int ask_by_many_threads(void *argument)
+{
+	struct raw raw;
+	pthread_t thread;
+
+	(void)argument;
+	EXPECT(raw_open(&raw) >= 0);
+	while (pthread_create(&thread, NULL, ask_once, &raw) == 0)
+		pthread_join(thread, NULL);
+	return 1;
+}
+
+static const volatile struct perfctr_bpf_slot *only_context(const struct raw *raw)
+{
+	uint32_t i = 0;
+
+	while (i < raw->slots && raw_slot_at(raw, i)->kind != PERFCTR_BPF_CONTEXT)
+		i++;
+	ck_assert_uint_lt(i, raw->slots);
+	return raw_slot_at(raw, i);
+}
+
+#define BIRTHS 500
+#define ASKING 4
+
+/* Others count each birth, and are answered, while threads of a user ask for the first time. */
+START_TEST(who_asks_for_the_first_time_holds_nobody_up)
+{
+	struct perfctr *self;
+	struct perfctr_control control;
+	pid_t asking[ASKING];
+	struct raw raw;
+	int status;
+
+	for (int i = 0; i < ASKING; i++)
+		asking[i] = begin_attack(NOBODY, ask_by_many_threads, NULL);
+	self = perfctr_open();
+	ck_assert_ptr_nonnull(self);
+	control_all(&control, PERFCTR_CONTROL_INHERIT);
+	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
+	ck_assert_int_ge(raw_open(&raw), 0);
+	for (int i = 0; i < BIRTHS; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(-raw_request(&raw, (struct raw_slot){ 0 }, PERFCTR_BPF_WALK_FOLD, 0,
+					   0, NULL));
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert_msg(status == 0, "birth %d: status 0x%x", i, (unsigned int)status);
+		nap(1);
+	}
+	ck_assert_uint_eq(only_context(&raw)->created, BIRTHS);
+	ck_assert_uint_eq(only_context(&raw)->lost, 0);
+	for (int i = 0; i < ASKING; i++)
+		end_victim(asking[i]);
+	raw_close(&raw);
+	perfctr_close(self);
+}
+END_TEST
+
+TCase *slot_tests(void)
+{
+	TCase *tests = tcase_create("slots");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, one_of_two_releases_does_it);
+	tcase_add_test(tests, the_last_slot_of_a_share_is_not_taken_twice);
+	tcase_add_test(tests, each_user_has_a_share_and_root_the_last_quarter);
+	tcase_add_test(tests, who_is_refused_takes_no_slot_from_others_meanwhile);
+	tcase_add_test(tests, processes_that_had_slots_are_not_remembered);
+	tcase_add_test(tests, who_asks_for_the_first_time_holds_nobody_up);
+	return tests;
+}

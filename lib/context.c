@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Contexts: opened, told what to count, started and stopped, closed; and their state pages. */
+/* Contexts: opened, told what to count, started, stopped, read and closed; their state pages. */
 #define _GNU_SOURCE
 #include "backend/backend.h"
 
 #include <errno.h>
+#include <string.h>
 
 struct perfctr *perfctr_open_with(const char *name, pid_t tid, unsigned int flags)
 {
@@ -46,7 +47,8 @@ void perfctr_close(struct perfctr *p)
 
 	if (!p)
 		return;
-	perfctr_disown(p);
+	if (p->owner)
+		perfctr_disown(p);
 	p->backend->close(p);
 	errno = error;
 }
@@ -81,4 +83,44 @@ const struct perfctr_page *perfctr_get_page(const struct perfctr *p)
 	const struct perfctr_page *page = perfctr_tsc_page(p);
 
 	return page && page->flags & PERFCTR_PAGE_RDPMC ? page : NULL;
+}
+
+int perfctr_read_scope(const struct perfctr *p, unsigned int scope, struct perfctr_counts *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	out->scope = scope;
+	return p->backend->read(p, out);
+}
+
+int perfctr_read(const struct perfctr *p, struct perfctr_counts *out)
+{
+	return perfctr_read_scope(p, PERFCTR_SCOPE_SELF, out);
+}
+
+int perfctr_next_record(const struct perfctr *p, struct perfctr_record *record)
+{
+	memset(record, 0, sizeof(*record));
+	record->size = sizeof(*record);
+	return p->backend->next_record ? p->backend->next_record(p, record) : perfctr_unable();
+}
+
+uint64_t perfctr_read_counter(const struct perfctr *p, unsigned int i)
+{
+	const struct perfctr_page *page = perfctr_get_page(p);
+	struct perfctr_counts counts;
+	uint64_t value;
+
+	if (page && i < page->n_counters)
+		return perfctr_read_pmc(page, i);
+	if (p->backend->read_counter && perfctr_is_owner(p) &&
+	    p->backend->read_counter(p, i, &value))
+		return value;
+	if (perfctr_read(p, &counts) < 0)
+		return 0;
+	if (i >= counts.n_counters) {
+		errno = EINVAL;
+		return 0;
+	}
+	return counts.counter[i];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A control as data: its events, and counters for those that name none. */
+/* A control as data: its events, counters for those that name none, what a backend cannot do. */
 #include "internal.h"
 
 #include <errno.h>
@@ -64,4 +64,31 @@ int perfctr_assign_but(struct perfctr_control *c, const struct perfctr_pmu_info 
 int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_info *info)
 {
 	return perfctr_assign_but(c, info, info->session_counters);
+}
+
+bool perfctr_is_software(uint32_t counter)
+{
+	return counter != PERFCTR_ANY && (counter & ~(PERFCTR_SOFTWARE - 1)) == PERFCTR_SOFTWARE;
+}
+
+static int refuse_control(struct perfctr_control *c, uint32_t event, uint32_t reason)
+{
+	c->bad_event = event;
+	c->bad_reason = reason;
+	errno = ENOTSUP;
+	return -1;
+}
+
+int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities)
+{
+	if (c->flags & PERFCTR_CONTROL_INHERIT && !(capabilities & PERFCTR_CAN_INHERIT))
+		return refuse_control(c, 0, PERFCTR_BAD_INHERIT);
+	if (c->flags & PERFCTR_CONTROL_RECORD && !(capabilities & PERFCTR_CAN_RECORD))
+		return refuse_control(c, 0, PERFCTR_BAD_RECORD);
+	if (capabilities & PERFCTR_CAN_SOFTWARE)
+		return 0;
+	for (uint32_t i = 0; i < c->n_events && i < PERFCTR_MAX_COUNTERS; i++)
+		if (perfctr_is_software(c->event[i].counter))
+			return refuse_control(c, i, PERFCTR_BAD_SOFTWARE);
+	return 0;
 }

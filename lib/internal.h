@@ -9,6 +9,12 @@
 int perfctr_assign_but(struct perfctr_control *c, const struct perfctr_pmu_info *info,
 		       uint64_t taken);
 
+/* Does a counter of this number count software?  PERFCTR_SOFTWARE + n counts event n. */
+bool perfctr_is_software(uint32_t counter);
+
+/* What the capabilities exclude: -1, errno ENOTSUP and c->bad_event, bad_reason filled in. */
+int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities);
+
 /* Zeros, to be unmapped by munmap(); in a forked child they are zeros again.  NULL with errno. */
 void *perfctr_map_wiped(size_t size);
 

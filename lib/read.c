@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading sums and records. */
-#include "backend/backend.h"
+/* The state page, where the inline read gives up, and several counts of one moment. */
+#include "internal.h"
 
-#include <errno.h>
-#include <string.h>
-
-int perfctr_read_scope(const struct perfctr *p, unsigned int scope, struct perfctr_counts *out)
+static uint64_t load_sum(const struct perfctr_page_counter *c)
 {
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
-	out->scope = scope;
-	return p->backend->read(p, out);
+	return *(const volatile __u64 *)&c->sum;
 }
 
-int perfctr_read(const struct perfctr *p, struct perfctr_counts *out)
+/* Another thread may start the context, or change its control, meanwhile: seq tells. */
+int perfctr_read_stopped(const struct perfctr_page *page, unsigned int n,
+			 struct perfctr_snapshot *sums)
 {
-	return perfctr_read_scope(p, PERFCTR_SCOPE_SELF, out);
-}
+	uint32_t seq, flags;
 
-int perfctr_next_record(const struct perfctr *p, struct perfctr_record *record)
-{
-	memset(record, 0, sizeof(*record));
-	record->size = sizeof(*record);
-	return p->backend->next_record ? p->backend->next_record(p, record) : perfctr_unable();
+	do {
+		seq = __atomic_load_n(&page->seq, __ATOMIC_ACQUIRE);
+		flags = __atomic_load_n(&page->flags, __ATOMIC_RELAXED);
+		sums->tsc = load_sum(&page->tsc);
+		for (unsigned int i = 0; i < n; i++)
+			sums->counter[i] = load_sum(&page->counter[i]);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while ((seq & 1) || __atomic_load_n(&page->seq, __ATOMIC_RELAXED) != seq);
+	return !(flags & PERFCTR_PAGE_STARTED);
 }
 
 uint64_t perfctr_read_pmc_slow(const struct perfctr_page *page, unsigned int i)
@@ -47,24 +46,4 @@ uint64_t perfctr_read_tsc_slow(const struct perfctr_page *page)
 		if (perfctr_read_stopped(page, 0, &sums))
 			return sums.tsc;
 	return value;
-}
-
-uint64_t perfctr_read_counter(const struct perfctr *p, unsigned int i)
-{
-	const struct perfctr_page *page = perfctr_get_page(p);
-	struct perfctr_counts counts;
-	uint64_t value;
-
-	if (page && i < page->n_counters)
-		return perfctr_read_pmc(page, i);
-	if (p->backend->read_counter && perfctr_is_owner(p) &&
-	    p->backend->read_counter(p, i, &value))
-		return value;
-	if (perfctr_read(p, &counts) < 0)
-		return 0;
-	if (i >= counts.n_counters) {
-		errno = EINVAL;
-		return 0;
-	}
-	return counts.counter[i];
 }

@@ -20,6 +20,8 @@
 #include <perfctr.h>
 #include <perfctr_groups.h>
 
+#include "../internal.h"
+
 struct perfctr {
 	const struct perfctr_backend *backend;
 	struct perfctr_pmu_info info; /* at open: its counters, not its holder, stay true */
@@ -162,14 +164,11 @@ bool perfctr_own(struct perfctr *p);
  */
 void perfctr_own_page(struct perfctr *p, void *page);
 
-/* The context ends. */
+/* The context, which is its thread's own, ends. */
 void perfctr_disown(struct perfctr *p);
 
 /* Is the caller the thread that made the handle, for its own context? */
 bool perfctr_is_owner(const struct perfctr *p);
-
-/* What the capabilities exclude: -1, errno ENOTSUP and c->bad_event, bad_reason filled in. */
-int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities);
 
 /* errno = ENOTSUP, -1. */
 int perfctr_unable(void);
@@ -181,12 +180,5 @@ void perfctr_describe_errno(int error, const char *what, char *text, size_t size
 /* What errno of opening means whatever the backend. */
 void perfctr_describe_open(int error, char *text, size_t size);
 int perfctr_paranoia(void); /* kernel.perf_event_paranoid, -2: unknown */
-
-/* Does the event count software?  PERFCTR_SOFTWARE_* is its number. */
-static inline bool perfctr_is_software(const struct perfctr_event_control *event)
-{
-	return event->counter != PERFCTR_ANY &&
-	       (event->counter & ~(PERFCTR_SOFTWARE - 1)) == PERFCTR_SOFTWARE;
-}
 
 #endif

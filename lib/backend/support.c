@@ -2,7 +2,6 @@
 /* What backends have in common: who owns a context, what cannot be done, what errors mean. */
 #define _GNU_SOURCE
 #include "backend.h"
-#include "../internal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -43,8 +42,6 @@ void perfctr_own_page(struct perfctr *p, void *page)
 
 void perfctr_disown(struct perfctr *p)
 {
-	if (!p->owner)
-		return;
 	/* A child does not have its parent's page: something else may be there. */
 	if (p->page && *p->owner)
 		munmap((void *)p->page, PERFCTR_PAGE_SIZE);
@@ -61,28 +58,6 @@ int perfctr_unable(void)
 {
 	errno = ENOTSUP;
 	return -1;
-}
-
-static int refuse_control(struct perfctr_control *c, uint32_t event, uint32_t reason)
-{
-	c->bad_event = event;
-	c->bad_reason = reason;
-	return perfctr_unable();
-}
-
-int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities)
-{
-	if (c->flags & PERFCTR_CONTROL_INHERIT && !(capabilities & PERFCTR_CAN_INHERIT))
-		return refuse_control(c, 0, PERFCTR_BAD_INHERIT);
-	if (c->flags & PERFCTR_CONTROL_RECORD && !(capabilities & PERFCTR_CAN_RECORD))
-		return refuse_control(c, 0, PERFCTR_BAD_RECORD);
-	for (uint32_t i = 0; i < c->n_events && i < PERFCTR_MAX_COUNTERS; i++) {
-		bool software = perfctr_is_software(&c->event[i]);
-
-		if (software && !(capabilities & PERFCTR_CAN_SOFTWARE))
-			return refuse_control(c, i, PERFCTR_BAD_SOFTWARE);
-	}
-	return 0;
 }
 
 void perfctr_close_keeping_errno(int fd)

@@ -2,10 +2,10 @@
 /* Requests to counters. */
 #include <errno.h>
 
+#include "../internal.h"
 #include "conflict.h"
 #include "feasible.h"
 #include "schedule.h"
-#include "software.h"
 
 /* The first request gets the first counter that leaves a way for all others, then the second. */
 static int choose_places(const struct perfctr_pmu_info *info,
@@ -83,7 +83,7 @@ int perfctr_requests_assign(const struct perfctr_pmu_info *info,
 					   "%zu events do not fit; one run counts at most %d", n,
 					   PERFCTR_MAX_COUNTERS);
 	for (size_t i = 0; i < n; i++)
-		if (!perfctr_software_request(&requests[i]))
+		if (!perfctr_is_software(requests[i].counter))
 			hardware[n_hardware++] = requests[i];
 	if (choose_places(info, hardware, n_hardware, place) < 0)
 		return explain_refusal(info, hardware, n_hardware, &line);
@@ -91,7 +91,7 @@ int perfctr_requests_assign(const struct perfctr_pmu_info *info,
 		return -1;
 	perfctr_control_init(&assigned);
 	for (size_t i = 0; i < n; i++)
-		if (perfctr_software_request(&requests[i]))
+		if (perfctr_is_software(requests[i].counter))
 			perfctr_control_add(&assigned, requests[i].counter, requests[i].evntsel, 0);
 		else
 			fill_in(info, &requests[i], &place[next++], &assigned);

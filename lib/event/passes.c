@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../internal.h"
 #include "feasible.h"
 #include "schedule.h"
-#include "software.h"
 
 /* The smallest number of runs in which every route and every counter is used once at most. */
 static int plan_by_flow(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
@@ -111,7 +111,7 @@ static void deal_out(const struct perfctr_request *requests, size_t n, const uns
 	size_t next = 0;
 
 	for (size_t i = 0; i < n; i++)
-		pass[i] = perfctr_software_request(&requests[i]) ? UINT32_MAX : run[next++];
+		pass[i] = perfctr_is_software(requests[i].counter) ? UINT32_MAX : run[next++];
 	for (size_t i = 0; i < n; i++) {
 		unsigned int which = 0;
 
@@ -136,7 +136,7 @@ int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 	int status = hardware && run ? 0 : -1;
 
 	for (size_t i = 0; !status && i < n; i++)
-		if (!perfctr_software_request(&requests[i]))
+		if (!perfctr_is_software(requests[i].counter))
 			hardware[n_hardware++] = requests[i];
 	for (size_t i = 0; i < n_hardware; i++)
 		if (perfctr_request_is_impossible(info, &hardware[i], &line)) {

@@ -4,15 +4,8 @@
 #define PERFCTR_SOFTWARE_H
 
 #include <perfctr_events.h>
-#include <stdbool.h>
 
 #include "../line.h"
-
-static inline bool perfctr_software_request(const struct perfctr_request *request)
-{
-	return request->counter != PERFCTR_ANY &&
-	       (request->counter & ~(PERFCTR_SOFTWARE - 1)) == PERFCTR_SOFTWARE;
-}
 
 /* The name of PERFCTR_SOFTWARE + n; NULL: it is none. */
 const char *perfctr_software_name(uint32_t counter);

@@ -122,8 +122,9 @@ int perfctr_bpf_encode(struct perfctr_control *c, const struct perfctr_bpf_info 
 		const struct perfctr_event_control *event = &c->event[i];
 		uint32_t number, reason;
 
-		reason = perfctr_is_software(event) ? find_software(event, &number)
-						    : find_hardware(event, info, policy, &number);
+		reason = perfctr_is_software(event->counter)
+				 ? find_software(event, &number)
+				 : find_hardware(event, info, policy, &number);
 		if (reason)
 			return refuse_event(c, i, reason);
 		if (event->evntsel2)

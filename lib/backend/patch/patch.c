@@ -1,21 +1,88 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The kernel patch: contexts. */
+/* The kernel patch: its device, and contexts. */
 #define _GNU_SOURCE
 #include "patch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-static bool is_there(void)
+/* A missing device and a missing context shall not look alike: ENOENT is the context's. */
+int perfctr_patch_device(void)
+{
+	int fd = open(PERFCTR_DEVICE, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 && (errno == ENOENT || errno == ENXIO))
+		errno = ENODEV;
+	return fd;
+}
+
+int perfctr_patch_call(unsigned long request, void *argument)
+{
+	int device = perfctr_patch_device();
+	int result;
+
+	if (device < 0)
+		return -1;
+	result = ioctl(device, request, argument);
+	perfctr_close_keeping_errno(device);
+	return result;
+}
+
+int perfctr_patch_get_info(int device, struct perfctr_pmu_info *info, uint32_t holder)
+{
+	memset(info, 0, sizeof(*info));
+	info->size = sizeof(*info);
+	info->holder = holder;
+	if (ioctl(device, PERFCTR_IOC_INFO, info) < 0)
+		return -1;
+	if (info->abi_version != PERFCTR_ABI_VERSION) {
+		errno = EPROTO;
+		return -1;
+	}
+	return 0;
+}
+
+int perfctr_patch_info(struct perfctr_pmu_info *info)
+{
+	int device = perfctr_patch_device();
+
+	if (device < 0)
+		return -1;
+	if (perfctr_patch_get_info(device, info, PERFCTR_HOLDER_ASK) < 0) {
+		perfctr_close_keeping_errno(device);
+		return -1;
+	}
+	close(device);
+	return 0;
+}
+
+uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info)
+{
+	uint32_t capabilities = PERFCTR_CAN_LIVE_READ | PERFCTR_CAN_INHERIT | PERFCTR_CAN_RECORD |
+				PERFCTR_CAN_REMOTE | PERFCTR_CAN_GROUP | PERFCTR_CAN_SESSION |
+				PERFCTR_CAN_TRACE | PERFCTR_CAN_SWITCHES | PERFCTR_CAN_CONSISTENT;
+
+	if (info->n_general || info->n_fixed)
+		capabilities |= PERFCTR_CAN_HARDWARE;
+	if (info->features & PERFCTR_FEATURE_RDPMC)
+		capabilities |= PERFCTR_CAN_RDPMC;
+	if (info->features & PERFCTR_FEATURE_ISOLATED)
+		capabilities |= PERFCTR_CAN_ISOLATE;
+	return capabilities;
+}
+
+bool perfctr_patch_is_there(void)
 {
 	return access(PERFCTR_DEVICE, F_OK) == 0;
 }
 
-static void open_error(int error, char *text, size_t size)
+void perfctr_patch_open_error(int error, char *text, size_t size)
 {
 	switch (error) {
 	case ENODEV:
@@ -55,12 +122,12 @@ static void open_error(int error, char *text, size_t size)
 	}
 }
 
-static int probe_patch(struct perfctr_backend_info *info)
+int perfctr_patch_probe(struct perfctr_backend_info *info)
 {
 	struct perfctr_pmu_info pmu;
 
 	if (perfctr_patch_info(&pmu) < 0) {
-		open_error(errno, info->why, sizeof(info->why));
+		perfctr_patch_open_error(errno, info->why, sizeof(info->why));
 		return -1;
 	}
 	info->capabilities = perfctr_patch_capabilities(&pmu);
@@ -77,7 +144,7 @@ static void map_page(struct perfctr *p)
 		perfctr_own_page(p, page);
 }
 
-static struct perfctr *open_context(pid_t tid, unsigned int flags)
+struct perfctr *perfctr_patch_open(pid_t tid, unsigned int flags)
 {
 	struct perfctr_open request = { .size = sizeof(request), .flags = flags, .tid = tid };
 	struct perfctr *p = calloc(1, sizeof(*p));
@@ -111,66 +178,33 @@ free_handle:
 	return NULL;
 }
 
-static void close_context(struct perfctr *p)
+void perfctr_patch_close(struct perfctr *p)
 {
 	close(p->fd);
 	free(p);
 }
 
-static int control_context(struct perfctr *p, struct perfctr_control *c)
+int perfctr_patch_control(struct perfctr *p, struct perfctr_control *c)
 {
 	return ioctl(p->fd, PERFCTR_IOC_CONTROL, c);
 }
 
-static int start_context(struct perfctr *p)
+int perfctr_patch_start(struct perfctr *p)
 {
 	return ioctl(p->fd, PERFCTR_IOC_START);
 }
 
-static int stop_context(struct perfctr *p)
+int perfctr_patch_stop(struct perfctr *p)
 {
 	return ioctl(p->fd, PERFCTR_IOC_STOP);
 }
 
-static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
+int perfctr_patch_read(const struct perfctr *p, struct perfctr_counts *out)
 {
 	return ioctl(p->fd, PERFCTR_IOC_READ, out);
 }
 
-static int next_record(const struct perfctr *p, struct perfctr_record *record)
+int perfctr_patch_next_record(const struct perfctr *p, struct perfctr_record *record)
 {
 	return ioctl(p->fd, PERFCTR_IOC_RECORD, record);
 }
-
-const struct perfctr_backend perfctr_patch_backend = {
-	.name = "patch",
-	.probe = probe_patch,
-	.is_there = is_there,
-	.pmu_info = perfctr_patch_info,
-	.open_error = open_error,
-	.open = open_context,
-	.close = close_context,
-	.control = control_context,
-	.start = start_context,
-	.stop = stop_context,
-	.read = read_counts,
-	.next_record = next_record,
-	.group_open = perfctr_patch_group_open,
-	.group_close = perfctr_patch_group_close,
-	.mark = perfctr_patch_mark,
-	.unmark = perfctr_patch_unmark,
-	.marked = perfctr_patch_marked,
-	.members = perfctr_patch_members,
-	.segment_begin = perfctr_patch_segment_begin,
-	.segment_end = perfctr_patch_segment_end,
-	.session_open = perfctr_patch_session_open,
-	.session_close = perfctr_patch_session_close,
-	.session_control = perfctr_patch_session_control,
-	.session_start = perfctr_patch_session_start,
-	.session_stop = perfctr_patch_session_stop,
-	.session_read = perfctr_patch_session_read,
-	.session_cpus = perfctr_patch_session_cpus,
-	.session_totals = perfctr_patch_session_totals,
-	.session_trace = perfctr_patch_session_trace,
-	.session_lost = perfctr_patch_session_lost,
-};

@@ -7,17 +7,24 @@
 
 #define PERFCTR_DEVICE "/dev/perfctr"
 
-/*
- * patch_device.c
- *
- * The device, opened; errno is ENODEV where it is missing.
- */
+/* patch.c */
+/* The device, opened; errno is ENODEV where it is missing. */
 int perfctr_patch_device(void);
 int perfctr_patch_get_info(int device, struct perfctr_pmu_info *info, uint32_t holder);
 /* One ioctl(2) on the device; as that. */
 int perfctr_patch_call(unsigned long request, void *argument);
 int perfctr_patch_info(struct perfctr_pmu_info *info);
 uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info);
+bool perfctr_patch_is_there(void);
+int perfctr_patch_probe(struct perfctr_backend_info *info);
+void perfctr_patch_open_error(int error, char *text, size_t size);
+struct perfctr *perfctr_patch_open(pid_t tid, unsigned int flags);
+void perfctr_patch_close(struct perfctr *p);
+int perfctr_patch_control(struct perfctr *p, struct perfctr_control *c);
+int perfctr_patch_start(struct perfctr *p);
+int perfctr_patch_stop(struct perfctr *p);
+int perfctr_patch_read(const struct perfctr *p, struct perfctr_counts *out);
+int perfctr_patch_next_record(const struct perfctr *p, struct perfctr_record *record);
 
 /* patch_group.c */
 struct perfctr_group *perfctr_patch_group_open(uint64_t *id);

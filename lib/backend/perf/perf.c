@@ -124,7 +124,7 @@ static void map_pages(struct perf_context *context, const struct perfctr_control
 		int fd = context->self.fd[context->self.n_own + i];
 		void *page;
 
-		if (perfctr_is_software(&c->event[i]))
+		if (perfctr_is_software(c->event[i].counter))
 			continue;
 		page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
 		if (page != MAP_FAILED)
@@ -141,7 +141,7 @@ static bool has_self(const struct perfctr *p, const struct perfctr_control *c)
 	uint32_t hardware = 0;
 
 	for (uint32_t i = 0; i < c->n_events; i++)
-		hardware += !perfctr_is_software(&c->event[i]);
+		hardware += !perfctr_is_software(c->event[i].counter);
 	return !(c->flags & PERFCTR_CONTROL_INHERIT) || 2 * hardware <= p->info.n_general;
 }
 

@@ -73,10 +73,10 @@ static uint32_t check_event(const struct perfctr_control *c, uint32_t i,
 	if (event->evntsel2)
 		return PERFCTR_BAD_EVNTSEL2;
 	for (uint32_t k = 0; k < i; k++)
-		if (c->event[k].counter == event->counter && !perfctr_is_software(event))
+		if (c->event[k].counter == event->counter && !perfctr_is_software(event->counter))
 			return PERFCTR_BAD_DUPLICATE;
-	return perfctr_is_software(event) ? check_software(event)
-					  : perfctr_perf_check_hardware(event, info);
+	return perfctr_is_software(event->counter) ? check_software(event)
+						   : perfctr_perf_check_hardware(event, info);
 }
 
 static int set_check(struct perfctr_control *c, const struct perfctr_pmu_info *info)
@@ -218,7 +218,7 @@ static int add_events(struct perf_set *set, const struct perf_target *target,
 		const struct perfctr_event_control *event = &c->event[i];
 		struct perf_event_attr attr = { 0 };
 
-		if (perfctr_is_software(event))
+		if (perfctr_is_software(event->counter))
 			describe_software(&attr, event, capabilities);
 		else
 			perfctr_perf_describe_hardware(&attr, event, target->policy, info);
@@ -241,7 +241,7 @@ int perfctr_perf_set_open(struct perf_set *set, const struct perf_target *target
 	if (set_check(c, info) < 0)
 		return -1;
 	for (uint32_t i = 0; i < c->n_events; i++)
-		set->hardware |= !perfctr_is_software(&c->event[i]);
+		set->hardware |= !perfctr_is_software(c->event[i].counter);
 	if (add_own(set, target, capabilities) == 0 &&
 	    add_events(set, target, info, capabilities, c) == 0)
 		return 0;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The kernel patch as a backend. */
+#include "patch.h"
+
+const struct perfctr_backend perfctr_patch_backend = {
+	.name = "patch",
+	.probe = perfctr_patch_probe,
+	.is_there = perfctr_patch_is_there,
+	.pmu_info = perfctr_patch_info,
+	.open_error = perfctr_patch_open_error,
+	.open = perfctr_patch_open,
+	.close = perfctr_patch_close,
+	.control = perfctr_patch_control,
+	.start = perfctr_patch_start,
+	.stop = perfctr_patch_stop,
+	.read = perfctr_patch_read,
+	.next_record = perfctr_patch_next_record,
+	.group_open = perfctr_patch_group_open,
+	.group_close = perfctr_patch_group_close,
+	.mark = perfctr_patch_mark,
+	.unmark = perfctr_patch_unmark,
+	.marked = perfctr_patch_marked,
+	.members = perfctr_patch_members,
+	.segment_begin = perfctr_patch_segment_begin,
+	.segment_end = perfctr_patch_segment_end,
+	.session_open = perfctr_patch_session_open,
+	.session_close = perfctr_patch_session_close,
+	.session_control = perfctr_patch_session_control,
+	.session_start = perfctr_patch_session_start,
+	.session_stop = perfctr_patch_session_stop,
+	.session_read = perfctr_patch_session_read,
+	.session_cpus = perfctr_patch_session_cpus,
+	.session_totals = perfctr_patch_session_totals,
+	.session_trace = perfctr_patch_session_trace,
+	.session_lost = perfctr_patch_session_lost,
+};

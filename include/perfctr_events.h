@@ -2,13 +2,14 @@
 /*
  * libperfctr: events by name, and the counters for them.
  *
- *	perfctr_request_parse()		a name, or register values, to a request
+ *	perfctr_events_open()		the events of a machine
+ *	perfctr_events_parse()		a name, or register values, to a request
  *	perfctr_requests_assign()	requests to a control, each with its counter
  *	perfctr_requests_plan()		requests to as few controls as possible
  *
  * Names come from tables, the user's own before the library's (perfctr_events(5)), then from
- * libpfm4.  None of these calls needs the kernel or changes anything; they are for the machine that
- * info describes, which need not be the one they run on.
+ * libpfm4.  None of these calls but perfctr_events_open_for() needs the kernel, and none changes
+ * anything; they are for the machine that info describes, which need not be the one they run on.
  *
  * On failure they return -1, set errno, and write one line to error[size] that says what was wrong,
  * what is allowed and what to do; outputs keep their values.
@@ -32,7 +33,7 @@ extern "C" {
 struct perfctr_request {
 	char name[PERFCTR_REQUEST_NAME];	/* as given, NUL-terminated */
 	uint32_t counter;		/* RDPMC index demanded by @pmc, else PERFCTR_ANY */
-	uint32_t modes;			/* PERFCTR_RING_* that it counts */
+	uint32_t modes;			/* PERFCTR_MODE_* that it counts */
 	/* as perfctr_event_control.evntsel, with ring and enable bits */
 	uint64_t evntsel;
 	uint64_t evntsel2;		/* as perfctr_event_control.evntsel2 */
@@ -44,8 +45,34 @@ struct perfctr_request {
 	uint32_t reserved;		/* 0 */
 };
 
+/* The events of a machine.  One thread at a time may use it. */
+struct perfctr_events;
+
 /*
- * perfctr_request_parse - read one event specification, for the machine of info.
+ * perfctr_events_open - the events of the machine that info describes, which is copied.
+ * Tables are read when the first name is looked up, and kept: who changes one opens the events
+ * again.  NULL: ENOMEM.  Cost: two allocations.
+ */
+struct perfctr_events *perfctr_events_open(const struct perfctr_pmu_info *info);
+
+/*
+ * perfctr_events_open_for - the events as the backend has them that counts these n.
+ * It is the one that perfctr_backend_for() names; n 0: the one that would be used anyway.  NULL:
+ * errno as of perfctr_get_pmu_info(), or ENOMEM.
+ */
+struct perfctr_events *perfctr_events_open_for(const char *const specs[], unsigned int n,
+					       unsigned int modes, uint32_t capabilities);
+
+/* NULL is allowed. */
+void perfctr_events_close(struct perfctr_events *events);
+
+/* Until the events are closed. */
+const struct perfctr_pmu_info *perfctr_events_info(const struct perfctr_events *events);
+/* The name of the backend whose they are; NULL: of perfctr_events_open(). */
+const char *perfctr_events_backend(const struct perfctr_events *events);
+
+/*
+ * perfctr_events_parse - read one event specification.
  * spec, each form also with "@pmc" behind it, the RDPMC index to use:
  *	NAME[:UMASK].. [:MODIFIER]..	a name of the tables or of libpfm4 ("pmu::NAME" too);
  *					the modifiers u and k say the modes
@@ -54,12 +81,16 @@ struct perfctr_request {
  *	evntsel[/evntsel2]		register values, as for perfctr_event_parse()
  *	KIND::spec, cpu_KIND/../	of a hybrid machine: on cores of the kind of this name
  *			alone, as core::r20c4; without it only architectural events, on all kinds
- * modes: PERFCTR_RING_* for a spec that names none; not used for register values, which have their
+ * modes: PERFCTR_MODE_* for a spec that names none; not used for register values, which have their
  * own.  error does not repeat spec, as that of perfctr_event_parse().  Errors: EINVAL (spec),
  * ENOENT (no such name), ENODEV (the machine has no PMU), ENOTSUP (the event exists but this
- * machine or kernel cannot count it).  Cost: reads the user's table files; no system call on the
- * counters.
+ * machine or kernel cannot count it), ENOMEM.  Cost: the first reads the user's table files; no
+ * system call on the counters.
  */
+int perfctr_events_parse(struct perfctr_events *events, const char *spec, unsigned int modes,
+			 struct perfctr_request *request, char *error, size_t size);
+
+/* The same for one event: opens, parses and closes.  Any number of threads may call it. */
 int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
 			  struct perfctr_request *request, char *error, size_t size);
 
@@ -84,9 +115,9 @@ int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 			  const struct perfctr_request *requests, size_t n, unsigned int pass[],
 			  unsigned int *n_passes, char *error, size_t size);
 
-/* One event of the tables or of libpfm4, for perfctr_events_visit(); valid during the call. */
+/* One event of the tables or of libpfm4, for perfctr_events_list(); valid during the call. */
 struct perfctr_event_entry {
-	const char *name;	/* as perfctr_request_parse() takes it */
+	const char *name;	/* as perfctr_events_parse() takes it */
 	const char *umask;	/* NULL: the event itself; else one of its unit masks, after it */
 	uint64_t code;		/* event select, or the unit mask's bits of evntsel; NetBurst: 0 */
 	uint64_t general;	/* bit i: general counter i can count it; of the event */
@@ -97,10 +128,15 @@ struct perfctr_event_entry {
 };
 
 /*
- * perfctr_events_visit - call visit(entry, arg) for each event that info's machine has and whose
+ * perfctr_events_list - call visit(entry, arg) for each event that the machine has and whose
  * name contains pattern or matches it as a glob(7), without regard to case; each followed by its
  * unit masks.  pattern NULL: all.  Stops when visit returns other than 0, and returns that; else 0.
  */
+int perfctr_events_list(struct perfctr_events *events, const char *pattern,
+			int (*visit)(const struct perfctr_event_entry *entry, void *arg),
+			void *arg);
+
+/* The same for one time: opens, lists and closes. */
 int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *pattern,
 			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
 			 void *arg);

@@ -1,42 +1,82 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Which backend counts these events; apart, as who names none needs no names of events. */
 #include "backend/backend.h"
+#include "event/tables.h"
 
-#include <perfctr_events.h>
-
-struct events {
+struct wanted {
 	const char *const *spec;
 	unsigned int n;
 	unsigned int modes;
+	struct perfctr_events *events; /* of the backend that counts them; NULL: of none yet */
 };
 
-static bool counts_all(const struct perfctr_backend *backend, void *arg)
+static struct perfctr_events *events_of(const struct perfctr_backend *backend,
+					const struct perfctr_pmu_info *info)
 {
-	const struct events *events = arg;
+	struct perfctr_events *events = perfctr_events_open(info);
+
+	if (events)
+		events->backend = backend->name;
+	return events;
+}
+
+static bool counts_all(const struct perfctr_backend *backend, const struct wanted *wanted)
+{
 	struct perfctr_request requests[PERFCTR_MAX_COUNTERS];
-	struct perfctr_pmu_info info;
 	struct perfctr_control control;
 	char error[256];
 
-	if (events->n > PERFCTR_MAX_COUNTERS || backend->pmu_info(&info) < 0)
-		return false;
-	for (unsigned int i = 0; i < events->n; i++)
-		if (perfctr_request_parse(&info, events->spec[i], events->modes, &requests[i],
-					  error, sizeof(error)) < 0)
+	for (unsigned int i = 0; i < wanted->n; i++)
+		if (perfctr_events_parse(wanted->events, wanted->spec[i], wanted->modes,
+					 &requests[i], error, sizeof(error)) < 0)
 			return false;
 	if (!backend->check)
 		return true;
-	return perfctr_requests_assign(&info, requests, events->n, &control, error,
+	return perfctr_requests_assign(&wanted->events->info, requests, wanted->n, &control, error,
 				       sizeof(error)) == 0 &&
 	       backend->check(&control) == 0;
+}
+
+static bool fits_wanted(const struct perfctr_backend *backend, const struct perfctr_pmu_info *info,
+			void *arg)
+{
+	struct wanted *wanted = arg;
+
+	if (wanted->n > PERFCTR_MAX_COUNTERS)
+		return false;
+	wanted->events = events_of(backend, info);
+	if (wanted->events && counts_all(backend, wanted))
+		return true;
+	perfctr_events_close(wanted->events);
+	wanted->events = NULL;
+	return false;
+}
+
+static const struct perfctr_backend *choose_for(struct wanted *wanted, uint32_t capabilities)
+{
+	if (!wanted->n)
+		return perfctr_choose(NULL);
+	return perfctr_choose_of(capabilities, fits_wanted, wanted);
+}
+
+struct perfctr_events *perfctr_events_open_for(const char *const specs[], unsigned int n,
+					       unsigned int modes, uint32_t capabilities)
+{
+	struct wanted wanted = { specs, n, modes, NULL };
+	const struct perfctr_backend *backend = choose_for(&wanted, capabilities);
+	struct perfctr_pmu_info info;
+
+	if (wanted.events)
+		return wanted.events;
+	return backend && backend->pmu_info(&info) == 0 ? events_of(backend, &info) : NULL;
 }
 
 const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsigned int modes,
 				uint32_t capabilities)
 {
-	struct events events = { specs, n, modes };
-	const struct perfctr_backend *backend =
-		n ? perfctr_choose_of(capabilities, counts_all, &events) : perfctr_choose(NULL);
+	struct wanted wanted = { specs, n, modes, NULL };
+	const struct perfctr_backend *backend = choose_for(&wanted, capabilities);
 
+	perfctr_events_close(wanted.events);
 	return backend ? backend->name : NULL;
 }

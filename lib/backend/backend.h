@@ -59,11 +59,12 @@ struct perfctr_backend {
 	const char *name; /* as in PERFCTR_BACKEND= */
 
 	/*
-	 * Can it be used here, by this user?  Fills in info->capabilities, info->n_counters and, as
-	 * limits that do not keep it from being used, info->why, which is "" before.  -1: it cannot
-	 * be used, and info->why says in one sentence why not and what to do.
+	 * Can it be used here, by this user?  Fills in *pmu as pmu_info(), info->capabilities,
+	 * info->n_counters and, as limits that do not keep it from being used, info->why, which is
+	 * "" before.  -1: it cannot be used, and info->why says in one sentence why not and what to
+	 * do.
 	 */
-	int (*probe)(struct perfctr_backend_info *info);
+	int (*probe)(struct perfctr_backend_info *info, struct perfctr_pmu_info *pmu);
 	/* For the automatic choice: quickly, is it there? */
 	bool (*is_there)(void);
 	/* Can it count all this, which is parsed and assigned?  NULL: it can. */
@@ -145,9 +146,11 @@ const struct perfctr_backend *perfctr_first(const char *name);
 /*
  * Where none is named, the first that has the capabilities and fits; else as perfctr_choose(NULL).
  */
-const struct perfctr_backend *
-perfctr_choose_of(uint32_t capabilities,
-		  bool (*fits)(const struct perfctr_backend *backend, void *arg), void *arg);
+const struct perfctr_backend *perfctr_choose_of(uint32_t capabilities,
+						bool (*fits)(const struct perfctr_backend *backend,
+							     const struct perfctr_pmu_info *info,
+							     void *arg),
+						void *arg);
 
 /*
  * Of the backend that counts the events it was loaded with; text stays as it is where there is

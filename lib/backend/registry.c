@@ -33,12 +33,13 @@ static const char *wanted_name(const char *name)
 	return wanted && *wanted ? wanted : NULL;
 }
 
+/* What can be counted is as of pmu_info(); of a backend that cannot be used it is nothing. */
 static int describe_backend(const struct perfctr_backend *backend,
-			    struct perfctr_backend_info *info)
+			    struct perfctr_backend_info *info, struct perfctr_pmu_info *pmu)
 {
 	memset(info, 0, sizeof(*info));
 	snprintf(info->name, sizeof(info->name), "%s", backend->name);
-	info->available = backend->probe(info) == 0;
+	info->available = backend->probe(info, pmu) == 0;
 	return info->available ? 0 : -1;
 }
 
@@ -58,12 +59,13 @@ const struct perfctr_backend *perfctr_first(const char *name)
 	return backend;
 }
 
-static bool has_all(const struct perfctr_backend *backend, uint32_t capabilities)
+static bool has_all(const struct perfctr_backend *backend, uint32_t capabilities,
+		    struct perfctr_pmu_info *pmu)
 {
 	struct perfctr_backend_info info;
 
 	return (!backend->is_there || backend->is_there()) &&
-	       describe_backend(backend, &info) == 0 &&
+	       describe_backend(backend, &info, pmu) == 0 &&
 	       (info.capabilities & capabilities) == capabilities;
 }
 
@@ -71,14 +73,15 @@ static bool has_all(const struct perfctr_backend *backend, uint32_t capabilities
 const struct perfctr_backend *perfctr_choose(const char *name)
 {
 	const struct perfctr_backend *first = perfctr_first(name);
+	struct perfctr_pmu_info pmu;
 	int error = errno;
 
 	/* The kernel patch that is refused is told of; none is taken instead. */
 	if (!first || wanted_name(name) || first == backends[0] ||
-	    has_all(first, PERFCTR_CAN_HARDWARE))
+	    has_all(first, PERFCTR_CAN_HARDWARE, &pmu))
 		return first;
 	for (size_t i = 0; i < N_BACKENDS; i++)
-		if (has_all(backends[i], PERFCTR_CAN_HARDWARE)) {
+		if (has_all(backends[i], PERFCTR_CAN_HARDWARE, &pmu)) {
 			first = backends[i];
 			break;
 		}
@@ -86,38 +89,39 @@ const struct perfctr_backend *perfctr_choose(const char *name)
 	return first;
 }
 
-const struct perfctr_backend *
-perfctr_choose_of(uint32_t capabilities,
-		  bool (*fits)(const struct perfctr_backend *backend, void *arg), void *arg)
+const struct perfctr_backend *perfctr_choose_of(uint32_t capabilities,
+						bool (*fits)(const struct perfctr_backend *backend,
+							     const struct perfctr_pmu_info *info,
+							     void *arg),
+						void *arg)
 {
-	const struct perfctr_backend *chosen = perfctr_choose(NULL);
+	struct perfctr_pmu_info pmu;
 	int error = errno;
 
-	for (size_t i = 0; chosen && !wanted_name(NULL) && i < N_BACKENDS; i++)
-		if (has_all(backends[i], capabilities) && fits(backends[i], arg)) {
-			chosen = backends[i];
-			break;
+	for (size_t i = 0; !wanted_name(NULL) && i < N_BACKENDS; i++)
+		if (has_all(backends[i], capabilities, &pmu) && fits(backends[i], &pmu, arg)) {
+			errno = error;
+			return backends[i];
 		}
-	if (chosen)
-		errno = error;
-	return chosen;
+	errno = error;
+	return perfctr_choose(NULL);
 }
 
 int perfctr_backend(const char *name, struct perfctr_backend_info *info)
 {
 	const struct perfctr_backend *backend = perfctr_choose(name);
+	struct perfctr_pmu_info pmu;
 
-	if (!backend)
-		return -1;
-	return describe_backend(backend, info);
+	return backend ? describe_backend(backend, info, &pmu) : -1;
 }
 
 int perfctr_backends(struct perfctr_backend_info *list, unsigned int room)
 {
+	struct perfctr_pmu_info pmu;
 	int error = errno;
 
 	for (unsigned int i = 0; i < room && i < N_BACKENDS; i++)
-		describe_backend(backends[i], &list[i]);
+		describe_backend(backends[i], &list[i], &pmu);
 	errno = error;
 	return N_BACKENDS;
 }

@@ -187,12 +187,12 @@ static int add_netburst(const struct table_entry *entry, void *arg)
 	return 0;
 }
 
-static int resolve_netburst(const struct perfctr_pmu_info *info, const struct parts *parts,
+static int resolve_netburst(struct perfctr_events *events, const struct parts *parts,
 			    struct event *event, const struct line *line)
 {
 	struct netburst netburst = { .parts = parts, .event = event };
 
-	if (perfctr_tables_visit(info, add_netburst, &netburst, line) < 0)
+	if (perfctr_tables_visit(events, add_netburst, &netburst, line) < 0)
 		return -1;
 	if (strcasecmp(parts->part[0], "replay_event") == 0 && !event->p4_pebs_enable)
 		return perfctr_line_refuse(
@@ -204,9 +204,10 @@ static int resolve_netburst(const struct perfctr_pmu_info *info, const struct pa
 }
 
 /* Rings are read here; the rest goes to libpfm4. */
-static int resolve_by_libpfm(const struct perfctr_pmu_info *info, struct parts *parts,
+static int resolve_by_libpfm(struct perfctr_events *events, struct parts *parts,
 			     struct event *event, const struct line *line)
 {
+	const struct perfctr_pmu_info *info = &events->info;
 	struct event modes = { 0 };
 	char name[NAME_SIZE];
 	size_t length = 0;
@@ -225,7 +226,7 @@ static int resolve_by_libpfm(const struct perfctr_pmu_info *info, struct parts *
 		return -1;
 	event->modes |= modes.modes;
 	event->general = perfctr_machine_general(info);
-	return perfctr_machine_is_netburst(info) ? resolve_netburst(info, parts, event, line) : 0;
+	return perfctr_machine_is_netburst(info) ? resolve_netburst(events, parts, event, line) : 0;
 }
 
 static int refuse_pmu(const struct perfctr_pmu_info *info, const char *pmu, const struct line *line)
@@ -258,42 +259,42 @@ static int skip_pmu(const struct perfctr_pmu_info *info, const char **name, cons
 	return refuse_pmu(info, pmu, line);
 }
 
-static int resolve_in_tables(const struct perfctr_pmu_info *info, const char *name,
-			     unsigned int aliases, struct event *event, const struct line *line)
+static int resolve_in_tables(struct perfctr_events *events, const char *name, unsigned int aliases,
+			     struct event *event, const struct line *line)
 {
 	struct parts parts;
-	struct lookup lookup = { .info = info, .parts = &parts, .event = event };
+	struct lookup lookup = { .info = &events->info, .parts = &parts, .event = event };
 	char expanded[NAME_SIZE];
 
 	if (split_name(name, &parts, line) < 0)
 		return -1;
-	if (perfctr_tables_visit(info, look_up, &lookup, line) < 0)
+	if (perfctr_tables_visit(events, look_up, &lookup, line) < 0)
 		return -1;
 	if (!lookup.found)
-		return resolve_by_libpfm(info, &parts, event, line);
+		return resolve_by_libpfm(events, &parts, event, line);
 	if (*lookup.alias) {
 		if (aliases == MAX_ALIASES)
 			return perfctr_line_refuse(line, EINVAL,
 						   "by the tables it stands for itself");
 		if (expand_alias(&parts, lookup.alias, expanded, line) < 0)
 			return -1;
-		return resolve_in_tables(info, expanded, aliases + 1, event, line);
+		return resolve_in_tables(events, expanded, aliases + 1, event, line);
 	}
 	if (!lookup.umask_named)
 		event->evntsel |= lookup.chosen;
 	return read_modifiers(&lookup, line);
 }
 
-int perfctr_name_resolve(const struct perfctr_pmu_info *info, const char *name, struct event *event,
+int perfctr_name_resolve(struct perfctr_events *events, const char *name, struct event *event,
 			 const struct line *line)
 {
-	if (skip_pmu(info, &name, line) < 0)
+	if (skip_pmu(&events->info, &name, line) < 0)
 		return -1;
-	if (resolve_in_tables(info, name, 0, event, line) == 0)
+	if (resolve_in_tables(events, name, 0, event, line) == 0)
 		return 0;
 	if (errno == ENOENT) {
 		perfctr_line_refuse(line, ENOENT, "this machine has no such event");
-		perfctr_name_suggest(info, name, line);
+		perfctr_name_suggest(events, name, line);
 		errno = ENOENT;
 	}
 	return -1;
@@ -310,8 +311,8 @@ static int restrict_counters(const struct table_entry *entry, void *arg)
 	return 1;
 }
 
-int perfctr_name_restrict(const struct perfctr_pmu_info *info, struct event *event,
+int perfctr_name_restrict(struct perfctr_events *events, struct event *event,
 			  const struct line *line)
 {
-	return perfctr_tables_visit(info, restrict_counters, event, line) < 0 ? -1 : 0;
+	return perfctr_tables_visit(events, restrict_counters, event, line) < 0 ? -1 : 0;
 }

@@ -10,7 +10,7 @@ struct event {
 	uint64_t evntsel, evntsel2;
 	uint64_t p4_pebs_enable, p4_pebs_matrix_vert;
 	uint64_t general, fixed; /* masks of counters */
-	unsigned int modes;	 /* PERFCTR_RING_* that it names; 0: none */
+	unsigned int modes;	 /* PERFCTR_MODE_* that it names; 0: none */
 	uint32_t kinds;		 /* of cores, as perfctr_event_control.kinds */
 };
 
@@ -25,15 +25,14 @@ const char *perfctr_modifier_list(const struct perfctr_pmu_info *info);
  * Resolves "[pmu::]name[:umask]..[:modifier].." by the tables and by libpfm4.  -1 with errno
  * ENOENT, EINVAL or ENOTSUP and a line.
  */
-int perfctr_name_resolve(const struct perfctr_pmu_info *info, const char *name, struct event *event,
+int perfctr_name_resolve(struct perfctr_events *events, const char *name, struct event *event,
 			 const struct line *line);
 
 /* Appends what a user may have meant by name: the nearest names. */
-void perfctr_name_suggest(const struct perfctr_pmu_info *info, const char *name,
-			  const struct line *line);
+void perfctr_name_suggest(struct perfctr_events *events, const char *name, const struct line *line);
 
 /* Restricts event->general, and sets event->fixed, as the tables know it for its code. */
-int perfctr_name_restrict(const struct perfctr_pmu_info *info, struct event *event,
+int perfctr_name_restrict(struct perfctr_events *events, struct event *event,
 			  const struct line *line);
 
 #endif

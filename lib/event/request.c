@@ -9,6 +9,7 @@
 
 #include "names.h"
 #include "software.h"
+#include "tables.h"
 
 static const char hex_digits[] = "0123456789abcdefABCDEF";
 
@@ -36,9 +37,10 @@ static bool is_cpu(const char *text)
 	return strncmp(text, "cpu/", 4) == 0;
 }
 
-static int parse_registers(const struct perfctr_pmu_info *info, const char *text,
-			   struct event *event, const struct line *line)
+static int parse_registers(struct perfctr_events *events, const char *text, struct event *event,
+			   const struct line *line)
 {
+	const struct perfctr_pmu_info *info = &events->info;
 	struct perfctr_event_control control;
 	uint64_t enable;
 
@@ -47,7 +49,7 @@ static int parse_registers(const struct perfctr_pmu_info *info, const char *text
 	event->evntsel = control.evntsel;
 	event->evntsel2 = control.evntsel2;
 	event->general = perfctr_machine_general(info);
-	if (perfctr_name_restrict(info, event, line) < 0)
+	if (perfctr_name_restrict(events, event, line) < 0)
 		return -1;
 	enable = perfctr_machine_enable_first(info);
 	if (enable)
@@ -211,10 +213,13 @@ static int check_registers(const struct perfctr_pmu_info *info, const struct eve
 }
 
 /* Names and codes, which leave the counter to us. */
-static int complete_request(const struct perfctr_pmu_info *info, unsigned int modes,
-			    struct event *event, const struct line *line)
+static int complete_request(struct perfctr_events *events, unsigned int modes, struct event *event,
+			    const struct line *line)
 {
-	if (set_modes(info, modes, event, line) < 0 || perfctr_name_restrict(info, event, line) < 0)
+	const struct perfctr_pmu_info *info = &events->info;
+
+	if (set_modes(info, modes, event, line) < 0 ||
+	    perfctr_name_restrict(events, event, line) < 0)
 		return -1;
 	restrict_fixed(info, event);
 	if (!event->general && !event->fixed)
@@ -271,14 +276,14 @@ static int parse_counter(const char *text, uint32_t *counter, const struct line 
 	return 0;
 }
 
-static int parse_event(const struct perfctr_pmu_info *info, char *text, struct event *event,
+static int parse_event(struct perfctr_events *events, char *text, struct event *event,
 		       const struct line *line)
 {
 	if (is_raw(text))
-		return parse_raw(info, text, event, line);
+		return parse_raw(&events->info, text, event, line);
 	if (is_cpu(text))
-		return parse_cpu(info, text, event, line);
-	return perfctr_name_resolve(info, text, event, line);
+		return parse_cpu(&events->info, text, event, line);
+	return perfctr_name_resolve(events, text, event, line);
 }
 
 /* An event that would mean something else on another kind of core, or nothing. */
@@ -316,9 +321,10 @@ static int take_kind(const struct perfctr_pmu_info *info, char **text)
 	return -1;
 }
 
-static int parse_text(const struct perfctr_pmu_info *info, char *text, const char *spec,
+static int parse_text(struct perfctr_events *events, char *text, const char *spec,
 		      unsigned int modes, struct perfctr_request *request, const struct line *line)
 {
+	const struct perfctr_pmu_info *info = &events->info;
 	struct event event = { .kinds = request->kinds };
 	uint32_t counter;
 	bool registers;
@@ -337,10 +343,10 @@ static int parse_text(const struct perfctr_pmu_info *info, char *text, const cha
 			"%s@0xc",
 			text);
 	if (registers) {
-		if (parse_registers(info, text, &event, line) < 0)
+		if (parse_registers(events, text, &event, line) < 0)
 			return -1;
-	} else if (parse_event(info, text, &event, line) < 0 ||
-		   complete_request(info, modes, &event, line) < 0 ||
+	} else if (parse_event(events, text, &event, line) < 0 ||
+		   complete_request(events, modes, &event, line) < 0 ||
 		   refuse_mixture(info, &event, line) < 0) {
 		return -1;
 	}
@@ -361,11 +367,11 @@ static int parse_text(const struct perfctr_pmu_info *info, char *text, const cha
 	return 0;
 }
 
-static int parse_request(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
+static int parse_request(struct perfctr_events *events, const char *spec, unsigned int modes,
 			 struct perfctr_request *request, const struct line *line)
 {
 	struct perfctr_request parsed = { 0 };
-	struct perfctr_pmu_info of_kind = *info;
+	struct perfctr_events of_kind = *events;
 	char text[PERFCTR_REQUEST_NAME], *rest = text;
 	int kind;
 
@@ -374,10 +380,10 @@ static int parse_request(const struct perfctr_pmu_info *info, const char *spec, 
 					   "it is too long; give up to %zu characters",
 					   sizeof(text) - 1);
 	strcpy(text, spec);
-	kind = take_kind(info, &rest);
+	kind = take_kind(&events->info, &rest);
 	if (kind >= 0) {
 		parsed.kinds = 1u << kind;
-		of_kind = perfctr_machine_of_kind(info, (unsigned int)kind);
+		of_kind.info = perfctr_machine_of_kind(&events->info, (unsigned int)kind);
 	}
 	if (parse_text(&of_kind, rest, spec, modes, &parsed, line) < 0)
 		return -1;
@@ -385,9 +391,10 @@ static int parse_request(const struct perfctr_pmu_info *info, const char *spec, 
 	return 0;
 }
 
-int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
-			  struct perfctr_request *request, char *error, size_t size)
+int perfctr_events_parse(struct perfctr_events *events, const char *spec, unsigned int modes,
+			 struct perfctr_request *request, char *error, size_t size)
 {
+	const struct perfctr_pmu_info *info = &events->info;
 	struct line line = { error, size };
 	int software = strlen(spec) < sizeof(request->name)
 			       ? perfctr_software_parse(info, spec, request, &line)
@@ -408,8 +415,24 @@ int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec,
 			"this machine's event counters cannot be used: %.*s; only the time stamp "
 			"can be counted",
 			(int)sizeof(info->family), info->family);
-	if (parse_request(info, spec, modes, request, &line) == 0)
+	if (parse_request(events, spec, modes, request, &line) == 0)
 		return 0;
 	perfctr_line_clean(&line);
 	return -1;
+}
+
+int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
+			  struct perfctr_request *request, char *error, size_t size)
+{
+	struct perfctr_events *events = perfctr_events_open(info);
+	const struct line line = { error, size };
+	int status, number;
+
+	if (!events)
+		return perfctr_line_refuse(&line, ENOMEM, "no memory for the events");
+	status = perfctr_events_parse(events, spec, modes, request, error, size);
+	number = errno;
+	perfctr_events_close(events);
+	errno = number;
+	return status;
 }

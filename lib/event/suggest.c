@@ -71,14 +71,13 @@ static int compare_candidates(const struct perfctr_event_entry *entry, void *arg
 	return 0;
 }
 
-void perfctr_name_suggest(const struct perfctr_pmu_info *info, const char *name,
-			  const struct line *line)
+void perfctr_name_suggest(struct perfctr_events *events, const char *name, const struct line *line)
 {
 	struct nearest nearest = { .name = name, .length = strcspn(name, ":.") };
 
 	if (nearest.length > LONGEST)
 		nearest.length = LONGEST;
-	perfctr_events_visit(info, NULL, compare_candidates, &nearest);
+	perfctr_events_list(events, NULL, compare_candidates, &nearest);
 	for (unsigned int i = 0; i < nearest.n; i++)
 		perfctr_line_add(line, "%s%s", i ? ", " : "; near it: ", nearest.best[i].name);
 	perfctr_line_add(line, "; perfex list shows all");

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The events of a machine.  The user's tables are read when the first name is looked up, the
+ * library's as far as a name needs them; what was read is kept.
+ */
 #define _GNU_SOURCE
 #include "tables.h"
 
@@ -17,23 +21,34 @@
 #define PERFCTR_EVENTS_DIRECTORY "/usr/local/share/perfctr/events"
 #endif
 
-#define MAX_PMUS 8
+/* What entries point to: lines, and paths of tables. */
+struct kept {
+	struct kept *next;
+	char *text;
+};
 
-struct reader {
+struct tables {
 	const struct perfctr_pmu_info *info;
-	const char *pmus[MAX_PMUS]; /* names that "pmu" may have for this machine; NULL: the end */
-	int (*visit)(const struct table_entry *entry, void *arg);
-	void *arg;
-	const struct line *line;
+	struct table_entry *entry;
+	size_t n, room;
+	struct kept *kept;
+	int error; /* 0: none */
+	char fault[512];
+	bool begun;		  /* the user's are read */
+	const struct table *next; /* of the library's */
+	FILE *file;		  /* the one that is read; NULL: none */
 	const char *source;
 	unsigned int number; /* of the line that is read */
 	bool applies;	     /* the last "pmu" is this machine's */
 	bool below_event;    /* the line before was an event, or a unit mask of one */
 };
 
-#define MALFORMED(reader, format, ...)                                                             \
-	perfctr_line_refuse((reader)->line, EINVAL, "%s:%u: " format, (reader)->source,            \
-			    (reader)->number, __VA_ARGS__)
+/* -1, and what is told whenever a name is looked up. */
+#define REFUSE(tables, error, ...)                                                                 \
+	perfctr_line_refuse(&(struct line){ (tables)->fault, sizeof((tables)->fault) }, error,     \
+			    __VA_ARGS__)
+#define MALFORMED(tables, format, ...)                                                             \
+	REFUSE(tables, EINVAL, "%s:%u: " format, (tables)->source, (tables)->number, __VA_ARGS__)
 
 /* The next word of *rest, which moves behind it; "" at the end. */
 static char *next_word(char **rest)
@@ -108,93 +123,84 @@ static bool read_counters(char *word, uint64_t *general, uint64_t *fixed)
 	return true;
 }
 
-static void find_pmus(struct reader *reader)
+static bool is_this_machine(const struct tables *tables, const char *pattern)
 {
-	const struct family *family = perfctr_machine_family(reader->info);
-	unsigned int n = 0;
+	const struct family *family = perfctr_machine_family(tables->info);
+	const char *pmu;
 
-	if (family)
-		reader->pmus[n++] = family->name;
-	for (unsigned int i = 0; n < MAX_PMUS - 1; i++, n++) {
-		reader->pmus[n] = perfctr_libpfm_pmu(reader->info, i);
-		if (!reader->pmus[n])
-			break;
-	}
-}
-
-static bool is_this_machine(const struct reader *reader, const char *pattern)
-{
-	for (unsigned int i = 0; reader->pmus[i]; i++)
-		if (fnmatch(pattern, reader->pmus[i], 0) == 0)
+	if (family && fnmatch(pattern, family->name, 0) == 0)
+		return true;
+	for (unsigned int i = 0; (pmu = perfctr_libpfm_pmu(tables->info, i)); i++)
+		if (fnmatch(pattern, pmu, 0) == 0)
 			return true;
 	return false;
 }
 
-static int read_pmu(struct reader *reader, char *rest)
+static int read_pmu(struct tables *tables, char *rest)
 {
 	char *word = next_word(&rest);
 
 	if (!*word)
-		return MALFORMED(reader, "'%s' needs a name", "pmu");
-	reader->applies = false;
-	reader->below_event = false;
+		return MALFORMED(tables, "'%s' needs a name", "pmu");
+	tables->applies = false;
+	tables->below_event = false;
 	for (; *word; word = next_word(&rest))
-		reader->applies |= is_this_machine(reader, word);
+		tables->applies |= is_this_machine(tables, word);
 	return 0;
 }
 
-static int read_replay(struct reader *reader, char *rest, struct table_entry *entry)
+static int read_replay(struct tables *tables, char *rest, struct table_entry *entry)
 {
 	entry->name = next_word(&rest);
 	if (!read_hex(next_word(&rest), &entry->code) || !read_hex(next_word(&rest), &entry->code2))
-		return MALFORMED(reader, "replay '%s' needs two numbers like 0x1", entry->name);
+		return MALFORMED(tables, "replay '%s' needs two numbers like 0x1", entry->name);
 	return 0;
 }
 
-static int read_escr(struct reader *reader, char *rest, struct table_entry *entry)
+static int read_escr(struct tables *tables, char *rest, struct table_entry *entry)
 {
 	entry->name = next_word(&rest);
 	entry->general = perfctr_netburst_fed_by(next_word(&rest));
 	if (!entry->general)
-		return MALFORMED(reader, "escr '%s' needs names like CRU_ESCR2,CRU_ESCR3",
+		return MALFORMED(tables, "escr '%s' needs names like CRU_ESCR2,CRU_ESCR3",
 				 entry->name);
 	return 0;
 }
 
-static int read_restriction(struct reader *reader, char *rest, struct table_entry *entry)
+static int read_restriction(struct tables *tables, char *rest, struct table_entry *entry)
 {
 	char *word = next_word(&rest);
 
 	entry->mask = 0xff;
 	if (!read_pair(word, '/', &entry->code, &entry->mask))
-		return MALFORMED(reader, "'%s' is not a code like 0xc0 or 0x01c0/0xffff", word);
+		return MALFORMED(tables, "'%s' is not a code like 0xc0 or 0x01c0/0xffff", word);
 	word = next_word(&rest);
 	if (!read_counters(word, &entry->general, &entry->fixed))
-		return MALFORMED(reader, "'%s' is not a set of counters like 0-1 or any,f0", word);
+		return MALFORMED(tables, "'%s' is not a set of counters like 0-1 or any,f0", word);
 	return 0;
 }
 
-static int read_umask(struct reader *reader, char *rest, struct table_entry *entry)
+static int read_umask(struct tables *tables, char *rest, struct table_entry *entry)
 {
 	char *name = next_word(&rest), *code = next_word(&rest);
 	size_t length = strlen(name);
 
-	if (!reader->below_event)
-		return MALFORMED(reader, "the unit mask '%s' is not below an event", name);
+	if (!tables->below_event)
+		return MALFORMED(tables, "the unit mask '%s' is not below an event", name);
 	entry->kind = TABLE_UMASK;
 	entry->name = name;
 	entry->chosen = name[length - 1] == '*';
 	if (entry->chosen)
 		name[length - 1] = '\0';
 	if (!*name)
-		return MALFORMED(reader, "'%s' needs a unit mask in front", "*");
+		return MALFORMED(tables, "'%s' needs a unit mask in front", "*");
 	entry->text = rest_of_line(rest);
 	if (!read_hex(code, &entry->code) || entry->code > 0xff)
-		return MALFORMED(reader, "'%s' is not a unit mask like 0x0f", code);
+		return MALFORMED(tables, "'%s' is not a unit mask like 0x0f", code);
 	return 0;
 }
 
-static int read_event(struct reader *reader, char *rest, struct table_entry *entry)
+static int read_event(struct tables *tables, char *rest, struct table_entry *entry)
 {
 	char *word = next_word(&rest);
 
@@ -202,18 +208,18 @@ static int read_event(struct reader *reader, char *rest, struct table_entry *ent
 		entry->kind = TABLE_ALIAS;
 		entry->text = next_word(&rest);
 		if (!*entry->text)
-			return MALFORMED(reader, "'%s =' needs a name", entry->name);
+			return MALFORMED(tables, "'%s =' needs a name", entry->name);
 		return 0;
 	}
 	entry->kind = TABLE_EVENT;
 	if (!read_pair(word, '/', &entry->code, &entry->code2))
-		return MALFORMED(reader, "'%s' is not a code like 0xc0", word);
+		return MALFORMED(tables, "'%s' is not a code like 0xc0", word);
 	word = next_word(&rest);
 	if (!read_counters(word, &entry->general, &entry->fixed))
-		return MALFORMED(reader, "'%s' is not a set of counters like 0-1 or any", word);
+		return MALFORMED(tables, "'%s' is not a set of counters like 0-1 or any", word);
 	word = next_word(&rest);
 	if (strcmp(word, "duration") && strcmp(word, "occurrence"))
-		return MALFORMED(reader, "'%s' is neither 'occurrence' nor 'duration'", word);
+		return MALFORMED(tables, "'%s' is neither 'occurrence' nor 'duration'", word);
 	entry->duration = word[0] == 'd';
 	entry->text = rest_of_line(rest);
 	return 0;
@@ -222,7 +228,7 @@ static int read_event(struct reader *reader, char *rest, struct table_entry *ent
 static const struct {
 	const char *word;
 	enum table_kind kind;
-	int (*read)(struct reader *reader, char *rest, struct table_entry *entry);
+	int (*read)(struct tables *tables, char *rest, struct table_entry *entry);
 } rules[] = {
 	{ "counters", TABLE_COUNTERS, read_restriction },
 	{ "replay", TABLE_REPLAY, read_replay },
@@ -230,56 +236,104 @@ static const struct {
 };
 
 /* A line that begins with one of these words, or with the name of an event. */
-static int read_entry(struct reader *reader, char *rest, struct table_entry *entry)
+static int read_entry(struct tables *tables, char *rest, struct table_entry *entry)
 {
 	entry->name = next_word(&rest);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		if (strcmp(entry->name, rules[i].word) == 0) {
 			entry->kind = rules[i].kind;
-			return rules[i].read(reader, rest, entry);
+			return rules[i].read(tables, rest, entry);
 		}
 	}
-	return read_event(reader, rest, entry);
+	return read_event(tables, rest, entry);
 }
 
-/* A line without its end; changed. */
-static int read_line(struct reader *reader, char *text)
+static int refuse_memory(struct tables *tables)
 {
-	struct table_entry entry = { .source = reader->source, .text = "", .duration = -1 };
+	return REFUSE(tables, ENOMEM, "no memory for the tables of events");
+}
+
+static bool keep_text(struct tables *tables, char *text)
+{
+	struct kept *kept = malloc(sizeof(*kept));
+
+	if (!kept)
+		return false;
+	*kept = (struct kept){ tables->kept, text };
+	tables->kept = kept;
+	return true;
+}
+
+static bool add_entry(struct tables *tables, const struct table_entry *entry)
+{
+	if (tables->n == tables->room) {
+		size_t room = tables->room ? 2 * tables->room : 64;
+		void *grown = reallocarray(tables->entry, room, sizeof(*entry));
+
+		if (!grown)
+			return false;
+		tables->entry = grown;
+		tables->room = room;
+	}
+	tables->entry[tables->n++] = *entry;
+	return true;
+}
+
+/* A line without its end; changed, and *text becomes NULL if an entry needs it. */
+static int read_line(struct tables *tables, char **line)
+{
+	char *text = *line;
+	struct table_entry entry = { .source = tables->source, .text = "", .duration = -1 };
 	int status;
 
-	if (!*rest_of_line(text) || text[0] == '#')
-		return 0;
 	if (strncmp(text, "pmu", 3) == 0 && strcspn(text, " \t") == 3)
-		return read_pmu(reader, text + 3);
+		return read_pmu(tables, text + 3);
+	if (!tables->applies || text[0] == '#' || !*rest_of_line(text))
+		return 0;
 	if (text[0] == ' ' || text[0] == '\t')
-		status = read_umask(reader, text, &entry);
+		status = read_umask(tables, text, &entry);
 	else
-		status = read_entry(reader, text, &entry);
-	reader->below_event = entry.kind == TABLE_EVENT || entry.kind == TABLE_UMASK;
-	if (status || !reader->applies)
+		status = read_entry(tables, text, &entry);
+	tables->below_event = entry.kind == TABLE_EVENT || entry.kind == TABLE_UMASK;
+	if (status)
 		return status;
-	entry.general &= perfctr_machine_general(reader->info);
-	entry.fixed &= perfctr_machine_fixed(reader->info);
-	return reader->visit(&entry, reader->arg);
+	if (!keep_text(tables, text))
+		return refuse_memory(tables);
+	*line = NULL;
+	return add_entry(tables, &entry) ? 0 : refuse_memory(tables);
 }
 
-static int read_table(struct reader *reader, FILE *file, const char *source)
+static void begin_table(struct tables *tables, FILE *file, const char *source)
+{
+	tables->file = file;
+	tables->source = source;
+	tables->number = 0;
+	tables->applies = false;
+	tables->below_event = false;
+}
+
+static void end_table(struct tables *tables)
+{
+	if (tables->file)
+		fclose(tables->file);
+	tables->file = NULL;
+}
+
+/* At its end the table is closed. */
+static int read_next_line(struct tables *tables)
 {
 	char *text = NULL;
 	size_t size = 0;
-	ssize_t length;
+	ssize_t length = getline(&text, &size, tables->file);
 	int status = 0;
 
-	reader->source = source;
-	reader->number = 0;
-	reader->applies = false;
-	reader->below_event = false;
-	while (!status && (length = getline(&text, &size, file)) >= 0) {
-		reader->number++;
+	if (length < 0) {
+		end_table(tables);
+	} else {
+		tables->number++;
 		if (length && text[length - 1] == '\n')
 			text[length - 1] = '\0';
-		status = read_line(reader, text);
+		status = read_line(tables, &text);
 	}
 	free(text);
 	return status;
@@ -290,8 +344,29 @@ static int is_table(const struct dirent *entry)
 	return fnmatch("*.tbl", entry->d_name, FNM_PERIOD) == 0;
 }
 
+static int read_file(struct tables *tables, const char *directory, const char *name)
+{
+	int status = 0;
+	char *path;
+	FILE *file;
+
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
+		return refuse_memory(tables);
+	if (!keep_text(tables, path)) {
+		free(path);
+		return refuse_memory(tables);
+	}
+	file = fopen(path, "re");
+	if (!file)
+		return REFUSE(tables, EINVAL, "cannot read %s: %m", path);
+	begin_table(tables, file, path);
+	while (!status && tables->file)
+		status = read_next_line(tables);
+	return status;
+}
+
 /* All tables of a directory in the order of their names; it need not exist. */
-static int read_directory(struct reader *reader, const char *directory)
+static int read_directory(struct tables *tables, const char *directory)
 {
 	struct dirent **entries;
 	int status = 0, n = scandir(directory, &entries, is_table, alphasort);
@@ -299,20 +374,8 @@ static int read_directory(struct reader *reader, const char *directory)
 	if (n < 0)
 		return 0;
 	for (int i = 0; i < n; i++) {
-		char *path = NULL;
-		FILE *file;
-
-		if (!status && asprintf(&path, "%s/%s", directory, entries[i]->d_name) >= 0) {
-			file = fopen(path, "re");
-			if (file) {
-				status = read_table(reader, file, path);
-				fclose(file);
-			} else {
-				status = perfctr_line_refuse(reader->line, EINVAL,
-							     "cannot read %s: %m", path);
-			}
-			free(path);
-		}
+		if (!status)
+			status = read_file(tables, directory, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);
@@ -320,30 +383,30 @@ static int read_directory(struct reader *reader, const char *directory)
 }
 
 /* $PERFCTR_EVENTS: directories with ':' between them. */
-static int read_path(struct reader *reader, const char *directories)
+static int read_path(struct tables *tables, const char *directories)
 {
 	char *copy = strdup(directories), *rest = copy, *directory;
 	int status = 0;
 
 	while (!status && (directory = strsep(&rest, ":")))
-		status = read_directory(reader, directory);
+		status = read_directory(tables, directory);
 	free(copy);
 	return status;
 }
 
-static int read_below(struct reader *reader, const char *parent, const char *directory)
+static int read_below(struct tables *tables, const char *parent, const char *directory)
 {
 	char *path;
 	int status;
 
 	if (asprintf(&path, "%s/%s", parent, directory) < 0)
 		return 0;
-	status = read_directory(reader, path);
+	status = read_directory(tables, path);
 	free(path);
 	return status;
 }
 
-static int read_users_tables(struct reader *reader)
+static int read_users_tables(struct tables *tables)
 {
 	const char *path = secure_getenv("PERFCTR_EVENTS");
 	const char *config = secure_getenv("XDG_CONFIG_HOME");
@@ -351,32 +414,102 @@ static int read_users_tables(struct reader *reader)
 	int status = 0;
 
 	if (path)
-		status = read_path(reader, path);
+		status = read_path(tables, path);
 	if (!status && config && *config)
-		status = read_below(reader, config, "perfctr/events");
+		status = read_below(tables, config, "perfctr/events");
 	else if (!status && home)
-		status = read_below(reader, home, ".config/perfctr/events");
-	return status ? status : read_directory(reader, PERFCTR_EVENTS_DIRECTORY);
+		status = read_below(tables, home, ".config/perfctr/events");
+	return status ? status : read_directory(tables, PERFCTR_EVENTS_DIRECTORY);
 }
 
-int perfctr_tables_visit(const struct perfctr_pmu_info *info,
+static int open_next(struct tables *tables)
+{
+	const struct table *table = tables->next++;
+	FILE *file = fmemopen((void *)table->text, strlen(table->text), "r");
+
+	if (!file)
+		return refuse_memory(tables);
+	begin_table(tables, file, table->name);
+	return 0;
+}
+
+/* False: there is no further entry, or an error. */
+static bool read_more(struct tables *tables)
+{
+	size_t before = tables->n;
+	int status = 0;
+
+	if (!tables->begun)
+		status = read_users_tables(tables);
+	tables->begun = true;
+	while (!status && tables->n == before && (tables->file || tables->next->name))
+		status = tables->file ? read_next_line(tables) : open_next(tables);
+	if (status)
+		tables->error = errno;
+	return !status && tables->n > before;
+}
+
+int perfctr_tables_visit(struct perfctr_events *events,
 			 int (*visit)(const struct table_entry *entry, void *arg), void *arg,
 			 const struct line *line)
 {
-	struct reader reader = { .info = info, .visit = visit, .arg = arg, .line = line };
-	int status;
+	const uint64_t general = perfctr_machine_general(&events->info);
+	const uint64_t fixed = perfctr_machine_fixed(&events->info);
+	struct tables *tables = events->tables;
+	int status = 0;
 
-	find_pmus(&reader);
-	status = read_users_tables(&reader);
+	for (size_t i = 0; !status && !tables->error; i++) {
+		struct table_entry entry;
 
-	for (const struct table *table = perfctr_tables_built_in; !status && table->name; table++) {
-		FILE *file = fmemopen((void *)table->text, strlen(table->text), "r");
-
-		if (!file)
-			return perfctr_line_refuse(line, ENOMEM,
-						   "cannot read the tables of events: %m");
-		status = read_table(&reader, file, table->name);
-		fclose(file);
+		if (i == tables->n && !read_more(tables))
+			break;
+		entry = tables->entry[i];
+		entry.general &= general;
+		entry.fixed &= fixed;
+		status = visit(&entry, arg);
 	}
+	if (tables->error)
+		return perfctr_line_refuse(line, tables->error, "%s", tables->fault);
 	return status;
+}
+
+struct perfctr_events *perfctr_events_open(const struct perfctr_pmu_info *info)
+{
+	struct perfctr_events *events = malloc(sizeof(*events));
+	struct tables *tables = calloc(1, sizeof(*tables));
+
+	if (!events || !tables) {
+		free(events);
+		free(tables);
+		return NULL;
+	}
+	tables->info = &events->info;
+	tables->next = perfctr_tables_built_in;
+	*events = (struct perfctr_events){ .info = *info, .tables = tables };
+	return events;
+}
+
+void perfctr_events_close(struct perfctr_events *events)
+{
+	if (!events)
+		return;
+	end_table(events->tables);
+	for (struct kept *kept = events->tables->kept, *next; kept; kept = next) {
+		next = kept->next;
+		free(kept->text);
+		free(kept);
+	}
+	free(events->tables->entry);
+	free(events->tables);
+	free(events);
+}
+
+const struct perfctr_pmu_info *perfctr_events_info(const struct perfctr_events *events)
+{
+	return &events->info;
+}
+
+const char *perfctr_events_backend(const struct perfctr_events *events)
+{
+	return events->backend;
 }

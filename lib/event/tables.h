@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tables of events: perfctr_events(5).  Read anew each time: the library keeps no state. */
+/*
+ * The tables of events, perfctr_events(5), and what holds them: struct perfctr_events.
+ */
 #ifndef PERFCTR_TABLES_H
 #define PERFCTR_TABLES_H
 
@@ -27,10 +29,21 @@ struct table_entry {
 };
 
 /*
- * Calls visit for all entries that hold for info's machine, those of the user first, until it
- * returns other than 0, and returns that.  -1 with errno EINVAL and a line: a table is malformed.
+ * The events of a machine.  A copy with another info, that of one kind of its cores, has the same
+ * tables.
  */
-int perfctr_tables_visit(const struct perfctr_pmu_info *info,
+struct perfctr_events {
+	struct perfctr_pmu_info info;
+	const char *backend; /* whose info it is; NULL: not known */
+	struct tables *tables;
+};
+
+/*
+ * Calls visit for all entries that hold for the machine, those of the user first, until it returns
+ * other than 0, and returns that.  The entries stay until the events are closed.  -1 with errno
+ * EINVAL and a line: a table is malformed.
+ */
+int perfctr_tables_visit(struct perfctr_events *events,
 			 int (*visit)(const struct table_entry *entry, void *arg), void *arg,
 			 const struct line *line);
 

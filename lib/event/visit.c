@@ -13,24 +13,15 @@
 #include "software.h"
 #include "tables.h"
 
-/* A line "counters" or "escr" of the tables: it holds for events of libpfm4 too. */
-struct rule {
-	struct rule *next;
-	enum table_kind kind;
-	char *name; /* "escr" */
-	uint64_t code, mask, general, fixed;
-};
-
 struct visit {
-	const struct perfctr_pmu_info *info;
+	struct perfctr_events *events;
 	const char *pattern;
 	int (*visit)(const struct perfctr_event_entry *entry, void *arg);
 	void *arg;
 	void *names; /* tsearch(3): those that were visited; a name counts once */
-	struct perfctr_event_entry event; /* the last one of a table */
+	struct perfctr_event_entry event; /* the last one */
 	char *name;			  /* event.name */
 	bool wanted;			  /* the last event is */
-	struct rule *rules, **last_rule;  /* in the order of the tables */
 	uint64_t general, fixed;	  /* of the last event of libpfm4 */
 };
 
@@ -64,52 +55,34 @@ static bool is_wanted(struct visit *visit, const char *name)
 	return true;
 }
 
-static void keep_rule(struct visit *visit, const struct table_entry *entry)
+static bool rule_holds(const struct table_entry *rule, const struct visit *visit)
 {
-	struct rule *rule = malloc(sizeof(*rule));
-
-	if (!rule)
-		return;
-	*rule = (struct rule){
-		.kind = entry->kind,
-		.name = entry->name ? strdup(entry->name) : NULL,
-		.code = entry->code,
-		.mask = entry->mask,
-		.general = entry->general,
-		.fixed = entry->fixed,
-	};
-	*visit->last_rule = rule;
-	visit->last_rule = &rule->next;
-}
-
-static void apply_rules(struct visit *visit, const struct perfctr_event_entry *entry)
-{
-	visit->general = entry->general;
-	visit->fixed = 0;
-	for (const struct rule *rule = visit->rules; rule; rule = rule->next) {
-		if (rule->kind == TABLE_ESCR ? !rule->name || strcasecmp(rule->name, entry->name)
-					     : (entry->code & rule->mask) != rule->code)
-			continue;
-		visit->general &= rule->general;
-		visit->fixed = rule->fixed;
-		return;
+	switch (rule->kind) {
+	case TABLE_COUNTERS:
+		return (visit->event.code & rule->mask) == rule->code;
+	case TABLE_ESCR:
+		return strcasecmp(rule->name, visit->name) == 0;
+	default:
+		return false;
 	}
 }
 
-static void free_rules(struct rule *rule)
+/* The first line "counters" or "escr" of the tables that holds for an event of libpfm4. */
+static int apply_rule(const struct table_entry *rule, void *arg)
 {
-	while (rule) {
-		struct rule *next = rule->next;
+	struct visit *visit = arg;
 
-		free(rule->name);
-		free(rule);
-		rule = next;
-	}
+	if (!rule_holds(rule, visit))
+		return 0;
+	visit->general &= rule->general;
+	visit->fixed = rule->fixed;
+	return 1;
 }
 
 static int visit_table(const struct table_entry *entry, void *arg)
 {
 	struct visit *visit = arg;
+	unsigned int umask_shift = perfctr_machine_family(&visit->events->info)->umask_shift;
 	struct perfctr_event_entry event = {
 		.name = entry->name,
 		.code = entry->code,
@@ -135,13 +108,9 @@ static int visit_table(const struct table_entry *entry, void *arg)
 	case TABLE_UMASK:
 		event = visit->event;
 		event.umask = entry->name;
-		event.code = entry->code << perfctr_machine_family(visit->info)->umask_shift;
+		event.code = entry->code << umask_shift;
 		event.description = entry->text;
 		break;
-	case TABLE_COUNTERS:
-	case TABLE_ESCR:
-		keep_rule(visit, entry);
-		return 0;
 	default:
 		return 0;
 	}
@@ -151,11 +120,16 @@ static int visit_table(const struct table_entry *entry, void *arg)
 static int visit_libpfm(const struct perfctr_event_entry *entry, void *arg)
 {
 	struct perfctr_event_entry event = *entry;
+	const struct line none = { 0 };
 	struct visit *visit = arg;
 
 	if (!entry->umask) {
 		visit->wanted = is_wanted(visit, entry->name);
-		apply_rules(visit, entry);
+		visit->event = event;
+		visit->general = entry->general;
+		visit->fixed = 0;
+		if (visit->wanted)
+			perfctr_tables_visit(visit->events, apply_rule, visit, &none);
 	}
 	event.general = visit->general;
 	event.fixed = visit->fixed;
@@ -169,12 +143,12 @@ static int visit_software(const struct perfctr_event_entry *entry, void *arg)
 	return matches_pattern(visit->pattern, entry->name) ? visit->visit(entry, visit->arg) : 0;
 }
 
-int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *pattern,
-			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
-			 void *arg)
+int perfctr_events_list(struct perfctr_events *events, const char *pattern,
+			int (*visit)(const struct perfctr_event_entry *entry, void *arg), void *arg)
 {
-	struct visit state = { .info = info, .pattern = pattern, .visit = visit, .arg = arg };
-	struct line none = { 0 };
+	struct visit state = { .events = events, .pattern = pattern, .visit = visit, .arg = arg };
+	const struct perfctr_pmu_info *info = &events->info;
+	const struct line none = { 0 };
 	int status;
 
 	if (info->features & PERFCTR_FEATURE_SOFTWARE) {
@@ -186,11 +160,22 @@ int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *patter
 		errno = ENODEV;
 		return -1;
 	}
-	state.last_rule = &state.rules;
-	status = perfctr_tables_visit(info, visit_table, &state, &none);
+	status = perfctr_tables_visit(events, visit_table, &state, &none);
 	if (!status)
 		status = perfctr_libpfm_visit(info, visit_libpfm, &state);
 	tdestroy(state.names, free);
-	free_rules(state.rules);
+	return status;
+}
+
+int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *pattern,
+			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
+			 void *arg)
+{
+	struct perfctr_events *events = perfctr_events_open(info);
+	int status = events ? perfctr_events_list(events, pattern, visit, arg) : -1;
+	int error = errno;
+
+	perfctr_events_close(events);
+	errno = error;
 	return status;
 }

@@ -38,7 +38,7 @@ bool perfctr_machine_has_modes(const struct perfctr_pmu_info *info);
 void perfctr_machine_set_modes(const struct perfctr_pmu_info *info, unsigned int modes,
 			       uint64_t *evntsel, uint64_t *evntsel2);
 
-/* PERFCTR_RING_* that the registers count. */
+/* PERFCTR_MODE_* that the registers count. */
 unsigned int perfctr_machine_modes(const struct perfctr_pmu_info *info, uint64_t evntsel,
 				   uint64_t evntsel2);
 

@@ -31,7 +31,7 @@ struct perfctr_region_thread {
 
 struct region_event {
 	char name[PERFCTR_REQUEST_NAME];
-	uint32_t modes; /* PERFCTR_RING_* */
+	uint32_t modes; /* PERFCTR_MODE_* */
 };
 
 /* What exit() finds.  It outlives the regions, since exit() cannot be told to forget it. */

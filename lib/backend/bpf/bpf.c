@@ -103,7 +103,7 @@ static void describe_limits(const struct perfctr_bpf_info *info, char *text, siz
 			 *text ? "; " : "");
 }
 
-static int probe_bpf(struct perfctr_backend_info *info)
+static int probe_bpf(struct perfctr_backend_info *info, struct perfctr_pmu_info *pmu)
 {
 	struct perfctr_bpf_info from;
 	int program = -1;
@@ -115,6 +115,7 @@ static int probe_bpf(struct perfctr_backend_info *info)
 		return -1;
 	}
 	close(program);
+	perfctr_bpf_pmu_info(&from, pmu);
 	info->capabilities = perfctr_bpf_capabilities(&from);
 	describe_limits(&from, info->why, sizeof(info->why));
 	return 0;

@@ -122,16 +122,14 @@ void perfctr_patch_open_error(int error, char *text, size_t size)
 	}
 }
 
-int perfctr_patch_probe(struct perfctr_backend_info *info)
+int perfctr_patch_probe(struct perfctr_backend_info *info, struct perfctr_pmu_info *pmu)
 {
-	struct perfctr_pmu_info pmu;
-
-	if (perfctr_patch_info(&pmu) < 0) {
+	if (perfctr_patch_info(pmu) < 0) {
 		perfctr_patch_open_error(errno, info->why, sizeof(info->why));
 		return -1;
 	}
-	info->capabilities = perfctr_patch_capabilities(&pmu);
-	info->n_counters = pmu.n_general;
+	info->capabilities = perfctr_patch_capabilities(pmu);
+	info->n_counters = pmu->n_general;
 	return 0;
 }
 

@@ -8,19 +8,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int probe_perf(struct perfctr_backend_info *info)
+static int probe_perf(struct perfctr_backend_info *info, struct perfctr_pmu_info *pmu)
 {
-	struct perfctr_pmu_info pmu;
-
-	if (perfctr_perf_info(&pmu) < 0) {
+	if (perfctr_perf_info(pmu) < 0) {
 		int error = errno;
 
 		perfctr_perf_open_error(error, info->why, sizeof(info->why));
 		errno = error;
 		return -1;
 	}
-	info->capabilities = perfctr_perf_capabilities(&pmu);
-	info->n_counters = pmu.n_general;
+	info->capabilities = perfctr_perf_capabilities(pmu);
+	info->n_counters = pmu->n_general;
 	perfctr_perf_limits(info->capabilities, info->why, sizeof(info->why));
 	return 0;
 }

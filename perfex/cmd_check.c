@@ -76,23 +76,24 @@ static int print_plan(const struct perfctr_pmu_info *info, const struct perfctr_
 	return status;
 }
 
-static int check_events(const struct selection *selection)
+static int check_events(struct selection *selection)
 {
+	const struct perfctr_pmu_info *info;
 	struct perfctr_request *requests;
 	struct perfctr_control control;
-	struct perfctr_pmu_info info;
 	char why[1024];
 	int status = 0;
 
-	if (!selected_pmu(selection, &info))
+	if (!open_selected_pmu(selection))
 		return EXIT_PERFEX;
-	requests = selected_events(selection, &info);
+	requests = selected_events(selection);
 	if (!requests)
 		return EXIT_PERFEX;
-	if (assign_counters(&info, requests, selection->n_events, &control, why, sizeof(why)))
+	info = perfctr_events_info(selection->database);
+	if (assign_counters(info, requests, selection->n_events, &control, why, sizeof(why)))
 		print_control(requests, &control, "");
 	else
-		status = print_plan(&info, requests, selection->n_events, why);
+		status = print_plan(info, requests, selection->n_events, why);
 	free(requests);
 	return status;
 }
@@ -127,6 +128,6 @@ static int check_main(int argc, char **argv)
 	if (!selection.n_events)
 		fail("no event given; give some with -e");
 	status = check_events(&selection);
-	free(selection.event);
+	free_selection(&selection);
 	return status;
 }

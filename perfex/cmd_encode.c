@@ -72,21 +72,22 @@ static void print_event(const struct perfctr_pmu_info *info, const struct layout
 		       (unsigned long long)request->p4_pebs_matrix_vert);
 }
 
-static int encode_events(const struct selection *selection)
+static int encode_events(struct selection *selection)
 {
+	const struct perfctr_pmu_info *info;
 	struct perfctr_request *requests;
-	struct perfctr_pmu_info info;
 	const struct layouts *layouts;
 
-	if (!selected_pmu(selection, &info))
+	if (!open_selected_pmu(selection))
 		return EXIT_PERFEX;
-	requests = selected_events(selection, &info);
+	requests = selected_events(selection);
 	if (!requests)
 		return EXIT_PERFEX;
+	info = perfctr_events_info(selection->database);
 	/* Whoever can parse an event for this PMU has its layouts. */
-	layouts = layouts_of(&info);
+	layouts = layouts_of(info);
 	for (size_t i = 0; i < selection->n_events; i++)
-		print_event(&info, layouts, &requests[i]);
+		print_event(info, layouts, &requests[i]);
 	free(requests);
 	return 0;
 }
@@ -119,6 +120,6 @@ static int encode_main(int argc, char **argv)
 	if (!selection.n_events)
 		fail("no event given; give some with -e");
 	status = encode_events(&selection);
-	free(selection.event);
+	free_selection(&selection);
 	return status;
 }

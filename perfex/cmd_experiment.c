@@ -64,17 +64,20 @@ static void enter_directory_of(const char *path)
 /* All that can be refused. */
 static void check_experiment(struct experiment_file *file, const char *path, struct jobs *jobs)
 {
-	struct perfctr_pmu_info info;
+	struct perfctr_events *database;
 	struct text_error error;
 
 	if (!experiment_check(file, &error))
 		textfile_fail(path, &error);
-	if (perfctr_get_pmu_info(&info) < 0) {
+	database = perfctr_events_open_for(NULL, 0, 0, 0);
+	if (!database) {
 		complain_of_open(errno);
 		exit(EXIT_PERFEX);
 	}
-	if (!experiment_check_events(file, &info, &error) || !jobs_find(jobs, file, &info, &error))
+	if (!experiment_check_events(file, database, &error) ||
+	    !jobs_find(jobs, file, perfctr_events_info(database), &error))
 		textfile_fail(path, &error);
+	perfctr_events_close(database);
 }
 
 /*

@@ -1,9 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/backend.h"
-#include "perfex.h"
+#include "run/run.h"
 
 #include <errno.h>
-#include <stddef.h>
+#include <string.h>
+
+static const struct {
+	uint32_t bit;
+	const char *name;
+} capabilities[] = {
+	{ PERFCTR_CAN_HARDWARE, "hardware" },	{ PERFCTR_CAN_SOFTWARE, "software" },
+	{ PERFCTR_CAN_KERNEL, "kernel-mode" },	{ PERFCTR_CAN_SWITCHES, "switches" },
+	{ PERFCTR_CAN_LIVE_READ, "live-read" }, { PERFCTR_CAN_RDPMC, "rdpmc" },
+	{ PERFCTR_CAN_ISOLATE, "isolation" },	{ PERFCTR_CAN_REMOTE, "remote" },
+	{ PERFCTR_CAN_INHERIT, "inheritance" }, { PERFCTR_CAN_RECORD, "records" },
+	{ PERFCTR_CAN_GROUP, "groups" },	{ PERFCTR_CAN_SESSION, "sessions" },
+	{ PERFCTR_CAN_TRACE, "traces" },	{ PERFCTR_CAN_CONSISTENT, "one-instant" },
+};
+
+static void print_backend(const struct perfctr_backend_info *info, bool used)
+{
+	printf("backend %s: %s", info->name,
+	       used		 ? "used"
+	       : info->available ? "available"
+				 : "not available");
+	if (info->available) {
+		printf("; it has:");
+		for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++)
+			if (info->capabilities & capabilities[i].bit)
+				printf(" %s", capabilities[i].name);
+	}
+	if (*info->why)
+		printf("; %s", info->why);
+	putchar('\n');
+}
+
+static void print_backends(void)
+{
+	struct perfctr_backend_info list[8], used = { 0 };
+	int n = perfctr_backends(list, sizeof(list) / sizeof(list[0]));
+
+	perfctr_backend(NULL, &used);
+	for (int i = 0; i < n; i++)
+		print_backend(&list[i], used.available && strcmp(list[i].name, used.name) == 0);
+}
 
 static const struct {
 	uint32_t bit;

@@ -4,8 +4,7 @@
 
 struct list {
 	struct selection selection;
-	bool details;
-	struct perfctr_pmu_info info;
+	bool details, netburst;
 	size_t n;
 };
 
@@ -43,14 +42,14 @@ static void print_details(const struct list *list, const struct perfctr_event_en
 
 	if (entry->umask) {
 		printf("    :%-24s", entry->umask);
-		if (list->info.pmu != PERFCTR_PMU_P4)
+		if (!list->netburst)
 			printf(" 0x%04llx", (unsigned long long)entry->code);
 		printf("  %s\n", entry->description);
 		return;
 	}
 	printf("%s\n    %s\n    ", entry->name, entry->description);
 	if (entry->general || entry->fixed) {
-		if (entry->code || list->info.pmu != PERFCTR_PMU_P4)
+		if (entry->code || !list->netburst)
 			printf("code 0x%02llx, ", (unsigned long long)entry->code);
 		printf("counters ");
 		print_counters(entry);
@@ -73,15 +72,18 @@ static int print_event(const struct perfctr_event_entry *entry, void *arg)
 
 static int list_events(struct list *list, const char *pattern)
 {
+	struct perfctr_events *database;
 	struct perfctr_request request;
 	char error[512];
 
-	if (!selected_pmu(&list->selection, &list->info))
+	if (!open_selected_pmu(&list->selection))
 		return EXIT_PERFEX;
-	if (perfctr_events_visit(&list->info, pattern, print_event, list) < 0) {
+	database = list->selection.database;
+	list->netburst = perfctr_events_info(database)->pmu == PERFCTR_PMU_P4;
+	if (perfctr_events_list(database, pattern, print_event, list) < 0) {
 		/* Why there are none, or what is wrong with a table. */
-		perfctr_request_parse(&list->info, "instructions", PERFCTR_MODE_USER, &request,
-				      error, sizeof(error));
+		perfctr_events_parse(database, "instructions", PERFCTR_MODE_USER, &request, error,
+				     sizeof(error));
 		complain("%s", error);
 		return EXIT_PERFEX;
 	}
@@ -95,8 +97,10 @@ static int list_events(struct list *list, const char *pattern)
 int show_events(bool details)
 {
 	struct list list = { .details = details };
+	int status = list_events(&list, NULL);
 
-	return list_events(&list, NULL);
+	free_selection(&list.selection);
+	return status;
 }
 
 static const struct option_rule rules[] = {
@@ -123,9 +127,11 @@ const struct subcommand list_subcommand = {
 static int list_main(int argc, char **argv)
 {
 	struct list list = { 0 };
-	int n = take_options(&list_subcommand, &list, argc, argv);
+	int status, n = take_options(&list_subcommand, &list, argc, argv);
 
 	if (argc - n > 1)
 		fail("perfex list takes one pattern, '%s' is another", argv[n + 1]);
-	return list_events(&list, argv[n]);
+	status = list_events(&list, argv[n]);
+	free_selection(&list.selection);
+	return status;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex mark". */
-#include "run/backend.h"
 #include "session/mark.h"
 
 #include <perfctr_groups.h>
@@ -108,7 +107,7 @@ static int mark_main(int argc, char **argv)
 		},
 		.scope = PERFCTR_MARK_PROCESS,
 	};
-	int status;
+	int status = EXIT_PERFEX;
 
 	options.run.command = argv + take_options(&mark_subcommand, &options, argc, argv);
 	check_options(&options);
@@ -118,11 +117,11 @@ static int mark_main(int argc, char **argv)
 		status = mark_list();
 	} else if (options.clear) {
 		status = mark_clear(&options);
-	} else {
-		add_default_events(&options.run, PERFCTR_CAN_GROUP);
+	} else if (open_events(&options.run, PERFCTR_CAN_GROUP)) {
+		add_default_events(&options.run);
 		status = mark_count(&options);
 	}
 	free(options.process);
-	free(options.run.event);
+	free_options(&options.run);
 	return status;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex run". */
-#include "run/backend.h"
 #include "run/derive.h"
 #include "run/run.h"
 
@@ -236,12 +235,14 @@ static int run_main(int argc, char **argv)
 	case RUN:
 		break;
 	}
-	add_default_events(&options, 0);
 	if (options.rules)
 		derive_link(options.rules);
+	if (!open_events(&options, 0))
+		return EXIT_PERFEX;
+	add_default_events(&options);
 	status = run_command(&options);
 	if (options.rules)
 		rules_free(options.rules);
-	free(options.event);
+	free_options(&options);
 	return status;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex system". */
 #define _GNU_SOURCE
-#include "run/backend.h"
 #include "session/system.h"
 
 #include <ctype.h>
@@ -150,8 +149,10 @@ static int system_main(int argc, char **argv)
 		options.policy |= PERFCTR_POLICY_DMS;
 	if (!options.run.interval_ms && !options.run.command[0])
 		options.run.interval_ms = 1000;
-	add_default_events(&options.run, PERFCTR_CAN_SESSION);
+	if (!open_events(&options.run, PERFCTR_CAN_SESSION))
+		return EXIT_PERFEX;
+	add_default_events(&options.run);
 	status = system_count(&options);
-	free(options.run.event);
+	free_options(&options.run);
 	return status;
 }

@@ -46,7 +46,9 @@ static int trace_main(int argc, char **argv)
 		fail("no command given; see perfex trace --help");
 	if (!options.run.output)
 		fail("no file for the trace; give it by --output=FILE");
+	if (!open_events(&options.run, PERFCTR_CAN_TRACE))
+		return EXIT_PERFEX;
 	status = trace_count(&options);
-	free(options.run.event);
+	free_options(&options.run);
 	return status;
 }

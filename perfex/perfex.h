@@ -115,6 +115,9 @@ void append_text(const char ***texts, size_t *n, const char *text);
 /* cmd_info.c */
 int show_info(void);
 
+/* cmd_revoke.c: who has the counters, a line each */
+void print_holders(void);
+
 /* cmd_list.c: all events; details: with codes, counters and unit masks */
 int show_events(bool details);
 

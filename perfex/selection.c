@@ -73,42 +73,55 @@ static const struct {
 	    EVNTSEL(4, 48, 0, EVNTSEL_EN) } },
 };
 
+static bool open_database(struct selection *selection, const struct perfctr_pmu_info *info)
+{
+	selection->database = perfctr_events_open(info);
+	if (!selection->database)
+		fail("out of memory");
+	return true;
+}
+
 /* Does libpfm4 have it, now that it was told to take it for this machine's? */
-static bool is_processor(const struct perfctr_pmu_info *info, const char *name)
+static bool is_processor(const struct selection *selection)
 {
 	struct perfctr_request request;
 	char spec[PERFCTR_REQUEST_NAME], error[512];
 
-	snprintf(spec, sizeof(spec), "%s::cycles", name);
-	return perfctr_request_parse(info, spec, PERFCTR_MODE_USER, &request, error,
-				     sizeof(error)) == 0;
+	snprintf(spec, sizeof(spec), "%s::cycles", selection->pmu);
+	return perfctr_events_parse(selection->database, spec, PERFCTR_MODE_USER, &request, error,
+				    sizeof(error)) == 0;
 }
 
-bool selected_pmu(const struct selection *selection, struct perfctr_pmu_info *info)
+static bool open_this_machine(struct selection *selection)
+{
+	struct perfctr_pmu_info info;
+
+	if (perfctr_get_pmu_info(&info) == 0)
+		return open_database(selection, &info);
+	complain_of_open(errno);
+	return false;
+}
+
+bool open_selected_pmu(struct selection *selection)
 {
 	const char *name = selection->pmu;
 	size_t n = sizeof(pmus) / sizeof(pmus[0]);
 
-	if (!name) {
-		if (perfctr_get_pmu_info(info) == 0)
-			return true;
-		complain_of_open(errno);
-		return false;
-	}
+	if (!name)
+		return open_this_machine(selection);
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(pmus[i].name, name) == 0) {
 			/* No processor, so that libpfm4 does not take this machine's. */
 			setenv("LIBPFM_FORCE_PMU", "perf", 1);
-			*info = pmus[i].info;
-			return true;
+			return open_database(selection, &pmus[i].info);
 		}
 	}
 	setenv("LIBPFM_FORCE_PMU", name, 1);
 	for (size_t i = 0; i < n; i++) {
 		if (!pmus[i].prefix || strncmp(name, pmus[i].prefix, strlen(pmus[i].prefix)))
 			continue;
-		*info = pmus[i].info;
-		if (is_processor(info, name))
+		open_database(selection, &pmus[i].info);
+		if (is_processor(selection))
 			return true;
 		break;
 	}
@@ -116,8 +129,7 @@ bool selected_pmu(const struct selection *selection, struct perfctr_pmu_info *in
 	return false;
 }
 
-struct perfctr_request *selected_events(const struct selection *selection,
-					const struct perfctr_pmu_info *info)
+struct perfctr_request *selected_events(const struct selection *selection)
 {
 	struct perfctr_request *requests;
 	char error[512];
@@ -128,12 +140,18 @@ struct perfctr_request *selected_events(const struct selection *selection,
 	for (size_t i = 0; i < selection->n_events; i++) {
 		const char *spec = selection->event[i];
 
-		if (perfctr_request_parse(info, spec, selection->modes, &requests[i], error,
-					  sizeof(error)) == 0)
+		if (perfctr_events_parse(selection->database, spec, selection->modes, &requests[i],
+					 error, sizeof(error)) == 0)
 			continue;
 		complain("event '%s': %s", spec, error);
 		free(requests);
 		return NULL;
 	}
 	return requests;
+}
+
+void free_selection(struct selection *selection)
+{
+	perfctr_events_close(selection->database);
+	free(selection->event);
 }

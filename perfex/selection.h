@@ -10,6 +10,7 @@
 /* The first member of what their take() functions get. */
 struct selection {
 	const char *pmu; /* NULL: this machine's */
+	struct perfctr_events *database; /* of the PMU; NULL: not open yet */
 	unsigned int modes;
 	const char *modes_name; /* the option */
 	const char **event;
@@ -36,11 +37,12 @@ void take_selected_event(void *target, const struct option_rule *rule, const cha
 		CALL_OPTION("both", 0, NULL, "count in both modes", take_selected_modes,           \
 			    PERFCTR_MODE_BOTH)
 
-/* Describes the PMU; false: it cannot, and has said why. */
-bool selected_pmu(const struct selection *selection, struct perfctr_pmu_info *info);
+/* Opens the database of the PMU; false: it cannot, and has said why. */
+bool open_selected_pmu(struct selection *selection);
 
 /* The events, to be freed; NULL: one is wrong, and this has been said. */
-struct perfctr_request *selected_events(const struct selection *selection,
-					const struct perfctr_pmu_info *info);
+struct perfctr_request *selected_events(const struct selection *selection);
+
+void free_selection(struct selection *selection);
 
 #endif

@@ -76,9 +76,9 @@ struct experiment_file *experiment_parse(const char *text, size_t length, struct
 void experiment_free(struct experiment_file *file);
 struct program *find_program(const struct experiment_file *file, const char *name);
 
-/* False: error names the first thing that cannot work here, or with the counters of info. */
+/* False: error names the first thing that cannot work here, or with the events of the machine. */
 bool experiment_check(struct experiment_file *file, struct text_error *error);
-bool experiment_check_events(struct experiment_file *file, const struct perfctr_pmu_info *info,
+bool experiment_check_events(struct experiment_file *file, struct perfctr_events *database,
 			     struct text_error *error);
 /* Where the program is; for free().  NULL with errno set. */
 char *program_path(const struct program *program);

@@ -101,9 +101,10 @@ static bool check_program_names(const struct experiment_file *file, const struct
 	return true;
 }
 
-static bool check_events(struct experiment *experiment, const struct perfctr_pmu_info *info,
+static bool check_events(struct experiment *experiment, struct perfctr_events *database,
 			 struct text_error *error)
 {
+	const struct perfctr_pmu_info *info = perfctr_events_info(database);
 	const struct strings *events = &experiment->events;
 	char why[512];
 
@@ -113,9 +114,9 @@ static bool check_events(struct experiment *experiment, const struct perfctr_pmu
 				   "this machine has no counters that the "
 				   "kernel can use; see perfex info");
 	for (size_t i = 0; i < events->n; i++)
-		if (perfctr_request_parse(info, events->string[i],
-					  mode_bits[experiment->settings.modes],
-					  &experiment->request[i], why, sizeof(why)) < 0)
+		if (perfctr_events_parse(database, events->string[i],
+					 mode_bits[experiment->settings.modes],
+					 &experiment->request[i], why, sizeof(why)) < 0)
 			return refuse_text(error, events->line[i], "event '%.60s': %s",
 					   events->string[i], why);
 	return true;
@@ -211,11 +212,13 @@ bool experiment_check(struct experiment_file *file, struct text_error *error)
 	return true;
 }
 
-bool experiment_check_events(struct experiment_file *file, const struct perfctr_pmu_info *info,
+bool experiment_check_events(struct experiment_file *file, struct perfctr_events *database,
 			     struct text_error *error)
 {
+	const struct perfctr_pmu_info *info = perfctr_events_info(database);
+
 	for (size_t i = 0; i < file->n_experiments; i++)
-		if (!check_events(&file->experiment[i], info, error) ||
+		if (!check_events(&file->experiment[i], database, error) ||
 		    !check_passes(&file->experiment[i], info, error))
 			return false;
 	return true;

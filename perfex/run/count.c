@@ -3,6 +3,19 @@
 #include "run.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 static uint32_t control_flags(enum view view)
 {
@@ -77,6 +90,158 @@ static bool start_counting(struct counting *counting, struct perfctr_control *co
 	return true;
 }
 
+/* Not armed yet; -1, which poll() passes over, when it is not wanted. */
+static int make_timer(unsigned int ms)
+{
+	int fd = -1;
+
+	if (ms) {
+		fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+		if (fd < 0)
+			fail("cannot make a timer: %m");
+	}
+	return fd;
+}
+
+static void arm_timer(int fd, unsigned int ms, bool again)
+{
+	const struct timespec time = {
+		.tv_sec = ms / 1000,
+		.tv_nsec = (long)(ms % 1000) * 1000000,
+	};
+	const struct itimerspec timer = {
+		.it_value = time,
+		.it_interval = again ? time : (struct timespec){ 0 },
+	};
+
+	if (fd >= 0 && timerfd_settime(fd, 0, &timer, NULL) < 0)
+		fail("cannot set a timer: %m");
+}
+
+static void disarm_timer(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+enum { SIGNALS, PROCESS, DELAY, TIMEOUT, INTERVAL, RECORDS };
+
+/* The counters go; so does the time. */
+static void begin_counting(struct counting *counting, const struct pollfd *fd)
+{
+	if (!counting->started_ns)
+		counting->started_ns = now_ns();
+	arm_timer(fd[TIMEOUT].fd, counting->options->timeout_ms, false);
+	arm_timer(fd[INTERVAL].fd, counting->options->interval_ms, true);
+}
+
+/* True: the counting ends here, without a command to wait for. */
+static bool take_timeout(struct counting *counting)
+{
+	threads_stop(&counting->threads);
+	counting->stopped_ns = now_ns();
+	counting->timed_out = true;
+	if (!counting->command.pid)
+		return true;
+	command_end(&counting->command);
+	return false;
+}
+
+/* The interval that ends with these sums. */
+static void write_interval(struct counting *counting, const struct perfctr_counts *sums)
+{
+	struct interval *interval = &counting->interval;
+
+	interval->time_ns =
+		(counting->stopped_ns ? counting->stopped_ns : now_ns()) - counting->started_ns;
+	interval->counts = *sums;
+	interval->counts.tsc -= counting->last.tsc;
+	for (uint32_t i = 0; i < PERFCTR_MAX_COUNTERS; i++)
+		interval->counts.counter[i] -= counting->last.counter[i];
+	counting->last = *sums;
+	output_interval(counting->output, counting->recording, interval);
+}
+
+static void take_interval(struct counting *counting, int timer)
+{
+	struct perfctr_counts sums;
+	uint64_t expirations;
+
+	if (read(timer, &expirations, sizeof(expirations)) != sizeof(expirations))
+		return;
+	threads_read(&counting->threads, counting->scope, &sums);
+	write_interval(counting, &sums);
+}
+
+static struct pollfd *make_list(const struct watch *watch, const struct counting *counting,
+				size_t records)
+{
+	struct pollfd *fd = calloc(RECORDS + records, sizeof(*fd));
+
+	if (!fd)
+		fail("out of memory");
+	for (size_t i = 0; i < RECORDS + records; i++)
+		fd[i].events = POLLIN;
+	fd[SIGNALS].fd = watch->signals;
+	fd[PROCESS].fd = counting->process;
+	fd[DELAY].fd = make_timer(counting->options->delay_ms);
+	fd[TIMEOUT].fd = make_timer(counting->options->timeout_ms);
+	fd[INTERVAL].fd = make_timer(counting->output ? counting->options->interval_ms : 0);
+	for (size_t i = 0; i < records; i++)
+		fd[RECORDS + i].fd = perfctr_fd(counting->threads.thread[i].context);
+	return fd;
+}
+
+/*
+ * Returns when the process has ended, or a signal or the time says that it is enough.  Meanwhile it
+ * takes the records of the members, of which the kernel does not keep more than
+ * PERFCTR_MAX_RECORDS.
+ */
+static void wait_for_end(struct watch *watch, struct counting *counting)
+{
+	size_t records = counting->members ? counting->threads.n : 0;
+	struct pollfd *fd = make_list(watch, counting, records);
+	bool end = false;
+
+	if (fd[DELAY].fd >= 0)
+		arm_timer(fd[DELAY].fd, counting->options->delay_ms, false);
+	else
+		begin_counting(counting, fd);
+	while (!end) {
+		if (poll(fd, RECORDS + records, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			fail("cannot wait for the end: %m");
+		}
+		if (fd[SIGNALS].revents)
+			end = watch_signal(watch, &counting->command);
+		if (fd[DELAY].revents) {
+			disarm_timer(&fd[DELAY].fd);
+			threads_start(&counting->threads);
+			begin_counting(counting, fd);
+		}
+		if (fd[INTERVAL].revents)
+			take_interval(counting, fd[INTERVAL].fd);
+		if (fd[TIMEOUT].revents) {
+			disarm_timer(&fd[TIMEOUT].fd);
+			disarm_timer(&fd[INTERVAL].fd);
+			end |= take_timeout(counting);
+		}
+		for (size_t i = 0; i < records; i++)
+			if (fd[RECORDS + i].revents)
+				members_take(counting->members,
+					     counting->threads.thread[i].context);
+		end |= fd[PROCESS].revents != 0;
+	}
+	if (!counting->stopped_ns)
+		counting->stopped_ns = now_ns();
+	disarm_timer(&fd[DELAY].fd);
+	disarm_timer(&fd[TIMEOUT].fd);
+	disarm_timer(&fd[INTERVAL].fd);
+	free(fd);
+}
+
 static void finish_counting(struct counting *counting, struct sample *sample)
 {
 	threads_stop(&counting->threads);
@@ -87,14 +252,14 @@ static void finish_counting(struct counting *counting, struct sample *sample)
 			 counting->options->command[0] ? "command" : "process",
 			 counting->options->delay_ms);
 	sample->timed_out = counting->timed_out;
-	if (members_wanted(counting->members))
+	if (counting->members)
 		members_add_running(counting->members, &counting->threads,
 				    counting->options->process);
 	threads_read(&counting->threads, counting->scope, &sample->total);
 	complain_of_revocation(&sample->total);
 	threads_close(&counting->threads);
 	if (counting->output && counting->options->interval_ms && counting->started_ns)
-		counting_interval(counting, &sample->total);
+		write_interval(counting, &sample->total);
 }
 
 static int give_up_counting(struct counting *counting, int status)
@@ -131,7 +296,7 @@ int count_run(struct watch *watch, struct counting *counting, struct perfctr_con
 		output_run(counting->output, counting->recording, &counting->interval);
 	if (with_command)
 		command_resume(&counting->command);
-	watch_counting(watch, counting);
+	wait_for_end(watch, counting);
 	if (with_command)
 		sample->wait_status = command_wait(&counting->command);
 	finish_counting(counting, sample);

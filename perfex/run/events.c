@@ -20,15 +20,14 @@ const char *mode_name(unsigned int modes)
 	return "none";
 }
 
-static bool parse_events(struct events *events, const struct options *options,
-			 const struct perfctr_pmu_info *info)
+static bool parse_events(struct events *events, const struct options *options)
 {
 	char error[512];
 
 	events->event = allocate(options->n_events, sizeof(*events->event));
 	for (size_t i = 0; i < options->n_events; i++) {
-		if (perfctr_request_parse(info, options->event[i], options->modes,
-					  &events->event[i].request, error, sizeof(error)) < 0) {
+		if (perfctr_events_parse(options->database, options->event[i], options->modes,
+					 &events->event[i].request, error, sizeof(error)) < 0) {
 			complain("event '%s': %s", options->event[i], error);
 			return false;
 		}
@@ -173,7 +172,7 @@ bool events_plan(struct events *events, const struct options *options,
 	char error[512];
 
 	*events = (struct events){ .n_passes = 1 };
-	if (!parse_events(events, options, info))
+	if (!parse_events(events, options))
 		return false;
 	events->control = allocate(1, sizeof(*events->control));
 	if (!assign_counters(events, 0, options, info, error, sizeof(error)) &&
@@ -186,8 +185,6 @@ bool events_plan(struct events *events, const struct options *options,
 
 void events_free(struct events *events)
 {
-	for (size_t i = 0; i < events->n; i++)
-		series_free(&events->event[i].counts);
 	free(events->event);
 	free(events->control);
 	*events = (struct events){ 0 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The command is a child of perfex, traced until it stands before the first instruction of its
- * program: at that stop the counters are started, then it is let go for good.
+ * program: at that stop the counters are started, then it is let go for good.  Signals that perfex
+ * gets meanwhile are the command's.
  */
 #define _GNU_SOURCE
-#include "backend.h"
 #include "run.h"
 
 #include <errno.h>
@@ -14,8 +14,49 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/*
+ * SIGTERM and SIGHUP are passed on to the command, or end the counting where there is none.  SIGINT
+ * and SIGQUIT the terminal sends to the command as well: perfex stays to report.  SIGPIPE would
+ * keep it from saying what cannot be written.
+ */
+void watch_begin(struct watch *watch, bool with_command)
+{
+	sigset_t taken, blocked;
+
+	*watch = (struct watch){ .ignored_children = signal(SIGCHLD, SIG_DFL) == SIG_IGN };
+	sigemptyset(&taken);
+	sigaddset(&taken, SIGTERM);
+	sigaddset(&taken, SIGHUP);
+	sigaddset(&taken, SIGINT);
+	blocked = taken;
+	sigaddset(&blocked, SIGPIPE);
+	if (with_command)
+		sigaddset(&blocked, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &blocked, &watch->before);
+	watch->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (watch->signals < 0)
+		fail("cannot wait for signals: %m");
+}
+
+/* True: it ends the counting. */
+bool watch_signal(struct watch *watch, const struct command *command)
+{
+	struct signalfd_siginfo info;
+
+	if (read(watch->signals, &info, sizeof(info)) != sizeof(info))
+		return false;
+	watch->stop = true;
+	if (!command->pid)
+		return true;
+	/* The terminal's own signal reaches the command without our help. */
+	if (info.ssi_code != SI_KERNEL && info.ssi_signo != SIGINT)
+		kill(command->pid, (int)info.ssi_signo);
+	return false;
+}
 
 /* In the child: waits for the word, executes, and tells why if that fails. */
 static void run_child(int go, int failure, char **argv, const struct watch *watch)

@@ -10,7 +10,7 @@
 
 void members_begin(struct members *members, enum view view)
 {
-	*members = (struct members){ .view = view, .last = &members->first };
+	*members = (struct members){ .wanted = true, .view = view, .last = &members->first };
 }
 
 static void keep_node(void *node)
@@ -35,11 +35,6 @@ void members_free(struct members *members)
 		free(member);
 	}
 	members_begin(members, members->view);
-}
-
-bool members_wanted(const struct members *members)
-{
-	return members->view == PER_PROCESS || members->view == PER_THREAD;
 }
 
 static struct member *append_member(struct members *members, const struct perfctr_record *record)

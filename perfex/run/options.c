@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Options of all that counts a command: events, modes, where the counts go. */
+/* Options of all that counts a command: events, modes, what counts them, where the counts go. */
 #include "run.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 
 /* What begins like a number is one: its faults are found without a machine to count on. */
 void take_event(void *target, const struct option_rule *rule, const char *spec)
@@ -48,4 +50,66 @@ void check_output(const struct options *options)
 		fail("--output and --log-fd exclude each other; give one");
 	if (options->append && !options->output)
 		fail("--append needs a file to append to; give --output=FILE");
+}
+
+/* For the library here, and for what COMMAND asks of it. */
+void take_backend(void *target, const struct option_rule *rule, const char *name)
+{
+	char text[256];
+
+	if (setenv("PERFCTR_BACKEND", name, 1) < 0)
+		fail("out of memory");
+	/* One that is not there is told by what cannot be opened. */
+	if (perfctr_backend(NULL, &(struct perfctr_backend_info){ 0 }) < 0 && errno == EINVAL) {
+		perfctr_open_error(EINVAL, text, sizeof(text));
+		fail("--backend=%s: %s", name, text);
+	}
+}
+
+static bool chosen; /* the backend, by the events, and not by the user */
+
+void forget_chosen_backend(void)
+{
+	if (chosen)
+		unsetenv("PERFCTR_BACKEND");
+}
+
+bool open_events(struct options *options, uint32_t capabilities)
+{
+	const char *named = getenv("PERFCTR_BACKEND");
+
+	options->database = perfctr_events_open_for(options->event, (unsigned int)options->n_events,
+						    options->modes, capabilities);
+	if (!options->database) {
+		complain_of_open(errno);
+		return false;
+	}
+	if (!options->n_events || (named && *named))
+		return true;
+	chosen = true;
+	if (setenv("PERFCTR_BACKEND", perfctr_events_backend(options->database), 1) < 0)
+		fail("out of memory");
+	return true;
+}
+
+/* Where the processor counts nothing, the operating system does. */
+void add_default_events(struct options *options)
+{
+	struct perfctr_backend_info info = { 0 };
+
+	if (options->n_events || perfctr_backend(NULL, &info) < 0 ||
+	    info.capabilities & PERFCTR_CAN_HARDWARE || !(info.capabilities & PERFCTR_CAN_SOFTWARE))
+		return;
+	append_text(&options->event, &options->n_events,
+		    info.capabilities & PERFCTR_CAN_KERNEL ? "page-faults" : "page-faults:u");
+	if (info.capabilities & PERFCTR_CAN_SWITCHES) {
+		append_text(&options->event, &options->n_events, "context-switches");
+		append_text(&options->event, &options->n_events, "cpu-migrations");
+	}
+}
+
+void free_options(struct options *options)
+{
+	perfctr_events_close(options->database);
+	free(options->event);
 }

@@ -1,12 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* All that was counted: the values of each event, and what they say. */
 #define _GNU_SOURCE
-#include "backend.h"
 #include "derive.h"
 #include "run.h"
+#include "../rules/student.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+void series_add(struct series *series, uint64_t value)
+{
+	if (series->n == series->room) {
+		series->room = series->room ? 2 * series->room : 1;
+		series->value = reallocarray(series->value, series->room, sizeof(*series->value));
+		if (!series->value)
+			fail("out of memory");
+	}
+	series->value[series->n++] = value;
+}
+
+void series_free(struct series *series)
+{
+	free(series->value);
+	*series = (struct series){ 0 };
+}
+
+struct statistics series_statistics(const struct series *series, double confidence)
+{
+	struct statistics s = { NAN, NAN, NAN, NAN, 0, 0 };
+	double n = (double)series->n, offset = 0, squares = 0, half;
+
+	if (!series->n)
+		return s;
+	s.min = s.max = series->value[0];
+	/*
+	 * From the first value on, because large counts that differ little lose their difference.
+	 */
+	for (size_t i = 0; i < series->n; i++) {
+		uint64_t value = series->value[i];
+
+		offset += (double)(int64_t)(value - series->value[0]) / n;
+		s.min = value < s.min ? value : s.min;
+		s.max = value > s.max ? value : s.max;
+	}
+	s.mean = (double)series->value[0] + offset;
+	if (series->n == 1)
+		return s;
+	for (size_t i = 0; i < series->n; i++) {
+		double d = (double)(int64_t)(series->value[i] - series->value[0]) - offset;
+
+		squares += d * d;
+	}
+	s.stddev = sqrt(squares / (n - 1));
+	half = student_t(confidence / 100, n - 1) * s.stddev / sqrt(n);
+	s.low = s.mean - half;
+	s.high = s.mean + half;
+	return s;
+}
 
 bool recording_begin(struct recording *recording, const struct options *options,
 		     const struct perfctr_pmu_info *info)
@@ -14,10 +66,12 @@ bool recording_begin(struct recording *recording, const struct options *options,
 	time_t now = time(NULL);
 
 	*recording = (struct recording){ .options = options, .info = info, .consistent = true };
-	members_begin(&recording->members, options->view);
+	if (options->view == PER_PROCESS || options->view == PER_THREAD)
+		members_begin(&recording->members, options->view);
 	strftime(recording->date, sizeof(recording->date), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
 	recording->directory = get_current_dir_name();
-	backend_name(recording->backend, sizeof(recording->backend));
+	snprintf(recording->backend, sizeof(recording->backend), "%s",
+		 perfctr_events_backend(options->database));
 	if (!events_plan(&recording->events, options, info))
 		return false;
 	recording->pass = calloc(recording->events.n_passes, sizeof(*recording->pass));
@@ -67,8 +121,11 @@ void recording_free(struct recording *recording)
 		for (uint32_t k = 0; k < recording->info->n_kinds; k++)
 			series_free(&recording->pass[pass].kind_tsc[k]);
 	}
+	for (size_t i = 0; i < recording->events.n; i++)
+		series_free(&recording->events.event[i].counts);
 	free(recording->pass);
 	free(recording->directory);
-	members_free(&recording->members);
+	if (recording->members.wanted)
+		members_free(&recording->members);
 	events_free(&recording->events);
 }

@@ -1,9 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Repetitions and passes; on a terminal, how far they are. */
 #include "run.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+struct progress {
+	bool shown;
+	unsigned int done, all;
+};
+
+enum { WIDTH = 30 };
+
+/* The cursor goes back to the first column, so that the command writes over the bar. */
+static void show_progress(const struct progress *progress)
+{
+	static const char full[] = "##############################",
+			  empty[] = "..............................";
+	int done = (int)((unsigned long)WIDTH * progress->done / progress->all);
+
+	if (progress->shown && progress->done < progress->all)
+		fprintf(stderr, "\r\033[K[%.*s%.*s] run %u of %u\r", done, full, WIDTH - done,
+			empty, progress->done + 1, progress->all);
+}
+
+static void progress_begin(struct progress *progress, unsigned int all)
+{
+	*progress = (struct progress){ .shown = all > 1 && isatty(STDERR_FILENO), .all = all };
+	show_progress(progress);
+}
+
+static void progress_step(struct progress *progress)
+{
+	progress->done++;
+	show_progress(progress);
+}
+
+static void progress_end(const struct progress *progress)
+{
+	if (progress->shown)
+		fputs("\r\033[K", stderr);
+}
 
 struct session {
 	const struct options *options;
@@ -67,14 +105,17 @@ static bool warm_up(struct session *session)
 	struct perfctr_control *control = &session->recording.events.control[0];
 	char what[32];
 
-	members_begin(&session->discarded, session->options->view);
+	if (session->recording.members.wanted)
+		members_begin(&session->discarded, session->options->view);
 	for (unsigned int run = 0; run < session->options->warmup; run++) {
 		struct counting counting = make_counting(session);
 		struct sample sample;
 
-		counting.members = &session->discarded;
+		if (session->discarded.wanted)
+			counting.members = &session->discarded;
 		session->exit_status = count_run(&session->watch, &counting, control, &sample);
-		members_free(&session->discarded);
+		if (counting.members)
+			members_free(counting.members);
 		if (session->exit_status)
 			return false;
 		session->last = sample;
@@ -95,9 +136,11 @@ static bool one_run(struct session *session, unsigned int run, unsigned int pass
 	char what[64];
 
 	counting.output = &session->output;
-	counting.members = &session->recording.members;
 	counting.interval = (struct interval){ .run = run, .pass = pass };
-	members_next_run(counting.members, run, pass);
+	if (session->recording.members.wanted) {
+		counting.members = &session->recording.members;
+		members_next_run(counting.members, run, pass);
+	}
 	session->exit_status = count_run(&session->watch, &counting,
 					 &session->recording.events.control[pass], &sample);
 	if (session->exit_status)
@@ -156,15 +199,10 @@ static bool check_repetition(const struct options *options, unsigned int n_passe
 int run_command(const struct options *options)
 {
 	struct session session = { .options = options, .process = -1 };
-	struct perfctr_pmu_info info;
 
 	if (options->process)
 		session.process = attach_find(options->process);
-	if (perfctr_get_pmu_info(&info) < 0) {
-		complain_of_open(errno);
-		return EXIT_PERFEX;
-	}
-	if (!recording_begin(&session.recording, options, &info) ||
+	if (!recording_begin(&session.recording, options, perfctr_events_info(options->database)) ||
 	    !check_repetition(options, session.recording.events.n_passes) ||
 	    !output_open(&session.output, options)) {
 		recording_free(&session.recording);

@@ -2,71 +2,29 @@
 /*
  * perfex run: a command, or a running process, counted as often as it takes.
  *
- * options.c	options of all that counts a command
- * run.c	repetitions and passes
- * count.c	one run
+ * options.c	options of all that counts a command, and by what it is counted
+ * run.c	repetitions and passes, and what a terminal shows of them
+ * count.c	one run, with a delay, a limit and intervals
  * events.c	what to count, in how many passes
- * launch.c	the command: started, held at its first instruction, waited for
+ * launch.c	the command: started, held at its first instruction, waited for; signals meanwhile
  * attach.c	the threads of a running process
  * threads.c	the contexts that perfex made, as one
- * watch.c	waiting for the end, with a delay, a limit and intervals
  * members.c	what each process or thread counted
- * recording.c	all that was counted
- * statistics.c	mean and confidence
+ * recording.c	all that was counted, with mean and confidence
  * output.c	where it is written
  * text.c, csv.c, json.c	how it is written
- * backend.c	what counts: the patch, or other parts of a kernel without it
- * progress.c	what a terminal shows meanwhile
  */
 #ifndef PERFEX_RUN_H
 #define PERFEX_RUN_H
 
-#include <perfctr_events.h>
 #include <signal.h>
 #include <sys/types.h>
-#include "../perfex.h"
-
-/* options.c */
-enum { NO_LOG_FD = -1u };
-enum view { TREE, SELF, PER_PROCESS, PER_THREAD, MARKED };
-
-struct format;
-
-struct options {
-	enum { RUN, INFO, LIST, LONG_LIST, VERSION } action;
-	const char **event; /* specifications */
-	size_t n_events;
-	unsigned int modes; /* PERFCTR_RING_*, of events that name none */
-	bool has_pebs_enable, has_pebs_matrix_vert;
-	uint64_t pebs_enable, pebs_matrix_vert;
-	enum view view;
-	/* Of options that exclude each other, the one that was given; NULL: none */
-	const char *view_name, *modes_name, *format_name;
-	pid_t process; /* to attach to; 0: none */
-	unsigned int runs;
-	unsigned int warmup; /* runs before them */
-	unsigned int passes; /* the most of a run; 0: as many as needed */
-	double confidence;   /* per cent */
-	unsigned int interval_ms, delay_ms, timeout_ms; /* 0: none */
-	struct rules *rules; /* of derived values; NULL: none */
-	const char *output;				/* NULL: log_fd */
-	unsigned int log_fd;				/* NO_LOG_FD: none was given */
-	bool append, no_shell;
-	const struct format *format;
-	char **command; /* argv of the command, NULL-terminated; empty: none */
-};
-
-/* What other subcommands have too; their target begins with a struct options. */
-void take_event(void *target, const struct option_rule *rule, const char *spec);
-void take_modes(void *target, const struct option_rule *rule, const char *unused);
-void take_output(void *target, const struct option_rule *rule, const char *path);
-void take_format(void *target, const struct option_rule *rule, const char *unused);
-void check_output(const struct options *options);
+#include "options.h"
 
 /* run.c */
 int run_command(const struct options *options);
 
-/* statistics.c */
+/* recording.c: the values of a series */
 struct series {
 	uint64_t *value;
 	size_t n, room;
@@ -126,8 +84,7 @@ void threads_close(struct threads *threads);
 void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts);
 void warn_of_disturbance(const struct perfctr_counts *counts);
 
-/* watch.c */
-struct counting;
+/* launch.c */
 struct command;
 
 struct watch {
@@ -140,11 +97,7 @@ struct watch {
 
 void watch_begin(struct watch *watch, bool with_command);
 bool watch_signal(struct watch *watch, const struct command *command);
-void watch_counting(struct watch *watch, struct counting *counting);
-void counting_interval(struct counting *counting, const struct perfctr_counts *sums);
-uint64_t now_ns(void);
 
-/* launch.c */
 struct command {
 	pid_t pid; /* 0: there is none */
 	/* -1: not open */
@@ -166,7 +119,7 @@ int attach_find(pid_t pid);
 bool attach(struct threads *threads, pid_t pid, struct perfctr_control *control,
 	    const struct perfctr_pmu_info *info);
 
-/* members.c */
+/* members.c: begun if they are wanted */
 struct member {
 	struct perfctr_record record; /* per process: the sums over its threads */
 	unsigned int run, pass;
@@ -174,6 +127,7 @@ struct member {
 };
 
 struct members {
+	bool wanted;
 	enum view view;
 	unsigned int run, pass;	      /* of the members that come now */
 	struct member *first, **last; /* in the order of their ends */
@@ -185,7 +139,6 @@ struct members {
 void members_begin(struct members *members, enum view view);
 void members_next_run(struct members *members, unsigned int run, unsigned int pass);
 void members_free(struct members *members);
-bool members_wanted(const struct members *members);
 void members_take(struct members *members, const struct perfctr *context);
 void members_add_running(struct members *members, const struct threads *threads, pid_t pid);
 void member_name(const struct member *member, char *name, size_t size);
@@ -278,24 +231,15 @@ struct counting { /* one run under way */
 	int process;	       /* pidfd: its end is the end */
 	struct output *output; /* NULL: a warm-up */
 	struct recording *recording;
-	struct members *members;
+	struct members *members;	 /* NULL: they are not wanted */
 	struct interval interval;	 /* the last one */
 	struct perfctr_counts last;	 /* sums at its end */
 	uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC */
 	bool timed_out;
 };
 
+uint64_t now_ns(void);
 int count_run(struct watch *watch, struct counting *counting, struct perfctr_control *control,
 	      struct sample *sample);
-
-/* progress.c: on a terminal only */
-struct progress {
-	bool shown;
-	unsigned int done, all;
-};
-
-void progress_begin(struct progress *progress, unsigned int all);
-void progress_step(struct progress *progress);
-void progress_end(const struct progress *progress);
 
 #endif

@@ -147,7 +147,7 @@ static void put_members(const struct text_table *table)
 			put_run(table, m->run, m->pass);
 		put_member(table, m, threads);
 	}
-	if (members_wanted(members))
+	if (members->wanted)
 		put_number(table, "total", members->n, threads ? "threads" : "processes");
 }
 

@@ -114,12 +114,10 @@ static int count_group(const struct mark_options *options, struct recording *rec
 int mark_count(const struct mark_options *options)
 {
 	struct recording recording;
-	struct perfctr_pmu_info info;
+	struct perfctr_pmu_info info = session_pmu_info(&options->run);
 	struct output output;
 	int status = EXIT_PERFEX;
 
-	if (!session_pmu_info(&info))
-		return EXIT_PERFEX;
 	if (recording_begin(&recording, &options->run, &info) &&
 	    output_open(&output, &options->run))
 		status = count_group(options, &recording, &output);

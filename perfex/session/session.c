@@ -36,14 +36,12 @@ void session_set_policies(struct perfctr_control *control, const struct events *
 				PERFCTR_EVENT_POLICY | PERFCTR_POLICY_DMR;
 }
 
-bool session_pmu_info(struct perfctr_pmu_info *info)
+struct perfctr_pmu_info session_pmu_info(const struct options *options)
 {
-	if (perfctr_get_pmu_info(info) < 0) {
-		complain_of_open(errno);
-		return false;
-	}
-	info->session_counters |= info->context_counters;
-	return true;
+	struct perfctr_pmu_info info = *perfctr_events_info(options->database);
+
+	info.session_counters |= info.context_counters;
+	return info;
 }
 
 void session_begin(struct session_run *run, bool with_command)

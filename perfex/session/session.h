@@ -20,9 +20,9 @@ struct session_run {
 
 /*
  * The machine as a session finds it: counters of contexts are no more free for it than those of
- * other sessions.  false: there is no perfctr, and this has been said.
+ * other sessions.
  */
-bool session_pmu_info(struct perfctr_pmu_info *info);
+struct perfctr_pmu_info session_pmu_info(const struct options *options);
 
 void session_begin(struct session_run *run, bool with_command);
 /* The control, installed; false: it is refused, which has been said. */

@@ -239,11 +239,9 @@ static int count_system(struct system *system)
 
 int system_count(const struct system_options *options)
 {
-	struct system system = { .options = options };
+	struct system system = { .options = options, .info = session_pmu_info(&options->run) };
 	int status = EXIT_PERFEX;
 
-	if (!session_pmu_info(&system.info))
-		return EXIT_PERFEX;
 	if (events_plan(&system.events, &options->run, &system.info)) {
 		apply_policy(&system);
 		session_begin(&system.run, options->run.command[0]);

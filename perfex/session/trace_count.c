@@ -178,11 +178,9 @@ static int trace_command(struct tracing *tracing)
 
 int trace_count(const struct trace_options *options)
 {
-	struct tracing tracing = { .options = options };
+	struct tracing tracing = { .options = options, .info = session_pmu_info(&options->run) };
 	int status = EXIT_PERFEX;
 
-	if (!session_pmu_info(&tracing.info))
-		return EXIT_PERFEX;
 	if (events_plan(&tracing.events, &options->run, &tracing.info))
 		status = trace_command(&tracing);
 	session_end(&tracing.run);

@@ -49,15 +49,18 @@ void fuzz_experiment(const char *text, size_t length)
 {
 	struct text_error error = { 0 };
 	struct experiment_file *file = experiment_parse(text, length, &error);
+	struct perfctr_events *database;
 
 	if (!file) {
 		EXPECT(*error.text);
 		return;
 	}
 	EXPECT(file->n_programs && file->n_experiments);
-	if (!experiment_check(file, &error) ||
-	    !experiment_check_events(file, be_machine(NEHALEM), &error))
+	database = perfctr_events_open(be_machine(NEHALEM));
+	EXPECT(database);
+	if (!experiment_check(file, &error) || !experiment_check_events(file, database, &error))
 		EXPECT(*error.text);
+	perfctr_events_close(database);
 	experiment_free(file);
 }
 

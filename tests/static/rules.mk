@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Checkers that read the sources.  "tests/static/walk" measures how many files of ours a command walks through.
+# Checkers that read the sources; and how many files of ours a command walks through.
 
-CHECKS += check-static
+CHECKS += check-static check-walk
 
-.PHONY: check-static lint
+.PHONY: check-static check-walk lint
 check-static:
 	@tests/static/run
+
+# What was reached; only less is better.
+check-walk:
+	@mkdir -p $(BUILD)
+	@tests/static/walk --most 25 -e instructions true
+	@tests/static/walk --most 30 mark -e instructions true
 
 lint: ## check layers, names and widths, and let clang-tidy read library, perfex and tests: some minutes
 	@scripts/packages lint

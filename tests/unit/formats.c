@@ -89,7 +89,6 @@ static void once(void)
 	static const char *const command[] = { "loop", NULL };
 
 	begin(command, 1, 1);
-	members_begin(&recording.members, TREE);
 	add_event("0x004100c0@0", PERFCTR_MODE_USER, 0, 0, 0);
 	add_event("a name that is longer than the usual column:k", PERFCTR_MODE_KERNEL, 0, 1,
 		  0x40000000);

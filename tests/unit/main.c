@@ -12,6 +12,7 @@ int main(void)
 	suite_add_tcase(suite, names_refused_tests());
 	suite_add_tcase(suite, names_listed_tests());
 	suite_add_tcase(suite, names_tables_tests());
+	suite_add_tcase(suite, opened_tests());
 	suite_add_tcase(suite, hybrid_tests());
 	suite_add_tcase(suite, listing_tests());
 	suite_add_tcase(suite, assign_tests());

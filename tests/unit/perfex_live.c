@@ -5,6 +5,7 @@
  * tests/guest/asm/fork.S.
  */
 #define _GNU_SOURCE
+#include "opens.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -144,6 +145,29 @@ START_TEST(a_command_is_counted_with_its_child)
 	ck_assert_ptr_null(strstr(text, "members"));
 	text = PERFEX("--tree", forking_program());
 	ck_assert_uint_eq(number(text, EVENT, 0), FORK_PARENT + FORK_CHILD);
+}
+END_TEST
+
+/* What counts is asked what it has, then it counts; the user's tables are read for the name. */
+START_TEST(one_event_opens_the_device_twice_and_a_table_once)
+{
+	static const char *const arguments[] = { "-e", "loads", "true", NULL };
+	char directory[] = "/tmp/perfctr-live-XXXXXX", path[64];
+	int device, table;
+	FILE *file;
+
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/mine.tbl", directory);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs("pmu arch\nloads = instructions:u\n", file);
+	ck_assert_int_eq(fclose(file), 0);
+	setenv("PERFCTR_EVENTS", directory, 1);
+	device = watch_opens("/dev/perfctr");
+	table = watch_opens(path);
+	ck_assert_uint_gt(number(perfex_text(arguments), "loads", 0), 0);
+	ck_assert_uint_eq(count_opens(device), 2);
+	ck_assert_uint_eq(count_opens(table), 1);
 }
 END_TEST
 
@@ -332,6 +356,7 @@ int main(void)
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, a_command_is_counted_with_its_child);
+	tcase_add_test(tests, one_event_opens_the_device_twice_and_a_table_once);
 	tcase_add_test(tests, self_is_the_first_thread_alone);
 	tcase_add_test(tests, each_process_has_its_counts_in_the_order_of_their_ends);
 	tcase_add_test(tests, each_thread_has_its_counts);

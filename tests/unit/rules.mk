@@ -12,6 +12,7 @@ PERFEX_RECORDINGS := $(BUILD)/tests/unit/recordings
 PERFEX_LIVE := $(BUILD)/tests/unit/perfex-live
 UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c tests/unit/names32.c tests/unit/%live.c,$(wildcard tests/unit/*.c))
 UNIT_HEADERS := $(wildcard tests/unit/*.h include/*.h include/linux/*.h lib/*.h lib/*/*.h lib/*/*/*.h perfex/*.h perfex/*/*.h)
+UNIT_WRAP := -Wl,--wrap=pfm_initialize,--wrap=pfm_get_pmu_info
 UNIT_LIBS := $(shell pkg-config --libs check 2>/dev/null)
 UNIT_LOCALE := $(BUILD)/tests/unit/locale/de_DE.UTF-8
 SANITIZED := $(BUILD)/sanitized
@@ -41,11 +42,11 @@ $(UNIT)-%.o: tests/unit/%.c
 	$(SAY_CC)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(UNIT): $(UNIT_SOURCES:tests/unit/%.c=$(UNIT)-%.o) $(filter-out %/main.o,$(PERFEX_OBJECTS)) $(LIB_STATIC)
-	$(SAY_CC)$(CC) $(CFLAGS) -Wl,--wrap=pfm_initialize -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) $(UNIT_WRAP) -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
 
 $(UNIT_SANITIZED): $(UNIT_SOURCES:%.c=$(SANITIZED)/%.o) $(filter-out %/main.o,$(PERFEX_OBJECTS_SANITIZED)) \
 		$(LIB_OBJECTS_SANITIZED)
-	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -Wl,--wrap=pfm_initialize -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) $(UNIT_WRAP) -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
 
 $(PERFEX_SANITIZED): $(PERFEX_OBJECTS_SANITIZED) $(LIB_OBJECTS_SANITIZED)
 	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(PERFEX_LIBS)

@@ -11,6 +11,7 @@ TCase *names_tests(void);
 TCase *names_refused_tests(void);
 TCase *names_listed_tests(void);
 TCase *names_tables_tests(void);
+TCase *opened_tests(void);
 TCase *hybrid_tests(void);
 TCase *listing_tests(void);
 TCase *assign_tests(void);

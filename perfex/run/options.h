@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What all commands that count are asked. */
+#ifndef PERFEX_OPTIONS_H
+#define PERFEX_OPTIONS_H
+
+#include <perfctr_events.h>
+#include <sys/types.h>
+#include "../perfex.h"
+
+enum { NO_LOG_FD = -1u };
+enum view { TREE, SELF, PER_PROCESS, PER_THREAD, MARKED };
+
+struct format;
+
+struct options {
+	enum { RUN, INFO, LIST, LONG_LIST, VERSION } action;
+	const char **event; /* specifications */
+	size_t n_events;
+	unsigned int modes; /* PERFCTR_MODE_*, of events that name none */
+	bool has_pebs_enable, has_pebs_matrix_vert;
+	uint64_t pebs_enable, pebs_matrix_vert;
+	enum view view;
+	/* Of options that exclude each other, the one that was given; NULL: none */
+	const char *view_name, *modes_name, *format_name;
+	pid_t process; /* to attach to; 0: none */
+	unsigned int runs;
+	unsigned int warmup; /* runs before them */
+	unsigned int passes; /* the most of a run; 0: as many as needed */
+	double confidence;   /* per cent */
+	unsigned int interval_ms, delay_ms, timeout_ms; /* 0: none */
+	struct rules *rules;				/* of derived values; NULL: none */
+	struct perfctr_events *database;		/* of what counts; NULL: not open yet */
+	const char *output;				/* NULL: log_fd */
+	unsigned int log_fd;				/* NO_LOG_FD: none was given */
+	bool append, no_shell;
+	const struct format *format;
+	char **command; /* argv of the command, NULL-terminated; empty: none */
+};
+
+/* What other subcommands have too; their target begins with a struct options. */
+void take_event(void *target, const struct option_rule *rule, const char *spec);
+void take_modes(void *target, const struct option_rule *rule, const char *unused);
+void take_output(void *target, const struct option_rule *rule, const char *path);
+void take_format(void *target, const struct option_rule *rule, const char *unused);
+void take_backend(void *target, const struct option_rule *rule, const char *name);
+void check_output(const struct options *options);
+
+#define BACKEND_OPTION                                                                             \
+	CALL_OPTION("backend", 0, "NAME",                                                          \
+		    "count by NAME: patch, bpf or perf_events, see perfex info", take_backend, 0)
+
+/*
+ * Opens the database of events, of what counts these if nobody named it: it must have these
+ * capabilities.  False: it cannot be used, which has been said.
+ */
+bool open_events(struct options *options, uint32_t capabilities);
+/* What is counted when no event is asked for. */
+void add_default_events(struct options *options);
+void free_options(struct options *options);
+/* In a child that is not perfex: COMMAND may ask for other events. */
+void forget_chosen_backend(void);
+
+#endif

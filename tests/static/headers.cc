@@ -12,6 +12,7 @@ perfctr_counts counts;
 perfctr_cpu_totals totals;
 perfctr_event_control event;
 perfctr_event_entry entry;
+perfctr_events *events;
 perfctr_group *group;
 perfctr_overhead overhead;
 const perfctr_page *page;

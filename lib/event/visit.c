@@ -5,7 +5,6 @@
 #include <fnmatch.h>
 #include <search.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -20,7 +19,6 @@ struct visit {
 	void *arg;
 	void *names; /* tsearch(3): those that were visited; a name counts once */
 	struct perfctr_event_entry event; /* the last one */
-	char *name;			  /* event.name */
 	bool wanted;			  /* the last event is */
 	uint64_t general, fixed;	  /* of the last event of libpfm4 */
 };
@@ -39,20 +37,17 @@ static bool matches_pattern(const char *pattern, const char *name)
 	return strcasestr(name, pattern);
 }
 
-/* Is it new, and asked for?  Then its name is kept, in visit->name. */
+/* Is it new, and asked for?  Names stay as long as the tables, or libpfm4's. */
 static bool is_wanted(struct visit *visit, const char *name)
 {
-	char *copy;
+	return matches_pattern(visit->pattern, name) &&
+	       !tfind(name, &visit->names, compare_names) &&
+	       tsearch(name, &visit->names, compare_names);
+}
 
-	if (!matches_pattern(visit->pattern, name) || tfind(name, &visit->names, compare_names))
-		return false;
-	copy = strdup(name);
-	if (!copy || !tsearch(copy, &visit->names, compare_names)) {
-		free(copy);
-		return false;
-	}
-	visit->name = copy;
-	return true;
+static void keep_name(void *name)
+{
+	(void)name;
 }
 
 static bool rule_holds(const struct table_entry *rule, const struct visit *visit)
@@ -61,7 +56,7 @@ static bool rule_holds(const struct table_entry *rule, const struct visit *visit
 	case TABLE_COUNTERS:
 		return (visit->event.code & rule->mask) == rule->code;
 	case TABLE_ESCR:
-		return strcasecmp(rule->name, visit->name) == 0;
+		return strcasecmp(rule->name, visit->event.name) == 0;
 	default:
 		return false;
 	}
@@ -97,7 +92,6 @@ static int visit_table(const struct table_entry *entry, void *arg)
 	switch (entry->kind) {
 	case TABLE_EVENT:
 		visit->wanted = is_wanted(visit, entry->name);
-		event.name = visit->name;
 		visit->event = event;
 		break;
 	case TABLE_ALIAS:
@@ -163,7 +157,7 @@ int perfctr_events_list(struct perfctr_events *events, const char *pattern,
 	status = perfctr_tables_visit(events, visit_table, &state, &none);
 	if (!status)
 		status = perfctr_libpfm_visit(info, visit_libpfm, &state);
-	tdestroy(state.names, free);
+	tdestroy(state.names, keep_name);
 	return status;
 }
 

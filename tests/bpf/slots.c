@@ -237,8 +237,9 @@ START_TEST(who_is_refused_takes_no_slot_from_others_meanwhile)
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(waitpid(trying[i], NULL, WNOHANG), 0);
 		end_victim(trying[i]);
-		end_victim(holder[i]);
 	}
+	for (int i = 0; i < 2; i++)
+		end_victim(holder[i]);
 }
 END_TEST
 

@@ -49,7 +49,8 @@ struct usage usage_of_counts(const struct perfctr_counts *counts);
 void burn(uint64_t ns);
 void touch(unsigned int pages);
 void nap(unsigned int times);
-/* wait() for all children, each when it has been switched away for good. */
+/* As fork(), for children that reap() waits for: each when it has been switched away for good. */
+pid_t bear(void);
 void reap(void);
 
 /* A child that waits until it is let go and then runs. */

@@ -11,7 +11,7 @@
 static void ten_processes(void)
 {
 	for (unsigned int i = 0; i < 10; i++)
-		if (fork() == 0) {
+		if (bear() == 0) {
 			touch(100);
 			nap(5);
 			burn(3000000);

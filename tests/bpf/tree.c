@@ -21,9 +21,7 @@ static void leaf(unsigned int i)
 static void hundred_processes(void)
 {
 	for (unsigned int i = 0; i < PROCESSES; i++) {
-		pid_t pid = fork();
-
-		if (pid == 0) {
+		if (bear() == 0) {
 			leaf(i);
 			_exit(0);
 		}
@@ -36,7 +34,7 @@ static void hundred_processes(void)
 static void many_processes(void)
 {
 	for (unsigned int i = 0; i < MANY_PROCESSES; i++)
-		if (fork() == 0) {
+		if (bear() == 0) {
 			touch(3);
 			_exit(0);
 		}
@@ -188,7 +186,10 @@ static void twenty_threads(void)
 		pthread_join(threads[i], NULL);
 }
 
-/* rusage leaves out the last switch of each thread that is not the first. */
+/*
+ * rusage leaves out what a thread that is not the first does after it has let itself go: its last
+ * switch, and where the kernel can be preempted another one.
+ */
 START_TEST(threads_are_members_too)
 {
 	struct child child = make_child(twenty_threads);
@@ -204,7 +205,8 @@ START_TEST(threads_are_members_too)
 	counted = usage_of_counts(&tree);
 	ck_assert_uint_eq(tree.members, 0);
 	ck_assert_uint_eq(counted.minor, after.minor - before.minor);
-	ck_assert_uint_eq(counted.switches, after.switches - before.switches + 20);
+	ck_assert_uint_ge(counted.switches, after.switches - before.switches + 20);
+	ck_assert_uint_le(counted.switches, after.switches - before.switches + 20 * 2);
 	perfctr_close(p);
 }
 END_TEST
@@ -213,7 +215,7 @@ static void forks_only(void)
 {
 	reap();
 	for (int i = 0; i < 5; i++)
-		if (fork() == 0)
+		if (bear() == 0)
 			_exit(0);
 	reap();
 }

@@ -2,7 +2,7 @@
 /* What tests count, and what the kernel says of it. */
 #include "bpf.h"
 
-#include <sched.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +30,10 @@ static FILE *open_proc(pid_t pid, const char *name)
 	return file;
 }
 
-enum stat { MINOR = 10, MAJOR = 12, CPU = 39 };
+enum stat_field { MINOR = 10, MAJOR = 12 };
 
 /* proc(5) numbers them; field 2 is the name in parentheses. */
-static uint64_t field_of_stat(pid_t pid, enum stat n)
+static uint64_t field_of_stat(pid_t pid, enum stat_field n)
 {
 	char line[1024], *field;
 	FILE *file = open_proc(pid, "stat");
@@ -134,19 +134,64 @@ void nap(unsigned int times)
 		nanosleep(&pause, NULL);
 }
 
-/*
- * What a zombie does until its last switch is missing in the rusage of who waited for it before.
- * Where it was last it is gone when somebody else runs.
- */
+/* Children, and what the kernel says of each; to be opened before they are zombies, which are root's. */
+#define MAX_CHILDREN 512
+static struct {
+	pid_t pid;
+	int syscall; /* /proc/PID/syscall */
+} children[MAX_CHILDREN];
+static unsigned int n_children;
+
+static void watch(pid_t pid)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_uint_lt(n_children, MAX_CHILDREN);
+	children[n_children].pid = pid;
+	children[n_children++].syscall = fd;
+}
+
+/* proc(5): it says "running" of who is about to be switched away for good, preempted or not. */
 static void wait_for_last_switch(pid_t pid)
 {
-	cpu_set_t before, there;
+	unsigned int i = 0;
+	char first;
 
-	CPU_ZERO(&there);
-	CPU_SET(field_of_stat(pid, CPU), &there);
-	ck_assert_int_eq(sched_getaffinity(0, sizeof(before), &before), 0);
-	ck_assert_int_eq(sched_setaffinity(0, sizeof(there), &there), 0);
-	ck_assert_int_eq(sched_setaffinity(0, sizeof(before), &before), 0);
+	while (i < n_children && children[i].pid != pid)
+		i++;
+	ck_assert_uint_lt(i, n_children);
+	for (;;) {
+		ck_assert_int_eq(pread(children[i].syscall, &first, 1, 0), 1);
+		if (first != 'r')
+			break;
+		nap(1);
+	}
+	close(children[i].syscall);
+	children[i] = children[--n_children];
+}
+
+pid_t bear(void)
+{
+	int pipes[2];
+	char byte;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid)
+		watch(pid);
+	else
+		n_children = 0;
+	close(pipes[1]);
+	if (pid == 0 && read(pipes[0], &byte, 1) != 0)
+		_exit(1);
+	close(pipes[0]);
+	return pid;
 }
 
 void reap(void)
@@ -169,12 +214,14 @@ struct child make_child(void (*run)(void))
 	child.pid = fork();
 	ck_assert_int_ge(child.pid, 0);
 	if (child.pid == 0) {
+		n_children = 0;
 		close(pipes[1]);
 		if (read(pipes[0], &byte, 1) != 0)
 			_exit(1);
 		run();
 		_exit(0);
 	}
+	watch(child.pid);
 	close(pipes[0]);
 	child.go = pipes[1];
 	/* Until it sleeps in read(). */

@@ -102,9 +102,29 @@ static int count(const struct perfctr_event_entry *entry, void *n)
 	return 0;
 }
 
+/* A database that has answered before answers as a new one. */
+static void parse_again(struct perfctr_events *events, const char *spec)
+{
+	struct perfctr_request old = { 0 }, new = { 0 };
+	char old_error[512] = "", new_error[512] = "";
+	int old_errno, status;
+
+	errno = 0;
+	status = perfctr_events_parse(events, spec, PERFCTR_MODE_USER, &old, old_error,
+				      sizeof(old_error));
+	old_errno = status < 0 ? errno : 0;
+	EXPECT(perfctr_request_parse(perfctr_events_info(events), spec, PERFCTR_MODE_USER, &new,
+				     new_error, sizeof(new_error)) == status);
+	EXPECT(old_errno == (status < 0 ? errno : 0));
+	EXPECT(strcmp(old_error, new_error) == 0);
+	EXPECT(memcmp(&old, &new, sizeof(old)) == 0);
+}
+
 void fuzz_table(const char *text, size_t length)
 {
+	static const char *const names[] = { "instructions", "a", "a:b", "loads:stores" };
 	const struct perfctr_pmu_info *info = take_machine(&text);
+	struct perfctr_events *events;
 	static int registered;
 	size_t n = 0;
 	FILE *file;
@@ -118,8 +138,12 @@ void fuzz_table(const char *text, size_t length)
 	fclose(file);
 	if (perfctr_events_visit(info, NULL, count, &n) < 0)
 		EXPECT(errno == EINVAL || errno == ENOENT || errno == ENODEV);
+	events = perfctr_events_open(info);
+	EXPECT(events);
 	/* Names that the corpus defines. */
-	parse(info, "a");
-	parse(info, "a:b");
-	parse(info, "loads:stores");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		parse(info, names[i]);
+		parse_again(events, names[i]);
+	}
+	perfctr_events_close(events);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Calls of a function where a thread cannot be switched. */
 #include <linux/irqflags.h>
+#include <linux/lockdep.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/wait.h>
-#include "perfctr.h"
+#include "cpu.h"
 
 struct call {
 	struct task_struct *task;
@@ -16,6 +17,7 @@ struct call {
 
 static void call_fn(struct call *call, bool live)
 {
+	lockdep_assert_irqs_disabled();
 	call->result = call->fn(call->task, live && !perfctr_cpu_paused(), call->arg);
 	call->cpu = -1;
 }

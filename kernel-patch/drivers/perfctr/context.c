@@ -15,6 +15,9 @@
 #include "compat.h"
 #include "perfctr.h"
 
+static DEFINE_SPINLOCK(trees_lock);
+static LIST_HEAD(trees);
+
 static struct kmem_cache *context_cache;
 static DEFINE_PER_CPU(u32, n_contexts);	/* made here less freed here */
 
@@ -53,7 +56,21 @@ u32 perfctr_context_number(void)
 	return n;
 }
 
-static struct perfctr_tree *alloc_tree(void)
+static void list_tree(struct perfctr_tree *tree)
+{
+	spin_lock(&trees_lock);
+	list_add_tail(&tree->list, &trees);
+	spin_unlock(&trees_lock);
+}
+
+static void unlist_tree(struct perfctr_tree *tree)
+{
+	spin_lock(&trees_lock);
+	list_del(&tree->list);
+	spin_unlock(&trees_lock);
+}
+
+struct perfctr_tree *perfctr_alloc_tree(void)
 {
 	struct perfctr_tree *tree = kzalloc(sizeof(*tree), GFP_KERNEL_ACCOUNT);
 
@@ -68,7 +85,7 @@ static struct perfctr_tree *alloc_tree(void)
 	init_waitqueue_head(&tree->wait);
 	tree->ns = get_pid_ns(task_active_pid_ns(current));
 	perfctr_opener_init(&tree->opener);
-	perfctr_add_tree(tree);
+	list_tree(tree);
 	return tree;
 }
 
@@ -76,11 +93,29 @@ void perfctr_put_tree(struct perfctr_tree *tree)
 {
 	if (!tree || !refcount_dec_and_test(&tree->refs))
 		return;
-	perfctr_remove_tree(tree);
+	unlist_tree(tree);
 	perfctr_drop_records(tree);
 	put_pid_ns(tree->ns);
 	perfctr_opener_free(&tree->opener);
 	kfree(tree);
+}
+
+/* With a reference, for that of pos; NULL: the first, or none is left. */
+struct perfctr_tree *perfctr_next_tree(struct perfctr_tree *pos)
+{
+	struct perfctr_tree *tree, *next = NULL;
+
+	spin_lock(&trees_lock);
+	tree = list_prepare_entry(pos, &trees, list);
+	list_for_each_entry_continue(tree, &trees, list) {
+		if (refcount_inc_not_zero(&tree->refs)) {
+			next = tree;
+			break;
+		}
+	}
+	spin_unlock(&trees_lock);
+	perfctr_put_tree(pos);
+	return next;
 }
 
 static void free_context(struct perfctr_context *ctx)
@@ -140,32 +175,14 @@ void perfctr_discard(struct perfctr_context *ctx)
 		schedule_work(&discard_work);
 }
 
-static struct perfctr_context *alloc_root(void)
-{
-	struct perfctr_context *ctx = perfctr_alloc();
-
-	if (!ctx)
-		return NULL;
-	ctx->tree = alloc_tree();
-	if (!ctx->tree) {
-		perfctr_put(ctx);
-		return NULL;
-	}
-	ctx->generation = ctx->tree->generation;
-	return ctx;
-}
-
 /*
- * Makes a context for task, stopped. task_lock() orders it against the other users of
- * thread.perfctr: an exiting thread takes it after PF_EXITING is set and before it looks.
+ * task_lock() orders it against the other users of thread.perfctr: an exiting thread takes it after
+ * PF_EXITING is set and before it looks.
  */
-struct perfctr_context *perfctr_attach(struct task_struct *task)
+int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task)
 {
-	struct perfctr_context *ctx = alloc_root();
 	int err = 0;
 
-	if (!ctx)
-		return ERR_PTR(-ENOMEM);
 	ctx->task = task;
 	refcount_inc(&ctx->refs);
 	task_lock(task);
@@ -179,13 +196,8 @@ struct perfctr_context *perfctr_attach(struct task_struct *task)
 	if (err) {
 		ctx->task = NULL;
 		refcount_dec(&ctx->refs);
-		perfctr_put(ctx);
-		return ERR_PTR(err);
 	}
-	mutex_lock(&ctx->tree->lock);
-	ctx->tree->root = ctx;
-	perfctr_unlock_tree(ctx->tree);
-	return ctx;
+	return err;
 }
 
 /* A reference to task's context, or NULL. */

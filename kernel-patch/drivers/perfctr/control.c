@@ -4,6 +4,7 @@
 #include <linux/err.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
+#include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -33,7 +34,7 @@ static u32 counter_number(const struct perfctr_pmu *pmu, u32 counter)
 	return counter & ~(PERFCTR_FIXED | fast);
 }
 
-static u32 slot(const struct perfctr_pmu *pmu, u32 counter)
+static u32 slot_of(const struct perfctr_pmu *pmu, u32 counter)
 {
 	u32 n = counter_number(pmu, counter);
 
@@ -80,7 +81,7 @@ static bool has_counter(const struct perfctr_pmu *pmu, const struct perfctr_even
 
 	if (e->kinds)
 		return n < 32 &&
-		       perfctr_kinds_counters(pmu, e->kinds) & BIT_ULL(slot(pmu, e->counter));
+		       perfctr_kinds_counters(pmu, e->kinds) & BIT_ULL(slot_of(pmu, e->counter));
 	return n < (e->counter & PERFCTR_FIXED ? pmu->n_fixed : pmu->n_general);
 }
 
@@ -123,8 +124,8 @@ static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *c
 		if (bad)
 			return bad;
 		for (j = 0; j < i; j++)
-			if (slot(pmu, control->event[j].counter) ==
-			    slot(pmu, control->event[i].counter))
+			if (slot_of(pmu, control->event[j].counter) ==
+			    slot_of(pmu, control->event[i].counter))
 				return PERFCTR_BAD_DUPLICATE;
 		bad = pmu->check ? pmu->check(control, i) : 0;
 		if (bad)
@@ -161,6 +162,7 @@ static struct perfctr_hw_control *find_same(const struct perfctr_hw_control *hw,
 {
 	struct perfctr_hw_control *other;
 
+	lockdep_assert_held(&controls_lock);
 	hash_for_each_possible(controls, other, node, hash)
 		if (other->n_events == hw->n_events &&
 		    !memcmp(other->extra, hw->extra, sizeof(hw->extra)) &&
@@ -169,14 +171,15 @@ static struct perfctr_hw_control *find_same(const struct perfctr_hw_control *hw,
 	return NULL;
 }
 
-static void enter(struct perfctr_hw_control *hw, u32 hash)
+static void add_control(struct perfctr_hw_control *hw, u32 hash)
 {
+	lockdep_assert_held(&controls_lock);
 	hw->id = atomic64_inc_return(&last_id);
 	refcount_set(&hw->refs, 1);
 	hash_add(controls, &hw->node, hash);
 }
 
-static struct perfctr_hw_control *share(struct perfctr_hw_control *hw)
+static struct perfctr_hw_control *share_control(struct perfctr_hw_control *hw)
 {
 	struct perfctr_hw_control *other = NULL;
 	u32 hash = hash_of(hw);
@@ -187,7 +190,7 @@ static struct perfctr_hw_control *share(struct perfctr_hw_control *hw)
 		if (other)
 			refcount_inc(&other->refs);
 		else
-			enter(hw, hash);
+			add_control(hw, hash);
 		mutex_unlock(&controls_lock);
 	}
 	if (!other && !err)
@@ -247,7 +250,7 @@ static int check_control(struct perfctr_control *control, const struct perfctr_r
 	}
 }
 
-static struct perfctr_hw_control *build(const struct perfctr_control *control)
+static struct perfctr_hw_control *build_control(const struct perfctr_control *control)
 {
 	const struct perfctr_pmu *pmu = perfctr_pmu;
 	struct perfctr_hw_control *hw;
@@ -261,7 +264,7 @@ static struct perfctr_hw_control *build(const struct perfctr_control *control)
 		const struct perfctr_event_control *e = &control->event[i];
 
 		hw->event[i].rdpmc = e->counter;
-		hw->event[i].slot = slot(pmu, e->counter);
+		hw->event[i].slot = slot_of(pmu, e->counter);
 		hw->event[i].bits = read_bits(pmu, e->counter);
 		hw->event[i].kinds = e->kinds;
 		hw->event[i].evntsel = e->evntsel;
@@ -276,13 +279,13 @@ static struct perfctr_hw_control *build(const struct perfctr_control *control)
 }
 
 /* Names the first event whose counter is in use; the first of all when it is another register. */
-static void blame(struct perfctr_control *control, const struct perfctr_use *use)
+static void blame_event(struct perfctr_control *control, const struct perfctr_use *use)
 {
 	u32 i;
 
 	control->bad_reason = PERFCTR_BAD_TAKEN;
 	for (i = 0; i < control->n_events; i++) {
-		if (use->slots & BIT_ULL(slot(perfctr_pmu, control->event[i].counter))) {
+		if (use->slots & BIT_ULL(slot_of(perfctr_pmu, control->event[i].counter))) {
 			control->bad_event = i;
 			return;
 		}
@@ -300,8 +303,8 @@ struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 
 	if (err)
 		return ERR_PTR(err);
-	hw = build(control);
-	return IS_ERR(hw) ? hw : share(hw);
+	hw = build_control(control);
+	return IS_ERR(hw) ? hw : share_control(hw);
 }
 
 /* What hw, the compiled control, wants, as perfctr_reserve() has it; then -EBUSY is all. */
@@ -317,7 +320,7 @@ int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw
 	sessions.slots &= ~(old ? old->slots : 0);
 	if (hw->session)
 		sessions.slots |= contexts.slots;
-	blame(control, &sessions);
+	blame_event(control, &sessions);
 	return -EBUSY;
 }
 
@@ -334,7 +337,7 @@ struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *contr
 	for (i = 0; i < control->n_events; i++)
 		apply_policy(perfctr_pmu, &control->event[i],
 			     perfctr_event_policy(&control->event[i], rules->policy));
-	hw = build(control);
+	hw = build_control(control);
 	if (IS_ERR(hw))
 		return hw;
 	hw->session = true;

@@ -3,7 +3,7 @@
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
-#include "perfctr.h"
+#include "cpu.h"
 
 static int perfctr_show(struct seq_file *m, void *unused)
 {

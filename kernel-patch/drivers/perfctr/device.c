@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <asm/tsc.h>
+#include "cpu.h"
 #include "owner.h"
 #include "session.h"
 #include "user.h"
@@ -228,13 +229,13 @@ static const struct file_operations context_fops = {
 /* The thread has a context already: CAP_PERFMON ends it, as the end of the thread would. */
 static struct perfctr_context *make_context(struct task_struct *task, bool take)
 {
-	struct perfctr_context *ctx = perfctr_attach(task);
+	struct perfctr_context *ctx = perfctr_open_tree(task);
 
 	while (take && ctx == ERR_PTR(-EEXIST)) {
 		if (fatal_signal_pending(current))
 			return ERR_PTR(-EINTR);
 		perfctr_evict(task);
-		ctx = perfctr_attach(task);
+		ctx = perfctr_open_tree(task);
 	}
 	return ctx;
 }
@@ -387,7 +388,7 @@ static int __init perfctr_init(void)
 	int err = perfctr_contexts_init();
 
 	if (!err)
-		err = perfctr_reserve_init();
+		err = perfctr_lifecycle_init();
 	if (!err)
 		err = misc_register(&device);
 	if (err)

@@ -4,11 +4,13 @@
  * always bias + hardware value: opening a gate reads nothing, closing it only publishes the sums.
  * All gates turn with one write where the PMU has a global enable.
  */
+#include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/perfctr_hooks.h>
 #include <linux/sched.h>
 #include <asm/mmu_context.h>
 #include <asm/msr.h>
+#include "cpu.h"
 #include "session.h"
 
 struct gate {
@@ -22,7 +24,6 @@ struct gate {
 };
 
 static DEFINE_PER_CPU(struct gate, perfctr_gate);
-DEFINE_PER_CPU(u64, perfctr_gate_slots);
 DEFINE_STATIC_KEY_FALSE(perfctr_gated);
 
 #define for_each_session(s, gate, i) \
@@ -36,13 +37,13 @@ static enum perfctr_class class_of(const struct perfctr_session *s, const struct
 								    PERFCTR_UNMARKED;
 }
 
-static void begin(struct perfctr_cpu_totals *totals)
+static void begin_totals(struct perfctr_cpu_totals *totals)
 {
 	WRITE_ONCE(totals->seq, totals->seq + 1);
 	smp_wmb();	/* seq before what it guards */
 }
 
-static void end(struct perfctr_cpu_totals *totals)
+static void end_totals(struct perfctr_cpu_totals *totals)
 {
 	smp_wmb();	/* what seq guards before seq */
 	WRITE_ONCE(totals->seq, totals->seq + 1);
@@ -127,11 +128,12 @@ bool perfctr_gate_fold(struct perfctr_session *s)
 	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
 	const struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 
+	lockdep_assert_irqs_disabled();
 	if (!sc->active || perfctr_cpu_paused())
 		return false;
-	begin(totals);
+	begin_totals(totals);
 	fold_at_once(s, totals, rdtsc());
-	end(totals);
+	end_totals(totals);
 	return s->open[sc->settled] || s->time[sc->settled];
 }
 
@@ -150,14 +152,14 @@ bool perfctr_gate_is_open(const struct perfctr_session *s, unsigned int cpu)
 }
 
 /* The hardware has followed sc->class: so do the sums. */
-static void settle(struct perfctr_session *s, struct task_struct *task, u64 now)
+static void settle_session(struct perfctr_session *s, struct task_struct *task, u64 now)
 {
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
 	enum perfctr_class old = sc->settled, new = sc->class;
 	bool traced = s->ring && (old == PERFCTR_MARKED || new == PERFCTR_MARKED);
 
-	begin(totals);
+	begin_totals(totals);
 	if (traced || s->open[old] & ~s->open[new])
 		fold_counters(s, totals);
 	if (traced || !s->time[new])
@@ -167,13 +169,13 @@ static void settle(struct perfctr_session *s, struct task_struct *task, u64 now)
 	if (s->time[new] > s->time[old] || s->open[new] & ~s->open[old])
 		totals->switches++;
 	sc->settled = new;
-	end(totals);
+	end_totals(totals);
 	if (traced)
 		perfctr_trace(s, PERFCTR_TRACE_SWITCH, task, now);
 }
 
 /* What is to run for task; true when some session has something to settle. */
-static bool turn(struct gate *gate, const struct task_struct *task)
+static bool turn_gates(struct gate *gate, const struct task_struct *task)
 {
 	struct perfctr_session *s;
 	bool turned = false;
@@ -196,16 +198,17 @@ bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
 
+	lockdep_assert_irqs_disabled();
 	if (!gate->n)
 		return false;
 	if (gate->n_traced && next->thread.perfctr_mark) {
-		turn(gate, next);
+		turn_gates(gate, next);
 		return true;
 	}
 	if (prev->thread.perfctr_mark == next->thread.perfctr_mark &&
 	    is_idle_task(prev) == is_idle_task(next))
 		return false;
-	return turn(gate, next);
+	return turn_gates(gate, next);
 }
 
 void perfctr_gate_settle(struct task_struct *next, u64 now)
@@ -219,7 +222,7 @@ void perfctr_gate_settle(struct task_struct *next, u64 now)
 		const struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 
 		if (sc->class != sc->settled || (s->ring && sc->class == PERFCTR_MARKED))
-			settle(s, next, now);
+			settle_session(s, next, now);
 	}
 }
 
@@ -228,7 +231,8 @@ void perfctr_gate_update(void)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
 
-	if (!gate->n || perfctr_cpu_paused() || !turn(gate, current))
+	lockdep_assert_irqs_disabled();
+	if (!gate->n || perfctr_cpu_paused() || !turn_gates(gate, current))
 		return;
 	perfctr_cpu_follow_gate();
 	perfctr_gate_settle(current, rdtsc());
@@ -241,6 +245,7 @@ void perfctr_gate_scrub(void)
 	struct perfctr_session *s;
 	unsigned int i;
 
+	lockdep_assert_irqs_disabled();
 	if (!gate->n || !(gate->dirty || __this_cpu_read(perfctr_gate_slots)))
 		return;
 	for_each_session(s, gate, i) {
@@ -248,9 +253,9 @@ void perfctr_gate_scrub(void)
 
 		if (!s->hw->n_events)
 			continue;
-		begin(totals);
+		begin_totals(totals);
 		fold_to_zero(s, totals);
-		end(totals);
+		end_totals(totals);
 	}
 	gate->dirty = false;
 }
@@ -273,15 +278,16 @@ void perfctr_gate_tick(u64 now)
 	struct perfctr_session *s;
 	unsigned int i;
 
+	lockdep_assert_irqs_disabled();
 	for_each_session(s, gate, i) {
 		struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 		struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
 
 		if (s->open[sc->settled] || s->time[sc->settled]) {
-			begin(totals);
+			begin_totals(totals);
 			fold_counters(s, totals);
 			fold_time(s, totals, now);
-			end(totals);
+			end_totals(totals);
 		}
 		if (s->ring && s->trace_ticks && ++sc->ticks >= s->trace_ticks) {
 			sc->ticks = 0;
@@ -300,10 +306,10 @@ static void open_gate(struct perfctr_session *s)
 	sc->class = class_of(s, current);
 	sc->settled = sc->class;
 	sc->tsc_bias = totals->tsc - now;
-	begin(totals);
+	begin_totals(totals);
 	if (s->time[sc->class] || s->open[sc->class])
 		totals->switches++;
-	end(totals);
+	end_totals(totals);
 	if (s->hw->n_events) {
 		perfctr_cpu_take();
 		perfctr_pmu->load(s->hw);
@@ -322,7 +328,7 @@ static void close_gate(struct perfctr_session *s)
 	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
 	u64 now = rdtsc();
 
-	begin(totals);
+	begin_totals(totals);
 	if (s->hw->n_events) {
 		__this_cpu_and(perfctr_gate_slots, ~s->hw->slots);
 		perfctr_cpu_follow_gate();
@@ -330,7 +336,7 @@ static void close_gate(struct perfctr_session *s)
 		restart_from_zero(s, totals);
 	}
 	fold_time(s, totals, now);
-	end(totals);
+	end_totals(totals);
 	if (s->ring)
 		perfctr_trace(s, PERFCTR_TRACE_STOP, current, now);
 }
@@ -370,6 +376,7 @@ void perfctr_gate_add(struct perfctr_session *s)
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 
+	lockdep_assert_irqs_disabled();
 	if (WARN_ON_ONCE(gate->n == PERFCTR_MAX_STARTED))
 		return;
 	gate->session[gate->n++] = s;
@@ -391,6 +398,7 @@ void perfctr_gate_remove(struct perfctr_session *s)
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 	unsigned int i;
 
+	lockdep_assert_irqs_disabled();
 	if (!sc->active)
 		return;
 	if (!perfctr_cpu_paused())
@@ -412,6 +420,7 @@ void perfctr_gate_pause(bool pause)
 	struct perfctr_session *s;
 	unsigned int i;
 
+	lockdep_assert_irqs_disabled();
 	for_each_session(s, gate, i) {
 		if (pause)
 			close_gate(s);

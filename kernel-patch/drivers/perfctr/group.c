@@ -7,6 +7,7 @@
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/lockdep.h>
 #include <linux/perf_event.h>
 #include <linux/pid_namespace.h>
 #include <linux/poll.h>
@@ -15,13 +16,13 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "session.h"
+#include "group.h"
 #include "threads.h"
 #include "user.h"
 
 static const struct file_operations group_fops;
 
-static void put(struct perfctr_group *group)
+static void put_group(struct perfctr_group *group)
 {
 	if (refcount_dec_and_test(&group->refs))
 		kfree_rcu(group, rcu);
@@ -38,7 +39,7 @@ static void drop_member(struct perfctr_group *group)
 {
 	if (atomic_dec_and_test(&group->members))
 		wake_up_interruptible(&group->wait);
-	put(group);
+	put_group(group);
 }
 
 struct change {
@@ -81,22 +82,10 @@ static int change_mark(struct task_struct *task, struct perfctr_group *group, bo
 	return err ?: change.mark != (set ? group : NULL);
 }
 
-/* Where task's mark cannot change: it cannot be switched, or is current, interrupts off. */
-bool perfctr_is_marked(const struct task_struct *task)
-{
-	return task->thread.perfctr_mark && !READ_ONCE(task->thread.perfctr_mark->dead);
-}
-
-/* The mark of a group that has died since costs its thread nothing any more. Interrupts off. */
-void perfctr_group_tick(void)
-{
-	if (current->thread.perfctr_mark && !perfctr_is_marked(current))
-		perfctr_update_flag(current);
-}
-
 /* current creates child, which nobody has seen. Interrupts off. */
 void perfctr_group_join(struct task_struct *child)
 {
+	lockdep_assert_irqs_disabled();
 	if (!perfctr_is_marked(current))
 		return;
 	child->thread.perfctr_mark = current->thread.perfctr_mark;
@@ -232,7 +221,7 @@ void perfctr_group_let_go(struct perfctr_group *group)
 {
 	if (atomic_dec_and_test(&group->holders))
 		WRITE_ONCE(group->dead, true);
-	put(group);
+	put_group(group);
 }
 
 struct perfctr_group *perfctr_group_from_fd(int fd)

@@ -6,6 +6,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
+#include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include "perfctr.h"
 
@@ -48,7 +49,7 @@ void perfctr_drop_hold(struct perfctr_hw_control *hw)
 }
 
 /* ctx holds what has been held for it. */
-static void give(struct perfctr_context *ctx, struct perfctr_hw_control *hw)
+static void give_hold(struct perfctr_context *ctx, struct perfctr_hw_control *hw)
 {
 	perfctr_hw_get(hw);
 	WRITE_ONCE(ctx->held, hw);
@@ -59,11 +60,12 @@ int perfctr_hold_for(struct perfctr_context *ctx)
 {
 	int err;
 
+	lockdep_assert_held(&ctx->tree->lock);
 	if (!ctx->hw || READ_ONCE(ctx->held))
 		return 0;
 	err = perfctr_hold(ctx->hw, NULL);
 	if (!err)
-		give(ctx, ctx->hw);
+		give_hold(ctx, ctx->hw);
 	return err;
 }
 
@@ -72,7 +74,7 @@ void perfctr_hold_too(struct perfctr_context *ctx, struct perfctr_hw_control *hw
 {
 	if (hw->n_events)
 		atomic_inc(&hw->holders);
-	give(ctx, hw);
+	give_hold(ctx, hw);
 }
 
 /* ctx is stopped. Whoever sees that first does it. */

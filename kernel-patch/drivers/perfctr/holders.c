@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Who holds the counters, and how the administrator takes them back. */
-#include <linux/capability.h>
-#include <linux/cred.h>
-#include <linux/list.h>
-#include <linux/perf_event.h>
-#include <linux/pid_namespace.h>
-#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -14,61 +8,6 @@
 
 #define MAX_ROOM	65536u
 
-static DEFINE_SPINLOCK(trees_lock);
-static LIST_HEAD(trees);
-
-void perfctr_opener_init(struct perfctr_opener *opener)
-{
-	opener->pid = get_pid(task_tgid(current));
-	opener->uid = current_uid();
-	get_task_comm(opener->comm, current);
-}
-
-void perfctr_opener_free(struct perfctr_opener *opener)
-{
-	put_pid(opener->pid);
-}
-
-void perfctr_add_tree(struct perfctr_tree *tree)
-{
-	spin_lock(&trees_lock);
-	list_add_tail(&tree->list, &trees);
-	spin_unlock(&trees_lock);
-}
-
-void perfctr_remove_tree(struct perfctr_tree *tree)
-{
-	spin_lock(&trees_lock);
-	list_del(&tree->list);
-	spin_unlock(&trees_lock);
-}
-
-/* With a reference, for that of pos; NULL: the first, or none is left. */
-static struct perfctr_tree *next_tree(struct perfctr_tree *pos)
-{
-	struct perfctr_tree *tree, *next = NULL;
-
-	spin_lock(&trees_lock);
-	tree = list_prepare_entry(pos, &trees, list);
-	list_for_each_entry_continue(tree, &trees, list) {
-		if (refcount_inc_not_zero(&tree->refs)) {
-			next = tree;
-			break;
-		}
-	}
-	spin_unlock(&trees_lock);
-	perfctr_put_tree(pos);
-	return next;
-}
-
-/* As seen from opener->pid's and its user's namespaces, which are the caller's. */
-static void describe(struct perfctr_holder *holder, const struct perfctr_opener *opener)
-{
-	holder->pid = pid_nr_ns(opener->pid, task_active_pid_ns(current));
-	holder->uid = from_kuid_munged(current_user_ns(), opener->uid);
-	memcpy(holder->comm, opener->comm, sizeof(holder->comm));
-}
-
 /* False: it holds nothing, or is not for the caller to see. */
 static bool describe_tree(struct perfctr_tree *tree, struct perfctr_holder *holder)
 {
@@ -76,13 +15,8 @@ static bool describe_tree(struct perfctr_tree *tree, struct perfctr_holder *hold
 	holder->started = perfctr_count_holding(tree, &holder->counters, &holder->tid);
 	if (!holder->started)
 		return false;
-	describe(holder, &tree->opener);
+	perfctr_opener_describe(&tree->opener, holder);
 	return true;
-}
-
-static bool may_see(const struct perfctr_opener *opener)
-{
-	return perfmon_capable() || uid_eq(opener->uid, current_uid());
 }
 
 /* Calls fn until it says something but 0, which is the result. */
@@ -91,10 +25,10 @@ int perfctr_walk_holders(perfctr_holder_fn fn, void *arg)
 	struct perfctr_tree *tree = NULL;
 	int result = 0;
 
-	while ((tree = next_tree(tree))) {
+	while ((tree = perfctr_next_tree(tree))) {
 		struct perfctr_holder holder = {};
 
-		if (may_see(&tree->opener) && describe_tree(tree, &holder))
+		if (perfctr_opener_is_seen(&tree->opener) && describe_tree(tree, &holder))
 			result = fn(&holder, arg);
 		if (result) {
 			perfctr_put_tree(tree);
@@ -102,18 +36,6 @@ int perfctr_walk_holders(perfctr_holder_fn fn, void *arg)
 		}
 	}
 	return perfctr_walk_session_holders(fn, arg);
-}
-
-/* For session.c. False: it is not for the caller to see. */
-bool perfctr_describe_session(const struct perfctr_session *s, struct perfctr_holder *holder)
-{
-	if (!may_see(&s->opener))
-		return false;
-	holder->kind = PERFCTR_HOLDS_SESSION;
-	holder->started = 1;
-	holder->counters = s->hw->slots;
-	describe(holder, &s->opener);
-	return true;
 }
 
 struct found {
@@ -183,7 +105,7 @@ void perfctr_stop_holders(void)
 {
 	struct perfctr_tree *tree = NULL;
 
-	while ((tree = next_tree(tree)))
+	while ((tree = perfctr_next_tree(tree)))
 		perfctr_revoke_tree(tree);
 	perfctr_revoke_sessions();
 }

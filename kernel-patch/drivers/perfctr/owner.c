@@ -12,6 +12,9 @@
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
+#include <linux/perfctr.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
 #include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uidgid.h>
@@ -142,7 +145,7 @@ static void put_account(struct perfctr_account *account)
 	mutex_unlock(&accounts_lock);
 }
 
-static long limit(void)
+static long user_limit(void)
 {
 	return (long)min_t(u64, (u64)READ_ONCE(user_kb) * 1024 * num_online_cpus(), LONG_MAX);
 }
@@ -151,7 +154,7 @@ int perfctr_charge(struct perfctr_owner *owner, size_t bytes)
 {
 	atomic_long_t *all = &owner->account->bytes;
 
-	if (atomic_long_add_return(bytes, all) > limit() && !owner->privileged) {
+	if (atomic_long_add_return(bytes, all) > user_limit() && !owner->privileged) {
 		atomic_long_sub(bytes, all);
 		return -EMFILE;
 	}
@@ -190,4 +193,28 @@ void perfctr_disown(struct perfctr_owner *owner)
 	perfctr_uncharge(owner, owner->bytes);
 	put_account(owner->account);
 	owner->account = NULL;
+}
+
+void perfctr_opener_init(struct perfctr_opener *opener)
+{
+	opener->pid = get_pid(task_tgid(current));
+	opener->uid = current_uid();
+	get_task_comm(opener->comm, current);
+}
+
+void perfctr_opener_free(struct perfctr_opener *opener)
+{
+	put_pid(opener->pid);
+}
+
+bool perfctr_opener_is_seen(const struct perfctr_opener *opener)
+{
+	return perfmon_capable() || uid_eq(opener->uid, current_uid());
+}
+
+void perfctr_opener_describe(const struct perfctr_opener *opener, struct perfctr_holder *holder)
+{
+	holder->pid = pid_nr_ns(opener->pid, task_active_pid_ns(current));
+	holder->uid = from_kuid_munged(current_user_ns(), opener->uid);
+	memcpy(holder->comm, opener->comm, sizeof(holder->comm));
 }

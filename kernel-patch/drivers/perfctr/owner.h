@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who may count, who pays for it. */
+/* Who may count, who pays for it, who is named as a holder of counters. */
 #ifndef _PERFCTR_OWNER_H
 #define _PERFCTR_OWNER_H
 
+#include <linux/sched.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 struct perf_event;
 struct perfctr_account;
+struct perfctr_holder;
+struct pid;
 
 /* Of a descriptor: who opened it. */
 struct perfctr_owner {
@@ -37,5 +41,18 @@ void perfctr_disown(struct perfctr_owner *owner);	/* one that was not made, too 
 /* More of what is his already; its user sees to it that no other does so meanwhile. */
 int perfctr_charge(struct perfctr_owner *owner, size_t bytes);
 void perfctr_uncharge(struct perfctr_owner *owner, size_t bytes);
+
+/* Who made a tree or a session. */
+struct perfctr_opener {
+	struct pid *pid;	/* of the process */
+	kuid_t uid;
+	char comm[TASK_COMM_LEN];
+};
+
+void perfctr_opener_init(struct perfctr_opener *opener);	/* current */
+void perfctr_opener_free(struct perfctr_opener *opener);
+bool perfctr_opener_is_seen(const struct perfctr_opener *opener);	/* by the caller */
+/* As seen from the caller's namespaces. */
+void perfctr_opener_describe(const struct perfctr_opener *opener, struct perfctr_holder *holder);
 
 #endif

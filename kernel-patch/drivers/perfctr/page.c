@@ -10,6 +10,7 @@
  */
 #include <linux/fs.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/perfctr_hooks.h>
 #include <linux/ptrace.h>
@@ -18,7 +19,8 @@
 #include <asm/mmu_context.h>
 #include <asm/tlbflush.h>
 #include "compat.h"
-#include "perfctr.h"
+#include "cpu.h"
+#include "members.h"
 
 /* A page in an address space. Changes under the mmap lock, held for writing. */
 struct mapping {
@@ -51,7 +53,7 @@ static void update_rdpmc(struct mm_struct *mm)
 	on_each_cpu_mask(mm_cpumask(mm), cr4_update_pce, NULL, true);
 }
 
-static void count(struct mapping *mapping, bool counted)
+static void count_mapping(struct mapping *mapping, bool counted)
 {
 	if (counted != mapping->counted)
 		atomic_add(counted ? 1 : -1, &mapping->mm->context.perfctr_rdpmc_pages);
@@ -70,6 +72,7 @@ static void update_shown(struct perfctr_context *ctx)
 	const struct mapping *mapping;
 	u64 shown_to = 0;
 
+	lockdep_assert_held(&ctx->lock);
 	list_for_each_entry(mapping, &ctx->mappings, list)
 		if (mapping->mm == mm && mapping->page == ctx->page)
 			shown_to = mm->context.ctx_id;
@@ -85,7 +88,7 @@ void perfctr_update_mappings(struct perfctr_context *ctx)
 	spin_lock(&ctx->lock);
 	list_for_each_entry(mapping, &ctx->mappings, list) {
 		own |= mapping->counted != has_use_for_rdpmc(ctx) && mapping->mm == current->mm;
-		count(mapping, has_use_for_rdpmc(ctx));
+		count_mapping(mapping, has_use_for_rdpmc(ctx));
 	}
 	update_shown(ctx);
 	spin_unlock(&ctx->lock);
@@ -109,7 +112,7 @@ static void page_vma_close(struct vm_area_struct *vma)
 	if (--mapping->n_vmas)
 		return;
 	spin_lock(&ctx->lock);
-	count(mapping, false);
+	count_mapping(mapping, false);
 	list_del(&mapping->list);
 	update_shown(ctx);
 	spin_unlock(&ctx->lock);
@@ -135,7 +138,7 @@ static void add_mapping(struct perfctr_context *ctx, struct vm_area_struct *vma,
 	atomic_inc(&mapping->mm->context.perfctr_pages);
 	spin_lock(&ctx->lock);
 	list_add(&mapping->list, &ctx->mappings);
-	count(mapping, has_use_for_rdpmc(ctx));
+	count_mapping(mapping, has_use_for_rdpmc(ctx));
 	update_shown(ctx);
 	spin_unlock(&ctx->lock);
 	update_rdpmc_here();

@@ -3,29 +3,35 @@
  * The driver's own declarations. Dependencies point down this list:
  *
  * device.c	/dev/perfctr, the descriptors of contexts, their ioctls
- * owner.c	who may count, who pays for the memory
- * holders.c	who holds the counters, how they are taken back
  * debugfs.c	what each CPU does, for whoever wonders
- * probe.c	whether the PMU is what the processor calls itself
+ * lifecycle.c	what is there at boot; CPU hotplug, suspend, reboot
+ * holders.c	who holds the counters, how they are taken back
  * cost.c	what the instructions cost that everything is made of
- * control.c	validation of a control
- * state.c	control, start, stop, read of a context
+ * session.c	the descriptors of sessions, which count on CPUs
+ * started.c	sessions that are started: their places, their gates on each CPU
+ * sums.c	what a session has counted, added up over its CPUs
+ * tree.c	a context and those that its thread's children inherited from it, as one
  * page.c	mapping of the state page, permission to RDPMC
- * hold.c	which trees hold hardware
- * tree.c	a context and those that its thread's children inherited from it
+ * members.c	births and exits of the members of a tree
  * record.c	records of members that have exited
- * session.c	counting on CPUs, gated by the mark of a group
- * totals.c	what a session has counted, and its mapping
- * trace.c	what a session writes at each change of thread
+ * context.c	life of a context: attached to a thread, detached, freed
  * group.c	threads that bear the same mark
  * threads.c	the threads of the machine, looked through
- * context.c	life of a context: attached to a thread, detached, freed
- * gate.c	the sessions of one CPU: which of their counters run for which thread
+ * totals.c	what a session has counted, and its mapping
+ * trace.c	what a session writes at each change of thread
+ * state.c	control, start, stop, read of a context
  * call.c	calls of a function where a thread cannot be switched
- * switch.c	counters of one CPU: who owns them, fold, start, stop
+ * switch.c	the context switch: fold, start, stop
+ * gate.c	the sessions of one CPU: which of their counters run for which thread
+ * hold.c	which trees hold hardware
+ * control.c	validation of a control
+ * owner.c	who may count, who pays for the memory
  * kinds.c	kinds of cores, and how long a thread ran on which
- * reserve.c	the machine's counters, shared with the rest of the kernel; CPU hotplug
+ * probe.c	which PMU there is, and whether it is what the processor calls itself
  * pmu/		one file per PMU family
+ * reserve.c	the machine's counters, shared with the rest of the kernel
+ * cpu.c	one CPU's counters: whose counts they hold, which of them run
+ * pmu.c	the PMU that the machine has
  */
 #ifndef _PERFCTR_H
 #define _PERFCTR_H
@@ -43,22 +49,15 @@
 #include <linux/uidgid.h>
 #include <linux/wait.h>
 
+#include "owner.h"
 #include "pmu.h"
 
 struct perfctr_group;
 struct perfctr_kept_record;
-struct perfctr_owner;
 struct pid_namespace;
 struct seq_file;
 struct task_struct;
 struct vm_area_struct;
-
-/* Who made a tree or a session. */
-struct perfctr_opener {
-	struct pid *pid;	/* of the process */
-	kuid_t uid;
-	char comm[TASK_COMM_LEN];
-};
 
 /*
  * What a context and all contexts that were inherited from it share. Who is born and who leaves
@@ -147,20 +146,20 @@ void perfctr_hw_put(struct perfctr_hw_control *hw);	/* NULL is fine */
 void perfctr_hw_get(struct perfctr_hw_control *hw);
 
 /* tree.c; install takes hw over in any case. -EINTR: the caller is being killed. */
+struct perfctr_context *perfctr_open_tree(struct task_struct *task);	/* or an error */
 int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
 		    struct perfctr_control *control);
 int perfctr_start(struct perfctr_context *ctx);
 int perfctr_stop(struct perfctr_context *ctx);
 int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
-/* Up to date; -EINTR. Whatever has the lock gives it back like this. */
-int perfctr_lock_tree(struct perfctr_tree *tree);
-void perfctr_unlock_tree(struct perfctr_tree *tree);
 int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *record);
 void perfctr_close(struct perfctr_context *ctx);
-void perfctr_evict(struct task_struct *task);
 void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);
 void perfctr_revoke_tree(struct perfctr_tree *tree);
 u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid);
+
+/* members.c */
+void perfctr_evict(struct task_struct *task);
 
 /* record.c: made by who leaves; the rest under the tree's lock */
 struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx);
@@ -178,7 +177,6 @@ int perfctr_may_map(struct perfctr_context *ctx);
 void perfctr_page_init(struct perfctr_page *page);
 void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_control *hw);
 void perfctr_copy_counts(const struct perfctr_context *ctx, struct perfctr_counts *counts);
-void perfctr_update_flag(struct task_struct *task);
 int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg);
 struct perfctr_install {
@@ -208,10 +206,6 @@ static inline void perfctr_page_end(struct perfctr_page *page)
 /* holders.c */
 typedef int (*perfctr_holder_fn)(const struct perfctr_holder *holder, void *arg);
 int perfctr_walk_holders(perfctr_holder_fn fn, void *arg);
-void perfctr_opener_init(struct perfctr_opener *opener);
-void perfctr_opener_free(struct perfctr_opener *opener);
-void perfctr_add_tree(struct perfctr_tree *tree);
-void perfctr_remove_tree(struct perfctr_tree *tree);
 void perfctr_show_holders(struct seq_file *m);
 void perfctr_stop_holders(void);
 long perfctr_ioctl_holders(void __user *user);
@@ -233,11 +227,13 @@ int perfctr_contexts_init(void);
 u32 perfctr_context_number(void);
 struct perfctr_context *perfctr_alloc(void);	/* in no tree */
 void perfctr_discard(struct perfctr_context *ctx); /* one that was never born; anywhere */
-struct perfctr_context *perfctr_attach(struct task_struct *task);
+int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task);
+struct perfctr_tree *perfctr_alloc_tree(void);
 struct perfctr_context *perfctr_find(struct task_struct *task);
 struct task_struct *perfctr_get_task(struct perfctr_context *ctx);	/* NULL: detached */
 int perfctr_detach(struct perfctr_context *ctx);
 void perfctr_put_tree(struct perfctr_tree *tree);	/* NULL is fine */
+struct perfctr_tree *perfctr_next_tree(struct perfctr_tree *pos);
 void perfctr_put(struct perfctr_context *ctx);
 
 /*
@@ -255,22 +251,11 @@ int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg);
 void perfctr_cpu_enter(struct perfctr_context *ctx);
 void perfctr_cpu_leave(struct perfctr_context *ctx);
 void perfctr_cpu_fold(struct perfctr_context *ctx);
-void perfctr_cpu_reset(void);
 void perfctr_cpu_pause(bool pause);
-bool perfctr_cpu_paused(void);
-bool perfctr_cpu_is_secret(void);
 void perfctr_cpu_renew_secret(void);
 u64 perfctr_cpu_rdpmc(u32 counter);
-u64 perfctr_disturbances(void);	/* of all CPUs, since boot */
-
-/* ... and for sessions, whose gates tell by perfctr_gate_slots what is to run for them. */
-void perfctr_cpu_follow_gate(void);
-void perfctr_cpu_hold(u64 slots);
-void perfctr_cpu_go_on(void);
-void perfctr_cpu_forget(u64 slots);
 
 /* gate.c: likewise */
-DECLARE_PER_CPU(u64, perfctr_gate_slots);
 bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next);
 void perfctr_gate_settle(struct task_struct *next, u64 now);
 void perfctr_gate_update(void);
@@ -280,18 +265,10 @@ void perfctr_gate_disturbed(void);
 void perfctr_gate_pause(bool pause);
 bool perfctr_gate_shows_kernel(void);
 
-/* group.c */
-bool perfctr_is_marked(const struct task_struct *task);	/* by a group that lives */
-void perfctr_group_tick(void);
-void perfctr_group_join(struct task_struct *child);
-void perfctr_group_drop(bool exec);
-
-void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);
+/* lifecycle.c */
+int perfctr_lifecycle_init(void);
 
 /* reserve.c */
-extern const struct perfctr_pmu *perfctr_pmu;	/* NULL: the time stamp alone */
-extern const char *perfctr_family;		/* of perfctr_pmu, or why there is none */
-int perfctr_reserve_init(void);
 int perfctr_reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *old);
 void perfctr_release(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *new);
 
@@ -306,11 +283,12 @@ u32 perfctr_holder(void);		/* PERFCTR_HOLDER_* */
 void perfctr_refuse(bool refuse);
 bool perfctr_refuses(void);
 void perfctr_cpu_take(void);
+void perfctr_cpu_give(void);
 bool perfctr_cpu_is_ours(void);
-u32 perfctr_features(void);		/* PERFCTR_FEATURE_* */
+void perfctr_on_all_cpus(smp_call_func_t fn);
 
 /* probe.c */
-const char *perfctr_probe_fault(const struct perfctr_pmu *pmu);
+void perfctr_probe(void);
 
 /* kinds.c; the key: there are some */
 DECLARE_STATIC_KEY_FALSE(perfctr_kinds);

@@ -116,6 +116,11 @@ struct perfctr_pmu {
 	bool (*intact)(u64 slots);
 };
 
+/* pmu.c */
+extern const struct perfctr_pmu *perfctr_pmu;	/* NULL: the time stamp alone */
+extern const char *perfctr_family;		/* of perfctr_pmu, or why there is none */
+u32 perfctr_features(void);			/* PERFCTR_FEATURE_* */
+
 /*
  * For reserve and release: perf_events and the NMI watchdog claim each event select register, and
  * each counter, by its number. All n from first on, or none: -EBUSY.

@@ -18,6 +18,8 @@
 /* Long enough for a counter of reference cycles, which some processors advance in large steps. */
 #define LOOPS 10000
 
+static char refused[sizeof_field(struct perfctr_pmu_info, family)];
+
 static u32 rdpmc_index(u32 slot)
 {
 	return slot < PERFCTR_FIXED_SLOT ? slot : PERFCTR_FIXED + slot - PERFCTR_FIXED_SLOT;
@@ -200,7 +202,7 @@ static void __init check_cpus(struct probe *probe)
  * What is wrong with the PMU, NULL: nothing. Counters that somebody has are believed: perf_events
  * has looked at them before.
  */
-const char *__init perfctr_probe_fault(const struct perfctr_pmu *pmu)
+static const char *__init probe_fault(const struct perfctr_pmu *pmu)
 {
 	struct probe probe = { .pmu = pmu };
 
@@ -214,4 +216,33 @@ const char *__init perfctr_probe_fault(const struct perfctr_pmu *pmu)
 	}
 	kfree(probe.hw);
 	return probe.fault;
+}
+
+/* The first family that has this machine's PMU, if that can be believed. */
+void __init perfctr_probe(void)
+{
+	static const struct perfctr_pmu *(*const probes[])(void) __initconst = {
+#define PERFCTR_FAMILY(name) perfctr_##name##_probe,
+#include "pmu/families.h"
+#undef PERFCTR_FAMILY
+	};
+	const struct perfctr_pmu *pmu = NULL;
+	const char *fault;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes) && !pmu; i++)
+		pmu = probes[i]();
+	if (!pmu)
+		return;
+	perfctr_family = pmu->family;
+	if (pmu->pmu == PERFCTR_PMU_NONE)
+		return;
+	fault = probe_fault(pmu);
+	if (fault) {
+		pr_info("perfctr: the PMU calls itself %s, but its %s\n", pmu->family, fault);
+		snprintf(refused, sizeof(refused), "refused: %s", fault);
+		perfctr_family = refused;
+		return;
+	}
+	perfctr_pmu = pmu;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Records of the members of a tree that have exited, for whoever wants the counts of each. */
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -48,6 +49,7 @@ void perfctr_free_record(struct perfctr_kept_record *record)
 /* NULL: it found no memory or no room, unless none was wanted. */
 void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *record)
 {
+	lockdep_assert_held(&tree->lock);
 	if (!tree->keep_records)
 		return;
 	if (!record || tree->n_records >= PERFCTR_MAX_RECORDS || !tree->payer ||
@@ -90,6 +92,7 @@ int perfctr_next_record(struct perfctr_tree *tree, struct perfctr_record *user)
 	struct perfctr_kept_record *record =
 		list_first_entry_or_null(&tree->records, struct perfctr_kept_record, list);
 
+	lockdep_assert_held(&tree->lock);
 	if (!record)
 		return tell_lost(tree, user);
 	*user = record->user;

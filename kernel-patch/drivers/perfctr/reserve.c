@@ -5,27 +5,15 @@
  * the others are left alone. Among us each counter is either shared by contexts, one after the
  * other, or a session's alone.
  */
-#include <linux/cpuhotplug.h>
-#include <linux/err.h>
+#include <linux/lockdep.h>
 #include <linux/mutex.h>
-#include <linux/notifier.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/perfctr_hooks.h>
-#include <linux/platform_device.h>
-#include <linux/pm.h>
-#include <linux/reboot.h>
 #include <linux/smp.h>
 #include <asm/mmu_context.h>
 #include <asm/nmi.h>
-#include "session.h"
-
-/* There are no dynamic states for this section: one of an architecture that this is not. */
-#define CPUHP_DYING	CPUHP_AP_PERF_XTENSA_STARTING
-
-const struct perfctr_pmu *perfctr_pmu;
-const char *perfctr_family = "no PMU that is known";
-static char refused[sizeof_field(struct perfctr_pmu_info, family)];
+#include "cpu.h"
 
 static DEFINE_MUTEX(reserve_lock);	/* inside cpus_read_lock() and all other locks */
 static unsigned int users;	/* trees and sessions that are started and count events */
@@ -35,17 +23,6 @@ static struct perfctr_use contexts_use, sessions_use;
 static unsigned int context_users[2][64];	/* trees, by bit of the above */
 static DEFINE_PER_CPU(bool, cpu_taken);
 static bool only_asking;	/* what reserves looks, and takes nothing */
-
-u32 perfctr_features(void)
-{
-	u32 features = PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_ISOLATED;
-
-	if (perfctr_pmu)
-		features |= perfctr_pmu->features;
-	if (static_branch_unlikely(&rdpmc_never_available_key))
-		features &= ~PERFCTR_FEATURE_RDPMC;
-	return features;
-}
 
 /*
  * perf_events remembers which counters it has left counts in, and clears them when somebody may
@@ -61,6 +38,7 @@ static void take_cpu(void)
 /* Interrupts off, while something is started. */
 void perfctr_cpu_take(void)
 {
+	lockdep_assert_irqs_disabled();
 	if (__this_cpu_read(cpu_taken))
 		return;
 	__this_cpu_write(cpu_taken, true);
@@ -73,6 +51,7 @@ void perfctr_cpu_take(void)
  */
 bool perfctr_cpu_is_ours(void)
 {
+	lockdep_assert_irqs_disabled();
 	if (__this_cpu_read(cpu_taken))
 		return READ_ONCE(held);
 	if (!READ_ONCE(held) || perfctr_cpu_paused())
@@ -87,9 +66,10 @@ bool perfctr_cpu_is_ours(void)
 	return true;
 }
 
-/* Both on the CPU itself, interrupts off. */
-static void give_registers(void)
+/* On the CPU itself, interrupts off. */
+void perfctr_cpu_give(void)
 {
+	lockdep_assert_irqs_disabled();
 	if (!__this_cpu_read(cpu_taken))
 		return;
 	perfctr_pmu->give_cpu();
@@ -99,7 +79,7 @@ static void give_registers(void)
 
 static void give_cpu(void *unused)
 {
-	give_registers();
+	perfctr_cpu_give();
 	cr4_update_pce(NULL);
 }
 
@@ -110,6 +90,7 @@ static bool is_taken(int cpu, void *unused)
 
 static void give_all(void)
 {
+	lockdep_assert_held(&reserve_lock);
 	WRITE_ONCE(held, false);
 	smp_mb();	/* held before cpu_taken */
 	on_each_cpu_cond(is_taken, give_cpu, NULL, true);
@@ -206,10 +187,12 @@ static bool in_use(const struct perfctr_hw_control *hw, const struct perfctr_use
 	return (hw->slots & slots) || (hw->shared & shared);
 }
 
-static int reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *old)
+static int reserve_control(const struct perfctr_hw_control *hw,
+			   const struct perfctr_hw_control *old)
 {
 	int err;
 
+	lockdep_assert_held(&reserve_lock);
 	if (in_use(hw, &sessions_use, old) || (hw->session && in_use(hw, &contexts_use, NULL)))
 		return -EADDRINUSE;
 	if (revokers)
@@ -241,7 +224,7 @@ int perfctr_reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw
 	if (!hw->slots)
 		return 0;
 	mutex_lock(&reserve_lock);
-	err = reserve(hw, old);
+	err = reserve_control(hw, old);
 	mutex_unlock(&reserve_lock);
 	return err;
 }
@@ -307,137 +290,12 @@ u32 perfctr_holder(void)
 	return holder;
 }
 
-static int perfctr_cpu_online(unsigned int cpu)
-{
-	int err = perfctr_kind_online(cpu);
-
-	if (err)
-		return err;
-	perfctr_sessions_online(cpu);
-	return 0;
-}
-
-static int perfctr_cpu_offline(unsigned int cpu)
-{
-	perfctr_sessions_offline(cpu);
-	return 0;
-}
-
-/*
- * The last that a CPU does, interrupts off: sessions and threads have left it. When it comes again
- * perf_events may be there first.
- */
-static int perfctr_cpu_dying(unsigned int cpu)
-{
-	give_registers();
-	return 0;
-}
-
-/*
- * While devices are suspended, counting pauses: the counters lose their contents, and at the end
- * the time stamp may begin anew. All threads of user space are frozen then: no user instruction
- * is missed.
- */
-static void pause_cpu(void *unused)
-{
-	perfctr_cpu_pause(true);
-	give_cpu(NULL);
-}
-
-static void resume_cpu(void *unused)
-{
-	perfctr_cpu_pause(false);
-}
-
-static void for_all_cpus(smp_call_func_t fn)
+/* Nobody reserves or releases meanwhile. */
+void perfctr_on_all_cpus(smp_call_func_t fn)
 {
 	cpus_read_lock();
 	mutex_lock(&reserve_lock);
 	on_each_cpu(fn, NULL, true);
 	mutex_unlock(&reserve_lock);
 	cpus_read_unlock();
-}
-
-static int suspend_device(struct device *device)
-{
-	for_all_cpus(pause_cpu);
-	return 0;
-}
-
-static int resume_device(struct device *device)
-{
-	for_all_cpus(resume_cpu);
-	return 0;
-}
-
-static DEFINE_SIMPLE_DEV_PM_OPS(power_ops, suspend_device, resume_device);
-
-static int __init probe_device(struct platform_device *device)
-{
-	return 0;
-}
-
-/* A device that is there to be told of suspend and resume. */
-static struct platform_driver power_driver = {
-	.driver = {
-		.name = "perfctr",
-		.pm = pm_sleep_ptr(&power_ops),
-	},
-};
-
-/* The next kernel, or the firmware, finds the counters as this one found them. */
-static int reboot_event(struct notifier_block *nb, unsigned long event, void *unused)
-{
-	for_all_cpus(pause_cpu);
-	return NOTIFY_OK;
-}
-
-static struct notifier_block reboot_notifier = { .notifier_call = reboot_event };
-
-static void __init probe_pmu(void)
-{
-	static const struct perfctr_pmu *(*const probes[])(void) __initconst = {
-#define PERFCTR_FAMILY(name) perfctr_##name##_probe,
-#include "pmu/families.h"
-#undef PERFCTR_FAMILY
-	};
-	const struct perfctr_pmu *pmu = NULL;
-	const char *fault;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(probes) && !pmu; i++)
-		pmu = probes[i]();
-	if (!pmu)
-		return;
-	perfctr_family = pmu->family;
-	if (pmu->pmu == PERFCTR_PMU_NONE)
-		return;
-	fault = perfctr_probe_fault(pmu);
-	if (fault) {
-		pr_info("perfctr: the PMU calls itself %s, but its %s\n", pmu->family, fault);
-		snprintf(refused, sizeof(refused), "refused: %s", fault);
-		perfctr_family = refused;
-		return;
-	}
-	perfctr_pmu = pmu;
-}
-
-int __init perfctr_reserve_init(void)
-{
-	int state, err;
-
-	probe_pmu();
-	perfctr_kinds_init();
-	err = PTR_ERR_OR_ZERO(platform_create_bundle(&power_driver, probe_device, NULL, 0, NULL,
-						     0));
-	if (err)
-		return err;
-	register_reboot_notifier(&reboot_notifier);
-	err = cpuhp_setup_state_nocalls(CPUHP_DYING, "perfctr:dying", NULL,
-					perfctr_cpu_dying);
-	if (err)
-		return err;
-	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perfctr:online", perfctr_cpu_online,
-				  perfctr_cpu_offline);
-	return state < 0 ? state : 0;
 }

@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Groups and sessions: what group.c, session.c, gate.c, totals.c and trace.c share. */
+/* Sessions: what session.c, gate.c, totals.c and trace.c share. */
 #ifndef _PERFCTR_SESSION_H
 #define _PERFCTR_SESSION_H
 
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include "buffer.h"
+#include "group.h"
 #include "owner.h"
-#include "perfctr.h"
 
 #define PERFCTR_MAX_STARTED	16	/* sessions: what a CPU's gate has room for */
-
-/*
- * References: one by the descriptor, one by each session of it, one by each thread that bears its
- * mark. When the first two are gone it is dead: its mark is none, whoever still bears it.
- */
-struct perfctr_group {
-	struct rcu_head rcu;
-	refcount_t refs;
-	atomic_t holders;	/* descriptor and sessions */
-	atomic_t members;	/* threads that bear the mark */
-	bool used;		/* somebody bore it */
-	bool dead;
-	bool privileged;	/* made with CAP_PERFMON */
-	u64 id;
-	wait_queue_head_t wait;	/* for members to become 0 */
-};
 
 /* What a session tells apart of the threads that a CPU runs. */
 enum perfctr_class {
@@ -77,14 +61,17 @@ struct perfctr_session {
 	struct perfctr_session_cpu __percpu *cpu;
 };
 
-/* group.c */
-long perfctr_ioctl_group(void __user *user);
-long perfctr_ioctl_mark(void __user *user);
-struct perfctr_group *perfctr_group_from_fd(int fd);	/* a holder's reference, or an error */
-void perfctr_group_let_go(struct perfctr_group *group);	/* a holder's */
-
 /* session.c */
 long perfctr_ioctl_session(void __user *user);
+
+/* started.c: start, stop and install under the session's lock. */
+int perfctr_session_start(struct perfctr_session *s);
+void perfctr_session_stop(struct perfctr_session *s);
+/* hw is taken over unless it is refused. */
+int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control *hw,
+			    struct perfctr_control *control);
+/* Of the limit of the unprivileged: s gets n instead of what it has. -EACCES. */
+int perfctr_take_user_counters(struct perfctr_session *s, u32 n);
 /* The CPU comes, the CPU goes: from its own hotplug thread. */
 void perfctr_sessions_online(unsigned int cpu);
 void perfctr_sessions_offline(unsigned int cpu);
@@ -92,8 +79,8 @@ u32 perfctr_user_session_counters(void);
 void perfctr_revoke_sessions(void);
 int perfctr_walk_session_holders(perfctr_holder_fn fn, void *arg);
 
-/* holders.c */
-bool perfctr_describe_session(const struct perfctr_session *s, struct perfctr_holder *holder);
+/* sums.c: under the session's lock; at_once: of one instant, by stopping the machine */
+int perfctr_sum_cpus(struct perfctr_session *s, struct perfctr_counts *counts, bool at_once);
 
 /* gate.c: interrupts off */
 void perfctr_gate_add(struct perfctr_session *s);

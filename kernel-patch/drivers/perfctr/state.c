@@ -3,10 +3,11 @@
  * What a context's control, start, stop and read do. The functions that end in _fn run by
  * perfctr_call(): the thread is not switched meanwhile.
  */
+#include <linux/lockdep.h>
 #include <linux/sched.h>
 #include <asm/mmu_context.h>
+#include "group.h"
 #include "owner.h"
-#include "perfctr.h"
 
 /* A thread's own read must not combine a bias with a hardware counter that counts for others. */
 static void forbid_self_reads(struct perfctr_page *page)
@@ -64,20 +65,10 @@ int perfctr_may_map(struct perfctr_context *ctx)
 {
 	int err = perfctr_may_see(ctx);
 
+	lockdep_assert_held(&ctx->tree->lock);
 	if (!err && !ctx->page_is_users)
 		ctx->page_is_users = perfctr_may_count_kernel();
 	return err;
-}
-
-/* The context switch and the tick look at threads with this flag alone. */
-void perfctr_update_flag(struct task_struct *task)
-{
-	const struct perfctr_context *ctx = task->thread.perfctr;
-
-	if ((ctx && ctx->started) || perfctr_is_marked(task))
-		set_tsk_thread_flag(task, TIF_PERFCTR);
-	else
-		clear_tsk_thread_flag(task, TIF_PERFCTR);
 }
 
 int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg)

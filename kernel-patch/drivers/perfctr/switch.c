@@ -7,35 +7,15 @@
  * hardware holds, so the cheapest switch writes one MSR to stop and one to start. They are set to
  * 0 only where user space could otherwise read what another one counted, and before they wrap.
  */
+#include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/perfctr_hooks.h>
 #include <linux/sched.h>
-#include <linux/seq_file.h>
 #include <asm/mmu_context.h>
 #include <asm/msr.h>
 #include <asm/tlbflush.h>
-#include "perfctr.h"
-
-struct perfctr_cpu {
-	u64 owner;		/* id of the last context that counted here, 0: none */
-	u64 owner_mm;		/* context.ctx_id of the address space it ran in when it left */
-	u64 control;		/* id of the control in the event registers, 0: none */
-	u64 held;		/* slots that hold the owner's counts */
-	u64 foreign;		/* slots that hold counts of others before it */
-	u64 enabled;		/* slots that count for the current thread's context; 0: none */
-	u64 running;		/* slots that count at all, sessions' too */
-	bool paused;		/* no context is entered or left: the machine suspends */
-	bool secret;		/* kernel mode is counted for a thread that may not see it */
-	/* Since boot, of contexts with events: */
-	u64 entries;		/* times a thread's counting began or went on */
-	u64 starts;		/* ... and the counters had to be started */
-	u64 loads;		/* ... and event registers had to be compared and written */
-	u64 clears;		/* times counters were set to 0 */
-	u64 disturbances;	/* since boot: times somebody else had written registers */
-	u64 value[PERFCTR_MAX_COUNTERS];	/* hardware values at the last read */
-};
-
-static DEFINE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
+#include "cpu.h"
+#include "group.h"
 
 /* May the code that this CPU returns to execute RDPMC? */
 static bool user_rdpmc(void)
@@ -47,13 +27,6 @@ static void clear_slots(struct perfctr_cpu *cpu, u64 slots)
 {
 	perfctr_pmu->clear(slots);
 	cpu->clears++;
-}
-
-/* Counters run for the current thread's context and for sessions. */
-static void write_enable(struct perfctr_cpu *cpu)
-{
-	cpu->running = cpu->enabled | __this_cpu_read(perfctr_gate_slots);
-	perfctr_pmu->enable(cpu->running);
 }
 
 static void set_bias(struct perfctr_page_counter *c, u64 value)
@@ -155,12 +128,12 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 	if (cpu->enabled != hw->slots) {
 		cpu->enabled = hw->slots;
 		cpu->starts++;
-		write_enable(cpu);
+		perfctr_cpu_write_enable(cpu);
 	}
 }
 
-static __always_inline void enter(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now,
-				  bool switched)
+static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
+					  u64 now, bool switched)
 {
 	struct perfctr_page *page = ctx->page;
 	u32 number = raw_smp_processor_id();
@@ -179,8 +152,8 @@ static __always_inline void enter(struct perfctr_cpu *cpu, struct perfctr_contex
 	perfctr_page_end(page);
 }
 
-static __always_inline void leave(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 now,
-				  bool stop)
+static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
+					  u64 now, bool stop)
 {
 	struct perfctr_page *page = ctx->page;
 
@@ -192,7 +165,7 @@ static __always_inline void leave(struct perfctr_cpu *cpu, struct perfctr_contex
 		if (stop) {
 			cpu->enabled = 0;
 			cpu->secret = false;
-			write_enable(cpu);
+			perfctr_cpu_write_enable(cpu);
 		}
 		perfctr_pmu->read(ctx->hw, cpu->value);
 		fold_counters(cpu, ctx);
@@ -202,7 +175,7 @@ static __always_inline void leave(struct perfctr_cpu *cpu, struct perfctr_contex
 }
 
 /* The counters are stopped, code in mm may RDPMC: it must find nothing of other address spaces. */
-static void scrub(struct perfctr_cpu *cpu, const struct mm_struct *mm)
+static void scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 {
 	u64 slots = cpu->foreign;
 
@@ -232,15 +205,15 @@ static struct perfctr_context *started_context(const struct task_struct *task)
 }
 
 /* marked: the thread that the gates have turned for, or NULL. */
-static void change(struct perfctr_cpu *cpu, struct perfctr_context *out, struct perfctr_context *in,
-		   struct task_struct *marked)
+static void change_context(struct perfctr_cpu *cpu, struct perfctr_context *out,
+			   struct perfctr_context *in, struct task_struct *marked)
 {
 	u64 now = rdtsc();
 
 	if (out)
-		leave(cpu, out, now, !in || !goes_on(out->hw, in->hw));
+		leave_context(cpu, out, now, !in || !goes_on(out->hw, in->hw));
 	if (in)
-		enter(cpu, in, now, true);
+		enter_context(cpu, in, now, true);
 	if (marked) {
 		perfctr_cpu_follow_gate();
 		perfctr_gate_settle(marked, now);
@@ -258,72 +231,42 @@ void perfctr_switch(struct task_struct *prev, struct task_struct *next)
 	struct perfctr_context *in = started_context(next);
 	bool turned = false;
 
+	lockdep_assert_irqs_disabled();
 	if (unlikely(cpu->paused))
 		return;
 	if (static_branch_unlikely(&perfctr_gated))
 		turned = perfctr_gate_turn(prev, next);
 	if (out || in || turned)
-		change(cpu, out, in, turned ? next : NULL);
+		change_context(cpu, out, in, turned ? next : NULL);
 	if (next->mm && user_rdpmc()) {
 		if (!cpu->enabled)
-			scrub(cpu, next->mm);
+			scrub_cpu(cpu, next->mm);
 		if (static_branch_unlikely(&perfctr_gated))
 			perfctr_gate_scrub();
 	}
 }
 
-/* What is to run may have changed: one write, or none. */
-void perfctr_cpu_follow_gate(void)
-{
-	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-
-	if (cpu->running != (cpu->enabled | __this_cpu_read(perfctr_gate_slots)))
-		write_enable(cpu);
-}
-
-/* Stops some counters for a moment. */
-void perfctr_cpu_hold(u64 slots)
-{
-	perfctr_pmu->enable(__this_cpu_read(perfctr_cpu.running) & ~slots);
-}
-
-void perfctr_cpu_go_on(void)
-{
-	perfctr_pmu->enable(__this_cpu_read(perfctr_cpu.running));
-}
-
-/*
- * A session has them now, with its events, from 0: nothing of contexts is in them that would have
- * to be cleared, and a control that had them before is to be loaded anew.
- */
-void perfctr_cpu_forget(u64 slots)
-{
-	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-
-	cpu->control = 0;
-	cpu->held &= ~slots;
-	cpu->foreign &= ~slots;
-}
-
 void perfctr_cpu_enter(struct perfctr_context *ctx)
 {
-	enter(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), false);
+	lockdep_assert_irqs_disabled();
+	enter_context(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), false);
 }
 
 void perfctr_cpu_leave(struct perfctr_context *ctx)
 {
-	leave(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), true);
+	lockdep_assert_irqs_disabled();
+	leave_context(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), true);
 }
 
 /* The values that have just been read become sums. */
-static void publish(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+static void publish_sums(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	fold_counters(cpu, ctx);
 	if (prevent_wrap(cpu, ctx->hw))
 		set_biases(cpu, ctx);
 }
 
-static void fold(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+static void fold_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	struct perfctr_page *page = ctx->page;
 
@@ -331,7 +274,7 @@ static void fold(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	page->tsc.sum = page->tsc.bias + rdtsc();
 	if (ctx->hw->n_events) {
 		perfctr_pmu->read(ctx->hw, cpu->value);
-		publish(cpu, ctx);
+		publish_sums(cpu, ctx);
 	}
 	perfctr_page_end(page);
 }
@@ -341,9 +284,10 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
+	lockdep_assert_irqs_disabled();
 	if (ctx->hw->counts_kernel)
 		perfctr_cpu_hold(ctx->hw->slots);
-	fold(cpu, ctx);
+	fold_context(cpu, ctx);
 	if (ctx->hw->counts_kernel)
 		perfctr_cpu_go_on();
 }
@@ -357,6 +301,7 @@ u64 perfctr_cpu_rdpmc(u32 counter)
 	struct perfctr_context *ctx = started_context(current);
 	u32 i, n = ctx && !perfctr_cpu_is_secret() ? ctx->hw->n_events : 0;
 
+	lockdep_assert_irqs_disabled();
 	for (i = 0; i < n; i++) {
 		const struct perfctr_page_counter *c = &ctx->page->counter[i];
 
@@ -402,7 +347,7 @@ static bool fold_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 	page->tsc.sum = page->tsc.bias + rdtsc();
 	if (ctx->hw->n_events) {
 		intact &= read_forward(cpu, ctx);
-		publish(cpu, ctx);
+		publish_sums(cpu, ctx);
 		if (!intact)
 			page->flags |= PERFCTR_PAGE_DISTURBED;
 	}
@@ -410,14 +355,11 @@ static bool fold_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 	return intact;
 }
 
-u64 perfctr_disturbances(void)
+/* The mark of a group that has died since costs its thread nothing any more. */
+static void drop_dead_mark(void)
 {
-	unsigned int cpu;
-	u64 n = 0;
-
-	for_each_possible_cpu(cpu)
-		n += READ_ONCE(per_cpu(perfctr_cpu.disturbances, cpu));
-	return n;
+	if (current->thread.perfctr_mark && !perfctr_is_marked(current))
+		perfctr_update_flag(current);
 }
 
 /*
@@ -432,6 +374,7 @@ void perfctr_tick_current(void)
 	struct perfctr_context *ctx = started_context(current);
 	bool intact = true;
 
+	lockdep_assert_irqs_disabled();
 	if (cpu->paused)
 		return;
 	if (cpu->running)
@@ -445,7 +388,7 @@ void perfctr_tick_current(void)
 	}
 	if (static_branch_unlikely(&perfctr_gated))
 		perfctr_gate_tick(rdtsc());
-	perfctr_group_tick();
+	drop_dead_mark();
 }
 
 /*
@@ -456,8 +399,9 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
+	lockdep_assert_irqs_disabled();
 	if (!cpu->enabled) {
-		scrub(cpu, mm);
+		scrub_cpu(cpu, mm);
 	} else if (cpu->foreign && current->mm == mm) {
 		struct perfctr_context *ctx = current->thread.perfctr;
 
@@ -475,36 +419,14 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 	/* Otherwise the switch that is under way scrubs when the thread before has left. */
 }
 
-/* The counters were taken or given back: stopped, all 0, no event selected. */
-void perfctr_cpu_reset(void)
-{
-	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-
-	cpu->owner = 0;
-	cpu->control = 0;
-	cpu->held = 0;
-	cpu->foreign = 0;
-	cpu->running = 0;
-}
-
-/* RDPMC would show the thread that runs here what it may not see of itself. */
-bool perfctr_cpu_is_secret(void)
-{
-	return this_cpu_read(perfctr_cpu.secret);
-}
-
 /* Its page may have been mapped since the thread runs. Interrupts off. */
 void perfctr_cpu_renew_secret(void)
 {
 	const struct perfctr_context *ctx = started_context(current);
 
+	lockdep_assert_irqs_disabled();
 	if (perfctr_cpu_is_secret() && ctx)
 		keep_secret(this_cpu_ptr(&perfctr_cpu), ctx);
-}
-
-bool perfctr_cpu_paused(void)
-{
-	return __this_cpu_read(perfctr_cpu.paused);
 }
 
 /* The current thread leaves, and enters again, as if another one ran meanwhile. */
@@ -512,6 +434,7 @@ void perfctr_cpu_pause(bool pause)
 {
 	struct perfctr_context *ctx = started_context(current);
 
+	lockdep_assert_irqs_disabled();
 	if (pause == perfctr_cpu_paused())
 		return;
 	if (pause) {
@@ -525,13 +448,4 @@ void perfctr_cpu_pause(bool pause)
 			perfctr_cpu_enter(ctx);
 		perfctr_gate_pause(false);
 	}
-}
-
-void perfctr_cpu_show(struct seq_file *m, unsigned int number)
-{
-	const struct perfctr_cpu *cpu = per_cpu_ptr(&perfctr_cpu, number);
-
-	seq_printf(m, "%u %llu %d %llu %llu %llu %llu\n", number, READ_ONCE(cpu->owner),
-		   !!READ_ONCE(cpu->enabled), READ_ONCE(cpu->entries), READ_ONCE(cpu->starts),
-		   READ_ONCE(cpu->loads), READ_ONCE(cpu->clears));
 }

@@ -74,7 +74,7 @@ static void set_known(struct perfctr_threads *threads, const struct task_struct 
 }
 
 /* Its number may have been another's. */
-static void forget(struct perfctr_threads *threads, const struct task_struct *task)
+static void forget_process(struct perfctr_threads *threads, const struct task_struct *task)
 {
 	if (task->tgid < threads->n_known)
 		__clear_bit(task->tgid, threads->known);
@@ -108,7 +108,7 @@ static bool is_in_scope(struct walk *walk, struct task_struct *task)
 		return same_thread_group(task, search->top);
 	default:
 		if (thread_group_leader(task))
-			forget(walk->threads, task);
+			forget_process(walk->threads, task);
 		return is_below(walk->threads, task, search->top);
 	}
 }
@@ -171,7 +171,7 @@ static int look_at_all(struct walk *walk, bool grow)
 	return 0;
 }
 
-static int prepare(struct perfctr_threads *threads, const struct perfctr_search *search)
+static int prepare_search(struct perfctr_threads *threads, const struct perfctr_search *search)
 {
 	int n = READ_ONCE(pid_max);
 
@@ -192,7 +192,7 @@ int perfctr_find_threads(struct perfctr_threads *threads, const struct perfctr_s
 	struct walk walk = { .search = search, .threads = threads };
 	bool first = !threads->room;
 
-	if (first && prepare(threads, search))
+	if (first && prepare_search(threads, search))
 		return -ENOMEM;
 	if (search->top && search->scope == PERFCTR_MARK_THREAD) {
 		rcu_read_lock();

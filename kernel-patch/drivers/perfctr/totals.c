@@ -48,7 +48,7 @@ void perfctr_totals_clear(struct perfctr_session *s)
 	}
 }
 
-static u32 begin(const struct perfctr_cpu_totals *totals)
+static u32 begin_copy(const struct perfctr_cpu_totals *totals)
 {
 	u32 seq;
 
@@ -58,7 +58,7 @@ static u32 begin(const struct perfctr_cpu_totals *totals)
 	return seq;
 }
 
-static bool retry(const struct perfctr_cpu_totals *totals, u32 seq)
+static bool retry_copy(const struct perfctr_cpu_totals *totals, u32 seq)
 {
 	smp_rmb();	/* what seq guards before seq */
 	return READ_ONCE(totals->seq) != seq;
@@ -72,7 +72,7 @@ void perfctr_totals_copy(const struct perfctr_session *s, unsigned int number,
 	u32 seq;
 
 	do {
-		seq = begin(totals);
+		seq = begin_copy(totals);
 		*copy = *totals;
-	} while (retry(totals, seq));
+	} while (retry_copy(totals, seq));
 }

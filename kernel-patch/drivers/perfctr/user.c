@@ -4,7 +4,7 @@
 #include "user.h"
 
 /* Are all events of the control within the size that the user gave? */
-static bool fits(const struct perfctr_control *control, u32 size)
+static bool control_has_size(const struct perfctr_control *control, u32 size)
 {
 	return control->n_events <= PERFCTR_MAX_COUNTERS &&
 	       size >= offsetof(struct perfctr_control, event) +
@@ -20,7 +20,7 @@ long perfctr_user_control(void __user *user, perfctr_control_fn fn, void *object
 	if (!control)
 		return -ENOMEM;
 	err = perfctr_get_struct(control, sizeof(*control), user, &size);
-	if (!err && !fits(control, size))
+	if (!err && !control_has_size(control, size))
 		err = -EINVAL;
 	if (!err) {
 		err = fn(object, control);

@@ -162,7 +162,7 @@ static void hybrid_enable(u64 slots)
 }
 
 /* Everything stopped, nothing selected, no counts of others left to read. */
-static void silence(const struct arch_kind *kind, struct arch_registers *regs)
+static void arch_silence(const struct arch_kind *kind, struct arch_registers *regs)
 {
 	u32 n;
 
@@ -177,7 +177,7 @@ static void silence(const struct arch_kind *kind, struct arch_registers *regs)
 	clear_counters(kind, ~0ull);
 }
 
-static void save(const struct arch_kind *kind, struct arch_registers *regs)
+static void arch_save(const struct arch_kind *kind, struct arch_registers *regs)
 {
 	u32 n;
 
@@ -203,8 +203,8 @@ static void arch_take_cpu(bool first)
 	const struct arch_kind *kind = this_kind();
 
 	if (first)
-		save(kind, this_cpu_ptr(&before));
-	silence(kind, this_cpu_ptr(&registers));
+		arch_save(kind, this_cpu_ptr(&before));
+	arch_silence(kind, this_cpu_ptr(&registers));
 	clear_status();
 }
 
@@ -215,7 +215,7 @@ static void arch_give_cpu(void)
 	const struct arch_kind *kind = this_kind();
 	u32 n;
 
-	silence(kind, this_cpu_ptr(&registers));
+	arch_silence(kind, this_cpu_ptr(&registers));
 	for (n = 0; n < kind->n_general; n++)
 		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, regs->evntsel[n]);
 	if (kind->fixed)
@@ -282,7 +282,7 @@ static bool selects_another(const struct arch_registers *regs, const struct perf
  * and selects what was selected before. Returns what ran; everything is stopped. No hybrid
  * processor needs it.
  */
-static u64 cleanse(const struct arch_kind *kind, const struct arch_registers *regs)
+static u64 arch_cleanse(const struct arch_kind *kind, const struct arch_registers *regs)
 {
 	static const u32 events[] = { 0x4300b5, 0x4300d2, 0x4300b1 };
 	u64 running;
@@ -310,7 +310,7 @@ static __always_inline void load_events(const struct arch_kind *kind,
 	struct arch_registers *regs = this_cpu_ptr(&registers);
 	u64 hidden = hw->session ? kind->evntsel_hidden : 0;
 	bool cleansed = !hybrid && perfctr_intel_cleanse() && selects_another(regs, hw);
-	u64 running = cleansed ? cleanse(kind, regs) : 0;
+	u64 running = cleansed ? arch_cleanse(kind, regs) : 0;
 	u64 fixed_ctrl = regs->fixed_ctrl;
 	u32 i;
 

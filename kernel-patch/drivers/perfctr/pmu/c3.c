@@ -109,7 +109,7 @@ static u32 c3_msr_of(u32 slot)
 	return slot == C3_COUNTER ? C3_PMC : 0;
 }
 
-static void silence(void)
+static void c3_silence(void)
 {
 	memset(this_cpu_ptr(&registers), 0, sizeof(struct c3_registers));
 	wrmsrl(C3_EVNTSEL, 0);
@@ -124,12 +124,12 @@ static void c3_take_cpu(bool first)
 		rdmsrl(C3_EVNTSEL, evntsel);
 		__this_cpu_write(before, evntsel);
 	}
-	silence();
+	c3_silence();
 }
 
 static void c3_give_cpu(void)
 {
-	silence();
+	c3_silence();
 	wrmsrl(C3_EVNTSEL, __this_cpu_read(before));
 }
 

@@ -76,7 +76,7 @@ u32 perfctr_cesr_msr_of(u32 slot)
 	return slot < CESR_COUNTERS ? MSR_CTR0 + slot : 0;
 }
 
-static void silence(void)
+static void cesr_silence(void)
 {
 	memset(this_cpu_ptr(&registers), 0, sizeof(struct cesr_registers));
 	wrmsrl(MSR_CESR, 0);
@@ -91,12 +91,12 @@ void perfctr_cesr_take_cpu(bool first)
 		rdmsrl(MSR_CESR, cesr);
 		__this_cpu_write(before, cesr);
 	}
-	silence();
+	cesr_silence();
 }
 
 void perfctr_cesr_give_cpu(void)
 {
-	silence();
+	cesr_silence();
 	wrmsrl(MSR_CESR, __this_cpu_read(before));
 }
 

@@ -91,7 +91,7 @@ static void apply_single(struct evntsel_cpu *cpu)
 	write_evntsel(cpu, 0, cpu->running & BIT_ULL(0) ? cpu->selected[0] : EN);
 }
 
-static void apply(struct evntsel_cpu *cpu)
+static void evntsel_apply(struct evntsel_cpu *cpu)
 {
 	if (layout.single_enable)
 		apply_single(cpu);
@@ -107,7 +107,7 @@ static void evntsel_enable(u64 slots)
 	if (layout.global_ctl)
 		wrmsrl(layout.global_ctl, slots);
 	else
-		apply(cpu);
+		evntsel_apply(cpu);
 }
 
 static void evntsel_load(const struct perfctr_hw_control *hw)
@@ -123,7 +123,7 @@ static void evntsel_load(const struct perfctr_hw_control *hw)
 			write_evntsel(cpu, e->slot, e->evntsel);
 	}
 	if (!layout.global_ctl && cpu->running)
-		apply(cpu);
+		evntsel_apply(cpu);
 }
 
 static void evntsel_read(const struct perfctr_hw_control *hw, u64 *value)
@@ -174,7 +174,7 @@ static bool evntsel_intact(u64 slots)
 	return intact;
 }
 
-static void silence(struct evntsel_cpu *cpu)
+static void evntsel_silence(struct evntsel_cpu *cpu)
 {
 	u32 n;
 
@@ -210,7 +210,7 @@ static void evntsel_take_cpu(bool first)
 		if (layout.global_ctl)
 			rdmsrl(layout.global_ctl, cpu->global_ctl_before);
 	}
-	silence(cpu);
+	evntsel_silence(cpu);
 	if (layout.global_status)
 		clear_status();
 }
@@ -221,7 +221,7 @@ static void evntsel_give_cpu(void)
 	struct evntsel_cpu *cpu = this_cpu_ptr(&evntsel_cpu);
 	u32 n = layout.n;
 
-	silence(cpu);
+	evntsel_silence(cpu);
 	while (n--)
 		wrmsrl(evntsel_msr(n), cpu->before[n]);
 	if (layout.global_ctl)

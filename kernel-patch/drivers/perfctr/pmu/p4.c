@@ -40,7 +40,7 @@ static DECLARE_BITMAP(escrs, P4_ESCR_SPAN);	/* that this model has */
 static bool reserved;
 
 /* The ESCR that feeds the counter, counted from P4_FIRST_ESCR, or -1. */
-static int route(u32 slot, u64 cccr)
+static int p4_route(u32 slot, u64 cccr)
 {
 	u32 row = p4_row[array_index_nospec(slot, P4_N_COUNTERS)];
 	int escr = p4_escrs[row][(cccr & P4_CCCR_ESCR_SELECT_MASK) >>
@@ -51,7 +51,7 @@ static int route(u32 slot, u64 cccr)
 
 static int event_route(const struct perfctr_event_control *e)
 {
-	return route(e->counter & ~PERFCTR_FAST, e->evntsel);
+	return p4_route(e->counter & ~PERFCTR_FAST, e->evntsel);
 }
 
 /*
@@ -83,7 +83,7 @@ static u32 p4_check(const struct perfctr_control *control, u32 i)
 /* A detector has one event at a time: a session's is nobody else's. There are fewer than 64. */
 static u64 shared_escr(const struct perfctr_hw_event *e)
 {
-	return BIT_ULL(bitmap_weight(escrs, route(e->slot, e->evntsel)));
+	return BIT_ULL(bitmap_weight(escrs, p4_route(e->slot, e->evntsel)));
 }
 
 /* extra[] are IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT. */
@@ -150,7 +150,7 @@ static void p4_clear(u64 slots)
 }
 
 /* Everything stopped, nothing selected, no counts of others left to read. */
-static void silence(struct p4_registers *regs)
+static void p4_silence(struct p4_registers *regs)
 {
 	unsigned int n;
 
@@ -164,7 +164,7 @@ static void silence(struct p4_registers *regs)
 	memset(regs, 0, sizeof(*regs));
 }
 
-static void save(struct p4_registers *regs)
+static void p4_save(struct p4_registers *regs)
 {
 	unsigned int n;
 	u64 value;
@@ -184,8 +184,8 @@ static void save(struct p4_registers *regs)
 static void p4_take_cpu(bool first)
 {
 	if (first)
-		save(this_cpu_ptr(&before));
-	silence(this_cpu_ptr(&registers));
+		p4_save(this_cpu_ptr(&before));
+	p4_silence(this_cpu_ptr(&registers));
 }
 
 /* The detectors before the counters that they feed. */
@@ -194,7 +194,7 @@ static void p4_give_cpu(void)
 	const struct p4_registers *regs = this_cpu_ptr(&before);
 	unsigned int n;
 
-	silence(this_cpu_ptr(&registers));
+	p4_silence(this_cpu_ptr(&registers));
 	wrmsrl(MSR_IA32_PEBS_ENABLE, regs->pebs_enable);
 	wrmsrl(MSR_P4_PEBS_MATRIX_VERT, regs->pebs_matrix_vert);
 	for_each_set_bit(n, escrs, P4_ESCR_SPAN)
@@ -203,7 +203,7 @@ static void p4_give_cpu(void)
 		wrmsrl(MSR_P4_BPU_CCCR0 + n, regs->cccr[n]);
 }
 
-static bool tags(unsigned int msr, u32 value)
+static bool p4_tags(unsigned int msr, u32 value)
 {
 	bool rat = msr == MSR_P4_RAT_ESCR0 || msr == MSR_P4_RAT_ESCR1;
 
@@ -216,7 +216,7 @@ static void write_escr(struct p4_registers *regs, unsigned int n, u32 value)
 	if (regs->escr[n] == value)
 		return;
 	regs->escr[n] = value;
-	__assign_bit(n, regs->tagging, tags(P4_FIRST_ESCR + n, value));
+	__assign_bit(n, regs->tagging, p4_tags(P4_FIRST_ESCR + n, value));
 	wrmsrl(P4_FIRST_ESCR + n, value);
 }
 
@@ -229,7 +229,7 @@ static void load_escrs(struct p4_registers *regs, const struct perfctr_hw_contro
 	bitmap_copy(foreign, regs->tagging, P4_ESCR_SPAN);
 	for (i = 0; i < hw->n_events; i++) {
 		const struct perfctr_hw_event *e = &hw->event[i];
-		int escr = route(e->slot, e->evntsel);
+		int escr = p4_route(e->slot, e->evntsel);
 
 		__clear_bit(escr, foreign);
 		write_escr(regs, escr, e->evntsel2);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the context switch, gates and reservations know of one CPU's counters. */
+#include <linux/lockdep.h>
+#include <linux/seq_file.h>
+#include "cpu.h"
+
+DEFINE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
+DEFINE_PER_CPU(u64, perfctr_gate_slots);
+
+/* Stops some counters for a moment. */
+void perfctr_cpu_hold(u64 slots)
+{
+	lockdep_assert_irqs_disabled();
+	perfctr_pmu->enable(__this_cpu_read(perfctr_cpu.running) & ~slots);
+}
+
+void perfctr_cpu_go_on(void)
+{
+	lockdep_assert_irqs_disabled();
+	perfctr_pmu->enable(__this_cpu_read(perfctr_cpu.running));
+}
+
+/*
+ * A session has them now, with its events, from 0: nothing of contexts is in them that would have
+ * to be cleared, and a control that had them before is to be loaded anew.
+ */
+void perfctr_cpu_forget(u64 slots)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+
+	lockdep_assert_irqs_disabled();
+	cpu->control = 0;
+	cpu->held &= ~slots;
+	cpu->foreign &= ~slots;
+}
+
+/* The counters were taken or given back: stopped, all 0, no event selected. */
+void perfctr_cpu_reset(void)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+
+	lockdep_assert_irqs_disabled();
+	cpu->owner = 0;
+	cpu->control = 0;
+	cpu->held = 0;
+	cpu->foreign = 0;
+	cpu->running = 0;
+}
+
+u64 perfctr_disturbances(void)
+{
+	unsigned int cpu;
+	u64 n = 0;
+
+	for_each_possible_cpu(cpu)
+		n += READ_ONCE(per_cpu(perfctr_cpu.disturbances, cpu));
+	return n;
+}
+
+void perfctr_cpu_show(struct seq_file *m, unsigned int number)
+{
+	const struct perfctr_cpu *cpu = per_cpu_ptr(&perfctr_cpu, number);
+
+	seq_printf(m, "%u %llu %d %llu %llu %llu %llu\n", number, READ_ONCE(cpu->owner),
+		   !!READ_ONCE(cpu->enabled), READ_ONCE(cpu->entries), READ_ONCE(cpu->starts),
+		   READ_ONCE(cpu->loads), READ_ONCE(cpu->clears));
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The counters of one CPU: whose counts they hold, and which of them run. */
+#ifndef _PERFCTR_CPU_H
+#define _PERFCTR_CPU_H
+
+#include <linux/percpu.h>
+#include "perfctr.h"
+
+struct perfctr_cpu {
+	u64 owner;		/* id of the last context that counted here, 0: none */
+	u64 owner_mm;		/* context.ctx_id of the address space it ran in when it left */
+	u64 control;		/* id of the control in the event registers, 0: none */
+	u64 held;		/* slots that hold the owner's counts */
+	u64 foreign;		/* slots that hold counts of others before it */
+	u64 enabled;		/* slots that count for the current thread's context; 0: none */
+	u64 running;		/* slots that count at all, sessions' too */
+	bool paused;		/* no context is entered or left: the machine suspends */
+	bool secret;		/* kernel mode is counted for a thread that may not see it */
+	/* Since boot, of contexts with events: */
+	u64 entries;		/* times a thread's counting began or went on */
+	u64 starts;		/* ... and the counters had to be started */
+	u64 loads;		/* ... and event registers had to be compared and written */
+	u64 clears;		/* times counters were set to 0 */
+	u64 disturbances;	/* since boot: times somebody else had written registers */
+	u64 value[PERFCTR_MAX_COUNTERS];	/* hardware values at the last read */
+};
+
+DECLARE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
+
+/* What the gates of sessions have run: they tell, and perfctr_cpu_follow_gate() does it. */
+DECLARE_PER_CPU(u64, perfctr_gate_slots);
+
+/* Interrupts off, on the CPU itself, all of them. */
+
+/* Counters run for the current thread's context and for sessions. */
+static __always_inline void perfctr_cpu_write_enable(struct perfctr_cpu *cpu)
+{
+	cpu->running = cpu->enabled | __this_cpu_read(perfctr_gate_slots);
+	perfctr_pmu->enable(cpu->running);
+}
+
+/* What is to run may have changed: one write, or none. */
+static inline void perfctr_cpu_follow_gate(void)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+
+	if (cpu->running != (cpu->enabled | __this_cpu_read(perfctr_gate_slots)))
+		perfctr_cpu_write_enable(cpu);
+}
+
+static inline bool perfctr_cpu_paused(void)
+{
+	return __this_cpu_read(perfctr_cpu.paused);
+}
+
+/* RDPMC would show the thread that runs here what it may not see of itself. */
+static inline bool perfctr_cpu_is_secret(void)
+{
+	return this_cpu_read(perfctr_cpu.secret);
+}
+
+void perfctr_cpu_hold(u64 slots);	/* some counters, until ... */
+void perfctr_cpu_go_on(void);
+void perfctr_cpu_forget(u64 slots);
+void perfctr_cpu_reset(void);
+
+/* Anywhere. */
+void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);
+u64 perfctr_disturbances(void);	/* of all CPUs, since boot */
+
+#endif

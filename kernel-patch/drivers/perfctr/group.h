@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Groups, and the marks of their threads. */
+#ifndef _PERFCTR_GROUP_H
+#define _PERFCTR_GROUP_H
+
+#include <linux/atomic.h>
+#include <linux/refcount.h>
+#include <linux/wait.h>
+#include "perfctr.h"
+
+/*
+ * References: one by the descriptor, one by each session of it, one by each thread that bears its
+ * mark. When the first two are gone it is dead: its mark is none, whoever still bears it.
+ */
+struct perfctr_group {
+	struct rcu_head rcu;
+	refcount_t refs;
+	atomic_t holders;	/* descriptor and sessions */
+	atomic_t members;	/* threads that bear the mark */
+	bool used;		/* somebody bore it */
+	bool dead;
+	bool privileged;	/* made with CAP_PERFMON */
+	u64 id;
+	wait_queue_head_t wait;	/* for members to become 0 */
+};
+
+/*
+ * By a group that lives. Where task's mark cannot change: it cannot be switched, or is current,
+ * interrupts off.
+ */
+static inline bool perfctr_is_marked(const struct task_struct *task)
+{
+	return task->thread.perfctr_mark && !READ_ONCE(task->thread.perfctr_mark->dead);
+}
+
+/* The context switch and the tick look at threads with this flag alone. Where as above. */
+static inline void perfctr_update_flag(struct task_struct *task)
+{
+	const struct perfctr_context *ctx = task->thread.perfctr;
+
+	if ((ctx && ctx->started) || perfctr_is_marked(task))
+		set_tsk_thread_flag(task, TIF_PERFCTR);
+	else
+		clear_tsk_thread_flag(task, TIF_PERFCTR);
+}
+
+long perfctr_ioctl_group(void __user *user);
+long perfctr_ioctl_mark(void __user *user);
+struct perfctr_group *perfctr_group_from_fd(int fd);	/* a holder's reference, or an error */
+void perfctr_group_let_go(struct perfctr_group *group);	/* a holder's */
+void perfctr_group_join(struct task_struct *child);
+void perfctr_group_drop(bool exec);
+
+#endif

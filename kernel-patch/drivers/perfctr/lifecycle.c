@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The driver and the machine's life: what is there at boot, CPUs that come and go, suspend and
+ * resume, reboot.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/err.h>
+#include <linux/init.h>
+#include <linux/notifier.h>
+#include <linux/platform_device.h>
+#include <linux/pm.h>
+#include <linux/reboot.h>
+#include <asm/mmu_context.h>
+#include "session.h"
+
+/* There are no dynamic states for this section: one of an architecture that this is not. */
+#define CPUHP_DYING	CPUHP_AP_PERF_XTENSA_STARTING
+
+static int come_online(unsigned int cpu)
+{
+	int err = perfctr_kind_online(cpu);
+
+	if (err)
+		return err;
+	perfctr_sessions_online(cpu);
+	return 0;
+}
+
+static int go_offline(unsigned int cpu)
+{
+	perfctr_sessions_offline(cpu);
+	return 0;
+}
+
+/*
+ * The last that a CPU does, interrupts off: sessions and threads have left it. When it comes again
+ * perf_events may be there first.
+ */
+static int give_back_registers(unsigned int cpu)
+{
+	perfctr_cpu_give();
+	return 0;
+}
+
+/*
+ * While devices are suspended, counting pauses: the counters lose their contents, and at the end
+ * the time stamp may begin anew. All threads of user space are frozen then: no user instruction
+ * is missed.
+ */
+static void pause_cpu(void *unused)
+{
+	perfctr_cpu_pause(true);
+	perfctr_cpu_give();
+	cr4_update_pce(NULL);
+}
+
+static void resume_cpu(void *unused)
+{
+	perfctr_cpu_pause(false);
+}
+
+static int suspend_device(struct device *device)
+{
+	perfctr_on_all_cpus(pause_cpu);
+	return 0;
+}
+
+static int resume_device(struct device *device)
+{
+	perfctr_on_all_cpus(resume_cpu);
+	return 0;
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(power_ops, suspend_device, resume_device);
+
+static int __init probe_device(struct platform_device *device)
+{
+	return 0;
+}
+
+/* A device that is there to be told of suspend and resume. */
+static struct platform_driver power_driver = {
+	.driver = {
+		.name = "perfctr",
+		.pm = pm_sleep_ptr(&power_ops),
+	},
+};
+
+/* The next kernel, or the firmware, finds the counters as this one found them. */
+static int reboot_event(struct notifier_block *nb, unsigned long event, void *unused)
+{
+	perfctr_on_all_cpus(pause_cpu);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block reboot_notifier = { .notifier_call = reboot_event };
+
+int __init perfctr_lifecycle_init(void)
+{
+	int state, err;
+
+	perfctr_probe();
+	perfctr_kinds_init();
+	err = PTR_ERR_OR_ZERO(platform_create_bundle(&power_driver, probe_device, NULL, 0, NULL,
+						     0));
+	if (err)
+		return err;
+	register_reboot_notifier(&reboot_notifier);
+	err = cpuhp_setup_state_nocalls(CPUHP_DYING, "perfctr:dying", NULL,
+					give_back_registers);
+	if (err)
+		return err;
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perfctr:online", come_online,
+				  go_offline);
+	return state < 0 ? state : 0;
+}

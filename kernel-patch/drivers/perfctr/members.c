@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The members of trees: births and exits. A member that exits adds what it and its exited children
+ * counted to its parent and hands its children over to it, so that every count is in exactly one
+ * place at any time.
+ *
+ * The tree's lock may be held for long, by who reads a large tree. Births and exits do not wait for
+ * it but queue themselves; each caller sees those that were queued before it got the lock.
+ */
+#include <linux/atomic.h>
+#include <linux/irqflags.h>
+#include <linux/list.h>
+#include <linux/llist.h>
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
+#include <linux/perfctr_hooks.h>
+#include <linux/sched.h>
+#include "group.h"
+#include "members.h"
+
+void perfctr_add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts)
+{
+	u32 i;
+
+	sum->flags |= counts->flags & PERFCTR_COUNTS_DISTURBED;
+	sum->n_counters = max(sum->n_counters, counts->n_counters);
+	sum->tsc += counts->tsc;
+	sum->switches += counts->switches;
+	sum->migrations += counts->migrations;
+	for (i = 0; i < counts->n_counters; i++)
+		sum->counter[i] += counts->counter[i];
+	if (static_branch_unlikely(&perfctr_kinds))
+		perfctr_kind_add(sum->kind_tsc, counts->kind_tsc);
+}
+
+/* The next after pos of top and all below it, parents before children; NULL at the end. */
+struct perfctr_context *perfctr_next_member(struct perfctr_context *top,
+					    struct perfctr_context *pos)
+{
+	lockdep_assert_held(&top->tree->lock);
+	if (!list_empty(&pos->children))
+		return list_first_entry(&pos->children, struct perfctr_context, sibling);
+	while (pos != top && list_is_last(&pos->sibling, &pos->parent->children))
+		pos = pos->parent;
+	return pos == top ? NULL : list_next_entry(pos, sibling);
+}
+
+/* Members that were born since, parents before their children. Under the tree's lock. */
+void perfctr_link_born(struct perfctr_tree *tree)
+{
+	struct llist_node *born;
+	struct perfctr_context *ctx, *next;
+
+	lockdep_assert_held(&tree->lock);
+	if (llist_empty(&tree->born))
+		return;
+	born = llist_reverse_order(llist_del_all(&tree->born));
+	llist_for_each_entry_safe(ctx, next, born, born)
+		list_add_tail(&ctx->sibling, &ctx->parent->children);
+}
+
+/*
+ * What the detached member counted, and the members below it, now belong to its parent. What it
+ * counted under another control than its parent's is nobody's.
+ */
+static void hand_over(struct perfctr_context *ctx)
+{
+	struct perfctr_context *parent = ctx->parent, *child;
+	struct perfctr_counts own = {};
+
+	lockdep_assert_held(&ctx->tree->lock);
+	list_for_each_entry(child, &ctx->children, sibling)
+		child->parent = parent;
+	list_splice_tail_init(&ctx->children, &parent->children);
+	list_del_init(&ctx->sibling);
+	ctx->parent = NULL;
+	if (ctx->generation != parent->generation)
+		return;
+	perfctr_copy_counts(ctx, &own);
+	perfctr_add_counts(&parent->exited, &own);
+	perfctr_add_counts(&parent->exited, &ctx->exited);
+}
+
+static void take_gone(struct perfctr_context *ctx)
+{
+	struct perfctr_tree *tree = ctx->tree;
+
+	if (ctx->parent)
+		hand_over(ctx);
+	if (ctx->generation == tree->generation)
+		perfctr_keep_record(tree, ctx->record);
+	else
+		perfctr_free_record(ctx->record);
+	ctx->record = NULL;
+	atomic_dec(&tree->n_gone);
+	perfctr_put(ctx);
+}
+
+/* Under the tree's lock. Who has gone was born before: so those are taken first and linked last. */
+static void catch_up(struct perfctr_tree *tree)
+{
+	struct llist_node *gone = llist_reverse_order(llist_del_all(&tree->gone));
+	struct perfctr_context *ctx, *next;
+
+	lockdep_assert_held(&tree->lock);
+	perfctr_link_born(tree);
+	llist_for_each_entry_safe(ctx, next, gone, gone) {
+		take_gone(ctx);
+		cond_resched();
+	}
+}
+
+void perfctr_lock_tree_unkillable(struct perfctr_tree *tree)
+{
+	mutex_lock(&tree->lock);
+	catch_up(tree);
+}
+
+int perfctr_lock_tree(struct perfctr_tree *tree)
+{
+	if (mutex_lock_killable(&tree->lock))
+		return -EINTR;
+	catch_up(tree);
+	return 0;
+}
+
+/* For those who left while somebody else had the lock, who does it otherwise. */
+static void try_catch_up(struct perfctr_tree *tree)
+{
+	while (!llist_empty(&tree->gone) && mutex_trylock(&tree->lock)) {
+		catch_up(tree);
+		mutex_unlock(&tree->lock);
+		smp_mb();	/* the lock before the queue: others fill it, then try the lock */
+	}
+}
+
+void perfctr_unlock_tree(struct perfctr_tree *tree)
+{
+	mutex_unlock(&tree->lock);
+	smp_mb();	/* as above */
+	try_catch_up(tree);
+}
+
+/* For current, which is not given another control, stopped or detached meanwhile. */
+static bool is_inherited(const struct perfctr_context *parent)
+{
+	return parent && parent->inherit &&
+	       parent->generation == READ_ONCE(parent->tree->generation);
+}
+
+/*
+ * current has a context and makes task. What can fail or sleep is done now; that nobody knows of
+ * it yet makes it easy to undo.
+ */
+int perfctr_fork_task(struct task_struct *task)
+{
+	const struct perfctr_context *parent;
+	struct perfctr_context *ctx;
+	bool wanted;
+
+	local_irq_disable();
+	wanted = is_inherited(current->thread.perfctr);
+	local_irq_enable();
+	if (!wanted)
+		return 0;
+	ctx = perfctr_alloc();
+	if (!ctx)
+		return -ENOMEM;
+	local_irq_disable();
+	parent = current->thread.perfctr;
+	if (is_inherited(parent)) {
+		perfctr_page_set_events(ctx->page, parent->hw);
+		ctx->prepared = parent->hw->id;
+	}
+	local_irq_enable();
+	task->thread.perfctr = ctx;
+	return 0;
+}
+
+/* ctx is nobody's but task's, and task nobody's but current's, whose context is parent. */
+static void add_member(struct perfctr_context *parent, struct perfctr_context *ctx,
+		       struct task_struct *task)
+{
+	perfctr_hw_get(parent->hw);
+	ctx->hw = parent->hw;
+	if (ctx->prepared != ctx->hw->id)
+		perfctr_page_set_events(ctx->page, ctx->hw);
+	ctx->tree = parent->tree;
+	refcount_inc(&ctx->tree->refs);
+	ctx->inherit = true;
+	ctx->generation = parent->generation;
+	ctx->parent = parent;
+	ctx->task = task;
+	WRITE_ONCE(task->thread.perfctr, ctx);
+	if (parent->started) {
+		perfctr_hold_too(ctx, ctx->hw);
+		perfctr_start_fn(ctx, false, NULL);
+	}
+	llist_add(&ctx->born, &ctx->tree->born);
+}
+
+/*
+ * current has a context or a mark, or had one when it began to make task, which cannot fail to be
+ * born any more and which nobody has seen. Locks are held: this must not sleep. It takes current's
+ * context as it is now, and with interrupts off that stays so.
+ */
+void perfctr_born_task(struct task_struct *task)
+{
+	struct perfctr_context *ctx = task->thread.perfctr, *parent;
+	unsigned long flags;
+
+	task->thread.perfctr = NULL;
+	local_irq_save(flags);
+	parent = current->thread.perfctr;
+	if (ctx && is_inherited(parent)) {
+		add_member(parent, ctx, task);
+		ctx = NULL;
+	}
+	perfctr_group_join(task);
+	local_irq_restore(flags);
+	if (ctx)
+		perfctr_discard(ctx);
+}
+
+/*
+ * Under the tree's lock. The member may be about to leave by itself: its counts are final then,
+ * too. What it made before it was detached is linked: later it makes no members.
+ */
+static void end_member(struct perfctr_context *ctx)
+{
+	lockdep_assert_held(&ctx->tree->lock);
+	perfctr_detach(ctx);
+	perfctr_link_born(ctx->tree);
+	if (ctx->parent)
+		hand_over(ctx);
+}
+
+/* All but those of a generation. They end before their children, so that none can escape. */
+void perfctr_end_members_below(struct perfctr_context *top, u64 but)
+{
+	struct perfctr_context *child, *next;
+	bool again;
+
+	lockdep_assert_held(&top->tree->lock);
+	do {
+		again = false;
+		list_for_each_entry_safe(child, next, &top->children, sibling) {
+			if (child->generation == but)
+				continue;
+			refcount_inc(&child->refs);
+			end_member(child);
+			perfctr_put(child);
+			again = true;
+			cond_resched();
+		}
+	} while (again);
+}
+
+/* More that have left than that wait for who has the lock: it makes no progress. */
+#define MAX_GONE	1024
+
+/* ctx is current's. Who is told later that current has ended finds its counts in the tree. */
+static void leave_tree(struct perfctr_context *ctx)
+{
+	struct perfctr_kept_record *record = perfctr_make_record(ctx);
+	struct perfctr_tree *tree = ctx->tree;
+
+	if (perfctr_detach(ctx)) {	/* who has done it lets the tree know */
+		perfctr_free_record(record);
+		return;
+	}
+	if (record)
+		perfctr_fill_record(record, ctx);
+	ctx->record = record;
+	refcount_inc(&ctx->refs);
+	atomic_inc(&tree->n_gone);
+	llist_add(&ctx->gone, &tree->gone);
+	try_catch_up(tree);
+	if (atomic_read(&tree->n_gone) > MAX_GONE) {
+		perfctr_lock_tree_unkillable(tree);
+		perfctr_unlock_tree(tree);
+	}
+}
+
+/* task is current, which exits or executes a file, or a thread whose birth failed. */
+void perfctr_detach_task(struct task_struct *task)
+{
+	struct perfctr_context *ctx;
+
+	if (task != current) {
+		perfctr_put(task->thread.perfctr);
+		task->thread.perfctr = NULL;
+		return;
+	}
+	perfctr_group_drop(!(task->flags & PF_EXITING));
+	ctx = perfctr_find(task);
+	if (!ctx)
+		return;
+	leave_tree(ctx);
+	perfctr_put(ctx);
+}
+
+/* Ends the thread's membership of a tree, whoever made it; another context can take its place. */
+void perfctr_evict(struct task_struct *task)
+{
+	struct perfctr_context *ctx = perfctr_find(task);
+
+	if (!ctx)
+		return;
+	perfctr_lock_tree_unkillable(ctx->tree);
+	end_member(ctx);
+	perfctr_unlock_tree(ctx->tree);
+	perfctr_put(ctx);
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sessions that are started: how many there may be, their gates on each CPU. What runs for which
+ * class of threads is worked out when the control is installed; the gates only choose among three
+ * masks.
+ */
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/jump_label.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/perfctr_hooks.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+#include "session.h"
+
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "perfctr."
+
+/* A session takes its counters from everybody: the unprivileged get no more than these in all. */
+static unsigned int user_session_counters = 2;
+module_param(user_session_counters, uint, 0644);
+MODULE_PARM_DESC(user_session_counters, "counters that unprivileged sessions may take, in all");
+
+/* Inside a session's lock and cpus_read_lock(). */
+static DEFINE_MUTEX(sessions_lock);
+static LIST_HEAD(started);
+static unsigned int n_placed;
+static unsigned int user_counters;	/* of unprivileged sessions */
+
+u32 perfctr_user_session_counters(void)
+{
+	return READ_ONCE(user_session_counters);
+}
+
+static void add_on_cpu(void *s)
+{
+	perfctr_gate_add(s);
+}
+
+static void remove_on_cpu(void *s)
+{
+	perfctr_gate_remove(s);
+}
+
+/*
+ * A place among those that a CPU's gate has room for; s may have it already. Half of them are for
+ * the privileged alone. Both under sessions_lock, until s is started: who revokes takes it away.
+ */
+static int take_place(struct perfctr_session *s)
+{
+	unsigned int places = s->rules.privileged ? PERFCTR_MAX_STARTED : PERFCTR_MAX_STARTED / 2;
+
+	lockdep_assert_held(&sessions_lock);
+	if (s->placed)
+		return 0;
+	if (n_placed >= places)
+		return -ENOSPC;
+	s->placed = true;
+	n_placed++;
+	return 0;
+}
+
+/* Unless it is started. */
+static void drop_place(struct perfctr_session *s)
+{
+	lockdep_assert_held(&sessions_lock);
+	if (!s->placed || s->started)
+		return;
+	s->placed = false;
+	n_placed--;
+}
+
+static void lock_sessions(void)
+{
+	cpus_read_lock();
+	mutex_lock(&sessions_lock);
+}
+
+static void unlock_sessions(void)
+{
+	mutex_unlock(&sessions_lock);
+	cpus_read_unlock();
+}
+
+/*
+ * The kernel's code is written, on all CPUs, for the first session that is started and for the
+ * last: for that one some time after it has stopped, so that no user has it written all the time.
+ */
+#define RELEASE_AFTER	HZ
+
+static void release_gate_key(struct work_struct *work)
+{
+	static_branch_dec(&perfctr_gated);
+}
+
+static DECLARE_DELAYED_WORK(release_work, release_gate_key);
+
+/* The next four under these locks. */
+static void gate_on(void)
+{
+	lockdep_assert_cpus_held();
+	if (!cancel_delayed_work(&release_work))
+		static_branch_inc_cpuslocked(&perfctr_gated);
+}
+
+static void gate_off(void)
+{
+	lockdep_assert_cpus_held();
+	if (!schedule_delayed_work(&release_work, RELEASE_AFTER))
+		static_branch_dec_cpuslocked(&perfctr_gated);
+}
+
+/* What s->hw wants is reserved, there and back. */
+static void enter_gates(struct perfctr_session *s)
+{
+	lockdep_assert_held(&sessions_lock);
+	list_add(&s->list, &started);
+	s->started = true;
+	gate_on();
+	on_each_cpu_mask(s->cpus, add_on_cpu, s, true);
+}
+
+static void leave_gates(struct perfctr_session *s)
+{
+	lockdep_assert_held(&sessions_lock);
+	on_each_cpu_mask(s->cpus, remove_on_cpu, s, true);
+	gate_off();
+	s->started = false;
+	list_del(&s->list);
+}
+
+/* Both under s->lock. */
+int perfctr_session_start(struct perfctr_session *s)
+{
+	int err = 0;
+
+	lockdep_assert_held(&s->lock);
+	lock_sessions();
+	if (!s->started) {
+		err = take_place(s) ?: perfctr_reserve(s->hw, NULL);
+		if (!err)
+			enter_gates(s);
+		drop_place(s);
+	}
+	unlock_sessions();
+	return err == -EADDRINUSE ? -EBUSY : err;
+}
+
+void perfctr_session_stop(struct perfctr_session *s)
+{
+	lockdep_assert_held(&s->lock);
+	lock_sessions();
+	if (s->started) {
+		leave_gates(s);
+		perfctr_release(s->hw, NULL);
+	}
+	drop_place(s);
+	unlock_sessions();
+}
+
+/* Those that hold counters. */
+void perfctr_revoke_sessions(void)
+{
+	struct perfctr_session *s, *next;
+
+	lock_sessions();
+	list_for_each_entry_safe(s, next, &started, list) {
+		if (!s->hw->slots)
+			continue;
+		leave_gates(s);
+		perfctr_release(s->hw, NULL);
+		s->revoked = true;
+		drop_place(s);
+	}
+	unlock_sessions();
+}
+
+static void describe_session(const struct perfctr_session *s, struct perfctr_holder *holder)
+{
+	holder->kind = PERFCTR_HOLDS_SESSION;
+	holder->started = 1;
+	holder->counters = s->hw->slots;
+	perfctr_opener_describe(&s->opener, holder);
+}
+
+int perfctr_walk_session_holders(perfctr_holder_fn fn, void *arg)
+{
+	struct perfctr_session *s;
+	int result = 0;
+
+	mutex_lock(&sessions_lock);
+	list_for_each_entry(s, &started, list) {
+		struct perfctr_holder holder = {};
+
+		if (s->hw->slots && perfctr_opener_is_seen(&s->opener)) {
+			describe_session(s, &holder);
+			result = fn(&holder, arg);
+		}
+		if (result)
+			break;
+	}
+	mutex_unlock(&sessions_lock);
+	return result;
+}
+
+static void change_on_cpu(smp_call_func_t fn, unsigned int cpu)
+{
+	struct perfctr_session *s;
+
+	mutex_lock(&sessions_lock);
+	list_for_each_entry(s, &started, list)
+		if (cpumask_test_cpu(cpu, s->cpus))
+			smp_call_function_single(cpu, fn, s, true);
+	mutex_unlock(&sessions_lock);
+}
+
+void perfctr_sessions_online(unsigned int cpu)
+{
+	change_on_cpu(add_on_cpu, cpu);
+}
+
+void perfctr_sessions_offline(unsigned int cpu)
+{
+	change_on_cpu(remove_on_cpu, cpu);
+}
+
+static bool counts_class(u32 policy, enum perfctr_class class)
+{
+	if (policy & PERFCTR_POLICY_DIS ||
+	    (policy & PERFCTR_POLICY_DP && policy & PERFCTR_POLICY_DU))
+		return false;
+	switch (class) {
+	case PERFCTR_MARKED:
+		return !(policy & PERFCTR_POLICY_DMS);
+	case PERFCTR_IDLE:
+		if (policy & PERFCTR_POLICY_NO_IDLE)
+			return false;
+		fallthrough;
+	default:
+		return !(policy & PERFCTR_POLICY_DMR);
+	}
+}
+
+static void set_classes(struct perfctr_session *s, const struct perfctr_control *control)
+{
+	enum perfctr_class class;
+	u32 i;
+
+	for (class = 0; class < PERFCTR_N_CLASSES; class++) {
+		s->open[class] = 0;
+		s->time[class] = counts_class(s->rules.policy, class);
+		for (i = 0; i < s->hw->n_events; i++)
+			if (counts_class(perfctr_event_policy(&control->event[i], s->rules.policy),
+					 class))
+				s->open[class] |= BIT_ULL(s->hw->event[i].slot);
+	}
+}
+
+/* Of the limit of the unprivileged: s gets n instead of what it has. */
+int perfctr_take_user_counters(struct perfctr_session *s, u32 n)
+{
+	int err = 0;
+
+	if (s->rules.privileged)
+		return 0;
+	mutex_lock(&sessions_lock);
+	if (n > s->user_counters &&
+	    user_counters - s->user_counters + n > READ_ONCE(user_session_counters)) {
+		err = -EACCES;
+	} else {
+		user_counters += n - s->user_counters;
+		s->user_counters = n;
+	}
+	mutex_unlock(&sessions_lock);
+	return err;
+}
+
+static void replace_control(struct perfctr_session *s, struct perfctr_hw_control *hw,
+			    const struct perfctr_control *control)
+{
+	s->hw = hw;
+	s->revoked = false;
+	set_classes(s, control);
+	perfctr_totals_clear(s);
+	if (s->ring)
+		perfctr_rings_clear(s);
+}
+
+/* hw is taken over unless it is refused. */
+int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control *hw,
+			    struct perfctr_control *control)
+{
+	bool go = !(control->flags & PERFCTR_CONTROL_STOPPED);
+	struct perfctr_hw_control *old = s->hw;
+	bool started;
+	int err = 0;
+
+	lockdep_assert_held(&s->lock);
+	lock_sessions();
+	started = s->started;
+	if (go)
+		err = take_place(s) ?: perfctr_reserve_for(control, hw, started ? old : NULL);
+	if (!err) {
+		if (started)
+			leave_gates(s);
+		replace_control(s, hw, control);
+		if (started)
+			perfctr_release(old, go ? hw : NULL);
+		if (go)
+			enter_gates(s);
+	}
+	drop_place(s);
+	unlock_sessions();
+	kfree(err ? hw : old);
+	return err;
+}

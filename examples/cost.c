@@ -160,7 +160,7 @@ static void call_session_stop_and_start(struct subject *s)
 static void call_session_open_and_close(struct subject *s)
 {
 	const struct perfctr_session_options options = {
-		.group = s->group, .policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+		.group = s->group, .policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 
 	perfctr_session_close(perfctr_session_open(&options));
@@ -237,7 +237,7 @@ static int refused(const char *text)
 static int open_session(struct subject *s)
 {
 	struct perfctr_session_options options = {
-		.policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 	struct perfctr_control control;
 

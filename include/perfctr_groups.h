@@ -69,7 +69,7 @@ struct perfctr_session;
 
 struct perfctr_session_options {
 	struct perfctr_group *group;	/* NULL: none */
-	unsigned int policy;		/* PERFCTR_POLICY_* */
+	unsigned int policy;		/* PERFCTR_EXCLUDE_* */
 	/* bitmap of cpus_size bytes, as sched_setaffinity(2); NULL: all */
 	const void *cpus;
 	size_t cpus_size;
@@ -81,8 +81,8 @@ struct perfctr_session_options {
 /*
  * perfctr_session_open - a session that counts nothing until perfctr_session_control(); maps its
  * totals and rings.  Errors: EACCES (without CAP_PERFMON it has a group and the policy
- * PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR), ENOTSUP (the backend has no such session), EINVAL,
- * ENOMEM, EMFILE.
+ * PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED), ENOTSUP (the backend has no such session),
+ * EINVAL, ENOMEM, EMFILE.
  */
 struct perfctr_session *perfctr_session_open(const struct perfctr_session_options *options);
 

@@ -195,7 +195,7 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 				 "set",
 				 name);
 		break;
-	case PERFCTR_BAD_RING:
+	case PERFCTR_BAD_MODE:
 		if (selects_mode(event, info)) {
 			with_modes(event, info, MODE_BOTH, remedy, sizeof(remedy));
 			snprintf(text, size,

@@ -117,7 +117,7 @@ const struct subcommand system_subcommand = {
 
 static void check_options(const struct system_options *options)
 {
-	const unsigned int marks = PERFCTR_POLICY_DMS | PERFCTR_POLICY_DMR;
+	const unsigned int marks = PERFCTR_EXCLUDE_MARKED | PERFCTR_EXCLUDE_UNMARKED;
 
 	if (options->count && options->run.command[0])
 		fail("--count and a command exclude each other: the end of the command is the end");
@@ -146,7 +146,7 @@ static int system_main(int argc, char **argv)
 	if (policy_counts_nothing(options.policy))
 		complain("this policy lets nothing be counted");
 	if (options.exclude_self)
-		options.policy |= PERFCTR_POLICY_DMS;
+		options.policy |= PERFCTR_EXCLUDE_MARKED;
 	if (!options.run.interval_ms && !options.run.command[0])
 		options.run.interval_ms = 1000;
 	if (!open_events(&options.run, PERFCTR_CAN_SESSION))

@@ -189,7 +189,7 @@ struct perfctr_control {
 #define PERFCTR_BAD_EVNTSEL	3	/* evntsel has a bit outside *_allowed */
 #define PERFCTR_BAD_EVNTSEL2	4	/* evntsel2 has a bit outside evntsel2_allowed */
 #define PERFCTR_BAD_ENABLE	5	/* evntsel lacks the bit that enables the counter */
-#define PERFCTR_BAD_RING	6	/*
+#define PERFCTR_BAD_MODE	6	/*
 					 * neither user nor kernel mode: it would never count. Or
 					 * one of them only, where it would count in both
 					 */
@@ -305,15 +305,15 @@ struct perfctr_page {
 #define PERFCTR_PAGE_DISTURBED	(1u << 2)	/* as PERFCTR_COUNTS_DISTURBED */
 
 /*
- * What a session counts, with the bits of POWER2's MMCR.  A thread is marked when it bears the mark
- * of the session's group; without a group none is.
+ * What a session counts, by what it excludes: the bits of POWER2's MMCR, with their names there.  A
+ * thread is marked when it bears the mark of the session's group; without a group none is.
  */
-#define PERFCTR_POLICY_DIS	(1u << 0)	/* nothing */
-#define PERFCTR_POLICY_DP	(1u << 1)	/* not in privileged state (kernel mode) */
-#define PERFCTR_POLICY_DU	(1u << 2)	/* not in problem state (user mode) */
-#define PERFCTR_POLICY_DMS	(1u << 3)	/* not while the mark is set */
-#define PERFCTR_POLICY_DMR	(1u << 4)	/* not while the mark is reset */
-#define PERFCTR_POLICY_NO_IDLE	(1u << 5)	/* not while the CPU's idle thread runs */
+#define PERFCTR_EXCLUDE_ALL		(1u << 0)	/* DIS: count nothing */
+#define PERFCTR_EXCLUDE_KERNEL		(1u << 1)	/* DP: not in privileged state */
+#define PERFCTR_EXCLUDE_USER		(1u << 2)	/* DU: not in problem state */
+#define PERFCTR_EXCLUDE_MARKED		(1u << 3)	/* DMS: not while the mark is set */
+#define PERFCTR_EXCLUDE_UNMARKED	(1u << 4)	/* DMR: not while the mark is reset */
+#define PERFCTR_EXCLUDE_IDLE		(1u << 5)	/* not while the CPU's idle thread runs */
 /* perfctr_event_control.flags: a policy of this event's own, instead of the session's */
 #define PERFCTR_EVENT_POLICY	(1u << 31)
 
@@ -357,7 +357,7 @@ struct perfctr_session_open {
 	__u32 size;
 	__u32 flags;		/* 0 */
 	__s32 group;		/* descriptor of a group, -1: none */
-	__u32 policy;		/* PERFCTR_POLICY_*: of events without their own, and of tsc */
+	__u32 policy;		/* PERFCTR_EXCLUDE_*: of events without their own, and of tsc */
 	__u64 cpus;		/* address of a bitmap of CPUs, 0: all */
 	__u32 cpus_bytes;	/* of it */
 	__u32 trace_bytes;	/* of the records that each CPU's ring holds, 0: no trace */
@@ -492,8 +492,8 @@ struct perfctr_holders {
  * ESRCH, EBADF (not a group), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
  *
  * SESSION (struct perfctr_session_open) returns a close-on-exec descriptor.  EACCES (without
- * CAP_PERFMON the policy must be DP and DMR, with a group), EBADF, EINVAL, E2BIG, EFAULT, EMFILE,
- * ENOMEM.
+ * CAP_PERFMON it has a group, and the policy excludes kernel mode and unmarked threads), EBADF,
+ * EINVAL, E2BIG, EFAULT, EMFILE, ENOMEM.
  */
 #define PERFCTR_IOC_GROUP	_IO(PERFCTR_IOC_MAGIC, 0x27)
 #define PERFCTR_IOC_MARK	_IO(PERFCTR_IOC_MAGIC, 0x28)

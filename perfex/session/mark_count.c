@@ -16,7 +16,7 @@ static bool prepare_marking(struct marking *marking, struct recording *recording
 {
 	struct perfctr_control *control = &recording->events.control[0];
 	struct perfctr_session_options options = {
-		.policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 
 	marking->run.group = perfctr_group_open(NULL);

@@ -10,17 +10,17 @@ static const struct {
 	unsigned int bits;
 } words[] = {
 	{ "everything", 0 },
-	{ "marked", PERFCTR_POLICY_DMR },
-	{ "unmarked", PERFCTR_POLICY_DMS },
-	{ "privileged", PERFCTR_POLICY_DU },
-	{ "not-privileged", PERFCTR_POLICY_DP },
-	{ "no-idle", PERFCTR_POLICY_NO_IDLE },
-	{ "nothing", PERFCTR_POLICY_DIS },
-	{ "dis=1", PERFCTR_POLICY_DIS },
-	{ "dp=1", PERFCTR_POLICY_DP },
-	{ "du=1", PERFCTR_POLICY_DU },
-	{ "dms=1", PERFCTR_POLICY_DMS },
-	{ "dmr=1", PERFCTR_POLICY_DMR },
+	{ "marked", PERFCTR_EXCLUDE_UNMARKED },
+	{ "unmarked", PERFCTR_EXCLUDE_MARKED },
+	{ "privileged", PERFCTR_EXCLUDE_USER },
+	{ "not-privileged", PERFCTR_EXCLUDE_KERNEL },
+	{ "no-idle", PERFCTR_EXCLUDE_IDLE },
+	{ "nothing", PERFCTR_EXCLUDE_ALL },
+	{ "dis=1", PERFCTR_EXCLUDE_ALL },
+	{ "dp=1", PERFCTR_EXCLUDE_KERNEL },
+	{ "du=1", PERFCTR_EXCLUDE_USER },
+	{ "dms=1", PERFCTR_EXCLUDE_MARKED },
+	{ "dmr=1", PERFCTR_EXCLUDE_UNMARKED },
 	{ "dis=0", 0 },
 	{ "dp=0", 0 },
 	{ "du=0", 0 },
@@ -54,9 +54,9 @@ unsigned int parse_policy(const char *text)
 
 bool policy_counts_nothing(unsigned int policy)
 {
-	const unsigned int modes = PERFCTR_POLICY_DP | PERFCTR_POLICY_DU;
-	const unsigned int marks = PERFCTR_POLICY_DMS | PERFCTR_POLICY_DMR;
+	const unsigned int modes = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_USER;
+	const unsigned int marks = PERFCTR_EXCLUDE_MARKED | PERFCTR_EXCLUDE_UNMARKED;
 
-	return policy & PERFCTR_POLICY_DIS || (policy & modes) == modes ||
+	return policy & PERFCTR_EXCLUDE_ALL || (policy & modes) == modes ||
 	       (policy & marks) == marks;
 }

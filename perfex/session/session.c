@@ -33,7 +33,7 @@ void session_set_policies(struct perfctr_control *control, const struct events *
 	for (size_t i = 0; i < events->n; i++)
 		if (events->event[i].request.modes & PERFCTR_MODE_KERNEL)
 			control->event[events->event[i].index].flags =
-				PERFCTR_EVENT_POLICY | PERFCTR_POLICY_DMR;
+				PERFCTR_EVENT_POLICY | PERFCTR_EXCLUDE_UNMARKED;
 }
 
 struct perfctr_pmu_info session_pmu_info(const struct options *options)

@@ -19,7 +19,7 @@ enum system_format { SYSTEM_TEXT, SYSTEM_CSV, SYSTEM_JSON };
 
 struct system_options {
 	struct options run;
-	unsigned int policy;  /* PERFCTR_POLICY_* */
+	unsigned int policy;  /* PERFCTR_EXCLUDE_* */
 	const char *cpu_list; /* NULL: all */
 	cpu_set_t cpus;
 	bool per_cpu, exclude_self;

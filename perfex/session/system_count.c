@@ -40,9 +40,9 @@ static void apply_policy(struct system *system)
 	for (size_t i = 0; i < system->events.n; i++) {
 		struct perfctr_request *request = &system->events.event[i].request;
 
-		if (system->options->policy & PERFCTR_POLICY_DP)
+		if (system->options->policy & PERFCTR_EXCLUDE_KERNEL)
 			request->modes &= ~PERFCTR_MODE_KERNEL;
-		if (system->options->policy & PERFCTR_POLICY_DU)
+		if (system->options->policy & PERFCTR_EXCLUDE_USER)
 			request->modes &= ~PERFCTR_MODE_USER;
 	}
 }
@@ -66,7 +66,7 @@ static void complain_of_session(const struct system *system, int error)
 static bool open_session(struct system *system)
 {
 	const struct system_options *options = system->options;
-	const unsigned int marks = PERFCTR_POLICY_DMS | PERFCTR_POLICY_DMR;
+	const unsigned int marks = PERFCTR_EXCLUDE_MARKED | PERFCTR_EXCLUDE_UNMARKED;
 	struct perfctr_control *control = &system->events.control[0];
 	struct perfctr_session_options session = { .policy = options->policy };
 

@@ -62,7 +62,7 @@ static bool open_session(struct tracing *tracing)
 {
 	struct perfctr_session_options options = {
 		.group = tracing->run.group,
-		.policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 		.trace_bytes = RING_BYTES,
 		.trace_ticks = tracing->options->ticks,
 	};

@@ -176,7 +176,7 @@ static struct cost measure_marked(unsigned int n, unsigned int marked, unsigned 
 {
 	struct perfctr_session_options options = {
 		.group = perfctr_group_open(NULL),
-		.policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 	struct perfctr_session *session = perfctr_session_open(&options);
 	struct perfctr_control control = control_of(events, PLAIN);

@@ -182,7 +182,7 @@ START_TEST(a_group_is_counted_exactly)
 	struct perfctr_group *group = perfctr_group_open(NULL);
 	struct perfctr_session_options options = {
 		.group = group,
-		.policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 	struct perfctr_session *session = perfctr_session_open(&options);
 	pid_t pid[2] = { STOPPED(PROGRAM("loop")), STOPPED(PROGRAM("tree"), PROGRAM("loop")) };

@@ -24,7 +24,7 @@ static struct perfctr_session *session_of(struct perfctr_group *group)
 {
 	struct perfctr_session_options options = {
 		.group = group,
-		.policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 	struct perfctr_session *session = perfctr_session_open(&options);
 	struct perfctr_control control;
@@ -163,7 +163,7 @@ END_TEST
 
 START_TEST(what_programs_cannot_do_is_refused)
 {
-	struct perfctr_session_options options = { .policy = PERFCTR_POLICY_DMR };
+	struct perfctr_session_options options = { .policy = PERFCTR_EXCLUDE_UNMARKED };
 
 	ck_assert_ptr_null(perfctr_session_open(&options));
 	ck_assert_int_eq(errno, ENOTSUP);

@@ -212,7 +212,7 @@ static bool counts_exactly(void)
 	struct perfctr_group *group = perfctr_group_open(NULL);
 	struct perfctr_session_options options = {
 		.group = group,
-		.policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 	struct perfctr_session *session;
 	struct perfctr_control control;

@@ -576,7 +576,7 @@ bool hybrid_children_inherit_kinds(void)
 
 bool hybrid_sessions_count_on_both_kinds(void)
 {
-	const uint32_t policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR;
+	const uint32_t policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED;
 	int group = group_open(), session = session_open(group, policy);
 	struct perfctr_control control = mixed();
 	struct perfctr_counts counts;

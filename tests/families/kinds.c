@@ -181,7 +181,7 @@ static void add_parts(struct perfctr_control *control, uint32_t first)
 
 bool hybrid_a_session_with_events_of_kinds_agrees_with_a_context(void)
 {
-	const uint32_t policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR;
+	const uint32_t policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED;
 	struct perfctr_control of_session = control_empty(0), of_context = control_empty(0);
 	int group = group_open(), session = session_open(group, policy), fd;
 	const uint64_t disturbances = machine_info().disturbances;
@@ -230,7 +230,7 @@ static uint64_t e_cores(void)
 /* The kind is there still: what was accepted for it stays, more of it is, and waits. */
 bool hybrid_a_kind_whose_last_cpu_goes_waits_for_it(void)
 {
-	const uint32_t policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR;
+	const uint32_t policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED;
 	int group = group_open(), session = session_open(group, policy), fd;
 	struct perfctr_control of_session = control_empty(0), of_context = control_empty(0);
 	const uint64_t disturbances = machine_info().disturbances;

@@ -204,7 +204,7 @@ static bool measure_group(const char *what, bool both, uint64_t *wrmsr)
 {
 	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
 	int group = group_open();
-	int session = session_open(group, PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR);
+	int session = session_open(group, PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED);
 	struct perfctr_counts counts[2], sum;
 	uint64_t expected;
 	struct pair p;

@@ -457,7 +457,7 @@ static void check_refusal(struct fuzzer *f, const struct call *call)
 
 static bool harmless(uint32_t policy)
 {
-	return policy & PERFCTR_POLICY_DP && policy & PERFCTR_POLICY_DMR;
+	return policy & PERFCTR_EXCLUDE_KERNEL && policy & PERFCTR_EXCLUDE_UNMARKED;
 }
 
 /* Kernel mode on the architectural PMU: SDM volume 3, 20.2.1.1. */

@@ -217,7 +217,7 @@ static void use_session(struct fuzzer *f)
 	struct perfctr_group_open group = { .size = sizeof(group) };
 	struct perfctr_session_open open = {
 		.size = sizeof(open),
-		.policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 		.group = ioctl(device, PERFCTR_IOC_GROUP, &group),
 	};
 	struct perfctr_control control = control_of(f);

@@ -89,9 +89,9 @@ size_t fill_session(struct fuzzer *f, void *image)
 	*open = (struct perfctr_session_open){ .size = sizeof(*open), .group = any_group(f) };
 	open->policy = below(f, 64);
 	if (!self.privileged && chance(f, 90))
-		open->policy |= PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR;
+		open->policy |= PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED;
 	if (chance(f, 90))
-		open->policy &= ~PERFCTR_POLICY_DIS;
+		open->policy &= ~PERFCTR_EXCLUDE_ALL;
 	if (chance(f, 40)) {
 		open->cpus = (uintptr_t)extra(f);
 		open->cpus_bytes = 1 + below(f, 16);

@@ -6,10 +6,10 @@
 #include "guest.h"
 
 #define POLICY(bits) (PERFCTR_EVENT_POLICY | (bits))
-#define MARKED		PERFCTR_POLICY_DMR
-#define UNMARKED	PERFCTR_POLICY_DMS
-#define PRIVILEGED	PERFCTR_POLICY_DU
-#define NOT_PRIVILEGED	PERFCTR_POLICY_DP
+#define MARKED		PERFCTR_EXCLUDE_UNMARKED
+#define UNMARKED	PERFCTR_EXCLUDE_MARKED
+#define PRIVILEGED	PERFCTR_EXCLUDE_USER
+#define NOT_PRIVILEGED	PERFCTR_EXCLUDE_KERNEL
 
 int group_open(void);
 int try_mark(uint32_t action, uint32_t scope, pid_t tid, int group);

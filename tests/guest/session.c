@@ -84,7 +84,7 @@ START_TEST(problem_state_by_the_mark_and_the_states_that_count_nothing)
 		{ GENERAL(2), POLICY(NOT_PRIVILEGED | UNMARKED) },
 		{ GENERAL(3), POLICY(MARKED | UNMARKED) },
 		{ FIXED_COUNTER(0), POLICY(PRIVILEGED | NOT_PRIVILEGED) },
-		{ FIXED_COUNTER(1), POLICY(PERFCTR_POLICY_DIS) },
+		{ FIXED_COUNTER(1), POLICY(PERFCTR_EXCLUDE_ALL) },
 		{ FIXED_COUNTER(2), POLICY(MARKED) }));
 	expected = run_programs(group);
 	c = context_read(session);
@@ -492,8 +492,8 @@ START_TEST(idle_can_be_left_out)
 
 	session_control(session, SESSION_EVENTS(
 		{ GENERAL(0), 0 },
-		{ GENERAL(1), POLICY(PERFCTR_POLICY_NO_IDLE) },
-		{ GENERAL(2), POLICY(NOT_PRIVILEGED | PERFCTR_POLICY_NO_IDLE) },
+		{ GENERAL(1), POLICY(PERFCTR_EXCLUDE_IDLE) },
+		{ GENERAL(2), POLICY(NOT_PRIVILEGED | PERFCTR_EXCLUDE_IDLE) },
 		{ GENERAL(3), POLICY(NOT_PRIVILEGED) }));
 	sleep_us(50000);
 	c = context_read(session);

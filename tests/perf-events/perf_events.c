@@ -228,7 +228,7 @@ static struct perfctr_session *open_group_session(struct perfctr_group *group, b
 {
 	const struct perfctr_session_options options = {
 		.group = group,
-		.policy = PERFCTR_POLICY_DP | PERFCTR_POLICY_DMR,
+		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 	struct perfctr_session *s = perfctr_session_open(&options);
 	struct perfctr_control c = faults_of_user(0);

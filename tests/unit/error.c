@@ -56,12 +56,12 @@ static const struct {
 	  { .counter = 1, .evntsel = 0x100c0 },
 	  "event 0x000100c0@1: evntsel bits 0x400000 (enable) must be set; write 0x004100c0" },
 	{ EINVAL,
-	  PERFCTR_BAD_RING,
+	  PERFCTR_BAD_MODE,
 	  { .counter = 1, .evntsel = 0x4000c0 },
 	  "event 0x004000c0@1: it would never count: it selects neither user nor kernel mode; write "
 	  "0x004100c0@1 for user mode" },
 	{ EINVAL,
-	  PERFCTR_BAD_RING,
+	  PERFCTR_BAD_MODE,
 	  { .counter = 1, .evntsel = 0x8100c0 },
 	  "event 0x008100c0@1: it would count in user and kernel mode; write 0x008300c0@1 to ask "
 	  "for both" },

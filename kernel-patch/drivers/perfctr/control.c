@@ -59,7 +59,7 @@ static u32 check_flags(const struct perfctr_event_control *e, const struct perfc
 	if (!e->flags)
 		return 0;
 	if (!rules || !(e->flags & PERFCTR_EVENT_POLICY) ||
-	    e->flags & ~(PERFCTR_EVENT_POLICY | PERFCTR_POLICY_ALL))
+	    e->flags & ~(PERFCTR_EVENT_POLICY | PERFCTR_EXCLUDE_MASK))
 		return PERFCTR_BAD_FIELD;
 	return 0;
 }
@@ -109,7 +109,7 @@ static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event
 		return PERFCTR_BAD_ENABLE;
 	if (!(e->evntsel & pmu->evntsel_user) && !(e->evntsel2 & pmu->evntsel2_user) &&
 	    !counts_kernel(pmu, e))
-		return PERFCTR_BAD_RING;
+		return PERFCTR_BAD_MODE;
 	return check_privilege(pmu, e, rules);
 }
 
@@ -216,11 +216,11 @@ void perfctr_hw_put(struct perfctr_hw_control *hw)
 /* A session's policy about privileged state and problem state is the event's own choice of them. */
 static void apply_policy(const struct perfctr_pmu *pmu, struct perfctr_event_control *e, u32 policy)
 {
-	if (policy & PERFCTR_POLICY_DP) {
+	if (policy & PERFCTR_EXCLUDE_KERNEL) {
 		e->evntsel &= ~pmu->evntsel_kernel;
 		e->evntsel2 &= ~pmu->evntsel2_kernel;
 	}
-	if (policy & PERFCTR_POLICY_DU) {
+	if (policy & PERFCTR_EXCLUDE_USER) {
 		e->evntsel &= ~pmu->evntsel_user;
 		e->evntsel2 &= ~pmu->evntsel2_user;
 	}

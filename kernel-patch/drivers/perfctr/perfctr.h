@@ -127,13 +127,14 @@ struct perfctr_rules {
 	bool privileged;
 };
 
-#define PERFCTR_POLICY_ALL (PERFCTR_POLICY_DIS | PERFCTR_POLICY_DP | PERFCTR_POLICY_DU |	\
-			    PERFCTR_POLICY_DMS | PERFCTR_POLICY_DMR | PERFCTR_POLICY_NO_IDLE)
+#define PERFCTR_EXCLUDE_MASK							\
+	(PERFCTR_EXCLUDE_ALL | PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_USER |	\
+	 PERFCTR_EXCLUDE_MARKED | PERFCTR_EXCLUDE_UNMARKED | PERFCTR_EXCLUDE_IDLE)
 
 /* Counts nothing but marked threads in user mode. */
 static inline bool perfctr_policy_is_harmless(u32 policy)
 {
-	return policy & PERFCTR_POLICY_DP && policy & PERFCTR_POLICY_DMR;
+	return policy & PERFCTR_EXCLUDE_KERNEL && policy & PERFCTR_EXCLUDE_UNMARKED;
 }
 
 int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw_control *hw,

@@ -257,7 +257,7 @@ static int get_cpus(struct perfctr_session *s, const struct perfctr_session_open
 
 static int check_open(const struct perfctr_session_open *open)
 {
-	if (open->flags || open->policy & ~PERFCTR_POLICY_ALL || open->n_cpus ||
+	if (open->flags || open->policy & ~PERFCTR_EXCLUDE_MASK || open->n_cpus ||
 	    open->totals_bytes || open->ring_bytes || open->group < -1)
 		return -EINVAL;
 	if (open->trace_bytes > PERFCTR_MAX_RING_BYTES ||

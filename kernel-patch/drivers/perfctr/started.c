@@ -230,18 +230,18 @@ void perfctr_sessions_offline(unsigned int cpu)
 
 static bool counts_class(u32 policy, enum perfctr_class class)
 {
-	if (policy & PERFCTR_POLICY_DIS ||
-	    (policy & PERFCTR_POLICY_DP && policy & PERFCTR_POLICY_DU))
+	if (policy & PERFCTR_EXCLUDE_ALL ||
+	    (policy & PERFCTR_EXCLUDE_KERNEL && policy & PERFCTR_EXCLUDE_USER))
 		return false;
 	switch (class) {
 	case PERFCTR_MARKED:
-		return !(policy & PERFCTR_POLICY_DMS);
+		return !(policy & PERFCTR_EXCLUDE_MARKED);
 	case PERFCTR_IDLE:
-		if (policy & PERFCTR_POLICY_NO_IDLE)
+		if (policy & PERFCTR_EXCLUDE_IDLE)
 			return false;
 		fallthrough;
 	default:
-		return !(policy & PERFCTR_POLICY_DMR);
+		return !(policy & PERFCTR_EXCLUDE_UNMARKED);
 	}
 }
 

@@ -65,7 +65,7 @@ int perfctr_bpf_read_slot(const struct perfctr_bpf_handle *h, struct perfctr_bpf
 
 /*
  * Events of c by number into events, 4 bits each, or -1 as perfctr_set_control(); policy:
- * PERFCTR_POLICY_DP and _DU.
+ * PERFCTR_EXCLUDE_KERNEL and _USER.
  */
 int perfctr_bpf_encode(struct perfctr_control *c, const struct perfctr_bpf_info *info,
 		       unsigned int policy, uint64_t events[2]);

@@ -10,7 +10,7 @@
 struct session {
 	struct perfctr_session handle;
 	const struct perfctr_bpf_handle *group;
-	unsigned int policy; /* PERFCTR_POLICY_DP and _DU of events without their own */
+	unsigned int policy; /* PERFCTR_EXCLUDE_KERNEL and _USER, of events without their own */
 	uint32_t n_events;
 	uint32_t event[PERFCTR_MAX_COUNTERS];
 	bool started;
@@ -29,7 +29,8 @@ struct perfctr_session *perfctr_bpf_session_open(const struct perfctr_session_op
 	struct session *s;
 
 	if (!options->group || options->cpus || options->trace_bytes ||
-	    !(options->policy & PERFCTR_POLICY_DMR) || options->policy & PERFCTR_POLICY_DMS) {
+	    !(options->policy & PERFCTR_EXCLUDE_UNMARKED) ||
+	    options->policy & PERFCTR_EXCLUDE_MARKED) {
 		errno = ENOTSUP;
 		return NULL;
 	}

@@ -38,7 +38,7 @@ struct perf_target {
 	pid_t tid;
 	int cpu;
 	bool inherit;
-	unsigned int policy; /* PERFCTR_POLICY_DP and _DU of events without their own */
+	unsigned int policy; /* PERFCTR_EXCLUDE_KERNEL and _USER, of events without their own */
 };
 
 /*
@@ -71,7 +71,8 @@ int perfctr_perf_set_enable(const struct perf_set *set, bool on);
 uint32_t perfctr_perf_check_hardware(const struct perfctr_event_control *event,
 				     const struct perfctr_pmu_info *info);
 /*
- * Fills in what and in which modes; policy: PERFCTR_POLICY_DP and _DU, but where the event has one.
+ * Fills in what and in which modes; policy: PERFCTR_EXCLUDE_KERNEL and _USER, but where the event
+ * has one.
  */
 void perfctr_perf_describe_hardware(struct perf_event_attr *attr,
 				    const struct perfctr_event_control *event, unsigned int policy,

@@ -48,12 +48,12 @@ void perfctr_perf_session_orphan(struct perf_session *s)
 /* What a set on a thread or CPU can follow, and for whom. */
 static int check_options(const struct perfctr_session_options *options)
 {
-	const unsigned int modes = PERFCTR_POLICY_DP | PERFCTR_POLICY_DU;
+	const unsigned int modes = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_USER;
 
 	if (options->trace_bytes || options->trace_ticks)
 		return perfctr_unable();
 	if (options->group)
-		return (options->policy & ~modes) == PERFCTR_POLICY_DMR && !options->cpus
+		return (options->policy & ~modes) == PERFCTR_EXCLUDE_UNMARKED && !options->cpus
 			       ? 0
 			       : perfctr_unable();
 	return options->policy & ~modes ? perfctr_unable() : 0;

@@ -46,7 +46,7 @@ uint32_t perfctr_perf_check_hardware(const struct perfctr_event_control *event,
 	if (info->evntsel_required & ~event->evntsel)
 		return PERFCTR_BAD_ENABLE;
 	if (!(event->evntsel & (info->evntsel_user | info->evntsel_kernel)))
-		return PERFCTR_BAD_RING;
+		return PERFCTR_BAD_MODE;
 	return 0;
 }
 
@@ -58,7 +58,7 @@ static uint32_t check_software(const struct perfctr_event_control *event)
 	if (number >= PERFCTR_N_SOFTWARE)
 		return PERFCTR_BAD_COUNTER;
 	if (event->evntsel && !(fault && event->evntsel == PERFCTR_SOFTWARE_USER))
-		return PERFCTR_BAD_RING;
+		return PERFCTR_BAD_MODE;
 	return 0;
 }
 
@@ -120,9 +120,10 @@ void perfctr_perf_describe_hardware(struct perf_event_attr *attr,
 	attr->config = is_fixed(event)
 			       ? fixed[event->counter - PERFCTR_FIXED]
 			       : event->evntsel & ~(info->evntsel_user | info->evntsel_kernel | EN);
-	attr->exclude_user = !(event->evntsel & info->evntsel_user) || policy & PERFCTR_POLICY_DU;
+	attr->exclude_user =
+		!(event->evntsel & info->evntsel_user) || policy & PERFCTR_EXCLUDE_USER;
 	attr->exclude_kernel =
-		!(event->evntsel & info->evntsel_kernel) || policy & PERFCTR_POLICY_DP;
+		!(event->evntsel & info->evntsel_kernel) || policy & PERFCTR_EXCLUDE_KERNEL;
 }
 
 static void describe_software(struct perf_event_attr *attr,

@@ -72,7 +72,7 @@ static u32 p4_check(const struct perfctr_control *control, u32 i)
 	if (escr < 0)
 		return PERFCTR_BAD_ROUTE;
 	if (counts_all_rings(e) && ~e->evntsel2 & P4_ESCR_RINGS)
-		return PERFCTR_BAD_RING;
+		return PERFCTR_BAD_MODE;
 	for (j = 0; j < i; j++)
 		if (event_route(&control->event[j]) == escr &&
 		    control->event[j].evntsel2 != e->evntsel2)

@@ -127,7 +127,7 @@ struct perfctr_kind_cpus {
 };
 
 /* Which thread to open.  flags: PERFCTR_OPEN_*. */
-struct perfctr_open {
+struct perfctr_open_args {
 	__u32 size;
 	__u32 flags;
 	__s32 tid;		/* in the caller's pid namespace; 0: the calling thread */
@@ -318,14 +318,14 @@ struct perfctr_page {
 #define PERFCTR_EVENT_POLICY	(1u << 31)
 
 /* PERFCTR_IOC_GROUP. */
-struct perfctr_group_open {
+struct perfctr_group_args {
 	__u32 size;
 	__u32 flags;		/* 0 */
 	__u64 id;		/* out: of the group, never used twice */
 };
 
 /* PERFCTR_IOC_MARK: sets, clears or shows the mark of threads. */
-struct perfctr_mark {
+struct perfctr_mark_args {
 	__u32 size;
 	__u32 action;		/* PERFCTR_MARK_* */
 	__u32 scope;		/* PERFCTR_MARK_THREAD, _PROCESS, _TREE */
@@ -344,7 +344,7 @@ struct perfctr_mark {
 #define PERFCTR_MARK_TREE	2	/* ... and of all processes below it */
 
 /* PERFCTR_IOC_MEMBERS, on a group: who bears the mark. */
-struct perfctr_members {
+struct perfctr_members_args {
 	__u32 size;
 	__u32 room;		/* in: elements of tids */
 	__u32 n;		/* out: threads that bear the mark; the first room are in tids */
@@ -353,7 +353,7 @@ struct perfctr_members {
 };
 
 /* PERFCTR_IOC_SESSION: what can not be changed later. */
-struct perfctr_session_open {
+struct perfctr_session_args {
 	__u32 size;
 	__u32 flags;		/* 0 */
 	__s32 group;		/* descriptor of a group, -1: none */
@@ -465,7 +465,7 @@ struct perfctr_holders {
  *
  * INFO (struct perfctr_pmu_info): EFAULT, EINVAL, E2BIG.
  *
- * OPEN (struct perfctr_open) returns a close-on-exec descriptor.  With CREATE it rules the
+ * OPEN (struct perfctr_open_args) returns a close-on-exec descriptor.  With CREATE it rules the
  * context: when it is closed for the last time and no page is mapped by it, the context, and all
  * members of its tree, are detached from their threads.  Without CREATE it may only READ and be
  * mapped.  TAKE needs CAP_PERFMON, else EPERM.  EACCES (the caller may not ptrace the thread and
@@ -478,20 +478,20 @@ struct perfctr_holders {
 /* KIND_CPUS (struct perfctr_kind_cpus): ENOENT (no such kind), EINVAL, E2BIG, EFAULT, ENOMEM. */
 #define PERFCTR_IOC_KIND_CPUS	_IO(PERFCTR_IOC_MAGIC, 0x30)
 /*
- * GROUP (struct perfctr_group_open) returns the close-on-exec descriptor of a new group.  When it
+ * GROUP (struct perfctr_group_args) returns the close-on-exec descriptor of a new group.  When it
  * is closed for the last time, and no session of the group is open any more, the marks are gone.
  * poll() says POLLIN while nobody bears the mark and somebody did.  EINVAL, E2BIG, EFAULT, EMFILE,
  * ENOMEM.
  *
- * MARK (struct perfctr_mark).  To set or clear, the caller must be allowed to trace the threads or
- * have CAP_PERFMON, else EACCES; to get, to see them.  What other threads of tid's process and the
- * processes below it create meanwhile is marked too, but who is just being born of one that did not
- * bear the mark may be born without it.  A thread that runs on another CPU has the mark at once.
- * A group made without CAP_PERFMON loses a thread that executes a file which changes its
- * ids, or which it may not read.  EBUSY (SET: some thread bears another mark; nothing is changed),
- * ESRCH, EBADF (not a group), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
+ * MARK (struct perfctr_mark_args).  To set or clear, the caller must be allowed to trace the
+ * threads or have CAP_PERFMON, else EACCES; to get, to see them.  What other threads of tid's
+ * process and the processes below it create meanwhile is marked too, but who is just being born
+ * of one that did not bear the mark may be born without it.  A thread that runs on another CPU
+ * has the mark at once.  A group made without CAP_PERFMON loses a thread that executes a file
+ * which changes its ids, or which it may not read.  EBUSY (SET: some thread bears another mark;
+ * nothing is changed), ESRCH, EBADF (not a group), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
  *
- * SESSION (struct perfctr_session_open) returns a close-on-exec descriptor.  EACCES (without
+ * SESSION (struct perfctr_session_args) returns a close-on-exec descriptor.  EACCES (without
  * CAP_PERFMON it has a group, and the policy excludes kernel mode and unmarked threads), EBADF,
  * EINVAL, E2BIG, EFAULT, EMFILE, ENOMEM.
  */
@@ -530,7 +530,7 @@ struct perfctr_holders {
 /*
  * On a group:
  *
- * MEMBERS (struct perfctr_members): EINVAL, E2BIG, EFAULT, ENOMEM.
+ * MEMBERS (struct perfctr_members_args): EINVAL, E2BIG, EFAULT, ENOMEM.
  *
  * ENTER and LEAVE (no argument) set and clear the mark of the calling thread: a code segment with
  * one entry and any number of exits.  EBUSY (it bears another mark).

@@ -42,7 +42,7 @@ struct perfctr_control control_of(unsigned int n, enum flavour flavour)
 static void start_perfctr(struct counting *c, pid_t pid, unsigned int n, enum flavour flavour,
 			  unsigned int flags)
 {
-	struct perfctr_open open_request = {
+	struct perfctr_open_args open_request = {
 		.size = sizeof(open_request),
 		.flags = PERFCTR_OPEN_CREATE,
 		.tid = pid,

@@ -37,7 +37,7 @@ int device_call(unsigned long request, void *argument)
 
 int context_open(pid_t tid)
 {
-	struct perfctr_open open = { .size = sizeof(open),
+	struct perfctr_open_args open = { .size = sizeof(open),
 				     .flags = PERFCTR_OPEN_CREATE,
 				     .tid = tid };
 
@@ -46,14 +46,14 @@ int context_open(pid_t tid)
 
 int group_open(void)
 {
-	struct perfctr_group_open open = { .size = sizeof(open) };
+	struct perfctr_group_args open = { .size = sizeof(open) };
 
 	return device_call(PERFCTR_IOC_GROUP, &open);
 }
 
 bool mark(int group, pid_t tid)
 {
-	struct perfctr_mark mark = {
+	struct perfctr_mark_args mark = {
 		.size = sizeof(mark),
 		.action = PERFCTR_MARK_SET,
 		.scope = PERFCTR_MARK_PROCESS,
@@ -66,7 +66,7 @@ bool mark(int group, pid_t tid)
 
 int session_open(int group, uint32_t policy)
 {
-	struct perfctr_session_open open = { .size = sizeof(open),
+	struct perfctr_session_args open = { .size = sizeof(open),
 					     .group = group,
 					     .policy = policy };
 

@@ -31,15 +31,15 @@ static const struct command {
 } commands[] = {
 	{ 60, "info", PERFCTR_IOC_INFO, ON(DEVICE), false, sizeof(struct perfctr_pmu_info),
 	  fill_info, E_STRUCT },
-	{ 200, "open", PERFCTR_IOC_OPEN, ON(DEVICE), false, sizeof(struct perfctr_open), fill_open,
+	{ 200, "open", PERFCTR_IOC_OPEN, ON(DEVICE), false, sizeof(struct perfctr_open_args), fill_open,
 	  E_STRUCT | E(EACCES) | E(EPERM) | E(EEXIST) | E(ENOENT) | E(ESRCH) | E(EINTR) |
 		  E(EMFILE) | E(ENOMEM) },
-	{ 30, "group", PERFCTR_IOC_GROUP, ON(DEVICE), false, sizeof(struct perfctr_group_open),
+	{ 30, "group", PERFCTR_IOC_GROUP, ON(DEVICE), false, sizeof(struct perfctr_group_args),
 	  fill_group, E_STRUCT | E(EMFILE) | E(ENOMEM) },
-	{ 80, "mark", PERFCTR_IOC_MARK, ON(DEVICE), false, sizeof(struct perfctr_mark), fill_mark,
+	{ 80, "mark", PERFCTR_IOC_MARK, ON(DEVICE), false, sizeof(struct perfctr_mark_args), fill_mark,
 	  E_STRUCT | E(EACCES) | E(EBUSY) | E(ESRCH) | E(EBADF) | E(EINTR) | E(ENOMEM) },
 	{ 25, "session", PERFCTR_IOC_SESSION, ON(DEVICE), false,
-	  sizeof(struct perfctr_session_open), fill_session,
+	  sizeof(struct perfctr_session_args), fill_session,
 	  E_STRUCT | E(EACCES) | E(EBADF) | E(EMFILE) | E(ENOMEM) },
 	{ 200, "control", PERFCTR_IOC_CONTROL, ON_CONTEXT, true, sizeof(struct perfctr_control),
 	  fill_control, E_STRUCT | E(EACCES) | E(EBUSY) | E(ENODEV) | E(ESRCH) | E(ENOMEM) },
@@ -50,7 +50,7 @@ static const struct command {
 	  fill_read, E_STRUCT | E(EACCES) | E(ENOMEM) },
 	{ 40, "record", PERFCTR_IOC_RECORD, ON_CONTEXT, true, sizeof(struct perfctr_record),
 	  fill_record, E_STRUCT | E(EACCES) | E(EAGAIN) | E(ENOMEM) },
-	{ 30, "members", PERFCTR_IOC_MEMBERS, ON(GROUP), false, sizeof(struct perfctr_members),
+	{ 30, "members", PERFCTR_IOC_MEMBERS, ON(GROUP), false, sizeof(struct perfctr_members_args),
 	  fill_members, E_STRUCT | E(ENOMEM) },
 	{ 60, "enter", PERFCTR_IOC_ENTER, ON(GROUP), false, 0, fill_none, E(EBUSY) },
 	{ 60, "leave", PERFCTR_IOC_LEAVE, ON(GROUP), false, 0, fill_none, 0 },
@@ -406,7 +406,7 @@ static void check_bounds(struct fuzzer *f, const struct call *call)
 /* MEMBERS writes to an array too. */
 static void check_array(struct fuzzer *f, const struct call *call)
 {
-	const struct perfctr_members *members = (const void *)call->image;
+	const struct perfctr_members_args *members = (const void *)call->image;
 	size_t bytes;
 
 	if (call->command->number != PERFCTR_IOC_MEMBERS || call->spoiled ||
@@ -486,16 +486,16 @@ static bool is_foreign(int32_t tid)
 static bool is_too_much(const struct call *call, int level)
 {
 	const void *image = call->image;
-	const struct perfctr_mark *mark = image;
+	const struct perfctr_mark_args *mark = image;
 
 	switch (call->command->number) {
 	case PERFCTR_IOC_OPEN:
-		return level >= 3 || is_foreign(((const struct perfctr_open *)image)->tid);
+		return level >= 3 || is_foreign(((const struct perfctr_open_args *)image)->tid);
 	case PERFCTR_IOC_MARK:
 		return mark->scope == PERFCTR_MARK_THREAD && mark->action != PERFCTR_MARK_CLEAR &&
 		       is_foreign(mark->tid);
 	case PERFCTR_IOC_SESSION:
-		return !harmless(((const struct perfctr_session_open *)image)->policy);
+		return !harmless(((const struct perfctr_session_args *)image)->policy);
 	case PERFCTR_IOC_CONTROL:
 		return call->kind == SESSION ? overrides_policy(image) : counts_kernel(image);
 	default:
@@ -514,8 +514,8 @@ static void check_privilege(struct fuzzer *f, const struct call *call, struct gl
 /* The descriptor that a call returned. */
 static void keep(struct fuzzer *f, const struct call *call)
 {
-	const struct perfctr_open *open = (const void *)call->image;
-	struct perfctr_session_open session = {};
+	const struct perfctr_open_args *open = (const void *)call->image;
+	struct perfctr_session_args session = {};
 	struct slot held = {};
 
 	switch (call->command->number) {

@@ -188,7 +188,7 @@ static void use_page(struct fuzzer *f, int fd)
 /* Others may have the thread's context, a session the counter. */
 static void use_context(struct fuzzer *f)
 {
-	struct perfctr_open open = { .size = sizeof(open), .flags = PERFCTR_OPEN_CREATE };
+	struct perfctr_open_args open = { .size = sizeof(open), .flags = PERFCTR_OPEN_CREATE };
 	struct perfctr_control control = control_of(f);
 	int fd = ioctl(device, PERFCTR_IOC_OPEN, &open);
 	uint64_t base;
@@ -205,7 +205,7 @@ static void use_context(struct fuzzer *f)
 
 static uint64_t own_mark(void)
 {
-	struct perfctr_mark mark = { .size = sizeof(mark),
+	struct perfctr_mark_args mark = { .size = sizeof(mark),
 				     .action = PERFCTR_MARK_GET,
 				     .group = -1 };
 
@@ -214,8 +214,8 @@ static uint64_t own_mark(void)
 
 static void use_session(struct fuzzer *f)
 {
-	struct perfctr_group_open group = { .size = sizeof(group) };
-	struct perfctr_session_open open = {
+	struct perfctr_group_args group = { .size = sizeof(group) };
+	struct perfctr_session_args open = {
 		.size = sizeof(open),
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 		.group = ioctl(device, PERFCTR_IOC_GROUP, &group),

@@ -38,9 +38,9 @@ size_t fill_info(struct fuzzer *f, void *image)
 
 size_t fill_open(struct fuzzer *f, void *image)
 {
-	struct perfctr_open *open = image;
+	struct perfctr_open_args *open = image;
 
-	*open = (struct perfctr_open){ .size = sizeof(*open), .tid = any_tid(f) };
+	*open = (struct perfctr_open_args){ .size = sizeof(*open), .tid = any_tid(f) };
 	if (chance(f, 70))
 		open->flags = PERFCTR_OPEN_CREATE;
 	return sizeof(*open);
@@ -48,10 +48,10 @@ size_t fill_open(struct fuzzer *f, void *image)
 
 size_t fill_group(struct fuzzer *f, void *image)
 {
-	struct perfctr_group_open *open = image;
+	struct perfctr_group_args *open = image;
 
 	(void)f;
-	*open = (struct perfctr_group_open){ .size = sizeof(*open) };
+	*open = (struct perfctr_group_args){ .size = sizeof(*open) };
 	return sizeof(*open);
 }
 
@@ -69,9 +69,9 @@ static int any_group(struct fuzzer *f)
 
 size_t fill_mark(struct fuzzer *f, void *image)
 {
-	struct perfctr_mark *mark = image;
+	struct perfctr_mark_args *mark = image;
 
-	*mark = (struct perfctr_mark){ .size = sizeof(*mark) };
+	*mark = (struct perfctr_mark_args){ .size = sizeof(*mark) };
 	mark->action = PERFCTR_MARK_SET + below(f, 3);
 	mark->scope = mark->action == PERFCTR_MARK_GET ? PERFCTR_MARK_THREAD : below(f, 3);
 	mark->tid = any_tid(f);
@@ -84,9 +84,9 @@ size_t fill_mark(struct fuzzer *f, void *image)
 
 size_t fill_session(struct fuzzer *f, void *image)
 {
-	struct perfctr_session_open *open = image;
+	struct perfctr_session_args *open = image;
 
-	*open = (struct perfctr_session_open){ .size = sizeof(*open), .group = any_group(f) };
+	*open = (struct perfctr_session_args){ .size = sizeof(*open), .group = any_group(f) };
 	open->policy = below(f, 64);
 	if (!self.privileged && chance(f, 90))
 		open->policy |= PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED;
@@ -194,9 +194,9 @@ size_t fill_record(struct fuzzer *f, void *image)
 
 size_t fill_members(struct fuzzer *f, void *image)
 {
-	struct perfctr_members *members = image;
+	struct perfctr_members_args *members = image;
 
-	*members = (struct perfctr_members){
+	*members = (struct perfctr_members_args){
 		.size = sizeof(*members),
 		.room = below(f, chance(f, 90) ? 8 : 64),
 		.tids = (uintptr_t)extra(f),

@@ -179,18 +179,18 @@ END_TEST
 
 static const struct {
 	const char *what;
-	struct perfctr_open request;
+	struct perfctr_open_args request;
 	int error;
 } open_refusals[] = {
 	{ "size 0", { .size = 0, .flags = PERFCTR_OPEN_CREATE }, EINVAL },
 	{ "size 3", { .size = 3, .flags = PERFCTR_OPEN_CREATE }, EINVAL },
-	{ "unknown flag", { .size = sizeof(struct perfctr_open), .flags = 1u << 31 }, EINVAL },
-	{ "reserved", { .size = sizeof(struct perfctr_open), .flags = PERFCTR_OPEN_CREATE,
+	{ "unknown flag", { .size = sizeof(struct perfctr_open_args), .flags = 1u << 31 }, EINVAL },
+	{ "reserved", { .size = sizeof(struct perfctr_open_args), .flags = PERFCTR_OPEN_CREATE,
 			.reserved = 1 }, EINVAL },
 	/* Above the largest pid that Linux ever gives, 2^22. */
-	{ "tid of nobody", { .size = sizeof(struct perfctr_open), .flags = PERFCTR_OPEN_CREATE,
+	{ "tid of nobody", { .size = sizeof(struct perfctr_open_args), .flags = PERFCTR_OPEN_CREATE,
 			     .tid = (1 << 22) + 1 }, ESRCH },
-	{ "no context", { .size = sizeof(struct perfctr_open) }, ENOENT },
+	{ "no context", { .size = sizeof(struct perfctr_open_args) }, ENOENT },
 };
 
 START_TEST(a_wrong_open_is_refused_and_makes_no_context)
@@ -199,7 +199,7 @@ START_TEST(a_wrong_open_is_refused_and_makes_no_context)
 	uint32_t contexts = pmu_info().n_contexts;
 
 	for (size_t i = 0; i < ARRAY_SIZE(open_refusals); i++) {
-		struct perfctr_open request = open_refusals[i].request;
+		struct perfctr_open_args request = open_refusals[i].request;
 
 		errno = 0;
 		ck_assert_msg(ioctl(device, PERFCTR_IOC_OPEN, &request) == -1, "%s is accepted",

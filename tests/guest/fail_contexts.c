@@ -8,14 +8,14 @@
 
 static long open_self(void)
 {
-	struct perfctr_open open = { .size = sizeof(open), .flags = PERFCTR_OPEN_CREATE };
+	struct perfctr_open_args open = { .size = sizeof(open), .flags = PERFCTR_OPEN_CREATE };
 
 	return ioctl(device, PERFCTR_IOC_OPEN, &open);
 }
 
 static long look_at_self(void)
 {
-	struct perfctr_open open = { .size = sizeof(open) };
+	struct perfctr_open_args open = { .size = sizeof(open) };
 
 	return ioctl(device, PERFCTR_IOC_OPEN, &open);
 }

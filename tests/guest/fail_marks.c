@@ -46,7 +46,7 @@ static void herd_start(void)
 
 static long change_herd(uint32_t action, uint32_t scope)
 {
-	struct perfctr_mark mark = {
+	struct perfctr_mark_args mark = {
 		.size = sizeof(mark),
 		.action = action,
 		.scope = scope,
@@ -90,7 +90,7 @@ static void mark_again(long changed)
 
 static long open_group(void)
 {
-	struct perfctr_group_open open = { .size = sizeof(open) };
+	struct perfctr_group_args open = { .size = sizeof(open) };
 
 	return ioctl(device, PERFCTR_IOC_GROUP, &open);
 }
@@ -98,7 +98,7 @@ static long open_group(void)
 static long list_members(void)
 {
 	int32_t tids[HERD] = { 0 };
-	struct perfctr_members members = {
+	struct perfctr_members_args members = {
 		.size = sizeof(members),
 		.room = HERD,
 		.tids = (uintptr_t)tids,

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static struct perfctr_session_open traced_session;
+static struct perfctr_session_args traced_session;
 
 static long open_session(void)
 {

@@ -20,7 +20,7 @@ static int on_device(unsigned long request, void *argument)
 
 int group_open(void)
 {
-	struct perfctr_group_open open = { .size = sizeof(open) };
+	struct perfctr_group_args open = { .size = sizeof(open) };
 	int fd = on_device(PERFCTR_IOC_GROUP, &open);
 
 	ck_assert_msg(fd >= 0, "group: %s", strerror(errno));
@@ -30,7 +30,7 @@ int group_open(void)
 
 int try_mark(uint32_t action, uint32_t scope, pid_t tid, int group)
 {
-	struct perfctr_mark mark = {
+	struct perfctr_mark_args mark = {
 		.size = sizeof(mark), .action = action, .scope = scope, .tid = tid, .group = group,
 	};
 	int result = on_device(PERFCTR_IOC_MARK, &mark);
@@ -46,7 +46,7 @@ void mark(pid_t tid, int group)
 
 uint64_t mark_of(pid_t tid)
 {
-	struct perfctr_mark mark = {
+	struct perfctr_mark_args mark = {
 		.size = sizeof(mark), .action = PERFCTR_MARK_GET, .tid = tid, .group = -1,
 	};
 
@@ -56,27 +56,27 @@ uint64_t mark_of(pid_t tid)
 
 uint32_t group_members(int group)
 {
-	struct perfctr_members members = { .size = sizeof(members) };
+	struct perfctr_members_args members = { .size = sizeof(members) };
 
 	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_MEMBERS, &members), 0);
 	return members.n;
 }
 
-struct perfctr_session_open session_of(int group, uint32_t policy)
+struct perfctr_session_args session_of(int group, uint32_t policy)
 {
-	return (struct perfctr_session_open){
-		.size = sizeof(struct perfctr_session_open), .group = group, .policy = policy,
+	return (struct perfctr_session_args){
+		.size = sizeof(struct perfctr_session_args), .group = group, .policy = policy,
 	};
 }
 
-int try_session(struct perfctr_session_open *open)
+int try_session(struct perfctr_session_args *open)
 {
 	return on_device(PERFCTR_IOC_SESSION, open);
 }
 
 int session_open(int group, uint32_t policy)
 {
-	struct perfctr_session_open open = session_of(group, policy);
+	struct perfctr_session_args open = session_of(group, policy);
 	int fd = try_session(&open);
 
 	ck_assert_msg(fd >= 0, "session: %s", strerror(errno));

@@ -17,8 +17,8 @@ void mark(pid_t tid, int group);
 uint64_t mark_of(pid_t tid);
 uint32_t group_members(int group);
 
-struct perfctr_session_open session_of(int group, uint32_t policy);
-int try_session(struct perfctr_session_open *open);
+struct perfctr_session_args session_of(int group, uint32_t policy);
+int try_session(struct perfctr_session_args *open);
 int session_open(int group, uint32_t policy);
 /* An event of a session, with a policy of its own or 0. */
 struct session_event {

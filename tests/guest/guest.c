@@ -36,7 +36,7 @@ int device_open(void)
 
 int try_context_open(pid_t tid, unsigned int flags)
 {
-	struct perfctr_open request = { .size = sizeof(request), .flags = flags, .tid = tid };
+	struct perfctr_open_args request = { .size = sizeof(request), .flags = flags, .tid = tid };
 	int device = open("/dev/perfctr", O_RDWR | O_CLOEXEC);
 	int fd, error;
 

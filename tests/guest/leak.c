@@ -147,7 +147,7 @@ static void groups_and_session(void)
 	int device = device_open(), group, session;
 
 	for (int i = 0; i < GROUPS; i++) {
-		struct perfctr_group_open open = { .size = sizeof(open) };
+		struct perfctr_group_args open = { .size = sizeof(open) };
 
 		group = ioctl(device, PERFCTR_IOC_GROUP, &open);
 		EXPECT(ioctl(group, PERFCTR_IOC_ENTER) == 0);

@@ -135,7 +135,7 @@ static uint32_t counter_of_root(enum what what)
 static int open_and_control(enum what what, pid_t thread)
 {
 	bool cpu = what == CPU_USER || what == CPU_KERNEL;
-	struct perfctr_session_open open = session_of(-1, what == CPU_USER ? NOT_PRIVILEGED : 0);
+	struct perfctr_session_args open = session_of(-1, what == CPU_USER ? NOT_PRIVILEGED : 0);
 	int fd, error;
 
 	/* A context may be there already; that is not what is asked for here. */

@@ -354,7 +354,7 @@ static uint64_t charged(const char *directory, const char *what)
 static void open_sessions(void *argument)
 {
 	const char *procs = argument;
-	struct perfctr_session_open open;
+	struct perfctr_session_args open;
 	char text[16];
 	int group;
 

@@ -33,7 +33,7 @@ static int try_call(unsigned long request, void *argument)
 
 static void user_meets_level_3(void *unused)
 {
-	struct perfctr_group_open group = { .size = sizeof(group) };
+	struct perfctr_group_args group = { .size = sizeof(group) };
 	struct perfctr_pmu_info info = { .size = sizeof(info) };
 	int fd;
 

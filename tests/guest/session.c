@@ -248,7 +248,7 @@ static uint64_t mapped_sum(const struct perfctr_totals *totals)
 START_TEST(totals_are_read_without_a_system_call_while_members_run)
 {
 	int group = group_open();
-	struct perfctr_session_open open = session_of(group, NOT_PRIVILEGED | MARKED);
+	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
 	int session = try_session(&open);
 	const struct perfctr_totals *totals;
 	uint64_t last = 0, now, exact = 0;
@@ -284,7 +284,7 @@ END_TEST
 START_TEST(mapped_totals_are_of_one_fold)
 {
 	int group = group_open();
-	struct perfctr_session_open open = session_of(group, NOT_PRIVILEGED | MARKED);
+	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
 	int session = try_session(&open);
 	pid_t marked = yielder_start(1), unmarked = yielder_start(1);
 	const struct perfctr_totals *totals;

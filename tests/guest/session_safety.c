@@ -19,7 +19,7 @@
 
 static void user_counts_its_group(void *unused)
 {
-	struct perfctr_session_open open;
+	struct perfctr_session_args open;
 	struct perfctr_control control;
 	struct perfctr_counts counts;
 	int group, session;
@@ -211,7 +211,7 @@ END_TEST
 START_TEST(one_cpu_alone_can_be_counted)
 {
 	uint64_t cpus = 1 << 1, beyond = 1ull << 40;
-	struct perfctr_session_open open = session_of(-1, NOT_PRIVILEGED);
+	struct perfctr_session_args open = session_of(-1, NOT_PRIVILEGED);
 	int session;
 
 	pin(0, 0);
@@ -242,7 +242,7 @@ struct trace {
 
 static struct trace trace_open(int group, uint32_t policy, uint32_t bytes, uint32_t ticks)
 {
-	struct perfctr_session_open open = session_of(group, policy);
+	struct perfctr_session_args open = session_of(group, policy);
 	struct trace trace;
 
 	open.trace_bytes = bytes;
@@ -413,7 +413,7 @@ static void expect_read_only(int fd, size_t length, off_t offset)
 
 START_TEST(totals_and_rings_can_not_be_written)
 {
-	struct perfctr_session_open open = session_of(-1, 0);
+	struct perfctr_session_args open = session_of(-1, 0);
 	int session;
 
 	open.trace_bytes = 4096;
@@ -427,7 +427,7 @@ END_TEST
 
 static void user_traces(void *unused)
 {
-	struct perfctr_session_open open;
+	struct perfctr_session_args open;
 	int group, session;
 
 	(void)unused;
@@ -497,7 +497,7 @@ END_TEST
 /* Counts time alone. */
 static int started_session(int group)
 {
-	struct perfctr_session_open open = session_of(group, NOT_PRIVILEGED | MARKED);
+	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
 	struct perfctr_control control;
 	int session = try_session(&open);
 

@@ -42,7 +42,7 @@ static int device = -1;
 
 static int context_open(void)
 {
-	struct perfctr_open open = { .size = sizeof(open), .flags = PERFCTR_OPEN_CREATE };
+	struct perfctr_open_args open = { .size = sizeof(open), .flags = PERFCTR_OPEN_CREATE };
 
 	return ioctl(device, PERFCTR_IOC_OPEN, &open);
 }

@@ -35,8 +35,8 @@ SIZE(struct perfctr_kind_cpus, 24);
 OFFSET(struct perfctr_kind_cpus, cpus, 8);
 OFFSET(struct perfctr_kind_cpus, cpus_bytes, 16);
 
-SIZE(struct perfctr_open, 16);
-OFFSET(struct perfctr_open, tid, 8);
+SIZE(struct perfctr_open_args, 16);
+OFFSET(struct perfctr_open_args, tid, 8);
 
 SIZE(struct perfctr_event_control, 40);
 OFFSET(struct perfctr_event_control, evntsel, 8);
@@ -85,14 +85,14 @@ NUMBER(PERFCTR_IOC_CONSUME, 0xd02d);
 NUMBER(PERFCTR_IOC_HOLDERS, 0xd02e);
 NUMBER(PERFCTR_IOC_REVOKE, 0xd02f);
 
-SIZE(struct perfctr_group_open, 16);
-SIZE(struct perfctr_mark, 32);
-OFFSET(struct perfctr_mark, id, 24);
-SIZE(struct perfctr_members, 24);
-OFFSET(struct perfctr_members, tids, 16);
-SIZE(struct perfctr_session_open, 48);
-OFFSET(struct perfctr_session_open, cpus, 16);
-OFFSET(struct perfctr_session_open, ring_bytes, 44);
+SIZE(struct perfctr_group_args, 16);
+SIZE(struct perfctr_mark_args, 32);
+OFFSET(struct perfctr_mark_args, id, 24);
+SIZE(struct perfctr_members_args, 24);
+OFFSET(struct perfctr_members_args, tids, 16);
+SIZE(struct perfctr_session_args, 48);
+OFFSET(struct perfctr_session_args, cpus, 16);
+OFFSET(struct perfctr_session_args, ring_bytes, 44);
 SIZE(struct perfctr_cpu_totals, 280);
 SIZE(struct perfctr_totals, 64);
 SIZE(struct perfctr_ring, 40);

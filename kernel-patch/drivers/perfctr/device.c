@@ -257,7 +257,7 @@ static struct perfctr_context *open_task(struct task_struct *task, u32 flags)
 	return ctx;
 }
 
-static int open_context(struct descriptor *d, const struct perfctr_open *open)
+static int open_context(struct descriptor *d, const struct perfctr_open_args *open)
 {
 	struct task_struct *task;
 	struct perfctr_context *ctx;
@@ -276,7 +276,7 @@ static int open_context(struct descriptor *d, const struct perfctr_open *open)
 	return 0;
 }
 
-static int check_open(const struct perfctr_open *open)
+static int check_open(const struct perfctr_open_args *open)
 {
 	if (open->flags & ~(PERFCTR_OPEN_CREATE | PERFCTR_OPEN_TAKE) || open->tid < 0 ||
 	    open->reserved)
@@ -294,7 +294,7 @@ static int check_open(const struct perfctr_open *open)
 
 static long ioctl_open(const void __user *user)
 {
-	struct perfctr_open open;
+	struct perfctr_open_args open;
 	struct descriptor *d;
 	u32 size;
 	int fd;

@@ -242,7 +242,7 @@ struct perfctr_group *perfctr_group_from_fd(int fd)
 	return group;
 }
 
-static int get_mark(struct perfctr_mark *mark, struct task_struct *task)
+static int get_mark(struct perfctr_mark_args *mark, struct task_struct *task)
 {
 	if (mark->scope != PERFCTR_MARK_THREAD || mark->group != -1)
 		return -EINVAL;
@@ -253,7 +253,7 @@ static int get_mark(struct perfctr_mark *mark, struct task_struct *task)
 	return 0;
 }
 
-static int mark_task(struct perfctr_mark *mark, struct task_struct *task)
+static int mark_task(struct perfctr_mark_args *mark, struct task_struct *task)
 {
 	struct choice choice = { .set = mark->action == PERFCTR_MARK_SET };
 	const struct perfctr_search search = {
@@ -281,7 +281,7 @@ static int mark_task(struct perfctr_mark *mark, struct task_struct *task)
 
 long perfctr_ioctl_mark(void __user *user)
 {
-	struct perfctr_mark mark;
+	struct perfctr_mark_args mark;
 	struct task_struct *task;
 	u32 size;
 	int err = perfctr_get_struct(&mark, sizeof(mark), user, &size);
@@ -299,7 +299,7 @@ long perfctr_ioctl_mark(void __user *user)
 	return err ?: perfctr_put_struct(user, &mark, sizeof(mark), size);
 }
 
-static int copy_members(struct perfctr_group *group, struct perfctr_members *members)
+static int copy_members(struct perfctr_group *group, struct perfctr_members_args *members)
 {
 	const struct choice choice = { .group = group };
 	const struct perfctr_search search = { .once = true, .fn = is_chosen, .arg = &choice };
@@ -324,7 +324,7 @@ static int copy_members(struct perfctr_group *group, struct perfctr_members *mem
 
 static long ioctl_members(struct perfctr_group *group, void __user *user)
 {
-	struct perfctr_members members;
+	struct perfctr_members_args members;
 	u32 size;
 	int err = perfctr_get_struct(&members, sizeof(members), user, &size);
 
@@ -394,7 +394,7 @@ static struct perfctr_group *alloc_group(void)
 
 long perfctr_ioctl_group(void __user *user)
 {
-	struct perfctr_group_open open;
+	struct perfctr_group_args open;
 	struct perfctr_group *group;
 	u32 size;
 	int fd = perfctr_get_struct(&open, sizeof(open), user, &size);

@@ -232,7 +232,7 @@ static const struct file_operations session_fops = {
 	.mmap = session_mmap,
 };
 
-static int get_cpus(struct perfctr_session *s, const struct perfctr_session_open *open)
+static int get_cpus(struct perfctr_session *s, const struct perfctr_session_args *open)
 {
 	u32 known = BITS_TO_LONGS(nr_cpu_ids) * sizeof(long);
 
@@ -255,7 +255,7 @@ static int get_cpus(struct perfctr_session *s, const struct perfctr_session_open
 	return 0;
 }
 
-static int check_open(const struct perfctr_session_open *open)
+static int check_open(const struct perfctr_session_args *open)
 {
 	if (open->flags || open->policy & ~PERFCTR_EXCLUDE_MASK || open->n_cpus ||
 	    open->totals_bytes || open->ring_bytes || open->group < -1)
@@ -272,7 +272,7 @@ static int check_open(const struct perfctr_session_open *open)
 	return 0;
 }
 
-static int fill_session(struct perfctr_session *s, const struct perfctr_session_open *open)
+static int fill_session(struct perfctr_session *s, const struct perfctr_session_args *open)
 {
 	struct perfctr_group *group;
 	int err = get_cpus(s, open);
@@ -293,7 +293,7 @@ static int fill_session(struct perfctr_session *s, const struct perfctr_session_
 	return err;
 }
 
-static struct perfctr_session *alloc_session(const struct perfctr_session_open *open)
+static struct perfctr_session *alloc_session(const struct perfctr_session_args *open)
 {
 	struct perfctr_session *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 	int err;
@@ -324,7 +324,7 @@ static struct perfctr_session *alloc_session(const struct perfctr_session_open *
 
 long perfctr_ioctl_session(void __user *user)
 {
-	struct perfctr_session_open open;
+	struct perfctr_session_args open;
 	struct perfctr_session *s;
 	u32 size;
 	int fd = perfctr_get_struct(&open, sizeof(open), user, &size);

@@ -144,7 +144,7 @@ static void map_page(struct perfctr *p)
 
 struct perfctr *perfctr_patch_open(pid_t tid, unsigned int flags)
 {
-	struct perfctr_open request = { .size = sizeof(request), .flags = flags, .tid = tid };
+	struct perfctr_open_args request = { .size = sizeof(request), .flags = flags, .tid = tid };
 	struct perfctr *p = calloc(1, sizeof(*p));
 	int device, error;
 

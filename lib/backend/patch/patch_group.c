@@ -9,7 +9,7 @@
 
 struct perfctr_group *perfctr_patch_group_open(uint64_t *id)
 {
-	struct perfctr_group_open open = { .size = sizeof(open) };
+	struct perfctr_group_args open = { .size = sizeof(open) };
 	struct perfctr_group *group = calloc(1, sizeof(*group));
 
 	if (!group)
@@ -35,7 +35,7 @@ void perfctr_patch_group_close(struct perfctr_group *group)
 static int change_marks(uint32_t action, const struct perfctr_group *group, pid_t tid,
 			unsigned int scope)
 {
-	struct perfctr_mark mark = {
+	struct perfctr_mark_args mark = {
 		.size = sizeof(mark),
 		.action = action,
 		.scope = scope,
@@ -58,7 +58,7 @@ int perfctr_patch_unmark(struct perfctr_group *group, pid_t tid, unsigned int sc
 
 int perfctr_patch_marked(pid_t tid, uint64_t *id)
 {
-	struct perfctr_mark mark = {
+	struct perfctr_mark_args mark = {
 		.size = sizeof(mark),
 		.action = PERFCTR_MARK_GET,
 		.tid = tid,
@@ -73,7 +73,7 @@ int perfctr_patch_marked(pid_t tid, uint64_t *id)
 
 int perfctr_patch_members(const struct perfctr_group *group, pid_t *tids, unsigned int room)
 {
-	struct perfctr_members members = {
+	struct perfctr_members_args members = {
 		.size = sizeof(members),
 		.room = room,
 		.tids = (uintptr_t)tids,

@@ -62,7 +62,7 @@ static int map_rings(struct patch_session *s)
 
 static int open_session(struct patch_session *s, const struct perfctr_session_options *options)
 {
-	struct perfctr_session_open open = {
+	struct perfctr_session_args open = {
 		.size = sizeof(open),
 		.group = options->group ? options->group->fd : -1,
 		.policy = options->policy,

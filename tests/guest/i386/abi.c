@@ -109,7 +109,7 @@ static __u64 least_page_cost(const volatile struct perfctr_page_counter *c, __u3
 __attribute__((force_align_arg_pointer)) void _start(void)
 {
 	static struct perfctr_pmu_info info = { .size = sizeof(info) };
-	static struct perfctr_open request = {
+	static struct perfctr_open_args request = {
 		.size = sizeof(request), .flags = PERFCTR_OPEN_CREATE,
 	};
 	static struct perfctr_control control = {

@@ -28,7 +28,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define PERFCTR_ABI_VERSION	1
+#define PERFCTR_ABI_VERSION	2
 #define PERFCTR_MAX_COUNTERS	32		/* events in one control */
 #define PERFCTR_MAX_KINDS	4		/* of cores in one machine */
 #define PERFCTR_FIXED		0x40000000u	/* + n: fixed counter n */
@@ -184,6 +184,7 @@ struct perfctr_control {
 #define PERFCTR_CONTROL_INHERIT	(1u << 1)
 #define PERFCTR_CONTROL_RECORD	(1u << 2)	/* keep a record of each member that exits */
 
+/* From 0x100 on they are the library's. */
 #define PERFCTR_BAD_COUNTER	1	/* no such counter */
 #define PERFCTR_BAD_DUPLICATE	2	/* counter already taken by an earlier event */
 #define PERFCTR_BAD_EVNTSEL	3	/* evntsel has a bit outside *_allowed */
@@ -457,7 +458,11 @@ struct perfctr_holders {
 	__u64 holders;		/* address of struct perfctr_holder holders[room] */
 };
 
-/* Numbers without a size: the structs carry theirs.  The argument points to the struct named. */
+/*
+ * Numbers without a size: the structs carry theirs.  The argument points to the struct named.
+ * 0x20 to 0x2f are the device's; 0x30 to 0x3f a context's, and a session's by the same names;
+ * 0x40 to 0x47 a group's; 0x48 to 0x4f a session's alone.  INFO is 0x20 in all versions.
+ */
 #define PERFCTR_IOC_MAGIC	0xd0
 
 /*
@@ -476,7 +481,7 @@ struct perfctr_holders {
 #define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
 #define PERFCTR_IOC_OPEN	_IO(PERFCTR_IOC_MAGIC, 0x21)
 /* KIND_CPUS (struct perfctr_kind_cpus): ENOENT (no such kind), EINVAL, E2BIG, EFAULT, ENOMEM. */
-#define PERFCTR_IOC_KIND_CPUS	_IO(PERFCTR_IOC_MAGIC, 0x30)
+#define PERFCTR_IOC_KIND_CPUS	_IO(PERFCTR_IOC_MAGIC, 0x22)
 /*
  * GROUP (struct perfctr_group_args) returns the close-on-exec descriptor of a new group.  When it
  * is closed for the last time, and no session of the group is open any more, the marks are gone.
@@ -495,9 +500,9 @@ struct perfctr_holders {
  * CAP_PERFMON it has a group, and the policy excludes kernel mode and unmarked threads), EBADF,
  * EINVAL, E2BIG, EFAULT, EMFILE, ENOMEM.
  */
-#define PERFCTR_IOC_GROUP	_IO(PERFCTR_IOC_MAGIC, 0x27)
-#define PERFCTR_IOC_MARK	_IO(PERFCTR_IOC_MAGIC, 0x28)
-#define PERFCTR_IOC_SESSION	_IO(PERFCTR_IOC_MAGIC, 0x29)
+#define PERFCTR_IOC_GROUP	_IO(PERFCTR_IOC_MAGIC, 0x23)
+#define PERFCTR_IOC_MARK	_IO(PERFCTR_IOC_MAGIC, 0x24)
+#define PERFCTR_IOC_SESSION	_IO(PERFCTR_IOC_MAGIC, 0x25)
 /*
  * HOLDERS (struct perfctr_holders) tells who holds the counters: with CAP_PERFMON all, else those
  * of the caller's user.  EINVAL, E2BIG, EFAULT.
@@ -505,8 +510,8 @@ struct perfctr_holders {
  * REVOKE (no argument) stops all contexts and sessions that count events.  Until this descriptor of
  * the device is closed none is started: EBUSY.  EACCES (without CAP_PERFMON).
  */
-#define PERFCTR_IOC_HOLDERS	_IO(PERFCTR_IOC_MAGIC, 0x2e)
-#define PERFCTR_IOC_REVOKE	_IO(PERFCTR_IOC_MAGIC, 0x2f)
+#define PERFCTR_IOC_HOLDERS	_IO(PERFCTR_IOC_MAGIC, 0x26)
+#define PERFCTR_IOC_REVOKE	_IO(PERFCTR_IOC_MAGIC, 0x27)
 
 /*
  * On a context:
@@ -547,15 +552,15 @@ struct perfctr_holders {
  *
  * CONSUME (struct perfctr_consume): EINVAL, E2BIG, EFAULT.
  */
-#define PERFCTR_IOC_MEMBERS	_IO(PERFCTR_IOC_MAGIC, 0x2a)
-#define PERFCTR_IOC_ENTER	_IO(PERFCTR_IOC_MAGIC, 0x2b)
-#define PERFCTR_IOC_LEAVE	_IO(PERFCTR_IOC_MAGIC, 0x2c)
-#define PERFCTR_IOC_CONSUME	_IO(PERFCTR_IOC_MAGIC, 0x2d)
+#define PERFCTR_IOC_CONTROL	_IO(PERFCTR_IOC_MAGIC, 0x30)
+#define PERFCTR_IOC_START	_IO(PERFCTR_IOC_MAGIC, 0x31)
+#define PERFCTR_IOC_STOP	_IO(PERFCTR_IOC_MAGIC, 0x32)
+#define PERFCTR_IOC_READ	_IO(PERFCTR_IOC_MAGIC, 0x33)
+#define PERFCTR_IOC_RECORD	_IO(PERFCTR_IOC_MAGIC, 0x34)
 
-#define PERFCTR_IOC_CONTROL	_IO(PERFCTR_IOC_MAGIC, 0x22)
-#define PERFCTR_IOC_START	_IO(PERFCTR_IOC_MAGIC, 0x23)
-#define PERFCTR_IOC_STOP	_IO(PERFCTR_IOC_MAGIC, 0x24)
-#define PERFCTR_IOC_READ	_IO(PERFCTR_IOC_MAGIC, 0x25)
-#define PERFCTR_IOC_RECORD	_IO(PERFCTR_IOC_MAGIC, 0x26)
+#define PERFCTR_IOC_MEMBERS	_IO(PERFCTR_IOC_MAGIC, 0x40)
+#define PERFCTR_IOC_ENTER	_IO(PERFCTR_IOC_MAGIC, 0x41)
+#define PERFCTR_IOC_LEAVE	_IO(PERFCTR_IOC_MAGIC, 0x42)
+#define PERFCTR_IOC_CONSUME	_IO(PERFCTR_IOC_MAGIC, 0x48)
 
 #endif

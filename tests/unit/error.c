@@ -261,7 +261,7 @@ static const struct {
 } open_errors[] = {
 	{ ENODEV, "there is no /dev/perfctr: this kernel was built without perfctr; boot a kernel "
 		  "with the perfctr patch" },
-	{ EPROTO, "the kernel's perfctr has another ABI version than this program's 1; use the "
+	{ EPROTO, "the kernel's perfctr has another ABI version than this program's 2; use the "
 		  "programs built with the kernel" },
 	{ EEXIST, "the thread is being counted already; close its context first" },
 	{ ENOENT, "the thread has no context; open it with PERFCTR_OPEN_CREATE" },

@@ -160,6 +160,7 @@ static void call_session_stop_and_start(struct subject *s)
 static void call_session_open_and_close(struct subject *s)
 {
 	const struct perfctr_session_options options = {
+		.size = sizeof(options),
 		.group = s->group, .policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 
@@ -237,6 +238,7 @@ static int refused(const char *text)
 static int open_session(struct subject *s)
 {
 	struct perfctr_session_options options = {
+		.size = sizeof(options),
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 	struct perfctr_control control;

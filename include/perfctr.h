@@ -87,7 +87,7 @@ struct perfctr_backend_info {
 	uint32_t available;	/* 1: it can be used here, by this user */
 	uint32_t capabilities;	/* PERFCTR_CAN_* */
 	uint32_t n_counters;	/* general counters of the processor */
-	uint32_t reserved;
+	uint32_t reserved[9];	/* 0 */
 	/* what keeps it from being used or limits it, and what to do; or "" */
 	char why[256];
 };

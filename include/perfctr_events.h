@@ -34,7 +34,7 @@ struct perfctr_request {
 	char name[PERFCTR_REQUEST_NAME];	/* as given, NUL-terminated */
 	uint32_t counter;		/* RDPMC index demanded by @pmc, else PERFCTR_ANY */
 	uint32_t modes;			/* PERFCTR_MODE_* that it counts */
-	/* as perfctr_event_control.evntsel, with ring and enable bits */
+	/* as perfctr_event_control.evntsel, with mode and enable bits */
 	uint64_t evntsel;
 	uint64_t evntsel2;		/* as perfctr_event_control.evntsel2 */
 	uint64_t p4_pebs_enable;	/* as perfctr_control.p4_pebs_enable: replay tagging */
@@ -42,7 +42,7 @@ struct perfctr_request {
 	uint64_t general;		/* bit i: general counter i can count it */
 	uint64_t fixed;			/* bit i: fixed counter PERFCTR_FIXED + i can count it */
 	uint32_t kinds;			/* as perfctr_event_control.kinds */
-	uint32_t reserved;		/* 0 */
+	uint32_t reserved[9];		/* 0 */
 };
 
 /* The events of a machine.  One thread at a time may use it. */
@@ -115,7 +115,10 @@ int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 			  const struct perfctr_request *requests, size_t n, unsigned int pass[],
 			  unsigned int *n_passes, char *error, size_t size);
 
-/* One event of the tables or of libpfm4, for perfctr_events_list(); valid during the call. */
+/*
+ * One event of the tables or of libpfm4, for perfctr_events_list(); valid during the call.  Made by
+ * the library alone: a later version may have more at the end.
+ */
 struct perfctr_event_entry {
 	const char *name;	/* as perfctr_events_parse() takes it */
 	const char *umask;	/* NULL: the event itself; else one of its unit masks, after it */

@@ -68,6 +68,7 @@ int perfctr_segment_end(struct perfctr_group *group);
 struct perfctr_session;
 
 struct perfctr_session_options {
+	size_t size;			/* sizeof(*options), as the caller has it */
 	struct perfctr_group *group;	/* NULL: none */
 	unsigned int policy;		/* PERFCTR_EXCLUDE_* */
 	/* bitmap of cpus_size bytes, as sched_setaffinity(2); NULL: all */
@@ -82,7 +83,8 @@ struct perfctr_session_options {
  * perfctr_session_open - a session that counts nothing until perfctr_session_control(); maps its
  * totals and rings.  Errors: EACCES (without CAP_PERFMON it has a group and the policy
  * PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED), ENOTSUP (the backend has no such session),
- * EINVAL, ENOMEM, EMFILE.
+ * EINVAL (a size that no version has, too), E2BIG (a newer program asks for what this library does
+ * not know), ENOMEM, EMFILE.
  */
 struct perfctr_session *perfctr_session_open(const struct perfctr_session_options *options);
 

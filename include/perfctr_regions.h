@@ -93,6 +93,7 @@ struct perfctr_region_result {
 				 * passes in which a switch fell into the reading at the end: it was
 				 * done again and is counted with them, about 100 instructions
 				 */
+	uint64_t reserved[8];	/* 0 */
 	struct perfctr_region_count tsc, counter[PERFCTR_MAX_COUNTERS];
 };
 

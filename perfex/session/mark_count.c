@@ -16,6 +16,7 @@ static bool prepare_marking(struct marking *marking, struct recording *recording
 {
 	struct perfctr_control *control = &recording->events.control[0];
 	struct perfctr_session_options options = {
+		.size = sizeof(options),
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 

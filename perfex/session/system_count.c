@@ -68,7 +68,10 @@ static bool open_session(struct system *system)
 	const struct system_options *options = system->options;
 	const unsigned int marks = PERFCTR_EXCLUDE_MARKED | PERFCTR_EXCLUDE_UNMARKED;
 	struct perfctr_control *control = &system->events.control[0];
-	struct perfctr_session_options session = { .policy = options->policy };
+	struct perfctr_session_options session = {
+		.size = sizeof(session),
+		.policy = options->policy,
+	};
 
 	if (options->cpu_list) {
 		session.cpus = &options->cpus;

@@ -61,6 +61,7 @@ static void empty_rings(struct tracing *tracing)
 static bool open_session(struct tracing *tracing)
 {
 	struct perfctr_session_options options = {
+		.size = sizeof(options),
 		.group = tracing->run.group,
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 		.trace_bytes = RING_BYTES,

@@ -175,6 +175,7 @@ static struct cost measure_tree(unsigned int n, enum by by, unsigned int events)
 static struct cost measure_marked(unsigned int n, unsigned int marked, unsigned int events)
 {
 	struct perfctr_session_options options = {
+		.size = sizeof(options),
 		.group = perfctr_group_open(NULL),
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};

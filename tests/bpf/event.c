@@ -181,6 +181,7 @@ START_TEST(a_group_is_counted_exactly)
 {
 	struct perfctr_group *group = perfctr_group_open(NULL);
 	struct perfctr_session_options options = {
+		.size = sizeof(options),
 		.group = group,
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};

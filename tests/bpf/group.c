@@ -23,6 +23,7 @@ static void ten_processes(void)
 static struct perfctr_session *session_of(struct perfctr_group *group)
 {
 	struct perfctr_session_options options = {
+		.size = sizeof(options),
 		.group = group,
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
@@ -163,7 +164,10 @@ END_TEST
 
 START_TEST(what_programs_cannot_do_is_refused)
 {
-	struct perfctr_session_options options = { .policy = PERFCTR_EXCLUDE_UNMARKED };
+	struct perfctr_session_options options = {
+		.size = sizeof(options),
+		.policy = PERFCTR_EXCLUDE_UNMARKED,
+	};
 
 	ck_assert_ptr_null(perfctr_session_open(&options));
 	ck_assert_int_eq(errno, ENOTSUP);

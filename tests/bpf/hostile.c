@@ -211,6 +211,7 @@ static bool counts_exactly(void)
 {
 	struct perfctr_group *group = perfctr_group_open(NULL);
 	struct perfctr_session_options options = {
+		.size = sizeof(options),
 		.group = group,
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};

@@ -227,6 +227,7 @@ END_TEST
 static struct perfctr_session *open_group_session(struct perfctr_group *group, bool all_faults)
 {
 	const struct perfctr_session_options options = {
+		.size = sizeof(options),
 		.group = group,
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
@@ -494,7 +495,10 @@ END_TEST
 
 START_TEST(cpus_are_counted_whoever_runs)
 {
-	const struct perfctr_session_options options = { .backend = BACKEND };
+	const struct perfctr_session_options options = {
+		.size = sizeof(options),
+		.backend = BACKEND,
+	};
 	struct perfctr_session *s = perfctr_session_open(&options);
 	struct perfctr_counts counts, sum;
 	struct perfctr_control c;

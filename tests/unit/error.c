@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <perfctr.h>
+#include <perfctr_groups.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -301,6 +302,27 @@ START_TEST(a_kernel_without_perfctr_is_recognised)
 }
 END_TEST
 
+/* No backend is called so: this is told after all sizes that are right. */
+START_TEST(session_options_of_other_versions_are_told_by_their_size)
+{
+	struct {
+		struct perfctr_session_options options;
+		char later[16];
+	} newer = { .options = { .size = sizeof(newer), .backend = "none" } };
+
+	errno = 0;
+	ck_assert_ptr_null(perfctr_session_open(&newer.options));
+	ck_assert_int_eq(errno, EINVAL);
+	newer.later[15] = 1;
+	ck_assert_ptr_null(perfctr_session_open(&newer.options));
+	ck_assert_int_eq(errno, E2BIG);
+	newer.options.size = sizeof(newer.options) - 1;
+	newer.options.backend = NULL;
+	ck_assert_ptr_null(perfctr_session_open(&newer.options));
+	ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
 TCase *error_tests(void)
 {
 	TCase *tests = tcase_create("error");
@@ -312,5 +334,6 @@ TCase *error_tests(void)
 	tcase_add_test(tests, a_busy_machine_names_the_holder);
 	tcase_add_loop_test(tests, refused_opens_are_worded, 0, ARRAY_SIZE(open_errors));
 	tcase_add_test(tests, a_kernel_without_perfctr_is_recognised);
+	tcase_add_test(tests, session_options_of_other_versions_are_told_by_their_size);
 	return tests;
 }

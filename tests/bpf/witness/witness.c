@@ -21,7 +21,7 @@ static const char *const names[BACKENDS] = { "patch", "bpf" };
 static void forty_processes(void)
 {
 	for (unsigned int i = 0; i < PROCESSES; i++) {
-		if (fork() == 0) {
+		if (bear() == 0) {
 			touch(5);
 			nap(i % 9);
 			burn(1000000 + i * 50000);
@@ -34,9 +34,9 @@ static void forty_processes(void)
 }
 
 /*
- * The switches of threads that are counted are exact in both; where one of them starts or stops to count
- * a thread on its way into or out of the kernel, microseconds of each switch are one's or the other's,
- * and so is the switch of a thread that is preempted there.
+ * The patch lets an exiting thread go in exit_thread(), bpf at its last switch, as rusage does.  The
+ * kernel can take the processor from it in between, as in perf_event_exit_task(), which may sleep:
+ * that switch is bpf's alone, and so are the microseconds around.
  */
 #define PREEMPTED_THERE 2
 static void compare(const struct perfctr_counts *counts)

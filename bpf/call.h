@@ -15,12 +15,12 @@ static __always_inline struct context *fold_self(struct task_struct *self, bool 
 		return NULL;
 	if (!c->running) {
 		count_missed(c, 1);
-		resume(c, self);
+		resume_member(c, self);
 	}
 	count_put(c, self, false);
 	if (events)
 		count_events(c, true);
-	fold(c, self, task_time(c, self));
+	fold_context(c, self, task_time(c, self));
 	return c;
 }
 
@@ -35,14 +35,14 @@ static __always_inline void renew_page(struct context *c)
 		page_on(slot, bpf_ktime_get_ns());
 	else
 		page_off(slot);
-	leave(slot);
+	leave_slot(slot);
 }
 
-static __always_inline void control(struct perfctr_bpf_slot *slot, const __u64 *args)
+static __always_inline void control_slot(struct perfctr_bpf_slot *slot, const __u64 *args)
 {
 	__u64 events[2] = { args[5], args[6] };
 
-	clear(slot);
+	clear_slot(slot);
 	slot->n_events = args[4] < PERFCTR_MAX_COUNTERS ? args[4] : PERFCTR_MAX_COUNTERS;
 	for (int i = 0; i < PERFCTR_MAX_COUNTERS; i++)
 		slot->event[i] = events[i / 16] >> i % 16 * 4 & 15;
@@ -55,7 +55,7 @@ static __always_inline bool needs_slot(__u32 action)
 	return action == PERFCTR_BPF_WALK_MARK || action == PERFCTR_BPF_WALK_MEMBERS;
 }
 
-static __always_inline int request(struct task_struct *self, const __u64 *args)
+static __always_inline int note_request(struct task_struct *self, const __u64 *args)
 {
 	struct perfctr_bpf_slot *slot = slot_at(args[1]);
 	__u32 action = args[3];
@@ -86,7 +86,7 @@ static __always_inline int request(struct task_struct *self, const __u64 *args)
 	return 0;
 }
 
-static __always_inline int defer(struct task_struct *self, const __u64 *args)
+static __always_inline int defer_call(struct task_struct *self, const __u64 *args)
 {
 	struct request *r = make_request(self);
 
@@ -109,7 +109,7 @@ static __always_inline int unmark_self(struct context *c, struct task_struct *se
 	account = &c->account[GROUP];
 	if (account->slot != args[1] || account->generation != args[2])
 		return 0;
-	return detach(c, self, GROUP);
+	return detach_member(c, self, GROUP);
 }
 
 /* The slot is the caller's, and entered. */
@@ -122,14 +122,14 @@ static __always_inline int on_slot(struct perfctr_bpf_slot *slot, const __u64 *a
 
 	switch (args[0]) {
 	case PERFCTR_BPF_RELEASE:
-		result = release(args[1], args[2]);
+		result = release_slot(args[1], args[2]);
 		if (result < 0)
 			return result;
 		break;
 	case PERFCTR_BPF_CONTROL:
 		if (gone)
 			return -ESRCH;
-		control(slot, args);
+		control_slot(slot, args);
 		slot->page.flags &= ~PERFCTR_PAGE_STARTED;
 		break;
 	case PERFCTR_BPF_START:
@@ -144,7 +144,7 @@ static __always_inline int on_slot(struct perfctr_bpf_slot *slot, const __u64 *a
 		/* See make_room(). */
 		if (!events && !bpf_task_storage_get(&contexts, self, NULL, 0))
 			return -EAGAIN;
-		result = attach(self, slot, args[1]);
+		result = attach_member(self, slot, args[1]);
 		if (events && !c)
 			count_self(self);
 		return result;
@@ -171,18 +171,18 @@ static __always_inline int fold_caller(struct task_struct *self, bool events)
 
 static __always_inline int on_own_slot(const __u64 *args, bool events)
 {
-	struct perfctr_bpf_slot *slot = enter(args[1], args[2]);
+	struct perfctr_bpf_slot *slot = enter_slot(args[1], args[2]);
 	int result = -EPERM;
 
 	if (!slot)
 		return -EINVAL;
 	if (is_owner(args[1], bpf_get_current_task_btf()))
 		result = on_slot(slot, args, events);
-	leave(slot);
+	leave_slot(slot);
 	return result;
 }
 
-static __always_inline int answer(const struct perfctr_bpf_arguments *arguments)
+static __always_inline int answer_call(const struct perfctr_bpf_arguments *arguments)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
 	__u64 args[PERFCTR_BPF_ARGUMENTS];
@@ -192,14 +192,14 @@ static __always_inline int answer(const struct perfctr_bpf_arguments *arguments)
 	if (has_ended())
 		return -ENODEV;
 	if (args[0] & PERFCTR_BPF_DEFER)
-		return defer(self, args);
+		return defer_call(self, args);
 	switch (args[0]) {
 	case PERFCTR_BPF_TAKE:
-		return take(self, args[3]);
+		return take_slot(self, args[3]);
 	case PERFCTR_BPF_REQUEST:
-		return request(self, args);
+		return note_request(self, args);
 	case PERFCTR_BPF_LEARN:
-		return learn(self, args[3]);
+		return learn_owner(self, args[3]);
 	case PERFCTR_BPF_FOLD:
 		return fold_caller(self, false);
 	case PERFCTR_BPF_COUNT:

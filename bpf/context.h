@@ -80,9 +80,9 @@ static __always_inline struct perfctr_bpf_slot *slot_at(__u32 index)
 
 /*
  * The slot, if it is still the one that was taken under this generation.  It is not taken again
- * before leave(): what is written meanwhile is in nobody else's.
+ * before leave_slot(): what is written meanwhile is in nobody else's.
  */
-static __always_inline struct perfctr_bpf_slot *enter(__u32 index, __u64 generation)
+static __always_inline struct perfctr_bpf_slot *enter_slot(__u32 index, __u64 generation)
 {
 	struct perfctr_bpf_slot *slot = slot_at(index);
 
@@ -95,14 +95,14 @@ static __always_inline struct perfctr_bpf_slot *enter(__u32 index, __u64 generat
 	return NULL;
 }
 
-static __always_inline void leave(struct perfctr_bpf_slot *slot)
+static __always_inline void leave_slot(struct perfctr_bpf_slot *slot)
 {
 	__sync_fetch_and_add(&slot->busy, -1);
 }
 
 static __always_inline struct perfctr_bpf_slot *enter_account(const struct account *account)
 {
-	return enter(account->slot, account->generation);
+	return enter_slot(account->slot, account->generation);
 }
 
 /* At this moment. */
@@ -137,10 +137,11 @@ static __always_inline __u64 task_time(struct context *c, struct task_struct *ta
 	return estimate > time ? estimate : time;
 }
 
-static __always_inline void add(struct account *account, int which, const __u64 *difference)
+static __always_inline void add_to_account(struct account *account, int which,
+					   const __u64 *difference)
 {
 	__u64 generation = account->generation;
-	struct perfctr_bpf_slot *slot = enter(account->slot, generation);
+	struct perfctr_bpf_slot *slot = enter_slot(account->slot, generation);
 	__u64 *sums;
 
 	if (!slot) {
@@ -159,7 +160,7 @@ static __always_inline void add(struct account *account, int which, const __u64 
 		}
 		__sync_fetch_and_add(&slot->ended, 1);
 	}
-	leave(slot);
+	leave_slot(slot);
 }
 
 static __always_inline void read_fields(struct context *c, struct task_struct *task, __u64 time,
@@ -181,7 +182,7 @@ static __noinline void fold_accounts(struct context *c, const __u64 *difference)
 {
 	for (int i = 0; i < ACCOUNTS; i++)
 		if (c->account[i].generation)
-			add(&c->account[i], i, difference);
+			add_to_account(&c->account[i], i, difference);
 }
 
 static __noinline void close_hidden(struct context *c, struct task_struct *task);
@@ -192,7 +193,7 @@ static __always_inline void see_program(struct context *c, struct task_struct *t
 		close_hidden(c, task);
 }
 
-static __always_inline void fold(struct context *c, struct task_struct *task, __u64 time)
+static __always_inline void fold_context(struct context *c, struct task_struct *task, __u64 time)
 {
 	__u64 difference[FIELDS], any = 0;
 

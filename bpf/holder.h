@@ -136,7 +136,7 @@ static __always_inline bool has_more_than(const struct perfctr_bpf_info *i, __u3
 	return census.slots > slots;
 }
 
-static __always_inline void clear(struct perfctr_bpf_slot *slot)
+static __always_inline void clear_slot(struct perfctr_bpf_slot *slot)
 {
 	__builtin_memset(slot->own, 0, sizeof(slot->own));
 	__builtin_memset(slot->below, 0, sizeof(slot->below));
@@ -146,9 +146,9 @@ static __always_inline void clear(struct perfctr_bpf_slot *slot)
 	slot->missed = 0;
 }
 
-static __always_inline void prepare(struct perfctr_bpf_slot *slot, __u32 kind)
+static __always_inline void prepare_slot(struct perfctr_bpf_slot *slot, __u32 kind)
 {
-	clear(slot);
+	clear_slot(slot);
 	slot->members = 0;
 	slot->exiting = 0;
 	slot->created = 0;
@@ -167,7 +167,7 @@ static __always_inline void prepare(struct perfctr_bpf_slot *slot, __u32 kind)
  * and with the slot: of two that take the last one at a time both may be refused; never do both get
  * it.
  */
-static __always_inline int take(struct task_struct *self, __u32 kind)
+static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 {
 	__u32 zero = 0, uid = this_user(), index;
 	struct perfctr_bpf_info *i = bpf_map_lookup_elem(&info, &zero);
@@ -197,7 +197,7 @@ static __always_inline int take(struct task_struct *self, __u32 kind)
 		slot->kind = PERFCTR_BPF_FREE;
 		return -EDQUOT;
 	}
-	prepare(slot, kind);
+	prepare_slot(slot, kind);
 	count_process(holder->process, 1);
 	slot->kind = kind;
 	slot->generation = __sync_fetch_and_add(&last_generation, 1) + 1;
@@ -205,7 +205,7 @@ static __always_inline int take(struct task_struct *self, __u32 kind)
 }
 
 /* Of those that release it at a time one does. */
-static __always_inline int release(__u32 index, __u64 generation)
+static __always_inline int release_slot(__u32 index, __u64 generation)
 {
 	struct perfctr_bpf_slot *slot = slot_at(index);
 	struct holder *holder = bpf_map_lookup_elem(&holders, &index);
@@ -239,7 +239,7 @@ static long release_if_owned(__u32 index, struct ending *ending)
 		return 1;
 	generation = slot->generation;
 	if (holder->process && holder->signal == ending->signal && holder->program != ending->but)
-		release(index, generation);
+		release_slot(index, generation);
 	return 0;
 }
 

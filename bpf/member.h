@@ -16,7 +16,7 @@ static __noinline void count_missed(struct context *c, __u64 n)
 		if (!slot)
 			continue;
 		__sync_fetch_and_add(&slot->missed, n);
-		leave(slot);
+		leave_slot(slot);
 	}
 }
 
@@ -36,7 +36,7 @@ static __always_inline void count_put(struct context *c, struct task_struct *tas
 	c->put = task_switches(task) - away - c->first_switches + c->first_put;
 }
 
-static __always_inline void resume(struct context *c, struct task_struct *task)
+static __always_inline void resume_member(struct context *c, struct task_struct *task)
 {
 	c->resumed = bpf_ktime_get_ns();
 	c->resumed_time = task->se.sum_exec_runtime;
@@ -70,7 +70,7 @@ static __always_inline bool close_account(struct context *c, int which, __u32 fl
 {
 	struct account *account = &c->account[which];
 	__u64 generation = account->generation;
-	struct perfctr_bpf_slot *slot = enter(account->slot, generation);
+	struct perfctr_bpf_slot *slot = enter_slot(account->slot, generation);
 	bool closed = false;
 
 	if (!slot)
@@ -83,11 +83,11 @@ static __always_inline bool close_account(struct context *c, int which, __u32 fl
 		account->generation = 0;
 		closed = true;
 	}
-	leave(slot);
+	leave_slot(slot);
 	return closed;
 }
 
-static __noinline void finish(struct context *c)
+static __noinline void finish_member(struct context *c)
 {
 	for (int i = 0; i < ACCOUNTS; i++)
 		close_account(c, i, 0);
@@ -106,7 +106,7 @@ static __noinline void begin_exit(struct context *c)
 			slot->flags |= PERFCTR_BPF_EXITING;
 		else
 			__sync_fetch_and_add(&slot->exiting, 1);
-		leave(slot);
+		leave_slot(slot);
 	}
 }
 
@@ -148,12 +148,13 @@ static __always_inline void begin_context(struct context *c, struct task_struct 
 	c->first_put = !is_on_cpu(task);
 	c->cpu = task == bpf_get_current_task_btf() ? bpf_get_smp_processor_id() : NOWHERE;
 	if (is_on_cpu(task))
-		resume(c, task);
+		resume_member(c, task);
 	c->known = 1;
 }
 
 /* Let task count into the slot, which is entered, from now on; a negative errno. */
-static __noinline int attach(struct task_struct *task, struct perfctr_bpf_slot *slot, __u32 index)
+static __noinline int attach_member(struct task_struct *task, struct perfctr_bpf_slot *slot,
+				    __u32 index)
 {
 	struct context *c =
 		bpf_task_storage_get(&contexts, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -168,7 +169,7 @@ static __noinline int attach(struct task_struct *task, struct perfctr_bpf_slot *
 	if (claimed <= 0)
 		return claimed;
 	if (c->known) {
-		fold(c, task, task_time(c, task));
+		fold_context(c, task, task_time(c, task));
 		see_program(c, task);
 	} else {
 		begin_context(c, task);
@@ -180,16 +181,16 @@ static __noinline int attach(struct task_struct *task, struct perfctr_bpf_slot *
 	return 1;
 }
 
-static __always_inline int detach(struct context *c, struct task_struct *task, int which)
+static __always_inline int detach_member(struct context *c, struct task_struct *task, int which)
 {
 	if (!is_taken(&c->account[which]))
 		return 0;
-	fold(c, task, task_time(c, task));
+	fold_context(c, task, task_time(c, task));
 	return close_account(c, which, 0);
 }
 
 /* The caller bears a thread: all its counts are 0 yet. */
-static __always_inline void inherit(struct context *parent, struct task_struct *child)
+static __always_inline void inherit_context(struct context *parent, struct task_struct *child)
 {
 	struct account *group_of = &parent->account[GROUP], *tree_of = &parent->account[OWN];
 	struct perfctr_bpf_slot *group, *tree;
@@ -199,7 +200,7 @@ static __always_inline void inherit(struct context *parent, struct task_struct *
 	group = enter_account(group_of);
 	tree = enter_account(tree_of);
 	if (tree && !(tree->flags & PERFCTR_BPF_INHERIT)) {
-		leave(tree);
+		leave_slot(tree);
 		tree = NULL;
 	}
 	if (!tree) {
@@ -219,14 +220,14 @@ static __always_inline void inherit(struct context *parent, struct task_struct *
 			open_account(c, TREE, tree_of->slot, tree);
 		else
 			__sync_fetch_and_add(&tree->lost, 1);
-		leave(tree);
+		leave_slot(tree);
 	}
 	if (group) {
 		if (c)
 			open_account(c, GROUP, group_of->slot, group);
 		else
 			__sync_fetch_and_add(&group->lost, 1);
-		leave(group);
+		leave_slot(group);
 	}
 }
 
@@ -252,10 +253,10 @@ static __noinline void close_hidden(struct context *c, struct task_struct *task)
 }
 
 /* The thread executes a program that its accounts' owners may not watch, but for root. */
-static __noinline void drop(struct context *c, struct task_struct *task)
+static __noinline void drop_member(struct context *c, struct task_struct *task)
 {
 	count_events(c, true);
-	fold(c, task, task_time(c, task));
+	fold_context(c, task, task_time(c, task));
 	for (int i = 0; i < ACCOUNTS; i++) {
 		__u32 index = c->account[i].slot;
 		struct holder *holder = bpf_map_lookup_elem(&holders, &index);

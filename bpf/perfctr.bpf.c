@@ -39,14 +39,14 @@ static __always_inline void switched_away(struct context *c, struct task_struct 
 	c->running = 0;
 	count_put(c, task, true);
 	count_events(c, true);
-	fold(c, task, task->se.sum_exec_runtime);
+	fold_context(c, task, task->se.sum_exec_runtime);
 	slot = enter_account(&c->account[OWN]);
 	if (slot) {
 		page_off(slot);
-		leave(slot);
+		leave_slot(slot);
 	}
 	if (task->__state == TASK_DEAD)
-		finish(c);
+		finish_member(c);
 }
 
 static __always_inline void put_on_cpu(struct context *c, struct task_struct *task)
@@ -58,14 +58,14 @@ static __always_inline void put_on_cpu(struct context *c, struct task_struct *ta
 	count_put(c, task, false);
 	c->moved += c->cpu != cpu && c->cpu != NOWHERE;
 	c->cpu = cpu;
-	resume(c, task);
+	resume_member(c, task);
 	count_events(c, false);
 	slot = enter_account(&c->account[OWN]);
 	if (!slot)
 		return;
-	fold(c, task, task->se.sum_exec_runtime);
+	fold_context(c, task, task->se.sum_exec_runtime);
 	page_on(slot, c->resumed);
-	leave(slot);
+	leave_slot(slot);
 }
 
 SEC("tp_btf/sched_switch")
@@ -93,7 +93,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct context *c = context_of(parent);
 
 	if (c)
-		inherit(c, child);
+		inherit_context(c, child);
 	return 0;
 }
 
@@ -104,7 +104,7 @@ int BPF_PROG(on_first_wakeup, struct task_struct *child)
 
 	/* The kernel's own threads in a process are members nowhere. */
 	if (c && !(child->flags & (PF_IO_WORKER | PF_USER_WORKER)))
-		inherit(c, child);
+		inherit_context(c, child);
 	return 0;
 }
 
@@ -119,7 +119,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	if (BPF_CORE_READ_BITFIELD(bprm, secureexec) ||
 	    bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP ||
 	    task->self_exec_id - c->program > 1)
-		drop(c, task);
+		drop_member(c, task);
 	c->program = task->self_exec_id;
 	return 0;
 }
@@ -131,7 +131,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 
 	if (c && !c->exiting) {
 		count_events(c, true);
-		fold(c, task, task_time(c, task));
+		fold_context(c, task, task_time(c, task));
 		begin_exit(c);
 	}
 	release_if_last(task);
@@ -149,8 +149,8 @@ int BPF_PROG(on_free, struct task_struct *task)
 		return 0;
 	count_missed(c, 1);
 	count_put(c, task, true);
-	fold(c, task, task->se.sum_exec_runtime);
-	finish(c);
+	fold_context(c, task, task->se.sum_exec_runtime);
+	finish_member(c);
 	return 0;
 }
 
@@ -158,7 +158,7 @@ int BPF_PROG(on_free, struct task_struct *task)
 SEC("syscall")
 int call(struct perfctr_bpf_arguments *arguments)
 {
-	return answer(arguments);
+	return answer_call(arguments);
 }
 
 /* By root, in an interrupt on each CPU; nobody else may have it, as it can be attached. */
@@ -179,5 +179,5 @@ int self(struct bpf_iter__bpf_map_elem *at)
 SEC("iter/task")
 int walk(struct bpf_iter__task *at)
 {
-	return visit(at->meta->seq, at->task);
+	return visit_thread(at->meta->seq, at->task);
 }

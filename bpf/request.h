@@ -148,7 +148,7 @@ static __always_inline struct request *request_of(struct task_struct *task)
 }
 
 /* The service learns it before anybody can call. */
-static __always_inline int learn(struct task_struct *self, __s32 fd)
+static __always_inline int learn_owner(struct task_struct *self, __s32 fd)
 {
 	struct file *file = file_at(self, fd);
 

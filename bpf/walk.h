@@ -74,26 +74,28 @@ static __always_inline bool counts_into(struct context *c, const struct request 
 }
 
 /* The slot may have gone to somebody else since it was asked for. */
-static __always_inline int mark(struct request *r, struct task_struct *self,
+static __always_inline int mark_thread(struct request *r, struct task_struct *self,
 				struct task_struct *task)
 {
-	struct perfctr_bpf_slot *slot = enter(r->slot, r->generation);
+	struct perfctr_bpf_slot *slot = enter_slot(r->slot, r->generation);
 	int result = -EINVAL;
 
 	if (!slot)
 		return result;
 	if (is_owner(r->slot, self))
-		result = attach(task, slot, r->slot);
-	leave(slot);
+		result = attach_member(task, slot, r->slot);
+	leave_slot(slot);
 	return result;
 }
 
-static __always_inline int unmark(struct request *r, struct task_struct *task, struct context *c)
+static __always_inline int unmark_thread(struct request *r, struct task_struct *task,
+					 struct context *c)
 {
-	return c && (!r->generation || counts_into(c, r)) ? detach(c, task, GROUP) : 0;
+	return c && (!r->generation || counts_into(c, r)) ? detach_member(c, task, GROUP) : 0;
 }
 
-static __always_inline void tell(struct perfctr_bpf_reply *reply, struct context *c, int which)
+static __always_inline void tell_thread(struct perfctr_bpf_reply *reply, struct context *c,
+					int which)
 {
 	if (c && is_taken(&c->account[which]))
 		reply->id = perfctr_bpf_id(c->account[which].slot, c->account[which].generation);
@@ -117,7 +119,7 @@ static __always_inline int visit_members(struct request *r, struct seq_file *seq
 		r->reply.folded = 1;
 	else if (c->running && is_on_cpu(task))
 		r->reply.running++;
-	fold(c, task, task_time(c, task));
+	fold_context(c, task, task_time(c, task));
 	return 0;
 }
 
@@ -157,16 +159,16 @@ static __always_inline void visit_meant(struct request *r, struct seq_file *seq,
 	if (has_nothing_to_do(r, c) || !is_allowed(r, seq, self, task))
 		return;
 	if (r->action == PERFCTR_BPF_WALK_MARK)
-		count_change(&r->reply, mark(r, self, task));
+		count_change(&r->reply, mark_thread(r, self, task));
 	else if (r->action == PERFCTR_BPF_WALK_UNMARK)
-		count_change(&r->reply, unmark(r, task, c));
+		count_change(&r->reply, unmark_thread(r, task, c));
 	else if (r->action == PERFCTR_BPF_WALK_GET)
-		tell(&r->reply, c, GROUP);
+		tell_thread(&r->reply, c, GROUP);
 	else
-		tell(&r->reply, c, OWN);
+		tell_thread(&r->reply, c, OWN);
 }
 
-static __always_inline int visit(struct seq_file *seq, struct task_struct *task)
+static __always_inline int visit_thread(struct seq_file *seq, struct task_struct *task)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
 	struct request *r = request_of(self);

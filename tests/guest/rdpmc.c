@@ -20,6 +20,8 @@
 
 #define NMI_WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
 #define RDPMC_SWITCH	"/sys/bus/event_source/devices/cpu/rdpmc"
+#define PEEK		"/dev/shm/peek"
+#define PEEK_DESCRIPTOR	100	/* that asm/peek.S maps */
 
 /* Something of another user's that counts on CPU 0, and how to end it. */
 struct holder {
@@ -409,6 +411,37 @@ START_TEST(kernel_mode_is_counted_exactly_where_everybody_may_rdpmc)
 }
 END_TEST
 
+/* Of the page that it has inherited a descriptor of, and may map, and of none of its own thread's. */
+static void execute_with_page_of_other(void *unused)
+{
+	int own = context_open(0, PERFCTR_OPEN_CREATE), other;
+	pid_t pid = fork();
+
+	(void)unused;
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	pin(0, 0);
+	other = context_open(pid, PERFCTR_OPEN_CREATE);
+	context_control(other, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	EXPECT(dup2(other, PEEK_DESCRIPTOR) == PEEK_DESCRIPTOR);
+	context_control(own, EVENTS({ 1, KERNEL(INSTRUCTIONS) }));
+	context_map(own);
+	become_nobody();
+	execl(PEEK, PEEK, NULL);
+	_exit(2);
+}
+
+START_TEST(kernel_mode_that_root_mapped_is_hidden_from_what_the_thread_executes)
+{
+	copy_file(program("peek"), PEEK, 0755);
+	for (int i = 0; i < 5; i++)
+		in_child(execute_with_page_of_other, NULL);
+	ck_assert_int_eq(unlink(PEEK), 0);
+}
+END_TEST
+
 SUITE(rdpmc,
       rdpmc_shows_what_the_table_says,
       an_administrator_who_forbids_rdpmc_meanwhile_unbalances_nothing,
@@ -416,4 +449,5 @@ SUITE(rdpmc,
       an_index_of_no_counter_faults_with_a_page_too,
       no_child_is_given_its_parent_s_page,
       kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page,
+      kernel_mode_that_root_mapped_is_hidden_from_what_the_thread_executes,
       kernel_mode_is_counted_exactly_where_everybody_may_rdpmc)

@@ -4,7 +4,7 @@
 GUEST := $(BUILD)/tests/guest
 GUEST_OBJECTS := $(patsubst tests/guest/%.c,$(GUEST)/%.o,$(wildcard tests/guest/*.c))
 GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop32 loop-tiny loop-long loop-huge noise fault-mix signals smc memory fork exec \
-	die-9 die-15 rdpmc tree chain abi32)
+	die-9 die-15 rdpmc peek tree chain abi32)
 
 ALL += $(GUEST)/guest-tests $(GUEST_PROGRAMS)
 CHECKS += check-guest

@@ -38,7 +38,7 @@ bool perfctr_may_rdpmc(struct mm_struct *mm)
 	       !perfctr_cpu_is_secret() && perfctr_cpu_is_ours();
 }
 
-static void update_rdpmc_here(void)
+static void update_rdpmc_here(void *unused)
 {
 	unsigned long flags;
 
@@ -50,7 +50,7 @@ static void update_rdpmc_here(void)
 
 static void update_rdpmc(struct mm_struct *mm)
 {
-	on_each_cpu_mask(mm_cpumask(mm), cr4_update_pce, NULL, true);
+	on_each_cpu_mask(mm_cpumask(mm), update_rdpmc_here, NULL, true);
 }
 
 static void count_mapping(struct mapping *mapping, bool counted)
@@ -141,7 +141,7 @@ static void add_mapping(struct perfctr_context *ctx, struct vm_area_struct *vma,
 	count_mapping(mapping, has_use_for_rdpmc(ctx));
 	update_shown(ctx);
 	spin_unlock(&ctx->lock);
-	update_rdpmc_here();
+	update_rdpmc_here(NULL);
 }
 
 int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)

@@ -419,14 +419,18 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 	/* Otherwise the switch that is under way scrubs when the thread before has left. */
 }
 
-/* Its page may have been mapped since the thread runs. Interrupts off. */
+/*
+ * Since the thread runs its page may have been mapped, or it may have executed a file: its address
+ * space is another one. Interrupts off.
+ */
 void perfctr_cpu_renew_secret(void)
 {
 	const struct perfctr_context *ctx = started_context(current);
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
 	lockdep_assert_irqs_disabled();
-	if (perfctr_cpu_is_secret() && ctx)
-		keep_secret(this_cpu_ptr(&perfctr_cpu), ctx);
+	if (cpu->enabled && ctx && ctx->hw->counts_kernel)
+		keep_secret(cpu, ctx);
 }
 
 /* The current thread leaves, and enters again, as if another one ran meanwhile. */

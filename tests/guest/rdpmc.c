@@ -411,6 +411,26 @@ START_TEST(kernel_mode_is_counted_exactly_where_everybody_may_rdpmc)
 }
 END_TEST
 
+/* Of two controls one after the other, beside a session that counts all the time. */
+START_TEST(a_session_of_kernel_mode_starts_from_nothing_where_everybody_may_rdpmc)
+{
+	int group = group_open(), session = session_open(group, MARKED);
+	int other = open_counting_session(USER(INSTRUCTIONS), 0);
+
+	write_file(RDPMC_SWITCH, "2");
+	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
+	for (int cpu = 0; cpu < 2; cpu++)
+		expect_success(marked_start(group, cpu, COMMAND(program("loop"))));
+	ck_assert_uint_ge(context_read(session).counter[0], 2 * LOOP_INSTRUCTIONS(SHORT_LOOP));
+	session_control(session, SESSION_EVENTS({ { 0, BOTH(INSTRUCTIONS) }, 0 }));
+	ck_assert_uint_eq(context_read(session).counter[0], 0);
+	write_file(RDPMC_SWITCH, "1");
+	close(session);
+	close(other);
+	close(group);
+}
+END_TEST
+
 /* Of the page that it has inherited a descriptor of, and may map, and of none of its own thread's. */
 static void execute_with_page_of_other(void *unused)
 {
@@ -450,4 +470,5 @@ SUITE(rdpmc,
       no_child_is_given_its_parent_s_page,
       kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page,
       kernel_mode_that_root_mapped_is_hidden_from_what_the_thread_executes,
-      kernel_mode_is_counted_exactly_where_everybody_may_rdpmc)
+      kernel_mode_is_counted_exactly_where_everybody_may_rdpmc,
+      a_session_of_kernel_mode_starts_from_nothing_where_everybody_may_rdpmc)

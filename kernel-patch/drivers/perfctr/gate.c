@@ -384,12 +384,13 @@ void perfctr_gate_add(struct perfctr_session *s)
 	if (tells_idle(s))
 		count_idle(gate, 1);
 	sc->active = true;
+	if (!perfctr_cpu_paused())
+		open_gate(s);
+	/* Now: where RDPMC stays allowed all the same, counters are folded and cleared. */
 	if (shows_kernel(s)) {
 		gate->n_kernel++;
 		cr4_update_pce(NULL);
 	}
-	if (!perfctr_cpu_paused())
-		open_gate(s);
 }
 
 void perfctr_gate_remove(struct perfctr_session *s)

@@ -7,8 +7,29 @@
 #include "guest.h"
 #include "groups.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <perfctr.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+#define RDPMC_SWITCH	"/sys/bus/event_source/devices/cpu/rdpmc"
+#define GLOBAL_CTRL	0x38f
+
+static uint64_t read_msr(int cpu, uint32_t msr)
+{
+	char path[32];
+	uint64_t value;
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
+	ck_assert_int_eq(pread(fd, &value, sizeof(value), msr), sizeof(value));
+	close(fd);
+	return value;
+}
 
 static void suspend_is_a_test(void)
 {
@@ -67,6 +88,27 @@ START_TEST(a_session_is_exact_over_suspend)
 }
 END_TEST
 
+/* On a CPU that last ran the idle thread: no code of user mode has been there since, to find nothing. */
+START_TEST(the_counters_registers_are_left_alone_while_the_machine_sleeps)
+{
+	uint64_t before = read_msr(1, GLOBAL_CTRL);
+	int session;
+
+	ck_assert_uint_ne(before, 0);
+	suspend_is_a_test();
+	pin(0, 0);
+	write_file(RDPMC_SWITCH, "2");
+	session = session_open(-1, NOT_PRIVILEGED | PERFCTR_EXCLUDE_IDLE);
+	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
+	expect_success(marked_start(-1, 1, COMMAND(program("loop-tiny"))));
+	suspend();
+	close(session);
+	write_file(RDPMC_SWITCH, "1");
+	ck_assert_uint_eq(read_msr(1, GLOBAL_CTRL), before);
+}
+END_TEST
+
 SUITE(suspend,
       a_tree_is_exact_over_suspend_and_its_time_stamps_do_not_jump,
-      a_session_is_exact_over_suspend)
+      a_session_is_exact_over_suspend,
+      the_counters_registers_are_left_alone_while_the_machine_sleeps)

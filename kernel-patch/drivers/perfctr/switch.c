@@ -400,6 +400,8 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
 	lockdep_assert_irqs_disabled();
+	if (cpu->paused)
+		return;
 	if (!cpu->enabled) {
 		scrub_cpu(cpu, mm);
 	} else if (cpu->foreign && current->mm == mm) {

@@ -210,7 +210,7 @@ END_TEST
 
 START_TEST(one_cpu_alone_can_be_counted)
 {
-	uint64_t cpus = 1 << 1, beyond = 1ull << 40;
+	uint64_t cpus = 1 << 1, beyond = cpus | 1ull << 40;
 	struct perfctr_session_args open = session_of(-1, NOT_PRIVILEGED);
 	int session;
 

@@ -250,6 +250,10 @@ static int get_cpus(struct perfctr_session *s, const struct perfctr_session_args
 	if (copy_from_user(cpumask_bits(s->cpus), u64_to_user_ptr(open->cpus),
 			   min(open->cpus_bytes, known)))
 		return -EFAULT;
+	/* cpumask_subset() does not look at bits behind the last. */
+	if (find_next_bit(cpumask_bits(s->cpus), known * BITS_PER_BYTE, nr_cpu_ids) <
+	    known * BITS_PER_BYTE)
+		return -EINVAL;
 	if (cpumask_empty(s->cpus) || !cpumask_subset(s->cpus, cpu_possible_mask))
 		return -EINVAL;
 	return 0;

@@ -15,6 +15,7 @@ struct context {
 	struct perfctr_bpf_handle bpf;
 	pid_t tid;     /* of the thread that opened it, if the context is its own, else 0 */
 	bool is_shown; /* it is another process's, or has another handle */
+	bool has_control;
 };
 
 static struct context *context_of(const struct perfctr *p)
@@ -231,6 +232,10 @@ static int change_state(struct context *context, uint32_t call)
 
 static int start_context(struct perfctr *p)
 {
+	if (!context_of(p)->is_shown && !context_of(p)->has_control) {
+		errno = EINVAL;
+		return -1;
+	}
 	return change_state(context_of(p), PERFCTR_BPF_START);
 }
 
@@ -254,6 +259,7 @@ static int control_context(struct perfctr *p, struct perfctr_control *c)
 	if (settle_counts(context) < 0 ||
 	    perfctr_bpf_call(&context->bpf, PERFCTR_BPF_CONTROL, flags, c->n_events, events) < 0)
 		return -1;
+	context->has_control = true;
 	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : start_context(p);
 }
 

@@ -46,17 +46,28 @@ struct perfctr_group *perfctr_bpf_group_open(uint64_t *id)
 		errno = error;
 		return NULL;
 	}
+	group->users = 1;
 	*id = perfctr_bpf_id(group->bpf.slot, group->bpf.generation);
 	return &group->handle;
 }
 
-void perfctr_bpf_group_close(struct perfctr_group *handle)
+void perfctr_bpf_group_get(struct perfctr_bpf_group *group)
 {
-	struct perfctr_bpf_group *group = (struct perfctr_bpf_group *)handle;
+	__atomic_add_fetch(&group->users, 1, __ATOMIC_RELAXED);
+}
 
-	close(handle->fd);
+void perfctr_bpf_group_put(struct perfctr_bpf_group *group)
+{
+	if (__atomic_sub_fetch(&group->users, 1, __ATOMIC_ACQ_REL))
+		return;
 	perfctr_bpf_release(&group->bpf);
 	free(group);
+}
+
+void perfctr_bpf_group_close(struct perfctr_group *handle)
+{
+	close(handle->fd);
+	perfctr_bpf_group_put((struct perfctr_bpf_group *)handle);
 }
 
 static const struct perfctr_bpf_handle *group_of(const struct perfctr_group *group)
@@ -64,9 +75,19 @@ static const struct perfctr_bpf_handle *group_of(const struct perfctr_group *gro
 	return &((const struct perfctr_bpf_group *)group)->bpf;
 }
 
+static int change_marks(const struct perfctr_bpf_handle *h, uint32_t walk, pid_t tid,
+			unsigned int scope)
+{
+	if (scope > PERFCTR_MARK_TREE) {
+		errno = EINVAL;
+		return -1;
+	}
+	return perfctr_bpf_change(h, walk, tid, scope);
+}
+
 int perfctr_bpf_mark(struct perfctr_group *group, pid_t tid, unsigned int scope)
 {
-	return perfctr_bpf_change(group_of(group), PERFCTR_BPF_WALK_MARK, tid, scope);
+	return change_marks(group_of(group), PERFCTR_BPF_WALK_MARK, tid, scope);
 }
 
 int perfctr_bpf_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope)
@@ -75,10 +96,10 @@ int perfctr_bpf_unmark(struct perfctr_group *group, pid_t tid, unsigned int scop
 	int changed;
 
 	if (group)
-		return perfctr_bpf_change(group_of(group), PERFCTR_BPF_WALK_UNMARK, tid, scope);
+		return change_marks(group_of(group), PERFCTR_BPF_WALK_UNMARK, tid, scope);
 	if (perfctr_bpf_any(&any) < 0)
 		return -1;
-	changed = perfctr_bpf_change(&any, PERFCTR_BPF_WALK_UNMARK, tid, scope);
+	changed = change_marks(&any, PERFCTR_BPF_WALK_UNMARK, tid, scope);
 	perfctr_bpf_release(&any);
 	return changed;
 }

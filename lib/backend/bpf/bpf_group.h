@@ -7,6 +7,11 @@
 struct perfctr_bpf_group {
 	struct perfctr_group handle;
 	struct perfctr_bpf_handle bpf;
+	unsigned int users; /* atomic: the handle, until it is closed, and sessions */
 };
+
+/* The last user frees it, and with it the marks are gone. */
+void perfctr_bpf_group_get(struct perfctr_bpf_group *group);
+void perfctr_bpf_group_put(struct perfctr_bpf_group *group);
 
 #endif

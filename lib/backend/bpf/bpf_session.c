@@ -9,11 +9,12 @@
 
 struct session {
 	struct perfctr_session handle;
-	const struct perfctr_bpf_handle *group;
+	struct perfctr_bpf_group *owner;
+	const struct perfctr_bpf_handle *group; /* of owner */
 	unsigned int policy; /* PERFCTR_EXCLUDE_KERNEL and _USER, of events without their own */
 	uint32_t n_events;
 	uint32_t event[PERFCTR_MAX_COUNTERS];
-	bool started;
+	bool has_control, started;
 	uint64_t since[PERFCTR_BPF_FIELDS]; /* of the group's sums, when it was started */
 	uint64_t sum[PERFCTR_BPF_FIELDS];   /* of the times before */
 };
@@ -37,7 +38,9 @@ struct perfctr_session *perfctr_bpf_session_open(const struct perfctr_session_op
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return NULL;
-	s->group = &((const struct perfctr_bpf_group *)options->group)->bpf;
+	s->owner = (struct perfctr_bpf_group *)options->group;
+	perfctr_bpf_group_get(s->owner);
+	s->group = &s->owner->bpf;
 	s->policy = options->policy;
 	s->handle.capabilities = perfctr_bpf_capabilities(&s->group->info);
 	perfctr_bpf_pmu_info(&s->group->info, &s->handle.info);
@@ -46,6 +49,7 @@ struct perfctr_session *perfctr_bpf_session_open(const struct perfctr_session_op
 
 void perfctr_bpf_session_close(struct perfctr_session *s)
 {
+	perfctr_bpf_group_put(session_of(s)->owner);
 	free(session_of(s));
 }
 
@@ -60,6 +64,10 @@ int perfctr_bpf_session_start(struct perfctr_session *session)
 	struct perfctr_bpf_slot slot;
 	bool consistent;
 
+	if (!s->has_control) {
+		errno = EINVAL;
+		return -1;
+	}
 	if (s->started)
 		return 0;
 	if (read_group(s, &slot, &consistent) < 0)
@@ -101,6 +109,7 @@ int perfctr_bpf_session_control(struct perfctr_session *session, struct perfctr_
 	for (uint32_t i = 0; i < c->n_events; i++)
 		s->event[i] = events[i / 16] >> i % 16 * 4 & 15;
 	memset(s->sum, 0, sizeof(s->sum));
+	s->has_control = true;
 	s->started = false;
 	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : perfctr_bpf_session_start(session);
 }

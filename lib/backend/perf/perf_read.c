@@ -3,7 +3,10 @@
 #include "perf.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <unistd.h>
+
+#define EXIT_TRIES 10000
 
 /* As read(2) gives it for PERF_FORMAT_GROUP with both times. */
 struct group_counts {
@@ -18,12 +21,30 @@ static uint64_t to_ticks(uint64_t ns, uint32_t khz)
 }
 
 /*
+ * ECHILD: of a member that is exiting some events are gone already and others not, for a moment;
+ * one that was created while the events were opened has not all of them, for good.
+ */
+static ssize_t read_whole(int fd, struct group_counts *counts)
+{
+	ssize_t size;
+
+	for (int i = 0; i < EXIT_TRIES; i++) {
+		size = read(fd, counts, sizeof(*counts));
+		if (size >= 0 || errno != ECHILD)
+			return size;
+		sched_yield();
+	}
+	errno = EBUSY;
+	return -1;
+}
+
+/*
  * A pinned group that found no counters reads as an end of file; a difference of the times says the
  * same of one that was inherited.
  */
 static int read_set(const struct perf_set *set, struct group_counts *counts)
 {
-	ssize_t size = read(set->fd[0], counts, sizeof(*counts));
+	ssize_t size = read_whole(set->fd[0], counts);
 
 	if (size < 0)
 		return -1;

@@ -53,6 +53,7 @@ include tests/tables/rules.mk
 include tests/static/rules.mk
 include tests/summary/rules.mk
 include tests/bpf/rules.mk
+include tests/backend/rules.mk
 include tests/perf-events/rules.mk
 include tests/fuzz-parsers/rules.mk
 include examples/rules.mk

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What tests count, and what the kernel says of it. */
-#include "bpf.h"
+#include "work.h"
 
+#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Contexts: opened, controlled, refused, closed. */
+#include "backend.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOBODY_THERE 0x7ffffff0
+
+/*
+ * What each has for root on the machines of tests/backend/run: perfctr_backends(3).  Kernel mode is
+ * a sentence of its own.
+ */
+static const struct {
+	const char *name;
+	uint32_t can;
+} expected[] = {
+	{ "patch", PERFCTR_CAN_LIVE_READ | PERFCTR_CAN_RDPMC | PERFCTR_CAN_INHERIT |
+			   PERFCTR_CAN_RECORD | PERFCTR_CAN_REMOTE | PERFCTR_CAN_HARDWARE |
+			   PERFCTR_CAN_GROUP | PERFCTR_CAN_SESSION | PERFCTR_CAN_TRACE |
+			   PERFCTR_CAN_ISOLATE | PERFCTR_CAN_SWITCHES | PERFCTR_CAN_CONSISTENT |
+			   KEEPS_CONTEXTS | KEEPS_MARKS },
+	{ "bpf", PERFCTR_CAN_LIVE_READ | PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE |
+			 PERFCTR_CAN_HARDWARE | PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP |
+			 PERFCTR_CAN_SWITCHES | KEEPS_CONTEXTS | KEEPS_MARKS },
+	{ "perf_events", PERFCTR_CAN_RDPMC | PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE |
+				 PERFCTR_CAN_HARDWARE | PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP |
+				 PERFCTR_CAN_SESSION | PERFCTR_CAN_SWITCHES },
+};
+
+START_TEST(a_backend_can_what_its_manual_says)
+{
+	struct perfctr *self = open_context(0);
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(expected) &&
+	       strcmp(expected[i].name, perfctr_backend_name(self)) != 0)
+		i++;
+	ck_assert_uint_lt(i, ARRAY_SIZE(expected));
+	perfctr_close(self);
+	ck_assert_msg((capabilities() & ~PERFCTR_CAN_KERNEL) == expected[i].can, "%#x, not %#x",
+		      capabilities(), expected[i].can);
+}
+END_TEST
+
+START_TEST(root_is_told_that_it_may_count_in_kernel_mode)
+{
+	ck_assert_uint_ne(capabilities() & PERFCTR_CAN_KERNEL, 0);
+}
+END_TEST
+
+START_TEST(a_thread_has_one_context_at_a_time)
+{
+	struct perfctr *self;
+
+	expect_null(perfctr_open_tid(0, 0), ENOENT);
+	self = open_context(0);
+	expect_null(perfctr_open(), EEXIST);
+	errno = EINTR;
+	perfctr_close(self);
+	ck_assert_int_eq(errno, EINTR);
+	expect_null(perfctr_open_tid(0, 0), ENOENT);
+	perfctr_close(open_context(0));
+}
+END_TEST
+
+START_TEST(who_is_not_there_cannot_be_opened)
+{
+	expect_null(perfctr_open_tid(NOBODY_THERE, PERFCTR_OPEN_CREATE), ESRCH);
+}
+END_TEST
+
+START_TEST(unknown_flags_of_open_are_refused)
+{
+	expect_null(perfctr_open_tid(0, PERFCTR_OPEN_CREATE | 1u << 7), EINVAL);
+}
+END_TEST
+
+START_TEST(without_a_control_there_is_nothing_to_start)
+{
+	struct perfctr *self = open_context(0);
+
+	expect_refusal(perfctr_start(self), EINVAL);
+	perfctr_close(self);
+}
+END_TEST
+
+START_TEST(an_unknown_scope_is_refused)
+{
+	struct perfctr *self = open_context(0);
+	struct perfctr_counts counts;
+
+	expect_refusal(perfctr_read_scope(self, PERFCTR_SCOPE_TREE + 1, &counts), EINVAL);
+	perfctr_close(self);
+}
+END_TEST
+
+START_TEST(a_refused_control_names_its_event_and_changes_nothing)
+{
+	struct perfctr *self = counted(0, 1, 0);
+	struct perfctr_control control = user_control(1, 0);
+	uint64_t before = instructions_of(self), now;
+
+	perfctr_control_add(&control, 77, USER(BRANCHES), 0);
+	expect_refusal(perfctr_set_control(self, &control), EINVAL);
+	ck_assert_uint_eq(control.bad_event, 1);
+	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_COUNTER);
+	loop(ITERATIONS);
+	now = instructions_of(self);
+	ck_assert_uint_gt(now, before + 2 * ITERATIONS);
+	ck_assert_uint_eq(counts_of(self, PERFCTR_SCOPE_SELF).n_counters, 1);
+	/* The same struct, corrected, is taken. */
+	control.event[1].counter = PERFCTR_ANY;
+	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
+	perfctr_close(self);
+}
+END_TEST
+
+START_TEST(one_event_more_than_counters_is_refused)
+{
+	struct perfctr *self = open_context(0);
+	struct perfctr_pmu_info info;
+	struct perfctr_control control;
+
+	ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
+	ck_assert_uint_gt(info.n_general, 0);
+	perfctr_control_init(&control);
+	for (uint32_t i = 0; i <= info.n_general; i++)
+		perfctr_control_add(&control, PERFCTR_ANY, USER(BRANCHES), 0);
+	expect_refusal(perfctr_set_control(self, &control), ENOSPC);
+	ck_assert_uint_eq(control.bad_event, info.n_general);
+	perfctr_close(self);
+}
+END_TEST
+
+START_TEST(only_the_handle_that_made_a_context_controls_it)
+{
+	struct perfctr *self = counted(0, 1, 0), *other = perfctr_open_tid(gettid(), 0);
+	struct perfctr_control control = user_control(1, 0);
+	uint64_t before = instructions_of(self);
+
+	ck_assert_ptr_nonnull(other);
+	expect_refusal(perfctr_stop(other), EPERM);
+	expect_refusal(perfctr_start(other), EPERM);
+	expect_refusal(perfctr_set_control(other, &control), EPERM);
+	ck_assert_uint_gt(instructions_of(other), before);
+	perfctr_close(other);
+	ck_assert_uint_gt(instructions_of(self), before);
+	perfctr_close(self);
+}
+END_TEST
+
+static void expect_bad(uint32_t flags, uint32_t counter, uint32_t reason)
+{
+	struct perfctr *self = open_context(0);
+	struct perfctr_control control;
+
+	perfctr_control_init(&control);
+	control.flags = flags;
+	if (counter)
+		perfctr_control_add(&control, counter, 0, 0);
+	expect_refusal(perfctr_set_control(self, &control), ENOTSUP);
+	ck_assert_uint_eq(control.bad_reason, reason);
+	perfctr_close(self);
+}
+
+static void refuse_contexts(uint32_t can)
+{
+	struct perfctr *self = open_context(0);
+	struct perfctr_record record;
+
+	if (!(can & PERFCTR_CAN_RECORD))
+		expect_refusal(perfctr_next_record(self, &record), ENOTSUP);
+	perfctr_close(self);
+	if (!(can & PERFCTR_CAN_RECORD))
+		expect_bad(PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD, 0, PERFCTR_BAD_RECORD);
+	if (!(can & PERFCTR_CAN_SOFTWARE))
+		expect_bad(0, PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS, PERFCTR_BAD_SOFTWARE);
+	if (!(can & KEEPS_CONTEXTS))
+		expect_null(perfctr_open_tid(0, 0), ENOTSUP);
+}
+
+static void refuse_groups(uint32_t can)
+{
+	struct perfctr_group *group = make_group();
+	uint64_t id;
+
+	if (!(can & KEEPS_MARKS)) {
+		expect_refusal(perfctr_unmark(group, 0, PERFCTR_MARK_THREAD), ENOTSUP);
+		expect_refusal(perfctr_marked(0, &id), ENOTSUP);
+		expect_refusal(perfctr_segment_begin(group), ENOTSUP);
+		expect_refusal(perfctr_segment_end(group), ENOTSUP);
+	}
+	perfctr_group_close(group);
+}
+
+static void refuse_sessions(uint32_t can)
+{
+	struct perfctr_group *group = make_group();
+	const struct perfctr_session_options cpus = { .policy = 0 };
+	const struct perfctr_session_options trace = {
+		.group = group,
+		.policy = PERFCTR_EXCLUDE_UNMARKED,
+		.trace_bytes = 4096,
+	};
+
+	if (!(can & PERFCTR_CAN_SESSION))
+		expect_null(perfctr_session_open(&cpus), ENOTSUP);
+	if (!(can & PERFCTR_CAN_TRACE))
+		expect_null(perfctr_session_open(&trace), ENOTSUP);
+	perfctr_group_close(group);
+}
+
+START_TEST(what_a_backend_cannot_it_refuses)
+{
+	uint32_t can = capabilities();
+
+	refuse_contexts(can);
+	refuse_groups(can);
+	refuse_sessions(can);
+}
+END_TEST
+
+static unsigned int count_files(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	ck_assert_ptr_nonnull(directory);
+	while (readdir(directory))
+		n++;
+	closedir(directory);
+	return n;
+}
+
+/* More often than there are slots or counters. */
+START_TEST(closing_gives_everything_back)
+{
+	unsigned int files = count_files();
+
+	for (int i = 0; i < 100; i++) {
+		struct perfctr *self = counted(0, 2, PERFCTR_CONTROL_INHERIT);
+		struct perfctr_group *group = make_group();
+		struct perfctr_session *session;
+
+		perfctr_close(self);
+		session = session_of(group, 0);
+		ck_assert_int_eq(perfctr_mark(group, 0, PERFCTR_MARK_THREAD), 1);
+		perfctr_session_close(session);
+		perfctr_group_close(group);
+	}
+	ck_assert_uint_eq(count_files(), files);
+}
+END_TEST
+
+struct foreign_read {
+	const struct perfctr *p;
+	const struct perfctr_page *page;
+	uint64_t value;
+};
+
+static void *read_foreign(void *argument)
+{
+	struct foreign_read *read = argument;
+
+	read->page = perfctr_tsc_page(read->p);
+	read->value = perfctr_read_counter(read->p, 0);
+	return NULL;
+}
+
+START_TEST(another_thread_reads_by_the_kernel)
+{
+	struct perfctr *self = counted(0, 1, 0);
+	struct foreign_read read = { .p = self };
+	uint64_t before = perfctr_read_counter(self, 0);
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, read_foreign, &read), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_ptr_null(read.page);
+	ck_assert_uint_gt(read.value, before);
+	ck_assert_uint_lt(read.value, perfctr_read_counter(self, 0));
+	perfctr_close(self);
+}
+END_TEST
+
+/* Its exit status says which step failed; libcheck belongs to the parent. */
+static int use_handle_of_parent(struct perfctr *parents, uint64_t least)
+{
+	struct perfctr *self;
+
+	if (perfctr_tsc_page(parents))
+		return 1;
+	if (perfctr_read_counter(parents, 0) < least)
+		return 2;
+	perfctr_close(parents);
+	self = perfctr_open();
+	return self ? 0 : 3;
+}
+
+START_TEST(a_forked_child_has_no_hold_of_its_parents_context)
+{
+	struct perfctr *self = counted(0, 1, 0);
+	uint64_t before = perfctr_read_counter(self, 0);
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(use_handle_of_parent(self, before));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	loop(ITERATIONS);
+	ck_assert_uint_gt(perfctr_read_counter(self, 0), before + 2 * ITERATIONS);
+	ck_assert_uint_ne(counts_of(self, PERFCTR_SCOPE_SELF).flags & PERFCTR_COUNTS_STARTED, 0);
+	perfctr_close(self);
+}
+END_TEST
+
+#define H PERFCTR_CAN_HARDWARE
+#define G PERFCTR_CAN_GROUP
+
+const struct contract context_contract[] = {
+	{ 0, &a_backend_can_what_its_manual_says },
+	{ 0, &root_is_told_that_it_may_count_in_kernel_mode },
+	{ KEEPS_CONTEXTS, &a_thread_has_one_context_at_a_time },
+	{ PERFCTR_CAN_REMOTE, &who_is_not_there_cannot_be_opened },
+	{ 0, &unknown_flags_of_open_are_refused },
+	{ 0, &without_a_control_there_is_nothing_to_start },
+	{ 0, &an_unknown_scope_is_refused },
+	{ H, &a_refused_control_names_its_event_and_changes_nothing },
+	{ H, &one_event_more_than_counters_is_refused },
+	{ H | KEEPS_CONTEXTS, &only_the_handle_that_made_a_context_controls_it },
+	{ G, &what_a_backend_cannot_it_refuses },
+	{ H | G, &closing_gives_everything_back },
+	{ H, &another_thread_reads_by_the_kernel },
+	{ H, &a_forked_child_has_no_hold_of_its_parents_context },
+	{ 0, NULL },
+};

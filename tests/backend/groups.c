@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Marked groups, and the sessions that they gate. */
+#include "backend.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#define NOBODY_THERE 0x7ffffff0
+
+START_TEST(marked_programs_are_counted_exactly_with_all_that_they_start)
+{
+	struct perfctr_group *group = make_group();
+	struct perfctr_session *session = session_of(group, 0);
+	pid_t pid[] = {
+		stopped_start(ANY_CPU, COMMAND(program("loop"))),
+		stopped_start(ANY_CPU, COMMAND(program("tree"), program("loop"))),
+	};
+	struct perfctr_counts counts;
+
+	for (size_t i = 0; i < ARRAY_SIZE(pid); i++)
+		ck_assert_int_eq(perfctr_mark(group, pid[i], PERFCTR_MARK_PROCESS), 1);
+	for (size_t i = 0; i < ARRAY_SIZE(pid); i++)
+		run_to_end(pid[i]);
+	counts = session_counts(session);
+	ck_assert_uint_eq(counts.counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP) + TREE_INSTRUCTIONS);
+	ck_assert_uint_eq(counts.members, 0);
+	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
+	perfctr_session_close(session);
+	perfctr_group_close(group);
+}
+END_TEST
+
+START_TEST(a_session_counts_who_was_marked_before_it_came)
+{
+	struct perfctr_group *group = make_group();
+	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("loop")));
+	struct perfctr_session *session;
+
+	ck_assert_int_eq(perfctr_mark(group, pid, PERFCTR_MARK_THREAD), 1);
+	session = session_of(group, 0);
+	run_to_end(pid);
+	ck_assert_uint_eq(session_counts(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
+	perfctr_session_close(session);
+	perfctr_group_close(group);
+}
+END_TEST
+
+static void wait_for_ever(void)
+{
+	for (;;)
+		pause();
+}
+
+static void tree_that_stays(void)
+{
+	if (fork() == 0 && fork() >= 0)
+		wait_for_ever();
+	wait_for_ever();
+}
+
+struct staying {
+	struct child root;
+	pid_t tid[4];
+};
+
+/* A process, its child and grandchild: before the group is opened, which they would hold too. */
+static struct staying make_tree(void)
+{
+	struct staying tree = { .root = make_child(tree_that_stays) };
+
+	let_go(&tree.root);
+	nap(300);
+	return tree;
+}
+
+static void mark_tree(struct perfctr_group *group, struct staying *tree)
+{
+	ck_assert_int_eq(perfctr_mark(group, tree->root.pid, PERFCTR_MARK_TREE), 3);
+	ck_assert_int_eq(perfctr_members(group, tree->tid, 4), 3);
+	ck_assert_int_eq(tree->tid[0], tree->root.pid);
+	ck_assert_int_ne(tree->tid[2], 0);
+	ck_assert_int_eq(tree->tid[3], 0);
+}
+
+static void end_tree(const struct staying *tree)
+{
+	kill(tree->tid[2], SIGKILL);
+	kill(tree->tid[1], SIGKILL);
+	kill_and_wait(tree->root.pid);
+}
+
+START_TEST(a_mark_reaches_a_tree_that_is_there_and_ends_with_it)
+{
+	struct staying tree = make_tree();
+	struct perfctr_group *group = make_group();
+	struct pollfd over = { .fd = perfctr_group_fd(group), .events = POLLIN };
+
+	mark_tree(group, &tree);
+	ck_assert_int_eq(perfctr_mark(group, tree.root.pid, PERFCTR_MARK_TREE), 0);
+	ck_assert_int_eq(perfctr_members(group, NULL, 0), 3);
+	end_tree(&tree);
+	while (perfctr_members(group, NULL, 0))
+		ck_assert_int_eq(poll(&over, 1, 10000), 1);
+	perfctr_group_close(group);
+}
+END_TEST
+
+START_TEST(a_mark_is_found_and_can_be_taken_away)
+{
+	struct staying tree = make_tree();
+	uint64_t id, found;
+	struct perfctr_group *group = perfctr_group_open(&id);
+
+	mark_tree(group, &tree);
+	ck_assert_int_eq(perfctr_marked(tree.tid[1], &found), 0);
+	ck_assert_uint_eq(found, id);
+	ck_assert_int_eq(perfctr_unmark(group, tree.tid[1], PERFCTR_MARK_THREAD), 1);
+	ck_assert_int_eq(perfctr_marked(tree.tid[1], &found), 0);
+	ck_assert_uint_eq(found, 0);
+	ck_assert_int_eq(perfctr_members(group, NULL, 0), 2);
+	ck_assert_int_eq(perfctr_unmark(NULL, tree.root.pid, PERFCTR_MARK_TREE), 2);
+	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
+	end_tree(&tree);
+	perfctr_group_close(group);
+}
+END_TEST
+
+START_TEST(a_thread_has_one_mark_which_ends_with_its_group)
+{
+	struct staying tree = make_tree();
+	struct perfctr_group *group = make_group(), *other = make_group();
+
+	mark_tree(group, &tree);
+	expect_refusal(perfctr_mark(other, tree.root.pid, PERFCTR_MARK_THREAD), EBUSY);
+	perfctr_group_close(group);
+	ck_assert_int_eq(perfctr_mark(other, tree.root.pid, PERFCTR_MARK_TREE), 3);
+	perfctr_group_close(other);
+	end_tree(&tree);
+}
+END_TEST
+
+START_TEST(what_a_marked_thread_creates_is_marked)
+{
+	uint64_t id, found = 0;
+	struct perfctr_group *group = perfctr_group_open(&id);
+	pid_t pid;
+
+	ck_assert_int_eq(perfctr_mark(group, 0, PERFCTR_MARK_THREAD), 1);
+	pid = fork();
+	if (pid == 0)
+		wait_for_ever();
+	ck_assert_int_eq(perfctr_marked(pid, &found), 0);
+	ck_assert_uint_eq(found, id);
+	ck_assert_int_eq(perfctr_members(group, NULL, 0), 2);
+	kill_and_wait(pid);
+	ck_assert_int_eq(perfctr_members(group, NULL, 0), 1);
+	perfctr_group_close(group);
+}
+END_TEST
+
+START_TEST(who_is_not_there_cannot_be_marked)
+{
+	struct perfctr_group *group = make_group();
+
+	expect_refusal(perfctr_mark(group, NOBODY_THERE, PERFCTR_MARK_THREAD), ESRCH);
+	expect_refusal(perfctr_mark(group, NOBODY_THERE, PERFCTR_MARK_PROCESS), ESRCH);
+	expect_refusal(perfctr_mark(group, 0, PERFCTR_MARK_TREE + 1), EINVAL);
+	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
+	perfctr_group_close(group);
+}
+END_TEST
+
+START_TEST(a_segment_counts_what_is_between_its_ends)
+{
+	struct perfctr_group *group = make_group();
+	struct perfctr_session *session = session_of(group, 0);
+	struct perfctr_counts counts;
+
+	loop(ITERATIONS);
+	ck_assert_int_eq(perfctr_segment_begin(group), 0);
+	loop(3 * ITERATIONS);
+	ck_assert_int_eq(perfctr_segment_end(group), 0);
+	loop(ITERATIONS);
+	counts = session_counts(session);
+	ck_assert_uint_gt(counts.counter[0], 6 * ITERATIONS);
+	ck_assert_uint_lt(counts.counter[0], 7 * ITERATIONS);
+	ck_assert_uint_eq(counts.members, 0);
+	perfctr_session_close(session);
+	perfctr_group_close(group);
+}
+END_TEST
+
+START_TEST(a_stopped_session_leaves_out_what_comes_meanwhile)
+{
+	struct perfctr_group *group = make_group();
+	struct perfctr_session *session = session_of(group, PERFCTR_CONTROL_STOPPED);
+	uint64_t count;
+
+	ck_assert_int_eq(perfctr_mark(group, 0, PERFCTR_MARK_THREAD), 1);
+	loop(5 * ITERATIONS);
+	ck_assert_uint_eq(session_counts(session).counter[0], 0);
+	ck_assert_int_eq(perfctr_session_start(session), 0);
+	loop(ITERATIONS);
+	ck_assert_int_eq(perfctr_session_stop(session), 0);
+	count = session_counts(session).counter[0];
+	ck_assert_uint_gt(count, 2 * ITERATIONS);
+	ck_assert_uint_lt(count, 3 * ITERATIONS);
+	loop(5 * ITERATIONS);
+	ck_assert_uint_eq(session_counts(session).counter[0], count);
+	ck_assert_uint_eq(session_counts(session).flags & PERFCTR_COUNTS_STARTED, 0);
+	perfctr_session_close(session);
+	perfctr_group_close(group);
+}
+END_TEST
+
+START_TEST(a_session_may_outlive_the_handle_of_its_group)
+{
+	struct perfctr_group *group = make_group();
+	struct perfctr_session *session = session_of(group, 0);
+	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("loop")));
+
+	ck_assert_int_eq(perfctr_mark(group, pid, PERFCTR_MARK_PROCESS), 1);
+	run_to_end(pid);
+	perfctr_group_close(group);
+	ck_assert_uint_eq(session_counts(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
+	perfctr_session_close(session);
+}
+END_TEST
+
+#define G (PERFCTR_CAN_GROUP | PERFCTR_CAN_HARDWARE)
+#define GM (G | KEEPS_MARKS)
+
+const struct contract group_contract[] = {
+	{ G, &marked_programs_are_counted_exactly_with_all_that_they_start },
+	{ G, &a_session_counts_who_was_marked_before_it_came },
+	{ G, &a_mark_reaches_a_tree_that_is_there_and_ends_with_it },
+	{ GM, &a_mark_is_found_and_can_be_taken_away },
+	{ GM, &a_thread_has_one_mark_which_ends_with_its_group },
+	{ GM, &what_a_marked_thread_creates_is_marked },
+	{ G, &who_is_not_there_cannot_be_marked },
+	{ GM, &a_segment_counts_what_is_between_its_ends },
+	{ G, &a_stopped_session_leaves_out_what_comes_meanwhile },
+	{ G, &a_session_may_outlive_the_handle_of_its_group },
+	{ 0, NULL },
+};

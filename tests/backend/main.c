@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * backend-tests --backend NAME: each sentence of the contract as a line "contract|SENTENCE|RESULT",
+ * RESULT one of ok, FAILED, - (the backend has not the capability) and fault (it is known to fail).
+ */
+#include "backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct contract *const contracts[] = {
+	context_contract, count_contract,   tree_contract,
+	group_contract,	  session_contract, permission_contract,
+};
+
+#define FOR_EACH_CONTRACT(c)                                                                       \
+	for (size_t i_ = 0; i_ < ARRAY_SIZE(contracts); i_++)                                      \
+		for (const struct contract *c = contracts[i_]; c->test; c++)
+
+static uint32_t can;
+
+uint32_t capabilities(void)
+{
+	return can;
+}
+
+/* Is it there?  Then `can` is filled in. */
+static bool ask_backend(void)
+{
+	struct perfctr_backend_info info;
+
+	if (perfctr_backend(NULL, &info) < 0) {
+		fprintf(stderr, "backend-tests: %s\n", info.why);
+		return false;
+	}
+	can = info.capabilities;
+	if (perfctr_unmark(NULL, 0, PERFCTR_MARK_THREAD) == 0 || errno != ENOTSUP)
+		can |= KEEPS_MARKS;
+	if (!perfctr_open_tid(0, 0) && errno != ENOTSUP)
+		can |= KEEPS_CONTEXTS;
+	return true;
+}
+
+/* A test is a case of its own: libcheck tells the results of cases by name. */
+static void add_test(Suite *suite, const TTest *test)
+{
+	TCase *tests = tcase_create(test->name);
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_test(tests, test);
+	suite_add_tcase(suite, tests);
+}
+
+static const char *result_of(const char *name, TestResult *const results[], int n)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(tr_tcname(results[i]), name) == 0)
+			return tr_rtype(results[i]) == CK_PASS ? "ok" : "FAILED";
+	return "-";
+}
+
+/* Backends that are known to fail: they are not asked, and the matrix says so. */
+static const struct {
+	const char *backend, *test;
+} faults[] = {
+	/* It counts there, but PERFCTR_CAN_KERNEL is not set. */
+	{ "patch", "root_is_told_that_it_may_count_in_kernel_mode" },
+	/* Some or all of them are missing in its sums, though none is a member any more. */
+	{ "bpf", "orphans_are_counted_with_the_root_that_exited_before_them" },
+};
+
+static bool is_faulty(const struct contract *c)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
+		if (strcmp(faults[i].backend, getenv("PERFCTR_BACKEND")) == 0 &&
+		    strcmp(faults[i].test, (*c->test)->name) == 0)
+			return true;
+	return false;
+}
+
+static void print_result(const char *name, const char *result)
+{
+	printf("contract|");
+	for (; *name; name++)
+		putchar(*name == '_' ? ' ' : *name);
+	printf("|%s\n", result);
+}
+
+int main(int argc, char **argv)
+{
+	Suite *suite = suite_create("backend");
+	TestResult **results;
+	SRunner *runner;
+	int failed, n;
+
+	if (argc != 3 || strcmp(argv[1], "--backend") != 0) {
+		fprintf(stderr, "usage: backend-tests --backend NAME\n");
+		return EXIT_FAILURE;
+	}
+	setenv("PERFCTR_BACKEND", argv[2], 1);
+	if (!ask_backend())
+		return EXIT_FAILURE;
+	FOR_EACH_CONTRACT(c)
+	if ((can & c->needs) == c->needs && !is_faulty(c))
+		add_test(suite, *c->test);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	results = srunner_results(runner);
+	n = srunner_ntests_run(runner);
+	FOR_EACH_CONTRACT(c)
+	print_result((*c->test)->name,
+		     is_faulty(c) ? "fault" : result_of((*c->test)->name, results, n));
+	free(results);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who may count whom: root's processes are for root, kernel mode and CPUs for the privileged. */
+#include "backend.h"
+
+#include <unistd.h>
+
+static void open_and_mark_root(void *argument)
+{
+	pid_t root = *(pid_t *)argument;
+	struct perfctr_group *group;
+
+	become_nobody();
+	group = perfctr_group_open(NULL);
+	EXPECT(group);
+	EXPECT(!perfctr_open_tid(root, PERFCTR_OPEN_CREATE) && errno == EACCES);
+	EXPECT(perfctr_mark(group, root, PERFCTR_MARK_PROCESS) == -1 && errno == EACCES);
+	EXPECT(perfctr_members(group, NULL, 0) == 0);
+	perfctr_group_close(group);
+}
+
+START_TEST(another_users_process_is_refused)
+{
+	pid_t root = getpid();
+
+	in_child(open_and_mark_root, &root);
+}
+END_TEST
+
+static void find_root(void *argument)
+{
+	pid_t root = *(pid_t *)argument;
+	uint64_t id;
+
+	become_nobody();
+	EXPECT(!perfctr_open_tid(root, 0) && errno == EACCES);
+	EXPECT(perfctr_marked(root, &id) == -1 && errno == EACCES);
+}
+
+START_TEST(another_users_context_and_mark_are_not_found)
+{
+	pid_t root = getpid();
+	struct perfctr *self = counted(0, 1, 0);
+
+	in_child(find_root, &root);
+	perfctr_close(self);
+}
+END_TEST
+
+static void count_own(void *unused)
+{
+	struct perfctr_control control = user_control(1, 0);
+	struct perfctr_counts counts;
+	struct perfctr *self;
+
+	(void)unused;
+	become_nobody();
+	self = perfctr_open();
+	EXPECT(self);
+	EXPECT(perfctr_set_control(self, &control) == 0);
+	loop(ITERATIONS);
+	EXPECT(perfctr_read(self, &counts) == 0);
+	EXPECT(counts.counter[0] >= 2 * ITERATIONS);
+	perfctr_close(self);
+}
+
+START_TEST(an_ordinary_user_counts_user_mode)
+{
+	in_child(count_own, NULL);
+}
+END_TEST
+
+static void count_kernel_mode(void *unused)
+{
+	struct perfctr_control control;
+	struct perfctr *self;
+
+	(void)unused;
+	become_nobody();
+	self = perfctr_open();
+	EXPECT(self);
+	perfctr_control_init(&control);
+	perfctr_control_add(&control, PERFCTR_ANY, KERNEL(INSTRUCTIONS), 0);
+	EXPECT(perfctr_set_control(self, &control) == -1);
+	EXPECT(control.bad_event == 0 && control.bad_reason != 0);
+	EXPECT(errno == (control.bad_reason == PERFCTR_BAD_UNLOADED ? EINVAL : EACCES));
+	perfctr_close(self);
+}
+
+START_TEST(kernel_mode_is_for_the_privileged)
+{
+	in_child(count_kernel_mode, NULL);
+}
+END_TEST
+
+static void count_cpus(void *unused)
+{
+	const struct perfctr_session_options options = { .policy = 0 };
+
+	(void)unused;
+	become_nobody();
+	EXPECT(!perfctr_session_open(&options) && errno == EACCES);
+}
+
+START_TEST(sessions_on_cpus_are_for_the_privileged)
+{
+	in_child(count_cpus, NULL);
+}
+END_TEST
+
+#define H PERFCTR_CAN_HARDWARE
+
+const struct contract permission_contract[] = {
+	{ PERFCTR_CAN_REMOTE | PERFCTR_CAN_GROUP, &another_users_process_is_refused },
+	{ H | KEEPS_CONTEXTS | KEEPS_MARKS, &another_users_context_and_mark_are_not_found },
+	{ H, &an_ordinary_user_counts_user_mode },
+	{ H, &kernel_mode_is_for_the_privileged },
+	{ PERFCTR_CAN_SESSION, &sessions_on_cpus_are_for_the_privileged },
+	{ 0, NULL },
+};

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The contract of backends, on each of them. The program lies beside those of tests/guest that it counts.
+
+BACKEND_TESTS := $(GUEST)/backend-tests
+BACKEND_OBJECTS := $(patsubst tests/backend/%.c,$(BUILD)/tests/backend/%.o,$(wildcard tests/backend/*.c))
+
+ALL += $(BACKEND_TESTS)
+CHECKS += check-backend
+
+$(BUILD)/tests/backend/%.o: tests/backend/%.c
+	@mkdir -p $(@D)
+	$(SAY_CC)$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
+
+$(BACKEND_TESTS): $(BACKEND_OBJECTS) $(BUILD)/tests/bpf/work.o $(GUEST)/guest.o $(LIB_STATIC)
+	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
+
+.PHONY: check-backend
+check-backend: $(BACKEND_TESTS) $(GUEST_PROGRAMS) $(BPFD)
+	@tests/backend/run
+
+-include $(BACKEND_OBJECTS:.o=.d)

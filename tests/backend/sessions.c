@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sessions on CPUs, whoever runs there; their traces; and what all sessions refuse. */
+#include "backend.h"
+
+#include <unistd.h>
+
+START_TEST(a_session_without_a_control_does_not_start)
+{
+	struct perfctr_group *group = make_group();
+	const struct perfctr_session_options options = {
+		.group = group,
+		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
+	};
+	struct perfctr_session *session = perfctr_session_open(&options);
+
+	ck_assert_ptr_nonnull(session);
+	expect_refusal(perfctr_session_start(session), EINVAL);
+	perfctr_session_close(session);
+	perfctr_group_close(group);
+}
+END_TEST
+
+START_TEST(a_refused_control_of_a_session_changes_nothing)
+{
+	struct perfctr_group *group = make_group();
+	struct perfctr_session *session = session_of(group, 0);
+	struct perfctr_control control = user_control(1, 0);
+	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("loop")));
+
+	perfctr_control_add(&control, 77, USER(BRANCHES), 0);
+	expect_refusal(perfctr_session_control(session, &control), EINVAL);
+	ck_assert_uint_eq(control.bad_event, 1);
+	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_COUNTER);
+	ck_assert_int_eq(perfctr_mark(group, pid, PERFCTR_MARK_PROCESS), 1);
+	run_to_end(pid);
+	ck_assert_uint_eq(session_counts(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
+	perfctr_session_close(session);
+	perfctr_group_close(group);
+}
+END_TEST
+
+START_TEST(a_session_on_cpus_counts_whoever_runs_there)
+{
+	struct perfctr_session *session = session_of(NULL, 0);
+	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("loop-long")));
+	struct perfctr_counts counts, sum;
+	uint64_t before = session_counts(session).counter[0];
+
+	run_to_end(pid);
+	ck_assert_int_eq(perfctr_session_stop(session), 0);
+	counts = session_counts(session);
+	ck_assert_uint_ge(counts.counter[0] - before, LOOP_INSTRUCTIONS(LONG_LOOP));
+	perfctr_session_sum(session, &sum);
+	ck_assert_uint_eq(sum.counter[0], counts.counter[0]);
+	perfctr_session_close(session);
+}
+END_TEST
+
+/* The loop runs on the other CPU. */
+START_TEST(a_session_counts_on_its_own_cpus_alone)
+{
+	const unsigned long cpus = 1ul << 1;
+	const struct perfctr_session_options options = {
+		.cpus = &cpus,
+		.cpus_size = sizeof(cpus),
+	};
+	struct perfctr_control control = user_control(1, 0);
+	struct perfctr_session *session = perfctr_session_open(&options);
+	uint64_t before;
+	pid_t pid;
+
+	ck_assert_ptr_nonnull(session);
+	ck_assert_int_eq(perfctr_session_control(session, &control), 0);
+	pid = stopped_start(0, COMMAND(program("loop-long")));
+	before = session_counts(session).counter[0];
+	run_to_end(pid);
+	ck_assert_uint_lt(session_counts(session).counter[0] - before,
+			  LOOP_INSTRUCTIONS(LONG_LOOP));
+	perfctr_session_close(session);
+}
+END_TEST
+
+START_TEST(a_cpu_that_does_not_exist_is_refused)
+{
+	const unsigned long cpus = 1ul << 63;
+	const struct perfctr_session_options options = {
+		.cpus = &cpus,
+		.cpus_size = sizeof(cpus),
+	};
+
+	expect_null(perfctr_session_open(&options), EINVAL);
+}
+END_TEST
+
+static int count_record(const struct perfctr_trace_record *record, void *argument)
+{
+	unsigned int *n = argument;
+
+	*n += record->type == PERFCTR_TRACE_SWITCH;
+	return 0;
+}
+
+START_TEST(a_trace_has_the_switches_of_the_marked)
+{
+	struct perfctr_group *group = make_group();
+	const struct perfctr_session_options options = {
+		.group = group,
+		.policy = PERFCTR_EXCLUDE_UNMARKED,
+		.trace_bytes = 1 << 16,
+	};
+	struct perfctr_session *session = perfctr_session_open(&options);
+	struct perfctr_control control = user_control(1, 0);
+	unsigned int n = 0;
+
+	ck_assert_ptr_nonnull(session);
+	ck_assert_int_eq(perfctr_session_control(session, &control), 0);
+	ck_assert_int_eq(perfctr_mark(group, 0, PERFCTR_MARK_THREAD), 1);
+	nap(20);
+	ck_assert_int_eq(perfctr_session_stop(session), 0);
+	for (unsigned int cpu = 0; cpu < perfctr_session_cpus(session); cpu++)
+		ck_assert_int_ge(perfctr_session_trace(session, cpu, count_record, &n), 0);
+	ck_assert_uint_ge(n + perfctr_session_lost(session), 20);
+	perfctr_session_close(session);
+	perfctr_group_close(group);
+}
+END_TEST
+
+#define G (PERFCTR_CAN_GROUP | PERFCTR_CAN_HARDWARE)
+#define S (PERFCTR_CAN_SESSION | PERFCTR_CAN_HARDWARE)
+
+const struct contract session_contract[] = {
+	{ G, &a_session_without_a_control_does_not_start },
+	{ G, &a_refused_control_of_a_session_changes_nothing },
+	{ S, &a_session_on_cpus_counts_whoever_runs_there },
+	{ S, &a_session_counts_on_its_own_cpus_alone },
+	{ PERFCTR_CAN_SESSION, &a_cpu_that_does_not_exist_is_refused },
+	{ G | PERFCTR_CAN_TRACE, &a_trace_has_the_switches_of_the_marked },
+	{ 0, NULL },
+};

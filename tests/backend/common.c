@@ -61,6 +61,7 @@ struct perfctr_group *make_group(void)
 struct perfctr_session *session_of(struct perfctr_group *group, uint32_t flags)
 {
 	const struct perfctr_session_options options = {
+		.size = sizeof(struct perfctr_session_options),
 		.group = group,
 		.policy = group ? PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED : 0,
 	};

@@ -199,8 +199,9 @@ static void refuse_groups(uint32_t can)
 static void refuse_sessions(uint32_t can)
 {
 	struct perfctr_group *group = make_group();
-	const struct perfctr_session_options cpus = { .policy = 0 };
+	const struct perfctr_session_options cpus = { .size = sizeof(cpus) };
 	const struct perfctr_session_options trace = {
+		.size = sizeof(struct perfctr_session_options),
 		.group = group,
 		.policy = PERFCTR_EXCLUDE_UNMARKED,
 		.trace_bytes = 4096,

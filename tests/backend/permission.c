@@ -94,7 +94,7 @@ END_TEST
 
 static void count_cpus(void *unused)
 {
-	const struct perfctr_session_options options = { .policy = 0 };
+	const struct perfctr_session_options options = { .size = sizeof(options) };
 
 	(void)unused;
 	become_nobody();

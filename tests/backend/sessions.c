@@ -8,6 +8,7 @@ START_TEST(a_session_without_a_control_does_not_start)
 {
 	struct perfctr_group *group = make_group();
 	const struct perfctr_session_options options = {
+		.size = sizeof(struct perfctr_session_options),
 		.group = group,
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
@@ -61,6 +62,7 @@ START_TEST(a_session_counts_on_its_own_cpus_alone)
 {
 	const unsigned long cpus = 1ul << 1;
 	const struct perfctr_session_options options = {
+		.size = sizeof(struct perfctr_session_options),
 		.cpus = &cpus,
 		.cpus_size = sizeof(cpus),
 	};
@@ -84,6 +86,7 @@ START_TEST(a_cpu_that_does_not_exist_is_refused)
 {
 	const unsigned long cpus = 1ul << 63;
 	const struct perfctr_session_options options = {
+		.size = sizeof(struct perfctr_session_options),
 		.cpus = &cpus,
 		.cpus_size = sizeof(cpus),
 	};
@@ -104,6 +107,7 @@ START_TEST(a_trace_has_the_switches_of_the_marked)
 {
 	struct perfctr_group *group = make_group();
 	const struct perfctr_session_options options = {
+		.size = sizeof(struct perfctr_session_options),
 		.group = group,
 		.policy = PERFCTR_EXCLUDE_UNMARKED,
 		.trace_bytes = 1 << 16,

@@ -130,15 +130,15 @@ static __always_inline int on_slot(struct perfctr_bpf_slot *slot, const __u64 *a
 		if (gone)
 			return -ESRCH;
 		control_slot(slot, args);
-		slot->page.flags &= ~PERFCTR_PAGE_STARTED;
+		set_started(slot, false);
 		break;
 	case PERFCTR_BPF_START:
 		if (gone)
 			return -ESRCH;
-		slot->page.flags |= PERFCTR_PAGE_STARTED;
+		set_started(slot, true);
 		break;
 	case PERFCTR_BPF_STOP:
-		slot->page.flags &= ~PERFCTR_PAGE_STARTED;
+		set_started(slot, false);
 		break;
 	case PERFCTR_BPF_MARK:
 		/* See make_room(). */

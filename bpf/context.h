@@ -115,7 +115,16 @@ static __always_inline bool is_taken(const struct account *account)
 
 static __always_inline bool is_started(const struct perfctr_bpf_slot *slot)
 {
-	return slot->page.flags & PERFCTR_PAGE_STARTED;
+	return slot->started;
+}
+
+static __always_inline void set_started(struct perfctr_bpf_slot *slot, bool started)
+{
+	slot->started = started;
+	if (started)
+		slot->page.flags |= PERFCTR_PAGE_STARTED;
+	else
+		slot->page.flags &= ~PERFCTR_PAGE_STARTED;
 }
 
 static __always_inline __u64 task_switches(struct task_struct *task)

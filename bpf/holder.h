@@ -156,7 +156,8 @@ static __always_inline void prepare_slot(struct perfctr_bpf_slot *slot, __u32 ki
 	slot->flags = 0;
 	slot->page.size = sizeof(slot->page);
 	slot->page.abi_version = PERFCTR_ABI_VERSION;
-	slot->page.flags = kind == PERFCTR_BPF_GROUP ? PERFCTR_PAGE_STARTED : 0;
+	slot->page.flags = 0;
+	set_started(slot, kind == PERFCTR_BPF_GROUP);
 	slot->page.n_counters = 0;
 	slot->page.cpu = 0;
 	page_off(slot);

@@ -8,7 +8,7 @@
 #ifndef PERFCTR_BPF_LAYOUT_H
 #define PERFCTR_BPF_LAYOUT_H
 
-#define PERFCTR_BPF_VERSION 4
+#define PERFCTR_BPF_VERSION 5
 #define PERFCTR_BPF_DIRECTORY "/sys/fs/bpf/perfctr"
 
 #define PERFCTR_BPF_EVENTS 4 /* of the processor, at most */
@@ -47,6 +47,7 @@ struct perfctr_bpf_slot {
 	__u32 flags;
 	__u32 members; /* threads below it that have not been switched away for good */
 	__u32 exiting; /* ... that have begun to exit: their last nanoseconds are missing */
+	__u32 started; /* it counts, and goes on to when the context's own thread has exited */
 	__u32 n_events;
 	__u8 event[PERFCTR_MAX_COUNTERS]; /* number of an event of the backend each */
 	__u64 created;			  /* members that there ever were */

@@ -65,8 +65,6 @@ static const struct {
 } faults[] = {
 	/* It counts there, but PERFCTR_CAN_KERNEL is not set. */
 	{ "patch", "root_is_told_that_it_may_count_in_kernel_mode" },
-	/* Some or all of them are missing in its sums, though none is a member any more. */
-	{ "bpf", "orphans_are_counted_with_the_root_that_exited_before_them" },
 };
 
 static bool is_faulty(const struct contract *c)

@@ -141,6 +141,44 @@ START_TEST(members_are_those_that_have_not_exited)
 }
 END_TEST
 
+#define ORPHAN_PAGES 200
+static int orphan_go[2];
+
+static void leave_an_orphan(void)
+{
+	char byte;
+
+	if (fork() == 0) {
+		if (read(orphan_go[0], &byte, 1) == 1)
+			touch(ORPHAN_PAGES);
+		_exit(0);
+	}
+}
+
+START_TEST(whose_root_has_exited_is_counted_on)
+{
+	struct perfctr_counts before, after;
+	struct child child;
+	struct perfctr *p;
+
+	ck_assert_int_eq(pipe(orphan_go), 0);
+	child = make_child(leave_an_orphan);
+	p = count_child(&child);
+	let_go(&child);
+	end_child(&child);
+	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &before), 0);
+	ck_assert_uint_eq(before.members, 1);
+	ck_assert_int_eq(write(orphan_go[1], "", 1), 1);
+	do
+		ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &after), 0);
+	while (after.members);
+	ck_assert_uint_ge(after.counter[PERFCTR_MINOR_FAULTS],
+			  before.counter[PERFCTR_MINOR_FAULTS] + ORPHAN_PAGES);
+	ck_assert_uint_gt(after.counter[PERFCTR_TASK_CLOCK], before.counter[PERFCTR_TASK_CLOCK]);
+	perfctr_close(p);
+}
+END_TEST
+
 static void hog(void)
 {
 	if (fork() == 0)
@@ -250,6 +288,7 @@ TCase *tree_tests(void)
 	tcase_add_test(tests, a_tree_of_a_hundred_processes_is_what_rusage_says);
 	tcase_add_test(tests, more_processes_than_slots_lose_nothing);
 	tcase_add_test(tests, members_are_those_that_have_not_exited);
+	tcase_add_test(tests, whose_root_has_exited_is_counted_on);
 	tcase_add_test(tests, who_runs_is_counted_until_now_and_not_of_one_instant);
 	tcase_add_test(tests, threads_are_members_too);
 	tcase_add_test(tests, what_does_not_inherit_counts_one_thread);

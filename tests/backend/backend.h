@@ -17,6 +17,7 @@
 
 #include "../bpf/work.h"
 #include "../guest/guest.h"
+#include "../guest/loop.h"
 #include "../guest/tree.h"
 
 /* What the library has no PERFCTR_CAN_* for, and a backend may refuse with ENOTSUP. */
@@ -51,17 +52,6 @@ double ns_of_ticks(uint64_t ticks);
 /* Lets a program of stopped_start() go, and waits for its end with status 0. */
 void run_to_end(pid_t pid);
 void kill_and_wait(pid_t pid);
-
-/* 2 * n + 1 instructions, n branches. */
-static inline void loop(uint32_t n)
-{
-	__asm__ volatile("mov	%0, %%ecx\n"
-			 "1:	dec	%%ecx\n\t"
-			 "jnz	1b"
-			 :
-			 : "r"(n)
-			 : "ecx", "cc");
-}
 
 #define ITERATIONS 1000000u
 

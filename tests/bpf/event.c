@@ -5,6 +5,7 @@
  */
 #include "bpf.h"
 #include "../guest/guest.h"
+#include "../guest/loop.h"
 #include "../guest/tree.h"
 
 #include <errno.h>
@@ -75,17 +76,6 @@ static uint64_t instructions(const struct perfctr *p, unsigned int scope)
 
 	ck_assert_msg(perfctr_read_scope(p, scope, &counts) == 0, "%s", strerror(errno));
 	return counts.counter[0];
-}
-
-/* 2 * n + 1 instructions. */
-static inline void loop(uint32_t n)
-{
-	__asm__ volatile("mov	%0, %%ecx\n"
-			 "1:	dec	%%ecx\n\t"
-			 "jnz	1b"
-			 :
-			 : "r"(n)
-			 : "ecx", "cc");
 }
 
 START_TEST(hardware_is_a_capability_then)

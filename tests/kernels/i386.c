@@ -6,6 +6,8 @@
  * for each test, "ok NAME" or "FAILED NAME".
  */
 #define _GNU_SOURCE
+#include "../guest/loop.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <perfctr.h>
@@ -71,15 +73,6 @@ static struct perfctr_counts counts_of(int fd, uint32_t scope)
 	if (ioctl(fd, PERFCTR_IOC_READ, &counts))
 		memset(&counts, 0, sizeof(counts));
 	return counts;
-}
-
-/* 2 * n + 1 instructions. */
-static inline void loop(uint32_t n)
-{
-	__asm__ volatile("mov	%0, %%ecx\n"	/* 1 */
-			 "1:	dec	%%ecx\n\t"	/* n */
-			 "jnz	1b"		/* n */
-			 : : "r"(n) : "ecx", "cc");
 }
 
 /* A child that executes 6 + 2 * n instructions. */

@@ -7,7 +7,7 @@ I386_TEST := $(BUILD)/tests/kernels/i386
 CHECKS += check-kernels
 CHECK_PROGRAMS += $(I386_TEST)
 
-$(I386_TEST): tests/kernels/i386.c include/perfctr.h include/linux/perfctr.h
+$(I386_TEST): tests/kernels/i386.c tests/guest/loop.h include/perfctr.h include/linux/perfctr.h
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -m32 -static -o $@ $<
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Contexts of the library where perf_events counts. */
 #include "stock.h"
+#include "../guest/loop.h"
 
 #include <errno.h>
 #include <perfctr.h>
@@ -50,17 +51,6 @@ static struct perfctr_counts counts_of(const struct perfctr *p, unsigned int sco
 static uint64_t first_count(const struct perfctr *p)
 {
 	return counts_of(p, PERFCTR_SCOPE_SELF).counter[0];
-}
-
-/* 2 * n + 1 instructions. */
-static inline void loop(uint32_t n)
-{
-	__asm__ volatile("mov	%0, %%ecx\n"	   /* 1 */
-			 "1:	dec	%%ecx\n\t" /* n */
-			 "jnz	1b"		   /* n */
-			 :
-			 : "r"(n)
-			 : "ecx", "cc");
 }
 
 START_TEST(perf_events_is_chosen_and_the_patch_tells_why_it_is_not)

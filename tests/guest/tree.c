@@ -166,6 +166,27 @@ START_TEST(p7_orphans_that_init_reaps_are_counted_once)
 }
 END_TEST
 
+/* The last one lets the counters go, which takes it some time. */
+START_TEST(when_no_member_is_left_all_sums_and_records_are_complete)
+{
+	struct perfctr_record record;
+	int status, records;
+
+	for (int round = 0; round < 50; round++) {
+		struct counted c = tree_start(COMMAND(program("chain")), PERFCTR_CONTROL_RECORD);
+
+		while (read_tree(c.fd).members)
+			;
+		ck_assert_uint_eq(read_children(c.fd).counter[0], CHAIN_INSTRUCTIONS - 8);
+		for (records = 0; next_record(c.fd, &record); records++)
+			;
+		ck_assert_int_eq(records, CHAIN_LENGTH);
+		ck_assert_int_eq(wait_for(c.pid, &status), c.pid);
+		close(c.fd);
+	}
+}
+END_TEST
+
 #define MANY 8
 
 /*
@@ -614,6 +635,7 @@ SUITE(tree,
       sums_of_forked_children_are_complete_when_wait_returns_1000_of_1000,
       p7_orphans_that_a_subreaper_reaps_are_counted_once_when_wait_returns,
       p7_orphans_that_init_reaps_are_counted_once,
+      when_no_member_is_left_all_sums_and_records_are_complete,
       children_of_a_killed_parent_are_counted_once,
       members_are_those_that_live_and_sums_of_sleepers_are_consistent,
       sums_are_not_called_consistent_while_a_member_runs,

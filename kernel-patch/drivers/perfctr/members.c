@@ -92,6 +92,7 @@ static void take_gone(struct perfctr_context *ctx)
 	else
 		perfctr_free_record(ctx->record);
 	ctx->record = NULL;
+	ctx->leaving = false;
 	atomic_dec(&tree->n_gone);
 	perfctr_put(ctx);
 }
@@ -265,7 +266,10 @@ static void leave_tree(struct perfctr_context *ctx)
 	struct perfctr_kept_record *record = perfctr_make_record(ctx);
 	struct perfctr_tree *tree = ctx->tree;
 
+	/* A member until the tree has taken it: where none is left, all counts are in their places. */
+	WRITE_ONCE(ctx->leaving, true);
 	if (perfctr_detach(ctx)) {	/* who has done it lets the tree know */
+		WRITE_ONCE(ctx->leaving, false);
 		perfctr_free_record(record);
 		return;
 	}

@@ -101,6 +101,7 @@ struct perfctr_context {
 	u64 generation;			/* of the control that it was born under */
 	bool started;
 	bool inherit;			/* new threads become members */
+	bool leaving;			/* its thread detaches it, the tree has not taken it yet */
 	struct list_head mappings;	/* of the page, under lock */
 	u64 shown_to;			/* context.ctx_id of the thread's mm if the page is there */
 

@@ -262,8 +262,7 @@ static bool add_own(struct perfctr_context *ctx, struct perfctr_counts *counts)
 
 	if (live == -ESRCH)
 		perfctr_copy_counts(ctx, &own);	/* detached: nothing changes any more */
-	else
-		counts->members++;
+	counts->members += live != -ESRCH || READ_ONCE(ctx->leaving);
 	perfctr_add_counts(counts, &own);
 	return live == 1 && ctx->task != current;
 }

@@ -152,8 +152,8 @@ static void open_file(struct regions_file *file, const char *path)
 		refuse_regions(file, "it is not JSON");
 	if (strcmp(get_string(file, file->root, "schema"), "perfctr-regions") != 0)
 		refuse_regions(file, "it has no regions");
-	if (get_count(file, file->root, "version") != 1)
-		refuse_regions(file, "its version is not 1, the one that this perfex knows");
+	if (get_count(file, file->root, "version") != 2)
+		refuse_regions(file, "its version is not 2, the one that this perfex knows");
 	file->events = get_member(file, file->root, "events", json_type_array);
 	file->threads = get_member(file, file->root, "threads", json_type_array);
 	file->n_events = json_object_array_length(file->events);
@@ -167,7 +167,7 @@ static void open_file(struct regions_file *file, const char *path)
 #define COLUMNS(thread)                                                                            \
 	{                                                                                          \
 		{ "region", LEFT }, { thread, RIGHT }, { "entries", RIGHT }, { "exits", RIGHT },   \
-			{ "disturbed", RIGHT }, { "event", LEFT }, { "rings", LEFT },              \
+			{ "disturbed", RIGHT }, { "event", LEFT }, { "modes", LEFT },              \
 			{ "total", RIGHT }, { "mean", RIGHT }, { "min", RIGHT }, { "max", RIGHT }, \
 		{                                                                                  \
 			"corrected", LEFT                                                          \
@@ -193,7 +193,7 @@ static void add_row(struct table *table, const struct regions_file *file, const 
 	table_add(table, "%" PRIu64, p->exits);
 	table_add(table, "%" PRIu64, p->disturbed);
 	table_add_text(table, number ? get_string(file, event, "name") : "tsc");
-	table_add_text(table, number ? get_string(file, event, "rings") : "user+kernel");
+	table_add_text(table, number ? get_string(file, event, "modes") : "user+kernel");
 	table_add_number(table, sums->total);
 	table_add_number(table, p->passes ? sums->total / p->passes : (long double)NAN);
 	table_add_number(table, sums->min);

@@ -203,7 +203,7 @@ static int resolve_netburst(struct perfctr_events *events, const struct parts *p
 	return 0;
 }
 
-/* Rings are read here; the rest goes to libpfm4. */
+/* Modes are read here; the rest goes to libpfm4. */
 static int resolve_by_libpfm(struct perfctr_events *events, struct parts *parts,
 			     struct event *event, const struct line *line)
 {

@@ -62,7 +62,7 @@ static void add_events(struct document *d, struct json_object *root)
 		add_number(d, event, "counter", r->control.event[i].counter);
 		add_register(d, event, "evntsel", r->control.event[i].evntsel);
 		add_register(d, event, "evntsel2", r->control.event[i].evntsel2);
-		add_text(d, event, "rings", perfctr_modes_text(r->event[i].modes));
+		add_text(d, event, "modes", perfctr_modes_text(r->event[i].modes));
 	}
 }
 
@@ -138,7 +138,7 @@ int perfctr_regions_write_json(struct perfctr_regions *r, FILE *file, unsigned i
 	int status;
 
 	add_text(&d, root, "schema", "perfctr-regions");
-	add_number(&d, root, "version", 1);
+	add_number(&d, root, "version", 2);
 	add_events(&d, root);
 	threads = add_object(&d, root, "threads", json_object_new_array());
 	while ((thread = perfctr_regions_next(r, thread)))

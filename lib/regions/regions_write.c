@@ -107,7 +107,7 @@ static int write_text(struct perfctr_regions *r, FILE *file, unsigned int flags)
 	struct widths w = widths_of(r);
 
 	fprintf(file, "%-*s %7s %10s %10s    %-*s %-11s %16s %14s %12s %12s\n", w.region, "region",
-		"thread", "entries", "exits", w.event, "event", "rings", "total", "mean", "min",
+		"thread", "entries", "exits", w.event, "event", "modes", "total", "mean", "min",
 		"max");
 	write_table(r, flags, file, write_text_row, &w);
 	return 0;
@@ -153,7 +153,7 @@ static int write_csv(struct perfctr_regions *r, FILE *file, unsigned int flags)
 
 	if (!numbers)
 		return -1;
-	fputs("region,thread,entries,exits,passes,disturbed,event,rings,corrected,total,mean,min,max"
+	fputs("region,thread,entries,exits,passes,disturbed,event,modes,corrected,total,mean,min,max"
 	      "\r\n",
 	      file);
 	before = uselocale(numbers);

@@ -42,11 +42,11 @@ struct settings {
 	unsigned int repetitions;
 	unsigned int warmup; /* runs before them */
 	unsigned int passes; /* the most runs of a repetition; 0: as many as needed */
-	unsigned int modes;  /* place in ring_words, of events that name none */
+	unsigned int modes;  /* place in mode_words, of events that name none */
 	unsigned int view;   /* place in view_words */
 };
 
-extern const char *const ring_words[], *const view_words[];
+extern const char *const mode_words[], *const view_words[];
 
 struct experiment {
 	const char *name;

@@ -75,7 +75,7 @@ static json_object *define_job(const struct program *program, const struct exper
 	json_object *json = json_object_new_object();
 
 	add_member(json, "schema", json_object_new_string("perfex-job"));
-	add_member(json, "version", json_object_new_int(1));
+	add_member(json, "version", json_object_new_int(2));
 	add_member(json, "pmu",
 		   json_object_new_string_len(info->family,
 					      (int)strnlen(info->family, sizeof(info->family))));
@@ -86,7 +86,7 @@ static json_object *define_job(const struct program *program, const struct exper
 	add_member(json, "environment", strings_json(&program->environment));
 	add_member(json, "exit_status", json_object_new_int((int)program->exit_status));
 	add_member(json, "events", events_json(experiment));
-	add_member(json, "rings", json_object_new_string(ring_words[settings->modes]));
+	add_member(json, "modes", json_object_new_string(mode_words[settings->modes]));
 	add_member(json, "view", json_object_new_string(view_words[settings->view]));
 	add_member(json, "warmup", json_object_new_int((int)settings->warmup));
 	add_member(json, "passes", json_object_new_int((int)experiment->n_passes));

@@ -15,7 +15,7 @@
 #define MAX_NAMES 1024	/* programs, and experiments */
 #define MAX_EVENTS 4096 /* of all experiments */
 
-const char *const ring_words[] = { "user", "kernel", "both", NULL };
+const char *const mode_words[] = { "user", "kernel", "both", NULL };
 const char *const view_words[] = { "tree", "self", NULL };
 
 struct reader {
@@ -395,9 +395,9 @@ static bool take_programs(struct reader *reader, const struct key *key, yaml_nod
 		  .min = 1,                                                                        \
 		  .max = MAX_NUMBER,                                                               \
 		  .offset = offsetof(type, settings.passes) },                                     \
-		{ .name = "rings",                                                                 \
+		{ .name = "modes",                                                                 \
 		  .take = take_word,                                                               \
-		  .words = ring_words,                                                             \
+		  .words = mode_words,                                                             \
 		  .offset = offsetof(type, settings.modes) },                                      \
 	{                                                                                          \
 		.name = "view", .take = take_word, .words = view_words,                            \

@@ -12,7 +12,7 @@ static const struct column job_columns[] = {
 };
 
 static const struct column columns[] = {
-	{ "program", LEFT }, { "experiment", LEFT }, { "event", LEFT }, { "rings", LEFT },
+	{ "program", LEFT }, { "experiment", LEFT }, { "event", LEFT }, { "modes", LEFT },
 	{ "runs", RIGHT },   { "mean", RIGHT },	     { "low", RIGHT },	{ "high", RIGHT },
 	{ "stddev", RIGHT }, { "min", RIGHT },	     { "max", RIGHT },
 };

@@ -92,7 +92,7 @@ static bool same_modes(const struct document_event *a, const struct document_eve
 	if (!a->modes || !b->modes || strcmp(a->modes, b->modes) == 0)
 		return true;
 	snprintf(error->text, sizeof(error->text),
-		 "event '%.80s' counts the rings %.20s in the one and %.20s in the other; record "
+		 "event '%.80s' counts the modes %.20s in the one and %.20s in the other; record "
 		 "both with the same",
 		 a->name, a->modes, b->modes);
 	return false;

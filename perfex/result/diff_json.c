@@ -38,7 +38,7 @@ static json_object *comparison_json(const struct comparison *c)
 
 	add_string(object, "name", c->name);
 	if (c->modes)
-		add_string(object, "rings", c->modes);
+		add_string(object, "modes", c->modes);
 	add_estimate(object, "a", &c->a);
 	add_estimate(object, "b", &c->b);
 	add_number(object, "difference", known ? c->difference : NAN);
@@ -86,7 +86,7 @@ void diff_write_json(FILE *file, const struct diff *diff)
 	json_object *json = json_object_new_object();
 
 	add_string(json, "schema", "perfex-diff");
-	add_number(json, "version", 1);
+	add_number(json, "version", 2);
 	add_string(json, "perfex", PERFCTR_VERSION);
 	add_number(json, "confidence", diff->confidence);
 	add_side(json, "a", &diff->a);

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 static const struct column text_columns[] = {
-	{ "event", LEFT }, { "rings", LEFT },	    { "A", RIGHT },
+	{ "event", LEFT }, { "modes", LEFT },	    { "A", RIGHT },
 	{ "B", RIGHT },	   { "difference", RIGHT }, { "%", RIGHT },
 	{ "low", RIGHT },  { "high", RIGHT },	    { "certainty", RIGHT },
 };
 
 static const struct column csv_columns[] = {
-	{ "event", LEFT }, { "rings", LEFT },	    { "a", RIGHT },
+	{ "event", LEFT }, { "modes", LEFT },	    { "a", RIGHT },
 	{ "b", RIGHT },	   { "difference", RIGHT }, { "percent", RIGHT },
 	{ "low", RIGHT },  { "high", RIGHT },	    { "certainty_percent", RIGHT },
 };

@@ -69,7 +69,7 @@ static bool get_counts(json_object *object, struct document_event *event, struct
 static bool get_event(json_object *object, struct document_event *event, struct text_error *error)
 {
 	return get_string(object, "name", &event->name, error) &&
-	       get_string(object, "rings", &event->modes, error) &&
+	       get_string(object, "modes", &event->modes, error) &&
 	       get_unsigned(object, "pass", &event->pass, error) &&
 	       get_counts(object, event, error);
 }
@@ -176,10 +176,10 @@ static bool get_all(struct document *document, struct text_error *error)
 
 	if (!get_unsigned(document->json, "version", &version, error))
 		return false;
-	if (version != 1)
+	if (version != 2)
 		return refuse_text(error, 0,
 				   "it has version %u of the format, this perfex knows version "
-				   "1; use the perfex that wrote it",
+				   "2; use the perfex that wrote it",
 				   version);
 	return get_string(document->json, "view", &document->view, error) &&
 	       get_string(document->json, "pmu", &document->pmu, error) &&

@@ -11,7 +11,7 @@
 
 struct document_event {
 	const char *name;
-	const char *modes; /* NULL: of no ring, it is a time */
+	const char *modes; /* NULL: a time, which has no mode */
 	unsigned int pass;
 	uint64_t *count;
 	size_t runs;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char head[] = "row,run,pass,time_ns,pid,tid,process,event,counter,rings,count,"
+static const char head[] = "row,run,pass,time_ns,pid,tid,process,event,counter,modes,count,"
 			   "runs,mean,stddev,low,high,min,max\r\n";
 
 static void print_head(FILE *file)

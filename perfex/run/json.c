@@ -180,7 +180,7 @@ static struct json_object *json_events(const struct recording *recording)
 		add_hexadecimal(object, "evntsel", event->request.evntsel);
 		add_hexadecimal(object, "evntsel2", event->request.evntsel2);
 		add_number(object, "counter", event->counter);
-		add_text(object, "rings", mode_name(event->request.modes));
+		add_text(object, "modes", mode_name(event->request.modes));
 		add_number(object, "pass", event->pass);
 		if (event->request.kinds)
 			add_member(object, "kinds", json_kinds_of(recording->info, event->request.kinds));
@@ -265,7 +265,7 @@ static struct json_object *json_begin(const char *schema)
 	struct json_object *object = json_object_new_object();
 
 	add_text(object, "schema", schema);
-	add_number(object, "version", 1);
+	add_number(object, "version", 2);
 	return object;
 }
 
@@ -328,7 +328,7 @@ static void print_interval(FILE *file, const struct style *style, const struct r
 			continue;
 		one = json_object_new_object();
 		add_text(one, "name", event->name);
-		add_text(one, "rings", mode_name(event->request.modes));
+		add_text(one, "modes", mode_name(event->request.modes));
 		add_number(one, "count", interval->counts.counter[event->index]);
 		json_object_array_add(all, one);
 	}

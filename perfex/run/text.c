@@ -78,7 +78,7 @@ static void put_header(const struct text_table *table)
 	/* The sign is one column of two bytes. */
 	fprintf(table->file, "%s%-*s %*s %*s %*s %*s %*s  %s%s\n", colour_on(table->style, BOLD),
 		table->width, "", COUNT_WIDTH, "mean", REAL_WIDTH + table->style->plus_minus,
-		interval, REAL_WIDTH, "stddev", COUNT_WIDTH, "min", COUNT_WIDTH, "max", "rings",
+		interval, REAL_WIDTH, "stddev", COUNT_WIDTH, "min", COUNT_WIDTH, "max", "modes",
 		colour_on(table->style, PLAIN));
 }
 

@@ -28,7 +28,7 @@ void system_print_head(FILE *file, const struct system_options *options,
 	if (options->run.append && fseek(file, 0, SEEK_END) == 0 && ftell(file) > 0)
 		return;
 	if (options->format == SYSTEM_CSV) {
-		fputs("time_ns,cpu,event,counter,rings,count,rate\r\n", file);
+		fputs("time_ns,cpu,event,counter,modes,count,rate\r\n", file);
 		return;
 	}
 	fprintf(file, "%*s", TIME_WIDTH, "seconds");
@@ -95,7 +95,7 @@ static void print_json(FILE *file, const struct events *events, const struct sys
 	json_object *object = json_object_new_object(), *all = json_object_new_array();
 
 	add_member(object, "schema", json_object_new_string("perfex-system"));
-	add_member(object, "version", json_object_new_int(1));
+	add_member(object, "version", json_object_new_int(2));
 	add_member(object, "time_ns", json_object_new_uint64(row->time_ns));
 	add_member(object, "length_ns", json_object_new_uint64(row->length_ns));
 	add_member(object, "cpu", row->cpu == ALL_CPUS ? NULL : json_object_new_int(row->cpu));
@@ -106,7 +106,7 @@ static void print_json(FILE *file, const struct events *events, const struct sys
 		json_object *one = json_object_new_object();
 
 		add_member(one, "name", json_object_new_string(event->name));
-		add_member(one, "rings", json_object_new_string(mode_name(event->request.modes)));
+		add_member(one, "modes", json_object_new_string(mode_name(event->request.modes)));
 		add_member(one, "count", json_object_new_uint64(count));
 		add_member(one, "rate", json_object_new_double(rate_of(row, count)));
 		json_object_array_add(all, one);

@@ -69,7 +69,7 @@ static struct run experiment(int status)
 }
 
 /*
- * The fields behind the event of a row: rings, runs, mean, low, high, stddev, min, max.  event: its
+ * The fields behind the event of a row: modes, runs, mean, low, high, stddev, min, max.  event: its
  * beginning is enough.
  */
 static const char *row(const struct run *r, const char *program, const char *experiment,
@@ -201,8 +201,8 @@ START_TEST(results_of_another_definition_are_not_mixed)
 	expect_refused("were made with another 'events'");
 	describe("warmup: 1\n", "  x: ['0x004100c0']\n");
 	expect_refused("were made with another 'warmup'");
-	describe("rings: both\n", "  x: ['0x004100c0']\n");
-	expect_refused("were made with another 'rings'");
+	describe("modes: both\n", "  x: ['0x004100c0']\n");
+	expect_refused("were made with another 'modes'");
 	expect_runs(2);
 	describe("", "  x: ['0x004100c0']\n");
 	experiment(0);

@@ -57,7 +57,7 @@ static const struct {
 	{ "reserved bit", { "-e", "0x1004100c0@0" }, "0x1004100c0" },
 	{ "interrupt bit", { "-e", "0x005100c0@0" }, "0x005100c0" },
 	{ "no enable bit", { "-e", "0x000100c0@0" }, "0x000100c0" },
-	{ "no ring", { "-e", "0x004000c0@0" }, "0x004000c0" },
+	{ "no mode", { "-e", "0x004000c0@0" }, "0x004000c0" },
 	{ "second word on a machine without one", { "-e", "0x004100c0/0x1@0" }, "" },
 	{ "an event of a fixed counter", { "-e", "0x004100c0@0x40000000" }, "" },
 	{ "hexadecimal without 0x", { "-e", "4100c0@0" }, "0x" },
@@ -185,18 +185,18 @@ END_TEST
 START_TEST(one_line_per_event_in_the_order_asked_for_with_its_ring)
 {
 	unsigned long long tsc, user, kernel, both;
-	char rings[3][16];
+	char modes[3][16];
 	struct run r;
 
 	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "-e", "0x004200c0@1", "-e", "0x004300c0@2",
 	    program("loop"));
 	ck_assert_int_eq(r.status, 0);
 	ck_assert_msg(sscanf(r.err, "tsc %llu 0x004100c0@0 %llu %15s 0x004200c0@1 %llu %15s "
-			     "0x004300c0@2 %llu %15s", &tsc, &user, rings[0], &kernel, rings[1],
-			     &both, rings[2]) == 7, "%s", r.err);
-	ck_assert_str_eq(rings[0], "user");
-	ck_assert_str_eq(rings[1], "kernel");
-	ck_assert_str_eq(rings[2], "user+kernel");
+			     "0x004300c0@2 %llu %15s", &tsc, &user, modes[0], &kernel, modes[1],
+			     &both, modes[2]) == 7, "%s", r.err);
+	ck_assert_str_eq(modes[0], "user");
+	ck_assert_str_eq(modes[1], "kernel");
+	ck_assert_str_eq(modes[2], "user+kernel");
 	ck_assert_uint_gt(tsc, 0);
 }
 END_TEST

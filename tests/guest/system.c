@@ -156,9 +156,9 @@ START_TEST(json_is_a_document_a_line)
 	RUN(&r, "perfex", "system", "--json", "--policy", "marked,not-privileged", "-e", EVENT,
 	    program("loop"));
 	expect_run(&r, 0);
-	snprintf(expected, sizeof(expected), "\"rings\":\"user\",\"count\":%llu,",
+	snprintf(expected, sizeof(expected), "\"modes\":\"user\",\"count\":%llu,",
 		 (unsigned long long)LOOP_INSTRUCTIONS(SHORT_LOOP));
-	ck_assert_msg(strstr(r.out, "{\"schema\":\"perfex-system\",\"version\":1,") == r.out &&
+	ck_assert_msg(strstr(r.out, "{\"schema\":\"perfex-system\",\"version\":2,") == r.out &&
 			      strstr(r.out, expected),
 		      "%s", r.out);
 }

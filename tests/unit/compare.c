@@ -66,8 +66,8 @@ static const struct {
 	{ "{\"schema\":7}", "it is JSON, but no recording" REMEDY },
 	{ PLAIN("", "") PLAIN("", ""), "there are two recordings in it; give a file with one" },
 	{ "{\"schema\":\"perfex-run\"}", "'version' is missing or no int" REMEDY },
-	{ "{\"schema\":\"perfex-run\",\"version\":2}",
-	  "it has version 2 of the format, this perfex knows version 1; use the perfex that wrote "
+	{ "{\"schema\":\"perfex-run\",\"version\":1}",
+	  "it has version 1 of the format, this perfex knows version 2; use the perfex that wrote "
 	  "it" },
 	{ RECORDING_PASSES("tree", PASS("-1", "1", "1"), "", ""),
 	  "'pass' is negative or too large" REMEDY },
@@ -287,7 +287,7 @@ static const struct {
 	  "the second counts all that the command created, the other its first thread alone; "
 	  "record both with --self or both without" },
 	{ PLAIN(EVENT("x", "user", "1", "1"), ""), PLAIN(EVENT("x", "user+kernel", "1", "1"), ""),
-	  "event 'x' counts the rings user in the one and user+kernel in the other; record both "
+	  "event 'x' counts the modes user in the one and user+kernel in the other; record both "
 	  "with the same" },
 	{ PLAIN("", RULE("r", "tsc")), PLAIN("", RULE("r", "tsc / 2")),
 	  "rule 'r' is 'tsc' in the one and 'tsc / 2' in the other; record both with the same "

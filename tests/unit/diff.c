@@ -46,7 +46,7 @@ static void expect(struct command_result result, const char *out)
 static const char table[] =
 	"A: a.json: 2026-11-20T09:00:00Z, Intel architectural PerfMon v2: loop 1000\n"
 	"B: b.json: 2026-11-20T09:00:00Z, Intel architectural PerfMon v2: loop 1000\n"
-	"event       rings          A     B  difference       %        low     high  certainty\n"
+	"event       modes          A     B  difference       %        low     high  certainty\n"
 	"tsc                       10    13           3  +30.00   -1.53392  7.53392    85.99 %\n"
 	"elapsed_ns                 7     7           0   +0.00          0        0     0.00 %\n"
 	"cycles      user+kernel   10    13           3  +30.00   -1.53392  7.53392    85.99 %\n"
@@ -65,7 +65,7 @@ START_TEST(a_single_run_has_no_interval_and_it_says_so)
 	expect(PERFEX("diff", "a.json", "one.json"),
 	       "A: a.json: 2026-11-20T09:00:00Z, Intel architectural PerfMon v2: loop 1000\n"
 	       "B: one.json: 2026-11-20T09:00:00Z, Intel architectural PerfMon v2: loop 1000\n"
-	       "event       rings         A  B  difference       %  low  high  certainty\n"
+	       "event       modes         A  B  difference       %  low  high  certainty\n"
 	       "tsc                      10  8          -2  -20.00    -     -          -\n"
 	       "elapsed_ns                7  7           0   +0.00    -     -          -\n"
 	       "cycles      user+kernel  10  8          -2  -20.00    -     -          -\n"
@@ -103,7 +103,7 @@ static const char *csv_cell(const char *text, int row, int column)
 START_TEST(csv_can_be_read)
 {
 	static const char *const titles[] = {
-		"event", "rings",      "a",
+		"event", "modes",      "a",
 		"b",	 "difference", "percent",
 		"low",	 "high",       "certainty_percent",
 	};
@@ -179,7 +179,7 @@ static const struct {
 	{ { "diff", "--confidence", "nan", "a.json", "b.json" },
 	  "perfex: 'nan' is no confidence; give per cent between 0 and 100, like 95\n" },
 	{ { "diff", "one.json", "kernel.json" },
-	  "perfex: 'one.json' and 'kernel.json': event 'cycles' counts the rings user+kernel in "
+	  "perfex: 'one.json' and 'kernel.json': event 'cycles' counts the modes user+kernel in "
 	  "the one and kernel in the other; record both with the same\n" },
 	{ { "diff", "self.json", "a.json" },
 	  "perfex: 'self.json' and 'a.json': the second counts all that the command created, the "

@@ -21,7 +21,7 @@ static const char whole[] = "# comment\n"
 			    "    repetitions: 7\n"
 			    "    warmup: 0\n"
 			    "    passes: auto\n"
-			    "    rings: kernel\n"
+			    "    modes: kernel\n"
 			    "    view: self\n"
 			    "programs:\n"
 			    "  first: [sh, -c, \"exit 3\"]\n"
@@ -35,7 +35,7 @@ static const char whole[] = "# comment\n"
 			    "repetitions: 5\n"
 			    "warmup: 1\n"
 			    "passes: 2\n"
-			    "rings: both\n"
+			    "modes: both\n"
 			    "view: tree\n";
 
 static struct experiment_file *parse(const char *text)
@@ -88,7 +88,7 @@ START_TEST(experiments_have_the_settings_of_the_file_or_their_own)
 	ck_assert_uint_eq(one->settings.repetitions, 5);
 	ck_assert_uint_eq(one->settings.warmup, 1);
 	ck_assert_uint_eq(one->settings.passes, 2);
-	ck_assert_str_eq(ring_words[one->settings.modes], "both");
+	ck_assert_str_eq(mode_words[one->settings.modes], "both");
 	ck_assert_str_eq(view_words[one->settings.view], "tree");
 	ck_assert_uint_eq(one->programs.n, 0);
 	ck_assert_uint_eq(two->line, 5);
@@ -99,7 +99,7 @@ START_TEST(experiments_have_the_settings_of_the_file_or_their_own)
 	ck_assert_uint_eq(two->settings.repetitions, 7);
 	ck_assert_uint_eq(two->settings.warmup, 0);
 	ck_assert_uint_eq(two->settings.passes, 0);
-	ck_assert_str_eq(ring_words[two->settings.modes], "kernel");
+	ck_assert_str_eq(mode_words[two->settings.modes], "kernel");
 	ck_assert_str_eq(view_words[two->settings.view], "self");
 	experiment_free(file);
 }
@@ -115,14 +115,14 @@ START_TEST(settings_have_defaults)
 	ck_assert_uint_eq(settings->repetitions, 1);
 	ck_assert_uint_eq(settings->warmup, 0);
 	ck_assert_uint_eq(settings->passes, 0);
-	ck_assert_str_eq(ring_words[settings->modes], "user");
+	ck_assert_str_eq(mode_words[settings->modes], "user");
 	ck_assert_str_eq(view_words[settings->view], "tree");
 	experiment_free(file);
 }
 END_TEST
 
 #define FILE_KEYS                                                                                  \
-	"directory, confidence, repetitions, warmup, passes, rings, view, programs, "              \
+	"directory, confidence, repetitions, warmup, passes, modes, view, programs, "              \
 	"experiments"
 #define HEAD "directory: d\n"
 #define PROGRAMS "programs: {a: [b]}\n"
@@ -150,7 +150,7 @@ static const struct {
 	  "repetitions is '99999999999999999999'; give a number from 1 to 1000000" },
 	{ HEAD "passes: all\n", 2, "passes is 'all'; give a number from 1 to 1000000" },
 	{ HEAD "confidence: 100\n", 2, "confidence is '100'; give a number from 1 to 99" },
-	{ HEAD "rings: users\n", 2, "rings is 'users'; allowed are user, kernel, both" },
+	{ HEAD "modes: users\n", 2, "modes is 'users'; allowed are user, kernel, both" },
 	{ HEAD "view: \"a\\nb\"\n", 2, "view is '?'; allowed are tree, self" },
 	{ HEAD "programs: [a]\n", 2,
 	  "programs is no mapping; write NAME: [COMMAND, ARGUMENT..] for each" },
@@ -185,7 +185,7 @@ static const struct {
 	  "the name is there twice; give each its own" },
 	{ HEAD PROGRAMS "experiments:\n  x:\n    event: [e]\n", 5,
 	  "unknown key 'event'; allowed are events, derive, programs, repetitions, warmup, passes, "
-	  "rings, view" },
+	  "modes, view" },
 	{ HEAD PROGRAMS "experiments:\n  x: [\"e\\n\"]\n", 4, "events contain control characters" },
 	{ HEAD PROGRAMS EXPERIMENTS "--- more\n", 4,
 	  "a second document begins; give each a file of its own" },

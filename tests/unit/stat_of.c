@@ -22,7 +22,7 @@ static void expect_lines(struct command_result result, const char *const lines[]
 START_TEST(all_threads_together)
 {
 	static const char *const lines[] = {
-		"region,threads,entries,exits,disturbed,event,rings,total,mean,min,max,corrected\r\n",
+		"region,threads,entries,exits,disturbed,event,modes,total,mean,min,max,corrected\r\n",
 		"\r\nparse,2,5,4,0,tsc,user+kernel,1070,267.5,70,500,some\r\n",
 		"\r\nparse,2,5,4,0,instructions:u,user,606,151.5,6,300,some\r\n",
 		"\r\n\"solve, \"\"fast\"\"\",2,5,7,1,branches,user+kernel,0,0,0,9,some\r\n",
@@ -68,7 +68,7 @@ END_TEST
 	"\"corrected\":false,\"tsc\":" tsc ",\"counts\":[" counts "]}"
 #define THREAD(regions) "{\"thread\":1,\"regions\":[" regions "]}"
 #define COUNT "{\"total\":1,\"mean\":1.0,\"min\":1,\"max\":1}"
-#define EVENT "{\"name\":\"e\",\"rings\":\"user\"}"
+#define EVENT "{\"name\":\"e\",\"modes\":\"user\"}"
 #define REMEDY "; give a file that perfctr_regions_write() wrote as JSON\n"
 
 static const struct {
@@ -77,19 +77,19 @@ static const struct {
 	{ "", "it is not JSON" },
 	{ "[1]", "'schema' is missing or no string" },
 	{ "{\"schema\":\"perfex-run\"}", "it has no regions" },
-	{ DOCUMENT("2", "", ""), "its version is not 1, the one that this perfex knows" },
-	{ DOCUMENT("1", "", "7"), "'regions' is missing or no array" },
-	{ DOCUMENT("1", "", THREAD("7")), "'name' is missing or no string" },
-	{ DOCUMENT("1", "", THREAD(REGION("a", "-1", COUNT, ""))), "'entries' is negative" },
-	{ DOCUMENT("1", "", THREAD(REGION("a", "\"1\"", COUNT, ""))),
+	{ DOCUMENT("1", "", ""), "its version is not 2, the one that this perfex knows" },
+	{ DOCUMENT("2", "", "7"), "'regions' is missing or no array" },
+	{ DOCUMENT("2", "", THREAD("7")), "'name' is missing or no string" },
+	{ DOCUMENT("2", "", THREAD(REGION("a", "-1", COUNT, ""))), "'entries' is negative" },
+	{ DOCUMENT("2", "", THREAD(REGION("a", "\"1\"", COUNT, ""))),
 	  "'entries' is missing or no int" },
-	{ DOCUMENT("1", "", THREAD(REGION("a", "1", "{\"total\":1}", ""))),
+	{ DOCUMENT("2", "", THREAD(REGION("a", "1", "{\"total\":1}", ""))),
 	  "'min' is missing or no int" },
-	{ DOCUMENT("1", EVENT, THREAD(REGION("a", "1", COUNT, ""))),
+	{ DOCUMENT("2", EVENT, THREAD(REGION("a", "1", COUNT, ""))),
 	  "'total' is missing or no int" },
-	{ DOCUMENT("1", "", THREAD(REGION("a", "1", COUNT, "")) "," THREAD("")),
+	{ DOCUMENT("2", "", THREAD(REGION("a", "1", COUNT, "")) "," THREAD("")),
 	  "'name' is missing or no string" },
-	{ DOCUMENT("1", "",
+	{ DOCUMENT("2", "",
 		   THREAD(REGION("a", "1", COUNT, "")) "," THREAD(REGION("b", "1", COUNT, ""))),
 	  "its threads have different regions" },
 };
@@ -115,9 +115,9 @@ START_TEST(a_right_file_of_the_same_make_is_not)
 	struct command_result result;
 
 	enter_directory();
-	write_text("file", DOCUMENT("1", EVENT, THREAD(REGION("a", "1", COUNT, COUNT))));
+	write_text("file", DOCUMENT("2", EVENT, THREAD(REGION("a", "1", COUNT, COUNT))));
 	result = PERFEX("stat-of", "--csv", "file");
-	write_text("file", DOCUMENT("1", EVENT, ""));
+	write_text("file", DOCUMENT("2", EVENT, ""));
 	ck_assert_int_eq(PERFEX("stat-of", "file").status, 0);
 	leave_directory();
 	ck_assert_int_eq(result.status, 0);

@@ -236,7 +236,7 @@ static int call_task(struct perfctr_context *ctx, struct task_struct *task, perf
 	return perfctr_call_task(task, call_attached, &call);
 }
 
-static struct task_struct *get_attached_task(struct perfctr_context *ctx)
+struct task_struct *perfctr_get_task(struct perfctr_context *ctx)
 {
 	struct task_struct *task;
 
@@ -248,14 +248,9 @@ static struct task_struct *get_attached_task(struct perfctr_context *ctx)
 	return task;
 }
 
-struct task_struct *perfctr_get_task(struct perfctr_context *ctx)
-{
-	return get_attached_task(ctx);
-}
-
 int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg)
 {
-	struct task_struct *task = get_attached_task(ctx);
+	struct task_struct *task = perfctr_get_task(ctx);
 	int result;
 
 	if (!task)
@@ -275,7 +270,7 @@ static int detach_fn(struct perfctr_context *ctx, bool live, void *arg)
 /* -ESRCH when nothing was attached, or somebody else has detached it. */
 int perfctr_detach(struct perfctr_context *ctx)
 {
-	struct task_struct *task = get_attached_task(ctx);
+	struct task_struct *task = perfctr_get_task(ctx);
 	int err;
 
 	if (!task)

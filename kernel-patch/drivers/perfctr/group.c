@@ -51,8 +51,7 @@ struct change {
 static int change_fn(struct task_struct *task, bool live, void *arg)
 {
 	struct change *change = arg;
-	const struct perfctr_group *old = perfctr_is_marked(task) ? task->thread.perfctr_mark :
-								    NULL;
+	const struct perfctr_group *old = perfctr_live_mark(task);
 
 	if (!change->mark && (!old || (change->only && old != change->only)))
 		return 0;
@@ -85,11 +84,13 @@ static int change_mark(struct task_struct *task, struct perfctr_group *group, bo
 /* current creates child, which nobody has seen. Interrupts off. */
 void perfctr_group_join(struct task_struct *child)
 {
+	struct perfctr_group *group = perfctr_live_mark(current);
+
 	lockdep_assert_irqs_disabled();
-	if (!perfctr_is_marked(current))
+	if (!group)
 		return;
-	child->thread.perfctr_mark = current->thread.perfctr_mark;
-	add_member(child->thread.perfctr_mark);
+	child->thread.perfctr_mark = group;
+	add_member(group);
 	perfctr_update_flag(child);
 }
 
@@ -112,21 +113,13 @@ void perfctr_group_drop(bool exec)
 		drop_member(group);
 }
 
-/* Under RCU. A mark whose group is dead is none. */
-static const struct perfctr_group *live_mark(const struct task_struct *task)
-{
-	const struct perfctr_group *group = READ_ONCE(task->thread.perfctr_mark);
-
-	return group && !READ_ONCE(group->dead) ? group : NULL;
-}
-
 static u64 mark_of(const struct task_struct *task)
 {
 	const struct perfctr_group *group;
 	u64 id;
 
 	rcu_read_lock();
-	group = live_mark(task);
+	group = perfctr_live_mark(task);
 	id = group ? group->id : 0;
 	rcu_read_unlock();
 	return id;
@@ -141,7 +134,7 @@ struct choice {
 /* Has task not the mark that it shall have? */
 static bool is_chosen(struct task_struct *task, const void *arg)
 {
-	const struct perfctr_group *mark = live_mark(task);
+	const struct perfctr_group *mark = perfctr_live_mark(task);
 	const struct choice *choice = arg;
 
 	if (task->flags & (PF_KTHREAD | PF_EXITING) && !mark)

@@ -25,20 +25,22 @@ struct perfctr_group {
 };
 
 /*
- * By a group that lives. Where task's mark cannot change: it cannot be switched, or is current,
- * interrupts off.
+ * The mark of a group that is dead is none: NULL. Under RCU, or where task's mark cannot change: it
+ * cannot be switched, or is current, interrupts off.
  */
-static inline bool perfctr_is_marked(const struct task_struct *task)
+static inline struct perfctr_group *perfctr_live_mark(const struct task_struct *task)
 {
-	return task->thread.perfctr_mark && !READ_ONCE(task->thread.perfctr_mark->dead);
+	struct perfctr_group *group = READ_ONCE(task->thread.perfctr_mark);
+
+	return group && !READ_ONCE(group->dead) ? group : NULL;
 }
 
-/* The context switch and the tick look at threads with this flag alone. Where as above. */
+/* The context switch and the tick look at threads with this flag alone. Where no mark changes. */
 static inline void perfctr_update_flag(struct task_struct *task)
 {
 	const struct perfctr_context *ctx = task->thread.perfctr;
 
-	if ((ctx && ctx->started) || perfctr_is_marked(task))
+	if ((ctx && ctx->started) || perfctr_live_mark(task))
 		set_tsk_thread_flag(task, TIF_PERFCTR);
 	else
 		clear_tsk_thread_flag(task, TIF_PERFCTR);

@@ -358,7 +358,7 @@ static bool fold_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 /* The mark of a group that has died since costs its thread nothing any more. */
 static void drop_dead_mark(void)
 {
-	if (current->thread.perfctr_mark && !perfctr_is_marked(current))
+	if (current->thread.perfctr_mark && !perfctr_live_mark(current))
 		perfctr_update_flag(current);
 }
 

@@ -144,6 +144,42 @@ int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *patter
 			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
 			 void *arg);
 
+/*
+ * perfctr_family_name - the name of family number i of processors, from 0 on, as in "pmu NAME" of
+ * the tables.  NULL: there are not so many.
+ */
+const char *perfctr_family_name(unsigned int i);
+
+/*
+ * perfctr_family_info - a machine of the family of this name, or of that which has the processor
+ * with this name in libpfm4, for perfctr_events_open() where there is no such machine.  Whether
+ * libpfm4 has it is not asked.  It has what events depend on, the rest is 0.  NULL: no family.
+ */
+const struct perfctr_pmu_info *perfctr_family_info(const char *name);
+
+/* Made by the library alone. */
+struct perfctr_field {
+	unsigned int first, last;	/* its bits */
+	const char *name;	/* as in the manual of the processor */
+	const char *meaning;
+};
+
+struct perfctr_register {
+	const char *name;
+	const struct perfctr_field *field;	/* ended by one without a name */
+};
+
+#define PERFCTR_REGISTER_EVNTSEL	0
+#define PERFCTR_REGISTER_EVNTSEL2	1
+#define PERFCTR_REGISTER_FIXED		2	/* evntsel, for a fixed counter */
+
+/*
+ * perfctr_family_register - what the bits of a register of this machine mean, for people.
+ * which: PERFCTR_REGISTER_*.  NULL: its family has no such register, or is not known.
+ */
+const struct perfctr_register *perfctr_family_register(const struct perfctr_pmu_info *info,
+						       unsigned int which);
+
 #ifdef __cplusplus
 }
 #endif

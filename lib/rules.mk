@@ -12,6 +12,7 @@ LIB_PIC := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o)
 LIB_STATIC_LIBS := -l:libpfm.a -l:libjson-c.a
 LIB_CFLAGS := -DPERFCTR_EVENTS_DIRECTORY='"$(PREFIX)/share/perfctr/events"'
 LIB_TABLES := $(wildcard lib/event/tables/*.tbl)
+LIB_FAMILIES := $(wildcard lib/pmu/*.c)
 LIB_STATIC := $(BUILD)/lib/libperfctr.a
 LIB_SHARED := $(BUILD)/lib/libperfctr.so.$(PERFCTR_VERSION)
 
@@ -48,8 +49,8 @@ $(LIB_SHARED): $(LIB_PIC) lib/libperfctr.map
 	ln -sf $(LIB_SONAME) $(@D)/libperfctr.so
 
 # They are included by the assembler, which the compiler does not tell.
-$(BUILD)/lib/event/tables_built_in.o $(BUILD)/lib/event/tables_built_in.pic.o $(BUILD)/lib32/event/tables_built_in.o \
-	$(BUILD)/sanitized/lib/event/tables_built_in.o $(BUILD)/thread-sanitized/lib/event/tables_built_in.o: $(LIB_TABLES)
+$(foreach directory,lib lib32 sanitized/lib thread-sanitized/lib,$(patsubst lib/%.c,$(BUILD)/$(directory)/%.o,$(LIB_FAMILIES))) \
+	$(LIB_FAMILIES:%.c=$(BUILD)/%.pic.o): $(LIB_TABLES)
 
 .PHONY: install-lib
 install-lib: $(LIB_STATIC) $(LIB_SHARED)

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex encode: events as register values, field by field. */
-#include "fields.h"
 #include "selection.h"
 
 #include <stdlib.h>
 
-static uint64_t field_mask(const struct field *field)
+static uint64_t field_mask(const struct perfctr_field *field)
 {
 	return (UINT64_C(2) << (field->last - field->first)) - 1;
 }
 
-static void print_field(const struct field *field, uint64_t value)
+static void print_field(const struct perfctr_field *field, uint64_t value)
 {
 	char bits[16];
 
@@ -22,12 +21,17 @@ static void print_field(const struct field *field, uint64_t value)
 	       (unsigned long long)(value >> field->first & field_mask(field)), field->meaning);
 }
 
-static void print_register(const struct layout *layout, uint64_t value)
+/* Nothing, if the machine has no such register. */
+static void print_register(const struct perfctr_pmu_info *info, unsigned int which, uint64_t value)
 {
+	const struct perfctr_register *layout = perfctr_family_register(info, which);
 	uint64_t known = 0;
 
+	if (!layout)
+		return;
+
 	printf("  %s 0x%08llx\n", layout->name, (unsigned long long)value);
-	for (const struct field *field = layout->field; field->name; field++) {
+	for (const struct perfctr_field *field = layout->field; field->name; field++) {
 		print_field(field, value);
 		known |= field_mask(field) << field->first;
 	}
@@ -47,8 +51,7 @@ static void print_counters(const struct perfctr_request *request)
 	putchar('\n');
 }
 
-static void print_event(const struct perfctr_pmu_info *info, const struct layouts *layouts,
-			const struct perfctr_request *request)
+static void print_event(const struct perfctr_pmu_info *info, const struct perfctr_request *request)
 {
 	struct perfctr_event_control control = {
 		.counter = request->counter,
@@ -61,11 +64,11 @@ static void print_event(const struct perfctr_pmu_info *info, const struct layout
 	printf("%s = %s\n", request->name, text);
 	print_counters(request);
 	if (request->general)
-		print_register(&layouts->evntsel, request->evntsel);
-	if (layouts->evntsel2.field)
-		print_register(&layouts->evntsel2, request->evntsel2);
-	if (request->fixed && layouts->fixed.field)
-		print_register(&layouts->fixed, request->evntsel & info->fixed_allowed);
+		print_register(info, PERFCTR_REGISTER_EVNTSEL, request->evntsel);
+	print_register(info, PERFCTR_REGISTER_EVNTSEL2, request->evntsel2);
+	if (request->fixed)
+		print_register(info, PERFCTR_REGISTER_FIXED,
+			       request->evntsel & info->fixed_allowed);
 	if (request->p4_pebs_enable)
 		printf("  IA32_PEBS_ENABLE 0x%llx, MSR_PEBS_MATRIX_VERT 0x%llx: what replays tag\n",
 		       (unsigned long long)request->p4_pebs_enable,
@@ -76,7 +79,6 @@ static int encode_events(struct selection *selection)
 {
 	const struct perfctr_pmu_info *info;
 	struct perfctr_request *requests;
-	const struct layouts *layouts;
 
 	if (!open_selected_pmu(selection))
 		return EXIT_PERFEX;
@@ -84,10 +86,8 @@ static int encode_events(struct selection *selection)
 	if (!requests)
 		return EXIT_PERFEX;
 	info = perfctr_events_info(selection->database);
-	/* Whoever can parse an event for this PMU has its layouts. */
-	layouts = layouts_of(info);
 	for (size_t i = 0; i < selection->n_events; i++)
-		print_event(info, layouts, &requests[i]);
+		print_event(info, &requests[i]);
 	free(requests);
 	return 0;
 }

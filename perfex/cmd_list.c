@@ -4,7 +4,7 @@
 
 struct list {
 	struct selection selection;
-	bool details, netburst;
+	bool details, two_words; /* an event is two registers, which are no code */
 	size_t n;
 };
 
@@ -42,14 +42,14 @@ static void print_details(const struct list *list, const struct perfctr_event_en
 
 	if (entry->umask) {
 		printf("    :%-24s", entry->umask);
-		if (!list->netburst)
+		if (!list->two_words)
 			printf(" 0x%04llx", (unsigned long long)entry->code);
 		printf("  %s\n", entry->description);
 		return;
 	}
 	printf("%s\n    %s\n    ", entry->name, entry->description);
 	if (entry->general || entry->fixed) {
-		if (entry->code || !list->netburst)
+		if (entry->code || !list->two_words)
 			printf("code 0x%02llx, ", (unsigned long long)entry->code);
 		printf("counters ");
 		print_counters(entry);
@@ -79,7 +79,7 @@ static int list_events(struct list *list, const char *pattern)
 	if (!open_selected_pmu(&list->selection))
 		return EXIT_PERFEX;
 	database = list->selection.database;
-	list->netburst = perfctr_events_info(database)->pmu == PERFCTR_PMU_P4;
+	list->two_words = perfctr_events_info(database)->evntsel2_allowed;
 	if (perfctr_events_list(database, pattern, print_event, list) < 0) {
 		/* Why there are none, or what is wrong with a table. */
 		perfctr_events_parse(database, "instructions", PERFCTR_MODE_USER, &request, error,

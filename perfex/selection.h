@@ -23,8 +23,8 @@ void take_selected_event(void *target, const struct option_rule *rule, const cha
 #define PMU_OPTION                                                                                 \
 	TEXT_OPTION(                                                                               \
 		"pmu", 0, "NAME",                                                                  \
-		"of NAME instead of this machine: arch, p5, p5_mmx, p6, p4, k7, k8,\n"             \
-		"amd, mii, winchip_c6, winchip_2, via_c3, or a processor of libpfm4, like nhm",    \
+		"of NAME instead of this machine: a family of processors, like k8, or a\n"         \
+		"processor of libpfm4, like nhm; an unknown NAME shows the families",              \
 		struct selection, pmu)
 #define EVENT_OPTIONS                                                                              \
 	CALL_OPTION("event", 'e', "EVENT", "EVENT as for perfex run; may be repeated",             \

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../pmu/netburst.h"
 #include "schedule.h"
 
 /* Requests that do not fit, any of which left out, do. */
@@ -44,14 +43,14 @@ static void add_counters(const struct perfctr_pmu_info *info, const bool used[],
 	}
 }
 
-static void add_escrs(const bool used[], const struct line *line)
+static void add_routes(const struct routes *all, const bool used[], const struct line *line)
 {
 	const char *comma = " ";
 
-	for (int i = 0; i < NETBURST_ESCRS; i++) {
+	for (int i = 0; i < all->n; i++) {
 		if (!used[i])
 			continue;
-		perfctr_line_add(line, "%s%s", comma, perfctr_netburst_escrs[i].name);
+		perfctr_line_add(line, "%s%s", comma, all->route[i].name);
 		comma = ", ";
 	}
 }
@@ -70,6 +69,7 @@ static void add_bottleneck(const struct perfctr_pmu_info *info,
 			   const struct perfctr_request *conflict, size_t n,
 			   const struct line *line)
 {
+	const struct routes *all = perfctr_machine_routes(info);
 	bool counters[MAX_PLACES] = { false }, routes[MAX_PLACES] = { false };
 
 	for (size_t i = 0; i < n; i++) {
@@ -82,10 +82,9 @@ static void add_bottleneck(const struct perfctr_pmu_info *info,
 			routes[route] = true;
 		}
 	}
-	if (perfctr_machine_is_netburst(info) &&
-	    (count_used(routes) < n || count_used(counters) >= n)) {
-		perfctr_line_add(line, count_used(routes) == 1 ? "ESCR" : "ESCRs");
-		add_escrs(routes, line);
+	if (all && (count_used(routes) < n || count_used(counters) >= n)) {
+		perfctr_line_add(line, "%s%s", all->unit, count_used(routes) == 1 ? "" : "s");
+		add_routes(all, routes, line);
 	} else {
 		perfctr_line_add(line, count_used(counters) == 1 ? "counter" : "counters");
 		add_counters(info, counters, line);

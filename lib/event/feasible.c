@@ -4,12 +4,12 @@
 
 #include <errno.h>
 
-#include "../pmu/netburst.h"
 #include "schedule.h"
 
 bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
 				   const struct perfctr_request *request, const struct line *line)
 {
+	const struct routes *routes = perfctr_machine_routes(info);
 	struct place place;
 	uint64_t counters;
 
@@ -24,17 +24,17 @@ bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
 			PERFCTR_FIXED);
 		return true;
 	}
-	if (!perfctr_machine_is_netburst(info)) {
+	if (!routes) {
 		perfctr_line_refuse(line, EINVAL, "event '%s' can be counted by no counter",
 				    request->name);
 		return true;
 	}
-	counters = perfctr_netburst_routed(request->evntsel);
+	counters = perfctr_routes_lead(routes, request->evntsel);
 	perfctr_line_refuse(line, EINVAL,
-			    "event '%s': no ESCR with its ESCR select leads to this counter; "
-			    "those that have one:",
-			    request->name);
-	for (unsigned int i = 0; i < NETBURST_COUNTERS; i++)
+			    "event '%s': no %s with its %s select leads to this counter; those "
+			    "that have one:",
+			    request->name, routes->unit, routes->unit);
+	for (unsigned int i = 0; i < 64; i++)
 		if (counters >> i & 1)
 			perfctr_line_add(line, " %u", i);
 	if (!counters)

@@ -70,9 +70,11 @@ static void make_ready(void)
 /* Number i of those of info's family; NULL: there are not so many. */
 static const pfm_pmu_info_t *find_pmu(const struct perfctr_pmu_info *info, unsigned int i)
 {
+	const struct family *family = perfctr_machine_family(info);
+
 	make_ready();
 	for (unsigned int k = 0; k < n_present; k++)
-		if (perfctr_machine_of_libpfm(present[k].name) == info->pmu && i-- == 0)
+		if (perfctr_machine_of_libpfm(present[k].name) == family && i-- == 0)
 			return &present[k];
 	return NULL;
 }
@@ -131,21 +133,13 @@ static int libpfm_refuse(const pfm_pmu_info_t *pmu, const char *text, int error,
 	return -1;
 }
 
-#define EVNTSEL_INT (UINT64_C(1) << 20)
-#define EVNTSEL_EN (UINT64_C(1) << 22)
-#define ESCR_MODES UINT64_C(0xf) /* of both logical processors */
-
-/* For NetBurst libpfm4 gives the ESCR first, then the CCCR. */
 static void take_codes(const struct perfctr_pmu_info *info, const uint64_t codes[],
 		       uint64_t *evntsel, uint64_t *evntsel2)
 {
-	if (perfctr_machine_is_netburst(info)) {
-		*evntsel = codes[1];
-		*evntsel2 = codes[0] & ~ESCR_MODES;
-	} else {
-		*evntsel = codes[0] & ~(EVNTSEL_INT | EVNTSEL_EN);
-		*evntsel2 = codes[1];
-	}
+	const struct family *family = perfctr_machine_family(info);
+
+	*evntsel = codes[family->libpfm_swapped] & ~family->libpfm_ignored;
+	*evntsel2 = codes[!family->libpfm_swapped] & ~family->libpfm_ignored2;
 }
 
 int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event, uint64_t *evntsel,
@@ -180,17 +174,15 @@ static int visit_event(const struct perfctr_pmu_info *info, const pfm_event_info
 		       const char *source,
 		       int (*visit)(const struct perfctr_event_entry *entry, void *arg), void *arg)
 {
-	/* There an event is more than one code. */
-	bool netburst = perfctr_machine_is_netburst(info);
+	const struct family *family = perfctr_machine_family(info);
 	struct perfctr_event_entry entry = {
 		.name = event->name,
-		.code = netburst ? 0 : event->code,
+		.code = family->event_bits ? event->code : 0,
 		.general = perfctr_machine_general(info),
 		.duration = -1,
 		.source = source,
 		.description = event->desc,
 	};
-	unsigned int umask_shift = perfctr_machine_family(info)->umask_shift;
 	int status = visit(&entry, arg);
 
 	for (int a = 0; !status && a < event->nattrs; a++) {
@@ -200,7 +192,7 @@ static int visit_event(const struct perfctr_pmu_info *info, const pfm_event_info
 		    attribute.type != PFM_ATTR_UMASK)
 			continue;
 		entry.umask = attribute.name;
-		entry.code = netburst ? 0 : attribute.code << umask_shift;
+		entry.code = family->umask_shift ? attribute.code << family->umask_shift : 0;
 		entry.description = attribute.desc;
 		status = visit(&entry, arg);
 	}

@@ -159,47 +159,59 @@ static int expand_alias(const struct parts *parts, const char *alias, char *name
 	return 0;
 }
 
-/* What the registers of a NetBurst event, which libpfm4 gives, do not say. */
-struct netburst {
+/* Where an event has routes: what its registers, which libpfm4 gives, do not say. */
+struct routing {
 	const struct parts *parts;
 	struct event *event;
-	bool routed;
+	bool routed, replays;
+	char tags[256]; /* names, for a refusal */
 };
 
-static int add_netburst(const struct table_entry *entry, void *arg)
+static void add_tag(struct routing *routing, const struct table_entry *entry)
 {
-	struct netburst *netburst = arg;
-	const struct parts *parts = netburst->parts;
+	const struct parts *parts = routing->parts;
+	size_t length = strlen(routing->tags);
 
-	if (entry->kind == TABLE_ESCR && !netburst->routed &&
-	    strcasecmp(parts->part[0], entry->name) == 0) {
-		netburst->routed = true;
-		netburst->event->general = entry->general;
-	}
-	if (entry->kind != TABLE_REPLAY || strcasecmp(parts->part[0], "replay_event"))
-		return 0;
+	snprintf(routing->tags + length, sizeof(routing->tags) - length, "%s%s", length ? ", " : "",
+		 entry->name);
 	for (unsigned int i = 1; i < parts->n; i++) {
 		if (strcasecmp(parts->part[i], entry->name))
 			continue;
-		netburst->event->p4_pebs_enable |= entry->code;
-		netburst->event->p4_pebs_matrix_vert |= entry->code2;
+		routing->event->p4_pebs_enable |= entry->code;
+		routing->event->p4_pebs_matrix_vert |= entry->code2;
 	}
+}
+
+static int route_event(const struct table_entry *entry, void *arg)
+{
+	struct routing *routing = arg;
+
+	if (entry->kind == TABLE_ESCR && !routing->routed &&
+	    strcasecmp(routing->parts->part[0], entry->name) == 0) {
+		routing->routed = true;
+		routing->event->general = entry->general;
+	}
+	if (entry->kind == TABLE_REPLAY && routing->replays)
+		add_tag(routing, entry);
 	return 0;
 }
 
-static int resolve_netburst(struct perfctr_events *events, const struct parts *parts,
-			    struct event *event, const struct line *line)
+static int resolve_routes(struct perfctr_events *events, const struct parts *parts,
+			  struct event *event, const struct line *line)
 {
-	struct netburst netburst = { .parts = parts, .event = event };
+	struct routing routing = {
+		.parts = parts,
+		.event = event,
+		.replays = strcasecmp(parts->part[0], "replay_event") == 0,
+	};
 
-	if (perfctr_tables_visit(events, add_netburst, &netburst, line) < 0)
+	if (perfctr_tables_visit(events, route_event, &routing, line) < 0)
 		return -1;
-	if (strcasecmp(parts->part[0], "replay_event") == 0 && !event->p4_pebs_enable)
+	if (routing.replays && !event->p4_pebs_enable)
 		return perfctr_line_refuse(
 			line, ENOTSUP,
-			"replay_event counts nothing without what it tags: give "
-			"one of L1_LD_MISS, L2_LD_MISS, DTLB_LD_MISS, DTLB_ST_MISS, "
-			"DTLB_ALL_MISS, MOB_LD_REPLAY, SP_LD_RET, SP_ST_RET");
+			"replay_event counts nothing without what it tags: give one of %s",
+			routing.tags);
 	return 0;
 }
 
@@ -226,7 +238,7 @@ static int resolve_by_libpfm(struct perfctr_events *events, struct parts *parts,
 		return -1;
 	event->modes |= modes.modes;
 	event->general = perfctr_machine_general(info);
-	return perfctr_machine_is_netburst(info) ? resolve_netburst(events, parts, event, line) : 0;
+	return perfctr_machine_routes(info) ? resolve_routes(events, parts, event, line) : 0;
 }
 
 static int refuse_pmu(const struct perfctr_pmu_info *info, const char *pmu, const struct line *line)

@@ -75,13 +75,11 @@ static int parse_modifiers(const struct perfctr_pmu_info *info, char *text, stru
 }
 
 /* Codes of perf are bits of one event select register. */
-static int refuse_netburst(const struct perfctr_pmu_info *info, const struct line *line)
+static int check_code(const struct perfctr_pmu_info *info, const struct line *line)
 {
-	if (!perfctr_machine_is_netburst(info))
-		return 0;
-	return perfctr_line_refuse(
-		line, EINVAL,
-		"an event of NetBurst needs two registers; write a name, or 0xCCCR/0xESCR@0xPMC");
+	const char *why = perfctr_machine_family(info)->code_refused;
+
+	return why ? perfctr_line_refuse(line, EINVAL, "%s", why) : 0;
 }
 
 static int parse_raw(const struct perfctr_pmu_info *info, char *text, struct event *event,
@@ -89,7 +87,7 @@ static int parse_raw(const struct perfctr_pmu_info *info, char *text, struct eve
 {
 	char *end;
 
-	if (refuse_netburst(info, line) < 0)
+	if (check_code(info, line) < 0)
 		return -1;
 	errno = 0;
 	event->evntsel = strtoull(text + 1, &end, 16);
@@ -146,7 +144,7 @@ static int parse_cpu(const struct perfctr_pmu_info *info, char *text, struct eve
 	char *rest = text + strlen("cpu/");
 	char *end = strchr(rest, '/'), *term;
 
-	if (refuse_netburst(info, line) < 0)
+	if (check_code(info, line) < 0)
 		return -1;
 	if (!end)
 		return perfctr_line_refuse(line, EINVAL,
@@ -292,9 +290,10 @@ static int refuse_mixture(const struct perfctr_pmu_info *info, const struct even
 {
 	if (!event->general || perfctr_machine_is_common(info, event->evntsel))
 		return 0;
-	perfctr_line_refuse(line, EINVAL,
-			    "it is not an architectural event, and this machine has several kinds of "
-			    "cores; say which counts it:");
+	perfctr_line_refuse(
+		line, EINVAL,
+		"it is not an architectural event, and this machine has several kinds of "
+		"cores; say which counts it:");
 	for (uint32_t k = 0; k < info->n_kinds; k++)
 		perfctr_line_add(line, "%s %s::EVENT", k ? " or" : "", info->kind[k].name);
 	return -1;
@@ -336,7 +335,7 @@ static int parse_text(struct perfctr_events *events, char *text, const char *spe
 	if (parse_counter(at, &counter, line) < 0)
 		return -1;
 	registers = is_registers(text);
-	if (registers && !at && perfctr_machine_is_netburst(info))
+	if (registers && !at && perfctr_machine_routes(info))
 		return perfctr_line_refuse(
 			line, EINVAL,
 			"register values are those of several units; give the counter too, as in "

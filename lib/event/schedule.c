@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../pmu/netburst.h"
-
 static uint32_t n_general(const struct perfctr_pmu_info *info)
 {
 	return perfctr_machine_most_general(info);
@@ -48,13 +46,14 @@ int perfctr_place_counter(const struct perfctr_pmu_info *info, uint32_t index)
 }
 
 /*
- * A counter that a session has is for who names it alone; on NetBurst, routes are all or nothing.
+ * A counter that a session has is for who names it alone; where there are routes, they are all or
+ * nothing.
  */
 static bool is_taken(const struct perfctr_pmu_info *info, uint32_t i)
 {
 	uint32_t bit = i < n_general(info) ? i : PERFCTR_FIXED_BIT + i - n_general(info);
 
-	return !perfctr_machine_is_netburst(info) && info->session_counters >> bit & 1;
+	return !perfctr_machine_routes(info) && info->session_counters >> bit & 1;
 }
 
 static bool can_count(const struct perfctr_pmu_info *info, const struct perfctr_request *request,
@@ -74,16 +73,17 @@ static bool can_count(const struct perfctr_pmu_info *info, const struct perfctr_
 int perfctr_place_route(const struct perfctr_pmu_info *info, const struct perfctr_request *request,
 			int counter)
 {
+	const struct routes *routes = perfctr_machine_routes(info);
 	int route;
 
 	if (!can_count(info, request, counter))
 		return -1;
-	if (!perfctr_machine_is_netburst(info))
+	if (!routes)
 		return counter;
-	route = perfctr_netburst_route(request->evntsel, (unsigned int)counter);
+	route = perfctr_route_to(routes, request->evntsel, (unsigned int)counter);
 	/* A route leads to all its counters, or the flow could not be one. */
 	if (route >= 0 && request->counter == PERFCTR_ANY &&
-	    perfctr_netburst_escrs[route].counters & ~request->general)
+	    routes->route[route].counters & ~request->general)
 		return -1;
 	return route;
 }
@@ -266,16 +266,16 @@ static size_t add_requests(struct flow *flow, const struct search *search)
 static void add_routes(struct flow *flow, const struct search *search)
 {
 	int n = perfctr_place_counters(search->info);
-	bool netburst = perfctr_machine_is_netburst(search->info);
-	int n_routes = netburst ? NETBURST_ESCRS : n;
+	const struct routes *routes = perfctr_machine_routes(search->info);
+	int n_routes = routes ? routes->n : n;
 
 	for (int route = 0; route < n_routes; route++) {
 		unsigned int left = search->route_left[route];
 
 		add_edge(flow, route_in(flow, route), route_out(flow, route), left);
 		for (int counter = n; counter--;)
-			if (netburst ? perfctr_netburst_escrs[route].counters >> counter & 1
-				     : route == counter)
+			if (routes ? routes->route[route].counters >> counter & 1
+				   : route == counter)
 				add_edge(flow, route_out(flow, route), counter_node(flow, counter),
 					 left);
 	}

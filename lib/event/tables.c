@@ -15,7 +15,6 @@
 #include <strings.h>
 
 #include "libpfm.h"
-#include "../pmu/netburst.h"
 
 #ifndef PERFCTR_EVENTS_DIRECTORY
 #define PERFCTR_EVENTS_DIRECTORY "/usr/local/share/perfctr/events"
@@ -34,9 +33,9 @@ struct tables {
 	struct kept *kept;
 	int error; /* 0: none */
 	char fault[512];
-	bool begun;		  /* the user's are read */
-	const struct table *next; /* of the library's */
-	FILE *file;		  /* the one that is read; NULL: none */
+	bool begun;			       /* the user's are read */
+	const struct event_table *const *next; /* of the library's; NULL ends them */
+	FILE *file;			       /* the one that is read; NULL: none */
 	const char *source;
 	unsigned int number; /* of the line that is read */
 	bool applies;	     /* the last "pmu" is this machine's */
@@ -159,8 +158,10 @@ static int read_replay(struct tables *tables, char *rest, struct table_entry *en
 
 static int read_escr(struct tables *tables, char *rest, struct table_entry *entry)
 {
+	const struct routes *routes = perfctr_machine_routes(tables->info);
+
 	entry->name = next_word(&rest);
-	entry->general = perfctr_netburst_fed_by(next_word(&rest));
+	entry->general = routes ? perfctr_routes_named(routes, next_word(&rest)) : 0;
 	if (!entry->general)
 		return MALFORMED(tables, "escr '%s' needs names like CRU_ESCR2,CRU_ESCR3",
 				 entry->name);
@@ -424,12 +425,12 @@ static int read_users_tables(struct tables *tables)
 
 static int open_next(struct tables *tables)
 {
-	const struct table *table = tables->next++;
+	const struct event_table *table = *tables->next++;
 	FILE *file = fmemopen((void *)table->text, strlen(table->text), "r");
 
 	if (!file)
 		return refuse_memory(tables);
-	begin_table(tables, file, table->name);
+	begin_table(tables, file, table->source);
 	return 0;
 }
 
@@ -442,7 +443,7 @@ static bool read_more(struct tables *tables)
 	if (!tables->begun)
 		status = read_users_tables(tables);
 	tables->begun = true;
-	while (!status && tables->n == before && (tables->file || tables->next->name))
+	while (!status && tables->n == before && (tables->file || *tables->next))
 		status = tables->file ? read_next_line(tables) : open_next(tables);
 	if (status)
 		tables->error = errno;
@@ -475,6 +476,8 @@ int perfctr_tables_visit(struct perfctr_events *events,
 
 struct perfctr_events *perfctr_events_open(const struct perfctr_pmu_info *info)
 {
+	static const struct event_table *const none[1];
+	const struct family *family = perfctr_machine_family(info);
 	struct perfctr_events *events = malloc(sizeof(*events));
 	struct tables *tables = calloc(1, sizeof(*tables));
 
@@ -484,7 +487,7 @@ struct perfctr_events *perfctr_events_open(const struct perfctr_pmu_info *info)
 		return NULL;
 	}
 	tables->info = &events->info;
-	tables->next = perfctr_tables_built_in;
+	tables->next = family ? family->table : none;
 	*events = (struct perfctr_events){ .info = *info, .tables = tables };
 	return events;
 }

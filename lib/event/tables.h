@@ -15,7 +15,7 @@ struct table_entry {
 		TABLE_ALIAS,	/* name stands for text */
 		TABLE_COUNTERS, /* which counters have events whose code & mask == code */
 		TABLE_REPLAY,	/* what the unit mask of a NetBurst replay event tags */
-		TABLE_ESCR,	/* which NetBurst ESCRs, and so counters, have the event */
+		TABLE_ESCR,	/* which routes, and so counters, have the event */
 	} kind;
 	const char *name;
 	uint64_t code;	/* bits of evntsel; of a unit mask: its 8 bits; else see kind */
@@ -46,13 +46,5 @@ struct perfctr_events {
 int perfctr_tables_visit(struct perfctr_events *events,
 			 int (*visit)(const struct table_entry *entry, void *arg), void *arg,
 			 const struct line *line);
-
-/* The tables in the library, ended by one without a name. */
-struct table {
-	const char *name;
-	const char *text;
-};
-
-extern const struct table perfctr_tables_built_in[] __attribute__((visibility("hidden")));
 
 #endif

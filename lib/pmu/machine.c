@@ -5,59 +5,88 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Event select register with a unit mask and a counter mask. */
-#define EVNTSEL .event_bits = 0xffff, .umask_shift = 8, .cmask_shift = 24
-#define EVNTSEL_AMD .event_bits = 0xf0000ffff, .umask_shift = 8, .cmask_shift = 24
-
-static const struct family families[] = {
-	{ PERFCTR_PMU_ARCH, "arch", .libpfm = { "" }, EVNTSEL },
-	{ PERFCTR_PMU_P5, "p5", .event_bits = 0x13f },
-	{ PERFCTR_PMU_P5_MMX, "p5_mmx", .event_bits = 0x13f },
-	{ PERFCTR_PMU_P6, "p6", .libpfm = { "pm", "ppro", "pii" }, EVNTSEL,
-	  .enable_first = UINT64_C(1) << 22 },
-	{ PERFCTR_PMU_P4, "p4", .libpfm = { "netburst" }, .netburst = true },
-	{ PERFCTR_PMU_K7, "k7", .libpfm = { "amd64_k7" }, EVNTSEL },
-	{ PERFCTR_PMU_K8, "k8", .libpfm = { "amd64_k8" }, EVNTSEL_AMD },
-	{ PERFCTR_PMU_AMD, "amd", .libpfm = { "amd64_" }, EVNTSEL_AMD },
-	{ PERFCTR_PMU_MII, "mii", .event_bits = 0x53f },
-	{ PERFCTR_PMU_WINCHIP_C6, "winchip_c6", .event_bits = 0xff },
-	{ PERFCTR_PMU_WINCHIP_2, "winchip_2", .event_bits = 0xff },
-	{ PERFCTR_PMU_VIA_C3, "via_c3", .event_bits = 0x1ff },
+static const struct family *const families[] = {
+#define PERFCTR_FAMILY(name) &perfctr_pmu_##name,
+#include "families.h"
+#undef PERFCTR_FAMILY
 };
 
 enum { N_FAMILIES = sizeof(families) / sizeof(families[0]) };
 
+const char *perfctr_family_name(unsigned int i)
+{
+	return i < N_FAMILIES ? families[i]->name : NULL;
+}
+
 const struct family *perfctr_machine_family(const struct perfctr_pmu_info *info)
 {
 	for (size_t i = 0; i < N_FAMILIES; i++)
-		if (families[i].pmu == info->pmu)
-			return &families[i];
+		if (families[i]->info.pmu == info->pmu)
+			return families[i];
 	return NULL;
 }
 
 /* The longest prefix decides: there is one of no length. */
-uint32_t perfctr_machine_of_libpfm(const char *pmu)
+const struct family *perfctr_machine_of_libpfm(const char *pmu)
 {
+	const struct family *found = NULL;
 	size_t longest = 0;
-	uint32_t found = PERFCTR_PMU_ARCH;
 
 	for (size_t i = 0; i < N_FAMILIES; i++)
-		for (size_t k = 0; k < MAX_PREFIXES && families[i].libpfm[k]; k++) {
-			size_t length = strlen(families[i].libpfm[k]);
+		for (const char *const *prefix = families[i]->libpfm; *prefix; prefix++) {
+			size_t length = strlen(*prefix);
 
-			if (length > longest && strncmp(pmu, families[i].libpfm[k], length) == 0) {
+			if ((!found || length > longest) && strncmp(pmu, *prefix, length) == 0) {
 				longest = length;
-				found = families[i].pmu;
+				found = families[i];
 			}
 		}
 	return found;
 }
 
-bool perfctr_machine_is_netburst(const struct perfctr_pmu_info *info)
+const struct perfctr_pmu_info *perfctr_family_info(const char *name)
+{
+	const struct family *processor;
+
+	for (size_t i = 0; i < N_FAMILIES; i++)
+		if (strcmp(families[i]->name, name) == 0)
+			return &families[i]->info;
+	processor = perfctr_machine_of_libpfm(name);
+	return processor ? &processor->info : NULL;
+}
+
+const struct perfctr_register *perfctr_family_register(const struct perfctr_pmu_info *info,
+						       unsigned int which)
+{
+	const struct family *family = perfctr_machine_family(info);
+	const struct perfctr_register *found = NULL;
+
+	if (family && which == PERFCTR_REGISTER_EVNTSEL)
+		found = &family->evntsel;
+	else if (family && which == PERFCTR_REGISTER_EVNTSEL2)
+		found = &family->evntsel2;
+	else if (family && which == PERFCTR_REGISTER_FIXED)
+		found = &family->fixed;
+	return found && found->name ? found : NULL;
+}
+
+void perfctr_machine_probe(const char *vendor, struct perfctr_pmu_info *info)
+{
+	for (size_t i = 0; i < N_FAMILIES; i++)
+		if (families[i]->probe && families[i]->probe(vendor, info)) {
+			info->pmu = families[i]->info.pmu;
+			info->evntsel_required = families[i]->info.evntsel_required;
+			info->evntsel_user = families[i]->info.evntsel_user;
+			info->evntsel_kernel = families[i]->info.evntsel_kernel;
+			return;
+		}
+}
+
+const struct routes *perfctr_machine_routes(const struct perfctr_pmu_info *info)
 {
 	const struct family *family = perfctr_machine_family(info);
 
-	return family && family->netburst;
+	return family ? family->routes : NULL;
 }
 
 uint64_t perfctr_machine_mode_bits(const struct perfctr_pmu_info *info)

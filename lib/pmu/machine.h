@@ -2,30 +2,22 @@
 #ifndef PERFCTR_MACHINE_H
 #define PERFCTR_MACHINE_H
 
-#include <perfctr_events.h>
-#include <stdbool.h>
-
-#define MAX_PREFIXES 3
-
-/* What the families' registers have in common, and where they differ: a row each in machine.c. */
-struct family {
-	uint32_t pmu;		  /* PERFCTR_PMU_* */
-	const char *name;	  /* in tables: "pmu NAME" */
-	const char *libpfm[MAX_PREFIXES]; /* of its processors' names in libpfm4 */
-	uint64_t event_bits;	  /* of evntsel: event select and unit mask */
-	unsigned int umask_shift; /* of a unit mask in evntsel; 0: there are none */
-	unsigned int cmask_shift; /* likewise of the counter mask; 0: no modifiers c, i and e */
-	uint64_t enable_first;	  /* as perfctr_machine_enable_first() */
-	bool netburst;		  /* an event is two registers, and is routed to its counters */
-};
+#include "family.h"
 
 /* NULL: a PMU that this library does not know, or none. */
 const struct family *perfctr_machine_family(const struct perfctr_pmu_info *info);
 
 /* That of a processor by its name in libpfm4. */
-uint32_t perfctr_machine_of_libpfm(const char *pmu);
+const struct family *perfctr_machine_of_libpfm(const char *pmu);
 
-bool perfctr_machine_is_netburst(const struct perfctr_pmu_info *info);
+/*
+ * What CPUID says of the counters of this machine, whose vendor CPUID names so; *info stays as it
+ * is if perf_events counts on no family that it is of.
+ */
+void perfctr_machine_probe(const char *vendor, struct perfctr_pmu_info *info);
+
+/* NULL: an event gets to each counter by itself, as far as the tables do not restrict it. */
+const struct routes *perfctr_machine_routes(const struct perfctr_pmu_info *info);
 
 /* All bits of evntsel and evntsel2 that select modes. */
 uint64_t perfctr_machine_mode_bits(const struct perfctr_pmu_info *info);

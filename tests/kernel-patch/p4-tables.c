@@ -15,8 +15,8 @@ typedef uint64_t u64;
 
 #include <asm/msr-index.h>
 #include <asm/perf_event_p4.h>
-#include "netburst.h"
 #include "p4-tables.h"
+#include "pmu/family.h"
 #include <perf_events.h>
 
 #define N_EVENTS (sizeof(p4_event_bind_map) / sizeof(p4_event_bind_map[0]))
@@ -94,11 +94,13 @@ static void compare_event(unsigned int number)
 
 static void compare_with_library(void)
 {
+	const struct routes *routes = perfctr_pmu_p4.routes;
+
 	for (unsigned int counter = 0; counter < P4_N_COUNTERS; counter++) {
 		for (unsigned int select = 0; select < N_SELECTS; select++) {
-			int route = perfctr_netburst_route(P4_CCCR_ESEL(select), counter);
+			int route = perfctr_route_to(routes, P4_CCCR_ESEL(select), counter);
 			unsigned int ours = p4_escrs[p4_row[counter]][select];
-			unsigned int theirs = route < 0 ? 0 : perfctr_netburst_escrs[route].msr;
+			unsigned int theirs = route < 0 ? 0 : routes->route[route].msr;
 
 			if (ours != theirs)
 				differ("ESCR select of the library", select, counter, ours, theirs);

@@ -50,8 +50,8 @@ static const struct {
 	{ { "list", "--pmu=p7" },
 	  125,
 	  "",
-	  "perfex: there is no PMU 'p7'; see perfex list "
-	  "--help\n" },
+	  "perfex: there is no PMU 'p7'; there are arch, p5, p5_mmx, p6, p4, k7, k8, amd, mii, "
+	  "winchip_c6, winchip_2, via_c3, and the processors of libpfm4, like nhm\n" },
 	{ { "list", "a", "b" },
 	  125,
 	  "",

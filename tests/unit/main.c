@@ -8,6 +8,7 @@ int main(void)
 	int failed;
 
 	suite_add_tcase(suite, event_tests());
+	suite_add_tcase(suite, family_tests());
 	suite_add_tcase(suite, names_tests());
 	suite_add_tcase(suite, names_refused_tests());
 	suite_add_tcase(suite, names_listed_tests());

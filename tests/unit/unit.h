@@ -7,6 +7,7 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 TCase *event_tests(void);
+TCase *family_tests(void);
 TCase *names_tests(void);
 TCase *names_refused_tests(void);
 TCase *names_listed_tests(void);

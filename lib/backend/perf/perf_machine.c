@@ -1,62 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What perf_events does not tell of the processor: its counters, and the rate of its time stamp. */
 #include "perf.h"
+#include "../../pmu/machine.h"
 
 #include <cpuid.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-/* IA32_PERFEVTSELx (Intel SDM volume 3, 20.2.1.1; AMD APM volume 2, 13.2.1) */
-#define USR (UINT64_C(1) << 16)
-#define OS (UINT64_C(1) << 17)
-#define EN (UINT64_C(1) << 22)
-/* Event, unit mask, USR, OS, edge, EN, inverted, counter mask */
-#define EVNTSEL 0xffc7ffffu
-/* AMD: bits 8 to 11 of the event */
-#define AMD_EVENT_HIGH (UINT64_C(0xf) << 32)
-
-/* CPUID leaf 0AH (SDM volume 2, CPUID) */
-static void take_intel(struct perfctr_pmu_info *info)
-{
-	unsigned int eax, ebx, ecx, edx;
-
-	if (!__get_cpuid_count(0xa, 0, &eax, &ebx, &ecx, &edx) || !(eax & 0xff))
-		return;
-	info->pmu = PERFCTR_PMU_ARCH;
-	info->n_general = eax >> 8 & 0xff;
-	info->general_bits = eax >> 16 & 0xff;
-	if ((eax & 0xff) > 1) {
-		info->n_fixed = edx & 0x1f;
-		info->fixed_bits = edx >> 5 & 0xff;
-	}
-	/* Later ones count slots, which perf_events wants in a group of their own. */
-	if (info->n_fixed > 3)
-		info->n_fixed = 3;
-	info->evntsel_allowed = EVNTSEL;
-	info->fixed_allowed = USR | OS | EN;
-	snprintf(info->family, sizeof(info->family), "perf_events, Intel v%u", eax & 0xff);
-}
-
-/* CPUID 8000_0001H ECX bit 23: PerfCtrExtCore; 8000_0022H EBX: NumPerfCtrCore (APM volume 3, E) */
-static void take_amd(struct perfctr_pmu_info *info)
-{
-	unsigned int eax, ebx, ecx, edx, family;
-
-	__cpuid(1, eax, ebx, ecx, edx);
-	family = (eax >> 8 & 0xf) + (eax >> 20 & 0xff);
-	if (family < 0x0f)
-		return;
-	info->pmu = family == 0x0f ? PERFCTR_PMU_K8 : PERFCTR_PMU_AMD;
-	info->n_general = 4;
-	info->general_bits = 48;
-	if (__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) && ecx & 1u << 23)
-		info->n_general = 6;
-	if (__get_cpuid(0x80000022, &eax, &ebx, &ecx, &edx) && eax & 1 && ebx & 0xf)
-		info->n_general = ebx & 0xf;
-	info->evntsel_allowed = EVNTSEL | AMD_EVENT_HIGH;
-	snprintf(info->family, sizeof(info->family), "perf_events, AMD family %xh", family);
-}
 
 void perfctr_perf_machine(struct perfctr_pmu_info *info)
 {
@@ -65,15 +14,7 @@ void perfctr_perf_machine(struct perfctr_pmu_info *info)
 
 	__cpuid(0, eax, name[0], name[2], name[1]);
 	memcpy(vendor, name, sizeof(name));
-	if (strcmp(vendor, "GenuineIntel") == 0)
-		take_intel(info);
-	else if (strcmp(vendor, "AuthenticAMD") == 0 || strcmp(vendor, "HygonGenuine") == 0)
-		take_amd(info);
-	if (!info->n_general)
-		return;
-	info->evntsel_required = EN;
-	info->evntsel_user = USR;
-	info->evntsel_kernel = OS;
+	perfctr_machine_probe(vendor, info);
 }
 
 struct instant {

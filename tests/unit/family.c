@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is known of the families of processors, without any of them. */
+#include "unit.h"
+
+#include <perfctr_events.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* From the manual page perfctr_events(5). */
+static const struct {
+	const char *name;
+	uint32_t pmu;
+} families[] = {
+	{ "arch", PERFCTR_PMU_ARCH },
+	{ "p5", PERFCTR_PMU_P5 },
+	{ "p5_mmx", PERFCTR_PMU_P5_MMX },
+	{ "p6", PERFCTR_PMU_P6 },
+	{ "p4", PERFCTR_PMU_P4 },
+	{ "k7", PERFCTR_PMU_K7 },
+	{ "k8", PERFCTR_PMU_K8 },
+	{ "amd", PERFCTR_PMU_AMD },
+	{ "mii", PERFCTR_PMU_MII },
+	{ "winchip_c6", PERFCTR_PMU_WINCHIP_C6 },
+	{ "winchip_2", PERFCTR_PMU_WINCHIP_2 },
+	{ "via_c3", PERFCTR_PMU_VIA_C3 },
+};
+
+START_TEST(each_family_has_its_name)
+{
+	const struct perfctr_pmu_info *info = perfctr_family_info(families[_i].name);
+
+	ck_assert_ptr_nonnull(info);
+	ck_assert_uint_eq(info->pmu, families[_i].pmu);
+	ck_assert_uint_gt(info->n_general, 0);
+}
+
+START_TEST(names_end_after_the_last)
+{
+	const char *name;
+	bool found[ARRAY_SIZE(families)] = { false };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(families); i++) {
+		name = perfctr_family_name(i);
+		ck_assert_ptr_nonnull(name);
+		for (unsigned int k = 0; k < ARRAY_SIZE(families); k++)
+			if (strcmp(name, families[k].name) == 0) {
+				ck_assert_msg(!found[k], "%s comes twice", name);
+				found[k] = true;
+			}
+	}
+	for (unsigned int k = 0; k < ARRAY_SIZE(families); k++)
+		ck_assert_msg(found[k], "no %s", families[k].name);
+	ck_assert_ptr_null(perfctr_family_name(ARRAY_SIZE(families)));
+	ck_assert_ptr_null(perfctr_family_name(UINT32_MAX));
+}
+
+/* libpfm4's names of processors, and their families. */
+static const struct {
+	const char *processor;
+	uint32_t pmu;
+} processors[] = {
+	{ "nhm", PERFCTR_PMU_ARCH },
+	{ "skl", PERFCTR_PMU_ARCH },
+	{ "netburst_p", PERFCTR_PMU_P4 },
+	{ "pm", PERFCTR_PMU_P6 },
+	{ "amd64_k7", PERFCTR_PMU_K7 },
+	{ "amd64_k8_revb", PERFCTR_PMU_K8 },
+	{ "amd64_fam10h_barcelona", PERFCTR_PMU_AMD },
+	{ "amd64_fam17h_zen2", PERFCTR_PMU_AMD },
+};
+
+START_TEST(processors_of_libpfm4_have_a_family)
+{
+	const struct perfctr_pmu_info *info = perfctr_family_info(processors[_i].processor);
+
+	ck_assert_ptr_nonnull(info);
+	ck_assert_uint_eq(info->pmu, processors[_i].pmu);
+}
+
+/* Bits that are in a field; each is in one. */
+static uint64_t bits_explained(const struct perfctr_register *layout)
+{
+	uint64_t all = 0;
+
+	for (const struct perfctr_field *field = layout->field; field->name; field++) {
+		uint64_t mask = (UINT64_C(2) << (field->last - field->first)) - 1;
+
+		ck_assert_uint_le(field->first, field->last);
+		ck_assert_uint_lt(field->last, 64);
+		ck_assert_uint_gt(strlen(field->meaning), 0);
+		mask <<= field->first;
+		ck_assert_msg(!(all & mask), "%s: bits of '%s' are in two fields", layout->name,
+			      field->name);
+		all |= mask;
+	}
+	return all;
+}
+
+START_TEST(each_bit_that_may_be_set_is_explained)
+{
+	const struct perfctr_pmu_info *info = perfctr_family_info(families[_i].name);
+	const struct {
+		unsigned int which;
+		uint64_t allowed;
+	} registers[] = {
+		{ PERFCTR_REGISTER_EVNTSEL, info->evntsel_allowed | info->evntsel_required },
+		{ PERFCTR_REGISTER_EVNTSEL2, info->evntsel2_allowed },
+		{ PERFCTR_REGISTER_FIXED, info->fixed_allowed },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(registers); i++) {
+		const struct perfctr_register *layout =
+			perfctr_family_register(info, registers[i].which);
+
+		ck_assert_msg(!layout == !registers[i].allowed, "%s, register %zu",
+			      families[_i].name, i);
+		if (layout)
+			ck_assert_uint_eq(registers[i].allowed & ~bits_explained(layout), 0);
+	}
+	ck_assert_ptr_null(perfctr_family_register(info, PERFCTR_REGISTER_FIXED + 1));
+}
+
+START_TEST(a_machine_of_no_family_has_no_registers)
+{
+	const struct perfctr_pmu_info none = { .pmu = PERFCTR_PMU_NONE }, later = { .pmu = 1000 };
+
+	ck_assert_ptr_null(perfctr_family_register(&none, PERFCTR_REGISTER_EVNTSEL));
+	ck_assert_ptr_null(perfctr_family_register(&later, PERFCTR_REGISTER_EVNTSEL));
+}
+
+TCase *family_tests(void)
+{
+	TCase *tests = tcase_create("family");
+
+	tcase_add_loop_test(tests, each_family_has_its_name, 0, ARRAY_SIZE(families));
+	tcase_add_test(tests, names_end_after_the_last);
+	tcase_add_loop_test(tests, processors_of_libpfm4_have_a_family, 0, ARRAY_SIZE(processors));
+	tcase_add_loop_test(tests, each_bit_that_may_be_set_is_explained, 0, ARRAY_SIZE(families));
+	tcase_add_test(tests, a_machine_of_no_family_has_no_registers);
+	return tests;
+}

@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 static const struct {
@@ -85,20 +86,36 @@ static void print_cost(const char *instruction, uint32_t ticks)
 		printf("ticks of %s: unknown\n", instruction);
 }
 
-/* The kernel's own rule for perf_events: CAP_PERFMON, or a paranoia of at most 1. */
+/*
+ * The kernel's own rules for perf_events. The last line that is at most the paranoia holds; the
+ * level 3 is Debian's.
+ */
+static const struct {
+	int paranoia;
+	const char *user, *kernel;
+} permissions[] = {
+	{ INT_MIN, "everybody, the threads that they may trace", "everybody" },
+	{ 2, "everybody, the threads that they may trace", "with CAP_PERFMON" },
+	{ 3, "with CAP_SYS_ADMIN", "with CAP_SYS_ADMIN" },
+};
+
 static void print_permissions(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-	int paranoia;
+	int paranoia, level = sizeof(permissions) / sizeof(permissions[0]) - 1;
+	char why[64] = "";
 
-	printf("counting in user mode: everybody, the threads that they may trace\n");
 	if (!file || fscanf(file, "%d", &paranoia) != 1)
-		printf("counting in kernel mode: with CAP_PERFMON\n");
+		paranoia = 2;
 	else
-		printf("counting in kernel mode: %s (kernel.perf_event_paranoid is %d)\n",
-		       paranoia > 1 ? "with CAP_PERFMON" : "everybody", paranoia);
+		snprintf(why, sizeof(why), " (kernel.perf_event_paranoid is %d%s)", paranoia,
+			 paranoia > 2 ? ", Debian's level" : "");
 	if (file)
 		fclose(file);
+	while (permissions[level].paranoia > paranoia)
+		level--;
+	printf("counting in user mode: %s%s\n", permissions[level].user, paranoia > 2 ? why : "");
+	printf("counting in kernel mode: %s%s\n", permissions[level].kernel, why);
 }
 
 static void print_kind(const struct perfctr_kind *kind)

@@ -204,7 +204,7 @@ static void read_trace(struct report *report)
 		report->line++;
 		if (report->line == 1) {
 			if (strncmp(line, TRACE_HEAD, strlen(TRACE_HEAD)) != 0)
-				refuse_trace(report, "this is no trace of a version that is known");
+				refuse_trace(report, "it is not a trace of a known version");
 		} else if (report->line == 2) {
 			take_names(report, line);
 		} else {

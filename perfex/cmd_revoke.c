@@ -104,8 +104,14 @@ static int revoke_main(int argc, char **argv)
 	int n = take_options(&revoke_subcommand, NULL, argc, argv), device, status = 0;
 
 	device = open(DEVICE, O_RDONLY | O_CLOEXEC);
+	if (device < 0 && errno == ENOENT) {
+		char error[256];
+
+		perfctr_open_error_with("patch", ENODEV, error, sizeof(error));
+		fail("%s", error);
+	}
 	if (device < 0 || ioctl(device, PERFCTR_IOC_REVOKE) < 0)
-		fail(errno == EACCES ? "to take the counters back needs CAP_PERFMON: run it as root"
+		fail(errno == EACCES ? "perfex revoke needs CAP_PERFMON: run it as root"
 				     : "cannot take the counters back: " DEVICE ": %m");
 	if (n < argc)
 		status = run_command(argv + n);

@@ -366,6 +366,20 @@ static int parse_text(struct perfctr_events *events, char *text, const char *spe
 	return 0;
 }
 
+/* Lists of events, as other tools take them; cpu/../ has commas of its own. */
+static int refuse_list(const char *text, const struct line *line)
+{
+	const char *rest = is_cpu(text) ? strchr(text + strlen("cpu/"), '/') : text;
+	const char *mark = rest ? strpbrk(rest, ",{}") : NULL;
+
+	if (!mark)
+		return 0;
+	return perfctr_line_refuse(
+		line, EINVAL,
+		"an event has no '%c'; give each event separately, like -e instructions -e branches",
+		*mark);
+}
+
 static int parse_request(struct perfctr_events *events, const char *spec, unsigned int modes,
 			 struct perfctr_request *request, const struct line *line)
 {
@@ -384,7 +398,8 @@ static int parse_request(struct perfctr_events *events, const char *spec, unsign
 		parsed.kinds = 1u << kind;
 		of_kind.info = perfctr_machine_of_kind(&events->info, (unsigned int)kind);
 	}
-	if (parse_text(&of_kind, rest, spec, modes, &parsed, line) < 0)
+	if (refuse_list(rest, line) < 0 ||
+	    parse_text(&of_kind, rest, spec, modes, &parsed, line) < 0)
 		return -1;
 	*request = parsed;
 	return 0;

@@ -500,7 +500,7 @@ static bool read_document(yaml_document_t *document, struct experiment_file *fil
 static bool no_yaml(const yaml_parser_t *parser, struct text_error *error)
 {
 	error->line = (unsigned int)parser->problem_mark.line + 1;
-	snprintf(error->text, sizeof(error->text), "it is no YAML: %s",
+	snprintf(error->text, sizeof(error->text), "it is not YAML: %s",
 		 parser->problem ? parser->problem : "it cannot be read");
 	return false;
 }

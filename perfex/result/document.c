@@ -238,7 +238,7 @@ static bool take_values(json_tokener *tokener, const char *text, size_t length,
 		json = json_tokener_parse_ex(tokener, text,
 					     length < INT_MAX ? (int)length : INT_MAX);
 		if (json_tokener_get_error(tokener) != json_tokener_success)
-			return refuse_text(error, 0, "it is no complete JSON; " REMEDY);
+			return refuse_text(error, 0, "it is not complete JSON; " REMEDY);
 		text += json_tokener_get_parse_end(tokener);
 		length -= json_tokener_get_parse_end(tokener);
 		if (!take_value(json, document, error))

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -184,7 +185,10 @@ int command_exec(struct command *command, char **argv)
 		return 128 + WTERMSIG(status);
 	}
 	errno = error;
-	complain("cannot execute '%s': %m", argv[0]);
+	complain("cannot execute '%s': %m%s", argv[0],
+		 error == ENOENT && !strchr(argv[0], '/')
+			 ? "; a subcommand comes first: see perfex --help"
+			 : "");
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 

@@ -55,7 +55,7 @@ static void complain_of_session(const struct system *system, int error)
 			"counting on CPUs needs CAP_PERFMON; without it perfex mark counts your own "
 			"processes");
 	else if (error == EINVAL && system->options->cpu_list)
-		complain("--cpus=%s: this machine has not all of these CPUs; see "
+		complain("--cpus=%s: this machine does not have all of these CPUs; see "
 			 "/sys/devices/system/cpu/possible",
 			 system->options->cpu_list);
 	else

@@ -124,6 +124,23 @@ START_TEST(a_command_not_found_is_one_line_and_status_127)
 }
 END_TEST
 
+START_TEST(a_subcommand_that_is_misspelt_or_not_first_is_told_of)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "systm", "-e", INSTRUCTIONS_0);
+	ck_assert_int_eq(r.status, EXITED(127));
+	ck_assert_str_eq(r.err, "perfex: cannot execute 'systm': No such file or directory; a subcommand comes "
+			 "first: see perfex --help\n");
+	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "mark", "true");
+	ck_assert_int_eq(r.status, EXITED(127));
+	ck_assert_str_eq(r.err, "perfex: cannot execute 'mark': No such file or directory; a subcommand comes "
+			 "first: see perfex --help\n");
+	RUN(&r, "perfex", "/no/such/command");
+	ck_assert_str_eq(r.err, "perfex: cannot execute '/no/such/command': No such file or directory\n");
+}
+END_TEST
+
 START_TEST(a_command_not_executable_is_one_line_and_status_126)
 {
 	struct run r;
@@ -281,6 +298,33 @@ START_TEST(info_names_the_machine_and_its_holder)
 }
 END_TEST
 
+/* As docs/security.md has it; the kernels of the tests know Debian's level 3. */
+START_TEST(info_says_who_may_count)
+{
+	static const struct {
+		int level;
+		const char *line;
+	} lines[] = {
+		{ 1, "counting in user mode: everybody, the threads that they may trace\n" },
+		{ 1, "counting in kernel mode: everybody (kernel.perf_event_paranoid is 1)\n" },
+		{ 2, "counting in user mode: everybody, the threads that they may trace\n" },
+		{ 2, "counting in kernel mode: with CAP_PERFMON (kernel.perf_event_paranoid is 2)\n" },
+		{ 3, "counting in user mode: with CAP_SYS_ADMIN (kernel.perf_event_paranoid is 3, Debian's level)\n" },
+		{ 3, "counting in kernel mode: with CAP_SYS_ADMIN (kernel.perf_event_paranoid is 3, Debian's level)\n" },
+	};
+	int before = set_paranoid(lines[0].level);
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		struct run r;
+
+		set_paranoid(lines[i].level);
+		RUN(&r, "perfex", "info");
+		ck_assert_msg(strstr(r.out, lines[i].line), "level %d:\n%s", lines[i].level, r.out);
+	}
+	set_paranoid(before);
+}
+END_TEST
+
 /* Programs called "info" and "run", which print something else than perfex does. */
 START_TEST(the_name_of_a_subcommand_is_one_in_the_first_place_only)
 {
@@ -307,6 +351,7 @@ SUITE(perfex,
       bad_input_is_one_line_status_125_and_no_command,
       a_missing_command_is_one_line_and_status_125,
       a_command_not_found_is_one_line_and_status_127,
+      a_subcommand_that_is_misspelt_or_not_first_is_told_of,
       a_command_not_executable_is_one_line_and_status_126,
       bad_input_leaves_the_output_file_as_it_was,
       output_goes_to_the_file_and_nothing_to_standard_error,
@@ -316,4 +361,5 @@ SUITE(perfex,
       death_by_a_signal_is_passed_on_and_the_counts_are_exact,
       the_command_inherits_no_descriptor_of_perfex,
       info_names_the_machine_and_its_holder,
+      info_says_who_may_count,
       the_name_of_a_subcommand_is_one_in_the_first_place_only)

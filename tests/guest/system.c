@@ -192,7 +192,7 @@ START_TEST(bad_command_lines_are_one_line)
 		{ "--policy marked --exclude-self echo started", "--exclude-self is a policy" },
 		{ "--cpus 1-0 echo started", "--cpus=1-0: give numbers of CPUs" },
 		{ "--cpus 0,x echo started", "--cpus=0,x: give numbers of CPUs" },
-		{ "--cpus 500 echo started", "--cpus=500: this machine has not all" },
+		{ "--cpus 500 echo started", "--cpus=500: this machine does not have all" },
 		{ "--interval 0", "--interval=0: give a number of milliseconds" },
 		{ "--count 0", "--count=0: give a number of intervals, 1 or more" },
 		{ "--count 3 echo started", "--count and a command exclude each other" },

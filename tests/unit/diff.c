@@ -171,7 +171,7 @@ static const struct {
 	  "perfex: cannot read 'missing': No such file or directory\n" },
 	{ { "diff", "a.json", "/" }, "perfex: cannot read '/': Is a directory\n" },
 	{ { "diff", "text", "a.json" },
-	  "perfex: 'text': it is no complete JSON; give a file that perfex run --json wrote\n" },
+	  "perfex: 'text': it is not complete JSON; give a file that perfex run --json wrote\n" },
 	{ { "diff", "--csv", "--json", "a.json", "b.json" },
 	  "perfex: --csv and --json exclude each other; give one\n" },
 	{ { "diff", "--confidence=100", "a.json", "b.json" },

@@ -189,7 +189,7 @@ static const struct {
 	{ HEAD PROGRAMS "experiments:\n  x: [\"e\\n\"]\n", 4, "events contain control characters" },
 	{ HEAD PROGRAMS EXPERIMENTS "--- more\n", 4,
 	  "a second document begins; give each a file of its own" },
-	{ HEAD "programs: [\n", 3, "it is no YAML: did not find expected node content" },
+	{ HEAD "programs: [\n", 3, "it is not YAML: did not find expected node content" },
 };
 
 START_TEST(a_wrong_file_is_refused_with_its_line)

@@ -248,6 +248,7 @@ START_TEST(a_kernel_without_perfctr_is_named)
 		{ "info", "--backend=patch", NULL },
 		{ "--backend=patch", "touch", MARK, NULL },
 		{ "--backend=patch", "-o", MARK, "true", NULL },
+		{ "revoke", "touch", MARK, NULL },
 	};
 	struct result result = perfex(commands[_i]);
 
@@ -275,6 +276,6 @@ TCase *perfex_tests(void)
 	tcase_add_test(tests, a_thread_is_no_process);
 	tcase_add_test(tests, perfex_does_not_count_itself);
 	tcase_add_loop_test(tests, help_and_version_go_to_standard_output, 0, 4);
-	tcase_add_loop_test(tests, a_kernel_without_perfctr_is_named, 0, 3);
+	tcase_add_loop_test(tests, a_kernel_without_perfctr_is_named, 0, 4);
 	return tests;
 }

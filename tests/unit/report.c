@@ -43,7 +43,7 @@ static const struct {
 	unsigned int line;
 } wrong[] = {
 	{ "", "the trace has no end", 0 },
-	{ "cpu\n", "this is no trace of a version that is known", 1 },
+	{ "cpu\n", "it is not a trace of a known version", 1 },
 	{ HEAD "cpu\n", "these are not the columns of a trace", 2 },
 	{ HEAD "cpu,time,type,pid,tid,lost,tsc,\"a\n",
 	  "the name of an event has no end, or there are too many", 2 },

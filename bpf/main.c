@@ -262,7 +262,7 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind + 1 != argc)
-		complain("say one of start, stop, status; perfctr-bpfd --help explains them");
+		complain("give one of start, stop, status; perfctr-bpfd --help explains them");
 	else if (strcmp(argv[optind], "start") == 0)
 		result = start_service(&options);
 	else if (strcmp(argv[optind], "stop") == 0)

@@ -20,7 +20,7 @@ static void take_confidence(void *target, const struct option_rule *rule, const 
 
 	options->confidence = strtod(text, &end);
 	if (end == text || *end || !(options->confidence > 0 && options->confidence < 100))
-		fail("'%s' is no confidence; give per cent between 0 and 100, like 95", text);
+		fail("'%s' is not a confidence; give per cent between 0 and 100, like 95", text);
 }
 
 static void take_writer(void *target, const struct option_rule *rule, const char *unused)

@@ -30,8 +30,8 @@ const struct subcommand experiment_subcommand = {
 	.summary = "count several programs under several sets of events",
 	.main = experiment_main,
 	.help = "Usage: perfex experiment [OPTION].. FILE\n"
-		"Run the jobs that FILE describes, as far as they are not done, and write a table\n"
-		"of all their results. Nothing runs unless all can.\n",
+		"Run the jobs that FILE describes and that are not done yet, and write a table of\n"
+		"all results.  Nothing runs unless all can.\n",
 	.options = rules,
 };
 

@@ -19,8 +19,8 @@ static void take_process(void *target, const struct option_rule *rule, const cha
 
 static const struct option_rule rules[] = {
 	CALL_OPTION("event", 'e', "EVENT",
-		    "count EVENT; may be repeated; by default: time, and where\n"
-		    "there is no PMU also page faults and switches",
+		    "count EVENT; may be repeated; by default: time, and page\n"
+		    "faults and switches too where there is no PMU",
 		    take_event, 0),
 	BACKEND_OPTION,
 	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",

@@ -76,9 +76,9 @@ const struct subcommand revoke_subcommand = {
 	.summary = "take the counters back from all who count events",
 	.main = revoke_main,
 	.help = "Usage: perfex revoke [COMMAND [ARGUMENT]..]\n"
-		"Stop all contexts and sessions that count events, with CAP_PERFMON. Their sums stay\n"
-		"right, and tell that they are of a shorter time. While COMMAND runs nothing can be\n"
-		"started again.\n",
+		"Stop all contexts and sessions that count events.  Their sums stay right, and say that\n"
+		"they cover a shorter time.  Nothing can be started again while COMMAND runs.  This needs\n"
+		"CAP_PERFMON.\n",
 	.options = rules,
 };
 

@@ -98,8 +98,8 @@ static void take_rules(void *target, const struct option_rule *rule, const char 
 
 static const struct option_rule rules[] = {
 	CALL_OPTION("event", 'e', "EVENT",
-		    "count EVENT; may be repeated; by default: time, and where\n"
-		    "there is no PMU also page faults and switches",
+		    "count EVENT; may be repeated; by default: time, and page\n"
+		    "faults and switches too where there is no PMU",
 		    take_event, 0),
 	BACKEND_OPTION,
 	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",

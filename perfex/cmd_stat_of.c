@@ -29,8 +29,8 @@ const struct subcommand stat_of_subcommand = {
 	.summary = "show what a program counted in its regions",
 	.main = stat_of_main,
 	.help = "Usage: perfex stat-of [OPTION].. FILE\n"
-		"Show the passes through the regions of a program, which it has written into FILE\n"
-		"by perfctr_regions_write(3) or perfctr_regions_save_at_exit(3), as JSON.\n",
+		"Show the passes through the regions of a program.  FILE is the JSON that the program\n"
+		"wrote by perfctr_regions_write(3) or perfctr_regions_save_at_exit(3).\n",
 	.options = rules,
 };
 
@@ -56,7 +56,7 @@ static json_object *get_member(const struct regions_file *file, json_object *obj
 	if (json_object_is_type(object, json_type_object) &&
 	    json_object_object_get_ex(object, key, &value) && json_object_is_type(value, type))
 		return value;
-	snprintf(what, sizeof(what), "'%s' is missing or no %s", key, json_type_to_name(type));
+	snprintf(what, sizeof(what), "'%s' is missing or not of type %s", key, json_type_to_name(type));
 	refuse_regions(file, what);
 }
 

@@ -17,7 +17,7 @@ static const struct option_rule rules[] = {
 		    PERFCTR_MODE_BOTH),
 	NUMBER_OPTION("ticks", 0, "N", "also write a record every N timer ticks",
 		      struct trace_options, ticks, 1, UINT_MAX, " of timer ticks"),
-	CALL_OPTION("output", 'o', "FILE", "write the trace to FILE; it must be given", take_output,
+	CALL_OPTION("output", 'o', "FILE", "write the trace to FILE; required", take_output,
 		    0),
 	{ 0 },
 };

@@ -23,7 +23,7 @@ void take_selected_event(void *target, const struct option_rule *rule, const cha
 #define PMU_OPTION                                                                                 \
 	TEXT_OPTION(                                                                               \
 		"pmu", 0, "NAME",                                                                  \
-		"of NAME instead of this machine: a family of processors, like k8, or a\n"         \
+		"for NAME instead of this machine: a family of processors, like k8, or a\n"        \
 		"processor of libpfm4, like nhm; an unknown NAME shows the families",              \
 		struct selection, pmu)
 #define EVENT_OPTIONS                                                                              \

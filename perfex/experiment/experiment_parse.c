@@ -54,7 +54,7 @@ static bool get_string(struct reader *reader, yaml_node_t *node, const char *wha
 	const char *value = (const char *)node->data.scalar.value;
 
 	if (node->type != YAML_SCALAR_NODE)
-		return refuse_text(reader->error, line_of(node), "%s is no single value; give one",
+		return refuse_text(reader->error, line_of(node), "%s is not a single value; give one",
 				   what);
 	if (strlen(value) != node->data.scalar.length)
 		return refuse_text(reader->error, line_of(node), "%s contains a NUL", what);
@@ -160,7 +160,7 @@ static bool take_strings(struct reader *reader, const struct key *key, yaml_node
 	if (value->type != YAML_SEQUENCE_NODE ||
 	    value->data.sequence.items.top == value->data.sequence.items.start)
 		return refuse_text(reader->error, line_of(value),
-				   "%s is no list; write [a, b, ..], or a line '- a' for "
+				   "%s is not a list; write [a, b, ..], or a line '- a' for "
 				   "each",
 				   key->name);
 	allocate_strings(strings, (size_t)(value->data.sequence.items.top -
@@ -200,7 +200,7 @@ static bool take_environment(struct reader *reader, const struct key *key, yaml_
 
 	if (value->type != YAML_MAPPING_NODE)
 		return refuse_text(reader->error, line_of(value),
-				   "%s is no mapping; write NAME: value for each variable",
+				   "%s is not a mapping; write NAME: value for each variable",
 				   key->name);
 	allocate_strings(strings, 2 * mapping_size(value));
 	for (pair = value->data.mapping.pairs.start; pair < value->data.mapping.pairs.top; pair++) {
@@ -212,7 +212,7 @@ static bool take_environment(struct reader *reader, const struct key *key, yaml_
 		text = strings->string[strings->n - 1];
 		if (!*text || strchr(text, '='))
 			return refuse_text(reader->error, line_of(name),
-					   "'%.40s' is no name of a variable",
+					   "'%.40s' is not the name of a variable",
 					   is_printable(text) ? text : "?");
 		if (!add_string(reader, key, yaml_document_get_node(reader->document, pair->value),
 				strings))
@@ -248,7 +248,7 @@ static bool read_keys(struct reader *reader, const struct key *keys, yaml_node_t
 
 	if (node->type != YAML_MAPPING_NODE)
 		return refuse_text(reader->error, line_of(node),
-				   "%.80s is no mapping; write 'key: value' lines", what);
+				   "%.80s is not a mapping; write 'key: value' lines", what);
 	for (pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++) {
 		yaml_node_t *key_node = yaml_document_get_node(reader->document, pair->key);
 		yaml_node_t *value = yaml_document_get_node(reader->document, pair->value);
@@ -262,7 +262,7 @@ static bool read_keys(struct reader *reader, const struct key *keys, yaml_node_t
 			return unknown_key(reader, keys, key_node, name);
 		if (seen >> (key - keys) & 1)
 			return refuse_text(reader->error, line_of(key_node),
-					   "key '%s' is there twice", name);
+					   "key '%s' is given twice", name);
 		seen |= 1ull << (key - keys);
 		if (!key->take(reader, key, value, target))
 			return false;
@@ -326,7 +326,7 @@ static bool is_new(struct reader *reader, const yaml_node_pair_t *pair, bool tak
 	const yaml_node_t *node = yaml_document_get_node(reader->document, pair->key);
 
 	return !taken || refuse_text(reader->error, line_of(node),
-				     "the name is there twice; give each its own");
+				     "the name is given twice; give each its own");
 }
 
 #define OFFSET(member) .offset = offsetof(struct program, member)
@@ -361,7 +361,7 @@ static bool take_programs(struct reader *reader, const struct key *key, yaml_nod
 
 	if (value->type != YAML_MAPPING_NODE || !mapping_size(value))
 		return refuse_text(reader->error, line_of(value),
-				   "%s is no mapping; write NAME: [COMMAND, ARGUMENT..] for "
+				   "%s is not a mapping; write NAME: [COMMAND, ARGUMENT..] for "
 				   "each",
 				   key->name);
 	if (mapping_size(value) > MAX_NAMES)
@@ -442,7 +442,7 @@ static bool take_experiments(struct reader *reader, yaml_node_t *value,
 
 	if (value->type != YAML_MAPPING_NODE || !mapping_size(value))
 		return refuse_text(reader->error, line_of(value),
-				   "experiments is no mapping; write NAME: [EVENT, EVENT..] "
+				   "experiments is not a mapping; write NAME: [EVENT, EVENT..] "
 				   "for each");
 	if (mapping_size(value) > MAX_NAMES)
 		return too_many(reader, value, "experiments", MAX_NAMES);

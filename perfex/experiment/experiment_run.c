@@ -179,7 +179,7 @@ static bool run_repetition(const struct job *job, unsigned int k, unsigned int w
 		complain_of_end(job, k, status);
 	document = good ? job_repetition(job, k) : NULL;
 	if (good && !document)
-		complain("'%s' is no recording of one run; the job is given up", path);
+		complain("'%s' is not a recording of one run; the job is given up", path);
 	good = document;
 	document_free(document);
 	free_arguments(&arguments);

@@ -17,7 +17,7 @@ static bool get_member(json_object *object, const char *key, enum json_type type
 	if (json_object_is_type(object, json_type_object) &&
 	    json_object_object_get_ex(object, key, value) && json_object_is_type(*value, type))
 		return true;
-	return refuse_text(error, 0, "'%s' is missing or no %s; " REMEDY, key,
+	return refuse_text(error, 0, "'%s' is missing or not of type %s; " REMEDY, key,
 			   json_type_to_name(type));
 }
 
@@ -60,7 +60,7 @@ static bool get_counts(json_object *object, struct document_event *event, struct
 	for (size_t i = 0; i < event->runs; i++) {
 		count = json_object_array_get_idx(counts, i);
 		if (!json_object_is_type(count, json_type_int) || json_object_get_int64(count) < 0)
-			return refuse_text(error, 0, "one of the counts is no count; " REMEDY);
+			return refuse_text(error, 0, "one of the counts is not a whole number; " REMEDY);
 		event->count[i] = json_object_get_uint64(count);
 	}
 	return true;
@@ -166,7 +166,7 @@ static bool get_command(const struct document *document, struct text_error *erro
 		return false;
 	for (size_t i = 0; i < json_object_array_length(command); i++)
 		if (!json_object_is_type(json_object_array_get_idx(command, i), json_type_string))
-			return refuse_text(error, 0, "'command' has what is no string; " REMEDY);
+			return refuse_text(error, 0, "'command' has an element that is not a string; " REMEDY);
 	return true;
 }
 
@@ -219,7 +219,7 @@ static bool take_value(json_object *json, struct document *document, struct text
 	json_object_put(json);
 	return refuse_text(error, 0,
 			   recording ? "there are two recordings in it; give a file with one"
-				     : "it is JSON, but no recording; " REMEDY);
+				     : "it is JSON, but not a recording; " REMEDY);
 }
 
 static bool take_values(json_tokener *tokener, const char *text, size_t length,

@@ -309,8 +309,10 @@ START_TEST(info_says_who_may_count)
 		{ 1, "counting in kernel mode: everybody (kernel.perf_event_paranoid is 1)\n" },
 		{ 2, "counting in user mode: everybody, the threads that they may trace\n" },
 		{ 2, "counting in kernel mode: with CAP_PERFMON (kernel.perf_event_paranoid is 2)\n" },
-		{ 3, "counting in user mode: with CAP_SYS_ADMIN (kernel.perf_event_paranoid is 3, Debian's level)\n" },
-		{ 3, "counting in kernel mode: with CAP_SYS_ADMIN (kernel.perf_event_paranoid is 3, Debian's level)\n" },
+		{ 3, "counting in user mode: with CAP_SYS_ADMIN "
+		     "(kernel.perf_event_paranoid is 3, Debian's level)\n" },
+		{ 3, "counting in kernel mode: with CAP_SYS_ADMIN "
+		     "(kernel.perf_event_paranoid is 3, Debian's level)\n" },
 	};
 	int before = set_paranoid(lines[0].level);
 

@@ -62,10 +62,10 @@ static const struct {
 	{ INTERVAL, "there is no recording in it" REMEDY },
 	{ "perfex", "it is not complete JSON" REMEDY },
 	{ "{\"schema\":\"perfex-run\"", "it is not complete JSON" REMEDY },
-	{ "[]", "it is JSON, but no recording" REMEDY },
-	{ "{\"schema\":7}", "it is JSON, but no recording" REMEDY },
+	{ "[]", "it is JSON, but not a recording" REMEDY },
+	{ "{\"schema\":7}", "it is JSON, but not a recording" REMEDY },
 	{ PLAIN("", "") PLAIN("", ""), "there are two recordings in it; give a file with one" },
-	{ "{\"schema\":\"perfex-run\"}", "'version' is missing or no int" REMEDY },
+	{ "{\"schema\":\"perfex-run\"}", "'version' is missing or not of type int" REMEDY },
 	{ "{\"schema\":\"perfex-run\",\"version\":1}",
 	  "it has version 1 of the format, this perfex knows version 2; use the perfex that wrote "
 	  "it" },
@@ -73,14 +73,14 @@ static const struct {
 	  "'pass' is negative or too large" REMEDY },
 	{ RECORDING("tr\\u0000ee", "1", "1", "", ""), "'view' contains control characters" REMEDY },
 	{ RECORDING("tree", "1,2", "1", "", ""), "pass 0 has different numbers of counts" REMEDY },
-	{ PLAIN(EVENT("a", "user", "0", "1,-2"), ""), "one of the counts is no count" REMEDY },
+	{ PLAIN(EVENT("a", "user", "0", "1,-2"), ""), "one of the counts is not a whole number" REMEDY },
 	{ PLAIN(EVENT("a", "user", "0", "1,\\\"2\\\""), ""), "it is not complete JSON" REMEDY },
-	{ PLAIN(EVENT("a", "user", "0", "1,2.5"), ""), "one of the counts is no count" REMEDY },
+	{ PLAIN(EVENT("a", "user", "0", "1,2.5"), ""), "one of the counts is not a whole number" REMEDY },
 	{ PLAIN(EVENT("a", "user", "0", "1") "," EVENT("b", "user", "0", "1,2"), ""),
 	  "pass 0 has different numbers of counts" REMEDY },
-	{ PLAIN("7", ""), "'name' is missing or no string" REMEDY },
-	{ PLAIN("", "{}"), "'name' is missing or no string" REMEDY },
-	{ PLAIN("", "{\"name\":\"a\"}"), "'definition' is missing or no string" REMEDY },
+	{ PLAIN("7", ""), "'name' is missing or not of type string" REMEDY },
+	{ PLAIN("", "{}"), "'name' is missing or not of type string" REMEDY },
+	{ PLAIN("", "{\"name\":\"a\"}"), "'definition' is missing or not of type string" REMEDY },
 };
 
 START_TEST(what_is_no_recording_is_refused)

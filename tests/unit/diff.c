@@ -175,9 +175,9 @@ static const struct {
 	{ { "diff", "--csv", "--json", "a.json", "b.json" },
 	  "perfex: --csv and --json exclude each other; give one\n" },
 	{ { "diff", "--confidence=100", "a.json", "b.json" },
-	  "perfex: '100' is no confidence; give per cent between 0 and 100, like 95\n" },
+	  "perfex: '100' is not a confidence; give per cent between 0 and 100, like 95\n" },
 	{ { "diff", "--confidence", "nan", "a.json", "b.json" },
-	  "perfex: 'nan' is no confidence; give per cent between 0 and 100, like 95\n" },
+	  "perfex: 'nan' is not a confidence; give per cent between 0 and 100, like 95\n" },
 	{ { "diff", "one.json", "kernel.json" },
 	  "perfex: 'one.json' and 'kernel.json': event 'cycles' counts the modes user+kernel in "
 	  "the one and kernel in the other; record both with the same\n" },

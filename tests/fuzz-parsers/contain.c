@@ -30,6 +30,7 @@ static bool contained; /* between the call of a subcommand and its end */
 #define PLACES 65536
 static void *held[PLACES];
 static char gone; /* &gone: an address that was here */
+static size_t used[PLACES], n_used; /* the places that are not empty */
 static FILE *opened[MAX_FILES];
 
 void *__real_malloc(size_t size);
@@ -57,6 +58,8 @@ static void *hold(void *memory)
 		EXPECT(tries < PLACES);
 		place = (place + 1) % PLACES;
 	}
+	if (!held[place])
+		used[n_used++] = place;
 	held[place] = memory;
 	return memory;
 }
@@ -80,10 +83,13 @@ static void free_all(void)
 		if (opened[i])
 			__real_fclose(opened[i]);
 	memset(opened, 0, sizeof(opened));
-	for (size_t i = 0; i < PLACES; i++)
-		if (held[i] && held[i] != &gone)
-			__real_free(held[i]);
-	memset(held, 0, sizeof(held));
+	while (n_used) {
+		size_t place = used[--n_used];
+
+		if (held[place] != &gone)
+			__real_free(held[place]);
+		held[place] = NULL;
+	}
 }
 
 void *__wrap_malloc(size_t size)
@@ -245,21 +251,30 @@ void fuzz_regions(const char *text, size_t length)
 	take_file(&stat_of_subcommand, text, length);
 }
 
+/* What libpfm4 keeps, from its first use on, is not the subcommand's. */
+static void fill_libpfm(void)
+{
+	static bool filled;
+	struct perfctr_request request;
+	char error[256];
+
+	if (!filled)
+		perfctr_request_parse(be_machine(NEHALEM), "unhalted_core_cycles",
+				      PERFCTR_MODE_USER, &request, error, sizeof(error));
+	filled = true;
+}
+
 /* An argument a line; the first names the subcommand, one of those that run nothing. */
 void fuzz_arguments(const char *text, size_t length)
 {
 	static const struct subcommand *const harmless[] = { &check_subcommand, &encode_subcommand,
 							     &list_subcommand };
 	char *copy = strdup(text), *rest = copy, *argv[MAX_ARGUMENTS + 1];
-	struct perfctr_request request;
-	char error[256];
 	int argc = 0;
 
 	(void)length;
 	EXPECT(copy);
-	/* What libpfm4 keeps is not the subcommand's. */
-	perfctr_request_parse(be_machine(NEHALEM), "unhalted_core_cycles", PERFCTR_MODE_USER,
-			      &request, error, sizeof(error));
+	fill_libpfm();
 	while (argc < MAX_ARGUMENTS && (argv[argc] = strsep(&rest, "\n")))
 		argc++;
 	argv[argc] = NULL;

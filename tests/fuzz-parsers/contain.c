@@ -29,7 +29,7 @@ static bool contained; /* between the call of a subcommand and its end */
 /* Addresses, by their hash; taken in order where two have the same. */
 #define PLACES 65536
 static void *held[PLACES];
-static char gone; /* &gone: an address that was here */
+static char gone;		    /* &gone: an address that was here */
 static size_t used[PLACES], n_used; /* the places that are not empty */
 static FILE *opened[MAX_FILES];
 

@@ -18,7 +18,7 @@ struct cred {
 		unsigned int val;
 	} uid, gid, suid, sgid, euid, egid;
 	struct {
-	} cap_effective;		/* 64 bits, however they are declared */
+	} cap_permitted, cap_effective; /* 64 bits each, however they are declared */
 	struct user_namespace *user_ns; /* that they are valid in */
 };
 

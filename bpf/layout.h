@@ -186,7 +186,7 @@ enum perfctr_bpf_walk {
 
 struct perfctr_bpf_reply {
 	__s32 error; /* errno of the first thread that could not be marked */
-	__u32 found; /* threads that were meant */
+	__u32 found; /* threads that were meant, and that the caller may trace */
 	__u32 changed;
 	__u32 running;	/* members that were running meanwhile, the caller not counted */
 	__u32 folded;	/* FOLD: 1 when the caller is a member */

@@ -39,6 +39,22 @@ static __always_inline bool is_meant(const struct request *r, struct task_struct
 	return a.below;
 }
 
+static __always_inline __u64 capabilities_of(const void *set)
+{
+	__u64 capabilities = 0;
+
+	bpf_probe_read_kernel(&capabilities, sizeof(capabilities), set);
+	return capabilities;
+}
+
+/* What they may, the caller may too; where it is in another user namespace that cannot be told. */
+static __always_inline bool may_as_much(const struct cred *mine, const struct cred *theirs)
+{
+	if (mine->user_ns != theirs->user_ns)
+		return mine->user_ns->level < theirs->user_ns->level;
+	return !(capabilities_of(&theirs->cap_permitted) & ~capabilities_of(&mine->cap_effective));
+}
+
 /*
  * About what ptrace(2) has: who is privileged outside of all user namespaces, or the owner of a
  * process whose ids are all the same and which has nothing to hide.  Others are not shown; those
@@ -48,13 +64,12 @@ static __always_inline bool may_trace(struct task_struct *self, struct task_stru
 {
 	const struct cred *mine = self->cred, *theirs = task->cred;
 	unsigned int uid = mine->uid.val, gid = mine->gid.val;
-	__u64 capabilities = 0;
 
-	bpf_probe_read_kernel(&capabilities, sizeof(capabilities), &mine->cap_effective);
-	if (capabilities & 1u << CAP_SYS_PTRACE && mine->user_ns->level == 0)
+	if (capabilities_of(&mine->cap_effective) & 1u << CAP_SYS_PTRACE &&
+	    mine->user_ns->level == 0)
 		return true;
 	return is_open_to(task, uid) && gid == theirs->gid.val && gid == theirs->egid.val &&
-	       gid == theirs->sgid.val;
+	       gid == theirs->sgid.val && may_as_much(mine, theirs);
 }
 
 static __always_inline void count_change(struct perfctr_bpf_reply *reply, int result)
@@ -137,24 +152,35 @@ static __always_inline bool is_allowed(struct request *r, struct seq_file *seq,
 {
 	int number = task->pid;
 
-	if (task->tgid == self->tgid)
+	if (task->tgid == self->tgid || is_proven(r, task))
 		return true;
-	if (task->flags & PF_KTHREAD || !may_trace(self, task)) {
+	if (task->flags & PF_KTHREAD) {
 		count_change(&r->reply, -EACCES);
 		return false;
 	}
-	if (is_proven(r, task))
-		return true;
 	r->reply.unproven++;
 	bpf_seq_write(seq, &number, sizeof(number));
 	return false;
 }
 
+/* The caller's own, a member of what it marks for, or one that it may trace. */
+static __always_inline bool is_shown(const struct request *r, struct context *c,
+				     struct task_struct *self, struct task_struct *task)
+{
+	return task->tgid == self->tgid || may_trace(self, task) ||
+	       (r->action == PERFCTR_BPF_WALK_MARK && c && counts_into(c, r));
+}
+
+/* Of others the caller learns that it may not trace them, and not even whether they are counted. */
 static __always_inline void visit_meant(struct request *r, struct seq_file *seq,
 					struct task_struct *self, struct task_struct *task)
 {
 	struct context *c = bpf_task_storage_get(&contexts, task, NULL, 0);
 
+	if (!is_shown(r, c, self, task)) {
+		count_change(&r->reply, -EACCES);
+		return;
+	}
 	r->reply.found++;
 	if (has_nothing_to_do(r, c) || !is_allowed(r, seq, self, task))
 		return;

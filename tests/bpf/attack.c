@@ -9,13 +9,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -282,32 +280,55 @@ START_TEST(a_slot_obeys_its_owner_alone)
 }
 END_TEST
 
-/* The user is the same, but it has a capability that the attacker has not. */
-static pid_t make_capable(void)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	const struct __user_cap_data_struct raw_network[2] = {
-		{ 1u << CAP_NET_RAW, 1u << CAP_NET_RAW, 1u << CAP_NET_RAW },
-	};
-	int pipes[2];
-	char ready;
-	pid_t pid;
+struct strangers {
+	pid_t counted, not_counted;
+	struct raw_slot slot; /* that the one counts into */
+};
 
-	ck_assert_int_eq(pipe(pipes), 0);
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_KEEPCAPS, 1);
-		become(NOBODY);
-		if (syscall(SYS_capset, &header, raw_network) < 0 || prctl(PR_SET_DUMPABLE, 1) < 0)
-			_exit(1);
-		if (write(pipes[1], "x", 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	ck_assert_int_eq(read(pipes[0], &ready, 1), 1);
-	return pid;
+/* Counts of all threads can be seen, and not whose they are. */
+static int look_for_who_is_counted(void *argument)
+{
+	static const uint32_t actions[] = { PERFCTR_BPF_WALK_MARK, PERFCTR_BPF_WALK_UNMARK,
+					    PERFCTR_BPF_WALK_GET, PERFCTR_BPF_WALK_FIND };
+	const struct strangers *strangers = argument;
+	struct raw_slot slots[] = { strangers->slot, { 0 }, { 0 } };
+	struct raw raw;
+
+	EXPECT(raw_open(&raw) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slots[2]) >= 0);
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		for (size_t s = 0; s < sizeof(slots) / sizeof(slots[0]); s++)
+			for (uint32_t scope = THREAD; scope <= PERFCTR_MARK_TREE; scope++) {
+				struct raw_answer one, other;
+
+				raw_ask(&raw, slots[s], actions[i], strangers->counted, scope,
+					&one);
+				raw_ask(&raw, slots[s], actions[i], strangers->not_counted, scope,
+					&other);
+				EXPECT(memcmp(&one, &other, sizeof(one)) == 0);
+			}
+	return 0;
 }
+
+START_TEST(whether_a_stranger_is_counted_is_not_told)
+{
+	struct strangers strangers = { .counted = victim(), .not_counted = victim() };
+	uint64_t id;
+	struct perfctr_group *group = perfctr_group_open(&id);
+	struct perfctr *context = perfctr_open_tid(strangers.counted, PERFCTR_OPEN_CREATE);
+
+	ck_assert_ptr_nonnull(context);
+	ck_assert_int_eq(perfctr_mark(group, strangers.counted, THREAD), 1);
+	strangers.slot.index = id & ((1u << PERFCTR_BPF_SLOT_BITS) - 1);
+	strangers.slot.generation = id >> PERFCTR_BPF_SLOT_BITS;
+	attack(look_for_who_is_counted, &strangers);
+	ck_assert_int_eq(perfctr_members(group, NULL, 0), 1);
+	perfctr_close(context);
+	perfctr_group_close(group);
+	end_victim(strangers.counted);
+	end_victim(strangers.not_counted);
+}
+END_TEST
 
 struct proof {
 	pid_t pid;
@@ -343,7 +364,7 @@ static int show_all_proofs(void *argument)
 
 START_TEST(who_may_trace_is_for_the_kernel_to_say)
 {
-	struct proof proof = { .pid = make_capable() };
+	struct proof proof = { .pid = capable_victim() };
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", proof.pid);
@@ -547,6 +568,7 @@ TCase *attack_tests(void)
 	tcase_add_test(tests, nothing_of_it_can_be_attached);
 	tcase_add_test(tests, users_write_no_page);
 	tcase_add_test(tests, a_slot_obeys_its_owner_alone);
+	tcase_add_test(tests, whether_a_stranger_is_counted_is_not_told);
 	tcase_add_test(tests, who_may_trace_is_for_the_kernel_to_say);
 	tcase_add_test(tests, a_proof_ends_with_the_program_it_is_for);
 	return tests;

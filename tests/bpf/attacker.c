@@ -3,9 +3,11 @@
 #include "attacker.h"
 
 #include <grp.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +53,32 @@ pid_t victim(void)
 		for (;;)
 			pause();
 	}
+	return pid;
+}
+
+pid_t capable_victim(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct raw_network[2] = {
+		{ 1u << CAP_NET_RAW, 1u << CAP_NET_RAW, 1u << CAP_NET_RAW },
+	};
+	int pipes[2];
+	char ready;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_KEEPCAPS, 1);
+		become(NOBODY);
+		if (syscall(SYS_capset, &header, raw_network) < 0 || prctl(PR_SET_DUMPABLE, 1) < 0)
+			_exit(1);
+		if (write(pipes[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	ck_assert_int_eq(read(pipes[0], &ready, 1), 1);
 	return pid;
 }
 

@@ -21,6 +21,8 @@ void attack(int (*attack)(void *), void *argument);
 
 /* A process of the caller's, which waits for its end. */
 pid_t victim(void);
+/* The same of NOBODY's, with a capability that an attack has not. */
+pid_t capable_victim(void);
 /* Kills it, or an attack. */
 void end_victim(pid_t pid);
 

@@ -17,6 +17,8 @@ TCase *attack_tests(void);
 TCase *slot_tests(void);
 TCase *yama_tests(void);
 TCase *end_tests(void);
+/* Where /proc hides the processes of others. */
+TCase *hidden_tests(void);
 /* Where nothing is loaded. */
 TCase *notify_tests(void);
 /* With 16 slots, 4 for each user; $HOSTILE_SECONDS long. */

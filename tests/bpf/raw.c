@@ -159,19 +159,46 @@ void raw_make_room(void)
 	close(self);
 }
 
-int raw_walk(int walk, struct perfctr_bpf_reply *reply)
+/* All that the file gives; 0, or a negative errno. */
+static int read_answer(int walk, struct raw_answer *answer)
 {
-	char data[65536];
-	size_t size = 0;
+	char data[sizeof(answer->number) + sizeof(answer->reply)];
+	size_t size = 0, numbers;
 	ssize_t n;
 
-	memset(reply, 0, sizeof(*reply));
+	memset(answer, 0, sizeof(*answer));
 	while (size < sizeof(data) && (n = read(walk, data + size, sizeof(data) - size)) > 0)
 		size += (size_t)n;
-	if (size < sizeof(*reply))
+	if (size < sizeof(answer->reply))
 		return -EIO;
-	memcpy(reply, data + size - sizeof(*reply), sizeof(*reply));
-	return -reply->error;
+	numbers = size - sizeof(answer->reply);
+	answer->n = (uint32_t)(numbers / sizeof(answer->number[0]));
+	memcpy(answer->number, data, numbers);
+	memcpy(&answer->reply, data + numbers, sizeof(answer->reply));
+	return 0;
+}
+
+int raw_walk(int walk, struct perfctr_bpf_reply *reply)
+{
+	struct raw_answer answer;
+	int result = read_answer(walk, &answer);
+
+	*reply = answer.reply;
+	return result < 0 ? result : -reply->error;
+}
+
+void raw_ask(const struct raw *raw, struct raw_slot slot, uint32_t action, pid_t tid,
+	     uint32_t scope, struct raw_answer *answer)
+{
+	int walk = open(PIN("walk"), O_RDONLY | O_CLOEXEC), error;
+
+	error = raw_request(raw, slot, action, tid, scope, NULL);
+	if (error == 0)
+		error = read_answer(walk, answer);
+	else
+		memset(answer, 0, sizeof(*answer));
+	answer->error = error;
+	close(walk);
 }
 
 int raw_mark(const struct raw *raw, struct raw_slot slot, pid_t tid, int fd,

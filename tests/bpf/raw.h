@@ -47,6 +47,17 @@ int raw_request(const struct raw *raw, struct raw_slot slot, uint32_t action, pi
 void raw_make_room(void);
 /* Read what was requested, from the descriptor of "walk". */
 int raw_walk(int walk, struct perfctr_bpf_reply *reply);
+/* What a walk answers, byte for byte. */
+struct raw_answer {
+	struct perfctr_bpf_reply reply;
+	int error; /* 0, or a negative errno: there is no reply */
+	uint32_t n;
+	int32_t number[1024];
+};
+
+/* The request and its walk. */
+void raw_ask(const struct raw *raw, struct raw_slot slot, uint32_t action, pid_t tid,
+	     uint32_t scope, struct raw_answer *answer);
 int raw_mark(const struct raw *raw, struct raw_slot slot, pid_t tid, int fd,
 	     struct perfctr_bpf_reply *reply);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int read_event(const char *spec, const struct perfctr_pmu_info *info,
+static int read_event(struct perfctr_events *database, const char *spec,
 		      struct perfctr_request *request, struct perfctr_bpf_event *event)
 {
 	char error[512];
@@ -18,10 +18,25 @@ static int read_event(const char *spec, const struct perfctr_pmu_info *info,
 	if (strlen(spec) >= sizeof(event->name))
 		return complain("--event '%.20s...' has more than %zu characters", spec,
 				sizeof(event->name) - 1);
-	if (perfctr_request_parse(info, spec, PERFCTR_MODE_USER, request, error, sizeof(error)) < 0)
+	if (perfctr_events_parse(database, spec, PERFCTR_MODE_USER, request, error, sizeof(error)) <
+	    0)
 		return complain("--event '%s': %s", spec, error);
 	strcpy(event->name, spec);
 	return 0;
+}
+
+static int read_all(const struct options *options, const struct perfctr_pmu_info *info,
+		    struct perfctr_request *requests, struct perfctr_bpf_event *events)
+{
+	struct perfctr_events *database = perfctr_events_open(info);
+	int result = 0;
+
+	if (!database)
+		return complain("--event: %s", strerror(errno));
+	for (unsigned int i = 0; result == 0 && i < options->n_events; i++)
+		result = read_event(database, options->event[i], &requests[i], &events[i]);
+	perfctr_events_close(database);
+	return result;
 }
 
 int read_events(const struct options *options, struct perfctr_bpf_event *events)
@@ -40,9 +55,8 @@ int read_events(const struct options *options, struct perfctr_bpf_event *events)
 		return complain(
 			"--event needs a PMU that perf_events can use; leave it out, or in a "
 			"virtual machine let its host give it one (KVM: -cpu host,pmu=on)");
-	for (unsigned int i = 0; i < options->n_events; i++)
-		if (read_event(options->event[i], &info, &requests[i], &events[i]) < 0)
-			return -1;
+	if (read_all(options, &info, requests, events) < 0)
+		return -1;
 	if (perfctr_requests_assign(&info, requests, options->n_events, &control, error,
 				    sizeof(error)) < 0)
 		return complain("--event: %s", error);

@@ -55,7 +55,8 @@ static __always_inline bool needs_slot(__u32 action)
 	return action == PERFCTR_BPF_WALK_MARK || action == PERFCTR_BPF_WALK_MEMBERS;
 }
 
-static __always_inline int note_request(struct task_struct *self, const __u64 *args)
+static __always_inline int note_request(struct task_struct *self, const __u64 *args,
+					const struct perfctr_bpf_proofs *proofs)
 {
 	struct perfctr_bpf_slot *slot = slot_at(args[1]);
 	__u32 action = args[3];
@@ -81,7 +82,8 @@ static __always_inline int note_request(struct task_struct *self, const __u64 *a
 	r->generation = args[2];
 	r->tid = args[4];
 	r->scope = args[5];
-	read_proofs(self, r, (void *)args[6]);
+	if (args[6])
+		read_proofs(self, r, proofs);
 	r->action = action;
 	return 0;
 }
@@ -185,6 +187,7 @@ static __always_inline int on_own_slot(const __u64 *args, bool events)
 static __always_inline int answer_call(const struct perfctr_bpf_arguments *arguments)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
+	struct perfctr_bpf_proofs proofs;
 	__u64 args[PERFCTR_BPF_ARGUMENTS];
 
 	for (int i = 0; i < PERFCTR_BPF_ARGUMENTS; i++)
@@ -197,7 +200,11 @@ static __always_inline int answer_call(const struct perfctr_bpf_arguments *argum
 	case PERFCTR_BPF_TAKE:
 		return take_slot(self, args[3]);
 	case PERFCTR_BPF_REQUEST:
-		return note_request(self, args);
+		/* Of a context no place can be read that the compiler does not know. */
+#pragma unroll
+		for (int i = 0; i < PERFCTR_BPF_PROOFS; i++)
+			proofs.fd[i] = arguments->proofs.fd[i];
+		return note_request(self, args, &proofs);
 	case PERFCTR_BPF_LEARN:
 		return learn_owner(self, args[3]);
 	case PERFCTR_BPF_FOLD:

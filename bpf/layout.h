@@ -8,7 +8,7 @@
 #ifndef PERFCTR_BPF_LAYOUT_H
 #define PERFCTR_BPF_LAYOUT_H
 
-#define PERFCTR_BPF_VERSION 5
+#define PERFCTR_BPF_VERSION 6
 #define PERFCTR_BPF_DIRECTORY "/sys/fs/bpf/perfctr"
 
 #define PERFCTR_BPF_EVENTS 4 /* of the processor, at most */
@@ -128,15 +128,26 @@ static inline __u64 perfctr_bpf_ticks(const struct perfctr_bpf_rate *rate, __u64
 #define PERFCTR_BPF_CLOCK_NS 10000000000ull
 
 #define PERFCTR_BPF_ARGUMENTS 7
+#define PERFCTR_BPF_PROOFS 32
+
+/*
+ * What shows that the kernel lets the caller trace other threads: descriptors of their
+ * /proc/TID/mem, which the calling thread has opened, -1 in the places that are free.
+ */
+struct perfctr_bpf_proofs {
+	__s32 fd[PERFCTR_BPF_PROOFS];
+};
 
 /*
  * The program "call", run by BPF_PROG_TEST_RUN for the calling thread: value[0] is what to do,
  * value[1] and value[2] a slot and its generation.  Returns 0 or more, or a negative errno:
  * ENOBUFS from who has no room for a request yet, which reading "self" makes; EAGAIN where the
- * call is to be deferred.
+ * call is to be deferred.  No value is an address: what the caller maps there could be a page that
+ * the program would wait for, and with it all that the kernel frees of BPF.
  */
 struct perfctr_bpf_arguments {
 	__u64 value[PERFCTR_BPF_ARGUMENTS];
+	struct perfctr_bpf_proofs proofs; /* REQUEST, with [6] */
 };
 
 enum perfctr_bpf_call {
@@ -149,7 +160,7 @@ enum perfctr_bpf_call {
 	PERFCTR_BPF_UNMARK,
 	PERFCTR_BPF_FOLD,    /* bring the caller's sums and page up to date */
 	PERFCTR_BPF_COUNT,   /* likewise its counts of events alone; DEFER only */
-	PERFCTR_BPF_REQUEST, /* [3]: what the next walk does, [4]: tid, [5]: scope, [6]: proofs */
+	PERFCTR_BPF_REQUEST, /* [3]: what the next walk does, [4]: tid, [5]: scope, [6]: has proofs */
 	PERFCTR_BPF_LEARN,   /* [3]: a descriptor of /proc/self/mem; once, by the service */
 };
 
@@ -158,16 +169,6 @@ enum perfctr_bpf_call {
  * the caller's events of the processor can be read, and are counted before.
  */
 #define PERFCTR_BPF_DEFER 0x100
-
-/*
- * What shows that the kernel lets the caller trace other threads: descriptors of their
- * /proc/TID/mem, which the calling thread has opened, -1 in the places that are free.
- */
-#define PERFCTR_BPF_PROOFS 32
-
-struct perfctr_bpf_proofs {
-	__s32 fd[PERFCTR_BPF_PROOFS];
-};
 
 /*
  * The iterator "walk", which goes through all threads when the file is read, and does what the

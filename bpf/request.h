@@ -77,15 +77,11 @@ static __always_inline void read_proof(struct task_struct *self, __s32 fd, struc
 }
 
 static __always_inline void read_proofs(struct task_struct *self, struct request *r,
-					const void *from)
+					const struct perfctr_bpf_proofs *proofs)
 {
-	struct perfctr_bpf_proofs proofs;
-
-	if (!from || bpf_copy_from_user(&proofs, sizeof(proofs), from))
-		return;
 	for (int i = 0; i < PERFCTR_BPF_PROOFS; i++)
-		if (proofs.fd[i] >= 0)
-			read_proof(self, proofs.fd[i], &r->proof[i]);
+		if (proofs->fd[i] >= 0)
+			read_proof(self, proofs->fd[i], &r->proof[i]);
 }
 
 static __always_inline bool is_proven(const struct request *r, struct task_struct *task)

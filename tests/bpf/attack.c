@@ -9,10 +9,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -189,6 +191,57 @@ START_TEST(calls_run_in_the_caller_alone)
 }
 END_TEST
 
+/* What is read there comes when the caller wants it to, as from a file system in user space. */
+static void *page_that_never_comes(void)
+{
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	void *page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range = { (uintptr_t)page, PERFCTR_PAGE_SIZE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	if (ioctl(fd, UFFDIO_API, &api) < 0 || ioctl(fd, UFFDIO_REGISTER, &range) < 0)
+		return NULL;
+	return page;
+}
+
+static int call_with_the_page(void *page)
+{
+	const uint64_t address = (uintptr_t)page;
+	struct raw raw;
+
+	EXPECT(raw_open(&raw) >= 0);
+	raw_make_room();
+	for (uint64_t call = PERFCTR_BPF_TAKE; call <= PERFCTR_BPF_LEARN; call++)
+		RAW_CALL(&raw, call, address, address, address, address, address, address);
+	for (uint64_t walk = PERFCTR_BPF_WALK_MARK; walk <= PERFCTR_BPF_WALK_FIND; walk++)
+		RAW_CALL(&raw, PERFCTR_BPF_REQUEST, 0, 0, walk, (uint64_t)getpid(), THREAD,
+			 address);
+	return 0;
+}
+
+/* Programs that wait for a user hold up all that the kernel frees of BPF. */
+START_TEST(programs_wait_for_no_page_of_the_caller)
+{
+	pid_t pid = fork();
+	int status = -1;
+
+	if (pid == 0) {
+		void *page = page_that_never_comes();
+
+		become(NOBODY);
+		_exit(page ? call_with_the_page(page) : 2);
+	}
+	for (int i = 0; i < 1000 && waitpid(pid, &status, WNOHANG) == 0; i++)
+		usleep(10000);
+	ck_assert_msg(status == 0, "status 0x%x", (unsigned int)status);
+	end_victim(pid);
+}
+END_TEST
+
 static int attach_all(void *argument)
 {
 	static const char *const points[] = {
@@ -208,7 +261,7 @@ static int attach_all(void *argument)
 	for (uint32_t type = 0; type < 64; type++)
 		EXPECT(raw_link(raw.call, type) < 0);
 	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
-		EXPECT(raw_get(pins[i], 0) == -EACCES);
+		EXPECT(raw_get(pins[i], 0) == -EACCES && raw_get(pins[i], BPF_F_RDONLY) < 0);
 	return 0;
 }
 
@@ -565,6 +618,7 @@ TCase *attack_tests(void)
 	tcase_add_test(tests, what_executes_a_program_has_no_slot_to_mark_for);
 	tcase_add_test(tests, a_request_does_not_follow_its_slot_to_the_next_owner);
 	tcase_add_test(tests, calls_run_in_the_caller_alone);
+	tcase_add_test(tests, programs_wait_for_no_page_of_the_caller);
 	tcase_add_test(tests, nothing_of_it_can_be_attached);
 	tcase_add_test(tests, users_write_no_page);
 	tcase_add_test(tests, a_slot_obeys_its_owner_alone);

@@ -70,7 +70,8 @@ void raw_close(struct raw *raw)
 	close(raw->call);
 }
 
-int raw_run(int program, const uint64_t value[PERFCTR_BPF_ARGUMENTS], uint32_t flags, uint32_t cpu)
+static int run(int program, const struct perfctr_bpf_arguments *arguments, uint32_t flags,
+	       uint32_t cpu)
 {
 	union bpf_attr attributes = { 0 };
 	int result;
@@ -78,10 +79,19 @@ int raw_run(int program, const uint64_t value[PERFCTR_BPF_ARGUMENTS], uint32_t f
 	attributes.test.flags = flags;
 	attributes.test.cpu = cpu;
 	attributes.test.prog_fd = (uint32_t)program;
-	attributes.test.ctx_in = (uintptr_t)value;
-	attributes.test.ctx_size_in = PERFCTR_BPF_ARGUMENTS * sizeof(value[0]);
+	attributes.test.ctx_in = (uintptr_t)arguments;
+	attributes.test.ctx_size_in = sizeof(*arguments);
 	result = bpf(BPF_PROG_TEST_RUN, &attributes);
 	return result < 0 ? result : (int)attributes.test.retval;
+}
+
+int raw_run(int program, const uint64_t value[PERFCTR_BPF_ARGUMENTS], uint32_t flags, uint32_t cpu)
+{
+	struct perfctr_bpf_arguments arguments = { 0 };
+
+	for (int i = 0; i < PERFCTR_BPF_ARGUMENTS; i++)
+		arguments.value[i] = value[i];
+	return run(program, &arguments, flags, cpu);
 }
 
 int raw_attach(int program, const char *tracepoint)
@@ -138,16 +148,19 @@ int raw_release(const struct raw *raw, struct raw_slot slot)
 int raw_request(const struct raw *raw, struct raw_slot slot, uint32_t action, pid_t tid,
 		uint32_t scope, const struct perfctr_bpf_proofs *proofs)
 {
-	const uint64_t value[PERFCTR_BPF_ARGUMENTS] = {
-		PERFCTR_BPF_REQUEST,	 slot.index, slot.generation,	action,
-		(uint64_t)(uint32_t)tid, scope,	     (uintptr_t)proofs,
+	struct perfctr_bpf_arguments arguments = {
+		.value = { PERFCTR_BPF_REQUEST, slot.index, slot.generation, action,
+			   (uint64_t)(uint32_t)tid, scope, proofs != NULL },
 	};
-	int result = raw_run(raw->call, value, 0, 0);
+	int result;
 
+	if (proofs)
+		arguments.proofs = *proofs;
+	result = run(raw->call, &arguments, 0, 0);
 	if (result != -ENOBUFS)
 		return result;
 	raw_make_room();
-	return raw_run(raw->call, value, 0, 0);
+	return run(raw->call, &arguments, 0, 0);
 }
 
 void raw_make_room(void)

@@ -140,7 +140,7 @@ int perfctr_bpf_call(const struct perfctr_bpf_handle *h, uint32_t call, uint64_t
 	};
 	int result;
 
-	if (h->info.n_events && call != PERFCTR_BPF_TAKE && call != PERFCTR_BPF_REQUEST)
+	if (h->info.n_events && call != PERFCTR_BPF_TAKE)
 		return run_deferred(h, &arguments);
 	result = run_with_room(h, &arguments);
 	return result < 0 && errno == EAGAIN ? run_deferred(h, &arguments) : result;
@@ -291,9 +291,14 @@ static int walk_threads(const struct perfctr_bpf_handle *h, uint32_t action, pid
 			unsigned int scope, const struct perfctr_bpf_proofs *proofs,
 			struct perfctr_bpf_reply *reply, pid_t *tids, unsigned int room)
 {
-	const uint64_t rest[2] = { scope, (uintptr_t)proofs };
+	struct perfctr_bpf_arguments arguments = {
+		.value = { PERFCTR_BPF_REQUEST, h->slot, h->generation, action,
+			   (uint64_t)(uint32_t)tid, scope, proofs != NULL },
+	};
 
-	if (perfctr_bpf_call(h, PERFCTR_BPF_REQUEST, action, (uint64_t)(uint32_t)tid, rest) < 0)
+	if (proofs)
+		arguments.proofs = *proofs;
+	if (run_with_room(h, &arguments) < 0)
 		return -1;
 	return read_walk(reply, tids, room);
 }

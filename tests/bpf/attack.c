@@ -415,9 +415,9 @@ static int show_all_proofs(void *argument)
 	return 0;
 }
 
-START_TEST(who_may_trace_is_for_the_kernel_to_say)
+static void show_proofs_of(pid_t pid)
 {
-	struct proof proof = { .pid = capable_victim() };
+	struct proof proof = { .pid = pid };
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", proof.pid);
@@ -426,6 +426,13 @@ START_TEST(who_may_trace_is_for_the_kernel_to_say)
 	attack(show_all_proofs, &proof);
 	close(proof.fd);
 	end_victim(proof.pid);
+}
+
+/* Both are of the user's own ids. */
+START_TEST(who_may_trace_is_for_the_kernel_to_say)
+{
+	show_proofs_of(capable_victim());
+	show_proofs_of(confined_victim());
 }
 END_TEST
 

@@ -82,6 +82,44 @@ pid_t capable_victim(void)
 	return pid;
 }
 
+static void write_map(pid_t pid, const char *which)
+{
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, which);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fprintf(file, "0 0 1\n%d %d 1\n", NOBODY, NOBODY);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+pid_t confined_victim(void)
+{
+	int there[2], mapped[2], ready[2];
+	char byte = 'x';
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(there) | pipe(mapped) | pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (unshare(CLONE_NEWUSER) < 0 || write(there[1], &byte, 1) != 1 ||
+		    read(mapped[0], &byte, 1) != 1)
+			_exit(1);
+		become(NOBODY);
+		if (write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	ck_assert_int_eq(read(there[0], &byte, 1), 1);
+	write_map(pid, "uid_map");
+	write_map(pid, "gid_map");
+	ck_assert_int_eq(write(mapped[1], &byte, 1), 1);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	return pid;
+}
+
 void end_victim(pid_t pid)
 {
 	kill(pid, SIGKILL);

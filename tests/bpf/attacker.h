@@ -23,6 +23,8 @@ void attack(int (*attack)(void *), void *argument);
 pid_t victim(void);
 /* The same of NOBODY's, with a capability that an attack has not. */
 pid_t capable_victim(void);
+/* The same of NOBODY's, without any, in a user namespace of root's. */
+pid_t confined_victim(void);
 /* Kills it, or an attack. */
 void end_victim(pid_t pid);
 

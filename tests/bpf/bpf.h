@@ -21,6 +21,8 @@ TCase *end_tests(void);
 TCase *hidden_tests(void);
 /* Where nothing is loaded. */
 TCase *notify_tests(void);
+/* Likewise, in a machine of its own. */
+TCase *memory_tests(void);
 /* With 16 slots, 4 for each user; $HOSTILE_SECONDS long. */
 TCase *hostile_tests(void);
 /* Where perfctr-bpfd was started with --event instructions:u --event r00c4:u; the last takes CPU 1 away. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* usage: bpf-tests [events | lost | attacks | hidden | hostile | yama | end | notify] */
+/* usage: bpf-tests [events | lost | attacks | hidden | hostile | memory | yama | end | notify] */
 #include "bpf.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const struct {
 	{ "", group_tests },	      { "", cost_tests },	   { "events", event_tests },
 	{ "lost", lost_event_tests }, { "attacks", attack_tests }, { "yama", yama_tests },
 	{ "attacks", slot_tests },    { "end", end_tests },	   { "hostile", hostile_tests },
-	{ "notify", notify_tests },   { "hidden", hidden_tests },
+	{ "notify", notify_tests },   { "hidden", hidden_tests },  { "memory", memory_tests },
 };
 
 int main(int argc, char **argv)
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 		}
 	if (!n) {
 		fprintf(stderr,
-			"bpf-tests: there are events, lost, attacks, hidden, hostile, yama, end and notify, not '%s'\n",
+			"bpf-tests: there are events, lost, attacks, hidden, hostile, memory, yama, end and notify, not '%s'\n",
 			which);
 		return 1;
 	}

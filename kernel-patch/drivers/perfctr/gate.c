@@ -3,11 +3,19 @@
  * The sessions of one CPU. A counter of a session belongs to it alone, so its virtual value is
  * always bias + hardware value: opening a gate reads nothing, closing it only publishes the sums.
  * All gates turn with one write where the PMU has a global enable.
+ *
+ * A session of members in user mode has nothing to do where none of them runs. It comes to a CPU
+ * with the first that does, and nobody else's CPU is interrupted for it.
  */
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/cpumask.h>
+#include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/perfctr_hooks.h>
 #include <linux/sched.h>
+#include <linux/spinlock.h>
 #include <asm/mmu_context.h>
 #include <asm/msr.h>
 #include "cpu.h"
@@ -16,7 +24,14 @@
 struct gate {
 	struct perfctr_session *session[PERFCTR_MAX_STARTED];
 	unsigned int n;
-	unsigned int n_traced;
+	/* One word: a switch looks at it once where there are none of either. */
+	union {
+		struct {
+			unsigned int n_traced;
+			atomic_t n_late;	/* groups with sessions to admit; others' too */
+		};
+		u64 special;
+	};
 	unsigned int n_idle;	/* sessions that tell the idle thread from others */
 	unsigned int n_kernel;	/* sessions that count kernel mode where RDPMC shows it */
 	bool dirty;		/* counters hold what somebody's threads have counted */
@@ -193,18 +208,166 @@ static bool turn_gates(struct gate *gate, const struct task_struct *task)
 	return turned;
 }
 
+/* The session's counters, which do not run, begin to count for task. */
+static void open_gate(struct perfctr_session *s, struct task_struct *task)
+{
+	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+	u64 now = rdtsc();
+
+	sc->class = class_of(s, task);
+	sc->settled = sc->class;
+	sc->tsc_bias = totals->tsc - now;
+	begin_totals(totals);
+	if (s->time[sc->class] || s->open[sc->class])
+		totals->switches++;
+	end_totals(totals);
+	if (s->hw->n_events) {
+		perfctr_cpu_take();
+		perfctr_pmu->load(s->hw);
+		restart_from_zero(s, totals);
+		perfctr_cpu_forget(s->hw->slots);
+		__this_cpu_or(perfctr_gate_slots, s->open[sc->class]);
+		perfctr_cpu_follow_gate();
+	}
+	if (s->ring)
+		perfctr_trace(s, PERFCTR_TRACE_SWITCH, task, now);
+}
+
+static bool tells_idle(const struct perfctr_session *s)
+{
+	return s->open[PERFCTR_IDLE] != s->open[PERFCTR_UNMARKED] ||
+	       s->time[PERFCTR_IDLE] != s->time[PERFCTR_UNMARKED];
+}
+
+/* The idle thread is switched like a marked one while some session wants to know. */
+static void count_idle(struct gate *gate, int change)
+{
+	struct task_struct *idle = idle_task(smp_processor_id());
+
+	gate->n_idle += change;
+	if (gate->n_idle)
+		set_tsk_thread_flag(idle, TIF_PERFCTR);
+	else
+		clear_tsk_thread_flag(idle, TIF_PERFCTR);
+}
+
+/* No count of kernel mode is for user mode to see. */
+bool perfctr_gate_shows_kernel(void)
+{
+	return this_cpu_read(perfctr_gate.n_kernel);
+}
+
+static bool shows_kernel(const struct perfctr_session *s)
+{
+	return s->hw->counts_kernel && !perfctr_pmu->hides;
+}
+
+/* No more than PERFCTR_MAX_STARTED are ever started. */
+static void add_session(struct gate *gate, struct perfctr_session *s, struct task_struct *task)
+{
+	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+
+	lockdep_assert_irqs_disabled();
+	if (WARN_ON_ONCE(gate->n == PERFCTR_MAX_STARTED))
+		return;
+	gate->session[gate->n++] = s;
+	gate->n_traced += !!s->ring;
+	if (tells_idle(s))
+		count_idle(gate, 1);
+	WRITE_ONCE(sc->active, true);
+	if (!perfctr_cpu_paused())
+		open_gate(s, task);
+}
+
+void perfctr_gate_add(struct perfctr_session *s)
+{
+	struct gate *gate = this_cpu_ptr(&perfctr_gate);
+
+	add_session(gate, s, current);
+	/* Now: where RDPMC stays allowed all the same, counters are folded and cleared. */
+	if (shows_kernel(s)) {
+		gate->n_kernel++;
+		cr4_update_pce(NULL);
+	}
+}
+
+/* Those of task's group that have not come here yet; task runs here, or from now on. */
+static void admit_late(struct gate *gate, struct task_struct *task)
+{
+	struct perfctr_group *group = task->thread.perfctr_mark;
+	unsigned int cpu = smp_processor_id();
+	struct perfctr_session *s;
+
+	if (!group || !test_bit(cpu, group->late))
+		return;
+	raw_spin_lock(&group->lock);
+	if (test_and_clear_bit(cpu, group->late))
+		atomic_dec(&gate->n_late);
+	list_for_each_entry(s, &group->sessions, late)
+		if (cpumask_test_cpu(cpu, s->cpus) && !this_cpu_ptr(s->cpu)->active)
+			add_session(gate, s, task);
+	raw_spin_unlock(&group->lock);
+}
+
+void perfctr_gate_admit(void)
+{
+	lockdep_assert_irqs_disabled();
+	if (!perfctr_cpu_paused())
+		admit_late(this_cpu_ptr(&perfctr_gate), current);
+}
+
+void perfctr_gate_announce_on(struct perfctr_session *s, unsigned int cpu)
+{
+	if (!test_and_set_bit(cpu, s->group->late))
+		atomic_inc(&per_cpu_ptr(&perfctr_gate, cpu)->n_late);
+}
+
+/* CPUs admit s from now on. */
+void perfctr_gate_announce(struct perfctr_session *s)
+{
+	unsigned long flags;
+	unsigned int cpu;
+
+	raw_spin_lock_irqsave(&s->group->lock, flags);
+	list_add(&s->late, &s->group->sessions);
+	raw_spin_unlock_irqrestore(&s->group->lock, flags);
+	for_each_cpu(cpu, s->cpus)
+		perfctr_gate_announce_on(s, cpu);
+}
+
+/* No CPU admits s any more; those that have are seen to be active. */
+void perfctr_gate_withdraw(struct perfctr_session *s)
+{
+	struct perfctr_group *group = s->group;
+	unsigned long flags;
+	unsigned int cpu;
+
+	raw_spin_lock_irqsave(&group->lock, flags);
+	list_del(&s->late);
+	raw_spin_unlock_irqrestore(&group->lock, flags);
+	if (!list_empty(&group->sessions))
+		return;
+	for_each_set_bit(cpu, group->late, nr_cpu_ids)
+		if (test_and_clear_bit(cpu, group->late))
+			atomic_dec(&per_cpu_ptr(&perfctr_gate, cpu)->n_late);
+}
+
 /* From the context switch, before it writes anything. True: perfctr_gate_settle() is to follow. */
 bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
 
 	lockdep_assert_irqs_disabled();
+	if (unlikely(READ_ONCE(gate->special)) && next->thread.perfctr_mark) {
+		admit_late(gate, next);
+		if (gate->n_traced) {
+			turn_gates(gate, next);
+			return true;
+		}
+	}
 	if (!gate->n)
 		return false;
-	if (gate->n_traced && next->thread.perfctr_mark) {
-		turn_gates(gate, next);
-		return true;
-	}
 	if (prev->thread.perfctr_mark == next->thread.perfctr_mark &&
 	    is_idle_task(prev) == is_idle_task(next))
 		return false;
@@ -232,7 +395,11 @@ void perfctr_gate_update(void)
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
 
 	lockdep_assert_irqs_disabled();
-	if (!gate->n || perfctr_cpu_paused() || !turn_gates(gate, current))
+	if (perfctr_cpu_paused())
+		return;
+	smp_mb();	/* the mark before late: who starts a session looks the other way round */
+	admit_late(gate, current);
+	if (!gate->n || !turn_gates(gate, current))
 		return;
 	perfctr_cpu_follow_gate();
 	perfctr_gate_settle(current, rdtsc());
@@ -296,32 +463,6 @@ void perfctr_gate_tick(u64 now)
 	}
 }
 
-/* The session's counters, which do not run, begin to count for the current thread. */
-static void open_gate(struct perfctr_session *s)
-{
-	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
-	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
-	u64 now = rdtsc();
-
-	sc->class = class_of(s, current);
-	sc->settled = sc->class;
-	sc->tsc_bias = totals->tsc - now;
-	begin_totals(totals);
-	if (s->time[sc->class] || s->open[sc->class])
-		totals->switches++;
-	end_totals(totals);
-	if (s->hw->n_events) {
-		perfctr_cpu_take();
-		perfctr_pmu->load(s->hw);
-		restart_from_zero(s, totals);
-		perfctr_cpu_forget(s->hw->slots);
-		__this_cpu_or(perfctr_gate_slots, s->open[sc->class]);
-		perfctr_cpu_follow_gate();
-	}
-	if (s->ring)
-		perfctr_trace(s, PERFCTR_TRACE_SWITCH, current, now);
-}
-
 /* They stop, and leave nothing behind that others could read. */
 static void close_gate(struct perfctr_session *s)
 {
@@ -341,58 +482,6 @@ static void close_gate(struct perfctr_session *s)
 		perfctr_trace(s, PERFCTR_TRACE_STOP, current, now);
 }
 
-static bool tells_idle(const struct perfctr_session *s)
-{
-	return s->open[PERFCTR_IDLE] != s->open[PERFCTR_UNMARKED] ||
-	       s->time[PERFCTR_IDLE] != s->time[PERFCTR_UNMARKED];
-}
-
-/* The idle thread is switched like a marked one while some session wants to know. */
-static void count_idle(struct gate *gate, int change)
-{
-	struct task_struct *idle = idle_task(smp_processor_id());
-
-	gate->n_idle += change;
-	if (gate->n_idle)
-		set_tsk_thread_flag(idle, TIF_PERFCTR);
-	else
-		clear_tsk_thread_flag(idle, TIF_PERFCTR);
-}
-
-/* No count of kernel mode is for user mode to see. */
-bool perfctr_gate_shows_kernel(void)
-{
-	return this_cpu_read(perfctr_gate.n_kernel);
-}
-
-static bool shows_kernel(const struct perfctr_session *s)
-{
-	return s->hw->counts_kernel && !perfctr_pmu->hides;
-}
-
-/* No more than PERFCTR_MAX_STARTED are ever started. */
-void perfctr_gate_add(struct perfctr_session *s)
-{
-	struct gate *gate = this_cpu_ptr(&perfctr_gate);
-	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
-
-	lockdep_assert_irqs_disabled();
-	if (WARN_ON_ONCE(gate->n == PERFCTR_MAX_STARTED))
-		return;
-	gate->session[gate->n++] = s;
-	gate->n_traced += !!s->ring;
-	if (tells_idle(s))
-		count_idle(gate, 1);
-	sc->active = true;
-	if (!perfctr_cpu_paused())
-		open_gate(s);
-	/* Now: where RDPMC stays allowed all the same, counters are folded and cleared. */
-	if (shows_kernel(s)) {
-		gate->n_kernel++;
-		cr4_update_pce(NULL);
-	}
-}
-
 void perfctr_gate_remove(struct perfctr_session *s)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
@@ -404,7 +493,7 @@ void perfctr_gate_remove(struct perfctr_session *s)
 		return;
 	if (!perfctr_cpu_paused())
 		close_gate(s);
-	sc->active = false;
+	WRITE_ONCE(sc->active, false);
 	if (tells_idle(s))
 		count_idle(gate, -1);
 	gate->n_traced -= !!s->ring;
@@ -426,6 +515,8 @@ void perfctr_gate_pause(bool pause)
 		if (pause)
 			close_gate(s);
 		else
-			open_gate(s);
+			open_gate(s, current);
 	}
+	if (!pause)
+		admit_late(gate, current);
 }

@@ -4,10 +4,12 @@
  * creates, which costs a fork two atomic increments and nothing else.
  */
 #include <linux/anon_inodes.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/lockdep.h>
+#include <linux/overflow.h>
 #include <linux/perf_event.h>
 #include <linux/pid_namespace.h>
 #include <linux/poll.h>
@@ -373,10 +375,13 @@ static const struct file_operations group_fops = {
 static struct perfctr_group *alloc_group(void)
 {
 	static atomic64_t last_id = ATOMIC64_INIT(0);
-	struct perfctr_group *group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
+	struct perfctr_group *group;
 
+	group = kzalloc(struct_size(group, late, BITS_TO_LONGS(nr_cpu_ids)), GFP_KERNEL_ACCOUNT);
 	if (!group)
 		return NULL;
+	raw_spin_lock_init(&group->lock);
+	INIT_LIST_HEAD(&group->sessions);
 	refcount_set(&group->refs, 1);
 	atomic_set(&group->holders, 1);
 	init_waitqueue_head(&group->wait);

@@ -4,7 +4,9 @@
 #define _PERFCTR_GROUP_H
 
 #include <linux/atomic.h>
+#include <linux/list.h>
 #include <linux/refcount.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
 #include "perfctr.h"
 
@@ -22,6 +24,11 @@ struct perfctr_group {
 	bool privileged;	/* made with CAP_PERFMON */
 	u64 id;
 	wait_queue_head_t wait;	/* for members to become 0 */
+	/* Those that come to a CPU with the first member that runs there: */
+	raw_spinlock_t lock;		/* of CPUs that admit sessions, inside the scheduler's */
+	struct list_head sessions;	/* started */
+	unsigned long late[];		/* CPUs that may have some to admit; changes by them alone, */
+					/* and by who starts and stops */
 };
 
 /*

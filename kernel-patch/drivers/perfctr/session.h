@@ -37,7 +37,8 @@ struct perfctr_session_cpu {
 
 struct perfctr_session {
 	struct mutex lock;		/* of all calls, outside cpus_read_lock() */
-	struct list_head list;		/* of all sessions */
+	struct list_head list;		/* of all that are started */
+	struct list_head late;		/* of its group's that come late */
 	struct perfctr_group *group;	/* NULL: none */
 	struct pid_namespace *ns;	/* that records are told in */
 	struct perfctr_owner owner;
@@ -87,6 +88,11 @@ void perfctr_gate_add(struct perfctr_session *s);
 void perfctr_gate_remove(struct perfctr_session *s);
 bool perfctr_gate_fold(struct perfctr_session *s);
 bool perfctr_gate_is_open(const struct perfctr_session *s, unsigned int cpu);	/* anywhere */
+void perfctr_gate_admit(void);
+/* Anywhere, under the lock of all sessions: */
+void perfctr_gate_announce(struct perfctr_session *s);
+void perfctr_gate_announce_on(struct perfctr_session *s, unsigned int cpu);
+void perfctr_gate_withdraw(struct perfctr_session *s);
 
 /* totals.c */
 int perfctr_totals_alloc(struct perfctr_session *s);

@@ -12,8 +12,11 @@
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/perfctr_hooks.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "session.h"
 
@@ -41,9 +44,28 @@ static void add_on_cpu(void *s)
 	perfctr_gate_add(s);
 }
 
+static void admit_on_cpu(void *unused)
+{
+	perfctr_gate_admit();
+}
+
 static void remove_on_cpu(void *s)
 {
 	perfctr_gate_remove(s);
+}
+
+static bool is_active_on(int cpu, void *session)
+{
+	const struct perfctr_session *s = session;
+
+	return READ_ONCE(per_cpu_ptr(s->cpu, cpu)->active);
+}
+
+/* It counts members in user mode and nothing else: where none runs it has nothing to do. */
+static bool comes_late(const struct perfctr_session *s)
+{
+	return s->group && !s->hw->counts_kernel && !s->open[PERFCTR_UNMARKED] &&
+	       !s->open[PERFCTR_IDLE] && !s->time[PERFCTR_UNMARKED] && !s->time[PERFCTR_IDLE];
 }
 
 /*
@@ -114,6 +136,39 @@ static void gate_off(void)
 		static_branch_dec_cpuslocked(&perfctr_gated);
 }
 
+static int do_nothing(struct task_struct *task, void *unused)
+{
+	return 0;
+}
+
+/*
+ * The idle thread is always its CPU's: under the lock that this takes no switch is under way there.
+ * One that was has been finished, and is seen; one that comes sees what was written before.
+ */
+static bool runs_member(const struct perfctr_group *group, unsigned int cpu)
+{
+	bool found;
+
+	task_call_func(idle_task(cpu), do_nothing, NULL);
+	rcu_read_lock();
+	found = READ_ONCE(cpu_curr_snapshot(cpu)->thread.perfctr_mark) == group;
+	rcu_read_unlock();
+	return found;
+}
+
+/* No CPU is interrupted where no member runs. */
+static void enter_late(struct perfctr_session *s)
+{
+	unsigned int cpu;
+
+	perfctr_gate_announce(s);
+	for_each_cpu_and(cpu, s->cpus, cpu_online_mask) {
+		if (runs_member(s->group, cpu))
+			smp_call_function_single(cpu, admit_on_cpu, NULL, true);
+		cond_resched();
+	}
+}
+
 /* What s->hw wants is reserved, there and back. */
 static void enter_gates(struct perfctr_session *s)
 {
@@ -121,13 +176,18 @@ static void enter_gates(struct perfctr_session *s)
 	list_add(&s->list, &started);
 	s->started = true;
 	gate_on();
-	on_each_cpu_mask(s->cpus, add_on_cpu, s, true);
+	if (comes_late(s))
+		enter_late(s);
+	else
+		on_each_cpu_mask(s->cpus, add_on_cpu, s, true);
 }
 
 static void leave_gates(struct perfctr_session *s)
 {
 	lockdep_assert_held(&sessions_lock);
-	on_each_cpu_mask(s->cpus, remove_on_cpu, s, true);
+	if (comes_late(s))
+		perfctr_gate_withdraw(s);
+	on_each_cpu_cond_mask(is_active_on, remove_on_cpu, s, true, s->cpus);
 	gate_off();
 	s->started = false;
 	list_del(&s->list);
@@ -207,25 +267,30 @@ int perfctr_walk_session_holders(perfctr_holder_fn fn, void *arg)
 	return result;
 }
 
-static void change_on_cpu(smp_call_func_t fn, unsigned int cpu)
+void perfctr_sessions_online(unsigned int cpu)
 {
 	struct perfctr_session *s;
 
 	mutex_lock(&sessions_lock);
 	list_for_each_entry(s, &started, list)
-		if (cpumask_test_cpu(cpu, s->cpus))
-			smp_call_function_single(cpu, fn, s, true);
+		if (cpumask_test_cpu(cpu, s->cpus) && !comes_late(s))
+			smp_call_function_single(cpu, add_on_cpu, s, true);
 	mutex_unlock(&sessions_lock);
-}
-
-void perfctr_sessions_online(unsigned int cpu)
-{
-	change_on_cpu(add_on_cpu, cpu);
 }
 
 void perfctr_sessions_offline(unsigned int cpu)
 {
-	change_on_cpu(remove_on_cpu, cpu);
+	struct perfctr_session *s;
+
+	mutex_lock(&sessions_lock);
+	list_for_each_entry(s, &started, list) {
+		if (!cpumask_test_cpu(cpu, s->cpus))
+			continue;
+		smp_call_function_single(cpu, remove_on_cpu, s, true);
+		if (comes_late(s))
+			perfctr_gate_announce_on(s, cpu);
+	}
+	mutex_unlock(&sessions_lock);
 }
 
 static bool counts_class(u32 policy, enum perfctr_class class)

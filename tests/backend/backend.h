@@ -12,14 +12,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <perfctr.h>
-#include <perfctr_groups.h>
-
+#include "handles.h"
 #include "../bpf/work.h"
 #include "../guest/guest.h"
 #include "../guest/loop.h"
 #include "../guest/tree.h"
 
+/* The tests are root's, and the machine has all that the backend's manual says. */
+#define BY_ROOT (1u << 28)
+#define WHOLE (1u << 29)
 /* What the library has no PERFCTR_CAN_* for, and a backend may refuse with ENOTSUP. */
 #define KEEPS_CONTEXTS (1u << 30) /* other handles find a context */
 #define KEEPS_MARKS (1u << 31)	  /* a mark is known to all, and can be taken away */
@@ -37,21 +38,20 @@ extern const struct contract group_contract[], session_contract[], permission_co
 /* Of the backend that is tested. */
 uint32_t capabilities(void);
 
-/* Its thread 0 is the caller.  Those that return nothing must succeed. */
-struct perfctr *open_context(pid_t tid);
-/* Instructions, and where there are two events branches, in user mode. */
-struct perfctr_control user_control(unsigned int n, uint32_t flags);
-struct perfctr *counted(pid_t tid, unsigned int n, uint32_t flags);
-struct perfctr_counts counts_of(const struct perfctr *p, unsigned int scope);
-uint64_t instructions_of(const struct perfctr *p);
-struct perfctr_session *session_of(struct perfctr_group *group, uint32_t flags);
-struct perfctr_counts session_counts(const struct perfctr_session *session);
-struct perfctr_group *make_group(void);
-double ns_of_ticks(uint64_t ticks);
+static inline uint64_t instructions_of(const struct perfctr *p)
+{
+	return own_counts(p).counter[0];
+}
 
-/* Lets a program of stopped_start() go, and waits for its end with status 0. */
-void run_to_end(pid_t pid);
-void kill_and_wait(pid_t pid);
+/* Counts instructions of the marked, in user mode. */
+static inline struct perfctr_session *session_of(struct perfctr_group *group, uint32_t flags)
+{
+	struct perfctr_control control = user_control(1, flags);
+	struct perfctr_session *session = open_session(group);
+
+	control_session(session, &control);
+	return session;
+}
 
 #define ITERATIONS 1000000u
 

@@ -7,8 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOBODY_THERE 0x7ffffff0
-
 /*
  * What each has for root on the machines of tests/backend/run: perfctr_backends(3).  Kernel mode is
  * a sentence of its own.
@@ -40,8 +38,7 @@ START_TEST(a_backend_can_what_its_manual_says)
 			can = expected[i].can;
 	perfctr_close(self);
 	ck_assert_uint_ne(can, 0);
-	ck_assert_msg((capabilities() & ~PERFCTR_CAN_KERNEL) == can, "%#x, not %#x", capabilities(),
-		      can);
+	ck_assert_uint_eq(capabilities() & ~(PERFCTR_CAN_KERNEL | BY_ROOT | WHOLE), can);
 }
 END_TEST
 
@@ -110,7 +107,7 @@ START_TEST(a_refused_control_names_its_event_and_changes_nothing)
 	loop(ITERATIONS);
 	now = instructions_of(self);
 	ck_assert_uint_gt(now, before + 2 * ITERATIONS);
-	ck_assert_uint_eq(counts_of(self, PERFCTR_SCOPE_SELF).n_counters, 1);
+	ck_assert_uint_eq(own_counts(self).n_counters, 1);
 	/* The same struct, corrected, is taken. */
 	control.event[1].counter = PERFCTR_ANY;
 	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
@@ -200,6 +197,10 @@ static void refuse_sessions(uint32_t can)
 {
 	struct perfctr_group *group = make_group();
 	const struct perfctr_session_options cpus = { .size = sizeof(cpus) };
+	const struct perfctr_session_options unmarked = {
+		.size = sizeof(struct perfctr_session_options),
+		.policy = PERFCTR_EXCLUDE_UNMARKED,
+	};
 	const struct perfctr_session_options trace = {
 		.size = sizeof(struct perfctr_session_options),
 		.group = group,
@@ -207,8 +208,10 @@ static void refuse_sessions(uint32_t can)
 		.trace_bytes = 4096,
 	};
 
-	if (!(can & PERFCTR_CAN_SESSION))
+	if (!(can & PERFCTR_CAN_SESSION)) {
 		expect_null(perfctr_session_open(&cpus), ENOTSUP);
+		expect_null(perfctr_session_open(&unmarked), ENOTSUP);
+	}
 	if (!(can & PERFCTR_CAN_TRACE))
 		expect_null(perfctr_session_open(&trace), ENOTSUP);
 	perfctr_group_close(group);
@@ -287,6 +290,55 @@ START_TEST(another_thread_reads_by_the_kernel)
 }
 END_TEST
 
+/* pthread_self() of a new thread is that of one that has just ended. */
+struct heir {
+	struct perfctr *p;
+	pthread_t before;
+	const struct perfctr_page *page;
+	uint64_t value;
+	bool met;
+};
+
+static void *count_and_end(void *argument)
+{
+	struct heir *heir = argument;
+
+	heir->before = pthread_self();
+	heir->p = counted(0, 1, 0);
+	return NULL;
+}
+
+static void *take_its_place(void *argument)
+{
+	struct heir *heir = argument;
+
+	heir->met = pthread_equal(heir->before, pthread_self());
+	heir->page = perfctr_tsc_page(heir->p);
+	heir->value = perfctr_read_counter(heir->p, 0);
+	return NULL;
+}
+
+START_TEST(a_thread_that_takes_the_place_of_another_reads_it_by_the_kernel)
+{
+	for (int i = 0; i < 20; i++) {
+		struct heir heir = { 0 };
+		pthread_t thread;
+
+		ck_assert_int_eq(pthread_create(&thread, NULL, count_and_end, &heir), 0);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		/* It is joined a moment before its end. */
+		while (!(own_counts(heir.p).flags & PERFCTR_COUNTS_EXITED))
+			nap(1);
+		ck_assert_int_eq(pthread_create(&thread, NULL, take_its_place, &heir), 0);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		ck_assert(heir.met);
+		ck_assert_ptr_null(heir.page);
+		ck_assert_uint_eq(heir.value, instructions_of(heir.p));
+		perfctr_close(heir.p);
+	}
+}
+END_TEST
+
 /* Its exit status says which step failed; libcheck belongs to the parent. */
 static int use_handle_of_parent(struct perfctr *parents, uint64_t least)
 {
@@ -298,7 +350,9 @@ static int use_handle_of_parent(struct perfctr *parents, uint64_t least)
 		return 2;
 	perfctr_close(parents);
 	self = perfctr_open();
-	return self ? 0 : 3;
+	if (!self)
+		return 3;
+	return !perfctr_tsc_page(self) == !(capabilities() & PERFCTR_CAN_LIVE_READ) ? 0 : 4;
 }
 
 START_TEST(a_forked_child_has_no_hold_of_its_parents_context)
@@ -314,7 +368,7 @@ START_TEST(a_forked_child_has_no_hold_of_its_parents_context)
 	ck_assert_int_eq(status, 0);
 	loop(ITERATIONS);
 	ck_assert_uint_gt(perfctr_read_counter(self, 0), before + 2 * ITERATIONS);
-	ck_assert_uint_ne(counts_of(self, PERFCTR_SCOPE_SELF).flags & PERFCTR_COUNTS_STARTED, 0);
+	ck_assert_uint_ne(own_counts(self).flags & PERFCTR_COUNTS_STARTED, 0);
 	perfctr_close(self);
 }
 END_TEST
@@ -323,8 +377,8 @@ END_TEST
 #define G PERFCTR_CAN_GROUP
 
 const struct contract context_contract[] = {
-	{ 0, &a_backend_can_what_its_manual_says },
-	{ 0, &root_is_told_that_it_may_count_in_kernel_mode },
+	{ WHOLE, &a_backend_can_what_its_manual_says },
+	{ BY_ROOT, &root_is_told_that_it_may_count_in_kernel_mode },
 	{ KEEPS_CONTEXTS, &a_thread_has_one_context_at_a_time },
 	{ PERFCTR_CAN_REMOTE, &who_is_not_there_cannot_be_opened },
 	{ 0, &unknown_flags_of_open_are_refused },
@@ -333,9 +387,10 @@ const struct contract context_contract[] = {
 	{ H, &a_refused_control_names_its_event_and_changes_nothing },
 	{ H, &one_event_more_than_counters_is_refused },
 	{ H | KEEPS_CONTEXTS, &only_the_handle_that_made_a_context_controls_it },
-	{ G, &what_a_backend_cannot_it_refuses },
+	{ BY_ROOT | G, &what_a_backend_cannot_it_refuses },
 	{ H | G, &closing_gives_everything_back },
 	{ H, &another_thread_reads_by_the_kernel },
+	{ H, &a_thread_that_takes_the_place_of_another_reads_it_by_the_kernel },
 	{ H, &a_forked_child_has_no_hold_of_its_parents_context },
 	{ 0, NULL },
 };

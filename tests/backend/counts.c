@@ -28,7 +28,7 @@ END_TEST
 
 static void expect_loop(const struct perfctr *p, uint64_t instructions, uint64_t branches)
 {
-	struct perfctr_counts counts = counts_of(p, PERFCTR_SCOPE_SELF);
+	struct perfctr_counts counts = own_counts(p);
 
 	ck_assert_uint_eq(counts.n_counters, 2);
 	ck_assert_uint_eq(counts.counter[0], instructions);
@@ -105,15 +105,41 @@ static void turn(void)
 		loop(ITERATIONS);
 }
 
+static void turn_and_nap(void)
+{
+	for (;;) {
+		loop(ITERATIONS);
+		nap(1);
+	}
+}
+
+/* Also while it is not switched away: for root, who may interrupt its CPU. */
+static void expect_counts_until_now(const struct perfctr *p)
+{
+	struct perfctr_counts before = own_counts(p), now;
+	unsigned int grown = 0;
+
+	while (grown < 20) {
+		nap(1);
+		now = own_counts(p);
+		ck_assert_uint_ge(now.counter[0], before.counter[0]);
+		grown += now.switches == before.switches && now.counter[0] > before.counter[0];
+		before = now;
+	}
+}
+
 START_TEST(a_thread_that_runs_is_counted_until_now_stopped_and_started)
 {
-	struct child child = make_child(turn);
+	bool by_root = capabilities() & BY_ROOT;
+	struct child child = make_child(by_root ? turn : turn_and_nap);
 	struct perfctr *p;
 	uint64_t count;
 
 	let_go(&child);
 	nap(100);
 	p = counted(child.pid, 1, 0);
+	if (by_root)
+		expect_counts_until_now(p);
 	while (instructions_of(p) < ITERATIONS)
 		nap(1);
 	ck_assert_int_eq(perfctr_stop(p), 0);
@@ -134,10 +160,10 @@ START_TEST(a_stopped_context_stands_still)
 	struct perfctr_counts stopped, later;
 
 	ck_assert_int_eq(perfctr_stop(self), 0);
-	stopped = counts_of(self, PERFCTR_SCOPE_SELF);
+	stopped = own_counts(self);
 	loop(ITERATIONS);
 	nap(3);
-	later = counts_of(self, PERFCTR_SCOPE_SELF);
+	later = own_counts(self);
 	ck_assert_uint_eq(stopped.flags & PERFCTR_COUNTS_STARTED, 0);
 	ck_assert_uint_eq(later.tsc, stopped.tsc);
 	for (int i = 0; i < 2; i++)
@@ -146,7 +172,7 @@ START_TEST(a_stopped_context_stands_still)
 
 	ck_assert_int_eq(perfctr_start(self), 0);
 	loop(ITERATIONS);
-	later = counts_of(self, PERFCTR_SCOPE_SELF);
+	later = own_counts(self);
 	ck_assert_uint_ne(later.flags & PERFCTR_COUNTS_STARTED, 0);
 	ck_assert_uint_gt(later.tsc, stopped.tsc);
 	ck_assert_uint_gt(later.counter[0], stopped.counter[0] + 2 * ITERATIONS);
@@ -161,7 +187,7 @@ START_TEST(a_control_may_wait_for_its_start)
 	struct perfctr_counts counts;
 
 	loop(ITERATIONS);
-	counts = counts_of(self, PERFCTR_SCOPE_SELF);
+	counts = own_counts(self);
 	ck_assert_uint_eq(counts.flags & PERFCTR_COUNTS_STARTED, 0);
 	ck_assert_uint_eq(counts.tsc, 0);
 	ck_assert_uint_eq(counts.counter[0], 0);
@@ -181,7 +207,7 @@ START_TEST(a_control_clears_all_sums)
 
 	loop(ITERATIONS);
 	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
-	counts = counts_of(self, PERFCTR_SCOPE_SELF);
+	counts = own_counts(self);
 	ck_assert_uint_eq(counts.tsc, 0);
 	ck_assert_uint_eq(counts.counter[0], 0);
 	perfctr_close(self);
@@ -201,13 +227,13 @@ START_TEST(virtual_time_is_the_threads_cpu_time)
 {
 	struct perfctr *self = counted(0, 0, 0);
 	uint64_t wall = wall_ns(), cpu = thread_ns();
-	uint64_t ticks = counts_of(self, PERFCTR_SCOPE_SELF).tsc;
+	uint64_t ticks = own_counts(self).tsc;
 	double away;
 
 	burn(100000000);
 	sleep_us(300000);
 	burn(100000000);
-	ticks = counts_of(self, PERFCTR_SCOPE_SELF).tsc - ticks;
+	ticks = own_counts(self).tsc - ticks;
 	cpu = thread_ns() - cpu;
 	wall = wall_ns() - wall;
 	away = (double)(wall - cpu);
@@ -235,7 +261,7 @@ static struct perfctr_counts account(const struct perfctr *p, struct rusage *usa
 
 	do {
 		getrusage(RUSAGE_THREAD, &before);
-		counts = counts_of(p, PERFCTR_SCOPE_SELF);
+		counts = own_counts(p);
 		getrusage(RUSAGE_THREAD, usage);
 	} while (switches_of(&before) != switches_of(usage) ||
 		 faults_of(&before) != faults_of(usage));
@@ -261,14 +287,10 @@ END_TEST
 START_TEST(each_touched_page_is_a_fault_and_those_are_the_kernels)
 {
 	enum { PAGES = 1000 };
-	struct perfctr *self = open_context(0);
-	struct perfctr_control control;
-	struct perfctr_counts before, after;
+	struct perfctr *self = counted_software(0, 0);
 	struct rusage first, last;
+	struct perfctr_counts before = account(self, &first), after;
 
-	control_all(&control, 0);
-	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
-	before = account(self, &first);
 	touch(PAGES);
 	nap(20);
 	after = account(self, &last);
@@ -297,13 +319,12 @@ START_TEST(a_thread_reads_its_time_live)
 	burn(5000000);
 	second = perfctr_read_tsc(page);
 	ck_assert_double_ge(ns_of_ticks(second - first), 4.5e6);
-	ck_assert_double_le(ns_of_ticks(second),
-			    ns_of_ticks(counts_of(self, PERFCTR_SCOPE_SELF).tsc) + CLOCKS_OFF_NS);
+	ck_assert_double_le(ns_of_ticks(second), ns_of_ticks(own_counts(self).tsc) + CLOCKS_OFF_NS);
 	ck_assert_int_eq(perfctr_stop(self), 0);
 	stopped = perfctr_read_tsc(page);
 	loop(ITERATIONS);
 	ck_assert_uint_eq(perfctr_read_tsc(page), stopped);
-	ck_assert_uint_eq(counts_of(self, PERFCTR_SCOPE_SELF).tsc, stopped);
+	ck_assert_uint_eq(own_counts(self).tsc, stopped);
 	perfctr_close(self);
 }
 END_TEST
@@ -317,7 +338,7 @@ START_TEST(a_thread_reads_its_counters_without_a_system_call)
 	bool grows = true;
 
 	perfctr_control_add(&control, PERFCTR_ANY, KERNEL(INSTRUCTIONS), 0);
-	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
+	set_control(self, &control);
 	kernel = perfctr_read_counter(self, 1);
 	/* An assertion is system calls. */
 	for (int i = 0; i < 10000; i++) {
@@ -329,6 +350,45 @@ START_TEST(a_thread_reads_its_counters_without_a_system_call)
 	kernel = perfctr_read_counter(self, 1) - kernel;
 	ck_assert(grows);
 	ck_assert_uint_lt(kernel, 10000 * 50);
+	/* And it is the same count. */
+	ck_assert_uint_gt(instructions_of(self), last);
+	ck_assert_uint_lt(instructions_of(self), last + 10000);
+	perfctr_close(self);
+}
+END_TEST
+
+#define FIXED_USER 0x410000
+
+/* Fixed counter 0 has the event of the other. */
+START_TEST(an_inline_read_agrees_with_every_other_way)
+{
+	struct perfctr_control control = user_control(1, 0);
+	struct perfctr *self = open_context(0);
+	const struct perfctr_page *page;
+	uint64_t first, inlined, chosen, fixed;
+
+	perfctr_control_add(&control, PERFCTR_FIXED, FIXED_USER, 0);
+	set_control(self, &control);
+	page = perfctr_get_page(self);
+	ck_assert_ptr_nonnull(page);
+	first = instructions_of(self);
+	loop(ITERATIONS);
+	inlined = perfctr_read_pmc(page, 0);
+	chosen = perfctr_read_counter(self, 0);
+	fixed = perfctr_read_pmc(page, 1);
+	ck_assert_uint_gt(inlined, first + 2 * ITERATIONS);
+	ck_assert_uint_gt(chosen, inlined);
+	ck_assert_uint_gt(fixed, chosen);
+	ck_assert_uint_gt(instructions_of(self), fixed);
+
+	ck_assert_int_eq(perfctr_stop(self), 0);
+	inlined = perfctr_read_pmc(page, 0);
+	loop(ITERATIONS);
+	ck_assert_uint_eq(perfctr_read_pmc(page, 0), inlined);
+	ck_assert_uint_eq(instructions_of(self), inlined);
+	ck_assert_int_eq(perfctr_start(self), 0);
+	loop(ITERATIONS);
+	ck_assert_uint_gt(perfctr_read_pmc(page, 0), inlined + 2 * ITERATIONS);
 	perfctr_close(self);
 }
 END_TEST
@@ -369,7 +429,9 @@ const struct contract count_contract[] = {
 	{ PERFCTR_CAN_SWITCHES, &switches_are_those_of_rusage },
 	{ PERFCTR_CAN_SOFTWARE, &each_touched_page_is_a_fault_and_those_are_the_kernels },
 	{ PERFCTR_CAN_LIVE_READ, &a_thread_reads_its_time_live },
-	{ H | PERFCTR_CAN_RDPMC, &a_thread_reads_its_counters_without_a_system_call },
+	{ BY_ROOT | H | PERFCTR_CAN_RDPMC, &a_thread_reads_its_counters_without_a_system_call },
+	{ H | PERFCTR_CAN_RDPMC | PERFCTR_CAN_LIVE_READ,
+	  &an_inline_read_agrees_with_every_other_way },
 	{ H, &every_way_to_read_a_counter_agrees },
 	{ 0, NULL },
 };

@@ -6,8 +6,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define NOBODY_THERE 0x7ffffff0
-
 START_TEST(marked_programs_are_counted_exactly_with_all_that_they_start)
 {
 	struct perfctr_group *group = make_group();
@@ -228,18 +226,19 @@ START_TEST(a_session_may_outlive_the_handle_of_its_group)
 }
 END_TEST
 
-#define G (PERFCTR_CAN_GROUP | PERFCTR_CAN_HARDWARE)
-#define GM (G | KEEPS_MARKS)
+#define M PERFCTR_CAN_GROUP
+#define MK (M | KEEPS_MARKS)
+#define G (M | PERFCTR_CAN_HARDWARE)
 
 const struct contract group_contract[] = {
 	{ G, &marked_programs_are_counted_exactly_with_all_that_they_start },
 	{ G, &a_session_counts_who_was_marked_before_it_came },
-	{ G, &a_mark_reaches_a_tree_that_is_there_and_ends_with_it },
-	{ GM, &a_mark_is_found_and_can_be_taken_away },
-	{ GM, &a_thread_has_one_mark_which_ends_with_its_group },
-	{ GM, &what_a_marked_thread_creates_is_marked },
-	{ G, &who_is_not_there_cannot_be_marked },
-	{ GM, &a_segment_counts_what_is_between_its_ends },
+	{ M, &a_mark_reaches_a_tree_that_is_there_and_ends_with_it },
+	{ MK, &a_mark_is_found_and_can_be_taken_away },
+	{ MK, &a_thread_has_one_mark_which_ends_with_its_group },
+	{ MK, &what_a_marked_thread_creates_is_marked },
+	{ M, &who_is_not_there_cannot_be_marked },
+	{ G | KEEPS_MARKS, &a_segment_counts_what_is_between_its_ends },
 	{ G, &a_stopped_session_leaves_out_what_comes_meanwhile },
 	{ G, &a_session_may_outlive_the_handle_of_its_group },
 	{ 0, NULL },

@@ -110,8 +110,9 @@ END_TEST
 #define H PERFCTR_CAN_HARDWARE
 
 const struct contract permission_contract[] = {
-	{ PERFCTR_CAN_REMOTE | PERFCTR_CAN_GROUP, &another_users_process_is_refused },
-	{ H | KEEPS_CONTEXTS | KEEPS_MARKS, &another_users_context_and_mark_are_not_found },
+	{ BY_ROOT | PERFCTR_CAN_REMOTE | PERFCTR_CAN_GROUP, &another_users_process_is_refused },
+	{ BY_ROOT | H | KEEPS_CONTEXTS | KEEPS_MARKS,
+	  &another_users_context_and_mark_are_not_found },
 	{ H, &an_ordinary_user_counts_user_mode },
 	{ H, &kernel_mode_is_for_the_privileged },
 	{ PERFCTR_CAN_SESSION, &sessions_on_cpus_are_for_the_privileged },

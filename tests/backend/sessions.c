@@ -7,14 +7,8 @@
 START_TEST(a_session_without_a_control_does_not_start)
 {
 	struct perfctr_group *group = make_group();
-	const struct perfctr_session_options options = {
-		.size = sizeof(struct perfctr_session_options),
-		.group = group,
-		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
-	};
-	struct perfctr_session *session = perfctr_session_open(&options);
+	struct perfctr_session *session = open_session(group);
 
-	ck_assert_ptr_nonnull(session);
 	expect_refusal(perfctr_session_start(session), EINVAL);
 	perfctr_session_close(session);
 	perfctr_group_close(group);
@@ -40,9 +34,31 @@ START_TEST(a_refused_control_of_a_session_changes_nothing)
 }
 END_TEST
 
+/* 0: all.  NULL: errno. */
+static struct perfctr_session *try_cpus(unsigned long cpus)
+{
+	const struct perfctr_session_options options = {
+		.size = sizeof(struct perfctr_session_options),
+		.cpus = cpus ? &cpus : NULL,
+		.cpus_size = cpus ? sizeof(cpus) : 0,
+	};
+
+	return perfctr_session_open(&options);
+}
+
+static struct perfctr_session *counted_cpus(unsigned long cpus)
+{
+	struct perfctr_control control = user_control(1, 0);
+	struct perfctr_session *session = try_cpus(cpus);
+
+	ck_assert_msg(session, "perfctr_session_open: %s", strerror(errno));
+	control_session(session, &control);
+	return session;
+}
+
 START_TEST(a_session_on_cpus_counts_whoever_runs_there)
 {
-	struct perfctr_session *session = session_of(NULL, 0);
+	struct perfctr_session *session = counted_cpus(0);
 	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("loop-long")));
 	struct perfctr_counts counts, sum;
 	uint64_t before = session_counts(session).counter[0];
@@ -60,21 +76,10 @@ END_TEST
 /* The loop runs on the other CPU. */
 START_TEST(a_session_counts_on_its_own_cpus_alone)
 {
-	const unsigned long cpus = 1ul << 1;
-	const struct perfctr_session_options options = {
-		.size = sizeof(struct perfctr_session_options),
-		.cpus = &cpus,
-		.cpus_size = sizeof(cpus),
-	};
-	struct perfctr_control control = user_control(1, 0);
-	struct perfctr_session *session = perfctr_session_open(&options);
-	uint64_t before;
-	pid_t pid;
+	struct perfctr_session *session = counted_cpus(1ul << 1);
+	pid_t pid = stopped_start(0, COMMAND(program("loop-long")));
+	uint64_t before = session_counts(session).counter[0];
 
-	ck_assert_ptr_nonnull(session);
-	ck_assert_int_eq(perfctr_session_control(session, &control), 0);
-	pid = stopped_start(0, COMMAND(program("loop-long")));
-	before = session_counts(session).counter[0];
 	run_to_end(pid);
 	ck_assert_uint_lt(session_counts(session).counter[0] - before,
 			  LOOP_INSTRUCTIONS(LONG_LOOP));
@@ -84,14 +89,7 @@ END_TEST
 
 START_TEST(a_cpu_that_does_not_exist_is_refused)
 {
-	const unsigned long cpus = 1ul << 63;
-	const struct perfctr_session_options options = {
-		.size = sizeof(struct perfctr_session_options),
-		.cpus = &cpus,
-		.cpus_size = sizeof(cpus),
-	};
-
-	expect_null(perfctr_session_open(&options), EINVAL);
+	expect_null(try_cpus(1ul << 63), EINVAL);
 }
 END_TEST
 
@@ -117,7 +115,7 @@ START_TEST(a_trace_has_the_switches_of_the_marked)
 	unsigned int n = 0;
 
 	ck_assert_ptr_nonnull(session);
-	ck_assert_int_eq(perfctr_session_control(session, &control), 0);
+	control_session(session, &control);
 	ck_assert_int_eq(perfctr_mark(group, 0, PERFCTR_MARK_THREAD), 1);
 	nap(20);
 	ck_assert_int_eq(perfctr_session_stop(session), 0);
@@ -135,9 +133,9 @@ END_TEST
 const struct contract session_contract[] = {
 	{ G, &a_session_without_a_control_does_not_start },
 	{ G, &a_refused_control_of_a_session_changes_nothing },
-	{ S, &a_session_on_cpus_counts_whoever_runs_there },
-	{ S, &a_session_counts_on_its_own_cpus_alone },
-	{ PERFCTR_CAN_SESSION, &a_cpu_that_does_not_exist_is_refused },
-	{ G | PERFCTR_CAN_TRACE, &a_trace_has_the_switches_of_the_marked },
+	{ BY_ROOT | S, &a_session_on_cpus_counts_whoever_runs_there },
+	{ BY_ROOT | S, &a_session_counts_on_its_own_cpus_alone },
+	{ BY_ROOT | PERFCTR_CAN_SESSION, &a_cpu_that_does_not_exist_is_refused },
+	{ BY_ROOT | G | PERFCTR_CAN_TRACE, &a_trace_has_the_switches_of_the_marked },
 	{ 0, NULL },
 };

@@ -87,7 +87,7 @@ START_TEST(forks_and_threads_are_inherited_and_stop_with_the_root)
 		nap(1);
 	ck_assert_int_eq(perfctr_stop(self), 0);
 	fork_and_make_a_thread();
-	own = counts_of(self, PERFCTR_SCOPE_SELF);
+	own = own_counts(self);
 	children = counts_of(self, PERFCTR_SCOPE_CHILDREN);
 	tree = counts_of(self, PERFCTR_SCOPE_TREE);
 	ck_assert_uint_lt(own.counter[0], 2 * ITERATIONS);
@@ -111,16 +111,19 @@ static void two_that_stay(void)
 START_TEST(members_are_those_that_have_not_exited)
 {
 	struct child child = make_child(two_that_stay);
-	struct perfctr *p = counted(child.pid, 1, PERFCTR_CONTROL_INHERIT);
+	struct perfctr *p = counted(child.pid, 0, PERFCTR_CONTROL_INHERIT);
+	struct perfctr_counts tree;
 
 	ck_assert_uint_eq(counts_of(p, PERFCTR_SCOPE_TREE).members, 1);
 	let_go(&child);
 	while (counts_of(p, PERFCTR_SCOPE_TREE).members < 3)
 		nap(1);
 	nap(100);
-	ck_assert_uint_eq(counts_of(p, PERFCTR_SCOPE_TREE).members, 3);
-	ck_assert_uint_eq(counts_of(p, PERFCTR_SCOPE_SELF).members, 1);
-	ck_assert_uint_eq(counts_of(p, PERFCTR_SCOPE_CHILDREN).counter[0], 0);
+	tree = counts_of(p, PERFCTR_SCOPE_TREE);
+	ck_assert_uint_eq(tree.members, 3);
+	ck_assert_uint_ne(tree.flags & PERFCTR_COUNTS_CONSISTENT, 0);
+	ck_assert_uint_eq(own_counts(p).members, 1);
+	ck_assert_uint_eq(counts_of(p, PERFCTR_SCOPE_CHILDREN).tsc, 0);
 	kill_and_wait(child.pid);
 	ck_assert_uint_eq(counts_of(p, PERFCTR_SCOPE_TREE).members, 2);
 	perfctr_close(p);
@@ -150,6 +153,7 @@ START_TEST(each_member_that_exits_leaves_a_record)
 {
 	struct perfctr *root = counted(0, 1, PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD);
 	struct pollfd readable = { .fd = perfctr_fd(root), .events = POLLIN };
+	struct perfctr_counts children, tree;
 	struct perfctr_record first, second;
 	pid_t pid;
 
@@ -167,8 +171,13 @@ START_TEST(each_member_that_exits_leaves_a_record)
 	ck_assert_int_eq(second.tgid, pid);
 	ck_assert_uint_eq(first.lost + second.lost, 0);
 	ck_assert_uint_ge(first.counts.counter[0], 2 * ITERATIONS);
-	ck_assert_uint_eq(first.counts.counter[0] + second.counts.counter[0],
-			  counts_of(root, PERFCTR_SCOPE_CHILDREN).counter[0]);
+	children = counts_of(root, PERFCTR_SCOPE_CHILDREN);
+	ck_assert_uint_eq(children.members, 0);
+	ck_assert_uint_eq(first.counts.counter[0] + second.counts.counter[0], children.counter[0]);
+	tree = counts_of(root, PERFCTR_SCOPE_TREE);
+	ck_assert_uint_eq(tree.members, 1);
+	ck_assert_uint_ne(tree.flags & PERFCTR_COUNTS_CONSISTENT, 0);
+	ck_assert_uint_eq(tree.counter[0], children.counter[0] + instructions_of(root));
 	expect_no_record(root);
 	perfctr_close(root);
 }
@@ -181,7 +190,8 @@ const struct contract tree_contract[] = {
 	{ TREE | PERFCTR_CAN_REMOTE, &orphans_are_counted_with_the_root_that_exited_before_them },
 	{ TREE | PERFCTR_CAN_REMOTE, &what_does_not_inherit_counts_one_thread },
 	{ TREE, &forks_and_threads_are_inherited_and_stop_with_the_root },
-	{ TREE | PERFCTR_CAN_REMOTE | KEEPS_CONTEXTS, &members_are_those_that_have_not_exited },
+	{ PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE | KEEPS_CONTEXTS,
+	  &members_are_those_that_have_not_exited },
 	{ TREE | PERFCTR_CAN_RECORD, &each_member_that_exits_leaves_a_record },
 	{ 0, NULL },
 };

@@ -232,7 +232,7 @@ START_TEST(programs_wait_for_no_page_of_the_caller)
 	if (pid == 0) {
 		void *page = page_that_never_comes();
 
-		become(NOBODY);
+		become_user(NOBODY);
 		_exit(page ? call_with_the_page(page) : 2);
 	}
 	for (int i = 0; i < 1000 && waitpid(pid, &status, WNOHANG) == 0; i++)

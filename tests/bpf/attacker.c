@@ -2,7 +2,6 @@
 #include "bpf.h"
 #include "attacker.h"
 
-#include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,21 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void become(uid_t uid)
-{
-	if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
-		_exit(90);
-	prctl(PR_SET_DUMPABLE, 1);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-}
-
 pid_t begin_attack(uid_t uid, int (*attack)(void *), void *argument)
 {
 	pid_t pid = fork();
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		become(uid);
+		become_user(uid);
 		_exit(attack(argument));
 	}
 	return pid;
@@ -70,7 +61,7 @@ pid_t capable_victim(void)
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_KEEPCAPS, 1);
-		become(NOBODY);
+		become_user(NOBODY);
 		if (syscall(SYS_capset, &header, raw_network) < 0 || prctl(PR_SET_DUMPABLE, 1) < 0)
 			_exit(1);
 		if (write(pipes[1], "x", 1) != 1)
@@ -106,7 +97,7 @@ pid_t confined_victim(void)
 		if (unshare(CLONE_NEWUSER) < 0 || write(there[1], &byte, 1) != 1 ||
 		    read(mapped[0], &byte, 1) != 1)
 			_exit(1);
-		become(NOBODY);
+		become_user(NOBODY);
 		if (write(ready[1], &byte, 1) != 1)
 			_exit(1);
 		for (;;)

@@ -11,8 +11,6 @@
 #define SLOTS 8 /* as tests/bpf/run starts the service */
 #define USER_SLOTS 5
 
-/* Until it ends with its parent. */
-void become(uid_t uid);
 /* The exit status of the attack, which runs as the user: 0 when it got nothing. */
 pid_t begin_attack(uid_t uid, int (*attack)(void *), void *argument);
 void end_attack(pid_t pid);

@@ -5,6 +5,7 @@
 
 #include <check.h>
 
+#include "../backend/handles.h"
 #include "work.h"
 
 TCase *tree_tests(void);

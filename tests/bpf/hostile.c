@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,13 +37,6 @@ static uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (uint64_t)time.tv_sec;
-}
-
-static void become(uid_t uid)
-{
-	if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
-		_exit(90);
-	prctl(PR_SET_DUMPABLE, 1);
 }
 
 /* A slot of the caller's or somebody else's, of now or before. */
@@ -157,7 +149,7 @@ static pid_t begin_attackers(uid_t uid, unsigned int seed)
 	if (pid)
 		return pid;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	become(uid);
+	become_user(uid);
 	setpgid(0, 0);
 	for (unsigned int n = 0;; n++) {
 		if (fork() == 0)
@@ -250,7 +242,7 @@ static pid_t begin_to_count(uid_t uid, uint64_t end)
 
 	if (pid)
 		return pid;
-	become(uid);
+	become_user(uid);
 	n = count_until(end);
 	printf("user %d: %u runs, each exact\n", (int)uid, n);
 	fflush(stdout);

@@ -19,6 +19,9 @@ struct raw {
 	const volatile char *mapped;
 };
 
+/* A hostile user, for good: until it ends with its parent. */
+void become_user(uid_t uid);
+
 /* 0 or more, or a negative errno, each. */
 int raw_get(const char *path, uint32_t flags);
 int raw_open(struct raw *raw);

@@ -21,7 +21,7 @@ $(BPF_SWITCHES): tests/bpf/programs/switches.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -D_GNU_SOURCE -pthread -o $@ $<
 
-$(BPF_TESTS): $(BPF_TEST_OBJECTS) $(LIB_STATIC)
+$(BPF_TESTS): $(BPF_TEST_OBJECTS) $(BUILD)/tests/backend/handles.o $(GUEST)/guest.o $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
 $(BPF_WITNESS): $(BUILD)/tests/bpf/witness/witness.o $(BUILD)/tests/bpf/work.o $(LIB_STATIC)
@@ -32,7 +32,7 @@ check-bpf-mutants-apply:
 	@tests/bpf/mutants/run --dry-run
 check-bpf-mutants: all ## put faults into perfctr-bpfd, one by one, and see that a test finds each
 	@tests/bpf/mutants/run $(MUTANTS)
-check-bpf: $(BPF_TESTS) $(BPF_SWITCHES) $(BPFD) $(PERFEX) $(addprefix $(BUILD)/tests/guest/,loop loop-long tree)
+check-bpf: $(BPF_TESTS) $(GUEST)/backend-tests $(BPF_SWITCHES) $(BPFD) $(PERFEX) $(GUEST_PROGRAMS)
 	@bpf/make-skeleton --check $(BPF_SOURCES)
 	@tests/bpf/run host
 	@for kernel in $(BPF_KERNELS); do \

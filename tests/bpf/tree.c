@@ -41,17 +41,6 @@ static void many_processes(void)
 	reap();
 }
 
-static struct perfctr *count_child(struct child *child)
-{
-	struct perfctr *p = perfctr_open_tid(child->pid, PERFCTR_OPEN_CREATE);
-	struct perfctr_control control;
-
-	ck_assert_msg(p, "perfctr_open_tid: errno %d", errno);
-	control_all(&control, PERFCTR_CONTROL_INHERIT);
-	ck_assert_int_eq(perfctr_set_control(p, &control), 0);
-	return p;
-}
-
 /* The sums are the scheduler's own, of which rusage rounds two away to microseconds. */
 static void compare(const struct perfctr_counts *counts, struct usage before, struct usage after)
 {
@@ -68,16 +57,16 @@ static void compare(const struct perfctr_counts *counts, struct usage before, st
 static struct perfctr_counts count_tree(void (*run)(void))
 {
 	struct child child = make_child(run);
-	struct perfctr *p = count_child(&child);
+	struct perfctr *p = counted_software(child.pid, PERFCTR_CONTROL_INHERIT);
 	struct usage before = usage_of(child.pid);
 	struct perfctr_counts tree, children, self;
 	struct rusage rusage;
 
 	let_go(&child);
 	rusage = end_child(&child);
-	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &tree), 0);
-	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_CHILDREN, &children), 0);
-	ck_assert_int_eq(perfctr_read(p, &self), 0);
+	tree = counts_of(p, PERFCTR_SCOPE_TREE);
+	children = counts_of(p, PERFCTR_SCOPE_CHILDREN);
+	self = own_counts(p);
 	perfctr_close(p);
 	compare(&tree, before, usage_waited(&rusage));
 	ck_assert_uint_eq(tree.members, 0);
@@ -99,45 +88,6 @@ START_TEST(more_processes_than_slots_lose_nothing)
 	struct perfctr_counts tree = count_tree(many_processes);
 
 	ck_assert_uint_ge(tree.counter[PERFCTR_MINOR_FAULTS], MANY_PROCESSES * 3);
-}
-END_TEST
-
-static void wait_for_the_end(void)
-{
-	pause();
-}
-
-static void two_that_stay(void)
-{
-	for (int i = 0; i < 2; i++)
-		if (fork() == 0)
-			wait_for_the_end();
-	wait_for_the_end();
-}
-
-START_TEST(members_are_those_that_have_not_exited)
-{
-	struct child child = make_child(two_that_stay);
-	struct perfctr *p = count_child(&child);
-	struct perfctr_counts counts;
-
-	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), 0);
-	ck_assert_uint_eq(counts.members, 1);
-	let_go(&child);
-	do
-		ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), 0);
-	while (counts.members < 3);
-	nap(100);
-	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), 0);
-	ck_assert_uint_eq(counts.members, 3);
-	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
-	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_CHILDREN, &counts), 0);
-	ck_assert_uint_eq(counts.counter[PERFCTR_TASK_CLOCK], 0);
-	kill(child.pid, SIGKILL);
-	waitpid(child.pid, NULL, 0);
-	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), 0);
-	ck_assert_uint_eq(counts.members, 2);
-	perfctr_close(p);
 }
 END_TEST
 
@@ -163,14 +113,14 @@ START_TEST(whose_root_has_exited_is_counted_on)
 
 	ck_assert_int_eq(pipe(orphan_go), 0);
 	child = make_child(leave_an_orphan);
-	p = count_child(&child);
+	p = counted_software(child.pid, PERFCTR_CONTROL_INHERIT);
 	let_go(&child);
 	end_child(&child);
-	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &before), 0);
+	before = counts_of(p, PERFCTR_SCOPE_TREE);
 	ck_assert_uint_eq(before.members, 1);
 	ck_assert_int_eq(write(orphan_go[1], "", 1), 1);
 	do
-		ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &after), 0);
+		after = counts_of(p, PERFCTR_SCOPE_TREE);
 	while (after.members);
 	ck_assert_uint_ge(after.counter[PERFCTR_MINOR_FAULTS],
 			  before.counter[PERFCTR_MINOR_FAULTS] + ORPHAN_PAGES);
@@ -192,14 +142,14 @@ static void hog(void)
 START_TEST(who_runs_is_counted_until_now_and_not_of_one_instant)
 {
 	struct child child = make_child(hog);
-	struct perfctr *p = count_child(&child);
+	struct perfctr *p = counted_software(child.pid, PERFCTR_CONTROL_INHERIT);
 	struct perfctr_counts counts, later;
 
 	let_go(&child);
 	do
-		ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), 0);
+		counts = counts_of(p, PERFCTR_SCOPE_TREE);
 	while (counts.members < 2 || counts.flags & PERFCTR_COUNTS_CONSISTENT);
-	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &later), 0);
+	later = counts_of(p, PERFCTR_SCOPE_TREE);
 	ck_assert_uint_gt(later.tsc, counts.tsc);
 	ck_assert_uint_gt(later.counter[PERFCTR_TASK_CLOCK], counts.counter[PERFCTR_TASK_CLOCK]);
 	perfctr_close(p);
@@ -231,7 +181,7 @@ static void twenty_threads(void)
 START_TEST(threads_are_members_too)
 {
 	struct child child = make_child(twenty_threads);
-	struct perfctr *p = count_child(&child);
+	struct perfctr *p = counted_software(child.pid, PERFCTR_CONTROL_INHERIT);
 	struct usage before = usage_of(child.pid), after, counted;
 	struct perfctr_counts tree;
 	struct rusage rusage;
@@ -239,7 +189,7 @@ START_TEST(threads_are_members_too)
 	let_go(&child);
 	rusage = end_child(&child);
 	after = usage_waited(&rusage);
-	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &tree), 0);
+	tree = counts_of(p, PERFCTR_SCOPE_TREE);
 	counted = usage_of_counts(&tree);
 	ck_assert_uint_eq(tree.members, 0);
 	ck_assert_uint_eq(counted.minor, after.minor - before.minor);
@@ -261,19 +211,15 @@ static void forks_only(void)
 START_TEST(what_does_not_inherit_counts_one_thread)
 {
 	struct child child = make_child(forks_only);
-	struct perfctr *p = perfctr_open_tid(child.pid, PERFCTR_OPEN_CREATE);
-	struct perfctr_control control;
+	struct perfctr *p = counted_software(child.pid, 0);
 	struct perfctr_counts counts;
 
-	ck_assert_ptr_nonnull(p);
-	control_all(&control, 0);
-	ck_assert_int_eq(perfctr_set_control(p, &control), 0);
 	let_go(&child);
 	end_child(&child);
-	ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_CHILDREN, &counts), 0);
+	counts = counts_of(p, PERFCTR_SCOPE_CHILDREN);
 	ck_assert_uint_eq(counts.counter[PERFCTR_TASK_CLOCK], 0);
 	ck_assert_uint_eq(counts.switches, 0);
-	ck_assert_int_eq(perfctr_read(p, &counts), 0);
+	counts = own_counts(p);
 	ck_assert_uint_ne(counts.counter[PERFCTR_TASK_CLOCK], 0);
 	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_EXITED, 0);
 	perfctr_close(p);
@@ -287,7 +233,6 @@ TCase *tree_tests(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, a_tree_of_a_hundred_processes_is_what_rusage_says);
 	tcase_add_test(tests, more_processes_than_slots_lose_nothing);
-	tcase_add_test(tests, members_are_those_that_have_not_exited);
 	tcase_add_test(tests, whose_root_has_exited_is_counted_on);
 	tcase_add_test(tests, who_runs_is_counted_until_now_and_not_of_one_instant);
 	tcase_add_test(tests, threads_are_members_too);

@@ -30,12 +30,3 @@ uint64_t perf_read(int fd)
 		      strerror(errno));
 	return value;
 }
-
-void stopped_finish(pid_t pid)
-{
-	int status;
-
-	stopped_go(pid);
-	ck_assert_int_eq(wait_for(pid, &status), pid);
-	ck_assert_msg(status == 0, "wait status %#x", status);
-}

@@ -6,6 +6,7 @@
 #ifndef STOCK_H
 #define STOCK_H
 
+#include "../backend/handles.h"
 #include "../guest/guest.h"
 #include "../guest/tree.h"
 
@@ -18,9 +19,6 @@
 #define PERF_OF_TREE	(1u << 2)	/* inherit */
 int perf_open(uint32_t type, uint64_t config, unsigned int flags, pid_t tid, int group);
 uint64_t perf_read(int fd);
-
-/* Lets a command of stopped_start() go and waits for its end, which must be status 0. */
-void stopped_finish(pid_t pid);
 
 Suite *command_suite(void);
 Suite *contexts_suite(void);

@@ -28,7 +28,7 @@ START_TEST(linux_counts_a_program_exactly)
 	int fd = perf_open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, PERF_OF_PINNED, pid, -1);
 
 	ck_assert_msg(fd >= 0, "%s", strerror(errno));
-	stopped_finish(pid);
+	run_to_end(pid);
 	ck_assert_uint_eq(perf_read(fd), LOOP_INSTRUCTIONS(SHORT_LOOP));
 }
 END_TEST
@@ -39,7 +39,7 @@ START_TEST(linux_counts_a_tree_exactly)
 	int fd = perf_open(PERF_TYPE_RAW, INSTRUCTIONS, PERF_OF_TREE, pid, -1);
 
 	ck_assert_msg(fd >= 0, "%s", strerror(errno));
-	stopped_finish(pid);
+	run_to_end(pid);
 	ck_assert_uint_eq(perf_read(fd), TREE_INSTRUCTIONS);
 }
 END_TEST

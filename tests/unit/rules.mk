@@ -7,7 +7,6 @@ UNIT_SANITIZED := $(BUILD)/tests/unit/unit-sanitized
 PERFEX_SANITIZED := $(BUILD)/tests/unit/perfex-sanitized
 UNIT_LAYOUTS := $(BUILD)/tests/unit/abi-layout-32 $(BUILD)/tests/unit/abi-layout-64
 UNIT_NAMES_32 := $(BUILD)/tests/unit/names32
-UNIT_LIVE := $(BUILD)/tests/unit/live
 PERFEX_RECORDINGS := $(BUILD)/tests/unit/recordings
 PERFEX_LIVE := $(BUILD)/tests/unit/perfex-live
 UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c tests/unit/names32.c tests/unit/%live.c,$(wildcard tests/unit/*.c))
@@ -23,8 +22,8 @@ THREADS_LIVE := $(BUILD)/tests/unit/threads-live
 THREADS_OBJECTS := $(patsubst %.c,$(THREAD_SANITIZED)/%.o,$(LIB_SOURCES) tests/unit/threads_live.c)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 
-ALL += $(UNIT) $(UNIT_SANITIZED) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LIVE) $(PERFEX_LIVE)
-CHECKS += check-unit check-names32 check-formats check-completion check-library check-perfex check-threads
+ALL += $(UNIT) $(UNIT_SANITIZED) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(PERFEX_LIVE)
+CHECKS += check-unit check-names32 check-formats check-completion check-perfex check-threads
 CHECK_PROGRAMS += $(THREADS_LIVE) $(UNIT_NAMES_32) $(UNIT_LOCALE)
 
 # The parts of perfex, and the library, are tested as objects, with sanitizers in objects of their own.
@@ -55,10 +54,6 @@ $(PERFEX_SANITIZED): $(PERFEX_OBJECTS_SANITIZED) $(LIB_OBJECTS_SANITIZED)
 $(UNIT_LOCALE):
 	@mkdir -p $(@D)
 	localedef -i de_DE -f UTF-8 $@
-
-$(UNIT_LIVE): tests/unit/live.c $(LIB_SHARED) $(UNIT_HEADERS)
-	@mkdir -p $(@D)
-	$(SAY_CC)$(CC) $(CFLAGS) -o $@ $< -L$(BUILD)/lib -lperfctr -Wl,-rpath,'$$ORIGIN/../../lib' $(UNIT_LIBS)
 
 $(PERFEX_LIVE): tests/unit/perfex_live.c $(LIB_STATIC) $(UNIT_HEADERS)
 	@mkdir -p $(@D)
@@ -99,10 +94,6 @@ check-formats: $(PERFEX)
 .PHONY: check-names32
 check-names32: $(UNIT_NAMES_32)
 	$(UNIT_NAMES_32)
-
-.PHONY: check-library
-check-library: $(UNIT_LIVE)
-	scripts/vm --timeout 600 -- $(UNIT_LIVE)
 
 # What is a race on purpose, and why: tests/unit/tsan.suppressions.
 .PHONY: check-threads

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the sentences of the contract share. */
-#include "backend.h"
+/* Handles of the library: what tests of it share. */
+#include "handles.h"
 
+#include <check.h>
+#include <errno.h>
 #include <signal.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
+#include <string.h>
+
+#include "../bpf/work.h"
+#include "../guest/guest.h"
 
 struct perfctr *open_context(pid_t tid)
 {
@@ -12,6 +16,16 @@ struct perfctr *open_context(pid_t tid)
 
 	ck_assert_msg(p, "perfctr_open_tid: %s", strerror(errno));
 	return p;
+}
+
+static void expect_control(int result, const char *call, const struct perfctr_control *control)
+{
+	ck_assert_msg(result == 0, "%s: %s, reason %u", call, strerror(errno), control->bad_reason);
+}
+
+void set_control(struct perfctr *p, struct perfctr_control *control)
+{
+	expect_control(perfctr_set_control(p, control), "perfctr_set_control", control);
 }
 
 struct perfctr_control user_control(unsigned int n, uint32_t flags)
@@ -31,8 +45,17 @@ struct perfctr *counted(pid_t tid, unsigned int n, uint32_t flags)
 	struct perfctr_control control = user_control(n, flags);
 	struct perfctr *p = open_context(tid);
 
-	ck_assert_msg(perfctr_set_control(p, &control) == 0, "perfctr_set_control: %s, reason %u",
-		      strerror(errno), control.bad_reason);
+	set_control(p, &control);
+	return p;
+}
+
+struct perfctr *counted_software(pid_t tid, uint32_t flags)
+{
+	struct perfctr *p = open_context(tid);
+	struct perfctr_control control;
+
+	control_all(&control, flags);
+	set_control(p, &control);
 	return p;
 }
 
@@ -45,9 +68,9 @@ struct perfctr_counts counts_of(const struct perfctr *p, unsigned int scope)
 	return counts;
 }
 
-uint64_t instructions_of(const struct perfctr *p)
+struct perfctr_counts own_counts(const struct perfctr *p)
 {
-	return counts_of(p, PERFCTR_SCOPE_SELF).counter[0];
+	return counts_of(p, PERFCTR_SCOPE_SELF);
 }
 
 struct perfctr_group *make_group(void)
@@ -58,21 +81,23 @@ struct perfctr_group *make_group(void)
 	return group;
 }
 
-struct perfctr_session *session_of(struct perfctr_group *group, uint32_t flags)
+struct perfctr_session *open_session(struct perfctr_group *group)
 {
 	const struct perfctr_session_options options = {
 		.size = sizeof(struct perfctr_session_options),
 		.group = group,
-		.policy = group ? PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED : 0,
+		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 	struct perfctr_session *session = perfctr_session_open(&options);
-	struct perfctr_control control = user_control(1, flags);
 
 	ck_assert_msg(session, "perfctr_session_open: %s", strerror(errno));
-	ck_assert_msg(perfctr_session_control(session, &control) == 0,
-		      "perfctr_session_control: %s, reason %u", strerror(errno),
-		      control.bad_reason);
 	return session;
+}
+
+void control_session(struct perfctr_session *session, struct perfctr_control *control)
+{
+	expect_control(perfctr_session_control(session, control), "perfctr_session_control",
+		       control);
 }
 
 struct perfctr_counts session_counts(const struct perfctr_session *session)

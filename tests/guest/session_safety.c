@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sessions among users, CPUs that go and come, and everything else that must not spoil the sums. */
+/* Sessions beside contexts, CPUs that go and come, traces: what must not spoil the sums, and who sees nothing. */
 #include "groups.h"
 
 #include <errno.h>
@@ -15,88 +15,6 @@
 #include <unistd.h>
 
 #define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
-#define USER_LIMIT	"/sys/module/perfctr/parameters/user_session_counters"
-
-static void user_counts_its_group(void *unused)
-{
-	struct perfctr_session_args open;
-	struct perfctr_control control;
-	struct perfctr_counts counts;
-	int group, session;
-	pid_t other;
-
-	(void)unused;
-	become_nobody();
-	group = group_open();
-
-	/* Only what is not privileged, and only who is marked. */
-	static const uint32_t refused[] = { 0, MARKED, NOT_PRIVILEGED, NOT_PRIVILEGED | UNMARKED };
-	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
-		open = session_of(group, refused[i]);
-		errno = 0;
-		EXPECT(try_session(&open) == -1 && errno == EACCES);
-	}
-	open = session_of(-1, NOT_PRIVILEGED | MARKED);
-	errno = 0;
-	EXPECT(try_session(&open) == -1 && errno == EACCES);
-
-	open = session_of(group, NOT_PRIVILEGED | MARKED);
-	session = try_session(&open);
-	EXPECT(session >= 0);
-	/* Nor may an event choose for itself. */
-	errno = 0;
-	EXPECT(try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, POLICY(0) }),
-				   &control) == -1 && errno == EACCES);
-	EXPECT(control.bad_reason == PERFCTR_BAD_POLICY && control.bad_event == 0);
-	/* Two counters in all, whatever user. */
-	errno = 0;
-	EXPECT(try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
-							   { { 1, USER(INSTRUCTIONS) }, 0 },
-							   { { 2, USER(INSTRUCTIONS) }, 0 }),
-				   &control) == -1 && errno == EACCES);
-	EXPECT(control.bad_reason == PERFCTR_BAD_POLICY);
-	EXPECT(try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
-							   { { 1, BOTH(INSTRUCTIONS) }, 0 }),
-				   &control) == 0);
-	EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, 0, group) == 1);
-	spin(1000);
-	counts = context_read(session);
-	EXPECT(counts.counter[0] > 1000);
-	/* Kernel mode is not in it: DP takes it from the event. */
-	EXPECT(counts.counter[1] == counts.counter[0]);
-	EXPECT(counts.flags & PERFCTR_COUNTS_CONSISTENT);
-	/* Nobody can hold up the machine: what a member counts elsewhere meanwhile is only told. */
-	pin(0, 0);
-	other = fork();
-	if (other == 0) {
-		pin(0, 1);
-		for (;;)
-			;
-	}
-	do
-		counts = context_read(session);
-	while (counts.flags & PERFCTR_COUNTS_CONSISTENT);
-	EXPECT(counts.members == 2);
-	kill(other, SIGKILL);
-	EXPECT(wait_for(other, NULL) == other);
-	EXPECT(context_read(session).flags & PERFCTR_COUNTS_CONSISTENT);
-	/* Others cannot be marked, and not be looked at. */
-	errno = 0;
-	EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, 1, group) == -1 && errno == EACCES);
-	/* Of all below init it alone bears a mark. */
-	EXPECT(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_TREE, 1, -1) == 1);
-	errno = 0;
-	EXPECT(try_mark(PERFCTR_MARK_GET, PERFCTR_MARK_THREAD, 1, -1) == -1 && errno == EACCES);
-}
-
-START_TEST(a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters)
-{
-	in_child(user_counts_its_group, NULL);
-	ck_assert_uint_eq(read_number(USER_LIMIT), 2);
-	ck_assert_uint_eq(pmu_info().user_session_counters, 2);
-	ck_assert_uint_eq(pmu_info().session_counters, 0);
-}
-END_TEST
 
 /* argument: the program that becomes root. */
 static void user_marks_and_executes(void *argument)
@@ -425,30 +343,6 @@ START_TEST(totals_and_rings_can_not_be_written)
 }
 END_TEST
 
-static void user_traces(void *unused)
-{
-	struct perfctr_session_args open;
-	int group, session;
-
-	(void)unused;
-	become_nobody();
-	group = group_open();
-	open = session_of(group, NOT_PRIVILEGED | MARKED);
-	open.trace_bytes = 65537;
-	errno = 0;
-	EXPECT(try_session(&open) == -1 && errno == EACCES);
-	open = session_of(group, NOT_PRIVILEGED | MARKED);
-	open.trace_bytes = 65536;
-	session = try_session(&open);
-	EXPECT(session >= 0);
-}
-
-START_TEST(a_user_s_trace_is_of_64_kilobytes_at_most)
-{
-	in_child(user_traces, NULL);
-}
-END_TEST
-
 /* A process on CPU 0 that counts with counter 0, may RDPMC, and is switched often. */
 static pid_t restless_start(void)
 {
@@ -489,76 +383,6 @@ START_TEST(a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before)
 	close(session);
 	close(group);
 	close(keeper);
-}
-END_TEST
-
-#define MAX_STARTED	16	/* perfctr(4) */
-
-/* Counts time alone. */
-static int started_session(int group)
-{
-	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
-	struct perfctr_control control;
-	int session = try_session(&open);
-
-	EXPECT(session >= 0);
-	if (try_session_control(session, NULL, 0, &control) == 0)
-		return session;
-	EXPECT(errno == ENOSPC);
-	close(session);
-	return -1;
-}
-
-START_TEST(a_control_that_is_refused_as_too_many_sessions_are_started_changes_nothing)
-{
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
-	int others[MAX_STARTED];
-	struct perfctr_control control = {
-		.size = sizeof(control), .flags = PERFCTR_CONTROL_STOPPED, .n_events = 1,
-		.event[0] = { .evntsel = USER(INSTRUCTIONS) },
-	};
-
-	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_CONTROL, &control), 0);
-	for (int i = 0; i < MAX_STARTED; i++) {
-		others[i] = started_session(group);
-		ck_assert_int_ge(others[i], 0);
-	}
-	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_START), -1);
-	ck_assert_int_eq(errno, ENOSPC);
-	ck_assert_int_eq(try_session_control(session, NULL, 0, &control), -1);
-	ck_assert_int_eq(errno, ENOSPC);
-	ck_assert_uint_eq(context_read(session).n_counters, 1);
-	/* Who has a place keeps it, and gives it up. */
-	session_control(others[0], NULL, 0);
-	ck_assert_int_eq(ioctl(others[0], PERFCTR_IOC_STOP), 0);
-	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_START), 0);
-	ck_assert_int_eq(ioctl(others[0], PERFCTR_IOC_START), -1);
-	ck_assert_int_eq(errno, ENOSPC);
-	for (int i = 0; i < MAX_STARTED; i++)
-		close(others[i]);
-	close(session);
-	close(group);
-}
-END_TEST
-
-/* argument: how many have been started. */
-static void user_starts_all_it_may(void *argument)
-{
-	int *n = argument, group;
-
-	become_nobody();
-	group = group_open();
-	while (started_session(group) >= 0)
-		++*n;
-}
-
-START_TEST(users_leave_half_of_the_sessions_that_may_be_started_to_the_privileged)
-{
-	int *n = mmap(NULL, sizeof(*n), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	ck_assert(n != MAP_FAILED);
-	in_child(user_starts_all_it_may, n);
-	ck_assert_int_eq(*n, MAX_STARTED / 2);
 }
 END_TEST
 
@@ -608,113 +432,7 @@ START_TEST(a_context_counts_its_event_after_a_session_has_had_the_counter)
 }
 END_TEST
 
-#define RESTARTED 4
-
-/* Starts the session again and again. */
-static pid_t restarter_start(int session)
-{
-	pid_t pid = fork();
-
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			ioctl(session, PERFCTR_IOC_START);
-	}
-	return pid;
-}
-
-static unsigned int number_started(const int *session, unsigned int n)
-{
-	unsigned int started = 0;
-
-	for (unsigned int i = 0; i < n; i++)
-		started += !!(context_read(session[i]).flags & PERFCTR_COUNTS_STARTED);
-	return started;
-}
-
-/* Sessions that count time alone, until one is refused. */
-static unsigned int start_all_that_find_room(void)
-{
-	int session[MAX_STARTED + 1];
-	struct perfctr_control control;
-	unsigned int n = 0;
-
-	do
-		session[n] = session_open(-1, 0);
-	while (try_session_control(session[n], NULL, 0, &control) == 0 && ++n <= MAX_STARTED);
-	for (unsigned int i = 0; i <= n && i <= MAX_STARTED; i++)
-		close(session[i]);
-	return n;
-}
-
-/* As many are started as find room at a time, whoever stops those that start. */
-START_TEST(sessions_that_start_while_they_are_revoked_take_no_more_places_than_there_are)
-{
-	int session[RESTARTED];
-	pid_t pid[RESTARTED];
-
-	for (uint32_t i = 0; i < RESTARTED; i++) {
-		session[i] = session_open(-1, 0);
-		session_control(session[i], SESSION_EVENTS({ { i, USER(INSTRUCTIONS) }, 0 }));
-	}
-	for (int round = 0; round < 40; round++) {
-		int device = device_open();
-
-		for (int i = 0; i < RESTARTED; i++)
-			pid[i] = restarter_start(session[i]);
-		sleep_us(10000);
-		ck_assert_int_eq(ioctl(device, PERFCTR_IOC_REVOKE), 0);
-		close(device);
-		sleep_us(10000);
-		for (int i = 0; i < RESTARTED; i++) {
-			kill(pid[i], SIGKILL);
-			ck_assert_int_eq(wait_for(pid[i], NULL), pid[i]);
-		}
-		ck_assert_uint_eq(number_started(session, RESTARTED) + start_all_that_find_room(),
-				  MAX_STARTED);
-	}
-	for (int i = 0; i < RESTARTED; i++)
-		close(session[i]);
-	ck_assert_uint_eq(start_all_that_find_room(), MAX_STARTED);
-}
-END_TEST
-
-static void user_has_controls_refused(void *unused)
-{
-	struct perfctr_control control;
-	int group, first, second;
-	pid_t pid;
-
-	(void)unused;
-	become_nobody();
-	group = group_open();
-	first = session_open(group, NOT_PRIVILEGED | MARKED);
-	second = session_open(group, NOT_PRIVILEGED | MARKED);
-	session_control(first, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
-					      { { 1, USER(INSTRUCTIONS) }, 0 }));
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* A bit that no control may have. */
-		for (;;)
-			try_session_control(first, SESSION_EVENTS({ { 0, ~0ull }, 0 }), &control);
-	}
-	for (int i = 0; i < 20000; i++)
-		EXPECT(try_session_control(second, SESSION_EVENTS({ { 2, USER(INSTRUCTIONS) }, 0 }),
-					   &control) == -1);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
-START_TEST(a_control_that_is_refused_gives_nothing_of_the_user_s_limit_back)
-{
-	in_child(user_has_controls_refused, NULL);
-}
-END_TEST
-
 SUITE(session_safety,
-      a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters,
       a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s,
       rdpmc_shows_nothing_of_what_a_session_counted_for_others,
       a_session_is_exact_while_a_cpu_goes_and_comes,
@@ -723,10 +441,5 @@ SUITE(session_safety,
       a_hundred_thousand_switches_are_traced_and_a_reader_in_time_loses_none,
       what_finds_no_room_in_the_ring_is_counted,
       totals_and_rings_can_not_be_written,
-      a_user_s_trace_is_of_64_kilobytes_at_most,
       a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before,
-      a_context_counts_its_event_after_a_session_has_had_the_counter,
-      sessions_that_start_while_they_are_revoked_take_no_more_places_than_there_are,
-      a_control_that_is_refused_gives_nothing_of_the_user_s_limit_back,
-      a_control_that_is_refused_as_too_many_sessions_are_started_changes_nothing,
-      users_leave_half_of_the_sessions_that_may_be_started_to_the_privileged)
+      a_context_counts_its_event_after_a_session_has_had_the_counter)

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Forks without end, which fail in every way there is, or whose children end at once, while the tree
+ * and the group of the process that forks are changed.
+ */
+#include "groups.h"
+#include "trees.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Ways to fail of a fork that comes far: what the child gets of its parent is there already. */
+static long clone_process(struct clone_args *args)
+{
+	long pid;
+
+	args->exit_signal = SIGCHLD;
+	pid = syscall(SYS_clone3, args, sizeof(*args));
+	if (pid == 0)
+		_exit(0);
+	return pid;
+}
+
+static long no_place_for_the_descriptor(void)
+{
+	struct clone_args args = { .flags = CLONE_PIDFD | CLONE_VM | CLONE_FILES, .pidfd = 8 };
+	static _Alignas(16) char stack[4096];
+
+	/* No stack of its own is ever used: it is not born. */
+	args.stack = (uintptr_t)stack;
+	args.stack_size = sizeof(stack);
+	return clone_process(&args);
+}
+
+static long a_number_that_is_taken(void)
+{
+	pid_t number = 1;
+	struct clone_args args = { .set_tid = (uintptr_t)&number, .set_tid_size = 1 };
+
+	return clone_process(&args);
+}
+
+static long no_such_cgroup(void)
+{
+	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .cgroup = 1000000 };
+
+	return clone_process(&args);
+}
+
+static long no_more_processes(void)
+{
+	struct clone_args args = { 0 };
+
+	return clone_process(&args);
+}
+
+static void nothing_to_prepare(void)
+{
+}
+
+/* Where the first process of a namespace has ended no other is born. */
+static void enter_dead_namespace(void)
+{
+	pid_t pid;
+	int status;
+
+	EXPECT(unshare(CLONE_NEWPID) == 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	EXPECT(wait_for(pid, &status) == pid);
+}
+
+#define CGROUPS "/tmp/births-cgroups"
+
+static void enter_full_cgroup(void)
+{
+	mkdir(CGROUPS, 0755);
+	EXPECT(mount("cgroup", CGROUPS, "cgroup", 0, "pids") == 0 || errno == EBUSY);
+	mkdir(CGROUPS "/full", 0755);
+	write_file(CGROUPS "/full/pids.max", "0");
+	write_file(CGROUPS "/full/cgroup.procs", "0");
+}
+
+static const struct way {
+	long (*fork)(void);
+	void (*prepare)(void);
+	int error;
+} ways[] = {
+	{ no_place_for_the_descriptor, nothing_to_prepare, EFAULT },
+	{ a_number_that_is_taken, nothing_to_prepare, EEXIST },
+	{ no_such_cgroup, nothing_to_prepare, EBADF },
+	{ no_more_processes, enter_dead_namespace, ENOMEM },
+	{ no_more_processes, enter_full_cgroup, EAGAIN },
+};
+
+/*
+ * A process that fails to make children without end, sleeps in between if it shall, and tells how
+ * often in memory that it shares.
+ */
+static pid_t failing_start(const struct way *way, bool sleeps, volatile uint64_t *failures)
+{
+	int ready = eventfd(0, 0);
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		way->prepare();
+		give(ready);
+		for (;; (*failures)++) {
+			EXPECT(way->fork() < 0 && errno == way->error);
+			if (sleeps)
+				sleep_us(1 + *failures % 100);
+		}
+	}
+	take(ready);
+	close(ready);
+	return pid;
+}
+
+/* What is done beside a fork.  One tree, one group. */
+struct beside {
+	pid_t pid;
+	int tree, group;
+};
+
+/* The process holds none of the descriptors: it was there before. */
+static struct beside beside_of(pid_t pid)
+{
+	return (struct beside){ .pid = pid, .tree = open_tree_of(pid), .group = group_open() };
+}
+
+static void replace_control(struct beside *b)
+{
+	ck_assert_int_eq(try_control(b->tree, PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD), 0);
+}
+
+static void forbid_and_allow(struct beside *b)
+{
+	ck_assert_int_eq(try_control(b->tree, 0), 0);
+	ck_assert_int_eq(try_control(b->tree, PERFCTR_CONTROL_INHERIT), 0);
+}
+
+static void stop_and_start(struct beside *b)
+{
+	ck_assert_int_eq(ioctl(b->tree, PERFCTR_IOC_STOP), 0);
+	ck_assert_int_eq(ioctl(b->tree, PERFCTR_IOC_START), 0);
+}
+
+static void close_and_open(struct beside *b)
+{
+	close(b->tree);
+	b->tree = open_tree_of(b->pid);
+}
+
+static void read_it(struct beside *b)
+{
+	ck_assert_uint_ge(read_tree(b->tree).members, 1);
+}
+
+static void mark_and_unmark(struct beside *b)
+{
+	ck_assert_int_ge(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_TREE, b->pid, b->group), 1);
+	ck_assert_int_ge(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_TREE, b->pid, b->group), 1);
+}
+
+static void mark_and_close(struct beside *b)
+{
+	ck_assert_int_ge(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_TREE, b->pid, b->group), 1);
+	close(b->group);
+	b->group = group_open();
+}
+
+static void (*const calls[])(struct beside *) = {
+	replace_control, forbid_and_allow, stop_and_start, close_and_open, read_it,
+	mark_and_unmark, mark_and_close,
+};
+
+#define BESIDE 15
+
+static void all_calls_beside(struct beside *b)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		for (int n = 0; n < BESIDE; n++)
+			calls[i](b);
+}
+
+START_TEST(forks_that_fail_leave_nothing_whatever_is_done_beside_them)
+{
+	volatile uint64_t *failures = shared_number();
+	int status;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		struct beside b = beside_of(failing_start(&ways[i], false, failures));
+
+		all_calls_beside(&b);
+		wait_for_more(failures, 20, b.pid);
+		ck_assert_uint_eq(read_tree(b.tree).members, 1);
+		ck_assert_uint_eq(context_read_scope(b.tree, PERFCTR_SCOPE_CHILDREN).counter[0], 0);
+		kill(b.pid, SIGKILL);
+		ck_assert_int_eq(wait_for(b.pid, &status), b.pid);
+		ck_assert_uint_eq(group_members(b.group), 0);
+		close(b.group);
+		close(b.tree);
+		expect_contexts(0);
+	}
+}
+END_TEST
+
+/*
+ * Both on one CPU. The forker goes before the other: it interrupts it wherever the kernel can be
+ * preempted, and goes on as soon as the other lets go of what it waits for.
+ */
+START_TEST(forks_that_fail_race_with_controls_on_their_own_cpu)
+{
+	const struct sched_param first = { 2 }, second = { 1 };
+	volatile uint64_t *failures = shared_number();
+	pid_t pid;
+	int tree;
+
+	pin(0, 1);
+	pid = failing_start(&ways[0], true, failures);
+	tree = open_tree_of(pid);
+	ck_assert_int_eq(sched_setscheduler(0, SCHED_FIFO, &second), 0);
+	ck_assert_int_eq(sched_setscheduler(pid, SCHED_FIFO, &first), 0);
+	for (int i = 0; i < 50 * BESIDE; i++) {
+		ck_assert_int_eq(try_control(tree, PERFCTR_CONTROL_INHERIT), 0);
+		/* The kernel's own threads have to run, too. */
+		if (i % 10 == 0)
+			sleep_us(10000);
+	}
+	ck_assert_uint_gt(*failures, 0);
+	kill(pid, SIGKILL);
+	close(tree);
+}
+END_TEST
+
+/* A process that makes children without end, each of which ends at once. */
+static pid_t prolific_start(volatile uint64_t *births)
+{
+	int semaphore = eventfd(0x7fffffff, EFD_SEMAPHORE), ready = eventfd(0, 0);
+	pid_t pid = fork();
+	int status;
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		give(ready);
+		for (;; (*births)++)
+			EXPECT(wait_for(spawn_sleeper(semaphore), &status) > 0 && status == 0);
+	}
+	take(ready);
+	close(ready);
+	close(semaphore);
+	return pid;
+}
+
+START_TEST(children_are_counted_once_whatever_is_done_beside_their_births)
+{
+	volatile uint64_t *births = shared_number();
+	struct beside b = beside_of(prolific_start(births));
+	uint64_t children;
+	int status;
+
+	all_calls_beside(&b);
+	/* Since the last control all of them, and at most one that lives. */
+	replace_control(&b);
+	wait_for_more(births, 50, b.pid);
+	kill(b.pid, SIGSTOP);
+	ck_assert_int_eq(waitpid(b.pid, &status, WUNTRACED), b.pid);
+	while (read_tree(b.tree).members > 1)
+		sleep_us(1000);
+	children = context_read_scope(b.tree, PERFCTR_SCOPE_CHILDREN).counter[0];
+	ck_assert_uint_ge(children, 50 * SLEEPER_INSTRUCTIONS);
+	ck_assert_uint_eq(children % SLEEPER_INSTRUCTIONS, 0);
+	kill(b.pid, SIGKILL);
+	ck_assert_int_eq(wait_for(b.pid, &status), b.pid);
+	close(b.group);
+	close(b.tree);
+	expect_contexts(0);
+}
+END_TEST
+
+/* Killed in the middle of whatever it did for its children. */
+START_TEST(forkers_that_are_killed_leave_nothing_whatever_is_done_beside_them)
+{
+	volatile uint64_t *births = shared_number();
+	int status;
+
+	for (int i = 0; i < 100; i++) {
+		struct beside b = beside_of(prolific_start(births));
+
+		for (int n = 0; n < 3; n++)
+			calls[i % ARRAY_SIZE(calls)](&b);
+		kill(b.pid, SIGKILL);
+		if (i & 1)
+			close(b.tree);
+		ck_assert_int_eq(wait_for(b.pid, &status), b.pid);
+		if (!(i & 1))
+			close(b.tree);
+		close(b.group);
+	}
+	expect_contexts(0);
+}
+END_TEST
+
+SUITE(forks,
+      forks_that_fail_leave_nothing_whatever_is_done_beside_them,
+      forks_that_fail_race_with_controls_on_their_own_cpu,
+      children_are_counted_once_whatever_is_done_beside_their_births,
+      forkers_that_are_killed_leave_nothing_whatever_is_done_beside_them)

@@ -217,7 +217,7 @@ struct child make_child(void (*run)(void))
 	if (child.pid == 0) {
 		n_children = 0;
 		close(pipes[1]);
-		if (read(pipes[0], &byte, 1) != 0)
+		if (read(pipes[0], &byte, 1) != 1)
 			_exit(1);
 		run();
 		_exit(0);
@@ -238,15 +238,15 @@ struct child make_child(void (*run)(void))
 
 void let_go(struct child *child)
 {
+	ck_assert_int_eq(write(child->go, "", 1), 1);
 	close(child->go);
 }
 
 struct rusage end_child(struct child *child)
 {
 	struct rusage rusage;
-	int status;
-
 	siginfo_t info;
+	int status;
 
 	ck_assert_int_eq(waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT), 0);
 	wait_for_last_switch(child->pid);

@@ -271,6 +271,7 @@ struct perfctr_record {
  *	t = ticket; b = bias; v = b + RDPMC(low half of t); valid if recheck == t then
  * ticket is new whenever bias is, and whenever the thread has been switched, and comes again after
  * 2^32 of these; recheck differs from it while the hardware counter does not count for the context.
+ * RDPMC's upper half, EDX, is 0: the kernel sets a counter to 0 before its value has 32 bits.
  */
 struct perfctr_page_counter {
 	__u64 bias;

@@ -221,6 +221,7 @@ Suite *matrix_suite(void);
 Suite *members_suite(void);
 Suite *names_suite(void);
 Suite *neighbours_suite(void);
+Suite *nohz_suite(void);
 Suite *page_suite(void);
 Suite *paranoid_suite(void);
 Suite *perfex_suite(void);

@@ -35,6 +35,7 @@ static const struct {
 	{ "matrix", matrix_suite },
 	{ "members", members_suite },
 	{ "neighbours", neighbours_suite },
+	{ "nohz", nohz_suite },
 	{ "page", page_suite },
 	{ "paranoid", paranoid_suite },
 	{ "perfex", perfex_suite },

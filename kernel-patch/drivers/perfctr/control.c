@@ -5,12 +5,17 @@
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/lockdep.h>
+#include <linux/minmax.h>
+#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "owner.h"
 #include "perfctr.h"
+
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "perfctr."
 
 #define CONTROL_FLAGS	(PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD)
 
@@ -41,11 +46,19 @@ static u32 slot_of(const struct perfctr_pmu *pmu, u32 counter)
 	return counter & PERFCTR_FIXED ? PERFCTR_FIXED_SLOT + n : n;
 }
 
+/*
+ * Threads that read their own counters use EAX alone. A counter that has come to half of this many
+ * bits is set to 0, at a switch or at a tick, so that it has no more of them when user mode goes on.
+ */
+static unsigned int value_bits = 32;
+module_param(value_bits, uint, 0444);
+MODULE_PARM_DESC(value_bits, "for tests: bits that a counter's value may have, 2 to 32");
+
 static u32 read_bits(const struct perfctr_pmu *pmu, u32 counter)
 {
-	if (counter & PERFCTR_FAST)
-		return 32;
-	return counter & PERFCTR_FIXED ? pmu->fixed_bits : pmu->general_bits;
+	u32 bits = counter & PERFCTR_FIXED ? pmu->fixed_bits : pmu->general_bits;
+
+	return min(bits, clamp(value_bits, 2U, 32U));
 }
 
 u32 perfctr_event_policy(const struct perfctr_event_control *e, u32 policy)

@@ -5,6 +5,7 @@
  */
 #include <linux/lockdep.h>
 #include <linux/sched.h>
+#include <linux/tick.h>
 #include <asm/mmu_context.h>
 #include "group.h"
 #include "owner.h"
@@ -71,6 +72,18 @@ int perfctr_may_map(struct perfctr_context *ctx)
 	return err;
 }
 
+/*
+ * A counter must come under the tick's eyes before its value has more bits than its thread reads,
+ * also where the tick stops for a thread that runs alone (nohz_full).
+ */
+static void keep_tick(const struct perfctr_context *ctx)
+{
+	if (ctx->started && ctx->hw->n_events)
+		tick_dep_set_task(ctx->task, TICK_DEP_BIT_PERF_EVENTS);
+	else
+		tick_dep_clear_task(ctx->task, TICK_DEP_BIT_PERF_EVENTS);
+}
+
 int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	if (!ctx->hw)
@@ -82,6 +95,7 @@ int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg)
 	ctx->page->flags |= PERFCTR_PAGE_STARTED;
 	perfctr_page_end(ctx->page);
 	perfctr_update_flag(ctx->task);
+	keep_tick(ctx);
 	if (live) {
 		perfctr_cpu_enter(ctx);
 		cr4_update_pce(NULL);	/* a page may be mapped */
@@ -97,6 +111,7 @@ int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg)
 		perfctr_cpu_leave(ctx);
 	ctx->started = false;
 	perfctr_update_flag(ctx->task);
+	keep_tick(ctx);
 	perfctr_page_begin(ctx->page);
 	ctx->page->flags &= ~PERFCTR_PAGE_STARTED;
 	forbid_self_reads(ctx->page);

@@ -217,7 +217,7 @@ struct perfctr_counts {
 	__u32 scope;		/* in: PERFCTR_SCOPE_* */
 	__u32 flags;		/* in: see READ.  out: PERFCTR_COUNTS_* */
 	__u32 n_counters;	/* out: valid entries of counter[] */
-	__u32 members;		/* out: threads whose sums are not final; 0: nor is a record to come */
+	__u32 members;		/* out: threads whose sums are not final yet */
 	__u32 reserved;
 	__u64 tsc;		/* ticks while the thread ran and was counted */
 	__u64 switches;		/* times the started thread was put on a CPU */

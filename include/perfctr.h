@@ -2,15 +2,16 @@
 /*
  * libperfctr: per-thread virtual performance counters.
  *
- * A handle stands for the context of one thread.  A thread that opened its own context reads its
- * counters in user mode, without a system call, by perfctr_read_pmc() and perfctr_read_tsc();
- * everything else is a system call and works on any context.
+ * A handle stands for the context of one thread.  A thread that has opened its own context reads
+ * its counters in user mode, without a system call, by perfctr_read_pmc() and perfctr_read_tsc().
+ * All other functions make system calls and work on any context.
  *
- * Functions that return int return 0 (or an index), or -1 with errno set; those that return a
- * pointer return NULL with errno set.  The library never prints, and independent users of it in one
- * process do not interfere.
- * Different threads may use different handles at the same time; one handle may be read, but not
- * closed, by several threads at once.
+ * Functions that return int return 0 (or an index), or -1 with errno set.  Functions that return a
+ * pointer return NULL with errno set on failure.  The library does not print, and independent
+ * users of it in one process do not interfere with each other.
+ *
+ * Different threads may use different handles at the same time.  Several threads may read one
+ * handle at the same time, but must not close it.
  */
 #ifndef PERFCTR_H
 #define PERFCTR_H
@@ -35,7 +36,7 @@ extern "C" {
 
 /*
  * perfctr_version - the version of the library that the program runs with.
- * Before 1.0 a program runs with the minor version that it was compiled for.
+ * Before 1.0 this has the minor version that the program was compiled for.
  */
 const char *perfctr_version(void);
 
@@ -46,8 +47,9 @@ struct perfctr;
 #define PERFCTR_ANY UINT32_MAX
 
 /*
- * perfctr_event_control.counter: what the operating system counts, in user and kernel mode; evntsel
- * and evntsel2 are 0.  PERFCTR_SOFTWARE_USER in evntsel: page faults of user mode alone.
+ * perfctr_event_control.counter: events that the operating system counts, in user and kernel mode.
+ * evntsel and evntsel2 are 0; PERFCTR_SOFTWARE_USER in evntsel counts page faults of user mode
+ * alone.
  */
 #define PERFCTR_SOFTWARE	0x20000000u	/* + one of: */
 #define PERFCTR_TASK_CLOCK	0u		/* time on a CPU, in ns */
@@ -58,14 +60,14 @@ struct perfctr;
 #define PERFCTR_MIGRATIONS	5u		/* to another CPU */
 #define PERFCTR_N_SOFTWARE	6u
 #define PERFCTR_SOFTWARE_USER	(1u << 16)
-/* perfctr_pmu_info.features, of the library: the backend counts them */
+/* perfctr_pmu_info.features, set by the library: the backend counts software events */
 #define PERFCTR_FEATURE_SOFTWARE (1u << 31)
 
 /*
- * Backends: what counts.  "patch" is the kernel patch, "bpf" a service with BPF programs in the
- * kernel, "perf_events" the kernel's own subsystem.  Functions that do not name one use the one
- * that the environment variable PERFCTR_BACKEND names, or the first that is there; they look at
- * each call.
+ * A backend does the counting.  "patch" is the kernel patch, "bpf" a service with BPF programs in
+ * the kernel, "perf_events" the kernel's own subsystem.  Functions that do not name a backend use
+ * the one that the environment variable PERFCTR_BACKEND names, or else the first one available.
+ * They look at each call.
  */
 #define PERFCTR_CAN_LIVE_READ	(1u << 0)	/* virtual time is read without a system call */
 #define PERFCTR_CAN_RDPMC	(1u << 1)	/* and so are counters, where the machine lets it */
@@ -88,24 +90,25 @@ struct perfctr_backend_info {
 	uint32_t capabilities;	/* PERFCTR_CAN_* */
 	uint32_t n_counters;	/* general counters of the processor */
 	uint32_t reserved[9];	/* 0 */
-	/* what keeps it from being used or limits it, and what to do; or "" */
+	/* why it cannot be used or what limits it, and what to do; or "" */
 	char why[256];
 };
 
 /*
- * perfctr_backends - describe the first room backends in the order of the automatic choice; returns
- * how many there are.  perfctr_backend - the one that would be used, or NAME if not NULL.  Errors:
- * EINVAL (there is none of this name), others (it cannot be used here: info is filled in, and
- * info->why says why).  Cost: some ten system calls for each.
+ * perfctr_backends - describe the first room backends, in the order of the automatic choice, and
+ * return how many there are.
+ * perfctr_backend - describe backend name, or if name is NULL the one that would be used.  Errors:
+ * EINVAL (no backend of this name), others (it cannot be used here: info is filled in, and
+ * info->why says why).  Cost: some ten system calls for each backend.
  */
 int perfctr_backends(struct perfctr_backend_info *list, unsigned int room);
 int perfctr_backend(const char *name, struct perfctr_backend_info *info);
 
 /*
- * perfctr_backend_for - name of the backend that would be used for n events, as
- * perfctr_request_parse() takes them (modes: too), where none is named: the first that has these
- * capabilities and counts them all, else the one that would be used anyway.  n == 0: that one.
- * NULL with EINVAL: PERFCTR_BACKEND names none.  Cost: as perfctr_backends(), and parsing.
+ * perfctr_backend_for - name the backend for n events: the first one that has these capabilities
+ * and counts all the events, or else the one that would be used without events.  specs and modes
+ * are as for perfctr_request_parse().  NULL with EINVAL: PERFCTR_BACKEND names no backend.  Cost:
+ * as perfctr_backends(), and parsing.
  */
 const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsigned int modes,
 				uint32_t capabilities);
@@ -113,8 +116,8 @@ const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsig
 /*
  * perfctr_get_pmu_info - what the machine can count and who holds its counters now.
  * Errors: EINVAL (no backend of this name), ENODEV (the backend is not there), EACCES (no
- * permission for it), EPROTO (the kernel speaks another ABI version); perfctr_open_error() words
- * them.  Patch: opens and closes the device, four system calls.
+ * permission for it), EPROTO (the kernel speaks another ABI version); perfctr_open_error() explains
+ * them.  The backend patch opens and closes the device, in four system calls.
  */
 int perfctr_get_pmu_info(struct perfctr_pmu_info *info);
 int perfctr_get_pmu_info_with(const char *backend, struct perfctr_pmu_info *info);
@@ -128,14 +131,14 @@ struct perfctr *perfctr_open(void);
 
 /*
  * perfctr_open_tid - open the context of thread tid, 0 for the calling one.
- * flags: PERFCTR_OPEN_CREATE makes the context and rules it; without it the context must exist and
- * can only be read.  The state page is mapped only when the thread is the caller.  Errors: also
- * ENOENT (no context), ESRCH (no such thread), EACCES (the caller may not trace it: ptrace(2),
- * "Ptrace access mode checking"), EINVAL.
+ * flags: with PERFCTR_OPEN_CREATE the call makes the context, and the handle controls it; without
+ * it the context must exist, and the handle can read it.  The state page is mapped if the thread is
+ * the caller.  Errors: also ENOENT (no context), ESRCH (no such thread), EACCES (the caller may not
+ * trace it: ptrace(2), "Ptrace access mode checking"), EINVAL.
  */
 struct perfctr *perfctr_open_tid(pid_t tid, unsigned int flags);
 
-/* perfctr_open_with - likewise by a backend; NULL is as perfctr_open_tid(). */
+/* perfctr_open_with - the same by a named backend; NULL is as perfctr_open_tid(). */
 struct perfctr *perfctr_open_with(const char *backend, pid_t tid, unsigned int flags);
 
 /* perfctr_capabilities - PERFCTR_CAN_* of the context; perfctr_backend_name - who counts it. */
@@ -149,22 +152,22 @@ const char *perfctr_backend_name(const struct perfctr *p);
 void perfctr_close(struct perfctr *p);
 
 /*
- * perfctr_fd - the descriptor of the context, for poll(2) and with the patch for the calls of
- * perfctr(4); it stays p's own.
+ * perfctr_fd - the descriptor of the context, for poll(2), and with the backend patch for the calls
+ * of perfctr(4).  p keeps it: do not close it.
  */
 int perfctr_fd(const struct perfctr *p);
 
 /*
  * perfctr_get_page - the state page, for perfctr_read_pmc() and perfctr_read_tsc().
- * NULL when the caller is not the thread itself, is a forked copy of it, or may not execute RDPMC;
- * then use perfctr_read() or perfctr_read_counter().
+ * NULL if the caller is not the thread itself, is a forked copy of it, or may not execute RDPMC.
+ * Use perfctr_read() or perfctr_read_counter() then.
  */
 const struct perfctr_page *perfctr_get_page(const struct perfctr *p);
 
 /*
- * perfctr_tsc_page - the state page for perfctr_read_tsc() alone, also where RDPMC is not allowed
- * and of backends without it: perfctr_read_pmc() on it may end the program.  NULL when the caller
- * is not the thread itself or the backend has no page (PERFCTR_CAN_LIVE_READ).
+ * perfctr_tsc_page - the state page for perfctr_read_tsc() alone.  It also exists where RDPMC is
+ * not allowed, and with backends that lack RDPMC: perfctr_read_pmc() on it may kill the program.
+ * NULL if the caller is not the thread itself or the backend has no page (PERFCTR_CAN_LIVE_READ).
  */
 const struct perfctr_page *perfctr_tsc_page(const struct perfctr *p);
 
@@ -188,16 +191,17 @@ int perfctr_control_add(struct perfctr_control *c, uint32_t counter, uint64_t ev
 int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_info *info);
 
 /*
- * perfctr_set_control - let p count c: assigns, validates, clears all sums, starts.
- * c->flags: with PERFCTR_CONTROL_STOPPED it waits for perfctr_start(); with PERFCTR_CONTROL_INHERIT
- * what the thread creates from now on is counted too, as members of its tree; with
- * PERFCTR_CONTROL_RECORD each that exits leaves a record.  A refusal changes nothing and sets
- * c->bad_event and c->bad_reason when one event is at fault.  Errors: EINVAL, EACCES
+ * perfctr_set_control - let p count c: assign counters, validate, clear all sums, and start.
+ * c->flags: with PERFCTR_CONTROL_STOPPED counting waits for perfctr_start().  With
+ * PERFCTR_CONTROL_INHERIT threads and processes that the thread creates from now on are counted
+ * too, as members of its tree.  With PERFCTR_CONTROL_RECORD each member that exits leaves a record.
+ * A refusal changes nothing, and sets c->bad_event and c->bad_reason if one event is at fault.
+ * Errors: EINVAL, EACCES
  * (bad_reason), ENOSPC (perfctr_control_assign()), EBUSY (perf_events or the NMI watchdog has the
  * counters), ENODEV (the machine has no PMU that the kernel knows), EPERM (not the handle that made
  * the context), ESRCH (the thread has exited, or executed a program that changes its ids or that it
- * may not read), ENOMEM, ENOTSUP (bad_reason: this backend cannot).  perfctr_control_error() words
- * them.
+ * may not read), ENOMEM, ENOTSUP (bad_reason: this backend cannot).  perfctr_control_error()
+ * explains them.
  */
 int perfctr_set_control(struct perfctr *p, struct perfctr_control *c);
 
@@ -210,7 +214,7 @@ int perfctr_set_control(struct perfctr *p, struct perfctr_control *c);
 #define PERFCTR_BAD_UNLOADED	0x105	/* perfctr-bpfd was not started with this event */
 
 /*
- * perfctr_start, perfctr_stop - go on and pause, with all members of the tree; sums stay.
+ * perfctr_start, perfctr_stop - resume or pause counting of all members of the tree; sums stay.
  * Errors: EINVAL (start without a control), ESRCH and EPERM as above.
  */
 int perfctr_start(struct perfctr *p);
@@ -230,16 +234,17 @@ struct perfctr_overhead {
 };
 
 /*
- * perfctr_calibrate - perfctr_set_control(), and before it measure what c counts of perfctr_start()
- * and perfctr_stop() themselves, on this machine, in the modes of each event.  For a thread's own
- * context. Errors: those of perfctr_set_control(), EPERM (not the thread's own).  Cost: some 300
+ * perfctr_calibrate - measure what c counts of perfctr_start() and perfctr_stop() themselves, on
+ * this machine, in the modes of each event; then perfctr_set_control().  p must be the thread's own
+ * context.  Errors: those of perfctr_set_control(), EPERM (not the thread's own).  Cost: some 300
  * system calls.
  */
 int perfctr_calibrate(struct perfctr *p, struct perfctr_control *c, struct perfctr_overhead *o);
 
 /*
- * perfctr_correct - subtract o from counts of the thread itself, which was started and stopped that
- * many times; nothing becomes negative.  counts->flags tells that it was done.  No system call.
+ * perfctr_correct - subtract o, times times, from the counts of a thread that was started and
+ * stopped so often.  No count becomes negative.  counts->flags says that they are corrected.  No
+ * system call.
  */
 #define PERFCTR_COUNTS_CORRECTED (1u << 31)
 void perfctr_correct(struct perfctr_counts *counts, const struct perfctr_overhead *o,
@@ -247,14 +252,14 @@ void perfctr_correct(struct perfctr_counts *counts, const struct perfctr_overhea
 
 /*
  * perfctr_read - all sums, exact at the moment of the call, by a system call.
- * tsc is in ticks of the time stamp counter, counter[i] in occurrences of event i.  Works on any
- * context; after the thread has exited it gives the final sums.  EBUSY: others had the counters for
- * a while (perf_events).
+ * tsc is in ticks of the time stamp counter, counter[i] in occurrences of event i.  It works on any
+ * context; after the thread has exited it returns the final sums.  EBUSY: others had the counters
+ * for a while (perf_events).
  */
 int perfctr_read(const struct perfctr *p, struct perfctr_counts *out);
 
 /*
- * perfctr_read_scope - likewise for a part of a tree.  scope: PERFCTR_SCOPE_SELF, which is
+ * perfctr_read_scope - the same for a part of a tree.  scope: PERFCTR_SCOPE_SELF, which is
  * perfctr_read(); PERFCTR_SCOPE_CHILDREN, the members below the thread that have exited;
  * PERFCTR_SCOPE_TREE, the thread and all members below it.  out->members is the number of threads
  * in the sums that have not exited; PERFCTR_COUNTS_CONSISTENT in out->flags says that all sums are
@@ -264,16 +269,16 @@ int perfctr_read_scope(const struct perfctr *p, unsigned int scope, struct perfc
 
 /*
  * perfctr_next_record - take the oldest record of a member that has exited, the root included.
- * The control must have had PERFCTR_CONTROL_RECORD.  poll(2) on perfctr_fd() tells when there is
- * one (POLLIN).  Errors: EAGAIN (there is none now), EPERM (not the handle that made the context),
- * ENOMEM.
+ * The control must have had PERFCTR_CONTROL_RECORD.  poll(2) on perfctr_fd() reports POLLIN when
+ * there is a record.  Errors: EAGAIN (there is none now), EPERM (not the handle that made the
+ * context), ENOMEM.
  */
 int perfctr_next_record(const struct perfctr *p, struct perfctr_record *record);
 
 /*
- * perfctr_read_counter - counter i by the fastest way that is right here: RDPMC when the caller is
- * the thread itself and may, else a system call.  0 with errno set on failure (EINVAL: no counter
- * i), errno untouched otherwise.
+ * perfctr_read_counter - counter i by the fastest way that works here: RDPMC if the caller is the
+ * thread itself and may execute it, else a system call.  Returns 0 with errno set on failure
+ * (EINVAL: no counter i), and leaves errno untouched otherwise.
  */
 uint64_t perfctr_read_counter(const struct perfctr *p, unsigned int i);
 
@@ -301,9 +306,9 @@ void perfctr_open_error(int error, char *text, size_t size);
 void perfctr_open_error_with(const char *backend, int error, char *text, size_t size);
 
 /*
- * perfctr_control_error - likewise for perfctr_set_control() or perfctr_control_assign() of c:
- * names the event at fault, what is allowed and what to do, or who holds the counters (looks at
- * /proc/sys/kernel/nmi_watchdog).
+ * perfctr_control_error - the same for perfctr_set_control() or perfctr_control_assign() of c.  The
+ * sentence names the event at fault, what is allowed and what to do, or who holds the counters (it
+ * reads /proc/sys/kernel/nmi_watchdog).
  */
 void perfctr_control_error(int error, const struct perfctr_control *c,
 			   const struct perfctr_pmu_info *info, char *text, size_t size);

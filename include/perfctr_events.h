@@ -8,11 +8,11 @@
  *	perfctr_requests_plan()		requests to as few controls as possible
  *
  * Names come from tables, the user's own before the library's (perfctr_events(5)), then from
- * libpfm4.  None of these calls but perfctr_events_open_for() needs the kernel, and none changes
- * anything; they are for the machine that info describes, which need not be the one they run on.
+ * libpfm4.  Except for perfctr_events_open_for(), these calls do not need the kernel.  They answer
+ * for the machine that info describes, which need not be the one that they run on.
  *
  * On failure they return -1, set errno, and write one line to error[size] that says what was wrong,
- * what is allowed and what to do; outputs keep their values.
+ * what is allowed and what to do.  Outputs keep their values.
  */
 #ifndef PERFCTR_EVENTS_H
 #define PERFCTR_EVENTS_H
@@ -45,20 +45,19 @@ struct perfctr_request {
 	uint32_t reserved[9];		/* 0 */
 };
 
-/* The events of a machine.  One thread at a time may use it. */
+/* The events of a machine.  One thread at a time may use them. */
 struct perfctr_events;
 
 /*
- * perfctr_events_open - the events of the machine that info describes, which is copied.
- * Tables are read when the first name is looked up, and kept: who changes one opens the events
- * again.  NULL: ENOMEM.  Cost: two allocations.
+ * perfctr_events_open - open the events of the machine that info describes; info is copied.
+ * Tables are read when the first name is looked up, and kept: to see a table that has changed, open
+ * the events again.  NULL: ENOMEM.  Cost: two allocations.
  */
 struct perfctr_events *perfctr_events_open(const struct perfctr_pmu_info *info);
 
 /*
- * perfctr_events_open_for - the events as the backend has them that counts these n.
- * It is the one that perfctr_backend_for() names; n 0: the one that would be used anyway.  NULL:
- * errno as of perfctr_get_pmu_info(), or ENOMEM.
+ * perfctr_events_open_for - open the events of the backend that counts these n events, which is the
+ * one that perfctr_backend_for() names.  NULL: errno as of perfctr_get_pmu_info(), or ENOMEM.
  */
 struct perfctr_events *perfctr_events_open_for(const char *const specs[], unsigned int n,
 					       unsigned int modes, uint32_t capabilities);
@@ -66,14 +65,14 @@ struct perfctr_events *perfctr_events_open_for(const char *const specs[], unsign
 /* NULL is allowed. */
 void perfctr_events_close(struct perfctr_events *events);
 
-/* Until the events are closed. */
+/* The machine; valid until the events are closed. */
 const struct perfctr_pmu_info *perfctr_events_info(const struct perfctr_events *events);
-/* The name of the backend whose they are; NULL: of perfctr_events_open(). */
+/* The name of the backend; NULL if perfctr_events_open() opened the events. */
 const char *perfctr_events_backend(const struct perfctr_events *events);
 
 /*
  * perfctr_events_parse - read one event specification.
- * spec, each form also with "@pmc" behind it, the RDPMC index to use:
+ * spec has one of these forms, and may end with "@pmc", the RDPMC index to use:
  *	NAME[:UMASK].. [:MODIFIER]..	a name of the tables or of libpfm4 ("pmu::NAME" too);
  *					the modifiers u and k say the modes
  *	instructions, cycles, ...	the generic names of perf, where the family can count them
@@ -81,11 +80,10 @@ const char *perfctr_events_backend(const struct perfctr_events *events);
  *	evntsel[/evntsel2]		register values, as for perfctr_event_parse()
  *	KIND::spec, cpu_KIND/../	of a hybrid machine: on cores of the kind of this name
  *			alone, as core::r20c4; without it only architectural events, on all kinds
- * modes: PERFCTR_MODE_* for a spec that names none; not used for register values, which have their
- * own.  error does not repeat spec, as that of perfctr_event_parse().  Errors: EINVAL (spec),
- * ENOENT (no such name), ENODEV (the machine has no PMU), ENOTSUP (the event exists but this
- * machine or kernel cannot count it), ENOMEM.  Cost: the first reads the user's table files; no
- * system call on the counters.
+ * modes: PERFCTR_MODE_* for a spec that names none.  Register values have modes of their own.
+ * error does not repeat spec.  Errors: EINVAL (spec), ENOENT (no such name), ENODEV (the machine
+ * has no PMU), ENOTSUP (the event exists but this machine or kernel cannot count it), ENOMEM.  Cost: the first call reads the user's table files.
+ * No system call on the counters.
  */
 int perfctr_events_parse(struct perfctr_events *events, const char *spec, unsigned int modes,
 			 struct perfctr_request *request, char *error, size_t size);
@@ -116,8 +114,8 @@ int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 			  unsigned int *n_passes, char *error, size_t size);
 
 /*
- * One event of the tables or of libpfm4, for perfctr_events_list(); valid during the call.  Made by
- * the library alone: a later version may have more at the end.
+ * One event of the tables or of libpfm4, for perfctr_events_list(); valid during the call.  The
+ * library makes it: a later version may have more members at the end.
  */
 struct perfctr_event_entry {
 	const char *name;	/* as perfctr_events_parse() takes it */
@@ -139,25 +137,25 @@ int perfctr_events_list(struct perfctr_events *events, const char *pattern,
 			int (*visit)(const struct perfctr_event_entry *entry, void *arg),
 			void *arg);
 
-/* The same for one time: opens, lists and closes. */
+/* The same in one call: opens, lists and closes. */
 int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *pattern,
 			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
 			 void *arg);
 
 /*
- * perfctr_family_name - the name of family number i of processors, from 0 on, as in "pmu NAME" of
- * the tables.  NULL: there are not so many.
+ * perfctr_family_name - the name of processor family number i, counted from 0, as in "pmu NAME" of
+ * the tables.  NULL: there are fewer families.
  */
 const char *perfctr_family_name(unsigned int i);
 
 /*
- * perfctr_family_info - a machine of the family of this name, or of that which has the processor
- * with this name in libpfm4, for perfctr_events_open() where there is no such machine.  Whether
- * libpfm4 has it is not asked.  It has what events depend on, the rest is 0.  NULL: no family.
+ * perfctr_family_info - describe a machine that is not there, for perfctr_events_open().  name is a
+ * family, or a processor of libpfm4, whose family is taken; the call does not ask whether libpfm4
+ * knows it.  The result has what events depend on; the rest is 0.  NULL: no such family.
  */
 const struct perfctr_pmu_info *perfctr_family_info(const char *name);
 
-/* Made by the library alone. */
+/* Made by the library. */
 struct perfctr_field {
 	unsigned int first, last;	/* its bits */
 	const char *name;	/* as in the manual of the processor */
@@ -175,7 +173,7 @@ struct perfctr_register {
 
 /*
  * perfctr_family_register - what the bits of a register of this machine mean, for people.
- * which: PERFCTR_REGISTER_*.  NULL: its family has no such register, or is not known.
+ * which: PERFCTR_REGISTER_*.  NULL: the family has no such register, or is unknown.
  */
 const struct perfctr_register *perfctr_family_register(const struct perfctr_pmu_info *info,
 						       unsigned int which);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libperfctr: marked groups, and sessions, which count on CPUs whoever runs there or gated by a
- * mark.
+ * libperfctr: marked groups, and sessions.  A session counts on CPUs, either whoever runs there or
+ * gated by the mark of a group.
  *
- * As in perfctr.h, functions return 0 or more, or -1 with errno set; pointers NULL with errno set.
- * What fails to open fails with the errors of perfctr_get_pmu_info() too.
+ * As in perfctr.h, functions return 0 or more, or -1 with errno set; functions that return a
+ * pointer return NULL with errno set on failure.  Functions that open something also fail with the
+ * errors of perfctr_get_pmu_info().
  */
 #ifndef PERFCTR_GROUPS_H
 #define PERFCTR_GROUPS_H
@@ -19,47 +20,49 @@ extern "C" {
 struct perfctr_group;
 
 /*
- * perfctr_group_open - make a group.  id, if not NULL, becomes its number.  Three system calls.
- * perfctr_group_open_with - by a backend; NULL: as perfctr_open().  Errors: also ENOTSUP (the
- * backend has none).
+ * perfctr_group_open - make a group.  *id, if id is not NULL, becomes its number.  Three system
+ * calls.
+ * perfctr_group_open_with - the same by a named backend; NULL: as perfctr_open().  Errors: also
+ * ENOTSUP (the backend has no groups).
  */
 struct perfctr_group *perfctr_group_open(uint64_t *id);
 struct perfctr_group *perfctr_group_open_with(const char *backend, uint64_t *id);
 
-/* perfctr_group_close - the marks are gone when sessions are closed too; group may be NULL. */
+/* perfctr_group_close - the marks end when the sessions are closed too.  NULL is allowed. */
 void perfctr_group_close(struct perfctr_group *group);
 
 /*
- * perfctr_group_fd - for poll(2): POLLIN when somebody bore the mark and it may be that nobody does
- * any more; perfctr_members() tells.  It stays the group's own and is closed on exec.
+ * perfctr_group_fd - a descriptor for poll(2).  POLLIN: some thread bore the mark, and perhaps none
+ * does any more; ask perfctr_members().  The group keeps the descriptor.  It is closed on exec.
  */
 int perfctr_group_fd(const struct perfctr_group *group);
 
 /*
  * perfctr_mark, perfctr_unmark - give the mark of group to thread tid (0: the caller), to its
- * process or to the tree below it, or take it away, any when group is NULL.  scope:
- * PERFCTR_MARK_THREAD, _PROCESS, _TREE.  What a marked thread creates is marked.  Returns how many
- * threads changed.  Errors: EBUSY (one bears another mark), EACCES (one that the caller may not
- * trace), ESRCH, EINVAL, ENOTSUP (the backend cannot).
+ * process or to the tree below it; or take the mark away, whichever it is if group is NULL.  scope:
+ * PERFCTR_MARK_THREAD, _PROCESS, _TREE.  Threads and processes that a marked thread creates are
+ * marked.  Returns how many threads changed.  Errors: EBUSY (a thread bears another mark), EACCES
+ * (the caller may not trace a thread), ESRCH, EINVAL, ENOTSUP (the backend cannot).
  */
 int perfctr_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
 int perfctr_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope);
 
 /*
- * perfctr_marked - the id of the group whose mark thread tid bears, 0: none.  EACCES, ESRCH,
+ * perfctr_marked - the id of the group whose mark thread tid bears, or 0.  Errors: EACCES, ESRCH,
  * ENOTSUP.
  */
 int perfctr_marked(pid_t tid, uint64_t *id);
 
 /*
- * perfctr_members - how many threads bear the mark; the first room of them go to tids, which may be
- * NULL when room is 0.
+ * perfctr_members - how many threads bear the mark.  The first room of them are written to tids,
+ * which may be NULL if room is 0.
  */
 int perfctr_members(const struct perfctr_group *group, pid_t *tids, unsigned int room);
 
 /*
  * perfctr_segment_begin, perfctr_segment_end - mark and unmark the calling thread: a code segment
- * with one entry and any number of exits.  One system call each.  EBUSY (another mark), ENOTSUP.
+ * with one entry and any number of exits.  One system call each.  Errors: EBUSY (another mark),
+ * ENOTSUP.
  */
 int perfctr_segment_begin(struct perfctr_group *group);
 int perfctr_segment_end(struct perfctr_group *group);
@@ -80,52 +83,52 @@ struct perfctr_session_options {
 };
 
 /*
- * perfctr_session_open - a session that counts nothing until perfctr_session_control(); maps its
- * totals and rings.  Errors: EACCES (without CAP_PERFMON it has a group and the policy
+ * perfctr_session_open - open a session and map its totals and rings.  It counts nothing until
+ * perfctr_session_control().  Errors: EACCES (without CAP_PERFMON it has a group and the policy
  * PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED), ENOTSUP (the backend has no such session),
  * EINVAL (a size that no version has, too), E2BIG (a newer program asks for what this library does
  * not know), ENOMEM, EMFILE.
  */
 struct perfctr_session *perfctr_session_open(const struct perfctr_session_options *options);
 
-/* perfctr_session_close - the counters are free for others; s may be NULL.  errno stays. */
+/* perfctr_session_close - close s and free its counters.  s may be NULL.  errno stays as it was. */
 void perfctr_session_close(struct perfctr_session *s);
 
 /*
- * perfctr_session_control - let s count c: assigns, validates, clears all sums, starts, but for
- * PERFCTR_CONTROL_STOPPED in c->flags.  An event's flags may hold a policy of its own
- * (PERFCTR_EVENT_POLICY).  Errors as of perfctr_set_control(), EBUSY and EACCES also with
- * bad_reason PERFCTR_BAD_TAKEN and PERFCTR_BAD_POLICY; ENOSPC also when too many sessions are
- * started. perfctr_control_error() words them.
+ * perfctr_session_control - let s count c: assign counters, validate, clear all sums, and start
+ * unless c->flags has PERFCTR_CONTROL_STOPPED.  An event's flags may hold a policy of its own
+ * (PERFCTR_EVENT_POLICY).  Errors: as of perfctr_set_control(); EBUSY and EACCES also with
+ * bad_reason PERFCTR_BAD_TAKEN and PERFCTR_BAD_POLICY; ENOSPC also if too many sessions are
+ * started.  perfctr_control_error() explains them.
  */
 int perfctr_session_control(struct perfctr_session *s, struct perfctr_control *c);
 int perfctr_session_start(struct perfctr_session *s);
 int perfctr_session_stop(struct perfctr_session *s);
 
 /*
- * perfctr_session_read - the sums over all CPUs at one instant, for which all stand still; with the
- * members of the group.  For the unprivileged they do not stand still: PERFCTR_COUNTS_CONSISTENT in
- * out->flags says whether the sums are of one instant.
+ * perfctr_session_read - the sums over all CPUs, and how many members the group has.  For callers
+ * with privilege all CPUs stand still, so that the sums are of one instant; for others they run on.
+ * PERFCTR_COUNTS_CONSISTENT in out->flags says whether the sums are of one instant.
  */
 int perfctr_session_read(const struct perfctr_session *s, struct perfctr_counts *out);
 
-/* perfctr_session_cpus - one more than the largest number of a CPU. */
+/* perfctr_session_cpus - the largest number of a CPU, plus one. */
 unsigned int perfctr_session_cpus(const struct perfctr_session *s);
 
 /*
- * perfctr_session_totals - what one CPU counted until its last tick, or until its gate closed; no
- * system call.  perfctr_session_sum - the sums of all CPUs likewise: tsc, switches and counter[] of
- * out, no others.
+ * perfctr_session_totals - what one CPU has counted until its last tick, or until its gate closed.
+ * No system call.
+ * perfctr_session_sum - the same, added up over all CPUs: tsc, switches and counter[] of out.
  */
 void perfctr_session_totals(const struct perfctr_session *s, unsigned int cpu,
 			    struct perfctr_cpu_totals *out);
 void perfctr_session_sum(const struct perfctr_session *s, struct perfctr_counts *out);
 
 /*
- * perfctr_session_trace - visit the records that CPU cpu's ring holds, oldest first, until visit
- * returns other than 0, and free the room of those that were visited.  Returns how many were, or -1
- * (EINVAL: the session has no trace, or not of this CPU).  perfctr_session_lost - records of all
- * CPUs that found no room.
+ * perfctr_session_trace - visit the records in CPU cpu's ring, oldest first, until visit returns
+ * other than 0, and free the room of those that were visited.  Returns how many were visited, or -1
+ * (EINVAL: the session has no trace, or none of this CPU).
+ * perfctr_session_lost - how many records of all CPUs found no room.
  */
 typedef int perfctr_trace_visit(const struct perfctr_trace_record *record, void *argument);
 long perfctr_session_trace(struct perfctr_session *s, unsigned int cpu, perfctr_trace_visit *visit,

@@ -12,9 +12,9 @@
  * the innermost pass counts.  Leaving one that was not entered counts nothing.  Both show as a
  * difference between entries and exits.
  *
- * Each thread has its own array and must not touch another's.  A signal handler may enter and leave
- * regions that the code it interrupts does not use.  In a forked child enter and exit do nothing,
- * and the calls of this file fail with EPERM: it opens its own.
+ * Each thread has its own array and must not touch another thread's.  A signal handler may enter
+ * and leave regions that the interrupted code does not use.  In a forked child enter and exit do
+ * nothing, and the calls of this file fail with EPERM: the child opens its own regions.
  */
 #ifndef PERFCTR_REGIONS_H
 #define PERFCTR_REGIONS_H
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* The regions of a program.  There may be several, which know nothing of each other. */
+/* The regions of a program.  A program may have several, which are independent. */
 struct perfctr_regions;
 struct perfctr_region_thread;
 
@@ -55,8 +55,8 @@ struct perfctr_region {
 };
 
 /*
- * A new process finds its copy full of zeros.  Entering and leaving change the sign: one
- * instruction that also tells whether it was the time for it.
+ * A forked process finds its copy full of zeros.  Entering and leaving change the sign, by one
+ * instruction that also shows whether the region was left or entered before.
  */
 #define PERFCTR_REGION_OUTSIDE	(-1)
 #define PERFCTR_REGION_UNUSABLE	0
@@ -71,7 +71,7 @@ struct perfctr_region {
 enum perfctr_regions_format {
 	PERFCTR_REGIONS_TEXT,	/* a table for people */
 	PERFCTR_REGIONS_CSV,	/* RFC 4180, with a header line */
-	PERFCTR_REGIONS_JSON,	/* schema "perfctr-regions", version 1 */
+	PERFCTR_REGIONS_JSON,	/* schema "perfctr-regions", version 2 */
 };
 
 /* What the passes through a region counted, by one event or in ticks. */
@@ -99,10 +99,10 @@ struct perfctr_region_result {
 
 /*
  * perfctr_regions_open - name the regions, and the events that every thread counts in them.
- * control: as the threads' contexts get it.  events: the requests it was made from, for their names
- * and modes, or NULL: then the register values name them, and modes are read from them as the
- * architectural PMU, P6 and AMD have them.  regions[n_regions]: what the regions are
- * called, in any character set that the output shall have (JSON: UTF-8).  Everything is copied.
+ * control: the control that the threads' contexts get.  events: the requests that the control was
+ * made from, for their names and modes.  If events is NULL, the register values are the names, and
+ * show the modes as on the architectural PMU, P6 and AMD.  regions[n_regions]: the names of the
+ * regions, in the character set of the output (JSON: UTF-8).  Everything is copied.
  * Errors: EINVAL (no region), ENOMEM.  No system call on the counters.
  */
 struct perfctr_regions *perfctr_regions_open(const struct perfctr_control *control,
@@ -110,11 +110,11 @@ struct perfctr_regions *perfctr_regions_open(const struct perfctr_control *contr
 					     const char *const regions[], unsigned int n_regions);
 
 /*
- * perfctr_regions_thread - let the calling thread take part: an array with an element for each
- * region, in their order, valid until perfctr_regions_close().  p: a handle of the thread's own
- * context, with control installed; it must be open as long as the thread measures.  A thread that
- * asks again with the same p gets the same array.  Errors: EINVAL (the context has another number
- * of events), EPERM (not the thread's own context; a forked child), ENOMEM.
+ * perfctr_regions_thread - let the calling thread take part.  Returns an array with an element for
+ * each region, in their order, valid until perfctr_regions_close().  p: a handle of the thread's
+ * own context, with the control installed.  It must stay open as long as the thread measures.  A
+ * thread that calls again with the same p gets the same array.  Errors: EINVAL (the context has
+ * another number of events), EPERM (not the thread's own context; a forked child), ENOMEM.
  */
 struct perfctr_region *perfctr_regions_thread(struct perfctr_regions *r, const struct perfctr *p);
 
@@ -135,9 +135,10 @@ int perfctr_regions_write(struct perfctr_regions *r, FILE *file, enum perfctr_re
 			  unsigned int flags);
 
 /*
- * perfctr_regions_save_at_exit - let exit(3), or return from main(), write it to a file; not a
- * death by signal, _exit(2), nor an exit of a forked child.  The file is opened, and emptied, now.
- * The last call counts.  Errors: those of open(2), EINVAL (flags, format), EPERM, ENOMEM.
+ * perfctr_regions_save_at_exit - write the results to a file at exit(3) or return from main().
+ * Nothing is written at death by a signal, at _exit(2), or when a forked child exits.  The call
+ * opens and empties the file.  The last call decides.  Errors: those of open(2), EINVAL (flags,
+ * format), EPERM, ENOMEM.
  */
 int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
 				 enum perfctr_regions_format format, unsigned int flags);
@@ -148,7 +149,7 @@ int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
  */
 void perfctr_regions_close(struct perfctr_regions *r);
 
-/* The way on when there is something unusual.  1: take the counts (again). */
+/* The slow paths.  1: take the counts (again). */
 int perfctr_region_enter_slow(struct perfctr_region *region) __attribute__((nothrow));
 int perfctr_region_exit_slow(struct perfctr_region *region) __attribute__((nothrow));
 /* A pass below the smallest or above the largest; start holds how far it is above the smallest. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later WITH Linux-syscall-note */
 /*
- * perfctr: virtual performance counters of threads, marked groups and CPUs, kernel/user ABI
- * version 1.
+ * perfctr: virtual performance counters of threads, marked groups and CPUs; the interface between
+ * kernel and user space.
  *
  * One device, /dev/perfctr, answers PERFCTR_IOC_INFO and makes three kinds of descriptors:
  *

@@ -6,9 +6,13 @@
 #ifndef PERFCTR_BPF_HOLDER_H
 #define PERFCTR_BPF_HOLDER_H
 
-/* Written by who has the slot's kind at TAKING, so by one at a time. */
+/*
+ * Who claims a slot is known from that moment on: where programs can be preempted it can be long
+ * until the rest is written, by one at a time.
+ */
 struct holder {
-	__u32 process; /* global number; 0: the slot is free */
+	__u64 claim;   /* CLAIM with the user below it; 0: the slot is free */
+	__u32 process; /* global number */
 	__u32 uid;
 	__u64 signal;  /* the process's struct signal_struct: there for as long as a task of it */
 	__u64 program; /* self_exec_id: what it executes later owns nothing */
@@ -60,7 +64,10 @@ static __always_inline void count_process(__u32 process, int difference)
 		__sync_fetch_and_add(n, difference);
 }
 
+#define CLAIM (1ull << 32)
+
 struct taking {
+	__u64 claim;
 	__u32 first; /* slot, and number, of those that are looked at */
 	__u32 slots;
 	__u32 from;
@@ -71,16 +78,15 @@ struct taking {
 static long take_if_free(__u32 i, struct taking *taking)
 {
 	__u32 index = taking->first + (taking->from + i) % (taking->slots ?: 1);
+	struct holder *holder = bpf_map_lookup_elem(&holders, &index);
 	struct perfctr_bpf_slot *slot = slot_at(index);
 
-	if (!slot)
+	if (!slot || !holder)
 		return 1;
-	if (slot->kind != PERFCTR_BPF_FREE ||
-	    __sync_val_compare_and_swap(&slot->kind, PERFCTR_BPF_FREE, PERFCTR_BPF_TAKING) !=
-		    PERFCTR_BPF_FREE)
+	if (holder->claim || __sync_val_compare_and_swap(&holder->claim, 0, taking->claim))
 		return 0;
 	if (__sync_fetch_and_add(&slot->busy, 0)) {
-		slot->kind = PERFCTR_BPF_FREE;
+		holder->claim = 0;
 		return 0;
 	}
 	taking->taken = index;
@@ -88,9 +94,11 @@ static long take_if_free(__u32 i, struct taking *taking)
 }
 
 /* In turn: a slot that was released is used again as late as possible. */
-static __always_inline __s32 take_any(__u32 first, __u32 slots)
+static __always_inline __s32 take_any(__u32 uid, __u32 first, __u32 slots)
 {
-	struct taking taking = { .first = first, .slots = slots, .taken = -1 };
+	struct taking taking = {
+		.claim = CLAIM | uid, .first = first, .slots = slots, .taken = -1
+	};
 
 	taking.from = __sync_fetch_and_add(&next_slot, 1);
 	bpf_loop(slots, take_if_free, &taking, 0);
@@ -107,8 +115,8 @@ static __always_inline __s32 take_for(__u32 uid, __u32 slots)
 	__s32 index = -1;
 
 	if (!uid)
-		index = take_any(everybodys, slots - everybodys);
-	return index < 0 ? take_any(0, everybodys) : index;
+		index = take_any(uid, everybodys, slots - everybodys);
+	return index < 0 ? take_any(uid, 0, everybodys) : index;
 }
 
 struct census {
@@ -122,7 +130,7 @@ static long look_at_holder(__u32 index, struct census *census)
 
 	if (!holder)
 		return 1;
-	census->slots += holder->process && holder->uid == census->uid;
+	census->slots += holder->claim == (CLAIM | census->uid);
 	return 0;
 }
 
@@ -188,16 +196,14 @@ static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 	holder = bpf_map_lookup_elem(&holders, &index);
 	if (!slot || !holder)
 		return -EINVAL;
+	if (has_more_than(i, uid, i->user_slots)) {
+		holder->claim = 0;
+		return -EDQUOT;
+	}
 	holder->uid = uid;
 	holder->signal = (__u64)self->signal;
 	holder->program = self->self_exec_id;
-	/* To be seen by others before this looks at theirs. */
-	__sync_lock_test_and_set(&holder->process, self->tgid);
-	if (has_more_than(i, uid, i->user_slots)) {
-		holder->process = 0;
-		slot->kind = PERFCTR_BPF_FREE;
-		return -EDQUOT;
-	}
+	holder->process = self->tgid;
 	prepare_slot(slot, kind);
 	count_process(holder->process, 1);
 	slot->kind = kind;
@@ -215,12 +221,12 @@ static __always_inline int release_slot(__u32 index, __u64 generation)
 		return -EINVAL;
 	if (__sync_val_compare_and_swap(&slot->generation, generation, 0) != generation)
 		return -EINVAL;
-	slot->kind = PERFCTR_BPF_TAKING;
+	slot->kind = PERFCTR_BPF_FREE;
 	slot->page.flags = 0;
 	slot->page.tsc.recheck = ~slot->page.tsc.ticket;
 	count_process(holder->process, -1);
 	holder->process = 0;
-	slot->kind = PERFCTR_BPF_FREE;
+	__sync_lock_test_and_set(&holder->claim, 0);
 	return 0;
 }
 

@@ -31,7 +31,6 @@ enum perfctr_bpf_kind {
 	PERFCTR_BPF_FREE,
 	PERFCTR_BPF_CONTEXT,
 	PERFCTR_BPF_GROUP,
-	PERFCTR_BPF_TAKING, /* nobody's yet, or nobody's any more */
 };
 
 #define PERFCTR_BPF_INHERIT (1u << 0) /* what the thread creates is a member */

@@ -38,7 +38,9 @@ check-bpf: $(BPF_TESTS) $(GUEST)/backend-tests $(BPF_SWITCHES) $(BPFD) $(PERFEX)
 	@for kernel in $(BPF_KERNELS); do \
 		scripts/vm --kernel $$kernel --timeout 900 -- tests/bpf/run $$kernel || failed=1; \
 		scripts/vm --kernel $$kernel --timeout 600 -- tests/bpf/systemd/run $$kernel || failed=1; \
-	done; [ ! "$$failed" ]
+	done; \
+	scripts/vm --kernel debian-7.3 --append preempt=full --timeout 600 -- tests/bpf/run debian-7.3-preemptible attacks || failed=1; \
+	[ ! "$$failed" ]
 check-bpf-hostile: $(BPF_TESTS) $(BPFD) $(PERFEX) ## two hostile users of perfctr-bpfd for ten minutes
 	@scripts/vm --kernel debian-6.1 --timeout 900 -- env HOSTILE_SECONDS=600 tests/bpf/run-hostile debian
 check-witness: $(BPF_WITNESS) $(BPFD)

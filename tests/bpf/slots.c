@@ -5,7 +5,10 @@
 #include "raw.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -251,6 +254,55 @@ START_TEST(who_is_refused_takes_no_slot_from_others_meanwhile)
 }
 END_TEST
 
+#define STALLED 60 /* threads of an attack */
+
+static int take_and_release(void)
+{
+	struct raw raw;
+	struct raw_slot slot;
+
+	EXPECT(raw_open(&raw) >= 0);
+	for (;;)
+		if (raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0)
+			raw_release(&raw, slot);
+}
+
+/* On a CPU that others of the same user have, so that each is preempted anywhere and for long. */
+static int stall(void *argument)
+{
+	const struct sched_param none = { 0 };
+
+	(void)argument;
+	stay_on(1);
+	for (int i = 0; i < STALLED; i++)
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			sched_setscheduler(0, SCHED_IDLE, &none);
+			_exit(take_and_release());
+		}
+	for (;;)
+		;
+}
+
+START_TEST(who_is_kept_from_running_keeps_no_slot_from_others)
+{
+	pid_t pid;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		return;
+	/* They take their time to end, too. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	pid = begin_attack(NOBODY, stall, NULL);
+	stay_on(0);
+	nap(2000);
+	end_attack(begin_attack(SOMEBODY, take_again_and_again, NULL));
+	ck_assert_int_eq(take_again_and_again(NULL), 0);
+	end_victim(pid);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+}
+END_TEST
+
 static int take_one_and_stay(void *argument)
 {
 	struct raw raw;
@@ -364,6 +416,7 @@ TCase *slot_tests(void)
 	tcase_add_test(tests, the_last_slot_of_a_share_is_not_taken_twice);
 	tcase_add_test(tests, each_user_has_a_share_and_root_the_last_quarter);
 	tcase_add_test(tests, who_is_refused_takes_no_slot_from_others_meanwhile);
+	tcase_add_test(tests, who_is_kept_from_running_keeps_no_slot_from_others);
 	tcase_add_test(tests, processes_that_had_slots_are_not_remembered);
 	tcase_add_test(tests, who_asks_for_the_first_time_holds_nobody_up);
 	return tests;

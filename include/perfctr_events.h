@@ -82,8 +82,8 @@ const char *perfctr_events_backend(const struct perfctr_events *events);
  *			alone, as core::r20c4; without it only architectural events, on all kinds
  * modes: PERFCTR_MODE_* for a spec that names none.  Register values have modes of their own.
  * error does not repeat spec.  Errors: EINVAL (spec), ENOENT (no such name), ENODEV (the machine
- * has no PMU), ENOTSUP (the event exists but this machine or kernel cannot count it), ENOMEM.  Cost: the first call reads the user's table files.
- * No system call on the counters.
+ * has no PMU), ENOTSUP (the event exists but this machine or kernel cannot count it), ENOMEM.
+ * Cost: the first call reads the user's table files.  No system call on the counters.
  */
 int perfctr_events_parse(struct perfctr_events *events, const char *spec, unsigned int modes,
 			 struct perfctr_request *request, char *error, size_t size);

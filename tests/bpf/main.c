@@ -30,7 +30,8 @@ int main(int argc, char **argv)
 		}
 	if (!n) {
 		fprintf(stderr,
-			"bpf-tests: there are events, lost, attacks, hidden, hostile, memory, yama, end and notify, not '%s'\n",
+			"bpf-tests: there are events, lost, attacks, hidden, hostile, memory, yama, end and "
+			"notify, not '%s'\n",
 			which);
 		return 1;
 	}

@@ -159,7 +159,7 @@ enum perfctr_bpf_call {
 	PERFCTR_BPF_UNMARK,
 	PERFCTR_BPF_FOLD,    /* bring the caller's sums and page up to date */
 	PERFCTR_BPF_COUNT,   /* likewise its counts of events alone; DEFER only */
-	PERFCTR_BPF_REQUEST, /* [3]: what the next walk does, [4]: tid, [5]: scope, [6]: has proofs */
+	PERFCTR_BPF_REQUEST, /* [3]: what the next walk does, [4]: tid, [5]: scope, [6]: proofs */
 	PERFCTR_BPF_LEARN,   /* [3]: a descriptor of /proc/self/mem; once, by the service */
 };
 

@@ -5,7 +5,7 @@
  *	perfctr_events_open()		the events of a machine
  *	perfctr_events_parse()		a name, or register values, to a request
  *	perfctr_requests_assign()	requests to a control, each with its counter
- *	perfctr_requests_plan()		requests to as few controls as possible
+ *	perfctr_requests_plan()		requests to as few passes as possible
  *
  * Names come from tables, the user's own before the library's (perfctr_events(5)), then from
  * libpfm4.  Except for perfctr_events_open_for(), these calls do not need the kernel.  They answer
@@ -104,9 +104,9 @@ int perfctr_requests_assign(const struct perfctr_pmu_info *info,
 			    struct perfctr_control *control, char *error, size_t size);
 
 /*
- * perfctr_requests_plan - split requests into the smallest number of runs, each of which fits.
- * pass[i] becomes the run of requests[i], from 0 on; *n_passes the number of runs, 0 for n == 0.
- * Any n is allowed.  A run that is assigned by perfctr_requests_assign() never fails.  Errors:
+ * perfctr_requests_plan - split requests into the smallest number of passes, each of which fits.
+ * pass[i] becomes the pass of requests[i], from 0 on; *n_passes their number, 0 for n == 0.
+ * Any n is allowed.  A pass that is assigned by perfctr_requests_assign() never fails.  Errors:
  * EINVAL (one request can never be counted), ENOMEM.
  */
 int perfctr_requests_plan(const struct perfctr_pmu_info *info,

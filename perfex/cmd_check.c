@@ -32,47 +32,47 @@ static bool assign_counters(const struct perfctr_pmu_info *info,
 	return perfctr_requests_assign(info, requests, n, control, why, size) == 0;
 }
 
-/* The requests of one run, in front of run_requests. */
-static size_t requests_of_run(const struct perfctr_request *requests, size_t n,
-			      const unsigned int run[], unsigned int which,
-			      struct perfctr_request run_requests[])
+/* The requests of one pass become members; returns how many they are. */
+static size_t requests_of_pass(const struct perfctr_request *requests, size_t n,
+			       const unsigned int pass[], unsigned int which,
+			       struct perfctr_request members[])
 {
-	size_t members = 0;
+	size_t n_members = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (run[i] == which)
-			run_requests[members++] = requests[i];
-	return members;
+		if (pass[i] == which)
+			members[n_members++] = requests[i];
+	return n_members;
 }
 
 static int print_plan(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
 		      size_t n, const char *why)
 {
 	struct perfctr_request *members = calloc(n, sizeof(*members));
-	unsigned int *run = calloc(n, sizeof(*run));
+	unsigned int *pass = calloc(n, sizeof(*pass));
 	struct perfctr_control control;
-	unsigned int n_runs;
+	unsigned int n_passes;
 	char error[1024];
 	int status = 1;
 
-	if (!members || !run)
+	if (!members || !pass)
 		fail("out of memory");
-	if (perfctr_requests_plan(info, requests, n, run, &n_runs, error, sizeof(error)) < 0) {
+	if (perfctr_requests_plan(info, requests, n, pass, &n_passes, error, sizeof(error)) < 0) {
 		complain("%s", error);
 		status = EXIT_PERFEX;
-		n_runs = 0;
+		n_passes = 0;
 	} else {
-		printf("They do not fit in one run: %s\n", why);
+		printf("They do not fit in one pass: %s\n", why);
 	}
-	for (unsigned int which = 0; which < n_runs; which++) {
-		size_t n_members = requests_of_run(requests, n, run, which, members);
+	for (unsigned int which = 0; which < n_passes; which++) {
+		size_t n_members = requests_of_pass(requests, n, pass, which, members);
 
-		printf("run %u:\n", which + 1);
+		printf("pass %u:\n", which + 1);
 		if (assign_counters(info, members, n_members, &control, error, sizeof(error)))
 			print_control(members, &control, "  ");
 	}
 	free(members);
-	free(run);
+	free(pass);
 	return status;
 }
 
@@ -112,7 +112,7 @@ const struct subcommand check_subcommand = {
 	.main = check_main,
 	.help = "Usage: perfex check -e EVENT [-e EVENT].. [OPTION]..\n"
 		"Show which counter each EVENT would get; or why they cannot be counted together,\n"
-		"and the smallest number of runs in which they can.  Nothing is run.\n",
+		"and the smallest number of passes in which they can.  Nothing is run.\n",
 	.options = rules,
 	.notes =
 		"Exit status: 0 if they fit together, 1 if not, 125 if one can never be counted.\n",

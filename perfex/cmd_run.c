@@ -42,7 +42,7 @@ static void take_passes(void *target, const struct option_rule *rule, const char
 	if (strcmp(text, "auto") == 0)
 		options->passes = 0;
 	else if (!parse_number(text, &options->passes) || !options->passes)
-		fail("--passes=%s: give the most runs that the events may take, or auto", text);
+		fail("--passes=%s: give the most passes that the events may take, or auto", text);
 }
 
 static void take_confidence(void *target, const struct option_rule *rule, const char *text)

@@ -80,7 +80,7 @@ int perfctr_requests_assign(const struct perfctr_pmu_info *info,
 
 	if (n > PERFCTR_MAX_COUNTERS)
 		return perfctr_line_refuse(&line, ENOSPC,
-					   "%zu events do not fit; one run counts at most %d", n,
+					   "%zu events do not fit; one pass counts at most %d", n,
 					   PERFCTR_MAX_COUNTERS);
 	for (size_t i = 0; i < n; i++)
 		if (!perfctr_is_software(requests[i].counter))

@@ -96,7 +96,7 @@ int perfctr_explain_conflict(const struct perfctr_pmu_info *info,
 			     const struct line *line)
 {
 	struct perfctr_request conflict[PERFCTR_MAX_COUNTERS];
-	unsigned int run[PERFCTR_MAX_COUNTERS], runs;
+	unsigned int pass[PERFCTR_MAX_COUNTERS], passes;
 	char ignored[1];
 	size_t n_conflict = smallest_conflict(info, requests, n, conflict);
 
@@ -109,8 +109,8 @@ int perfctr_explain_conflict(const struct perfctr_pmu_info *info,
 				 conflict[i].name);
 	perfctr_line_add(line, " conflict: they have only ");
 	add_bottleneck(info, conflict, n_conflict, line);
-	if (perfctr_requests_plan(info, requests, n, run, &runs, ignored, sizeof(ignored)) == 0)
-		perfctr_line_add(line, "; %u runs are enough for all", runs);
+	if (perfctr_requests_plan(info, requests, n, pass, &passes, ignored, sizeof(ignored)) == 0)
+		perfctr_line_add(line, "; %u passes are enough for all", passes);
 	errno = ENOSPC;
 	return -1;
 }

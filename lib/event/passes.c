@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* More requests than fit at once: the smallest number of runs. */
+/* More requests than fit at once: the smallest number of passes. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,15 +7,15 @@
 #include "feasible.h"
 #include "schedule.h"
 
-/* The smallest number of runs in which every route and every counter is used once at most. */
+/* The smallest number of passes in which every route and every counter is used once at most. */
 static int plan_by_flow(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
-			size_t n, unsigned int run[], unsigned int *n_runs)
+			size_t n, unsigned int pass[], unsigned int *n_passes)
 {
 	struct place *found = malloc(n * sizeof(*found));
 	unsigned int low = 1, high = (unsigned int)n;
 	int status = found ? 0 : -1;
 
-	/* With n runs each request has its own. */
+	/* With n passes each request has its own. */
 	while (!status && low < high) {
 		unsigned int middle = low + (high - low) / 2;
 
@@ -29,23 +29,23 @@ static int plan_by_flow(const struct perfctr_pmu_info *info, const struct perfct
 	if (!status)
 		status = perfctr_places_find(info, requests, n, high, NULL, found);
 	if (!status)
-		status = perfctr_places_deal(found, n, high, run);
+		status = perfctr_places_deal(found, n, high, pass);
 	if (!status)
-		*n_runs = high;
+		*n_passes = high;
 	free(found);
 	return status;
 }
 
-static bool fits_run(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
-		     size_t n, const unsigned int run[], unsigned int which,
-		     struct perfctr_request members[])
+static bool fits_pass(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
+		      size_t n, const unsigned int pass[], unsigned int which,
+		      struct perfctr_request members[])
 {
 	struct place found[PERFCTR_MAX_COUNTERS + 1];
 	struct line none = { 0 };
 	size_t n_members = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (run[i] == which && n_members <= PERFCTR_MAX_COUNTERS)
+		if (pass[i] == which && n_members <= PERFCTR_MAX_COUNTERS)
 			members[n_members++] = requests[i];
 	return n_members <= PERFCTR_MAX_COUNTERS &&
 	       !perfctr_requests_have_two_tags(members, n_members, &none) &&
@@ -53,28 +53,28 @@ static bool fits_run(const struct perfctr_pmu_info *info, const struct perfctr_r
 }
 
 /*
- * Tags of NetBurst replays divide the requests further.  The first run that has room for a request
- * gets it: tagged ones first, as the others are free to fill their runs.
+ * Tags of NetBurst replays divide the requests further.  The first pass that has room for a request
+ * gets it: tagged ones first, as the others are free to fill their passes.
  */
 static int plan_by_tags(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
-			size_t n, unsigned int run[], unsigned int *n_runs)
+			size_t n, unsigned int pass[], unsigned int *n_passes)
 {
 	struct perfctr_request *members = malloc((PERFCTR_MAX_COUNTERS + 1) * sizeof(*members));
 
 	if (!members)
 		return -1;
-	*n_runs = 0;
+	*n_passes = 0;
 	for (size_t i = 0; i < n; i++)
-		run[i] = UINT32_MAX;
+		pass[i] = UINT32_MAX;
 	for (int tagged = 1; tagged >= 0; tagged--) {
 		for (size_t i = 0; i < n; i++) {
 			if (!!requests[i].p4_pebs_enable != tagged)
 				continue;
-			run[i] = 0;
-			while (!fits_run(info, requests, n, run, run[i], members))
-				run[i]++;
-			if (run[i] >= *n_runs)
-				*n_runs = run[i] + 1;
+			pass[i] = 0;
+			while (!fits_pass(info, requests, n, pass, pass[i], members))
+				pass[i]++;
+			if (pass[i] >= *n_passes)
+				*n_passes = pass[i] + 1;
 		}
 	}
 	free(members);
@@ -82,17 +82,17 @@ static int plan_by_tags(const struct perfctr_pmu_info *info, const struct perfct
 }
 
 static int plan_hardware(const struct perfctr_pmu_info *info,
-			 const struct perfctr_request *requests, size_t n, unsigned int run[],
-			 unsigned int *n_runs)
+			 const struct perfctr_request *requests, size_t n, unsigned int pass[],
+			 unsigned int *n_passes)
 {
 	struct line none = { 0 };
 
-	*n_runs = 0;
+	*n_passes = 0;
 	if (!n)
 		return 0;
 	if (perfctr_requests_have_two_tags(requests, n, &none))
-		return plan_by_tags(info, requests, n, run, n_runs);
-	return plan_by_flow(info, requests, n, run, n_runs);
+		return plan_by_tags(info, requests, n, pass, n_passes);
+	return plan_by_flow(info, requests, n, pass, n_passes);
 }
 
 static size_t count_members(const unsigned int pass[], size_t n, unsigned int which)
@@ -104,14 +104,16 @@ static size_t count_members(const unsigned int pass[], size_t n, unsigned int wh
 	return members;
 }
 
-/* Hardware events have their runs; the operating system's go where there is room in a control. */
-static void deal_out(const struct perfctr_request *requests, size_t n, const unsigned int run[],
-		     unsigned int pass[], unsigned int *n_passes)
+/* Hardware events have their passes; the operating system's go where there is room in a control. */
+static void deal_out(const struct perfctr_request *requests, size_t n,
+		     const unsigned int hardware_pass[], unsigned int pass[],
+		     unsigned int *n_passes)
 {
 	size_t next = 0;
 
 	for (size_t i = 0; i < n; i++)
-		pass[i] = perfctr_is_software(requests[i].counter) ? UINT32_MAX : run[next++];
+		pass[i] = perfctr_is_software(requests[i].counter) ? UINT32_MAX
+								   : hardware_pass[next++];
 	for (size_t i = 0; i < n; i++) {
 		unsigned int which = 0;
 
@@ -130,10 +132,10 @@ int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 			  unsigned int *n_passes, char *error, size_t size)
 {
 	struct perfctr_request *hardware = malloc((n + 1) * sizeof(*hardware));
-	unsigned int *run = malloc((n + 1) * sizeof(*run)), n_runs;
+	unsigned int *hardware_pass = malloc((n + 1) * sizeof(*hardware_pass)), n_hardware_passes;
 	struct line line = { error, size };
 	size_t n_hardware = 0;
-	int status = hardware && run ? 0 : -1;
+	int status = hardware && hardware_pass ? 0 : -1;
 
 	for (size_t i = 0; !status && i < n; i++)
 		if (!perfctr_is_software(requests[i].counter))
@@ -144,15 +146,16 @@ int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 			goto free;
 		}
 	if (!status)
-		status = plan_hardware(info, hardware, n_hardware, run, &n_runs);
+		status = plan_hardware(info, hardware, n_hardware, hardware_pass,
+				       &n_hardware_passes);
 	if (status < 0) {
-		perfctr_line_refuse(&line, ENOMEM, "no memory to plan the runs");
+		perfctr_line_refuse(&line, ENOMEM, "no memory to plan the passes");
 	} else {
-		*n_passes = n_runs;
-		deal_out(requests, n, run, pass, n_passes);
+		*n_passes = n_hardware_passes;
+		deal_out(requests, n, hardware_pass, pass, n_passes);
 	}
 free:
 	free(hardware);
-	free(run);
+	free(hardware_pass);
 	return status;
 }

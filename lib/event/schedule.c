@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A maximum flow from requests through routes to counters, whose capacity is the number of runs.
+ * A maximum flow from requests through routes to counters, whose capacity is the number of passes.
  * What flows through is a bipartite graph of routes and counters in which no node has more edges
- * than there are runs, and such a graph can be coloured with as many colours (König): the runs.
+ * than there are passes, and such a graph can be coloured with as many colours (König): the passes.
  */
 #include "schedule.h"
 
@@ -313,7 +313,7 @@ static void take_places(struct flow *flow, struct search *search)
 }
 
 int perfctr_places_find(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
-			size_t n, unsigned int runs, const struct place fixed[],
+			size_t n, unsigned int passes, const struct place fixed[],
 			struct place found[])
 {
 	struct search search = { .info = info, .requests = requests, .n = n, .found = found };
@@ -321,7 +321,7 @@ int perfctr_places_find(const struct perfctr_pmu_info *info, const struct perfct
 	size_t wanted;
 
 	for (int i = 0; i < MAX_PLACES; i++)
-		search.route_left[i] = search.counter_left[i] = runs;
+		search.route_left[i] = search.counter_left[i] = passes;
 	if (take_given(&search, fixed) < 0) {
 		errno = ENOSPC;
 		return -1;
@@ -343,12 +343,12 @@ int perfctr_places_find(const struct perfctr_pmu_info *info, const struct perfct
 	return wanted ? -1 : 0;
 }
 
-/* request_at[side][node * runs + run]: the request that uses the node in that run, -1: none. */
+/* request_at[side][node * passes + pass]: the request that uses the node in that pass, -1: none. */
 struct deal {
 	const struct place *found;
-	unsigned int runs;
+	unsigned int passes;
 	int *request_at[2];
-	unsigned int *run;
+	unsigned int *pass;
 };
 
 static int node_of(const struct deal *deal, int side, int request)
@@ -356,25 +356,25 @@ static int node_of(const struct deal *deal, int side, int request)
 	return side ? deal->found[request].counter : deal->found[request].route;
 }
 
-static int *edge_at(const struct deal *deal, int side, int node, unsigned int run)
+static int *edge_at(const struct deal *deal, int side, int node, unsigned int pass)
 {
-	return &deal->request_at[side][(size_t)node * deal->runs + run];
+	return &deal->request_at[side][(size_t)node * deal->passes + pass];
 }
 
-static unsigned int free_run(const struct deal *deal, int side, int node)
+static unsigned int free_pass(const struct deal *deal, int side, int node)
 {
-	unsigned int run = 0;
+	unsigned int pass = 0;
 
-	while (*edge_at(deal, side, node, run) >= 0)
-		run++;
-	return run;
+	while (*edge_at(deal, side, node, pass) >= 0)
+		pass++;
+	return pass;
 }
 
 /*
- * Makes the counter free in run from; it is free in run to.  The requests on the path that begins
- * with it, which are in from and to by turns, change runs.
+ * Makes the counter free in pass from; it is free in pass to.  The requests on the path that begins
+ * with it, which are in from and to by turns, change passes.
  */
-static void swap_runs(const struct deal *deal, int counter, unsigned int from, unsigned int to)
+static void swap_passes(const struct deal *deal, int counter, unsigned int from, unsigned int to)
 {
 	int request = *edge_at(deal, 1, counter, from);
 	int side = 1;
@@ -388,7 +388,7 @@ static void swap_runs(const struct deal *deal, int counter, unsigned int from, u
 		*edge_at(deal, !side, far, from) = -1;
 		*edge_at(deal, side, near, to) = request;
 		*edge_at(deal, !side, far, to) = request;
-		deal->run[request] = to;
+		deal->pass[request] = to;
 		request = displaced;
 		side = !side;
 		from = to;
@@ -399,24 +399,25 @@ static void swap_runs(const struct deal *deal, int counter, unsigned int from, u
 static void deal_one(const struct deal *deal, int request)
 {
 	int route = node_of(deal, 0, request), counter = node_of(deal, 1, request);
-	unsigned int a = free_run(deal, 0, route), b = free_run(deal, 1, counter);
+	unsigned int a = free_pass(deal, 0, route), b = free_pass(deal, 1, counter);
 
 	if (a != b && *edge_at(deal, 1, counter, a) >= 0)
-		swap_runs(deal, counter, a, b);
-	deal->run[request] = a;
+		swap_passes(deal, counter, a, b);
+	deal->pass[request] = a;
 	*edge_at(deal, 0, route, a) = request;
 	*edge_at(deal, 1, counter, a) = request;
 }
 
-int perfctr_places_deal(const struct place found[], size_t n, unsigned int runs, unsigned int run[])
+int perfctr_places_deal(const struct place found[], size_t n, unsigned int passes,
+			unsigned int pass[])
 {
-	size_t size = (size_t)MAX_PLACES * runs;
+	size_t size = (size_t)MAX_PLACES * passes;
 	int *slots = malloc(2 * size * sizeof(*slots));
 	struct deal deal = {
 		.found = found,
-		.runs = runs,
+		.passes = passes,
 		.request_at = { slots, slots ? slots + size : NULL },
-		.run = run,
+		.pass = pass,
 	};
 
 	if (!slots) {
@@ -454,8 +455,8 @@ bool perfctr_requests_have_two_tags(const struct perfctr_request *requests, size
 			perfctr_line_refuse(
 				line, ENOSPC,
 				"events '%s' and '%s' conflict over IA32_PEBS_ENABLE and "
-				"MSR_PEBS_MATRIX_VERT, which tag replays for a whole run; count "
-				"them in 2 runs",
+				"MSR_PEBS_MATRIX_VERT, which tag replays for a whole pass; count "
+				"them in 2 passes",
 				tagged->name, requests[i].name);
 			return true;
 		}

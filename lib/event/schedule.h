@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Places for requests: each needs a route and a counter behind it.  On NetBurst the routes are the
- * ESCRs; elsewhere each counter has one of its own.  In one run every route and every counter
+ * ESCRs; elsewhere each counter has one of its own.  In one pass every route and every counter
  * serves one request.
  */
 #ifndef PERFCTR_SCHEDULE_H
@@ -29,22 +29,22 @@ int perfctr_place_route(const struct perfctr_pmu_info *info, const struct perfct
 			int counter);
 
 /*
- * Finds a place for each request, when every route and every counter can be used runs times.
+ * Finds a place for each request, when every route and every counter can be used passes times.
  * Requests whose counter is demanded keep it, and those for which fixed[] has a place (it may be
  * NULL) keep that.  0, or -1 with errno ENOSPC (there is no way) or ENOMEM.
  */
 int perfctr_places_find(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
-			size_t n, unsigned int runs, const struct place fixed[],
+			size_t n, unsigned int passes, const struct place fixed[],
 			struct place found[]);
 
 /*
- * Deals out places that were found for some number of runs, so that no run uses a route or a
- * counter twice: run[i] is that of request i.  -1: ENOMEM.
+ * Deals out places that were found for some number of passes, so that no pass uses a route or a
+ * counter twice: pass[i] is that of request i.  -1: ENOMEM.
  */
-int perfctr_places_deal(const struct place found[], size_t n, unsigned int runs,
-			unsigned int run[]);
+int perfctr_places_deal(const struct place found[], size_t n, unsigned int passes,
+			unsigned int pass[]);
 
-/* NetBurst's replay tags are for a whole run: two conflict.  True: errno ENOSPC and a line. */
+/* NetBurst's replay tags are for a whole pass: two conflict.  True: errno ENOSPC and a line. */
 bool perfctr_requests_have_two_tags(const struct perfctr_request *requests, size_t n,
 				    const struct line *line);
 

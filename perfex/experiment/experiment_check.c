@@ -122,7 +122,7 @@ static bool check_events(struct experiment *experiment, struct perfctr_events *d
 	return true;
 }
 
-/* Do they fit in one run, and if not, why? */
+/* Do they fit in one pass, and if not, why? */
 static bool events_fit(const struct experiment *experiment, const struct perfctr_pmu_info *info,
 		       char *why, size_t size)
 {
@@ -151,7 +151,7 @@ static bool check_passes(struct experiment *experiment, const struct perfctr_pmu
 	if (n > PERFCTR_MAX_COUNTERS || events_fit(experiment, info, why, sizeof(why)))
 		snprintf(why, sizeof(why), "%zu events do not fit together", n);
 	return refuse_text(error, experiment->line,
-			   "experiment '%s': needs %u runs for a repetition, "
+			   "experiment '%s': needs %u passes for a repetition, "
 			   "passes allows %u: %s",
 			   experiment->name, experiment->n_passes, experiment->settings.passes,
 			   why);

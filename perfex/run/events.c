@@ -120,7 +120,7 @@ static void complain_of_passes(const struct events *events, const struct options
 		complain("%s; a session counts all events at once: leave some out", why);
 		return;
 	}
-	complain("%s; they need %u runs and --passes allows %u: leave some out, or give "
+	complain("%s; they need %u passes and --passes allows %u: leave some out, or give "
 		 "--passes auto",
 		 why, events->n_passes, options->passes);
 }

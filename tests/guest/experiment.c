@@ -234,7 +234,7 @@ START_TEST(events_that_do_not_fit_are_refused_or_take_passes)
 	enter_directory();
 	snprintf(experiments, sizeof(experiments), "  x:\n%s    passes: 1\n", five);
 	describe("", experiments);
-	expect_refused("experiment 'x': needs 2 runs for a repetition, passes allows 1: ");
+	expect_refused("experiment 'x': needs 2 passes for a repetition, passes allows 1: ");
 	describe("", "  x: ['0x004100c0@9']\n");
 	expect_refused("9");
 	expect_runs(0);

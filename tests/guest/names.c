@@ -115,8 +115,8 @@ static unsigned int occurrences(const char *text, const char *what)
 
 #define N_EVENTS 40
 
-/* Branches have no fixed counter: 40 of them need ten runs on four counters, exact in all. */
-START_TEST(forty_events_take_ten_runs)
+/* Branches have no fixed counter: 40 of them need ten passes on four counters, exact in all. */
+START_TEST(forty_events_take_ten_passes)
 {
 	const char *command[2 * N_EVENTS + 3] = { "perfex" };
 	char count[32];
@@ -161,7 +161,7 @@ START_TEST(list_has_the_machines_events)
 END_TEST
 
 SUITE(names, names_count_what_they_say, names_that_do_not_exist_start_nothing,
-      users_tables_add_names, forty_events_take_ten_runs,
+      users_tables_add_names, forty_events_take_ten_passes,
       check_says_where_events_go_and_runs_nothing, list_has_the_machines_events)
 
 SUITE(zen, names_count_on_zen)

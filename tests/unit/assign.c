@@ -295,39 +295,34 @@ static const struct {
 } clashes_of[] = {
 	{ P6,
 	  { "FLOPS", "FP_COMP_OPS_EXE" },
-	  "events 'FLOPS' and 'FP_COMP_OPS_EXE' conflict: they have only counter 0; 2 runs are enough "
-	  "for "
-	  "all" },
+	  "events 'FLOPS' and 'FP_COMP_OPS_EXE' conflict: they have only counter 0; 2 passes are enough "
+	  "for all" },
 	{ P6,
 	  { "instructions", "MUL", "DIV" },
-	  "events 'MUL' and 'DIV' conflict: they have only counter 1; 2 runs are enough for all" },
+	  "events 'MUL' and 'DIV' conflict: they have only counter 1; 2 passes are enough for all" },
 	{ P5,
 	  { "DATA_READ", "DATA_WRITE", "BRANCHES" },
 	  "events 'DATA_READ', 'DATA_WRITE' and 'BRANCHES' conflict: they have only counters 0, 1; 2 "
-	  "runs "
-	  "are enough for all" },
+	  "passes are enough for all" },
 	{ NEHALEM,
 	  { "ref-cycles:u", "ref-cycles:k" },
 	  "events 'ref-cycles:u' and 'ref-cycles:k' conflict: they have only counter 0x40000002; 2 "
-	  "runs are "
-	  "enough for all" },
+	  "passes are enough for all" },
 	{ NEHALEM,
 	  { "0x4100c0@1", "instructions", "branches@1" },
-	  "events '0x4100c0@1' and 'branches@1' conflict: they have only counter 1; 2 runs are enough "
-	  "for "
-	  "all" },
+	  "events '0x4100c0@1' and 'branches@1' conflict: they have only counter 1; 2 passes are enough "
+	  "for all" },
 	{ P4,
 	  { "instr_retired:NBOGUSNTAG", "uops_retired:NBOGUS", "branch_retired:MMTP",
 	    "mispred_branch_retired" },
 	  "events 'instr_retired:NBOGUSNTAG', 'uops_retired:NBOGUS' and 'mispred_branch_retired' "
 	  "conflict: "
-	  "they have only ESCRs CRU_ESCR0, CRU_ESCR1; 2 runs are enough for all" },
+	  "they have only ESCRs CRU_ESCR0, CRU_ESCR1; 2 passes are enough for all" },
 	{ P4,
 	  { "replay_event:NBOGUS:L1_LD_MISS", "replay_event:NBOGUS:L2_LD_MISS" },
 	  "events 'replay_event:NBOGUS:L1_LD_MISS' and 'replay_event:NBOGUS:L2_LD_MISS' conflict over "
-	  "IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT, which tag replays for a whole run; count "
-	  "them in 2 "
-	  "runs" },
+	  "IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT, which tag replays for a whole pass; count "
+	  "them in 2 passes" },
 };
 
 START_TEST(clashes_are_explained)
@@ -372,7 +367,7 @@ START_TEST(an_impossible_event_is_explained)
 END_TEST
 
 /* 40 events on 4 counters: 10 runs; events of fixed counters need none of the four. */
-START_TEST(forty_events_need_ten_runs)
+START_TEST(forty_events_need_ten_passes)
 {
 	const struct perfctr_pmu_info *info = be_machine(NEHALEM);
 	struct perfctr_request requests[43];
@@ -491,7 +486,7 @@ START_TEST(too_many_events_are_refused)
 						 error, sizeof(error)),
 			 -1);
 	ck_assert_int_eq(errno, ENOSPC);
-	ck_assert_str_eq(error, "33 events do not fit; one run counts at most 32");
+	ck_assert_str_eq(error, "33 events do not fit; one pass counts at most 32");
 }
 END_TEST
 
@@ -506,7 +501,7 @@ TCase *assign_tests(void)
 	tcase_add_test(tests, a_counter_that_a_session_has_is_for_who_names_it);
 	tcase_add_loop_test(tests, clashes_are_explained, 0, ARRAY_SIZE(clashes_of));
 	tcase_add_test(tests, an_impossible_event_is_explained);
-	tcase_add_test(tests, forty_events_need_ten_runs);
+	tcase_add_test(tests, forty_events_need_ten_passes);
 	tcase_add_test(tests, no_events_need_no_run);
 	tcase_add_test(tests, tags_divide_runs);
 	tcase_add_test(tests, tags_are_part_of_the_control);

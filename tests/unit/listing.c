@@ -69,12 +69,12 @@ static const struct {
 	  "" },
 	{ { "check", "--pmu=p6", "--both", "-eFLOPS", "-eFP_COMP_OPS_EXE", "-eMUL:u" },
 	  1,
-	  "They do not fit in one run: events 'FLOPS' and 'FP_COMP_OPS_EXE' conflict: they have only "
-	  "counter 0; 2 runs are enough for all\n"
-	  "run 1:\n"
+	  "They do not fit in one pass: events 'FLOPS' and 'FP_COMP_OPS_EXE' conflict: they have only "
+	  "counter 0; 2 passes are enough for all\n"
+	  "pass 1:\n"
 	  "  FLOPS                            counter 0           user+kernel\n"
 	  "  MUL:u                            counter 1           user\n"
-	  "run 2:\n"
+	  "pass 2:\n"
 	  "  FP_COMP_OPS_EXE                  counter 0           user+kernel\n",
 	  "" },
 	{ { "check", "--pmu=p4", "-e", "0x39000/0x4000204@4" },

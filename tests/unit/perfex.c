@@ -104,7 +104,7 @@ static const struct {
 	{ { "--timeout=", "touch", MARK, NULL },
 	  "perfex: --timeout=: give a number of milliseconds from 1 to 2000000000\n" },
 	{ { "--passes=0", "touch", MARK, NULL },
-	  "perfex: --passes=0: give the most runs that the events may take, or auto\n" },
+	  "perfex: --passes=0: give the most passes that the events may take, or auto\n" },
 	{ { "--confidence=100", "touch", MARK, NULL },
 	  "perfex: --confidence=100: give per cent, from 50 to 99.99; 95 and 99 are usual\n" },
 	{ { "--confidence=nan", "touch", MARK, NULL },

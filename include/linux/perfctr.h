@@ -435,7 +435,7 @@ struct perfctr_consume {
 	__u64 tail;
 };
 
-/* Who holds counters: something of his is started that counts events. */
+/* A holder of counters: a tree or a session with something started that counts events. */
 struct perfctr_holder {
 	__u32 kind;		/* PERFCTR_HOLDS_* */
 	__s32 pid;		/* process that opened it; 0: not to be seen from here */
@@ -477,7 +477,7 @@ struct perfctr_holders {
  * mapped.  TAKE needs CAP_PERFMON, else EPERM.  EACCES (the caller may not ptrace the thread and
  * has not CAP_PERFMON, or perf_event_paranoid or a security module forbids perf_events), EEXIST,
  * ENOENT (no context, no CREATE), ESRCH (no such thread, or it exits), EINVAL, E2BIG, EFAULT,
- * EINTR, EMFILE (also: the user has all that the parameter user_kb lets him), ENOMEM.
+ * EINTR, EMFILE (also: the user has all that the parameter user_kb allows), ENOMEM.
  */
 #define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
 #define PERFCTR_IOC_OPEN	_IO(PERFCTR_IOC_MAGIC, 0x21)

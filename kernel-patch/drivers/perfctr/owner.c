@@ -28,7 +28,7 @@ static unsigned int user_kb = 2048;
 module_param(user_kb, uint, 0644);
 MODULE_PARM_DESC(user_kb, "memory that a user without CAP_PERFMON may have, in KB for each CPU");
 
-/* What a user has; of who has CAP_PERFMON too, but for him there is no limit. */
+/* What a user has. It is also kept for users with CAP_PERFMON, who have no limit. */
 struct perfctr_account {
 	struct hlist_node node;
 	kuid_t uid;

@@ -38,7 +38,7 @@ int perfctr_may_change(const struct perfctr_owner *owner);
 int perfctr_own(struct perfctr_owner *owner, size_t bytes);
 void perfctr_disown(struct perfctr_owner *owner);	/* one that was not made, too */
 
-/* More of what is his already; its user sees to it that no other does so meanwhile. */
+/* Charges more to an owner. Its user makes sure that nobody else does so meanwhile. */
 int perfctr_charge(struct perfctr_owner *owner, size_t bytes);
 void perfctr_uncharge(struct perfctr_owner *owner, size_t bytes);
 

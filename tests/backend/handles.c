@@ -4,7 +4,6 @@
 
 #include <check.h>
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "../bpf/work.h"
@@ -125,10 +124,4 @@ void run_to_end(pid_t pid)
 	stopped_go(pid);
 	ck_assert_int_eq(wait_for(pid, &status), pid);
 	ck_assert_msg(status == 0, "wait status %#x", (unsigned int)status);
-}
-
-void kill_and_wait(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	wait_for(pid, NULL);
 }

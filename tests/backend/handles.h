@@ -33,6 +33,5 @@ struct perfctr_counts session_counts(const struct perfctr_session *session);
 double ns_of_ticks(uint64_t ticks);
 /* Lets a program of stopped_start() go, and waits for its end with status 0. */
 void run_to_end(pid_t pid);
-void kill_and_wait(pid_t pid);
 
 #endif

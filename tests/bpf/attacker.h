@@ -8,9 +8,6 @@
 #include <sys/types.h>
 #include "raw.h"
 
-#define SLOTS 8 /* as tests/bpf/run starts the service */
-#define USER_SLOTS 5
-
 /* The exit status of the attack, which runs as the user: 0 when it got nothing. */
 pid_t begin_attack(uid_t uid, int (*attack)(void *), void *argument);
 void end_attack(pid_t pid);

@@ -8,6 +8,10 @@
 #include "../backend/handles.h"
 #include "work.h"
 
+/* As tests/bpf/run starts the service. */
+#define SLOTS	   8
+#define USER_SLOTS 5
+
 TCase *tree_tests(void);
 TCase *self_tests(void);
 TCase *remote_tests(void);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Contexts of other threads, and who may have them. */
 #include "bpf.h"
+#include "../guest/guest.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -57,7 +58,7 @@ START_TEST(another_process_is_counted_exactly)
 }
 END_TEST
 
-static void spin(void)
+static void spin_for_ever(void)
 {
 	for (;;)
 		;
@@ -66,7 +67,7 @@ static void spin(void)
 /* Its own sums are some milliseconds old when it runs. */
 START_TEST(a_running_thread_is_counted_until_now)
 {
-	struct child child = make_child(spin);
+	struct child child = make_child(spin_for_ever);
 	struct perfctr *p = counted_software(child.pid, 0);
 	struct perfctr_counts first, second;
 	uint64_t begun;

@@ -13,9 +13,6 @@
 
 /* What interrupts and the hypervisor take: the page's clock goes on, the kernel's sum leaves it out. */
 #define STOLEN_NS 10e6
-/* tests/bpf/run starts the service with so many */
-#define SLOTS 8
-#define USER_SLOTS 5
 
 START_TEST(the_backend_says_what_it_is)
 {

@@ -283,12 +283,11 @@ END_TEST
 START_TEST(a_forker_that_is_killed_leaves_nothing)
 {
 	struct forker f = forker_start();
-	int fd = open_tree_of(f.pid), group = group_open(), status;
+	int fd = open_tree_of(f.pid), group = group_open();
 
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, group), 1);
 	forker_stick(&f);
-	kill(f.pid, SIGKILL);
-	ck_assert_int_eq(wait_for(f.pid, &status), f.pid);
+	kill_and_wait(f.pid);
 	expect_contexts(1);
 	ck_assert_uint_eq(read_tree(fd).members, 0);
 	ck_assert_uint_eq(group_members(group), 0);

@@ -120,8 +120,7 @@ struct partner partner_start(void)
 
 void partner_stop(const struct partner *partner)
 {
-	kill(partner->pid, SIGKILL);
-	waitpid(partner->pid, NULL, 0);
+	kill_and_wait(partner->pid);
 	close(partner->to);
 	close(partner->from);
 }

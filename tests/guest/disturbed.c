@@ -71,8 +71,7 @@ static void start_spinner(void)
 
 static void end_spinner(void)
 {
-	kill(spinner.pid, SIGKILL);
-	waitpid(spinner.pid, NULL, 0);
+	kill_and_wait(spinner.pid);
 	close(spinner.fd);
 }
 

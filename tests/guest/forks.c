@@ -199,7 +199,6 @@ static void all_calls_beside(struct beside *b)
 START_TEST(forks_that_fail_leave_nothing_whatever_is_done_beside_them)
 {
 	volatile uint64_t *failures = shared_number();
-	int status;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
 		struct beside b = beside_of(failing_start(&ways[i], false, failures));
@@ -208,8 +207,7 @@ START_TEST(forks_that_fail_leave_nothing_whatever_is_done_beside_them)
 		wait_for_more(failures, 20, b.pid);
 		ck_assert_uint_eq(read_tree(b.tree).members, 1);
 		ck_assert_uint_eq(context_read_scope(b.tree, PERFCTR_SCOPE_CHILDREN).counter[0], 0);
-		kill(b.pid, SIGKILL);
-		ck_assert_int_eq(wait_for(b.pid, &status), b.pid);
+		kill_and_wait(b.pid);
 		ck_assert_uint_eq(group_members(b.group), 0);
 		close(b.group);
 		close(b.tree);
@@ -284,8 +282,7 @@ START_TEST(children_are_counted_once_whatever_is_done_beside_their_births)
 	children = context_read_scope(b.tree, PERFCTR_SCOPE_CHILDREN).counter[0];
 	ck_assert_uint_ge(children, 50 * SLEEPER_INSTRUCTIONS);
 	ck_assert_uint_eq(children % SLEEPER_INSTRUCTIONS, 0);
-	kill(b.pid, SIGKILL);
-	ck_assert_int_eq(wait_for(b.pid, &status), b.pid);
+	kill_and_wait(b.pid);
 	close(b.group);
 	close(b.tree);
 	expect_contexts(0);

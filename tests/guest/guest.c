@@ -187,6 +187,12 @@ pid_t wait_for(pid_t pid, int *status)
 	return got;
 }
 
+void kill_and_wait(pid_t pid)
+{
+	EXPECT(kill(pid, SIGKILL) == 0);
+	EXPECT(wait_for(pid, NULL) == pid);
+}
+
 pid_t stopped_start(int cpu, const char *const command[])
 {
 	pid_t pid = fork();

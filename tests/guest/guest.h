@@ -119,6 +119,7 @@ int set_paranoid(int level);
 
 /* waitpid() that goes on after a signal. */
 pid_t wait_for(pid_t pid, int *status);
+void kill_and_wait(pid_t pid);
 /* Start and finish: count number 0, of a program that must exit with status 0. */
 uint64_t count_program(const char *name, struct event event);
 

@@ -94,8 +94,7 @@ static pid_t visitor_start(void)
 
 static void stop_process(pid_t pid)
 {
-	kill(pid, SIGKILL);
-	ck_assert_int_eq(wait_for(pid, NULL), pid);
+	kill_and_wait(pid);
 }
 
 static void expect_exact_context(void)

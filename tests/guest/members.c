@@ -80,14 +80,6 @@ static pid_t spinner_start(int cpu)
 	return pid;
 }
 
-static void end(pid_t pid)
-{
-	int status;
-
-	kill(pid, SIGKILL);
-	ck_assert_int_eq(wait_for(pid, &status), pid);
-}
-
 START_TEST(members_are_those_that_live_and_sums_of_sleepers_are_consistent)
 {
 	int fd = tree_open(0);
@@ -127,7 +119,7 @@ START_TEST(sums_are_not_called_consistent_while_a_member_runs)
 	kill(spinner, SIGSTOP);
 	ck_assert_int_eq(waitpid(spinner, NULL, WUNTRACED), spinner);
 	ck_assert(read_tree(fd).flags & PERFCTR_COUNTS_CONSISTENT);
-	end(spinner);
+	kill_and_wait(spinner);
 }
 END_TEST
 
@@ -166,7 +158,7 @@ START_TEST(stop_and_start_of_the_root_stop_and_start_every_member)
 			sleep_us(1000);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(spinner); i++)
-		end(spinner[i]);
+		kill_and_wait(spinner[i]);
 }
 END_TEST
 
@@ -254,7 +246,7 @@ START_TEST(each_member_has_the_sums_of_its_own_children)
 	member = context_open(middle, 0);
 	ck_assert_uint_eq(read_children(member).counter[0], 3 * each);
 	ck_assert_uint_eq(read_children(fd).counter[0], 0);
-	end(middle);
+	kill_and_wait(middle);
 	ck_assert_uint_eq(read_children(fd).counter[0], 3 * each + context_read(member).counter[0]);
 }
 END_TEST
@@ -463,8 +455,7 @@ START_TEST(births_and_exits_do_not_wait_for_who_reads_their_tree)
 	printf("%d births and exits during %llu reads of their tree of %d\n", BIRTHS,
 	       (unsigned long long)before, READ_CROWD);
 	ck_assert_uint_lt(before, BIRTHS * 3 / 2);
-	kill(reader, SIGKILL);
-	ck_assert_int_eq(wait_for(reader, &status), reader);
+	kill_and_wait(reader);
 	ck_assert_int_eq(write(asleep, &all, sizeof(all)), sizeof(all));
 	while (wait_for(-1, &status) > 0)
 		ck_assert_int_eq(status, 0);

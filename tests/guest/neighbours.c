@@ -68,8 +68,7 @@ static uint64_t interrupts_of(void (*fn)(void *))
 	before = interrupts();
 	in_child(fn, NULL);
 	before = interrupts() - before;
-	kill(victim, SIGKILL);
-	wait_for(victim, NULL);
+	kill_and_wait(victim);
 	return before;
 }
 
@@ -248,8 +247,7 @@ static unsigned int hoard(int *error)
 			_exit(0);
 		}
 		*error = try_context_open(pid, PERFCTR_OPEN_CREATE) < 0 ? errno : 0;
-		kill(pid, SIGKILL);
-		wait_for(pid, NULL);
+		kill_and_wait(pid);
 		if (*error)
 			return n;
 	}
@@ -299,8 +297,7 @@ START_TEST(a_user_who_has_all_that_he_may_have_leaves_others_theirs)
 	ck_assert_msg(WIFSTOPPED(status), "wait status %#x", status);
 	in_child(other_user_counts, NULL);
 	close(context_open(0, PERFCTR_OPEN_CREATE));
-	kill(pid, SIGKILL);
-	wait_for(pid, NULL);
+	kill_and_wait(pid);
 	/* And gets everything back. */
 	pid = fork();
 	if (pid == 0) {
@@ -309,8 +306,7 @@ START_TEST(a_user_who_has_all_that_he_may_have_leaves_others_theirs)
 	}
 	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
 	ck_assert(WIFSTOPPED(status));
-	kill(pid, SIGKILL);
-	wait_for(pid, NULL);
+	kill_and_wait(pid);
 	write_file(USER_KB, before);
 }
 END_TEST
@@ -416,8 +412,7 @@ START_TEST(sessions_are_charged_to_the_cgroup_of_who_opens_them)
 	sleep_us(2500000); /* The kernel sums up every two seconds. */
 	percpu = charged(directory, "percpu");
 	kernel = charged(directory, "kernel");
-	kill(pid, SIGKILL);
-	wait_for(pid, NULL);
+	kill_and_wait(pid);
 	/* 2 CPUs: rings of 64 KB, and what each CPU has of a session. */
 	ck_assert_uint_ge(kernel, TRACED * 2 * 65536);
 	ck_assert_uint_ge(percpu, 2 * (SESSIONS * 312 - UNCHARGED));
@@ -467,8 +462,7 @@ START_TEST(a_control_costs_the_same_however_many_others_have)
 		}
 		fd = context_open(pid, PERFCTR_OPEN_CREATE);
 		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
-		kill(pid, SIGKILL);
-		wait_for(pid, NULL);
+		kill_and_wait(pid);
 	}
 	after = cost_of_control(own, other);
 	kill(child, SIGKILL);

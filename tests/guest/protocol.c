@@ -292,10 +292,8 @@ static unsigned int wrong_values(const struct protocol *protocol,
 			       (unsigned long long)report->high);
 		}
 	}
-	kill(reader, SIGKILL);
-	waitpid(reader, NULL, 0);
-	kill(rival.pid, SIGKILL);
-	waitpid(rival.pid, NULL, 0);
+	kill_and_wait(reader);
+	kill_and_wait(rival.pid);
 	close(rival.fd);
 	munmap(report, sizeof(*report));
 	return wrong;

@@ -53,8 +53,7 @@ static int begin_contexts(void)
 
 static void end_contexts(int fd)
 {
-	kill(busy, SIGKILL);
-	ck_assert_int_eq(wait_for(busy, NULL), busy);
+	kill_and_wait(busy);
 	close(fd);
 }
 

@@ -209,7 +209,6 @@ START_TEST(p1_reads_stay_exact_when_the_hardware_counter_crosses_a_power_of_two)
 	static const unsigned int bits[] = { 31, 32, 40, 47, 48 };
 	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
 	pid_t holder = holder_start(); /* else RDPMC would be forbidden while p is stopped */
-	int status;
 
 	reader = p;
 	pin(0, 0);
@@ -223,8 +222,7 @@ START_TEST(p1_reads_stay_exact_when_the_hardware_counter_crosses_a_power_of_two)
 		ck_assert_int_eq(perfctr_start(p), 0);
 		read_pmc_strictly_monotone(perfctr_get_page(p));
 	}
-	kill(holder, SIGKILL);
-	ck_assert_int_eq(wait_for(holder, &status), holder);
+	kill_and_wait(holder);
 	perfctr_close(p);
 }
 END_TEST

@@ -62,12 +62,6 @@ static struct target *targets_start(pid_t *pid, unsigned int n)
 	return t;
 }
 
-static void end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
 /*
  * What the counter shows and what the rounds amount to differ by a constant: where the thread was
  * when it was started.  Every read bounds it, by the rounds seen before and after; a read that is
@@ -114,7 +108,7 @@ START_TEST(a_read_is_exact_at_its_moment_while_the_thread_runs_on_the_other_cpu)
 	t = targets_start(&pid, 1);
 	pin(pid, 1);
 	expect_exact(t, &b, 2000);
-	end(pid);
+	kill_and_wait(pid);
 }
 END_TEST
 
@@ -141,7 +135,7 @@ START_TEST(every_thread_of_a_process_is_counted_apart_and_let_go_without_a_trace
 	ck_assert_int_eq(try_context_open(t[0].tid, 0), -1);
 	ck_assert_int_eq(errno, ENOENT);
 	close(context_open(t[0].tid, PERFCTR_OPEN_CREATE));
-	end(pid);
+	kill_and_wait(pid);
 }
 END_TEST
 
@@ -166,7 +160,7 @@ START_TEST(a_stopped_thread_runs_on_and_counts_nothing)
 		ck_assert_uint_gt(context_read(t->fd).counter[0], count);
 		expect_exact(t, &b, 20);
 	}
-	end(pid);
+	kill_and_wait(pid);
 }
 END_TEST
 
@@ -198,7 +192,7 @@ START_TEST(start_and_stop_count_what_is_between_them)
 		ck_assert_uint_le(count,
 				  ROUND_INSTRUCTIONS * (outer_end - outer_start + 1));
 	}
-	end(pid);
+	kill_and_wait(pid);
 }
 END_TEST
 
@@ -228,8 +222,8 @@ START_TEST(a_page_that_others_read_under_seq_is_of_one_fold)
 		folds += first != last;
 		last = first;
 	}
-	end(rival);
-	end(pid);
+	kill_and_wait(rival);
+	kill_and_wait(pid);
 }
 END_TEST
 
@@ -251,7 +245,7 @@ START_TEST(the_sums_of_a_thread_that_is_not_switched_do_not_stand_still)
 		followed = page->counter[0].sum > sum && page->switches == switches;
 	}
 	ck_assert(followed);
-	end(c.pid);
+	kill_and_wait(c.pid);
 }
 END_TEST
 
@@ -285,7 +279,7 @@ START_TEST(p8_reads_are_exact_while_the_affinity_changes_all_the_time)
 	stop_moving = true;
 	pthread_join(mover, &moves);
 	ck_assert_uint_ge((uintptr_t)moves, 100);
-	end(pid);
+	kill_and_wait(pid);
 }
 END_TEST
 
@@ -323,8 +317,8 @@ START_TEST(p4_a_cpu_forgets_nothing_when_a_thread_comes_back)
 	}
 	ck_assert_uint_ge(context_read(t->fd).migrations, 49);
 	for (int cpu = 0; cpu < 2; cpu++)
-		end(rival[cpu].pid);
-	end(pid);
+		kill_and_wait(rival[cpu].pid);
+	kill_and_wait(pid);
 }
 END_TEST
 
@@ -346,7 +340,7 @@ START_TEST(another_user_is_refused_whether_there_is_a_context_or_not)
 	in_child(open_as_nobody, &pid);
 	close(t->fd);
 	in_child(open_as_nobody, &pid);
-	end(pid);
+	kill_and_wait(pid);
 }
 END_TEST
 
@@ -373,7 +367,7 @@ START_TEST(who_did_not_make_the_context_may_read_and_nothing_else)
 	close(t->fd);
 	ck_assert_uint_eq(context_read(seen.fd).flags,
 			  PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT);
-	end(pid);
+	kill_and_wait(pid);
 }
 END_TEST
 

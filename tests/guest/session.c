@@ -391,8 +391,7 @@ START_TEST(a_running_process_is_marked_and_unmarked)
 	close(group);
 	ck_assert_uint_eq(mark_of(pid), 0);
 	mark(pid, other);
-	kill(pid, SIGKILL);
-	ck_assert_int_eq(wait_for(pid, NULL), pid);
+	kill_and_wait(pid);
 	close(other);
 }
 END_TEST
@@ -448,8 +447,7 @@ START_TEST(all_threads_of_a_running_process_are_marked_at_once)
 	counted = context_read(session).counter[0];
 	sleep_us(50000);
 	ck_assert_uint_eq(context_read(session).counter[0], counted);
-	kill(pid, SIGKILL);
-	ck_assert_int_eq(wait_for(pid, NULL), pid);
+	kill_and_wait(pid);
 	close(session);
 	close(group);
 }

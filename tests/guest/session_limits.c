@@ -72,8 +72,7 @@ static void user_counts_its_group(void *unused)
 		counts = context_read(session);
 	while (counts.flags & PERFCTR_COUNTS_CONSISTENT);
 	EXPECT(counts.members == 2);
-	kill(other, SIGKILL);
-	EXPECT(wait_for(other, NULL) == other);
+	kill_and_wait(other);
 	EXPECT(context_read(session).flags & PERFCTR_COUNTS_CONSISTENT);
 	/* Others cannot be marked, and not be looked at. */
 	errno = 0;
@@ -247,8 +246,7 @@ START_TEST(sessions_that_start_while_they_are_revoked_take_no_more_places_than_t
 		close(device);
 		sleep_us(10000);
 		for (int i = 0; i < RESTARTED; i++) {
-			kill(pid[i], SIGKILL);
-			ck_assert_int_eq(wait_for(pid[i], NULL), pid[i]);
+			kill_and_wait(pid[i]);
 		}
 		ck_assert_uint_eq(number_started(session, RESTARTED) + start_all_that_find_room(),
 				  MAX_STARTED);
@@ -282,8 +280,7 @@ static void user_has_controls_refused(void *unused)
 	for (int i = 0; i < 20000; i++)
 		EXPECT(try_session_control(second, SESSION_EVENTS({ { 2, USER(INSTRUCTIONS) }, 0 }),
 					   &control) == -1);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	kill_and_wait(pid);
 }
 
 START_TEST(a_control_that_is_refused_gives_nothing_of_the_user_s_limit_back)

@@ -87,8 +87,7 @@ START_TEST(rdpmc_shows_nothing_of_what_a_session_counted_for_others)
 	}
 	ck_assert_uint_lt(most, 200000);
 	ck_assert_uint_gt(context_read(session).counter[0], 50 * most);
-	kill(other, SIGKILL);
-	ck_assert_int_eq(wait_for(other, NULL), other);
+	kill_and_wait(other);
 	close(fd);
 	close(session);
 	close(group);
@@ -378,8 +377,7 @@ START_TEST(a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before)
 	other = restless_start();
 	expect_success(child);
 	ck_assert_uint_eq(context_read(session).counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
-	kill(other, SIGKILL);
-	ck_assert_int_eq(wait_for(other, NULL), other);
+	kill_and_wait(other);
 	close(session);
 	close(group);
 	close(keeper);

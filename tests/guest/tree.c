@@ -198,8 +198,7 @@ START_TEST(children_of_a_killed_parent_are_counted_once)
 			pause();
 	}
 	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
-	kill(middle, SIGKILL);
-	ck_assert_int_eq(wait_for(middle, &status), middle);
+	kill_and_wait(middle);
 	ck_assert_uint_gt(read_tree(fd).members, 1);
 	while (wait_for(-1, &status) > 0)
 		ck_assert_int_eq(status, 0);

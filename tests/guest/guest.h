@@ -116,6 +116,8 @@ void become_nobody(void);
 void become(uid_t uid, uint64_t capabilities);
 /* kernel.perf_event_paranoid, -1 to 3; gives what it was. */
 int set_paranoid(int level);
+/* For good, as a container's runtime does it: perf_event_open(2) ends with the error. */
+void forbid_perf_events(int error);
 
 /* waitpid() that goes on after a signal. */
 pid_t wait_for(pid_t pid, int *status);

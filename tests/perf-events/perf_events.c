@@ -5,17 +5,12 @@
  */
 #include <check.h>
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -320,21 +315,9 @@ START_TEST(the_environment_chooses)
 }
 END_TEST
 
-static int paranoia(void)
-{
-	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
-	int level = -1;
-
-	if (file) {
-		if (fscanf(file, "%d", &level) != 1)
-			level = -1;
-		fclose(file);
-	}
-	return level;
-}
-
 START_TEST(nobody_learns_what_is_missing)
 {
+	const int paranoia = (int)read_number("/proc/sys/kernel/perf_event_paranoid");
 	struct perfctr_backend_info info;
 	struct perfctr_control c;
 	struct perfctr *p;
@@ -342,7 +325,7 @@ START_TEST(nobody_learns_what_is_missing)
 
 	become_nobody();
 	p = perfctr_open_with(BACKEND, 0, PERFCTR_OPEN_CREATE);
-	if (paranoia() > 2) {
+	if (paranoia > 2) {
 		ck_assert_ptr_null(p);
 		ck_assert_int_eq(errno, EACCES);
 		perfctr_open_error_with(BACKEND, EACCES, words, sizeof(words));
@@ -352,7 +335,7 @@ START_TEST(nobody_learns_what_is_missing)
 	ck_assert_ptr_nonnull(p);
 	perfctr_control_init(&c);
 	perfctr_control_add(&c, PERFCTR_SOFTWARE + PERFCTR_CONTEXT_SWITCHES, 0, 0);
-	if (paranoia() < 2) {
+	if (paranoia < 2) {
 		ck_assert_int_eq(perfctr_set_control(p, &c), 0);
 		return;
 	}
@@ -375,21 +358,6 @@ START_TEST(nobody_learns_what_is_missing)
 }
 END_TEST
 
-/* As the filter of a container answers. */
-static void forbid(int error)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned int)error),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { .len = 4, .filter = code };
-
-	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-}
-
 static const struct {
 	int error;
 	const char *words;
@@ -406,7 +374,7 @@ START_TEST(a_container_that_forbids_it_is_named)
 {
 	struct perfctr_backend_info info;
 
-	forbid(filters[_i].error);
+	forbid_perf_events(filters[_i].error);
 	ck_assert_ptr_null(perfctr_open_with(BACKEND, 0, PERFCTR_OPEN_CREATE));
 	ck_assert_int_eq(errno, filters[_i].error);
 	ck_assert_int_eq(perfctr_backend(BACKEND, &info), -1);

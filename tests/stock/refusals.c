@@ -6,15 +6,9 @@
 #include "stock.h"
 
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
@@ -91,26 +85,11 @@ START_TEST(each_level_of_perf_event_paranoid_allows_what_linux_says)
 }
 END_TEST
 
-/* As a container's runtime does it: perf_event_open(2) ends with error, everything else goes on. */
-static void install_filter(int error)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { .len = ARRAY_SIZE(filter), .filter = filter };
-
-	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-}
-
 static void expect_filter_is_named(int error)
 {
 	struct run r;
 
-	install_filter(error);
+	forbid_perf_events(error);
 	errno = 0;
 	ck_assert_int_eq(perf_open(0, 0, 0, 0, -1), -1);
 	ck_assert_int_eq(errno, error);

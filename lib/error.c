@@ -265,10 +265,8 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 	case PERFCTR_BAD_POLICY:
 		snprintf(text, size,
 			 "event %s: without CAP_PERFMON a session counts marked threads in "
-			 "user mode, on no more than %u counters of all such sessions; get "
-			 "CAP_PERFMON, or more by: echo N "
-			 ">/sys/module/perfctr/parameters/user_session_counters",
-			 name, info->user_session_counters);
+			 "user mode and nothing else; get CAP_PERFMON, or leave it out",
+			 name);
 		break;
 	case PERFCTR_BAD_SOFTWARE:
 		snprintf(text, size,
@@ -324,6 +322,14 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 	}
 	if (error == ENOTSUP && describe_unable(c->bad_reason, text, size))
 		return;
+	if (error == EMFILE && c->bad_reason == PERFCTR_BAD_POLICY) {
+		snprintf(text, size,
+			 "without CAP_PERFMON the sessions of a user have no more than %u counters "
+			 "together; end others of yours, get CAP_PERFMON, or more by: echo N "
+			 ">/sys/module/perfctr/parameters/user_session_counters",
+			 info->user_session_counters);
+		return;
+	}
 	if ((error == EINVAL || error == EACCES || error == EBUSY || error == ENOTSUP) &&
 	    c->bad_reason && c->bad_event < PERFCTR_MAX_COUNTERS) {
 		describe_bad_event(c, info, text, size);

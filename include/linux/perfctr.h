@@ -109,7 +109,7 @@ struct perfctr_pmu_info {
 	/* Bit n: general counter n; bit PERFCTR_FIXED_BIT + n: fixed counter n */
 	__u64 context_counters;	/* used by some context; other contexts may use them too */
 	__u64 session_counters;	/* taken by a session */
-	__u32 user_session_counters;	/* that unprivileged sessions may take, all together */
+	__u32 user_session_counters;	/* that a user's unprivileged sessions may have */
 	__u32 n_kinds;		/* of cores; 0: all CPUs are alike */
 	__u64 disturbances;	/* times that counters were found written by somebody else */
 	struct perfctr_kind kind[PERFCTR_MAX_KINDS];
@@ -547,9 +547,10 @@ struct perfctr_holders {
  * context; READ tells the members of the group.  PERFCTR_COUNTS_CONSISTENT is set when nobody but
  * the caller was counted between the first sum and the last.  With this flag on the way in all
  * CPUs are stopped for a moment, so that it always is: EPERM without CAP_PERFMON.  CONTROL also
- * EBUSY with bad_reason PERFCTR_BAD_TAKEN, EACCES with PERFCTR_BAD_POLICY: without CAP_PERFMON no
- * more than user_session_counters in user mode.  CONTROL and START also ENOSPC: as many sessions
- * are started as can be, 16 in all, 8 of them without CAP_PERFMON; nothing is changed.
+ * EBUSY with bad_reason PERFCTR_BAD_TAKEN, EACCES with PERFCTR_BAD_POLICY: without CAP_PERFMON marked
+ * threads in user mode alone, EMFILE likewise: no more than user_session_counters of a user.  CONTROL
+ * and START also ENOSPC: as many sessions are started as can be, 16 in all, without CAP_PERFMON 8 and
+ * with half of the counters; nothing is changed.
  *
  * CONSUME (struct perfctr_consume): EINVAL, E2BIG, EFAULT.
  */

@@ -43,12 +43,12 @@ static void user_counts_its_group(void *unused)
 	EXPECT(try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, POLICY(0) }),
 				   &control) == -1 && errno == EACCES);
 	EXPECT(control.bad_reason == PERFCTR_BAD_POLICY && control.bad_event == 0);
-	/* Two counters in all, whatever user. */
+	/* Two counters of all sessions. */
 	errno = 0;
 	EXPECT(try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
 							   { { 1, USER(INSTRUCTIONS) }, 0 },
 							   { { 2, USER(INSTRUCTIONS) }, 0 }),
-				   &control) == -1 && errno == EACCES);
+				   &control) == -1 && errno == EMFILE);
 	EXPECT(control.bad_reason == PERFCTR_BAD_POLICY);
 	EXPECT(try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
 							   { { 1, BOTH(INSTRUCTIONS) }, 0 }),
@@ -289,10 +289,68 @@ START_TEST(a_control_that_is_refused_gives_nothing_of_the_user_s_limit_back)
 }
 END_TEST
 
+struct taking {
+	uid_t uid;
+	uint32_t first, n; /* counters */
+	int error;	   /* that comes of it */
+};
+
+/* Has them until it is killed. */
+static void user_takes_counters(const struct taking *taking, int told)
+{
+	struct perfctr_control control = { .size = sizeof(control), .n_events = taking->n };
+	int session, error;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	become(taking->uid, 0);
+	session = session_open(group_open(), NOT_PRIVILEGED | MARKED);
+	for (uint32_t i = 0; i < taking->n; i++) {
+		control.event[i].counter = taking->first + i;
+		control.event[i].evntsel = USER(INSTRUCTIONS);
+	}
+	error = ioctl(session, PERFCTR_IOC_CONTROL, &control) ? errno : 0;
+	EXPECT(write(told, &error, sizeof(error)) == sizeof(error));
+	for (;;)
+		pause();
+}
+
+static pid_t taker_start(struct taking taking)
+{
+	int told[2], error;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(told), 0);
+	pid = fork();
+	if (pid == 0)
+		user_takes_counters(&taking, told[1]);
+	close(told[1]);
+	ck_assert_int_eq(read(told[0], &error, sizeof(error)), sizeof(error));
+	close(told[0]);
+	ck_assert_int_eq(error, taking.error);
+	return pid;
+}
+
+/* Of 7 counters users have 3. */
+START_TEST(each_user_has_two_counters_and_all_together_leave_half_of_them)
+{
+	pid_t first = taker_start((struct taking){ NOBODY, 0, 2, 0 });
+
+	ck_assert_uint_eq(pmu_info().n_general + pmu_info().n_fixed, 7);
+	taker_start((struct taking){ NOBODY, 2, 1, EMFILE });
+	taker_start((struct taking){ NOBODY - 1, 2, 2, ENOSPC });
+	taker_start((struct taking){ NOBODY - 1, 2, 1, 0 });
+	taker_start((struct taking){ NOBODY - 2, 3, 1, ENOSPC });
+	kill(first, SIGKILL);
+	wait_for(first, NULL);
+	taker_start((struct taking){ NOBODY - 2, 0, 2, 0 });
+}
+END_TEST
+
 SUITE(session_limits,
       a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters,
       a_user_s_trace_is_of_64_kilobytes_at_most,
       a_control_that_is_refused_as_too_many_sessions_are_started_changes_nothing,
       users_leave_half_of_the_sessions_that_may_be_started_to_the_privileged,
       sessions_that_start_while_they_are_revoked_take_no_more_places_than_there_are,
-      a_control_that_is_refused_gives_nothing_of_the_user_s_limit_back)
+      a_control_that_is_refused_gives_nothing_of_the_user_s_limit_back,
+      each_user_has_two_counters_and_all_together_leave_half_of_them)

@@ -98,8 +98,13 @@ static const struct {
 	{ EACCES,
 	  PERFCTR_BAD_POLICY,
 	  { .counter = 1, .evntsel = 0x4100c0 },
-	  "event 0x004100c0@1: without CAP_PERFMON a session counts marked threads in user mode, on "
-	  "no more than 0 counters of all such sessions; get CAP_PERFMON, or more by: echo N "
+	  "event 0x004100c0@1: without CAP_PERFMON a session counts marked threads in user mode and "
+	  "nothing else; get CAP_PERFMON, or leave it out" },
+	{ EMFILE,
+	  PERFCTR_BAD_POLICY,
+	  { .counter = 1, .evntsel = 0x4100c0 },
+	  "without CAP_PERFMON the sessions of a user have no more than 0 counters together; end others "
+	  "of yours, get CAP_PERFMON, or more by: echo N "
 	  ">/sys/module/perfctr/parameters/user_session_counters" },
 	{ EINVAL,
 	  PERFCTR_BAD_PEBS,

@@ -28,11 +28,17 @@ static unsigned int user_kb = 2048;
 module_param(user_kb, uint, 0644);
 MODULE_PARM_DESC(user_kb, "memory that a user without CAP_PERFMON may have, in KB for each CPU");
 
+/* A session takes its counters from everybody. */
+static unsigned int user_session_counters = 2;
+module_param(user_session_counters, uint, 0644);
+MODULE_PARM_DESC(user_session_counters, "counters that a user's unprivileged sessions may have");
+
 /* What a user has. It is also kept for users with CAP_PERFMON, who have no limit. */
 struct perfctr_account {
 	struct hlist_node node;
 	kuid_t uid;
 	unsigned int owners;		/* under the lock */
+	u32 session_counters;		/* likewise */
 	atomic_long_t bytes;
 };
 
@@ -168,6 +174,28 @@ void perfctr_uncharge(struct perfctr_owner *owner, size_t bytes)
 	atomic_long_sub(bytes, &owner->account->bytes);
 }
 
+u32 perfctr_user_session_counters(void)
+{
+	return READ_ONCE(user_session_counters);
+}
+
+int perfctr_take_session_counters(struct perfctr_owner *owner, u32 n)
+{
+	u32 *all = &owner->account->session_counters;
+	u32 had = owner->session_counters;
+	int err = 0;
+
+	mutex_lock(&accounts_lock);
+	if (n > had && *all - had + n > perfctr_user_session_counters()) {
+		err = -EMFILE;
+	} else {
+		*all += n - had;
+		owner->session_counters = n;
+	}
+	mutex_unlock(&accounts_lock);
+	return err;
+}
+
 int perfctr_own(struct perfctr_owner *owner, size_t bytes)
 {
 	int err;
@@ -190,6 +218,7 @@ void perfctr_disown(struct perfctr_owner *owner)
 	if (!owner->account)
 		return;
 	free_label(owner);
+	perfctr_take_session_counters(owner, 0);
 	perfctr_uncharge(owner, owner->bytes);
 	put_account(owner->account);
 	owner->account = NULL;

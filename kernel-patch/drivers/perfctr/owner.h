@@ -16,6 +16,7 @@ struct pid;
 struct perfctr_owner {
 	struct perfctr_account *account;
 	size_t bytes;			/* charged to it */
+	u32 session_counters;		/* likewise */
 	bool privileged;		/* had CAP_PERFMON: no limit */
 	struct perf_event *label;	/* that security modules know the opener's domain by */
 };
@@ -41,6 +42,10 @@ void perfctr_disown(struct perfctr_owner *owner);	/* one that was not made, too 
 /* Charges more to an owner. Its user makes sure that nobody else does so meanwhile. */
 int perfctr_charge(struct perfctr_owner *owner, size_t bytes);
 void perfctr_uncharge(struct perfctr_owner *owner, size_t bytes);
+
+/* For a session without privilege: n counters instead of what it has, or -EMFILE. */
+int perfctr_take_session_counters(struct perfctr_owner *owner, u32 n);
+u32 perfctr_user_session_counters(void);	/* that a user may have */
 
 /* Who made a tree or a session. */
 struct perfctr_opener {

@@ -53,17 +53,22 @@ static int may_see(const struct perfctr_session *s)
 	return err;
 }
 
+static int take_counters(struct perfctr_session *s, u32 n)
+{
+	return s->rules.privileged ? 0 : perfctr_take_session_counters(&s->owner, n);
+}
+
 /* Under s->lock. */
 static int install_control(struct perfctr_session *s, struct perfctr_control *control)
 {
 	struct perfctr_rules rules = rules_of_caller(s);
 	struct perfctr_hw_control *hw;
-	u32 had = s->user_counters, n = control->n_events;
+	u32 had = s->owner.session_counters, n = control->n_events;
 	int err;
 
 	lockdep_assert_held(&s->lock);
 	/* What it had stays its own until then: others take what is given back. */
-	err = perfctr_take_user_counters(s, max(had, n));
+	err = take_counters(s, max(had, n));
 	if (err) {
 		control->bad_reason = PERFCTR_BAD_POLICY;
 		control->bad_event = control->n_events - 1;
@@ -71,7 +76,7 @@ static int install_control(struct perfctr_session *s, struct perfctr_control *co
 	}
 	hw = perfctr_compile_session(control, &rules);
 	err = PTR_ERR_OR_ZERO(hw) ?: perfctr_session_install(s, hw, control);
-	perfctr_take_user_counters(s, err ? had : n);
+	take_counters(s, err ? had : n);
 	return err;
 }
 
@@ -218,7 +223,6 @@ static int session_release(struct inode *inode, struct file *file)
 	struct perfctr_session *s = file->private_data;
 
 	ioctl_stop(s);
-	perfctr_take_user_counters(s, 0);
 	kfree(s->hw);
 	free_session(s);
 	return 0;

@@ -50,7 +50,6 @@ struct perfctr_session {
 	bool revoked;			/* stopped by the administrator since the last control */
 	bool disturbed;			/* its counters were written by somebody else */
 	struct perfctr_hw_control *hw;	/* NULL before the first control */
-	u32 user_counters;		/* of the limit for the unprivileged */
 	u64 open[PERFCTR_N_CLASSES];	/* slots that run for a thread of this class */
 	bool time[PERFCTR_N_CLASSES];	/* the virtual time stamp likewise */
 	struct perfctr_totals *totals;
@@ -71,12 +70,9 @@ void perfctr_session_stop(struct perfctr_session *s);
 /* hw is taken over unless it is refused. */
 int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 			    struct perfctr_control *control);
-/* Of the limit of the unprivileged: s gets n instead of what it has. -EACCES. */
-int perfctr_take_user_counters(struct perfctr_session *s, u32 n);
 /* The CPU comes, the CPU goes: from its own hotplug thread. */
 void perfctr_sessions_online(unsigned int cpu);
 void perfctr_sessions_offline(unsigned int cpu);
-u32 perfctr_user_session_counters(void);
 void perfctr_revoke_sessions(void);
 int perfctr_walk_session_holders(perfctr_holder_fn fn, void *arg);
 

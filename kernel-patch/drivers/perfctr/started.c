@@ -9,7 +9,6 @@
 #include <linux/jump_label.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
-#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/perfctr_hooks.h>
 #include <linux/rcupdate.h>
@@ -20,24 +19,11 @@
 #include <linux/workqueue.h>
 #include "session.h"
 
-#undef MODULE_PARAM_PREFIX
-#define MODULE_PARAM_PREFIX "perfctr."
-
-/* A session takes its counters from everybody: the unprivileged get no more than these in all. */
-static unsigned int user_session_counters = 2;
-module_param(user_session_counters, uint, 0644);
-MODULE_PARM_DESC(user_session_counters, "counters that unprivileged sessions may take, in all");
-
 /* Inside a session's lock and cpus_read_lock(). */
 static DEFINE_MUTEX(sessions_lock);
 static LIST_HEAD(started);
 static unsigned int n_placed;
-static unsigned int user_counters;	/* of unprivileged sessions */
-
-u32 perfctr_user_session_counters(void)
-{
-	return READ_ONCE(user_session_counters);
-}
+static unsigned int user_counters;	/* of those that are not privileged */
 
 static void add_on_cpu(void *s)
 {
@@ -68,15 +54,36 @@ static bool comes_late(const struct perfctr_session *s)
 	       !s->open[PERFCTR_IDLE] && !s->time[PERFCTR_UNMARKED] && !s->time[PERFCTR_IDLE];
 }
 
+/* Contexts want counters too: users' sessions leave half of them, however many users there are. */
+static bool leaves_counters(const struct perfctr_session *s, const struct perfctr_hw_control *hw)
+{
+	u32 others = user_counters - (s->started ? s->hw->n_events : 0);
+	u32 limit = perfctr_user_session_counters();
+
+	if (s->rules.privileged || !hw->n_events)
+		return true;
+	return others + hw->n_events <=
+	       max(limit, (u32)(perfctr_pmu->n_general + perfctr_pmu->n_fixed) / 2);
+}
+
+static void count_counters(const struct perfctr_session *s, int change)
+{
+	if (!s->rules.privileged)
+		user_counters += change * (int)s->hw->n_events;
+}
+
 /*
- * A place among those that a CPU's gate has room for; s may have it already. Half of them are for
- * the privileged alone. Both under sessions_lock, until s is started: who revokes takes it away.
+ * A place for s with hw among those that a CPU's gate has room for; it may have it already. Half of
+ * them are for the privileged alone. Both under sessions_lock, until s is started: who revokes takes
+ * it away.
  */
-static int take_place(struct perfctr_session *s)
+static int take_place(struct perfctr_session *s, const struct perfctr_hw_control *hw)
 {
 	unsigned int places = s->rules.privileged ? PERFCTR_MAX_STARTED : PERFCTR_MAX_STARTED / 2;
 
 	lockdep_assert_held(&sessions_lock);
+	if (!leaves_counters(s, hw))
+		return -ENOSPC;
 	if (s->placed)
 		return 0;
 	if (n_placed >= places)
@@ -175,6 +182,7 @@ static void enter_gates(struct perfctr_session *s)
 	lockdep_assert_held(&sessions_lock);
 	list_add(&s->list, &started);
 	s->started = true;
+	count_counters(s, 1);
 	gate_on();
 	if (comes_late(s))
 		enter_late(s);
@@ -189,6 +197,7 @@ static void leave_gates(struct perfctr_session *s)
 		perfctr_gate_withdraw(s);
 	on_each_cpu_cond_mask(is_active_on, remove_on_cpu, s, true, s->cpus);
 	gate_off();
+	count_counters(s, -1);
 	s->started = false;
 	list_del(&s->list);
 }
@@ -201,7 +210,7 @@ int perfctr_session_start(struct perfctr_session *s)
 	lockdep_assert_held(&s->lock);
 	lock_sessions();
 	if (!s->started) {
-		err = take_place(s) ?: perfctr_reserve(s->hw, NULL);
+		err = take_place(s, s->hw) ?: perfctr_reserve(s->hw, NULL);
 		if (!err)
 			enter_gates(s);
 		drop_place(s);
@@ -325,25 +334,6 @@ static void set_classes(struct perfctr_session *s, const struct perfctr_control 
 	}
 }
 
-/* Of the limit of the unprivileged: s gets n instead of what it has. */
-int perfctr_take_user_counters(struct perfctr_session *s, u32 n)
-{
-	int err = 0;
-
-	if (s->rules.privileged)
-		return 0;
-	mutex_lock(&sessions_lock);
-	if (n > s->user_counters &&
-	    user_counters - s->user_counters + n > READ_ONCE(user_session_counters)) {
-		err = -EACCES;
-	} else {
-		user_counters += n - s->user_counters;
-		s->user_counters = n;
-	}
-	mutex_unlock(&sessions_lock);
-	return err;
-}
-
 static void replace_control(struct perfctr_session *s, struct perfctr_hw_control *hw,
 			    const struct perfctr_control *control)
 {
@@ -368,7 +358,7 @@ int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control
 	lock_sessions();
 	started = s->started;
 	if (go)
-		err = take_place(s) ?: perfctr_reserve_for(control, hw, started ? old : NULL);
+		err = take_place(s, hw) ?: perfctr_reserve_for(control, hw, started ? old : NULL);
 	if (!err) {
 		if (started)
 			leave_gates(s);

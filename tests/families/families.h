@@ -167,6 +167,7 @@ bool hybrid_counters_that_are_not_here_are_no_disturbance(void);
 bool p4_counters_have_the_routes_of_the_manual(void);
 bool p4_controls_are_refused_for_the_right_reason(void);
 bool p4_uops_tagged_for_another_control_do_not_count(void);
+bool p4_a_session_neither_tags_nor_takes_a_context_s_tags_away(void);
 bool p4_a_detector_that_a_session_has_is_nobody_elses(void);
 bool only_the_time_stamp_can_be_controlled(void);
 bool the_time_stamp_counts_while_the_thread_runs(void);

@@ -65,6 +65,7 @@ static const struct {
 	TEST(EVENTS, p4_counters_have_the_routes_of_the_manual),
 	TEST(EVENTS, p4_controls_are_refused_for_the_right_reason),
 	TEST(EVENTS, p4_uops_tagged_for_another_control_do_not_count),
+	TEST(EVENTS, p4_a_session_neither_tags_nor_takes_a_context_s_tags_away),
 	TEST(EVENTS, p4_a_detector_that_a_session_has_is_nobody_elses),
 	TEST(COUNTERS, counters_that_cannot_count_an_event_are_refused),
 	TEST(EVENTS, pentium_takes_the_codes_of_its_events_and_no_others),

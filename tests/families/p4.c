@@ -182,6 +182,33 @@ bool p4_uops_tagged_for_another_control_do_not_count(void)
 	return good;
 }
 
+/* They change what other counters count: contexts have them by turns, a session would have them always. */
+bool p4_a_session_neither_tags_nor_takes_a_context_s_tags_away(void)
+{
+	const struct perfctr_event_control event[] = {
+		{ .counter = 12, .evntsel = RUN(5), .evntsel2 = EXECUTION_EVENT | USR },
+		{ .counter = 8, .evntsel = RUN(1), .evntsel2 = X87_TAGGED | USR },
+	};
+	struct perfctr_control with = events(2, event), tagging = events(1, event + 1);
+	struct perfctr_control other = control_one(&profile.instructions.of[1], USER);
+	int session, fd;
+	bool good = true;
+
+	REQUIRE(pin(0, 0));
+	fd = context_open(0);
+	session = session_open(-1, 0);
+	REQUIRE(fd >= 0 && session >= 0);
+	good &= EXPECT_EQUAL(refusal(session, &tagging), PERFCTR_BAD_CONFLICT);
+	REQUIRE(refusal(fd, &with) == 0);
+	/* Where the context counts, at this moment. */
+	REQUIRE(context_control(session, &other));
+	use_x87();
+	good &= EXPECT_EQUAL(counts_of(fd, PERFCTR_SCOPE_SELF).counter[0], 4);
+	close(session);
+	close(fd);
+	return good;
+}
+
 /*
  * Counters 12 and 13 are fed by CRU_ESCR0, counter 14 by CRU_ESCR1: what a context selects there must
  * not change what a session counts.

@@ -347,9 +347,15 @@ struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *contr
 
 	if (err)
 		return ERR_PTR(err);
-	for (i = 0; i < control->n_events; i++)
+	for (i = 0; i < control->n_events; i++) {
+		if (perfctr_pmu->marks_uops && perfctr_pmu->marks_uops(&control->event[i])) {
+			control->bad_event = i;
+			control->bad_reason = PERFCTR_BAD_CONFLICT;
+			return ERR_PTR(-EINVAL);
+		}
 		apply_policy(perfctr_pmu, &control->event[i],
 			     perfctr_event_policy(&control->event[i], rules->policy));
+	}
 	hw = build_control(control);
 	if (IS_ERR(hw))
 		return hw;

@@ -88,6 +88,8 @@ struct perfctr_pmu {
 	 * the events before it, which have passed. NULL: they say everything.
 	 */
 	u32 (*check)(const struct perfctr_control *control, u32 i);
+	/* Does it change what other counters count? Not for sessions. NULL: no event does. */
+	bool (*marks_uops)(const struct perfctr_event_control *e);
 	/* Fills in what of hw the core cannot. NULL: nothing. */
 	void (*compile)(struct perfctr_hw_control *hw, const struct perfctr_control *control);
 

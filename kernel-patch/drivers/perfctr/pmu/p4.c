@@ -80,6 +80,19 @@ static u32 p4_check(const struct perfctr_control *control, u32 i)
 	return 0;
 }
 
+static bool p4_tags(unsigned int msr, u32 value)
+{
+	bool rat = msr == MSR_P4_RAT_ESCR0 || msr == MSR_P4_RAT_ESCR1;
+
+	return value & P4_ESCR_TAG_ENABLE ||
+	       (rat && (value & P4_ESCR_EVENT_MASK) == P4_ESCR_EVENT(P4_UOP_TYPE));
+}
+
+static bool p4_marks_uops(const struct perfctr_event_control *e)
+{
+	return p4_tags(P4_FIRST_ESCR + event_route(e), e->evntsel2);
+}
+
 /* A detector has one event at a time: a session's is nobody else's. There are fewer than 64. */
 static u64 shared_escr(const struct perfctr_hw_event *e)
 {
@@ -203,14 +216,6 @@ static void p4_give_cpu(void)
 		wrmsrl(MSR_P4_BPU_CCCR0 + n, regs->cccr[n]);
 }
 
-static bool p4_tags(unsigned int msr, u32 value)
-{
-	bool rat = msr == MSR_P4_RAT_ESCR0 || msr == MSR_P4_RAT_ESCR1;
-
-	return value & P4_ESCR_TAG_ENABLE ||
-	       (rat && (value & P4_ESCR_EVENT_MASK) == P4_ESCR_EVENT(P4_UOP_TYPE));
-}
-
 static void write_escr(struct p4_registers *regs, unsigned int n, u32 value)
 {
 	if (regs->escr[n] == value)
@@ -234,6 +239,9 @@ static void load_escrs(struct p4_registers *regs, const struct perfctr_hw_contro
 		__clear_bit(escr, foreign);
 		write_escr(regs, escr, e->evntsel2);
 	}
+	/* A session tags nothing, and leaves the tags to the context that may count now. */
+	if (hw->session)
+		return;
 	/* What another control tags must not be counted by this one. */
 	for_each_set_bit(n, foreign, P4_ESCR_SPAN)
 		write_escr(regs, n, 0);
@@ -258,7 +266,8 @@ static void p4_load(const struct perfctr_hw_control *hw)
 	u32 i;
 
 	load_escrs(regs, hw);
-	load_pebs(regs, hw);
+	if (!hw->session)
+		load_pebs(regs, hw);
 	for (i = 0; i < hw->n_events; i++) {
 		const struct perfctr_hw_event *e = &hw->event[i];
 
@@ -327,6 +336,7 @@ static struct perfctr_pmu p4_pmu = {
 	.evntsel2_allowed = P4_ESCR_ALLOWED,
 	.evntsel2_user = P4_ESCR_T0_USR,
 	.evntsel2_kernel = P4_ESCR_T0_OS,
+	.marks_uops = p4_marks_uops,
 	.p4_pebs_enable_allowed = P4_PEBS_ENABLE_ALLOWED,
 	.p4_pebs_matrix_vert_allowed = P4_PEBS_MATRIX_VERT_ALLOWED,
 	.counter_msr = MSR_P4_BPU_PERFCTR0,

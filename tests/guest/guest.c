@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -486,6 +487,18 @@ pid_t yielder_start(int cpu)
 			sched_yield();
 	}
 	return pid;
+}
+
+int try_perf(uint32_t type, uint64_t config, pid_t pid, int cpu)
+{
+	struct perf_event_attr attr = { .type = type, .size = sizeof(attr), .config = config };
+
+	return syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+int try_perf_instructions(void)
+{
+	return try_perf(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, -1);
 }
 
 void spin(uint64_t n)

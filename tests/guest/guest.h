@@ -114,6 +114,10 @@ void become_nobody(void);
 /* Likewise any user, who keeps the capabilities of the mask, as in BIT_OF(CAP_PERFMON). */
 #define BIT_OF(capability) (1ull << (capability))
 void become(uid_t uid, uint64_t capabilities);
+/* Descriptors of perf_events, or -1. */
+int try_perf(uint32_t type, uint64_t config, pid_t pid, int cpu);
+int try_perf_instructions(void); /* the caller's */
+
 /* kernel.perf_event_paranoid, -1 to 3; gives what it was. */
 int set_paranoid(int level);
 /* For good, as a container's runtime does it: perf_event_open(2) ends with the error. */

@@ -22,18 +22,6 @@
 #define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
 #define NMI_WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
 
-static int try_perf(uint32_t type, uint64_t config, pid_t pid, int cpu)
-{
-	struct perf_event_attr attr = { .type = type, .size = sizeof(attr), .config = config };
-
-	return syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static int try_perf_instructions(void)
-{
-	return try_perf(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, -1);
-}
-
 static bool perf_may_count(void)
 {
 	int fd = try_perf_instructions();

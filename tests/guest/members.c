@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -515,6 +516,109 @@ START_TEST(a_member_that_is_born_during_a_read_is_not_missed_when_its_parent_end
 }
 END_TEST
 
+#define BYSTANDERS 300
+
+static void make_crowd(void)
+{
+	for (int i = 0; i < BYSTANDERS; i++)
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
+		}
+}
+
+static void *crowded_thread(void *descriptor)
+{
+	int *fd = descriptor;
+
+	*fd = tree_open(0);
+	make_crowd();
+	sleep_us(300000);
+	spin(20000000);
+	/* At once, so that it has executed something just before it is gone. */
+	syscall(SYS_exit, 0);
+	return NULL;
+}
+
+/* While the others of a large tree are read its root goes on executing and exits. */
+START_TEST(who_is_said_to_have_exited_has_final_sums)
+{
+	struct perfctr_counts counts;
+	pthread_t thread;
+	volatile int fd;
+
+	for (int round = 0; round < 5; round++) {
+		fd = -1;
+		ck_assert_int_eq(pthread_create(&thread, NULL, crowded_thread, (int *)&fd), 0);
+		while (fd < 0)
+			;
+		do
+			counts = read_tree(fd);
+		while (!(counts.flags & PERFCTR_COUNTS_EXITED));
+		ck_assert_uint_eq(read_tree(fd).counter[0], counts.counter[0]);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		close(fd);
+	}
+}
+END_TEST
+
+/* The tree of a child that has made a crowd and sleeps. */
+static struct counted crowd_start(uint32_t flags)
+{
+	struct perfctr_control control = tree_control(flags);
+	struct counted c;
+	int go[2];
+	char byte;
+
+	ck_assert_int_eq(pipe(go), 0);
+	c.pid = fork();
+	if (c.pid == 0) {
+		EXPECT(read(go[0], &byte, 1) == 1);
+		make_crowd();
+		for (;;)
+			pause();
+	}
+	c.fd = context_open(c.pid, PERFCTR_OPEN_CREATE);
+	ck_assert_int_eq(ioctl(c.fd, PERFCTR_IOC_CONTROL, &control), 0);
+	ck_assert_int_eq(write(go[1], "", 1), 1);
+	while (context_read_scope(c.fd, PERFCTR_SCOPE_TREE).members <= BYSTANDERS)
+		sleep_us(1000);
+	return c;
+}
+
+static void *close_later(void *descriptor)
+{
+	int *perf = descriptor;
+
+	sleep_us(perf[1]);
+	close(perf[0]);
+	return NULL;
+}
+
+/* perf_events gives the counters back while START goes through a large tree. */
+START_TEST(start_starts_the_whole_tree_or_nothing)
+{
+	struct counted c = crowd_start(PERFCTR_CONTROL_STOPPED);
+	pthread_t thread;
+
+	for (int round = 0; round < 50; round++) {
+		int perf[2] = { try_perf_instructions(), round * 50 };
+
+		ck_assert_int_ge(perf[0], 0);
+		ck_assert_int_eq(pthread_create(&thread, NULL, close_later, perf), 0);
+		while (ioctl(c.fd, PERFCTR_IOC_START))
+			ck_assert_int_eq(errno, EBUSY);
+		ck_assert(read_tree(c.fd).flags & PERFCTR_COUNTS_STARTED);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		ck_assert_int_eq(ioctl(c.fd, PERFCTR_IOC_STOP), 0);
+	}
+	kill(c.pid, SIGKILL);
+	ck_assert_int_eq(wait_for(c.pid, NULL), c.pid);
+	close(c.fd);
+}
+END_TEST
+
 SUITE(members,
       members_are_those_that_live_and_sums_of_sleepers_are_consistent,
       sums_are_not_called_consistent_while_a_member_runs,
@@ -528,4 +632,6 @@ SUITE(members,
       the_last_close_frees_a_thousand_members_that_live,
       a_control_that_is_refused_as_the_root_has_exited_leaves_the_members,
       births_and_exits_do_not_wait_for_who_reads_their_tree,
-      a_member_that_is_born_during_a_read_is_not_missed_when_its_parent_ends)
+      a_member_that_is_born_during_a_read_is_not_missed_when_its_parent_ends,
+      who_is_said_to_have_exited_has_final_sums,
+      start_starts_the_whole_tree_or_nothing)

@@ -185,13 +185,30 @@ static int call_tree(struct perfctr_context *ctx, int (*fn)(struct perfctr_conte
 	return err;
 }
 
+/* What all of them want is held before the first is started: all are, or none is. */
+static int start_locked(struct perfctr_context *ctx)
+{
+	struct perfctr_hw_control *hw = ctx->hw;
+	int err = hw ? perfctr_may_see(ctx) ?: perfctr_may_hold(hw) : -EINVAL;
+
+	lockdep_assert_held(&ctx->tree->lock);
+	if (err)
+		return err;
+	err = perfctr_hold(hw, NULL);
+	if (err)
+		return err;
+	err = call_tree(ctx, start_member);
+	perfctr_drop_hold(hw);
+	return err;
+}
+
 int perfctr_start(struct perfctr_context *ctx)
 {
 	int err = perfctr_lock_tree(ctx->tree);
 
 	if (err)
 		return err;
-	err = perfctr_may_see(ctx) ?: perfctr_may_hold(ctx->hw) ?: call_tree(ctx, start_member);
+	err = start_locked(ctx);
 	perfctr_unlock_tree(ctx->tree);
 	return err;
 }
@@ -321,6 +338,7 @@ static bool add_tree(struct perfctr_context *top, struct perfctr_counts *counts)
 
 static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
+	bool exited = !READ_ONCE(ctx->task);	/* before its sums, which are final then */
 	bool consistent = true;
 
 	switch (counts->scope) {
@@ -336,7 +354,7 @@ static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts
 	}
 	if (ctx->started)
 		counts->flags |= PERFCTR_COUNTS_STARTED;
-	if (!ctx->task)
+	if (exited)
 		counts->flags |= PERFCTR_COUNTS_EXITED;
 	if (ctx->tree->revoked)
 		counts->flags |= PERFCTR_COUNTS_REVOKED;

@@ -547,10 +547,10 @@ struct perfctr_holders {
  * context; READ tells the members of the group.  PERFCTR_COUNTS_CONSISTENT is set when nobody but
  * the caller was counted between the first sum and the last.  With this flag on the way in all
  * CPUs are stopped for a moment, so that it always is: EPERM without CAP_PERFMON.  CONTROL also
- * EBUSY with bad_reason PERFCTR_BAD_TAKEN, EACCES with PERFCTR_BAD_POLICY: without CAP_PERFMON marked
- * threads in user mode alone, EMFILE likewise: no more than user_session_counters of a user.  CONTROL
- * and START also ENOSPC: as many sessions are started as can be, 16 in all, without CAP_PERFMON 8 and
- * with half of the counters; nothing is changed.
+ * EBUSY with bad_reason PERFCTR_BAD_TAKEN, EACCES with PERFCTR_BAD_POLICY: without CAP_PERFMON
+ * marked threads in user mode alone, EMFILE likewise: no more than user_session_counters of a user.
+ * CONTROL and START also ENOSPC: as many sessions are started as can be, 16 in all, without
+ * CAP_PERFMON 8 and with half of the counters; nothing is changed.
  *
  * CONSUME (struct perfctr_consume): EINVAL, E2BIG, EFAULT.
  */

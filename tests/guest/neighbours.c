@@ -3,6 +3,7 @@
 #include "groups.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -347,6 +348,45 @@ START_TEST(records_that_the_user_has_no_memory_for_are_told_as_lost)
 }
 END_TEST
 
+static void user_loses_all_records(void *unused)
+{
+	struct perfctr_record record;
+	struct pollfd told;
+	pid_t pid;
+
+	(void)unused;
+	become_nobody();
+	told = (struct pollfd){ .fd = tree_open(PERFCTR_CONTROL_RECORD), .events = POLLIN };
+	raise(SIGSTOP);
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	EXPECT(wait_for(pid, NULL) == pid);
+	EXPECT(poll(&told, 1, 0) == 1 && told.revents == POLLIN);
+	EXPECT(next_record(told.fd, &record) && record.tid == 0 && record.lost == 1);
+	EXPECT(poll(&told, 1, 0) == 0);
+}
+
+START_TEST(who_waits_for_records_is_told_of_those_that_are_lost)
+{
+	char before[16];
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		user_loses_all_records(NULL);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+	ck_assert_msg(WIFSTOPPED(status), "wait status %#x", status);
+	snprintf(before, sizeof(before), "%d", (int)read_number(USER_KB));
+	write_file(USER_KB, "0");
+	kill(pid, SIGCONT);
+	expect_success(pid);
+	write_file(USER_KB, before);
+}
+END_TEST
+
 #define CGROUP "/sys/fs/cgroup"
 
 /* A line of memory.stat. */
@@ -481,5 +521,6 @@ SUITE(neighbours, reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_me
       only_root_stops_the_machine_for_sums_of_one_instant,
       a_user_who_has_all_that_he_may_have_leaves_others_theirs,
       records_that_the_user_has_no_memory_for_are_told_as_lost,
+      who_waits_for_records_is_told_of_those_that_are_lost,
       sessions_are_charged_to_the_cgroup_of_who_opens_them,
       a_control_costs_the_same_however_many_others_have)

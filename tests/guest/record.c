@@ -7,6 +7,7 @@
 #include <perfctr.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -140,8 +141,34 @@ START_TEST(a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted)
 }
 END_TEST
 
+/* As in paranoid.c, but a member of another's tree. */
+START_TEST(who_is_taken_out_of_a_tree_leaves_a_record)
+{
+	int fd = tree_open(PERFCTR_CONTROL_RECORD), other;
+	struct perfctr_record record;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			pause();
+	sleep_us(20000);
+	ck_assert(!next_record(fd, &record));
+	other = context_open(pid, PERFCTR_OPEN_CREATE | PERFCTR_OPEN_TAKE);
+	ck_assert(next_record(fd, &record));
+	ck_assert_int_eq(record.tid, pid);
+	ck_assert_uint_eq(record.lost, 0);
+	ck_assert_uint_gt(record.counts.counter[0], 0);
+	ck_assert_uint_eq(context_read_scope(fd, PERFCTR_SCOPE_CHILDREN).counter[0], record.counts.counter[0]);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(wait_for(pid, NULL), pid);
+	ck_assert(!next_record(fd, &record));
+	close(other);
+}
+END_TEST
+
 SUITE(record,
       every_thread_that_exited_has_one_record_with_its_own_counts,
       records_that_find_no_room_are_told_behind_the_last,
       records_are_taken_by_who_rules_the_tree_only,
-      a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted)
+      a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted,
+      who_is_taken_out_of_a_tree_leaves_a_record)

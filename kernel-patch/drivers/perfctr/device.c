@@ -189,7 +189,7 @@ static __poll_t context_poll(struct file *file, struct poll_table_struct *wait)
 	struct perfctr_tree *tree = d->ctx->tree;
 
 	poll_wait(file, &tree->wait, wait);
-	return READ_ONCE(tree->n_records) ? EPOLLIN | EPOLLRDNORM : 0;
+	return perfctr_has_records(tree) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 static int context_mmap(struct file *file, struct vm_area_struct *vma)

@@ -27,8 +27,8 @@ struct perfctr_group {
 	/* Those that come to a CPU with the first member that runs there: */
 	raw_spinlock_t lock;		/* of CPUs that admit sessions, inside the scheduler's */
 	struct list_head sessions;	/* started */
-	unsigned long late[];		/* CPUs that may have some to admit; changes by them alone, */
-					/* and by who starts and stops */
+	/* CPUs that may have some to admit; changes by them, and by who starts and stops: */
+	unsigned long late[];
 };
 
 /*

@@ -81,16 +81,22 @@ static void hand_over(struct perfctr_context *ctx)
 	perfctr_add_counts(&parent->exited, &ctx->exited);
 }
 
+/* record: of ctx, or NULL. What it counted under a former control nobody wants to know. */
+static void settle_record(struct perfctr_context *ctx, struct perfctr_kept_record *record)
+{
+	if (ctx->generation == ctx->tree->generation)
+		perfctr_keep_record(ctx->tree, record);
+	else
+		perfctr_free_record(record);
+}
+
 static void take_gone(struct perfctr_context *ctx)
 {
 	struct perfctr_tree *tree = ctx->tree;
 
 	if (ctx->parent)
 		hand_over(ctx);
-	if (ctx->generation == tree->generation)
-		perfctr_keep_record(tree, ctx->record);
-	else
-		perfctr_free_record(ctx->record);
+	settle_record(ctx, ctx->record);
 	ctx->record = NULL;
 	ctx->leaving = false;
 	atomic_dec(&tree->n_gone);
@@ -227,13 +233,16 @@ void perfctr_born_task(struct task_struct *task)
  * Under the tree's lock. The member may be about to leave by itself: its counts are final then,
  * too. What it made before it was detached is linked: later it makes no members.
  */
-static void end_member(struct perfctr_context *ctx)
+static int end_member(struct perfctr_context *ctx)
 {
+	int err;
+
 	lockdep_assert_held(&ctx->tree->lock);
-	perfctr_detach(ctx);
+	err = perfctr_detach(ctx);
 	perfctr_link_born(ctx->tree);
 	if (ctx->parent)
 		hand_over(ctx);
+	return err;
 }
 
 /* All but those of a generation. They end before their children, so that none can escape. */
@@ -266,7 +275,7 @@ static void leave_tree(struct perfctr_context *ctx)
 	struct perfctr_kept_record *record = perfctr_make_record(ctx);
 	struct perfctr_tree *tree = ctx->tree;
 
-	/* A member until the tree has taken it: where none is left, all counts are in their places. */
+	/* A member until the tree has taken it: where none is left, all counts are complete. */
 	WRITE_ONCE(ctx->leaving, true);
 	if (perfctr_detach(ctx)) {	/* who has done it lets the tree know */
 		WRITE_ONCE(ctx->leaving, false);
@@ -274,7 +283,7 @@ static void leave_tree(struct perfctr_context *ctx)
 		return;
 	}
 	if (record)
-		perfctr_fill_record(record, ctx);
+		perfctr_fill_record(record, ctx, current);
 	ctx->record = record;
 	refcount_inc(&ctx->refs);
 	atomic_inc(&tree->n_gone);
@@ -304,15 +313,31 @@ void perfctr_detach_task(struct task_struct *task)
 	perfctr_put(ctx);
 }
 
-/* Ends the thread's membership of a tree, whoever made it; another context can take its place. */
+static void evict(struct perfctr_context *ctx, struct task_struct *task)
+{
+	struct perfctr_kept_record *record = perfctr_make_record(ctx);
+
+	perfctr_lock_tree_unkillable(ctx->tree);
+	if (end_member(ctx)) {	/* it leaves by itself */
+		perfctr_free_record(record);
+	} else {
+		if (record)
+			perfctr_fill_record(record, ctx, task);
+		settle_record(ctx, record);
+	}
+	perfctr_unlock_tree(ctx->tree);
+}
+
+/*
+ * Ends the thread's membership of a tree, whoever made it, as its exit would; another context can
+ * take its place.
+ */
 void perfctr_evict(struct task_struct *task)
 {
 	struct perfctr_context *ctx = perfctr_find(task);
 
 	if (!ctx)
 		return;
-	perfctr_lock_tree_unkillable(ctx->tree);
-	end_member(ctx);
-	perfctr_unlock_tree(ctx->tree);
+	evict(ctx, task);
 	perfctr_put(ctx);
 }

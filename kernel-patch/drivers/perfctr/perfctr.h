@@ -163,13 +163,15 @@ u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid);
 /* members.c */
 void perfctr_evict(struct task_struct *task);
 
-/* record.c: made by who leaves; the rest under the tree's lock */
+/* record.c: made without locks; kept, taken and dropped under the tree's lock */
 struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx);
-void perfctr_fill_record(struct perfctr_kept_record *record, struct perfctr_context *ctx);
+void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx,
+			 struct task_struct *task);
 void perfctr_free_record(struct perfctr_kept_record *record);	/* NULL is fine */
 void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *record);
 int perfctr_next_record(struct perfctr_tree *tree, struct perfctr_record *record);
 void perfctr_drop_records(struct perfctr_tree *tree);
+bool perfctr_has_records(const struct perfctr_tree *tree);	/* lost ones too */
 
 /* state.c: under the tree's lock; may the caller see the sums? */
 int perfctr_may_see(const struct perfctr_context *ctx);

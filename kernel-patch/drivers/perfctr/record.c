@@ -14,7 +14,7 @@ struct perfctr_kept_record {
 	struct perfctr_record user;
 };
 
-/* For current's context, which it is about to leave. NULL: none is wanted, or it will be lost. */
+/* For a thread's context that it is about to leave. NULL: none is wanted, or it will be lost. */
 struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx)
 {
 	struct perfctr_tree *tree = ctx->tree;
@@ -24,16 +24,17 @@ struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx)
 	return kzalloc(sizeof(struct perfctr_kept_record), GFP_KERNEL_ACCOUNT);
 }
 
-/* current has been detached from ctx. */
-void perfctr_fill_record(struct perfctr_kept_record *record, struct perfctr_context *ctx)
+/* task has been detached from ctx. */
+void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx,
+			 struct task_struct *task)
 {
 	struct perfctr_record *user = &record->user;
 
 	user->size = sizeof(*user);
-	user->tid = task_pid_nr_ns(current, ctx->tree->ns);
-	user->tgid = task_tgid_nr_ns(current, ctx->tree->ns);
-	user->start = current->group_leader->start_boottime;
-	get_task_comm(user->comm, current);
+	user->tid = task_pid_nr_ns(task, ctx->tree->ns);
+	user->tgid = task_tgid_nr_ns(task, ctx->tree->ns);
+	user->start = READ_ONCE(task->group_leader)->start_boottime;
+	get_task_comm(user->comm, task);
 	user->counts.size = sizeof(user->counts);
 	user->counts.flags = PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT;
 	if (READ_ONCE(ctx->tree->revoked))
@@ -55,11 +56,12 @@ void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *
 	if (!record || tree->n_records >= PERFCTR_MAX_RECORDS || !tree->payer ||
 	    perfctr_charge(tree->payer, sizeof(*record))) {
 		kfree(record);
-		tree->lost_records++;
+		WRITE_ONCE(tree->lost_records, tree->lost_records + 1);
+		wake_up_interruptible(&tree->wait);
 		return;
 	}
 	record->user.lost = tree->lost_records;
-	tree->lost_records = 0;
+	WRITE_ONCE(tree->lost_records, 0);
 	list_add_tail(&record->list, &tree->records);
 	WRITE_ONCE(tree->n_records, tree->n_records + 1);
 	wake_up_interruptible(&tree->wait);
@@ -82,8 +84,14 @@ static int tell_lost(struct perfctr_tree *tree, struct perfctr_record *user)
 	user->size = sizeof(*user);
 	user->lost = tree->lost_records;
 	user->counts.size = sizeof(user->counts);
-	tree->lost_records = 0;
+	WRITE_ONCE(tree->lost_records, 0);
 	return 0;
+}
+
+/* Anywhere. */
+bool perfctr_has_records(const struct perfctr_tree *tree)
+{
+	return READ_ONCE(tree->n_records) || READ_ONCE(tree->lost_records);
 }
 
 /* -EAGAIN when there is none. */
@@ -106,5 +114,5 @@ void perfctr_drop_records(struct perfctr_tree *tree)
 
 	list_for_each_entry_safe(record, next, &tree->records, list)
 		forget_first(tree, record);
-	tree->lost_records = 0;
+	WRITE_ONCE(tree->lost_records, 0);
 }

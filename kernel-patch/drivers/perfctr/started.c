@@ -73,9 +73,9 @@ static void count_counters(const struct perfctr_session *s, int change)
 }
 
 /*
- * A place for s with hw among those that a CPU's gate has room for; it may have it already. Half of
- * them are for the privileged alone. Both under sessions_lock, until s is started: who revokes takes
- * it away.
+ * A place for s with hw among those that a CPU's gate has room for; it may have it already. Half
+ * of them are for the privileged alone. Both under sessions_lock, until s is started: who revokes
+ * takes it away.
  */
 static int take_place(struct perfctr_session *s, const struct perfctr_hw_control *hw)
 {

@@ -84,8 +84,8 @@ check 'stop with another version' unload_fake
 install -m 4755 -o daemon /bin/sleep "$work/as-daemon"
 untold() {
 	"$bpfd" start && rm "$pins/exec" "$pins/exit" || return
-	# No function, which would be a shell of its own in between.
-	setpriv --reuid=nobody --regid=nogroup --clear-groups \
+	# No function, which would be a shell of its own in between.  Its group is killed with it.
+	setsid setpriv --reuid=nobody --regid=nogroup --clear-groups \
 		"$perfex" --backend=bpf -e page-faults -o /dev/null "$@" &
 	untold=$!
 	sleep 1
@@ -98,10 +98,10 @@ is_status() {
 	"$bpfd" status
 	return 1
 }
-check 'start for an exec that is not told' untold sh -c "$work/as-daemon 3; true"
+check 'start for an exec that is not told' untold sh -c "$work/as-daemon 30; true"
 check 'what changes ids is dropped all the same' is_status ', dropped 1$'
 check 'who is counted as before is there' is_status 'taken by 1 contexts'
-kill -KILL "$untold"
+kill -KILL -- "-$untold"
 wait "$untold" 2>/dev/null || true
 check 'slots come back all the same' is_status 'taken by 0 contexts and 0 groups'
 "$bpfd" stop

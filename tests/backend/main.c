@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * backend-tests --backend NAME [--partly]: each sentence of the contract as a line
- * "contract|SENTENCE|RESULT", RESULT one of ok, FAILED, - (the backend has not the capability) and
- * fault (it is known to fail).  --partly: it may lack capabilities that its manual names.
+ * "contract|SENTENCE|RESULT", RESULT one of ok, FAILED and - (the backend has not the capability).
+ * --partly: it may lack capabilities that its manual names.
  */
 #include "backend.h"
 
@@ -61,23 +61,6 @@ static const char *result_of(const char *name, TestResult *const results[], int 
 	return "-";
 }
 
-/* Backends that are known to fail: they are not asked, and the matrix says so. */
-static const struct {
-	const char *backend, *test;
-} faults[] = {
-	/* It counts there, but PERFCTR_CAN_KERNEL is not set. */
-	{ "patch", "root_is_told_that_it_may_count_in_kernel_mode" },
-};
-
-static bool is_faulty(const struct contract *c)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
-		if (strcmp(faults[i].backend, getenv("PERFCTR_BACKEND")) == 0 &&
-		    strcmp(faults[i].test, (*c->test)->name) == 0)
-			return true;
-	return false;
-}
-
 static void print_result(const char *name, const char *result)
 {
 	printf("contract|");
@@ -102,7 +85,7 @@ int main(int argc, char **argv)
 	if (!ask_backend(!partly))
 		return EXIT_FAILURE;
 	FOR_EACH_CONTRACT(c)
-	if ((can & c->needs) == c->needs && !is_faulty(c))
+	if ((can & c->needs) == c->needs)
 		add_test(suite, *c->test);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
@@ -110,8 +93,7 @@ int main(int argc, char **argv)
 	results = srunner_results(runner);
 	n = srunner_ntests_run(runner);
 	FOR_EACH_CONTRACT(c)
-	print_result((*c->test)->name,
-		     is_faulty(c) ? "fault" : result_of((*c->test)->name, results, n));
+	print_result((*c->test)->name, result_of((*c->test)->name, results, n));
 	free(results);
 	srunner_free(runner);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A missing device and a missing context shall not look alike: ENOENT is the context's. */
@@ -62,6 +64,22 @@ int perfctr_patch_info(struct perfctr_pmu_info *info)
 	return 0;
 }
 
+/* The driver keeps the rules of perf_events: level, capability, security module. */
+static bool may_count_kernel(void)
+{
+	struct perf_event_attr dummy = {
+		.size = sizeof(dummy),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &dummy, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info)
 {
 	uint32_t capabilities = PERFCTR_CAN_LIVE_READ | PERFCTR_CAN_INHERIT | PERFCTR_CAN_RECORD |
@@ -74,6 +92,8 @@ uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info)
 		capabilities |= PERFCTR_CAN_RDPMC;
 	if (info->features & PERFCTR_FEATURE_ISOLATED)
 		capabilities |= PERFCTR_CAN_ISOLATE;
+	if (may_count_kernel())
+		capabilities |= PERFCTR_CAN_KERNEL;
 	return capabilities;
 }
 

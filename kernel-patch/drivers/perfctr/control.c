@@ -47,8 +47,8 @@ static u32 slot_of(const struct perfctr_pmu *pmu, u32 counter)
 }
 
 /*
- * Threads that read their own counters use EAX alone. A counter that has come to half of this many
- * bits is set to 0, at a switch or at a tick, so that it has no more of them when user mode goes on.
+ * Threads that read their own counters use EAX alone. At a switch or at a tick a counter whose
+ * value has this many bits is set to 0, so that it has no more of them when user mode goes on.
  */
 static unsigned int value_bits = 32;
 module_param(value_bits, uint, 0444);

@@ -313,7 +313,7 @@ void perfctr_detach_task(struct task_struct *task)
 	perfctr_put(ctx);
 }
 
-static void evict(struct perfctr_context *ctx, struct task_struct *task)
+static void take_out(struct perfctr_context *ctx, struct task_struct *task)
 {
 	struct perfctr_kept_record *record = perfctr_make_record(ctx);
 
@@ -338,6 +338,6 @@ void perfctr_evict(struct task_struct *task)
 
 	if (!ctx)
 		return;
-	evict(ctx, task);
+	take_out(ctx, task);
 	perfctr_put(ctx);
 }

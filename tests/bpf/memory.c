@@ -135,7 +135,8 @@ START_TEST(memory_of_a_user_is_bounded_by_their_threads)
 		printf("%d threads: %lld bytes each, charged to the service\n", THREADS,
 		       (long long)grown / THREADS);
 		ck_assert_int_ge(grown, THREADS * THREAD_BYTES / 2);
-		ck_assert_int_le(grown, THREADS * THREAD_BYTES + CHARGED_AHEAD);
+		/* The kernel may still keep what those of the crowd before had, but of no more. */
+		ck_assert_int_le(grown, (crowds ? 2 : 1) * THREADS * THREAD_BYTES + CHARGED_AHEAD);
 	}
 	ck_assert_int_eq(system("build/sbin/perfctr-bpfd stop"), 0);
 	for (int i = 0; i < 600 && charged() > CHARGED_AHEAD; i++)

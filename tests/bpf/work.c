@@ -207,6 +207,7 @@ void reap(void)
 
 struct child make_child(void (*run)(void))
 {
+	unsigned long switches = 0;
 	struct child child;
 	int pipes[2];
 	char byte;
@@ -225,12 +226,16 @@ struct child make_child(void (*run)(void))
 	watch(child.pid);
 	close(pipes[0]);
 	child.go = pipes[1];
-	/* Until it sleeps in read(). */
-	for (char state = '?'; state != 'S';) {
+	/* Until it sleeps in read(), and has left its CPU: Linux calls it sleeping before that. */
+	for (int looks = 0; looks < 3;) {
 		FILE *file = open_proc(child.pid, "stat");
+		unsigned long now = usage_of(child.pid).switches;
+		char state;
 
 		ck_assert_int_eq(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
 		fclose(file);
+		looks = state == 'S' && now == switches ? looks + 1 : 0;
+		switches = now;
 		nap(1);
 	}
 	return child;

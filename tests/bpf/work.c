@@ -47,23 +47,32 @@ static uint64_t field_of_stat(pid_t pid, enum stat_field n)
 	return strtoull(field, NULL, 10);
 }
 
+static uint64_t switches_of(pid_t pid)
+{
+	FILE *file = open_proc(pid, "status");
+	unsigned long long value;
+	uint64_t switches = 0;
+	char line[1024];
+
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "voluntary_ctxt_switches: %llu", &value) == 1 ||
+		    sscanf(line, "nonvoluntary_ctxt_switches: %llu", &value) == 1)
+			switches += value;
+	fclose(file);
+	return switches;
+}
+
 struct usage usage_of(pid_t pid)
 {
 	struct usage usage = {
 		.minor = field_of_stat(pid, MINOR),
 		.major = field_of_stat(pid, MAJOR),
+		.switches = switches_of(pid),
 	};
-	unsigned long long ns, value;
-	char line[1024];
 	FILE *file = open_proc(pid, "schedstat");
+	unsigned long long ns;
 
 	ck_assert_int_eq(fscanf(file, "%llu", &ns), 1);
-	fclose(file);
-	file = open_proc(pid, "status");
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "voluntary_ctxt_switches: %llu", &value) == 1 ||
-		    sscanf(line, "nonvoluntary_ctxt_switches: %llu", &value) == 1)
-			usage.switches += value;
 	fclose(file);
 	usage.ns = ns;
 	return usage;
@@ -207,7 +216,7 @@ void reap(void)
 
 struct child make_child(void (*run)(void))
 {
-	unsigned long switches = 0;
+	uint64_t switches = 0;
 	struct child child;
 	int pipes[2];
 	char byte;
@@ -229,7 +238,7 @@ struct child make_child(void (*run)(void))
 	/* Until it sleeps in read(), and has left its CPU: Linux calls it sleeping before that. */
 	for (int looks = 0; looks < 3;) {
 		FILE *file = open_proc(child.pid, "stat");
-		unsigned long now = usage_of(child.pid).switches;
+		uint64_t now = switches_of(child.pid);
 		char state;
 
 		ck_assert_int_eq(fscanf(file, "%*d (%*[^)]) %c", &state), 1);

@@ -224,17 +224,7 @@ END_TEST
 /* Interrupts by performance counters, of all CPUs. */
 static uint64_t counter_interrupts(void)
 {
-	unsigned long long one = 0, two = 0;
-	char line[256];
-	FILE *file = fopen("/proc/interrupts", "r");
-	bool found = false;
-
-	ck_assert(file);
-	while (!found && fgets(line, sizeof(line), file))
-		found = sscanf(line, " PMI: %llu %llu", &one, &two) == 2;
-	fclose(file);
-	ck_assert_msg(found, "/proc/interrupts tells of no PMI");
-	return one + two;
+	return interrupts("PMI", 0) + interrupts("PMI", 1);
 }
 
 /*

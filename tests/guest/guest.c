@@ -461,18 +461,25 @@ void unpin(pid_t tid)
 		expectation_failed(__FILE__, __LINE__, "sched_setaffinity");
 }
 
+pid_t spinner_start(int cpu)
+{
+	pid_t pid = fork();
+
+	ck_assert(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			__asm__ volatile("");
+	}
+	if (cpu != ANY_CPU)
+		pin(pid, cpu);
+	return pid;
+}
+
 void competitors_start(unsigned int n)
 {
-	while (n--) {
-		pid_t pid = fork();
-
-		ck_assert(pid >= 0);
-		if (pid == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			for (;;)
-				__asm__ volatile("");
-		}
-	}
+	while (n--)
+		spinner_start(ANY_CPU);
 }
 
 pid_t yielder_start(int cpu)
@@ -522,6 +529,26 @@ void write_file(const char *path, const char *text)
 	ck_assert_msg(write(fd, text, strlen(text)) == (ssize_t)strlen(text), "%s: %s", path,
 		      strerror(errno));
 	close(fd);
+}
+
+uint64_t interrupts(const char *row, int cpu)
+{
+	FILE *file = fopen("/proc/interrupts", "r");
+	uint64_t number = 0;
+	bool found = false;
+	char line[1024], *at;
+
+	EXPECT(file);
+	while (!found && fgets(line, sizeof(line), file)) {
+		at = line + strspn(line, " ");
+		found = strncmp(at, row, strlen(row)) == 0 && at[strlen(row)] == ':';
+	}
+	fclose(file);
+	EXPECT(found);
+	at += strlen(row) + 1;
+	for (int i = 0; i <= cpu; i++)
+		number = strtoull(at, &at, 10);
+	return number;
 }
 
 uint64_t read_number(const char *path)
@@ -576,14 +603,7 @@ struct counted foreign_start(int cpu)
 	struct event events[N_COUNTERS];
 	struct counted foreign;
 
-	foreign.pid = fork();
-	ck_assert(foreign.pid >= 0);
-	if (foreign.pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		pin(0, cpu);
-		for (;;)
-			__asm__ volatile("");
-	}
+	foreign.pid = spinner_start(cpu);
 	foreign.fd = context_open(foreign.pid, PERFCTR_OPEN_CREATE);
 	context_control(foreign.fd, events, all_counters(events));
 	foreign_wait(&foreign, 10000000);

@@ -153,6 +153,8 @@ void pin(pid_t tid, int cpu);
 void unpin(pid_t tid);
 /* Processes that do nothing but compete for the CPUs; they end with the test. */
 void competitors_start(unsigned int n);
+/* A child that loops without end; it ends with the test. */
+pid_t spinner_start(int cpu);
 /* A child that does nothing but give its CPU away, without end. */
 pid_t yielder_start(int cpu);
 /* Execute at least n user instructions. */
@@ -160,6 +162,8 @@ void spin(uint64_t n);
 void sleep_us(unsigned int us);
 void write_file(const char *path, const char *text);
 uint64_t read_number(const char *path);
+/* Of the CPU until now: a row of /proc/interrupts, as "LOC". */
+uint64_t interrupts(const char *row, int cpu);
 
 /* RDPMC; false when it faults. */
 bool try_rdpmc(uint32_t index, uint64_t *value);

@@ -299,21 +299,6 @@ START_TEST(who_asks_for_the_holder_disturbs_nobody)
 }
 END_TEST
 
-/* Calls of functions that other CPUs have asked this one for. */
-static uint64_t calls_on_cpu1(void)
-{
-	FILE *file = fopen("/proc/interrupts", "r");
-	unsigned long long calls[2] = { 0, 0 };
-	char line[512];
-
-	ck_assert(file);
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, " CAL: %llu %llu", &calls[0], &calls[1]) == 2)
-			break;
-	fclose(file);
-	return calls[1];
-}
-
 #define TURNS 200
 
 static void start_and_stop(void *unused)
@@ -337,10 +322,10 @@ START_TEST(a_user_interrupts_no_cpu_where_nothing_of_his_ran)
 	uint64_t before;
 
 	pin(0, 0);
-	before = calls_on_cpu1();
+	before = interrupts("CAL", 1);
 	in_child(start_and_stop, NULL);
 	/* What the kernel itself asks for now and then is far from one in each turn. */
-	ck_assert_uint_lt(calls_on_cpu1() - before, TURNS / 4);
+	ck_assert_uint_lt(interrupts("CAL", 1) - before, TURNS / 4);
 }
 END_TEST
 

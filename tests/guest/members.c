@@ -65,22 +65,6 @@ static void sleepers_end(const struct sleepers *s)
 	close(s->semaphore);
 }
 
-/* A child that loops until it is killed. */
-static pid_t spinner_start(int cpu)
-{
-	pid_t pid = fork();
-
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			__asm__ volatile("");
-	}
-	if (cpu != ANY_CPU)
-		pin(pid, cpu);
-	return pid;
-}
-
 START_TEST(members_are_those_that_live_and_sums_of_sleepers_are_consistent)
 {
 	int fd = tree_open(0);

@@ -19,21 +19,6 @@
 #define USER_KB "/sys/module/perfctr/parameters/user_kb"
 #define CALLS 200
 
-/* Function calls that CPU 1 was interrupted for: the row "CAL" of /proc/interrupts. */
-static uint64_t interrupts(void)
-{
-	FILE *file = fopen("/proc/interrupts", "r");
-	unsigned long long cpu0, cpu1 = 0;
-	char line[1024];
-
-	ck_assert(file);
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, " CAL: %llu %llu", &cpu0, &cpu1) == 2)
-			break;
-	fclose(file);
-	return cpu1;
-}
-
 static int user_session(int group)
 {
 	int session = session_open(group, NOT_PRIVILEGED | MARKED);
@@ -54,21 +39,16 @@ static void user_reads(void *unused)
 		context_read(session);
 }
 
-/* What fn interrupts CPU 1 for, where a foreign process runs without a pause. */
+/* Function calls that fn interrupts CPU 1 for, where a foreign process runs without a pause. */
 static uint64_t interrupts_of(void (*fn)(void *))
 {
-	pid_t victim = fork();
+	pid_t victim = spinner_start(1);
 	uint64_t before;
 
-	if (victim == 0) {
-		pin(0, 1);
-		for (;;)
-			__asm__ volatile("");
-	}
 	sleep_us(50000);
-	before = interrupts();
+	before = interrupts("CAL", 1);
 	in_child(fn, NULL);
-	before = interrupts() - before;
+	before = interrupts("CAL", 1) - before;
 	kill_and_wait(victim);
 	return before;
 }
@@ -143,13 +123,8 @@ START_TEST(a_member_that_runs_already_is_counted_from_start_on)
 {
 	int group = group_open(), first, second;
 	struct perfctr_counts a, b;
-	pid_t runner = fork();
+	pid_t runner = spinner_start(1);
 
-	if (runner == 0) {
-		pin(0, 1);
-		for (;;)
-			__asm__ volatile("");
-	}
 	pin(0, 0);
 	mark(runner, group);
 	sleep_us(50000);
@@ -176,13 +151,8 @@ START_TEST(who_is_marked_while_it_runs_is_counted_from_then_on)
 {
 	int group = group_open(), session;
 	uint64_t before;
-	pid_t runner = fork();
+	pid_t runner = spinner_start(1);
 
-	if (runner == 0) {
-		pin(0, 1);
-		for (;;)
-			__asm__ volatile("");
-	}
 	pin(0, 0);
 	sleep_us(50000);
 	session = user_session(group);

@@ -7,7 +7,6 @@
 #include "loop.h"
 
 #include <perfctr.h>
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,19 +14,12 @@
 #define TICKS_A_SECOND	250	/* CONFIG_HZ */
 
 /* Timer interrupts of the CPU until now. */
-static unsigned long ticks(void)
+static uint64_t ticks(void)
 {
-	FILE *interrupts = fopen("/proc/interrupts", "r");
-	unsigned long cpu_0, cpu_1 = 0;
-	char line[1024];
+	uint64_t n = interrupts("LOC", CPU);
 
-	EXPECT(interrupts);
-	while (fgets(line, sizeof(line), interrupts))
-		if (sscanf(line, " LOC: %lu %lu", &cpu_0, &cpu_1) == 2)
-			break;
-	fclose(interrupts);
-	EXPECT(cpu_1 > 0);
-	return cpu_1;
+	EXPECT(n > 0);
+	return n;
 }
 
 static double seconds(void)
@@ -41,7 +33,7 @@ static double seconds(void)
 /* While the thread runs alone for two seconds; before that it may still have been disturbed. */
 static double ticks_a_second(void)
 {
-	unsigned long before;
+	uint64_t before;
 	double begin;
 
 	for (begin = seconds(); seconds() < begin + 1;)

@@ -60,13 +60,7 @@ static void end_contexts(int fd)
 /* It executes what sessions and perf_events count, and no context does. */
 static void start_busy(void)
 {
-	busy = fork();
-	ck_assert_int_ge(busy, 0);
-	if (busy == 0) {
-		pin(0, 0);
-		for (;;)
-			__asm__ volatile("");
-	}
+	busy = spinner_start(0);
 }
 
 static int open_counting_session(uint64_t evntsel, uint32_t policy)

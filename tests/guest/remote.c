@@ -293,13 +293,7 @@ START_TEST(p4_a_cpu_forgets_nothing_when_a_thread_comes_back)
 
 	t = targets_start(&pid, 1);
 	for (int cpu = 0; cpu < 2; cpu++) {
-		rival[cpu].pid = fork();
-		if (rival[cpu].pid == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			for (;;)
-				__asm__ volatile("");
-		}
-		pin(rival[cpu].pid, cpu);
+		rival[cpu].pid = spinner_start(cpu);
 		rival[cpu].fd = context_open(rival[cpu].pid, PERFCTR_OPEN_CREATE);
 	}
 	/* One counts something else with the same counter, the other the same with another. */

@@ -218,7 +218,6 @@ void perfctr_disown(struct perfctr_owner *owner)
 	if (!owner->account)
 		return;
 	free_label(owner);
-	perfctr_take_session_counters(owner, 0);
 	perfctr_uncharge(owner, owner->bytes);
 	put_account(owner->account);
 	owner->account = NULL;

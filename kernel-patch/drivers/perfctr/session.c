@@ -223,6 +223,7 @@ static int session_release(struct inode *inode, struct file *file)
 	struct perfctr_session *s = file->private_data;
 
 	ioctl_stop(s);
+	take_counters(s, 0);
 	kfree(s->hw);
 	free_session(s);
 	return 0;

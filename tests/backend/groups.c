@@ -157,6 +157,26 @@ START_TEST(what_a_marked_thread_creates_is_marked)
 }
 END_TEST
 
+/* A child that was killed may be on its CPU still when its parent has waited for it. */
+START_TEST(who_has_been_waited_for_is_a_member_no_more)
+{
+	struct perfctr_group *group = make_group();
+	pid_t pid, tid[2];
+
+	ck_assert_int_eq(perfctr_mark(group, 0, PERFCTR_MARK_THREAD), 1);
+	for (int i = 0; i < 300; i++) {
+		pid = fork();
+		if (pid == 0)
+			wait_for_ever();
+		kill_and_wait(pid);
+		ck_assert_int_eq(i % 2 ? perfctr_members(group, NULL, 0) :
+					 perfctr_members(group, tid, 2),
+				 1);
+	}
+	perfctr_group_close(group);
+}
+END_TEST
+
 START_TEST(who_is_not_there_cannot_be_marked)
 {
 	struct perfctr_group *group = make_group();
@@ -237,6 +257,7 @@ const struct contract group_contract[] = {
 	{ MK, &a_mark_is_found_and_can_be_taken_away },
 	{ MK, &a_thread_has_one_mark_which_ends_with_its_group },
 	{ MK, &what_a_marked_thread_creates_is_marked },
+	{ MK, &who_has_been_waited_for_is_a_member_no_more },
 	{ M, &who_is_not_there_cannot_be_marked },
 	{ G | KEEPS_MARKS, &a_segment_counts_what_is_between_its_ends },
 	{ G, &a_stopped_session_leaves_out_what_comes_meanwhile },

@@ -57,6 +57,12 @@ int perfctr_bpf_look(uint32_t action, pid_t tid, uint64_t *id);
  */
 void perfctr_bpf_count(const struct perfctr_bpf_handle *h);
 
+/*
+ * Wait, 50 ms at most, until those who have begun to exit have left their CPUs: who has waited for
+ * them expects that they are gone.
+ */
+void perfctr_bpf_settle(const struct perfctr_bpf_handle *h);
+
 /* A copy taken between folds: of one instant. */
 void perfctr_bpf_copy(const struct perfctr_bpf_slot *slot, struct perfctr_bpf_slot *copy);
 /* Likewise with what threads that run counted until now; consistent: nobody but the caller did. */

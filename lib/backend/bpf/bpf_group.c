@@ -118,6 +118,7 @@ int perfctr_bpf_members(const struct perfctr_group *group, pid_t *tids, unsigned
 	/* Until the next look is due. */
 	if (read(group->fd, &expirations, sizeof(expirations)) < 0)
 		errno = 0;
+	perfctr_bpf_settle(h);
 	if (!room)
 		return (int)*(const volatile uint32_t *)&h->mapped->members;
 	if (perfctr_bpf_walk(h, PERFCTR_BPF_WALK_MEMBERS, 0, 0, &reply, tids, room) < 0)

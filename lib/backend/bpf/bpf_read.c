@@ -34,14 +34,19 @@ static bool somebody_exits(const volatile struct perfctr_bpf_slot *slot)
 	return slot->exiting || slot->flags & PERFCTR_BPF_EXITING;
 }
 
+void perfctr_bpf_settle(const struct perfctr_bpf_handle *h)
+{
+	for (int i = 0; i < SETTLE_TRIES && somebody_exits(h->mapped); i++)
+		pause_briefly();
+}
+
 int perfctr_bpf_read_slot(const struct perfctr_bpf_handle *h, struct perfctr_bpf_slot *copy,
 			  bool *consistent)
 {
 	struct perfctr_bpf_reply reply;
 	uint64_t begun;
 
-	for (int i = 0; i < SETTLE_TRIES && somebody_exits(h->mapped); i++)
-		pause_briefly();
+	perfctr_bpf_settle(h);
 	for (int i = 0; i < CONSISTENT_TRIES; i++) {
 		perfctr_bpf_count(h);
 		begun = __atomic_load_n(&h->mapped->begun, __ATOMIC_ACQUIRE);

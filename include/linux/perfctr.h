@@ -8,16 +8,16 @@
  * a context (PERFCTR_IOC_OPEN), the virtual counters of one thread.  It outlives its thread; its
  * last sums stay readable;
  *
- * a group (PERFCTR_IOC_GROUP) of threads that bear its mark (PERFCTR_IOC_MARK).  A thread bears one
- * mark at most.  What it creates is born with the mark;
+ * a group (PERFCTR_IOC_GROUP) of threads that bear its mark (PERFCTR_IOC_MARK).  A thread bears at
+ * most one mark.  The threads and processes that it creates are born with the mark;
  *
- * a session (PERFCTR_IOC_SESSION): counting on CPUs, whoever runs there, or gated by the mark of a
- * group.  Its counters are its own: no context and no other session uses them meanwhile.
+ * a session (PERFCTR_IOC_SESSION), which counts on CPUs: all that runs there, or only while a
+ * thread with the mark of its group runs.  No context and no other session uses its counters.
  *
  * Every struct begins with its own size in bytes, set by the caller, so that it can grow: a
- * longer struct is accepted when the part this kernel does not know is zero (otherwise E2BIG),
- * a shorter one as if filled up with zeros.  Unknown flags and reserved fields that are not
- * zero are refused with EINVAL.  All structs have one layout for 32- and 64-bit programs.
+ * longer struct is accepted if the part that this kernel does not know is zero (otherwise E2BIG),
+ * and a shorter one is taken as filled up with zeros.  Unknown flags, and reserved fields that are
+ * not zero, are refused with EINVAL.  All structs have one layout for 32- and 64-bit programs.
  *
  * Counters are named by the index that RDPMC takes in ECX (Intel SDM volume 2, RDPMC): 0, 1, ...
  * for general counters, PERFCTR_FIXED + n for fixed ones.
@@ -39,7 +39,7 @@
 #define PERFCTR_FEATURE_TSC		(1u << 0)	/* virtual time stamp */
 #define PERFCTR_FEATURE_RDPMC		(1u << 1)	/* threads may RDPMC what they mapped */
 #define PERFCTR_FEATURE_GLOBAL_ENABLE	(1u << 2)	/* one MSR starts and stops everything */
-#define PERFCTR_FEATURE_ISOLATED	(1u << 3)	/* nobody can read foreign counts */
+#define PERFCTR_FEATURE_ISOLATED	(1u << 3)	/* nobody can read the counts of others */
 #define PERFCTR_FEATURE_FAST_RDPMC	(1u << 4)	/* PERFCTR_FAST + n names counters too */
 
 /* perfctr_pmu_info.pmu: whose registers evntsel and evntsel2 are */
@@ -59,9 +59,9 @@
 
 /* perfctr_pmu_info.holder: who has the hardware counters now */
 #define PERFCTR_HOLDER_NONE	0
-#define PERFCTR_HOLDER_PERFCTR	1	/* this driver, for contexts, who share, and sessions */
+#define PERFCTR_HOLDER_PERFCTR	1	/* this driver, for contexts and sessions */
 #define PERFCTR_HOLDER_OTHER	2	/* perf_events or the NMI watchdog: control gives EBUSY */
-#define PERFCTR_HOLDER_ASK	0xffffffffu	/* in: of no more use, accepted */
+#define PERFCTR_HOLDER_ASK	0xffffffffu	/* in: accepted, without effect */
 
 /*
  * A kind of core, where not all of a machine are alike (hybrid processors).  An event of one kind
@@ -71,8 +71,8 @@ struct perfctr_kind {
 	char  name[16];		/* "core", "atom", NUL-terminated */
 	__u32 leaf_1a;		/* EAX of CPUID leaf 1AH: type, native model */
 	__u32 reserved;
-	__u64 counters;		/* that it has, as in perfctr_pmu_info.context_counters */
-	__u64 evntsel_allowed;	/* likewise: of this kind */
+	__u64 counters;		/* that these cores have, as in perfctr_pmu_info.context_counters */
+	__u64 evntsel_allowed;	/* as in perfctr_pmu_info, on these cores */
 };
 
 /* What the machine has.  PERFCTR_IOC_INFO fills it in; the caller sets size, and holder to ask. */
@@ -82,7 +82,7 @@ struct perfctr_pmu_info {
 	char  family[32];	/* "Intel architectural PerfMon v2", NUL-terminated */
 	__u32 features;		/* PERFCTR_FEATURE_* */
 	__u32 holder;		/* in: 0 or PERFCTR_HOLDER_ASK.  out: the others */
-	/* Counters, their widths and bits are what all kinds of cores have */
+	/* Counters, widths and bits: what all kinds of cores have */
 	__u32 n_general;	/* general counters 0 .. n_general - 1 */
 	__u32 n_fixed;		/* fixed counters PERFCTR_FIXED + 0 .. n_fixed - 1 */
 	__u32 general_bits;	/* width of a general counter */
@@ -108,7 +108,7 @@ struct perfctr_pmu_info {
 	__u64 p4_pebs_matrix_vert_allowed;
 	/* Bit n: general counter n; bit PERFCTR_FIXED_BIT + n: fixed counter n */
 	__u64 context_counters;	/* used by some context; other contexts may use them too */
-	__u64 session_counters;	/* taken by a session */
+	__u64 session_counters;	/* used by a session, and by nothing else */
 	__u32 user_session_counters;	/* that a user's unprivileged sessions may have */
 	__u32 n_kinds;		/* of cores; 0: all CPUs are alike */
 	__u64 disturbances;	/* times that counters were found written by somebody else */
@@ -136,8 +136,8 @@ struct perfctr_open_args {
 
 #define PERFCTR_OPEN_CREATE	(1u << 0)	/* make the context; EEXIST if there is one */
 /*
- * With CREATE, and CAP_PERFMON: a context that the thread has ends as if the thread had, whoever
- * made it.
+ * With CREATE, and CAP_PERFMON: if the thread has a context, whoever made it, that context ends as
+ * it would if the thread exited.
  */
 #define PERFCTR_OPEN_TAKE	(1u << 1)
 
@@ -150,7 +150,7 @@ struct perfctr_event_control {
 				 * For a fixed counter only USR (bit 16), OS (17) and EN (22).
 				 */
 	__u64 evntsel2;		/* second event select word where there is one, else 0 */
-	__u64 period;		/* 0: room for counters that interrupt */
+	__u64 period;		/* 0: for counters that interrupt */
 	__u32 signal;		/* 0: likewise */
 	__u32 kinds;		/*
 				 * of a hybrid machine: bit k, it is an event of cores of kind k and
@@ -160,12 +160,12 @@ struct perfctr_event_control {
 };
 
 /*
- * What a context counts.  event[i] is virtual counter i of the context.  Nothing changes when
- * the control is refused: what ran before goes on.  With EINVAL or EACCES from a particular
- * event, bad_event and bad_reason are written back; both are 0 on the way in.
+ * What a context counts.  event[i] is virtual counter i of the context.  If the control is refused
+ * nothing changes, and what was counted before goes on.  If a particular event is the cause, the
+ * kernel writes bad_event and bad_reason; both must be 0 on the way in.
  */
 struct perfctr_control {
-	__u32 size;		/* may end behind the last event used */
+	__u32 size;		/* may end after the last event used */
 	__u32 flags;		/* PERFCTR_CONTROL_* */
 	__u32 n_events;		/* 0: the virtual time stamp alone */
 	__u32 bad_event;	/* index into event[] */
@@ -178,8 +178,9 @@ struct perfctr_control {
 
 #define PERFCTR_CONTROL_STOPPED	(1u << 0)	/* install, but wait for PERFCTR_IOC_START */
 /*
- * Every process and thread that the thread creates from now on, and those that they create, get a
- * context of their own with the same control, from zero.  They are the members of its tree.
+ * Every process and thread that the thread creates from now on, and all that these create, get
+ * contexts of their own with the same control, which count from 0.  They are the members of the
+ * thread's tree.
  */
 #define PERFCTR_CONTROL_INHERIT	(1u << 1)
 #define PERFCTR_CONTROL_RECORD	(1u << 2)	/* keep a record of each member that exits */
@@ -192,7 +193,7 @@ struct perfctr_control {
 #define PERFCTR_BAD_ENABLE	5	/* evntsel lacks the bit that enables the counter */
 #define PERFCTR_BAD_MODE	6	/*
 					 * neither user nor kernel mode: it would never count. Or
-					 * one of them only, where it would count in both
+					 * only one, where the counter always counts in both
 					 */
 #define PERFCTR_BAD_PRIVILEGE	7	/* OS needs CAP_PERFMON or perf_event_paranoid <= 1 */
 #define PERFCTR_BAD_FIELD	8	/* flags, period or signal is not 0 */
@@ -201,12 +202,12 @@ struct perfctr_control {
 #define PERFCTR_BAD_PEBS	11	/* p4_pebs_* has a bit outside *_allowed; no single event */
 #define PERFCTR_BAD_TAKEN	12	/* EBUSY: a session has the counter, or contexts use it */
 #define PERFCTR_BAD_POLICY	13	/* EACCES: more than an unprivileged session may count */
-#define PERFCTR_BAD_ERRATUM	14	/* an erratum spoils it, or others' counts */
-#define PERFCTR_BAD_REGISTER	15	/* its meaning is in a further register, that is not set */
-#define PERFCTR_BAD_KIND	16	/* no such kind, or not architectural and without kinds */
+#define PERFCTR_BAD_ERRATUM	14	/* an erratum spoils its count, or others' */
+#define PERFCTR_BAD_REGISTER	15	/* another register says what it counts, and is not set */
+#define PERFCTR_BAD_KIND	16	/* no such kind, or no kinds and not architectural */
 
 /*
- * Sums, exact at the moment of the call, that of a thread that runs on another CPU too.
+ * Sums, exact at the moment of the call, also those of a thread that runs on another CPU.
  *
  * When a member of a tree exits, its own sums and its children's are added to the children's sums
  * of the nearest member above it that has not exited, or of the tree's root, before its parent's
@@ -224,8 +225,8 @@ struct perfctr_counts {
 	__u64 migrations;	/* ... on another CPU than the time before */
 	__u64 counter[PERFCTR_MAX_COUNTERS];
 	/*
-	 * Of a hybrid machine: of tsc, what was on cores of each kind.  An event with kinds was not
-	 * counted in that of the others.
+	 * On a hybrid machine: how much of tsc was spent on each kind of core.  An event with
+	 * kinds was not counted on the others.
 	 */
 	__u64 kind_tsc[PERFCTR_MAX_KINDS];
 };
@@ -237,29 +238,30 @@ struct perfctr_counts {
 #define PERFCTR_COUNTS_STARTED	(1u << 0)	/* the context counts whenever its thread runs */
 #define PERFCTR_COUNTS_EXITED	(1u << 1)	/* the thread is gone: its own sums are final */
 /*
- * All sums are of one instant: no member but the caller ran between the first and the last that was
- * added up.
+ * All sums are of one instant: between reading the first and the last of them no member ran but the
+ * caller.
  */
 #define PERFCTR_COUNTS_CONSISTENT (1u << 2)
 /*
- * Since the last control the administrator has stopped it to have the counters
- * (PERFCTR_IOC_REVOKE): the sums are right, of a shorter time.
+ * Since the last control the administrator has stopped it to free the counters
+ * (PERFCTR_IOC_REVOKE).  The sums are right, but of a shorter time.
  */
 #define PERFCTR_COUNTS_REVOKED	(1u << 3)
 /*
- * Another part of the kernel, or a user, wrote to the counters while they were counted on: the sums
- * are wrong.  It is noticed and put right at the next timer tick, for what is counted then; what
- * was counted on the CPU between the two and is not any more has not the flag.
+ * Another part of the kernel, or a user, wrote to the counters while they counted: the sums are
+ * wrong.  The next timer tick notices that, restores the registers, and sets the flag for what is
+ * counted at that moment.  It cannot be set for what was counted on the CPU since, and was switched
+ * away before the tick.
  */
 #define PERFCTR_COUNTS_DISTURBED (1u << 4)
 
-#define PERFCTR_MAX_RECORDS	65536	/* of a tree; what does not fit is counted as lost */
+#define PERFCTR_MAX_RECORDS	65536	/* of a tree; those that do not fit are counted as lost */
 
-/* A member of the tree that has exited, or was dropped by an exec that changes ids. */
+/* A member of the tree that has exited, or that an exec with a change of ids has detached. */
 struct perfctr_record {
 	__u32 size;
 	__u32 lost;		/* out: records that did not fit before this one */
-	__s32 tid;		/* in the pid namespace of who opened the tree; 0: lost alone */
+	__s32 tid;		/* in the opener's pid namespace; 0: only lost is valid */
 	__s32 tgid;		/* its process */
 	char  comm[16];		/* its last name, NUL-terminated */
 	__u64 start;		/* of the process, in ns since boot: tgids are used again */
@@ -269,8 +271,8 @@ struct perfctr_record {
 /*
  * One virtual counter, or the virtual time stamp, as the thread itself reads it:
  *	t = ticket; b = bias; v = b + RDPMC(low half of t); valid if recheck == t then
- * ticket is new whenever bias is, and whenever the thread has been switched, and comes again after
- * 2^32 of these; recheck differs from it while the hardware counter does not count for the context.
+ * ticket changes whenever bias does, and whenever the thread is switched; values repeat after 2^32
+ * changes.  recheck differs from it while the hardware counter does not count for the context.
  * RDPMC's upper half, EDX, is 0: the kernel sets a counter to 0 before its value has 32 bits.
  */
 struct perfctr_page_counter {
@@ -295,35 +297,36 @@ struct perfctr_page {
 	struct perfctr_page_counter counter[PERFCTR_MAX_COUNTERS];
 	__u32 kind;		/* of core, where the thread last ran; 0 where all are alike */
 	__u32 reserved2;
-	__u64 kind_tsc[PERFCTR_MAX_KINDS];	/* of tsc; kind has what the others leave of it */
+	__u64 kind_tsc[PERFCTR_MAX_KINDS];	/* of tsc, but of kind: that has the rest */
 };
 
 #define PERFCTR_PAGE_STARTED	(1u << 0)	/* counts whenever the thread runs */
 /*
- * RDPMC does not fault while the page is mapped.  Not set where the processor cannot, nor after a
- * control with a counter that some kind of core has not: there the kernel executes the instruction.
+ * RDPMC does not fault while the page is mapped.  Not set if the processor has no RDPMC, nor if
+ * the control has a counter that some kind of core lacks: there the kernel executes RDPMC for the
+ * thread.
  */
 #define PERFCTR_PAGE_RDPMC	(1u << 1)
 #define PERFCTR_PAGE_DISTURBED	(1u << 2)	/* as PERFCTR_COUNTS_DISTURBED */
 
 /*
- * What a session counts, by what it excludes: the bits of POWER2's MMCR, with their names there.  A
- * thread is marked when it bears the mark of the session's group; without a group none is.
+ * What a session excludes from counting: the bits of POWER2's MMCR, with their names there.  A
+ * thread is marked if it bears the mark of the session's group; without a group no thread is.
  */
-#define PERFCTR_EXCLUDE_ALL		(1u << 0)	/* DIS: count nothing */
-#define PERFCTR_EXCLUDE_KERNEL		(1u << 1)	/* DP: not in privileged state */
-#define PERFCTR_EXCLUDE_USER		(1u << 2)	/* DU: not in problem state */
-#define PERFCTR_EXCLUDE_MARKED		(1u << 3)	/* DMS: not while the mark is set */
-#define PERFCTR_EXCLUDE_UNMARKED	(1u << 4)	/* DMR: not while the mark is reset */
-#define PERFCTR_EXCLUDE_IDLE		(1u << 5)	/* not while the CPU's idle thread runs */
-/* perfctr_event_control.flags: a policy of this event's own, instead of the session's */
+#define PERFCTR_EXCLUDE_ALL		(1u << 0)	/* DIS: everything */
+#define PERFCTR_EXCLUDE_KERNEL		(1u << 1)	/* DP: privileged state */
+#define PERFCTR_EXCLUDE_USER		(1u << 2)	/* DU: problem state */
+#define PERFCTR_EXCLUDE_MARKED		(1u << 3)	/* DMS: while the mark is set */
+#define PERFCTR_EXCLUDE_UNMARKED	(1u << 4)	/* DMR: while the mark is reset */
+#define PERFCTR_EXCLUDE_IDLE		(1u << 5)	/* while the CPU's idle thread runs */
+/* perfctr_event_control.flags: this event has a policy of its own, not the session's */
 #define PERFCTR_EVENT_POLICY	(1u << 31)
 
 /* PERFCTR_IOC_GROUP. */
 struct perfctr_group_args {
 	__u32 size;
 	__u32 flags;		/* 0 */
-	__u64 id;		/* out: of the group, never used twice */
+	__u64 id;		/* out: of the group; no later group gets it */
 };
 
 /* PERFCTR_IOC_MARK: sets, clears or shows the mark of threads. */
@@ -333,7 +336,7 @@ struct perfctr_mark_args {
 	__u32 scope;		/* PERFCTR_MARK_THREAD, _PROCESS, _TREE */
 	__s32 tid;		/* in the caller's pid namespace; 0: the caller */
 	__s32 group;		/* SET: descriptor of the group.  CLEAR: likewise, -1: of any */
-	__u32 changed;		/* out: threads whose mark is another now */
+	__u32 changed;		/* out: threads whose mark has changed */
 	__u64 id;		/* out: GET: id of the group whose mark thread tid bears, 0: none */
 };
 
@@ -354,16 +357,16 @@ struct perfctr_members_args {
 	__u64 tids;		/* address of __s32 tids[room], in the caller's pid namespace */
 };
 
-/* PERFCTR_IOC_SESSION: what can not be changed later. */
+/* PERFCTR_IOC_SESSION: what cannot be changed later. */
 struct perfctr_session_args {
 	__u32 size;
 	__u32 flags;		/* 0 */
 	__s32 group;		/* descriptor of a group, -1: none */
-	__u32 policy;		/* PERFCTR_EXCLUDE_*: of events without their own, and of tsc */
+	__u32 policy;		/* PERFCTR_EXCLUDE_*: of tsc, and of events without their own */
 	__u64 cpus;		/* address of a bitmap of CPUs, 0: all */
 	__u32 cpus_bytes;	/* of it */
 	__u32 trace_bytes;	/* of the records that each CPU's ring holds, 0: no trace */
-	__u32 trace_ticks;	/* a record also every so many ticks, 0: at changes alone */
+	__u32 trace_ticks;	/* also a record every so many ticks; 0: only at changes */
 	__u32 n_cpus;		/* out: struct perfctr_cpu_totals in the totals, one for each CPU */
 	__u32 totals_bytes;	/* out: to map at offset 0 */
 	__u32 ring_bytes;	/* out: to map at PERFCTR_RING_OFFSET + cpu * ring_bytes */
@@ -373,8 +376,8 @@ struct perfctr_session_args {
 #define PERFCTR_MAX_RING_BYTES	(1u << 22)
 
 /*
- * The totals of a session, mapped read-only: what each CPU counted, until its last tick or until
- * its gate closed.  Retry while seq is odd or has changed.
+ * The totals of a session, mapped read-only: what each CPU counted until its last timer tick, or
+ * until its gate closed.  Retry while seq is odd or has changed.
  */
 struct perfctr_cpu_totals {
 	__u32 seq;
@@ -395,40 +398,40 @@ struct perfctr_totals {
 };
 
 /*
- * The trace of one CPU, mapped read-only: this header, then at offset records room for records of
- * record_bytes each.  The kernel writes record number n at n % n_records; those from tail to
- * head - 1 are there.  PERFCTR_IOC_CONSUME moves tail.  Records that find no room are counted as
- * lost.
+ * The trace of one CPU, mapped read-only: this header, then, at offset records, room for n_records
+ * of record_bytes each.  The kernel writes record number n to place n % n_records; those from tail
+ * to head - 1 are valid.  PERFCTR_IOC_CONSUME moves tail.  Records for which there is no room are
+ * counted as lost.
  */
 struct perfctr_ring {
 	__u32 size;		/* of this header */
 	__u32 records;		/* offset in bytes */
 	__u32 record_bytes;
 	__u32 n_records;	/* room, a power of two */
-	__u64 head;		/* written until now; read it before the records */
+	__u64 head;		/* number of the next record; read it before the records */
 	__u64 tail;
 	__u64 lost;
 };
 
 /*
  * One record: what the session had counted on this CPU when a thread of the group was switched in
- * or out, or at a tick.  Between two records ran the thread that the first one names.
+ * or out, or at a tick.  Between two records the thread ran that the first one names.
  */
 struct perfctr_trace_record {
 	__u64 time;		/* time stamp counter */
 	__u32 type;		/* PERFCTR_TRACE_* */
 	__s32 tgid;		/* of the thread that runs from now on, in the pid namespace */
-	__s32 tid;		/* that the session was opened in; 0: one without the mark */
-	__u32 lost;		/* records lost before this one, since the last that was not */
+	__s32 tid;		/* that the session was opened in; 0: a thread without the mark */
+	__u32 lost;		/* records lost between the one before and this one */
 	__u64 tsc;
 	__u64 counter[];	/* n_counters of the control */
 };
 
 #define PERFCTR_TRACE_SWITCH	1
 #define PERFCTR_TRACE_TICK	2
-#define PERFCTR_TRACE_STOP	3	/* the session stops, or its CPU goes: the last of a row */
+#define PERFCTR_TRACE_STOP	3	/* the session stops, or the CPU goes offline */
 
-/* PERFCTR_IOC_CONSUME, on a session: cpu's records before tail are not needed any more. */
+/* PERFCTR_IOC_CONSUME, on a session: the records of cpu before tail may be overwritten. */
 struct perfctr_consume {
 	__u32 size;
 	__u32 cpu;
@@ -439,12 +442,12 @@ struct perfctr_consume {
 struct perfctr_holder {
 	__u32 kind;		/* PERFCTR_HOLDS_* */
 	__s32 pid;		/* process that opened it; 0: not to be seen from here */
-	__s32 tid;		/* thread of the context, or of the tree's root; 0: it has exited */
-	__u32 uid;		/* of the process when it opened it */
+	__s32 tid;		/* thread of the context or of the tree's root; 0: has exited */
+	__u32 uid;		/* of the process at that time */
 	__u64 counters;		/* as in perfctr_pmu_info.context_counters */
-	__u32 started;		/* members of the tree that are started; 1 of a session */
+	__u32 started;		/* members of the tree that are started; 1 for a session */
 	__u32 reserved;
-	char  comm[16];		/* name of the process when it opened it */
+	char  comm[16];		/* name of the process at that time */
 };
 
 #define PERFCTR_HOLDS_CONTEXT	1
@@ -454,13 +457,14 @@ struct perfctr_holder {
 struct perfctr_holders {
 	__u32 size;
 	__u32 room;		/* in: elements of holders */
-	__u32 n;		/* out: of them there are; the first room are in holders */
+	__u32 n;		/* out: how many there are; the first room are in holders */
 	__u32 reserved;
 	__u64 holders;		/* address of struct perfctr_holder holders[room] */
 };
 
 /*
- * Numbers without a size: the structs carry theirs.  The argument points to the struct named.
+ * Call numbers have no size in them, since the structs carry theirs.  The argument points to the
+ * struct that is named.
  * 0x20 to 0x2f are the device's; 0x30 to 0x3f a context's, and a session's by the same names;
  * 0x40 to 0x47 a group's; 0x48 to 0x4f a session's alone.  INFO is 0x20 in all versions.
  */
@@ -471,45 +475,45 @@ struct perfctr_holders {
  *
  * INFO (struct perfctr_pmu_info): EFAULT, EINVAL, E2BIG.
  *
- * OPEN (struct perfctr_open_args) returns a close-on-exec descriptor.  With CREATE it rules the
- * context: when it is closed for the last time and no page is mapped by it, the context, and all
- * members of its tree, are detached from their threads.  Without CREATE it may only READ and be
+ * OPEN (struct perfctr_open_args) returns a close-on-exec descriptor.  With CREATE it owns the
+ * context: when it is closed for the last time, and no page is mapped by it, the context and all
+ * members of its tree are detached from their threads.  Without CREATE it can only READ and be
  * mapped.  TAKE needs CAP_PERFMON, else EPERM.  EACCES (the caller may not ptrace the thread and
  * has not CAP_PERFMON, or perf_event_paranoid or a security module forbids perf_events), EEXIST,
  * ENOENT (no context, no CREATE), ESRCH (no such thread, or it exits), EINVAL, E2BIG, EFAULT,
- * EINTR, EMFILE (also: the user has all that the parameter user_kb allows), ENOMEM.
+ * EINTR, EMFILE (also if the user has as much as the parameter user_kb allows), ENOMEM.
  */
 #define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
 #define PERFCTR_IOC_OPEN	_IO(PERFCTR_IOC_MAGIC, 0x21)
 /* KIND_CPUS (struct perfctr_kind_cpus): ENOENT (no such kind), EINVAL, E2BIG, EFAULT, ENOMEM. */
 #define PERFCTR_IOC_KIND_CPUS	_IO(PERFCTR_IOC_MAGIC, 0x22)
 /*
- * GROUP (struct perfctr_group_args) returns the close-on-exec descriptor of a new group.  When it
- * is closed for the last time, and no session of the group is open any more, the marks are gone.
- * poll() says POLLIN while nobody bears the mark and somebody did.  EINVAL, E2BIG, EFAULT, EMFILE,
- * ENOMEM.
+ * GROUP (struct perfctr_group_args) returns the close-on-exec descriptor of a new group.  The
+ * marks are gone when it has been closed for the last time and no session of the group is open.
+ * poll() returns POLLIN if threads have borne the mark and none does any more.  EINVAL, E2BIG,
+ * EFAULT, EMFILE, ENOMEM.
  *
- * MARK (struct perfctr_mark_args).  To set or clear, the caller must be allowed to trace the
- * threads or have CAP_PERFMON, else EACCES; to get, to see them.  What other threads of tid's
- * process and the processes below it create meanwhile is marked too, but who is just being born
- * of one that did not bear the mark may be born without it.  A thread that runs on another CPU
- * has the mark at once.  A group made without CAP_PERFMON loses a thread that executes a file
+ * MARK (struct perfctr_mark_args).  To set or clear a mark the caller must be allowed to trace the
+ * threads, or have CAP_PERFMON, else EACCES; to get it, the caller must be able to see the thread.
+ * Threads and processes that are created during the call are marked too, but one whose creation
+ * began before its creator had the mark may be born without it.  A thread that runs on another
+ * CPU has the mark at once.  A group made without CAP_PERFMON loses a thread that executes a file
  * which changes its ids, or which it may not read.  EBUSY (SET: some thread bears another mark;
  * nothing is changed), ESRCH, EBADF (not a group), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
  *
  * SESSION (struct perfctr_session_args) returns a close-on-exec descriptor.  EACCES (without
- * CAP_PERFMON it has a group, and the policy excludes kernel mode and unmarked threads), EBADF,
- * EINVAL, E2BIG, EFAULT, EMFILE, ENOMEM.
+ * CAP_PERFMON it must have a group, and a policy that excludes kernel mode and unmarked threads),
+ * EBADF, EINVAL, E2BIG, EFAULT, EMFILE, ENOMEM.
  */
 #define PERFCTR_IOC_GROUP	_IO(PERFCTR_IOC_MAGIC, 0x23)
 #define PERFCTR_IOC_MARK	_IO(PERFCTR_IOC_MAGIC, 0x24)
 #define PERFCTR_IOC_SESSION	_IO(PERFCTR_IOC_MAGIC, 0x25)
 /*
- * HOLDERS (struct perfctr_holders) tells who holds the counters: with CAP_PERFMON all, else those
- * of the caller's user.  EINVAL, E2BIG, EFAULT.
+ * HOLDERS (struct perfctr_holders) lists who holds the counters: all with CAP_PERFMON, otherwise
+ * those of the caller's user.  EINVAL, E2BIG, EFAULT.
  *
  * REVOKE (no argument) stops all contexts and sessions that count events.  Until this descriptor of
- * the device is closed none is started: EBUSY.  EACCES (without CAP_PERFMON).
+ * the device is closed none can be started: EBUSY.  EACCES (without CAP_PERFMON).
  */
 #define PERFCTR_IOC_HOLDERS	_IO(PERFCTR_IOC_MAGIC, 0x26)
 #define PERFCTR_IOC_REVOKE	_IO(PERFCTR_IOC_MAGIC, 0x27)
@@ -517,20 +521,21 @@ struct perfctr_holders {
 /*
  * On a context:
  *
- * CONTROL (struct perfctr_control) validates, then replaces the control, clears all sums and
- * starts.  Members of a tree that an earlier control made are detached.  EINVAL, EACCES (see
- * bad_reason), EBUSY (another subsystem has the counters, which are held only while something is
- * started, or see bad_reason), ENODEV (events, but no PMU that is known), EPERM (opened without
+ * CONTROL (struct perfctr_control) checks the control, replaces the one before, clears all sums
+ * and starts.  Members of a tree that an earlier control made are detached.  EINVAL, EACCES (see
+ * bad_reason), EBUSY (another subsystem has the counters, or see bad_reason; perfctr holds them
+ * only while something is started), ENODEV (events, but no known PMU), EPERM (opened without
  * CREATE), ESRCH (the thread has exited, or has executed a file that changes its ids or that it
  * may not read), E2BIG, EFAULT, ENOMEM.
  *
- * START and STOP (no argument) go on and pause, with all members below; sums stay.  EINVAL (START
- * without a control), EBUSY (START: as for CONTROL), ESRCH (all have exited), EPERM.
+ * START and STOP (no argument) continue and pause counting, with all members below; sums stay.
+ * EINVAL (START without a control), EBUSY (START: as for CONTROL), ESRCH (all have exited),
+ * EPERM.
  *
  * READ (struct perfctr_counts): EACCES (the control counts kernel mode, which the caller may not;
  * also START, RECORD and mmap()), EINVAL, E2BIG, EFAULT, ENOMEM.
  *
- * RECORD (struct perfctr_record) takes the oldest record from the tree.  poll() says POLLIN when
+ * RECORD (struct perfctr_record) takes the oldest record from the tree.  poll() returns POLLIN if
  * there is one.  EAGAIN (none), EPERM, EINVAL, E2BIG, EFAULT, ENOMEM.
  */
 /*
@@ -543,14 +548,16 @@ struct perfctr_holders {
  *
  * On a session:
  *
- * CONTROL (struct perfctr_control, flags 0 or STOPPED), START, STOP and READ (scope SELF) as on a
- * context; READ tells the members of the group.  PERFCTR_COUNTS_CONSISTENT is set when nobody but
- * the caller was counted between the first sum and the last.  With this flag on the way in all
- * CPUs are stopped for a moment, so that it always is: EPERM without CAP_PERFMON.  CONTROL also
- * EBUSY with bad_reason PERFCTR_BAD_TAKEN, EACCES with PERFCTR_BAD_POLICY: without CAP_PERFMON
- * marked threads in user mode alone, EMFILE likewise: no more than user_session_counters of a user.
- * CONTROL and START also ENOSPC: as many sessions are started as can be, 16 in all, without
- * CAP_PERFMON 8 and with half of the counters; nothing is changed.
+ * CONTROL (struct perfctr_control, flags 0 or STOPPED), START, STOP and READ (scope SELF) are as on
+ * a context; members in READ are those of the group.  PERFCTR_COUNTS_CONSISTENT is set if nobody
+ * but the caller was counted between reading the first sum and the last.  If the caller sets it,
+ * the kernel stops all CPUs for a moment, so that it always is: EPERM without CAP_PERFMON.
+ *
+ * CONTROL also fails with EBUSY and PERFCTR_BAD_TAKEN; and, without CAP_PERFMON, with EACCES and
+ * PERFCTR_BAD_POLICY (only marked threads in user mode may be counted) and with EMFILE and the
+ * same reason (a user's sessions have at most user_session_counters).  CONTROL and START also fail
+ * with ENOSPC, and change nothing, if as many sessions are started as can be: 16 in all; without
+ * CAP_PERFMON 8, with half of the counters.
  *
  * CONSUME (struct perfctr_consume): EINVAL, E2BIG, EFAULT.
  */

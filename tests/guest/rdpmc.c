@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 #include <perfctr.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -355,8 +356,47 @@ static void user_with_page(const struct counted_by_root *c)
 		EXPECT(getppid() > 0 && rdpmc(0) == 0);
 }
 
-/* The page of the user's own context, which root's has replaced, stays mapped. */
-START_TEST(kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page)
+static bool counted_sibling;
+
+/* On the CPU of the thread that root counts, by turns with it. */
+static void *look_beside(void *over)
+{
+	int fd = counted_sibling ? context_open(0, PERFCTR_OPEN_CREATE) : -1;
+
+	if (counted_sibling) {
+		context_control(fd, EVENTS({ 1, USER(INSTRUCTIONS) }));
+		context_map(fd);
+	}
+	while (!atomic_load((atomic_bool *)over)) {
+		EXPECT(rdpmc(0) == 0);
+		sched_yield();
+	}
+	close(fd);
+	return NULL;
+}
+
+static void user_with_sibling(const struct counted_by_root *c)
+{
+	atomic_bool over = false;
+	pthread_t sibling;
+	char byte;
+	int fd;
+
+	pin(0, 0);
+	become_nobody();
+	fd = context_open(0, PERFCTR_OPEN_CREATE);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	context_map(fd);
+	EXPECT(write(c->ready[1], "", 1) == 1 && read(c->go[0], &byte, 1) == 1);
+	EXPECT(pthread_create(&sibling, NULL, look_beside, &over) == 0);
+	for (int i = 0; i < 1000; i++)
+		EXPECT(getppid() > 0 && sched_yield() == 0);
+	atomic_store(&over, true);
+	EXPECT(pthread_join(sibling, NULL) == 0);
+}
+
+/* Root counts a thread of a user's process in kernel mode; no page of that is mapped there. */
+static void count_kernel_of(void (*user)(const struct counted_by_root *))
 {
 	struct counted_by_root c;
 	int status, fd;
@@ -366,7 +406,7 @@ START_TEST(kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page)
 	ck_assert(pipe(c.ready) == 0 && pipe(c.go) == 0);
 	pid = fork();
 	if (pid == 0) {
-		user_with_page(&c);
+		user(&c);
 		_exit(0);
 	}
 	ck_assert_int_eq(read(c.ready[0], &byte, 1), 1);
@@ -377,6 +417,21 @@ START_TEST(kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page)
 	ck_assert_int_eq(status, 0);
 	ck_assert_uint_gt(context_read(fd).counter[0], 1000);
 	close(fd);
+}
+
+/* The page of the user's own context, which root's has replaced, stays mapped. */
+START_TEST(kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page)
+{
+	count_kernel_of(user_with_page);
+}
+END_TEST
+
+START_TEST(kernel_mode_that_root_counts_is_hidden_from_the_threads_beside_it)
+{
+	for (int i = 0; i < 2; i++) {
+		counted_sibling = i;
+		count_kernel_of(user_with_sibling);
+	}
 }
 END_TEST
 
@@ -462,6 +517,7 @@ SUITE(rdpmc,
       an_index_of_no_counter_faults_with_a_page_too,
       no_child_is_given_its_parent_s_page,
       kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page,
+      kernel_mode_that_root_counts_is_hidden_from_the_threads_beside_it,
       kernel_mode_that_root_mapped_is_hidden_from_what_the_thread_executes,
       kernel_mode_is_counted_exactly_where_everybody_may_rdpmc,
       a_session_of_kernel_mode_starts_from_nothing_where_everybody_may_rdpmc)

@@ -5,7 +5,9 @@
  */
 #include "cost.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 START_TEST(unpatched_kernel_switch_cost_is_recorded)
@@ -57,6 +59,95 @@ START_TEST(a_monitored_switch_to_the_same_owner_is_at_most_2_wrmsr_and_no_event_
 
 	expect_cheap(&one, 1);
 	expect_cheap(&two, 2);
+}
+END_TEST
+
+/* A thread beside the caller that answers it, as struct partner does: both map their pages. */
+struct companion {
+	struct partner pipes;
+	int to, from;
+	const struct event *event;
+	size_t n;
+};
+
+struct self {
+	int fd;
+	void *page;
+};
+
+static struct self read_itself(const struct event *event, size_t n)
+{
+	struct self self = { .fd = context_open(0, PERFCTR_OPEN_CREATE) };
+
+	context_control(self.fd, event, n);
+	self.page = (void *)context_map(self.fd);
+	return self;
+}
+
+static void stop_reading(const struct self *self)
+{
+	EXPECT(munmap(self->page, PERFCTR_PAGE_SIZE) == 0);
+	close(self->fd);
+}
+
+static void *answer(void *arg)
+{
+	const struct companion *c = arg;
+	struct self self = read_itself(c->event, c->n);
+	char byte;
+
+	while (read(c->to, &byte, 1) == 1 && write(c->from, &byte, 1) == 1)
+		;
+	stop_reading(&self);
+	return NULL;
+}
+
+static struct cost measure_threads(const struct event *event, size_t n)
+{
+	struct companion c = { .event = event, .n = n };
+	struct self self = read_itself(event, n);
+	int to[2], from[2];
+	pthread_t thread;
+	struct cost cost;
+
+	EXPECT(pipe(to) == 0 && pipe(from) == 0);
+	c.pipes = (struct partner){ .to = to[1], .from = from[0] };
+	c.to = to[0];
+	c.from = from[1];
+	EXPECT(pthread_create(&thread, NULL, answer, &c) == 0);
+	cost = measure_partner(&c.pipes, self.fd);
+	close(to[1]);
+	EXPECT(pthread_join(thread, NULL) == 0);
+	close(to[0]);
+	close(from[0]);
+	close(from[1]);
+	stop_reading(&self);
+	return cost;
+}
+
+static void expect_no_wrmsr(void *unused)
+{
+	static const struct event events[] = {
+		{ 0, USER(INSTRUCTIONS) }, { 1, USER(BRANCHES) }, { 2, USER(INSTRUCTIONS) },
+		{ 3, USER(BRANCHES) },
+	};
+
+	(void)unused;
+	for (unsigned int n = 1; n <= ARRAY_SIZE(events); n += 3) {
+		struct cost cost = measure_threads(events, n);
+
+		EXPECT(cost.switches >= ROUND_TRIPS);
+		/* A tick reads, and after it a thread of the kernel may run between the two. */
+		EXPECT(cost.ticks < ROUND_TRIPS / 100);
+		EXPECT(cost.statistics[PMU_WRMSR] <= 2 * cost.ticks);
+		EXPECT(cost.statistics[RDPMC] <= n * (2 * cost.switches + 2 + 3 * cost.ticks));
+	}
+}
+
+/* In a child: the C library's calls cost more in a process that has ever had a second thread. */
+START_TEST(threads_of_one_process_that_read_themselves_cost_each_other_no_wrmsr)
+{
+	in_child(expect_no_wrmsr, NULL);
 }
 END_TEST
 
@@ -120,4 +211,5 @@ END_TEST
 
 SUITE(switch, a_switch_of_unmonitored_threads_costs_what_it_cost_unpatched,
       a_monitored_switch_to_the_same_owner_is_at_most_2_wrmsr_and_no_event_register,
+      threads_of_one_process_that_read_themselves_cost_each_other_no_wrmsr,
       debugfs_tells_how_often_who_entered_and_what_that_took)

@@ -21,23 +21,6 @@ static LIST_HEAD(trees);
 static struct kmem_cache *context_cache;
 static DEFINE_PER_CPU(u32, n_contexts);	/* made here less freed here */
 
-/* Every fork takes an id: each CPU has some at hand. */
-#define IDS_AT_HAND	1024
-static DEFINE_PER_CPU(u64, next_id);
-static atomic64_t last_ids = ATOMIC64_INIT(0);
-
-static u64 new_id(void)
-{
-	u64 *next = &get_cpu_var(next_id);
-	u64 id;
-
-	if (!(*next % IDS_AT_HAND))
-		*next = atomic64_inc_return(&last_ids) * IDS_AT_HAND;
-	id = ++*next;
-	put_cpu_var(next_id);
-	return id;
-}
-
 int __init perfctr_contexts_init(void)
 {
 	/* A cache that is not merged with others: its object count shows a leak. */
@@ -135,7 +118,6 @@ struct perfctr_context *perfctr_alloc(void)
 	if (!ctx)
 		return NULL;
 	this_cpu_inc(n_contexts);
-	ctx->id = new_id();
 	refcount_set(&ctx->refs, 1);
 	spin_lock_init(&ctx->lock);
 	INIT_LIST_HEAD(&ctx->children);

@@ -7,11 +7,10 @@
 #include "perfctr.h"
 
 struct perfctr_cpu {
-	u64 owner;		/* id of the last context that counted here, 0: none */
-	u64 owner_mm;		/* context.ctx_id of the address space it ran in when it left */
+	u64 owner;		/* context.ctx_id of who may see what is held, 0: nobody */
 	u64 control;		/* id of the control in the event registers, 0: none */
-	u64 held;		/* slots that hold the owner's counts */
-	u64 foreign;		/* slots that hold counts of others before it */
+	u64 held;		/* slots that hold counts of the owner's threads */
+	u64 foreign;		/* slots that hold counts of others before them */
 	u64 enabled;		/* slots that count for the current thread's context; 0: none */
 	u64 running;		/* slots that count at all, sessions' too */
 	bool paused;		/* no context is entered or left: the machine suspends */

@@ -91,7 +91,6 @@ struct perfctr_tree {
  * switch of the thread. Before its thread is born a context is in no tree and nobody finds it.
  */
 struct perfctr_context {
-	u64 id;				/* never used twice */
 	refcount_t refs;
 	spinlock_t lock;		/* of task, inside the tree's lock */
 	struct task_struct *task;	/* attached to; NULL when detached */

@@ -81,12 +81,22 @@ static __always_inline void set_biases(const struct perfctr_cpu *cpu, struct per
 		set_bias(&c[i], cpu->value[i]);
 }
 
+/*
+ * context.ctx_id of the address space whose threads may see what ctx's hardware counters hold, 0:
+ * none may. Threads of one address space read each other's memory, state pages too.
+ */
+static __always_inline u64 seen_by(const struct perfctr_context *ctx)
+{
+	const struct mm_struct *mm = ctx->task->mm;
+	u64 id = mm ? mm->context.ctx_id : 0;
+
+	return unlikely(ctx->hw->counts_kernel) && READ_ONCE(ctx->shown_to) != id ? 0 : id;
+}
+
 /* ctx's thread is about to run, or runs, and is counted in kernel mode. */
 static void keep_secret(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
 {
-	const struct mm_struct *mm = ctx->task->mm;
-
-	cpu->secret = !mm || READ_ONCE(ctx->shown_to) != mm->context.ctx_id;
+	cpu->secret = !seen_by(ctx);
 	if (cpu->secret && user_rdpmc())
 		cr4_update_pce(NULL);
 }
@@ -96,6 +106,7 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 					   struct perfctr_context *ctx)
 {
 	const struct perfctr_hw_control *hw = ctx->hw;
+	u64 owner = seen_by(ctx);
 	/* Read when the thread before left, under the same control. */
 	bool known = cpu->enabled && cpu->control == hw->id;
 
@@ -106,8 +117,8 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 		cpu->loads++;
 		perfctr_pmu->load(hw);
 	}
-	if (cpu->owner != ctx->id) {
-		cpu->owner = ctx->id;
+	if (cpu->owner != owner || !owner) {
+		cpu->owner = owner;
 		cpu->foreign |= cpu->held;
 		cpu->held = 0;
 	}
@@ -160,8 +171,6 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 	perfctr_page_begin(page);
 	page->tsc.sum = page->tsc.bias + now;
 	if (ctx->hw->n_events) {
-		const struct mm_struct *mm = ctx->task->mm;
-
 		if (stop) {
 			cpu->enabled = 0;
 			cpu->secret = false;
@@ -169,7 +178,7 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 		}
 		perfctr_pmu->read(ctx->hw, cpu->value);
 		fold_counters(cpu, ctx);
-		cpu->owner_mm = mm ? mm->context.ctx_id : 0;
+		cpu->owner = seen_by(ctx);
 	}
 	perfctr_page_end(page);
 }
@@ -179,7 +188,7 @@ static void scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 {
 	u64 slots = cpu->foreign;
 
-	if (cpu->owner_mm != mm->context.ctx_id)
+	if (cpu->owner != mm->context.ctx_id)
 		slots |= cpu->held;
 	if (!slots)
 		return;

@@ -48,17 +48,17 @@ static u32 slot_of(const struct perfctr_pmu *pmu, u32 counter)
 
 /*
  * Threads that read their own counters use EAX alone. At a switch or at a tick a counter whose
- * value has this many bits is set to 0, so that it has no more of them when user mode goes on.
+ * value has so many bits is set to 0, so that it has no more of them when user mode goes on.
  */
 static unsigned int value_bits = 32;
 module_param(value_bits, uint, 0444);
 MODULE_PARM_DESC(value_bits, "for tests: bits that a counter's value may have, 2 to 32");
 
-static u32 read_bits(const struct perfctr_pmu *pmu, u32 counter)
+static u32 most_value(const struct perfctr_pmu *pmu, u32 counter)
 {
 	u32 bits = counter & PERFCTR_FIXED ? pmu->fixed_bits : pmu->general_bits;
 
-	return min(bits, clamp(value_bits, 2U, 32U));
+	return GENMASK(min(bits, clamp(value_bits, 2U, 32U)) - 2, 0);
 }
 
 u32 perfctr_event_policy(const struct perfctr_event_control *e, u32 policy)
@@ -278,7 +278,7 @@ static struct perfctr_hw_control *build_control(const struct perfctr_control *co
 
 		hw->event[i].rdpmc = e->counter;
 		hw->event[i].slot = slot_of(pmu, e->counter);
-		hw->event[i].bits = read_bits(pmu, e->counter);
+		hw->event[i].most = most_value(pmu, e->counter);
 		hw->event[i].kinds = e->kinds;
 		hw->event[i].evntsel = e->evntsel;
 		hw->event[i].evntsel2 = e->evntsel2;

@@ -6,6 +6,7 @@
 
 DEFINE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
 DEFINE_PER_CPU(u64, perfctr_gate_slots);
+DEFINE_PER_CPU(union perfctr_gate_special, perfctr_gate_special);
 
 /* Stops some counters for a moment. */
 void perfctr_cpu_hold(u64 slots)

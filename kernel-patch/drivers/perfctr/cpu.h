@@ -3,6 +3,7 @@
 #ifndef _PERFCTR_CPU_H
 #define _PERFCTR_CPU_H
 
+#include <linux/atomic.h>
 #include <linux/percpu.h>
 #include "perfctr.h"
 
@@ -28,6 +29,17 @@ DECLARE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
 
 /* What the gates of sessions have run: they tell, and perfctr_cpu_follow_gate() does it. */
 DECLARE_PER_CPU(u64, perfctr_gate_slots);
+
+/* Why a gate looks at each switch to a marked thread; 0: it need not. */
+union perfctr_gate_special {
+	struct {
+		unsigned int n_traced;	/* sessions with a trace */
+		atomic_t n_late;	/* groups with sessions to admit; other CPUs write it too */
+	};
+	u64 any;
+};
+
+DECLARE_PER_CPU(union perfctr_gate_special, perfctr_gate_special);
 
 /* Interrupts off, on the CPU itself, all of them. */
 

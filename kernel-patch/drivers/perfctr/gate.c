@@ -24,14 +24,6 @@
 struct gate {
 	struct perfctr_session *session[PERFCTR_MAX_STARTED];
 	unsigned int n;
-	/* One word: a switch looks at it once where there are none of either. */
-	union {
-		struct {
-			unsigned int n_traced;
-			atomic_t n_late;	/* groups with sessions to admit; others' too */
-		};
-		u64 special;
-	};
 	unsigned int n_idle;	/* sessions that tell the idle thread from others */
 	unsigned int n_kernel;	/* sessions that count kernel mode where RDPMC shows it */
 	bool dirty;		/* counters hold what somebody's threads have counted */
@@ -69,7 +61,7 @@ static bool may_wrap(const struct perfctr_session *s, const u64 *value)
 	u32 i;
 
 	for (i = 0; i < s->hw->n_events; i++)
-		if (unlikely(value[i] >> (s->hw->event[i].bits - 1)))
+		if (unlikely(value[i] > s->hw->event[i].most))
 			return true;
 	return false;
 }
@@ -81,7 +73,7 @@ static void add_counters(struct perfctr_session *s, struct perfctr_cpu_totals *t
 	u64 *value = this_cpu_ptr(&perfctr_gate)->value;
 	u32 i;
 
-	perfctr_pmu->read(s->hw, value);
+	perfctr_read_counters(perfctr_pmu, s->hw, value);
 	for (i = 0; i < s->hw->n_events; i++) {
 		if (unlikely((s64)(sc->bias[i] + value[i] - totals->counter[i]) < 0)) {
 			sc->bias[i] = totals->counter[i] - value[i];
@@ -272,7 +264,7 @@ static void add_session(struct gate *gate, struct perfctr_session *s, struct tas
 	if (WARN_ON_ONCE(gate->n == PERFCTR_MAX_STARTED))
 		return;
 	gate->session[gate->n++] = s;
-	gate->n_traced += !!s->ring;
+	this_cpu_ptr(&perfctr_gate_special)->n_traced += !!s->ring;
 	if (tells_idle(s))
 		count_idle(gate, 1);
 	WRITE_ONCE(sc->active, true);
@@ -303,7 +295,7 @@ static void admit_late(struct gate *gate, struct task_struct *task)
 		return;
 	raw_spin_lock(&group->lock);
 	if (test_and_clear_bit(cpu, group->late))
-		atomic_dec(&gate->n_late);
+		atomic_dec(this_cpu_ptr(&perfctr_gate_special.n_late));
 	list_for_each_entry(s, &group->sessions, late)
 		if (cpumask_test_cpu(cpu, s->cpus) && !this_cpu_ptr(s->cpu)->active)
 			add_session(gate, s, task);
@@ -320,7 +312,7 @@ void perfctr_gate_admit(void)
 void perfctr_gate_announce_on(struct perfctr_session *s, unsigned int cpu)
 {
 	if (!test_and_set_bit(cpu, s->group->late))
-		atomic_inc(&per_cpu_ptr(&perfctr_gate, cpu)->n_late);
+		atomic_inc(per_cpu_ptr(&perfctr_gate_special.n_late, cpu));
 }
 
 /* CPUs admit s from now on. */
@@ -350,7 +342,7 @@ void perfctr_gate_withdraw(struct perfctr_session *s)
 		return;
 	for_each_set_bit(cpu, group->late, nr_cpu_ids)
 		if (test_and_clear_bit(cpu, group->late))
-			atomic_dec(&per_cpu_ptr(&perfctr_gate, cpu)->n_late);
+			atomic_dec(per_cpu_ptr(&perfctr_gate_special.n_late, cpu));
 }
 
 /* From the context switch, before it writes anything. True: perfctr_gate_settle() is to follow. */
@@ -359,9 +351,9 @@ bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next)
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
 
 	lockdep_assert_irqs_disabled();
-	if (unlikely(READ_ONCE(gate->special)) && next->thread.perfctr_mark) {
+	if (unlikely(this_cpu_read(perfctr_gate_special.any)) && next->thread.perfctr_mark) {
 		admit_late(gate, next);
-		if (gate->n_traced) {
+		if (__this_cpu_read(perfctr_gate_special.n_traced)) {
 			turn_gates(gate, next);
 			return true;
 		}
@@ -496,7 +488,7 @@ void perfctr_gate_remove(struct perfctr_session *s)
 	WRITE_ONCE(sc->active, false);
 	if (tells_idle(s))
 		count_idle(gate, -1);
-	gate->n_traced -= !!s->ring;
+	this_cpu_ptr(&perfctr_gate_special)->n_traced -= !!s->ring;
 	gate->n_kernel -= shows_kernel(s);
 	for (i = 0; gate->session[i] != s; i++)
 		;

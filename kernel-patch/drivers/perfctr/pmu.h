@@ -13,6 +13,7 @@
 #include <linux/perfctr.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
+#include <asm/msr.h>
 
 #define PERFCTR_FIXED_SLOT	32
 
@@ -20,7 +21,7 @@
 struct perfctr_hw_event {
 	u32 rdpmc;		/* what RDPMC takes in ECX */
 	u32 slot;
-	u32 bits;		/* of the counter that a read gives */
+	u32 most;		/* values beyond it are set to 0 at a switch or tick */
 	u32 kinds;		/* of cores that it counts on, bit k for kind k; 0: all */
 	u64 evntsel;
 	u64 evntsel2;
@@ -107,7 +108,7 @@ struct perfctr_pmu {
 	void (*load)(const struct perfctr_hw_control *hw);
 	/* (cpu) From now on the counters of these slots run, and no others. All are loaded. */
 	void (*enable)(u64 slots);
-	/* (cpu) The raw values of hw's counters, in the order of its events. */
+	/* (cpu) The raw values of hw's counters, in the order of its events. NULL: by RDPMC. */
 	void (*read)(const struct perfctr_hw_control *hw, u64 *value);
 	/* (cpu) Sets to 0. */
 	void (*clear)(u64 slots);
@@ -117,6 +118,21 @@ struct perfctr_pmu {
 	 */
 	bool (*intact)(u64 slots);
 };
+
+/* Inline: a switch reads all counters. */
+static __always_inline void perfctr_read_counters(const struct perfctr_pmu *pmu,
+						  const struct perfctr_hw_control *hw, u64 *value)
+{
+	u32 n = hw->n_events;
+	u32 i;
+
+	if (unlikely(pmu->read)) {
+		pmu->read(hw, value);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		rdpmcl(hw->event[i].rdpmc, value[i]);
+}
 
 /* pmu.c */
 extern const struct perfctr_pmu *perfctr_pmu;	/* NULL: the time stamp alone */

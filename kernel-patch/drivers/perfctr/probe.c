@@ -138,7 +138,7 @@ static const char *__init check_counting(const struct perfctr_pmu *pmu,
 	for (i = 0; i < LOOPS; i++)
 		barrier();
 	pmu->enable(0);
-	pmu->read(hw, value);
+	perfctr_read_counters(pmu, hw, value);
 	for (i = 0; i < hw->n_events; i++)
 		if (!value[i])
 			return "counters stand still";

@@ -20,7 +20,7 @@
 /* May the code that this CPU returns to execute RDPMC? */
 static bool user_rdpmc(void)
 {
-	return cr4_read_shadow() & X86_CR4_PCE;
+	return this_cpu_read(cpu_tlbstate.cr4) & X86_CR4_PCE;
 }
 
 static void clear_slots(struct perfctr_cpu *cpu, u64 slots)
@@ -52,6 +52,16 @@ static __always_inline void fold_counters(const struct perfctr_cpu *cpu,
 }
 
 /* A hardware counter must not wrap while a bias is in use: bias + value would jump back. */
+static __always_inline bool prevent_wrap_of(struct perfctr_cpu *cpu,
+					    const struct perfctr_hw_event *e, u64 *value)
+{
+	if (likely(*value <= e->most))
+		return false;
+	clear_slots(cpu, BIT_ULL(e->slot));
+	*value = 0;
+	return true;
+}
+
 static __always_inline bool prevent_wrap(struct perfctr_cpu *cpu,
 					 const struct perfctr_hw_control *hw)
 {
@@ -59,15 +69,8 @@ static __always_inline bool prevent_wrap(struct perfctr_cpu *cpu,
 	u32 n = hw->n_events;
 	u32 i;
 
-	for (i = 0; i < n; i++) {
-		const struct perfctr_hw_event *e = &hw->event[i];
-
-		if (unlikely(cpu->value[i] >> (e->bits - 1))) {
-			clear_slots(cpu, BIT_ULL(e->slot));
-			cpu->value[i] = 0;
-			cleared = true;
-		}
-	}
+	for (i = 0; i < n; i++)
+		cleared |= prevent_wrap_of(cpu, &hw->event[i], &cpu->value[i]);
 	return cleared;
 }
 
@@ -131,7 +134,7 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 		/* First: where RDPMC stays allowed all the same, counters are cleared. */
 		if (unlikely(hw->counts_kernel))
 			keep_secret(cpu, ctx);
-		perfctr_pmu->read(hw, cpu->value);
+		perfctr_read_counters(perfctr_pmu, hw, cpu->value);
 	}
 	prevent_wrap(cpu, hw);
 	set_biases(cpu, ctx);
@@ -143,13 +146,10 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 	}
 }
 
-static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
-					  u64 now, bool switched)
+static __always_inline void enter_cpu(struct perfctr_page *page, u64 now, bool switched)
 {
-	struct perfctr_page *page = ctx->page;
 	u32 number = raw_smp_processor_id();
 
-	perfctr_page_begin(page);
 	page->switches += switched;
 	if (page->cpu != number) {
 		page->migrations += switched && page->cpu != U32_MAX;
@@ -158,6 +158,15 @@ static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfct
 			perfctr_kind_enter(page);
 	}
 	set_bias(&page->tsc, now);
+}
+
+static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
+					  u64 now, bool switched)
+{
+	struct perfctr_page *page = ctx->page;
+
+	perfctr_page_begin(page);
+	enter_cpu(page, now, switched);
 	if (ctx->hw->n_events)
 		enter_counters(cpu, ctx);
 	perfctr_page_end(page);
@@ -176,7 +185,7 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 			cpu->secret = false;
 			perfctr_cpu_write_enable(cpu);
 		}
-		perfctr_pmu->read(ctx->hw, cpu->value);
+		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 		fold_counters(cpu, ctx);
 		cpu->owner = seen_by(ctx);
 	}
@@ -229,18 +238,13 @@ static void change_context(struct perfctr_cpu *cpu, struct perfctr_context *out,
 	}
 }
 
-/*
- * From __switch_to_xtra() when either thread is started, marked, or an idle thread that some
- * session tells from others; current is not reliable here.
- */
-void perfctr_switch(struct task_struct *prev, struct task_struct *next)
+static noinline void switch_threads(struct task_struct *prev, struct task_struct *next)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 	struct perfctr_context *out = started_context(prev);
 	struct perfctr_context *in = started_context(next);
 	bool turned = false;
 
-	lockdep_assert_irqs_disabled();
 	if (unlikely(cpu->paused))
 		return;
 	if (static_branch_unlikely(&perfctr_gated))
@@ -253,6 +257,112 @@ void perfctr_switch(struct task_struct *prev, struct task_struct *next)
 		if (static_branch_unlikely(&perfctr_gated))
 			perfctr_gate_scrub();
 	}
+}
+
+static __always_inline void exchange_counter(struct perfctr_cpu *cpu, struct perfctr_page *left,
+					     struct perfctr_page *entered,
+					     const struct perfctr_hw_control *hw, u32 i, u64 value)
+{
+	left->counter[i].sum = left->counter[i].bias + value;
+	prevent_wrap_of(cpu, &hw->event[i], &value);
+	cpu->value[i] = value;
+	set_bias(&entered->counter[i], value);
+}
+
+/*
+ * Between two threads that count the same in user mode the counters run on, and one pass does it.
+ * Where that is not so, where counters are to be cleared or gates turned, it is done slowly.
+ */
+static noinline void exchange_threads(struct task_struct *prev, struct task_struct *next)
+{
+	struct perfctr_context *out = prev->thread.perfctr, *in = next->thread.perfctr;
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+	const struct perfctr_hw_control *hw = in->hw;
+	struct perfctr_page *left, *entered;
+	u32 i, n;
+	u64 now;
+
+	/* Something is enabled: out is started, and the counters are not paused. */
+	if (!cpu->enabled || !in->started || hw->counts_kernel ||
+	    static_branch_unlikely(&perfctr_gated))
+		goto slowly;
+	if (cpu->foreign || prev->mm != next->mm || !next->mm) {
+		if (user_rdpmc())
+			goto slowly;
+		/* Who owns what is held is asked when somebody leaves. */
+		cpu->foreign |= cpu->held;
+	}
+	cpu->entries++;
+	left = out->page;
+	entered = in->page;
+	n = hw->n_events;
+	now = rdtsc();
+	perfctr_page_begin(left);
+	perfctr_page_begin(entered);
+	left->tsc.sum = left->tsc.bias + now;
+	enter_cpu(entered, now, true);
+	if (unlikely(perfctr_pmu->read)) {
+		perfctr_pmu->read(hw, cpu->value);
+		for (i = 0; i < n; i++)
+			exchange_counter(cpu, left, entered, hw, i, cpu->value[i]);
+	} else {
+		for (i = 0; i < n; i++) {
+			u64 value;
+
+			rdpmcl(hw->event[i].rdpmc, value);
+			exchange_counter(cpu, left, entered, hw, i, value);
+		}
+	}
+	perfctr_page_end(entered);
+	perfctr_page_end(left);
+	return;
+slowly:
+	switch_threads(prev, next);
+}
+
+/* Both bear one mark, and no gate has to look at each of them. */
+static __always_inline bool is_alike(const struct task_struct *prev,
+				     const struct task_struct *next)
+{
+	const struct perfctr_group *mark = prev->thread.perfctr_mark;
+
+	return mark && mark == next->thread.perfctr_mark &&
+	       !this_cpu_read(perfctr_gate_special.any);
+}
+
+static noinline void switch_extra(struct task_struct *prev, struct task_struct *next,
+				  unsigned long tif)
+{
+	if (tif & _TIF_PERFCTR)
+		switch_threads(prev, next);
+	__switch_to_xtra(prev, next);
+}
+
+/*
+ * From __switch_to(), instead of __switch_to_xtra(), when one of the two has some flag: ours when
+ * it is started, marked, or an idle thread that some session tells from others. Most of these have
+ * no other flag. current is not reliable here.
+ */
+void perfctr_switch(struct task_struct *prev, struct task_struct *next)
+{
+	unsigned long tif = read_task_thread_flags(prev) | read_task_thread_flags(next);
+	const struct perfctr_context *out, *in;
+
+	lockdep_assert_irqs_disabled();
+	if (unlikely((tif & _TIF_WORK_CTXSW_PREV) != _TIF_PERFCTR)) {
+		switch_extra(prev, next, tif);
+		return;
+	}
+	out = prev->thread.perfctr;
+	in = next->thread.perfctr;
+	if (!((unsigned long)out | (unsigned long)in)) {
+		if (is_alike(prev, next) && !user_rdpmc())
+			return;
+	} else if (out && in && out->hw == in->hw) {
+		exchange_threads(prev, next);
+		return;
+	}
+	switch_threads(prev, next);
 }
 
 void perfctr_cpu_enter(struct perfctr_context *ctx)
@@ -282,7 +392,7 @@ static void fold_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	perfctr_page_begin(page);
 	page->tsc.sum = page->tsc.bias + rdtsc();
 	if (ctx->hw->n_events) {
-		perfctr_pmu->read(ctx->hw, cpu->value);
+		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 		publish_sums(cpu, ctx);
 	}
 	perfctr_page_end(page);
@@ -334,7 +444,7 @@ static bool read_forward(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	u32 i;
 
 	memcpy(before, cpu->value, n * sizeof(*before));
-	perfctr_pmu->read(ctx->hw, cpu->value);
+	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	for (i = 0; i < n; i++) {
 		struct perfctr_page_counter *c = &ctx->page->counter[i];
 
@@ -417,11 +527,11 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 		struct perfctr_context *ctx = current->thread.perfctr;
 
 		perfctr_page_begin(ctx->page);
-		perfctr_pmu->read(ctx->hw, cpu->value);
+		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 		fold_counters(cpu, ctx);
 		clear_slots(cpu, cpu->foreign);
 		cpu->foreign = 0;
-		perfctr_pmu->read(ctx->hw, cpu->value);
+		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 		set_biases(cpu, ctx);
 		perfctr_page_end(ctx->page);
 	}

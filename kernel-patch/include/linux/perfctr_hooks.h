@@ -16,6 +16,7 @@ struct task_struct;
 
 DECLARE_STATIC_KEY_FALSE(perfctr_gated);	/* some session is started */
 
+void __switch_to_xtra(struct task_struct *prev, struct task_struct *next);	/* of the kernel */
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
 int perfctr_fork_task(struct task_struct *child);
 void perfctr_born_task(struct task_struct *child);
@@ -81,7 +82,7 @@ static inline bool perfctr_fixup_rdpmc(struct pt_regs *regs)
 	       perfctr_emulate_rdpmc(regs);
 }
 #else
-static inline void perfctr_switch(struct task_struct *prev, struct task_struct *next) { }
+#define perfctr_switch __switch_to_xtra
 static inline void perfctr_copy_thread(struct task_struct *child) { }
 static inline int perfctr_fork(struct task_struct *child) { return 0; }
 static inline void perfctr_born(struct task_struct *child) { }

@@ -405,15 +405,6 @@ static bool arch_intact(u64 slots)
 	return intact;
 }
 
-static void arch_read(const struct perfctr_hw_control *hw, u64 *value)
-{
-	u32 n = hw->n_events;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		rdpmcl(hw->event[i].rdpmc, value[i]);
-}
-
 static void hybrid_read(const struct perfctr_hw_control *hw, u64 *value)
 {
 	u64 counters = this_kind()->counters;
@@ -453,7 +444,6 @@ static struct perfctr_pmu arch_pmu = {
 	.give_cpu = arch_give_cpu,
 	.load = arch_load,
 	.enable = arch_enable,
-	.read = arch_read,
 	.clear = arch_clear,
 	.intact = arch_intact,
 };

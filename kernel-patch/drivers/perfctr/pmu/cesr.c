@@ -107,11 +107,3 @@ void perfctr_cesr_read_msr(const struct perfctr_hw_control *hw, u64 *value)
 	for (i = 0; i < hw->n_events; i++)
 		rdmsrl(MSR_CTR0 + hw->event[i].slot, value[i]);
 }
-
-void perfctr_cesr_read_pmc(const struct perfctr_hw_control *hw, u64 *value)
-{
-	u32 i;
-
-	for (i = 0; i < hw->n_events; i++)
-		rdpmcl(hw->event[i].slot, value[i]);
-}

@@ -30,7 +30,6 @@ void perfctr_cesr_clear(u64 slots);
 u32 perfctr_cesr_msr_of(u32 slot);
 bool perfctr_cesr_intact(u64 slots);
 void perfctr_cesr_read_msr(const struct perfctr_hw_control *hw, u64 *value);
-void perfctr_cesr_read_pmc(const struct perfctr_hw_control *hw, u64 *value);
 
 /* Of a struct perfctr_pmu; it adds the masks, check, and by which instruction it reads. */
 #define PERFCTR_CESR_COMMON					\

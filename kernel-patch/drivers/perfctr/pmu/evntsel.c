@@ -126,14 +126,6 @@ static void evntsel_load(const struct perfctr_hw_control *hw)
 		evntsel_apply(cpu);
 }
 
-static void evntsel_read(const struct perfctr_hw_control *hw, u64 *value)
-{
-	u32 i;
-
-	for (i = 0; i < hw->n_events; i++)
-		rdpmcl(hw->event[i].slot, value[i]);
-}
-
 static void evntsel_clear(u64 slots)
 {
 	u32 n;
@@ -245,7 +237,6 @@ void __init perfctr_evntsel_init(struct perfctr_pmu *pmu, const struct perfctr_e
 	pmu->give_cpu = evntsel_give_cpu;
 	pmu->load = evntsel_load;
 	pmu->enable = evntsel_enable;
-	pmu->read = evntsel_read;
 	pmu->clear = evntsel_clear;
 	pmu->intact = evntsel_intact;
 	pmu->msr_of = evntsel_msr_of;

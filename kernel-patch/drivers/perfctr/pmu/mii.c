@@ -18,7 +18,6 @@ static const struct perfctr_pmu mii_pmu = {
 	.evntsel_allowed = CESR_ALLOWED | MII_EVENT_HIGH,
 	.evntsel_user = CESR_USER,
 	.evntsel_kernel = CESR_KERNEL,
-	.read = perfctr_cesr_read_pmc,
 };
 
 const struct perfctr_pmu *__init perfctr_mii_probe(void)

@@ -294,14 +294,6 @@ static void p4_enable(u64 slots)
 	regs->running = slots;
 }
 
-static void p4_read(const struct perfctr_hw_control *hw, u64 *value)
-{
-	u32 i;
-
-	for (i = 0; i < hw->n_events; i++)
-		rdpmcl(hw->event[i].rdpmc, value[i]);
-}
-
 /* An overflow is shown in the register that selects. */
 static bool p4_intact(u64 slots)
 {
@@ -349,7 +341,6 @@ static struct perfctr_pmu p4_pmu = {
 	.give_cpu = p4_give_cpu,
 	.load = p4_load,
 	.enable = p4_enable,
-	.read = p4_read,
 	.clear = p4_clear,
 	.intact = p4_intact,
 };

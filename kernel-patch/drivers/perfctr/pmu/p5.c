@@ -58,7 +58,6 @@ static struct perfctr_pmu p5_mmx_pmu = {
 	.pmu = PERFCTR_PMU_P5_MMX,
 	.features = PERFCTR_FEATURE_RDPMC | PERFCTR_FEATURE_GLOBAL_ENABLE,
 	.check = p5_mmx_check,
-	.read = perfctr_cesr_read_pmc,
 };
 
 /* Bits 13:12 of CPUID leaf 1 EAX. */

@@ -5,16 +5,23 @@
  */
 #include "guest.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define ROUNDS 100
+#define PEEK "/dev/shm/peek-beside"
+#define PEEK_DESCRIPTOR	100	/* that asm/peek.S maps */
 
 START_TEST(rdpmc_of_an_unmonitored_process_faults)
 {
@@ -367,6 +374,147 @@ START_TEST(p11_rdpmc_for_nobody_is_told_by_the_page)
 }
 END_TEST
 
+/* Of peek.S: the program finds nothing in counter 1, though it maps a page. */
+static int execute_peek(void)
+{
+	pid_t pid = vfork();
+	int status;
+
+	if (pid == 0) {
+		/* Beside its parent in one address space, counted, until it executes the file. */
+		int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+		context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+		dup2(fd, PEEK_DESCRIPTOR);
+		become_nobody();
+		execl(PEEK, PEEK, NULL);
+		_exit(127);
+	}
+	EXPECT(wait_for(pid, &status) == pid);
+	close(PEEK_DESCRIPTOR);
+	return status;
+}
+
+static void execute_beside(void *argument)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	pin(0, 0);
+	context_control(fd, argument, 1);
+	context_map(fd);
+	for (int i = 0; i < 20; i++) {
+		spin(100000);
+		EXPECT(execute_peek() == EXITED(0));
+	}
+}
+
+static void expect_nothing_after_exec(struct event own)
+{
+	copy_file(program("peek"), PEEK, 0755);
+	in_child(execute_beside, &own);
+	ck_assert_int_eq(unlink(PEEK), 0);
+}
+
+/* A child by vfork() is of its parent's address space until it executes a file, and not after. */
+START_TEST(a_program_sees_nothing_of_who_shared_its_address_space_before)
+{
+	expect_nothing_after_exec((struct event){ 1, USER(BRANCHES) });
+}
+END_TEST
+
+START_TEST(a_program_sees_no_kernel_mode_of_who_shared_its_address_space_before)
+{
+	expect_nothing_after_exec((struct event){ 1, KERNEL(INSTRUCTIONS) });
+}
+END_TEST
+
+static atomic_int dying_state, dying_tid;
+static atomic_ulong dying_count;
+static pid_t dying_foreign;
+
+static void *die_slowly(void *unused)
+{
+	int fd, e = eventfd(0, 0);
+	long n = 0;
+
+	(void)unused;
+	pin(0, 0);
+	EXPECT(unshare(CLONE_FILES) == 0);
+	fd = context_open(0, PERFCTR_OPEN_CREATE);
+	while (n < 150000 && dup(e) >= 0)
+		n++;
+	dying_tid = gettid();
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	for (uint32_t sw = context_read(fd).switches; context_read(fd).switches < sw + 4;)
+		spin(1000);
+	kill(dying_foreign, SIGSTOP);
+	dying_count = context_read(fd).counter[0];
+	dying_state = 1;
+	syscall(SYS_exit, 0);
+	return NULL;
+}
+
+static void *look_after_death(void *unused)
+{
+	uint64_t value;
+
+	(void)unused;
+	pin(0, 0);
+	while (dying_state != 2)
+		syscall(SYS_futex, &dying_state, FUTEX_WAIT, dying_state, NULL, NULL, 0);
+	value = rdpmc(0);
+	dying_state = value > dying_count + 10000 ? 4 : 3;
+	return NULL;
+}
+
+static void map_while_one_dies(void *foreign)
+{
+	struct rlimit limit = { 200000, 200000 };
+	pthread_t looker, dying;
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	dying_foreign = *(pid_t *)foreign;
+	EXPECT(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	pin(0, 1);
+	context_control(fd, NULL, 0);
+	context_map(fd);
+	dying_state = 0;
+	pthread_create(&looker, NULL, look_after_death, NULL);
+	sleep_us(20000);
+	pthread_create(&dying, NULL, die_slowly, NULL);
+	while (dying_state == 0)
+		;
+	for (volatile int i = 0; i < 1500000; i++)
+		;
+	context_control(fd, EVENTS({ 1, USER(INSTRUCTIONS) }));
+	while (tgkill(getpid(), dying_tid, 0) == 0)
+		sleep_us(1000);
+	dying_state = 2;
+	syscall(SYS_futex, &dying_state, FUTEX_WAKE, 1, NULL, NULL, 0);
+	while (dying_state == 2)
+		sleep_us(1000);
+	EXPECT(dying_state == 3);
+}
+
+/*
+ * A thread that has left its address space, but not yet its context, while the first page is mapped:
+ * RDPMC is allowed under its feet, and no switch tells of it when it has gone.
+ */
+START_TEST(a_thread_after_one_that_died_while_the_page_was_mapped_sees_no_foreign_count)
+{
+	pid_t pid = spinner_start(0);
+	int fd = context_open(pid, PERFCTR_OPEN_CREATE);
+
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	sleep_us(500000);
+	for (int i = 0; i < 8; i++) {
+		kill(pid, SIGCONT);
+		sleep_us(200000);
+		in_child(map_while_one_dies, &pid);
+	}
+}
+END_TEST
+
 SUITE(isolation,
       rdpmc_of_an_unmonitored_process_faults,
       e1_rdpmc_faults_again_after_munmap_and_close,
@@ -382,4 +530,7 @@ SUITE(isolation,
       the_counts_of_a_dead_process_are_gone,
       e1_a_sibling_thread_that_runs_while_the_page_is_mapped_sees_nothing,
       rdpmc_for_everybody_shows_nothing_or_isolation_is_not_claimed,
-      p11_rdpmc_for_nobody_is_told_by_the_page)
+      p11_rdpmc_for_nobody_is_told_by_the_page,
+      a_program_sees_nothing_of_who_shared_its_address_space_before,
+      a_program_sees_no_kernel_mode_of_who_shared_its_address_space_before,
+      a_thread_after_one_that_died_while_the_page_was_mapped_sees_no_foreign_count)

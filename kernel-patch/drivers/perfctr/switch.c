@@ -104,12 +104,24 @@ static void keep_secret(struct perfctr_cpu *cpu, const struct perfctr_context *c
 		cr4_update_pce(NULL);
 }
 
+/*
+ * What is held from now on is owner's, and what was held is not, if that was another one's. At the
+ * end of a thread's turn too: it may have executed a file since it entered, or begun to exit.
+ */
+static __always_inline void change_owner(struct perfctr_cpu *cpu, u64 owner)
+{
+	if (cpu->owner == owner && owner)
+		return;
+	cpu->owner = owner;
+	cpu->foreign |= cpu->held;
+	cpu->held = 0;
+}
+
 /* The counters are stopped, or count user mode only and so nothing here. */
 static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 					   struct perfctr_context *ctx)
 {
 	const struct perfctr_hw_control *hw = ctx->hw;
-	u64 owner = seen_by(ctx);
 	/* Read when the thread before left, under the same control. */
 	bool known = cpu->enabled && cpu->control == hw->id;
 
@@ -120,11 +132,7 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 		cpu->loads++;
 		perfctr_pmu->load(hw);
 	}
-	if (cpu->owner != owner || !owner) {
-		cpu->owner = owner;
-		cpu->foreign |= cpu->held;
-		cpu->held = 0;
-	}
+	change_owner(cpu, seen_by(ctx));
 	if (cpu->foreign && user_rdpmc()) {
 		clear_slots(cpu, cpu->foreign);
 		cpu->foreign = 0;
@@ -187,7 +195,7 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 		}
 		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 		fold_counters(cpu, ctx);
-		cpu->owner = seen_by(ctx);
+		change_owner(cpu, seen_by(ctx));
 	}
 	perfctr_page_end(page);
 }
@@ -510,6 +518,23 @@ void perfctr_tick_current(void)
 	drop_dead_mark();
 }
 
+/* The current thread is counted. */
+static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	change_owner(cpu, seen_by(ctx));
+	cpu->held |= ctx->hw->slots;
+	if (!cpu->foreign)
+		return;
+	perfctr_page_begin(ctx->page);
+	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
+	fold_counters(cpu, ctx);
+	clear_slots(cpu, cpu->foreign);
+	cpu->foreign = 0;
+	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
+	set_biases(cpu, ctx);
+	perfctr_page_end(ctx->page);
+}
+
 /*
  * CR4.PCE is about to be set for mm: at a switch of address spaces (current is still the thread
  * before), or because a thread of mm has mapped a page while this one runs.
@@ -523,17 +548,9 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 		return;
 	if (!cpu->enabled) {
 		scrub_cpu(cpu, mm);
-	} else if (cpu->foreign && current->mm == mm) {
-		struct perfctr_context *ctx = current->thread.perfctr;
-
-		perfctr_page_begin(ctx->page);
-		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-		fold_counters(cpu, ctx);
-		clear_slots(cpu, cpu->foreign);
-		cpu->foreign = 0;
-		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-		set_biases(cpu, ctx);
-		perfctr_page_end(ctx->page);
+	} else if (!current->mm || current->mm == mm) {
+		/* It has no mm any more while it exits: others of its process may run here next. */
+		scrub_running(cpu, current->thread.perfctr);
 	}
 	if (static_branch_unlikely(&perfctr_gated))
 		perfctr_gate_scrub();

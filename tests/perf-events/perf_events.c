@@ -217,7 +217,7 @@ static void all_but_one(void)
 }
 
 /* The events end a moment before their thread: perfctr_backends(3) tells by how much. */
-START_TEST(the_error_against_rusage_is_as_stated)
+static double cpu_against_rusage(void)
 {
 	struct perfctr_group *group = make_group();
 	struct perfctr_session *s = open_group_session(group, true);
@@ -239,14 +239,32 @@ START_TEST(the_error_against_rusage_is_as_stated)
 	printf("%d processes against rusage: CPU time %+.2f %%, faults %+.2f %%, switches %llu of %ld\n",
 	       PROCESSES, (cpu - 1) * 100, (faults - 1) * 100, (unsigned long long)counts.switches,
 	       switches);
-	ck_assert_double_gt(cpu, 0.80);
-	ck_assert_double_lt(cpu, 1.01);
 	ck_assert_double_gt(faults, 0.95);
 	ck_assert_double_le(faults, 1);
 	ck_assert_int_le((long)counts.switches, switches);
 	ck_assert_int_ge((long)counts.switches, switches - 3 * PROCESSES);
 	perfctr_session_close(s);
 	perfctr_group_close(group);
+	return cpu;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median: time that a hypervisor takes away meanwhile is in the events and not in rusage. */
+START_TEST(the_error_against_rusage_is_as_stated)
+{
+	double cpu[5];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cpu); i++)
+		cpu[i] = cpu_against_rusage();
+	qsort(cpu, ARRAY_SIZE(cpu), sizeof(cpu[0]), compare_doubles);
+	ck_assert_double_gt(cpu[2], 0.80);
+	ck_assert_double_lt(cpu[2], 1.01);
 }
 END_TEST
 

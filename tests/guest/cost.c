@@ -89,11 +89,18 @@ struct cost measure(void (*round)(void), unsigned int rounds, int context)
 	return cost;
 }
 
+void partner_answer(int to, int from)
+{
+	char byte;
+
+	while (read(to, &byte, 1) == 1 && write(from, &byte, 1) == 1)
+		;
+}
+
 struct partner partner_start(void)
 {
 	struct partner partner;
 	int to[2], from[2];
-	char byte;
 
 	ck_assert_int_eq(pipe(to), 0);
 	ck_assert_int_eq(pipe(from), 0);
@@ -101,8 +108,7 @@ struct partner partner_start(void)
 	ck_assert(partner.pid >= 0);
 	if (partner.pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		while (read(to[0], &byte, 1) == 1 && write(from[1], &byte, 1) == 1)
-			;
+		partner_answer(to[0], from[1]);
 		_exit(0);
 	}
 	close(to[0]);

@@ -38,6 +38,8 @@ struct partner {
 };
 struct partner partner_start(void);
 void partner_stop(const struct partner *partner);
+/* What a partner does, until nobody is left who could write. */
+void partner_answer(int to, int from);
 /* measure() with these: whatever monitors the two. */
 struct cost measure_partner(const struct partner *partner, int context);
 

@@ -165,6 +165,8 @@ uint64_t read_number(const char *path);
 /* Of the CPU until now: a row of /proc/interrupts, as "LOC". */
 uint64_t interrupts(const char *row, int cpu);
 
+#define PEEK_DESCRIPTOR 100 /* of the context whose page asm/peek.S maps */
+
 /* RDPMC; false when it faults. */
 bool try_rdpmc(uint32_t index, uint64_t *value);
 

@@ -22,7 +22,6 @@
 #define NMI_WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
 #define RDPMC_SWITCH	"/sys/bus/event_source/devices/cpu/rdpmc"
 #define PEEK		"/dev/shm/peek"
-#define PEEK_DESCRIPTOR	100	/* that asm/peek.S maps */
 
 /* Something of another user's that counts on CPU 0, and how to end it. */
 struct holder {

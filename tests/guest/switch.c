@@ -94,10 +94,8 @@ static void *answer(void *arg)
 {
 	const struct companion *c = arg;
 	struct self self = read_itself(c->event, c->n);
-	char byte;
 
-	while (read(c->to, &byte, 1) == 1 && write(c->from, &byte, 1) == 1)
-		;
+	partner_answer(c->to, c->from);
 	stop_reading(&self);
 	return NULL;
 }

@@ -48,7 +48,7 @@ static u32 slot_of(const struct perfctr_pmu *pmu, u32 counter)
 
 /*
  * Threads that read their own counters use EAX alone. At a switch or at a tick a counter whose
- * value has so many bits is set to 0, so that it has no more of them when user mode goes on.
+ * value has this many bits is set to 0, so that it has no more of them when user mode goes on.
  */
 static unsigned int value_bits = 32;
 module_param(value_bits, uint, 0444);

@@ -100,17 +100,23 @@ static __always_inline void leave_slot(struct perfctr_bpf_slot *slot)
 	__sync_fetch_and_add(&slot->busy, -1);
 }
 
-static __always_inline struct perfctr_bpf_slot *enter_account(const struct account *account)
+/* At this moment; a switch may forget it in the next. */
+static __always_inline __u64 generation_of(const struct account *account)
 {
-	return enter_slot(account->slot, account->generation);
+	return *(const volatile __u64 *)&account->generation;
 }
 
-/* At this moment. */
-static __always_inline bool is_taken(const struct account *account)
+static __always_inline struct perfctr_bpf_slot *enter_account(const struct account *account)
 {
-	struct perfctr_bpf_slot *slot = account->generation ? slot_at(account->slot) : NULL;
+	return enter_slot(account->slot, generation_of(account));
+}
 
-	return slot && slot->generation == account->generation;
+/* Still the one that generation_of() told? */
+static __always_inline bool is_taken(const struct account *account, __u64 generation)
+{
+	struct perfctr_bpf_slot *slot = generation ? slot_at(account->slot) : NULL;
+
+	return slot && slot->generation == generation;
 }
 
 static __always_inline bool is_started(const struct perfctr_bpf_slot *slot)
@@ -149,7 +155,7 @@ static __always_inline __u64 task_time(struct context *c, struct task_struct *ta
 static __always_inline void add_to_account(struct account *account, int which,
 					   const __u64 *difference)
 {
-	__u64 generation = account->generation;
+	__u64 generation = generation_of(account);
 	struct perfctr_bpf_slot *slot = enter_slot(account->slot, generation);
 	__u64 *sums;
 

@@ -69,7 +69,7 @@ static __always_inline void settle_account(struct context *c, int which,
 static __always_inline bool close_account(struct context *c, int which, __u32 flags)
 {
 	struct account *account = &c->account[which];
-	__u64 generation = account->generation;
+	__u64 generation = generation_of(account);
 	struct perfctr_bpf_slot *slot = enter_slot(account->slot, generation);
 	bool closed = false;
 
@@ -130,13 +130,16 @@ static __always_inline void open_account(struct context *c, int which, __u32 ind
 static __always_inline int claim_account(struct context *c, int which, __u32 index)
 {
 	struct account *account = &c->account[which];
-	__u64 old = account->generation;
+	__u64 old = generation_of(account);
 
 	if (old == CLAIMED)
 		return -EBUSY;
-	if (is_taken(account))
+	if (is_taken(account, old))
 		return account->slot == index ? 0 : which == OWN ? -EEXIST : -EBUSY;
-	return __sync_val_compare_and_swap(&account->generation, old, CLAIMED) == old ? 1 : -EBUSY;
+	if (__sync_val_compare_and_swap(&account->generation, old, CLAIMED) == old)
+		return 1;
+	/* What was gone may have been forgotten meanwhile. */
+	return __sync_val_compare_and_swap(&account->generation, 0, CLAIMED) ? -EBUSY : 1;
 }
 
 static __always_inline void begin_context(struct context *c, struct task_struct *task)
@@ -183,7 +186,7 @@ static __noinline int attach_member(struct task_struct *task, struct perfctr_bpf
 
 static __always_inline int detach_member(struct context *c, struct task_struct *task, int which)
 {
-	if (!is_taken(&c->account[which]))
+	if (!is_taken(&c->account[which], generation_of(&c->account[which])))
 		return 0;
 	fold_context(c, task, task_time(c, task));
 	return close_account(c, which, 0);

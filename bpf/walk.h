@@ -90,7 +90,7 @@ static __always_inline bool counts_into(struct context *c, const struct request 
 
 /* The slot may have gone to somebody else since it was asked for. */
 static __always_inline int mark_thread(struct request *r, struct task_struct *self,
-				struct task_struct *task)
+				       struct task_struct *task)
 {
 	struct perfctr_bpf_slot *slot = enter_slot(r->slot, r->generation);
 	int result = -EINVAL;
@@ -112,8 +112,10 @@ static __always_inline int unmark_thread(struct request *r, struct task_struct *
 static __always_inline void tell_thread(struct perfctr_bpf_reply *reply, struct context *c,
 					int which)
 {
-	if (c && is_taken(&c->account[which]))
-		reply->id = perfctr_bpf_id(c->account[which].slot, c->account[which].generation);
+	__u64 generation = c ? generation_of(&c->account[which]) : 0;
+
+	if (c && is_taken(&c->account[which], generation))
+		reply->id = perfctr_bpf_id(c->account[which].slot, generation);
 }
 
 static __always_inline int visit_members(struct request *r, struct seq_file *seq,

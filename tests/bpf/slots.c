@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -407,6 +408,42 @@ START_TEST(who_asks_for_the_first_time_holds_nobody_up)
 }
 END_TEST
 
+/* A thread of its CPU that takes it from others about every millisecond. */
+static int interrupt_often(void *argument)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+	unsigned int seed = 1;
+
+	(void)argument;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	EXPECT(sched_setscheduler(0, SCHED_FIFO, &first) == 0);
+	for (;;)
+		usleep(500 + (unsigned int)rand_r(&seed) % 500);
+}
+
+#define OPENINGS 6000
+
+/* Each switch forgets what is gone, in the midst of a look at it as well. */
+START_TEST(what_is_closed_is_gone_whenever_its_thread_is_preempted)
+{
+	struct perfctr *self;
+	pid_t pid;
+
+	stay_on(0);
+	pid = begin_attack(0, interrupt_often, NULL);
+	for (int i = 0; i < OPENINGS; i++) {
+		self = perfctr_open();
+		ck_assert_msg(self != NULL, "opening %d: errno %d", i, errno);
+		perfctr_close(self);
+		errno = 0;
+		self = perfctr_open_tid(0, 0);
+		ck_assert_msg(self == NULL, "what opening %d had is there after it is closed", i);
+		ck_assert_int_eq(errno, ENOENT);
+	}
+	end_victim(pid);
+}
+END_TEST
+
 TCase *slot_tests(void)
 {
 	TCase *tests = tcase_create("slots");
@@ -418,6 +455,7 @@ TCase *slot_tests(void)
 	tcase_add_test(tests, who_is_refused_takes_no_slot_from_others_meanwhile);
 	tcase_add_test(tests, who_is_kept_from_running_keeps_no_slot_from_others);
 	tcase_add_test(tests, processes_that_had_slots_are_not_remembered);
+	tcase_add_test(tests, what_is_closed_is_gone_whenever_its_thread_is_preempted);
 	tcase_add_test(tests, who_asks_for_the_first_time_holds_nobody_up);
 	return tests;
 }

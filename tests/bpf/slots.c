@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -444,6 +445,40 @@ START_TEST(what_is_closed_is_gone_whenever_its_thread_is_preempted)
 }
 END_TEST
 
+static _Atomic unsigned int closed_in_vain;
+
+/* In place of the C library's.  A descriptor that is closed twice may be another thread's by then. */
+int close(int fd)
+{
+	int result = (int)syscall(SYS_close, fd);
+
+	if (result < 0)
+		closed_in_vain++;
+	return result;
+}
+
+static int be_refused(void *argument)
+{
+	struct raw raw;
+	struct raw_slot slot[SLOTS];
+
+	(void)argument;
+	EXPECT(raw_open(&raw) >= 0);
+	EXPECT(take_all(&raw, slot) == USER_SLOTS);
+	closed_in_vain = 0;
+	EXPECT(perfctr_open() == NULL && errno == EDQUOT);
+	EXPECT(perfctr_group_open(NULL) == NULL && errno == EDQUOT);
+	EXPECT(perfctr_open_tid(0, 0) == NULL && errno == ENOENT);
+	EXPECT(closed_in_vain == 0);
+	return 0;
+}
+
+START_TEST(who_is_refused_closes_each_file_once)
+{
+	attack(be_refused, NULL);
+}
+END_TEST
+
 TCase *slot_tests(void)
 {
 	TCase *tests = tcase_create("slots");
@@ -455,6 +490,7 @@ TCase *slot_tests(void)
 	tcase_add_test(tests, who_is_refused_takes_no_slot_from_others_meanwhile);
 	tcase_add_test(tests, who_is_kept_from_running_keeps_no_slot_from_others);
 	tcase_add_test(tests, processes_that_had_slots_are_not_remembered);
+	tcase_add_test(tests, who_is_refused_closes_each_file_once);
 	tcase_add_test(tests, what_is_closed_is_gone_whenever_its_thread_is_preempted);
 	tcase_add_test(tests, who_asks_for_the_first_time_holds_nobody_up);
 	return tests;

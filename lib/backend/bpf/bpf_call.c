@@ -210,6 +210,10 @@ void perfctr_bpf_release(struct perfctr_bpf_handle *h)
 		munmap((void *)h->mapped, PERFCTR_PAGE_SIZE);
 	if (h->program >= 0)
 		close(h->program);
+	/* Who could not take one releases what there is of it, and its caller once more. */
+	h->generation = 0;
+	h->mapped = NULL;
+	h->program = -1;
 	errno = error;
 }
 

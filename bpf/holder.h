@@ -11,7 +11,7 @@
  * until the rest is written, by one at a time.
  */
 struct holder {
-	__u64 claim;   /* CLAIM with the user below it; 0: the slot is free */
+	__u64 claim;   /* CLAIM with flags, and the user below it; 0: the slot was never taken */
 	__u32 process; /* global number */
 	__u32 uid;
 	__u64 signal;  /* the process's struct signal_struct: there for as long as a task of it */
@@ -65,58 +65,21 @@ static __always_inline void count_process(__u32 process, int difference)
 }
 
 #define CLAIM (1ull << 32)
+/* The slot may be taken when no program writes it any more; until then it is its last user's. */
+#define RELEASED (1ull << 33)
+/* Its user may have no share left.  Such claims have numbers, in the bits above. */
+#define TENTATIVE (1ull << 34)
+#define CLAIM_NUMBER 35
+#define CLAIM_OF (CLAIM | 0xffffffff)
 
-struct taking {
-	__u64 claim;
-	__u32 first; /* slot, and number, of those that are looked at */
-	__u32 slots;
-	__u32 from;
-	__s32 taken;
-};
-
-/* Who is still about to write it for its last owner keeps it from being taken. */
-static long take_if_free(__u32 i, struct taking *taking)
+static __always_inline __u64 claim_of(const struct holder *holder)
 {
-	__u32 index = taking->first + (taking->from + i) % (taking->slots ?: 1);
-	struct holder *holder = bpf_map_lookup_elem(&holders, &index);
-	struct perfctr_bpf_slot *slot = slot_at(index);
-
-	if (!slot || !holder)
-		return 1;
-	if (holder->claim || __sync_val_compare_and_swap(&holder->claim, 0, taking->claim))
-		return 0;
-	if (__sync_fetch_and_add(&slot->busy, 0)) {
-		holder->claim = 0;
-		return 0;
-	}
-	taking->taken = index;
-	return 1;
+	return *(const volatile __u64 *)&holder->claim;
 }
 
-/* In turn: a slot that was released is used again as late as possible. */
-static __always_inline __s32 take_any(__u32 uid, __u32 first, __u32 slots)
+static __always_inline bool is_busy(struct perfctr_bpf_slot *slot)
 {
-	struct taking taking = {
-		.claim = CLAIM | uid, .first = first, .slots = slots, .taken = -1
-	};
-
-	taking.from = __sync_fetch_and_add(&next_slot, 1);
-	bpf_loop(slots, take_if_free, &taking, 0);
-	return taking.taken;
-}
-
-/*
- * The last quarter is root's: others do not even look at it, as who is refused has had a slot for
- * a moment, and that can be long where programs can be preempted.
- */
-static __always_inline __s32 take_for(__u32 uid, __u32 slots)
-{
-	__u32 everybodys = slots - slots / 4;
-	__s32 index = -1;
-
-	if (!uid)
-		index = take_any(uid, everybodys, slots - everybodys);
-	return index < 0 ? take_any(uid, 0, everybodys) : index;
+	return __sync_fetch_and_add(&slot->busy, 0);
 }
 
 struct census {
@@ -127,10 +90,14 @@ struct census {
 static long look_at_holder(__u32 index, struct census *census)
 {
 	struct holder *holder = bpf_map_lookup_elem(&holders, &index);
+	struct perfctr_bpf_slot *slot = slot_at(index);
+	__u64 claim;
 
-	if (!holder)
+	if (!slot || !holder)
 		return 1;
-	census->slots += holder->claim == (CLAIM | census->uid);
+	claim = claim_of(holder);
+	census->slots += (claim & CLAIM_OF) == (CLAIM | census->uid) &&
+			 (!(claim & RELEASED) || is_busy(slot));
 	return 0;
 }
 
@@ -142,6 +109,86 @@ static __always_inline bool has_more_than(const struct perfctr_bpf_info *i, __u3
 		return false;
 	bpf_loop(i->slots, look_at_holder, &census, 0);
 	return census.slots > slots;
+}
+
+static __always_inline bool exchange_claim(struct holder *holder, __u64 old, __u64 claim)
+{
+	return __sync_val_compare_and_swap(&holder->claim, old, claim) == old;
+}
+
+struct taking {
+	const struct perfctr_bpf_info *info;
+	__u64 claim;
+	__u32 first; /* slot, and number, of those that are looked at */
+	__u32 slots;
+	__u32 from;
+	__u32 looks; /* at whether tentative claims are void, that are left */
+	__s32 taken;
+};
+
+#define LOOKS 16
+#define ROUNDS 8
+
+/* A claim beyond its user's share, whose program has not come to give it back. */
+static __always_inline bool is_void(struct taking *taking, __u64 claim)
+{
+	return claim & TENTATIVE && taking->looks && taking->looks-- &&
+	       has_more_than(taking->info, (__u32)claim, taking->info->user_slots);
+}
+
+/* Who is still about to write it for its last owner keeps it from being taken. */
+static long take_if_free(__u32 i, struct taking *taking)
+{
+	__u32 index = taking->first + (taking->from + i) % (taking->slots ?: 1);
+	struct holder *holder = bpf_map_lookup_elem(&holders, &index);
+	struct perfctr_bpf_slot *slot = slot_at(index);
+	__u64 claim;
+
+	if (!slot || !holder)
+		return 1;
+	claim = claim_of(holder);
+	if (claim && !(claim & RELEASED) && !is_void(taking, claim))
+		return 0;
+	if (is_busy(slot) || !exchange_claim(holder, claim, taking->claim))
+		return 0;
+	/* Nobody begins to write it now, but may have before it was claimed. */
+	if (is_busy(slot)) {
+		exchange_claim(holder, taking->claim, claim & RELEASED ? claim : 0);
+		return 0;
+	}
+	taking->taken = index;
+	return 1;
+}
+
+/* In turn: a slot that was released is used again as late as possible. */
+static __always_inline bool take_any(struct taking *taking, __u32 first, __u32 slots)
+{
+	taking->first = first;
+	taking->slots = slots;
+	bpf_loop(slots, take_if_free, taking, 0);
+	return taking->taken >= 0;
+}
+
+/*
+ * The last quarter is root's: others do not even look at it, as who is refused has had a slot for
+ * a moment, and that can be long where programs can be preempted.
+ */
+static __always_inline struct taking take_for(const struct perfctr_bpf_info *info, __u32 uid)
+{
+	__u32 everybodys = info->slots - info->slots / 4;
+	struct taking taking = { .info = info, .taken = -1 };
+
+	taking.from = __sync_fetch_and_add(&next_slot, 1);
+	taking.claim = (__u64)taking.from << CLAIM_NUMBER | TENTATIVE | CLAIM | uid;
+	if (!uid && take_any(&taking, everybodys, info->slots - everybodys))
+		return taking;
+	/* Behind a look's back slots may be given back, and others be claimed instead. */
+	for (int i = 0; i < ROUNDS && !take_any(&taking, 0, everybodys); i++) {
+		if (i && taking.looks == LOOKS)
+			break;
+		taking.looks = LOOKS;
+	}
+	return taking;
 }
 
 static __always_inline void clear_slot(struct perfctr_bpf_slot *slot)
@@ -174,30 +221,31 @@ static __always_inline void prepare_slot(struct perfctr_bpf_slot *slot, __u32 ki
 /*
  * A user's share is looked at before, so that who has it takes nothing from others by trying on,
  * and with the slot: of two that take the last one at a time both may be refused; never do both get
- * it.
+ * it.  What it has too much meanwhile others may take from it.
  */
 static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 {
 	__u32 zero = 0, uid = this_user(), index;
 	struct perfctr_bpf_info *i = bpf_map_lookup_elem(&info, &zero);
 	struct perfctr_bpf_slot *slot;
+	struct taking taking;
 	struct holder *holder;
-	__s32 taken;
 
 	if (!i || kind < PERFCTR_BPF_CONTEXT || kind > PERFCTR_BPF_GROUP)
 		return -EINVAL;
 	if (has_more_than(i, uid, i->user_slots - 1))
 		return -EDQUOT;
-	taken = take_for(uid, i->slots);
-	if (taken < 0)
+	taking = take_for(i, uid);
+	if (taking.taken < 0)
 		return -ENOSPC;
-	index = taken;
+	index = taking.taken;
 	slot = slot_at(index);
 	holder = bpf_map_lookup_elem(&holders, &index);
 	if (!slot || !holder)
 		return -EINVAL;
-	if (has_more_than(i, uid, i->user_slots)) {
-		holder->claim = 0;
+	if (has_more_than(i, uid, i->user_slots) ||
+	    !exchange_claim(holder, taking.claim, CLAIM | uid)) {
+		exchange_claim(holder, taking.claim, 0);
 		return -EDQUOT;
 	}
 	holder->uid = uid;
@@ -226,7 +274,7 @@ static __always_inline int release_slot(__u32 index, __u64 generation)
 	slot->page.tsc.recheck = ~slot->page.tsc.ticket;
 	count_process(holder->process, -1);
 	holder->process = 0;
-	__sync_lock_test_and_set(&holder->claim, 0);
+	__sync_fetch_and_or(&holder->claim, RELEASED);
 	return 0;
 }
 

@@ -213,6 +213,7 @@ static int try_on(void *argument)
 }
 
 #define TAKES 20000
+#define TRYING 8
 
 /* One that is there for the caller, as often as it wants. */
 static int take_again_and_again(void *argument)
@@ -233,12 +234,12 @@ static int take_again_and_again(void *argument)
 /* One slot is left to them, while a user who has his share wants more. */
 START_TEST(who_is_refused_takes_no_slot_from_others_meanwhile)
 {
-	pid_t holder[2], trying[2];
+	pid_t holder[2], trying[TRYING];
 	struct raw raw;
 	struct raw_slot slot;
 
 	ck_assert_int_eq(begin_to_hold(NOBODY, &holder[0]), USER_SLOTS);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < TRYING; i++)
 		trying[i] = begin_attack(NOBODY, try_on, NULL);
 	end_attack(begin_attack(SOMEBODY, take_again_and_again, NULL));
 	ck_assert_int_eq(begin_to_hold(SOMEBODY, &holder[1]), 1);
@@ -247,7 +248,7 @@ START_TEST(who_is_refused_takes_no_slot_from_others_meanwhile)
 	ck_assert_int_eq(take_again_and_again(NULL), 0);
 	ck_assert_int_eq(raw_release(&raw, slot), 0);
 	raw_close(&raw);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < TRYING; i++) {
 		ck_assert_int_eq(waitpid(trying[i], NULL, WNOHANG), 0);
 		end_victim(trying[i]);
 	}
@@ -269,12 +270,20 @@ static int take_and_release(void)
 			raw_release(&raw, slot);
 }
 
-/* On a CPU that others of the same user have, so that each is preempted anywhere and for long. */
+/*
+ * On a CPU that others of the same user have, so that each is preempted anywhere and for long, when
+ * they have left one slot of their share.
+ */
 static int stall(void *argument)
 {
 	const struct sched_param none = { 0 };
+	struct raw raw;
+	struct raw_slot slot;
 
 	(void)argument;
+	EXPECT(raw_open(&raw) >= 0);
+	for (int i = 0; i < USER_SLOTS - 1; i++)
+		EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
 	stay_on(1);
 	for (int i = 0; i < STALLED; i++)
 		if (fork() == 0) {
@@ -297,7 +306,8 @@ START_TEST(who_is_kept_from_running_keeps_no_slot_from_others)
 	pid = begin_attack(NOBODY, stall, NULL);
 	stay_on(0);
 	nap(2000);
-	end_attack(begin_attack(SOMEBODY, take_again_and_again, NULL));
+	for (int i = 0; i < 5; i++)
+		end_attack(begin_attack(SOMEBODY, take_again_and_again, NULL));
 	ck_assert_int_eq(take_again_and_again(NULL), 0);
 	end_victim(pid);
 	while (waitpid(-1, NULL, 0) > 0)

@@ -80,18 +80,22 @@ START_TEST(what_is_stopped_does_not_count)
 }
 END_TEST
 
+/* Events count what interrupts and hypervisors take, too: the least of five. */
 START_TEST(virtual_time_is_the_threads_cpu_time)
 {
 	struct perfctr *p = open_counting(0, 0);
-	struct perfctr_counts before, after;
-	uint64_t ns;
+	double ratio, least = 2;
 
-	before = own_counts(p);
-	ns = thread_ns();
-	burn(100000000);
-	ns = thread_ns() - ns;
-	after = own_counts(p);
-	ck_assert_double_eq_tol(ns_of_ticks(after.tsc - before.tsc) / (double)ns, 1, 0.01);
+	for (int i = 0; i < 5; i++) {
+		uint64_t ticks = own_counts(p).tsc, ns = thread_ns();
+
+		burn(100000000);
+		ns = thread_ns() - ns;
+		ticks = own_counts(p).tsc - ticks;
+		ratio = ns_of_ticks(ticks) / (double)ns;
+		least = ratio < least ? ratio : least;
+	}
+	ck_assert_double_eq_tol(least, 1, 0.01);
 	ck_assert_ptr_null(perfctr_get_page(p));
 	ck_assert_ptr_null(perfctr_tsc_page(p));
 	perfctr_close(p);

@@ -149,7 +149,5 @@ static int experiment_main(int argc, char **argv)
 		status = run_jobs(&jobs, &options, file->confidence);
 	jobs_free(&jobs);
 	experiment_free(file);
-	if (fflush(stdout) || ferror(stdout))
-		fail("cannot write to standard output: %m");
 	return status;
 }

@@ -253,8 +253,6 @@ static void print_report(const struct report *report)
 	}
 	print_row(report, &table, "total", 0, &report->total);
 	table_end(&table, stdout);
-	if (fflush(stdout) || ferror(stdout))
-		fail("cannot write the report: %m");
 }
 
 static const struct option_rule rules[] = {

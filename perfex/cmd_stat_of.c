@@ -273,7 +273,5 @@ static int stat_of_main(int argc, char **argv)
 	open_file(&file, argv[n]);
 	show_regions(&file, &options);
 	json_object_put(file.root);
-	if (fflush(stdout) || ferror(stdout))
-		fail("cannot write to standard output: %m");
 	return 0;
 }

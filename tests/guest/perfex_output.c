@@ -2,6 +2,7 @@
 /* perfex run: where the counts go, and what becomes of them if they cannot. */
 #include "perfex_shell.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -89,7 +90,25 @@ START_TEST(a_closed_pipe_loses_no_counts_and_kills_nobody)
 }
 END_TEST
 
-SUITE(perfex_output, appended_output_has_one_head_and_nothing_is_lost,
+START_TEST(a_full_device_is_told_by_all_that_print)
+{
+	static const char *const printing[] = {
+		"list", "info", "check -e 0x4100c0", "encode -e 0x4100c0", "--help", "--version",
+	};
+	char script[64];
+	struct run r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(printing); i++) {
+		snprintf(script, sizeof(script), "perfex %s >/dev/full", printing[i]);
+		expect(&r, script, EXITED(125));
+		ck_assert_str_eq(r.err, "perfex: cannot write to standard output: No space left on "
+					"device\n");
+	}
+}
+END_TEST
+
+SUITE(perfex_output, a_full_device_is_told_by_all_that_print,
+      appended_output_has_one_head_and_nothing_is_lost,
       a_descriptor_takes_the_counts_and_the_command_does_not_get_it,
       a_full_device_loses_neither_the_counts_nor_the_file,
       a_closed_pipe_loses_no_counts_and_kills_nobody)

@@ -125,7 +125,7 @@ static const struct option_rule rules[] = {
 		    "confidence of the interval (Student's t); default: 95", take_confidence, 0),
 	CALL_OPTION("passes", 0, "auto|N",
 		    "more events than counters: run COMMAND up to N times for each\n"
-		    "repetition, by default (auto) as often as it takes",
+		    "repetition, or (auto) as often as it takes; default: 1",
 		    take_passes, 0),
 	CALL_OPTION("derive", 0, "RULE",
 		    "show a value like 'cpi = cycles / instructions'; may be repeated", take_rule,
@@ -209,6 +209,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 		.action = RUN,
 		.modes = PERFCTR_MODE_USER,
 		.runs = 1,
+		.passes = 1,
 		.confidence = 95,
 		.log_fd = NO_LOG_FD,
 		.format = &text_format,

@@ -104,12 +104,29 @@ static void name_event(struct event *event)
 		strcpy(event->name, event->request.name);
 }
 
+/* Which events each pass would count, as they were given. */
+static void list_passes(const struct events *events, char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (unsigned int pass = 0; pass < events->n_passes; pass++)
+		for (size_t i = 0, in_pass = 0; i < events->n && n < size; i++)
+			if (events->event[i].pass == pass)
+				n += (size_t)snprintf(text + n, size - n, "%s%s",
+						      in_pass++ ? " "
+						      : pass	? ", then "
+								: "",
+						      events->event[i].request.name);
+	if (n >= size)
+		strcpy(text + size - sizeof(" .."), " ..");
+}
+
 static void complain_of_passes(const struct events *events, const struct options *options,
 			       const struct perfctr_pmu_info *info)
 {
 	struct perfctr_request requests[PERFCTR_MAX_COUNTERS];
 	struct perfctr_control control;
-	char why[512] = "";
+	char why[512] = "", plan[512];
 
 	for (size_t i = 0; i < events->n && i < PERFCTR_MAX_COUNTERS; i++)
 		requests[i] = events->event[i].request;
@@ -120,9 +137,10 @@ static void complain_of_passes(const struct events *events, const struct options
 		complain("%s; a session counts all events at once: leave some out", why);
 		return;
 	}
-	complain("%s; they need %u passes and --passes allows %u: leave some out, or give "
-		 "--passes auto",
-		 why, events->n_passes, options->passes);
+	list_passes(events, plan, sizeof(plan));
+	complain("%s: leave some out, or let the command be run %u times for all of them by "
+		 "--passes=auto (%s)",
+		 why, events->n_passes, plan);
 }
 
 /* Several controls: what the kernel would refuse in a later run is refused before the first. */

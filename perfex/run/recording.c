@@ -80,15 +80,17 @@ bool recording_begin(struct recording *recording, const struct options *options,
 	return !options->rules || derive_check(recording);
 }
 
-/* What a failed run has counted is kept where there is nothing else. */
-void recording_add(struct recording *recording, unsigned int pass, const struct sample *sample,
+/* What a failed run has counted is kept where there is nothing else, and would not be a part. */
+bool recording_add(struct recording *recording, unsigned int pass, const struct sample *sample,
 		   bool succeeded)
 {
+	bool kept = succeeded || (recording->events.n_passes == 1 && !recording->pass[pass].tsc.n);
+
 	warn_of_disturbance(&sample->total);
 	recording->running = sample->total.members;
 	recording->wait_status = sample->wait_status;
-	if (!succeeded && recording->pass[pass].tsc.n)
-		return;
+	if (!kept)
+		return false;
 	series_add(&recording->pass[pass].tsc, sample->total.tsc);
 	series_add(&recording->pass[pass].elapsed, sample->elapsed_ns);
 	for (uint32_t k = 0; k < recording->info->n_kinds; k++)
@@ -100,6 +102,7 @@ void recording_add(struct recording *recording, unsigned int pass, const struct 
 			series_add(&event->counts, sample->total.counter[event->index]);
 	}
 	recording->consistent &= (sample->total.flags & PERFCTR_COUNTS_CONSISTENT) != 0;
+	return true;
 }
 
 void recording_kind_name(const struct recording *recording, uint32_t kind, char *text, size_t size)

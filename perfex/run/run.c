@@ -50,6 +50,7 @@ struct session {
 	struct output output;
 	struct watch watch;
 	struct progress progress;
+	struct rerun rerun;
 	int process; /* pidfd of the process to attach to */
 	struct sample last;
 	int exit_status; /* perfex's own; 0: that of the last run */
@@ -64,30 +65,40 @@ static bool has_succeeded(const struct sample *sample)
 	       (sample->timed_out && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
-static void complain_of_run(const char *what, const struct sample *sample)
+static void complain_of_run(const char *what, const struct sample *sample, bool kept)
 {
+	const char *counts = kept ? "what it counted is all there is" : "its counts are left out";
 	int status = sample->wait_status;
 
 	if (WIFSIGNALED(status))
-		complain("%s died of signal %d (%s): no further run; what was counted is kept",
-			 what, WTERMSIG(status), strsignal(WTERMSIG(status)));
+		complain("%s died of signal %d (%s): no further run; %s", what, WTERMSIG(status),
+			 strsignal(WTERMSIG(status)), counts);
 	else
-		complain("%s ended with status %d: no further run; what was counted is kept", what,
-			 WEXITSTATUS(status));
+		complain("%s ended with status %d: no further run; %s", what, WEXITSTATUS(status),
+			 counts);
 }
 
-/* False: there is no sense in another run.  more: there would be one. */
-static bool go_on(struct session *session, const char *what, const struct sample *sample, bool more)
+/* All of them. */
+static unsigned int count_runs(const struct session *session)
 {
-	if (!more)
+	const struct options *options = session->options;
+
+	return options->warmup + options->runs * session->recording.events.n_passes;
+}
+
+/* False: there is no sense in another run. */
+static bool go_on(struct session *session, const char *what, const struct sample *sample, bool kept)
+{
+	bool more = session->progress.done < session->progress.all;
+
+	if (!has_succeeded(sample)) {
+		if (session->progress.all > 1)
+			complain_of_run(what, sample, kept);
 		return false;
-	if (!has_succeeded(sample))
-		complain_of_run(what, sample);
-	else if (session->watch.stop)
+	}
+	if (more && session->watch.stop)
 		complain("a signal ended the counting after %s; what was counted is kept", what);
-	else
-		return true;
-	return false;
+	return more && !session->watch.stop;
 }
 
 static struct counting make_counting(struct session *session)
@@ -98,6 +109,14 @@ static struct counting make_counting(struct session *session)
 		.scope = session->options->view == SELF ? PERFCTR_SCOPE_SELF : PERFCTR_SCOPE_TREE,
 		.recording = &session->recording,
 	};
+}
+
+static bool begin_run(struct session *session)
+{
+	if (session->rerun.start < 0 || rerun_rewind(&session->rerun))
+		return true;
+	session->exit_status = EXIT_PERFEX;
+	return false;
 }
 
 static bool warm_up(struct session *session)
@@ -111,6 +130,8 @@ static bool warm_up(struct session *session)
 		struct counting counting = make_counting(session);
 		struct sample sample;
 
+		if (!begin_run(session))
+			return false;
 		if (session->discarded.wanted)
 			counting.members = &session->discarded;
 		session->exit_status = count_run(&session->watch, &counting, control, &sample);
@@ -121,7 +142,7 @@ static bool warm_up(struct session *session)
 		session->last = sample;
 		progress_step(&session->progress);
 		snprintf(what, sizeof(what), "warm-up %u", run + 1);
-		if (!go_on(session, what, &sample, true))
+		if (!go_on(session, what, &sample, false))
 			return false;
 	}
 	return true;
@@ -134,7 +155,10 @@ static bool one_run(struct session *session, unsigned int run, unsigned int pass
 	struct counting counting = make_counting(session);
 	struct sample sample;
 	char what[64];
+	bool kept;
 
+	if (!begin_run(session))
+		return false;
 	counting.output = &session->output;
 	counting.interval = (struct interval){ .run = run, .pass = pass };
 	if (session->recording.members.wanted) {
@@ -146,12 +170,11 @@ static bool one_run(struct session *session, unsigned int run, unsigned int pass
 	if (session->exit_status)
 		return false;
 	session->last = sample;
-	recording_add(&session->recording, pass, &sample, has_succeeded(&sample));
+	kept = recording_add(&session->recording, pass, &sample, has_succeeded(&sample));
 	progress_step(&session->progress);
 	snprintf(what, sizeof(what), n_passes > 1 ? "run %u, pass %u," : "run %u", run + 1,
 		 pass + 1);
-	return go_on(session, what, &sample,
-		     pass + 1 < n_passes || run + 1 < session->options->runs);
+	return go_on(session, what, &sample, kept);
 }
 
 static void all_runs(struct session *session)
@@ -184,33 +207,35 @@ static int end_session(struct session *session)
 	return has_succeeded(&session->last) ? 0 : exit_as(session->last.wait_status);
 }
 
-/* Nothing would end a run but the process, after which there is none. */
-static bool check_repetition(const struct options *options, unsigned int n_passes)
+/* Without a command nothing would end a run but the process, after which there is none. */
+static bool check_repetition(struct session *session)
 {
-	if (!options->process || options->command[0] || options->timeout_ms ||
-	    options->warmup + options->runs * n_passes == 1)
+	const struct options *options = session->options;
+	unsigned int runs = count_runs(session);
+
+	if (options->command[0])
+		return runs == 1 || rerun_check(&session->rerun, runs);
+	if (options->timeout_ms || runs == 1)
 		return true;
 	complain("process %d would be counted once, and %u runs are to be made: limit a run by "
 		 "--timeout=MS or by a command",
-		 options->process, options->warmup + options->runs * n_passes);
+		 options->process, runs);
 	return false;
 }
 
 int run_command(const struct options *options)
 {
-	struct session session = { .options = options, .process = -1 };
+	struct session session = { .options = options, .process = -1, .rerun.start = -1 };
 
 	if (options->process)
 		session.process = attach_find(options->process);
 	if (!recording_begin(&session.recording, options, perfctr_events_info(options->database)) ||
-	    !check_repetition(options, session.recording.events.n_passes) ||
-	    !output_open(&session.output, options)) {
+	    !check_repetition(&session) || !output_open(&session.output, options)) {
 		recording_free(&session.recording);
 		return EXIT_PERFEX;
 	}
 	watch_begin(&session.watch, options->command[0]);
-	progress_begin(&session.progress,
-		       options->warmup + options->runs * session.recording.events.n_passes);
+	progress_begin(&session.progress, count_runs(&session));
 	if (warm_up(&session))
 		all_runs(&session);
 	progress_end(&session.progress);

@@ -4,6 +4,7 @@
  *
  * options.c	options of all that counts a command, and by what it is counted
  * run.c	repetitions and passes, and what a terminal shows of them
+ * rerun.c	what stands against more than one run
  * count.c	one run, with a delay, a limit and intervals
  * events.c	what to count, in how many passes
  * launch.c	the command: started, held at its first instruction, waited for; signals meanwhile
@@ -23,6 +24,16 @@
 
 /* run.c */
 int run_command(const struct options *options);
+
+/* rerun.c; what stands against it is said */
+struct rerun {
+	off_t start; /* of standard input, where it is a file; -1: it is none */
+};
+
+/* More than one; start is -1 before. */
+bool rerun_check(struct rerun *rerun, unsigned int runs);
+/* Before each run, where there is a start. */
+bool rerun_rewind(const struct rerun *rerun);
 
 /* recording.c: the values of a series */
 struct series {
@@ -156,8 +167,8 @@ struct recording {
 	const struct perfctr_pmu_info *info;
 	struct events events;
 	struct pass {
-		struct series tsc;     /* ticks */
-		struct series elapsed; /* ns */
+		struct series tsc;			   /* ticks */
+		struct series elapsed;			   /* ns */
 		struct series kind_tsc[PERFCTR_MAX_KINDS]; /* of tsc, on each kind of core */
 	} * pass;
 	struct members members;
@@ -171,7 +182,8 @@ struct recording {
 
 bool recording_begin(struct recording *recording, const struct options *options,
 		     const struct perfctr_pmu_info *info);
-void recording_add(struct recording *recording, unsigned int pass, const struct sample *sample,
+/* False: it failed, and was left out. */
+bool recording_add(struct recording *recording, unsigned int pass, const struct sample *sample,
 		   bool succeeded);
 /* "tsc.core", for the time on a kind of core */
 void recording_kind_name(const struct recording *recording, uint32_t kind, char *text, size_t size);

@@ -76,7 +76,7 @@ START_TEST(rules_combine_passes)
 {
 	struct run r;
 
-	RUN(&r, "perfex", "-e", "0x004100c0@0", "-e", "0x004100c4@0", "-r", "2",
+	RUN(&r, "perfex", "--passes=2", "-e", "0x004100c0@0", "-e", "0x004100c4@0", "-r", "2",
 	    "--derive=per_branch = '0x004100c0@0' / '0x004100c4@0'", program("loop-tiny"));
 	expect_value(&r, "per_branch", "2.002                0  derived");
 }

@@ -49,7 +49,7 @@ static const struct {
 } refusals[] = {
 	{ "counter number out of range", { "-e", "0x004100c0@4" }, "4" },
 	{ "fixed counter out of range", { "-e", "0x00410000@0x40000003" }, "0x40000003" },
-	{ "same counter twice", { "--passes=1", "-e", "0x004100c0@1", "-e", "0x004100c4@1" }, "1" },
+	{ "same counter twice", { "-e", "0x004100c0@1", "-e", "0x004100c4@1" }, "1" },
 	{ "five events for four counters",
 	  { "--passes=1", "-e0x004100c0", "-e0x004100c4", "-e0x0041003c", "-e0x004181d0",
 	    "-e0x004182d0" },

@@ -115,7 +115,7 @@ START_TEST(intervals_cover_the_truth_of_a_noisy_program)
 		file = fopen("bytes", "w");
 		ck_assert(file && fwrite(bytes, 1, REPETITIONS, file) == REPETITIONS);
 		fclose(file);
-		RUN(&r, "sh", "-c", "exec perfex -r 5 -e " EVENT " $NOISE <bytes");
+		RUN(&r, "sh", "-c", "exec perfex -r 5 -e " EVENT " $NOISE 3<bytes");
 		covered += covers(r.err, NOISE(114));
 	}
 	ck_assert_int_ge(covered, 88);

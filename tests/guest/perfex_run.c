@@ -27,7 +27,7 @@ START_TEST(repetitions_have_mean_interval_deviation_and_extremes)
 
 	enter_directory();
 	write_bytes("bytes", bytes + 2, 5);
-	expect(&r, "perfex -r 5 --csv -e " EVENT " $NOISE <bytes", 0);
+	expect(&r, "perfex -r 5 --csv -e " EVENT " $NOISE 3<bytes", 0);
 	row = find_row(r.err, "summary", EVENT);
 	ck_assert_uint_eq(integer(&row, RUNS), 5);
 	ck_assert_double_eq(real(&row, MEAN), 3021);
@@ -37,12 +37,12 @@ START_TEST(repetitions_have_mean_interval_deviation_and_extremes)
 	ck_assert_uint_eq(integer(&row, MIN), NOISE(0));
 	ck_assert_uint_eq(integer(&row, MAX), NOISE(4));
 	ck_assert_str_eq(row.column[RINGS], "user");
-	expect(&r, "perfex -r 5 --csv --confidence=99 -e " EVENT " $NOISE <bytes", 0);
+	expect(&r, "perfex -r 5 --csv --confidence=99 -e " EVENT " $NOISE 3<bytes", 0);
 	row = find_row(r.err, "summary", EVENT);
 	ck_assert_double_eq_tol(real(&row, HIGH), 3021 + 3265.4, 0.5);
 
 	write_bytes("bytes", bytes, 7);
-	expect(&r, "perfex --repeat=5 --warmup=2 -e " EVENT " $NOISE <bytes", 0);
+	expect(&r, "perfex --repeat=5 --warmup=2 -e " EVENT " $NOISE 3<bytes", 0);
 	ck_assert_msg(strstr(r.err, " 3021.00 "), "%s", r.err);
 	ck_assert_msg(strstr(r.err, " 1969.13 "), "%s", r.err);
 	ck_assert_msg(strstr(r.err, " 1585.88 "), "%s", r.err);
@@ -59,21 +59,21 @@ START_TEST(a_failed_repetition_is_the_last_and_the_counts_before_are_kept)
 
 	enter_directory();
 	write_bytes("bytes", bytes, 2);
-	expect(&r, "perfex -r 5 -o out --csv -e " EVENT " $NOISE <bytes", EXITED(1));
-	ck_assert_str_eq(r.err, "perfex: run 3 ended with status 1: no further run; what was "
-				"counted is kept\n");
+	expect(&r, "perfex -r 5 -o out --csv -e " EVENT " $NOISE 3<bytes", EXITED(1));
+	ck_assert_str_eq(r.err, "perfex: run 3 ended with status 1: no further run; its counts are "
+				"left out\n");
 	row = find_row(contents("out"), "summary", EVENT);
 	ck_assert_uint_eq(integer(&row, RUNS), 2);
 	ck_assert_double_eq(real(&row, MEAN), NOISE(2));
 
 	/* There is nothing but what the failed run has counted. */
-	expect(&r, "perfex -r 5 -o out --csv -e " EVENT " $NOISE </dev/null", EXITED(1));
+	expect(&r, "perfex -r 5 -o out --csv -e " EVENT " $NOISE 3</dev/null", EXITED(1));
 	row = find_row(contents("out"), "total", EVENT);
 	ck_assert_uint_eq(integer(&row, COUNT), 10);
 
 	expect(&r, "exec perfex -r 5 -o out --csv -e " EVENT " $DIE", SIGKILL);
-	ck_assert_str_eq(r.err, "perfex: run 1 died of signal 9 (Killed): no further run; what was "
-				"counted is kept\n");
+	ck_assert_str_eq(r.err, "perfex: run 1 died of signal 9 (Killed): no further run; what it "
+				"counted is all there is\n");
 	row = find_row(contents("out"), "total", EVENT);
 	ck_assert_uint_eq(integer(&row, COUNT), 2007);
 }
@@ -82,7 +82,7 @@ END_TEST
 /* Register values that fit general counters alone, of which there are four. */
 START_TEST(forty_events_take_ten_runs_and_are_all_exact)
 {
-	char script[2048] = "perfex -o out --csv";
+	char script[2048] = "perfex -o out --csv --passes=auto";
 	unsigned int instructions = 0, branches = 0, last_pass = 0;
 	const char *text;
 	struct run r;
@@ -149,14 +149,101 @@ START_TEST(what_the_kernel_refuses_of_a_later_pass_is_refused_before_the_first)
 
 	enter_directory();
 	expect(&r,
-	       "perfex -e 0x4100c0 -e 0x4100c0 -e 0x4100c0 -e 0x4100c0 -e 0x5100c0 touch started",
+	       "perfex --passes=auto -e 0x4100c0 -e 0x4100c0 -e 0x4100c0 -e 0x4100c0 -e 0x5100c0 "
+	       "touch started",
 	       EXITED(125));
 	ck_assert_msg(strstr(r.err, "0x005100c0"), "%s", r.err);
 	ck_assert_int_lt(access("started", F_OK), 0);
 }
 END_TEST
 
-SUITE(perfex_run, repetitions_have_mean_interval_deviation_and_extremes,
+/* Two events for one counter. */
+#define TWICE "-e 0x4100c0@1 -e 0x4100c4@1 "
+
+START_TEST(what_does_not_fit_is_refused_with_the_plan)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex " TWICE "touch started", EXITED(125));
+	ck_assert_msg(strstr(r.err, ": leave some out, or let the command be run 2 times for all "
+				    "of them by --passes=auto (0x4100c0@1, then 0x4100c4@1)\n"),
+		      "%s", r.err);
+	expect(&r, "perfex --passes=2 " TWICE "-e 0x41003c@1 touch started", EXITED(125));
+	ck_assert_int_lt(access("started", F_OK), 0);
+	expect(&r, "perfex --passes=2 " TWICE "sh -c 'echo x >>effects; cat effects'", 0);
+	ck_assert_str_eq(r.out, "x\nx\nx\n");
+}
+END_TEST
+
+START_TEST(each_run_reads_the_same_input)
+{
+	struct run r;
+
+	enter_directory();
+	write_bytes("input", (const unsigned char *)"a\nb\nc\n", 6);
+	expect(&r, "perfex -o out --passes=auto " TWICE "cat <input", 0);
+	ck_assert_str_eq(r.out, "a\nb\nc\na\nb\nc\n");
+	expect(&r, "{ read -r line; perfex -o out -r 2 --warmup=1 cat; } <input", 0);
+	ck_assert_str_eq(r.out, "b\nc\nb\nc\nb\nc\n");
+	expect(&r, "cat input | perfex -o out cat", 0);
+	ck_assert_str_eq(r.out, "a\nb\nc\n");
+	expect(&r, "cat input | perfex -r 2 touch started", EXITED(125));
+	ck_assert_str_eq(r.err, "perfex: 2 runs of the command were asked for, and standard input "
+				"is a pipe, which only the first could read: redirect it from a "
+				"file or from /dev/null\n");
+	ck_assert_int_lt(access("started", F_OK), 0);
+	expect(&r, "perfex -o out -r 2 echo x <&-", 0);
+	ck_assert_str_eq(r.out, "x\nx\n");
+}
+END_TEST
+
+START_TEST(a_rank_of_an_mpi_program_is_run_once)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "PMI_RANK=3 perfex --warmup=1 touch started </dev/null", EXITED(125));
+	ck_assert_msg(strstr(r.err, "2 runs of the command were asked for, and it is rank 3 of an "
+				    "MPI program (PMI_RANK), which runs once: "),
+		      "%s", r.err);
+	expect(&r, "PMIX_RANK=0 perfex --passes=2 " TWICE "touch started </dev/null", EXITED(125));
+	expect(&r, "OMPI_COMM_WORLD_RANK=1 perfex -r 2 touch started </dev/null", EXITED(125));
+	ck_assert_int_lt(access("started", F_OK), 0);
+	expect(&r, "PMI_RANK=3 perfex -o out echo x", 0);
+	ck_assert_str_eq(r.out, "x\n");
+}
+END_TEST
+
+#define FAILS_SECOND "sh -c 'test -e done && exit 3; touch done' </dev/null"
+
+START_TEST(a_failed_pass_is_told_and_is_no_result)
+{
+	struct run r;
+	struct row row;
+
+	enter_directory();
+	expect(&r, "perfex -o out --csv --passes=2 " TWICE FAILS_SECOND, EXITED(3));
+	ck_assert_str_eq(r.err, "perfex: run 1, pass 2, ended with status 3: no further run; its "
+				"counts are left out\n");
+	row = find_row(contents("out"), "total", "0x004100c0@1");
+	ck_assert_uint_gt(integer(&row, COUNT), 0);
+	row = find_row(contents("out"), "summary", "0x004100c4@1");
+	ck_assert_str_eq(row.column[RUNS], "0");
+	ck_assert_str_eq(row.column[MEAN], "");
+	expect(&r, "rm -f out; perfex -o out --passes=2 " TWICE FAILS_SECOND, EXITED(3));
+	ck_assert_str_eq(r.err, "perfex: run 1, pass 1, ended with status 3: no further run; its "
+				"counts are left out\n");
+	ck_assert_str_eq(contents("out"), "");
+	expect(&r, "rm -f done; perfex -o out --csv -r 2 " FAILS_SECOND, EXITED(3));
+	ck_assert_str_eq(r.err, "perfex: run 2 ended with status 3: no further run; its counts are "
+				"left out\n");
+}
+END_TEST
+
+SUITE(perfex_run, what_does_not_fit_is_refused_with_the_plan, each_run_reads_the_same_input,
+      a_rank_of_an_mpi_program_is_run_once, a_failed_pass_is_told_and_is_no_result,
+      repetitions_have_mean_interval_deviation_and_extremes,
       a_failed_repetition_is_the_last_and_the_counts_before_are_kept,
       forty_events_take_ten_runs_and_are_all_exact,
       names_are_counted_in_the_modes_that_are_asked_for,

@@ -63,12 +63,12 @@ START_TEST(a_delay_leaves_out_what_comes_before)
 	struct run r;
 
 	enter_directory();
-	expect(&r, "{ sleep 1; printf '\\000'; } | perfex --delay=300 -e " EVENT " $NOISE", 0);
+	expect(&r, "{ sleep 1; printf '\\000'; } | perfex --delay=300 -e " EVENT " $NOISE 3<&0", 0);
 	ck_assert_uint_eq(printed_count(r.err, EVENT), NOISE_READ);
 	/* What is created before is counted too, from then on. */
 	expect(&r,
 	       "perfex --delay=500 -e " EVENT " --per-process -o out sh -c '"
-	       "{ sleep 1; printf \"\\\\000\"; } | $NOISE'",
+	       "{ sleep 1; printf \"\\\\000\"; } | $NOISE 3<&0'",
 	       0);
 	ck_assert_msg(strstr(contents("out"), "noise"), "%s", contents("out"));
 	ck_assert_uint_eq(printed_count(strstr(contents("out"), "noise"), EVENT), NOISE_READ);
@@ -86,7 +86,7 @@ START_TEST(a_process_is_counted_in_passes_of_limited_time)
 
 	enter_directory();
 	expect(&r,
-	       "$HUGE & trap \"kill $!\" EXIT; perfex --csv -o out --timeout=200 -e 0x4100c0 "
+	       "$HUGE & trap \"kill $!\" EXIT; perfex --csv -o out --passes=2 --timeout=200 -e 0x4100c0 "
 	       "-e 0x4100c0 -e 0x4100c0 -e 0x4100c0 -e branches:u -p $!",
 	       0);
 	ck_assert_uint_gt(find_row(contents("out"), "total", "branches:u").column[COUNT][0], '0');

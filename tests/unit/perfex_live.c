@@ -214,9 +214,11 @@ START_TEST(recordings_are_left_for_the_host_to_validate)
 	PERFEX("--json", "-o", path, "-r", "2", "--warmup=1", "--per-thread", "-I", "10",
 	       forking_program());
 	snprintf(path, sizeof(path), "%s/passes.json", directory);
-	PERFEX("--json", "-o", path, "-e", EVENT, "-e", EVENT, "--per-process", forking_program());
+	PERFEX("--json", "-o", path, "--passes=auto", "-e", EVENT, "-e", EVENT, "--per-process",
+	       forking_program());
 	snprintf(path, sizeof(path), "%s/passes.csv", directory);
-	PERFEX("--csv", "-o", path, "-e", EVENT, "-I", "10", "--per-thread", forking_program());
+	PERFEX("--csv", "-o", path, "--passes=2", "-e", EVENT, "-I", "10", "--per-thread",
+	       forking_program());
 	snprintf(path, sizeof(path), "%s/running.json", directory);
 	PERFEX("--json", "-o", path, "--timeout=100", "-p", "1");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program that does each time something else: the next byte b of its standard input says how much.
+ * A program that does each time something else: the next byte b of its descriptor 3 says how much.
  * 9 + (b + 1) * (1 + 2 * 500 + 2) + 3 = 1003 * b + 1015 instructions; of these, behind the system
  * call that reads, 1003 * b + 1010.  Without a byte it fails with status 1, after 10.
  */
@@ -9,7 +9,7 @@
 	.globl	_start
 _start:
 	xor	%eax, %eax		# 1, read
-	xor	%edi, %edi		# 1
+	mov	$3, %edi		# 1
 	lea	-8(%rsp), %rsi		# 1
 	mov	$1, %edx		# 1
 	syscall				# 1

@@ -18,6 +18,14 @@ static void keep_node(void *node)
 	(void)node;
 }
 
+static void free_list(struct member *member)
+{
+	for (struct member *next; member; member = next) {
+		next = member->next;
+		free(member);
+	}
+}
+
 /* The numbers of processes that have ended mean others in the next run. */
 void members_next_run(struct members *members, unsigned int run, unsigned int pass)
 {
@@ -25,15 +33,23 @@ void members_next_run(struct members *members, unsigned int run, unsigned int pa
 	members->by_process = NULL;
 	members->run = run;
 	members->pass = pass;
+	members->n_before = members->n;
+	members->before = members->last;
+}
+
+void members_forget_run(struct members *members)
+{
+	free_list(*members->before);
+	*members->before = NULL;
+	members->last = members->before;
+	members->n = members->n_before;
+	members_next_run(members, members->run, members->pass);
 }
 
 void members_free(struct members *members)
 {
 	members_next_run(members, 0, 0);
-	for (struct member *member = members->first, *next; member; member = next) {
-		next = member->next;
-		free(member);
-	}
+	free_list(members->first);
 	members_begin(members, members->view);
 }
 

@@ -171,6 +171,8 @@ static bool one_run(struct session *session, unsigned int run, unsigned int pass
 		return false;
 	session->last = sample;
 	kept = recording_add(&session->recording, pass, &sample, has_succeeded(&sample));
+	if (counting.members && !kept)
+		members_forget_run(counting.members);
 	progress_step(&session->progress);
 	snprintf(what, sizeof(what), n_passes > 1 ? "run %u, pass %u," : "run %u", run + 1,
 		 pass + 1);

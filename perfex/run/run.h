@@ -142,13 +142,16 @@ struct members {
 	enum view view;
 	unsigned int run, pass;	      /* of the members that come now */
 	struct member *first, **last; /* in the order of their ends */
-	size_t n;
-	void *by_process; /* tsearch(3) */
+	struct member **before;	      /* where those of this run begin */
+	size_t n, n_before;	      /* all, and of the runs before */
+	void *by_process;	      /* tsearch(3) */
 	unsigned long lost;
 };
 
 void members_begin(struct members *members, enum view view);
 void members_next_run(struct members *members, unsigned int run, unsigned int pass);
+/* What came since then. */
+void members_forget_run(struct members *members);
 void members_free(struct members *members);
 void members_take(struct members *members, const struct perfctr *context);
 void members_add_running(struct members *members, const struct threads *threads, pid_t pid);

@@ -235,7 +235,9 @@ START_TEST(a_failed_pass_is_told_and_is_no_result)
 	ck_assert_str_eq(r.err, "perfex: run 1, pass 1, ended with status 3: no further run; its "
 				"counts are left out\n");
 	ck_assert_str_eq(contents("out"), "");
-	expect(&r, "rm -f done; perfex -o out --csv -r 2 " FAILS_SECOND, EXITED(3));
+	expect(&r, "rm -f done; perfex -o out --csv --per-process -r 2 " FAILS_SECOND, EXITED(3));
+	ck_assert_uint_gt(lines(contents("out"), "member,0,"), 0);
+	ck_assert_uint_eq(lines(contents("out"), "member,1,"), 0);
 	ck_assert_str_eq(r.err, "perfex: run 2 ended with status 3: no further run; its counts are "
 				"left out\n");
 }

@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,6 +27,22 @@ static bool check_rank(unsigned int runs)
 	return true;
 }
 
+/* Standard output may be the same open file: what was written to it must not be written over. */
+static bool find_start(struct rerun *rerun, unsigned int runs)
+{
+	int access = fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE;
+
+	if (access == O_RDONLY)
+		rerun->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	if (access != O_RDWR)
+		return true;
+	complain(
+		"%u runs of the command were asked for, and standard input is open for writing too, so "
+		"it is not rewound for the second: redirect it from a file or from /dev/null",
+		runs);
+	return false;
+}
+
 bool rerun_check(struct rerun *rerun, unsigned int runs)
 {
 	struct stat status;
@@ -40,9 +57,7 @@ bool rerun_check(struct rerun *rerun, unsigned int runs)
 			 runs, S_ISFIFO(status.st_mode) ? "pipe" : "socket");
 		return false;
 	}
-	if (S_ISREG(status.st_mode))
-		rerun->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
-	return true;
+	return !S_ISREG(status.st_mode) || find_start(rerun, runs);
 }
 
 bool rerun_rewind(const struct rerun *rerun)

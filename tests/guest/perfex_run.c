@@ -193,6 +193,14 @@ START_TEST(each_run_reads_the_same_input)
 				"is a pipe, which only the first could read: redirect it from a "
 				"file or from /dev/null\n");
 	ck_assert_int_lt(access("started", F_OK), 0);
+	/* Who writes through the same open file shall not write over what is there. */
+	expect(&r, "perfex -o out -r 3 sh -c 'echo x >&0' 0>written; cat written", 0);
+	ck_assert_str_eq(r.out, "x\nx\nx\n");
+	expect(&r, "perfex -r 2 touch started <>written", EXITED(125));
+	ck_assert_str_eq(r.err, "perfex: 2 runs of the command were asked for, and standard input "
+				"is open for writing too, so it is not rewound for the second: "
+				"redirect it from a file or from /dev/null\n");
+	ck_assert_int_lt(access("started", F_OK), 0);
 	expect(&r, "perfex -o out -r 2 echo x <&-", 0);
 	ck_assert_str_eq(r.out, "x\nx\n");
 }

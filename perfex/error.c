@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void make_printable(char *text)
 {
@@ -44,6 +45,14 @@ void fail(const char *format, ...)
 	print_error(format, arguments);
 	va_end(arguments);
 	exit(EXIT_PERFEX);
+}
+
+void flush_output(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return;
+	complain("cannot write to standard output: %m");
+	_exit(EXIT_PERFEX);
 }
 
 void complain_of_open(int error)

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct subcommand *const subcommands[] = {
 	&run_subcommand,
@@ -37,21 +36,6 @@ static const struct subcommand *find_subcommand(const char *name)
 	return NULL;
 }
 
-/* At the end, whatever was written to it. */
-static void close_output(void)
-{
-	bool failed = ferror(stdout);
-
-	if (fflush(stdout)) {
-		complain("cannot write to standard output: %m");
-		failed = true;
-	} else if (failed) {
-		complain("cannot write to standard output");
-	}
-	if (failed)
-		_exit(EXIT_PERFEX);
-}
-
 /*
  * The name of a subcommand counts as such in the first place alone: "perfex -- list" runs a list.
  */
@@ -60,7 +44,7 @@ int main(int argc, char **argv)
 	const struct subcommand *subcommand = argc > 1 ? find_subcommand(argv[1]) : NULL;
 
 	print_subcommands = print_table;
-	atexit(close_output);
+	atexit(flush_output);
 	if (subcommand)
 		return subcommand->main(argc - 1, argv + 1);
 	return run_subcommand.main(argc, argv);

@@ -129,6 +129,8 @@ void complain_of_revocation(const struct perfctr_counts *counts);
 void complain_of_control(int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
+/* Standard output; ends perfex where it does not take what was written, at the end in any case. */
+void flush_output(void);
 /* In a line for people a control character could be anything: '?' for each. */
 void make_printable(char *text);
 

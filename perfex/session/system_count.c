@@ -176,8 +176,10 @@ static void take_interval(struct system *system)
 		print_row(system, &system->last[1 + cpu], (int)cpu, now, totals.tsc,
 			  totals.counter);
 	}
-	if (fflush(system->file) || ferror(system->file))
-		fail("cannot write the counts: %m");
+	if (system->file == stdout)
+		flush_output();
+	else if (fflush(system->file) || ferror(system->file))
+		fail("cannot write '%s': %m", system->options->run.output);
 	system->last_ns = now;
 }
 

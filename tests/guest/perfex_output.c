@@ -94,6 +94,7 @@ START_TEST(a_full_device_is_told_by_all_that_print)
 {
 	static const char *const printing[] = {
 		"list", "info", "check -e 0x4100c0", "encode -e 0x4100c0", "--help", "--version",
+		"system --count 1 -I 10 -e 0x4100c0",
 	};
 	char script[64];
 	struct run r;

@@ -50,7 +50,7 @@ struct session {
 	struct output output;
 	struct watch watch;
 	struct progress progress;
-	struct rerun rerun;
+	off_t start; /* of standard input; see rerun.c */
 	int process; /* pidfd of the process to attach to */
 	struct sample last;
 	int exit_status; /* perfex's own; 0: that of the last run */
@@ -113,7 +113,7 @@ static struct counting make_counting(struct session *session)
 
 static bool begin_run(struct session *session)
 {
-	if (session->rerun.start < 0 || rerun_rewind(&session->rerun))
+	if (session->start == NO_START || rerun_rewind(session->start))
 		return true;
 	session->exit_status = EXIT_PERFEX;
 	return false;
@@ -216,7 +216,7 @@ static bool check_repetition(struct session *session)
 	unsigned int runs = count_runs(session);
 
 	if (options->command[0])
-		return runs == 1 || rerun_check(&session->rerun, runs);
+		return runs == 1 || rerun_check(runs, &session->start);
 	if (options->timeout_ms || runs == 1)
 		return true;
 	complain("process %d would be counted once, and %u runs are to be made: limit a run by "
@@ -227,7 +227,7 @@ static bool check_repetition(struct session *session)
 
 int run_command(const struct options *options)
 {
-	struct session session = { .options = options, .process = -1, .rerun.start = -1 };
+	struct session session = { .options = options, .process = -1, .start = NO_START };
 
 	if (options->process)
 		session.process = attach_find(options->process);

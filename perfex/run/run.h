@@ -26,14 +26,11 @@
 int run_command(const struct options *options);
 
 /* rerun.c; what stands against it is said */
-struct rerun {
-	off_t start; /* of standard input, where it is a file; -1: it is none */
-};
-
-/* More than one; start is -1 before. */
-bool rerun_check(struct rerun *rerun, unsigned int runs);
+#define NO_START (-1) /* standard input is not to be rewound */
+/* More than one; start, NO_START before: where standard input is a file. */
+bool rerun_check(unsigned int runs, off_t *start);
 /* Before each run, where there is a start. */
-bool rerun_rewind(const struct rerun *rerun);
+bool rerun_rewind(off_t start);
 
 /* recording.c: the values of a series */
 struct series {

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# perfctr-bpfd and the BPF programs that it loads.  These are committed as C (perfctr.skel.h), so
-# that building needs no clang; "make bpf-skeleton" renews them.
+# perfctr-bpfd and the BPF programs that it loads: its skeleton is these as C.
 
 BPFD := $(BUILD)/sbin/perfctr-bpfd
 BPFD_OBJECTS := $(patsubst bpf/%.c,$(BUILD)/bpf/%.o,$(filter-out bpf/%.bpf.c,$(wildcard bpf/*.c)))
@@ -8,21 +7,23 @@ BPFD_OBJECTS := $(patsubst bpf/%.c,$(BUILD)/bpf/%.o,$(filter-out bpf/%.bpf.c,$(w
 BPFD_LIBS := $(LIB_STATIC_LIBS) -l:libbpf.a -l:libelf.a -l:libz.a
 BPF_SOURCES := bpf/perfctr.bpf.c bpf/layout.h bpf/kernel.h bpf/context.h bpf/count.h bpf/page.h bpf/holder.h \
 	bpf/member.h bpf/request.h bpf/call.h bpf/walk.h include/linux/perfctr.h
+BPF_SKELETON := $(BUILD)/bpf/perfctr.skel.h
 
 ALL += $(BPFD)
 INSTALL_TARGETS += install-bpfd
 
 $(BUILD)/bpf/%.o: bpf/%.c
 	@mkdir -p $(@D)
-	$(SAY_CC)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) -I$(BUILD)/bpf -MMD -MP -c -o $@ $<
+$(BUILD)/bpf/load.o: $(BPF_SKELETON)
+
+$(BPF_SKELETON): $(BPF_SOURCES) bpf/make-skeleton
+	@mkdir -p $(@D)
+	$(SAY_CC)bpf/make-skeleton $@ $(BPF_SOURCES)
 
 $(BPFD): $(BPFD_OBJECTS) $(LIB_STATIC)
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(BPFD_LIBS)
-
-.PHONY: bpf-skeleton
-bpf-skeleton: ## compile the BPF programs again (needs clang, llvm and bpftool)
-	@bpf/make-skeleton $(BPF_SOURCES)
 
 .PHONY: install-bpfd
 install-bpfd: $(BPFD)

@@ -33,7 +33,6 @@ check-bpf-mutants-apply:
 check-bpf-mutants: all ## put faults into perfctr-bpfd, one by one, and see that a test finds each
 	@tests/bpf/mutants/run $(MUTANTS)
 check-bpf: $(BPF_TESTS) $(GUEST)/backend-tests $(BPF_SWITCHES) $(BPFD) $(PERFEX) $(GUEST_PROGRAMS)
-	@bpf/make-skeleton --check $(BPF_SOURCES)
 	@tests/bpf/run host
 	@for kernel in $(BPF_KERNELS); do \
 		scripts/vm --kernel $$kernel --timeout 900 -- tests/bpf/run $$kernel || failed=1; \

@@ -110,7 +110,6 @@ def find(root, *directories):
         str(path.relative_to(root))
         for directory in directories
         for path in (Path(root) / directory).rglob("*.[ch]")
-        if not path.name.endswith(".skel.h")
     )
     return {path: parse(root, path) for path in paths}
 

@@ -41,6 +41,7 @@
 #define PERFCTR_FEATURE_GLOBAL_ENABLE	(1u << 2)	/* one MSR starts and stops everything */
 #define PERFCTR_FEATURE_ISOLATED	(1u << 3)	/* nobody can read the counts of others */
 #define PERFCTR_FEATURE_FAST_RDPMC	(1u << 4)	/* PERFCTR_FAST + n names counters too */
+#define PERFCTR_FEATURE_MODULE		(1u << 5)	/* the driver is a module */
 
 /* perfctr_pmu_info.pmu: whose registers evntsel and evntsel2 are */
 #define PERFCTR_PMU_NONE	0	/* the time stamp alone */
@@ -254,6 +255,12 @@ struct perfctr_counts {
  * away before the tick.
  */
 #define PERFCTR_COUNTS_DISTURBED (1u << 4)
+/*
+ * A thread that should have inherited the context, or the mark of a session's group, did not for
+ * want of memory: what it and its children count is missing.  Only where PERFCTR_FEATURE_MODULE is
+ * set; else such a fork fails with ENOMEM.
+ */
+#define PERFCTR_COUNTS_INCOMPLETE (1u << 5)
 
 #define PERFCTR_MAX_RECORDS	65536	/* of a tree; those that do not fit are counted as lost */
 

@@ -4,14 +4,14 @@
 #include <linux/lockdep.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
-#include <linux/wait.h>
 #include "cpu.h"
+#include "hooks.h"
 
 struct call {
-	struct task_struct *task;
 	perfctr_task_fn fn;
+	struct task_struct *task;
 	void *arg;
-	int cpu;		/* that runs the thread, -1: fn was called */
+	bool done;
 	int result;
 };
 
@@ -19,19 +19,12 @@ static void call_fn(struct call *call, bool live)
 {
 	lockdep_assert_irqs_disabled();
 	call->result = call->fn(call->task, live && !perfctr_cpu_paused(), call->arg);
-	call->cpu = -1;
+	call->done = true;
 }
 
-/* The scheduler holds its locks: the thread neither starts nor stops running meanwhile. */
-static int call_pinned(struct task_struct *task, void *arg)
+static void call_still(void *arg)
 {
-	struct call *call = arg;
-
-	if (task_curr(task))
-		call->cpu = task_cpu(task);
-	else
-		call_fn(call, false);
-	return 0;
+	call_fn(arg, false);
 }
 
 static void call_on_cpu(void *arg)
@@ -46,6 +39,7 @@ int perfctr_call_task(struct task_struct *task, perfctr_task_fn fn, void *arg)
 {
 	struct call call = { .task = task, .fn = fn, .arg = arg };
 	unsigned long flags;
+	int cpu;
 
 	if (task == current) {
 		local_irq_save(flags);
@@ -53,10 +47,10 @@ int perfctr_call_task(struct task_struct *task, perfctr_task_fn fn, void *arg)
 		local_irq_restore(flags);
 		return call.result;
 	}
-	do {
-		task_call_func(task, call_pinned, &call);
-		if (call.cpu >= 0)
-			smp_call_function_single(call.cpu, call_on_cpu, &call, true);
-	} while (call.cpu >= 0);
+	while (!call.done) {
+		cpu = perfctr_call_still(task, call_still, &call);
+		if (cpu >= 0)
+			smp_call_function_single(cpu, call_on_cpu, &call, true);
+	}
 	return call.result;
 }

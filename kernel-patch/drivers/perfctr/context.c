@@ -13,6 +13,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "compat.h"
+#include "hooks.h"
 #include "perfctr.h"
 
 static DEFINE_SPINLOCK(trees_lock);
@@ -111,9 +112,9 @@ static void free_context(struct perfctr_context *ctx)
 	this_cpu_dec(n_contexts);
 }
 
-struct perfctr_context *perfctr_alloc(void)
+struct perfctr_context *perfctr_alloc(gfp_t gfp)
 {
-	struct perfctr_context *ctx = kmem_cache_zalloc(context_cache, GFP_KERNEL);
+	struct perfctr_context *ctx = kmem_cache_zalloc(context_cache, gfp);
 
 	if (!ctx)
 		return NULL;
@@ -123,7 +124,7 @@ struct perfctr_context *perfctr_alloc(void)
 	INIT_LIST_HEAD(&ctx->children);
 	INIT_LIST_HEAD(&ctx->sibling);
 	INIT_LIST_HEAD(&ctx->mappings);
-	ctx->page = (struct perfctr_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	ctx->page = (struct perfctr_page *)get_zeroed_page(gfp | __GFP_ACCOUNT);
 	if (!ctx->page) {
 		free_context(ctx);
 		return NULL;
@@ -150,6 +151,12 @@ static void free_discarded(struct work_struct *work)
 
 static DECLARE_WORK(discard_work, free_discarded);
 
+void perfctr_contexts_exit(void)
+{
+	flush_work(&discard_work);
+	kmem_cache_destroy(context_cache);
+}
+
 /* Not here: locks are held under which memory is not freed. */
 void perfctr_discard(struct perfctr_context *ctx)
 {
@@ -158,23 +165,27 @@ void perfctr_discard(struct perfctr_context *ctx)
 }
 
 /*
- * task_lock() orders it against the other users of thread.perfctr: an exiting thread takes it after
- * PF_EXITING is set and before it looks.
+ * task_lock() orders it against the other users of the thread's context: an exiting thread takes it
+ * after PF_EXITING is set and before it looks.
  */
 int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task)
 {
+	struct perfctr_thread *thread = perfctr_thread_make(task);
 	int err = 0;
 
+	if (!thread)
+		return -ENOMEM;
 	ctx->task = task;
 	refcount_inc(&ctx->refs);
 	task_lock(task);
 	if (task->flags & (PF_EXITING | PF_KTHREAD))
 		err = -ESRCH;
-	else if (task->thread.perfctr)
+	else if (thread->context)
 		err = -EEXIST;
 	else	/* the switch looks at it without a lock */
-		smp_store_release(&task->thread.perfctr, ctx);
+		smp_store_release(&thread->context, ctx);
 	task_unlock(task);
+	perfctr_thread_put(thread);
 	if (err) {
 		ctx->task = NULL;
 		refcount_dec(&ctx->refs);
@@ -188,7 +199,7 @@ struct perfctr_context *perfctr_find(struct task_struct *task)
 	struct perfctr_context *ctx;
 
 	task_lock(task);
-	ctx = task->thread.perfctr;
+	ctx = perfctr_thread(task)->context;
 	if (ctx)
 		refcount_inc(&ctx->refs);
 	task_unlock(task);
@@ -205,7 +216,7 @@ static int call_attached(struct task_struct *task, bool live, void *arg)
 {
 	const struct context_call *call = arg;
 
-	if (task->thread.perfctr != call->ctx)
+	if (perfctr_thread(task)->context != call->ctx)
 		return -ESRCH;
 	return call->fn(call->ctx, live, call->arg);
 }
@@ -245,7 +256,7 @@ int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg)
 static int detach_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	perfctr_stop_fn(ctx, live, NULL);
-	WRITE_ONCE(ctx->task->thread.perfctr, NULL);
+	WRITE_ONCE(perfctr_thread(ctx->task)->context, NULL);
 	return 0;
 }
 
@@ -253,10 +264,12 @@ static int detach_fn(struct perfctr_context *ctx, bool live, void *arg)
 int perfctr_detach(struct perfctr_context *ctx)
 {
 	struct task_struct *task = perfctr_get_task(ctx);
+	struct perfctr_thread *thread;
 	int err;
 
 	if (!task)
 		return -ESRCH;
+	thread = perfctr_thread_pin(task);
 	task_lock(task);
 	err = call_task(ctx, task, detach_fn, NULL);
 	if (!err) {
@@ -265,6 +278,7 @@ int perfctr_detach(struct perfctr_context *ctx)
 		spin_unlock(&ctx->lock);
 	}
 	task_unlock(task);
+	perfctr_thread_put(thread);
 	put_task_struct(task);
 	if (!err) {
 		perfctr_let_go(ctx);

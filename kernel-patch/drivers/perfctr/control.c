@@ -14,8 +14,10 @@
 #include "owner.h"
 #include "perfctr.h"
 
+#ifndef MODULE
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "perfctr."
+#endif
 
 #define CONTROL_FLAGS	(PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD)
 

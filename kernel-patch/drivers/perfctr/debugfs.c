@@ -19,7 +19,14 @@ static int perfctr_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(perfctr);
 
+static struct dentry *file;
+
 void __init perfctr_debugfs_init(void)
 {
-	debugfs_create_file("perfctr", 0400, NULL, NULL, &perfctr_fops);
+	file = debugfs_create_file("perfctr", 0400, NULL, NULL, &perfctr_fops);
+}
+
+void perfctr_debugfs_exit(void)
+{
+	debugfs_remove(file);
 }

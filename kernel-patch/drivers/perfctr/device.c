@@ -3,8 +3,8 @@
 #include <linux/anon_inodes.h>
 #include <linux/err.h>
 #include <linux/fs.h>
-#include <linux/init.h>
 #include <linux/miscdevice.h>
+#include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/poll.h>
 #include <linux/ptrace.h>
@@ -15,6 +15,7 @@
 #include <linux/uaccess.h>
 #include <asm/tsc.h>
 #include "cpu.h"
+#include "hooks.h"
 #include "owner.h"
 #include "session.h"
 #include "user.h"
@@ -33,6 +34,7 @@ static long ioctl_info(void __user *user)
 	if (err)
 		return err;
 	memset(&info, 0, sizeof(info));
+	perfctr_learn_settings();
 	info.size = sizeof(info);
 	info.abi_version = PERFCTR_ABI_VERSION;
 	strscpy_pad(info.family, perfctr_family, sizeof(info.family));
@@ -86,7 +88,7 @@ static int lock_permitted(struct task_struct *task, unsigned int mode)
 
 	if (down_read_killable(lock))
 		return -EINTR;
-	if (task == current || perfmon_capable() || ptrace_may_access(task, mode))
+	if (task == current || perfmon_capable() || perfctr_may_access(task, mode))
 		return 0;
 	up_read(lock);
 	return -EACCES;
@@ -262,7 +264,7 @@ static int open_context(struct descriptor *d, const struct perfctr_open_args *op
 	struct task_struct *task;
 	struct perfctr_context *ctx;
 
-	task = open->tid ? find_get_task_by_vpid(open->tid) : get_task_struct(current);
+	task = open->tid ? perfctr_find_task(open->tid) : get_task_struct(current);
 	if (!task)
 		return -ESRCH;
 	ctx = open_task(task, open->flags);
@@ -385,17 +387,42 @@ static struct miscdevice device = {
 
 static int __init perfctr_init(void)
 {
-	int err = perfctr_contexts_init();
+	int err = perfctr_events_init();
 
-	if (!err)
-		err = perfctr_lifecycle_init();
-	if (!err)
-		err = misc_register(&device);
 	if (err)
 		return err;
+	err = perfctr_contexts_init();
+	if (err)
+		goto no_contexts;
+	err = perfctr_lifecycle_init();
+	if (err)
+		goto no_lifecycle;
 	perfctr_measure_costs(&costs);
+	err = misc_register(&device);
+	if (err)
+		goto no_device;
 	perfctr_debugfs_init();
 	pr_info("perfctr: %s\n", perfctr_family);
 	return 0;
+
+no_device:
+	perfctr_lifecycle_exit();
+no_lifecycle:
+	perfctr_contexts_exit();
+no_contexts:
+	perfctr_events_exit();
+	return err;
 }
-device_initcall(perfctr_init);
+module_init(perfctr_init);
+
+/* Of the module alone, when no descriptor is left. */
+static void __exit perfctr_exit(void)
+{
+	misc_deregister(&device);
+	perfctr_debugfs_exit();
+	perfctr_sessions_exit();
+	perfctr_events_exit();
+	perfctr_lifecycle_exit();
+	perfctr_contexts_exit();
+}
+module_exit(perfctr_exit);

@@ -13,12 +13,11 @@
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
-#include <linux/perfctr_hooks.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
-#include <asm/mmu_context.h>
 #include <asm/msr.h>
 #include "cpu.h"
+#include "hooks.h"
 #include "session.h"
 
 struct gate {
@@ -31,7 +30,6 @@ struct gate {
 };
 
 static DEFINE_PER_CPU(struct gate, perfctr_gate);
-DEFINE_STATIC_KEY_FALSE(perfctr_gated);
 
 #define for_each_session(s, gate, i) \
 	for (i = 0; i < (gate)->n && ((s) = (gate)->session[i], true); i++)
@@ -40,7 +38,7 @@ static enum perfctr_class class_of(const struct perfctr_session *s, const struct
 {
 	if (is_idle_task(task))
 		return PERFCTR_IDLE;
-	return s->group && task->thread.perfctr_mark == s->group ? PERFCTR_MARKED :
+	return s->group && perfctr_thread(task)->mark == s->group ? PERFCTR_MARKED :
 								    PERFCTR_UNMARKED;
 }
 
@@ -235,13 +233,8 @@ static bool tells_idle(const struct perfctr_session *s)
 /* The idle thread is switched like a marked one while some session wants to know. */
 static void count_idle(struct gate *gate, int change)
 {
-	struct task_struct *idle = idle_task(smp_processor_id());
-
 	gate->n_idle += change;
-	if (gate->n_idle)
-		set_tsk_thread_flag(idle, TIF_PERFCTR);
-	else
-		clear_tsk_thread_flag(idle, TIF_PERFCTR);
+	perfctr_watch_idle(gate->n_idle);
 }
 
 /* No count of kernel mode is for user mode to see. */
@@ -280,14 +273,14 @@ void perfctr_gate_add(struct perfctr_session *s)
 	/* Now: where RDPMC stays allowed all the same, counters are folded and cleared. */
 	if (shows_kernel(s)) {
 		gate->n_kernel++;
-		cr4_update_pce(NULL);
+		perfctr_update_pce();
 	}
 }
 
 /* Those of task's group that have not come here yet; task runs here, or from now on. */
 static void admit_late(struct gate *gate, struct task_struct *task)
 {
-	struct perfctr_group *group = task->thread.perfctr_mark;
+	struct perfctr_group *group = perfctr_thread(task)->mark;
 	unsigned int cpu = smp_processor_id();
 	struct perfctr_session *s;
 
@@ -351,7 +344,7 @@ bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next)
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
 
 	lockdep_assert_irqs_disabled();
-	if (unlikely(this_cpu_read(perfctr_gate_special.any)) && next->thread.perfctr_mark) {
+	if (unlikely(this_cpu_read(perfctr_gate_special.any)) && perfctr_thread(next)->mark) {
 		admit_late(gate, next);
 		if (__this_cpu_read(perfctr_gate_special.n_traced)) {
 			turn_gates(gate, next);
@@ -360,7 +353,7 @@ bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next)
 	}
 	if (!gate->n)
 		return false;
-	if (prev->thread.perfctr_mark == next->thread.perfctr_mark &&
+	if (perfctr_thread(prev)->mark == perfctr_thread(next)->mark &&
 	    is_idle_task(prev) == is_idle_task(next))
 		return false;
 	return turn_gates(gate, next);

@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "group.h"
+#include "hooks.h"
 #include "threads.h"
 #include "user.h"
 
@@ -53,6 +54,7 @@ struct change {
 static int change_fn(struct task_struct *task, bool live, void *arg)
 {
 	struct change *change = arg;
+	struct perfctr_thread *thread = perfctr_thread(task);
 	const struct perfctr_group *old = perfctr_live_mark(task);
 
 	if (!change->mark && (!old || (change->only && old != change->only)))
@@ -61,7 +63,7 @@ static int change_fn(struct task_struct *task, bool live, void *arg)
 		return -ESRCH;
 	if (change->mark && old && old != change->mark)
 		return -EBUSY;
-	swap(task->thread.perfctr_mark, change->mark);
+	swap(thread->mark, change->mark);
 	perfctr_update_flag(task);
 	if (live)
 		perfctr_gate_update();
@@ -71,12 +73,16 @@ static int change_fn(struct task_struct *task, bool live, void *arg)
 /* Sets group's mark, or takes it away, any when group is NULL. 1: the thread's mark changed. */
 static int change_mark(struct task_struct *task, struct perfctr_group *group, bool set)
 {
+	struct perfctr_thread *thread = set ? perfctr_thread_make(task) : perfctr_thread_pin(task);
 	struct change change = { .mark = set ? group : NULL, .only = group };
 	int err;
 
+	if (set && !thread)
+		return -ENOMEM;
 	if (set)
 		add_member(group);
 	err = perfctr_call_task(task, change_fn, &change);
+	perfctr_thread_put(thread);
 	/* What was to be set and was not, or was set already; else what was there before. */
 	if (change.mark)
 		drop_member(change.mark);
@@ -84,14 +90,18 @@ static int change_mark(struct task_struct *task, struct perfctr_group *group, bo
 }
 
 /* current creates child, which nobody has seen. Interrupts off. */
-void perfctr_group_join(struct task_struct *child)
+void perfctr_group_join(struct task_struct *child, struct perfctr_thread *thread)
 {
 	struct perfctr_group *group = perfctr_live_mark(current);
 
 	lockdep_assert_irqs_disabled();
 	if (!group)
 		return;
-	child->thread.perfctr_mark = group;
+	if (!thread || thread->mark) {
+		WRITE_ONCE(group->incomplete, true);
+		return;
+	}
+	thread->mark = group;
 	add_member(group);
 	perfctr_update_flag(child);
 }
@@ -99,18 +109,22 @@ void perfctr_group_join(struct task_struct *child)
 /* current exits or executes a file that changes its ids. */
 void perfctr_group_drop(bool exec)
 {
+	struct perfctr_thread *thread = perfctr_thread_pin(current);
 	struct perfctr_group *group;
 
+	if (!thread)
+		return;
 	local_irq_disable();
-	group = current->thread.perfctr_mark;
+	group = thread->mark;
 	if (exec && group && group->privileged)
 		group = NULL;
 	if (group) {
-		current->thread.perfctr_mark = NULL;
+		thread->mark = NULL;
 		perfctr_update_flag(current);
 		perfctr_gate_update();
 	}
 	local_irq_enable();
+	perfctr_thread_put(thread);
 	if (group)
 		drop_member(group);
 }
@@ -159,7 +173,7 @@ static int with_permission(struct task_struct *task, struct perfctr_group *group
 	if (down_read_killable(lock))
 		return -EINTR;
 	if (task != current && !perfmon_capable() &&
-	    !ptrace_may_access(task, PTRACE_MODE_ATTACH_REALCREDS))
+	    !perfctr_may_access(task, PTRACE_MODE_ATTACH_REALCREDS))
 		result = -EACCES;
 	else if (!test)
 		result = change_mark(task, group, set);
@@ -214,9 +228,31 @@ static int change_all(const struct perfctr_search *search, u32 *changed)
  */
 void perfctr_group_let_go(struct perfctr_group *group)
 {
-	if (atomic_dec_and_test(&group->holders))
+	if (atomic_dec_and_test(&group->holders)) {
 		WRITE_ONCE(group->dead, true);
+		perfctr_hooks_put();
+	}
 	put_group(group);
+}
+
+static int forget_fn(struct task_struct *task, bool live, void *arg)
+{
+	struct perfctr_group **mark = arg;
+
+	if (perfctr_thread(task)->mark && !perfctr_live_mark(task))
+		swap(perfctr_thread(task)->mark, *mark);
+	return 0;
+}
+
+void perfctr_group_forget(struct task_struct *task)
+{
+	struct perfctr_thread *thread = perfctr_thread_pin(task);
+	struct perfctr_group *mark = NULL;
+
+	perfctr_call_task(task, forget_fn, &mark);
+	perfctr_thread_put(thread);
+	if (mark)
+		drop_member(mark);
 }
 
 struct perfctr_group *perfctr_group_from_fd(int fd)
@@ -242,7 +278,7 @@ static int get_mark(struct perfctr_mark_args *mark, struct task_struct *task)
 	if (mark->scope != PERFCTR_MARK_THREAD || mark->group != -1)
 		return -EINVAL;
 	if (task != current && !perfmon_capable() &&
-	    !ptrace_may_access(task, PTRACE_MODE_READ_REALCREDS))
+	    !perfctr_may_access(task, PTRACE_MODE_READ_REALCREDS))
 		return -EACCES;
 	mark->id = mark_of(task);
 	return 0;
@@ -286,7 +322,7 @@ long perfctr_ioctl_mark(void __user *user)
 	if (mark.action < PERFCTR_MARK_SET || mark.action > PERFCTR_MARK_GET ||
 	    mark.scope > PERFCTR_MARK_TREE || mark.tid < 0 || mark.changed || mark.id)
 		return -EINVAL;
-	task = mark.tid ? find_get_task_by_vpid(mark.tid) : get_task_struct(current);
+	task = mark.tid ? perfctr_find_task(mark.tid) : get_task_struct(current);
 	if (!task)
 		return -ESRCH;
 	err = mark_task(&mark, task);
@@ -401,9 +437,14 @@ long perfctr_ioctl_group(void __user *user)
 		return fd;
 	if (open.flags || open.id)
 		return -EINVAL;
+	fd = perfctr_hooks_get();
+	if (fd)
+		return fd;
 	group = alloc_group();
-	if (!group)
+	if (!group) {
+		perfctr_hooks_put();
 		return -ENOMEM;
+	}
 	open.id = group->id;
 	fd = perfctr_put_struct(user, &open, sizeof(open), size);
 	if (!fd)

@@ -8,6 +8,7 @@
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include "hooks.h"
 #include "perfctr.h"
 
 /*
@@ -21,6 +22,7 @@ struct perfctr_group {
 	atomic_t members;	/* threads that bear the mark */
 	bool used;		/* somebody bore it */
 	bool dead;
+	bool incomplete;	/* a thread should bear the mark and does not */
 	bool privileged;	/* made with CAP_PERFMON */
 	u64 id;
 	wait_queue_head_t wait;	/* for members to become 0 */
@@ -37,27 +39,26 @@ struct perfctr_group {
  */
 static inline struct perfctr_group *perfctr_live_mark(const struct task_struct *task)
 {
-	struct perfctr_group *group = READ_ONCE(task->thread.perfctr_mark);
+	struct perfctr_group *group = READ_ONCE(perfctr_thread(task)->mark);
 
 	return group && !READ_ONCE(group->dead) ? group : NULL;
 }
 
-/* The context switch and the tick look at threads with this flag alone. Where no mark changes. */
+/* The context switch and the tick look at such threads alone. Where no mark changes. */
 static inline void perfctr_update_flag(struct task_struct *task)
 {
-	const struct perfctr_context *ctx = task->thread.perfctr;
+	const struct perfctr_context *ctx = perfctr_thread(task)->context;
 
-	if ((ctx && ctx->started) || perfctr_live_mark(task))
-		set_tsk_thread_flag(task, TIF_PERFCTR);
-	else
-		clear_tsk_thread_flag(task, TIF_PERFCTR);
+	perfctr_watch(task, (ctx && ctx->started) || perfctr_live_mark(task));
 }
 
 long perfctr_ioctl_group(void __user *user);
 long perfctr_ioctl_mark(void __user *user);
 struct perfctr_group *perfctr_group_from_fd(int fd);	/* a holder's reference, or an error */
 void perfctr_group_let_go(struct perfctr_group *group);	/* a holder's */
-void perfctr_group_join(struct task_struct *child);
+/* The child's mark is current's from now on. thread: NULL, there was no memory for one. */
+void perfctr_group_join(struct task_struct *child, struct perfctr_thread *thread);
+void perfctr_group_forget(struct task_struct *task);	/* a dead one */
 void perfctr_group_drop(bool exec);
 
 #endif

@@ -10,7 +10,7 @@
 #include <linux/platform_device.h>
 #include <linux/pm.h>
 #include <linux/reboot.h>
-#include <asm/mmu_context.h>
+#include "hooks.h"
 #include "session.h"
 
 /* There are no dynamic states for this section: one of an architecture that this is not. */
@@ -51,7 +51,7 @@ static void pause_cpu(void *unused)
 {
 	perfctr_cpu_pause(true);
 	perfctr_cpu_give();
-	cr4_update_pce(NULL);
+	perfctr_update_pce();
 }
 
 static void resume_cpu(void *unused)
@@ -95,22 +95,46 @@ static int reboot_event(struct notifier_block *nb, unsigned long event, void *un
 
 static struct notifier_block reboot_notifier = { .notifier_call = reboot_event };
 
+static struct platform_device *power_device;
+static enum cpuhp_state online_state;
+
 int __init perfctr_lifecycle_init(void)
 {
 	int state, err;
 
 	perfctr_probe();
 	perfctr_kinds_init();
-	err = PTR_ERR_OR_ZERO(platform_create_bundle(&power_driver, probe_device, NULL, 0, NULL,
-						     0));
-	if (err)
-		return err;
+	power_device = platform_create_bundle(&power_driver, probe_device, NULL, 0, NULL, 0);
+	if (IS_ERR(power_device))
+		return PTR_ERR(power_device);
 	register_reboot_notifier(&reboot_notifier);
 	err = cpuhp_setup_state_nocalls(CPUHP_DYING, "perfctr:dying", NULL,
 					give_back_registers);
 	if (err)
-		return err;
+		goto no_dying;
 	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perfctr:online", come_online,
 				  go_offline);
-	return state < 0 ? state : 0;
+	if (state < 0) {
+		err = state;
+		goto no_online;
+	}
+	online_state = state;
+	return 0;
+
+no_online:
+	cpuhp_remove_state_nocalls(CPUHP_DYING);
+no_dying:
+	unregister_reboot_notifier(&reboot_notifier);
+	platform_device_unregister(power_device);
+	platform_driver_unregister(&power_driver);
+	return err;
+}
+
+void perfctr_lifecycle_exit(void)
+{
+	cpuhp_remove_state_nocalls(online_state);
+	cpuhp_remove_state_nocalls(CPUHP_DYING);
+	unregister_reboot_notifier(&reboot_notifier);
+	platform_device_unregister(power_device);
+	platform_driver_unregister(&power_driver);
 }

@@ -8,14 +8,15 @@
  * it but queue themselves; each caller sees those that were queued before it got the lock.
  */
 #include <linux/atomic.h>
+#include <linux/err.h>
 #include <linux/irqflags.h>
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
-#include <linux/perfctr_hooks.h>
 #include <linux/sched.h>
 #include "group.h"
+#include "hooks.h"
 #include "members.h"
 
 void perfctr_add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts)
@@ -156,37 +157,37 @@ static bool is_inherited(const struct perfctr_context *parent)
 }
 
 /*
- * current has a context and makes task. What can fail or sleep is done now; that nobody knows of
- * it yet makes it easy to undo.
+ * current makes a thread. What can fail, or sleep where gfp allows it, is done now; that nobody
+ * knows of it yet makes it easy to undo.
  */
-int perfctr_fork_task(struct task_struct *task)
+struct perfctr_context *perfctr_conceive(gfp_t gfp)
 {
 	const struct perfctr_context *parent;
 	struct perfctr_context *ctx;
+	unsigned long flags;
 	bool wanted;
 
-	local_irq_disable();
-	wanted = is_inherited(current->thread.perfctr);
-	local_irq_enable();
+	local_irq_save(flags);
+	wanted = is_inherited(perfctr_thread(current)->context);
+	local_irq_restore(flags);
 	if (!wanted)
-		return 0;
-	ctx = perfctr_alloc();
+		return NULL;
+	ctx = perfctr_alloc(gfp);
 	if (!ctx)
-		return -ENOMEM;
-	local_irq_disable();
-	parent = current->thread.perfctr;
+		return ERR_PTR(-ENOMEM);
+	local_irq_save(flags);
+	parent = perfctr_thread(current)->context;
 	if (is_inherited(parent)) {
 		perfctr_page_set_events(ctx->page, parent->hw);
 		ctx->prepared = parent->hw->id;
 	}
-	local_irq_enable();
-	task->thread.perfctr = ctx;
-	return 0;
+	local_irq_restore(flags);
+	return ctx;
 }
 
 /* ctx is nobody's but task's, and task nobody's but current's, whose context is parent. */
 static void add_member(struct perfctr_context *parent, struct perfctr_context *ctx,
-		       struct task_struct *task)
+		       struct task_struct *task, struct perfctr_thread *thread)
 {
 	perfctr_hw_get(parent->hw);
 	ctx->hw = parent->hw;
@@ -198,7 +199,7 @@ static void add_member(struct perfctr_context *parent, struct perfctr_context *c
 	ctx->generation = parent->generation;
 	ctx->parent = parent;
 	ctx->task = task;
-	WRITE_ONCE(task->thread.perfctr, ctx);
+	WRITE_ONCE(thread->context, ctx);
 	if (parent->started) {
 		perfctr_hold_too(ctx, ctx->hw);
 		perfctr_start_fn(ctx, false, NULL);
@@ -208,24 +209,29 @@ static void add_member(struct perfctr_context *parent, struct perfctr_context *c
 
 /*
  * current has a context or a mark, or had one when it began to make task, which cannot fail to be
- * born any more and which nobody has seen. Locks are held: this must not sleep. It takes current's
- * context as it is now, and with interrupts off that stays so.
+ * born any more and has not run. ctx was conceived for it, or is the error why not. Interrupts
+ * off: current's context is taken as it is now, and stays so. With hooks by which others can have
+ * found it meanwhile, task is locked, and what they gave it stays.
  */
-void perfctr_born_task(struct task_struct *task)
+void perfctr_bear(struct task_struct *task, struct perfctr_context *ctx)
 {
-	struct perfctr_context *ctx = task->thread.perfctr, *parent;
-	unsigned long flags;
+	struct perfctr_context *parent = perfctr_thread(current)->context;
+	struct perfctr_context *member = is_inherited(parent) ? ctx : NULL;
+	struct perfctr_thread *thread = NULL;
 
-	task->thread.perfctr = NULL;
-	local_irq_save(flags);
-	parent = current->thread.perfctr;
-	if (ctx && is_inherited(parent)) {
-		add_member(parent, ctx, task);
+	lockdep_assert_irqs_disabled();
+	if (member || perfctr_live_mark(current))
+		thread = perfctr_thread_born(task);
+	if (thread && !thread->context && !IS_ERR_OR_NULL(member)) {
+		add_member(parent, member, task, thread);
 		ctx = NULL;
+	} else if (member) {
+		WRITE_ONCE(parent->tree->incomplete, true);
 	}
-	perfctr_group_join(task);
-	local_irq_restore(flags);
-	if (ctx)
+	perfctr_group_join(task, thread);
+	perfctr_thread_ready(thread);
+	perfctr_thread_put(thread);
+	if (!IS_ERR_OR_NULL(ctx))
 		perfctr_discard(ctx);
 }
 
@@ -295,18 +301,13 @@ static void leave_tree(struct perfctr_context *ctx)
 	}
 }
 
-/* task is current, which exits or executes a file, or a thread whose birth failed. */
-void perfctr_detach_task(struct task_struct *task)
+/* current exits, or executes a file that its context must not follow it into. */
+void perfctr_leave(void)
 {
 	struct perfctr_context *ctx;
 
-	if (task != current) {
-		perfctr_put(task->thread.perfctr);
-		task->thread.perfctr = NULL;
-		return;
-	}
-	perfctr_group_drop(!(task->flags & PF_EXITING));
-	ctx = perfctr_find(task);
+	perfctr_group_drop(!(current->flags & PF_EXITING));
+	ctx = perfctr_find(current);
 	if (!ctx)
 		return;
 	leave_tree(ctx);

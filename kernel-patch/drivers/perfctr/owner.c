@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Who may count: perf_events' rules, decided by the kernel's own functions. Who pays: memory is
- * charged to the cgroup of who causes it, and bounded for each user.
- */
+/* Who pays: memory is charged to the cgroup of who causes it, and bounded for each user. */
 #include <linux/atomic.h>
 #include <linux/capability.h>
 #include <linux/cpumask.h>
@@ -11,18 +8,18 @@
 #include <linux/hashtable.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
-#include <linux/perf_event.h>
 #include <linux/perfctr.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
-#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uidgid.h>
-#include "compat.h"
+#include "hooks.h"
 #include "owner.h"
 
+#ifndef MODULE
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "perfctr."
+#endif
 
 static unsigned int user_kb = 2048;
 module_param(user_kb, uint, 0644);
@@ -44,73 +41,6 @@ struct perfctr_account {
 
 static DEFINE_HASHTABLE(accounts, 6);
 static DEFINE_MUTEX(accounts_lock);
-
-int perfctr_may_count(void)
-{
-#ifdef PERFCTR_PARANOID_ANY
-	/* Debian's level 3. */
-	if (perf_paranoid_any() && !capable(CAP_SYS_ADMIN))
-		return -EACCES;
-#endif
-	return security_perf_event_open(PERF_SECURITY_OPEN) ? -EACCES : 0;
-}
-
-int perfctr_may_count_kernel(void)
-{
-	return perfctr_may_count() || perf_allow_kernel() ? -EACCES : 0;
-}
-
-int perfctr_may_count_cpus(void)
-{
-	return perfctr_may_count() || perf_allow_cpu() ? -EACCES : 0;
-}
-
-#ifdef CONFIG_SECURITY
-/*
- * Security modules know a descriptor of perf_events by its event, and look at nothing of it but the
- * label that they have given it: this one has nothing else.
- */
-static int make_label(struct perfctr_owner *owner)
-{
-	struct perf_event *label = kzalloc(sizeof(*label), GFP_KERNEL_ACCOUNT);
-	int err;
-
-	if (!label)
-		return -ENOMEM;
-	err = security_perf_event_alloc(label);
-	if (err)
-		kfree(label);
-	else
-		owner->label = label;
-	return err;
-}
-
-static void free_label(struct perfctr_owner *owner)
-{
-	if (owner->label)
-		security_perf_event_free(owner->label);
-	kfree(owner->label);
-}
-#else
-static int make_label(struct perfctr_owner *owner)
-{
-	return 0;
-}
-
-static void free_label(struct perfctr_owner *owner)
-{
-}
-#endif
-
-int perfctr_may_read(const struct perfctr_owner *owner)
-{
-	return security_perf_event_read(owner->label) ? -EACCES : 0;
-}
-
-int perfctr_may_change(const struct perfctr_owner *owner)
-{
-	return security_perf_event_write(owner->label) ? -EACCES : 0;
-}
 
 static struct perfctr_account *find_account(kuid_t uid)
 {
@@ -201,13 +131,18 @@ int perfctr_own(struct perfctr_owner *owner, size_t bytes)
 	int err;
 
 	memset(owner, 0, sizeof(*owner));
+	err = perfctr_hooks_get();
+	if (err)
+		return err;
 	owner->account = get_account(current_uid());
-	if (!owner->account)
+	if (!owner->account) {
+		perfctr_hooks_put();
 		return -ENOMEM;
+	}
 	owner->privileged = perfmon_capable();
 	err = perfctr_charge(owner, bytes);
 	if (!err)
-		err = make_label(owner);
+		err = perfctr_label(owner);
 	if (err)
 		perfctr_disown(owner);
 	return err;
@@ -217,10 +152,11 @@ void perfctr_disown(struct perfctr_owner *owner)
 {
 	if (!owner->account)
 		return;
-	free_label(owner);
+	perfctr_unlabel(owner);
 	perfctr_uncharge(owner, owner->bytes);
 	put_account(owner->account);
 	owner->account = NULL;
+	perfctr_hooks_put();
 }
 
 void perfctr_opener_init(struct perfctr_opener *opener)

@@ -32,8 +32,13 @@ int perfctr_may_count_cpus(void);
 int perfctr_may_read(const struct perfctr_owner *owner);
 int perfctr_may_change(const struct perfctr_owner *owner);
 
+/* For these two the owner bears a mark of who it is. 0 or an error. */
+int perfctr_label(struct perfctr_owner *owner);
+void perfctr_unlabel(struct perfctr_owner *owner);
+
 /*
- * The caller owns what takes so many bytes of the kernel. -EMFILE: without CAP_PERFMON nobody has
+ * The caller owns what takes so many bytes of the kernel, which tells of threads from now on until
+ * it is disowned. -EMFILE: without CAP_PERFMON nobody has
  * more than the parameter user_kb for each CPU.
  */
 int perfctr_own(struct perfctr_owner *owner, size_t bytes);

@@ -12,14 +12,13 @@
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mm.h>
-#include <linux/perfctr_hooks.h>
 #include <linux/ptrace.h>
 #include <linux/slab.h>
-#include <asm/insn-eval.h>
 #include <asm/mmu_context.h>
 #include <asm/tlbflush.h>
 #include "compat.h"
 #include "cpu.h"
+#include "hooks.h"
 #include "members.h"
 
 /* A page in an address space. Changes under the mmap lock, held for writing. */
@@ -34,7 +33,7 @@ struct mapping {
 
 bool perfctr_may_rdpmc(struct mm_struct *mm)
 {
-	return atomic_read(&mm->context.perfctr_rdpmc_pages) && !perfctr_gate_shows_kernel() &&
+	return atomic_read(perfctr_rdpmc_pages(mm)) && !perfctr_gate_shows_kernel() &&
 	       !perfctr_cpu_is_secret() && perfctr_cpu_is_ours();
 }
 
@@ -44,7 +43,7 @@ static void update_rdpmc_here(void *unused)
 
 	local_irq_save(flags);
 	perfctr_cpu_renew_secret();
-	cr4_update_pce(NULL);
+	perfctr_update_pce();
 	local_irq_restore(flags);
 }
 
@@ -56,7 +55,7 @@ static void update_rdpmc(struct mm_struct *mm)
 static void count_mapping(struct mapping *mapping, bool counted)
 {
 	if (counted != mapping->counted)
-		atomic_add(counted ? 1 : -1, &mapping->mm->context.perfctr_rdpmc_pages);
+		atomic_add(counted ? 1 : -1, perfctr_rdpmc_pages(mapping->mm));
 	mapping->counted = counted;
 }
 
@@ -116,9 +115,9 @@ static void page_vma_close(struct vm_area_struct *vma)
 	list_del(&mapping->list);
 	update_shown(ctx);
 	spin_unlock(&ctx->lock);
-	atomic_dec(&mm->context.perfctr_pages);
-	if (!atomic_read(&mm->context.perfctr_rdpmc_pages))
+	if (!atomic_read(perfctr_rdpmc_pages(mm)))
 		update_rdpmc(mm);
+	perfctr_space_put(mm);
 	kfree(mapping);
 }
 
@@ -135,7 +134,6 @@ static void add_mapping(struct perfctr_context *ctx, struct vm_area_struct *vma,
 	mapping->n_vmas = 1;
 	vma->vm_private_data = mapping;
 	vma->vm_ops = &page_vm_ops;
-	atomic_inc(&mapping->mm->context.perfctr_pages);
 	spin_lock(&ctx->lock);
 	list_add(&mapping->list, &ctx->mappings);
 	count_mapping(mapping, has_use_for_rdpmc(ctx));
@@ -156,6 +154,11 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
 	if (!mapping)
 		return -ENOMEM;
+	err = perfctr_space_get(vma->vm_mm);
+	if (err) {
+		kfree(mapping);
+		return err;
+	}
 	/*
 	 * A child must not mistake its parent's page for its own. VM_IO: nor can madvise() have it
 	 * copied, which would leave a mapping of one address space to another.
@@ -174,6 +177,7 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 	add_mapping(ctx, vma, mapping);
 	return 0;
 fail:
+	perfctr_space_put(vma->vm_mm);
 	kfree(mapping);
 	return err;
 }
@@ -193,9 +197,9 @@ static bool counter_exists(u32 counter)
 static bool is_rdpmc(struct pt_regs *regs)
 {
 	static const unsigned char rdpmc[] = { 0x0f, 0x33 };
-	unsigned char insn[MAX_INSN_SIZE];
+	unsigned char insn[PERFCTR_MAX_INSN];
 
-	return insn_fetch_from_user(regs, insn) >= (int)sizeof(rdpmc) &&
+	return perfctr_fetch_insn(regs, insn) >= (int)sizeof(rdpmc) &&
 	       !memcmp(insn, rdpmc, sizeof(rdpmc));
 }
 
@@ -210,7 +214,7 @@ static bool allow_rdpmc(void)
 	if (user_rdpmc())
 		return false;
 	perfctr_cpu_renew_secret();
-	cr4_update_pce(NULL);
+	perfctr_update_pce();
 	return user_rdpmc();
 }
 

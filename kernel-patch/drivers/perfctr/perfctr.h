@@ -4,6 +4,7 @@
  *
  * device.c	/dev/perfctr, the descriptors of contexts, their ioctls
  * debugfs.c	what each CPU does, for whoever wonders
+ * events-KIND.c	what the kernel tells: the patch's hooks, or the module's
  * lifecycle.c	what is there at boot; CPU hotplug, suspend, reboot
  * holders.c	who holds the counters, how they are taken back
  * cost.c	what the instructions cost that everything is made of
@@ -20,23 +21,26 @@
  * totals.c	what a session has counted, and its mapping
  * trace.c	what a session writes at each change of thread
  * state.c	control, start, stop, read of a context
- * call.c	calls of a function where a thread cannot be switched
  * switch.c	the context switch: fold, start, stop
  * gate.c	the sessions of one CPU: which of their counters run for which thread
  * hold.c	which trees hold hardware
  * control.c	validation of a control
- * owner.c	who may count, who pays for the memory
+ * owner.c	who pays for the memory
+ * may-KIND.c	who may count
  * kinds.c	kinds of cores, and how long a thread ran on which
  * probe.c	which PMU there is, and whether it is what the processor calls itself
  * pmu/		one file per PMU family
  * reserve.c	the machine's counters, shared with the rest of the kernel
  * cpu.c	one CPU's counters: whose counts they hold, which of them run
  * pmu.c	the PMU that the machine has
+ * call.c	calls of a function where a thread cannot be switched
+ * hooks-KIND.c	what is asked of the kernel, by the patch or by the module
  */
 #ifndef _PERFCTR_H
 #define _PERFCTR_H
 
 #include <linux/bits.h>
+#include <linux/gfp.h>
 #include <linux/jump_label.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
@@ -54,7 +58,10 @@
 
 struct perfctr_group;
 struct perfctr_kept_record;
+struct perfctr_thread;
+struct mm_struct;
 struct pid_namespace;
+struct pt_regs;
 struct seq_file;
 struct task_struct;
 struct vm_area_struct;
@@ -79,13 +86,14 @@ struct perfctr_tree {
 	u32 lost_records;
 	struct perfctr_owner *payer;	/* for records: who has the descriptor that rules */
 	bool revoked;		/* stopped by the administrator since the last control */
+	bool incomplete;	/* likewise: a child is no member for want of memory */
 	struct pid_namespace *ns;	/* that records are told in */
 	wait_queue_head_t wait;		/* for records */
 };
 
 /*
  * The virtual counters of one thread. References: one by the thread while attached, one by each
- * open file. The thread has TIF_PERFCTR while the context is started, or the thread is marked.
+ * open file. The thread is watched while the context is started, or the thread is marked.
  *
  * hw, started, inherit, generation and the page change only by perfctr_call() or in the context
  * switch of the thread. Before its thread is born a context is in no tree and nobody finds it.
@@ -159,7 +167,13 @@ void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);
 void perfctr_revoke_tree(struct perfctr_tree *tree);
 u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid);
 
-/* members.c */
+/*
+ * members.c. What current's next thread needs when it is born, without which it is nobody: NULL if
+ * it inherits nothing, or -ENOMEM.
+ */
+struct perfctr_context *perfctr_conceive(gfp_t gfp);
+void perfctr_bear(struct task_struct *child, struct perfctr_context *ctx);
+void perfctr_leave(void);
 void perfctr_evict(struct task_struct *task);
 
 /* record.c: made without locks; kept, taken and dropped under the tree's lock */
@@ -214,6 +228,8 @@ void perfctr_stop_holders(void);
 long perfctr_ioctl_holders(void __user *user);
 
 /* page.c */
+bool perfctr_may_rdpmc(struct mm_struct *mm);
+bool perfctr_emulate_rdpmc(struct pt_regs *regs);
 int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma);
 void perfctr_update_mappings(struct perfctr_context *ctx);
 
@@ -227,8 +243,9 @@ void perfctr_let_go(struct perfctr_context *ctx);
 
 /* context.c */
 int perfctr_contexts_init(void);
+void perfctr_contexts_exit(void);
 u32 perfctr_context_number(void);
-struct perfctr_context *perfctr_alloc(void);	/* in no tree */
+struct perfctr_context *perfctr_alloc(gfp_t gfp);	/* in no tree */
 void perfctr_discard(struct perfctr_context *ctx); /* one that was never born; anywhere */
 int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task);
 struct perfctr_tree *perfctr_alloc_tree(void);
@@ -251,6 +268,11 @@ typedef int (*perfctr_call_fn)(struct perfctr_context *ctx, bool live, void *arg
 int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg);
 
 /* switch.c: interrupts off, on the CPU that runs the context's thread */
+void perfctr_switch(struct task_struct *prev, struct task_struct *next);
+void perfctr_switch_threads(struct task_struct *prev, struct task_struct *next,
+			    const struct perfctr_thread *from, const struct perfctr_thread *to);
+void perfctr_tick_current(void);
+void perfctr_rdpmc_enabled(struct mm_struct *mm);
 void perfctr_cpu_enter(struct perfctr_context *ctx);
 void perfctr_cpu_leave(struct perfctr_context *ctx);
 void perfctr_cpu_fold(struct perfctr_context *ctx);
@@ -268,8 +290,13 @@ void perfctr_gate_disturbed(void);
 void perfctr_gate_pause(bool pause);
 bool perfctr_gate_shows_kernel(void);
 
+/* events-KIND.c; exit: no descriptor is left */
+int perfctr_events_init(void);
+void perfctr_events_exit(void);
+
 /* lifecycle.c */
 int perfctr_lifecycle_init(void);
+void perfctr_lifecycle_exit(void);
 
 /* reserve.c */
 int perfctr_reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *old);
@@ -288,6 +315,7 @@ bool perfctr_refuses(void);
 void perfctr_cpu_take(void);
 void perfctr_cpu_give(void);
 bool perfctr_cpu_is_ours(void);
+bool perfctr_cpu_is_taken(void);
 void perfctr_on_all_cpus(smp_call_func_t fn);
 
 /* probe.c */
@@ -321,5 +349,6 @@ void perfctr_measure_costs(struct perfctr_costs *costs);
 
 /* debugfs.c */
 void perfctr_debugfs_init(void);
+void perfctr_debugfs_exit(void);
 
 #endif

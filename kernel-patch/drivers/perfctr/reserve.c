@@ -5,15 +5,15 @@
  * the others are left alone. Among us each counter is either shared by contexts, one after the
  * other, or a session's alone.
  */
+#include <linux/cpu.h>
+#include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
-#include <linux/perf_event.h>
-#include <linux/perfctr_hooks.h>
 #include <linux/smp.h>
-#include <asm/mmu_context.h>
 #include <asm/nmi.h>
 #include "cpu.h"
+#include "hooks.h"
 
 static DEFINE_MUTEX(reserve_lock);	/* inside cpus_read_lock() and all other locks */
 static unsigned int users;	/* trees and sessions that are started and count events */
@@ -24,15 +24,17 @@ static unsigned int context_users[2][64];	/* trees, by bit of the above */
 static DEFINE_PER_CPU(bool, cpu_taken);
 static bool only_asking;	/* what reserves looks, and takes nothing */
 
-/*
- * perf_events remembers which counters it has left counts in, and clears them when somebody may
- * RDPMC: it has to do that before they are ours.
- */
 static void take_cpu(void)
 {
-	perf_clear_dirty_counters();
+	perfctr_settle_perf();
 	perfctr_pmu->take_cpu(true);
 	perfctr_cpu_reset();
+}
+
+/* The registers of this CPU are ours, or have to be given back. */
+bool perfctr_cpu_is_taken(void)
+{
+	return this_cpu_read(cpu_taken);
 }
 
 /* Interrupts off, while something is started. */
@@ -80,7 +82,7 @@ void perfctr_cpu_give(void)
 static void give_cpu(void *unused)
 {
 	perfctr_cpu_give();
-	cr4_update_pce(NULL);
+	perfctr_update_pce();
 }
 
 static bool is_taken(int cpu, void *unused)
@@ -98,12 +100,12 @@ static void give_all(void)
 
 static bool take_evntsel(u32 msr)
 {
-	return only_asking ? !evntsel_nmi_is_reserved(msr) : reserve_evntsel_nmi(msr);
+	return only_asking ? !perfctr_evntsel_is_reserved(msr) : reserve_evntsel_nmi(msr);
 }
 
 static bool take_counter(u32 msr)
 {
-	return only_asking ? !perfctr_nmi_is_reserved(msr) : reserve_perfctr_nmi(msr);
+	return only_asking ? !perfctr_counter_is_reserved(msr) : reserve_perfctr_nmi(msr);
 }
 
 int perfctr_reserve_evntsels(u32 first, u32 n)
@@ -263,12 +265,18 @@ bool perfctr_refuses(void)
 	return READ_ONCE(revokers);
 }
 
+/* Where that disturbs others they are asked once a second, however often it is wanted. */
 static bool others_hold(void)
 {
-	bool hold;
+	static unsigned long asked;
+	static bool known, hold;
 
 	if (!perfctr_pmu)
 		return false;
+	if (PERFCTR_ASKING_DISTURBS && known && time_before(jiffies, asked + HZ))
+		return hold;
+	asked = jiffies;
+	known = true;
 	only_asking = true;
 	hold = reserve_pmu();
 	if (!hold)

@@ -10,7 +10,6 @@
 #include <linux/fs.h>
 #include <linux/lockdep.h>
 #include <linux/perf_event.h>
-#include <linux/perfctr_hooks.h>
 #include <linux/pid_namespace.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -109,6 +108,8 @@ static int read_locked(struct perfctr_session *s, struct perfctr_counts *counts)
 		counts->flags |= PERFCTR_COUNTS_REVOKED;
 	if (READ_ONCE(s->disturbed))
 		counts->flags |= PERFCTR_COUNTS_DISTURBED;
+	if (s->group && READ_ONCE(s->group->incomplete))
+		counts->flags |= PERFCTR_COUNTS_INCOMPLETE;
 	counts->members = s->group ? atomic_read(&s->group->members) : 0;
 	counts->n_counters = s->totals->n_counters;
 	return perfctr_sum_cpus(s, counts, at_once);

@@ -105,4 +105,6 @@ int perfctr_rings_consume(struct perfctr_session *s, const struct perfctr_consum
 int perfctr_rings_mmap(struct perfctr_session *s, struct vm_area_struct *vma, unsigned long offset);
 void perfctr_trace(struct perfctr_session *s, u32 type, struct task_struct *task, u64 now);
 
+void perfctr_sessions_exit(void);	/* none is left */
+
 #endif

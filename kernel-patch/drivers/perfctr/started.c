@@ -6,17 +6,14 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
-#include <linux/jump_label.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
-#include <linux/perfctr_hooks.h>
-#include <linux/rcupdate.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include "hooks.h"
 #include "session.h"
 
 /* Inside a session's lock and cpus_read_lock(). */
@@ -123,44 +120,32 @@ static void unlock_sessions(void)
 
 static void release_gate_key(struct work_struct *work)
 {
-	static_branch_dec(&perfctr_gated);
+	cpus_read_lock();
+	perfctr_set_gated(false);
+	cpus_read_unlock();
 }
 
 static DECLARE_DELAYED_WORK(release_work, release_gate_key);
 
-/* The next four under these locks. */
+/* None is left. */
+void perfctr_sessions_exit(void)
+{
+	flush_delayed_work(&release_work);
+}
+
+/* The next two under these locks. */
 static void gate_on(void)
 {
-	lockdep_assert_cpus_held();
+	lockdep_assert_held(&sessions_lock);
 	if (!cancel_delayed_work(&release_work))
-		static_branch_inc_cpuslocked(&perfctr_gated);
+		perfctr_set_gated(true);
 }
 
 static void gate_off(void)
 {
-	lockdep_assert_cpus_held();
+	lockdep_assert_held(&sessions_lock);
 	if (!schedule_delayed_work(&release_work, RELEASE_AFTER))
-		static_branch_dec_cpuslocked(&perfctr_gated);
-}
-
-static int do_nothing(struct task_struct *task, void *unused)
-{
-	return 0;
-}
-
-/*
- * The idle thread is always its CPU's: under the lock that this takes no switch is under way there.
- * One that was has been finished, and is seen; one that comes sees what was written before.
- */
-static bool runs_member(const struct perfctr_group *group, unsigned int cpu)
-{
-	bool found;
-
-	task_call_func(idle_task(cpu), do_nothing, NULL);
-	rcu_read_lock();
-	found = READ_ONCE(cpu_curr_snapshot(cpu)->thread.perfctr_mark) == group;
-	rcu_read_unlock();
-	return found;
+		perfctr_set_gated(false);
 }
 
 /* No CPU is interrupted where no member runs. */
@@ -170,7 +155,7 @@ static void enter_late(struct perfctr_session *s)
 
 	perfctr_gate_announce(s);
 	for_each_cpu_and(cpu, s->cpus, cpu_online_mask) {
-		if (runs_member(s->group, cpu))
+		if (perfctr_cpu_runs_mark(cpu, s->group))
 			smp_call_function_single(cpu, admit_on_cpu, NULL, true);
 		cond_resched();
 	}

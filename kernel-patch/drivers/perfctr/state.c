@@ -6,8 +6,8 @@
 #include <linux/lockdep.h>
 #include <linux/sched.h>
 #include <linux/tick.h>
-#include <asm/mmu_context.h>
 #include "group.h"
+#include "hooks.h"
 #include "owner.h"
 
 /* A thread's own read must not combine a bias with a hardware counter that counts for others. */
@@ -98,7 +98,7 @@ int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg)
 	keep_tick(ctx);
 	if (live) {
 		perfctr_cpu_enter(ctx);
-		cr4_update_pce(NULL);	/* a page may be mapped */
+		perfctr_update_pce();	/* a page may be mapped */
 	}
 	return 0;
 }

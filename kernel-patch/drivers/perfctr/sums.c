@@ -13,6 +13,7 @@ struct fold {
 	struct perfctr_session *session;
 	struct task_struct *reader;
 	bool counts_on;		/* some thread but the reader was being counted */
+	struct cpumask *told;	/* stopped CPUs that have folded */
 };
 
 static void fold_this_cpu(void *arg)
@@ -27,7 +28,10 @@ static void fold_this_cpu(void *arg)
 
 static int fold_stopped_cpu(void *arg)
 {
+	const struct fold *fold = arg;
+
 	fold_this_cpu(arg);
+	cpumask_set_cpu(smp_processor_id(), fold->told);
 	return 0;
 }
 
@@ -78,25 +82,28 @@ static void add_all(const struct perfctr_session *s, struct perfctr_counts *coun
 	}
 }
 
-/*
- * At one instant, by stopping the machine, as that holds up everybody, only for who asks for it and
- * may: else it is only said whether something was counted between the first sum and the last.
- */
-static void add_started(struct perfctr_session *s, struct perfctr_counts *counts,
-			struct cpumask *cpus, bool at_once)
+/* By stopping the machine, which holds up everybody: only for who asks for it and may. */
+static void add_at_one_instant(struct perfctr_session *s, struct perfctr_counts *counts,
+			       struct cpumask *cpus)
+{
+	struct fold fold = { .session = s, .reader = current, .told = cpus };
+
+	stop_machine(fold_stopped_cpu, &fold, s->cpus);
+	add_all(s, counts, cpus);
+}
+
+/* It is said whether something was counted between the first sum and the last. */
+static void add_one_by_one(struct perfctr_session *s, struct perfctr_counts *counts,
+			   struct cpumask *cpus)
 {
 	struct fold fold = { .session = s, .reader = current };
 	u64 before = count_openings(s);
 
-	if (at_once) {
-		cpumask_and(cpus, s->cpus, cpu_online_mask);
-		stop_machine_cpuslocked(fold_stopped_cpu, &fold, cpus);
-		add_all(s, counts, cpus);
-		return;
-	}
+	cpus_read_lock();
 	find_open_gates(s, cpus);
 	on_each_cpu_mask(cpus, fold_this_cpu, &fold, true);
 	add_all(s, counts, cpus);
+	cpus_read_unlock();
 	if (fold.counts_on || count_openings(s) != before)
 		counts->flags &= ~PERFCTR_COUNTS_CONSISTENT;
 }
@@ -112,9 +119,10 @@ int perfctr_sum_cpus(struct perfctr_session *s, struct perfctr_counts *counts, b
 	}
 	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL_ACCOUNT))
 		return -ENOMEM;
-	cpus_read_lock();
-	add_started(s, counts, cpus, at_once);
-	cpus_read_unlock();
+	if (at_once)
+		add_at_one_instant(s, counts, cpus);
+	else
+		add_one_by_one(s, counts, cpus);
 	free_cpumask_var(cpus);
 	return 0;
 }

@@ -9,19 +9,12 @@
  */
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
-#include <linux/perfctr_hooks.h>
 #include <linux/sched.h>
 #include <asm/mmu_context.h>
 #include <asm/msr.h>
-#include <asm/tlbflush.h>
 #include "cpu.h"
 #include "group.h"
-
-/* May the code that this CPU returns to execute RDPMC? */
-static bool user_rdpmc(void)
-{
-	return this_cpu_read(cpu_tlbstate.cr4) & X86_CR4_PCE;
-}
+#include "hooks.h"
 
 static void clear_slots(struct perfctr_cpu *cpu, u64 slots)
 {
@@ -100,8 +93,8 @@ static __always_inline u64 seen_by(const struct perfctr_context *ctx)
 static void keep_secret(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
 {
 	cpu->secret = !seen_by(ctx);
-	if (cpu->secret && user_rdpmc())
-		cr4_update_pce(NULL);
+	if (cpu->secret && perfctr_user_rdpmc())
+		perfctr_update_pce();
 }
 
 /*
@@ -133,7 +126,7 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 		perfctr_pmu->load(hw);
 	}
 	change_owner(cpu, seen_by(ctx));
-	if (cpu->foreign && user_rdpmc()) {
+	if (cpu->foreign && perfctr_user_rdpmc()) {
 		clear_slots(cpu, cpu->foreign);
 		cpu->foreign = 0;
 		known = false;
@@ -223,9 +216,9 @@ static bool goes_on(const struct perfctr_hw_control *out, const struct perfctr_h
 	return in->n_events && !in->counts_kernel && !out->counts_kernel;
 }
 
-static struct perfctr_context *started_context(const struct task_struct *task)
+static struct perfctr_context *started_context(const struct perfctr_thread *thread)
 {
-	struct perfctr_context *ctx = READ_ONCE(task->thread.perfctr);
+	struct perfctr_context *ctx = READ_ONCE(thread->context);
 
 	return ctx && ctx->started ? ctx : NULL;
 }
@@ -246,23 +239,23 @@ static void change_context(struct perfctr_cpu *cpu, struct perfctr_context *out,
 	}
 }
 
-static noinline void switch_threads(struct task_struct *prev, struct task_struct *next)
+/* out, in: those of prev and next that are started, or NULL. */
+static noinline void switch_slowly(struct task_struct *prev, struct task_struct *next,
+				   struct perfctr_context *out, struct perfctr_context *in)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-	struct perfctr_context *out = started_context(prev);
-	struct perfctr_context *in = started_context(next);
 	bool turned = false;
 
 	if (unlikely(cpu->paused))
 		return;
-	if (static_branch_unlikely(&perfctr_gated))
+	if (perfctr_is_gated())
 		turned = perfctr_gate_turn(prev, next);
 	if (out || in || turned)
 		change_context(cpu, out, in, turned ? next : NULL);
-	if (next->mm && user_rdpmc()) {
+	if (next->mm && perfctr_user_rdpmc()) {
 		if (!cpu->enabled)
 			scrub_cpu(cpu, next->mm);
-		if (static_branch_unlikely(&perfctr_gated))
+		if (perfctr_is_gated())
 			perfctr_gate_scrub();
 	}
 }
@@ -281,9 +274,9 @@ static __always_inline void exchange_counter(struct perfctr_cpu *cpu, struct per
  * Between two threads that count the same in user mode the counters run on, and one pass does it.
  * Where that is not so, where counters are to be cleared or gates turned, it is done slowly.
  */
-static noinline void exchange_threads(struct task_struct *prev, struct task_struct *next)
+static noinline void exchange_threads(struct task_struct *prev, struct task_struct *next,
+				      struct perfctr_context *out, struct perfctr_context *in)
 {
-	struct perfctr_context *out = prev->thread.perfctr, *in = next->thread.perfctr;
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 	const struct perfctr_hw_control *hw = in->hw;
 	struct perfctr_page *left, *entered;
@@ -292,10 +285,10 @@ static noinline void exchange_threads(struct task_struct *prev, struct task_stru
 
 	/* Something is enabled: out is started, and the counters are not paused. */
 	if (!cpu->enabled || !in->started || hw->counts_kernel ||
-	    static_branch_unlikely(&perfctr_gated))
+	    perfctr_is_gated())
 		goto slowly;
 	if (cpu->foreign || prev->mm != next->mm || !next->mm) {
-		if (user_rdpmc())
+		if (perfctr_user_rdpmc())
 			goto slowly;
 		/* Who owns what is held is asked when somebody leaves. */
 		cpu->foreign |= cpu->held;
@@ -325,53 +318,65 @@ static noinline void exchange_threads(struct task_struct *prev, struct task_stru
 	perfctr_page_end(left);
 	return;
 slowly:
-	switch_threads(prev, next);
+	switch_slowly(prev, next, out->started ? out : NULL, in->started ? in : NULL);
 }
 
 /* Both bear one mark, and no gate has to look at each of them. */
-static __always_inline bool is_alike(const struct task_struct *prev,
-				     const struct task_struct *next)
+static __always_inline bool is_alike(const struct perfctr_thread *from,
+				     const struct perfctr_thread *to)
 {
-	const struct perfctr_group *mark = prev->thread.perfctr_mark;
-
-	return mark && mark == next->thread.perfctr_mark &&
+	return from->mark && from->mark == to->mark &&
 	       !this_cpu_read(perfctr_gate_special.any);
 }
 
 static noinline void switch_extra(struct task_struct *prev, struct task_struct *next,
-				  unsigned long tif)
+				  const struct perfctr_thread *from,
+				  const struct perfctr_thread *to)
 {
-	if (tif & _TIF_PERFCTR)
-		switch_threads(prev, next);
-	__switch_to_xtra(prev, next);
+	if (perfctr_switch_is_ours(prev, next))
+		switch_slowly(prev, next, started_context(from), started_context(to));
+	perfctr_switch_rest(prev, next);
 }
 
 /*
- * From __switch_to(), instead of __switch_to_xtra(), when one of the two has some flag: ours when
- * it is started, marked, or an idle thread that some session tells from others. Most of these have
- * no other flag. current is not reliable here.
+ * When one of the two is watched: it is started, marked, or an idle thread that some session tells
+ * from others. current may be the one or the other.
  */
-void perfctr_switch(struct task_struct *prev, struct task_struct *next)
+static __always_inline void switch_watched(struct task_struct *prev, struct task_struct *next,
+					   const struct perfctr_thread *from,
+					   const struct perfctr_thread *to)
 {
-	unsigned long tif = read_task_thread_flags(prev) | read_task_thread_flags(next);
-	const struct perfctr_context *out, *in;
+	struct perfctr_context *out, *in;
 
 	lockdep_assert_irqs_disabled();
-	if (unlikely((tif & _TIF_WORK_CTXSW_PREV) != _TIF_PERFCTR)) {
-		switch_extra(prev, next, tif);
+	if (unlikely(perfctr_switch_has_more(prev, next))) {
+		switch_extra(prev, next, from, to);
 		return;
 	}
-	out = prev->thread.perfctr;
-	in = next->thread.perfctr;
+	out = from->context;
+	in = to->context;
 	if (!((unsigned long)out | (unsigned long)in)) {
-		if (is_alike(prev, next) && !user_rdpmc())
+		if (is_alike(from, to) && !perfctr_user_rdpmc())
 			return;
 	} else if (out && in && out->hw == in->hw) {
-		exchange_threads(prev, next);
+		exchange_threads(prev, next, out, in);
 		return;
 	}
-	switch_threads(prev, next);
+	switch_slowly(prev, next, started_context(from), started_context(to));
 }
+
+#ifdef PERFCTR_SWITCH_FINDS_THREADS
+void perfctr_switch_threads(struct task_struct *prev, struct task_struct *next,
+			    const struct perfctr_thread *from, const struct perfctr_thread *to)
+{
+	switch_watched(prev, next, from, to);
+}
+#else
+void perfctr_switch(struct task_struct *prev, struct task_struct *next)
+{
+	switch_watched(prev, next, perfctr_thread(prev), perfctr_thread(next));
+}
+#endif
 
 void perfctr_cpu_enter(struct perfctr_context *ctx)
 {
@@ -425,7 +430,7 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
  */
 u64 perfctr_cpu_rdpmc(u32 counter)
 {
-	struct perfctr_context *ctx = started_context(current);
+	struct perfctr_context *ctx = started_context(perfctr_thread(current));
 	u32 i, n = ctx && !perfctr_cpu_is_secret() ? ctx->hw->n_events : 0;
 
 	lockdep_assert_irqs_disabled();
@@ -485,7 +490,7 @@ static bool fold_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 /* The mark of a group that has died since costs its thread nothing any more. */
 static void drop_dead_mark(void)
 {
-	if (current->thread.perfctr_mark && !perfctr_live_mark(current))
+	if (perfctr_thread(current)->mark && !perfctr_live_mark(current))
 		perfctr_update_flag(current);
 }
 
@@ -498,7 +503,7 @@ static void drop_dead_mark(void)
 void perfctr_tick_current(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-	struct perfctr_context *ctx = started_context(current);
+	struct perfctr_context *ctx = started_context(perfctr_thread(current));
 	bool intact = true;
 
 	lockdep_assert_irqs_disabled();
@@ -510,10 +515,10 @@ void perfctr_tick_current(void)
 		intact &= fold_by_tick(cpu, ctx, intact);
 	if (unlikely(!intact)) {
 		cpu->disturbances++;
-		if (static_branch_unlikely(&perfctr_gated))
+		if (perfctr_is_gated())
 			perfctr_gate_disturbed();
 	}
-	if (static_branch_unlikely(&perfctr_gated))
+	if (perfctr_is_gated())
 		perfctr_gate_tick(rdtsc());
 	drop_dead_mark();
 }
@@ -550,9 +555,9 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 		scrub_cpu(cpu, mm);
 	} else if (!current->mm || current->mm == mm) {
 		/* It has no mm any more while it exits: others of its process may run here next. */
-		scrub_running(cpu, current->thread.perfctr);
+		scrub_running(cpu, perfctr_thread(current)->context);
 	}
-	if (static_branch_unlikely(&perfctr_gated))
+	if (perfctr_is_gated())
 		perfctr_gate_scrub();
 	/* Otherwise the switch that is under way scrubs when the thread before has left. */
 }
@@ -563,7 +568,7 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
  */
 void perfctr_cpu_renew_secret(void)
 {
-	const struct perfctr_context *ctx = started_context(current);
+	const struct perfctr_context *ctx = started_context(perfctr_thread(current));
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
 	lockdep_assert_irqs_disabled();
@@ -574,7 +579,7 @@ void perfctr_cpu_renew_secret(void)
 /* The current thread leaves, and enters again, as if another one ran meanwhile. */
 void perfctr_cpu_pause(bool pause)
 {
-	struct perfctr_context *ctx = started_context(current);
+	struct perfctr_context *ctx = started_context(perfctr_thread(current));
 
 	lockdep_assert_irqs_disabled();
 	if (pause == perfctr_cpu_paused())

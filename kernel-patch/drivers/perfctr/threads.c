@@ -15,6 +15,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "hooks.h"
 #include "threads.h"
 
 #define AT_ONCE	64
@@ -173,7 +174,7 @@ static int look_at_all(struct walk *walk, bool grow)
 
 static int prepare_search(struct perfctr_threads *threads, const struct perfctr_search *search)
 {
-	int n = READ_ONCE(pid_max);
+	int n = perfctr_pid_max();
 
 	if (make_room(threads))
 		return -ENOMEM;

@@ -42,7 +42,7 @@ void perfctr_totals_clear(struct perfctr_session *s)
 
 		WRITE_ONCE(totals->seq, seq + 1);
 		smp_wmb();	/* seq before what it guards */
-		memset(&totals->tsc, 0, sizeof(*totals) - offsetof(typeof(*totals), tsc));
+		memset_startat(totals, 0, tsc);
 		smp_wmb();	/* what seq guards before seq */
 		WRITE_ONCE(totals->seq, seq + 2);
 	}

@@ -9,6 +9,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include "hooks.h"
 #include "session.h"
 
 static struct perfctr_ring *ring_of(const struct perfctr_session *s, unsigned int cpu)
@@ -116,7 +117,7 @@ void perfctr_trace(struct perfctr_session *s, u32 type, struct task_struct *task
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 	const struct perfctr_cpu_totals *totals = &s->totals->cpu[cpu];
 	struct perfctr_ring *ring = ring_of(s, cpu);
-	bool marked = s->group && task->thread.perfctr_mark == s->group;
+	bool marked = s->group && perfctr_thread(task)->mark == s->group;
 	struct perfctr_trace_record *record;
 
 	/* Pairs with the release of the tail: the room is not read any more. */

@@ -14,7 +14,7 @@
 
 static struct perfctr_context *alloc_root(void)
 {
-	struct perfctr_context *ctx = perfctr_alloc();
+	struct perfctr_context *ctx = perfctr_alloc(GFP_KERNEL);
 
 	if (!ctx)
 		return NULL;
@@ -140,6 +140,7 @@ static int install_locked(struct perfctr_context *ctx, struct perfctr_install *i
 		return err;
 	perfctr_update_mappings(ctx);
 	ctx->tree->revoked = false;
+	WRITE_ONCE(ctx->tree->incomplete, false);
 	perfctr_drop_records(ctx->tree);
 	memset(&ctx->exited, 0, sizeof(ctx->exited));
 	ctx->exited.n_counters = ctx->hw->n_events;
@@ -358,6 +359,8 @@ static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts
 		counts->flags |= PERFCTR_COUNTS_EXITED;
 	if (ctx->tree->revoked)
 		counts->flags |= PERFCTR_COUNTS_REVOKED;
+	if (READ_ONCE(ctx->tree->incomplete))
+		counts->flags |= PERFCTR_COUNTS_INCOMPLETE;
 	if (consistent)
 		counts->flags |= PERFCTR_COUNTS_CONSISTENT;
 }

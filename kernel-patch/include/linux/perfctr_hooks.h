@@ -33,15 +33,15 @@ bool evntsel_nmi_is_reserved(unsigned int msr);
 /* The child's thread_struct and flags are copies of its parent's: it has no context or mark yet. */
 static inline void perfctr_copy_thread(struct task_struct *child)
 {
-	child->thread.perfctr = NULL;
-	child->thread.perfctr_mark = NULL;
+	child->thread.perfctr.context = NULL;
+	child->thread.perfctr.mark = NULL;
 	clear_tsk_thread_flag(child, TIF_PERFCTR);
 }
 
 /* current creates child, which may still fail: what it will need when it is born. */
 static inline int perfctr_fork(struct task_struct *child)
 {
-	if (unlikely(current->thread.perfctr))
+	if (unlikely(current->thread.perfctr.context))
 		return perfctr_fork_task(child);
 	return 0;
 }
@@ -49,15 +49,15 @@ static inline int perfctr_fork(struct task_struct *child)
 /* The child cannot fail to be born any more, and nobody has seen it yet. Locks are held. */
 static inline void perfctr_born(struct task_struct *child)
 {
-	if (unlikely(current->thread.perfctr || current->thread.perfctr_mark ||
-		     child->thread.perfctr))
+	if (unlikely(current->thread.perfctr.context || current->thread.perfctr.mark ||
+		     child->thread.perfctr.context))
 		perfctr_born_task(child);
 }
 
 /* The thread exits, was never born, or executes a file that its context must not follow it into. */
 static inline void perfctr_drop(struct task_struct *tsk)
 {
-	if (unlikely(tsk->thread.perfctr || tsk->thread.perfctr_mark))
+	if (unlikely(tsk->thread.perfctr.context || tsk->thread.perfctr.mark))
 		perfctr_detach_task(tsk);
 }
 

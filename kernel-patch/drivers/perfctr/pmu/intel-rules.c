@@ -6,8 +6,8 @@
  */
 #include <linux/bits.h>
 #include <linux/cache.h>
+#include <linux/cpu.h>
 #include <linux/kernel.h>
-#include <linux/topology.h>
 #include <asm/cpufeature.h>
 #include <asm/processor.h>
 #include "intel-rules.h"
@@ -172,7 +172,7 @@ static bool corrupts_sibling(u16 kinds, u16 code)
 	u16 event = code & ANY_UNIT;
 
 	return kinds & SNB_TO_HSW && event >= 0xd0 && event <= 0xd3 &&
-	       topology_max_smt_threads() > 1;
+	       cpu_smt_possible();
 }
 
 u32 perfctr_intel_rule(u16 kinds, u64 evntsel, u32 counter)

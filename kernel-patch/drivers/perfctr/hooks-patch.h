@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The patch: a thread's context and mark are in its thread_struct, and TIF_PERFCTR watches it. */
+#ifndef _PERFCTR_HOOKS_PATCH_H
+#define _PERFCTR_HOOKS_PATCH_H
+
+#include <linux/perfctr_hooks.h>
+#include <asm/mmu_context.h>
+#include <asm/tlbflush.h>
+
+#define PERFCTR_KIND_FEATURES	0
+#define PERFCTR_ASKING_DISTURBS	false
+
+static __always_inline struct perfctr_thread *perfctr_thread(const struct task_struct *task)
+{
+	return (struct perfctr_thread *)&task->thread.perfctr;
+}
+
+static __always_inline bool perfctr_is_gated(void)
+{
+	return static_branch_unlikely(&perfctr_gated);
+}
+
+static inline void perfctr_watch(struct task_struct *task, bool watch)
+{
+	if (watch)
+		set_tsk_thread_flag(task, TIF_PERFCTR);
+	else
+		clear_tsk_thread_flag(task, TIF_PERFCTR);
+}
+
+static __always_inline bool perfctr_user_rdpmc(void)
+{
+	return this_cpu_read(cpu_tlbstate.cr4) & X86_CR4_PCE;
+}
+
+static inline atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm)
+{
+	return &mm->context.perfctr_rdpmc_pages;
+}
+
+/* Has one of the two another flag that a switch looks at? */
+static __always_inline bool perfctr_switch_has_more(struct task_struct *prev,
+						    struct task_struct *next)
+{
+	unsigned long tif = read_task_thread_flags(prev) | read_task_thread_flags(next);
+
+	return (tif & _TIF_WORK_CTXSW_PREV) != _TIF_PERFCTR;
+}
+
+/* Then: has one of the two ours, too? */
+static inline bool perfctr_switch_is_ours(struct task_struct *prev, struct task_struct *next)
+{
+	return test_tsk_thread_flag(prev, TIF_PERFCTR) || test_tsk_thread_flag(next, TIF_PERFCTR);
+}
+
+/* What the other flags want. */
+static inline void perfctr_switch_rest(struct task_struct *prev, struct task_struct *next)
+{
+	__switch_to_xtra(prev, next);
+}
+
+#endif

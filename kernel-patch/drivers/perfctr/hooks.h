@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What tells the driver of switches, births, exits and ticks, and what it asks of the kernel in
+ * another way where it is compiled in than where it is loaded. There are two kinds, with the same
+ * interface: the patch, whose calls stand in the kernel's own code, and the module, which has the
+ * kernel's tracepoints and what it exports. The rest of the driver is the same for both.
+ */
+#ifndef _PERFCTR_HOOKS_KIND_H
+#define _PERFCTR_HOOKS_KIND_H
+
+#include <linux/sched.h>
+#include <linux/types.h>
+
+struct mm_struct;
+struct perfctr_context;
+struct perfctr_group;
+struct perfctr_owner;
+struct pt_regs;
+
+#ifdef MODULE
+#include "hooks-module.h"
+#else
+#include "hooks-patch.h"
+#endif
+
+/*
+ * Both headers have, inline:
+ *
+ * struct perfctr_thread
+ *	context and mark of a thread.
+ * struct perfctr_thread *perfctr_thread(const struct task_struct *task)
+ *	Under RCU, or interrupts off. Of a thread that has neither: NULLs, not to be written.
+ * bool perfctr_is_gated(void)
+ *	Some session is started.
+ * void perfctr_watch(struct task_struct *task, bool watch)
+ *	Switches and ticks of this thread are told from now on, or not any more; of other threads
+ *	they may be told. Where the thread cannot be switched.
+ * bool perfctr_user_rdpmc(void)
+ *	May what this CPU returns to, or is about to switch to, execute RDPMC? Interrupts off.
+ * atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm)
+ *	How many pages of contexts with events are mapped there. Interrupts off or under
+ *	perfctr_space_get(), and to be written under that alone.
+ * bool perfctr_switch_has_more(), perfctr_switch_is_ours(), void perfctr_switch_rest()
+ *	(struct task_struct *prev, struct task_struct *next): what the kernel does at a switch in
+ *	our place, if it does.
+ * PERFCTR_KIND_FEATURES, PERFCTR_ASKING_DISTURBS
+ *	PERFCTR_FEATURE_* of this kind. Is what perfctr_evntsel_is_reserved() asks taken for a
+ *	moment, so that others find it taken?
+ */
+
+/*
+ * What changes a thread's context or mark does so between these. make: NULL, there is no memory;
+ * it can sleep. pin: NULL, the thread has neither. put: NULL is fine.
+ */
+struct perfctr_thread *perfctr_thread_make(struct task_struct *task);
+struct perfctr_thread *perfctr_thread_pin(struct task_struct *task);
+void perfctr_thread_put(struct perfctr_thread *thread);
+
+/*
+ * Calls fn(arg), interrupts off, while task does not run and is kept from it: -1. Or the CPU that
+ * runs it, or has until now.
+ */
+int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *arg);
+
+/*
+ * Of a thread that has not run yet, interrupts off. NULL: no memory. Nobody's perfctr_call_task()
+ * calls for it until it is ready. Somebody may have given it a context or a mark before.
+ */
+struct perfctr_thread *perfctr_thread_born(struct task_struct *child);
+void perfctr_thread_ready(struct perfctr_thread *thread);
+
+/* Between these the kernel tells. Error: it cannot. get can sleep. */
+int perfctr_hooks_get(void);
+void perfctr_hooks_put(void);
+
+/* What the administrator has set is looked at anew. Can sleep. */
+void perfctr_learn_settings(void);
+
+/* The idle thread of this CPU, as perfctr_watch(). */
+void perfctr_watch_idle(bool watch);
+
+/* Under cpus_read_lock(): one more session is started, or one less. */
+void perfctr_set_gated(bool gated);
+
+/*
+ * Does that CPU run a thread with the mark of the group? One that it has not come to yet sees what
+ * was written before.
+ */
+bool perfctr_cpu_runs_mark(unsigned int cpu, const struct perfctr_group *group);
+
+/* Interrupts off: CR4.PCE of this CPU as perfctr_may_rdpmc() says now, or others who may set it. */
+void perfctr_update_pce(void);
+bool perfctr_rdpmc_is_off(void);	/* by the administrator, for everybody */
+
+/* An address space has one page more, or less: faults of its RDPMC are told. */
+int perfctr_space_get(struct mm_struct *mm);
+void perfctr_space_put(struct mm_struct *mm);
+
+/* The next bytes of user mode's code, in no more than this: their number, or less than 0. */
+#define PERFCTR_MAX_INSN	15	/* what an instruction can have */
+int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn);
+
+/* Interrupts off: perf_events does not write the counters of this CPU any more. */
+void perfctr_settle_perf(void);
+
+/* Has the rest of the kernel reserved the register? */
+bool perfctr_evntsel_is_reserved(unsigned int msr);
+bool perfctr_counter_is_reserved(unsigned int msr);
+
+/* ptrace_may_access(), or what refuses at least as much. */
+bool perfctr_may_access(struct task_struct *task, unsigned int mode);
+/* In the caller's namespace, with a reference. */
+struct task_struct *perfctr_find_task(pid_t tid);
+int perfctr_pid_max(void);	/* a good guess is enough */
+
+#endif

@@ -21,7 +21,7 @@ CHECKS :=
 CHECK_PROGRAMS :=
 
 # Those that take longest begin first.
-LONG_CHECKS := check-guest check-fuzz check-families check-kernel-patch check-kernels check-stock check-stress check-bench
+LONG_CHECKS := check-guest check-module check-fuzz check-families check-kernel-patch check-kernels check-stock check-stress check-bench
 
 comma := ,
 
@@ -47,6 +47,7 @@ include tests/mutants/rules.mk
 include tests/coverage/rules.mk
 include tests/kernels/rules.mk
 include tests/stock/rules.mk
+include tests/module/rules.mk
 include tests/families/rules.mk
 include tests/fuzz/rules.mk
 include tests/tables/rules.mk
@@ -119,6 +120,19 @@ install: all $(INSTALL_TARGETS) ## install below $(DESTDIR)$(PREFIX)
 deb: ## build Debian packages of the patched kernel, for a real machine
 	@scripts/debian-packages
 
+KDIR ?= /lib/modules/$(shell uname -r)/build
+
+.PHONY: module module-install
+module: ## build the driver as a module, for the kernel that runs here or KDIR=its headers
+	@test -e $(KDIR)/Makefile || \
+		{ echo 'there are no headers at $(KDIR): install those of the kernel, such as linux-headers-amd64' >&2; exit 1; }
+	kernel-patch/make-module $(BUILD)/module
+	$(MAKE) -C $(KDIR) M=$(abspath $(BUILD)/module) CONFIG_PERFCTR=m modules
+module-install: module ## install it below /lib/modules, to be loaded at boot
+	$(MAKE) -C $(KDIR) M=$(abspath $(BUILD)/module) CONFIG_PERFCTR=m INSTALL_MOD_PATH=$(abspath $(DESTDIR)) modules_install
+	install -d $(DESTDIR)/etc/modules-load.d
+	echo perfctr >$(DESTDIR)/etc/modules-load.d/perfctr.conf
+
 .PHONY: packages
 packages: ## install the Debian packages that all of this needs
 	@scripts/packages
@@ -140,4 +154,6 @@ other-kernels: kernel
 	@scripts/build-kernel --linux 6.1 --config vm+bpf
 	@scripts/build-kernel --config vm+kasan
 	@scripts/unpack-kernel
+	@scripts/build-module
+	@scripts/build-module --kernel debian-6.12
 all-and-machine: all machine other-kernels $(CHECK_PROGRAMS)

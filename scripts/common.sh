@@ -17,6 +17,10 @@ hash_files() {
 	find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-20
 }
 
+# Debian's own kernels: the names of all; what scripts/debian-kernels says behind the NAME of one.
+debian_kernels() { awk '!/^#/ { printf "%s%s", n++ ? ", " : "", $1 }' "$top/scripts/debian-kernels"; }
+debian_kernel() { awk -v name="$1" '$1 == name { $1 = ""; print substr($0, 2) }' "$top/scripts/debian-kernels"; }
+
 # derive_sources DIRECTORY TYPE [SUITE]: apt's own sources, of TYPE (deb or deb-src), as files in DIRECTORY; with SUITE those
 # alone that have a release of Debian, and of it SUITE instead.
 derive_sources() {

@@ -429,13 +429,14 @@ int main(void)
 {
 	struct output outputs[2];
 	struct job job;
-	int status;
+	int status, driver;
 
 	program_invocation_short_name = "vm";
 	mkdir("/dev", 0755);
 	if (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY)
 		err(1, "cannot mount /dev");
 	load_modules();
+	driver = open("/driver", O_RDONLY | O_CLOEXEC);
 	control = open_port(3);
 	if (control < 0)
 		errx(1, "no port to the host");
@@ -445,6 +446,11 @@ int main(void)
 		fail("open", "the ports of the outputs");
 	read_job(&job);
 	mount_everything(&job);
+	/* It wants to see /proc and /sys. */
+	if (driver >= 0 && syscall(SYS_finit_module, driver, "", 0))
+		fail("load", "the driver");
+	if (driver >= 0)
+		close(driver);
 	start_loopback();
 	if (sethostname("vm", 2))
 		fail("set", "the host name");

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module: what the patch has in the kernel's code, by tracepoints, and by kprobes where there
+ * are none: at the fault of an RDPMC, and at what perf_events does with CR4.PCE and with counters
+ * that it believes to be its own.
+ */
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/irqflags.h>
+#include <linux/jiffies.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/coredump.h>
+#include <linux/sched/task.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/task_work.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+#include <asm/mmu_context.h>
+#include <asm/trapnr.h>
+#include <trace/events/sched.h>
+#include <trace/events/timer.h>
+#include "group.h"
+#include "hooks.h"
+#include "perfctr.h"
+
+static DEFINE_PER_CPU(unsigned long, last_tick);	/* jiffies */
+
+static noinline void switch_told(struct task_struct *prev, struct task_struct *next)
+{
+	struct perfctr_thread *out = perfctr_find_thread(prev);
+	struct perfctr_thread *in = perfctr_find_thread(next);
+
+	__this_cpu_write(perfctr_running, in);
+	if (in)	/* before the gates: see perfctr_cpu_runs_mark() */
+		perfctr_thread_settle(in, raw_smp_processor_id());
+	__this_cpu_write(perfctr_switching_to, next);
+	perfctr_switch_threads(prev, next, out ?: &perfctr_nobody, in ?: &perfctr_nobody);
+	__this_cpu_write(perfctr_switching_to, NULL);
+	if (out)
+		smp_store_release(&out->cpu, PERFCTR_CPU_NONE);	/* what the switch wrote before */
+}
+
+/* The run queue is locked, interrupts are off, the address space is that of prev. */
+static void probe_switch(void *unused, bool preempt, struct task_struct *prev,
+			 struct task_struct *next, unsigned int prev_state)
+{
+	if (perfctr_may_be_told(prev) || perfctr_may_be_told(next) ||
+	    unlikely(__this_cpu_read(perfctr_idle_watched)))
+		switch_told(prev, next);
+	else if (unlikely(perfctr_rdpmc_shows(next)))
+		perfctr_rdpmc_enabled(next->mm);
+}
+
+/* The child is complete, can be found, and has not run; current is its parent. */
+static void probe_fork(void *unused, struct task_struct *parent, struct task_struct *child)
+{
+	struct perfctr_context *ctx;
+	unsigned long flags;
+
+	/* Nothing of perf_events is mapped there: fork has copied its parent's permission. */
+	if (child->mm && child->mm != parent->mm)
+		atomic_set(&child->mm->context.perf_rdpmc_allowed, 0);
+	if (!perfctr_find_thread(parent))
+		return;
+	ctx = perfctr_conceive(GFP_ATOMIC | __GFP_NOWARN);
+	/* Against perfctr_attach(). Interrupts on: who has the lock may interrupt this CPU. */
+	task_lock(child);
+	local_irq_save(flags);
+	perfctr_bear(child, ctx);
+	local_irq_restore(flags);
+	task_unlock(child);
+}
+
+static void leave_now(struct callback_head *work)
+{
+	struct perfctr_thread *thread = container_of(work, struct perfctr_thread, leave);
+
+	thread->dropping = false;
+	perfctr_leave();
+	perfctr_thread_put(thread);
+}
+
+/* current's, which has an entry. It is told before it goes on in user mode, or to its parent. */
+static void leave_soon(enum task_work_notify_mode mode)
+{
+	struct perfctr_thread *thread = perfctr_thread_pin(current);
+
+	if (!thread)
+		return;
+	if (thread->dropping) {
+		perfctr_thread_put(thread);
+		return;
+	}
+	thread->dropping = true;
+	init_task_work(&thread->leave, leave_now);
+	if (task_work_add(current, &thread->leave, mode)) {
+		thread->dropping = false;
+		perfctr_thread_put(thread);
+	}
+}
+
+/* Before exit_task_work(), which comes before the parent is told. */
+static void probe_exit(void *unused, struct task_struct *task)
+{
+	smp_mb();	/* PF_EXITING before the entry: who makes one looks the other way round */
+	if (!hlist_empty(&perfctr_threads[perfctr_hash(task)]))
+		leave_soon(TWA_NONE);
+}
+
+/* Has executed a file; its first instruction comes after the work. */
+static void probe_exec(void *unused, struct task_struct *task, pid_t old_pid,
+		       struct linux_binprm *bprm)
+{
+	if (perfctr_find_thread(task) && __get_dumpable(task->mm->flags) != SUID_DUMP_USER)
+		leave_soon(TWA_RESUME);
+}
+
+static void tick_here(void)
+{
+	unsigned long flags, now = jiffies;
+
+	if (!perfctr_may_be_told(current) && !perfctr_is_gated())
+		return;
+	local_irq_save(flags);
+	if (__this_cpu_read(last_tick) != now) {
+		__this_cpu_write(last_tick, now);
+		perfctr_tick_current();
+	}
+	local_irq_restore(flags);
+}
+
+/* The interrupt of the local timer, */
+static void probe_tick(void *unused, int vector)
+{
+	tick_here();
+}
+
+/* ... or of another one: what expires is the tick, or comes as often. */
+static void probe_timer(void *unused, struct hrtimer *timer, ktime_t *now)
+{
+	if (in_hardirq())
+		tick_here();
+}
+
+/* In the place of fixup_vdso_exception(): the fault has been dealt with. */
+static noinline bool is_fixed(struct pt_regs *regs, int trap, unsigned long error_code,
+			      unsigned long address)
+{
+	return true;
+}
+
+/* A fault of user mode, for which the kernel is about to send a signal. */
+static int fault_entry(struct kprobe *probe, struct pt_regs *regs)
+{
+	struct pt_regs *user = (struct pt_regs *)regs->di;
+
+	if (regs->si != X86_TRAP_GP || !perfctr_has_space(current->mm) ||
+	    !perfctr_emulate_rdpmc(user))
+		return 0;
+	regs->ip = (unsigned long)is_fixed;
+	return 1;
+}
+
+/* In the place of perf_clear_dirty_counters(). */
+static noinline void clear_nothing(void)
+{
+}
+
+/* The counters that it left counts in are ours meanwhile, or were, and have been cleared. */
+static int clear_dirty_entry(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (!perfctr_cpu_is_taken())
+		return 0;
+	regs->ip = (unsigned long)clear_nothing;
+	return 1;
+}
+
+static void learn_settings(struct work_struct *work);
+static DECLARE_DELAYED_WORK(learn_work, learn_settings);
+
+/* The file says it some time after CR4 does. */
+#define LEARN_AFTER	(HZ / 10)
+
+static void learn_settings(struct work_struct *work)
+{
+	perfctr_learn_settings();
+	if (perfctr_learn_always())
+		mod_delayed_work(system_wq, &learn_work, LEARN_AFTER);
+}
+
+/* The kernel is about to set or clear CR4.PCE of this CPU: for a mapping, or for everybody. */
+static int update_pce_entry(struct kprobe *probe, struct pt_regs *regs)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	WRITE_ONCE(perfctr_rdpmc_always, true);
+	if (current->active_mm)
+		perfctr_rdpmc_enabled(current->active_mm);
+	local_irq_restore(flags);
+	mod_delayed_work(system_wq, &learn_work, LEARN_AFTER);
+	return 0;
+}
+
+/* One that changes where the kernel goes on needs this. */
+static void after_entry(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static struct kprobe kprobes[] = {
+	{
+		.symbol_name = "fixup_vdso_exception",
+		.pre_handler = fault_entry,
+		.post_handler = after_entry,
+	},
+	{
+		.symbol_name = "perf_clear_dirty_counters",
+		.pre_handler = clear_dirty_entry,
+		.post_handler = after_entry,
+	},
+	{ .symbol_name = "cr4_update_pce", .pre_handler = update_pce_entry },
+};
+
+static int put_kprobes(void)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(kprobes); i++) {
+		/* What was registered before has left its traces. */
+		kprobes[i].addr = NULL;
+		kprobes[i].flags = 0;
+		err = register_kprobe(&kprobes[i]);
+		if (err) {
+			pr_err_once("perfctr: no kprobe at %s (%d): use the patch\n",
+				    kprobes[i].symbol_name, err);
+			while (i--)
+				unregister_kprobe(&kprobes[i]);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void take_kprobes(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(kprobes); i++)
+		unregister_kprobe(&kprobes[i]);
+	cancel_delayed_work_sync(&learn_work);
+}
+
+static struct probe {
+	const char *name;
+	void *function;
+	struct tracepoint *tracepoint;
+} probes[] = {
+	{ "sched_switch", probe_switch },
+	{ "sched_process_fork", probe_fork },
+	{ "sched_process_exit", probe_exit },
+	{ "sched_process_exec", probe_exec },
+	{ "local_timer_entry", probe_tick },
+	{ "hrtimer_expire_entry", probe_timer },
+};
+
+/* The compiler refuses a kernel whose tracepoints have other parameters. */
+static inline void __maybe_unused check_probes(void)
+{
+	check_trace_callback_type_sched_switch(probe_switch);
+	check_trace_callback_type_sched_process_fork(probe_fork);
+	check_trace_callback_type_sched_process_exit(probe_exit);
+	check_trace_callback_type_sched_process_exec(probe_exec);
+	check_trace_callback_type_hrtimer_expire_entry(probe_timer);
+}
+
+static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (!strcmp(tracepoint->name, probes[i].name))
+			probes[i].tracepoint = tracepoint;
+}
+
+static void unregister_first(unsigned int n)
+{
+	while (n--)
+		tracepoint_probe_unregister(probes[n].tracepoint, probes[n].function, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+static int register_probes(void)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		err = tracepoint_probe_register(probes[i].tracepoint, probes[i].function, NULL);
+		if (err) {
+			unregister_first(i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int begin_events(void)
+{
+	int err = put_kprobes();
+
+	if (err)
+		return err;
+	err = register_probes();
+	if (err) {
+		take_kprobes();
+		return err;
+	}
+	WRITE_ONCE(perfctr_rdpmc_always, true);
+	if (perfctr_learn_always())
+		mod_delayed_work(system_wq, &learn_work, LEARN_AFTER);
+	return 0;
+}
+
+static void end_events(void)
+{
+	unregister_first(ARRAY_SIZE(probes));
+	take_kprobes();
+}
+
+static const struct perfctr_events events = {
+	.begin = begin_events,
+	.end = end_events,
+	.may_rdpmc = perfctr_may_rdpmc,
+	.rdpmc_enabled = perfctr_rdpmc_enabled,
+};
+
+int perfctr_events_init(void)
+{
+	unsigned int i;
+
+	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		pr_err("perfctr: not for PREEMPT_RT, where a fork cannot get memory: use the patch\n");
+		return -EOPNOTSUPP;
+	}
+	for_each_kernel_tracepoint(find_tracepoint, NULL);
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		if (!probes[i].tracepoint) {
+			pr_err("perfctr: this kernel has no tracepoint %s: use the patch\n",
+			       probes[i].name);
+			return -EOPNOTSUPP;
+		}
+	}
+	perfctr_set_events(&events);
+	perfctr_settings_open();
+	return 0;
+}
+
+/*
+ * No descriptor is left: what threads still have is the marks of dead groups. Who returns from its
+ * last moments in the table may have been preempted in this code.
+ */
+void perfctr_events_exit(void)
+{
+	struct task_struct *task;
+
+	while ((task = perfctr_first_thread())) {
+		perfctr_group_forget(task);
+		put_task_struct(task);
+		msleep(20);
+	}
+	perfctr_hooks_flush();
+	perfctr_settings_close();
+	synchronize_rcu_tasks();
+}
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Virtual performance counters (perfctr)");

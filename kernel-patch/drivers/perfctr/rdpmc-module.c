@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module: RDPMC in user mode.
+ *
+ * The kernel sets CR4.PCE by its own rule whenever it changes the address space, and no page of
+ * ours is in that. So who may RDPMC gets it by the fault of the first one after each switch to its
+ * address space, and the kernel takes it away by the next.
+ */
+#include <linux/hashtable.h>
+#include <linux/mm_types.h>
+#include <linux/rculist.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <asm/mmu_context.h>
+#include <asm/tlbflush.h>
+#include "hooks.h"
+
+/* An address space with pages of ours. */
+struct space {
+	struct hlist_node node;
+	struct mm_struct *mm;
+	unsigned int pages;		/* under the lock */
+	atomic_t rdpmc_pages;
+	struct rcu_head rcu;
+};
+
+static DEFINE_HASHTABLE(spaces, 8);
+static DEFINE_SPINLOCK(spaces_lock);
+static atomic_t no_pages;		/* never written */
+
+static atomic_t n_spaces;
+
+DEFINE_PER_CPU(const struct task_struct *, perfctr_switching_to);
+bool perfctr_rdpmc_always = true;
+
+static struct space *find_space(const struct mm_struct *mm)
+{
+	struct space *space;
+
+	hash_for_each_possible_rcu(spaces, space, node, (unsigned long)mm)
+		if (space->mm == mm)
+			return space;
+	return NULL;
+}
+
+bool perfctr_has_space(const struct mm_struct *mm)
+{
+	bool has;
+
+	rcu_read_lock();
+	has = mm && find_space(mm);
+	rcu_read_unlock();
+	return has;
+}
+
+int perfctr_space_get(struct mm_struct *mm)
+{
+	struct space *space, *new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
+
+	if (!new)
+		return -ENOMEM;
+	spin_lock(&spaces_lock);
+	space = find_space(mm);
+	if (!space) {
+		space = new;
+		new = NULL;
+		space->mm = mm;
+		hash_add_rcu(spaces, &space->node, (unsigned long)mm);
+		atomic_inc(&n_spaces);
+	}
+	space->pages++;
+	spin_unlock(&spaces_lock);
+	kfree(new);
+	return 0;
+}
+
+void perfctr_space_put(struct mm_struct *mm)
+{
+	struct space *space;
+
+	spin_lock(&spaces_lock);
+	space = find_space(mm);
+	if (!--space->pages) {
+		hash_del_rcu(&space->node);
+		atomic_dec(&n_spaces);
+		kfree_rcu(space, rcu);
+	}
+	spin_unlock(&spaces_lock);
+}
+
+atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm)
+{
+	struct space *space;
+
+	if (!atomic_read(&n_spaces))
+		return &no_pages;
+	/* It stays: see who may call. */
+	rcu_read_lock();
+	space = find_space(mm);
+	rcu_read_unlock();
+	return space ? &space->rdpmc_pages : &no_pages;
+}
+
+static bool is_set(void)
+{
+	return cr4_read_shadow() & X86_CR4_PCE;
+}
+
+/* By perf_events, for what it has mapped there. */
+static bool is_for_perf(const struct mm_struct *mm)
+{
+	return atomic_read(&mm->context.perf_rdpmc_allowed);
+}
+
+/*
+ * When the administrator changes it the kernel changes CR4 first. That tells nothing where somebody
+ * may RDPMC by another leave.
+ */
+bool perfctr_learn_always(void)
+{
+	const struct mm_struct *mm;
+	bool learned = false;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	mm = current->active_mm;
+	if (mm && !perfctr_has_space(mm) && !is_for_perf(mm)) {
+		WRITE_ONCE(perfctr_rdpmc_always, is_set());
+		learned = true;
+	}
+	local_irq_restore(flags);
+	return !learned;
+}
+
+/*
+ * Who is to get it by a fault finds nothing of others either: to clear that then would spoil the
+ * read that has begun.
+ */
+bool perfctr_user_rdpmc(void)
+{
+	const struct task_struct *next = __this_cpu_read(perfctr_switching_to);
+
+	if (!next || next->mm == current->active_mm)
+		return is_set();
+	return perfctr_rdpmc_shows(next) ||
+	       (next->mm && atomic_read(perfctr_rdpmc_pages(next->mm)));
+}
+
+void perfctr_update_pce(void)
+{
+	const struct task_struct *next = __this_cpu_read(perfctr_switching_to);
+	struct mm_struct *mm = current->active_mm;
+	bool may;
+
+	/* With another address space the kernel begins anew. */
+	if (!mm || (next && next->mm && next->mm != mm))
+		return;
+	may = !perfctr_rdpmc_is_off() && perfctr_may_rdpmc_now(mm);
+	if (may && !is_set() && !next) {
+		perfctr_tell_rdpmc(mm);
+		cr4_update_irqsoff(X86_CR4_PCE, 0);
+	} else if (!may && is_set() && !is_for_perf(mm) &&
+		   (!READ_ONCE(perfctr_rdpmc_always) || perfctr_has_space(mm))) {
+		/* Where it is not known who has set it, the fault of the next RDPMC tells. */
+		cr4_update_irqsoff(0, X86_CR4_PCE);
+	}
+}
+
+/* perf_events keeps what it knows, and is kept from writing it: see events-module.c. */
+void perfctr_settle_perf(void)
+{
+}
+
+static bool is_flat(const struct pt_regs *regs)
+{
+	return regs->cs == __USER_CS || regs->cs == __USER32_CS;
+}
+
+int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
+{
+	const int n = 2;
+
+	if (!is_flat(regs) || copy_from_user_nofault(insn, (void __user *)regs->ip, n))
+		return -EFAULT;
+	return n;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The module: RDPMC in user mode. */
+#ifndef _PERFCTR_RDPMC_MODULE_H
+#define _PERFCTR_RDPMC_MODULE_H
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/mm_types.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+
+/* Who is switched to, before its address space is: NULL, no switch is under way. */
+DECLARE_PER_CPU(const struct task_struct *, perfctr_switching_to);
+extern bool perfctr_rdpmc_always;	/* everybody may, or it is not known */
+bool perfctr_learn_always(void);	/* true: it could not be learned, ask later */
+bool perfctr_has_space(const struct mm_struct *mm);
+
+/* Does the kernel let next, in another address space, RDPMC? */
+static __always_inline bool perfctr_rdpmc_shows(const struct task_struct *next)
+{
+	return next->mm && (READ_ONCE(perfctr_rdpmc_always) ||
+			    atomic_read(&next->mm->context.perf_rdpmc_allowed));
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The module: the table of threads that have a context or a mark. */
+#ifndef _PERFCTR_THREADS_MODULE_H
+#define _PERFCTR_THREADS_MODULE_H
+
+#include <linux/atomic.h>
+#include <linux/hash.h>
+#include <linux/percpu.h>
+#include <linux/processor.h>
+#include <linux/rculist.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct perfctr_thread {
+	struct perfctr_context *context;
+	struct perfctr_group *mark;
+	struct hlist_node node;
+	struct task_struct *task;
+	int cpu;		/* that runs it, or PERFCTR_CPU_*; kept while it is told */
+	unsigned int pins;	/* by who is about to change it */
+	bool watched;		/* by perfctr_watch() */
+	bool told;		/* watched or pinned: its switches are told */
+	bool dropping;		/* it leaves when it comes to do so */
+	struct callback_head leave;
+	struct rcu_head rcu;
+};
+
+#define PERFCTR_CPU_NONE	(-1)	/* it does not run */
+#define PERFCTR_CPU_UNKNOWN	(-2)
+#define PERFCTR_CPU_LOCKED	(-3)	/* it does not run, and who switches to it waits */
+
+/* What a switch looks at is in each chain the number of those that are told. */
+#define PERFCTR_HASH_BITS	12
+extern struct hlist_head perfctr_threads[1 << PERFCTR_HASH_BITS];
+extern u16 perfctr_n_told[1 << PERFCTR_HASH_BITS];
+extern struct perfctr_thread perfctr_nobody;	/* never written */
+DECLARE_PER_CPU(struct perfctr_thread *, perfctr_running);	/* told, or NULL */
+
+static __always_inline u32 perfctr_hash(const struct task_struct *task)
+{
+	return hash_ptr(task, PERFCTR_HASH_BITS);
+}
+
+static __always_inline bool perfctr_may_be_told(const struct task_struct *task)
+{
+	return READ_ONCE(perfctr_n_told[perfctr_hash(task)]);
+}
+
+static inline struct perfctr_thread *perfctr_find_thread(const struct task_struct *task)
+{
+	struct perfctr_thread *thread;
+
+	hlist_for_each_entry_rcu(thread, &perfctr_threads[perfctr_hash(task)], node)
+		if (thread->task == task)
+			return thread;
+	return NULL;
+}
+
+static inline struct perfctr_thread *perfctr_thread(const struct task_struct *task)
+{
+	return perfctr_find_thread(task) ?: &perfctr_nobody;
+}
+
+/*
+ * Where it runs from now on, or that it is locked. Interrupts off: who has it locked keeps it so
+ * for less than a switch takes, without interrupts. A full barrier.
+ */
+static __always_inline void perfctr_thread_settle(struct perfctr_thread *thread, int cpu)
+{
+	int old = READ_ONCE(thread->cpu);
+
+	while (old == PERFCTR_CPU_LOCKED || !try_cmpxchg(&thread->cpu, &old, cpu)) {
+		cpu_relax();
+		old = READ_ONCE(thread->cpu);
+	}
+}
+
+struct task_struct *perfctr_first_thread(void);	/* with a reference, or NULL: there is none */
+void perfctr_watch(struct task_struct *task, bool watch);
+
+#endif

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by what runs suites of guest-tests in machines: boot them, and sum up. Its argument: the name of the check.
+# shellcheck shell=bash
+
+check=$1
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0
+
+complain() {
+	printf '%s: %s\n' "$check" "$*"
+	failed=$((failed + 1))
+}
+
+# boot MACHINE SUITES ENVIRONMENT OPTION...: words of ENVIRONMENT are for env(1), options those of scripts/vm.
+# libcheck closes with "100%: Checks: 31, Failures: 0, Errors: 0".
+boot() {
+	local machine=$1 status=0 checks bad
+	local -a suites environment
+	read -ra suites <<<"$2"
+	read -ra environment <<<"$3"
+	printf -- '-- %s: %s\n' "$machine" "${suites[*]}"
+	scripts/vm "${@:4}" -- env "${environment[@]}" build/tests/guest/guest-tests "${suites[@]}" 2>&1 | tee "$log" ||
+		status=$?
+	read -r checks bad < <(awk '/^[0-9]+%: Checks:/ { gsub(",", ""); print $3, $5 + $7; found = 1 }
+		END { if (!found) print "none 0" }' "$log")
+	if [[ $checks == none ]]; then
+		complain "$machine: ended with status $status before its tests did"
+		return
+	fi
+	passed=$((passed + checks - bad)) failed=$((failed + bad))
+	if ((status && !bad)); then
+		complain "$machine: status $status although every test passed"
+	fi
+}
+
+# There is no test that the machine cannot run.
+sum_up() {
+	printf '%s: %d passed, %d failed, 0 skipped\n' "$check" "$passed" "$failed"
+	((failed == 0))
+}

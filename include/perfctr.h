@@ -209,6 +209,7 @@ int perfctr_set_control(struct perfctr *p, struct perfctr_control *c);
 #define PERFCTR_BAD_SOFTWARE	0x101	/* count software events */
 #define PERFCTR_BAD_INHERIT	0x102	/* PERFCTR_CONTROL_INHERIT; no single event */
 #define PERFCTR_BAD_RECORD	0x103	/* PERFCTR_CONTROL_RECORD; no single event */
+#define PERFCTR_BAD_MEMBER	0x106	/* count this with PERFCTR_CONTROL_RECORD */
 /* ... and with EINVAL: */
 #define PERFCTR_BAD_EVENT	0x104	/* the kernel does not count this event here */
 #define PERFCTR_BAD_UNLOADED	0x105	/* perfctr-bpfd was not started with this event */
@@ -284,7 +285,7 @@ uint64_t perfctr_read_counter(const struct perfctr *p, unsigned int i);
 
 /*
  * perfctr_event_parse - read "evntsel[/evntsel2][@pmc]" into *event.
- * Numbers are hexadecimal with 0x in front; pmc may also be one decimal digit, without it
+ * Numbers are hexadecimal with 0x in front; pmc is decimal without it.
  * event->counter is PERFCTR_ANY.  On failure (EINVAL) *event is unchanged and error[size] holds one
  * sentence that says why and what to write.  No system call.
  */

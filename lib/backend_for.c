@@ -7,6 +7,7 @@ struct wanted {
 	const char *const *spec;
 	unsigned int n;
 	unsigned int modes;
+	uint32_t capabilities;
 	struct perfctr_events *events; /* of the backend that counts them; NULL: of none yet */
 };
 
@@ -28,7 +29,9 @@ static bool counts_all(const struct perfctr_backend *backend, const struct wante
 
 	for (unsigned int i = 0; i < wanted->n; i++)
 		if (perfctr_events_parse(wanted->events, wanted->spec[i], wanted->modes,
-					 &requests[i], error, sizeof(error)) < 0)
+					 &requests[i], error, sizeof(error)) < 0 ||
+		    (wanted->capabilities & backend->hardware_alone &&
+		     perfctr_is_software(requests[i].counter)))
 			return false;
 	if (!backend->check)
 		return true;
@@ -52,18 +55,18 @@ static bool fits_wanted(const struct perfctr_backend *backend, const struct perf
 	return false;
 }
 
-static const struct perfctr_backend *choose_for(struct wanted *wanted, uint32_t capabilities)
+static const struct perfctr_backend *choose_for(struct wanted *wanted)
 {
 	if (!wanted->n)
 		return perfctr_choose(NULL);
-	return perfctr_choose_of(capabilities, fits_wanted, wanted);
+	return perfctr_choose_of(wanted->capabilities, fits_wanted, wanted);
 }
 
 struct perfctr_events *perfctr_events_open_for(const char *const specs[], unsigned int n,
 					       unsigned int modes, uint32_t capabilities)
 {
-	struct wanted wanted = { specs, n, modes, NULL };
-	const struct perfctr_backend *backend = choose_for(&wanted, capabilities);
+	struct wanted wanted = { specs, n, modes, capabilities, NULL };
+	const struct perfctr_backend *backend = choose_for(&wanted);
 	struct perfctr_pmu_info info;
 
 	if (wanted.events)
@@ -74,8 +77,8 @@ struct perfctr_events *perfctr_events_open_for(const char *const specs[], unsign
 const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsigned int modes,
 				uint32_t capabilities)
 {
-	struct wanted wanted = { specs, n, modes, NULL };
-	const struct perfctr_backend *backend = choose_for(&wanted, capabilities);
+	struct wanted wanted = { specs, n, modes, capabilities, NULL };
+	const struct perfctr_backend *backend = choose_for(&wanted);
 
 	perfctr_events_close(wanted.events);
 	return backend ? backend->name : NULL;

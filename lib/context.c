@@ -82,7 +82,7 @@ const struct perfctr_page *perfctr_get_page(const struct perfctr *p)
 {
 	const struct perfctr_page *page = perfctr_tsc_page(p);
 
-	return page && page->flags & PERFCTR_PAGE_RDPMC ? page : NULL;
+	return page && !p->reordered && page->flags & PERFCTR_PAGE_RDPMC ? page : NULL;
 }
 
 int perfctr_read_scope(const struct perfctr *p, unsigned int scope, struct perfctr_counts *out)

@@ -274,6 +274,12 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 "system does; leave it out, or use another of 'perfex info'",
 			 name);
 		break;
+	case PERFCTR_BAD_MEMBER:
+		snprintf(text, size,
+			 "event %s: this backend counts it of all members together, not of single "
+			 "processes or threads; leave it out, or count their sum",
+			 name);
+		break;
 	case PERFCTR_BAD_EVENT:
 		snprintf(text, size,
 			 "event %s: the kernel's perf_events does not count it on this "
@@ -318,6 +324,12 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 			 (unsigned long long)c->p4_pebs_matrix_vert,
 			 (unsigned long long)info->p4_pebs_enable_allowed,
 			 (unsigned long long)info->p4_pebs_matrix_vert_allowed);
+		return;
+	}
+	if (error == EINVAL && !c->n_events && (c->p4_pebs_enable || c->p4_pebs_matrix_vert)) {
+		snprintf(text, size,
+			 "p4_pebs_enable and p4_pebs_matrix_vert tag what an event counts; give an "
+			 "event, such as replay_event, too");
 		return;
 	}
 	if (error == ENOTSUP && describe_unable(c->bad_reason, text, size))

@@ -13,7 +13,7 @@ struct part {
 	const char *first;
 	const char *end;
 	unsigned int bits;	/* it must fit */
-	bool digit;		/* a single decimal digit will do */
+	bool decimal;		/* without 0x it is */
 };
 
 static bool all_of(const struct part *part, const char *set)
@@ -28,6 +28,20 @@ static int hex_digit(char c)
 	return (c | 0x20) - 'a' + 10;
 }
 
+static bool parse_decimal(const struct part *part, uint64_t *value, char *error, size_t size)
+{
+	*value = 0;
+	for (const char *digit = part->first; digit < part->end; digit++) {
+		*value = *value * 10 + (uint64_t)(*digit - '0');
+		if (*value >> part->bits) {
+			snprintf(error, size, "%s '%.*s' does not fit in %u bits", part->name,
+				 (int)(part->end - part->first), part->first, part->bits);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Reads the number; or says in error what is wrong with it. */
 static bool parse_number(const struct part *part, uint64_t *value, char *error, size_t size)
 {
@@ -39,10 +53,8 @@ static bool parse_number(const struct part *part, uint64_t *value, char *error, 
 		snprintf(error, size, "%s is empty; give it as 0x...", part->name);
 		return false;
 	}
-	if (part->digit && length == 1 && all_of(part, "0123456789")) {
-		*value = (uint64_t)(part->first[0] - '0');
-		return true;
-	}
+	if (part->decimal && all_of(part, "0123456789"))
+		return parse_decimal(part, value, error, size);
 	if (length < 2 || part->first[0] != '0' || (part->first[1] | 0x20) != 'x') {
 		if (all_of(part, hex))
 			snprintf(error, size,

@@ -36,6 +36,7 @@ struct perfctr {
 	 * NULL, perfctr_tsc_page() gives the page, and its counter[] is never read by programs.
 	 */
 	const struct perfctr_page *page;
+	bool reordered; /* page->counter[] is not in the order of the control: it is not given */
 	/*
 	 * The thread that opened its own context, by its number; NULL: it was another's.  It lies
 	 * in a page of its own that the kernel wipes on fork, so that a child does not match.
@@ -67,6 +68,8 @@ struct perfctr_backend {
 	int (*probe)(struct perfctr_backend_info *info, struct perfctr_pmu_info *pmu);
 	/* For the automatic choice: quickly, is it there? */
 	bool (*is_there)(void);
+	/* Capabilities of those who cannot have software events: sessions, where contexts can. */
+	uint32_t hardware_alone;
 	/* Can it count all this, which is parsed and assigned?  NULL: it can. */
 	int (*check)(struct perfctr_control *c);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "answers.h"
 #include "names.h"
 #include "software.h"
 #include "tables.h"
@@ -107,8 +108,17 @@ static const struct term {
 	{ "inv", 23, 1 },      { "cmask", 24, 0xff }, { "config", 0, UINT64_MAX },
 };
 
+static const struct term *find_term(const char *name)
+{
+	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
+		if (strcmp(name, terms[i].name) == 0)
+			return &terms[i];
+	return NULL;
+}
+
 static int parse_term(char *text, struct event *event, const struct line *line)
 {
+	const struct term *term;
 	char *value = strchr(text, '='), *end;
 	unsigned long long number = 1;
 
@@ -119,42 +129,51 @@ static int parse_term(char *text, struct event *event, const struct line *line)
 		if (end == value || *end || errno || *value == '-')
 			return perfctr_line_refuse(line, EINVAL, "'%s' is not a number", value);
 	}
-	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
-		const struct term *term = &terms[i];
-
-		if (strcmp(text, term->name))
-			continue;
-		if (number > term->max)
-			return perfctr_line_refuse(line, EINVAL, "%s is at most 0x%llx", term->name,
-						   term->max);
-		/* AMD has four more bits of the event select in the upper half. */
-		if (strcmp(text, "event") == 0)
-			number = (number & 0xff) | (number >> 8) << 32;
-		event->evntsel |= number << term->shift;
-		return 0;
-	}
-	return perfctr_line_refuse(
-		line, EINVAL, "no term '%s'; there are: event, umask, edge, inv, cmask, config",
-		text);
+	term = find_term(text);
+	if (!term)
+		return perfctr_line_refuse(
+			line, EINVAL,
+			"no term '%s'; there are: event, umask, edge, inv, cmask, config", text);
+	if (number > term->max)
+		return perfctr_line_refuse(line, EINVAL, "%s is at most 0x%llx", term->name,
+					   term->max);
+	/* AMD has four more bits of the event select in the upper half. */
+	if (strcmp(text, "event") == 0)
+		number = (number & 0xff) | (number >> 8) << 32;
+	event->evntsel |= number << term->shift;
+	return 0;
 }
 
-static int parse_cpu(const struct perfctr_pmu_info *info, char *text, struct event *event,
+/* "cpu/NAME/MODIFIERS" is "NAME:MODIFIERS". */
+static int parse_alias(struct perfctr_events *events, const char *name, const char *modifiers,
+		       struct event *event, const struct line *line)
+{
+	char text[PERFCTR_REQUEST_NAME];
+
+	snprintf(text, sizeof(text), "%s%s%s", name, *modifiers ? ":" : "", modifiers);
+	return perfctr_name_resolve(events, text, event, line);
+}
+
+static int parse_cpu(struct perfctr_events *events, char *text, struct event *event,
 		     const struct line *line)
 {
+	const struct perfctr_pmu_info *info = &events->info;
 	char *rest = text + strlen("cpu/");
 	char *end = strchr(rest, '/'), *term;
 
-	if (check_code(info, line) < 0)
-		return -1;
 	if (!end)
 		return perfctr_line_refuse(line, EINVAL,
 					   "the '/' at the end is missing, as in cpu/event=0xc0/");
 	*end++ = '\0';
+	end += *end == ':';
+	if (*rest && !strpbrk(rest, "=,") && !find_term(rest))
+		return parse_alias(events, rest, end, event, line);
+	if (check_code(info, line) < 0)
+		return -1;
 	while ((term = strsep(&rest, ",")))
 		if (parse_term(term, event, line) < 0)
 			return -1;
 	event->general = perfctr_machine_general(info);
-	end += *end == ':';
 	return *end ? parse_modifiers(info, end, event, line) : 0;
 }
 
@@ -241,14 +260,17 @@ static int demand_counter(const struct perfctr_pmu_info *info, bool insist, uint
 	if (i > 63 || !(mask >> i & 1))
 		return perfctr_line_refuse(
 			line, ENOTSUP,
-			"there is no counter 0x%x; this machine has %u general ones from 0 on, and "
-			"%u fixed ones from 0x%x on",
+			fixed ? "there is no counter 0x%x; this machine has %u general ones from 0 "
+				"on, and %u fixed ones from 0x%x on"
+			      : "there is no counter %u; this machine has %u general ones from 0 "
+				"on, and %u fixed ones from 0x%x on",
 			counter, info->n_general, info->n_fixed, PERFCTR_FIXED);
 	mask = UINT64_C(1) << i;
 	if (!insist && !((fixed ? event->fixed : event->general) & mask))
 		return perfctr_line_refuse(
 			line, ENOTSUP,
-			"counter 0x%x cannot count it; leave out the '@' and what follows",
+			fixed ? "counter 0x%x cannot count it; leave out the '@' and what follows"
+			      : "counter %u cannot count it; leave out the '@' and what follows",
 			counter);
 	event->general = fixed ? 0 : mask;
 	event->fixed = fixed ? mask : 0;
@@ -280,7 +302,7 @@ static int parse_event(struct perfctr_events *events, char *text, struct event *
 	if (is_raw(text))
 		return parse_raw(&events->info, text, event, line);
 	if (is_cpu(text))
-		return parse_cpu(&events->info, text, event, line);
+		return parse_cpu(events, text, event, line);
 	return perfctr_name_resolve(events, text, event, line);
 }
 
@@ -405,6 +427,25 @@ static int parse_request(struct perfctr_events *events, const char *spec, unsign
 	return 0;
 }
 
+static void refuse_without_counters(const struct perfctr_pmu_info *info, const char *spec,
+				    const struct line *line)
+{
+	if (!(info->features & PERFCTR_FEATURE_SOFTWARE)) {
+		perfctr_line_refuse(
+			line, ENODEV,
+			"this machine's event counters cannot be used: %.*s; only the time stamp "
+			"can be counted",
+			(int)sizeof(info->family), info->family);
+		return;
+	}
+	perfctr_line_refuse(
+		line, ENODEV,
+		"the operating system counts no '%.40s' (but task-clock, page-faults, "
+		"minor-faults, major-faults, context-switches, cpu-migrations), and the "
+		"event counters of this machine cannot be used: %.*s",
+		spec, (int)sizeof(info->family), info->family);
+}
+
 int perfctr_events_parse(struct perfctr_events *events, const char *spec, unsigned int modes,
 			 struct perfctr_request *request, char *error, size_t size)
 {
@@ -416,21 +457,10 @@ int perfctr_events_parse(struct perfctr_events *events, const char *spec, unsign
 
 	if (software)
 		return software < 0 ? -1 : 0;
-	if (!perfctr_machine_family(info) && info->features & PERFCTR_FEATURE_SOFTWARE)
-		return perfctr_line_refuse(
-			&line, ENODEV,
-			"the operating system counts no '%.40s' (but task-clock, page-faults, "
-			"minor-faults, major-faults, context-switches, cpu-migrations), and the "
-			"event counters of this machine cannot be used: %.*s",
-			spec, (int)sizeof(info->family), info->family);
-	if (!perfctr_machine_family(info))
-		return perfctr_line_refuse(
-			&line, ENODEV,
-			"this machine's event counters cannot be used: %.*s; only the time stamp "
-			"can be counted",
-			(int)sizeof(info->family), info->family);
-	if (parse_request(events, spec, modes, request, &line) == 0)
+	if (perfctr_machine_family(info) && parse_request(events, spec, modes, request, &line) == 0)
 		return 0;
+	if (!perfctr_event_answer(spec, &line) && !perfctr_machine_family(info))
+		refuse_without_counters(info, spec, &line);
 	perfctr_line_clean(&line);
 	return -1;
 }

@@ -11,6 +11,7 @@ static const struct {
 	const char *description;
 } events[] = {
 	{ "task-clock", PERFCTR_TASK_CLOCK, false, "time on a CPU, in ns" },
+	{ "cpu-clock", PERFCTR_TASK_CLOCK, false, "the same as task-clock" },
 	{ "page-faults", PERFCTR_PAGE_FAULTS, true, "page faults, minor and major" },
 	{ "faults", PERFCTR_PAGE_FAULTS, true, "the same as page-faults" },
 	{ "minor-faults", PERFCTR_MINOR_FAULTS, true, "page faults without input or output" },

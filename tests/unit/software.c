@@ -17,6 +17,7 @@ static const struct {
 	{ "page-faults", PERFCTR_PAGE_FAULTS, PERFCTR_MODE_BOTH, 0 },
 	{ "faults", PERFCTR_PAGE_FAULTS, PERFCTR_MODE_BOTH, 0 },
 	{ "faults:uk", PERFCTR_PAGE_FAULTS, PERFCTR_MODE_BOTH, 0 },
+	{ "cpu-clock", PERFCTR_TASK_CLOCK, PERFCTR_MODE_BOTH, 0 },
 	{ "page-faults:u", PERFCTR_PAGE_FAULTS, PERFCTR_MODE_USER, PERFCTR_SOFTWARE_USER },
 	{ "minor-faults", PERFCTR_MINOR_FAULTS, PERFCTR_MODE_BOTH, 0 },
 	{ "major-faults:u", PERFCTR_MAJOR_FAULTS, PERFCTR_MODE_USER, PERFCTR_SOFTWARE_USER },
@@ -185,7 +186,7 @@ START_TEST(they_are_listed)
 	int n = 0;
 
 	ck_assert_int_eq(perfctr_events_visit(&info, NULL, count, &n), 0);
-	ck_assert_int_eq(n, 9);
+	ck_assert_int_eq(n, 10);
 	n = 0;
 	ck_assert_int_eq(perfctr_events_visit(&info, "faults", count, &n), 0);
 	ck_assert_int_eq(n, 4);

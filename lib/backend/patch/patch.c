@@ -14,6 +14,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+struct patch_context {
+	struct perfctr base;
+	pid_t tid;
+	struct perfctr_patch_software *software; /* NULL: its control has none */
+};
+
+static struct patch_context *context_of(struct perfctr *p)
+{
+	return (struct patch_context *)p;
+}
+
+static const struct perfctr_patch_software *software_of(const struct perfctr *p)
+{
+	return ((const struct patch_context *)p)->software;
+}
+
 /* A missing device and a missing context shall not look alike: ENOENT is the context's. */
 int perfctr_patch_device(void)
 {
@@ -47,6 +63,7 @@ int perfctr_patch_get_info(int device, struct perfctr_pmu_info *info, uint32_t h
 		errno = EPROTO;
 		return -1;
 	}
+	info->features |= PERFCTR_FEATURE_SOFTWARE;
 	return 0;
 }
 
@@ -84,7 +101,8 @@ uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info)
 {
 	uint32_t capabilities = PERFCTR_CAN_LIVE_READ | PERFCTR_CAN_INHERIT | PERFCTR_CAN_RECORD |
 				PERFCTR_CAN_REMOTE | PERFCTR_CAN_GROUP | PERFCTR_CAN_SESSION |
-				PERFCTR_CAN_TRACE | PERFCTR_CAN_SWITCHES | PERFCTR_CAN_CONSISTENT;
+				PERFCTR_CAN_TRACE | PERFCTR_CAN_SWITCHES | PERFCTR_CAN_CONSISTENT |
+				PERFCTR_CAN_SOFTWARE;
 
 	if (info->n_general || info->n_fixed)
 		capabilities |= PERFCTR_CAN_HARDWARE;
@@ -165,11 +183,13 @@ static void map_page(struct perfctr *p)
 struct perfctr *perfctr_patch_open(pid_t tid, unsigned int flags)
 {
 	struct perfctr_open_args request = { .size = sizeof(request), .flags = flags, .tid = tid };
-	struct perfctr *p = calloc(1, sizeof(*p));
+	struct patch_context *context = calloc(1, sizeof(*context));
+	struct perfctr *p = &context->base;
 	int device, error;
 
-	if (!p)
+	if (!context)
 		return NULL;
+	context->tid = tid;
 	device = perfctr_patch_device();
 	if (device < 0)
 		goto free_handle;
@@ -191,38 +211,92 @@ close_device:
 	perfctr_close_keeping_errno(device);
 free_handle:
 	error = errno;
-	free(p);
+	free(context);
 	errno = error;
 	return NULL;
 }
 
 void perfctr_patch_close(struct perfctr *p)
 {
+	if (software_of(p))
+		perfctr_patch_software_free(context_of(p)->software);
 	close(p->fd);
 	free(p);
 }
 
+static bool has_software(const struct perfctr_control *c)
+{
+	for (uint32_t i = 0; i < c->n_events && i < PERFCTR_MAX_COUNTERS; i++)
+		if (perfctr_is_software(c->event[i].counter))
+			return true;
+	return false;
+}
+
+static int control_with_software(struct perfctr *p, struct perfctr_control *c,
+				 struct perfctr_patch_software *software)
+{
+	if (ioctl(p->fd, PERFCTR_IOC_CONTROL, perfctr_patch_software_rest(software)) < 0) {
+		perfctr_patch_software_refuse(software, c);
+		return -1;
+	}
+	return c->flags & PERFCTR_CONTROL_STOPPED ? 0
+						  : perfctr_patch_software_enable(software, true);
+}
+
 int perfctr_patch_control(struct perfctr *p, struct perfctr_control *c)
 {
-	return ioctl(p->fd, PERFCTR_IOC_CONTROL, c);
+	struct patch_context *context = context_of(p);
+	struct perfctr_patch_software *software = NULL;
+	int error;
+
+	if (!has_software(c)) {
+		if (ioctl(p->fd, PERFCTR_IOC_CONTROL, c) < 0)
+			return -1;
+	} else {
+		software = perfctr_patch_software_open(p, context->tid, c);
+		if (!software)
+			return -1;
+		if (control_with_software(p, c, software) < 0) {
+			error = errno;
+			perfctr_patch_software_free(software);
+			errno = error;
+			return -1;
+		}
+	}
+	if (context->software)
+		perfctr_patch_software_free(context->software);
+	context->software = software;
+	p->reordered = software && perfctr_patch_software_reorders(software);
+	return 0;
 }
 
 int perfctr_patch_start(struct perfctr *p)
 {
-	return ioctl(p->fd, PERFCTR_IOC_START);
+	if (ioctl(p->fd, PERFCTR_IOC_START) < 0)
+		return -1;
+	return software_of(p) ? perfctr_patch_software_enable(software_of(p), true) : 0;
 }
 
 int perfctr_patch_stop(struct perfctr *p)
 {
-	return ioctl(p->fd, PERFCTR_IOC_STOP);
+	if (ioctl(p->fd, PERFCTR_IOC_STOP) < 0)
+		return -1;
+	return software_of(p) ? perfctr_patch_software_enable(software_of(p), false) : 0;
 }
 
 int perfctr_patch_read(const struct perfctr *p, struct perfctr_counts *out)
 {
-	return ioctl(p->fd, PERFCTR_IOC_READ, out);
+	if (ioctl(p->fd, PERFCTR_IOC_READ, out) < 0)
+		return -1;
+	return software_of(p) ? perfctr_patch_software_read(software_of(p), p, out) : 0;
 }
 
 int perfctr_patch_next_record(const struct perfctr *p, struct perfctr_record *record)
 {
-	return ioctl(p->fd, PERFCTR_IOC_RECORD, record);
+	if (ioctl(p->fd, PERFCTR_IOC_RECORD, record) < 0)
+		return -1;
+	if (software_of(p) && record->tid)
+		perfctr_patch_software_place(software_of(p), p->info.tsc_khz,
+					     &(struct perfctr_counts){ 0 }, &record->counts);
+	return 0;
 }

@@ -26,6 +26,27 @@ int perfctr_patch_stop(struct perfctr *p);
 int perfctr_patch_read(const struct perfctr *p, struct perfctr_counts *out);
 int perfctr_patch_next_record(const struct perfctr *p, struct perfctr_record *record);
 
+/* patch_software.c: of a context whose control has events of the operating system */
+struct perfctr_patch_software;
+
+/* Checked, and page faults opened; NULL: refused, as perfctr_set_control(). */
+struct perfctr_patch_software *perfctr_patch_software_open(const struct perfctr *p, pid_t tid,
+							   struct perfctr_control *c);
+void perfctr_patch_software_free(struct perfctr_patch_software *s);
+/* The control without them, for the patch; what it says of that is said of c. */
+struct perfctr_control *perfctr_patch_software_rest(struct perfctr_patch_software *s);
+void perfctr_patch_software_refuse(const struct perfctr_patch_software *s,
+				   struct perfctr_control *c);
+/* Has an event another place in the patch's page than in the control? */
+bool perfctr_patch_software_reorders(const struct perfctr_patch_software *s);
+int perfctr_patch_software_enable(const struct perfctr_patch_software *s, bool on);
+/* Adds them to what was read of the patch: of the context, or of a member, which has no faults. */
+int perfctr_patch_software_read(const struct perfctr_patch_software *s, const struct perfctr *p,
+				struct perfctr_counts *counts);
+void perfctr_patch_software_place(const struct perfctr_patch_software *s, uint32_t khz,
+				  const struct perfctr_counts *faults,
+				  struct perfctr_counts *counts);
+
 /* patch_group.c */
 struct perfctr_group *perfctr_patch_group_open(uint64_t *id);
 void perfctr_patch_group_close(struct perfctr_group *group);

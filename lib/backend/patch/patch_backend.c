@@ -6,6 +6,7 @@ const struct perfctr_backend perfctr_patch_backend = {
 	.name = "patch",
 	.probe = perfctr_patch_probe,
 	.is_there = perfctr_patch_is_there,
+	.hardware_alone = PERFCTR_CAN_SESSION | PERFCTR_CAN_GROUP,
 	.pmu_info = perfctr_patch_info,
 	.open_error = perfctr_patch_open_error,
 	.open = perfctr_patch_open,

@@ -74,7 +74,8 @@ static int open_session(struct patch_session *s, const struct perfctr_session_op
 
 	if (perfctr_patch_info(&s->base.info) < 0)
 		return -1;
-	s->base.capabilities = perfctr_patch_capabilities(&s->base.info);
+	s->base.capabilities =
+		perfctr_patch_capabilities(&s->base.info) & ~PERFCTR_CAN_SOFTWARE;
 	s->fd = perfctr_patch_call(PERFCTR_IOC_SESSION, &open);
 	if (s->fd < 0)
 		return -1;

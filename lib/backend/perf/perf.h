@@ -70,6 +70,9 @@ int perfctr_perf_set_enable(const struct perf_set *set, bool on);
  */
 uint32_t perfctr_perf_check_hardware(const struct perfctr_event_control *event,
 				     const struct perfctr_pmu_info *info);
+/* Likewise of any event of c. */
+uint32_t perfctr_perf_check_event(const struct perfctr_control *c, uint32_t i,
+				  const struct perfctr_pmu_info *info);
 /*
  * Fills in what and in which modes; policy: PERFCTR_EXCLUDE_KERNEL and _USER, but where the event
  * has one.

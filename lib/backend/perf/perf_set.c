@@ -62,8 +62,8 @@ static uint32_t check_software(const struct perfctr_event_control *event)
 	return 0;
 }
 
-static uint32_t check_event(const struct perfctr_control *c, uint32_t i,
-			    const struct perfctr_pmu_info *info)
+uint32_t perfctr_perf_check_event(const struct perfctr_control *c, uint32_t i,
+				  const struct perfctr_pmu_info *info)
 {
 	const struct perfctr_event_control *event = &c->event[i];
 
@@ -86,7 +86,7 @@ static int set_check(struct perfctr_control *c, const struct perfctr_pmu_info *i
 	if (c->p4_pebs_enable || c->p4_pebs_matrix_vert)
 		return refuse_event(c, EINVAL, 0, PERFCTR_BAD_PEBS);
 	for (uint32_t i = 0; i < c->n_events; i++) {
-		uint32_t reason = check_event(c, i, info);
+		uint32_t reason = perfctr_perf_check_event(c, i, info);
 
 		if (reason)
 			return refuse_event(c, EINVAL, i, reason);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command line of a subcommand is read, and its help printed, from one table. */
+/* Command lines are read, and their help printed, from one table; lists of events. */
+#define _GNU_SOURCE
 #include "perfex.h"
 
 #include <ctype.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_OPTIONS = 64, HELP_COLUMN = 22 };
+enum { MAX_OPTIONS = 96, HELP_COLUMN = 22 };
 
 /* For getopt_long() an option without a letter is its place in the table behind all characters. */
 enum { LONG_ONLY = 256 };
@@ -169,6 +170,101 @@ void append_text(const char ***texts, size_t *n, const char *text)
 	(*texts)[(*n)++] = text;
 }
 
+static void append_copy(const char ***texts, size_t *n, char *copy)
+{
+	if (!copy)
+		fail("out of memory");
+	append_text(texts, n, copy);
+}
+
+/* Behind the event: a ',' or a brace, but not one between the slashes of "cpu/../". */
+static const char *skip_event(const char *text)
+{
+	const char *end = text + strcspn(text, ",{}/"), *close = NULL;
+
+	/* Registers have one slash, which ends nothing. */
+	if (*end == '/' && !isdigit((unsigned char)*text))
+		close = strchr(end + 1, '/');
+	if (close)
+		text = close + 1;
+	return text + strcspn(text, ",{}");
+}
+
+/* Each event of a group gets what stands behind its '}', in front of its '@'. */
+static void append_modified(const char ***texts, size_t *n, size_t first, const char *modifiers,
+			    size_t length)
+{
+	for (; length && first < *n; first++) {
+		char *event = (char *)(*texts)[first], *modified;
+		size_t name = strcspn(event, "@");
+
+		if (asprintf(&modified, "%.*s%.*s%s", (int)name, event, (int)length, modifiers,
+			     event + name) < 0)
+			fail("out of memory");
+		free(event);
+		(*texts)[first] = modified;
+	}
+}
+
+static const char *append_one(const char ***texts, size_t *n, const char *text, const char *list)
+{
+	const char *end = skip_event(text);
+
+	if (end == text)
+		fail("event list '%s': an event is missing %s%s%s; write it like "
+		     "instructions,branches or {instructions,branches}",
+		     list, *text ? "in front of '" : "at the end", text, *text ? "'" : "");
+	append_copy(texts, n, strndup(text, (size_t)(end - text)));
+	return end;
+}
+
+/* From behind the '{' to behind the '}' and its modifiers. */
+static const char *append_group(const char ***texts, size_t *n, const char *text, const char *list)
+{
+	size_t first = *n, length;
+
+	for (;;) {
+		text = append_one(texts, n, text, list);
+		if (*text == '}')
+			break;
+		if (*text != ',')
+			fail("event list '%s': a group ends with '}'; write it like "
+			     "{instructions,branches}",
+			     list);
+		text++;
+	}
+	length = strcspn(++text, ",{}");
+	append_modified(texts, n, first, text, length);
+	return text + length;
+}
+
+/* Events with ',' between them, and '{' '}' around groups of them. */
+void append_events(const char ***texts, size_t *n, const char *list)
+{
+	const char *text = list;
+
+	if (!*list) {
+		append_copy(texts, n, strdup(list));
+		return;
+	}
+	for (;;) {
+		text = *text == '{' ? append_group(texts, n, text + 1, list)
+				    : append_one(texts, n, text, list);
+		if (!*text)
+			return;
+		if (*text != ',')
+			fail("event list '%s': a ',' is missing in front of '%s'", list, text);
+		text++;
+	}
+}
+
+void free_events(const char **texts, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free((char *)texts[i]);
+	free(texts);
+}
+
 static void take_number(const struct option_rule *rule, unsigned int *number, const char *text)
 {
 	if (parse_number(text, number) && *number >= rule->min && *number <= rule->max)
@@ -178,6 +274,14 @@ static void take_number(const struct option_rule *rule, unsigned int *number, co
 		     rule->min);
 	fail("--%s=%s: give a number%s from %u to %u", rule->name, text, rule->unit, rule->min,
 	     rule->max);
+}
+
+__attribute__((noreturn)) static void refuse_option(const struct option_rule *rule)
+{
+	if (rule->letter)
+		fail("perfex has no option -%c, --%s as perf has: %s", rule->letter, rule->name,
+		     rule->answer);
+	fail("perfex has no option --%s as perf has: %s", rule->name, rule->answer);
 }
 
 static void take_option(void *target, const struct option_rule *rule, const char *argument)
@@ -200,6 +304,8 @@ static void take_option(void *target, const struct option_rule *rule, const char
 	case OPTION_TEXT:
 		*(const char **)field = argument;
 		break;
+	case OPTION_REFUSED:
+		refuse_option(rule);
 	}
 }
 

@@ -54,6 +54,7 @@ static const struct {
 	{ PERFCTR_FEATURE_GLOBAL_ENABLE, "global-enable" },
 	{ PERFCTR_FEATURE_ISOLATED, "isolated" },
 	{ PERFCTR_FEATURE_FAST_RDPMC, "fast-rdpmc" },
+	{ PERFCTR_FEATURE_MODULE, "module" },
 };
 
 static void print_features(uint32_t set)

@@ -118,7 +118,7 @@ static int mark_main(int argc, char **argv)
 	} else if (options.clear) {
 		status = mark_clear(&options);
 	} else if (open_events(&options.run, PERFCTR_CAN_GROUP)) {
-		add_default_events(&options.run);
+		add_default_events(&options.run, PERFCTR_CAN_GROUP);
 		status = mark_count(&options);
 	}
 	free(options.process);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex run". */
 #include "run/derive.h"
+#include "run/perf_options.h"
 #include "run/run.h"
 
 #include <ctype.h>
@@ -12,7 +13,12 @@
 static void take_pid(void *target, const struct option_rule *rule, const char *text)
 {
 	struct options *options = target;
-	pid_t process = parse_pid(text);
+	pid_t process;
+
+	if (strchr(text, ','))
+		fail("--pid=%s: give one process; several are counted by perfex mark -p PID -p PID",
+		     text);
+	process = parse_pid(text);
 
 	if (options->process)
 		fail("two processes, %d and %d; give one", options->process, process);
@@ -96,10 +102,18 @@ static void take_rules(void *target, const struct option_rule *rule, const char 
 	derive_take_file(&options->rules, path);
 }
 
+static void take_separator(void *target, const struct option_rule *rule, const char *text)
+{
+	if (strcmp(text, ",") != 0)
+		fail("--field-separator=%s: columns are separated by ','; give --csv or --json",
+		     text);
+	take_format(target, rule, NULL);
+}
+
 static const struct option_rule rules[] = {
 	CALL_OPTION("event", 'e', "EVENT",
-		    "count EVENT; may be repeated; by default: time, and page\n"
-		    "faults and switches too where there is no PMU",
+		    "count EVENT; may be repeated; by default what perf stat counts,\n"
+		    "as far as it is counted at once here",
 		    take_event, 0),
 	BACKEND_OPTION,
 	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
@@ -133,7 +147,7 @@ static const struct option_rule rules[] = {
 	CALL_OPTION("rules", 0, "FILE", "show the values of the rules in FILE", take_rules, 0),
 	NUMBER_OPTION("interval", 'I', "MS", "also write the counts of every MS milliseconds",
 		      struct options, interval_ms, 1, 86400000, " of milliseconds"),
-	NUMBER_OPTION("delay", 0, "MS", "start counting MS milliseconds after COMMAND",
+	NUMBER_OPTION("delay", 'D', "MS", "start counting MS milliseconds after COMMAND",
 		      struct options, delay_ms, 0, 86400000, " of milliseconds"),
 	NUMBER_OPTION("timeout", 0, "MS",
 		      "stop counting after MS milliseconds; end COMMAND by SIGTERM", struct options,
@@ -144,7 +158,9 @@ static const struct option_rule rules[] = {
 	NUMBER_OPTION("log-fd", 0, "N", "write the counts to descriptor N", struct options, log_fd,
 		      0, 1048575, ""),
 	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0),
-	CALL_OPTION("json", 0, NULL, "write JSON, one document a line", take_format, 1),
+	CALL_OPTION("json", 'j', NULL, "write JSON, one document a line", take_format, 1),
+	CALL_OPTION("field-separator", 'x', "SEP", "the same as --csv; SEP can only be ','",
+		    take_separator, 0),
 	CALL_OPTION("p4pe", 0, "V", "Pentium 4: the value of IA32_PEBS_ENABLE", take_register,
 		    PEBS_ENABLE),
 	CALL_OPTION("p4pmv", 0, "V", "Pentium 4: the value of MSR_PEBS_MATRIX_VERT", take_register,
@@ -159,6 +175,7 @@ static const struct option_rule rules[] = {
 	CALL_OPTION("long-list", 'L', NULL, "show them with their codes: perfex list --long",
 		    take_action, LONG_LIST),
 	CALL_OPTION("version", 'V', NULL, "show the version", take_action, VERSION),
+	PERF_OPTIONS,
 	{ 0 },
 };
 
@@ -181,6 +198,7 @@ const struct subcommand run_subcommand = {
 		"EVENT is a name, like instructions, cycles:u or branches:u:k (see perfex list), or\n"
 		"evntsel[/evntsel2][@pmc]: the event select register in hexadecimal, a second word\n"
 		"where the machine has one, and the counter (default: the lowest free one).\n"
+		"Several may stand in one -e: instructions,branches or {instructions,branches}:u.\n"
 		"  0x004100c0@0        instructions in user mode, counter 0\n"
 		"  0x004200c0          instructions in kernel mode\n"
 		"  0x00430000@0x40000000  fixed counter 0, user and kernel mode\n"
@@ -236,11 +254,14 @@ static int run_main(int argc, char **argv)
 	case RUN:
 		break;
 	}
-	if (options.rules)
+	if (options.rules) {
 		derive_link(options.rules);
+		derive_add_events(&options);
+	}
 	if (!open_events(&options, 0))
 		return EXIT_PERFEX;
-	add_default_events(&options);
+	if (!options.n_events)
+		add_usual_events(&options);
 	status = run_command(&options);
 	if (options.rules)
 		rules_free(options.rules);

@@ -151,7 +151,7 @@ static int system_main(int argc, char **argv)
 		options.run.interval_ms = 1000;
 	if (!open_events(&options.run, PERFCTR_CAN_SESSION))
 		return EXIT_PERFEX;
-	add_default_events(&options.run);
+	add_default_events(&options.run, PERFCTR_CAN_SESSION);
 	status = system_count(&options);
 	free_options(&options.run);
 	return status;

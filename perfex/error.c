@@ -74,8 +74,11 @@ void complain_of_start(int error)
 		complain("cannot start the counters: %s", strerror(error));
 }
 
-void complain_of_revocation(const struct perfctr_counts *counts)
+void complain_of_loss(const struct perfctr_counts *counts)
 {
+	if (counts->flags & PERFCTR_COUNTS_INCOMPLETE)
+		complain("the counts are incomplete: a thread was born without memory for its "
+			 "counters, and what it counted is missing; see perfctr(4)");
 	if (counts->flags & PERFCTR_COUNTS_REVOKED)
 		complain("the administrator took the counters back: what is counted is the time "
 			 "until then, and since they were started again");

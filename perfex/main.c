@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of subcommands, and where they begin. */
+/* The table of subcommands, where they begin, and what is none. */
+#define _GNU_SOURCE
 #include "perfex.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct subcommand *const subcommands[] = {
 	&run_subcommand,
@@ -30,10 +32,84 @@ static void print_table(void)
 
 static const struct subcommand *find_subcommand(const char *name)
 {
+	/* As in perf. */
+	if (strcmp(name, "stat") == 0)
+		return &run_subcommand;
 	for (size_t i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
 		if (strcmp(subcommands[i]->name, name) == 0)
 			return subcommands[i];
 	return NULL;
+}
+
+/* "perfex help NAME" is "perfex NAME --help". */
+static int show_help(int argc, char **argv)
+{
+	const struct subcommand *subcommand = argc > 1 ? find_subcommand(argv[1]) : &run_subcommand;
+	char option[] = "--help", *arguments[] = { argv[0], option, NULL };
+
+	if (argc > 2)
+		fail("perfex help takes one subcommand, '%s' is another", argv[2]);
+	if (!subcommand)
+		fail("there is no subcommand '%s'; perfex help shows all", argv[1]);
+	return subcommand->main(2, arguments);
+}
+
+#define NO_SAMPLES "perfex counts, and takes no samples: perf itself shows where in a program"
+
+/* Subcommands of perf that perfex lacks. */
+static const struct perf_command {
+	const char *name, *answer;
+	/* First arguments that only perf's takes, of a name that most machines have a program of */
+	const char *options[6];
+} perf_commands[] = {
+	{ "record", NO_SAMPLES, { 0 } },
+	{ "annotate", NO_SAMPLES, { 0 } },
+	{ "top", NO_SAMPLES, { "-e", "--event", "-a", "-F", "-g" } },
+	{ "script", "perfex report shows what perfex trace has recorded", { "-F", "-i" } },
+	{ "sched", "perfex trace records when each process ran", { 0 } },
+	{ "probe", "perfex counts what processors count, and places no probes", { 0 } },
+	{ "mem", NO_SAMPLES, { 0 } },
+	{ "c2c", NO_SAMPLES, { 0 } },
+};
+
+static bool is_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	bool found = false;
+	char *file;
+
+	for (path = path ? path : "/bin:/usr/bin"; !found; path++) {
+		size_t length = strcspn(path, ":");
+
+		if (asprintf(&file, "%.*s%s%s", (int)length, path, length ? "/" : "", name) < 0)
+			fail("out of memory");
+		found = access(file, X_OK) == 0;
+		free(file);
+		path += length;
+		if (!*path)
+			break;
+	}
+	return found;
+}
+
+static bool is_meant(const struct perf_command *command, const char *argument)
+{
+	for (const char *const *option = command->options; argument && *option; option++)
+		if (strncmp(argument, *option, strlen(*option)) == 0)
+			return true;
+	return !is_program(command->name);
+}
+
+/* Who types such a one is told so, unless it is a program. */
+static void check_perf_command(char **command)
+{
+	for (size_t i = 0; i < sizeof(perf_commands) / sizeof(perf_commands[0]); i++) {
+		const struct perf_command *known = &perf_commands[i];
+
+		if (strcmp(known->name, command[0]) == 0 && is_meant(known, command[1]))
+			fail("%s; to count a program of the name '%s', type perfex run %s",
+			     known->answer, known->name, known->name);
+	}
 }
 
 /*
@@ -47,5 +123,9 @@ int main(int argc, char **argv)
 	atexit(flush_output);
 	if (subcommand)
 		return subcommand->main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "help") == 0)
+		return show_help(argc - 1, argv + 1);
+	if (argc > 1)
+		check_perf_command(argv + 1);
 	return run_subcommand.main(argc, argv);
 }

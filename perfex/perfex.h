@@ -32,16 +32,18 @@ struct option_rule {
 	const char *argument; /* its name in the help; NULL: it takes none */
 	const char *help;     /* lines separated by \n, the last not ended; NULL: another name */
 	enum {
-		OPTION_CALL,   /* take() */
-		OPTION_FLAG,   /* a bool becomes true */
-		OPTION_VALUE,  /* an int or enum becomes value */
-		OPTION_NUMBER, /* an unsigned int becomes the argument, from min to max */
-		OPTION_TEXT,   /* a const char * becomes the argument */
+		OPTION_CALL,	/* take() */
+		OPTION_FLAG,	/* a bool becomes true */
+		OPTION_VALUE,	/* an int or enum becomes value */
+		OPTION_NUMBER,	/* an unsigned int becomes the argument, from min to max */
+		OPTION_TEXT,	/* a const char * becomes the argument */
+		OPTION_REFUSED, /* another tool's: perfex ends, with the answer */
 	} kind;
 	size_t field; /* where in the target */
 	int value;
 	unsigned int min, max; /* max UINT_MAX: no limit */
 	const char *unit;      /* " of ...", or "" */
+	const char *answer;    /* OPTION_REFUSED: what to type instead */
 	/* target: that of take_options(); argument: NULL where there is none */
 	void (*take)(void *target, const struct option_rule *rule, const char *argument);
 };
@@ -55,6 +57,11 @@ struct option_rule {
 	{                                                                                          \
 		.name = name_, .letter = letter_, .help = help_, .kind = OPTION_FLAG,              \
 		.field = offsetof(type, member)                                                    \
+	}
+#define REFUSED_OPTION(name_, letter_, argument_, answer_)                                         \
+	{                                                                                          \
+		.name = name_, .letter = letter_, .argument = argument_, .kind = OPTION_REFUSED,   \
+		.answer = answer_                                                                  \
 	}
 #define VALUE_OPTION(name_, letter_, help_, type, member, value_)                                  \
 	{                                                                                          \
@@ -112,6 +119,10 @@ void exclude_others(const char **chosen, const struct option_rule *rule);
 /* Appends a text to an array of *n, for free(). */
 void append_text(const char ***texts, size_t *n, const char *text);
 
+/* Appends copies of the events of "a,{b,c}:u"; what is no list ends perfex. */
+void append_events(const char ***texts, size_t *n, const char *list);
+void free_events(const char **texts, size_t n);
+
 /* cmd_info.c */
 int show_info(void);
 
@@ -125,7 +136,7 @@ int show_events(bool details);
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 void complain_of_open(int error);
 void complain_of_start(int error);
-void complain_of_revocation(const struct perfctr_counts *counts);
+void complain_of_loss(const struct perfctr_counts *counts);	/* of a part of them, if any */
 void complain_of_control(int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);

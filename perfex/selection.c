@@ -13,11 +13,11 @@ void take_selected_modes(void *target, const struct option_rule *rule, const cha
 	selection->modes = (unsigned int)rule->value;
 }
 
-void take_selected_event(void *target, const struct option_rule *rule, const char *spec)
+void take_selected_event(void *target, const struct option_rule *rule, const char *list)
 {
 	struct selection *selection = target;
 
-	append_text(&selection->event, &selection->n_events, spec);
+	append_events(&selection->event, &selection->n_events, list);
 }
 
 static bool open_database(struct selection *selection, const struct perfctr_pmu_info *info)
@@ -115,5 +115,5 @@ struct perfctr_request *selected_events(const struct selection *selection)
 void free_selection(struct selection *selection)
 {
 	perfctr_events_close(selection->database);
-	free(selection->event);
+	free_events(selection->event, selection->n_events);
 }

@@ -18,7 +18,7 @@ struct selection {
 };
 
 void take_selected_modes(void *target, const struct option_rule *rule, const char *unused);
-void take_selected_event(void *target, const struct option_rule *rule, const char *spec);
+void take_selected_event(void *target, const struct option_rule *rule, const char *list);
 
 #define PMU_OPTION                                                                                 \
 	TEXT_OPTION(                                                                               \

@@ -63,6 +63,20 @@ static void merge_counts(json_object *json, struct document *const *repetition, 
 	}
 }
 
+/* What a recording says of its own run alone. */
+static void leave_out_runs(json_object *json)
+{
+	json_object *passes = json_object_object_get(json, "time");
+
+	json_object_object_del(json, "pid");
+	for (size_t i = 0; i < json_object_array_length(passes); i++) {
+		json_object *pass = json_object_array_get_idx(passes, i);
+
+		json_object_object_del(pass, time_keys[TIME_USER]);
+		json_object_object_del(pass, time_keys[TIME_SYSTEM]);
+	}
+}
+
 /* A member says of which run it is. */
 static void merge_members(json_object *json, struct document *const *repetition, unsigned int n)
 {
@@ -91,6 +105,7 @@ static void merge_ends(json_object *json, struct document *const *repetition, un
 		lost += json_object_get_int64(json_object_object_get(one, "lost"));
 		consistent &= json_object_get_boolean(json_object_object_get(one, "consistent"));
 	}
+	leave_out_runs(json);
 	add_member(json, "runs", json_object_new_int64(n));
 	add_member(json, "lost", json_object_new_int64(lost));
 	add_member(json, "consistent", json_object_new_boolean(consistent));

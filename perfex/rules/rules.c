@@ -104,6 +104,13 @@ bool rules_link(struct rules *rules, struct text_error *error)
 	return true;
 }
 
+const char *rules_event(const struct rules *rules, size_t i)
+{
+	if (i >= rules->n_names)
+		return NULL;
+	return rules->name[i].rule == NO_RULE ? rules->name[i].text : "";
+}
+
 size_t rules_count(const struct rules *rules)
 {
 	return rules->n;

@@ -25,6 +25,8 @@ bool rules_add(struct rules *rules, const char *text, size_t length, struct text
 /* After the last text and before the first value: refuses rules that need themselves. */
 bool rules_link(struct rules *rules, struct text_error *error);
 
+/* Name i of the rules, if it is an event's, else ""; NULL: there are not so many. */
+const char *rules_event(const struct rules *rules, size_t i);
 size_t rules_count(const struct rules *rules);
 const char *rules_name(const struct rules *rules, size_t i);
 const char *rules_definition(const struct rules *rules, size_t i); /* what is behind the '=' */

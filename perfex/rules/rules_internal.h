@@ -52,6 +52,8 @@ struct rules {
 
 size_t rules_find_name(struct rules *rules, const char *text, size_t length);
 struct rule *rules_append(struct rules *rules, size_t name, unsigned int line);
+/* The length of the event's name with a '-' that text begins with; 0: it is none. */
+size_t rules_dashed_name(const char *text, size_t length);
 void rule_append_step(struct rule *rule, struct step step);
 
 #endif

@@ -41,6 +41,7 @@ static bool is_one_of(char c, const char *set)
 static bool take_name(struct parser *p)
 {
 	p->token = NAME;
+	p->at += rules_dashed_name(p->at, (size_t)(p->end - p->at));
 	while (p->at < p->end && is_one_of(*p->at, NAME_REST))
 		p->at++;
 	return true;

@@ -17,7 +17,7 @@ uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static uint32_t control_flags(enum view view)
+uint32_t view_flags(enum view view)
 {
 	static const uint32_t flags[] = {
 		[TREE] = PERFCTR_CONTROL_INHERIT,
@@ -26,7 +26,7 @@ static uint32_t control_flags(enum view view)
 		[PER_THREAD] = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD,
 	};
 
-	return PERFCTR_CONTROL_STOPPED | flags[view];
+	return flags[view];
 }
 
 /* A context for the command, its control installed but not started. */
@@ -65,7 +65,7 @@ static bool start_command(struct counting *counting, struct perfctr_control *con
 /* Of what can be refused, all that depends on the command or process. */
 static bool prepare_counting(struct counting *counting, struct perfctr_control *control)
 {
-	control->flags = control_flags(counting->options->view);
+	control->flags = PERFCTR_CONTROL_STOPPED | view_flags(counting->options->view);
 	if (counting->options->process)
 		return attach(&counting->threads, counting->options->process, control,
 			      counting->recording->info);
@@ -242,21 +242,40 @@ static void wait_for_end(struct watch *watch, struct counting *counting)
 	free(fd);
 }
 
+static uint64_t to_ns(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
+}
+
+static void wait_for_command(struct counting *counting, struct sample *sample)
+{
+	pid_t pid = counting->command.pid;
+	struct rusage usage;
+
+	sample->wait_status = command_wait(&counting->command, &usage);
+	sample->has_command = !counting->options->process;
+	sample->pid = pid;
+	sample->time_ns[TIME_USER] = to_ns(usage.ru_utime);
+	sample->time_ns[TIME_SYSTEM] = to_ns(usage.ru_stime);
+}
+
 static void finish_counting(struct counting *counting, struct sample *sample)
 {
 	threads_stop(&counting->threads);
 	if (counting->started_ns)
-		sample->elapsed_ns = counting->stopped_ns - counting->started_ns;
+		sample->time_ns[TIME_ELAPSED] = counting->stopped_ns - counting->started_ns;
 	else
 		complain("the %s ended within the delay of %u ms: nothing was counted",
 			 counting->options->command[0] ? "command" : "process",
 			 counting->options->delay_ms);
 	sample->timed_out = counting->timed_out;
+	sample->cut_short =
+		!counting->started_ns || (!counting->options->command[0] && !counting->timed_out);
 	if (counting->members)
 		members_add_running(counting->members, &counting->threads,
 				    counting->options->process);
 	threads_read(&counting->threads, counting->scope, &sample->total);
-	complain_of_revocation(&sample->total);
+	complain_of_loss(&sample->total);
 	threads_close(&counting->threads);
 	if (counting->output && counting->options->interval_ms && counting->started_ns)
 		write_interval(counting, &sample->total);
@@ -298,7 +317,7 @@ int count_run(struct watch *watch, struct counting *counting, struct perfctr_con
 		command_resume(&counting->command);
 	wait_for_end(watch, counting);
 	if (with_command)
-		sample->wait_status = command_wait(&counting->command);
+		wait_for_command(counting, sample);
 	finish_counting(counting, sample);
 	return 0;
 }

@@ -94,27 +94,32 @@ static void put_summary(FILE *file, const struct recording *recording, unsigned 
 	put_statistics(file, recording, series);
 }
 
-/* The parts of the time stamp's time, by kinds of cores: of each run, and of all. */
+/* What is no event of a counter: of each run, or of all. */
+static void put_named(FILE *file, const struct recording *recording, unsigned int pass,
+		      const char *name, const struct series *series, bool summary)
+{
+	for (size_t run = 0; run < series->n && !summary; run++) {
+		put_run(file, "total", (unsigned int)run, pass);
+		fputs(",,,,", file);
+		put_time(file, name);
+		fprintf(file, "%llu,,,,,,,\r\n", (unsigned long long)series->value[run]);
+	}
+	if (!summary)
+		return;
+	fprintf(file, "summary,,%u,,,,,", pass);
+	put_time(file, name);
+	put_statistics(file, recording, series);
+}
+
+/* The parts of the time stamp's time, by kinds of cores. */
 static void put_kinds(FILE *file, const struct recording *recording, unsigned int pass,
 		      bool summary)
 {
 	char name[32];
 
 	for (uint32_t k = 0; k < recording->info->n_kinds; k++) {
-		const struct series *series = &recording->pass[pass].kind_tsc[k];
-
 		recording_kind_name(recording, k, name, sizeof(name));
-		for (size_t run = 0; run < series->n && !summary; run++) {
-			put_run(file, "total", (unsigned int)run, pass);
-			fputs(",,,,", file);
-			put_time(file, name);
-			fprintf(file, "%llu,,,,,,,\r\n", (unsigned long long)series->value[run]);
-		}
-		if (!summary)
-			continue;
-		fprintf(file, "summary,,%u,,,,,", pass);
-		put_time(file, name);
-		put_statistics(file, recording, series);
+		put_named(file, recording, pass, name, &recording->pass[pass].kind_tsc[k], summary);
 	}
 }
 
@@ -142,6 +147,17 @@ static void put_member(FILE *file, const struct recording *recording, const stru
 	}
 }
 
+static void put_times(FILE *file, const struct recording *recording, unsigned int pass,
+		      bool summary)
+{
+	for (unsigned int i = 0; i < N_TIMES; i++) {
+		const struct series *series = &recording->pass[pass].time[i];
+
+		if (series->n || i == TIME_ELAPSED)
+			put_named(file, recording, pass, time_keys[i], series, summary);
+	}
+}
+
 /* Of one pass: the time stamp and the events, of each run. */
 static void put_pass(FILE *file, const struct recording *recording, unsigned int pass)
 {
@@ -163,6 +179,7 @@ static void put_pass(FILE *file, const struct recording *recording, unsigned int
 		}
 	}
 	put_kinds(file, recording, pass, false);
+	put_times(file, recording, pass, false);
 }
 
 static void put_derived(FILE *file, const struct recording *recording)
@@ -205,11 +222,17 @@ static void print_recording(FILE *file, const struct style *style,
 		put_summary(file, recording, pass, NULL, &recording->pass[pass].tsc);
 	for (unsigned int pass = 0; pass < events->n_passes; pass++)
 		put_kinds(file, recording, pass, true);
+	for (unsigned int pass = 0; pass < events->n_passes; pass++)
+		put_times(file, recording, pass, true);
 	for (size_t i = 0; i < events->n; i++)
 		put_summary(file, recording, events->event[i].pass, &events->event[i],
 			    &events->event[i].counts);
 	if (recording->options->rules)
 		put_derived(file, recording);
+	if (recording->failed) {
+		put_run(file, "failed", recording->failed_run, recording->failed_pass);
+		fputs(",,,,,,,,,,,,,,\r\n", file);
+	}
 	put_backend(file, recording->backend);
 }
 

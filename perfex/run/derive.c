@@ -2,9 +2,12 @@
 #include "derive.h"
 #include "run.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *const time_keys[N_TIMES] = { "elapsed_ns", "user_ns", "system_ns" };
 
 static struct rules *existing_rules(struct rules **rules)
 {
@@ -42,6 +45,26 @@ void derive_link(struct rules *rules)
 		fail("%s", error.text);
 }
 
+static bool is_counted(const struct options *options, const char *name)
+{
+	for (size_t i = 0; i < options->n_events; i++)
+		if (strcmp(options->event[i], name) == 0)
+			return true;
+	for (unsigned int i = 0; i < N_TIMES; i++)
+		if (strcmp(time_keys[i], name) == 0)
+			return true;
+	return strcmp(name, "tsc") == 0;
+}
+
+void derive_add_events(struct options *options)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = rules_event(options->rules, i)); i++)
+		if (*name && !isdigit((unsigned char)*name) && !is_counted(options, name))
+			append_events(&options->event, &options->n_events, name);
+}
+
 static void add_series(struct rule_event **next, const char *name, unsigned int pass,
 		       const struct series *series)
 {
@@ -54,13 +77,14 @@ static struct rule_event *rule_events(const struct recording *recording, size_t 
 	const struct events *events = &recording->events;
 	struct rule_event *all, *next;
 
-	*n = 2 * (events->n_passes + events->n);
+	*n = events->n_passes * (1 + N_TIMES) + 2 * events->n;
 	all = next = calloc(*n, sizeof(*all));
 	if (!all)
 		fail("out of memory");
 	for (unsigned int pass = 0; pass < events->n_passes; pass++) {
 		add_series(&next, "tsc", pass, &recording->pass[pass].tsc);
-		add_series(&next, "elapsed_ns", pass, &recording->pass[pass].elapsed);
+		for (unsigned int i = 0; i < N_TIMES; i++)
+			add_series(&next, time_keys[i], pass, &recording->pass[pass].time[i]);
 	}
 	for (size_t i = 0; i < events->n; i++) {
 		const struct event *event = &events->event[i];

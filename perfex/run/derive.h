@@ -7,12 +7,16 @@
 #include "../rules/rules.h"
 #include "../result/table.h"
 
+struct options;
 struct recording;
 
 /* Rules of the command line are added, all at last linked; *rules is NULL before the first. */
 void derive_take(struct rules **rules, const char *text);
 void derive_take_file(struct rules **rules, const char *path);
 void derive_link(struct rules *rules);
+
+/* Named events of the rules are counted; register values only with -e, which tells the counter. */
+void derive_add_events(struct options *options);
 
 /* False: a rule has the name of an event, which has been said. */
 bool derive_check(const struct recording *recording);

@@ -20,6 +20,22 @@ const char *mode_name(unsigned int modes)
 	return "none";
 }
 
+/* The kernel would refuse register values, which the user did not type. */
+static bool may_count(const struct options *options, const struct perfctr_request *request)
+{
+	struct perfctr_backend_info info = { 0 };
+
+	if (!(request->modes & PERFCTR_MODE_KERNEL) || !(request->general | request->fixed) ||
+	    isdigit((unsigned char)request->name[0]) ||
+	    !(options->modes & PERFCTR_MODE_KERNEL || strpbrk(request->name, ":/")) ||
+	    perfctr_backend(NULL, &info) < 0 || info.capabilities & PERFCTR_CAN_KERNEL)
+		return true;
+	complain("event '%s': counting in kernel mode needs CAP_PERFMON or sysctl "
+		 "kernel.perf_event_paranoid=1; without them write it with ':u' for user mode",
+		 request->name);
+	return false;
+}
+
 static bool parse_events(struct events *events, const struct options *options)
 {
 	char error[512];
@@ -31,6 +47,8 @@ static bool parse_events(struct events *events, const struct options *options)
 			complain("event '%s': %s", options->event[i], error);
 			return false;
 		}
+		if (!may_count(options, &events->event[i].request))
+			return false;
 		events->n++;
 	}
 	return true;
@@ -138,9 +156,18 @@ static void complain_of_passes(const struct events *events, const struct options
 		return;
 	}
 	list_passes(events, plan, sizeof(plan));
-	complain("%s: leave some out, or let the command be run %u times for all of them by "
-		 "--passes=auto (%s)",
-		 why, events->n_passes, plan);
+	if (options->process && !options->command[0])
+		complain("%s: leave some out, or let the process be counted %u times, each for the "
+			 "time of --timeout=MS, by --passes=auto (%s)",
+			 why, events->n_passes, plan);
+	else if (options->process)
+		complain("%s: leave some out, or let the process be counted while the command runs "
+			 "%u times by --passes=auto (%s)",
+			 why, events->n_passes, plan);
+	else
+		complain("%s: leave some out, or let the command be run %u times for all of them "
+			 "by --passes=auto (%s)",
+			 why, events->n_passes, plan);
 }
 
 /* Several controls: what the kernel would refuse in a later run is refused before the first. */

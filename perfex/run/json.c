@@ -158,9 +158,13 @@ static struct json_object *json_times(const struct recording *recording)
 		add_member(time, "tsc",
 			   json_summary(&recording->pass[pass].tsc,
 					recording->options->confidence));
-		add_member(time, "elapsed_ns",
-			   json_summary(&recording->pass[pass].elapsed,
-					recording->options->confidence));
+		for (unsigned int i = 0; i < N_TIMES; i++) {
+			const struct series *series = &recording->pass[pass].time[i];
+
+			if (i == TIME_ELAPSED || series->n)
+				add_member(time, time_keys[i],
+					   json_summary(series, recording->options->confidence));
+		}
 		if (recording->info->n_kinds)
 			add_member(time, "kinds", json_kinds(recording, pass));
 		json_object_array_add(all, time);
@@ -260,6 +264,18 @@ static void add_end(struct json_object *object, const struct recording *recordin
 		   WIFSIGNALED(status) ? json_object_new_int(WTERMSIG(status)) : NULL);
 }
 
+static struct json_object *json_failed(const struct recording *recording)
+{
+	struct json_object *object;
+
+	if (!recording->failed)
+		return NULL;
+	object = json_object_new_object();
+	add_number(object, "run", recording->failed_run);
+	add_number(object, "pass", recording->failed_pass);
+	return object;
+}
+
 static struct json_object *json_begin(const char *schema)
 {
 	struct json_object *object = json_object_new_object();
@@ -287,9 +303,14 @@ static void print_recording(FILE *file, const struct style *style,
 	add_member(object, "command", json_command(options));
 	if (options->process)
 		add_number(object, "process", (uint64_t)options->process);
+	if (recording->pid)
+		add_number(object, "pid", (uint64_t)recording->pid);
 	add_text(object, "directory", recording->directory ? recording->directory : "");
 	add_text(object, "date", recording->date);
 	add_text(object, "perfex", PERFCTR_VERSION);
+	add_text(object, "host", recording->host.name);
+	add_text(object, "kernel", recording->host.kernel);
+	add_text(object, "cpu", recording->host.cpu);
 	add_text(object, "backend", recording->backend);
 	add_text(object, "pmu", recording->info->family);
 	add_number(object, "tsc_khz", recording->info->tsc_khz);
@@ -299,6 +320,7 @@ static void print_recording(FILE *file, const struct style *style,
 	add_number(object, "passes", recording->events.n_passes);
 	add_number(object, "runs", recording_runs(recording));
 	add_end(object, recording);
+	add_member(object, "failed", json_failed(recording));
 	add_member(object, "time", json_times(recording));
 	add_member(object, "events", json_events(recording));
 	add_member(object, "derived", json_derived(recording));
@@ -337,6 +359,7 @@ static void print_interval(FILE *file, const struct style *style, const struct r
 }
 
 const struct format json_format = {
+	.names_host = true,
 	.interval = print_interval,
 	.recording = print_recording,
 };

@@ -198,12 +198,11 @@ void command_resume(struct command *command)
 		fail("cannot let the command go: %m");
 }
 
-/* Returns the wait status. */
-int command_wait(struct command *command)
+int command_wait(struct command *command, struct rusage *usage)
 {
 	int status;
 
-	while (waitpid(command->pid, &status, 0) < 0)
+	while (wait4(command->pid, &status, 0, usage) < 0)
 		if (errno != EINTR)
 			fail("cannot wait for the command: %m");
 	close_command(command);

@@ -46,6 +46,18 @@ void members_forget_run(struct members *members)
 	members_next_run(members, members->run, members->pass);
 }
 
+void members_forget_from(struct members *members, unsigned int run)
+{
+	struct member **first = &members->first;
+
+	members->n = 0;
+	for (; *first && (*first)->run < run; first = &(*first)->next)
+		members->n++;
+	free_list(*first);
+	*first = NULL;
+	members->last = first;
+}
+
 void members_free(struct members *members)
 {
 	members_next_run(members, 0, 0);

@@ -5,18 +5,27 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What begins like a number is one: its faults are found without a machine to count on. */
-void take_event(void *target, const struct option_rule *rule, const char *spec)
+static void check_number(const char *spec)
 {
 	struct perfctr_event_control event;
-	struct options *options = target;
 	char error[256];
 
 	if ((!*spec || isdigit((unsigned char)*spec)) &&
 	    perfctr_event_parse(spec, &event, error, sizeof(error)) < 0)
 		fail("event '%s': %s", spec, error);
-	append_text(&options->event, &options->n_events, spec);
+}
+
+void take_event(void *target, const struct option_rule *rule, const char *list)
+{
+	struct options *options = target;
+	size_t n = options->n_events;
+
+	append_events(&options->event, &options->n_events, list);
+	for (; n < options->n_events; n++)
+		check_number(options->event[n]);
 }
 
 void take_output(void *target, const struct option_rule *rule, const char *path)
@@ -92,24 +101,29 @@ bool open_events(struct options *options, uint32_t capabilities)
 	return true;
 }
 
-/* Where the processor counts nothing, the operating system does. */
-void add_default_events(struct options *options)
+/* Where the processor counts nothing, the operating system does, if sessions can have that. */
+void add_default_events(struct options *options, uint32_t capabilities)
 {
+	const char *events[] = { "page-faults", "context-switches", "cpu-migrations" };
 	struct perfctr_backend_info info = { 0 };
+	unsigned int n;
+	const char *backend;
 
 	if (options->n_events || perfctr_backend(NULL, &info) < 0 ||
 	    info.capabilities & PERFCTR_CAN_HARDWARE || !(info.capabilities & PERFCTR_CAN_SOFTWARE))
 		return;
-	append_text(&options->event, &options->n_events,
-		    info.capabilities & PERFCTR_CAN_KERNEL ? "page-faults" : "page-faults:u");
-	if (info.capabilities & PERFCTR_CAN_SWITCHES) {
-		append_text(&options->event, &options->n_events, "context-switches");
-		append_text(&options->event, &options->n_events, "cpu-migrations");
-	}
+	if (!(info.capabilities & PERFCTR_CAN_KERNEL))
+		events[0] = "page-faults:u";
+	n = info.capabilities & PERFCTR_CAN_SWITCHES ? 3 : 1;
+	backend = perfctr_backend_for(events, n, options->modes, capabilities);
+	if (!backend || strcmp(backend, info.name) != 0)
+		return;
+	for (unsigned int i = 0; i < n; i++)
+		append_events(&options->event, &options->n_events, events[i]);
 }
 
 void free_options(struct options *options)
 {
 	perfctr_events_close(options->database);
-	free(options->event);
+	free_events(options->event, options->n_events);
 }

@@ -38,7 +38,7 @@ struct options {
 };
 
 /* What other subcommands have too; their target begins with a struct options. */
-void take_event(void *target, const struct option_rule *rule, const char *spec);
+void take_event(void *target, const struct option_rule *rule, const char *list);
 void take_modes(void *target, const struct option_rule *rule, const char *unused);
 void take_output(void *target, const struct option_rule *rule, const char *path);
 void take_format(void *target, const struct option_rule *rule, const char *unused);
@@ -54,8 +54,8 @@ void check_output(const struct options *options);
  * capabilities.  False: it cannot be used, which has been said.
  */
 bool open_events(struct options *options, uint32_t capabilities);
-/* What is counted when no event is asked for. */
-void add_default_events(struct options *options);
+/* What a session counts when no event is asked for; capabilities: as of open_events(). */
+void add_default_events(struct options *options, uint32_t capabilities);
 void free_options(struct options *options);
 /* In a child that is not perfex: COMMAND may ask for other events. */
 void forget_chosen_backend(void);

@@ -55,7 +55,7 @@ struct statistics series_statistics(const struct series *series, double confiden
 	}
 	s.stddev = sqrt(squares / (n - 1));
 	half = student_t(confidence / 100, n - 1) * s.stddev / sqrt(n);
-	s.low = s.mean - half;
+	s.low = s.mean < half ? 0 : s.mean - half;
 	s.high = s.mean + half;
 	return s;
 }
@@ -72,6 +72,8 @@ bool recording_begin(struct recording *recording, const struct options *options,
 	recording->directory = get_current_dir_name();
 	snprintf(recording->backend, sizeof(recording->backend), "%s",
 		 perfctr_events_backend(options->database));
+	if (options->format->names_host)
+		host_find(&recording->host);
 	if (!events_plan(&recording->events, options, info))
 		return false;
 	recording->pass = calloc(recording->events.n_passes, sizeof(*recording->pass));
@@ -89,10 +91,12 @@ bool recording_add(struct recording *recording, unsigned int pass, const struct 
 	warn_of_disturbance(&sample->total);
 	recording->running = sample->total.members;
 	recording->wait_status = sample->wait_status;
+	recording->pid = sample->pid;
 	if (!kept)
 		return false;
 	series_add(&recording->pass[pass].tsc, sample->total.tsc);
-	series_add(&recording->pass[pass].elapsed, sample->elapsed_ns);
+	for (unsigned int i = 0; i < (sample->has_command ? N_TIMES : TIME_ELAPSED + 1); i++)
+		series_add(&recording->pass[pass].time[i], sample->time_ns[i]);
 	for (uint32_t k = 0; k < recording->info->n_kinds; k++)
 		series_add(&recording->pass[pass].kind_tsc[k], sample->total.kind_tsc[k]);
 	for (size_t i = 0; i < recording->events.n; i++) {
@@ -103,6 +107,31 @@ bool recording_add(struct recording *recording, unsigned int pass, const struct 
 	}
 	recording->consistent &= (sample->total.flags & PERFCTR_COUNTS_CONSISTENT) != 0;
 	return true;
+}
+
+static void series_cut(struct series *series, size_t n)
+{
+	if (series->n > n)
+		series->n = n;
+}
+
+void recording_end(struct recording *recording)
+{
+	unsigned int runs = recording_runs(recording);
+
+	if (!runs || recording->pass[0].tsc.n == runs)
+		return;
+	for (unsigned int pass = 0; pass < recording->events.n_passes; pass++) {
+		series_cut(&recording->pass[pass].tsc, runs);
+		for (unsigned int i = 0; i < N_TIMES; i++)
+			series_cut(&recording->pass[pass].time[i], runs);
+		for (uint32_t k = 0; k < recording->info->n_kinds; k++)
+			series_cut(&recording->pass[pass].kind_tsc[k], runs);
+	}
+	for (size_t i = 0; i < recording->events.n; i++)
+		series_cut(&recording->events.event[i].counts, runs);
+	if (recording->members.wanted)
+		members_forget_from(&recording->members, runs);
 }
 
 void recording_kind_name(const struct recording *recording, uint32_t kind, char *text, size_t size)
@@ -120,7 +149,8 @@ void recording_free(struct recording *recording)
 {
 	for (unsigned int pass = 0; recording->pass && pass < recording->events.n_passes; pass++) {
 		series_free(&recording->pass[pass].tsc);
-		series_free(&recording->pass[pass].elapsed);
+		for (unsigned int i = 0; i < N_TIMES; i++)
+			series_free(&recording->pass[pass].time[i]);
 		for (uint32_t k = 0; k < recording->info->n_kinds; k++)
 			series_free(&recording->pass[pass].kind_tsc[k]);
 	}

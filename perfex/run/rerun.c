@@ -24,13 +24,15 @@ static bool check_rank(unsigned int runs)
 	char why[256];
 
 	for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
-		if (!getenv(ranks[i]))
+		const char *rank = getenv(ranks[i]);
+
+		if (!rank || !*rank)
 			continue;
 		snprintf(
 			why, sizeof(why),
 			"it is rank %s of an MPI program (%s), which runs once: count what fits in "
 			"one run, or repeat the whole program",
-			getenv(ranks[i]), ranks[i]);
+			rank, ranks[i]);
 		return refuse_runs(runs, why);
 	}
 	return true;

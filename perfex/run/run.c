@@ -3,26 +3,39 @@
 #include "run.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 struct progress {
 	bool shown;
 	unsigned int done, all;
+	uint64_t last_ns; /* when it was shown */
 };
+
+/* Not for each of a thousand short runs. */
+#define PROGRESS_NS 1000000000u
 
 enum { WIDTH = 30 };
 
-/* The cursor goes back to the first column, so that the command writes over the bar. */
-static void show_progress(const struct progress *progress)
+/*
+ * The bar has a line of its own, whatever the command left in that of the cursor: as many spaces as
+ * there are columns but one end in the next line, unless the cursor was in the first column.
+ */
+static void show_progress(struct progress *progress)
 {
 	static const char full[] = "##############################",
 			  empty[] = "..............................";
 	int done = (int)((unsigned long)WIDTH * progress->done / progress->all);
+	struct winsize size = { 0 };
 
-	if (progress->shown && progress->done < progress->all)
-		fprintf(stderr, "\r\033[K[%.*s%.*s] run %u of %u\r", done, full, WIDTH - done,
-			empty, progress->done + 1, progress->all);
+	if (!progress->shown || progress->done >= progress->all ||
+	    (progress->done && now_ns() - progress->last_ns < PROGRESS_NS))
+		return;
+	progress->last_ns = now_ns();
+	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+	fprintf(stderr, "%*s\r\033[K[%.*s%.*s] run %u of %u\n", size.ws_col ? size.ws_col - 1 : 0,
+		"", done, full, WIDTH - done, empty, progress->done + 1, progress->all);
 }
 
 static void progress_begin(struct progress *progress, unsigned int all)
@@ -35,12 +48,6 @@ static void progress_step(struct progress *progress)
 {
 	progress->done++;
 	show_progress(progress);
-}
-
-static void progress_end(const struct progress *progress)
-{
-	if (progress->shown)
-		fputs("\r\033[K", stderr);
 }
 
 struct session {
@@ -65,12 +72,19 @@ static bool has_succeeded(const struct sample *sample)
 	       (sample->timed_out && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
-static void complain_of_run(const char *what, const struct sample *sample, bool kept)
+/* A process that ends is counted to its end by one run; of several each has a limit. */
+static bool is_whole(const struct session *session, const struct sample *sample)
 {
-	const char *counts = kept ? "what it counted is all there is" : "its counts are left out";
+	return has_succeeded(sample) && !(sample->cut_short && session->progress.all > 1);
+}
+
+static void complain_of_run(const char *what, const struct sample *sample, const char *counts)
+{
 	int status = sample->wait_status;
 
-	if (WIFSIGNALED(status))
+	if (has_succeeded(sample))
+		complain("%s was cut short: no further run; %s", what, counts);
+	else if (WIFSIGNALED(status))
 		complain("%s died of signal %d (%s): no further run; %s", what, WTERMSIG(status),
 			 strsignal(WTERMSIG(status)), counts);
 	else
@@ -86,18 +100,21 @@ static unsigned int count_runs(const struct session *session)
 	return options->warmup + options->runs * session->recording.events.n_passes;
 }
 
-/* False: there is no sense in another run. */
-static bool go_on(struct session *session, const char *what, const struct sample *sample, bool kept)
+/* False: there is no sense in another run.  counts: what becomes of those of one that failed. */
+static bool go_on(struct session *session, const char *what, const struct sample *sample,
+		  const char *counts)
 {
 	bool more = session->progress.done < session->progress.all;
 
-	if (!has_succeeded(sample)) {
+	if (!is_whole(session, sample)) {
 		if (session->progress.all > 1)
-			complain_of_run(what, sample, kept);
+			complain_of_run(what, sample, counts);
 		return false;
 	}
 	if (more && session->watch.stop)
-		complain("a signal ended the counting after %s; what was counted is kept", what);
+		complain("a signal ended the counting after %s; %s", what,
+			 session->recording.pass[0].tsc.n ? "what was counted is kept"
+							  : "nothing was counted");
 	return more && !session->watch.stop;
 }
 
@@ -142,10 +159,35 @@ static bool warm_up(struct session *session)
 		session->last = sample;
 		progress_step(&session->progress);
 		snprintf(what, sizeof(what), "warm-up %u", run + 1);
-		if (!go_on(session, what, &sample, false))
+		if (!go_on(session, what, &sample, "nothing was counted"))
 			return false;
 	}
 	return true;
+}
+
+/* Its counts, or only that it failed. */
+static bool keep_run(struct session *session, unsigned int run, unsigned int pass,
+		     const struct sample *sample)
+{
+	struct recording *recording = &session->recording;
+	bool never_began = !sample->time_ns[TIME_ELAPSED] && session->progress.all > 1;
+
+	if (!never_began && recording_add(recording, pass, sample, is_whole(session, sample)))
+		return true;
+	recording->failed = true;
+	recording->failed_run = run;
+	recording->failed_pass = pass;
+	if (recording->members.wanted)
+		members_forget_run(&recording->members);
+	return false;
+}
+
+/* The first run has told by perfex's own end why there is none. */
+static bool refuse_run(const struct session *session, const char *what)
+{
+	if (session->progress.done)
+		complain("%s was not counted: no further run", what);
+	return false;
 }
 
 /* False: it was the last. */
@@ -157,8 +199,12 @@ static bool one_run(struct session *session, unsigned int run, unsigned int pass
 	char what[64];
 	bool kept;
 
+	if (n_passes > 1)
+		snprintf(what, sizeof(what), "pass %u of run %u", pass + 1, run + 1);
+	else
+		snprintf(what, sizeof(what), "run %u", run + 1);
 	if (!begin_run(session))
-		return false;
+		return refuse_run(session, what);
 	counting.output = &session->output;
 	counting.interval = (struct interval){ .run = run, .pass = pass };
 	if (session->recording.members.wanted) {
@@ -168,15 +214,12 @@ static bool one_run(struct session *session, unsigned int run, unsigned int pass
 	session->exit_status = count_run(&session->watch, &counting,
 					 &session->recording.events.control[pass], &sample);
 	if (session->exit_status)
-		return false;
+		return refuse_run(session, what);
 	session->last = sample;
-	kept = recording_add(&session->recording, pass, &sample, has_succeeded(&sample));
-	if (counting.members && !kept)
-		members_forget_run(counting.members);
+	kept = keep_run(session, run, pass, &sample);
 	progress_step(&session->progress);
-	snprintf(what, sizeof(what), n_passes > 1 ? "run %u, pass %u," : "run %u", run + 1,
-		 pass + 1);
-	return go_on(session, what, &sample, kept);
+	return go_on(session, what, &sample,
+		     kept ? "what it counted is all there is" : "its counts are left out");
 }
 
 static void all_runs(struct session *session)
@@ -206,6 +249,9 @@ static int end_session(struct session *session)
 	recording_free(&session->recording);
 	if (session->exit_status)
 		return session->exit_status;
+	if (session->last.cut_short && !session->last.time_ns[TIME_ELAPSED] &&
+	    session->progress.all > 1)
+		return EXIT_PERFEX;
 	return has_succeeded(&session->last) ? 0 : exit_as(session->last.wait_status);
 }
 
@@ -240,7 +286,7 @@ int run_command(const struct options *options)
 	progress_begin(&session.progress, count_runs(&session));
 	if (warm_up(&session))
 		all_runs(&session);
-	progress_end(&session.progress);
+	recording_end(&session.recording);
 	if (session.recording.pass[0].tsc.n)
 		report_runs(&session);
 	else

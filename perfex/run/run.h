@@ -4,6 +4,7 @@
  *
  * options.c	options of all that counts a command, and by what it is counted
  * run.c	repetitions and passes, and what a terminal shows of them
+ * usual.c	what is counted when nothing is asked for
  * rerun.c	what stands against more than one run
  * count.c	one run, with a delay, a limit and intervals
  * events.c	what to count, in how many passes
@@ -14,16 +15,22 @@
  * recording.c	all that was counted, with mean and confidence
  * output.c	where it is written
  * text.c, csv.c, json.c	how it is written
+ * text_interval.c	likewise, each interval for people
+ * host.c	where it was counted
  */
 #ifndef PERFEX_RUN_H
 #define PERFEX_RUN_H
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include "options.h"
 
 /* run.c */
 int run_command(const struct options *options);
+
+/* usual.c: what is counted when no event is asked for */
+void add_usual_events(struct options *options);
 
 /* rerun.c; what stands against it is said */
 #define NO_START (-1) /* standard input is not to be rewound */
@@ -118,7 +125,8 @@ bool command_fork(struct command *command, char **argv, const struct watch *watc
 int command_exec(struct command *command, char **argv);
 void command_resume(struct command *command);
 void command_end(struct command *command);
-int command_wait(struct command *command);
+/* The wait status; *usage is of it and of the children that it has waited for. */
+int command_wait(struct command *command, struct rusage *usage);
 void command_kill(struct command *command);
 int exit_as(int wait_status);
 
@@ -147,19 +155,29 @@ struct members {
 
 void members_begin(struct members *members, enum view view);
 void members_next_run(struct members *members, unsigned int run, unsigned int pass);
-/* What came since then. */
+/* What came since then; what came in this repetition and later. */
 void members_forget_run(struct members *members);
+void members_forget_from(struct members *members, unsigned int run);
 void members_free(struct members *members);
 void members_take(struct members *members, const struct perfctr *context);
 void members_add_running(struct members *members, const struct threads *threads, pid_t pid);
 void member_name(const struct member *member, char *name, size_t size);
 
+/* derive.c: what programs call the times */
+enum { TIME_ELAPSED, TIME_USER, TIME_SYSTEM, N_TIMES };
+extern const char *const time_keys[N_TIMES];
+
 /* recording.c */
+
 struct sample { /* what one run has given */
 	struct perfctr_counts total;
-	uint64_t elapsed_ns; /* while it was counted */
-	int wait_status;     /* of the command; 0 without one */
+	/* Of the counting; of the command and the children that it has waited for. */
+	uint64_t time_ns[N_TIMES];
+	bool has_command; /* without one the first is all */
+	pid_t pid;	  /* of the command; 0 without one */
+	int wait_status;  /* of the command; 0 without one */
 	bool timed_out;
+	bool cut_short; /* it did not begin, or ended before its limit */
 };
 
 struct recording {
@@ -168,23 +186,34 @@ struct recording {
 	struct events events;
 	struct pass {
 		struct series tsc;			   /* ticks */
-		struct series elapsed;			   /* ns */
+		struct series time[N_TIMES];		   /* ns; of a process, the first alone */
 		struct series kind_tsc[PERFCTR_MAX_KINDS]; /* of tsc, on each kind of core */
 	} * pass;
 	struct members members;
 	unsigned long intervals; /* lines written */
 	unsigned int running;	 /* threads that still ran at the end of the last run */
 	int wait_status;	 /* of the last run */
+	pid_t pid;		 /* of its command; 0: it had none */
+	bool failed;		 /* it did, and its counts are left out: this one */
+	unsigned int failed_run, failed_pass;
 	bool consistent;
 	char date[32], *directory;
 	char backend[16]; /* that counted */
+	struct host {
+		char name[65], kernel[65], cpu[128]; /* empty: unknown */
+	} host;					     /* with --json */
 };
+
+/* host.c */
+void host_find(struct host *host);
 
 bool recording_begin(struct recording *recording, const struct options *options,
 		     const struct perfctr_pmu_info *info);
 /* False: it failed, and was left out. */
 bool recording_add(struct recording *recording, unsigned int pass, const struct sample *sample,
 		   bool succeeded);
+/* A repetition that lacks a pass is left out, unless it is the first. */
+void recording_end(struct recording *recording);
 /* "tsc.core", for the time on a kind of core */
 void recording_kind_name(const struct recording *recording, uint32_t kind, char *text, size_t size);
 unsigned int recording_runs(const struct recording *recording);
@@ -205,6 +234,7 @@ struct style { /* what the reader can see */
 };
 
 struct format {
+	bool names_host;
 	/* In front of everything, and of the intervals of a run; both may be NULL. */
 	void (*head)(FILE *file);
 	void (*begin)(FILE *file, const struct recording *recording,
@@ -251,6 +281,7 @@ struct counting { /* one run under way */
 };
 
 uint64_t now_ns(void);
+uint32_t view_flags(enum view view); /* PERFCTR_CONTROL_* */
 int count_run(struct watch *watch, struct counting *counting, struct perfctr_control *control,
 	      struct sample *sample);
 

@@ -2,16 +2,14 @@
 /* For people, and for scripts that read the first two columns. */
 #include "derive.h"
 #include "run.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 24, COUNT_WIDTH = 20, REAL_WIDTH = 16, TIME_WIDTH = 12 };
-
-#define BOLD "\033[1m"
-#define DIM "\033[2m"
-#define PLAIN "\033[0m"
+/* A line takes no more than 80 columns, unless a name does. */
+enum { MEAN_WIDTH = 16, REAL_WIDTH = 12, MODES_WIDTH = 11, RATE_SIZE = 32 };
 
 static const char *colour_on(const struct style *style, const char *escape)
 {
@@ -20,7 +18,7 @@ static const char *colour_on(const struct style *style, const char *escape)
 
 static int name_width(const struct recording *recording)
 {
-	size_t width = NAME_WIDTH;
+	size_t width = TEXT_NAME_WIDTH;
 
 	for (size_t i = 0; i < recording->events.n; i++) {
 		size_t length = strlen(recording->events.event[i].name);
@@ -30,20 +28,23 @@ static int name_width(const struct recording *recording)
 	return (int)width;
 }
 
-static void put_count(FILE *file, const struct style *style, int width, uint64_t count)
+void text_put_count(FILE *file, const struct style *style, int width, uint64_t count)
 {
 	fputs(colour_on(style, BOLD), file);
 	fprintf(file, style->grouping ? "%'*llu" : "%*llu", width, (unsigned long long)count);
 	fputs(colour_on(style, PLAIN), file);
 }
 
-/* "-" where too few runs leave it open. */
-static void put_real(FILE *file, const struct style *style, int width, double value)
+/* "-" where too few runs leave it open; what is too wide loses its decimals, then its digits. */
+static void put_real(FILE *file, const struct style *style, int width, int decimals, double value)
 {
-	if (isnan(value))
-		fprintf(file, " %*s", width, "-");
-	else
-		fprintf(file, style->grouping ? " %'*.2f" : " %*.2f", width, value);
+	const char *format = style->grouping ? "%'.*f" : "%.*f";
+	char text[512] = "-";
+
+	if (!isnan(value) && snprintf(text, sizeof(text), format, decimals, value) > width &&
+	    snprintf(text, sizeof(text), format, 0, value) > width)
+		snprintf(text, sizeof(text), "%.6g", value);
+	fprintf(file, " %*s", width, text);
 }
 
 static void put_note(FILE *file, const struct style *style, const char *note)
@@ -65,7 +66,7 @@ static void put_number(const struct text_table *table, const char *what, uint64_
 		       const char *note)
 {
 	fprintf(table->file, "%-*s ", table->width, what);
-	put_count(table->file, table->style, COUNT_WIDTH, number);
+	text_put_count(table->file, table->style, TEXT_COUNT_WIDTH, number);
 	put_note(table->file, table->style, note);
 }
 
@@ -76,30 +77,158 @@ static void put_header(const struct text_table *table)
 	snprintf(interval, sizeof(interval), "%s%g %%", table->style->plus_minus ? "±" : "+-",
 		 table->recording->options->confidence);
 	/* The sign is one column of two bytes. */
-	fprintf(table->file, "%s%-*s %*s %*s %*s %*s %*s  %s%s\n", colour_on(table->style, BOLD),
-		table->width, "", COUNT_WIDTH, "mean", REAL_WIDTH + table->style->plus_minus,
-		interval, REAL_WIDTH, "stddev", COUNT_WIDTH, "min", COUNT_WIDTH, "max", "modes",
-		colour_on(table->style, PLAIN));
+	fprintf(table->file, "%s%-*s %*s %*s %*s  %s%s\n", colour_on(table->style, BOLD),
+		table->width, "", MEAN_WIDTH, "mean", REAL_WIDTH + table->style->plus_minus,
+		interval, REAL_WIDTH, "stddev", "modes", colour_on(table->style, PLAIN));
 }
 
-static void put_series(const struct text_table *table, const char *what,
-		       const struct series *series, const char *note)
+/* Counts as they are, times in seconds. */
+struct unit {
+	double size;
+	int decimals;
+	const char *name;
+};
+
+static const struct unit one = { 1, 2, "" }, second = { 1e9, 6, "seconds" };
+
+static void put_extreme(const struct text_table *table, int width, const struct unit *unit,
+			uint64_t value)
+{
+	if (unit == &one)
+		fprintf(table->file, table->style->grouping ? "%'*llu" : "%*llu", width,
+			(unsigned long long)value);
+	else
+		fprintf(table->file, "%*.*f", width, unit->decimals, (double)value / unit->size);
+}
+
+/* Two lines: the mean and what is known of it, and between what it lies. */
+static void put_statistics(const struct text_table *table, const char *what,
+			   const struct unit *unit, const struct series *series, const char *note,
+			   const char *rate)
 {
 	struct statistics s = series_statistics(series, table->recording->options->confidence);
 	FILE *file = table->file;
 
-	if (table->recording->options->runs == 1) {
-		put_number(table, what, series->value[0], note);
+	fprintf(file, "%-*s%s", table->width, what, colour_on(table->style, BOLD));
+	put_real(file, table->style, MEAN_WIDTH, unit->decimals, s.mean / unit->size);
+	fputs(colour_on(table->style, PLAIN), file);
+	put_real(file, table->style, REAL_WIDTH, unit->decimals, (s.high - s.mean) / unit->size);
+	put_real(file, table->style, REAL_WIDTH, unit->decimals, s.stddev / unit->size);
+	put_note(file, table->style, note);
+	fprintf(file, "%-*s ", table->width, "  min .. max");
+	put_extreme(table, MEAN_WIDTH, unit, s.min);
+	fputs(" .. ", file);
+	put_extreme(table, 0, unit, s.max);
+	put_note(file, table->style, rate);
+}
+
+/* rate: what the count says beside the others, or "" */
+static void put_series(const struct text_table *table, const char *what,
+		       const struct series *series, const char *modes, const char *rate)
+{
+	char note[RATE_SIZE + 16];
+
+	if (table->recording->options->runs > 1) {
+		put_statistics(table, what, &one, series, modes, rate);
 		return;
 	}
-	fprintf(file, "%-*s%s", table->width, what, colour_on(table->style, BOLD));
-	put_real(file, table->style, COUNT_WIDTH, s.mean);
-	fputs(colour_on(table->style, PLAIN), file);
-	put_real(file, table->style, REAL_WIDTH, s.high - s.mean);
-	put_real(file, table->style, REAL_WIDTH, s.stddev);
-	fprintf(file, table->style->grouping ? " %'*llu %'*llu" : " %*llu %*llu", COUNT_WIDTH,
-		(unsigned long long)s.min, COUNT_WIDTH, (unsigned long long)s.max);
-	put_note(file, table->style, note);
+	snprintf(note, sizeof(note), "%-*s  %s", *rate ? MODES_WIDTH : 0, modes, rate);
+	put_number(table, what, series->value[0], *rate ? note : modes);
+}
+
+static void put_time(const struct text_table *table, const char *what, const struct series *series)
+{
+	if (table->recording->options->runs > 1) {
+		put_statistics(table, what, &second, series, second.name, "");
+		return;
+	}
+	fprintf(table->file, "%-*s%s", table->width, what, colour_on(table->style, BOLD));
+	put_real(table->file, table->style, TEXT_COUNT_WIDTH, second.decimals,
+		 (double)series->value[0] / second.size);
+	fputs(colour_on(table->style, PLAIN), table->file);
+	put_note(table->file, table->style, second.name);
+}
+
+/* Without its modifiers. */
+static bool is_named(const struct event *event, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(event->request.name, name, length) == 0 &&
+	       strchr(":", event->request.name[length]);
+}
+
+static double mean_of(const struct series *series)
+{
+	return series_statistics(series, 95).mean;
+}
+
+/* Another event of the same runs and modes, or NULL. */
+static const struct event *find_beside(const struct recording *recording, const struct event *event,
+				       const char *name)
+{
+	for (size_t i = 0; i < recording->events.n; i++) {
+		const struct event *other = &recording->events.event[i];
+
+		if (is_named(other, name) && other->pass == event->pass &&
+		    other->request.modes == event->request.modes && other->counts.n)
+			return other;
+	}
+	return NULL;
+}
+
+/* What is read as a part of another, or by another. */
+static const struct {
+	const char *name, *by;
+	double factor;
+	const char *format;
+} shares[] = {
+	{ "instructions", "cycles", 1, "%.2f per cycle" },
+	{ "branch-misses", "branches", 100, "%.1f %% of branches" },
+	{ "cache-misses", "cache-references", 100, "%.1f %% of cache refs" },
+};
+
+/* Of the time on CPUs: 215.3 K/sec. */
+static void format_rate(char *text, double per_second)
+{
+	static const char prefixes[] = " KMGTPE";
+	unsigned int i = 0;
+
+	while (per_second >= 1000 && prefixes[i + 1]) {
+		per_second /= 1000;
+		i++;
+	}
+	snprintf(text, RATE_SIZE, "%.*f %.*s/sec", i ? 1 : 0, per_second, i ? 1 : 0, &prefixes[i]);
+}
+
+static void rate_of(const struct recording *recording, const struct event *event,
+		    char text[RATE_SIZE])
+{
+	const struct pass *pass = &recording->pass[event->pass];
+	double count = mean_of(&event->counts), elapsed = mean_of(&pass->time[TIME_ELAPSED]);
+	double seconds = recording->info->tsc_khz
+				 ? mean_of(&pass->tsc) / recording->info->tsc_khz / 1000
+				 : 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		const struct event *by = is_named(event, shares[i].name)
+						 ? find_beside(recording, event, shares[i].by)
+						 : NULL;
+
+		if (by && mean_of(&by->counts) > 0) {
+			snprintf(text, RATE_SIZE, shares[i].format,
+				 shares[i].factor * count / mean_of(&by->counts));
+			return;
+		}
+	}
+	if (is_named(event, "task-clock") && elapsed > 0)
+		snprintf(text, RATE_SIZE, "%.2f CPUs utilized", count / elapsed);
+	else if (is_named(event, "cycles") && event->request.modes == PERFCTR_MODE_BOTH &&
+		 seconds > 0)
+		snprintf(text, RATE_SIZE, "%.3f GHz", count / seconds / 1e9);
+	else if (!is_named(event, "task-clock") && seconds > 0)
+		format_rate(text, count / seconds);
 }
 
 static void put_member(const struct text_table *table, const struct member *member, bool thread)
@@ -121,18 +250,22 @@ static void put_member(const struct text_table *table, const struct member *memb
 	}
 }
 
-static bool one_run(const struct recording *recording)
+const char *text_pass(const struct recording *recording, unsigned int pass, char *text, size_t size)
+{
+	snprintf(text, size, "pass %u", pass + 1);
+	return recording->events.n_passes > 1 ? text : "";
+}
+
+bool text_one_run(const struct recording *recording)
 {
 	return recording->options->runs * recording->events.n_passes == 1;
 }
 
 static void put_run(const struct text_table *table, unsigned int run, unsigned int pass)
 {
-	char note[32] = "";
+	char note[32];
 
-	if (table->recording->events.n_passes > 1)
-		snprintf(note, sizeof(note), "pass %u", pass + 1);
-	put_number(table, "run", run + 1, note);
+	put_number(table, "run", run + 1, text_pass(table->recording, pass, note, sizeof(note)));
 }
 
 static void put_members(const struct text_table *table)
@@ -142,7 +275,7 @@ static void put_members(const struct text_table *table)
 	const struct member *before = NULL;
 
 	for (const struct member *m = members->first; m; before = m, m = m->next) {
-		if (!one_run(table->recording) &&
+		if (!text_one_run(table->recording) &&
 		    (!before || m->run != before->run || m->pass != before->pass))
 			put_run(table, m->run, m->pass);
 		put_member(table, m, threads);
@@ -159,27 +292,37 @@ static void put_kinds(const struct text_table *table, unsigned int pass)
 	for (uint32_t k = 0; k < table->recording->info->n_kinds; k++) {
 		recording_kind_name(table->recording, k, name, sizeof(name));
 		if (kind_tsc[k].n)
-			put_series(table, name, &kind_tsc[k], "");
+			put_series(table, name, &kind_tsc[k], "", "");
 	}
 }
+
+static const char *const time_names[N_TIMES] = { "elapsed", "user", "system" };
 
 static void put_pass(const struct text_table *table, unsigned int pass)
 {
 	const struct events *events = &table->recording->events;
 	const struct series *tsc = &table->recording->pass[pass].tsc;
+	char rate[RATE_SIZE];
 
+	if (!tsc->n)
+		return;
 	if (events->n_passes > 1)
 		put_number(table, "pass", pass + 1, "");
-	if (tsc->n)
-		put_series(table, "tsc", tsc, "");
+	put_series(table, "tsc", tsc, "", "");
 	put_kinds(table, pass);
 	for (size_t i = 0; i < events->n; i++) {
 		const struct event *event = &events->event[i];
 
-		if (event->pass == pass && event->counts.n)
-			put_series(table, event->name, &event->counts,
-				   mode_name(event->request.modes));
+		if (event->pass != pass)
+			continue;
+		rate_of(table->recording, event, rate);
+		put_series(table, event->name, &event->counts,
+			   is_named(event, "task-clock") ? "ns" : mode_name(event->request.modes),
+			   rate);
 	}
+	for (unsigned int i = 0; i < N_TIMES; i++)
+		if (table->recording->pass[pass].time[i].n)
+			put_time(table, time_names[i], &table->recording->pass[pass].time[i]);
 }
 
 /* Values are no counts: no thousands are separated. */
@@ -188,6 +331,7 @@ static void put_derived(const struct text_table *table)
 	const struct rules *rules = table->recording->options->rules;
 	struct rule_result *result;
 	char value[NUMBER_TEXT], half[NUMBER_TEXT];
+	int width = table->recording->options->runs > 1 ? MEAN_WIDTH : TEXT_COUNT_WIDTH;
 
 	if (!rules)
 		return;
@@ -195,7 +339,7 @@ static void put_derived(const struct text_table *table)
 	for (size_t i = 0; i < rules_count(rules); i++) {
 		derive_format(value, half, &result[i]);
 		fprintf(table->file, "%-*s %s%*s%s", table->width, rules_name(rules, i),
-			colour_on(table->style, BOLD), COUNT_WIDTH, value,
+			colour_on(table->style, BOLD), width, value,
 			colour_on(table->style, PLAIN));
 		if (table->recording->options->runs > 1)
 			fprintf(table->file, " %*s", REAL_WIDTH, half);
@@ -204,8 +348,7 @@ static void put_derived(const struct text_table *table)
 	free(result);
 }
 
-static void print_recording(FILE *file, const struct style *style,
-			    const struct recording *recording)
+void text_recording(FILE *file, const struct style *style, const struct recording *recording)
 {
 	const struct text_table table = {
 		.file = file,
@@ -213,6 +356,7 @@ static void print_recording(FILE *file, const struct style *style,
 		.recording = recording,
 		.width = name_width(recording),
 	};
+	char note[32];
 
 	put_members(&table);
 	if (recording->options->runs > 1)
@@ -223,68 +367,14 @@ static void print_recording(FILE *file, const struct style *style,
 		put_derived(&table);
 	if (recording->options->runs > 1)
 		put_number(&table, "runs", recording_runs(recording), "");
+	if (recording->failed)
+		put_number(&table, "failed", recording->failed_run + 1,
+			   text_pass(recording, recording->failed_pass, note, sizeof(note)));
 	if (recording->options->warmup)
 		put_number(&table, "warmup", recording->options->warmup, "");
 	if (recording->running)
 		put_number(&table, "members", recording->running, "");
 	if (recording->members.lost)
 		put_number(&table, "lost", recording->members.lost, "");
-	fprintf(file, "%-*s %*s\n", table.width, "backend", COUNT_WIDTH, recording->backend);
+	fprintf(file, "%-*s %*s\n", table.width, "backend", TEXT_COUNT_WIDTH, recording->backend);
 }
-
-/* The columns of intervals: wide enough for the number and for the name with its modes. */
-static int column_width(const struct event *event)
-{
-	size_t length = strlen(event->name) + 1 + strlen(mode_name(event->request.modes));
-
-	return length > COUNT_WIDTH ? (int)length : COUNT_WIDTH;
-}
-
-static void print_begin(FILE *file, const struct recording *recording,
-			const struct interval *interval)
-{
-	const struct style plain = { 0 };
-	const struct text_table table = {
-		.file = file,
-		.style = &plain,
-		.recording = recording,
-		.width = NAME_WIDTH,
-	};
-
-	if (!one_run(recording))
-		put_run(&table, interval->run, interval->pass);
-	fprintf(file, "%*s %*s", TIME_WIDTH, "seconds", COUNT_WIDTH, "tsc");
-	for (size_t i = 0; i < recording->events.n; i++) {
-		const struct event *event = &recording->events.event[i];
-		char title[sizeof(event->name) + 16];
-
-		if (event->pass != interval->pass)
-			continue;
-		snprintf(title, sizeof(title), "%s %s", event->name,
-			 mode_name(event->request.modes));
-		fprintf(file, "  %*s", column_width(event), title);
-	}
-	putc('\n', file);
-}
-
-static void print_interval(FILE *file, const struct style *style, const struct recording *recording,
-			   const struct interval *interval)
-{
-	fprintf(file, "%*.6f ", TIME_WIDTH, (double)interval->time_ns / 1e9);
-	put_count(file, style, COUNT_WIDTH, interval->counts.tsc);
-	for (size_t i = 0; i < recording->events.n; i++) {
-		const struct event *event = &recording->events.event[i];
-
-		if (event->pass != interval->pass)
-			continue;
-		fputs("  ", file);
-		put_count(file, style, column_width(event), interval->counts.counter[event->index]);
-	}
-	putc('\n', file);
-}
-
-const struct format text_format = {
-	.begin = print_begin,
-	.interval = print_interval,
-	.recording = print_recording,
-};

@@ -89,8 +89,8 @@ void threads_read(const struct threads *threads, unsigned int scope, struct perf
 			fail("cannot read the counters: %m");
 		add_counts(sum, &counts);
 		consistent &= counts.flags;
-		sum->flags |= counts.flags & PERFCTR_COUNTS_REVOKED;
-		sum->flags |= counts.flags & PERFCTR_COUNTS_DISTURBED;
+		sum->flags |= counts.flags & (PERFCTR_COUNTS_REVOKED | PERFCTR_COUNTS_DISTURBED |
+					      PERFCTR_COUNTS_INCOMPLETE);
 	}
 	if (threads->n == 1 ? consistent : !sum->members)
 		sum->flags |= PERFCTR_COUNTS_CONSISTENT;

@@ -71,11 +71,13 @@ static int start_marking(struct marking *marking, struct recording *recording)
 
 static void finish_marking(struct marking *marking, struct recording *recording)
 {
-	struct sample sample = { .elapsed_ns = now_ns() - marking->started_ns };
+	struct sample sample = {
+		.time_ns = { [TIME_ELAPSED] = now_ns() - marking->started_ns },
+	};
 
 	if (perfctr_session_read(marking->run.session, &sample.total) < 0)
 		fail("cannot read the counters: %m");
-	complain_of_revocation(&sample.total);
+	complain_of_loss(&sample.total);
 	sample.wait_status = marking->run.wait_status;
 	recording_add(recording, 0, &sample, true);
 }

@@ -102,7 +102,7 @@ bool session_wait(struct session_run *run, const struct session_loop *loop)
 			end = true;
 		}
 		if (fd[PROCESS].revents) {
-			run->wait_status = command_wait(&run->command);
+			run->wait_status = command_wait(&run->command, NULL);
 			fd[PROCESS].fd = -1;
 			running = false;
 			end |= loop->with_command || run->watch.stop;

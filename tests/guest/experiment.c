@@ -343,6 +343,21 @@ START_TEST(an_interrupted_experiment_goes_on_later)
 }
 END_TEST
 
+START_TEST(a_table_without_an_output_is_written_nowhere_else)
+{
+	struct run r;
+
+	enter_directory();
+	write_file(FILE_NAME, "directory: results\nrepetitions: 1\n"
+			      "programs: {p: ['true']}\nexperiments: {x: ['0x004100c0']}\n");
+	RUN(&r, "sh", "-c", "exec perfex experiment " FILE_NAME " >&-");
+	ck_assert_int_eq(r.status, EXITED(125));
+	ck_assert_str_eq(r.err, "perfex: cannot write to standard output: Bad file descriptor\n");
+	RUN(&r, "cat", "results/.lock");
+	ck_assert_str_eq(r.out, "");
+}
+END_TEST
+
 START_TEST(two_at_once_are_refused)
 {
 	struct run r;
@@ -404,5 +419,6 @@ SUITE(experiment, jobs_are_programs_times_experiments_and_are_run_once, counts_a
       what_is_missing_is_run_and_no_more, results_of_another_definition_are_not_mixed,
       a_program_that_was_built_anew_is_noticed, events_that_do_not_fit_are_refused_or_take_passes,
       a_job_that_fails_stops_no_other, programs_get_their_surroundings,
-      an_interrupted_experiment_goes_on_later, two_at_once_are_refused, links_are_not_followed,
+      an_interrupted_experiment_goes_on_later, a_table_without_an_output_is_written_nowhere_else,
+      two_at_once_are_refused, links_are_not_followed,
       a_directory_that_others_can_write_is_refused)

@@ -208,8 +208,8 @@ START_TEST(one_line_per_event_in_the_order_asked_for_with_its_ring)
 	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "-e", "0x004200c0@1", "-e", "0x004300c0@2",
 	    program("loop"));
 	ck_assert_int_eq(r.status, 0);
-	ck_assert_msg(sscanf(r.err, "tsc %llu 0x004100c0@0 %llu %15s 0x004200c0@1 %llu %15s "
-			     "0x004300c0@2 %llu %15s", &tsc, &user, modes[0], &kernel, modes[1],
+	ck_assert_msg(sscanf(r.err, "tsc %llu 0x004100c0@0 %llu %15s %*s %*s 0x004200c0@1 %llu "
+			     "%15s %*s %*s 0x004300c0@2 %llu %15s", &tsc, &user, modes[0], &kernel, modes[1],
 			     &both, modes[2]) == 7, "%s", r.err);
 	ck_assert_str_eq(modes[0], "user");
 	ck_assert_str_eq(modes[1], "kernel");
@@ -218,17 +218,68 @@ START_TEST(one_line_per_event_in_the_order_asked_for_with_its_ring)
 }
 END_TEST
 
-START_TEST(without_an_event_the_time_stamp_is_counted)
+/* In the emulated machine a cycle is an instruction.  loop.S: 1,000,001 branches, no page of data. */
+START_TEST(without_an_event_the_usual_ones_are_counted_in_one_run)
 {
+	static const char *const software[] = {
+		"task-clock", "context-switches", "cpu-migrations", "page-faults",
+	};
 	struct run r;
-	int end = 0;
 
 	RUN(&r, "perfex", program("loop"));
 	ck_assert_int_eq(r.status, 0);
 	ck_assert_uint_gt(printed_count(r.err, "tsc"), 0);
-	ck_assert_msg(sscanf(strchr(r.err, '\n'), " backend patch%n", &end) == 0 && end > 0, "%s",
-		      r.err);
-	ck_assert_str_eq(strchr(r.err, '\n') + end, "\n");
+	for (size_t i = 0; i < ARRAY_SIZE(software); i++)
+		ck_assert_msg(strstr(r.err, software[i]), "%s: %s", software[i], r.err);
+	ck_assert_uint_eq(printed_count(r.err, "instructions"), 2000004);
+	ck_assert_uint_eq(printed_count(r.err, "cycles"), 2000004);
+	ck_assert_uint_eq(printed_count(r.err, "branches"), 1000001);
+	ck_assert_uint_eq(printed_count(r.err, "branch-misses"), 0);
+	ck_assert_msg(strstr(r.err, "  1.00 per cycle\n"), "%s", r.err);
+	ck_assert_msg(strstr(r.err, "  0.0 % of branches\n"), "%s", r.err);
+	ck_assert_msg(strstr(r.err, " CPUs utilized\n"), "%s", r.err);
+	ck_assert_msg(strstr(r.err, "\nelapsed ") && strstr(r.err, "  seconds\nuser ") &&
+			      strstr(r.err, "  seconds\nsystem ") &&
+			      strstr(r.err, "  seconds\nbackend   "),
+		      "%s", r.err);
+	RUN(&r, "perfex", "--per-process", program("loop"));
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_uint_eq(printed_count(r.err, "instructions"), 2000004);
+	ck_assert(!strstr(r.err, "page-faults"));
+}
+END_TEST
+
+/* Fork: a process of the C library writes more than once to its stack and data. */
+START_TEST(software_events_are_counted_beside_those_of_the_processor)
+{
+	unsigned long long both, minor, major, user;
+	struct run r;
+
+	RUN(&r, "perfex", "-e", "task-clock", "-e", INSTRUCTIONS_0, "-e", "cs", "-e", "migrations",
+	    program("loop"));
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_uint_eq(printed_count(r.err, INSTRUCTIONS_0), 2000004);
+	ck_assert_uint_gt(printed_count(r.err, "task-clock"), 0);
+	ck_assert_uint_gt(printed_count(r.err, "cs"), 0);
+	RUN(&r, "perfex", "-e", "faults", "-e", INSTRUCTIONS_0, "-e", "minor-faults", "-e",
+	    "major-faults", "-e", "faults:u", "sh", "-c", "true; (true); true");
+	ck_assert_int_eq(r.status, 0);
+	both = printed_count(r.err, "faults");
+	minor = printed_count(r.err, "minor-faults");
+	major = printed_count(r.err, "major-faults");
+	user = printed_count(r.err, "faults:u");
+	ck_assert_uint_gt(both, 10);
+	ck_assert_uint_eq(both, minor + major);
+	ck_assert_uint_gt(user, 0);
+	ck_assert_uint_le(user, both);
+	RUN(&r, "perfex", "--per-thread", "-e", INSTRUCTIONS_0, "-e", "faults", "touch", "started");
+	ck_assert_int_eq(r.status, EXITED(125));
+	ck_assert_str_eq(r.err, "perfex: event page-faults: this backend counts it of all members "
+				"together, not of single processes or threads; leave it out, or "
+				"count their sum\n");
+	RUN(&r, "perfex", "mark", "-e", "faults", "--backend=patch", "touch", "started");
+	ck_assert_int_eq(r.status, EXITED(125));
+	expect_one_line(&r, "mark");
 }
 END_TEST
 
@@ -358,7 +409,8 @@ SUITE(perfex,
       bad_input_leaves_the_output_file_as_it_was,
       output_goes_to_the_file_and_nothing_to_standard_error,
       one_line_per_event_in_the_order_asked_for_with_its_ring,
-      without_an_event_the_time_stamp_is_counted,
+      without_an_event_the_usual_ones_are_counted_in_one_run,
+      software_events_are_counted_beside_those_of_the_processor,
       the_exit_status_is_the_command_s,
       death_by_a_signal_is_passed_on_and_the_counts_are_exact,
       the_command_inherits_no_descriptor_of_perfex,

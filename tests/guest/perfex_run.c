@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void write_bytes(const char *path, const unsigned char *bytes, size_t n)
@@ -95,7 +96,7 @@ START_TEST(forty_events_take_ten_runs_and_are_all_exact)
 	expect(&r, script, 0);
 	text = contents("out");
 	while (next_row(&text, &row)) {
-		if (strcmp(row.column[ROW], "total") || strcmp(row.column[NAME], "tsc") == 0)
+		if (strcmp(row.column[ROW], "total") || strncmp(row.column[NAME], "0x", 2) != 0)
 			continue;
 		last_pass = (unsigned int)integer(&row, PASS);
 		if (strncmp(row.column[NAME], "0x004100c0", 10) == 0) {
@@ -140,6 +141,26 @@ START_TEST(names_are_counted_in_the_modes_that_are_asked_for)
 	ck_assert_uint_eq(integer(&user, COUNT) + integer(&kernel, COUNT),
 			  strtoull(find_row(contents("out"), "total", "instructions").column[COUNT],
 				   NULL, 10));
+}
+END_TEST
+
+START_TEST(who_may_not_count_the_kernel_reads_what_was_typed)
+{
+	struct run r;
+
+	enter_directory();
+	chmod(".", 0777);
+	become_nobody();
+	expect(&r, "perfex -e instructions:u,instructions:k touch started", EXITED(125));
+	ck_assert_str_eq(r.err, "perfex: event 'instructions:k': counting in kernel mode needs "
+				"CAP_PERFMON or sysctl kernel.perf_event_paranoid=1; without them "
+				"write it with ':u' for user mode\n");
+	expect(&r, "perfex --both -e branches touch started", EXITED(125));
+	ck_assert_ptr_nonnull(strstr(r.err, "event 'branches': "));
+	ck_assert_int_lt(access("started", F_OK), 0);
+	expect(&r, "perfex --both -e '{instructions,branches}:u' $LOOP", 0);
+	expect(&r, "perfex -e 0x4200c0 true", EXITED(125));
+	ck_assert_ptr_nonnull(strstr(r.err, "write 0x004100c0"));
 }
 END_TEST
 
@@ -220,6 +241,9 @@ START_TEST(a_rank_of_an_mpi_program_is_run_once)
 	ck_assert_int_lt(access("started", F_OK), 0);
 	expect(&r, "PMI_RANK=3 perfex -o out echo x", 0);
 	ck_assert_str_eq(r.out, "x\n");
+	/* Empty is no rank. */
+	expect(&r, "PMI_RANK= perfex -o out -r 2 echo x </dev/null", 0);
+	ck_assert_str_eq(r.out, "x\nx\n");
 }
 END_TEST
 
@@ -232,7 +256,7 @@ START_TEST(a_failed_pass_is_told_and_is_no_result)
 
 	enter_directory();
 	expect(&r, "perfex -o out --csv --passes=2 " TWICE FAILS_SECOND, EXITED(3));
-	ck_assert_str_eq(r.err, "perfex: run 1, pass 2, ended with status 3: no further run; its "
+	ck_assert_str_eq(r.err, "perfex: pass 2 of run 1 ended with status 3: no further run; its "
 				"counts are left out\n");
 	row = find_row(contents("out"), "total", "0x004100c0@1");
 	ck_assert_uint_gt(integer(&row, COUNT), 0);
@@ -240,7 +264,7 @@ START_TEST(a_failed_pass_is_told_and_is_no_result)
 	ck_assert_str_eq(row.column[RUNS], "0");
 	ck_assert_str_eq(row.column[MEAN], "");
 	expect(&r, "rm -f out; perfex -o out --passes=2 " TWICE FAILS_SECOND, EXITED(3));
-	ck_assert_str_eq(r.err, "perfex: run 1, pass 1, ended with status 3: no further run; its "
+	ck_assert_str_eq(r.err, "perfex: pass 1 of run 1 ended with status 3: no further run; its "
 				"counts are left out\n");
 	ck_assert_str_eq(contents("out"), "");
 	expect(&r, "rm -f done; perfex -o out --csv --per-process -r 2 " FAILS_SECOND, EXITED(3));
@@ -251,10 +275,99 @@ START_TEST(a_failed_pass_is_told_and_is_no_result)
 }
 END_TEST
 
-SUITE(perfex_run, what_does_not_fit_is_refused_with_the_plan, each_run_reads_the_same_input,
+/* Two passes of two repetitions: the fourth run fails. */
+#define FAILS_FOURTH "sh -c 'echo x >>runs; test $(wc -l <runs) -lt 4' </dev/null"
+
+START_TEST(a_repetition_that_lacks_a_pass_is_left_out_of_the_means)
+{
+	struct run r;
+	struct row row;
+
+	enter_directory();
+	expect(&r, "perfex -o out --csv -r 3 --per-process --passes=2 " TWICE FAILS_FOURTH, EXITED(1));
+	ck_assert_str_eq(r.err, "perfex: pass 2 of run 2 ended with status 1: no further run; its "
+				"counts are left out\n");
+	row = find_row(contents("out"), "summary", "0x004100c0@1");
+	ck_assert_str_eq(row.column[RUNS], "1");
+	row = find_row(contents("out"), "summary", "0x004100c4@1");
+	ck_assert_str_eq(row.column[RUNS], "1");
+	row = find_row(contents("out"), "failed", "");
+	ck_assert_str_eq(row.column[RUN_NUMBER], "1");
+	ck_assert_str_eq(row.column[PASS], "1");
+	ck_assert_uint_gt(lines(contents("out"), "member,0,0,"), 0);
+	ck_assert_uint_eq(lines(contents("out"), "member,1,"), 0);
+}
+END_TEST
+
+START_TEST(intervals_of_a_failed_run_are_told_from_others)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex -o out -I 50 -r 2 " FAILS_SECOND, EXITED(3));
+	ck_assert_uint_eq(printed_count(contents("out"), "failed"), 2);
+	expect(&r, "rm done; perfex -o out --json -I 50 -r 2 " FAILS_SECOND, EXITED(3));
+	ck_assert_uint_eq(lines(contents("out"), "\"failed\":{\"run\":1,\"pass\":0}"), 1);
+	expect(&r, "perfex -o out --json true", 0);
+	ck_assert_uint_eq(lines(contents("out"), "\"failed\":null"), 1);
+	/* A pass that counted nothing has no heading. */
+	expect(&r, "rm done; perfex -o out --passes=2 " TWICE FAILS_SECOND, EXITED(3));
+	ck_assert_uint_eq(lines(contents("out"), "pass "), 2);
+	ck_assert_uint_eq(printed_count(contents("out"), "pass"), 1);
+	ck_assert_uint_eq(printed_count(contents("out"), "failed"), 1);
+}
+END_TEST
+
+START_TEST(a_command_that_vanishes_is_told_by_its_run)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r,
+	       "cp /bin/busybox ./mv 2>/dev/null || cp $(command -v mv) ./mv; "
+	       "perfex -r 3 -e " EVENT " ./mv ./mv ./away </dev/null",
+	       EXITED(127));
+	ck_assert_msg(strstr(r.err, "perfex: run 2 was not counted: no further run\n"), "%s",
+		      r.err);
+	ck_assert_uint_eq(printed_count(r.err, "runs"), 1);
+}
+END_TEST
+
+START_TEST(a_run_that_is_cut_short_is_left_out)
+{
+	struct run r;
+
+	enter_directory();
+	/* The process ends in the second run, before the limit, however long perfex takes to begin. */
+	expect(&r,
+	       "sleep 8 & perfex --csv -o out -r 2 --timeout=4500 -e " EVENT " -p $! </dev/null",
+	       0);
+	ck_assert_str_eq(r.err, "perfex: run 2 was cut short: no further run; its counts are left "
+				"out\n");
+	ck_assert_str_eq(find_row(contents("out"), "summary", EVENT).column[RUNS], "1");
+	/* A mean of runs that began after the command's end would be 0. */
+	expect(&r, "perfex -r 2 --delay=60000 -e " EVENT " true </dev/null", EXITED(125));
+	ck_assert_msg(strstr(r.err, "within the delay of 60000 ms: nothing was counted\n"), "%s",
+		      r.err);
+	ck_assert_msg(!strstr(r.err, EVENT), "%s", r.err);
+	expect(&r, "perfex --warmup=2 -e " EVENT " sh -c 'trap : TERM; kill -TERM $PPID' </dev/null", 0);
+	ck_assert_str_eq(r.err, "perfex: a signal ended the counting after warm-up 1; nothing was "
+				"counted\n");
+	/* Of a process there is no command to run again. */
+	expect(&r, "perfex -p $$ " TWICE, EXITED(125));
+	ck_assert_msg(strstr(r.err, ": leave some out, or let the process be counted 2 times, each "
+				    "for the time of --timeout=MS, by --passes=auto ("),
+		      "%s", r.err);
+}
+END_TEST
+
+SUITE(perfex_run, a_repetition_that_lacks_a_pass_is_left_out_of_the_means,
+      intervals_of_a_failed_run_are_told_from_others, a_command_that_vanishes_is_told_by_its_run,
+      a_run_that_is_cut_short_is_left_out, what_does_not_fit_is_refused_with_the_plan, each_run_reads_the_same_input,
       a_rank_of_an_mpi_program_is_run_once, a_failed_pass_is_told_and_is_no_result,
       repetitions_have_mean_interval_deviation_and_extremes,
       a_failed_repetition_is_the_last_and_the_counts_before_are_kept,
       forty_events_take_ten_runs_and_are_all_exact,
       names_are_counted_in_the_modes_that_are_asked_for,
+      who_may_not_count_the_kernel_reads_what_was_typed,
       what_the_kernel_refuses_of_a_later_pass_is_refused_before_the_first)

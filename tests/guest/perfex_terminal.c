@@ -61,7 +61,9 @@ START_TEST(a_terminal_gets_colours_and_a_bar_unless_it_does_not_want_them)
 	text = on_terminal("exec perfex -r 2 -e " EVENT " $LOOP", NULL, &status);
 	ck_assert_int_eq(status, 0);
 	ck_assert_msg(strstr(text, "\033[1m") && strstr(text, "2000004.00\033[0m"), "%s", text);
-	ck_assert_msg(strstr(text, "] run 1 of 2\r"), "%s", text);
+	/* On a line of its own, behind what stood in the line before. */
+	ck_assert_msg(strstr(text, "\r\033[K[..............................] run 1 of 2\r\n"), "%s",
+		      text);
 	text = on_terminal("NO_COLOR=1 exec perfex -e " EVENT " $LOOP", NULL, &status);
 	ck_assert_msg(strstr(text, "2000004  user") && !strchr(text, '\033'), "%s", text);
 	text = on_terminal("TERM=dumb exec perfex -e " EVENT " $LOOP", NULL, &status);

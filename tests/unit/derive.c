@@ -3,6 +3,7 @@
 #include "unit.h"
 #include "command.h"
 
+#include <string.h>
 #include <unistd.h>
 
 static void write_files(void)
@@ -27,15 +28,37 @@ static const struct {
 	  "'(', not '/'\n" },
 	{ { "--rules=cycle.rules", "touch", "ran" },
 	  "perfex: rule 'a' needs its own value; define it by events, or by other rules\n" },
+	{ { "--backend=perf_events", "--derive=r = task-clok / cs", "touch", "ran" }, NULL },
 	{ { "--rules=missing.rules", "touch", "ran" },
 	  "perfex: cannot read 'missing.rules': No such file or directory\n" },
 };
+
+START_TEST(events_of_rules_are_counted)
+{
+	struct command_result result =
+		PERFEX("--backend=perf_events", "--csv", "-e", "cs",
+		       "--derive=a = page-faults:u - page-faults:u + cs - cs",
+		       "--derive=b = tsc - tsc", "true");
+
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_msg(strstr(result.err, ",page-faults:u,"), "%s", result.err);
+	ck_assert_msg(strstr(result.err, ",a,"), "%s", result.err);
+	/* Each once; 'a' is 0, of a value that was counted. */
+	ck_assert_ptr_null(strstr(result.err, ",page,"));
+	result =
+		PERFEX("--backend=perf_events", "--derive=a = 3 + task-clock - task-clock", "true");
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_msg(strstr(result.err, "\ntask-clock "), "%s", result.err);
+	ck_assert_msg(strstr(result.err, " 3  derived"), "%s", result.err);
+}
+END_TEST
 
 START_TEST(what_is_no_rule_starts_nothing)
 {
 	struct command_result result = run_perfex(refused[_i].arguments);
 
-	ck_assert_str_eq(result.err, refused[_i].err);
+	if (refused[_i].err)
+		ck_assert_str_eq(result.err, refused[_i].err);
 	ck_assert_str_eq(result.out, "");
 	ck_assert_int_eq(result.status, 125);
 	ck_assert_int_ne(access("ran", F_OK), 0);
@@ -48,5 +71,6 @@ TCase *derive_tests(void)
 
 	tcase_add_checked_fixture(tests, write_files, leave_directory);
 	tcase_add_loop_test(tests, what_is_no_rule_starts_nothing, 0, ARRAY_SIZE(refused));
+	tcase_add_test(tests, events_of_rules_are_counted);
 	return tests;
 }

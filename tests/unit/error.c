@@ -135,6 +135,11 @@ static const struct {
 	  "event page-faults: this backend counts it in user and kernel mode together; leave out "
 	  "':u'" },
 	{ ENOTSUP,
+	  PERFCTR_BAD_MEMBER,
+	  { .counter = PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS },
+	  "event page-faults: this backend counts it of all members together, not of single "
+	  "processes or threads; leave it out, or count their sum" },
+	{ ENOTSUP,
 	  PERFCTR_BAD_SOFTWARE,
 	  { .counter = PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS },
 	  "event page-faults: this backend does not count what the operating system does; leave it "
@@ -178,6 +183,18 @@ START_TEST(refused_controls_are_worded)
 
 	perfctr_control_error(refusals[_i].error, &control, &arch, words, sizeof(words));
 	ck_assert_str_eq(words, refusals[_i].words);
+}
+END_TEST
+
+/* The driver gives no reason for it. */
+START_TEST(tags_without_an_event_are_worded)
+{
+	const struct perfctr_control control = { .p4_pebs_enable = 1 };
+	char words[256];
+
+	perfctr_control_error(EINVAL, &control, &arch, words, sizeof(words));
+	ck_assert_str_eq(words, "p4_pebs_enable and p4_pebs_matrix_vert tag what an event counts; "
+				"give an event, such as replay_event, too");
 }
 END_TEST
 
@@ -333,6 +350,7 @@ TCase *error_tests(void)
 	TCase *tests = tcase_create("error");
 
 	tcase_add_loop_test(tests, refused_controls_are_worded, 0, ARRAY_SIZE(refusals));
+	tcase_add_test(tests, tags_without_an_event_are_worded);
 	tcase_add_test(tests, the_one_enable_bit_of_p6_is_worded);
 	tcase_add_test(tests, a_second_event_select_word_that_exists_has_allowed_bits);
 	tcase_add_test(tests, a_machine_without_modes_offers_no_user_mode);

@@ -19,6 +19,9 @@ static const struct {
 	{ "0x4100c0@0", 0x4100c0, 0, 0 },
 	{ "0x4100c0@9", 0x4100c0, 0, 9 },
 	{ "0x4100c0@0xa", 0x4100c0, 0, 10 },
+	{ "0x4100c0@10", 0x4100c0, 0, 10 },
+	{ "0x4100c0@07", 0x4100c0, 0, 7 },
+	{ "0x430000@1073741825", 0x430000, 0, PERFCTR_FIXED + 1 },
 	{ "0x430000@0x40000001", 0x430000, 0, PERFCTR_FIXED + 1 },
 	{ "0x39000/0x4000204", 0x39000, 0x4000204, PERFCTR_ANY },
 	{ "0x39000/0x4000204@0x8000000c", 0x39000, 0x4000204, 0x8000000c },
@@ -39,8 +42,8 @@ START_TEST(valid_specifications_are_read)
 }
 END_TEST
 
-#define AMBIGUOUS(part, number) part " '" number "' could be hexadecimal or decimal; write 0x" \
-	number " for hexadecimal"
+#define AMBIGUOUS(part, number)                                                                    \
+	part " '" number "' could be hexadecimal or decimal; write 0x" number " for hexadecimal"
 #define NOT_HEX(part, number) part " '" number "' is not a hexadecimal number like 0x4100c0"
 #define EMPTY(part) part " is empty; give it as 0x..."
 #define TOO_LONG(part, number, bits) part " '" number "' does not fit in " bits " bits"
@@ -59,9 +62,7 @@ static const struct {
 	{ "5", AMBIGUOUS("evntsel", "5") },
 	{ "cafe", AMBIGUOUS("evntsel", "cafe") },
 	{ "0x1/10", AMBIGUOUS("evntsel2", "10") },
-	{ "0x1@10", AMBIGUOUS("counter number", "10") },
 	{ "0x1@a", AMBIGUOUS("counter number", "a") },
-	{ "0x1@07", AMBIGUOUS("counter number", "07") },
 	{ "0x", NOT_HEX("evntsel", "0x") },
 	{ "0xg", NOT_HEX("evntsel", "0xg") },
 	{ "0x4100c0 ", NOT_HEX("evntsel", "0x4100c0 ") },
@@ -76,6 +77,9 @@ static const struct {
 	{ "0x1@-1", NOT_HEX("counter number", "-1") },
 	{ "0x10000000000000000", TOO_LONG("evntsel", "0x10000000000000000", "64") },
 	{ "0x1/0x10000000000000000", TOO_LONG("evntsel2", "0x10000000000000000", "64") },
+	{ "0x1@4294967296", TOO_LONG("counter number", "4294967296", "32") },
+	{ "0x1@99999999999999999999999",
+	  TOO_LONG("counter number", "99999999999999999999999", "32") },
 	{ "0x1@0x100000000", TOO_LONG("counter number", "0x100000000", "32") },
 	{ "0x1@0xffffffff",
 	  "counter number '0xffffffff' is not one; leave out '@0xffffffff' for any" },

@@ -49,6 +49,7 @@ static void begin(const char *const command[], unsigned int runs, unsigned int n
 		.directory = "/home/user",
 		.date = "2026-11-20T09:00:00Z",
 		.backend = "patch",
+		.host = { "host", "6.12.0", "a processor" },
 		.events = { .event = events, .n_passes = n_passes },
 	};
 }
@@ -60,7 +61,9 @@ static void add_counts_of_run(unsigned int pass, uint64_t tsc, uint64_t ns, uint
 		.total = { .tsc = tsc,
 			   .flags = PERFCTR_COUNTS_CONSISTENT,
 			   .counter = { first, second } },
-		.elapsed_ns = ns,
+		.time_ns = { ns, ns / 2, ns / 4 },
+		.has_command = true,
+		.pid = 49,
 	};
 
 	recording_add(&recording, pass, &sample, true);
@@ -118,6 +121,22 @@ static void thrice(void)
 	recording.running = 1;
 	recording.members.lost = 3;
 	recording.intervals = 4;
+	recording.failed = true;
+	recording.failed_run = 3;
+	recording.failed_pass = 1;
+}
+
+/* Counts and times of days on many CPUs, far apart. */
+static void large(void)
+{
+	static const char *const command[] = { "loop", NULL };
+
+	begin(command, 3, 1);
+	add_event("instructions", PERFCTR_MODE_BOTH, 0, 0, 0);
+	add_event("task-clock", PERFCTR_MODE_BOTH, 0, 1, 1);
+	for (uint64_t run = 1; run <= 3; run++)
+		add_counts_of_run(0, run * 999999999999999, run * 99999999999999,
+				  run * 9999999999999999, run * 999999999999999);
 }
 
 static const struct interval interval = {
@@ -164,6 +183,18 @@ static const struct {
 	{ "thrice-terminal.txt", thrice, &text_format, { true, true, true } },
 };
 
+static void end(void)
+{
+	members_free(&recording.members);
+	for (unsigned int pass = 0; pass < 2; pass++) {
+		series_free(&passes[pass].tsc);
+		for (unsigned int i = 0; i < N_TIMES; i++)
+			series_free(&passes[pass].time[i]);
+	}
+	for (size_t i = 0; i < recording.events.n; i++)
+		series_free(&events[i].counts);
+}
+
 START_TEST(output_is_as_it_should_be)
 {
 	const struct format *format = cases[_i].format;
@@ -186,13 +217,28 @@ START_TEST(output_is_as_it_should_be)
 	fclose(file);
 	expect_golden(cases[_i].golden, text, size);
 	free(text);
-	members_free(&recording.members);
-	for (unsigned int pass = 0; pass < 2; pass++) {
-		series_free(&passes[pass].tsc);
-		series_free(&passes[pass].elapsed);
-	}
-	for (size_t i = 0; i < recording.events.n; i++)
-		series_free(&events[i].counts);
+	end();
+}
+END_TEST
+
+START_TEST(no_line_for_people_is_wider_than_eighty_columns)
+{
+	void (*const make[])(void) = { thrice, large };
+	const struct style style = { 0 };
+	char *text;
+	size_t size;
+	FILE *file;
+
+	make[_i]();
+	file = open_memstream(&text, &size);
+	text_format.begin(file, &recording, &interval);
+	text_format.interval(file, &style, &recording, &interval);
+	text_format.recording(file, &style, &recording);
+	fclose(file);
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		ck_assert_msg(strlen(line) <= 80, "%zu columns: %s", strlen(line), line);
+	free(text);
+	end();
 }
 END_TEST
 
@@ -201,5 +247,6 @@ TCase *format_tests(void)
 	TCase *tests = tcase_create("formats");
 
 	tcase_add_loop_test(tests, output_is_as_it_should_be, 0, ARRAY_SIZE(cases));
+	tcase_add_loop_test(tests, no_line_for_people_is_wider_than_eighty_columns, 0, 2);
 	return tests;
 }

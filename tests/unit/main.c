@@ -16,6 +16,7 @@ int main(void)
 	suite_add_tcase(suite, opened_tests());
 	suite_add_tcase(suite, hybrid_tests());
 	suite_add_tcase(suite, listing_tests());
+	suite_add_tcase(suite, habits_tests());
 	suite_add_tcase(suite, assign_tests());
 	suite_add_tcase(suite, control_tests());
 	suite_add_tcase(suite, error_tests());

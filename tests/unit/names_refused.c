@@ -20,8 +20,7 @@ static const struct {
 	{ NEHALEM, "zen::instructions", USER, EINVAL,
 	  "this machine has no PMU 'zen'; it has: arch, nhm" },
 	{ NEHALEM, "instructions:p", USER, EINVAL,
-	  "no unit mask or modifier 'p'; its unit masks: none; its modifiers: u, k, c=0..255, i, "
-	  "e" },
+	  "'p' asks for precise samples, and a count takes none; leave it out" },
 	{ NEHALEM, "instructions:c=256", USER, EINVAL,
 	  "no unit mask or modifier 'c=256'; its unit masks: none; its modifiers: u, k, c=0..255, "
 	  "i, "
@@ -58,15 +57,40 @@ static const struct {
 	  "an event has no '{'; give each event separately, like -e instructions -e branches" },
 	{ NEHALEM, "cpu/event=0xc0,umask=0/,cycles", USER, EINVAL,
 	  "an event has no ','; give each event separately, like -e instructions -e branches" },
-	{ NEHALEM, "instructions@10", USER, EINVAL,
-	  "counter number '10' could be hexadecimal or decimal; write 0x10 for hexadecimal" },
+	{ NEHALEM, "instructions@10", USER, ENOTSUP,
+	  "there is no counter 10; this machine has 4 general ones from 0 on, and 3 fixed ones from "
+	  "0x40000000 on" },
 	{ NEHALEM, "instructions@4", USER, ENOTSUP,
-	  "there is no counter 0x4; this machine has 4 general ones from 0 on, and 3 fixed ones "
+	  "there is no counter 4; this machine has 4 general ones from 0 on, and 3 fixed ones "
 	  "from "
 	  "0x40000000 on" },
 	{ NEHALEM, "instructions@0x40000001", USER, ENOTSUP,
 	  "counter 0x40000001 cannot count it; leave out the '@' and what follows" },
-	{ NEHALEM, "r00c0:p", USER, EINVAL, "no modifier 'p'; there are: u, k, c=0..255, i, e" },
+	{ NEHALEM, "r00c0:p", USER, EINVAL, 
+	  "'p' asks for precise samples, and a count takes none; leave it out" },
+	{ NEHALEM, "cpu/event=0xc0,umask=0/upp", USER, EINVAL,
+	  "'p' asks for precise samples, and a count takes none; leave it out" },
+	{ NEHALEM, "cpu/instructions/ppp", USER, EINVAL,
+	  "'p' asks for precise samples, and a count takes none; leave it out" },
+	{ NEHALEM, "cpu/instrctions/", USER, ENOENT,
+	  "this machine has no such event; near it: instructions, INST_RETIRED; perfex list shows "
+	  "all" },
+	{ NEHALEM, "cpu/instructions,edge=1/", USER, EINVAL,
+	  "no term 'instructions'; there are: event, umask, edge, inv, cmask, config" },
+	{ NEHALEM, "instructions:uh", USER, EINVAL,
+	  "perfctr tells user (u) and kernel mode (k) apart, and no hosts, guests and hypervisors; "
+	  "leave 'uh' out" },
+	{ NEHALEM, "LLC-loads", USER, ENOENT,
+	  "this processor has no event for it, or counts it by a further register, which perfctr "
+	  "does not set; cache-references and cache-misses are near it" },
+	{ NEHALEM, "duration_time", USER, ENOENT,
+	  "the time that passes is counted anyway: rules have it as elapsed_ns, as in --derive 's "
+	  "= elapsed_ns / 1e9'" },
+	{ NEHALEM, "sched:sched_switch", USER, ENOENT,
+	  "it is a tracepoint of the kernel, which perf itself counts, and perfctr does not" },
+	{ NEHALEM, "power/energy-pkg/", USER, ENOENT,
+	  "it is of a PMU beside the processors' cores, which perf itself counts, and perfctr does "
+	  "not" },
 	{ NEHALEM, "r00000000000000000c0ffffffffffffffff", USER, EINVAL,
 	  "the code does not fit in 64 bits" },
 	{ NEHALEM, "cpu/event=0xc0", USER, EINVAL,

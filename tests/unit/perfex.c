@@ -64,7 +64,7 @@ static const struct {
 	{ { NULL }, "perfex: no command given; see perfex --help\n" },
 	{ { "--", NULL }, "perfex: no command given; see perfex --help\n" },
 	{ { "-e", "0x4100c0@0", NULL }, "perfex: no command given; see perfex --help\n" },
-	{ { "-x", "touch", MARK, NULL }, "perfex: unknown option '-x'; see perfex --help\n" },
+	{ { "-y", "touch", MARK, NULL }, "perfex: unknown option '-y'; see perfex --help\n" },
 	{ { "--frob", "touch", MARK, NULL },
 	  "perfex: unknown option '--frob'; see perfex --help\n" },
 	{ { "--frob\n\033[2J", "touch", MARK, NULL },
@@ -136,8 +136,8 @@ static const struct {
 	  "perfex: event '4100c0@0': evntsel '4100c0' could be hexadecimal or decimal; write "
 	  "0x4100c0 for hexadecimal\n" },
 	{ { "-e0x4100c0@0,", "touch", MARK, NULL },
-	  "perfex: event '0x4100c0@0,': counter number '0,' is not a hexadecimal number like "
-	  "0x4100c0\n" },
+	  "perfex: event list '0x4100c0@0,': an event is missing at the end; write it like "
+	  "instructions,branches or {instructions,branches}\n" },
 };
 
 START_TEST(bad_input_gets_one_line_and_starts_nothing)
@@ -153,7 +153,7 @@ START_TEST(bad_input_gets_one_line_and_starts_nothing)
 END_TEST
 
 static const char *const no_pids[] = {
-	"", "0", "-1", "+1", " 1", "1 ", "1,2", "0x10", "sh", "2147483648", "99999999999999999999",
+	"", "0", "-1", "+1", " 1", "1 ", "0x10", "sh", "2147483648", "99999999999999999999",
 };
 
 START_TEST(what_is_no_process_number_is_named)

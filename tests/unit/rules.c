@@ -68,6 +68,8 @@ static const struct {
 	{ "\r\n# none\n\n  a  =  4 # four\r\n", 4 },
 	{ "cpi = cycles / instructions:u", 3 },
 	{ "a = cycles/'L1-dcache-loads'", 12 },
+	{ "a = cycles/L1-dcache-loads-1", 11 },
+	{ "a = cycles-L1-dcache-loads-L1-dcache-loads", 2500 },
 	{ "a = \"L1-dcache-loads\" * 100 / 'instructions:u'", 25 },
 	{ "a = '0x004100c0@0' + 1", 8 },
 	{ "a = 'min' + min(1, 2) + min", 11 },
@@ -108,7 +110,8 @@ static const struct {
 	{ "a = unheard_of / nothing", RULE_UNKNOWN },
 	{ "a = nothing / nothing + unheard_of", RULE_UNKNOWN },
 	{ "b = unheard_of\na = -b", RULE_UNKNOWN },
-	{ "a = L1-dcache-loads", RULE_UNKNOWN },
+	{ "a = L1-icache-loads", RULE_UNKNOWN },
+	{ "a = L1 - dcache - loads", RULE_UNKNOWN },
 };
 
 START_TEST(a_value_that_does_not_exist_is_none)

@@ -52,6 +52,19 @@ START_TEST(a_series_has_mean_deviation_interval_and_extremes)
 }
 END_TEST
 
+/* Mean 10, s = sqrt(200 / 2): half = 4.303 * 10 / sqrt(3) = 24.8 is more than the mean. */
+START_TEST(no_interval_of_a_count_begins_below_0)
+{
+	static const uint64_t values[] = { 0, 10, 20 };
+	struct series series = series_of(values, 3);
+	struct statistics s = series_statistics(&series, 95);
+
+	ck_assert_double_eq(s.low, 0);
+	ck_assert_double_eq_tol(s.high, 10 + 24.84, 0.01);
+	series_free(&series);
+}
+END_TEST
+
 START_TEST(one_value_has_no_deviation_and_none_has_nothing)
 {
 	static const uint64_t value = 7;
@@ -111,6 +124,7 @@ TCase *statistics_tests(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, large_counts_that_differ_little_keep_their_difference, 0, 2);
 	tcase_add_test(tests, a_series_has_mean_deviation_interval_and_extremes);
+	tcase_add_test(tests, no_interval_of_a_count_begins_below_0);
 	tcase_add_test(tests, one_value_has_no_deviation_and_none_has_nothing);
 	tcase_add_loop_test(tests, intervals_cover_the_truth_as_often_as_they_say, 0, 5);
 	return tests;

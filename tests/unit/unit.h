@@ -15,6 +15,7 @@ TCase *names_tables_tests(void);
 TCase *opened_tests(void);
 TCase *hybrid_tests(void);
 TCase *listing_tests(void);
+TCase *habits_tests(void);
 TCase *assign_tests(void);
 TCase *control_tests(void);
 TCase *error_tests(void);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The machine that counts, as its kernel names it. */
+#define _GNU_SOURCE
+#include "run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+/* Of the first processor: "model name\t: NAME". */
+static void find_cpu(char *name, size_t size)
+{
+	static const char key[] = "model name";
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	char *line = NULL, *value;
+	size_t room = 0;
+
+	while (file && !*name && getline(&line, &room, file) >= 0) {
+		if (strncmp(line, key, strlen(key)) != 0)
+			continue;
+		value = line + strcspn(line, ":");
+		value += strspn(value, ": ");
+		snprintf(name, size, "%.*s", (int)strcspn(value, "\n"), value);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+void host_find(struct host *host)
+{
+	struct utsname name = { 0 };
+
+	uname(&name);
+	snprintf(host->name, sizeof(host->name), "%s", name.nodename);
+	snprintf(host->kernel, sizeof(host->kernel), "%s", name.release);
+	find_cpu(host->cpu, sizeof(host->cpu));
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What text_interval.c takes from text.c, of whole recordings. */
+#ifndef PERFEX_TEXT_H
+#define PERFEX_TEXT_H
+
+#include "run.h"
+
+enum { TEXT_NAME_WIDTH = 24, TEXT_COUNT_WIDTH = 20 };
+
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define PLAIN "\033[0m"
+
+void text_put_count(FILE *file, const struct style *style, int width, uint64_t count);
+bool text_one_run(const struct recording *recording);
+/* "pass N", or "" where there is but one */
+const char *text_pass(const struct recording *recording, unsigned int pass, char *text,
+		      size_t size);
+
+void text_recording(FILE *file, const struct style *style, const struct recording *recording);
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is counted when no event is asked for: of the usual ones all that can be at once. */
+#include "run.h"
+
+#include <string.h>
+
+/* The last is the first that is left out where there are not enough counters. */
+static const char *const usual[] = {
+	"task-clock",	"context-switches", "cpu-migrations", "page-faults",
+	"instructions", "cycles",	    "branches",	      "branch-misses",
+};
+
+enum { N_USUAL = sizeof(usual) / sizeof(usual[0]) };
+
+struct choice {
+	const char *name[N_USUAL];
+	struct perfctr_request request[N_USUAL];
+	unsigned int n;
+};
+
+static void choose_name(struct choice *choice, const struct options *options, const char *name)
+{
+	char error[512];
+
+	if (perfctr_events_parse(options->database, name, options->modes,
+				 &choice->request[choice->n], error, sizeof(error)) == 0)
+		choice->name[choice->n++] = name;
+}
+
+static void leave_out(struct choice *choice, unsigned int i)
+{
+	choice->n--;
+	memmove(&choice->name[i], &choice->name[i + 1], (choice->n - i) * sizeof(choice->name[0]));
+	memmove(&choice->request[i], &choice->request[i + 1],
+		(choice->n - i) * sizeof(choice->request[0]));
+}
+
+/* perfex counts itself for a moment.  The index of one that cannot be counted; n: all can. */
+static unsigned int find_refused(const struct choice *choice, const struct options *options,
+				 struct perfctr *self)
+{
+	struct perfctr_control control;
+	char error[512];
+
+	if (perfctr_requests_assign(perfctr_events_info(options->database), choice->request,
+				    choice->n, &control, error, sizeof(error)) < 0)
+		return choice->n - 1;
+	control.flags = view_flags(options->view);
+	if (perfctr_set_control(self, &control) == 0)
+		return choice->n;
+	return control.bad_reason ? control.bad_event : choice->n - 1;
+}
+
+static void keep_countable(struct choice *choice, const struct options *options)
+{
+	struct perfctr *self = perfctr_open();
+
+	/* Whoever counts perfex keeps it from trying, not from counting its command. */
+	if (!self)
+		return;
+	while (choice->n) {
+		unsigned int refused = find_refused(choice, options, self);
+
+		if (refused >= choice->n)
+			break;
+		leave_out(choice, refused);
+	}
+	perfctr_close(self);
+}
+
+void add_usual_events(struct options *options)
+{
+	struct perfctr_backend_info info = { 0 };
+	struct choice choice = { .n = 0 };
+
+	if (perfctr_backend(NULL, &info) < 0)
+		return;
+	for (unsigned int i = 0; i < N_USUAL; i++)
+		choose_name(&choice, options,
+			    strcmp(usual[i], "page-faults") == 0 &&
+					    !(info.capabilities & PERFCTR_CAN_KERNEL)
+				    ? "page-faults:u"
+				    : usual[i]);
+	keep_countable(&choice, options);
+	for (unsigned int i = 0; i < choice.n; i++)
+		append_events(&options->event, &options->n_events, choice.name[i]);
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What users of perf type: perfex understands it, or says what to write instead. */
+#include "command.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void be_alone(void)
+{
+	setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+	unsetenv("PERFCTR_EVENTS");
+}
+
+/* What stands in one -e, and the same by many. */
+static const struct {
+	const char *list, *event[3];
+} lists[] = {
+	{ "instructions,branches", { "instructions", "branches" } },
+	{ "instructions:u,cycles:k,branches", { "instructions:u", "cycles:k", "branches" } },
+	{ "cpu/event=0xc0,umask=0/,cycles", { "cpu/event=0xc0,umask=0/", "cycles" } },
+	{ "cycles,cpu/event=0xc0,umask=0/k", { "cycles", "cpu/event=0xc0,umask=0/k" } },
+	{ "0x4100c0@0,0x4100c4/0x0@1,cycles", { "0x4100c0@0", "0x4100c4/0x0@1", "cycles" } },
+	{ "{instructions,branches}", { "instructions", "branches" } },
+	{ "{instructions,branches@1}:k,cycles", { "instructions:k", "branches:k@1", "cycles" } },
+	{ "cycles,{cpu/event=0xc0,umask=0/}:u", { "cycles", "cpu/event=0xc0,umask=0/:u" } },
+};
+
+START_TEST(a_list_is_its_events)
+{
+	struct command_result list, each;
+	const char *arguments[12] = { "encode", "--pmu=nhm" };
+	int n = 2;
+
+	for (int i = 0; i < 3 && lists[_i].event[i]; i++) {
+		arguments[n++] = "-e";
+		arguments[n++] = lists[_i].event[i];
+	}
+	each = run_perfex(arguments);
+	list = PERFEX("encode", "--pmu=nhm", "-e", lists[_i].list);
+	ck_assert_str_eq(each.err, "");
+	ck_assert_str_eq(list.err, "");
+	ck_assert_int_eq(list.status, 0);
+	ck_assert_str_eq(list.out, each.out);
+}
+END_TEST
+
+#define WRITE "; write it like instructions,branches or {instructions,branches}\n"
+
+#define NO_SAMPLES                                                                                 \
+	"perfex: perfex counts, and takes no samples: perf itself shows where in a program; to "   \
+	"count a program of the name "
+
+/* Without a PMU all of these would be refused for it, later. */
+static const struct {
+	const char *arguments[8];
+	const char *err;
+} refused[] = {
+	{ { "-e", "instructions,,cycles", "true" },
+	  "perfex: event list 'instructions,,cycles': an event is missing in front of ',cycles'" WRITE },
+	{ { "-e", "instructions,", "true" },
+	  "perfex: event list 'instructions,': an event is missing at the end" WRITE },
+	{ { "encode", "--pmu=nhm", "-e", "," },
+	  "perfex: event list ',': an event is missing in front of ','" WRITE },
+	{ { "-e", "{instructions,cycles", "true" },
+	  "perfex: event list '{instructions,cycles': a group ends with '}'; write it like "
+	  "{instructions,branches}\n" },
+	{ { "-e", "{instructions,{cycles}}", "true" },
+	  "perfex: event list '{instructions,{cycles}}': an event is missing in front of "
+	  "'{cycles}}'" WRITE },
+	{ { "-e", "{instructions}{cycles}", "true" },
+	  "perfex: event list '{instructions}{cycles}': a ',' is missing in front of "
+	  "'{cycles}'\n" },
+	{ { "-e", "instructions}", "true" },
+	  "perfex: event list 'instructions}': a ',' is missing in front of '}'\n" },
+	{ { "record", "true" }, NO_SAMPLES "'record', type perfex run record\n" },
+	{ { "annotate" }, NO_SAMPLES "'annotate', type perfex run annotate\n" },
+	{ { "top", "-e", "cycles" }, NO_SAMPLES "'top', type perfex run top\n" },
+	{ { "probe", "--add", "tcp_sendmsg" },
+	  "perfex: perfex counts what processors count, and places no probes; to count a program "
+	  "of the name 'probe', type perfex run probe\n" },
+	{ { "help", "frob" }, "perfex: there is no subcommand 'frob'; perfex help shows all\n" },
+	{ { "help", "run", "list" },
+	  "perfex: perfex help takes one subcommand, 'list' is another\n" },
+	{ { "stat" }, "perfex: no command given; see perfex --help\n" },
+	{ { "-a", "true" },
+	  "perfex: perfex has no option -a, --all-cpus as perf has: perfex system counts on CPUs, "
+	  "whoever runs there: perfex system [COMMAND]\n" },
+	{ { "-C", "0,1", "true" },
+	  "perfex: perfex has no option -C, --cpu as perf has: perfex system counts on CPUs, "
+	  "whoever runs there: perfex system --cpus=LIST\n" },
+	{ { "stat", "--per-core", "true" },
+	  "perfex: perfex has no option --per-core as perf has: perfex system counts on CPUs, "
+	  "whoever runs there: perfex system --per-cpu; rules of perfex-rules(5) add\n" },
+	{ { "-t", "1", "true" },
+	  "perfex: perfex has no option -t, --tid as perf has: -p PID --per-thread counts all "
+	  "threads of a process, each by itself\n" },
+	{ { "-x;", "true" },
+	  "perfex: --field-separator=;: columns are separated by ','; give --csv or --json\n" },
+	{ { "-x,", "-j", "true" },
+	  "perfex: --field-separator and --json exclude each other; give one\n" },
+	{ { "--all-user", "--kernel", "true" },
+	  "perfex: --all-user and --kernel exclude each other; give one\n" },
+	{ { "-p", "1,2" },
+	  "perfex: --pid=1,2: give one process; several are counted by perfex mark -p PID -p "
+	  "PID\n" },
+	{ { "--backend=perf_events", "-e", "instructions:pp", "true" },
+	  "perfex: event 'instructions:pp': 'p' asks for precise samples, and a count takes none; "
+	  "leave it out\n" },
+	{ { "-e", "cycles,4100c0", "true" },
+	  "perfex: event '4100c0': evntsel '4100c0' could be hexadecimal or decimal; write "
+	  "0x4100c0 for hexadecimal\n" },
+};
+
+START_TEST(what_is_not_counted_so_is_answered)
+{
+	struct command_result result = run_perfex(refused[_i].arguments);
+
+	ck_assert_str_eq(result.err, refused[_i].err);
+	ck_assert_str_eq(result.out, "");
+	ck_assert_int_eq(result.status, 125);
+}
+END_TEST
+
+static const struct {
+	const char *help[3], *option[3];
+} helps[] = {
+	{ { "help" }, { "--help" } },
+	{ { "help", "run" }, { "run", "--help" } },
+	{ { "help", "stat" }, { "run", "--help" } },
+	{ { "help", "list" }, { "list", "--help" } },
+};
+
+START_TEST(help_of_a_subcommand_is_its_option)
+{
+	struct command_result help = run_perfex(helps[_i].help);
+	struct command_result option = run_perfex(helps[_i].option);
+
+	ck_assert_str_eq(help.out, option.out);
+	ck_assert_str_eq(help.err, "");
+	ck_assert_int_eq(help.status, 0);
+}
+END_TEST
+
+START_TEST(a_program_is_run_though_perf_has_a_command_of_its_name)
+{
+	enter_directory();
+	write_text("record", "#!/bin/sh\nexit 7\n");
+	ck_assert_int_eq(chmod("record", 0755), 0);
+	ck_assert_int_eq(PERFEX("./record").status, 7);
+	setenv("PATH", ".:/usr/bin:/bin", 1);
+	ck_assert_int_eq(PERFEX("record").status, 7);
+	ck_assert_int_eq(PERFEX("stat", "record").status, 7);
+	leave_directory();
+}
+END_TEST
+
+/* They are letters for the same; the counts of two runs differ, and their first line does not. */
+static const struct {
+	const char *perf[6], *perfex[6];
+} options[] = {
+	{ { "-x,", "true" }, { "--csv", "true" } },
+	{ { "-x", ",", "-D", "1", "true" }, { "--csv", "--delay=1", "true" } },
+};
+
+START_TEST(an_option_of_perf_is_perfex_own)
+{
+	struct command_result perf = run_perfex(options[_i].perf);
+	struct command_result perfex = run_perfex(options[_i].perfex);
+	size_t n = strcspn(perfex.err, "\r\n");
+
+	ck_assert_int_eq(perf.status, 0);
+	ck_assert_uint_gt(n, 0);
+	ck_assert_int_eq(strncmp(perf.err, perfex.err, n + 1), 0);
+	ck_assert_int_eq(PERFEX("-j", "true").err[0], '{');
+	ck_assert_int_eq(PERFEX("--json-output", "true").err[0], '{');
+}
+END_TEST
+
+/* The codes of Linux, arch/x86/events, and by libpfm4's name where it has one of the same code. */
+static const struct {
+	const char *pmu, *name, *code, *libpfm;
+} caches[] = {
+	{ "--pmu=core", "LLC-load-misses", " 0x00414129\n", NULL },
+	{ "--pmu=nhm", "L1-dcache-loads", " 0x0041010b\n", "MEM_INST_RETIRED:LOADS" },
+	{ "--pmu=nhm", "L1-dcache-load-misses", " 0x00410151\n", "L1D:REPL" },
+	{ "--pmu=nhm", "dTLB-load-misses", " 0x00410108\n", "DTLB_LOAD_MISSES:ANY" },
+	{ "--pmu=nhm", "stalled-cycles-frontend", " 0x01c1010e\n", "UOPS_ISSUED:ANY:c=1:i" },
+	{ "--pmu=snb", "iTLB-load-misses", " 0x00410185\n", "ITLB_MISSES:CAUSES_A_WALK" },
+	{ "--pmu=hsw", "dTLB-store-misses", " 0x00410149\n",
+	  "DTLB_STORE_MISSES:MISS_CAUSES_A_WALK" },
+	{ "--pmu=skl", "L1-dcache-stores", " 0x004182d0\n", "MEM_INST_RETIRED:ALL_STORES" },
+	{ "--pmu=p6", "L1-dcache-loads:k", " 0x00020043\n", NULL },
+	{ "--pmu=amd64_fam10h_barcelona", "LLC-loads", " 0x0041037d\n", NULL },
+	{ "--pmu=amd64_fam17h_zen1", "L1-icache-load-misses", " 0x00410081\n", NULL },
+	{ "--pmu=k7", "branch-loads", " 0x004100c2\n", NULL },
+};
+
+START_TEST(names_of_caches_are_what_linux_counts)
+{
+	struct command_result result = PERFEX("encode", caches[_i].pmu, "-e", caches[_i].name);
+
+	ck_assert_str_eq(result.err, "");
+	ck_assert_msg(strstr(result.out, caches[_i].code), "%s", result.out);
+	if (!caches[_i].libpfm)
+		return;
+	result = PERFEX("encode", caches[_i].pmu, "-e", caches[_i].libpfm);
+	ck_assert_msg(strstr(result.out, caches[_i].code), "%s%s", result.err, result.out);
+}
+END_TEST
+
+START_TEST(a_name_in_the_slashes_of_cpu_is_a_name)
+{
+	struct command_result result =
+		PERFEX("encode", "--pmu=nhm", "-e", "cpu/instructions/k,cpu/branch-misses/");
+
+	ck_assert_str_eq(result.err, "");
+	ck_assert_msg(strstr(result.out, " 0x004200c0\n"), "%s", result.out);
+	ck_assert_msg(strstr(result.out, " 0x004100c5\n"), "%s", result.out);
+}
+END_TEST
+
+START_TEST(what_a_pentium_4_misses_is_replayed)
+{
+	struct command_result perf =
+		PERFEX("encode", "--pmu=netburst", "-e", "L1-dcache-load-misses");
+
+	ck_assert_msg(strstr(perf.out, "IA32_PEBS_ENABLE 0x1000001, MSR_PEBS_MATRIX_VERT 0x1:"),
+		      "%s%s", perf.err, perf.out);
+}
+END_TEST
+
+TCase *habits_tests(void)
+{
+	TCase *tests = tcase_create("habits");
+
+	tcase_add_checked_fixture(tests, be_alone, NULL);
+	tcase_add_loop_test(tests, a_list_is_its_events, 0, ARRAY_SIZE(lists));
+	tcase_add_loop_test(tests, what_is_not_counted_so_is_answered, 0, ARRAY_SIZE(refused));
+	tcase_add_loop_test(tests, help_of_a_subcommand_is_its_option, 0, ARRAY_SIZE(helps));
+	tcase_add_test(tests, a_program_is_run_though_perf_has_a_command_of_its_name);
+	tcase_add_loop_test(tests, an_option_of_perf_is_perfex_own, 0, ARRAY_SIZE(options));
+	tcase_add_loop_test(tests, names_of_caches_are_what_linux_counts, 0, ARRAY_SIZE(caches));
+	tcase_add_test(tests, what_a_pentium_4_misses_is_replayed);
+	tcase_add_test(tests, a_name_in_the_slashes_of_cpu_is_a_name);
+	return tests;
+}

@@ -67,6 +67,11 @@ void perfctr_events_close(struct perfctr_events *events);
 
 /* The machine; valid until the events are closed. */
 const struct perfctr_pmu_info *perfctr_events_info(const struct perfctr_events *events);
+/*
+ * Does the pattern, as in glob(7), name the machine as "pmu" in tables does: its family, or what
+ * libpfm4 calls its processor?  1: yes, 0: no.  Cost: some comparisons of text.
+ */
+int perfctr_events_is_pmu(const struct perfctr_events *events, const char *pattern);
 /* The name of the backend; NULL if perfctr_events_open() opened the events. */
 const char *perfctr_events_backend(const struct perfctr_events *events);
 

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex list: the events that can be counted. */
+#include "groups/groups.h"
+#include "run/derive.h"
 #include "selection.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 struct list {
 	struct selection selection;
+	bool groups;
 	bool details, two_words; /* an event is two registers, which are no code */
 	size_t n;
 };
@@ -94,6 +100,62 @@ static int list_events(struct list *list, const char *pattern)
 	return 0;
 }
 
+/* The first event of the rules that this machine does not have; NULL: it has all. */
+static const char *missing_event(const struct rules *rules, struct perfctr_events *database)
+{
+	struct perfctr_request request;
+	char error[512];
+	const char *name;
+
+	for (size_t i = 0; (name = rules_event(rules, i)); i++)
+		if (*name && !derive_is_time(name) &&
+		    perfctr_events_parse(database, name, PERFCTR_MODE_USER, &request, error,
+					 sizeof(error)) < 0)
+			return name;
+	return NULL;
+}
+
+static void print_group(const struct group *group, void *arg)
+{
+	struct list *list = arg;
+	struct rules *rules = rules_new();
+	struct text_error error;
+	char *title = group_title(group);
+	char *text = group_rules(group, list->selection.database);
+	const char *missing = NULL;
+
+	printf("%-14s %s", group->name, title);
+	if (text && !(rules_add(rules, text, strlen(text), &error) && rules_link(rules, &error)))
+		printf(" (%s:%u: %s)", group->source, error.line, error.text);
+	else if (text)
+		missing = missing_event(rules, list->selection.database);
+	if (missing)
+		printf(" (not here: no event %s)", missing);
+	if (!text)
+		printf(" (not here: other processors')");
+	putchar('\n');
+	rules_free(rules);
+	free(text);
+	free(title);
+}
+
+static int list_groups(struct list *list, const char *name)
+{
+	struct group group;
+
+	if (!open_selected_pmu(&list->selection))
+		return EXIT_PERFEX;
+	if (!name) {
+		groups_visit(print_group, list);
+		return 0;
+	}
+	if (!group_find(name, &group))
+		return 1;
+	printf("# %s\n%s", group.source, group.text);
+	group_free(&group);
+	return 0;
+}
+
 int show_events(bool details)
 {
 	struct list list = { .details = details };
@@ -106,6 +168,8 @@ int show_events(bool details)
 static const struct option_rule rules[] = {
 	FLAG_OPTION("long", 'l', "also show codes, counters, unit masks and sources", struct list,
 		    details),
+	FLAG_OPTION("groups", 'g', "show groups of events, for perfex -g, or the file of GROUP",
+		    struct list, groups),
 	PMU_OPTION,
 	{ 0 },
 };
@@ -117,6 +181,7 @@ const struct subcommand list_subcommand = {
 	.summary = "show the names of events",
 	.main = list_main,
 	.help = "Usage: perfex list [OPTION].. [PATTERN]\n"
+		"       perfex list --groups [OPTION].. [GROUP]\n"
 		"Show the events that this machine can count: those whose names contain PATTERN,\n"
 		"or match it if it has one of *?[; without regard to case.\n",
 	.options = rules,
@@ -131,7 +196,7 @@ static int list_main(int argc, char **argv)
 
 	if (argc - n > 1)
 		fail("perfex list takes one pattern, '%s' is another", argv[n + 1]);
-	status = list_events(&list, argv[n]);
+	status = list.groups ? list_groups(&list, argv[n]) : list_events(&list, argv[n]);
 	free_selection(&list.selection);
 	return status;
 }

@@ -102,6 +102,13 @@ static void take_rules(void *target, const struct option_rule *rule, const char 
 	derive_take_file(&options->rules, path);
 }
 
+static void take_group(void *target, const struct option_rule *rule, const char *list)
+{
+	struct options *options = target;
+
+	append_events(&options->group, &options->n_groups, list);
+}
+
 static void take_separator(void *target, const struct option_rule *rule, const char *text)
 {
 	if (strcmp(text, ",") != 0)
@@ -145,6 +152,10 @@ static const struct option_rule rules[] = {
 		    "show a value like 'cpi = cycles / instructions'; may be repeated", take_rule,
 		    0),
 	CALL_OPTION("rules", 0, "FILE", "show the values of the rules in FILE", take_rules, 0),
+	CALL_OPTION("group", 'g', "GROUP",
+		    "count the events of a group, and show its values; may be repeated;\n"
+		    "perfex list --groups shows them",
+		    take_group, 0),
 	NUMBER_OPTION("interval", 'I', "MS", "also write the counts of every MS milliseconds",
 		      struct options, interval_ms, 1, 86400000, " of milliseconds"),
 	NUMBER_OPTION("delay", 'D', "MS", "start counting MS milliseconds after COMMAND",
@@ -254,6 +265,8 @@ static int run_main(int argc, char **argv)
 	case RUN:
 		break;
 	}
+	if (options.n_groups && !derive_take_groups(&options))
+		return EXIT_PERFEX;
 	if (options.rules) {
 		derive_link(options.rules);
 		derive_add_events(&options);

@@ -122,14 +122,14 @@ static bool read_counters(char *word, uint64_t *general, uint64_t *fixed)
 	return true;
 }
 
-static bool is_this_machine(const struct tables *tables, const char *pattern)
+static bool is_this_machine(const struct perfctr_pmu_info *info, const char *pattern)
 {
-	const struct family *family = perfctr_machine_family(tables->info);
+	const struct family *family = perfctr_machine_family(info);
 	const char *pmu;
 
 	if (family && fnmatch(pattern, family->name, 0) == 0)
 		return true;
-	for (unsigned int i = 0; (pmu = perfctr_libpfm_pmu(tables->info, i)); i++)
+	for (unsigned int i = 0; (pmu = perfctr_libpfm_pmu(info, i)); i++)
 		if (fnmatch(pattern, pmu, 0) == 0)
 			return true;
 	return false;
@@ -144,7 +144,7 @@ static int read_pmu(struct tables *tables, char *rest)
 	tables->applies = false;
 	tables->below_event = false;
 	for (; *word; word = next_word(&rest))
-		tables->applies |= is_this_machine(tables, word);
+		tables->applies |= is_this_machine(tables->info, word);
 	return 0;
 }
 
@@ -510,6 +510,11 @@ void perfctr_events_close(struct perfctr_events *events)
 const struct perfctr_pmu_info *perfctr_events_info(const struct perfctr_events *events)
 {
 	return &events->info;
+}
+
+int perfctr_events_is_pmu(const struct perfctr_events *events, const char *pattern)
+{
+	return is_this_machine(&events->info, pattern);
 }
 
 const char *perfctr_events_backend(const struct perfctr_events *events)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "derive.h"
 #include "run.h"
+#include "../groups/groups.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +39,52 @@ void derive_take_file(struct rules **rules, const char *path)
 	free(text);
 }
 
+/* Groups have rules for processors: of what counts instructions, else of what there is. */
+static struct perfctr_events *open_machine(const struct options *options)
+{
+	const char *instructions = "instructions";
+	bool counts = perfctr_backend_for(&instructions, 1, options->modes, 0);
+
+	return perfctr_events_open_for(&instructions, counts, options->modes, 0);
+}
+
+static bool take_group(struct options *options, const char *name,
+		       const struct perfctr_events *database)
+{
+	struct text_error error;
+	struct group group;
+	char *text;
+
+	if (!group_find(name, &group))
+		return false;
+	text = group_rules(&group, database);
+	if (!text)
+		complain("group '%s' has no rules for this processor; perfex list --groups shows "
+			 "those that have",
+			 name);
+	else if (!rules_add(existing_rules(&options->rules), text, strlen(text), &error))
+		textfile_fail(group.source, &error);
+	group_free(&group);
+	free(text);
+	return text;
+}
+
+bool derive_take_groups(struct options *options)
+{
+	struct perfctr_events *database;
+	bool good = true;
+
+	database = open_machine(options);
+	if (!database) {
+		complain_of_open(errno);
+		return false;
+	}
+	for (size_t i = 0; i < options->n_groups && good; i++)
+		good = take_group(options, options->group[i], database);
+	perfctr_events_close(database);
+	return good;
+}
+
 void derive_link(struct rules *rules)
 {
 	struct text_error error;
@@ -45,15 +93,20 @@ void derive_link(struct rules *rules)
 		fail("%s", error.text);
 }
 
+bool derive_is_time(const char *name)
+{
+	for (unsigned int i = 0; i < N_TIMES; i++)
+		if (strcmp(time_keys[i], name) == 0)
+			return true;
+	return strcmp(name, "tsc") == 0;
+}
+
 static bool is_counted(const struct options *options, const char *name)
 {
 	for (size_t i = 0; i < options->n_events; i++)
 		if (strcmp(options->event[i], name) == 0)
 			return true;
-	for (unsigned int i = 0; i < N_TIMES; i++)
-		if (strcmp(time_keys[i], name) == 0)
-			return true;
-	return strcmp(name, "tsc") == 0;
+	return derive_is_time(name);
 }
 
 void derive_add_events(struct options *options)

@@ -15,6 +15,12 @@ void derive_take(struct rules **rules, const char *text);
 void derive_take_file(struct rules **rules, const char *path);
 void derive_link(struct rules *rules);
 
+/* The rules of the groups that the options name; false: there are none, which has been said. */
+bool derive_take_groups(struct options *options);
+
+/* Is the name of no event, but of a time? */
+bool derive_is_time(const char *name);
+
 /* Named events of the rules are counted; register values only with -e, which tells the counter. */
 void derive_add_events(struct options *options);
 

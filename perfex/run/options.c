@@ -126,4 +126,5 @@ void free_options(struct options *options)
 {
 	perfctr_events_close(options->database);
 	free_events(options->event, options->n_events);
+	free_events(options->group, options->n_groups);
 }

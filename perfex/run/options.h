@@ -28,6 +28,8 @@ struct options {
 	unsigned int passes; /* the most of a run; 0: as many as needed */
 	double confidence;   /* per cent */
 	unsigned int interval_ms, delay_ms, timeout_ms; /* 0: none */
+	const char **group;				/* -g */
+	size_t n_groups;
 	struct rules *rules;				/* of derived values; NULL: none */
 	struct perfctr_events *database;		/* of what counts; NULL: not open yet */
 	const char *output;				/* NULL: log_fd */

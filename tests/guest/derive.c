@@ -131,6 +131,22 @@ START_TEST(a_rule_with_the_name_of_an_event_is_refused)
 }
 END_TEST
 
-SUITE(derive, a_rule_has_the_value_that_is_computed_by_hand, what_is_no_value_has_its_mark,
+START_TEST(a_group_counts_its_events_and_shows_its_values)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "-g", "BRANCH,IPC", program("loop-tiny"));
+	expect_value(&r, "instructions_per_branch", "2.002  derived");
+	expect_value(&r, "branch_share", "49.9501  derived");
+	RUN(&r, "perfex", "-g", "FLOPS", program("loop-tiny"));
+	ck_assert_int_eq(WEXITSTATUS(r.status), 125);
+	ck_assert_str_eq(r.err,
+			 "perfex: group 'FLOPS' has no rules for this processor; perfex list "
+			 "--groups shows those that have\n");
+}
+END_TEST
+
+SUITE(derive, a_group_counts_its_events_and_shows_its_values,
+      a_rule_has_the_value_that_is_computed_by_hand, what_is_no_value_has_its_mark,
       repetitions_give_an_interval, rules_combine_passes, json_has_the_definition_and_diff_uses_it,
       rules_come_from_files_too, a_rule_with_the_name_of_an_event_is_refused)

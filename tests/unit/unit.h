@@ -24,6 +24,7 @@ TCase *regions_tests(void);
 TCase *perfex_tests(void);
 TCase *compare_tests(void);
 TCase *derive_tests(void);
+TCase *groups_tests(void);
 TCase *diff_tests(void);
 TCase *experiment_tests(void);
 TCase *rules_tests(void);

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Groups: the built-in ones name events that exist, and the user's own come first. */
+#include "../../perfex/groups/groups.h"
+#include "../../perfex/rules/rules.h"
+#include "command.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void be_alone(void)
+{
+	setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+	unsetenv("PERFCTR_GROUPS");
+	unsetenv("PERFCTR_EVENTS");
+}
+
+/* What each processor has, by the manuals that the groups name. */
+static const struct {
+	const char *pmu, *missing[4];
+} processors[] = {
+	{ "skl", { NULL } },
+	{ "skx", { NULL } },
+	{ "bdw_ep", { NULL } },
+	{ "icl", { "L1", "TLB" } },
+	{ "spr", { "L1", "TLB" } },
+	{ "nhm", { "FLOPS", "FLOPS_DP" } },
+	{ "amd64_fam17h_zen1", { NULL } },
+	{ "amd64_fam17h_zen2", { "FLOPS_DP" } },
+	{ "amd64_fam19h_zen3", { "FLOPS_DP" } },
+	{ "amd64_fam10h_barcelona", { "FLOPS", "FLOPS_DP" } },
+	{ "p6", { "FLOPS_DP", "TLB" } },
+	{ "arch", { "FLOPS", "FLOPS_DP", "L1", "TLB" } },
+};
+
+static bool is_missing(const char *const missing[4], const char *line)
+{
+	for (int i = 0; i < 4 && missing[i]; i++)
+		if (strncmp(line, missing[i], strlen(missing[i])) == 0 &&
+		    line[strlen(missing[i])] == ' ')
+			return true;
+	return false;
+}
+
+START_TEST(built_in_groups_name_events_of_their_processors)
+{
+	struct command_result r;
+	char *line, *rest;
+	unsigned int n = 0;
+
+	be_alone();
+	r = PERFEX("list", "--groups", "--pmu", processors[_i].pmu);
+	ck_assert_int_eq(r.status, 0);
+	for (rest = r.out; (line = strsep(&rest, "\n")) && *line; n++)
+		ck_assert_msg(!strstr(line, "(not here: ") !=
+					      is_missing(processors[_i].missing, line) &&
+				      !strstr(line, "built in"),
+			      "%s: %s", processors[_i].pmu, line);
+	ck_assert_uint_eq(n, 7);
+}
+END_TEST
+
+/* Ask for several, and no rule of one has the name of another's. */
+START_TEST(built_in_groups_go_together)
+{
+	static const char *const names[] = { "BRANCH", "CACHE", "FLOPS", "FLOPS_DP",
+					     "IPC",    "L1",	"TLB" };
+	struct perfctr_events *events = perfctr_events_open(perfctr_family_info("p6"));
+	struct rules *rules = rules_new();
+	struct text_error error = { 0 };
+	struct group group;
+	char *text;
+
+	be_alone();
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		ck_assert(group_find(names[i], &group));
+		text = group_rules(&group, events);
+		if (text)
+			ck_assert_msg(rules_add(rules, text, strlen(text), &error), "%s: %s",
+				      names[i], error.text);
+		free(text);
+		group_free(&group);
+	}
+	ck_assert_msg(rules_link(rules, &error), "%s", error.text);
+	rules_free(rules);
+	perfctr_events_close(events);
+}
+END_TEST
+
+START_TEST(a_group_of_the_user_comes_first)
+{
+	struct command_result r;
+
+	be_alone();
+	enter_directory();
+	write_text("IPC.group",
+		   "title Mine\npmu p5\nwrong = cycles\npmu p6 nhm\nmine = instructions\n");
+	setenv("PERFCTR_GROUPS", "/nonexistent:.", 1);
+	r = PERFEX("list", "-g", "--pmu=p6");
+	ck_assert_ptr_nonnull(strstr(r.out, "\nIPC            Mine\nL1 "));
+	r = PERFEX("list", "-g", "--pmu=p5");
+	ck_assert_ptr_nonnull(strstr(r.out, "\nIPC            Mine\n"));
+	r = PERFEX("list", "-g", "--pmu=k8");
+	ck_assert_ptr_nonnull(
+		strstr(r.out, "\nIPC            Mine (not here: other processors')\n"));
+	r = PERFEX("list", "-g", "IPC");
+	ck_assert_ptr_nonnull(strstr(r.out, "pmu p5\nwrong = cycles\n"));
+	leave_directory();
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	int status;
+	const char *out, *err;
+} faults[] = {
+	{ "a = 1\npmu p5\nb = (\npmu p6\nc = )\n", 0, "./BAD.group:5: ", "" },
+	{ "a = instrctions\n", 0, "(not here: no event instrctions)", "" },
+	{ "# nothing\ntitle Nothing\n", 0, "(not here: other processors')", "" },
+};
+
+START_TEST(what_is_wrong_with_a_group_is_told_by_its_line)
+{
+	struct command_result r;
+
+	be_alone();
+	enter_directory();
+	write_text("BAD.group", faults[_i].text);
+	setenv("PERFCTR_GROUPS", ".", 1);
+	r = PERFEX("list", "-g", "--pmu=p6");
+	ck_assert_int_eq(r.status, faults[_i].status);
+	ck_assert_msg(strstr(r.out, faults[_i].out), "%s", r.out);
+	ck_assert_str_eq(r.err, faults[_i].err);
+	leave_directory();
+}
+END_TEST
+
+START_TEST(a_group_that_is_not_there_is_refused)
+{
+	struct command_result r;
+
+	be_alone();
+	r = PERFEX("-g", "IPC,../IPC", "true");
+	ck_assert_int_eq(r.status, 125);
+	r = PERFEX("list", "-g", "NONE");
+	ck_assert_int_eq(r.status, 1);
+	ck_assert_str_eq(r.err,
+			 "perfex: there is no group 'NONE'; perfex list --groups shows all\n");
+}
+END_TEST
+
+TCase *groups_tests(void)
+{
+	TCase *tests = tcase_create("groups");
+
+	tcase_add_loop_test(tests, built_in_groups_name_events_of_their_processors, 0,
+			    ARRAY_SIZE(processors));
+	tcase_add_test(tests, built_in_groups_go_together);
+	tcase_add_test(tests, a_group_of_the_user_comes_first);
+	tcase_add_loop_test(tests, what_is_wrong_with_a_group_is_told_by_its_line, 0,
+			    ARRAY_SIZE(faults));
+	tcase_add_test(tests, a_group_that_is_not_there_is_refused);
+	return tests;
+}

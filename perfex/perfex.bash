@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # Completion for bash.  All that it offers perfex itself has told: subcommands and options are those of --help,
-# events those of "perfex list".
+# events and groups those of "perfex list".
 
 # The options of a subcommand's help, one a line: letter or -, name, name of the argument or -.
 _perfex_options() {
@@ -24,6 +24,7 @@ _perfex_argument() {
 	DIRECTORY*) compgen -d -- "$3" ;;
 	PID) compgen -W "$(cd /proc && echo [0-9]*)" -- "$3" ;;
 	EVENT) compgen -W "$("$1" list 2>/dev/null | awk '/^[A-Za-z]/ { print $1 }')" -- "$3" ;;
+	GROUP) compgen -W "$("$1" list --groups 2>/dev/null | awk '{ print $1 }')" -- "$3" ;;
 	*\|*) compgen -W "${2//|/ }" -- "$3" | grep -vx N ;;
 	esac
 }

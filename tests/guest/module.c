@@ -8,11 +8,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -302,5 +305,153 @@ START_TEST(a_child_that_is_found_while_it_is_born_leaves_nothing)
 }
 END_TEST
 
+static atomic_bool end_of_changes;
+
+static _Atomic(pid_t) enterer;
+
+static void *enter_and_leave(void *group)
+{
+	enterer = (pid_t)syscall(SYS_gettid);
+	while (!end_of_changes) {
+		ioctl(*(int *)group, PERFCTR_IOC_ENTER);
+		ioctl(*(int *)group, PERFCTR_IOC_LEAVE);
+	}
+	return NULL;
+}
+
+/* By the thread and by another at once: the kernel counts the members, and warns of too many who leave. */
+START_TEST(a_mark_is_taken_away_once)
+{
+	int group = group_open();
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, enter_and_leave, &group), 0);
+	while (!enterer)
+		;
+	for (int i = 0; i < 50000; i++)
+		try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_THREAD, enterer, -1);
+	end_of_changes = true;
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(group_members(group), 0);
+	close(group);
+}
+END_TEST
+
+static void wait_a_moment(void)
+{
+	sleep_us(SETTLE_US);
+}
+
+/*
+ * fork copies what the kernel has noted of the parent's page of perf_events, and there was no
+ * module to notice.
+ */
+START_TEST(a_child_of_a_reader_of_perf_events_sees_no_kernel_mode)
+{
+	int perf, go[2], group, session, status;
+	uint64_t value;
+	char byte = 0;
+	void *page;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(go), 0);
+	wait_a_moment();
+	pin(0, 0);
+	perf = try_perf_instructions();
+	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, perf, 0);
+	ck_assert_ptr_ne(page, MAP_FAILED);
+	pid = fork();
+	if (pid == 0) {
+		close(perf);
+		/* Else there is nothing to take away. */
+		if (!try_rdpmc(0, &value) || read(go[0], &byte, 1) != 1)
+			_exit(2);
+		for (int i = 0; i < N_COUNTERS; i++)
+			if (try_rdpmc(counter_index[i], &value))
+				_exit(1);
+		_exit(0);
+	}
+	munmap(page, 4096);
+	close(perf);
+	group = group_open();
+	session = session_open(group, PRIVILEGED);
+	session_control(session, SESSION_EVENTS({ { 0, KERNEL(INSTRUCTIONS) }, 0 }));
+	ck_assert_int_eq(write(go[1], &byte, 1), 1);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_int_eq(status, 0);
+	close(session);
+	close(group);
+}
+END_TEST
+
+static void *forget_code(void *code)
+{
+	while (!end_of_changes)
+		madvise(code, 4096, MADV_DONTNEED);
+	return NULL;
+}
+
+/* RDPMC, and return, in a file that the kernel may take out of memory at any time. */
+START_TEST(code_that_is_not_in_memory_can_read_too)
+{
+	static const unsigned char code[] = { 0x0f, 0x33, 0xc3 };
+	int fd = context_open(0, PERFCTR_OPEN_CREATE), file;
+	char name[] = "/tmp/code-XXXXXX";
+	pthread_t thread;
+	void *text;
+
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	context_map(fd);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
+	file = mkstemp(name);
+	ck_assert_int_eq(write(file, code, sizeof(code)), sizeof(code));
+	text = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+	ck_assert_ptr_ne(text, MAP_FAILED);
+	ck_assert_int_eq(pthread_create(&thread, NULL, forget_code, text), 0);
+	for (int i = 0; i < 50000; i++)
+		__asm__ volatile("call *%1" : : "c"(0), "r"(text) : "rax", "rdx", "memory");
+	end_of_changes = true;
+	pthread_join(thread, NULL);
+	unlink(name);
+	close(file);
+	close(fd);
+}
+END_TEST
+
+/* What is no RDPMC gets its signal, were its code not in memory. */
+START_TEST(another_fault_of_code_that_is_not_in_memory_ends_in_its_signal)
+{
+	static const unsigned char code[] = { 0xf4 }; /* HLT */
+	int fd = context_open(0, PERFCTR_OPEN_CREATE), status;
+	pid_t pid;
+
+	for (int i = 0; i < 100; i++) {
+		pid = fork();
+		if (pid == 0) {
+			char name[] = "/tmp/code-XXXXXX";
+			int own = context_open(0, PERFCTR_OPEN_CREATE), file = mkstemp(name);
+			pthread_t thread;
+			void *text;
+
+			context_control(own, EVENTS({ 0, USER(INSTRUCTIONS) }));
+			context_map(own);
+			unlink(name);
+			if (write(file, code, sizeof(code)) != sizeof(code))
+				_exit(1);
+			text = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+			pthread_create(&thread, NULL, forget_code, text);
+			((void (*)(void))text)();
+			_exit(0);
+		}
+		ck_assert_int_eq(wait_for(pid, &status), pid);
+		ck_assert(WIFSIGNALED(status));
+		ck_assert_int_eq(WTERMSIG(status), SIGSEGV);
+	}
+	close(fd);
+}
+END_TEST
+
 SUITE(module_load, it_loads_counts_and_unloads_under_load,
-      a_child_that_is_found_while_it_is_born_leaves_nothing)
+      a_child_that_is_found_while_it_is_born_leaves_nothing, a_mark_is_taken_away_once,
+      a_child_of_a_reader_of_perf_events_sees_no_kernel_mode, code_that_is_not_in_memory_can_read_too,
+      another_fault_of_code_that_is_not_in_memory_ends_in_its_signal)

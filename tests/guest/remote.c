@@ -423,7 +423,54 @@ START_TEST(a_record_tells_the_tid_of_the_namespace_that_the_tree_was_opened_in)
 }
 END_TEST
 
-SUITE(remote,
+/* A thread that takes the kernel's list of processes for itself all the time, interrupts off. */
+static void *change_groups(void *tid)
+{
+	atomic_store((_Atomic(pid_t) *)tid, (pid_t)syscall(SYS_gettid));
+	for (;;)
+		setpgid(0, 0);
+	return NULL;
+}
+
+/* Another's contexts of that thread come and go. */
+static void *open_and_close(void *tid)
+{
+	pid_t other;
+
+	while (!(other = atomic_load((_Atomic(pid_t) *)tid)))
+		;
+	for (;;)
+		close(try_context_open(other, PERFCTR_OPEN_CREATE));
+	return NULL;
+}
+
+/* The kernel gives the address space another owner, for which it reads the list and locks him. */
+_Noreturn static void leave_address_space(void)
+{
+	static _Atomic(pid_t) tid;
+	pthread_t thread[2];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pthread_create(&thread[0], NULL, change_groups, &tid);
+	pthread_create(&thread[1], NULL, open_and_close, &tid);
+	sleep_us(2000);
+	pthread_exit(NULL);
+}
+
+START_TEST(who_lets_a_thread_go_keeps_nobody_from_the_list_of_processes)
+{
+	for (int i = 0; i < 100; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			leave_address_space();
+		sleep_us(20000);
+		kill_and_wait(pid);
+	}
+}
+END_TEST
+
+SUITE(remote, who_lets_a_thread_go_keeps_nobody_from_the_list_of_processes,
       a_read_is_exact_at_its_moment_while_the_thread_runs_on_the_other_cpu,
       every_thread_of_a_process_is_counted_apart_and_let_go_without_a_trace,
       a_stopped_thread_runs_on_and_counts_nothing,

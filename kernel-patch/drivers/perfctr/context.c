@@ -270,14 +270,19 @@ int perfctr_detach(struct perfctr_context *ctx)
 	if (!task)
 		return -ESRCH;
 	thread = perfctr_thread_pin(task);
-	task_lock(task);
 	err = call_task(ctx, task, detach_fn, NULL);
 	if (!err) {
+		/*
+		 * Who has found ctx in the thread's has a reference by the time that we have this
+		 * lock. Not before: who waits for it may keep the CPU that call_task() waits for from
+		 * taking interrupts, as it has tasklist_lock.
+		 */
+		task_lock(task);
 		spin_lock(&ctx->lock);
 		ctx->task = NULL;
 		spin_unlock(&ctx->lock);
+		task_unlock(task);
 	}
-	task_unlock(task);
 	perfctr_thread_put(thread);
 	put_task_struct(task);
 	if (!err) {

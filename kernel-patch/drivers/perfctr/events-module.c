@@ -34,8 +34,12 @@ static noinline void switch_told(struct task_struct *prev, struct task_struct *n
 	struct perfctr_thread *in = perfctr_find_thread(next);
 
 	__this_cpu_write(perfctr_running, in);
-	if (in)	/* before the gates: see perfctr_cpu_runs_mark() */
+	if (in) {	/* before the gates: see perfctr_cpu_runs_mark() */
 		perfctr_thread_settle(in, raw_smp_processor_id());
+		if (unlikely(READ_ONCE(in->removed)))
+			__this_cpu_write(perfctr_running, NULL);
+	}
+	perfctr_forget_perf(next->mm);
 	__this_cpu_write(perfctr_switching_to, next);
 	perfctr_switch_threads(prev, next, out ?: &perfctr_nobody, in ?: &perfctr_nobody);
 	__this_cpu_write(perfctr_switching_to, NULL);
@@ -50,8 +54,11 @@ static void probe_switch(void *unused, bool preempt, struct task_struct *prev,
 	if (perfctr_may_be_told(prev) || perfctr_may_be_told(next) ||
 	    unlikely(__this_cpu_read(perfctr_idle_watched)))
 		switch_told(prev, next);
-	else if (unlikely(perfctr_rdpmc_shows(next)))
-		perfctr_rdpmc_enabled(next->mm);
+	else if (unlikely(perfctr_rdpmc_shows(next))) {
+		perfctr_forget_perf(next->mm);
+		if (perfctr_rdpmc_shows(next))
+			perfctr_rdpmc_enabled(next->mm);
+	}
 }
 
 /* The child is complete, can be found, and has not run; current is its parent. */
@@ -78,9 +85,13 @@ static void leave_now(struct callback_head *work)
 {
 	struct perfctr_thread *thread = container_of(work, struct perfctr_thread, leave);
 
+	bool holds_module = thread->holds_module;
+
 	thread->dropping = false;
 	perfctr_leave();
 	perfctr_thread_put(thread);
+	if (holds_module)
+		module_put(THIS_MODULE);
 }
 
 /* current's, which has an entry. It is told before it goes on in user mode, or to its parent. */
@@ -95,9 +106,13 @@ static void leave_soon(enum task_work_notify_mode mode)
 		return;
 	}
 	thread->dropping = true;
+	/* Until then it may wait for others, as long as they like: not with perfctr_events_exit(). */
+	thread->holds_module = try_module_get(THIS_MODULE);
 	init_task_work(&thread->leave, leave_now);
 	if (task_work_add(current, &thread->leave, mode)) {
 		thread->dropping = false;
+		if (thread->holds_module)
+			module_put(THIS_MODULE);
 		perfctr_thread_put(thread);
 	}
 }
@@ -158,7 +173,7 @@ static int fault_entry(struct kprobe *probe, struct pt_regs *regs)
 	struct pt_regs *user = (struct pt_regs *)regs->di;
 
 	if (regs->si != X86_TRAP_GP || !perfctr_has_space(current->mm) ||
-	    !perfctr_emulate_rdpmc(user))
+	    !(perfctr_emulate_rdpmc(user) || perfctr_wait_for_code(user)))
 		return 0;
 	regs->ip = (unsigned long)is_fixed;
 	return 1;
@@ -336,6 +351,7 @@ static const struct perfctr_events events = {
 	.end = end_events,
 	.may_rdpmc = perfctr_may_rdpmc,
 	.rdpmc_enabled = perfctr_rdpmc_enabled,
+	.cpu_is_taken = perfctr_cpu_is_taken,
 };
 
 int perfctr_events_init(void)
@@ -360,18 +376,22 @@ int perfctr_events_init(void)
 }
 
 /*
- * No descriptor is left: what threads still have is the marks of dead groups. Who returns from its
- * last moments in the table may have been preempted in this code.
+ * No descriptor is left: what threads still have is the marks of dead groups. Who has taken the
+ * last of them out of the table may be about to say so, and be preempted in this code.
  */
 void perfctr_events_exit(void)
 {
 	struct task_struct *task;
 
-	while ((task = perfctr_first_thread())) {
-		perfctr_group_forget(task);
-		put_task_struct(task);
+	while (perfctr_hooks_in_use()) {
+		task = perfctr_first_thread();
+		if (task) {
+			perfctr_group_forget(task);
+			put_task_struct(task);
+		}
 		msleep(20);
 	}
+	synchronize_rcu_tasks();
 	perfctr_hooks_flush();
 	perfctr_settings_close();
 	synchronize_rcu_tasks();

@@ -77,8 +77,8 @@ static int change_mark(struct task_struct *task, struct perfctr_group *group, bo
 	struct change change = { .mark = set ? group : NULL, .only = group };
 	int err;
 
-	if (set && !thread)
-		return -ENOMEM;
+	if (!thread)	/* nothing to take away */
+		return set ? -ENOMEM : 0;
 	if (set)
 		add_member(group);
 	err = perfctr_call_task(task, change_fn, &change);
@@ -249,6 +249,8 @@ void perfctr_group_forget(struct task_struct *task)
 	struct perfctr_thread *thread = perfctr_thread_pin(task);
 	struct perfctr_group *mark = NULL;
 
+	if (!thread)
+		return;
 	perfctr_call_task(task, forget_fn, &mark);
 	perfctr_thread_put(thread);
 	if (mark)

@@ -67,6 +67,11 @@ void perfctr_hooks_put(void)
 		mod_delayed_work(system_wq, &end_work, END_AFTER);
 }
 
+bool perfctr_hooks_in_use(void)
+{
+	return atomic_read(&users);
+}
+
 void perfctr_hooks_flush(void)
 {
 	cancel_delayed_work_sync(&end_work);
@@ -76,6 +81,11 @@ void perfctr_hooks_flush(void)
 bool perfctr_may_rdpmc_now(struct mm_struct *mm)
 {
 	return events->may_rdpmc(mm);
+}
+
+bool perfctr_cpu_is_not_perfs(void)
+{
+	return events->cpu_is_taken();
 }
 
 void perfctr_tell_rdpmc(struct mm_struct *mm)
@@ -95,7 +105,7 @@ void perfctr_set_gated(bool gated)
 
 int perfctr_pid_max(void)
 {
-	return PID_MAX_DEFAULT;
+	return PID_MAX_LIMIT;
 }
 
 bool perfctr_evntsel_is_reserved(unsigned int msr)

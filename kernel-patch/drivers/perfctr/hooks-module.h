@@ -52,13 +52,16 @@ struct perfctr_events {
 	void (*end)(void);
 	bool (*may_rdpmc)(struct mm_struct *mm);
 	void (*rdpmc_enabled)(struct mm_struct *mm);
+	bool (*cpu_is_taken)(void);
 };
 
 void perfctr_set_events(const struct perfctr_events *told);
 void perfctr_hooks_hold(void);	/* one more, where there is one */
+bool perfctr_hooks_in_use(void);
 void perfctr_hooks_flush(void);	/* the kernel tells nothing any more */
 bool perfctr_may_rdpmc_now(struct mm_struct *mm);
 void perfctr_tell_rdpmc(struct mm_struct *mm);
+bool perfctr_cpu_is_not_perfs(void);	/* this CPU's counters are ours */
 DECLARE_PER_CPU(bool, perfctr_idle_watched);
 
 /* settings-module.c: files of the administrator's. */

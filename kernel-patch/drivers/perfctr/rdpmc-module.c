@@ -8,9 +8,13 @@
  */
 #include <linux/hashtable.h>
 #include <linux/mm_types.h>
+#include <linux/module.h>
 #include <linux/rculist.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/task_work.h>
 #include <linux/uaccess.h>
 #include <asm/mmu_context.h>
 #include <asm/tlbflush.h>
@@ -107,9 +111,21 @@ static bool is_set(void)
 	return cr4_read_shadow() & X86_CR4_PCE;
 }
 
-/* By perf_events, for what it has mapped there. */
-static bool is_for_perf(const struct mm_struct *mm)
+/*
+ * Where perf_events has no counters it has mapped none: what the kernel has noted for mm is of a
+ * parent, from which fork has copied it. Interrupts off.
+ */
+void perfctr_forget_perf(struct mm_struct *mm)
 {
+	if (mm && unlikely(atomic_read(&mm->context.perf_rdpmc_allowed)) &&
+	    perfctr_cpu_is_not_perfs())
+		atomic_set(&mm->context.perf_rdpmc_allowed, 0);
+}
+
+/* By perf_events, for what it has mapped there. */
+static bool is_for_perf(struct mm_struct *mm)
+{
+	perfctr_forget_perf(mm);
 	return atomic_read(&mm->context.perf_rdpmc_allowed);
 }
 
@@ -119,7 +135,7 @@ static bool is_for_perf(const struct mm_struct *mm)
  */
 bool perfctr_learn_always(void)
 {
-	const struct mm_struct *mm;
+	struct mm_struct *mm;
 	bool learned = false;
 	unsigned long flags;
 
@@ -177,11 +193,50 @@ static bool is_flat(const struct pt_regs *regs)
 	return regs->cs == __USER_CS || regs->cs == __USER32_CS;
 }
 
+#define RDPMC_BYTES	2
+
 int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
 {
-	const int n = 2;
-
-	if (!is_flat(regs) || copy_from_user_nofault(insn, (void __user *)regs->ip, n))
+	if (!is_flat(regs) || copy_from_user_nofault(insn, (void __user *)regs->ip, RDPMC_BYTES))
 		return -EFAULT;
-	return n;
+	return RDPMC_BYTES;
+}
+
+/*
+ * In the kprobe of the fault no page can be waited for. Before the thread goes on in user mode one
+ * can: an RDPMC is tried again then, and faults again.
+ */
+static void look_at_code(struct callback_head *work)
+{
+	static const unsigned char rdpmc[RDPMC_BYTES] = { 0x0f, 0x33 };
+	const void __user *code = (void __user *)task_pt_regs(current)->ip;
+	unsigned char insn[RDPMC_BYTES];
+
+	kfree(work);
+	if (copy_from_user(insn, code, RDPMC_BYTES) || memcmp(insn, rdpmc, RDPMC_BYTES))
+		force_sig(SIGSEGV);
+	module_put(THIS_MODULE);
+}
+
+bool perfctr_wait_for_code(struct pt_regs *regs)
+{
+	unsigned char insn[RDPMC_BYTES];
+	struct callback_head *work;
+
+	if (!is_flat(regs) || !copy_from_user_nofault(insn, (void __user *)regs->ip, RDPMC_BYTES))
+		return false;
+	work = kmalloc(sizeof(*work), GFP_ATOMIC | __GFP_NOWARN);
+	if (!work)
+		return false;
+	init_task_work(work, look_at_code);
+	if (!try_module_get(THIS_MODULE)) {
+		kfree(work);
+		return false;
+	}
+	if (task_work_add(current, work, TWA_RESUME)) {
+		module_put(THIS_MODULE);
+		kfree(work);
+		return false;
+	}
+	return true;
 }

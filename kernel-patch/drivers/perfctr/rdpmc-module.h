@@ -9,11 +9,16 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 
+struct pt_regs;
+
 /* Who is switched to, before its address space is: NULL, no switch is under way. */
 DECLARE_PER_CPU(const struct task_struct *, perfctr_switching_to);
 extern bool perfctr_rdpmc_always;	/* everybody may, or it is not known */
 bool perfctr_learn_always(void);	/* true: it could not be learned, ask later */
 bool perfctr_has_space(const struct mm_struct *mm);
+/* The code at the fault was not there: true, it is looked at before user mode. */
+bool perfctr_wait_for_code(struct pt_regs *regs);
+void perfctr_forget_perf(struct mm_struct *mm);
 
 /* Does the kernel let next, in another address space, RDPMC? */
 static __always_inline bool perfctr_rdpmc_shows(const struct task_struct *next)

@@ -11,40 +11,45 @@
 #include "hooks.h"
 
 static struct setting {
-	const char *name;
-	int otherwise;		/* when there is no such file */
+	const char *name, *other_name;	/* of processors with two kinds of cores */
+	int value;			/* the last that was read, or when there is no such file */
 	struct file *file;
 } settings[] = {
 	/* Unknown: nobody but administrators. */
-	{ "/proc/sys/kernel/perf_event_paranoid", 3 },
-	{ "/proc/sys/kernel/yama/ptrace_scope", 0 },
-	{ "/sys/bus/event_source/devices/cpu/rdpmc", 1 },
+	{ "/proc/sys/kernel/perf_event_paranoid", NULL, 3 },
+	{ "/proc/sys/kernel/yama/ptrace_scope", NULL, 0 },
+	{ "/sys/bus/event_source/devices/cpu/rdpmc",
+	  "/sys/bus/event_source/devices/cpu_core/rdpmc", 1 },
 };
 
 enum { PARANOID, PTRACE_SCOPE, RDPMC };
 
 static bool rdpmc_off;
 
-static int value_of(const struct setting *setting)
+/* A security module may keep the caller from reading it: that changes nothing. */
+static int value_of(struct setting *setting)
 {
 	char text[16] = "";
 	loff_t position = 0;
 	int value;
 
-	if (IS_ERR_OR_NULL(setting->file))
-		return setting->otherwise;
-	if (kernel_read(setting->file, text, sizeof(text) - 1, &position) <= 0 ||
-	    kstrtoint(strim(text), 10, &value))
-		return setting->otherwise;
-	return value;
+	if (!IS_ERR_OR_NULL(setting->file) &&
+	    kernel_read(setting->file, text, sizeof(text) - 1, &position) > 0 &&
+	    !kstrtoint(strim(text), 10, &value))
+		WRITE_ONCE(setting->value, value);
+	return READ_ONCE(setting->value);
 }
 
 void perfctr_settings_open(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(settings); i++)
+	for (i = 0; i < ARRAY_SIZE(settings); i++) {
 		settings[i].file = filp_open(settings[i].name, O_RDONLY, 0);
+		if (IS_ERR(settings[i].file) && settings[i].other_name)
+			settings[i].file = filp_open(settings[i].other_name, O_RDONLY, 0);
+		value_of(&settings[i]);
+	}
 }
 
 void perfctr_settings_close(void)

@@ -33,17 +33,15 @@ static void update_told(struct perfctr_thread *thread)
 	u16 *n = &perfctr_n_told[perfctr_hash(thread->task)];
 	bool told = thread->watched || thread->pins;
 
+	/* Others may have had it told, who do not know where it runs. */
+	if (told && thread->task == current)
+		set_running(thread);
 	if (told == thread->told)
 		return;
 	thread->told = told;
 	WRITE_ONCE(*n, *n + (told ? 1 : -1));
-	if (!told)
-		return;
-	if (thread->task != current) {
+	if (told && thread->task != current)
 		WRITE_ONCE(thread->cpu, PERFCTR_CPU_UNKNOWN);
-		return;
-	}
-	set_running(thread);
 }
 
 struct perfctr_thread *perfctr_thread_pin(struct task_struct *task)
@@ -69,6 +67,8 @@ static void remove_entry(struct perfctr_thread *thread)
 	hlist_del_rcu(&thread->node);
 	if (thread->told)
 		perfctr_n_told[perfctr_hash(thread->task)]--;
+	WRITE_ONCE(thread->removed, true);
+	smp_mb();	/* removed before the CPUs: a switch looks the other way round */
 	for_each_possible_cpu(cpu)
 		if (READ_ONCE(per_cpu(perfctr_running, cpu)) == thread)
 			cmpxchg(per_cpu_ptr(&perfctr_running, cpu), thread, NULL);
@@ -203,14 +203,18 @@ static void find_cpu(struct perfctr_thread *thread)
 	cmpxchg(&thread->cpu, PERFCTR_CPU_UNKNOWN, PERFCTR_CPU_NONE);
 }
 
-/* A thread without an entry has nothing that a switch would change. */
-static void call_untold(void (*fn)(void *arg), void *arg)
+/* A thread without an entry has nothing that a switch would change. False: it has one by now. */
+static bool call_untold(struct task_struct *task, void (*fn)(void *arg), void *arg)
 {
 	unsigned long flags;
+	bool none;
 
-	local_irq_save(flags);
-	fn(arg);
-	local_irq_restore(flags);
+	raw_spin_lock_irqsave(&threads_lock, flags);
+	none = !perfctr_find_thread(task);
+	if (none)
+		fn(arg);
+	raw_spin_unlock_irqrestore(&threads_lock, flags);
+	return none;
 }
 
 static int call_told(struct perfctr_thread *thread, void (*fn)(void *arg), void *arg)
@@ -237,13 +241,15 @@ static int call_told(struct perfctr_thread *thread, void (*fn)(void *arg), void 
 
 int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *arg)
 {
-	struct perfctr_thread *thread = perfctr_thread_pin(task);
-	int cpu = PERFCTR_CPU_NONE;
+	struct perfctr_thread *thread;
+	int cpu;
 
-	if (thread)
-		cpu = call_told(thread, fn, arg);
-	else
-		call_untold(fn, arg);
+	do {
+		thread = perfctr_thread_pin(task);
+		if (!thread && call_untold(task, fn, arg))
+			return PERFCTR_CPU_NONE;
+	} while (!thread);
+	cpu = call_told(thread, fn, arg);
 	perfctr_thread_put(thread);
 	return cpu;
 }

@@ -22,6 +22,8 @@ struct perfctr_thread {
 	bool watched;		/* by perfctr_watch() */
 	bool told;		/* watched or pinned: its switches are told */
 	bool dropping;		/* it leaves when it comes to do so */
+	bool holds_module;	/* until then */
+	bool removed;		/* from the table */
 	struct callback_head leave;
 	struct rcu_head rcu;
 };

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Backends and counters in lines "name: value". */
+#ifndef PERFEX_PMU_H
+#define PERFEX_PMU_H
+
+#include <perfctr.h>
+#include <stdio.h>
+
+void write_backends(FILE *file, const struct perfctr_backend_info *used);
+void write_pmu_state(FILE *file, const struct perfctr_pmu_info *info);
+void write_pmu_limits(FILE *file, const struct perfctr_pmu_info *info);
+
+#endif

@@ -21,13 +21,14 @@ static const struct subcommand *const subcommands[] = {
 	&system_subcommand,
 	&trace_subcommand,
 	&report_subcommand,
+	&report_machine_subcommand,
 	&revoke_subcommand,
 };
 
 static void print_table(void)
 {
 	for (size_t i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
-		printf("  %-10s %s\n", subcommands[i]->name, subcommands[i]->summary);
+		printf("  %-14s %s\n", subcommands[i]->name, subcommands[i]->summary);
 }
 
 static const struct subcommand *find_subcommand(const char *name)

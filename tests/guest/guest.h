@@ -229,6 +229,7 @@ Suite *holding_suite(void);
 Suite *isolation_suite(void);
 Suite *leak_suite(void);
 Suite *life_suite(void);
+Suite *machine_report_suite(void);
 Suite *mark_suite(void);
 Suite *matrix_suite(void);
 Suite *members_suite(void);

@@ -30,6 +30,7 @@ static const struct {
 	{ "isolation", isolation_suite },
 	{ "leak", leak_suite },
 	{ "life", life_suite },
+	{ "machine_report", machine_report_suite },
 	{ "mark", mark_suite },
 	{ "module_births", module_births_suite },
 	{ "module_cost", module_cost_suite },

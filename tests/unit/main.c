@@ -31,6 +31,7 @@ int main(void)
 	suite_add_tcase(suite, rules_tests());
 	suite_add_tcase(suite, student_tests());
 	suite_add_tcase(suite, report_tests());
+	suite_add_tcase(suite, machine_tests());
 	suite_add_tcase(suite, stat_of_tests());
 	suite_add_tcase(suite, statistics_tests());
 	suite_add_tcase(suite, format_tests());

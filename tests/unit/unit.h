@@ -30,6 +30,7 @@ TCase *experiment_tests(void);
 TCase *rules_tests(void);
 TCase *student_tests(void);
 TCase *report_tests(void);
+TCase *machine_tests(void);
 TCase *stat_of_tests(void);
 TCase *statistics_tests(void);
 TCase *format_tests(void);

@@ -120,6 +120,10 @@ install: all $(INSTALL_TARGETS) ## install below $(DESTDIR)$(PREFIX)
 deb: ## build Debian packages of the patched kernel, for a real machine
 	@scripts/debian-packages
 
+.PHONY: deb-dkms
+deb-dkms: ## build the Debian package of the driver as a module, which dkms builds for each kernel
+	@scripts/dkms-package
+
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 .PHONY: module module-install

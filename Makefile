@@ -48,6 +48,7 @@ include tests/coverage/rules.mk
 include tests/kernels/rules.mk
 include tests/stock/rules.mk
 include tests/module/rules.mk
+include tests/packages/rules.mk
 include tests/families/rules.mk
 include tests/fuzz/rules.mk
 include tests/tables/rules.mk

@@ -22,17 +22,18 @@ debian_kernels() { awk '!/^#/ { printf "%s%s", n++ ? ", " : "", $1 }' "$top/scri
 debian_kernel() { awk -v name="$1" '$1 == name { $1 = ""; print substr($0, 2) }' "$top/scripts/debian-kernels"; }
 
 # derive_sources DIRECTORY TYPE [SUITE]: apt's own sources, of TYPE (deb or deb-src), as files in DIRECTORY; with SUITE those
-# alone that have a release of Debian, and of it SUITE instead.
+# alone that have a release of Debian (its security updates if SUITE ends in -security), and of it SUITE instead.
 derive_sources() {
-	local file name
+	local file name release='(bookworm|trixie)'
+	[[ ${3-} != *-security ]] || release+=-security
 	mkdir -p "$1"
 	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
 		[[ -f $file ]] || continue
 		name=$1/$(basename "$file" .list | tr -c 'a-zA-Z0-9\n' _)
 		case $file in
 		*.sources)
-			awk -v type="$2" -v suite="${3-}" 'BEGIN { RS = ""; ORS = "\n\n" }
-				suite && !/(^|\n)Suites:([^\n]* )?(bookworm|trixie)( [^\n]*)?(\n|$)/ { next }
+			awk -v type="$2" -v suite="${3-}" -v release="$release" 'BEGIN { RS = ""; ORS = "\n\n" }
+				suite && $0 !~ "(^|\n)Suites:([^\n]* )?" release "( [^\n]*)?(\n|$)" { next }
 				{
 					$0 = "\n" $0
 					sub(/\nTypes:[^\n]*/, "\nTypes: " type)
@@ -41,12 +42,12 @@ derive_sources() {
 					print
 				}' "$file" >"$name.sources" ;;
 		*)
-			awk -v type="$2" -v suite="${3-}" '/^deb(-src)?[ \t]/ {
+			awk -v type="$2" -v suite="${3-}" -v release="$release" '/^deb(-src)?[ \t]/ {
 				$1 = type
 				at = $2 ~ /^\[/ ? 3 : 2
 				while (at > 2 && at < NF && $(at - 1) !~ /\]$/)
 					at++
-				if (suite && $(at + 1) !~ /^(bookworm|trixie)$/)
+				if (suite && $(at + 1) !~ "^" release "$")
 					next
 				if (suite)
 					$(at + 1) = suite

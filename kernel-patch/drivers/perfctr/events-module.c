@@ -47,6 +47,13 @@ static noinline void switch_told(struct task_struct *prev, struct task_struct *n
 		smp_store_release(&out->cpu, PERFCTR_CPU_NONE);	/* what the switch wrote before */
 }
 
+static noinline void rdpmc_shown(struct task_struct *next)
+{
+	perfctr_forget_perf(next->mm);
+	if (perfctr_rdpmc_shows(next))
+		perfctr_rdpmc_enabled(next->mm);
+}
+
 /* The run queue is locked, interrupts are off, the address space is that of prev. */
 static void probe_switch(void *unused, bool preempt, struct task_struct *prev,
 			 struct task_struct *next, unsigned int prev_state)
@@ -54,11 +61,8 @@ static void probe_switch(void *unused, bool preempt, struct task_struct *prev,
 	if (perfctr_may_be_told(prev) || perfctr_may_be_told(next) ||
 	    unlikely(__this_cpu_read(perfctr_idle_watched)))
 		switch_told(prev, next);
-	else if (unlikely(perfctr_rdpmc_shows(next))) {
-		perfctr_forget_perf(next->mm);
-		if (perfctr_rdpmc_shows(next))
-			perfctr_rdpmc_enabled(next->mm);
-	}
+	else if (unlikely(perfctr_rdpmc_shows(next)))
+		rdpmc_shown(next);
 }
 
 /* The child is complete, can be found, and has not run; current is its parent. */

@@ -111,14 +111,9 @@ static bool is_set(void)
 	return cr4_read_shadow() & X86_CR4_PCE;
 }
 
-/*
- * Where perf_events has no counters it has mapped none: what the kernel has noted for mm is of a
- * parent, from which fork has copied it. Interrupts off.
- */
-void perfctr_forget_perf(struct mm_struct *mm)
+void perfctr_forget_noted(struct mm_struct *mm)
 {
-	if (mm && unlikely(atomic_read(&mm->context.perf_rdpmc_allowed)) &&
-	    perfctr_cpu_is_not_perfs())
+	if (perfctr_cpu_is_not_perfs())
 		atomic_set(&mm->context.perf_rdpmc_allowed, 0);
 }
 

@@ -18,13 +18,24 @@ bool perfctr_learn_always(void);	/* true: it could not be learned, ask later */
 bool perfctr_has_space(const struct mm_struct *mm);
 /* The code at the fault was not there: true, it is looked at before user mode. */
 bool perfctr_wait_for_code(struct pt_regs *regs);
-void perfctr_forget_perf(struct mm_struct *mm);
 
 /* Does the kernel let next, in another address space, RDPMC? */
 static __always_inline bool perfctr_rdpmc_shows(const struct task_struct *next)
 {
 	return next->mm && (READ_ONCE(perfctr_rdpmc_always) ||
 			    atomic_read(&next->mm->context.perf_rdpmc_allowed));
+}
+
+/*
+ * Where perf_events has no counters it has mapped none: what the kernel has noted for mm is of a
+ * parent, from which fork has copied it. Interrupts off.
+ */
+void perfctr_forget_noted(struct mm_struct *mm);
+
+static __always_inline void perfctr_forget_perf(struct mm_struct *mm)
+{
+	if (mm && unlikely(atomic_read(&mm->context.perf_rdpmc_allowed)))
+		perfctr_forget_noted(mm);
 }
 
 #endif

@@ -17,6 +17,7 @@
 #include "../backend/handles.h"
 #include "../bpf/work.h"
 #include "../guest/guest.h"
+#include "perfex.h"
 
 #define BACKEND "perf_events"
 #define PAGES 100
@@ -452,6 +453,7 @@ static Suite *suite(bool privileged)
 		tcase_add_test(tests, cpus_are_counted_whoever_runs);
 	}
 	suite_add_tcase(all, tests);
+	suite_add_tcase(all, perfex_tests());
 	return all;
 }
 

@@ -199,13 +199,16 @@ static int control_context(struct perfctr *p, struct perfctr_control *c)
 	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : enable_sets(context, true);
 }
 
+/* The exec of a program that the user may not read ends events as the exit does: none would count. */
 static int start_context(struct perfctr *p)
 {
-	if (perfctr_perf_is_over(context_of(p)->watch.thread) && !context_of(p)->tree.n) {
+	struct perf_context *context = context_of(p);
+
+	if (perfctr_perf_is_over(context->tree.n ? context->watch.tree : context->watch.thread)) {
 		errno = ESRCH;
 		return -1;
 	}
-	return enable_sets(context_of(p), true);
+	return enable_sets(context, true);
 }
 
 static int stop_context(struct perfctr *p)

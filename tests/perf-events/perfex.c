@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex as a newcomer uses it, on this machine, by perf_events. */
+#include "../guest/perfex_shell.h"
+#include "perfex.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NOBODY_RUNS "setpriv --reuid=65534 --regid=65534 --clear-groups "
+
+/* The kernel takes the events away where such a program is executed. */
+START_TEST(a_command_that_may_not_be_read_is_refused)
+{
+	static const char *const how[] = { "", "--self", "-r 2", "-I 100", "mark" };
+	char script[256];
+	struct run r;
+
+	if (getuid())
+		return; /* makes no program of another's */
+	enter_directory();
+	ck_assert_int_eq(chmod(".", 0755), 0);
+	snprintf(script, sizeof(script),
+		 "install -m 711 /bin/true unread && " NOBODY_RUNS
+		 "perfex %s -e page-faults:u ./unread </dev/null",
+		 how[_i]);
+	expect(&r, script, EXITED(125));
+	ck_assert_msg(strstr(r.err, "its program must be readable"), "%s", r.err);
+	ck_assert_uint_eq(lines(r.err, ""), 1);
+	expect(&r, "perfex -e page-faults:u ./unread", 0);
+	ck_assert_uint_gt(printed_count(r.err, "page-faults:u"), 0);
+}
+END_TEST
+
+TCase *perfex_tests(void)
+{
+	TCase *tests = tcase_create("perfex");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_loop_test(tests, a_command_that_may_not_be_read_is_refused, 0, 5);
+	return tests;
+}

@@ -94,7 +94,7 @@ static bool has_marks(void)
 
 	if (perfctr_marked(0, &group) == 0)
 		return true;
-	complain_of_open(errno);
+	complain_of_lack(errno, "does not know who bears a mark; the patch and bpf do");
 	return false;
 }
 

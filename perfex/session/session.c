@@ -28,6 +28,16 @@ void complain_of_mark(int error, pid_t pid)
 	}
 }
 
+void complain_of_lack(int error, const char *lack)
+{
+	struct perfctr_backend_info info = { 0 };
+
+	if (error == ENOTSUP && perfctr_backend(NULL, &info) == 0)
+		complain("the %s backend %s", info.name, lack);
+	else
+		complain_of_open(error);
+}
+
 void session_set_policies(struct perfctr_control *control, const struct events *events)
 {
 	for (size_t i = 0; i < events->n; i++)

@@ -40,6 +40,8 @@ void session_set_policies(struct perfctr_control *control, const struct events *
 int session_launch(struct session_run *run, char **command);
 void session_end(struct session_run *run);
 
+/* Why nothing was opened; lack: what a backend that cannot do it has not, and who has. */
+void complain_of_lack(int error, const char *lack);
 /* Says why a process could not be marked, or its mark not be cleared. */
 void complain_of_mark(int error, pid_t pid);
 

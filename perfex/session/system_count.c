@@ -49,6 +49,8 @@ static void apply_policy(struct system *system)
 
 static void complain_of_session(const struct system *system, int error)
 {
+	const unsigned int modes = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_USER;
+
 	errno = error;
 	if (error == EACCES)
 		complain(
@@ -58,8 +60,12 @@ static void complain_of_session(const struct system *system, int error)
 		complain("--cpus=%s: this machine does not have all of these CPUs; see "
 			 "/sys/devices/system/cpu/possible",
 			 system->options->cpu_list);
+	else if (system->options->policy & ~modes)
+		complain_of_lack(error, "counts CPUs by no policy about marks or idle threads; the "
+					"patch does");
 	else
-		complain_of_open(error);
+		complain_of_lack(error, "does not count CPUs; the patch and perf_events do, with "
+					"CAP_PERFMON");
 }
 
 /* Open, with its control, but not started: who bears a mark is not decided yet. */

@@ -82,7 +82,7 @@ static bool prepare_tracing(struct tracing *tracing)
 
 	tracing->run.group = perfctr_group_open(NULL);
 	if (!tracing->run.group || !open_session(tracing)) {
-		complain_of_open(errno);
+		complain_of_lack(errno, "has no traces; the patch has");
 		return false;
 	}
 	session_set_policies(control, &tracing->events);

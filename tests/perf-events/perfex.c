@@ -33,11 +33,39 @@ START_TEST(a_command_that_may_not_be_read_is_refused)
 }
 END_TEST
 
+static const struct {
+	const char *arguments, *words;
+} lacking[] = {
+	{ "trace -o trace ./started", "the perf_events backend has no traces; the patch has" },
+	{ "mark --list", "the perf_events backend does not know who bears a mark; the patch and "
+			 "bpf do" },
+	{ "mark --clear -p 1", "the perf_events backend does not know who bears a mark; the patch "
+			       "and bpf do" },
+	{ "system --exclude-self ./started", "the perf_events backend counts CPUs by no policy "
+					     "about marks or idle threads; the patch does" },
+	{ "system --policy no-idle ./started", "the perf_events backend counts CPUs by no policy "
+					       "about marks or idle threads; the patch does" },
+};
+
+START_TEST(what_the_backend_lacks_is_named)
+{
+	char script[256], line[256];
+	struct run r;
+
+	enter_directory();
+	snprintf(script, sizeof(script), "perfex %s", lacking[_i].arguments);
+	snprintf(line, sizeof(line), "perfex: %s\n", lacking[_i].words);
+	expect(&r, script, EXITED(125));
+	ck_assert_str_eq(r.err, line);
+}
+END_TEST
+
 TCase *perfex_tests(void)
 {
 	TCase *tests = tcase_create("perfex");
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, a_command_that_may_not_be_read_is_refused, 0, 5);
+	tcase_add_loop_test(tests, what_the_backend_lacks_is_named, 0, ARRAY_SIZE(lacking));
 	return tests;
 }

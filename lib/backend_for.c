@@ -55,9 +55,19 @@ static bool fits_wanted(const struct perfctr_backend *backend, const struct perf
 	return false;
 }
 
+static bool has_capabilities(const struct perfctr_backend *backend, const struct wanted *wanted)
+{
+	struct perfctr_backend_info info = { 0 };
+
+	/* One that cannot be used is told of. */
+	return !wanted->capabilities || !backend || perfctr_backend(backend->name, &info) < 0 ||
+	       (info.capabilities & wanted->capabilities) == wanted->capabilities;
+}
+
 static const struct perfctr_backend *choose_for(struct wanted *wanted)
 {
-	if (!wanted->n)
+	/* Without events any that has the capabilities will do: the default one before others. */
+	if (!wanted->n && has_capabilities(perfctr_choose(NULL), wanted))
 		return perfctr_choose(NULL);
 	return perfctr_choose_of(wanted->capabilities, fits_wanted, wanted);
 }

@@ -93,7 +93,7 @@ bool open_events(struct options *options, uint32_t capabilities)
 		complain_of_open(errno);
 		return false;
 	}
-	if (!options->n_events || (named && *named))
+	if ((!options->n_events && !capabilities) || (named && *named))
 		return true;
 	chosen = true;
 	if (setenv("PERFCTR_BACKEND", perfctr_events_backend(options->database), 1) < 0)

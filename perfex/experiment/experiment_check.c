@@ -104,15 +104,10 @@ static bool check_program_names(const struct experiment_file *file, const struct
 static bool check_events(struct experiment *experiment, struct perfctr_events *database,
 			 struct text_error *error)
 {
-	const struct perfctr_pmu_info *info = perfctr_events_info(database);
 	const struct strings *events = &experiment->events;
 	char why[512];
 
 	experiment->request = allocate(events->n, sizeof(*experiment->request));
-	if (!info->n_general && !info->n_fixed)
-		return refuse_text(error, experiment->line,
-				   "this machine has no counters that the "
-				   "kernel can use; see perfex info");
 	for (size_t i = 0; i < events->n; i++)
 		if (perfctr_events_parse(database, events->string[i],
 					 mode_bits[experiment->settings.modes],

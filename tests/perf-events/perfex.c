@@ -3,10 +3,19 @@
 #include "../guest/perfex_shell.h"
 #include "perfex.h"
 
+#include <perfctr.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static bool has_pmu(void)
+{
+	struct perfctr_backend_info info = { 0 };
+
+	perfctr_backend("perf_events", &info);
+	return info.capabilities & PERFCTR_CAN_HARDWARE;
+}
 
 #define NOBODY_RUNS "setpriv --reuid=65534 --regid=65534 --clear-groups "
 
@@ -60,6 +69,33 @@ START_TEST(what_the_backend_lacks_is_named)
 }
 END_TEST
 
+START_TEST(an_experiment_needs_no_pmu_for_the_operating_systems_events)
+{
+	struct run r;
+
+	enter_directory();
+	write_file("x.yaml", "directory: results\n"
+			     "experiments: { faults: [page-faults] }\n"
+			     "programs: { true: [/bin/true] }\n");
+	expect(&r, "perfex experiment x.yaml", 0);
+	ck_assert_uint_eq(lines(contents("results/table.csv"), "page-faults"), 1);
+	if (has_pmu())
+		return;
+	write_file("y.yaml", "directory: results\n"
+			     "experiments: { one: [instructions], two: [page-faults] }\n"
+			     "programs: { true: [/bin/true] }\n");
+	expect(&r, "perfex experiment y.yaml", EXITED(125));
+	ck_assert_msg(strstr(r.err, "'y.yaml', line 2: event 'instructions': ") &&
+			      strstr(r.err, "the event counters of this machine cannot be used"),
+		      "%s", r.err);
+	write_file("z.yaml", "directory: results\n"
+			     "experiments: { one: [0x4100c0] }\n"
+			     "programs: { true: [/bin/true] }\n");
+	expect(&r, "perfex experiment z.yaml", EXITED(125));
+	ck_assert_uint_eq(lines(r.err, ""), 1);
+}
+END_TEST
+
 TCase *perfex_tests(void)
 {
 	TCase *tests = tcase_create("perfex");
@@ -67,5 +103,6 @@ TCase *perfex_tests(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, a_command_that_may_not_be_read_is_refused, 0, 5);
 	tcase_add_loop_test(tests, what_the_backend_lacks_is_named, 0, ARRAY_SIZE(lacking));
+	tcase_add_test(tests, an_experiment_needs_no_pmu_for_the_operating_systems_events);
 	return tests;
 }

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void take_policy(void *target, const struct option_rule *rule, const char *text)
 {
@@ -108,7 +109,7 @@ const struct subcommand system_subcommand = {
 	.main = system_main,
 	.help = "Usage: perfex system [OPTION].. [[--] COMMAND [ARGUMENT]..]\n"
 		"Count on all CPUs, and write the counts and rates of each interval, until COMMAND ends\n"
-		"or perfex gets SIGINT.  If POLICY distinguishes marked threads, COMMAND and what it\n"
+		"or, without one, perfex gets SIGINT.  If POLICY distinguishes marked threads, COMMAND and what it\n"
 		"creates are marked.  This needs CAP_PERFMON.\n",
 	.options = rules,
 	.takes_command = true,
@@ -145,6 +146,8 @@ static int system_main(int argc, char **argv)
 	check_options(&options);
 	if (policy_counts_nothing(options.policy))
 		complain("this policy lets nothing be counted");
+	if (!options.run.output)
+		options.run.log_fd = STDOUT_FILENO;
 	if (options.exclude_self)
 		options.policy |= PERFCTR_EXCLUDE_MARKED;
 	if (!options.run.interval_ms && !options.run.command[0])

@@ -21,8 +21,8 @@
 
 /*
  * SIGTERM and SIGHUP are passed on to the command, or end the counting where there is none.  SIGINT
- * and SIGQUIT the terminal sends to the command as well: perfex stays to report.  SIGPIPE would
- * keep it from saying what cannot be written.
+ * and SIGQUIT the terminal sends to the command as well: perfex stays to report.  SIGPIPE and
+ * SIGXFSZ would keep it from saying what cannot be written.
  */
 void watch_begin(struct watch *watch, bool with_command)
 {
@@ -35,6 +35,7 @@ void watch_begin(struct watch *watch, bool with_command)
 	sigaddset(&taken, SIGINT);
 	blocked = taken;
 	sigaddset(&blocked, SIGPIPE);
+	sigaddset(&blocked, SIGXFSZ);
 	if (with_command)
 		sigaddset(&blocked, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &blocked, &watch->before);

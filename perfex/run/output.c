@@ -28,9 +28,12 @@ static bool take_descriptor(struct output *output, int fd)
 
 	output->fd = fd;
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
-		complain("descriptor %d is not open for writing; open it, as in: perfex "
-			 "--log-fd=%d .. %d>FILE",
-			 fd, fd, fd);
+		if (fd == STDOUT_FILENO)
+			complain("standard output is not open for writing");
+		else
+			complain("descriptor %d is not open for writing; open it, as in: perfex "
+				 "--log-fd=%d .. %d>FILE",
+				 fd, fd, fd);
 		return false;
 	}
 	if (fd > STDERR_FILENO)
@@ -97,20 +100,48 @@ static bool write_all(int fd, const char *text, size_t size)
 	return true;
 }
 
-/* All or, of a file, nothing. */
-static void put_recording(struct output *output, const char *text, size_t size)
+static void complain_of_output(const struct output *output, const char *follows)
+{
+	if (output->path)
+		complain("cannot write '%s': %m; the counts %s", output->path, follows);
+	else if (output->fd == STDOUT_FILENO)
+		complain("cannot write to standard output: %m");
+	else
+		complain("cannot write descriptor %d: %m", output->fd);
+}
+
+/* Where standard error itself is broken there is nothing left to try. */
+static void put_elsewhere(const struct output *output, const char *text, size_t size)
+{
+	if (text != output->heading && output->heading)
+		write_all(STDERR_FILENO, output->heading, output->heading_size);
+	write_all(STDERR_FILENO, text, size);
+}
+
+void output_put(struct output *output, const char *text, size_t size)
 {
 	off_t before = output->path ? regular_size(output->fd) : -1;
 
-	if (output->broken || write_all(output->fd, text, size))
+	if (output->broken) {
+		write_all(STDERR_FILENO, text, size);
+		return;
+	}
+	if (write_all(output->fd, text, size))
 		return;
 	output->broken = true;
-	if (output->path)
-		complain("cannot write '%s': %m; the counts will follow here", output->path);
-	else
-		complain("cannot write descriptor %d: %m", output->fd);
+	complain_of_output(output, "will follow here");
 	if (before >= 0 && ftruncate(output->fd, before) < 0)
 		complain("an unfinished line is left in '%s': %m", output->path);
+	put_elsewhere(output, text, size);
+}
+
+void output_heading(struct output *output, char *heading, size_t size, bool wanted)
+{
+	free(output->heading);
+	output->heading = heading;
+	output->heading_size = size;
+	if (wanted)
+		output_put(output, heading, size);
 }
 
 /* A text under way to the output. */
@@ -134,21 +165,26 @@ static void close_text(struct text *text)
 		fail("out of memory");
 }
 
-/* A command is about to run: an old file's contents go. */
-static void begin_output(struct output *output)
+bool output_begin(struct output *output)
 {
-	struct text text;
-
 	output->begun = true;
 	if (output->path && !output->append && regular_size(output->fd) > 0 &&
 	    ftruncate(output->fd, 0) < 0)
 		complain("cannot empty '%s': %m", output->path);
-	if (!output->format->head || (output->append && regular_size(output->fd) > 0))
+	return !output->append || regular_size(output->fd) <= 0;
+}
+
+/* A command is about to run: an old file's contents go. */
+static void begin_output(struct output *output)
+{
+	bool wanted = output_begin(output);
+	struct text text;
+
+	if (!output->format->head)
 		return;
 	output->format->head(open_text(&text));
 	close_text(&text);
-	put_recording(output, text.text, text.size);
-	free(text.text);
+	output_heading(output, text.text, text.size, wanted);
 }
 
 void output_discard(struct output *output)
@@ -168,8 +204,7 @@ void output_run(struct output *output, const struct recording *recording,
 		return;
 	output->format->begin(open_text(&text), recording, interval);
 	close_text(&text);
-	put_recording(output, text.text, text.size);
-	free(text.text);
+	output_heading(output, text.text, text.size, true);
 }
 
 void output_interval(struct output *output, struct recording *recording,
@@ -179,9 +214,27 @@ void output_interval(struct output *output, struct recording *recording,
 
 	output->format->interval(open_text(&text), &output->style, recording, interval);
 	close_text(&text);
-	put_recording(output, text.text, text.size);
+	output_put(output, text.text, text.size);
 	free(text.text);
-	recording->intervals += !output->broken;
+	recording->intervals++;
+}
+
+static void forget_heading(struct output *output)
+{
+	free(output->heading);
+	output->heading = NULL;
+}
+
+bool output_close(struct output *output)
+{
+	bool good = !output->path || close(output->fd) == 0;
+
+	if (!good && !output->broken) {
+		output->broken = true;
+		complain_of_output(output, "may be incomplete");
+	}
+	forget_heading(output);
+	return !output->broken;
 }
 
 /* False: it is not where it should be. */
@@ -189,16 +242,18 @@ bool output_recording(struct output *output, const struct recording *recording)
 {
 	struct text text;
 
+	/* Titles are of intervals. */
+	if (output->format->begin)
+		forget_heading(output);
 	output->format->recording(open_text(&text), &output->style, recording);
 	close_text(&text);
-	put_recording(output, text.text, text.size);
+	output_put(output, text.text, text.size);
 	if (output->path && close(output->fd) < 0 && !output->broken) {
 		output->broken = true;
-		complain("cannot write '%s': %m; the counts follow", output->path);
+		complain_of_output(output, "follow");
+		put_elsewhere(output, text.text, text.size);
 	}
-	/* Where standard error itself is broken there is nothing left to try. */
-	if (output->broken)
-		write_all(STDERR_FILENO, text.text, text.size);
 	free(text.text);
+	forget_heading(output);
 	return !output->broken;
 }

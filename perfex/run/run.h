@@ -247,17 +247,29 @@ struct format {
 extern const struct format text_format, csv_format, json_format;
 extern const char *const view_names[];
 
-/* output.c: what cannot be written is said once, and the recording goes to standard error then */
+/*
+ * output.c: what cannot be written is said once, and goes to standard error with all that follows
+ */
 struct output {
 	const struct format *format;
 	const char *path; /* NULL: a descriptor that perfex was given */
 	int fd;
 	bool created, append, begun, broken;
 	struct style style;
+	char *heading; /* of the lines that come now; NULL: none */
+	size_t heading_size;
 };
 
 bool output_open(struct output *output, const struct options *options);
 void output_discard(struct output *output);
+/* Empties an old file.  False: it is not empty, and has had its heading. */
+bool output_begin(struct output *output);
+/* It is kept, for standard error; wanted: and put. */
+void output_heading(struct output *output, char *heading, size_t size, bool wanted);
+/* All or, of a file, nothing. */
+void output_put(struct output *output, const char *text, size_t size);
+/* False: it is not where it should be. */
+bool output_close(struct output *output);
 void output_run(struct output *output, const struct recording *recording,
 		const struct interval *interval);
 void output_interval(struct output *output, struct recording *recording,

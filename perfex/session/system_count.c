@@ -5,6 +5,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,25 +14,27 @@ struct system {
 	struct perfctr_pmu_info info;
 	struct events events;
 	struct session_run run;
-	FILE *file;
+	struct output output;
+	FILE *file; /* what is to be put there */
+	char *text;
+	size_t size;
 	uint64_t started_ns, last_ns,
 		next_ns; /* the start, the end of the last interval, of this one */
 	unsigned int n_intervals;
 	struct system_row *last; /* sums until last_ns: of all CPUs, then of each */
 };
 
-static bool open_file(struct system *system)
+static void open_text(struct system *system)
 {
-	const struct options *options = &system->options->run;
-
-	if (!options->output) {
-		system->file = stdout;
-		return true;
-	}
-	system->file = fopen(options->output, options->append ? "ae" : "we");
+	system->file = open_memstream(&system->text, &system->size);
 	if (!system->file)
-		complain("cannot write '%s': %m", options->output);
-	return system->file;
+		fail("out of memory");
+}
+
+static void close_text(struct system *system)
+{
+	if (fclose(system->file))
+		fail("out of memory");
 }
 
 /* What the policy lets of the events be counted is what is shown. */
@@ -121,7 +124,7 @@ static int start_system(struct system *system)
 	status = session_launch(&system->run, system->options->run.command);
 	if (status)
 		return status;
-	if (!set_marks(system) || !open_file(system)) {
+	if (!set_marks(system) || !output_open(&system->output, &system->options->run)) {
 		command_kill(&system->run.command);
 		return EXIT_PERFEX;
 	}
@@ -172,6 +175,7 @@ static void take_interval(struct system *system)
 		fail("cannot read the counters: %m");
 	warn_of_disturbance(&counts);
 	now = now_ns();
+	open_text(system);
 	if (!system->options->per_cpu)
 		print_row(system, &system->last[0], ALL_CPUS, now, counts.tsc, counts.counter);
 	for (unsigned int cpu = 0;
@@ -182,10 +186,9 @@ static void take_interval(struct system *system)
 		print_row(system, &system->last[1 + cpu], (int)cpu, now, totals.tsc,
 			  totals.counter);
 	}
-	if (system->file == stdout)
-		flush_output();
-	else if (fflush(system->file) || ferror(system->file))
-		fail("cannot write '%s': %m", system->options->run.output);
+	close_text(system);
+	output_put(&system->output, system->text, system->size);
+	free(system->text);
 	system->last_ns = now;
 }
 
@@ -212,7 +215,9 @@ static bool end_interval(void *target)
 		return false;
 	take_interval(system);
 	system->next_ns += interval_ns(system);
-	return ++system->n_intervals == system->options->count;
+	/* A command is waited for, wherever its counts go. */
+	return ++system->n_intervals == system->options->count ||
+	       (system->output.broken && !system->options->run.command[0]);
 }
 
 static void count_intervals(struct system *system)
@@ -233,19 +238,27 @@ static void count_intervals(struct system *system)
 	take_interval(system);
 }
 
+static void put_head(struct system *system)
+{
+	bool wanted = output_begin(&system->output);
+
+	open_text(system);
+	system_print_head(system->file, system->options, &system->events);
+	close_text(system);
+	output_heading(&system->output, system->text, system->size, wanted);
+}
+
 static int count_system(struct system *system)
 {
 	int status = start_system(system);
 
 	if (status)
 		return status;
-	system_print_head(system->file, system->options, &system->events);
+	put_head(system);
 	if (system->run.command.pid)
 		command_resume(&system->run.command);
 	count_intervals(system);
-	if (system->file != stdout && fclose(system->file))
-		fail("cannot write '%s': %m", system->options->run.output);
-	return 0;
+	return output_close(&system->output) ? 0 : EXIT_PERFEX;
 }
 
 int system_count(const struct system_options *options)

@@ -25,8 +25,6 @@ void system_print_head(FILE *file, const struct system_options *options,
 {
 	if (options->format == SYSTEM_JSON)
 		return;
-	if (options->run.append && fseek(file, 0, SEEK_END) == 0 && ftell(file) > 0)
-		return;
 	if (options->format == SYSTEM_CSV) {
 		fputs("time_ns,cpu,event,counter,modes,count,rate\r\n", file);
 		return;

@@ -18,6 +18,7 @@ struct tracing {
 	struct events events;
 	struct session_run run;
 	FILE *file;
+	bool broken; /* it takes no more */
 	unsigned int cpu; /* whose records are being written */
 };
 
@@ -45,6 +46,14 @@ static int write_record(const struct perfctr_trace_record *record, void *argumen
 	return 0;
 }
 
+/* Once; the command is waited for all the same. */
+static void complain_of_file(struct tracing *tracing)
+{
+	if (!tracing->broken)
+		complain("cannot write '%s': %m", tracing->options->run.output);
+	tracing->broken = true;
+}
+
 static void empty_rings(struct tracing *tracing)
 {
 	unsigned int n = perfctr_session_cpus(tracing->run.session);
@@ -55,7 +64,7 @@ static void empty_rings(struct tracing *tracing)
 		    errno != EINVAL)
 			fail("cannot read the trace: %m");
 	if (ferror(tracing->file))
-		fail("cannot write '%s': %m", tracing->options->run.output);
+		complain_of_file(tracing);
 }
 
 static bool open_session(struct tracing *tracing)
@@ -151,7 +160,7 @@ static void finish_tracing(struct tracing *tracing)
 	fprintf(tracing->file, "-1,0," TRACE_TOTAL ",0,0,%" PRIu64 ",", lost);
 	write_counts(tracing->file, total.tsc, total.counter, total.n_counters);
 	if (fclose(tracing->file))
-		fail("cannot write '%s': %m", tracing->options->run.output);
+		complain_of_file(tracing);
 	if (lost)
 		complain("%" PRIu64 " records were lost: the machine was too busy to write them",
 			 lost);
@@ -174,7 +183,7 @@ static int trace_command(struct tracing *tracing)
 	command_resume(&tracing->run.command);
 	session_wait(&tracing->run, &loop);
 	finish_tracing(tracing);
-	return 0;
+	return tracing->broken ? EXIT_PERFEX : 0;
 }
 
 int trace_count(const struct trace_options *options)

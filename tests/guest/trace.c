@@ -181,6 +181,19 @@ START_TEST(what_was_counted_between_lost_records_is_nobody_s)
 }
 END_TEST
 
-SUITE(trace, each_process_and_each_thread_has_its_own_counts_and_they_add_up,
+START_TEST(a_full_device_ends_no_wait_for_the_command)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "trace", "-o", "/dev/full", "-e", INSTRUCTIONS_ANY, "sh", "-c",
+	    "sleep 1; echo done");
+	expect_run(&r, EXITED(125));
+	ck_assert_str_eq(r.out, "done\n");
+	ck_assert_str_eq(r.err, "perfex: cannot write '/dev/full': No space left on device\n");
+}
+END_TEST
+
+SUITE(trace, a_full_device_ends_no_wait_for_the_command,
+      each_process_and_each_thread_has_its_own_counts_and_they_add_up,
       the_status_of_the_command_is_that_of_trace, a_file_that_is_no_trace_is_refused_in_one_line,
       what_was_counted_between_lost_records_is_nobody_s)

@@ -4,17 +4,19 @@
 #include "perfex.h"
 
 #include <perfctr.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool has_pmu(void)
+static bool has(uint32_t capability)
 {
 	struct perfctr_backend_info info = { 0 };
 
 	perfctr_backend("perf_events", &info);
-	return info.capabilities & PERFCTR_CAN_HARDWARE;
+	return info.capabilities & capability;
 }
 
 #define NOBODY_RUNS "setpriv --reuid=65534 --regid=65534 --clear-groups "
@@ -79,7 +81,7 @@ START_TEST(an_experiment_needs_no_pmu_for_the_operating_systems_events)
 			     "programs: { true: [/bin/true] }\n");
 	expect(&r, "perfex experiment x.yaml", 0);
 	ck_assert_uint_eq(lines(contents("results/table.csv"), "page-faults"), 1);
-	if (has_pmu())
+	if (has(PERFCTR_CAN_HARDWARE))
 		return;
 	write_file("y.yaml", "directory: results\n"
 			     "experiments: { one: [instructions], two: [page-faults] }\n"
@@ -96,6 +98,100 @@ START_TEST(an_experiment_needs_no_pmu_for_the_operating_systems_events)
 }
 END_TEST
 
+/* The command is waited for, and what it printed is there. */
+#define COMMAND_RUNS "sh -c 'sleep 0.3; echo done'"
+
+START_TEST(a_full_device_ends_no_wait_for_the_command)
+{
+	struct run r;
+
+	if (!has(PERFCTR_CAN_SESSION))
+		return;
+	enter_directory();
+	expect(&r, "perfex system --csv -I 20 -e page-faults -o /dev/full " COMMAND_RUNS,
+	       EXITED(125));
+	ck_assert_str_eq(r.out, "done\n");
+	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
+	ck_assert_uint_eq(lines(r.err,
+				"perfex: cannot write '/dev/full': No space left on device; the "
+				"counts will follow here"),
+			  1);
+	ck_assert_uint_eq(lines(r.err, "time_ns,cpu,event"), 1);
+	ck_assert_uint_gt(lines(r.err, ",page-faults,"), 2);
+	expect(&r, "perfex system -e page-faults " COMMAND_RUNS " >/dev/full", EXITED(125));
+	ck_assert_uint_eq(lines(r.err, "perfex: cannot write to standard output: No space"), 1);
+	ck_assert_uint_eq(lines(r.err, "page-faults"), 1);
+	/* Nobody is waited for. */
+	expect(&r, "timeout 10 perfex system -I 5 -e page-faults -o /dev/full", EXITED(125));
+}
+END_TEST
+
+/* In 8192 bytes there is room for some lines, all of them whole. */
+START_TEST(a_file_that_becomes_full_ends_with_a_line)
+{
+	static const char *const command[] = { "", "system" };
+	const char *file;
+	char script[256];
+	struct run r;
+
+	if (getuid() || !has(PERFCTR_CAN_SESSION))
+		return; /* mounts nothing, counts no CPUs */
+	enter_directory();
+	ck_assert_int_eq(mkdir("small", 0755), 0);
+	ck_assert_int_eq(mount("none", "small", "tmpfs", 0, "size=8192"), 0);
+	snprintf(script, sizeof(script),
+		 "perfex %s --csv -I 2 -e page-faults -o small/out sleep 0.6", command[_i]);
+	RUN(&r, "sh", "-c", script);
+	file = contents("small/out");
+	umount("small");
+	ck_assert_int_eq(r.status, EXITED(125));
+	ck_assert_uint_eq(lines(r.err, "perfex: cannot write 'small/out': No space left"), 1);
+	ck_assert_uint_gt(lines(file, ",page-faults,"), 10);
+	ck_assert_uint_le(strlen(file), 8192);
+	ck_assert_int_eq(file[strlen(file) - 1], '\n');
+	/* They stand below a head of their own. */
+	ck_assert_uint_eq(lines(r.err, ",event,"), 1);
+	ck_assert_uint_gt(lines(r.err, ",page-faults,"), 10);
+}
+END_TEST
+
+START_TEST(intervals_follow_a_full_device_with_their_heads)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex --csv -I 50 -e page-faults -o /dev/full sleep 0.3", EXITED(125));
+	ck_assert_uint_eq(lines(r.err, "perfex: cannot write '/dev/full'"), 1);
+	ck_assert_uint_eq(lines(r.err, "row,run,pass"), 1);
+	ck_assert_uint_gt(lines(r.err, "interval,0,0,"), 4);
+	ck_assert_uint_eq(lines(r.err, "summary,"), 5);
+	expect(&r, "perfex -r 2 -I 50 -e page-faults -o /dev/full sleep 0.3 </dev/null",
+	       EXITED(125));
+	ck_assert_uint_eq(lines(r.err, "seconds                count  event"), 2);
+	ck_assert_uint_gt(lines(r.err, "  page-faults"), 4);
+}
+END_TEST
+
+/* Of 512 or 1024 bytes, as shells count. */
+START_TEST(a_limit_of_file_sizes_is_as_a_full_device)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r,
+	       "{ (ulimit -f 1; perfex -I 5 -j -e page-faults -o big " COMMAND_RUNS
+	       "; echo $? >status) 2>&1; } | cat",
+	       0);
+	ck_assert_str_eq(contents("status"), "125\n");
+	ck_assert_uint_eq(lines(r.out, "done\n"), 1);
+	ck_assert_uint_eq(lines(r.out, "perfex: cannot write 'big': File too large"), 1);
+	ck_assert_uint_eq(lines(r.out, "\"perfex-run\""), 1);
+	/* The command gets the signal, as without perfex. */
+	expect(&r, "ulimit -f 1; perfex -e page-faults head -c 99999 /dev/zero >zeros",
+	       EXITED(128 + SIGXFSZ));
+}
+END_TEST
+
 TCase *perfex_tests(void)
 {
 	TCase *tests = tcase_create("perfex");
@@ -104,5 +200,9 @@ TCase *perfex_tests(void)
 	tcase_add_loop_test(tests, a_command_that_may_not_be_read_is_refused, 0, 5);
 	tcase_add_loop_test(tests, what_the_backend_lacks_is_named, 0, ARRAY_SIZE(lacking));
 	tcase_add_test(tests, an_experiment_needs_no_pmu_for_the_operating_systems_events);
+	tcase_add_test(tests, a_full_device_ends_no_wait_for_the_command);
+	tcase_add_loop_test(tests, a_file_that_becomes_full_ends_with_a_line, 0, 2);
+	tcase_add_test(tests, intervals_follow_a_full_device_with_their_heads);
+	tcase_add_test(tests, a_limit_of_file_sizes_is_as_a_full_device);
 	return tests;
 }

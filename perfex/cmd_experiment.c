@@ -80,25 +80,13 @@ static void check_experiment(struct experiment_file *file, const char *path, str
 	perfctr_events_close(database);
 }
 
-/* Where standard output is closed, its number is no place for a file that stays open. */
-static int keep_off_standard(int fd)
-{
-	int other;
-
-	if (fd < 0 || fd > STDERR_FILENO)
-		return fd;
-	other = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	close(fd);
-	return other;
-}
-
 /*
  * Two perfex at once would count each other's runs as their own.  Who may only read cannot lock it.
  */
 static void lock_directory(const char *directory)
 {
 	char *path = text_print("%s/.lock", directory);
-	int fd = keep_off_standard(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		fail("cannot open '%s': %m", path);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "perfex.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,12 +115,25 @@ static void check_perf_command(char **command)
 }
 
 /*
+ * The number of a closed descriptor would become that of a file or an event of perfex's own, and be
+ * written into.  What is there instead is read and written as little, and COMMAND does not get it.
+ */
+static void fill_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC) != fd)
+			fail("descriptor %d is closed, and /dev/null cannot be opened: %m", fd);
+}
+
+/*
  * The name of a subcommand counts as such in the first place alone: "perfex -- list" runs a list.
  */
 int main(int argc, char **argv)
 {
 	const struct subcommand *subcommand = argc > 1 ? find_subcommand(argv[1]) : NULL;
 
+	fill_standard();
 	print_subcommands = print_table;
 	atexit(flush_output);
 	if (subcommand)

@@ -192,6 +192,40 @@ START_TEST(a_limit_of_file_sizes_is_as_a_full_device)
 }
 END_TEST
 
+/* In its place there would be a file or an event of perfex's own. */
+START_TEST(closed_descriptors_are_nobody_elses)
+{
+	static const char *const printing[] = { "list", "info", "encode -e 0x4100c0 --pmu=nhm",
+						"experiment --check x.yaml", "--version" };
+	char script[128];
+	struct run r;
+
+	enter_directory();
+	write_file("x.yaml", "directory: results\n"
+			     "experiments: { faults: [page-faults] }\n"
+			     "programs: { true: [/bin/true] }\n");
+	for (size_t i = 0; i < ARRAY_SIZE(printing); i++) {
+		snprintf(script, sizeof(script), "perfex %s >&-", printing[i]);
+		expect(&r, script, EXITED(125));
+		ck_assert_str_eq(r.err,
+				 "perfex: cannot write to standard output: Bad file descriptor\n");
+	}
+	expect(&r, "perfex -e page-faults touch started 2>&-", EXITED(125));
+	ck_assert_int_lt(access("started", F_OK), 0);
+	/* The command finds them closed. */
+	expect(&r,
+	       "perfex -e page-faults -o out sh -c '! [ -e /proc/$$/fd/0 ] && ! [ -e /proc/$$/fd/1 ]' "
+	       "<&- >&-",
+	       0);
+	ck_assert_uint_gt(printed_count(contents("out"), "page-faults"), 0);
+	if (!has(PERFCTR_CAN_SESSION))
+		return;
+	expect(&r, "perfex system -e page-faults touch started >&-", EXITED(125));
+	ck_assert_str_eq(r.err, "perfex: standard output is not open for writing\n");
+	ck_assert_int_lt(access("started", F_OK), 0);
+}
+END_TEST
+
 TCase *perfex_tests(void)
 {
 	TCase *tests = tcase_create("perfex");
@@ -204,5 +238,6 @@ TCase *perfex_tests(void)
 	tcase_add_loop_test(tests, a_file_that_becomes_full_ends_with_a_line, 0, 2);
 	tcase_add_test(tests, intervals_follow_a_full_device_with_their_heads);
 	tcase_add_test(tests, a_limit_of_file_sizes_is_as_a_full_device);
+	tcase_add_test(tests, closed_descriptors_are_nobody_elses);
 	return tests;
 }

@@ -264,10 +264,6 @@ static void finish_counting(struct counting *counting, struct sample *sample)
 	threads_stop(&counting->threads);
 	if (counting->started_ns)
 		sample->time_ns[TIME_ELAPSED] = counting->stopped_ns - counting->started_ns;
-	else
-		complain("the %s ended within the delay of %u ms: nothing was counted",
-			 counting->options->command[0] ? "command" : "process",
-			 counting->options->delay_ms);
 	sample->timed_out = counting->timed_out;
 	sample->cut_short =
 		!counting->started_ns || (!counting->options->command[0] && !counting->timed_out);

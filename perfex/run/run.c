@@ -78,6 +78,25 @@ static bool is_whole(const struct session *session, const struct sample *sample)
 	return has_succeeded(sample) && !(sample->cut_short && session->progress.all > 1);
 }
 
+/* It ended within the delay. */
+static bool never_began(const struct sample *sample)
+{
+	return sample->cut_short && !sample->time_ns[TIME_ELAPSED];
+}
+
+static void complain_of_delay(const struct session *session, const char *what)
+{
+	const struct options *options = session->options;
+
+	if (session->progress.all > 1)
+		complain("%s ended within the delay of %u ms: nothing was counted, and there is no "
+			 "further run",
+			 what, options->delay_ms);
+	else
+		complain("the %s ended within the delay of %u ms: nothing was counted",
+			 options->command[0] ? "command" : "process", options->delay_ms);
+}
+
 static void complain_of_run(const char *what, const struct sample *sample, const char *counts)
 {
 	int status = sample->wait_status;
@@ -106,6 +125,10 @@ static bool go_on(struct session *session, const char *what, const struct sample
 {
 	bool more = session->progress.done < session->progress.all;
 
+	if (never_began(sample)) {
+		complain_of_delay(session, what);
+		return false;
+	}
 	if (!is_whole(session, sample)) {
 		if (session->progress.all > 1)
 			complain_of_run(what, sample, counts);
@@ -156,6 +179,8 @@ static bool warm_up(struct session *session)
 			members_free(counting.members);
 		if (session->exit_status)
 			return false;
+		/* There was nothing to count. */
+		sample.cut_short &= !never_began(&sample);
 		session->last = sample;
 		progress_step(&session->progress);
 		snprintf(what, sizeof(what), "warm-up %u", run + 1);
@@ -170,9 +195,8 @@ static bool keep_run(struct session *session, unsigned int run, unsigned int pas
 		     const struct sample *sample)
 {
 	struct recording *recording = &session->recording;
-	bool never_began = !sample->time_ns[TIME_ELAPSED] && session->progress.all > 1;
 
-	if (!never_began && recording_add(recording, pass, sample, is_whole(session, sample)))
+	if (recording_add(recording, pass, sample, is_whole(session, sample)))
 		return true;
 	recording->failed = true;
 	recording->failed_run = run;
@@ -249,9 +273,6 @@ static int end_session(struct session *session)
 	recording_free(&session->recording);
 	if (session->exit_status)
 		return session->exit_status;
-	if (session->last.cut_short && !session->last.time_ns[TIME_ELAPSED] &&
-	    session->progress.all > 1)
-		return EXIT_PERFEX;
 	return has_succeeded(&session->last) ? 0 : exit_as(session->last.wait_status);
 }
 

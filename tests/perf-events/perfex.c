@@ -192,6 +192,50 @@ START_TEST(a_limit_of_file_sizes_is_as_a_full_device)
 }
 END_TEST
 
+/* Then as many runs as one are enough to know it. */
+START_TEST(a_delay_beyond_the_commands_end_is_told_once)
+{
+	static const struct {
+		const char *options, *line;
+	} cases[] = {
+		{ "", "perfex: the command ended within the delay of 60000 ms: nothing was "
+		      "counted\n" },
+		{ "-r 2", "perfex: run 1 ended within the delay of 60000 ms: nothing was counted, "
+			  "and there is no further run\n" },
+	};
+	char script[256];
+	struct run r;
+
+	enter_directory();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		snprintf(script, sizeof(script),
+			 "perfex %s -D 60000 -j -o out -e page-faults sh -c 'exit 3' </dev/null",
+			 cases[i].options);
+		expect(&r, script, EXITED(3));
+		ck_assert_str_eq(r.err, cases[i].line);
+		ck_assert_uint_eq(lines(contents("out"), "\"counts\":[0]"), 1);
+		snprintf(script, sizeof(script),
+			 "perfex %s -D 60000 --csv -o out -e page-faults true </dev/null",
+			 cases[i].options);
+		expect(&r, script, 0);
+		ck_assert_str_eq(r.err, cases[i].line);
+		ck_assert_uint_eq(lines(contents("out"), "total,0,0,"), 5);
+	}
+	/* Of a warm-up nothing is missed. */
+	expect(&r, "perfex --warmup=2 -D 60000 -e page-faults true </dev/null", 0);
+	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
+	ck_assert_uint_eq(lines(r.err, cases[1].line), 1);
+	/* What was counted before stays, and is no mean with a 0 in it. */
+	expect(&r,
+	       "perfex -r 3 -D 300 --csv -o out -e page-faults sh -c "
+	       "'[ -e ran ] || { touch ran; sleep 1; true; }' </dev/null",
+	       0);
+	ck_assert_str_eq(r.err, "perfex: run 2 ended within the delay of 300 ms: nothing was "
+				"counted, and there is no further run\n");
+	ck_assert_uint_eq(lines(contents("out"), "total,"), 5);
+}
+END_TEST
+
 /* In its place there would be a file or an event of perfex's own. */
 START_TEST(closed_descriptors_are_nobody_elses)
 {
@@ -239,5 +283,6 @@ TCase *perfex_tests(void)
 	tcase_add_test(tests, intervals_follow_a_full_device_with_their_heads);
 	tcase_add_test(tests, a_limit_of_file_sizes_is_as_a_full_device);
 	tcase_add_test(tests, closed_descriptors_are_nobody_elses);
+	tcase_add_test(tests, a_delay_beyond_the_commands_end_is_told_once);
 	return tests;
 }

@@ -2,6 +2,7 @@
 /* perfex check: whether events can be counted together, and on which counters; nothing is run. */
 #include "selection.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static const char *modes_text(unsigned int modes)
@@ -20,9 +21,70 @@ static void print_control(const struct perfctr_request *requests,
 		uint32_t counter = control->event[i].counter;
 
 		snprintf(text, sizeof(text), counter > 99 ? "0x%x" : "%u", counter);
-		printf("%s%-32s counter %-10s  %s\n", indent, requests[i].name, text,
-		       modes_text(requests[i].modes));
+		if (is_software(&requests[i]))
+			printf("%s%-32s %-18s  ", indent, requests[i].name, "no counter");
+		else
+			printf("%s%-32s counter %-10s  ", indent, requests[i].name, text);
+		puts(modes_text(requests[i].modes));
 	}
+}
+
+static uint32_t lowest_counter(const struct perfctr_request *request)
+{
+	for (uint32_t i = 0; i < 64; i++)
+		if (request->general >> i & 1)
+			return i;
+	for (uint32_t i = 0; i < 64; i++)
+		if (request->fixed >> i & 1)
+			return PERFCTR_FIXED + i;
+	return 0;
+}
+
+/* As the kernel looks at registers, for a reason of PERFCTR_BAD_*; names have good ones. */
+static uint32_t look_at_registers(const struct perfctr_pmu_info *info,
+				  const struct perfctr_event_control *event)
+{
+	bool fixed = event->counter & PERFCTR_FIXED;
+	uint64_t modes = info->evntsel_user | info->evntsel_kernel;
+	uint64_t modes2 = info->evntsel2_user | info->evntsel2_kernel;
+
+	if (event->evntsel & ~(fixed ? info->fixed_allowed : info->evntsel_allowed))
+		return PERFCTR_BAD_EVNTSEL;
+	if (event->evntsel2 & ~info->evntsel2_allowed)
+		return PERFCTR_BAD_EVNTSEL2;
+	if (info->evntsel_required & ~event->evntsel)
+		return PERFCTR_BAD_ENABLE;
+	if ((modes | modes2) && !(event->evntsel & modes) && !(event->evntsel2 & modes2))
+		return PERFCTR_BAD_MODE;
+	return 0;
+}
+
+/* False: perfex run would refuse it, for the reason that is said. */
+static bool check_registers(const struct perfctr_pmu_info *info,
+			    const struct perfctr_request *request)
+{
+	uint32_t counter = request->counter;
+	struct perfctr_control control;
+
+	if (is_software(request) || request->kinds)
+		return true;
+	if (counter == PERFCTR_ANY)
+		counter = lowest_counter(request);
+	perfctr_control_init(&control);
+	perfctr_control_add(&control, counter, request->evntsel, request->evntsel2);
+	control.bad_reason = look_at_registers(info, &control.event[0]);
+	if (control.bad_reason)
+		complain_of_control(EINVAL, &control, info);
+	return !control.bad_reason;
+}
+
+static bool check_all_registers(const struct perfctr_pmu_info *info,
+				const struct perfctr_request *requests, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!check_registers(info, &requests[i]))
+			return false;
+	return true;
 }
 
 static bool assign_counters(const struct perfctr_pmu_info *info,
@@ -90,7 +152,9 @@ static int check_events(struct selection *selection)
 	if (!requests)
 		return EXIT_PERFEX;
 	info = perfctr_events_info(selection->database);
-	if (assign_counters(info, requests, selection->n_events, &control, why, sizeof(why)))
+	if (!check_all_registers(info, requests, selection->n_events))
+		status = EXIT_PERFEX;
+	else if (assign_counters(info, requests, selection->n_events, &control, why, sizeof(why)))
 		print_control(requests, &control, "");
 	else
 		status = print_plan(info, requests, selection->n_events, why);

@@ -51,16 +51,40 @@ static void print_counters(const struct perfctr_request *request)
 	putchar('\n');
 }
 
-static void print_event(const struct perfctr_pmu_info *info, const struct perfctr_request *request)
+/* The value, as -e takes it: with a counter where it means something else without. */
+static void format_value(struct perfctr_events *database, const struct perfctr_request *request,
+			 char *text, size_t size)
 {
-	struct perfctr_event_control control = {
+	const struct perfctr_event_control event = {
 		.counter = request->counter,
 		.evntsel = request->evntsel,
 		.evntsel2 = request->evntsel2,
 	};
+	struct perfctr_control control;
+	struct perfctr_request again;
+	char error[512];
+
+	perfctr_event_format(&event, text, size);
+	if (request->counter != PERFCTR_ANY ||
+	    (perfctr_events_parse(database, text, PERFCTR_MODE_USER, &again, error,
+				  sizeof(error)) == 0 &&
+	     !(again.general & ~request->general)))
+		return;
+	if (perfctr_requests_assign(perfctr_events_info(database), request, 1, &control, error,
+				    sizeof(error)) == 0)
+		perfctr_event_format(&control.event[0], text, size);
+}
+
+static void print_event(struct perfctr_events *database, const struct perfctr_request *request)
+{
+	const struct perfctr_pmu_info *info = perfctr_events_info(database);
 	char text[PERFCTR_EVENT_TEXT];
 
-	perfctr_event_format(&control, text, sizeof(text));
+	if (is_software(request)) {
+		printf("%s: the operating system counts it, by no register\n", request->name);
+		return;
+	}
+	format_value(database, request, text, sizeof(text));
 	printf("%s = %s\n", request->name, text);
 	print_counters(request);
 	if (request->general)
@@ -77,7 +101,6 @@ static void print_event(const struct perfctr_pmu_info *info, const struct perfct
 
 static int encode_events(struct selection *selection)
 {
-	const struct perfctr_pmu_info *info;
 	struct perfctr_request *requests;
 
 	if (!open_selected_pmu(selection))
@@ -85,9 +108,8 @@ static int encode_events(struct selection *selection)
 	requests = selected_events(selection);
 	if (!requests)
 		return EXIT_PERFEX;
-	info = perfctr_events_info(selection->database);
 	for (size_t i = 0; i < selection->n_events; i++)
-		print_event(info, &requests[i]);
+		print_event(selection->database, &requests[i]);
 	free(requests);
 	return 0;
 }

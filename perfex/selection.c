@@ -20,9 +20,19 @@ void take_selected_event(void *target, const struct option_rule *rule, const cha
 	append_events(&selection->event, &selection->n_events, list);
 }
 
-static bool open_database(struct selection *selection, const struct perfctr_pmu_info *info)
+bool is_software(const struct perfctr_request *request)
 {
-	selection->database = perfctr_events_open(info);
+	return request->counter >= PERFCTR_SOFTWARE &&
+	       request->counter < PERFCTR_SOFTWARE + PERFCTR_N_SOFTWARE;
+}
+
+/* Its operating system is not asked: whatever counts there, counts that too. */
+static bool open_database(struct selection *selection, const struct perfctr_pmu_info *found)
+{
+	struct perfctr_pmu_info info = *found;
+
+	info.features |= selection->pmu ? PERFCTR_FEATURE_SOFTWARE : 0;
+	selection->database = perfctr_events_open(&info);
 	if (!selection->database)
 		fail("out of memory");
 	return true;

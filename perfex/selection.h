@@ -40,6 +40,9 @@ void take_selected_event(void *target, const struct option_rule *rule, const cha
 /* Opens the database of the PMU; false: it cannot, and has said why. */
 bool open_selected_pmu(struct selection *selection);
 
+/* What the operating system counts, on no counter. */
+bool is_software(const struct perfctr_request *request);
+
 /* The events, to be freed; NULL: one is wrong, and this has been said. */
 struct perfctr_request *selected_events(const struct selection *selection);
 

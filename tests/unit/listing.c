@@ -3,6 +3,7 @@
 #include "command.h"
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,6 +190,89 @@ START_TEST(reserved_bits_are_shown)
 }
 END_TEST
 
+/* On the Pentium 4 the counter is a part of the event; a fixed one has its event built in. */
+static const struct {
+	const char *pmu, *event, *value;
+} values[] = {
+	{ "--pmu=nhm", "instructions", "0x004100c0" },
+	{ "--pmu=nhm", "ref-cycles", "0x00410000@0x40000002" },
+	{ "--pmu=netburst", "branch_retired:MMTP", "0x0003b000/0x0c000804@0xc" },
+	{ "--pmu=p6", "FLOPS", "0x004100c1@0" },
+	{ "--pmu=k7", "cycles:k", "0x00420076" },
+	{ "--pmu=p5", "cycles", "0x00000180" },
+};
+
+START_TEST(a_value_replaces_its_name)
+{
+	struct command_result result;
+	char line[128];
+
+	be_alone();
+	result = PERFEX("encode", values[_i].pmu, "-e", values[_i].event);
+	snprintf(line, sizeof(line), "%s = %s\n", values[_i].event, values[_i].value);
+	ck_assert_msg(strncmp(result.out, line, strlen(line)) == 0, "%s", result.out);
+	result = PERFEX("check", values[_i].pmu, "-e", values[_i].value);
+	ck_assert_str_eq(result.err, "");
+	ck_assert_int_eq(result.status, 0);
+}
+END_TEST
+
+/* By tests/families/refusals.c the driver refuses these, of a context. */
+static const struct {
+	const char *pmu, *event, *err;
+} never[] = {
+	{ "--pmu=arch", "0xc0",
+	  "perfex: event 0x000000c0@0: evntsel bits 0x400000 (enable) must be set; write "
+	  "0x004000c0\n" },
+	{ "--pmu=arch", "0x4000c0",
+	  "perfex: event 0x004000c0@0: it would never count: it selects neither user nor kernel "
+	  "mode; write 0x004100c0@0 for user mode\n" },
+	{ "--pmu=arch", "0xf004100c0",
+	  "perfex: event 0xf004100c0@0: evntsel bits 0xf00000000 are reserved; only 0xffc7ffff may "
+	  "be set for this counter\n" },
+	{ "--pmu=arch", "0x4100c0/0x4@1",
+	  "perfex: event 0x004100c0/0x00000004@1: this machine has no second event select word; "
+	  "leave out /0x4\n" },
+	{ "--pmu=arch", "0x4100c0@0x40000000",
+	  "perfex: event 0x004100c0@0x40000000: evntsel bits 0xc0 are reserved; only 0x430000 may "
+	  "be set for this counter\n" },
+	{ "--pmu=p5", "0x16",
+	  "perfex: event 0x00000016@0: it would never count: it selects neither user nor kernel "
+	  "mode; write 0x00000096@0 for user mode\n" },
+};
+
+START_TEST(what_would_be_refused_is_no_event_that_fits)
+{
+	struct command_result result;
+
+	be_alone();
+	result = PERFEX("check", never[_i].pmu, "-e", never[_i].event);
+	ck_assert_str_eq(result.err, never[_i].err);
+	ck_assert_str_eq(result.out, "");
+	ck_assert_int_eq(result.status, 125);
+}
+END_TEST
+
+/* Whatever the processor, all backends count it. */
+START_TEST(the_operating_systems_events_take_no_counter)
+{
+	struct command_result result;
+
+	be_alone();
+	result = PERFEX("check", "--pmu=nhm", "-e", "instructions,page-faults:u,cs");
+	ck_assert_str_eq(result.err, "");
+	ck_assert_str_eq(result.out, "instructions                     counter 0           user\n"
+				     "page-faults:u                    no counter          user\n"
+				     "cs                               no counter          "
+				     "user+kernel\n");
+	result = PERFEX("encode", "--pmu=k8", "-e", "page-faults");
+	ck_assert_str_eq(result.err, "");
+	ck_assert_str_eq(result.out, "page-faults: the operating system counts it, by no "
+				     "register\n");
+	ck_assert_int_eq(result.status, 0);
+}
+END_TEST
+
 TCase *listing_tests(void)
 {
 	TCase *tests = tcase_create("listing");
@@ -196,5 +280,9 @@ TCase *listing_tests(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, answers_are_as_expected, 0, ARRAY_SIZE(runs));
 	tcase_add_test(tests, reserved_bits_are_shown);
+	tcase_add_loop_test(tests, a_value_replaces_its_name, 0, ARRAY_SIZE(values));
+	tcase_add_loop_test(tests, what_would_be_refused_is_no_event_that_fits, 0,
+			    ARRAY_SIZE(never));
+	tcase_add_test(tests, the_operating_systems_events_take_no_counter);
 	return tests;
 }

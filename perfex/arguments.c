@@ -23,6 +23,7 @@ static const struct option_rule help_rule = {
 };
 
 void (*print_subcommands)(void);
+bool (*is_subcommand)(const char *name);
 
 struct table {
 	struct option names[MAX_OPTIONS + 2];
@@ -276,15 +277,21 @@ static void take_number(const struct option_rule *rule, unsigned int *number, co
 	     rule->max);
 }
 
-__attribute__((noreturn)) static void refuse_option(const struct option_rule *rule)
+__attribute__((noreturn)) static void refuse_option(const struct subcommand *subcommand,
+						    const struct option_rule *rule)
 {
+	const char *name = subcommand->is_default ? "" : subcommand->name;
+	const char *space = *name ? " " : "";
+
 	if (rule->letter)
-		fail("perfex has no option -%c, --%s as perf has: %s", rule->letter, rule->name,
-		     rule->answer);
-	fail("perfex has no option --%s as perf has: %s", rule->name, rule->answer);
+		fail("perfex%s%s has no option -%c, --%s as perf has: %s", space, name,
+		     rule->letter, rule->name, rule->answer);
+	fail("perfex%s%s has no option --%s as perf has: %s", space, name, rule->name,
+	     rule->answer);
 }
 
-static void take_option(void *target, const struct option_rule *rule, const char *argument)
+static void take_option(const struct subcommand *subcommand, void *target,
+			const struct option_rule *rule, const char *argument)
 {
 	void *field = (char *)target + rule->field;
 
@@ -305,7 +312,7 @@ static void take_option(void *target, const struct option_rule *rule, const char
 		*(const char **)field = argument;
 		break;
 	case OPTION_REFUSED:
-		refuse_option(rule);
+		refuse_option(subcommand, rule);
 	}
 }
 
@@ -328,7 +335,7 @@ int take_options(const struct subcommand *subcommand, void *target, int argc, ch
 			print_help(subcommand);
 			exit(0);
 		}
-		take_option(target, rule, optarg);
+		take_option(subcommand, target, rule, optarg);
 	}
 	return optind;
 }

@@ -41,7 +41,12 @@ static const struct option_rule rules[] = {
 		    take_output, 0),
 	FLAG_OPTION("append", 0, "append to FILE", struct mark_options, run.append),
 	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0),
-	CALL_OPTION("json", 0, NULL, "write JSON, one document a line", take_format, 1),
+	CALL_OPTION("json", 'j', NULL, "write JSON, one document a line", take_format, 1),
+	CALL_OPTION("field-separator", 'x', "SEP", "the same as --csv; SEP can only be ','",
+		    take_separator, 0),
+	REFUSED_OPTION("repeat", 'r', "N", "a group is counted once; perfex -r N repeats COMMAND"),
+	REFUSED_OPTION("interval", 'I', "MS",
+		       "it counts a group to its end; perfex -I MS COMMAND writes intervals"),
 	{ 0 },
 };
 

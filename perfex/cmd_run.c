@@ -109,14 +109,6 @@ static void take_group(void *target, const struct option_rule *rule, const char 
 	append_events(&options->group, &options->n_groups, list);
 }
 
-static void take_separator(void *target, const struct option_rule *rule, const char *text)
-{
-	if (strcmp(text, ",") != 0)
-		fail("--field-separator=%s: columns are separated by ','; give --csv or --json",
-		     text);
-	take_format(target, rule, NULL);
-}
-
 static const struct option_rule rules[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "count EVENT; may be repeated; by default what perf stat counts,\n"

@@ -66,6 +66,14 @@ static void take_system_format(void *target, const struct option_rule *rule, con
 	options->format = rule->value ? SYSTEM_JSON : SYSTEM_CSV;
 }
 
+static void take_system_separator(void *target, const struct option_rule *rule, const char *text)
+{
+	struct system_options *options = target;
+
+	take_separator(&options->run, rule, text);
+	options->format = SYSTEM_CSV;
+}
+
 static const struct option_rule rules[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "count EVENT; may be repeated; by default: time, and page\n"
@@ -97,7 +105,14 @@ static const struct option_rule rules[] = {
 	FLAG_OPTION("append", 0, "append to FILE", struct system_options, run.append),
 	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_system_format,
 		    0),
-	CALL_OPTION("json", 0, NULL, "write JSON, one document a line", take_system_format, 1),
+	CALL_OPTION("json", 'j', NULL, "write JSON, one document a line", take_system_format, 1),
+	CALL_OPTION("field-separator", 'x', "SEP", "the same as --csv; SEP can only be ','",
+		    take_system_separator, 0),
+	REFUSED_OPTION("all-cpus", 'a', NULL, "it counts on all CPUs; leave it out"),
+	REFUSED_OPTION("cpu", 'C', "LIST", "--cpus=LIST"),
+	REFUSED_OPTION("no-aggr", 'A', NULL, "--per-cpu"),
+	REFUSED_OPTION("repeat", 'r', "N", "CPUs are counted once; perfex -r N repeats COMMAND"),
+	REFUSED_OPTION("pid", 'p', "PID", "perfex -p PID counts a process, on whichever CPU"),
 	{ 0 },
 };
 

@@ -43,6 +43,11 @@ static const struct subcommand *find_subcommand(const char *name)
 	return NULL;
 }
 
+static bool names_subcommand(const char *name)
+{
+	return find_subcommand(name);
+}
+
 /* "perfex help NAME" is "perfex NAME --help". */
 static int show_help(int argc, char **argv)
 {
@@ -114,6 +119,18 @@ static void check_perf_command(char **command)
 	}
 }
 
+/* "perf stat record" and "perf stat report" are commands of two words. */
+static void check_perf_stat(char **argument)
+{
+	const char *name = argument[0];
+
+	if (name && (strcmp(name, "record") == 0 || strcmp(name, "report") == 0) &&
+	    !is_program(name))
+		fail("perfex -j -o FILE COMMAND keeps the counts, perfex diff compares them; to "
+		     "count a program of the name '%s', type perfex run %s",
+		     name, name);
+}
+
 /*
  * The number of a closed descriptor would become that of a file or an event of perfex's own, and be
  * written into.  What is there instead is read and written as little, and COMMAND does not get it.
@@ -135,7 +152,10 @@ int main(int argc, char **argv)
 
 	fill_standard();
 	print_subcommands = print_table;
+	is_subcommand = names_subcommand;
 	atexit(flush_output);
+	if (subcommand && strcmp(argv[1], "stat") == 0)
+		check_perf_stat(argv + 2);
 	if (subcommand)
 		return subcommand->main(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "help") == 0)

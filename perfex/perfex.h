@@ -108,6 +108,7 @@ extern const struct subcommand revoke_subcommand;
 
 /* main() says how; in a test there is none. */
 extern void (*print_subcommands)(void);
+extern bool (*is_subcommand)(const char *name);
 
 /*
  * arguments.c: bad options are refused, --help is answered; returns the index of the first argument

@@ -67,10 +67,11 @@ static bool answer_modifiers(const char *spec, const struct line *line)
 	return false;
 }
 
-bool perfctr_event_answer(const char *spec, const struct line *line)
+bool perfctr_event_answer(const char *spec, bool pmu, const struct line *line)
 {
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
-		if (fnmatch(answers[i].pattern, spec, FNM_EXTMATCH | FNM_CASEFOLD) == 0) {
+		if ((pmu || strncmp(answers[i].answer, NO_EVENT, strlen(NO_EVENT)) != 0) &&
+		    fnmatch(answers[i].pattern, spec, FNM_EXTMATCH | FNM_CASEFOLD) == 0) {
 			perfctr_line_refuse(line, ENOENT, "%s", answers[i].answer);
 			return true;
 		}

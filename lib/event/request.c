@@ -459,7 +459,8 @@ int perfctr_events_parse(struct perfctr_events *events, const char *spec, unsign
 		return software < 0 ? -1 : 0;
 	if (perfctr_machine_family(info) && parse_request(events, spec, modes, request, &line) == 0)
 		return 0;
-	if (!perfctr_event_answer(spec, &line) && !perfctr_machine_family(info))
+	if (!perfctr_event_answer(spec, perfctr_machine_family(info), &line) &&
+	    !perfctr_machine_family(info))
 		refuse_without_counters(info, spec, &line);
 	perfctr_line_clean(&line);
 	return -1;

@@ -156,6 +156,17 @@ static void pass_stop(pid_t pid, int wait_status)
 	ptrace(PTRACE_CONT, pid, 0, signal);
 }
 
+/* What was meant by the name of a command that there is not. */
+static const char *mistake_in(const char *name)
+{
+	if (strpbrk(name, " \t"))
+		return "; it is one word with a space in it: type command and arguments as words "
+		       "of their own, or sh -c '...'";
+	if (is_subcommand && is_subcommand(name))
+		return "; a subcommand comes first, in front of options";
+	return "";
+}
+
 /*
  * Lets the child execute its command argv.  0: it stands before the first instruction of its
  * program.  Otherwise it is gone, which has been said, and this is perfex's exit status.
@@ -186,10 +197,7 @@ int command_exec(struct command *command, char **argv)
 		return 128 + WTERMSIG(status);
 	}
 	errno = error;
-	complain("cannot execute '%s': %m%s", argv[0],
-		 error == ENOENT && !strchr(argv[0], '/')
-			 ? "; a subcommand comes first: see perfex --help"
-			 : "");
+	complain("cannot execute '%s': %m%s", argv[0], error == ENOENT ? mistake_in(argv[0]) : "");
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 

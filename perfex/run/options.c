@@ -53,6 +53,14 @@ void take_format(void *target, const struct option_rule *rule, const char *unuse
 	options->format = rule->value ? &json_format : &csv_format;
 }
 
+void take_separator(void *target, const struct option_rule *rule, const char *text)
+{
+	if (strcmp(text, ",") != 0)
+		fail("--field-separator=%s: columns are separated by ','; give --csv or --json",
+		     text);
+	take_format(target, rule, NULL);
+}
+
 void check_output(const struct options *options)
 {
 	if (options->output && options->log_fd != NO_LOG_FD)

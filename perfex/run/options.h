@@ -45,6 +45,7 @@ void take_modes(void *target, const struct option_rule *rule, const char *unused
 void take_output(void *target, const struct option_rule *rule, const char *path);
 void take_format(void *target, const struct option_rule *rule, const char *unused);
 void take_backend(void *target, const struct option_rule *rule, const char *name);
+void take_separator(void *target, const struct option_rule *rule, const char *text);
 void check_output(const struct options *options);
 
 #define BACKEND_OPTION                                                                             \

@@ -261,8 +261,9 @@ static void report_runs(struct session *session)
 	if (!output_recording(&session->output, recording))
 		session->exit_status = EXIT_PERFEX;
 	if (recording->running && !session->options->process)
-		complain("%u threads still run; what they counted until now is included",
-			 recording->running);
+		complain("%u thread%s still run%s; what was counted until now is included",
+			 recording->running, recording->running == 1 ? "" : "s",
+			 recording->running == 1 ? "s" : "");
 	if (recording->members.lost)
 		complain("%lu exits were too fast to be recorded; they are in the total only",
 			 recording->members.lost);

@@ -106,9 +106,9 @@ static int count_group(const struct mark_options *options, struct recording *rec
 	finish_marking(&marking, recording);
 	session_end(&marking.run);
 	if (recording->running)
-		complain("%u threads bore the mark at the end; what they counted until then is "
+		complain("%u thread%s bore the mark at the end; what they counted until then is "
 			 "included",
-			 recording->running);
+			 recording->running, recording->running == 1 ? "" : "s");
 	if (!output_recording(output, recording))
 		return EXIT_PERFEX;
 	return exit_as(marking.run.wait_status);

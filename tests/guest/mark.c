@@ -50,7 +50,7 @@ START_TEST(the_last_process_is_waited_for_unless_no_wait)
 	expect_run(&r, EXITED(3));
 	ck_assert_uint_lt(printed_count(r.err, INSTRUCTIONS_ANY "@0"), LOOP_INSTRUCTIONS(LONG_LOOP));
 	ck_assert_uint_eq(printed_count(r.err, "members"), 1);
-	ck_assert_msg(strstr(r.err, "perfex: 1 threads bore the mark at the end"), "%s", r.err);
+	ck_assert_msg(strstr(r.err, "perfex: 1 thread bore the mark at the end"), "%s", r.err);
 }
 END_TEST
 

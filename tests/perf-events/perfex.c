@@ -270,6 +270,41 @@ START_TEST(closed_descriptors_are_nobody_elses)
 }
 END_TEST
 
+static const struct {
+	const char *command, *end;
+} missing[] = {
+	{ "nonexistent", "'nonexistent': No such file or directory" },
+	{ "mark nonexistent", "'nonexistent': No such file or directory" },
+	{ "'sleep 0.1'",
+	  "'sleep 0.1': No such file or directory; it is one word with a space in it: "
+	  "type command and arguments as words of their own, or sh -c '...'" },
+	{ "--user system true", "'system': No such file or directory; a subcommand comes first, in "
+				"front of options" },
+};
+
+START_TEST(a_command_that_is_not_there_is_told_with_what_was_meant)
+{
+	char script[256], line[256];
+	struct run r;
+
+	snprintf(script, sizeof(script), "perfex %s", missing[_i].command);
+	snprintf(line, sizeof(line), "perfex: cannot execute %s\n", missing[_i].end);
+	expect(&r, script, EXITED(127));
+	ck_assert_str_eq(r.err, line);
+}
+END_TEST
+
+START_TEST(who_still_runs_is_one_or_several)
+{
+	struct run r;
+
+	expect(&r, "perfex -e page-faults sh -c 'sleep 1 >/dev/null 2>&1 & true'", 0);
+	ck_assert_uint_eq(lines(r.err, "perfex: 1 thread still runs; what was counted until now "
+				       "is included"),
+			  1);
+}
+END_TEST
+
 TCase *perfex_tests(void)
 {
 	TCase *tests = tcase_create("perfex");
@@ -284,5 +319,8 @@ TCase *perfex_tests(void)
 	tcase_add_test(tests, a_limit_of_file_sizes_is_as_a_full_device);
 	tcase_add_test(tests, closed_descriptors_are_nobody_elses);
 	tcase_add_test(tests, a_delay_beyond_the_commands_end_is_told_once);
+	tcase_add_loop_test(tests, a_command_that_is_not_there_is_told_with_what_was_meant, 0,
+			    ARRAY_SIZE(missing));
+	tcase_add_test(tests, who_still_runs_is_one_or_several);
 	return tests;
 }

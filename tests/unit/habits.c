@@ -74,6 +74,32 @@ static const struct {
 	  "'{cycles}'\n" },
 	{ { "-e", "instructions}", "true" },
 	  "perfex: event list 'instructions}': a ',' is missing in front of '}'\n" },
+	{ { "system", "-a", "true" },
+	  "perfex: perfex system has no option -a, --all-cpus as perf has: it counts on all CPUs; "
+	  "leave it out\n" },
+	{ { "system", "-C", "0", "true" },
+	  "perfex: perfex system has no option -C, --cpu as perf has: --cpus=LIST\n" },
+	{ { "system", "-A", "true" },
+	  "perfex: perfex system has no option -A, --no-aggr as perf has: --per-cpu\n" },
+	{ { "system", "-r", "2", "true" },
+	  "perfex: perfex system has no option -r, --repeat as perf has: CPUs are counted once; "
+	  "perfex -r N repeats COMMAND\n" },
+	{ { "system", "-p", "1" },
+	  "perfex: perfex system has no option -p, --pid as perf has: perfex -p PID counts a "
+	  "process, on whichever CPU\n" },
+	{ { "system", "-j", "-x,", "true" },
+	  "perfex: --json and --field-separator exclude each other; give one\n" },
+	{ { "mark", "-x,", "-j", "true" },
+	  "perfex: --field-separator and --json exclude each other; give one\n" },
+	{ { "mark", "-r", "2", "true" },
+	  "perfex: perfex mark has no option -r, --repeat as perf has: a group is counted once; "
+	  "perfex -r N repeats COMMAND\n" },
+	{ { "mark", "-I", "9", "true" },
+	  "perfex: perfex mark has no option -I, --interval as perf has: it counts a group to its "
+	  "end; perfex -I MS COMMAND writes intervals\n" },
+	{ { "stat", "record", "true" },
+	  "perfex: perfex -j -o FILE COMMAND keeps the counts, perfex diff compares them; to count a "
+	  "program of the name 'record', type perfex run record\n" },
 	{ { "record", "true" }, NO_SAMPLES "'record', type perfex run record\n" },
 	{ { "annotate" }, NO_SAMPLES "'annotate', type perfex run annotate\n" },
 	{ { "top", "-e", "cycles" }, NO_SAMPLES "'top', type perfex run top\n" },

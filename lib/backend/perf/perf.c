@@ -199,7 +199,7 @@ static int control_context(struct perfctr *p, struct perfctr_control *c)
 	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : enable_sets(context, true);
 }
 
-/* The exec of a program that the user may not read ends events as the exit does: none would count. */
+/* Executing a program that the user may not read ends events as exit does: none would count. */
 static int start_context(struct perfctr *p)
 {
 	struct perf_context *context = context_of(p);

@@ -257,8 +257,12 @@ static int run_main(int argc, char **argv)
 	case RUN:
 		break;
 	}
-	if (options.n_groups && !derive_take_groups(&options))
+	if (options.n_groups && !derive_take_groups(&options)) {
+		if (options.rules)
+			rules_free(options.rules);
+		free_options(&options);
 		return EXIT_PERFEX;
+	}
 	if (options.rules) {
 		derive_link(options.rules);
 		derive_add_events(&options);

@@ -54,11 +54,13 @@ static bool take_group(struct options *options, const char *name,
 	struct text_error error;
 	struct group group;
 	char *text;
+	bool found;
 
 	if (!group_find(name, &group))
 		return false;
 	text = group_rules(&group, database);
-	if (!text)
+	found = text;
+	if (!found)
 		complain("group '%s' has no rules for this processor; perfex list --groups shows "
 			 "those that have",
 			 name);
@@ -66,7 +68,7 @@ static bool take_group(struct options *options, const char *name,
 		textfile_fail(group.source, &error);
 	group_free(&group);
 	free(text);
-	return text;
+	return found;
 }
 
 bool derive_take_groups(struct options *options)

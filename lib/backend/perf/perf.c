@@ -97,10 +97,11 @@ static void close_context(struct perfctr *p)
 static struct perfctr *open_context(pid_t tid, unsigned int flags)
 {
 	struct perf_context *context = make_context(tid, flags);
-	struct perfctr *p = &context->base;
+	struct perfctr *p;
 
 	if (!context)
 		return NULL;
+	p = &context->base;
 	if (perfctr_perf_info(&p->info) < 0 || (!context->tid && !perfctr_own(p))) {
 		int error = errno;
 

@@ -152,7 +152,6 @@ int main(int argc, char **argv)
 
 	fill_standard();
 	print_subcommands = print_table;
-	is_subcommand = names_subcommand;
 	atexit(flush_output);
 	if (subcommand && strcmp(argv[1], "stat") == 0)
 		check_perf_stat(argv + 2);
@@ -162,5 +161,6 @@ int main(int argc, char **argv)
 		return show_help(argc - 1, argv + 1);
 	if (argc > 1)
 		check_perf_command(argv + 1);
+	is_subcommand = names_subcommand;
 	return run_subcommand.main(argc, argv);
 }

@@ -108,6 +108,7 @@ extern const struct subcommand revoke_subcommand;
 
 /* main() says how; in a test there is none. */
 extern void (*print_subcommands)(void);
+/* NULL: perfex was told which; what follows is none. */
 extern bool (*is_subcommand)(const char *name);
 
 /*

@@ -162,9 +162,10 @@ static const char *mistake_in(const char *name)
 	if (strpbrk(name, " \t"))
 		return "; it is one word with a space in it: type command and arguments as words "
 		       "of their own, or sh -c '...'";
-	if (is_subcommand && is_subcommand(name))
-		return "; a subcommand comes first, in front of options";
-	return "";
+	if (!is_subcommand || strchr(name, '/'))
+		return "";
+	return is_subcommand(name) ? "; a subcommand comes first: see perfex --help"
+				   : ", and no subcommand: see perfex --help";
 }
 
 /*

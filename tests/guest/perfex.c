@@ -130,8 +130,8 @@ START_TEST(a_subcommand_that_is_misspelt_or_not_first_is_told_of)
 
 	RUN(&r, "perfex", "systm", "-e", INSTRUCTIONS_0);
 	ck_assert_int_eq(r.status, EXITED(127));
-	ck_assert_str_eq(r.err, "perfex: cannot execute 'systm': No such file or directory; a subcommand comes "
-			 "first: see perfex --help\n");
+	ck_assert_str_eq(r.err, "perfex: cannot execute 'systm': No such file or directory, and no "
+			 "subcommand: see perfex --help\n");
 	RUN(&r, "perfex", "-e", INSTRUCTIONS_0, "mark", "true");
 	ck_assert_int_eq(r.status, EXITED(127));
 	ck_assert_str_eq(r.err, "perfex: cannot execute 'mark': No such file or directory; a subcommand comes "

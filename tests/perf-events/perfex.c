@@ -273,13 +273,16 @@ END_TEST
 static const struct {
 	const char *command, *end;
 } missing[] = {
-	{ "nonexistent", "'nonexistent': No such file or directory" },
+	{ "nonexistent",
+	  "'nonexistent': No such file or directory, and no subcommand: see perfex --help" },
+	{ "./nonexistent", "'./nonexistent': No such file or directory" },
+	{ "run nonexistent", "'nonexistent': No such file or directory" },
 	{ "mark nonexistent", "'nonexistent': No such file or directory" },
 	{ "'sleep 0.1'",
 	  "'sleep 0.1': No such file or directory; it is one word with a space in it: "
 	  "type command and arguments as words of their own, or sh -c '...'" },
-	{ "--user system true", "'system': No such file or directory; a subcommand comes first, in "
-				"front of options" },
+	{ "--user system true",
+	  "'system': No such file or directory; a subcommand comes first: see perfex --help" },
 };
 
 START_TEST(a_command_that_is_not_there_is_told_with_what_was_meant)

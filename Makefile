@@ -21,7 +21,7 @@ CHECKS :=
 CHECK_PROGRAMS :=
 
 # Those that take longest begin first.
-LONG_CHECKS := check-guest check-module check-fuzz check-families check-kernel-patch check-kernels check-stock check-stress check-bench
+LONG_CHECKS := check-guest check-module check-fuzz check-fuzz-module check-families check-kernel-patch check-kernels check-stock check-stress check-bench
 
 comma := ,
 

@@ -5,7 +5,7 @@ FUZZ := $(BUILD)/tests/fuzz/fuzz
 FUZZ_OBJECTS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%.o,$(wildcard tests/fuzz/*.c))
 
 ALL += $(FUZZ)
-CHECKS += check-fuzz
+CHECKS += check-fuzz check-fuzz-module
 
 $(BUILD)/tests/fuzz/%.o: tests/fuzz/%.c
 	@mkdir -p $(@D)
@@ -14,8 +14,10 @@ $(BUILD)/tests/fuzz/%.o: tests/fuzz/%.c
 $(FUZZ): $(FUZZ_OBJECTS)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^
 
-.PHONY: check-fuzz
+.PHONY: check-fuzz check-fuzz-module
 check-fuzz: $(FUZZ) $(GUEST)/loop-tiny
 	@tests/fuzz/run
+check-fuzz-module: $(FUZZ) $(GUEST)/loop-tiny
+	@KERNEL=debian-6.12 MODULE=1 tests/fuzz/run
 
 -include $(FUZZ_OBJECTS:.o=.d)

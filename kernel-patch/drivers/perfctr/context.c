@@ -274,8 +274,8 @@ int perfctr_detach(struct perfctr_context *ctx)
 	if (!err) {
 		/*
 		 * Who has found ctx in the thread's has a reference by the time that we have this
-		 * lock. Not before: who waits for it may keep the CPU that call_task() waits for from
-		 * taking interrupts, as it has tasklist_lock.
+		 * lock. Not before: who waits for it may have tasklist_lock, and so keep the CPU
+		 * that call_task() waits for from taking interrupts.
 		 */
 		task_lock(task);
 		spin_lock(&ctx->lock);

@@ -110,7 +110,7 @@ static void leave_soon(enum task_work_notify_mode mode)
 		return;
 	}
 	thread->dropping = true;
-	/* Until then it may wait for others, as long as they like: not with perfctr_events_exit(). */
+	/* Until then it may wait for others as long as they like: who unloads is refused. */
 	thread->holds_module = try_module_get(THIS_MODULE);
 	init_task_work(&thread->leave, leave_now);
 	if (task_work_add(current, &thread->leave, mode)) {

@@ -87,7 +87,8 @@ static bool is_descendant(struct task_struct *task)
 
 	rcu_read_lock();
 	/* The parents of who has been reaped may be gone. */
-	for (pos = task; pid_alive(task) && pos->pid && !found; pos = rcu_dereference(pos->real_parent))
+	for (pos = task; pid_alive(task) && pos->pid && !found;
+	     pos = rcu_dereference(pos->real_parent))
 		found = same_thread_group(pos, current);
 	rcu_read_unlock();
 	return found;

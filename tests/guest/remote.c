@@ -457,16 +457,30 @@ _Noreturn static void leave_address_space(void)
 	pthread_exit(NULL);
 }
 
+/* Many, so that the kernel needs some time to come to the end of its list. */
+#define SLEEPERS 2000
+
 START_TEST(who_lets_a_thread_go_keeps_nobody_from_the_list_of_processes)
 {
-	for (int i = 0; i < 100; i++) {
+	pid_t sleeper[SLEEPERS];
+
+	for (int i = 0; i < SLEEPERS; i++) {
+		sleeper[i] = fork();
+		if (sleeper[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pause();
+		}
+	}
+	for (int i = 0; i < 1000; i++) {
 		pid_t pid = fork();
 
 		if (pid == 0)
 			leave_address_space();
-		sleep_us(20000);
+		sleep_us(6000);
 		kill_and_wait(pid);
 	}
+	for (int i = 0; i < SLEEPERS; i++)
+		kill_and_wait(sleeper[i]);
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What tests/summary/run gives to scripts/check, through MAKEFILES; $(WORK) is its directory.
 
-.PHONY: builds breaks passes skips fails libcheck silent silent-status liar left right takes-a-while takes-as-long sleeps
+.PHONY: builds breaks passes skips fails kernels libcheck silent silent-status liar left right takes-a-while takes-as-long sleeps
 builds:
 	@touch $(WORK)/built
 breaks:
@@ -14,6 +14,9 @@ skips:
 	@echo 'skips: 1 passed, 0 failed, 4 skipped'
 fails:
 	@echo 'fails: 2 passed, 1 failed'; false
+kernels:
+	@echo 'on-debian-6.1: 5 passed, 0 failed, 0 skipped'
+	@echo 'on-debian-6.12: 3 passed, 2 failed, 0 skipped'; false
 libcheck:
 	@echo 'tests/a.c:7:F:case:a_test:0: not so'
 	@echo '50%: Checks: 4, Failures: 1, Errors: 1'; false

@@ -398,7 +398,7 @@ void perfctr_events_exit(void)
 	synchronize_rcu_tasks();
 	perfctr_hooks_flush();
 	perfctr_settings_close();
-	synchronize_rcu_tasks();
+	synchronize_rcu_tasks();	/* in is_fixed() or clear_nothing() */
 }
 
 MODULE_LICENSE("GPL");

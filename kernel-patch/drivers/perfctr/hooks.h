@@ -100,6 +100,13 @@ void perfctr_space_put(struct mm_struct *mm);
 #define PERFCTR_MAX_INSN	15	/* what an instruction can have */
 int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn);
 
+#define PERFCTR_RDPMC_BYTES	2
+
+static inline bool perfctr_insn_is_rdpmc(const unsigned char *insn)
+{
+	return insn[0] == 0x0f && insn[1] == 0x33;
+}
+
 /* Interrupts off: perf_events does not write the counters of this CPU any more. */
 void perfctr_settle_perf(void);
 

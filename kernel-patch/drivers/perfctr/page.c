@@ -196,11 +196,9 @@ static bool counter_exists(u32 counter)
 
 static bool is_rdpmc(struct pt_regs *regs)
 {
-	static const unsigned char rdpmc[] = { 0x0f, 0x33 };
 	unsigned char insn[PERFCTR_MAX_INSN];
 
-	return perfctr_fetch_insn(regs, insn) >= (int)sizeof(rdpmc) &&
-	       !memcmp(insn, rdpmc, sizeof(rdpmc));
+	return perfctr_fetch_insn(regs, insn) >= PERFCTR_RDPMC_BYTES && perfctr_insn_is_rdpmc(insn);
 }
 
 static bool user_rdpmc(void)
@@ -232,7 +230,7 @@ bool perfctr_emulate_rdpmc(struct pt_regs *regs)
 		value = perfctr_cpu_rdpmc(regs->cx);
 		regs->ax = lower_32_bits(value);
 		regs->dx = upper_32_bits(value);
-		regs->ip += 2;
+		regs->ip += PERFCTR_RDPMC_BYTES;
 	}
 	local_irq_restore(flags);
 	return true;

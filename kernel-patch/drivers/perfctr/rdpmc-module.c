@@ -14,7 +14,6 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/task_work.h>
 #include <linux/uaccess.h>
 #include <asm/mmu_context.h>
@@ -189,13 +188,11 @@ static bool is_flat(const struct pt_regs *regs)
 	return regs->cs == __USER_CS || regs->cs == __USER32_CS;
 }
 
-#define RDPMC_BYTES	2
-
 int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
 {
-	if (!is_flat(regs) || copy_from_user_nofault(insn, (void __user *)regs->ip, RDPMC_BYTES))
+	if (!is_flat(regs) || copy_from_user_nofault(insn, (void __user *)regs->ip, PERFCTR_RDPMC_BYTES))
 		return -EFAULT;
-	return RDPMC_BYTES;
+	return PERFCTR_RDPMC_BYTES;
 }
 
 /*
@@ -204,22 +201,21 @@ int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
  */
 static void look_at_code(struct callback_head *work)
 {
-	static const unsigned char rdpmc[RDPMC_BYTES] = { 0x0f, 0x33 };
 	const void __user *code = (void __user *)task_pt_regs(current)->ip;
-	unsigned char insn[RDPMC_BYTES];
+	unsigned char insn[PERFCTR_RDPMC_BYTES];
 
 	kfree(work);
-	if (copy_from_user(insn, code, RDPMC_BYTES) || memcmp(insn, rdpmc, RDPMC_BYTES))
+	if (copy_from_user(insn, code, PERFCTR_RDPMC_BYTES) || !perfctr_insn_is_rdpmc(insn))
 		force_sig(SIGSEGV);
 	module_put(THIS_MODULE);
 }
 
 bool perfctr_wait_for_code(struct pt_regs *regs)
 {
-	unsigned char insn[RDPMC_BYTES];
+	unsigned char insn[PERFCTR_MAX_INSN];
 	struct callback_head *work;
 
-	if (!is_flat(regs) || !copy_from_user_nofault(insn, (void __user *)regs->ip, RDPMC_BYTES))
+	if (!is_flat(regs) || perfctr_fetch_insn(regs, insn) >= 0)
 		return false;
 	work = kmalloc(sizeof(*work), GFP_ATOMIC | __GFP_NOWARN);
 	if (!work)

@@ -108,21 +108,6 @@ static void open_report(struct report_file *file, const char *path, bool force)
 		fail("cannot write '%s': %m", path);
 }
 
-static bool write_all_of(int fd, const char *text, size_t length)
-{
-	while (length) {
-		ssize_t n = write(fd, text, length);
-
-		if (n < 0 && errno != EINTR)
-			return false;
-		if (n > 0) {
-			text += n;
-			length -= (size_t)n;
-		}
-	}
-	return true;
-}
-
 static bool is_regular(int fd)
 {
 	struct stat status;
@@ -142,7 +127,7 @@ static void write_report(struct report_file *file, const struct machine_report *
 	write_machine_report(memory, report);
 	if (fclose(memory))
 		fail("out of memory");
-	good = (!replaced || ftruncate(file->fd, 0) == 0) && write_all_of(file->fd, text, length);
+	good = (!replaced || ftruncate(file->fd, 0) == 0) && write_all(file->fd, text, length);
 	if (file->fd != STDOUT_FILENO && close(file->fd) < 0)
 		good = false;
 	if (!good) {
@@ -187,7 +172,7 @@ static int report_machine_main(int argc, char **argv)
 {
 	struct report_options options = { .seconds = 60 };
 	int n = take_options(&report_machine_subcommand, &options, argc, argv);
-	uint64_t begin = read_clock_ns();
+	uint64_t begin = now_ns();
 	struct outcome *outcomes = allocate(N_CHECKS, sizeof(*outcomes));
 	struct machine_report report = { .outcomes = outcomes };
 	struct identity identity;
@@ -211,7 +196,7 @@ static int report_machine_main(int argc, char **argv)
 	report.subject = &subject;
 	report.signal = run_checks(&subject, begin + options.seconds * 1000000000ull,
 				   isatty(STDERR_FILENO), outcomes);
-	report.elapsed_ns = read_clock_ns() - begin;
+	report.elapsed_ns = now_ns() - begin;
 	write_report(&file, &report);
 	say_result(file.path, &report);
 	status = report.signal ? exit_as(report.signal) : find_status(outcomes);

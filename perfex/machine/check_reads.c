@@ -2,6 +2,7 @@
 /* Reads in user mode beside a competitor that counts too. */
 #define _GNU_SOURCE
 #include "loop.h"
+#include "../run/run.h"
 #include "machine.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ static uint64_t count_preemptions(void)
 static void read_long(const struct reading *reading, unsigned int ms, struct read_chain *chain,
 		      struct outcome *outcome)
 {
-	uint64_t end = read_clock_ns() + (uint64_t)ms * 1000000;
+	uint64_t end = now_ns() + (uint64_t)ms * 1000000;
 
 	do {
 		for (unsigned int i = 0; i < READS; i++) {
@@ -54,7 +55,7 @@ static void read_long(const struct reading *reading, unsigned int ms, struct rea
 		}
 		read_chain_add(chain, read_by_call(reading, outcome));
 		run_loop(WORK);
-	} while (read_clock_ns() < end);
+	} while (now_ns() < end);
 }
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The time stamp of the machine, and the virtual one of a thread. */
 #define _GNU_SOURCE
+#include "../run/run.h"
 #include "machine.h"
 #include "ticks.h"
 
@@ -21,7 +22,7 @@ static struct moment read_moment(void)
 	uint64_t least = UINT64_MAX;
 
 	for (int i = 0; i < 20; i++) {
-		uint64_t begin = read_ticks(), ns = read_clock_ns(), end = read_ticks();
+		uint64_t begin = read_ticks(), ns = now_ns(), end = read_ticks();
 
 		if (end - begin < least) {
 			least = end - begin;
@@ -44,10 +45,10 @@ static uint64_t find_rate(unsigned int ms)
 void check_time_stamp(const struct subject *subject, struct outcome *outcome)
 {
 	uint64_t khz = find_rate(subject->phase_ms), known = subject->pmu.tsc_khz;
-	uint64_t end = read_clock_ns() + (uint64_t)subject->phase_ms * 1000000;
+	uint64_t end = now_ns() + (uint64_t)subject->phase_ms * 1000000;
 	uint64_t last = read_ticks(), moves = 0, backwards = 0;
 
-	while (read_clock_ns() < end) {
+	while (now_ns() < end) {
 		uint64_t now;
 
 		pin_to(0, subject->cpus.cpu[moves++ % subject->cpus.n], outcome);
@@ -94,8 +95,8 @@ void check_virtual_time(const struct subject *subject, struct outcome *outcome)
 	shares.elapsed = read_ticks();
 	shares.counted = read_time(meter, outcome);
 	shares.on_cpu = read_on_cpu_ns();
-	end = read_clock_ns() + (uint64_t)subject->phase_ms * 1000000;
-	while (read_clock_ns() < end)
+	end = now_ns() + (uint64_t)subject->phase_ms * 1000000;
+	while (now_ns() < end)
 		;
 	shares.on_cpu = read_on_cpu_ns() - shares.on_cpu;
 	shares.counted = read_time(meter, outcome) - shares.counted;

@@ -5,6 +5,7 @@
  * has failed, and the others are not touched by it.
  */
 #define _GNU_SOURCE
+#include "../run/run.h"
 #include "machine.h"
 
 #include <errno.h>
@@ -54,7 +55,7 @@ __attribute__((noreturn)) static void run_check(const struct check *check,
 
 static struct timespec time_until(uint64_t deadline_ns)
 {
-	uint64_t now = read_clock_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
+	uint64_t now = now_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
 
 	return (struct timespec){ .tv_sec = (time_t)(left / 1000000000),
 				  .tv_nsec = (long)(left % 1000000000) };
@@ -118,12 +119,6 @@ static void end_group(pid_t pid)
 		;
 }
 
-static void end_unfinished(struct outcome *outcome, enum verdict verdict, const char *why)
-{
-	outcome->verdict = verdict;
-	snprintf(outcome->why, sizeof(outcome->why), "%s", why);
-}
-
 static int start_check(const struct check *check, const struct subject *subject,
 		       uint64_t deadline_ns, struct outcome *outcome)
 {
@@ -135,7 +130,7 @@ static int start_check(const struct check *check, const struct subject *subject,
 		run_check(check, subject, parent, (unsigned int)time_until(deadline_ns).tv_sec + 2,
 			  outcome);
 	if (pid < 0) {
-		end_unfinished(outcome, VERDICT_IMPOSSIBLE, "a process cannot be started");
+		give_verdict(outcome, VERDICT_IMPOSSIBLE, "a process cannot be started");
 		return 0;
 	}
 	setpgid(pid, pid);
@@ -144,16 +139,14 @@ static int start_check(const struct check *check, const struct subject *subject,
 	if (outcome->verdict != VERDICT_UNFINISHED)
 		return number;
 	if (number)
-		end_unfinished(outcome, VERDICT_UNFINISHED, "a signal came");
+		give_verdict(outcome, VERDICT_UNFINISHED, "a signal came");
 	else if (!info.si_pid)
-		end_unfinished(outcome, VERDICT_UNFINISHED, "the time was over; see --seconds");
+		give_verdict(outcome, VERDICT_UNFINISHED, "the time was over; see --seconds");
 	else if (info.si_code == CLD_EXITED)
-		end_unfinished(outcome, VERDICT_FAILED, "its process ended too early");
+		give_verdict(outcome, VERDICT_FAILED, "its process ended too early");
 	else
-		snprintf(outcome->why, sizeof(outcome->why), "its process died of signal %d",
-			 info.si_status);
-	if (info.si_pid)
-		outcome->verdict = VERDICT_FAILED;
+		give_verdict(outcome, VERDICT_FAILED, "its process died of signal %d",
+			     info.si_status);
 	return number;
 }
 
@@ -168,8 +161,8 @@ int run_checks(const struct subject *subject, uint64_t deadline_ns, bool progres
 		fail("out of memory");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (unsigned int i = 0; i < N_CHECKS; i++) {
-		if (number || read_clock_ns() >= deadline_ns) {
-			end_unfinished(&shared[i], VERDICT_UNFINISHED, "it was not begun");
+		if (number || now_ns() >= deadline_ns) {
+			give_verdict(&shared[i], VERDICT_UNFINISHED, "it was not begun");
 			continue;
 		}
 		if (progress)

@@ -2,6 +2,7 @@
 /* The processes that a check starts beside its own. */
 #define _GNU_SOURCE
 #include "loop.h"
+#include "../run/run.h"
 #include "machine.h"
 
 #include <errno.h>
@@ -18,14 +19,6 @@ enum { LOOPER_BEGINS, LOOPER_READY, LOOPER_GOES, LOOPER_DONE };
 
 /* Empty loops, to know what reading counts. */
 enum { EMPTY_RUNS = 20 };
-
-uint64_t read_clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 void sleep_ms(unsigned int ms)
 {
@@ -109,10 +102,10 @@ void *share_memory(size_t size, struct outcome *outcome)
 
 static uint64_t time_loop(unsigned long n)
 {
-	uint64_t begin = read_clock_ns();
+	uint64_t begin = now_ns();
 
 	run_loop(n);
-	return read_clock_ns() - begin;
+	return now_ns() - begin;
 }
 
 /* The least of some times, as others compute here too. */

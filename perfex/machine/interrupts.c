@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What happens around a check, and may add to its counts. */
 #define _GNU_SOURCE
+#include "../run/run.h"
 #include "machine.h"
 
 #include <ctype.h>
@@ -87,7 +88,7 @@ struct surroundings surroundings_begin(int cpu)
 	return (struct surroundings){
 		.interrupts = read_interrupts(cpu),
 		.faults = read_faults(RUSAGE_SELF) + read_faults(RUSAGE_CHILDREN),
-		.elapsed_ns = read_clock_ns(),
+		.elapsed_ns = now_ns(),
 	};
 }
 

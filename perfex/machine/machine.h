@@ -79,7 +79,9 @@ struct outcome {
 
 __attribute__((format(printf, 2, 3))) void add_detail(struct outcome *outcome, const char *format,
 						      ...);
-/* The end of the calling process, which is a check's or a helper's; a helper has an own outcome. */
+__attribute__((format(printf, 3, 4))) void
+give_verdict(struct outcome *outcome, enum verdict verdict, const char *format, ...);
+/* ... and the calling process ends, which is a check or a helper; a helper has an own outcome. */
 __attribute__((format(printf, 3, 4), noreturn)) void
 end_check(struct outcome *outcome, enum verdict verdict, const char *format, ...);
 
@@ -125,7 +127,6 @@ void need_events(const struct subject *subject, struct outcome *outcome);
 void add_uncounted(const struct subject *subject, struct outcome *outcome);
 
 /* helper.c */
-uint64_t read_clock_ns(void);
 void sleep_ms(unsigned int ms);
 void pin_to(pid_t pid, int cpu, struct outcome *outcome); /* 0: the caller */
 int pin_here(struct outcome *outcome);			  /* where it runs */

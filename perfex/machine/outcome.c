@@ -28,13 +28,28 @@ void add_detail(struct outcome *outcome, const char *format, ...)
 		outcome->details[length] = '\0';
 }
 
+static void set_verdict(struct outcome *outcome, enum verdict verdict, const char *format,
+			va_list arguments)
+{
+	vsnprintf(outcome->why, sizeof(outcome->why), format, arguments);
+	outcome->verdict = verdict;
+}
+
+void give_verdict(struct outcome *outcome, enum verdict verdict, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	set_verdict(outcome, verdict, format, arguments);
+	va_end(arguments);
+}
+
 void end_check(struct outcome *outcome, enum verdict verdict, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(outcome->why, sizeof(outcome->why), format, arguments);
+	set_verdict(outcome, verdict, format, arguments);
 	va_end(arguments);
-	outcome->verdict = verdict;
 	_exit(0);
 }

@@ -85,7 +85,7 @@ static off_t regular_size(int fd)
 	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? status.st_size : -1;
 }
 
-static bool write_all(int fd, const char *text, size_t size)
+bool write_all(int fd, const char *text, size_t size)
 {
 	while (size) {
 		ssize_t n = write(fd, text, size);

@@ -264,6 +264,8 @@ bool output_open(struct output *output, const struct options *options);
 void output_discard(struct output *output);
 /* Empties an old file.  False: it is not empty, and has had its heading. */
 bool output_begin(struct output *output);
+/* False with errno set. */
+bool write_all(int fd, const char *text, size_t size);
 /* It is kept, for standard error; wanted: and put. */
 void output_heading(struct output *output, char *heading, size_t size, bool wanted);
 /* All or, of a file, nothing. */

@@ -44,6 +44,18 @@ START_TEST(a_command_that_may_not_be_read_is_refused)
 }
 END_TEST
 
+/* perfex with the arguments says so, in one line. */
+static void expect_line(const char *arguments, int status, const char *words)
+{
+	char script[256], line[256];
+	struct run r;
+
+	snprintf(script, sizeof(script), "perfex %s", arguments);
+	snprintf(line, sizeof(line), "perfex: %s\n", words);
+	expect(&r, script, status);
+	ck_assert_str_eq(r.err, line);
+}
+
 static const struct {
 	const char *arguments, *words;
 } lacking[] = {
@@ -60,14 +72,8 @@ static const struct {
 
 START_TEST(what_the_backend_lacks_is_named)
 {
-	char script[256], line[256];
-	struct run r;
-
 	enter_directory();
-	snprintf(script, sizeof(script), "perfex %s", lacking[_i].arguments);
-	snprintf(line, sizeof(line), "perfex: %s\n", lacking[_i].words);
-	expect(&r, script, EXITED(125));
-	ck_assert_str_eq(r.err, line);
+	expect_line(lacking[_i].arguments, EXITED(125), lacking[_i].words);
 }
 END_TEST
 
@@ -271,29 +277,23 @@ START_TEST(closed_descriptors_are_nobody_elses)
 END_TEST
 
 static const struct {
-	const char *command, *end;
+	const char *command, *line;
 } missing[] = {
 	{ "nonexistent",
-	  "'nonexistent': No such file or directory, and no subcommand: see perfex --help" },
-	{ "./nonexistent", "'./nonexistent': No such file or directory" },
-	{ "run nonexistent", "'nonexistent': No such file or directory" },
-	{ "mark nonexistent", "'nonexistent': No such file or directory" },
+	  "cannot execute 'nonexistent': No such file or directory, and no subcommand: see perfex --help" },
+	{ "./nonexistent", "cannot execute './nonexistent': No such file or directory" },
+	{ "run nonexistent", "cannot execute 'nonexistent': No such file or directory" },
+	{ "mark nonexistent", "cannot execute 'nonexistent': No such file or directory" },
 	{ "'sleep 0.1'",
-	  "'sleep 0.1': No such file or directory; it is one word with a space in it: "
+	  "cannot execute 'sleep 0.1': No such file or directory; it is one word with a space in it: "
 	  "type command and arguments as words of their own, or sh -c '...'" },
 	{ "--user system true",
-	  "'system': No such file or directory; a subcommand comes first: see perfex --help" },
+	  "cannot execute 'system': No such file or directory; a subcommand comes first: see perfex --help" },
 };
 
 START_TEST(a_command_that_is_not_there_is_told_with_what_was_meant)
 {
-	char script[256], line[256];
-	struct run r;
-
-	snprintf(script, sizeof(script), "perfex %s", missing[_i].command);
-	snprintf(line, sizeof(line), "perfex: cannot execute %s\n", missing[_i].end);
-	expect(&r, script, EXITED(127));
-	ck_assert_str_eq(r.err, line);
+	expect_line(missing[_i].command, EXITED(127), missing[_i].line);
 }
 END_TEST
 

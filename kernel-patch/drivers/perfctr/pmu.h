@@ -14,6 +14,7 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 #include <asm/msr.h>
+#include "compat.h"
 
 #define PERFCTR_FIXED_SLOT	32
 

@@ -48,7 +48,7 @@ int perfctr_rings_alloc(struct perfctr_session *s)
 /* The session is stopped and has a new control. */
 void perfctr_rings_clear(struct perfctr_session *s)
 {
-	size_t record = struct_size_t(struct perfctr_trace_record, counter, s->hw->n_events);
+	size_t record = struct_size((struct perfctr_trace_record *)NULL, counter, s->hw->n_events);
 	unsigned int cpu;
 
 	for_each_cpu(cpu, s->cpus) {

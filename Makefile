@@ -49,6 +49,7 @@ include tests/kernels/rules.mk
 include tests/stock/rules.mk
 include tests/module/rules.mk
 include tests/packages/rules.mk
+include tests/install/rules.mk
 include tests/families/rules.mk
 include tests/fuzz/rules.mk
 include tests/tables/rules.mk

@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# libperfctr, static and shared.  The ABI of the shared one: lib/libperfctr.map.
+# libperfctr, static and shared, and libperfctr-core, the part of it that needs no other library.  The ABI of the shared ones:
+# their .map.
 
 PERFCTR_VERSION := $(shell sed -n 's/^.define PERFCTR_VERSION "\(.*\)"/\1/p' include/perfctr.h)
 # Before 1.0 each minor version has an ABI of its own.
-LIB_SONAME := libperfctr.so.$(basename $(PERFCTR_VERSION))
+LIB_ABI := $(basename $(PERFCTR_VERSION))
+LIB_SONAME := libperfctr.so.$(LIB_ABI)
+CORE_SONAME := libperfctr-core.so.$(LIB_ABI)
 
 LIB_SOURCES := $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c)
+# What knows names, and what knows regions: the rest does not need it.
+LIB_NAMES_SOURCES := lib/backend_for.c $(wildcard lib/regions/*.c) \
+	$(addprefix lib/event/,answers.c libpfm.c modifier.c names.c request.c suggest.c tables.c visit.c)
+LIB_CORE_SOURCES := $(filter-out $(LIB_NAMES_SOURCES),$(LIB_SOURCES))
 LIB_OBJECTS := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.o)
 LIB_PIC := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o)
+LIB_CORE_OBJECTS := $(LIB_CORE_SOURCES:lib/%.c=$(BUILD)/lib/%.o)
+LIB_CORE_PIC := $(LIB_CORE_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o)
 # For static programs that use events, or write regions: they run where these are not installed.
 LIB_STATIC_LIBS := -l:libpfm.a -l:libjson-c.a
 LIB_CFLAGS := -DPERFCTR_EVENTS_DIRECTORY='"$(PREFIX)/share/perfctr/events"'
@@ -15,8 +24,10 @@ LIB_TABLES := $(wildcard lib/event/tables/*.tbl)
 LIB_FAMILIES := $(wildcard lib/pmu/*.c)
 LIB_STATIC := $(BUILD)/lib/libperfctr.a
 LIB_SHARED := $(BUILD)/lib/libperfctr.so.$(PERFCTR_VERSION)
+CORE_STATIC := $(BUILD)/lib/libperfctr-core.a
+CORE_SHARED := $(BUILD)/lib/libperfctr-core.so.$(PERFCTR_VERSION)
 
-ALL += $(LIB_STATIC) $(LIB_SHARED)
+ALL += $(LIB_STATIC) $(LIB_SHARED) $(CORE_STATIC) $(CORE_SHARED)
 INSTALL_TARGETS += install-lib
 
 $(BUILD)/lib/%.pic.o: lib/%.c
@@ -42,26 +53,43 @@ $(LIB_STATIC_32): $(LIB_OBJECTS_32)
 $(LIB_STATIC): $(LIB_OBJECTS)
 	$(SAY_AR)rm -f $@; $(AR) rcs $@ $^
 
-$(LIB_SHARED): $(LIB_PIC) lib/libperfctr.map
-	$(SAY_CC)$(CC) $(CFLAGS) -shared -Wl,-soname,$(LIB_SONAME) -Wl,--version-script=lib/libperfctr.map \
-		-Wl,-z,defs -o $@ $(LIB_PIC) -lpfm -ljson-c
+$(CORE_STATIC): $(LIB_CORE_OBJECTS)
+	$(SAY_AR)rm -f $@; $(AR) rcs $@ $^
+
+# Calls inside a library go straight to their function.
+LIB_LINK = $(SAY_CC)$(CC) $(CFLAGS) -shared -Wl,-z,defs -Wl,-Bsymbolic-functions
+
+$(CORE_SHARED): $(LIB_CORE_PIC) lib/libperfctr-core.map
+	$(LIB_LINK) -Wl,-soname,$(CORE_SONAME) -Wl,--version-script=lib/libperfctr-core.map -o $@ $(LIB_CORE_PIC)
+	ln -sf $(@F) $(@D)/$(CORE_SONAME)
+	ln -sf $(CORE_SONAME) $(@D)/libperfctr-core.so
+
+# It stands on the other, which is beside it, so that a process has one of what both use.  Who links with -lperfctr gets what
+# of both is needed.
+$(LIB_SHARED): $(LIB_PIC) $(CORE_SHARED) lib/libperfctr.map
+	$(LIB_LINK) -Wl,-soname,$(LIB_SONAME) -Wl,--version-script=lib/libperfctr.map -Wl,-rpath,'$$ORIGIN' \
+		-o $@ $(filter-out $(LIB_CORE_PIC),$(LIB_PIC)) $(CORE_SHARED) -lpfm -ljson-c
 	ln -sf $(@F) $(@D)/$(LIB_SONAME)
-	ln -sf $(LIB_SONAME) $(@D)/libperfctr.so
+	rm -f $(@D)/libperfctr.so
+	echo 'INPUT($(LIB_SONAME) AS_NEEDED($(CORE_SONAME)))' >$(@D)/libperfctr.so
 
 # They are included by the assembler, which the compiler does not tell.
 $(foreach directory,lib lib32 sanitized/lib thread-sanitized/lib,$(patsubst lib/%.c,$(BUILD)/$(directory)/%.o,$(LIB_FAMILIES))) \
 	$(LIB_FAMILIES:%.c=$(BUILD)/%.pic.o): $(LIB_TABLES)
 
 .PHONY: install-lib
-install-lib: $(LIB_STATIC) $(LIB_SHARED)
+install-lib: $(LIB_STATIC) $(LIB_SHARED) $(CORE_STATIC) $(CORE_SHARED)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/linux
-	install -m 644 $(LIB_STATIC) $(LIB_SHARED) $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $^ $(BUILD)/lib/libperfctr.so $(DESTDIR)$(PREFIX)/lib
 	ln -sf $(notdir $(LIB_SHARED)) $(DESTDIR)$(PREFIX)/lib/$(LIB_SONAME)
-	ln -sf $(LIB_SONAME) $(DESTDIR)$(PREFIX)/lib/libperfctr.so
+	ln -sf $(notdir $(CORE_SHARED)) $(DESTDIR)$(PREFIX)/lib/$(CORE_SONAME)
+	ln -sf $(CORE_SONAME) $(DESTDIR)$(PREFIX)/lib/libperfctr-core.so
 	install -m 644 include/perfctr.h include/perfctr_events.h include/perfctr_regions.h include/perfctr_groups.h \
 		$(DESTDIR)$(PREFIX)/include
 	install -m 644 include/linux/perfctr.h $(DESTDIR)$(PREFIX)/include/linux
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(PERFCTR_VERSION)|' lib/libperfctr.pc.in \
-		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/libperfctr.pc
+	for name in libperfctr libperfctr-core; do \
+		sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(PERFCTR_VERSION)|' lib/$$name.pc.in \
+			>$(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc || exit; \
+	done
 
 -include $(LIB_OBJECTS:.o=.d) $(LIB_OBJECTS_32:.o=.d) $(LIB_PIC:.o=.d)

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What "make install" installs, as programs use it.
+
+CHECKS += check-install
+
+.PHONY: check-install
+check-install:
+	@tests/install/run

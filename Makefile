@@ -34,6 +34,7 @@ SAY_CC = $(if $(filter 1,$(V)),,@printf '  CC      %s\n' $@;)
 SAY_AR = $(if $(filter 1,$(V)),,@printf '  AR      %s\n' $@;)
 
 include lib/rules.mk
+include lib/compat-2.6/rules.mk
 include perfex/rules.mk
 include bpf/rules.mk
 include tests/unit/rules.mk
@@ -50,6 +51,7 @@ include tests/stock/rules.mk
 include tests/module/rules.mk
 include tests/packages/rules.mk
 include tests/install/rules.mk
+include tests/compat-2.6/rules.mk
 include tests/families/rules.mk
 include tests/fuzz/rules.mk
 include tests/tables/rules.mk

@@ -16,6 +16,10 @@
 #ifndef PERFCTR_H
 #define PERFCTR_H
 
+#ifdef LIBPERFCTR_2_6_H
+#error "<perfctr.h> and perfctr 2.6's <libperfctr.h> have the same names for different things"
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -8,7 +8,7 @@ LIB_ABI := $(basename $(PERFCTR_VERSION))
 LIB_SONAME := libperfctr.so.$(LIB_ABI)
 CORE_SONAME := libperfctr-core.so.$(LIB_ABI)
 
-LIB_SOURCES := $(wildcard lib/*.c lib/*/*.c lib/*/*/*.c)
+LIB_SOURCES := $(filter-out lib/compat-2.6/%,$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
 # What knows names, and what knows regions: the rest does not need it.
 LIB_NAMES_SOURCES := lib/backend_for.c $(wildcard lib/regions/*.c) \
 	$(addprefix lib/event/,answers.c libpfm.c modifier.c names.c request.c suggest.c tables.c visit.c)

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * perfctr 2.6: counters of CPUs.  CPUs that count the same share a session; the sums of one that is
+ * stopped stay here.
+ */
+#include "compat.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct global_cpu {
+	bool active;
+	struct perfctr_cpu_control control;
+	struct perfctr_session *session; /* NULL: not started */
+	struct perfctr_sum_ctrs sum;	 /* until it was stopped */
+};
+
+struct global {
+	struct perfctr_pmu_info info;
+	bool started;
+	unsigned int words; /* of a mask of CPUs */
+	unsigned int n_cpus;
+	struct global_cpu cpu[];
+};
+
+struct gperfctr {
+	struct global *global;
+};
+
+enum { BITS = 8 * sizeof(unsigned long), MIN_INTERVAL_USEC = 10000 };
+
+struct gperfctr *gperfctr_open(void)
+{
+	int n_cpus = compat_online_cpus(NULL, 0);
+	struct gperfctr *handle;
+	struct perfctr_pmu_info info;
+
+	if (n_cpus < 0 || perfctr_get_pmu_info(&info) < 0)
+		return NULL;
+	handle = malloc(sizeof(*handle));
+	if (!handle)
+		return NULL;
+	handle->global = calloc(1, sizeof(*handle->global) +
+					   (size_t)n_cpus * sizeof(handle->global->cpu[0]));
+	if (!handle->global) {
+		free(handle);
+		return NULL;
+	}
+	handle->global->info = info;
+	handle->global->n_cpus = (unsigned int)n_cpus;
+	handle->global->words = ((unsigned int)n_cpus + BITS - 1) / BITS;
+	return handle;
+}
+
+/* Several CPUs may have one session. */
+static void close_sessions(struct global *g)
+{
+	for (unsigned int i = 0; i < g->n_cpus; i++) {
+		struct perfctr_session *session = g->cpu[i].session;
+
+		for (unsigned int k = i; session && k < g->n_cpus; k++)
+			if (g->cpu[k].session == session)
+				g->cpu[k].session = NULL;
+		perfctr_session_close(session);
+	}
+}
+
+void gperfctr_close(struct gperfctr *global)
+{
+	if (!global)
+		return;
+	close_sessions(global->global);
+	free(global->global);
+	free(global);
+}
+
+static struct global_cpu *online_cpu(struct global *g, unsigned int cpu)
+{
+	unsigned int words = (g->n_cpus + 31) / 32, *mask;
+	bool online;
+
+	if (cpu >= g->n_cpus) {
+		errno = EINVAL;
+		return NULL;
+	}
+	mask = calloc(words, sizeof(*mask));
+	if (!mask)
+		return NULL;
+	online = compat_online_cpus(mask, words) >= 0 && mask[cpu / 32] >> cpu % 32 & 1;
+	free(mask);
+	if (online)
+		return &g->cpu[cpu];
+	errno = EINVAL;
+	return NULL;
+}
+
+/* A session of the CPUs, or NULL with errno of 2.6. */
+static struct perfctr_session *open_session(const struct global *g, const unsigned long *cpus,
+					    const struct perfctr_cpu_control *c, uint32_t flags)
+{
+	const struct perfctr_session_options options = {
+		.size = sizeof(options),
+		.cpus = cpus,
+		.cpus_size = g->words * sizeof(*cpus),
+	};
+	struct perfctr_control control;
+	struct perfctr_session *session;
+
+	if (compat_translate(c, &g->info, &control) < 0)
+		return NULL;
+	control.flags = flags;
+	session = perfctr_session_open(&options);
+	if (session && perfctr_session_control(session, &control) == 0)
+		return session;
+	errno = compat_refusal(errno, &control);
+	perfctr_session_close(session);
+	return NULL;
+}
+
+static bool counts_same(const void *one, const void *other)
+{
+	return memcmp(one, other, sizeof(struct perfctr_cpu_control)) == 0;
+}
+
+/* For the CPU, and for all others that count the same; flags: of the control. */
+static struct perfctr_session *session_of(struct global *g, unsigned int first, bool others,
+					  uint32_t flags)
+{
+	const struct perfctr_cpu_control *control = &g->cpu[first].control;
+	unsigned long *cpus = calloc(g->words, sizeof(*cpus));
+	struct perfctr_session *session;
+
+	if (!cpus)
+		return NULL;
+	for (unsigned int i = first; i < (others ? g->n_cpus : first + 1); i++)
+		if (i == first || (g->cpu[i].active && counts_same(&g->cpu[i].control, control)))
+			cpus[i / BITS] |= 1ul << i % BITS;
+	session = open_session(g, cpus, control, flags);
+	for (unsigned int i = first; session && others && i < g->n_cpus; i++)
+		if (cpus[i / BITS] >> i % BITS & 1)
+			g->cpu[i].session = session;
+	free(cpus);
+	return session;
+}
+
+static int active_cpus(const struct global *g)
+{
+	int n = 0;
+
+	for (unsigned int i = 0; i < g->n_cpus; i++)
+		n += g->cpu[i].active;
+	return n;
+}
+
+/* Refused now if it will be refused when it starts. */
+static bool can_start(struct global *g, unsigned int cpu)
+{
+	struct perfctr_session *session = session_of(g, cpu, false, PERFCTR_CONTROL_STOPPED);
+
+	perfctr_session_close(session);
+	return session;
+}
+
+int gperfctr_control(const struct gperfctr *global, struct gperfctr_cpu_control *control)
+{
+	struct global *g = global->global;
+	struct global_cpu *cpu = online_cpu(g, control->cpu);
+
+	if (!cpu)
+		return -1;
+	if (g->started) {
+		errno = EBUSY;
+		return -1;
+	}
+	cpu->active = false;
+	cpu->sum = (struct perfctr_sum_ctrs){ 0 };
+	cpu->control = control->cpu_control;
+	if (!compat_is_stop(&cpu->control) && !can_start(g, control->cpu))
+		return -1;
+	cpu->active = !compat_is_stop(&cpu->control);
+	return active_cpus(g);
+}
+
+int gperfctr_start(const struct gperfctr *global, unsigned int interval_usec)
+{
+	struct global *g = global->global;
+	int error;
+
+	if (interval_usec && interval_usec < MIN_INTERVAL_USEC) {
+		errno = EINVAL;
+		return -1;
+	}
+	for (unsigned int i = 0; !g->started && i < g->n_cpus; i++) {
+		if (!g->cpu[i].active || g->cpu[i].session || session_of(g, i, true, 0))
+			continue;
+		error = errno;
+		close_sessions(g);
+		errno = error;
+		return -1;
+	}
+	g->started = active_cpus(g);
+	return active_cpus(g);
+}
+
+static int read_cpu(const struct global *g, unsigned int i, struct perfctr_sum_ctrs *sum)
+{
+	const struct global_cpu *cpu = &g->cpu[i];
+	struct perfctr_cpu_totals totals;
+	struct perfctr_counts counts;
+
+	*sum = cpu->sum;
+	if (!cpu->session)
+		return 0;
+	/* What is told of a CPU is as of its last tick; reading them all brings it up to now. */
+	if (perfctr_session_read(cpu->session, &counts) < 0)
+		return -1;
+	perfctr_session_totals(cpu->session, i, &totals);
+	sum->tsc = cpu->control.tsc_on ? totals.tsc : 0;
+	for (unsigned int k = 0; k < cpu->control.nractrs; k++)
+		sum->pmc[k] = totals.counter[k];
+	return 0;
+}
+
+int gperfctr_read(const struct gperfctr *global, struct gperfctr_cpu_state *state)
+{
+	struct global *g = global->global;
+	struct global_cpu *cpu = online_cpu(g, state->cpu);
+
+	if (!cpu)
+		return -1;
+	state->cpu_control = cpu->control;
+	return read_cpu(g, state->cpu, &state->sum);
+}
+
+/* What to count has to be said again. */
+int gperfctr_stop(const struct gperfctr *global)
+{
+	struct global *g = global->global;
+
+	for (unsigned int i = 0; i < g->n_cpus; i++)
+		if (g->cpu[i].session)
+			perfctr_session_stop(g->cpu[i].session);
+	for (unsigned int i = 0; i < g->n_cpus; i++) {
+		struct perfctr_sum_ctrs sum;
+
+		if (read_cpu(g, i, &sum) == 0)
+			g->cpu[i].sum = sum;
+		g->cpu[i].active = false;
+	}
+	close_sessions(g);
+	g->started = false;
+	return 0;
+}

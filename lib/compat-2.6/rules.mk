@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# perfctr 2.6's library, in directories of its own: it has the names of ours.
+
+COMPAT := $(BUILD)/lib/perfctr-2.6
+COMPAT_SOURCES := $(wildcard lib/compat-2.6/*.c)
+COMPAT_PIC := $(COMPAT_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o) $(LIB_CORE_PIC)
+COMPAT_STATIC := $(COMPAT)/libperfctr.a
+COMPAT_SHARED := $(COMPAT)/libperfctr.so.6
+COMPAT_MAP := lib/compat-2.6/libperfctr.map
+
+ALL += $(COMPAT_STATIC) $(COMPAT_SHARED)
+INSTALL_TARGETS += install-compat
+
+$(COMPAT_SHARED): $(COMPAT_PIC) $(COMPAT_MAP)
+	@mkdir -p $(@D)
+	$(LIB_LINK) -Wl,-soname,$(@F) -Wl,--version-script=$(COMPAT_MAP) -o $@ $(COMPAT_PIC)
+	ln -sf $(@F) $(@D)/libperfctr.so
+
+# One object, in which all other names are its own: programs unpack the archive, and have functions with names like those of
+# libpfm4 or of ours. What 32-bit code shares with all others is not its own.
+define COMPAT_ARCHIVE
+	@mkdir -p $(@D)
+	@sed -n 's/^\t\(.*perfctr.*\);$$/\1/p' $(COMPAT_MAP) >$(@D)/names
+	$(SAY_CC)$(CC) $(1) -r -nostdlib -o $(@D)/perfctr-2.6.o $(filter %.o,$^)
+	@objcopy --wildcard --keep-global-symbols=$(@D)/names --keep-global-symbol='__x86.get_pc_thunk.*' $(@D)/perfctr-2.6.o
+	$(SAY_AR)rm -f $@; $(AR) rcs $@ $(@D)/perfctr-2.6.o
+endef
+
+$(COMPAT_STATIC): $(COMPAT_PIC) $(COMPAT_MAP)
+	$(call COMPAT_ARCHIVE)
+
+# For the tests; not of "make all", as it needs gcc-multilib.
+COMPAT_STATIC_32 := $(BUILD)/lib32/perfctr-2.6/libperfctr.a
+COMPAT_OBJECTS_32 := $(COMPAT_SOURCES:lib/%.c=$(BUILD)/lib32/%.o) $(LIB_CORE_SOURCES:lib/%.c=$(BUILD)/lib32/%.o)
+
+$(COMPAT_STATIC_32): $(COMPAT_OBJECTS_32) $(COMPAT_MAP)
+	$(call COMPAT_ARCHIVE,-m32)
+
+.PHONY: install-compat
+install-compat: $(COMPAT_STATIC) $(COMPAT_SHARED)
+	install -d $(DESTDIR)$(PREFIX)/lib/perfctr-2.6 $(DESTDIR)$(PREFIX)/include/perfctr-2.6 $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 644 $^ $(DESTDIR)$(PREFIX)/lib/perfctr-2.6
+	ln -sf $(notdir $(COMPAT_SHARED)) $(DESTDIR)$(PREFIX)/lib/perfctr-2.6/libperfctr.so
+	install -m 644 include/perfctr-2.6/libperfctr.h $(DESTDIR)$(PREFIX)/include/perfctr-2.6
+	sed -e 's|@PREFIX@|$(PREFIX)|' lib/compat-2.6/perfctr-2.6.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/perfctr-2.6.pc
+
+-include $(COMPAT_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.d) $(COMPAT_SOURCES:lib/%.c=$(BUILD)/lib32/%.d)

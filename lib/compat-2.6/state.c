@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * perfctr 2.6: states.  A thread keeps its own until it unlinks it or exits, whoever has handles of
+ * it; another's is kept by its handles.  What a context of ours counts begins anew with each
+ * control: base has what was before.
+ */
+#define _GNU_SOURCE
+#include "compat.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../internal.h"
+
+struct compat_state {
+	struct perfctr *context; /* NULL: unlinked */
+	struct perfctr_pmu_info info;
+	unsigned int references;
+	pid_t tid;
+	bool *here;	 /* false in a process that was forked since: that has no states */
+	bool controlled; /* once at least */
+	bool running;
+	bool tsc_on;	/* of the last control that was not a stop, like n */
+	unsigned int n; /* counters */
+	struct vperfctr_control installed;
+	struct perfctr_sum_ctrs base;
+};
+
+static __thread struct compat_state *own __attribute__((tls_model("initial-exec")));
+static pthread_key_t own_key;
+static pthread_once_t own_key_once = PTHREAD_ONCE_INIT;
+static int own_key_error;
+
+void compat_state_release(struct compat_state *s)
+{
+	int error = errno;
+
+	if (!s || __atomic_sub_fetch(&s->references, 1, __ATOMIC_ACQ_REL))
+		return;
+	perfctr_close(s->context);
+	munmap(s->here, sizeof(*s->here));
+	free(s);
+	errno = error;
+}
+
+static void release_own(void *state)
+{
+	own = NULL;
+	compat_state_release(state);
+}
+
+static void make_own_key(void)
+{
+	own_key_error = pthread_key_create(&own_key, release_own);
+}
+
+/* The calling thread has it from now on, and until it exits. */
+static int keep_own(struct compat_state *s)
+{
+	int error;
+
+	pthread_once(&own_key_once, make_own_key);
+	error = own_key_error ? own_key_error : pthread_setspecific(own_key, s);
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	own = s;
+	__atomic_add_fetch(&s->references, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static void drop_own(void)
+{
+	struct compat_state *s = own;
+
+	own = NULL;
+	if (!s)
+		return;
+	pthread_setspecific(own_key, NULL);
+	compat_state_release(s);
+}
+
+static bool is_attached(const struct compat_state *s)
+{
+	return s && s->context && *s->here;
+}
+
+static struct compat_state *open_state(pid_t tid, unsigned int flags)
+{
+	struct compat_state *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->references = 1;
+	s->tid = tid;
+	s->here = perfctr_map_wiped(sizeof(*s->here));
+	if (!s->here) {
+		free(s);
+		return NULL;
+	}
+	*s->here = true;
+	if (perfctr_get_pmu_info(&s->info) == 0)
+		s->context = perfctr_open_tid(tid, flags);
+	if (s->context)
+		return s;
+	compat_state_release(s);
+	return NULL;
+}
+
+struct compat_state *compat_state_make(pid_t tid)
+{
+	bool is_own = tid == 0 || tid == gettid();
+	struct compat_state *s;
+
+	if (is_own && is_attached(own)) {
+		errno = EEXIST;
+		return NULL;
+	}
+	s = open_state(tid, PERFCTR_OPEN_CREATE);
+	if (!s) {
+		/* 2.6 asked whether the caller traces the thread. */
+		if (!is_own && (errno == EACCES || errno == EPERM))
+			errno = ESRCH;
+		return NULL;
+	}
+	if (!is_own)
+		return s;
+	drop_own();
+	if (keep_own(s) == 0)
+		return s;
+	compat_state_release(s);
+	return NULL;
+}
+
+struct compat_state *compat_state_find(void)
+{
+	struct compat_state *s;
+
+	if (is_attached(own)) {
+		__atomic_add_fetch(&own->references, 1, __ATOMIC_RELAXED);
+		return own;
+	}
+	s = open_state(0, 0);
+	/* As 2.6 does: there is nothing to be mapped.  Backends know, or do not. */
+	if (!s && (errno == ENOENT || errno == ENOTSUP))
+		errno = EPERM;
+	return s;
+}
+
+pid_t compat_state_tid(const struct compat_state *s)
+{
+	return s->tid;
+}
+
+const struct vperfctr_control *compat_state_installed(const struct compat_state *s)
+{
+	return &s->installed;
+}
+
+static int stop_state(struct compat_state *s)
+{
+	if (s->controlled && perfctr_stop(s->context) < 0)
+		return -1;
+	s->running = false;
+	s->installed.cpu_control = (struct perfctr_cpu_control){ 0 };
+	return 0;
+}
+
+static void begin_state(struct compat_state *s, const struct vperfctr_control *c,
+			const struct perfctr_sum_ctrs *before)
+{
+	s->base = *before;
+	s->controlled = true;
+	s->running = true;
+	s->tsc_on = c->cpu_control.tsc_on;
+	s->n = c->cpu_control.nractrs;
+	s->installed = *c;
+	s->installed.preserve = 0;
+	if (!s->tsc_on)
+		s->base.tsc = 0;
+	for (unsigned int i = 0; i < s->n; i++)
+		if (!(c->preserve >> i & 1))
+			s->base.pmc[i] = 0;
+}
+
+int compat_state_control(struct compat_state *s, const struct vperfctr_control *c)
+{
+	struct perfctr_control control;
+	struct perfctr_sum_ctrs before;
+
+	if (!is_attached(s)) {
+		errno = ESRCH;
+		return -1;
+	}
+	if (compat_is_stop(&c->cpu_control))
+		return stop_state(s);
+	if (compat_translate(&c->cpu_control, &s->info, &control) < 0 ||
+	    compat_state_sum(s, &before) < 0)
+		return -1;
+	if (perfctr_set_control(s->context, &control) < 0) {
+		errno = compat_refusal(errno, &control);
+		return -1;
+	}
+	begin_state(s, c, &before);
+	return 0;
+}
+
+bool compat_state_runs(const struct compat_state *s)
+{
+	struct perfctr_counts counts;
+
+	if (!is_attached(s) || !s->running)
+		return false;
+	/* Who asks has not exited. */
+	return perfctr_tsc_page(s->context) || perfctr_read(s->context, &counts) < 0 ||
+	       !(counts.flags & PERFCTR_COUNTS_EXITED);
+}
+
+int compat_state_unlink(struct compat_state *s)
+{
+	struct perfctr_sum_ctrs sum;
+
+	if (!s->context)
+		return 0;
+	if (!*s->here) {
+		errno = ESRCH;
+		return -1;
+	}
+	if (s->controlled)
+		perfctr_stop(s->context);
+	if (compat_state_sum(s, &sum) < 0)
+		return -1;
+	perfctr_close(s->context);
+	s->context = NULL;
+	s->running = false;
+	s->base = sum;
+	if (s == own)
+		drop_own();
+	return 0;
+}
+
+static void add_counts(const struct compat_state *s, uint64_t tsc, const uint64_t *counter,
+		       struct perfctr_sum_ctrs *sum)
+{
+	sum->tsc = s->base.tsc + (s->tsc_on ? tsc : 0);
+	for (unsigned int i = 0; i < s->n; i++)
+		sum->pmc[i] = s->base.pmc[i] + counter[i];
+}
+
+int compat_state_sum(const struct compat_state *s, struct perfctr_sum_ctrs *sum)
+{
+	struct perfctr_counts counts;
+	uint64_t counter[COMPAT_COUNTERS];
+
+	if (s->context && s->controlled) {
+		if (perfctr_read(s->context, &counts) < 0)
+			return -1;
+		for (unsigned int i = 0; i < s->n; i++)
+			counter[i] = counts.counter[i];
+		*sum = s->base;
+		add_counts(s, counts.tsc, counter, sum);
+		return 0;
+	}
+	*sum = s->base;
+	return 0;
+}
+
+bool compat_state_sum_live(const struct compat_state *s, struct perfctr_sum_ctrs *sum)
+{
+	const struct perfctr_page *page;
+	struct perfctr_snapshot now;
+
+	if (!s->running)
+		return false;
+	page = s->n ? perfctr_get_page(s->context) : perfctr_tsc_page(s->context);
+	if (!page)
+		return false;
+	perfctr_read_snapshot(page, s->n, &now);
+	add_counts(s, now.tsc, now.counter, sum);
+	return true;
+}
+
+bool compat_state_tsc_live(const struct compat_state *s, unsigned long long *tsc)
+{
+	const struct perfctr_page *page = s->context ? perfctr_tsc_page(s->context) : NULL;
+
+	if (s->tsc_on && s->context && !page)
+		return false;
+	*tsc = s->base.tsc + (s->tsc_on && page ? perfctr_read_tsc(page) : 0);
+	return true;
+}
+
+unsigned long long compat_state_pmc(const struct compat_state *s, unsigned int i)
+{
+	if (i >= COMPAT_COUNTERS)
+		return 0;
+	return s->base.pmc[i] + (s->context && i < s->n ? perfctr_read_counter(s->context, i) : 0);
+}

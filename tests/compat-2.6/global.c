@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Counters of CPUs. */
+#define _GNU_SOURCE
+#include "old.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+static bool pin_to(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+
+static unsigned int online(void)
+{
+	return (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static bool control_all(struct gperfctr *global)
+{
+	struct gperfctr_cpu_control control;
+
+	memset(&control, 0, sizeof(control));
+	control.cpu_control = control_of_all().cpu_control;
+	for (unsigned int cpu = 0; cpu < online(); cpu++) {
+		control.cpu = cpu;
+		REQUIRE(gperfctr_control(global, &control) == (int)cpu + 1);
+	}
+	return true;
+}
+
+/* A loop on this CPU, between two reads of it. */
+static bool counts_loop(struct gperfctr *global, unsigned int cpu)
+{
+	struct gperfctr_cpu_state before = { .cpu = cpu }, after = { .cpu = cpu };
+
+	REQUIRE(pin_to(cpu));
+	REQUIRE(gperfctr_read(global, &before) == 0);
+	loop(100 * ITERATIONS);
+	REQUIRE(gperfctr_read(global, &after) == 0);
+	REQUIRE(after.sum.tsc > before.sum.tsc);
+	for (unsigned int k = 0; k < machine.n_events; k++)
+		REQUIRE(after.sum.pmc[k] - before.sum.pmc[k] > 200ull * ITERATIONS);
+	return EXPECT(after.cpu_control.nractrs == machine.n_events) &&
+	       EXPECT(after.cpu_control.tsc_on == 1);
+}
+
+static bool count_cpus(struct gperfctr *global)
+{
+	struct gperfctr_cpu_control control = { .cpu = 0 };
+	struct gperfctr_cpu_state stopped = { .cpu = 0 }, later = { .cpu = 0 };
+
+	REQUIRE(gperfctr_start(global, 0) == 0);
+	REQUIRE(control_all(global));
+	REQUIRE(REFUSED(gperfctr_start(global, 9999), EINVAL));
+	REQUIRE(gperfctr_start(global, 10000) == (int)online());
+	REQUIRE(REFUSED(gperfctr_control(global, &control), EBUSY));
+	for (unsigned int cpu = 0; cpu < online(); cpu++)
+		REQUIRE(counts_loop(global, cpu));
+	REQUIRE(gperfctr_stop(global) == 0);
+	REQUIRE(gperfctr_read(global, &stopped) == 0);
+	loop(ITERATIONS);
+	REQUIRE(gperfctr_read(global, &later) == 0);
+	REQUIRE(stopped.sum.tsc > 0 && is_same(&stopped, &later, sizeof(later)));
+	/* Nothing to start, until it is said again; the sums are gone then. */
+	REQUIRE(gperfctr_start(global, 0) == 0);
+	control.cpu_control = control_of_all().cpu_control;
+	REQUIRE(gperfctr_control(global, &control) == 1);
+	REQUIRE(gperfctr_read(global, &later) == 0);
+	return EXPECT(later.sum.tsc == 0) && EXPECT(later.sum.pmc[0] == 0);
+}
+
+bool cpus_are_counted(void)
+{
+	struct gperfctr_cpu_control control = { .cpu = online() };
+	struct gperfctr *global = gperfctr_open();
+	struct perfctr_info info;
+	bool good;
+
+	REQUIRE(global);
+	good = EXPECT(gperfctr_info(global, &info) == 0) &&
+	       EXPECT(info.cpu_type == machine.cpu_type) &&
+	       REFUSED(gperfctr_control(global, &control), EINVAL);
+	control.cpu = 0;
+	control.cpu_control.nrictrs = 1;
+	good = good && REFUSED(gperfctr_control(global, &control), EPERM) && count_cpus(global);
+	gperfctr_close(global);
+	return good;
+}
+
+bool cpus_in_two_ways_are_counted(void)
+{
+	struct gperfctr_cpu_control control;
+	struct gperfctr *global = gperfctr_open();
+	struct gperfctr_cpu_state state = { .cpu = 1 };
+	bool good;
+
+	REQUIRE(global);
+	good = control_all(global);
+	memset(&control, 0, sizeof(control));
+	control.cpu = 1;
+	control.cpu_control.tsc_on = 1;
+	if (online() > 1)
+		good = good && EXPECT(gperfctr_control(global, &control) == (int)online()) &&
+		       EXPECT(gperfctr_start(global, 0) == (int)online()) &&
+		       counts_loop(global, 0) && EXPECT(pin_to(1)) &&
+		       EXPECT(gperfctr_read(global, &state) == 0) && EXPECT(state.sum.tsc > 0) &&
+		       EXPECT(state.sum.pmc[0] == 0);
+	gperfctr_close(global);
+	return good;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * old CPU_TYPE COUNTERS [EVENT EVENT]: EVENT is EVNTSEL[/ESCR]@PMC, of user instructions.  One line
+ * for each test, "ok NAME" or "FAILED NAME".  With PERFCTR_BACKEND the tests of descriptors are left
+ * out: they are the kernel driver's.
+ */
+#define _GNU_SOURCE
+#include "old.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct machine machine;
+
+struct vperfctr_control control_of_tsc(void)
+{
+	struct vperfctr_control control;
+
+	memset(&control, 0, sizeof(control));
+	control.cpu_control.tsc_on = 1;
+	return control;
+}
+
+struct vperfctr_control control_of_all(void)
+{
+	struct vperfctr_control control = control_of_tsc();
+
+	control.cpu_control.nractrs = machine.n_events;
+	for (unsigned int i = 0; i < machine.n_events; i++) {
+		control.cpu_control.pmc_map[i] = machine.event[i].pmc;
+		control.cpu_control.evntsel[i] = machine.event[i].evntsel;
+		control.cpu_control.p4.escr[i] = machine.event[i].escr;
+	}
+	return control;
+}
+
+struct vperfctr *counting(struct vperfctr_control control)
+{
+	struct vperfctr *self = vperfctr_open();
+
+	if (!EXPECT(self))
+		return NULL;
+	if (EXPECT(vperfctr_control(self, &control) == 0))
+		return self;
+	end_state(self);
+	return NULL;
+}
+
+void end_state(struct vperfctr *self)
+{
+	vperfctr_unlink(self);
+	vperfctr_close(self);
+}
+
+pid_t looping_child(uint32_t n, int *pipe_to_child)
+{
+	int fds[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(fds) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		close(fds[1]);
+		if (read(fds[0], &byte, 1) != 1)
+			_exit(1);
+		loop(n);
+		_exit(0);
+	}
+	close(fds[0]);
+	*pipe_to_child = fds[1];
+	return pid;
+}
+
+bool let_go(pid_t pid, int pipe_to_child)
+{
+	int status;
+	bool written = write(pipe_to_child, "", 1) == 1;
+
+	close(pipe_to_child);
+	return EXPECT(written) && EXPECT(waitpid(pid, &status, 0) == pid) && EXPECT(status == 0);
+}
+
+#define TEST(function)                                                                             \
+	{                                                                                          \
+#function, function                                                                \
+	}
+
+/* Of every backend; of those that count CPUs; of the driver. */
+static const struct {
+	const char *name;
+	bool (*function)(void);
+} tests[] = {
+	TEST(the_machine_is_called_as_in_2_6),
+	TEST(text_is_that_of_2_6),
+	TEST(cpus_are_told),
+	TEST(own_instructions_are_counted),
+	TEST(the_time_stamp_is_read_a_million_times),
+	TEST(a_second_handle_controls),
+	TEST(a_state_stays_when_handles_are_closed),
+	TEST(preserved_counters_go_on),
+	TEST(the_time_stamp_goes_on),
+	TEST(sums_stay_after_stop_and_unlink),
+	TEST(sums_stay_after_the_threads_exit),
+	TEST(each_thread_has_its_own),
+	TEST(a_forked_child_has_none),
+	TEST(another_process_is_counted),
+	TEST(a_running_process_is_read),
+	TEST(controls_are_refused_as_in_2_6),
+	TEST(what_ran_goes_on_after_a_refusal),
+	TEST(cpus_are_counted),
+	TEST(cpus_in_two_ways_are_counted),
+	TEST(who_may_not_is_refused),
+	TEST(a_descriptor_asks),
+	TEST(a_descriptor_goes_to_another_process),
+};
+
+static bool is_left_out(const char *name)
+{
+	return getenv("PERFCTR_BACKEND") && strncmp(name, "a_descriptor", 12) == 0;
+}
+
+static bool read_event(const char *text, unsigned int i)
+{
+	char *end;
+
+	machine.event[i].evntsel = (unsigned int)strtoul(text, &end, 16);
+	if (*end == '/')
+		machine.event[i].escr = (unsigned int)strtoul(end + 1, &end, 16);
+	if (*end != '@')
+		return false;
+	machine.event[i].pmc = (unsigned int)strtoul(end + 1, &end, 0);
+	return !*end;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int failed = 0;
+
+	setvbuf(stdout, NULL, _IONBF, 0); /* children print too */
+	if (argc != 3 && argc != 5) {
+		fputs("usage: old CPU_TYPE COUNTERS [EVENT EVENT]\n", stderr);
+		return 2;
+	}
+	machine.cpu_type = (unsigned int)atoi(argv[1]);
+	machine.n_counters = (unsigned int)atoi(argv[2]);
+	machine.n_events = (unsigned int)argc - 3;
+	for (unsigned int i = 0; i < machine.n_events; i++)
+		if (!read_event(argv[3 + i], i)) {
+			fprintf(stderr, "old: no event: %s\n", argv[3 + i]);
+			return 2;
+		}
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		bool good = is_left_out(tests[i].name) || tests[i].function();
+
+		if (is_left_out(tests[i].name))
+			continue;
+		printf("%s  %s\n", good ? "ok    " : "FAILED", tests[i].name);
+		failed += !good;
+	}
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What programs of perfctr 2.6 do, as such a program: nothing of ours but its header.  Each test
+ * says what is not so, and gives false.
+ */
+#ifndef OLD_H
+#define OLD_H
+
+#include <errno.h>
+#include <libperfctr.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "../guest/loop.h"
+
+#define EXPECT(condition)                                                                          \
+	((condition) || (printf("%s:%d: not so: %s (errno: %s)\n", __FILE__, __LINE__, #condition, \
+				strerror(errno)),                                                  \
+			 false))
+#define REQUIRE(condition)                                                                         \
+	do {                                                                                       \
+		if (!EXPECT(condition))                                                            \
+			return false;                                                              \
+	} while (0)
+#define REFUSED(call, error) EXPECT((errno = 0, (call) < 0) && errno == (error))
+#define REFUSED_POINTER(call, error) EXPECT((errno = 0, !(call)) && errno == (error))
+
+/* Two structs that were filled in whole. */
+static inline bool is_same(const void *one, const void *other, size_t size)
+{
+	return memcmp(one, other, size) == 0;
+}
+
+#define ITERATIONS 100000u
+
+/* From the command line: what the profile is, and two events that count user instructions. */
+struct machine {
+	unsigned int cpu_type;
+	unsigned int n_counters;
+	unsigned int n_events; /* 0 or 2 */
+	struct {
+		unsigned int evntsel, escr, pmc;
+	} event[2];
+};
+
+extern struct machine machine;
+
+/* The time stamp, and all events of the machine. */
+struct vperfctr_control control_of_all(void);
+/* The time stamp alone. */
+struct vperfctr_control control_of_tsc(void);
+/* A state of the calling thread, counting by the control. */
+struct vperfctr *counting(struct vperfctr_control control);
+/* It ends, and so does the handle. */
+void end_state(struct vperfctr *self);
+/*
+ * A child that waits for a byte from the pipe, executes a loop of n and exits: all that it counts is
+ * one and the same but for the loop.
+ */
+pid_t looping_child(uint32_t n, int *pipe_to_child);
+bool let_go(pid_t pid, int pipe_to_child);
+
+bool the_machine_is_called_as_in_2_6(void);
+bool text_is_that_of_2_6(void);
+bool cpus_are_told(void);
+bool own_instructions_are_counted(void);
+bool the_time_stamp_is_read_a_million_times(void);
+bool a_second_handle_controls(void);
+bool a_state_stays_when_handles_are_closed(void);
+bool preserved_counters_go_on(void);
+bool the_time_stamp_goes_on(void);
+bool sums_stay_after_stop_and_unlink(void);
+bool sums_stay_after_the_threads_exit(void);
+bool each_thread_has_its_own(void);
+bool a_forked_child_has_none(void);
+bool another_process_is_counted(void);
+bool a_running_process_is_read(void);
+bool controls_are_refused_as_in_2_6(void);
+bool what_ran_goes_on_after_a_refusal(void);
+bool a_descriptor_asks(void);
+bool a_descriptor_goes_to_another_process(void);
+bool cpus_are_counted(void);
+bool cpus_in_two_ways_are_counted(void);
+bool who_may_not_is_refused(void);
+
+#endif

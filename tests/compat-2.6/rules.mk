@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs of perfctr 2.6, static as most were: 32-bit kernels execute nothing else here.
+
+COMPAT_TEST := $(BUILD)/tests/compat-2.6
+COMPAT_TEST_SOURCES := $(filter-out %/layout.c,$(wildcard tests/compat-2.6/*.c))
+COMPAT_LAYOUTS := $(COMPAT_TEST)/layout-32 $(COMPAT_TEST)/layout-64
+CHECKS += check-compat-2.6
+CHECK_PROGRAMS += $(COMPAT_TEST)/old-32 $(COMPAT_TEST)/old-64
+ALL += $(COMPAT_LAYOUTS)
+
+$(COMPAT_TEST)/old-64: $(COMPAT_STATIC)
+$(COMPAT_TEST)/old-32: $(COMPAT_STATIC_32)
+$(COMPAT_TEST)/old-%: $(COMPAT_TEST_SOURCES) tests/compat-2.6/old.h tests/guest/loop.h include/perfctr-2.6/libperfctr.h
+	@mkdir -p $(@D)
+	$(SAY_CC)$(CC) $(CFLAGS) -O2 -Iinclude/perfctr-2.6 -m$* -static -pthread -o $@ $(filter %.c %.a,$^)
+
+$(COMPAT_TEST)/layout-%: tests/compat-2.6/layout.c include/perfctr-2.6/libperfctr.h
+	@mkdir -p $(@D)
+	$(SAY_CC)$(CC) $(CFLAGS) -Iinclude/perfctr-2.6 -m$* -c -o $@ $<
+
+.PHONY: check-compat-2.6
+check-compat-2.6: $(COMPAT_TEST)/old-32 $(COMPAT_TEST)/old-64 $(COMPAT_LAYOUTS)
+	@tests/compat-2.6/run

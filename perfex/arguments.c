@@ -335,6 +335,10 @@ int take_options(const struct subcommand *subcommand, void *target, int argc, ch
 			print_help(subcommand);
 			exit(0);
 		}
+		if (rule->may_lack && optarg == argv[optind - 1] && *optarg == '-') {
+			optarg = NULL;
+			optind--;
+		}
 		take_option(subcommand, target, rule, optarg);
 	}
 	return optind;

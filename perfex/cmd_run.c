@@ -64,13 +64,30 @@ static void take_confidence(void *target, const struct option_rule *rule, const 
 
 enum { PEBS_ENABLE, PEBS_MATRIX_VERT };
 
+static void set_register(struct options *options, const struct option_rule *rule, uint64_t value)
+{
+	if (rule->value == PEBS_ENABLE) {
+		options->has_pebs_enable = true;
+		options->pebs_enable = value;
+	} else {
+		options->has_pebs_matrix_vert = true;
+		options->pebs_matrix_vert = value;
+	}
+}
+
 static void take_register(void *target, const struct option_rule *rule, const char *text)
 {
 	bool hexadecimal = strncasecmp(text, "0x", 2) == 0 && isxdigit((unsigned char)text[2]);
 	struct options *options = target;
 	unsigned long long value;
+	uint64_t old;
 	char *end;
 
+	if (options->numbers && old_number(options->numbers, text, &old)) {
+		options->wants_number = NULL;
+		set_register(options, rule, old);
+		return;
+	}
 	errno = 0;
 	value = strtoull(text, &end, 16);
 	if (*text && !hexadecimal && !text[strspn(text, "0123456789abcdefABCDEF")])
@@ -79,13 +96,15 @@ static void take_register(void *target, const struct option_rule *rule, const ch
 	if (!hexadecimal || *end || errno)
 		fail("--%s=%s: give the register's value like 0x1000001, in 64 bits", rule->name,
 		     text);
-	if (rule->value == PEBS_ENABLE) {
-		options->has_pebs_enable = true;
-		options->pebs_enable = value;
-	} else {
-		options->has_pebs_matrix_vert = true;
-		options->pebs_matrix_vert = value;
-	}
+	set_register(options, rule, value);
+}
+
+/* Of perfctr 2.6. */
+static void take_offcore(void *target, const struct option_rule *rule, const char *text)
+{
+	fail("--%s=%s: perfctr does not set the registers of offcore responses; leave it out, and the "
+	     "events that need it",
+	     rule->name, text);
 }
 
 static void take_rule(void *target, const struct option_rule *rule, const char *text)
@@ -162,14 +181,29 @@ static const struct option_rule rules[] = {
 		      0, 1048575, ""),
 	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0),
 	CALL_OPTION("json", 'j', NULL, "write JSON, one document a line", take_format, 1),
-	CALL_OPTION("field-separator", 'x', "SEP", "the same as --csv; SEP can only be ','",
-		    take_separator, 0),
+	{ .name = "field-separator",
+	  .letter = 'x',
+	  .argument = "SEP",
+	  .may_lack = true,
+	  .help = "the same as --csv; SEP can only be ','",
+	  .take = take_separator },
+	CALL_OPTION("format", 0, "text|csv|json|2.6",
+		    "write the counts in this format; 2.6: as perfctr 2.6's perfex,\n"
+		    "and take numbers without 0x as hexadecimal",
+		    take_named_format, 0),
+	CALL_OPTION("decimal", 'd', NULL, "take numbers without 0x in what follows as decimal",
+		    take_numbers, NUMBERS_DECIMAL),
+	CALL_OPTION("hex", 0, NULL,
+		    "take them as hexadecimal; -x in front of another option does too",
+		    take_numbers, NUMBERS_HEX),
 	CALL_OPTION("p4pe", 0, "V", "Pentium 4: the value of IA32_PEBS_ENABLE", take_register,
 		    PEBS_ENABLE),
 	CALL_OPTION("p4pmv", 0, "V", "Pentium 4: the value of MSR_PEBS_MATRIX_VERT", take_register,
 		    PEBS_MATRIX_VERT),
 	CALL_OPTION("p4_pebs_enable", 0, "V", NULL, take_register, PEBS_ENABLE),
 	CALL_OPTION("p4_pebs_matrix_vert", 0, "V", NULL, take_register, PEBS_MATRIX_VERT),
+	CALL_OPTION("nhlm_offcore_rsp_0", 0, "V", NULL, take_offcore, 0),
+	CALL_OPTION("nhlm_offcore_rsp_1", 0, "V", NULL, take_offcore, 0),
 	FLAG_OPTION("no-shell", 0, "accepted for compatibility: COMMAND never goes through a shell",
 		    struct options, no_shell),
 	CALL_OPTION("info", 'i', NULL, "show what this machine can count: perfex info", take_action,
@@ -210,6 +244,28 @@ const struct subcommand run_subcommand = {
 		"126 if COMMAND cannot be executed; 127 if it was not found.\n",
 };
 
+/* Those of perfctr 2.6, of which perf has others of the same letters. */
+static void check_old_options(const struct options *options)
+{
+	const struct option_rule *rule = options->wants_number;
+
+	if (rule && rule->letter == 'd')
+		fail("-d, --decimal is for events that are numbers, and none follows; what perf's -d "
+		     "counts: " DETAILS);
+	if (rule)
+		fail("--%s is for events that are numbers, and none follows; write them like -e "
+		     "4100c0@0, or separate columns by -x,",
+		     rule->letter == 'x' ? "hex (-x)" : rule->name);
+	if (!options->format->one_run)
+		return;
+	if (options->runs > 1 || options->passes != 1)
+		fail("--format=2.6 has no place for more than one run; leave out --repeat and --passes");
+	if (options->interval_ms || options->rules || options->n_groups ||
+	    options->view == PER_PROCESS || options->view == PER_THREAD)
+		fail("--format=2.6 has the sums of the run and no more; leave out --interval, "
+		     "--per-process, --per-thread, --derive, --rules and --group");
+}
+
 static void check_options(const struct options *options, int argc)
 {
 	if (options->action == INFO && argc > 2)
@@ -222,6 +278,7 @@ static void check_options(const struct options *options, int argc)
 	if (!options->command[0] && !options->process)
 		fail("no command given; see perfex --help");
 	check_output(options);
+	check_old_options(options);
 }
 
 static void parse_options(struct options *options, int argc, char **argv)
@@ -269,7 +326,8 @@ static int run_main(int argc, char **argv)
 	}
 	if (!open_events(&options, 0))
 		return EXIT_PERFEX;
-	if (!options.n_events)
+	/* It was the time stamp alone that 2.6 counted by itself. */
+	if (!options.n_events && !options.format->one_run)
 		add_usual_events(&options);
 	status = run_command(&options);
 	if (options.rules)

@@ -30,6 +30,7 @@ struct option_rule {
 	const char *name;
 	char letter;	      /* 0: it has none */
 	const char *argument; /* its name in the help; NULL: it takes none */
+	bool may_lack;	      /* it takes none where another option follows */
 	const char *help;     /* lines separated by \n, the last not ended; NULL: another name */
 	enum {
 		OPTION_CALL,	/* take() */

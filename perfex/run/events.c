@@ -36,6 +36,16 @@ static bool may_count(const struct options *options, const struct perfctr_reques
 	return false;
 }
 
+static bool has_place(const struct options *options, const struct perfctr_request *request)
+{
+	if (!options->format->one_run || request->general | request->fixed)
+		return true;
+	complain("event '%s': --format=2.6 has events of the processor alone; leave it out, or the "
+		 "format",
+		 request->name);
+	return false;
+}
+
 static bool parse_events(struct events *events, const struct options *options)
 {
 	char error[512];
@@ -47,7 +57,8 @@ static bool parse_events(struct events *events, const struct options *options)
 			complain("event '%s': %s", options->event[i], error);
 			return false;
 		}
-		if (!may_count(options, &events->event[i].request))
+		if (!may_count(options, &events->event[i].request) ||
+		    !has_place(options, &events->event[i].request))
 			return false;
 		events->n++;
 	}

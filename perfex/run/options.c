@@ -18,14 +18,28 @@ static void check_number(const char *spec)
 		fail("event '%s': %s", spec, error);
 }
 
+/* As it is without 0x, where an option said what that means. */
+static void translate_number(struct options *options, const char **spec)
+{
+	char *marked = options->numbers ? old_event(options->numbers, *spec) : NULL;
+
+	if (!marked)
+		return;
+	free((char *)*spec);
+	*spec = marked;
+	options->wants_number = NULL;
+}
+
 void take_event(void *target, const struct option_rule *rule, const char *list)
 {
 	struct options *options = target;
 	size_t n = options->n_events;
 
 	append_events(&options->event, &options->n_events, list);
-	for (; n < options->n_events; n++)
+	for (; n < options->n_events; n++) {
+		translate_number(options, &options->event[n]);
 		check_number(options->event[n]);
+	}
 }
 
 void take_output(void *target, const struct option_rule *rule, const char *path)
@@ -53,8 +67,39 @@ void take_format(void *target, const struct option_rule *rule, const char *unuse
 	options->format = rule->value ? &json_format : &csv_format;
 }
 
+void take_named_format(void *target, const struct option_rule *rule, const char *name)
+{
+	static const struct {
+		const char *name;
+		const struct format *format;
+	} formats[] = {
+		{ "text", &text_format },
+		{ "csv", &csv_format },
+		{ "json", &json_format },
+		{ "2.6", &format_2_6 },
+	};
+	struct options *options = target;
+
+	exclude_others(&options->format_name, rule);
+	options->format = NULL;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (strcmp(formats[i].name, name) == 0)
+			options->format = formats[i].format;
+	if (!options->format)
+		fail("--format=%s: there are text, csv, json and 2.6", name);
+	if (options->format == &format_2_6 && !options->numbers)
+		options->numbers = NUMBERS_2_6;
+}
+
 void take_separator(void *target, const struct option_rule *rule, const char *text)
 {
+	struct options *options = target;
+
+	if (!text) {
+		options->numbers = NUMBERS_HEX;
+		options->wants_number = rule;
+		return;
+	}
 	if (strcmp(text, ",") != 0)
 		fail("--field-separator=%s: columns are separated by ','; give --csv or --json",
 		     text);

@@ -12,11 +12,16 @@ enum view { TREE, SELF, PER_PROCESS, PER_THREAD, MARKED };
 
 struct format;
 
+/* What numbers without 0x are: refused; hexadecimal, with a word of it; decimal; hexadecimal. */
+enum numbers { NUMBERS_MARKED, NUMBERS_2_6, NUMBERS_DECIMAL, NUMBERS_HEX };
+
 struct options {
 	enum { RUN, INFO, LIST, LONG_LIST, VERSION } action;
 	const char **event; /* specifications */
 	size_t n_events;
 	unsigned int modes; /* PERFCTR_MODE_*, of events that name none */
+	enum numbers numbers; /* of what comes now */
+	const struct option_rule *wants_number; /* said what they are, and none has come; or NULL */
 	bool has_pebs_enable, has_pebs_matrix_vert;
 	uint64_t pebs_enable, pebs_matrix_vert;
 	enum view view;
@@ -45,8 +50,17 @@ void take_modes(void *target, const struct option_rule *rule, const char *unused
 void take_output(void *target, const struct option_rule *rule, const char *path);
 void take_format(void *target, const struct option_rule *rule, const char *unused);
 void take_backend(void *target, const struct option_rule *rule, const char *name);
+/* text NULL: it is perfctr 2.6's -x, which says what numbers are. */
 void take_separator(void *target, const struct option_rule *rule, const char *text);
+void take_named_format(void *target, const struct option_rule *rule, const char *name);
 void check_output(const struct options *options);
+
+/* numbers.c */
+void take_numbers(void *target, const struct option_rule *rule, const char *unused);
+/* False: it is none. */
+bool old_number(enum numbers numbers, const char *text, uint64_t *value);
+/* As perfctr_event_parse() takes it, for free(); NULL: it does not consist of numbers. */
+char *old_event(enum numbers numbers, const char *spec);
 
 #define BACKEND_OPTION                                                                             \
 	CALL_OPTION("backend", 0, "NAME",                                                          \

@@ -9,6 +9,9 @@
 #define NO_AGGREGATION SYSTEM "--per-cpu; rules of perfex-rules(5) add"
 #define METRICS                                                                                    \
 	"a value is derived by a rule: --derive 'ipc = instructions / cycles', or --rules=FILE"
+#define DETAILS                                                                                    \
+	"name the events: -e L1-dcache-loads,L1-dcache-load-misses; perfex list cache shows this " \
+	"machine's"
 #define TERMINAL "perfex groups the digits on a terminal, as the locale has it, and nowhere else"
 
 #define PERF_OPTIONS                                                                               \
@@ -25,10 +28,7 @@
 		REFUSED_OPTION(                                                                    \
 			"tid", 't', "TID",                                                         \
 			"-p PID --per-thread counts all threads of a process, each by itself"),    \
-		REFUSED_OPTION(                                                                    \
-			"detailed", 'd', NULL,                                                     \
-			"name the events: -e L1-dcache-loads,L1-dcache-load-misses; perfex "       \
-			"list cache shows this machine's"),                                        \
+		REFUSED_OPTION("detailed", 0, NULL, DETAILS),                                      \
 		REFUSED_OPTION("big-num", 'B', NULL, TERMINAL),                                    \
 		REFUSED_OPTION("no-big-num", 0, NULL, TERMINAL),                                   \
 		REFUSED_OPTION("null", 'n', NULL,                                                  \

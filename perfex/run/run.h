@@ -4,6 +4,7 @@
  *
  * options.c	options of all that counts a command, and by what it is counted
  * run.c	repetitions and passes, and what a terminal shows of them
+ * numbers.c	numbers of perfctr 2.6
  * usual.c	what is counted when nothing is asked for
  * rerun.c	what stands against more than one run
  * count.c	one run, with a delay, a limit and intervals
@@ -15,6 +16,7 @@
  * recording.c	all that was counted, with mean and confidence
  * output.c	where it is written
  * text.c, csv.c, json.c	how it is written
+ * text_2_6.c	likewise, as perfctr 2.6 did
  * text_interval.c	likewise, each interval for people
  * host.c	where it was counted
  */
@@ -235,6 +237,7 @@ struct style { /* what the reader can see */
 
 struct format {
 	bool names_host;
+	bool one_run; /* it has room for the processor's events of one run, and no more */
 	/* In front of everything, and of the intervals of a run; both may be NULL. */
 	void (*head)(FILE *file);
 	void (*begin)(FILE *file, const struct recording *recording,
@@ -244,7 +247,7 @@ struct format {
 	void (*recording)(FILE *file, const struct style *style, const struct recording *recording);
 };
 
-extern const struct format text_format, csv_format, json_format;
+extern const struct format text_format, csv_format, json_format, format_2_6;
 extern const char *const view_names[];
 
 /*

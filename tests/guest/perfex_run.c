@@ -362,7 +362,55 @@ START_TEST(a_run_that_is_cut_short_is_left_out)
 }
 END_TEST
 
-SUITE(perfex_run, a_repetition_that_lacks_a_pass_is_left_out_of_the_means,
+/* The tabs and widths of perfctr 2.6, behind the time stamp's line. */
+#define TSC_2_6 "tsc\t\t\t\t"
+#define LOOP_2_6                                                                                   \
+	"event 0x004100C0@0\t\t            2000004\n"                                              \
+	"event 0x004100C4@1\t\t            1000001\n"
+
+/* What is written, and taken, as perfctr 2.6 did; warning: in front of it. */
+static const struct {
+	const char *command, *warning;
+} old_commands[] = {
+	{ "perfex --self --format=2.6 -e 0x4100c0@0 -e 0x4100c4@1 $LOOP", "" },
+	{ "perfex --self -x -e 4100c0 -e 4100c4@1 --format=2.6 $LOOP", "" },
+	{ "perfex --self -d --format=2.6 -e 4260032@0 -e 4260036@1 $LOOP", "" },
+	{ "perfex --self --format=2.6 -e 4100C0@0 -e 0x4100c4@1 $LOOP", "" },
+	{ "perfex --self --format=2.6 -e 410000@0 -e 0x4100c4@1 true", "410000" },
+	{ "perfex --self --format=2.6 -e instructions,branches $LOOP", "" },
+};
+
+START_TEST(a_command_line_of_2_6_gives_what_2_6_gave)
+{
+	struct run r;
+
+	enter_directory();
+	for (size_t i = 0; i < ARRAY_SIZE(old_commands); i++) {
+		const char *out = r.err;
+		unsigned long long tsc;
+
+		expect(&r, old_commands[i].command, 0);
+		if (*old_commands[i].warning) {
+			ck_assert_msg(strstr(out, "perfex: '410000' is taken as hexadecimal, "
+						  "0x410000, as by perfctr 2.6; ") == out,
+				      "%s", out);
+			ck_assert_uint_eq(lines(out, "event 0x00410000@0\t\t"), 1);
+			continue;
+		}
+		ck_assert_msg(sscanf(out, TSC_2_6 "%19llu", &tsc) == 1 && tsc > 2000000, "%s", out);
+		ck_assert_uint_eq(strcspn(out, "\n"), strlen(TSC_2_6) + 19);
+		ck_assert_str_eq(out + strcspn(out, "\n") + 1, LOOP_2_6);
+	}
+	/* It counted nothing by itself. */
+	expect(&r, "perfex --format=2.6 true", 0);
+	ck_assert_uint_eq(strcspn(r.err, "\n") + 1, strlen(r.err));
+	expect(&r, "perfex --format=2.6 -e page-faults true", EXITED(125));
+	ck_assert_str_eq(r.err, "perfex: event 'page-faults': --format=2.6 has events of the "
+				"processor alone; leave it out, or the format\n");
+}
+END_TEST
+
+SUITE(perfex_run, a_command_line_of_2_6_gives_what_2_6_gave, a_repetition_that_lacks_a_pass_is_left_out_of_the_means,
       intervals_of_a_failed_run_are_told_from_others, a_command_that_vanishes_is_told_by_its_run,
       a_run_that_is_cut_short_is_left_out, what_does_not_fit_is_refused_with_the_plan, each_run_reads_the_same_input,
       a_rank_of_an_mpi_program_is_run_once, a_failed_pass_is_told_and_is_no_result,

@@ -52,6 +52,10 @@ END_TEST
 	"perfex: perfex counts, and takes no samples: perf itself shows where in a program; to "   \
 	"count a program of the name "
 
+#define DETAILED                                                                                   \
+	"name the events: -e L1-dcache-loads,L1-dcache-load-misses; perfex list cache shows this " \
+	"machine's\n"
+
 /* Without a PMU all of these would be refused for it, later. */
 static const struct {
 	const char *arguments[8];
@@ -122,6 +126,33 @@ static const struct {
 	{ { "-t", "1", "true" },
 	  "perfex: perfex has no option -t, --tid as perf has: -p PID --per-thread counts all "
 	  "threads of a process, each by itself\n" },
+	{ { "--detailed", "true" },
+	  "perfex: perfex has no option --detailed as perf has: " DETAILED },
+	{ { "-d", "-e", "cycles", "true" },
+	  "perfex: -d, --decimal is for events that are numbers, and none follows; what perf's -d "
+	  "counts: " DETAILED },
+	{ { "-x", "-e", "cycles", "true" },
+	  "perfex: --hex (-x) is for events that are numbers, and none follows; write them like -e "
+	  "4100c0@0, or separate columns by -x,\n" },
+	{ { "--hex", "true" },
+	  "perfex: --hex is for events that are numbers, and none follows; write them like -e "
+	  "4100c0@0, or separate columns by -x,\n" },
+	{ { "-d", "-e", "4100c0", "true" },
+	  "perfex: event '4100c0': evntsel '4100c0' could be hexadecimal or decimal; write "
+	  "0x4100c0 for hexadecimal\n" },
+	{ { "--nhlm_offcore_rsp_1=2", "true" },
+	  "perfex: --nhlm_offcore_rsp_1=2: perfctr does not set the registers of offcore responses; "
+	  "leave it out, and the events that need it\n" },
+	{ { "--format=2.7", "true" },
+	  "perfex: --format=2.7: there are text, csv, json and 2.6\n" },
+	{ { "--format=2.6", "--csv", "true" },
+	  "perfex: --format and --csv exclude each other; give one\n" },
+	{ { "--format=2.6", "-r", "2", "true" },
+	  "perfex: --format=2.6 has no place for more than one run; leave out --repeat and "
+	  "--passes\n" },
+	{ { "--format=2.6", "--per-thread", "true" },
+	  "perfex: --format=2.6 has the sums of the run and no more; leave out --interval, "
+	  "--per-process, --per-thread, --derive, --rules and --group\n" },
 	{ { "-x;", "true" },
 	  "perfex: --field-separator=;: columns are separated by ','; give --csv or --json\n" },
 	{ { "-x,", "-j", "true" },
@@ -187,6 +218,7 @@ static const struct {
 	const char *perf[6], *perfex[6];
 } options[] = {
 	{ { "-x,", "true" }, { "--csv", "true" } },
+	{ { "--format=csv", "true" }, { "--csv", "true" } },
 	{ { "-x", ",", "-D", "1", "true" }, { "--csv", "--delay=1", "true" } },
 };
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Numbers without 0x, as perfex of perfctr 2.6 took them. */
+#define _GNU_SOURCE
+#include "run.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_whole(const char *text, int base, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, base);
+	return isxdigit((unsigned char)text[0]) && !*end && !errno;
+}
+
+/* Would it be another number for who does not know that it is hexadecimal? */
+static bool could_be_decimal(const char *text, uint64_t value)
+{
+	uint64_t decimal;
+
+	return read_whole(text, 10, &decimal) && decimal != value;
+}
+
+bool old_number(enum numbers numbers, const char *text, uint64_t *value)
+{
+	if (!read_whole(text, numbers == NUMBERS_DECIMAL ? 0 : 16, value))
+		return false;
+	if (numbers == NUMBERS_2_6 && could_be_decimal(text, *value))
+		complain("'%s' is taken as hexadecimal, 0x%s, as by perfctr 2.6; write 0x, or give "
+			 "--hex or --decimal in front",
+			 text, text);
+	return true;
+}
+
+/* Of "evntsel[/evntsel2][@pmc]" one number after the other, with what stands in front of it. */
+static bool write_numbers(enum numbers numbers, char *text, FILE *file)
+{
+	const char *before = "";
+	bool good = true;
+
+	while (good && text) {
+		char *next = strpbrk(text, "/@"), after = next ? *next : 0;
+		uint64_t value;
+
+		if (next)
+			*next++ = '\0';
+		good = old_number(numbers, text, &value);
+		fprintf(file, "%s0x%llx", before, (unsigned long long)value);
+		before = after == '/' ? "/" : "@";
+		text = next;
+	}
+	return good;
+}
+
+char *old_event(enum numbers numbers, const char *spec)
+{
+	char *copy = strdup(spec), *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	bool good;
+
+	if (!copy || !file)
+		fail("out of memory");
+	good = write_numbers(numbers, copy, file);
+	if (fclose(file) != 0)
+		fail("out of memory");
+	free(copy);
+	if (good)
+		return text;
+	free(text);
+	return NULL;
+}
+
+void take_numbers(void *target, const struct option_rule *rule, const char *unused)
+{
+	struct options *options = target;
+
+	options->numbers = (enum numbers)rule->value;
+	options->wants_number = rule;
+}

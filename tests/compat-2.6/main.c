@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
+ * old anew: has the program no state?
  * old CPU_TYPE COUNTERS [EVENT EVENT]: EVENT is EVNTSEL[/ESCR]@PMC, of user instructions.  One line
  * for each test, "ok NAME" or "FAILED NAME".  With PERFCTR_BACKEND the tests of descriptors are left
  * out: they are the kernel driver's.
@@ -106,6 +107,7 @@ static const struct {
 	TEST(sums_stay_after_the_threads_exit),
 	TEST(each_thread_has_its_own),
 	TEST(a_forked_child_has_none),
+	TEST(a_new_program_has_none),
 	TEST(another_process_is_counted),
 	TEST(a_running_process_is_read),
 	TEST(controls_are_refused_as_in_2_6),
@@ -140,6 +142,8 @@ int main(int argc, char **argv)
 	unsigned int failed = 0;
 
 	setvbuf(stdout, NULL, _IONBF, 0); /* children print too */
+	if (argc == 2 && strcmp(argv[1], "anew") == 0)
+		return vperfctr_open() ? 0 : 1;
 	if (argc != 3 && argc != 5) {
 		fputs("usage: old CPU_TYPE COUNTERS [EVENT EVENT]\n", stderr);
 		return 2;

@@ -76,6 +76,7 @@ bool sums_stay_after_stop_and_unlink(void);
 bool sums_stay_after_the_threads_exit(void);
 bool each_thread_has_its_own(void);
 bool a_forked_child_has_none(void);
+bool a_new_program_has_none(void);
 bool another_process_is_counted(void);
 bool a_running_process_is_read(void);
 bool controls_are_refused_as_in_2_6(void);

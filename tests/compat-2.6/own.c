@@ -290,3 +290,16 @@ bool a_forked_child_has_none(void)
 	end_state(self);
 	return good;
 }
+
+bool a_new_program_has_none(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (counting(control_of_all()))
+			execl("/proc/self/exe", "old", "anew", NULL);
+		_exit(2);
+	}
+	return EXPECT(waitpid(pid, &status, 0) == pid) && EXPECT(status == 0);
+}

@@ -77,6 +77,10 @@ bool a_running_process_is_read(void)
 	remote = rvperfctr_open(pid);
 	good = EXPECT(remote) && count_running(remote);
 	rvperfctr_close(remote);
+	/* It has ended with its handle. */
+	remote = rvperfctr_open(pid);
+	good = good && EXPECT(remote);
+	rvperfctr_close(remote);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	return good;

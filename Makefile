@@ -61,6 +61,8 @@ include tests/bpf/rules.mk
 include tests/backend/rules.mk
 include tests/perf-events/rules.mk
 include tests/fuzz-parsers/rules.mk
+include python/rules.mk
+include tests/languages/rules.mk
 include examples/rules.mk
 include docs/rules.mk
 

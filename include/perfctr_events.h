@@ -4,6 +4,7 @@
  *
  *	perfctr_events_open()		the events of a machine
  *	perfctr_events_parse()		a name, or register values, to a request
+ *	perfctr_events_split()		"a,b" to names
  *	perfctr_requests_assign()	requests to a control, each with its counter
  *	perfctr_requests_plan()		requests to as few passes as possible
  *
@@ -93,7 +94,18 @@ const char *perfctr_events_backend(const struct perfctr_events *events);
 int perfctr_events_parse(struct perfctr_events *events, const char *spec, unsigned int modes,
 			 struct perfctr_request *request, char *error, size_t size);
 
-/* The same for one event: opens, parses and closes.  Any number of threads may call it. */
+/*
+ * perfctr_events_split - the specifications in "a,b" and "{a,b}:u", as perfex -e takes them: the
+ * first room of them are written to spec, each with what stands behind the '}' of its group.
+ * Returns how many there are.  Error: EINVAL (text is no list).  No system call.
+ */
+int perfctr_events_split(const char *text, char (*spec)[PERFCTR_REQUEST_NAME], unsigned int room,
+			 char *error, size_t size);
+
+/*
+ * As perfctr_events_parse() for one event: opens, parses and closes.  Any number of threads may
+ * call it.
+ */
 int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
 			  struct perfctr_request *request, char *error, size_t size);
 

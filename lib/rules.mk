@@ -10,7 +10,7 @@ CORE_SONAME := libperfctr-core.so.$(LIB_ABI)
 
 LIB_SOURCES := $(filter-out lib/compat-2.6/%,$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
 # What knows names, and what knows regions: the rest does not need it.
-LIB_NAMES_SOURCES := lib/backend_for.c $(wildcard lib/regions/*.c) \
+LIB_NAMES_SOURCES := lib/backend_for.c lib/count.c lib/spawn.c $(wildcard lib/regions/*.c) \
 	$(addprefix lib/event/,answers.c libpfm.c modifier.c names.c request.c suggest.c tables.c visit.c)
 LIB_CORE_SOURCES := $(filter-out $(LIB_NAMES_SOURCES),$(LIB_SOURCES))
 LIB_OBJECTS := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.o)
@@ -85,6 +85,7 @@ install-lib: $(LIB_STATIC) $(LIB_SHARED) $(CORE_STATIC) $(CORE_SHARED)
 	ln -sf $(notdir $(CORE_SHARED)) $(DESTDIR)$(PREFIX)/lib/$(CORE_SONAME)
 	ln -sf $(CORE_SONAME) $(DESTDIR)$(PREFIX)/lib/libperfctr-core.so
 	install -m 644 include/perfctr.h include/perfctr_events.h include/perfctr_regions.h include/perfctr_groups.h \
+		include/perfctr_count.h include/perfctr.hpp \
 		$(DESTDIR)$(PREFIX)/include
 	install -m 644 include/linux/perfctr.h $(DESTDIR)$(PREFIX)/include/linux
 	for name in libperfctr libperfctr-core; do \

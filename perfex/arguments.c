@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <perfctr_events.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -171,92 +172,25 @@ void append_text(const char ***texts, size_t *n, const char *text)
 	(*texts)[(*n)++] = text;
 }
 
-static void append_copy(const char ***texts, size_t *n, char *copy)
-{
-	if (!copy)
-		fail("out of memory");
-	append_text(texts, n, copy);
-}
-
-/* Behind the event: a ',' or a brace, but not one between the slashes of "cpu/../". */
-static const char *skip_event(const char *text)
-{
-	const char *end = text + strcspn(text, ",{}/"), *close = NULL;
-
-	/* Registers have one slash, which ends nothing. */
-	if (*end == '/' && !isdigit((unsigned char)*text))
-		close = strchr(end + 1, '/');
-	if (close)
-		text = close + 1;
-	return text + strcspn(text, ",{}");
-}
-
-/* Each event of a group gets what stands behind its '}', in front of its '@'. */
-static void append_modified(const char ***texts, size_t *n, size_t first, const char *modifiers,
-			    size_t length)
-{
-	for (; length && first < *n; first++) {
-		char *event = (char *)(*texts)[first], *modified;
-		size_t name = strcspn(event, "@");
-
-		if (asprintf(&modified, "%.*s%.*s%s", (int)name, event, (int)length, modifiers,
-			     event + name) < 0)
-			fail("out of memory");
-		free(event);
-		(*texts)[first] = modified;
-	}
-}
-
-static const char *append_one(const char ***texts, size_t *n, const char *text, const char *list)
-{
-	const char *end = skip_event(text);
-
-	if (end == text)
-		fail("event list '%s': an event is missing %s%s%s; write it like "
-		     "instructions,branches or {instructions,branches}",
-		     list, *text ? "in front of '" : "at the end", text, *text ? "'" : "");
-	append_copy(texts, n, strndup(text, (size_t)(end - text)));
-	return end;
-}
-
-/* From behind the '{' to behind the '}' and its modifiers. */
-static const char *append_group(const char ***texts, size_t *n, const char *text, const char *list)
-{
-	size_t first = *n, length;
-
-	for (;;) {
-		text = append_one(texts, n, text, list);
-		if (*text == '}')
-			break;
-		if (*text != ',')
-			fail("event list '%s': a group ends with '}'; write it like "
-			     "{instructions,branches}",
-			     list);
-		text++;
-	}
-	length = strcspn(++text, ",{}");
-	append_modified(texts, n, first, text, length);
-	return text + length;
-}
-
-/* Events with ',' between them, and '{' '}' around groups of them. */
+/* An empty one is an event whose name is missing. */
 void append_events(const char ***texts, size_t *n, const char *list)
 {
-	const char *text = list;
+	char error[512], (*spec)[PERFCTR_REQUEST_NAME];
+	int count = *list ? perfctr_events_split(list, NULL, 0, error, sizeof(error)) : 1;
 
-	if (!*list) {
-		append_copy(texts, n, strdup(list));
-		return;
+	if (count < 0)
+		fail("%s", error);
+	spec = allocate((size_t)count, sizeof(*spec));
+	if (*list)
+		perfctr_events_split(list, spec, (unsigned int)count, error, sizeof(error));
+	for (int i = 0; i < count; i++) {
+		char *copy = strdup(spec[i]);
+
+		if (!copy)
+			fail("out of memory");
+		append_text(texts, n, copy);
 	}
-	for (;;) {
-		text = *text == '{' ? append_group(texts, n, text + 1, list)
-				    : append_one(texts, n, text, list);
-		if (!*text)
-			return;
-		if (*text != ',')
-			fail("event list '%s': a ',' is missing in front of '%s'", list, text);
-		text++;
-	}
+	free(spec);
 }
 
 void free_events(const char **texts, size_t n)

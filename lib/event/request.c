@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Event specifications of all forms: perfctr_request_parse(3). */
+/* Event specifications of all forms, and lists of them: perfctr_request_parse(3). */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -480,4 +481,134 @@ int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec,
 	perfctr_events_close(events);
 	errno = number;
 	return status;
+}
+
+/* Lists: "a,b" and "{a,b}:u". */
+struct list {
+	const char *whole;
+	char (*spec)[PERFCTR_REQUEST_NAME];
+	unsigned int room, n;
+	const struct line *line;
+};
+
+/* Behind the event: a ',' or a brace, but not one between the slashes of "cpu/../". */
+static const char *skip_event(const char *text)
+{
+	const char *end = text + strcspn(text, ",{}/"), *close = NULL;
+
+	/* Registers have one slash, which ends nothing. */
+	if (*end == '/' && !isdigit((unsigned char)*text))
+		close = strchr(end + 1, '/');
+	if (close)
+		text = close + 1;
+	return text + strcspn(text, ",{}");
+}
+
+/* The event with the modifiers of its group, in front of its '@'. */
+static int add_event(struct list *list, const char *event, size_t length, const char *modifiers,
+		     size_t n_modifiers)
+{
+	const char *at = n_modifiers ? memchr(event, '@', length) : NULL;
+	size_t name = at ? (size_t)(at - event) : length;
+
+	if (length + n_modifiers >= PERFCTR_REQUEST_NAME)
+		return perfctr_line_refuse(list->line, EINVAL,
+					   "event '%.*s..' is longer than %d characters", 40, event,
+					   PERFCTR_REQUEST_NAME - 1);
+	if (list->n < list->room)
+		snprintf(list->spec[list->n], PERFCTR_REQUEST_NAME, "%.*s%.*s%.*s", (int)name,
+			 event, (int)n_modifiers, modifiers, (int)(length - name), event + name);
+	list->n++;
+	return 0;
+}
+
+static const char *refuse_missing(const struct list *list, const char *text)
+{
+	perfctr_line_refuse(list->line, EINVAL,
+			    "event list '%s': an event is missing %s%s%s; write it like "
+			    "instructions,branches or {instructions,branches}",
+			    list->whole, *text ? "in front of '" : "at the end", text,
+			    *text ? "'" : "");
+	return NULL;
+}
+
+static const char *read_event(struct list *list, const char *text)
+{
+	const char *end = skip_event(text);
+
+	if (end == text)
+		return refuse_missing(list, text);
+	return add_event(list, text, (size_t)(end - text), "", 0) < 0 ? NULL : end;
+}
+
+/* To the '}' from behind the '{'. */
+static const char *check_group(const struct list *list, const char *text)
+{
+	for (;;) {
+		const char *end = skip_event(text);
+
+		if (end == text)
+			return refuse_missing(list, text);
+		if (*end == '}')
+			return end;
+		if (*end != ',') {
+			perfctr_line_refuse(list->line, EINVAL,
+					    "event list '%s': a group ends with '}'; write it like "
+					    "{instructions,branches}",
+					    list->whole);
+			return NULL;
+		}
+		text = end + 1;
+	}
+}
+
+/* From behind the '{' to behind the '}' and its modifiers. */
+static const char *read_group(struct list *list, const char *text)
+{
+	const char *close = check_group(list, text), *modifiers;
+	size_t n_modifiers;
+
+	if (!close)
+		return NULL;
+	modifiers = close + 1;
+	n_modifiers = strcspn(modifiers, ",{}");
+	while (text <= close) {
+		const char *end = skip_event(text);
+
+		if (add_event(list, text, (size_t)(end - text), modifiers, n_modifiers) < 0)
+			return NULL;
+		text = end + 1;
+	}
+	return modifiers + n_modifiers;
+}
+
+static int split_list(struct list *list)
+{
+	const char *text = list->whole;
+
+	for (;;) {
+		text = *text == '{' ? read_group(list, text + 1) : read_event(list, text);
+		if (!text)
+			return -1;
+		if (!*text)
+			return (int)list->n;
+		if (*text != ',')
+			return perfctr_line_refuse(
+				list->line, EINVAL,
+				"event list '%s': a ',' is missing in front of '%s'", list->whole,
+				text);
+		text++;
+	}
+}
+
+int perfctr_events_split(const char *text, char (*spec)[PERFCTR_REQUEST_NAME], unsigned int room,
+			 char *error, size_t size)
+{
+	const struct line line = { error, size };
+	struct list list = { .whole = text, .spec = spec, .room = room, .line = &line };
+	int n = split_list(&list);
+
+	if (n < 0)
+		perfctr_line_clean(&line);
+	return n;
 }

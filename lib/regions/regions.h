@@ -5,6 +5,7 @@
  * regions_read.c	results
  * regions_write.c	results as text and CSV, now or at exit
  * regions_json.c	results as JSON
+ * regions_outline.c	the inline functions as symbols
  *
  * The first three need neither of the last two: without JSON nothing needs json-c.
  */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The public headers as a C++ program takes them: pedantically, and each struct by its name alone. */
 #include <perfctr.h>
+#include <perfctr.hpp>
+#include <perfctr_count.h>
 #include <perfctr_events.h>
 #include <perfctr_groups.h>
 #include <perfctr_regions.h>

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The Python package: sources, which pip installs from there, or PYTHONPATH names.
+
+PYTHON_INSTALLED := $(DESTDIR)$(PREFIX)/share/perfctr/python
+
+INSTALL_TARGETS += install-python
+
+.PHONY: install-python
+install-python:
+	install -d $(PYTHON_INSTALLED)/perfctr
+	install -m 644 python/pyproject.toml $(PYTHON_INSTALLED)
+	install -m 644 $(wildcard python/perfctr/*.py) $(PYTHON_INSTALLED)/perfctr

@@ -4,39 +4,8 @@
 
 #include <stdlib.h>
 
-typedef void write_function(FILE *file, const struct diff *diff);
-
-static write_function *const writers[] = { diff_write_text, diff_write_csv, diff_write_json };
-
-struct diff_options {
-	double confidence; /* per cent */
-	size_t writer;
-};
-
-static void take_confidence(void *target, const struct option_rule *rule, const char *text)
-{
-	struct diff_options *options = target;
-	char *end;
-
-	options->confidence = strtod(text, &end);
-	if (end == text || *end || !(options->confidence > 0 && options->confidence < 100))
-		fail("'%s' is not a confidence; give per cent between 0 and 100, like 95", text);
-}
-
-static void take_writer(void *target, const struct option_rule *rule, const char *unused)
-{
-	struct diff_options *options = target;
-
-	if (options->writer && options->writer != (size_t)rule->value)
-		fail("--csv and --json exclude each other; give one");
-	options->writer = (size_t)rule->value;
-}
-
 static const struct option_rule rules[] = {
-	CALL_OPTION("confidence", 0, "PERCENT", "confidence of the intervals; default: 95",
-		    take_confidence, 0),
-	CALL_OPTION("csv", 0, NULL, "write CSV", take_writer, 1),
-	CALL_OPTION("json", 0, NULL, "write JSON", take_writer, 2),
+	DIFF_OPTIONS(take_diff_confidence, take_diff_format),
 	{ 0 },
 };
 
@@ -70,9 +39,9 @@ static struct document *read_document(const char *path)
 
 static int diff_main(int argc, char **argv)
 {
-	struct diff_options options = { .confidence = 95 };
+	struct diff_options options = { .confidence = 95, .write = diff_write_text };
 	int n = take_options(&diff_subcommand, &options, argc, argv);
-	struct diff diff = { .confidence = options.confidence };
+	struct diff diff = { 0 };
 	struct text_error error;
 
 	if (argc - n != 2)
@@ -81,11 +50,10 @@ static int diff_main(int argc, char **argv)
 	diff.b.path = argv[n + 1];
 	diff.a.document = read_document(diff.a.path);
 	diff.b.document = read_document(diff.b.path);
-	if (!compare(diff.a.document, diff.b.document, diff.confidence / 100, &diff.comparisons,
-		     &error))
+	if (!diff_make(&diff, options.confidence, &error))
 		fail("'%s' and '%s': %s", diff.a.path, diff.b.path, error.text);
-	writers[options.writer](stdout, &diff);
-	comparisons_free(&diff.comparisons);
+	options.write(stdout, &diff);
+	diff_free(&diff);
 	document_free(diff.a.document);
 	document_free(diff.b.document);
 	return 0;

@@ -107,27 +107,6 @@ static void take_offcore(void *target, const struct option_rule *rule, const cha
 	     rule->name, text);
 }
 
-static void take_rule(void *target, const struct option_rule *rule, const char *text)
-{
-	struct options *options = target;
-
-	derive_take(&options->rules, text);
-}
-
-static void take_rules(void *target, const struct option_rule *rule, const char *path)
-{
-	struct options *options = target;
-
-	derive_take_file(&options->rules, path);
-}
-
-static void take_group(void *target, const struct option_rule *rule, const char *list)
-{
-	struct options *options = target;
-
-	append_events(&options->group, &options->n_groups, list);
-}
-
 static const struct option_rule rules[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "count EVENT; may be repeated; by default what perf stat counts,\n"
@@ -166,7 +145,7 @@ static const struct option_rule rules[] = {
 	CALL_OPTION("group", 'g', "GROUP",
 		    "count the events of a group, and show its values; may be repeated;\n"
 		    "perfex list --groups shows them",
-		    take_group, 0),
+		    take_groups, 0),
 	NUMBER_OPTION("interval", 'I', "MS", "also write the counts of every MS milliseconds",
 		      struct options, interval_ms, 1, 86400000, " of milliseconds"),
 	NUMBER_OPTION("delay", 'D', "MS", "start counting MS milliseconds after COMMAND",
@@ -314,24 +293,7 @@ static int run_main(int argc, char **argv)
 	case RUN:
 		break;
 	}
-	if (options.n_groups && !derive_take_groups(&options)) {
-		if (options.rules)
-			rules_free(options.rules);
-		free_options(&options);
-		return EXIT_PERFEX;
-	}
-	if (options.rules) {
-		derive_link(options.rules);
-		derive_add_events(&options);
-	}
-	if (!open_events(&options, 0))
-		return EXIT_PERFEX;
-	/* It was the time stamp alone that 2.6 counted by itself. */
-	if (!options.n_events && !options.format->one_run)
-		add_usual_events(&options);
-	status = run_command(&options);
-	if (options.rules)
-		rules_free(options.rules);
+	status = prepare_options(&options) ? run_command(&options) : EXIT_PERFEX;
 	free_options(&options);
 	return status;
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfex diff: how two recordings that have been compared are written. */
+/* perfex diff and compare: how two recordings that have been compared are written. */
 #ifndef PERFEX_DIFF_H
 #define PERFEX_DIFF_H
 
 #include <stdio.h>
 #include "compare.h"
+#include "outliers.h"
 
 struct side {
-	const char *path;
+	const char *path; /* NULL: it was made just now, and kept nowhere */
 	struct document *document;
+	struct outliers outliers;
 };
 
 struct diff {
@@ -17,8 +19,39 @@ struct diff {
 	struct comparisons comparisons;
 };
 
+/*
+ * From the documents of both sides on.  False: error says why they cannot be compared, and there is
+ * nothing to free.
+ */
+bool diff_make(struct diff *diff, double confidence, struct text_error *error);
+void diff_free(struct diff *diff);
+
 void diff_write_text(FILE *file, const struct diff *diff);
+void diff_write_markdown(FILE *file, const struct diff *diff);
 void diff_write_csv(FILE *file, const struct diff *diff);
 void diff_write_json(FILE *file, const struct diff *diff); /* docs/perfex-diff.schema.json */
+/* Which one took more time, in a line. */
+void diff_write_conclusion(FILE *file, const struct diff *diff);
+
+typedef void diff_writer(FILE *file, const struct diff *diff);
+
+struct option_rule;
+
+/* Of the command line of both; the target of what takes the options. */
+struct diff_options {
+	double confidence; /* per cent */
+	const char *format_name; /* NULL: none was given */
+	diff_writer *write;
+};
+
+void take_diff_confidence(void *target, const struct option_rule *rule, const char *text);
+void take_diff_format(void *target, const struct option_rule *rule, const char *unused);
+
+#define DIFF_OPTIONS(take_confidence_, take_format_)                                               \
+	CALL_OPTION("confidence", 0, "PERCENT", "confidence of the intervals; default: 95",        \
+		    take_confidence_, 0),                                                          \
+		CALL_OPTION("markdown", 0, NULL, "write a table of Markdown", take_format_, 0),    \
+		CALL_OPTION("csv", 0, NULL, "write CSV", take_format_, 1),                         \
+		CALL_OPTION("json", 0, NULL, "write JSON", take_format_, 2)
 
 #endif

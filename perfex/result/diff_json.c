@@ -67,16 +67,32 @@ static void add_names(json_object *object, const char *key, const char *const *n
 	add_member(object, key, array);
 }
 
+static void add_outliers(json_object *object, const struct outliers *outliers)
+{
+	json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < outliers->n; i++) {
+		json_object *one = json_object_new_object();
+
+		add_string(one, "name", outliers->outlier[i].name);
+		add_number(one, "run", outliers->outlier[i].run);
+		add_number(one, "count", outliers->outlier[i].count);
+		json_object_array_add(array, one);
+	}
+	add_member(object, "outliers", array);
+}
+
 static void add_side(json_object *object, const char *key, const struct side *side)
 {
 	json_object *json = json_object_new_object();
 
-	add_string(json, "file", side->path);
+	add_member(json, "file", side->path ? json_object_new_string(side->path) : NULL);
 	add_string(json, "date", side->document->date);
 	add_string(json, "pmu", side->document->pmu);
 	add_string(json, "view", side->document->view);
 	add_member(json, "command",
 		   json_object_get(json_object_object_get(side->document->json, "command")));
+	add_outliers(json, &side->outliers);
 	add_member(object, key, json);
 }
 

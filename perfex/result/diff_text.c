@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "diff.h"
 #include "table.h"
+#include "../perfex.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct column text_columns[] = {
 	{ "event", LEFT }, { "modes", LEFT },	    { "A", RIGHT },
@@ -88,15 +91,17 @@ void diff_write_csv(FILE *file, const struct diff *diff)
 	write_table(file, diff, TABLE_CSV);
 }
 
-static void write_side(FILE *file, const char *letter, const struct side *side)
+/* quote: around the command. */
+static void write_side(FILE *file, const char *letter, const struct side *side, const char *quote)
 {
 	char *command = document_command(side->document);
 
-	for (char *c = command; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
-	fprintf(file, "%s: %s: %s, %s: %s\n", letter, side->path, side->document->date,
-		side->document->pmu, command);
+	make_printable(command);
+	fprintf(file, "%s: ", letter);
+	if (side->path)
+		fprintf(file, "%s: %s, %s: ", side->path, side->document->date,
+			side->document->pmu);
+	fprintf(file, "%s%s%s\n", quote, command, quote);
 	free(command);
 }
 
@@ -118,15 +123,37 @@ static bool all_repeated(const struct comparisons *comparisons)
 	return true;
 }
 
-void diff_write_text(FILE *file, const struct diff *diff)
+static void write_outliers(FILE *file, const char *letter, const struct outliers *outliers)
+{
+	if (!outliers->n)
+		return;
+	fprintf(file, "outliers of %s:", letter);
+	for (size_t i = 0; i < outliers->n; i++) {
+		const struct outlier *o = &outliers->outlier[i];
+
+		fprintf(file, "%s %s %" PRIu64 " (run %zu)", i ? "," : "", o->name, o->count,
+			o->run + 1);
+	}
+	fputs("; they are in the means\n", file);
+}
+
+/* In Markdown each stands by itself. */
+static void write_all(FILE *file, const struct diff *diff, enum table_format format)
 {
 	const struct comparisons *comparisons = &diff->comparisons;
+	const char *gap = format == TABLE_MARKDOWN ? "\n" : "";
+	const char *quote = format == TABLE_MARKDOWN ? "`" : "";
 
-	write_side(file, "A", &diff->a);
-	write_side(file, "B", &diff->b);
-	write_table(file, diff, TABLE_TEXT);
+	write_side(file, "A", &diff->a, quote);
+	fputs(gap, file);
+	write_side(file, "B", &diff->b, quote);
+	fputs(gap, file);
+	write_table(file, diff, format);
+	fputs(gap, file);
 	write_names(file, "only in A:", comparisons->only_a, comparisons->n_only_a);
 	write_names(file, "only in B:", comparisons->only_b, comparisons->n_only_b);
+	write_outliers(file, "A", &diff->a.outliers);
+	write_outliers(file, "B", &diff->b.outliers);
 	fprintf(file,
 		"low and high: %g %% interval of the difference; certainty: that there is "
 		"one\n",
@@ -134,4 +161,34 @@ void diff_write_text(FILE *file, const struct diff *diff)
 	if (!all_repeated(comparisons))
 		fputs("a single run has no interval: record with perfex run -r N to have one\n",
 		      file);
+	fputs(gap, file);
+}
+
+void diff_write_text(FILE *file, const struct diff *diff)
+{
+	write_all(file, diff, TABLE_TEXT);
+}
+
+void diff_write_markdown(FILE *file, const struct diff *diff)
+{
+	write_all(file, diff, TABLE_MARKDOWN);
+}
+
+void diff_write_conclusion(FILE *file, const struct diff *diff)
+{
+	const struct comparison *c = NULL;
+	double percent;
+
+	for (size_t i = 0; i < diff->comparisons.n_events && !c; i++)
+		if (strcmp(diff->comparisons.event[i].name, "elapsed_ns") == 0)
+			c = &diff->comparisons.event[i];
+	if (!c || !c->repeated || c->a.value == 0)
+		return;
+	percent = 100 * c->difference / (double)c->a.value;
+	if (c->certainty < diff->confidence / 100)
+		fprintf(file, "no difference in time is certain at %g %%\n", diff->confidence);
+	else
+		fprintf(file, "B takes %.2f %% %s time than A: %.3f ms, not %.3f ms\n",
+			fabs(percent), percent > 0 ? "more" : "less", (double)c->b.value / 1e6,
+			(double)c->a.value / 1e6);
 }

@@ -32,7 +32,7 @@ static void print_exact(char *text, long double number)
 void number_format(char text[NUMBER_TEXT], enum table_format format, long double number)
 {
 	if (isnan(number))
-		strcpy(text, format == TABLE_TEXT ? "-" : "");
+		strcpy(text, format == TABLE_CSV ? "" : "-");
 	else if (fabsl(number) < 0x1p64L && number == floorl(number))
 		snprintf(text, NUMBER_TEXT, "%.0Lf", number == 0 ? 0 : number);
 	else if (format == TABLE_CSV)
@@ -147,12 +147,39 @@ static void print_csv(const struct table *table, FILE *file)
 	}
 }
 
+/* A '|' in a cell would end it. */
+static void print_markdown_cell(char *text, FILE *file)
+{
+	make_printable(text);
+	for (; *text; text++)
+		fprintf(file, *text == '|' ? "\\%c" : "%c", *text);
+}
+
+/* Below the titles a line tells the sides. */
+static void print_markdown(const struct table *table, FILE *file)
+{
+	for (size_t i = 0; i < table->n_cells; i++) {
+		fputs(i % table->n_columns ? " | " : "| ", file);
+		print_markdown_cell(table->cell[i], file);
+		if ((i + 1) % table->n_columns)
+			continue;
+		fputs(" |\n", file);
+		for (size_t k = 0; i + 1 == table->n_columns && k < table->n_columns; k++)
+			fputs(table->column[k].side == LEFT ? "|:---" : "|---:", file);
+		if (i + 1 == table->n_columns)
+			fputs("|\n", file);
+	}
+}
+
 void table_end(struct table *table, FILE *file)
 {
-	if (table->format == TABLE_CSV)
-		print_csv(table, file);
-	else
-		print_text(table, file);
+	static void (*const print[])(const struct table *table, FILE *file) = {
+		[TABLE_TEXT] = print_text,
+		[TABLE_CSV] = print_csv,
+		[TABLE_MARKDOWN] = print_markdown,
+	};
+
+	print[table->format](table, file);
 	for (size_t i = 0; i < table->n_cells; i++)
 		free(table->cell[i]);
 	free(table->cell);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A table that is printed for people, aligned, or for programs, as CSV (RFC 4180). */
+/*
+ * A table that is printed for people, aligned or as Markdown, or for programs, as CSV (RFC 4180).
+ */
 #ifndef PERFEX_TABLE_H
 #define PERFEX_TABLE_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-enum table_format { TABLE_TEXT, TABLE_CSV };
+enum table_format { TABLE_TEXT, TABLE_CSV, TABLE_MARKDOWN };
 
 struct column {
 	const char *title;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Options of all that counts a command: events, modes, what counts them, where the counts go. */
+#include "derive.h"
 #include "run.h"
 
 #include <ctype.h>
@@ -40,6 +41,27 @@ void take_event(void *target, const struct option_rule *rule, const char *list)
 		translate_number(options, &options->event[n]);
 		check_number(options->event[n]);
 	}
+}
+
+void take_rule(void *target, const struct option_rule *rule, const char *text)
+{
+	struct options *options = target;
+
+	derive_take(&options->rules, text);
+}
+
+void take_rules(void *target, const struct option_rule *rule, const char *path)
+{
+	struct options *options = target;
+
+	derive_take_file(&options->rules, path);
+}
+
+void take_groups(void *target, const struct option_rule *rule, const char *list)
+{
+	struct options *options = target;
+
+	append_events(&options->group, &options->n_groups, list);
 }
 
 void take_output(void *target, const struct option_rule *rule, const char *path)
@@ -177,6 +199,8 @@ void add_default_events(struct options *options, uint32_t capabilities)
 
 void free_options(struct options *options)
 {
+	if (options->rules)
+		rules_free(options->rules);
 	perfctr_events_close(options->database);
 	free_events(options->event, options->n_events);
 	free_events(options->group, options->n_groups);

@@ -46,6 +46,9 @@ struct options {
 
 /* What other subcommands have too; their target begins with a struct options. */
 void take_event(void *target, const struct option_rule *rule, const char *list);
+void take_rule(void *target, const struct option_rule *rule, const char *text);
+void take_rules(void *target, const struct option_rule *rule, const char *path);
+void take_groups(void *target, const struct option_rule *rule, const char *list);
 void take_modes(void *target, const struct option_rule *rule, const char *unused);
 void take_output(void *target, const struct option_rule *rule, const char *path);
 void take_format(void *target, const struct option_rule *rule, const char *unused);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Repetitions and passes; on a terminal, how far they are. */
+#include "derive.h"
 #include "run.h"
 
 #include <string.h>
@@ -291,6 +292,22 @@ static bool check_repetition(struct session *session)
 		 "--timeout=MS or by a command",
 		 options->process, runs);
 	return false;
+}
+
+bool prepare_options(struct options *options)
+{
+	if (options->n_groups && !derive_take_groups(options))
+		return false;
+	if (options->rules) {
+		derive_link(options->rules);
+		derive_add_events(options);
+	}
+	if (!open_events(options, 0))
+		return false;
+	/* It was the time stamp alone that 2.6 counted by itself. */
+	if (!options->n_events && !options->format->one_run)
+		add_usual_events(options);
+	return true;
 }
 
 int run_command(const struct options *options)

@@ -29,6 +29,8 @@
 #include "options.h"
 
 /* run.c */
+/* What to count, and by what, of a command.  False: it cannot be, which has been said. */
+bool prepare_options(struct options *options);
 int run_command(const struct options *options);
 
 /* usual.c: what is counted when no event is asked for */

@@ -67,19 +67,19 @@ void fuzz_experiment(const char *text, size_t length)
 /* With itself: everything can be compared. */
 static void diff(struct document *document)
 {
-	struct diff diff = { .a = { "a", document },
-			     .b = { "b", document },
-			     .confidence = 100 * CONFIDENCE };
+	struct diff diff = { .a = { "a", document }, .b = { "b", document } };
 	struct text_error error = { 0 };
 
-	if (!compare(document, document, CONFIDENCE, &diff.comparisons, &error)) {
+	if (!diff_make(&diff, 100 * CONFIDENCE, &error)) {
 		EXPECT(*error.text);
 		return;
 	}
 	diff_write_text(nowhere(), &diff);
 	diff_write_csv(nowhere(), &diff);
 	diff_write_json(nowhere(), &diff);
-	comparisons_free(&diff.comparisons);
+	diff_write_markdown(nowhere(), &diff);
+	diff_write_conclusion(nowhere(), &diff);
+	diff_free(&diff);
 }
 
 void fuzz_recording(const char *text, size_t length)

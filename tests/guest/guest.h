@@ -242,6 +242,7 @@ Suite *nohz_suite(void);
 Suite *page_suite(void);
 Suite *paranoid_suite(void);
 Suite *perfex_suite(void);
+Suite *perfex_compare_suite(void);
 Suite *perfex_jobs_suite(void);
 Suite *perfex_long_suite(void);
 Suite *perfex_output_suite(void);

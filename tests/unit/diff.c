@@ -34,6 +34,11 @@ static void write_sides(void)
 		   RECORDING("tree", "8", "7", EVENT("cycles", "kernel", "0", "8"), ""));
 	write_text("self.json", RECORDING("self", "8", "7", "", ""));
 	write_text("text", "no recording\n");
+	write_text("five.json",
+		   RECORDING("tree", "10,11,12,13,17", "5,5,5,5,6",
+			     EVENT("a|b", "user", "0", "10,11,12,13,18"), ""));
+	write_text("four.json",
+		   RECORDING("tree", "1,1,1,1", "5,5,5,5", EVENT("a|b", "user", "0", "1,1,1,9"), ""));
 }
 
 static void expect(struct command_result result, const char *out)
@@ -72,6 +77,56 @@ START_TEST(a_single_run_has_no_interval_and_it_says_so)
 	       "only in A: a,\"b\", per\n"
 	       "low and high: 95 % interval of the difference; certainty: that there is one\n"
 	       "a single run has no interval: record with perfex run -r N to have one\n");
+}
+END_TEST
+
+/*
+ * tsc and a|b: the median is 12, and that of the distances 1: 17 is 0.6745 * 5 / 1 = 3.37 from it,
+ * and 18 is 4.05, above 3.5.  Where most are equal any other is an outlier; of four none is.
+ */
+#define FIVE_OUTLIERS                                                                              \
+	"outliers of A: elapsed_ns 6 (run 5), a|b 18 (run 5); they are in the means\n"
+
+START_TEST(outliers_are_told)
+{
+	struct command_result result = PERFEX("diff", "five.json", "four.json");
+	const char *found = strstr(result.out, "outliers");
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found, FIVE_OUTLIERS "low and high: 95 % interval of the difference; "
+					      "certainty: that there is one\n");
+}
+END_TEST
+
+START_TEST(outliers_are_in_json)
+{
+	struct command_result result = PERFEX("diff", "--json", "four.json", "five.json");
+	json_object *json = json_tokener_parse(result.out), *side;
+
+	side = json_object_object_get(json_object_object_get(json, "a"), "outliers");
+	ck_assert_str_eq(json_object_to_json_string_ext(side, JSON_C_TO_STRING_PLAIN), "[]");
+	side = json_object_object_get(json_object_object_get(json, "b"), "outliers");
+	ck_assert_str_eq(json_object_to_json_string_ext(side, JSON_C_TO_STRING_PLAIN),
+			 "[{\"name\":\"elapsed_ns\",\"run\":4,\"count\":6},"
+			 "{\"name\":\"a|b\",\"run\":4,\"count\":18}]");
+	json_object_put(json);
+}
+END_TEST
+
+START_TEST(markdown_is_a_table)
+{
+	expect(PERFEX("diff", "--markdown", "one.json", "one.json"),
+	       "A: one.json: 2026-11-20T09:00:00Z, Intel architectural PerfMon v2: `loop 1000`\n\n"
+	       "B: one.json: 2026-11-20T09:00:00Z, Intel architectural PerfMon v2: `loop 1000`\n\n"
+	       "| event | modes | A | B | difference | % | low | high | certainty |\n"
+	       "|:---|:---|---:|---:|---:|---:|---:|---:|---:|\n"
+	       "| tsc |  | 8 | 8 | 0 | +0.00 | - | - | - |\n"
+	       "| elapsed_ns |  | 7 | 7 | 0 | +0.00 | - | - | - |\n"
+	       "| cycles | user+kernel | 8 | 8 | 0 | +0.00 | - | - | - |\n\n"
+	       "low and high: 95 % interval of the difference; certainty: that there is one\n"
+	       "a single run has no interval: record with perfex run -r N to have one\n\n");
+	ck_assert_ptr_nonnull(strstr(PERFEX("diff", "--markdown", "five.json", "five.json").out,
+				     "\n| a\\|b | user | 12.8 | 12.8 | 0 | +0.00 | "));
 }
 END_TEST
 
@@ -161,6 +216,9 @@ START_TEST(json_can_be_read)
 }
 END_TEST
 
+#define COMPARE_TAKES                                                                              \
+	"perfex compare takes two commands with '--' between them; see perfex compare --help\n"
+
 static const struct {
 	const char *arguments[8], *err;
 } refused[] = {
@@ -178,6 +236,17 @@ static const struct {
 	  "perfex: '100' is not a confidence; give per cent between 0 and 100, like 95\n" },
 	{ { "diff", "--confidence", "nan", "a.json", "b.json" },
 	  "perfex: 'nan' is not a confidence; give per cent between 0 and 100, like 95\n" },
+	{ { "compare" }, "perfex: " COMPARE_TAKES },
+	{ { "compare", "true" }, "perfex: " COMPARE_TAKES },
+	{ { "compare", "--", "true", "--" }, "perfex: " COMPARE_TAKES },
+	{ { "compare", "--", "--", "true" }, "perfex: " COMPARE_TAKES },
+	{ { "compare", "true", "--", "true", "--", "true" },
+	  "perfex: perfex compare takes two commands with one '--' between them; put one that has "
+	  "a '--' of its own into sh -c '...'\n" },
+	{ { "compare", "-r", "1", "true", "--", "true" },
+	  "perfex: --repeat=1: give a number from 2 to 1000000\n" },
+	{ { "compare", "--markdown", "--json", "true", "--", "true" },
+	  "perfex: --markdown and --json exclude each other; give one\n" },
 	{ { "diff", "one.json", "kernel.json" },
 	  "perfex: 'one.json' and 'kernel.json': event 'cycles' counts the modes user+kernel in "
 	  "the one and kernel in the other; record both with the same\n" },
@@ -203,6 +272,9 @@ TCase *diff_tests(void)
 	tcase_add_checked_fixture(tests, write_sides, leave_directory);
 	tcase_add_test(tests, text_is_a_table);
 	tcase_add_test(tests, a_single_run_has_no_interval_and_it_says_so);
+	tcase_add_test(tests, outliers_are_told);
+	tcase_add_test(tests, outliers_are_in_json);
+	tcase_add_test(tests, markdown_is_a_table);
 	tcase_add_test(tests, csv_can_be_read);
 	tcase_add_test(tests, json_can_be_read);
 	tcase_add_loop_test(tests, diff_refuses_with_one_line, 0, ARRAY_SIZE(refused));

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex compare: two commands, run in turn, and what they counted side by side. */
+#include "result/diff.h"
+#include "run/run.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct compare_options {
+	struct options options; /* of both commands */
+	struct diff_options diff;
+	bool show_output;
+};
+
+static void take_confidence(void *target, const struct option_rule *rule, const char *text)
+{
+	take_diff_confidence(&((struct compare_options *)target)->diff, rule, text);
+}
+
+static void take_writer(void *target, const struct option_rule *rule, const char *unused)
+{
+	take_diff_format(&((struct compare_options *)target)->diff, rule, unused);
+}
+
+static const struct option_rule rules[] = {
+	CALL_OPTION("event", 'e', "EVENT",
+		    "count EVENT; may be repeated; by default what perfex run counts", take_event,
+		    0),
+	CALL_OPTION("group", 'g', "GROUP",
+		    "count the events of a group, and compare its values; may be repeated",
+		    take_groups, 0),
+	CALL_OPTION("derive", 'd', "RULE",
+		    "compare the value of a rule such as\n"
+		    "'ipc=instructions/cycles'; may be repeated",
+		    take_rule, 0),
+	CALL_OPTION("rules", 0, "FILE", "compare the values of the rules in FILE", take_rules, 0),
+	BACKEND_OPTION,
+	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
+		    take_modes, PERFCTR_MODE_USER),
+	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_modes, PERFCTR_MODE_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count in both modes", take_modes, PERFCTR_MODE_BOTH),
+	NUMBER_OPTION("repeat", 'r', "N", "run each command N times; default: 10",
+		      struct compare_options, options.runs, 2, 1000000, ""),
+	NUMBER_OPTION("warmup", 0, "N", "run each N times first, without counting; default: 1",
+		      struct compare_options, options.warmup, 0, 1000000, ""),
+	NUMBER_OPTION("timeout", 0, "MS", "give up where a run takes MS milliseconds",
+		      struct compare_options, options.timeout_ms, 1, 2000000000,
+		      " of milliseconds"),
+	FLAG_OPTION("show-output", 0, "let the commands write to standard output",
+		    struct compare_options, show_output),
+	DIFF_OPTIONS(take_confidence, take_writer),
+	{ 0 },
+};
+
+static int compare_main(int argc, char **argv);
+
+const struct subcommand compare_subcommand = {
+	.name = "compare",
+	.summary = "run two commands in turn, and compare what they count",
+	.main = compare_main,
+	.help = "Usage: perfex compare [OPTION].. [--] COMMAND_A [ARGUMENT].. -- COMMAND_B [ARGUMENT]..\n"
+		"Run A and B in turn, and compare time and events: the difference of the means, its\n"
+		"interval, and how certain it is that there is one.\n",
+	.options = rules,
+	.takes_command = true,
+	.notes =
+		"What the commands write to standard output is thrown away.  A run that fails ends\n"
+		"the comparison.\n"
+		"Exit status: 0 if they were compared, whatever the result; 125 if not; 126 or 127\n"
+		"if a command cannot be executed or was not found.\n",
+};
+
+static const char *const letters[] = { "A", "B" };
+
+enum { A, B, N_SIDES };
+
+struct comparing {
+	struct options options[N_SIDES];
+	struct recording recording[N_SIDES];
+	struct watch watch;
+	off_t start; /* of standard input; see rerun.c */
+	int status;  /* perfex's own, where something failed */
+};
+
+/* The argument "--" is between the commands, and in none of them. */
+static char **split_commands(char **argument)
+{
+	char **second = NULL;
+
+	for (char **word = argument; *word; word++) {
+		if (strcmp(*word, "--") != 0)
+			continue;
+		if (second)
+			fail("perfex compare takes two commands with one '--' between them; put "
+			     "one that has a '--' of its own into sh -c '...'");
+		*word = NULL;
+		second = word + 1;
+	}
+	if (!*argument || !second || !*second)
+		fail("perfex compare takes two commands with '--' between them; see perfex "
+		     "compare --help");
+	return second;
+}
+
+static bool give_up(struct comparing *c)
+{
+	c->status = EXIT_PERFEX;
+	return false;
+}
+
+/* what: "A, run 1" */
+static bool check_end(struct comparing *c, const char *what, const struct sample *sample)
+{
+	int status = sample->wait_status;
+
+	if (sample->timed_out)
+		complain("%s: it took longer than %u ms; nothing is compared", what,
+			 c->options[A].timeout_ms);
+	else if (WIFSIGNALED(status))
+		complain("%s: it died of signal %d (%s); nothing is compared", what,
+			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status))
+		complain("%s: it ended with status %d; nothing is compared", what,
+			 WEXITSTATUS(status));
+	else if (c->watch.stop)
+		complain("a signal ended the comparison after %s; nothing is compared", what);
+	else
+		return true;
+	return give_up(c);
+}
+
+static bool run_side(struct comparing *c, int side, unsigned int run, bool counted)
+{
+	struct recording *recording = &c->recording[side];
+	struct counting counting = {
+		.options = &c->options[side],
+		.process = -1,
+		.scope = PERFCTR_SCOPE_TREE,
+		.recording = recording,
+	};
+	struct sample sample;
+	char what[32];
+
+	if (c->start != NO_START && !rerun_rewind(c->start))
+		return give_up(c);
+	c->status = count_run(&c->watch, &counting, &recording->events.control[0], &sample);
+	snprintf(what, sizeof(what), "%s, %s %u", letters[side], counted ? "run" : "warm-up",
+		 run + 1);
+	if (c->status || !check_end(c, what, &sample))
+		return false;
+	if (counted)
+		recording_add(recording, 0, &sample, true);
+	return true;
+}
+
+/* Each is the first of every other round: what the first does to the second is no one's alone. */
+static bool run_rounds(struct comparing *c, unsigned int n, bool counted)
+{
+	for (unsigned int run = 0; run < n; run++)
+		for (int i = 0; i < N_SIDES; i++)
+			if (!run_side(c, run % 2 ? N_SIDES - 1 - i : i, run, counted))
+				return false;
+	return true;
+}
+
+/* As perfex run --json would write it. */
+static struct document *make_document(const struct recording *recording)
+{
+	const struct style style = { 0 };
+	struct document *document;
+	struct text_error error;
+	size_t size;
+	char *text;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		fail("out of memory");
+	json_format.recording(file, &style, recording);
+	if (fclose(file))
+		fail("out of memory");
+	document = document_parse(text, size, &error);
+	if (!document)
+		fail("%s", error.text);
+	free(text);
+	return document;
+}
+
+static int write_comparison(const struct comparing *c, const struct diff_options *options)
+{
+	struct diff diff = {
+		.a.document = make_document(&c->recording[A]),
+		.b.document = make_document(&c->recording[B]),
+	};
+	struct text_error error;
+
+	if (!diff_make(&diff, options->confidence, &error))
+		fail("%s", error.text);
+	options->write(stdout, &diff);
+	if (options->write == diff_write_text || options->write == diff_write_markdown)
+		diff_write_conclusion(stdout, &diff);
+	diff_free(&diff);
+	document_free(diff.a.document);
+	document_free(diff.b.document);
+	return 0;
+}
+
+/* Returns what standard output was, for restore_output(). */
+static int hide_output(void)
+{
+	int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (own < 0 || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
+		fail("cannot throw away what the commands write: %m");
+	close(nowhere);
+	return own;
+}
+
+static void restore_output(int own)
+{
+	if (dup2(own, STDOUT_FILENO) < 0)
+		fail("cannot write to standard output again: %m");
+	close(own);
+}
+
+static bool begin_sides(struct comparing *c)
+{
+	for (int side = 0; side < N_SIDES; side++)
+		if (!recording_begin(&c->recording[side], &c->options[side],
+				     perfctr_events_info(c->options[side].database)))
+			return false;
+	return rerun_check(N_SIDES * (c->options[A].warmup + c->options[A].runs), &c->start);
+}
+
+static int compare_commands(struct comparing *c, const struct compare_options *options)
+{
+	bool compared;
+	int own = -1;
+
+	watch_begin(&c->watch, true);
+	if (!options->show_output)
+		own = hide_output();
+	compared = run_rounds(c, c->options[A].warmup, false) &&
+		   run_rounds(c, c->options[A].runs, true);
+	if (own >= 0)
+		restore_output(own);
+	return compared ? write_comparison(c, &options->diff) : c->status;
+}
+
+static int compare_main(int argc, char **argv)
+{
+	struct compare_options options = {
+		.options = {
+			.action = RUN,
+			.modes = PERFCTR_MODE_USER,
+			.runs = 10,
+			.warmup = 1,
+			.passes = 1,
+			.confidence = 95,
+			.log_fd = NO_LOG_FD,
+			.format = &json_format,
+		},
+		.diff = { .confidence = 95, .write = diff_write_text },
+	};
+	struct comparing c = { .start = NO_START };
+	int n = take_options(&compare_subcommand, &options, argc, argv);
+	char **second = split_commands(argv + n);
+	int status = EXIT_PERFEX;
+
+	options.options.command = argv + n;
+	if (prepare_options(&options.options)) {
+		c.options[A] = c.options[B] = options.options;
+		c.options[B].command = second;
+		if (begin_sides(&c))
+			status = compare_commands(&c, &options);
+		for (int side = 0; side < N_SIDES; side++)
+			recording_free(&c.recording[side]);
+	}
+	free_options(&options.options);
+	return status;
+}

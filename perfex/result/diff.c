@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What perfex diff and compare have in common: options, and what is compared. */
+#include "diff.h"
+#include "../perfex.h"
+
+#include <stdlib.h>
+
+void take_diff_confidence(void *target, const struct option_rule *rule, const char *text)
+{
+	struct diff_options *options = target;
+	char *end;
+
+	options->confidence = strtod(text, &end);
+	if (end == text || *end || !(options->confidence > 0 && options->confidence < 100))
+		fail("'%s' is not a confidence; give per cent between 0 and 100, like 95", text);
+}
+
+void take_diff_format(void *target, const struct option_rule *rule, const char *unused)
+{
+	static diff_writer *const writers[] = { diff_write_markdown, diff_write_csv,
+						diff_write_json };
+	struct diff_options *options = target;
+
+	exclude_others(&options->format_name, rule);
+	options->write = writers[rule->value];
+}
+
+bool diff_make(struct diff *diff, double confidence, struct text_error *error)
+{
+	diff->confidence = confidence;
+	if (!compare(diff->a.document, diff->b.document, confidence / 100, &diff->comparisons,
+		     error)) {
+		comparisons_free(&diff->comparisons);
+		return false;
+	}
+	outliers_find(&diff->a.outliers, diff->a.document);
+	outliers_find(&diff->b.outliers, diff->b.document);
+	return true;
+}
+
+void diff_free(struct diff *diff)
+{
+	comparisons_free(&diff->comparisons);
+	outliers_free(&diff->a.outliers);
+	outliers_free(&diff->b.outliers);
+}

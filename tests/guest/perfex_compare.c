@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex compare: two commands in turn. */
+#include "perfex_shell.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_bytes(unsigned int n)
+{
+	FILE *file = fopen("bytes", "w");
+
+	ck_assert(file);
+	for (unsigned int i = 0; i < n; i++)
+		putc((int)i, file);
+	ck_assert(fclose(file) == 0);
+}
+
+/* Columns 2 to 7 of the line of an event, of CSV. */
+static void read_line(const char *csv, const char *event, double column[6])
+{
+	const char *line = strstr(csv, event);
+	char modes[16];
+
+	ck_assert_msg(line, "%s", csv);
+	ck_assert_int_eq(sscanf(line + strlen(event), ",%15[a-z+],%lf,%lf,%lf,%lf,%lf,%lf", modes,
+				&column[0], &column[1], &column[2], &column[3], &column[4],
+				&column[5]),
+			 7);
+}
+
+/*
+ * One file for both: A, B, B, A, A, B is bytes 0, 3 and 4 for A, and 1, 2 and 5 for B, of which each
+ * has the variance 13 / 3.  t(0.95, 4) = 2.776445 times sqrt(2 * 13 / 9) is half the interval.
+ */
+START_TEST(the_commands_run_in_turn_and_are_counted_exactly)
+{
+	const double half = 1003 * 2.776445 * 1.699673;
+	double column[6];
+	struct run r;
+
+	enter_directory();
+	write_bytes(6);
+	expect(&r, "perfex compare --csv -r 3 --warmup=0 -e " EVENT " $NOISE -- $NOISE 3<bytes", 0);
+	ck_assert_str_eq(r.err, "");
+	read_line(r.out, EVENT, column);
+	ck_assert_double_eq_tol(column[0], 1015 + 1003 * 7 / 3.0, 1e-6);
+	ck_assert_double_eq_tol(column[1], 1015 + 1003 * 8 / 3.0, 1e-6);
+	ck_assert_double_eq_tol(column[2], 1003 / 3.0, 1e-6);
+	ck_assert_double_eq_tol(column[4], 1003 / 3.0 - half, 0.01);
+	ck_assert_double_eq_tol(column[5], 1003 / 3.0 + half, 0.01);
+}
+END_TEST
+
+START_TEST(a_warm_up_is_not_counted)
+{
+	double column[6];
+	struct run r;
+
+	enter_directory();
+	write_bytes(6);
+	expect(&r, "perfex compare --csv -r 2 -e " EVENT " $NOISE -- $NOISE 3<bytes", 0);
+	read_line(r.out, EVENT, column);
+	ck_assert_double_eq(column[0], NOISE(2) / 2.0 + NOISE(5) / 2.0);
+	ck_assert_double_eq(column[1], NOISE(3) / 2.0 + NOISE(4) / 2.0);
+}
+END_TEST
+
+START_TEST(a_certain_difference_is_told)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r,
+	       "perfex compare -r 3 -e " EVENT " -d 'half=\"" EVENT "\"/2' $LOOP -- "
+	       "sh -c \"$LOOP; $LOOP; $LOOP; $LOOP; $LOOP; $LOOP; $LOOP; $LOOP\"",
+	       0);
+	ck_assert_msg(strstr(r.out, "\n" EVENT "  user "), "%s", r.out);
+	ck_assert_msg(strstr(r.out, " 2000004 "), "%s", r.out);
+	ck_assert_msg(strstr(r.out, "\nhalf "), "%s", r.out);
+	ck_assert_msg(strstr(r.out, " 1000002 "), "%s", r.out);
+	ck_assert_msg(strstr(r.out, "\nB takes ") && strstr(r.out, " % more time than A: "), "%s",
+		      r.out);
+}
+END_TEST
+
+START_TEST(what_the_commands_write_is_thrown_away)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex compare -r 2 --warmup=0 -e " EVENT " echo one -- echo two", 0);
+	ck_assert_msg(!strstr(r.out, "\none\n") && !strstr(r.out, "\ntwo\n"), "%s", r.out);
+	ck_assert_msg(strstr(r.out, "A: echo one\nB: echo two\nevent ") == r.out, "%s", r.out);
+	expect(&r, "perfex compare --show-output -r 2 --warmup=0 -e " EVENT " echo one -- echo two",
+	       0);
+	ck_assert_msg(strstr(r.out, "one\ntwo\ntwo\none\nA: echo one\n") == r.out, "%s", r.out);
+}
+END_TEST
+
+#define STDIN_PIPE                                                                                 \
+	"perfex: 6 runs of the command were asked for, and standard input is a pipe, which only "  \
+	"the first could read: redirect it from a file or from /dev/null\n"
+
+static const struct {
+	const char *script, *err;
+	int status;
+} failures[] = {
+	{ "$NOISE -- $NOISE 3<bytes",
+	  "perfex: B, run 2: it ended with status 1; nothing is compared\n", EXITED(125) },
+	{ "true -- $DIE",
+	  "perfex: B, warm-up 1: it died of signal 9 (Killed); nothing is compared\n",
+	  EXITED(125) },
+	{ "./nonexistent -- true",
+	  "perfex: cannot execute './nonexistent': No such file or directory\n", EXITED(127) },
+	{ "--timeout=3000 true -- sleep 100",
+	  "perfex: B, warm-up 1: it took longer than 3000 ms; nothing is compared\n", EXITED(125) },
+};
+
+START_TEST(a_run_that_fails_ends_the_comparison)
+{
+	char script[256];
+	struct run r;
+
+	enter_directory();
+	write_bytes(4);
+	snprintf(script, sizeof(script), "perfex compare -r 2 -e " EVENT " %s",
+		 failures[_i].script);
+	expect(&r, script, failures[_i].status);
+	ck_assert_str_eq(r.err, failures[_i].err);
+	ck_assert_str_eq(r.out, "");
+}
+END_TEST
+
+START_TEST(each_run_reads_the_same_input)
+{
+	double column[6];
+	struct run r;
+
+	enter_directory();
+	write_bytes(4);
+	expect(&r,
+	       "perfex compare --csv -r 2 -e " EVENT
+	       " sh -c '[ $(wc -c) = 4 ]' -- sh -c '[ $(wc -c) = 4 ]' <bytes",
+	       0);
+	read_line(r.out, EVENT, column);
+	expect(&r, "cat bytes | perfex compare -r 2 -e " EVENT " cat -- cat", EXITED(125));
+	ck_assert_str_eq(r.err, STDIN_PIPE);
+}
+END_TEST
+
+Suite *perfex_compare_suite(void)
+{
+	const TTest *tests[] = {
+		the_commands_run_in_turn_and_are_counted_exactly,
+		a_warm_up_is_not_counted,
+		a_certain_difference_is_told,
+		what_the_commands_write_is_thrown_away,
+		each_run_reads_the_same_input,
+	};
+	Suite *suite = make_suite("perfex_compare", tests, ARRAY_SIZE(tests));
+	TCase *loop = tcase_create("failures");
+
+	tcase_add_loop_test(loop, a_run_that_fails_ends_the_comparison, 0, ARRAY_SIZE(failures));
+	suite_add_tcase(suite, loop);
+	return suite;
+}

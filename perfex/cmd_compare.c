@@ -49,6 +49,8 @@ static const struct option_rule rules[] = {
 	NUMBER_OPTION("timeout", 0, "MS", "give up where a run takes MS milliseconds",
 		      struct compare_options, options.timeout_ms, 1, 2000000000,
 		      " of milliseconds"),
+	FLAG_OPTION("wait", 0, "also wait for processes that outlive a command",
+		    struct compare_options, options.wait),
 	FLAG_OPTION("show-output", 0, "let the commands write to standard output",
 		    struct compare_options, show_output),
 	DIFF_OPTIONS(take_confidence, take_writer),
@@ -81,8 +83,9 @@ struct comparing {
 	struct options options[N_SIDES];
 	struct recording recording[N_SIDES];
 	struct watch watch;
-	off_t start; /* of standard input; see rerun.c */
-	int status;  /* perfex's own, where something failed */
+	off_t start;		/* of standard input; see rerun.c */
+	int status;		/* perfex's own, where something failed */
+	bool outlived[N_SIDES]; /* something did, and was not waited for */
 };
 
 /* The argument "--" is between the commands, and in none of them. */
@@ -151,6 +154,7 @@ static bool run_side(struct comparing *c, int side, unsigned int run, bool count
 		 run + 1);
 	if (c->status || !check_end(c, what, &sample))
 		return false;
+	c->outlived[side] |= sample.total.members;
 	if (counted)
 		recording_add(recording, 0, &sample, true);
 	return true;
@@ -247,6 +251,11 @@ static int compare_commands(struct comparing *c, const struct compare_options *o
 		   run_rounds(c, c->options[A].runs, true);
 	if (own >= 0)
 		restore_output(own);
+	for (int side = 0; compared && side < N_SIDES; side++)
+		if (c->outlived[side])
+			complain("%s: processes outlived the command; what they counted until then "
+				 "is included; --wait counts to the end",
+				 letters[side]);
 	return compared ? write_comparison(c, &options->diff) : c->status;
 }
 

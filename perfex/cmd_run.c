@@ -153,6 +153,7 @@ static const struct option_rule rules[] = {
 	NUMBER_OPTION("timeout", 0, "MS",
 		      "stop counting after MS milliseconds; end COMMAND by SIGTERM", struct options,
 		      timeout_ms, 1, 2000000000, " of milliseconds"),
+	FLAG_OPTION("wait", 0, "also wait for processes that outlive COMMAND", struct options, wait),
 	CALL_OPTION("output", 'o', "FILE", "write the counts to FILE instead of standard error",
 		    take_output, 0),
 	FLAG_OPTION("append", 0, "append to FILE", struct options, append),
@@ -256,6 +257,9 @@ static void check_options(const struct options *options, int argc)
 		return;
 	if (!options->command[0] && !options->process)
 		fail("no command given; see perfex --help");
+	if (options->wait && options->view == SELF)
+		fail("--wait and --self exclude each other: --self counts nothing that outlives "
+		     "the command");
 	check_output(options);
 	check_old_options(options);
 }

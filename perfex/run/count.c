@@ -125,7 +125,10 @@ static void disarm_timer(int *fd)
 	*fd = -1;
 }
 
-enum { SIGNALS, PROCESS, DELAY, TIMEOUT, INTERVAL, RECORDS };
+/* How often it is asked whether what outlives the process still runs: nothing tells. */
+enum { OUTLIVING_MS = 20 };
+
+enum { SIGNALS, PROCESS, DELAY, TIMEOUT, INTERVAL, OUTLIVING, RECORDS };
 
 /* The counters go; so does the time. */
 static void begin_counting(struct counting *counting, const struct pollfd *fd)
@@ -174,6 +177,34 @@ static void take_interval(struct counting *counting, int timer)
 	write_interval(counting, &sums);
 }
 
+/* Is there something counted that has not exited? */
+static bool has_outlived(const struct counting *counting)
+{
+	struct perfctr_counts sums;
+
+	threads_read(&counting->threads, counting->scope, &sums);
+	return sums.members;
+}
+
+/* The process is gone.  True: the counting ends with it. */
+static bool take_end(const struct counting *counting, struct pollfd *fd)
+{
+	if (!counting->options->wait || !has_outlived(counting))
+		return true;
+	fd[PROCESS].fd = -1;
+	fd[OUTLIVING].fd = make_timer(OUTLIVING_MS);
+	arm_timer(fd[OUTLIVING].fd, OUTLIVING_MS, true);
+	return false;
+}
+
+static bool take_outliving(const struct counting *counting, int timer)
+{
+	uint64_t expirations;
+
+	return read(timer, &expirations, sizeof(expirations)) == sizeof(expirations) &&
+	       !has_outlived(counting);
+}
+
 static struct pollfd *make_list(const struct watch *watch, const struct counting *counting,
 				size_t records)
 {
@@ -188,15 +219,16 @@ static struct pollfd *make_list(const struct watch *watch, const struct counting
 	fd[DELAY].fd = make_timer(counting->options->delay_ms);
 	fd[TIMEOUT].fd = make_timer(counting->options->timeout_ms);
 	fd[INTERVAL].fd = make_timer(counting->output ? counting->options->interval_ms : 0);
+	fd[OUTLIVING].fd = -1;
 	for (size_t i = 0; i < records; i++)
 		fd[RECORDS + i].fd = perfctr_fd(counting->threads.thread[i].context);
 	return fd;
 }
 
 /*
- * Returns when the process has ended, or a signal or the time says that it is enough.  Meanwhile it
- * takes the records of the members, of which the kernel does not keep more than
- * PERFCTR_MAX_RECORDS.
+ * Returns when the process has ended, with what outlives it where that is waited for, or a signal
+ * or the time says that it is enough.  Meanwhile it takes the records of the members, of which the
+ * kernel does not keep more than PERFCTR_MAX_RECORDS.
  */
 static void wait_for_end(struct watch *watch, struct counting *counting)
 {
@@ -215,7 +247,7 @@ static void wait_for_end(struct watch *watch, struct counting *counting)
 			fail("cannot wait for the end: %m");
 		}
 		if (fd[SIGNALS].revents)
-			end = watch_signal(watch, &counting->command);
+			end = watch_signal(watch, &counting->command) || fd[OUTLIVING].fd >= 0;
 		if (fd[DELAY].revents) {
 			disarm_timer(&fd[DELAY].fd);
 			threads_start(&counting->threads);
@@ -226,19 +258,23 @@ static void wait_for_end(struct watch *watch, struct counting *counting)
 		if (fd[TIMEOUT].revents) {
 			disarm_timer(&fd[TIMEOUT].fd);
 			disarm_timer(&fd[INTERVAL].fd);
-			end |= take_timeout(counting);
+			end |= take_timeout(counting) || fd[OUTLIVING].fd >= 0;
 		}
 		for (size_t i = 0; i < records; i++)
 			if (fd[RECORDS + i].revents)
 				members_take(counting->members,
 					     counting->threads.thread[i].context);
-		end |= fd[PROCESS].revents != 0;
+		if (fd[OUTLIVING].revents)
+			end |= take_outliving(counting, fd[OUTLIVING].fd);
+		if (fd[PROCESS].revents)
+			end |= take_end(counting, fd);
 	}
 	if (!counting->stopped_ns)
 		counting->stopped_ns = now_ns();
 	disarm_timer(&fd[DELAY].fd);
 	disarm_timer(&fd[TIMEOUT].fd);
 	disarm_timer(&fd[INTERVAL].fd);
+	disarm_timer(&fd[OUTLIVING].fd);
 	free(fd);
 }
 

@@ -39,7 +39,7 @@ struct options {
 	struct perfctr_events *database;		/* of what counts; NULL: not open yet */
 	const char *output;				/* NULL: log_fd */
 	unsigned int log_fd;				/* NO_LOG_FD: none was given */
-	bool append, no_shell;
+	bool append, no_shell, wait;
 	const struct format *format;
 	char **command; /* argv of the command, NULL-terminated; empty: none */
 };

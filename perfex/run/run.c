@@ -262,9 +262,10 @@ static void report_runs(struct session *session)
 	if (!output_recording(&session->output, recording))
 		session->exit_status = EXIT_PERFEX;
 	if (recording->running && !session->options->process)
-		complain("%u thread%s still run%s; what was counted until now is included",
+		complain("%u thread%s still run%s; what was counted until now is included%s",
 			 recording->running, recording->running == 1 ? "" : "s",
-			 recording->running == 1 ? "s" : "");
+			 recording->running == 1 ? "s" : "",
+			 recording->options->wait ? "" : "; --wait counts to the end");
 	if (recording->members.lost)
 		complain("%lu exits were too fast to be recorded; they are in the total only",
 			 recording->members.lost);

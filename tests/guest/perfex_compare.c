@@ -73,8 +73,8 @@ START_TEST(a_certain_difference_is_told)
 
 	enter_directory();
 	expect(&r,
-	       "perfex compare -r 3 -e " EVENT " -d 'half=\"" EVENT "\"/2' $LOOP -- "
-	       "sh -c \"$LOOP; $LOOP; $LOOP; $LOOP; $LOOP; $LOOP; $LOOP; $LOOP\"",
+	       "perfex compare -r 2 --warmup=0 --confidence=50 -e " EVENT " -d 'half=\"" EVENT
+	       "\"/2' $LOOP -- sh -c \"sleep 2; $LOOP\"",
 	       0);
 	ck_assert_msg(strstr(r.out, "\n" EVENT "  user "), "%s", r.out);
 	ck_assert_msg(strstr(r.out, " 2000004 "), "%s", r.out);
@@ -133,6 +133,24 @@ START_TEST(a_run_that_fails_ends_the_comparison)
 }
 END_TEST
 
+START_TEST(what_outlives_a_command_is_told_or_waited_for)
+{
+	double column[6];
+	struct run r;
+
+	enter_directory();
+	setenv("CHAIN", program("chain"), 1);
+	expect(&r, "perfex compare -r 2 -e " EVENT " $LOOP -- $CHAIN", 0);
+	ck_assert_str_eq(r.err, "perfex: B: processes outlived the command; what they counted "
+				"until then is included; --wait counts to the end\n");
+	expect(&r, "perfex compare --wait --csv -r 2 -e " EVENT " $LOOP -- $CHAIN", 0);
+	ck_assert_str_eq(r.err, "");
+	read_line(r.out, EVENT, column);
+	ck_assert_double_eq(column[0], 2000004);
+	ck_assert_double_eq(column[1], 2000115);
+}
+END_TEST
+
 START_TEST(each_run_reads_the_same_input)
 {
 	double column[6];
@@ -157,6 +175,7 @@ Suite *perfex_compare_suite(void)
 		a_warm_up_is_not_counted,
 		a_certain_difference_is_told,
 		what_the_commands_write_is_thrown_away,
+		what_outlives_a_command_is_told_or_waited_for,
 		each_run_reads_the_same_input,
 	};
 	Suite *suite = make_suite("perfex_compare", tests, ARRAY_SIZE(tests));

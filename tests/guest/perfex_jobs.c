@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -144,7 +145,7 @@ START_TEST(a_command_that_forks_twice_is_counted_with_its_daemon)
 	const char *daemon;
 
 	enter_directory();
-	expect(&r, "perfex --per-process -o out -e " EVENT " sh -c '(setsid $LOOP &) & sleep 2'",
+	expect(&r, "perfex --wait --per-process -o out -e " EVENT " sh -c '(setsid $LOOP &) &'",
 	       0);
 	daemon = strstr(contents("out"), "  loop\n");
 	ck_assert_msg(daemon, "%s", contents("out"));
@@ -159,7 +160,59 @@ START_TEST(a_command_that_forks_twice_is_counted_with_its_daemon)
 }
 END_TEST
 
-SUITE(perfex_jobs, an_interrupt_ends_the_repetitions_and_the_counts_are_printed,
+/* asm/chain.S has the counts: the command itself executes 5 instructions. */
+#define CHAIN 2000115ull
+
+START_TEST(orphans_are_waited_for_where_it_is_asked)
+{
+	char script[512];
+	struct run r;
+
+	enter_directory();
+	setenv("CHAIN", program("chain"), 1);
+	for (int i = 0; i < 5; i++) {
+		expect(&r, "perfex --wait -o out -e " EVENT " $CHAIN", 0);
+		ck_assert_str_eq(r.err, "");
+		ck_assert_uint_eq(printed_count(contents("out"), EVENT), CHAIN);
+		ck_assert(!strstr(contents("out"), "members"));
+	}
+	expect(&r, "perfex --wait --per-process -o out -e " EVENT " $CHAIN", 0);
+	ck_assert_uint_eq(lines(contents("out"), "  chain"), 11);
+	snprintf(script, sizeof(script),
+		 "perfex --wait -r 3 --json -o out -e " EVENT " $CHAIN && grep -c '\"counts\":\\["
+		 "%llu,%llu,%llu\\]' out",
+		 CHAIN, CHAIN, CHAIN);
+	expect(&r, script, 0);
+}
+END_TEST
+
+#define STILL_RUNS "perfex: 1 thread still runs; what was counted until now is included"
+
+START_TEST(a_wait_ends_by_a_signal_or_the_time)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex -o out -e " EVENT " sh -c '(setsid sleep 20 >/dev/null 2>&1 &)'", 0);
+	ck_assert_str_eq(r.err, STILL_RUNS "; --wait counts to the end\n");
+	expect(&r,
+	       "perfex --wait --timeout=5000 -o out -e " EVENT
+	       " sh -c '(setsid sleep 100 >/dev/null 2>&1 &)'",
+	       0);
+	ck_assert_str_eq(r.err, STILL_RUNS "\n");
+	expect(&r,
+	       "perfex --wait -o out -e " EVENT
+	       " sh -c '(setsid sh -c \"sleep 4; kill \\$0; exec sleep 100\" $PPID >/dev/null 2>&1 &)'",
+	       0);
+	ck_assert_str_eq(r.err, STILL_RUNS "\n");
+	expect(&r, "perfex --wait --self -e " EVENT " true", EXITED(125));
+	ck_assert_str_eq(r.err, "perfex: --wait and --self exclude each other: --self counts "
+				"nothing that outlives the command\n");
+}
+END_TEST
+
+SUITE(perfex_jobs, orphans_are_waited_for_where_it_is_asked, a_wait_ends_by_a_signal_or_the_time,
+      an_interrupt_ends_the_repetitions_and_the_counts_are_printed,
       a_job_that_is_stopped_and_continued_is_counted_exactly,
       a_stopped_command_is_waited_for_and_a_killed_one_reported,
       a_command_that_forks_twice_is_counted_with_its_daemon)

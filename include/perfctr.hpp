@@ -16,6 +16,7 @@
 #include <perfctr.h>
 #include <perfctr_count.h>
 #include <perfctr_events.h>
+#include <perfctr_regions.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -200,6 +201,26 @@ class child : public counting
 
       private:
 	pid_t pid_ = 0;
+};
+
+/* A pass through the region of this name, to the end of the block: perfctr_region_begin(). */
+class region
+{
+public:
+	/* The name must stay until then, as that of a literal does. */
+	explicit region(const char *name) noexcept : name_(name)
+	{
+		perfctr_region_begin(name);
+	}
+	~region()
+	{
+		perfctr_region_end(name_);
+	}
+	region(const region &) = delete;
+	region &operator=(const region &) = delete;
+
+private:
+	const char *name_;
 };
 
 } // namespace libperfctr

@@ -149,6 +149,18 @@ int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
  */
 void perfctr_regions_close(struct perfctr_regions *r);
 
+/*
+ * perfctr_region_begin, perfctr_region_end - a pass through the region of this name; a program has
+ * at most 256.  What is counted there the environment says, as perfex --regions sets it:
+ *	PERFCTR_REGIONS		the file that exit(3) writes, as JSON; "%p" is the process
+ *	PERFCTR_REGIONS_EVENTS	a list as of perfctr_count(); default: instructions,cycles
+ * Without the first they do nothing.  Each thread counts for itself, in a context of its own or, if
+ * perfex counts it by these events, in that one.  What keeps the program from counting stands in
+ * the file.  In a forked child they do nothing.  No errors, errno stays as it was.
+ */
+void perfctr_region_begin(const char *name) __attribute__((nothrow));
+void perfctr_region_end(const char *name) __attribute__((nothrow));
+
 /* The slow paths.  1: take the counts (again). */
 int perfctr_region_enter_slow(struct perfctr_region *region) __attribute__((nothrow));
 int perfctr_region_exit_slow(struct perfctr_region *region) __attribute__((nothrow));

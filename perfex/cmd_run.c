@@ -153,6 +153,10 @@ static const struct option_rule rules[] = {
 	NUMBER_OPTION("timeout", 0, "MS",
 		      "stop counting after MS milliseconds; end COMMAND by SIGTERM", struct options,
 		      timeout_ms, 1, 2000000000, " of milliseconds"),
+	TEXT_OPTION("regions", 0, "FILE",
+		    "let COMMAND count the events in its regions too, and write them to FILE;\n"
+		    "perfex stat-of FILE shows them",
+		    struct options, regions),
 	FLAG_OPTION("wait", 0, "also wait for processes that outlive COMMAND", struct options, wait),
 	CALL_OPTION("output", 'o', "FILE", "write the counts to FILE instead of standard error",
 		    take_output, 0),
@@ -246,6 +250,19 @@ static void check_old_options(const struct options *options)
 		     "--per-process, --per-thread, --derive, --rules and --group");
 }
 
+static void check_regions(const struct options *options)
+{
+	if (!options->regions)
+		return;
+	if (options->process)
+		fail("--regions is for a command, not for process %d, which has begun",
+		     options->process);
+	if (options->runs != 1 || options->warmup || options->passes != 1)
+		fail("--regions is for one run: leave out --repeat, --warmup and --passes");
+	if (options->modes != PERFCTR_MODE_USER)
+		fail("--regions: say the mode of each event instead, as in instructions:k");
+}
+
 static void check_options(const struct options *options, int argc)
 {
 	if (options->action == INFO && argc > 2)
@@ -260,6 +277,7 @@ static void check_options(const struct options *options, int argc)
 	if (options->wait && options->view == SELF)
 		fail("--wait and --self exclude each other: --self counts nothing that outlives "
 		     "the command");
+	check_regions(options);
 	check_output(options);
 	check_old_options(options);
 }

@@ -140,6 +140,7 @@ static void add_sums(const struct regions_file *file, size_t thread, size_t regi
 static void open_file(struct regions_file *file, const char *path)
 {
 	enum json_tokener_error error;
+	json_object *why;
 	size_t length;
 	char *text = textfile_read(path, &length);
 
@@ -154,6 +155,9 @@ static void open_file(struct regions_file *file, const char *path)
 		refuse_regions(file, "it has no regions");
 	if (get_count(file, file->root, "version") != 2)
 		refuse_regions(file, "its version is not 2, the one that this perfex knows");
+	if (json_object_object_get_ex(file->root, "error", &why))
+		fail("'%s': the program could not count: %s", file->path,
+		     json_object_get_string(why));
 	file->events = get_member(file, file->root, "events", json_type_array);
 	file->threads = get_member(file, file->root, "threads", json_type_array);
 	file->n_events = json_object_array_length(file->events);

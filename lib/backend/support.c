@@ -81,7 +81,8 @@ void perfctr_describe_open(int error, char *text, size_t size)
 	switch (error) {
 	case EEXIST:
 		snprintf(text, size,
-			 "the thread is being counted already; close its context first");
+			 "the thread is being counted already; close its context first, or if it "
+			 "is perfex's, leave perfex away: perfctr_region_begin() counts there");
 		break;
 	case ENOENT:
 		snprintf(text, size, "the thread has no context; open it with PERFCTR_OPEN_CREATE");

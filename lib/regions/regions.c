@@ -34,31 +34,22 @@ static void name_event(struct region_event *event, const struct perfctr_event_co
 		       (control->evntsel & EVNTSEL_OS ? PERFCTR_MODE_KERNEL : 0);
 }
 
-static bool copy_names(struct perfctr_regions *r, const char *const names[], unsigned int n)
+static bool add_name(struct perfctr_regions *r, const char *name)
 {
-	r->name = calloc(n, sizeof(*r->name));
-	if (!r->name)
+	r->name[r->n_regions] = strdup(name);
+	if (!r->name[r->n_regions])
 		return false;
-	for (r->n_regions = 0; r->n_regions < n; r->n_regions++) {
-		r->name[r->n_regions] = strdup(names[r->n_regions]);
-		if (!r->name[r->n_regions])
-			return false;
-	}
+	__atomic_store_n(&r->n_regions, r->n_regions + 1, __ATOMIC_RELEASE);
 	return true;
 }
 
-struct perfctr_regions *perfctr_regions_open(const struct perfctr_control *control,
-					     const struct perfctr_request *events,
-					     const char *const regions[], unsigned int n_regions)
+struct perfctr_regions *perfctr_regions_open_empty(const struct perfctr_control *control,
+						   const struct perfctr_request *events,
+						   unsigned int room)
 {
-	struct perfctr_regions *r;
+	struct perfctr_regions *r = calloc(1, sizeof(*r));
 	bool *alive;
 
-	if (!n_regions || control->n_events > PERFCTR_MAX_COUNTERS) {
-		errno = EINVAL;
-		return NULL;
-	}
-	r = calloc(1, sizeof(*r));
 	if (!r)
 		return NULL;
 	pthread_mutex_init(&r->lock, NULL);
@@ -66,9 +57,11 @@ struct perfctr_regions *perfctr_regions_open(const struct perfctr_control *contr
 	r->control = *control;
 	for (uint32_t i = 0; i < control->n_events; i++)
 		name_event(&r->event[i], &control->event[i], events ? &events[i] : NULL);
+	r->room = room;
+	r->name = calloc(room, sizeof(*r->name));
 	alive = perfctr_map_wiped(sizeof(*alive));
 	r->alive = alive;
-	if (!alive || !copy_names(r, regions, n_regions)) {
+	if (!alive || !r->name) {
 		perfctr_regions_close(r);
 		return NULL;
 	}
@@ -76,35 +69,81 @@ struct perfctr_regions *perfctr_regions_open(const struct perfctr_control *contr
 	return r;
 }
 
+struct perfctr_regions *perfctr_regions_open(const struct perfctr_control *control,
+					     const struct perfctr_request *events,
+					     const char *const regions[], unsigned int n_regions)
+{
+	struct perfctr_regions *r;
+
+	if (!n_regions || control->n_events > PERFCTR_MAX_COUNTERS) {
+		errno = EINVAL;
+		return NULL;
+	}
+	r = perfctr_regions_open_empty(control, events, n_regions);
+	for (unsigned int i = 0; r && i < n_regions; i++)
+		if (!add_name(r, regions[i])) {
+			perfctr_regions_close(r);
+			r = NULL;
+		}
+	return r;
+}
+
+static int find_name(const struct perfctr_regions *r, const char *name)
+{
+	for (unsigned int i = 0; i < r->n_regions; i++)
+		if (strcmp(r->name[i], name) == 0)
+			return (int)i;
+	return -1;
+}
+
+int perfctr_regions_add(struct perfctr_regions *r, const char *name)
+{
+	int number;
+
+	pthread_mutex_lock(&r->lock);
+	number = find_name(r, name);
+	if (number < 0 && r->n_regions < r->room && add_name(r, name))
+		number = (int)r->n_regions - 1;
+	pthread_mutex_unlock(&r->lock);
+	return number;
+}
+
 static size_t region_bytes(unsigned int n_regions)
 {
 	return (n_regions + EMPTY_REGIONS) * sizeof(struct perfctr_region);
 }
 
-static struct perfctr_region_thread *thread_create(const struct perfctr *p, unsigned int n_events,
-						   unsigned int n_regions)
+struct perfctr_region *perfctr_regions_prepare(struct perfctr_region_thread *thread,
+					       unsigned int number)
+{
+	struct perfctr_region *region = &thread->region[number];
+
+	region->page = perfctr_get_page(thread->context);
+	region->thread = thread;
+	perfctr_region_reset(region);
+	return region;
+}
+
+static struct perfctr_region_thread *thread_create(const struct perfctr *p,
+						   const struct perfctr_regions *r)
 {
 	struct perfctr_region_thread *thread = calloc(1, sizeof(*thread));
-	const struct perfctr_page *page = perfctr_get_page(p);
 
 	if (!thread)
 		return NULL;
-	thread->region = perfctr_map_wiped(region_bytes(n_regions));
+	thread->region = perfctr_map_wiped(region_bytes(r->room));
 	if (!thread->region) {
 		free(thread);
 		return NULL;
 	}
 	thread->context = p;
 	thread->tid = gettid();
-	thread->n_events = n_events;
-	thread->n_regions = n_regions;
-	for (unsigned int i = 0; i < n_regions + EMPTY_REGIONS; i++) {
-		struct perfctr_region *region = &thread->region[i];
-
-		region->page = page;
-		region->thread = thread;
-		perfctr_region_reset(region);
-	}
+	thread->n_events = r->control.n_events;
+	thread->n_regions = r->room;
+	for (unsigned int i = 0; i < r->n_regions; i++)
+		perfctr_regions_prepare(thread, i);
+	for (unsigned int i = 0; i < EMPTY_REGIONS; i++)
+		perfctr_regions_prepare(thread, r->room + i);
 	return thread;
 }
 
@@ -124,7 +163,8 @@ static struct perfctr_region_thread *find_region(struct perfctr_regions *r, cons
 	return NULL;
 }
 
-struct perfctr_region *perfctr_regions_thread(struct perfctr_regions *r, const struct perfctr *p)
+struct perfctr_region_thread *perfctr_regions_thread_of(struct perfctr_regions *r,
+							const struct perfctr *p)
 {
 	struct perfctr_region_thread *thread;
 	struct perfctr_counts counts;
@@ -144,13 +184,20 @@ struct perfctr_region *perfctr_regions_thread(struct perfctr_regions *r, const s
 	pthread_mutex_lock(&r->lock);
 	thread = find_region(r, p);
 	if (!thread) {
-		thread = thread_create(p, r->control.n_events, r->n_regions);
+		thread = thread_create(p, r);
 		if (thread) {
 			*r->last = thread;
 			r->last = &thread->next;
 		}
 	}
 	pthread_mutex_unlock(&r->lock);
+	return thread;
+}
+
+struct perfctr_region *perfctr_regions_thread(struct perfctr_regions *r, const struct perfctr *p)
+{
+	struct perfctr_region_thread *thread = perfctr_regions_thread_of(r, p);
+
 	return thread ? thread->region : NULL;
 }
 

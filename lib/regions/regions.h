@@ -6,8 +6,9 @@
  * regions_write.c	results as text and CSV, now or at exit
  * regions_json.c	results as JSON
  * regions_outline.c	the inline functions as symbols
+ * regions_named.c	regions by their names alone, as the environment asks for them
  *
- * The first three need neither of the last two: without JSON nothing needs json-c.
+ * The first three need nothing of the others: without JSON nothing needs json-c.
  */
 #ifndef PERFCTR_LIB_REGIONS_H
 #define PERFCTR_LIB_REGIONS_H
@@ -26,8 +27,8 @@ struct perfctr_region_thread {
 	const struct perfctr *context;
 	pid_t tid;
 	unsigned int n_events;
-	unsigned int n_regions;
-	struct perfctr_region *region; /* wiped in a forked child */
+	unsigned int n_regions;	       /* room for them */
+	struct perfctr_region *region; /* wiped in a forked child; of names, 0 until it is used */
 };
 
 struct region_event {
@@ -47,12 +48,28 @@ struct perfctr_regions {
 	const bool *alive; /* wiped in a forked child */
 	struct perfctr_control control;
 	struct region_event event[PERFCTR_MAX_COUNTERS];
-	unsigned int n_regions;
+	unsigned int n_regions, room; /* room: that threads have */
 	char **name;	      /* of the regions */
 	pthread_mutex_t lock; /* of the list of threads, which only grows at its end */
 	struct perfctr_region_thread *threads, **last;
 	struct region_exit *exit; /* NULL: nothing is saved at exit */
 };
+
+/* As perfctr_regions_open(), without regions, which perfctr_regions_add() adds: at most room. */
+struct perfctr_regions *perfctr_regions_open_empty(const struct perfctr_control *control,
+						   const struct perfctr_request *events,
+						   unsigned int room);
+/* The number of the region of this name, which may be there; -1: there is no room, or memory. */
+int perfctr_regions_add(struct perfctr_regions *r, const char *name);
+/* Of one that was added: the thread's own, ready to be entered. */
+struct perfctr_region *perfctr_regions_prepare(struct perfctr_region_thread *thread,
+					       unsigned int number);
+struct perfctr_region_thread *perfctr_regions_thread_of(struct perfctr_regions *r,
+							const struct perfctr *p);
+
+/* The thread, inside of the region, was there when the counts were now. */
+void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_snapshot *now);
+bool perfctr_region_read(const struct perfctr_region_thread *thread, struct perfctr_snapshot *now);
 
 /* As if nothing had passed yet. */
 void perfctr_region_reset(struct perfctr_region *region);

@@ -76,7 +76,7 @@ static void end_pass(struct perfctr_region *region, const struct perfctr_snapsho
 }
 
 /* Leaves errno alone: enter and exit have no errors. */
-static bool read_by_call(const struct perfctr_region_thread *thread, struct perfctr_snapshot *now)
+bool perfctr_region_read(const struct perfctr_region_thread *thread, struct perfctr_snapshot *now)
 {
 	struct perfctr_counts counts;
 	int error = errno;
@@ -95,7 +95,7 @@ static void enter_by_call(struct perfctr_region *region)
 	struct perfctr_snapshot now;
 
 	region->missed_exits += region->state_by_call == PERFCTR_REGION_INSIDE;
-	if (!read_by_call(region->thread, &now))
+	if (!perfctr_region_read(region->thread, &now))
 		return;
 	region->state_by_call = PERFCTR_REGION_INSIDE;
 	begin_pass(region, &now);
@@ -109,7 +109,7 @@ static void exit_by_call(struct perfctr_region *region)
 		region->stray_exits++;
 		return;
 	}
-	if (!read_by_call(region->thread, &now))
+	if (!perfctr_region_read(region->thread, &now))
 		return;
 	region->state_by_call = PERFCTR_REGION_OUTSIDE;
 	end_pass(region, &now);
@@ -174,4 +174,17 @@ struct perfctr_region *perfctr_region_empty(struct perfctr_region *region, unsig
 		for (unsigned int i = 0; i < EMPTY_REGIONS; i++)
 			perfctr_region_reset(&empty[i]);
 	return &empty[number < PERFCTR_REGION_FIRST ? number : PERFCTR_REGION_FIRST];
+}
+
+/* As the inline exit and its slow path, with counts that were taken before. */
+void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_snapshot *now)
+{
+	int32_t *state = region->page ? &region->state : &region->state_by_call;
+
+	if (*state != PERFCTR_REGION_INSIDE) {
+		region->stray_exits++;
+		return;
+	}
+	*state = PERFCTR_REGION_OUTSIDE;
+	end_pass(region, now);
 }

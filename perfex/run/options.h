@@ -37,6 +37,7 @@ struct options {
 	size_t n_groups;
 	struct rules *rules;				/* of derived values; NULL: none */
 	struct perfctr_events *database;		/* of what counts; NULL: not open yet */
+	const char *regions;				/* file; NULL: not wanted */
 	const char *output;				/* NULL: log_fd */
 	unsigned int log_fd;				/* NO_LOG_FD: none was given */
 	bool append, no_shell, wait;

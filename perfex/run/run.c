@@ -318,7 +318,9 @@ int run_command(const struct options *options)
 	if (options->process)
 		session.process = attach_find(options->process);
 	if (!recording_begin(&session.recording, options, perfctr_events_info(options->database)) ||
-	    !check_repetition(&session) || !output_open(&session.output, options)) {
+	    !check_repetition(&session) ||
+	    (options->regions && !regions_ask(&session.recording)) ||
+	    !output_open(&session.output, options)) {
 		recording_free(&session.recording);
 		return EXIT_PERFEX;
 	}
@@ -331,5 +333,7 @@ int run_command(const struct options *options)
 		report_runs(&session);
 	else
 		output_discard(&session.output);
+	if (options->regions && session.recording.pass[0].tsc.n)
+		regions_check(options);
 	return end_session(&session);
 }

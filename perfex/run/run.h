@@ -6,6 +6,7 @@
  * run.c	repetitions and passes, and what a terminal shows of them
  * numbers.c	numbers of perfctr 2.6
  * usual.c	what is counted when nothing is asked for
+ * regions.c	what the command counts by itself, in its regions
  * rerun.c	what stands against more than one run
  * count.c	one run, with a delay, a limit and intervals
  * events.c	what to count, in how many passes
@@ -28,6 +29,8 @@
 #include <sys/types.h>
 #include "options.h"
 
+struct recording;
+
 /* run.c */
 /* What to count, and by what, of a command.  False: it cannot be, which has been said. */
 bool prepare_options(struct options *options);
@@ -35,6 +38,11 @@ int run_command(const struct options *options);
 
 /* usual.c: what is counted when no event is asked for */
 void add_usual_events(struct options *options);
+
+/* regions.c: the command's environment says what and whereto.  False: it cannot be; it was said. */
+bool regions_ask(const struct recording *recording);
+/* A command that has no regions writes none, which is said. */
+void regions_check(const struct options *options);
 
 /* rerun.c; what stands against it is said */
 #define NO_START (-1) /* standard input is not to be rewound */

@@ -12,12 +12,13 @@
 Events are lists as "perfex -e" takes them; those that name no mode count in user mode. What cannot
 be counted raises Error, whose text says what to do.
 """
+import contextlib
 import os
 
 from ._native import ERROR_SIZE, MAX_COUNTERS, SCOPE_SELF, SCOPE_TREE, VERSION, ffi, lib
 
 __version__ = VERSION
-__all__ = ["Child", "Counter", "Counts", "Error", "count", "spawn"]
+__all__ = ["Child", "Counter", "Counts", "Error", "count", "region", "spawn"]
 
 
 class Error(OSError):
@@ -167,6 +168,17 @@ class Child(_Counting):
         if self.pid:
             self.wait()
         self.close()
+
+
+@contextlib.contextmanager
+def region(name):
+    """A pass through the region of this name, which perfex --regions, or PERFCTR_REGIONS, counts."""
+    text = name.encode()
+    lib.perfctr_region_begin(text)
+    try:
+        yield
+    finally:
+        lib.perfctr_region_end(text)
 
 
 def count(events="instructions,cycles"):

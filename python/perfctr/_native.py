@@ -28,6 +28,8 @@ uint64_t perfctr_read_counter(const struct perfctr *p, unsigned int i);
 const char *perfctr_backend_name(const struct perfctr *p);
 void perfctr_close(struct perfctr *p);
 const char *perfctr_version(void);
+void perfctr_region_begin(const char *name);
+void perfctr_region_end(const char *name);
 """
 
 ERROR_SIZE = 512

@@ -31,7 +31,7 @@ def test_declarations_are_those_of_the_headers(tmp_path):
     """The compiler compares: layouts by assertions, functions by declaring them again."""
     assert len(functions()) >= 8
     struct = _native.ffi.typeof("struct perfctr_counts")
-    lines = ["#include <perfctr_count.h>", "#include <perfctr_events.h>", "#include <stddef.h>"]
+    lines = ["#include <perfctr_count.h>", "#include <perfctr_events.h>", "#include <perfctr_regions.h>", "#include <stddef.h>"]
     lines.append(f"_Static_assert(sizeof(struct perfctr_counts) == {_native.ffi.sizeof(struct)}, \"\");")
     for name, field in struct.fields:
         lines.append(f"_Static_assert(offsetof(struct perfctr_counts, {name}) == {field.offset}, \"\");")

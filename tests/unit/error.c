@@ -286,7 +286,8 @@ static const struct {
 		  "with the perfctr patch" },
 	{ EPROTO, "the kernel's perfctr has another ABI version than this program's 2; use the "
 		  "programs built with the kernel" },
-	{ EEXIST, "the thread is being counted already; close its context first" },
+	{ EEXIST, "the thread is being counted already; close its context first, or if it is perfex's, "
+	  "leave perfex away: perfctr_region_begin() counts there" },
 	{ ENOENT, "the thread has no context; open it with PERFCTR_OPEN_CREATE" },
 	{ ESRCH, "there is no such thread" },
 	{ EMFILE, "too many open files (see 'ulimit -n'), or you have as many counters as a user may have; "

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Regions by their names.  What is counted in them, and where it goes, the environment says:
+ * without PERFCTR_REGIONS they do nothing.
+ */
+#define _GNU_SOURCE
+#include "../count.h"
+#include "regions.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <perfctr_count.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_NAMES = 256, N_SLOTS = 1024 };
+
+static struct {
+	pthread_once_t once;
+	pthread_key_t key; /* its destructor ends a thread's part */
+	pthread_mutex_t lock;
+	char *path;
+	struct counted counted;
+	struct perfctr_regions *regions; /* NULL: nothing is counted */
+} named = { .once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* A thread's part: its context, and the regions that it has met, by their names. */
+struct part {
+	struct perfctr *context;
+	struct perfctr_region_thread *thread;
+	const struct perfctr_page *page;   /* NULL: counts are system calls */
+	const bool *alive;		   /* wiped in a forked child */
+	struct perfctr_region *calibrated; /* NULL: by name */
+	struct slot {
+		const char *name; /* the library's; NULL: free */
+		struct perfctr_region *region;
+	} slot[N_SLOTS];
+};
+
+/* A thread that has none, for want of a context or of memory, does not ask again. */
+static struct part nothing;
+static __thread struct part *mine __attribute__((tls_model("initial-exec")));
+
+/* The file says why there are no counts: the library has nobody else to tell. */
+static void save_error(const char *why)
+{
+	struct json_object *root = json_object_new_object();
+	FILE *file = fopen(named.path, "we");
+
+	json_object_object_add(root, "schema", json_object_new_string("perfctr-regions"));
+	json_object_object_add(root, "version", json_object_new_int(2));
+	json_object_object_add(root, "error", json_object_new_string(why));
+	json_object_object_add(root, "events", json_object_new_array());
+	json_object_object_add(root, "threads", json_object_new_array());
+	if (file) {
+		fprintf(file, "%s\n",
+			json_object_to_json_string_ext(root,
+						       JSON_C_TO_STRING_PLAIN |
+							       JSON_C_TO_STRING_NOSLASHESCAPE));
+		fclose(file);
+	}
+	json_object_put(root);
+}
+
+/* "%p" becomes the number of the process. */
+static char *expand_path(const char *path)
+{
+	const char *number = strstr(path, "%p");
+	char *expanded;
+
+	if (!number)
+		return strdup(path);
+	if (asprintf(&expanded, "%.*s%d%s", (int)(number - path), path, getpid(), number + 2) < 0)
+		return NULL;
+	return expanded;
+}
+
+/* The counts of a thread that has ended stay. */
+static void end_part(void *value)
+{
+	struct part *part = value;
+
+	mine = &nothing;
+	part->thread->context = NULL;
+	perfctr_close(part->context);
+	free(part);
+}
+
+static void open_named(void)
+{
+	const char *path = secure_getenv("PERFCTR_REGIONS");
+	const char *events = secure_getenv("PERFCTR_REGIONS_EVENTS");
+	char why[PERFCTR_COUNT_ERROR];
+	const struct line line = { why, sizeof(why) };
+
+	if (!path || !*path)
+		return;
+	named.path = expand_path(path);
+	if (!named.path || pthread_key_create(&named.key, end_part))
+		return;
+	if (!events || !*events)
+		events = "instructions,cycles";
+	if (perfctr_counted_parse(&named.counted, events, &line) < 0) {
+		save_error(why);
+		return;
+	}
+	named.regions = perfctr_regions_open_empty(&named.counted.control, named.counted.request,
+						   MOST_NAMES);
+	if (named.regions &&
+	    perfctr_regions_save_at_exit(named.regions, named.path, PERFCTR_REGIONS_JSON,
+					 PERFCTR_REGIONS_CORRECTED) < 0) {
+		perfctr_regions_close(named.regions);
+		named.regions = NULL;
+	}
+}
+
+/* perfex counts the thread, by these events: by its own context, read where it is. */
+static struct perfctr *open_member(const struct line *line)
+{
+	struct perfctr *p = perfctr_open_with(named.counted.backend, 0, 0);
+	struct perfctr_counts counts;
+
+	if (p && perfctr_read(p, &counts) == 0 &&
+	    counts.n_counters == named.counted.control.n_events)
+		return p;
+	perfctr_close(p);
+	perfctr_line_refuse(line, EEXIST,
+			    "the thread is being counted already, by other events; count these by "
+			    "perfex --regions too, or without perfex");
+	return NULL;
+}
+
+static struct perfctr *open_context(const struct line *line)
+{
+	struct counted counted = named.counted;
+	struct perfctr *p = perfctr_counted_open(&counted, 0, line);
+
+	return p || errno != EEXIST ? p : open_member(line);
+}
+
+/* Where no thread counts yet, this one tells why it cannot, and no other tries. */
+static void give_up_counting(const char *why)
+{
+	pthread_mutex_lock(&named.lock);
+	if (named.regions && !perfctr_regions_next(named.regions, NULL)) {
+		perfctr_regions_close(named.regions);
+		named.regions = NULL;
+		save_error(why);
+	}
+	pthread_mutex_unlock(&named.lock);
+}
+
+static void calibrate_part(struct part *part)
+{
+	struct perfctr_region *empty = part->thread->region + part->thread->n_regions;
+
+	for (unsigned int i = 0; i < PERFCTR_REGION_FIRST + PERFCTR_REGION_REPETITIONS; i++) {
+		part->calibrated = perfctr_region_empty(empty, i);
+		perfctr_region_begin("");
+		perfctr_region_end("");
+	}
+	part->calibrated = NULL;
+}
+
+static struct part *make_part(void)
+{
+	char why[PERFCTR_COUNT_ERROR];
+	const struct line line = { why, sizeof(why) };
+	struct part *part = calloc(1, sizeof(*part));
+
+	if (!part)
+		return &nothing;
+	part->context = open_context(&line);
+	if (!part->context)
+		give_up_counting(why);
+	else
+		part->thread = perfctr_regions_thread_of(named.regions, part->context);
+	if (!part->thread || pthread_setspecific(named.key, part)) {
+		perfctr_close(part->context);
+		free(part);
+		return &nothing;
+	}
+	part->page = perfctr_get_page(part->context);
+	part->alive = named.regions->alive;
+	return part;
+}
+
+static struct part *find_part(void)
+{
+	int error = errno;
+
+	if (!mine) {
+		pthread_once(&named.once, open_named);
+		mine = &nothing;
+		if (named.regions && !perfctr_regions_foreign(named.regions)) {
+			mine = make_part();
+			if (mine != &nothing)
+				calibrate_part(mine);
+		}
+		errno = error;
+	}
+	return mine->thread && *mine->alive ? mine : NULL;
+}
+
+/* FNV-1a (Fowler, Noll, Vo). */
+static uint32_t hash_name(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619u;
+	return hash;
+}
+
+/* There are four times as many slots as names. */
+static struct perfctr_region *find_named(struct part *part, const char *name)
+{
+	uint32_t place = hash_name(name) % N_SLOTS;
+	int number;
+
+	for (; part->slot[place].name; place = (place + 1) % N_SLOTS)
+		if (strcmp(part->slot[place].name, name) == 0)
+			return part->slot[place].region;
+	number = perfctr_regions_add(named.regions, name);
+	if (number < 0)
+		return NULL;
+	part->slot[place].name = named.regions->name[number];
+	part->slot[place].region = perfctr_regions_prepare(part->thread, (unsigned int)number);
+	return part->slot[place].region;
+}
+
+/* What comes before the counts at the beginning, and behind those at the end, is not counted. */
+void perfctr_region_begin(const char *name)
+{
+	struct part *part = find_part();
+	struct perfctr_region *region;
+
+	if (!part)
+		return;
+	region = part->calibrated ? part->calibrated : find_named(part, name);
+	if (region)
+		perfctr_region_enter(region, part->thread->n_events);
+}
+
+void perfctr_region_end(const char *name)
+{
+	struct perfctr_snapshot now;
+	struct perfctr_region *region;
+	struct part *part = mine;
+
+	if (!part || !part->thread || !*part->alive)
+		return;
+	if (part->page)
+		perfctr_read_snapshot(part->page, part->thread->n_events, &now);
+	else if (!perfctr_region_read(part->thread, &now))
+		return;
+	region = part->calibrated ? part->calibrated : find_named(part, name);
+	if (region)
+		perfctr_region_end_at(region, &now);
+}

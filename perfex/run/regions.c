@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the command counts by itself, in regions that have names: perfctr_region_begin(3).  A thread
+ * that perfex counts reads the same counters, so the events are the same.
+ */
+#define _GNU_SOURCE
+#include "run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Those of the operating system the kernel patch counts beside the thread's context. */
+static bool is_in_context(const struct recording *recording, const struct event *event)
+{
+	return strcmp(recording->backend, "patch") != 0 || !(event->counter & PERFCTR_SOFTWARE) ||
+	       event->counter & PERFCTR_FIXED;
+}
+
+static const struct event *find_index(const struct events *events, unsigned int index)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (events->event[i].index == index)
+			return &events->event[i];
+	return NULL;
+}
+
+static char *list_events(const struct recording *recording)
+{
+	size_t size;
+	char *list;
+	FILE *file = open_memstream(&list, &size);
+
+	if (!file)
+		fail("out of memory");
+	for (unsigned int i = 0; i < recording->events.n; i++) {
+		const struct event *event = find_index(&recording->events, i);
+
+		if (event && is_in_context(recording, event))
+			fprintf(file, "%s%s", ftell(file) ? "," : "", event->request.name);
+	}
+	if (fclose(file))
+		fail("out of memory");
+	return list;
+}
+
+bool regions_ask(const struct recording *recording)
+{
+	const char *path = recording->options->regions;
+	char *list = list_events(recording), *whole;
+	bool any = *list;
+
+	if (asprintf(&whole, "%s%s%s", *path == '/' ? "" : recording->directory,
+		     *path == '/' ? "" : "/", path) < 0 ||
+	    setenv("PERFCTR_REGIONS", whole, 1) < 0 ||
+	    setenv("PERFCTR_REGIONS_EVENTS", list, 1) < 0)
+		fail("out of memory");
+	if (!any)
+		complain("--regions: no event is counted that a thread can read in its regions; "
+			 "give one, as in -e instructions");
+	free(whole);
+	free(list);
+	return any;
+}
+
+void regions_check(const struct options *options)
+{
+	if (!strchr(options->regions, '%') && access(options->regions, F_OK) < 0)
+		complain("'%s' was not written: the command has no regions of names "
+			 "(perfctr_region_begin), or did not end by exit()",
+			 options->regions);
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* For languages without instructions of their own: 2 * n + 2 of them. */
+void loop(unsigned int n);
+
+__asm__(".text\n\t.globl loop\n\t.type loop,@function\n"
+	"loop:	mov %edi, %ecx\n"
+	"1:	dec %ecx\n\t"
+	"jnz 1b\n\t"
+	"ret\n\t.size loop,.-loop\n\t.section .note.GNU-stack,\"\",@progbits\n\t.text");

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Two threads with regions of names, one in another, and a child that must not count in them. */
+#include <perfctr_regions.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void loop(unsigned int n);
+
+static void *work(void *unused)
+{
+	char name[] = "small";
+
+	(void)unused;
+	for (int i = 0; i < 10; i++) {
+		perfctr_region_begin("outer");
+		perfctr_region_begin(name);
+		loop(1000);
+		perfctr_region_end("small");
+		perfctr_region_begin("large");
+		loop(11000);
+		perfctr_region_end("large");
+		perfctr_region_end("outer");
+	}
+	perfctr_region_end("stray");
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t thread[2];
+	pid_t child;
+
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&thread[i], NULL, work, NULL))
+			return 1;
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	perfctr_region_begin("parent");
+	child = fork();
+	if (child == 0) {
+		perfctr_region_begin("child");
+		perfctr_region_end("child");
+		perfctr_region_end("parent");
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	perfctr_region_end("parent");
+	return 0;
+}

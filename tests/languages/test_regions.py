@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Regions of names, whose events are chosen from outside, in the machine. loop.c has the instructions."""
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+BUILD = pathlib.Path(__file__).parents[2] / "build/tests/languages"
+EVENTS = "instructions:u,branches:u"
+PROGRAMS = {
+    "c": [BUILD / "regions-c"],
+    "c++": [BUILD / "regions-cxx"],
+    "fortran": [BUILD / "regions-f90"],
+    "python": ["/usr/bin/python3", pathlib.Path(__file__).with_name("regions.py"), BUILD / "libloop.so"],
+}
+# What calling begin and end adds to what was calibrated: arguments, calls and their way into the library.
+CALLS = {"c": 12, "c++": 12}
+
+
+def run(command, **environment):
+    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
+
+
+def alone(path, command, events=EVENTS):
+    return run(command, PERFCTR_REGIONS=str(path), PERFCTR_REGIONS_EVENTS=events)
+
+
+def below_perfex(path, command, events=EVENTS):
+    return run(["perfex", f"--regions={path}", "-e", events, "-o", "/dev/null", *command])
+
+
+def regions_of(thread):
+    return {region["name"]: region for region in thread["regions"]}
+
+
+def difference(regions, i, which):
+    return regions["large"]["counts"][i][which] - regions["small"]["counts"][i][which]
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+@pytest.mark.parametrize("way", [alone, below_perfex])
+def test_counts_are_exact(way, language, tmp_path):
+    path = tmp_path / "regions.json"
+    result = way(path, PROGRAMS[language])
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    document = json.loads(path.read_text())
+    assert [event["name"] for event in document["events"]] == EVENTS.split(",")
+    threads = [regions_of(t) for t in document["threads"]]
+    threads = [t for t in threads if t["small"]["passes"]]
+    assert len(threads) == (2 if language == "c" else 1)
+    for regions in threads:
+        for name in ("small", "large"):
+            assert [regions[name][key] for key in ("entries", "exits", "passes")] == [10] * 3
+        assert difference(regions, 0, "min") == 20000
+        assert difference(regions, 1, "min") == 10000
+        if language in CALLS:
+            assert difference(regions, 0, "total") == 200000
+            small = regions["small"]["counts"][0]
+            assert 2002 <= small["min"] <= small["max"] <= 2002 + CALLS[language]
+    if language == "c++":
+        assert threads[0]["thrown"]["passes"] == threads[0]["thrown"]["exits"] == 10
+    if language == "c":
+        outer = threads[0]["outer"]["counts"][0]["min"]
+        assert outer >= 2 * 12000
+
+
+@pytest.mark.parametrize("way", [alone, below_perfex])
+def test_child_does_not_count(way, tmp_path):
+    path = tmp_path / "regions.json"
+    way(path, PROGRAMS["c"])
+    threads = [regions_of(t) for t in json.loads(path.read_text())["threads"]]
+    assert "child" not in threads[0]
+    assert sum(t["parent"]["passes"] for t in threads) == 1
+    assert sorted(t["stray"]["exits"] for t in threads) == [0, 1, 1]
+
+
+def test_usual_events_below_perfex(tmp_path):
+    path = tmp_path / "regions.json"
+    result = run(["perfex", f"--regions={path}", "-o", "/dev/null", *PROGRAMS["c++"]])
+    assert (result.returncode, result.stderr) == (0, "")
+    document = json.loads(path.read_text())
+    assert [e["name"] for e in document["events"]] == ["instructions", "cycles", "branches", "branch-misses"]
+    assert difference(regions_of(document["threads"][0]), 0, "min") == 20000
+
+
+def test_each_process_has_its_file(tmp_path):
+    command = " & ".join([str(PROGRAMS["c++"][0])] * 3) + " & wait"
+    result = below_perfex(tmp_path / "%p.json", ["sh", "-c", command])
+    assert (result.returncode, result.stderr) == (0, "")
+    documents = [json.loads(path.read_text()) for path in tmp_path.iterdir()]
+    assert len(documents) == 3
+    assert {path.stem for path in tmp_path.iterdir()} == {str(d["threads"][0]["thread"]) for d in documents}
+
+
+def test_stat_of_shows_them(tmp_path):
+    path = tmp_path / "regions.json"
+    below_perfex(path, PROGRAMS["fortran"])
+    assert "\nlarge " in run(["perfex", "stat-of", path]).stdout
+
+
+def why(path):
+    shown = run(["perfex", "stat-of", path])
+    assert shown.returncode == 125 and shown.stdout == ""
+    return shown.stderr
+
+
+def test_events_that_are_not_there(tmp_path):
+    path = tmp_path / "regions.json"
+    assert alone(path, PROGRAMS["c"], "instrutions").returncode == 0
+    assert why(path).startswith(f"perfex: '{path}': the program could not count: event 'instrutions': ")
+
+
+def test_other_events_than_those_of_perfex(tmp_path):
+    path = tmp_path / "regions.json"
+    result = run(["perfex", "-e", "instructions", "-o", "/dev/null", *PROGRAMS["c++"]],
+                 PERFCTR_REGIONS=str(path), PERFCTR_REGIONS_EVENTS=EVENTS)
+    assert result.returncode == 0
+    assert why(path) == (
+        f"perfex: '{path}': the program could not count: the thread is being counted already, by other events; "
+        "count these by perfex --regions too, or without perfex\n")
+
+
+def test_nothing_is_written_unasked(tmp_path):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PERFCTR_REGIONS")}
+    assert subprocess.run(PROGRAMS["c"], env=environment, cwd=tmp_path, capture_output=True).returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("options, text", [
+    (["-r", "2"], "--regions is for one run: leave out --repeat, --warmup and --passes"),
+    (["--both"], "--regions: say the mode of each event instead, as in instructions:k"),
+    (["-e", "task-clock"], "--regions: no event is counted that a thread can read in its regions; "
+     "give one, as in -e instructions"),
+])
+def test_perfex_refuses(options, text, tmp_path):
+    result = run(["perfex", f"--regions={tmp_path / 'file'}", *options, "true"])
+    assert (result.returncode, result.stderr) == (125, f"perfex: {text}\n")
+
+
+def test_command_without_regions(tmp_path):
+    result = below_perfex(tmp_path / "file", ["true"])
+    assert result.returncode == 0
+    assert result.stderr == (f"perfex: '{tmp_path / 'file'}' was not written: the command has no regions of names "
+                             "(perfctr_region_begin), or did not end by exit()\n")

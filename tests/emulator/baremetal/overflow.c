@@ -174,9 +174,21 @@ static void test_kernel(void)
 	check("kernel.delivered", 3, pmi_count);
 }
 
+/* The instruction that overflows the counter is the one that enters ring 0, with interrupts off. */
+static void test_entry(void)
+{
+	run_with_period(user_nops, INSN, 21);
+	check("entry.sent", LVT_MASKED | PMI_VECTOR, apic_read(APIC_LVTPC));
+	check("entry.pending", 0, pmi_count);
+	asm volatile("sti; nop; nop; cli");
+	check("entry.delivered", 1, pmi_count);
+	check("entry.ring", 0, pmi_frame.cs & 3);
+}
+
 void test(void)
 {
 	test_straight_code();
+	test_entry();
 	test_loop();
 	test_memory();
 	test_masking();

@@ -55,6 +55,7 @@
 #define TAG(value)	(0x10 | (value) << 5)
 
 static bool has_iq;
+static bool cascades_interrupt;	/* SDM volume 3, 18.15.5.7: not on all models and steppings */
 
 void user_x87(void);
 /* 6 instructions, 4 of the x87 */
@@ -203,25 +204,87 @@ static void test_overflow(void)
 	wrmsr(CCCR(12), RUN(4));
 	check("overflow.cleared", RUN(4), rdmsr(CCCR(12)));
 
-	pmi_count = 0;
-	apic_write(APIC_LVTPC, PMI_VECTOR);
-	wrmsr(COUNTER(12), MAX_COUNT - 4);
-	wrmsr(CCCR(12), RUN(4) | OVF_PMI);
-	run_user(user_nops);
-	check("pmi.count", 1, pmi_count);
-	check("pmi.eip", 5, pmi_frame.eip - (uint32_t)user_nops);
-	check("pmi.masked", PMI_VECTOR | LVT_MASKED, apic_read(APIC_LVTPC));
-
-	pmi_count = 0;
-	apic_write(APIC_LVTPC, PMI_VECTOR);
 	wrmsr(COUNTER(12), 0);
-	wrmsr(CCCR(12), RUN(4) | OVF_PMI | FORCE_OVF);
+	wrmsr(CCCR(12), RUN(4) | FORCE_OVF);
 	run_user(user_nops);
-	check("force.count", 1, pmi_count);
-	check("force.eip", 1, pmi_frame.eip - (uint32_t)user_nops);
 	check("force.flag", 1, rdmsr(CCCR(12)) >> 31);
 	check("force.value", 21, rdmsr(COUNTER(12)));
+}
+
+static void unmask(void)
+{
+	pmi_count = 0;
+	apic_write(APIC_LVTPC, PMI_VECTOR);
+}
+
+static void check_nops(const char *name, uint32_t eip)
+{
+	check(name, eip, pmi_frame.eip - (uint32_t)user_nops);
+}
+
+/* Counter 12 is to overflow with the @period-th of 21 instructions, and to interrupt with the next. */
+static void run_nops(uint32_t period, uint32_t more)
+{
+	unmask();
+	wrmsr(COUNTER(12), MAX_COUNT + 1 - period);
+	wrmsr(CCCR(12), RUN(4) | OVF_PMI | more);
+	run_user(user_nops);
+}
+
+static void test_interrupt(void)
+{
+	reset();
+	wrmsr(CRU_ESCR0, INSTR_RETIRED | USER);
+	run_nops(5, 0);
+	check("pmi.count", 1, pmi_count);
+	check_nops("pmi.eip", 5 + 1);
+	check("pmi.masked", PMI_VECTOR | LVT_MASKED, apic_read(APIC_LVTPC));
+	check("pmi.value", 16, rdmsr(COUNTER(12)));
+
+	/* Without another event there is none. */
+	run_nops(21, 0);
+	check("next.none", 0, pmi_count);
+	check("next.flag", 1, rdmsr(CCCR(12)) >> 31);
+	run_user(user_nops);
+	check("next.count", 1, pmi_count);
+	check_nops("next.eip", 1);
+
+	/* OVF has not been cleared. */
+	unmask();
+	run_user(user_nops);
+	check("again.count", 1, pmi_count);
+	check_nops("again.eip", 1);
+	unmask();
+	wrmsr(CCCR(12), RUN(4) | OVF_PMI);
+	run_user(user_nops);
+	check("cleared.count", 0, pmi_count);
+
+	run_nops(1000, FORCE_OVF);
+	check("force.count", 1, pmi_count);
+	check_nops("force.eip", 2);
 	apic_write(APIC_LVTPC, LVT_MASKED);
+}
+
+/* Of 7 loads in an instruction of one byte the @period-th overflows the counter. */
+static uint32_t popa_eip(uint32_t period)
+{
+	reset();
+	unmask();
+	wrmsr(RAT_ESCR0 + 1, UOP_LOADS | USER);
+	wrmsr(CRU_ESCR2 + 1, FRONT_END | USER);
+	wrmsr(COUNTER(15), MAX_COUNT + 1 - period);
+	wrmsr(CCCR(15), RUN(5) | OVF_PMI);
+	run_user(user_popa);
+	check("popa.count", 1, pmi_count);
+	apic_write(APIC_LVTPC, LVT_MASKED);
+	return pmi_frame.eip - (uint32_t)user_popa;
+}
+
+static void test_several_events(void)
+{
+	check("popa.6", 6 + 1, popa_eip(6));
+	check("popa.7", 6 + 2, popa_eip(7));
+	check("popa.8", 6 + 2, popa_eip(8));
 }
 
 /* The source overflows with the 5th of 21 instructions: the other one counts 16. */
@@ -263,6 +326,35 @@ static void test_cascades(void)
 	cascade_block(12, 17, CASCADE, pairs);
 	cascade_block(12, 17, EXTENDED, extended);
 	check("cascade.neither", 0, cascade(12, 14, 0));
+}
+
+/*
+ * The source overflows with the 5th instruction, the counter that begins then with the 10th: it
+ * shows this, but does not interrupt on all processors.
+ */
+static void check_cascade_interrupt(unsigned source, unsigned target, uint32_t how)
+{
+	unmask();
+	reset();
+	wrmsr(CRU_ESCR0, INSTR_RETIRED | USER);
+	wrmsr(CRU_ESCR0 + 1, INSTR_RETIRED | USER);
+	wrmsr(COUNTER(source), MAX_COUNT - 4);
+	wrmsr(COUNTER(target), MAX_COUNT - 4);
+	wrmsr(CCCR(target), (RUN(4) & ~ENABLE) | OVF_PMI | how);
+	wrmsr(CCCR(source), RUN(4));
+	run_user(user_nops);
+	check("cascade.overflow", 1, rdmsr(CCCR(target)) >> 31);
+	check("cascade.interrupts", cascades_interrupt, pmi_count);
+	if (pmi_count)
+		check_nops("cascade.eip", 10 + 1);
+	apic_write(APIC_LVTPC, LVT_MASKED);
+}
+
+static void test_cascade_interrupts(void)
+{
+	check_cascade_interrupt(12, 14, CASCADE);
+	check_cascade_interrupt(14, 16, CASCADE);
+	check_cascade_interrupt(17, 16, EXTENDED);
 }
 
 /* user_rep() has 1000 loads and 1000 stores, user_x87() 4 instructions of the x87. */
@@ -397,10 +489,12 @@ void second_test(void)
 
 void test(void)
 {
-	uint32_t eax;
+	uint32_t eax, model;
 
 	cpuid(1, &eax);
-	has_iq = ((eax >> 4 & 0xf) | (eax >> 12 & 0xf0)) <= 2;
+	model = (eax >> 4 & 0xf) | (eax >> 12 & 0xf0);
+	has_iq = model <= 2;
+	cascades_interrupt = model > 2 || (model < 2 && (eax & 0xf) <= 9);
 	check("misc_enable.pmu", 1, rdmsr(MISC_ENABLE) >> 7 & 1);
 	cpuid(0, &eax);
 	if (eax >= 0xa) {
@@ -411,7 +505,10 @@ void test(void)
 	test_rings();
 	test_compare();
 	test_overflow();
+	test_interrupt();
+	test_several_events();
 	test_cascades();
+	test_cascade_interrupts();
 	test_tagging();
 	test_strict();
 }

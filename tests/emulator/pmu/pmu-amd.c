@@ -21,11 +21,17 @@
 #define STATUS_CLEAR    UINT64_MAX
 
 #define EXT_PERFMON     0x80000022
+#define EXT_PERFMON_V2          BIT(0)  /* of its EAX */
+#define EXT_PERFMON_FREEZE      BIT(2)
+
+/* The bits for branches and pins can be written. */
+#define DEBUGCTL_WRITABLE       (DEBUGCTL_FREEZE_PMCS | BIT_ULL(11) | 0x3f)
 
 enum {
     EVTSEL0,
     GLOBAL_CTL = EVTSEL0 + NB_CORE,     /* all ones where there is no such register */
     GLOBAL_STATUS,
+    DEBUGCTL,
 };
 
 #define LEGACY_REGISTERS(writable) \
@@ -58,6 +64,7 @@ static const X86PMURegister core_registers[] = {
 
 static const X86PMURegister v2_registers[] = {
     CORE_REGISTERS,
+    { PMU_MSR_DEBUGCTL, 1, PMU_CONTROL, DEBUGCTL, PMU_STATS_OTHER, DEBUGCTL_WRITABLE },
     { 0xc0000300, 1, PMU_STATUS, GLOBAL_STATUS, PMU_STATS_GLOBAL_STATUS },
     { 0xc0000301, 1, PMU_CONTROL, GLOBAL_CTL, PMU_STATS_GLOBAL_CTRL, CORE_MASK },
     { 0xc0000302, 1, PMU_STATUS_CLEAR, GLOBAL_STATUS, PMU_STATS_GLOBAL_OVF_CTRL, STATUS_CLEAR },
@@ -143,7 +150,7 @@ static void v2_cpuid(CPUX86State *env, uint32_t leaf,
 {
     core_cpuid(env, leaf, eax, ebx, ecx, edx);
     if (leaf == EXT_PERFMON) {
-        *eax = 1;
+        *eax = EXT_PERFMON_V2 | EXT_PERFMON_FREEZE;
         *ebx = NB_CORE;
         *ecx = *edx = 0;
     }
@@ -159,7 +166,8 @@ static X86PMUSetting decode(const X86PMUState *pmu, unsigned counter,
                             const X86PMUEventCode *events)
 {
     uint64_t evtsel = pmu->control[EVTSEL0 + counter];
-    bool enabled = (evtsel & EVTSEL_EN) && (pmu->control[GLOBAL_CTL] >> counter & 1);
+    bool enabled = (evtsel & EVTSEL_EN) && (pmu->control[GLOBAL_CTL] >> counter & 1) &&
+                   !(pmu->control[GLOBAL_STATUS] & STATUS_CTR_FRZ);
 
     return x86_pmu_decode_evtsel(enabled && !counts_nobody(evtsel) ? evtsel : 0, events);
 }
@@ -181,6 +189,15 @@ static void no_overflow_status(X86PMUState *pmu, unsigned counter)
 static void v2_set_overflow(X86PMUState *pmu, unsigned counter)
 {
     pmu->control[GLOBAL_STATUS] |= BIT_ULL(counter);
+}
+
+static bool v2_freeze(X86PMUState *pmu)
+{
+    if (!(pmu->control[DEBUGCTL] & DEBUGCTL_FREEZE_PMCS)) {
+        return false;
+    }
+    pmu->control[GLOBAL_STATUS] |= STATUS_CTR_FRZ;
+    return true;
 }
 
 static int k7_rdpmc(uint32_t ecx, uint64_t *mask)
@@ -245,5 +262,6 @@ const X86PMUFamily x86_pmu_zen_v2 = {
     .cpuid = v2_cpuid,
     .decode = core_decode,
     .set_overflow = v2_set_overflow,
+    .freeze = v2_freeze,
     .rdpmc = core_rdpmc,
 };

@@ -22,12 +22,14 @@
 #define FIXED_USER_DISABLE  (2ULL << 32)
 
 #define STATUS_LBR_FRZ      BIT_ULL(58)
-#define STATUS_CTR_FRZ      BIT_ULL(59)
 #define STATUS_UNCORE       BIT_ULL(61)
 #define STATUS_DS           BIT_ULL(62)
 #define STATUS_COND_CHGD    BIT_ULL(63)
 
 #define PERF_CAP_FW_WRITE   BIT_ULL(13)
+
+/* Of IA32_DEBUGCTL there is only the freezing; the bits for branches and SMM can be written. */
+#define DEBUGCTL_WRITABLE   0x5fc3
 
 #define EBX_USER_DISABLE    BIT(2)      /* CPUID.23H.0 */
 #define EBX_UMASK2          BIT(0)
@@ -40,6 +42,7 @@ enum {
     GLOBAL_INUSE,
     PERF_CAPABILITIES,
     PERF_METRICS,
+    DEBUGCTL,
 };
 
 /* What the versions differ in. */
@@ -236,6 +239,20 @@ static void arch_set_overflow(X86PMUState *pmu, unsigned counter)
         counter < FIRST_FIXED ? BIT_ULL(counter) : BIT_ULL(32 + counter - FIRST_FIXED);
 }
 
+/* Since version 4 by a bit, before by clearing IA32_PERF_GLOBAL_CTRL (SDM volume 3, 17.4.7). */
+static bool arch_freeze(X86PMUState *pmu)
+{
+    if (!(pmu->control[DEBUGCTL] & DEBUGCTL_FREEZE_PMCS)) {
+        return false;
+    }
+    if (version_of(pmu)->version >= 4) {
+        pmu->control[GLOBAL_STATUS] |= STATUS_CTR_FRZ;
+    } else {
+        pmu->control[GLOBAL_CTRL] = 0;
+    }
+    return true;
+}
+
 static bool arch_hidden(const X86PMUState *pmu, unsigned counter)
 {
     if (counter < FIRST_FIXED) {
@@ -289,6 +306,7 @@ static int select_counter(const ArchVersion *v, uint32_t ecx)
 #define COUNTERS(nb, mask)  (BIT_ULL(nb) - 1 + ((uint64_t)(mask) << 32))
 
 #define GLOBAL(nb, mask, fixed_bits, status) \
+    { PMU_MSR_DEBUGCTL, 1, PMU_CONTROL, DEBUGCTL, PMU_STATS_OTHER, DEBUGCTL_WRITABLE }, \
     { 0x345, 1, PMU_CONSTANT, PERF_CAPABILITIES, PMU_STATS_OTHER }, \
     { 0x38d, 1, PMU_CONTROL, FIXED_CTR_CTRL, PMU_STATS_FIXED_CTR_CTRL, \
       EACH_FIXED(mask, fixed_bits) }, \
@@ -326,6 +344,7 @@ static int select_counter(const ArchVersion *v, uint32_t ecx)
         .cpuid = arch_cpuid, \
         .decode = arch_decode, \
         .set_overflow = arch_set_overflow, \
+        .freeze = arch_freeze, \
         .rdpmc = id##_rdpmc, \
         .hidden = arch_hidden, \
         .compute = arch_compute, \

@@ -47,6 +47,11 @@ typedef struct X86PMUFamily {
     /* Of a counter that triggers: changes the control registers as well. */
     void (*set_overflow)(X86PMUState *pmu, unsigned counter);
     /*
+     * Stops all counters, if software wants it, when one that interrupts overflows: did it? NULL:
+     * there is no such wish.
+     */
+    bool (*freeze)(X86PMUState *pmu);
+    /*
      * The counter that RDPMC reads with this ECX, or -1; of its value only the bits that are
      * left in *mask. NULL: there is no such instruction.
      */
@@ -62,6 +67,11 @@ typedef struct X86PMUFamily {
 #define PMU_FAMILY(name) extern const X86PMUFamily x86_pmu_##name;
 #include "families.h"
 #undef PMU_FAMILY
+
+/* IA32_DEBUGCTL, AMD's DebugCtl */
+#define PMU_MSR_DEBUGCTL        0x1d9
+#define DEBUGCTL_FREEZE_PMCS    BIT_ULL(12)
+#define STATUS_CTR_FRZ          BIT_ULL(59)     /* of the register that shows overflows */
 
 /* Reference cycles of an instruction: the time stamp counter's, where it counts instructions. */
 uint64_t x86_pmu_reference_scale(void);
@@ -107,6 +117,8 @@ X86PMUSetting x86_pmu_decode_evtsel(uint64_t evtsel, const X86PMUEventCode *even
 
 /* pmu-silicon.c */
 bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp);
+/* How late the next interrupt is, in instructions. */
+unsigned x86_pmu_next_skid(X86PMUState *pmu);
 /* Does a processor fault at a write with reserved bits, or of a read-only register? */
 bool x86_pmu_write_faults(const X86PMUState *pmu, const X86PMURegister *r);
 /* Does the machine lie about this register? Then whether it faults; else it reads as zero. */

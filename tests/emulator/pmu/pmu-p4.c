@@ -22,6 +22,9 @@
 #define CCCR_WRITABLE           0xc7fff000ULL
 #define MAX_THRESHOLD           15
 
+/* Of models 0 and 1: since this stepping cascaded counters do not interrupt, as on model 2. */
+#define ERRATUM_STEPPING        10
+
 /* MSR_*_ESCR; bits 0 and 1 are those of the second logical processor */
 #define ESCR_USR        BIT_ULL(2)
 #define ESCR_OS         BIT_ULL(3)
@@ -103,11 +106,15 @@ typedef struct Detection {
 
 static const Detection nothing = { PMU_EVENT_NONE, 0 };
 
+static unsigned p4_model(const CPUX86State *env)
+{
+    return (env->cpuid_version >> 4 & 0xf) | (env->cpuid_version >> 12 & 0xf0);
+}
+
 static bool p4_match_models(CPUX86State *env, bool late)
 {
-    unsigned model = (env->cpuid_version >> 4 & 0xf) | (env->cpuid_version >> 12 & 0xf0);
-
-    return IS_INTEL_CPU(env) && (env->cpuid_version >> 8 & 0xf) == 15 && (model > 2) == late;
+    return IS_INTEL_CPU(env) && (env->cpuid_version >> 8 & 0xf) == 15 &&
+           (p4_model(env) > 2) == late;
 }
 
 static bool p4_match_early(CPUX86State *env)
@@ -380,6 +387,25 @@ static bool is_cascade_source(const X86PMUState *pmu, unsigned counter)
     return false;
 }
 
+/* A cascaded counter of some models overflows without an interrupt (SDM volume 3, 18.15.5.7). */
+static bool cascade_erratum(const X86PMUState *pmu)
+{
+    const CPUX86State *env = container_of(pmu, CPUX86State, pmu);
+    unsigned model = p4_model(env);
+
+    return model == 2 || (model < 2 && (env->cpuid_version & 0xf) >= ERRATUM_STEPPING);
+}
+
+static bool interrupts(const X86PMUState *pmu, uint64_t cccr)
+{
+    return (cccr & CCCR_OVF_PMI) &&
+           !(cccr & (CCCR_CASCADE | CCCR_CASCADE_EXTENDED) && cascade_erratum(pmu));
+}
+
+/*
+ * The interrupt comes with the next event after the overflow. OVF asks for it until software clears
+ * it: whoever unmasks the LVT entry before gets a second one.
+ */
 static X86PMUSetting p4_decode(const X86PMUState *pmu, unsigned counter)
 {
     uint64_t cccr = pmu->control[CCCR0 + counter];
@@ -393,9 +419,11 @@ static X86PMUSetting p4_decode(const X86PMUState *pmu, unsigned counter)
     d = detect(pmu, pair, read_escr(pmu, pair + second_of_pairs(counter)));
     setting.event = d.event;
     setting.modes = d.modes;
-    setting.interrupt = cccr & CCCR_OVF_PMI;
+    setting.interrupt = interrupts(pmu, cccr);
+    setting.with_next = true;
+    setting.shown = cccr & CCCR_OVF;
     setting.always_overflows = cccr & CCCR_FORCE_OVF;
-    setting.triggers = is_cascade_source(pmu, counter);
+    setting.triggers = setting.interrupt || is_cascade_source(pmu, counter);
     if (cccr & CCCR_COMPARE) {
         compare(&setting, cccr);
     }

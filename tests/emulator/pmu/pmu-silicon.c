@@ -7,6 +7,7 @@
 #include "pmu-internal.h"
 
 #define NB_GENERAL  4   /* Nehalem's general counters */
+#define MAX_SKID    1000000
 
 static const char *const modes[] = {
     [PMU_STRICT] = "strict",
@@ -37,6 +38,30 @@ static int find_name(const char *name, const char *const *names, int n)
     return -1;
 }
 
+/* Numbers with colons between them; NULL: no skid. */
+static bool parse_skids(X86PMUSkids *skids, const char *text)
+{
+    for (; text; skids->nb++) {
+        const char *end;
+        unsigned insns;
+
+        if (skids->nb == PMU_MAX_SKIDS || qemu_strtoui(text, &end, 10, &insns) < 0 ||
+            insns > MAX_SKID || (*end && *end != ':')) {
+            return false;
+        }
+        skids->insns[skids->nb] = insns;
+        text = *end ? end + 1 : NULL;
+    }
+    return true;
+}
+
+unsigned x86_pmu_next_skid(X86PMUState *pmu)
+{
+    X86PMUSkids *skids = &pmu->skids;
+
+    return skids->nb ? skids->insns[skids->next++ % skids->nb] : 0;
+}
+
 bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp)
 {
     const char *name = cpu->pmu_lie;
@@ -50,6 +75,11 @@ bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp)
     }
     if (lie < 0) {
         error_setg(errp, "pmu-lie=%s is not known", cpu->pmu_lie);
+        return false;
+    }
+    if (!parse_skids(&cpu->env.pmu.skids, cpu->pmu_skid)) {
+        error_setg(errp, "pmu-skid=%s: up to %d numbers of instructions up to %d, with colons between",
+                   cpu->pmu_skid, PMU_MAX_SKIDS, MAX_SKID);
         return false;
     }
     cpu->env.pmu.mode = mode;
@@ -80,7 +110,8 @@ bool x86_pmu_lies_about(const X86PMUState *pmu, const X86PMURegister *r, bool *f
     switch (pmu->lie) {
     case PMU_NO_REGISTERS:
     case PMU_ZERO_REGISTERS:
-        return r->kind != PMU_CONSTANT && r->msr != MSR_IA32_MISC_ENABLE;
+        return r->kind != PMU_CONSTANT && r->msr != MSR_IA32_MISC_ENABLE &&
+               r->msr != PMU_MSR_DEBUGCTL;
     case PMU_NO_FIXED:
         return r->stats_kind == PMU_STATS_FIXED_CTR;
     default:

@@ -114,6 +114,53 @@ static bool has_overflowed(const X86PMUState *pmu, const X86PMUCounter *counter)
            (counter->setting.always_overflows && value != counter->value);
 }
 
+/* The instructions that have retired, in all modes. */
+static uint64_t retired(const X86PMUState *pmu)
+{
+    return x86_pmu_event_total(pmu, 0, PMU_EVENT_INSN) +
+           x86_pmu_event_total(pmu, 1, PMU_EVENT_INSN);
+}
+
+/* Does what the counter has counted since the last synchronization ask for an interrupt? */
+static bool asks_for_interrupt(const X86PMUState *pmu, const X86PMUCounter *counter)
+{
+    const X86PMUSetting *setting = &counter->setting;
+    uint64_t value = counter_value(pmu, counter);
+    uint64_t events = value - counter->value;
+
+    if (!setting->interrupt) {
+        return false;
+    }
+    if (!setting->with_next) {
+        return has_overflowed(pmu, counter);
+    }
+    if (setting->shown) {
+        return events > 0;
+    }
+    /* An instruction may have both the event that overflows the counter and the next. */
+    return has_overflowed(pmu, counter) &&
+           (setting->always_overflows ? events : value - counter_mask(pmu)) > 1;
+}
+
+static bool needs_attention(const X86PMUState *pmu, const X86PMUCounter *counter)
+{
+    return has_overflowed(pmu, counter) || asks_for_interrupt(pmu, counter);
+}
+
+/* An interrupt that is under way already is that of this overflow, too. */
+static void send_interrupt(X86PMUState *pmu, unsigned counter)
+{
+    if (!(pmu->pending >> counter & 1)) {
+        pmu->pending |= BIT(counter);
+        pmu->counter[counter].due = retired(pmu) + x86_pmu_next_skid(pmu);
+    }
+}
+
+static bool freeze(X86PMUState *pmu)
+{
+    return pmu->family->freeze && pmu->family->freeze(pmu);
+}
+
 /*
  * Bring the counters up to date and latch their overflows. True: that has changed control
  * registers.
@@ -126,9 +173,12 @@ static bool synchronize(X86PMUState *pmu)
         X86PMUCounter *counter = &pmu->counter[i];
 
         if (counter->setting.modes) {
+            if (asks_for_interrupt(pmu, counter)) {
+                send_interrupt(pmu, i);
+                triggered |= freeze(pmu);
+            }
             if (has_overflowed(pmu, counter)) {
                 pmu->family->set_overflow(pmu, i);
-                pmu->pending |= counter->setting.interrupt;
                 triggered |= counter->setting.triggers;
             }
             counter->value = counter_value(pmu, counter) & counter_mask(pmu);
@@ -139,14 +189,16 @@ static bool synchronize(X86PMUState *pmu)
 }
 
 /*
- * The number of instructions in which the counter cannot overflow before the last one. For
- * several events per instruction it is too small and approaches the overflow in steps.
+ * The number of instructions in which the counter can neither overflow nor interrupt before the
+ * last one. For several events per instruction it is too small and approaches the overflow in
+ * steps.
  */
 static int64_t insns_to_overflow(const X86PMUState *pmu, const X86PMUCounter *counter)
 {
     uint64_t left = counter_mask(pmu) + 1 - counter_value(pmu, counter);
 
-    if (counter->setting.always_overflows) {
+    if (counter->setting.always_overflows ||
+        (counter->setting.with_next && counter->setting.shown)) {
         return 1;
     }
     switch (counter->setting.event) {
@@ -171,25 +223,33 @@ static bool must_be_exact(const X86PMUCounter *counter)
 static void set_budget(X86PMUState *pmu)
 {
     int64_t budget[PMU_NB_MODES] = { UNLIMITED, UNLIMITED };
+    uint64_t now = retired(pmu);
 
-    pmu->shared = false;
+    pmu->watched = pmu->pending;
     for (unsigned i = 0; i < pmu->family->nb_counters; i++) {
         const X86PMUCounter *counter = &pmu->counter[i];
 
+        if (pmu->pending >> i & 1) {
+            int64_t insns = counter->due > now ? counter->due - now : 0;
+
+            budget[0] = MIN(budget[0], insns);
+            budget[1] = MIN(budget[1], insns);
+        }
         if (must_be_exact(counter)) {
-            int64_t insns = insns_to_overflow(pmu, counter);
+            bool now_due = needs_attention(pmu, counter);
+            int64_t insns = now_due ? 0 : insns_to_overflow(pmu, counter);
 
             for (unsigned mode = 0; mode < PMU_NB_MODES; mode++) {
-                if (counter->setting.modes >> mode & 1) {
+                if (now_due || (counter->setting.modes >> mode & 1)) {
                     budget[mode] = MIN(budget[mode], insns);
                 }
             }
-            pmu->shared |= counter->setting.modes == (PMU_KERNEL | PMU_USER);
+            pmu->watched = true;
         }
     }
     for (unsigned mode = 0; mode < PMU_NB_MODES; mode++) {
         pmu->total[mode][PMU_EVENT_INSN] = x86_pmu_event_total(pmu, mode, PMU_EVENT_INSN);
-        pmu->budget[mode] = pmu->limit[mode] = pmu->pending ? 0 : budget[mode];
+        pmu->budget[mode] = pmu->limit[mode] = budget[mode];
     }
 }
 
@@ -216,7 +276,7 @@ static void reconfigure(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
     CPUState *cs = env_cpu(env);
-    uint32_t cflags = env_archcpu(env)->pmu_stats ? CF_PMU : 0;
+    uint32_t cflags = env_archcpu(env)->pmu_stats || pmu->pending ? CF_PMU : 0;
 
     for (unsigned i = 0; i < pmu->family->nb_counters; i++) {
         X86PMUCounter *counter = &pmu->counter[i];
@@ -261,6 +321,25 @@ static void raise_pmi(CPUX86State *env)
     }
 }
 
+/* One for all that have come in the meantime. */
+static void deliver_interrupts(CPUX86State *env)
+{
+    X86PMUState *pmu = &env->pmu;
+    uint32_t pending = pmu->pending;
+    uint64_t now = retired(pmu);
+
+    for (unsigned i = 0; i < pmu->family->nb_counters; i++) {
+        if ((pending >> i & 1) && pmu->counter[i].due <= now) {
+            pmu->pending &= ~BIT(i);
+        }
+    }
+    if (pmu->pending != pending) {
+        pmu->stats.pmi++;
+        raise_pmi(env);
+        reconfigure(env);
+    }
+}
+
 static void add_branches(CPUX86State *env, int n)
 {
     if (env_cpu(env)->tcg_cflags & CF_PMU_BRANCH) {
@@ -299,15 +378,10 @@ void x86_pmu_tb_exit(CPUState *cs, const TranslationBlock *tb)
         return;
     }
     update(env);
-    if (pmu->pending) {
-        pmu->pending = false;
-        pmu->stats.pmi++;
-        raise_pmi(env);
-        set_budget(pmu);
-    }
+    deliver_interrupts(env);
 }
 
-/* A counter of both modes has run down the budget of the mode that is left. */
+/* The mode that is left may have run down the budget of the other one, or overflowed a counter. */
 void x86_pmu_mode_change(CPUX86State *env)
 {
     set_budget(&env->pmu);
@@ -321,7 +395,7 @@ void helper_pmu_poll(CPUX86State *env)
     for (unsigned i = 0; i < pmu->family->nb_counters; i++) {
         const X86PMUCounter *counter = &pmu->counter[i];
 
-        if (must_be_exact(counter) && has_overflowed(pmu, counter)) {
+        if (must_be_exact(counter) && needs_attention(pmu, counter)) {
             update(env);
             return;
         }
@@ -564,7 +638,8 @@ void x86_pmu_reset(CPUX86State *env)
     }
     memset(pmu->counter, 0, sizeof(pmu->counter));
     memset(pmu->control, 0, sizeof(pmu->control));
-    pmu->pending = false;
+    pmu->pending = 0;
+    pmu->skids.next = 0;
     pmu->cleared = 0;
     pmu->spoiled = 0;
     if (pmu->family->reset) {

@@ -45,6 +45,8 @@ typedef struct X86PMUSetting {
     bool complement;        /* counts the instructions without the event */
     uint8_t blind_modes;    /* in which the complement never sees the event */
     bool interrupt;         /* on overflow */
+    bool with_next;         /* ... but with the next event, and with all while it is shown */
+    bool shown;             /* an overflow that software has not cleared */
     bool always_overflows;  /* with every event */
     bool triggers;          /* its overflow changes what other counters are told */
 } X86PMUSetting;
@@ -53,7 +55,16 @@ typedef struct X86PMUCounter {
     X86PMUSetting setting;
     uint64_t value;         /* at the last synchronization */
     uint64_t base;          /* what the event's total was then */
+    uint64_t due;           /* the instruction after which its pending interrupt comes */
 } X86PMUCounter;
+
+/* Interrupts come so many instructions late, one after the other, and again from the first. */
+#define PMU_MAX_SKIDS 8
+
+typedef struct X86PMUSkids {
+    uint32_t insns[PMU_MAX_SKIDS];
+    uint8_t nb, next;
+} X86PMUSkids;
 
 /* A machine reset does not clear these. */
 typedef struct X86PMUStats {
@@ -97,8 +108,9 @@ typedef struct X86PMUState {
 
     X86PMUCounter counter[PMU_MAX_COUNTERS];
     uint64_t control[PMU_MAX_CONTROLS];
-    bool shared;            /* an interrupting counter counts in both modes */
-    bool pending;           /* an interrupt waits for the end of the instruction */
+    bool watched;           /* a change of the mode must be noticed */
+    uint32_t pending;       /* the counters whose interrupts are under way */
+    X86PMUSkids skids;
     const struct X86PMUFamily *family;
     X86PMUStats stats;
 } X86PMUState;

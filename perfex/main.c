@@ -24,6 +24,7 @@ static const struct subcommand *const subcommands[] = {
 	&trace_subcommand,
 	&report_subcommand,
 	&report_machine_subcommand,
+	&validate_subcommand,
 	&revoke_subcommand,
 };
 

@@ -106,6 +106,7 @@ extern const struct subcommand system_subcommand;
 extern const struct subcommand trace_subcommand;
 extern const struct subcommand report_subcommand;
 extern const struct subcommand report_machine_subcommand;
+extern const struct subcommand validate_subcommand;
 extern const struct subcommand revoke_subcommand;
 
 /* main() says how; in a test there is none. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a machine is: nothing that names it, its users or what it is used for. */
 #define _GNU_SOURCE
+#include "../result/processor.h"
 #include "machine.h"
 
 #include <stdlib.h>
@@ -107,6 +108,7 @@ void identity_find(struct identity *identity)
 		identity_read_cpu(identity, cpuinfo);
 		fclose(cpuinfo);
 	}
+	identity->is_emulated = processor_is_emulated();
 	uname(&name);
 	copy_text(identity->kernel, sizeof(identity->kernel), name.release);
 	copy_text(identity->version, sizeof(identity->version), name.version);

@@ -57,6 +57,8 @@ struct subject {
 
 void subject_find(struct subject *subject, unsigned int phase_ms);
 void subject_free(struct subject *subject);
+/* Those that perfex may run on; cpu is for free(). */
+void find_cpus(struct cpu_list *cpus);
 
 /* outcome.c */
 enum verdict {
@@ -169,8 +171,8 @@ void surroundings_end(struct surroundings *surroundings, int cpu);
 /* identity.c */
 struct identity {
 	char vendor[64], model_name[128], family[16], model[16], stepping[16], microcode[32];
-	char flags[256]; /* those that have to do with counting */
-	bool is_virtual;
+	char flags[256];	      /* those that have to do with counting */
+	bool is_virtual, is_emulated; /* the latter by QEMU, without the host's processor */
 	char kernel[65], version[65], architecture[65];
 	long online;
 	char paranoid[16], watchdog[16], rdpmc[16]; /* "" where there is none */

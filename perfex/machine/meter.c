@@ -84,7 +84,7 @@ static bool try_events(struct subject *subject, unsigned int n)
 	return good;
 }
 
-static void find_cpus(struct cpu_list *cpus)
+void find_cpus(struct cpu_list *cpus)
 {
 	size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
 	cpu_set_t *set = CPU_ALLOC(MAX_CPUS);

@@ -43,6 +43,7 @@ void fuzz_table(const char *text, size_t length);
 void fuzz_rules(const char *text, size_t length);
 void fuzz_experiment(const char *text, size_t length);
 void fuzz_recording(const char *text, size_t length);
+void fuzz_validation(const char *text, size_t length);
 void fuzz_trace(const char *text, size_t length);
 void fuzz_regions(const char *text, size_t length);
 void fuzz_arguments(const char *text, size_t length);

@@ -4,6 +4,7 @@
 #include "../../perfex/result/diff.h"
 #include "../../perfex/experiment/experiment.h"
 #include "../../perfex/rules/rules.h"
+#include "../../perfex/validate/against.h"
 #include "../unit/machines.h"
 
 #include <stdlib.h>
@@ -97,4 +98,20 @@ void fuzz_recording(const char *text, size_t length)
 	free(command);
 	diff(document);
 	document_free(document);
+}
+
+/* With itself: it is alike. */
+void fuzz_validation(const char *text, size_t length)
+{
+	struct text_error error = { 0 };
+	struct validation_file *file = validation_parse(text, length, &error);
+
+	if (!file) {
+		EXPECT(*error.text);
+		return;
+	}
+	for (size_t i = 0; i < file->n; i++)
+		expect_line(file->event[i].name);
+	write_against(nowhere(), file, file);
+	validation_file_free(file);
 }

@@ -10,6 +10,7 @@ const struct target targets[] = {
 	{ "rules", fuzz_rules, "rules for derived values" },
 	{ "experiment", fuzz_experiment, "files of perfex experiment" },
 	{ "recording", fuzz_recording, "recordings, which perfex diff reads" },
+	{ "validation", fuzz_validation, "validations, which perfex validate --against reads" },
 	{ "trace", fuzz_trace, "traces, which perfex report reads" },
 	{ "regions", fuzz_regions, "saved regions, which perfex stat-of reads" },
 	{ "arguments", fuzz_arguments, "command lines of perfex check, encode and list" },

@@ -265,6 +265,11 @@ Suite *switch_suite(void);
 Suite *system_suite(void);
 Suite *trace_suite(void);
 Suite *tree_suite(void);
+Suite *validity_suite(void);
+Suite *validity_amd_suite(void);
+Suite *validity_hybrid_suite(void);
+Suite *validity_p4_suite(void);
+Suite *validity_zen_suite(void);
 Suite *zen_suite(void);
 
 #endif

@@ -66,6 +66,11 @@ static const struct {
 	{ "system", system_suite },
 	{ "trace", trace_suite },
 	{ "tree", tree_suite },
+	{ "validity", validity_suite },
+	{ "validity_amd", validity_amd_suite },
+	{ "validity_hybrid", validity_hybrid_suite },
+	{ "validity_p4", validity_p4_suite },
+	{ "validity_zen", validity_zen_suite },
 	{ "zen", zen_suite },
 };
 

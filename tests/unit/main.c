@@ -32,6 +32,9 @@ int main(void)
 	suite_add_tcase(suite, student_tests());
 	suite_add_tcase(suite, report_tests());
 	suite_add_tcase(suite, machine_tests());
+	suite_add_tcase(suite, against_tests());
+	suite_add_tcase(suite, fit_tests());
+	suite_add_tcase(suite, kernels_tests());
 	suite_add_tcase(suite, stat_of_tests());
 	suite_add_tcase(suite, statistics_tests());
 	suite_add_tcase(suite, format_tests());

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex validate: which counts of this machine can be trusted. */
+#define _GNU_SOURCE
+#include "run/derive.h"
+#include "run/run.h"
+#include "validate/against.h"
+#include "validate/validate.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct validate_options {
+	struct options counted; /* events, groups and modes */
+	bool all, json;
+	const char *supposed; /* --as */
+	const char *picture;
+	const char *against; /* the result of another validation */
+	unsigned int seconds, runs;
+};
+
+static void take_validated_event(void *target, const struct option_rule *rule, const char *list)
+{
+	struct validate_options *options = target;
+
+	append_events(&options->counted.event, &options->counted.n_events, list);
+}
+
+static void take_validated_group(void *target, const struct option_rule *rule, const char *list)
+{
+	struct validate_options *options = target;
+
+	append_events(&options->counted.group, &options->counted.n_groups, list);
+}
+
+static void take_validated_modes(void *target, const struct option_rule *rule, const char *unused)
+{
+	struct validate_options *options = target;
+
+	exclude_others(&options->counted.modes_name, rule);
+	options->counted.modes = (unsigned int)rule->value;
+}
+
+static const struct option_rule rules[] = {
+	CALL_OPTION("event", 'e', "EVENT",
+		    "look at EVENT; may be repeated; by default at all whose meaning is known",
+		    take_validated_event, 0),
+	CALL_OPTION("group", 'g', "GROUP", "look at the events of a group; may be repeated",
+		    take_validated_group, 0),
+	FLAG_OPTION("all", 0, "look at all events that perfex list shows", struct validate_options,
+		    all),
+	TEXT_OPTION("as", 0, "MEANING",
+		    "the events should count this, like taken-branches; an unknown MEANING\n"
+		    "shows all",
+		    struct validate_options, supposed),
+	NUMBER_OPTION("repeat", 'r', "N", "count each size N times; the default is 10",
+		      struct validate_options, runs, 2, 1000, ""),
+	NUMBER_OPTION("time", 0, "SECONDS", "end after so many; the default is 120",
+		      struct validate_options, seconds, 1, 86400, " of seconds"),
+	TEXT_OPTION("against", 0, "FILE",
+		    "show what differs from the JSON of another validation; of the arguments'\n"
+		    "one, if there is one, else of this machine",
+		    struct validate_options, against),
+	FLAG_OPTION("json", 'j', "write JSON, with all that was counted", struct validate_options,
+		    json),
+	TEXT_OPTION("picture", 0, "FILE", "also draw what was counted against what was expected",
+		    struct validate_options, picture),
+	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
+		    take_validated_modes, PERFCTR_MODE_USER),
+	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_validated_modes,
+		    PERFCTR_MODE_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count in both modes", take_validated_modes,
+		    PERFCTR_MODE_BOTH),
+	BACKEND_OPTION,
+	{ 0 },
+};
+
+static int validate_main(int argc, char **argv);
+
+const struct subcommand validate_subcommand = {
+	.name = "validate",
+	.summary = "find out which events count what they should",
+	.main = validate_main,
+	.help = "Usage: perfex validate [OPTION]..\n"
+		"       perfex validate --against=FILE [OPTION].. [FILE]\n"
+		"Count programs whose counts are known by hand, and say of each event whether it counts\n"
+		"what it should: exactly, with an overhead, by a factor, at random, or something else.\n",
+	.options = rules,
+	.notes =
+		"Exit status: 0 all events are exact but for an overhead, or with --against alike;\n"
+		"1 one is not, or was not measured; 125 perfex failed.  After ^C what was measured is\n"
+		"shown.\n",
+};
+
+static volatile sig_atomic_t stop_signal;
+
+static void note_signal(int number)
+{
+	stop_signal = number;
+}
+
+/* A system call of a benchmark goes on. */
+static void catch_signals(void)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = note_signal, .sa_flags = SA_RESTART }, before;
+
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(ending[i], &action, NULL);
+}
+
+static enum quantity find_supposed(const char *name)
+{
+	enum quantity quantity = name ? quantity_find(name) : NO_QUANTITY;
+
+	if (name && quantity == NO_QUANTITY) {
+		fprintf(stderr, "perfex: there is no meaning '%s'; there are:", name);
+		for (unsigned int i = 0; i < N_QUANTITIES; i++)
+			fprintf(stderr, " %s", quantity_names[i]);
+		putc('\n', stderr);
+		exit(EXIT_PERFEX);
+	}
+	return quantity;
+}
+
+/* False: a group has none here, which has been said. */
+static bool find_events(struct options *options)
+{
+	if (options->n_groups && !derive_take_groups(options))
+		return false;
+	derive_link(options->rules);
+	if (options->rules)
+		derive_add_events(options);
+	return true;
+}
+
+static bool is_trusted(const struct validated *event)
+{
+	return !event->why[0] && !event->is_found &&
+	       (event->fit.error == CLASS_EXACT || event->fit.error == CLASS_OVERHEAD);
+}
+
+static int find_status(const struct validation *validation)
+{
+	if (validation->cut_short)
+		return 1;
+	for (size_t i = 0; i < validation->n; i++)
+		if (!is_trusted(&validation->event[i]))
+			return 1;
+	return 0;
+}
+
+/* Before anything is measured, so that no time is lost for nothing. */
+static FILE *open_picture(const char *path)
+{
+	FILE *file = path ? fopen(path, "we") : NULL;
+
+	if (path && !file)
+		fail("cannot write '%s': %m", path);
+	return file;
+}
+
+static void draw_picture(FILE *file, const char *path, const struct validation *validation)
+{
+	if (!file)
+		return;
+	write_validation_picture(file, validation);
+	if (fclose(file))
+		fail("cannot write '%s': %m", path);
+}
+
+static struct validation_file *parse_validation(const char *path, const char *text, size_t length)
+{
+	struct text_error error;
+	struct validation_file *file = validation_parse(text, length, &error);
+
+	if (!file)
+		textfile_fail(path, &error);
+	return file;
+}
+
+static struct validation_file *read_validation(const char *path)
+{
+	struct validation_file *file;
+	size_t length;
+	char *text = textfile_read(path, &length);
+
+	if (!text)
+		fail("cannot read '%s': %m", path);
+	file = parse_validation(path, text, length);
+	free(text);
+	return file;
+}
+
+/* As if it had been written, and read again. */
+static struct validation_file *reread_validation(const struct validation *validation)
+{
+	struct validation_file *file;
+	size_t length;
+	char *text;
+	FILE *memory = open_memstream(&text, &length);
+
+	if (!memory)
+		fail("out of memory");
+	write_validation_json(memory, validation);
+	if (fclose(memory))
+		fail("out of memory");
+	file = parse_validation("this machine", text, length);
+	free(text);
+	return file;
+}
+
+/* Both are freed. */
+static int show_difference(struct validation_file *a, struct validation_file *b)
+{
+	bool alike = write_against(stdout, a, b);
+
+	validation_file_free(a);
+	validation_file_free(b);
+	flush_output();
+	return alike ? 0 : 1;
+}
+
+static int show_validation(const struct validation *validation, bool json)
+{
+	if (json)
+		write_validation_json(stdout, validation);
+	else
+		write_validation_text(stdout, validation);
+	flush_output();
+	return find_status(validation);
+}
+
+/* other: what the result is compared with; NULL: nothing */
+static int validate_machine(const struct validate_options *options, struct validation_file *other)
+{
+	struct validation validation = {
+		.progress = isatty(STDERR_FILENO),
+		.runs = options->runs,
+		.deadline_ns = now_ns() + options->seconds * 1000000000ull,
+	};
+	struct subjects subjects = {
+		.event = options->counted.event,
+		.n = options->counted.n_events,
+		.all = options->all,
+		.modes = options->counted.modes,
+		.supposed = find_supposed(options->supposed),
+	};
+	FILE *picture;
+	int status;
+
+	if (options->supposed && !subjects.n)
+		fail("--as=%s: give the events that should count it, with -e", options->supposed);
+	if (!subjects_find(&validation, &subjects))
+		return EXIT_PERFEX;
+	catch_signals();
+	picture = open_picture(options->picture);
+	validation_measure(&validation, &stop_signal);
+	status = other ? show_difference(other, reread_validation(&validation))
+		       : show_validation(&validation, options->json);
+	draw_picture(picture, options->picture, &validation);
+	validation_free(&validation);
+	return stop_signal ? exit_as(stop_signal) : status;
+}
+
+static int validate_main(int argc, char **argv)
+{
+	struct validate_options options = { .counted.modes = PERFCTR_MODE_USER,
+					    .seconds = 120,
+					    .runs = 10 };
+	int status, n = take_options(&validate_subcommand, &options, argc, argv);
+	struct validation_file *other = NULL;
+
+	if (argc - n > (options.against ? 1 : 0))
+		fail("perfex validate takes no argument, '%s' is one; give events with -e",
+		     argv[argc - 1]);
+	if (options.against && options.json)
+		fail("--against and --json exclude each other; give one");
+	if (options.against)
+		other = read_validation(options.against);
+	if (n < argc)
+		return show_difference(other, read_validation(argv[n]));
+	if (!find_events(&options.counted))
+		return EXIT_PERFEX;
+	status = validate_machine(&options, other);
+	free_events(options.counted.event, options.counted.n_events);
+	free_events(options.counted.group, options.counted.n_groups);
+	return status;
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * perfex validate on a PMU that is exact: what counts what is in tests/emulator/README.md.  An event
+ * that counts something else than it is said to is found out.
+ */
+#include "perfex_shell.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The least, on a host that has other things to do. */
+#define VALIDATE "perfex validate -r 2 --time=1000 "
+/* What an exact event has, when reading itself is all that it counts beside: a line and the next. */
+#define EXACT "1.000000         0\n"
+#define BY_READING "which reading counts,"
+
+static const char *behind_event(const char *text, const char *event)
+{
+	char line[128];
+	const char *at;
+
+	snprintf(line, sizeof(line), "\n%s ", event);
+	at = strstr(text, line);
+	ck_assert_msg(at, "no %s in:\n%s", event, text);
+	return at + strlen(line);
+}
+
+/* Its two lines say both. */
+static void expect_lines(const char *text, const char *event, const char *class,
+			 const char *verdict)
+{
+	const char *at = behind_event(text, event), *end = strchr(strchr(at, '\n') + 1, '\n');
+	char lines[256];
+
+	snprintf(lines, sizeof(lines), "%.*s", (int)(end - at), at);
+	ck_assert_msg(strstr(lines, class) && strstr(lines, verdict), "%s: no '%s', '%s' in:\n%s",
+		      event, class, verdict, text);
+}
+
+struct judged {
+	const char *event, *meaning; /* as the verdict begins */
+};
+
+/* a is what the empty benchmark counts, in all benchmarks, b is 1, and nothing is left over. */
+static void expect_exact(const struct judged *judged, size_t n, const char *options, int status)
+{
+	char command[1024] = VALIDATE, verdict[128];
+	struct run r;
+
+	strcat(command, options);
+	for (size_t i = 0; i < n; i++) {
+		strcat(command, " -e ");
+		strcat(command, judged[i].event);
+	}
+	enter_directory();
+	expect(&r, command, status);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(verdict, sizeof(verdict), "    %s: subtract ", judged[i].meaning);
+		expect_lines(r.out, judged[i].event, EXACT, verdict);
+		expect_lines(r.out, judged[i].event, "overhead", verdict);
+		ck_assert_msg(strstr(behind_event(r.out, judged[i].event), BY_READING), "%s", r.out);
+	}
+}
+
+static const struct judged nehalem[] = {
+	{ "instructions", "instructions" },
+	{ "branches", "branches" },
+	{ "MEM_INST_RETIRED:LOADS", "loads" },
+	{ "MEM_INST_RETIRED:STORES", "stores" },
+	{ "INST_RETIRED:ANY", "instructions" },
+	{ "r00c0", "instructions" },
+};
+
+START_TEST(events_of_nehalem_count_what_they_should)
+{
+	expect_exact(nehalem, ARRAY_SIZE(nehalem), "", 0);
+}
+END_TEST
+
+/* Nobody says that a Nehalem has it. */
+static const struct judged unnamed[] = { { "r20c4", "its counts are those of taken-branches" } };
+
+START_TEST(what_an_event_without_a_name_counts_is_found)
+{
+	expect_exact(unnamed, ARRAY_SIZE(unnamed), "", EXITED(1));
+}
+END_TEST
+
+/* The chain has two instructions more for each 1000, which here are cycles. */
+START_TEST(other_events_have_other_classes)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, VALIDATE "-e cycles -e branch-misses -e page-faults -e 0x41ffc4", EXITED(1));
+	expect_lines(r.out, "cycles", "overhead", " 1.00");
+	expect_lines(r.out, "branch-misses", "unknown", "mispredicted-branches: counts nothing");
+	expect_lines(r.out, "page-faults", "exact", "page-faults: trust it");
+	expect_lines(r.out, "0x41ffc4", "unknown", "its meaning is not known");
+}
+END_TEST
+
+/* Under the name of branches: taken ones, and instructions. */
+START_TEST(tables_that_lie_are_found_out)
+{
+	struct run r;
+
+	enter_directory();
+	write_file("lie.tbl", "pmu arch\nbranches 0x20c4 any occurrence Branches\n"
+			      "instructions 0xc4 any occurrence Instructions\n");
+	expect(&r, "PERFCTR_EVENTS=$PWD " VALIDATE "-e branches -e instructions", EXITED(1));
+	expect_lines(r.out, "branches", "unknown", "branches: means something else: 0.5 to 1 of");
+	expect_lines(r.out, "instructions", "unknown", "instructions: means something else: ");
+}
+END_TEST
+
+START_TEST(groups_are_looked_at)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, VALIDATE "-g BRANCH", EXITED(1));
+	expect_lines(r.out, "branches", "overhead", "branches: subtract");
+	expect_lines(r.out, "branch-misses", "unknown", "counts nothing");
+}
+END_TEST
+
+START_TEST(another_backend_is_judged_likewise)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, VALIDATE "--backend=perf_events -e instructions -e branches", 0);
+	expect_lines(r.out, "instructions", EXACT, "instructions: subtract");
+	expect_lines(r.out, "branches", EXACT, "branches: subtract");
+}
+END_TEST
+
+/* A program does nothing in kernel mode, however long it is. */
+START_TEST(kernel_mode_has_nothing_of_user_mode)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, VALIDATE "-j -e branches:k; true", 0);
+	ck_assert_msg(strstr(r.out, "\"modes\":\"kernel\""), "%s", r.out);
+	ck_assert_msg(!strstr(r.out, "\"expected\":10"), "%s", r.out);
+	ck_assert_msg(!strstr(r.out, "means something else"), "%s", r.out);
+}
+END_TEST
+
+START_TEST(all_events_of_the_machine_can_be_asked_for_in_limited_time)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex validate --all --time=1 --picture=all.svg >out", EXITED(1));
+	expect(&r, "grep '^UOPS_RETIRED:MACRO_FUSED  *none' out && tail -n 1 out", 0);
+	ck_assert_msg(strstr(r.out, "\ncut short: not all of it was measured\n"), "%s", r.out);
+	expect(&r, "[ $(grep -c 'not measured$' out) -gt 100 ]", 0);
+	expect(&r, "grep '>UOPS_RETIRED:MACRO_FUSED<' all.svg", 0);
+}
+END_TEST
+
+START_TEST(a_signal_ends_it_with_what_was_measured)
+{
+	int status;
+	pid_t pid;
+
+	enter_directory();
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (freopen("out", "w", stdout))
+			execlp("perfex", "perfex", "validate", "--time=1000", "--picture=begun", "-e",
+			       "page-faults", "-e", "instructions", NULL);
+		_exit(127);
+	}
+	while (access("begun", F_OK) < 0)
+		sleep_us(10000);
+	kill(pid, SIGINT);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT, "%#x", status);
+	ck_assert(strstr(contents("out"), "\ncut short: "));
+}
+END_TEST
+
+START_TEST(what_is_asked_for_in_vain_is_refused)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex validate -e instrctions", EXITED(125));
+	ck_assert(strstr(r.err, "perfex: event 'instrctions': this machine has no such event"));
+	expect(&r, "perfex validate -e branches --as=nonsense", EXITED(125));
+	ck_assert(strstr(r.err, "there is no meaning 'nonsense'; there are: instructions "));
+	expect(&r, "perfex validate --as=branches", EXITED(125));
+	expect(&r, "perfex validate --picture=/nowhere/file -e branches", EXITED(125));
+	expect(&r, "perfex validate branches", EXITED(125));
+}
+END_TEST
+
+SUITE(validity,
+      events_of_nehalem_count_what_they_should,
+      what_an_event_without_a_name_counts_is_found,
+      other_events_have_other_classes,
+      tables_that_lie_are_found_out,
+      groups_are_looked_at,
+      another_backend_is_judged_likewise,
+      kernel_mode_has_nothing_of_user_mode,
+      all_events_of_the_machine_can_be_asked_for_in_limited_time,
+      a_signal_ends_it_with_what_was_measured,
+      what_is_asked_for_in_vain_is_refused)
+
+static const struct judged zen[] = {
+	{ "instructions", "instructions" },
+	{ "branches", "branches" },
+	{ "RETIRED_TAKEN_BRANCH_INSTRUCTIONS", "taken-branches" },
+	{ "LS_DISPATCH:LD_DISPATCH", "loads" },
+	{ "LS_DISPATCH:STORE_DISPATCH", "stores" },
+};
+
+START_TEST(events_of_zen_count_what_they_should)
+{
+	expect_exact(zen, ARRAY_SIZE(zen), "", 0);
+}
+END_TEST
+
+/* Intel's code of branches is AMD's of taken ones: three of four, where every second jump is. */
+START_TEST(a_code_of_another_maker_is_found_out)
+{
+	struct run r;
+	const char *at;
+
+	enter_directory();
+	expect(&r, VALIDATE "-j -e r00c4 --as=branches", EXITED(1));
+	ck_assert_msg(strstr(r.out, "\"meaning\":\"branches\",\"found\":false,\"class\":\"unknown\""), "%s",
+		      r.out);
+	ck_assert_msg(strstr(r.out, "\"verdict\":\"means something else: 0.5 to 1 of each\""), "%s", r.out);
+	at = strstr(r.out, "{\"name\":\"alternating\",\"class\":\"multiplicative\",");
+	ck_assert_msg(at && strncmp(strstr(at, "\"b\":"), "\"b\":0.75,", 9) == 0, "%s", r.out);
+	at = strstr(r.out, "{\"name\":\"loop\",\"class\":\"overhead\",");
+	ck_assert_msg(at && strncmp(strstr(at, "\"b\":"), "\"b\":1,", 6) == 0, "%s", r.out);
+}
+END_TEST
+
+SUITE(validity_zen,
+      events_of_zen_count_what_they_should,
+      a_code_of_another_maker_is_found_out)
+
+static const struct judged amd[] = {
+	{ "instructions", "instructions" },
+	{ "RETIRED_BRANCH_INSTRUCTIONS", "branches" },
+	{ "r00c4", "taken-branches" },
+};
+
+START_TEST(events_of_amd_count_what_they_should)
+{
+	expect_exact(amd, ARRAY_SIZE(amd), "", 0);
+}
+END_TEST
+
+SUITE(validity_amd, events_of_amd_count_what_they_should)
+
+static const struct judged netburst[] = {
+	{ "instr_retired:NBOGUSNTAG", "instructions" },
+	{ "branches", "branches" },
+	{ "branch_retired:MMTP:MMTM", "taken-branches" },
+};
+
+/* Reading has no instruction of x87. */
+START_TEST(events_of_netburst_count_what_they_should)
+{
+	struct run r;
+
+	expect_exact(netburst, ARRAY_SIZE(netburst), "", 0);
+	expect(&r, VALIDATE "-e x87_FP_uop:ALL", 0);
+	expect_lines(r.out, "x87_FP_uop:ALL", "exact", "x87-instructions: trust it");
+}
+END_TEST
+
+SUITE(validity_p4, events_of_netburst_count_what_they_should)
+
+static const struct judged hybrid[] = {
+	{ "instructions", "instructions" },
+	{ "branches", "branches" },
+	{ "core::r20c4", "its counts are those of taken-branches" },
+	{ "atom::r80c4", "its counts are those of taken-branches" },
+};
+
+/* Each kind of core has its own codes, and is looked at on a CPU of it. */
+START_TEST(events_of_each_kind_of_core_count_what_they_should)
+{
+	struct run r;
+
+	expect_exact(hybrid, ARRAY_SIZE(hybrid), "", EXITED(1));
+	expect(&r, VALIDATE "--as=loads -e core::r81d0 -e atom::r82d0 -e atom::r81d0", EXITED(1));
+	expect_lines(r.out, "core::r81d0", "overhead", "loads: subtract");
+	expect_lines(r.out, "atom::r82d0", "overhead", "loads: subtract");
+	expect_lines(r.out, "atom::r81d0", "unknown", "loads: means something else: 0 to 1 of each");
+}
+END_TEST
+
+SUITE(validity_hybrid, events_of_each_kind_of_core_count_what_they_should)

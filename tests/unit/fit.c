@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * perfex validate, its arithmetic: counters that lie in a known way, simulated by seeded random
+ * numbers, each found out in each of 100 runs.
+ */
+#include "../../perfex/validate/fit.h"
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+	SEEDS = 100,
+	SIZES = 6,
+	RUNS = 10,
+	SAMPLES = SIZES * RUNS,
+	READING = 37,		/* what reading adds */
+	BETWEEN = 200000,	/* counts between two interrupts, on average */
+};
+
+struct machine {
+	uint64_t state;
+	double stream; /* all that was counted since the start */
+};
+
+/* Uniform in (0, 1): Steele and Vigna's SplitMix. */
+static double next_uniform(struct machine *machine)
+{
+	uint64_t z = machine->state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	z ^= z >> 31;
+	return ((double)(z >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Box and Muller */
+static double next_normal(struct machine *machine)
+{
+	double radius = sqrt(-2 * log(next_uniform(machine)));
+
+	return radius * cos(2 * M_PI * next_uniform(machine));
+}
+
+static double next_interrupts(struct machine *machine, double expected)
+{
+	double n = 0;
+
+	/* The times between them are exponential. */
+	for (double at = -BETWEEN * log(next_uniform(machine)); at < expected;
+	     at -= BETWEEN * log(next_uniform(machine)))
+		n++;
+	return n;
+}
+
+/* What it counts of so many, with so many interrupts. */
+typedef double counter(struct machine *machine, double expected, double interrupts);
+
+static struct fit fit_counter(unsigned int seed, counter *count, struct tolerance tolerance)
+{
+	struct machine machine = { .state = seed };
+	struct observation samples[SAMPLES];
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < SIZES; i++)
+		for (unsigned int k = 0; k < RUNS; k++) {
+			double expected = pow(10, i + 1);
+			double interrupts = next_interrupts(&machine, expected);
+
+			samples[n++] = (struct observation){
+				.size = expected,
+				.expected = expected,
+				.disturbances = interrupts,
+				.counted = floor(count(&machine, expected, interrupts)),
+			};
+		}
+	return fit_line(samples, n, tolerance);
+}
+
+static double count_exactly(struct machine *machine, double expected, double interrupts)
+{
+	return expected;
+}
+
+static double count_as_x86(struct machine *machine, double expected, double interrupts)
+{
+	return READING + expected + interrupts;
+}
+
+static double count_half(struct machine *machine, double expected, double interrupts)
+{
+	return (READING + expected + interrupts) / 2;
+}
+
+static double count_three(struct machine *machine, double expected, double interrupts)
+{
+	return READING + expected + 3 * interrupts;
+}
+
+/* Each thousandth of all that ever comes. */
+static double count_forgetting(struct machine *machine, double expected, double interrupts)
+{
+	double before;
+
+	/* Other programs count in between. */
+	machine->stream += floor(1000 * next_uniform(machine));
+	before = floor(machine->stream / 1000);
+	machine->stream += expected;
+	return expected - (floor(machine->stream / 1000) - before);
+}
+
+static double count_with_noise(struct machine *machine, double expected, double interrupts)
+{
+	return READING + expected * (1 + 0.01 * next_normal(machine)) + interrupts;
+}
+
+static double count_nothing(struct machine *machine, double expected, double interrupts)
+{
+	return 0;
+}
+
+static double count_squares(struct machine *machine, double expected, double interrupts)
+{
+	return expected * sqrt(expected);
+}
+
+static void expect_class(counter *count, enum error_class error, double a, double b, double c)
+{
+	for (unsigned int seed = 1; seed <= SEEDS; seed++) {
+		struct fit fit = fit_counter(seed, count, (struct tolerance){ 0 });
+
+		ck_assert_msg(fit.error == error, "seed %u: %s, a %g, b %g, c %g, residual %g",
+			      seed, class_names[fit.error], fit.a, fit.b, fit.c, fit.residual);
+		if (error == CLASS_RANDOM)
+			continue;
+		ck_assert_msg(fabs(fit.a - a) <= 0.5 && fabs(fit.b - b) < 1e-4 &&
+				      fabs(fit.c - c) < 0.05,
+			      "seed %u: a %g, b %g, c %g", seed, fit.a, fit.b, fit.c);
+		ck_assert_uint_eq(fit.sizes, SIZES);
+	}
+}
+
+START_TEST(a_counter_without_a_fault_is_exact)
+{
+	expect_class(count_exactly, CLASS_EXACT, 0, 1, 0);
+}
+END_TEST
+
+START_TEST(what_reading_counts_is_overhead_and_one_for_an_interrupt_is_known)
+{
+	expect_class(count_as_x86, CLASS_OVERHEAD, READING, 1, 1);
+}
+END_TEST
+
+/* Half of an interrupt is no integer: it is within the rounding of some runs. */
+START_TEST(half_counts_are_multiplicative)
+{
+	for (unsigned int seed = 1; seed <= SEEDS; seed++) {
+		struct fit fit = fit_counter(seed, count_half, (struct tolerance){ 0 });
+
+		ck_assert_msg(fit.error == CLASS_MULTIPLICATIVE, "seed %u: %s", seed,
+			      class_names[fit.error]);
+		ck_assert(fabs(fit.b - 0.5) < 1e-4 && fabs(fit.a - READING / 2.0) < 1);
+	}
+}
+END_TEST
+
+START_TEST(three_for_each_interrupt_are_overhead_of_interrupts)
+{
+	expect_class(count_three, CLASS_OVERHEAD, READING, 1, 3);
+}
+END_TEST
+
+START_TEST(each_thousandth_that_is_forgotten_is_found)
+{
+	expect_class(count_forgetting, CLASS_MULTIPLICATIVE, 0, 0.999, 0);
+}
+END_TEST
+
+START_TEST(noise_of_one_per_cent_is_random)
+{
+	expect_class(count_with_noise, CLASS_RANDOM, 0, 0, 0);
+}
+END_TEST
+
+START_TEST(a_counter_that_stands_still_and_one_of_another_thing_are_unknown)
+{
+	expect_class(count_nothing, CLASS_UNKNOWN, 0, 0, 0);
+	for (unsigned int seed = 1; seed <= SEEDS; seed++)
+		ck_assert_int_eq(fit_counter(seed, count_squares, (struct tolerance){ 0 }).error,
+				 CLASS_UNKNOWN);
+}
+END_TEST
+
+START_TEST(what_is_known_of_the_expected_count_is_allowed)
+{
+	struct fit fit = fit_counter(1, count_with_noise, (struct tolerance){ .slack = 0.1 });
+
+	ck_assert_int_eq(fit.error, CLASS_RANDOM);
+	fit = fit_counter(1, count_forgetting, (struct tolerance){ .slack = 0.01 });
+	ck_assert_int_eq(fit.error, CLASS_EXACT);
+	fit = fit_counter(1, count_half, (struct tolerance){ .slack = 0.1 });
+	ck_assert_int_eq(fit.error, CLASS_MULTIPLICATIVE);
+}
+END_TEST
+
+START_TEST(the_count_to_trust_is_a_hundred_overheads)
+{
+	struct fit fit = fit_counter(1, count_as_x86, (struct tolerance){ 0 });
+
+	ck_assert_double_eq_tol(fit.trust_above, 100 * READING, 50);
+	ck_assert_double_eq(fit_counter(1, count_exactly, (struct tolerance){ 0 }).trust_above, 0);
+}
+END_TEST
+
+/* Nothing is expected, whatever the size. */
+START_TEST(what_should_not_be_counted_must_not_grow)
+{
+	struct observation samples[SAMPLES];
+
+	for (unsigned int i = 0; i < SAMPLES; i++) {
+		double size = pow(10, i / RUNS + 1);
+
+		samples[i] = (struct observation){ .size = size, .counted = READING };
+	}
+	ck_assert_int_eq(fit_line(samples, SAMPLES, (struct tolerance){ 0 }).error, CLASS_OVERHEAD);
+	for (unsigned int i = 0; i < SAMPLES; i++)
+		samples[i].counted += samples[i].size / 1000;
+	ck_assert_int_eq(fit_line(samples, SAMPLES, (struct tolerance){ 0 }).error, CLASS_UNKNOWN);
+}
+END_TEST
+
+START_TEST(too_few_sizes_have_no_class)
+{
+	struct observation samples[2] = { { 10, 10, 10, 0 }, { 10, 10, 10, 0 } };
+
+	ck_assert_int_eq(fit_line(samples, 0, (struct tolerance){ 0 }).error, CLASS_NONE);
+	ck_assert_int_eq(fit_line(samples, 2, (struct tolerance){ 0 }).error, CLASS_NONE);
+}
+END_TEST
+
+/* An event that is exact by one benchmark and three quarters of it by another is another event. */
+START_TEST(benchmarks_that_disagree_show_another_event)
+{
+	struct fit fits[3] = {
+		{ .error = CLASS_OVERHEAD, .a = READING, .b = 1 },
+		{ .error = CLASS_MULTIPLICATIVE, .a = READING, .b = 0.75 },
+		{ .error = CLASS_OVERHEAD, .a = READING, .is_flat = true },
+	};
+
+	ck_assert_int_eq(join_fits(fits, 1).error, CLASS_OVERHEAD);
+	ck_assert_int_eq(join_fits(fits, 2).error, CLASS_UNKNOWN);
+	ck_assert_int_eq(join_fits(fits + 1, 2).error, CLASS_MULTIPLICATIVE);
+	ck_assert_double_eq(join_fits(fits + 1, 2).b, 0.75);
+	fits[1].error = CLASS_RANDOM;
+	ck_assert_int_eq(join_fits(fits, 3).error, CLASS_RANDOM);
+	ck_assert_int_eq(join_fits(fits, 0).error, CLASS_NONE);
+}
+END_TEST
+
+TCase *fit_tests(void)
+{
+	TCase *tests = tcase_create("fit");
+
+	tcase_add_test(tests, a_counter_without_a_fault_is_exact);
+	tcase_add_test(tests, what_reading_counts_is_overhead_and_one_for_an_interrupt_is_known);
+	tcase_add_test(tests, half_counts_are_multiplicative);
+	tcase_add_test(tests, three_for_each_interrupt_are_overhead_of_interrupts);
+	tcase_add_test(tests, each_thousandth_that_is_forgotten_is_found);
+	tcase_add_test(tests, noise_of_one_per_cent_is_random);
+	tcase_add_test(tests, a_counter_that_stands_still_and_one_of_another_thing_are_unknown);
+	tcase_add_test(tests, what_is_known_of_the_expected_count_is_allowed);
+	tcase_add_test(tests, the_count_to_trust_is_a_hundred_overheads);
+	tcase_add_test(tests, what_should_not_be_counted_must_not_grow);
+	tcase_add_test(tests, too_few_sizes_have_no_class);
+	tcase_add_test(tests, benchmarks_that_disagree_show_another_event);
+	return tests;
+}

@@ -18,6 +18,8 @@ install-docs:
 	done
 	install -d $(DESTDIR)$(PREFIX)/share/perfctr
 	install -m 644 docs/*.schema.json $(DESTDIR)$(PREFIX)/share/perfctr
+	install -d $(DESTDIR)$(PREFIX)/share/perfctr/processors
+	install -m 644 $(wildcard docs/processors/*.json) $(DESTDIR)$(PREFIX)/share/perfctr/processors
 
 .PHONY: check-docs
 check-docs: $(PERFEX)

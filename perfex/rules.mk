@@ -5,7 +5,8 @@ PERFEX := $(BUILD)/bin/perfex
 PERFEX_OBJECTS := $(patsubst perfex/%.c,$(BUILD)/perfex/%.o,$(wildcard perfex/*.c perfex/*/*.c))
 # Static where perfex must not depend on what is installed.
 PERFEX_LIBS := $(LIB_STATIC_LIBS) -l:libjson-c.a -l:libyaml.a -lm
-PERFEX_CFLAGS := -DPERFCTR_GROUPS_DIRECTORY='"$(PREFIX)/share/perfctr/groups"'
+PERFEX_CFLAGS := -DPERFCTR_GROUPS_DIRECTORY='"$(PREFIX)/share/perfctr/groups"' \
+	-DPERFCTR_PROCESSORS_DIRECTORY='"$(PREFIX)/share/perfctr/processors"'
 
 ALL += $(PERFEX)
 INSTALL_TARGETS += install-perfex

@@ -76,6 +76,7 @@ bool recording_begin(struct recording *recording, const struct options *options,
 		host_find(&recording->host);
 	if (!events_plan(&recording->events, options, info))
 		return false;
+	warn_of_events(&recording->events, info);
 	recording->pass = calloc(recording->events.n_passes, sizeof(*recording->pass));
 	if (!recording->pass)
 		fail("out of memory");

@@ -10,6 +10,7 @@
  * rerun.c	what stands against more than one run
  * count.c	one run, with a delay, a limit and intervals
  * events.c	what to count, in how many passes
+ * warn.c	what is known of these events on this processor
  * launch.c	the command: started, held at its first instruction, waited for; signals meanwhile
  * attach.c	the threads of a running process
  * threads.c	the contexts that perfex made, as one
@@ -88,6 +89,9 @@ struct events {
 bool events_plan(struct events *events, const struct options *options,
 		 const struct perfctr_pmu_info *info);
 void events_free(struct events *events);
+
+/* warn.c: of those that do not count what they should on this processor */
+void warn_of_events(const struct events *events, const struct perfctr_pmu_info *info);
 const char *mode_name(unsigned int modes);
 
 /* threads.c: errors are said; ESRCH is none, a thread may end at any time */

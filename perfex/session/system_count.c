@@ -267,6 +267,7 @@ int system_count(const struct system_options *options)
 	int status = EXIT_PERFEX;
 
 	if (events_plan(&system.events, &options->run, &system.info)) {
+		warn_of_events(&system.events, &system.info);
 		apply_policy(&system);
 		session_begin(&system.run, options->run.command[0]);
 		status = count_system(&system);

@@ -191,8 +191,10 @@ int trace_count(const struct trace_options *options)
 	struct tracing tracing = { .options = options, .info = session_pmu_info(&options->run) };
 	int status = EXIT_PERFEX;
 
-	if (events_plan(&tracing.events, &options->run, &tracing.info))
+	if (events_plan(&tracing.events, &options->run, &tracing.info)) {
+		warn_of_events(&tracing.events, &tracing.info);
 		status = trace_command(&tracing);
+	}
 	session_end(&tracing.run);
 	events_free(&tracing.events);
 	return status ? status : exit_as(tracing.run.wait_status);

@@ -32,7 +32,7 @@ static void write_overhead(FILE *file, const struct validated *event)
 	double a = event->fit.a;
 
 	if (fabs(a) > 0.5) {
-		fprintf(file, "subtract %.0f", a);
+		fprintf(file, a > 0 ? "subtract %.0f" : "add %.0f", fabs(a));
 		if (event->reading >= 0 && fabs(a - event->reading) < 0.5)
 			fputs(", which reading counts", file);
 		fprintf(file, ", or trust above %.0f", event->fit.trust_above);

@@ -191,6 +191,47 @@ START_TEST(a_signal_ends_it_with_what_was_measured)
 }
 END_TEST
 
+/* What somebody found on such a processor, of events by their registers in user mode. */
+#define FOUND(registers, class, verdict)                                                           \
+	"{\"name\":\"n\",\"modes\":\"user\",\"registers\":\"" registers                              \
+	"\",\"meaning\":\"branches\",\"found\":false,\"class\":\"" class "\",\"verdict\":\"" verdict \
+	"\",\"a\":0,\"b\":1}"
+#define FILE_OF_PROCESSOR "validation-emulated-GenuineIntel-6-26-3.json"
+#define WARNING(event)                                                                             \
+	"perfex: event '" event "' is not to be trusted on this processor: of branches it counts half "      \
+	"(./" FILE_OF_PROCESSOR ")\n"
+
+static void expect_warning(const char *events, const char *warning)
+{
+	char command[256];
+	struct run r;
+
+	snprintf(command, sizeof(command), "PERFCTR_PROCESSORS=. perfex -o counts %s true", events);
+	expect(&r, command, 0);
+	ck_assert_str_eq(r.err, warning);
+	ck_assert_uint_gt(lines(contents("counts"), "/sec"), 0);
+}
+
+START_TEST(events_that_are_known_to_be_wrong_here_are_warned_of)
+{
+	enter_directory();
+	expect_warning("-e branches", "");
+	write_file(FILE_OF_PROCESSOR,
+		   "{\"schema\":\"perfex-validation\",\"version\":1,\"events\":["
+		   FOUND("0x004100c4", "multiplicative", "counts half") ","
+		   FOUND("0x004100c0", "overhead", "subtract 5") ","
+		   FOUND("0x00410000@0x40000001", "multiplicative", "counts half") "]}");
+	expect_warning("-e branches -e instructions", WARNING("branches"));
+	expect_warning("-e r00c4 -e BR_INST_RETIRED:ALL_BRANCHES",
+		       WARNING("r00c4") WARNING("BR_INST_RETIRED:ALL_BRANCHES"));
+	expect_warning("-e branches:k -e MEM_INST_RETIRED:LOADS", "");
+	expect_warning("-e CPU_CLK_UNHALTED:CORE", WARNING("CPU_CLK_UNHALTED:CORE"));
+	write_file(FILE_OF_PROCESSOR, "nothing");
+	expect_warning("-e branches", "perfex: './" FILE_OF_PROCESSOR "', which says what events to trust: "
+				      "it is no JSON; give a file that perfex validate --json wrote\n");
+}
+END_TEST
+
 START_TEST(what_is_asked_for_in_vain_is_refused)
 {
 	struct run r;
@@ -216,6 +257,7 @@ SUITE(validity,
       kernel_mode_has_nothing_of_user_mode,
       all_events_of_the_machine_can_be_asked_for_in_limited_time,
       a_signal_ends_it_with_what_was_measured,
+      events_that_are_known_to_be_wrong_here_are_warned_of,
       what_is_asked_for_in_vain_is_refused)
 
 static const struct judged zen[] = {

@@ -33,6 +33,8 @@ const struct check checks[N_CHECKS] = {
 	{ "time-stamp", "the CPUs have one time stamp, of the rate that the kernel knows",
 	  check_time_stamp },
 	{ "virtual-time", "a thread's virtual time is its time on a CPU", check_virtual_time },
+	{ "events", "which known events count what they should, as perfex validate says",
+	  measure_events },
 	{ "costs", "what reading and switching costs, in ticks of the time stamp", measure_costs },
 };
 

@@ -93,7 +93,7 @@ struct check {
 	void (*run)(const struct subject *subject, struct outcome *outcome);
 };
 
-enum { N_CHECKS = 9 };
+enum { N_CHECKS = 10 };
 
 extern const struct check checks[N_CHECKS];
 
@@ -113,6 +113,7 @@ void check_counter_reads(const struct subject *subject, struct outcome *outcome)
 void check_time_reads(const struct subject *subject, struct outcome *outcome);
 void check_time_stamp(const struct subject *subject, struct outcome *outcome);
 void check_virtual_time(const struct subject *subject, struct outcome *outcome);
+void measure_events(const struct subject *subject, struct outcome *outcome);
 void measure_costs(const struct subject *subject, struct outcome *outcome);
 
 /* meter.c: of the calling thread.  They end the check where they cannot. */

@@ -77,6 +77,9 @@ $(LIB_SHARED): $(LIB_PIC) $(CORE_SHARED) lib/libperfctr.map
 $(foreach directory,lib lib32 sanitized/lib thread-sanitized/lib,$(patsubst lib/%.c,$(BUILD)/$(directory)/%.o,$(LIB_FAMILIES))) \
 	$(LIB_FAMILIES:%.c=$(BUILD)/%.pic.o): $(LIB_TABLES)
 
+.PHONY: library
+library: $(LIB_STATIC) $(LIB_SHARED)
+
 .PHONY: install-lib
 install-lib: $(LIB_STATIC) $(LIB_SHARED) $(CORE_STATIC) $(CORE_SHARED)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/linux

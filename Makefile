@@ -21,7 +21,7 @@ CHECKS :=
 CHECK_PROGRAMS :=
 
 # Those that take longest begin first.
-LONG_CHECKS := check-guest check-module check-fuzz check-fuzz-module check-families check-kernel-patch check-kernels check-stock check-stress check-bench
+LONG_CHECKS := check-guest check-module check-fuzz check-fuzz-module check-families check-kernel-patch check-kernels check-papi check-stock check-stress check-bench
 
 comma := ,
 
@@ -60,6 +60,7 @@ include tests/summary/rules.mk
 include tests/bpf/rules.mk
 include tests/backend/rules.mk
 include tests/perf-events/rules.mk
+include tests/papi/rules.mk
 include tests/fuzz-parsers/rules.mk
 include python/rules.mk
 include tests/languages/rules.mk

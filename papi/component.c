@@ -26,11 +26,26 @@ static int disable_component(int status, const char *why)
 	return status;
 }
 
+/* A context is what tells whether this user may have one. */
+static int find_driver(void)
+{
+	struct perfctr *probe;
+
+	if (perfctr_get_pmu_info_with(BACKEND, &machine) < 0)
+		return -1;
+	probe = perfctr_open_with(BACKEND, 0, PERFCTR_OPEN_CREATE);
+	/* Whoever counts this thread now may have stopped when it counts itself. */
+	if (!probe && errno != EEXIST)
+		return -1;
+	perfctr_close(probe);
+	return 0;
+}
+
 static int look_at_machine(void)
 {
 	char why[PAPI_HUGE_STR_LEN];
 
-	if (perfctr_get_pmu_info_with(BACKEND, &machine) < 0) {
+	if (find_driver() < 0) {
 		perfctr_open_error_with(BACKEND, errno, why, sizeof(why));
 		return disable_component(PAPI_ECMP, why);
 	}

@@ -95,6 +95,20 @@ int perfctr_events_parse(struct perfctr_events *events, const char *spec, unsign
 			 struct perfctr_request *request, char *error, size_t size);
 
 /*
+ * perfctr_events_name - the other way: name an event that is given by its registers.
+ * Of *event, counter may be PERFCTR_ANY, but on NetBurst the same registers are other events on
+ * other counters.  Bits that only enable a counter do not matter.
+ * 0: text is a name that perfctr_events_parse() makes exactly these registers of, with its modes.
+ * 1: text names their event, and they have other fields than any name of it.
+ * -1: ENOENT: no event of the tables or of libpfm4 has them, and text says what is known, such as
+ * which events these are on other counters; ENOTSUP (no event of this processor has a name), ENODEV
+ * (the machine has no PMU), ENOMEM.
+ * Cost: encodes all names of the machine, hundreds of parses.
+ */
+int perfctr_events_name(struct perfctr_events *events, const struct perfctr_event_control *event,
+			char *text, size_t size);
+
+/*
  * perfctr_events_split - the specifications in "a,b" and "{a,b}:u", as perfex -e takes them: the
  * first room of them are written to spec, each with what stands behind the '}' of its group.
  * Returns how many there are.  Error: EINVAL (text is no list).  No system call.
@@ -194,6 +208,13 @@ struct perfctr_register {
  */
 const struct perfctr_register *perfctr_family_register(const struct perfctr_pmu_info *info,
 						       unsigned int which);
+
+/*
+ * perfctr_family_route - the unit that detects event for its counter: on NetBurst an ESCR, such as
+ * "CRU_ESCR2".  NULL: none leads there, or the family has no such units.
+ */
+const char *perfctr_family_route(const struct perfctr_pmu_info *info,
+				 const struct perfctr_event_control *event);
 
 #ifdef __cplusplus
 }

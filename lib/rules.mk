@@ -11,7 +11,7 @@ CORE_SONAME := libperfctr-core.so.$(LIB_ABI)
 LIB_SOURCES := $(filter-out lib/compat-2.6/%,$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
 # What knows names, and what knows regions: the rest does not need it.
 LIB_NAMES_SOURCES := lib/backend_for.c lib/count.c lib/spawn.c $(wildcard lib/regions/*.c) \
-	$(addprefix lib/event/,answers.c libpfm.c modifier.c names.c request.c suggest.c tables.c visit.c)
+	$(addprefix lib/event/,answers.c libpfm.c modifier.c names.c request.c reverse.c suggest.c tables.c visit.c)
 LIB_CORE_SOURCES := $(filter-out $(LIB_NAMES_SOURCES),$(LIB_SOURCES))
 LIB_OBJECTS := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.o)
 LIB_PIC := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o)

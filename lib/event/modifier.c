@@ -10,6 +10,11 @@
 #define EVNTSEL_INV (UINT64_C(1) << 23)
 #define CMASK_MAX 255
 
+/* Fields of NetBurst's CCCR, and libpfm4's modifiers for them. */
+#define CCCR_THRESHOLD(evntsel) ((unsigned int)((evntsel) >> 20 & 0xf))
+#define CCCR_COMPLEMENT (UINT64_C(1) << 19)
+#define CCCR_EDGE (UINT64_C(1) << 24)
+
 static bool read_modes(const char *text, struct event *event)
 {
 	unsigned int modes = 0;
@@ -54,6 +59,24 @@ bool perfctr_modifier_read(const struct perfctr_pmu_info *info, const char *text
 		return false;
 	event->evntsel |= (uint64_t)cmask << shift;
 	return true;
+}
+
+void perfctr_modifier_write(const struct perfctr_pmu_info *info, uint64_t bits,
+			    const struct line *line)
+{
+	unsigned int shift = perfctr_machine_family(info)->cmask_shift;
+
+	if (shift) {
+		if (bits >> shift & CMASK_MAX)
+			perfctr_line_add(line, ":c=%u", (unsigned int)(bits >> shift & CMASK_MAX));
+		perfctr_line_add(line, "%s%s", bits & EVNTSEL_INV ? ":i" : "",
+				 bits & EVNTSEL_EDGE ? ":e" : "");
+	} else if (perfctr_machine_routes(info)) {
+		if (CCCR_THRESHOLD(bits))
+			perfctr_line_add(line, ":thr=%u", CCCR_THRESHOLD(bits));
+		perfctr_line_add(line, "%s%s", bits & CCCR_COMPLEMENT ? ":cmpl" : "",
+				 bits & CCCR_EDGE ? ":e" : "");
+	}
 }
 
 const char *perfctr_modifier_list(const struct perfctr_pmu_info *info)

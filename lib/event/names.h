@@ -18,6 +18,10 @@ struct event {
 bool perfctr_modifier_read(const struct perfctr_pmu_info *info, const char *text,
 			   struct event *event);
 
+/* Appends the modifiers by which a name gets these bits of evntsel, as far as there are such. */
+void perfctr_modifier_write(const struct perfctr_pmu_info *info, uint64_t bits,
+			    const struct line *line);
+
 /* What perfctr_modifier_read() takes, for refusals. */
 const char *perfctr_modifier_list(const struct perfctr_pmu_info *info);
 

@@ -46,6 +46,8 @@ struct family {
 	const char *code_refused;
 	/* NULL: an event gets to each counter by itself. */
 	const struct routes *routes;
+	/* Bits of evntsel2: event select and unit masks. */
+	uint64_t select_bits2, umask_bits2;
 
 	/* libpfm4 gives evntsel2 before evntsel. */
 	bool libpfm_swapped;

@@ -70,6 +70,16 @@ const struct perfctr_register *perfctr_family_register(const struct perfctr_pmu_
 	return found && found->name ? found : NULL;
 }
 
+const char *perfctr_family_route(const struct perfctr_pmu_info *info,
+				 const struct perfctr_event_control *event)
+{
+	const struct routes *routes = perfctr_machine_routes(info);
+	uint32_t counter = event->counter & ~PERFCTR_FAST;
+	int route = routes && counter < 32 ? perfctr_route_to(routes, event->evntsel, counter) : -1;
+
+	return route < 0 ? NULL : routes->route[route].name;
+}
+
 void perfctr_machine_probe(const char *vendor, struct perfctr_pmu_info *info)
 {
 	for (size_t i = 0; i < N_FAMILIES; i++)

@@ -87,6 +87,8 @@ const struct family perfctr_pmu_p4 = {
 	.code_refused = "an event of NetBurst needs two registers; write a name, or "
 			"0xCCCR/0xESCR@0xPMC",
 	.routes = &routes,
+	.select_bits2 = 0x7e000000,
+	.umask_bits2 = 0x01fffff0, /* and tags */
 	.libpfm_swapped = true,
 	.libpfm_ignored2 = 0xf, /* the modes, of both logical processors */
 	.evntsel = { "CCCR", cccr },

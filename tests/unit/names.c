@@ -141,6 +141,41 @@ START_TEST(names_become_register_values)
 }
 END_TEST
 
+/* What a name is encoded to is named so that it is encoded to the same again. */
+START_TEST(register_values_become_names)
+{
+	const struct perfctr_pmu_info *info = be_machine(names[_i].machine);
+	/* Of the P6 it enables both counters, and is of the first. */
+	uint64_t enable = names[_i].machine == P6 ? 0x400000 : 0;
+	struct perfctr_events *events = perfctr_events_open(info);
+	struct perfctr_event_control event = {
+		.counter = PERFCTR_FIXED,
+		.evntsel = names[_i].evntsel,
+		.evntsel2 = names[_i].evntsel2,
+	};
+	char name[PERFCTR_REQUEST_NAME], error[512];
+	struct perfctr_request again;
+	int status;
+
+	if (names[_i].general)
+		event.counter = (uint32_t)__builtin_ctzll(names[_i].general);
+	status = perfctr_events_name(events, &event, name, sizeof(name));
+	if (status == 0) {
+		ck_assert_msg(perfctr_events_parse(events, name, USER, &again, error,
+						   sizeof(error)) == 0,
+			      "%s: %s", name, error);
+		ck_assert_msg(!((again.evntsel ^ event.evntsel) & ~enable) &&
+				      again.evntsel2 == event.evntsel2 &&
+				      again.general >> event.counter & 1,
+			      "%s: %s", names[_i].spec, name);
+	} else if (names[_i].general) {
+		/* Codes may be no event at all. */
+		ck_assert_msg(strchr("r0c", names[_i].spec[0]), "%s: %s", names[_i].spec, name);
+	}
+	perfctr_events_close(events);
+}
+END_TEST
+
 /* SDM, "Metrics Available for Replay Tagging". */
 START_TEST(replays_are_tagged)
 {
@@ -258,6 +293,7 @@ TCase *names_tests(void)
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, names_become_register_values, 0, ARRAY_SIZE(names));
+	tcase_add_loop_test(tests, register_values_become_names, 0, ARRAY_SIZE(names));
 	tcase_add_test(tests, replays_are_tagged);
 	tcase_add_test(tests, modes_are_said);
 	tcase_add_test(tests, threads_take_names_side_by_side);

@@ -2,7 +2,10 @@
 /* perfex encode: events as register values, field by field. */
 #include "selection.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 static uint64_t field_mask(const struct perfctr_field *field)
 {
@@ -51,6 +54,72 @@ static void print_counters(const struct perfctr_request *request)
 	putchar('\n');
 }
 
+/* What can count it and comes first; PERFCTR_ANY: none of the general ones. */
+static uint32_t first_counter(const struct perfctr_request *request)
+{
+	return request->general ? (uint32_t)__builtin_ctzll(request->general) : PERFCTR_ANY;
+}
+
+/* The machine's own name of it, where that is not what was typed. */
+static void print_meaning(struct perfctr_events *database, const struct perfctr_request *request)
+{
+	const struct perfctr_event_control event = {
+		.counter = first_counter(request),
+		.evntsel = request->evntsel,
+		.evntsel2 = request->evntsel2,
+	};
+	char name[PERFCTR_REQUEST_NAME];
+	int status;
+
+	if (event.counter == PERFCTR_ANY)
+		return;
+	status = perfctr_events_name(database, &event, name, sizeof(name));
+	if (status == 0 ? strncasecmp(name, request->name, strlen(request->name))
+			: status > 0 && isdigit((unsigned char)request->name[0]))
+		printf("  event: %s%s\n", name, status ? ", with further fields" : "");
+}
+
+/* The unit that detects it for a counter; NULL: none, or it cannot count it. */
+static const char *route_to(const struct perfctr_pmu_info *info,
+			    const struct perfctr_request *request, uint32_t counter)
+{
+	const struct perfctr_event_control event = { .counter = counter,
+						     .evntsel = request->evntsel };
+
+	return request->general >> counter & 1 ? perfctr_family_route(info, &event) : NULL;
+}
+
+/* Each unit that can detect it, behind it the counters that it feeds. */
+static void print_routes(const struct perfctr_pmu_info *info, const struct perfctr_request *request)
+{
+	const struct perfctr_register *layout =
+		perfctr_family_register(info, PERFCTR_REGISTER_EVNTSEL2);
+	uint64_t left = layout ? request->general : 0;
+	const char *comma = "";
+
+	for (uint32_t first = 0; first < info->n_general; first++) {
+		const char *route = left >> first & 1 ? route_to(info, request, first) : NULL;
+
+		if (!route)
+			continue;
+		if (!*comma)
+			printf("  %s: ", layout->name);
+		printf("%s%s (", comma, route);
+		comma = ", ";
+		for (uint32_t i = first; i < info->n_general; i++) {
+			const char *other = route_to(info, request, i);
+
+			if (!other || strcmp(route, other))
+				continue;
+			printf(i == first ? "%u" : " %u", i);
+			left &= ~(UINT64_C(1) << i);
+		}
+		putchar(')');
+	}
+	if (*comma)
+		putchar('\n');
+}
+
 /* The value, as -e takes it: with a counter where it means something else without. */
 static void format_value(struct perfctr_events *database, const struct perfctr_request *request,
 			 char *text, size_t size)
@@ -86,7 +155,9 @@ static void print_event(struct perfctr_events *database, const struct perfctr_re
 	}
 	format_value(database, request, text, sizeof(text));
 	printf("%s = %s\n", request->name, text);
+	print_meaning(database, request);
 	print_counters(request);
+	print_routes(info, request);
 	if (request->general)
 		print_register(info, PERFCTR_REGISTER_EVNTSEL, request->evntsel);
 	print_register(info, PERFCTR_REGISTER_EVNTSEL2, request->evntsel2);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "perfex.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -82,6 +83,24 @@ void complain_of_loss(const struct perfctr_counts *counts)
 	if (counts->flags & PERFCTR_COUNTS_REVOKED)
 		complain("the administrator took the counters back: what is counted is the time "
 			 "until then, and since they were started again");
+}
+
+void warn_of_event(struct perfctr_events *events, const struct perfctr_request *request)
+{
+	const struct perfctr_pmu_info *info = perfctr_events_info(events);
+	const struct perfctr_event_control event = {
+		.counter = request->counter,
+		.evntsel = request->evntsel,
+		.evntsel2 = request->evntsel2,
+	};
+	char text[512];
+
+	/* Others leave no choice: they are refused, or have one unit for all events. */
+	if (!isdigit((unsigned char)request->name[0]) || !perfctr_family_route(info, &event) ||
+	    event.evntsel & ~info->evntsel_allowed || event.evntsel2 & ~info->evntsel2_allowed)
+		return;
+	if (perfctr_events_name(events, &event, text, sizeof(text)) < 0 && errno == ENOENT)
+		complain("warning: event '%s': %s", request->name, text);
 }
 
 void complain_of_control(int error, const struct perfctr_control *control,

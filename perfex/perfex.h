@@ -10,7 +10,7 @@
 #ifndef PERFEX_H
 #define PERFEX_H
 
-#include <perfctr.h>
+#include <perfctr_events.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -143,6 +143,8 @@ __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 void complain_of_open(int error);
 void complain_of_start(int error);
 void complain_of_loss(const struct perfctr_counts *counts);	/* of a part of them, if any */
+/* Of register values on a counter where they are no event. */
+void warn_of_event(struct perfctr_events *events, const struct perfctr_request *request);
 void complain_of_control(int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);

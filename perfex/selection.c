@@ -113,8 +113,10 @@ struct perfctr_request *selected_events(const struct selection *selection)
 		const char *spec = selection->event[i];
 
 		if (perfctr_events_parse(selection->database, spec, selection->modes, &requests[i],
-					 error, sizeof(error)) == 0)
+					 error, sizeof(error)) == 0) {
+			warn_of_event(selection->database, &requests[i]);
 			continue;
+		}
 		complain("event '%s': %s", spec, error);
 		free(requests);
 		return NULL;

@@ -5,8 +5,6 @@
 
 #include "perfex.h"
 
-#include <perfctr_events.h>
-
 /* The first member of what their take() functions get. */
 struct selection {
 	const char *pmu; /* NULL: this machine's */

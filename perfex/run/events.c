@@ -60,6 +60,7 @@ static bool parse_events(struct events *events, const struct options *options)
 		if (!may_count(options, &events->event[i].request) ||
 		    !has_place(options, &events->event[i].request))
 			return false;
+		warn_of_event(options->database, &events->event[i].request);
 		events->n++;
 	}
 	return true;

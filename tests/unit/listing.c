@@ -101,6 +101,7 @@ static const struct {
 	{ { "encode", "--pmu=p5", "-e", "cycles" },
 	  0,
 	  "cycles = 0x00000180\n"
+	  "  event: CLOCKS:u\n"
 	  "  counters: 0 1\n"
 	  "  CESR, half 0x00000180\n"
 	  "    0-5    ES                 0x0     event select: what is counted\n"
@@ -135,6 +136,7 @@ static const struct {
 	  0,
 	  "0x3b000/0x12000204@0x8000000c = 0x0003b000/0x12000204@0x8000000c\n"
 	  "  counters: 12\n"
+	  "  ESCR: CRU_ESCR2 (12)\n"
 	  "  CCCR 0x0003b000\n"
 	  "    12     ENABLE             0x1     enable the counter\n"
 	  "    13-15  ESCR select        0x5     which ESCR of the counter's block feeds it\n"
@@ -217,6 +219,65 @@ START_TEST(a_value_replaces_its_name)
 }
 END_TEST
 
+/*
+ * Both ways: register values have names, as SDM's table of NetBurst's events and its figures of CCCR
+ * and ESCR have them, and those of Nehalem; what has none is warned of.  CRU_ESCR2 feeds the counters
+ * 12, 13 and 16, CRU_ESCR3 14, 15 and 17.
+ */
+static const struct {
+	const char *pmu, *event, *out, *err;
+} meanings[] = {
+	{ "--pmu=netburst", "0x0003b000/0x0c001804@14",
+	  "  event: branch_retired:MMTP:MMTM:u\n  counters: 14\n  ESCR: CRU_ESCR3 (14)\n", "" },
+	{ "--pmu=netburst", "0x0027b000/0x0c001808@14",
+	  "  event: branch_retired:MMTP:MMTM:thr=2:k\n", "" },
+	{ "--pmu=netburst", "0x0003b000/0x10000204@15", "  event: front_end_event:NBOGUS:u\n", "" },
+	{ "--pmu=netburst", "0x00033000/0x09000034@8", "  event: x87_FP_uop:TAG0:ALL:u\n", "" },
+	{ "--pmu=netburst", "0x0003b000/0x04000804@8", "  event: memory_cancel:ST_RB_FULL:u\n",
+	  "" },
+	{ "--pmu=netburst", "0x0003b000/0x04000204@12", "  event: machine_clear:CLEAR:u\n", "" },
+	/* What it tags is in other registers; T1_USR is of no name. */
+	{ "--pmu=netburst", "0x0003b000/0x12000204@12",
+	  "  event: replay_event:NBOGUS:u, with further fields\n", "" },
+	{ "--pmu=netburst", "0x00035000/0x04000405@14",
+	  "  event: uops_type:TAGLOADS:u, with further fields\n", "" },
+	{ "--pmu=netburst", "branch_retired:MMTP",
+	  "  counters: 12 13 14 15 16 17\n  ESCR: CRU_ESCR2 (12 13 16), CRU_ESCR3 (14 15 17)\n",
+	  "" },
+	{ "--pmu=netburst", "instructions", "  event: instr_retired:NBOGUSNTAG:u\n", "" },
+	{ "--pmu=netburst", "0x0003b000/0x0c000804@0", "  ESCR: IX_ESCR0 (0)\n",
+	  "perfex: warning: event '0x0003b000/0x0c000804@0': IX_ESCR0, which feeds counter 0, detects "
+	  "no event 0x6; that is" },
+	{ "--pmu=netburst", "0x0003b000/0x0c000804@0", "",
+	  ", or branch_retired of CRU_ESCR2 and CRU_ESCR3\n" },
+	{ "--pmu=netburst", "0x0003b000/0x0c002004@12", "",
+	  "perfex: warning: event '0x0003b000/0x0c002004@12': branch_retired has no unit masks for the "
+	  "bits 0x2000 of the ESCR; perfex list -l branch_retired shows them\n" },
+	{ "--pmu=netburst", "0x0003b000/0x0c000004@12", "",
+	  "branch_retired counts nothing without a unit mask" },
+	{ "--pmu=nhm", "0x4101c2", "  event: UOPS_RETIRED:u\n", "" },
+	{ "--pmu=nhm", "0x2c602c3", "  event: MACHINE_CLEARS:MEM_ORDER:c=2:i:e:k\n", "" },
+	{ "--pmu=p5", "0xd6", "  event: INSTRUCTIONS_EXECUTED:uk\n", "" },
+	{ "--pmu=p5", "0x180", "  event: CLOCKS:u\n", "" },
+	{ "--pmu=k7", "0x411f42", "  event: DATA_CACHE_REFILLS_FROM_L2:u\n", "" },
+	{ "--pmu=k7", "0x411142", "  event: DATA_CACHE_REFILLS_FROM_L2:MODIFIED:INVALID:u\n", "" },
+	{ "--pmu=via_c3", "0xc0", "  event: INSTRUCTIONS_EXECUTED\n", "" },
+};
+
+START_TEST(register_values_are_named)
+{
+	struct command_result result;
+
+	be_alone();
+	result = PERFEX("encode", meanings[_i].pmu, "-e", meanings[_i].event);
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_msg(strstr(result.out, meanings[_i].out), "%s", result.out);
+	ck_assert_msg(*meanings[_i].err ? strstr(result.err, meanings[_i].err) != NULL
+					: !*result.err,
+		      "%s", result.err);
+}
+END_TEST
+
 /* By tests/families/refusals.c the driver refuses these, of a context. */
 static const struct {
 	const char *pmu, *event, *err;
@@ -281,6 +342,7 @@ TCase *listing_tests(void)
 	tcase_add_loop_test(tests, answers_are_as_expected, 0, ARRAY_SIZE(runs));
 	tcase_add_test(tests, reserved_bits_are_shown);
 	tcase_add_loop_test(tests, a_value_replaces_its_name, 0, ARRAY_SIZE(values));
+	tcase_add_loop_test(tests, register_values_are_named, 0, ARRAY_SIZE(meanings));
 	tcase_add_loop_test(tests, what_would_be_refused_is_no_event_that_fits, 0,
 			    ARRAY_SIZE(never));
 	tcase_add_test(tests, the_operating_systems_events_take_no_counter);

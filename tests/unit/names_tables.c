@@ -160,6 +160,68 @@ START_TEST(damaged_tables_get_an_answer)
 }
 END_TEST
 
+/* Table 3.2 of K. D. Safford, "A framework for using the Pentium's performance monitoring hardware", 1997. */
+static const char *const thesis[] = {
+	[0x00] = "data_read",
+	[0x01] = "data_write",
+	[0x02] = "data_tlb_miss",
+	[0x03] = "data_read_miss",
+	[0x04] = "data_write_miss",
+	[0x05] = "write_to_M_or_E_lines",
+	[0x06] = "data_cache_lines_written_back",
+	[0x07] = "external_snoops",
+	[0x08] = "data_cache_snooping_hits",
+	[0x09] = "memory_accesses_in_both_pipes",
+	[0x0a] = "bank_conflicts",
+	[0x0b] = "misaligned_data_memory_or_IO_references",
+	[0x0c] = "code_read",
+	[0x0d] = "code_tlb_miss",
+	[0x0e] = "code_cache_miss",
+	[0x0f] = "segment_register_loaded",
+	[0x12] = "branches",
+	[0x13] = "btb_hits",
+	[0x14] = "taken_branch_or_btb_hit",
+	[0x15] = "pipeline_flushes",
+	[0x16] = "instructions_executed",
+	[0x17] = "instructions_executed_in_v_pipe",
+	[0x18] = "clocks_while_bus_cycle_in_progress",
+	[0x19] = "clocks_stalled_full_write_buffers",
+	[0x1a] = "clocks_stalled_waiting_data_read",
+	[0x1b] = "clocks_stalled_write_to_M_or_E_line",
+	[0x1c] = "locked_bus_cycle",
+	[0x1d] = "IO_read_or_write_cycle",
+	[0x1e] = "non_cacheable_memory_reads",
+	[0x1f] = "pipeline_stalled_address_generation_interlock",
+	[0x22] = "flops",
+	[0x23] = "breakpoint_match_DR0",
+	[0x24] = "breakpoint_match_DR1",
+	[0x25] = "breakpoint_match_DR2",
+	[0x26] = "breakpoint_match_DR3",
+	[0x27] = "hardware_interrupts",
+	[0x28] = "data_read_or_write",
+	[0x29] = "data_read_or_write_miss",
+};
+
+START_TEST(the_pentiums_events_have_the_names_of_the_thesis)
+{
+	const struct perfctr_pmu_info *info = be_machine(P5);
+	struct perfctr_request request;
+	char error[512] = "";
+	int n = 0;
+
+	for (uint64_t code = 0; code < ARRAY_SIZE(thesis); code++) {
+		if (!thesis[code])
+			continue;
+		n++;
+		ck_assert_msg(perfctr_request_parse(info, thesis[code], USER, &request, error,
+						    sizeof(error)) == 0,
+			      "%s: %s", thesis[code], error);
+		ck_assert_uint_eq(request.evntsel, 0x80 | code);
+	}
+	ck_assert_int_eq(n, 38);
+}
+END_TEST
+
 TCase *names_tables_tests(void)
 {
 	TCase *tests = tcase_create("names-tables");
@@ -170,5 +232,6 @@ TCase *names_tables_tests(void)
 			    ARRAY_SIZE(malformed));
 	tcase_add_test(tests, an_alias_of_itself_ends);
 	tcase_add_test(tests, damaged_tables_get_an_answer);
+	tcase_add_test(tests, the_pentiums_events_have_the_names_of_the_thesis);
 	return tests;
 }

@@ -53,6 +53,7 @@ include tests/packages/rules.mk
 include tests/install/rules.mk
 include tests/compat-2.6/rules.mk
 include tests/families/rules.mk
+include tests/documents/rules.mk
 include tests/fuzz/rules.mk
 include tests/tables/rules.mk
 include tests/static/rules.mk

@@ -70,7 +70,7 @@ include docs/rules.mk
 
 .PHONY: help
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' \
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' \
 		$(filter Makefile %/rules.mk,$(MAKEFILE_LIST))
 
 .PHONY: run

@@ -38,14 +38,20 @@ $(BUILD)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
 
-# For processors that run 32-bit programs only; not of "make all", as it needs gcc-multilib.  Debian has
-# no 32-bit libpfm4 beside the 64-bit one.
+# For processors that run 32-bit programs only; not of "make all", as it needs gcc-multilib and packages of i386.
 LIB_STATIC_32 := $(BUILD)/lib32/libperfctr.a
 LIB_OBJECTS_32 := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib32/%.o)
+LIB_STATIC_LIBS_32 := $(addprefix $(BUILD)/lib32/,libpfm.a libjson-c.a)
+LIB_DEBIAN_32 := $(LIB_STATIC_LIBS_32) $(BUILD)/lib32/libyaml.a
+
+# Newer than the script, or it would run each time.
+$(LIB_DEBIAN_32) &: scripts/unpack-i386
+	@mkdir -p $(BUILD)/lib32
+	@directory=$$(scripts/unpack-i386 | tail -n 1) && cp "$$directory"/lib/*.a $(BUILD)/lib32
 
 $(BUILD)/lib32/%.o: lib/%.c
 	@mkdir -p $(@D)
-	$(SAY_CC)$(CC) $(CFLAGS) $(LIB_CFLAGS) -m32 -DWITHOUT_LIBPFM -MMD -MP -c -o $@ $<
+	$(SAY_CC)$(CC) $(CFLAGS) $(LIB_CFLAGS) -m32 -MMD -MP -c -o $@ $<
 
 $(LIB_STATIC_32): $(LIB_OBJECTS_32)
 	$(SAY_AR)rm -f $@; $(AR) rcs $@ $^

@@ -19,8 +19,23 @@ $(PERFEX): $(PERFEX_OBJECTS) $(LIB_STATIC)
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PERFEX_LIBS)
 
+# For 32-bit machines, and static, as the host's libraries are not for them.
+PERFEX_32 := $(BUILD)/bin32/perfex
+PERFEX_OBJECTS_32 := $(PERFEX_OBJECTS:$(BUILD)/perfex/%=$(BUILD)/perfex32/%)
+
+$(BUILD)/perfex32/%.o: perfex/%.c
+	@mkdir -p $(@D)
+	$(SAY_CC)$(CC) $(CFLAGS) $(PERFEX_CFLAGS) -m32 -MMD -MP -c -o $@ $<
+
+$(PERFEX_32): $(PERFEX_OBJECTS_32) $(LIB_STATIC_32) $(LIB_DEBIAN_32)
+	@mkdir -p $(@D)
+	$(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -m32 -static -o $@ $^ -lm
+
+.PHONY: perfex32
+perfex32: $(PERFEX_32) ## build perfex for 32-bit machines, build/bin32/perfex: scripts/vm --cpu p5 -- perfex ...
+
 # They are included by the assembler, which the compiler does not tell.
-$(BUILD)/perfex/groups/groups.o $(BUILD)/sanitized/perfex/groups/groups.o: $(wildcard perfex/groups/*.group)
+$(addprefix $(BUILD)/,perfex/groups/groups.o perfex32/groups/groups.o sanitized/perfex/groups/groups.o): $(wildcard perfex/groups/*.group)
 
 .PHONY: install-perfex
 install-perfex: $(PERFEX)
@@ -29,4 +44,4 @@ install-perfex: $(PERFEX)
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 644 perfex/perfex.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/perfex
 
--include $(PERFEX_OBJECTS:.o=.d)
+-include $(PERFEX_OBJECTS:.o=.d) $(PERFEX_OBJECTS_32:.o=.d)

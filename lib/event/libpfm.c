@@ -2,30 +2,6 @@
 #include "libpfm.h"
 
 #include <errno.h>
-
-#ifdef WITHOUT_LIBPFM
-
-const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int i)
-{
-	return NULL;
-}
-
-int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event, uint64_t *evntsel,
-			  uint64_t *evntsel2, const struct line *line)
-{
-	errno = ENOENT;
-	return -1;
-}
-
-int perfctr_libpfm_visit(const struct perfctr_pmu_info *info,
-			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
-			 void *arg)
-{
-	return 0;
-}
-
-#else
-
 #include <perfmon/pfmlib.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -219,5 +195,3 @@ int perfctr_libpfm_visit(const struct perfctr_pmu_info *info,
 	}
 	return status;
 }
-
-#endif

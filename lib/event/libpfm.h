@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The only user of libpfm4.  Where there is none (WITHOUT_LIBPFM: 32-bit programs on a 64-bit
- * Debian) it knows no names.
- */
+/* The only user of libpfm4. */
 #ifndef PERFCTR_LIBPFM_H
 #define PERFCTR_LIBPFM_H
 

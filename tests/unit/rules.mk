@@ -69,9 +69,9 @@ $(BUILD)/tests/unit/abi-layout-%: tests/unit/abi_layout.c include/linux/perfctr.
 	$(SAY_CC)$(CC) $(CFLAGS) -m$* -isystem /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
 # Static, to run where there are no 32-bit libraries; not of "make all", as it needs gcc-multilib.
-$(UNIT_NAMES_32): tests/unit/names32.c tests/unit/machines.c $(LIB_STATIC_32) $(UNIT_HEADERS)
+$(UNIT_NAMES_32): tests/unit/names32.c tests/unit/machines.c $(LIB_STATIC_32) $(LIB_STATIC_LIBS_32) $(UNIT_HEADERS)
 	@mkdir -p $(@D)
-	$(SAY_CC)$(CC) $(CFLAGS) -m32 -static -o $@ $(filter %.c,$^) $(LIB_STATIC_32)
+	$(SAY_CC)$(CC) $(CFLAGS) -m32 -static -o $@ $(filter %.c %.a,$^)
 
 .PHONY: check-unit
 check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(UNIT_LOCALE)

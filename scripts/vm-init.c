@@ -337,6 +337,8 @@ static void __attribute__((noreturn)) become_command(const struct job *job, stru
 		err(125, "cannot become user %u", job->uid);
 	environ = job->env;
 	execvp(job->argv[0], job->argv);
+	if (errno == ENOEXEC && sizeof(long) == 4)
+		errx(126, "cannot execute %s: this kernel executes 32-bit programs only", job->argv[0]);
 	err(errno == ENOENT ? 127 : 126, "cannot execute %s", job->argv[0]);
 }
 

@@ -5,7 +5,7 @@ FAMILIES := $(BUILD)/tests/families
 FAMILIES_SOURCES := $(wildcard tests/families/*.c)
 FAMILIES_HEADERS := tests/families/families.h tests/families/hybrid.h tests/emulator/pmu/pmu-stats.h include/perfctr.h include/linux/perfctr.h
 CHECKS += check-families
-CHECK_PROGRAMS += $(FAMILIES)/families-32 $(FAMILIES)/families-64
+CHECK_PROGRAMS += $(FAMILIES)/families-32 $(FAMILIES)/families-64 $(PERFEX_32)
 
 # Static: on the 32-bit machines nothing else can execute. Not of "make all": 32 bits need a package that "make run" can do
 # without.
@@ -16,11 +16,5 @@ $(FAMILIES)/families-%: $(FAMILIES_SOURCES) $(FAMILIES_HEADERS)
 	$(SAY_CC)$(CC) $(CFLAGS) -O2 -Itests/emulator/pmu -m$* -static -o $@ $(filter %.c %.a,$^)
 
 .PHONY: check-families
-check-families: $(FAMILIES)/families-32 $(FAMILIES)/families-64 $(PERFEX)
+check-families: $(FAMILIES)/families-32 $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX) $(PERFEX_32)
 	@tests/families/run
-
-CHECKS += check-p4-examples
-
-.PHONY: check-p4-examples
-check-p4-examples: $(PERFEX) $(BUILD)/tests/guest/memory
-	@tests/families/p4-examples

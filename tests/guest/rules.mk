@@ -3,8 +3,8 @@
 
 GUEST := $(BUILD)/tests/guest
 GUEST_OBJECTS := $(patsubst tests/guest/%.c,$(GUEST)/%.o,$(wildcard tests/guest/*.c))
-GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop32 loop-tiny loop-long loop-huge noise fault-mix signals smc memory fork exec \
-	die-9 die-15 rdpmc peek tree chain abi32)
+GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop32 loop-tiny loop-long loop-huge noise fault-mix signals smc memory memory32 \
+	fork exec die-9 die-15 rdpmc peek tree chain abi32 p5mon-loop32 p5mon-misaligned32)
 
 ALL += $(GUEST)/guest-tests $(GUEST_PROGRAMS)
 CHECKS += check-guest
@@ -19,7 +19,7 @@ $(GUEST)/guest-tests: $(GUEST_OBJECTS) $(LIB_STATIC)
 
 GUEST_ASSEMBLE = $(SAY_CC)$(CC) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments $(GUEST_ASM_FLAGS) -o $@ $<
 
-$(GUEST)/loop32: GUEST_ASM_FLAGS := -m32
+$(GUEST)/%32: GUEST_ASM_FLAGS := -m32
 $(GUEST)/%: tests/guest/asm/%.S
 	@mkdir -p $(@D)
 	$(GUEST_ASSEMBLE)

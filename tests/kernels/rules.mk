@@ -12,5 +12,5 @@ $(I386_TEST): tests/kernels/i386.c tests/guest/loop.h include/perfctr.h include/
 	$(SAY_CC)$(CC) $(CFLAGS) -m32 -static -o $@ $<
 
 .PHONY: check-kernels
-check-kernels: $(I386_TEST) $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
+check-kernels: $(I386_TEST) $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX) $(PERFEX_32)
 	@tests/kernels/run

@@ -176,6 +176,52 @@ START_TEST(register_values_become_names)
 }
 END_TEST
 
+static int name_of(const struct perfctr_pmu_info *info, uint32_t counter, uint64_t evntsel)
+{
+	const struct perfctr_event_control event = { .counter = counter, .evntsel = evntsel };
+	struct perfctr_events *events = perfctr_events_open(info);
+	char text[256] = "";
+	int status;
+
+	errno = 0;
+	status = perfctr_events_name(events, &event, text, sizeof(text));
+	ck_assert_str_ne(text, "");
+	perfctr_events_close(events);
+	return status < 0 ? errno : 0;
+}
+
+START_TEST(registers_without_a_name_are_refused)
+{
+	const struct perfctr_pmu_info none = { 0 };
+
+	ck_assert_int_eq(name_of(be_machine(NEHALEM), PERFCTR_ANY, 0x4100c0), 0);
+	ck_assert_int_eq(name_of(be_machine(NEHALEM), PERFCTR_ANY, 0x41ffff), ENOENT);
+	ck_assert_int_eq(name_of(be_machine(NEHALEM), PERFCTR_FIXED, 0x410000), ENOENT);
+	ck_assert_int_eq(name_of(&none, 0, 0x4100c0), ENODEV);
+	/* libpfm4, which looks once, has taken another processor. */
+	ck_assert_int_eq(name_of(be_machine(P4), 12, 0x3b000), ENOTSUP);
+}
+END_TEST
+
+/* SDM, the table of counters, CCCRs and ESCRs of NetBurst. */
+START_TEST(a_route_depends_on_the_counter)
+{
+	const struct perfctr_pmu_info *info = be_machine(P4);
+	struct perfctr_event_control event = { .counter = PERFCTR_FAST | 12, .evntsel = 0x3b000 };
+
+	ck_assert_str_eq(perfctr_family_route(info, &event), "CRU_ESCR2");
+	event.counter = 17;
+	ck_assert_str_eq(perfctr_family_route(info, &event), "CRU_ESCR3");
+	event.counter = 8;
+	ck_assert_str_eq(perfctr_family_route(info, &event), "DAC_ESCR0");
+	event.counter = 4;
+	ck_assert_ptr_null(perfctr_family_route(info, &event));
+	event.counter = PERFCTR_ANY;
+	ck_assert_ptr_null(perfctr_family_route(info, &event));
+	ck_assert_ptr_null(perfctr_family_route(be_machine(NEHALEM), &event));
+}
+END_TEST
+
 /* SDM, "Metrics Available for Replay Tagging". */
 START_TEST(replays_are_tagged)
 {
@@ -294,6 +340,8 @@ TCase *names_tests(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, names_become_register_values, 0, ARRAY_SIZE(names));
 	tcase_add_loop_test(tests, register_values_become_names, 0, ARRAY_SIZE(names));
+	tcase_add_test(tests, registers_without_a_name_are_refused);
+	tcase_add_test(tests, a_route_depends_on_the_counter);
 	tcase_add_test(tests, replays_are_tagged);
 	tcase_add_test(tests, modes_are_said);
 	tcase_add_test(tests, threads_take_names_side_by_side);

@@ -13,12 +13,19 @@ struct user_namespace {
 	int level; /* 0: the first one */
 };
 
+/*
+ * Of a member that is declared in several ways only the place counts.  It is of a struct with a
+ * member, as clang 19 dies of one without.
+ */
+struct any {
+	unsigned char first;
+};
+
 struct cred {
 	struct {
 		unsigned int val;
 	} uid, gid, suid, sgid, euid, egid;
-	struct {
-	} cap_permitted, cap_effective; /* 64 bits each, however they are declared */
+	struct any cap_permitted, cap_effective; /* 64 bits each, however they are declared */
 	struct user_namespace *user_ns; /* that they are valid in */
 };
 
@@ -28,11 +35,11 @@ struct mm_struct {
 };
 
 struct mm_struct___bitmap {
-	struct {
-	} flags;
+	struct any flags;
 };
 
 struct inode {
+	unsigned char first;
 };
 
 /* fs/proc/internal.h */

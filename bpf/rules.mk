@@ -3,8 +3,8 @@
 
 BPFD := $(BUILD)/sbin/perfctr-bpfd
 BPFD_OBJECTS := $(patsubst bpf/%.c,$(BUILD)/bpf/%.o,$(filter-out bpf/%.bpf.c,$(wildcard bpf/*.c)))
-# Static: it is also run in machines where these are not installed.
-BPFD_LIBS := $(LIB_STATIC_LIBS) -l:libbpf.a -l:libelf.a -l:libz.a
+# Debian 13 has no libeu.a, without which its libelf.a does not link.
+BPFD_LIBS := $(LIB_STATIC_LIBS) -l:libbpf.a -lelf -lz
 BPF_SOURCES := bpf/perfctr.bpf.c bpf/layout.h bpf/kernel.h bpf/context.h bpf/count.h bpf/page.h bpf/holder.h \
 	bpf/member.h bpf/request.h bpf/call.h bpf/walk.h include/linux/perfctr.h
 BPF_SKELETON := $(BUILD)/bpf/perfctr.skel.h

@@ -182,7 +182,9 @@ static void read_job(struct job *job)
 	if (fd < 0 || fstat(fd, &status))
 		fail("open", "/job");
 	text = calloc(status.st_size + 1, 1);
-	while (text && length < (size_t)status.st_size) {
+	if (!text)
+		fail("calloc", "/job");
+	while (length < (size_t)status.st_size) {
 		ssize_t n = read(fd, text + length, status.st_size - length);
 
 		if (n <= 0)

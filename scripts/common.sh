@@ -9,6 +9,11 @@ me=${0##*/}
 say() { printf '%s: %s\n' "$me" "$*" >&2; }
 die() { say "$*"; exit 1; }
 
+# minutes_left DONE WHOLE BEGUN: in words, of what began at BEGUN of $SECONDS; nothing where that cannot be said.
+minutes_left() {
+	(($1 < 50 || $1 > $2)) || printf ', about %d minutes left' $((($2 - $1) * (SECONDS - $3) / $1 / 60 + 1))
+}
+
 # The value of an option that takes one: option_value "$@" fails when it is missing.
 option_value() { (($# >= 2)) || die "option $1 needs a value"; printf '%s' "$2"; }
 
@@ -21,15 +26,23 @@ hash_files() {
 debian_kernels() { awk '!/^#/ { printf "%s%s", n++ ? ", " : "", $1 }' "$top/scripts/debian-kernels"; }
 debian_kernel() { awk -v name="$1" '$1 == name { $1 = ""; print substr($0, 2) }' "$top/scripts/debian-kernels"; }
 
+# What is patched of Debian's: what scripts/debian-sources says behind the NAME of one.
+debian_source() { awk -v name="$1" '$1 == name { $1 = ""; print substr($0, 2) }' "$top/scripts/debian-sources"; }
+debian_revision() { debian_source "$1" | cut -d ' ' -f 2; }
+
+# The compiler and the C library, on which depends what a build in the cache is, and where it runs: a cache may be shared by
+# systems that differ.
+toolchain() { printf 'gcc%s-%s' "$(gcc -dumpversion 2>/dev/null || echo ?)" "$(getconf GNU_LIBC_VERSION | tr ' ' -)"; }
+
 # derive_sources DIRECTORY TYPE [SUITE]: apt's own sources, of TYPE (deb or deb-src), as files in DIRECTORY; with SUITE those
 # alone that have a release of Debian (its security updates if SUITE ends in -security), and of it SUITE instead.
 derive_sources() {
-	local file name release='(bookworm|trixie)'
+	local file name release='(bookworm|trixie|forky|sid|stable|testing|unstable)'
 	[[ ${3-} != *-security ]] || release+=-security
 	mkdir -p "$1"
 	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
 		[[ -f $file ]] || continue
-		name=$1/$(basename "$file" .list | tr -c 'a-zA-Z0-9\n' _)
+		name=$1/${3-}$(basename "$file" .list | tr -c 'a-zA-Z0-9\n' _)
 		case $file in
 		*.sources)
 			awk -v type="$2" -v suite="${3-}" -v release="$release" 'BEGIN { RS = ""; ORS = "\n\n" }

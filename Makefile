@@ -75,9 +75,16 @@ help: ## show this
 
 .PHONY: run
 run: ## set everything up, then show perfex counting on the emulated machine
-	@scripts/packages
-	@$(MAKE) --no-print-directory -j2 all machine
-	@scripts/demo
+	@scripts/packages perfex
+	@$(MAKE) --no-print-directory -j2 $(PERFEX)
+	@scripts/demo host
+	@scripts/packages kernel qemu vm
+	@$(MAKE) --no-print-directory -j2 demo-programs machine
+	@scripts/demo machine
+
+# What README.md shows in the machine.
+.PHONY: demo-programs
+demo-programs: $(PERFEX) $(GUEST_PROGRAMS) $(EXAMPLES)
 
 .PHONY: check
 check: ## set everything up, then run all tests and print one summary

@@ -52,6 +52,7 @@ include tests/module/rules.mk
 include tests/packages/rules.mk
 include tests/install/rules.mk
 include tests/compat-2.6/rules.mk
+include tests/releases/rules.mk
 include tests/families/rules.mk
 include tests/documents/rules.mk
 include tests/fuzz/rules.mk

@@ -72,11 +72,16 @@ START_TEST(at_level_3_users_count_nothing)
 }
 END_TEST
 
-static int try_read(int fd)
+static int try_read_scope(int fd, uint32_t scope)
 {
-	struct perfctr_counts counts = { .size = sizeof(counts) };
+	struct perfctr_counts counts = { .size = sizeof(counts), .scope = scope };
 
 	return ioctl(fd, PERFCTR_IOC_READ, &counts);
+}
+
+static int try_read(int fd)
+{
+	return try_read_scope(fd, PERFCTR_SCOPE_SELF);
 }
 
 static int try_map(int fd)
@@ -103,7 +108,8 @@ static void counted_looks(void *argument)
 		EXPECT(try_read(fd) == 0 && try_map(fd) == 0);
 		return;
 	}
-	EXPECT_REFUSED(try_read(fd), EACCES);
+	for (uint32_t scope = PERFCTR_SCOPE_SELF; scope <= PERFCTR_SCOPE_TREE; scope++)
+		EXPECT_REFUSED(try_read_scope(fd, scope), EACCES);
 	EXPECT_REFUSED(try_map(fd), EACCES);
 }
 

@@ -137,6 +137,7 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 	ctx->generation = tree->generation + 1;
 	WRITE_ONCE(tree->generation, ctx->generation);
 	WRITE_ONCE(tree->keep_records, install->flags & PERFCTR_CONTROL_RECORD);
+	WRITE_ONCE(tree->revoked, false);
 	return 0;
 }
 
@@ -164,4 +165,15 @@ int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg)
 		perfctr_cpu_fold(ctx);
 	perfctr_copy_counts(ctx, arg);
 	return live;
+}
+
+/* Likewise for perfctr_call_own(). Returns 1 when kernel mode is among the sums, else 0. */
+int perfctr_read_own_fn(struct perfctr_context *ctx, bool live, void *arg)
+{
+	struct perfctr_counts *counts = arg;
+
+	perfctr_read_fn(ctx, live, counts);
+	if (ctx->started)
+		counts->flags |= PERFCTR_COUNTS_STARTED;
+	return ctx->hw && ctx->hw->counts_kernel;
 }

@@ -139,7 +139,6 @@ static int install_locked(struct perfctr_context *ctx, struct perfctr_install *i
 	if (err)
 		return err;
 	perfctr_update_mappings(ctx);
-	ctx->tree->revoked = false;
 	WRITE_ONCE(ctx->tree->incomplete, false);
 	perfctr_drop_records(ctx->tree);
 	memset(&ctx->exited, 0, sizeof(ctx->exited));
@@ -337,6 +336,12 @@ static bool add_tree(struct perfctr_context *top, struct perfctr_counts *counts)
 	return !disturbed && !born && switches_of_tree(top) == before;
 }
 
+static u32 flags_of_tree(const struct perfctr_tree *tree)
+{
+	return (READ_ONCE(tree->revoked) ? PERFCTR_COUNTS_REVOKED : 0) |
+	       (READ_ONCE(tree->incomplete) ? PERFCTR_COUNTS_INCOMPLETE : 0);
+}
+
 static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	bool exited = !READ_ONCE(ctx->task);	/* before its sums, which are final then */
@@ -357,17 +362,32 @@ static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts
 		counts->flags |= PERFCTR_COUNTS_STARTED;
 	if (exited)
 		counts->flags |= PERFCTR_COUNTS_EXITED;
-	if (ctx->tree->revoked)
-		counts->flags |= PERFCTR_COUNTS_REVOKED;
-	if (READ_ONCE(ctx->tree->incomplete))
-		counts->flags |= PERFCTR_COUNTS_INCOMPLETE;
+	counts->flags |= flags_of_tree(ctx->tree);
 	if (consistent)
 		counts->flags |= PERFCTR_COUNTS_CONSISTENT;
 }
 
+/* -ESRCH: it is another thread's. */
+static int read_own_sums(struct perfctr_context *ctx, struct perfctr_counts *counts)
+{
+	int kernel = perfctr_call_own(ctx, perfctr_read_own_fn, counts);
+
+	if (kernel < 0)
+		return kernel;
+	counts->members = 1;
+	counts->flags |= PERFCTR_COUNTS_CONSISTENT | flags_of_tree(ctx->tree);
+	return kernel ? perfctr_may_count_kernel() : 0;
+}
+
 int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
-	int err = perfctr_lock_tree(ctx->tree);
+	int err = -ESRCH;
+
+	if (counts->scope == PERFCTR_SCOPE_SELF)
+		err = read_own_sums(ctx, counts);
+	if (err != -ESRCH)
+		return err;
+	err = perfctr_lock_tree(ctx->tree);
 
 	if (err)
 		return err;

@@ -36,26 +36,18 @@ long perfctr_user_control(void __user *user, perfctr_control_fn fn, void *object
 long perfctr_user_read(void __user *user, u32 max_scope, u32 known, perfctr_counts_fn fn,
 		       void *object)
 {
-	struct perfctr_counts *counts = kmalloc(sizeof(*counts), GFP_KERNEL);
-	u32 scope, flags, size;
-	int err;
+	struct perfctr_counts counts = {};
+	u32 size;
+	int err = perfctr_get_head(&counts, offsetof(struct perfctr_counts, tsc), sizeof(counts),
+				   user, &size);
 
-	if (!counts)
-		return -ENOMEM;
-	err = perfctr_get_struct(counts, sizeof(*counts), user, &size);
-	if (!err && (counts->scope > max_scope || counts->flags & ~known || counts->reserved))
-		err = -EINVAL;
-	if (!err) {
-		scope = counts->scope;
-		flags = counts->flags;
-		memset(counts, 0, sizeof(*counts));
-		counts->size = sizeof(*counts);
-		counts->scope = scope;
-		counts->flags = flags;
-		err = fn(object, counts);
-	}
-	if (!err)
-		err = perfctr_put_struct(user, counts, sizeof(*counts), size);
-	kfree(counts);
-	return err;
+	if (err)
+		return err;
+	if (counts.scope > max_scope || counts.flags & ~known || counts.reserved)
+		return -EINVAL;
+	counts.size = sizeof(counts);
+	counts.n_counters = 0;
+	counts.members = 0;
+	err = fn(object, &counts);
+	return err ?: perfctr_put_struct(user, &counts, sizeof(counts), size);
 }

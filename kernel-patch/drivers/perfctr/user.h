@@ -13,15 +13,34 @@
 
 #define PERFCTR_MIN_STRUCT	8u	/* room for the size and one more word */
 
-static inline int perfctr_get_struct(void *arg, size_t known, const void __user *user, u32 *size)
+static inline int perfctr_get_size(const void __user *user, u32 *size)
 {
 	if (get_user(*size, (const u32 __user *)user))
 		return -EFAULT;
 	if (*size < PERFCTR_MIN_STRUCT)
 		return -EINVAL;
-	if (*size > PAGE_SIZE)
-		return -E2BIG;
-	return copy_struct_from_user(arg, known, user, *size);
+	return *size > PAGE_SIZE ? -E2BIG : 0;
+}
+
+static inline int perfctr_get_struct(void *arg, size_t known, const void __user *user, u32 *size)
+{
+	return perfctr_get_size(user, size) ?: copy_struct_from_user(arg, known, user, *size);
+}
+
+/* Into zeroes, of a struct whose rest the driver only writes. */
+static inline int perfctr_get_head(void *arg, size_t head, size_t known, const void __user *user,
+				   u32 *size)
+{
+	int err = perfctr_get_size(user, size);
+
+	if (err)
+		return err;
+	if (*size > known) {
+		err = check_zeroed_user(user + known, *size - known);
+		if (err <= 0)
+			return err ?: -E2BIG;
+	}
+	return copy_from_user(arg, user, min_t(size_t, head, *size)) ? -EFAULT : 0;
 }
 
 static inline int perfctr_put_struct(void __user *user, const void *arg, size_t known, u32 size)

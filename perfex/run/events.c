@@ -38,7 +38,7 @@ static bool may_count(const struct options *options, const struct perfctr_reques
 
 static bool has_place(const struct options *options, const struct perfctr_request *request)
 {
-	if (!options->format->one_run || request->general | request->fixed)
+	if (!options->format || !options->format->one_run || request->general | request->fixed)
 		return true;
 	complain("event '%s': --format=2.6 has events of the processor alone; leave it out, or the "
 		 "format",

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What to count: each event of the command line, and which of them are counted in one run. */
+#define _GNU_SOURCE
 #include "run.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#ifndef PERFCTR_PROCESSORS_DIRECTORY
+#define PERFCTR_PROCESSORS_DIRECTORY "/usr/local/share/perfctr/processors"
+#endif
 
 const char *mode_name(unsigned int modes)
 {
@@ -238,6 +244,17 @@ bool events_plan(struct events *events, const struct options *options,
 	for (size_t i = 0; i < events->n; i++)
 		name_event(&events->event[i]);
 	return events->n_passes == 1 || try_controls(events, info);
+}
+
+/* Where no such results are installed, all that it costs is to look. */
+void warn_of_events(const struct events *events, const struct perfctr_pmu_info *info)
+{
+	const char *directory = secure_getenv("PERFCTR_PROCESSORS");
+
+	if (!directory)
+		directory = PERFCTR_PROCESSORS_DIRECTORY;
+	if (*directory && (access(directory, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)))
+		look_up_events(directory, events, info);
 }
 
 void events_free(struct events *events)

@@ -89,9 +89,11 @@ struct events {
 bool events_plan(struct events *events, const struct options *options,
 		 const struct perfctr_pmu_info *info);
 void events_free(struct events *events);
-
-/* warn.c: of those that do not count what they should on this processor */
+/* Of those that do not count what they should on this processor. */
 void warn_of_events(const struct events *events, const struct perfctr_pmu_info *info);
+/* warn.c, for it; directory: of files that say so, in which this processor's may be */
+void look_up_events(const char *directory, const struct events *events,
+		    const struct perfctr_pmu_info *info);
 const char *mode_name(unsigned int modes);
 
 /* threads.c: errors are said; ESRCH is none, a thread may end at any time */

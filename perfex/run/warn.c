@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Events that perfex validate found wrong on a processor of this model: docs/processors/ has its
- * results, as far as people have sent them.  Where there is none, all that it costs is to look.
+ * results, as far as people have sent them.
  */
-#define _GNU_SOURCE
 #include "../result/processor.h"
 #include "../result/validation.h"
 #include "run.h"
@@ -11,10 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifndef PERFCTR_PROCESSORS_DIRECTORY
-#define PERFCTR_PROCESSORS_DIRECTORY "/usr/local/share/perfctr/processors"
-#endif
 
 /* The same event in the same modes, on whatever counter; a fixed counter is the event. */
 static bool is_same_event(const struct perfctr_pmu_info *info, const struct verdict_of_event *known,
@@ -56,18 +51,16 @@ static void look_up_event(const struct validation_file *file, const char *path,
 	}
 }
 
-void warn_of_events(const struct events *events, const struct perfctr_pmu_info *info)
+void look_up_events(const char *directory, const struct events *events,
+		    const struct perfctr_pmu_info *info)
 {
-	const char *directory = secure_getenv("PERFCTR_PROCESSORS");
 	struct text_error error;
 	struct validation_file *file;
 	char name[128], *path, *text;
 	size_t length;
 
-	if (directory && !*directory)
-		return;
 	processor_file_name(name, sizeof(name));
-	path = text_print("%s/%s", directory ? directory : PERFCTR_PROCESSORS_DIRECTORY, name);
+	path = text_print("%s/%s", directory, name);
 	text = textfile_read(path, &length);
 	if (!text && errno != ENOENT && errno != ENOTDIR)
 		complain("cannot read '%s', which says what events to trust: %m", path);

@@ -277,3 +277,16 @@ int take_options(const struct subcommand *subcommand, void *target, int argc, ch
 	}
 	return optind;
 }
+
+const char *mode_name(unsigned int modes)
+{
+	switch (modes & PERFCTR_MODE_BOTH) {
+	case PERFCTR_MODE_USER:
+		return "user";
+	case PERFCTR_MODE_KERNEL:
+		return "kernel";
+	case PERFCTR_MODE_BOTH:
+		return "user+kernel";
+	}
+	return "none";
+}

@@ -114,6 +114,9 @@ extern void (*print_subcommands)(void);
 /* NULL: perfex was told which; what follows is none. */
 extern bool (*is_subcommand)(const char *name);
 
+/* arguments.c: PERFCTR_MODE_* in words */
+const char *mode_name(unsigned int modes);
+
 /*
  * arguments.c: bad options are refused, --help is answered; returns the index of the first argument
  */

@@ -2,7 +2,11 @@
 # perfex, with the library inside: it runs from anywhere.
 
 PERFEX := $(BUILD)/bin/perfex
-PERFEX_OBJECTS := $(patsubst perfex/%.c,$(BUILD)/perfex/%.o,$(wildcard perfex/*.c perfex/*/*.c))
+# What validates has programs in assembly of 64 bits; with 32, one file says that it is not there.
+PERFEX_SOURCES_64 := perfex/cmd_validate.c perfex/machine/check_events.c $(wildcard perfex/validate/*.c)
+PERFEX_SOURCES_32 := perfex/cmd_validate_32.c
+PERFEX_SOURCES := $(filter-out $(PERFEX_SOURCES_32),$(wildcard perfex/*.c perfex/*/*.c))
+PERFEX_OBJECTS := $(PERFEX_SOURCES:perfex/%.c=$(BUILD)/perfex/%.o)
 # Static where perfex must not depend on what is installed.
 PERFEX_LIBS := $(LIB_STATIC_LIBS) -l:libjson-c.a -l:libyaml.a -lm
 PERFEX_CFLAGS := -DPERFCTR_GROUPS_DIRECTORY='"$(PREFIX)/share/perfctr/groups"' \
@@ -21,7 +25,7 @@ $(PERFEX): $(PERFEX_OBJECTS) $(LIB_STATIC)
 
 # For 32-bit machines, and static, as the host's libraries are not for them.
 PERFEX_32 := $(BUILD)/bin32/perfex
-PERFEX_OBJECTS_32 := $(PERFEX_OBJECTS:$(BUILD)/perfex/%=$(BUILD)/perfex32/%)
+PERFEX_OBJECTS_32 := $(patsubst perfex/%.c,$(BUILD)/perfex32/%.o,$(filter-out $(PERFEX_SOURCES_64),$(PERFEX_SOURCES)) $(PERFEX_SOURCES_32))
 
 $(BUILD)/perfex32/%.o: perfex/%.c
 	@mkdir -p $(@D)

@@ -13,19 +13,6 @@
 #define PERFCTR_PROCESSORS_DIRECTORY "/usr/local/share/perfctr/processors"
 #endif
 
-const char *mode_name(unsigned int modes)
-{
-	switch (modes & PERFCTR_MODE_BOTH) {
-	case PERFCTR_MODE_USER:
-		return "user";
-	case PERFCTR_MODE_KERNEL:
-		return "kernel";
-	case PERFCTR_MODE_BOTH:
-		return "user+kernel";
-	}
-	return "none";
-}
-
 /* The kernel would refuse register values, which the user did not type. */
 static bool may_count(const struct options *options, const struct perfctr_request *request)
 {

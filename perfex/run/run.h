@@ -94,7 +94,6 @@ void warn_of_events(const struct events *events, const struct perfctr_pmu_info *
 /* warn.c, for it; directory: of files that say so, in which this processor's may be */
 void look_up_events(const char *directory, const struct events *events,
 		    const struct perfctr_pmu_info *info);
-const char *mode_name(unsigned int modes);
 
 /* threads.c: errors are said; ESRCH is none, a thread may end at any time */
 struct threads {

@@ -7,7 +7,7 @@ PARSERS_REPLAY := $(PARSERS_BUILD)/replay
 PARSERS_LIBFUZZER := $(PARSERS_BUILD)/libfuzzer
 PARSERS_REPLAY_OBJECTS := $(patsubst %.c,$(SANITIZED)/%.o,$(PARSERS_SOURCES) tests/fuzz-parsers/replay.c)
 PARSERS_LIBFUZZER_OBJECTS := $(patsubst %.c,$(PARSERS_BUILD)/%.o,$(PARSERS_SOURCES) tests/fuzz-parsers/libfuzzer.c $(LIB_SOURCES) \
-	$(filter-out perfex/main.c,$(wildcard perfex/*.c perfex/*/*.c)))
+	$(filter-out perfex/main.c,$(PERFEX_SOURCES)))
 PARSERS_WRAP := $(addprefix -Wl$(comma)--wrap=,exit malloc calloc realloc reallocarray free strdup strndup vasprintf getline fopen fclose)
 PARSERS_SANITIZE := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 SECONDS_EACH ?= 60

@@ -15,7 +15,7 @@ UNIT_WRAP := -Wl,--wrap=pfm_initialize,--wrap=pfm_get_pmu_info
 UNIT_LIBS := $(shell pkg-config --libs check 2>/dev/null)
 UNIT_LOCALE := $(BUILD)/tests/unit/locale/de_DE.UTF-8
 SANITIZED := $(BUILD)/sanitized
-PERFEX_OBJECTS_SANITIZED := $(patsubst %.c,$(SANITIZED)/%.o,$(wildcard perfex/*.c perfex/*/*.c))
+PERFEX_OBJECTS_SANITIZED := $(patsubst %.c,$(SANITIZED)/%.o,$(PERFEX_SOURCES))
 LIB_OBJECTS_SANITIZED := $(LIB_SOURCES:%.c=$(SANITIZED)/%.o)
 THREAD_SANITIZED := $(BUILD)/thread-sanitized
 THREADS_LIVE := $(BUILD)/tests/unit/threads-live

@@ -7,34 +7,41 @@
 #include "count.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <perfctr_count.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct child {
-	pid_t pid;
-	int go;	     /* close it: the program is executed */
-	int failure; /* errno comes out of it when it cannot be */
+	pid_t pid;  /* 0: it has ended */
+	int socket; /* a byte goes in: execute the program; errno comes out when it cannot be */
 	const struct line *line;
 };
 
-/* Nothing of the parent's but what a signal handler may call: it may have other threads. */
-static void execute_program(int go, int failure, char *const argv[])
+/*
+ * Nothing of the parent's but what a signal handler may call: it may have other threads.  It waits
+ * for a byte: an end of the other side would come only when all processes that others of the
+ * threads forked meanwhile have closed theirs.
+ */
+static void execute_program(int socket, const sigset_t *mask, char *const argv[])
 {
-	ssize_t ignored;
+	ssize_t n;
 	char byte;
 	int error;
 
-	while (read(go, &byte, 1) < 0 && errno == EINTR)
-		;
-	execvp(argv[0], argv);
-	error = errno;
-	ignored = write(failure, &error, sizeof(error));
-	(void)ignored;
+	do
+		n = read(socket, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 1) {
+		pthread_sigmask(SIG_SETMASK, mask, NULL);
+		execvp(argv[0], argv);
+		error = errno;
+		send(socket, &error, sizeof(error), MSG_NOSIGNAL);
+	}
 	_exit(127);
 }
 
@@ -46,28 +53,19 @@ static int refuse_child(const struct child *child, int error, const char *what)
 				   description ? description : "unknown error");
 }
 
-static int fork_child(struct child *child, char *const argv[])
+static int fork_child(struct child *child, const sigset_t *mask, char *const argv[])
 {
-	int go[2], failure[2];
+	int ends[2];
 
-	if (pipe2(go, O_CLOEXEC) < 0)
-		return refuse_child(child, errno, "make a pipe");
-	if (pipe2(failure, O_CLOEXEC) < 0) {
-		refuse_child(child, errno, "make a pipe");
-		close(go[0]);
-		close(go[1]);
-		return -1;
-	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return refuse_child(child, errno, "make a pair of sockets");
 	child->pid = fork();
 	if (child->pid == 0) {
-		close(go[1]);
-		close(failure[0]);
-		execute_program(go[0], failure[1], argv);
+		close(ends[0]);
+		execute_program(ends[1], mask, argv);
 	}
-	close(go[0]);
-	close(failure[1]);
-	child->go = go[1];
-	child->failure = failure[0];
+	close(ends[1]);
+	child->socket = ends[0];
 	if (child->pid < 0)
 		return refuse_child(child, errno, "fork");
 	if (ptrace(PTRACE_SEIZE, child->pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0)
@@ -75,34 +73,39 @@ static int fork_child(struct child *child, char *const argv[])
 	return 0;
 }
 
-static void kill_child(struct child *child)
+/* Or somebody else has waited for it, and its number may be another's. */
+static bool has_ended(const struct child *child)
 {
-	int error = errno;
+	int status;
+	pid_t pid = waitpid(child->pid, &status, WNOHANG);
 
-	if (child->pid > 0) {
+	return pid < 0 || (pid > 0 && !WIFSTOPPED(status));
+}
+
+static void kill_child(const struct child *child)
+{
+	int error = errno, status;
+	pid_t pid;
+
+	if (child->pid > 0 && !has_ended(child)) {
 		kill(child->pid, SIGKILL);
-		while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		do
+			pid = waitpid(child->pid, &status, 0);
+		while (pid < 0 ? errno == EINTR : WIFSTOPPED(status));
 	}
 	errno = error;
 }
 
-static bool is_at_exec(int wait_status)
-{
-	return WIFSTOPPED(wait_status) && wait_status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
-}
-
 /* Its end on the way there: why. */
-static int explain_end(struct child *child, int wait_status, const char *program)
+static int explain_end(struct child *child, const char *program)
 {
 	const char *description;
 	int error;
 
 	child->pid = 0;
-	if (read(child->failure, &error, sizeof(error)) != sizeof(error))
+	if (recv(child->socket, &error, sizeof(error), MSG_DONTWAIT) != sizeof(error))
 		return perfctr_line_refuse(child->line, ECHILD,
-					   "signal %d ended the child before it was executed",
-					   WTERMSIG(wait_status));
+					   "a signal ended the child before its program began");
 	description = strerrordesc_np(error);
 	perfctr_line_refuse(child->line, error, "cannot execute '%s': %s", program,
 			    description ? description : "unknown error");
@@ -110,25 +113,35 @@ static int explain_end(struct child *child, int wait_status, const char *program
 	return -1;
 }
 
-/* The child stands before the first instruction of its program. */
+/* A signal on the way there: it goes on with it. */
+static void pass_signal(const struct child *child, const siginfo_t *stop)
+{
+	ptrace(PTRACE_CONT, child->pid, 0,
+	       stop->si_code >> 8 == PTRACE_EVENT_STOP ? 0 : stop->si_signo);
+}
+
+/*
+ * The child stands before the first instruction of its program.  Somebody else of the process who
+ * waits for all children may take the news of any stop, and of the end: so this asks for the state.
+ */
 static int reach_exec(struct child *child, const char *program)
 {
-	int status;
+	const long longest = 1000000;
+	struct timespec pause = { .tv_nsec = 20000 };
+	siginfo_t stop;
 
-	close(child->go);
-	child->go = -1;
+	send(child->socket, "", 1, MSG_NOSIGNAL);
 	for (;;) {
-		if (waitpid(child->pid, &status, 0) < 0) {
-			if (errno == EINTR)
-				continue;
-			return refuse_child(child, errno, "wait for the child");
+		if (has_ended(child))
+			return explain_end(child, program);
+		if (ptrace(PTRACE_GETSIGINFO, child->pid, 0, &stop) == 0) {
+			if (stop.si_code == (SIGTRAP | PTRACE_EVENT_EXEC << 8))
+				return 0;
+			pass_signal(child, &stop);
 		}
-		if (is_at_exec(status))
-			return 0;
-		if (!WIFSTOPPED(status))
-			return explain_end(child, status, program);
-		/* A signal on the way: it goes on with it. */
-		ptrace(PTRACE_CONT, child->pid, 0, status >> 16 ? 0 : WSTOPSIG(status));
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < longest)
+			pause.tv_nsec *= 2;
 	}
 }
 
@@ -180,24 +193,28 @@ struct perfctr *perfctr_spawn(const char *events, char *const argv[], pid_t *pid
 			      size_t size)
 {
 	const struct line line = { error, size };
-	struct child child = { .go = -1, .failure = -1, .line = &line };
+	struct child child = { .socket = -1, .line = &line };
 	struct perfctr *p = NULL;
 	struct counted counted;
+	sigset_t ends, mask;
 	int number;
 
 	if (perfctr_counted_parse(&counted, events, &line) < 0)
 		return NULL;
-	if (fork_child(&child, argv) == 0)
+	/* A handler would see a child that is stopped, or gone, and that nobody has named yet. */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &ends, &mask);
+	if (fork_child(&child, &mask, argv) == 0)
 		p = count_child(&child, &counted, argv[0]);
 	if (p)
 		*pid = child.pid;
 	else
 		kill_child(&child);
 	number = errno;
-	if (child.go >= 0)
-		close(child.go);
-	if (child.failure >= 0)
-		close(child.failure);
+	if (child.socket >= 0)
+		close(child.socket);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	errno = number;
 	return p;
 }

@@ -187,11 +187,13 @@ class child : public counting
 	{
 		return pid_;
 	}
-	/* The status, as wait(2) gives it. */
+	/* The status, as wait(2) gives it, once: then, and after a move, the error is ECHILD. */
 	int wait()
 	{
 		int status;
 
+		if (pid_ == 0)
+			throw error(ECHILD, "the child has been waited for, or was moved");
 		while (waitpid(pid_, &status, 0) < 0)
 			if (errno != EINTR)
 				throw error(errno, "the child cannot be waited for");

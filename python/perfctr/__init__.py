@@ -147,6 +147,7 @@ class Child(_Counting):
 
     def __init__(self, events, argv):
         self.pid = 0
+        self._status = None
         words = [ffi.new("char[]", os.fsencode(word)) for word in argv]
         if not words:
             raise ValueError("no command was given")
@@ -157,9 +158,11 @@ class Child(_Counting):
         self.pid = pid[0]
 
     def wait(self):
-        """The exit status of the program, or minus the signal that it died of."""
-        pid, self.pid = self.pid, 0
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        """The exit status of the program, or minus the signal that it died of; again the same."""
+        if self.pid:
+            self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            self.pid = 0
+        return self._status
 
     def __enter__(self):
         return self

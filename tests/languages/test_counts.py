@@ -42,6 +42,27 @@ def test_status_of_a_child():
     assert perfctr.spawn(EVENTS, ["sh", "-c", "kill -TERM $$"]).wait() == -signal.SIGTERM
 
 
+def test_child_is_waited_for_once():
+    other = os.fork()
+    if other == 0:
+        os._exit(5)
+    child = perfctr.spawn(EVENTS, ["sh", "-c", "exit 7"])
+    assert child.wait() == child.wait() == 7
+    assert os.waitstatus_to_exitcode(os.waitpid(other, 0)[1]) == 5
+
+
+def test_wait_that_fails_leaves_the_child(monkeypatch):
+    child = perfctr.spawn(EVENTS, ["sh", "-c", "exit 7"])
+    with monkeypatch.context() as patch, pytest.raises(InterruptedError):
+        patch.setattr(os, "waitpid", interrupt)
+        child.wait()
+    assert child.wait() == 7
+
+
+def interrupt(*_):
+    raise InterruptedError
+
+
 def test_program_that_is_not_there():
     with pytest.raises(perfctr.Error, match="cannot execute '/nonexistent': No such file or directory"):
         perfctr.spawn(EVENTS, ["/nonexistent"])

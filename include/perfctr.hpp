@@ -95,7 +95,8 @@ inline std::vector<std::string> names_in(const std::string &events)
 
 	if (n < 0)
 		throw error(errno, why);
-	return std::vector<std::string>(spec, spec + n);
+	/* perfctr_count() and perfctr_spawn() refuse a longer list. */
+	return std::vector<std::string>(spec, spec + std::min(n, PERFCTR_MAX_COUNTERS));
 }
 
 } // namespace detail

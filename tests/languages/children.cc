@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Children in C++: each is waited for once, and no other is. */
+/* Children in C++: each is waited for once, and no other is; and lists that are too long. */
 #include <cstdio>
 #include <perfctr.hpp>
 
@@ -25,6 +25,23 @@ static void refuses_to_wait(libperfctr::child &child, const char *what)
 	}
 }
 
+/* Names of so many events would reach beyond the stack. */
+static void refuses_a_long_list()
+{
+	const unsigned int n = 100000;
+	std::string list(EVENT);
+
+	for (unsigned int i = 1; i < n; i++)
+		list += "," EVENT;
+	try {
+		libperfctr::counter counter(list);
+		expect(false, "a long list is refused");
+	} catch (const libperfctr::error &error) {
+		expect(error.what() == std::string("100000 events; at most 32 can be counted"),
+		       error.what());
+	}
+}
+
 int main()
 {
 	pid_t other = fork();
@@ -42,5 +59,6 @@ int main()
 	expect(second.wait() == 0, "the status of a child that was moved");
 	expect(waitpid(other, &status, 0) == other && WEXITSTATUS(status) == 5,
 	       "another child is left");
+	refuses_a_long_list();
 	return !!failures;
 }

@@ -46,9 +46,11 @@ struct perfctr *perfctr_count(const char *events, char *error, size_t size);
  * it by waitpid(2), then read the sums of all by perfctr_read_scope() with PERFCTR_SCOPE_TREE.
  * Nothing is left running on failure.  Others of the process may fork and wait for children
  * meanwhile; SIGCHLD is blocked in the calling thread, and comes afterwards, as the child was
- * stopped.  Errors: those of perfctr_count(), socketpair(2), fork(2) and execve(2); EPERM also
- * where the caller may not trace its child (ptrace(2)); ECHILD if a signal ended the child before
- * its program began.
+ * stopped.  It is traced while it executes the program, so that a set-user-ID or set-group-ID
+ * program, or one with file capabilities, runs without their privileges (execve(2)), unless the
+ * caller has CAP_SYS_PTRACE.  Errors: those of perfctr_count(), socketpair(2), fork(2) and
+ * execve(2); EPERM also where the caller may not trace its child (ptrace(2)); ECHILD if a signal
+ * ended the child before its program began.
  */
 struct perfctr *perfctr_spawn(const char *events, char *const argv[], pid_t *pid, char *error,
 			      size_t size);

@@ -3,14 +3,18 @@
 import ctypes
 import os
 import pathlib
+import shutil
 import signal
+import subprocess
+import tempfile
 import threading
 
 import numpy
 import perfctr
 import pytest
 
-PROGRAMS = pathlib.Path(__file__).parents[2] / "build/tests/guest"
+BUILD = pathlib.Path(__file__).parents[2] / "build/tests"
+PROGRAMS = BUILD / "guest"
 LOOP = (2000004, 1000001)
 EVENTS = "instructions,branches"
 
@@ -68,6 +72,20 @@ def test_program_that_is_not_there():
         perfctr.spawn(EVENTS, ["/nonexistent"])
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
+
+
+def test_set_user_id_program_runs_without_its_privileges():
+    def output(*command):
+        return subprocess.run(command, user=65534, group=65534, extra_groups=[], env={"LD_LIBRARY_PATH": place},
+                              stdout=subprocess.PIPE, text=True, check=True).stdout
+
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o755)
+        for path in (BUILD / "languages/count-c", "/usr/bin/id", *(BUILD / "languages/prefix/lib").glob("*.so.*")):
+            shutil.copy(path, place)
+        os.chmod(f"{place}/id", 0o4755)
+        assert output(f"{place}/id", "-u") == "0\n"
+        assert output(f"{place}/count-c", f"{place}/id", "-u").startswith("65534\ninstructions ")
 
 
 def test_child_of_one_thread_among_others():

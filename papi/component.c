@@ -151,8 +151,13 @@ static int update_control_state(hwd_control_state_t *state, NativeInfo_t *native
 
 static int set_inheritance(struct event_set *set, int inherit)
 {
+	int former = set->inherit, status;
+
 	set->inherit = inherit;
-	return events_refresh(set);
+	status = events_refresh(set);
+	if (status != PAPI_OK)
+		set->inherit = former;
+	return status;
 }
 
 static int attach_thread(struct event_set *set, pid_t tid)

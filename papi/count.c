@@ -89,31 +89,43 @@ void count_close_session(struct event_set *set)
 	set->session = NULL;
 }
 
-static int open_session(struct event_set *set)
+static struct perfctr_session *session_of(int cpu)
 {
 	struct perfctr_session_options options = { .size = sizeof(options), .backend = BACKEND };
 	cpu_set_t cpus;
 
-	if (set->session && set->process == process_number())
-		return PAPI_OK;
-	count_close_session(set);
 	CPU_ZERO(&cpus);
-	CPU_SET((size_t)set->cpu, &cpus);
+	CPU_SET((size_t)cpu, &cpus);
 	options.cpus = &cpus;
 	options.cpus_size = sizeof(cpus);
-	set->session = perfctr_session_open(&options);
-	set->process = process_number();
-	set->session_version = 0;
-	return set->session ? PAPI_OK : count_error();
+	return perfctr_session_open(&options);
 }
 
 int count_on_cpu(struct event_set *set, int cpu)
 {
+	struct perfctr_session *session = NULL;
+
 	if (cpu >= CPU_SETSIZE)
 		return PAPI_EINVAL;
+	if (cpu >= 0) {
+		session = session_of(cpu);
+		if (!session)
+			return count_error();
+	}
 	count_close_session(set);
 	set->cpu = cpu;
-	return cpu >= 0 ? open_session(set) : PAPI_OK;
+	set->session = session;
+	set->process = process_number();
+	set->session_version = 0;
+	return PAPI_OK;
+}
+
+/* A forked child leaves the session that it finds to its parent, too. */
+static int open_session(struct event_set *set)
+{
+	if (set->session && set->process == process_number())
+		return PAPI_OK;
+	return count_on_cpu(set, set->cpu);
 }
 
 /* A forked child leaves the context that it finds to its parent. */

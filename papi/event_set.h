@@ -74,7 +74,7 @@ int count_read(struct counted_thread *thread, struct event_set *set);
 int count_rebase(struct counted_thread *thread, struct event_set *set, const long long *counts);
 /* May the caller count this thread? */
 int count_may_attach(pid_t tid);
-/* Count on this CPU, whoever runs there; -1: count threads. */
+/* Count on this CPU, whoever runs there; -1: count threads. On failure the set is as it was. */
 int count_on_cpu(struct event_set *set, int cpu);
 void count_close_session(struct event_set *set);
 void count_close_thread(struct counted_thread *thread);

@@ -349,6 +349,31 @@ START_TEST(a_cpu_counts_whoever_runs_there)
 }
 END_TEST
 
+/* There is no such CPU: the set goes on counting what it did, the thread or a CPU. */
+START_TEST(a_cpu_that_is_refused_changes_nothing)
+{
+	PAPI_option_t option = { 0 };
+	long long count;
+
+	expect(PAPI_add_event(set, PAPI_TOT_INS));
+	option.cpu.eventset = set;
+	option.cpu.cpu_num = CPU_SETSIZE - 1;
+	ck_assert_int_ne(PAPI_set_opt(PAPI_CPU_ATTACH, &option), PAPI_OK);
+	expect(PAPI_start(set));
+	expect_exact_loops();
+	expect(PAPI_stop(set, &count));
+	option.cpu.cpu_num = 0;
+	expect(PAPI_set_opt(PAPI_CPU_ATTACH, &option));
+	option.cpu.cpu_num = CPU_SETSIZE - 1;
+	ck_assert_int_ne(PAPI_set_opt(PAPI_CPU_ATTACH, &option), PAPI_OK);
+	run_on(0);
+	expect(PAPI_start(set));
+	run_child(100 * N);
+	expect(PAPI_stop(set, &count));
+	ck_assert_int_gt(count, 200 * N);
+}
+END_TEST
+
 START_TEST(what_needs_another_register_is_refused)
 {
 	ck_assert_int_ne(named("OFFCORE_RESPONSE_0:DMND_DATA_RD:LOCAL_DRAM"), PAPI_OK);
@@ -387,6 +412,7 @@ int main(void)
 	tcase_add_test(any, a_child_leaves_its_parent_alone);
 	tcase_add_test(any, another_process_counts_exactly);
 	tcase_add_test(any, no_such_process);
+	tcase_add_test(any, a_cpu_that_is_refused_changes_nothing);
 	tcase_add_test(any, nothing_is_claimed_that_is_not_there);
 	suite_add_tcase(suite, any);
 

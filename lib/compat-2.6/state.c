@@ -21,6 +21,7 @@ struct compat_state {
 	unsigned int references;
 	pid_t tid;
 	bool *here;	 /* false in a process that was forked since: that has no states */
+	bool foreign;	 /* another program made it: it can be read */
 	bool controlled; /* once at least */
 	bool running;
 	bool tsc_on;	/* of the last control that was not a stop, like n */
@@ -145,10 +146,15 @@ struct compat_state *compat_state_find(void)
 		return own;
 	}
 	s = open_state(0, 0);
+	if (s) {
+		s->foreign = true;
+		s->tsc_on = true;
+		return s;
+	}
 	/* As 2.6 does: there is nothing to be mapped.  Backends know, or do not. */
-	if (!s && (errno == ENOENT || errno == ENOTSUP))
+	if (errno == ENOENT || errno == ENOTSUP)
 		errno = EPERM;
-	return s;
+	return NULL;
 }
 
 pid_t compat_state_tid(const struct compat_state *s)
@@ -159,6 +165,15 @@ pid_t compat_state_tid(const struct compat_state *s)
 const struct vperfctr_control *compat_state_installed(const struct compat_state *s)
 {
 	return &s->installed;
+}
+
+/* Who made it controls it. */
+static int check_control(const struct compat_state *s)
+{
+	if (is_attached(s) && !s->foreign)
+		return 0;
+	errno = is_attached(s) ? EPERM : ESRCH;
+	return -1;
 }
 
 static int stop_state(struct compat_state *s)
@@ -192,10 +207,8 @@ int compat_state_control(struct compat_state *s, const struct vperfctr_control *
 	struct perfctr_control control;
 	struct perfctr_sum_ctrs before;
 
-	if (!is_attached(s)) {
-		errno = ESRCH;
+	if (check_control(s) < 0)
 		return -1;
-	}
 	if (compat_is_stop(&c->cpu_control))
 		return stop_state(s);
 	if (compat_translate(&c->cpu_control, &s->info, &control) < 0 ||
@@ -213,7 +226,12 @@ bool compat_state_runs(const struct compat_state *s)
 {
 	struct perfctr_counts counts;
 
-	if (!is_attached(s) || !s->running)
+	if (!is_attached(s))
+		return false;
+	if (s->foreign)
+		return perfctr_read(s->context, &counts) == 0 &&
+		       counts.flags & PERFCTR_COUNTS_STARTED;
+	if (!s->running)
 		return false;
 	/* Who asks has not exited. */
 	return perfctr_tsc_page(s->context) || perfctr_read(s->context, &counts) < 0 ||
@@ -226,10 +244,8 @@ int compat_state_unlink(struct compat_state *s)
 
 	if (!s->context)
 		return 0;
-	if (!*s->here) {
-		errno = ESRCH;
+	if (check_control(s) < 0)
 		return -1;
-	}
 	if (s->controlled)
 		perfctr_stop(s->context);
 	if (compat_state_sum(s, &sum) < 0)
@@ -244,28 +260,38 @@ int compat_state_unlink(struct compat_state *s)
 }
 
 static void add_counts(const struct compat_state *s, uint64_t tsc, const uint64_t *counter,
-		       struct perfctr_sum_ctrs *sum)
+		       unsigned int n, struct perfctr_sum_ctrs *sum)
 {
 	sum->tsc = s->base.tsc + (s->tsc_on ? tsc : 0);
-	for (unsigned int i = 0; i < s->n; i++)
+	for (unsigned int i = 0; i < n; i++)
 		sum->pmc[i] = s->base.pmc[i] + counter[i];
+}
+
+/* Who made a foreign state may have changed what it counts since. */
+static unsigned int find_counters(const struct compat_state *s, const struct perfctr_counts *counts)
+{
+	if (!s->foreign)
+		return s->n;
+	return counts->n_counters < COMPAT_COUNTERS ? counts->n_counters : COMPAT_COUNTERS;
 }
 
 int compat_state_sum(const struct compat_state *s, struct perfctr_sum_ctrs *sum)
 {
 	struct perfctr_counts counts;
 	uint64_t counter[COMPAT_COUNTERS];
+	unsigned int n;
 
-	if (s->context && s->controlled) {
-		if (perfctr_read(s->context, &counts) < 0)
-			return -1;
-		for (unsigned int i = 0; i < s->n; i++)
-			counter[i] = counts.counter[i];
+	if (!s->context || !(s->controlled || s->foreign)) {
 		*sum = s->base;
-		add_counts(s, counts.tsc, counter, sum);
 		return 0;
 	}
+	if (perfctr_read(s->context, &counts) < 0)
+		return -1;
+	n = find_counters(s, &counts);
+	for (unsigned int i = 0; i < n; i++)
+		counter[i] = counts.counter[i];
 	*sum = s->base;
+	add_counts(s, counts.tsc, counter, n, sum);
 	return 0;
 }
 
@@ -280,7 +306,7 @@ bool compat_state_sum_live(const struct compat_state *s, struct perfctr_sum_ctrs
 	if (!page)
 		return false;
 	perfctr_read_snapshot(page, s->n, &now);
-	add_counts(s, now.tsc, now.counter, sum);
+	add_counts(s, now.tsc, now.counter, s->n, sum);
 	return true;
 }
 
@@ -298,5 +324,7 @@ unsigned long long compat_state_pmc(const struct compat_state *s, unsigned int i
 {
 	if (i >= COMPAT_COUNTERS)
 		return 0;
-	return s->base.pmc[i] + (s->context && i < s->n ? perfctr_read_counter(s->context, i) : 0);
+	if (!s->context || !(s->foreign || i < s->n))
+		return s->base.pmc[i];
+	return s->base.pmc[i] + perfctr_read_counter(s->context, i);
 }

@@ -110,6 +110,7 @@ static const struct {
 	TEST(a_new_program_has_none),
 	TEST(another_process_is_counted),
 	TEST(a_running_process_is_read),
+	TEST(what_another_program_counts_is_read),
 	TEST(controls_are_refused_as_in_2_6),
 	TEST(what_ran_goes_on_after_a_refusal),
 	TEST(cpus_are_counted),

@@ -79,6 +79,7 @@ bool a_forked_child_has_none(void);
 bool a_new_program_has_none(void);
 bool another_process_is_counted(void);
 bool a_running_process_is_read(void);
+bool what_another_program_counts_is_read(void);
 bool controls_are_refused_as_in_2_6(void);
 bool what_ran_goes_on_after_a_refusal(void);
 bool a_descriptor_asks(void);

@@ -85,3 +85,53 @@ bool a_running_process_is_read(void)
 	waitpid(pid, NULL, 0);
 	return good;
 }
+
+/* As perfex makes one for its command. */
+static bool read_what_another_made(void)
+{
+	struct vperfctr_control control = control_of_all();
+	struct perfctr_sum_ctrs before, after;
+	struct vperfctr *self = vperfctr_open_mode(0);
+
+	/* perf_events does not tell. */
+	if (getenv("PERFCTR_BACKEND"))
+		return EXPECT(!self) && EXPECT(errno == EPERM);
+	REQUIRE(self);
+	REQUIRE(vperfctr_is_running(self));
+	REQUIRE(vperfctr_read_ctrs(self, &before) == 0 && before.tsc > 0);
+	loop(ITERATIONS);
+	REQUIRE(vperfctr_read_state(self, &after, NULL) == 0 && after.tsc > before.tsc);
+	for (unsigned int k = 0; k < machine.n_events; k++)
+		REQUIRE(after.pmc[k] - before.pmc[k] > 2 * ITERATIONS &&
+			vperfctr_read_pmc(self, k) > after.pmc[k]);
+	REQUIRE(vperfctr_read_pmc(self, machine.n_events) == 0);
+	REQUIRE(vperfctr_read_tsc(self) > after.tsc);
+	REQUIRE(REFUSED(vperfctr_control(self, &control), EPERM));
+	REQUIRE(REFUSED(vperfctr_stop(self), EPERM) && REFUSED(vperfctr_unlink(self), EPERM));
+	REQUIRE(vperfctr_is_running(self));
+	vperfctr_close(self);
+	return true;
+}
+
+bool what_another_program_counts_is_read(void)
+{
+	struct vperfctr_control control = control_of_all();
+	struct rvperfctr *remote;
+	int to_child[2], status;
+	char byte;
+	bool good;
+	pid_t pid;
+
+	REQUIRE(pipe(to_child) == 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(read(to_child[0], &byte, 1) == 1 && read_what_another_made() ? 0 : 1);
+	remote = rvperfctr_open(pid);
+	good = EXPECT(remote) && EXPECT(rvperfctr_control(remote, &control) == 0);
+	close(to_child[0]);
+	good = EXPECT(write(to_child[1], "", 1) == 1) && good;
+	close(to_child[1]);
+	good = EXPECT(waitpid(pid, &status, 0) == pid) && EXPECT(status == 0) && good;
+	rvperfctr_close(remote);
+	return good;
+}

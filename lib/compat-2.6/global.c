@@ -123,9 +123,8 @@ static bool counts_same(const void *one, const void *other)
 	return memcmp(one, other, sizeof(struct perfctr_cpu_control)) == 0;
 }
 
-/* For the CPU, and for all others that count the same; flags: of the control. */
-static struct perfctr_session *session_of(struct global *g, unsigned int first, bool others,
-					  uint32_t flags)
+/* For the CPU, and for all others that count the same. */
+static struct perfctr_session *start_alike(struct global *g, unsigned int first)
 {
 	const struct perfctr_cpu_control *control = &g->cpu[first].control;
 	unsigned long *cpus = calloc(g->words, sizeof(*cpus));
@@ -133,11 +132,11 @@ static struct perfctr_session *session_of(struct global *g, unsigned int first, 
 
 	if (!cpus)
 		return NULL;
-	for (unsigned int i = first; i < (others ? g->n_cpus : first + 1); i++)
-		if (i == first || (g->cpu[i].active && counts_same(&g->cpu[i].control, control)))
+	for (unsigned int i = first; i < g->n_cpus; i++)
+		if (g->cpu[i].active && counts_same(&g->cpu[i].control, control))
 			cpus[i / BITS] |= 1ul << i % BITS;
-	session = open_session(g, cpus, control, flags);
-	for (unsigned int i = first; session && others && i < g->n_cpus; i++)
+	session = open_session(g, cpus, control, 0);
+	for (unsigned int i = first; session && i < g->n_cpus; i++)
 		if (cpus[i / BITS] >> i % BITS & 1)
 			g->cpu[i].session = session;
 	free(cpus);
@@ -154,11 +153,17 @@ static int active_cpus(const struct global *g)
 }
 
 /* Refused now if it will be refused when it starts. */
-static bool can_start(struct global *g, unsigned int cpu)
+static bool can_start(const struct global *g, unsigned int cpu, const struct perfctr_cpu_control *c)
 {
-	struct perfctr_session *session = session_of(g, cpu, false, PERFCTR_CONTROL_STOPPED);
+	unsigned long *cpus = calloc(g->words, sizeof(*cpus));
+	struct perfctr_session *session;
 
+	if (!cpus)
+		return false;
+	cpus[cpu / BITS] = 1ul << cpu % BITS;
+	session = open_session(g, cpus, c, PERFCTR_CONTROL_STOPPED);
 	perfctr_session_close(session);
+	free(cpus);
 	return session;
 }
 
@@ -166,6 +171,7 @@ int gperfctr_control(const struct gperfctr *global, struct gperfctr_cpu_control 
 {
 	struct global *g = global->global;
 	struct global_cpu *cpu = online_cpu(g, control->cpu);
+	bool stop = compat_is_stop(&control->cpu_control);
 
 	if (!cpu)
 		return -1;
@@ -173,12 +179,9 @@ int gperfctr_control(const struct gperfctr *global, struct gperfctr_cpu_control 
 		errno = EBUSY;
 		return -1;
 	}
-	cpu->active = false;
-	cpu->sum = (struct perfctr_sum_ctrs){ 0 };
-	cpu->control = control->cpu_control;
-	if (!compat_is_stop(&cpu->control) && !can_start(g, control->cpu))
+	if (!stop && !can_start(g, control->cpu, &control->cpu_control))
 		return -1;
-	cpu->active = !compat_is_stop(&cpu->control);
+	*cpu = (struct global_cpu){ .active = !stop, .control = control->cpu_control };
 	return active_cpus(g);
 }
 
@@ -192,7 +195,7 @@ int gperfctr_start(const struct gperfctr *global, unsigned int interval_usec)
 		return -1;
 	}
 	for (unsigned int i = 0; !g->started && i < g->n_cpus; i++) {
-		if (!g->cpu[i].active || g->cpu[i].session || session_of(g, i, true, 0))
+		if (!g->cpu[i].active || g->cpu[i].session || start_alike(g, i))
 			continue;
 		error = errno;
 		close_sessions(g);

@@ -113,3 +113,44 @@ bool cpus_in_two_ways_are_counted(void)
 	gperfctr_close(global);
 	return good;
 }
+
+/* Refused by its number of counters, and by a counter that there is not. */
+static bool refuse_control(struct gperfctr *global)
+{
+	struct gperfctr_cpu_control control;
+
+	memset(&control, 0, sizeof(control));
+	control.cpu_control = control_of_all().cpu_control;
+	control.cpu_control.nractrs = 19;
+	REQUIRE(REFUSED(gperfctr_control(global, &control), EINVAL));
+	control.cpu_control.nractrs = 1;
+	control.cpu_control.pmc_map[0] = 99;
+	return REFUSED(gperfctr_control(global, &control), EINVAL);
+}
+
+static bool keep_what_was(struct gperfctr *global)
+{
+	struct gperfctr_cpu_state before, after;
+
+	memset(&before, 0, sizeof(before));
+	memset(&after, 0, sizeof(after));
+	REQUIRE(control_all(global) && refuse_control(global));
+	REQUIRE(gperfctr_start(global, 0) == (int)online());
+	REQUIRE(counts_loop(global, 0));
+	REQUIRE(gperfctr_stop(global) == 0);
+	REQUIRE(gperfctr_read(global, &before) == 0 && before.sum.tsc > 0);
+	REQUIRE(refuse_control(global));
+	REQUIRE(gperfctr_read(global, &after) == 0);
+	return EXPECT(is_same(&before, &after, sizeof(after)));
+}
+
+bool a_refused_control_of_a_cpu_changes_nothing(void)
+{
+	struct gperfctr *global = gperfctr_open();
+	bool good;
+
+	REQUIRE(global);
+	good = keep_what_was(global);
+	gperfctr_close(global);
+	return good;
+}

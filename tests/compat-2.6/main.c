@@ -115,6 +115,7 @@ static const struct {
 	TEST(what_ran_goes_on_after_a_refusal),
 	TEST(cpus_are_counted),
 	TEST(cpus_in_two_ways_are_counted),
+	TEST(a_refused_control_of_a_cpu_changes_nothing),
 	TEST(who_may_not_is_refused),
 	TEST(a_descriptor_asks),
 	TEST(a_descriptor_goes_to_another_process),

@@ -54,7 +54,7 @@ int compat_state_control(struct compat_state *s, const struct vperfctr_control *
 /* What was installed, as it is read back. */
 const struct vperfctr_control *compat_state_installed(const struct compat_state *s);
 bool compat_state_runs(const struct compat_state *s);
-/* It counts no more; its sums stay. */
+/* It counts no more, even if this fails for sums that cannot be read; otherwise they stay. */
 int compat_state_unlink(struct compat_state *s);
 /* All sums, by a system call. */
 int compat_state_sum(const struct compat_state *s, struct perfctr_sum_ctrs *sum);

@@ -54,23 +54,23 @@ struct gperfctr *gperfctr_open(void)
 }
 
 /* Several CPUs may have one session. */
-static void close_sessions(struct global *g)
+static void drop_session(struct global *g, unsigned int cpu)
 {
-	for (unsigned int i = 0; i < g->n_cpus; i++) {
-		struct perfctr_session *session = g->cpu[i].session;
+	struct perfctr_session *session = g->cpu[cpu].session;
 
-		for (unsigned int k = i; session && k < g->n_cpus; k++)
-			if (g->cpu[k].session == session)
-				g->cpu[k].session = NULL;
-		perfctr_session_close(session);
-	}
+	g->cpu[cpu].session = NULL;
+	for (unsigned int i = 0; i < g->n_cpus; i++)
+		if (g->cpu[i].session == session)
+			return;
+	perfctr_session_close(session);
 }
 
 void gperfctr_close(struct gperfctr *global)
 {
 	if (!global)
 		return;
-	close_sessions(global->global);
+	for (unsigned int i = 0; i < global->global->n_cpus; i++)
+		drop_session(global->global, i);
 	free(global->global);
 	free(global);
 }
@@ -181,6 +181,7 @@ int gperfctr_control(const struct gperfctr *global, struct gperfctr_cpu_control 
 	}
 	if (!stop && !can_start(g, control->cpu, &control->cpu_control))
 		return -1;
+	drop_session(g, control->cpu);
 	*cpu = (struct global_cpu){ .active = !stop, .control = control->cpu_control };
 	return active_cpus(g);
 }
@@ -188,7 +189,6 @@ int gperfctr_control(const struct gperfctr *global, struct gperfctr_cpu_control 
 int gperfctr_start(const struct gperfctr *global, unsigned int interval_usec)
 {
 	struct global *g = global->global;
-	int error;
 
 	if (interval_usec && interval_usec < MIN_INTERVAL_USEC) {
 		errno = EINVAL;
@@ -197,9 +197,9 @@ int gperfctr_start(const struct gperfctr *global, unsigned int interval_usec)
 	for (unsigned int i = 0; !g->started && i < g->n_cpus; i++) {
 		if (!g->cpu[i].active || g->cpu[i].session || start_alike(g, i))
 			continue;
-		error = errno;
-		close_sessions(g);
-		errno = error;
+		for (i = 0; i < g->n_cpus; i++)
+			if (g->cpu[i].active)
+				drop_session(g, i);
 		return -1;
 	}
 	g->started = active_cpus(g);
@@ -236,10 +236,14 @@ int gperfctr_read(const struct gperfctr *global, struct gperfctr_cpu_state *stat
 	return read_cpu(g, state->cpu, &state->sum);
 }
 
-/* What to count has to be said again. */
+/*
+ * What to count has to be said again.  Sessions that cannot be read stay until then, so that their
+ * CPUs' sums are refused.
+ */
 int gperfctr_stop(const struct gperfctr *global)
 {
 	struct global *g = global->global;
+	int status = 0;
 
 	for (unsigned int i = 0; i < g->n_cpus; i++)
 		if (g->cpu[i].session)
@@ -247,11 +251,16 @@ int gperfctr_stop(const struct gperfctr *global)
 	for (unsigned int i = 0; i < g->n_cpus; i++) {
 		struct perfctr_sum_ctrs sum;
 
-		if (read_cpu(g, i, &sum) == 0)
-			g->cpu[i].sum = sum;
+		if (!g->cpu[i].active)
+			continue;
 		g->cpu[i].active = false;
+		if (read_cpu(g, i, &sum) < 0) {
+			status = -1;
+			continue;
+		}
+		g->cpu[i].sum = sum;
+		drop_session(g, i);
 	}
-	close_sessions(g);
 	g->started = false;
-	return 0;
+	return status;
 }

@@ -202,6 +202,18 @@ static void begin_state(struct compat_state *s, const struct vperfctr_control *c
 			s->base.pmc[i] = 0;
 }
 
+/* Sums that cannot be read any more matter to counters that go on. */
+static int sum_before(const struct compat_state *s, unsigned int preserve,
+		      struct perfctr_sum_ctrs *before)
+{
+	if (compat_state_sum(s, before) == 0)
+		return 0;
+	if (errno != EBUSY || preserve)
+		return -1;
+	*before = s->base;
+	return 0;
+}
+
 int compat_state_control(struct compat_state *s, const struct vperfctr_control *c)
 {
 	struct perfctr_control control;
@@ -212,7 +224,7 @@ int compat_state_control(struct compat_state *s, const struct vperfctr_control *
 	if (compat_is_stop(&c->cpu_control))
 		return stop_state(s);
 	if (compat_translate(&c->cpu_control, &s->info, &control) < 0 ||
-	    compat_state_sum(s, &before) < 0)
+	    sum_before(s, c->preserve, &before) < 0)
 		return -1;
 	if (perfctr_set_control(s->context, &control) < 0) {
 		errno = compat_refusal(errno, &control);
@@ -241,6 +253,7 @@ bool compat_state_runs(const struct compat_state *s)
 int compat_state_unlink(struct compat_state *s)
 {
 	struct perfctr_sum_ctrs sum;
+	int status, error;
 
 	if (!s->context)
 		return 0;
@@ -248,15 +261,17 @@ int compat_state_unlink(struct compat_state *s)
 		return -1;
 	if (s->controlled)
 		perfctr_stop(s->context);
-	if (compat_state_sum(s, &sum) < 0)
-		return -1;
+	status = compat_state_sum(s, &sum);
+	if (status == 0)
+		s->base = sum;
+	error = errno;
 	perfctr_close(s->context);
 	s->context = NULL;
 	s->running = false;
-	s->base = sum;
 	if (s == own)
 		drop_own();
-	return 0;
+	errno = error;
+	return status;
 }
 
 static void add_counts(const struct compat_state *s, uint64_t tsc, const uint64_t *counter,

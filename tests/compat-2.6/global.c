@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "old.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -151,6 +152,46 @@ bool a_refused_control_of_a_cpu_changes_nothing(void)
 
 	REQUIRE(global);
 	good = keep_what_was(global);
+	gperfctr_close(global);
+	return good;
+}
+
+/* perf_events forgets what a CPU counted that goes offline. */
+static bool set_online(const char *text)
+{
+	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY);
+	bool written = fd >= 0 && write(fd, text, 1) == 1;
+
+	close(fd);
+	return EXPECT(written);
+}
+
+static bool lose_and_begin_anew(struct gperfctr *global)
+{
+	struct gperfctr_cpu_state state = { .cpu = 1 };
+	struct gperfctr_cpu_control control;
+
+	memset(&control, 0, sizeof(control));
+	control.cpu = 1;
+	control.cpu_control = control_of_all().cpu_control;
+	REQUIRE(gperfctr_control(global, &control) == 1 && gperfctr_start(global, 0) == 1);
+	REQUIRE(pin_to(0) && set_online("0"));
+	REQUIRE(REFUSED(gperfctr_stop(global), EBUSY));
+	REQUIRE(set_online("1"));
+	REQUIRE(REFUSED(gperfctr_read(global, &state), EBUSY));
+	REQUIRE(gperfctr_control(global, &control) == 1 && gperfctr_start(global, 0) == 1);
+	REQUIRE(counts_loop(global, 1));
+	return EXPECT(gperfctr_stop(global) == 0) && EXPECT(gperfctr_read(global, &state) == 0) &&
+	       EXPECT(state.sum.pmc[0] > 200ull * ITERATIONS);
+}
+
+bool lost_counts_of_a_cpu_are_no_zeros(void)
+{
+	struct gperfctr *global = gperfctr_open();
+	bool good;
+
+	REQUIRE(global);
+	good = lose_and_begin_anew(global);
 	gperfctr_close(global);
 	return good;
 }

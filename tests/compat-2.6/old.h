@@ -87,6 +87,8 @@ bool a_descriptor_goes_to_another_process(void);
 bool cpus_are_counted(void);
 bool cpus_in_two_ways_are_counted(void);
 bool a_refused_control_of_a_cpu_changes_nothing(void);
+bool lost_counts_of_a_cpu_are_no_zeros(void);
+bool a_state_outlives_taken_counters(void);
 bool who_may_not_is_refused(void);
 
 #endif

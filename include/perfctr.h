@@ -151,7 +151,7 @@ const char *perfctr_backend_name(const struct perfctr *p);
 
 /*
  * perfctr_close - unmap and close; p may be NULL.  errno stays as it was.  A context ends when the
- * handle that made it is closed.
+ * handle that made it is closed; backend patch: also in forked children that run the same program.
  */
 void perfctr_close(struct perfctr *p);
 

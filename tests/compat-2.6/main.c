@@ -108,6 +108,7 @@ static const struct {
 	TEST(sums_stay_after_the_threads_exit),
 	TEST(each_thread_has_its_own),
 	TEST(a_forked_child_has_none),
+	TEST_OF(DRIVER, an_unlinked_state_ends_with_a_forked_child),
 	TEST(a_new_program_has_none),
 	TEST(another_process_is_counted),
 	TEST(a_running_process_is_read),

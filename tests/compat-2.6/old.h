@@ -76,6 +76,7 @@ bool sums_stay_after_stop_and_unlink(void);
 bool sums_stay_after_the_threads_exit(void);
 bool each_thread_has_its_own(void);
 bool a_forked_child_has_none(void);
+bool an_unlinked_state_ends_with_a_forked_child(void);
 bool a_new_program_has_none(void);
 bool another_process_is_counted(void);
 bool a_running_process_is_read(void);

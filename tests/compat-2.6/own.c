@@ -291,6 +291,26 @@ bool a_forked_child_has_none(void)
 	return good;
 }
 
+/* It inherits the descriptor, without which the driver takes the state from the thread. */
+bool an_unlinked_state_ends_with_a_forked_child(void)
+{
+	struct vperfctr *self = counting(control_of_all());
+	int to_child;
+	pid_t pid;
+	bool good;
+
+	REQUIRE(self);
+	pid = looping_child(1, &to_child);
+	REQUIRE(pid > 0);
+	good = EXPECT(vperfctr_unlink(self) == 0) && REFUSED_POINTER(vperfctr_open(), EEXIST);
+	vperfctr_close(self);
+	good = let_go(pid, to_child) && good;
+	self = counting(control_of_all());
+	REQUIRE(self);
+	end_state(self);
+	return good;
+}
+
 bool a_new_program_has_none(void)
 {
 	int status;

@@ -62,8 +62,8 @@ $(LIB_STATIC): $(LIB_OBJECTS)
 $(CORE_STATIC): $(LIB_CORE_OBJECTS)
 	$(SAY_AR)rm -f $@; $(AR) rcs $@ $^
 
-# Calls inside a library go straight to their function.
-LIB_LINK = $(SAY_CC)$(CC) $(CFLAGS) -shared -Wl,-z,defs -Wl,-Bsymbolic-functions
+# Calls inside a library go straight to their function.  It stays loaded: threads that end later have something to free.
+LIB_LINK = $(SAY_CC)$(CC) $(CFLAGS) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic-functions
 
 $(CORE_SHARED): $(LIB_CORE_PIC) lib/libperfctr-core.map
 	$(LIB_LINK) -Wl,-soname,$(CORE_SONAME) -Wl,--version-script=lib/libperfctr-core.map -o $@ $(LIB_CORE_PIC)

@@ -11,6 +11,7 @@
 #define HALF 0.5	   /* rounds to another integer */
 #define SIGNIFICANT 5	   /* standard errors */
 #define TRUSTED 0.01	   /* parts of a count that its overhead may be */
+#define ROUNDING 1e-9	   /* parts of a column that are left of it when others say the same */
 
 const char *const class_names[N_CLASSES] = {
 	[CLASS_NONE] = "none",	       [CLASS_EXACT] = "exact",
@@ -24,6 +25,7 @@ enum { MAX_TERMS = 3 };
 struct squares {
 	unsigned int n_terms;
 	size_t rows;
+	double norm[MAX_TERMS]; /* of each term's column */
 	double triangle[MAX_TERMS + 1][MAX_TERMS + 1];
 };
 
@@ -33,8 +35,10 @@ static void add_row(struct squares *squares, const double terms[], double value)
 	double row[MAX_TERMS + 1];
 	unsigned int n = squares->n_terms;
 
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
 		row[i] = terms[i];
+		squares->norm[i] = hypot(squares->norm[i], terms[i]);
+	}
 	row[n] = value;
 	for (unsigned int i = 0; i < n; i++) {
 		double *line = squares->triangle[i];
@@ -62,7 +66,7 @@ static bool solve_squares(const struct squares *squares, double solution[MAX_TER
 		const double *line = squares->triangle[i];
 		double value = line[squares->n_terms];
 
-		if (fabs(line[i]) < 1e-12)
+		if (fabs(line[i]) <= ROUNDING * squares->norm[i])
 			return false;
 		for (unsigned int k = i + 1; k < squares->n_terms; k++)
 			value -= line[k] * solution[k];

@@ -239,6 +239,25 @@ START_TEST(too_few_sizes_have_no_class)
 }
 END_TEST
 
+/* As new pages are where nothing interrupts: what is expected is what disturbs. */
+START_TEST(disturbances_that_are_the_expected_counts_take_nothing_from_them)
+{
+	enum { N = 4 * RUNS };
+	struct observation samples[N];
+	struct fit fit;
+
+	for (unsigned int i = 0; i < N; i++) {
+		double size = pow(10, i / RUNS + 1);
+
+		samples[i] = (struct observation){ size, size, size, size };
+	}
+	fit = fit_line(samples, N, (struct tolerance){ 0 });
+	ck_assert_double_eq_tol(fit.b, 1, 1e-9);
+	ck_assert_double_eq(fit.c, 0);
+	ck_assert_int_eq(fit.error, CLASS_EXACT);
+}
+END_TEST
+
 /* An event that is exact by one benchmark and three quarters of it by another is another event. */
 START_TEST(benchmarks_that_disagree_show_another_event)
 {
@@ -273,6 +292,7 @@ TCase *fit_tests(void)
 	tcase_add_test(tests, the_count_to_trust_is_a_hundred_overheads);
 	tcase_add_test(tests, what_should_not_be_counted_must_not_grow);
 	tcase_add_test(tests, too_few_sizes_have_no_class);
+	tcase_add_test(tests, disturbances_that_are_the_expected_counts_take_nothing_from_them);
 	tcase_add_test(tests, benchmarks_that_disagree_show_another_event);
 	return tests;
 }

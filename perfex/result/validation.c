@@ -103,6 +103,8 @@ static bool read_file(struct validation_file *file, struct text_error *error)
 	file->kernel = text_or_unknown(file->json, "kernel");
 	file->backend = text_or_unknown(file->json, "backend");
 	file->date = text_or_unknown(file->json, "date");
+	file->complete =
+		json_object_get_boolean(member_of(file->json, "complete", json_type_boolean));
 	return read_events(file, error);
 }
 

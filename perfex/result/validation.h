@@ -20,6 +20,7 @@ struct verdict_of_event {
 struct validation_file {
 	json_object *json;
 	const char *processor, *kernel, *backend, *date; /* "unknown" where they are */
+	bool complete; /* else it was cut short, or does not say */
 	struct verdict_of_event *event;
 	size_t n;
 };

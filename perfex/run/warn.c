@@ -67,7 +67,8 @@ void look_up_events(const char *directory, const struct events *events,
 	file = text ? validation_parse(text, length, &error) : NULL;
 	if (text && !file)
 		complain("'%s', which says what events to trust: %s", path, error.text);
-	for (size_t i = 0; file && i < events->n; i++)
+	/* What was seen in a part of the time is no reason to warn. */
+	for (size_t i = 0; file && file->complete && i < events->n; i++)
 		look_up_event(file, path, info, &events->event[i]);
 	if (file)
 		validation_file_free(file);

@@ -29,8 +29,9 @@ static void write_side(FILE *file, const char *side, const struct verdict_of_eve
 
 static void write_head(FILE *file, const char *side, const struct validation_file *validation)
 {
-	fprintf(file, "%s: %s, Linux %s, %s, %s\n", side, validation->processor, validation->kernel,
-		validation->backend, validation->date);
+	fprintf(file, "%s: %s, Linux %s, %s, %s%s\n", side, validation->processor,
+		validation->kernel, validation->backend, validation->date,
+		validation->complete ? "" : ", cut short");
 }
 
 static size_t count_others(const struct validation_file *a, const struct validation_file *b)

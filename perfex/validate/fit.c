@@ -19,7 +19,8 @@ const char *const class_names[N_CLASSES] = {
 	[CLASS_RANDOM] = "random",     [CLASS_UNKNOWN] = "unknown",
 };
 
-enum { MAX_TERMS = 3 };
+/* Any two are on a line. */
+enum { MAX_TERMS = 3, ENOUGH_SIZES = 3 };
 
 /* Least squares of rows of n_terms terms and their value, made triangular row by row. */
 struct squares {
@@ -247,7 +248,8 @@ struct fit fit_line(const struct observation *samples, size_t n, struct toleranc
 			return fit;
 	}
 	random = look_at_sizes(samples, n, tolerance, &fit);
-	fit.error = find_class(&fit, random, tolerance);
+	if (fit.sizes >= ENOUGH_SIZES)
+		fit.error = find_class(&fit, random, tolerance);
 	fit.trust_above = fabs(fit.a) > HALF && fit.b != 0 ? fabs(fit.a / fit.b) / TRUSTED : 0;
 	return fit;
 }

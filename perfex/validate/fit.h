@@ -29,7 +29,7 @@ struct tolerance {
 
 /* After Maxwell et al., and the thesis on the validity of PAPI's counts. */
 enum error_class {
-	CLASS_NONE,	      /* too few runs */
+	CLASS_NONE,	      /* fewer than three sizes */
 	CLASS_EXACT,	      /* a is 0 and b is 1 */
 	CLASS_OVERHEAD,	      /* b is 1: subtract a, and c for each disturbance */
 	CLASS_MULTIPLICATIVE, /* b is not 1 */

@@ -217,7 +217,7 @@ START_TEST(events_that_are_known_to_be_wrong_here_are_warned_of)
 	enter_directory();
 	expect_warning("-e branches", "");
 	write_file(FILE_OF_PROCESSOR,
-		   "{\"schema\":\"perfex-validation\",\"version\":1,\"events\":["
+		   "{\"schema\":\"perfex-validation\",\"version\":1,\"complete\":true,\"events\":["
 		   FOUND("0x004100c4", "multiplicative", "counts half") ","
 		   FOUND("0x004100c0", "overhead", "subtract 5") ","
 		   FOUND("0x00410000@0x40000001", "multiplicative", "counts half") "]}");

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD                                                                                       \
+#define COMMON                                                                                     \
 	"{\"schema\":\"perfex-validation\",\"version\":1,\"date\":\"2026-11-23\",\"kernel\":\"6.12\","   \
-	"\"backend\":\"patch\",\"processor\":{\"name\":\"Old\"},\"events\":["
+	"\"backend\":\"patch\",\"processor\":{\"name\":\"Old\"},"
+#define HEAD COMMON "\"complete\":true,\"events\":["
+#define HEAD_OF_PART COMMON "\"complete\":false,\"events\":["
 #define EVENT(name, class, a, b)                                                                   \
 	"{\"name\":\"" name "\",\"modes\":\"user\",\"class\":\"" class                              \
 	"\",\"verdict\":\"v\",\"a\":" a ",\"b\":" b "}"
@@ -24,6 +26,7 @@ static void enter(void)
 			    "y", "exact", "0", "1") TAIL);
 	write_text("b", HEAD EVENT("x", "multiplicative", "45.5", "0.5") "," EVENT("y", "exact", "0",
 										  "1") TAIL);
+	write_text("part", HEAD_OF_PART EVENT("x", "exact", "0", "1") TAIL);
 	write_text("c", HEAD EVENT("x", "overhead", "92", "1") TAIL);
 }
 
@@ -68,6 +71,16 @@ START_TEST(what_differs_is_shown_with_both_sides)
 }
 END_TEST
 
+START_TEST(a_validation_that_was_cut_short_is_named)
+{
+	struct command_result result = PERFEX("validate", "--against", "part", "a");
+
+	ck_assert_msg(strstr(result.out, "A: Old, Linux 6.12, patch, 2026-11-23, cut short\n"
+					 "B: Old, Linux 6.12, patch, 2026-11-23\n"),
+		      "%s", result.out);
+}
+END_TEST
+
 START_TEST(what_is_no_validation_is_refused)
 {
 	expect_refusal("text", NO_VALIDATION);
@@ -98,6 +111,7 @@ TCase *against_tests(void)
 	tcase_add_checked_fixture(tests, enter, leave_directory);
 	tcase_add_test(tests, what_is_alike_is_only_counted);
 	tcase_add_test(tests, what_differs_is_shown_with_both_sides);
+	tcase_add_test(tests, a_validation_that_was_cut_short_is_named);
 	tcase_add_test(tests, what_is_no_validation_is_refused);
 	tcase_add_test(tests, arguments_that_make_no_sense_are_refused);
 	return tests;

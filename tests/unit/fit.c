@@ -239,6 +239,26 @@ START_TEST(too_few_sizes_have_no_class)
 }
 END_TEST
 
+/* Any two points are on a line, and a third need not be: here of a counter of squares. */
+START_TEST(two_sizes_show_nothing)
+{
+	struct observation samples[6] = { { 1, 1, 1, 0 }, { 1, 1, 1, 0 }, { 2, 2, 4, 0 },
+					  { 2, 2, 4, 0 }, { 3, 3, 9, 0 }, { 3, 3, 9, 0 } };
+
+	for (unsigned int i = 0; i < 6; i++) {
+		samples[i].size *= 1000;
+		samples[i].expected *= 1000;
+		samples[i].counted *= 1000;
+	}
+	ck_assert_int_eq(fit_line(samples, 4, (struct tolerance){ 0 }).error, CLASS_NONE);
+	ck_assert_int_eq(fit_line(samples, 6, (struct tolerance){ 0 }).error, CLASS_UNKNOWN);
+	/* Nor is a step from one size to the next growth. */
+	for (unsigned int i = 0; i < 6; i++)
+		samples[i].expected = 0;
+	ck_assert_int_eq(fit_line(samples, 4, (struct tolerance){ 0 }).error, CLASS_NONE);
+}
+END_TEST
+
 /* As new pages are where nothing interrupts: what is expected is what disturbs. */
 START_TEST(disturbances_that_are_the_expected_counts_take_nothing_from_them)
 {
@@ -292,6 +312,7 @@ TCase *fit_tests(void)
 	tcase_add_test(tests, the_count_to_trust_is_a_hundred_overheads);
 	tcase_add_test(tests, what_should_not_be_counted_must_not_grow);
 	tcase_add_test(tests, too_few_sizes_have_no_class);
+	tcase_add_test(tests, two_sizes_show_nothing);
 	tcase_add_test(tests, disturbances_that_are_the_expected_counts_take_nothing_from_them);
 	tcase_add_test(tests, benchmarks_that_disagree_show_another_event);
 	return tests;

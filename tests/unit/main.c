@@ -34,6 +34,7 @@ int main(void)
 	suite_add_tcase(suite, machine_tests());
 	suite_add_tcase(suite, against_tests());
 	suite_add_tcase(suite, fit_tests());
+	suite_add_tcase(suite, warn_tests());
 	suite_add_tcase(suite, kernels_tests());
 	suite_add_tcase(suite, stat_of_tests());
 	suite_add_tcase(suite, statistics_tests());

@@ -33,6 +33,7 @@ TCase *report_tests(void);
 TCase *machine_tests(void);
 TCase *against_tests(void);
 TCase *fit_tests(void);
+TCase *warn_tests(void);
 TCase *kernels_tests(void);
 TCase *stat_of_tests(void);
 TCase *statistics_tests(void);

@@ -19,6 +19,9 @@ static bool is_same_event(const struct perfctr_pmu_info *info, const struct verd
 	struct perfctr_event_control registers;
 	char error[256];
 
+	/* The file has no more than registers. */
+	if (request->kinds || request->p4_pebs_enable)
+		return false;
 	if (!known->registers || strcmp(known->modes, mode_name(request->modes)) != 0 ||
 	    perfctr_event_parse(known->registers, &registers, error, sizeof(error)) < 0)
 		return false;

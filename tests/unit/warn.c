@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_OF(complete, more)                                                                    \
-	"{\"schema\":\"perfex-validation\",\"version\":1,\"complete\":" complete                    \
-	",\"events\":[{\"name\":\"n\",\"modes\":\"user\",\"registers\":\"0x004100c4\"," more        \
-	"\"meaning\":\"branches\",\"found\":false,\"class\":\"multiplicative\","                    \
+#define FILE_OF(complete)                                                                          \
+	"{\"schema\":\"perfex-validation\",\"version\":1,\"complete\":" complete                   \
+	",\"events\":[{\"name\":\"n\",\"modes\":\"user\",\"registers\":\"0x004100c4\","            \
+	"\"meaning\":\"branches\",\"found\":false,\"class\":\"multiplicative\","                   \
 	"\"verdict\":\"counts half\",\"a\":0,\"b\":0.5}]}"
 #define SAID "event 'n' is not to be trusted on this processor: of branches it counts half"
 
@@ -54,7 +54,7 @@ START_TEST(what_was_found_is_said_of_the_same_event)
 {
 	struct perfctr_request other = found;
 
-	write_found(FILE_OF("true", ""));
+	write_found(FILE_OF("true"));
 	expect_warning(found, true);
 	other.evntsel = 0x4100c5;
 	expect_warning(other, false);
@@ -63,10 +63,23 @@ END_TEST
 
 START_TEST(a_validation_that_was_cut_short_warns_of_nothing)
 {
-	write_found(FILE_OF("false", ""));
+	write_found(FILE_OF("false"));
 	expect_warning(found, false);
-	write_found(FILE_OF("null", ""));
+	write_found(FILE_OF("null"));
 	expect_warning(found, false);
+}
+END_TEST
+
+/* The same registers are another event on another kind of core, or with tagged replays. */
+START_TEST(registers_that_are_not_the_whole_event_are_not_warned_of)
+{
+	struct perfctr_request of_a_kind = found, tagged = found;
+
+	write_found(FILE_OF("true"));
+	of_a_kind.kinds = 2;
+	expect_warning(of_a_kind, false);
+	tagged.p4_pebs_enable = 1;
+	expect_warning(tagged, false);
 }
 END_TEST
 
@@ -77,5 +90,6 @@ TCase *warn_tests(void)
 	tcase_add_checked_fixture(tests, enter_directory, leave_directory);
 	tcase_add_test(tests, what_was_found_is_said_of_the_same_event);
 	tcase_add_test(tests, a_validation_that_was_cut_short_warns_of_nothing);
+	tcase_add_test(tests, registers_that_are_not_the_whole_event_are_not_warned_of);
 	return tests;
 }

@@ -37,6 +37,7 @@ static void expect_samples(const struct validated *event, struct trial *trial,
 static size_t judge_trials(struct validated *event, enum quantity quantity,
 			   struct fit fits[N_BENCHMARKS])
 {
+	bool any = false;
 	size_t n = 0;
 
 	event->least_b = event->most_b = 0;
@@ -55,9 +56,9 @@ static size_t judge_trials(struct validated *event, enum quantity quantity,
 		fits[n++] = trial->fit;
 		if (trial->fit.is_flat)
 			continue;
-		if (!event->most_b || trial->fit.b < event->least_b)
-			event->least_b = trial->fit.b;
-		event->most_b = fmax(event->most_b, trial->fit.b);
+		event->least_b = any ? fmin(event->least_b, trial->fit.b) : trial->fit.b;
+		event->most_b = any ? fmax(event->most_b, trial->fit.b) : trial->fit.b;
+		any = true;
 	}
 	return n;
 }

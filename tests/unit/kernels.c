@@ -226,6 +226,26 @@ START_TEST(what_is_never_expected_shows_nothing)
 }
 END_TEST
 
+/* One benchmark shows no branch, the next shows each. */
+START_TEST(the_least_factor_may_be_none)
+{
+	struct observation nothing[] = { { 10, 0, 0, 0 }, { 100, 0, 0, 0 }, { 1000, 0, 0, 0 } };
+	struct observation each[] = { { 10, 0, 10, 0 }, { 100, 0, 100, 0 }, { 1000, 0, 1000, 0 } };
+	struct trial trials[] = { { .benchmark = 1, .sample = nothing, .n = ARRAY_SIZE(nothing) },
+				  { .benchmark = 2, .sample = each, .n = ARRAY_SIZE(each) } };
+	struct validated event = { .registers = "0x4100c5",
+				   .quantity = BRANCHES,
+				   .request.modes = PERFCTR_MODE_USER,
+				   .trial = trials,
+				   .n_trials = 2 };
+
+	ck_assert_str_eq(benchmarks[2].name, "nops");
+	judge_event(&event);
+	ck_assert_double_eq_tol(event.least_b, 0, 1e-9);
+	ck_assert_double_eq_tol(event.most_b, 1, 1e-9);
+}
+END_TEST
+
 TCase *kernels_tests(void)
 {
 	TCase *tests = tcase_create("kernels");
@@ -236,5 +256,6 @@ TCase *kernels_tests(void)
 	tcase_add_test(tests, a_cycle_goes_through_all_places_and_back);
 	tcase_add_test(tests, each_quantity_has_a_name_and_a_benchmark);
 	tcase_add_test(tests, what_is_never_expected_shows_nothing);
+	tcase_add_test(tests, the_least_factor_may_be_none);
 	return tests;
 }

@@ -153,7 +153,9 @@ void complain_of_control(int error, const struct perfctr_control *control,
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
 /* Standard output; ends perfex where it does not take what was written, at the end in any case. */
 void flush_output(void);
-/* In a line for people a control character could be anything: '?' for each. */
+/* Bytes of the control character in UTF-8 that text begins with; 0: it begins with another. */
+size_t control_length(const char *text);
+/* In a line for people a control character could be anything: '?' for each of its bytes. */
 void make_printable(char *text);
 
 /* n zeroed elements and one more, for free(); perfex ends where there is no memory. */

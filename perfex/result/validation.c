@@ -28,7 +28,7 @@ static const char *text_of(json_object *object, const char *key)
 	const char *text = value ? json_object_get_string(value) : NULL;
 
 	for (int i = 0; text && i < json_object_get_string_len(value); i++)
-		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+		if (!text[i] || control_length(text + i))
 			return NULL;
 	return text;
 }
@@ -115,7 +115,7 @@ struct validation_file *validation_parse(const char *text, size_t length, struct
 
 	if (!tokener)
 		fail("out of memory");
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
 	if (length < INT_MAX)
 		file->json = json_tokener_parse_ex(tokener, text, (int)length + 1);
 	json_tokener_free(tokener);

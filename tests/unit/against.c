@@ -91,7 +91,18 @@ START_TEST(what_is_no_validation_is_refused)
 	expect_refusal("{\"schema\":\"perfex-validation\",\"version\":1}", "there are no events");
 	expect_refusal(HEAD "7" TAIL, "lacks its name");
 	expect_refusal(HEAD EVENT("x\\u001b", "exact", "0", "1") TAIL, "lacks its name");
+	expect_refusal(HEAD EVENT("x\\u009b2J", "exact", "0", "1") TAIL, "lacks its name");
+	expect_refusal(HEAD EVENT("x\x80", "exact", "0", "1") TAIL, "it is no JSON");
 	expect_refusal(HEAD EVENT("x", "exact", "\"0\"", "1") TAIL, "event 'x' lacks a or b");
+}
+END_TEST
+
+/* A file's name is in the line that refuses it: of U+009B, a terminal's CSI, nothing is left. */
+START_TEST(lines_for_people_have_no_control_characters)
+{
+	struct command_result result = PERFEX("validate", "--against", "\xc3\xa9\xc2\x9b\x1b", "a");
+
+	ck_assert_msg(strstr(result.err, "'\xc3\xa9??\?'"), "%s", result.err);
 }
 END_TEST
 
@@ -113,6 +124,7 @@ TCase *against_tests(void)
 	tcase_add_test(tests, what_differs_is_shown_with_both_sides);
 	tcase_add_test(tests, a_validation_that_was_cut_short_is_named);
 	tcase_add_test(tests, what_is_no_validation_is_refused);
+	tcase_add_test(tests, lines_for_people_have_no_control_characters);
 	tcase_add_test(tests, arguments_that_make_no_sense_are_refused);
 	return tests;
 }

@@ -35,10 +35,15 @@ static bool is_over(struct validation_pass *pass)
 	return validation->cut_short;
 }
 
+static void refuse_events(struct validated *const event[], size_t n, const char *why)
+{
+	for (size_t i = 0; i < n; i++)
+		snprintf(event[i]->why, sizeof(event[i]->why), "%s", why);
+}
+
 static void refuse_pass(struct validation_pass *pass, const char *why)
 {
-	for (unsigned int i = 0; i < pass->n; i++)
-		snprintf(pass->event[i]->why, sizeof(pass->event[i]->why), "%s", why);
+	refuse_events(pass->event, pass->n, why);
 }
 
 /* Where others took the counters there is no count. */
@@ -354,11 +359,16 @@ static void measure_kind(struct validation *validation, const struct cpu_list *c
 			events[n] = &validation->event[i];
 			requests[n++] = validation->event[i].request;
 		}
+	if (n && is_over(&pass))
+		n = 0;
 	if (n && perfctr_requests_plan(&validation->pmu, requests, n, which, &pass.n_passes, error,
 				       sizeof(error)) < 0)
 		fail("%s", error);
-	if (n && !choose_cpus(&pass, cpus, kinds))
-		fail("perfex may run on no CPU that counts '%s'", events[0]->name);
+	/* Those of other kinds are measured all the same. */
+	if (n && !choose_cpus(&pass, cpus, kinds)) {
+		refuse_events(events, n, "perfex may run on no CPU that counts it");
+		pass.n_passes = 0;
+	}
 	for (; pass.number < pass.n_passes && !is_over(&pass); pass.number++) {
 		struct perfctr_request members[PERFCTR_MAX_COUNTERS];
 

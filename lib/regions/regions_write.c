@@ -7,8 +7,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <locale.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 /* One row of a table: an event in a region of a thread. */
@@ -188,21 +190,62 @@ int perfctr_regions_write(struct perfctr_regions *r, FILE *file, enum perfctr_re
 	return fflush(file) || ferror(file) ? -1 : 0;
 }
 
+/* Several processes may write one file: whoever has the lock has it to himself. */
+static void lock_file(int fd)
+{
+	while (flock(fd, LOCK_EX) < 0 && errno == EINTR)
+		continue;
+}
+
+/* A terminal or a pipe has nothing to lose. */
+static int empty_file(int fd)
+{
+	return ftruncate(fd, 0) < 0 && errno != EINVAL ? -1 : 0;
+}
+
+/* All, or nothing: half a document is none.  A child may keep the descriptor, and so the lock. */
+static void save_file(const struct region_exit *at_exit)
+{
+	FILE *file = fdopen(at_exit->fd, "w");
+
+	if (!file)
+		return;
+	lock_file(at_exit->fd);
+	if (empty_file(at_exit->fd) < 0 ||
+	    perfctr_regions_write(at_exit->regions, file, at_exit->format, at_exit->flags) < 0) {
+		__fpurge(file);
+		empty_file(at_exit->fd);
+	}
+	flock(at_exit->fd, LOCK_UN);
+	fclose(file);
+}
+
 static void save_at_exit(void *argument)
 {
 	struct region_exit *at_exit = argument;
-	FILE *file;
 
 	if (at_exit->regions) {
-		file = fdopen(at_exit->fd, "w");
-		if (file) {
-			perfctr_regions_write(at_exit->regions, file, at_exit->format,
-					      at_exit->flags);
-			fclose(file);
-		}
+		if (!perfctr_regions_foreign(at_exit->regions))
+			save_file(at_exit);
 		at_exit->regions->exit = NULL;
 	}
 	free(at_exit);
+}
+
+static int open_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666), error;
+
+	if (fd < 0)
+		return -1;
+	lock_file(fd);
+	error = empty_file(fd) < 0 ? errno : 0;
+	flock(fd, LOCK_UN);
+	if (!error)
+		return fd;
+	close(fd);
+	errno = error;
+	return -1;
 }
 
 /* Of the C++ ABI: atexit() with an argument, run when a shared object is unloaded, too. */
@@ -217,7 +260,7 @@ int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
 
 	if (perfctr_regions_foreign(r) || !is_known(format, flags))
 		return -1;
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	fd = open_file(path);
 	if (fd < 0)
 		return -1;
 	at_exit = malloc(sizeof(*at_exit));

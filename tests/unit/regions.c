@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "unit.h"
@@ -344,12 +346,40 @@ static void fork_and_exit(struct perfctr_regions *r)
 	waitpid(pid, NULL, 0);
 }
 
+/* A longer file than the caller's is written meanwhile by another process. */
+static void another_saves(struct perfctr_regions *r)
+{
+	pid_t pid = fork();
+
+	(void)r;
+	if (pid == 0) {
+		if (perfctr_regions_save_at_exit(golden_regions(), SAVED, PERFCTR_REGIONS_JSON, 0) <
+		    0)
+			_exit(1);
+		exit(0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+/* A disk that is full after the first lines. */
+static void limit_size(struct perfctr_regions *r)
+{
+	const struct rlimit limit = { .rlim_cur = 200, .rlim_max = 200 };
+
+	(void)r;
+	signal(SIGXFSZ, SIG_IGN);
+	if (setrlimit(RLIMIT_FSIZE, &limit) < 0)
+		_exit(1);
+}
+
 START_TEST(exit_saves_once_unless_closed_before)
 {
 	/* A header, and 2 threads by 3 regions by the time stamp and 2 events. */
 	ck_assert_uint_eq(saved_lines(do_nothing), 1 + 2 * 3 * 3);
 	ck_assert_uint_eq(saved_lines(ask_again), 1);
 	ck_assert_uint_eq(saved_lines(fork_and_exit), 1 + 2 * 3 * 3);
+	ck_assert_uint_eq(saved_lines(another_saves), 1 + 2 * 3 * 3);
+	ck_assert_uint_eq(saved_lines(limit_size), 0);
 	ck_assert_uint_eq(saved_lines(perfctr_regions_close), 0);
 }
 END_TEST

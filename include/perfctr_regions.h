@@ -138,8 +138,9 @@ int perfctr_regions_write(struct perfctr_regions *r, FILE *file, enum perfctr_re
  * perfctr_regions_save_at_exit - write the results to a file at exit(3) or return from main().
  * Nothing is written at death by a signal, at _exit(2), or when a forked child exits.  The call
  * opens and empties the file, and the exit empties it again: of several processes with one file the
- * last one's results are there, whole.  If they cannot be written, it is empty.  The last call
- * decides.  Errors: those of open(2), EINVAL (flags, format), EPERM, ENOMEM.
+ * last one's results are there, whole.  If they cannot be written it is empty, as it is if the
+ * program has closed the library's descriptor, as by closefrom(3).  The last call decides.
+ * Errors: those of open(2), EINVAL (flags, format), EPERM, ENOMEM.
  */
 int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
 				 enum perfctr_regions_format format, unsigned int flags);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define EVNTSEL_USR 0x00010000u
@@ -212,11 +213,20 @@ const struct perfctr_region_thread *perfctr_regions_next(struct perfctr_regions 
 	return next;
 }
 
+bool perfctr_regions_has_file(const struct region_exit *at_exit)
+{
+	struct stat file;
+
+	return fstat(at_exit->fd, &file) == 0 && file.st_dev == at_exit->device &&
+	       file.st_ino == at_exit->inode;
+}
+
 void perfctr_regions_forget_exit(struct perfctr_regions *r)
 {
 	if (!r->exit)
 		return;
-	close(r->exit->fd);
+	if (perfctr_regions_has_file(r->exit))
+		close(r->exit->fd);
 	r->exit->regions = NULL;
 }
 

@@ -16,6 +16,7 @@
 #include "../internal.h"
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include <perfctr_regions.h>
 
@@ -38,8 +39,10 @@ struct region_event {
 
 /* What exit() finds.  It outlives the regions, since exit() cannot be told to forget it. */
 struct region_exit {
-	struct perfctr_regions *regions;	/* NULL: closed */
-	int fd;
+	struct perfctr_regions *regions; /* NULL: closed */
+	int fd; /* of the file, unless the program has closed it: it may be another's then */
+	dev_t device;
+	ino_t inode;
 	enum perfctr_regions_format format;
 	unsigned int flags;
 };
@@ -49,8 +52,8 @@ struct perfctr_regions {
 	struct perfctr_control control;
 	struct region_event event[PERFCTR_MAX_COUNTERS];
 	unsigned int n_regions, room; /* room: that threads have */
-	char **name;	      /* of the regions */
-	pthread_mutex_t lock; /* of the list of threads, which only grows at its end */
+	char **name;		      /* of the regions */
+	pthread_mutex_t lock;	      /* of the list of threads, which only grows at its end */
 	struct perfctr_region_thread *threads, **last;
 	struct region_exit *exit; /* NULL: nothing is saved at exit */
 };
@@ -86,6 +89,9 @@ void perfctr_regions_result(const struct perfctr_regions *r,
 
 /* "user", "kernel", "user+kernel". */
 const char *perfctr_modes_text(unsigned int modes);
+
+/* Is the descriptor still that of the file? */
+bool perfctr_regions_has_file(const struct region_exit *at_exit);
 
 /* An exit that would still save: not any more. */
 void perfctr_regions_forget_exit(struct perfctr_regions *r);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* One row of a table: an event in a region of a thread. */
@@ -225,7 +226,7 @@ static void save_at_exit(void *argument)
 	struct region_exit *at_exit = argument;
 
 	if (at_exit->regions) {
-		if (!perfctr_regions_foreign(at_exit->regions))
+		if (!perfctr_regions_foreign(at_exit->regions) && perfctr_regions_has_file(at_exit))
 			save_file(at_exit);
 		at_exit->regions->exit = NULL;
 	}
@@ -256,6 +257,7 @@ int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
 				 enum perfctr_regions_format format, unsigned int flags)
 {
 	struct region_exit *at_exit;
+	struct stat file;
 	int fd;
 
 	if (perfctr_regions_foreign(r) || !is_known(format, flags))
@@ -264,7 +266,8 @@ int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
 	if (fd < 0)
 		return -1;
 	at_exit = malloc(sizeof(*at_exit));
-	if (!at_exit || __cxa_atexit(save_at_exit, at_exit, &__dso_handle)) {
+	if (!at_exit || fstat(fd, &file) < 0 ||
+	    __cxa_atexit(save_at_exit, at_exit, &__dso_handle)) {
 		free(at_exit);
 		close(fd);
 		errno = ENOMEM;
@@ -274,6 +277,8 @@ int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
 	*at_exit = (struct region_exit){
 		.regions = r,
 		.fd = fd,
+		.device = file.st_dev,
+		.inode = file.st_ino,
 		.format = format,
 		.flags = flags,
 	};

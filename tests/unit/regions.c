@@ -3,14 +3,17 @@
  * Regions without a counter: passes through a page of our own, results of a thread that is made here,
  * compared byte by byte with golden/, and files that exit() leaves.
  */
+#define _GNU_SOURCE
 #include "../../lib/regions/regions.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "unit.h"
@@ -372,6 +375,49 @@ static void limit_size(struct perfctr_regions *r)
 		_exit(1);
 }
 
+#define FOREIGN "build/tests/unit/regions-foreign"
+
+/* As daemons do, before they open files of their own. */
+static int close_and_open(void)
+{
+	int first = open("/dev/null", O_RDONLY | O_CLOEXEC), fd;
+
+	closefrom(3);
+	fd = open(FOREIGN, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	while (fd >= 0 && fd < first)
+		fd = dup(fd);
+	if (write(fd, "theirs", 6) != 6)
+		_exit(1);
+	return fd;
+}
+
+static void reuse_descriptor(struct perfctr_regions *r)
+{
+	(void)r;
+	close_and_open();
+}
+
+static void reuse_descriptor_and_close(struct perfctr_regions *r)
+{
+	int fd = close_and_open();
+
+	perfctr_regions_close(r);
+	for (; fd >= 3; fd--)
+		if (fcntl(fd, F_GETFD) < 0)
+			_exit(1);
+}
+
+START_TEST(exit_leaves_descriptors_of_others_alone)
+{
+	struct stat file;
+
+	ck_assert_uint_eq(saved_lines(reuse_descriptor), 0);
+	ck_assert_int_eq(stat(FOREIGN, &file), 0);
+	ck_assert_int_eq(file.st_size, 6);
+	ck_assert_uint_eq(saved_lines(reuse_descriptor_and_close), 0);
+}
+END_TEST
+
 START_TEST(exit_saves_once_unless_closed_before)
 {
 	/* A header, and 2 threads by 3 regions by the time stamp and 2 events. */
@@ -399,5 +445,6 @@ TCase *regions_tests(void)
 	tcase_add_test(tests, wrong_arguments_are_refused);
 	tcase_add_test(tests, a_full_disk_is_told);
 	tcase_add_test(tests, exit_saves_once_unless_closed_before);
+	tcase_add_test(tests, exit_leaves_descriptors_of_others_alone);
 	return tests;
 }

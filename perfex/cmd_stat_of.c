@@ -137,6 +137,13 @@ static void add_sums(const struct regions_file *file, size_t thread, size_t regi
 	sums->max = fmaxl(sums->max, get_count(file, counts, "max"));
 }
 
+static void tell_refusal(const struct regions_file *file, const char *why)
+{
+	if (!file->n_threads)
+		fail("'%s': the program could not count: %s", file->path, why);
+	complain("'%s': a thread is missing, because it could not count: %s", file->path, why);
+}
+
 static void open_file(struct regions_file *file, const char *path)
 {
 	enum json_tokener_error error;
@@ -155,13 +162,12 @@ static void open_file(struct regions_file *file, const char *path)
 		refuse_regions(file, "it has no regions");
 	if (get_count(file, file->root, "version") != 2)
 		refuse_regions(file, "its version is not 2, the one that this perfex knows");
-	if (json_object_object_get_ex(file->root, "error", &why))
-		fail("'%s': the program could not count: %s", file->path,
-		     json_object_get_string(why));
 	file->events = get_member(file, file->root, "events", json_type_array);
 	file->threads = get_member(file, file->root, "threads", json_type_array);
 	file->n_events = json_object_array_length(file->events);
 	file->n_threads = json_object_array_length(file->threads);
+	if (json_object_object_get_ex(file->root, "error", &why))
+		tell_refusal(file, json_object_get_string(why));
 	if (file->n_threads)
 		file->n_regions = json_object_array_length(
 			get_member(file, json_object_array_get_idx(file->threads, 0), "regions",

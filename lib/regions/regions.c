@@ -195,6 +195,14 @@ struct perfctr_region_thread *perfctr_regions_thread_of(struct perfctr_regions *
 	return thread;
 }
 
+void perfctr_regions_refuse(struct perfctr_regions *r, const char *why)
+{
+	pthread_mutex_lock(&r->lock);
+	if (!r->refusal)
+		__atomic_store_n(&r->refusal, strdup(why), __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&r->lock);
+}
+
 struct perfctr_region *perfctr_regions_thread(struct perfctr_regions *r, const struct perfctr *p)
 {
 	struct perfctr_region_thread *thread = perfctr_regions_thread_of(r, p);
@@ -245,6 +253,7 @@ void perfctr_regions_close(struct perfctr_regions *r)
 	for (unsigned int i = 0; i < r->n_regions; i++)
 		free(r->name[i]);
 	free(r->name);
+	free(r->refusal);
 	if (r->alive)
 		munmap((void *)r->alive, sizeof(*r->alive));
 	free(r);

@@ -55,6 +55,7 @@ struct perfctr_regions {
 	char **name;		      /* of the regions */
 	pthread_mutex_t lock;	      /* of the list of threads, which only grows at its end */
 	struct perfctr_region_thread *threads, **last;
+	char *refusal;		  /* why a thread cannot count: of the first; NULL: all do */
 	struct region_exit *exit; /* NULL: nothing is saved at exit */
 };
 
@@ -69,6 +70,9 @@ struct perfctr_region *perfctr_regions_prepare(struct perfctr_region_thread *thr
 					       unsigned int number);
 struct perfctr_region_thread *perfctr_regions_thread_of(struct perfctr_regions *r,
 							const struct perfctr *p);
+
+/* A thread cannot take part: results as JSON say why, of the first. */
+void perfctr_regions_refuse(struct perfctr_regions *r, const char *why);
 
 /* The thread, inside of the region, was there when the counts were now. */
 void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_snapshot *now);

@@ -132,6 +132,7 @@ static int print_json(const struct document *d, struct json_object *root, FILE *
 int perfctr_regions_write_json(struct perfctr_regions *r, FILE *file, unsigned int flags)
 {
 	const struct perfctr_region_thread *thread = NULL;
+	const char *refusal = __atomic_load_n(&r->refusal, __ATOMIC_ACQUIRE);
 	struct json_object *root = json_object_new_object();
 	struct document d = { .regions = r };
 	struct json_object *threads;
@@ -139,6 +140,8 @@ int perfctr_regions_write_json(struct perfctr_regions *r, FILE *file, unsigned i
 
 	add_text(&d, root, "schema", "perfctr-regions");
 	add_number(&d, root, "version", 2);
+	if (refusal)
+		add_text(&d, root, "error", refusal);
 	add_events(&d, root);
 	threads = add_object(&d, root, "threads", json_object_new_array());
 	while ((thread = perfctr_regions_next(r, thread)))

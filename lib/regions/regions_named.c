@@ -8,7 +8,6 @@
 #include "regions.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <perfctr_count.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +18,9 @@ enum { MOST_NAMES = 256, N_SLOTS = 1024 };
 static struct {
 	pthread_once_t once;
 	pthread_key_t key; /* its destructor ends a thread's part */
-	pthread_mutex_t lock;
-	char *path;
 	struct counted counted;
-	struct perfctr_regions *regions; /* NULL: nothing is counted */
-} named = { .once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct perfctr_regions *regions; /* NULL: nothing is counted; they stay to the end */
+} named = { .once = PTHREAD_ONCE_INIT };
 
 /* A thread's part: its context, and the regions that it has met, by their names. */
 struct part {
@@ -41,27 +38,6 @@ struct part {
 /* A thread that has none, for want of a context or of memory, does not ask again. */
 static struct part nothing;
 static __thread struct part *mine __attribute__((tls_model("initial-exec")));
-
-/* The file says why there are no counts: the library has nobody else to tell. */
-static void save_error(const char *why)
-{
-	struct json_object *root = json_object_new_object();
-	FILE *file = fopen(named.path, "we");
-
-	json_object_object_add(root, "schema", json_object_new_string("perfctr-regions"));
-	json_object_object_add(root, "version", json_object_new_int(2));
-	json_object_object_add(root, "error", json_object_new_string(why));
-	json_object_object_add(root, "events", json_object_new_array());
-	json_object_object_add(root, "threads", json_object_new_array());
-	if (file) {
-		fprintf(file, "%s\n",
-			json_object_to_json_string_ext(root,
-						       JSON_C_TO_STRING_PLAIN |
-							       JSON_C_TO_STRING_NOSLASHESCAPE));
-		fclose(file);
-	}
-	json_object_put(root);
-}
 
 /* "%p" becomes the number of the process. */
 static char *expand_path(const char *path)
@@ -87,32 +63,46 @@ static void end_part(void *value)
 	free(part);
 }
 
+/* The file says why there are no counts: the library has nobody else to tell. */
+static struct perfctr_regions *open_regions(const char *path)
+{
+	struct perfctr_regions *regions;
+
+	regions = perfctr_regions_open_empty(&named.counted.control, named.counted.request,
+					     MOST_NAMES);
+	if (regions && perfctr_regions_save_at_exit(regions, path, PERFCTR_REGIONS_JSON,
+						    PERFCTR_REGIONS_CORRECTED) < 0) {
+		perfctr_regions_close(regions);
+		return NULL;
+	}
+	return regions;
+}
+
 static void open_named(void)
 {
-	const char *path = secure_getenv("PERFCTR_REGIONS");
+	const char *name = secure_getenv("PERFCTR_REGIONS");
 	const char *events = secure_getenv("PERFCTR_REGIONS_EVENTS");
-	char why[PERFCTR_COUNT_ERROR];
+	char why[PERFCTR_COUNT_ERROR], *path;
 	const struct line line = { why, sizeof(why) };
+	struct perfctr_regions *regions;
+	bool valid;
 
-	if (!path || !*path)
+	if (!name || !*name || pthread_key_create(&named.key, end_part))
 		return;
-	named.path = expand_path(path);
-	if (!named.path || pthread_key_create(&named.key, end_part))
+	path = expand_path(name);
+	if (!path)
 		return;
 	if (!events || !*events)
 		events = "instructions,cycles";
-	if (perfctr_counted_parse(&named.counted, events, &line) < 0) {
-		save_error(why);
-		return;
-	}
-	named.regions = perfctr_regions_open_empty(&named.counted.control, named.counted.request,
-						   MOST_NAMES);
-	if (named.regions &&
-	    perfctr_regions_save_at_exit(named.regions, named.path, PERFCTR_REGIONS_JSON,
-					 PERFCTR_REGIONS_CORRECTED) < 0) {
-		perfctr_regions_close(named.regions);
-		named.regions = NULL;
-	}
+	valid = perfctr_counted_parse(&named.counted, events, &line) == 0;
+	if (!valid)
+		named.counted = (struct counted){ 0 };
+	regions = open_regions(path);
+	free(path);
+	if (regions && !valid)
+		perfctr_regions_refuse(regions, why);
+	else
+		named.regions = regions;
 }
 
 /* perfex counts the thread, by these events: by its own context, read where it is. */
@@ -139,18 +129,6 @@ static struct perfctr *open_context(const struct line *line)
 	return p || errno != EEXIST ? p : open_member(line);
 }
 
-/* Where no thread counts yet, this one tells why it cannot, and no other tries. */
-static void give_up_counting(const char *why)
-{
-	pthread_mutex_lock(&named.lock);
-	if (named.regions && !perfctr_regions_next(named.regions, NULL)) {
-		perfctr_regions_close(named.regions);
-		named.regions = NULL;
-		save_error(why);
-	}
-	pthread_mutex_unlock(&named.lock);
-}
-
 static void calibrate_part(struct part *part)
 {
 	struct perfctr_region *empty = part->thread->region + part->thread->n_regions;
@@ -163,21 +141,34 @@ static void calibrate_part(struct part *part)
 	part->calibrated = NULL;
 }
 
-static struct part *make_part(void)
+static bool fill_part(struct part *part)
 {
 	char why[PERFCTR_COUNT_ERROR];
 	const struct line line = { why, sizeof(why) };
+	int error;
+
+	part->context = open_context(&line);
+	if (part->context) {
+		part->thread = perfctr_regions_thread_of(named.regions, part->context);
+		error = part->thread ? pthread_setspecific(named.key, part) : errno;
+		if (!error)
+			return true;
+		perfctr_close(part->context);
+		perfctr_line_refuse(&line, error, "%s", strerror(error));
+	}
+	perfctr_regions_refuse(named.regions, why);
+	return false;
+}
+
+static struct part *make_part(void)
+{
 	struct part *part = calloc(1, sizeof(*part));
 
-	if (!part)
+	if (!part) {
+		perfctr_regions_refuse(named.regions, "out of memory");
 		return &nothing;
-	part->context = open_context(&line);
-	if (!part->context)
-		give_up_counting(why);
-	else
-		part->thread = perfctr_regions_thread_of(named.regions, part->context);
-	if (!part->thread || pthread_setspecific(named.key, part)) {
-		perfctr_close(part->context);
+	}
+	if (!fill_part(part)) {
 		free(part);
 		return &nothing;
 	}

@@ -112,6 +112,37 @@ def test_events_that_are_not_there(tmp_path):
     assert why(path).startswith(f"perfex: '{path}': the program could not count: event 'instrutions': ")
 
 
+# The first thread counts; without a descriptor the second one has no context.
+LATE = """
+import resource, sys, threading
+import perfctr
+def work():
+    with perfctr.region("late"):
+        pass
+with perfctr.region("early"):
+    pass
+resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+for i in range(2):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+with perfctr.region("early"):
+    pass
+"""
+
+
+def test_a_thread_that_cannot_count(tmp_path):
+    path = tmp_path / "regions.json"
+    result = alone(path, ["/usr/bin/python3", "-c", LATE])
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    document = json.loads(path.read_text())
+    assert [regions_of(t)["early"]["passes"] for t in document["threads"]] == [2]
+    shown = run(["perfex", "stat-of", path])
+    assert (shown.returncode, shown.stderr) == (
+        0, f"perfex: '{path}': a thread is missing, because it could not count: {document['error']}\n")
+    assert "\nearly " in shown.stdout
+
+
 def test_other_events_than_those_of_perfex(tmp_path):
     path = tmp_path / "regions.json"
     result = run(["perfex", "-e", "instructions", "-o", "/dev/null", *PROGRAMS["c++"]],

@@ -63,6 +63,9 @@ END_TEST
 #define DOCUMENT(version, events, threads)                                                         \
 	"{\"schema\":\"perfctr-regions\",\"version\":" version ",\"events\":[" events              \
 	"],\"threads\":[" threads "]}"
+#define DOCUMENT_OF_REFUSED(threads)                                                               \
+	"{\"schema\":\"perfctr-regions\",\"version\":2,\"error\":\"why\",\"events\":[" EVENT       \
+	"],\"threads\":[" threads "]}"
 #define REGION(name, entries, tsc, counts)                                                         \
 	"{\"name\":\"" name "\",\"entries\":" entries ",\"exits\":1,\"passes\":1,\"disturbed\":0," \
 	"\"corrected\":false,\"tsc\":" tsc ",\"counts\":[" counts "]}"
@@ -110,6 +113,26 @@ START_TEST(a_wrong_file_is_refused_in_one_line)
 }
 END_TEST
 
+START_TEST(threads_that_could_not_count_are_told)
+{
+	struct command_result none, some;
+
+	enter_directory();
+	write_text("file", DOCUMENT_OF_REFUSED(""));
+	none = PERFEX("stat-of", "file");
+	write_text("file", DOCUMENT_OF_REFUSED(THREAD(REGION("a", "1", COUNT, COUNT))));
+	some = PERFEX("stat-of", "--csv", "file");
+	leave_directory();
+	ck_assert_str_eq(none.err, "perfex: 'file': the program could not count: why\n");
+	ck_assert_str_eq(none.out, "");
+	ck_assert_int_eq(none.status, 125);
+	ck_assert_str_eq(some.err, "perfex: 'file': a thread is missing, because it could not "
+				   "count: why\n");
+	ck_assert_ptr_nonnull(strstr(some.out, "\r\na,1,1,1,0,e,user,1,1,1,1,no\r\n"));
+	ck_assert_int_eq(some.status, 0);
+}
+END_TEST
+
 START_TEST(a_right_file_of_the_same_make_is_not)
 {
 	struct command_result result;
@@ -148,6 +171,7 @@ TCase *stat_of_tests(void)
 	tcase_add_test(tests, text_tells_where_entries_and_exits_differ);
 	tcase_add_loop_test(tests, a_wrong_file_is_refused_in_one_line, 0, ARRAY_SIZE(wrong));
 	tcase_add_test(tests, a_right_file_of_the_same_make_is_not);
+	tcase_add_test(tests, threads_that_could_not_count_are_told);
 	tcase_add_test(tests, it_takes_one_file);
 	return tests;
 }

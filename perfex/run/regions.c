@@ -44,12 +44,23 @@ static char *list_events(const struct recording *recording)
 	return list;
 }
 
-bool regions_ask(const struct recording *recording)
+/* No file: all 0. */
+static struct stat find_file(const char *path)
+{
+	struct stat file;
+
+	if (stat(path, &file) < 0)
+		file = (struct stat){ 0 };
+	return file;
+}
+
+bool regions_ask(const struct recording *recording, struct stat *before)
 {
 	const char *path = recording->options->regions;
 	char *list = list_events(recording), *whole;
 	bool any = *list;
 
+	*before = find_file(path);
 	if (asprintf(&whole, "%s%s%s", *path == '/' ? "" : recording->directory,
 		     *path == '/' ? "" : "/", path) < 0 ||
 	    setenv("PERFCTR_REGIONS", whole, 1) < 0 ||
@@ -63,9 +74,16 @@ bool regions_ask(const struct recording *recording)
 	return any;
 }
 
-void regions_check(const struct options *options)
+/* Nothing is said of a device, or of a name that each process fills in. */
+void regions_check(const struct options *options, const struct stat *before)
 {
-	if (!strchr(options->regions, '%') && access(options->regions, F_OK) < 0)
+	struct stat file = find_file(options->regions);
+
+	if (strstr(options->regions, "%p") || (file.st_mode && !S_ISREG(file.st_mode)))
+		return;
+	if (file.st_size == 0 || (file.st_dev == before->st_dev && file.st_ino == before->st_ino &&
+				  file.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+				  file.st_mtim.tv_nsec == before->st_mtim.tv_nsec))
 		complain("'%s' was not written: the command has no regions of names "
 			 "(perfctr_region_begin), or did not end by exit()",
 			 options->regions);

@@ -314,12 +314,13 @@ bool prepare_options(struct options *options)
 int run_command(const struct options *options)
 {
 	struct session session = { .options = options, .process = -1, .start = NO_START };
+	struct stat regions = { 0 };
 
 	if (options->process)
 		session.process = attach_find(options->process);
 	if (!recording_begin(&session.recording, options, perfctr_events_info(options->database)) ||
 	    !check_repetition(&session) ||
-	    (options->regions && !regions_ask(&session.recording)) ||
+	    (options->regions && !regions_ask(&session.recording, &regions)) ||
 	    !output_open(&session.output, options)) {
 		recording_free(&session.recording);
 		return EXIT_PERFEX;
@@ -334,6 +335,6 @@ int run_command(const struct options *options)
 	else
 		output_discard(&session.output);
 	if (options->regions && session.recording.pass[0].tsc.n)
-		regions_check(options);
+		regions_check(options, &regions);
 	return end_session(&session);
 }

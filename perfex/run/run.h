@@ -27,6 +27,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include "options.h"
 
@@ -40,10 +41,13 @@ int run_command(const struct options *options);
 /* usual.c: what is counted when no event is asked for */
 void add_usual_events(struct options *options);
 
-/* regions.c: the command's environment says what and whereto.  False: it cannot be; it was said. */
-bool regions_ask(const struct recording *recording);
+/*
+ * regions.c: the command's environment says what and whereto.  before: what is there already.
+ * False: it cannot be; it was said.
+ */
+bool regions_ask(const struct recording *recording, struct stat *before);
 /* A command that has no regions writes none, which is said. */
-void regions_check(const struct options *options);
+void regions_check(const struct options *options, const struct stat *before);
 
 /* rerun.c; what stands against it is said */
 #define NO_START (-1) /* standard input is not to be rewound */

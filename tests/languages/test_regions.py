@@ -170,8 +170,29 @@ def test_perfex_refuses(options, text, tmp_path):
     assert (result.returncode, result.stderr) == (125, f"perfex: {text}\n")
 
 
-def test_command_without_regions(tmp_path):
-    result = below_perfex(tmp_path / "file", ["true"])
-    assert result.returncode == 0
-    assert result.stderr == (f"perfex: '{tmp_path / 'file'}' was not written: the command has no regions of names "
-                             "(perfctr_region_begin), or did not end by exit()\n")
+NOT_WRITTEN = ("perfex: '{}' was not written: the command has no regions of names (perfctr_region_begin), "
+               "or did not end by exit()\n")
+DIES = "import os, perfctr\nwith perfctr.region('last'):\n    os._exit(0)"
+
+
+@pytest.mark.parametrize("name", ["file", "50%"])
+@pytest.mark.parametrize("command", [["true"], ["/usr/bin/python3", "-c", DIES]])
+@pytest.mark.parametrize("old", [None, "", "yesterday's"])
+def test_what_is_not_written_is_told(name, command, old, tmp_path):
+    path = tmp_path / name
+    if old is not None:
+        path.write_text(old)
+    result = below_perfex(path, command)
+    assert (result.returncode, result.stderr) == (0, NOT_WRITTEN.format(path))
+
+
+def test_a_file_is_written_again(tmp_path):
+    path = tmp_path / "regions.json"
+    for _ in range(2):
+        assert below_perfex(path, PROGRAMS["c++"]).stderr == ""
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "%p.json"])
+def test_where_nothing_can_be_told(name, tmp_path):
+    result = run(["sh", "-c", f"cd {tmp_path} && exec perfex --regions={name} -e {EVENTS} -o /dev/null true | cat"])
+    assert (result.returncode, result.stderr) == (0, "")

@@ -7,8 +7,12 @@
 
 enum { FEWEST_RUNS = 5 };
 
-/* 0.6745 median absolute deviations are one standard deviation of a normal distribution. */
-#define MOST_DEVIATIONS (3.5L / 0.6745L)
+/*
+ * What a standard deviation of a normal distribution is in others: 1 / 0.6745 median absolute
+ * deviations, 1.2533 mean ones.
+ */
+#define MOST_MEDIANS (3.5L / 0.6745L)
+#define MOST_MEANS (3.5L * 1.2533L)
 
 static int order_numbers(const void *a, const void *b)
 {
@@ -23,6 +27,15 @@ static long double median_of(long double *number, size_t n)
 	return (number[(n - 1) / 2] + number[n / 2]) / 2;
 }
 
+static long double mean_of(const long double *number, size_t n)
+{
+	long double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += number[i];
+	return sum / (long double)n;
+}
+
 static void find_in_event(struct outliers *outliers, const struct document_event *event,
 			  long double *number)
 {
@@ -33,7 +46,9 @@ static void find_in_event(struct outliers *outliers, const struct document_event
 	median = median_of(number, event->runs);
 	for (size_t i = 0; i < event->runs; i++)
 		number[i] = fabsl(event->count[i] - median);
-	most = MOST_DEVIATIONS * median_of(number, event->runs);
+	most = MOST_MEDIANS * median_of(number, event->runs);
+	if (most == 0)
+		most = MOST_MEANS * mean_of(number, event->runs);
 	for (size_t i = 0; i < event->runs; i++)
 		if (fabsl(event->count[i] - median) > most)
 			outliers->outlier[outliers->n++] =

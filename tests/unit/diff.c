@@ -23,6 +23,8 @@
 									"0", "4,4,4"),             \
 		  RULE("per", "cycles / 4"))
 
+#define TEN "7,7,7,7,7,7,7,7,7,7"
+
 static void write_sides(void)
 {
 	enter_directory();
@@ -37,6 +39,11 @@ static void write_sides(void)
 	write_text("five.json",
 		   RECORDING("tree", "10,11,12,13,17", "5,5,5,5,6",
 			     EVENT("a|b", "user", "0", "10,11,12,13,18"), ""));
+	write_text("ten.json",
+		   RECORDING("tree", TEN, TEN,
+			     EVENT("most", "user", "0", "10,10,10,10,10,10,11,11,9,11") "," EVENT(
+				     "once", "user", "0", "10,10,10,10,10,10,10,10,10,100"),
+			     ""));
 	write_text("four.json",
 		   RECORDING("tree", "1,1,1,1", "5,5,5,5", EVENT("a|b", "user", "0", "1,1,1,9"), ""));
 }
@@ -82,7 +89,8 @@ END_TEST
 
 /*
  * tsc and a|b: the median is 12, and that of the distances 1: 17 is 0.6745 * 5 / 1 = 3.37 from it,
- * and 18 is 4.05, above 3.5.  Where most are equal any other is an outlier; of four none is.
+ * and 18 is 4.05, above 3.5.  elapsed_ns: the mean distance is 0.2, and 6 is 1 / (1.2533 * 0.2) =
+ * 3.99 of it; of four none is.
  */
 #define FIVE_OUTLIERS                                                                              \
 	"outliers of A: elapsed_ns 6 (run 5), a|b 18 (run 5); they are in the means\n"
@@ -95,6 +103,22 @@ START_TEST(outliers_are_told)
 	ck_assert_ptr_nonnull(found);
 	ck_assert_str_eq(found, FIVE_OUTLIERS "low and high: 95 % interval of the difference; "
 					      "certainty: that there is one\n");
+}
+END_TEST
+
+/*
+ * Of ten runs six agree: by the mean distance of 0.4 the others are 1 / (1.2533 * 0.4) = 1.99 away.
+ * Where nine agree, one ten times as large is 90 / (1.2533 * 9) = 7.98 away.
+ */
+START_TEST(runs_beside_equal_ones_are_outliers_if_they_are_far)
+{
+	struct command_result result = PERFEX("diff", "ten.json", "four.json");
+	const char *found = strstr(result.out, "outliers");
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found, "outliers of A: once 100 (run 10); they are in the means\n"
+				"low and high: 95 % interval of the difference; "
+				"certainty: that there is one\n");
 }
 END_TEST
 
@@ -274,6 +298,7 @@ TCase *diff_tests(void)
 	tcase_add_test(tests, a_single_run_has_no_interval_and_it_says_so);
 	tcase_add_test(tests, outliers_are_told);
 	tcase_add_test(tests, outliers_are_in_json);
+	tcase_add_test(tests, runs_beside_equal_ones_are_outliers_if_they_are_far);
 	tcase_add_test(tests, markdown_is_a_table);
 	tcase_add_test(tests, csv_can_be_read);
 	tcase_add_test(tests, json_can_be_read);

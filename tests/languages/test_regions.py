@@ -94,6 +94,25 @@ def test_each_process_has_its_file(tmp_path):
     assert {path.stem for path in tmp_path.iterdir()} == {str(d["threads"][0]["thread"]) for d in documents}
 
 
+# A pool's: the parent passes its first region after the fork.
+FORKS = """
+import os
+import perfctr
+child = os.fork()
+with perfctr.region("parent" if child else "child"):
+    pass
+if child:
+    os.waitpid(child, 0)
+"""
+
+
+def test_children_that_are_forked_before_the_first_region_count(tmp_path):
+    result = alone(tmp_path / "%p.json", ["/usr/bin/python3", "-c", FORKS])
+    assert (result.returncode, result.stderr) == (0, "")
+    documents = [json.loads(path.read_text()) for path in tmp_path.iterdir()]
+    assert sorted(name for d in documents for name in regions_of(d["threads"][0])) == ["child", "parent"]
+
+
 def test_stat_of_shows_them(tmp_path):
     path = tmp_path / "regions.json"
     below_perfex(path, PROGRAMS["fortran"])

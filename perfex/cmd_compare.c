@@ -69,8 +69,9 @@ const struct subcommand compare_subcommand = {
 	.options = rules,
 	.takes_command = true,
 	.notes =
-		"What the commands write to standard output is thrown away.  A run that fails ends\n"
-		"the comparison.\n"
+		"What the commands write to standard output is thrown away.  Some, as GNU grep and\n"
+		"tar, see that it is /dev/null and do less: use --show-output, or compare\n"
+		"sh -c 'grep .. | cat >/dev/null'.  A run that fails ends the comparison.\n"
 		"Exit status: 0 if they were compared, whatever the result; 125 if not; 126 or 127\n"
 		"if a command cannot be executed or was not found.\n",
 };

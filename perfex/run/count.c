@@ -125,8 +125,11 @@ static void disarm_timer(int *fd)
 	*fd = -1;
 }
 
-/* How often it is asked whether what outlives the process still runs: nothing tells. */
-enum { OUTLIVING_MS = 20 };
+/*
+ * When it is asked whether what outlives the process still runs, as nothing tells: first after
+ * FIRST_MS, then after twice the time before, and at last each MOST_MS.
+ */
+enum { FIRST_MS = 1, MOST_MS = 20 };
 
 enum { SIGNALS, PROCESS, DELAY, TIMEOUT, INTERVAL, OUTLIVING, RECORDS };
 
@@ -187,22 +190,26 @@ static bool has_outlived(const struct counting *counting)
 }
 
 /* The process is gone.  True: the counting ends with it. */
-static bool take_end(const struct counting *counting, struct pollfd *fd)
+static bool take_end(struct counting *counting, struct pollfd *fd)
 {
 	if (!counting->options->wait || !has_outlived(counting))
 		return true;
 	fd[PROCESS].fd = -1;
-	fd[OUTLIVING].fd = make_timer(OUTLIVING_MS);
-	arm_timer(fd[OUTLIVING].fd, OUTLIVING_MS, true);
+	counting->outliving_ms = FIRST_MS;
+	fd[OUTLIVING].fd = make_timer(counting->outliving_ms);
+	arm_timer(fd[OUTLIVING].fd, counting->outliving_ms, false);
 	return false;
 }
 
-static bool take_outliving(const struct counting *counting, int timer)
+static bool take_outliving(struct counting *counting, int timer)
 {
-	uint64_t expirations;
-
-	return read(timer, &expirations, sizeof(expirations)) == sizeof(expirations) &&
-	       !has_outlived(counting);
+	if (!has_outlived(counting))
+		return true;
+	counting->outliving_ms *= 2;
+	if (counting->outliving_ms > MOST_MS)
+		counting->outliving_ms = MOST_MS;
+	arm_timer(timer, counting->outliving_ms, false);
+	return false;
 }
 
 static struct pollfd *make_list(const struct watch *watch, const struct counting *counting,

@@ -313,6 +313,7 @@ struct counting { /* one run under way */
 	struct interval interval;	 /* the last one */
 	struct perfctr_counts last;	 /* sums at its end */
 	uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC */
+	unsigned int outliving_ms;	 /* to the next look at what outlives the process */
 	bool timed_out;
 };
 

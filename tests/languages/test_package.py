@@ -54,7 +54,9 @@ def test_inline_functions_are_symbols():
     documented = set()
     for page in (TOP / "docs/man").glob("*.3"):
         documented |= set(re.findall(r"^\.Nm (\w+)", page.read_text(), re.M))
-    symbols = subprocess.run(["nm", "-D", "--defined-only", os.environ["LD_LIBRARY_PATH"] + "/libperfctr.so"],
+    # The name without a number is of a script for the linker.
+    libraries = pathlib.Path(os.environ["LD_LIBRARY_PATH"]).glob("libperfctr*.so.?.?")
+    symbols = subprocess.run(["nm", "-D", "--defined-only", *libraries],
                              capture_output=True, text=True, check=True).stdout
     exported = set(re.findall(r" T (perfctr_\w+)", symbols))
     assert inline & documented

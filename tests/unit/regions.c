@@ -386,7 +386,7 @@ static int close_and_open(void)
 	fd = open(FOREIGN, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	while (fd >= 0 && fd < first)
 		fd = dup(fd);
-	if (write(fd, "theirs", 6) != 6)
+	if (fd < 0 || write(fd, "theirs", 6) != 6)
 		_exit(1);
 	return fd;
 }

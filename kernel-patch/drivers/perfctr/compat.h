@@ -11,11 +11,6 @@
 #include <linux/security.h>
 #include <linux/slab.h>
 
-/* Its early updates know no annotation of the length of an array. */
-#ifndef __counted_by
-#define __counted_by(member)
-#endif
-
 #define SLAB_NO_MERGE	0	/* 6.1 cannot: other objects may share the cache */
 
 /* No security module of 6.1 looks at the attributes. */

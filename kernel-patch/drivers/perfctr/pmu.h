@@ -14,7 +14,6 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 #include <asm/msr.h>
-#include "compat.h"
 
 #define PERFCTR_FIXED_SLOT	32
 
@@ -41,7 +40,7 @@ struct perfctr_hw_control {
 	bool counts_kernel;	/* some event counts kernel mode */
 	bool partial;		/* some counter is not there on each kind of core */
 	u32 n_events;
-	struct perfctr_hw_event event[] __counted_by(n_events);
+	struct perfctr_hw_event event[];
 };
 
 /*

@@ -190,7 +190,9 @@ static bool is_flat(const struct pt_regs *regs)
 
 int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
 {
-	if (!is_flat(regs) || copy_from_user_nofault(insn, (void __user *)regs->ip, PERFCTR_RDPMC_BYTES))
+	const void __user *code = (void __user *)regs->ip;
+
+	if (!is_flat(regs) || copy_from_user_nofault(insn, code, PERFCTR_RDPMC_BYTES))
 		return -EFAULT;
 	return PERFCTR_RDPMC_BYTES;
 }

@@ -177,19 +177,14 @@ static struct document *make_document(const struct recording *recording)
 	const struct style style = { 0 };
 	struct document *document;
 	struct text_error error;
-	size_t size;
-	char *text;
-	FILE *file = open_memstream(&text, &size);
+	struct text text;
 
-	if (!file)
-		fail("out of memory");
-	json_format.recording(file, &style, recording);
-	if (fclose(file))
-		fail("out of memory");
-	document = document_parse(text, size, &error);
+	json_format.recording(text_open(&text), &style, recording);
+	text_close(&text);
+	document = document_parse(text.text, text.size, &error);
 	if (!document)
 		fail("%s", error.text);
-	free(text);
+	free(text.text);
 	return document;
 }
 

@@ -97,18 +97,14 @@ static void lock_directory(const char *directory)
 
 static void write_table(const struct jobs *jobs, bool csv, double confidence)
 {
-	char *path = text_print("%s/table.%s", jobs->directory, csv ? "csv" : "txt"), *text;
-	size_t length;
-	FILE *file = open_memstream(&text, &length);
+	char *path = text_print("%s/table.%s", jobs->directory, csv ? "csv" : "txt");
+	struct text text;
 
-	if (!file)
-		fail("out of memory");
-	experiment_write_table(file, csv, jobs, confidence);
-	if (fclose(file))
-		fail("out of memory");
-	if (!textfile_write(path, text, length))
+	experiment_write_table(text_open(&text), csv, jobs, confidence);
+	text_close(&text);
+	if (!textfile_write(path, text.text, text.size))
 		fail("cannot write '%s': %m", path);
-	free(text);
+	free(text.text);
 	free(path);
 }
 

@@ -118,16 +118,12 @@ static bool is_regular(int fd)
 static void write_report(struct report_file *file, const struct machine_report *report)
 {
 	bool replaced = file->fd != STDOUT_FILENO && is_regular(file->fd), good;
-	size_t length;
-	char *text;
-	FILE *memory = open_memstream(&text, &length);
+	struct text text;
 
-	if (!memory)
-		fail("out of memory");
-	write_machine_report(memory, report);
-	if (fclose(memory))
-		fail("out of memory");
-	good = (!replaced || ftruncate(file->fd, 0) == 0) && write_all(file->fd, text, length);
+	write_machine_report(text_open(&text), report);
+	text_close(&text);
+	good = (!replaced || ftruncate(file->fd, 0) == 0) &&
+	       write_all(file->fd, text.text, text.size);
 	if (file->fd != STDOUT_FILENO && close(file->fd) < 0)
 		good = false;
 	if (!good) {
@@ -139,7 +135,7 @@ static void write_report(struct report_file *file, const struct machine_report *
 		     file->fd == STDOUT_FILENO ? "" : file->path,
 		     file->fd == STDOUT_FILENO ? "" : "'", strerror(error));
 	}
-	free(text);
+	free(text.text);
 }
 
 /* Where the report is not there already. */

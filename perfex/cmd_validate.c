@@ -196,17 +196,12 @@ static struct validation_file *read_validation(const char *path)
 static struct validation_file *reread_validation(const struct validation *validation)
 {
 	struct validation_file *file;
-	size_t length;
-	char *text;
-	FILE *memory = open_memstream(&text, &length);
+	struct text text;
 
-	if (!memory)
-		fail("out of memory");
-	write_validation_json(memory, validation);
-	if (fclose(memory))
-		fail("out of memory");
-	file = parse_validation("this machine", text, length);
-	free(text);
+	write_validation_json(text_open(&text), validation);
+	text_close(&text);
+	file = parse_validation("this machine", text.text, text.size);
+	free(text.text);
 	return file;
 }
 

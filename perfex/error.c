@@ -132,3 +132,18 @@ void *allocate(size_t n, size_t size)
 		fail("out of memory");
 	return memory;
 }
+
+FILE *text_open(struct text *text)
+{
+	text->file = open_memstream(&text->text, &text->size);
+	if (!text->file)
+		fail("out of memory");
+	return text->file;
+}
+
+char *text_close(struct text *text)
+{
+	if (fclose(text->file))
+		fail("out of memory");
+	return text->text;
+}

@@ -5,7 +5,8 @@
  * main.c	the table of subcommands, and where they begin
  * cmd_NAME.c	each of them
  * arguments.c	their command lines and their help
- * error.c	refusals; memory, or the end
+ * error.c	refusals; memory, or the end; texts in memory
+ * json_member.c	members of JSON, or the end
  */
 #ifndef PERFEX_H
 #define PERFEX_H
@@ -160,5 +161,16 @@ void make_printable(char *text);
 
 /* n zeroed elements and one more, for free(); perfex ends where there is no memory. */
 void *allocate(size_t n, size_t size);
+
+/* A text that is written to a stream; perfex ends where there is no memory. */
+struct text {
+	FILE *file;
+	char *text;
+	size_t size; /* without the NUL behind it */
+};
+
+FILE *text_open(struct text *text);
+/* The text, for free(). */
+char *text_close(struct text *text);
 
 #endif

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "experiment.h"
 #include "../perfex.h"
+#include "../json_member.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,12 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static void add_member(json_object *object, const char *key, json_object *value)
-{
-	if (json_object_object_add(object, key, value))
-		fail("out of memory");
-}
 
 static json_object *strings_json(const struct strings *strings)
 {

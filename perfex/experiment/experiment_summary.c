@@ -4,17 +4,12 @@
 #include "../run/derive.h"
 #include "../result/document_rules.h"
 #include "../perfex.h"
+#include "../json_member.h"
 #include "../run/run.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void add_member(json_object *object, const char *key, json_object *value)
-{
-	if (json_object_object_add(object, key, value))
-		fail("out of memory");
-}
 
 static void add_real(json_object *object, const char *key, double value)
 {

@@ -13,15 +13,8 @@ enum {
 
 static void add_event(const struct validated *event, struct outcome *outcome)
 {
-	size_t length;
-	char *verdict;
-	FILE *memory = open_memstream(&verdict, &length);
+	char *verdict = verdict_text(event);
 
-	if (!memory)
-		fail("out of memory");
-	write_verdict(memory, event);
-	if (fclose(memory))
-		fail("out of memory");
 	add_detail(outcome, "%s, %s, %s: %s", event->name, quantity_names[event->quantity],
 		   class_names[event->fit.error], verdict);
 	free(verdict);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "diff.h"
 #include "../perfex.h"
+#include "../json_member.h"
 
 #include <math.h>
-
-static void add_member(json_object *object, const char *key, json_object *value)
-{
-	if (json_object_object_add(object, key, value))
-		fail("out of memory");
-}
 
 static void add_string(json_object *object, const char *key, const char *string)
 {

@@ -278,17 +278,11 @@ void document_free(struct document *document)
 char *document_command(const struct document *document)
 {
 	json_object *command = json_object_object_get(document->json, "command");
-	FILE *file;
-	char *text;
-	size_t length;
+	struct text text;
+	FILE *file = text_open(&text);
 
-	file = open_memstream(&text, &length);
-	if (!file)
-		fail("out of memory");
 	for (size_t i = 0; i < json_object_array_length(command); i++)
 		fprintf(file, "%s%s", i ? " " : "",
 			json_object_get_string(json_object_array_get_idx(command, i)));
-	if (fclose(file))
-		fail("out of memory");
-	return text;
+	return text_close(&text);
 }

@@ -2,6 +2,7 @@
 #include "derive.h"
 #include "run.h"
 #include "../groups/groups.h"
+#include "../json_member.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -189,12 +190,6 @@ void derive_format(char value[NUMBER_TEXT], char half[NUMBER_TEXT],
 	number_format(half, TABLE_TEXT, result->interval ? result->high - result->value : NAN);
 	if (result->state == RULE_UNKNOWN)
 		strcpy(value, "?");
-}
-
-static void add_member(json_object *object, const char *key, json_object *value)
-{
-	if (json_object_object_add(object, key, value))
-		fail("out of memory");
 }
 
 static json_object *number_or_null(double value, bool known)

@@ -2,6 +2,7 @@
 /* JSON as docs/perfex.schema.json describes it, one document a line. */
 #include "derive.h"
 #include "run.h"
+#include "../json_member.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -16,12 +17,6 @@ const char *const view_names[] = {
 	[PER_THREAD] = "per-thread",
 	[MARKED] = "marked",
 };
-
-static void add_member(struct json_object *object, const char *name, struct json_object *value)
-{
-	if (json_object_object_add(object, name, value) < 0)
-		fail("out of memory");
-}
 
 static void add_number(struct json_object *object, const char *name, uint64_t value)
 {

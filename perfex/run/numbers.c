@@ -58,20 +58,18 @@ static bool write_numbers(enum numbers numbers, char *text, FILE *file)
 
 char *old_event(enum numbers numbers, const char *spec)
 {
-	char *copy = strdup(spec), *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	char *copy = strdup(spec), *translated;
+	struct text text;
 	bool good;
 
-	if (!copy || !file)
+	if (!copy)
 		fail("out of memory");
-	good = write_numbers(numbers, copy, file);
-	if (fclose(file) != 0)
-		fail("out of memory");
+	good = write_numbers(numbers, copy, text_open(&text));
+	translated = text_close(&text);
 	free(copy);
 	if (good)
-		return text;
-	free(text);
+		return translated;
+	free(translated);
 	return NULL;
 }
 

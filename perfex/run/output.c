@@ -144,27 +144,6 @@ void output_heading(struct output *output, char *heading, size_t size, bool want
 		output_put(output, heading, size);
 }
 
-/* A text under way to the output. */
-struct text {
-	FILE *file;
-	char *text;
-	size_t size;
-};
-
-static FILE *open_text(struct text *text)
-{
-	text->file = open_memstream(&text->text, &text->size);
-	if (!text->file)
-		fail("out of memory");
-	return text->file;
-}
-
-static void close_text(struct text *text)
-{
-	if (fclose(text->file))
-		fail("out of memory");
-}
-
 bool output_begin(struct output *output)
 {
 	output->begun = true;
@@ -182,8 +161,8 @@ static void begin_output(struct output *output)
 
 	if (!output->format->head)
 		return;
-	output->format->head(open_text(&text));
-	close_text(&text);
+	output->format->head(text_open(&text));
+	text_close(&text);
 	output_heading(output, text.text, text.size, wanted);
 }
 
@@ -202,8 +181,8 @@ void output_run(struct output *output, const struct recording *recording,
 		begin_output(output);
 	if (!output->format->begin || !recording->options->interval_ms)
 		return;
-	output->format->begin(open_text(&text), recording, interval);
-	close_text(&text);
+	output->format->begin(text_open(&text), recording, interval);
+	text_close(&text);
 	output_heading(output, text.text, text.size, true);
 }
 
@@ -212,8 +191,8 @@ void output_interval(struct output *output, struct recording *recording,
 {
 	struct text text;
 
-	output->format->interval(open_text(&text), &output->style, recording, interval);
-	close_text(&text);
+	output->format->interval(text_open(&text), &output->style, recording, interval);
+	text_close(&text);
 	output_put(output, text.text, text.size);
 	free(text.text);
 	recording->intervals++;
@@ -245,8 +224,8 @@ bool output_recording(struct output *output, const struct recording *recording)
 	/* Titles are of intervals. */
 	if (output->format->begin)
 		forget_heading(output);
-	output->format->recording(open_text(&text), &output->style, recording);
-	close_text(&text);
+	output->format->recording(text_open(&text), &output->style, recording);
+	text_close(&text);
 	output_put(output, text.text, text.size);
 	if (output->path && close(output->fd) < 0 && !output->broken) {
 		output->broken = true;

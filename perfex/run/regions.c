@@ -27,21 +27,16 @@ static const struct event *find_index(const struct events *events, unsigned int 
 
 static char *list_events(const struct recording *recording)
 {
-	size_t size;
-	char *list;
-	FILE *file = open_memstream(&list, &size);
+	struct text list;
+	FILE *file = text_open(&list);
 
-	if (!file)
-		fail("out of memory");
 	for (unsigned int i = 0; i < recording->events.n; i++) {
 		const struct event *event = find_index(&recording->events, i);
 
 		if (event && is_in_context(recording, event))
 			fprintf(file, "%s%s", ftell(file) ? "," : "", event->request.name);
 	}
-	if (fclose(file))
-		fail("out of memory");
-	return list;
+	return text_close(&list);
 }
 
 /* No file: all 0. */

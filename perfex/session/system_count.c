@@ -15,27 +15,12 @@ struct system {
 	struct events events;
 	struct session_run run;
 	struct output output;
-	FILE *file; /* what is to be put there */
-	char *text;
-	size_t size;
+	struct text text; /* what is to be put there */
 	uint64_t started_ns, last_ns,
 		next_ns; /* the start, the end of the last interval, of this one */
 	unsigned int n_intervals;
 	struct system_row *last; /* sums until last_ns: of all CPUs, then of each */
 };
-
-static void open_text(struct system *system)
-{
-	system->file = open_memstream(&system->text, &system->size);
-	if (!system->file)
-		fail("out of memory");
-}
-
-static void close_text(struct system *system)
-{
-	if (fclose(system->file))
-		fail("out of memory");
-}
 
 /* What the policy lets of the events be counted is what is shown. */
 static void apply_policy(struct system *system)
@@ -156,7 +141,7 @@ static void print_row(struct system *system, struct system_row *last, int cpu, u
 		last->counter[i] = counter[i];
 	}
 	last->tsc = tsc;
-	system_print_row(system->file, system->options, &system->events, &row);
+	system_print_row(system->text.file, system->options, &system->events, &row);
 }
 
 static bool is_counted(const struct system_options *options, unsigned int cpu)
@@ -175,7 +160,7 @@ static void take_interval(struct system *system)
 		fail("cannot read the counters: %m");
 	warn_of_disturbance(&counts);
 	now = now_ns();
-	open_text(system);
+	text_open(&system->text);
 	if (!system->options->per_cpu)
 		print_row(system, &system->last[0], ALL_CPUS, now, counts.tsc, counts.counter);
 	for (unsigned int cpu = 0;
@@ -186,9 +171,9 @@ static void take_interval(struct system *system)
 		print_row(system, &system->last[1 + cpu], (int)cpu, now, totals.tsc,
 			  totals.counter);
 	}
-	close_text(system);
-	output_put(&system->output, system->text, system->size);
-	free(system->text);
+	text_close(&system->text);
+	output_put(&system->output, system->text.text, system->text.size);
+	free(system->text.text);
 	system->last_ns = now;
 }
 
@@ -242,10 +227,10 @@ static void put_head(struct system *system)
 {
 	bool wanted = output_begin(&system->output);
 
-	open_text(system);
-	system_print_head(system->file, system->options, &system->events);
-	close_text(system);
-	output_heading(&system->output, system->text, system->size, wanted);
+	text_open(&system->text);
+	system_print_head(system->text.file, system->options, &system->events);
+	text_close(&system->text);
+	output_heading(&system->output, system->text.text, system->text.size, wanted);
 }
 
 static int count_system(struct system *system)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
 #include "system.h"
+#include "../json_member.h"
 
 #include <json-c/json.h>
 #include <string.h>
@@ -80,12 +81,6 @@ static void print_csv(FILE *file, const struct events *events, const struct syst
 	print_csv_line(file, row, NULL, row->tsc);
 	for (size_t i = 0; i < events->n; i++)
 		print_csv_line(file, row, &events->event[i], row->counter[events->event[i].index]);
-}
-
-static void add_member(json_object *object, const char *name, json_object *value)
-{
-	if (json_object_object_add(object, name, value) < 0)
-		fail("out of memory");
 }
 
 static void print_json(FILE *file, const struct events *events, const struct system_row *row)

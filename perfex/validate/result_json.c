@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* JSON as docs/perfex-validation.schema.json describes it.  It names no machine and no user. */
+#include "../json_member.h"
 #include "../machine/machine.h"
 #include "../run/run.h"
 #include "validate.h"
@@ -10,15 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-static void put_member(json_object *object, const char *name, json_object *value)
-{
-	if (json_object_object_add(object, name, value) < 0)
-		fail("out of memory");
-}
-
 static void put_text(json_object *object, const char *name, const char *text)
 {
-	put_member(object, name, *text ? json_object_new_string(text) : NULL);
+	add_member(object, name, *text ? json_object_new_string(text) : NULL);
 }
 
 static void put_number(json_object *object, const char *name, double value)
@@ -26,12 +21,12 @@ static void put_number(json_object *object, const char *name, double value)
 	char text[32];
 
 	snprintf(text, sizeof(text), "%.9g", value);
-	put_member(object, name, isfinite(value) ? json_object_new_double_s(value, text) : NULL);
+	add_member(object, name, isfinite(value) ? json_object_new_double_s(value, text) : NULL);
 }
 
 static void put_count(json_object *object, const char *name, uint64_t value)
 {
-	put_member(object, name, json_object_new_uint64(value));
+	add_member(object, name, json_object_new_uint64(value));
 }
 
 static json_object *json_size(const struct observation *sample, size_t n)
@@ -96,7 +91,7 @@ static json_object *json_trials(const struct validated *event)
 		object = json_object_new_object();
 		put_text(object, "name", benchmarks[trial->benchmark].name);
 		put_fit(object, &trial->fit);
-		put_member(object, "sizes", json_sizes(trial));
+		add_member(object, "sizes", json_sizes(trial));
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -105,21 +100,14 @@ static json_object *json_trials(const struct validated *event)
 static json_object *json_event(const struct validated *event)
 {
 	json_object *object = json_object_new_object();
-	size_t length;
-	char *verdict;
-	FILE *memory = open_memstream(&verdict, &length);
+	char *verdict = verdict_text(event);
 
-	if (!memory)
-		fail("out of memory");
-	write_verdict(memory, event);
-	if (fclose(memory))
-		fail("out of memory");
 	put_text(object, "name", event->name);
 	put_text(object, "modes", mode_name(event->request.modes));
 	put_text(object, "registers", event->registers);
 	put_text(object, "meaning",
 		 event->quantity == NO_QUANTITY ? "" : quantity_names[event->quantity]);
-	put_member(object, "found", json_object_new_boolean(event->is_found));
+	add_member(object, "found", json_object_new_boolean(event->is_found));
 	put_fit(object, &event->fit);
 	put_number(object, "least_b", event->least_b);
 	put_number(object, "most_b", event->most_b);
@@ -127,7 +115,7 @@ static json_object *json_event(const struct validated *event)
 	put_number(object, "reading", event->reading < 0 ? NAN : event->reading);
 	put_number(object, "pair", event->pair < 0 ? NAN : event->pair);
 	put_text(object, "verdict", verdict);
-	put_member(object, "benchmarks", json_trials(event));
+	add_member(object, "benchmarks", json_trials(event));
 	free(verdict);
 	return object;
 }
@@ -142,8 +130,8 @@ static json_object *json_processor(const struct identity *identity, const struct
 	put_text(object, "stepping", identity->stepping);
 	put_text(object, "name", identity->model_name);
 	put_text(object, "microcode", identity->microcode);
-	put_member(object, "virtual", json_object_new_boolean(identity->is_virtual));
-	put_member(object, "emulated", json_object_new_boolean(identity->is_emulated));
+	add_member(object, "virtual", json_object_new_boolean(identity->is_virtual));
+	add_member(object, "emulated", json_object_new_boolean(identity->is_emulated));
 	put_count(object, "line_bytes", geometry->line);
 	put_count(object, "page_bytes", geometry->page);
 	put_count(object, "l1d_bytes", geometry->l1d);
@@ -171,14 +159,14 @@ void write_validation_json(FILE *file, const struct validation *validation)
 	put_count(document, "version", 1);
 	put_text(document, "perfex", PERFCTR_VERSION);
 	put_text(document, "date", date);
-	put_member(document, "processor", json_processor(&identity, &validation->geometry));
+	add_member(document, "processor", json_processor(&identity, &validation->geometry));
 	put_text(document, "kernel", identity.kernel);
 	put_text(document, "backend", validation->backend.name);
 	put_text(document, "pmu", validation->pmu.family);
 	put_count(document, "runs", validation->runs);
-	put_member(document, "complete", json_object_new_boolean(!validation->cut_short));
+	add_member(document, "complete", json_object_new_boolean(!validation->cut_short));
 	put_number(document, "seconds", validation->elapsed);
-	put_member(document, "events", events);
+	add_member(document, "events", events);
 	fprintf(file, "%s\n",
 		json_object_to_json_string_ext(document, JSON_C_TO_STRING_PLAIN |
 								 JSON_C_TO_STRING_NOSLASHESCAPE));

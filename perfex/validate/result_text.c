@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What was found, for people: lines of 80 columns. */
+#include "../textfile.h"
 #include "validate.h"
 
 #include <stdlib.h>
@@ -30,9 +31,7 @@ static void write_wrapped(FILE *file, const char *text)
 static void write_event(FILE *file, const struct validated *event)
 {
 	const struct fit *fit = &event->fit;
-	size_t length;
-	char *verdict;
-	FILE *memory;
+	char *verdict, *line;
 
 	if (event->why[0] || fit->error == CLASS_NONE)
 		fprintf(file, "%-34.34s %-14s\n", event->name, class_names[CLASS_NONE]);
@@ -41,16 +40,13 @@ static void write_event(FILE *file, const struct validated *event)
 	else
 		fprintf(file, "%-34.34s %-14s %9.1f %9.6f %9.2g\n", event->name,
 			class_names[fit->error], fit->a, fit->b, fit->residual);
-	memory = open_memstream(&verdict, &length);
-	if (!memory)
-		fail("out of memory");
-	if (event->quantity != NO_QUANTITY)
-		fprintf(memory, "%s%s: ", event->is_found ? "its counts are those of " : "",
-			quantity_names[event->quantity]);
-	write_verdict(memory, event);
-	if (fclose(memory))
-		fail("out of memory");
-	write_wrapped(file, verdict);
+	verdict = verdict_text(event);
+	line = event->quantity == NO_QUANTITY
+		       ? text_print("%s", verdict)
+		       : text_print("%s%s: %s", event->is_found ? "its counts are those of " : "",
+				    quantity_names[event->quantity], verdict);
+	write_wrapped(file, line);
+	free(line);
 	free(verdict);
 }
 

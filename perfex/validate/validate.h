@@ -212,8 +212,8 @@ const struct known_event *meaning_find(const struct known_event *known, size_t n
 				       const struct perfctr_pmu_info *info,
 				       const struct perfctr_request *request);
 
-/* verdict.c: some words, of one line */
-void write_verdict(FILE *file, const struct validated *event);
+/* verdict.c: some words, of one line, for free() */
+char *verdict_text(const struct validated *event);
 
 /* result_text.c, result_json.c, result_picture.c */
 void write_validation_text(FILE *file, const struct validation *validation);

@@ -65,7 +65,7 @@ static void write_meaning(FILE *file, const struct validated *event)
 		fputs("means something else", file);
 }
 
-void write_verdict(FILE *file, const struct validated *event)
+static void write_verdict(FILE *file, const struct validated *event)
 {
 	if (event->why[0]) {
 		fprintf(file, "not counted: %s", event->why);
@@ -93,4 +93,12 @@ void write_verdict(FILE *file, const struct validated *event)
 	write_disturbance(file, event->fit.c);
 	if (event->pair >= 1)
 		fprintf(file, "; two counters of it differ by %.0f", event->pair);
+}
+
+char *verdict_text(const struct validated *event)
+{
+	struct text text;
+
+	write_verdict(text_open(&text), event);
+	return text_close(&text);
 }

@@ -84,6 +84,19 @@ bool let_go(pid_t pid, int pipe_to_child)
 	return EXPECT(written) && EXPECT(waitpid(pid, &status, 0) == pid) && EXPECT(status == 0);
 }
 
+bool loops_are_counted(bool (*count_child)(uint32_t n, struct perfctr_sum_ctrs *sum))
+{
+	struct perfctr_sum_ctrs one, three;
+	bool good = true;
+
+	/* The first one finds less in memory. */
+	REQUIRE(count_child(1, &one) && count_child(ITERATIONS, &one) &&
+		count_child(3 * ITERATIONS, &three));
+	for (unsigned int k = 0; good && k < machine.n_events; k++)
+		good = EXPECT(three.pmc[k] - one.pmc[k] == 4ull * ITERATIONS);
+	return good;
+}
+
 #define TEST_OF(backend, function)                                                                 \
 	{                                                                                          \
 #function, function, backend                                                       \

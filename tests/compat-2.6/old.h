@@ -62,6 +62,8 @@ void end_state(struct vperfctr *self);
  */
 pid_t looping_child(uint32_t n, int *pipe_to_child);
 bool let_go(pid_t pid, int pipe_to_child);
+/* count_child gives the sums of such a child: those of two differ by the loops' instructions. */
+bool loops_are_counted(bool (*count_child)(uint32_t n, struct perfctr_sum_ctrs *sum));
 
 bool the_machine_is_called_as_in_2_6(void);
 bool text_is_that_of_2_6(void);

@@ -98,12 +98,5 @@ static bool count_child(uint32_t n, struct perfctr_sum_ctrs *sum)
 
 bool a_descriptor_goes_to_another_process(void)
 {
-	struct perfctr_sum_ctrs one, three;
-	bool good = true;
-
-	REQUIRE(count_child(1, &one) && count_child(ITERATIONS, &one) &&
-		count_child(3 * ITERATIONS, &three));
-	for (unsigned int k = 0; good && k < machine.n_events; k++)
-		good = EXPECT(three.pmc[k] - one.pmc[k] == 4ull * ITERATIONS);
-	return good;
+	return loops_are_counted(count_child);
 }

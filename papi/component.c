@@ -108,16 +108,23 @@ static int shutdown_thread(hwd_context_t *thread)
 	return PAPI_OK;
 }
 
+/* One of the set's choices; where the events cannot be counted like that it stays as it was. */
+static int change_choice(struct event_set *set, int *choice, int wanted)
+{
+	int former = *choice, status;
+
+	*choice = wanted;
+	status = events_refresh(set);
+	if (status != PAPI_OK)
+		*choice = former;
+	return status;
+}
+
 static int set_domain(hwd_control_state_t *state, int domain)
 {
 	struct event_set *set = state;
-	int former = set->domain, status;
 
-	set->domain = domain;
-	status = events_refresh(set);
-	if (status != PAPI_OK)
-		set->domain = former;
-	return status;
+	return change_choice(set, &set->domain, domain);
 }
 
 static int set_granularity(struct event_set *set, int granularity)
@@ -151,13 +158,7 @@ static int update_control_state(hwd_control_state_t *state, NativeInfo_t *native
 
 static int set_inheritance(struct event_set *set, int inherit)
 {
-	int former = set->inherit, status;
-
-	set->inherit = inherit;
-	status = events_refresh(set);
-	if (status != PAPI_OK)
-		set->inherit = former;
-	return status;
+	return change_choice(set, &set->inherit, inherit);
 }
 
 static int attach_thread(struct event_set *set, pid_t tid)

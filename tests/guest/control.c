@@ -164,6 +164,29 @@ START_TEST(memory_that_is_not_there_is_refused)
 }
 END_TEST
 
+/* Of READ's struct the driver needs the first words only. */
+START_TEST(counts_that_end_in_no_memory_are_refused_and_not_begun)
+{
+	char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const size_t present[] = { 24, 64, sizeof(struct perfctr_counts) - 8 };
+	struct perfctr_counts image = { .size = sizeof(image) };
+	int fd = counting_context();
+
+	ck_assert(two != MAP_FAILED);
+	munmap(two + 4096, 4096);
+	for (size_t i = 0; i < ARRAY_SIZE(present); i++)
+		for (uint32_t scope = PERFCTR_SCOPE_SELF; scope <= PERFCTR_SCOPE_TREE; scope++) {
+			char *counts = two + 4096 - present[i];
+
+			image.scope = scope;
+			memcpy(counts, &image, present[i]);
+			ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_READ, counts), -1);
+			ck_assert_int_eq(errno, EFAULT);
+			ck_assert_mem_eq(counts, &image, present[i]);
+		}
+}
+END_TEST
+
 START_TEST(unknown_calls_are_refused)
 {
 	int fd = counting_context(), device = device_open();
@@ -348,6 +371,7 @@ SUITE(control,
       a_longer_control_is_accepted_when_its_tail_is_zero,
       a_shorter_control_counts_as_filled_up_with_zeros,
       memory_that_is_not_there_is_refused,
+      counts_that_end_in_no_memory_are_refused_and_not_begun,
       unknown_calls_are_refused,
       a_wrong_open_is_refused_and_makes_no_context,
       a_descriptor_that_did_not_make_the_context_may_only_read,

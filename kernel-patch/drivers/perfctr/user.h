@@ -27,11 +27,15 @@ static inline int perfctr_get_struct(void *arg, size_t known, const void __user 
 	return perfctr_get_size(user, size) ?: copy_struct_from_user(arg, known, user, *size);
 }
 
-/* Into zeroes, of a struct whose rest the driver only writes. */
+/*
+ * Into zeroes, of a struct whose rest the driver only writes. Its last byte is looked at, so that a
+ * struct which ends in no memory is refused before any of it is written.
+ */
 static inline int perfctr_get_head(void *arg, size_t head, size_t known, const void __user *user,
 				   u32 *size)
 {
 	int err = perfctr_get_size(user, size);
+	u8 last;
 
 	if (err)
 		return err;
@@ -40,7 +44,9 @@ static inline int perfctr_get_head(void *arg, size_t head, size_t known, const v
 		if (err <= 0)
 			return err ?: -E2BIG;
 	}
-	return copy_from_user(arg, user, min_t(size_t, head, *size)) ? -EFAULT : 0;
+	if (copy_from_user(arg, user, min_t(size_t, head, *size)))
+		return -EFAULT;
+	return get_user(last, (const u8 __user *)user + min_t(size_t, known, *size) - 1);
 }
 
 static inline int perfctr_put_struct(void __user *user, const void *arg, size_t known, u32 size)

@@ -544,6 +544,11 @@ struct perfctr_holders {
  *
  * RECORD (struct perfctr_record) takes the oldest record from the tree.  poll() returns POLLIN if
  * there is one.  EAGAIN (none), EPERM, EINVAL, E2BIG, EFAULT, ENOMEM.
+ *
+ * GET_CONTROL (struct perfctr_control; in: size alone) gives back what the context counts, also one
+ * whose thread has exited: flags, with STOPPED if it does not count now, and the events, as far as
+ * there is room for them.  n_events tells how many there are.  ENOENT (no control yet), EACCES (a
+ * security module forbids it), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
  */
 /*
  * On a group:
@@ -573,6 +578,7 @@ struct perfctr_holders {
 #define PERFCTR_IOC_STOP	_IO(PERFCTR_IOC_MAGIC, 0x32)
 #define PERFCTR_IOC_READ	_IO(PERFCTR_IOC_MAGIC, 0x33)
 #define PERFCTR_IOC_RECORD	_IO(PERFCTR_IOC_MAGIC, 0x34)
+#define PERFCTR_IOC_GET_CONTROL	_IO(PERFCTR_IOC_MAGIC, 0x35)
 
 #define PERFCTR_IOC_MEMBERS	_IO(PERFCTR_IOC_MAGIC, 0x40)
 #define PERFCTR_IOC_ENTER	_IO(PERFCTR_IOC_MAGIC, 0x41)

@@ -103,6 +103,14 @@ struct perfctr_control control_one(const struct counting *counting, enum mode mo
 	return control;
 }
 
+bool is_told(int fd, const struct perfctr_control *control)
+{
+	struct perfctr_control told = { .size = sizeof(told) };
+
+	return ioctl(fd, PERFCTR_IOC_GET_CONTROL, &told) == 0 &&
+	       memcmp(&told, control, sizeof(told)) == 0;
+}
+
 bool context_control(int fd, const struct perfctr_control *control)
 {
 	struct perfctr_control copy = *control;

@@ -78,6 +78,20 @@ bool instructions_are_exact_on_every_counter(void)
 	return true;
 }
 
+bool controls_are_told_as_they_were_set(void)
+{
+	int fd = context_open(0);
+
+	REQUIRE(fd >= 0);
+	for (size_t i = 0; i < profile.instructions.n; i++) {
+		struct perfctr_control control = control_one(&profile.instructions.of[i], USER);
+
+		REQUIRE(EXPECT(context_control(fd, &control)) && EXPECT(is_told(fd, &control)));
+	}
+	close(fd);
+	return true;
+}
+
 bool branches_are_exact_on_every_counter(void)
 {
 	const struct workload w = endless(10, 1000);

@@ -85,6 +85,8 @@ struct perfctr_control control_empty(uint32_t flags);
 void control_add(struct perfctr_control *control, const struct counting *counting, enum mode mode);
 struct perfctr_control control_one(const struct counting *counting, enum mode mode);
 bool context_control(int fd, const struct perfctr_control *control);
+/* Does the kernel tell this control back? */
+bool is_told(int fd, const struct perfctr_control *control);
 struct perfctr_counts counts_of(int fd, uint32_t scope);
 /*
  * Of a thread that waits, or is about to: counted to its end. Linux says that a thread sleeps before
@@ -127,6 +129,7 @@ int nowhere(void);
 bool machine_is_what_its_profile_says(void);
 bool instructions_are_exact_on_every_counter(void);
 bool branches_are_exact_on_every_counter(void);
+bool controls_are_told_as_they_were_set(void);
 bool all_counters_count_at_once(void);
 bool user_and_kernel_make_up_both(void);
 bool kernel_mode_alone_has_no_user_instruction(void);

@@ -30,6 +30,7 @@ static const struct {
 	TEST(EVENTS, linux_itself_counts_the_same),
 	TEST(EVENTS, instructions_are_exact_on_every_counter),
 	TEST(EVENTS, branches_are_exact_on_every_counter),
+	TEST(EVENTS, controls_are_told_as_they_were_set),
 	TEST(EVENTS, all_counters_count_at_once),
 	TEST(EVENTS, user_and_kernel_make_up_both),
 	TEST(EVENTS, kernel_mode_alone_has_no_user_instruction),

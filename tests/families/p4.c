@@ -139,7 +139,7 @@ bool p4_controls_are_refused_for_the_right_reason(void)
 		good &= EXPECT_EQUAL(refusal(fd, &refused[i].control), refused[i].reason);
 	pebs.p4_pebs_enable = 0x01000607;
 	pebs.p4_pebs_matrix_vert = 3;
-	good &= EXPECT_EQUAL(refusal(fd, &pebs), 0);
+	good &= EXPECT_EQUAL(refusal(fd, &pebs), 0) & EXPECT(is_told(fd, &pebs));
 	pebs.p4_pebs_matrix_vert = 4;
 	good &= EXPECT_EQUAL(refusal(fd, &pebs), PERFCTR_BAD_PEBS);
 	pebs.p4_pebs_matrix_vert = 3;

@@ -192,6 +192,15 @@ size_t fill_record(struct fuzzer *f, void *image)
 	return sizeof(*record);
 }
 
+size_t fill_get_control(struct fuzzer *f, void *image)
+{
+	struct perfctr_control *control = image;
+
+	(void)f;
+	control->size = sizeof(*control);
+	return sizeof(*control);
+}
+
 size_t fill_members(struct fuzzer *f, void *image)
 {
 	struct perfctr_members_args *members = image;

@@ -183,6 +183,7 @@ size_t fill_session_control(struct fuzzer *f, void *image);
 size_t fill_read(struct fuzzer *f, void *image);
 size_t fill_session_read(struct fuzzer *f, void *image);
 size_t fill_record(struct fuzzer *f, void *image);
+size_t fill_get_control(struct fuzzer *f, void *image);
 size_t fill_members(struct fuzzer *f, void *image);
 size_t fill_consume(struct fuzzer *f, void *image);
 #define EXTRA_BYTES 2048 /* at extra(f): for what structs point to */

@@ -64,6 +64,7 @@ static const struct {
 	{ "suspend", suspend_suite },
 	{ "switch", switch_suite },
 	{ "system", system_suite },
+	{ "told", told_suite },
 	{ "trace", trace_suite },
 	{ "tree", tree_suite },
 	{ "validity", validity_suite },

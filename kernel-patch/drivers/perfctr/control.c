@@ -293,6 +293,24 @@ static struct perfctr_hw_control *build_control(const struct perfctr_control *co
 	return hw;
 }
 
+/* control, but for its flags, as it was before it was compiled. control is zero. */
+void perfctr_tell_control(const struct perfctr_hw_control *hw, struct perfctr_control *control)
+{
+	u32 i;
+
+	control->n_events = hw->n_events;
+	for (i = 0; i < hw->n_events; i++) {
+		struct perfctr_event_control *e = &control->event[i];
+
+		e->counter = hw->event[i].rdpmc;
+		e->kinds = hw->event[i].kinds;
+		e->evntsel = hw->event[i].evntsel;
+		e->evntsel2 = hw->event[i].evntsel2;
+	}
+	if (hw->n_events && perfctr_pmu->tell)
+		perfctr_pmu->tell(hw, control);
+}
+
 /* Names the first event whose counter is in use; the first of all when it is another register. */
 static void blame_event(struct perfctr_control *control, const struct perfctr_use *use)
 {

@@ -136,6 +136,28 @@ static int read_context(void *descriptor, struct perfctr_counts *counts)
 	return perfctr_may_read(&d->owner) ?: perfctr_read(d->ctx, counts);
 }
 
+static long ioctl_get_control(const struct descriptor *d, void __user *user)
+{
+	struct perfctr_control *control;
+	u32 size;
+	int err = perfctr_may_read(&d->owner);
+
+	if (err)
+		return err;
+	control = kzalloc(sizeof(*control), GFP_KERNEL);
+	if (!control)
+		return -ENOMEM;
+	err = perfctr_get_head(control, sizeof(control->size), sizeof(*control), user, &size);
+	if (!err) {
+		control->size = sizeof(*control);
+		err = perfctr_get_control(d->ctx, control);
+	}
+	if (!err)
+		err = perfctr_put_struct(user, control, sizeof(*control), size);
+	kfree(control);
+	return err;
+}
+
 static long ioctl_start(const struct descriptor *d)
 {
 	return may_change(d) ?: perfctr_start(d->ctx);
@@ -174,6 +196,8 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 		return perfctr_user_read(user, PERFCTR_SCOPE_TREE, 0, read_context, d);
 	case PERFCTR_IOC_CONTROL:
 		return may_change(d) ?: perfctr_user_control(user, control_context, d);
+	case PERFCTR_IOC_GET_CONTROL:
+		return ioctl_get_control(d, user);
 	case PERFCTR_IOC_START:
 		return ioctl_start(d);
 	case PERFCTR_IOC_STOP:

@@ -128,6 +128,7 @@ struct perfctr_context {
 
 /* control.c */
 struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control);
+void perfctr_tell_control(const struct perfctr_hw_control *hw, struct perfctr_control *control);
 
 /* What a session may count. */
 struct perfctr_rules {
@@ -158,6 +159,7 @@ void perfctr_hw_get(struct perfctr_hw_control *hw);
 struct perfctr_context *perfctr_open_tree(struct task_struct *task);	/* or an error */
 int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
 		    struct perfctr_control *control);
+int perfctr_get_control(struct perfctr_context *ctx, struct perfctr_control *control);
 int perfctr_start(struct perfctr_context *ctx);
 int perfctr_stop(struct perfctr_context *ctx);
 int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);

@@ -93,6 +93,8 @@ struct perfctr_pmu {
 	bool (*marks_uops)(const struct perfctr_event_control *e);
 	/* Fills in what of hw the core cannot. NULL: nothing. */
 	void (*compile)(struct perfctr_hw_control *hw, const struct perfctr_control *control);
+	/* The other way, into a control that has the rest. NULL: nothing. */
+	void (*tell)(const struct perfctr_hw_control *hw, struct perfctr_control *control);
 
 	/*
 	 * (cpu) Takes over: everything stopped, cleared, nothing selected; the first time what was

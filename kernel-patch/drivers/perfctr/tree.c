@@ -166,6 +166,25 @@ int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
 	return err;
 }
 
+/* control is zero but for its size. */
+int perfctr_get_control(struct perfctr_context *ctx, struct perfctr_control *control)
+{
+	int err = perfctr_lock_tree(ctx->tree);
+
+	if (err)
+		return err;
+	if (ctx->hw) {
+		control->flags = (ctx->started ? 0 : PERFCTR_CONTROL_STOPPED) |
+				 (ctx->inherit ? PERFCTR_CONTROL_INHERIT : 0) |
+				 (ctx->tree->keep_records ? PERFCTR_CONTROL_RECORD : 0);
+		perfctr_tell_control(ctx->hw, control);
+	} else {
+		err = -ENOENT;
+	}
+	perfctr_unlock_tree(ctx->tree);
+	return err;
+}
+
 /*
  * -ESRCH when all of them have exited. What a member makes after its own call is born as the call
  * left it; what it made before is linked and has its turn after it.

@@ -110,6 +110,12 @@ static void p4_compile(struct perfctr_hw_control *hw, const struct perfctr_contr
 	hw->extra[1] = control->p4_pebs_matrix_vert;
 }
 
+static void p4_tell(const struct perfctr_hw_control *hw, struct perfctr_control *control)
+{
+	control->p4_pebs_enable = hw->extra[0];
+	control->p4_pebs_matrix_vert = hw->extra[1];
+}
+
 /* Logical processors of one core share all counters and detectors. */
 static bool has_sibling(unsigned int cpu)
 {
@@ -337,6 +343,7 @@ static struct perfctr_pmu p4_pmu = {
 	.release = p4_release,
 	.check = p4_check,
 	.compile = p4_compile,
+	.tell = p4_tell,
 	.take_cpu = p4_take_cpu,
 	.give_cpu = p4_give_cpu,
 	.load = p4_load,

@@ -72,6 +72,13 @@ static void call_read(struct subject *s)
 	perfctr_read(s->self, &s->counts);
 }
 
+static void call_get_control(struct subject *s)
+{
+	struct perfctr_control control;
+
+	perfctr_get_control(s->self, &control);
+}
+
 static void call_read_tree(struct subject *s)
 {
 	perfctr_read_scope(s->self, PERFCTR_SCOPE_TREE, &s->counts);
@@ -179,6 +186,7 @@ static const struct {
 	{ "perfctr_regions_read", call_regions_read, 0 },
 	{ "perfctr_read_counter", call_read_counter, 0 },
 	{ "perfctr_read", call_read, 0 },
+	{ "perfctr_get_control", call_get_control, 0 },
 	{ "perfctr_read_scope, tree of one", call_read_tree, 0 },
 	{ "perfctr_next_record, none there", call_next_record, 0 },
 	{ "perfctr_stop + perfctr_start", call_stop_and_start, 1 },

@@ -209,6 +209,14 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
  */
 int perfctr_set_control(struct perfctr *p, struct perfctr_control *c);
 
+/*
+ * perfctr_get_control - what p's thread counts, whoever said so: the control as the kernel has it,
+ * without events of the operating system.  c->flags has PERFCTR_CONTROL_STOPPED if the thread is
+ * not counted now, or has exited.  Errors: ENOENT (nothing yet), EACCES (a security module forbids
+ * it), ENOTSUP (this backend's kernel part knows no contexts), ENOMEM.  Cost: a system call.
+ */
+int perfctr_get_control(const struct perfctr *p, struct perfctr_control *c);
+
 /* bad_reason with ENOTSUP: what this backend, or the machine with it, cannot do. */
 #define PERFCTR_BAD_SOFTWARE	0x101	/* count software events */
 #define PERFCTR_BAD_INHERIT	0x102	/* PERFCTR_CONTROL_INHERIT; no single event */

@@ -63,6 +63,13 @@ int perfctr_set_control(struct perfctr *p, struct perfctr_control *c)
 	return p->backend->control(p, c);
 }
 
+int perfctr_get_control(const struct perfctr *p, struct perfctr_control *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->size = sizeof(*c);
+	return p->backend->get_control ? p->backend->get_control(p, c) : perfctr_unable();
+}
+
 int perfctr_start(struct perfctr *p)
 {
 	return p->backend->start(p);

@@ -95,6 +95,8 @@ struct perfctr_backend {
 	 * + n of p->info, or PERFCTR_SOFTWARE + n.  bad_event and bad_reason are 0 on the way in.
 	 */
 	int (*control)(struct perfctr *p, struct perfctr_control *c);
+	/* As perfctr_get_control(); size is filled in, the rest is 0. */
+	int (*get_control)(const struct perfctr *p, struct perfctr_control *c);
 	int (*start)(struct perfctr *p);
 	int (*stop)(struct perfctr *p);
 	/*

@@ -270,6 +270,11 @@ int perfctr_patch_control(struct perfctr *p, struct perfctr_control *c)
 	return 0;
 }
 
+int perfctr_patch_get_control(const struct perfctr *p, struct perfctr_control *c)
+{
+	return ioctl(p->fd, PERFCTR_IOC_GET_CONTROL, c) < 0 ? -1 : 0;
+}
+
 int perfctr_patch_start(struct perfctr *p)
 {
 	if (ioctl(p->fd, PERFCTR_IOC_START) < 0)

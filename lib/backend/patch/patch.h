@@ -21,6 +21,7 @@ void perfctr_patch_open_error(int error, char *text, size_t size);
 struct perfctr *perfctr_patch_open(pid_t tid, unsigned int flags);
 void perfctr_patch_close(struct perfctr *p);
 int perfctr_patch_control(struct perfctr *p, struct perfctr_control *c);
+int perfctr_patch_get_control(const struct perfctr *p, struct perfctr_control *c);
 int perfctr_patch_start(struct perfctr *p);
 int perfctr_patch_stop(struct perfctr *p);
 int perfctr_patch_read(const struct perfctr *p, struct perfctr_counts *out);

@@ -12,6 +12,7 @@ const struct perfctr_backend perfctr_patch_backend = {
 	.open = perfctr_patch_open,
 	.close = perfctr_patch_close,
 	.control = perfctr_patch_control,
+	.get_control = perfctr_patch_get_control,
 	.start = perfctr_patch_start,
 	.stop = perfctr_patch_stop,
 	.read = perfctr_patch_read,

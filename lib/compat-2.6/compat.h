@@ -39,6 +39,9 @@ int compat_count_counters(const struct perfctr_cpu_control *c);
 bool compat_is_stop(const struct perfctr_cpu_control *c);
 int compat_translate(const struct perfctr_cpu_control *from, const struct perfctr_pmu_info *info,
 		     struct perfctr_control *to);
+/* to is zero. */
+void compat_translate_back(const struct perfctr_control *from, const struct perfctr_pmu_info *info,
+			   struct perfctr_cpu_control *to);
 /* errno, after control was refused with it, as 2.6 has it. */
 int compat_refusal(int error, const struct perfctr_control *control);
 

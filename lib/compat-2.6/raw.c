@@ -67,10 +67,29 @@ int _vperfctr_control(int fd, const struct vperfctr_control *control)
 	return -1;
 }
 
+/* Stopped by a control that counts nothing, that is what it has. */
+static bool is_stopped(int fd)
+{
+	struct perfctr_counts counts = { .size = sizeof(counts) };
+
+	return ioctl(fd, PERFCTR_IOC_READ, &counts) == 0 &&
+	       !(counts.flags & (PERFCTR_COUNTS_STARTED | PERFCTR_COUNTS_EXITED));
+}
+
 int _vperfctr_read_control(int fd, struct vperfctr_control *control)
 {
-	errno = ENOSYS;
-	return -1;
+	struct perfctr_control ours = { .size = sizeof(ours) };
+	struct perfctr_pmu_info info;
+	int result = ioctl(fd, PERFCTR_IOC_GET_CONTROL, &ours);
+
+	if (result < 0 && errno != ENOENT)
+		return check_call(result);
+	if (perfctr_get_pmu_info(&info) < 0)
+		return -1;
+	memset(control, 0, sizeof(*control));
+	if (result == 0 && !is_stopped(fd))
+		compat_translate_back(&ours, &info, &control->cpu_control);
+	return 0;
 }
 
 int _vperfctr_read_sum(int fd, struct perfctr_sum_ctrs *sum)

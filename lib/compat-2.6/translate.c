@@ -77,6 +77,27 @@ int compat_translate(const struct perfctr_cpu_control *from, const struct perfct
 	return n < 0 ? -1 : translate_rest(from, info, to);
 }
 
+void compat_translate_back(const struct perfctr_control *from, const struct perfctr_pmu_info *info,
+			   struct perfctr_cpu_control *to)
+{
+	to->tsc_on = 1;
+	for (uint32_t i = 0; i < from->n_events && i < COMPAT_COUNTERS; i++) {
+		const struct perfctr_event_control *e = &from->event[i];
+
+		to->nractrs++;
+		to->pmc_map[i] = e->counter;
+		to->evntsel[i] = (uint32_t)e->evntsel;
+		if (info->pmu == PERFCTR_PMU_P4)
+			to->p4.escr[i] = (uint32_t)e->evntsel2;
+		else if (info->pmu == PERFCTR_PMU_AMD)
+			to->evntsel_high[i] = e->evntsel >> 32;
+	}
+	if (info->pmu == PERFCTR_PMU_P4) {
+		to->p4.pebs_enable = (uint32_t)from->p4_pebs_enable;
+		to->p4.pebs_matrix_vert = (uint32_t)from->p4_pebs_matrix_vert;
+	}
+}
+
 int compat_refusal(int error, const struct perfctr_control *control)
 {
 	switch (error) {

@@ -133,6 +133,7 @@ static const struct {
 	TEST(a_refused_control_of_a_cpu_changes_nothing),
 	TEST(who_may_not_is_refused),
 	TEST_OF(DRIVER, a_descriptor_asks),
+	TEST_OF(DRIVER, a_control_is_read_back),
 	TEST_OF(DRIVER, a_descriptor_goes_to_another_process),
 	TEST_OF(PERF_EVENTS, a_state_outlives_taken_counters),
 	TEST_OF(PERF_EVENTS, lost_counts_of_a_cpu_are_no_zeros),

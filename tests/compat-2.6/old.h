@@ -86,6 +86,7 @@ bool what_another_program_counts_is_read(void);
 bool controls_are_refused_as_in_2_6(void);
 bool what_ran_goes_on_after_a_refusal(void);
 bool a_descriptor_asks(void);
+bool a_control_is_read_back(void);
 bool a_descriptor_goes_to_another_process(void);
 bool cpus_are_counted(void);
 bool cpus_in_two_ways_are_counted(void);

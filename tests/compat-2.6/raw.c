@@ -77,8 +77,33 @@ _Noreturn static void run_child(int socket, uint32_t n)
 	_exit(0);
 }
 
+static bool reads_back(int fd, const struct vperfctr_control *set)
+{
+	struct vperfctr_control control;
+
+	memset(&control, 0xff, sizeof(control));
+	return EXPECT(_vperfctr_read_control(fd, &control) == 0) &&
+	       EXPECT(memcmp(&control, set, sizeof(control)) == 0);
+}
+
+/* Before the first control and after the last, nothing is on. */
+bool a_control_is_read_back(void)
+{
+	struct vperfctr_control nothing = { 0 }, control = control_of_all();
+	int fd = _vperfctr_open(1);
+	bool good;
+
+	REQUIRE(fd >= 0);
+	good = reads_back(fd, &nothing) && EXPECT(_vperfctr_control(fd, &control) == 0) &&
+	       reads_back(fd, &control) && EXPECT(_vperfctr_control(fd, &nothing) == 0) &&
+	       reads_back(fd, &nothing);
+	close(fd);
+	return good;
+}
+
 static bool count_child(uint32_t n, struct perfctr_sum_ctrs *sum)
 {
+	const struct vperfctr_control set = control_of_all();
 	int sockets[2], status, fd;
 	bool good;
 	pid_t pid;
@@ -89,7 +114,8 @@ static bool count_child(uint32_t n, struct perfctr_sum_ctrs *sum)
 		run_child(sockets[1], n);
 	REQUIRE(waitpid(pid, &status, 0) == pid && status == 0);
 	fd = receive_descriptor(sockets[0]);
-	good = EXPECT(fd >= 0) && EXPECT(_vperfctr_read_sum(fd, sum) == 0) && EXPECT(sum->tsc > 0);
+	good = EXPECT(fd >= 0) && EXPECT(_vperfctr_read_sum(fd, sum) == 0) &&
+	       EXPECT(sum->tsc > 0) && reads_back(fd, &set);
 	close(fd);
 	close(sockets[0]);
 	close(sockets[1]);

@@ -56,6 +56,16 @@ int show_info(void)
 	return 0;
 }
 
+static int show_process(pid_t pid)
+{
+	struct perfctr_pmu_info info;
+
+	if (perfctr_get_pmu_info(&info) == 0)
+		return print_process(pid, &info);
+	complain_of_open(errno);
+	return EXIT_PERFEX;
+}
+
 static const struct option_rule rules[] = {
 	BACKEND_OPTION,
 	{ 0 },
@@ -67,9 +77,10 @@ const struct subcommand info_subcommand = {
 	.name = "info",
 	.summary = "show what this machine can count",
 	.main = info_main,
-	.help = "Usage: perfex info [OPTION]\n"
+	.help = "Usage: perfex info [OPTION] [PID]\n"
 		"Show what can count here and what this machine can count, what its instructions cost\n"
-		"and who may count what.\n",
+		"and who may count what.  With PID, show what the threads of this process are counted\n"
+		"by, whoever counts them.\n",
 	.options = rules,
 };
 
@@ -77,7 +88,7 @@ static int info_main(int argc, char **argv)
 {
 	int n = take_options(&info_subcommand, NULL, argc, argv);
 
-	if (n < argc)
-		fail("perfex info takes no argument, '%s' is one", argv[n]);
-	return show_info();
+	if (n + 1 < argc)
+		fail("perfex info takes one process, '%s' is too many", argv[n + 1]);
+	return n < argc ? show_process(parse_pid(argv[n])) : show_info();
 }

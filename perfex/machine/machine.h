@@ -4,6 +4,7 @@
  *
  * identity.c	what the machine is, without its name and its users
  * pmu.c	what its counters are; perfex info shows the same
+ * counted.c	what the threads of a process are counted by: perfex info PID
  * checks.c	the table of checks, each run in a process of its own
  * check_*.c	these checks
  * outcome.c	what one has found

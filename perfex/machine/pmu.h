@@ -5,9 +5,13 @@
 
 #include <perfctr.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 void write_backends(FILE *file, const struct perfctr_backend_info *used);
 void write_pmu_state(FILE *file, const struct perfctr_pmu_info *info);
 void write_pmu_limits(FILE *file, const struct perfctr_pmu_info *info);
+
+/* counted.c: to standard output, each thread of the process; the exit status. */
+int print_process(pid_t pid, const struct perfctr_pmu_info *info);
 
 #endif

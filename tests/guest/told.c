@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -149,6 +150,47 @@ START_TEST(a_wrong_question_is_refused_and_nothing_is_written)
 }
 END_TEST
 
+static void expect_line(const char *text, const char *line)
+{
+	ck_assert_msg(strstr(text, line), "no '%s' in:\n%s", line, text);
+}
+
+START_TEST(perfex_info_tells_what_a_process_is_counted_by)
+{
+	static struct run r;
+	char number[16], line[128];
+	pid_t pid = fork();
+	int fd;
+
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	snprintf(number, sizeof(number), "%d", pid);
+	RUN(&r, "perfex", "info", number);
+	ck_assert_int_eq(r.status, 0);
+	snprintf(line, sizeof(line), "thread %d (guest-tests): not counted\n", pid);
+	ck_assert_str_eq(r.out, line);
+	fd = context_open(pid, PERFCTR_OPEN_CREATE);
+	set(fd, TREE_FLAGS);
+	RUN(&r, "perfex", "info", number);
+	ck_assert_int_eq(r.status, 0);
+	snprintf(line, sizeof(line),
+		 "thread %d (guest-tests): counted, with what it creates, each recorded\n", pid);
+	expect_line(r.out, line);
+	expect_line(r.out, "\n  0x004300c4@2 ");
+	expect_line(r.out, "\n  0x00410000@0x40000000 ");
+	expect_line(r.out, "\n  0x004100c0@0 ");
+	expect_line(r.out, "instructions");
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	RUN(&r, "perfex", "info", number);
+	ck_assert_int_eq(r.status, EXITED(125));
+	snprintf(line, sizeof(line), "perfex: there is no process %d\n", pid);
+	ck_assert_str_eq(r.err, line);
+}
+END_TEST
+
 SUITE(told,
       a_control_is_told_as_it_was_set,
       a_control_that_was_refused_is_not_told,
@@ -156,4 +198,5 @@ SUITE(told,
       a_control_outlives_its_thread,
       a_member_is_told_what_it_inherited,
       events_without_room_are_left_out,
-      a_wrong_question_is_refused_and_nothing_is_written)
+      a_wrong_question_is_refused_and_nothing_is_written,
+      perfex_info_tells_what_a_process_is_counted_by)

@@ -90,7 +90,7 @@ static const struct {
 	{ { "run", "--frob", "touch", MARK, NULL },
 	  "perfex: unknown option '--frob'; see perfex --help\n" },
 	{ { "info", "--frob", NULL }, "perfex: unknown option '--frob'; see perfex info --help\n" },
-	{ { "info", "touch", NULL }, "perfex: perfex info takes no argument, 'touch' is one\n" },
+	{ { "info", "1", "2", NULL }, "perfex: perfex info takes one process, '2' is too many\n" },
 	{ { "-r", "0", "touch", MARK, NULL },
 	  "perfex: --repeat=0: give a number from 1 to 1000000\n" },
 	{ { "-r", "3x", "touch", MARK, NULL },

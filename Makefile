@@ -55,6 +55,7 @@ include tests/compat-2.6/rules.mk
 include tests/releases/rules.mk
 include tests/families/rules.mk
 include tests/documents/rules.mk
+include tests/pictures/rules.mk
 include tests/fuzz/rules.mk
 include tests/tables/rules.mk
 include tests/static/rules.mk
@@ -90,7 +91,7 @@ demo-programs: $(PERFEX) $(GUEST_PROGRAMS) $(EXAMPLES)
 .PHONY: check
 check: ## set everything up, then run all tests and print one summary
 	@scripts/packages
-	@scripts/packages check
+	@scripts/packages check pictures
 	@WERROR=1 scripts/check all-and-machine $(filter $(CHECKS),$(LONG_CHECKS)) $(filter-out $(LONG_CHECKS),$(CHECKS))
 
 .PHONY: check-emulator

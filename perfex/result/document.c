@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "document.h"
+#include "json_values.h"
 #include "../perfex.h"
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Passes, events and rules each: what compares them takes the square of their number. */
 #define MAX_LIST 4096
@@ -188,31 +188,17 @@ static bool get_all(struct document *document, struct text_error *error)
 	       check_runs(document, error) && get_rules(document, error);
 }
 
-static bool has_schema(json_object *json, const char *name)
-{
-	json_object *schema;
-
-	return json_object_is_type(json, json_type_object) &&
-	       json_object_object_get_ex(json, "schema", &schema) &&
-	       json_object_is_type(schema, json_type_string) &&
-	       strcmp(json_object_get_string(schema), name) == 0;
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* The recording stays, the intervals are let go. */
-static bool take_value(json_object *json, struct document *document, struct text_error *error)
+static bool take_document(void *target, json_object *json, struct text_error *error)
 {
-	bool recording = has_schema(json, "perfex-run");
+	struct document *document = target;
+	bool recording = json_has_schema(json, "perfex-run");
 
 	if (recording && !document->json) {
 		document->json = json;
 		return true;
 	}
-	if (!recording && has_schema(json, "perfex-interval")) {
+	if (!recording && json_has_schema(json, "perfex-interval")) {
 		json_object_put(json);
 		return true;
 	}
@@ -222,42 +208,15 @@ static bool take_value(json_object *json, struct document *document, struct text
 				     : "it is JSON, but not a recording; " REMEDY);
 }
 
-static bool take_values(json_tokener *tokener, const char *text, size_t length,
-			struct document *document, struct text_error *error)
-{
-	for (;;) {
-		json_object *json;
-
-		while (length && is_blank(*text)) {
-			text++;
-			length--;
-		}
-		if (!length)
-			return document->json ||
-			       refuse_text(error, 0, "there is no recording in it; " REMEDY);
-		json = json_tokener_parse_ex(tokener, text,
-					     length < INT_MAX ? (int)length : INT_MAX);
-		if (json_tokener_get_error(tokener) != json_tokener_success)
-			return refuse_text(error, 0, "it is not complete JSON; " REMEDY);
-		text += json_tokener_get_parse_end(tokener);
-		length -= json_tokener_get_parse_end(tokener);
-		if (!take_value(json, document, error))
-			return false;
-	}
-}
-
 struct document *document_parse(const char *text, size_t length, struct text_error *error)
 {
 	struct document *document = allocate(1, sizeof(*document));
-	json_tokener *tokener = json_tokener_new();
-	bool good;
 
-	if (!tokener)
-		fail("out of memory");
 	error->line = 0;
-	good = take_values(tokener, text, length, document, error) && get_all(document, error);
-	json_tokener_free(tokener);
-	if (good)
+	if (json_take_values(text, length, take_document, document, error) &&
+	    (document->json ||
+	     refuse_text(error, 0, "there is no recording in it; " REMEDY)) &&
+	    get_all(document, error))
 		return document;
 	document_free(document);
 	return NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
 #include "table.h"
+#include "html.h"
 #include "../perfex.h"
 
 #include <locale.h>
@@ -171,12 +172,31 @@ static void print_markdown(const struct table *table, FILE *file)
 	}
 }
 
+static void print_html(const struct table *table, FILE *file)
+{
+	fputs("<table>\n", file);
+	for (size_t i = 0; i < table->n_cells; i++) {
+		size_t column = i % table->n_columns;
+		const char *tag = i < table->n_columns ? "th" : "td";
+
+		if (column == 0)
+			fputs("<tr>", file);
+		fprintf(file, "<%s%s>", tag, table->column[column].side == RIGHT ? " class=n" : "");
+		html_text(file, table->cell[i]);
+		fprintf(file, "</%s>", tag);
+		if (column + 1 == table->n_columns)
+			fputs("</tr>\n", file);
+	}
+	fputs("</table>\n", file);
+}
+
 void table_end(struct table *table, FILE *file)
 {
 	static void (*const print[])(const struct table *table, FILE *file) = {
 		[TABLE_TEXT] = print_text,
 		[TABLE_CSV] = print_csv,
 		[TABLE_MARKDOWN] = print_markdown,
+		[TABLE_HTML] = print_html,
 	};
 
 	print[table->format](table, file);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table that is printed for people, aligned or as Markdown, or for programs, as CSV (RFC 4180).
+ * A table that is printed for people, aligned, as Markdown or HTML, or for programs, as CSV
+ * (RFC 4180).
  */
 #ifndef PERFEX_TABLE_H
 #define PERFEX_TABLE_H
@@ -8,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum table_format { TABLE_TEXT, TABLE_CSV, TABLE_MARKDOWN };
+enum table_format { TABLE_TEXT, TABLE_CSV, TABLE_MARKDOWN, TABLE_HTML };
 
 struct column {
 	const char *title;

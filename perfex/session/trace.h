@@ -4,7 +4,8 @@
  *
  * cmd_trace.c	the command line
  * trace_count.c	the session, and its records into a file
- * cmd_report.c	perfex report: the file's counts by thread and by process
+ * trace_read.c	the file, record by record
+ * trace_sum.c	its counts by thread and by process, as perfex report shows them
  *
  * The file has a line of its version and the rate of the time stamp, a line with the names of the
  * columns, a line for each record, and at the end one with the session's totals:

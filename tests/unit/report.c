@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HEAD "# perfctr-trace 1 2000000\n"
 #define COLUMNS "cpu,time,type,pid,tid,lost,tsc,\"instructions:u\"\n"
@@ -90,6 +91,84 @@ START_TEST(parts_that_do_not_add_up_are_told_in_one_line)
 }
 END_TEST
 
+/* perfex run -I writes such lines; their members are in the order of the schema. */
+#define LINE(end, count)                                                                           \
+	"{\"schema\":\"perfex-interval\",\"version\":2,\"run\":0,\"pass\":0,\"time_ns\":" end       \
+	",\"tsc\":1,\"events\":[{\"name\":\"a\",\"modes\":\"user\",\"count\":" count "}]}\n"
+#define WHOLE "' of an interval is not a whole number; give a file that perfex -I --json wrote"
+#define COMPARISON(events) "{\"schema\":\"perfex-diff\",\"events\":[" events "],\"derived\":[]}"
+
+static const struct {
+	const char *text, *why;
+} not_drawn[] = {
+	{ "", "there is nothing in it; give a file that perfex wrote" },
+	{ "x", "it is not complete JSON; give a file that perfex run --json wrote" },
+	{ "[]", "it is JSON, but nothing that can be drawn; give what perfex run, system, diff or "
+		"compare wrote with --json, or a trace" },
+	{ LINE("5", "-1"), "'count" WHOLE },
+	{ LINE("5", "1.5"), "'count" WHOLE },
+	{ LINE("null", "1"), "'time_ns" WHOLE },
+	{ LINE("5", "1") LINE("4", "1"),
+	  "the times of the intervals go back; give a file of one recording" },
+	{ "{\"schema\":\"perfex-interval\",\"time_ns\":1,\"tsc\":1}", "an interval has no events" },
+	{ "{\"schema\":\"perfex-interval\",\"time_ns\":1,\"tsc\":1,\"events\":[null]}",
+	  "an event of an interval has no name or modes" },
+	{ "{\"schema\":\"perfex-diff\"}", "'events' is missing; give a file that perfex diff --json or "
+					  "compare --json wrote" },
+	{ COMPARISON("null"), "a comparison has no name; give a file that perfex diff --json or "
+			      "compare --json wrote" },
+	{ COMPARISON("{\"name\":null}"), "a comparison has no name; give a file that perfex diff "
+					 "--json or compare --json wrote" },
+};
+
+START_TEST(what_cannot_be_drawn_is_refused_and_nothing_written)
+{
+	struct command_result result;
+	char line[256];
+
+	enter_directory();
+	write_text("file", not_drawn[_i].text);
+	result = PERFEX("report", "--html", "-o", "page", "file");
+	snprintf(line, sizeof(line), "perfex: 'file': %s\n", not_drawn[_i].why);
+	ck_assert_str_eq(result.err, line);
+	ck_assert_str_eq(result.out, "");
+	ck_assert_int_eq(result.status, 125);
+	ck_assert_int_lt(access("page", F_OK), 0);
+	leave_directory();
+}
+END_TEST
+
+/* Of 2^64 - 1 in no time, and of nothing in 1 ns; a lone number is an axis too. */
+static const char *const extreme[] = {
+	LINE("0", "18446744073709551615"),
+	LINE("1", "18446744073709551615") LINE("18446744073709551615", "0"),
+	COMPARISON(""),
+	COMPARISON("{\"name\":\"a\",\"a\":1e308,\"b\":-1e308,\"difference\":-2e308}"),
+	COMPARISON("{\"name\":\"a\",\"a\":0,\"b\":0,\"difference\":0,\"low\":-1,\"high\":1}"),
+	COMPARISON("{\"name\":\"a\",\"a\":1e-300,\"difference\":1e300,\"low\":1,\"high\":1}"),
+	HEAD COLUMNS "-1,0,total,0,0,0,0,0\n",
+	"# perfctr-trace 1 0\n" COLUMNS "0,18446744073709551615,on,1,1,0,0,0\n"
+	"0,0,off,0,0,0,0,0\n-1,0,total,0,0,0,0,0\n",
+};
+
+START_TEST(extreme_numbers_are_drawn_without_places_that_are_no_numbers)
+{
+	struct command_result result;
+
+	enter_directory();
+	write_text("file", extreme[_i]);
+	result = PERFEX("report", "--html", "file");
+	ck_assert_str_eq(result.err, "");
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_ptr_nonnull(strstr(result.out, "</html>"));
+	ck_assert_ptr_null(strstr(result.out, "nan\""));
+	ck_assert_ptr_null(strstr(result.out, "inf\""));
+	ck_assert_ptr_null(strstr(result.out, "Hinf"));
+	ck_assert_ptr_null(strstr(result.out, "Mnan"));
+	leave_directory();
+}
+END_TEST
+
 TCase *report_tests(void)
 {
 	TCase *tests = tcase_create("report");
@@ -97,5 +176,9 @@ TCase *report_tests(void)
 	tcase_add_test(tests, who_counted_what_is_added_up);
 	tcase_add_loop_test(tests, a_wrong_trace_is_refused_in_one_line, 0, ARRAY_SIZE(wrong));
 	tcase_add_test(tests, parts_that_do_not_add_up_are_told_in_one_line);
+	tcase_add_loop_test(tests, what_cannot_be_drawn_is_refused_and_nothing_written, 0,
+			    ARRAY_SIZE(not_drawn));
+	tcase_add_loop_test(tests, extreme_numbers_are_drawn_without_places_that_are_no_numbers, 0,
+			    ARRAY_SIZE(extreme));
 	return tests;
 }

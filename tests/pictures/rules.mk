@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What people see: pages in a browser.
+
+CHECKS += check-pictures
+
+.PHONY: check-pictures
+check-pictures: $(PERFEX) $(addprefix $(GUEST)/,loop memory)
+	@scripts/packages pictures
+	@tests/pictures/run

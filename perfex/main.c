@@ -21,6 +21,7 @@ static const struct subcommand *const subcommands[] = {
 	&experiment_subcommand,
 	&mark_subcommand,
 	&system_subcommand,
+	&scope_subcommand,
 	&trace_subcommand,
 	&report_subcommand,
 	&report_machine_subcommand,

@@ -104,6 +104,7 @@ extern const struct subcommand stat_of_subcommand;
 extern const struct subcommand experiment_subcommand;
 extern const struct subcommand mark_subcommand;
 extern const struct subcommand system_subcommand;
+extern const struct subcommand scope_subcommand;
 extern const struct subcommand trace_subcommand;
 extern const struct subcommand report_subcommand;
 extern const struct subcommand report_machine_subcommand;

@@ -2,13 +2,15 @@
 # perfex, with the library inside: it runs from anywhere.
 
 PERFEX := $(BUILD)/bin/perfex
-# What validates has programs in assembly of 64 bits; with 32, one file says that it is not there.
-PERFEX_SOURCES_64 := perfex/cmd_validate.c perfex/machine/check_events.c $(wildcard perfex/validate/*.c)
-PERFEX_SOURCES_32 := perfex/cmd_validate_32.c
+# What validates has programs in assembly of 64 bits, and what draws on a terminal needs ncurses; with 32, a file each says
+# that it is not there.
+PERFEX_SOURCES_64 := perfex/cmd_validate.c perfex/machine/check_events.c $(wildcard perfex/validate/*.c) \
+	perfex/cmd_scope.c $(wildcard perfex/scope/*.c)
+PERFEX_SOURCES_32 := perfex/cmd_validate_32.c perfex/cmd_scope_32.c
 PERFEX_SOURCES := $(filter-out $(PERFEX_SOURCES_32),$(wildcard perfex/*.c perfex/*/*.c))
 PERFEX_OBJECTS := $(PERFEX_SOURCES:perfex/%.c=$(BUILD)/perfex/%.o)
 # Static where perfex must not depend on what is installed.
-PERFEX_LIBS := $(LIB_STATIC_LIBS) -l:libjson-c.a -l:libyaml.a -lm
+PERFEX_LIBS := $(LIB_STATIC_LIBS) -l:libjson-c.a -l:libyaml.a -l:libncursesw.a -l:libtinfo.a -lm
 PERFEX_CFLAGS := -DPERFCTR_GROUPS_DIRECTORY='"$(PREFIX)/share/perfctr/groups"' \
 	-DPERFCTR_PROCESSORS_DIRECTORY='"$(PREFIX)/share/perfctr/processors"'
 

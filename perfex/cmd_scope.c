@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * perfex scope: perfex run or perfex system counts in a child, and writes its intervals into a
+ * pipe; what they look like is seen here.
+ */
+#define _GNU_SOURCE
+#include "perfex.h"
+#include "scope/scope.h"
+#include "textfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct scope_options {
+	const char **argument; /* of what counts */
+	size_t n_arguments;
+	const char *process;
+	bool all_cpus, marked, self;
+	unsigned int interval_ms;
+	const char *output;
+	char **command;
+};
+
+/* The text is taken over. */
+static void add_argument(struct scope_options *options, char *argument)
+{
+	append_text(&options->argument, &options->n_arguments, argument);
+}
+
+/* What counts has this option too, and judges its argument. */
+static void pass_option(void *target, const struct option_rule *rule, const char *argument)
+{
+	if (argument)
+		add_argument(target, text_print("--%s=%s", rule->name, argument));
+	else
+		add_argument(target, text_print("--%s", rule->name));
+}
+
+static const struct option_rule rules[] = {
+	CALL_OPTION("event", 'e', "EVENT",
+		    "count EVENT; may be repeated; by default as perfex does", pass_option, 0),
+	CALL_OPTION("backend", 0, "NAME", "count by NAME: patch, bpf or perf_events", pass_option,
+		    0),
+	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise", pass_option,
+		    0),
+	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", pass_option, 0),
+	CALL_OPTION("both", 0, NULL, "count in both modes", pass_option, 0),
+	TEXT_OPTION("pid", 'p', "PID", "watch process PID, with all its threads",
+		    struct scope_options, process),
+	FLAG_OPTION("self", 0, "watch only COMMAND's first thread, or PID's present threads",
+		    struct scope_options, self),
+	FLAG_OPTION("all-cpus", 'a', "watch all CPUs, whoever runs there", struct scope_options,
+		    all_cpus),
+	FLAG_OPTION("mark", 0, "mark COMMAND, and watch the marked on all CPUs",
+		    struct scope_options, marked),
+	NUMBER_OPTION("interval", 'I', "MS", "a point every MS milliseconds; default: 100",
+		      struct scope_options, interval_ms, 10, 86400000, " of milliseconds"),
+	TEXT_OPTION("output", 'o', "FILE", "save to FILE; default: perfex-scope-N.json",
+		    struct scope_options, output),
+	{ 0 },
+};
+
+static int scope_main(int argc, char **argv);
+
+const struct subcommand scope_subcommand = {
+	.name = "scope",
+	.summary = "watch two events over the time, on a terminal",
+	.main = scope_main,
+	.help = "Usage: perfex scope [OPTION].. [--] COMMAND [ARGUMENT]..\n"
+		"       perfex scope [OPTION].. -p PID\n"
+		"       perfex scope [OPTION].. -a [[--] COMMAND [ARGUMENT]..]\n"
+		"Draw the rates of two events on the terminal, while COMMAND or a process runs, or of all\n"
+		"CPUs.  What COMMAND would write to the terminal goes nowhere; errors are shown at the\n"
+		"end.\n",
+	.options = rules,
+	.takes_command = true,
+	.notes =
+		"Keys: q quit; space pause; 1, 2 the next event of this pane; +, - scale; = the same\n"
+		"scale for both; a automatic scales; <, > time of a column; s save.\n\n"
+		"Exit status: as of perfex run.\n",
+};
+
+static void check_options(const struct scope_options *options)
+{
+	bool command = options->command[0];
+
+	if (options->all_cpus + options->marked + !!options->process > 1)
+		fail("--pid, --all-cpus and --mark exclude each other; give one");
+	if (options->self && (options->all_cpus || options->marked))
+		fail("--self is of a command or a process; leave out --all-cpus or --mark");
+	if (!command && !options->process && !options->all_cpus)
+		fail("nothing to watch; give a command, --pid=PID or --all-cpus, see perfex scope "
+		     "--help");
+	if (command && options->process)
+		fail("--pid and a command exclude each other: the scope ends when you type q");
+}
+
+/* The command line of what counts, and writes into the descriptor. */
+static char **make_arguments(struct scope_options *options, int descriptor, int *argc)
+{
+	bool system = options->all_cpus || options->marked;
+	size_t n = 0;
+	char **argv;
+
+	add_argument(options, text_print("--json"));
+	add_argument(options, text_print("--interval=%u", options->interval_ms));
+	add_argument(options, system ? text_print("--output=/dev/fd/%d", descriptor)
+				     : text_print("--log-fd=%d", descriptor));
+	if (options->marked)
+		add_argument(options, text_print("--policy=marked"));
+	if (options->self)
+		add_argument(options, text_print("--self"));
+	if (options->process)
+		add_argument(options, text_print("--pid=%s", options->process));
+	add_argument(options, text_print("--"));
+	while (options->command[n])
+		n++;
+	argv = allocate(1 + options->n_arguments + n, sizeof(*argv));
+	argv[0] = text_print(system ? "system" : "run");
+	memcpy(argv + 1, options->argument, options->n_arguments * sizeof(*argv));
+	memcpy(argv + 1 + options->n_arguments, options->command, n * sizeof(*argv));
+	*argc = (int)(1 + options->n_arguments + n);
+	return argv;
+}
+
+/* The terminal shows the scope alone. */
+static void leave_terminal(FILE *errors)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGTSTP, SIGWINCH };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_DFL);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (isatty(fd))
+			dup2(fd == STDERR_FILENO ? fileno(errors) : null, fd);
+}
+
+static pid_t start_counting(struct scope_options *options, FILE *errors, int *source)
+{
+	int ends[2], argc;
+	char **argv;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		fail("cannot make a pipe: %m");
+	pid = fork();
+	if (pid < 0)
+		fail("cannot fork: %m");
+	if (pid == 0) {
+		screen_forget();
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		leave_terminal(errors);
+		close(ends[0]);
+		argv = make_arguments(options, ends[1], &argc);
+		optind = 0; /* getopt(3) begins anew */
+		exit((options->all_cpus || options->marked ? system_subcommand.main
+							   : run_subcommand.main)(argc, argv));
+	}
+	close(ends[1]);
+	*source = ends[0];
+	return pid;
+}
+
+/* The exit status: who types q has seen enough, and nothing has failed. */
+static int end_counting(pid_t pid, int source, bool ended)
+{
+	char rest[4096];
+	int status;
+
+	if (!ended)
+		kill(pid, SIGTERM);
+	while (read(source, rest, sizeof(rest)) > 0 || errno == EINTR)
+		errno = 0;
+	close(source);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!ended)
+		return 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void show_errors(FILE *errors)
+{
+	char text[4096];
+	size_t n;
+
+	rewind(errors);
+	while ((n = fread(text, 1, sizeof(text), errors)) > 0)
+		fwrite(text, 1, n, stderr);
+}
+
+static char *make_title(const struct scope_options *options)
+{
+	struct text text;
+	FILE *file = text_open(&text);
+
+	if (options->process)
+		fprintf(file, "process %s", options->process);
+	else if (!options->command[0])
+		fputs("all CPUs", file);
+	for (char **word = options->command; *word; word++)
+		fprintf(file, "%s%s", word == options->command ? "" : " ", *word);
+	text_close(&text);
+	make_printable(text.text);
+	return text.text;
+}
+
+static int scope_main(int argc, char **argv)
+{
+	struct scope_options options = { .interval_ms = 100 };
+	struct scope scope = { 0 };
+	FILE *errors;
+	char *title;
+	pid_t pid;
+	bool ended;
+	int status;
+
+	options.command = argv + take_options(&scope_subcommand, &options, argc, argv);
+	check_options(&options);
+	errors = tmpfile();
+	if (!errors)
+		fail("cannot make a temporary file: %m");
+	title = make_title(&options);
+	scope.title = title;
+	scope.output = options.output;
+	screen_begin();
+	pid = start_counting(&options, errors, &scope.source);
+	ended = scope_show(&scope);
+	screen_end();
+	status = end_counting(pid, scope.source, ended);
+	show_errors(errors);
+	fclose(errors);
+	free(title);
+	free_events(options.argument, options.n_arguments);
+	return status;
+}

@@ -116,7 +116,9 @@ void trace_read(struct trace_reader *reader)
 		reader->line++;
 		if (reader->line == 1) {
 			if (!is_trace(line))
-				refuse_trace(reader, "it is not a trace of a known version");
+				refuse_trace(
+					reader,
+					"it is not a trace of a known version (--html draws recordings too)");
 			reader->khz = strtoull(line + strlen(TRACE_HEAD), NULL, 10);
 		} else if (reader->line == 2) {
 			take_names(reader, line);

@@ -44,7 +44,7 @@ static const struct {
 	unsigned int line;
 } wrong[] = {
 	{ "", "the trace has no end", 0 },
-	{ "cpu\n", "it is not a trace of a known version", 1 },
+	{ "cpu\n", "it is not a trace of a known version (--html draws recordings too)", 1 },
 	{ HEAD "cpu\n", "these are not the columns of a trace", 2 },
 	{ HEAD "cpu,time,type,pid,tid,lost,tsc,\"a\n",
 	  "the name of an event has no end, or there are too many", 2 },

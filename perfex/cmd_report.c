@@ -54,8 +54,18 @@ static void take_sum(void *target, const struct trace_record *record)
 	trace_sums_add(target, record);
 }
 
+static void write_report(const struct report *report, struct text *text)
+{
+	text_close(text);
+	if (!report->output)
+		fwrite(text->text, 1, text->size, stdout);
+	else if (!textfile_write(report->output, text->text, text->size))
+		fail("cannot write '%s': %m", report->output);
+	free(text->text);
+}
+
 /* Returns whether the parts add up. */
-static bool print_trace(FILE *file, const struct report *report)
+static bool write_trace(const struct report *report)
 {
 	struct trace_sums sums;
 	struct trace_reader trace = {
@@ -63,12 +73,14 @@ static bool print_trace(FILE *file, const struct report *report)
 		.take = take_sum,
 		.target = &sums,
 	};
+	struct text text;
 	bool complete;
 
 	trace_sums_begin(&sums, report->picture.per_thread);
 	trace_read(&trace);
 	complete = trace_sums_complete(&sums, &trace);
-	trace_sums_print(&sums, &trace, report->format, file);
+	trace_sums_print(&sums, &trace, report->format, text_open(&text));
+	write_report(report, &text);
 	if (complete && sums.lost)
 		complain("%" PRIu64 " records were lost; what was counted between is not known to "
 			 "be anybody's",
@@ -78,21 +90,18 @@ static bool print_trace(FILE *file, const struct report *report)
 	return complete;
 }
 
-static void write_report(const struct report *report, const char *text, size_t length)
+static void write_pictures(const struct report *report)
 {
-	if (!report->output)
-		fwrite(text, 1, length, stdout);
-	else if (!textfile_write(report->output, text, length))
-		fail("cannot write '%s': %m", report->output);
+	struct text text;
+
+	picture_write(text_open(&text), &report->picture);
+	write_report(report, &text);
 }
 
 static int report_main(int argc, char **argv)
 {
 	struct report report = { .format = TABLE_TEXT };
 	int first = take_options(&report_subcommand, &report, argc, argv);
-	bool complete = true;
-	struct text text;
-	FILE *file;
 
 	report.picture.path = (const char *const *)argv + first;
 	report.picture.n = (size_t)(argc - first);
@@ -100,15 +109,9 @@ static int report_main(int argc, char **argv)
 		fail("give files of perfex to draw; see perfex report --help");
 	if (report.format != TABLE_HTML && argc - first != 1)
 		fail("give one file of perfex trace; see perfex report --help");
-	file = text_open(&text);
 	if (report.format == TABLE_HTML)
-		picture_write(file, &report.picture);
-	else
-		complete = print_trace(file, &report);
-	text_close(&text);
-	write_report(&report, text.text, text.size);
-	free(text.text);
-	if (!complete)
+		write_pictures(&report);
+	else if (!write_trace(&report))
 		fail("the parts do not add up to the totals: the trace is not complete");
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* The command line of "perfex run". */
 #include "run/derive.h"
 #include "run/perf_options.h"
+#include "run/rank.h"
 #include "run/run.h"
 
 #include <ctype.h>
@@ -107,6 +108,15 @@ static void take_offcore(void *target, const struct option_rule *rule, const cha
 	     rule->name, text);
 }
 
+/* The command puts its process's number in the place of %p itself. */
+static void take_regions(void *target, const struct option_rule *rule, const char *path)
+{
+	struct options *options = target;
+
+	free(options->regions);
+	options->regions = rank_file_name(path, "rh");
+}
+
 static const struct option_rule rules[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "count EVENT; may be repeated; by default what perf stat counts,\n"
@@ -153,12 +163,13 @@ static const struct option_rule rules[] = {
 	NUMBER_OPTION("timeout", 0, "MS",
 		      "stop counting after MS milliseconds; end COMMAND by SIGTERM", struct options,
 		      timeout_ms, 1, 2000000000, " of milliseconds"),
-	TEXT_OPTION("regions", 0, "FILE",
+	CALL_OPTION("regions", 0, "FILE",
 		    "let COMMAND count the events in its regions too, and write them to FILE;\n"
 		    "perfex stat-of FILE shows them",
-		    struct options, regions),
+		    take_regions, 0),
 	FLAG_OPTION("wait", 0, "also wait for processes that outlive COMMAND", struct options, wait),
-	CALL_OPTION("output", 'o', "FILE", "write the counts to FILE instead of standard error",
+	CALL_OPTION("output", 'o', "FILE", "write the counts to FILE instead of standard error;\n"
+		    "%r, %h and %p in its name: MPI rank, host, process",
 		    take_output, 0),
 	FLAG_OPTION("append", 0, "append to FILE", struct options, append),
 	NUMBER_OPTION("log-fd", 0, "N", "write the counts to descriptor N", struct options, log_fd,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The machine that counts, as its kernel names it. */
 #define _GNU_SOURCE
+#include "rank.h"
 #include "run.h"
 
 #include <stdlib.h>
@@ -35,4 +36,5 @@ void host_find(struct host *host)
 	snprintf(host->name, sizeof(host->name), "%s", name.nodename);
 	snprintf(host->kernel, sizeof(host->kernel), "%s", name.release);
 	find_cpu(host->cpu, sizeof(host->cpu));
+	host->has_rank = rank_find(&host->rank);
 }

@@ -304,6 +304,8 @@ static void print_recording(FILE *file, const struct style *style,
 	add_text(object, "date", recording->date);
 	add_text(object, "perfex", PERFCTR_VERSION);
 	add_text(object, "host", recording->host.name);
+	if (recording->host.has_rank)
+		add_number(object, "rank", recording->host.rank);
 	add_text(object, "kernel", recording->host.kernel);
 	add_text(object, "cpu", recording->host.cpu);
 	add_text(object, "backend", recording->backend);

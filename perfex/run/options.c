@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Options of all that counts a command: events, modes, what counts them, where the counts go. */
 #include "derive.h"
+#include "rank.h"
 #include "run.h"
 
 #include <ctype.h>
@@ -70,7 +71,7 @@ void take_output(void *target, const struct option_rule *rule, const char *path)
 
 	if (options->output)
 		fail("two output files, '%s' and '%s'; give one", options->output, path);
-	options->output = path;
+	options->output = rank_file_name(path, "rhp");
 }
 
 void take_modes(void *target, const struct option_rule *rule, const char *unused)
@@ -204,4 +205,6 @@ void free_options(struct options *options)
 	perfctr_events_close(options->database);
 	free_events(options->event, options->n_events);
 	free_events(options->group, options->n_groups);
+	free(options->output);
+	free(options->regions);
 }

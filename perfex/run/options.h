@@ -37,8 +37,8 @@ struct options {
 	size_t n_groups;
 	struct rules *rules;				/* of derived values; NULL: none */
 	struct perfctr_events *database;		/* of what counts; NULL: not open yet */
-	const char *regions;				/* file; NULL: not wanted */
-	const char *output;				/* NULL: log_fd */
+	char *regions;					/* file; NULL: not wanted */
+	char *output;					/* NULL: log_fd */
 	unsigned int log_fd;				/* NO_LOG_FD: none was given */
 	bool append, no_shell, wait;
 	const struct format *format;

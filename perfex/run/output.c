@@ -7,6 +7,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,21 @@ static int open_for_writing(struct output *output)
 		return fd;
 	output->created = true;
 	return open(output->path, flags | O_CREAT, 0666);
+}
+
+/* Two that write one file, like the ranks of a program, would leave a part of each. */
+static bool lock_output(struct output *output)
+{
+	struct stat status;
+
+	if (output->append || fstat(output->fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    flock(output->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return true;
+	output->created = false;
+	complain("another perfex is writing '%s': give each its own file, like out.%%r.json for the "
+		 "rank and out.%%p.json for the process, or --append",
+		 output->path);
+	return false;
 }
 
 /* A pipe's reader must see the end when perfex ends, not when all that the command made does. */
@@ -73,6 +89,8 @@ bool output_open(struct output *output, const struct options *options)
 			complain("cannot write '%s': %m", output->path);
 			return false;
 		}
+		if (!lock_output(output))
+			return false;
 	}
 	choose_style(output);
 	return true;

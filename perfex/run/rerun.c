@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What stands against running a command more than once; its standard input from the same place. */
+#include "rank.h"
 #include "run.h"
 
 #include <errno.h>
@@ -8,9 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* By which MPICH and others, Slurm or PMIx, and Open MPI tell a process its rank. */
-static const char *const ranks[] = { "PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK" };
 
 static bool refuse_runs(unsigned int runs, const char *why)
 {
@@ -21,21 +19,16 @@ static bool refuse_runs(unsigned int runs, const char *why)
 /* Whom the others of the program wait for, and let in once. */
 static bool check_rank(unsigned int runs)
 {
+	const char *variable, *rank = rank_of_mpi(&variable);
 	char why[256];
 
-	for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
-		const char *rank = getenv(ranks[i]);
-
-		if (!rank || !*rank)
-			continue;
-		snprintf(
-			why, sizeof(why),
-			"it is rank %s of an MPI program (%s), which runs once: count what fits in "
-			"one run, or repeat the whole program",
-			rank, ranks[i]);
-		return refuse_runs(runs, why);
-	}
-	return true;
+	if (!rank)
+		return true;
+	snprintf(why, sizeof(why),
+		 "it is rank %s of an MPI program (%s), which runs once: count what fits in one run, or "
+		 "repeat the whole program",
+		 rank, variable);
+	return refuse_runs(runs, why);
 }
 
 bool rerun_check(unsigned int runs, off_t *start)

@@ -8,6 +8,7 @@
  * usual.c	what is counted when nothing is asked for
  * regions.c	what the command counts by itself, in its regions
  * rerun.c	what stands against more than one run
+ * rank.c	which process of a parallel program it is
  * count.c	one run, with a delay, a limit and intervals
  * events.c	what to count, in how many passes
  * warn.c	what is known of these events on this processor
@@ -222,7 +223,9 @@ struct recording {
 	char backend[16]; /* that counted */
 	struct host {
 		char name[65], kernel[65], cpu[128]; /* empty: unknown */
-	} host;					     /* with --json */
+		bool has_rank;
+		unsigned int rank;
+	} host; /* with --json */
 };
 
 /* host.c */

@@ -18,6 +18,7 @@ static const struct subcommand *const subcommands[] = {
 	&compare_subcommand,
 	&diff_subcommand,
 	&stat_of_subcommand,
+	&merge_subcommand,
 	&experiment_subcommand,
 	&mark_subcommand,
 	&system_subcommand,

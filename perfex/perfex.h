@@ -101,6 +101,7 @@ extern const struct subcommand encode_subcommand;
 extern const struct subcommand compare_subcommand;
 extern const struct subcommand diff_subcommand;
 extern const struct subcommand stat_of_subcommand;
+extern const struct subcommand merge_subcommand;
 extern const struct subcommand experiment_subcommand;
 extern const struct subcommand mark_subcommand;
 extern const struct subcommand system_subcommand;

@@ -67,6 +67,7 @@ include tests/papi/rules.mk
 include tests/fuzz-parsers/rules.mk
 include python/rules.mk
 include tests/languages/rules.mk
+include tests/cluster/rules.mk
 include examples/rules.mk
 include docs/rules.mk
 

@@ -108,6 +108,10 @@ static const struct option_rule rules[] = {
 	CALL_OPTION("json", 'j', NULL, "write JSON, one document a line", take_system_format, 1),
 	CALL_OPTION("field-separator", 'x', "SEP", "the same as --csv; SEP can only be ','",
 		    take_system_separator, 0),
+	TEXT_OPTION("openmetrics", 0, "FILE",
+		    "write the sums to FILE as OpenMetrics text, instead of lines; each\n"
+		    "interval replaces the whole file, as node_exporter wants it",
+		    struct system_options, metrics),
 	REFUSED_OPTION("all-cpus", 'a', NULL, "it counts on all CPUs; leave it out"),
 	REFUSED_OPTION("cpu", 'C', "LIST", "--cpus=LIST"),
 	REFUSED_OPTION("no-aggr", 'A', NULL, "--per-cpu"),
@@ -142,6 +146,8 @@ static void check_options(const struct system_options *options)
 	if (options->policy & marks && !options->run.command[0])
 		fail("nobody would bear the mark that --policy speaks of; give a command, which "
 		     "gets it");
+	if (options->metrics && (options->run.output || options->run.append || options->format))
+		fail("--openmetrics writes no lines: leave out --output, --append, --csv and --json");
 	check_output(&options->run);
 }
 

@@ -6,6 +6,7 @@
  * policy.c	what is counted, in words
  * system_count.c	the session and its intervals
  * system_output.c	a line for each
+ * system_metrics.c	a file of metrics
  */
 #ifndef PERFEX_SYSTEM_H
 #define PERFEX_SYSTEM_H
@@ -25,6 +26,7 @@ struct system_options {
 	bool per_cpu, exclude_self;
 	unsigned int count; /* of intervals; 0: no limit */
 	enum system_format format;
+	const char *metrics; /* file of OpenMetrics, instead of lines; NULL: none */
 };
 
 /* policy.c: words or POWER2's bits, separated by commas; a wrong one is refused. */
@@ -49,5 +51,12 @@ void system_print_head(FILE *file, const struct system_options *options,
 		       const struct events *events);
 void system_print_row(FILE *file, const struct system_options *options, const struct events *events,
 		      const struct system_row *row);
+
+/*
+ * system_metrics.c: the sums since the start of n CPUs, or of all, replace the file as OpenMetrics
+ * text.  False: it is as it was, which has been said.
+ */
+bool system_write_metrics(const char *path, const struct events *events,
+			  const struct system_row *const sums[], size_t n);
 
 #endif

@@ -20,6 +20,7 @@ struct system {
 		next_ns; /* the start, the end of the last interval, of this one */
 	unsigned int n_intervals;
 	struct system_row *last; /* sums until last_ns: of all CPUs, then of each */
+	bool unwritten;		 /* the file of metrics */
 };
 
 /* What the policy lets of the events be counted is what is shown. */
@@ -99,6 +100,16 @@ static bool set_marks(const struct system *system)
 	return false;
 }
 
+static void make_rows(struct system *system)
+{
+	unsigned int n = perfctr_session_cpus(system->run.session);
+
+	system->last = allocate(1 + n, sizeof(*system->last));
+	system->last[0].cpu = ALL_CPUS;
+	for (unsigned int cpu = 0; cpu < n; cpu++)
+		system->last[1 + cpu].cpu = (int)cpu;
+}
+
 /* 0, or perfex's exit status after one line of complaint, and nothing has run. */
 static int start_system(struct system *system)
 {
@@ -109,13 +120,12 @@ static int start_system(struct system *system)
 	status = session_launch(&system->run, system->options->run.command);
 	if (status)
 		return status;
-	if (!set_marks(system) || !output_open(&system->output, &system->options->run)) {
+	if (!set_marks(system) || (!system->options->metrics &&
+				   !output_open(&system->output, &system->options->run))) {
 		command_kill(&system->run.command);
 		return EXIT_PERFEX;
 	}
-	system->last = calloc(1 + perfctr_session_cpus(system->run.session), sizeof(*system->last));
-	if (!system->last)
-		fail("out of memory");
+	make_rows(system);
 	if (perfctr_session_start(system->run.session) < 0) {
 		complain_of_start(errno);
 		exit(EXIT_PERFEX);
@@ -125,12 +135,12 @@ static int start_system(struct system *system)
 	return 0;
 }
 
-/* Prints what has been added to the sums since the last time. */
-static void print_row(struct system *system, struct system_row *last, int cpu, uint64_t now,
-		      uint64_t tsc, const __u64 counter[])
+/* Prints what has been added to the sums since the last time, unless these are what is wanted. */
+static void take_row(struct system *system, struct system_row *last, uint64_t now, uint64_t tsc,
+		     const __u64 counter[])
 {
 	struct system_row row = {
-		.cpu = cpu,
+		.cpu = last->cpu,
 		.time_ns = now - system->started_ns,
 		.length_ns = now - system->last_ns,
 		.tsc = tsc - last->tsc,
@@ -141,12 +151,30 @@ static void print_row(struct system *system, struct system_row *last, int cpu, u
 		last->counter[i] = counter[i];
 	}
 	last->tsc = tsc;
-	system_print_row(system->text.file, system->options, &system->events, &row);
+	last->time_ns = row.time_ns;
+	if (!system->options->metrics)
+		system_print_row(system->text.file, system->options, &system->events, &row);
 }
 
 static bool is_counted(const struct system_options *options, unsigned int cpu)
 {
 	return !options->cpu_list || (cpu < CPU_SETSIZE && CPU_ISSET(cpu, &options->cpus));
+}
+
+static void write_metrics(struct system *system)
+{
+	const struct system_options *options = system->options;
+	unsigned int n_cpus = perfctr_session_cpus(system->run.session);
+	const struct system_row **sums = allocate(1 + n_cpus, sizeof(*sums));
+	size_t n = 0;
+
+	if (!options->per_cpu)
+		sums[n++] = &system->last[0];
+	for (unsigned int cpu = 0; options->per_cpu && cpu < n_cpus; cpu++)
+		if (is_counted(options, cpu))
+			sums[n++] = &system->last[1 + cpu];
+	system->unwritten = !system_write_metrics(options->metrics, &system->events, sums, n);
+	free(sums);
 }
 
 /* The read brings the totals of each CPU up to date as well. */
@@ -162,17 +190,19 @@ static void take_interval(struct system *system)
 	now = now_ns();
 	text_open(&system->text);
 	if (!system->options->per_cpu)
-		print_row(system, &system->last[0], ALL_CPUS, now, counts.tsc, counts.counter);
+		take_row(system, &system->last[0], now, counts.tsc, counts.counter);
 	for (unsigned int cpu = 0;
 	     system->options->per_cpu && cpu < perfctr_session_cpus(system->run.session); cpu++) {
 		if (!is_counted(system->options, cpu))
 			continue;
 		perfctr_session_totals(system->run.session, cpu, &totals);
-		print_row(system, &system->last[1 + cpu], (int)cpu, now, totals.tsc,
-			  totals.counter);
+		take_row(system, &system->last[1 + cpu], now, totals.tsc, totals.counter);
 	}
 	text_close(&system->text);
-	output_put(&system->output, system->text.text, system->text.size);
+	if (system->options->metrics)
+		write_metrics(system);
+	else
+		output_put(&system->output, system->text.text, system->text.size);
 	free(system->text.text);
 	system->last_ns = now;
 }
@@ -202,7 +232,7 @@ static bool end_interval(void *target)
 	system->next_ns += interval_ns(system);
 	/* A command is waited for, wherever its counts go. */
 	return ++system->n_intervals == system->options->count ||
-	       (system->output.broken && !system->options->run.command[0]);
+	       ((system->output.broken || system->unwritten) && !system->options->run.command[0]);
 }
 
 static void count_intervals(struct system *system)
@@ -239,10 +269,19 @@ static int count_system(struct system *system)
 
 	if (status)
 		return status;
-	put_head(system);
+	if (system->options->metrics)
+		write_metrics(system);
+	else
+		put_head(system);
+	if (system->unwritten) {
+		command_kill(&system->run.command);
+		return EXIT_PERFEX;
+	}
 	if (system->run.command.pid)
 		command_resume(&system->run.command);
 	count_intervals(system);
+	if (system->options->metrics)
+		return system->unwritten ? EXIT_PERFEX : 0;
 	return output_close(&system->output) ? 0 : EXIT_PERFEX;
 }
 

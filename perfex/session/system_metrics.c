@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * OpenMetrics 1.0, as far as the text format of Prometheus has the same: node_exporter's textfile
+ * collector reads it.  No sample has a time stamp, which that refuses.
+ */
+#define _GNU_SOURCE
+#include "system.h"
+#include "../textfile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void print_family(FILE *file, const char *name, const char *type, const char *unit,
+			 const char *help)
+{
+	fprintf(file, "# TYPE %s %s\n", name, type);
+	if (unit)
+		fprintf(file, "# UNIT %s %s\n", name, unit);
+	fprintf(file, "# HELP %s %s\n", name, help);
+}
+
+/* In quotation marks. */
+static void print_value(FILE *file, const char *value)
+{
+	putc('"', file);
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			putc('\\', file);
+		if (*value == '\n')
+			fputs("\\n", file);
+		else
+			putc(*value, file);
+	}
+	putc('"', file);
+}
+
+static void print_tsc(FILE *file, const struct system_row *sums)
+{
+	fputs("perfex_tsc_ticks_total", file);
+	if (sums->cpu != ALL_CPUS)
+		fprintf(file, "{cpu=\"%d\"}", sums->cpu);
+	fprintf(file, " %" PRIu64 "\n", sums->tsc);
+}
+
+/* The counter tells events of one name apart. */
+static void print_event(FILE *file, const struct event *event, const struct system_row *sums)
+{
+	fputs("perfex_events_total{event=", file);
+	print_value(file, event->name);
+	fprintf(file, ",modes=\"%s\",counter=\"0x%x\"", mode_name(event->request.modes),
+		event->counter);
+	if (sums->cpu != ALL_CPUS)
+		fprintf(file, ",cpu=\"%d\"", sums->cpu);
+	fprintf(file, "} %" PRIu64 "\n", sums->counter[event->index]);
+}
+
+static void print_metrics(FILE *file, const struct events *events,
+			  const struct system_row *const sums[], size_t n)
+{
+	print_family(file, "perfex_elapsed_seconds", "counter", "seconds",
+		     "Time since perfex system began to count.");
+	fprintf(file, "perfex_elapsed_seconds_total %" PRIu64 ".%09u\n",
+		sums[0]->time_ns / 1000000000, (unsigned int)(sums[0]->time_ns % 1000000000));
+	print_family(file, "perfex_tsc_ticks", "counter", "ticks",
+		     "Ticks of the time stamp counters while CPUs were counted.");
+	for (size_t i = 0; i < n; i++)
+		print_tsc(file, sums[i]);
+	if (events->n)
+		print_family(file, "perfex_events", "counter", NULL,
+			     "Events that CPUs counted since perfex system began.");
+	for (size_t i = 0; i < events->n; i++)
+		for (size_t k = 0; k < n; k++)
+			print_event(file, &events->event[i], sums[k]);
+	fputs("# EOF\n", file);
+}
+
+bool system_write_metrics(const char *path, const struct events *events,
+			  const struct system_row *const sums[], size_t n)
+{
+	struct text text;
+	bool good;
+
+	print_metrics(text_open(&text), events, sums, n);
+	text_close(&text);
+	good = textfile_write(path, text.text, text.size);
+	if (!good)
+		complain("cannot write '%s': %m", path);
+	free(text.text);
+	return good;
+}

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Ranks of an MPI program, and metrics.
+
+CLUSTER_RANKS := $(BUILD)/tests/cluster/ranks
+
+CHECKS += check-cluster
+CHECK_PROGRAMS += $(CLUSTER_RANKS)
+
+# All functions are bound before the first pass, in which binding would be counted.
+$(CLUSTER_RANKS): tests/cluster/ranks.c tests/languages/loop.c $(LIB_STATIC)
+	@mkdir -p $(@D)
+	$(SAY_CC)MPICH_CC=$(CC) mpicc.mpich $(CFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) -pthread -Wl,-z,now
+
+.PHONY: check-cluster
+check-cluster: $(CLUSTER_RANKS) $(PERFEX) $(GUEST_PROGRAMS)
+	@tests/cluster/run

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""perfex system --openmetrics, read by the parsers of Prometheus's own client library."""
+import pathlib
+import subprocess
+import time
+
+import pytest
+from prometheus_client import parser as prometheus
+from prometheus_client.openmetrics import parser as openmetrics
+
+LOOP = pathlib.Path(__file__).parents[2] / "build/tests/guest/loop"
+# By hand, of tests/guest/asm/loop.S.
+LOOP_INSTRUCTIONS = 2000004
+LOOP_BRANCHES = 1000001
+MARKED = ["--policy", "marked,not-privileged", "-e", "instructions", "-e", "branches@2"]
+
+
+def command(path, *arguments):
+    return ["perfex", "system", f"--openmetrics={path}", *map(str, arguments)]
+
+
+def run(path, *arguments):
+    return subprocess.run(command(path, *arguments), capture_output=True, text=True)
+
+
+def samples(text):
+    """By the name and the labels of each; both parsers agree, and neither finds a time stamp, which a collector refuses."""
+    families = {family.name: family for family in openmetrics.text_string_to_metric_families(text)}
+    assert all(family.type == "counter" and family.documentation for family in families.values())
+    found = {(s.name, tuple(sorted(s.labels.items()))): s.value for f in families.values() for s in f.samples}
+    old = [s for f in prometheus.text_string_to_metric_families(text) for s in f.samples]
+    assert {(s.name, tuple(sorted(s.labels.items()))): s.value for s in old} == found
+    assert all(s.timestamp is None for s in old)
+    return found
+
+
+def events(found):
+    return {dict(labels)["event"]: value for (name, labels), value in found.items() if name == "perfex_events_total"}
+
+
+def test_counts_of_a_command(tmp_path):
+    path = tmp_path / "perfex.prom"
+    result = run(path, *MARKED, LOOP)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    found = samples(path.read_text())
+    assert found[("perfex_events_total", (("counter", "0x0"), ("event", "instructions"), ("modes", "user")))] == \
+        LOOP_INSTRUCTIONS
+    assert events(found) == {"instructions": LOOP_INSTRUCTIONS, "branches@2": LOOP_BRANCHES}
+    assert 0 < found["perfex_elapsed_seconds_total", ()] < 60
+    assert found["perfex_tsc_ticks_total", ()] > 0
+    assert [path.name for path in tmp_path.iterdir()] == ["perfex.prom"]
+
+
+def test_cpus(tmp_path):
+    path = tmp_path / "perfex.prom"
+    assert run(path, *MARKED, "--per-cpu", LOOP).returncode == 0
+    found = samples(path.read_text())
+    cpus = {dict(labels)["cpu"] for name, labels in found if name == "perfex_events_total"}
+    assert cpus == {"0", "1"}
+    total = sum(v for (_, labels), v in found.items() if dict(labels).get("event") == "instructions")
+    assert total == LOOP_INSTRUCTIONS
+
+
+def test_events_of_one_name_are_several(tmp_path):
+    path = tmp_path / "perfex.prom"
+    assert run(path, "-e", "instructions", "-e", "instructions", LOOP).returncode == 0
+    labels = [dict(labels) for name, labels in samples(path.read_text()) if name == "perfex_events_total"]
+    assert sorted(label["event"] for label in labels) == ["instructions"] * 2
+    assert len({label["counter"] for label in labels}) == 2
+
+
+def test_the_file_is_whole_at_any_time_and_its_sums_grow(tmp_path):
+    path = tmp_path / "perfex.prom"
+    seen = []
+    process = subprocess.Popen(command(path, "-I", 10, "--count", 100, "-e", "instructions"))
+    while process.poll() is None:
+        if path.exists():
+            seen.append(samples(path.read_text()))
+        time.sleep(0.01)
+    assert process.returncode == 0
+    counts = [events(found)["instructions"] for found in seen]
+    assert counts == sorted(counts)
+    assert len(set(counts)) > 5
+    # From the first to the last interval.
+    last = samples(path.read_text())
+    assert last["perfex_elapsed_seconds_total", ()] >= 1
+
+
+def test_what_cannot_be_written(tmp_path):
+    mark = tmp_path / "mark"
+    result = run(tmp_path / "none/perfex.prom", "touch", mark)
+    assert result.returncode == 125
+    assert result.stderr == f"perfex: cannot write '{tmp_path}/none/perfex.prom': No such file or directory\n"
+    assert not mark.exists()
+    directory = tmp_path / "gone"
+    directory.mkdir()
+    process = subprocess.Popen(command(directory / "perfex.prom", "-I", 100), stderr=subprocess.PIPE, text=True)
+    while not (directory / "perfex.prom").exists():
+        time.sleep(0.01)
+    (directory / "perfex.prom").rename(tmp_path / "old")
+    directory.rmdir()
+    assert process.communicate(timeout=60)[1].startswith(f"perfex: cannot write '{directory}/perfex.prom': ")
+    assert process.returncode == 125
+
+
+@pytest.mark.parametrize("option", ["--csv", "--json", "-ofile"])
+def test_lines_are_refused(tmp_path, option):
+    result = run(tmp_path / "perfex.prom", option, "-e", "instructions", "true")
+    assert result.returncode == 125
+    assert result.stderr == "perfex: --openmetrics writes no lines: leave out --output, --append, --csv and --json\n"
+    assert not list(tmp_path.iterdir())

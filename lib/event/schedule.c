@@ -134,7 +134,8 @@ static bool flow_begin(struct flow *flow, size_t n_requests)
 	size_t nodes = FIRST_REQUEST + n_requests + 3 * MAX_PLACES;
 
 	*flow = (struct flow){ .n_requests = n_requests, .n_nodes = (int)nodes };
-	flow->edge = calloc(2 * edges, sizeof(*flow->edge));
+	/* Few of them are added, and written then: clearing all would touch 100 kilobytes. */
+	flow->edge = reallocarray(NULL, 2 * edges, sizeof(*flow->edge));
 	flow->first = calloc(nodes, sizeof(*flow->first));
 	flow->by = calloc(nodes, sizeof(*flow->by));
 	flow->queue = calloc(nodes, sizeof(*flow->queue));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Who holds the counters of the patch's driver, and how the administrator takes them back. */
+#define _GNU_SOURCE
 #include "perfex.h"
 
 #include <errno.h>
@@ -39,14 +40,29 @@ static struct perfctr_holder *get_holders(uint32_t *n)
 	return holder;
 }
 
+/* Those of the machine: for others getpwuid() would need the shared C library. */
+static void print_user(uid_t uid)
+{
+	FILE *file = fopen("/etc/passwd", "re");
+	const struct passwd *user;
+
+	do
+		user = file ? fgetpwent(file) : NULL;
+	while (user && user->pw_uid != uid);
+	if (user)
+		printf("%s", user->pw_name);
+	else
+		printf("%u", uid);
+	if (file)
+		fclose(file);
+}
+
 static void print_holder(const struct perfctr_holder *holder)
 {
-	const struct passwd *user = getpwuid(holder->uid);
-	char number[16];
-
-	snprintf(number, sizeof(number), "%u", holder->uid);
-	printf("held by process %d (%.*s) of %s: ", holder->pid, (int)sizeof(holder->comm),
-	       holder->comm, user ? user->pw_name : number);
+	printf("held by process %d (%.*s) of ", holder->pid, (int)sizeof(holder->comm),
+	       holder->comm);
+	print_user(holder->uid);
+	fputs(": ", stdout);
 	if (holder->kind == PERFCTR_HOLDS_SESSION)
 		printf("a session");
 	else

@@ -9,7 +9,9 @@ PERFEX_SOURCES_64 := perfex/cmd_validate.c perfex/machine/check_events.c $(wildc
 PERFEX_SOURCES_32 := perfex/cmd_validate_32.c perfex/cmd_scope_32.c
 PERFEX_SOURCES := $(filter-out $(PERFEX_SOURCES_32),$(wildcard perfex/*.c perfex/*/*.c))
 PERFEX_OBJECTS := $(PERFEX_SOURCES:perfex/%.c=$(BUILD)/perfex/%.o)
-# Static where perfex must not depend on what is installed.
+# Static, at a fixed address: relocating itself, and the loader, would take most of the instructions of its start, and it runs
+# in any container.  "make PERFEX_STATIC=" links with the shared C library, where there is no other.
+PERFEX_STATIC ?= -static
 PERFEX_LIBS := $(LIB_STATIC_LIBS) -l:libjson-c.a -l:libyaml.a -l:libncursesw.a -l:libtinfo.a -lm
 PERFEX_CFLAGS := -DPERFCTR_GROUPS_DIRECTORY='"$(PREFIX)/share/perfctr/groups"' \
 	-DPERFCTR_PROCESSORS_DIRECTORY='"$(PREFIX)/share/perfctr/processors"'
@@ -23,7 +25,7 @@ $(BUILD)/perfex/%.o: perfex/%.c
 
 $(PERFEX): $(PERFEX_OBJECTS) $(LIB_STATIC)
 	@mkdir -p $(@D)
-	$(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PERFEX_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) -no-pie $(PERFEX_STATIC) $(LDFLAGS) -o $@ $^ $(PERFEX_LIBS)
 
 # For 32-bit machines, and static, as the host's libraries are not for them.
 PERFEX_32 := $(BUILD)/bin32/perfex

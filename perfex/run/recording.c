@@ -60,20 +60,26 @@ struct statistics series_statistics(const struct series *series, double confiden
 	return s;
 }
 
-bool recording_begin(struct recording *recording, const struct options *options,
-		     const struct perfctr_pmu_info *info)
+static void find_date(struct recording *recording)
 {
 	time_t now = time(NULL);
 
+	strftime(recording->date, sizeof(recording->date), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+}
+
+bool recording_begin(struct recording *recording, const struct options *options,
+		     const struct perfctr_pmu_info *info)
+{
 	*recording = (struct recording){ .options = options, .info = info, .consistent = true };
 	if (options->view == PER_PROCESS || options->view == PER_THREAD)
 		members_begin(&recording->members, options->view);
-	strftime(recording->date, sizeof(recording->date), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
 	recording->directory = get_current_dir_name();
 	snprintf(recording->backend, sizeof(recording->backend), "%s",
 		 perfctr_events_backend(options->database));
-	if (options->format->names_host)
+	if (options->format->names_host) {
+		find_date(recording);
 		host_find(&recording->host);
+	}
 	if (!events_plan(&recording->events, options, info))
 		return false;
 	warn_of_events(&recording->events, info);

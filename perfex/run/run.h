@@ -219,7 +219,8 @@ struct recording {
 	bool failed;		 /* it did, and its counts are left out: this one */
 	unsigned int failed_run, failed_pass;
 	bool consistent;
-	char date[32], *directory;
+	char date[32]; /* with --json */
+	char *directory;
 	char backend[16]; /* that counted */
 	struct host {
 		char name[65], kernel[65], cpu[128]; /* empty: unknown */

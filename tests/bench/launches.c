@@ -5,6 +5,7 @@
 #include <err.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,15 @@ static char *const launchers[N_BY][8] = {
 	[BY_PERFCTR] = { "perfex", "-e", "0x004100c0", "true" },
 	[BY_PERF_EVENTS] = { "perf", "stat", "-e", "r00c0:u", "true" },
 };
+
+/* perf is, where it was installed: it is not needed for the bars. */
+static bool is_there(const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/bin/%s", name);
+	return access(path, X_OK) == 0;
+}
 
 static void launch(void *argument)
 {
@@ -44,7 +54,7 @@ void bench_launches(const struct options *options)
 	for (enum by by = BY_NOTHING; by < N_BY; by++) {
 		struct cost cost;
 
-		if (!wanted(by))
+		if (!wanted(by) || !is_there(launchers[by][0]))
 			continue;
 		cost = measure(launch, (void *)launchers[by], ROUNDS);
 		print_row("launch", "true", 1, by ? "all; inherited" : "none", !!by, by, &cost);

@@ -7,6 +7,7 @@ UNIT_SANITIZED := $(BUILD)/tests/unit/unit-sanitized
 PERFEX_SANITIZED := $(BUILD)/tests/unit/perfex-sanitized
 UNIT_LAYOUTS := $(BUILD)/tests/unit/abi-layout-32 $(BUILD)/tests/unit/abi-layout-64
 UNIT_NAMES_32 := $(BUILD)/tests/unit/names32
+PERFEX_SHARED_C := $(BUILD)/tests/unit/perfex-shared-c
 PERFEX_RECORDINGS := $(BUILD)/tests/unit/recordings
 PERFEX_LIVE := $(BUILD)/tests/unit/perfex-live
 UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c tests/unit/names32.c tests/unit/%live.c,$(wildcard tests/unit/*.c))
@@ -47,6 +48,10 @@ $(UNIT_SANITIZED): $(UNIT_SOURCES:%.c=$(SANITIZED)/%.o) $(filter-out %/main.o,$(
 		$(LIB_OBJECTS_SANITIZED)
 	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) $(UNIT_WRAP) -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
 
+# For valgrind, which knows the shared C library.
+$(PERFEX_SHARED_C): $(PERFEX_OBJECTS) $(LIB_STATIC)
+	$(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PERFEX_LIBS)
+
 $(PERFEX_SANITIZED): $(PERFEX_OBJECTS_SANITIZED) $(LIB_OBJECTS_SANITIZED)
 	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(PERFEX_LIBS)
 
@@ -79,9 +84,9 @@ check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOU
 	PERFEX=$(PERFEX_SANITIZED) $(UNIT_SANITIZED)
 
 .PHONY: check-host-long
-check-host-long: $(UNIT) $(PERFEX) ## run unit tests and perfex under valgrind: some minutes
+check-host-long: $(UNIT) $(PERFEX_SHARED_C) ## run unit tests and perfex under valgrind: some minutes
 	@scripts/packages lint
-	@tests/unit/memcheck $(UNIT) $(PERFEX)
+	@tests/unit/memcheck $(UNIT) $(PERFEX_SHARED_C)
 
 .PHONY: check-completion
 check-completion: $(PERFEX)

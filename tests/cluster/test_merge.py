@@ -86,22 +86,28 @@ def test_sums_are_those_of_the_files(program):
     assert rows["share"]["sum"] is None
 
 
+def disturbed(program, rank, name):
+    """Passes at whose end a rank was switched away: each counts about 100 instructions too many."""
+    document = json.loads((program / f"regions.{rank}.json").read_text())
+    return sum(region["disturbed"] for thread in document["threads"] for region in thread["regions"]
+               if region["name"] == name)
+
+
 def test_regions_are_as_much_work_as_the_ranks_do(program):
     result, _ = merged(program, "regions.*.json")
     rows = {(row["region"], row["name"]): row for row in result["rows"]}
     assert rows["work", "passes"]["values"] == [5] * N
     assert rows["alone", "passes"]["values"] == [1, 0, 0, 0]
     assert rows["alone", "passes"]["files"] == 1
-    for name, slope in (("instructions:u", 2), ("branches:u", 1)):
+    for name, turn in (("instructions:u", 2), ("branches:u", 1)):
+        # Each rank runs the loop 5 times, for 10,000 turns more than the one before; around it are its call and return.
         work = rows["work", name]
-        # Each rank runs the loop 5 times, for 10,000 turns more than the one before.
-        assert [value - work["values"][0] for value in work["values"]] == [slope * 50000 * rank for rank in range(N)]
-        # What is around the loop: its call and return, and the argument.
-        assert 0 <= work["values"][0] - slope * 50000 <= 5 * 14
+        for rank, value in enumerate(work["values"]):
+            assert 0 <= value - turn * 50000 * (rank + 1) <= 5 * 14 + 200 * disturbed(program, rank, "work")
         check_row(work, work["values"])
         alone = rows["alone", name]
         assert alone["values"][1:] == [0, 0, 0]
-        assert 0 <= alone["values"][0] - slope * 500000 <= 14
+        assert 0 <= alone["values"][0] - turn * 500000 <= 14 + 200 * disturbed(program, 0, "alone")
         assert alone["imbalance"] == 300
     shown = run(program, "perfex", "merge", *sorted(program.glob("regions.*.json"))).stdout
     assert re.search(r"^work +branches:u +user +4 .* (59\.9|60\.0)\d % +.*/regions\.3\.json$", shown, re.MULTILINE)

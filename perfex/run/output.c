@@ -22,17 +22,18 @@ static int open_for_writing(struct output *output)
 	return open(output->path, flags | O_CREAT, 0666);
 }
 
-/* Two that write one file, like the ranks of a program, would leave a part of each. */
+/* Two that write one file, as ranks of a program may, would leave parts, unless both append. */
 static bool lock_output(struct output *output)
 {
+	int lock = (output->append ? LOCK_SH : LOCK_EX) | LOCK_NB;
 	struct stat status;
 
-	if (output->append || fstat(output->fd, &status) < 0 || !S_ISREG(status.st_mode) ||
-	    flock(output->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+	if (fstat(output->fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    flock(output->fd, lock) == 0 || errno != EWOULDBLOCK)
 		return true;
 	output->created = false;
 	complain("another perfex is writing '%s': give each its own file, like out.%%r.json for the "
-		 "rank and out.%%p.json for the process, or --append",
+		 "rank and out.%%p.json for the process, or all --append",
 		 output->path);
 	return false;
 }

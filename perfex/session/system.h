@@ -54,7 +54,7 @@ void system_print_row(FILE *file, const struct system_options *options, const st
 
 /*
  * system_metrics.c: the sums since the start of n CPUs, or of all, replace the file as OpenMetrics
- * text.  False: it is as it was, which has been said.
+ * text.  False with errno set: it is as it was.
  */
 bool system_write_metrics(const char *path, const struct events *events,
 			  const struct system_row *const sums[], size_t n);

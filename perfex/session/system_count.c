@@ -167,13 +167,17 @@ static void write_metrics(struct system *system)
 	unsigned int n_cpus = perfctr_session_cpus(system->run.session);
 	const struct system_row **sums = allocate(1 + n_cpus, sizeof(*sums));
 	size_t n = 0;
+	bool good;
 
 	if (!options->per_cpu)
 		sums[n++] = &system->last[0];
 	for (unsigned int cpu = 0; options->per_cpu && cpu < n_cpus; cpu++)
 		if (is_counted(options, cpu))
 			sums[n++] = &system->last[1 + cpu];
-	system->unwritten = !system_write_metrics(options->metrics, &system->events, sums, n);
+	good = system_write_metrics(options->metrics, &system->events, sums, n);
+	if (!good && !system->unwritten)
+		complain("cannot write '%s': %m", options->metrics);
+	system->unwritten = !good;
 	free(sums);
 }
 

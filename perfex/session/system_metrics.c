@@ -7,8 +7,10 @@
 #include "system.h"
 #include "../textfile.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static void print_family(FILE *file, const char *name, const char *type, const char *unit,
 			 const char *help)
@@ -74,6 +76,17 @@ static void print_metrics(FILE *file, const struct events *events,
 	fputs("# EOF\n", file);
 }
 
+/* Root could put a file in the place of a device. */
+static bool is_replaceable(const char *path)
+{
+	struct stat status;
+
+	if (lstat(path, &status) < 0 || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode))
+		return true;
+	errno = S_ISDIR(status.st_mode) ? EISDIR : EEXIST;
+	return false;
+}
+
 bool system_write_metrics(const char *path, const struct events *events,
 			  const struct system_row *const sums[], size_t n)
 {
@@ -82,9 +95,7 @@ bool system_write_metrics(const char *path, const struct events *events,
 
 	print_metrics(text_open(&text), events, sums, n);
 	text_close(&text);
-	good = textfile_write(path, text.text, text.size);
-	if (!good)
-		complain("cannot write '%s': %m", path);
+	good = is_replaceable(path) && textfile_write(path, text.text, text.size);
 	free(text.text);
 	return good;
 }

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -117,6 +118,27 @@ def test_ranks_of_one_file_are_refused(tmp_path):
     result = mpirun(tmp_path, "perfex", "-j", "-o", "one.json", "-e", "instructions:u", "sleep", "10")
     assert result.returncode != 0
     assert "perfex: another perfex is writing 'one.json': give each its own file" in result.stderr
+
+
+def test_ranks_that_append_share_a_file(tmp_path):
+    result = mpirun(tmp_path, "perfex", "-j", "--append", "-o", "all.json", "-e", "instructions:u", LOOP)
+    assert (result.returncode, result.stderr) == (0, "")
+    documents = [json.loads(line) for line in (tmp_path / "all.json").read_text().splitlines()]
+    assert sorted(document["rank"] for document in documents) == list(range(N))
+    assert [document["events"][0]["counts"] for document in documents] == [[LOOP_INSTRUCTIONS]] * N
+
+
+def test_what_is_appended_to_is_not_emptied(tmp_path):
+    writer = subprocess.Popen(["perfex", "--append", "-o", "out", "-e", "instructions:u", "cat"], cwd=tmp_path,
+                              stdin=subprocess.PIPE)
+    while not (tmp_path / "out").exists():
+        time.sleep(0.01)
+    time.sleep(1)
+    refused = run(tmp_path, "perfex", "-o", "out", "-e", "instructions:u", LOOP)
+    assert refused.returncode == 125
+    assert refused.stderr.startswith("perfex: another perfex is writing 'out': ")
+    writer.communicate()
+    assert writer.returncode == 0 and (tmp_path / "out").read_text()
 
 
 def test_ranks_are_not_repeated(tmp_path):

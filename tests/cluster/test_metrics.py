@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """perfex system --openmetrics, read by the parsers of Prometheus's own client library."""
+import os
 import pathlib
 import subprocess
 import time
@@ -101,6 +102,16 @@ def test_what_cannot_be_written(tmp_path):
     directory.rmdir()
     assert process.communicate(timeout=60)[1].startswith(f"perfex: cannot write '{directory}/perfex.prom': ")
     assert process.returncode == 125
+
+
+def test_devices_stay(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path, why in ((pipe, "File exists"), (tmp_path, "Is a directory")):
+        result = run(path, "true")
+        assert result.returncode == 125
+        assert result.stderr == f"perfex: cannot write '{path}': {why}\n"
+    assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
 
 
 @pytest.mark.parametrize("option", ["--csv", "--json", "-ofile"])

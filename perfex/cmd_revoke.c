@@ -44,11 +44,12 @@ static struct perfctr_holder *get_holders(uint32_t *n)
 static void print_user(uid_t uid)
 {
 	FILE *file = fopen("/etc/passwd", "re");
-	const struct passwd *user;
+	struct passwd entry, *user = NULL;
+	char text[1024];
 
-	do
-		user = file ? fgetpwent(file) : NULL;
-	while (user && user->pw_uid != uid);
+	while (file && fgetpwent_r(file, &entry, text, sizeof(text), &user) == 0 &&
+	       entry.pw_uid != uid)
+		;
 	if (user)
 		printf("%s", user->pw_name);
 	else

@@ -44,7 +44,7 @@ static struct perfctr_holder *get_holders(uint32_t *n)
 static void print_user(uid_t uid)
 {
 	FILE *file = fopen("/etc/passwd", "re");
-	struct passwd entry, *user = NULL;
+	struct passwd entry = { 0 }, *user = NULL;
 	char text[1024];
 
 	while (file && fgetpwent_r(file, &entry, text, sizeof(text), &user) == 0 &&

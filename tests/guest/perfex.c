@@ -234,9 +234,11 @@ START_TEST(without_an_event_the_usual_ones_are_counted_in_one_run)
 	ck_assert_uint_eq(printed_count(r.err, "instructions"), 2000004);
 	ck_assert_uint_eq(printed_count(r.err, "cycles"), 2000004);
 	ck_assert_uint_eq(printed_count(r.err, "branches"), 1000001);
-	ck_assert_uint_eq(printed_count(r.err, "branch-misses"), 0);
+	/* The end of the loop, and what the predictor learns at its beginning, in some time slices. */
+	ck_assert_uint_ge(printed_count(r.err, "branch-misses"), 1);
+	ck_assert_uint_le(printed_count(r.err, "branch-misses"), 10000);
 	ck_assert_msg(strstr(r.err, "  1.00 per cycle\n"), "%s", r.err);
-	ck_assert_msg(strstr(r.err, "  0.0 % of branches\n"), "%s", r.err);
+	ck_assert_msg(strstr(r.err, " % of branches\n"), "%s", r.err);
 	ck_assert_msg(strstr(r.err, " CPUs utilized\n"), "%s", r.err);
 	ck_assert_msg(strstr(r.err, "\nelapsed ") && strstr(r.err, "  seconds\nuser ") &&
 			      strstr(r.err, "  seconds\nsystem ") &&

@@ -41,5 +41,6 @@ TCase *statistics_tests(void);
 TCase *format_tests(void);
 TCase *software_tests(void);
 TCase *strangers_tests(void);
+TCase *hierarchy_tests(void);
 
 #endif

@@ -71,11 +71,28 @@ static const X86PMURegister v2_registers[] = {
     { }
 };
 
+/* Of all families. */
+#define MISSES \
+    { 0x00c3, PMU_EVENT_MISPREDICTED }, \
+    { 0x0040, PMU_EVENT_ACCESS },       /* to the data cache */ \
+    { 0x0041, PMU_EVENT_L1D_MISS }, \
+    { 0x0141, PMU_EVENT_L1D_MISS }, \
+    { 0x0081, PMU_EVENT_L1I_MISS }
+
 static const X86PMUEventCode k7_events[] = {
     { 0x00c0, PMU_EVENT_INSN },
     { 0x0076, PMU_EVENT_INSN },         /* cycles */
     { 0x00c2, PMU_EVENT_BRANCH },
     { 0x00c4, PMU_EVENT_NEAR_TAKEN },
+    MISSES,
+    { 0x0046, PMU_EVENT_DTLB_MISS },    /* of both levels; 0746: of pages of all sizes */
+    { 0x0746, PMU_EVENT_DTLB_MISS },
+    { 0x0085, PMU_EVENT_ITLB_MISS },
+    { 0x0385, PMU_EVENT_ITLB_MISS },
+    { 0x037d, PMU_EVENT_L2_REFERENCE }, /* of code and data, and of the TLBs */
+    { 0x077d, PMU_EVENT_L2_REFERENCE },
+    { 0x037e, PMU_EVENT_L2_MISS },
+    { 0x077e, PMU_EVENT_L2_MISS },
     { 0, PMU_EVENT_NONE }
 };
 
@@ -87,6 +104,13 @@ static const X86PMUEventCode core_events[] = {
     { 0x00c4, PMU_EVENT_NEAR_TAKEN },
     { 0x0129, PMU_EVENT_LOAD },
     { 0x0229, PMU_EVENT_STORE },
+    MISSES,
+    { 0xff45, PMU_EVENT_DTLB_MISS },    /* L1 and L2 are one */
+    { 0xf045, PMU_EVENT_DTLB_MISS },
+    { 0xff85, PMU_EVENT_ITLB_MISS },
+    { 0xc860, PMU_EVENT_L1D_MISS },     /* requests to L2, of the data cache and of all */
+    { 0xff60, PMU_EVENT_L2_REFERENCE },
+    { 0x0964, PMU_EVENT_L2_MISS },      /* of code and data */
     { 0, PMU_EVENT_NONE }
 };
 

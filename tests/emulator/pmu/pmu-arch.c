@@ -64,19 +64,34 @@ typedef struct ArchVersion {
 
 /*
  * Event select and unit mask. A cycle is an instruction. The codes that are not architectural are
- * those of Sandy Bridge (BR_INST_RETIRED.NEAR_TAKEN), Nehalem (MEM_INST_RETIRED.LOADS and STORES)
- * and Skylake (MEM_INST_RETIRED.ALL_LOADS and ALL_STORES).
+ * those of Sandy Bridge (BR_INST_RETIRED.NEAR_TAKEN), Nehalem (MEM_INST_RETIRED.LOADS and STORES,
+ * and the misses) and Skylake (MEM_INST_RETIRED.ALL_LOADS and ALL_STORES).
  */
 static const X86PMUEventCode arch_events[] = {
     { 0x00c0, PMU_EVENT_INSN },
     { 0x003c, PMU_EVENT_INSN },
     { 0x013c, PMU_EVENT_REFERENCE },
     { 0x00c4, PMU_EVENT_BRANCH },
+    { 0x00c5, PMU_EVENT_MISPREDICTED },
+    { 0x4f2e, PMU_EVENT_L2_REFERENCE },
+    { 0x412e, PMU_EVENT_L2_MISS },
     { 0x20c4, PMU_EVENT_NEAR_TAKEN },
     { 0x010b, PMU_EVENT_LOAD },
     { 0x81d0, PMU_EVENT_LOAD },
     { 0x020b, PMU_EVENT_STORE },
     { 0x82d0, PMU_EVENT_STORE },
+    { 0x0151, PMU_EVENT_L1D_MISS },         /* L1D.REPL */
+    { 0x0280, PMU_EVENT_L1I_MISS },         /* L1I.MISSES */
+    { 0x10cb, PMU_EVENT_L2_LOAD_MISS },     /* MEM_LOAD_RETIRED.LLC_MISS */
+    { 0x80cb, PMU_EVENT_DTLB_LOAD_MISS },   /* MEM_LOAD_RETIRED.DTLB_MISS */
+    { 0x0108, PMU_EVENT_DTLB_LOAD_MISS },   /* DTLB_LOAD_MISSES.ANY, WALK_COMPLETED */
+    { 0x0208, PMU_EVENT_DTLB_LOAD_MISS },
+    { 0x010c, PMU_EVENT_DTLB_STORE_MISS },  /* MEM_STORE_RETIRED.DTLB_MISS */
+    { 0x0149, PMU_EVENT_DTLB_MISS },        /* DTLB_MISSES.ANY, WALK_COMPLETED */
+    { 0x0249, PMU_EVENT_DTLB_MISS },
+    { 0x0185, PMU_EVENT_ITLB_MISS },        /* ITLB_MISSES.ANY, WALK_COMPLETED */
+    { 0x0285, PMU_EVENT_ITLB_MISS },
+    { 0x20c8, PMU_EVENT_ITLB_MISS },        /* ITLB_MISS_RETIRED */
     { 0, PMU_EVENT_NONE }
 };
 
@@ -89,6 +104,9 @@ static const X86PMUEventCode core_events[] = {
     { 0x003c, PMU_EVENT_INSN },
     { 0x013c, PMU_EVENT_REFERENCE },
     { 0x00c4, PMU_EVENT_BRANCH },
+    { 0x00c5, PMU_EVENT_MISPREDICTED },
+    { 0x4f2e, PMU_EVENT_L2_REFERENCE },
+    { 0x412e, PMU_EVENT_L2_MISS },
     { 0x20c4, PMU_EVENT_NEAR_TAKEN },
     { 0x81d0, PMU_EVENT_LOAD },
     { 0x82d0, PMU_EVENT_STORE },
@@ -100,6 +118,9 @@ static const X86PMUEventCode atom_events[] = {
     { 0x003c, PMU_EVENT_INSN },
     { 0x013c, PMU_EVENT_REFERENCE },
     { 0x00c4, PMU_EVENT_BRANCH },
+    { 0x00c5, PMU_EVENT_MISPREDICTED },
+    { 0x4f2e, PMU_EVENT_L2_REFERENCE },
+    { 0x412e, PMU_EVENT_L2_MISS },
     { 0x80c4, PMU_EVENT_NEAR_TAKEN },
     { 0x81d0, PMU_EVENT_STORE },
     { 0x82d0, PMU_EVENT_LOAD },
@@ -167,8 +188,7 @@ static void arch_cpuid(CPUX86State *env, uint32_t leaf,
         break;
     case 0xa:
         *eax = v->version | told_general(v) << 8 | env->pmu.family->counter_width << 16 | 7 << 24;
-        /* not available: LLC references, LLC misses, mispredicted branches */
-        *ebx = BIT(3) | BIT(4) | BIT(6);
+        *ebx = 0;   /* all of them are there */
         *ecx = v->version >= 5 ? told_fixed(v) : 0;
         *edx = v->version >= 2 ? cto32(told_fixed(v)) | env->pmu.family->counter_width << 5 : 0;
         if (v->version >= 5) {

@@ -17,13 +17,15 @@ static int lookup_event(uint64_t evtsel, const X86PMUEventCode *events)
  * The threshold compares the number of events in a cycle, and a cycle is an instruction: with at
  * most one event in each, a threshold of one changes nothing and a greater one is never reached.
  * INV turns the comparison around: a greater one is then fulfilled in every cycle, and one in
- * the cycles without the event. Loads, stores and reference cycles can be many in one
- * instruction, and EDGE would need the order of the cycles: these combinations are not modelled and count nothing.
+ * the cycles without the event. Loads, stores, misses and reference cycles can be many in one
+ * instruction, and EDGE would need the order of the cycles: these combinations are not modelled
+ * and count nothing.
  */
 static void apply_threshold(X86PMUSetting *setting, uint64_t evtsel)
 {
     unsigned threshold = evtsel >> 24 & 0xff;
     bool several = setting->event == PMU_EVENT_LOAD || setting->event == PMU_EVENT_STORE ||
+                   setting->event == PMU_EVENT_ACCESS || x86_pmu_is_miss(setting->event) ||
                    (setting->event == PMU_EVENT_REFERENCE && x86_pmu_reference_scale() > 1);
 
     if (evtsel & EVTSEL_EDGE) {

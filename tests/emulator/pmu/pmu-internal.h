@@ -90,10 +90,33 @@ static inline uint64_t x86_pmu_event_total(const X86PMUState *pmu, unsigned mode
         return total[PMU_EVENT_BRANCH] - total[PMU_EVENT_NEAR_TAKEN];
     case PMU_EVENT_REFERENCE:
         return x86_pmu_event_total(pmu, mode, PMU_EVENT_INSN) * x86_pmu_reference_scale();
+    case PMU_EVENT_L1D_MISS:
+        return total[PMU_EVENT_L1D_LOAD_MISS] + total[PMU_EVENT_L1D_STORE_MISS];
+    case PMU_EVENT_L2_REFERENCE:
+        return total[PMU_EVENT_L1D_LOAD_MISS] + total[PMU_EVENT_L1D_STORE_MISS] +
+               total[PMU_EVENT_L1I_MISS];
+    case PMU_EVENT_L2_MISS:
+        return total[PMU_EVENT_L2_LOAD_MISS] + total[PMU_EVENT_L2_STORE_MISS] +
+               total[PMU_EVENT_L2_CODE_MISS];
+    case PMU_EVENT_DTLB_MISS:
+        return total[PMU_EVENT_DTLB_LOAD_MISS] + total[PMU_EVENT_DTLB_STORE_MISS];
     default:
         return total[event];
     }
 }
+
+/* Misses of caches and TLBs, of which an instruction may have several */
+static inline bool x86_pmu_is_miss(int event)
+{
+    return (event >= PMU_EVENT_L1D_LOAD_MISS && event <= PMU_EVENT_ITLB_MISS) ||
+           event >= PMU_EVENT_L1D_MISS;
+}
+
+/* pmu-memory.c */
+bool x86_pmu_memory_realize(X86CPU *cpu, Error **errp);
+void x86_pmu_memory_reset(CPUX86State *env);
+/* An event needs the caches and the predictor. */
+void x86_pmu_memory_start(CPUX86State *env);
 
 /* Event select registers (pmu-evtsel.c) */
 #define EVTSEL_USR      BIT_ULL(16)

@@ -30,6 +30,14 @@ static const X86PMUEventCode p6_events[] = {
     { 0x0079, PMU_EVENT_INSN },         /* CPU_CLK_UNHALTED */
     { 0x00c4, PMU_EVENT_BRANCH },       /* BR_INST_RETIRED */
     { 0x00c9, PMU_EVENT_NEAR_TAKEN },   /* BR_TAKEN_RETIRED */
+    { 0x00c5, PMU_EVENT_MISPREDICTED }, /* BR_MISS_PRED_RETIRED */
+    { 0x0043, PMU_EVENT_ACCESS },       /* DATA_MEM_REFS */
+    { 0x0045, PMU_EVENT_L1D_MISS },     /* DCU_LINES_IN */
+    { 0x0081, PMU_EVENT_L1I_MISS },     /* IFU_IFETCH_MISS */
+    { 0x0f28, PMU_EVENT_L1I_MISS },     /* L2_IFETCH:MESI */
+    { 0x0085, PMU_EVENT_ITLB_MISS },    /* ITLB_MISS */
+    { 0x0f2e, PMU_EVENT_L2_REFERENCE }, /* L2_RQSTS:MESI, I */
+    { 0x012e, PMU_EVENT_L2_MISS },
     { 0, PMU_EVENT_NONE }
 };
 

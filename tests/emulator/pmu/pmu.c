@@ -43,6 +43,8 @@ static const struct {
 
 /* ENTER with a nesting level above 7 can exceed this; its overflow may be noticed late. */
 #define MAX_ACCESSES_PER_INSN 8
+/* As many loads and stores, each in two lines, and the instruction's own. */
+#define MAX_MISSES_PER_INSN (4 * MAX_ACCESSES_PER_INSN + 1)
 
 static unsigned current_mode(CPUX86State *env)
 {
@@ -201,6 +203,9 @@ static int64_t insns_to_overflow(const X86PMUState *pmu, const X86PMUCounter *co
         (counter->setting.with_next && counter->setting.shown)) {
         return 1;
     }
+    if (x86_pmu_is_miss(counter->setting.event)) {
+        return DIV_ROUND_UP(left, MAX_MISSES_PER_INSN);
+    }
     switch (counter->setting.event) {
     case PMU_EVENT_LOAD:
     case PMU_EVENT_STORE:
@@ -255,7 +260,12 @@ static void set_budget(X86PMUState *pmu)
 
 static uint32_t event_cflags(const X86PMUSetting *setting)
 {
+    if (x86_pmu_is_miss(setting->event)) {
+        return CF_PMU | CF_PMU_CACHES;
+    }
     switch (setting->event) {
+    case PMU_EVENT_MISPREDICTED:
+        return CF_PMU | CF_PMU_PREDICT;
     case PMU_EVENT_BRANCH:
     case PMU_EVENT_NEAR_TAKEN:
     case PMU_EVENT_OTHER_BRANCH:
@@ -290,6 +300,9 @@ static void reconfigure(CPUX86State *env)
             counter->base = counted_total(pmu, &counter->setting);
             cflags |= event_cflags(&counter->setting);
         }
+    }
+    if (cflags & (CF_PMU_CACHES | CF_PMU_PREDICT)) {
+        x86_pmu_memory_start(env);
     }
     cs->tcg_cflags = (cs->tcg_cflags & ~CF_PMU_MASK) | cflags;
     set_budget(pmu);
@@ -645,6 +658,7 @@ void x86_pmu_reset(CPUX86State *env)
     if (pmu->family->reset) {
         pmu->family->reset(pmu);
     }
+    x86_pmu_memory_reset(env);
     reconfigure(env);
 }
 
@@ -673,7 +687,7 @@ bool x86_pmu_realize(X86CPU *cpu, Error **errp)
             env->pmu.family = env->pmu.family->odd;
         }
     }
-    if (!x86_pmu_silicon_realize(cpu, errp)) {
+    if (!x86_pmu_silicon_realize(cpu, errp) || !x86_pmu_memory_realize(cpu, errp)) {
         return false;
     }
     x86_pmu_reset(env);

@@ -3,6 +3,8 @@
 #ifndef I386_PMU_H
 #define I386_PMU_H
 
+#include "pmu-hierarchy.h"
+
 /*
  * What the generated code counts, in tb->cflags: code translated while nothing counts has none
  * of these and is the code of a processor without a PMU.
@@ -11,7 +13,10 @@
 #define CF_PMU_BRANCH   0x00002000
 #define CF_PMU_MEM      0x00004000 /* loads and stores */
 #define CF_PMU_X87      0x00200000
-#define CF_PMU_MASK     (CF_PMU | CF_PMU_BRANCH | CF_PMU_MEM | CF_PMU_X87)
+#define CF_PMU_CACHES   0x00400000 /* misses of caches and TLBs */
+#define CF_PMU_PREDICT  0x00800000 /* mispredicted branches */
+#define CF_PMU_MASK     (CF_PMU | CF_PMU_BRANCH | CF_PMU_MEM | CF_PMU_X87 | CF_PMU_CACHES | \
+                         CF_PMU_PREDICT)
 
 typedef enum X86PMUEvent {
     PMU_EVENT_NONE = -1,
@@ -21,11 +26,25 @@ typedef enum X86PMUEvent {
     PMU_EVENT_LOAD,
     PMU_EVENT_STORE,
     PMU_EVENT_X87,
+    PMU_EVENT_MISPREDICTED,
+    PMU_EVENT_L1D_LOAD_MISS,
+    PMU_EVENT_L1D_STORE_MISS,
+    PMU_EVENT_L1I_MISS,
+    PMU_EVENT_L2_LOAD_MISS,
+    PMU_EVENT_L2_STORE_MISS,
+    PMU_EVENT_L2_CODE_MISS,
+    PMU_EVENT_DTLB_LOAD_MISS,
+    PMU_EVENT_DTLB_STORE_MISS,
+    PMU_EVENT_ITLB_MISS,
     PMU_NB_EVENTS,
     /* made of the others: */
     PMU_EVENT_ACCESS = PMU_NB_EVENTS,   /* loads and stores */
     PMU_EVENT_OTHER_BRANCH,             /* branches that are not near taken ones */
     PMU_EVENT_REFERENCE,                /* cycles at the rate of the time stamp counter */
+    PMU_EVENT_L1D_MISS,
+    PMU_EVENT_L2_REFERENCE,             /* misses of the first caches */
+    PMU_EVENT_L2_MISS,
+    PMU_EVENT_DTLB_MISS,
 } X86PMUEvent;
 
 /* The rings that are told apart: 0 is CPL 0 to 2, 1 is CPL 3. */
@@ -93,6 +112,23 @@ typedef enum X86PMULie {
     PMU_NEHALEM,            /* its erratum: see x86_pmu_erratum_write() */
 } X86PMULie;
 
+/* The caches and TLBs of the model. */
+typedef enum X86PMUCachePart {
+    PMU_L1D,
+    PMU_L1I,
+    PMU_L2,
+    PMU_DTLB,
+    PMU_ITLB,
+    PMU_NB_CACHES,
+} X86PMUCachePart;
+
+/* KiB of a cache, pages of a TLB; 0: as CPUID says. */
+typedef struct X86PMUShape {
+    uint32_t size, ways;
+} X86PMUShape;
+
+typedef struct X86PMUMemory X86PMUMemory;
+
 typedef struct X86PMUState {
     X86PMUMode mode;
     X86PMULie lie;
@@ -113,6 +149,11 @@ typedef struct X86PMUState {
     X86PMUSkids skids;
     const struct X86PMUFamily *family;
     X86PMUStats stats;
+
+    X86PMUMemory *memory;   /* NULL: no event has needed it since the reset */
+    X86PMUShape shape[PMU_NB_CACHES];
+    uint32_t history;       /* outcomes of branches that the predictor keeps */
+    bool told;              /* CPUID has been told of the shapes */
 } X86PMUState;
 
 /*
@@ -125,5 +166,12 @@ typedef struct X86PMUState {
 #define PMU_CHARGE_LOADS(charge)    ((charge) >> 10 & 0x7ff)
 #define PMU_CHARGE_STORES(charge)   ((charge) >> 21)
 #define PMU_CHARGE_MAX_MEM          0x700
+
+/* What helper_pmu_access() is told beside the address. */
+#define PMU_ACCESS(bytes, stores, mmu_index) \
+    ((uint32_t)(bytes) | (uint32_t)(stores) << 16 | (uint32_t)(mmu_index) << 17)
+#define PMU_ACCESS_BYTES(access)        ((access) & 0xffff)
+#define PMU_ACCESS_STORES(access)       ((access) >> 16 & 1)
+#define PMU_ACCESS_MMU_INDEX(access)    ((access) >> 17)
 
 #endif

@@ -59,6 +59,8 @@ static void test_cpuid(const struct kind *kind)
 	check("kind", kind->leaf_1a, cpuid(0x1a, 0).eax);
 	check("version", 5, a.eax & 0xff);
 	check("general", 6, a.eax >> 8 & 0xff);
+	/* not available: references and misses of the last level cache */
+	check("events", 0x18, a.ebx & 0x7f);
 	check("fixed", 3, a.edx & 0x1f);
 	check("fixed.mask", 7, a.ecx);
 	if (!has_leaf_23())

@@ -105,8 +105,6 @@ static const X86PMUEventCode core_events[] = {
     { 0x013c, PMU_EVENT_REFERENCE },
     { 0x00c4, PMU_EVENT_BRANCH },
     { 0x00c5, PMU_EVENT_MISPREDICTED },
-    { 0x4f2e, PMU_EVENT_L2_REFERENCE },
-    { 0x412e, PMU_EVENT_L2_MISS },
     { 0x20c4, PMU_EVENT_NEAR_TAKEN },
     { 0x81d0, PMU_EVENT_LOAD },
     { 0x82d0, PMU_EVENT_STORE },
@@ -119,8 +117,6 @@ static const X86PMUEventCode atom_events[] = {
     { 0x013c, PMU_EVENT_REFERENCE },
     { 0x00c4, PMU_EVENT_BRANCH },
     { 0x00c5, PMU_EVENT_MISPREDICTED },
-    { 0x4f2e, PMU_EVENT_L2_REFERENCE },
-    { 0x412e, PMU_EVENT_L2_MISS },
     { 0x80c4, PMU_EVENT_NEAR_TAKEN },
     { 0x81d0, PMU_EVENT_STORE },
     { 0x82d0, PMU_EVENT_LOAD },
@@ -188,7 +184,8 @@ static void arch_cpuid(CPUX86State *env, uint32_t leaf,
         break;
     case 0xa:
         *eax = v->version | told_general(v) << 8 | env->pmu.family->counter_width << 16 | 7 << 24;
-        *ebx = 0;   /* all of them are there */
+        /* A hybrid has neither references nor misses of the last level cache, to test that. */
+        *ebx = v->kind ? BIT(3) | BIT(4) : 0;
         *ecx = v->version >= 5 ? told_fixed(v) : 0;
         *edx = v->version >= 2 ? cto32(told_fixed(v)) | env->pmu.family->counter_width << 5 : 0;
         if (v->version >= 5) {

@@ -1,20 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each directory describes itself in its rules.mk, which adds to
-#   ALL              what "make all" builds, below $(BUILD)
+#   PROGRAMS         what is built to be installed, below $(BUILD)
+#   ALL              what "make all" builds beside it: the tests
 #   INSTALL_TARGETS  phony targets that install below $(DESTDIR)
 #   CHECKS           phony targets that "make check" runs, two at a time
 #   CHECK_PROGRAMS   what these need beyond ALL: built before the first runs
 # A check ends with the line "NAME: N passed, N failed[, N skipped]", or with libcheck's own.
 
-# On the command line or in the environment: CC, CFLAGS, LDFLAGS, DESTDIR, PREFIX;
+# On the command line or in the environment: CC, CPPFLAGS, CFLAGS, LDFLAGS, DESTDIR, PREFIX, LIBDIR, LINK;
 # V=1 shows commands, WERROR=1, which "make check" sets, makes warnings errors.
 BUILD   := build
 CC      ?= cc
 CFLAGS  ?= -O2 -g
-override CFLAGS := -std=gnu11 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) -Iinclude $(CFLAGS)
+override CFLAGS := -std=gnu11 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) -Iinclude $(CPPFLAGS) $(CFLAGS)
 DESTDIR ?=
 PREFIX  ?= /usr/local
+# Where a distribution has libraries of several architectures: /usr/lib/x86_64-linux-gnu.
+LIBDIR  ?= $(PREFIX)/lib
+# static: perfex has the library and others inside, and runs from anywhere, as does perfctr-bpfd; shared: they need others.
+LINK    ?= static
+ifeq ($(filter static shared,$(LINK)),)
+$(error LINK is static or shared, not '$(LINK)')
+endif
 
+PROGRAMS :=
 ALL :=
 INSTALL_TARGETS :=
 CHECKS :=
@@ -128,11 +137,14 @@ fuzz: ## fuzz the device for long; OPERATIONS=, SEED=, KERNEL=
 	@$(MAKE) --no-print-directory -j2 all qemu
 	@OPERATIONS=$${OPERATIONS:-100000000} SEED=$${SEED:-$$(date +%s)} KERNEL=$${KERNEL:-vm} tests/fuzz/run
 
+.PHONY: programs
+programs: $(PROGRAMS) ## build what "make install" installs, without the tests
+
 .PHONY: all
-all: $(ALL) ## build the library, the programs and the tests; needs no root where "make packages" was run
+all: $(PROGRAMS) $(ALL) ## build the library, the programs and the tests; needs no root where "make packages" was run
 
 .PHONY: install
-install: all $(INSTALL_TARGETS) ## install below $(DESTDIR)$(PREFIX)
+install: $(INSTALL_TARGETS) ## install below $(DESTDIR)$(PREFIX)
 
 .PHONY: deb
 deb: ## build Debian packages of the patched kernel, for a real machine

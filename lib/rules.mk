@@ -22,12 +22,14 @@ LIB_STATIC_LIBS := -l:libpfm.a -l:libjson-c.a
 LIB_CFLAGS := -DPERFCTR_EVENTS_DIRECTORY='"$(PREFIX)/share/perfctr/events"'
 LIB_TABLES := $(wildcard lib/event/tables/*.tbl)
 LIB_FAMILIES := $(wildcard lib/pmu/*.c)
+# How the library finds the other one beside it; in directories that the system searches there is no need.
+LIB_RPATH = -Wl,-rpath,'$$ORIGIN'
 LIB_STATIC := $(BUILD)/lib/libperfctr.a
 LIB_SHARED := $(BUILD)/lib/libperfctr.so.$(PERFCTR_VERSION)
 CORE_STATIC := $(BUILD)/lib/libperfctr-core.a
 CORE_SHARED := $(BUILD)/lib/libperfctr-core.so.$(PERFCTR_VERSION)
 
-ALL += $(LIB_STATIC) $(LIB_SHARED) $(CORE_STATIC) $(CORE_SHARED)
+PROGRAMS += $(LIB_STATIC) $(LIB_SHARED) $(CORE_STATIC) $(CORE_SHARED)
 INSTALL_TARGETS += install-lib
 
 $(BUILD)/lib/%.pic.o: lib/%.c
@@ -37,6 +39,9 @@ $(BUILD)/lib/%.pic.o: lib/%.c
 $(BUILD)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
+
+# By which of these perfex is linked.
+LIB_LINKED := $(if $(filter shared,$(LINK)),$(LIB_SHARED) $(CORE_SHARED),$(LIB_STATIC))
 
 # For processors that run 32-bit programs only; not of "make all", as it needs gcc-multilib and packages of i386.
 LIB_STATIC_32 := $(BUILD)/lib32/libperfctr.a
@@ -63,7 +68,7 @@ $(CORE_STATIC): $(LIB_CORE_OBJECTS)
 	$(SAY_AR)rm -f $@; $(AR) rcs $@ $^
 
 # Calls inside a library go straight to their function.  It stays loaded: threads that end later have something to free.
-LIB_LINK = $(SAY_CC)$(CC) $(CFLAGS) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic-functions
+LIB_LINK = $(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic-functions
 
 $(CORE_SHARED): $(LIB_CORE_PIC) lib/libperfctr-core.map
 	$(LIB_LINK) -Wl,-soname,$(CORE_SONAME) -Wl,--version-script=lib/libperfctr-core.map -o $@ $(LIB_CORE_PIC)
@@ -73,7 +78,7 @@ $(CORE_SHARED): $(LIB_CORE_PIC) lib/libperfctr-core.map
 # It stands on the other, which is beside it, so that a process has one of what both use.  Who links with -lperfctr gets what
 # of both is needed.
 $(LIB_SHARED): $(LIB_PIC) $(CORE_SHARED) lib/libperfctr.map
-	$(LIB_LINK) -Wl,-soname,$(LIB_SONAME) -Wl,--version-script=lib/libperfctr.map -Wl,-rpath,'$$ORIGIN' \
+	$(LIB_LINK) -Wl,-soname,$(LIB_SONAME) -Wl,--version-script=lib/libperfctr.map $(LIB_RPATH) \
 		-o $@ $(filter-out $(LIB_CORE_PIC),$(LIB_PIC)) $(CORE_SHARED) -lpfm -ljson-c
 	ln -sf $(@F) $(@D)/$(LIB_SONAME)
 	rm -f $(@D)/libperfctr.so
@@ -88,18 +93,18 @@ library: $(LIB_STATIC) $(LIB_SHARED)
 
 .PHONY: install-lib
 install-lib: $(LIB_STATIC) $(LIB_SHARED) $(CORE_STATIC) $(CORE_SHARED)
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/linux
-	install -m 644 $^ $(BUILD)/lib/libperfctr.so $(DESTDIR)$(PREFIX)/lib
-	ln -sf $(notdir $(LIB_SHARED)) $(DESTDIR)$(PREFIX)/lib/$(LIB_SONAME)
-	ln -sf $(notdir $(CORE_SHARED)) $(DESTDIR)$(PREFIX)/lib/$(CORE_SONAME)
-	ln -sf $(CORE_SONAME) $(DESTDIR)$(PREFIX)/lib/libperfctr-core.so
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/linux
+	install -m 644 $^ $(BUILD)/lib/libperfctr.so $(DESTDIR)$(LIBDIR)
+	ln -sf $(notdir $(LIB_SHARED)) $(DESTDIR)$(LIBDIR)/$(LIB_SONAME)
+	ln -sf $(notdir $(CORE_SHARED)) $(DESTDIR)$(LIBDIR)/$(CORE_SONAME)
+	ln -sf $(CORE_SONAME) $(DESTDIR)$(LIBDIR)/libperfctr-core.so
 	install -m 644 include/perfctr.h include/perfctr_events.h include/perfctr_regions.h include/perfctr_groups.h \
 		include/perfctr_count.h include/perfctr.hpp include/perfctr.f90 \
 		$(DESTDIR)$(PREFIX)/include
 	install -m 644 include/linux/perfctr.h $(DESTDIR)$(PREFIX)/include/linux
 	for name in libperfctr libperfctr-core; do \
-		sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(PERFCTR_VERSION)|' lib/$$name.pc.in \
-			>$(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc || exit; \
+		sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(PERFCTR_VERSION)|' lib/$$name.pc.in \
+			>$(DESTDIR)$(LIBDIR)/pkgconfig/$$name.pc || exit; \
 	done
 
 -include $(LIB_OBJECTS:.o=.d) $(LIB_OBJECTS_32:.o=.d) $(LIB_PIC:.o=.d)

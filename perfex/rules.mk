@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# perfex, with the library inside: it runs from anywhere.
+# perfex, with the library inside, so that it runs from anywhere, or on the shared one.
 
 PERFEX := $(BUILD)/bin/perfex
 # What validates has programs in assembly of 64 bits, and what draws on a terminal needs ncurses; with 32, a file each says
@@ -13,19 +13,21 @@ PERFEX_OBJECTS := $(PERFEX_SOURCES:perfex/%.c=$(BUILD)/perfex/%.o)
 # in any container.  "make PERFEX_STATIC=" links with the shared C library, where there is no other.
 PERFEX_STATIC ?= -static
 PERFEX_LIBS := $(LIB_STATIC_LIBS) -l:libjson-c.a -l:libyaml.a -l:libncursesw.a -l:libtinfo.a -lm
+PERFEX_LINKED_LIBS := $(if $(filter shared,$(LINK)),-Wl$(comma)--as-needed -ljson-c -lyaml -lncursesw -ltinfo -lm,$(PERFEX_LIBS))
+PERFEX_LINK := $(if $(filter shared,$(LINK)),,-no-pie $(PERFEX_STATIC))
 PERFEX_CFLAGS := -DPERFCTR_GROUPS_DIRECTORY='"$(PREFIX)/share/perfctr/groups"' \
 	-DPERFCTR_PROCESSORS_DIRECTORY='"$(PREFIX)/share/perfctr/processors"'
 
-ALL += $(PERFEX)
+PROGRAMS += $(PERFEX)
 INSTALL_TARGETS += install-perfex
 
 $(BUILD)/perfex/%.o: perfex/%.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) $(PERFEX_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(PERFEX): $(PERFEX_OBJECTS) $(LIB_STATIC)
+$(PERFEX): $(PERFEX_OBJECTS) $(LIB_LINKED)
 	@mkdir -p $(@D)
-	$(SAY_CC)$(CC) $(CFLAGS) -no-pie $(PERFEX_STATIC) $(LDFLAGS) -o $@ $^ $(PERFEX_LIBS)
+	$(SAY_CC)$(CC) $(CFLAGS) $(PERFEX_LINK) $(LDFLAGS) -o $@ $^ $(PERFEX_LINKED_LIBS)
 
 # For 32-bit machines, and static, as the host's libraries are not for them.
 PERFEX_32 := $(BUILD)/bin32/perfex

@@ -8,7 +8,7 @@ COMPAT_STATIC := $(COMPAT)/libperfctr.a
 COMPAT_SHARED := $(COMPAT)/libperfctr.so.6
 COMPAT_MAP := lib/compat-2.6/libperfctr.map
 
-ALL += $(COMPAT_STATIC) $(COMPAT_SHARED)
+PROGRAMS += $(COMPAT_STATIC) $(COMPAT_SHARED)
 INSTALL_TARGETS += install-compat
 
 $(COMPAT_SHARED): $(COMPAT_PIC) $(COMPAT_MAP)
@@ -38,10 +38,10 @@ $(COMPAT_STATIC_32): $(COMPAT_OBJECTS_32) $(COMPAT_MAP)
 
 .PHONY: install-compat
 install-compat: $(COMPAT_STATIC) $(COMPAT_SHARED)
-	install -d $(DESTDIR)$(PREFIX)/lib/perfctr-2.6 $(DESTDIR)$(PREFIX)/include/perfctr-2.6 $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -m 644 $^ $(DESTDIR)$(PREFIX)/lib/perfctr-2.6
-	ln -sf $(notdir $(COMPAT_SHARED)) $(DESTDIR)$(PREFIX)/lib/perfctr-2.6/libperfctr.so
+	install -d $(DESTDIR)$(LIBDIR)/perfctr-2.6 $(DESTDIR)$(PREFIX)/include/perfctr-2.6 $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 $^ $(DESTDIR)$(LIBDIR)/perfctr-2.6
+	ln -sf $(notdir $(COMPAT_SHARED)) $(DESTDIR)$(LIBDIR)/perfctr-2.6/libperfctr.so
 	install -m 644 include/perfctr-2.6/libperfctr.h $(DESTDIR)$(PREFIX)/include/perfctr-2.6
-	sed -e 's|@PREFIX@|$(PREFIX)|' lib/compat-2.6/perfctr-2.6.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/perfctr-2.6.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' lib/compat-2.6/perfctr-2.6.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/perfctr-2.6.pc
 
 -include $(COMPAT_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.d) $(COMPAT_SOURCES:lib/%.c=$(BUILD)/lib32/%.d)

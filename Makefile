@@ -150,9 +150,9 @@ install: $(INSTALL_TARGETS) ## install below $(DESTDIR)$(PREFIX)
 deb: ## build Debian packages of the patched kernel, for a real machine
 	@scripts/debian-packages
 
-.PHONY: deb-dkms
-deb-dkms: ## build the Debian package of the driver as a module, which dkms builds for each kernel
-	@scripts/dkms-package
+.PHONY: deb-packages
+deb-packages: ## build Debian packages of all else: libraries, perfex, service, Python, the module for dkms
+	@scripts/deb-packages
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by tests/packages/run: build the packages, as README.md says, in a root of their own.
+# shellcheck shell=bash disable=SC2154 # of the other files
+
+# copy_checkout DIRECTORY: in the root.
+copy_checkout() {
+	mkdir -p "$root/$1"
+	tar --exclude=./build --exclude=./.git --exclude=__pycache__ -cf - . | tar -C "$root/$1" -xf -
+}
+# build DIRECTORY OUTPUT [OPTION...]
+build() { in_root "$1/scripts/deb-packages" --output "/packages/$2" "${@:3}" && cp -r "$root/packages/$2" "$packages"; }
+
+# Somebody else's directory, under a name with spaces.
+build_as_user() {
+	in_root chown -R nobody '/home/a user' &&
+		in_root setpriv --reuid nobody --regid nogroup --clear-groups env HOME='/home/a user' TMPDIR='/home/a user/tmp' \
+			'/home/a user/perf ctr/scripts/deb-packages' &&
+		cp -r "$root/home/a user/perf ctr/build/deb" "$packages/now"
+}
+builds_the_same() {
+	local package
+	build /root/perfctr again || return 1
+	for package in "$packages"/now/*.deb; do
+		cmp "$package" "$packages/again/${package##*/}" || return 1
+	done
+}
+builds_next() {
+	sed -i "s/\"${version//./\\.}\"/\"$next\"/" "$root"/root/perfctr/{include/perfctr.h,python/pyproject.toml,python/perfctr/_native.py}
+	build /root/perfctr next && (($(find "$packages/next" -name "*_${next}_*.deb" | wc -l) == $(find "$packages/now" -name '*.deb' | wc -l)))
+}
+# Each package of debian/control, and no other.
+are_all() {
+	diff <(sed -n 's/^Package: //p' debian/control | sort) <(cd "$packages/now" && printf '%s\n' *.deb | sed 's/_.*//' | sort)
+}
+
+# Debian 12's asks for a script of init beside each unit of systemd; Debian 13's knows no such tag.
+lint() {
+	local -a suppressed=()
+	[[ $suite != bookworm ]] || suppressed=(--suppress-tags package-supports-alternative-init-but-no-init.d-script)
+	# shellcheck disable=SC2016 # of the other shell
+	in_root sh -c 'cd /packages/again && exec lintian --allow-root --fail-on error,warning,info --display-info "$@" *.deb' sh "${suppressed[@]}"
+}
+
+test_build() {
+	rm -rf "$packages"
+	mkdir "$packages"
+	make_root build
+	mkdir -p "$root/home/a user/tmp"
+	copy_checkout '/home/a user/perf ctr'
+	copy_checkout /root/perfctr
+	check 'what the build needs' in_root /root/perfctr/scripts/packages perfex debian
+	check 'a user builds, in a directory with spaces' build_as_user
+	check 'all packages' are_all
+	check 'root builds the same' builds_the_same
+	check 'lintian' apt install lintian
+	check 'lintian has nothing to say' lint
+	check 'static ones' build /root/perfctr static --static
+	check 'the next version' builds_next
+}

@@ -3,10 +3,10 @@
 # what counts there is perf_events.
 # shellcheck shell=bash disable=SC2154 # of the other files
 
-# Files, by name, kind and target of links. What apt, dpkg and the loader have for themselves changes with any package.
+# Files, by name, kind and target of links. What apt, dpkg, the loader and man have for themselves changes with any package.
 list_files() {
 	(cd "$root" && find . -xdev \( -path ./packages -o -path ./proc -o -path ./sys -o -path ./dev -o -path ./root -o -path ./tmp -o \
-		-path ./var/cache/apt -o -path ./var/cache/ldconfig -o -path ./var/lib/apt -o -path ./var/log -o -path './var/lib/dpkg/*-old' \) \
+		-path ./var/cache/apt -o -path ./var/cache/ldconfig -o -path ./var/cache/man -o -path ./var/lib/apt -o -path ./var/log -o -path './var/lib/dpkg/*-old' \) \
 		-prune -o -printf '%p %y %l\n' | LC_ALL=C sort)
 }
 # debs DIRECTORY [NAME...]: files in the root; without NAME all but perfctr-dkms.
@@ -58,7 +58,9 @@ compile() {
 	in_root sh -c 'gcc -O2 -pthread ${4:+-static} -o "/root/$1" $2 $(pkg-config --cflags --libs $4 "$3")' sh "$@"
 }
 needs() { [[ $(in_root readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vxE 'libc\.so\.6|libm\.so\.6' | sort | paste -sd ' ') == "${2-}" ]] || { in_root readelf -d "$1"; return 1; }; }
-has_no_rpath() { ! in_root readelf -d "$@" | grep -E 'R(UN)?PATH'; }
+has_no_rpath() {
+	in_root readelf -d "$@" >"$work/dynamic" && grep -q NEEDED "$work/dynamic" && ! grep -E 'R(UN)?PATH' "$work/dynamic"
+}
 counts_pages() { [[ $("${@:2}" | tee /dev/stderr) == "$1 100" ]]; }
 python_count() {
 	in_root python3 -c 'if True:
@@ -87,7 +89,7 @@ has_service() {
 	local program
 	program=$(in_root sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' /lib/systemd/system/perfctr-bpfd.service)
 	in_root test -x "$program" && in_root test -e /etc/systemd/system/multi-user.target.wants/perfctr-bpfd.service &&
-		in_root "$program" status | grep -F 'perfctr-bpfd: it is not loaded'
+		in_root "$program" status 2>&1 | grep -F 'perfctr-bpfd: it is not loaded'
 }
 
 use_programs() {
@@ -115,6 +117,8 @@ use_programs() {
 
 test_programs() {
 	make_root programs
+	mkdir "$root/root/guest"
+	cp tests/guest/loop.h "$root/root/guest"
 	cp -r tests/compat-2.6 tests/packages/count.c "$root/root"
 	check 'what the packages need of others' install_depended
 	list_files >"$work/files-$release"

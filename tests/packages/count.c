@@ -13,7 +13,8 @@ int main(void)
 	char why[PERFCTR_COUNT_ERROR];
 	struct perfctr_counts before, after;
 	struct perfctr *p = perfctr_count("page-faults", why, sizeof(why));
-	char *pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
 
 	if (!p)
 		errx(1, "%s", why);

@@ -76,7 +76,7 @@ python_count() {
 		sys.exit(perfctr.__version__ != sys.argv[1] or not 100 <= faults <= 110 or "perfctr" not in plugins)' "$1"
 }
 perfex_counts() {
-	in_root perfex stat true | tee "$work/perfex.out" && grep -E '^task-clock +[1-9]' "$work/perfex.out" && grep -E '^backend +perf_events$' "$work/perfex.out"
+	in_root perfex stat true 2>&1 | tee "$work/perfex.out" && grep -E '^task-clock +[1-9]' "$work/perfex.out" && grep -E '^backend +perf_events$' "$work/perfex.out"
 }
 has_manuals() {
 	local page

@@ -34,7 +34,8 @@ are_all() {
 	diff <(sed -n 's/^Package: //p' debian/control | sort) <(cd "$packages/now" && printf '%s\n' *.deb | sed 's/_.*//' | sort)
 }
 
-# What is overridden is not said, but would be a failure to --fail-on. Debian 12's asks for a script of init beside each unit of systemd; Debian 13's knows no such tag.
+# What is overridden is not said, but would be a failure to --fail-on. Debian 12's asks for a script of init beside each unit
+# of systemd; Debian 13's knows no such tag.
 lint() {
 	local -a suppressed=()
 	local said

@@ -89,7 +89,7 @@ has_service() {
 	local program
 	program=$(in_root sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' /lib/systemd/system/perfctr-bpfd.service)
 	in_root test -x "$program" && in_root test -e /etc/systemd/system/multi-user.target.wants/perfctr-bpfd.service &&
-		in_root "$program" status 2>&1 | grep -F 'perfctr-bpfd: it is not loaded'
+		[[ $(in_root "$program" status 2>&1) == 'perfctr-bpfd: it is not loaded;'* ]]
 }
 
 use_programs() {

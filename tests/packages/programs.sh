@@ -57,7 +57,13 @@ compile() {
 	# shellcheck disable=SC2016 # of the other shell
 	in_root sh -c 'gcc -O2 -pthread ${4:+-static} -o "/root/$1" $2 $(pkg-config --cflags --libs $4 "$3")' sh "$@"
 }
-needs() { [[ $(in_root readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vxE 'libc\.so\.6|libm\.so\.6' | sort | paste -sd ' ') == "${2-}" ]] || { in_root readelf -d "$1"; return 1; }; }
+# needs PROGRAM [LIBRARIES]: beside those of the C library.
+needs() {
+	local needed
+	in_root readelf -d "$1" >"$work/dynamic" || return 1
+	needed=$(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' "$work/dynamic" | grep -vxE 'libc\.so\.6|libm\.so\.6|ld-linux.*' | sort | paste -sd ' ')
+	[[ $needed == "${2-}" ]] || { echo "needs: $needed"; return 1; }
+}
 has_no_rpath() {
 	in_root readelf -d "$@" >"$work/dynamic" && grep -q NEEDED "$work/dynamic" && ! grep -E 'R(UN)?PATH' "$work/dynamic"
 }

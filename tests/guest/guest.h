@@ -230,6 +230,7 @@ Suite *isolation_suite(void);
 Suite *leak_suite(void);
 Suite *life_suite(void);
 Suite *machine_report_suite(void);
+Suite *maps_suite(void);
 Suite *mark_suite(void);
 Suite *matrix_suite(void);
 Suite *members_suite(void);

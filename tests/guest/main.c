@@ -41,6 +41,7 @@ static const struct {
 	{ "neighbours", neighbours_suite },
 	{ "nohz", nohz_suite },
 	{ "page", page_suite },
+	{ "maps", maps_suite },
 	{ "paranoid", paranoid_suite },
 	{ "perfex", perfex_suite },
 	{ "perfex_compare", perfex_compare_suite },

@@ -13,6 +13,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "compat.h"
+#include "cpu.h"
 #include "hooks.h"
 #include "perfctr.h"
 
@@ -22,11 +23,14 @@ static LIST_HEAD(trees);
 static struct kmem_cache *context_cache;
 static DEFINE_PER_CPU(u32, n_contexts);	/* made here less freed here */
 
+/* What counters there are is known. */
 int __init perfctr_contexts_init(void)
 {
+	size_t bytes = sizeof(struct perfctr_context) + perfctr_learn_state_bytes();
+
 	/* A cache that is not merged with others: its object count shows a leak. */
-	context_cache = kmem_cache_create("perfctr_context", sizeof(struct perfctr_context), 0,
-					  SLAB_ACCOUNT | SLAB_NO_MERGE, NULL);
+	context_cache = kmem_cache_create("perfctr_context", bytes, 0,
+					  SLAB_ACCOUNT | SLAB_NO_MERGE | SLAB_HWCACHE_ALIGN, NULL);
 	return context_cache ? 0 : -ENOMEM;
 }
 
@@ -106,30 +110,27 @@ static void free_context(struct perfctr_context *ctx)
 {
 	perfctr_hw_put(ctx->hw);
 	perfctr_put_tree(ctx->tree);
-	free_page((unsigned long)ctx->page);
-	free_page((unsigned long)ctx->next_page);
+	if (perfctr_has_page(ctx))
+		free_page((unsigned long)ctx->page);
 	kmem_cache_free(context_cache, ctx);
 	this_cpu_dec(n_contexts);
 }
 
+/* Its state is nothing yet. */
 struct perfctr_context *perfctr_alloc(gfp_t gfp)
 {
-	struct perfctr_context *ctx = kmem_cache_zalloc(context_cache, gfp);
+	struct perfctr_context *ctx = kmem_cache_alloc(context_cache, gfp);
 
 	if (!ctx)
 		return NULL;
+	memset(ctx, 0, sizeof(*ctx));
 	this_cpu_inc(n_contexts);
 	refcount_set(&ctx->refs, 1);
 	spin_lock_init(&ctx->lock);
 	INIT_LIST_HEAD(&ctx->children);
 	INIT_LIST_HEAD(&ctx->sibling);
 	INIT_LIST_HEAD(&ctx->mappings);
-	ctx->page = (struct perfctr_page *)get_zeroed_page(gfp | __GFP_ACCOUNT);
-	if (!ctx->page) {
-		free_context(ctx);
-		return NULL;
-	}
-	perfctr_page_init(ctx->page);
+	ctx->page = (struct perfctr_page *)ctx->state;
 	return ctx;
 }
 
@@ -265,6 +266,47 @@ static int detach_fn(struct perfctr_context *ctx, bool live, void *arg)
 	return 0;
 }
 
+/*
+ * Who has found ctx in the thread's has a reference by the time that we have this lock. Not before
+ * it is detached: who waits for it may have tasklist_lock, and so keep the CPU that call_task()
+ * waits for from taking interrupts.
+ */
+static void forget_task(struct perfctr_context *ctx, struct task_struct *task)
+{
+	task_lock(task);
+	spin_lock(&ctx->lock);
+	ctx->task = NULL;
+	spin_unlock(&ctx->lock);
+	task_unlock(task);
+}
+
+/*
+ * current's, or NULL; the reference that current had is the caller's. It is a member of its tree
+ * until that has taken it: where none is left, all counts are complete.
+ */
+struct perfctr_context *perfctr_detach_current(void)
+{
+	struct perfctr_thread *thread = perfctr_thread_pin(current);
+	struct perfctr_context *ctx;
+
+	if (!thread)
+		return NULL;
+	local_irq_disable();
+	ctx = thread->context;
+	if (ctx) {
+		WRITE_ONCE(ctx->leaving, true);
+		perfctr_stop_fn(ctx, !perfctr_cpu_paused(), NULL);
+		WRITE_ONCE(thread->context, NULL);
+	}
+	local_irq_enable();
+	if (ctx)
+		forget_task(ctx, current);
+	perfctr_thread_put(thread);
+	if (ctx)
+		perfctr_let_go(ctx);
+	return ctx;
+}
+
 /* -ESRCH when nothing was attached, or somebody else has detached it. */
 int perfctr_detach(struct perfctr_context *ctx)
 {
@@ -276,18 +318,8 @@ int perfctr_detach(struct perfctr_context *ctx)
 		return -ESRCH;
 	thread = perfctr_thread_pin(task);
 	err = call_task(ctx, task, detach_fn, NULL);
-	if (!err) {
-		/*
-		 * Who has found ctx in the thread's has a reference by the time that we have this
-		 * lock. Not before: who waits for it may have tasklist_lock, and so keep the CPU
-		 * that call_task() waits for from taking interrupts.
-		 */
-		task_lock(task);
-		spin_lock(&ctx->lock);
-		ctx->task = NULL;
-		spin_unlock(&ctx->lock);
-		task_unlock(task);
-	}
+	if (!err)
+		forget_task(ctx, task);
 	perfctr_thread_put(thread);
 	put_task_struct(task);
 	if (!err) {

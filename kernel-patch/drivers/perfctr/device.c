@@ -415,12 +415,12 @@ static int __init perfctr_init(void)
 
 	if (err)
 		return err;
-	err = perfctr_contexts_init();
-	if (err)
-		goto no_contexts;
 	err = perfctr_lifecycle_init();
 	if (err)
 		goto no_lifecycle;
+	err = perfctr_contexts_init();
+	if (err)
+		goto no_contexts;
 	perfctr_measure_costs(&costs);
 	err = misc_register(&device);
 	if (err)
@@ -430,10 +430,10 @@ static int __init perfctr_init(void)
 	return 0;
 
 no_device:
-	perfctr_lifecycle_exit();
-no_lifecycle:
 	perfctr_contexts_exit();
 no_contexts:
+	perfctr_lifecycle_exit();
+no_lifecycle:
 	perfctr_events_exit();
 	return err;
 }
@@ -446,7 +446,7 @@ static void __exit perfctr_exit(void)
 	perfctr_debugfs_exit();
 	perfctr_sessions_exit();
 	perfctr_events_exit();
-	perfctr_lifecycle_exit();
 	perfctr_contexts_exit();
+	perfctr_lifecycle_exit();
 }
 module_exit(perfctr_exit);

@@ -31,8 +31,10 @@ int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 	mutex_lock(&hold_lock);
 	if (!atomic_inc_not_zero(&hw->holders)) {
 		err = control ? perfctr_reserve_for(control, hw, NULL) : perfctr_reserve(hw, NULL);
-		if (!err)
+		if (!err) {
+			perfctr_hw_get(hw);	/* the holders' */
 			atomic_set(&hw->holders, 1);
+		}
 	}
 	mutex_unlock(&hold_lock);
 	return err == -EADDRINUSE ? -EBUSY : err;
@@ -40,19 +42,17 @@ int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 
 void perfctr_drop_hold(struct perfctr_hw_control *hw)
 {
+	bool last;
+
 	if (!hw->n_events || atomic_add_unless(&hw->holders, -1, 1))
 		return;
 	mutex_lock(&hold_lock);
-	if (atomic_dec_and_test(&hw->holders))
+	last = atomic_dec_and_test(&hw->holders);
+	if (last)
 		perfctr_release(hw, NULL);
 	mutex_unlock(&hold_lock);
-}
-
-/* ctx holds what has been held for it. */
-static void give_hold(struct perfctr_context *ctx, struct perfctr_hw_control *hw)
-{
-	perfctr_hw_get(hw);
-	WRITE_ONCE(ctx->held, hw);
+	if (last)
+		perfctr_hw_put(hw);
 }
 
 /* ctx is about to be started, under the tree's lock. Its thread may leave it meanwhile. */
@@ -61,20 +61,21 @@ int perfctr_hold_for(struct perfctr_context *ctx)
 	int err;
 
 	lockdep_assert_held(&ctx->tree->lock);
-	if (!ctx->hw || READ_ONCE(ctx->held))
+	if (!ctx->hw || !ctx->hw->n_events || READ_ONCE(ctx->held))
 		return 0;
 	err = perfctr_hold(ctx->hw, NULL);
 	if (!err)
-		give_hold(ctx, ctx->hw);
+		WRITE_ONCE(ctx->held, ctx->hw);
 	return err;
 }
 
 /* ctx is new, and holds what somebody holds who goes on with it meanwhile. Must not sleep. */
 void perfctr_hold_too(struct perfctr_context *ctx, struct perfctr_hw_control *hw)
 {
-	if (hw->n_events)
-		atomic_inc(&hw->holders);
-	give_hold(ctx, hw);
+	if (!hw->n_events)
+		return;
+	atomic_inc(&hw->holders);
+	WRITE_ONCE(ctx->held, hw);
 }
 
 /* ctx is stopped. Whoever sees that first does it. */
@@ -82,8 +83,6 @@ void perfctr_let_go(struct perfctr_context *ctx)
 {
 	struct perfctr_hw_control *hw = xchg(&ctx->held, NULL);
 
-	if (!hw)
-		return;
-	perfctr_drop_hold(hw);
-	perfctr_hw_put(hw);
+	if (hw)
+		perfctr_drop_hold(hw);
 }

@@ -67,7 +67,6 @@ void perfctr_link_born(struct perfctr_tree *tree)
 static void hand_over(struct perfctr_context *ctx)
 {
 	struct perfctr_context *parent = ctx->parent, *child;
-	struct perfctr_counts own = {};
 
 	lockdep_assert_held(&ctx->tree->lock);
 	list_for_each_entry(child, &ctx->children, sibling)
@@ -77,9 +76,9 @@ static void hand_over(struct perfctr_context *ctx)
 	ctx->parent = NULL;
 	if (ctx->generation != parent->generation)
 		return;
-	perfctr_copy_counts(ctx, &own);
-	perfctr_add_counts(&parent->exited, &own);
-	perfctr_add_counts(&parent->exited, &ctx->exited);
+	perfctr_add_sums(ctx, &parent->exited);
+	if (ctx->exited.n_counters || ctx->exited.tsc)
+		perfctr_add_counts(&parent->exited, &ctx->exited);
 }
 
 /* record: of ctx, or NULL. What it counted under a former control nobody wants to know. */
@@ -91,26 +90,32 @@ static void settle_record(struct perfctr_context *ctx, struct perfctr_kept_recor
 		perfctr_free_record(record);
 }
 
-static void take_gone(struct perfctr_context *ctx)
+/* ctx has left by itself. */
+static void take_member(struct perfctr_context *ctx)
 {
-	struct perfctr_tree *tree = ctx->tree;
-
 	if (ctx->parent)
 		hand_over(ctx);
 	settle_record(ctx, ctx->record);
 	ctx->record = NULL;
 	ctx->leaving = false;
-	atomic_dec(&tree->n_gone);
+}
+
+static void take_gone(struct perfctr_context *ctx)
+{
+	take_member(ctx);
+	atomic_dec(&ctx->tree->n_gone);
 	perfctr_put(ctx);
 }
 
 /* Under the tree's lock. Who has gone was born before: so those are taken first and linked last. */
 static void catch_up(struct perfctr_tree *tree)
 {
-	struct llist_node *gone = llist_reverse_order(llist_del_all(&tree->gone));
+	struct llist_node *gone = NULL;
 	struct perfctr_context *ctx, *next;
 
 	lockdep_assert_held(&tree->lock);
+	if (!llist_empty(&tree->gone))
+		gone = llist_reverse_order(llist_del_all(&tree->gone));
 	perfctr_link_born(tree);
 	llist_for_each_entry_safe(ctx, next, gone, gone) {
 		take_gone(ctx);
@@ -162,7 +167,6 @@ static bool is_inherited(const struct perfctr_context *parent)
  */
 struct perfctr_context *perfctr_conceive(gfp_t gfp)
 {
-	const struct perfctr_context *parent;
 	struct perfctr_context *ctx;
 	unsigned long flags;
 	bool wanted;
@@ -173,16 +177,7 @@ struct perfctr_context *perfctr_conceive(gfp_t gfp)
 	if (!wanted)
 		return NULL;
 	ctx = perfctr_alloc(gfp);
-	if (!ctx)
-		return ERR_PTR(-ENOMEM);
-	local_irq_save(flags);
-	parent = perfctr_thread(current)->context;
-	if (is_inherited(parent)) {
-		perfctr_page_set_events(ctx->page, parent->hw);
-		ctx->prepared = parent->hw->id;
-	}
-	local_irq_restore(flags);
-	return ctx;
+	return ctx ?: ERR_PTR(-ENOMEM);
 }
 
 /* ctx is nobody's but task's, and task nobody's but current's, whose context is parent. */
@@ -191,8 +186,7 @@ static void add_member(struct perfctr_context *parent, struct perfctr_context *c
 {
 	perfctr_hw_get(parent->hw);
 	ctx->hw = parent->hw;
-	if (ctx->prepared != ctx->hw->id)
-		perfctr_page_set_events(ctx->page, ctx->hw);
+	perfctr_state_init(ctx, ctx->hw);
 	ctx->tree = parent->tree;
 	refcount_inc(&ctx->tree->refs);
 	ctx->inherit = true;
@@ -275,22 +269,11 @@ void perfctr_end_members_below(struct perfctr_context *top, u64 but)
 /* More that have left than that wait for who has the lock: it makes no progress. */
 #define MAX_GONE	1024
 
-/* ctx is current's. Who is told later that current has ended finds its counts in the tree. */
-static void leave_tree(struct perfctr_context *ctx)
+/* Somebody has the tree's lock, who may have it for long. */
+static void queue_gone(struct perfctr_context *ctx)
 {
-	struct perfctr_kept_record *record = perfctr_make_record(ctx);
 	struct perfctr_tree *tree = ctx->tree;
 
-	/* A member until the tree has taken it: where none is left, all counts are complete. */
-	WRITE_ONCE(ctx->leaving, true);
-	if (perfctr_detach(ctx)) {	/* who has done it lets the tree know */
-		WRITE_ONCE(ctx->leaving, false);
-		perfctr_free_record(record);
-		return;
-	}
-	if (record)
-		perfctr_fill_record(record, ctx, current);
-	ctx->record = record;
 	refcount_inc(&ctx->refs);
 	atomic_inc(&tree->n_gone);
 	llist_add(&ctx->gone, &tree->gone);
@@ -301,13 +284,30 @@ static void leave_tree(struct perfctr_context *ctx)
 	}
 }
 
+/* Who is told later that current has ended finds in the tree what ctx counted, which was its. */
+static void leave_tree(struct perfctr_context *ctx)
+{
+	struct perfctr_tree *tree = ctx->tree;
+
+	ctx->record = perfctr_make_record(ctx);
+	if (ctx->record)
+		perfctr_fill_record(ctx->record, ctx, current);
+	if (mutex_trylock(&tree->lock)) {
+		catch_up(tree);
+		take_member(ctx);
+		perfctr_unlock_tree(tree);
+	} else {
+		queue_gone(ctx);
+	}
+}
+
 /* current exits, or executes a file that its context must not follow it into. */
 void perfctr_leave(void)
 {
 	struct perfctr_context *ctx;
 
 	perfctr_group_drop(!(current->flags & PF_EXITING));
-	ctx = perfctr_find(current);
+	ctx = perfctr_detach_current();
 	if (!ctx)
 		return;
 	leave_tree(ctx);

@@ -8,6 +8,7 @@
  * RDPMC. A thread that may have read a valid ticket before it was taken away must not die of it: as
  * long as a page is mapped its RDPMC is executed here, and gives what is its own.
  */
+#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
@@ -25,7 +26,7 @@
 struct mapping {
 	struct list_head list;		/* of its context, under the context's lock */
 	struct perfctr_context *ctx;
-	const struct perfctr_page *page;	/* may be older than its context's */
+	struct perfctr_page *page;	/* with a reference: its context may have given it up */
 	struct mm_struct *mm;
 	unsigned int n_vmas;		/* two for a moment when it is moved */
 	bool counted;			/* in perfctr_rdpmc_pages, under the context's lock */
@@ -95,6 +96,33 @@ void perfctr_update_mappings(struct perfctr_context *ctx)
 		update_rdpmc(current->mm);
 }
 
+/* Nobody has seen it: with a page, for a context that has none. Or an error. */
+static struct mapping *alloc_mapping(struct mm_struct *mm)
+{
+	struct mapping *mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!mapping)
+		return ERR_PTR(-ENOMEM);
+	mapping->page = (struct perfctr_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	err = mapping->page ? perfctr_space_get(mm) : -ENOMEM;
+	if (err) {
+		free_page((unsigned long)mapping->page);
+		kfree(mapping);
+		return ERR_PTR(err);
+	}
+	mapping->mm = mm;
+	perfctr_page_init(mapping->page);
+	return mapping;
+}
+
+static void free_mapping(struct mapping *mapping)
+{
+	perfctr_space_put(mapping->mm);
+	free_page((unsigned long)mapping->page);
+	kfree(mapping);
+}
+
 static void page_vma_open(struct vm_area_struct *vma)
 {
 	struct mapping *mapping = vma->vm_private_data;
@@ -117,8 +145,7 @@ static void page_vma_close(struct vm_area_struct *vma)
 	spin_unlock(&ctx->lock);
 	if (!atomic_read(perfctr_rdpmc_pages(mm)))
 		update_rdpmc(mm);
-	perfctr_space_put(mm);
-	kfree(mapping);
+	free_mapping(mapping);
 }
 
 static const struct vm_operations_struct page_vm_ops = {
@@ -130,7 +157,6 @@ static void add_mapping(struct perfctr_context *ctx, struct vm_area_struct *vma,
 			struct mapping *mapping)
 {
 	mapping->ctx = ctx;
-	mapping->mm = vma->vm_mm;
 	mapping->n_vmas = 1;
 	vma->vm_private_data = mapping;
 	vma->vm_ops = &page_vm_ops;
@@ -142,6 +168,30 @@ static void add_mapping(struct perfctr_context *ctx, struct vm_area_struct *vma,
 	update_rdpmc_here(NULL);
 }
 
+/* Nothing changes in what is detached. */
+static void give_page(struct perfctr_context *ctx, struct perfctr_page *page)
+{
+	get_page(virt_to_page(page));
+	if (perfctr_call(ctx, perfctr_move_fn, page) == -ESRCH)
+		perfctr_move_fn(ctx, false, page);
+}
+
+/* Under the tree's lock. */
+static int map_page(struct perfctr_context *ctx, struct vm_area_struct *vma,
+		    struct mapping *mapping)
+{
+	int err = perfctr_may_map(ctx);
+
+	if (err)
+		return err;
+	if (!perfctr_has_page(ctx))
+		give_page(ctx, mapping->page);
+	get_page(virt_to_page(ctx->page));
+	free_page((unsigned long)mapping->page);
+	mapping->page = ctx->page;
+	return vm_insert_page(vma, vma->vm_start, virt_to_page(mapping->page));
+}
+
 int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 {
 	struct mapping *mapping;
@@ -151,34 +201,23 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (vma->vm_flags & VM_WRITE)
 		return -EPERM;
-	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
-	if (!mapping)
-		return -ENOMEM;
-	err = perfctr_space_get(vma->vm_mm);
-	if (err) {
-		kfree(mapping);
-		return err;
-	}
+	mapping = alloc_mapping(vma->vm_mm);
+	if (IS_ERR(mapping))
+		return PTR_ERR(mapping);
 	/*
 	 * A child must not mistake its parent's page for its own. VM_IO: nor can madvise() have it
 	 * copied, which would leave a mapping of one address space to another.
 	 */
 	vm_flags_mod(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
 	err = perfctr_lock_tree(ctx->tree);
+	if (!err) {
+		err = map_page(ctx, vma, mapping);
+		perfctr_unlock_tree(ctx->tree);
+	}
 	if (err)
-		goto fail;
-	err = perfctr_may_map(ctx);
-	mapping->page = ctx->page;
-	if (!err)
-		err = vm_insert_page(vma, vma->vm_start, virt_to_page(ctx->page));
-	perfctr_unlock_tree(ctx->tree);
-	if (err)
-		goto fail;
-	add_mapping(ctx, vma, mapping);
-	return 0;
-fail:
-	perfctr_space_put(vma->vm_mm);
-	kfree(mapping);
+		free_mapping(mapping);
+	else
+		add_mapping(ctx, vma, mapping);
 	return err;
 }
 

@@ -40,6 +40,7 @@
 #define _PERFCTR_H
 
 #include <linux/bits.h>
+#include <linux/cache.h>
 #include <linux/gfp.h>
 #include <linux/jump_label.h>
 #include <linux/llist.h>
@@ -103,8 +104,7 @@ struct perfctr_context {
 	spinlock_t lock;		/* of task, inside the tree's lock */
 	struct task_struct *task;	/* attached to; NULL when detached */
 	struct perfctr_hw_control *hw;	/* NULL before the first control */
-	struct perfctr_page *page;	/* user space reads it and cannot write it */
-	u64 prepared;			/* id of the control that an unborn one's page is for */
+	struct perfctr_page *page;	/* state; a page of memory once somebody has mapped it */
 	u64 generation;			/* of the control that it was born under */
 	bool started;
 	bool inherit;			/* new threads become members */
@@ -120,11 +120,18 @@ struct perfctr_context {
 	struct perfctr_context *parent;	/* nearest above that has not exited, or the root */
 	struct list_head children;	/* whose parent this is */
 	struct list_head sibling;
-	struct perfctr_counts exited;	/* children's sums: of members below that have exited */
 	bool page_is_users;		/* mapped by who may not count kernel mode */
-	struct perfctr_page *next_page;	/* instead of such a one, from the next control on */
-	struct perfctr_hw_control *held; /* by hold.c, with a reference: started, with events */
+	struct perfctr_hw_control *held; /* by hold.c: started, with events */
+	struct perfctr_counts exited;	/* children's sums: of members below that have exited */
+
+	/* What page points to before: as much of a page as the machine's counters take. */
+	u64 state[] ____cacheline_aligned;
 };
+
+static inline bool perfctr_has_page(const struct perfctr_context *ctx)
+{
+	return ctx->page != (const struct perfctr_page *)ctx->state;
+}
 
 /* control.c */
 struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control);
@@ -193,14 +200,18 @@ int perfctr_may_see(const struct perfctr_context *ctx);
 int perfctr_may_map(struct perfctr_context *ctx);
 
 /* state.c: for perfctr_call() */
+size_t perfctr_learn_state_bytes(void);
+void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_control *hw);
 void perfctr_page_init(struct perfctr_page *page);
 void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_control *hw);
-void perfctr_copy_counts(const struct perfctr_context *ctx, struct perfctr_counts *counts);
+void perfctr_add_sums(const struct perfctr_context *ctx, struct perfctr_counts *counts);
+int perfctr_move_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg);
 struct perfctr_install {
 	struct perfctr_hw_control *hw;	/* in: the new one.  out: the one that it replaces */
 	u32 flags;			/* PERFCTR_CONTROL_* */
+	struct perfctr_page *old_page;	/* out: that ctx has given up, or NULL */
 };
 
 int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg);
@@ -254,6 +265,7 @@ int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task);
 struct perfctr_tree *perfctr_alloc_tree(void);
 struct perfctr_context *perfctr_find(struct task_struct *task);
 struct task_struct *perfctr_get_task(struct perfctr_context *ctx);	/* NULL: detached */
+struct perfctr_context *perfctr_detach_current(void);
 int perfctr_detach(struct perfctr_context *ctx);
 void perfctr_put_tree(struct perfctr_tree *tree);	/* NULL is fine */
 struct perfctr_tree *perfctr_next_tree(struct perfctr_tree *pos);

@@ -39,7 +39,7 @@ void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfct
 	user->counts.flags = PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT;
 	if (READ_ONCE(ctx->tree->revoked))
 		user->counts.flags |= PERFCTR_COUNTS_REVOKED;
-	perfctr_copy_counts(ctx, &user->counts);
+	perfctr_add_sums(ctx, &user->counts);
 }
 
 void perfctr_free_record(struct perfctr_kept_record *record)

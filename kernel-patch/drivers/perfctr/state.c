@@ -5,6 +5,7 @@
  */
 #include <linux/lockdep.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 #include <linux/tick.h>
 #include "group.h"
 #include "hooks.h"
@@ -16,38 +17,99 @@ static void forbid_self_reads(struct perfctr_page *page)
 	u32 i;
 
 	page->tsc.recheck = ~page->tsc.ticket;
+	for (i = 0; i < page->n_counters; i++)
+		page->counter[i].recheck = ~page->counter[i].ticket;
+}
+
+static struct perfctr_page *own_state(struct perfctr_context *ctx)
+{
+	return (struct perfctr_page *)ctx->state;
+}
+
+static size_t state_bytes __ro_after_init;
+
+/* As many as the machine has counters are the most events of a control. */
+size_t __init perfctr_learn_state_bytes(void)
+{
+	u32 n = perfctr_pmu ? perfctr_pmu->n_general + perfctr_pmu->n_fixed : 0;
+
+	state_bytes = offsetof(struct perfctr_page, counter[min_t(u32, n, PERFCTR_MAX_COUNTERS)]);
+	if (static_branch_unlikely(&perfctr_kinds))	/* what is of kinds is at the end */
+		state_bytes = sizeof(struct perfctr_page);
+	return state_bytes;
+}
+
+static bool allows_rdpmc(const struct perfctr_hw_control *hw)
+{
+	return !(hw && hw->partial) && perfctr_features() & PERFCTR_FEATURE_RDPMC;
+}
+
+/* ctx's state in its own memory, stopped, nothing counted yet. hw: its control, NULL if none. */
+void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_control *hw)
+{
+	struct perfctr_page *page = own_state(ctx);
+	u32 i;
+
+	memset64(ctx->state, 0, state_bytes / sizeof(u64));
+	page->size = sizeof(*page);
+	page->abi_version = PERFCTR_ABI_VERSION;
+	page->cpu = U32_MAX;
+	page->flags = allows_rdpmc(hw) ? PERFCTR_PAGE_RDPMC : 0;
+	page->n_counters = hw ? hw->n_events : 0;
+	for (i = 0; i < page->n_counters; i++)
+		page->counter[i].ticket = hw->event[i].rdpmc;
+	forbid_self_reads(page);
+	ctx->page = page;
+}
+
+/* A page of zeroes is one that perfctr_move_fn() takes. */
+void perfctr_page_init(struct perfctr_page *page)
+{
+	u32 i;
+
 	for (i = 0; i < PERFCTR_MAX_COUNTERS; i++)
 		page->counter[i].recheck = ~page->counter[i].ticket;
 }
 
-void perfctr_page_init(struct perfctr_page *page)
+/*
+ * arg: such a page, which holds ctx's state from now on. What was its place stays as it is, for who
+ * looks there without a lock.
+ */
+int perfctr_move_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
-	page->size = sizeof(*page);
-	page->abi_version = PERFCTR_ABI_VERSION;
-	page->cpu = U32_MAX;
-	if (perfctr_features() & PERFCTR_FEATURE_RDPMC)
-		page->flags = PERFCTR_PAGE_RDPMC;
-	forbid_self_reads(page);
+	const struct perfctr_page *state = ctx->page;
+	struct perfctr_page *page = arg;
+
+	memcpy(page, state, offsetof(struct perfctr_page, counter[state->n_counters]));
+	if (static_branch_unlikely(&perfctr_kinds)) {
+		page->kind = state->kind;
+		memcpy(page->kind_tsc, state->kind_tsc, sizeof(page->kind_tsc));
+	}
+	smp_store_release(&ctx->page, page);	/* what it holds */
+	return 0;
 }
 
+/* Counters that have no event any more have been stopped, and stay forbidden. */
 void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_control *hw)
 {
 	u32 i;
 
 	perfctr_page_begin(page);
 	page->flags &= ~(PERFCTR_PAGE_DISTURBED | PERFCTR_PAGE_RDPMC);
-	if (!hw->partial && perfctr_features() & PERFCTR_FEATURE_RDPMC)
+	if (allows_rdpmc(hw))
 		page->flags |= PERFCTR_PAGE_RDPMC;
 	page->tsc.sum = 0;
-	for (i = 0; i < PERFCTR_MAX_COUNTERS; i++) {
+	for (i = hw->n_events; i < page->n_counters; i++)
+		page->counter[i].sum = 0;
+	for (i = 0; i < hw->n_events; i++) {
 		struct perfctr_page_counter *c = &page->counter[i];
 
 		c->sum = 0;
 		c->ticket = (c->ticket & ~(u64)U32_MAX) + PERFCTR_NEXT_TICKET;
-		if (i < hw->n_events)
-			c->ticket |= hw->event[i].rdpmc;
+		c->ticket |= hw->event[i].rdpmc;
 	}
-	memset(page->kind_tsc, 0, sizeof(page->kind_tsc));
+	if (static_branch_unlikely(&perfctr_kinds))
+		memset(page->kind_tsc, 0, sizeof(page->kind_tsc));
 	page->n_counters = hw->n_events;
 	page->switches = 0;
 	page->migrations = 0;
@@ -130,8 +192,10 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 
 	perfctr_stop_fn(ctx, live, NULL);
 	swap(ctx->hw, install->hw);
-	if (ctx->next_page)
-		swap(ctx->page, ctx->next_page);
+	if (ctx->hw->counts_kernel && ctx->page_is_users) {
+		install->old_page = ctx->page;
+		perfctr_state_init(ctx, NULL);
+	}
 	perfctr_page_set_events(ctx->page, ctx->hw);
 	ctx->inherit = install->flags & PERFCTR_CONTROL_INHERIT;
 	ctx->generation = tree->generation + 1;
@@ -141,29 +205,38 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 	return 0;
 }
 
-void perfctr_copy_counts(const struct perfctr_context *ctx, struct perfctr_counts *counts)
+static void add_kind_times(const struct perfctr_page *page, struct perfctr_counts *counts)
 {
-	const struct perfctr_page *page = ctx->page;
+	u64 time[PERFCTR_MAX_KINDS];
+
+	perfctr_kind_times(page, time);
+	perfctr_kind_add(counts->kind_tsc, time);
+}
+
+/* ctx's own. It does not count meanwhile, but its page may become another one. */
+void perfctr_add_sums(const struct perfctr_context *ctx, struct perfctr_counts *counts)
+{
+	const struct perfctr_page *page = READ_ONCE(ctx->page);
 	u32 i;
 
 	if (page->flags & PERFCTR_PAGE_DISTURBED)
 		counts->flags |= PERFCTR_COUNTS_DISTURBED;
-	counts->n_counters = page->n_counters;
-	counts->tsc = page->tsc.sum;
-	counts->switches = page->switches;
-	counts->migrations = page->migrations;
+	counts->n_counters = max(counts->n_counters, page->n_counters);
+	counts->tsc += page->tsc.sum;
+	counts->switches += page->switches;
+	counts->migrations += page->migrations;
 	for (i = 0; i < page->n_counters; i++)
-		counts->counter[i] = page->counter[i].sum;
+		counts->counter[i] += page->counter[i].sum;
 	if (static_branch_unlikely(&perfctr_kinds))
-		perfctr_kind_times(page, counts->kind_tsc);
+		add_kind_times(page, counts);
 }
 
-/* arg: struct perfctr_counts. Returns 1 when the thread was running, else 0. */
+/* arg: struct perfctr_counts, to add to. Returns 1 when the thread was running, else 0. */
 int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	if (live && ctx->started)
 		perfctr_cpu_fold(ctx);
-	perfctr_copy_counts(ctx, arg);
+	perfctr_add_sums(ctx, arg);
 	return live;
 }
 

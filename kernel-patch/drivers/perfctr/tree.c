@@ -18,6 +18,7 @@ static struct perfctr_context *alloc_root(void)
 
 	if (!ctx)
 		return NULL;
+	perfctr_state_init(ctx, NULL);
 	ctx->tree = perfctr_alloc_tree();
 	if (!ctx->tree) {
 		perfctr_put(ctx);
@@ -68,35 +69,18 @@ void perfctr_close(struct perfctr_context *ctx)
 	perfctr_unlock_tree(tree);
 }
 
-/* Mappings of the old page show from now on what it holds when the thread's counting stops. */
-static int renew_page(struct perfctr_context *ctx)
-{
-	ctx->next_page = (struct perfctr_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
-	if (!ctx->next_page)
-		return -ENOMEM;
-	perfctr_page_init(ctx->next_page);
-	return 0;
-}
-
-/* The page that was replaced, or that found no use. */
-static void free_next_page(struct perfctr_context *ctx)
-{
-	free_page((unsigned long)ctx->next_page);
-	ctx->next_page = NULL;
-}
-
-/* Stops ctx, and its thread's children from becoming members of the control before. */
+/*
+ * Stops ctx, and its thread's children from becoming members of the control before. A page that is
+ * given up shows to those who have mapped it what it held when the counting stopped.
+ */
 static int replace_control(struct perfctr_context *ctx, struct perfctr_install *install)
 {
-	int err = 0;
+	int err = perfctr_call(ctx, perfctr_install_fn, install);
 
-	if (install->hw->counts_kernel && ctx->page_is_users)
-		err = renew_page(ctx);
-	if (!err)
-		err = perfctr_call(ctx, perfctr_install_fn, install);
-	if (!err && ctx->next_page)
+	if (install->old_page) {
 		ctx->page_is_users = false;
-	free_next_page(ctx);
+		free_page((unsigned long)install->old_page);
+	}
 	return err;
 }
 
@@ -293,13 +277,11 @@ void perfctr_revoke_tree(struct perfctr_tree *tree)
 /* Adds ctx's own sums. True when its thread ran elsewhere meanwhile. */
 static bool add_own(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
-	struct perfctr_counts own = {};
-	int live = perfctr_call(ctx, perfctr_read_fn, &own);
+	int live = perfctr_call(ctx, perfctr_read_fn, counts);
 
 	if (live == -ESRCH)
-		perfctr_copy_counts(ctx, &own);	/* detached: nothing changes any more */
+		perfctr_add_sums(ctx, counts);	/* detached: nothing changes any more */
 	counts->members += live != -ESRCH || READ_ONCE(ctx->leaving);
-	perfctr_add_counts(counts, &own);
 	return live == 1 && ctx->task != current;
 }
 

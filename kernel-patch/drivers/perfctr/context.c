@@ -254,11 +254,6 @@ int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg)
 	return result;
 }
 
-int perfctr_call_own(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg)
-{
-	return call_task(ctx, current, fn, arg);
-}
-
 static int detach_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	perfctr_stop_fn(ctx, live, NULL);

@@ -216,7 +216,7 @@ struct perfctr_install {
 
 int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg);
-int perfctr_read_own_fn(struct perfctr_context *ctx, bool live, void *arg);
+int perfctr_read_own(struct perfctr_context *ctx, struct perfctr_counts *counts);
 
 /* The upper half of a page counter's ticket makes each one new. */
 #define PERFCTR_NEXT_TICKET	BIT_ULL(32)
@@ -281,12 +281,6 @@ int perfctr_call_task(struct task_struct *task, perfctr_task_fn fn, void *arg);
 /* Likewise fn(ctx, live, arg) for the context's thread; -ESRCH when it is attached to none. */
 typedef int (*perfctr_call_fn)(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg);
-
-/*
- * Likewise, -ESRCH when the context is not the caller's. Without the tree's lock: what the caller's
- * own context holds changes by the caller's switches and by calls on its CPU alone.
- */
-int perfctr_call_own(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg);
 
 /* switch.c: interrupts off, on the CPU that runs the context's thread */
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);

@@ -3,10 +3,12 @@
  * What a context's control, start, stop and read do. The functions that end in _fn run by
  * perfctr_call(): the thread is not switched meanwhile.
  */
+#include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/tick.h>
+#include "cpu.h"
 #include "group.h"
 #include "hooks.h"
 #include "owner.h"
@@ -240,13 +242,23 @@ int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg)
 	return live;
 }
 
-/* Likewise for perfctr_call_own(). Returns 1 when kernel mode is among the sums, else 0. */
-int perfctr_read_own_fn(struct perfctr_context *ctx, bool live, void *arg)
+/*
+ * Returns 1 when kernel mode is among the sums, else 0; -ESRCH when ctx is not current's. Without
+ * the tree's lock: what current's own context holds changes by its switches and by calls on its CPU
+ * alone.
+ */
+int perfctr_read_own(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
-	struct perfctr_counts *counts = arg;
+	unsigned long flags;
+	int kernel = -ESRCH;
 
-	perfctr_read_fn(ctx, live, counts);
-	if (ctx->started)
-		counts->flags |= PERFCTR_COUNTS_STARTED;
-	return ctx->hw && ctx->hw->counts_kernel;
+	local_irq_save(flags);
+	if (perfctr_thread(current)->context == ctx) {
+		perfctr_read_fn(ctx, !perfctr_cpu_paused(), counts);
+		if (ctx->started)
+			counts->flags |= PERFCTR_COUNTS_STARTED;
+		kernel = ctx->hw && ctx->hw->counts_kernel;
+	}
+	local_irq_restore(flags);
+	return kernel;
 }

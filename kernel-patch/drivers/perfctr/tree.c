@@ -371,7 +371,7 @@ static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts
 /* -ESRCH: it is another thread's. */
 static int read_own_sums(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
-	int kernel = perfctr_call_own(ctx, perfctr_read_own_fn, counts);
+	int kernel = perfctr_read_own(ctx, counts);
 
 	if (kernel < 0)
 		return kernel;

@@ -33,13 +33,39 @@ long perfctr_user_control(void __user *user, perfctr_control_fn fn, void *object
 	return err;
 }
 
+/* Of the size that we know, in memory that is there, as most are. False: look more closely. */
+static bool get_counts(struct perfctr_counts *counts, const struct perfctr_counts __user *user)
+{
+	const u8 __user *end = (const u8 __user *)(user + 1);
+	u8 last;
+
+	if (!user_read_access_begin(user, sizeof(*user)))
+		return false;
+	unsafe_get_user(counts->size, &user->size, fault);
+	unsafe_get_user(counts->scope, &user->scope, fault);
+	unsafe_get_user(counts->flags, &user->flags, fault);
+	unsafe_get_user(counts->reserved, &user->reserved, fault);
+	unsafe_get_user(last, end - 1, fault);
+	user_read_access_end();
+	return counts->size == sizeof(*counts);
+fault:
+	user_read_access_end();
+	return false;
+}
+
+static int get_any_counts(struct perfctr_counts *counts, const void __user *user, u32 *size)
+{
+	memset(counts, 0, sizeof(*counts));
+	return perfctr_get_head(counts, offsetof(struct perfctr_counts, tsc), sizeof(*counts), user,
+				size);
+}
+
 long perfctr_user_read(void __user *user, u32 max_scope, u32 known, perfctr_counts_fn fn,
 		       void *object)
 {
 	struct perfctr_counts counts = {};
-	u32 size;
-	int err = perfctr_get_head(&counts, offsetof(struct perfctr_counts, tsc), sizeof(counts),
-				   user, &size);
+	u32 size = sizeof(counts);
+	int err = get_counts(&counts, user) ? 0 : get_any_counts(&counts, user, &size);
 
 	if (err)
 		return err;

@@ -80,7 +80,7 @@ const struct subcommand info_subcommand = {
 	.help = "Usage: perfex info [OPTION] [PID]\n"
 		"Show what can count here and what this machine can count, what its instructions cost\n"
 		"and who may count what.  With PID, show what the threads of this process are counted\n"
-		"by, whoever counts them.\n",
+		"by, whoever counts them; only the kernel driver knows.\n",
 	.options = rules,
 };
 

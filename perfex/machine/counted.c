@@ -80,6 +80,10 @@ static bool print_counted(struct perfctr_events *database, pid_t tid)
 		return true;
 	case ESRCH:
 		return true;
+	case ENOTSUP:
+		complain("only the kernel driver knows what a thread is counted by, and it is not in "
+			 "use here; docs/install.md says how to get it");
+		return false;
 	default:
 		perfctr_open_error(error, why, sizeof(why));
 		complain("thread %d: %s", tid, why);

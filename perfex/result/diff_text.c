@@ -98,9 +98,13 @@ static void write_side(FILE *file, const char *letter, const struct side *side, 
 
 	make_printable(command);
 	fprintf(file, "%s: ", letter);
-	if (side->path)
-		fprintf(file, "%s: %s, %s: ", side->path, side->document->date,
-			side->document->pmu);
+	if (side->path) {
+		char *path = text_print("%s", side->path);
+
+		make_printable(path);
+		fprintf(file, "%s: %s, %s: ", path, side->document->date, side->document->pmu);
+		free(path);
+	}
 	fprintf(file, "%s%s%s\n", quote, command, quote);
 	free(command);
 }

@@ -59,7 +59,7 @@ static void write_report(const struct report *report, struct text *text)
 	text_close(text);
 	if (!report->output)
 		fwrite(text->text, 1, text->size, stdout);
-	else if (!textfile_write(report->output, text->text, text->size))
+	else if (!textfile_output(report->output, text->text, text->size))
 		fail("cannot write '%s': %m", report->output);
 	free(text->text);
 }

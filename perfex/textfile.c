@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define READ_SIZE 65536
@@ -39,33 +40,84 @@ char *textfile_read(const char *path, size_t *length)
 	return NULL;
 }
 
-/* A file of its own, whatever was there, were it a link. */
-static bool write_new(const char *path, const char *text, size_t length)
+static bool write_all(int fd, const char *text, size_t length)
 {
-	int fd = unlink(path) == 0 || errno == ENOENT
-			 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
-			 : -1;
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	FILE *file = fdopen(fd, "w");
 	bool good;
 
 	if (!file) {
-		if (fd >= 0)
-			close(fd);
+		close(fd);
 		return false;
 	}
 	good = fwrite(text, 1, length, file) == length;
 	return fclose(file) == 0 && good;
 }
 
+/* Whose file it was, who may read it, and what a new file is like where there was none. */
+static void take_over(int fd, const char *path)
+{
+	struct stat old;
+	mode_t mask;
+
+	if (lstat(path, &old) < 0 || !S_ISREG(old.st_mode)) {
+		mask = umask(0);
+		umask(mask);
+		fchmod(fd, 0666 & ~mask);
+	} else if (fchown(fd, old.st_uid, old.st_gid) == 0 || old.st_uid == geteuid()) {
+		fchmod(fd, old.st_mode & 07777);
+	}
+}
+
+/* A file of its own takes the place of whatever was there, were it a link. */
 bool textfile_write(const char *path, const char *text, size_t length)
 {
-	char *new = text_print("%s.new", path);
-	bool good = write_new(new, text, length) && rename(new, path) == 0;
-	int error = errno;
+	char *new = text_print("%s.XXXXXX", path);
+	int fd = mkostemp(new, O_CLOEXEC), error;
+	bool good = fd >= 0;
 
-	if (!good)
+	if (good) {
+		take_over(fd, path);
+		good = write_all(fd, text, length) && rename(new, path) == 0;
+	}
+	error = errno;
+	if (!good && fd >= 0)
 		unlink(new);
 	free(new);
+	errno = error;
+	return good;
+}
+
+/* Waits for no reader. */
+static bool write_into(const char *path, const char *text, size_t length)
+{
+	int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 && write_all(fd, text, length);
+}
+
+/* A file has no name any more where /dev/stdout leads to one that was removed. */
+static bool has_name(const char *name, const struct stat *file)
+{
+	struct stat status;
+
+	return name && stat(name, &status) == 0 && status.st_dev == file->st_dev &&
+	       status.st_ino == file->st_ino;
+}
+
+bool textfile_output(const char *path, const char *text, size_t length)
+{
+	struct stat status;
+	bool exists = stat(path, &status) == 0;
+	char *real = exists ? realpath(path, NULL) : NULL;
+	int error;
+	bool good;
+
+	if (exists && (!S_ISREG(status.st_mode) || !has_name(real, &status)))
+		good = write_into(path, text, length);
+	else
+		good = textfile_write(real ? real : path, text, length);
+	error = errno;
+	free(real);
 	errno = error;
 	return good;
 }

@@ -19,8 +19,11 @@ __attribute__((format(printf, 3, 4))) bool refuse_text(struct text_error *error,
 /* The whole file, for free(), with a NUL behind its length; NULL with errno set. */
 char *textfile_read(const char *path, size_t *length);
 
-/* Writes all of it or leaves the file as it was; false with errno set. */
+/* Writes all of it or leaves the file as it was; a link is replaced.  False with errno set. */
 bool textfile_write(const char *path, const char *text, size_t length);
+
+/* Likewise, for a file that the user names: through links, and into devices and pipes. */
+bool textfile_output(const char *path, const char *text, size_t length);
 
 /* A new text, for free(). */
 __attribute__((format(printf, 1, 2))) char *text_print(const char *format, ...);

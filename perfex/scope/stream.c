@@ -119,7 +119,7 @@ bool stream_save(const struct stream *stream, const char *path)
 	text_close(&text);
 	/* A line that has not come whole is no JSON. */
 	good = !ferror(stream->lines) &&
-	       textfile_write(path, text.text, text.size - stream->n_rest);
+	       textfile_output(path, text.text, text.size - stream->n_rest);
 	free(text.text);
 	return good;
 }

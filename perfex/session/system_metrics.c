@@ -76,12 +76,12 @@ static void print_metrics(FILE *file, const struct events *events,
 	fputs("# EOF\n", file);
 }
 
-/* Root could put a file in the place of a device. */
+/* Of a device or pipe nobody reads a whole file. */
 static bool is_replaceable(const char *path)
 {
 	struct stat status;
 
-	if (lstat(path, &status) < 0 || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode))
+	if (stat(path, &status) < 0 || S_ISREG(status.st_mode))
 		return true;
 	errno = S_ISDIR(status.st_mode) ? EISDIR : EEXIST;
 	return false;
@@ -95,7 +95,7 @@ bool system_write_metrics(const char *path, const struct events *events,
 
 	print_metrics(text_open(&text), events, sums, n);
 	text_close(&text);
-	good = is_replaceable(path) && textfile_write(path, text.text, text.size);
+	good = is_replaceable(path) && textfile_output(path, text.text, text.size);
 	free(text.text);
 	return good;
 }

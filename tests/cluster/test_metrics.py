@@ -105,13 +105,14 @@ def test_what_cannot_be_written(tmp_path):
 
 
 def test_devices_stay(tmp_path):
-    pipe = tmp_path / "pipe"
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
     os.mkfifo(pipe)
-    for path, why in ((pipe, "File exists"), (tmp_path, "Is a directory")):
+    link.symlink_to(pipe)
+    for path, why in ((pipe, "File exists"), (link, "File exists"), (tmp_path, "Is a directory")):
         result = run(path, "true")
         assert result.returncode == 125
         assert result.stderr == f"perfex: cannot write '{path}': {why}\n"
-    assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
+    assert pipe.is_fifo() and link.is_symlink() and sorted(tmp_path.iterdir()) == [link, pipe]
 
 
 @pytest.mark.parametrize("option", ["--csv", "--json", "-ofile"])

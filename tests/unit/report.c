@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HEAD "# perfctr-trace 1 2000000\n"
@@ -151,6 +152,40 @@ static const char *const extreme[] = {
 	"0,0,off,0,0,0,0,0\n-1,0,total,0,0,0,0,0\n",
 };
 
+/* Through links, into pipes, and what a file was but for its text stays. */
+START_TEST(a_page_takes_no_place_but_that_of_a_file)
+{
+	struct command_result result;
+	struct stat status;
+
+	enter_directory();
+	write_text("file", extreme[0]);
+	write_text("page", "");
+	write_text("page.new", "mine");
+	ck_assert_int_eq(chmod("page", 0600), 0);
+	ck_assert_int_eq(symlink("page", "link"), 0);
+	ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+	result = PERFEX("report", "--html", "-o", "link", "file");
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_int_eq(lstat("link", &status), 0);
+	ck_assert(S_ISLNK(status.st_mode));
+	ck_assert_int_eq(stat("page", &status), 0);
+	ck_assert_uint_eq(status.st_mode, S_IFREG | 0600);
+	ck_assert_int_gt(status.st_size, 0);
+	ck_assert_int_eq(stat("page.new", &status), 0);
+	ck_assert_int_eq(status.st_size, 4);
+	result = PERFEX("report", "--html", "-o", "pipe", "file");
+	ck_assert_str_eq(result.err, "perfex: cannot write 'pipe': No such device or address\n");
+	ck_assert_int_eq(result.status, 125);
+	ck_assert_int_eq(stat("pipe", &status), 0);
+	ck_assert(S_ISFIFO(status.st_mode));
+	result = PERFEX("report", "--html", "-o", "/dev/stdout", "file");
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_ptr_nonnull(strstr(result.out, "</html>"));
+	leave_directory();
+}
+END_TEST
+
 START_TEST(extreme_numbers_are_drawn_without_places_that_are_no_numbers)
 {
 	struct command_result result;
@@ -180,5 +215,6 @@ TCase *report_tests(void)
 			    ARRAY_SIZE(not_drawn));
 	tcase_add_loop_test(tests, extreme_numbers_are_drawn_without_places_that_are_no_numbers, 0,
 			    ARRAY_SIZE(extreme));
+	tcase_add_test(tests, a_page_takes_no_place_but_that_of_a_file);
 	return tests;
 }

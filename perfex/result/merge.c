@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <json-c/json.h>
 
 /* Intervals are of rules whose values alone are taken. */
 #define ANY_CONFIDENCE 0.95
@@ -263,6 +264,30 @@ static void check_ranks(const struct merge *merge)
 	}
 }
 
+/* 0: it has none. */
+static int number_of(json_object *recording, const char *name)
+{
+	json_object *value;
+
+	return json_object_object_get_ex(recording, name, &value) ? json_object_get_int(value) : 0;
+}
+
+/* What a program counted that failed is less than it should be, or something else. */
+static void check_ends(const struct merge *merge)
+{
+	for (size_t i = 0; i < merge->n_files; i++) {
+		const struct merge_file *file = &merge->file[i];
+		int signal = file->document ? number_of(file->document->json, "signal") : 0;
+		int status = file->document ? number_of(file->document->json, "exit_status") : 0;
+
+		if (signal)
+			complain("warning: '%s': the command died of signal %d", file->path, signal);
+		else if (status)
+			complain("warning: '%s': the command ended with exit status %d", file->path,
+				 status);
+	}
+}
+
 void merge_make(struct merge *merge, char *const *path, size_t n)
 {
 	merge->file = allocate(n, sizeof(*merge->file));
@@ -283,6 +308,7 @@ void merge_make(struct merge *merge, char *const *path, size_t n)
 		sum_up(merge, &merge->row[i]);
 	}
 	check_ranks(merge);
+	check_ends(merge);
 }
 
 void merge_free(struct merge *merge)

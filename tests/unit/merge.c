@@ -34,6 +34,16 @@ static void write_rank(const char *path, const char *rank, const char *recording
 	"\",\"counter\":0,\"evntsel\":\"0x4100c0\",\"evntsel2\":\"0x0\",\"modes\":\"user\"}],"     \
 	"\"threads\":[" threads "]}\n"
 
+/* Of a command that ended so: the last member of a name holds. */
+static void write_end(const char *path, const char *member, const char *recording)
+{
+	char text[4096];
+
+	snprintf(text, sizeof(text), "%.*s,\"%s\":9}\n", (int)strlen(recording) - 2, recording,
+		 member);
+	write_text(path, text);
+}
+
 static void write_files(void)
 {
 	enter_directory();
@@ -41,6 +51,8 @@ static void write_files(void)
 	write_rank("1.json", "1", PROCESS("20"));
 	write_rank("2.json", "2", PROCESS("60"));
 	write_text("none.json", PROCESS("10"));
+	write_end("killed.json", "signal", PROCESS("10"));
+	write_end("failed.json", "exit_status", PROCESS("10"));
 	write_text("twice.json",
 		   RECORDING("tree", "1,3", "1,1", EVENT("x", "user", "0", "10,30") "," EVENT(
 			   "x", "user", "0", "1,1"), ""));
@@ -157,6 +169,19 @@ START_TEST(ranks_that_are_missing_or_twice_are_told)
 }
 END_TEST
 
+START_TEST(commands_that_failed_are_told)
+{
+	struct command_result result =
+		PERFEX("merge", "--csv", "killed.json", "none.json", "failed.json");
+
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_str_eq(result.err,
+			 "perfex: warning: 'killed.json': the command died of signal 9\n"
+			 "perfex: warning: 'failed.json': the command ended with exit status 9\n");
+	ck_assert_ptr_nonnull(strstr(result.out, ",cycles,user+kernel,3,30,"));
+}
+END_TEST
+
 START_TEST(what_cannot_be_merged_is_refused)
 {
 	expect_refusal(PERFEX("merge"),
@@ -187,6 +212,7 @@ TCase *merge_tests(void)
 	tcase_add_test(tcase, repeated_runs_and_names);
 	tcase_add_test(tcase, regions_are_a_table);
 	tcase_add_test(tcase, ranks_that_are_missing_or_twice_are_told);
+	tcase_add_test(tcase, commands_that_failed_are_told);
 	tcase_add_test(tcase, what_cannot_be_merged_is_refused);
 	return tcase;
 }

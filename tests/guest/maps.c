@@ -8,6 +8,7 @@
 
 #include <perfctr.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -179,6 +180,132 @@ START_TEST(members_whose_pages_others_map_are_counted_once)
 }
 END_TEST
 
+/*
+ * Others of the same CPU leave counts in the counters that the thread counts by, and what a page
+ * says of a counter that holds nothing else is never less than 0: what the thread had counted when
+ * it entered, without what the counter held.
+ */
+static void expect_none_of_others(const struct perfctr_page *page)
+{
+	struct perfctr_page copy = copy_of(page);
+
+	for (unsigned int i = 0; i < copy.n_counters; i++)
+		ck_assert_int_ge((int64_t)copy.counter[i].bias, 0);
+}
+
+/* On CPU 0; the caller goes to the other one where it is not counted itself: it would scrub. */
+static struct counted counted_beside(struct event event, int cpu)
+{
+	struct counted c = counted_start(0, COMMAND(program("loop-huge")), &event, 1);
+
+	pin(0, cpu);
+	return c;
+}
+
+static void let_others_run(void)
+{
+	for (unsigned int i = 0; i < 20; i++)
+		sleep_us(5000);
+}
+
+START_TEST(a_page_that_is_mapped_late_tells_nothing_of_others)
+{
+	struct counted other = counted_beside((struct event){ 0, USER(INSTRUCTIONS) }, 0);
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	let_others_run();
+	expect_none_of_others(context_map(fd));
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
+	expect_none_of_others(context_map(fd));
+	kill_and_wait(other.pid);
+}
+END_TEST
+
+START_TEST(a_page_of_who_is_stopped_tells_nothing_of_others)
+{
+	struct counted other = counted_beside((struct event){ 0, USER(INSTRUCTIONS) }, 0);
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	const struct perfctr_page *page;
+
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	let_others_run();
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
+	page = context_map(fd);
+	ck_assert_uint_eq(page->counter[0].bias, 0);
+	kill_and_wait(other.pid);
+}
+END_TEST
+
+/* The thread cannot read its counters by RDPMC, and need not be kept from what they hold. */
+static void look_at_others(struct event theirs, bool late)
+{
+	struct counted other = counted_beside(theirs, 1);
+	struct counted c = counted_start(0, COMMAND(program("loop-huge")),
+					 EVENTS({ 0, USER(INSTRUCTIONS) }));
+	const struct perfctr_page *page;
+
+	if (late)
+		let_others_run();
+	page = context_map(c.fd);
+	for (unsigned int i = 0; i < 100; i++) {
+		expect_none_of_others(page);
+		sleep_us(3000);
+	}
+	kill_and_wait(c.pid);
+	kill_and_wait(other.pid);
+}
+
+START_TEST(a_page_of_another_process_tells_nothing_of_a_third)
+{
+	look_at_others((struct event){ 0, USER(INSTRUCTIONS) }, false);
+}
+END_TEST
+
+START_TEST(a_page_that_another_process_maps_late_tells_nothing_of_a_third)
+{
+	for (unsigned int i = 0; i < 5; i++)
+		look_at_others((struct event){ 0, USER(INSTRUCTIONS) }, true);
+}
+END_TEST
+
+START_TEST(a_page_of_another_process_tells_nothing_of_the_kernel)
+{
+	look_at_others((struct event){ 0, BOTH(INSTRUCTIONS) }, false);
+}
+END_TEST
+
+/* ... nor what was counted under the control before. */
+static void look_at_the_control_before(bool mapped)
+{
+	struct counted other = counted_beside((struct event){ 0, USER(INSTRUCTIONS) }, 0);
+	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	const struct perfctr_page *page = mapped ? context_map(fd) : NULL;
+
+	context_control(fd, EVENTS({ 0, KERNEL(INSTRUCTIONS) }, { 1, KERNEL(BRANCHES) }));
+	let_others_run();
+	control.flags = PERFCTR_CONTROL_STOPPED;
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+	if (!page)
+		page = context_map(fd);
+	for (unsigned int i = 0; i < 2; i++)
+		ck_assert_uint_eq(page->counter[i].bias, 0);
+	kill_and_wait(other.pid);
+}
+
+START_TEST(a_new_control_forgets_the_biases_of_the_one_before)
+{
+	look_at_the_control_before(true);
+}
+END_TEST
+
+START_TEST(a_new_page_does_not_have_the_biases_of_the_control_before)
+{
+	look_at_the_control_before(false);
+}
+END_TEST
+
 /* With the seven counters of this machine. Of pages tests/bench tells. */
 START_TEST(who_inherits_takes_1200_bytes_at_most)
 {
@@ -192,4 +319,11 @@ SUITE(maps,
       a_page_that_is_mapped_while_the_thread_runs_costs_no_count,
       the_page_of_who_has_exited_shows_its_last_sums,
       members_whose_pages_others_map_are_counted_once,
+      a_page_that_is_mapped_late_tells_nothing_of_others,
+      a_page_of_who_is_stopped_tells_nothing_of_others,
+      a_page_of_another_process_tells_nothing_of_a_third,
+      a_page_that_another_process_maps_late_tells_nothing_of_a_third,
+      a_page_of_another_process_tells_nothing_of_the_kernel,
+      a_new_control_forgets_the_biases_of_the_one_before,
+      a_new_page_does_not_have_the_biases_of_the_control_before,
       who_inherits_takes_1200_bytes_at_most)

@@ -13,14 +13,19 @@
 #include "hooks.h"
 #include "owner.h"
 
-/* A thread's own read must not combine a bias with a hardware counter that counts for others. */
+/*
+ * A thread's own read must not combine a bias with a hardware counter that counts for others. The
+ * bias has had its time: under another control it would tell what was counted under this one.
+ */
 static void forbid_self_reads(struct perfctr_page *page)
 {
 	u32 i;
 
 	page->tsc.recheck = ~page->tsc.ticket;
-	for (i = 0; i < page->n_counters; i++)
+	for (i = 0; i < page->n_counters; i++) {
 		page->counter[i].recheck = ~page->counter[i].ticket;
+		page->counter[i].bias = 0;
+	}
 }
 
 static struct perfctr_page *own_state(struct perfctr_context *ctx)
@@ -75,19 +80,28 @@ void perfctr_page_init(struct perfctr_page *page)
 
 /*
  * arg: such a page, which holds ctx's state from now on. What was its place stays as it is, for who
- * looks there without a lock.
+ * looks there without a lock. Biases of a time without a page tell what others have left in the
+ * counters: the thread enters anew.
  */
 int perfctr_move_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	const struct perfctr_page *state = ctx->page;
 	struct perfctr_page *page = arg;
+	bool runs = live && ctx->started;
+	u32 i;
 
+	if (runs)
+		perfctr_cpu_leave(ctx);
 	memcpy(page, state, offsetof(struct perfctr_page, counter[state->n_counters]));
+	for (i = 0; i < page->n_counters; i++)
+		page->counter[i].bias = 0;
 	if (static_branch_unlikely(&perfctr_kinds)) {
 		page->kind = state->kind;
 		memcpy(page->kind_tsc, state->kind_tsc, sizeof(page->kind_tsc));
 	}
 	smp_store_release(&ctx->page, page);	/* what it holds */
+	if (runs)
+		perfctr_cpu_enter(ctx);
 	return 0;
 }
 

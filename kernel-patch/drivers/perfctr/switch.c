@@ -126,7 +126,8 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 		perfctr_pmu->load(hw);
 	}
 	change_owner(cpu, seen_by(ctx));
-	if (cpu->foreign && perfctr_user_rdpmc()) {
+	/* A bias tells what a counter holds: to whoever has mapped it, too. */
+	if (cpu->foreign && (perfctr_user_rdpmc() || perfctr_has_page(ctx))) {
 		clear_slots(cpu, cpu->foreign);
 		cpu->foreign = 0;
 		known = false;
@@ -288,7 +289,7 @@ static noinline void exchange_threads(struct task_struct *prev, struct task_stru
 	    perfctr_is_gated())
 		goto slowly;
 	if (cpu->foreign || prev->mm != next->mm || !next->mm) {
-		if (perfctr_user_rdpmc())
+		if (perfctr_user_rdpmc() || perfctr_has_page(in))
 			goto slowly;
 		/* Who owns what is held is asked when somebody leaves. */
 		cpu->foreign |= cpu->held;

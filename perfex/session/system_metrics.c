@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 static void print_family(FILE *file, const char *name, const char *type, const char *unit,
@@ -44,7 +45,19 @@ static void print_tsc(FILE *file, const struct system_row *sums)
 	fprintf(file, " %" PRIu64 "\n", sums->tsc);
 }
 
-/* The counter tells events of one name apart. */
+/* The counter tells events of one name apart, but for those of the operating system. */
+static bool is_there_already(const struct events *events, size_t i)
+{
+	const struct event *event = &events->event[i];
+
+	for (size_t k = 0; k < i; k++)
+		if (events->event[k].counter == event->counter &&
+		    events->event[k].request.modes == event->request.modes &&
+		    strcmp(events->event[k].name, event->name) == 0)
+			return true;
+	return false;
+}
+
 static void print_event(FILE *file, const struct event *event, const struct system_row *sums)
 {
 	fputs("perfex_events_total{event=", file);
@@ -71,7 +84,7 @@ static void print_metrics(FILE *file, const struct events *events,
 		print_family(file, "perfex_events", "counter", NULL,
 			     "Events that CPUs counted since perfex system began.");
 	for (size_t i = 0; i < events->n; i++)
-		for (size_t k = 0; k < n; k++)
+		for (size_t k = 0; k < n && !is_there_already(events, i); k++)
 			print_event(file, &events->event[i], sums[k]);
 	fputs("# EOF\n", file);
 }

@@ -70,6 +70,13 @@ def test_events_of_one_name_are_several(tmp_path):
     assert len({label["counter"] for label in labels}) == 2
 
 
+def test_an_event_of_the_operating_system_is_one(tmp_path):
+    path = tmp_path / "perfex.prom"
+    assert run(path, "--backend", "perf_events", "-e", "task-clock", "-e", "task-clock", LOOP).returncode == 0
+    lines = [line for line in path.read_text().splitlines() if line.startswith("perfex_events_total{")]
+    assert len(lines) == 1
+
+
 def test_the_file_is_whole_at_any_time_and_its_sums_grow(tmp_path):
     path = tmp_path / "perfex.prom"
     seen = []

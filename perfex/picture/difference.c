@@ -3,6 +3,7 @@
 #include "axis.h"
 #include "../perfex.h"
 #include "../result/html.h"
+#include "../result/json_values.h"
 #include "../result/table.h"
 
 #include <math.h>
@@ -20,16 +21,6 @@ struct difference {
 	struct row *row;
 	size_t n;
 };
-
-static double number_of(json_object *json, const char *key)
-{
-	json_object *value = json_object_object_get(json, key);
-
-	return json_object_is_type(value, json_type_double) ||
-			       json_object_is_type(value, json_type_int)
-		       ? json_object_get_double(value)
-		       : NAN;
-}
 
 static bool take_rows(struct difference *difference, const char *key, struct text_error *error)
 {
@@ -59,12 +50,12 @@ static bool take_rows(struct difference *difference, const char *key, struct tex
 			.modes = json_object_object_get_ex(json, "modes", &modes)
 					 ? json_object_get_string(modes)
 					 : NULL,
-			.a = number_of(json, "a"),
-			.b = number_of(json, "b"),
-			.difference = number_of(json, "difference"),
-			.low = number_of(json, "low"),
-			.high = number_of(json, "high"),
-			.certainty = number_of(json, "certainty"),
+			.a = json_number(json, "a"),
+			.b = json_number(json, "b"),
+			.difference = json_number(json, "difference"),
+			.low = json_number(json, "low"),
+			.high = json_number(json, "high"),
+			.certainty = json_number(json, "certainty"),
 		};
 	}
 	return true;
@@ -197,7 +188,7 @@ bool difference_draw(FILE *file, json_object *diff, struct text_error *error)
 	fprintf(file,
 		"<p>Bars are the intervals of the differences, with a confidence of %g %%; a "
 		"grey one covers 0, and shows no difference.</p>\n",
-		number_of(diff, "confidence"));
+		json_number(diff, "confidence"));
 	print_numbers(file, &difference);
 	free(difference.row);
 	return true;

@@ -2,6 +2,7 @@
 #include "picture.h"
 #include "axis.h"
 #include "../perfex.h"
+#include "../result/json_values.h"
 #include "../result/outliers.h"
 #include "../result/table.h"
 
@@ -17,16 +18,6 @@ struct summary {
 	double mean, low, high; /* NAN: unknown */
 	double scale;		/* of a count: 1e-9 of a time */
 };
-
-static double statistic_of(json_object *json, const char *key)
-{
-	json_object *value = json_object_object_get(json, key);
-
-	return json_object_is_type(value, json_type_double) ||
-			       json_object_is_type(value, json_type_int)
-		       ? json_object_get_double(value)
-		       : NAN;
-}
 
 /* The first ones are times, as many of each pass, in the order of the passes. */
 static json_object *summary_json(const struct document *document, size_t i)
@@ -48,9 +39,9 @@ static struct summary summary_of(const struct document *document, size_t i)
 
 	return (struct summary){
 		.event = &document->event[i],
-		.mean = statistic_of(json, "mean"),
-		.low = statistic_of(json, "low"),
-		.high = statistic_of(json, "high"),
+		.mean = json_number(json, "mean"),
+		.low = json_number(json, "low"),
+		.high = json_number(json, "high"),
 		.scale = is_time_key(document->event[i].name) ? 1e-9 : 1,
 	};
 }
@@ -86,7 +77,7 @@ static struct axis fit_counts(const struct summary *summary)
 	struct axis y = {
 		.from = CHART_BOTTOM,
 		.to = CHART_TOP,
-		.unit = is_time_key(summary->event->name) ? "s" : "",
+		.unit = summary->scale < 1 ? "s" : "",
 	};
 	double min = INFINITY, max = -INFINITY;
 
@@ -183,7 +174,7 @@ void dots_draw(FILE *file, const struct document *document)
 	fprintf(file,
 		"<h3>Repetitions</h3>\n<p>A dot is a run, the line their mean, and the band its "
 		"interval with a confidence of %g %%; a ring is an outlier.</p>\n",
-		statistic_of(document->json, "confidence"));
+		json_number(document->json, "confidence"));
 	for (size_t i = 0; i < document->n; i++)
 		if (document->event[i].runs > 1) {
 			struct summary summary = summary_of(document, i);

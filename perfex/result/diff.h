@@ -29,7 +29,9 @@ void diff_free(struct diff *diff);
 void diff_write_text(FILE *file, const struct diff *diff);
 void diff_write_markdown(FILE *file, const struct diff *diff);
 void diff_write_csv(FILE *file, const struct diff *diff);
-void diff_write_json(FILE *file, const struct diff *diff); /* docs/perfex-diff.schema.json */
+void diff_write_json(FILE *file, const struct diff *diff);
+/* docs/perfex-diff.schema.json, for json_object_put() */
+json_object *diff_json(const struct diff *diff);
 /* Which one took more time, in a line. */
 void diff_write_conclusion(FILE *file, const struct diff *diff);
 

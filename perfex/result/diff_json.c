@@ -10,15 +10,9 @@ static void add_string(json_object *object, const char *key, const char *string)
 	add_member(object, key, json_object_new_string(string));
 }
 
-/* Whole numbers are written as such. */
 static void add_number(json_object *object, const char *key, long double number)
 {
-	if (isnan(number))
-		add_member(object, key, NULL);
-	else if (number >= 0 && number < 0x1p64L && number == floorl(number))
-		add_member(object, key, json_object_new_uint64((uint64_t)number));
-	else
-		add_member(object, key, json_object_new_double((double)number));
+	add_member(object, key, number_json(number));
 }
 
 static void add_estimate(json_object *object, const char *key, const struct estimate *estimate)
@@ -91,7 +85,7 @@ static void add_side(json_object *object, const char *key, const struct side *si
 	add_member(object, key, json);
 }
 
-void diff_write_json(FILE *file, const struct diff *diff)
+json_object *diff_json(const struct diff *diff)
 {
 	const struct comparisons *comparisons = &diff->comparisons;
 	json_object *json = json_object_new_object();
@@ -106,8 +100,10 @@ void diff_write_json(FILE *file, const struct diff *diff)
 	add_comparisons(json, "derived", comparisons->rule, comparisons->n_rules);
 	add_names(json, "only_a", comparisons->only_a, comparisons->n_only_a);
 	add_names(json, "only_b", comparisons->only_b, comparisons->n_only_b);
-	fprintf(file, "%s\n",
-		json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
-							     JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(json);
+	return json;
+}
+
+void diff_write_json(FILE *file, const struct diff *diff)
+{
+	write_json(file, diff_json(diff));
 }

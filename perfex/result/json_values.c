@@ -3,7 +3,21 @@
 #include "../perfex.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
+
+bool json_is_number(const json_object *json)
+{
+	return json_object_is_type(json, json_type_double) ||
+	       json_object_is_type(json, json_type_int);
+}
+
+double json_number(const json_object *json, const char *key)
+{
+	json_object *value = json_object_object_get(json, key);
+
+	return json_is_number(value) ? json_object_get_double(value) : (double)NAN;
+}
 
 bool json_has_schema(json_object *json, const char *name)
 {

@@ -13,6 +13,10 @@ typedef bool json_taker(void *target, json_object *json, struct text_error *erro
 bool json_take_values(const char *text, size_t length, json_taker *take, void *target,
 		      struct text_error *error);
 
+bool json_is_number(const json_object *json);
+/* The member of an object; NAN: it has none, or it is no number. */
+double json_number(const json_object *json, const char *key);
+
 /* Is it an object whose member "schema" is this name? */
 bool json_has_schema(json_object *json, const char *name);
 

@@ -10,19 +10,9 @@ static json_object *new_string(const char *string)
 	return string ? json_object_new_string(string) : NULL;
 }
 
-/* Whole numbers are written as such. */
-static json_object *new_number(long double number)
-{
-	if (isnan(number))
-		return NULL;
-	if (number >= 0 && number < 0x1p64L && number == floorl(number))
-		return json_object_new_uint64((uint64_t)number);
-	return json_object_new_double((double)number);
-}
-
 static void add_number(json_object *object, const char *key, long double number)
 {
-	add_member(object, key, new_number(number));
+	add_member(object, key, number_json(number));
 }
 
 static json_object *file_json(const struct merge_file *file)
@@ -56,7 +46,7 @@ static json_object *row_json(const struct merge *merge, const struct merge_row *
 	add_number(object, "min_file", any ? row->min : (long double)NAN);
 	add_number(object, "max_file", any ? row->max : (long double)NAN);
 	for (size_t i = 0; i < merge->n_files; i++)
-		json_object_array_add(values, new_number(row->value[i]));
+		json_object_array_add(values, number_json(row->value[i]));
 	add_member(object, "values", values);
 	return object;
 }
@@ -75,8 +65,5 @@ void merge_write_json(FILE *file, const struct merge *merge)
 		json_object_array_add(rows, row_json(merge, &merge->row[i]));
 	add_member(json, "files", files);
 	add_member(json, "rows", rows);
-	fprintf(file, "%s\n",
-		json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
-							     JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(json);
+	write_json(file, json);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "validation.h"
+#include "json_values.h"
 #include "../perfex.h"
 
 #include <limits.h>
@@ -40,12 +41,6 @@ static const char *text_or_unknown(json_object *object, const char *key)
 	return text ? text : "unknown";
 }
 
-static bool is_number(json_object *value)
-{
-	return json_object_is_type(value, json_type_double) ||
-	       json_object_is_type(value, json_type_int);
-}
-
 static bool read_event(json_object *object, struct verdict_of_event *event,
 		       struct text_error *error)
 {
@@ -65,7 +60,7 @@ static bool read_event(json_object *object, struct verdict_of_event *event,
 				   "an event lacks its name, modes, class or verdict; " REMEDY);
 	json_object_object_get_ex(object, "a", &a);
 	json_object_object_get_ex(object, "b", &b);
-	if (!is_number(a) || !is_number(b))
+	if (!json_is_number(a) || !json_is_number(b))
 		return refuse_text(error, 0, "event '%s' lacks a or b; " REMEDY, event->name);
 	event->a = json_object_get_double(a);
 	event->b = json_object_get_double(b);

@@ -280,14 +280,6 @@ static struct json_object *json_begin(const char *schema)
 	return object;
 }
 
-static void json_end(FILE *file, struct json_object *object)
-{
-	const int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
-
-	fprintf(file, "%s\n", json_object_to_json_string_ext(object, flags));
-	json_object_put(object);
-}
-
 static void print_recording(FILE *file, const struct style *style,
 			    const struct recording *recording)
 {
@@ -326,7 +318,7 @@ static void print_recording(FILE *file, const struct style *style,
 	add_member(object, "consistent", json_object_new_boolean(recording->consistent));
 	add_number(object, "running", recording->running);
 	add_number(object, "lost", recording->members.lost);
-	json_end(file, object);
+	write_json(file, object);
 }
 
 static void print_interval(FILE *file, const struct style *style, const struct recording *recording,
@@ -352,7 +344,7 @@ static void print_interval(FILE *file, const struct style *style, const struct r
 		json_object_array_add(all, one);
 	}
 	add_member(object, "events", all);
-	json_end(file, object);
+	write_json(file, object);
 }
 
 const struct format json_format = {

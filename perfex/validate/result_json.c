@@ -167,8 +167,5 @@ void write_validation_json(FILE *file, const struct validation *validation)
 	add_member(document, "complete", json_object_new_boolean(!validation->cut_short));
 	put_number(document, "seconds", validation->elapsed);
 	add_member(document, "events", events);
-	fprintf(file, "%s\n",
-		json_object_to_json_string_ext(document, JSON_C_TO_STRING_PLAIN |
-								 JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(document);
+	write_json(file, document);
 }

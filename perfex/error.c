@@ -133,6 +133,17 @@ void *allocate(size_t n, size_t size)
 	return memory;
 }
 
+void *grow(void *array, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return array;
+	array = reallocarray(array, n ? 2 * n : 1, size);
+	if (!array)
+		fail("out of memory");
+	memset((char *)array + n * size, 0, (n ? n : 1) * size);
+	return array;
+}
+
 FILE *text_open(struct text *text)
 {
 	text->file = open_memstream(&text->text, &text->size);

@@ -163,6 +163,8 @@ void make_printable(char *text);
 
 /* n zeroed elements and one more, for free(); perfex ends where there is no memory. */
 void *allocate(size_t n, size_t size);
+/* The array of n with room for one more, which is zero: its size doubles. */
+void *grow(void *array, size_t n, size_t size);
 
 /* A text that is written to a stream; perfex ends where there is no memory. */
 struct text {

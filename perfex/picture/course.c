@@ -60,18 +60,6 @@ void course_free(struct course *course)
 	free(course);
 }
 
-/* The array with room for one more, which is zero; its size doubles. */
-static void *grow_array(void *array, size_t n, size_t size)
-{
-	if (n & (n - 1))
-		return array;
-	array = reallocarray(array, n ? 2 * n : 1, size);
-	if (!array)
-		fail("out of memory");
-	memset((char *)array + n * size, 0, (n ? n : 1) * size);
-	return array;
-}
-
 static bool take_number(json_object *json, const char *key, uint64_t *number,
 			struct text_error *error)
 {
@@ -111,7 +99,7 @@ static size_t find_strand(struct course *course, json_object *json)
 		    strand->cpu == wanted.cpu)
 			return i;
 	}
-	course->strand = grow_array(course->strand, course->n_strands, sizeof(*course->strand));
+	course->strand = grow(course->strand, course->n_strands, sizeof(*course->strand));
 	course->strand[course->n_strands] = wanted;
 	return course->n_strands++;
 }
@@ -124,12 +112,12 @@ static void add_interval(struct course *course, const char *name, const struct i
 	while (i < course->n_events && strcmp(course->event[i].name, name) != 0)
 		i++;
 	if (i == course->n_events) {
-		course->event = grow_array(course->event, i, sizeof(*course->event));
+		course->event = grow(course->event, i, sizeof(*course->event));
 		course->event[i].name = text_print("%s", name);
 		course->n_events++;
 	}
 	event = &course->event[i];
-	event->interval = grow_array(event->interval, event->n, sizeof(*event->interval));
+	event->interval = grow(event->interval, event->n, sizeof(*event->interval));
 	event->interval[event->n++] = *interval;
 }
 

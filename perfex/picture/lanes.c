@@ -29,7 +29,7 @@ struct lanes {
 	struct trace_sums sums; /* their rows are the lanes */
 	struct stint *now;	/* on each CPU; pid 0: nobody of interest */
 	struct stint *stint;
-	size_t n, room;
+	size_t n;
 	uint64_t first, last; /* time of the records */
 	bool begun;
 };
@@ -38,12 +38,7 @@ static void keep_stint(struct lanes *lanes, const struct stint *stint)
 {
 	if (!stint->pid || stint->end <= stint->start)
 		return;
-	if (lanes->n == lanes->room) {
-		lanes->room = 2 * lanes->room + 64;
-		lanes->stint = reallocarray(lanes->stint, lanes->room, sizeof(*stint));
-		if (!lanes->stint)
-			fail("out of memory");
-	}
+	lanes->stint = grow(lanes->stint, lanes->n, sizeof(*stint));
 	lanes->stint[lanes->n++] = *stint;
 }
 

@@ -32,17 +32,8 @@ static uint64_t number_of(json_object *json, const char *key)
 
 static struct scope_sample *add_sample(struct stream *stream)
 {
-	size_t n = stream->n;
-
-	if (!(n & (n - 1))) {
-		stream->sample =
-			reallocarray(stream->sample, n ? 2 * n : 1, sizeof(*stream->sample));
-		if (!stream->sample)
-			fail("out of memory");
-	}
-	stream->sample[n] = (struct scope_sample){ 0 };
-	stream->n++;
-	return &stream->sample[n];
+	stream->sample = grow(stream->sample, stream->n, sizeof(*stream->sample));
+	return &stream->sample[stream->n++];
 }
 
 /* The first sample names the events; the others have the same. */

@@ -73,11 +73,15 @@ static bool write_trace(const struct report *report)
 		.take = take_sum,
 		.target = &sums,
 	};
+	FILE *input = fopen(trace.path, "re");
 	struct text text;
 	bool complete;
 
+	if (!input)
+		fail("cannot read '%s': %m", trace.path);
 	trace_sums_begin(&sums, report->picture.per_thread);
-	trace_read(&trace);
+	trace_read(&trace, input);
+	fclose(input);
 	complete = trace_sums_complete(&sums, &trace);
 	trace_sums_print(&sums, &trace, report->format, text_open(&text));
 	write_report(report, &text);

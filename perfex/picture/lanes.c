@@ -201,7 +201,7 @@ static void draw_picture(FILE *file, const struct lanes *lanes, const struct tra
 	free(place);
 }
 
-void lanes_draw(FILE *file, const char *path, bool per_thread)
+void lanes_draw(FILE *file, const char *path, FILE *input, bool per_thread)
 {
 	struct lanes lanes = {
 		.per_thread = per_thread,
@@ -210,7 +210,7 @@ void lanes_draw(FILE *file, const char *path, bool per_thread)
 	struct trace_reader trace = { .path = path, .take = take_record, .target = &lanes };
 
 	trace_sums_begin(&lanes.sums, per_thread);
-	trace_read(&trace);
+	trace_read(&trace, input);
 	if (!trace_sums_complete(&lanes.sums, &trace))
 		fail("'%s': the parts do not add up to the totals: the trace is not complete",
 		     path);

@@ -119,6 +119,16 @@ static struct document *draw_json(FILE *file, const char *path, const char *text
 	return document;
 }
 
+static void draw_trace(FILE *file, const char *path, char *text, size_t length, bool per_thread)
+{
+	FILE *input = fmemopen(text, length, "r");
+
+	if (!input)
+		fail("out of memory");
+	lanes_draw(file, path, input, per_thread);
+	fclose(input);
+}
+
 static struct document *draw_file(FILE *file, const char *path, bool per_thread)
 {
 	struct document *document = NULL;
@@ -131,22 +141,12 @@ static struct document *draw_file(FILE *file, const char *path, bool per_thread)
 	html_text(file, path);
 	fputs("</h2>\n", file);
 	if (is_trace(text))
-		lanes_draw(file, path, per_thread);
+		draw_trace(file, path, text, length, per_thread);
 	else
 		document = draw_json(file, path, text, length);
 	fputs("</section>\n", file);
 	free(text);
 	return document;
-}
-
-static void take_diff(struct json_object **json, struct diff *diff)
-{
-	struct text text;
-	FILE *file = text_open(&text);
-
-	diff_write_json(file, diff);
-	*json = json_tokener_parse(text_close(&text));
-	free(text.text);
 }
 
 static void draw_diff(FILE *file, struct diff *diff)
@@ -156,7 +156,7 @@ static void draw_diff(FILE *file, struct diff *diff)
 
 	if (!diff_make(diff, CONFIDENCE, &error))
 		fail("'%s' and '%s': %s", diff->a.path, diff->b.path, error.text);
-	take_diff(&json, diff);
+	json = diff_json(diff);
 	fputs("<section>\n<h2>Comparison</h2>\n", file);
 	if (!difference_draw(file, json, &error))
 		fail("'%s' and '%s': %s", diff->a.path, diff->b.path, error.text);

@@ -42,7 +42,7 @@ void dots_draw(FILE *file, const struct document *document);
 /* difference.c: of docs/perfex-diff.schema.json; false: error says what is wrong with it. */
 bool difference_draw(FILE *file, json_object *diff, struct text_error *error);
 
-/* lanes.c; a file that is no complete trace ends perfex. */
-void lanes_draw(FILE *file, const char *path, bool per_thread);
+/* lanes.c; an input, from path, that is no complete trace ends perfex. */
+void lanes_draw(FILE *file, const char *path, FILE *input, bool per_thread);
 
 #endif

@@ -2,12 +2,12 @@
 #define _GNU_SOURCE
 #include "merge.h"
 #include "document_rules.h"
+#include "json_values.h"
 #include "../perfex.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <json-c/json.h>
 
 /* Intervals are of rules whose values alone are taken. */
 #define ANY_CONFIDENCE 0.95
@@ -168,18 +168,6 @@ static void sum_up(const struct merge *merge, struct merge_row *row)
 		row->sum = NAN;
 }
 
-static bool has_regions(const char *text)
-{
-	json_object *json = json_tokener_parse(text), *schema;
-	bool good = json_object_is_type(json, json_type_object) &&
-		    json_object_object_get_ex(json, "schema", &schema) &&
-		    json_object_is_type(schema, json_type_string) &&
-		    strcmp(json_object_get_string(schema), "perfctr-regions") == 0;
-
-	json_object_put(json);
-	return good;
-}
-
 /* Recordings of older perfex have neither. */
 static void find_place(struct merge_file *file)
 {
@@ -201,13 +189,16 @@ static void read_file(struct merge_file *file, const char *path)
 	struct text_error error;
 	size_t length;
 	char *text = textfile_read(path, &length);
+	json_object *json;
 
 	file->path = path;
 	if (!text)
 		fail("cannot read '%s': %m", path);
-	if (has_regions(text)) {
-		regions_file_open(&file->regions, path);
+	json = json_tokener_parse(text);
+	if (json_has_schema(json, "perfctr-regions")) {
+		regions_file_take(&file->regions, path, json);
 	} else {
+		json_object_put(json);
 		file->document = document_parse(text, length, &error);
 		if (!file->document)
 			textfile_fail(path, &error);
@@ -264,21 +255,14 @@ static void check_ranks(const struct merge *merge)
 	}
 }
 
-/* 0: it has none. */
-static int number_of(json_object *recording, const char *name)
-{
-	json_object *value;
-
-	return json_object_object_get_ex(recording, name, &value) ? json_object_get_int(value) : 0;
-}
-
 /* What a program counted that failed is less than it should be, or something else. */
 static void check_ends(const struct merge *merge)
 {
 	for (size_t i = 0; i < merge->n_files; i++) {
 		const struct merge_file *file = &merge->file[i];
-		int signal = file->document ? number_of(file->document->json, "signal") : 0;
-		int status = file->document ? number_of(file->document->json, "exit_status") : 0;
+		json_object *json = file->document ? file->document->json : NULL;
+		int signal = json_object_get_int(json_object_object_get(json, "signal"));
+		int status = json_object_get_int(json_object_object_get(json, "exit_status"));
 
 		if (signal)
 			complain("warning: '%s': the command died of signal %d", file->path, signal);

@@ -97,19 +97,12 @@ static void tell_refusal(const struct regions_file *file, const char *why)
 	complain("'%s': a thread is missing, because it could not count: %s", file->path, why);
 }
 
-void regions_file_open(struct regions_file *file, const char *path)
+void regions_file_take(struct regions_file *file, const char *path, json_object *root)
 {
-	enum json_tokener_error error;
 	json_object *why;
-	size_t length;
-	char *text = textfile_read(path, &length);
 
-	*file = (struct regions_file){ .path = path };
-	if (!text)
-		fail("cannot read '%s': %m", path);
-	file->root = json_tokener_parse_verbose(text, &error);
-	free(text);
-	if (!file->root)
+	*file = (struct regions_file){ .path = path, .root = root };
+	if (!root)
 		refuse_regions(file, "it is not JSON");
 	if (strcmp(get_string(file, file->root, "schema"), "perfctr-regions") != 0)
 		refuse_regions(file, "it has no regions");
@@ -125,6 +118,17 @@ void regions_file_open(struct regions_file *file, const char *path)
 		file->n_regions = json_object_array_length(
 			get_member(file, json_object_array_get_idx(file->threads, 0), "regions",
 				   json_type_array));
+}
+
+void regions_file_open(struct regions_file *file, const char *path)
+{
+	size_t length;
+	char *text = textfile_read(path, &length);
+
+	if (!text)
+		fail("cannot read '%s': %m", path);
+	regions_file_take(file, path, json_tokener_parse(text));
+	free(text);
 }
 
 void regions_file_close(struct regions_file *file)

@@ -15,6 +15,8 @@ struct regions_file {
 
 /* What is none ends perfex; a thread that is missing is told. */
 void regions_file_open(struct regions_file *file, const char *path);
+/* The same of what has been read from path, and is taken over; NULL: it was no JSON. */
+void regions_file_take(struct regions_file *file, const char *path, json_object *root);
 void regions_file_close(struct regions_file *file);
 
 /* Passes through one region, by all threads or one, whose number is thread then. */

@@ -36,8 +36,8 @@ struct trace_reader {
 /* Is it such a file, by its first line? */
 bool is_trace(const char *text);
 
-/* From path, take and target on; what is no trace ends perfex with one line. */
-void trace_read(struct trace_reader *reader);
+/* From path, take and target on; what is no trace ends perfex with one line.  input: of path. */
+void trace_read(struct trace_reader *reader, FILE *input);
 void trace_free(struct trace_reader *reader);
 
 #endif

@@ -71,40 +71,44 @@ static unsigned int count_steps(const struct axis *axis)
 	return (unsigned int)lround((axis->last - axis->first) / axis->step);
 }
 
-/* Just beside 0 it would be called -0. */
-static double grid_value(const struct axis *axis, unsigned int i)
+struct line {
+	double value, place;
+	char label[LABEL_TEXT];
+};
+
+/* Of the grid.  Just beside 0 it would be called -0. */
+static struct line grid_line(const struct axis *axis, unsigned int i)
 {
 	double value = axis->first + i * axis->step;
+	struct line line = { .value = fabs(value) < axis->step / 2 ? 0 : value };
 
-	return fabs(value) < axis->step / 2 ? 0 : value;
+	line.place = axis_place(axis, line.value);
+	print_label(line.label, axis, line.value);
+	return line;
 }
 
 void axis_draw_below(FILE *file, const struct axis *x, double top, double bottom)
 {
 	for (unsigned int i = 0; i <= count_steps(x); i++) {
-		double value = grid_value(x, i), place = axis_place(x, value);
-		char label[LABEL_TEXT];
+		struct line line = grid_line(x, i);
 
-		print_label(label, x, value);
 		fprintf(file,
 			"<path class=grid d=\"M%.2f %.2fV%.2f\"/>"
 			"<text class=x data-value=\"%.17g\" x=\"%.2f\" y=\"%.2f\">%s</text>\n",
-			place, top, bottom, value, place, bottom + 15, label);
+			line.place, top, bottom, line.value, line.place, bottom + 15, line.label);
 	}
 }
 
 void axis_draw_left(FILE *file, const struct axis *y)
 {
 	for (unsigned int i = 0; i <= count_steps(y); i++) {
-		double value = grid_value(y, i), place = axis_place(y, value);
-		char label[LABEL_TEXT];
+		struct line line = grid_line(y, i);
 
-		print_label(label, y, value);
 		fprintf(file,
 			"<path class=grid d=\"M%d %.2fH%d\"/>"
 			"<text class=y data-value=\"%.17g\" x=\"%d\" y=\"%.2f\">%s</text>\n",
-			PICTURE_LEFT, place, PICTURE_RIGHT, value, PICTURE_LEFT - 6, place + 4,
-			label);
+			PICTURE_LEFT, line.place, PICTURE_RIGHT, line.value, PICTURE_LEFT - 6,
+			line.place + 4, line.label);
 	}
 }
 

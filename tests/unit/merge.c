@@ -157,28 +157,28 @@ START_TEST(regions_are_a_table)
 }
 END_TEST
 
+static void expect_warnings(struct command_result result, const char *err, const char *out)
+{
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_str_eq(result.err, err);
+	ck_assert_ptr_nonnull(strstr(result.out, out));
+}
+
 START_TEST(ranks_that_are_missing_or_twice_are_told)
 {
-	struct command_result result = PERFEX("merge", "--csv", "0.json", "2.json", "2.json");
-
-	ck_assert_int_eq(result.status, 0);
-	ck_assert_str_eq(result.err,
-			 "perfex: warning: '2.json' and '2.json' are both of rank 2\n"
-			 "perfex: warning: there is a file of rank 2, and none of rank 1\n");
-	ck_assert_ptr_nonnull(strstr(result.out, ",cycles,user+kernel,3,130,"));
+	expect_warnings(PERFEX("merge", "--csv", "0.json", "2.json", "2.json"),
+			"perfex: warning: '2.json' and '2.json' are both of rank 2\n"
+			"perfex: warning: there is a file of rank 2, and none of rank 1\n",
+			",cycles,user+kernel,3,130,");
 }
 END_TEST
 
 START_TEST(commands_that_failed_are_told)
 {
-	struct command_result result =
-		PERFEX("merge", "--csv", "killed.json", "none.json", "failed.json");
-
-	ck_assert_int_eq(result.status, 0);
-	ck_assert_str_eq(result.err,
-			 "perfex: warning: 'killed.json': the command died of signal 9\n"
-			 "perfex: warning: 'failed.json': the command ended with exit status 9\n");
-	ck_assert_ptr_nonnull(strstr(result.out, ",cycles,user+kernel,3,30,"));
+	expect_warnings(PERFEX("merge", "--csv", "killed.json", "none.json", "failed.json"),
+			"perfex: warning: 'killed.json': the command died of signal 9\n"
+			"perfex: warning: 'failed.json': the command ended with exit status 9\n",
+			",cycles,user+kernel,3,30,");
 }
 END_TEST
 

@@ -28,31 +28,26 @@ struct shape {
 static struct shape l1d = { 4096, 2 }, l1i = { 8192, 4 }, l2 = { 16384, 4 };
 static const uint32_t tlb_pages = 64, tlb_ways = 4;
 
+/* EDX rounds of ECX accesses to (EAX), ESI bytes apart, from EBX on. */
+#define WALK(access)            \
+	"1:	mov %ebx, %eax\n"    \
+	"	mov %ecx, %edi\n"      \
+	"2:	" access "\n"          \
+	"	add %esi, %eax\n"      \
+	"	dec %edi\n"            \
+	"	jnz 2b\n"              \
+	"	dec %edx\n"            \
+	"	jnz 1b\n"              \
+	"	int $0x80\n"
+
 /* All in one line: the code is one miss of a cold L1I and one of L2. */
 asm(".text\n"
     ".balign 64\n"
-    "user_walk:\n"		/* EDX rounds of ECX loads, ESI bytes apart, from EBX on */
-    "1:	mov %ebx, %eax\n"
-    "	mov %ecx, %edi\n"
-    "2:	mov (%eax), %ebp\n"
-    "user_walked:\n"
-    "	add %esi, %eax\n"
-    "	dec %edi\n"
-    "	jnz 2b\n"
-    "	dec %edx\n"
-    "	jnz 1b\n"
-    "	int $0x80\n"
+    "user_walk:\n"
+    WALK("mov (%eax), %ebp\nuser_walked:")
     ".balign 64\n"
-    "user_fill:\n"		/* the same with stores */
-    "1:	mov %ebx, %eax\n"
-    "	mov %ecx, %edi\n"
-    "2:	mov %ebp, (%eax)\n"
-    "	add %esi, %eax\n"
-    "	dec %edi\n"
-    "	jnz 2b\n"
-    "	dec %edx\n"
-    "	jnz 1b\n"
-    "	int $0x80\n"
+    "user_fill:\n"
+    WALK("mov %ebp, (%eax)")
     ".balign 64\n"
     "user_flush:\n"		/* EDX loads of a line that is flushed after each */
     "1:	mov (%ebx), %eax\n"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define HEAD "# perfctr-trace 1 2000000\n"
@@ -152,6 +153,29 @@ static const char *const extreme[] = {
 	"0,0,off,0,0,0,0,0\n-1,0,total,0,0,0,0,0\n",
 };
 
+/* What is read once is there once. */
+START_TEST(a_trace_from_a_pipe_is_drawn)
+{
+	struct command_result result;
+	pid_t writer;
+
+	enter_directory();
+	ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+	writer = fork();
+	if (writer == 0) {
+		write_text("pipe", HEAD COLUMNS RECORDS "-1,0,total,0,0,0,4,10\n");
+		_exit(0);
+	}
+	ck_assert_int_gt(writer, 0);
+	result = PERFEX("report", "--html", "pipe");
+	ck_assert_str_eq(result.err, "");
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_ptr_nonnull(strstr(result.out, "data-start=\"10\" data-end=\"20\""));
+	ck_assert_int_eq(waitpid(writer, NULL, 0), writer);
+	leave_directory();
+}
+END_TEST
+
 /* Through links, into pipes, and what a file was but for its text stays. */
 START_TEST(a_page_takes_no_place_but_that_of_a_file)
 {
@@ -215,6 +239,7 @@ TCase *report_tests(void)
 			    ARRAY_SIZE(not_drawn));
 	tcase_add_loop_test(tests, extreme_numbers_are_drawn_without_places_that_are_no_numbers, 0,
 			    ARRAY_SIZE(extreme));
+	tcase_add_test(tests, a_trace_from_a_pipe_is_drawn);
 	tcase_add_test(tests, a_page_takes_no_place_but_that_of_a_file);
 	return tests;
 }

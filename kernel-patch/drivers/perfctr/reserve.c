@@ -5,6 +5,7 @@
  * the others are left alone. Among us each counter is either shared by contexts, one after the
  * other, or a session's alone.
  */
+#include <linux/bitops.h>
 #include <linux/cpu.h>
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
@@ -157,19 +158,28 @@ static void release_pmu(void)
 		perfctr_pmu->release();
 }
 
-/* The bits of mask that are in use by contexts from now on, or not any more. */
+/* One more, or one less, of the contexts uses the bits of mask: those of them that some use. */
 static u64 count_users(unsigned int *count, u64 mask, int change)
 {
-	u64 in_use = 0;
-	unsigned int i;
+	u64 left, used = 0;
 
-	for (i = 0; i < 64; i++) {
-		if (mask & BIT_ULL(i))
-			count[i] += change;
+	for (left = mask; left; left &= left - 1) {
+		unsigned int i = __ffs64(left);
+
+		count[i] += change;
 		if (count[i])
-			in_use |= BIT_ULL(i);
+			used |= BIT_ULL(i);
 	}
-	return in_use;
+	return used;
+}
+
+static void change_context_users(const struct perfctr_hw_control *hw, int change)
+{
+	lockdep_assert_held(&reserve_lock);
+	contexts_use.slots &= ~hw->slots;
+	contexts_use.slots |= count_users(context_users[0], hw->slots, change);
+	contexts_use.shared &= ~hw->shared;
+	contexts_use.shared |= count_users(context_users[1], hw->shared, change);
 }
 
 void perfctr_get_use(struct perfctr_use *contexts, struct perfctr_use *sessions)
@@ -208,8 +218,7 @@ static int reserve_control(const struct perfctr_hw_control *hw,
 		sessions_use.slots |= hw->slots;
 		sessions_use.shared |= hw->shared;
 	} else {
-		contexts_use.slots = count_users(context_users[0], hw->slots, 1);
-		contexts_use.shared = count_users(context_users[1], hw->shared, 1);
+		change_context_users(hw, 1);
 	}
 	return 0;
 }
@@ -241,8 +250,7 @@ void perfctr_release(const struct perfctr_hw_control *hw, const struct perfctr_h
 		sessions_use.slots &= ~(hw->slots & ~(new ? new->slots : 0));
 		sessions_use.shared &= ~(hw->shared & ~(new ? new->shared : 0));
 	} else {
-		contexts_use.slots = count_users(context_users[0], hw->slots, -1);
-		contexts_use.shared = count_users(context_users[1], hw->shared, -1);
+		change_context_users(hw, -1);
 	}
 	if (!--users) {
 		give_all();

@@ -34,6 +34,12 @@ int __init perfctr_contexts_init(void)
 	return context_cache ? 0 : -ENOMEM;
 }
 
+/* With its state, without the page that it has while one is mapped. */
+size_t perfctr_context_bytes(void)
+{
+	return kmem_cache_size(context_cache);
+}
+
 u32 perfctr_context_number(void)
 {
 	unsigned int cpu;

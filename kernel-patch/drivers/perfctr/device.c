@@ -314,9 +314,12 @@ static int check_open(const struct perfctr_open_args *open)
 	return perfmon_capable() ? 0 : -EPERM;
 }
 
-/* A context and its page, or what keeps one alive. */
-#define CONTEXT_BYTES	(sizeof(struct descriptor) + sizeof(struct perfctr_context) + \
-			 sizeof(struct perfctr_tree) + PAGE_SIZE)
+/* A context, and the page that it may have, or what keeps one alive. */
+static size_t most_bytes(void)
+{
+	return sizeof(struct descriptor) + perfctr_context_bytes() + sizeof(struct perfctr_tree) +
+	       PAGE_SIZE;
+}
 
 static long ioctl_open(const void __user *user)
 {
@@ -333,7 +336,7 @@ static long ioctl_open(const void __user *user)
 	d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
 	if (!d)
 		return -ENOMEM;
-	fd = perfctr_own(&d->owner, CONTEXT_BYTES);
+	fd = perfctr_own(&d->owner, most_bytes());
 	if (!fd)
 		fd = open_context(d, &open);
 	if (!fd)

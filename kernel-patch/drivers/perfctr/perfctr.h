@@ -258,6 +258,7 @@ void perfctr_let_go(struct perfctr_context *ctx);
 /* context.c */
 int perfctr_contexts_init(void);
 void perfctr_contexts_exit(void);
+size_t perfctr_context_bytes(void);
 u32 perfctr_context_number(void);
 struct perfctr_context *perfctr_alloc(gfp_t gfp);	/* in no tree */
 void perfctr_discard(struct perfctr_context *ctx); /* one that was never born; anywhere */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The architectural PMU's versions 1 to 5: what each has, keeps and refuses. */
+/* The architectural PMU's versions 1 to 6: what each has, keeps and refuses. */
 #include "code.h"
 
 #define IA32_PERF_GLOBAL_STATUS_SET	0x391
 #define IA32_PERF_GLOBAL_INUSE		0x392
+#define IA32_PMC_GPN_CTR(n)		(0x1900 + 4 * (n))
+#define IA32_PMC_GPN_CFG_A(n)		(0x1901 + 4 * (n))
+#define IA32_PMC_FXN_CTR(n)		(0x1980 + 4 * (n))
 
 #define ANY_THREAD	(1u << 21)
 #define USER_DISABLE	(1ull << 37)
@@ -23,6 +26,7 @@ static const struct version {
 	[3] = { 4, 48, 0x07, ~0xffffffffull, 0xfff, false },
 	[4] = { 8, 48, 0x07, ~0xffffffffull, 0xfff, true },
 	[5] = { 8, 48, 0x17, ~0xff20ffdfffffull, 0x20222000b0bbb, true },
+	[6] = { 8, 48, 0x17, ~0xff20ffdfffffull, 0x20222000b0bbb, true },
 };
 
 static unsigned number;
@@ -85,9 +89,9 @@ static void test_cpuid(void)
 	check("cpuid.width", v->width, a.eax >> 16 & 0xff);
 	check("cpuid.fixed", number == 1 ? 0 : 3, a.edx & 0x1f);
 	check("cpuid.fixed_width", number == 1 ? 0 : v->width, a.edx >> 5 & 0xff);
-	check("cpuid.fixed_mask", number == 5 ? v->fixed : 0, a.ecx);
-	check("cpuid.any_thread_deprecated", number == 5, a.edx >> 15 & 1);
-	check("cpuid.extensions", number == 5, has_ext);
+	check("cpuid.fixed_mask", number >= 5 ? v->fixed : 0, a.ecx);
+	check("cpuid.any_thread_deprecated", number >= 5, a.edx >> 15 & 1);
+	check("cpuid.extensions", number >= 5, has_ext);
 	if (has_ext) {
 		check("cpuid.23.bits", 5, ext.ebx);
 		check("cpuid.23.general", 0xff, cpuid(0x23, 1).eax);
@@ -243,10 +247,43 @@ static void test_extensions(void)
 	asm volatile("mov %0, %%cr4" : : "r"(cr4));
 }
 
+/* The same registers by other addresses; what comes with reloads and records of counters is not there. */
+static void test_addresses(void)
+{
+	uint64_t value;
+
+	if (number < 6) {
+		check("v6.general", GP, rdmsr_safe(IA32_PMC_GPN_CTR(0), &value));
+		check("v6.fixed", GP, rdmsr_safe(IA32_PMC_FXN_CTR(0), &value));
+		return;
+	}
+	reset();
+	for (unsigned n = 0; n < v->general; n++) {
+		wrmsr(IA32_PERFEVTSEL0 + n, 0x4100c0 + n);
+		check("v6.evntsel", 0x4100c0 + n, rdmsr(IA32_PMC_GPN_CFG_A(n)));
+		wrmsr(IA32_PMC_GPN_CFG_A(n), 0);
+		check("v6.evntsel_back", 0, rdmsr(IA32_PERFEVTSEL0 + n));
+		wrmsr(IA32_PMC_GPN_CTR(n), (1ull << 47) + n);
+		check("v6.counter", (1ull << 47) + n, rdmsr(IA32_PMC0 + n));
+		check("v6.cfg_b", GP, rdmsr_safe(IA32_PMC_GPN_CFG_A(n) + 1, &value));
+		check("v6.cfg_c", GP, rdmsr_safe(IA32_PMC_GPN_CFG_A(n) + 2, &value));
+	}
+	check("v6.no_counter", GP, rdmsr_safe(IA32_PMC_GPN_CTR(v->general), &value));
+	for (unsigned n = 0; n < 5; n++) {
+		if (!has_fixed(n)) {
+			check("v6.no_fixed", GP, rdmsr_safe(IA32_PMC_FXN_CTR(n), &value));
+			continue;
+		}
+		wrmsr(IA32_PMC_FXN_CTR(n), 1000 + n);
+		check("v6.fixed", 1000 + n, rdmsr(IA32_FIXED_CTR0 + n));
+	}
+	reset();
+}
+
 void test(void)
 {
 	number = cpuid(0xa, 0).eax & 0xff;
-	if (number < 1 || number > 5) {
+	if (number < 1 || number > 6) {
 		check("version", 1, number);
 		return;
 	}
@@ -257,4 +294,5 @@ void test(void)
 	test_counts();
 	test_enabling();
 	test_extensions();
+	test_addresses();
 }

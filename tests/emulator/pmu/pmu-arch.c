@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Intel architectural performance monitoring, versions 1 to 5 (SDM volume 3, chapter 20) */
+/* Intel architectural performance monitoring, versions 1 to 6 (SDM volume 3, chapter 20) */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"
 
@@ -439,6 +439,28 @@ static const X86PMURegister arch_v5_registers[] = {
 };
 ARCH_FAMILY(arch_v5, "arch-v5", NULL, 48,
             .version = 5, .nb_general = 8, .fixed = FIXED_V5, .full_width = true, .ext = true);
+
+/* Version 6 names them once more, four registers for each counter: of these there are two. */
+#define V6_GENERAL(n) \
+    { 0x1900 + 4 * (n), 1, PMU_COUNTER_FULL, n, PMU_STATS_COUNTER }, \
+    { 0x1901 + 4 * (n), 1, PMU_CONTROL, EVTSEL0 + (n), PMU_STATS_EVNTSEL, \
+      EVTSEL_WRITABLE | EVTSEL_USER_DISABLE | EVTSEL_UMASK2 }
+#define V6_FIXED(n) \
+    { 0x1980 + 4 * (n), 1, PMU_COUNTER_FULL, FIRST_FIXED + (n), PMU_STATS_FIXED_CTR }
+
+static const X86PMURegister arch_v6_registers[] = {
+    GENERAL(8, EVTSEL_WRITABLE | EVTSEL_USER_DISABLE | EVTSEL_UMASK2),
+    FIXED(0, 3),
+    FIXED(4, 1),
+    FULL_WIDTH(8),
+    GLOBAL_V4(8, FIXED_V5, FIXED_WRITABLE | FIXED_USER_DISABLE),
+    V6_GENERAL(0), V6_GENERAL(1), V6_GENERAL(2), V6_GENERAL(3),
+    V6_GENERAL(4), V6_GENERAL(5), V6_GENERAL(6), V6_GENERAL(7),
+    V6_FIXED(0), V6_FIXED(1), V6_FIXED(2), V6_FIXED(4),
+    { }
+};
+ARCH_FAMILY(arch_v6, "arch-v6", NULL, 48,
+            .version = 6, .nb_general = 8, .fixed = FIXED_V5, .full_width = true, .ext = true);
 
 /*
  * Alder Lake and later, two kinds of cores: what CPUID leaf 0AH tells of is there on both. P-cores

@@ -33,6 +33,7 @@ static const struct {
     { 0x0000038d, 0x00000396 }, /* IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_*, uncore */
     { 0x000003a0, 0x000003f9 }, /* NetBurst's ESCRs, PEBS */
     { 0x000004c1, 0x000004c8 }, /* IA32_A_PMC0-7 */
+    { 0x00001900, 0x000019ff }, /* IA32_PMC_GPn_*, IA32_PMC_FXn_* */
     { 0xc0000300, 0xc0000303 }, /* AMD PerfMonV2 global registers */
     { 0xc0010000, 0xc0010007 }, /* K7's PerfEvtSel and PerfCtr */
     { 0xc0010200, 0xc001020b }, /* family 15h's PERF_CTL and PERF_CTR */

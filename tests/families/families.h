@@ -180,6 +180,7 @@ bool a_gate_writes_no_more_than_it_has_to(void);
 
 /* perf.c */
 bool linux_itself_counts_the_same(void);
+bool perf_events_and_contexts_keep_each_other_out(void);
 /* refusals.c: where its table knows the profile */
 bool refusals_are_known(void);
 bool counters_that_cannot_count_an_event_are_refused(void);

@@ -28,6 +28,7 @@ static const struct {
 } tests[] = {
 	TEST(ANY, machine_is_what_its_profile_says),
 	TEST(EVENTS, linux_itself_counts_the_same),
+	TEST(EVENTS, perf_events_and_contexts_keep_each_other_out),
 	TEST(EVENTS, instructions_are_exact_on_every_counter),
 	TEST(EVENTS, branches_are_exact_on_every_counter),
 	TEST(EVENTS, controls_are_told_as_they_were_set),
@@ -83,12 +84,15 @@ static bool applies(size_t i)
 
 	if (tests[i].function == branches_are_exact_on_every_counter && !profile.branches.n)
 		return false;
-	if (tests[i].function == linux_itself_counts_the_same && !profile.perf)
+	if ((tests[i].function == linux_itself_counts_the_same ||
+	     tests[i].function == perf_events_and_contexts_keep_each_other_out) &&
+	    !profile.perf)
 		return false;
 	if (tests[i].function == e3_counters_of_others_are_hidden_from_rdpmc && !profile.hides)
 		return false;
 	if (tests[i].function == counters_that_others_left_frozen_count &&
-	    strcmp(profile.name, "arch-v4") && strcmp(profile.name, "arch-v5"))
+	    strcmp(profile.name, "arch-v4") && strcmp(profile.name, "arch-v5") &&
+	    strcmp(profile.name, "arch-v6"))
 		return false;
 	if (strstr(tests[i].name, "hybrid_") && strncmp(profile.name, "hybrid", 6))
 		return false;

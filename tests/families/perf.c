@@ -5,7 +5,9 @@
  */
 #include "families.h"
 
+#include <errno.h>
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -53,4 +55,26 @@ bool linux_itself_counts_the_same(void)
 	       EXPECT_EQUAL(instructions, waiting_instructions(&w)) &&
 	       perf_count(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, &w, &branches) &&
 	       EXPECT_EQUAL(branches, waiting_branches(&w));
+}
+
+/* Who comes first has the counters, by whatever addresses the two write them. */
+bool perf_events_and_contexts_keep_each_other_out(void)
+{
+	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
+	struct perfctr_control nothing = control_empty(0);
+	int visitor = perf_open(0, PERF_COUNT_HW_INSTRUCTIONS), fd = context_open(0);
+	bool good;
+
+	REQUIRE(visitor >= 0 && fd >= 0);
+	good = EXPECT(ioctl(fd, PERFCTR_IOC_CONTROL, &control) == -1) && EXPECT(errno == EBUSY);
+	close(visitor);
+	control = control_one(&profile.instructions.of[0], USER);
+	good &= EXPECT(context_control(fd, &control));
+	good &= EXPECT(perf_open(0, PERF_COUNT_HW_INSTRUCTIONS) == -1) && EXPECT(errno == EBUSY);
+	good &= EXPECT(context_control(fd, &nothing));
+	visitor = perf_open(0, PERF_COUNT_HW_INSTRUCTIONS);
+	good &= EXPECT(visitor >= 0);
+	close(visitor);
+	close(fd);
+	return good;
 }

@@ -8,8 +8,10 @@
 #include <linux/mutex.h>
 #include <linux/threads.h>
 #include <linux/workqueue.h>
+#include <asm/msr-index.h>
 #include <asm/nmi.h>
 #include "hooks.h"
+#include "pmu.h"
 
 DEFINE_PER_CPU(bool, perfctr_idle_watched);
 atomic_t perfctr_n_gated;
@@ -106,6 +108,16 @@ void perfctr_set_gated(bool gated)
 int perfctr_pid_max(void)
 {
 	return PID_MAX_LIMIT;
+}
+
+/* Whose reservation does not know these addresses must not use them. */
+bool perfctr_excludes_v6(void)
+{
+#ifdef MSR_IA32_PMC_V6_GP0_CTR
+	return false;
+#else
+	return true;
+#endif
 }
 
 bool perfctr_evntsel_is_reserved(unsigned int msr)

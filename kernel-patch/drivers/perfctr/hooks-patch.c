@@ -145,6 +145,11 @@ void perfctr_settle_perf(void)
 	perf_clear_dirty_counters();
 }
 
+bool perfctr_excludes_v6(void)
+{
+	return true;	/* they are the same ones in perfctr-watchdog.c */
+}
+
 bool perfctr_evntsel_is_reserved(unsigned int msr)
 {
 	return evntsel_nmi_is_reserved(msr);

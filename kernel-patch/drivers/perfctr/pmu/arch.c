@@ -520,6 +520,14 @@ static void __init add_kind(const struct arch_kind *kind)
 	tell_kind(k);
 }
 
+/* With perf_events, which nothing would keep from writing to the same counters. */
+#define SHARED	"PerfMon v6: perf not kept out"
+
+static bool __init is_shared(const struct arch_kind *kind)
+{
+	return kind->version >= 6 && !perfctr_excludes_v6();
+}
+
 /* Of all CPUs. Returns why they cannot be used, or NULL. */
 static const char *__init find_kinds(void)
 {
@@ -530,6 +538,8 @@ static const char *__init find_kinds(void)
 		smp_call_function_single(cpu, read_kind, &kind, true);
 		if (kind.version < 2)
 			return "hybrid: a core without PerfMon";
+		if (is_shared(&kind))
+			return SHARED;
 		if (find_kind(&kind, arch_pmu.n_kinds) >= 0)
 			continue;
 		if (arch_pmu.n_kinds == PERFCTR_MAX_KINDS)
@@ -603,6 +613,8 @@ const struct perfctr_pmu *__init perfctr_arch_probe(void)
 	}
 	if (!arch_kind_read(&kinds[0]))
 		return NULL;
+	if (is_shared(&kinds[0]))
+		return refuse_machine(SHARED);
 	rules_of[0] = perfctr_intel_rules(kinds[0].version, 0);
 	return init_common(&kinds[0]);
 }

@@ -6,7 +6,7 @@
 #include <linux/types.h>
 #include "../pmu.h"
 
-#define ARCH_MAX_GENERAL	32	/* bits of GLOBAL_CTRL below the fixed ones */
+#define ARCH_MAX_GENERAL	8	/* that have the addresses of all versions */
 #define ARCH_MAX_FIXED		16
 
 struct arch_kind {

@@ -14,3 +14,26 @@ $(I386_TEST): tests/kernels/i386.c tests/guest/loop.h include/perfctr.h include/
 .PHONY: check-kernels
 check-kernels: $(I386_TEST) $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX) $(PERFEX_32)
 	@tests/kernels/run
+
+# The newest Linux that is supported: not of "make check", for which there is no time.
+.PHONY: linux7 check-linux7
+linux7:
+	@$(MAKE) --no-print-directory -j2 all qemu $(CHECK_PROGRAMS)
+	@scripts/build-kernel --linux 7.3
+	@scripts/build-kernel --linux 7.3 --unpatched
+	@scripts/build-kernel --linux 7.3 --config vm+kasan
+	@scripts/build-module --kernel debian-7.3
+check-linux7: ## the patch, the guest's tests, six processors, and the module on Linux 7.3; the first time an hour
+	@scripts/packages
+	@scripts/packages check
+	@scripts/check linux7 $(addprefix check-linux7-,guest families module patch)
+
+.PHONY: check-linux7-guest check-linux7-families check-linux7-module check-linux7-patch
+check-linux7-guest:
+	@LINUX=7.3 tests/guest/run
+check-linux7-families:
+	@LINUX=7.3 tests/families/run arch arch-v5 hybrid-ext k8 zen zen-v2
+check-linux7-module:
+	@tests/module/run 7.3
+check-linux7-patch:
+	@LINUX=7.3 tests/kernel-patch/run

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What Linux 6.1 lacks of the interfaces of 6.12, under the names of 6.12. */
+/* What Linux 6.1 and 7.3 lack of the interfaces of 6.12, under the names of 6.12. */
 #ifndef _PERFCTR_COMPAT_H
 #define _PERFCTR_COMPAT_H
 
@@ -22,6 +22,23 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 {
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
+#endif
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#include <linux/pid_namespace.h>
+#include <asm/cpuid/api.h>
+#include <asm/msr.h>
+#include <asm/tsc.h>
+
+#define rdmsrl(msr, value)	rdmsrq(msr, value)
+#define wrmsrl(msr, value)	wrmsrq(msr, value)
+#define rdmsrl_safe(msr, value)	rdmsrq_safe(msr, value)
+#define wrmsrl_safe(msr, value)	wrmsrq_safe(msr, value)
+#define rdpmcl(counter, value)	((value) = rdpmc(counter))
+
+#define PERFCTR_PID_MAX		init_pid_ns.pid_max
+#else
+#define PERFCTR_PID_MAX		pid_max
 #endif
 
 #endif

@@ -8,6 +8,7 @@
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
+#include <linux/once.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>

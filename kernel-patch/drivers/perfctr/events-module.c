@@ -11,7 +11,6 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/coredump.h>
 #include <linux/sched/task.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -22,6 +21,8 @@
 #include <asm/trapnr.h>
 #include <trace/events/sched.h>
 #include <trace/events/timer.h>
+#include "compat-module.h"
+#include "cr4-module.h"
 #include "group.h"
 #include "hooks.h"
 #include "perfctr.h"
@@ -58,6 +59,7 @@ static noinline void rdpmc_shown(struct task_struct *next)
 static void probe_switch(void *unused, bool preempt, struct task_struct *prev,
 			 struct task_struct *next, unsigned int prev_state)
 {
+	perfctr_pce_leave(next->mm);
 	if (perfctr_may_be_told(prev) || perfctr_may_be_told(next) ||
 	    unlikely(__this_cpu_read(perfctr_idle_watched)))
 		switch_told(prev, next);
@@ -122,7 +124,7 @@ static void leave_soon(enum task_work_notify_mode mode)
 }
 
 /* Before exit_task_work(), which comes before the parent is told. */
-static void probe_exit(void *unused, struct task_struct *task)
+static void probe_exit(void *unused, PERFCTR_EXIT_TELLS)
 {
 	smp_mb();	/* PF_EXITING before the entry: who makes one looks the other way round */
 	if (!hlist_empty(&perfctr_threads[perfctr_hash(task)]))
@@ -133,7 +135,12 @@ static void probe_exit(void *unused, struct task_struct *task)
 static void probe_exec(void *unused, struct task_struct *task, pid_t old_pid,
 		       struct linux_binprm *bprm)
 {
-	if (perfctr_find_thread(task) && __get_dumpable(task->mm->flags) != SUID_DUMP_USER)
+	unsigned long flags;
+
+	local_irq_save(flags);
+	perfctr_pce_leave(task->mm);
+	local_irq_restore(flags);
+	if (perfctr_find_thread(task) && !perfctr_is_dumpable(task))
 		leave_soon(TWA_RESUME);
 }
 
@@ -158,7 +165,7 @@ static void probe_tick(void *unused, int vector)
 }
 
 /* ... or of another one: what expires is the tick, or comes as often. */
-static void probe_timer(void *unused, struct hrtimer *timer, ktime_t *now)
+static void probe_timer(void *unused, PERFCTR_EXPIRY_TELLS)
 {
 	if (in_hardirq())
 		tick_here();
@@ -216,6 +223,7 @@ static int update_pce_entry(struct kprobe *probe, struct pt_regs *regs)
 	unsigned long flags;
 
 	local_irq_save(flags);
+	perfctr_pce_give_back();
 	WRITE_ONCE(perfctr_rdpmc_always, true);
 	if (current->active_mm)
 		perfctr_rdpmc_enabled(current->active_mm);
@@ -344,8 +352,15 @@ static int begin_events(void)
 	return 0;
 }
 
+static void give_pce_back(void *unused)
+{
+	perfctr_pce_give_back();
+}
+
+/* No page is mapped any more. */
 static void end_events(void)
 {
+	on_each_cpu(give_pce_back, NULL, true);
 	unregister_first(ARRAY_SIZE(probes));
 	take_kprobes();
 }

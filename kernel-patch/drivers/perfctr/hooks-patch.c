@@ -8,6 +8,7 @@
 #include <linux/rcupdate.h>
 #include <asm/insn-eval.h>
 #include <asm/nmi.h>
+#include "compat.h"
 #include "hooks.h"
 #include "perfctr.h"
 
@@ -172,5 +173,5 @@ struct task_struct *perfctr_find_task(pid_t tid)
 
 int perfctr_pid_max(void)
 {
-	return READ_ONCE(pid_max);
+	return READ_ONCE(PERFCTR_PID_MAX);
 }

@@ -8,9 +8,9 @@
 #include <linux/cred.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/coredump.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include "compat-module.h"
 #include "hooks.h"
 #include "owner.h"
 
@@ -75,7 +75,7 @@ static bool is_dumpable(struct task_struct *task)
 	bool dumpable;
 
 	task_lock(task);
-	dumpable = task->mm && __get_dumpable(task->mm->flags) == SUID_DUMP_USER;
+	dumpable = task->mm && perfctr_is_dumpable(task);
 	task_unlock(task);
 	return dumpable;
 }

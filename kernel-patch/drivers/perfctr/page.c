@@ -16,7 +16,6 @@
 #include <linux/ptrace.h>
 #include <linux/slab.h>
 #include <asm/mmu_context.h>
-#include <asm/tlbflush.h>
 #include "compat.h"
 #include "cpu.h"
 #include "hooks.h"
@@ -240,19 +239,14 @@ static bool is_rdpmc(struct pt_regs *regs)
 	return perfctr_fetch_insn(regs, insn) >= PERFCTR_RDPMC_BYTES && perfctr_insn_is_rdpmc(insn);
 }
 
-static bool user_rdpmc(void)
-{
-	return cr4_read_shadow() & X86_CR4_PCE;
-}
-
 /* True when it is allowed now and was not: the instruction is to be tried again. */
 static bool allow_rdpmc(void)
 {
-	if (user_rdpmc())
+	if (perfctr_user_rdpmc())
 		return false;
 	perfctr_cpu_renew_secret();
 	perfctr_update_pce();
-	return user_rdpmc();
+	return perfctr_user_rdpmc();
 }
 
 /* After a fault of user mode where a page is mapped. True: it may go on. */

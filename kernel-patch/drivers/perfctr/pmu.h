@@ -13,6 +13,7 @@
 #include <linux/perfctr.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
+#include "compat.h"
 #include <asm/msr.h>
 
 #define PERFCTR_FIXED_SLOT	32

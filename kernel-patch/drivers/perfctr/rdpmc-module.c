@@ -17,7 +17,7 @@
 #include <linux/task_work.h>
 #include <linux/uaccess.h>
 #include <asm/mmu_context.h>
-#include <asm/tlbflush.h>
+#include "cr4-module.h"
 #include "hooks.h"
 
 /* An address space with pages of ours. */
@@ -106,11 +106,6 @@ atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm)
 	return space ? &space->rdpmc_pages : &no_pages;
 }
 
-static bool is_set(void)
-{
-	return cr4_read_shadow() & X86_CR4_PCE;
-}
-
 void perfctr_forget_noted(struct mm_struct *mm)
 {
 	if (perfctr_cpu_is_not_perfs())
@@ -137,7 +132,7 @@ bool perfctr_learn_always(void)
 	local_irq_save(flags);
 	mm = current->active_mm;
 	if (mm && !perfctr_has_space(mm) && !is_for_perf(mm)) {
-		WRITE_ONCE(perfctr_rdpmc_always, is_set());
+		WRITE_ONCE(perfctr_rdpmc_always, perfctr_pce_is_set());
 		learned = true;
 	}
 	local_irq_restore(flags);
@@ -153,7 +148,7 @@ bool perfctr_user_rdpmc(void)
 	const struct task_struct *next = __this_cpu_read(perfctr_switching_to);
 
 	if (!next || next->mm == current->active_mm)
-		return is_set();
+		return perfctr_pce_is_set();
 	return perfctr_rdpmc_shows(next) ||
 	       (next->mm && atomic_read(perfctr_rdpmc_pages(next->mm)));
 }
@@ -168,13 +163,13 @@ void perfctr_update_pce(void)
 	if (!mm || (next && next->mm && next->mm != mm))
 		return;
 	may = !perfctr_rdpmc_is_off() && perfctr_may_rdpmc_now(mm);
-	if (may && !is_set() && !next) {
+	if (may && !perfctr_pce_is_set() && !next) {
 		perfctr_tell_rdpmc(mm);
-		cr4_update_irqsoff(X86_CR4_PCE, 0);
-	} else if (!may && is_set() && !is_for_perf(mm) &&
+		perfctr_pce_change(true);
+	} else if (!may && perfctr_pce_is_set() && !is_for_perf(mm) &&
 		   (!READ_ONCE(perfctr_rdpmc_always) || perfctr_has_space(mm))) {
 		/* Where it is not known who has set it, the fault of the next RDPMC tells. */
-		cr4_update_irqsoff(0, X86_CR4_PCE);
+		perfctr_pce_change(false);
 	}
 }
 

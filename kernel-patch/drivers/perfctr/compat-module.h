@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* compat.h, of what the module alone uses. */
+#ifndef _PERFCTR_COMPAT_MODULE_H
+#define _PERFCTR_COMPAT_MODULE_H
+
+#include <linux/hrtimer.h>
+#include <linux/sched.h>
+#include <linux/sched/coredump.h>
+#include <linux/version.h>
+#include <linux/workqueue.h>
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0) &&		\
+	(LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0) ||	\
+	 LINUX_VERSION_CODE >= KERNEL_VERSION(7, 4, 0))
+#error "perfctr: the module is for Linux 6.1 to 6.12, and 7.3"
+#endif
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#include <linux/rcupdate.h>
+#include <linux/sched/exec_state.h>
+
+#define system_wq		system_percpu_wq
+
+/* The parameters of tracepoints. */
+#define PERFCTR_EXIT_TELLS	struct task_struct *task, bool group_dead
+#define PERFCTR_EXPIRY_TELLS	struct hrtimer *timer, ktime_t now
+
+/* A thread with an address space, which it keeps meanwhile. */
+static inline bool perfctr_is_dumpable(struct task_struct *task)
+{
+	bool dumpable;
+
+	rcu_read_lock();
+	dumpable = READ_ONCE(rcu_dereference(task->exec_state)->dumpable) == TASK_DUMPABLE_OWNER;
+	rcu_read_unlock();
+	return dumpable;
+}
+#else
+#define PERFCTR_EXIT_TELLS	struct task_struct *task
+#define PERFCTR_EXPIRY_TELLS	struct hrtimer *timer, ktime_t *now
+
+static inline bool perfctr_is_dumpable(struct task_struct *task)
+{
+	return __get_dumpable(task->mm->flags) == SUID_DUMP_USER;
+}
+#endif
+
+#endif

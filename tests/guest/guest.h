@@ -254,6 +254,7 @@ Suite *permission_suite(void);
 Suite *power_suite(void);
 Suite *protocol_suite(void);
 Suite *rdpmc_suite(void);
+Suite *rdpmc_table_suite(void);
 Suite *read_suite(void);
 Suite *record_suite(void);
 Suite *regions_suite(void);

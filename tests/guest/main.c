@@ -55,6 +55,7 @@ static const struct {
 	{ "power", power_suite },
 	{ "protocol", protocol_suite },
 	{ "rdpmc", rdpmc_suite },
+	{ "rdpmc_table", rdpmc_table_suite },
 	{ "read", read_suite },
 	{ "record", record_suite },
 	{ "regions", regions_suite },

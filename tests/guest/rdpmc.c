@@ -1,67 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What RDPMC shows, by who holds the counters and who asks: nothing but his own, and no fault for who
- * has mapped a page. The table is that of docs/security.md.
+ * Who may execute RDPMC, and what it shows, when that changes meanwhile. What it shows by who holds
+ * the counters is rdpmc_table.c.
  */
 #include "groups.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <perfctr.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#define NMI_WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
 #define RDPMC_SWITCH	"/sys/bus/event_source/devices/cpu/rdpmc"
 #define PEEK		"/dev/shm/peek"
-
-/* Something of another user's that counts on CPU 0, and how to end it. */
-struct holder {
-	const char *name;
-	int (*begin)(void);
-	void (*end)(int);
-	bool ours;	/* contexts may count beside it */
-};
-
-static int nothing(void)
-{
-	return -1;
-}
-
-static void end_nothing(int fd)
-{
-	(void)fd;
-}
-
-static pid_t busy;
-
-static int begin_contexts(void)
-{
-	struct counted foreign = foreign_start(0);
-
-	busy = foreign.pid;
-	return foreign.fd;
-}
-
-static void end_contexts(int fd)
-{
-	kill_and_wait(busy);
-	close(fd);
-}
-
-/* It executes what sessions and perf_events count, and no context does. */
-static void start_busy(void)
-{
-	busy = spinner_start(0);
-}
 
 static int open_counting_session(uint64_t evntsel, uint32_t policy)
 {
@@ -76,165 +32,6 @@ static int open_kernel_session(void)
 {
 	return open_counting_session(BOTH(INSTRUCTIONS), 0);
 }
-
-static int begin_user_session(void)
-{
-	start_busy();
-	return open_counting_session(USER(INSTRUCTIONS), NOT_PRIVILEGED);
-}
-
-static int begin_kernel_session(void)
-{
-	start_busy();
-	return open_kernel_session();
-}
-
-static void end_session(int fd)
-{
-	end_contexts(fd);
-}
-
-/* Whoever runs on CPU 0, in both modes. */
-static int begin_perf(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_RAW, .size = sizeof(attr), .config = BRANCHES,
-	};
-	int fd;
-
-	start_busy();
-	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	ck_assert_msg(fd >= 0, "perf_event_open: %s", strerror(errno));
-	return fd;
-}
-
-static int begin_watchdog(void)
-{
-	write_file(NMI_WATCHDOG, "1");
-	return -1;
-}
-
-static void end_watchdog(int fd)
-{
-	(void)fd;
-	write_file(NMI_WATCHDOG, "0");
-}
-
-static const struct holder holders[] = {
-	{ "nobody", nothing, end_nothing, true },
-	{ "contexts", begin_contexts, end_contexts, true },
-	{ "a session of user mode", begin_user_session, end_session, true },
-	{ "a session of both modes", begin_kernel_session, end_session, true },
-	{ "perf_events", begin_perf, end_session, false },
-	{ "the NMI watchdog", begin_watchdog, end_watchdog, false },
-};
-
-static uint64_t look(uint32_t counter, const struct holder *holder, const char *who)
-{
-	uint64_t value;
-
-	if (!try_rdpmc(counter, &value))
-		expectation_failed(holder->name, counter, who);
-	return value;
-}
-
-/* Others' counters; not what the looker itself did in user mode since it was switched in. */
-static void expect_own_only(const struct holder *holder, const char *who, int own)
-{
-	for (int round = 0; round < 20; round++) {
-		sleep_us(1000);
-		for (unsigned int i = 0; i < N_COUNTERS; i++) {
-			uint64_t value = look(counter_index[i], holder, who), most = 0;
-
-			if (own >= 0 && counter_index[i] == 0)
-				most = context_read(own).counter[0];
-			/* A session counts who runs: the looker, for one round since it was switched in. */
-			else if (holder->ours && (counter_index[i] == 3 ||
-						  counter_index[i] == PERFCTR_FIXED + 1))
-				most = 10000;
-			if (value > most)
-				expectation_failed(holder->name, counter_index[i], who);
-		}
-	}
-}
-
-/* Threads of one process are not isolated from each other. */
-static int context_of_process;
-
-static void *look_from_thread(void *holder)
-{
-	pin(0, 0);
-	expect_own_only(holder, "other thread", context_of_process);
-	return NULL;
-}
-
-static void owner_with_page(void *argument)
-{
-	const struct holder *holder = argument;
-	int fd = context_open(0, PERFCTR_OPEN_CREATE);
-	const struct perfctr_page *page;
-	uint64_t last = 0, now;
-	pthread_t thread;
-
-	pin(0, 0);
-	page = context_map(fd);
-	if (!holder->ours) {
-		struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
-
-		control.flags = PERFCTR_CONTROL_STOPPED;
-		EXPECT(ioctl(fd, PERFCTR_IOC_CONTROL, &control) == 0);
-		expect_own_only(holder, "stopped owner", fd);
-		return;
-	}
-	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
-	expect_own_only(holder, "owner", fd);
-	/* Reads stay exact, also where RDPMC is executed by the kernel. */
-	for (int i = 0; i < 100; i++) {
-		uint64_t before = context_read(fd).counter[0];
-
-		now = perfctr_read_pmc(page, 0);
-		EXPECT(now > last && now >= before && now <= context_read(fd).counter[0]);
-		last = now;
-	}
-	context_of_process = fd;
-	EXPECT(pthread_create(&thread, NULL, look_from_thread, argument) == 0);
-	pthread_join(thread, NULL);
-}
-
-static void stranger_with_page(void *argument)
-{
-	int fd = context_open(0, PERFCTR_OPEN_CREATE);
-
-	pin(0, 0);
-	become_nobody();
-	context_control(fd, NULL, 0);
-	context_map(fd);
-	expect_own_only(argument, "stranger with a page", -1);
-}
-
-static void stranger_without_page(void *unused)
-{
-	uint64_t value;
-
-	(void)unused;
-	pin(0, 0);
-	become_nobody();
-	for (unsigned int i = 0; i < N_COUNTERS; i++)
-		EXPECT(!try_rdpmc(counter_index[i], &value));
-}
-
-START_TEST(rdpmc_shows_what_the_table_says)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(holders); i++) {
-		int fd = holders[i].begin();
-
-		in_child(owner_with_page, (void *)&holders[i]);
-		in_child(stranger_with_page, (void *)&holders[i]);
-		in_child(stranger_without_page, NULL);
-		holders[i].end(fd);
-	}
-}
-END_TEST
 
 static bool rdpmc_works(void)
 {
@@ -510,7 +307,6 @@ START_TEST(kernel_mode_that_root_mapped_is_hidden_from_what_the_thread_executes)
 END_TEST
 
 SUITE(rdpmc,
-      rdpmc_shows_what_the_table_says,
       an_administrator_who_forbids_rdpmc_meanwhile_unbalances_nothing,
       a_reader_survives_the_loss_of_its_permission_and_reads_right,
       an_index_of_no_counter_faults_with_a_page_too,

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What RDPMC shows, by who holds the counters and who asks. What is expected is the table of
+ * docs/security.md itself: its rows are the holders, its columns who asks, its cells what the words
+ * below allow.
+ */
+#include "groups.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <perfctr.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TABLE "docs/security.md"
+#define HEADING "counters held by"
+#define NMI_WATCHDOG "/proc/sys/kernel/nmi_watchdog"
+#define RDPMC_SWITCH "/sys/bus/event_source/devices/cpu/rdpmc"
+#define ROUNDS 10
+#define AWAY_US 2000 /* others execute a thousand times as much meanwhile */
+
+enum {
+	FAULTS = 1, /* SIGSEGV; and so on for the other words */
+	REFUSED = 2,
+	ANYTHING = 4,
+	OWN = 8,      /* on counter 0, what its context says */
+	FIRST = 16,   /* on counter 0, what the context of the process' first thread says */
+	SESSION = 32, /* on the session's counters, what was executed since the switch */
+};
+
+static const struct {
+	const char *text;
+	unsigned int allows;
+} words[] = {
+	{ "0", 0 },
+	{ "SIGSEGV", FAULTS },
+	{ "EBUSY from perf_events", REFUSED },
+	{ "what perf_events counts", ANYTHING },
+	{ "its own count", OWN },
+	{ "what the first thread has counted", FIRST },
+	{ "what the session has counted since it was switched in", SESSION },
+};
+
+/* Something of another user's that counts on CPU 0, and how to end it. */
+struct holder {
+	const char *row;
+	int (*begin)(void);
+	void (*end)(int);
+	bool (*can_be)(void);
+	uint64_t
+		since_switch; /* what a session of its modes counts of who does nothing but RDPMC */
+};
+
+static pid_t busy;
+
+static int hold_nothing(void)
+{
+	busy = spinner_start(0);
+	return -1;
+}
+
+static int hold_by_contexts(void)
+{
+	struct counted foreign = foreign_start(0);
+
+	busy = foreign.pid;
+	return foreign.fd;
+}
+
+static void end_holder(int fd)
+{
+	kill_and_wait(busy);
+	close(fd);
+}
+
+#define SESSION_GENERAL 3
+#define SESSION_FIXED (PERFCTR_FIXED + 1)
+
+static int open_counting_session(uint64_t evntsel, uint32_t policy)
+{
+	int session = session_open(-1, policy);
+
+	session_control(session, SESSION_EVENTS({ { SESSION_GENERAL, evntsel }, 0 },
+						{ { SESSION_FIXED, evntsel & ~0xffffull }, 0 }));
+	return session;
+}
+
+static int hold_by_user_session(void)
+{
+	busy = spinner_start(0);
+	return open_counting_session(USER(INSTRUCTIONS), NOT_PRIVILEGED);
+}
+
+static int hold_by_kernel_session(void)
+{
+	busy = spinner_start(0);
+	return open_counting_session(BOTH(INSTRUCTIONS), 0);
+}
+
+/* Whoever runs on CPU 0, in both modes. */
+static int hold_by_perf(void)
+{
+	int fd;
+
+	busy = spinner_start(0);
+	fd = try_perf(PERF_TYPE_RAW, BRANCHES, -1, 0);
+	ck_assert_msg(fd >= 0, "perf_event_open: %s", strerror(errno));
+	return fd;
+}
+
+static int hold_by_watchdog(void)
+{
+	write_file(NMI_WATCHDOG, "1");
+	return hold_nothing();
+}
+
+static void end_watchdog(int fd)
+{
+	end_holder(fd);
+	write_file(NMI_WATCHDOG, "0");
+}
+
+static bool can_always_be(void)
+{
+	return true;
+}
+
+/* RDPMC user disable: CPUID.(EAX=23H,ECX=0):EBX[2] (Intel, Architecture Instruction Set Extensions). */
+static bool counters_can_be_hidden(void)
+{
+	unsigned int a, b, c, d;
+
+	return __get_cpuid_count(0x23, 0, &a, &b, &c, &d) && b & 1u << 2;
+}
+
+static bool counters_cannot_be_hidden(void)
+{
+	return !counters_can_be_hidden();
+}
+
+/* In user mode what is around a read; in kernel mode the way out of the switch, and interrupts. */
+#define SINCE_IN_USER_MODE 500
+#define SINCE_IN_BOTH_MODES 20000
+
+static const struct holder holders[] = {
+	{ "nobody", hold_nothing, end_holder, can_always_be, 0 },
+	{ "contexts", hold_by_contexts, end_holder, can_always_be, 0 },
+	{ "a session of user mode", hold_by_user_session, end_holder, can_always_be,
+	  SINCE_IN_USER_MODE },
+	{ "a session of kernel mode, where it cannot be hidden", hold_by_kernel_session, end_holder,
+	  counters_cannot_be_hidden, SINCE_IN_BOTH_MODES },
+	{ "a session of kernel mode, where it can be hidden", hold_by_kernel_session, end_holder,
+	  counters_can_be_hidden, SINCE_IN_BOTH_MODES },
+	{ "perf_events", hold_by_perf, end_holder, can_always_be, 0 },
+	{ "the NMI watchdog", hold_by_watchdog, end_watchdog, can_always_be, 0 },
+};
+
+/* Who asks, in a process of an ordinary user, when the cells of its row say what is allowed. */
+struct question {
+	const struct holder *holder;
+	const char *column;
+	unsigned int allows;
+	bool counts; /* the first thread: its cell says its own count */
+	int fd;	     /* its context, or -1 */
+};
+
+static _Noreturn void not_allowed(const struct question *q, uint32_t counter, uint64_t value,
+				  const char *what)
+{
+	fprintf(stderr, "%s, %s: counter %#x: %s %llu\n", q->holder->row, q->column, counter, what,
+		(unsigned long long)value);
+	_exit(1);
+}
+
+static uint64_t most_allowed(const struct question *q, uint32_t counter)
+{
+	if (q->allows & ANYTHING)
+		return UINT64_MAX;
+	if (q->allows & (OWN | FIRST) && counter == 0)
+		return context_read(q->fd).counter[0];
+	if (q->allows & SESSION && (counter == SESSION_GENERAL || counter == SESSION_FIXED))
+		return q->holder->since_switch;
+	return 0;
+}
+
+static void expect_allowed(const struct question *q, uint32_t counter)
+{
+	uint64_t value, most;
+
+	if (!try_rdpmc(counter, &value)) {
+		if (!(q->allows & FAULTS))
+			not_allowed(q, counter, 0, "SIGSEGV instead of at most");
+		return;
+	}
+	if (q->allows & FAULTS)
+		not_allowed(q, counter, value, "SIGSEGV is due, it is");
+	most = most_allowed(q, counter);
+	if (value > most)
+		not_allowed(q, counter, value, "it shows");
+}
+
+/* Others run on this CPU between two looks. */
+static void ask(const struct question *q)
+{
+	for (int round = 0; round < ROUNDS; round++)
+		for (unsigned int i = 0; i < N_COUNTERS; i++) {
+			sleep_us(AWAY_US);
+			expect_allowed(q, counter_index[i]);
+		}
+}
+
+/* It counts if its row says so; otherwise it is stopped, and where others hold the counters, has to be. */
+static const struct perfctr_page *make_first_thread(struct question *q)
+{
+	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
+
+	q->fd = context_open(0, PERFCTR_OPEN_CREATE);
+	control.flags = q->counts ? 0 : PERFCTR_CONTROL_STOPPED;
+	EXPECT(ioctl(q->fd, PERFCTR_IOC_CONTROL, &control) == 0);
+	return context_map(q->fd);
+}
+
+static void ask_as_who_counts(struct question *q)
+{
+	const struct perfctr_page *page = make_first_thread(q);
+	uint64_t last = 0;
+
+	ask(q);
+	/* Reads stay exact, also where RDPMC is executed by the kernel. */
+	for (int i = 0; i < 100 && q->counts; i++) {
+		uint64_t before = context_read(q->fd).counter[0];
+		uint64_t now = perfctr_read_pmc(page, 0);
+
+		EXPECT(now > last && now >= before && now <= context_read(q->fd).counter[0]);
+		last = now;
+	}
+}
+
+static void *ask_from_thread(void *question)
+{
+	ask(question);
+	return NULL;
+}
+
+static void ask_as_other_thread(struct question *q)
+{
+	pthread_t thread;
+
+	make_first_thread(q);
+	EXPECT(pthread_create(&thread, NULL, ask_from_thread, q) == 0);
+	pthread_join(thread, NULL);
+}
+
+static void ask_with_page_without_events(struct question *q)
+{
+	q->fd = context_open(0, PERFCTR_OPEN_CREATE);
+	context_control(q->fd, NULL, 0);
+	context_map(q->fd);
+	ask(q);
+}
+
+/* perf_events gives leave to RDPMC, too, but it has no counters while we hold them. */
+static void ask_with_page_of_perf(struct question *q)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW,
+		.size = sizeof(attr),
+		.config = INSTRUCTIONS,
+		.exclude_kernel = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (q->allows & REFUSED) {
+		EXPECT(fd == -1 && errno == EBUSY);
+		return;
+	}
+	EXPECT(fd >= 0);
+	EXPECT(mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED);
+	ask(q);
+}
+
+static void ask_without_page(struct question *q)
+{
+	ask(q);
+}
+
+static const struct runner {
+	const char *column;
+	void (*ask)(struct question *q);
+	const char *rdpmc_switch;
+} runners[] = {
+	{ "thread that counts, with its page mapped", ask_as_who_counts, "1" },
+	{ "other thread of its process", ask_as_other_thread, "1" },
+	{ "other process that has mapped a page", ask_with_page_without_events, "1" },
+	{ "process with a page of perf_events", ask_with_page_of_perf, "1" },
+	{ "process without a page", ask_without_page, "1" },
+	{ "process without a page, where root allows RDPMC to all", ask_without_page, "2" },
+};
+#define COLUMNS ARRAY_SIZE(runners)
+
+/* A line of the table, without its bars; false when it is none. */
+static bool split_line(char *line, char *cell[COLUMNS + 1])
+{
+	size_t n = 0;
+
+	if (strncmp(line, "| ", 2))
+		return false;
+	for (char *at = line + 2, *bar; (bar = strstr(at, " |")); at = bar + 3) {
+		*bar = '\0';
+		ck_assert_msg(n <= COLUMNS, "%s: too many columns: %s", TABLE, at);
+		cell[n++] = at;
+	}
+	return n == COLUMNS + 1;
+}
+
+static unsigned int allowed_by(const char *cell)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(cell, words[i].text))
+			return words[i].allows;
+	ck_abort_msg("%s: a cell says \"%s\", which no test knows", TABLE, cell);
+}
+
+struct row {
+	const struct holder *holder;
+	unsigned int allows[COLUMNS];
+};
+
+/* Two words are two things that are allowed. */
+static unsigned int parse_cell(char *cell)
+{
+	char *and = strstr(cell, ", and ");
+
+	if (!and)
+		return allowed_by(cell);
+	*and = '\0';
+	return allowed_by(cell) | allowed_by(and+strlen(", and "));
+}
+
+static void parse_row(struct row *row, char *cell[COLUMNS + 1])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(holders); i++)
+		if (!strcmp(cell[0], holders[i].row))
+			row->holder = &holders[i];
+	ck_assert_msg(row->holder != NULL, "%s: no test holds the counters by \"%s\"", TABLE,
+		      cell[0]);
+	for (size_t i = 0; i < COLUMNS; i++)
+		row->allows[i] = parse_cell(cell[1 + i]);
+}
+
+/* The table, whose heading names the runners in their order; returns how many rows it has. */
+static size_t read_table(struct row rows[ARRAY_SIZE(holders)])
+{
+	FILE *file = fopen(TABLE, "re");
+	char line[2000], *cell[COLUMNS + 1];
+	bool inside = false;
+	size_t n = 0;
+
+	ck_assert_msg(file != NULL, "%s: %s", TABLE, strerror(errno));
+	while (fgets(line, sizeof(line), file)) {
+		if (!inside) {
+			inside = !strncmp(line, "| " HEADING " |", strlen("| " HEADING " |"));
+			if (!inside)
+				continue;
+			ck_assert(split_line(line, cell));
+			for (size_t i = 0; i < COLUMNS; i++)
+				ck_assert_str_eq(cell[1 + i], runners[i].column);
+		} else if (split_line(line, cell)) {
+			ck_assert_uint_lt(n, ARRAY_SIZE(holders));
+			parse_row(&rows[n++], cell);
+		} else if (line[0] != '|') {
+			break;
+		}
+	}
+	fclose(file);
+	return n;
+}
+
+static struct question question;
+
+static void answer(void *runner)
+{
+	pin(0, 0);
+	become_nobody();
+	((const struct runner *)runner)->ask(&question);
+}
+
+static void ask_all(const struct row *row)
+{
+	int fd = row->holder->begin();
+
+	for (size_t i = 0; i < COLUMNS; i++) {
+		question = (struct question){
+			.holder = row->holder,
+			.column = runners[i].column,
+			.allows = row->allows[i],
+			.counts = row->allows[0] & OWN,
+			.fd = -1,
+		};
+		write_file(RDPMC_SWITCH, runners[i].rdpmc_switch);
+		in_child(answer, (void *)&runners[i]);
+	}
+	write_file(RDPMC_SWITCH, "1");
+	row->holder->end(fd);
+}
+
+START_TEST(rdpmc_shows_what_the_table_says)
+{
+	struct row rows[ARRAY_SIZE(holders)] = { 0 };
+
+	ck_assert_uint_eq(read_table(rows), ARRAY_SIZE(holders));
+	for (size_t i = 0; i < ARRAY_SIZE(holders); i++)
+		if (rows[i].holder->can_be())
+			ask_all(&rows[i]);
+}
+END_TEST
+
+SUITE(rdpmc_table, rdpmc_shows_what_the_table_says)

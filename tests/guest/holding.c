@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -33,25 +34,81 @@ static bool perf_may_count(void)
 	return fd >= 0;
 }
 
-/* More events than there are counters, on both CPUs: each counter is used, by turns. */
+/* More events than there are counters: each counter is used, by turns. */
 #define PERF_EVENTS 12
+
+static void open_perf_events(int fd[PERF_EVENTS], pid_t pid, int cpu)
+{
+	for (int i = 0; i < PERF_EVENTS; i++) {
+		fd[i] = i < 3 ? try_perf(PERF_TYPE_HARDWARE, (int[]){
+					PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES,
+					PERF_COUNT_HW_REF_CPU_CYCLES }[i], pid, cpu) :
+				try_perf(PERF_TYPE_RAW, BRANCHES, pid, cpu);
+		EXPECT(fd[i] >= 0);
+	}
+}
 
 static void perf_events_counts_with_every_counter(void)
 {
 	int fd[2][PERF_EVENTS];
 
 	for (int cpu = 0; cpu < 2; cpu++)
-		for (int i = 0; i < PERF_EVENTS; i++) {
-			fd[cpu][i] = i < 3 ? try_perf(PERF_TYPE_HARDWARE, (int[]){
-						PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES,
-						PERF_COUNT_HW_REF_CPU_CYCLES }[i], -1, cpu) :
-					     try_perf(PERF_TYPE_RAW, BRANCHES, -1, cpu);
-			ck_assert_msg(fd[cpu][i] >= 0, "perf_event_open: %s", strerror(errno));
-		}
+		open_perf_events(fd[cpu], -1, cpu);
 	sleep_us(100000);
 	for (int cpu = 0; cpu < 2; cpu++)
 		for (int i = 0; i < PERF_EVENTS; i++)
 			close(fd[cpu][i]);
+}
+
+/* perf's own reader, on both CPUs: it may RDPMC, and does, whichever counter its events have. */
+static void read_perf_events_by_rdpmc(void *unused)
+{
+	const struct perf_event_mmap_page *volatile page[PERF_EVENTS];
+	uint64_t read_on[2] = { 0 };
+	int fd[PERF_EVENTS];
+
+	(void)unused;
+	open_perf_events(fd, 0, -1);
+	for (int i = 0; i < PERF_EVENTS; i++) {
+		page[i] = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd[i], 0);
+		EXPECT(page[i] != MAP_FAILED && page[i]->cap_user_rdpmc);
+	}
+	for (int round = 0; round < 40; round++) {
+		pin(0, round & 1);
+		sleep_us(5000);
+		for (int i = 0; i < PERF_EVENTS; i++) {
+			uint32_t index = *(volatile const uint32_t *)&page[i]->index;
+
+			if (index)
+				read_on[round & 1] |= rdpmc(index - 1);
+		}
+	}
+	EXPECT(read_on[0] && read_on[1]);
+}
+
+static void perf_events_is_read_by_rdpmc(void)
+{
+	in_child(read_perf_events_by_rdpmc, NULL);
+}
+
+static void expect_exact_perf(void)
+{
+	for (int cpu = 0; cpu < 2; cpu++) {
+		pid_t pid = stopped_start(cpu, COMMAND(program("loop")));
+		struct perf_event_attr attr = {
+			.type = PERF_TYPE_HARDWARE, .size = sizeof(attr),
+			.config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_kernel = 1,
+		};
+		int fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+		uint64_t count;
+
+		ck_assert_msg(fd >= 0, "perf_event_open: %s", strerror(errno));
+		stopped_go(pid);
+		expect_success(pid);
+		ck_assert_int_eq(read(fd, &count, sizeof(count)), sizeof(count));
+		ck_assert_uint_eq(count, LOOP_INSTRUCTIONS(SHORT_LOOP));
+		close(fd);
+	}
 }
 
 static void the_watchdog_counts(void)
@@ -62,7 +119,7 @@ static void the_watchdog_counts(void)
 }
 
 /* A process that may RDPMC and comes to CPU 0 again and again, from CPU 1. */
-static pid_t visitor_start(void)
+static pid_t visitor_start(uint32_t counter)
 {
 	pid_t pid = fork();
 	int fd;
@@ -73,7 +130,7 @@ static pid_t visitor_start(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	fd = context_open(0, PERFCTR_OPEN_CREATE);
 	context_map(fd);
-	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	context_control(fd, EVENTS({ counter, USER(INSTRUCTIONS) }));
 	for (int cpu = 1;; cpu ^= 1) {
 		pin(0, cpu);
 		sleep_us(1000);
@@ -90,7 +147,7 @@ static void expect_exact_context(void)
 	struct event events[N_COUNTERS];
 	struct counted c = counted_start(0, COMMAND(program("loop-long")), events,
 					 all_counters(events));
-	pid_t visitor = visitor_start();
+	pid_t visitor = visitor_start(0);
 	struct perfctr_counts now, last = { 0 };
 	int status;
 
@@ -105,29 +162,40 @@ static void expect_exact_context(void)
 	} while (!(now.flags & PERFCTR_COUNTS_EXITED));
 	now = counted_finish(&c, &status);
 	stop_process(visitor);
-	/* 0 to 3 and the fixed counter 0 count instructions. */
-	for (unsigned int i = 0; i < 5; i++)
+	/* Instructions; of the fixed counters 1 and 2 cycles, of which each has one. */
+	for (unsigned int i = 0; i < N_COUNTERS; i++)
 		ck_assert_uint_eq(now.counter[i], LOOP_INSTRUCTIONS(LONG_LOOP));
+}
+
+/* Of all counters but the one that a visitor needs, so that it may RDPMC. */
+static void expect_exact_session_beside(uint32_t visited)
+{
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	struct session_event events[N_COUNTERS];
+	struct event all[N_COUNTERS];
+	struct perfctr_counts counts;
+	size_t n = 0;
+	pid_t visitor;
+
+	all_counters(all);
+	for (unsigned int i = 0; i < N_COUNTERS; i++)
+		if (all[i].counter != visited)
+			events[n++] = (struct session_event){ all[i], 0 };
+	session_control(session, events, n);
+	visitor = visitor_start(visited);
+	expect_success(marked_start(group, 0, COMMAND(program("loop-long"))));
+	counts = context_read(session);
+	stop_process(visitor);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_uint_eq(counts.counter[i], LOOP_INSTRUCTIONS(LONG_LOOP));
+	close(session);
+	close(group);
 }
 
 static void expect_exact_session(void)
 {
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
-	struct perfctr_counts counts;
-	pid_t visitor;
-
-	session_control(session, SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 },
-						{ { 2, USER(INSTRUCTIONS) }, 0 },
-						{ { 3, USER(INSTRUCTIONS) }, 0 },
-						{ { PERFCTR_FIXED, USER(FIXED) }, 0 }));
-	visitor = visitor_start();
-	expect_success(marked_start(group, 0, COMMAND(program("loop-long"))));
-	counts = context_read(session);
-	stop_process(visitor);
-	for (unsigned int i = 0; i < 4; i++)
-		ck_assert_uint_eq(counts.counter[i], LOOP_INSTRUCTIONS(LONG_LOOP));
-	close(session);
-	close(group);
+	expect_exact_session_beside(0);
+	expect_exact_session_beside(1);
 }
 
 START_TEST(a_context_loses_nothing_to_what_perf_events_did_before)
@@ -153,7 +221,21 @@ START_TEST(nothing_is_lost_to_what_the_nmi_watchdog_did_before)
 }
 END_TEST
 
-/* perf's own reader: its page, and so its leave to RDPMC, goes before the context comes. */
+START_TEST(by_turns_perf_events_and_its_readers_and_ours_lose_nothing)
+{
+	for (int turn = 0; turn < 3; turn++) {
+		perf_events_counts_with_every_counter();
+		perf_events_is_read_by_rdpmc();
+		expect_exact_perf();
+		expect_exact_context();
+		perf_events_is_read_by_rdpmc();
+		expect_exact_perf();
+		expect_exact_session();
+	}
+	expect_exact_perf();
+}
+END_TEST
+
 START_TEST(a_page_that_is_mapped_while_counting_takes_nothing_away)
 {
 	uint64_t before;
@@ -523,6 +605,7 @@ SUITE(holding,
       a_context_loses_nothing_to_what_perf_events_did_before,
       a_session_loses_nothing_to_what_perf_events_did_before,
       nothing_is_lost_to_what_the_nmi_watchdog_did_before,
+      by_turns_perf_events_and_its_readers_and_ours_lose_nothing,
       a_page_that_is_mapped_while_counting_takes_nothing_away,
       only_what_is_started_holds_the_counters,
       the_context_of_a_thread_that_has_exited_holds_nothing,

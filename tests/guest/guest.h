@@ -259,6 +259,8 @@ Suite *read_suite(void);
 Suite *record_suite(void);
 Suite *regions_suite(void);
 Suite *remote_suite(void);
+Suite *sequences_suite(void);
+Suite *sequences_sleep_suite(void);
 Suite *session_suite(void);
 Suite *session_limits_suite(void);
 Suite *session_safety_suite(void);

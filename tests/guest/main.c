@@ -60,6 +60,8 @@ static const struct {
 	{ "record", record_suite },
 	{ "regions", regions_suite },
 	{ "remote", remote_suite },
+	{ "sequences", sequences_suite },
+	{ "sequences_sleep", sequences_sleep_suite },
 	{ "session", session_suite },
 	{ "session_limits", session_limits_suite },
 	{ "session_safety", session_safety_suite },

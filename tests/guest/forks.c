@@ -7,7 +7,10 @@
 #include "trees.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -182,9 +185,31 @@ static void mark_and_close(struct beside *b)
 	b->group = group_open();
 }
 
+/* The context of somebody else, with all members of its tree, makes room for another. */
+static void take_it_away(struct beside *b)
+{
+	int former = b->tree;
+
+	b->tree = context_open(b->pid, PERFCTR_OPEN_CREATE | PERFCTR_OPEN_TAKE);
+	ck_assert_int_eq(try_control(b->tree, PERFCTR_CONTROL_INHERIT), 0);
+	close(former);
+}
+
+static void revoke_and_start(struct beside *b)
+{
+	int device = device_open();
+
+	ck_assert_int_eq(ioctl(device, PERFCTR_IOC_REVOKE), 0);
+	errno = 0;
+	ck_assert_int_eq(ioctl(b->tree, PERFCTR_IOC_START), -1);
+	ck_assert_int_eq(errno, EBUSY);
+	close(device);
+	ck_assert_int_eq(ioctl(b->tree, PERFCTR_IOC_START), 0);
+}
+
 static void (*const calls[])(struct beside *) = {
-	replace_control, forbid_and_allow, stop_and_start, close_and_open, read_it,
-	mark_and_unmark, mark_and_close,
+	replace_control, forbid_and_allow, stop_and_start, close_and_open,   read_it,
+	mark_and_unmark, mark_and_close,   take_it_away,   revoke_and_start,
 };
 
 #define BESIDE 15
@@ -216,31 +241,107 @@ START_TEST(forks_that_fail_leave_nothing_whatever_is_done_beside_them)
 }
 END_TEST
 
-/*
- * Both on one CPU. The forker goes before the other: it interrupts it wherever the kernel can be
- * preempted, and goes on as soon as the other lets go of what it waits for.
- */
-START_TEST(forks_that_fail_race_with_controls_on_their_own_cpu)
+#define RACES 30
+
+/* The forker goes before whoever calls. */
+static void race_with_calls(const struct way *way)
 {
 	const struct sched_param first = { 2 }, second = { 1 };
 	volatile uint64_t *failures = shared_number();
-	pid_t pid;
-	int tree;
+	struct beside b;
+	uint64_t before;
 
 	pin(0, 1);
-	pid = failing_start(&ways[0], true, failures);
-	tree = open_tree_of(pid);
+	b = beside_of(failing_start(way, true, failures));
 	ck_assert_int_eq(sched_setscheduler(0, SCHED_FIFO, &second), 0);
-	ck_assert_int_eq(sched_setscheduler(pid, SCHED_FIFO, &first), 0);
-	for (int i = 0; i < 50 * BESIDE; i++) {
-		ck_assert_int_eq(try_control(tree, PERFCTR_CONTROL_INHERIT), 0);
-		/* The kernel's own threads have to run, too. */
-		if (i % 10 == 0)
-			sleep_us(10000);
+	ck_assert_int_eq(sched_setscheduler(b.pid, SCHED_FIFO, &first), 0);
+	for (size_t call = 0; call < ARRAY_SIZE(calls); call++) {
+		before = *failures;
+		for (int i = 0; i < RACES; i++) {
+			calls[call](&b);
+			/* The kernel's own threads have to run, too. */
+			if (i % 10 == 0)
+				sleep_us(10000);
+		}
+		ck_assert_uint_gt(*failures, before);
 	}
-	ck_assert_uint_gt(*failures, 0);
-	kill(pid, SIGKILL);
-	close(tree);
+	ck_assert_int_eq(sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 }), 0);
+	kill_and_wait(b.pid);
+	close(b.group);
+	close(b.tree);
+	expect_contexts(0);
+}
+
+/*
+ * Both on one CPU. The forker interrupts the other wherever the kernel can be preempted, and goes on
+ * as soon as the other lets go of what it waits for.
+ */
+START_TEST(forks_that_fail_race_with_all_calls_on_their_own_cpu)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		race_with_calls(&ways[i]);
+}
+END_TEST
+
+/* Another thread fails to make children until the exec ends it, wherever it is then. */
+static void *fail_until_exec(void *way)
+{
+	((const struct way *)way)->prepare();
+	for (;;)
+		EXPECT(((const struct way *)way)->fork() < 0 &&
+		       errno == ((const struct way *)way)->error);
+	return NULL;
+}
+
+/* executed: a pipe, whose end for writing is closed when it executes a program, which then waits. */
+static pid_t executor_start(const struct way *way, unsigned int us, int go, int executed[2])
+{
+	pid_t pid = fork();
+	pthread_t thread;
+
+	ck_assert_int_ge(pid, 0);
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	take(go);
+	EXPECT(pthread_create(&thread, NULL, fail_until_exec, (void *)way) == 0);
+	close(executed[0]);
+	sleep_us(us);
+	execl("/bin/sleep", "sleep", "infinity", NULL);
+	_exit(2);
+}
+
+static void calls_beside_exec(const struct way *way, unsigned int us)
+{
+	int go = eventfd(0, EFD_CLOEXEC), executed[2];
+	struct pollfd at_end = { .events = POLLIN };
+	struct beside b;
+	unsigned int n = 0;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe2(executed, O_CLOEXEC), 0);
+	pid = executor_start(way, us, go, executed);
+	close(executed[1]);
+	at_end.fd = executed[0];
+	b = beside_of(pid);
+	give(go);
+	do
+		calls[(us + n++) % ARRAY_SIZE(calls)](&b);
+	while (poll(&at_end, 1, 0) == 0);
+	ck_assert_uint_eq(read_tree(b.tree).members, 1);
+	kill_and_wait(pid);
+	close(executed[0]);
+	close(go);
+	close(b.group);
+	close(b.tree);
+	expect_contexts(0);
+}
+
+START_TEST(an_exec_beside_forks_that_fail_leaves_nothing)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		for (unsigned int n = 0; n < 20; n++)
+			calls_beside_exec(&ways[i], 1000 + 137 * n);
 }
 END_TEST
 
@@ -312,8 +413,8 @@ START_TEST(forkers_that_are_killed_leave_nothing_whatever_is_done_beside_them)
 }
 END_TEST
 
-SUITE(forks,
-      forks_that_fail_leave_nothing_whatever_is_done_beside_them,
-      forks_that_fail_race_with_controls_on_their_own_cpu,
+SUITE(forks, forks_that_fail_leave_nothing_whatever_is_done_beside_them,
+      forks_that_fail_race_with_all_calls_on_their_own_cpu,
+      an_exec_beside_forks_that_fail_leaves_nothing,
       children_are_counted_once_whatever_is_done_beside_their_births,
       forkers_that_are_killed_leave_nothing_whatever_is_done_beside_them)

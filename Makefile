@@ -128,7 +128,8 @@ check-debug: ## run guest tests on kernels that watch their own locks and memory
 	@$(MAKE) --no-print-directory -j2 all qemu $(GUEST_OTHER_PROGRAMS)
 	@tests/debug/run
 	@OPERATIONS=200000 KERNEL=vm+debug APPEND=preempt=full tests/fuzz/run
-	@OPERATIONS=10000000 SEED=$${SEED:-$$(date +%s)} tests/fuzz/run
+	@OPERATIONS=10000000 SEED=$${SEED:-$$(date +%s)} APPEND=preempt=full tests/fuzz/run
+	@OPERATIONS=1000000 SEED=$${SEED:-$$(date +%s)} KERNEL=vm+rt+kasan tests/fuzz/run
 
 .PHONY: fuzz
 fuzz: ## fuzz the device for long; OPERATIONS=, SEED=, KERNEL=

@@ -143,6 +143,9 @@ bool rdpmc_is_for_those_who_may(void);
 bool e3_counters_of_others_are_hidden_from_rdpmc(void);
 bool counters_that_others_left_frozen_count(void);
 
+/* foreign.c */
+bool registers_that_somebody_writes_are_put_right_and_it_is_told(void);
+
 /* hybrid.c */
 bool kind_info(uint32_t number, struct perfctr_kind *kind);
 bool hybrid_kinds_are_told(void);

@@ -46,6 +46,7 @@ static const struct {
 	TEST(EVENTS, a_gate_writes_no_more_than_it_has_to),
 	TEST(EVENTS, e3_counters_of_others_are_hidden_from_rdpmc),
 	TEST(EVENTS, counters_that_others_left_frozen_count),
+	TEST(COUNTERS, registers_that_somebody_writes_are_put_right_and_it_is_told),
 	TEST(EVENTS, hybrid_kinds_are_told),
 	TEST(EVENTS, hybrid_controls_are_refused_for_the_right_reason),
 	TEST(EVENTS, hybrid_linux_itself_counts_the_same_on_each_kind),

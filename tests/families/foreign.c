@@ -47,8 +47,9 @@ static const struct write writes[] = {
 	{ "AMD family 17h, core counters", 0xc001020a, 0x004100c2 },
 	{ "AMD family 17h, PerfMonV2", 0xc001020a, 0x004100c2 },
 	{ "AMD family 17h, PerfMonV2", 0xc0000301, 0 },
-	/* CCCR of counter 12, MSR_IQ_CCCR0 (SDM volume 3, table 20-41) */
+	/* CCCR of counter 12, MSR_IQ_CCCR0, and MSR_CRU_ESCR0, which it looks at (SDM volume 3, table 20-41) */
 	{ "Intel NetBurst", 0x36c, 0 },
+	{ "Intel NetBurst", 0x3b8, 0 },
 	/* CESR (SDM volume 4, Pentium), counter 0 off; the Cyrix has the same */
 	{ "Intel Pentium", 0x11, 0 },
 	{ "Cyrix MII", 0x11, 0 },

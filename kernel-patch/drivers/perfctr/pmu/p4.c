@@ -301,20 +301,40 @@ static void p4_enable(u64 slots)
 }
 
 /* An overflow is shown in the register that selects. */
+static bool cccr_intact(const struct p4_registers *regs, unsigned int n)
+{
+	u64 cccr;
+
+	rdmsrl(MSR_P4_BPU_CCCR0 + n, cccr);
+	if ((cccr & ~(u64)P4_CCCR_OVF) == regs->cccr[n])
+		return true;
+	wrmsrl(MSR_P4_BPU_CCCR0 + n, regs->cccr[n]);
+	return false;
+}
+
+/* The detector that counter n looks at. */
+static bool escr_intact(const struct p4_registers *regs, unsigned int n)
+{
+	int escr = p4_route(n, regs->cccr[n]);
+	u64 value;
+
+	rdmsrl(P4_FIRST_ESCR + escr, value);
+	if (value == regs->escr[escr])
+		return true;
+	wrmsrl(P4_FIRST_ESCR + escr, regs->escr[escr]);
+	return false;
+}
+
 static bool p4_intact(u64 slots)
 {
 	const struct p4_registers *regs = this_cpu_ptr(&registers);
 	unsigned long running = slots;
 	bool intact = true;
 	unsigned int n;
-	u64 cccr;
 
 	for_each_set_bit(n, &running, P4_N_COUNTERS) {
-		rdmsrl(MSR_P4_BPU_CCCR0 + n, cccr);
-		if ((cccr & ~(u64)P4_CCCR_OVF) == regs->cccr[n])
-			continue;
-		intact = false;
-		wrmsrl(MSR_P4_BPU_CCCR0 + n, regs->cccr[n]);
+		intact &= escr_intact(regs, n);
+		intact &= cccr_intact(regs, n);
 	}
 	return intact;
 }

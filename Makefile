@@ -179,6 +179,7 @@ clean: ## remove what was built here; the caches stay
 # The emulated machine: built in the user's cache directory, side by side with -j2.
 .PHONY: machine qemu kernel other-kernels all-and-machine
 machine: qemu kernel
+	@$(MAKE) --no-print-directory linux-events
 qemu:
 	@scripts/build-qemu
 kernel:

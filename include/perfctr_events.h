@@ -8,9 +8,10 @@
  *	perfctr_requests_assign()	requests to a control, each with its counter
  *	perfctr_requests_plan()		requests to as few passes as possible
  *
- * Names come from tables, the user's own before the library's (perfctr_events(5)), then from
- * libpfm4.  Except for perfctr_events_open_for(), these calls do not need the kernel.  They answer
- * for the machine that info describes, which need not be the one that they run on.
+ * Names come from tables, the user's own before the library's (perfctr_events(5)), then from the
+ * kernel's source and libpfm4.  Except for perfctr_events_open_for(), these calls do not need the
+ * kernel.  They answer for the machine that info describes, which need not be the one that they run
+ * on.
  *
  * On failure they return -1, set errno, and write one line to error[size] that says what was wrong,
  * what is allowed and what to do.  Outputs keep their values.
@@ -145,8 +146,8 @@ int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 			  unsigned int *n_passes, char *error, size_t size);
 
 /*
- * One event of the tables or of libpfm4, for perfctr_events_list(); valid during the call.  The
- * library makes it: a later version may have more members at the end.
+ * One event of the tables, libpfm4 or the kernel's source, for perfctr_events_list(); valid
+ * during the call.  The library makes it: a later version may have more members at the end.
  */
 struct perfctr_event_entry {
 	const char *name;	/* as perfctr_events_parse() takes it */
@@ -157,6 +158,8 @@ struct perfctr_event_entry {
 	int duration;		/* 1: counts clocks, 0: occurrences, -1: not known */
 	const char *source;	/* where it is from: "libpfm4 nhm", a file, "built in p5" */
 	const char *description;	/* one line */
+	/* "ADDRESS[|ADDRESS]=VALUE": it needs a further register, and cannot be counted; or NULL */
+	const char *further;
 };
 
 /*

@@ -11,7 +11,7 @@ CORE_SONAME := libperfctr-core.so.$(LIB_ABI)
 LIB_SOURCES := $(filter-out lib/compat-2.6/%,$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
 # What knows names, and what knows regions: the rest does not need it.
 LIB_NAMES_SOURCES := lib/backend_for.c lib/count.c lib/spawn.c $(wildcard lib/regions/*.c) \
-	$(addprefix lib/event/,answers.c libpfm.c modifier.c names.c request.c reverse.c suggest.c tables.c visit.c)
+	$(addprefix lib/event/,answers.c libpfm.c linux.c modifier.c names.c request.c reverse.c suggest.c tables.c visit.c)
 LIB_CORE_SOURCES := $(filter-out $(LIB_NAMES_SOURCES),$(LIB_SOURCES))
 LIB_OBJECTS := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.o)
 LIB_PIC := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o)
@@ -19,7 +19,8 @@ LIB_CORE_OBJECTS := $(LIB_CORE_SOURCES:lib/%.c=$(BUILD)/lib/%.o)
 LIB_CORE_PIC := $(LIB_CORE_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o)
 # For static programs that use events, or write regions: they run where these are not installed.
 LIB_STATIC_LIBS := -l:libpfm.a -l:libjson-c.a
-LIB_CFLAGS := -DPERFCTR_EVENTS_DIRECTORY='"$(PREFIX)/share/perfctr/events"'
+LIB_CFLAGS := -DPERFCTR_EVENTS_DIRECTORY='"$(PREFIX)/share/perfctr/events"' \
+	-DPERFCTR_LINUX_DIRECTORY='"$(PREFIX)/share/perfctr/linux-events"'
 LIB_TABLES := $(wildcard lib/event/tables/*.tbl)
 LIB_FAMILIES := $(wildcard lib/pmu/*.c)
 # How the library finds the other one beside it; in directories that the system searches there is no need.
@@ -87,6 +88,18 @@ $(LIB_SHARED): $(LIB_PIC) $(CORE_SHARED) lib/libperfctr.map
 # They are included by the assembler, which the compiler does not tell.
 $(foreach directory,lib lib32 sanitized/lib thread-sanitized/lib,$(patsubst lib/%.c,$(BUILD)/$(directory)/%.o,$(LIB_FAMILIES))) \
 	$(LIB_FAMILIES:%.c=$(BUILD)/%.pic.o): $(LIB_TABLES)
+
+# What the kernel's source says of processors' events, in a file each: where it was not fetched, perfex goes without.
+LINUX_EVENTS ?= $(BUILD)/share/perfctr/linux-events
+$(LINUX_EVENTS)/index: scripts/linux-events scripts/debian-sources
+	@tree=$$(scripts/build-kernel --unpatched --source | tail -n 1) && scripts/linux-events "$$tree" $(@D)
+
+.PHONY: linux-events install-linux-events
+linux-events: $(LINUX_EVENTS)/index ## make tables of the events that perf knows, of the kernel's source, which this downloads
+INSTALL_TARGETS += install-linux-events
+install-linux-events:
+	@! [ -e $(LINUX_EVENTS)/index ] || { install -d $(DESTDIR)$(PREFIX)/share/perfctr/linux-events && \
+		install -m 644 $(LINUX_EVENTS)/* $(DESTDIR)$(PREFIX)/share/perfctr/linux-events; }
 
 .PHONY: library
 library: $(LIB_STATIC) $(LIB_SHARED)

@@ -60,6 +60,8 @@ static void print_details(const struct list *list, const struct perfctr_event_en
 		printf("counters ");
 		print_counters(entry);
 		printf(", %s, ", kinds[entry->duration + 1]);
+		if (entry->further)
+			printf("register %s (not set), ", entry->further);
 	}
 	printf("%s\n", entry->source);
 }
@@ -74,6 +76,22 @@ static int print_event(const struct perfctr_event_entry *entry, void *arg)
 		printf("%-32s %s\n", entry->name, entry->description);
 	list->n++;
 	return 0;
+}
+
+static int is_of_linux(const struct perfctr_event_entry *entry, void *unused)
+{
+	return strncmp(entry->source, "Linux ", strlen("Linux ")) == 0;
+}
+
+/* Where the library finds what perf list shows, is said here alone: names work without. */
+static void tell_missing(struct perfctr_events *database)
+{
+	bool of_perf =
+		perfctr_events_is_pmu(database, "arch") || perfctr_events_is_pmu(database, "amd");
+
+	if (of_perf && perfctr_events_list(database, NULL, is_of_linux, NULL) == 0)
+		complain("the kernel's names of this processor's events are not here; "
+			 "where its source has them, 'make linux-events' makes a table");
 }
 
 static int list_events(struct list *list, const char *pattern)
@@ -93,6 +111,8 @@ static int list_events(struct list *list, const char *pattern)
 		complain("%s", error);
 		return EXIT_PERFEX;
 	}
+	if (!list->selection.pmu)
+		tell_missing(database);
 	if (!list->n) {
 		complain("no event has '%s' in its name; perfex list shows all", pattern);
 		return 1;

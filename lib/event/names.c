@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Names of events: of the tables, then of libpfm4. */
+/* Names of events: of the tables, then of the kernel's source and of libpfm4. */
 #define _GNU_SOURCE
 #include "names.h"
 
@@ -51,7 +51,7 @@ static unsigned int match_parts(const struct parts *parts, const char *name)
 	unsigned int n = 0;
 
 	for (;;) {
-		size_t length = strcspn(name, ":");
+		size_t length = strcspn(name, ":.");
 
 		if (n == parts->n || strlen(parts->part[n]) != length ||
 		    strncasecmp(parts->part[n], name, length))
@@ -70,6 +70,7 @@ struct lookup {
 	bool found;
 	bool umask_named;
 	uint64_t chosen;       /* the unit masks of the event when none is named */
+	const char *further;   /* as struct table_entry's */
 	char alias[NAME_SIZE]; /* what it stands for; empty: it is no alias */
 	char umasks[256];      /* names, for refusals */
 };
@@ -119,7 +120,22 @@ static int look_up(const struct table_entry *entry, void *arg)
 	lookup->event->evntsel2 |= entry->code2;
 	lookup->event->general = entry->general;
 	lookup->event->fixed = entry->fixed;
+	lookup->further = entry->further;
 	return 0;
+}
+
+static int refuse_further(const char *further, const struct line *line)
+{
+	const char *value = strchr(further, '=');
+	const char *bar = strchr(further, '|');
+	int length = (int)((bar ? bar : value) - further);
+
+	return perfctr_line_refuse(
+		line, ENOTSUP,
+		"it needs the value %s in a further register, %.*s%s%.*s, which perfctr does not set; "
+		"perf stat counts it",
+		value + 1, length, further, bar ? " or " : "", bar ? (int)(value - bar) - 1 : 0,
+		bar ? bar + 1 : "");
 }
 
 /* What the tables have not understood can only be modifiers. */
@@ -271,6 +287,62 @@ static int skip_pmu(const struct perfctr_pmu_info *info, const char **name, cons
 	return refuse_pmu(info, pmu, line);
 }
 
+struct linux_lookup {
+	struct lookup lookup;
+	const char *name;
+	size_t length; /* of the name without modifiers */
+};
+
+/* Some names are the beginning of others. */
+static int look_up_linux(const struct table_entry *entry, void *arg)
+{
+	struct linux_lookup *wanted = arg;
+
+	if (strlen(entry->name) != wanted->length ||
+	    strncasecmp(entry->name, wanted->name, wanted->length) != 0)
+		return 0;
+	look_up(entry, &wanted->lookup);
+	return 1;
+}
+
+static int resolve_by_linux(struct perfctr_events *events, const char *name, struct parts *parts,
+			    struct event *event, const struct line *line)
+{
+	struct event found = *event;
+	struct linux_lookup wanted = {
+		.lookup = { .info = &events->info, .parts = parts, .event = &found },
+		.name = name,
+		.length = strcspn(name, ":"),
+	};
+
+	parts->used = 0;
+	if (perfctr_tables_visit_linux(events, look_up_linux, &wanted, line) < 0)
+		return -1;
+	if (!wanted.lookup.found) {
+		errno = ENOENT;
+		return -1;
+	}
+	if (wanted.lookup.further)
+		return refuse_further(wanted.lookup.further, line);
+	if (read_modifiers(&wanted.lookup, line) < 0)
+		return -1;
+	*event = found;
+	return 0;
+}
+
+/* What the kernel's source says of counters and registers libpfm4 does not. */
+static int resolve_by_others(struct perfctr_events *events, const char *name, struct parts *parts,
+			     struct event *event, const struct line *line)
+{
+	if (resolve_by_linux(events, name, parts, event, line) == 0)
+		return 0;
+	if (errno == ENOTSUP)
+		return -1;
+	if (resolve_by_libpfm(events, parts, event, line) == 0)
+		return 0;
+	return errno == ENOENT ? resolve_by_linux(events, name, parts, event, line) : -1;
+}
+
 static int resolve_in_tables(struct perfctr_events *events, const char *name, unsigned int aliases,
 			     struct event *event, const struct line *line)
 {
@@ -283,7 +355,9 @@ static int resolve_in_tables(struct perfctr_events *events, const char *name, un
 	if (perfctr_tables_visit(events, look_up, &lookup, line) < 0)
 		return -1;
 	if (!lookup.found)
-		return resolve_by_libpfm(events, &parts, event, line);
+		return resolve_by_others(events, name, &parts, event, line);
+	if (lookup.further)
+		return refuse_further(lookup.further, line);
 	if (*lookup.alias) {
 		if (aliases == MAX_ALIASES)
 			return perfctr_line_refuse(line, EINVAL,
@@ -318,7 +392,10 @@ static int restrict_counters(const struct table_entry *entry, void *arg)
 
 	if (entry->kind != TABLE_COUNTERS || (event->evntsel & entry->mask) != entry->code)
 		return 0;
+	/* Where a rule contradicts the event's own entry, as one of the kernel's, it holds. */
 	event->general &= entry->general;
+	if (!event->general)
+		event->general = entry->general;
 	event->fixed = entry->fixed;
 	return 1;
 }

@@ -11,7 +11,7 @@
 
 struct nearest {
 	const char *name;
-	size_t length;
+	size_t length, whole; /* without what is behind the first '.' or ':', and with */
 	struct {
 		char name[LONGEST + 1];
 		unsigned int distance;
@@ -50,12 +50,14 @@ static unsigned int edit_distance(const char *a, size_t a_length, const char *b)
 static int compare_candidates(const struct perfctr_event_entry *entry, void *arg)
 {
 	struct nearest *nearest = arg;
+	/* Of the kernel's names, what is behind the '.' belongs to the name. */
+	size_t length = strchr(entry->name, '.') ? nearest->whole : nearest->length;
 	unsigned int d, i;
 
 	if (entry->umask)
 		return 0;
-	d = edit_distance(nearest->name, nearest->length, entry->name);
-	if (d > nearest->length / 2)
+	d = edit_distance(nearest->name, length, entry->name);
+	if (d > length / 2)
 		return 0;
 	for (i = 0; i < nearest->n && nearest->best[i].distance <= d; i++)
 		;
@@ -73,10 +75,16 @@ static int compare_candidates(const struct perfctr_event_entry *entry, void *arg
 
 void perfctr_name_suggest(struct perfctr_events *events, const char *name, const struct line *line)
 {
-	struct nearest nearest = { .name = name, .length = strcspn(name, ":.") };
+	struct nearest nearest = {
+		.name = name,
+		.length = strcspn(name, ":."),
+		.whole = strcspn(name, ":"),
+	};
 
 	if (nearest.length > LONGEST)
 		nearest.length = LONGEST;
+	if (nearest.whole > LONGEST)
+		nearest.whole = LONGEST;
 	perfctr_events_list(events, NULL, compare_candidates, &nearest);
 	for (unsigned int i = 0; i < nearest.n; i++)
 		perfctr_line_add(line, "%s%s", i ? ", " : "; near it: ", nearest.best[i].name);

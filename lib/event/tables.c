@@ -15,6 +15,7 @@
 #include <strings.h>
 
 #include "libpfm.h"
+#include "linux.h"
 
 #ifndef PERFCTR_EVENTS_DIRECTORY
 #define PERFCTR_EVENTS_DIRECTORY "/usr/local/share/perfctr/events"
@@ -201,6 +202,16 @@ static int read_umask(struct tables *tables, char *rest, struct table_entry *ent
 	return 0;
 }
 
+/* Ends word before the ',' of "CODE,REGISTER=VALUE", and returns what is behind; NULL: nothing. */
+static const char *split_further(char *word)
+{
+	char *comma = strchr(word, ',');
+
+	if (comma)
+		*comma++ = '\0';
+	return comma;
+}
+
 static int read_event(struct tables *tables, char *rest, struct table_entry *entry)
 {
 	char *word = next_word(&rest);
@@ -213,15 +224,20 @@ static int read_event(struct tables *tables, char *rest, struct table_entry *ent
 		return 0;
 	}
 	entry->kind = TABLE_EVENT;
+	entry->further = split_further(word);
 	if (!read_pair(word, '/', &entry->code, &entry->code2))
 		return MALFORMED(tables, "'%s' is not a code like 0xc0", word);
 	word = next_word(&rest);
 	if (!read_counters(word, &entry->general, &entry->fixed))
 		return MALFORMED(tables, "'%s' is not a set of counters like 0-1 or any", word);
 	word = next_word(&rest);
-	if (strcmp(word, "duration") && strcmp(word, "occurrence"))
-		return MALFORMED(tables, "'%s' is neither 'occurrence' nor 'duration'", word);
-	entry->duration = word[0] == 'd';
+	if (strcmp(word, "unknown") == 0)
+		entry->duration = -1;
+	else if (strcmp(word, "duration") && strcmp(word, "occurrence"))
+		return MALFORMED(tables, "'%s' is none of 'occurrence', 'duration', 'unknown'",
+				 word);
+	else
+		entry->duration = word[0] == 'd';
 	entry->text = rest_of_line(rest);
 	return 0;
 }
@@ -345,14 +361,12 @@ static int is_table(const struct dirent *entry)
 	return fnmatch("*.tbl", entry->d_name, FNM_PERIOD) == 0;
 }
 
-static int read_file(struct tables *tables, const char *directory, const char *name)
+/* path is kept, or freed. */
+static int read_file(struct tables *tables, char *path)
 {
 	int status = 0;
-	char *path;
 	FILE *file;
 
-	if (asprintf(&path, "%s/%s", directory, name) < 0)
-		return refuse_memory(tables);
 	if (!keep_text(tables, path)) {
 		free(path);
 		return refuse_memory(tables);
@@ -371,12 +385,15 @@ static int read_directory(struct tables *tables, const char *directory)
 {
 	struct dirent **entries;
 	int status = 0, n = scandir(directory, &entries, is_table, alphasort);
+	char *path;
 
 	if (n < 0)
 		return 0;
 	for (int i = 0; i < n; i++) {
-		if (!status)
-			status = read_file(tables, directory, entries[i]->d_name);
+		if (!status && asprintf(&path, "%s/%s", directory, entries[i]->d_name) < 0)
+			status = refuse_memory(tables);
+		else if (!status)
+			status = read_file(tables, path);
 		free(entries[i]);
 	}
 	free(entries);
@@ -450,13 +467,12 @@ static bool read_more(struct tables *tables)
 	return !status && tables->n > before;
 }
 
-int perfctr_tables_visit(struct perfctr_events *events,
+static int visit_entries(const struct perfctr_pmu_info *info, struct tables *tables,
 			 int (*visit)(const struct table_entry *entry, void *arg), void *arg,
 			 const struct line *line)
 {
-	const uint64_t general = perfctr_machine_general(&events->info);
-	const uint64_t fixed = perfctr_machine_fixed(&events->info);
-	struct tables *tables = events->tables;
+	const uint64_t general = perfctr_machine_general(info);
+	const uint64_t fixed = perfctr_machine_fixed(info);
 	int status = 0;
 
 	for (size_t i = 0; !status && !tables->error; i++) {
@@ -474,36 +490,78 @@ int perfctr_tables_visit(struct perfctr_events *events,
 	return status;
 }
 
+int perfctr_tables_visit(struct perfctr_events *events,
+			 int (*visit)(const struct table_entry *entry, void *arg), void *arg,
+			 const struct line *line)
+{
+	return visit_entries(&events->info, events->tables, visit, arg, line);
+}
+
+int perfctr_tables_visit_linux(struct perfctr_events *events,
+			       int (*visit)(const struct table_entry *entry, void *arg), void *arg,
+			       const struct line *line)
+{
+	struct tables *tables = events->linux_tables;
+	char *path;
+
+	if (!tables->begun) {
+		path = perfctr_linux_table();
+		tables->error = path && read_file(tables, path) < 0 ? errno : 0;
+	}
+	tables->begun = true;
+	return visit_entries(&events->info, tables, visit, arg, line);
+}
+
+static struct tables *open_tables(struct perfctr_events *events,
+				  const struct event_table *const *library)
+{
+	struct tables *tables = calloc(1, sizeof(*tables));
+
+	if (tables) {
+		tables->info = &events->info;
+		tables->next = library;
+	}
+	return tables;
+}
+
+static void close_tables(struct tables *tables)
+{
+	if (!tables)
+		return;
+	end_table(tables);
+	for (struct kept *kept = tables->kept, *next; kept; kept = next) {
+		next = kept->next;
+		free(kept->text);
+		free(kept);
+	}
+	free(tables->entry);
+	free(tables);
+}
+
 struct perfctr_events *perfctr_events_open(const struct perfctr_pmu_info *info)
 {
 	static const struct event_table *const none[1];
 	const struct family *family = perfctr_machine_family(info);
-	struct perfctr_events *events = malloc(sizeof(*events));
-	struct tables *tables = calloc(1, sizeof(*tables));
+	struct perfctr_events *events = calloc(1, sizeof(*events));
 
-	if (!events || !tables) {
-		free(events);
-		free(tables);
+	if (!events)
 		return NULL;
-	}
-	tables->info = &events->info;
-	tables->next = family ? family->table : none;
-	*events = (struct perfctr_events){ .info = *info, .tables = tables };
-	return events;
+	events->info = *info;
+	events->tables = open_tables(events, family ? family->table : none);
+	events->linux_tables = open_tables(events, none);
+	if (events->tables && events->linux_tables)
+		return events;
+	perfctr_events_close(events);
+	errno = ENOMEM;
+	return NULL;
 }
 
 void perfctr_events_close(struct perfctr_events *events)
 {
 	if (!events)
 		return;
-	end_table(events->tables);
-	for (struct kept *kept = events->tables->kept, *next; kept; kept = next) {
-		next = kept->next;
-		free(kept->text);
-		free(kept);
-	}
-	free(events->tables->entry);
-	free(events->tables);
+	close_tables(events->tables);
+	close_tables(events->linux_tables);
 	free(events);
 }
 

@@ -22,8 +22,10 @@ struct table_entry {
 	uint64_t code2; /* bits of evntsel2; replay: MSR_PEBS_MATRIX_VERT */
 	uint64_t mask;	/* TABLE_COUNTERS */
 	uint64_t general, fixed;
-	bool chosen;	    /* TABLE_UMASK: part of the event when none is named */
-	int duration;	    /* as perfctr_event_entry.duration */
+	bool chosen;  /* TABLE_UMASK: part of the event when none is named */
+	int duration; /* as perfctr_event_entry.duration */
+	/* "ADDRESS[|ADDRESS]=VALUE": a register that selects what the code does not; or NULL */
+	const char *further;
 	const char *text;   /* description, or what an alias stands for */
 	const char *source; /* a path, or "built in FILE" */
 };
@@ -36,6 +38,7 @@ struct perfctr_events {
 	struct perfctr_pmu_info info;
 	const char *backend; /* whose info it is; NULL: not known */
 	struct tables *tables;
+	struct tables *linux_tables; /* what the kernel's source says of this processor */
 };
 
 /*
@@ -46,5 +49,10 @@ struct perfctr_events {
 int perfctr_tables_visit(struct perfctr_events *events,
 			 int (*visit)(const struct table_entry *entry, void *arg), void *arg,
 			 const struct line *line);
+
+/* The same of the table that linux.h names; there are no entries where there is none. */
+int perfctr_tables_visit_linux(struct perfctr_events *events,
+			       int (*visit)(const struct table_entry *entry, void *arg), void *arg,
+			       const struct line *line);
 
 #endif

@@ -84,6 +84,7 @@ static int visit_table(const struct table_entry *entry, void *arg)
 		.general = entry->general,
 		.fixed = entry->fixed,
 		.duration = entry->duration,
+		.further = entry->further,
 		.source = entry->source,
 		.description = entry->text,
 	};
@@ -109,6 +110,19 @@ static int visit_table(const struct table_entry *entry, void *arg)
 		return 0;
 	}
 	return visit->wanted ? visit->visit(&event, visit->arg) : 0;
+}
+
+/* Its source is the table's name, as that of libpfm4's events is its processor's. */
+static int visit_linux(const struct table_entry *entry, void *arg)
+{
+	struct table_entry named = *entry;
+	const char *slash = strrchr(entry->source, '/');
+	char source[64];
+
+	snprintf(source, sizeof(source), "Linux %s", slash ? slash + 1 : entry->source);
+	source[strcspn(source, ".")] = '\0';
+	named.source = source;
+	return visit_table(&named, arg);
 }
 
 static int visit_libpfm(const struct perfctr_event_entry *entry, void *arg)
@@ -157,6 +171,8 @@ int perfctr_events_list(struct perfctr_events *events, const char *pattern,
 	status = perfctr_tables_visit(events, visit_table, &state, &none);
 	if (!status)
 		status = perfctr_libpfm_visit(info, visit_libpfm, &state);
+	if (!status)
+		status = perfctr_tables_visit_linux(events, visit_linux, &state, &none);
 	tdestroy(state.names, keep_name);
 	return status;
 }

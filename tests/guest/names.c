@@ -38,6 +38,12 @@ static const struct {
 	{ "instructions", "memory", 17004 },
 	{ "MEM_INST_RETIRED:LOADS", "memory", 16000 },
 	{ "MEM_INST_RETIRED:STORES", "memory", 16000 },
+	/* Perf's names, of the kernel's source, which make run and make check have read. */
+	{ "inst_retired.any", "loop", LOOP_INSTRUCTIONS(SHORT_LOOP) },
+	{ "inst_retired.any_p", "loop", LOOP_INSTRUCTIONS(SHORT_LOOP) },
+	{ "mem_inst_retired.loads", "memory", 16000 },
+	{ "mem_inst_retired.stores", "memory", 16000 },
+	{ "cpu/mem_inst_retired.loads/u", "memory", 16000 },
 	/* A cycle is an instruction, so that a threshold of one changes nothing. */
 	{ "instructions:c=1", "loop", LOOP_INSTRUCTIONS(SHORT_LOOP) },
 	/* Inverted: the cycles without a branch. */
@@ -61,6 +67,9 @@ static const struct {
 	{ "cycles", LOOP_INSTRUCTIONS(SHORT_LOOP) },
 	{ "branches", LOOP_BRANCHES(SHORT_LOOP) },
 	{ "RETIRED_INSTRUCTIONS:u", LOOP_INSTRUCTIONS(SHORT_LOOP) },
+	/* Of the kernel's source alone. */
+	{ "ex_ret_instr", LOOP_INSTRUCTIONS(SHORT_LOOP) },
+	{ "ex_ret_brn:u", LOOP_BRANCHES(SHORT_LOOP) },
 	{ "r00c2", LOOP_BRANCHES(SHORT_LOOP) },
 };
 
@@ -160,8 +169,57 @@ START_TEST(list_has_the_machines_events)
 }
 END_TEST
 
+/* Haswell's, which the machine counts too: all but the last of the loop. */
+START_TEST(names_of_perf_are_those_of_the_processor)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "-e", "br_inst_retired.near_taken", program("loop"));
+	ck_assert_int_eq(WEXITSTATUS(r.status), 125);
+	setenv("PERFCTR_CPUID", "GenuineIntel-6-3C-3", 1);
+	ck_assert_uint_eq(count_by_name("br_inst_retired.near_taken", "loop"), SHORT_LOOP - 1);
+	ck_assert_uint_eq(count_by_name("br_inst_retired.all_branches", "loop"),
+			  LOOP_BRANCHES(SHORT_LOOP));
+}
+END_TEST
+
+START_TEST(list_has_the_names_of_perf)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "list", "-l", "mem_inst_retired.l*");
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_msg(strstr(r.out, "code 0x10b, counters 0-3, unknown, Linux nehalemep\n"), "%s%s",
+		      r.out, r.err);
+	ck_assert_str_eq(r.err, "");
+	setenv("PERFCTR_LINUX_EVENTS", "/nonexistent", 1);
+	RUN(&r, "perfex", "list", "mem_inst");
+	unsetenv("PERFCTR_LINUX_EVENTS");
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_ptr_nonnull(strstr(r.out, "MEM_INST_RETIRED "));
+	ck_assert_str_eq(r.err, "perfex: the kernel's names of this processor's events are not "
+				"here; where its source has them, 'make linux-events' makes a "
+				"table\n");
+}
+END_TEST
+
+/* By a further register: perf stat sets it, the driver has none. */
+START_TEST(what_needs_another_register_is_refused_in_words)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "-e", "offcore_response.any_data.any_dram", "true");
+	ck_assert_int_eq(WEXITSTATUS(r.status), 125);
+	ck_assert_str_eq(r.err, "perfex: event 'offcore_response.any_data.any_dram': it needs the "
+				"value 0x6011 in a further register, 0x1a6, which perfctr does not "
+				"set; perf stat counts it\n");
+}
+END_TEST
+
 SUITE(names, names_count_what_they_say, names_that_do_not_exist_start_nothing,
       users_tables_add_names, forty_events_take_ten_passes,
-      check_says_where_events_go_and_runs_nothing, list_has_the_machines_events)
+      check_says_where_events_go_and_runs_nothing, list_has_the_machines_events,
+      names_of_perf_are_those_of_the_processor, list_has_the_names_of_perf,
+      what_needs_another_register_is_refused_in_words)
 
 SUITE(zen, names_count_on_zen)

@@ -4,5 +4,5 @@
 CHECKS += check-install
 
 .PHONY: check-install
-check-install:
+check-install: $(LINUX_EVENTS)/index
 	@tests/install/run

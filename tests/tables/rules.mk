@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tables that are compared by value with those of others.
 
-CHECKS += check-tables
+CHECKS += check-tables check-linux-events
 CHECK_PROGRAMS += $(BUILD)/tests/tables/encodings
 
 $(BUILD)/tests/tables/encodings: tests/tables/encodings.c
@@ -11,3 +11,7 @@ $(BUILD)/tests/tables/encodings: tests/tables/encodings.c
 .PHONY: check-tables
 check-tables: $(BUILD)/tests/tables/encodings
 	@$< tests/families/profiles
+
+.PHONY: check-linux-events
+check-linux-events: $(PERFEX) $(LIB_SHARED) $(LINUX_EVENTS)/index
+	@tests/tables/linux-events "$$(scripts/build-kernel --unpatched --source | tail -n 1)" $(PERFEX) $(LIB_SHARED)

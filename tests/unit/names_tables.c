@@ -67,6 +67,24 @@ START_TEST(users_tables_come_first)
 }
 END_TEST
 
+/* What no register of ours selects is refused by the other register's name. */
+START_TEST(a_further_register_is_refused_in_words)
+{
+	const struct perfctr_pmu_info *info = be_machine(NEHALEM);
+	struct perfctr_request request;
+	char directory[64], error[512] = "";
+
+	write_table(directory, "pmu nhm\n"
+			       "far 0x01b7,0x1a6|0x1a7=0x11 any unknown Of memory\n");
+	ck_assert_int_eq(perfctr_request_parse(info, "far", USER, &request, error, sizeof(error)),
+			 -1);
+	ck_assert_int_eq(errno, ENOTSUP);
+	ck_assert_str_eq(error, "it needs the value 0x11 in a further register, 0x1a6 or 0x1a7, "
+				"which perfctr does not set; perf stat counts it");
+	remove_table(directory);
+}
+END_TEST
+
 static const struct {
 	const char *text;
 	const char *line; /* behind the path */
@@ -83,7 +101,7 @@ static const struct {
 	  ":4: the unit mask 'LOADS' is not below an event" },
 	{ "pmu arch\na 0x01 any occurrence x\n * 0x01 x\n", ":3: '*' needs a unit mask in front" },
 	{ "pmu arch\nloads 0x0b any often x\n",
-	  ":2: 'often' is neither 'occurrence' nor 'duration'" },
+	  ":2: 'often' is none of 'occurrence', 'duration', 'unknown'" },
 	{ "pmu arch\nloads 0x0b any occurrence x\n\tMASK 0x100 x\n",
 	  ":3: '0x100' is not a unit mask like 0x0f" },
 	{ "pmu arch\nloads =\n", ":2: 'loads =' needs a name" },
@@ -228,6 +246,7 @@ TCase *names_tables_tests(void)
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, users_tables_come_first);
+	tcase_add_test(tests, a_further_register_is_refused_in_words);
 	tcase_add_loop_test(tests, malformed_tables_are_refused_with_their_place, 0,
 			    ARRAY_SIZE(malformed));
 	tcase_add_test(tests, an_alias_of_itself_ends);

@@ -26,6 +26,7 @@ struct scope_options {
 	bool all_cpus, marked, self;
 	unsigned int interval_ms;
 	const char *output;
+	const char *events; /* typed, instead of those of the command line; NULL: none */
 	char **command;
 };
 
@@ -83,8 +84,9 @@ const struct subcommand scope_subcommand = {
 	.options = rules,
 	.takes_command = true,
 	.notes =
-		"Keys: q quit; space pause; 1, 2 the next event of this pane; +, - scale; = the same\n"
-		"scale for both; a automatic scales; <, > time of a column; s save.\n\n"
+		"Keys: q quit; space pause; 1, 2 the next event of this pane; e other events, of a\n"
+		"process or all CPUs; +, - scale; = the same scale for both; a automatic scales;\n"
+		"<, > time of a column; s save.\n\n"
 		"Exit status: as of perfex run.\n",
 };
 
@@ -103,6 +105,22 @@ static void check_options(const struct scope_options *options)
 		fail("--pid and a command exclude each other: the scope ends when you type q");
 }
 
+static bool is_event_option(const char *argument)
+{
+	return strncmp(argument, "--event=", strlen("--event=")) == 0;
+}
+
+static void replace_events(struct scope_options *options)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < options->n_arguments; i++)
+		if (!is_event_option(options->argument[i]))
+			options->argument[n++] = options->argument[i];
+	options->n_arguments = n;
+	add_argument(options, text_print("--event=%s", options->events));
+}
+
 /* The command line of what counts, and writes into the descriptor. */
 static char **make_arguments(struct scope_options *options, int descriptor, int *argc)
 {
@@ -110,6 +128,8 @@ static char **make_arguments(struct scope_options *options, int descriptor, int 
 	size_t n = 0;
 	char **argv;
 
+	if (options->events)
+		replace_events(options);
 	add_argument(options, text_print("--json"));
 	add_argument(options, text_print("--interval=%u", options->interval_ms));
 	add_argument(options, system ? text_print("--output=/dev/fd/%d", descriptor)
@@ -134,11 +154,12 @@ static char **make_arguments(struct scope_options *options, int descriptor, int 
 /* The terminal shows the scope alone. */
 static void leave_terminal(FILE *errors)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGTSTP, SIGWINCH };
+	static const int signals[] = { SIGTSTP, SIGWINCH };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		signal(signals[i], SIG_DFL);
+	signals_forget();
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (isatty(fd))
 			dup2(fd == STDERR_FILENO ? fileno(errors) : null, fd);
@@ -155,6 +176,8 @@ static pid_t start_counting(struct scope_options *options, FILE *errors, int *so
 	pid = fork();
 	if (pid < 0)
 		fail("cannot fork: %m");
+	/* A group of its own, all of which can be ended. */
+	setpgid(pid, 0);
 	if (pid == 0) {
 		screen_forget();
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -170,19 +193,35 @@ static pid_t start_counting(struct scope_options *options, FILE *errors, int *so
 	return pid;
 }
 
+static void tell_end(pid_t pid)
+{
+	kill(-pid, SIGTERM);
+	/* What is stopped ends when it goes on. */
+	kill(-pid, SIGCONT);
+}
+
 /* The exit status: who types q has seen enough, and nothing has failed. */
 static int end_counting(pid_t pid, int source, bool ended)
 {
+	enum { STEP_MS = 10, STEPS = 200 }; /* perfex-scope(1) says how long */
+	unsigned int waited = 0;
+	bool told = false;
 	char rest[4096];
 	int status;
 
-	if (!ended)
-		kill(pid, SIGTERM);
-	while (read(source, rest, sizeof(rest)) > 0 || errno == EINTR)
-		errno = 0;
+	fcntl(source, F_SETFL, O_NONBLOCK);
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		if (!told && (!ended || signals_caught())) {
+			tell_end(pid);
+			told = true;
+		}
+		if (told && waited++ == STEPS)
+			kill(-pid, SIGKILL);
+		while (read(source, rest, sizeof(rest)) > 0)
+			;
+		signals_poll(NULL, 0, STEP_MS);
+	}
 	close(source);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
 	if (!ended)
 		return 0;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -214,32 +253,70 @@ static char *make_title(const struct scope_options *options)
 	return text.text;
 }
 
+/* The first line of what the counting complained of. */
+static void take_refusal(struct scope *scope, FILE *errors)
+{
+	rewind(errors);
+	if (!fgets(scope->message, sizeof(scope->message), errors))
+		scope->message[0] = '\0';
+	scope->message[strcspn(scope->message, "\n")] = '\0';
+	make_printable(scope->message);
+}
+
+/* Until it is enough; with the exit status, and the errors of what counted last. */
+static int watch_events(struct scope_options *options, struct scope *scope, FILE **errors)
+{
+	const char *before = NULL;
+
+	for (;;) {
+		enum scope_end end;
+		int status;
+		pid_t pid;
+
+		*errors = tmpfile();
+		if (!*errors)
+			fail("cannot make a temporary file: %m");
+		pid = start_counting(options, *errors, &scope->source);
+		end = scope_show(scope);
+		status = end_counting(pid, scope->source,
+				      end == SCOPE_ENDED || end == SCOPE_NOTHING);
+		scope->message[0] = '\0';
+		if (end == SCOPE_NOTHING && options->events != before) {
+			take_refusal(scope, *errors);
+			options->events = before;
+		} else if (end == SCOPE_EVENTS) {
+			before = options->events;
+			options->events = text_print("%s", scope->events);
+		} else {
+			return status;
+		}
+		fclose(*errors);
+	}
+}
+
 static int scope_main(int argc, char **argv)
 {
 	struct scope_options options = { .interval_ms = 100 };
 	struct scope scope = { 0 };
 	FILE *errors;
 	char *title;
-	pid_t pid;
-	bool ended;
 	int status;
 
 	options.command = argv + take_options(&scope_subcommand, &options, argc, argv);
 	check_options(&options);
-	errors = tmpfile();
-	if (!errors)
-		fail("cannot make a temporary file: %m");
 	title = make_title(&options);
 	scope.title = title;
 	scope.output = options.output;
+	if (options.command[0])
+		scope.keeps_events = "a command keeps its events: start it again with others";
+	signals_catch();
 	screen_begin();
-	pid = start_counting(&options, errors, &scope.source);
-	ended = scope_show(&scope);
+	status = watch_events(&options, &scope, &errors);
 	screen_end();
-	status = end_counting(pid, scope.source, ended);
 	show_errors(errors);
 	fclose(errors);
 	free(title);
 	free_events(options.argument, options.n_arguments);
+	signals_die();
 	return status;
 }

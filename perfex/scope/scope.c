@@ -5,11 +5,9 @@
 #include "../textfile.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
-
-#define INTERRUPT 3 /* Ctrl-C, which the terminal hands on */
 
 /* Names that no file has. */
 static char *free_name(void)
@@ -36,19 +34,51 @@ static void save_stream(const struct scope *scope, struct view *view)
 	free(name);
 }
 
-/* False: it is enough. */
-static bool take_keys(const struct scope *scope, struct view *view)
+static void ask_events(const struct scope *scope, struct view *view)
 {
-	for (int key; (key = screen_key()) >= 0;) {
-		if (key == 'q' || key == INTERRUPT)
-			return false;
-		view->message[0] = '\0';
-		if (key == 's')
-			save_stream(scope, view);
-		else
-			view_key(view, key, screen_columns());
+	if (scope->keeps_events) {
+		snprintf(view->message, sizeof(view->message), "%s", scope->keeps_events);
+		return;
 	}
+	view->asking = true;
+	view->answer[0] = '\0';
+	view_answer(view, -1);
+}
+
+/* False: it is enough, or there are other events. */
+static bool take_answer(struct scope *scope, struct view *view, int key)
+{
+	if (!view_answer(view, key))
+		return true;
+	view->asking = false;
+	view->message[0] = '\0';
+	strcpy(scope->events, view->answer);
+	return !*scope->events;
+}
+
+static bool take_key(struct scope *scope, struct view *view, int key)
+{
+	if (view->asking)
+		return take_answer(scope, view, key);
+	if (key == 'q' || key == INTERRUPT)
+		return false;
+	view->message[0] = '\0';
+	if (key == 's')
+		save_stream(scope, view);
+	else if (key == 'e')
+		ask_events(scope, view);
+	else
+		view_key(view, key, screen_columns());
 	return true;
+}
+
+/* False: it is enough, or there are other events. */
+static bool take_keys(struct scope *scope, struct view *view)
+{
+	for (int key; (key = screen_key()) >= 0;)
+		if (!take_key(scope, view, key))
+			return false;
+	return !signals_caught();
 }
 
 /* False: nothing more will come. */
@@ -62,8 +92,7 @@ static bool take_intervals(int source, struct stream *stream)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* False: q was typed before the end. */
-static bool watch_stream(const struct scope *scope, struct stream *stream, struct view *view)
+static enum scope_end watch_stream(struct scope *scope, struct stream *stream, struct view *view)
 {
 	struct pollfd polled[] = {
 		{ .fd = screen_input(), .events = POLLIN },
@@ -75,27 +104,31 @@ static bool watch_stream(const struct scope *scope, struct stream *stream, struc
 			polled[1].fd = -1;
 			polled[1].revents = 0;
 			if (!stream->n)
-				return true;
+				return SCOPE_NOTHING;
 			snprintf(view->message, sizeof(view->message),
 				 "it has ended: q quits, s saves");
 		}
 		screen_draw(view, scope->title);
 		/* A change of size interrupts it. */
-		if (poll(polled, 2, -1) < 0)
+		if (signals_poll(polled, 2, -1) < 0)
 			polled[0].revents = polled[1].revents = 0;
 	} while (!(polled[0].revents & (POLLHUP | POLLERR)) && take_keys(scope, view));
-	return polled[1].fd < 0;
+	if (*scope->events)
+		return SCOPE_EVENTS;
+	return polled[1].fd < 0 ? SCOPE_ENDED : SCOPE_QUIT;
 }
 
-bool scope_show(const struct scope *scope)
+enum scope_end scope_show(struct scope *scope)
 {
 	struct stream stream;
 	struct view view;
-	bool ended;
+	enum scope_end end;
 
 	stream_begin(&stream);
 	view_begin(&view, &stream);
-	ended = watch_stream(scope, &stream, &view);
+	strcpy(view.message, scope->message);
+	scope->events[0] = '\0';
+	end = watch_stream(scope, &stream, &view);
 	stream_free(&stream);
-	return ended;
+	return end;
 }

@@ -77,7 +77,10 @@ int screen_input(void)
 
 int screen_key(void)
 {
-	return getch();
+	int key = getch();
+
+	/* As terminals send them that have no such keys. */
+	return key == KEY_BACKSPACE ? '\b' : key == KEY_ENTER ? '\n' : key;
 }
 
 size_t screen_columns(void)
@@ -171,8 +174,8 @@ void screen_draw(const struct view *view, const char *title)
 		draw_pane(view, (size_t)i, 1 + i * rows, rows);
 	attron(A_REVERSE);
 	put_line(LINES - 1, view->message[0] ? view->message
-					     : "q quit  space pause  1 2 event  + - = a scale  < > "
-					       "time  s save");
+					     : "q quit  space pause  1 2 e event  + - = a scale  < "
+					       "> time  s save");
 	attroff(A_REVERSE);
 	refresh();
 }

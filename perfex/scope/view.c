@@ -2,6 +2,9 @@
 #include "scope.h"
 
 #include <math.h>
+#include <string.h>
+
+enum { BACKSPACE = 8, ESCAPE = 27, DELETE = 127 };
 
 /* Of the scale, and of the samples of a column. */
 static double next_step(double scale)
@@ -128,5 +131,21 @@ bool view_key(struct view *view, int key, size_t n_columns)
 		change_columns(view, next_step);
 		return true;
 	}
+	return false;
+}
+
+bool view_answer(struct view *view, int key)
+{
+	size_t n = strlen(view->answer);
+
+	if (key == ESCAPE || key == INTERRUPT)
+		view->answer[0] = '\0';
+	if (key == ESCAPE || key == INTERRUPT || key == '\n' || key == '\r')
+		return true;
+	if ((key == DELETE || key == BACKSPACE) && n)
+		view->answer[n - 1] = '\0';
+	else if (key >= ' ' && key < DELETE && n + 1 < sizeof(view->answer))
+		memcpy(view->answer + n, (const char[]){ (char)key, '\0' }, 2);
+	snprintf(view->message, sizeof(view->message), "count instead: %s_", view->answer);
 	return false;
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Signals that end perfex: the terminal, and what counts, come first. */
+#define _GNU_SOURCE
+#include "scope.h"
+
+#include <signal.h>
+
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+enum { N_SIGNALS = sizeof(signals) / sizeof(signals[0]) };
+
+static volatile sig_atomic_t caught;
+static sigset_t waiting; /* what is blocked while perfex waits */
+
+static void keep_signal(int signal)
+{
+	caught = signal;
+}
+
+void signals_catch(void)
+{
+	struct sigaction action = { .sa_handler = keep_signal }, old;
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	for (int i = 0; i < N_SIGNALS; i++) {
+		/* What nohup(1) has us ignore stays ignored. */
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+			continue;
+		sigaction(signals[i], &action, NULL);
+		sigaddset(&blocked, signals[i]);
+	}
+	sigprocmask(SIG_BLOCK, &blocked, &waiting);
+}
+
+void signals_forget(void)
+{
+	for (int i = 0; i < N_SIGNALS; i++)
+		signal(signals[i], SIG_DFL);
+	sigprocmask(SIG_SETMASK, &waiting, NULL);
+}
+
+int signals_poll(struct pollfd *polled, nfds_t n, int timeout_ms)
+{
+	const struct timespec timeout = { .tv_sec = timeout_ms / 1000,
+					  .tv_nsec = timeout_ms % 1000 * 1000000L };
+
+	return ppoll(polled, n, timeout_ms < 0 ? NULL : &timeout, &waiting);
+}
+
+int signals_caught(void)
+{
+	return caught;
+}
+
+void signals_die(void)
+{
+	if (!caught)
+		return;
+	signals_forget();
+	raise(caught);
+}

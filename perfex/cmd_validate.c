@@ -229,10 +229,11 @@ static int show_validation(const struct validation *validation, bool json)
 /* other: what the result is compared with; NULL: nothing */
 static int validate_machine(const struct validate_options *options, struct validation_file *other)
 {
+	unsigned long long seconds = options->seconds ? options->seconds : 120;
 	struct validation validation = {
 		.progress = isatty(STDERR_FILENO),
-		.runs = options->runs,
-		.deadline_ns = now_ns() + options->seconds * 1000000000ull,
+		.runs = options->runs ? options->runs : 10,
+		.deadline_ns = now_ns() + seconds * 1000000000,
 	};
 	struct subjects subjects = {
 		.event = options->counted.event,
@@ -258,21 +259,32 @@ static int validate_machine(const struct validate_options *options, struct valid
 	return stop_signal ? exit_as(stop_signal) : status;
 }
 
+/* Does an option say what, or how? */
+static bool measures(const struct validate_options *options)
+{
+	return options->counted.n_events || options->counted.n_groups || options->all ||
+	       options->supposed || options->picture || options->runs || options->seconds ||
+	       options->counted.modes_name;
+}
+
 static int validate_main(int argc, char **argv)
 {
-	struct validate_options options = { .counted.modes = PERFCTR_MODE_USER,
-					    .seconds = 120,
-					    .runs = 10 };
+	struct validate_options options = { .counted.modes = PERFCTR_MODE_USER };
 	int status, n = take_options(&validate_subcommand, &options, argc, argv);
 	struct validation_file *other = NULL;
 
-	if (argc - n > (options.against ? 1 : 0))
+	if (options.against && argc - n > 1)
+		fail("perfex validate --against takes one argument, '%s' is another", argv[n + 1]);
+	if (!options.against && n < argc)
 		fail("perfex validate takes no argument, '%s' is one; give events with -e",
-		     argv[argc - 1]);
+		     argv[n]);
 	if (options.against && options.json)
 		fail("--against and --json exclude each other; give one");
 	if (options.against)
 		other = read_validation(options.against);
+	if (n < argc && measures(&options))
+		fail("with --against and a file nothing is measured; leave out the file, or the "
+		     "options that say what to measure");
 	if (n < argc)
 		return show_difference(other, read_validation(argv[n]));
 	if (!find_events(&options.counted))

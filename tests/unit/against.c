@@ -6,26 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COMMON                                                                                     \
-	"{\"schema\":\"perfex-validation\",\"version\":1,\"date\":\"2026-11-23\",\"kernel\":\"6.12\","   \
+#define COMMON                                                                                         \
+	"{\"schema\":\"perfex-validation\",\"version\":1,\"date\":\"2026-11-23\",\"kernel\":\"6.12\"," \
 	"\"backend\":\"patch\",\"processor\":{\"name\":\"Old\"},"
 #define HEAD COMMON "\"complete\":true,\"events\":["
 #define HEAD_OF_PART COMMON "\"complete\":false,\"events\":["
 #define EVENT(name, class, a, b)                                                                   \
-	"{\"name\":\"" name "\",\"modes\":\"user\",\"class\":\"" class                              \
-	"\",\"verdict\":\"v\",\"a\":" a ",\"b\":" b "}"
+	"{\"name\":\"" name                                                                        \
+	"\",\"modes\":\"user\",\"class\":\"" class "\",\"verdict\":\"v\",\"a\":" a ",\"b\":" b "}"
 #define TAIL "]}"
 #define NO_VALIDATION "give a file that perfex validate --json wrote"
 
 static void enter(void)
 {
 	enter_directory();
-	write_text("a", HEAD EVENT("x", "overhead", "91", "1") "," EVENT("y", "exact", "0", "1") ","
-			EVENT("only", "exact", "0", "1") TAIL);
-	write_text("alike", HEAD EVENT("x", "overhead", "91.2", "1.00005") "," EVENT(
-			    "y", "exact", "0", "1") TAIL);
-	write_text("b", HEAD EVENT("x", "multiplicative", "45.5", "0.5") "," EVENT("y", "exact", "0",
-										  "1") TAIL);
+	write_text("a", HEAD EVENT("x", "overhead", "91",
+				   "1") "," EVENT("y", "exact", "0", "1") "," EVENT("only", "exact",
+										    "0", "1") TAIL);
+	write_text("alike", HEAD EVENT("x", "overhead", "91.2",
+				       "1.00005") "," EVENT("y", "exact", "0", "1") TAIL);
+	write_text("b", HEAD EVENT("x", "multiplicative", "45.5", "0.5") "," EVENT("y", "exact",
+										   "0", "1") TAIL);
 	write_text("part", HEAD_OF_PART EVENT("x", "exact", "0", "1") TAIL);
 	write_text("c", HEAD EVENT("x", "overhead", "92", "1") TAIL);
 }
@@ -66,8 +67,8 @@ START_TEST(what_differs_is_shown_with_both_sides)
 	ck_assert_int_eq(result.status, 1);
 	/* An overhead of another kernel is a difference. */
 	result = PERFEX("validate", "--against", "c", "a");
-	ck_assert_msg(strstr(result.out, "0 alike, 1 different, 0 of A alone, 2 of B alone\n"), "%s",
-		      result.out);
+	ck_assert_msg(strstr(result.out, "0 alike, 1 different, 0 of A alone, 2 of B alone\n"),
+		      "%s", result.out);
 }
 END_TEST
 
@@ -106,10 +107,26 @@ START_TEST(lines_for_people_have_no_control_characters)
 }
 END_TEST
 
+/* Two files are compared as they are. */
+static const char *const measuring[] = {
+	"-einstructions", "-gIPC",  "--all",	  "--as=taken-branches", "-r2",
+	"--time=3",	  "--both", "--picture=x"
+};
+
 START_TEST(arguments_that_make_no_sense_are_refused)
 {
 	ck_assert_int_eq(PERFEX("validate", "--against", "nowhere", "a").status, 125);
-	ck_assert_int_eq(PERFEX("validate", "--against", "a", "b", "c").status, 125);
+	ck_assert_str_eq(PERFEX("validate", "--against", "a", "b", "c").err,
+			 "perfex: perfex validate --against takes one argument, 'c' is another\n");
+	for (size_t i = 0; i < sizeof(measuring) / sizeof(measuring[0]); i++) {
+		struct command_result result =
+			PERFEX("validate", "--against", "a", measuring[i], "b");
+
+		ck_assert_int_eq(result.status, 125);
+		ck_assert_str_eq(result.err,
+				 "perfex: with --against and a file nothing is measured; leave out "
+				 "the file, or the options that say what to measure\n");
+	}
 	ck_assert_int_eq(PERFEX("validate", "--against", "a", "--json", "b").status, 125);
 	ck_assert_int_eq(PERFEX("validate", "a").status, 125);
 }

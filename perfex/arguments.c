@@ -143,6 +143,16 @@ pid_t parse_pid(const char *text)
 	return (pid_t)pid;
 }
 
+double read_confidence(const char *text)
+{
+	char *end;
+	double confidence = strtod(text, &end);
+
+	if (!isdigit((unsigned char)text[0]) || *end || confidence < 50 || confidence > 99.99)
+		fail("--confidence=%s: give per cent, from 50 to 99.99; 95 and 99 are usual", text);
+	return confidence;
+}
+
 bool parse_number(const char *text, unsigned int *number)
 {
 	unsigned long value;

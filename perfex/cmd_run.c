@@ -54,13 +54,7 @@ static void take_passes(void *target, const struct option_rule *rule, const char
 
 static void take_confidence(void *target, const struct option_rule *rule, const char *text)
 {
-	struct options *options = target;
-	char *end;
-
-	options->confidence = strtod(text, &end);
-	if (!isdigit((unsigned char)text[0]) || *end || options->confidence < 50 ||
-	    options->confidence > 99.99)
-		fail("--confidence=%s: give per cent, from 50 to 99.99; 95 and 99 are usual", text);
+	((struct options *)target)->confidence = read_confidence(text);
 }
 
 enum { PEBS_ENABLE, PEBS_MATRIX_VERT };

@@ -125,6 +125,8 @@ const char *mode_name(unsigned int modes);
  */
 int take_options(const struct subcommand *subcommand, void *target, int argc, char **argv);
 bool parse_number(const char *text, unsigned int *number);
+/* The argument of --confidence, in per cent; what is none ends perfex. */
+double read_confidence(const char *text);
 pid_t parse_pid(const char *text);
 /* Of several options that exclude each other one is taken, as often as it comes. */
 void exclude_others(const char **chosen, const struct option_rule *rule);
@@ -151,6 +153,8 @@ void complain_of_start(int error);
 void complain_of_loss(const struct perfctr_counts *counts);	/* of a part of them, if any */
 /* Of register values on a counter where they are no event. */
 void warn_of_event(struct perfctr_events *events, const struct perfctr_request *request);
+/* What to do about it, behind what has been said; "": nothing is known. */
+const char *advice_for(int error);
 void complain_of_control(int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);

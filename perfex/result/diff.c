@@ -7,12 +7,7 @@
 
 void take_diff_confidence(void *target, const struct option_rule *rule, const char *text)
 {
-	struct diff_options *options = target;
-	char *end;
-
-	options->confidence = strtod(text, &end);
-	if (end == text || *end || !(options->confidence > 0 && options->confidence < 100))
-		fail("'%s' is not a confidence; give per cent between 0 and 100, like 95", text);
+	((struct diff_options *)target)->confidence = read_confidence(text);
 }
 
 void take_diff_format(void *target, const struct option_rule *rule, const char *unused)

@@ -36,16 +36,15 @@ static void write_sides(void)
 		   RECORDING("tree", "8", "7", EVENT("cycles", "kernel", "0", "8"), ""));
 	write_text("self.json", RECORDING("self", "8", "7", "", ""));
 	write_text("text", "no recording\n");
-	write_text("five.json",
-		   RECORDING("tree", "10,11,12,13,17", "5,5,5,5,6",
-			     EVENT("a|b", "user", "0", "10,11,12,13,18"), ""));
+	write_text("five.json", RECORDING("tree", "10,11,12,13,17", "5,5,5,5,6",
+					  EVENT("a|b", "user", "0", "10,11,12,13,18"), ""));
 	write_text("ten.json",
 		   RECORDING("tree", TEN, TEN,
 			     EVENT("most", "user", "0", "10,10,10,10,10,10,11,11,9,11") "," EVENT(
 				     "once", "user", "0", "10,10,10,10,10,10,10,10,10,100"),
 			     ""));
-	write_text("four.json",
-		   RECORDING("tree", "1,1,1,1", "5,5,5,5", EVENT("a|b", "user", "0", "1,1,1,9"), ""));
+	write_text("four.json", RECORDING("tree", "1,1,1,1", "5,5,5,5",
+					  EVENT("a|b", "user", "0", "1,1,1,9"), ""));
 }
 
 static void expect(struct command_result result, const char *out)
@@ -92,8 +91,7 @@ END_TEST
  * and 18 is 4.05, above 3.5.  elapsed_ns: the mean distance is 0.2, and 6 is 1 / (1.2533 * 0.2) =
  * 3.99 of it; of four none is.
  */
-#define FIVE_OUTLIERS                                                                              \
-	"outliers of A: elapsed_ns 6 (run 5), a|b 18 (run 5); they are in the means\n"
+#define FIVE_OUTLIERS "outliers of A: elapsed_ns 6 (run 5), a|b 18 (run 5); they are in the means\n"
 
 START_TEST(outliers_are_told)
 {
@@ -257,9 +255,11 @@ static const struct {
 	{ { "diff", "--csv", "--json", "a.json", "b.json" },
 	  "perfex: --csv and --json exclude each other; give one\n" },
 	{ { "diff", "--confidence=100", "a.json", "b.json" },
-	  "perfex: '100' is not a confidence; give per cent between 0 and 100, like 95\n" },
+	  "perfex: --confidence=100: give per cent, from 50 to 99.99; 95 and 99 are usual\n" },
 	{ { "diff", "--confidence", "nan", "a.json", "b.json" },
-	  "perfex: 'nan' is not a confidence; give per cent between 0 and 100, like 95\n" },
+	  "perfex: --confidence=nan: give per cent, from 50 to 99.99; 95 and 99 are usual\n" },
+	{ { "compare", "--confidence=49.9", "true", "--", "true" },
+	  "perfex: --confidence=49.9: give per cent, from 50 to 99.99; 95 and 99 are usual\n" },
 	{ { "compare" }, "perfex: " COMPARE_TAKES },
 	{ { "compare", "true" }, "perfex: " COMPARE_TAKES },
 	{ { "compare", "--", "true", "--" }, "perfex: " COMPARE_TAKES },

@@ -42,7 +42,7 @@ static unsigned int line_of(const yaml_node_t *node)
 static bool is_printable(const char *text)
 {
 	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
+		if (control_length(text))
 			return false;
 	return true;
 }

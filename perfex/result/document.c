@@ -30,7 +30,7 @@ static bool get_string(json_object *object, const char *key, const char **string
 		return false;
 	*string = json_object_get_string(value);
 	for (int i = 0; i < json_object_get_string_len(value); i++)
-		if ((unsigned char)(*string)[i] < ' ')
+		if (!(*string)[i] || control_length(*string + i))
 			return refuse_text(error, 0, "'%s' contains control characters; " REMEDY,
 					   key);
 	return true;

@@ -47,6 +47,13 @@ static bool take_name(struct parser *p)
 	return true;
 }
 
+/* The text has no end but p->end. */
+static bool is_control(const struct parser *p)
+{
+	return (unsigned char)*p->at < ' ' || *p->at == 0x7f ||
+	       (p->at + 1 < p->end && control_length(p->at));
+}
+
 static bool take_quoted_name(struct parser *p)
 {
 	char quote = *p->at++;
@@ -54,7 +61,7 @@ static bool take_quoted_name(struct parser *p)
 	p->token = QUOTED_NAME;
 	p->text = p->at;
 	while (p->at < p->end && *p->at != quote) {
-		if ((unsigned char)*p->at < ' ' || *p->at == 0x7f)
+		if (is_control(p))
 			break;
 		p->at++;
 	}

@@ -72,6 +72,7 @@ static const struct {
 	{ RECORDING_PASSES("tree", PASS("-1", "1", "1"), "", ""),
 	  "'pass' is negative or too large" REMEDY },
 	{ RECORDING("tr\\u0000ee", "1", "1", "", ""), "'view' contains control characters" REMEDY },
+	{ RECORDING("tr\\u009bee", "1", "1", "", ""), "'view' contains control characters" REMEDY },
 	{ RECORDING("tree", "1,2", "1", "", ""), "pass 0 has different numbers of counts" REMEDY },
 	{ PLAIN(EVENT("a", "user", "0", "1,-2"), ""), "one of the counts is not a whole number" REMEDY },
 	{ PLAIN(EVENT("a", "user", "0", "1,\\\"2\\\""), ""), "it is not complete JSON" REMEDY },

@@ -187,6 +187,8 @@ static const struct {
 	  "unknown key 'event'; allowed are events, derive, programs, repetitions, warmup, passes, "
 	  "modes, view" },
 	{ HEAD PROGRAMS "experiments:\n  x: [\"e\\n\"]\n", 4, "events contain control characters" },
+	{ HEAD PROGRAMS "experiments:\n  x: [\"e\\x9bm\"]\n", 4,
+	  "events contain control characters" },
 	{ HEAD PROGRAMS EXPERIMENTS "--- more\n", 4,
 	  "a second document begins; give each a file of its own" },
 	{ HEAD "programs: [\n", 3, "it is not YAML: did not find expected node content" },

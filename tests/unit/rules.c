@@ -157,6 +157,7 @@ static const struct {
 	{ "a = .", 1, "'.' is not a number; if it is the name of an event, write it in quotes" },
 	{ "a = 1e9999", 1, "'1e9999' is too large for a number" },
 	{ "a = 'b", 1, "a name in quotes does not end; write a second ' behind it" },
+	{ "a = 'b\xc2\x9b'", 1, "a name in quotes does not end; write a second ' behind it" },
 	{ "a = \"b\n\"", 1, "a name in quotes does not end; write a second \" behind it" },
 	{ "a = ''", 1, "there is nothing between the quotes; write the name of an event" },
 	{ "a = b ^ 2", 1, "unexpected '^'; write a name that contains it in quotes" },

@@ -185,10 +185,9 @@ bool difference_draw(FILE *file, json_object *diff, struct text_error *error)
 	for (size_t i = 0; i < difference.n; i++)
 		draw_row(file, &difference.row[i], &x, CHART_TOP + ROW_HEIGHT * ((double)i + 0.5));
 	picture_end(file);
-	fprintf(file,
-		"<p>Bars are the intervals of the differences, with a confidence of %g %%; a "
-		"grey one covers 0, and shows no difference.</p>\n",
-		json_number(diff, "confidence"));
+	fputs("<p>Bars are the intervals of the differences", file);
+	confidence_print(file, diff);
+	fputs("; a grey one covers 0, and shows no difference.</p>\n", file);
 	print_numbers(file, &difference);
 	free(difference.row);
 	return true;

@@ -161,6 +161,14 @@ static bool is_repeated(const struct document *document)
 	return false;
 }
 
+void confidence_print(FILE *file, const json_object *json)
+{
+	double confidence = json_number(json, "confidence");
+
+	if (isfinite(confidence))
+		fprintf(file, " with a confidence of %g %%", confidence);
+}
+
 void dots_draw(FILE *file, const struct document *document)
 {
 	struct outliers outliers;
@@ -171,10 +179,11 @@ void dots_draw(FILE *file, const struct document *document)
 		return;
 	}
 	outliers_find(&outliers, document);
-	fprintf(file,
-		"<h3>Repetitions</h3>\n<p>A dot is a run, the line their mean, and the band its "
-		"interval with a confidence of %g %%; a ring is an outlier.</p>\n",
-		json_number(document->json, "confidence"));
+	fputs("<h3>Repetitions</h3>\n<p>A dot is a run, the line their mean, and the band its "
+	      "interval",
+	      file);
+	confidence_print(file, document->json);
+	fputs("; a ring is an outlier.</p>\n", file);
 	for (size_t i = 0; i < document->n; i++)
 		if (document->event[i].runs > 1) {
 			struct summary summary = summary_of(document, i);

@@ -39,6 +39,9 @@ void course_free(struct course *course);
 /* dots.c */
 void dots_draw(FILE *file, const struct document *document);
 
+/* " with a confidence of 95 %", or nothing where json does not say it. */
+void confidence_print(FILE *file, const json_object *json);
+
 /* difference.c: of docs/perfex-diff.schema.json; false: error says what is wrong with it. */
 bool difference_draw(FILE *file, json_object *diff, struct text_error *error);
 

@@ -16,7 +16,10 @@ double json_number(const json_object *json, const char *key)
 {
 	json_object *value = json_object_object_get(json, key);
 
-	return json_is_number(value) ? json_object_get_double(value) : (double)NAN;
+	double number = json_is_number(value) ? json_object_get_double(value) : (double)NAN;
+
+	/* 1e999 is a number of JSON, and no count. */
+	return isfinite(number) ? number : (double)NAN;
 }
 
 bool json_has_schema(json_object *json, const char *name)

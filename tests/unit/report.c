@@ -95,7 +95,7 @@ END_TEST
 
 /* perfex run -I writes such lines; their members are in the order of the schema. */
 #define LINE(end, count)                                                                           \
-	"{\"schema\":\"perfex-interval\",\"version\":2,\"run\":0,\"pass\":0,\"time_ns\":" end       \
+	"{\"schema\":\"perfex-interval\",\"version\":2,\"run\":0,\"pass\":0,\"time_ns\":" end      \
 	",\"tsc\":1,\"events\":[{\"name\":\"a\",\"modes\":\"user\",\"count\":" count "}]}\n"
 #define WHOLE "' of an interval is not a whole number; give a file that perfex -I --json wrote"
 #define COMPARISON(events) "{\"schema\":\"perfex-diff\",\"events\":[" events "],\"derived\":[]}"
@@ -115,8 +115,9 @@ static const struct {
 	{ "{\"schema\":\"perfex-interval\",\"time_ns\":1,\"tsc\":1}", "an interval has no events" },
 	{ "{\"schema\":\"perfex-interval\",\"time_ns\":1,\"tsc\":1,\"events\":[null]}",
 	  "an event of an interval has no name or modes" },
-	{ "{\"schema\":\"perfex-diff\"}", "'events' is missing; give a file that perfex diff --json or "
-					  "compare --json wrote" },
+	{ "{\"schema\":\"perfex-diff\"}",
+	  "'events' is missing; give a file that perfex diff --json or "
+	  "compare --json wrote" },
 	{ COMPARISON("null"), "a comparison has no name; give a file that perfex diff --json or "
 			      "compare --json wrote" },
 	{ COMPARISON("{\"name\":null}"), "a comparison has no name; give a file that perfex diff "
@@ -152,6 +153,35 @@ static const char *const extreme[] = {
 	"# perfctr-trace 1 0\n" COLUMNS "0,18446744073709551615,on,1,1,0,0,0\n"
 	"0,0,off,0,0,0,0,0\n-1,0,total,0,0,0,0,0\n",
 };
+
+#define SUMMARY "{\"counts\":[1,2],\"mean\":1e999,\"low\":-1e999,\"high\":1e999}"
+
+/* What is no number, or no UTF-8, in a recording that somebody has changed. */
+START_TEST(what_is_impossible_is_left_out)
+{
+	struct command_result result;
+
+	enter_directory();
+	write_text("file",
+		   "{\"schema\":\"perfex-run\",\"version\":2,\"command\":[\"\xff(\xc3(\xe2\x82 "
+		   "\xed\xa0\x80 \xf4\x90\x80\x80 \xc3\xa9 \xf0\x9f\x98\x80\"],"
+		   "\"directory\":\"/\",\"date\":\"\",\"perfex\":\"\",\"pmu\":\"\","
+		   "\"view\":\"tree\",\"confidence\":1e999,\"tsc_khz\":1,\"warmup\":0,"
+		   "\"passes\":1,\"runs\":2,\"exit_status\":0,\"signal\":null,\"time\":["
+		   "{\"pass\":0,\"tsc\":" SUMMARY ",\"elapsed_ns\":" SUMMARY "}],\"events\":[],"
+		   "\"derived\":[],\"members\":[],\"intervals\":0,\"consistent\":true,"
+		   "\"running\":0,\"lost\":0}\n");
+	result = PERFEX("report", "--html", "file");
+	ck_assert_str_eq(result.err, "");
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_ptr_nonnull(
+		strstr(result.out, "?(?(?? ??? ???? \xc3\xa9 \xf0\x9f\x98\x80</code>"));
+	ck_assert_ptr_null(strstr(result.out, "inf"));
+	ck_assert_ptr_null(strstr(result.out, "nan"));
+	ck_assert_ptr_null(strstr(result.out, "confidence"));
+	leave_directory();
+}
+END_TEST
 
 /* What is read once is there once. */
 START_TEST(a_trace_from_a_pipe_is_drawn)
@@ -240,6 +270,7 @@ TCase *report_tests(void)
 	tcase_add_loop_test(tests, extreme_numbers_are_drawn_without_places_that_are_no_numbers, 0,
 			    ARRAY_SIZE(extreme));
 	tcase_add_test(tests, a_trace_from_a_pipe_is_drawn);
+	tcase_add_test(tests, what_is_impossible_is_left_out);
 	tcase_add_test(tests, a_page_takes_no_place_but_that_of_a_file);
 	return tests;
 }

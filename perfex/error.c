@@ -68,6 +68,11 @@ void flush_output(void)
 	_exit(EXIT_PERFEX);
 }
 
+const char *advice_for(int error)
+{
+	return error == EMFILE ? "; raise the limit by: ulimit -n 65536" : "";
+}
+
 void complain_of_open(int error)
 {
 	char text[256];
@@ -121,7 +126,7 @@ void complain_of_control(int error, const struct perfctr_control *control,
 	char text[256];
 
 	perfctr_control_error(error, control, info, text, sizeof(text));
-	complain("%s", text);
+	complain("%s%s", text, advice_for(error));
 }
 
 void *allocate(size_t n, size_t size)

@@ -103,7 +103,7 @@ void command_kill(struct command *command)
 
 static bool refuse_command(struct command *command, const char *what)
 {
-	complain("cannot %s: %m", what);
+	complain("cannot %s: %m%s", what, advice_for(errno));
 	command_kill(command);
 	return false;
 }

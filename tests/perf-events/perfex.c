@@ -297,6 +297,31 @@ START_TEST(a_command_that_is_not_there_is_told_with_what_was_meant)
 }
 END_TEST
 
+/* From the first file that perfex opens to the last one that counts. */
+START_TEST(too_many_open_files_are_told_with_what_to_do)
+{
+	unsigned int refused = 0;
+
+	enter_directory();
+	for (unsigned int limit = 5; limit <= 16; limit++) {
+		char script[96];
+		struct run r;
+
+		snprintf(script, sizeof(script),
+			 "exec 2>errors; ulimit -n %u; exec perfex -e page-faults:u true", limit);
+		RUN(&r, "sh", "-c", script);
+		ck_assert(r.status == 0 || r.status == EXITED(125));
+		if (r.status == 0)
+			continue;
+		ck_assert_msg(strstr(contents("errors"), "raise the limit by: ulimit -n 65536\n"),
+			      "%u: %s", limit, contents("errors"));
+		ck_assert_uint_eq(lines(contents("errors"), ""), 1);
+		refused++;
+	}
+	ck_assert_uint_gt(refused, 2);
+}
+END_TEST
+
 START_TEST(who_still_runs_is_one_or_several)
 {
 	struct run r;
@@ -321,6 +346,7 @@ TCase *perfex_tests(void)
 	tcase_add_test(tests, intervals_follow_a_full_device_with_their_heads);
 	tcase_add_test(tests, a_limit_of_file_sizes_is_as_a_full_device);
 	tcase_add_test(tests, closed_descriptors_are_nobody_elses);
+	tcase_add_test(tests, too_many_open_files_are_told_with_what_to_do);
 	tcase_add_test(tests, a_delay_beyond_the_commands_end_is_told_once);
 	tcase_add_loop_test(tests, a_command_that_is_not_there_is_told_with_what_was_meant, 0,
 			    ARRAY_SIZE(missing));

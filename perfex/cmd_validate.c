@@ -260,7 +260,7 @@ static int validate_machine(const struct validate_options *options, struct valid
 }
 
 /* Does an option say what, or how? */
-static bool measures(const struct validate_options *options)
+static bool says_what_to_measure(const struct validate_options *options)
 {
 	return options->counted.n_events || options->counted.n_groups || options->all ||
 	       options->supposed || options->picture || options->runs || options->seconds ||
@@ -282,7 +282,7 @@ static int validate_main(int argc, char **argv)
 		fail("--against and --json exclude each other; give one");
 	if (options.against)
 		other = read_validation(options.against);
-	if (n < argc && measures(&options))
+	if (n < argc && says_what_to_measure(&options))
 		fail("with --against and a file nothing is measured; leave out the file, or the "
 		     "options that say what to measure");
 	if (n < argc)

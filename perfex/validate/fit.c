@@ -10,6 +10,7 @@
 #define SMALL_COUNT 1.0	   /* no error */
 #define HALF 0.5	   /* rounds to another integer */
 #define SIGNIFICANT 5	   /* standard errors */
+#define DOUBTFUL 10.0	   /* counts that a disturbance at the end of a run may add or not */
 #define TRUSTED 0.01	   /* parts of a count that its overhead may be */
 #define ROUNDING 1e-9	   /* parts of a column that are left of it when others say the same */
 
@@ -135,7 +136,7 @@ static size_t length_of_size(const struct observation *samples, size_t n)
 
 struct spread {
 	double expected, mean, deviation; /* of the counts without disturbances */
-	double size;
+	double size, disturbances;
 };
 
 static struct spread spread_of_size(const struct observation *samples, size_t n, double c)
@@ -146,6 +147,7 @@ static struct spread spread_of_size(const struct observation *samples, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		spread.mean += (samples[i].counted - c * samples[i].disturbances) / (double)n;
 		spread.expected += samples[i].expected / (double)n;
+		spread.disturbances += samples[i].disturbances;
 	}
 	for (size_t i = 0; i < n; i++) {
 		/* The expected count of each run may be its own. */
@@ -164,11 +166,15 @@ static double known_error(double expected, struct tolerance tolerance)
 	return SMALL_COUNT + tolerance.jitter + tolerance.scatter * sqrt(expected);
 }
 
-/* True: it is more than the rounding of counts, and what is known of the expected count. */
-static bool is_random(const struct spread *spread, struct tolerance tolerance)
+/*
+ * True: it is more than the rounding of counts, and what is known of the expected count. Of a
+ * disturbance at the end of a run nobody knows whether it was still counted.
+ */
+static bool is_random(const struct spread *spread, double c, struct tolerance tolerance)
 {
-	return spread->deviation >
-	       EQUAL * spread->expected + known_error(spread->expected, tolerance);
+	return spread->deviation > EQUAL * spread->expected +
+					   known_error(spread->expected, tolerance) +
+					   (spread->disturbances > 0 ? fmin(fabs(c), DOUBTFUL) : 0);
 }
 
 /* Of all sizes, how much equal runs differ once the disturbances are taken off. */
@@ -200,7 +206,7 @@ static bool look_at_sizes(const struct observation *samples, size_t n, struct to
 						     : fit->b * spread.expected);
 		double off = fabs(spread.mean - line);
 
-		random |= is_random(&spread, tolerance);
+		random |= is_random(&spread, fit->c, tolerance);
 		if (spread.deviation > SMALL_COUNT)
 			fit->scatter = fmax(fit->scatter, spread.deviation / scale);
 		if (off > known_error(spread.expected, tolerance))

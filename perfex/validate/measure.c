@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SIZE = 10, PAIR_SIZE = 10000, PAIR_RUNS = 3 };
+enum { FIRST_SIZE = 10, LONG_SIZE = 100000, MAX_REPEATS = 3, PAIR_SIZE = 10000, PAIR_RUNS = 3 };
 
 struct validation_pass {
 	struct validation *validation;
@@ -118,37 +118,62 @@ static double count_disturbances(const struct validated *event, const struct sur
 	return (double)(after->interrupts - before->interrupts + after->faults - before->faults);
 }
 
+/* One run: what was counted, and what came since the last one. */
+struct measured_run {
+	struct perfctr_counts counts;
+	struct surroundings before, after;
+};
+
+/*
+ * What comes in so short a run came most likely while interrupts were read, and nothing was counted of
+ * it: then the run is repeated.  False: it is over, or there is no count.
+ */
+static bool run_once(struct validation_pass *pass, const struct benchmark *benchmark,
+		     struct workplace *workplace, uint64_t size, struct measured_run *run)
+{
+	unsigned int repeats = size < LONG_SIZE ? MAX_REPEATS : 0;
+
+	do {
+		run->before = run->after;
+		if (benchmark->run == kernel_faults)
+			forget_pages(workplace);
+		if (!count_benchmark(pass, benchmark->run, size, workplace->memory, &run->counts))
+			return false;
+		run->after = surroundings_begin(pass->cpu);
+		if (is_over(pass))
+			return false;
+	} while (run->after.interrupts != run->before.interrupts && repeats--);
+	return true;
+}
+
+static void add_run(struct validation_pass *pass, const struct measured_run *run, uint64_t size,
+		    struct trial *trials[])
+{
+	for (unsigned int i = 0; i < pass->n; i++)
+		if (trials[i])
+			add_sample(trials[i],
+				   (struct observation){ .size = (double)size,
+							 .expected = (double)run->counts.tsc,
+							 .counted = (double)run->counts.counter[i],
+							 .disturbances =
+								 count_disturbances(pass->event[i],
+										    &run->before,
+										    &run->after) });
+}
+
 /* The first run warms up.  False: it is over, or there is no count. */
 static bool run_size(struct validation_pass *pass, unsigned int number, struct workplace *workplace,
 		     uint64_t size, struct trial *trials[])
 {
-	const struct benchmark *benchmark = &benchmarks[number];
-	struct surroundings before = surroundings_begin(pass->cpu), after;
+	struct measured_run measured = { .after = surroundings_begin(pass->cpu) };
 
 	for (unsigned int run = 0; run <= pass->validation->runs; run++) {
-		struct perfctr_counts counts;
-
-		if (benchmark->run == kernel_faults)
-			forget_pages(workplace);
-		if (!count_benchmark(pass, benchmark->run, size, workplace->memory, &counts))
+		if (!run_once(pass, &benchmarks[number], workplace, size, &measured))
 			return false;
-		after = surroundings_begin(pass->cpu);
-		if (is_over(pass))
-			return false;
-		for (unsigned int i = 0; run && i < pass->n; i++) {
-			if (number == EMPTY)
-				add_reading(pass->event[i], (double)counts.counter[i]);
-			else if (trials[i])
-				add_sample(trials[i],
-					   (struct observation){
-						   .size = (double)size,
-						   .expected = (double)counts.tsc,
-						   .counted = (double)counts.counter[i],
-						   .disturbances =
-							   count_disturbances(pass->event[i],
-									      &before, &after) });
-		}
-		before = after;
+		if (run && number != EMPTY)
+			add_run(pass, &measured, size, trials);
+		for (unsigned int i = 0; run && number == EMPTY && i < pass->n; i++)
+			add_reading(pass->event[i], (double)measured.counts.counter[i]);
 	}
 	return true;
 }

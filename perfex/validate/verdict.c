@@ -90,7 +90,8 @@ static void write_verdict(FILE *file, const struct validated *event)
 		write_meaning(file, event);
 		return;
 	}
-	write_disturbance(file, event->fit.c);
+	if (event->fit.error != CLASS_RANDOM)
+		write_disturbance(file, event->fit.c);
 	if (event->pair >= 1)
 		fprintf(file, "; two counters of it differ by %.0f", event->pair);
 }

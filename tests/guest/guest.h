@@ -273,6 +273,7 @@ Suite *tree_suite(void);
 Suite *validity_suite(void);
 Suite *validity_amd_suite(void);
 Suite *validity_hybrid_suite(void);
+Suite *validity_miscount_suite(void);
 Suite *validity_p4_suite(void);
 Suite *validity_zen_suite(void);
 Suite *zen_suite(void);

@@ -74,6 +74,7 @@ static const struct {
 	{ "validity", validity_suite },
 	{ "validity_amd", validity_amd_suite },
 	{ "validity_hybrid", validity_hybrid_suite },
+	{ "validity_miscount", validity_miscount_suite },
 	{ "validity_p4", validity_p4_suite },
 	{ "validity_zen", validity_zen_suite },
 	{ "zen", zen_suite },

@@ -14,8 +14,8 @@ enum {
 	SIZES = 6,
 	RUNS = 10,
 	SAMPLES = SIZES * RUNS,
-	READING = 37,		/* what reading adds */
-	BETWEEN = 200000,	/* counts between two interrupts, on average */
+	READING = 37,	  /* what reading adds */
+	BETWEEN = 200000, /* counts between two interrupts, on average */
 };
 
 struct machine {
@@ -171,6 +171,33 @@ START_TEST(three_for_each_interrupt_are_overhead_of_interrupts)
 }
 END_TEST
 
+/* Of what is not expected, in runs so long that ten interrupts came: of one the count was over. */
+START_TEST(an_interrupt_behind_the_count_makes_no_event_random)
+{
+	for (unsigned int seed = 1; seed <= SEEDS; seed++) {
+		struct machine machine = { .state = seed };
+		struct observation samples[SAMPLES];
+		struct fit fit;
+
+		for (unsigned int i = 0; i < SAMPLES; i++) {
+			double size = pow(10, i / RUNS + 1);
+			double interrupts = next_interrupts(&machine, 2 * size);
+
+			samples[i] = (struct observation){
+				.size = size,
+				.counted = READING + 3 * interrupts,
+				.disturbances =
+					interrupts + (size >= 1e6 && next_uniform(&machine) < 0.2),
+			};
+		}
+		fit = fit_line(samples, SAMPLES, (struct tolerance){ 0 });
+		ck_assert_msg(fit.error == CLASS_OVERHEAD && fabs(fit.c - 3) < 0.5,
+			      "seed %u: %s, a %g, b %g, c %g", seed, class_names[fit.error], fit.a,
+			      fit.b, fit.c);
+	}
+}
+END_TEST
+
 START_TEST(each_thousandth_that_is_forgotten_is_found)
 {
 	expect_class(count_forgetting, CLASS_MULTIPLICATIVE, 0, 0.999, 0);
@@ -305,6 +332,7 @@ TCase *fit_tests(void)
 	tcase_add_test(tests, what_reading_counts_is_overhead_and_one_for_an_interrupt_is_known);
 	tcase_add_test(tests, half_counts_are_multiplicative);
 	tcase_add_test(tests, three_for_each_interrupt_are_overhead_of_interrupts);
+	tcase_add_test(tests, an_interrupt_behind_the_count_makes_no_event_random);
 	tcase_add_test(tests, each_thousandth_that_is_forgotten_is_found);
 	tcase_add_test(tests, noise_of_one_per_cent_is_random);
 	tcase_add_test(tests, a_counter_that_stands_still_and_one_of_another_thing_are_unknown);

@@ -4,6 +4,7 @@
 #define I386_TCG_PMU_INTERNAL_H
 
 #include "cpu.h"
+#include "pmu-miscount.h"
 #include "pmu-stats.h"
 
 typedef enum X86PMURegisterKind {
@@ -149,6 +150,20 @@ bool x86_pmu_lies_about(const X86PMUState *pmu, const X86PMURegister *r, bool *f
 bool x86_pmu_lies_about_rdpmc(const X86PMUState *pmu, uint32_t ecx, bool *faults);
 void x86_pmu_erratum_write(X86PMUState *pmu, const X86PMURegister *r, unsigned index,
                            uint64_t value);
+
+/* pmu-miscount.c */
+bool x86_pmu_miscount_realize(X86CPU *cpu, Error **errp);
+void x86_pmu_miscount_reset(X86PMUState *pmu);
+/* False: there is no such way. The counters are synchronized. */
+bool x86_pmu_miscount_write(X86PMUState *pmu, uint64_t value);
+bool x86_pmu_miscount_is_noisy(const X86PMUState *pmu);
+/* The counters have been synchronized: what comes now has another noise. */
+void x86_pmu_miscount_redraw(X86PMUState *pmu);
+/* What becomes of the events of a counter, all of them and those since the last synchronization. */
+uint64_t x86_pmu_miscounted_total(const X86PMUState *pmu, const X86PMUSetting *setting,
+                                  uint64_t total);
+uint64_t x86_pmu_miscounted_progress(const X86PMUState *pmu, const X86PMUSetting *setting,
+                                     uint64_t progress);
 
 /* pmu-stats.c */
 bool x86_pmu_stats_realize(X86CPU *cpu, Error **errp);

@@ -92,7 +92,7 @@ static uint64_t counted_total(const X86PMUState *pmu, const X86PMUSetting *setti
             total -= x86_pmu_event_total(pmu, mode, setting->event);
         }
     }
-    return total;
+    return x86_pmu_miscounted_total(pmu, setting, total);
 }
 
 /* Exceeds the width of the counter after an overflow that has not been noticed yet. */
@@ -101,7 +101,9 @@ static uint64_t counter_value(const X86PMUState *pmu, const X86PMUCounter *count
     if (!counter->setting.modes) {
         return counter->value;
     }
-    return counter->value + counted_total(pmu, &counter->setting) - counter->base;
+    return counter->value +
+           x86_pmu_miscounted_progress(pmu, &counter->setting,
+                                       counted_total(pmu, &counter->setting) - counter->base);
 }
 
 static uint64_t counter_mask(const X86PMUState *pmu)
@@ -188,6 +190,7 @@ static bool synchronize(X86PMUState *pmu)
             counter->base = counted_total(pmu, &counter->setting);
         }
     }
+    x86_pmu_miscount_redraw(pmu);
     return triggered;
 }
 
@@ -433,7 +436,7 @@ static bool in_stats_window(uint32_t msr)
 
 static X86PMUAccess absent_register(CPUX86State *env, uint32_t msr)
 {
-    if (in_stats_window(msr)) {
+    if (in_stats_window(msr) || msr == PMU_MISCOUNT_MSR) {
         return PMU_ACCESS_FAULT;
     }
     for (int i = 0; i < ARRAY_SIZE(pmu_msrs); i++) {
@@ -480,6 +483,18 @@ static bool valid_write(const X86PMUState *pmu, const X86PMURegister *r, uint64_
     }
 }
 
+static X86PMUAccess write_miscount(CPUX86State *env, uint64_t value)
+{
+    bool good;
+
+    uncharge_current_insn(env);
+    synchronize(&env->pmu);
+    good = x86_pmu_miscount_write(&env->pmu, value);
+    reconfigure(env);
+    charge_current_insn(env);
+    return good ? PMU_ACCESS_DONE : PMU_ACCESS_FAULT;
+}
+
 /*
  * A WRMSR retires under the registers that it has written: the one that switches counting on is
  * counted, the one that switches it off is not.
@@ -493,6 +508,9 @@ X86PMUAccess x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t value)
 
     if (!pmu->family) {
         return PMU_ACCESS_UNKNOWN;
+    }
+    if (msr == PMU_MISCOUNT_MSR && pmu->miscount.exists) {
+        return write_miscount(env, value);
     }
     r = find_register(pmu, msr);
     if (!r) {
@@ -537,6 +555,9 @@ static uint64_t read_counter(CPUX86State *env, unsigned index)
     uint64_t value;
 
     uncharge_current_insn(env);
+    if (x86_pmu_miscount_is_noisy(pmu)) {
+        update(env);
+    }
     value = counter_value(pmu, &pmu->counter[index]) & counter_mask(pmu);
     charge_current_insn(env);
     return value;
@@ -566,6 +587,10 @@ X86PMUAccess x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *value)
         uncharge_current_insn(env);
         *value = x86_pmu_stats_read(pmu, msr - PMU_STATS_MSR);
         charge_current_insn(env);
+        return PMU_ACCESS_DONE;
+    }
+    if (msr == PMU_MISCOUNT_MSR && pmu->miscount.exists) {
+        *value = pmu->miscount.value;
         return PMU_ACCESS_DONE;
     }
     r = find_register(pmu, msr);
@@ -660,6 +685,7 @@ void x86_pmu_reset(CPUX86State *env)
         pmu->family->reset(pmu);
     }
     x86_pmu_memory_reset(env);
+    x86_pmu_miscount_reset(pmu);
     reconfigure(env);
 }
 
@@ -688,7 +714,8 @@ bool x86_pmu_realize(X86CPU *cpu, Error **errp)
             env->pmu.family = env->pmu.family->odd;
         }
     }
-    if (!x86_pmu_silicon_realize(cpu, errp) || !x86_pmu_memory_realize(cpu, errp)) {
+    if (!x86_pmu_silicon_realize(cpu, errp) || !x86_pmu_memory_realize(cpu, errp) ||
+        !x86_pmu_miscount_realize(cpu, errp)) {
         return false;
     }
     x86_pmu_reset(env);

@@ -129,6 +129,16 @@ typedef struct X86PMUShape {
 
 typedef struct X86PMUMemory X86PMUMemory;
 
+/* Counts that are wrong on purpose: see pmu-miscount.h. */
+typedef struct X86PMUMiscount {
+    bool exists;            /* its MSR does */
+    uint64_t value;         /* of the MSR */
+    uint64_t at_reset;
+    uint64_t interrupts[PMU_NB_MODES];
+    uint64_t random;        /* state of the generator */
+    int64_t noise;          /* what counts are off by since the last synchronization */
+} X86PMUMiscount;
+
 typedef struct X86PMUState {
     X86PMUMode mode;
     X86PMULie lie;
@@ -147,6 +157,7 @@ typedef struct X86PMUState {
     bool watched;           /* a change of the mode must be noticed */
     uint32_t pending;       /* the counters whose interrupts are under way */
     X86PMUSkids skids;
+    X86PMUMiscount miscount;
     const struct X86PMUFamily *family;
     X86PMUStats stats;
 

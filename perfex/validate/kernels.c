@@ -95,7 +95,15 @@ KERNEL(kernel_chain, "mov %rdi, %rax\n\t"
 		     "jmp *%rcx\n"
 		     "1: .rept 1000\n\tadd %edx, %edx\n\t.endr\n"
 		     "2: dec %rax\n\tjnz 1b\n\tret")
-KERNEL(kernel_chase, "1: mov (%rsi), %rsi\n\t" REPEAT)
+/*
+ * It goes on where the last one ended, which the memory keeps behind its first place: what a
+ * smaller one has just walked through is in the cache.
+ */
+KERNEL(kernel_chase, "mov 8(%rsi), %rax\n"
+		     "1: mov (%rax), %rax\n\t"
+		     "dec %rdi\n\tjnz 1b\n\t"
+		     "mov %rax, 8(%rsi)\n\t"
+		     "ret")
 /* What was read leaves all caches, until it comes again. */
 KERNEL(kernel_flush, "1: mov (%rsi), %rax\n\t"
 		     "clflush (%rsi)\n\t"

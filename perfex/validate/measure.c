@@ -125,8 +125,8 @@ struct measured_run {
 };
 
 /*
- * What comes in so short a run came most likely while interrupts were read, and nothing was counted of
- * it: then the run is repeated.  False: it is over, or there is no count.
+ * What comes in so short a run came most likely while interrupts were read, and nothing was counted
+ * of it: then the run is repeated.  False: it is over, or there is no count.
  */
 static bool run_once(struct validation_pass *pass, const struct benchmark *benchmark,
 		     struct workplace *workplace, uint64_t size, struct measured_run *run)

@@ -66,7 +66,10 @@ bool make_buffer(struct workplace *workplace)
 	return true;
 }
 
-/* n places, each step bytes and one of shifts lines behind the one before. */
+/*
+ * n places, each step bytes and one of shifts lines behind the one before; kernel_chase() begins
+ * with the first.
+ */
 static bool make_chase(struct workplace *workplace, unsigned int n, size_t step,
 		       unsigned int shifts, int advice)
 {
@@ -84,6 +87,7 @@ static bool make_chase(struct workplace *workplace, unsigned int n, size_t step,
 		*(void **)(memory + i * step + i % shifts * line) =
 			memory + next[i] * step + next[i] % shifts * line;
 	free(next);
+	*(void **)(memory + sizeof(void *)) = memory;
 	return true;
 }
 

@@ -185,6 +185,27 @@ START_TEST(a_cycle_goes_through_all_places_and_back)
 }
 END_TEST
 
+/* What a walk of 30 has just touched, the next ones do not touch again until all the rest was. */
+START_TEST(a_walk_goes_on_where_the_last_one_ended)
+{
+	const struct geometry geometry = { .line = 64, .page = 4096, .l1d = 4096 };
+	struct workplace workplace = { .geometry = &geometry, .to = -1, .from = -1 };
+	enum { PLACES = 8 * 4096 / 64 };
+	void **cursor, *first;
+
+	ck_assert(make_l1_chase(&workplace));
+	cursor = (void **)workplace.memory + 1;
+	first = *cursor;
+	kernel_chase(30, workplace.memory);
+	ck_assert_ptr_ne(*cursor, first);
+	kernel_chase(PLACES - 31, workplace.memory);
+	ck_assert_ptr_ne(*cursor, first);
+	kernel_chase(1, workplace.memory);
+	ck_assert_ptr_eq(*cursor, first);
+	workplace_release(&workplace);
+}
+END_TEST
+
 START_TEST(each_quantity_has_a_name_and_a_benchmark)
 {
 	for (unsigned int q = 0; q < N_QUANTITIES; q++) {
@@ -254,6 +275,7 @@ TCase *kernels_tests(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, programs_do_what_the_table_expects_of_them);
 	tcase_add_test(tests, a_cycle_goes_through_all_places_and_back);
+	tcase_add_test(tests, a_walk_goes_on_where_the_last_one_ended);
 	tcase_add_test(tests, each_quantity_has_a_name_and_a_benchmark);
 	tcase_add_test(tests, what_is_never_expected_shows_nothing);
 	tcase_add_test(tests, the_least_factor_may_be_none);

@@ -88,6 +88,17 @@ static const struct meaning {
 	{ "p4", "branch_retired:MMNP:MMNM", NOT_TAKEN },
 	{ "p4", "x87_FP_uop:ALL", X87 },
 	{ "p4", "global_power_events:RUNNING", CYCLES },
+	{ "p4", "retired_mispred_branch_type:CONDITIONAL", MISPREDICTED },
+	{ "p4", "replay_event:NBOGUS:L1_LD_MISS", L1D_MISSES },
+	{ "p4", "replay_event:NBOGUS:L2_LD_MISS", L2_MISSES },
+	{ "p4", "replay_event:NBOGUS:DTLB_LD_MISS", DTLB_MISSES },
+	{ "p4", "replay_event:NBOGUS:DTLB_ALL_MISS", DTLB_MISSES },
+	{ "p4", "BSQ_cache_reference:RD_2ndL_MISS", L2_MISSES },
+	{ "p4", "cache-misses", LLC_MISSES },
+	{ "p4", "BPU_fetch_request:TCMISS", L1I_MISSES },
+	{ "p4", "page_walk_type:DTMISS", DTLB_MISSES },
+	{ "p4", "page_walk_type:ITMISS", ITLB_MISSES },
+	{ "p4", "ITLB_reference:MISS", ITLB_MISSES },
 };
 _Static_assert(sizeof(meanings) / sizeof(meanings[0]) == N_MEANINGS, "validate.h says how many");
 
@@ -105,6 +116,7 @@ static bool is_same(const struct perfctr_pmu_info *info, const struct perfctr_re
 	return !((known->evntsel ^ request->evntsel) & ~modes) &&
 	       !((known->evntsel2 ^ request->evntsel2) & ~modes2) &&
 	       known->p4_pebs_enable == request->p4_pebs_enable &&
+	       known->p4_pebs_matrix_vert == request->p4_pebs_matrix_vert &&
 	       (!known->kinds || known->kinds == request->kinds);
 }
 

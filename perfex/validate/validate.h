@@ -198,7 +198,7 @@ bool event_needs(const struct validated *event, const struct benchmark *benchmar
 void judge_event(struct validated *event);
 
 /* meanings.c */
-enum { N_MEANINGS = 73 };
+enum { N_MEANINGS = 84 };
 
 struct known_event {
 	struct perfctr_request request;

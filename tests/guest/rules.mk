@@ -3,7 +3,7 @@
 
 GUEST := $(BUILD)/tests/guest
 GUEST_OBJECTS := $(patsubst tests/guest/%.c,$(GUEST)/%.o,$(wildcard tests/guest/*.c))
-GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop32 loop-tiny loop-long loop-huge noise fault-mix signals smc memory memory32 \
+GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop32 loop-tiny loop-long loop-huge noise fault-mix signals smc memory memory32 lines lines32 \
 	fork exec die-9 die-15 rdpmc peek tree chain abi32 p5mon-loop32 p5mon-misaligned32)
 
 ALL += $(GUEST)/guest-tests $(GUEST_PROGRAMS)
@@ -20,6 +20,10 @@ $(GUEST)/guest-tests: $(GUEST_OBJECTS) $(LIB_STATIC)
 GUEST_ASSEMBLE = $(SAY_CC)$(CC) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments $(GUEST_ASM_FLAGS) -o $@ $<
 
 $(GUEST)/%32: GUEST_ASM_FLAGS := -m32
+$(GUEST)/lines32: tests/guest/asm/lines.S
+	@mkdir -p $(@D)
+	$(GUEST_ASSEMBLE)
+
 $(GUEST)/%: tests/guest/asm/%.S
 	@mkdir -p $(@D)
 	$(GUEST_ASSEMBLE)

@@ -415,7 +415,27 @@ START_TEST(events_of_netburst_count_what_they_should)
 }
 END_TEST
 
-SUITE(validity_p4, events_of_netburst_count_what_they_should)
+static const struct judged misses_of_netburst[] = {
+	{ "branch-misses", "mispredicted-branches" },
+	{ "replay_event:NBOGUS:L1_LD_MISS", "l1d-misses" },
+	{ "replay_event:NBOGUS:L2_LD_MISS", "l2-misses" },
+	{ "replay_event:NBOGUS:DTLB_LD_MISS", "dtlb-misses" },
+	{ "BSQ_cache_reference:RD_2ndL_MISS", "l2-misses" },
+	{ "cache-misses", "llc-misses" },
+	{ "BPU_fetch_request:TCMISS", "l1i-misses" },
+	{ "page_walk_type:DTMISS", "dtlb-misses" },
+	{ "ITLB_reference:MISS", "itlb-misses" },
+};
+
+START_TEST(misses_of_netburst_are_those_of_the_model)
+{
+	expect_all_trusted(misses_of_netburst, ARRAY_SIZE(misses_of_netburst));
+}
+END_TEST
+
+SUITE(validity_p4,
+      events_of_netburst_count_what_they_should,
+      misses_of_netburst_are_those_of_the_model)
 
 static const struct judged hybrid[] = {
 	{ "instructions", "instructions" },

@@ -21,6 +21,28 @@ static const uint32_t codes[][N_EVENTS] = {
 };
 static const uint32_t *code_of;
 
+/* NetBurst: the ESCR with what it detects in user mode, and the counter and CCCR select of its block. */
+#define CCCR(n)			(0x360 + (n))
+#define CCCR_COUNTER(n)		(0x300 + (n))
+#define CCCR_RUN(select)	(0x31000 | (select) << 13)
+#define ESCR_USER		0x4
+#define PEBS_ENABLE		0x3f1
+#define PEBS_VERT		0x3f2
+
+static const struct {
+	uint32_t escr, detects, select, counter;
+} netburst[] = {
+	[MISPREDICTED] = { 0x3b8, 0x06000200, 4, 12 },	/* CRU: mispred_branch_retired */
+	[L1D] = { 0x3cc, 0x12000200, 5, 12 },		/* CRU: replay_event */
+	[L1I] = { 0x3b2, 0x06000200, 0, 0 },		/* BPU_fetch_request: TCMISS */
+	[L2_USES] = { 0x3a0, 0x18020e00, 7, 0 },	/* BSQ_cache_reference: RD_2ndL_*, */
+	[L2] = { 0x3a0, 0x18020000, 7, 0 },		/* ... RD_2ndL_MISS */
+	[DTLB] = { 0x3ac, 0x02000200, 4, 0 },		/* PMH, page_walk_type: DTMISS */
+	[ITLB] = { 0x3b6, 0x30000400, 3, 0 },		/* ITLB_reference: MISS */
+};
+static bool is_netburst;
+static uint32_t netburst_counter;
+
 /* What the runner's option says: l1d=4/2:l1i=8/4:l2=16/4; without one what CPUID of the processor does. */
 struct shape {
 	uint32_t size, ways;
@@ -106,8 +128,24 @@ void second_test(void)
 {
 }
 
+/* Loads and stores that are replayed because they missed the first cache are tagged for replay_event. */
+static void select_netburst(enum event event)
+{
+	wrmsr(CCCR(netburst_counter), 0);
+	netburst_counter = netburst[event].counter;
+	wrmsr(PEBS_ENABLE, 0x01000001);
+	wrmsr(PEBS_VERT, 3);
+	wrmsr(netburst[event].escr, netburst[event].detects | ESCR_USER);
+	wrmsr(CCCR_COUNTER(netburst_counter), 0);
+	wrmsr(CCCR(netburst_counter), CCCR_RUN(netburst[event].select));
+}
+
 static void select(enum event event, uint32_t more)
 {
+	if (is_netburst) {
+		select_netburst(event);
+		return;
+	}
 	wrmsr(evntsel(0), 0);
 	wrmsr(counter(0), 0);
 	wrmsr(evntsel(0), code_of[event] | USR | EN | more);
@@ -132,6 +170,10 @@ static void run(void (*code)(void), uint32_t ebx, uint32_t ecx, uint32_t edx, ui
 
 static uint64_t stop(void)
 {
+	if (is_netburst) {
+		wrmsr(CCCR(netburst_counter), 0);
+		return rdmsr(CCCR_COUNTER(netburst_counter));
+	}
 	wrmsr(evntsel(0), 0);
 	return rdmsr(counter(0));
 }
@@ -308,6 +350,18 @@ static uint64_t mispredicted(void (*code)(void), uint32_t inner, uint32_t n)
 	return count - before;
 }
 
+/* Of NetBurst the same by another event, TBPU's retired_mispred_branch_type of conditional branches. */
+static uint64_t mispredicted_by_type(void)
+{
+	select(MISPREDICTED, 0);
+	wrmsr(0x3c2, 0x0a000400 | ESCR_USER);
+	wrmsr(CCCR_COUNTER(4), 0);
+	wrmsr(CCCR(4), CCCR_RUN(2));
+	run(user_random, 0, 0, 10000, 0);
+	wrmsr(CCCR(4), 0);
+	return rdmsr(CCCR_COUNTER(4));
+}
+
 static void test_branches(void)
 {
 	uint64_t random;
@@ -322,6 +376,11 @@ static void test_branches(void)
 	run(user_random, 0, 0, 10000, 0);
 	random = stop();
 	check("random", 1, random > 5000 - 200 && random < 5000 + 200);
+	if (is_netburst) {
+		random = mispredicted_by_type();
+		check("random.by_type", random, stop());
+		check("random.by_type", 1, random > 5000 - 200 && random < 5000 + 200);
+	}
 }
 
 /* The interrupt comes right after the load, or the iteration, that has the 100th miss. */
@@ -397,7 +456,8 @@ void test(void)
 	cpuid(1, 0, reg);
 	family = (reg[0] >> 8 & 0xf) + ((reg[0] >> 8 & 0xf) == 0xf ? reg[0] >> 20 & 0xff : 0);
 	cpuid(0, 0, reg);
-	code_of = is_amd() ? codes[family >= 0x15 ? 3 : 2] : codes[reg[0] >= 0xa ? 0 : 1];
+	is_netburst = !is_amd() && family == 0xf;
+	code_of = is_amd() ? codes[family >= 0x15 ? 3 : 2] : codes[is_netburst ? 0 : reg[0] >= 0xa ? 0 : 1];
 	find_shape();
 	test_data();
 	test_faults();
@@ -406,6 +466,6 @@ void test(void)
 	test_clflush();
 	test_code();
 	test_branches();
-	if (code_of == codes[0])
+	if (code_of == codes[0] && !is_netburst)
 		test_overflow();
 }

@@ -125,4 +125,5 @@ rdpmc_result:
 
 	.bss
 	.skip	256
+	.balign	4096
 buffer:	.skip	4096

@@ -41,7 +41,7 @@
 #define INSTR_RETIRED	0x04000200
 #define UOPS_RETIRED	0x02000200
 #define POWER_EVENTS	0x26000200
-#define BRANCH_TYPES	0x0a003c00
+#define BRANCH_TYPES	0x08003c00
 #define BRANCHES_ALL	0x0c001e00
 #define BRANCHES_TAKEN	0x0c001800
 #define BRANCHES_NOT	0x0c000600
@@ -375,12 +375,19 @@ static uint64_t front_end(uint32_t event, uint32_t mode)
 	return count_tagged(user_rep, RAT_ESCR0 + 1, event, FRONT_END | mode);
 }
 
+/* Nothing is in caches and TLBs before, which see that only while an event asks them. */
 static uint64_t replay(uint64_t enable, uint64_t vert)
 {
 	reset();
 	wrmsr(PEBS_ENABLE, enable);
 	wrmsr(PEBS_VERT, vert);
-	return count_tagged(user_rep, 0, 0, REPLAY | USER);
+	wrmsr(CRU_ESCR2 + 1, REPLAY | USER);
+	wrmsr(CCCR(15), RUN(5));
+	asm volatile("wbinvd\n\t"
+		     "mov %%cr3, %%eax\n\t"
+		     "mov %%eax, %%cr3" : : : "eax", "memory");
+	run_user(user_rep);
+	return rdpmc(15);
 }
 
 static uint64_t execution(uint32_t escr, uint32_t event, uint32_t downstream)
@@ -398,13 +405,21 @@ static void test_tagging(void)
 	check("front_end.other_ring", 0, front_end(UOP_LOADS | KERNEL, USER));
 	check("front_end.not_tagged", 0, front_end(UOP_LOADS | USER, KERNEL));
 
-	check("replay.l1_loads", 1000, replay(0x01000001, 1));
-	check("replay.l2_loads", 1000, replay(0x01000002, 1));
-	check("replay.dtlb_stores", 1000, replay(0x01000004, 2));
-	check("replay.dtlb_all", 2000, replay(0x01000004, 3));
+	/*
+	 * Bytes 0 to 999 are loaded, 1000 to 1999 stored to, in turn: lines 0 to 14 are loaded first, lines 15 to 31
+	 * stored to first. All are in one page, which is loaded from first.
+	 */
+	check("replay.l1_loads", 15, replay(0x01000001, 1));
+	check("replay.l1_stores", 17, replay(0x01000001, 2));
+	check("replay.l1_all", 32, replay(0x01000001, 3));
+	check("replay.l2_loads", 15, replay(0x01000002, 1));
+	check("replay.dtlb_loads", 1, replay(0x01000004, 1));
+	check("replay.dtlb_stores", 0, replay(0x01000004, 2));
+	check("replay.dtlb_all", 1, replay(0x01000004, 3));
 	check("replay.not_enabled", 0, replay(0x00000001, 1));
 	check("replay.nothing", 0, replay(0x01000001, 0));
 	check("replay.mob", 0, replay(0x01000200, 1));
+	check("replay.two_reasons", 0, replay(0x01000003, 1));
 
 	check("execution.tag_0", 4,
 	      execution(FIRM_ESCR0, X87_UOPS | TAG(1) | USER, NBOGUS(0) | USER));

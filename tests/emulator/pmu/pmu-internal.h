@@ -96,6 +96,9 @@ static inline uint64_t x86_pmu_event_total(const X86PMUState *pmu, unsigned mode
     case PMU_EVENT_L2_REFERENCE:
         return total[PMU_EVENT_L1D_LOAD_MISS] + total[PMU_EVENT_L1D_STORE_MISS] +
                total[PMU_EVENT_L1I_MISS];
+    case PMU_EVENT_L2_HIT:
+        return x86_pmu_event_total(pmu, mode, PMU_EVENT_L2_REFERENCE) -
+               x86_pmu_event_total(pmu, mode, PMU_EVENT_L2_MISS);
     case PMU_EVENT_L2_MISS:
         return total[PMU_EVENT_L2_LOAD_MISS] + total[PMU_EVENT_L2_STORE_MISS] +
                total[PMU_EVENT_L2_CODE_MISS];

@@ -32,15 +32,19 @@
 #define ESCR_WRITABLE   0x7ffffffcULL
 
 /* Those of the ESCRs, each the first of a pair, that detect something here. */
+#define ESCR_BSU        0x3a0
 #define ESCR_FSB        0x3a2
 #define ESCR_FIRM       0x3a4
+#define ESCR_PMH        0x3ac
+#define ESCR_BPU        0x3b2
+#define ESCR_ITLB       0x3b6
 #define ESCR_CRU0       0x3b8
 #define ESCR_RAT        0x3bc
 #define ESCR_TBPU       0x3c2
 #define ESCR_CRU2       0x3cc
 
 #define PEBS_UOP_TAG    BIT_ULL(24)
-#define PEBS_REPLAY     7ULL                /* misses of caches and of the TLB */
+#define PEBS_REPLAY     0xfffULL            /* the reasons of replays */
 #define PEBS_WRITABLE   0x03001fffULL
 #define VERT_LOADS      BIT_ULL(0)
 #define VERT_STORES     BIT_ULL(1)
@@ -205,30 +209,84 @@ static Detection detect_fsb(uint64_t escr)
     return d;
 }
 
-/* retired_branch_type: CONDITIONAL, CALL, RETURN and INDIRECT; fewer of them are not modelled. */
+/*
+ * retired_branch_type: CONDITIONAL, CALL, RETURN and INDIRECT; fewer of them are not modelled.
+ * retired_mispred_branch_type: of them only conditional ones are ever mispredicted.
+ */
 static Detection detect_tbpu(uint64_t escr)
 {
     Detection d = { PMU_EVENT_NONE, modes(escr) };
 
-    if (event_select(escr) == 0x05 && (event_mask(escr) & 0x1e) == 0x1e) {
+    if (event_select(escr) == 0x04 && (event_mask(escr) & 0x1e) == 0x1e) {
         d.event = PMU_EVENT_BRANCH;
+    } else if (event_select(escr) == 0x05 && event_mask(escr) & 2) {
+        d.event = PMU_EVENT_MISPREDICTED;
     }
     return d;
 }
 
-/* uops_retired: NBOGUS, one for each instruction; instr_retired: NBOGUSNTAG */
+/*
+ * BSQ_cache_reference: reads of the second cache, by what is replaced in a first one: all of
+ * RD_2ndL_HITS, HITE and HITM together, RD_2ndL_MISS, or both. There is no third cache, and nothing is
+ * written back.
+ */
+static Detection detect_bsu(uint64_t escr)
+{
+    bool hits = (event_mask(escr) & 7) == 7, misses = event_mask(escr) & 0x100;
+    Detection d = { PMU_EVENT_NONE, modes(escr) };
+
+    if (event_select(escr) == 0x0c && misses) {
+        d.event = hits ? PMU_EVENT_L2_REFERENCE : PMU_EVENT_L2_MISS;
+    } else if (event_select(escr) == 0x0c && hits) {
+        d.event = PMU_EVENT_L2_HIT;
+    }
+    return d;
+}
+
+/* page_walk_type: DTMISS and ITMISS; their sum is not modelled. */
+static Detection detect_pmh(uint64_t escr)
+{
+    static const int8_t events[4] = {
+        PMU_EVENT_NONE, PMU_EVENT_DTLB_MISS, PMU_EVENT_ITLB_MISS, PMU_EVENT_NONE,
+    };
+
+    return event_select(escr) == 0x01 ? (Detection) { events[event_mask(escr) & 3], modes(escr) }
+                                      : nothing;
+}
+
+/* BPU_fetch_request: TCMISS; the trace cache is the first cache of code. */
+static Detection detect_bpu(uint64_t escr)
+{
+    return event_select(escr) == 0x03 && event_mask(escr) & 1
+               ? (Detection) { PMU_EVENT_L1I_MISS, modes(escr) } : nothing;
+}
+
+/* ITLB_reference: MISS; what hits is not modelled. */
+static Detection detect_itlb(uint64_t escr)
+{
+    return event_select(escr) == 0x18 && event_mask(escr) == 2
+               ? (Detection) { PMU_EVENT_ITLB_MISS, modes(escr) } : nothing;
+}
+
+/*
+ * uops_retired: NBOGUS, one for each instruction; instr_retired: NBOGUSNTAG; mispred_branch_retired:
+ * NBOGUS
+ */
 static Detection detect_cru0(uint64_t escr)
 {
+    static const int8_t events[4] = {
+        PMU_EVENT_NONE, PMU_EVENT_INSN, PMU_EVENT_INSN, PMU_EVENT_MISPREDICTED,
+    };
     unsigned event = event_select(escr);
     Detection d = { PMU_EVENT_NONE, modes(escr) };
 
-    if ((event == 0x01 || event == 0x02) && event_mask(escr) & 1) {
-        d.event = PMU_EVENT_INSN;
+    if (event < ARRAY_SIZE(events) && event_mask(escr) & 1) {
+        d.event = events[event];
     }
     return d;
 }
 
-/* branch_retired: MMNP and MMTP; none is mispredicted. */
+/* branch_retired: MMNP and MMTP, which here have the mispredicted ones too. */
 static Detection detect_branches(uint64_t escr)
 {
     static const int8_t events[4] = {
@@ -271,15 +329,32 @@ static Detection tagged_at_execution(const X86PMUState *pmu, unsigned mask)
     return both(tagged_by(read_escr(pmu, ESCR_FIRM), tags), tagged_by(read_escr(pmu, ESCR_FIRM + 1), tags));
 }
 
-/* replay_event: NBOGUS. Without caches and a TLB every load and store misses in all of them. */
+/*
+ * replay_event: NBOGUS, by the reason for the replay: a miss of the first cache, of the second one, or of
+ * the data TLB; others, and several, are not modelled. Then by what was replayed: loads, stores, or both.
+ */
 static Detection tagged_by_replay(const X86PMUState *pmu, unsigned mask)
 {
+    static const struct {
+        uint8_t reason;
+        int8_t events[4];
+    } replays[] = {
+        { 1, { PMU_EVENT_NONE, PMU_EVENT_L1D_LOAD_MISS, PMU_EVENT_L1D_STORE_MISS,
+               PMU_EVENT_L1D_MISS } },
+        { 2, { PMU_EVENT_NONE, PMU_EVENT_L2_LOAD_MISS, PMU_EVENT_L2_STORE_MISS,
+               PMU_EVENT_NONE } },
+        { 4, { PMU_EVENT_NONE, PMU_EVENT_DTLB_LOAD_MISS, PMU_EVENT_DTLB_STORE_MISS,
+               PMU_EVENT_DTLB_MISS } },
+    };
     uint64_t enable = pmu->control[PEBS_ENABLE], vert = pmu->control[PEBS_MATRIX_VERT];
 
-    if (!(mask & 1) || !(enable & PEBS_UOP_TAG) || !(enable & PEBS_REPLAY)) {
-        return nothing;
+    for (int i = 0; mask & 1 && enable & PEBS_UOP_TAG && i < ARRAY_SIZE(replays); i++) {
+        if ((enable & PEBS_REPLAY) == replays[i].reason) {
+            return (Detection) { replays[i].events[vert & (VERT_LOADS | VERT_STORES)],
+                                 PMU_KERNEL | PMU_USER };
+        }
     }
-    return (Detection) { accesses(vert & VERT_LOADS, vert & VERT_STORES), PMU_KERNEL | PMU_USER };
+    return nothing;
 }
 
 static Detection detect_cru2(const X86PMUState *pmu, uint64_t escr)
@@ -309,6 +384,14 @@ static Detection detect_cru2(const X86PMUState *pmu, uint64_t escr)
 static Detection detect(const X86PMUState *pmu, uint32_t pair, uint64_t escr)
 {
     switch (pair) {
+    case ESCR_BSU:
+        return detect_bsu(escr);
+    case ESCR_PMH:
+        return detect_pmh(escr);
+    case ESCR_BPU:
+        return detect_bpu(escr);
+    case ESCR_ITLB:
+        return detect_itlb(escr);
     case ESCR_FSB:
         return detect_fsb(escr);
     case ESCR_FIRM:
@@ -329,20 +412,19 @@ static Detection detect(const X86PMUState *pmu, uint32_t pair, uint64_t escr)
 /*
  * Compare counts the cycles, which are instructions, whose number of events is above the threshold,
  * with complement those where it is not: in a mode that the ESCR does not detect the number is 0.
- * At most one instruction or branch is in a cycle, but there can be several loads and stores: with
- * those, the thresholds from 0 to 14 are not modelled, and neither is EDGE.
+ * At most one instruction or branch is in a cycle, but there can be several loads, stores and misses:
+ * with those, the thresholds from 0 to 14 are not modelled, and neither is EDGE.
  */
 static void compare(X86PMUSetting *setting, uint64_t cccr)
 {
     unsigned threshold = cccr >> 20 & 0xf;
     unsigned most = 1;
 
-    switch (setting->event) {
-    case PMU_EVENT_NONE:
+    if (setting->event == PMU_EVENT_NONE) {
         return;
-    case PMU_EVENT_LOAD:
-    case PMU_EVENT_STORE:
-    case PMU_EVENT_ACCESS:
+    }
+    if (setting->event == PMU_EVENT_LOAD || setting->event == PMU_EVENT_STORE ||
+        setting->event == PMU_EVENT_ACCESS || x86_pmu_is_miss(setting->event)) {
         most = MAX_THRESHOLD;
     }
     if (cccr & CCCR_EDGE || (most > 1 && threshold < most)) {

@@ -43,6 +43,7 @@ typedef enum X86PMUEvent {
     PMU_EVENT_REFERENCE,                /* cycles at the rate of the time stamp counter */
     PMU_EVENT_L1D_MISS,
     PMU_EVENT_L2_REFERENCE,             /* misses of the first caches */
+    PMU_EVENT_L2_HIT,
     PMU_EVENT_L2_MISS,
     PMU_EVENT_DTLB_MISS,
 } X86PMUEvent;

@@ -15,5 +15,6 @@ check-papi: $(LIB_SHARED)
 	@tests/papi/run
 
 .PHONY: check-papi-long
-check-papi-long: $(LIB_SHARED) ## run PAPI's own tests on AMD's processors, too
+check-papi-long: $(LIB_SHARED) ## run PAPI's own tests on AMD's processors, too, and PAPI 7.2
 	@tests/papi/run ctests-arch ctests-zen ctests-k8
+	@PAPI=7.2 tests/papi/run absence cost arch zen k8 arch-v5 ctests-arch

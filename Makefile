@@ -157,7 +157,7 @@ deb-packages: ## build Debian packages of all else: libraries, perfex, service, 
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
-.PHONY: module module-install
+.PHONY: module module-install module-uninstall
 module: ## build the driver as a module, for the kernel that runs here or KDIR=its headers
 	@test -e $(KDIR)/Makefile || \
 		{ echo 'there are no headers at $(KDIR): install those of the kernel, such as linux-headers-amd64' >&2; exit 1; }
@@ -167,6 +167,11 @@ module-install: module ## install it below /lib/modules, to be loaded at boot
 	$(MAKE) -C $(KDIR) M=$(abspath $(BUILD)/module) CONFIG_PERFCTR=m INSTALL_MOD_PATH=$(abspath $(DESTDIR)) modules_install
 	install -d $(DESTDIR)/etc/modules-load.d
 	echo perfctr >$(DESTDIR)/etc/modules-load.d/perfctr.conf
+MODULES = $(DESTDIR)/lib/modules/$(shell $(MAKE) -s -C $(KDIR) kernelrelease)
+module-uninstall: ## remove what module-install has installed for the kernel that runs here, or KDIR=
+	rm -f $(MODULES)/updates/perfctr.ko* $(MODULES)/extra/perfctr.ko* $(DESTDIR)/etc/modules-load.d/perfctr.conf
+	find $(MODULES) -maxdepth 1 \( -name updates -o -name extra \) -empty -delete
+	$(if $(DESTDIR),,depmod $(notdir $(MODULES)))
 
 .PHONY: packages
 packages: ## install the Debian packages that all of this needs

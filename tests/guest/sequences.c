@@ -11,10 +11,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define CPU1_ONLINE "/sys/devices/system/cpu/cpu1/online"
@@ -47,9 +49,27 @@ static unsigned int choose(unsigned int n)
 	return (random_state >> 33) % n;
 }
 
+/* A program that has come to its end holds nothing. One that has not is stopped for this step, so that it does not now. */
+static bool context_holds(void)
+{
+	siginfo_t end = { 0 };
+
+	if (now.context < 0)
+		return false;
+	ck_assert_int_eq(kill(now.context_pid, SIGSTOP), 0);
+	ck_assert_int_eq(waitid(P_PID, now.context_pid, &end, WEXITED | WSTOPPED | WNOWAIT), 0);
+	return end.si_code == CLD_STOPPED;
+}
+
+static void let_context_go_on(void)
+{
+	if (now.context >= 0)
+		ck_assert_int_eq(kill(now.context_pid, SIGCONT), 0);
+}
+
 static bool ours(void)
 {
-	return now.context >= 0 || now.session >= 0;
+	return context_holds() || now.session >= 0;
 }
 
 static bool theirs(void)
@@ -65,16 +85,20 @@ static int some_cpu(void)
 
 static void change_cpu(void)
 {
+	bool watched = now.watchdog_on && !ours();
+
 	now.online = !now.online;
 	write_file(CPU1_ONLINE, now.online ? "1" : "0");
-	now.watched[1] = now.online && now.watchdog_on && !ours();
+	now.watched[1] = now.online && watched;
 }
 
 static void change_watchdog(void)
 {
+	bool free = !ours();
+
 	now.watchdog_on = !now.watchdog_on;
 	write_file(NMI_WATCHDOG, now.watchdog_on ? "1" : "0");
-	now.watched[0] = now.watchdog_on && !ours();
+	now.watched[0] = now.watchdog_on && free;
 	now.watched[1] = now.watched[0] && now.online;
 }
 
@@ -103,9 +127,11 @@ static int perf_open_instructions(pid_t pid)
 
 static void begin_perf(int cpu)
 {
+	bool held = ours();
+
 	now.perf_pid = stopped_start(cpu, COMMAND(program("loop-long")));
 	now.perf = perf_open_instructions(now.perf_pid);
-	HOLDS(ours() ? now.perf == -1 && errno == EBUSY : now.perf >= 0);
+	HOLDS(held ? now.perf == -1 && errno == EBUSY : now.perf >= 0);
 	if (now.perf < 0)
 		kill_and_wait(now.perf_pid);
 	else
@@ -317,6 +343,7 @@ static void follow_sequence(unsigned int seed, size_t n_steps)
 		strcat(story, " ");
 		strcat(story, steps[step].name);
 		steps[step].take();
+		let_context_go_on();
 		for (int cpu = 0; cpu < 2; cpu++)
 			if (now.watched[cpu])
 				expect_watched(cpu);

@@ -23,7 +23,7 @@ linux7:
 	@$(MAKE) --no-print-directory -j2 all qemu $(FAMILIES)/families-64 $(GUEST_OTHER_PROGRAMS)
 	@scripts/build-kernel --linux 7.3
 	@scripts/build-module --kernel debian-7.3
-check-linux7: ## suites of the guest, three processors, and the module on Linux 7.3
+check-linux7: ## suites of the guest, five processors, and the module on Linux 7.3
 	@scripts/packages
 	@scripts/packages check
 	@scripts/check linux7 $(addprefix check-linux7-,guest families module)
@@ -32,6 +32,6 @@ check-linux7: ## suites of the guest, three processors, and the module on Linux 
 check-linux7-guest:
 	@LINUX=7.3 tests/guest/run $(LINUX7_SUITES)
 check-linux7-families:
-	@LINUX=7.3 tests/families/run arch k8 zen
+	@LINUX=7.3 tests/families/run arch arch-v6 hybrid p4-64 zen-v2
 check-linux7-module:
 	@tests/module/run 7.3

@@ -30,6 +30,8 @@ static const struct write writes[] = {
 	{ "Intel architectural PerfMon v4", 0x38d, 0 },
 	{ "Intel architectural PerfMon v5", 0x38f, 0 },
 	{ "Intel architectural PerfMon v5", 0x38d, 0 },
+	{ "Intel architectural PerfMon v6", 0x38f, 0 },
+	{ "Intel architectural PerfMon v6", 0x1901, 0x004100c4 },
 	/* PerfEvtSel0, the enable bit of both, and _1 (SDM volume 4, P6 family) */
 	{ "Intel P6", 0x186, 0 },
 	{ "Intel P6", 0x187, 0x000100c4 },

@@ -370,6 +370,8 @@ static bool restore_evntsels(const struct arch_kind *kind, const struct arch_reg
 		arch_enable(0);
 		wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + n, regs->evntsel[n]);
 	}
+	if (!intact && perfctr_intel_cleanse())
+		arch_cleanse(kind, regs);
 	return intact;
 }
 

@@ -49,7 +49,10 @@ static unsigned int choose(unsigned int n)
 	return (random_state >> 33) % n;
 }
 
-/* A program that has come to its end holds nothing. One that has not is stopped for this step, so that it does not now. */
+/*
+ * A program that has come to its end holds nothing. One that has not is stopped for this step, so that it does
+ * not now.
+ */
 static bool context_holds(void)
 {
 	siginfo_t end = { 0 };

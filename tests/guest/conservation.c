@@ -10,9 +10,9 @@
  * other are the same number both times.
  */
 #include "guest.h"
+#include "msr.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,13 +38,8 @@ static void open_statistics(void)
 {
 	world.cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	ck_assert_uint_le(world.cpus, MAX_CPUS);
-	for (unsigned int cpu = 0; cpu < world.cpus; cpu++) {
-		char path[32];
-
-		snprintf(path, sizeof(path), "/dev/cpu/%u/msr", cpu);
-		world.msr[cpu] = open(path, O_RDONLY | O_CLOEXEC);
-		ck_assert_msg(world.msr[cpu] >= 0, "%s: %s", path, strerror(errno));
-	}
+	for (unsigned int cpu = 0; cpu < world.cpus; cpu++)
+		world.msr[cpu] = msr_open(cpu, O_RDONLY);
 }
 
 /* Threads of the kernel have no command line. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cost.h"
+#include "msr.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +30,7 @@ static uint64_t read_window(uint32_t offset)
 static void read_statistics(uint64_t statistics[N_STATISTICS])
 {
 	if (msr_device < 0)
-		msr_device = open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC);
-	ck_assert_msg(msr_device >= 0, "/dev/cpu/0/msr: %s", strerror(errno));
+		msr_device = msr_open(0, O_RDONLY);
 	statistics[RDMSR] = read_window(PMU_STATS_RDMSR);
 	statistics[WRMSR] = read_window(PMU_STATS_WRMSR);
 	statistics[RDPMC] = read_window(PMU_STATS_RDPMC);

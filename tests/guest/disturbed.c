@@ -4,6 +4,7 @@
  * machines do: played through /dev/cpu/N/msr.  It is noticed, put right, and told.
  */
 #include "guest.h"
+#include "msr.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,35 +24,6 @@
 #define IA32_A_PMC0	0x4c1
 #define TICKS_MS	200	/* many timer ticks */
 #define TRIES		20
-
-static int open_msr(int flags)
-{
-	char path[32];
-	int fd;
-
-	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", CPU);
-	fd = open(path, flags | O_CLOEXEC);
-	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
-	return fd;
-}
-
-static void write_msr(uint32_t msr, uint64_t value)
-{
-	int fd = open_msr(O_RDWR);
-
-	ck_assert_int_eq(pwrite(fd, &value, sizeof(value), msr), sizeof(value));
-	close(fd);
-}
-
-static uint64_t read_msr(uint32_t msr)
-{
-	int fd = open_msr(O_RDONLY);
-	uint64_t value;
-
-	ck_assert_int_eq(pread(fd, &value, sizeof(value), msr), sizeof(value));
-	close(fd);
-	return value;
-}
 
 static void sleep_ms(unsigned int ms)
 {
@@ -90,7 +62,7 @@ static void disturb(uint32_t msr, uint64_t value)
 	uint64_t before = pmu_info().disturbances;
 
 	for (int i = 0; i < TRIES && pmu_info().disturbances == before; i++) {
-		write_msr(msr, value);
+		msr_write(CPU, msr, value);
 		sleep_ms(TICKS_MS);
 	}
 	ck_assert_uint_gt(pmu_info().disturbances, before);
@@ -139,10 +111,10 @@ START_TEST(counters_that_somebody_starts_are_stopped_again)
 	uint64_t running;
 
 	start_spinner();
-	running = read_msr(GLOBAL_CTRL);
+	running = msr_read(CPU, GLOBAL_CTRL);
 	ck_assert_uint_eq(running, 1ull << 32 | 1);
 	disturb_spinner(GLOBAL_CTRL, running | 0xe);
-	ck_assert_uint_eq(read_msr(GLOBAL_CTRL), running);
+	ck_assert_uint_eq(msr_read(CPU, GLOBAL_CTRL), running);
 	end_spinner();
 }
 END_TEST
@@ -151,7 +123,7 @@ START_TEST(an_event_that_somebody_replaces_is_selected_again)
 {
 	start_spinner();
 	disturb_spinner(IA32_PERFEVTSEL0, USER(BRANCHES));
-	ck_assert_uint_eq(read_msr(IA32_PERFEVTSEL0), USER(INSTRUCTIONS));
+	ck_assert_uint_eq(msr_read(CPU, IA32_PERFEVTSEL0), USER(INSTRUCTIONS));
 	expect_put_right();
 	end_spinner();
 }
@@ -233,7 +205,7 @@ START_TEST(a_session_that_is_disturbed_is_flagged)
 	start_spinner();
 	first = context_read_scope(fd, PERFCTR_SCOPE_SELF);
 	ck_assert(!(first.flags & PERFCTR_COUNTS_DISTURBED));
-	write_msr(IA32_A_PMC0 + 1, 0);
+	msr_write(CPU, IA32_A_PMC0 + 1, 0);
 	disturb_spinner(GLOBAL_CTRL, 0);
 	second = context_read_scope(fd, PERFCTR_SCOPE_SELF);
 	ck_assert(second.flags & PERFCTR_COUNTS_DISTURBED);
@@ -251,7 +223,7 @@ static pid_t start_disturber(void)
 	ck_assert_int_ge(pid, 0);
 	while (!pid) {
 		sleep_ms(20);
-		write_msr(GLOBAL_CTRL, 0);
+		msr_write(CPU, GLOBAL_CTRL, 0);
 	}
 	return pid;
 }

@@ -4,6 +4,7 @@
  * ones, others meanwhile, and the administrator.
  */
 #include "groups.h"
+#include "msr.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -411,17 +412,6 @@ START_TEST(a_user_interrupts_no_cpu_where_nothing_of_his_ran)
 }
 END_TEST
 
-static uint64_t msr_of_cpu1(uint32_t msr)
-{
-	int fd = open("/dev/cpu/1/msr", O_RDONLY | O_CLOEXEC);
-	uint64_t value;
-
-	ck_assert_msg(fd >= 0, "/dev/cpu/1/msr: %s", strerror(errno));
-	ck_assert_int_eq(pread(fd, &value, sizeof(value), msr), sizeof(value));
-	close(fd);
-	return value;
-}
-
 /* IA32_FIXED_CTR_CTRL, and IA32_FIXED_CTR1, the cycles that the watchdog counts (SDM volume 4). */
 #define FIXED_CTR_CTRL	0x38d
 #define FIXED_CTR1	0x30a
@@ -440,10 +430,10 @@ START_TEST(the_nmi_watchdog_runs_on_a_cpu_that_went_while_it_was_in_use)
 	write_file(NMI_WATCHDOG, "1");
 	write_file(CPU1_ONLINE, "1");
 	sleep_us(100000);
-	before = msr_of_cpu1(FIXED_CTR1);
-	ck_assert_uint_ne(msr_of_cpu1(FIXED_CTR_CTRL) & 0xf0, 0);
+	before = msr_read(1, FIXED_CTR1);
+	ck_assert_uint_ne(msr_read(1, FIXED_CTR_CTRL) & 0xf0, 0);
 	sleep_us(100000);
-	ck_assert_uint_ne(msr_of_cpu1(FIXED_CTR1), before);
+	ck_assert_uint_ne(msr_read(1, FIXED_CTR1), before);
 	write_file(NMI_WATCHDOG, "0");
 }
 END_TEST

@@ -5,25 +5,19 @@
  * seeds instructions beside it are not suspected.  LIE_SEEDS says from how many seeds; without it 3.
  */
 #include "../emulator/pmu/pmu-miscount.h"
+#include "msr.h"
 #include "perfex_shell.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { DEFAULT_SEEDS = 3 };
 
 static void choose_way(unsigned int way, unsigned int seed)
 {
-	uint64_t value = PMU_MISCOUNT(way, seed);
-	int msr = open("/dev/cpu/0/msr", O_WRONLY | O_CLOEXEC);
-
-	ck_assert_int_ge(msr, 0);
-	ck_assert_int_eq(pwrite(msr, &value, sizeof(value), PMU_MISCOUNT_MSR), sizeof(value));
-	close(msr);
+	msr_write(0, PMU_MISCOUNT_MSR, PMU_MISCOUNT(way, seed));
 }
 
 static const char *find_event(const char *json, const char *name)

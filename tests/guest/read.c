@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A thread that reads its own counters without a system call. */
 #include "guest.h"
+#include "msr.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <perfctr.h>
 #include <pthread.h>
@@ -184,12 +184,7 @@ END_TEST
 
 static void preset_counter_0(uint64_t value)
 {
-	int msr = open("/dev/cpu/0/msr", O_RDWR | O_CLOEXEC);
-
-	ck_assert_msg(msr >= 0, "/dev/cpu/0/msr: %s", strerror(errno));
-	ck_assert_msg(pwrite(msr, &value, sizeof(value), IA32_A_PMC0) == sizeof(value),
-		      "writing IA32_A_PMC0: %s", strerror(errno));
-	close(msr);
+	msr_write(0, IA32_A_PMC0, value);
 }
 
 /* A child that sleeps and for which counter 0 is held. */

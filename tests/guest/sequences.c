@@ -7,12 +7,13 @@
  * The number of an iteration is the seed of its sequence, which is part of each message.
  */
 #include "groups.h"
+#include "msr.h"
+#include "suspend.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -249,12 +250,10 @@ static void change_session(void)
 		begin_session(some_cpu());
 }
 
-/* The kernel's own test, which ends when all devices have been suspended. */
 static void sleep_and_wake(void)
 {
-	write_file("/sys/module/suspend/parameters/pm_test_delay", "0");
-	write_file("/sys/power/pm_test", "devices");
-	write_file("/sys/power/state", "mem");
+	suspend_is_a_test();
+	suspend();
 }
 
 static const struct {
@@ -267,27 +266,13 @@ static const struct {
 #define WITH_SLEEP ARRAY_SIZE(steps)
 #define WITHOUT_SLEEP (WITH_SLEEP - 1)
 
-static uint64_t msr_of(int cpu, uint32_t msr)
-{
-	char path[32];
-	uint64_t value;
-	int fd;
-
-	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
-	ck_assert_int_eq(pread(fd, &value, sizeof(value), msr), sizeof(value));
-	close(fd);
-	return value;
-}
-
 static void expect_watched(int cpu)
 {
-	uint64_t before = msr_of(cpu, FIXED_CTR1);
+	uint64_t before = msr_read(cpu, FIXED_CTR1);
 
-	HOLDS(msr_of(cpu, FIXED_CTR_CTRL) & 0xf0);
+	HOLDS(msr_read(cpu, FIXED_CTR_CTRL) & 0xf0);
 	sleep_us(20000);
-	HOLDS(msr_of(cpu, FIXED_CTR1) != before);
+	HOLDS(msr_read(cpu, FIXED_CTR1) != before);
 }
 
 static void end_all(void)

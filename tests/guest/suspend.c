@@ -6,38 +6,23 @@
  */
 #include "guest.h"
 #include "groups.h"
+#include "msr.h"
+#include "suspend.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <perfctr.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define RDPMC_SWITCH	"/sys/bus/event_source/devices/cpu/rdpmc"
 #define GLOBAL_CTRL	0x38f
 
-static uint64_t read_msr(int cpu, uint32_t msr)
-{
-	char path[32];
-	uint64_t value;
-	int fd;
-
-	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
-	ck_assert_int_eq(pread(fd, &value, sizeof(value), msr), sizeof(value));
-	close(fd);
-	return value;
-}
-
-static void suspend_is_a_test(void)
+void suspend_is_a_test(void)
 {
 	write_file("/sys/module/suspend/parameters/pm_test_delay", "0");
 	write_file("/sys/power/pm_test", "devices");
 }
 
-static void suspend(void)
+void suspend(void)
 {
 	write_file("/sys/power/state", "mem");
 }
@@ -91,7 +76,7 @@ END_TEST
 /* On a CPU that last ran the idle thread: no code of user mode has been there since, to find nothing. */
 START_TEST(the_counters_registers_are_left_alone_while_the_machine_sleeps)
 {
-	uint64_t before = read_msr(1, GLOBAL_CTRL);
+	uint64_t before = msr_read(1, GLOBAL_CTRL);
 	int session;
 
 	ck_assert_uint_ne(before, 0);
@@ -104,7 +89,7 @@ START_TEST(the_counters_registers_are_left_alone_while_the_machine_sleeps)
 	suspend();
 	close(session);
 	write_file(RDPMC_SWITCH, "1");
-	ck_assert_uint_eq(read_msr(1, GLOBAL_CTRL), before);
+	ck_assert_uint_eq(msr_read(1, GLOBAL_CTRL), before);
 }
 END_TEST
 

@@ -429,12 +429,16 @@ ARCH_FAMILY(arch_tfa, "arch-tfa", NULL, 48,
  * there. CPUID leaf 23H tells of what came later and does not depend on the version.
  */
 #define FIXED_V5    0x17
+#define EVTSEL_V5   (EVTSEL_WRITABLE | EVTSEL_USER_DISABLE | EVTSEL_UMASK2)
+#define REGISTERS_V5 \
+    GENERAL(8, EVTSEL_V5), \
+    FIXED(0, 3), \
+    FIXED(4, 1), \
+    FULL_WIDTH(8), \
+    GLOBAL_V4(8, FIXED_V5, FIXED_WRITABLE | FIXED_USER_DISABLE)
+
 static const X86PMURegister arch_v5_registers[] = {
-    GENERAL(8, EVTSEL_WRITABLE | EVTSEL_USER_DISABLE | EVTSEL_UMASK2),
-    FIXED(0, 3),
-    FIXED(4, 1),
-    FULL_WIDTH(8),
-    GLOBAL_V4(8, FIXED_V5, FIXED_WRITABLE | FIXED_USER_DISABLE),
+    REGISTERS_V5,
     { }
 };
 ARCH_FAMILY(arch_v5, "arch-v5", NULL, 48,
@@ -443,17 +447,12 @@ ARCH_FAMILY(arch_v5, "arch-v5", NULL, 48,
 /* Version 6 names them once more, four registers for each counter: of these there are two. */
 #define V6_GENERAL(n) \
     { 0x1900 + 4 * (n), 1, PMU_COUNTER_FULL, n, PMU_STATS_COUNTER }, \
-    { 0x1901 + 4 * (n), 1, PMU_CONTROL, EVTSEL0 + (n), PMU_STATS_EVNTSEL, \
-      EVTSEL_WRITABLE | EVTSEL_USER_DISABLE | EVTSEL_UMASK2 }
+    { 0x1901 + 4 * (n), 1, PMU_CONTROL, EVTSEL0 + (n), PMU_STATS_EVNTSEL, EVTSEL_V5 }
 #define V6_FIXED(n) \
     { 0x1980 + 4 * (n), 1, PMU_COUNTER_FULL, FIRST_FIXED + (n), PMU_STATS_FIXED_CTR }
 
 static const X86PMURegister arch_v6_registers[] = {
-    GENERAL(8, EVTSEL_WRITABLE | EVTSEL_USER_DISABLE | EVTSEL_UMASK2),
-    FIXED(0, 3),
-    FIXED(4, 1),
-    FULL_WIDTH(8),
-    GLOBAL_V4(8, FIXED_V5, FIXED_WRITABLE | FIXED_USER_DISABLE),
+    REGISTERS_V5,
     V6_GENERAL(0), V6_GENERAL(1), V6_GENERAL(2), V6_GENERAL(3),
     V6_GENERAL(4), V6_GENERAL(5), V6_GENERAL(6), V6_GENERAL(7),
     V6_FIXED(0), V6_FIXED(1), V6_FIXED(2), V6_FIXED(4),

@@ -116,6 +116,52 @@ static inline bool x86_pmu_is_miss(int event)
            event >= PMU_EVENT_L1D_MISS;
 }
 
+static inline unsigned x86_pmu_current_mode(CPUX86State *env)
+{
+    return (env->hflags & HF_CPL_MASK) == 3;
+}
+
+static inline bool x86_pmu_counting(CPUX86State *env)
+{
+    return env_cpu(env)->tcg_cflags & CF_PMU;
+}
+
+/*
+ * The instructions that access the PMU end their TB, so that they are the last one which the TB
+ * has charged: take it back to see the state before them, charge it again afterwards.
+ */
+static inline void x86_pmu_uncharge_insn(CPUX86State *env)
+{
+    if (x86_pmu_counting(env)) {
+        env->pmu.budget[x86_pmu_current_mode(env)]++;
+    }
+}
+
+static inline void x86_pmu_charge_insn(CPUX86State *env)
+{
+    if (x86_pmu_counting(env)) {
+        env->pmu.budget[x86_pmu_current_mode(env)]--;
+    }
+}
+
+static inline uint64_t x86_pmu_counter_mask(const X86PMUState *pmu)
+{
+    return MAKE_64BIT_MASK(0, pmu->family->counter_width);
+}
+
+/* pmu.c */
+/* Exceeds the width of the counter after an overflow that has not been noticed yet. */
+uint64_t x86_pmu_counter_value(const X86PMUState *pmu, const X86PMUCounter *counter);
+/*
+ * Brings the counters up to date and latches their overflows. True: that has changed control
+ * registers.
+ */
+bool x86_pmu_synchronize(X86PMUState *pmu);
+/* Follows a change of the control registers; the counters are synchronized. */
+void x86_pmu_reconfigure(CPUX86State *env);
+/* Looks at the counters now, and follows what their overflows have changed. */
+void x86_pmu_update(CPUX86State *env);
+
 /* pmu-memory.c */
 bool x86_pmu_memory_realize(X86CPU *cpu, Error **errp);
 void x86_pmu_memory_reset(CPUX86State *env);

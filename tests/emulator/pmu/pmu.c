@@ -15,30 +15,6 @@ static const X86PMUFamily *const families[] = {
 #undef PMU_FAMILY
 };
 
-/*
- * The MSRs that belong to the PMU of some x86 processor: an access to one that the family lacks
- * faults, where QEMU otherwise ignores an unknown MSR.
- */
-static const struct {
-    uint32_t first, last;
-} pmu_msrs[] = {
-    { 0x00000011, 0x00000013 }, /* CESR, CTR0-1 */
-    { 0x000000c1, 0x000000c8 }, /* IA32_PMC0-7 */
-    { 0x00000186, 0x0000018d }, /* IA32_PERFEVTSEL0-7 */
-    { 0x000001a6, 0x000001a7 }, /* MSR_OFFCORE_RSP_0-1 */
-    { 0x00000300, 0x00000318 }, /* NetBurst's counters, IA32_FIXED_CTR0-15 */
-    { 0x00000329, 0x00000329 }, /* IA32_PERF_METRICS */
-    { 0x00000345, 0x00000345 }, /* IA32_PERF_CAPABILITIES */
-    { 0x00000360, 0x00000371 }, /* NetBurst's CCCRs */
-    { 0x0000038d, 0x00000396 }, /* IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_*, uncore */
-    { 0x000003a0, 0x000003f9 }, /* NetBurst's ESCRs, PEBS */
-    { 0x000004c1, 0x000004c8 }, /* IA32_A_PMC0-7 */
-    { 0x00001900, 0x000019ff }, /* IA32_PMC_GPn_*, IA32_PMC_FXn_* */
-    { 0xc0000300, 0xc0000303 }, /* AMD PerfMonV2 global registers */
-    { 0xc0010000, 0xc0010007 }, /* K7's PerfEvtSel and PerfCtr */
-    { 0xc0010200, 0xc001020b }, /* family 15h's PERF_CTL and PERF_CTR */
-};
-
 /* A budget that outlasts every run. */
 #define UNLIMITED (1LL << 60)
 
@@ -46,34 +22,6 @@ static const struct {
 #define MAX_ACCESSES_PER_INSN 8
 /* As many loads and stores, each in two lines, and the instruction's own. */
 #define MAX_MISSES_PER_INSN (4 * MAX_ACCESSES_PER_INSN + 1)
-
-static unsigned current_mode(CPUX86State *env)
-{
-    return (env->hflags & HF_CPL_MASK) == 3;
-}
-
-static bool counting(CPUX86State *env)
-{
-    return env_cpu(env)->tcg_cflags & CF_PMU;
-}
-
-/*
- * The instructions that access the PMU end their TB, so that they are the last one which the TB
- * has charged: take it back to see the state before them, charge it again afterwards.
- */
-static void uncharge_current_insn(CPUX86State *env)
-{
-    if (counting(env)) {
-        env->pmu.budget[current_mode(env)]++;
-    }
-}
-
-static void charge_current_insn(CPUX86State *env)
-{
-    if (counting(env)) {
-        env->pmu.budget[current_mode(env)]--;
-    }
-}
 
 static uint64_t counted_total(const X86PMUState *pmu, const X86PMUSetting *setting)
 {
@@ -95,8 +43,7 @@ static uint64_t counted_total(const X86PMUState *pmu, const X86PMUSetting *setti
     return x86_pmu_miscounted_total(pmu, setting, total);
 }
 
-/* Exceeds the width of the counter after an overflow that has not been noticed yet. */
-static uint64_t counter_value(const X86PMUState *pmu, const X86PMUCounter *counter)
+uint64_t x86_pmu_counter_value(const X86PMUState *pmu, const X86PMUCounter *counter)
 {
     if (!counter->setting.modes) {
         return counter->value;
@@ -106,16 +53,11 @@ static uint64_t counter_value(const X86PMUState *pmu, const X86PMUCounter *count
                                        counted_total(pmu, &counter->setting) - counter->base);
 }
 
-static uint64_t counter_mask(const X86PMUState *pmu)
-{
-    return MAKE_64BIT_MASK(0, pmu->family->counter_width);
-}
-
 static bool has_overflowed(const X86PMUState *pmu, const X86PMUCounter *counter)
 {
-    uint64_t value = counter_value(pmu, counter);
+    uint64_t value = x86_pmu_counter_value(pmu, counter);
 
-    return value > counter_mask(pmu) ||
+    return value > x86_pmu_counter_mask(pmu) ||
            (counter->setting.always_overflows && value != counter->value);
 }
 
@@ -130,7 +72,7 @@ static uint64_t retired(const X86PMUState *pmu)
 static bool asks_for_interrupt(const X86PMUState *pmu, const X86PMUCounter *counter)
 {
     const X86PMUSetting *setting = &counter->setting;
-    uint64_t value = counter_value(pmu, counter);
+    uint64_t value = x86_pmu_counter_value(pmu, counter);
     uint64_t events = value - counter->value;
 
     if (!setting->interrupt) {
@@ -144,7 +86,7 @@ static bool asks_for_interrupt(const X86PMUState *pmu, const X86PMUCounter *coun
     }
     /* An instruction may have both the event that overflows the counter and the next. */
     return has_overflowed(pmu, counter) &&
-           (setting->always_overflows ? events : value - counter_mask(pmu)) > 1;
+           (setting->always_overflows ? events : value - x86_pmu_counter_mask(pmu)) > 1;
 }
 
 static bool needs_attention(const X86PMUState *pmu, const X86PMUCounter *counter)
@@ -166,11 +108,7 @@ static bool freeze(X86PMUState *pmu)
     return pmu->family->freeze && pmu->family->freeze(pmu);
 }
 
-/*
- * Bring the counters up to date and latch their overflows. True: that has changed control
- * registers.
- */
-static bool synchronize(X86PMUState *pmu)
+bool x86_pmu_synchronize(X86PMUState *pmu)
 {
     bool triggered = false;
 
@@ -186,7 +124,7 @@ static bool synchronize(X86PMUState *pmu)
                 pmu->family->set_overflow(pmu, i);
                 triggered |= counter->setting.triggers;
             }
-            counter->value = counter_value(pmu, counter) & counter_mask(pmu);
+            counter->value = x86_pmu_counter_value(pmu, counter) & x86_pmu_counter_mask(pmu);
             counter->base = counted_total(pmu, &counter->setting);
         }
     }
@@ -201,7 +139,7 @@ static bool synchronize(X86PMUState *pmu)
  */
 static int64_t insns_to_overflow(const X86PMUState *pmu, const X86PMUCounter *counter)
 {
-    uint64_t left = counter_mask(pmu) + 1 - counter_value(pmu, counter);
+    uint64_t left = x86_pmu_counter_mask(pmu) + 1 - x86_pmu_counter_value(pmu, counter);
 
     if (counter->setting.always_overflows ||
         (counter->setting.with_next && counter->setting.shown)) {
@@ -285,8 +223,7 @@ static uint32_t event_cflags(const X86PMUSetting *setting)
     }
 }
 
-/* Follow a change of the control registers; the counters are synchronized. */
-static void reconfigure(CPUX86State *env)
+void x86_pmu_reconfigure(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
     CPUState *cs = env_cpu(env);
@@ -312,11 +249,10 @@ static void reconfigure(CPUX86State *env)
     set_budget(pmu);
 }
 
-/* Look at the counters now, and follow what their overflows have changed. */
-static void update(CPUX86State *env)
+void x86_pmu_update(CPUX86State *env)
 {
-    if (synchronize(&env->pmu)) {
-        reconfigure(env);
+    if (x86_pmu_synchronize(&env->pmu)) {
+        x86_pmu_reconfigure(env);
     } else {
         set_budget(&env->pmu);
     }
@@ -353,14 +289,14 @@ static void deliver_interrupts(CPUX86State *env)
     if (pmu->pending != pending) {
         pmu->stats.pmi++;
         raise_pmi(env);
-        reconfigure(env);
+        x86_pmu_reconfigure(env);
     }
 }
 
 static void add_branches(CPUX86State *env, int n)
 {
     if (env_cpu(env)->tcg_cflags & CF_PMU_BRANCH) {
-        env->pmu.total[current_mode(env)][PMU_EVENT_BRANCH] += n;
+        env->pmu.total[x86_pmu_current_mode(env)][PMU_EVENT_BRANCH] += n;
     }
 }
 
@@ -373,7 +309,7 @@ void x86_pmu_far_branch(CPUX86State *env)
 /* INT n, already counted, turned out to fault. */
 void x86_pmu_undo_int(CPUX86State *env)
 {
-    uncharge_current_insn(env);
+    x86_pmu_uncharge_insn(env);
     add_branches(env, -1);
 }
 
@@ -382,7 +318,7 @@ void x86_pmu_tb_exit(CPUState *cs, const TranslationBlock *tb)
 {
     CPUX86State *env = cs->env_ptr;
     X86PMUState *pmu = &env->pmu;
-    int64_t budget = pmu->budget[current_mode(env)];
+    int64_t budget = pmu->budget[x86_pmu_current_mode(env)];
     uint32_t cflags = tb_cflags(tb);
 
     if (cflags & CF_USE_ICOUNT) {
@@ -394,7 +330,7 @@ void x86_pmu_tb_exit(CPUState *cs, const TranslationBlock *tb)
         cs->cflags_next_tb = (cflags & ~CF_COUNT_MASK) | budget;
         return;
     }
-    update(env);
+    x86_pmu_update(env);
     deliver_interrupts(env);
 }
 
@@ -413,244 +349,10 @@ void helper_pmu_poll(CPUX86State *env)
         const X86PMUCounter *counter = &pmu->counter[i];
 
         if (must_be_exact(counter) && needs_attention(pmu, counter)) {
-            update(env);
+            x86_pmu_update(env);
             return;
         }
     }
-}
-
-static const X86PMURegister *find_register(const X86PMUState *pmu, uint32_t msr)
-{
-    for (const X86PMURegister *r = pmu->family->registers; r->count; r++) {
-        if (msr >= r->msr && msr < r->msr + r->count) {
-            return r;
-        }
-    }
-    return NULL;
-}
-
-static bool in_stats_window(uint32_t msr)
-{
-    return msr - PMU_STATS_MSR < PMU_STATS_NB_MSRS;
-}
-
-static X86PMUAccess absent_register(CPUX86State *env, uint32_t msr)
-{
-    if (in_stats_window(msr) || msr == PMU_MISCOUNT_MSR) {
-        return PMU_ACCESS_FAULT;
-    }
-    for (int i = 0; i < ARRAY_SIZE(pmu_msrs); i++) {
-        if (msr >= pmu_msrs[i].first && msr <= pmu_msrs[i].last &&
-            env->pmu.mode != PMU_LENIENT) {
-            return PMU_ACCESS_FAULT;
-        }
-    }
-    return PMU_ACCESS_UNKNOWN;
-}
-
-/* What a write leaves in the counter, and whether this is what was written. */
-static bool valid_counter_value(const X86PMUState *pmu, X86PMURegisterKind kind, uint64_t *value)
-{
-    uint64_t mask = counter_mask(pmu), written = *value;
-
-    if (kind == PMU_COUNTER_FULL) {
-        *value &= mask;
-        return *value == written;
-    }
-    *value = (int64_t)(int32_t)written & mask;
-    return kind == PMU_COUNTER_LOW ||
-           ((written & mask) == *value &&
-            ((written & ~mask) == 0 || (written | mask) == UINT64_MAX));
-}
-
-static bool valid_write(const X86PMUState *pmu, const X86PMURegister *r, uint64_t *value)
-{
-    uint64_t written = *value;
-
-    switch (r->kind) {
-    case PMU_CONTROL:
-    case PMU_CONTROL_STATUS:
-    case PMU_STATUS_CLEAR:
-    case PMU_STATUS_SET:
-        *value &= r->writable;
-        return *value == written;
-    case PMU_COUNTER:
-    case PMU_COUNTER_LOW:
-    case PMU_COUNTER_FULL:
-        return valid_counter_value(pmu, r->kind, value);
-    default:
-        return false;
-    }
-}
-
-static X86PMUAccess write_miscount(CPUX86State *env, uint64_t value)
-{
-    bool good;
-
-    uncharge_current_insn(env);
-    synchronize(&env->pmu);
-    good = x86_pmu_miscount_write(&env->pmu, value);
-    reconfigure(env);
-    charge_current_insn(env);
-    return good ? PMU_ACCESS_DONE : PMU_ACCESS_FAULT;
-}
-
-/*
- * A WRMSR retires under the registers that it has written: the one that switches counting on is
- * counted, the one that switches it off is not.
- */
-X86PMUAccess x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t value)
-{
-    X86PMUState *pmu = &env->pmu;
-    const X86PMURegister *r;
-    unsigned index;
-    bool faults;
-
-    if (!pmu->family) {
-        return PMU_ACCESS_UNKNOWN;
-    }
-    if (msr == PMU_MISCOUNT_MSR && pmu->miscount.exists) {
-        return write_miscount(env, value);
-    }
-    r = find_register(pmu, msr);
-    if (!r) {
-        return absent_register(env, msr);
-    }
-    if (x86_pmu_lies_about(pmu, r, &faults)) {
-        return faults ? PMU_ACCESS_FAULT : PMU_ACCESS_DONE;
-    }
-    if (!valid_write(pmu, r, &value) && x86_pmu_write_faults(pmu, r)) {
-        return PMU_ACCESS_FAULT;
-    }
-    index = r->index + msr - r->msr;
-    uncharge_current_insn(env);
-    synchronize(pmu);
-    switch (r->kind) {
-    case PMU_CONTROL:
-    case PMU_CONTROL_STATUS:
-        pmu->control[index] = value;
-        x86_pmu_erratum_write(pmu, r, index, value);
-        break;
-    case PMU_STATUS_CLEAR:
-        pmu->control[index] &= ~value;
-        break;
-    case PMU_STATUS_SET:
-        pmu->control[index] |= value;
-        break;
-    case PMU_COUNTER:
-    case PMU_COUNTER_LOW:
-    case PMU_COUNTER_FULL:
-        pmu->counter[index].value = value;
-        break;
-    }
-    reconfigure(env);
-    charge_current_insn(env);
-    x86_pmu_stats_wrmsr(pmu, r, msr);
-    return PMU_ACCESS_DONE;
-}
-
-static uint64_t read_counter(CPUX86State *env, unsigned index)
-{
-    X86PMUState *pmu = &env->pmu;
-    uint64_t value;
-
-    uncharge_current_insn(env);
-    if (x86_pmu_miscount_is_noisy(pmu)) {
-        update(env);
-    }
-    value = counter_value(pmu, &pmu->counter[index]) & counter_mask(pmu);
-    charge_current_insn(env);
-    return value;
-}
-
-static uint64_t read_status(CPUX86State *env, unsigned index)
-{
-    X86PMUState *pmu = &env->pmu;
-
-    uncharge_current_insn(env);
-    update(env);
-    charge_current_insn(env);
-    return pmu->control[index];
-}
-
-X86PMUAccess x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *value)
-{
-    X86PMUState *pmu = &env->pmu;
-    const X86PMURegister *r;
-    unsigned index;
-    bool faults;
-
-    if (!pmu->family) {
-        return PMU_ACCESS_UNKNOWN;
-    }
-    if (in_stats_window(msr) && env_archcpu(env)->pmu_stats) {
-        uncharge_current_insn(env);
-        *value = x86_pmu_stats_read(pmu, msr - PMU_STATS_MSR);
-        charge_current_insn(env);
-        return PMU_ACCESS_DONE;
-    }
-    if (msr == PMU_MISCOUNT_MSR && pmu->miscount.exists) {
-        *value = pmu->miscount.value;
-        return PMU_ACCESS_DONE;
-    }
-    r = find_register(pmu, msr);
-    if (!r) {
-        return absent_register(env, msr);
-    }
-    if (x86_pmu_lies_about(pmu, r, &faults)) {
-        *value = 0;
-        return faults ? PMU_ACCESS_FAULT : PMU_ACCESS_DONE;
-    }
-    x86_pmu_stats_rdmsr(pmu, r, msr);
-    index = r->index + msr - r->msr;
-    switch (r->kind) {
-    case PMU_COUNTER:
-    case PMU_COUNTER_LOW:
-    case PMU_COUNTER_FULL:
-        *value = read_counter(env, index);
-        break;
-    case PMU_CONTROL_STATUS:
-    case PMU_STATUS:
-        *value = read_status(env, index);
-        break;
-    case PMU_STATUS_CLEAR:
-    case PMU_STATUS_SET:
-        *value = 0;
-        break;
-    case PMU_COMPUTED:
-        *value = pmu->family->compute(pmu, index);
-        break;
-    default:
-        *value = pmu->control[index];
-        break;
-    }
-    return PMU_ACCESS_DONE;
-}
-
-X86PMUAccess x86_pmu_rdpmc(CPUX86State *env, uint32_t ecx, uint64_t *value)
-{
-    uint64_t mask = UINT64_MAX;
-    bool faults;
-    int index;
-
-    if (!env->pmu.family || !env->pmu.family->rdpmc) {
-        return PMU_ACCESS_UNKNOWN;
-    }
-    index = env->pmu.family->rdpmc(ecx, &mask);
-    if (index < 0) {
-        return PMU_ACCESS_FAULT;
-    }
-    if (x86_pmu_lies_about_rdpmc(&env->pmu, ecx, &faults)) {
-        *value = 0;
-        return faults ? PMU_ACCESS_FAULT : PMU_ACCESS_DONE;
-    }
-    env->pmu.stats.rdpmc++;
-    if (env->pmu.family->hidden && BIT(current_mode(env)) == PMU_USER &&
-        env->pmu.family->hidden(&env->pmu, index)) {
-        mask = 0;
-    }
-    *value = read_counter(env, index) & mask;
-    return PMU_ACCESS_DONE;
 }
 
 void x86_pmu_cpuid(CPUX86State *env, uint32_t leaf,
@@ -686,7 +388,7 @@ void x86_pmu_reset(CPUX86State *env)
     }
     x86_pmu_memory_reset(env);
     x86_pmu_miscount_reset(pmu);
-    reconfigure(env);
+    x86_pmu_reconfigure(env);
 }
 
 static const X86PMUFamily *find_family(X86CPU *cpu)

@@ -9,25 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-size_t control_length(const char *text)
-{
-	const unsigned char *c = (const unsigned char *)text;
-
-	if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
-		return 2;
-	return (c[0] && c[0] < ' ') || c[0] == 0x7f;
-}
-
-void make_printable(char *text)
-{
-	for (char *c = text; *c;) {
-		size_t length = control_length(c);
-
-		memset(c, '?', length);
-		c += length ? length : 1;
-	}
-}
-
 static void print_error(const char *format, va_list arguments)
 {
 	char *line;

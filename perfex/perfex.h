@@ -137,6 +137,14 @@ void append_text(const char ***texts, size_t *n, const char *text);
 void append_events(const char ***texts, size_t *n, const char *list);
 void free_events(const char **texts, size_t n);
 
+/* characters.c */
+/* Bytes of the character that text begins with; 0: no UTF-8 (RFC 3629, section 4), or its end. */
+size_t character_length(const char *text);
+/* Bytes of the control character in UTF-8 that text begins with; 0: it begins with another. */
+size_t control_length(const char *text);
+/* In a line for people a control character could be anything: '?' for each of its bytes. */
+void make_printable(char *text);
+
 /* cmd_info.c */
 int show_info(void);
 
@@ -160,10 +168,6 @@ void complain_of_control(int error, const struct perfctr_control *control,
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
 /* Standard output; ends perfex where it does not take what was written, at the end in any case. */
 void flush_output(void);
-/* Bytes of the control character in UTF-8 that text begins with; 0: it begins with another. */
-size_t control_length(const char *text);
-/* In a line for people a control character could be anything: '?' for each of its bytes. */
-void make_printable(char *text);
 
 /* n zeroed elements and one more, for free(); perfex ends where there is no memory. */
 void *allocate(size_t n, size_t size);

@@ -29,35 +29,6 @@ static void add_real(struct json_object *object, const char *name, double value)
 	add_member(object, name, isnan(value) ? NULL : json_object_new_double(value));
 }
 
-/* The bytes of the character that text begins with; 0: it is no UTF-8 (RFC 3629, section 4). */
-static size_t character_size(const char *text)
-{
-	static const struct {
-		unsigned char first, last; /* of the first byte */
-		unsigned char low, high;   /* of the second */
-		size_t size;
-	} forms[] = {
-		{ 0x01, 0x7f, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 },
-		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
-		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
-		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
-		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
-	};
-	const unsigned char *byte = (const unsigned char *)text;
-
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (byte[0] < forms[i].first || byte[0] > forms[i].last)
-			continue;
-		if (forms[i].size > 1 && (byte[1] < forms[i].low || byte[1] > forms[i].high))
-			return 0;
-		for (size_t k = 2; k < forms[i].size; k++)
-			if (byte[k] < 0x80 || byte[k] > 0xbf)
-				return 0;
-		return forms[i].size;
-	}
-	return 0;
-}
-
 /* JSON is UTF-8, and arguments and names of files need not be. */
 static struct json_object *new_text(const char *text)
 {
@@ -67,7 +38,7 @@ static struct json_object *new_text(const char *text)
 	if (!copy)
 		fail("out of memory");
 	for (char *c = copy; *c;) {
-		size_t size = character_size(c);
+		size_t size = character_length(c);
 
 		if (!size)
 			*c = '?';

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -172,15 +173,21 @@ static void read_it(struct beside *b)
 	ck_assert_uint_ge(read_tree(b->tree).members, 1);
 }
 
+static void change_marks(const struct beside *b, uint32_t action)
+{
+	ck_assert_msg(try_mark(action, PERFCTR_MARK_TREE, b->pid, b->group) >= 1, "action %u: %s",
+		      action, strerror(errno));
+}
+
 static void mark_and_unmark(struct beside *b)
 {
-	ck_assert_int_ge(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_TREE, b->pid, b->group), 1);
-	ck_assert_int_ge(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_TREE, b->pid, b->group), 1);
+	change_marks(b, PERFCTR_MARK_SET);
+	change_marks(b, PERFCTR_MARK_CLEAR);
 }
 
 static void mark_and_close(struct beside *b)
 {
-	ck_assert_int_ge(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_TREE, b->pid, b->group), 1);
+	change_marks(b, PERFCTR_MARK_SET);
 	close(b->group);
 	b->group = group_open();
 }

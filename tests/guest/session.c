@@ -6,12 +6,14 @@
  */
 #include "groups.h"
 #include "tree.h"
+#include "trees.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -396,6 +398,65 @@ START_TEST(a_running_process_is_marked_and_unmarked)
 }
 END_TEST
 
+#define MARKS 1000
+#define MANY_THREADS 50
+
+static void *sleep_on(void *unused)
+{
+	pause();
+	return unused;
+}
+
+/* The more threads there are, the later it is when the last of them is looked at. */
+static pid_t threads_start(void)
+{
+	int ready = eventfd(0, 0);
+	pid_t pid = fork();
+	pthread_t thread;
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int i = 1; i < MANY_THREADS; i++)
+			EXPECT(pthread_create(&thread, NULL, sleep_on, NULL) == 0);
+		give(ready);
+		pause();
+	}
+	take(ready);
+	close(ready);
+	return pid;
+}
+
+/* Whether the threads bear the mark is as chance has it. */
+static pid_t mark_and_unmark_without_end(pid_t pid, int group)
+{
+	pid_t self = fork();
+
+	if (self)
+		return self;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, group) >= 0);
+		EXPECT(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_PROCESS, pid, group) >= 0);
+	}
+}
+
+/* The mark of another group is in the way. That of the same one, which came meanwhile, is none. */
+START_TEST(the_same_mark_set_by_two_at_once_is_in_nobody_s_way)
+{
+	int group = group_open();
+	pid_t pid = threads_start(), beside = mark_and_unmark_without_end(pid, group);
+
+	for (int i = 0; i < MARKS; i++)
+		ck_assert_msg(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, group) >= 0,
+			      "mark %d: %s", i, strerror(errno));
+	/* It has not failed either. */
+	ck_assert_int_eq(waitpid(beside, NULL, WNOHANG), 0);
+	kill_and_wait(beside);
+	kill_and_wait(pid);
+	close(group);
+}
+END_TEST
+
 #define THREADS 3
 
 /* Executes without end, and says so. */
@@ -512,6 +573,7 @@ SUITE(session,
       mapped_totals_are_of_one_fold,
       a_killed_owner_leaves_nothing,
       a_running_process_is_marked_and_unmarked,
+      the_same_mark_set_by_two_at_once_is_in_nobody_s_way,
       all_threads_of_a_running_process_are_marked_at_once,
       a_segment_is_counted_from_enter_to_leave,
       idle_can_be_left_out)

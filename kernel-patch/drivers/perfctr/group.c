@@ -129,6 +129,19 @@ void perfctr_group_drop(bool exec)
 		drop_member(group);
 }
 
+/* The same mark may have come since the thread was found: from its parent, or from another caller. */
+static bool bears_other(const struct task_struct *task, const struct perfctr_group *group)
+{
+	const struct perfctr_group *mark;
+	bool other;
+
+	rcu_read_lock();
+	mark = perfctr_live_mark(task);
+	other = mark && mark != group;
+	rcu_read_unlock();
+	return other;
+}
+
 static u64 mark_of(const struct task_struct *task)
 {
 	const struct perfctr_group *group;
@@ -177,7 +190,7 @@ static int with_permission(struct task_struct *task, struct perfctr_group *group
 		result = -EACCES;
 	else if (!test)
 		result = change_mark(task, group, set);
-	else if (set && mark_of(task))
+	else if (set && bears_other(task, group))
 		result = -EBUSY;
 	up_read(lock);
 	return result;

@@ -20,6 +20,8 @@ static int come_online(unsigned int cpu)
 {
 	int err = perfctr_kind_online(cpu);
 
+	if (!err && perfctr_pmu && perfctr_pmu->cpu_online)
+		err = perfctr_pmu->cpu_online(cpu);
 	if (err)
 		return err;
 	perfctr_sessions_online(cpu);

@@ -6,7 +6,6 @@
  */
 #include <linux/bitmap.h>
 #include <linux/cpu.h>
-#include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
 #include <linux/kernel.h>
 #include <linux/nospec.h>
@@ -359,6 +358,7 @@ static struct perfctr_pmu p4_pmu = {
 	.p4_pebs_matrix_vert_allowed = P4_PEBS_MATRIX_VERT_ALLOWED,
 	.counter_msr = MSR_P4_BPU_PERFCTR0,
 	.msr_of = p4_msr_of,
+	.cpu_online = p4_cpu_online,
 	.reserve = p4_reserve,
 	.release = p4_release,
 	.check = p4_check,
@@ -401,9 +401,6 @@ const struct perfctr_pmu *__init perfctr_p4_probe(void)
 		return NULL;
 	if (siblings_online())
 		return &p4_unusable;
-	if (cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perfctr/p4:online", p4_cpu_online,
-				      NULL) < 0)
-		return NULL;
 
 	snprintf(p4_pmu.family, sizeof(p4_pmu.family), "Intel NetBurst, model %d",
 		 boot_cpu_data.x86_model);

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define READS 1000000
@@ -238,6 +240,24 @@ START_TEST(snapshots_stay_in_one_piece_when_a_counter_is_set_back_before_it_wrap
 }
 END_TEST
 
+/* Of narrow counters in particular, which ticks set back over and over while the kernel executes. */
+START_TEST(the_same_event_of_kernel_mode_is_the_same_on_two_counters)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	time_t end = time(NULL) + 3;
+	struct perfctr_counts counts;
+
+	context_control(fd, EVENTS({ 0, KERNEL(INSTRUCTIONS) }, { 1, KERNEL(INSTRUCTIONS) }));
+	while (time(NULL) < end)
+		for (int i = 0; i < 1000; i++)
+			syscall(SYS_getppid);
+	counts = context_read(fd);
+	ck_assert_uint_gt(counts.counter[0], 1 << 21);
+	ck_assert_uint_eq(counts.counter[0], counts.counter[1]);
+	close(fd);
+}
+END_TEST
+
 START_TEST(a_stopped_counter_reads_the_sum_of_the_kernel)
 {
 	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
@@ -414,6 +434,7 @@ SUITE(read,
       a_million_snapshots_under_preemption_and_migration_are_of_one_moment_each,
       p1_reads_stay_exact_when_the_hardware_counter_crosses_a_power_of_two,
       snapshots_stay_in_one_piece_when_a_counter_is_set_back_before_it_wraps,
+      the_same_event_of_kernel_mode_is_the_same_on_two_counters,
       a_stopped_counter_reads_the_sum_of_the_kernel,
       a_stopped_snapshot_is_the_sums_of_the_kernel,
       stop_and_start_leave_out_what_was_between,

@@ -67,6 +67,17 @@ static __always_inline bool prevent_wrap(struct perfctr_cpu *cpu,
 	return cleared;
 }
 
+static bool is_to_clear(const struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
+{
+	u32 n = hw->n_events;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (cpu->value[i] > hw->event[i].most)
+			return true;
+	return false;
+}
+
 static __always_inline void set_biases(const struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	struct perfctr_page_counter *c = ctx->page->counter;
@@ -471,6 +482,23 @@ static bool read_forward(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	return forward;
 }
 
+/*
+ * The values that have just been read become sums. Counters of kernel mode run meanwhile: before any
+ * is cleared they stand still, and are read anew.
+ */
+static void fold_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	bool hold = ctx->hw->counts_kernel && is_to_clear(cpu, ctx->hw);
+
+	if (hold) {
+		perfctr_cpu_hold(ctx->hw->slots);
+		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
+	}
+	publish_sums(cpu, ctx);
+	if (hold)
+		perfctr_cpu_go_on();
+}
+
 /* intact: no register has been found written by somebody else. True: no counter has, either. */
 static bool fold_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool intact)
 {
@@ -480,7 +508,7 @@ static bool fold_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 	page->tsc.sum = page->tsc.bias + rdtsc();
 	if (ctx->hw->n_events) {
 		intact &= read_forward(cpu, ctx);
-		publish_sums(cpu, ctx);
+		fold_running(cpu, ctx);
 		if (!intact)
 			page->flags |= PERFCTR_PAGE_DISTURBED;
 	}
@@ -531,6 +559,8 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	cpu->held |= ctx->hw->slots;
 	if (!cpu->foreign)
 		return;
+	if (ctx->hw->counts_kernel)
+		perfctr_cpu_hold(ctx->hw->slots);
 	perfctr_page_begin(ctx->page);
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	fold_counters(cpu, ctx);
@@ -539,6 +569,8 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	set_biases(cpu, ctx);
 	perfctr_page_end(ctx->page);
+	if (ctx->hw->counts_kernel)
+		perfctr_cpu_go_on();
 }
 
 /*

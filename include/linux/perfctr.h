@@ -506,7 +506,8 @@ struct perfctr_holders {
  * began before its creator had the mark may be born without it.  A thread that runs on another
  * CPU has the mark at once.  A group made without CAP_PERFMON loses a thread that executes a file
  * which changes its ids, or which it may not read.  EBUSY (SET: some thread bears another mark;
- * nothing is changed), ESRCH, EBADF (not a group), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
+ * nothing is changed unless it got it during the call), ESRCH (all threads of scope have exited),
+ * EBADF (not a group), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
  *
  * SESSION (struct perfctr_session_args) returns a close-on-exec descriptor.  EACCES (without
  * CAP_PERFMON it must have a group, and a policy that excludes kernel mode and unmarked threads),

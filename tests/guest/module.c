@@ -305,6 +305,29 @@ START_TEST(a_child_that_is_found_while_it_is_born_leaves_nothing)
 }
 END_TEST
 
+#define SETS 20000
+
+/* The mark may come from whoever marks the tree, before the parent's hook tells of the child. */
+START_TEST(a_child_that_is_marked_while_it_is_born_has_the_mark)
+{
+	int group = group_open(), session = session_open(group, PERFCTR_EXCLUDE_UNMARKED);
+	pid_t forker = fork();
+
+	ck_assert_int_ge(forker, 0);
+	if (forker == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fork_for_ever();
+	}
+	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
+	for (int i = 0; i < SETS; i++)
+		ck_assert_int_ge(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_TREE, forker, group), 0);
+	ck_assert(!(context_read(session).flags & PERFCTR_COUNTS_INCOMPLETE));
+	kill_and_wait(forker);
+	close(session);
+	close(group);
+}
+END_TEST
+
 static atomic_bool end_of_changes;
 
 static _Atomic(pid_t) enterer;
@@ -452,6 +475,7 @@ START_TEST(another_fault_of_code_that_is_not_in_memory_ends_in_its_signal)
 END_TEST
 
 SUITE(module_load, it_loads_counts_and_unloads_under_load,
-      a_child_that_is_found_while_it_is_born_leaves_nothing, a_mark_is_taken_away_once,
+      a_child_that_is_found_while_it_is_born_leaves_nothing,
+      a_child_that_is_marked_while_it_is_born_has_the_mark, a_mark_is_taken_away_once,
       a_child_of_a_reader_of_perf_events_sees_no_kernel_mode, code_that_is_not_in_memory_can_read_too,
       another_fault_of_code_that_is_not_in_memory_ends_in_its_signal)

@@ -398,14 +398,64 @@ START_TEST(a_running_process_is_marked_and_unmarked)
 }
 END_TEST
 
-#define MARKS 1000
-#define MANY_THREADS 50
-
 static void *sleep_on(void *unused)
 {
 	pause();
 	return unused;
 }
+
+/* The others live on, and bear the mark from then on. */
+START_TEST(a_process_without_its_first_thread_is_marked)
+{
+	int group = group_open(), ready = eventfd(0, 0);
+	pid_t pid = fork();
+	pthread_t thread;
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		EXPECT(pthread_create(&thread, NULL, sleep_on, NULL) == 0);
+		give(ready);
+		pthread_exit(NULL);
+	}
+	take(ready);
+	sleep_us(100000);
+	for (uint32_t scope = PERFCTR_MARK_PROCESS; scope <= PERFCTR_MARK_TREE; scope++) {
+		ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, scope, pid, group), 1);
+		ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, scope, pid, group), 0);
+		ck_assert_uint_eq(group_members(group), 1);
+		ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, scope, pid, group), 1);
+	}
+	errno = 0;
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, pid, group), -1);
+	ck_assert_int_eq(errno, ESRCH);
+	kill_and_wait(pid);
+	close(ready);
+	close(group);
+}
+END_TEST
+
+/* What waits for the last member to go waits for a first one, too. */
+START_TEST(a_group_that_nobody_has_entered_is_not_told_to_have_ended)
+{
+	int group = group_open(), other = group_open();
+	struct pollfd ended = { .fd = other, .events = POLLIN };
+
+	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_ENTER), 0);
+	errno = 0;
+	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_ENTER), -1);
+	ck_assert_int_eq(errno, EBUSY);
+	ck_assert_int_eq(poll(&ended, 1, 0), 0);
+	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_LEAVE), 0);
+	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_ENTER), 0);
+	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_LEAVE), 0);
+	ck_assert_int_eq(poll(&ended, 1, 0), 1);
+	close(group);
+	close(other);
+}
+END_TEST
+
+#define MARKS 1000
+#define MANY_THREADS 50
 
 /* The more threads there are, the later it is when the last of them is looked at. */
 static pid_t threads_start(void)
@@ -573,6 +623,8 @@ SUITE(session,
       mapped_totals_are_of_one_fold,
       a_killed_owner_leaves_nothing,
       a_running_process_is_marked_and_unmarked,
+      a_process_without_its_first_thread_is_marked,
+      a_group_that_nobody_has_entered_is_not_told_to_have_ended,
       the_same_mark_set_by_two_at_once_is_in_nobody_s_way,
       all_threads_of_a_running_process_are_marked_at_once,
       a_segment_is_counted_from_enter_to_leave,

@@ -35,7 +35,18 @@ static void add_member(struct perfctr_group *group)
 {
 	refcount_inc(&group->refs);
 	atomic_inc(&group->members);
-	WRITE_ONCE(group->used, true);
+}
+
+/* group: the new mark, or NULL. Returns the old one. */
+static struct perfctr_group *exchange_mark(struct perfctr_thread *thread,
+					   struct perfctr_group *group)
+{
+	struct perfctr_group *old = thread->mark;
+
+	thread->mark = group;
+	if (group)
+		WRITE_ONCE(group->used, true);
+	return old;
 }
 
 static void drop_member(struct perfctr_group *group)
@@ -63,7 +74,7 @@ static int change_fn(struct task_struct *task, bool live, void *arg)
 		return -ESRCH;
 	if (change->mark && old && old != change->mark)
 		return -EBUSY;
-	swap(thread->mark, change->mark);
+	change->mark = exchange_mark(thread, change->mark);
 	perfctr_update_flag(task);
 	if (live)
 		perfctr_gate_update();
@@ -97,11 +108,13 @@ void perfctr_group_join(struct task_struct *child, struct perfctr_thread *thread
 	lockdep_assert_irqs_disabled();
 	if (!group)
 		return;
+	if (thread && thread->mark == group)	/* the module's child can be found before */
+		return;
 	if (!thread || thread->mark) {
 		WRITE_ONCE(group->incomplete, true);
 		return;
 	}
-	thread->mark = group;
+	exchange_mark(thread, group);
 	add_member(group);
 	perfctr_update_flag(child);
 }
@@ -129,7 +142,7 @@ void perfctr_group_drop(bool exec)
 		drop_member(group);
 }
 
-/* The same mark may have come since the thread was found: from its parent, or from another caller. */
+/* The same mark may have come since task was found: from its parent, or from another caller. */
 static bool bears_other(const struct task_struct *task, const struct perfctr_group *group)
 {
 	const struct perfctr_group *mark;
@@ -299,6 +312,13 @@ static int get_mark(struct perfctr_mark_args *mark, struct task_struct *task)
 	return 0;
 }
 
+/* A process lives on without its first thread. */
+static bool has_exited(const struct task_struct *task, u32 scope)
+{
+	return scope == PERFCTR_MARK_THREAD ? task->flags & PF_EXITING :
+					      !atomic_read(&task->signal->live);
+}
+
 static int mark_task(struct perfctr_mark_args *mark, struct task_struct *task)
 {
 	struct choice choice = { .set = mark->action == PERFCTR_MARK_SET };
@@ -318,7 +338,7 @@ static int mark_task(struct perfctr_mark_args *mark, struct task_struct *task)
 			return PTR_ERR(choice.group);
 	}
 	err = change_all(&search, &mark->changed);
-	if (!err && choice.set && task->flags & PF_EXITING)
+	if (!err && choice.set && !mark->changed && has_exited(task, mark->scope))
 		err = -ESRCH;
 	if (choice.group)
 		perfctr_group_let_go(choice.group);

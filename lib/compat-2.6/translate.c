@@ -5,6 +5,12 @@
 #include <errno.h>
 
 #define EVNTSEL_INT (1u << 20)
+/* Modes and enable; pins, interrupts and other threads, that they are refused. */
+#define EVNTSEL_OF_FIXED (3u << 16 | 0xfu << 19)
+
+/* Pentium 4: FORCE_OVF, OVF_PMI_T0 and CASCADE are for counters that interrupt. */
+#define CCCR_INT (1u << 25 | 1u << 26 | 1u << 30)
+#define ESCR_OTHER_THREAD 3u
 
 int compat_count_counters(const struct perfctr_cpu_control *c)
 {
@@ -40,8 +46,9 @@ static int translate_rest(const struct perfctr_cpu_control *from,
 	return 0;
 }
 
-/* Where bit 20 asks for an interrupt, a counter that only counts does not have it. */
-static bool asks_for_interrupt(const struct perfctr_pmu_info *info, unsigned int evntsel)
+/* What a counter that only counts, of a thread that is alone on its core, does not have. */
+static bool asks_for_more(const struct perfctr_pmu_info *info, unsigned int evntsel,
+			  unsigned int escr)
 {
 	switch (info->pmu) {
 	case PERFCTR_PMU_ARCH:
@@ -50,9 +57,30 @@ static bool asks_for_interrupt(const struct perfctr_pmu_info *info, unsigned int
 	case PERFCTR_PMU_K8:
 	case PERFCTR_PMU_AMD:
 		return evntsel & EVNTSEL_INT;
+	case PERFCTR_PMU_P4:
+		return evntsel & CCCR_INT || escr & ESCR_OTHER_THREAD;
 	default:
 		return false;
 	}
+}
+
+static int translate_event(const struct perfctr_cpu_control *from, unsigned int i,
+			   const struct perfctr_pmu_info *info, struct perfctr_control *to)
+{
+	uint64_t evntsel = from->evntsel[i], evntsel2 = 0;
+
+	if (asks_for_more(info, from->evntsel[i], from->p4.escr[i])) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (info->pmu == PERFCTR_PMU_P4)
+		evntsel2 = from->p4.escr[i];
+	else if (info->pmu == PERFCTR_PMU_AMD)
+		evntsel |= (uint64_t)from->evntsel_high[i] << 32;
+	else if (info->pmu == PERFCTR_PMU_ARCH && from->pmc_map[i] & PERFCTR_FIXED)
+		evntsel &= EVNTSEL_OF_FIXED;
+	perfctr_control_add(to, from->pmc_map[i], evntsel, evntsel2);
+	return 0;
 }
 
 int compat_translate(const struct perfctr_cpu_control *from, const struct perfctr_pmu_info *info,
@@ -61,19 +89,9 @@ int compat_translate(const struct perfctr_cpu_control *from, const struct perfct
 	int n = compat_count_counters(from);
 
 	perfctr_control_init(to);
-	for (int i = 0; i < n; i++) {
-		uint64_t evntsel = from->evntsel[i], evntsel2 = 0;
-
-		if (asks_for_interrupt(info, from->evntsel[i])) {
-			errno = EINVAL;
+	for (int i = 0; i < n; i++)
+		if (translate_event(from, (unsigned int)i, info, to) < 0)
 			return -1;
-		}
-		if (info->pmu == PERFCTR_PMU_P4)
-			evntsel2 = from->p4.escr[i];
-		else if (info->pmu == PERFCTR_PMU_AMD)
-			evntsel |= (uint64_t)from->evntsel_high[i] << 32;
-		perfctr_control_add(to, from->pmc_map[i], evntsel, evntsel2);
-	}
 	return n < 0 ? -1 : translate_rest(from, info, to);
 }
 

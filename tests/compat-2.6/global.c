@@ -115,6 +115,29 @@ bool cpus_in_two_ways_are_counted(void)
 	return good;
 }
 
+static bool leaves_other_alone(struct gperfctr *global, struct gperfctr *other)
+{
+	struct gperfctr_cpu_state state;
+
+	memset(&state, 0, sizeof(state));
+	REQUIRE(control_all(global) && gperfctr_start(global, 0) == (int)online());
+	REQUIRE(gperfctr_read(other, &state) == 0 && state.sum.tsc == 0);
+	REQUIRE(gperfctr_start(other, 0) == 0 && gperfctr_stop(other) == 0);
+	return counts_loop(global, 0);
+}
+
+bool a_handle_has_its_own_cpus(void)
+{
+	struct gperfctr *global = gperfctr_open(), *other = gperfctr_open();
+	bool good;
+
+	REQUIRE(global && other);
+	good = leaves_other_alone(global, other);
+	gperfctr_close(other);
+	gperfctr_close(global);
+	return good;
+}
+
 /* Refused by its number of counters, and by a counter that there is not. */
 static bool refuse_control(struct gperfctr *global)
 {

@@ -4,6 +4,7 @@
  * numbers were read of the structs of its headers by sizeof and offsetof.
  */
 #include <libperfctr.h>
+#include <signal.h>
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type)
 #define OFFSET(type, field, bytes)                                                                 \
@@ -17,7 +18,9 @@ OFFSET(struct perfctr_info, cpu_type, 36);
 OFFSET(struct perfctr_info, cpu_features, 40);
 OFFSET(struct perfctr_info, cpu_khz, 44);
 OFFSET(struct perfctr_info, tsc_to_cpu_mult, 48);
+OFFSET(struct perfctr_info, _reserved2, 52);
 
+SIZE(struct perfctr_cpu_mask, 8);
 OFFSET(struct perfctr_cpu_mask, nrwords, 0);
 OFFSET(struct perfctr_cpu_mask, mask, 4);
 SIZE(struct perfctr_cpus_info, 2 * sizeof(void *));
@@ -25,6 +28,7 @@ OFFSET(struct perfctr_cpus_info, cpus, 0);
 OFFSET(struct perfctr_cpus_info, cpus_forbidden, sizeof(void *));
 
 SIZE(struct perfctr_sum_ctrs, 152);
+OFFSET(struct perfctr_sum_ctrs, tsc, 0);
 OFFSET(struct perfctr_sum_ctrs, pmc, 8);
 
 SIZE(struct perfctr_cpu_control, 324);
@@ -46,20 +50,42 @@ OFFSET(struct vperfctr_control, si_signo, 0);
 OFFSET(struct vperfctr_control, cpu_control, 4);
 OFFSET(struct vperfctr_control, preserve, 328);
 OFFSET(struct vperfctr_control, flags, 332);
+OFFSET(struct vperfctr_control, _reserved1, 336);
 
 SIZE(struct gperfctr_cpu_control, 344);
 OFFSET(struct gperfctr_cpu_control, cpu, 0);
 OFFSET(struct gperfctr_cpu_control, cpu_control, 4);
+OFFSET(struct gperfctr_cpu_control, _reserved1, 328);
 SIZE(struct gperfctr_cpu_state, 496);
 OFFSET(struct gperfctr_cpu_state, cpu, 0);
 OFFSET(struct gperfctr_cpu_state, cpu_control, 4);
 OFFSET(struct gperfctr_cpu_state, sum, 328);
+OFFSET(struct gperfctr_cpu_state, _reserved1, 480);
 
 SIZE(struct perfctr_unit_mask_value, 2 * sizeof(void *));
+OFFSET(struct perfctr_unit_mask_value, description, sizeof(void *));
 SIZE(struct perfctr_unit_mask, 3 * sizeof(void *));
+OFFSET(struct perfctr_unit_mask, default_value, 0);
 OFFSET(struct perfctr_unit_mask, nvalues, 3);
+OFFSET(struct perfctr_unit_mask, values, sizeof(void *));
+SIZE(struct perfctr_event, 4 * sizeof(void *));
+OFFSET(struct perfctr_event, evntsel, 0);
 OFFSET(struct perfctr_event, counters_set, 2);
+OFFSET(struct perfctr_event, unit_mask, sizeof(void *));
+OFFSET(struct perfctr_event, name, 2 * sizeof(void *));
+OFFSET(struct perfctr_event, description, 3 * sizeof(void *));
+SIZE(struct perfctr_event_set, 5 * sizeof(void *));
+OFFSET(struct perfctr_event_set, cpu_type, 0);
 OFFSET(struct perfctr_event_set, event_prefix, sizeof(void *));
+OFFSET(struct perfctr_event_set, include, 2 * sizeof(void *));
+OFFSET(struct perfctr_event_set, nevents, 3 * sizeof(void *));
+OFFSET(struct perfctr_event_set, events, 4 * sizeof(void *));
+NUMBER(perfctr_um_type_fixed, 0);
+NUMBER(perfctr_um_type_exclusive, 1);
+NUMBER(perfctr_um_type_bitmask, 2);
+
+/* Where si_pid is. */
+OFFSET(siginfo_t, si_pmc_ovf_mask, sizeof(void *) == 8 ? 16 : 12);
 
 NUMBER(PERFCTR_ABI_VERSION, 0x05020501);
 NUMBER(VPERFCTR_CONTROL_CLOEXEC, 1);

@@ -40,6 +40,35 @@ bool own_instructions_are_counted(void)
 	return good;
 }
 
+/* Programs have one table of events for all counters: fixed ones take modes, and no event. */
+bool a_fixed_counter_takes_no_event(void)
+{
+	struct vperfctr_control control = control_of_tsc();
+	bool is_there = machine.n_counters == 5 || machine.n_counters == 7;
+	struct perfctr_sum_ctrs before, after;
+	struct vperfctr *self = counting(control);
+	bool good;
+
+	REQUIRE(self);
+	control.cpu_control.nractrs = 1;
+	control.cpu_control.pmc_map[0] = 0x40000000;
+	control.cpu_control.evntsel[0] = 0x01c501c0;
+	if (is_there)
+		good = EXPECT(vperfctr_control(self, &control) == 0) &&
+		       EXPECT(vperfctr_read_ctrs(self, &before) == 0);
+	else
+		good = REFUSED(vperfctr_control(self, &control), EINVAL);
+	loop(ITERATIONS);
+	if (good && is_there)
+		good = EXPECT(vperfctr_read_ctrs(self, &after) == 0) &&
+		       EXPECT(after.pmc[0] - before.pmc[0] > 2 * ITERATIONS) &&
+		       EXPECT(after.pmc[0] - before.pmc[0] < 3 * ITERATIONS);
+	control.cpu_control.evntsel[0] |= 1u << 21;
+	good = good && REFUSED(vperfctr_control(self, &control), is_there ? EPERM : EINVAL);
+	end_state(self);
+	return good;
+}
+
 /* As a run time system takes its clock. */
 bool the_time_stamp_is_read_a_million_times(void)
 {
@@ -73,8 +102,12 @@ bool a_second_handle_controls(void)
 	other = vperfctr_open_mode(0);
 	REQUIRE(other);
 	control.si_signo = 27;
+	control.preserve = 1;
 	good = good && EXPECT(vperfctr_control(other, &control) == 0) &&
-	       EXPECT(vperfctr_read_state(self, &first, &read_back) == 0) &&
+	       EXPECT(vperfctr_read_state(self, &first, &read_back) == 0);
+	/* It is what to do once. */
+	control.preserve = 0;
+	good = good &&
 	       EXPECT(is_same(&read_back, &control, sizeof(control))) &&
 	       EXPECT(vperfctr_read_ctrs(other, &second) == 0) && EXPECT(second.tsc > first.tsc);
 	vperfctr_close(self);

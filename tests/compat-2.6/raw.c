@@ -89,12 +89,16 @@ static bool reads_back(int fd, const struct vperfctr_control *set)
 /* Before the first control and after the last, nothing is on. */
 bool a_control_is_read_back(void)
 {
-	struct vperfctr_control nothing = { 0 }, control = control_of_all();
+	struct vperfctr_control nothing = { 0 }, control = control_of_all(), signalling = control;
 	int fd = _vperfctr_open(1);
 	bool good;
 
 	REQUIRE(fd >= 0);
+	/* These two are not kept. */
+	signalling.si_signo = 29;
+	signalling.flags = VPERFCTR_CONTROL_CLOEXEC;
 	good = reads_back(fd, &nothing) && EXPECT(_vperfctr_control(fd, &control) == 0) &&
+	       reads_back(fd, &control) && EXPECT(_vperfctr_control(fd, &signalling) == 0) &&
 	       reads_back(fd, &control) && EXPECT(_vperfctr_control(fd, &nothing) == 0) &&
 	       reads_back(fd, &nothing);
 	close(fd);

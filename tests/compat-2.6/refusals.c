@@ -25,6 +25,23 @@ static struct vperfctr_control changed(unsigned int evntsel, unsigned int escr)
 	return control;
 }
 
+/* Overflow that is forced, interrupts, starts with another; modes of a second thread. */
+static bool odd_events_of_p4_are_refused(struct vperfctr *self)
+{
+	static const unsigned int cccr[] = { 1u << 25, 1u << 26, 1u << 30 }, escr[] = { 1, 2 };
+	struct vperfctr_control control;
+
+	for (unsigned int i = 0; i < sizeof(cccr) / sizeof(cccr[0]); i++) {
+		control = changed(cccr[i], 0);
+		REQUIRE(REFUSED(vperfctr_control(self, &control), EINVAL));
+	}
+	for (unsigned int i = 0; i < sizeof(escr) / sizeof(escr[0]); i++) {
+		control = changed(0, escr[i]);
+		REQUIRE(REFUSED(vperfctr_control(self, &control), EINVAL));
+	}
+	return true;
+}
+
 static bool events_are_refused(struct vperfctr *self)
 {
 	struct vperfctr_control control = control_of_all();
@@ -39,8 +56,12 @@ static bool events_are_refused(struct vperfctr *self)
 	/* No mode. */
 	control = is_p4() ? changed(0, 4) : changed(1 << 16, 0);
 	REQUIRE(REFUSED(vperfctr_control(self, &control), EINVAL));
+	/* Of the northbridge. */
+	control = changed(0xc0 ^ 0xe0, 0);
+	if (machine.cpu_type == PERFCTR_X86_AMD_K8C)
+		REQUIRE(REFUSED(vperfctr_control(self, &control), EINVAL));
 	if (is_p4())
-		return true;
+		return odd_events_of_p4_are_refused(self);
 	/* An interrupt of a counter that is to have none. */
 	control = changed(1 << 20, 0);
 	REQUIRE(REFUSED(vperfctr_control(self, &control), EINVAL));

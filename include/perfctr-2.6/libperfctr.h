@@ -87,7 +87,7 @@ struct perfctr_cpu_control {
 	unsigned int nrictrs;	  /* after them: those that interrupt */
 	unsigned int pmc_map[18]; /* what RDPMC takes */
 	unsigned int evntsel[18];
-	union {
+	__extension__ union {
 		struct {
 			unsigned int escr[18];
 			unsigned int pebs_enable;

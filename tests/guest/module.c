@@ -34,28 +34,38 @@ static uint64_t round_trip_of(const struct event *own, const struct event *other
 	return measure_round_trips(own, !!own, other, !!other).instructions;
 }
 
+#define REPETITIONS 5
+
+static uint64_t shorter(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /*
  * A process that counts and sleeps elsewhere: all others' switches pass through the module. A round
- * trip is two switches.
+ * trip is two switches. Debian's kernel takes a way that is 8 instructions longer for some time,
+ * whether anybody counts or not: its shortest ways are compared.
  */
 START_TEST(others_pay_at_most_45_instructions_a_switch_and_nothing_when_nobody_counts)
 {
-	uint64_t nobody, somebody, after;
+	uint64_t nobody, somebody = UINT64_MAX, after = UINT64_MAX;
 	int fd;
 
 	ck_assert(pmu_info().features & PERFCTR_FEATURE_MODULE);
 	sleep_us(SETTLE_US);
 	nobody = round_trip();
-	fd = context_open(0, PERFCTR_OPEN_CREATE);
-	somebody = round_trip();
-	close(fd);
-	sleep_us(SETTLE_US);
-	after = round_trip();
+	for (int i = 0; i < REPETITIONS; i++) {
+		fd = context_open(0, PERFCTR_OPEN_CREATE);
+		somebody = shorter(somebody, round_trip());
+		close(fd);
+		sleep_us(SETTLE_US);
+		after = shorter(after, round_trip());
+	}
 	printf("a round trip: %llu, %llu while somebody counts, then %llu\n",
 	       (unsigned long long)nobody, (unsigned long long)somebody, (unsigned long long)after);
-	/* Debian's kernel does not always take the same way; a probe costs some 80 a round trip. */
+	/* A probe costs some 80 a round trip. */
 	ck_assert_uint_le(after, nobody + 10);
-	ck_assert_uint_le(somebody - nobody, 2 * 45);
+	ck_assert_uint_le(somebody - after, 2 * 45);
 }
 END_TEST
 

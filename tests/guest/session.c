@@ -418,7 +418,9 @@ START_TEST(a_process_without_its_first_thread_is_marked)
 		pthread_exit(NULL);
 	}
 	take(ready);
-	sleep_us(100000);
+	while (try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, pid, group) >= 0 ||
+	       group_members(group) > 0)
+		sleep_us(1000);
 	for (uint32_t scope = PERFCTR_MARK_PROCESS; scope <= PERFCTR_MARK_TREE; scope++) {
 		ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, scope, pid, group), 1);
 		ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, scope, pid, group), 0);

@@ -483,8 +483,8 @@ static bool read_forward(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 }
 
 /*
- * The values that have just been read become sums. Counters of kernel mode run meanwhile: before any
- * is cleared they stand still, and are read anew.
+ * The values that have just been read become sums. Counters of kernel mode run meanwhile: before
+ * any is cleared they stand still, and are read anew.
  */
 static void fold_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {

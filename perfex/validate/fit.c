@@ -136,7 +136,7 @@ static size_t length_of_size(const struct observation *samples, size_t n)
 
 struct spread {
 	double expected, mean, deviation; /* of the counts without disturbances */
-	double size, disturbances;
+	double size;
 };
 
 static struct spread spread_of_size(const struct observation *samples, size_t n, double c)
@@ -147,7 +147,6 @@ static struct spread spread_of_size(const struct observation *samples, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		spread.mean += (samples[i].counted - c * samples[i].disturbances) / (double)n;
 		spread.expected += samples[i].expected / (double)n;
-		spread.disturbances += samples[i].disturbances;
 	}
 	for (size_t i = 0; i < n; i++) {
 		/* The expected count of each run may be its own. */
@@ -168,13 +167,13 @@ static double known_error(double expected, struct tolerance tolerance)
 
 /*
  * True: it is more than the rounding of counts, and what is known of the expected count. Of a
- * disturbance at the end of a run nobody knows whether it was still counted.
+ * disturbance at the end of a run nobody knows whether it was still counted, or known.
  */
 static bool is_random(const struct spread *spread, double c, struct tolerance tolerance)
 {
 	return spread->deviation > EQUAL * spread->expected +
 					   known_error(spread->expected, tolerance) +
-					   (spread->disturbances > 0 ? fmin(fabs(c), DOUBTFUL) : 0);
+					   fmin(fabs(c), DOUBTFUL);
 }
 
 /* Of all sizes, how much equal runs differ once the disturbances are taken off. */

@@ -198,6 +198,30 @@ START_TEST(an_interrupt_behind_the_count_makes_no_event_random)
 }
 END_TEST
 
+/* The other way round, where nothing else disturbed: it was counted, and came too late to be known. */
+START_TEST(an_interrupt_that_nobody_knew_of_makes_no_event_random)
+{
+	enum { N = 2 * SIZES };
+	static const double known[N] = { 0, 0, 1, 0, 4, 2, 3, 5, 0, 0, 2, 4 };
+	struct observation samples[N];
+	struct fit fit;
+
+	for (unsigned int i = 0; i < N; i++) {
+		double size = pow(10, i / 2 + 1);
+		bool late = size == 1e5 && i % 2 == 0;
+
+		samples[i] = (struct observation){
+			.size = size,
+			.counted = READING + 3 * (known[i] + late),
+			.disturbances = known[i],
+		};
+	}
+	fit = fit_line(samples, N, (struct tolerance){ 0 });
+	ck_assert_msg(fit.error == CLASS_OVERHEAD && fabs(fit.c - 3) < 0.5, "%s, a %g, b %g, c %g",
+		      class_names[fit.error], fit.a, fit.b, fit.c);
+}
+END_TEST
+
 START_TEST(each_thousandth_that_is_forgotten_is_found)
 {
 	expect_class(count_forgetting, CLASS_MULTIPLICATIVE, 0, 0.999, 0);
@@ -333,6 +357,7 @@ TCase *fit_tests(void)
 	tcase_add_test(tests, half_counts_are_multiplicative);
 	tcase_add_test(tests, three_for_each_interrupt_are_overhead_of_interrupts);
 	tcase_add_test(tests, an_interrupt_behind_the_count_makes_no_event_random);
+	tcase_add_test(tests, an_interrupt_that_nobody_knew_of_makes_no_event_random);
 	tcase_add_test(tests, each_thousandth_that_is_forgotten_is_found);
 	tcase_add_test(tests, noise_of_one_per_cent_is_random);
 	tcase_add_test(tests, a_counter_that_stands_still_and_one_of_another_thing_are_unknown);

@@ -423,17 +423,28 @@ static void fold_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	perfctr_page_end(page);
 }
 
+/* User mode stands still by itself. */
+static void hold_kernel_mode(const struct perfctr_context *ctx)
+{
+	if (ctx->hw->counts_kernel)
+		perfctr_cpu_hold(ctx->hw->slots);
+}
+
+static void go_on_with_kernel_mode(const struct perfctr_context *ctx)
+{
+	if (ctx->hw->counts_kernel)
+		perfctr_cpu_go_on();
+}
+
 /* Brings the sums of a running context up to date, all counters as of one instruction. */
 void perfctr_cpu_fold(struct perfctr_context *ctx)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
 	lockdep_assert_irqs_disabled();
-	if (ctx->hw->counts_kernel)
-		perfctr_cpu_hold(ctx->hw->slots);
+	hold_kernel_mode(ctx);
 	fold_context(cpu, ctx);
-	if (ctx->hw->counts_kernel)
-		perfctr_cpu_go_on();
+	go_on_with_kernel_mode(ctx);
 }
 
 /*
@@ -559,8 +570,7 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	cpu->held |= ctx->hw->slots;
 	if (!cpu->foreign)
 		return;
-	if (ctx->hw->counts_kernel)
-		perfctr_cpu_hold(ctx->hw->slots);
+	hold_kernel_mode(ctx);
 	perfctr_page_begin(ctx->page);
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	fold_counters(cpu, ctx);
@@ -569,8 +579,7 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	set_biases(cpu, ctx);
 	perfctr_page_end(ctx->page);
-	if (ctx->hw->counts_kernel)
-		perfctr_cpu_go_on();
+	go_on_with_kernel_mode(ctx);
 }
 
 /*

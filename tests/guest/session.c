@@ -404,20 +404,33 @@ static void *sleep_on(void *unused)
 	return unused;
 }
 
-/* The others live on, and bear the mark from then on. */
-START_TEST(a_process_without_its_first_thread_is_marked)
+/* A process of so many threads, which sleep; its first one exits if it shall. */
+static pid_t sleepers_start(unsigned int n, bool first_exits)
 {
-	int group = group_open(), ready = eventfd(0, 0);
+	int ready = eventfd(0, 0);
 	pid_t pid = fork();
 	pthread_t thread;
 
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		EXPECT(pthread_create(&thread, NULL, sleep_on, NULL) == 0);
+		for (unsigned int i = 1; i < n; i++)
+			EXPECT(pthread_create(&thread, NULL, sleep_on, NULL) == 0);
 		give(ready);
-		pthread_exit(NULL);
+		if (first_exits)
+			pthread_exit(NULL);
+		pause();
 	}
 	take(ready);
+	close(ready);
+	return pid;
+}
+
+/* The others live on, and bear the mark from then on. */
+START_TEST(a_process_without_its_first_thread_is_marked)
+{
+	int group = group_open();
+	pid_t pid = sleepers_start(2, true);
+
 	while (try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, pid, group) >= 0 ||
 	       group_members(group) > 0)
 		sleep_us(1000);
@@ -431,7 +444,6 @@ START_TEST(a_process_without_its_first_thread_is_marked)
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, pid, group), -1);
 	ck_assert_int_eq(errno, ESRCH);
 	kill_and_wait(pid);
-	close(ready);
 	close(group);
 }
 END_TEST
@@ -457,26 +469,8 @@ START_TEST(a_group_that_nobody_has_entered_is_not_told_to_have_ended)
 END_TEST
 
 #define MARKS 1000
-#define MANY_THREADS 50
-
 /* The more threads there are, the later it is when the last of them is looked at. */
-static pid_t threads_start(void)
-{
-	int ready = eventfd(0, 0);
-	pid_t pid = fork();
-	pthread_t thread;
-
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (int i = 1; i < MANY_THREADS; i++)
-			EXPECT(pthread_create(&thread, NULL, sleep_on, NULL) == 0);
-		give(ready);
-		pause();
-	}
-	take(ready);
-	close(ready);
-	return pid;
-}
+#define MANY_THREADS 50
 
 /* Whether the threads bear the mark is as chance has it. */
 static pid_t mark_and_unmark_without_end(pid_t pid, int group)
@@ -496,7 +490,8 @@ static pid_t mark_and_unmark_without_end(pid_t pid, int group)
 START_TEST(the_same_mark_set_by_two_at_once_is_in_nobody_s_way)
 {
 	int group = group_open();
-	pid_t pid = threads_start(), beside = mark_and_unmark_without_end(pid, group);
+	pid_t pid = sleepers_start(MANY_THREADS, false);
+	pid_t beside = mark_and_unmark_without_end(pid, group);
 
 	for (int i = 0; i < MARKS; i++)
 		ck_assert_msg(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, group) >= 0,

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define USER_KB "/sys/module/perfctr/parameters/user_kb"
@@ -118,6 +119,25 @@ START_TEST(a_user_s_session_counts_its_members_from_start_to_stop_on_every_cpu)
 }
 END_TEST
 
+static uint64_t cpu_ns(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	ck_assert_int_eq(clock_getcpuclockid(pid, &clock), 0);
+	ck_assert_int_eq(clock_gettime(clock, &time), 0);
+	return time.tv_sec * 1000000000ull + time.tv_nsec;
+}
+
+/* Kernel threads may have its CPU for a moment. */
+static void wait_until_it_runs(pid_t pid)
+{
+	uint64_t before = cpu_ns(pid);
+
+	while (cpu_ns(pid) < before + 100000)
+		;
+}
+
 /* A member that runs elsewhere when the session is started, and never switches. */
 START_TEST(a_member_that_runs_already_is_counted_from_start_on)
 {
@@ -133,6 +153,7 @@ START_TEST(a_member_that_runs_already_is_counted_from_start_on)
 	session_control(first, SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 }));
 	second = user_session(group);
 	a = context_read(second);
+	wait_until_it_runs(runner);
 	b = context_read(second);
 	ck_assert_uint_gt(b.counter[0], a.counter[0]);
 	ck_assert_int_eq(ioctl(second, PERFCTR_IOC_STOP), 0);
@@ -141,6 +162,7 @@ START_TEST(a_member_that_runs_already_is_counted_from_start_on)
 	ck_assert_uint_eq(context_read(second).counter[0], a.counter[0]);
 	ck_assert_int_eq(ioctl(second, PERFCTR_IOC_START), 0);
 	a = context_read(second);
+	wait_until_it_runs(runner);
 	ck_assert_uint_gt(context_read(second).counter[0], a.counter[0]);
 	kill(runner, SIGKILL);
 }
@@ -160,6 +182,7 @@ START_TEST(who_is_marked_while_it_runs_is_counted_from_then_on)
 	ck_assert_uint_eq(context_read(session).counter[0], 0);
 	mark(runner, group);
 	before = context_read(session).counter[0];
+	wait_until_it_runs(runner);
 	ck_assert_uint_gt(context_read(session).counter[0], before);
 	kill(runner, SIGKILL);
 }

@@ -334,10 +334,31 @@ void x86_pmu_tb_exit(CPUState *cs, const TranslationBlock *tb)
     deliver_interrupts(env);
 }
 
+/* A branch that changes the mode is counted afterwards: does it overflow a counter? */
+static bool branch_overflows(const X86PMUState *pmu)
+{
+    for (unsigned i = 0; i < pmu->family->nb_counters; i++) {
+        const X86PMUCounter *counter = &pmu->counter[i];
+
+        if (must_be_exact(counter) && (event_cflags(&counter->setting) & CF_PMU_BRANCH) &&
+            insns_to_overflow(pmu, counter) == 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The mode that is left may have run down the budget of the other one, or overflowed a counter. */
 void x86_pmu_mode_change(CPUX86State *env)
 {
-    set_budget(&env->pmu);
+    X86PMUState *pmu = &env->pmu;
+
+    set_budget(pmu);
+    if (branch_overflows(pmu)) {
+        for (unsigned mode = 0; mode < PMU_NB_MODES; mode++) {
+            pmu->budget[mode] = pmu->limit[mode] = 0;
+        }
+    }
 }
 
 /* An iteration of a string instruction can overflow a counter, and be interrupted after it. */

@@ -300,7 +300,13 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 name, info->n_kinds);
 		break;
 	case PERFCTR_BAD_FIELD:
-		snprintf(text, size, "event %s: flags, period and signal must be 0",
+		snprintf(text, size, "event %s: flags and signal must be 0", name);
+		break;
+	case PERFCTR_BAD_PERIOD:
+		snprintf(text, size,
+			 info->features & PERFCTR_FEATURE_INTERRUPT ?
+			 "event %s: only events of threads have a period, of at most 2^63 - 1" :
+			 "event %s: no counter interrupts here; leave the period out",
 			 name);
 		break;
 	default:

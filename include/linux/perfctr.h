@@ -42,6 +42,7 @@
 #define PERFCTR_FEATURE_ISOLATED	(1u << 3)	/* nobody can read the counts of others */
 #define PERFCTR_FEATURE_FAST_RDPMC	(1u << 4)	/* PERFCTR_FAST + n names counters too */
 #define PERFCTR_FEATURE_MODULE		(1u << 5)	/* the driver is a module */
+#define PERFCTR_FEATURE_INTERRUPT	(1u << 6)	/* events of contexts may have periods */
 
 /* perfctr_pmu_info.pmu: whose registers evntsel and evntsel2 are */
 #define PERFCTR_PMU_NONE	0	/* the time stamp alone */
@@ -151,8 +152,11 @@ struct perfctr_event_control {
 				 * For a fixed counter only USR (bit 16), OS (17) and EN (22).
 				 */
 	__u64 evntsel2;		/* second event select word where there is one, else 0 */
-	__u64 period;		/* 0: for counters that interrupt */
-	__u32 signal;		/* 0: likewise */
+	__u64 period;		/*
+				 * the counter interrupts after so many events, again and again; 0:
+				 * never.  Needs PERFCTR_FEATURE_INTERRUPT.  At most 2^63 - 1
+				 */
+	__u32 signal;		/* 0 */
 	__u32 kinds;		/*
 				 * of a hybrid machine: bit k, it is an event of cores of kind k and
 				 * counts nowhere else.  0: of all kinds, an architectural one
@@ -197,7 +201,7 @@ struct perfctr_control {
 					 * only one, where the counter always counts in both
 					 */
 #define PERFCTR_BAD_PRIVILEGE	7	/* OS needs CAP_PERFMON or perf_event_paranoid <= 1 */
-#define PERFCTR_BAD_FIELD	8	/* flags, period or signal is not 0 */
+#define PERFCTR_BAD_FIELD	8	/* flags or signal is not 0 */
 #define PERFCTR_BAD_ROUTE	9	/* this counter cannot count this event */
 #define PERFCTR_BAD_CONFLICT	10	/* wants a register otherwise than an earlier event */
 #define PERFCTR_BAD_PEBS	11	/* p4_pebs_* has a bit outside *_allowed; no single event */
@@ -206,6 +210,7 @@ struct perfctr_control {
 #define PERFCTR_BAD_ERRATUM	14	/* an erratum spoils its count, or others' */
 #define PERFCTR_BAD_REGISTER	15	/* another register says what it counts, and is not set */
 #define PERFCTR_BAD_KIND	16	/* no such kind, or no kinds and not architectural */
+#define PERFCTR_BAD_PERIOD	17	/* not of a session, not here, or too long */
 
 /*
  * Sums, exact at the moment of the call, also those of a thread that runs on another CPU.
@@ -262,6 +267,19 @@ struct perfctr_counts {
  */
 #define PERFCTR_COUNTS_INCOMPLETE (1u << 5)
 
+/*
+ * Periods that are over: of a thread, for each event, its count divided by the event's period.
+ * They are added up over a tree as the counts are.
+ */
+struct perfctr_periods {
+	__u32 size;
+	__u32 scope;		/* in: PERFCTR_SCOPE_* */
+	__u32 n_counters;	/* out: valid entries of over[]; 0: no event has a period */
+	__u32 reserved;
+	__u64 late;		/* of all: no interrupt has told them, see perfctr(4) */
+	__u64 over[PERFCTR_MAX_COUNTERS];	/* 0 of an event without a period */
+};
+
 #define PERFCTR_MAX_RECORDS	65536	/* of a tree; those that do not fit are counted as lost */
 
 /* A member of the tree that has exited, or that an exec with a change of ids has detached. */
@@ -281,6 +299,8 @@ struct perfctr_record {
  * ticket changes whenever bias does, and whenever the thread is switched; values repeat after 2^32
  * changes.  recheck differs from it while the hardware counter does not count for the context.
  * RDPMC's upper half, EDX, is 0: the kernel sets a counter to 0 before its value has 32 bits.
+ * While an event has a period no counter of the context can be read so: recheck always differs, and
+ * PERFCTR_PAGE_STARTED and _RDPMC are not set.  The sums go on, and the time stamp can be read.
  */
 struct perfctr_page_counter {
 	__u64 bias;
@@ -541,7 +561,7 @@ struct perfctr_holders {
  * EPERM.
  *
  * READ (struct perfctr_counts): EACCES (the control counts kernel mode, which the caller may not;
- * also START, RECORD and mmap()), EINVAL, E2BIG, EFAULT, ENOMEM.
+ * also START, RECORD, PERIODS and mmap()), EINVAL, E2BIG, EFAULT, ENOMEM.
  *
  * RECORD (struct perfctr_record) takes the oldest record from the tree.  poll() returns POLLIN if
  * there is one.  EAGAIN (none), EPERM, EINVAL, E2BIG, EFAULT, ENOMEM.
@@ -550,6 +570,8 @@ struct perfctr_holders {
  * whose thread has exited: flags, with STOPPED if it does not count now, and the events, as far as
  * there is room for them.  n_events tells how many there are.  ENOENT (no control yet), EACCES (a
  * security module forbids it), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
+ *
+ * PERIODS (struct perfctr_periods; in: size and scope): EACCES, EINVAL, E2BIG, EFAULT, EINTR.
  */
 /*
  * On a group:
@@ -580,6 +602,7 @@ struct perfctr_holders {
 #define PERFCTR_IOC_READ	_IO(PERFCTR_IOC_MAGIC, 0x33)
 #define PERFCTR_IOC_RECORD	_IO(PERFCTR_IOC_MAGIC, 0x34)
 #define PERFCTR_IOC_GET_CONTROL	_IO(PERFCTR_IOC_MAGIC, 0x35)
+#define PERFCTR_IOC_PERIODS	_IO(PERFCTR_IOC_MAGIC, 0x36)
 
 #define PERFCTR_IOC_MEMBERS	_IO(PERFCTR_IOC_MAGIC, 0x40)
 #define PERFCTR_IOC_ENTER	_IO(PERFCTR_IOC_MAGIC, 0x41)

@@ -54,6 +54,7 @@ static const struct {
 	{ PERFCTR_FEATURE_ISOLATED, "isolated" },
 	{ PERFCTR_FEATURE_FAST_RDPMC, "fast-rdpmc" },
 	{ PERFCTR_FEATURE_MODULE, "module" },
+	{ PERFCTR_FEATURE_INTERRUPT, "interrupt" },
 };
 
 static void write_features(FILE *file, uint32_t set)

@@ -20,15 +20,12 @@ static struct workload endless(uint32_t rounds, uint32_t loop)
 	return (struct workload){ .in = zeros(), .out = nowhere(), .rounds = rounds, .loop = loop };
 }
 
-/* What n children of this thread, side by side, count together under the control. */
-static bool count_children(const struct perfctr_control *control, const struct workload *w,
-			   unsigned int n, struct perfctr_counts *counts)
+bool count_children_of(int fd, const struct perfctr_control *control, const struct workload *w,
+		       unsigned int n, struct perfctr_counts *counts)
 {
 	struct perfctr_control inherited = *control;
 	pid_t pids[CHILDREN];
-	int fd = context_open(0);
 
-	REQUIRE(fd >= 0);
 	inherited.flags |= PERFCTR_CONTROL_INHERIT;
 	REQUIRE(context_control(fd, &inherited));
 	for (unsigned int i = 0; i < n; i++) {
@@ -38,8 +35,19 @@ static bool count_children(const struct perfctr_control *control, const struct w
 	for (unsigned int i = 0; i < n; i++)
 		REQUIRE(reap(pids[i]));
 	*counts = counts_of(fd, PERFCTR_SCOPE_CHILDREN);
-	close(fd);
 	return EXPECT(counts->n_counters == control->n_events);
+}
+
+/* What n children of this thread, side by side, count together under the control. */
+static bool count_children(const struct perfctr_control *control, const struct workload *w,
+			   unsigned int n, struct perfctr_counts *counts)
+{
+	int fd = context_open(0);
+
+	REQUIRE(fd >= 0);
+	REQUIRE(count_children_of(fd, control, w, n, counts));
+	close(fd);
+	return true;
 }
 
 bool machine_is_what_its_profile_says(void)

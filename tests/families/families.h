@@ -125,6 +125,10 @@ bool reap(pid_t pid);
 int zeros(void);
 int nowhere(void);
 
+/* counts.c: what n children of this thread, side by side, count together; fd: its context */
+bool count_children_of(int fd, const struct perfctr_control *control, const struct workload *w,
+		       unsigned int n, struct perfctr_counts *counts);
+
 /* The tests: of each machine with counters, of all machines. */
 bool machine_is_what_its_profile_says(void);
 bool instructions_are_exact_on_every_counter(void);
@@ -145,6 +149,12 @@ bool counters_that_others_left_frozen_count(void);
 
 /* foreign.c */
 bool registers_that_somebody_writes_are_put_right_and_it_is_told(void);
+
+/* period.c */
+bool periods_are_exact_on_every_counter_or_refused(void);
+bool periods_of_all_counters_at_once_are_exact(void);
+bool a_period_of_more_than_2_to_the_31_ends(void);
+bool p4_a_period_and_fast_rdpmc_exclude_each_other(void);
 
 /* hybrid.c */
 bool kind_info(uint32_t number, struct perfctr_kind *kind);

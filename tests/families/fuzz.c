@@ -207,7 +207,8 @@ static bool event_is_allowed(const struct perfctr_pmu_info *info,
 	if (!kinds_allow(e->kinds, &counters, &allowed))
 		return false;
 	return n < 32 && counters >> (fixed ? PERFCTR_FIXED_BIT + n : n) & 1 &&
-	       !(e->flags || e->period || e->signal) &&
+	       !(e->flags || e->signal) && e->period <= INT64_MAX &&
+	       (!e->period || info->features & PERFCTR_FEATURE_INTERRUPT) &&
 	       !(e->evntsel & ~(fixed ? info->fixed_allowed : allowed)) &&
 	       !(e->evntsel2 & ~info->evntsel2_allowed) &&
 	       (e->evntsel & info->evntsel_required) == info->evntsel_required;
@@ -285,7 +286,7 @@ static bool try_control(struct fuzzer *f, const struct perfctr_control *control)
 	f->refused++;
 	REQUIRE(errno == EINVAL || errno == E2BIG);
 	if (answer.bad_reason != control->bad_reason) {
-		REQUIRE(answer.bad_reason <= PERFCTR_BAD_KIND);
+		REQUIRE(answer.bad_reason <= PERFCTR_BAD_PERIOD);
 		REQUIRE(answer.bad_event < PERFCTR_MAX_COUNTERS);
 	}
 	return f->refused % REFUSALS_PER_ROUND || round_trip(f);

@@ -47,6 +47,9 @@ static const struct {
 	TEST(EVENTS, e3_counters_of_others_are_hidden_from_rdpmc),
 	TEST(EVENTS, counters_that_others_left_frozen_count),
 	TEST(COUNTERS, registers_that_somebody_writes_are_put_right_and_it_is_told),
+	TEST(COUNTERS, periods_are_exact_on_every_counter_or_refused),
+	TEST(EVENTS, periods_of_all_counters_at_once_are_exact),
+	TEST(EVENTS, a_period_of_more_than_2_to_the_31_ends),
 	TEST(EVENTS, hybrid_kinds_are_told),
 	TEST(EVENTS, hybrid_controls_are_refused_for_the_right_reason),
 	TEST(EVENTS, hybrid_linux_itself_counts_the_same_on_each_kind),
@@ -70,6 +73,7 @@ static const struct {
 	TEST(EVENTS, p4_uops_tagged_for_another_control_do_not_count),
 	TEST(EVENTS, p4_a_session_neither_tags_nor_takes_a_context_s_tags_away),
 	TEST(EVENTS, p4_a_detector_that_a_session_has_is_nobody_elses),
+	TEST(EVENTS, p4_a_period_and_fast_rdpmc_exclude_each_other),
 	TEST(COUNTERS, counters_that_cannot_count_an_event_are_refused),
 	TEST(EVENTS, pentium_takes_the_codes_of_its_events_and_no_others),
 	TEST(TIMESTAMP, only_the_time_stamp_can_be_controlled),
@@ -90,6 +94,12 @@ static bool applies(size_t i)
 	    !profile.perf)
 		return false;
 	if (tests[i].function == e3_counters_of_others_are_hidden_from_rdpmc && !profile.hides)
+		return false;
+	if (tests[i].function == periods_of_all_counters_at_once_are_exact &&
+	    !(profile.features & PERFCTR_FEATURE_INTERRUPT))
+		return false;
+	if (tests[i].function == a_period_of_more_than_2_to_the_31_ends &&
+	    (profile.general_bits != 40 || !(profile.features & PERFCTR_FEATURE_INTERRUPT)))
 		return false;
 	if (tests[i].function == counters_that_others_left_frozen_count &&
 	    strcmp(profile.name, "arch-v4") && strcmp(profile.name, "arch-v5") &&

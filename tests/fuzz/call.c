@@ -54,6 +54,8 @@ static const struct command {
 	{ 40, "get control", PERFCTR_IOC_GET_CONTROL, ON_CONTEXT, false,
 	  sizeof(struct perfctr_control), fill_get_control,
 	  E_STRUCT | E(EACCES) | E(ENOENT) | E(ENOMEM) },
+	{ 40, "periods", PERFCTR_IOC_PERIODS, ON_CONTEXT, false, sizeof(struct perfctr_periods),
+	  fill_periods, E_STRUCT | E(EACCES) },
 	{ 30, "members", PERFCTR_IOC_MEMBERS, ON(GROUP), false, sizeof(struct perfctr_members_args),
 	  fill_members, E_STRUCT | E(ENOMEM) },
 	{ 60, "enter", PERFCTR_IOC_ENTER, ON(GROUP), false, 0, fill_none, E(EBUSY) },

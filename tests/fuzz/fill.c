@@ -114,6 +114,9 @@ static struct perfctr_event_control any_event(struct fuzzer *f, uint32_t n)
 
 	if (self.privileged || chance(f, 5))
 		modes = (uint64_t[]){ USR, OS, USR | OS }[below(f, 3)];
+	/* Seldom too short to leave time for anything else, or more than there can be. */
+	if (chance(f, 20))
+		e.period = chance(f, 80) ? 1000 + below(f, 100000) : next(f) >> below(f, 64);
 	if (n >= info->n_general) {
 		e.counter = PERFCTR_FIXED + n - info->n_general;
 		e.evntsel = EN | modes;
@@ -172,6 +175,15 @@ size_t fill_read(struct fuzzer *f, void *image)
 	counts->size = sizeof(*counts);
 	counts->scope = below(f, 3);
 	return sizeof(*counts);
+}
+
+size_t fill_periods(struct fuzzer *f, void *image)
+{
+	struct perfctr_periods *periods = image;
+
+	periods->size = sizeof(*periods);
+	periods->scope = below(f, 3);
+	return sizeof(*periods);
 }
 
 size_t fill_session_read(struct fuzzer *f, void *image)

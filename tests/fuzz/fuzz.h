@@ -181,6 +181,7 @@ size_t fill_session(struct fuzzer *f, void *image);
 size_t fill_control(struct fuzzer *f, void *image);
 size_t fill_session_control(struct fuzzer *f, void *image);
 size_t fill_read(struct fuzzer *f, void *image);
+size_t fill_periods(struct fuzzer *f, void *image);
 size_t fill_session_read(struct fuzzer *f, void *image);
 size_t fill_record(struct fuzzer *f, void *image);
 size_t fill_get_control(struct fuzzer *f, void *image);

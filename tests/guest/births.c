@@ -205,6 +205,67 @@ START_TEST(a_control_with_other_events_beside_a_fork_is_the_child_s_too)
 }
 END_TEST
 
+/* A module has none: the events change all the same. */
+static uint64_t possible_period(uint64_t period)
+{
+	return pmu_info().features & PERFCTR_FEATURE_INTERRUPT ? period : 0;
+}
+
+static void control_periods(int fd, uint32_t n, uint64_t period)
+{
+	struct perfctr_control control =
+		control_of(EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, USER(INSTRUCTIONS) },
+				  { 2, USER(INSTRUCTIONS) }));
+
+	control.n_events = n;
+	control.event[n - 1].period = possible_period(period);
+	control.flags = PERFCTR_CONTROL_INHERIT;
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+}
+
+static void expect_periods(int fd, uint32_t n, uint64_t period)
+{
+	struct perfctr_periods told = { .size = sizeof(told) };
+
+	period = possible_period(period);
+	ck_assert_uint_eq(context_read(fd).n_counters, n);
+	ck_assert_uint_gt(context_read(fd).counter[n - 1], period);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_PERIODS, &told), 0);
+	ck_assert_uint_eq(told.n_counters, period ? n : 0);
+	ck_assert_uint_eq(told.over[n - 1], period ? context_read(fd).counter[n - 1] / period : 0);
+}
+
+/* It is conceived under the first, and born under the third.  0: no period. */
+START_TEST(a_control_with_periods_beside_a_fork_is_the_child_s_too)
+{
+	static const struct {
+		uint32_t n;
+		uint64_t period;
+	} controls[][3] = {
+		{ { 1, 0 }, { 1, 0 }, { 3, 7 } }, { { 1, 0 }, { 3, 7 }, { 3, 7 } },
+		{ { 1, 3 }, { 3, 7 }, { 3, 7 } }, { { 3, 7 }, { 1, 3 }, { 1, 3 } },
+		{ { 3, 7 }, { 2, 0 }, { 3, 7 } }, { { 3, 7 }, { 2, 0 }, { 2, 0 } },
+		{ { 3, 7 }, { 3, 7 }, { 3, 7 } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(controls); i++) {
+		struct forker f = forker_start();
+		int fd = open_tree_of(f.pid), member;
+
+		control_periods(fd, controls[i][0].n, controls[i][0].period);
+		forker_stick(&f);
+		for (int k = 1; k < 3; k++)
+			control_periods(fd, controls[i][k].n, controls[i][k].period);
+		member = context_open(forker_let_go(&f), 0);
+		forker_finish(&f);
+		expect_periods(member, controls[i][2].n, controls[i][2].period);
+		close(member);
+		close(fd);
+	}
+	expect_contexts(0);
+}
+END_TEST
+
 START_TEST(a_control_without_inherit_beside_a_fork_lets_the_child_alone)
 {
 	struct forker f = forker_start();
@@ -392,16 +453,13 @@ START_TEST(the_close_of_a_group_waits_for_nobody)
 }
 END_TEST
 
-SUITE(births,
-      who_is_not_born_yet_is_no_member,
-      a_control_beside_a_fork_is_the_child_s_too,
+SUITE(births, who_is_not_born_yet_is_no_member, a_control_beside_a_fork_is_the_child_s_too,
       a_control_with_other_events_beside_a_fork_is_the_child_s_too,
+      a_control_with_periods_beside_a_fork_is_the_child_s_too,
       a_control_without_inherit_beside_a_fork_lets_the_child_alone,
       a_child_is_born_started_or_stopped_as_its_parent_is_then,
       a_close_beside_a_fork_leaves_no_context,
       a_context_made_anew_beside_a_fork_is_the_child_s_parent,
-      a_forker_that_is_killed_leaves_nothing,
-      who_is_not_born_yet_bears_no_mark,
+      a_forker_that_is_killed_leaves_nothing, who_is_not_born_yet_bears_no_mark,
       a_mark_set_beside_a_fork_is_the_child_s_too,
-      a_mark_taken_away_beside_a_fork_is_not_the_child_s,
-      the_close_of_a_group_waits_for_nobody)
+      a_mark_taken_away_beside_a_fork_is_not_the_child_s, the_close_of_a_group_waits_for_nobody)

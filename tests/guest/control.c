@@ -43,7 +43,8 @@ static const struct refusal refusals[] = {
 	{ "no mode", NEXT(1, .evntsel = INSTRUCTIONS | EVNTSEL_EN), 1, PERFCTR_BAD_MODE },
 	{ "no mode, fixed", NEXT(PERFCTR_FIXED, .evntsel = EVNTSEL_EN), 1, PERFCTR_BAD_MODE },
 	{ "event flags", NEXT(1, .evntsel = GOOD, .flags = 1), 1, PERFCTR_BAD_FIELD },
-	{ "a period", NEXT(1, .evntsel = GOOD, .period = 1000), 1, PERFCTR_BAD_FIELD },
+	{ "a period of 2^63", NEXT(1, .evntsel = GOOD, .period = 1ull << 63), 1,
+	  PERFCTR_BAD_PERIOD },
 	{ "a signal", NEXT(1, .evntsel = GOOD, .signal = 10), 1, PERFCTR_BAD_FIELD },
 	{ "a kind of core", NEXT(1, .evntsel = GOOD, .kinds = 1), 1, PERFCTR_BAD_KIND },
 	{ "unknown control flag", { CONTROL_SIZE, .flags = 1u << 31 }, 0, 0 },
@@ -342,7 +343,9 @@ START_TEST(info_tells_the_machine)
 	ck_assert_uint_eq(info.fixed_bits, 48);
 	ck_assert_uint_eq(info.features & ~PERFCTR_FEATURE_MODULE,
 			  PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_RDPMC |
-			  PERFCTR_FEATURE_GLOBAL_ENABLE | PERFCTR_FEATURE_ISOLATED);
+			  PERFCTR_FEATURE_GLOBAL_ENABLE | PERFCTR_FEATURE_ISOLATED |
+			  (info.features & PERFCTR_FEATURE_MODULE ? 0 :
+								    PERFCTR_FEATURE_INTERRUPT));
 	ck_assert_uint_eq(info.evntsel_required, EVNTSEL_EN);
 	ck_assert_uint_eq(info.evntsel_allowed & EVNTSEL_INT, 0);
 	ck_assert_uint_eq(info.evntsel_allowed & 0xffff, 0xffff);

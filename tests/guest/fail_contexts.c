@@ -27,6 +27,14 @@ static long first_control(void)
 	return ioctl(own, PERFCTR_IOC_CONTROL, &control);
 }
 
+static long first_control_with_periods(void)
+{
+	struct perfctr_control control = tree_control(PERFCTR_CONTROL_RECORD);
+
+	control.event[0].period = 1009;
+	return ioctl(own, PERFCTR_IOC_CONTROL, &control);
+}
+
 /* A context without a control again. */
 static void open_anew(long result)
 {
@@ -74,6 +82,7 @@ START_TEST(a_context_is_there_as_a_whole_or_not_at_all)
 	};
 	static const struct call calls_of_context[] = {
 		{ "first control", first_control, open_anew, 0, 2 },
+		{ "first control, with periods", first_control_with_periods, open_anew, 0, 4 },
 		{ "map the page", map_page, unmap_page, 0, 1 },
 	};
 

@@ -104,6 +104,20 @@ START_TEST(a_child_of_a_monitored_thread_that_is_not_born_leaves_no_context)
 }
 END_TEST
 
+/* Its context has more than one part. */
+START_TEST(a_child_of_a_thread_with_periods_that_is_not_born_leaves_no_context)
+{
+	struct perfctr_control control = tree_control(0);
+
+	fail_begin();
+	own = context_open(0, PERFCTR_OPEN_CREATE);
+	control.event[0].period = 1009;
+	ck_assert_int_eq(ioctl(own, PERFCTR_IOC_CONTROL, &control), 0);
+	expect_clean_calls(births, ARRAY_SIZE(births));
+	fail_finish();
+}
+END_TEST
+
 START_TEST(a_child_of_a_marked_thread_that_is_not_born_leaves_no_mark)
 {
 	fail_begin();
@@ -220,5 +234,6 @@ END_TEST
 
 SUITE(fail_life, a_child_of_a_monitored_and_marked_thread_that_is_not_born_leaves_neither,
       a_child_of_a_monitored_thread_that_is_not_born_leaves_no_context,
+      a_child_of_a_thread_with_periods_that_is_not_born_leaves_no_context,
       a_child_of_a_marked_thread_that_is_not_born_leaves_no_mark,
       an_exec_that_fails_or_kills_leaves_nothing, a_record_that_finds_no_memory_is_told_as_lost)

@@ -250,6 +250,8 @@ Suite *perfex_output_suite(void);
 Suite *perfex_run_suite(void);
 Suite *perfex_terminal_suite(void);
 Suite *perfex_time_suite(void);
+Suite *period_suite(void);
+Suite *period_prompt_suite(void);
 Suite *permission_suite(void);
 Suite *power_suite(void);
 Suite *protocol_suite(void);

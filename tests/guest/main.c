@@ -51,6 +51,8 @@ static const struct {
 	{ "perfex_run", perfex_run_suite },
 	{ "perfex_terminal", perfex_terminal_suite },
 	{ "perfex_time", perfex_time_suite },
+	{ "period", period_suite },
+	{ "period_prompt", period_prompt_suite },
 	{ "permission", permission_suite },
 	{ "power", power_suite },
 	{ "protocol", protocol_suite },

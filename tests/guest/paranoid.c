@@ -84,6 +84,13 @@ static int try_read(int fd)
 	return try_read_scope(fd, PERFCTR_SCOPE_SELF);
 }
 
+static int try_periods(int fd)
+{
+	struct perfctr_periods periods = { .size = sizeof(periods) };
+
+	return ioctl(fd, PERFCTR_IOC_PERIODS, &periods);
+}
+
 static int try_map(int fd)
 {
 	void *page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
@@ -162,6 +169,7 @@ static void user_has_descriptor(void *argument)
 
 	become_nobody();
 	EXPECT_REFUSED(try_read(fd), EACCES);
+	EXPECT_REFUSED(try_periods(fd), EACCES);
 	EXPECT_REFUSED(try_map(fd), EACCES);
 	EXPECT_REFUSED(ioctl(fd, PERFCTR_IOC_START), EACCES);
 	EXPECT_REFUSED(try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })), EACCES);
@@ -173,7 +181,8 @@ static void user_has_descriptor_of_user_mode(void *argument)
 	int fd = *(int *)argument;
 
 	become_nobody();
-	EXPECT(try_read(fd) == 0 && try_map(fd) == 0 && ioctl(fd, PERFCTR_IOC_START) == 0);
+	EXPECT(try_read(fd) == 0 && try_periods(fd) == 0 && try_map(fd) == 0 &&
+	       ioctl(fd, PERFCTR_IOC_START) == 0);
 	EXPECT_REFUSED(try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })), EACCES);
 }
 

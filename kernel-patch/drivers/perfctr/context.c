@@ -115,6 +115,7 @@ struct perfctr_tree *perfctr_next_tree(struct perfctr_tree *pos)
 static void free_context(struct perfctr_context *ctx)
 {
 	perfctr_hw_put(ctx->hw);
+	perfctr_free_thresholds(ctx->thresholds);
 	perfctr_put_tree(ctx->tree);
 	if (perfctr_has_page(ctx))
 		free_page((unsigned long)ctx->page);

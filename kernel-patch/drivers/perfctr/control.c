@@ -57,10 +57,13 @@ static unsigned int value_bits = 32;
 module_param(value_bits, uint, 0444);
 MODULE_PARM_DESC(value_bits, "for tests: bits that a counter's value may have, 2 to 32");
 
-static u32 most_value(const struct perfctr_pmu *pmu, u32 counter)
+static u32 bits_of(const struct perfctr_pmu *pmu, u32 counter)
 {
-	u32 bits = counter & PERFCTR_FIXED ? pmu->fixed_bits : pmu->general_bits;
+	return counter & PERFCTR_FIXED ? pmu->fixed_bits : pmu->general_bits;
+}
 
+static u32 most_value(u32 bits)
+{
 	return GENMASK(min(bits, clamp(value_bits, 2U, 32U)) - 2, 0);
 }
 
@@ -101,6 +104,13 @@ static bool has_counter(const struct perfctr_pmu *pmu, const struct perfctr_even
 	return n < (e->counter & PERFCTR_FIXED ? pmu->n_fixed : pmu->n_general);
 }
 
+/* perfctr_event_control.period, where it is not 0: the sign of a value is its highest bit. */
+static u32 check_period(const struct perfctr_event_control *e, const struct perfctr_rules *rules)
+{
+	return rules || !(perfctr_features() & PERFCTR_FEATURE_INTERRUPT) ||
+	       e->period > S64_MAX || e->counter & PERFCTR_FAST ? PERFCTR_BAD_PERIOD : 0;
+}
+
 static u64 evntsel_allowed(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
 {
 	return e->kinds ? perfctr_kinds_evntsel(pmu, e->kinds) : pmu->evntsel_allowed;
@@ -115,8 +125,10 @@ static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event
 		return PERFCTR_BAD_KIND;
 	if (!has_counter(pmu, e))
 		return PERFCTR_BAD_COUNTER;
-	if (e->period || e->signal || check_flags(e, rules))
+	if (e->signal || check_flags(e, rules))
 		return PERFCTR_BAD_FIELD;
+	if (e->period && check_period(e, rules))
+		return PERFCTR_BAD_PERIOD;
 	if (e->evntsel & ~(fixed ? pmu->fixed_allowed : evntsel_allowed(pmu, e)))
 		return PERFCTR_BAD_EVNTSEL;
 	if (e->evntsel2 & ~pmu->evntsel2_allowed)
@@ -162,10 +174,17 @@ static DEFINE_HASHTABLE(controls, 10);
 static DEFINE_MUTEX(controls_lock);
 static atomic64_t last_id = ATOMIC64_INIT(0);
 
+/* In bytes: the events, and behind them their periods where there are some. */
+static size_t tail_size(u32 n_events, bool interrupts)
+{
+	return n_events * (sizeof(struct perfctr_hw_event) +
+			   (interrupts ? sizeof(struct perfctr_hw_period) : 0));
+}
+
 /* Nobody can choose controls that meet in one place of the table. */
 static u32 hash_of(const struct perfctr_hw_control *hw)
 {
-	size_t bytes = flex_array_size(hw, event, hw->n_events);
+	size_t bytes = tail_size(hw->n_events, hw->interrupts);
 	static u32 seed __read_mostly;
 
 	get_random_once(&seed, sizeof(seed));
@@ -180,9 +199,9 @@ static struct perfctr_hw_control *find_same(const struct perfctr_hw_control *hw,
 
 	lockdep_assert_held(&controls_lock);
 	hash_for_each_possible(controls, other, node, hash)
-		if (other->n_events == hw->n_events &&
+		if (other->n_events == hw->n_events && other->interrupts == hw->interrupts &&
 		    !memcmp(other->extra, hw->extra, sizeof(hw->extra)) &&
-		    !memcmp(other->event, hw->event, flex_array_size(hw, event, hw->n_events)))
+		    !memcmp(other->event, hw->event, tail_size(hw->n_events, hw->interrupts)))
 			return other;
 	return NULL;
 }
@@ -266,28 +285,55 @@ static int check_control(struct perfctr_control *control, const struct perfctr_r
 	}
 }
 
+/* No processor likes an overflow by the next event. */
+#define LEAST_DISTANCE	2
+
+static void add_period(const struct perfctr_pmu *pmu, struct perfctr_hw_event *event,
+		       struct perfctr_hw_period *p, u64 period)
+{
+	p->period = period;
+	p->bits = bits_of(pmu, event->rdpmc);
+	p->least = LEAST_DISTANCE;
+	p->grain = 1;
+	event->evntsel |= pmu->evntsel_interrupt;
+	if (pmu->limit_distance)
+		pmu->limit_distance(event, p);
+}
+
+static void build_event(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e,
+			struct perfctr_hw_event *event)
+{
+	event->rdpmc = e->counter;
+	event->slot = slot_of(pmu, e->counter);
+	event->most = most_value(bits_of(pmu, e->counter));
+	event->kinds = e->kinds;
+	event->evntsel = e->evntsel;
+	event->evntsel2 = e->evntsel2;
+}
+
 static struct perfctr_hw_control *build_control(const struct perfctr_control *control)
 {
 	const struct perfctr_pmu *pmu = perfctr_pmu;
 	struct perfctr_hw_control *hw;
+	bool interrupts = false;
 	u32 i;
 
-	hw = kzalloc(struct_size(hw, event, control->n_events), GFP_KERNEL_ACCOUNT);
+	for (i = 0; i < control->n_events; i++)
+		interrupts |= control->event[i].period != 0;
+	hw = kzalloc(sizeof(*hw) + tail_size(control->n_events, interrupts), GFP_KERNEL_ACCOUNT);
 	if (!hw)
 		return ERR_PTR(-ENOMEM);
 	hw->n_events = control->n_events;
+	hw->interrupts = interrupts;
 	for (i = 0; i < hw->n_events; i++) {
-		const struct perfctr_event_control *e = &control->event[i];
-
-		hw->event[i].rdpmc = e->counter;
-		hw->event[i].slot = slot_of(pmu, e->counter);
-		hw->event[i].most = most_value(pmu, e->counter);
-		hw->event[i].kinds = e->kinds;
-		hw->event[i].evntsel = e->evntsel;
-		hw->event[i].evntsel2 = e->evntsel2;
+		build_event(pmu, &control->event[i], &hw->event[i]);
 		hw->slots |= BIT_ULL(hw->event[i].slot);
-		hw->counts_kernel |= counts_kernel(pmu, e);
+		hw->counts_kernel |= counts_kernel(pmu, &control->event[i]);
+		if (control->event[i].period)
+			add_period(pmu, &hw->event[i], &perfctr_hw_periods(hw)[i],
+				   control->event[i].period);
 	}
+	hw->special = hw->counts_kernel || hw->interrupts;
 	hw->partial = hw->n_events && perfctr_kinds_lack(pmu, hw->slots);
 	if (hw->n_events && pmu->compile)
 		pmu->compile(hw, control);
@@ -307,6 +353,9 @@ void perfctr_tell_control(const struct perfctr_hw_control *hw, struct perfctr_co
 		e->kinds = hw->event[i].kinds;
 		e->evntsel = hw->event[i].evntsel;
 		e->evntsel2 = hw->event[i].evntsel2;
+		e->period = hw->interrupts ? perfctr_hw_periods(hw)[i].period : 0;
+		if (e->period)
+			e->evntsel &= ~perfctr_pmu->evntsel_interrupt;
 	}
 	if (hw->n_events && perfctr_pmu->tell)
 		perfctr_pmu->tell(hw, control);

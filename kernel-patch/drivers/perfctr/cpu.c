@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the context switch, gates and reservations know of one CPU's counters. */
+#include <linux/delay.h>
 #include <linux/lockdep.h>
 #include <linux/seq_file.h>
 #include "cpu.h"
+#include "hooks.h"
 
 DEFINE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
 DEFINE_PER_CPU(u64, perfctr_gate_slots);
 DEFINE_PER_CPU(union perfctr_gate_special, perfctr_gate_special);
+
+/* Microseconds from a counter's stop to its interrupt: what perf_events allows AMD's processors. */
+#define LATEST_INTERRUPT	50
 
 /* Stops some counters for a moment. */
 void perfctr_cpu_hold(u64 slots)
@@ -46,6 +51,12 @@ void perfctr_cpu_reset(void)
 	cpu->held = 0;
 	cpu->foreign = 0;
 	cpu->running = 0;
+	if (cpu->routed) {
+		/* One that is under way is to come to us: perf_events would not know it. */
+		udelay(LATEST_INTERRUPT);
+		cpu->routed = false;
+		perfctr_route_interrupts(false);
+	}
 }
 
 u64 perfctr_disturbances(void)

@@ -16,6 +16,9 @@ struct perfctr_cpu {
 	u64 running;		/* slots that count at all, sessions' too */
 	bool paused;		/* no context is entered or left: the machine suspends */
 	bool secret;		/* kernel mode is counted for a thread that may not see it */
+	bool routed;		/* the counters' interrupt is ours */
+	u32 interrupts;		/* of ours in this tick */
+	unsigned long tick;	/* the last in which counters were preset */
 	/* Since boot, of contexts with events: */
 	u64 entries;		/* times a thread's counting began or went on */
 	u64 starts;		/* ... and the counters had to be started */
@@ -74,6 +77,24 @@ void perfctr_cpu_hold(u64 slots);	/* some counters, until ... */
 void perfctr_cpu_go_on(void);
 void perfctr_cpu_forget(u64 slots);
 void perfctr_cpu_reset(void);
+
+static inline bool perfctr_has_periods(const struct perfctr_context *ctx)
+{
+	return ctx->hw && ctx->hw->interrupts;
+}
+
+/*
+ * threshold.c: ctx has periods, or nothing is added. Of an event's counter the value, raw or as it
+ * goes on, is at its place in value[].
+ */
+void perfctr_thresholds_unwrap(const struct perfctr_hw_control *hw, u64 *value);
+void perfctr_thresholds_carry(struct perfctr_context *ctx, u64 *value);
+void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late);
+void perfctr_thresholds_preset(const struct perfctr_context *ctx, u64 *value, bool put_off);
+void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_periods *periods);
+void perfctr_add_exited_periods(const struct perfctr_context *ctx,
+				struct perfctr_periods *periods);
+void perfctr_hand_over_periods(const struct perfctr_context *from, struct perfctr_context *to);
 
 /* Anywhere. */
 void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);

@@ -158,6 +158,27 @@ static long ioctl_get_control(const struct descriptor *d, void __user *user)
 	return err;
 }
 
+static long ioctl_periods(const struct descriptor *d, void __user *user)
+{
+	struct perfctr_periods periods;
+	u32 size;
+	int err = perfctr_may_read(&d->owner);
+
+	if (err)
+		return err;
+	memset(&periods, 0, sizeof(periods));
+	err = perfctr_get_head(&periods, offsetof(struct perfctr_periods, late),
+			       sizeof(periods), user, &size);
+	if (err)
+		return err;
+	if (periods.scope > PERFCTR_SCOPE_TREE || periods.reserved)
+		return -EINVAL;
+	periods.size = sizeof(periods);
+	periods.n_counters = 0;
+	err = perfctr_read_periods(d->ctx, &periods);
+	return err ?: perfctr_put_struct(user, &periods, sizeof(periods), size);
+}
+
 static long ioctl_start(const struct descriptor *d)
 {
 	return may_change(d) ?: perfctr_start(d->ctx);
@@ -198,6 +219,8 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 		return may_change(d) ?: perfctr_user_control(user, control_context, d);
 	case PERFCTR_IOC_GET_CONTROL:
 		return ioctl_get_control(d, user);
+	case PERFCTR_IOC_PERIODS:
+		return ioctl_periods(d, user);
 	case PERFCTR_IOC_START:
 		return ioctl_start(d);
 	case PERFCTR_IOC_STOP:
@@ -314,11 +337,11 @@ static int check_open(const struct perfctr_open_args *open)
 	return perfmon_capable() ? 0 : -EPERM;
 }
 
-/* A context, and the page that it may have, or what keeps one alive. */
+/* A context, and the page and thresholds that it may have, or what keeps one alive. */
 static size_t most_bytes(void)
 {
 	return sizeof(struct descriptor) + perfctr_context_bytes() + sizeof(struct perfctr_tree) +
-	       PAGE_SIZE;
+	       perfctr_thresholds_bytes() + PAGE_SIZE;
 }
 
 static long ioctl_open(const void __user *user)

@@ -6,11 +6,18 @@
 #include <linux/pid.h>
 #include <linux/ptrace.h>
 #include <linux/rcupdate.h>
+#include <asm/apic.h>
+#include <asm/hw_irq.h>
 #include <asm/insn-eval.h>
+#include <asm/irq_vectors.h>
 #include <asm/nmi.h>
+#include <xen/xen.h>
 #include "compat.h"
 #include "hooks.h"
 #include "perfctr.h"
+
+/* The local APIC's last entry then, from 0, is that of the performance counters or behind. */
+#define APIC_LVTS_WITH_PC	4
 
 DEFINE_STATIC_KEY_FALSE(perfctr_gated);
 
@@ -149,6 +156,36 @@ void perfctr_settle_perf(void)
 bool perfctr_excludes_v6(void)
 {
 	return true;	/* they are the same ones in perfctr-watchdog.c */
+}
+
+/*
+ * A vector that only two drivers of large machines use, for their clocks: who is first has it. It
+ * may come after us, and nobody would tell: so who finds it taken does without.
+ */
+static void (*vector_fn)(void);
+
+bool perfctr_vector_init(void (*fn)(void))
+{
+	if (!boot_cpu_has(X86_FEATURE_APIC) || xen_domain() || x86_platform_ipi_callback ||
+	    lapic_get_maxlvt() < APIC_LVTS_WITH_PC)
+		return false;
+	vector_fn = fn;
+	x86_platform_ipi_callback = fn;
+	return true;
+}
+
+bool perfctr_has_vector(void)
+{
+	return vector_fn && READ_ONCE(x86_platform_ipi_callback) == vector_fn;
+}
+
+/* What perf_events believes to be there is an NMI: it has written that at boot. */
+void perfctr_route_interrupts(bool ours)
+{
+	if (!ours)
+		apic_write(APIC_LVTPC, APIC_DM_NMI);
+	else if (perfctr_has_vector())
+		apic_write(APIC_LVTPC, X86_PLATFORM_IPI_VECTOR);
 }
 
 bool perfctr_evntsel_is_reserved(unsigned int msr)

@@ -110,6 +110,14 @@ static inline bool perfctr_insn_is_rdpmc(const unsigned char *insn)
 /* Interrupts off: perf_events does not write the counters of this CPU any more. */
 void perfctr_settle_perf(void);
 
+/*
+ * The interrupt of this CPU's counters calls fn, interrupts off, from now on, or is perf_events'
+ * again. False: this kind has no vector for it, or the machine no such interrupt; asked at boot.
+ */
+bool perfctr_vector_init(void (*fn)(void));
+bool perfctr_has_vector(void);
+void perfctr_route_interrupts(bool ours);	/* (cpu) unmasked, too */
+
 /* Has the rest of the kernel reserved the register? */
 bool perfctr_evntsel_is_reserved(unsigned int msr);
 bool perfctr_counter_is_reserved(unsigned int msr);

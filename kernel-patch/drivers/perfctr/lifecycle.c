@@ -106,6 +106,8 @@ int __init perfctr_lifecycle_init(void)
 
 	perfctr_probe();
 	perfctr_kinds_init();
+	if (perfctr_pmu && perfctr_pmu->preset)
+		perfctr_vector_init(perfctr_interrupt);
 	power_device = platform_create_bundle(&power_driver, probe_device, NULL, 0, NULL, 0);
 	if (IS_ERR(power_device))
 		return PTR_ERR(power_device);

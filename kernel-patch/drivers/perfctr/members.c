@@ -15,6 +15,7 @@
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
+#include "cpu.h"
 #include "group.h"
 #include "hooks.h"
 #include "members.h"
@@ -76,6 +77,8 @@ static void hand_over(struct perfctr_context *ctx)
 	ctx->parent = NULL;
 	if (ctx->generation != parent->generation)
 		return;
+	if (unlikely(ctx->hw->interrupts))
+		perfctr_hand_over_periods(ctx, parent);
 	perfctr_add_sums(ctx, &parent->exited);
 	if (ctx->exited.n_counters || ctx->exited.tsc)
 		perfctr_add_counts(&parent->exited, &ctx->exited);
@@ -161,22 +164,44 @@ static bool is_inherited(const struct perfctr_context *parent)
 	       parent->generation == READ_ONCE(parent->tree->generation);
 }
 
+/* hw has periods. NULL: no memory. */
+static noinline struct perfctr_context *alloc_with_periods(struct perfctr_hw_control *hw, gfp_t gfp)
+{
+	struct perfctr_context *ctx = perfctr_alloc(gfp);
+
+	if (!ctx)
+		return NULL;
+	ctx->thresholds = perfctr_make_thresholds(hw, false, gfp);
+	if (!ctx->thresholds) {
+		perfctr_put(ctx);
+		return NULL;
+	}
+	return ctx;
+}
+
 /*
  * current makes a thread. What can fail, or sleep where gfp allows it, is done now; that nobody
  * knows of it yet makes it easy to undo.
  */
 struct perfctr_context *perfctr_conceive(gfp_t gfp)
 {
+	struct perfctr_hw_control *periods = NULL;
 	struct perfctr_context *ctx;
 	unsigned long flags;
 	bool wanted;
 
 	local_irq_save(flags);
-	wanted = is_inherited(perfctr_thread(current)->context);
+	ctx = perfctr_thread(current)->context;
+	wanted = is_inherited(ctx);
+	if (wanted && unlikely(ctx->hw->interrupts)) {
+		periods = ctx->hw;
+		perfctr_hw_get(periods);
+	}
 	local_irq_restore(flags);
 	if (!wanted)
 		return NULL;
-	ctx = perfctr_alloc(gfp);
+	ctx = unlikely(periods) ? alloc_with_periods(periods, gfp) : perfctr_alloc(gfp);
+	perfctr_hw_put(periods);
 	return ctx ?: ERR_PTR(-ENOMEM);
 }
 
@@ -186,6 +211,8 @@ static void add_member(struct perfctr_context *parent, struct perfctr_context *c
 {
 	perfctr_hw_get(parent->hw);
 	ctx->hw = parent->hw;
+	if (unlikely(ctx->hw->interrupts))
+		perfctr_fit_thresholds(ctx, parent);
 	perfctr_state_init(ctx, ctx->hw);
 	ctx->tree = parent->tree;
 	refcount_inc(&ctx->tree->refs);

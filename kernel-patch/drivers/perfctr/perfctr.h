@@ -15,6 +15,7 @@
  * page.c	mapping of the state page, permission to RDPMC
  * members.c	births and exits of the members of a tree
  * record.c	records of members that have exited
+ * periods.c	what is over of a tree's periods
  * context.c	life of a context: attached to a thread, detached, freed
  * group.c	threads that bear the same mark
  * threads.c	the threads of the machine, looked through
@@ -22,6 +23,7 @@
  * trace.c	what a session writes at each change of thread
  * state.c	control, start, stop, read of a context
  * switch.c	the context switch: fold, start, stop
+ * threshold.c	when the periods of events end: arithmetic
  * gate.c	the sessions of one CPU: which of their counters run for which thread
  * hold.c	which trees hold hardware
  * control.c	validation of a control
@@ -60,6 +62,7 @@
 struct perfctr_group;
 struct perfctr_kept_record;
 struct perfctr_thread;
+struct perfctr_thresholds;
 struct mm_struct;
 struct pid_namespace;
 struct pt_regs;
@@ -96,8 +99,9 @@ struct perfctr_tree {
  * The virtual counters of one thread. References: one by the thread while attached, one by each
  * open file. The thread is watched while the context is started, or the thread is marked.
  *
- * hw, started, inherit, generation and the page change only by perfctr_call() or in the context
- * switch of the thread. Before its thread is born a context is in no tree and nobody finds it.
+ * hw, thresholds, started, inherit, generation and the page change only by perfctr_call() or in the
+ * context switch of the thread. Before its thread is born a context is in no tree and nobody finds
+ * it.
  */
 struct perfctr_context {
 	refcount_t refs;
@@ -111,6 +115,7 @@ struct perfctr_context {
 	bool leaving;			/* its thread detaches it, the tree has not taken it yet */
 	struct list_head mappings;	/* of the page, under lock */
 	u64 shown_to;			/* context.ctx_id of the thread's mm if the page is there */
+	struct perfctr_thresholds *thresholds;	/* of hw's periods, if it has any */
 
 	struct perfctr_tree *tree;
 	struct llist_node born;
@@ -195,6 +200,16 @@ int perfctr_next_record(struct perfctr_tree *tree, struct perfctr_record *record
 void perfctr_drop_records(struct perfctr_tree *tree);
 bool perfctr_has_records(const struct perfctr_tree *tree);	/* lost ones too */
 
+/* periods.c */
+int perfctr_read_periods(struct perfctr_context *ctx, struct perfctr_periods *periods);
+
+/* threshold.c: for hw, which has periods: nothing counted yet, or NULL; with spare ones or not */
+struct perfctr_thresholds *perfctr_make_thresholds(const struct perfctr_hw_control *hw, bool spare,
+						   gfp_t gfp);
+size_t perfctr_thresholds_bytes(void);
+void perfctr_free_thresholds(struct perfctr_thresholds *thresholds);	/* NULL is fine */
+void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context *parent);
+
 /* state.c: under the tree's lock; may the caller see the sums? */
 int perfctr_may_see(const struct perfctr_context *ctx);
 int perfctr_may_map(struct perfctr_context *ctx);
@@ -210,6 +225,7 @@ int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg);
 struct perfctr_install {
 	struct perfctr_hw_control *hw;	/* in: the new one.  out: the one that it replaces */
+	struct perfctr_thresholds *thresholds;	/* likewise */
 	u32 flags;			/* PERFCTR_CONTROL_* */
 	struct perfctr_page *old_page;	/* out: that ctx has given up, or NULL */
 };
@@ -295,6 +311,7 @@ void perfctr_cpu_fold(struct perfctr_context *ctx);
 void perfctr_cpu_pause(bool pause);
 void perfctr_cpu_renew_secret(void);
 u64 perfctr_cpu_rdpmc(u32 counter);
+void perfctr_interrupt(void);
 
 /* gate.c: likewise */
 bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next);

@@ -14,5 +14,7 @@ u32 perfctr_features(void)
 		features |= perfctr_pmu->features;
 	if (perfctr_rdpmc_is_off())
 		features &= ~PERFCTR_FEATURE_RDPMC;
+	if (perfctr_pmu && perfctr_pmu->preset && perfctr_has_vector())
+		features |= PERFCTR_FEATURE_INTERRUPT;
 	return features;
 }

@@ -28,6 +28,14 @@ struct perfctr_hw_event {
 	u64 evntsel2;
 };
 
+/* Of an event with a period: its counter interrupts. */
+struct perfctr_hw_period {
+	u64 period;		/* 0: it has none */
+	u32 bits;		/* of its counter */
+	u32 least;		/* distance to an interrupt, and ... */
+	u32 grain;		/* power of two of which it is a multiple */
+};
+
 /* A validated control, as the hardware takes it. Never changed once it is in use, and shared. */
 struct perfctr_hw_control {
 	struct hlist_node node;
@@ -39,10 +47,17 @@ struct perfctr_hw_control {
 	bool session;		/* of a session: its counters are taken from everybody else */
 	u64 extra[2];		/* family's own: values of registers that several counters share */
 	bool counts_kernel;	/* some event counts kernel mode */
+	bool interrupts;	/* some event has a period: those of all are behind event[] */
+	bool special;		/* one of these: its counters are stopped at each switch */
 	bool partial;		/* some counter is not there on each kind of core */
 	u32 n_events;
 	struct perfctr_hw_event event[];
 };
+
+static inline struct perfctr_hw_period *perfctr_hw_periods(const struct perfctr_hw_control *hw)
+{
+	return (struct perfctr_hw_period *)&hw->event[hw->n_events];
+}
 
 /*
  * A family. Functions marked (cpu) act on this CPU and are called with interrupts off, from the
@@ -61,6 +76,7 @@ struct perfctr_pmu {
 	u64 evntsel_user;	/* bits that ask for user and kernel mode; 0: see evntsel2 */
 	u64 evntsel_kernel;
 	u64 fixed_allowed;
+	u64 evntsel_interrupt;	/* bit that lets a general counter interrupt when it overflows */
 	u64 evntsel2_allowed;
 	u64 evntsel2_user;	/* likewise; all 0: everything counts in both modes */
 	u64 evntsel2_kernel;
@@ -118,6 +134,18 @@ struct perfctr_pmu {
 	void (*read)(const struct perfctr_hw_control *hw, u64 *value);
 	/* (cpu) Sets to 0. */
 	void (*clear)(u64 slots);
+	/*
+	 * (cpu) The event's counter, stopped, to a value whose highest bit is set and that is at most
+	 * max_distance before its overflow, with which it interrupts, or so many events later. False:
+	 * this CPU has not that counter. NULL: it cannot.
+	 */
+	bool (*preset)(const struct perfctr_hw_event *e, u64 value);
+	u64 max_distance;
+	u32 interrupts_after;
+	/* Changes least and grain of an event with a period where they are too small. NULL: never. */
+	void (*limit_distance)(const struct perfctr_hw_event *e, struct perfctr_hw_period *p);
+	/* (cpu) Interrupts of stopped counters have been dealt with. NULL: no register shows them. */
+	void (*acknowledge)(u64 slots);
 	/*
 	 * (cpu) These slots run, and no others: do the registers that say so, and what they count,
 	 * hold what they were given? If not, they are given it again.

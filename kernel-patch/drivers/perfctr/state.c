@@ -48,7 +48,8 @@ size_t __init perfctr_learn_state_bytes(void)
 
 static bool allows_rdpmc(const struct perfctr_hw_control *hw)
 {
-	return !(hw && hw->partial) && perfctr_features() & PERFCTR_FEATURE_RDPMC;
+	return !(hw && (hw->partial || hw->interrupts)) &&
+	       perfctr_features() & PERFCTR_FEATURE_RDPMC;
 }
 
 /* ctx's state in its own memory, stopped, nothing counted yet. hw: its control, NULL if none. */
@@ -169,9 +170,11 @@ int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg)
 	if (ctx->started)
 		return 0;
 	ctx->started = true;
-	perfctr_page_begin(ctx->page);
-	ctx->page->flags |= PERFCTR_PAGE_STARTED;
-	perfctr_page_end(ctx->page);
+	if (!ctx->hw->interrupts) {
+		perfctr_page_begin(ctx->page);
+		ctx->page->flags |= PERFCTR_PAGE_STARTED;
+		perfctr_page_end(ctx->page);
+	}
 	perfctr_update_flag(ctx->task);
 	keep_tick(ctx);
 	if (live) {
@@ -208,6 +211,7 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 
 	perfctr_stop_fn(ctx, live, NULL);
 	swap(ctx->hw, install->hw);
+	swap(ctx->thresholds, install->thresholds);
 	if (ctx->hw->counts_kernel && ctx->page_is_users) {
 		install->old_page = ctx->page;
 		perfctr_state_init(ctx, NULL);

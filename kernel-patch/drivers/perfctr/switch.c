@@ -6,8 +6,13 @@
  * does not. Counters are never set to a thread's value: entering computes a new bias from what the
  * hardware holds, so the cheapest switch writes one MSR to stop and one to start. They are set to
  * 0 only where user space could otherwise read what another one counted, and before they wrap.
+ *
+ * Those of events with a period are preset at each entry, and after each interrupt. Their thread
+ * does not read them itself, and value[] has what they hold as it goes on beyond an overflow.
  */
+#include <linux/jiffies.h>
 #include <linux/lockdep.h>
+#include <linux/moduleparam.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <asm/mmu_context.h>
@@ -15,6 +20,14 @@
 #include "cpu.h"
 #include "group.h"
 #include "hooks.h"
+
+#ifndef MODULE
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "perfctr."
+#endif
+
+/* What perf_events allows. */
+#define INTERRUPTS_PER_SECOND	100000
 
 static void clear_slots(struct perfctr_cpu *cpu, u64 slots)
 {
@@ -88,14 +101,20 @@ static __always_inline void set_biases(const struct perfctr_cpu *cpu, struct per
 		set_bias(&c[i], cpu->value[i]);
 }
 
+static __always_inline u64 space_of(const struct perfctr_context *ctx)
+{
+	const struct mm_struct *mm = ctx->task->mm;
+
+	return mm ? mm->context.ctx_id : 0;
+}
+
 /*
  * context.ctx_id of the address space whose threads may see what ctx's hardware counters hold, 0:
  * none may. Threads of one address space read each other's memory, state pages too.
  */
 static __always_inline u64 seen_by(const struct perfctr_context *ctx)
 {
-	const struct mm_struct *mm = ctx->task->mm;
-	u64 id = mm ? mm->context.ctx_id : 0;
+	u64 id = space_of(ctx);
 
 	return unlikely(ctx->hw->counts_kernel) && READ_ONCE(ctx->shown_to) != id ? 0 : id;
 }
@@ -121,6 +140,84 @@ static __always_inline void change_owner(struct perfctr_cpu *cpu, u64 owner)
 	cpu->held = 0;
 }
 
+/*
+ * Periods may be as short as an event. What more interrupts than these would tell is found out at
+ * switches and ticks, so that the CPU has time for others.
+ */
+static unsigned int interrupts_per_tick = INTERRUPTS_PER_SECOND / HZ;
+module_param(interrupts_per_tick, uint, 0644);
+MODULE_PARM_DESC(interrupts_per_tick, "of counters, on each CPU; what comes later the tick finds");
+
+/* The counters are stopped, and the sums up to date. Those without a period stay as they are. */
+static void preset_counters(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
+{
+	const struct perfctr_hw_control *hw = ctx->hw;
+	u32 i;
+
+	for (i = 0; i < hw->n_events; i++)
+		if (!perfctr_hw_periods(hw)[i].period)
+			prevent_wrap_of(cpu, &hw->event[i], &cpu->value[i]);
+	if (cpu->tick != jiffies) {
+		cpu->tick = jiffies;
+		cpu->interrupts = 0;
+	}
+	perfctr_thresholds_preset(ctx, cpu->value,
+				  cpu->interrupts >= READ_ONCE(interrupts_per_tick));
+}
+
+/* What the thread would read itself is not what it counts. */
+static void forbid_fast_reads(struct perfctr_page *page)
+{
+	u32 i;
+
+	for (i = 0; i < page->n_counters; i++)
+		page->counter[i].recheck = ~page->counter[i].ticket;
+}
+
+/* The counters hold what value[] has, and begin to run. hw: ctx's. */
+static __always_inline void begin_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
+					   const struct perfctr_hw_control *hw)
+{
+	prevent_wrap(cpu, hw);
+	set_biases(cpu, ctx);
+	cpu->held |= hw->slots;
+	if (cpu->enabled != hw->slots) {
+		cpu->enabled = hw->slots;
+		cpu->starts++;
+		perfctr_cpu_write_enable(cpu);
+	}
+}
+
+/* The counters are stopped, and the sums up to date: what they have passed has been noticed. */
+static void begin_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	preset_counters(cpu, ctx);
+	set_biases(cpu, ctx);
+	forbid_fast_reads(ctx->page);
+}
+
+/* The counters are stopped. They will count in kernel mode, or interrupt. */
+static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	/* First: where RDPMC stays allowed all the same, counters are cleared. */
+	if (ctx->hw->counts_kernel)
+		keep_secret(cpu, ctx);
+	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
+	if (ctx->hw->interrupts) {
+		if (!cpu->routed) {
+			cpu->routed = true;
+			perfctr_route_interrupts(true);
+		}
+		begin_periods(cpu, ctx);
+		cpu->held |= ctx->hw->slots;
+		cpu->enabled = ctx->hw->slots;
+		cpu->starts++;
+		perfctr_cpu_write_enable(cpu);
+	} else {
+		begin_counters(cpu, ctx, ctx->hw);
+	}
+}
+
 /* The counters are stopped, or count user mode only and so nothing here. */
 static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 					   struct perfctr_context *ctx)
@@ -144,19 +241,13 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 		known = false;
 	}
 	if (!known) {
-		/* First: where RDPMC stays allowed all the same, counters are cleared. */
-		if (unlikely(hw->counts_kernel))
-			keep_secret(cpu, ctx);
+		if (unlikely(hw->special)) {
+			enter_specially(cpu, ctx);
+			return;
+		}
 		perfctr_read_counters(perfctr_pmu, hw, cpu->value);
 	}
-	prevent_wrap(cpu, hw);
-	set_biases(cpu, ctx);
-	cpu->held |= hw->slots;
-	if (cpu->enabled != hw->slots) {
-		cpu->enabled = hw->slots;
-		cpu->starts++;
-		perfctr_cpu_write_enable(cpu);
-	}
+	begin_counters(cpu, ctx, hw);
 }
 
 static __always_inline void enter_cpu(struct perfctr_page *page, u64 now, bool switched)
@@ -185,6 +276,16 @@ static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfct
 	perfctr_page_end(page);
 }
 
+/* The counters are stopped and read, and the sums say so. Returns whose what they hold is. */
+static noinline u64 leave_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	if (ctx->hw->interrupts) {
+		perfctr_thresholds_carry(ctx, cpu->value);
+		perfctr_thresholds_pass(ctx, true);
+	}
+	return seen_by(ctx);
+}
+
 static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
 					  u64 now, bool stop)
 {
@@ -200,7 +301,8 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 		}
 		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 		fold_counters(cpu, ctx);
-		change_owner(cpu, seen_by(ctx));
+		change_owner(cpu, unlikely(ctx->hw->special) ? leave_specially(cpu, ctx) :
+							       space_of(ctx));
 	}
 	perfctr_page_end(page);
 }
@@ -222,10 +324,11 @@ static void scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 /*
  * Counters of user mode stand still in the kernel: between two threads that count nothing else they
  * need not be stopped. Kernel mode is counted up to one and from one instruction, for all counters.
+ * Where they interrupt each thread has its own distance to the next period.
  */
 static bool goes_on(const struct perfctr_hw_control *out, const struct perfctr_hw_control *in)
 {
-	return in->n_events && !in->counts_kernel && !out->counts_kernel;
+	return in->n_events && !in->special && !out->special;
 }
 
 static struct perfctr_context *started_context(const struct perfctr_thread *thread)
@@ -296,7 +399,7 @@ static noinline void exchange_threads(struct task_struct *prev, struct task_stru
 	u64 now;
 
 	/* Something is enabled: out is started, and the counters are not paused. */
-	if (!cpu->enabled || !in->started || hw->counts_kernel ||
+	if (!cpu->enabled || !in->started || hw->special ||
 	    perfctr_is_gated())
 		goto slowly;
 	if (cpu->foreign || prev->mm != next->mm || !next->mm) {
@@ -410,7 +513,7 @@ static void publish_sums(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 		set_biases(cpu, ctx);
 }
 
-static void fold_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+static __always_inline void fold_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	struct perfctr_page *page = ctx->page;
 
@@ -423,17 +526,34 @@ static void fold_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	perfctr_page_end(page);
 }
 
-/* User mode stands still by itself. */
-static void hold_kernel_mode(const struct perfctr_context *ctx)
+/* The counters are stopped, read, and have become sums as they are. */
+static void change_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
 {
-	if (ctx->hw->counts_kernel)
-		perfctr_cpu_hold(ctx->hw->slots);
+	perfctr_thresholds_carry(ctx, cpu->value);
+	perfctr_thresholds_pass(ctx, late);
+	begin_periods(cpu, ctx);
 }
 
-static void go_on_with_kernel_mode(const struct perfctr_context *ctx)
+static void fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
 {
-	if (ctx->hw->counts_kernel)
-		perfctr_cpu_go_on();
+	struct perfctr_page *page = ctx->page;
+
+	perfctr_page_begin(page);
+	page->tsc.sum = page->tsc.bias + rdtsc();
+	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
+	fold_counters(cpu, ctx);
+	change_periods(cpu, ctx, late);
+	perfctr_page_end(page);
+}
+
+static noinline void fold_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	perfctr_cpu_hold(ctx->hw->slots);
+	if (ctx->hw->interrupts)
+		fold_periods(cpu, ctx, true);
+	else
+		fold_context(cpu, ctx);
+	perfctr_cpu_go_on();
 }
 
 /* Brings the sums of a running context up to date, all counters as of one instruction. */
@@ -442,9 +562,35 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
 	lockdep_assert_irqs_disabled();
-	hold_kernel_mode(ctx);
-	fold_context(cpu, ctx);
-	go_on_with_kernel_mode(ctx);
+	if (unlikely(ctx->hw->special))
+		fold_specially(cpu, ctx);
+	else
+		fold_context(cpu, ctx);
+}
+
+/*
+ * The counters' interrupt. It may be that of a counter that has been stopped since, of a thread
+ * before: then this one's count has passed nothing.
+ */
+void perfctr_interrupt(void)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+	struct perfctr_context *ctx = started_context(perfctr_thread(current));
+
+	lockdep_assert_irqs_disabled();
+	if (!cpu->routed)
+		return;
+	cpu->interrupts++;
+	if (ctx && ctx->hw->interrupts && cpu->enabled && !cpu->paused) {
+		perfctr_cpu_hold(ctx->hw->slots);
+		fold_periods(cpu, ctx, false);
+		if (perfctr_pmu->acknowledge)
+			perfctr_pmu->acknowledge(ctx->hw->slots);
+		perfctr_route_interrupts(true);
+		perfctr_cpu_go_on();
+	} else {
+		perfctr_route_interrupts(true);
+	}
 }
 
 /*
@@ -472,7 +618,8 @@ u64 perfctr_cpu_rdpmc(u32 counter)
 }
 
 /* True when no counter has gone back. One that has was written: what it lost is lost. */
-static bool read_forward(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+static __always_inline bool read_forward(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
+					 bool periods)
 {
 	u64 before[PERFCTR_MAX_COUNTERS];
 	u32 n = ctx->hw->n_events;
@@ -481,6 +628,8 @@ static bool read_forward(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 
 	memcpy(before, cpu->value, n * sizeof(*before));
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
+	if (periods)
+		perfctr_thresholds_unwrap(ctx->hw, cpu->value);
 	for (i = 0; i < n; i++) {
 		struct perfctr_page_counter *c = &ctx->page->counter[i];
 
@@ -518,12 +667,35 @@ static bool fold_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 	perfctr_page_begin(page);
 	page->tsc.sum = page->tsc.bias + rdtsc();
 	if (ctx->hw->n_events) {
-		intact &= read_forward(cpu, ctx);
+		intact &= read_forward(cpu, ctx, false);
 		fold_running(cpu, ctx);
 		if (!intact)
 			page->flags |= PERFCTR_PAGE_DISTURBED;
 	}
 	perfctr_page_end(page);
+	return intact;
+}
+
+/*
+ * Likewise of events with periods. Where an interrupt was lost, with or without somebody else's
+ * help, the next ones are ours again.
+ */
+static bool fold_periods_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool intact)
+{
+	struct perfctr_page *page = ctx->page;
+
+	perfctr_cpu_hold(ctx->hw->slots);
+	perfctr_route_interrupts(true);
+	perfctr_page_begin(page);
+	page->tsc.sum = page->tsc.bias + rdtsc();
+	intact &= read_forward(cpu, ctx, true);
+	fold_counters(cpu, ctx);
+	perfctr_thresholds_pass(ctx, true);
+	begin_periods(cpu, ctx);
+	if (!intact)
+		page->flags |= PERFCTR_PAGE_DISTURBED;
+	perfctr_page_end(page);
+	perfctr_cpu_go_on();
 	return intact;
 }
 
@@ -551,7 +723,9 @@ void perfctr_tick_current(void)
 		return;
 	if (cpu->running)
 		intact = perfctr_pmu->intact(cpu->running);
-	if (ctx)
+	if (ctx && ctx->hw->interrupts)
+		intact &= fold_periods_by_tick(cpu, ctx, intact);
+	else if (ctx)
 		intact &= fold_by_tick(cpu, ctx, intact);
 	if (unlikely(!intact)) {
 		cpu->disturbances++;
@@ -570,7 +744,14 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	cpu->held |= ctx->hw->slots;
 	if (!cpu->foreign)
 		return;
-	hold_kernel_mode(ctx);
+	if (unlikely(ctx->hw->interrupts)) {
+		fold_specially(cpu, ctx);
+		clear_slots(cpu, cpu->foreign & ~ctx->hw->slots);
+		cpu->foreign = 0;
+		return;
+	}
+	if (ctx->hw->counts_kernel)	/* user mode stands still by itself */
+		perfctr_cpu_hold(ctx->hw->slots);
 	perfctr_page_begin(ctx->page);
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	fold_counters(cpu, ctx);
@@ -579,7 +760,8 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	set_biases(cpu, ctx);
 	perfctr_page_end(ctx->page);
-	go_on_with_kernel_mode(ctx);
+	if (ctx->hw->counts_kernel)
+		perfctr_cpu_go_on();
 }
 
 /*

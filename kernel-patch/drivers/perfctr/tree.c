@@ -75,8 +75,16 @@ void perfctr_close(struct perfctr_context *ctx)
  */
 static int replace_control(struct perfctr_context *ctx, struct perfctr_install *install)
 {
-	int err = perfctr_call(ctx, perfctr_install_fn, install);
+	int err;
 
+	if (install->hw->interrupts) {
+		install->thresholds = perfctr_make_thresholds(install->hw, true,
+							      GFP_KERNEL_ACCOUNT);
+		if (!install->thresholds)
+			return -ENOMEM;
+	}
+	err = perfctr_call(ctx, perfctr_install_fn, install);
+	perfctr_free_thresholds(install->thresholds);
 	if (install->old_page) {
 		ctx->page_is_users = false;
 		free_page((unsigned long)install->old_page);

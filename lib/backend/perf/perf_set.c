@@ -67,9 +67,11 @@ uint32_t perfctr_perf_check_event(const struct perfctr_control *c, uint32_t i,
 {
 	const struct perfctr_event_control *event = &c->event[i];
 
-	if ((event->flags && !(event->flags & PERFCTR_EVENT_POLICY)) || event->period ||
-	    event->signal || event->kinds)
+	if ((event->flags && !(event->flags & PERFCTR_EVENT_POLICY)) || event->signal ||
+	    event->kinds)
 		return PERFCTR_BAD_FIELD;
+	if (event->period)
+		return PERFCTR_BAD_PERIOD;
 	if (event->evntsel2)
 		return PERFCTR_BAD_EVNTSEL2;
 	for (uint32_t k = 0; k < i; k++)

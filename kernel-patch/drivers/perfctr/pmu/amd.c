@@ -121,14 +121,14 @@ static const struct perfctr_evntsel_layout legacy_layout __initconst = {
 	.evntsel = MSR_K7_EVNTSEL0,
 	.counter = MSR_K7_PERFCTR0,
 	.step = 1,
-	.n = N_LEGACY,
+	.n = N_LEGACY,	.full_width = true,
 };
 
 static const struct perfctr_evntsel_layout core_layout __initconst = {
 	.evntsel = MSR_F15H_PERF_CTL,
 	.counter = MSR_F15H_PERF_CTR,
 	.step = 2,
-	.n = N_CORE,
+	.n = N_CORE,	.full_width = true,
 };
 
 static struct perfctr_evntsel_layout __init v2_layout(void)

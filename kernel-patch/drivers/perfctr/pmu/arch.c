@@ -21,6 +21,8 @@
 #define FIXED_CTRL_MASK		GENMASK(ARCH_FIXED_CTRL_BITS - 1, 0)
 #define FIXED_CTRL_OS		BIT(0)
 #define FIXED_CTRL_USR		BIT(1)
+#define FIXED_CTRL_PMI		BIT(3)
+#define FULL_WIDTH_WRITE	BIT_ULL(13)	/* IA32_PERF_CAPABILITIES */
 
 #define FIXED_ALLOWED		(ARCH_PERFMON_EVENTSEL_USR | ARCH_PERFMON_EVENTSEL_OS |		\
 				 ARCH_PERFMON_EVENTSEL_ENABLE)
@@ -41,6 +43,7 @@ static struct arch_kind kinds[PERFCTR_MAX_KINDS] __ro_after_init;
 static struct perfctr_kind told_kinds[PERFCTR_MAX_KINDS] __ro_after_init;
 static u16 rules_of[PERFCTR_MAX_KINDS] __ro_after_init;
 static DEFINE_PER_CPU(u32, kind_number);
+static bool full_width __ro_after_init;	/* IA32_A_PMCx are there */
 
 static const struct arch_kind *this_kind(void)
 {
@@ -116,6 +119,8 @@ static u64 fixed_modes(const struct perfctr_hw_event *e)
 		bits |= FIXED_CTRL_OS;
 	if (e->evntsel & ARCH_PERFMON_EVENTSEL_USR)
 		bits |= FIXED_CTRL_USR;
+	if (e->evntsel & ARCH_PERFMON_EVENTSEL_INT)
+		bits |= FIXED_CTRL_PMI;
 	return arch_fixed_bits(bits, fixed_number(e));
 }
 
@@ -144,6 +149,38 @@ static __always_inline void clear_counters(const struct arch_kind *kind, u64 slo
 static void arch_clear(u64 slots)
 {
 	clear_counters(&kinds[0], slots);
+}
+
+static bool arch_preset(const struct perfctr_hw_event *e, u64 value)
+{
+	if (is_fixed(e))
+		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR0 + fixed_number(e), value);
+	else if (full_width)
+		wrmsrl(MSR_IA32_PMC0 + e->slot, value);
+	else
+		wrmsrl(MSR_ARCH_PERFMON_PERFCTR0 + e->slot, (u64)(s32)value);
+	return true;
+}
+
+static bool hybrid_preset(const struct perfctr_hw_event *e, u64 value)
+{
+	return this_kind()->counters & BIT_ULL(e->slot) && arch_preset(e, value);
+}
+
+static void arch_acknowledge(u64 slots)
+{
+	wrmsrl(MSR_CORE_PERF_GLOBAL_OVF_CTRL, slots);
+}
+
+static void hybrid_acknowledge(u64 slots)
+{
+	arch_acknowledge(slots & this_kind()->counters);
+}
+
+/* No hybrid processor is among the models. */
+static void arch_limit_distance(const struct perfctr_hw_event *e, struct perfctr_hw_period *p)
+{
+	perfctr_intel_limit_distance(rules_of[0], e, p);
 }
 
 static void hybrid_clear(u64 slots)
@@ -206,6 +243,7 @@ static void arch_take_cpu(bool first)
 		arch_save(kind, this_cpu_ptr(&before));
 	arch_silence(kind, this_cpu_ptr(&registers));
 	clear_status();
+	perfctr_evntsel_thaw();
 }
 
 /* perf_events does not write what it believes to be there already. */
@@ -448,6 +486,11 @@ static struct perfctr_pmu arch_pmu = {
 	.enable = arch_enable,
 	.clear = arch_clear,
 	.intact = arch_intact,
+	.evntsel_interrupt = ARCH_PERFMON_EVENTSEL_INT,
+	.preset = arch_preset,
+	.max_distance = S32_MAX,
+	.limit_distance = arch_limit_distance,
+	.acknowledge = arch_acknowledge,
 };
 
 static const struct perfctr_evntsel_layout v1_layout __initconst = {
@@ -560,6 +603,8 @@ static void __init use_hybrid(void)
 	arch_pmu.enable = hybrid_enable;
 	arch_pmu.read = hybrid_read;
 	arch_pmu.clear = hybrid_clear;
+	arch_pmu.preset = hybrid_preset;
+	arch_pmu.acknowledge = hybrid_acknowledge;
 }
 
 static const char *__init init_hybrid(void)
@@ -582,6 +627,21 @@ static const struct perfctr_pmu *__init refuse_machine(const char *why)
 	return &arch_pmu;
 }
 
+/* The other kind of core may have no such registers. */
+static void __init init_width(const struct arch_kind *kind)
+{
+	u64 capabilities = 0;
+	u32 bits = kind->general_bits;
+
+	if (boot_cpu_has(X86_FEATURE_PDCM) && !arch_pmu.n_kinds)
+		rdmsrl(MSR_IA32_PERF_CAPABILITIES, capabilities);
+	full_width = capabilities & FULL_WIDTH_WRITE;
+	if (kind->fixed)
+		bits = min(bits, kind->fixed_bits);
+	if (full_width)
+		arch_pmu.max_distance = BIT_ULL(bits - 1);
+}
+
 /* Of what all cores have. */
 static const struct perfctr_pmu *__init init_common(const struct arch_kind *kind)
 {
@@ -591,6 +651,7 @@ static const struct perfctr_pmu *__init init_common(const struct arch_kind *kind
 	arch_pmu.probe_evntsel = arch_kind_probe_event(kind) | ARCH_PERFMON_EVENTSEL_OS;
 	if (kind->version == 1)
 		return init_v1(kind->n_general);
+	init_width(kind);
 	arch_pmu.n_general = kind->n_general;
 	arch_pmu.n_fixed = fls(kind->fixed);
 	arch_pmu.fixed_bits = kind->fixed_bits;

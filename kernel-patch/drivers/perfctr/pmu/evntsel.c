@@ -8,6 +8,7 @@
 
 #define EN		ARCH_PERFMON_EVENTSEL_ENABLE
 #define MAX_COUNTERS	16
+#define FREEZE_PMCS	BIT_ULL(12)	/* of MSR_IA32_DEBUGCTLMSR, at AMD too */
 
 struct evntsel_cpu {
 	u64 held[MAX_COUNTERS];		/* what the registers hold */
@@ -135,6 +136,18 @@ static void evntsel_clear(u64 slots)
 			wrmsrl(counter_msr(n), 0);
 }
 
+/* Intel's registers take the sign in all bits above 32. */
+static bool evntsel_preset(const struct perfctr_hw_event *e, u64 value)
+{
+	wrmsrl(counter_msr(e->slot), layout.full_width ? value : (u64)(s32)value);
+	return true;
+}
+
+static void evntsel_acknowledge(u64 slots)
+{
+	wrmsrl(layout.global_status_clear, slots);
+}
+
 /* Register 0 may stop all, also where its own counter is not in use. */
 static bool in_use(u64 slots, u32 n)
 {
@@ -191,6 +204,15 @@ static void clear_status(void)
 		wrmsrl(layout.global_status_clear, status);
 }
 
+/* That an overflow stops all counters, as others may have left it, is not what we want. */
+void perfctr_evntsel_thaw(void)
+{
+	u64 debugctl;
+
+	if (!rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &debugctl) && debugctl & FREEZE_PMCS)
+		wrmsrl(MSR_IA32_DEBUGCTLMSR, debugctl & ~FREEZE_PMCS);
+}
+
 static void evntsel_take_cpu(bool first)
 {
 	struct evntsel_cpu *cpu = this_cpu_ptr(&evntsel_cpu);
@@ -203,8 +225,10 @@ static void evntsel_take_cpu(bool first)
 			rdmsrl(layout.global_ctl, cpu->global_ctl_before);
 	}
 	evntsel_silence(cpu);
-	if (layout.global_status)
+	if (layout.global_status) {
 		clear_status();
+		perfctr_evntsel_thaw();
+	}
 }
 
 /* perf_events does not write what it believes to be there already. */
@@ -239,5 +263,9 @@ void __init perfctr_evntsel_init(struct perfctr_pmu *pmu, const struct perfctr_e
 	pmu->enable = evntsel_enable;
 	pmu->clear = evntsel_clear;
 	pmu->intact = evntsel_intact;
+	pmu->evntsel_interrupt = ARCH_PERFMON_EVENTSEL_INT;
+	pmu->preset = evntsel_preset;
+	pmu->max_distance = layout.full_width ? BIT_ULL(pmu->general_bits - 1) : S32_MAX;
+	pmu->acknowledge = layout.global_status_clear ? evntsel_acknowledge : NULL;
 	pmu->msr_of = evntsel_msr_of;
 }

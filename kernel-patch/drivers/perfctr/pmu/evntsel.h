@@ -10,8 +10,8 @@
 #include "../pmu.h"
 
 /*
- * What may be asked for. Not PC (19), which drives a pin, not INT (20): no interrupts yet, and not
- * bit 21, which is reserved or counts what the sibling logical processor does.
+ * What may be asked for. Not PC (19), which drives a pin, not INT (20), which a period sets, and
+ * not bit 21, which is reserved or counts what the sibling logical processor does.
  */
 #define PERFCTR_EVNTSEL_ALLOWED	(ARCH_PERFMON_EVENTSEL_EVENT | ARCH_PERFMON_EVENTSEL_UMASK |	\
 				 ARCH_PERFMON_EVENTSEL_USR | ARCH_PERFMON_EVENTSEL_OS |		\
@@ -27,6 +27,7 @@ struct perfctr_evntsel_layout {
 	u32 global_status;	/* MSRs with overflow bits, and to clear them; likewise */
 	u32 global_status_clear;
 	bool single_enable;	/* EN of register 0 is that of all */
+	bool full_width;	/* a write to a counter sets all bits, not the low 32 and their sign */
 };
 
 /* What counts instructions nearly everywhere, in the kernel. */
@@ -37,5 +38,8 @@ struct perfctr_evntsel_layout {
  * the machine has.
  */
 void perfctr_evntsel_init(struct perfctr_pmu *pmu, const struct perfctr_evntsel_layout *layout);
+
+/* (cpu) Of processors that can freeze their counters, Intel's with PerfMon 2 and AMD's. */
+void perfctr_evntsel_thaw(void);
 
 #endif

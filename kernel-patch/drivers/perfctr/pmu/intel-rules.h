@@ -12,6 +12,9 @@
 u16 perfctr_intel_rules(u32 version, u32 type);
 /* By them, PERFCTR_BAD_* of an event on a general counter, or 0. */
 u32 perfctr_intel_rule(u16 kinds, u64 evntsel, u32 counter);
+/* By them, as perfctr_pmu.limit_distance(). */
+void perfctr_intel_limit_distance(u16 kinds, const struct perfctr_hw_event *e,
+				  struct perfctr_hw_period *p);
 /* Must the counters be cleansed before another event is selected? */
 bool perfctr_intel_cleanse(void);
 

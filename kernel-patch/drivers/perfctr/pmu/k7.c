@@ -39,7 +39,7 @@ static const struct perfctr_evntsel_layout k7_layout __initconst = {
 	.evntsel = MSR_K7_EVNTSEL0,
 	.counter = MSR_K7_PERFCTR0,
 	.step = 1,
-	.n = 4,
+	.n = 4,	.full_width = true,
 };
 
 const struct perfctr_pmu *__init perfctr_k7_probe(void)

@@ -167,6 +167,14 @@ static void p4_clear(u64 slots)
 	}
 }
 
+/* Twice, too. */
+static bool p4_preset(const struct perfctr_hw_event *e, u64 value)
+{
+	wrmsrl(MSR_P4_BPU_PERFCTR0 + e->slot, value);
+	wrmsrl(MSR_P4_BPU_PERFCTR0 + e->slot, value);
+	return true;
+}
+
 /* Everything stopped, nothing selected, no counts of others left to read. */
 static void p4_silence(struct p4_registers *regs)
 {
@@ -284,7 +292,10 @@ static void p4_load(const struct perfctr_hw_control *hw)
 	}
 }
 
-/* There is no register that starts or stops more than one counter. */
+/*
+ * There is no register that starts or stops more than one counter. The overflow that a CCCR shows
+ * demands an interrupt until it is cleared: every write here does it.
+ */
 static void p4_enable(u64 slots)
 {
 	struct p4_registers *regs = this_cpu_ptr(&registers);
@@ -369,6 +380,10 @@ static struct perfctr_pmu p4_pmu = {
 	.load = p4_load,
 	.enable = p4_enable,
 	.clear = p4_clear,
+	.evntsel_interrupt = P4_CCCR_OVF_PMI_T0,
+	.preset = p4_preset,
+	.max_distance = BIT_ULL(ARCH_P4_CNTRVAL_BITS - 1),
+	.interrupts_after = 1,
 	.intact = p4_intact,
 };
 

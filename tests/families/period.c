@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Periods: their number is the count divided by the period, or the machine has none and says so. */
+#include "families.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static bool has_interrupts(void)
+{
+	return profile.features & PERFCTR_FEATURE_INTERRUPT;
+}
+
+static bool is_refused(int fd, struct perfctr_control control)
+{
+	errno = 0;
+	return EXPECT(ioctl(fd, PERFCTR_IOC_CONTROL, &control) == -1) && EXPECT(errno == EINVAL) &&
+	       EXPECT_EQUAL(control.bad_reason, PERFCTR_BAD_PERIOD);
+}
+
+/* Of n events that all count the same, under one period. */
+static bool periods_are_right(struct perfctr_control control, const struct workload *w,
+			      uint64_t period, uint64_t expected)
+{
+	struct perfctr_periods told = { .size = sizeof(told), .scope = PERFCTR_SCOPE_CHILDREN };
+	struct perfctr_counts counts;
+	int fd = context_open(0);
+
+	REQUIRE(fd >= 0);
+	for (uint32_t i = 0; i < control.n_events; i++)
+		control.event[i].period = period;
+	REQUIRE(count_children_of(fd, &control, w, 1, &counts));
+	REQUIRE(ioctl(fd, PERFCTR_IOC_PERIODS, &told) == 0);
+	close(fd);
+	REQUIRE(EXPECT_EQUAL(told.n_counters, control.n_events));
+	for (uint32_t i = 0; i < control.n_events; i++) {
+		REQUIRE(EXPECT_EQUAL(counts.counter[i], expected));
+		REQUIRE(EXPECT_EQUAL(told.over[i], expected / period));
+	}
+	return true;
+}
+
+static bool list_has_periods(const struct event_list *list, const struct workload *w, uint64_t n)
+{
+	const uint64_t periods[] = { 1,	    2, 3,     31,	  101,	      1009,
+				     n - 1, n, n + 1, 0x7fffffff, 0x80000000, 0x80000007 };
+
+	for (size_t i = 0; i < list->n; i++) {
+		struct perfctr_control control = control_one(&list->of[i], USER);
+
+		for (size_t k = 0; k < sizeof(periods) / sizeof(*periods); k++)
+			REQUIRE(periods_are_right(control, w, periods[k], n));
+	}
+	return true;
+}
+
+bool periods_are_exact_on_every_counter_or_refused(void)
+{
+	const struct workload w = { .in = zeros(), .out = nowhere(), .rounds = 3, .loop = 1000 };
+	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
+	int fd = context_open(0);
+	bool good;
+
+	REQUIRE(fd >= 0);
+	control.event[0].period = has_interrupts() ? 1ull << 63 : 1000;
+	good = is_refused(fd, control);
+	close(fd);
+	if (!good || !has_interrupts())
+		return good;
+	return list_has_periods(&profile.instructions, &w, workload_instructions(&w)) &&
+	       list_has_periods(&profile.branches, &w, workload_branches(&w));
+}
+
+bool periods_of_all_counters_at_once_are_exact(void)
+{
+	const uint64_t periods[] = { 1, 7, 1009 };
+	const struct workload w = { .in = zeros(), .out = nowhere(), .rounds = 3, .loop = 1000 };
+	struct perfctr_control control = control_empty(0);
+
+	for (size_t i = 0; i < profile.instructions.n; i++)
+		control_add(&control, &profile.instructions.of[i], USER);
+	for (size_t i = 0; i < sizeof(periods) / sizeof(*periods); i++)
+		REQUIRE(periods_are_right(control, &w, periods[i], workload_instructions(&w)));
+	return true;
+}
+
+/* Further than a write of 32 bits can set a counter. */
+bool a_period_of_more_than_2_to_the_31_ends(void)
+{
+	const uint64_t period = 0x80000007;
+	const struct workload w = {
+		.in = zeros(), .out = nowhere(), .rounds = 1, .loop = 1080000000
+	};
+
+	REQUIRE(workload_instructions(&w) > period);
+	return periods_are_right(control_one(&profile.instructions.of[0], USER), &w, period,
+				 workload_instructions(&w));
+}
+
+/* Of 32 bits no sign can be told. */
+bool p4_a_period_and_fast_rdpmc_exclude_each_other(void)
+{
+	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
+	int fd = context_open(0);
+	bool good;
+
+	REQUIRE(fd >= 0);
+	control.event[0].counter |= PERFCTR_FAST;
+	control.event[0].period = 1000;
+	good = is_refused(fd, control);
+	control.event[0].period = 0;
+	good = good && context_control(fd, &control);
+	close(fd);
+	return good;
+}

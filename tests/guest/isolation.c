@@ -207,6 +207,37 @@ START_TEST(a_mapped_process_that_counts_nothing_reads_zero)
 }
 END_TEST
 
+/*
+ * While it counts already, with a period, RDPMC becomes allowed by the page of another context: in the
+ * counter beside that of the period there is its own count alone.
+ */
+START_TEST(a_counter_beside_one_with_a_period_holds_no_foreign_count)
+{
+	struct counted foreign = foreign_start(0);
+	struct perfctr_control control =
+		control_of(EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, USER(BRANCHES) }));
+	int fd = context_open(0, PERFCTR_OPEN_CREATE), other;
+	pid_t child = spinner_start(1);
+
+	other = context_open(child, PERFCTR_OPEN_CREATE);
+	context_control(other, EVENTS({ 2, USER(INSTRUCTIONS) }));
+	pin(0, 0);
+	control.event[0].period = 1000003;
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		const struct perfctr_page *page;
+		uint64_t raw;
+
+		foreign_wait(&foreign, 100000);
+		page = context_map(other);
+		raw = rdpmc(1);
+		ck_assert_uint_le(raw, context_read(fd).counter[1]);
+		munmap((void *)page, PERFCTR_PAGE_SIZE);
+	}
+	kill_and_wait(child);
+}
+END_TEST
+
 /* Who may trace the foreign process may map its page, and still finds nothing in the hardware. */
 START_TEST(a_process_that_mapped_the_foreign_page_reads_zero)
 {
@@ -523,6 +554,7 @@ SUITE(isolation,
       a_reader_with_the_control_of_the_foreign_process_sees_its_own_count_only,
       e1_a_reader_that_migrates_to_the_foreign_cpu_and_back_sees_its_own_count_only,
       a_mapped_process_that_counts_nothing_reads_zero,
+      a_counter_beside_one_with_a_period_holds_no_foreign_count,
       a_process_that_mapped_the_foreign_page_reads_zero,
       a_stopped_reader_sees_no_foreign_count,
       the_counts_of_a_dead_process_are_gone,

@@ -526,24 +526,24 @@ static __always_inline void fold_context(struct perfctr_cpu *cpu, struct perfctr
 	perfctr_page_end(page);
 }
 
-/* The counters are stopped, read, and have become sums as they are. */
-static void change_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
+/* The counters are stopped. */
+static void sum_up_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
 {
+	struct perfctr_page *page = ctx->page;
+
+	page->tsc.sum = page->tsc.bias + rdtsc();
+	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
+	fold_counters(cpu, ctx);
 	perfctr_thresholds_carry(ctx, cpu->value);
 	perfctr_thresholds_pass(ctx, late);
-	begin_periods(cpu, ctx);
 }
 
 static void fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
 {
-	struct perfctr_page *page = ctx->page;
-
-	perfctr_page_begin(page);
-	page->tsc.sum = page->tsc.bias + rdtsc();
-	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-	fold_counters(cpu, ctx);
-	change_periods(cpu, ctx, late);
-	perfctr_page_end(page);
+	perfctr_page_begin(ctx->page);
+	sum_up_periods(cpu, ctx, late);
+	begin_periods(cpu, ctx);
+	perfctr_page_end(ctx->page);
 }
 
 static noinline void fold_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
@@ -737,6 +737,26 @@ void perfctr_tick_current(void)
 	drop_dead_mark();
 }
 
+/* Of a running context, whose sums are up to date. */
+static void clear_foreign(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
+{
+	clear_slots(cpu, cpu->foreign);
+	cpu->foreign = 0;
+	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
+}
+
+/* Counters without a period among them begin anew from 0, those with one where they were. */
+static noinline void scrub_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	perfctr_cpu_hold(ctx->hw->slots);
+	perfctr_page_begin(ctx->page);
+	sum_up_periods(cpu, ctx, true);
+	clear_foreign(cpu, ctx);
+	begin_periods(cpu, ctx);
+	perfctr_page_end(ctx->page);
+	perfctr_cpu_go_on();
+}
+
 /* The current thread is counted. */
 static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
@@ -745,9 +765,7 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	if (!cpu->foreign)
 		return;
 	if (unlikely(ctx->hw->interrupts)) {
-		fold_specially(cpu, ctx);
-		clear_slots(cpu, cpu->foreign & ~ctx->hw->slots);
-		cpu->foreign = 0;
+		scrub_specially(cpu, ctx);
 		return;
 	}
 	if (ctx->hw->counts_kernel)	/* user mode stands still by itself */
@@ -755,9 +773,7 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	perfctr_page_begin(ctx->page);
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	fold_counters(cpu, ctx);
-	clear_slots(cpu, cpu->foreign);
-	cpu->foreign = 0;
-	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
+	clear_foreign(cpu, ctx);
 	set_biases(cpu, ctx);
 	perfctr_page_end(ctx->page);
 	if (ctx->hw->counts_kernel)

@@ -2,8 +2,13 @@
 /* Periods: their number is the count divided by the period, or the machine has none and says so. */
 #include "families.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#define ROUNDS 50
 
 static bool has_interrupts(void)
 {
@@ -94,6 +99,94 @@ bool a_period_of_more_than_2_to_the_31_ends(void)
 	REQUIRE(workload_instructions(&w) > period);
 	return periods_are_right(control_one(&profile.instructions.of[0], USER), &w, period,
 				 workload_instructions(&w));
+}
+
+/*
+ * IA32_PERF_GLOBAL_STATUS (SDM volume 4), PerfCntrGlobalStatus (AMD's manual, volume 2); 0: there is
+ * none.
+ */
+static uint32_t status_msr(void)
+{
+	if (strstr(profile.family, "PerfMonV2"))
+		return 0xc0000300;
+	if (strstr(profile.family, "PerfMon v1") || !strstr(profile.family, "PerfMon v"))
+		return 0;
+	return 0x38e;
+}
+
+bool has_overflow_status(void)
+{
+	return status_msr() != 0;
+}
+
+/* One that leaves its CPU, and comes back, all the time. */
+static pid_t sleeper_start(unsigned int cpu)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	while (pin(0, cpu))
+		usleep(100);
+	_exit(1);
+}
+
+/* Overflows within a switch, too, whose interrupt finds another thread. */
+static bool status_is_clear_after(pid_t pid, const struct perfctr_control *control, int msrs)
+{
+	int fd = context_open(pid);
+	uint64_t status;
+
+	REQUIRE(fd >= 0 && context_control(fd, control));
+	usleep(10000);
+	close(fd);
+	usleep(1000);
+	REQUIRE(pread64(msrs, &status, sizeof(status), status_msr()) == sizeof(status));
+	return EXPECT_EQUAL(status, 0);
+}
+
+static bool status_stays_clear(pid_t pid)
+{
+	struct perfctr_control control =
+		control_one(&profile.instructions.of[profile.instructions.n - 1], BOTH);
+	int msrs = open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC);
+	bool clear = true;
+
+	REQUIRE(msrs >= 0);
+	for (unsigned int i = 0; i < ROUNDS && clear; i++) {
+		control.event[0].period = 1009 + i;
+		clear = status_is_clear_after(pid, &control, msrs);
+	}
+	close(msrs);
+	return clear;
+}
+
+/* While another one holds the counters they are not given back, and their interrupt if it has a period. */
+static bool status_stays_clear_beside(pid_t pid, pid_t holder, uint64_t period)
+{
+	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
+	int fd = context_open(holder);
+	bool clear;
+
+	control.event[0].period = period;
+	clear = EXPECT(fd >= 0 && context_control(fd, &control)) && status_stays_clear(pid);
+	close(fd);
+	return clear;
+}
+
+/* perf_events would warn of it, or wait for it at each of its switches. */
+bool no_overflow_is_left_in_the_status_register(void)
+{
+	pid_t pid = sleeper_start(0), holder = sleeper_start(1);
+	bool clear = pid > 0 && holder > 0 && status_stays_clear(pid) &&
+		     status_stays_clear_beside(pid, holder, 0) &&
+		     status_stays_clear_beside(pid, holder, INT64_MAX);
+
+	kill(pid, SIGKILL);
+	kill(holder, SIGKILL);
+	while (wait(NULL) > 0)
+		;
+	return clear;
 }
 
 /* Of 32 bits no sign can be told. */

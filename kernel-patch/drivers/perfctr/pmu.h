@@ -144,7 +144,10 @@ struct perfctr_pmu {
 	u32 interrupts_after;
 	/* Changes least and grain of an event with a period where they are too small. NULL: never. */
 	void (*limit_distance)(const struct perfctr_hw_event *e, struct perfctr_hw_period *p);
-	/* (cpu) Interrupts of stopped counters have been dealt with. NULL: no register shows them. */
+	/*
+	 * (cpu) Interrupts of stopped counters, or of such that are not there, have been dealt with.
+	 * NULL: no register shows them.
+	 */
 	void (*acknowledge)(u64 slots);
 	/*
 	 * (cpu) These slots run, and no others: do the registers that say so, and what they count,

@@ -568,6 +568,12 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 		fold_context(cpu, ctx);
 }
 
+static void acknowledge_stopped(u64 slots)
+{
+	if (perfctr_pmu->acknowledge)
+		perfctr_pmu->acknowledge(slots);
+}
+
 /*
  * The counters' interrupt. It may be that of a counter that has been stopped since, of a thread
  * before: then this one's count has passed nothing.
@@ -584,11 +590,11 @@ void perfctr_interrupt(void)
 	if (ctx && ctx->hw->interrupts && cpu->enabled && !cpu->paused) {
 		perfctr_cpu_hold(ctx->hw->slots);
 		fold_periods(cpu, ctx, false);
-		if (perfctr_pmu->acknowledge)
-			perfctr_pmu->acknowledge(ctx->hw->slots);
+		acknowledge_stopped(ctx->hw->slots);
 		perfctr_route_interrupts(true);
 		perfctr_cpu_go_on();
 	} else {
+		acknowledge_stopped(~cpu->running);
 		perfctr_route_interrupts(true);
 	}
 }

@@ -167,14 +167,10 @@ static bool hybrid_preset(const struct perfctr_hw_event *e, u64 value)
 	return this_kind()->counters & BIT_ULL(e->slot) && arch_preset(e, value);
 }
 
+/* A reserved bit would fault. */
 static void arch_acknowledge(u64 slots)
 {
-	wrmsrl(MSR_CORE_PERF_GLOBAL_OVF_CTRL, slots);
-}
-
-static void hybrid_acknowledge(u64 slots)
-{
-	arch_acknowledge(slots & this_kind()->counters);
+	wrmsrl(MSR_CORE_PERF_GLOBAL_OVF_CTRL, slots & this_kind()->counters);
 }
 
 /* No hybrid processor is among the models. */
@@ -198,6 +194,19 @@ static void hybrid_enable(u64 slots)
 	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, slots & this_kind()->counters);
 }
 
+/*
+ * What counters left there would freeze ours, and what ours left perf_events would wait for: what
+ * is set is cleared, as perf_events does it.
+ */
+static void clear_status(void)
+{
+	u64 status;
+
+	rdmsrl(MSR_CORE_PERF_GLOBAL_STATUS, status);
+	if (status)
+		wrmsrl(MSR_CORE_PERF_GLOBAL_OVF_CTRL, status);
+}
+
 /* Everything stopped, nothing selected, no counts of others left to read. */
 static void arch_silence(const struct arch_kind *kind, struct arch_registers *regs)
 {
@@ -212,6 +221,7 @@ static void arch_silence(const struct arch_kind *kind, struct arch_registers *re
 		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, kind->fixed_hidden);
 	regs->fixed_ctrl = kind->fixed_hidden;
 	clear_counters(kind, ~0ull);
+	clear_status();
 }
 
 static void arch_save(const struct arch_kind *kind, struct arch_registers *regs)
@@ -225,16 +235,6 @@ static void arch_save(const struct arch_kind *kind, struct arch_registers *regs)
 		rdmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, regs->fixed_ctrl);
 }
 
-/* What counters left there would freeze ours: what is set is cleared, as perf_events does it. */
-static void clear_status(void)
-{
-	u64 status;
-
-	rdmsrl(MSR_CORE_PERF_GLOBAL_STATUS, status);
-	if (status)
-		wrmsrl(MSR_CORE_PERF_GLOBAL_OVF_CTRL, status);
-}
-
 static void arch_take_cpu(bool first)
 {
 	const struct arch_kind *kind = this_kind();
@@ -242,7 +242,6 @@ static void arch_take_cpu(bool first)
 	if (first)
 		arch_save(kind, this_cpu_ptr(&before));
 	arch_silence(kind, this_cpu_ptr(&registers));
-	clear_status();
 	perfctr_evntsel_thaw();
 }
 
@@ -604,7 +603,6 @@ static void __init use_hybrid(void)
 	arch_pmu.read = hybrid_read;
 	arch_pmu.clear = hybrid_clear;
 	arch_pmu.preset = hybrid_preset;
-	arch_pmu.acknowledge = hybrid_acknowledge;
 }
 
 static const char *__init init_hybrid(void)

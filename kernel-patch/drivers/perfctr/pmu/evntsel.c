@@ -143,9 +143,10 @@ static bool evntsel_preset(const struct perfctr_hw_event *e, u64 value)
 	return true;
 }
 
+/* A reserved bit would fault. */
 static void evntsel_acknowledge(u64 slots)
 {
-	wrmsrl(layout.global_status_clear, slots);
+	wrmsrl(layout.global_status_clear, slots & (BIT_ULL(layout.n) - 1));
 }
 
 /* Register 0 may stop all, also where its own counter is not in use. */
@@ -179,6 +180,19 @@ static bool evntsel_intact(u64 slots)
 	return intact;
 }
 
+/*
+ * What counters left there could freeze ours, and what ours left perf_events would wait for: what
+ * is set is cleared, as perf_events does it.
+ */
+static void clear_status(void)
+{
+	u64 status;
+
+	rdmsrl(layout.global_status, status);
+	if (status)
+		wrmsrl(layout.global_status_clear, status);
+}
+
 static void evntsel_silence(struct evntsel_cpu *cpu)
 {
 	u32 n;
@@ -192,16 +206,8 @@ static void evntsel_silence(struct evntsel_cpu *cpu)
 	}
 	cpu->running = 0;
 	evntsel_clear(~0ull);
-}
-
-/* What counters left there could freeze ours: what is set is cleared, as perf_events does it. */
-static void clear_status(void)
-{
-	u64 status;
-
-	rdmsrl(layout.global_status, status);
-	if (status)
-		wrmsrl(layout.global_status_clear, status);
+	if (layout.global_status)
+		clear_status();
 }
 
 /* That an overflow stops all counters, as others may have left it, is not what we want. */
@@ -225,10 +231,8 @@ static void evntsel_take_cpu(bool first)
 			rdmsrl(layout.global_ctl, cpu->global_ctl_before);
 	}
 	evntsel_silence(cpu);
-	if (layout.global_status) {
-		clear_status();
+	if (layout.global_status)
 		perfctr_evntsel_thaw();
-	}
 }
 
 /* perf_events does not write what it believes to be there already. */

@@ -5,8 +5,8 @@
 
 #include "guest.h"
 
-/* perfctr.interrupts_per_tick; 400 is what it is at first. */
-void limit_interrupts(const char *per_tick);
+/* perfctr.interrupts_per_tick and perfctr.interrupt_percent; 400 and 25 are what they are at first. */
+void limit_interrupts(const char *per_tick, const char *percent);
 
 /*
  * A program that counts so much of the control's events, all with the period: its periods, after

@@ -20,14 +20,14 @@ START_TEST(interrupts_that_come_at_once_leave_no_period_late)
 {
 	static const uint64_t periods[] = { 2, 3, 7, 31, 101, 1001, 1002, 2003, 2004, 2005 };
 
-	limit_interrupts("4294967295");
+	limit_interrupts("4294967295", "100");
 	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
 		expect_prompt("loop-tiny", USER(INSTRUCTIONS), periods[i],
 			      LOOP_INSTRUCTIONS(TINY_LOOP));
 		expect_prompt("loop-tiny", USER(BRANCHES), periods[i], LOOP_BRANCHES(TINY_LOOP));
 	}
 	expect_prompt("loop", USER(BRANCHES), 101, LOOP_BRANCHES(SHORT_LOOP));
-	limit_interrupts("400");
+	limit_interrupts("400", "25");
 }
 END_TEST
 

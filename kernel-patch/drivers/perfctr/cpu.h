@@ -17,8 +17,11 @@ struct perfctr_cpu {
 	bool paused;		/* no context is entered or left: the machine suspends */
 	bool secret;		/* kernel mode is counted for a thread that may not see it */
 	bool routed;		/* the counters' interrupt is ours */
-	u32 interrupts;		/* of ours in this tick */
-	unsigned long tick;	/* the last in which counters were preset */
+	/* Of ours since the last tick, or since counters began to interrupt in a later one. */
+	u32 interrupts;
+	u64 interrupt_time;	/* time stamp ticks in them */
+	u64 interrupted;	/* time stamp at the end of the last */
+	unsigned long tick;	/* jiffies then */
 	/* Since boot, of contexts with events: */
 	u64 entries;		/* times a thread's counting began or went on */
 	u64 starts;		/* ... and the counters had to be started */

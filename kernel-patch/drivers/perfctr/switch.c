@@ -17,6 +17,7 @@
 #include <linux/sched.h>
 #include <asm/mmu_context.h>
 #include <asm/msr.h>
+#include <asm/tsc.h>
 #include "cpu.h"
 #include "group.h"
 #include "hooks.h"
@@ -28,6 +29,7 @@
 
 /* What perf_events allows. */
 #define INTERRUPTS_PER_SECOND	100000
+#define INTERRUPT_PERCENT	25
 
 static void clear_slots(struct perfctr_cpu *cpu, u64 slots)
 {
@@ -142,11 +144,43 @@ static __always_inline void change_owner(struct perfctr_cpu *cpu, u64 owner)
 
 /*
  * Periods may be as short as an event. What more interrupts than these would tell is found out at
- * switches and ticks, so that the CPU has time for others.
+ * switches and ticks, so that the CPU has time for others. Where each interrupt's own instructions
+ * bring the next one nothing else comes to the CPU, its tick neither, and jiffies go on without it:
+ * so interrupts do not renew what they may have.
  */
 static unsigned int interrupts_per_tick = INTERRUPTS_PER_SECOND / HZ;
 module_param(interrupts_per_tick, uint, 0644);
 MODULE_PARM_DESC(interrupts_per_tick, "of counters, on each CPU; what comes later the tick finds");
+
+static unsigned int interrupt_percent = INTERRUPT_PERCENT;
+module_param(interrupt_percent, uint, 0644);
+MODULE_PARM_DESC(interrupt_percent, "of each tick's time for them; likewise");
+
+/* In ticks of the time stamp. */
+static u64 part_of_tick(unsigned int percent)
+{
+	return (u64)(tsc_khz / HZ) * 10 * percent;
+}
+
+static bool has_interrupted_enough(const struct perfctr_cpu *cpu)
+{
+	return cpu->interrupts >= READ_ONCE(interrupts_per_tick) ||
+	       cpu->interrupt_time > part_of_tick(min(READ_ONCE(interrupt_percent), 100u));
+}
+
+/*
+ * Behind interrupts that took a tick the next tick waits: what they interrupt gets on before there
+ * are others.
+ */
+static void renew_interrupts(struct perfctr_cpu *cpu)
+{
+	if (has_interrupted_enough(cpu) &&
+	    rdtsc() - cpu->interrupted < part_of_tick(INTERRUPT_PERCENT))
+		return;
+	cpu->tick = jiffies;
+	cpu->interrupts = 0;
+	cpu->interrupt_time = 0;
+}
 
 /* The counters are stopped, and the sums up to date. Those without a period stay as they are. */
 static void preset_counters(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
@@ -157,12 +191,7 @@ static void preset_counters(struct perfctr_cpu *cpu, const struct perfctr_contex
 	for (i = 0; i < hw->n_events; i++)
 		if (!perfctr_hw_periods(hw)[i].period)
 			prevent_wrap_of(cpu, &hw->event[i], &cpu->value[i]);
-	if (cpu->tick != jiffies) {
-		cpu->tick = jiffies;
-		cpu->interrupts = 0;
-	}
-	perfctr_thresholds_preset(ctx, cpu->value,
-				  cpu->interrupts >= READ_ONCE(interrupts_per_tick));
+	perfctr_thresholds_preset(ctx, cpu->value, has_interrupted_enough(cpu));
 }
 
 /* What the thread would read itself is not what it counts. */
@@ -208,6 +237,8 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
 			cpu->routed = true;
 			perfctr_route_interrupts(true);
 		}
+		if (cpu->tick != jiffies)
+			renew_interrupts(cpu);
 		begin_periods(cpu, ctx);
 		cpu->held |= ctx->hw->slots;
 		cpu->enabled = ctx->hw->slots;
@@ -582,6 +613,7 @@ void perfctr_interrupt(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 	struct perfctr_context *ctx = started_context(perfctr_thread(current));
+	u64 start = rdtsc();
 
 	lockdep_assert_irqs_disabled();
 	if (!cpu->routed)
@@ -597,6 +629,8 @@ void perfctr_interrupt(void)
 		acknowledge_stopped(~cpu->running);
 		perfctr_route_interrupts(true);
 	}
+	cpu->interrupted = rdtsc();
+	cpu->interrupt_time += cpu->interrupted - start;
 }
 
 /*
@@ -692,6 +726,7 @@ static bool fold_periods_by_tick(struct perfctr_cpu *cpu, struct perfctr_context
 
 	perfctr_cpu_hold(ctx->hw->slots);
 	perfctr_route_interrupts(true);
+	renew_interrupts(cpu);
 	perfctr_page_begin(page);
 	page->tsc.sum = page->tsc.bias + rdtsc();
 	intact &= read_forward(cpu, ctx, true);

@@ -244,6 +244,27 @@ START_TEST(a_counter_beside_one_with_a_period_does_not_wrap)
 }
 END_TEST
 
+/* It looks like one that has overflowed. */
+START_TEST(a_counter_that_somebody_clears_ends_no_period)
+{
+	struct counted c =
+		begin(0, "loop-huge",
+		      with_period(control_of(EVENTS({ 1, USER(INSTRUCTIONS) })), 1ull << 40));
+	struct perfctr_counts counts;
+
+	pin(0, 1);
+	sleep_us(100000);
+	ck_assert(!(context_read(c.fd).flags & PERFCTR_COUNTS_DISTURBED));
+	write_msr(counter_1(), 0);
+	counts = context_read(c.fd);
+	ck_assert_uint_lt(counts.counter[0], 1ull << 39);
+	ck_assert(counts.flags & PERFCTR_COUNTS_DISTURBED);
+	ck_assert_uint_eq(periods_of(c.fd, PERFCTR_SCOPE_SELF).over[0], 0);
+	kill_and_wait(c.pid);
+	close(c.fd);
+}
+END_TEST
+
 /* Another thread's, which runs on another CPU. */
 START_TEST(a_read_from_afar_finds_periods_and_disturbs_none)
 {
@@ -434,6 +455,7 @@ END_TEST
 SUITE(period, every_thread_has_as_many_periods_as_its_count_holds,
       switches_and_moves_lose_no_period, kernel_mode_has_periods_too,
       members_have_their_own_periods, a_counter_beside_one_with_a_period_does_not_wrap,
+      a_counter_that_somebody_clears_ends_no_period,
       a_read_from_afar_finds_periods_and_disturbs_none, periods_stay_while_the_cpu_goes_and_comes,
       a_thread_does_not_read_such_counters_itself, periods_are_told_as_they_were_set,
       periods_that_cannot_be_are_refused, a_storm_is_counted_and_bounded,

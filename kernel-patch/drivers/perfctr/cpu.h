@@ -29,6 +29,9 @@ struct perfctr_cpu {
 	u64 clears;		/* times counters were set to 0 */
 	u64 disturbances;	/* since boot: times somebody else had written registers */
 	u64 value[PERFCTR_MAX_COUNTERS];	/* hardware values at the last read */
+	/* Of the context that runs, if it has periods: */
+	u64 preset[PERFCTR_MAX_COUNTERS];	/* what the counters went on from */
+	u64 preset_time;			/* time stamp then */
 };
 
 DECLARE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
@@ -88,12 +91,13 @@ static inline bool perfctr_has_periods(const struct perfctr_context *ctx)
 
 /*
  * threshold.c: ctx has periods, or nothing is added. Of an event's counter the value, raw or as it
- * goes on, is at its place in value[].
+ * goes on, is at its place in cpu->value[].
  */
-void perfctr_thresholds_unwrap(const struct perfctr_hw_control *hw, u64 *value);
-void perfctr_thresholds_carry(struct perfctr_context *ctx, u64 *value);
+bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw);
+void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *ctx);
 void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late);
-void perfctr_thresholds_preset(const struct perfctr_context *ctx, u64 *value, bool put_off);
+void perfctr_thresholds_preset(struct perfctr_cpu *cpu, const struct perfctr_context *ctx,
+			       bool put_off);
 void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_periods *periods);
 void perfctr_add_exited_periods(const struct perfctr_context *ctx,
 				struct perfctr_periods *periods);

@@ -191,7 +191,7 @@ static void preset_counters(struct perfctr_cpu *cpu, const struct perfctr_contex
 	for (i = 0; i < hw->n_events; i++)
 		if (!perfctr_hw_periods(hw)[i].period)
 			prevent_wrap_of(cpu, &hw->event[i], &cpu->value[i]);
-	perfctr_thresholds_preset(ctx, cpu->value, has_interrupted_enough(cpu));
+	perfctr_thresholds_preset(cpu, ctx, has_interrupted_enough(cpu));
 }
 
 /* What the thread would read itself is not what it counts. */
@@ -311,7 +311,7 @@ static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfct
 static noinline u64 leave_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	if (ctx->hw->interrupts) {
-		perfctr_thresholds_carry(ctx, cpu->value);
+		perfctr_thresholds_carry(cpu, ctx);
 		perfctr_thresholds_pass(ctx, true);
 	}
 	return seen_by(ctx);
@@ -565,7 +565,7 @@ static void sum_up_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
 	page->tsc.sum = page->tsc.bias + rdtsc();
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	fold_counters(cpu, ctx);
-	perfctr_thresholds_carry(ctx, cpu->value);
+	perfctr_thresholds_carry(cpu, ctx);
 	perfctr_thresholds_pass(ctx, late);
 }
 
@@ -669,7 +669,7 @@ static __always_inline bool read_forward(struct perfctr_cpu *cpu, struct perfctr
 	memcpy(before, cpu->value, n * sizeof(*before));
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	if (periods)
-		perfctr_thresholds_unwrap(ctx->hw, cpu->value);
+		forward = perfctr_thresholds_unwrap(cpu, ctx->hw);
 	for (i = 0; i < n; i++) {
 		struct perfctr_page_counter *c = &ctx->page->counter[i];
 

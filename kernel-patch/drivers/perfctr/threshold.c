@@ -11,7 +11,14 @@
 #include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
+#include <asm/msr.h>
 #include "cpu.h"
+
+/*
+ * No counter counts more in a tick of the time stamp: 256 events in a cycle, as thresholds of
+ * events in a cycle have 8 bits, and 4 cycles.
+ */
+#define MOST_EVENTS	1024
 
 /* Under its control: of its thread, and of members below it that have exited. */
 struct perfctr_thresholds {
@@ -80,28 +87,44 @@ void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context 
 		swap(ctx->thresholds, parent->thresholds->spare);
 }
 
-/* The values that have just been read go on where the counters have overflowed. */
-void perfctr_thresholds_unwrap(const struct perfctr_hw_control *hw, u64 *value)
+/*
+ * The values that have just been read go on where the counters have overflowed. False: one cannot
+ * have counted so much since it was preset, and so was written. What it counted is lost: 0, which
+ * somebody else sets it to, looks as if it had overflowed.
+ */
+bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
 {
+	u64 most = (rdtsc() - cpu->preset_time) * MOST_EVENTS;
+	bool possible = true;
 	u32 i;
 
 	for (i = 0; i < hw->n_events; i++) {
 		const struct perfctr_hw_period *p = &perfctr_hw_periods(hw)[i];
 
-		if (p->period && !(value[i] & BIT_ULL(p->bits - 1)))
-			value[i] += BIT_ULL(p->bits);
+		if (!p->period)
+			continue;
+		if (!(cpu->value[i] & BIT_ULL(p->bits - 1)))
+			cpu->value[i] += BIT_ULL(p->bits);
+		if (likely(cpu->value[i] - cpu->preset[i] <= most))
+			continue;
+		cpu->value[i] = cpu->preset[i];
+		possible = false;
 	}
+	return possible;
 }
 
 /* Likewise, where they have become sums as they were read. */
-void perfctr_thresholds_carry(struct perfctr_context *ctx, u64 *value)
+void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	struct perfctr_page_counter *c = ctx->page->counter;
 	u32 i;
 
-	perfctr_thresholds_unwrap(ctx->hw, value);
+	if (!perfctr_thresholds_unwrap(cpu, ctx->hw)) {
+		ctx->page->flags |= PERFCTR_PAGE_DISTURBED;
+		cpu->disturbances++;
+	}
 	for (i = 0; i < ctx->hw->n_events; i++)
-		c[i].sum = c[i].bias + value[i];
+		c[i].sum = c[i].bias + cpu->value[i];
 }
 
 /* Of sums that are up to date. late: nothing has interrupted to tell. */
@@ -137,7 +160,8 @@ static u64 possible_distance(const struct perfctr_hw_period *p, u64 left)
  * The counters are stopped, the sums up to date, and all thresholds beyond them. put_off: no
  * counter shall interrupt before somebody looks.
  */
-void perfctr_thresholds_preset(const struct perfctr_context *ctx, u64 *value, bool put_off)
+void perfctr_thresholds_preset(struct perfctr_cpu *cpu, const struct perfctr_context *ctx,
+			       bool put_off)
 {
 	const struct perfctr_hw_control *hw = ctx->hw;
 	u32 i;
@@ -151,10 +175,12 @@ void perfctr_thresholds_preset(const struct perfctr_context *ctx, u64 *value, bo
 		if (!put_off)
 			distance = possible_distance(p, ctx->thresholds->event[i].next -
 							ctx->page->counter[i].sum);
-		value[i] = BIT_ULL(p->bits) - distance;
-		if (!perfctr_pmu->preset(&hw->event[i], value[i]))
-			value[i] = BIT_ULL(p->bits);
+		cpu->preset[i] = BIT_ULL(p->bits) - distance;
+		if (!perfctr_pmu->preset(&hw->event[i], cpu->preset[i]))
+			cpu->preset[i] = BIT_ULL(p->bits);
+		cpu->value[i] = cpu->preset[i];
 	}
+	cpu->preset_time = rdtsc();
 }
 
 void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_periods *periods)

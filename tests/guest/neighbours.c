@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -399,6 +400,16 @@ static uint64_t charged(const char *directory, const char *what)
 	return bytes;
 }
 
+/* procs: the file by which processes enter it. */
+static void make_cgroup(const char *directory, char *procs, size_t size)
+{
+	if (mount("cgroup2", CGROUP, "cgroup2", 0, NULL) < 0)
+		ck_assert_int_eq(errno, EBUSY);
+	write_file(CGROUP "/cgroup.subtree_control", "+memory");
+	ck_assert(mkdir(directory, 0755) == 0 || errno == EEXIST);
+	snprintf(procs, size, "%s/cgroup.procs", directory);
+}
+
 #define SESSIONS	300
 #define TRACED		12
 /* The kernel charges nobody for what fits into the room that it has for each CPU from the start. */
@@ -430,11 +441,7 @@ START_TEST(sessions_are_charged_to_the_cgroup_of_who_opens_them)
 	int status;
 	pid_t pid;
 
-	if (mount("cgroup2", CGROUP, "cgroup2", 0, NULL) < 0)
-		ck_assert_int_eq(errno, EBUSY);
-	write_file(CGROUP "/cgroup.subtree_control", "+memory");
-	ck_assert(mkdir(directory, 0755) == 0 || errno == EEXIST);
-	snprintf(procs, sizeof(procs), "%s/cgroup.procs", directory);
+	make_cgroup(directory, procs, sizeof(procs));
 	pid = fork();
 	if (pid == 0) {
 		open_sessions(procs);
@@ -449,6 +456,77 @@ START_TEST(sessions_are_charged_to_the_cgroup_of_who_opens_them)
 	/* 2 CPUs: rings of 64 KB, and what each CPU has of a session. */
 	ck_assert_uint_ge(kernel, TRACED * 2 * 65536);
 	ck_assert_uint_ge(percpu, 2 * (SESSIONS * 312 - UNCHARGED));
+}
+END_TEST
+
+#define THREADS		1000
+/* What an event's thresholds are at least: the next one, and how many are over. */
+#define THRESHOLD	16
+
+static void *wait_for_ever(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void inherit_control(uint64_t period)
+{
+	struct event events[N_COUNTERS];
+	struct perfctr_control control = control_of(events, all_counters(events));
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	control.flags = PERFCTR_CONTROL_INHERIT;
+	for (uint32_t i = 0; i < control.n_events; i++)
+		control.event[i].period = period;
+	EXPECT(ioctl(fd, PERFCTR_IOC_CONTROL, &control) == 0);
+}
+
+static void make_threads(const char *procs, uint64_t period)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", getpid());
+	write_file(procs, text);
+	inherit_control(period);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 65536);
+	for (int i = 0; i < THREADS; i++)
+		EXPECT(pthread_create(&thread, &attributes, wait_for_ever, NULL) == 0);
+	raise(SIGSTOP);
+}
+
+/* Of a process with so many threads that inherit a control. */
+static uint64_t charged_for_threads(const char *directory, uint64_t period)
+{
+	uint64_t slab;
+	char procs[64];
+	int status;
+	pid_t pid;
+
+	make_cgroup(directory, procs, sizeof(procs));
+	pid = fork();
+	if (pid == 0) {
+		make_threads(procs, period);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+	ck_assert_msg(WIFSTOPPED(status), "wait status %#x", status);
+	sleep_us(2500000);
+	slab = charged(directory, "slab");
+	kill_and_wait(pid);
+	return slab;
+}
+
+START_TEST(thresholds_are_charged_to_the_cgroup_of_who_inherits_them)
+{
+	uint64_t without = charged_for_threads(CGROUP "/without", 0),
+		 with = charged_for_threads(CGROUP "/with", INT64_MAX);
+
+	ck_assert_uint_ge(with, without + THREADS * N_COUNTERS * THRESHOLD);
 }
 END_TEST
 
@@ -516,4 +594,5 @@ SUITE(neighbours, reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_me
       records_that_the_user_has_no_memory_for_are_told_as_lost,
       who_waits_for_records_is_told_of_those_that_are_lost,
       sessions_are_charged_to_the_cgroup_of_who_opens_them,
+      thresholds_are_charged_to_the_cgroup_of_who_inherits_them,
       a_control_costs_the_same_however_many_others_have)

@@ -46,7 +46,7 @@ static struct perfctr_thresholds *make_alone(const struct perfctr_hw_control *hw
 	struct perfctr_thresholds *t;
 	u32 i;
 
-	t = kzalloc(struct_size(t, event, hw->n_events), gfp);
+	t = kzalloc(struct_size(t, event, hw->n_events), gfp | __GFP_ACCOUNT);
 	if (!t)
 		return NULL;
 	t->control = hw->id;

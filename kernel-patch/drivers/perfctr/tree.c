@@ -78,8 +78,7 @@ static int replace_control(struct perfctr_context *ctx, struct perfctr_install *
 	int err;
 
 	if (install->hw->interrupts) {
-		install->thresholds = perfctr_make_thresholds(install->hw, true,
-							      GFP_KERNEL_ACCOUNT);
+		install->thresholds = perfctr_make_thresholds(install->hw, true, GFP_KERNEL);
 		if (!install->thresholds)
 			return -ENOMEM;
 	}

@@ -157,6 +157,8 @@ bool a_period_of_more_than_2_to_the_31_ends(void);
 bool p4_a_period_and_fast_rdpmc_exclude_each_other(void);
 bool has_overflow_status(void);
 bool no_overflow_is_left_in_the_status_register(void);
+bool distances_are_known(void);
+bool counters_are_set_as_near_to_their_overflow_as_the_model_allows(void);
 
 /* hybrid.c */
 bool kind_info(uint32_t number, struct perfctr_kind *kind);

@@ -51,6 +51,7 @@ static const struct {
 	TEST(EVENTS, periods_of_all_counters_at_once_are_exact),
 	TEST(EVENTS, a_period_of_more_than_2_to_the_31_ends),
 	TEST(EVENTS, no_overflow_is_left_in_the_status_register),
+	TEST(EVENTS, counters_are_set_as_near_to_their_overflow_as_the_model_allows),
 	TEST(EVENTS, hybrid_kinds_are_told),
 	TEST(EVENTS, hybrid_controls_are_refused_for_the_right_reason),
 	TEST(EVENTS, hybrid_linux_itself_counts_the_same_on_each_kind),
@@ -108,6 +109,9 @@ static bool applies(size_t i)
 		return false;
 	if (tests[i].function == no_overflow_is_left_in_the_status_register &&
 	    !has_overflow_status())
+		return false;
+	if (tests[i].function == counters_are_set_as_near_to_their_overflow_as_the_model_allows &&
+	    !distances_are_known())
 		return false;
 	if (strstr(tests[i].name, "hybrid_") && strncmp(profile.name, "hybrid", 6))
 		return false;

@@ -189,6 +189,86 @@ bool no_overflow_is_left_in_the_status_register(void)
 	return clear;
 }
 
+#define SAMPLES		200
+#define TRIES		100000
+#define COUNTED		(1ull << 48)
+#define PUT_OFF		100000	/* further than any of these */
+
+/* How far a counter is set before its overflow, where the next period is over sooner: what the model needs. */
+static const struct distance {
+	const char *profile;
+	struct counting counting;
+	uint32_t msr; /* of the counter (SDM volume 4) */
+	uint64_t events;
+} distances[] = {
+	/* What perf_events leaves at least to a counter (Linux, arch/x86/events/intel/core.c) */
+	{ "nehalem", { 0, { 0x004000c0, 0 } }, 0xc1, 32 },
+	{ "haswell", { 0, { 0x004000c0, 0 } }, 0xc1, 32 },
+	{ "haswell", { PERFCTR_FIXED, { 0x00400000, 0 } }, 0x309, 32 },
+	/* INST_RETIRED.PREC_DIST */
+	{ "haswell", { 1, { 0x004001c0, 0 } }, 0xc2, 128 },
+	{ "arch-v3", { 0, { 0x004000c0, 0 } }, 0xc1, 5 },
+};
+
+static bool has_distance(const struct distance *d)
+{
+	return !strcmp(profile.name, d->profile);
+}
+
+bool distances_are_known(void)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < sizeof(distances) / sizeof(*distances); i++)
+		known |= has_distance(&distances[i]);
+	return known;
+}
+
+/* It stands still in kernel mode. Too many interrupts are put off, until the next tick. */
+static bool find_furthest(uint32_t msr, uint64_t *furthest)
+{
+	int msrs = open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC), found = 0;
+	uint64_t value;
+
+	REQUIRE(msrs >= 0);
+	*furthest = 0;
+	for (int i = 0; i < TRIES && found < SAMPLES; i++) {
+		for (volatile int j = 0; j < i % 7; j++)
+			;
+		REQUIRE(pread64(msrs, &value, sizeof(value), msr) == sizeof(value));
+		if (COUNTED - value > PUT_OFF)
+			continue;
+		if (COUNTED - value > *furthest)
+			*furthest = COUNTED - value;
+		found++;
+	}
+	close(msrs);
+	return EXPECT_EQUAL(found, SAMPLES);
+}
+
+static bool distance_is_right(const struct distance *d)
+{
+	struct perfctr_control control = control_one(&d->counting, USER);
+	int fd = context_open(0);
+	uint64_t furthest;
+
+	control.event[0].period = 5;
+	REQUIRE(fd >= 0 && context_control(fd, &control) && find_furthest(d->msr, &furthest));
+	close(fd);
+	printf("distance %s: event %#x, %llu\n", profile.name,
+	       (unsigned int)d->counting.event.evntsel, (unsigned long long)furthest);
+	return EXPECT(furthest <= d->events) && EXPECT(furthest > d->events / 2);
+}
+
+bool counters_are_set_as_near_to_their_overflow_as_the_model_allows(void)
+{
+	REQUIRE(pin(0, 0));
+	for (size_t i = 0; i < sizeof(distances) / sizeof(*distances); i++)
+		if (has_distance(&distances[i]))
+			REQUIRE(distance_is_right(&distances[i]));
+	return true;
+}
+
 /* Of 32 bits no sign can be told. */
 bool p4_a_period_and_fast_rdpmc_exclude_each_other(void)
 {

@@ -192,22 +192,21 @@ u32 perfctr_intel_rule(u16 kinds, u64 evntsel, u32 counter)
 	return 0;
 }
 
-#define INST_RETIRED	0xc0	/* .ANY_P, and fixed counter 0 */
+#define PREC_DIST	0x01c0	/* INST_RETIRED.PREC_DIST, which perf_events calls .ALL */
 
-static bool is_inst_retired(const struct perfctr_hw_event *e)
-{
-	return e->rdpmc == PERFCTR_FIXED ||
-	       (!(e->rdpmc & PERFCTR_FIXED) && (u16)e->evntsel == INST_RETIRED);
-}
-
-/* HSW11, BDM11, BDM55; of Nehalem and Haswell perf_events knows that they stumble over less. */
+/*
+ * HSW11, BDM11, BDM55: of this event alone, and not of instructions by other codes. Of Nehalem and
+ * Haswell perf_events knows that they stumble over less.
+ */
 void perfctr_intel_limit_distance(u16 kinds, const struct perfctr_hw_event *e,
 				  struct perfctr_hw_period *p)
 {
 	if (kinds & (NEHALEM | HASWELL))
 		p->least = 32;
-	if (kinds & (HASWELL | BROADWELL) && is_inst_retired(e))
+	if ((u16)e->evntsel != PREC_DIST)
+		return;
+	if (kinds & (HASWELL | BROADWELL))
 		p->least = 128;
-	if (kinds & BROADWELL && is_inst_retired(e))
+	if (kinds & BROADWELL)
 		p->grain = 64;
 }

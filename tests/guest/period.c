@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -208,6 +209,17 @@ static void write_msr(uint32_t msr, uint64_t value)
 	ck_assert_msg(fd >= 0, "/dev/cpu/0/msr: %s", strerror(errno));
 	ck_assert_int_eq(pwrite(fd, &value, sizeof(value), msr), sizeof(value));
 	close(fd);
+}
+
+static uint64_t read_msr(uint32_t msr)
+{
+	int fd = open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC);
+	uint64_t value;
+
+	ck_assert_msg(fd >= 0, "/dev/cpu/0/msr: %s", strerror(errno));
+	ck_assert_int_eq(pread(fd, &value, sizeof(value), msr), sizeof(value));
+	close(fd);
+	return value;
 }
 
 /* General counter 1, in all its 48 bits. */
@@ -452,6 +464,55 @@ START_TEST(perf_events_gets_its_interrupt_back)
 }
 END_TEST
 
+/* The performance counters' entry of the local APIC (SDM volume 3, 11.5.1): delivery mode and mask. */
+#define IA32_APIC_BASE 0x1b
+#define X2APIC_ENABLED (1u << 10)
+#define X2APIC_LVTPC 0x834
+#define APIC_ADDRESS 0xfee00000
+#define APIC_LVTPC 0x340
+#define LVT_MODE 0x10700u
+#define LVT_NMI 0x00400u
+
+/* Of CPU 0, on which the test runs. */
+static uint32_t read_lvtpc(void)
+{
+	const volatile uint32_t *apic;
+	uint32_t value;
+	int fd;
+
+	if (read_msr(IA32_APIC_BASE) & X2APIC_ENABLED)
+		return read_msr(X2APIC_LVTPC);
+	fd = open("/dev/mem", O_RDONLY | O_SYNC | O_CLOEXEC);
+	ck_assert_msg(fd >= 0, "/dev/mem: %s", strerror(errno));
+	apic = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, APIC_ADDRESS);
+	ck_assert_msg(apic != MAP_FAILED, "local APIC: %s", strerror(errno));
+	value = apic[APIC_LVTPC / sizeof(*apic)];
+	munmap((void *)apic, 4096);
+	close(fd);
+	return value;
+}
+
+/* Processor trace and the branch trace store use it, too, while others count without periods. */
+START_TEST(who_counts_without_periods_has_not_the_interrupt)
+{
+	struct counted holder =
+		begin(1, "loop-huge", control_of(EVENTS({ 2, USER(INSTRUCTIONS) })));
+	struct counted c;
+
+	pin(0, 0);
+	ck_assert_uint_eq(read_lvtpc() & LVT_MODE, LVT_NMI);
+	c = begin(0, "loop-huge",
+		  with_period(control_of(EVENTS({ 0, USER(INSTRUCTIONS) })), 100003));
+	sleep_us(100000);
+	ck_assert_uint_eq(read_lvtpc() & LVT_MODE, 0);
+	kill_and_wait(c.pid);
+	close(c.fd);
+	ck_assert_uint_eq(read_lvtpc() & LVT_MODE, LVT_NMI);
+	kill_and_wait(holder.pid);
+	close(holder.fd);
+}
+END_TEST
+
 SUITE(period, every_thread_has_as_many_periods_as_its_count_holds,
       switches_and_moves_lose_no_period, kernel_mode_has_periods_too,
       members_have_their_own_periods, a_counter_beside_one_with_a_period_does_not_wrap,
@@ -460,4 +521,5 @@ SUITE(period, every_thread_has_as_many_periods_as_its_count_holds,
       a_thread_does_not_read_such_counters_itself, periods_are_told_as_they_were_set,
       periods_that_cannot_be_are_refused, a_storm_is_counted_and_bounded,
       a_storm_of_the_kernel_s_own_leaves_time_for_the_program,
-      a_storm_of_the_kernel_s_own_leaves_the_cpu_its_tick, perf_events_gets_its_interrupt_back)
+      a_storm_of_the_kernel_s_own_leaves_the_cpu_its_tick, perf_events_gets_its_interrupt_back,
+      who_counts_without_periods_has_not_the_interrupt)

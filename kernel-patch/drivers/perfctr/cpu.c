@@ -40,6 +40,26 @@ void perfctr_cpu_forget(u64 slots)
 	cpu->foreign &= ~slots;
 }
 
+/* No counter of ours interrupts any more. */
+void perfctr_cpu_give_interrupts(void)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+
+	lockdep_assert_irqs_disabled();
+	if (!cpu->routed)
+		return;
+	/* One that is under way is to come to us: perf_events would not know it. */
+	udelay(LATEST_INTERRUPT);
+	perfctr_cpu_acknowledge(~cpu->running);
+	WRITE_ONCE(cpu->routed, false);
+	perfctr_route_interrupts(false);
+}
+
+bool perfctr_cpu_has_interrupts(unsigned int cpu)
+{
+	return READ_ONCE(per_cpu(perfctr_cpu.routed, cpu));
+}
+
 /* The counters were taken or given back: stopped, all 0, no event selected. */
 void perfctr_cpu_reset(void)
 {
@@ -51,12 +71,7 @@ void perfctr_cpu_reset(void)
 	cpu->held = 0;
 	cpu->foreign = 0;
 	cpu->running = 0;
-	if (cpu->routed) {
-		/* One that is under way is to come to us: perf_events would not know it. */
-		udelay(LATEST_INTERRUPT);
-		cpu->routed = false;
-		perfctr_route_interrupts(false);
-	}
+	perfctr_cpu_give_interrupts();
 }
 
 u64 perfctr_disturbances(void)

@@ -79,10 +79,18 @@ static inline bool perfctr_cpu_is_secret(void)
 	return this_cpu_read(perfctr_cpu.secret);
 }
 
+/* Interrupts of counters that are stopped have been dealt with. */
+static inline void perfctr_cpu_acknowledge(u64 slots)
+{
+	if (perfctr_pmu->acknowledge)
+		perfctr_pmu->acknowledge(slots);
+}
+
 void perfctr_cpu_hold(u64 slots);	/* some counters, until ... */
 void perfctr_cpu_go_on(void);
 void perfctr_cpu_forget(u64 slots);
 void perfctr_cpu_reset(void);
+void perfctr_cpu_give_interrupts(void);
 
 static inline bool perfctr_has_periods(const struct perfctr_context *ctx)
 {
@@ -106,5 +114,6 @@ void perfctr_hand_over_periods(const struct perfctr_context *from, struct perfct
 /* Anywhere. */
 void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);
 u64 perfctr_disturbances(void);	/* of all CPUs, since boot */
+bool perfctr_cpu_has_interrupts(unsigned int cpu);
 
 #endif

@@ -18,6 +18,7 @@
 
 static DEFINE_MUTEX(reserve_lock);	/* inside cpus_read_lock() and all other locks */
 static unsigned int users;	/* trees and sessions that are started and count events */
+static unsigned int interrupters;	/* of them, who has events with periods */
 static unsigned int revokers;	/* who wants that there be none */
 static bool held;		/* users != 0 */
 static struct perfctr_use contexts_use, sessions_use;
@@ -97,6 +98,23 @@ static void give_all(void)
 	WRITE_ONCE(held, false);
 	smp_mb();	/* held before cpu_taken */
 	on_each_cpu_cond(is_taken, give_cpu, NULL, true);
+}
+
+static bool has_interrupts(int cpu, void *unused)
+{
+	return perfctr_cpu_has_interrupts(cpu);
+}
+
+static void give_cpu_interrupts(void *unused)
+{
+	perfctr_cpu_give_interrupts();
+}
+
+/* The counters stay ours; what else interrupts by their entry of the local APIC is perf_events'. */
+static void give_interrupts(void)
+{
+	lockdep_assert_held(&reserve_lock);
+	on_each_cpu_cond(has_interrupts, give_cpu_interrupts, NULL, true);
 }
 
 static bool take_evntsel(u32 msr)
@@ -213,6 +231,7 @@ static int reserve_control(const struct perfctr_hw_control *hw,
 	if (err)
 		return err;
 	users++;
+	interrupters += hw->interrupts;
 	WRITE_ONCE(held, true);
 	if (hw->session) {
 		sessions_use.slots |= hw->slots;
@@ -252,9 +271,12 @@ void perfctr_release(const struct perfctr_hw_control *hw, const struct perfctr_h
 	} else {
 		change_context_users(hw, -1);
 	}
+	interrupters -= hw->interrupts;
 	if (!--users) {
 		give_all();
 		release_pmu();
+	} else if (hw->interrupts && !interrupters) {
+		give_interrupts();
 	}
 	mutex_unlock(&reserve_lock);
 }

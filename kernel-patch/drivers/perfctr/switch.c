@@ -234,7 +234,7 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	if (ctx->hw->interrupts) {
 		if (!cpu->routed) {
-			cpu->routed = true;
+			WRITE_ONCE(cpu->routed, true);
 			perfctr_route_interrupts(true);
 		}
 		if (cpu->tick != jiffies)
@@ -599,12 +599,6 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 		fold_context(cpu, ctx);
 }
 
-static void acknowledge_stopped(u64 slots)
-{
-	if (perfctr_pmu->acknowledge)
-		perfctr_pmu->acknowledge(slots);
-}
-
 /*
  * The counters' interrupt. It may be that of a counter that has been stopped since, of a thread
  * before: then this one's count has passed nothing.
@@ -622,11 +616,11 @@ void perfctr_interrupt(void)
 	if (ctx && ctx->hw->interrupts && cpu->enabled && !cpu->paused) {
 		perfctr_cpu_hold(ctx->hw->slots);
 		fold_periods(cpu, ctx, false);
-		acknowledge_stopped(ctx->hw->slots);
+		perfctr_cpu_acknowledge(ctx->hw->slots);
 		perfctr_route_interrupts(true);
 		perfctr_cpu_go_on();
 	} else {
-		acknowledge_stopped(~cpu->running);
+		perfctr_cpu_acknowledge(~cpu->running);
 		perfctr_route_interrupts(true);
 	}
 	cpu->interrupted = rdtsc();

@@ -21,7 +21,7 @@ struct perfctr_cpu {
 	u32 interrupts;
 	u64 interrupt_time;	/* time stamp ticks in them */
 	u64 interrupted;	/* time stamp at the end of the last */
-	unsigned long tick;	/* jiffies then */
+	u64 tick;		/* jiffies then */
 	/* Since boot, of contexts with events: */
 	u64 entries;		/* times a thread's counting began or went on */
 	u64 starts;		/* ... and the counters had to be started */

@@ -135,18 +135,18 @@ struct perfctr_pmu {
 	/* (cpu) Sets to 0. */
 	void (*clear)(u64 slots);
 	/*
-	 * (cpu) The event's counter, stopped, to a value whose highest bit is set and that is at most
-	 * max_distance before its overflow, with which it interrupts, or so many events later. False:
-	 * this CPU has not that counter. NULL: it cannot.
+	 * (cpu) The event's counter, stopped, to a value whose highest bit is set and that is at
+	 * most max_distance before its overflow, with which it interrupts, or so many events
+	 * later. False: this CPU has not that counter. NULL: it cannot.
 	 */
 	bool (*preset)(const struct perfctr_hw_event *e, u64 value);
 	u64 max_distance;
 	u32 interrupts_after;
-	/* Changes least and grain of an event with a period where they are too small. NULL: never. */
+	/* Changes an event's least and grain where they are too small. NULL: never. */
 	void (*limit_distance)(const struct perfctr_hw_event *e, struct perfctr_hw_period *p);
 	/*
-	 * (cpu) Interrupts of stopped counters, or of such that are not there, have been dealt with.
-	 * NULL: no register shows them.
+	 * (cpu) Interrupts of stopped counters, or of such that are not there, have been dealt
+	 * with. NULL: no register shows them.
 	 */
 	void (*acknowledge)(u64 slots);
 	/*

@@ -177,7 +177,7 @@ static void renew_interrupts(struct perfctr_cpu *cpu)
 	if (has_interrupted_enough(cpu) &&
 	    rdtsc() - cpu->interrupted < part_of_tick(INTERRUPT_PERCENT))
 		return;
-	cpu->tick = jiffies;
+	cpu->tick = get_jiffies_64();
 	cpu->interrupts = 0;
 	cpu->interrupt_time = 0;
 }
@@ -237,7 +237,7 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
 			WRITE_ONCE(cpu->routed, true);
 			perfctr_route_interrupts(true);
 		}
-		if (cpu->tick != jiffies)
+		if (cpu->tick != get_jiffies_64())
 			renew_interrupts(cpu);
 		begin_periods(cpu, ctx);
 		cpu->held |= ctx->hw->slots;

@@ -27,7 +27,7 @@ struct perfctr_evntsel_layout {
 	u32 global_status;	/* MSRs with overflow bits, and to clear them; likewise */
 	u32 global_status_clear;
 	bool single_enable;	/* EN of register 0 is that of all */
-	bool full_width;	/* a write to a counter sets all bits, not the low 32 and their sign */
+	bool full_width;	/* a write sets all bits, not the low 32 and their sign */
 };
 
 /* What counts instructions nearly everywhere, in the kernel. */

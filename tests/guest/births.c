@@ -205,12 +205,6 @@ START_TEST(a_control_with_other_events_beside_a_fork_is_the_child_s_too)
 }
 END_TEST
 
-/* A module has none: the events change all the same. */
-static uint64_t possible_period(uint64_t period)
-{
-	return pmu_info().features & PERFCTR_FEATURE_INTERRUPT ? period : 0;
-}
-
 static void control_periods(int fd, uint32_t n, uint64_t period)
 {
 	struct perfctr_control control =

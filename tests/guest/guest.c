@@ -167,6 +167,11 @@ struct perfctr_pmu_info pmu_info(void)
 	return info;
 }
 
+uint64_t possible_period(uint64_t period)
+{
+	return pmu_info().features & PERFCTR_FEATURE_INTERRUPT ? period : 0;
+}
+
 const char *program(const char *name)
 {
 	static char paths[8][PATH_MAX];

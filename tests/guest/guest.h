@@ -58,6 +58,8 @@ struct perfctr_counts context_read(int fd);
 struct perfctr_counts context_read_scope(int fd, uint32_t scope);
 const struct perfctr_page *context_map(int fd);
 struct perfctr_pmu_info pmu_info(void);
+/* 0 in a module, which has no periods: the events count all the same. */
+uint64_t possible_period(uint64_t period);
 
 /* Path of a program that was built from asm/, or of another file beside the tests. */
 const char *program(const char *name);

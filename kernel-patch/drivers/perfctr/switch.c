@@ -237,7 +237,7 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
 			WRITE_ONCE(cpu->routed, true);
 			perfctr_route_interrupts(true);
 		}
-		if (cpu->tick != get_jiffies_64())
+		if (time_after64(get_jiffies_64(), cpu->tick))
 			renew_interrupts(cpu);
 		begin_periods(cpu, ctx);
 		cpu->held |= ctx->hw->slots;

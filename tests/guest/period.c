@@ -390,7 +390,8 @@ START_TEST(a_storm_is_counted_and_bounded)
 
 	limit_interrupts("2", "25");
 	c = begin(0, "loop", with_period(control_of(EVENTS({ 0, USER(INSTRUCTIONS) })), 1));
-	ck_assert_uint_gt(expect_periods(&c, 1, &expected, 1).late, expected / 2);
+	/* Without a bound each second or third is told in time. */
+	ck_assert_uint_gt(expect_periods(&c, 1, &expected, 1).late, expected - expected / 100);
 	limit_interrupts("400", "25");
 }
 END_TEST

@@ -305,7 +305,8 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 	case PERFCTR_BAD_PERIOD:
 		snprintf(text, size,
 			 info->features & PERFCTR_FEATURE_INTERRUPT ?
-			 "event %s: only events of threads have a period, of at most 2^63 - 1" :
+			 "event %s: only events of threads that are counted each for itself have a "
+			 "period, of at most 2^63 - 1" :
 			 "event %s: no counter interrupts here; leave the period out",
 			 name);
 		break;

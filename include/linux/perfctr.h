@@ -43,6 +43,7 @@
 #define PERFCTR_FEATURE_FAST_RDPMC	(1u << 4)	/* PERFCTR_FAST + n names counters too */
 #define PERFCTR_FEATURE_MODULE		(1u << 5)	/* the driver is a module */
 #define PERFCTR_FEATURE_INTERRUPT	(1u << 6)	/* events of contexts may have periods */
+#define PERFCTR_FEATURE_TOTALS		(1u << 7)	/* PERFCTR_CONTROL_TOTALS */
 
 /* perfctr_pmu_info.pmu: whose registers evntsel and evntsel2 are */
 #define PERFCTR_PMU_NONE	0	/* the time stamp alone */
@@ -189,6 +190,15 @@ struct perfctr_control {
  */
 #define PERFCTR_CONTROL_INHERIT	(1u << 1)
 #define PERFCTR_CONTROL_RECORD	(1u << 2)	/* keep a record of each member that exits */
+/*
+ * With INHERIT and without RECORD, else EINVAL: all members share the one context, which has sums
+ * of each CPU.  A switch between two of them changes nothing, and a member costs no memory.  There
+ * is nothing but the tree's totals: READ with another scope than TREE, and mmap(), are refused with
+ * EOPNOTSUPP; a page that is mapped already says that the context is stopped, at 0.  To OPEN, a
+ * member that is not the root has a context (EEXIST), but none that could be read (ENOENT).
+ * perfctr_counts.switches are the times that a CPU began to count the tree, migrations 0.
+ */
+#define PERFCTR_CONTROL_TOTALS	(1u << 3)
 
 /* From 0x100 on they are the library's. */
 #define PERFCTR_BAD_COUNTER	1	/* no such counter */
@@ -210,7 +220,7 @@ struct perfctr_control {
 #define PERFCTR_BAD_ERRATUM	14	/* an erratum spoils its count, or others' */
 #define PERFCTR_BAD_REGISTER	15	/* another register says what it counts, and is not set */
 #define PERFCTR_BAD_KIND	16	/* no such kind, or no kinds and not architectural */
-#define PERFCTR_BAD_PERIOD	17	/* not of a session, not here, or too long */
+#define PERFCTR_BAD_PERIOD	17	/* not of a session, not by TOTALS, not here, or too long */
 
 /*
  * Sums, exact at the moment of the call, also those of a thread that runs on another CPU.
@@ -550,9 +560,10 @@ struct perfctr_holders {
  * On a context:
  *
  * CONTROL (struct perfctr_control) checks the control, replaces the one before, clears all sums
- * and starts.  Members of a tree that an earlier control made are detached.  EINVAL, EACCES (see
- * bad_reason), EBUSY (another subsystem has the counters, or see bad_reason; perfctr holds them
- * only while something is started), ENODEV (events, but no known PMU), EPERM (opened without
+ * and starts.  Members of a tree that an earlier control made are detached, also if the thread
+ * exits meanwhile (ESRCH) and they counted by TOTALS.  EMFILE (TOTALS: as OPEN), EINVAL, EACCES
+ * (see bad_reason), EBUSY (another subsystem has the counters, or see bad_reason; perfctr holds
+ * them only while something is started), ENODEV (events, but no known PMU), EPERM (opened without
  * CREATE), ESRCH (the thread has exited, or has executed a file that changes its ids or that it
  * may not read), E2BIG, EFAULT, ENOMEM.
  *
@@ -561,7 +572,8 @@ struct perfctr_holders {
  * EPERM.
  *
  * READ (struct perfctr_counts): EACCES (the control counts kernel mode, which the caller may not;
- * also START, RECORD, PERIODS and mmap()), EINVAL, E2BIG, EFAULT, ENOMEM.
+ * also START, RECORD, PERIODS and mmap()), EOPNOTSUPP (see PERFCTR_CONTROL_TOTALS), EINVAL,
+ * E2BIG, EFAULT, ENOMEM.
  *
  * RECORD (struct perfctr_record) takes the oldest record from the tree.  poll() returns POLLIN if
  * there is one.  EAGAIN (none), EPERM, EINVAL, E2BIG, EFAULT, ENOMEM.

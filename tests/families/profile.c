@@ -83,7 +83,7 @@ static bool parse_features(struct profile *p, char *text)
 	};
 	const size_t n = sizeof(names) / sizeof(*names);
 
-	p->features = PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_ISOLATED;
+	p->features = PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_ISOLATED | PERFCTR_FEATURE_TOTALS;
 	for (char *name = strtok(text, ","); name; name = strtok(NULL, ",")) {
 		size_t i = 0;
 

@@ -344,6 +344,7 @@ START_TEST(info_tells_the_machine)
 	ck_assert_uint_eq(info.features & ~PERFCTR_FEATURE_MODULE,
 			  PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_RDPMC |
 			  PERFCTR_FEATURE_GLOBAL_ENABLE | PERFCTR_FEATURE_ISOLATED |
+			  PERFCTR_FEATURE_TOTALS |
 			  (info.features & PERFCTR_FEATURE_MODULE ? 0 :
 								    PERFCTR_FEATURE_INTERRUPT));
 	ck_assert_uint_eq(info.evntsel_required, EVNTSEL_EN);

@@ -272,6 +272,7 @@ Suite *suspend_suite(void);
 Suite *switch_suite(void);
 Suite *system_suite(void);
 Suite *told_suite(void);
+Suite *totals_suite(void);
 Suite *trace_suite(void);
 Suite *tree_suite(void);
 Suite *validity_suite(void);

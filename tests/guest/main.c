@@ -71,6 +71,7 @@ static const struct {
 	{ "switch", switch_suite },
 	{ "system", system_suite },
 	{ "told", told_suite },
+	{ "totals", totals_suite },
 	{ "trace", trace_suite },
 	{ "tree", tree_suite },
 	{ "validity", validity_suite },

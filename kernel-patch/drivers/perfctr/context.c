@@ -201,13 +201,15 @@ int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task)
 	return err;
 }
 
-/* A reference to task's context, or NULL. */
+/* A reference to task's context, or NULL; what is shared is that of its root alone. */
 struct perfctr_context *perfctr_find(struct task_struct *task)
 {
 	struct perfctr_context *ctx;
 
 	task_lock(task);
 	ctx = perfctr_thread(task)->context;
+	if (ctx && ctx->shared && READ_ONCE(ctx->task) != task)
+		ctx = NULL;
 	if (ctx)
 		refcount_inc(&ctx->refs);
 	task_unlock(task);
@@ -273,7 +275,7 @@ static int detach_fn(struct perfctr_context *ctx, bool live, void *arg)
  * it is detached: who waits for it may have tasklist_lock, and so keep the CPU that call_task()
  * waits for from taking interrupts.
  */
-static void forget_task(struct perfctr_context *ctx, struct task_struct *task)
+void perfctr_forget_task(struct perfctr_context *ctx, struct task_struct *task)
 {
 	task_lock(task);
 	spin_lock(&ctx->lock);
@@ -302,7 +304,7 @@ struct perfctr_context *perfctr_detach_current(void)
 	}
 	local_irq_enable();
 	if (ctx)
-		forget_task(ctx, current);
+		perfctr_forget_task(ctx, current);
 	perfctr_thread_put(thread);
 	if (ctx)
 		perfctr_let_go(ctx);
@@ -321,7 +323,7 @@ int perfctr_detach(struct perfctr_context *ctx)
 	thread = perfctr_thread_pin(task);
 	err = call_task(ctx, task, detach_fn, NULL);
 	if (!err)
-		forget_task(ctx, task);
+		perfctr_forget_task(ctx, task);
 	perfctr_thread_put(thread);
 	put_task_struct(task);
 	if (!err) {

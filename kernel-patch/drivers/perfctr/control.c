@@ -20,7 +20,8 @@
 #define MODULE_PARAM_PREFIX "perfctr."
 #endif
 
-#define CONTROL_FLAGS	(PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD)
+#define CONTROL_FLAGS	(PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT |	\
+			 PERFCTR_CONTROL_RECORD | PERFCTR_CONTROL_TOTALS)
 
 /* Where no bits select modes, everything counts in all of them. */
 static bool selects_modes(const struct perfctr_pmu *pmu)
@@ -151,6 +152,9 @@ static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *c
 		bad = check_event(pmu, &control->event[i], rules);
 		if (bad)
 			return bad;
+		/* Each thread has its own distance to the next. */
+		if (control->event[i].period && control->flags & PERFCTR_CONTROL_TOTALS)
+			return PERFCTR_BAD_PERIOD;
 		for (j = 0; j < i; j++)
 			if (slot_of(pmu, control->event[j].counter) ==
 			    slot_of(pmu, control->event[i].counter))
@@ -214,6 +218,17 @@ static void add_control(struct perfctr_hw_control *hw, u32 hash)
 	hash_add(controls, &hw->node, hash);
 }
 
+/*
+ * The control of totals is their own: the switch takes threads that have one control for threads
+ * that have pages.
+ */
+static struct perfctr_hw_control *own_control(struct perfctr_hw_control *hw)
+{
+	hw->id = atomic64_inc_return(&last_id);
+	refcount_set(&hw->refs, 1);
+	return hw;
+}
+
 static struct perfctr_hw_control *share_control(struct perfctr_hw_control *hw)
 {
 	struct perfctr_hw_control *other = NULL;
@@ -261,10 +276,17 @@ static void apply_policy(const struct perfctr_pmu *pmu, struct perfctr_event_con
 	}
 }
 
+/* There is nothing to record of members that share a context with their root. */
+static bool fit_together(u32 flags)
+{
+	return !(flags & PERFCTR_CONTROL_TOTALS) ||
+	       (flags & PERFCTR_CONTROL_INHERIT && !(flags & PERFCTR_CONTROL_RECORD));
+}
+
 static int check_control(struct perfctr_control *control, const struct perfctr_rules *rules)
 {
-	if (control->flags & ~CONTROL_FLAGS || control->bad_event ||
-	    control->bad_reason || control->reserved ||
+	if (control->flags & ~CONTROL_FLAGS || !fit_together(control->flags) ||
+	    control->bad_event || control->bad_reason || control->reserved ||
 	    control->n_events > PERFCTR_MAX_COUNTERS)
 		return -EINVAL;
 	if (!control->n_events && (control->p4_pebs_enable || control->p4_pebs_matrix_vert))
@@ -387,7 +409,9 @@ struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 	if (err)
 		return ERR_PTR(err);
 	hw = build_control(control);
-	return IS_ERR(hw) ? hw : share_control(hw);
+	if (IS_ERR(hw))
+		return hw;
+	return control->flags & PERFCTR_CONTROL_TOTALS ? own_control(hw) : share_control(hw);
 }
 
 /* What hw, the compiled control, wants, as perfctr_reserve() has it; then -EBUSY is all. */

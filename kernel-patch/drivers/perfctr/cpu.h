@@ -14,6 +14,11 @@ struct perfctr_cpu {
 	u64 foreign;		/* slots that hold counts of others before them */
 	u64 enabled;		/* slots that count for the current thread's context; 0: none */
 	u64 running;		/* slots that count at all, sessions' too */
+	/*
+	 * A shared one that the current thread, which exits and counts nothing any more, has had:
+	 * it is left when the thread is switched away from, unless it goes on then. NULL: none.
+	 */
+	struct perfctr_context *left;
 	bool paused;		/* no context is entered or left: the machine suspends */
 	bool secret;		/* kernel mode is counted for a thread that may not see it */
 	bool routed;		/* the counters' interrupt is ours */

@@ -35,7 +35,7 @@ static noinline void switch_told(struct task_struct *prev, struct task_struct *n
 	struct perfctr_thread *in = perfctr_find_thread(next);
 
 	__this_cpu_write(perfctr_running, in);
-	if (in) {	/* before the gates: see perfctr_cpu_runs_mark() */
+	if (in) {	/* before the gates: see perfctr_cpu_runs() */
 		perfctr_thread_settle(in, raw_smp_processor_id());
 		if (unlikely(READ_ONCE(in->removed)))
 			__this_cpu_write(perfctr_running, NULL);

@@ -49,7 +49,7 @@ static inline void perfctr_update_flag(struct task_struct *task)
 {
 	const struct perfctr_context *ctx = perfctr_thread(task)->context;
 
-	perfctr_watch(task, (ctx && ctx->started) || perfctr_live_mark(task));
+	perfctr_watch(task, (ctx && (ctx->started || ctx->shared)) || perfctr_live_mark(task));
 }
 
 long perfctr_ioctl_group(void __user *user);

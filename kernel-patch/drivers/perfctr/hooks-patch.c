@@ -106,13 +106,15 @@ static int do_nothing(struct task_struct *task, void *unused)
  * The idle thread is always its CPU's: under the lock that this takes no switch is under way there.
  * One that was has been finished, and is seen; one that comes sees what was written before.
  */
-bool perfctr_cpu_runs_mark(unsigned int cpu, const struct perfctr_group *group)
+bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 {
+	const struct perfctr_thread *thread;
 	bool found;
 
 	task_call_func(idle_task(cpu), do_nothing, NULL);
 	rcu_read_lock();
-	found = READ_ONCE(perfctr_thread(cpu_curr_snapshot(cpu))->mark) == group;
+	thread = perfctr_thread(cpu_curr_snapshot(cpu));
+	found = READ_ONCE(thread->mark) == of || READ_ONCE(thread->context) == of;
 	rcu_read_unlock();
 	return found;
 }

@@ -9,6 +9,7 @@
 
 #define PERFCTR_KIND_FEATURES	0
 #define PERFCTR_ASKING_DISTURBS	false
+#define PERFCTR_TELLS_TO_THE_END	true
 
 static __always_inline struct perfctr_thread *perfctr_thread(const struct task_struct *task)
 {

@@ -43,9 +43,10 @@ struct pt_regs;
  * bool perfctr_switch_has_more(), perfctr_switch_is_ours(), void perfctr_switch_rest()
  *	(struct task_struct *prev, struct task_struct *next): what the kernel does at a switch in
  *	our place, if it does.
- * PERFCTR_KIND_FEATURES, PERFCTR_ASKING_DISTURBS
+ * PERFCTR_KIND_FEATURES, PERFCTR_ASKING_DISTURBS, PERFCTR_TELLS_TO_THE_END
  *	PERFCTR_FEATURE_* of this kind. Is what perfctr_evntsel_is_reserved() asks taken for a
- *	moment, so that others find it taken?
+ *	moment, so that others find it taken? Is the last switch from a thread that exits told if
+ *	it was watched, though it has no context any more?
  */
 
 /*
@@ -83,10 +84,10 @@ void perfctr_watch_idle(bool watch);
 void perfctr_set_gated(bool gated);
 
 /*
- * Does that CPU run a thread with the mark of the group? One that it has not come to yet sees what
- * was written before.
+ * Does that CPU run a thread with this mark, or this context? One that it has not come to yet sees
+ * what was written before.
  */
-bool perfctr_cpu_runs_mark(unsigned int cpu, const struct perfctr_group *group);
+bool perfctr_cpu_runs(unsigned int cpu, const void *of);
 
 /* Interrupts off: CR4.PCE of this CPU as perfctr_may_rdpmc() says now, or others who may set it. */
 void perfctr_update_pce(void);

@@ -20,21 +20,6 @@
 #include "hooks.h"
 #include "members.h"
 
-void perfctr_add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts)
-{
-	u32 i;
-
-	sum->flags |= counts->flags & PERFCTR_COUNTS_DISTURBED;
-	sum->n_counters = max(sum->n_counters, counts->n_counters);
-	sum->tsc += counts->tsc;
-	sum->switches += counts->switches;
-	sum->migrations += counts->migrations;
-	for (i = 0; i < counts->n_counters; i++)
-		sum->counter[i] += counts->counter[i];
-	if (static_branch_unlikely(&perfctr_kinds))
-		perfctr_kind_add(sum->kind_tsc, counts->kind_tsc);
-}
-
 /* The next after pos of top and all below it, parents before children; NULL at the end. */
 struct perfctr_context *perfctr_next_member(struct perfctr_context *top,
 					    struct perfctr_context *pos)
@@ -186,15 +171,16 @@ static noinline struct perfctr_context *alloc_with_periods(struct perfctr_hw_con
 struct perfctr_context *perfctr_conceive(gfp_t gfp)
 {
 	struct perfctr_hw_control *periods = NULL;
+	const struct perfctr_context *parent;
 	struct perfctr_context *ctx;
 	unsigned long flags;
 	bool wanted;
 
 	local_irq_save(flags);
-	ctx = perfctr_thread(current)->context;
-	wanted = is_inherited(ctx);
-	if (wanted && unlikely(ctx->hw->interrupts)) {
-		periods = ctx->hw;
+	parent = perfctr_thread(current)->context;
+	wanted = is_inherited(parent) && !parent->shared;
+	if (wanted && unlikely(parent->hw->interrupts)) {
+		periods = parent->hw;
 		perfctr_hw_get(periods);
 	}
 	local_irq_restore(flags);
@@ -237,16 +223,19 @@ static void add_member(struct perfctr_context *parent, struct perfctr_context *c
 void perfctr_bear(struct task_struct *task, struct perfctr_context *ctx)
 {
 	struct perfctr_context *parent = perfctr_thread(current)->context;
-	struct perfctr_context *member = is_inherited(parent) ? ctx : NULL;
+	bool shares = is_inherited(parent) && parent->shared;
+	struct perfctr_context *member = is_inherited(parent) && !shares ? ctx : NULL;
 	struct perfctr_thread *thread = NULL;
 
 	lockdep_assert_irqs_disabled();
-	if (member || perfctr_live_mark(current))
+	if (member || shares || perfctr_live_mark(current))
 		thread = perfctr_thread_born(task);
-	if (thread && !thread->context && !IS_ERR_OR_NULL(member)) {
+	if (thread && !thread->context && shares) {
+		perfctr_share(parent, task, thread);
+	} else if (thread && !thread->context && !IS_ERR_OR_NULL(member)) {
 		add_member(parent, member, task, thread);
 		ctx = NULL;
-	} else if (member) {
+	} else if (member || shares) {
 		WRITE_ONCE(parent->tree->incomplete, true);
 	}
 	perfctr_group_join(task, thread);
@@ -328,12 +317,29 @@ static void leave_tree(struct perfctr_context *ctx)
 	}
 }
 
+/* A thread has left ctx, which it shared. On its CPU the counters may still run. */
+static void settle_shared(struct perfctr_context *ctx)
+{
+	if (perfctr_is_deserted(ctx)) {
+		perfctr_lock_tree_unkillable(ctx->tree);
+		if (ctx->shared && perfctr_is_deserted(ctx))
+			perfctr_stop_shared(ctx);
+		perfctr_unlock_tree(ctx->tree);
+	}
+	perfctr_put(ctx);
+}
+
 /* current exits, or executes a file that its context must not follow it into. */
 void perfctr_leave(void)
 {
 	struct perfctr_context *ctx;
 
 	perfctr_group_drop(!(current->flags & PF_EXITING));
+	ctx = perfctr_leave_shared();
+	if (ctx) {
+		settle_shared(ctx);
+		return;
+	}
 	ctx = perfctr_detach_current();
 	if (!ctx)
 		return;
@@ -346,7 +352,7 @@ static void take_out(struct perfctr_context *ctx, struct task_struct *task)
 	struct perfctr_kept_record *record = perfctr_make_record(ctx);
 
 	perfctr_lock_tree_unkillable(ctx->tree);
-	if (end_member(ctx)) {	/* it leaves by itself */
+	if (ctx->shared || end_member(ctx)) {	/* by now, or it leaves by itself */
 		perfctr_free_record(record);
 	} else {
 		if (record)
@@ -362,8 +368,13 @@ static void take_out(struct perfctr_context *ctx, struct task_struct *task)
  */
 void perfctr_evict(struct task_struct *task)
 {
-	struct perfctr_context *ctx = perfctr_find(task);
+	struct perfctr_context *ctx = perfctr_evict_shared(task, NULL);
 
+	if (ctx) {
+		settle_shared(ctx);
+		return;
+	}
+	ctx = perfctr_find(task);
 	if (!ctx)
 		return;
 	take_out(ctx, task);

@@ -28,6 +28,4 @@ void perfctr_link_born(struct perfctr_tree *tree);
 /* All but those of a generation. They end before their children, so that none can escape. */
 void perfctr_end_members_below(struct perfctr_context *top, u64 but);
 
-void perfctr_add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts);
-
 #endif

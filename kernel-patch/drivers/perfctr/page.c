@@ -61,7 +61,8 @@ static void count_mapping(struct mapping *mapping, bool counted)
 
 static bool has_use_for_rdpmc(const struct perfctr_context *ctx)
 {
-	return ctx->hw && ctx->hw->n_events && perfctr_pmu->features & PERFCTR_FEATURE_RDPMC;
+	return ctx->hw && ctx->hw->n_events && !ctx->shared &&
+	       perfctr_pmu->features & PERFCTR_FEATURE_RDPMC;
 }
 
 /* Under ctx->lock. Whoever maps a page that counts kernel mode has been asked for the right to. */

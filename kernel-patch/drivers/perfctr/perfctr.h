@@ -14,6 +14,7 @@
  * tree.c	a context and those that its thread's children inherited from it, as one
  * page.c	mapping of the state page, permission to RDPMC
  * members.c	births and exits of the members of a tree
+ * shared.c	a context that all threads of a tree share
  * record.c	records of members that have exited
  * periods.c	what is over of a tree's periods
  * context.c	life of a context: attached to a thread, detached, freed
@@ -99,6 +100,9 @@ struct perfctr_tree {
  * The virtual counters of one thread. References: one by the thread while attached, one by each
  * open file. The thread is watched while the context is started, or the thread is marked.
  *
+ * By totals, of a tree's root and of others, which share it (see shared.c): then each has a
+ * reference and is watched all the time, and the counters are in a page of each CPU.
+ *
  * hw, thresholds, started, inherit, generation and the page change only by perfctr_call() or in the
  * context switch of the thread. Before its thread is born a context is in no tree and nobody finds
  * it.
@@ -113,6 +117,8 @@ struct perfctr_context {
 	bool started;
 	bool inherit;			/* new threads become members */
 	bool leaving;			/* its thread detaches it, the tree has not taken it yet */
+	struct perfctr_page __percpu *shared;	/* NULL: not by totals */
+	atomic_t sharers;		/* then: threads that share it, without the root's */
 	struct list_head mappings;	/* of the page, under lock */
 	u64 shown_to;			/* context.ctx_id of the thread's mm if the page is there */
 	struct perfctr_thresholds *thresholds;	/* of hw's periods, if it has any */
@@ -136,6 +142,12 @@ struct perfctr_context {
 static inline bool perfctr_has_page(const struct perfctr_context *ctx)
 {
 	return ctx->page != (const struct perfctr_page *)ctx->state;
+}
+
+/* Where interrupts are off: what a context counts into on this CPU. */
+static __always_inline struct perfctr_page *perfctr_page_here(const struct perfctr_context *ctx)
+{
+	return unlikely(ctx->shared) ? this_cpu_ptr(ctx->shared) : ctx->page;
 }
 
 /* control.c */
@@ -190,6 +202,33 @@ void perfctr_bear(struct task_struct *child, struct perfctr_context *ctx);
 void perfctr_leave(void);
 void perfctr_evict(struct task_struct *task);
 
+/*
+ * shared.c. install: what the control needs, if it asks for totals; made and freed, if nobody took
+ * it, anywhere. All others under the tree's lock; who owns the tree's descriptor pays.
+ */
+struct perfctr_install;
+int perfctr_make_shared(struct perfctr_install *install);
+void perfctr_free_shared(struct perfctr_install *install);
+int perfctr_pay_for_shared(struct perfctr_context *ctx, const struct perfctr_install *install);
+void perfctr_pay_back_shared(struct perfctr_context *ctx, const struct perfctr_install *install);
+u32 perfctr_sharing(const struct perfctr_context *ctx);	/* threads */
+int perfctr_start_shared(struct perfctr_context *ctx);
+int perfctr_stop_shared(struct perfctr_context *ctx);
+bool perfctr_add_shared(struct perfctr_context *ctx, struct perfctr_counts *counts);
+void perfctr_unshare(struct perfctr_context *ctx);
+/* Where task is kept from running, or is current with interrupts off, or not born yet. */
+void perfctr_share(struct perfctr_context *ctx, struct task_struct *task,
+		   struct perfctr_thread *thread);
+/*
+ * Takes from current, or from another, a context that is shared, which is that one if it is not
+ * NULL. With the reference; NULL: there was none. Who is not about to stop it looks whether it is
+ * deserted: then it is to be stopped, under the tree's lock.
+ */
+struct perfctr_context *perfctr_leave_shared(void);
+struct perfctr_context *perfctr_evict_shared(struct task_struct *task,
+					     struct perfctr_context *only);
+bool perfctr_is_deserted(const struct perfctr_context *ctx);
+
 /* record.c: made without locks; kept, taken and dropped under the tree's lock */
 struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx);
 void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx,
@@ -219,7 +258,12 @@ size_t perfctr_learn_state_bytes(void);
 void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_control *hw);
 void perfctr_page_init(struct perfctr_page *page);
 void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_control *hw);
+void perfctr_follow(struct perfctr_context *ctx);
+size_t perfctr_state_bytes(void);
+void perfctr_init_page(struct perfctr_page *page, const struct perfctr_hw_control *hw);
+void perfctr_add_page(const struct perfctr_page *page, struct perfctr_counts *counts);
 void perfctr_add_sums(const struct perfctr_context *ctx, struct perfctr_counts *counts);
+void perfctr_add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts);
 int perfctr_move_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg);
@@ -227,6 +271,7 @@ struct perfctr_install {
 	struct perfctr_hw_control *hw;	/* in: the new one.  out: the one that it replaces */
 	struct perfctr_thresholds *thresholds;	/* likewise */
 	u32 flags;			/* PERFCTR_CONTROL_* */
+	struct perfctr_page __percpu *shared;	/* in: by totals.  out: NULL if it is ctx's */
 	struct perfctr_page *old_page;	/* out: that ctx has given up, or NULL */
 };
 
@@ -281,6 +326,7 @@ void perfctr_discard(struct perfctr_context *ctx); /* one that was never born; a
 int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task);
 struct perfctr_tree *perfctr_alloc_tree(void);
 struct perfctr_context *perfctr_find(struct task_struct *task);
+void perfctr_forget_task(struct perfctr_context *ctx, struct task_struct *task);
 struct task_struct *perfctr_get_task(struct perfctr_context *ctx);	/* NULL: detached */
 struct perfctr_context *perfctr_detach_current(void);
 int perfctr_detach(struct perfctr_context *ctx);

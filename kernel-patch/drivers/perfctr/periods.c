@@ -7,7 +7,7 @@
 
 static int add_own_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
-	if (live && ctx->started)
+	if (live && ctx->started && perfctr_has_periods(ctx))
 		perfctr_cpu_fold(ctx);
 	perfctr_add_periods(ctx, arg);
 	return 0;

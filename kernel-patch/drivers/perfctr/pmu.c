@@ -8,7 +8,8 @@ const char *perfctr_family = "no PMU that is known";
 
 u32 perfctr_features(void)
 {
-	u32 features = PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_ISOLATED | PERFCTR_KIND_FEATURES;
+	u32 features = PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_ISOLATED | PERFCTR_FEATURE_TOTALS |
+		       PERFCTR_KIND_FEATURES;
 
 	if (perfctr_pmu)
 		features |= perfctr_pmu->features;

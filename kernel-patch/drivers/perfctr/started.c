@@ -155,7 +155,7 @@ static void enter_late(struct perfctr_session *s)
 
 	perfctr_gate_announce(s);
 	for_each_cpu_and(cpu, s->cpus, cpu_online_mask) {
-		if (perfctr_cpu_runs_mark(cpu, s->group))
+		if (perfctr_cpu_runs(cpu, s->group))
 			smp_call_function_single(cpu, admit_on_cpu, NULL, true);
 		cond_resched();
 	}

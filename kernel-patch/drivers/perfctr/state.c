@@ -46,19 +46,23 @@ size_t __init perfctr_learn_state_bytes(void)
 	return state_bytes;
 }
 
+size_t perfctr_state_bytes(void)
+{
+	return state_bytes;
+}
+
 static bool allows_rdpmc(const struct perfctr_hw_control *hw)
 {
 	return !(hw && (hw->partial || hw->interrupts)) &&
 	       perfctr_features() & PERFCTR_FEATURE_RDPMC;
 }
 
-/* ctx's state in its own memory, stopped, nothing counted yet. hw: its control, NULL if none. */
-void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_control *hw)
+/* page has room for state_bytes. hw: NULL if there is no control. */
+void perfctr_init_page(struct perfctr_page *page, const struct perfctr_hw_control *hw)
 {
-	struct perfctr_page *page = own_state(ctx);
 	u32 i;
 
-	memset64(ctx->state, 0, state_bytes / sizeof(u64));
+	memset64((u64 *)page, 0, state_bytes / sizeof(u64));
 	page->size = sizeof(*page);
 	page->abi_version = PERFCTR_ABI_VERSION;
 	page->cpu = U32_MAX;
@@ -67,7 +71,13 @@ void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_con
 	for (i = 0; i < page->n_counters; i++)
 		page->counter[i].ticket = hw->event[i].rdpmc;
 	forbid_self_reads(page);
-	ctx->page = page;
+}
+
+/* ctx's state in its own memory, stopped, nothing counted yet. */
+void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_control *hw)
+{
+	perfctr_init_page(own_state(ctx), hw);
+	ctx->page = own_state(ctx);
 }
 
 /* A page of zeroes is one that perfctr_move_fn() takes. */
@@ -143,7 +153,7 @@ int perfctr_may_see(const struct perfctr_context *ctx)
 /* A mapping stays: what its owner may not see must never come into this page. */
 int perfctr_may_map(struct perfctr_context *ctx)
 {
-	int err = perfctr_may_see(ctx);
+	int err = ctx->shared ? -EOPNOTSUPP : perfctr_may_see(ctx);
 
 	lockdep_assert_held(&ctx->tree->lock);
 	if (!err && !ctx->page_is_users)
@@ -157,10 +167,17 @@ int perfctr_may_map(struct perfctr_context *ctx)
  */
 static void keep_tick(const struct perfctr_context *ctx)
 {
-	if (ctx->started && ctx->hw->n_events)
+	if ((ctx->started || ctx->shared) && ctx->hw->n_events)
 		tick_dep_set_task(ctx->task, TICK_DEP_BIT_PERF_EVENTS);
 	else
 		tick_dep_clear_task(ctx->task, TICK_DEP_BIT_PERF_EVENTS);
+}
+
+/* ctx's thread is watched as ctx wants it by now. */
+void perfctr_follow(struct perfctr_context *ctx)
+{
+	perfctr_update_flag(ctx->task);
+	keep_tick(ctx);
 }
 
 int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg)
@@ -175,8 +192,7 @@ int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg)
 		ctx->page->flags |= PERFCTR_PAGE_STARTED;
 		perfctr_page_end(ctx->page);
 	}
-	perfctr_update_flag(ctx->task);
-	keep_tick(ctx);
+	perfctr_follow(ctx);
 	if (live) {
 		perfctr_cpu_enter(ctx);
 		perfctr_update_pce();	/* a page may be mapped */
@@ -191,14 +207,16 @@ int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg)
 	if (live)
 		perfctr_cpu_leave(ctx);
 	ctx->started = false;
-	perfctr_update_flag(ctx->task);
-	keep_tick(ctx);
+	perfctr_follow(ctx);
 	perfctr_page_begin(ctx->page);
 	ctx->page->flags &= ~PERFCTR_PAGE_STARTED;
 	forbid_self_reads(ctx->page);
 	perfctr_page_end(ctx->page);
 	return 0;
 }
+
+/* Its page shows nothing of a context by totals. */
+static const struct perfctr_hw_control no_events;
 
 /*
  * arg: struct perfctr_install. Stopped then. All at once: what the thread makes is born either
@@ -216,7 +234,9 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 		install->old_page = ctx->page;
 		perfctr_state_init(ctx, NULL);
 	}
-	perfctr_page_set_events(ctx->page, ctx->hw);
+	swap(ctx->shared, install->shared);
+	perfctr_page_set_events(ctx->page, ctx->shared ? &no_events : ctx->hw);
+	perfctr_follow(ctx);
 	ctx->inherit = install->flags & PERFCTR_CONTROL_INHERIT;
 	ctx->generation = tree->generation + 1;
 	WRITE_ONCE(tree->generation, ctx->generation);
@@ -233,10 +253,9 @@ static void add_kind_times(const struct perfctr_page *page, struct perfctr_count
 	perfctr_kind_add(counts->kind_tsc, time);
 }
 
-/* ctx's own. It does not count meanwhile, but its page may become another one. */
-void perfctr_add_sums(const struct perfctr_context *ctx, struct perfctr_counts *counts)
+/* It does not change meanwhile. */
+void perfctr_add_page(const struct perfctr_page *page, struct perfctr_counts *counts)
 {
-	const struct perfctr_page *page = READ_ONCE(ctx->page);
 	u32 i;
 
 	if (page->flags & PERFCTR_PAGE_DISTURBED)
@@ -251,6 +270,27 @@ void perfctr_add_sums(const struct perfctr_context *ctx, struct perfctr_counts *
 		add_kind_times(page, counts);
 }
 
+/* ctx's own. It does not count meanwhile, but its page may become another one. */
+void perfctr_add_sums(const struct perfctr_context *ctx, struct perfctr_counts *counts)
+{
+	perfctr_add_page(READ_ONCE(ctx->page), counts);
+}
+
+void perfctr_add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts)
+{
+	u32 i;
+
+	sum->flags |= counts->flags & PERFCTR_COUNTS_DISTURBED;
+	sum->n_counters = max(sum->n_counters, counts->n_counters);
+	sum->tsc += counts->tsc;
+	sum->switches += counts->switches;
+	sum->migrations += counts->migrations;
+	for (i = 0; i < counts->n_counters; i++)
+		sum->counter[i] += counts->counter[i];
+	if (static_branch_unlikely(&perfctr_kinds))
+		perfctr_kind_add(sum->kind_tsc, counts->kind_tsc);
+}
+
 /* arg: struct perfctr_counts, to add to. Returns 1 when the thread was running, else 0. */
 int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
@@ -261,9 +301,9 @@ int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg)
 }
 
 /*
- * Returns 1 when kernel mode is among the sums, else 0; -ESRCH when ctx is not current's. Without
- * the tree's lock: what current's own context holds changes by its switches and by calls on its CPU
- * alone.
+ * Returns 1 when kernel mode is among the sums, else 0; -ESRCH when ctx is not current's, or not
+ * its alone. Without the tree's lock: what current's own context holds changes by its switches and
+ * by calls on its CPU alone.
  */
 int perfctr_read_own(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
@@ -271,7 +311,7 @@ int perfctr_read_own(struct perfctr_context *ctx, struct perfctr_counts *counts)
 	int kernel = -ESRCH;
 
 	local_irq_save(flags);
-	if (perfctr_thread(current)->context == ctx) {
+	if (perfctr_thread(current)->context == ctx && !ctx->shared) {
 		perfctr_read_fn(ctx, !perfctr_cpu_paused(), counts);
 		if (ctx->started)
 			counts->flags |= PERFCTR_COUNTS_STARTED;

@@ -51,7 +51,7 @@ static void set_bias(struct perfctr_page_counter *c, u64 value)
 static __always_inline void fold_counters(const struct perfctr_cpu *cpu,
 					  struct perfctr_context *ctx)
 {
-	struct perfctr_page_counter *c = ctx->page->counter;
+	struct perfctr_page_counter *c = perfctr_page_here(ctx)->counter;
 	u32 n = ctx->hw->n_events;
 	u32 i;
 
@@ -95,7 +95,7 @@ static bool is_to_clear(const struct perfctr_cpu *cpu, const struct perfctr_hw_c
 
 static __always_inline void set_biases(const struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
-	struct perfctr_page_counter *c = ctx->page->counter;
+	struct perfctr_page_counter *c = perfctr_page_here(ctx)->counter;
 	u32 n = ctx->hw->n_events;
 	u32 i;
 
@@ -105,14 +105,15 @@ static __always_inline void set_biases(const struct perfctr_cpu *cpu, struct per
 
 static __always_inline u64 space_of(const struct perfctr_context *ctx)
 {
-	const struct mm_struct *mm = ctx->task->mm;
+	const struct mm_struct *mm = ctx->shared ? NULL : ctx->task->mm;
 
 	return mm ? mm->context.ctx_id : 0;
 }
 
 /*
  * context.ctx_id of the address space whose threads may see what ctx's hardware counters hold, 0:
- * none may. Threads of one address space read each other's memory, state pages too.
+ * none may. Threads of one address space read each other's memory, state pages too. What is shared
+ * is counted for many, of whom none may see what the others did.
  */
 static __always_inline u64 seen_by(const struct perfctr_context *ctx)
 {
@@ -298,9 +299,11 @@ static __always_inline void enter_cpu(struct perfctr_page *page, u64 now, bool s
 static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
 					  u64 now, bool switched)
 {
-	struct perfctr_page *page = ctx->page;
+	struct perfctr_page *page = perfctr_page_here(ctx);
 
 	perfctr_page_begin(page);
+	if (ctx->shared)
+		page->flags |= PERFCTR_PAGE_STARTED;	/* counted here */
 	enter_cpu(page, now, switched);
 	if (ctx->hw->n_events)
 		enter_counters(cpu, ctx);
@@ -320,9 +323,13 @@ static noinline u64 leave_specially(struct perfctr_cpu *cpu, struct perfctr_cont
 static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
 					  u64 now, bool stop)
 {
-	struct perfctr_page *page = ctx->page;
+	struct perfctr_page *page = perfctr_page_here(ctx);
 
 	perfctr_page_begin(page);
+	if (ctx->shared) {
+		page->flags &= ~PERFCTR_PAGE_STARTED;
+		cpu->left = NULL;
+	}
 	page->tsc.sum = page->tsc.bias + now;
 	if (ctx->hw->n_events) {
 		if (stop) {
@@ -369,6 +376,23 @@ static struct perfctr_context *started_context(const struct perfctr_thread *thre
 	return ctx && ctx->started ? ctx : NULL;
 }
 
+static bool is_entered(const struct perfctr_context *ctx)
+{
+	return ctx->shared ? perfctr_page_here(ctx)->flags & PERFCTR_PAGE_STARTED : ctx->started;
+}
+
+/*
+ * The context of a thread that runs here, if it is counted: one that is shared may be started and
+ * not have been entered on this CPU yet, or be stopped and not have been left.
+ */
+static struct perfctr_context *entered_context(const struct perfctr_thread *thread)
+{
+	struct perfctr_context *ctx = READ_ONCE(thread->context) ?:
+				      this_cpu_read(perfctr_cpu.left);
+
+	return ctx && is_entered(ctx) ? ctx : NULL;
+}
+
 /* marked: the thread that the gates have turned for, or NULL. */
 static void change_context(struct perfctr_cpu *cpu, struct perfctr_context *out,
 			   struct perfctr_context *in, struct task_struct *marked)
@@ -396,6 +420,10 @@ static noinline void switch_slowly(struct task_struct *prev, struct task_struct 
 		return;
 	if (perfctr_is_gated())
 		turned = perfctr_gate_turn(prev, next);
+	if (cpu->left && out == in && !turned && !perfctr_user_rdpmc()) {
+		cpu->left = NULL;
+		return;
+	}
 	if (out || in || turned)
 		change_context(cpu, out, in, turned ? next : NULL);
 	if (next->mm && perfctr_user_rdpmc()) {
@@ -467,11 +495,17 @@ slowly:
 	switch_slowly(prev, next, out->started ? out : NULL, in->started ? in : NULL);
 }
 
-/* Both bear one mark, and no gate has to look at each of them. */
+/*
+ * Both bear one mark, or share the context ctx, and no gate has to look at each of them. Where
+ * what they share has to be entered or left, the CPU is told.
+ */
 static __always_inline bool is_alike(const struct perfctr_thread *from,
-				     const struct perfctr_thread *to)
+				     const struct perfctr_thread *to,
+				     const struct perfctr_context *ctx)
 {
-	return from->mark && from->mark == to->mark &&
+	if (ctx && !perfctr_is_gated())
+		return true;
+	return from->mark == to->mark && (ctx || from->mark) &&
 	       !this_cpu_read(perfctr_gate_special.any);
 }
 
@@ -480,7 +514,7 @@ static noinline void switch_extra(struct task_struct *prev, struct task_struct *
 				  const struct perfctr_thread *to)
 {
 	if (perfctr_switch_is_ours(prev, next))
-		switch_slowly(prev, next, started_context(from), started_context(to));
+		switch_slowly(prev, next, entered_context(from), started_context(to));
 	perfctr_switch_rest(prev, next);
 }
 
@@ -501,14 +535,14 @@ static __always_inline void switch_watched(struct task_struct *prev, struct task
 	}
 	out = from->context;
 	in = to->context;
-	if (!((unsigned long)out | (unsigned long)in)) {
-		if (is_alike(from, to) && !perfctr_user_rdpmc())
+	if (out == in) {
+		if (is_alike(from, to, out) && !perfctr_user_rdpmc())
 			return;
 	} else if (out && in && out->hw == in->hw) {
 		exchange_threads(prev, next, out, in);
 		return;
 	}
-	switch_slowly(prev, next, started_context(from), started_context(to));
+	switch_slowly(prev, next, entered_context(from), started_context(to));
 }
 
 #ifdef PERFCTR_SWITCH_FINDS_THREADS
@@ -546,7 +580,7 @@ static void publish_sums(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 
 static __always_inline void fold_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
-	struct perfctr_page *page = ctx->page;
+	struct perfctr_page *page = perfctr_page_here(ctx);
 
 	perfctr_page_begin(page);
 	page->tsc.sum = page->tsc.bias + rdtsc();
@@ -634,7 +668,7 @@ void perfctr_interrupt(void)
 u64 perfctr_cpu_rdpmc(u32 counter)
 {
 	struct perfctr_context *ctx = started_context(perfctr_thread(current));
-	u32 i, n = ctx && !perfctr_cpu_is_secret() ? ctx->hw->n_events : 0;
+	u32 i, n = ctx && !ctx->shared && !perfctr_cpu_is_secret() ? ctx->hw->n_events : 0;
 
 	lockdep_assert_irqs_disabled();
 	for (i = 0; i < n; i++) {
@@ -665,7 +699,7 @@ static __always_inline bool read_forward(struct perfctr_cpu *cpu, struct perfctr
 	if (periods)
 		forward = perfctr_thresholds_unwrap(cpu, ctx->hw);
 	for (i = 0; i < n; i++) {
-		struct perfctr_page_counter *c = &ctx->page->counter[i];
+		struct perfctr_page_counter *c = &perfctr_page_here(ctx)->counter[i];
 
 		if (likely(cpu->value[i] >= before[i]))
 			continue;
@@ -696,7 +730,7 @@ static void fold_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 /* intact: no register has been found written by somebody else. True: no counter has, either. */
 static bool fold_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool intact)
 {
-	struct perfctr_page *page = ctx->page;
+	struct perfctr_page *page = perfctr_page_here(ctx);
 
 	perfctr_page_begin(page);
 	page->tsc.sum = page->tsc.bias + rdtsc();
@@ -750,7 +784,7 @@ static void drop_dead_mark(void)
 void perfctr_tick_current(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-	struct perfctr_context *ctx = started_context(perfctr_thread(current));
+	struct perfctr_context *ctx = entered_context(perfctr_thread(current));
 	bool intact = true;
 
 	lockdep_assert_irqs_disabled();
@@ -795,6 +829,8 @@ static noinline void scrub_specially(struct perfctr_cpu *cpu, struct perfctr_con
 /* The current thread is counted. */
 static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
+	struct perfctr_page *page = perfctr_page_here(ctx);
+
 	change_owner(cpu, seen_by(ctx));
 	cpu->held |= ctx->hw->slots;
 	if (!cpu->foreign)
@@ -805,12 +841,12 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	}
 	if (ctx->hw->counts_kernel)	/* user mode stands still by itself */
 		perfctr_cpu_hold(ctx->hw->slots);
-	perfctr_page_begin(ctx->page);
+	perfctr_page_begin(page);
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	fold_counters(cpu, ctx);
 	clear_foreign(cpu, ctx);
 	set_biases(cpu, ctx);
-	perfctr_page_end(ctx->page);
+	perfctr_page_end(page);
 	if (ctx->hw->counts_kernel)
 		perfctr_cpu_go_on();
 }
@@ -830,7 +866,7 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 		scrub_cpu(cpu, mm);
 	} else if (!current->mm || current->mm == mm) {
 		/* It has no mm any more while it exits: others of its process may run here next. */
-		scrub_running(cpu, perfctr_thread(current)->context);
+		scrub_running(cpu, entered_context(perfctr_thread(current)));
 	}
 	if (perfctr_is_gated())
 		perfctr_gate_scrub();
@@ -843,7 +879,7 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
  */
 void perfctr_cpu_renew_secret(void)
 {
-	const struct perfctr_context *ctx = started_context(perfctr_thread(current));
+	const struct perfctr_context *ctx = entered_context(perfctr_thread(current));
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
 	lockdep_assert_irqs_disabled();
@@ -854,11 +890,13 @@ void perfctr_cpu_renew_secret(void)
 /* The current thread leaves, and enters again, as if another one ran meanwhile. */
 void perfctr_cpu_pause(bool pause)
 {
-	struct perfctr_context *ctx = started_context(perfctr_thread(current));
+	const struct perfctr_thread *thread = perfctr_thread(current);
+	struct perfctr_context *ctx;
 
 	lockdep_assert_irqs_disabled();
 	if (pause == perfctr_cpu_paused())
 		return;
+	ctx = pause ? entered_context(thread) : started_context(thread);
 	if (pause) {
 		if (ctx)
 			perfctr_cpu_leave(ctx);

@@ -255,7 +255,7 @@ int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *ar
 }
 
 /* A switch to a thread says so, before it looks at what there is for it to do. */
-bool perfctr_cpu_runs_mark(unsigned int cpu, const struct perfctr_group *group)
+bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 {
 	const struct perfctr_thread *thread;
 	bool found;
@@ -263,7 +263,7 @@ bool perfctr_cpu_runs_mark(unsigned int cpu, const struct perfctr_group *group)
 	smp_mb();	/* what was written before the CPU */
 	rcu_read_lock();
 	thread = READ_ONCE(per_cpu(perfctr_running, cpu));
-	found = thread && READ_ONCE(thread->mark) == group;
+	found = thread && (READ_ONCE(thread->mark) == of || READ_ONCE(thread->context) == of);
 	rcu_read_unlock();
 	return found;
 }

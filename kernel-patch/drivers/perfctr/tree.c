@@ -10,6 +10,7 @@
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
+#include "group.h"
 #include "members.h"
 
 static struct perfctr_context *alloc_root(void)
@@ -62,6 +63,8 @@ void perfctr_close(struct perfctr_context *ctx)
 
 	perfctr_lock_tree_unkillable(tree);
 	WRITE_ONCE(tree->generation, tree->generation + 1);
+	if (ctx->shared)
+		perfctr_unshare(ctx);
 	perfctr_detach(ctx);
 	perfctr_link_born(tree);
 	perfctr_end_members_below(ctx, 0);
@@ -93,8 +96,11 @@ static int replace_control(struct perfctr_context *ctx, struct perfctr_install *
 
 static int start_member(struct perfctr_context *ctx)
 {
-	int err = perfctr_hold_for(ctx) ?: perfctr_call(ctx, perfctr_start_fn, NULL);
+	int err;
 
+	if (ctx->shared)
+		return perfctr_start_shared(ctx);
+	err = perfctr_hold_for(ctx) ?: perfctr_call(ctx, perfctr_start_fn, NULL);
 	if (err)
 		perfctr_let_go(ctx);
 	return err;
@@ -102,8 +108,11 @@ static int start_member(struct perfctr_context *ctx)
 
 static int stop_member(struct perfctr_context *ctx)
 {
-	int err = perfctr_call(ctx, perfctr_stop_fn, NULL);
+	int err;
 
+	if (ctx->shared)
+		return perfctr_stop_shared(ctx);
+	err = perfctr_call(ctx, perfctr_stop_fn, NULL);
 	perfctr_let_go(ctx);
 	return err;
 }
@@ -122,6 +131,8 @@ static int install_locked(struct perfctr_context *ctx, struct perfctr_install *i
 	lockdep_assert_held(&ctx->tree->lock);
 	if (err)
 		return err;
+	if (ctx->shared)
+		perfctr_unshare(ctx);
 	err = replace_control(ctx, install);
 	if (!err)
 		perfctr_let_go(ctx);
@@ -143,16 +154,34 @@ static int install_locked(struct perfctr_context *ctx, struct perfctr_install *i
 	return err;
 }
 
+/* The mark of a dead group, which is not inherited, would tell the root from the other members. */
+static void forget_mark(struct perfctr_context *ctx)
+{
+	struct task_struct *task = perfctr_get_task(ctx);
+
+	if (!task)
+		return;
+	perfctr_group_forget(task);
+	put_task_struct(task);
+}
+
 int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
 		    struct perfctr_control *control)
 {
 	struct perfctr_install change = { .hw = hw, .flags = control->flags };
-	int err = perfctr_lock_tree(ctx->tree);
+	int err = perfctr_make_shared(&change) ?: perfctr_lock_tree(ctx->tree);
 
 	if (!err) {
-		err = install_locked(ctx, &change, control);
+		err = READ_ONCE(ctx->task) ? perfctr_pay_for_shared(ctx, &change) : -ESRCH;
+		if (!err) {
+			err = install_locked(ctx, &change, control);
+			perfctr_pay_back_shared(ctx, &change);
+		}
+		if (!err && ctx->shared)
+			forget_mark(ctx);
 		perfctr_unlock_tree(ctx->tree);
 	}
+	perfctr_free_shared(&change);
 	perfctr_hw_put(change.hw);
 	return err;
 }
@@ -167,6 +196,7 @@ int perfctr_get_control(struct perfctr_context *ctx, struct perfctr_control *con
 	if (ctx->hw) {
 		control->flags = (ctx->started ? 0 : PERFCTR_CONTROL_STOPPED) |
 				 (ctx->inherit ? PERFCTR_CONTROL_INHERIT : 0) |
+				 (ctx->shared ? PERFCTR_CONTROL_TOTALS : 0) |
 				 (ctx->tree->keep_records ? PERFCTR_CONTROL_RECORD : 0);
 		perfctr_tell_control(ctx->hw, control);
 	} else {
@@ -245,7 +275,8 @@ u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid)
 		return 0;
 	if (tree->root) {
 		for_each_member(pos, tree->root)
-			n += READ_ONCE(pos->held) && pos->hw->n_events;
+			if (READ_ONCE(pos->held) && pos->hw->n_events)
+				n += pos->shared ? perfctr_sharing(pos) : 1;
 		*counters = tree->root->hw ? tree->root->hw->slots : 0;
 		task = perfctr_get_task(tree->root);
 		*tid = task ? task_pid_nr_ns(task, task_active_pid_ns(current)) : 0;
@@ -363,7 +394,7 @@ static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts
 		perfctr_add_counts(counts, &ctx->exited);
 		break;
 	case PERFCTR_SCOPE_TREE:
-		consistent = add_tree(ctx, counts);
+		consistent = ctx->shared ? perfctr_add_shared(ctx, counts) : add_tree(ctx, counts);
 		break;
 	}
 	if (ctx->started)
@@ -400,6 +431,8 @@ int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts)
 	if (err)
 		return err;
 	err = perfctr_may_see(ctx);
+	if (!err && ctx->shared && counts->scope != PERFCTR_SCOPE_TREE)
+		err = -EOPNOTSUPP;
 	if (!err)
 		read_sums(ctx, counts);
 	perfctr_unlock_tree(ctx->tree);

@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Totals: a tree whose members share one context. Its sums are what its members execute, to the
+ * instruction, whoever else runs on the same CPUs; nobody else sees them. Expected numbers are
+ * worked out in asm/ and guest.h.
+ */
+#include "tree.h"
+#include "trees.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TOTALS PERFCTR_CONTROL_TOTALS
+
+static struct counted totals_start(const char *const command[])
+{
+	return tree_start(command, TOTALS);
+}
+
+static void expect_success(pid_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_int_eq(status, 0);
+}
+
+/* The tree is read all the time while it grows and shrinks. */
+static void expect_exact_tree(void)
+{
+	struct counted c = totals_start(COMMAND(program("tree"), program("loop")));
+	struct perfctr_counts counts, before = { 0 };
+	uint32_t most = 0;
+
+	do {
+		counts = read_tree(c.fd);
+		ck_assert_uint_ge(counts.counter[0], before.counter[0]);
+		ck_assert_uint_ge(counts.tsc, before.tsc);
+		ck_assert_uint_ge(counts.switches, before.switches);
+		before = counts;
+		if (counts.members > most)
+			most = counts.members;
+	} while (counts.members);
+	counts = read_tree(c.fd);
+	ck_assert_uint_gt(most, 2);
+	ck_assert_uint_eq(counts.counter[0], TREE_INSTRUCTIONS);
+	ck_assert_uint_eq(counts.flags & (PERFCTR_COUNTS_CONSISTENT | PERFCTR_COUNTS_EXITED),
+			  PERFCTR_COUNTS_CONSISTENT | PERFCTR_COUNTS_EXITED);
+	expect_success(c.pid);
+	close(c.fd);
+}
+
+START_TEST(a_tree_of_200_processes_with_threads_and_execs_is_exact)
+{
+	for (int i = 0; i < 5; i++)
+		expect_exact_tree();
+}
+END_TEST
+
+START_TEST(a_tree_of_200_processes_is_exact_against_4_competitors)
+{
+	competitors_start(4);
+	for (int i = 0; i < 3; i++)
+		expect_exact_tree();
+}
+END_TEST
+
+/* Each process of the chain but the last exits before its child does. */
+START_TEST(sums_are_complete_when_wait_returns_and_when_no_member_is_left)
+{
+	int status;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	competitors_start(2);
+	for (int round = 0; round < 100; round++) {
+		struct counted c = totals_start(COMMAND(program("chain")));
+
+		while (round & 1 && read_tree(c.fd).members)
+			;
+		if (round & 1)
+			ck_assert_uint_eq(read_tree(c.fd).counter[0], CHAIN_INSTRUCTIONS);
+		for (int i = 0; i < CHAIN_LENGTH; i++)
+			ck_assert_int_gt(wait_for(-1, &status), 0);
+		ck_assert_uint_eq(read_tree(c.fd).counter[0], CHAIN_INSTRUCTIONS);
+		ck_assert_uint_eq(read_tree(c.fd).members, 0);
+		close(c.fd);
+	}
+}
+END_TEST
+
+START_TEST(a_program_is_complete_when_wait_returns_1000_of_1000)
+{
+	for (int i = 0; i < 1000; i++) {
+		struct counted c = totals_start(COMMAND(program("loop-tiny")));
+
+		expect_success(c.pid);
+		ck_assert_uint_eq(read_tree(c.fd).counter[0], LOOP_INSTRUCTIONS(TINY_LOOP));
+		close(c.fd);
+	}
+}
+END_TEST
+
+/* Of the same control: two trees, one thread counted by itself, and one that nobody counts. */
+START_TEST(trees_side_by_side_and_what_runs_between_them_are_exact)
+{
+	struct counted c[4];
+
+	spinner_start(0);
+	for (int i = 0; i < 4; i++) {
+		const char *const *command = COMMAND(program("loop-long"));
+
+		c[i] = i < 3 ? totals_start(command)
+			     : counted_start(ANY_CPU, command, EVENTS({ 0, USER(INSTRUCTIONS) }));
+		if (i)
+			pin(c[i].pid, 0);
+	}
+	for (int i = 0; i < 4; i++) {
+		expect_success(c[i].pid);
+		ck_assert_uint_eq(read_tree(c[i].fd).counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
+	}
+}
+END_TEST
+
+START_TEST(several_counters_of_one_tree_agree)
+{
+	struct perfctr_control control =
+		control_of(EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, USER(BRANCHES) },
+				  { 2, USER(INSTRUCTIONS) }));
+	struct perfctr_counts counts;
+	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("tree"), program("loop")));
+	int fd = context_open(pid, PERFCTR_OPEN_CREATE);
+
+	control.flags = PERFCTR_CONTROL_INHERIT | TOTALS;
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+	stopped_go(pid);
+	do {
+		counts = read_tree(fd);
+		/* Where two CPUs are read one after the other, both only grow. */
+		if (counts.flags & PERFCTR_COUNTS_CONSISTENT)
+			ck_assert_uint_eq(counts.counter[0], counts.counter[2]);
+	} while (counts.members);
+	counts = read_tree(fd);
+	ck_assert_uint_eq(counts.counter[0], TREE_INSTRUCTIONS);
+	ck_assert_uint_eq(counts.counter[2], TREE_INSTRUCTIONS);
+	ck_assert_uint_lt(counts.counter[1], TREE_INSTRUCTIONS);
+	expect_success(pid);
+}
+END_TEST
+
+#define SPINNERS 3
+
+static void spinners_start(pid_t pid[SPINNERS])
+{
+	for (int i = 0; i < SPINNERS; i++)
+		pid[i] = spinner_start(i & 1);
+}
+
+static void spinners_end(const pid_t pid[SPINNERS])
+{
+	for (int i = 0; i < SPINNERS; i++)
+		kill_and_wait(pid[i]);
+}
+
+/* What the test itself executes between two reads: a sleep, and libcheck's notes of where it is. */
+#define FEW 100000
+
+static uint64_t grows_by(int fd)
+{
+	uint64_t before = read_tree(fd).counter[0];
+
+	sleep_us(20000);
+	return read_tree(fd).counter[0] - before;
+}
+
+START_TEST(stop_and_start_stop_and_start_all_members_at_once)
+{
+	int fd = tree_open(TOTALS);
+	pid_t spinner[SPINNERS];
+	uint64_t before;
+
+	spinners_start(spinner);
+	for (int i = 0; i < 20; i++) {
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
+		ck_assert(!(read_tree(fd).flags & PERFCTR_COUNTS_STARTED));
+		before = read_tree(fd).counter[0];
+		sleep_us(5000);
+		ck_assert_uint_eq(read_tree(fd).counter[0], before);
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
+		ck_assert(read_tree(fd).flags & PERFCTR_COUNTS_STARTED);
+		while (read_tree(fd).counter[0] < before + 1000000)
+			sleep_us(1000);
+	}
+	ck_assert_uint_eq(read_tree(fd).members, 1 + SPINNERS);
+	spinners_end(spinner);
+	ck_assert_uint_lt(grows_by(fd), FEW);
+}
+END_TEST
+
+/* What is born while the tree is stopped is a member too. */
+START_TEST(members_born_before_start_are_counted_after_it)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	pid_t spinner[SPINNERS];
+
+	ck_assert_int_eq(try_control(fd,
+				     PERFCTR_CONTROL_INHERIT | TOTALS | PERFCTR_CONTROL_STOPPED),
+			 0);
+	spinners_start(spinner);
+	sleep_us(20000);
+	ck_assert_uint_eq(read_tree(fd).counter[0], 0);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
+	while (read_tree(fd).counter[0] < 10 * FEW)
+		sleep_us(1000);
+	spinners_end(spinner);
+}
+END_TEST
+
+START_TEST(a_killed_member_leaves_all_that_it_counted)
+{
+	int fd = tree_open(TOTALS);
+	pid_t spinner[SPINNERS];
+	uint64_t before;
+
+	for (int i = 0; i < 50; i++) {
+		spinners_start(spinner);
+		before = read_tree(fd).counter[0];
+		while (read_tree(fd).counter[0] < before + 10 * FEW)
+			;
+		before = read_tree(fd).counter[0];
+		spinners_end(spinner);
+		ck_assert_uint_ge(read_tree(fd).counter[0], before);
+		ck_assert_uint_eq(read_tree(fd).members, 1);
+	}
+	ck_assert_uint_lt(grows_by(fd), FEW);
+}
+END_TEST
+
+/* To take the place of a tree's member ends its membership, and nobody else's. */
+START_TEST(a_member_that_is_taken_counts_for_itself_from_then_on)
+{
+	int fd = tree_open(TOTALS), own;
+	pid_t spinner = spinner_start(1);
+
+	while (read_tree(fd).counter[0] < 10 * FEW)
+		;
+	expect_no_context(spinner);
+	ck_assert_int_eq(try_context_open(spinner, PERFCTR_OPEN_CREATE), -1);
+	ck_assert_int_eq(errno, EEXIST);
+	own = context_open(spinner, PERFCTR_OPEN_CREATE | PERFCTR_OPEN_TAKE);
+	ck_assert_uint_eq(read_tree(fd).members, 1);
+	ck_assert_uint_lt(grows_by(fd), FEW);
+	ck_assert_int_eq(try_control(own, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
+	while (read_tree(own).counter[0] < 10 * FEW)
+		;
+	ck_assert_uint_lt(grows_by(fd), FEW);
+	kill_and_wait(spinner);
+}
+END_TEST
+
+START_TEST(a_root_that_is_taken_leaves_the_others_counted)
+{
+	struct counted c = totals_start(COMMAND(program("loop-long")));
+	int own = context_open(c.pid, PERFCTR_OPEN_CREATE | PERFCTR_OPEN_TAKE);
+
+	ck_assert_uint_eq(read_tree(c.fd).members, 0);
+	ck_assert_int_eq(try_control(own, PERFCTR_CONTROL_INHERIT), 0);
+	ck_assert_int_eq(ioctl(c.fd, PERFCTR_IOC_START), -1);
+	ck_assert_int_eq(errno, ESRCH);
+	ck_assert_int_eq(try_control(c.fd, PERFCTR_CONTROL_INHERIT | TOTALS), -1);
+	ck_assert_int_eq(errno, ESRCH);
+	expect_success(c.pid);
+	ck_assert_uint_le(read_tree(c.fd).counter[0] + read_tree(own).counter[0],
+			  LOOP_INSTRUCTIONS(LONG_LOOP));
+}
+END_TEST
+
+/* A program that its user may not trace is not counted by him. */
+START_TEST(a_member_that_executes_a_set_user_id_program_is_none_any_more)
+{
+	struct set_user_id programs = set_user_id_programs();
+	int fd = tree_open(TOTALS);
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		become_nobody();
+		execl(programs.exec, "exec", programs.loop, NULL);
+		_exit(127);
+	}
+	expect_success(pid);
+	ck_assert_uint_lt(read_tree(fd).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_uint_eq(read_tree(fd).members, 1);
+	set_user_id_remove(&programs);
+}
+END_TEST
+
+START_TEST(another_control_detaches_the_members_of_the_one_before)
+{
+	static const uint32_t next[] = { 0, PERFCTR_CONTROL_INHERIT,
+					 PERFCTR_CONTROL_INHERIT | TOTALS };
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	pid_t spinner[SPINNERS];
+
+	for (size_t i = 0; i < ARRAY_SIZE(next); i++) {
+		ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
+		spinners_start(spinner);
+		while (read_tree(fd).counter[0] < 10 * FEW)
+			;
+		ck_assert_int_eq(try_control(fd, next[i]), 0);
+		ck_assert_uint_eq(read_tree(fd).members, 1);
+		ck_assert_uint_lt(grows_by(fd), FEW);
+		for (int j = 0; j < SPINNERS; j++)
+			close(context_open(spinner[j], PERFCTR_OPEN_CREATE));
+		spinners_end(spinner);
+	}
+}
+END_TEST
+
+static uint64_t counters_in_use(void)
+{
+	return pmu_info().context_counters;
+}
+
+START_TEST(the_end_of_the_descriptor_detaches_all_and_lets_the_counters_go)
+{
+	int fd = tree_open(TOTALS), reader = context_open(0, 0);
+	pid_t spinner[SPINNERS];
+	uint64_t count;
+
+	/* Without the descriptor. */
+	for (int i = 0; i < SPINNERS; i++)
+		spinner[i] = spawn(COMMAND(program("loop-huge")));
+	while (read_tree(fd).counter[0] < 10 * FEW)
+		;
+	ck_assert_uint_ne(counters_in_use(), 0);
+	close(fd);
+	ck_assert_uint_eq(counters_in_use(), 0);
+	count = read_tree(reader).counter[0];
+	ck_assert_uint_ge(count, 10 * FEW);
+	sleep_us(5000);
+	ck_assert_uint_eq(read_tree(reader).counter[0], count);
+	for (int j = 0; j < SPINNERS; j++)
+		close(context_open(spinner[j], PERFCTR_OPEN_CREATE));
+	spinners_end(spinner);
+	close(reader);
+	expect_contexts(0);
+}
+END_TEST
+
+START_TEST(the_end_of_the_last_member_lets_the_counters_go)
+{
+	struct counted c = totals_start(COMMAND(program("chain")));
+	int status;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	ck_assert_uint_ne(counters_in_use(), 0);
+	for (int i = 0; i < CHAIN_LENGTH; i++)
+		ck_assert_int_gt(wait_for(-1, &status), 0);
+	ck_assert_uint_eq(counters_in_use(), 0);
+	ck_assert_int_eq(ioctl(c.fd, PERFCTR_IOC_START), -1);
+	ck_assert_int_eq(errno, ESRCH);
+	ck_assert_int_eq(ioctl(c.fd, PERFCTR_IOC_STOP), -1);
+	ck_assert_int_eq(errno, ESRCH);
+}
+END_TEST
+
+static void expect_control_refused(int fd, uint32_t flags)
+{
+	ck_assert_int_eq(try_control(fd, flags), -1);
+	ck_assert_int_eq(errno, EINVAL);
+}
+
+/* Each thread has its own distance to the end of a period. */
+START_TEST(totals_have_no_periods)
+{
+	struct perfctr_periods periods = { .size = sizeof(periods),
+					   .scope = PERFCTR_SCOPE_TREE };
+	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	pid_t spinner;
+
+	control.flags = PERFCTR_CONTROL_INHERIT | TOTALS;
+	control.event[0].period = 1000;
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_PERIOD);
+	ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
+	spinner = spinner_start(1);
+	for (int i = 0; i < 100; i++) {
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_PERIODS, &periods), 0);
+		ck_assert_uint_eq(periods.n_counters, 0);
+	}
+	kill_and_wait(spinner);
+	close(fd);
+}
+END_TEST
+
+START_TEST(what_totals_do_not_have_is_refused)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	const struct perfctr_page *page = context_map(fd);
+	struct perfctr_counts counts = { .size = sizeof(counts) };
+	struct perfctr_control control = { .size = sizeof(control) };
+
+	expect_control_refused(fd, TOTALS);
+	expect_control_refused(fd, PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD | TOTALS);
+	ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
+	for (counts.scope = PERFCTR_SCOPE_SELF; counts.scope <= PERFCTR_SCOPE_CHILDREN;
+	     counts.scope++) {
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_READ, &counts), -1);
+		ck_assert_int_eq(errno, EOPNOTSUPP);
+	}
+	ck_assert_ptr_eq(mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0), MAP_FAILED);
+	ck_assert_int_eq(errno, EOPNOTSUPP);
+	ck_assert(!(page->flags & PERFCTR_PAGE_STARTED));
+	ck_assert_uint_eq(page->n_counters, 0);
+	ck_assert_uint_eq(page->tsc.sum, 0);
+	ck_assert_uint_ne(page->tsc.ticket, page->tsc.recheck);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_GET_CONTROL, &control), 0);
+	ck_assert_uint_eq(control.flags, PERFCTR_CONTROL_INHERIT | TOTALS);
+	ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT), 0);
+	ck_assert(page->flags & PERFCTR_PAGE_STARTED);
+	ck_assert_uint_eq(page->n_counters, 1);
+}
+END_TEST
+
+static struct perfctr_holder holder(void)
+{
+	struct perfctr_holder holder = { 0 };
+	struct perfctr_holders holders = {
+		.size = sizeof(holders),
+		.room = 1,
+		.holders = (uintptr_t)&holder,
+	};
+	int device = device_open();
+
+	ck_assert_int_eq(ioctl(device, PERFCTR_IOC_HOLDERS, &holders), 0);
+	ck_assert_uint_le(holders.n, 1);
+	close(device);
+	return holder;
+}
+
+START_TEST(a_holder_has_as_many_members_as_threads_and_the_administrator_stops_them)
+{
+	int fd = tree_open(TOTALS), device;
+	struct perfctr_counts counts;
+	pid_t spinner[SPINNERS];
+
+	spinners_start(spinner);
+	device = device_open();
+	ck_assert_uint_eq(holder().started, 1 + SPINNERS);
+	ck_assert_int_eq(holder().tid, getpid());
+	ck_assert_int_eq(ioctl(device, PERFCTR_IOC_REVOKE), 0);
+	counts = read_tree(fd);
+	ck_assert(counts.flags & PERFCTR_COUNTS_REVOKED);
+	ck_assert(!(counts.flags & PERFCTR_COUNTS_STARTED));
+	ck_assert_uint_eq(grows_by(fd), 0);
+	ck_assert_uint_eq(counters_in_use(), 0);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), -1);
+	ck_assert_int_eq(errno, EBUSY);
+	close(device);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
+	ck_assert_uint_gt(grows_by(fd), 0);
+	spinners_end(spinner);
+}
+END_TEST
+
+/*
+ * A process of two threads. One counts itself and has mapped its page, so that both may RDPMC; the
+ * other is the root of totals, to which a child on the same CPU contributes.
+ */
+struct peeker {
+	pthread_barrier_t barrier;
+	int opened;
+};
+
+static void *read_itself(void *arg)
+{
+	struct peeker *peeker = arg;
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	uint64_t value;
+
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	context_map(fd);
+	EXPECT(try_rdpmc(0, &value));
+	pthread_barrier_wait(&peeker->barrier);
+	pthread_barrier_wait(&peeker->barrier);
+	return NULL;
+}
+
+static void peek(void *unused)
+{
+	struct peeker peeker = { 0 };
+	pthread_t thread;
+	uint64_t value;
+	pid_t spinner;
+	int fd;
+
+	(void)unused;
+	pin(0, 0);
+	pthread_barrier_init(&peeker.barrier, NULL, 2);
+	EXPECT(pthread_create(&thread, NULL, read_itself, &peeker) == 0);
+	pthread_barrier_wait(&peeker.barrier);
+	fd = tree_open(TOTALS);
+	spinner = spinner_start(0);
+	for (int i = 0; i < 100; i++) {
+		sleep_us(3000);
+		/* Its own since another one ran. */
+		EXPECT(try_rdpmc(0, &value) && value < FEW);
+	}
+	EXPECT(read_tree(fd).counter[0] > 100 * (uint64_t)FEW);
+	kill(spinner, SIGKILL);
+	EXPECT(waitpid(spinner, NULL, 0) == spinner);
+	pthread_barrier_wait(&peeker.barrier);
+	pthread_join(thread, NULL);
+}
+
+START_TEST(a_member_that_may_rdpmc_sees_nothing_of_the_others)
+{
+	in_child(peek, NULL);
+}
+END_TEST
+
+#define CPU1_ONLINE "/sys/devices/system/cpu/cpu1/online"
+
+START_TEST(a_tree_is_exact_while_a_cpu_comes_and_goes)
+{
+	struct counted c[3];
+
+	for (int i = 0; i < 3; i++)
+		c[i] = totals_start(COMMAND(program("loop-long")));
+	for (int i = 0; i < 5; i++) {
+		write_file(CPU1_ONLINE, "0");
+		sleep_us(20000);
+		write_file(CPU1_ONLINE, "1");
+		sleep_us(20000);
+	}
+	for (int i = 0; i < 3; i++) {
+		expect_success(c[i].pid);
+		ck_assert_uint_eq(read_tree(c[i].fd).counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
+	}
+}
+END_TEST
+
+static void fork_without_end(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(0);
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+	}
+}
+
+/* Whatever is being born meanwhile: nothing is left of what was. */
+START_TEST(members_are_born_while_controls_come_and_go)
+{
+	pid_t forker[SPINNERS];
+	int fd;
+
+	for (int i = 0; i < SPINNERS; i++) {
+		forker[i] = fork();
+		if (forker[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			fork_without_end(NULL);
+		}
+	}
+	for (int i = 0; i < 300; i++) {
+		fd = open_tree_of(forker[i % SPINNERS]);
+		ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
+		sleep_us(i % 7 * 500);
+		ck_assert_int_eq(ioctl(fd, i & 1 ? PERFCTR_IOC_STOP : PERFCTR_IOC_START), 0);
+		if (i % 3)
+			ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT |
+								 (i & 2 ? TOTALS : 0)),
+					 0);
+		read_tree(fd);
+		close(fd);
+		ck_assert_uint_eq(counters_in_use(), 0);
+	}
+	spinners_end(forker);
+	expect_contexts(0);
+}
+END_TEST
+
+/* How many contexts, each of another process, a user may have who gives them these flags. */
+struct filling {
+	uint32_t flags;
+	volatile uint64_t *n;
+};
+
+static void fill_memory(void *arg)
+{
+	const struct rlimit many = { 4096, 4096 };
+	const struct filling *filling = arg;
+	int fd, error = 0;
+
+	EXPECT(setrlimit(RLIMIT_NOFILE, &many) == 0);
+	become_nobody();
+	EXPECT(prctl(PR_SET_DUMPABLE, 1) == 0); /* so that it may trace its children */
+	while (!error) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
+		}
+		EXPECT(pid > 0);
+		fd = try_context_open(pid, PERFCTR_OPEN_CREATE);
+		if (fd < 0 || try_control(fd, filling->flags) < 0)
+			error = errno;
+		else
+			++*filling->n;
+	}
+	EXPECT(error == EMFILE);
+}
+
+START_TEST(the_sums_of_the_cpus_are_charged_to_the_user)
+{
+	struct filling inherited = { PERFCTR_CONTROL_INHERIT, shared_number() };
+	struct filling totals = { PERFCTR_CONTROL_INHERIT | TOTALS, shared_number() };
+
+	write_file("/sys/module/perfctr/parameters/user_kb", "512");
+	in_child(fill_memory, &inherited);
+	expect_contexts(0); /* the processes that had them end by and by */
+	in_child(fill_memory, &totals);
+	expect_contexts(0);
+	write_file("/sys/module/perfctr/parameters/user_kb", "2048");
+	ck_assert_uint_gt(*inherited.n, 100);
+	ck_assert_uint_gt(*totals.n, 100);
+	ck_assert_uint_lt(*totals.n, *inherited.n);
+}
+END_TEST
+
+SUITE(totals, a_tree_of_200_processes_with_threads_and_execs_is_exact,
+      a_tree_of_200_processes_is_exact_against_4_competitors,
+      sums_are_complete_when_wait_returns_and_when_no_member_is_left,
+      a_program_is_complete_when_wait_returns_1000_of_1000,
+      trees_side_by_side_and_what_runs_between_them_are_exact, several_counters_of_one_tree_agree,
+      stop_and_start_stop_and_start_all_members_at_once,
+      members_born_before_start_are_counted_after_it, a_killed_member_leaves_all_that_it_counted,
+      a_member_that_is_taken_counts_for_itself_from_then_on,
+      a_root_that_is_taken_leaves_the_others_counted,
+      a_member_that_executes_a_set_user_id_program_is_none_any_more,
+      another_control_detaches_the_members_of_the_one_before,
+      the_end_of_the_descriptor_detaches_all_and_lets_the_counters_go,
+      the_end_of_the_last_member_lets_the_counters_go, totals_have_no_periods,
+      what_totals_do_not_have_is_refused,
+      a_holder_has_as_many_members_as_threads_and_the_administrator_stops_them,
+      a_member_that_may_rdpmc_sees_nothing_of_the_others,
+      a_tree_is_exact_while_a_cpu_comes_and_goes, members_are_born_while_controls_come_and_go,
+      the_sums_of_the_cpus_are_charged_to_the_user)

@@ -148,9 +148,10 @@ size_t fill_control(struct fuzzer *f, void *image)
 	struct perfctr_control *control = image;
 	size_t size = fill_events(f, control, chance(f, 80) ? 3 : 7);
 
-	control->flags = below(f, 8);
+	control->flags = below(f, 16);
 	if (chance(f, 30))
-		control->flags |= PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD;
+		control->flags |= PERFCTR_CONTROL_INHERIT |
+				  (chance(f, 50) ? PERFCTR_CONTROL_RECORD : PERFCTR_CONTROL_TOTALS);
 	if (control->flags & PERFCTR_CONTROL_STOPPED && chance(f, 60))
 		control->flags &= ~PERFCTR_CONTROL_STOPPED;
 	return size;

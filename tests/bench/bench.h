@@ -70,6 +70,7 @@ struct counting {
 #define COUNT_INHERIT (1u << 0) /* what it creates, too */
 #define COUNT_GROUP (1u << 1)	/* perf_events: one read(2) for all */
 #define COUNT_MAP (1u << 2)	/* the caller reads by RDPMC: each descriptor's page */
+#define COUNT_TOTALS (1u << 3)	/* perfctr: what it creates, too, and the sum of all alone */
 struct counting counting_start(enum by by, pid_t pid, unsigned int n, enum flavour flavour,
 			       unsigned int flags);
 void counting_stop(struct counting *counting);

@@ -52,6 +52,8 @@ static void start_perfctr(struct counting *c, pid_t pid, unsigned int n, enum fl
 
 	if (flags & COUNT_INHERIT)
 		control.flags |= PERFCTR_CONTROL_INHERIT;
+	if (flags & COUNT_TOTALS)
+		control.flags |= PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_TOTALS;
 	c->n = 1;
 	c->fd[0] = device < 0 ? -1 : ioctl(device, PERFCTR_IOC_OPEN, &open_request);
 	if (c->fd[0] < 0 || ioctl(c->fd[0], PERFCTR_IOC_CONTROL, &control) < 0)

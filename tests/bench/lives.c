@@ -82,6 +82,12 @@ void bench_lives(const struct options *options)
 				   COUNT_INHERIT);
 			bench_life(lives[i].work, lives[i].round, "all; inherited", 4, by,
 				   COUNT_INHERIT);
+			if (by != BY_PERFCTR)
+				continue;
+			bench_life(lives[i].work, lives[i].round, "all; totals", 1, by,
+				   COUNT_TOTALS);
+			bench_life(lives[i].work, lives[i].round, "all; totals", 4, by,
+				   COUNT_TOTALS);
 		}
 	}
 }

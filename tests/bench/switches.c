@@ -159,9 +159,10 @@ static struct cost measure_counted(unsigned int n, unsigned int counted, enum by
 	return cost;
 }
 
-static struct cost measure_tree(unsigned int n, enum by by, unsigned int events)
+static struct cost measure_tree(unsigned int n, enum by by, unsigned int events,
+				unsigned int flags)
 {
-	struct counting counting = counting_start(by, 0, events, PLAIN, COUNT_INHERIT);
+	struct counting counting = counting_start(by, 0, events, PLAIN, flags);
 	struct ring ring;
 	struct cost cost;
 
@@ -218,8 +219,12 @@ static void bench_counted(unsigned int n, enum by by, unsigned int events)
 	print_row("switch", "pipe", n, "all", events, by, &cost);
 	cost = measure_counted(n, n, by, events, OTHER);
 	print_row("switch", "pipe", n, "all; controls differ", events, by, &cost);
-	cost = measure_tree(n, by, events);
+	cost = measure_tree(n, by, events, COUNT_INHERIT);
 	print_row("switch", "pipe", n, "all; one tree", events, by, &cost);
+	if (by != BY_PERFCTR)
+		return;
+	cost = measure_tree(n, by, events, COUNT_TOTALS);
+	print_row("switch", "pipe", n, "all; totals", events, by, &cost);
 }
 
 static void bench_marked(unsigned int n, unsigned int events)

@@ -108,13 +108,12 @@ static unsigned int rounds_of(unsigned int n)
 	return n < 100 ? 31 : n < 1000 ? 11 : 3;
 }
 
-static void bench_tree(unsigned int n, enum by by)
+static void bench_tree(unsigned int n, enum by by, const char *counted, unsigned int flags)
 {
-	const char *counted = by == BY_NOTHING ? "none" : "all; inherited";
 	struct tree tree = { .n = n, .by = by };
 	struct cost cost;
 
-	tree.counting = counting_start(by, 0, 1, PLAIN, COUNT_INHERIT);
+	tree.counting = counting_start(by, 0, 1, PLAIN, flags);
 	cost = measure(grow_and_fell, &tree, rounds_of(n));
 	cost = divide(&cost, n);
 	print_row("tree", "create, exit", n, counted, !!by, by, &cost);
@@ -163,10 +162,17 @@ void bench_trees(const struct options *options)
 	static const unsigned int processes[] = { 1, 10, 100, MAX_PROCESSES };
 
 	allow_descriptors();
-	for (size_t i = 0; i < ARRAY_SIZE(processes); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(processes); i++) {
+		if (processes[i] > options->max_processes)
+			continue;
 		for (enum by by = BY_NOTHING; by < N_BY; by++)
-			if (wanted(by) && processes[i] <= options->max_processes)
-				bench_tree(processes[i], by);
+			if (wanted(by))
+				bench_tree(processes[i], by,
+					   by == BY_NOTHING ? "none" : "all; inherited",
+					   COUNT_INHERIT);
+		if (wanted(BY_PERFCTR))
+			bench_tree(processes[i], BY_PERFCTR, "all; totals", COUNT_TOTALS);
+	}
 }
 
 void bench_memory(const struct options *options)

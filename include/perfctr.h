@@ -87,6 +87,7 @@ struct perfctr;
 #define PERFCTR_CAN_SWITCHES	(1u << 11)	/* perfctr_counts.switches and migrations */
 #define PERFCTR_CAN_KERNEL	(1u << 12)	/* this user may count in kernel mode */
 #define PERFCTR_CAN_CONSISTENT	(1u << 13)	/* sums of running members are of one instant */
+#define PERFCTR_CAN_TOTALS	(1u << 14)	/* PERFCTR_CONTROL_TOTALS */
 
 struct perfctr_backend_info {
 	char name[16];
@@ -199,6 +200,8 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
  * c->flags: with PERFCTR_CONTROL_STOPPED counting waits for perfctr_start().  With
  * PERFCTR_CONTROL_INHERIT threads and processes that the thread creates from now on are counted
  * too, as members of its tree.  With PERFCTR_CONTROL_RECORD each member that exits leaves a record.
+ * With PERFCTR_CONTROL_TOTALS beside INHERIT alone, members cost next to nothing, and
+ * PERFCTR_SCOPE_TREE is the only scope that can be read.
  * A refusal changes nothing, and sets c->bad_event and c->bad_reason if one event is at fault.
  * Errors: EINVAL, EACCES
  * (bad_reason), ENOSPC (perfctr_control_assign()), EBUSY (perf_events or the NMI watchdog has the
@@ -222,6 +225,8 @@ int perfctr_get_control(const struct perfctr *p, struct perfctr_control *c);
 #define PERFCTR_BAD_INHERIT	0x102	/* PERFCTR_CONTROL_INHERIT; no single event */
 #define PERFCTR_BAD_RECORD	0x103	/* PERFCTR_CONTROL_RECORD; no single event */
 #define PERFCTR_BAD_MEMBER	0x106	/* count this with PERFCTR_CONTROL_RECORD */
+#define PERFCTR_BAD_TOTALS	0x107	/* PERFCTR_CONTROL_TOTALS; no single event */
+#define PERFCTR_BAD_WHOLE	0x108	/* count this with PERFCTR_CONTROL_TOTALS */
 /* ... and with EINVAL: */
 #define PERFCTR_BAD_EVENT	0x104	/* the kernel does not count this event here */
 #define PERFCTR_BAD_UNLOADED	0x105	/* perfctr-bpfd was not started with this event */

@@ -85,6 +85,8 @@ int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities)
 		return refuse_control(c, 0, PERFCTR_BAD_INHERIT);
 	if (c->flags & PERFCTR_CONTROL_RECORD && !(capabilities & PERFCTR_CAN_RECORD))
 		return refuse_control(c, 0, PERFCTR_BAD_RECORD);
+	if (c->flags & PERFCTR_CONTROL_TOTALS && !(capabilities & PERFCTR_CAN_TOTALS))
+		return refuse_control(c, 0, PERFCTR_BAD_TOTALS);
 	if (capabilities & PERFCTR_CAN_SOFTWARE)
 		return 0;
 	for (uint32_t i = 0; i < c->n_events && i < PERFCTR_MAX_COUNTERS; i++)

@@ -105,6 +105,11 @@ static bool describe_unable(uint32_t reason, char *text, size_t size)
 			 "this backend keeps no counts of single processes or threads "
 			 "that have exited; count their sum, or use another of 'perfex info'");
 		return true;
+	case PERFCTR_BAD_TOTALS:
+		snprintf(text, size,
+			 "this backend does not count a tree as one; leave out "
+			 "PERFCTR_CONTROL_TOTALS, or use another of 'perfex info'");
+		return true;
 	}
 	return false;
 }
@@ -278,6 +283,12 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 		snprintf(text, size,
 			 "event %s: this backend counts it of all members together, not of single "
 			 "processes or threads; leave it out, or count their sum",
+			 name);
+		break;
+	case PERFCTR_BAD_WHOLE:
+		snprintf(text, size,
+			 "event %s: a tree that is counted as one does not have it; leave it out, "
+			 "or PERFCTR_CONTROL_TOTALS",
 			 name);
 		break;
 	case PERFCTR_BAD_EVENT:

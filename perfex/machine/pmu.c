@@ -15,6 +15,7 @@ static const struct {
 	{ PERFCTR_CAN_INHERIT, "inheritance" }, { PERFCTR_CAN_RECORD, "records" },
 	{ PERFCTR_CAN_GROUP, "groups" },	{ PERFCTR_CAN_SESSION, "sessions" },
 	{ PERFCTR_CAN_TRACE, "traces" },	{ PERFCTR_CAN_CONSISTENT, "one-instant" },
+	{ PERFCTR_CAN_TOTALS, "totals" },
 };
 
 static void write_backend(FILE *file, const struct perfctr_backend_info *info, bool used)
@@ -55,6 +56,7 @@ static const struct {
 	{ PERFCTR_FEATURE_FAST_RDPMC, "fast-rdpmc" },
 	{ PERFCTR_FEATURE_MODULE, "module" },
 	{ PERFCTR_FEATURE_INTERRUPT, "interrupt" },
+	{ PERFCTR_FEATURE_TOTALS, "totals" },
 };
 
 static void write_features(FILE *file, uint32_t set)

@@ -153,6 +153,16 @@ static const struct {
 	  { .counter = 1 },
 	  "this backend counts single threads, not what they create; leave out "
 	  "PERFCTR_CONTROL_INHERIT, or use another of 'perfex info'" },
+	{ ENOTSUP,
+	  PERFCTR_BAD_TOTALS,
+	  { .counter = 1 },
+	  "this backend does not count a tree as one; leave out PERFCTR_CONTROL_TOTALS, or use another "
+	  "of 'perfex info'" },
+	{ ENOTSUP,
+	  PERFCTR_BAD_WHOLE,
+	  { .counter = PERFCTR_SOFTWARE + PERFCTR_MIGRATIONS },
+	  "event cpu-migrations: a tree that is counted as one does not have it; leave it out, or "
+	  "PERFCTR_CONTROL_TOTALS" },
 	{ EINVAL,
 	  99,
 	  { .counter = 1, .evntsel = 0x4100c0 },

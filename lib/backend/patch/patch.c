@@ -108,6 +108,8 @@ uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info)
 		capabilities |= PERFCTR_CAN_HARDWARE;
 	if (info->features & PERFCTR_FEATURE_RDPMC)
 		capabilities |= PERFCTR_CAN_RDPMC;
+	if (info->features & PERFCTR_FEATURE_TOTALS)
+		capabilities |= PERFCTR_CAN_TOTALS;
 	if (info->features & PERFCTR_FEATURE_ISOLATED)
 		capabilities |= PERFCTR_CAN_ISOLATE;
 	if (may_count_kernel())

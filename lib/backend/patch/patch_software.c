@@ -22,6 +22,12 @@ static bool is_fault(uint32_t number)
 	return number >= PERFCTR_PAGE_FAULTS && number <= PERFCTR_MAJOR_FAULTS;
 }
 
+/* The kernel counts it for each thread, not for a tree as one. */
+static bool is_of_threads(uint32_t number)
+{
+	return number == PERFCTR_CONTEXT_SWITCHES || number == PERFCTR_MIGRATIONS;
+}
+
 void perfctr_patch_software_free(struct perfctr_patch_software *s)
 {
 	perfctr_perf_set_close(&s->self);
@@ -95,6 +101,12 @@ struct perfctr_patch_software *perfctr_patch_software_open(const struct perfctr 
 			goto refused;
 		}
 		s->number[i] = event->counter - PERFCTR_SOFTWARE;
+		if (c->flags & PERFCTR_CONTROL_TOTALS && is_of_threads(s->number[i])) {
+			c->bad_event = i;
+			c->bad_reason = PERFCTR_BAD_WHOLE;
+			errno = ENOTSUP;
+			goto refused;
+		}
 		if (is_fault(s->number[i]))
 			faults.event[faults.n_events++] = *event;
 	}

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -279,6 +280,75 @@ START_TEST(a_root_that_is_taken_leaves_the_others_counted)
 	expect_success(c.pid);
 	ck_assert_uint_le(read_tree(c.fd).counter[0] + read_tree(own).counter[0],
 			  LOOP_INSTRUCTIONS(LONG_LOOP));
+}
+END_TEST
+
+/* Opens without end the context of the thread whose number is there: that is another one's. */
+static pid_t looker_start(volatile uint64_t *tid)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pin(0, 0);
+		for (;;)
+			EXPECT(!*tid || (try_context_open((pid_t)*tid, 0) < 0 &&
+					 (errno == ENOENT || errno == ESRCH)));
+	}
+	return pid;
+}
+
+static void *tell_and_exit(void *tid)
+{
+	*(volatile uint64_t *)tid = (uint64_t)syscall(SYS_gettid);
+	sleep_us(500);
+	return NULL;
+}
+
+/* When told to, it makes a thread that exits soon. */
+static pid_t root_of_a_thread(int go, volatile uint64_t *tid)
+{
+	pid_t pid = fork();
+	pthread_t thread;
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pin(0, 1);
+		take(go);
+		EXPECT(pthread_create(&thread, NULL, tell_and_exit, (void *)tid) == 0);
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+/* The place of a context that is freed is another one's soon, whom nobody looks for. */
+START_TEST(who_looks_for_a_member_that_exits_finds_nobody_s_context)
+{
+	volatile uint64_t *tid = shared_number();
+	pid_t looker = looker_start(tid), root;
+	int fd, go;
+
+	for (int i = 0; i < 200; i++) {
+		*tid = 0;
+		go = eventfd(0, 0);
+		root = root_of_a_thread(go, tid);
+		fd = context_open(root, PERFCTR_OPEN_CREATE);
+		ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
+		give(go);
+		while (!*tid || read_tree(fd).members > 1)
+			;
+		close(fd);
+		fd = tree_open(0);
+		sleep_us(1000);
+		close(fd);
+		close(go);
+		kill_and_wait(root);
+		ck_assert_int_eq(waitpid(looker, NULL, WNOHANG), 0);
+	}
+	kill_and_wait(looker);
 }
 END_TEST
 
@@ -652,6 +722,7 @@ SUITE(totals, a_tree_of_200_processes_with_threads_and_execs_is_exact,
       members_born_before_start_are_counted_after_it, a_killed_member_leaves_all_that_it_counted,
       a_member_that_is_taken_counts_for_itself_from_then_on,
       a_root_that_is_taken_leaves_the_others_counted,
+      who_looks_for_a_member_that_exits_finds_nobody_s_context,
       a_member_that_executes_a_set_user_id_program_is_none_any_more,
       another_control_detaches_the_members_of_the_one_before,
       the_end_of_the_descriptor_detaches_all_and_lets_the_counters_go,

@@ -246,13 +246,19 @@ static void take_context(struct task_struct *task, bool live)
 	perfctr_update_flag(task);
 }
 
-/* Its context has been taken from task. */
+/*
+ * Its context has been taken from task. Who has found it there before is done with it when we have
+ * had task's lock: ctx is shared, and is there, until then.
+ */
 static void drop_share(struct perfctr_context *ctx, struct task_struct *task)
 {
-	if (READ_ONCE(ctx->task) == task)
+	if (READ_ONCE(ctx->task) == task) {
 		perfctr_forget_task(ctx, task);
-	else
+	} else {
+		task_lock(task);
+		task_unlock(task);
 		atomic_dec(&ctx->sharers);
+	}
 	smp_mb();	/* who is there before started */
 }
 

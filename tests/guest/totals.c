@@ -283,6 +283,51 @@ START_TEST(a_root_that_is_taken_leaves_the_others_counted)
 }
 END_TEST
 
+/* When told to, it makes a child that stays, and exits. It leads the process group of both. */
+static pid_t root_with_an_heir(int go)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		EXPECT(setpgid(0, 0) == 0);
+		take(go);
+		if (fork())
+			_exit(0);
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+START_TEST(a_tree_whose_root_makes_a_child_and_exits_is_neither_empty_nor_stopped)
+{
+	struct perfctr_counts counts;
+	int fd, go;
+	pid_t root;
+
+	for (int i = 0; i < 100; i++) {
+		go = eventfd(0, 0);
+		root = root_with_an_heir(go);
+		fd = context_open(root, PERFCTR_OPEN_CREATE);
+		ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
+		give(go);
+		do {
+			ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
+			counts = read_tree(fd);
+			ck_assert_uint_ge(counts.members, 1);
+			ck_assert(counts.flags & PERFCTR_COUNTS_STARTED);
+		} while (!(counts.flags & PERFCTR_COUNTS_EXITED));
+		ck_assert_uint_eq(read_tree(fd).members, 1);
+		kill(-root, SIGKILL);
+		ck_assert_int_eq(wait_for(root, NULL), root);
+		close(fd);
+		close(go);
+	}
+	expect_contexts(0);
+}
+END_TEST
+
 /* Opens without end the context of the thread whose number is there: that is another one's. */
 static pid_t looker_start(volatile uint64_t *tid)
 {
@@ -722,6 +767,7 @@ SUITE(totals, a_tree_of_200_processes_with_threads_and_execs_is_exact,
       members_born_before_start_are_counted_after_it, a_killed_member_leaves_all_that_it_counted,
       a_member_that_is_taken_counts_for_itself_from_then_on,
       a_root_that_is_taken_leaves_the_others_counted,
+      a_tree_whose_root_makes_a_child_and_exits_is_neither_empty_nor_stopped,
       who_looks_for_a_member_that_exits_finds_nobody_s_context,
       a_member_that_executes_a_set_user_id_program_is_none_any_more,
       another_control_detaches_the_members_of_the_one_before,

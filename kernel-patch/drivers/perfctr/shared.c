@@ -62,9 +62,13 @@ void perfctr_pay_back_shared(struct perfctr_context *ctx, const struct perfctr_i
 	perfctr_uncharge(ctx->tree->payer, bytes_of(install->shared));
 }
 
+/* The root first: where it is gone, who it made before is among the others. */
 u32 perfctr_sharing(const struct perfctr_context *ctx)
 {
-	return atomic_read(&ctx->sharers) + !!READ_ONCE(ctx->task);
+	bool root = READ_ONCE(ctx->task);
+
+	smp_rmb();	/* pairs with perfctr_share() */
+	return root + atomic_read(&ctx->sharers);
 }
 
 static bool is_entered_on(int cpu, void *ctx)
@@ -214,6 +218,7 @@ void perfctr_share(struct perfctr_context *ctx, struct task_struct *task,
 {
 	refcount_inc(&ctx->refs);
 	atomic_inc(&ctx->sharers);
+	smp_mb__after_atomic();	/* task is there before its maker is gone */
 	WRITE_ONCE(thread->context, ctx);
 	perfctr_watch(task, true);
 	if (ctx->hw->n_events)

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -17,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TOTALS PERFCTR_CONTROL_TOTALS
@@ -438,6 +440,72 @@ START_TEST(another_control_detaches_the_members_of_the_one_before)
 }
 END_TEST
 
+/* When told to, a child of it on CPU 0 exits. */
+static pid_t root_with_a_leaver(int go, int ready)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		take(go);
+		if (fork() == 0) {
+			pin(0, 0);
+			give(ready);
+			take(go);
+			_exit(0);
+		}
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+static uint64_t cpu_time_ns(void)
+{
+	struct timespec time;
+
+	ck_assert_int_eq(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time), 0);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Nobody else runs here while this is awake, but for 50 ms of each second that the kernel keeps. */
+static void come_first(bool first)
+{
+	const struct sched_param priority = { .sched_priority = first };
+
+	pin(0, 0);
+	ck_assert_int_eq(sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &priority), 0);
+}
+
+/* With preempt=full: who leaves may be kept from it at any point. */
+START_TEST(who_ends_a_tree_lets_members_that_leave_it_come_to_their_end)
+{
+	int fd, go = eventfd(0, EFD_SEMAPHORE), ready = eventfd(0, 0);
+	uint64_t used;
+	pid_t root;
+
+	for (int i = 0; i < 20; i++) {
+		root = root_with_a_leaver(go, ready);
+		fd = context_open(root, PERFCTR_OPEN_CREATE);
+		ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
+		give(go);
+		take(ready);
+		come_first(true);
+		give(go);
+		sleep_us(200u << i % 6);
+		used = cpu_time_ns();
+		close(fd);
+		used = cpu_time_ns() - used;
+		come_first(false);
+		ck_assert_uint_lt(used, 400000000);
+		kill_and_wait(root);
+	}
+	close(go);
+	close(ready);
+}
+END_TEST
+
 static uint64_t counters_in_use(void)
 {
 	return pmu_info().context_counters;
@@ -772,6 +840,7 @@ SUITE(totals, a_tree_of_200_processes_with_threads_and_execs_is_exact,
       a_member_that_executes_a_set_user_id_program_is_none_any_more,
       another_control_detaches_the_members_of_the_one_before,
       the_end_of_the_descriptor_detaches_all_and_lets_the_counters_go,
+      who_ends_a_tree_lets_members_that_leave_it_come_to_their_end,
       the_end_of_the_last_member_lets_the_counters_go, totals_have_no_periods,
       what_totals_do_not_have_is_refused,
       a_holder_has_as_many_members_as_threads_and_the_administrator_stops_them,

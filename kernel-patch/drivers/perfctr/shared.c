@@ -349,8 +349,8 @@ static struct task_struct *next_sharer(const struct perfctr_context *ctx, int *n
 }
 
 /*
- * Until none is left: one that is being born may not have a number yet. Its creator is there until
- * then, or is the root.
+ * Until none is left: one that is being born may not have a number yet, and one that leaves by
+ * itself does that in two steps. Whoever that is needs a CPU for it, which may be this one.
  */
 static void evict_sharers(struct perfctr_context *ctx)
 {
@@ -364,7 +364,10 @@ static void evict_sharers(struct perfctr_context *ctx)
 				perfctr_put(ctx);
 			put_task_struct(task);
 		}
-		nr = max(nr, 1);
+		if (!nr) {
+			schedule_timeout_uninterruptible(1);
+			nr = 1;
+		}
 		cond_resched();
 	}
 }

@@ -776,6 +776,43 @@ START_TEST(members_are_born_while_controls_come_and_go)
 }
 END_TEST
 
+/* The root leaves what it has at that moment, which is by totals or not. */
+START_TEST(a_root_that_exits_while_controls_come_and_go_has_counted_its_own_alone)
+{
+	struct perfctr_counts counts;
+	uint64_t start;
+	pid_t root;
+	int fd, go;
+
+	for (int i = 0; i < 300; i++) {
+		go = eventfd(0, 0);
+		root = fork();
+		if (root == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pin(0, 1);
+			take(go);
+			_exit(0);
+		}
+		fd = context_open(root, PERFCTR_OPEN_CREATE);
+		start = rdtsc();
+		give(go);
+		for (int j = 0;
+		     try_control(fd, PERFCTR_CONTROL_INHERIT | (j & 1 ? TOTALS : 0)) == 0; j++)
+			;
+		ck_assert_int_eq(errno, ESRCH);
+		counts = read_tree(fd);
+		ck_assert_uint_le(counts.tsc, rdtsc() - start);
+		ck_assert_uint_lt(counts.counter[0], FEW);
+		expect_success(root);
+		ck_assert_uint_eq(read_tree(fd).members, 0);
+		ck_assert_uint_eq(counters_in_use(), 0);
+		close(fd);
+		close(go);
+	}
+	expect_contexts(0);
+}
+END_TEST
+
 /* How many contexts, each of another process, a user may have who gives them these flags. */
 struct filling {
 	uint32_t flags;
@@ -846,4 +883,5 @@ SUITE(totals, a_tree_of_200_processes_with_threads_and_execs_is_exact,
       a_holder_has_as_many_members_as_threads_and_the_administrator_stops_them,
       a_member_that_may_rdpmc_sees_nothing_of_the_others,
       a_tree_is_exact_while_a_cpu_comes_and_goes, members_are_born_while_controls_come_and_go,
+      a_root_that_exits_while_controls_come_and_go_has_counted_its_own_alone,
       the_sums_of_the_cpus_are_charged_to_the_user)

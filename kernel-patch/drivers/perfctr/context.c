@@ -5,6 +5,7 @@
 #include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/llist.h>
+#include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
@@ -285,30 +286,22 @@ void perfctr_forget_task(struct perfctr_context *ctx, struct task_struct *task)
 }
 
 /*
- * current's, or NULL; the reference that current had is the caller's. It is a member of its tree
- * until that has taken it: where none is left, all counts are complete.
+ * From current, to whom it belongs alone: first with interrupts off, then with them on. The
+ * reference that current had is the caller's. It is a member of its tree until that has taken it:
+ * where none is left, all counts are complete.
  */
-struct perfctr_context *perfctr_detach_current(void)
+void perfctr_detach_here(struct perfctr_context *ctx)
 {
-	struct perfctr_thread *thread = perfctr_thread_pin(current);
-	struct perfctr_context *ctx;
+	lockdep_assert_irqs_disabled();
+	WRITE_ONCE(ctx->leaving, true);
+	perfctr_stop_fn(ctx, !perfctr_cpu_paused(), NULL);
+	WRITE_ONCE(perfctr_thread(current)->context, NULL);
+}
 
-	if (!thread)
-		return NULL;
-	local_irq_disable();
-	ctx = thread->context;
-	if (ctx) {
-		WRITE_ONCE(ctx->leaving, true);
-		perfctr_stop_fn(ctx, !perfctr_cpu_paused(), NULL);
-		WRITE_ONCE(thread->context, NULL);
-	}
-	local_irq_enable();
-	if (ctx)
-		perfctr_forget_task(ctx, current);
-	perfctr_thread_put(thread);
-	if (ctx)
-		perfctr_let_go(ctx);
-	return ctx;
+void perfctr_detach_done(struct perfctr_context *ctx)
+{
+	perfctr_forget_task(ctx, current);
+	perfctr_let_go(ctx);
 }
 
 /* -ESRCH when nothing was attached, or somebody else has detached it. */

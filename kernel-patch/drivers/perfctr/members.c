@@ -329,22 +329,53 @@ static void settle_shared(struct perfctr_context *ctx)
 	perfctr_put(ctx);
 }
 
-/* current exits, or executes a file that its context must not follow it into. */
-void perfctr_leave(void)
+/*
+ * current's context is not its any more. *shared: was it shared? A control may make it the one or
+ * the other at any time until interrupts are off.
+ */
+static struct perfctr_context *take_own(struct perfctr_thread *thread, bool *shared)
 {
 	struct perfctr_context *ctx;
 
-	perfctr_group_drop(!(current->flags & PF_EXITING));
-	ctx = perfctr_leave_shared();
-	if (ctx) {
-		settle_shared(ctx);
-		return;
-	}
-	ctx = perfctr_detach_current();
+	local_irq_disable();
+	ctx = thread->context;
+	*shared = ctx && ctx->shared;
+	if (*shared)
+		perfctr_leave_shared();
+	else if (ctx)
+		perfctr_detach_here(ctx);
+	local_irq_enable();
+	return ctx;
+}
+
+static void leave_context(struct perfctr_thread *thread)
+{
+	bool shared;
+	struct perfctr_context *ctx = take_own(thread, &shared);
+
 	if (!ctx)
 		return;
-	leave_tree(ctx);
-	perfctr_put(ctx);
+	if (shared) {
+		perfctr_drop_share(ctx, current);
+		settle_shared(ctx);
+	} else {
+		perfctr_detach_done(ctx);
+		leave_tree(ctx);
+		perfctr_put(ctx);
+	}
+}
+
+/* current exits, or executes a file that its context must not follow it into. */
+void perfctr_leave(void)
+{
+	struct perfctr_thread *thread;
+
+	perfctr_group_drop(!(current->flags & PF_EXITING));
+	thread = perfctr_thread_pin(current);
+	if (!thread)
+		return;
+	leave_context(thread);
+	perfctr_thread_put(thread);
 }
 
 static void take_out(struct perfctr_context *ctx, struct task_struct *task)

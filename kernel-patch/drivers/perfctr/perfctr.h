@@ -220,11 +220,13 @@ void perfctr_unshare(struct perfctr_context *ctx);
 void perfctr_share(struct perfctr_context *ctx, struct task_struct *task,
 		   struct perfctr_thread *thread);
 /*
- * Takes from current, or from another, a context that is shared, which is that one if it is not
- * NULL. With the reference; NULL: there was none. Who is not about to stop it looks whether it is
- * deserted: then it is to be stopped, under the tree's lock.
+ * Takes from current a context that is shared, with interrupts off; then, with them on, the share
+ * is to be dropped. Or both from another thread, that one context if it is not NULL. With the
+ * reference; NULL: there was none. Who is not about to stop it looks whether it is deserted: then
+ * it is to be stopped, under the tree's lock.
  */
-struct perfctr_context *perfctr_leave_shared(void);
+void perfctr_leave_shared(void);
+void perfctr_drop_share(struct perfctr_context *ctx, struct task_struct *task);
 struct perfctr_context *perfctr_evict_shared(struct task_struct *task,
 					     struct perfctr_context *only);
 bool perfctr_is_deserted(const struct perfctr_context *ctx);
@@ -328,7 +330,8 @@ struct perfctr_tree *perfctr_alloc_tree(void);
 struct perfctr_context *perfctr_find(struct task_struct *task);
 void perfctr_forget_task(struct perfctr_context *ctx, struct task_struct *task);
 struct task_struct *perfctr_get_task(struct perfctr_context *ctx);	/* NULL: detached */
-struct perfctr_context *perfctr_detach_current(void);
+void perfctr_detach_here(struct perfctr_context *ctx);
+void perfctr_detach_done(struct perfctr_context *ctx);
 int perfctr_detach(struct perfctr_context *ctx);
 void perfctr_put_tree(struct perfctr_tree *tree);	/* NULL is fine */
 struct perfctr_tree *perfctr_next_tree(struct perfctr_tree *pos);

@@ -255,7 +255,7 @@ static void take_context(struct task_struct *task, bool live)
  * Its context has been taken from task. Who has found it there before is done with it when we have
  * had task's lock: ctx is shared, and is there, until then.
  */
-static void drop_share(struct perfctr_context *ctx, struct task_struct *task)
+void perfctr_drop_share(struct perfctr_context *ctx, struct task_struct *task)
 {
 	if (READ_ONCE(ctx->task) == task) {
 		perfctr_forget_task(ctx, task);
@@ -272,24 +272,10 @@ bool perfctr_is_deserted(const struct perfctr_context *ctx)
 	return !perfctr_sharing(ctx) && READ_ONCE(ctx->started);
 }
 
-struct perfctr_context *perfctr_leave_shared(void)
+void perfctr_leave_shared(void)
 {
-	struct perfctr_thread *thread = perfctr_thread_pin(current);
-	struct perfctr_context *ctx;
-
-	if (!thread)
-		return NULL;
-	local_irq_disable();
-	ctx = thread->context;
-	if (ctx && ctx->shared)
-		take_context(current, !perfctr_cpu_paused());
-	else
-		ctx = NULL;
-	local_irq_enable();
-	perfctr_thread_put(thread);
-	if (ctx)
-		drop_share(ctx, current);
-	return ctx;
+	lockdep_assert_irqs_disabled();
+	take_context(current, !perfctr_cpu_paused());
 }
 
 /* arg: which one, NULL: any; out: what was taken, or NULL. */
@@ -316,7 +302,7 @@ struct perfctr_context *perfctr_evict_shared(struct task_struct *task, struct pe
 	perfctr_call_task(task, evict_fn, &ctx);
 	perfctr_thread_put(thread);
 	if (ctx)
-		drop_share(ctx, task);
+		perfctr_drop_share(ctx, task);
 	return ctx;
 }
 

@@ -115,8 +115,10 @@ int perfctr_stop_shared(struct perfctr_context *ctx)
 	int err = perfctr_sharing(ctx) ? 0 : -ESRCH;
 
 	lockdep_assert_held(&ctx->tree->lock);
-	WRITE_ONCE(ctx->started, false);
-	tell_cpus(ctx, leave_here);
+	if (ctx->started) {
+		WRITE_ONCE(ctx->started, false);
+		tell_cpus(ctx, leave_here);
+	}
 	perfctr_let_go(ctx);
 	return err;
 }

@@ -119,14 +119,11 @@ void perfctr_group_join(struct task_struct *child, struct perfctr_thread *thread
 	perfctr_update_flag(child);
 }
 
-/* current exits or executes a file that changes its ids. */
-void perfctr_group_drop(bool exec)
+/* current's, which exits or executes a file that changes its ids. */
+void perfctr_group_drop(struct perfctr_thread *thread, bool exec)
 {
-	struct perfctr_thread *thread = perfctr_thread_pin(current);
 	struct perfctr_group *group;
 
-	if (!thread)
-		return;
 	local_irq_disable();
 	group = thread->mark;
 	if (exec && group && group->privileged)
@@ -137,7 +134,6 @@ void perfctr_group_drop(bool exec)
 		perfctr_gate_update();
 	}
 	local_irq_enable();
-	perfctr_thread_put(thread);
 	if (group)
 		drop_member(group);
 }

@@ -59,6 +59,6 @@ void perfctr_group_let_go(struct perfctr_group *group);	/* a holder's */
 /* The child's mark is current's from now on. thread: NULL, there was no memory for one. */
 void perfctr_group_join(struct task_struct *child, struct perfctr_thread *thread);
 void perfctr_group_forget(struct task_struct *task);	/* a dead one */
-void perfctr_group_drop(bool exec);
+void perfctr_group_drop(struct perfctr_thread *thread, bool exec);	/* current's */
 
 #endif

@@ -173,17 +173,17 @@ struct perfctr_context *perfctr_conceive(gfp_t gfp)
 	struct perfctr_hw_control *periods = NULL;
 	const struct perfctr_context *parent;
 	struct perfctr_context *ctx;
-	unsigned long flags;
 	bool wanted;
 
-	local_irq_save(flags);
+	lockdep_assert_irqs_enabled();
+	local_irq_disable();
 	parent = perfctr_thread(current)->context;
 	wanted = is_inherited(parent) && !parent->shared;
 	if (wanted && unlikely(parent->hw->interrupts)) {
 		periods = parent->hw;
 		perfctr_hw_get(periods);
 	}
-	local_irq_restore(flags);
+	local_irq_enable();
 	if (!wanted)
 		return NULL;
 	ctx = unlikely(periods) ? alloc_with_periods(periods, gfp) : perfctr_alloc(gfp);
@@ -368,12 +368,12 @@ static void leave_context(struct perfctr_thread *thread)
 /* current exits, or executes a file that its context must not follow it into. */
 void perfctr_leave(void)
 {
-	struct perfctr_thread *thread;
+	struct perfctr_thread *thread = perfctr_thread_pin(current);
 
-	perfctr_group_drop(!(current->flags & PF_EXITING));
-	thread = perfctr_thread_pin(current);
 	if (!thread)
 		return;
+	if (READ_ONCE(thread->mark))
+		perfctr_group_drop(thread, !(current->flags & PF_EXITING));
 	leave_context(thread);
 	perfctr_thread_put(thread);
 }

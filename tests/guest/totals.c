@@ -4,6 +4,7 @@
  * instruction, whoever else runs on the same CPUs; nobody else sees them. Expected numbers are
  * worked out in asm/ and guest.h.
  */
+#include "groups.h"
 #include "tree.h"
 #include "trees.h"
 
@@ -28,12 +29,17 @@ static struct counted totals_start(const char *const command[])
 	return tree_start(command, TOTALS);
 }
 
-static void expect_success(pid_t pid)
+/* By these events. */
+static struct counted totals_of(const char *const command[], const struct event *events, size_t n)
 {
-	int status;
+	struct perfctr_control control = control_of(events, n);
+	struct counted c = { .pid = stopped_start(ANY_CPU, command) };
 
-	ck_assert_int_eq(wait_for(pid, &status), pid);
-	ck_assert_int_eq(status, 0);
+	c.fd = context_open(c.pid, PERFCTR_OPEN_CREATE);
+	control.flags = PERFCTR_CONTROL_INHERIT | TOTALS;
+	ck_assert_int_eq(ioctl(c.fd, PERFCTR_IOC_CONTROL, &control), 0);
+	stopped_go(c.pid);
+	return c;
 }
 
 /* The tree is read all the time while it grows and shrinks. */
@@ -134,27 +140,133 @@ END_TEST
 
 START_TEST(several_counters_of_one_tree_agree)
 {
-	struct perfctr_control control =
-		control_of(EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, USER(BRANCHES) },
-				  { 2, USER(INSTRUCTIONS) }));
 	struct perfctr_counts counts;
-	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("tree"), program("loop")));
-	int fd = context_open(pid, PERFCTR_OPEN_CREATE);
+	struct counted c = totals_of(COMMAND(program("tree"), program("loop")),
+				     EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, USER(BRANCHES) },
+					    { 2, USER(INSTRUCTIONS) }));
 
-	control.flags = PERFCTR_CONTROL_INHERIT | TOTALS;
-	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
-	stopped_go(pid);
 	do {
-		counts = read_tree(fd);
+		counts = read_tree(c.fd);
 		/* Where two CPUs are read one after the other, both only grow. */
 		if (counts.flags & PERFCTR_COUNTS_CONSISTENT)
 			ck_assert_uint_eq(counts.counter[0], counts.counter[2]);
 	} while (counts.members);
-	counts = read_tree(fd);
+	counts = read_tree(c.fd);
 	ck_assert_uint_eq(counts.counter[0], TREE_INSTRUCTIONS);
 	ck_assert_uint_eq(counts.counter[2], TREE_INSTRUCTIONS);
 	ck_assert_uint_lt(counts.counter[1], TREE_INSTRUCTIONS);
-	expect_success(pid);
+	expect_success(c.pid);
+	close(c.fd);
+}
+END_TEST
+
+/* All counters begin and end with the same instructions, of the kernel's too. */
+START_TEST(what_a_tree_executes_in_both_modes_is_what_it_executes_in_each)
+{
+	struct perfctr_counts counts;
+
+	competitors_start(2);
+	for (int i = 0; i < 3; i++) {
+		struct counted c =
+			totals_of(COMMAND(program("tree"), program("loop")),
+				  EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, BOTH(INSTRUCTIONS) },
+					 { 2, KERNEL(INSTRUCTIONS) }));
+
+		while (read_tree(c.fd).members)
+			;
+		counts = read_tree(c.fd);
+		ck_assert_uint_eq(counts.counter[0], TREE_INSTRUCTIONS);
+		ck_assert_uint_gt(counts.counter[2], TREE_THREADS * 10000ull);
+		ck_assert_uint_eq(counts.counter[1], counts.counter[0] + counts.counter[2]);
+		expect_success(c.pid);
+		close(c.fd);
+	}
+}
+END_TEST
+
+static int open_marked_session(int group)
+{
+	int session = session_open(group, NOT_PRIVILEGED | MARKED);
+
+	session_control(session, SESSION_EVENTS({ { 2, USER(INSTRUCTIONS) }, 0 }));
+	return session;
+}
+
+/* On one CPU: a tree, another one that is marked, and a marked thread that is in none. */
+START_TEST(sessions_and_totals_do_not_mind_each_other)
+{
+	int group = group_open(), session = open_marked_session(group);
+	const char *const *command = COMMAND(program("loop-long"));
+	struct counted tree[2];
+	pid_t marked;
+
+	for (int i = 0; i < 2; i++) {
+		tree[i].pid = stopped_start(0, command);
+		if (i)
+			mark(tree[i].pid, group);
+		tree[i].fd = context_open(tree[i].pid, PERFCTR_OPEN_CREATE);
+		ck_assert_int_eq(try_control(tree[i].fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
+		stopped_go(tree[i].pid);
+	}
+	marked = marked_start(group, 0, command);
+	for (int i = 0; i < 2; i++) {
+		expect_success(tree[i].pid);
+		ck_assert_uint_eq(read_tree(tree[i].fd).counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
+		close(tree[i].fd);
+	}
+	expect_success(marked);
+	ck_assert_uint_eq(context_read(session).counter[0], 2 * LOOP_INSTRUCTIONS(LONG_LOOP));
+	close(session);
+	close(group);
+}
+END_TEST
+
+START_TEST(a_marked_tree_is_exact_by_its_session_and_by_totals)
+{
+	const char *const *command = COMMAND(program("tree"), program("loop"));
+
+	competitors_start(2);
+	for (int i = 0; i < 3; i++) {
+		int group = group_open(), session = open_marked_session(group), fd;
+		pid_t pid = stopped_start(ANY_CPU, command);
+
+		mark(pid, group);
+		fd = context_open(pid, PERFCTR_OPEN_CREATE);
+		ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
+		stopped_go(pid);
+		while (read_tree(fd).members)
+			ck_assert_uint_le(context_read(session).counter[0], TREE_INSTRUCTIONS);
+		ck_assert_uint_eq(read_tree(fd).counter[0], TREE_INSTRUCTIONS);
+		ck_assert_uint_eq(context_read(session).counter[0], TREE_INSTRUCTIONS);
+		expect_success(pid);
+		close(fd);
+		close(session);
+		close(group);
+	}
+}
+END_TEST
+
+/* Some members bear a mark and others do not, and that changes. */
+START_TEST(a_tree_is_exact_while_marks_come_and_go)
+{
+	int group = group_open(), session = open_marked_session(group);
+	struct counted c = totals_start(COMMAND(program("tree"), program("loop")));
+	uint32_t action = PERFCTR_MARK_SET;
+	int changed, most = 0;
+
+	while (read_tree(c.fd).members) {
+		changed = try_mark(action, PERFCTR_MARK_TREE, c.pid, group);
+		most = changed > most ? changed : most;
+		action = PERFCTR_MARK_SET + PERFCTR_MARK_CLEAR - action;
+	}
+	ck_assert_int_gt(most, 2);
+	ck_assert_uint_eq(read_tree(c.fd).counter[0], TREE_INSTRUCTIONS);
+	ck_assert_uint_gt(context_read(session).counter[0], 0);
+	ck_assert_uint_le(context_read(session).counter[0], TREE_INSTRUCTIONS);
+	expect_success(c.pid);
+	close(c.fd);
+	close(session);
+	close(group);
 }
 END_TEST
 
@@ -868,6 +980,9 @@ SUITE(totals, a_tree_of_200_processes_with_threads_and_execs_is_exact,
       sums_are_complete_when_wait_returns_and_when_no_member_is_left,
       a_program_is_complete_when_wait_returns_1000_of_1000,
       trees_side_by_side_and_what_runs_between_them_are_exact, several_counters_of_one_tree_agree,
+      what_a_tree_executes_in_both_modes_is_what_it_executes_in_each,
+      sessions_and_totals_do_not_mind_each_other,
+      a_marked_tree_is_exact_by_its_session_and_by_totals, a_tree_is_exact_while_marks_come_and_go,
       stop_and_start_stop_and_start_all_members_at_once,
       members_born_before_start_are_counted_after_it, a_killed_member_leaves_all_that_it_counted,
       a_member_that_is_taken_counts_for_itself_from_then_on,

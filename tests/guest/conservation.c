@@ -121,13 +121,14 @@ static struct totals settled_totals(void)
 	return t;
 }
 
-static void expect_conserved(void (*work)(void))
+/* flags: of the tree's control. */
+static void expect_conserved(void (*work)(void), uint32_t flags)
 {
 	struct totals before, after;
 
 	open_statistics();
 	monitor_others();
-	world.tree = tree_open(0);
+	world.tree = tree_open(flags);
 	before = settled_totals();
 	work();
 	after = settled_totals();
@@ -146,7 +147,7 @@ static void run_tree(void)
 
 START_TEST(a_tree_of_known_programs_has_all_that_the_processors_executed)
 {
-	expect_conserved(run_tree);
+	expect_conserved(run_tree, 0);
 }
 END_TEST
 
@@ -164,10 +165,24 @@ static void run_shell(void)
 
 START_TEST(a_tree_of_everyday_programs_has_all_that_the_processors_executed)
 {
-	expect_conserved(run_shell);
+	expect_conserved(run_shell, 0);
+}
+END_TEST
+
+START_TEST(known_programs_counted_as_one_have_all_that_the_processors_executed)
+{
+	expect_conserved(run_tree, PERFCTR_CONTROL_TOTALS);
+}
+END_TEST
+
+START_TEST(everyday_programs_counted_as_one_have_all_that_the_processors_executed)
+{
+	expect_conserved(run_shell, PERFCTR_CONTROL_TOTALS);
 }
 END_TEST
 
 SUITE(conservation,
       a_tree_of_known_programs_has_all_that_the_processors_executed,
-      a_tree_of_everyday_programs_has_all_that_the_processors_executed)
+      a_tree_of_everyday_programs_has_all_that_the_processors_executed,
+      known_programs_counted_as_one_have_all_that_the_processors_executed,
+      everyday_programs_counted_as_one_have_all_that_the_processors_executed)

@@ -35,6 +35,14 @@ static long first_control_with_periods(void)
 	return ioctl(own, PERFCTR_IOC_CONTROL, &control);
 }
 
+/* What the CPUs have of it is allocated, too. */
+static long totals_control(void)
+{
+	struct perfctr_control control = tree_control(PERFCTR_CONTROL_TOTALS);
+
+	return ioctl(own, PERFCTR_IOC_CONTROL, &control);
+}
+
 /* A context without a control again. */
 static void open_anew(long result)
 {
@@ -83,6 +91,7 @@ START_TEST(a_context_is_there_as_a_whole_or_not_at_all)
 	static const struct call calls_of_context[] = {
 		{ "first control", first_control, open_anew, 0, 2 },
 		{ "first control, with periods", first_control_with_periods, open_anew, 0, 4 },
+		{ "first control, by totals", totals_control, open_anew, 0, 1 },
 		{ "map the page", map_page, unmap_page, 0, 1 },
 	};
 
@@ -98,6 +107,7 @@ START_TEST(a_control_that_fails_leaves_the_one_before_at_work)
 {
 	static const struct call calls[] = {
 		{ "other control", other_control, install_tree_control, 0, 2 },
+		{ "control by totals", totals_control, install_tree_control, 0, 1 },
 		{ "look", look_at_self, close_descriptor, 0, 1 },
 		{ "read", read_tree, nothing_to_undo, 0, 1 },
 	};

@@ -118,6 +118,15 @@ START_TEST(a_child_of_a_thread_with_periods_that_is_not_born_leaves_no_context)
 }
 END_TEST
 
+START_TEST(a_child_of_a_tree_counted_as_one_that_is_not_born_is_no_member)
+{
+	fail_begin();
+	own = tree_open(PERFCTR_CONTROL_TOTALS);
+	expect_clean_calls(births, ARRAY_SIZE(births));
+	fail_finish();
+}
+END_TEST
+
 START_TEST(a_child_of_a_marked_thread_that_is_not_born_leaves_no_mark)
 {
 	fail_begin();
@@ -235,5 +244,6 @@ END_TEST
 SUITE(fail_life, a_child_of_a_monitored_and_marked_thread_that_is_not_born_leaves_neither,
       a_child_of_a_monitored_thread_that_is_not_born_leaves_no_context,
       a_child_of_a_thread_with_periods_that_is_not_born_leaves_no_context,
+      a_child_of_a_tree_counted_as_one_that_is_not_born_is_no_member,
       a_child_of_a_marked_thread_that_is_not_born_leaves_no_mark,
       an_exec_that_fails_or_kills_leaves_nothing, a_record_that_finds_no_memory_is_told_as_lost)

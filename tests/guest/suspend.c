@@ -54,6 +54,29 @@ START_TEST(a_tree_is_exact_over_suspend_and_its_time_stamps_do_not_jump)
 }
 END_TEST
 
+START_TEST(trees_that_are_counted_as_one_are_exact_over_suspend)
+{
+	struct counted c[LOOPS];
+	int rounds = 0;
+
+	suspend_is_a_test();
+	for (int i = 0; i < LOOPS; i++) {
+		c[i] = tree_start(COMMAND(program("loop-long")), PERFCTR_CONTROL_TOTALS);
+		pin(c[i].pid, i & 1);
+	}
+	do
+		suspend();
+	while (++rounds < 3 && context_read_scope(c[0].fd, PERFCTR_SCOPE_TREE).members);
+	ck_assert_int_gt(rounds, 1);
+	for (int i = 0; i < LOOPS; i++) {
+		expect_success(c[i].pid);
+		ck_assert_uint_eq(context_read_scope(c[i].fd, PERFCTR_SCOPE_TREE).counter[0],
+				  LOOP_INSTRUCTIONS(LONG_LOOP));
+		close(c[i].fd);
+	}
+}
+END_TEST
+
 START_TEST(a_session_is_exact_over_suspend)
 {
 	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
@@ -95,5 +118,5 @@ END_TEST
 
 SUITE(suspend,
       a_tree_is_exact_over_suspend_and_its_time_stamps_do_not_jump,
-      a_session_is_exact_over_suspend,
+      trees_that_are_counted_as_one_are_exact_over_suspend, a_session_is_exact_over_suspend,
       the_counters_registers_are_left_alone_while_the_machine_sleeps)

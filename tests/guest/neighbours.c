@@ -415,15 +415,11 @@ static void make_cgroup(const char *directory, char *procs, size_t size)
 /* The kernel charges nobody for what fits into the room that it has for each CPU from the start. */
 #define UNCHARGED	(64 << 10)
 
-static void open_sessions(void *argument)
+static void open_sessions(void)
 {
-	const char *procs = argument;
 	struct perfctr_session_args open;
-	char text[16];
 	int group;
 
-	snprintf(text, sizeof(text), "%d", getpid());
-	write_file(procs, text);
 	become_nobody();
 	group = group_open();
 	for (int i = 0; i < SESSIONS; i++) {
@@ -431,31 +427,78 @@ static void open_sessions(void *argument)
 		open.trace_bytes = i < TRACED ? 65536 : 0;
 		EXPECT(try_session(&open) >= 0);
 	}
-	raise(SIGSTOP);
 }
 
-START_TEST(sessions_are_charged_to_the_cgroup_of_who_opens_them)
+/* What they count with is of each CPU. */
+#define TREES	600
+
+static void open_trees(void)
 {
-	char directory[] = CGROUP "/neighbours", procs[64];
+	for (int i = 0; i < TREES; i++) {
+		struct perfctr_control control = tree_control(PERFCTR_CONTROL_TOTALS);
+		pid_t pid = fork();
+		int fd;
+
+		EXPECT(pid >= 0);
+		if (pid == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
+		}
+		fd = try_context_open(pid, PERFCTR_OPEN_CREATE);
+		EXPECT(fd >= 0 && ioctl(fd, PERFCTR_IOC_CONTROL, &control) == 0);
+	}
+}
+
+struct charges {
 	uint64_t percpu, kernel;
+};
+
+/* To a cgroup, one of whose processes has opened them. */
+static struct charges charges_of(void (*open_all)(void))
+{
+	char directory[] = CGROUP "/neighbours", procs[64], text[16];
+	struct charges charges;
 	int status;
 	pid_t pid;
 
 	make_cgroup(directory, procs, sizeof(procs));
 	pid = fork();
 	if (pid == 0) {
-		open_sessions(procs);
+		snprintf(text, sizeof(text), "%d", getpid());
+		write_file(procs, text);
+		open_all();
+		raise(SIGSTOP);
 		_exit(0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
 	ck_assert_msg(WIFSTOPPED(status), "wait status %#x", status);
 	sleep_us(2500000); /* The kernel sums up every two seconds. */
-	percpu = charged(directory, "percpu");
-	kernel = charged(directory, "kernel");
+	charges.percpu = charged(directory, "percpu");
+	charges.kernel = charged(directory, "kernel");
 	kill_and_wait(pid);
+	return charges;
+}
+
+START_TEST(sessions_are_charged_to_the_cgroup_of_who_opens_them)
+{
+	struct charges charges = charges_of(open_sessions);
+
 	/* 2 CPUs: rings of 64 KB, and what each CPU has of a session. */
-	ck_assert_uint_ge(kernel, TRACED * 2 * 65536);
-	ck_assert_uint_ge(percpu, 2 * (SESSIONS * 312 - UNCHARGED));
+	ck_assert_uint_ge(charges.kernel, TRACED * 2 * 65536);
+	ck_assert_uint_ge(charges.percpu, 2 * (SESSIONS * 312 - UNCHARGED));
+}
+END_TEST
+
+/* Each CPU has as much of a state page as the counters take. */
+START_TEST(trees_that_are_counted_as_one_are_charged_to_the_cgroup_of_who_opens_them)
+{
+	const uint64_t bytes = offsetof(struct perfctr_page, counter[N_COUNTERS]);
+	struct charges charges;
+
+	raise_descriptors();
+	charges = charges_of(open_trees);
+	ck_assert_uint_ge(charges.percpu, 2 * (TREES * bytes - UNCHARGED));
 }
 END_TEST
 
@@ -594,5 +637,6 @@ SUITE(neighbours, reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_me
       records_that_the_user_has_no_memory_for_are_told_as_lost,
       who_waits_for_records_is_told_of_those_that_are_lost,
       sessions_are_charged_to_the_cgroup_of_who_opens_them,
+      trees_that_are_counted_as_one_are_charged_to_the_cgroup_of_who_opens_them,
       thresholds_are_charged_to_the_cgroup_of_who_inherits_them,
       a_control_costs_the_same_however_many_others_have)

@@ -107,7 +107,7 @@ static void run_table(const char *name, const struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options = { .max_processes = 1000 };
+	struct options options = { .max_processes = 10000 };
 	int i;
 
 	if (getpid() == 1)

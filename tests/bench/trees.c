@@ -7,7 +7,9 @@
 
 #include <err.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <perfctr.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #define MAX_PROCESSES 1000
+#define CROWD 10000 /* threads, which have less memory than processes */
 
 struct tree {
 	unsigned int n;
@@ -75,6 +78,50 @@ static void read_tree(void *argument)
 		err(1, "read of inherited events");
 }
 
+static void write_number(const char *path, unsigned int number)
+{
+	FILE *file = fopen(path, "we");
+
+	if (!file || fprintf(file, "%u", number) < 0 || fclose(file) == EOF)
+		err(1, "%s", path);
+}
+
+static pthread_t crowd[CROWD];
+
+static void *wait_for_end(void *argument)
+{
+	const struct tree *tree = argument;
+	char byte;
+
+	if (read(tree->gate[0], &byte, 1) != 0)
+		err(1, "a thread of the tree");
+	return NULL;
+}
+
+static void crowd_grow(struct tree *tree)
+{
+	pthread_attr_t attributes;
+
+	if (pipe2(tree->gate, O_CLOEXEC) < 0)
+		err(1, "pipe");
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+	pthread_attr_setguardsize(&attributes, 0);
+	for (unsigned int i = 0; i < tree->n; i++)
+		if (pthread_create(&crowd[i], &attributes, wait_for_end, tree) != 0)
+			errx(1, "thread %u of the tree was not created", i + 1);
+	pthread_attr_destroy(&attributes);
+	settle();
+}
+
+static void crowd_fell(struct tree *tree)
+{
+	close(tree->gate[1]);
+	for (unsigned int i = 0; i < tree->n; i++)
+		pthread_join(crowd[i], NULL);
+	close(tree->gate[0]);
+}
+
 /* The sum of a file's lines that have this form. */
 static double sum_lines(const char *path, const char *format)
 {
@@ -127,6 +174,22 @@ static void bench_tree(unsigned int n, enum by by, const char *counted, unsigned
 	counting_stop(&tree.counting);
 }
 
+static void bench_crowd(const char *counted, unsigned int flags)
+{
+	struct tree tree = { .n = CROWD, .by = BY_PERFCTR };
+	struct cost cost;
+
+	/* The kernel allows as many as it thinks that the memory is good for. */
+	write_number("/proc/sys/kernel/threads-max", 2 * CROWD);
+	tree.counting = counting_start(BY_PERFCTR, 0, 1, PLAIN, flags);
+	crowd_grow(&tree);
+	cost = measure(read_tree, &tree, rounds_of(CROWD));
+	crowd_fell(&tree);
+	cost = divide(&cost, CROWD);
+	print_row("tree", "read the sum, threads", CROWD, counted, 1, BY_PERFCTR, &cost);
+	counting_stop(&tree.counting);
+}
+
 /* Of a context and its descriptor. */
 static void bench_contexts(enum by by)
 {
@@ -173,6 +236,10 @@ void bench_trees(const struct options *options)
 		if (wanted(BY_PERFCTR))
 			bench_tree(processes[i], BY_PERFCTR, "all; totals", COUNT_TOTALS);
 	}
+	if (CROWD > options->max_processes || !wanted(BY_PERFCTR))
+		return;
+	bench_crowd("all; inherited", COUNT_INHERIT);
+	bench_crowd("all; totals", COUNT_TOTALS);
 }
 
 void bench_memory(const struct options *options)

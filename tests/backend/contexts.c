@@ -116,6 +116,21 @@ START_TEST(a_refused_control_names_its_event_and_changes_nothing)
 }
 END_TEST
 
+START_TEST(a_counter_has_one_event)
+{
+	struct perfctr *self = open_context(0);
+	struct perfctr_control control;
+
+	perfctr_control_init(&control);
+	perfctr_control_add(&control, 0, USER(INSTRUCTIONS), 0);
+	perfctr_control_add(&control, 0, USER(INSTRUCTIONS), 0);
+	expect_refusal(perfctr_set_control(self, &control), EINVAL);
+	ck_assert_uint_eq(control.bad_event, 1);
+	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_DUPLICATE);
+	perfctr_close(self);
+}
+END_TEST
+
 START_TEST(one_event_more_than_counters_is_refused)
 {
 	struct perfctr *self = open_context(0);
@@ -390,6 +405,7 @@ const struct contract context_contract[] = {
 	{ 0, &without_a_control_there_is_nothing_to_start },
 	{ 0, &an_unknown_scope_is_refused },
 	{ H, &a_refused_control_names_its_event_and_changes_nothing },
+	{ H, &a_counter_has_one_event },
 	{ H, &one_event_more_than_counters_is_refused },
 	{ H | KEEPS_CONTEXTS, &only_the_handle_that_made_a_context_controls_it },
 	{ BY_ROOT | G, &what_a_backend_cannot_it_refuses },

@@ -95,7 +95,7 @@ static uint32_t find_software(const struct perfctr_event_control *event, uint32_
 	return PERFCTR_BAD_COUNTER;
 }
 
-/* Any counter will do: the kernel has chosen. */
+/* Any counter that no other event has will do: the kernel has chosen. */
 static uint32_t find_hardware(const struct perfctr_event_control *event,
 			      const struct perfctr_bpf_info *info, unsigned int policy,
 			      uint32_t *number)
@@ -130,6 +130,8 @@ int perfctr_bpf_encode(struct perfctr_control *c, const struct perfctr_bpf_info 
 		reason = perfctr_is_software(event->counter)
 				 ? find_software(event, &number)
 				 : find_hardware(event, info, policy, &number);
+		if (!reason && perfctr_perf_is_duplicate(c, i))
+			reason = PERFCTR_BAD_DUPLICATE;
 		if (reason)
 			return refuse_event(c, i, reason);
 		if (event->evntsel2)

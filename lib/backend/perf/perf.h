@@ -73,6 +73,8 @@ uint32_t perfctr_perf_check_hardware(const struct perfctr_event_control *event,
 /* Likewise of any event of c. */
 uint32_t perfctr_perf_check_event(const struct perfctr_control *c, uint32_t i,
 				  const struct perfctr_pmu_info *info);
+/* Event i of c has the counter of an earlier one; those of software have none. */
+bool perfctr_perf_is_duplicate(const struct perfctr_control *c, uint32_t i);
 /*
  * Fills in what and in which modes; policy: PERFCTR_EXCLUDE_KERNEL and _USER, but where the event
  * has one.

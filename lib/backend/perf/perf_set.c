@@ -62,6 +62,16 @@ static uint32_t check_software(const struct perfctr_event_control *event)
 	return 0;
 }
 
+bool perfctr_perf_is_duplicate(const struct perfctr_control *c, uint32_t i)
+{
+	uint32_t counter = c->event[i].counter;
+
+	for (uint32_t k = 0; k < i; k++)
+		if (c->event[k].counter == counter && !perfctr_is_software(counter))
+			return true;
+	return false;
+}
+
 uint32_t perfctr_perf_check_event(const struct perfctr_control *c, uint32_t i,
 				  const struct perfctr_pmu_info *info)
 {
@@ -74,9 +84,8 @@ uint32_t perfctr_perf_check_event(const struct perfctr_control *c, uint32_t i,
 		return PERFCTR_BAD_PERIOD;
 	if (event->evntsel2)
 		return PERFCTR_BAD_EVNTSEL2;
-	for (uint32_t k = 0; k < i; k++)
-		if (c->event[k].counter == event->counter && !perfctr_is_software(event->counter))
-			return PERFCTR_BAD_DUPLICATE;
+	if (perfctr_perf_is_duplicate(c, i))
+		return PERFCTR_BAD_DUPLICATE;
 	return perfctr_is_software(event->counter) ? check_software(event)
 						   : perfctr_perf_check_hardware(event, info);
 }

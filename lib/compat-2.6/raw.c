@@ -20,8 +20,11 @@ static int open_state(void)
 	int device = open(DEVICE, O_RDONLY | O_CLOEXEC);
 	int fd, error;
 
-	if (device < 0)
+	if (device < 0) {
+		if (errno == ENOENT)
+			errno = ENODEV;
 		return -1;
+	}
 	fd = ioctl(device, PERFCTR_IOC_OPEN, &args);
 	error = errno;
 	close(device);

@@ -115,6 +115,24 @@ bool cpus_in_two_ways_are_counted(void)
 	return good;
 }
 
+bool cpus_are_refused(void)
+{
+	struct gperfctr_cpu_control control = { .cpu = 0 };
+	struct gperfctr_cpu_state state = { .cpu = 0 };
+	struct gperfctr *global = gperfctr_open();
+	bool good;
+
+	REQUIRE(global);
+	control.cpu_control = control_of_all().cpu_control;
+	good = REFUSED(gperfctr_control(global, &control), EINVAL);
+	control.cpu_control = control_of_tsc().cpu_control;
+	good = good && REFUSED(gperfctr_control(global, &control), EINVAL) &&
+	       EXPECT(gperfctr_start(global, 0) == 0) &&
+	       EXPECT(gperfctr_read(global, &state) == 0) && EXPECT(state.sum.tsc == 0);
+	gperfctr_close(global);
+	return good;
+}
+
 static bool leaves_other_alone(struct gperfctr *global, struct gperfctr *other)
 {
 	struct gperfctr_cpu_state state;

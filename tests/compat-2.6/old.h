@@ -48,6 +48,10 @@ struct machine {
 
 extern struct machine machine;
 
+/* What counts: PERFCTR_BACKEND, or the kernel driver. */
+enum { DRIVER = 1, PERF_EVENTS = 2, BPF = 4, ANY = DRIVER | PERF_EVENTS | BPF };
+bool runs_on(unsigned int backends);
+
 /* The time stamp, and all events of the machine. */
 struct vperfctr_control control_of_all(void);
 /* The time stamp alone. */
@@ -89,8 +93,10 @@ bool what_ran_goes_on_after_a_refusal(void);
 bool a_descriptor_asks(void);
 bool a_control_is_read_back(void);
 bool a_descriptor_goes_to_another_process(void);
+bool a_state_by_descriptor_needs_the_driver(void);
 bool cpus_are_counted(void);
 bool cpus_in_two_ways_are_counted(void);
+bool cpus_are_refused(void);
 bool a_handle_has_its_own_cpus(void);
 bool a_refused_control_of_a_cpu_changes_nothing(void);
 bool lost_counts_of_a_cpu_are_no_zeros(void);

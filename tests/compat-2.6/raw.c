@@ -130,3 +130,8 @@ bool a_descriptor_goes_to_another_process(void)
 {
 	return loops_are_counted(count_child);
 }
+
+bool a_state_by_descriptor_needs_the_driver(void)
+{
+	return REFUSED(_vperfctr_open(1), ENODEV);
+}

@@ -118,18 +118,19 @@ bool what_ran_goes_on_after_a_refusal(void)
 	return good;
 }
 
-/* User mode of himself, and nothing else. */
+/* User mode of himself, and nothing else; bpf counts nothing else for anybody. */
 static bool user_is_refused(void)
 {
 	struct vperfctr_control control = is_p4() ? changed(0, 8) : changed(1 << 17, 0);
 	struct gperfctr_cpu_control cpu = { .cpu = 0, .cpu_control = control_of_all().cpu_control };
 	struct vperfctr *self = counting(control_of_all());
 	struct gperfctr *global = gperfctr_open();
+	int error = runs_on(BPF) ? EINVAL : EPERM;
 	bool good;
 
 	REQUIRE(self && global);
-	good = !machine.n_events || REFUSED(vperfctr_control(self, &control), EPERM);
-	good = good && REFUSED(gperfctr_control(global, &cpu), EPERM) &&
+	good = !machine.n_events || REFUSED(vperfctr_control(self, &control), error);
+	good = good && REFUSED(gperfctr_control(global, &cpu), error) &&
 	       REFUSED_POINTER(rvperfctr_open(1), ESRCH);
 	end_state(self);
 	gperfctr_close(global);

@@ -3,7 +3,6 @@
 #include "old.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +21,7 @@ static bool count_child(uint32_t n, struct perfctr_sum_ctrs *sum)
 	remote = rvperfctr_open(pid);
 	good = EXPECT(remote) && EXPECT(rvperfctr_pid(remote) == pid) &&
 	       /* perf_events lets any number count one. */
-	       (getenv("PERFCTR_BACKEND") || REFUSED_POINTER(rvperfctr_open(pid), EEXIST)) &&
+	       (runs_on(PERF_EVENTS) || REFUSED_POINTER(rvperfctr_open(pid), EEXIST)) &&
 	       EXPECT(rvperfctr_control(remote, &control) == 0);
 	good = let_go(pid, to_child) && good &&
 	       EXPECT(rvperfctr_read_state(remote, sum, &read_back) == 0) &&
@@ -86,7 +85,7 @@ static bool read_what_another_made(void)
 	struct vperfctr *self = vperfctr_open_mode(0);
 
 	/* perf_events does not tell. */
-	if (getenv("PERFCTR_BACKEND"))
+	if (runs_on(PERF_EVENTS))
 		return EXPECT(!self) && EXPECT(errno == EPERM);
 	REQUIRE(self);
 	REQUIRE(vperfctr_is_running(self));

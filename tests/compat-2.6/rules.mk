@@ -19,5 +19,5 @@ $(COMPAT_TEST)/layout-%: tests/compat-2.6/layout.c include/perfctr-2.6/libperfct
 	$(SAY_CC)$(CC) $(CFLAGS) -Iinclude/perfctr-2.6 -m$* -c -o $@ $<
 
 .PHONY: check-compat-2.6
-check-compat-2.6: $(COMPAT_TEST)/old-32 $(COMPAT_TEST)/old-64 $(COMPAT_LAYOUTS)
+check-compat-2.6: $(COMPAT_TEST)/old-32 $(COMPAT_TEST)/old-64 $(COMPAT_LAYOUTS) $(BPFD)
 	@tests/compat-2.6/run

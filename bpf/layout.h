@@ -49,10 +49,11 @@ struct perfctr_bpf_slot {
 	__u32 started; /* it counts, and goes on to when the context's own thread has exited */
 	__u32 n_events;
 	__u8 event[PERFCTR_MAX_COUNTERS]; /* number of an event of the backend each */
-	__u64 created;			  /* members that there ever were */
-	__u64 lost;			  /* ... that should have been, had the kernel had memory */
-	__u64 dropped;			  /* ... that executed a program that changes ids */
-	__u64 missed; /* switches that the programs were not told of; their counts are there */
+	/* 32-bit programs map it, too. */
+	__u64 created __attribute__((aligned(8))); /* members that there ever were */
+	__u64 lost;    /* ... that should have been, had the kernel had memory */
+	__u64 dropped; /* ... that executed a program that changes ids */
+	__u64 missed;  /* switches that the programs were not told of; their counts are there */
 	/* Folds begun and ended.  Equal before and after a copy: it is of one instant */
 	__u64 begun;
 	__u64 ended;

@@ -651,10 +651,11 @@ END_TEST
 
 START_TEST(the_end_of_the_last_member_lets_the_counters_go)
 {
-	struct counted c = totals_start(COMMAND(program("chain")));
+	struct counted c;
 	int status;
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	c = totals_start(COMMAND(program("chain")));
 	ck_assert_uint_ne(counters_in_use(), 0);
 	for (int i = 0; i < CHAIN_LENGTH; i++)
 		ck_assert_int_gt(wait_for(-1, &status), 0);

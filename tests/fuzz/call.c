@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define E(number) (1ull << (number))
+#define E(number) (1ull << ((number) == EOPNOTSUPP ? 63 : (number)))
 #define E_STRUCT (E(EINVAL) | E(E2BIG) | E(EFAULT))
 #define ON(kind) (1u << (kind))
 #define ON_CONTEXT (ON(OWNER) | ON(READER))
@@ -48,7 +48,7 @@ static const struct command {
 	  E(EINVAL) | E(EACCES) | E(EBUSY) | E(ESRCH) },
 	{ 60, "stop", PERFCTR_IOC_STOP, ON_CONTEXT, true, 0, fill_none, E(ESRCH) },
 	{ 150, "read", PERFCTR_IOC_READ, ON_CONTEXT, false, sizeof(struct perfctr_counts),
-	  fill_read, E_STRUCT | E(EACCES) | E(ENOMEM) },
+	  fill_read, E_STRUCT | E(EACCES) | E(EOPNOTSUPP) | E(ENOMEM) },
 	{ 40, "record", PERFCTR_IOC_RECORD, ON_CONTEXT, true, sizeof(struct perfctr_record),
 	  fill_record, E_STRUCT | E(EACCES) | E(EAGAIN) | E(ENOMEM) },
 	{ 40, "get control", PERFCTR_IOC_GET_CONTROL, ON_CONTEXT, false,
@@ -366,7 +366,7 @@ static bool is_refused_by_level(const struct call *call, struct glimpse level)
 
 static void check_error(struct fuzzer *f, const struct call *call, struct glimpse level)
 {
-	uint64_t error = call->error < 64 ? E(call->error) : 0;
+	uint64_t error = call->error < 63 || call->error == EOPNOTSUPP ? E(call->error) : 0;
 
 	/* Another thread may have changed what the descriptor is of. */
 	if (!f->alone || is_refused_by_level(call, level))

@@ -11,12 +11,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define E(number) (1ull << ((number) == EOPNOTSUPP ? 63 : (number)))
+#define E(number) ((errors_t)1 << (number))
 #define E_STRUCT (E(EINVAL) | E(E2BIG) | E(EFAULT))
 #define ON(kind) (1u << (kind))
 #define ON_CONTEXT (ON(OWNER) | ON(READER))
+#define ERRORS_MAX (8 * (int)sizeof(errors_t))
 #define KNOWN_MAX 4096u /* bytes of a struct that is looked at, perfctr(4) */
 #define MARGIN 128u	/* bytes around the struct that are watched */
+
+typedef unsigned __int128 errors_t; /* a set of errno values */
 
 /* Errors by include/linux/perfctr.h and perfctr(4). */
 static const struct command {
@@ -27,7 +30,7 @@ static const struct command {
 	bool owner;   /* EPERM on a READER */
 	size_t known; /* bytes of the struct, 0: there is none */
 	size_t (*fill)(struct fuzzer *f, void *image);
-	uint64_t errors;
+	errors_t errors;
 } commands[] = {
 	{ 60, "info", PERFCTR_IOC_INFO, ON(DEVICE), false, sizeof(struct perfctr_pmu_info),
 	  fill_info, E_STRUCT },
@@ -86,8 +89,8 @@ struct call {
 	size_t length; /* bytes of it that are there */
 	bool spoiled;  /* not as it was filled in */
 	bool read_only;
-	uint64_t errors; /* all that may come */
-	uint64_t must;	 /* one of these has to, 0: it may be accepted */
+	errors_t errors; /* all that may come */
+	errors_t must;	 /* one of these has to, 0: it may be accepted */
 	bool compat;	 /* as a 32-bit program calls */
 	bool watched;	 /* before is what the context told before */
 	struct perfctr_counts before;
@@ -366,7 +369,7 @@ static bool is_refused_by_level(const struct call *call, struct glimpse level)
 
 static void check_error(struct fuzzer *f, const struct call *call, struct glimpse level)
 {
-	uint64_t error = call->error < 63 || call->error == EOPNOTSUPP ? E(call->error) : 0;
+	errors_t error = call->error < ERRORS_MAX ? E(call->error) : 0;
 
 	/* Another thread may have changed what the descriptor is of. */
 	if (!f->alone || is_refused_by_level(call, level))

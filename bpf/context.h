@@ -140,16 +140,23 @@ static __always_inline __u64 task_switches(struct task_struct *task)
 
 /*
  * The scheduler brings sum_exec_runtime up to date at switches and ticks; of a thread that runs the
- * rest is what the clock says.  What this estimate has too much the next fold takes back.
+ * rest is what the clock says.  What this estimate has too much the next fold takes back.  Where it
+ * has too little, because resumed_time was old, it goes on from what the scheduler says: otherwise
+ * the time would stand still until the estimate has come up.
  */
 static __always_inline __u64 task_time(struct context *c, struct task_struct *task)
 {
-	__u64 time = task->se.sum_exec_runtime, estimate;
+	__u64 time = task->se.sum_exec_runtime, before, estimate;
 
 	if (!c->running || !is_on_cpu(task))
 		return time;
-	estimate = c->resumed_time + bpf_ktime_get_ns() - c->resumed;
-	return estimate > time ? estimate : time;
+	before = c->resumed_time;
+	estimate = before + bpf_ktime_get_ns() - c->resumed;
+	if (estimate >= time)
+		return estimate;
+	/* It may be on another CPU, which resumes it meanwhile. */
+	__sync_val_compare_and_swap(&c->resumed_time, before, before + time - estimate);
+	return time;
 }
 
 static __always_inline void add_to_account(struct account *account, int which,

@@ -4,11 +4,13 @@
 #include "../../bpf/layout.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What interrupts and the hypervisor take: the page's clock goes on, the kernel's sum leaves it out. */
@@ -101,6 +103,50 @@ START_TEST(the_page_is_live_and_agrees_with_a_read)
 			nap(1);
 	}
 	perfctr_close(self);
+}
+END_TEST
+
+/* Use the CPU without that the scheduler is asked for how long: it looks at ticks alone. */
+static void spin_unseen(uint64_t ns)
+{
+	struct timespec begun, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((uint64_t)(now.tv_sec - begun.tv_sec) * 1000000000 + (uint64_t)now.tv_nsec <
+	       (uint64_t)begun.tv_nsec + ns);
+}
+
+static void *count_a_new_thread(void *stood)
+{
+	struct perfctr *self;
+	uint64_t last, now;
+
+	spin_unseen(2000000);
+	self = counted_software(0, 0);
+	thread_ns(); /* the scheduler looks */
+	last = own_counts(self).tsc;
+	for (int i = 0; i < 10; i++, last = now) {
+		spin_unseen(20000);
+		now = own_counts(self).tsc;
+		*(unsigned int *)stood += now <= last;
+	}
+	perfctr_close(self);
+	return NULL;
+}
+
+/* What the scheduler knows of a thread that runs is up to a tick old when it comes to be counted. */
+START_TEST(the_time_of_a_new_context_does_not_stand_still)
+{
+	unsigned int stood = 0;
+	pthread_t thread;
+
+	for (int i = 0; i < 10; i++) {
+		ck_assert_int_eq(pthread_create(&thread, NULL, count_a_new_thread, &stood), 0);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	}
+	ck_assert_uint_eq(stood, 0);
 }
 END_TEST
 
@@ -236,6 +282,7 @@ TCase *self_tests(void)
 	tcase_add_test(tests, the_backend_says_what_it_is);
 	tcase_add_test(tests, time_is_what_the_kernel_says);
 	tcase_add_test(tests, the_page_is_live_and_agrees_with_a_read);
+	tcase_add_test(tests, the_time_of_a_new_context_does_not_stand_still);
 	tcase_add_test(tests, a_stopped_context_stands_still);
 	tcase_add_test(tests, what_cannot_be_counted_is_refused);
 	tcase_add_test(tests, when_all_slots_are_taken_the_next_is_told);

@@ -44,6 +44,7 @@
 #define PERFCTR_FEATURE_MODULE		(1u << 5)	/* the driver is a module */
 #define PERFCTR_FEATURE_INTERRUPT	(1u << 6)	/* events of contexts may have periods */
 #define PERFCTR_FEATURE_TOTALS		(1u << 7)	/* PERFCTR_CONTROL_TOTALS */
+#define PERFCTR_FEATURE_SIGNAL		(1u << 8)	/* ... and signals at their ends */
 
 /* perfctr_pmu_info.pmu: whose registers evntsel and evntsel2 are */
 #define PERFCTR_PMU_NONE	0	/* the time stamp alone */
@@ -147,7 +148,10 @@ struct perfctr_open_args {
 /* One event and the counter that counts it. */
 struct perfctr_event_control {
 	__u32 counter;		/* RDPMC index */
-	__u32 flags;		/* in a session 0 or PERFCTR_EVENT_POLICY and a policy, else 0 */
+	__u32 flags;		/*
+				 * in a session 0 or PERFCTR_EVENT_POLICY and a policy, else 0 or
+				 * PERFCTR_EVENT_STOP
+				 */
 	__u64 evntsel;		/*
 				 * event select register (SDM volume 3, 20.2.1.1; AMD PERF_CTL).
 				 * For a fixed counter only USR (bit 16), OS (17) and EN (22).
@@ -157,13 +161,37 @@ struct perfctr_event_control {
 				 * the counter interrupts after so many events, again and again; 0:
 				 * never.  Needs PERFCTR_FEATURE_INTERRUPT.  At most 2^63 - 1
 				 */
-	__u32 signal;		/* 0 */
+	__u32 signal;		/*
+				 * 1 to 64: the thread gets it at the end of each period.  Needs
+				 * PERFCTR_FEATURE_SIGNAL.  0: none
+				 */
 	__u32 kinds;		/*
 				 * of a hybrid machine: bit k, it is an event of cores of kind k and
 				 * counts nowhere else.  0: of all kinds, an architectural one
 				 * (SDM volume 3, 20.2.1.2) on a counter that all have
 				 */
 };
+
+/*
+ * perfctr_event_control.flags, of an event with a period: at the end of one the thread begins to
+ * wait.  It runs on, but counts no event until PERFCTR_IOC_RESUME, PERFCTR_IOC_STOP or another
+ * control.  The virtual time stamp goes on.
+ */
+#define PERFCTR_EVENT_STOP	(1u << 30)
+
+/*
+ * The signal at the end of a period has this si_code, and in si_pid a mask: bit i, a period of
+ * event[i] is over.  It comes before the thread executes another instruction of user mode, is for
+ * that thread alone, and is sent when a call that the thread is in returns.  A call that stops or
+ * is traced meanwhile, io_uring_enter() and KVM_RUN get it before, and may end with EINTR as by any
+ * signal.  What ends before it comes has no signal of its own; periods are counted all the same
+ * (PERFCTR_IOC_PERIODS).
+ *
+ * Threads that the thread creates in its process have the signals too, if they inherit the control,
+ * and wait each for itself.  Other processes, and files that are executed, are counted without: an
+ * exec ends the wait.
+ */
+#define PERFCTR_SI_OVERFLOW	80
 
 /*
  * What a context counts.  event[i] is virtual counter i of the context.  If the control is refused
@@ -199,6 +227,12 @@ struct perfctr_control {
  * perfctr_counts.switches are the times that a CPU began to count the tree, migrations 0.
  */
 #define PERFCTR_CONTROL_TOTALS	(1u << 3)
+/*
+ * Of each thread the first period of each event is shorter by a random part, so that threads which
+ * count less than a period have their share of them: of all threads of a tree together as many
+ * periods are over as the events that they count are periods, on average.  Not with TOTALS.
+ */
+#define PERFCTR_CONTROL_PHASE	(1u << 4)
 
 /* From 0x100 on they are the library's. */
 #define PERFCTR_BAD_COUNTER	1	/* no such counter */
@@ -211,7 +245,7 @@ struct perfctr_control {
 					 * only one, where the counter always counts in both
 					 */
 #define PERFCTR_BAD_PRIVILEGE	7	/* OS needs CAP_PERFMON or perf_event_paranoid <= 1 */
-#define PERFCTR_BAD_FIELD	8	/* flags or signal is not 0 */
+#define PERFCTR_BAD_FIELD	8	/* flags has a bit that is not for this kind of object */
 #define PERFCTR_BAD_ROUTE	9	/* this counter cannot count this event */
 #define PERFCTR_BAD_CONFLICT	10	/* wants a register otherwise than an earlier event */
 #define PERFCTR_BAD_PEBS	11	/* p4_pebs_* has a bit outside *_allowed; no single event */
@@ -221,6 +255,11 @@ struct perfctr_control {
 #define PERFCTR_BAD_REGISTER	15	/* another register says what it counts, and is not set */
 #define PERFCTR_BAD_KIND	16	/* no such kind, or no kinds and not architectural */
 #define PERFCTR_BAD_PERIOD	17	/* not of a session, not by TOTALS, not here, or too long */
+/*
+ * signal is more than 64, or there is a signal, or PERFCTR_EVENT_STOP, without a period or in a
+ * session.  EACCES: the caller may not send the thread signals, see CONTROL.
+ */
+#define PERFCTR_BAD_SIGNAL	18
 
 /*
  * Sums, exact at the moment of the call, also those of a thread that runs on another CPU.
@@ -276,10 +315,12 @@ struct perfctr_counts {
  * set; else such a fork fails with ENOMEM.
  */
 #define PERFCTR_COUNTS_INCOMPLETE (1u << 5)
+#define PERFCTR_COUNTS_WAITING	(1u << 6)	/* one waits: see PERFCTR_EVENT_STOP */
 
 /*
  * Periods that are over: of a thread, for each event, its count divided by the event's period.
- * They are added up over a tree as the counts are.
+ * With PERFCTR_CONTROL_PHASE or a jitter it may be one more or one less.  They are added up over a
+ * tree as the counts are.
  */
 struct perfctr_periods {
 	__u32 size;
@@ -288,6 +329,11 @@ struct perfctr_periods {
 	__u32 reserved;
 	__u64 late;		/* of all: no interrupt has told them, see perfctr(4) */
 	__u64 over[PERFCTR_MAX_COUNTERS];	/* 0 of an event without a period */
+	/*
+	 * Signals that could not be sent: of those below SIGRTMIN one was waiting to be handled, of
+	 * the others there were as many as the user may have (RLIMIT_SIGPENDING).
+	 */
+	__u64 lost_signals;
 };
 
 #define PERFCTR_MAX_RECORDS	65536	/* of a tree; those that do not fit are counted as lost */
@@ -468,7 +514,91 @@ struct perfctr_trace_record {
 #define PERFCTR_TRACE_TICK	2
 #define PERFCTR_TRACE_STOP	3	/* the session stops, or the CPU goes offline */
 
-/* PERFCTR_IOC_CONSUME, on a session: the records of cpu before tail may be overwritten. */
+/*
+ * PERFCTR_IOC_SAMPLES, on a context: from its controls on, each end of a period of its tree leaves
+ * a sample in the ring of the CPU where it was found.  The rings are mapped read-only as those of a
+ * session, at PERFCTR_RING_OFFSET + cpu * ring_bytes, and hold struct perfctr_sample.  What is in
+ * them is of the last control.
+ */
+struct perfctr_samples_args {
+	__u32 size;
+	__u32 flags;		/* PERFCTR_SAMPLES_*: what a sample has beside the counts */
+	__u32 room_bytes;	/* of the records that each ring holds, at least 4096 */
+	__u32 depth;		/* with CHAIN: addresses at most, 1 to PERFCTR_MAX_DEPTH; else 0 */
+	__u32 watermark;	/* poll() tells when a ring has so many records; 0: half its room */
+	__u32 jitter;		/*
+				 * percent of the period, 0 to 100: what is due after n periods is
+				 * due up to so much later, at random each time
+				 */
+	__u32 n_cpus;		/* out: rings */
+	__u32 ring_bytes;	/* out: to map of each */
+	__u64 max_samples;	/* of a control; with the last one sampling ends.  0: no end */
+	__u64 seed;		/* of jitter and PERFCTR_CONTROL_PHASE; 0: another each time */
+};
+
+#define PERFCTR_SAMPLES_REGISTERS	(1u << 0)	/* struct perfctr_sample_registers */
+#define PERFCTR_SAMPLES_CHAIN		(1u << 1)	/* the callers, by frame pointers */
+#define PERFCTR_MAX_DEPTH		127
+
+/*
+ * A sample: a thread has counted to the end of a period.  All counts are of the instant at which
+ * that was found, which is late events after the period's end.  Behind counter[], in this order, if
+ * they were asked for: struct perfctr_sample_registers; then __u64 n, and room for depth addresses
+ * of which the first n are valid.  A ring's record_bytes is the size of all this.
+ */
+struct perfctr_sample {
+	__u64 time;		/* time stamp counter */
+	__u32 type;		/* PERFCTR_SAMPLE_PERIOD */
+	__s32 tgid;		/* in the pid namespace that the context was opened in */
+	__s32 tid;
+	__u32 event;		/* whose period it is: index into the control's events */
+	__u32 flags;		/* PERFCTR_SAMPLE_* */
+	__u32 lost;		/* samples lost on this CPU between the one before and this one */
+	__u64 periods;		/* that are over since the last sample; one but for late ones */
+	__u64 late;		/* events since the end of the last of them */
+	__u64 weight;		/* events from the end of a period before to the end of the last */
+	__u64 ip;		/* address of the next instruction */
+	__u64 tsc;		/* the thread's virtual time stamp */
+	__u64 counter[];	/* the thread's counts, n_events of the control */
+};
+
+#define PERFCTR_SAMPLE_PERIOD	1	/* type; others may follow, and are to be skipped */
+
+#define PERFCTR_SAMPLE_KERNEL	(1u << 0)	/* ip is the kernel's; the event counts its mode */
+/*
+ * The interrupt came when the thread was in the kernel already, whose mode the event does not
+ * count: ip is where user mode goes on.
+ */
+#define PERFCTR_SAMPLE_SKIDDED	(1u << 1)
+/*
+ * No interrupt has told it: it was found when the thread was switched, read, stopped or exited, or
+ * by a tick.  ip is where user mode goes on.
+ */
+#define PERFCTR_SAMPLE_FOUND	(1u << 2)
+#define PERFCTR_SAMPLE_THROTTLED (1u << 3)	/* ... as its interrupt was one too many */
+
+/* Of user mode, always; 0 where the processor or the program has no such register. */
+struct perfctr_sample_registers {
+	__u64 ax, bx, cx, dx, si, di, bp, sp;
+	__u64 ip, flags;
+	__u64 r8, r9, r10, r11, r12, r13, r14, r15;
+};
+
+/* PERFCTR_IOC_SAMPLED, on a context: what has become of its samples since the last control. */
+struct perfctr_sampled {
+	__u32 size;
+	__u32 flags;		/* out: PERFCTR_SAMPLED_* */
+	__u32 n_counters;	/* out: valid entries of lost_weight[] */
+	__u32 reserved;
+	__u64 samples;		/* written to the rings */
+	__u64 lost;		/* for which there was no room */
+	__u64 lost_weight[PERFCTR_MAX_COUNTERS];	/* sum of their weights, by event */
+};
+
+/* max_samples have been written: those that would have followed are in nothing of all this. */
+#define PERFCTR_SAMPLED_ENDED	(1u << 0)
+
+/* PERFCTR_IOC_CONSUME: the records of cpu before tail may be overwritten. */
 struct perfctr_consume {
 	__u32 size;
 	__u32 cpu;
@@ -503,7 +633,7 @@ struct perfctr_holders {
  * Call numbers have no size in them, since the structs carry theirs.  The argument points to the
  * struct that is named.
  * 0x20 to 0x2f are the device's; 0x30 to 0x3f a context's, and a session's by the same names;
- * 0x40 to 0x47 a group's; 0x48 to 0x4f a session's alone.  INFO is 0x20 in all versions.
+ * 0x40 to 0x47 a group's; 0x48 to 0x4f those of who has rings.  INFO is 0x20 in all versions.
  */
 #define PERFCTR_IOC_MAGIC	0xd0
 
@@ -561,11 +691,12 @@ struct perfctr_holders {
  *
  * CONTROL (struct perfctr_control) checks the control, replaces the one before, clears all sums
  * and starts.  Members of a tree that an earlier control made are detached, also if the thread
- * exits meanwhile (ESRCH) and they counted by TOTALS.  EMFILE (TOTALS: as OPEN), EINVAL, EACCES
- * (see bad_reason), EBUSY (another subsystem has the counters, or see bad_reason; perfctr holds
- * them only while something is started), ENODEV (events, but no known PMU), EPERM (opened without
- * CREATE), ESRCH (the thread has exited, or has executed a file that changes its ids or that it
- * may not read), E2BIG, EFAULT, ENOMEM.
+ * exits meanwhile (ESRCH) and they counted by TOTALS.  Signals to another process's thread need
+ * CAP_PERFMON and CAP_KILL, or the right to ptrace the thread.  EMFILE (TOTALS: as OPEN), EINVAL,
+ * EACCES (see bad_reason), EBUSY (another subsystem has the counters, or see bad_reason; perfctr
+ * holds them only while something is started), ENODEV (events, but no known PMU), EPERM (opened
+ * without CREATE), ESRCH (the thread has exited, or has executed a file that changes its ids or
+ * that it may not read), E2BIG, EFAULT, ENOMEM.
  *
  * START and STOP (no argument) continue and pause counting, with all members below; sums stay.
  * EINVAL (START without a control), EBUSY (START: as for CONTROL), ESRCH (all have exited),
@@ -584,6 +715,23 @@ struct perfctr_holders {
  * security module forbids it), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
  *
  * PERIODS (struct perfctr_periods; in: size and scope): EACCES, EINVAL, E2BIG, EFAULT, EINTR.
+ *
+ * RESUME (no argument): the calling thread goes on counting, if it is a member of the tree and
+ * waits, or, if it is no member, all members do.  EALREADY (none waits), ESRCH (all have exited),
+ * EPERM, EINTR.
+ *
+ * SAMPLES (struct perfctr_samples_args), before the first control.  Who may count kernel mode then
+ * may also let it be sampled, and the rings can be mapped by such alone; otherwise CONTROL refuses
+ * such events (EACCES and PERFCTR_BAD_PRIVILEGE).  poll() returns POLLIN also if a ring has as many
+ * records as the watermark, and POLLHUP if max_samples ended it.  The rings are there until the
+ * descriptor is closed.  EPERM (opened without CREATE), EBUSY (there is a control, or samples are
+ * there already), EOPNOTSUPP (no PERFCTR_FEATURE_INTERRUPT), EACCES (without CAP_PERFMON a ring has
+ * room for at most 65536 bytes), EMFILE (as OPEN), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
+ *
+ * SAMPLED (struct perfctr_sampled; in: size alone): EPERM, ENOENT (no SAMPLES before), EINVAL,
+ * E2BIG, EFAULT.
+ *
+ * CONSUME (struct perfctr_consume): EPERM, EINVAL (also: no SAMPLES before), E2BIG, EFAULT, EINTR.
  */
 /*
  * On a group:
@@ -604,7 +752,8 @@ struct perfctr_holders {
  * PERFCTR_BAD_POLICY (only marked threads in user mode may be counted) and with EMFILE and the
  * same reason (a user's sessions have at most user_session_counters).  CONTROL and START also fail
  * with ENOSPC, and change nothing, if as many sessions are started as can be: 16 in all; without
- * CAP_PERFMON 8, with half of the counters.
+ * CAP_PERFMON 8, with half of the counters.  They do so with EMFILE, and without that reason, if 4
+ * of these are the user's.
  *
  * CONSUME (struct perfctr_consume): EINVAL, E2BIG, EFAULT.
  */
@@ -615,6 +764,9 @@ struct perfctr_holders {
 #define PERFCTR_IOC_RECORD	_IO(PERFCTR_IOC_MAGIC, 0x34)
 #define PERFCTR_IOC_GET_CONTROL	_IO(PERFCTR_IOC_MAGIC, 0x35)
 #define PERFCTR_IOC_PERIODS	_IO(PERFCTR_IOC_MAGIC, 0x36)
+#define PERFCTR_IOC_RESUME	_IO(PERFCTR_IOC_MAGIC, 0x37)
+#define PERFCTR_IOC_SAMPLES	_IO(PERFCTR_IOC_MAGIC, 0x38)
+#define PERFCTR_IOC_SAMPLED	_IO(PERFCTR_IOC_MAGIC, 0x39)
 
 #define PERFCTR_IOC_MEMBERS	_IO(PERFCTR_IOC_MAGIC, 0x40)
 #define PERFCTR_IOC_ENTER	_IO(PERFCTR_IOC_MAGIC, 0x41)

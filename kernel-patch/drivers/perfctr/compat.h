@@ -11,6 +11,7 @@
 #include <linux/security.h>
 #include <linux/slab.h>
 
+#define PF_USER_WORKER	0	/* 6.1 has none but those of io_uring */
 #define SLAB_NO_MERGE	0	/* 6.1 cannot: other objects may share the cache */
 
 /* No security module of 6.1 looks at the attributes. */
@@ -39,6 +40,12 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define PERFCTR_PID_MAX		init_pid_ns.pid_max
 #else
 #define PERFCTR_PID_MAX		pid_max
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0) || LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#include <linux/task_work.h>
+
+#define TWAF_NO_ALLOC	0	/* 6.1 cannot, and since 6.15 none allocates */
 #endif
 
 #endif

@@ -267,6 +267,7 @@ int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg)
 static int detach_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	perfctr_stop_fn(ctx, live, NULL);
+	perfctr_hush_thresholds(ctx->thresholds);
 	WRITE_ONCE(perfctr_thread(ctx->task)->context, NULL);
 	return 0;
 }
@@ -295,6 +296,7 @@ void perfctr_detach_here(struct perfctr_context *ctx)
 	lockdep_assert_irqs_disabled();
 	WRITE_ONCE(ctx->leaving, true);
 	perfctr_stop_fn(ctx, !perfctr_cpu_paused(), NULL);
+	perfctr_hush_thresholds(ctx->thresholds);
 	WRITE_ONCE(perfctr_thread(current)->context, NULL);
 }
 

@@ -10,6 +10,7 @@
 #include <linux/mutex.h>
 #include <linux/once.h>
 #include <linux/random.h>
+#include <linux/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "owner.h"
@@ -21,7 +22,8 @@
 #endif
 
 #define CONTROL_FLAGS	(PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT |	\
-			 PERFCTR_CONTROL_RECORD | PERFCTR_CONTROL_TOTALS)
+			 PERFCTR_CONTROL_RECORD | PERFCTR_CONTROL_TOTALS |	\
+			 PERFCTR_CONTROL_PHASE)
 
 /* Where no bits select modes, everything counts in all of them. */
 static bool selects_modes(const struct perfctr_pmu *pmu)
@@ -73,10 +75,15 @@ u32 perfctr_event_policy(const struct perfctr_event_control *e, u32 policy)
 	return e->flags & PERFCTR_EVENT_POLICY ? e->flags & ~PERFCTR_EVENT_POLICY : policy;
 }
 
+static bool event_notifies(const struct perfctr_event_control *e)
+{
+	return e->signal || e->flags == PERFCTR_EVENT_STOP;
+}
+
 /* rules: of a session, NULL for a context. */
 static u32 check_flags(const struct perfctr_event_control *e, const struct perfctr_rules *rules)
 {
-	if (!e->flags)
+	if (!e->flags || (!rules && e->flags == PERFCTR_EVENT_STOP))
 		return 0;
 	if (!rules || !(e->flags & PERFCTR_EVENT_POLICY) ||
 	    e->flags & ~(PERFCTR_EVENT_POLICY | PERFCTR_EXCLUDE_MASK))
@@ -112,6 +119,12 @@ static u32 check_period(const struct perfctr_event_control *e, const struct perf
 	       e->period > S64_MAX || e->counter & PERFCTR_FAST ? PERFCTR_BAD_PERIOD : 0;
 }
 
+/* What happens at the end of a period, where there is something. */
+static u32 check_notice(const struct perfctr_event_control *e, const struct perfctr_rules *rules)
+{
+	return rules || !e->period || !valid_signal(e->signal) ? PERFCTR_BAD_SIGNAL : 0;
+}
+
 static u64 evntsel_allowed(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
 {
 	return e->kinds ? perfctr_kinds_evntsel(pmu, e->kinds) : pmu->evntsel_allowed;
@@ -126,10 +139,12 @@ static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event
 		return PERFCTR_BAD_KIND;
 	if (!has_counter(pmu, e))
 		return PERFCTR_BAD_COUNTER;
-	if (e->signal || check_flags(e, rules))
+	if (check_flags(e, rules))
 		return PERFCTR_BAD_FIELD;
 	if (e->period && check_period(e, rules))
 		return PERFCTR_BAD_PERIOD;
+	if (event_notifies(e) && check_notice(e, rules))
+		return PERFCTR_BAD_SIGNAL;
 	if (e->evntsel & ~(fixed ? pmu->fixed_allowed : evntsel_allowed(pmu, e)))
 		return PERFCTR_BAD_EVNTSEL;
 	if (e->evntsel2 & ~pmu->evntsel2_allowed)
@@ -276,11 +291,12 @@ static void apply_policy(const struct perfctr_pmu *pmu, struct perfctr_event_con
 	}
 }
 
-/* There is nothing to record of members that share a context with their root. */
+/* Members that share a context with their root have no records and no periods. */
 static bool fit_together(u32 flags)
 {
 	return !(flags & PERFCTR_CONTROL_TOTALS) ||
-	       (flags & PERFCTR_CONTROL_INHERIT && !(flags & PERFCTR_CONTROL_RECORD));
+	       (flags & PERFCTR_CONTROL_INHERIT &&
+		!(flags & (PERFCTR_CONTROL_RECORD | PERFCTR_CONTROL_PHASE)));
 }
 
 static int check_control(struct perfctr_control *control, const struct perfctr_rules *rules)
@@ -311,9 +327,12 @@ static int check_control(struct perfctr_control *control, const struct perfctr_r
 #define LEAST_DISTANCE	2
 
 static void add_period(const struct perfctr_pmu *pmu, struct perfctr_hw_event *event,
-		       struct perfctr_hw_period *p, u64 period)
+		       struct perfctr_hw_period *p, const struct perfctr_event_control *e)
 {
-	p->period = period;
+	p->period = e->period;
+	p->kernel = counts_kernel(pmu, e);
+	p->signal = e->signal;
+	p->stop = e->flags == PERFCTR_EVENT_STOP;
 	p->bits = bits_of(pmu, event->rdpmc);
 	p->least = LEAST_DISTANCE;
 	p->grain = 1;
@@ -353,13 +372,24 @@ static struct perfctr_hw_control *build_control(const struct perfctr_control *co
 		hw->counts_kernel |= counts_kernel(pmu, &control->event[i]);
 		if (control->event[i].period)
 			add_period(pmu, &hw->event[i], &perfctr_hw_periods(hw)[i],
-				   control->event[i].period);
+				   &control->event[i]);
+		hw->notifies |= event_notifies(&control->event[i]);
+		hw->signals |= control->event[i].signal != 0;
 	}
 	hw->special = hw->counts_kernel || hw->interrupts;
 	hw->partial = hw->n_events && perfctr_kinds_lack(pmu, hw->slots);
 	if (hw->n_events && pmu->compile)
 		pmu->compile(hw, control);
 	return hw;
+}
+
+static void tell_period(const struct perfctr_hw_period *p, struct perfctr_event_control *e)
+{
+	e->period = p->period;
+	e->signal = p->signal;
+	e->flags = p->stop ? PERFCTR_EVENT_STOP : 0;
+	if (p->period)
+		e->evntsel &= ~perfctr_pmu->evntsel_interrupt;
 }
 
 /* control, but for its flags, as it was before it was compiled. control is zero. */
@@ -375,9 +405,8 @@ void perfctr_tell_control(const struct perfctr_hw_control *hw, struct perfctr_co
 		e->kinds = hw->event[i].kinds;
 		e->evntsel = hw->event[i].evntsel;
 		e->evntsel2 = hw->event[i].evntsel2;
-		e->period = hw->interrupts ? perfctr_hw_periods(hw)[i].period : 0;
-		if (e->period)
-			e->evntsel &= ~perfctr_pmu->evntsel_interrupt;
+		if (hw->interrupts)
+			tell_period(&perfctr_hw_periods(hw)[i], e);
 	}
 	if (hw->n_events && perfctr_pmu->tell)
 		perfctr_pmu->tell(hw, control);
@@ -412,6 +441,34 @@ struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 	if (IS_ERR(hw))
 		return hw;
 	return control->flags & PERFCTR_CONTROL_TOTALS ? own_control(hw) : share_control(hw);
+}
+
+/* An event of the control counts kernel mode: the first that does. */
+void perfctr_blame_kernel(struct perfctr_control *control)
+{
+	u32 i;
+
+	control->bad_reason = PERFCTR_BAD_PRIVILEGE;
+	for (i = 0; i < control->n_events; i++) {
+		if (counts_kernel(perfctr_pmu, &control->event[i])) {
+			control->bad_event = i;
+			return;
+		}
+	}
+}
+
+/* Likewise a signal. */
+void perfctr_blame_signal(struct perfctr_control *control)
+{
+	u32 i;
+
+	control->bad_reason = PERFCTR_BAD_SIGNAL;
+	for (i = 0; i < control->n_events; i++) {
+		if (control->event[i].signal) {
+			control->bad_event = i;
+			return;
+		}
+	}
 }
 
 /* What hw, the compiled control, wants, as perfctr_reserve() has it; then -EBUSY is all. */

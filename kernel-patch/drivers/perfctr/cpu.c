@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the context switch, gates and reservations know of one CPU's counters. */
-#include <linux/delay.h>
 #include <linux/lockdep.h>
 #include <linux/seq_file.h>
+#include <asm/msr.h>
+#include <asm/processor.h>
+#include <asm/tsc.h>
 #include "cpu.h"
 #include "hooks.h"
 
@@ -40,6 +42,15 @@ void perfctr_cpu_forget(u64 slots)
 	cpu->foreign &= ~slots;
 }
 
+/* All that are stopped have told of their overflows. */
+static void await_interrupts(const struct perfctr_cpu *cpu)
+{
+	u32 latest = tsc_khz / (1000 / LATEST_INTERRUPT);
+
+	while (rdtsc() - cpu->overflowed <= latest)
+		cpu_relax();
+}
+
 /* No counter of ours interrupts any more. */
 void perfctr_cpu_give_interrupts(void)
 {
@@ -49,7 +60,7 @@ void perfctr_cpu_give_interrupts(void)
 	if (!cpu->routed)
 		return;
 	/* One that is under way is to come to us: perf_events would not know it. */
-	udelay(LATEST_INTERRUPT);
+	await_interrupts(cpu);
 	perfctr_cpu_acknowledge(~cpu->running);
 	WRITE_ONCE(cpu->routed, false);
 	perfctr_route_interrupts(false);

@@ -26,6 +26,7 @@ struct perfctr_cpu {
 	u32 interrupts;
 	u64 interrupt_time;	/* time stamp ticks in them */
 	u64 interrupted;	/* time stamp at the end of the last */
+	u64 last_interrupt;	/* time stamp ticks in that one */
 	u64 tick;		/* jiffies then */
 	/* Since boot, of contexts with events: */
 	u64 entries;		/* times a thread's counting began or went on */
@@ -37,6 +38,9 @@ struct perfctr_cpu {
 	/* Of the context that runs, if it has periods: */
 	u64 preset[PERFCTR_MAX_COUNTERS];	/* what the counters went on from */
 	u64 preset_time;			/* time stamp then */
+	bool put_off;				/* they will not interrupt: there were too many */
+	/* Of events with periods, whoever's: */
+	u64 overflowed;		/* time stamp when the last overflow was found in a counter */
 };
 
 DECLARE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
@@ -115,6 +119,32 @@ void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_perio
 void perfctr_add_exited_periods(const struct perfctr_context *ctx,
 				struct perfctr_periods *periods);
 void perfctr_hand_over_periods(const struct perfctr_context *from, struct perfctr_context *to);
+
+/* A thread has counted to the end of a period of an event, and perhaps of more. */
+struct perfctr_passed {
+	u32 event;
+	bool kernel;		/* it counts what the kernel executes */
+	bool told;		/* by an interrupt, of this moment */
+	u64 periods;
+	u64 late;		/* events since the end of the last of them */
+	u64 weight;		/* ... to there from the end of the one before the first */
+};
+
+/* Of a thread that runs here, or is kept from running: it waits for RESUME, or not any more. */
+bool perfctr_waits(const struct perfctr_context *ctx);
+void perfctr_end_wait(struct perfctr_context *ctx);
+void perfctr_hush_thresholds(struct perfctr_thresholds *thresholds);
+
+/* overflow_signal.c; made and freed anywhere, ended as above */
+struct perfctr_signals *perfctr_make_signals(const struct perfctr_hw_control *hw, gfp_t gfp);
+size_t perfctr_signals_bytes(void);
+void perfctr_end_signals(struct perfctr_signals *signals);
+void perfctr_free_signals(struct perfctr_signals *signals);
+void perfctr_signal(struct perfctr_signals *signals, struct task_struct *task, u32 events);
+u32 perfctr_lost_signals(const struct perfctr_signals *signals);
+
+/* sample.c */
+void perfctr_sample(const struct perfctr_context *ctx, const struct perfctr_passed *passed);
 
 /* Anywhere. */
 void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* /dev/perfctr and the descriptors of contexts. */
 #include <linux/anon_inodes.h>
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -107,6 +109,30 @@ static int may_change(const struct descriptor *d)
 	return perfctr_may_count() ?: perfctr_may_change(&d->owner);
 }
 
+/* As perf_events asks of who lets it send signals to other processes. */
+static bool may_signal(struct task_struct *task)
+{
+	bool capable;
+
+	if (same_thread_group(task, current))
+		return true;
+	rcu_read_lock();
+	capable = perfmon_capable() && ns_capable(__task_cred(task)->user_ns, CAP_KILL);
+	rcu_read_unlock();
+	return capable || perfctr_may_access(task, PTRACE_MODE_ATTACH_REALCREDS);
+}
+
+static int control_task(struct perfctr_context *ctx, struct task_struct *task,
+			struct perfctr_hw_control *hw, struct perfctr_control *control)
+{
+	if (hw->signals && !may_signal(task)) {
+		perfctr_blame_signal(control);
+		perfctr_hw_put(hw);
+		return -EACCES;
+	}
+	return perfctr_install(ctx, hw, control);
+}
+
 static int control_context(void *descriptor, struct perfctr_control *control)
 {
 	const struct descriptor *d = descriptor;
@@ -121,7 +147,7 @@ static int control_context(void *descriptor, struct perfctr_control *control)
 	if (err) {
 		perfctr_hw_put(hw);
 	} else {
-		err = perfctr_install(d->ctx, hw, control);
+		err = control_task(d->ctx, task, hw, control);
 		unlock_permitted(task);
 	}
 	if (task)
@@ -207,6 +233,42 @@ static long ioctl_record(const struct descriptor *d, void __user *user)
 	return err;
 }
 
+static long ioctl_samples(const struct descriptor *d, void __user *user)
+{
+	struct perfctr_samples_args args;
+	u32 size;
+	int err = may_change(d) ?: perfctr_get_struct(&args, sizeof(args), user, &size);
+
+	if (!err)
+		err = perfctr_open_samples(d->ctx, &args);
+	return err ?: perfctr_put_struct(user, &args, sizeof(args), size);
+}
+
+static long ioctl_sampled(const struct descriptor *d, void __user *user)
+{
+	struct perfctr_sampled sampled = {};
+	u32 size;
+	int err = d->rules ? perfctr_may_read(&d->owner) : -EPERM;
+
+	if (!err)
+		err = perfctr_get_head(&sampled, sizeof(sampled.size), sizeof(sampled), user,
+				       &size);
+	if (err)
+		return err;
+	sampled.size = sizeof(sampled);
+	err = perfctr_read_sampled(d->ctx->tree, &sampled);
+	return err ?: perfctr_put_struct(user, &sampled, sizeof(sampled), size);
+}
+
+static long ioctl_consume(const struct descriptor *d, void __user *user)
+{
+	struct perfctr_consume consume;
+	u32 size;
+	int err = d->rules ? perfctr_get_struct(&consume, sizeof(consume), user, &size) : -EPERM;
+
+	return err ?: perfctr_consume_samples(d->ctx->tree, &consume);
+}
+
 static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct descriptor *d = file->private_data;
@@ -221,10 +283,18 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 		return ioctl_get_control(d, user);
 	case PERFCTR_IOC_PERIODS:
 		return ioctl_periods(d, user);
+	case PERFCTR_IOC_SAMPLES:
+		return ioctl_samples(d, user);
+	case PERFCTR_IOC_SAMPLED:
+		return ioctl_sampled(d, user);
+	case PERFCTR_IOC_CONSUME:
+		return ioctl_consume(d, user);
 	case PERFCTR_IOC_START:
 		return ioctl_start(d);
 	case PERFCTR_IOC_STOP:
 		return d->rules ? perfctr_stop(d->ctx) : -EPERM;
+	case PERFCTR_IOC_RESUME:
+		return may_change(d) ?: perfctr_resume(d->ctx);
 	case PERFCTR_IOC_RECORD:
 		return ioctl_record(d, user);
 	default:
@@ -236,16 +306,25 @@ static __poll_t context_poll(struct file *file, struct poll_table_struct *wait)
 {
 	const struct descriptor *d = file->private_data;
 	struct perfctr_tree *tree = d->ctx->tree;
+	__poll_t events;
 
 	poll_wait(file, &tree->wait, wait);
-	return perfctr_has_records(tree) ? EPOLLIN | EPOLLRDNORM : 0;
+	events = perfctr_has_records(tree) ? EPOLLIN | EPOLLRDNORM : 0;
+	return d->rules ? events | perfctr_poll_samples(tree) : events;
 }
 
 static int context_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	const struct descriptor *d = file->private_data;
+	unsigned long offset = vma->vm_pgoff << PAGE_SHIFT;
+	int err = perfctr_may_read(&d->owner);
 
-	return perfctr_may_read(&d->owner) ?: perfctr_mmap(d->ctx, vma);
+	if (err)
+		return err;
+	if (offset < PERFCTR_RING_OFFSET)
+		return perfctr_mmap(d->ctx, vma);
+	return d->rules ? perfctr_mmap_samples(d->ctx->tree, vma, offset - PERFCTR_RING_OFFSET) :
+			  -EPERM;
 }
 
 static void free_descriptor(struct descriptor *d)

@@ -39,7 +39,15 @@ void perfctr_born_task(struct task_struct *task)
 	local_irq_restore(flags);
 }
 
-/* task is current, which exits or executes a file, or a thread whose birth failed. */
+void perfctr_exec_task(bool follows)
+{
+	if (follows)
+		perfctr_executes();
+	else
+		perfctr_leave();
+}
+
+/* task is current, which exits, or a thread whose birth failed. */
 void perfctr_detach_task(struct task_struct *task)
 {
 	if (task == current) {

@@ -162,7 +162,7 @@ static void settle_session(struct perfctr_session *s, struct task_struct *task, 
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
 	enum perfctr_class old = sc->settled, new = sc->class;
-	bool traced = s->ring && (old == PERFCTR_MARKED || new == PERFCTR_MARKED);
+	bool traced = s->rings.cpu && (old == PERFCTR_MARKED || new == PERFCTR_MARKED);
 
 	begin_totals(totals);
 	if (traced || s->open[old] & ~s->open[new])
@@ -220,7 +220,7 @@ static void open_gate(struct perfctr_session *s, struct task_struct *task)
 		__this_cpu_or(perfctr_gate_slots, s->open[sc->class]);
 		perfctr_cpu_follow_gate();
 	}
-	if (s->ring)
+	if (s->rings.cpu)
 		perfctr_trace(s, PERFCTR_TRACE_SWITCH, task, now);
 }
 
@@ -257,7 +257,7 @@ static void add_session(struct gate *gate, struct perfctr_session *s, struct tas
 	if (WARN_ON_ONCE(gate->n == PERFCTR_MAX_STARTED))
 		return;
 	gate->session[gate->n++] = s;
-	this_cpu_ptr(&perfctr_gate_special)->n_traced += !!s->ring;
+	this_cpu_ptr(&perfctr_gate_special)->n_traced += !!s->rings.cpu;
 	if (tells_idle(s))
 		count_idle(gate, 1);
 	WRITE_ONCE(sc->active, true);
@@ -369,7 +369,7 @@ void perfctr_gate_settle(struct task_struct *next, u64 now)
 	for_each_session(s, gate, i) {
 		const struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 
-		if (sc->class != sc->settled || (s->ring && sc->class == PERFCTR_MARKED))
+		if (sc->class != sc->settled || (s->rings.cpu && sc->class == PERFCTR_MARKED))
 			settle_session(s, next, now);
 	}
 }
@@ -441,7 +441,7 @@ void perfctr_gate_tick(u64 now)
 			fold_time(s, totals, now);
 			end_totals(totals);
 		}
-		if (s->ring && s->trace_ticks && ++sc->ticks >= s->trace_ticks) {
+		if (s->rings.cpu && s->trace_ticks && ++sc->ticks >= s->trace_ticks) {
 			sc->ticks = 0;
 			perfctr_trace(s, PERFCTR_TRACE_TICK, current, now);
 		}
@@ -463,7 +463,7 @@ static void close_gate(struct perfctr_session *s)
 	}
 	fold_time(s, totals, now);
 	end_totals(totals);
-	if (s->ring)
+	if (s->rings.cpu)
 		perfctr_trace(s, PERFCTR_TRACE_STOP, current, now);
 }
 
@@ -481,7 +481,7 @@ void perfctr_gate_remove(struct perfctr_session *s)
 	WRITE_ONCE(sc->active, false);
 	if (tells_idle(s))
 		count_idle(gate, -1);
-	this_cpu_ptr(&perfctr_gate_special)->n_traced -= !!s->ring;
+	this_cpu_ptr(&perfctr_gate_special)->n_traced -= !!s->rings.cpu;
 	gate->n_kernel -= shows_kernel(s);
 	for (i = 0; gate->session[i] != s; i++)
 		;

@@ -15,6 +15,7 @@
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
+#include "compat.h"
 #include "cpu.h"
 #include "group.h"
 #include "hooks.h"
@@ -191,6 +192,12 @@ struct perfctr_context *perfctr_conceive(gfp_t gfp)
 	return ctx ?: ERR_PTR(-ENOMEM);
 }
 
+/* A new thread of current's process that runs in user mode. */
+static bool shares_handlers(const struct task_struct *task)
+{
+	return task->tgid == current->tgid && !(task->flags & (PF_IO_WORKER | PF_USER_WORKER));
+}
+
 /* ctx is nobody's but task's, and task nobody's but current's, whose context is parent. */
 static void add_member(struct perfctr_context *parent, struct perfctr_context *ctx,
 		       struct task_struct *task, struct perfctr_thread *thread)
@@ -198,7 +205,7 @@ static void add_member(struct perfctr_context *parent, struct perfctr_context *c
 	perfctr_hw_get(parent->hw);
 	ctx->hw = parent->hw;
 	if (unlikely(ctx->hw->interrupts))
-		perfctr_fit_thresholds(ctx, parent);
+		perfctr_fit_thresholds(ctx, parent, shares_handlers(task));
 	perfctr_state_init(ctx, ctx->hw);
 	ctx->tree = parent->tree;
 	refcount_inc(&ctx->tree->refs);

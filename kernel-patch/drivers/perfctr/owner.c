@@ -36,6 +36,7 @@ struct perfctr_account {
 	kuid_t uid;
 	unsigned int owners;		/* under the lock */
 	u32 session_counters;		/* likewise */
+	unsigned int session_places;	/* likewise */
 	atomic_long_t bytes;
 };
 
@@ -124,6 +125,25 @@ int perfctr_take_session_counters(struct perfctr_owner *owner, u32 n)
 	}
 	mutex_unlock(&accounts_lock);
 	return err;
+}
+
+bool perfctr_take_session_place(struct perfctr_owner *owner, unsigned int n)
+{
+	bool taken;
+
+	mutex_lock(&accounts_lock);
+	taken = owner->privileged || owner->account->session_places < n;
+	if (taken)
+		owner->account->session_places++;
+	mutex_unlock(&accounts_lock);
+	return taken;
+}
+
+void perfctr_give_session_place(struct perfctr_owner *owner)
+{
+	mutex_lock(&accounts_lock);
+	owner->account->session_places--;
+	mutex_unlock(&accounts_lock);
 }
 
 int perfctr_own(struct perfctr_owner *owner, size_t bytes)

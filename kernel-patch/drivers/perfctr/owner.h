@@ -52,6 +52,10 @@ void perfctr_uncharge(struct perfctr_owner *owner, size_t bytes);
 int perfctr_take_session_counters(struct perfctr_owner *owner, u32 n);
 u32 perfctr_user_session_counters(void);	/* that a user may have */
 
+/* A place among started sessions. False: without CAP_PERFMON nobody has more than n. */
+bool perfctr_take_session_place(struct perfctr_owner *owner, unsigned int n);
+void perfctr_give_session_place(struct perfctr_owner *owner);
+
 /* Who made a tree or a session. */
 struct perfctr_opener {
 	struct pid *pid;	/* of the process */

@@ -16,7 +16,7 @@
  * members.c	births and exits of the members of a tree
  * shared.c	a context that all threads of a tree share
  * record.c	records of members that have exited
- * periods.c	what is over of a tree's periods
+ * periods.c	what is over of a tree's periods, and who goes on after one
  * context.c	life of a context: attached to a thread, detached, freed
  * group.c	threads that bear the same mark
  * threads.c	the threads of the machine, looked through
@@ -25,9 +25,12 @@
  * state.c	control, start, stop, read of a context
  * switch.c	the context switch: fold, start, stop
  * threshold.c	when the periods of events end: arithmetic
+ * overflow_signal.c	signals to a thread when they do
+ * sample.c	what a thread was doing when one did
  * gate.c	the sessions of one CPU: which of their counters run for which thread
  * hold.c	which trees hold hardware
  * control.c	validation of a control
+ * ring.c	rings of records, which users map and empty
  * owner.c	who pays for the memory
  * may-KIND.c	who may count
  * kinds.c	kinds of cores, and how long a thread ran on which
@@ -62,6 +65,7 @@
 
 struct perfctr_group;
 struct perfctr_kept_record;
+struct perfctr_sampling;
 struct perfctr_thread;
 struct perfctr_thresholds;
 struct mm_struct;
@@ -70,6 +74,15 @@ struct pt_regs;
 struct seq_file;
 struct task_struct;
 struct vm_area_struct;
+
+/* How the ends of a tree's periods differ from the multiples of the period. */
+struct perfctr_variation {
+	bool phase;		/* PERFCTR_CONTROL_PHASE */
+	u32 jitter;		/* percent */
+	u64 chosen;		/* seed, by the user; 0: none */
+	u64 seed;		/* of this control */
+	atomic64_t threads;	/* that have begun with it */
+};
 
 /*
  * What a context and all contexts that were inherited from it share. Who is born and who leaves
@@ -93,7 +106,9 @@ struct perfctr_tree {
 	bool revoked;		/* stopped by the administrator since the last control */
 	bool incomplete;	/* likewise: a child is no member for want of memory */
 	struct pid_namespace *ns;	/* that records are told in */
-	wait_queue_head_t wait;		/* for records */
+	struct perfctr_variation variation;
+	struct perfctr_sampling *sampling;	/* NULL: none */
+	wait_queue_head_t wait;		/* for records, and samples */
 };
 
 /*
@@ -172,6 +187,8 @@ static inline bool perfctr_policy_is_harmless(u32 policy)
 
 int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw_control *hw,
 			const struct perfctr_hw_control *old);
+void perfctr_blame_kernel(struct perfctr_control *control);
+void perfctr_blame_signal(struct perfctr_control *control);
 u32 perfctr_event_policy(const struct perfctr_event_control *e, u32 policy);
 struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *control,
 						   const struct perfctr_rules *rules);
@@ -188,6 +205,7 @@ int perfctr_start(struct perfctr_context *ctx);
 int perfctr_stop(struct perfctr_context *ctx);
 int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
 int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *record);
+int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_args *args);
 void perfctr_close(struct perfctr_context *ctx);
 void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);
 void perfctr_revoke_tree(struct perfctr_tree *tree);
@@ -243,13 +261,31 @@ bool perfctr_has_records(const struct perfctr_tree *tree);	/* lost ones too */
 
 /* periods.c */
 int perfctr_read_periods(struct perfctr_context *ctx, struct perfctr_periods *periods);
+int perfctr_resume(struct perfctr_context *ctx);
+void perfctr_executes(void);	/* current, which keeps its context */
 
 /* threshold.c: for hw, which has periods: nothing counted yet, or NULL; with spare ones or not */
 struct perfctr_thresholds *perfctr_make_thresholds(const struct perfctr_hw_control *hw, bool spare,
 						   gfp_t gfp);
 size_t perfctr_thresholds_bytes(void);
 void perfctr_free_thresholds(struct perfctr_thresholds *thresholds);	/* NULL is fine */
-void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context *parent);
+void perfctr_vary_thresholds(struct perfctr_thresholds *thresholds,
+			     const struct perfctr_hw_control *hw,
+			     struct perfctr_variation *variation);
+void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context *parent,
+			    bool same_process);
+
+/* sample.c */
+int perfctr_check_samples(const struct perfctr_samples_args *args);
+int perfctr_begin_sampling(struct perfctr_tree *tree, struct perfctr_samples_args *args);
+void perfctr_end_sampling(struct perfctr_tree *tree);
+int perfctr_may_sample(const struct perfctr_tree *tree, const struct perfctr_hw_control *hw);
+void perfctr_clear_samples(struct perfctr_tree *tree, u32 n_counters);
+int perfctr_mmap_samples(struct perfctr_tree *tree, struct vm_area_struct *vma,
+			 unsigned long offset);
+int perfctr_consume_samples(struct perfctr_tree *tree, const struct perfctr_consume *consume);
+int perfctr_read_sampled(struct perfctr_tree *tree, struct perfctr_sampled *sampled);
+__poll_t perfctr_poll_samples(struct perfctr_tree *tree);
 
 /* state.c: under the tree's lock; may the caller see the sums? */
 int perfctr_may_see(const struct perfctr_context *ctx);
@@ -275,6 +311,7 @@ struct perfctr_install {
 	u32 flags;			/* PERFCTR_CONTROL_* */
 	struct perfctr_page __percpu *shared;	/* in: by totals.  out: NULL if it is ctx's */
 	struct perfctr_page *old_page;	/* out: that ctx has given up, or NULL */
+	u64 seed;			/* of what is random in the tree's periods */
 };
 
 int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How many periods of a tree's events are over. */
+/* How many periods of a tree's events are over, and threads that go on after the end of one. */
 #include <linux/err.h>
+#include <linux/irqflags.h>
 #include <linux/sched.h>
 #include "cpu.h"
+#include "hooks.h"
 #include "members.h"
 
 static int add_own_fn(struct perfctr_context *ctx, bool live, void *arg)
@@ -48,4 +50,76 @@ int perfctr_read_periods(struct perfctr_context *ctx, struct perfctr_periods *pe
 		read_locked(ctx, periods);
 	perfctr_unlock_tree(ctx->tree);
 	return err;
+}
+
+/* -EALREADY: it does not wait. */
+static int resume_fn(struct perfctr_context *ctx, bool live, void *arg)
+{
+	if (!perfctr_waits(ctx))
+		return -EALREADY;
+	if (live)
+		perfctr_cpu_leave(ctx);
+	perfctr_end_wait(ctx);
+	if (live)
+		perfctr_cpu_enter(ctx);
+	return 0;
+}
+
+/* -ESRCH: current is no member that has a context of its own. */
+static int resume_own(const struct perfctr_tree *tree)
+{
+	struct perfctr_context *ctx;
+	unsigned long flags;
+	int err = -ESRCH;
+
+	local_irq_save(flags);
+	ctx = perfctr_thread(current)->context;
+	if (ctx && ctx->tree == tree && !ctx->shared)
+		err = resume_fn(ctx, !perfctr_cpu_paused(), NULL);
+	local_irq_restore(flags);
+	return err;
+}
+
+/* 0: some have. */
+static int resume_all(struct perfctr_context *ctx)
+{
+	struct perfctr_context *pos;
+	int result, err = -ESRCH;
+
+	for_each_member(pos, ctx) {
+		result = perfctr_call(pos, resume_fn, NULL);
+		if (result != -ESRCH && err)
+			err = result;
+		cond_resched();
+	}
+	return err;
+}
+
+/* The caller goes on, or, if it is no member itself, all that wait. */
+int perfctr_resume(struct perfctr_context *ctx)
+{
+	int err = resume_own(ctx->tree);
+
+	if (err != -ESRCH)
+		return err;
+	err = perfctr_lock_tree(ctx->tree);
+	if (err)
+		return err;
+	err = resume_all(ctx);
+	perfctr_unlock_tree(ctx->tree);
+	return err;
+}
+
+/* The handlers are gone, and with them who would have it go on. */
+void perfctr_executes(void)
+{
+	struct perfctr_context *ctx;
+
+	local_irq_disable();
+	ctx = perfctr_thread(current)->context;
+	if (ctx && perfctr_has_periods(ctx)) {
+		resume_fn(ctx, !perfctr_cpu_paused(), NULL);
+		perfctr_hush_thresholds(ctx->thresholds);
+	}
+	local_irq_enable();
 }

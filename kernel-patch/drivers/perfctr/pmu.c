@@ -16,6 +16,6 @@ u32 perfctr_features(void)
 	if (perfctr_rdpmc_is_off())
 		features &= ~PERFCTR_FEATURE_RDPMC;
 	if (perfctr_pmu && perfctr_pmu->preset && perfctr_has_vector())
-		features |= PERFCTR_FEATURE_INTERRUPT;
+		features |= PERFCTR_FEATURE_INTERRUPT | PERFCTR_FEATURE_SIGNAL;
 	return features;
 }

@@ -34,6 +34,9 @@ struct perfctr_hw_period {
 	u32 bits;		/* of its counter */
 	u32 least;		/* distance to an interrupt, and ... */
 	u32 grain;		/* power of two of which it is a multiple */
+	u32 kernel;		/* 1: it counts kernel mode, too */
+	u32 signal;		/* at its end; 0: none */
+	u32 stop;		/* 1: its thread counts nothing then until RESUME */
 };
 
 /* A validated control, as the hardware takes it. Never changed once it is in use, and shared. */
@@ -49,6 +52,8 @@ struct perfctr_hw_control {
 	bool counts_kernel;	/* some event counts kernel mode */
 	bool interrupts;	/* some event has a period: those of all are behind event[] */
 	bool special;		/* one of these: its counters are stopped at each switch */
+	bool notifies;		/* some event has a signal, or stops its thread */
+	bool signals;		/* some event has a signal */
 	bool partial;		/* some counter is not there on each kind of core */
 	u32 n_events;
 	struct perfctr_hw_event event[];

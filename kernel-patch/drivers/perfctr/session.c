@@ -16,8 +16,6 @@
 #include "session.h"
 #include "user.h"
 
-#define MAX_USER_TRACE_BYTES	65536
-
 /* Counts of what others execute, in whichever mode. */
 static int may_count_others(void)
 {
@@ -140,7 +138,7 @@ static long ioctl_consume(struct perfctr_session *s, void __user *user)
 	if (err)
 		return err;
 	mutex_lock(&s->lock);
-	err = perfctr_rings_consume(s, &consume);
+	err = perfctr_rings_consume(&s->rings, &consume);
 	mutex_unlock(&s->lock);
 	return err;
 }
@@ -200,14 +198,14 @@ static int session_mmap(struct file *file, struct vm_area_struct *vma)
 		return err;
 	if (!offset)
 		return perfctr_buffer_mmap(&s->totals_buffer, vma);
-	if (!s->ring || offset < PERFCTR_RING_OFFSET)
+	if (offset < PERFCTR_RING_OFFSET)
 		return -EINVAL;
-	return perfctr_rings_mmap(s, vma, offset - PERFCTR_RING_OFFSET);
+	return perfctr_rings_mmap(&s->rings, vma, offset - PERFCTR_RING_OFFSET);
 }
 
 static void free_session(struct perfctr_session *s)
 {
-	perfctr_rings_free(s);
+	perfctr_rings_free(&s->rings);
 	perfctr_buffer_free(&s->totals_buffer);
 	free_percpu(s->cpu);
 	free_cpumask_var(s->cpus);
@@ -241,6 +239,7 @@ static const struct file_operations session_fops = {
 static int get_cpus(struct perfctr_session *s, const struct perfctr_session_args *open)
 {
 	u32 known = BITS_TO_LONGS(nr_cpu_ids) * sizeof(long);
+	int zero = 1;
 
 	if (!open->cpus && !open->cpus_bytes) {
 		cpumask_copy(s->cpus, cpu_possible_mask);
@@ -249,9 +248,11 @@ static int get_cpus(struct perfctr_session *s, const struct perfctr_session_args
 	if (!open->cpus || !open->cpus_bytes || open->cpus_bytes > PAGE_SIZE)
 		return -EINVAL;
 	/* CPUs behind the last possible one are refused with the others that do not exist. */
-	if (open->cpus_bytes > known &&
-	    check_zeroed_user(u64_to_user_ptr(open->cpus) + known, open->cpus_bytes - known) != 1)
-		return -EINVAL;
+	if (open->cpus_bytes > known)
+		zero = check_zeroed_user(u64_to_user_ptr(open->cpus) + known,
+					 open->cpus_bytes - known);
+	if (zero <= 0)
+		return zero ?: -EINVAL;
 	cpumask_clear(s->cpus);
 	if (copy_from_user(cpumask_bits(s->cpus), u64_to_user_ptr(open->cpus),
 			   min(open->cpus_bytes, known)))
@@ -277,7 +278,7 @@ static int check_open(const struct perfctr_session_args *open)
 	if (perfmon_capable() && !may_count_others())
 		return 0;
 	if (open->group == -1 || !perfctr_policy_is_harmless(open->policy) ||
-	    open->trace_bytes > MAX_USER_TRACE_BYTES)
+	    open->trace_bytes > PERFCTR_MAX_USER_ROOM_BYTES)
 		return -EACCES;
 	return 0;
 }
@@ -295,11 +296,11 @@ static int fill_session(struct perfctr_session *s, const struct perfctr_session_
 			return PTR_ERR(group);
 		s->group = group;
 	}
-	err = perfctr_charge(&s->owner, (size_t)s->trace_bytes * cpumask_weight(s->cpus));
+	err = perfctr_charge(&s->owner, (size_t)open->trace_bytes * cpumask_weight(s->cpus));
 	if (!err)
 		err = perfctr_totals_alloc(s);
-	if (!err && s->trace_bytes)
-		err = perfctr_rings_alloc(s);
+	if (!err && open->trace_bytes)
+		err = perfctr_rings_alloc(&s->rings, s->cpus, open->trace_bytes);
 	return err;
 }
 
@@ -315,7 +316,6 @@ static struct perfctr_session *alloc_session(const struct perfctr_session_args *
 	perfctr_opener_init(&s->opener);
 	s->rules.policy = open->policy;
 	s->rules.privileged = perfmon_capable() && !may_count_others();
-	s->trace_bytes = open->trace_bytes;
 	s->trace_ticks = open->trace_ticks;
 	err = perfctr_own(&s->owner, sizeof(*s) + nr_cpu_ids * (sizeof(*s->cpu) +
 								sizeof(s->totals->cpu[0])));
@@ -348,7 +348,7 @@ long perfctr_ioctl_session(void __user *user)
 		return PTR_ERR(s);
 	open.n_cpus = s->totals->n_cpus;
 	open.totals_bytes = s->totals_buffer.n_pages << PAGE_SHIFT;
-	open.ring_bytes = s->ring_bytes;
+	open.ring_bytes = s->rings.ring_bytes;
 	fd = perfctr_put_struct(user, &open, sizeof(open), size);
 	if (!fd)
 		fd = anon_inode_getfd("[perfctr-session]", &session_fops, s, O_CLOEXEC | O_RDWR);

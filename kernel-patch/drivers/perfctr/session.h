@@ -5,9 +5,9 @@
 
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
-#include "buffer.h"
 #include "group.h"
 #include "owner.h"
+#include "ring.h"
 
 #define PERFCTR_MAX_STARTED	16	/* sessions: what a CPU's gate has room for */
 
@@ -26,11 +26,6 @@ struct perfctr_session_cpu {
 	bool active;			/* in the CPU's gate */
 	u64 tsc_bias;			/* sum - time stamp, while time runs */
 	u32 ticks;			/* since the last record of one */
-	u32 lost;			/* records, since the last that was not */
-	u32 n_records;			/* as in the ring */
-	u32 record_bytes;
-	u32 head;			/* low halves of the ring's */
-	u32 tail;			/* changed by who consumes */
 	u64 bias[PERFCTR_MAX_COUNTERS];	/* sum - hardware counter, always */
 	struct perfctr_cpu_totals told;	/* to the reader, who has the session's lock */
 };
@@ -54,9 +49,7 @@ struct perfctr_session {
 	bool time[PERFCTR_N_CLASSES];	/* the virtual time stamp likewise */
 	struct perfctr_totals *totals;
 	struct perfctr_buffer totals_buffer;
-	struct perfctr_buffer *ring;	/* by CPU; NULL: no trace */
-	u32 ring_bytes;
-	u32 trace_bytes;		/* for records */
+	struct perfctr_rings rings;	/* of the trace, if there is one */
 	u32 trace_ticks;
 	struct perfctr_session_cpu __percpu *cpu;
 };
@@ -98,11 +91,7 @@ void perfctr_totals_copy(const struct perfctr_session *s, unsigned int number,
 struct perfctr_cpu_totals *perfctr_totals_here(struct perfctr_session *s);
 
 /* trace.c */
-int perfctr_rings_alloc(struct perfctr_session *s);
-void perfctr_rings_free(struct perfctr_session *s);
-void perfctr_rings_clear(struct perfctr_session *s);
-int perfctr_rings_consume(struct perfctr_session *s, const struct perfctr_consume *consume);
-int perfctr_rings_mmap(struct perfctr_session *s, struct vm_area_struct *vma, unsigned long offset);
+void perfctr_trace_clear(struct perfctr_session *s);
 void perfctr_trace(struct perfctr_session *s, u32 type, struct task_struct *task, u64 now);
 
 void perfctr_sessions_exit(void);	/* none is left */

@@ -69,14 +69,16 @@ static void count_counters(const struct perfctr_session *s, int change)
 		user_counters += change * (int)s->hw->n_events;
 }
 
+/* For users without privilege; one of them has half of these. */
+#define USER_PLACES	(PERFCTR_MAX_STARTED / 2)
+
 /*
- * A place for s with hw among those that a CPU's gate has room for; it may have it already. Half
- * of them are for the privileged alone. Both under sessions_lock, until s is started: who revokes
- * takes it away.
+ * A place for s with hw among those that a CPU's gate has room for; it may have it already. Both
+ * under sessions_lock, until s is started: who revokes takes it away.
  */
 static int take_place(struct perfctr_session *s, const struct perfctr_hw_control *hw)
 {
-	unsigned int places = s->rules.privileged ? PERFCTR_MAX_STARTED : PERFCTR_MAX_STARTED / 2;
+	unsigned int places = s->rules.privileged ? PERFCTR_MAX_STARTED : USER_PLACES;
 
 	lockdep_assert_held(&sessions_lock);
 	if (!leaves_counters(s, hw))
@@ -85,6 +87,8 @@ static int take_place(struct perfctr_session *s, const struct perfctr_hw_control
 		return 0;
 	if (n_placed >= places)
 		return -ENOSPC;
+	if (!perfctr_take_session_place(&s->owner, USER_PLACES / 2))
+		return -EMFILE;
 	s->placed = true;
 	n_placed++;
 	return 0;
@@ -98,6 +102,7 @@ static void drop_place(struct perfctr_session *s)
 		return;
 	s->placed = false;
 	n_placed--;
+	perfctr_give_session_place(&s->owner);
 }
 
 static void lock_sessions(void)
@@ -326,8 +331,8 @@ static void replace_control(struct perfctr_session *s, struct perfctr_hw_control
 	s->revoked = false;
 	set_classes(s, control);
 	perfctr_totals_clear(s);
-	if (s->ring)
-		perfctr_rings_clear(s);
+	if (s->rings.cpu)
+		perfctr_trace_clear(s);
 }
 
 /* hw is taken over unless it is refused. */

@@ -207,6 +207,7 @@ int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg)
 	if (live)
 		perfctr_cpu_leave(ctx);
 	ctx->started = false;
+	perfctr_end_wait(ctx);
 	perfctr_follow(ctx);
 	perfctr_page_begin(ctx->page);
 	ctx->page->flags &= ~PERFCTR_PAGE_STARTED;
@@ -230,6 +231,7 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 	perfctr_stop_fn(ctx, live, NULL);
 	swap(ctx->hw, install->hw);
 	swap(ctx->thresholds, install->thresholds);
+	perfctr_hush_thresholds(install->thresholds);
 	if (ctx->hw->counts_kernel && ctx->page_is_users) {
 		install->old_page = ctx->page;
 		perfctr_state_init(ctx, NULL);
@@ -241,6 +243,11 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 	ctx->generation = tree->generation + 1;
 	WRITE_ONCE(tree->generation, ctx->generation);
 	WRITE_ONCE(tree->keep_records, install->flags & PERFCTR_CONTROL_RECORD);
+	tree->variation.phase = install->flags & PERFCTR_CONTROL_PHASE;
+	tree->variation.seed = install->seed;
+	atomic64_set(&tree->variation.threads, 0);
+	if (ctx->thresholds)
+		perfctr_vary_thresholds(ctx->thresholds, ctx->hw, &tree->variation);
 	WRITE_ONCE(tree->revoked, false);
 	return 0;
 }
@@ -294,9 +301,13 @@ void perfctr_add_counts(struct perfctr_counts *sum, const struct perfctr_counts 
 /* arg: struct perfctr_counts, to add to. Returns 1 when the thread was running, else 0. */
 int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
+	struct perfctr_counts *counts = arg;
+
 	if (live && ctx->started)
 		perfctr_cpu_fold(ctx);
-	perfctr_add_sums(ctx, arg);
+	perfctr_add_sums(ctx, counts);
+	if (perfctr_waits(ctx))
+		counts->flags |= PERFCTR_COUNTS_WAITING;
 	return live;
 }
 

@@ -12,7 +12,6 @@
  */
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
-#include <linux/moduleparam.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <asm/mmu_context.h>
@@ -21,15 +20,7 @@
 #include "cpu.h"
 #include "group.h"
 #include "hooks.h"
-
-#ifndef MODULE
-#undef MODULE_PARAM_PREFIX
-#define MODULE_PARAM_PREFIX "perfctr."
-#endif
-
-/* What perf_events allows. */
-#define INTERRUPTS_PER_SECOND	100000
-#define INTERRUPT_PERCENT	25
+#include "interrupt_limits.h"
 
 static void clear_slots(struct perfctr_cpu *cpu, u64 slots)
 {
@@ -143,46 +134,6 @@ static __always_inline void change_owner(struct perfctr_cpu *cpu, u64 owner)
 	cpu->held = 0;
 }
 
-/*
- * Periods may be as short as an event. What more interrupts than these would tell is found out at
- * switches and ticks, so that the CPU has time for others. Where each interrupt's own instructions
- * bring the next one nothing else comes to the CPU, its tick neither, and jiffies go on without it:
- * so interrupts do not renew what they may have.
- */
-static unsigned int interrupts_per_tick = INTERRUPTS_PER_SECOND / HZ;
-module_param(interrupts_per_tick, uint, 0644);
-MODULE_PARM_DESC(interrupts_per_tick, "of counters, on each CPU; what comes later the tick finds");
-
-static unsigned int interrupt_percent = INTERRUPT_PERCENT;
-module_param(interrupt_percent, uint, 0644);
-MODULE_PARM_DESC(interrupt_percent, "of each tick's time for them; likewise");
-
-/* In ticks of the time stamp. */
-static u64 part_of_tick(unsigned int percent)
-{
-	return (u64)(tsc_khz / HZ) * 10 * percent;
-}
-
-static bool has_interrupted_enough(const struct perfctr_cpu *cpu)
-{
-	return cpu->interrupts >= READ_ONCE(interrupts_per_tick) ||
-	       cpu->interrupt_time > part_of_tick(min(READ_ONCE(interrupt_percent), 100u));
-}
-
-/*
- * Behind interrupts that took a tick the next tick waits: what they interrupt gets on before there
- * are others.
- */
-static void renew_interrupts(struct perfctr_cpu *cpu)
-{
-	if (has_interrupted_enough(cpu) &&
-	    rdtsc() - cpu->interrupted < part_of_tick(INTERRUPT_PERCENT))
-		return;
-	cpu->tick = get_jiffies_64();
-	cpu->interrupts = 0;
-	cpu->interrupt_time = 0;
-}
-
 /* The counters are stopped, and the sums up to date. Those without a period stay as they are. */
 static void preset_counters(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
 {
@@ -192,7 +143,8 @@ static void preset_counters(struct perfctr_cpu *cpu, const struct perfctr_contex
 	for (i = 0; i < hw->n_events; i++)
 		if (!perfctr_hw_periods(hw)[i].period)
 			prevent_wrap_of(cpu, &hw->event[i], &cpu->value[i]);
-	perfctr_thresholds_preset(cpu, ctx, has_interrupted_enough(cpu));
+	cpu->put_off = perfctr_interrupted_enough(cpu);
+	perfctr_thresholds_preset(cpu, ctx, cpu->put_off);
 }
 
 /* What the thread would read itself is not what it counts. */
@@ -218,12 +170,32 @@ static __always_inline void begin_counters(struct perfctr_cpu *cpu, struct perfc
 	}
 }
 
+/* Until it goes on nothing is what its counters hold, which others may use. */
+static void set_waiting_biases(struct perfctr_page *page)
+{
+	u32 i;
+
+	for (i = 0; i < page->n_counters; i++)
+		set_bias(&page->counter[i], 0);
+}
+
 /* The counters are stopped, and the sums up to date: what they have passed has been noticed. */
 static void begin_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
-	preset_counters(cpu, ctx);
-	set_biases(cpu, ctx);
+	if (unlikely(perfctr_waits(ctx))) {
+		set_waiting_biases(ctx->page);
+	} else {
+		preset_counters(cpu, ctx);
+		set_biases(cpu, ctx);
+	}
 	forbid_fast_reads(ctx->page);
+}
+
+/* ... and then they run, unless their thread waits. */
+static void run_periods(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
+{
+	cpu->enabled = unlikely(perfctr_waits(ctx)) ? 0 : ctx->hw->slots;
+	perfctr_cpu_write_enable(cpu);
 }
 
 /* The counters are stopped. They will count in kernel mode, or interrupt. */
@@ -239,12 +211,11 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
 			perfctr_route_interrupts(true);
 		}
 		if (time_after64(get_jiffies_64(), cpu->tick))
-			renew_interrupts(cpu);
+			perfctr_renew_interrupts(cpu);
 		begin_periods(cpu, ctx);
 		cpu->held |= ctx->hw->slots;
-		cpu->enabled = ctx->hw->slots;
 		cpu->starts++;
-		perfctr_cpu_write_enable(cpu);
+		run_periods(cpu, ctx);
 	} else {
 		begin_counters(cpu, ctx, ctx->hw);
 	}
@@ -603,6 +574,7 @@ static void sum_up_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
 	perfctr_thresholds_pass(ctx, late);
 }
 
+/* Then they are to run. */
 static void fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
 {
 	perfctr_page_begin(ctx->page);
@@ -614,11 +586,13 @@ static void fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 static noinline void fold_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	perfctr_cpu_hold(ctx->hw->slots);
-	if (ctx->hw->interrupts)
+	if (ctx->hw->interrupts) {
 		fold_periods(cpu, ctx, true);
-	else
+		run_periods(cpu, ctx);
+	} else {
 		fold_context(cpu, ctx);
-	perfctr_cpu_go_on();
+		perfctr_cpu_go_on();
+	}
 }
 
 /* Brings the sums of a running context up to date, all counters as of one instruction. */
@@ -646,19 +620,18 @@ void perfctr_interrupt(void)
 	lockdep_assert_irqs_disabled();
 	if (!cpu->routed)
 		return;
-	cpu->interrupts++;
+	perfctr_interrupt_begins(cpu, start);
 	if (ctx && ctx->hw->interrupts && cpu->enabled && !cpu->paused) {
 		perfctr_cpu_hold(ctx->hw->slots);
 		fold_periods(cpu, ctx, false);
 		perfctr_cpu_acknowledge(ctx->hw->slots);
 		perfctr_route_interrupts(true);
-		perfctr_cpu_go_on();
+		run_periods(cpu, ctx);
 	} else {
 		perfctr_cpu_acknowledge(~cpu->running);
 		perfctr_route_interrupts(true);
 	}
-	cpu->interrupted = rdtsc();
-	cpu->interrupt_time += cpu->interrupted - start;
+	perfctr_interrupt_ends(cpu, start);
 }
 
 /*
@@ -754,17 +727,19 @@ static bool fold_periods_by_tick(struct perfctr_cpu *cpu, struct perfctr_context
 
 	perfctr_cpu_hold(ctx->hw->slots);
 	perfctr_route_interrupts(true);
-	renew_interrupts(cpu);
+	perfctr_renew_interrupts(cpu);
 	perfctr_page_begin(page);
 	page->tsc.sum = page->tsc.bias + rdtsc();
-	intact &= read_forward(cpu, ctx, true);
-	fold_counters(cpu, ctx);
-	perfctr_thresholds_pass(ctx, true);
+	if (likely(!perfctr_waits(ctx))) {
+		intact &= read_forward(cpu, ctx, true);
+		fold_counters(cpu, ctx);
+		perfctr_thresholds_pass(ctx, true);
+	}
 	begin_periods(cpu, ctx);
 	if (!intact)
 		page->flags |= PERFCTR_PAGE_DISTURBED;
 	perfctr_page_end(page);
-	perfctr_cpu_go_on();
+	run_periods(cpu, ctx);
 	return intact;
 }
 
@@ -823,7 +798,7 @@ static noinline void scrub_specially(struct perfctr_cpu *cpu, struct perfctr_con
 	clear_foreign(cpu, ctx);
 	begin_periods(cpu, ctx);
 	perfctr_page_end(ctx->page);
-	perfctr_cpu_go_on();
+	run_periods(cpu, ctx);
 }
 
 /* The current thread is counted. */

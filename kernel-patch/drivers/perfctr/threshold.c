@@ -26,10 +26,18 @@ struct perfctr_thresholds {
 	struct perfctr_thresholds *spare;	/* for a child, see perfctr_fit_thresholds() */
 	u64 late;
 	u64 exited_late;
-	struct {
+	u64 exited_lost;	/* signals */
+	struct perfctr_signals *signals;	/* NULL: no event has one */
+	bool notifies;		/* its thread is told, and stops, as the control says */
+	bool waits;		/* counts no event until RESUME */
+	u64 random;		/* state of what varies them */
+	struct perfctr_threshold {
 		u64 next;	/* count that ends the period under way */
+		u64 last;	/* ... that ended the one before; 0: it is the first */
 		u64 over;
 		u64 exited;
+		u64 spread;	/* what is due varies by less than this; 0: by nothing */
+		u64 beyond;	/* next is so much later for that */
 	} event[];
 };
 
@@ -38,7 +46,14 @@ size_t perfctr_thresholds_bytes(void)
 {
 	u32 n = perfctr_pmu ? perfctr_pmu->n_general + perfctr_pmu->n_fixed : 0;
 
-	return 2 * offsetof(struct perfctr_thresholds, event[n]);
+	return 2 * (offsetof(struct perfctr_thresholds, event[n]) + perfctr_signals_bytes());
+}
+
+static void free_alone(struct perfctr_thresholds *t)
+{
+	if (t->signals)
+		perfctr_free_signals(t->signals);
+	kfree(t);
 }
 
 static struct perfctr_thresholds *make_alone(const struct perfctr_hw_control *hw, gfp_t gfp)
@@ -50,9 +65,16 @@ static struct perfctr_thresholds *make_alone(const struct perfctr_hw_control *hw
 	if (!t)
 		return NULL;
 	t->control = hw->id;
+	t->notifies = hw->notifies;
 	for (i = 0; i < hw->n_events; i++)
 		t->event[i].next = perfctr_hw_periods(hw)[i].period;
-	return t;
+	if (!hw->signals)
+		return t;
+	t->signals = perfctr_make_signals(hw, gfp);
+	if (t->signals)
+		return t;
+	free_alone(t);
+	return NULL;
 }
 
 struct perfctr_thresholds *perfctr_make_thresholds(const struct perfctr_hw_control *hw, bool spare,
@@ -65,26 +87,54 @@ struct perfctr_thresholds *perfctr_make_thresholds(const struct perfctr_hw_contr
 	t->spare = make_alone(hw, gfp);
 	if (t->spare)
 		return t;
-	kfree(t);
+	free_alone(t);
 	return NULL;
 }
 
 void perfctr_free_thresholds(struct perfctr_thresholds *t)
 {
-	if (t)
-		kfree(t->spare);
-	kfree(t);
+	if (!t)
+		return;
+	if (t->spare)
+		free_alone(t->spare);
+	free_alone(t);
+}
+
+/* Nobody is told of their ends any more, and no thread waits for it. NULL is fine. */
+void perfctr_hush_thresholds(struct perfctr_thresholds *t)
+{
+	if (!t)
+		return;
+	t->notifies = false;
+	t->waits = false;
+	if (t->signals)
+		perfctr_end_signals(t->signals);
+}
+
+bool perfctr_waits(const struct perfctr_context *ctx)
+{
+	return perfctr_has_periods(ctx) && READ_ONCE(ctx->thresholds->waits);
+}
+
+void perfctr_end_wait(struct perfctr_context *ctx)
+{
+	if (perfctr_has_periods(ctx))
+		WRITE_ONCE(ctx->thresholds->waits, false);
 }
 
 /*
  * ctx is about to be born under parent's control, which has periods. If it was conceived under
  * another one, parent's thread has been given this one since, and has made no child under it: the
- * spare thresholds are there.
+ * spare thresholds are there. Signals are for those alone that have their handlers in common.
  */
-void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context *parent)
+void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context *parent,
+			    bool same_process)
 {
 	if (!ctx->thresholds || ctx->thresholds->control != parent->hw->id)
 		swap(ctx->thresholds, parent->thresholds->spare);
+	if (!same_process || !parent->thresholds->notifies)
+		perfctr_hush_thresholds(ctx->thresholds);
+	perfctr_vary_thresholds(ctx->thresholds, parent->hw, &parent->tree->variation);
 }
 
 /*
@@ -94,7 +144,7 @@ void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context 
  */
 bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
 {
-	u64 most = (rdtsc() - cpu->preset_time) * MOST_EVENTS;
+	u64 now = rdtsc(), most = (now - cpu->preset_time) * MOST_EVENTS;
 	bool possible = true;
 	u32 i;
 
@@ -103,8 +153,10 @@ bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_
 
 		if (!p->period)
 			continue;
-		if (!(cpu->value[i] & BIT_ULL(p->bits - 1)))
+		if (!(cpu->value[i] & BIT_ULL(p->bits - 1))) {
 			cpu->value[i] += BIT_ULL(p->bits);
+			cpu->overflowed = now;
+		}
 		if (likely(cpu->value[i] - cpu->preset[i] <= most))
 			continue;
 		cpu->value[i] = cpu->preset[i];
@@ -113,12 +165,17 @@ bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_
 	return possible;
 }
 
-/* Likewise, where they have become sums as they were read. */
+/* Likewise, where they have become sums as they were read. A bias is all of who waits. */
 void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	struct perfctr_page_counter *c = ctx->page->counter;
 	u32 i;
 
+	if (unlikely(ctx->thresholds->waits)) {
+		for (i = 0; i < ctx->hw->n_events; i++)
+			c[i].sum = c[i].bias;
+		return;
+	}
 	if (!perfctr_thresholds_unwrap(cpu, ctx->hw)) {
 		ctx->page->flags |= PERFCTR_PAGE_DISTURBED;
 		cpu->disturbances++;
@@ -127,25 +184,116 @@ void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *c
 		c[i].sum = c[i].bias + cpu->value[i];
 }
 
+/* SplitMix64, of Steele, Lea and Flood: 64 random bits. */
+static u64 draw_bits(u64 *state)
+{
+	u64 z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+static u64 draw_below(u64 *state, u64 n)
+{
+	return mul_u64_u64_shr(draw_bits(state), n, 64);
+}
+
+/*
+ * A thread begins to count. Jitter does not add up: each threshold is less than a period behind the
+ * place that it would have without.
+ */
+void perfctr_vary_thresholds(struct perfctr_thresholds *t, const struct perfctr_hw_control *hw,
+			     struct perfctr_variation *v)
+{
+	u32 i;
+
+	if (!v->phase && !v->jitter)
+		return;
+	t->random = v->seed + atomic64_inc_return(&v->threads);
+	t->random = draw_bits(&t->random);
+	for (i = 0; i < hw->n_events; i++) {
+		struct perfctr_threshold *e = &t->event[i];
+		u64 period = perfctr_hw_periods(hw)[i].period;
+
+		if (v->phase)
+			e->next -= draw_below(&t->random, period);
+		/* Distances have a sign. */
+		e->spread = min(mul_u64_u32_div(period, v->jitter, 100), S64_MAX - period);
+		e->beyond = draw_below(&t->random, e->spread);
+		e->next += e->beyond;
+	}
+}
+
+/* count has passed next, and perhaps more thresholds: as many are returned. */
+static noinline u64 pass_varied(struct perfctr_threshold *e, u64 period, u64 count, u64 *random)
+{
+	u64 due = e->next - e->beyond, n = div64_u64(count - due, period);
+
+	/* All that were due before the last one that was due are passed. */
+	e->last = e->next;
+	due += period;
+	if (n) {
+		due += (n - 1) * period;
+		e->last = due - period + (n > 1 ? draw_below(random, e->spread) : e->beyond);
+		e->beyond = draw_below(random, e->spread);
+		if (count - due < e->beyond) {
+			e->next = due + e->beyond;
+			return n;
+		}
+		e->last = due + e->beyond;
+		due += period;
+	}
+	e->beyond = draw_below(random, e->spread);
+	e->next = due + e->beyond;
+	return n + 1;
+}
+
+static u64 pass_even(struct perfctr_threshold *e, u64 period, u64 count)
+{
+	u64 beyond = count - e->next, n = 1;
+
+	if (unlikely(beyond >= period))
+		n += div64_u64(beyond, period);
+	e->last = e->next + (n - 1) * period;
+	e->next = e->last + period;
+	return n;
+}
+
 /* Of sums that are up to date. late: nothing has interrupted to tell. */
 void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late)
 {
 	struct perfctr_thresholds *t = ctx->thresholds;
-	u32 i;
+	u32 i, told = 0;
 
 	for (i = 0; i < ctx->hw->n_events; i++) {
-		u64 period = perfctr_hw_periods(ctx->hw)[i].period, beyond, n = 1;
+		const struct perfctr_hw_period *p = &perfctr_hw_periods(ctx->hw)[i];
+		struct perfctr_threshold *e = &t->event[i];
+		u64 count = ctx->page->counter[i].sum;
+		struct perfctr_passed passed;
 
-		beyond = ctx->page->counter[i].sum - t->event[i].next;
-		if (!period || (s64)beyond < 0)
+		if (!p->period || (s64)(count - e->next) < 0)
 			continue;
-		if (unlikely(beyond >= period))
-			n += div64_u64(beyond, period);
-		t->event[i].next += n * period;
-		t->event[i].over += n;
+		passed.event = i;
+		passed.kernel = p->kernel;
+		passed.told = !late;
+		passed.weight = e->last;
+		passed.periods = unlikely(e->spread) ?
+				 pass_varied(e, p->period, count, &t->random) :
+				 pass_even(e, p->period, count);
+		passed.weight = e->last - passed.weight;
+		passed.late = count - e->last;
+		e->over += passed.periods;
 		/* Those beyond the first could not be told each for itself. */
-		t->late += late ? n : n - 1;
+		t->late += passed.periods - !late;
+		perfctr_sample(ctx, &passed);
+		if (unlikely(t->notifies)) {
+			told |= p->signal ? BIT(i) : 0;
+			t->waits |= p->stop;
+		}
 	}
+	if (unlikely(told))
+		perfctr_signal(t->signals, ctx->task, told);
 }
 
 /* What a counter can do, of what is left. */
@@ -183,6 +331,11 @@ void perfctr_thresholds_preset(struct perfctr_cpu *cpu, const struct perfctr_con
 	cpu->preset_time = rdtsc();
 }
 
+static u64 lost_signals(const struct perfctr_thresholds *t)
+{
+	return t->signals ? perfctr_lost_signals(t->signals) : 0;
+}
+
 void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_periods *periods)
 {
 	const struct perfctr_thresholds *t = ctx->thresholds;
@@ -191,6 +344,7 @@ void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_perio
 	if (!perfctr_has_periods(ctx))
 		return;
 	periods->late += t->late;
+	periods->lost_signals += lost_signals(t);
 	for (i = 0; i < ctx->hw->n_events; i++)
 		periods->over[i] += t->event[i].over;
 }
@@ -204,6 +358,7 @@ void perfctr_add_exited_periods(const struct perfctr_context *ctx, struct perfct
 	if (!perfctr_has_periods(ctx))
 		return;
 	periods->late += t->exited_late;
+	periods->lost_signals += t->exited_lost;
 	for (i = 0; i < ctx->hw->n_events; i++)
 		periods->over[i] += t->event[i].exited;
 }
@@ -216,6 +371,7 @@ void perfctr_hand_over_periods(const struct perfctr_context *from, struct perfct
 	u32 i;
 
 	t->exited_late += f->late + f->exited_late;
+	t->exited_lost += lost_signals(f) + f->exited_lost;
 	for (i = 0; i < from->hw->n_events; i++)
 		t->event[i].exited += f->event[i].over + f->event[i].exited;
 }

@@ -8,6 +8,7 @@
 #include <linux/llist.h>
 #include <linux/lockdep.h>
 #include <linux/pid_namespace.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include "group.h"
@@ -70,6 +71,19 @@ void perfctr_close(struct perfctr_context *ctx)
 	perfctr_end_members_below(ctx, 0);
 	tree->root = NULL;
 	perfctr_unlock_tree(tree);
+	perfctr_end_sampling(tree);
+}
+
+/* -EBUSY: it has a control, which is not sampled. */
+int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_args *args)
+{
+	int err = perfctr_check_samples(args) ?: perfctr_lock_tree(ctx->tree);
+
+	if (err)
+		return err;
+	err = ctx->hw ? -EBUSY : perfctr_begin_sampling(ctx->tree, args);
+	perfctr_unlock_tree(ctx->tree);
+	return err;
 }
 
 /*
@@ -84,6 +98,7 @@ static int replace_control(struct perfctr_context *ctx, struct perfctr_install *
 		install->thresholds = perfctr_make_thresholds(install->hw, true, GFP_KERNEL);
 		if (!install->thresholds)
 			return -ENOMEM;
+		install->seed = ctx->tree->variation.chosen ?: get_random_u64();
 	}
 	err = perfctr_call(ctx, perfctr_install_fn, install);
 	perfctr_free_thresholds(install->thresholds);
@@ -147,6 +162,7 @@ static int install_locked(struct perfctr_context *ctx, struct perfctr_install *i
 	ctx->exited.n_counters = ctx->hw->n_events;
 	perfctr_link_born(ctx->tree);
 	perfctr_end_members_below(ctx, ctx->generation);
+	perfctr_clear_samples(ctx->tree, ctx->hw->n_events);
 	if (start) {
 		err = start_member(ctx);
 		perfctr_drop_hold(hw);
@@ -172,7 +188,11 @@ int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
 	int err = perfctr_make_shared(&change) ?: perfctr_lock_tree(ctx->tree);
 
 	if (!err) {
-		err = READ_ONCE(ctx->task) ? perfctr_pay_for_shared(ctx, &change) : -ESRCH;
+		err = READ_ONCE(ctx->task) ? perfctr_may_sample(ctx->tree, hw) : -ESRCH;
+		if (err == -EACCES)
+			perfctr_blame_kernel(control);
+		if (!err)
+			err = perfctr_pay_for_shared(ctx, &change);
 		if (!err) {
 			err = install_locked(ctx, &change, control);
 			perfctr_pay_back_shared(ctx, &change);
@@ -197,6 +217,7 @@ int perfctr_get_control(struct perfctr_context *ctx, struct perfctr_control *con
 		control->flags = (ctx->started ? 0 : PERFCTR_CONTROL_STOPPED) |
 				 (ctx->inherit ? PERFCTR_CONTROL_INHERIT : 0) |
 				 (ctx->shared ? PERFCTR_CONTROL_TOTALS : 0) |
+				 (ctx->tree->variation.phase ? PERFCTR_CONTROL_PHASE : 0) |
 				 (ctx->tree->keep_records ? PERFCTR_CONTROL_RECORD : 0);
 		perfctr_tell_control(ctx->hw, control);
 	} else {

@@ -21,6 +21,7 @@ void perfctr_switch(struct task_struct *prev, struct task_struct *next);
 int perfctr_fork_task(struct task_struct *child);
 void perfctr_born_task(struct task_struct *child);
 void perfctr_detach_task(struct task_struct *tsk);
+void perfctr_exec_task(bool follows);
 void perfctr_tick_current(void);
 bool perfctr_may_rdpmc(struct mm_struct *mm);
 void perfctr_rdpmc_enabled(struct mm_struct *mm);
@@ -54,11 +55,18 @@ static inline void perfctr_born(struct task_struct *child)
 		perfctr_born_task(child);
 }
 
-/* The thread exits, was never born, or executes a file that its context must not follow it into. */
+/* The thread exits, or was never born. */
 static inline void perfctr_drop(struct task_struct *tsk)
 {
 	if (unlikely(tsk->thread.perfctr.context || tsk->thread.perfctr.mark))
 		perfctr_detach_task(tsk);
+}
+
+/* current executes a file. follows: what it has of ours may follow it there. */
+static inline void perfctr_exec(bool follows)
+{
+	if (unlikely(current->thread.perfctr.context || current->thread.perfctr.mark))
+		perfctr_exec_task(follows);
 }
 
 /* On the timer interrupt, interrupts off. */
@@ -87,6 +95,7 @@ static inline void perfctr_copy_thread(struct task_struct *child) { }
 static inline int perfctr_fork(struct task_struct *child) { return 0; }
 static inline void perfctr_born(struct task_struct *child) { }
 static inline void perfctr_drop(struct task_struct *tsk) { }
+static inline void perfctr_exec(bool follows) { }
 static inline void perfctr_tick(void) { }
 
 static inline bool perfctr_rdpmc_allowed(struct mm_struct *mm)

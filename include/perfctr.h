@@ -88,6 +88,8 @@ struct perfctr;
 #define PERFCTR_CAN_KERNEL	(1u << 12)	/* this user may count in kernel mode */
 #define PERFCTR_CAN_CONSISTENT	(1u << 13)	/* sums of running members are of one instant */
 #define PERFCTR_CAN_TOTALS	(1u << 14)	/* PERFCTR_CONTROL_TOTALS */
+#define PERFCTR_CAN_SAMPLE	(1u << 15)	/* periods, and samples of them */
+#define PERFCTR_CAN_SIGNAL	(1u << 16)	/* signals at their ends, and PERFCTR_EVENT_STOP */
 
 struct perfctr_backend_info {
 	char name[16];

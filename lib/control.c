@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A control as data: its events, counters for those that name none, what a backend cannot do. */
+/*
+ * A control as data: its events, counters for those that name none, what a backend cannot do.  And
+ * options, which have a program's own size as a control does.
+ */
 #include "internal.h"
 
 #include <errno.h>
@@ -92,5 +95,25 @@ int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities)
 	for (uint32_t i = 0; i < c->n_events && i < PERFCTR_MAX_COUNTERS; i++)
 		if (perfctr_is_software(c->event[i].counter))
 			return refuse_control(c, i, PERFCTR_BAD_SOFTWARE);
+	return 0;
+}
+
+int perfctr_take_options(void *options, size_t size, const void *given, size_t given_size,
+			 size_t least)
+{
+	const size_t known = given_size < size ? given_size : size;
+
+	if (given_size < least) {
+		errno = EINVAL;
+		return -1;
+	}
+	for (size_t i = known; i < given_size; i++) {
+		if (((const unsigned char *)given)[i]) {
+			errno = E2BIG;
+			return -1;
+		}
+	}
+	memset(options, 0, size);
+	memcpy(options, given, known);
 	return 0;
 }

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ESCR_THREAD_1 0x3ull /* T1_USR and T1_OS */
+
 static bool nmi_watchdog_runs(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/nmi_watchdog", "re");
@@ -128,7 +130,7 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			       char *text, size_t size)
 {
 	const struct perfctr_event_control *event = &c->event[c->bad_event];
-	uint64_t allowed = info->evntsel_allowed;
+	uint64_t unknown, allowed = info->evntsel_allowed;
 	uint64_t enable_first = perfctr_machine_enable_first(info);
 	uint64_t required = info->evntsel_required | enable_first;
 	char name[PERFCTR_EVENT_TEXT], other[PERFCTR_EVENT_TEXT] = "another event", counters[64];
@@ -174,12 +176,14 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 (unsigned long long)allowed);
 		break;
 	case PERFCTR_BAD_EVNTSEL2:
+		unknown = event->evntsel2 & ~info->evntsel2_allowed;
 		if (info->evntsel2_allowed)
 			snprintf(text, size,
-				 "event %s: evntsel2 bits 0x%llx are reserved; only 0x%llx "
-				 "may be set",
-				 name,
-				 (unsigned long long)(event->evntsel2 & ~info->evntsel2_allowed),
+				 "event %s: evntsel2 bits 0x%llx are %s; only 0x%llx may be set",
+				 name, (unsigned long long)unknown,
+				 info->pmu == PERFCTR_PMU_P4 && !(unknown & ~ESCR_THREAD_1) ?
+					 "of a second logical processor, which is not counted" :
+					 "reserved",
 				 (unsigned long long)info->evntsel2_allowed);
 		else
 			snprintf(text, size,
@@ -311,14 +315,22 @@ static void describe_bad_event(const struct perfctr_control *c, const struct per
 			 name, info->n_kinds);
 		break;
 	case PERFCTR_BAD_FIELD:
-		snprintf(text, size, "event %s: flags and signal must be 0", name);
+		snprintf(text, size,
+			 "event %s: flags must be 0, or PERFCTR_EVENT_STOP, or in a session a policy",
+			 name);
+		break;
+	case PERFCTR_BAD_SIGNAL:
+		snprintf(text, size,
+			 "event %s: a signal, of 1 to 64, and PERFCTR_EVENT_STOP are for events of "
+			 "threads that have a period",
+			 name);
 		break;
 	case PERFCTR_BAD_PERIOD:
 		snprintf(text, size,
 			 info->features & PERFCTR_FEATURE_INTERRUPT ?
 			 "event %s: only events of threads that are counted each for itself have a "
 			 "period, of at most 2^63 - 1" :
-			 "event %s: no counter interrupts here; leave the period out",
+			 "event %s: no counter interrupts here; leave the period and the signal out",
 			 name);
 		break;
 	default:
@@ -360,6 +372,15 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 			 info->user_session_counters);
 		return;
 	}
+	if (error == EACCES && c->bad_reason == PERFCTR_BAD_SIGNAL) {
+		perfctr_event_format(&c->event[c->bad_event % PERFCTR_MAX_COUNTERS], name,
+				     sizeof(name));
+		snprintf(text, size,
+			 "event %s: signals to a thread of another process need CAP_PERFMON and "
+			 "CAP_KILL, or the right to ptrace it; leave the signal out",
+			 name);
+		return;
+	}
 	if ((error == EINVAL || error == EACCES || error == EBUSY || error == ENOTSUP) &&
 	    c->bad_reason && c->bad_event < PERFCTR_MAX_COUNTERS) {
 		describe_bad_event(c, info, text, size);
@@ -367,12 +388,26 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 	}
 	switch (error) {
 	case ENOSPC:
+		/* The counters are given: it is the driver that has no place. */
+		if (c->event[c->bad_event % PERFCTR_MAX_COUNTERS].counter != PERFCTR_ANY) {
+			snprintf(text, size,
+				 "no place is left for the session: 16 are started at most, "
+				 "without CAP_PERFMON 8 that have half of the counters together; "
+				 "end others");
+			break;
+		}
 		perfctr_event_format(&c->event[c->bad_event % PERFCTR_MAX_COUNTERS], name,
 				     sizeof(name));
 		snprintf(text, size,
 			 "event %s: no counter is left for it; this machine has %u "
 			 "general counters",
 			 name, info->n_general);
+		break;
+	case EMFILE:
+		snprintf(text, size,
+			 "without CAP_PERFMON a user has at most 4 sessions that are started, and "
+			 "memory as /sys/module/perfctr/parameters/user_kb allows; end others of "
+			 "yours, or get CAP_PERFMON");
 		break;
 	case EBUSY:
 		describe_holder(info, text, size);

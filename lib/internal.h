@@ -15,6 +15,14 @@ bool perfctr_is_software(uint32_t counter);
 /* What the capabilities exclude: -1, errno ENOTSUP and c->bad_event, bad_reason filled in. */
 int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities);
 
+/*
+ * Options of a program's own size into those of the library's: what an older program does not know
+ * is 0, as is what this library does not know.  least: bytes of their first version.  -1: EINVAL,
+ * E2BIG.
+ */
+int perfctr_take_options(void *options, size_t size, const void *given, size_t given_size,
+			 size_t least);
+
 /* Zeros, to be unmapped by munmap(); in a forked child they are zeros again.  NULL with errno. */
 void *perfctr_map_wiped(size_t size);
 

@@ -7,29 +7,7 @@
 #include <string.h>
 
 /* As the first version with a size had them. */
-#define OPTIONS_SIZE_0                                                                             \
-	(offsetof(struct perfctr_session_options, backend) + sizeof(const char *))
-
-/* What an older program does not know is 0, as is what this library does not know. */
-static int take_options(struct perfctr_session_options *options,
-			const struct perfctr_session_options *given)
-{
-	const size_t size = given->size < sizeof(*options) ? given->size : sizeof(*options);
-
-	if (given->size < OPTIONS_SIZE_0) {
-		errno = EINVAL;
-		return -1;
-	}
-	for (size_t i = size; i < given->size; i++) {
-		if (((const unsigned char *)given)[i]) {
-			errno = E2BIG;
-			return -1;
-		}
-	}
-	memset(options, 0, sizeof(*options));
-	memcpy(options, given, size);
-	return 0;
-}
+#define OPTIONS_SIZE_0 (offsetof(struct perfctr_session_options, backend) + sizeof(const char *))
 
 struct perfctr_session *perfctr_session_open(const struct perfctr_session_options *given)
 {
@@ -37,7 +15,7 @@ struct perfctr_session *perfctr_session_open(const struct perfctr_session_option
 	struct perfctr_session_options options;
 	struct perfctr_session *s;
 
-	if (take_options(&options, given) < 0)
+	if (perfctr_take_options(&options, sizeof(options), given, given->size, OPTIONS_SIZE_0) < 0)
 		return NULL;
 	backend = options.group ? options.group->backend : perfctr_choose(options.backend);
 	if (!backend)

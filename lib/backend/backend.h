@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <perfctr.h>
 #include <perfctr_groups.h>
+#include <perfctr_samples.h>
 
 #include "../internal.h"
 
@@ -54,6 +55,10 @@ struct perfctr_session {
 	struct perfctr_pmu_info info;
 	uint32_t capabilities; /* PERFCTR_CAN_* */
 	uint32_t n_counters;   /* events of the control; the library fills it in */
+};
+
+struct perfctr_samples {
+	const struct perfctr_backend *backend;
 };
 
 struct perfctr_backend {
@@ -107,6 +112,18 @@ struct perfctr_backend {
 	int (*next_record)(const struct perfctr *p, struct perfctr_record *record);
 	/* Counter i of the calling thread, its owner, faster than read(); false: read() must do. */
 	bool (*read_counter)(const struct perfctr *p, unsigned int i, uint64_t *value);
+
+	/* size and scope are filled in, the rest is 0. */
+	int (*read_periods)(const struct perfctr *p, struct perfctr_periods *periods);
+	int (*resume)(struct perfctr *p);
+	/* NULL: none of these. */
+	struct perfctr_samples *(*samples_open)(struct perfctr *p,
+						const struct perfctr_samples_options *options);
+	void (*samples_close)(struct perfctr_samples *s);
+	long (*samples_take)(struct perfctr_samples *s, perfctr_sample_visit *visit,
+			     void *argument);
+	/* size is filled in, the rest is 0. */
+	int (*samples_totals)(const struct perfctr_samples *s, struct perfctr_sampled *totals);
 
 	struct perfctr_group *(*group_open)(uint64_t *id); /* id: not NULL */
 	void (*group_close)(struct perfctr_group *group);

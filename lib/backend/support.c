@@ -89,7 +89,7 @@ void perfctr_describe_open(int error, char *text, size_t size)
 		break;
 	case ENOTSUP:
 		snprintf(text, size,
-			 "this backend cannot do that; 'perfex info' shows which one can");
+			 "this backend cannot do that; perfctr_backends(3) says what each one can");
 		break;
 	case ESRCH:
 		snprintf(text, size, "there is no such thread");

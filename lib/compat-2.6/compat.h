@@ -16,6 +16,7 @@
 
 #include <perfctr.h>
 #include <perfctr_groups.h>
+#include <perfctr_samples.h>
 #include <stdbool.h>
 
 /* The same names mean something else there: ours of perfctr_pmu_info.features is this. */
@@ -33,12 +34,13 @@ unsigned int compat_cpu_type(const struct perfctr_pmu_info *info);
 int compat_online_cpus(unsigned int *mask, unsigned int words);
 
 /* translate.c */
-/* Counters of the control, or -1 with EINVAL, or EPERM for those that interrupt. */
+/* Counters of the control, those that interrupt too, or -1 with EINVAL. */
 int compat_count_counters(const struct perfctr_cpu_control *c);
 /* Nothing to count: that is how counting is stopped. */
 bool compat_is_stop(const struct perfctr_cpu_control *c);
+/* signal: of what interrupts, 0: none.  EPERM if the control has that and nothing can. */
 int compat_translate(const struct perfctr_cpu_control *from, const struct perfctr_pmu_info *info,
-		     struct perfctr_control *to);
+		     int signal, struct perfctr_control *to);
 /* to is zero. */
 void compat_translate_back(const struct perfctr_control *from, const struct perfctr_pmu_info *info,
 			   struct perfctr_cpu_control *to);
@@ -57,6 +59,8 @@ int compat_state_control(struct compat_state *s, const struct vperfctr_control *
 /* What was installed, as it is read back. */
 const struct vperfctr_control *compat_state_installed(const struct compat_state *s);
 bool compat_state_runs(const struct compat_state *s);
+/* What waits for it goes on, or -1 with EPERM, or ENOSYS if nothing interrupts here. */
+int compat_state_resume(struct compat_state *s);
 /* It counts no more, even if this fails for sums that cannot be read; otherwise they stay. */
 int compat_state_unlink(struct compat_state *s);
 /* All sums, by a system call. */

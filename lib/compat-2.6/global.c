@@ -107,8 +107,12 @@ static struct perfctr_session *open_session(const struct global *g, const unsign
 	struct perfctr_control control;
 	struct perfctr_session *session;
 
-	if (compat_translate(c, &g->info, &control) < 0)
+	if (compat_translate(c, &g->info, 0, &control) < 0)
 		return NULL;
+	if (c->nrictrs) {
+		errno = EPERM;
+		return NULL;
+	}
 	control.flags = flags;
 	session = perfctr_session_open(&options);
 	if (session && perfctr_session_control(session, &control) == 0)

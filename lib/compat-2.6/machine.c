@@ -148,6 +148,8 @@ int perfctr_get_info(struct perfctr_info *info)
 	info->cpu_features = PERFCTR_FEATURE_RDTSC;
 	if (pmu.features & COMPAT_PMU_RDPMC || backend.capabilities & PERFCTR_CAN_RDPMC)
 		info->cpu_features |= PERFCTR_FEATURE_RDPMC;
+	if (pmu.features & PERFCTR_FEATURE_SIGNAL)
+		info->cpu_features |= PERFCTR_FEATURE_PCINT;
 	info->cpu_khz = pmu.tsc_khz;
 	info->tsc_to_cpu_mult = 1;
 	return 0;

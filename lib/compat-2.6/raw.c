@@ -62,7 +62,7 @@ int _vperfctr_control(int fd, const struct vperfctr_control *control)
 		return -1;
 	}
 	if (perfctr_get_pmu_info(&info) < 0 ||
-	    compat_translate(&control->cpu_control, &info, &translated) < 0)
+	    compat_translate(&control->cpu_control, &info, control->si_signo, &translated) < 0)
 		return -1;
 	if (check_call(ioctl(fd, PERFCTR_IOC_CONTROL, &translated)) == 0)
 		return 0;

@@ -192,7 +192,7 @@ static void begin_state(struct compat_state *s, const struct vperfctr_control *c
 	s->controlled = true;
 	s->running = true;
 	s->tsc_on = c->cpu_control.tsc_on;
-	s->n = c->cpu_control.nractrs;
+	s->n = c->cpu_control.nractrs + c->cpu_control.nrictrs;
 	s->installed = *c;
 	s->installed.preserve = 0;
 	if (!s->tsc_on)
@@ -223,7 +223,7 @@ int compat_state_control(struct compat_state *s, const struct vperfctr_control *
 		return -1;
 	if (compat_is_stop(&c->cpu_control))
 		return stop_state(s);
-	if (compat_translate(&c->cpu_control, &s->info, &control) < 0 ||
+	if (compat_translate(&c->cpu_control, &s->info, c->si_signo, &control) < 0 ||
 	    sum_before(s, c->preserve, &before) < 0)
 		return -1;
 	if (perfctr_set_control(s->context, &control) < 0) {
@@ -248,6 +248,21 @@ bool compat_state_runs(const struct compat_state *s)
 	/* Who asks has not exited. */
 	return perfctr_tsc_page(s->context) || perfctr_read(s->context, &counts) < 0 ||
 	       !(counts.flags & PERFCTR_COUNTS_EXITED);
+}
+
+int compat_state_resume(struct compat_state *s)
+{
+	if (!(s->info.features & PERFCTR_FEATURE_SIGNAL)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (check_control(s) < 0)
+		return -1;
+	if (perfctr_resume(s->context) == 0)
+		return 0;
+	if (errno == EALREADY)
+		errno = EPERM;
+	return -1;
 }
 
 int compat_state_unlink(struct compat_state *s)
@@ -315,7 +330,8 @@ bool compat_state_sum_live(const struct compat_state *s, struct perfctr_sum_ctrs
 	const struct perfctr_page *page;
 	struct perfctr_snapshot now;
 
-	if (!s->running)
+	/* Where a counter interrupts, the page tells what was counted a while ago. */
+	if (!s->running || s->installed.cpu_control.nrictrs)
 		return false;
 	page = s->n ? perfctr_get_page(s->context) : perfctr_tsc_page(s->context);
 	if (!page)

@@ -9,7 +9,8 @@
 #define EVNTSEL_OF_FIXED (3u << 16 | 0xfu << 19)
 
 /* Pentium 4: FORCE_OVF, OVF_PMI_T0 and CASCADE are for counters that interrupt. */
-#define CCCR_INT (1u << 25 | 1u << 26 | 1u << 30)
+#define CCCR_OVF_PMI_T0 (1u << 26)
+#define CCCR_INT (1u << 25 | CCCR_OVF_PMI_T0 | 1u << 30)
 #define ESCR_OTHER_THREAD 3u
 
 int compat_count_counters(const struct perfctr_cpu_control *c)
@@ -18,11 +19,7 @@ int compat_count_counters(const struct perfctr_cpu_control *c)
 		errno = EINVAL;
 		return -1;
 	}
-	if (c->nrictrs) {
-		errno = EPERM;
-		return -1;
-	}
-	return (int)c->nractrs;
+	return (int)(c->nractrs + c->nrictrs);
 }
 
 bool compat_is_stop(const struct perfctr_cpu_control *c)
@@ -64,12 +61,35 @@ static bool asks_for_more(const struct perfctr_pmu_info *info, unsigned int evnt
 	}
 }
 
+/* What lets a counter interrupt, which our driver sets itself. */
+static unsigned int interrupt_bit(const struct perfctr_pmu_info *info)
+{
+	return info->pmu == PERFCTR_PMU_P4 ? CCCR_OVF_PMI_T0 : EVNTSEL_INT;
+}
+
+/* One that interrupts counts from ireset, which is less than 0, up to 0. */
+static int translate_period(const struct perfctr_cpu_control *from, unsigned int i,
+			    struct perfctr_event_control *to, int signal)
+{
+	if (from->ireset[i] >= 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	to->period = -(int64_t)from->ireset[i];
+	to->signal = (uint32_t)signal;
+	to->flags = PERFCTR_EVENT_STOP;
+	return 0;
+}
+
 static int translate_event(const struct perfctr_cpu_control *from, unsigned int i,
 			   const struct perfctr_pmu_info *info, struct perfctr_control *to)
 {
-	uint64_t evntsel = from->evntsel[i], evntsel2 = 0;
+	bool interrupts = i >= from->nractrs;
+	unsigned int bit = interrupts ? interrupt_bit(info) : 0;
+	uint64_t evntsel = from->evntsel[i] & ~bit, evntsel2 = 0;
 
-	if (asks_for_more(info, from->evntsel[i], from->p4.escr[i])) {
+	if ((from->evntsel[i] & bit) != bit ||
+	    asks_for_more(info, (unsigned int)evntsel, from->p4.escr[i])) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -84,27 +104,50 @@ static int translate_event(const struct perfctr_cpu_control *from, unsigned int 
 }
 
 int compat_translate(const struct perfctr_cpu_control *from, const struct perfctr_pmu_info *info,
-		     struct perfctr_control *to)
+		     int signal, struct perfctr_control *to)
 {
 	int n = compat_count_counters(from);
 
 	perfctr_control_init(to);
-	for (int i = 0; i < n; i++)
-		if (translate_event(from, (unsigned int)i, info, to) < 0)
+	if (n > 0 && from->nrictrs && !(info->features & PERFCTR_FEATURE_SIGNAL)) {
+		errno = EPERM;
+		return -1;
+	}
+	for (unsigned int i = 0; (int)i < n; i++)
+		if (translate_event(from, i, info, to) < 0 ||
+		    (i >= from->nractrs &&
+		     translate_period(from, i, &to->event[to->n_events - 1], signal) < 0))
 			return -1;
 	return n < 0 ? -1 : translate_rest(from, info, to);
+}
+
+/* 2.6 has those that interrupt behind the others. */
+static bool interrupts_last(const struct perfctr_control *c)
+{
+	for (uint32_t i = 1; i < c->n_events; i++)
+		if (c->event[i - 1].period && !c->event[i].period)
+			return false;
+	return true;
 }
 
 void compat_translate_back(const struct perfctr_control *from, const struct perfctr_pmu_info *info,
 			   struct perfctr_cpu_control *to)
 {
+	bool ordered = interrupts_last(from);
+
 	to->tsc_on = 1;
 	for (uint32_t i = 0; i < from->n_events && i < COMPAT_COUNTERS; i++) {
 		const struct perfctr_event_control *e = &from->event[i];
 
-		to->nractrs++;
 		to->pmc_map[i] = e->counter;
 		to->evntsel[i] = (uint32_t)e->evntsel;
+		if (ordered && e->period && e->period <= INT32_MAX) {
+			to->nrictrs++;
+			to->ireset[i] = -(int)e->period;
+			to->evntsel[i] |= interrupt_bit(info);
+		} else {
+			to->nractrs++;
+		}
 		if (info->pmu == PERFCTR_PMU_P4)
 			to->p4.escr[i] = (uint32_t)e->evntsel2;
 		else if (info->pmu == PERFCTR_PMU_AMD)

@@ -71,11 +71,9 @@ int vperfctr_is_running(const struct vperfctr *self)
 	return compat_state_runs(self->state);
 }
 
-/* Nothing interrupts here. */
 int vperfctr_iresume(const struct vperfctr *self)
 {
-	errno = ENOSYS;
-	return -1;
+	return compat_state_resume(self->state);
 }
 
 int vperfctr_unlink(const struct vperfctr *self)

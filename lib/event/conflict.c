@@ -107,8 +107,9 @@ int perfctr_explain_conflict(const struct perfctr_pmu_info *info,
 				 : i + 1 < n_conflict ? ", "
 						      : " and ",
 				 conflict[i].name);
-	perfctr_line_add(line, " conflict: they have only ");
+	perfctr_line_add(line, " conflict: only ");
 	add_bottleneck(info, conflict, n_conflict, line);
+	perfctr_line_add(line, " can count them");
 	if (perfctr_requests_plan(info, requests, n, pass, &passes, ignored, sizeof(ignored)) == 0)
 		perfctr_line_add(line, "; %u passes are enough for all", passes);
 	errno = ENOSPC;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <perfmon/pfmlib.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -62,26 +63,37 @@ const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int
 	return pmu ? pmu->name : NULL;
 }
 
-/* "A, B and more" of the unit masks, or of the modifiers, of the event that text begins with. */
-static void add_attributes(const pfm_pmu_info_t *pmu, const char *text, pfm_attr_t type,
-			   const struct line *line)
+/* The event that text begins with; without attributes: there is none. */
+static pfm_event_info_t find_event(const pfm_pmu_info_t *pmu, const char *text)
 {
 	size_t length = strcspn(text, ":");
-	pfm_event_info_t event = { 0 };
-	const char *comma = "";
+	pfm_event_info_t event;
 
 	for (int e = pmu->first_event; e >= 0; e = pfm_get_event_next(e)) {
 		event = (pfm_event_info_t){ .size = sizeof(event) };
 		if (pfm_get_event_info(e, PFM_OS_NONE, &event) == PFM_SUCCESS &&
 		    strlen(event.name) == length && strncasecmp(event.name, text, length) == 0)
-			break;
-		event.nattrs = 0;
+			return event;
 	}
-	for (int a = 0; a < event.nattrs; a++) {
-		pfm_event_attr_info_t attribute = { .size = sizeof(attribute) };
+	return (pfm_event_info_t){ 0 };
+}
 
-		if (pfm_get_event_attr_info(event.idx, a, PFM_OS_NONE, &attribute) ||
-		    (attribute.type == PFM_ATTR_UMASK) != (type == PFM_ATTR_UMASK))
+static bool get_attribute(const pfm_event_info_t *event, int number,
+			  pfm_event_attr_info_t *attribute)
+{
+	*attribute = (pfm_event_attr_info_t){ .size = sizeof(*attribute) };
+	return pfm_get_event_attr_info(event->idx, number, PFM_OS_NONE, attribute) == PFM_SUCCESS;
+}
+
+/* "A, B and more" of the unit masks, or of the modifiers. */
+static void add_attributes(const pfm_event_info_t *event, bool umasks, const struct line *line)
+{
+	pfm_event_attr_info_t attribute;
+	const char *comma = "";
+
+	for (int a = 0; a < event->nattrs; a++) {
+		if (!get_attribute(event, a, &attribute) ||
+		    (attribute.type == PFM_ATTR_UMASK) != umasks)
 			continue;
 		perfctr_line_add(line, "%s%s", comma, attribute.name);
 		comma = ", ";
@@ -90,22 +102,67 @@ static void add_attributes(const pfm_pmu_info_t *pmu, const char *text, pfm_attr
 		perfctr_line_add(line, "none");
 }
 
+/* A name, or "name=value", of a unit mask or a modifier; *is_umask, if it is one of a unit mask. */
+static bool has_attribute(const pfm_event_info_t *event, const char *word, size_t length,
+			  bool *is_umask)
+{
+	pfm_event_attr_info_t attribute;
+	size_t named = strcspn(word, "=:");
+
+	for (int a = 0; a < event->nattrs; a++)
+		if (get_attribute(event, a, &attribute) &&
+		    strlen(attribute.name) == (named < length ? named : length) &&
+		    strncasecmp(attribute.name, word, named) == 0) {
+			*is_umask |= attribute.type == PFM_ATTR_UMASK;
+			return true;
+		}
+	return false;
+}
+
+/* libpfm4 says only that something is wrong with them. */
+static void refuse_attributes(const pfm_event_info_t *event, const char *text,
+			      const struct line *line)
+{
+	bool is_umask = false;
+
+	for (const char *word = text + strcspn(text, ":"); *word; word += strcspn(word, ":")) {
+		size_t length = strcspn(++word, ":");
+
+		/* A unit mask may be a number. */
+		if (*word >= '0' && *word <= '9' && !has_attribute(event, word, length, &is_umask))
+			is_umask = true;
+		else if (!has_attribute(event, word, length, &is_umask)) {
+			perfctr_line_refuse(line, EINVAL, "no unit mask or modifier '%.*s'",
+					    (int)length, word);
+			return;
+		}
+	}
+	perfctr_line_refuse(line, EINVAL,
+			    is_umask ? "a modifier lacks another, as e lacks c"
+				     : "a unit mask is missing");
+}
+
 static int libpfm_refuse(const pfm_pmu_info_t *pmu, const char *text, int error,
 			 const struct line *line)
 {
+	pfm_event_info_t event;
+
 	if (error == PFM_ERR_NOTFOUND) {
 		errno = ENOENT;
 		return -1;
 	}
-	perfctr_line_refuse(
-		line, EINVAL, "%s; its unit masks: ",
-		error == PFM_ERR_UMASK ? "a unit mask is missing, or they do not combine"
-		: error == PFM_ERR_ATTR
-			? "a unit mask or modifier is unknown, or lacks another (e lacks c)"
-			: pfm_strerror(error));
-	add_attributes(pmu, text, PFM_ATTR_UMASK, line);
+	event = find_event(pmu, text);
+	if (error == PFM_ERR_ATTR)
+		refuse_attributes(&event, text, line);
+	else
+		perfctr_line_refuse(line, EINVAL, "%s",
+				    error == PFM_ERR_UMASK
+					    ? "a unit mask is missing, or they do not combine"
+					    : pfm_strerror(error));
+	perfctr_line_add(line, "; its unit masks: ");
+	add_attributes(&event, true, line);
 	perfctr_line_add(line, "; its modifiers: ");
-	add_attributes(pmu, text, PFM_ATTR_MOD_BOOL, line);
+	add_attributes(&event, false, line);
 	return -1;
 }
 

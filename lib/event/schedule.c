@@ -127,14 +127,30 @@ static int counter_node(const struct flow *flow, int counter)
 	return FIRST_REQUEST + (int)flow->n_requests + 2 * MAX_PLACES + counter;
 }
 
-static bool flow_begin(struct flow *flow, size_t n_requests)
+/*
+ * Each request has an edge from the source, and at most one to each route; a route has its own and
+ * one to each of its counters, and a counter one to the sink.
+ */
+static size_t most_edges(const struct perfctr_pmu_info *info, size_t n_requests)
 {
-	/* Each request has an edge from the source, and at most one to each route. */
-	size_t edges = n_requests * (MAX_PLACES + 1) + MAX_PLACES * (size_t)(2 + MAX_PLACES / 4);
+	const struct routes *routes = perfctr_machine_routes(info);
+	size_t n_counters = (size_t)perfctr_place_counters(info);
+	size_t n_routes = routes ? (size_t)routes->n : n_counters, led_to = n_counters;
+
+	if (routes) {
+		led_to = 0;
+		for (size_t i = 0; i < n_routes; i++)
+			led_to += (size_t)__builtin_popcount(routes->route[i].counters);
+	}
+	return n_requests * (n_routes + 1) + n_routes + led_to + n_counters;
+}
+
+static bool flow_begin(struct flow *flow, const struct perfctr_pmu_info *info, size_t n_requests)
+{
+	size_t edges = most_edges(info, n_requests);
 	size_t nodes = FIRST_REQUEST + n_requests + 3 * MAX_PLACES;
 
 	*flow = (struct flow){ .n_requests = n_requests, .n_nodes = (int)nodes };
-	/* Few of them are added, and written then: clearing all would touch 100 kilobytes. */
 	flow->edge = reallocarray(NULL, 2 * edges, sizeof(*flow->edge));
 	flow->first = calloc(nodes, sizeof(*flow->first));
 	flow->by = calloc(nodes, sizeof(*flow->by));
@@ -327,7 +343,7 @@ int perfctr_places_find(const struct perfctr_pmu_info *info, const struct perfct
 		errno = ENOSPC;
 		return -1;
 	}
-	if (!flow_begin(&flow, n)) {
+	if (!flow_begin(&flow, info, n)) {
 		flow_end(&flow);
 		errno = ENOMEM;
 		return -1;

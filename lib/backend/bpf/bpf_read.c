@@ -136,8 +136,9 @@ int perfctr_bpf_encode(struct perfctr_control *c, const struct perfctr_bpf_info 
 			return refuse_event(c, i, reason);
 		if (event->evntsel2)
 			return refuse_event(c, i, PERFCTR_BAD_EVNTSEL2);
-		if ((event->flags && !(event->flags & PERFCTR_EVENT_POLICY)) || event->period ||
-		    event->signal || event->kinds)
+		if (event->period || event->signal)
+			return refuse_event(c, i, PERFCTR_BAD_PERIOD);
+		if ((event->flags && !(event->flags & PERFCTR_EVENT_POLICY)) || event->kinds)
 			return refuse_event(c, i, PERFCTR_BAD_FIELD);
 		encoded[i / 16] |= (uint64_t)number << i % 16 * 4;
 	}

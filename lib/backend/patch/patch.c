@@ -81,20 +81,23 @@ int perfctr_patch_info(struct perfctr_pmu_info *info)
 	return 0;
 }
 
-/* The driver keeps the rules of perf_events: level, capability, security module. */
+/*
+ * The driver keeps the rules of perf_events: level, capability, security module. They come before
+ * the period, which no event can have: an event that is made costs 16,000 instructions.
+ */
 static bool may_count_kernel(void)
 {
-	struct perf_event_attr dummy = {
-		.size = sizeof(dummy),
+	struct perf_event_attr impossible = {
+		.size = sizeof(impossible),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
-		.disabled = 1,
+		.sample_period = 1ull << 63,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &dummy, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = (int)syscall(SYS_perf_event_open, &impossible, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd >= 0)
 		close(fd);
-	return fd >= 0;
+	return fd >= 0 || errno == EINVAL;
 }
 
 uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info)
@@ -110,6 +113,10 @@ uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info)
 		capabilities |= PERFCTR_CAN_RDPMC;
 	if (info->features & PERFCTR_FEATURE_TOTALS)
 		capabilities |= PERFCTR_CAN_TOTALS;
+	if (info->features & PERFCTR_FEATURE_INTERRUPT)
+		capabilities |= PERFCTR_CAN_SAMPLE;
+	if (info->features & PERFCTR_FEATURE_SIGNAL)
+		capabilities |= PERFCTR_CAN_SIGNAL;
 	if (info->features & PERFCTR_FEATURE_ISOLATED)
 		capabilities |= PERFCTR_CAN_ISOLATE;
 	if (may_count_kernel())

@@ -58,6 +58,36 @@ int perfctr_patch_members(const struct perfctr_group *group, pid_t *tids, unsign
 int perfctr_patch_segment_begin(struct perfctr_group *group);
 int perfctr_patch_segment_end(struct perfctr_group *group);
 
+/* patch_ring.c: rings that are not mapped are zero */
+struct patch_rings {
+	int fd;
+	unsigned int n_cpus;
+	size_t ring_bytes;
+	const struct perfctr_ring **ring; /* by CPU, NULL where there is none */
+};
+
+typedef int patch_ring_visit(const void *record, void *argument);
+
+/* What it maps is to be unmapped in any case. */
+int perfctr_patch_rings_map(struct patch_rings *rings, int fd, unsigned int n_cpus,
+			    size_t ring_bytes);
+void perfctr_patch_rings_unmap(struct patch_rings *rings);
+/* As perfctr_session_trace(). */
+long perfctr_patch_ring_visit(const struct patch_rings *rings, unsigned int cpu,
+			      patch_ring_visit *visit, void *argument);
+uint64_t perfctr_patch_rings_lost(const struct patch_rings *rings);
+
+/* patch_samples.c */
+struct perfctr_samples *perfctr_patch_samples_open(struct perfctr *p,
+						   const struct perfctr_samples_options *options);
+void perfctr_patch_samples_close(struct perfctr_samples *samples);
+long perfctr_patch_samples_take(struct perfctr_samples *samples, perfctr_sample_visit *visit,
+				void *argument);
+int perfctr_patch_samples_totals(const struct perfctr_samples *samples,
+				 struct perfctr_sampled *totals);
+int perfctr_patch_read_periods(const struct perfctr *p, struct perfctr_periods *periods);
+int perfctr_patch_resume(struct perfctr *p);
+
 /* patch_session.c */
 struct perfctr_session *perfctr_patch_session_open(const struct perfctr_session_options *options);
 void perfctr_patch_session_close(struct perfctr_session *session);

@@ -14,8 +14,7 @@ struct patch_session {
 	int fd;
 	const struct perfctr_totals *totals;
 	size_t totals_bytes;
-	size_t ring_bytes;
-	const struct perfctr_ring **ring; /* by CPU, NULL where there is none */
+	struct patch_rings rings; /* of the trace, if there is one */
 };
 
 static const struct patch_session *session_of(const struct perfctr_session *session)
@@ -27,37 +26,13 @@ void perfctr_patch_session_close(struct perfctr_session *session)
 {
 	struct patch_session *s = (struct patch_session *)session;
 
-	for (unsigned int cpu = 0; s->ring && cpu < s->totals->n_cpus; cpu++)
-		if (s->ring[cpu])
-			munmap((void *)s->ring[cpu], s->ring_bytes);
-	free(s->ring);
+	if (s->rings.ring)
+		perfctr_patch_rings_unmap(&s->rings);
 	if (s->totals)
 		munmap((void *)s->totals, s->totals_bytes);
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s);
-}
-
-static void *map_totals(const struct patch_session *s, size_t bytes, off_t offset)
-{
-	void *address = mmap(NULL, bytes, PROT_READ, MAP_SHARED, s->fd, offset);
-
-	return address == MAP_FAILED ? NULL : address;
-}
-
-/* A CPU that the session does not count on has no ring. */
-static int map_rings(struct patch_session *s)
-{
-	s->ring = calloc(s->totals->n_cpus, sizeof(s->ring[0]));
-	if (!s->ring)
-		return -1;
-	for (unsigned int cpu = 0; cpu < s->totals->n_cpus; cpu++) {
-		s->ring[cpu] = map_totals(s, s->ring_bytes,
-					  (off_t)PERFCTR_RING_OFFSET + cpu * (off_t)s->ring_bytes);
-		if (!s->ring[cpu] && errno != EINVAL)
-			return -1;
-	}
-	return 0;
 }
 
 static int open_session(struct patch_session *s, const struct perfctr_session_options *options)
@@ -71,20 +46,22 @@ static int open_session(struct patch_session *s, const struct perfctr_session_op
 		.trace_bytes = options->trace_bytes,
 		.trace_ticks = options->trace_ticks,
 	};
+	const void *totals;
 
 	if (perfctr_patch_info(&s->base.info) < 0)
 		return -1;
-	s->base.capabilities =
-		perfctr_patch_capabilities(&s->base.info) & ~PERFCTR_CAN_SOFTWARE;
+	s->base.capabilities = perfctr_patch_capabilities(&s->base.info) & ~PERFCTR_CAN_SOFTWARE;
 	s->fd = perfctr_patch_call(PERFCTR_IOC_SESSION, &open);
 	if (s->fd < 0)
 		return -1;
 	s->totals_bytes = open.totals_bytes;
-	s->ring_bytes = open.ring_bytes;
-	s->totals = map_totals(s, s->totals_bytes, 0);
-	if (!s->totals)
+	totals = mmap(NULL, s->totals_bytes, PROT_READ, MAP_SHARED, s->fd, 0);
+	if (totals == MAP_FAILED)
 		return -1;
-	return open.ring_bytes ? map_rings(s) : 0;
+	s->totals = totals;
+	return open.ring_bytes ? perfctr_patch_rings_map(&s->rings, s->fd, s->totals->n_cpus,
+							 open.ring_bytes)
+			       : 0;
 }
 
 struct perfctr_session *perfctr_patch_session_open(const struct perfctr_session_options *options)
@@ -144,40 +121,28 @@ void perfctr_patch_session_totals(const struct perfctr_session *session, unsigne
 	} while (seq & 1 || __atomic_load_n(&totals->seq, __ATOMIC_RELAXED) != seq);
 }
 
+/* The visitor of a trace's record for one of any ring's. */
+struct trace_visit {
+	perfctr_trace_visit *visit;
+	void *argument;
+};
+
+static int visit_record(const void *record, void *argument)
+{
+	const struct trace_visit *v = argument;
+
+	return v->visit(record, v->argument);
+}
+
 long perfctr_patch_session_trace(struct perfctr_session *session, unsigned int cpu,
 				 perfctr_trace_visit *visit, void *argument)
 {
-	const struct patch_session *s = session_of(session);
-	struct perfctr_consume consume = { .size = sizeof(consume), .cpu = cpu };
-	const struct perfctr_ring *ring;
-	uint64_t head, tail;
+	struct trace_visit v = { visit, argument };
 
-	if (!s->ring || cpu >= s->totals->n_cpus || !s->ring[cpu]) {
-		errno = EINVAL;
-		return -1;
-	}
-	ring = s->ring[cpu];
-	head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
-	tail = ring->tail;
-	for (consume.tail = tail; consume.tail < head; consume.tail++) {
-		const char *record = (const char *)ring + ring->records +
-				     (consume.tail & (ring->n_records - 1)) * ring->record_bytes;
-
-		if (visit((const void *)record, argument))
-			break;
-	}
-	if (consume.tail != tail && ioctl(s->fd, PERFCTR_IOC_CONSUME, &consume) < 0)
-		return -1;
-	return (long)(consume.tail - tail);
+	return perfctr_patch_ring_visit(&session_of(session)->rings, cpu, visit_record, &v);
 }
 
 uint64_t perfctr_patch_session_lost(const struct perfctr_session *session)
 {
-	const struct patch_session *s = session_of(session);
-	uint64_t lost = 0;
-
-	for (unsigned int cpu = 0; s->ring && cpu < s->totals->n_cpus; cpu++)
-		if (s->ring[cpu])
-			lost += s->ring[cpu]->lost;
-	return lost;
+	return perfctr_patch_rings_lost(&session_of(session)->rings);
 }

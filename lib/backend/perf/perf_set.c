@@ -77,11 +77,10 @@ uint32_t perfctr_perf_check_event(const struct perfctr_control *c, uint32_t i,
 {
 	const struct perfctr_event_control *event = &c->event[i];
 
-	if ((event->flags && !(event->flags & PERFCTR_EVENT_POLICY)) || event->signal ||
-	    event->kinds)
-		return PERFCTR_BAD_FIELD;
-	if (event->period)
+	if (event->period || event->signal)
 		return PERFCTR_BAD_PERIOD;
+	if ((event->flags && !(event->flags & PERFCTR_EVENT_POLICY)) || event->kinds)
+		return PERFCTR_BAD_FIELD;
 	if (event->evntsel2)
 		return PERFCTR_BAD_EVNTSEL2;
 	if (perfctr_perf_is_duplicate(c, i))

@@ -166,6 +166,17 @@ bool parse_number(const char *text, unsigned int *number)
 	return true;
 }
 
+bool parse_period(const char *text, uint64_t *period)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	*period = number;
+	return isdigit((unsigned char)*text) && !*end && !errno && number && number <= INT64_MAX;
+}
+
 /* Of several options that exclude each other one is taken, as often as it comes. */
 void exclude_others(const char **chosen, const struct option_rule *rule)
 {

@@ -174,7 +174,7 @@ const struct subcommand check_subcommand = {
 	.name = "check",
 	.summary = "show whether events fit together, and on which counters",
 	.main = check_main,
-	.help = "Usage: perfex check -e EVENT [-e EVENT].. [OPTION]..\n"
+	.help = "Usage: perfex check [-e EVENT].. [-g GROUP].. [OPTION]..\n"
 		"Show which counter each EVENT would get; or why they cannot be counted together,\n"
 		"and the smallest number of passes in which they can.  Nothing is run.\n",
 	.options = rules,
@@ -189,7 +189,7 @@ static int check_main(int argc, char **argv)
 
 	if (n < argc)
 		fail("perfex check takes no argument, '%s' is one; give events with -e", argv[n]);
-	if (!selection.n_events)
+	if (!selection.n_events && !selection.n_groups)
 		fail("no event given; give some with -e");
 	status = check_events(&selection);
 	free_selection(&selection);

@@ -197,7 +197,7 @@ const struct subcommand encode_subcommand = {
 	.name = "encode",
 	.summary = "show events as register values, field by field",
 	.main = encode_main,
-	.help = "Usage: perfex encode -e EVENT [-e EVENT].. [OPTION]..\n"
+	.help = "Usage: perfex encode [-e EVENT].. [-g GROUP].. [OPTION]..\n"
 		"Show which values EVENT has in the event select registers, what each of their\n"
 		"fields means, and which counters can count it.  Nothing is run.\n",
 	.options = rules,
@@ -210,7 +210,7 @@ static int encode_main(int argc, char **argv)
 
 	if (n < argc)
 		fail("perfex encode takes no argument, '%s' is one; give events with -e", argv[n]);
-	if (!selection.n_events)
+	if (!selection.n_events && !selection.n_groups)
 		fail("no event given; give some with -e");
 	status = encode_events(&selection);
 	free_selection(&selection);

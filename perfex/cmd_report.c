@@ -57,10 +57,8 @@ static void take_sum(void *target, const struct trace_record *record)
 static void write_report(const struct report *report, struct text *text)
 {
 	text_close(text);
-	if (!report->output)
-		fwrite(text->text, 1, text->size, stdout);
-	else if (!textfile_output(report->output, text->text, text->size))
-		fail("cannot write '%s': %m", report->output);
+	if (!textfile_show(report->output, text->text, text->size))
+		fail("cannot write '%s': %m", report->output ? report->output : "-");
 	free(text->text);
 }
 
@@ -73,7 +71,7 @@ static bool write_trace(const struct report *report)
 		.take = take_sum,
 		.target = &sums,
 	};
-	FILE *input = fopen(trace.path, "re");
+	FILE *input = fopen(is_standard(trace.path) ? "/dev/stdin" : trace.path, "re");
 	struct text text;
 	bool complete;
 
@@ -112,7 +110,8 @@ static int report_main(int argc, char **argv)
 	if (report.format == TABLE_HTML && argc == first)
 		fail("give files of perfex to draw; see perfex report --help");
 	if (report.format != TABLE_HTML && argc - first != 1)
-		fail("give one file of perfex trace; see perfex report --help");
+		fail("give one file of perfex trace; see perfex report --help; perfex samples shows what "
+		     "perfex record has written");
 	if (report.format == TABLE_HTML)
 		write_pictures(&report);
 	else if (!write_trace(&report))

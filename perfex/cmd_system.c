@@ -117,6 +117,8 @@ static const struct option_rule rules[] = {
 	REFUSED_OPTION("no-aggr", 'A', NULL, "--per-cpu"),
 	REFUSED_OPTION("repeat", 'r', "N", "CPUs are counted once; perfex -r N repeats COMMAND"),
 	REFUSED_OPTION("pid", 'p', "PID", "perfex -p PID counts a process, on whichever CPU"),
+	REFUSED_OPTION("interval-count", 0, "N", "--count=N"),
+	REFUSED_OPTION("timeout", 0, "MS", "give sleep(1) as COMMAND, or --interval=MS --count=1"),
 	{ 0 },
 };
 

@@ -24,6 +24,8 @@ static const struct subcommand *const subcommands[] = {
 	&system_subcommand,
 	&scope_subcommand,
 	&trace_subcommand,
+	&record_subcommand,
+	&samples_subcommand,
 	&report_subcommand,
 	&report_machine_subcommand,
 	&validate_subcommand,
@@ -65,22 +67,30 @@ static int show_help(int argc, char **argv)
 	return subcommand->main(2, arguments);
 }
 
-#define NO_SAMPLES "perfex counts, and takes no samples: perf itself shows where in a program"
+#define SAMPLES "perfex record takes samples, perfex samples shows where they are"
+
+#define NO_DATA "perfex samples addresses of instructions, and not of data"
 
 /* Subcommands of perf that perfex lacks. */
 static const struct perf_command {
 	const char *name, *answer;
 	/* First arguments that only perf's takes, of a name that most machines have a program of */
 	const char *options[6];
+	bool alone; /* without arguments, too */
 } perf_commands[] = {
-	{ "record", NO_SAMPLES, { 0 } },
-	{ "annotate", NO_SAMPLES, { 0 } },
-	{ "top", NO_SAMPLES, { "-e", "--event", "-a", "-F", "-g" } },
-	{ "script", "perfex report shows what perfex trace has recorded", { "-F", "-i" } },
-	{ "sched", "perfex trace records when each process ran", { 0 } },
-	{ "probe", "perfex counts what processors count, and places no probes", { 0 } },
-	{ "mem", NO_SAMPLES, { 0 } },
-	{ "c2c", NO_SAMPLES, { 0 } },
+	{ .name = "annotate",
+	  .answer = "perfex record takes samples, perfex samples --annotate=FUNCTION shows them by "
+		    "instruction" },
+	{ .name = "top", .answer = SAMPLES, .options = { "-e", "--event", "-a", "-F", "-g" } },
+	{ .name = "script",
+	  .answer = "perfex report shows what perfex trace has recorded, perfex samples what perfex "
+		    "record has",
+	  .options = { "-F", "-i" },
+	  .alone = true },
+	{ .name = "sched", .answer = "perfex trace records when each process ran" },
+	{ .name = "probe", .answer = "perfex counts what processors count, and places no probes" },
+	{ .name = "mem", .answer = NO_DATA },
+	{ .name = "c2c", .answer = NO_DATA },
 };
 
 static bool is_program(const char *name)
@@ -105,6 +115,8 @@ static bool is_program(const char *name)
 
 static bool is_meant(const struct perf_command *command, const char *argument)
 {
+	if (!argument && command->alone)
+		return true;
 	for (const char *const *option = command->options; argument && *option; option++)
 		if (strncmp(argument, *option, strlen(*option)) == 0)
 			return true;

@@ -107,6 +107,8 @@ extern const struct subcommand mark_subcommand;
 extern const struct subcommand system_subcommand;
 extern const struct subcommand scope_subcommand;
 extern const struct subcommand trace_subcommand;
+extern const struct subcommand record_subcommand;
+extern const struct subcommand samples_subcommand;
 extern const struct subcommand report_subcommand;
 extern const struct subcommand report_machine_subcommand;
 extern const struct subcommand validate_subcommand;
@@ -125,6 +127,8 @@ const char *mode_name(unsigned int modes);
  */
 int take_options(const struct subcommand *subcommand, void *target, int argc, char **argv);
 bool parse_number(const char *text, unsigned int *number);
+/* Of events between two samples: from 1 to 2^63 - 1, which the driver takes. */
+bool parse_period(const char *text, uint64_t *period);
 /* The argument of --confidence, in per cent; what is none ends perfex. */
 double read_confidence(const char *text);
 pid_t parse_pid(const char *text);

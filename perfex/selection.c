@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "selection.h"
+#include "groups/groups.h"
+#include "rules/rules.h"
+#include "run/derive.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +21,13 @@ void take_selected_event(void *target, const struct option_rule *rule, const cha
 	struct selection *selection = target;
 
 	append_events(&selection->event, &selection->n_events, list);
+}
+
+void take_selected_group(void *target, const struct option_rule *rule, const char *list)
+{
+	struct selection *selection = target;
+
+	append_events(&selection->group, &selection->n_groups, list);
 }
 
 bool is_software(const struct perfctr_request *request)
@@ -101,11 +111,39 @@ bool open_selected_pmu(struct selection *selection)
 	return false;
 }
 
-struct perfctr_request *selected_events(const struct selection *selection)
+static bool is_selected(const struct selection *selection, const char *name)
+{
+	for (size_t i = 0; i < selection->n_events; i++)
+		if (strcmp(selection->event[i], name) == 0)
+			return true;
+	return derive_is_time(name);
+}
+
+/* As perfex run does: behind those that are there, each once. */
+static bool add_groups(struct selection *selection)
+{
+	struct rules *rules = rules_new();
+	const char *name;
+	bool good = true;
+
+	for (size_t i = 0; i < selection->n_groups && good; i++)
+		good = derive_take_group(&rules, selection->group[i], selection->database);
+	if (good)
+		derive_link(rules);
+	for (size_t i = 0; good && (name = rules_event(rules, i)); i++)
+		if (*name && !is_selected(selection, name))
+			append_events(&selection->event, &selection->n_events, name);
+	rules_free(rules);
+	return good;
+}
+
+struct perfctr_request *selected_events(struct selection *selection)
 {
 	struct perfctr_request *requests;
 	char error[512];
 
+	if (!add_groups(selection))
+		return NULL;
 	requests = calloc(selection->n_events + 1, sizeof(*requests));
 	if (!requests)
 		fail("out of memory");
@@ -128,4 +166,5 @@ void free_selection(struct selection *selection)
 {
 	perfctr_events_close(selection->database);
 	free_events(selection->event, selection->n_events);
+	free_events(selection->group, selection->n_groups);
 }

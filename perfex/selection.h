@@ -13,10 +13,13 @@ struct selection {
 	const char *modes_name; /* the option */
 	const char **event;
 	size_t n_events;
+	const char **group; /* whose events are added to those */
+	size_t n_groups;
 };
 
 void take_selected_modes(void *target, const struct option_rule *rule, const char *unused);
 void take_selected_event(void *target, const struct option_rule *rule, const char *list);
+void take_selected_group(void *target, const struct option_rule *rule, const char *list);
 
 #define PMU_OPTION                                                                                 \
 	TEXT_OPTION(                                                                               \
@@ -27,6 +30,8 @@ void take_selected_event(void *target, const struct option_rule *rule, const cha
 #define EVENT_OPTIONS                                                                              \
 	CALL_OPTION("event", 'e', "EVENT", "EVENT as for perfex run; may be repeated",             \
 		    take_selected_event, 0),                                                       \
+		CALL_OPTION("group", 'g', "GROUP", "the events of GROUP, likewise",                \
+			    take_selected_group, 0),                                               \
 		CALL_OPTION("user", 0, NULL,                                                       \
 			    "count in user mode unless EVENT says otherwise; the default",         \
 			    take_selected_modes, PERFCTR_MODE_USER),                               \
@@ -41,8 +46,8 @@ bool open_selected_pmu(struct selection *selection);
 /* What the operating system counts, on no counter. */
 bool is_software(const struct perfctr_request *request);
 
-/* The events, to be freed; NULL: one is wrong, and this has been said. */
-struct perfctr_request *selected_events(const struct selection *selection);
+/* The events, those of groups last, to be freed; NULL: one is wrong, and this has been said. */
+struct perfctr_request *selected_events(struct selection *selection);
 
 void free_selection(struct selection *selection);
 

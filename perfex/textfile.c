@@ -6,15 +6,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define READ_SIZE 65536
 
+bool is_standard(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
 char *textfile_read(const char *path, size_t *length)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+	int fd = is_standard(path) ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	int error = 0;
 	char *text = NULL;
 	ssize_t n;
 
@@ -120,6 +128,13 @@ bool textfile_output(const char *path, const char *text, size_t length)
 	free(real);
 	errno = error;
 	return good;
+}
+
+bool textfile_show(const char *path, const char *text, size_t length)
+{
+	if (path && !is_standard(path))
+		return textfile_output(path, text, length);
+	return fwrite(text, 1, length, stdout) == length && fflush(stdout) == 0;
 }
 
 bool refuse_text(struct text_error *error, unsigned int line, const char *format, ...)

@@ -16,7 +16,10 @@ struct text_error {
 __attribute__((format(printf, 3, 4))) bool refuse_text(struct text_error *error, unsigned int line,
 						       const char *format, ...);
 
-/* The whole file, for free(), with a NUL behind its length; NULL with errno set. */
+/* Is it "-": standard input, or standard output? */
+bool is_standard(const char *path);
+
+/* The whole file ("-": standard input), for free(), a NUL behind it; NULL with errno set. */
 char *textfile_read(const char *path, size_t *length);
 
 /* Writes all of it or leaves the file as it was; a link is replaced.  False with errno set. */
@@ -24,6 +27,9 @@ bool textfile_write(const char *path, const char *text, size_t length);
 
 /* Likewise, for a file that the user names: through links, and into devices and pipes. */
 bool textfile_output(const char *path, const char *text, size_t length);
+
+/* Likewise; NULL or "-": to standard output. */
+bool textfile_show(const char *path, const char *text, size_t length);
 
 /* A new text, for free(). */
 __attribute__((format(printf, 1, 2))) char *text_print(const char *format, ...);

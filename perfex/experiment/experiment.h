@@ -5,7 +5,7 @@
  * experiment_parse.c	the file
  * experiment_check.c	what in it cannot work here
  * experiment_job.c	the directory of a job, and what is done already
- * experiment_run.c	one repetition
+ * experiment_run.c	one repetition, and one run for samples
  * experiment_summary.c	the recordings of all repetitions as one
  * experiment_table.c	all jobs
  * cmd_experiment.c	the subcommand
@@ -54,10 +54,12 @@ struct experiment {
 	struct strings events;
 	struct strings derive;
 	struct strings programs; /* names; none: all of the file */
+	struct strings ebs;	 /* EVENT, PERIOD, EVENT, PERIOD, .. */
 	struct settings settings;
 	struct rules *rules;		 /* after experiment_check() */
 	struct perfctr_request *request; /* of each event, after experiment_check_events() */
 	unsigned int n_passes;
+	uint64_t *period; /* of each event, after experiment_check(); NULL: none is sampled */
 };
 
 struct experiment_file {
@@ -91,6 +93,7 @@ struct job {
 	char *directory;
 	json_object *definition;     /* docs/perfex-job.schema.json */
 	unsigned int done;	     /* repetitions that are complete */
+	bool sampled;		     /* the samples are there, or none are wanted */
 	struct document *summary;    /* of them; NULL: there are none */
 	struct rule_result *derived; /* from the summary, for each rule */
 };
@@ -109,6 +112,9 @@ void jobs_free(struct jobs *jobs);
 struct document *job_repetition(const struct job *job, unsigned int k);
 /* A file of a repetition, such as run-1.json; for free(). */
 char *job_path(const struct job *job, unsigned int k, const char *suffix);
+
+/* Of the run for samples, such as ebs.samples. */
+char *job_samples_path(const struct job *job, const char *suffix);
 
 /* With all directories on the way to it. */
 void make_directory(const char *path);

@@ -195,11 +195,80 @@ static bool check_rules(struct experiment *experiment, struct text_error *error)
 	return check_rule_names(experiment, error);
 }
 
+/* Of the experiment's events; NULL: it has no such event. */
+static uint64_t *find_period(const struct experiment *experiment, const char *event)
+{
+	for (size_t i = 0; i < experiment->events.n; i++)
+		if (strcmp(experiment->events.string[i], event) == 0)
+			return &experiment->period[i];
+	return NULL;
+}
+
+static bool check_ebs(struct experiment *experiment, struct text_error *error)
+{
+	const struct strings *ebs = &experiment->ebs;
+
+	if (!ebs->n)
+		return true;
+	if (strcmp(view_words[experiment->settings.view], "tree") != 0)
+		return refuse_text(error, ebs->line[0],
+				   "ebs samples the program with all that it creates; view must be "
+				   "tree");
+	experiment->period = allocate(experiment->events.n, sizeof(*experiment->period));
+	for (size_t i = 0; i < ebs->n; i += 2) {
+		uint64_t *period = find_period(experiment, ebs->string[i]);
+
+		if (!period)
+			return refuse_text(error, ebs->line[i],
+					   "ebs has '%.60s', which is no event of the experiment; "
+					   "add it to events",
+					   ebs->string[i]);
+		if (*period)
+			return refuse_text(error, ebs->line[i], "ebs has '%.60s' twice",
+					   ebs->string[i]);
+		if (!parse_period(ebs->string[i + 1], period))
+			return refuse_text(error, ebs->line[i + 1],
+					   "the period '%.40s' is no number of events from 1 to "
+					   "2^63 - 1",
+					   ebs->string[i + 1]);
+	}
+	return true;
+}
+
+/* Samples are of one run, of events that a counter counts. */
+static bool check_samples(const struct experiment *experiment, struct perfctr_events *database,
+			  struct text_error *error)
+{
+	const char *backend = perfctr_events_backend(database);
+	struct perfctr_backend_info info;
+
+	if (!experiment->period)
+		return true;
+	if (perfctr_backend(backend, &info) < 0 || !(info.capabilities & PERFCTR_CAN_SAMPLE))
+		return refuse_text(error, experiment->ebs.line[0],
+				   "ebs needs samples, which the backend '%s' does not take here; "
+				   "the patch does, where counters interrupt",
+				   backend);
+	if (experiment->n_passes > 1)
+		return refuse_text(error, experiment->line,
+				   "experiment '%s': ebs needs events that fit in one pass; give "
+				   "them an experiment of their own",
+				   experiment->name);
+	for (size_t i = 0; i < experiment->events.n; i++)
+		if (!(experiment->request[i].general | experiment->request[i].fixed))
+			return refuse_text(error, experiment->events.line[i],
+					   "event '%.60s': ebs needs events of the processor; give "
+					   "this one an experiment of its own",
+					   experiment->events.string[i]);
+	return true;
+}
+
 bool experiment_check(struct experiment_file *file, struct text_error *error)
 {
 	for (size_t i = 0; i < file->n_experiments; i++)
 		if (!check_program_names(file, &file->experiment[i].programs, error) ||
-		    !check_rules(&file->experiment[i], error))
+		    !check_rules(&file->experiment[i], error) ||
+		    !check_ebs(&file->experiment[i], error))
 			return false;
 	for (size_t i = 0; i < file->n_programs; i++)
 		if (!check_program(&file->program[i], error))
@@ -214,7 +283,8 @@ bool experiment_check_events(struct experiment_file *file, struct perfctr_events
 
 	for (size_t i = 0; i < file->n_experiments; i++)
 		if (!check_events(&file->experiment[i], database, error) ||
-		    !check_passes(&file->experiment[i], info, error))
+		    !check_passes(&file->experiment[i], info, error) ||
+		    !check_samples(&file->experiment[i], database, error))
 			return false;
 	return true;
 }

@@ -85,6 +85,8 @@ static json_object *define_job(const struct program *program, const struct exper
 	add_member(json, "view", json_object_new_string(view_words[settings->view]));
 	add_member(json, "warmup", json_object_new_int((int)settings->warmup));
 	add_member(json, "passes", json_object_new_int((int)experiment->n_passes));
+	if (experiment->period)
+		add_member(json, "ebs", strings_json(&experiment->ebs));
 	return json;
 }
 
@@ -96,6 +98,9 @@ static char *definition_path(const struct job *job)
 /* The key by which two definitions differ; NULL: they do not. */
 static const char *find_difference(json_object *new, json_object *old)
 {
+	if (json_object_object_get_ex(old, "ebs", NULL) &&
+	    !json_object_object_get_ex(new, "ebs", NULL))
+		return "ebs";
 	json_object_object_foreach(
 		new, key,
 		value) if (!json_object_equal(value, json_object_object_get(old, key))) return key;
@@ -140,6 +145,20 @@ static bool compare_definition(const struct job *job, struct text_error *error)
 char *job_path(const struct job *job, unsigned int k, const char *suffix)
 {
 	return text_print("%s/run-%u.%s", job->directory, k + 1, suffix);
+}
+
+char *job_samples_path(const struct job *job, const char *suffix)
+{
+	return text_print("%s/ebs.%s", job->directory, suffix);
+}
+
+static bool has_samples(const struct job *job)
+{
+	char *path = job_samples_path(job, "samples");
+	bool there = access(path, F_OK) == 0;
+
+	free(path);
+	return there;
 }
 
 static bool is_one_run(const struct document *document)
@@ -207,6 +226,7 @@ static bool find_job(struct jobs *jobs, const struct experiment_file *file,
 	if (!compare_definition(job, error))
 		return false;
 	job->done = count_done(job);
+	job->sampled = !experiment->period || has_samples(job);
 	return true;
 }
 

@@ -192,32 +192,54 @@ static size_t mapping_size(const yaml_node_t *node)
 	return (size_t)(node->data.mapping.pairs.top - node->data.mapping.pairs.start);
 }
 
-static bool take_environment(struct reader *reader, const struct key *key, yaml_node_t *value,
-			     void *target)
+static bool take_pairs(struct reader *reader, const struct key *key, yaml_node_t *value,
+		       void *target)
 {
 	struct strings *strings = target_of(key, target);
 	yaml_node_pair_t *pair;
 
 	if (value->type != YAML_MAPPING_NODE)
 		return refuse_text(reader->error, line_of(value),
-				   "%s is not a mapping; write NAME: value for each variable",
-				   key->name);
+				   "%s is not a mapping; write NAME: value for each", key->name);
 	allocate_strings(strings, 2 * mapping_size(value));
-	for (pair = value->data.mapping.pairs.start; pair < value->data.mapping.pairs.top; pair++) {
-		yaml_node_t *name = yaml_document_get_node(reader->document, pair->key);
-		const char *text;
-
-		if (!add_string(reader, key, name, strings))
-			return false;
-		text = strings->string[strings->n - 1];
-		if (!*text || strchr(text, '='))
-			return refuse_text(reader->error, line_of(name),
-					   "'%.40s' is not the name of a variable",
-					   is_printable(text) ? text : "?");
-		if (!add_string(reader, key, yaml_document_get_node(reader->document, pair->value),
+	for (pair = value->data.mapping.pairs.start; pair < value->data.mapping.pairs.top; pair++)
+		if (!add_string(reader, key, yaml_document_get_node(reader->document, pair->key),
+				strings) ||
+		    !add_string(reader, key, yaml_document_get_node(reader->document, pair->value),
 				strings))
 			return false;
+	return true;
+}
+
+static bool take_environment(struct reader *reader, const struct key *key, yaml_node_t *value,
+			     void *target)
+{
+	const struct strings *strings = target_of(key, target);
+
+	if (!take_pairs(reader, key, value, target))
+		return false;
+	for (size_t i = 0; i < strings->n; i += 2) {
+		const char *name = strings->string[i];
+
+		if (!*name || strchr(name, '='))
+			return refuse_text(reader->error, strings->line[i],
+					   "'%.40s' is not the name of a variable",
+					   is_printable(name) ? name : "?");
 	}
+	return true;
+}
+
+/* Events with their periods, which experiment_check() reads. */
+static bool take_ebs(struct reader *reader, const struct key *key, yaml_node_t *value, void *target)
+{
+	const struct strings *strings = target_of(key, target);
+
+	if (!take_pairs(reader, key, value, target))
+		return false;
+	for (size_t i = 0; i < strings->n; i++)
+		if (!is_printable(strings->string[i]))
+			return refuse_text(reader->error, strings->line[i],
+					   "%s contains control characters", key->name);
 	return true;
 }
 
@@ -411,6 +433,7 @@ static const struct key experiment_keys[] = {
 	  .required = true },
 	{ .name = "derive", .take = take_lines, .offset = offsetof(struct experiment, derive) },
 	{ .name = "programs", .take = take_lines, .offset = offsetof(struct experiment, programs) },
+	{ .name = "ebs", .take = take_ebs, .offset = offsetof(struct experiment, ebs) },
 	SETTINGS(struct experiment),
 	{ 0 },
 };
@@ -601,6 +624,8 @@ void experiment_free(struct experiment_file *file)
 		free_strings(&file->experiment[i].events);
 		free_strings(&file->experiment[i].derive);
 		free_strings(&file->experiment[i].programs);
+		free_strings(&file->experiment[i].ebs);
+		free(file->experiment[i].period);
 		free(file->experiment[i].request);
 		rules_free(file->experiment[i].rules);
 	}

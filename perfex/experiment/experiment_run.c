@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Each repetition is a perfex run of its own, whose recording appears when it is complete. */
+/*
+ * Each repetition is a perfex run of its own, and samples are of one perfex record more; their
+ * recordings appear when they are complete.
+ */
 #define _GNU_SOURCE
 #include "experiment.h"
 #include "../perfex.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +20,7 @@
 
 #define ITSELF "/proc/self/exe"
 
-/* The command line of perfex run. */
+/* The command line of perfex run or perfex record. */
 struct arguments {
 	char **argument;
 	size_t n;
@@ -30,6 +34,13 @@ static void add_argument(struct arguments *arguments, char *argument)
 		fail("out of memory");
 	arguments->argument[arguments->n++] = argument;
 	arguments->argument[arguments->n] = NULL;
+}
+
+static void add_command(struct arguments *arguments, const struct program *program)
+{
+	add_argument(arguments, text_print("--"));
+	for (size_t i = 0; i < program->command.n; i++)
+		add_argument(arguments, text_print("%s", program->command.string[i]));
 }
 
 static struct arguments run_arguments(const struct job *job, const char *output,
@@ -48,9 +59,31 @@ static struct arguments run_arguments(const struct job *job, const char *output,
 	add_argument(&arguments, text_print("--warmup=%u", warmup));
 	for (size_t i = 0; i < experiment->events.n; i++)
 		add_argument(&arguments, text_print("--event=%s", experiment->events.string[i]));
-	add_argument(&arguments, text_print("--"));
-	for (size_t i = 0; i < job->program->command.n; i++)
-		add_argument(&arguments, text_print("%s", job->program->command.string[i]));
+	add_command(&arguments, job->program);
+	return arguments;
+}
+
+/* What has no period is counted beside, for the rows of perfex samples --raw. */
+static struct arguments record_arguments(const struct job *job, const char *output)
+{
+	const struct experiment *experiment = job->experiment;
+	struct arguments arguments = { 0 };
+
+	add_argument(&arguments, text_print("perfex"));
+	add_argument(&arguments, text_print("record"));
+	add_argument(&arguments, text_print("--output=%s", output));
+	add_argument(&arguments, text_print("--%s", mode_words[experiment->settings.modes]));
+	for (size_t i = 0; i < experiment->events.n; i++) {
+		const char *event = experiment->events.string[i];
+
+		add_argument(&arguments,
+			     text_print("--%s=%s", experiment->period[i] ? "event" : "beside",
+					event));
+		if (experiment->period[i])
+			add_argument(&arguments,
+				     text_print("--period=%" PRIu64, experiment->period[i]));
+	}
+	add_command(&arguments, job->program);
 	return arguments;
 }
 
@@ -84,29 +117,38 @@ static const int terminal_signals[] = { SIGINT, SIGQUIT };
 
 static sighandler_t handler_before[N_TERMINAL_SIGNALS];
 
+/* What it runs: its command line, and where its output and its messages go. */
+struct task {
+	const struct job *job;
+	struct arguments arguments;
+	char *out, *err;
+	char *what; /* of the job, for messages */
+};
+
 /* In the child, which dies with perfex. */
-static void execute_perfex(const struct job *job, unsigned int k, char **argument)
+static void execute_perfex(const struct task *task)
 {
+	const struct job *job = task->job;
 	const struct strings *environment = &job->program->environment;
 	const char *input = job->program->input ? job->program->input : "/dev/null";
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	for (size_t i = 0; i < N_TERMINAL_SIGNALS; i++)
 		signal(terminal_signals[i], handler_before[i]);
-	redirect_to_new(job_path(job, k, "err"), 2);
-	redirect_to_new(job_path(job, k, "out"), 1);
+	redirect_to_new(task->err, 2);
+	redirect_to_new(task->out, 1);
 	redirect_output(input, O_RDONLY, 0);
 	for (size_t i = 0; i < environment->n; i += 2)
 		if (setenv(environment->string[i], environment->string[i + 1], 1) < 0)
 			fail("out of memory");
 	if (job->program->directory && chdir(job->program->directory) < 0)
 		fail("cannot enter '%s': %m", job->program->directory);
-	execv(ITSELF, argument);
+	execv(ITSELF, task->arguments.argument);
 	fail("cannot execute perfex: %m");
 }
 
 /* Returns the wait status. */
-static int execute_repetition(const struct job *job, unsigned int k, char **argument)
+static int execute_task(const struct task *task)
 {
 	int status;
 	pid_t pid;
@@ -117,10 +159,10 @@ static int execute_repetition(const struct job *job, unsigned int k, char **argu
 	if (pid < 0)
 		fail("cannot fork: %m");
 	if (pid == 0)
-		execute_perfex(job, k, argument);
+		execute_perfex(task);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			fail("cannot wait for perfex run: %m");
+			fail("cannot wait for perfex: %m");
 	for (size_t i = 0; i < N_TERMINAL_SIGNALS; i++)
 		signal(terminal_signals[i], handler_before[i]);
 	return status;
@@ -140,18 +182,17 @@ static void stop_if_interrupted(int status)
 		}
 }
 
-static void complain_of_end(const struct job *job, unsigned int k, int status)
+static void complain_of_end(const struct task *task, int status)
 {
-	char *path = job_path(job, k, "err");
+	const struct job *job = task->job;
 	char *what = WIFSIGNALED(status) ? text_print("signal %d", WTERMSIG(status))
 					 : text_print("status %d", WEXITSTATUS(status));
 
-	complain("program '%s', experiment '%s', repetition %u: it ended with %s, not with status "
-		 "%u; see '%s'",
-		 job->program->name, job->experiment->name, k + 1, what, job->program->exit_status,
-		 path);
+	complain("program '%s', experiment '%s', %s: it ended with %s, not with status %u; see "
+		 "'%s'",
+		 job->program->name, job->experiment->name, task->what, what,
+		 job->program->exit_status, task->err);
 	free(what);
-	free(path);
 }
 
 static void rename_or_fail(const char *from, const char *to)
@@ -160,30 +201,69 @@ static void rename_or_fail(const char *from, const char *to)
 		fail("cannot rename '%s' to '%s': %m", from, to);
 }
 
-/* What a failed one has counted is kept, but not as a result. */
-static bool run_repetition(const struct job *job, unsigned int k, unsigned int warmup)
+/* What it writes into new is at path if it succeeds: what a failed one has counted is no result. */
+static bool run_task(const struct task *task, const char *new, const char *path)
 {
-	char *new = job_path(job, k, "json.new"), *path = job_path(job, k, "json");
-	struct arguments arguments = run_arguments(job, new, warmup);
-	struct document *document;
 	int status;
 	bool good;
 
 	/* perfex run follows a link, as a shell would. */
 	unlink(new);
-	status = execute_repetition(job, k, arguments.argument);
+	status = execute_task(task);
 	stop_if_interrupted(status);
-	good = WIFEXITED(status) && WEXITSTATUS(status) == (int)job->program->exit_status;
+	good = WIFEXITED(status) && WEXITSTATUS(status) == (int)task->job->program->exit_status;
 	if (good)
 		rename_or_fail(new, path);
 	else
-		complain_of_end(job, k, status);
+		complain_of_end(task, status);
+	return good;
+}
+
+static void free_task(struct task *task)
+{
+	free_arguments(&task->arguments);
+	free(task->out);
+	free(task->err);
+	free(task->what);
+}
+
+static bool run_repetition(const struct job *job, unsigned int k, unsigned int warmup)
+{
+	char *new = job_path(job, k, "json.new"), *path = job_path(job, k, "json");
+	struct task task = {
+		.job = job,
+		.arguments = run_arguments(job, new, warmup),
+		.out = job_path(job, k, "out"),
+		.err = job_path(job, k, "err"),
+		.what = text_print("repetition %u", k + 1),
+	};
+	struct document *document;
+	bool good = run_task(&task, new, path);
+
 	document = good ? job_repetition(job, k) : NULL;
 	if (good && !document)
 		complain("'%s' is not a recording of one run; the job is given up", path);
 	good = document;
 	document_free(document);
-	free_arguments(&arguments);
+	free_task(&task);
+	free(path);
+	free(new);
+	return good;
+}
+
+static bool run_samples(const struct job *job)
+{
+	char *new = job_samples_path(job, "samples.new"), *path = job_samples_path(job, "samples");
+	struct task task = {
+		.job = job,
+		.arguments = record_arguments(job, new),
+		.out = job_samples_path(job, "out"),
+		.err = job_samples_path(job, "err"),
+		.what = text_print("the run for samples"),
+	};
+	bool good = run_task(&task, new, path);
+
+	free_task(&task);
 	free(path);
 	free(new);
 	return good;
@@ -236,7 +316,7 @@ bool job_run(struct job *job)
 	unsigned int repetitions = job->experiment->settings.repetitions;
 	unsigned int warmup = job->experiment->settings.warmup;
 
-	if (job->done == repetitions)
+	if (job->done == repetitions && job->sampled)
 		return true;
 	make_directory(job->directory);
 	write_definition(job);
@@ -252,5 +332,7 @@ bool job_run(struct job *job)
 		warmup = 0;
 		job->done++;
 	}
-	return true;
+	if (!job->sampled)
+		job->sampled = run_samples(job);
+	return job->sampled;
 }

@@ -8,7 +8,7 @@
 
 static const struct column job_columns[] = {
 	{ "program", LEFT }, { "experiment", LEFT }, { "repetitions", RIGHT },
-	{ "done", RIGHT },   { "passes", RIGHT },
+	{ "done", RIGHT },   { "passes", RIGHT },    { "samples", LEFT },
 };
 
 static const struct column columns[] = {
@@ -21,9 +21,12 @@ static const struct column columns[] = {
 
 void experiment_write_jobs(FILE *file, const struct jobs *jobs)
 {
+	bool any = false;
 	struct table table;
 
-	table_begin(&table, TABLE_TEXT, job_columns, N(job_columns));
+	for (size_t i = 0; i < jobs->n; i++)
+		any |= jobs->job[i].experiment->period != NULL;
+	table_begin(&table, TABLE_TEXT, job_columns, N(job_columns) - !any);
 	for (size_t i = 0; i < jobs->n; i++) {
 		const struct job *job = &jobs->job[i];
 
@@ -32,6 +35,10 @@ void experiment_write_jobs(FILE *file, const struct jobs *jobs)
 		table_add_number(&table, job->experiment->settings.repetitions);
 		table_add_number(&table, job->done);
 		table_add_number(&table, job->experiment->n_passes);
+		if (any)
+			table_add_text(&table, !job->experiment->period ? "none"
+					       : job->sampled		? "done"
+									: "to do");
 	}
 	table_end(&table, file);
 }

@@ -16,6 +16,7 @@ static const struct {
 	{ PERFCTR_CAN_GROUP, "groups" },	{ PERFCTR_CAN_SESSION, "sessions" },
 	{ PERFCTR_CAN_TRACE, "traces" },	{ PERFCTR_CAN_CONSISTENT, "one-instant" },
 	{ PERFCTR_CAN_TOTALS, "totals" },
+	{ PERFCTR_CAN_SAMPLE, "samples" },	{ PERFCTR_CAN_SIGNAL, "signals" },
 };
 
 static void write_backend(FILE *file, const struct perfctr_backend_info *info, bool used)
@@ -57,6 +58,7 @@ static const struct {
 	{ PERFCTR_FEATURE_MODULE, "module" },
 	{ PERFCTR_FEATURE_INTERRUPT, "interrupt" },
 	{ PERFCTR_FEATURE_TOTALS, "totals" },
+	{ PERFCTR_FEATURE_SIGNAL, "signal" },
 };
 
 static void write_features(FILE *file, uint32_t set)

@@ -41,6 +41,14 @@ static size_t blank_length(const char *text, size_t length)
 	return n;
 }
 
+/* Of perfex record or perfex trace. */
+static bool is_recording(const char *text, size_t length)
+{
+	static const char head[] = "# perfctr-";
+
+	return length >= strlen(head) && memcmp(text, head, strlen(head)) == 0;
+}
+
 static bool take_with(json_tokener *tokener, const char *text, size_t length, json_taker *take,
 		      void *target, struct text_error *error)
 {
@@ -52,6 +60,10 @@ static bool take_with(json_tokener *tokener, const char *text, size_t length, js
 		length -= blank;
 		if (!length)
 			return true;
+		if (is_recording(text, length))
+			return refuse_text(error, 0,
+					   "it is of perfex record or perfex trace; perfex samples "
+					   "or perfex report shows it");
 		json = json_tokener_parse_ex(tokener, text,
 					     length < INT_MAX ? (int)length : INT_MAX);
 		if (json_tokener_get_error(tokener) != json_tokener_success)

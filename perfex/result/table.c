@@ -100,9 +100,10 @@ static int column_width(const struct table *table, size_t column)
 	return width;
 }
 
+/* Blanks are in front of something: none end a line. */
 static void print_text(const struct table *table, FILE *file)
 {
-	int *width = calloc(table->n_columns, sizeof(*width));
+	int *width = calloc(table->n_columns, sizeof(*width)), before = 0;
 
 	if (!width)
 		fail("out of memory");
@@ -116,11 +117,16 @@ static void print_text(const struct table *table, FILE *file)
 		bool left = table->column[column].side == LEFT;
 		int space = width[column] - width_of(table->cell[i]);
 
-		fprintf(file, "%*s%s", left ? 0 : space, "", table->cell[i]);
-		if (last)
+		before += left ? 0 : space;
+		if (table->cell[i][0]) {
+			fprintf(file, "%*s%s", before, "", table->cell[i]);
+			before = 0;
+		}
+		before += SPACE_BETWEEN + (left ? space : 0);
+		if (last) {
 			putc('\n', file);
-		else
-			fprintf(file, "%*s", SPACE_BETWEEN + (left ? space : 0), "");
+			before = 0;
+		}
 	}
 	free(width);
 }

@@ -49,7 +49,7 @@ static struct perfctr_events *open_machine(const struct options *options)
 	return perfctr_events_open_for(&instructions, counts, options->modes, 0);
 }
 
-static bool take_group(struct options *options, const char *name,
+bool derive_take_group(struct rules **rules, const char *name,
 		       const struct perfctr_events *database)
 {
 	struct text_error error;
@@ -65,7 +65,7 @@ static bool take_group(struct options *options, const char *name,
 		complain("group '%s' has no rules for this processor; perfex list --groups shows "
 			 "those that have",
 			 name);
-	else if (!rules_add(existing_rules(&options->rules), text, strlen(text), &error))
+	else if (!rules_add(existing_rules(rules), text, strlen(text), &error))
 		textfile_fail(group.source, &error);
 	group_free(&group);
 	free(text);
@@ -83,7 +83,7 @@ bool derive_take_groups(struct options *options)
 		return false;
 	}
 	for (size_t i = 0; i < options->n_groups && good; i++)
-		good = take_group(options, options->group[i], database);
+		good = derive_take_group(&options->rules, options->group[i], database);
 	perfctr_events_close(database);
 	return good;
 }

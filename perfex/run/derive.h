@@ -15,7 +15,11 @@ void derive_take(struct rules **rules, const char *text);
 void derive_take_file(struct rules **rules, const char *path);
 void derive_link(struct rules *rules);
 
-/* The rules of the groups that the options name; false: there are none, which has been said. */
+struct perfctr_events;
+
+/* The rules of a group, or of those that the options name; false: there are none, it is said. */
+bool derive_take_group(struct rules **rules, const char *name,
+		       const struct perfctr_events *database);
 bool derive_take_groups(struct options *options);
 
 /* Is the name of no event, but of a time? */

@@ -133,7 +133,7 @@ void check_output(const struct options *options)
 {
 	if (options->output && options->log_fd != NO_LOG_FD)
 		fail("--output and --log-fd exclude each other; give one");
-	if (options->append && !options->output)
+	if (options->append && !options->output && options->log_fd == NO_LOG_FD)
 		fail("--append needs a file to append to; give --output=FILE");
 }
 

@@ -28,6 +28,9 @@ static void save_stream(const struct scope *scope, struct view *view)
 	if (stream_save(view->stream, name))
 		snprintf(view->message, sizeof(view->message), "saved: perfex report --html %s",
 			 name);
+	else if (errno == ENODATA)
+		snprintf(view->message, sizeof(view->message),
+			 "there is nothing to save yet: no interval has ended");
 	else
 		snprintf(view->message, sizeof(view->message), "cannot write '%s': %m", name);
 	make_printable(view->message);

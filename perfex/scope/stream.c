@@ -4,6 +4,7 @@
 #include "../perfex.h"
 #include "../result/json_values.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +101,7 @@ bool stream_save(const struct stream *stream, const char *path)
 	char buffer[65536];
 	struct text text;
 	FILE *copy = text_open(&text);
-	size_t n;
+	size_t n, whole;
 	bool good;
 
 	rewind(stream->lines);
@@ -109,8 +110,10 @@ bool stream_save(const struct stream *stream, const char *path)
 	fseek(stream->lines, 0, SEEK_END);
 	text_close(&text);
 	/* A line that has not come whole is no JSON. */
-	good = !ferror(stream->lines) &&
-	       textfile_output(path, text.text, text.size - stream->n_rest);
+	whole = text.size - stream->n_rest;
+	if (!whole)
+		errno = ENODATA;
+	good = !ferror(stream->lines) && whole && textfile_output(path, text.text, whole);
 	free(text.text);
 	return good;
 }

@@ -115,7 +115,8 @@ void trace_read(struct trace_reader *reader, FILE *input)
 			if (!is_trace(line))
 				refuse_trace(
 					reader,
-					"it is not a trace of a known version (--html draws recordings too)");
+					"it is not a trace of a known version (--html draws "
+					"recordings too, perfex samples shows perfex record's)");
 			reader->khz = strtoull(line + strlen(TRACE_HEAD), NULL, 10);
 		} else if (reader->line == 2) {
 			take_names(reader, line);

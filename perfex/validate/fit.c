@@ -173,7 +173,7 @@ static bool is_random(const struct spread *spread, double c, struct tolerance to
 {
 	return spread->deviation > EQUAL * spread->expected +
 					   known_error(spread->expected, tolerance) +
-					   fmin(fabs(c), DOUBTFUL);
+					   fmin(fmax(fabs(c), tolerance.disturbance), DOUBTFUL);
 }
 
 /* Of all sizes, how much equal runs differ once the disturbances are taken off. */

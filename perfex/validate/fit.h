@@ -25,6 +25,8 @@ struct tolerance {
 	double slack;	/* b may be off by as much */
 	double scatter; /* it may be off by that, times the root of it */
 	double jitter;	/* or by that, as entering the kernel disturbs it */
+	/* What each disturbance is known to add, where this benchmark had too few to show it. */
+	double disturbance;
 };
 
 /* After Maxwell et al., and the thesis on the validity of PAPI's counts. */

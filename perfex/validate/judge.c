@@ -34,23 +34,42 @@ static void expect_samples(const struct validated *event, struct trial *trial,
 				 : 0;
 }
 
-static size_t judge_trials(struct validated *event, enum quantity quantity,
-			   struct fit fits[N_BENCHMARKS])
+/* The most that any benchmark shows a disturbance to add. disturbance: what is known of that. */
+static double fit_trials(struct validated *event, enum quantity quantity, double disturbance)
 {
-	bool any = false;
-	size_t n = 0;
+	double most = 0;
 
-	event->least_b = event->most_b = 0;
 	for (size_t i = 0; i < event->n_trials; i++) {
 		struct trial *trial = &event->trial[i];
 		const struct expectation *expectation =
 			benchmark_expects(&benchmarks[trial->benchmark], quantity);
+		struct tolerance tolerance;
 
 		trial->fit = (struct fit){ 0 };
 		if (!expectation)
 			continue;
+		tolerance = expectation->tolerance;
+		tolerance.disturbance = disturbance;
 		expect_samples(event, trial, expectation);
-		trial->fit = fit_line(trial->sample, trial->n, expectation->tolerance);
+		trial->fit = fit_line(trial->sample, trial->n, tolerance);
+		most = fmax(most, fabs(trial->fit.c));
+	}
+	return most;
+}
+
+static size_t judge_trials(struct validated *event, enum quantity quantity,
+			   struct fit fits[N_BENCHMARKS])
+{
+	double disturbance = fit_trials(event, quantity, 0);
+	bool any = false;
+	size_t n = 0;
+
+	if (disturbance > 0)
+		fit_trials(event, quantity, disturbance);
+	event->least_b = event->most_b = 0;
+	for (size_t i = 0; i < event->n_trials; i++) {
+		struct trial *trial = &event->trial[i];
+
 		if (trial->fit.error == CLASS_NONE)
 			continue;
 		fits[n++] = trial->fit;

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line of "perfex record". */
+#include "sample/record.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+static const struct option_rule rules[] = {
+	CALL_OPTION("event", 'e', "EVENT",
+		    "sample EVENT, once in each of its periods; may be repeated; by default:\n"
+		    "instructions",
+		    take_event, 0),
+	CALL_OPTION("period", 'c', "EVENTS",
+		    "the period of the --event options before it that have none yet; in\n"
+		    "front of them, of all that get no other; by default 1000003",
+		    record_take_period, 0),
+	CALL_OPTION("beside", 0, "EVENT",
+		    "count EVENT, without samples of its own: its count is in those of the\n"
+		    "others",
+		    record_take_beside, 0),
+	NUMBER_OPTION("freq", 'F', "N",
+		      "first run COMMAND once more, and only count; from that follow periods\n"
+		      "that give N samples of each event in a second of COMMAND's time on CPUs",
+		      struct record_options, frequency, 1, 1000000, " of samples in a second"),
+	NUMBER_OPTION("jitter", 0, "PERCENT",
+		      "end each period up to PERCENT of it later, at random, so that samples are\n"
+		      "out of step with the program; by default 100",
+		      struct record_options, jitter, 0, 100, " per cent"),
+	FLAG_OPTION("callers", 'g', "record the callers, by frame pointers", struct record_options,
+		    callers),
+	NUMBER_OPTION("depth", 0, "N", "N callers at most; by default 127, the most",
+		      struct record_options, depth, 1, PERFCTR_MAX_DEPTH, " of callers"),
+	FLAG_OPTION("registers", 0, "record the registers of user mode", struct record_options,
+		    registers),
+	NUMBER_OPTION("max", 0, "N", "end sampling, and then fail, with the last of N samples",
+		      struct record_options, max_samples, 1, UINT_MAX, " of samples"),
+	NUMBER_OPTION("room", 0, "KB",
+		      "keep so many KB of samples for each CPU until they are written; by\n"
+		      "default 1024, or what is allowed",
+		      struct record_options, room_kb, 4, 4096, " of KB"),
+	NUMBER_OPTION("seed", 0, "N", "of what is random; by default it is another each time",
+		      struct record_options, seed, 1, UINT_MAX, " of a seed"),
+	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
+		    take_modes, PERFCTR_MODE_USER),
+	CALL_OPTION("kernel", 0, NULL, "count in kernel mode; this needs CAP_PERFMON", take_modes,
+		    PERFCTR_MODE_KERNEL),
+	CALL_OPTION("both", 0, NULL, "count in both modes; this needs CAP_PERFMON", take_modes,
+		    PERFCTR_MODE_BOTH),
+	CALL_OPTION("output", 'o', "FILE", "write to FILE; by default " RECORD_DEFAULT_FILE,
+		    take_output, 0),
+	BACKEND_OPTION,
+	REFUSED_OPTION("all-cpus", 'a', NULL,
+		       "COMMAND and what it starts are sampled; perfex system counts CPUs"),
+	REFUSED_OPTION("cpu", 'C', "LIST",
+		       "COMMAND and what it starts are sampled; perfex system counts CPUs"),
+	REFUSED_OPTION("pid", 'p', "PID",
+		       "COMMAND and what it starts are sampled; perfex -p PID counts a process"),
+	REFUSED_OPTION("tid", 't', "TID",
+		       "COMMAND and what it starts are sampled; perfex -p PID counts a process"),
+	REFUSED_OPTION("call-graph", 0, "HOW", "-g, --callers records callers, by frame pointers"),
+	REFUSED_OPTION("all-user", 0, NULL, "--user"),
+	REFUSED_OPTION("all-kernel", 0, NULL, "--kernel"),
+	REFUSED_OPTION("no-inherit", 'i', NULL, "what COMMAND starts is sampled with it"),
+	REFUSED_OPTION("mmap-pages", 'm', "PAGES", "--room=KB"),
+	REFUSED_OPTION("data", 'd', NULL, "samples have addresses of instructions, not of data"),
+	REFUSED_OPTION("branch-any", 'b', NULL, "samples have no branches; -g records callers"),
+	REFUSED_OPTION("delay", 'D', "MS", "sampling begins with the first instruction"),
+	{ 0 },
+};
+
+static int record_main(int argc, char **argv);
+
+const struct subcommand record_subcommand = {
+	.name = "record",
+	.summary = "record where in a command its events happen",
+	.main = record_main,
+	.help = "Usage: perfex record [OPTION].. [--] COMMAND [ARGUMENT]..\n"
+		"Run COMMAND, count its events, and record where its processes and threads are once in each\n"
+		"period, of so many events.  perfex samples shows it.\n",
+	.options = rules,
+	.takes_command = true,
+	.notes = "Exit status: as of perfex run.\n",
+};
+
+static int record_main(int argc, char **argv)
+{
+	struct record_options options = {
+		.run = { .modes = PERFCTR_MODE_USER, .passes = 1 },
+		.depth = PERFCTR_MAX_DEPTH,
+		.jitter = RECORD_DEFAULT_JITTER,
+	};
+	int status;
+
+	options.run.command = argv + take_options(&record_subcommand, &options, argc, argv);
+	if (!options.run.command[0])
+		fail("no command given; see perfex record --help");
+	record_settle(&options);
+	if (!open_events(&options.run, PERFCTR_CAN_SAMPLE))
+		return EXIT_PERFEX;
+	status = record_command(&options);
+	free(options.period);
+	free_options(&options.run);
+	return status;
+}

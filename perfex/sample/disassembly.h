@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Instructions of a file, as binutils' objdump writes them. */
+#ifndef PERFEX_DISASSEMBLY_H
+#define PERFEX_DISASSEMBLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct instruction {
+	uint64_t address; /* as the file has it */
+	char *text;
+};
+
+struct disassembly {
+	struct instruction *instruction; /* by address */
+	size_t n;
+};
+
+/* From start to end.  What objdump cannot do, or is not there for, ends perfex. */
+struct disassembly disassembly_make(const char *path, uint64_t start, uint64_t end);
+void disassembly_free(struct disassembly *disassembly);
+
+#endif

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "record.h"
+#include "../session/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define USER_ROOM_KB 64 /* more needs CAP_PERFMON */
+#define LEAST_ROOM_KB 4
+#define ROOM_KB 1024
+
+struct recorder {
+	const struct record_options *options;
+	struct perfctr_pmu_info info;
+	struct events events;
+	struct perfctr_control *control;
+	struct watch watch;
+	struct command command;
+	struct perfctr *context;
+	/* NULL in a run that is only counted: */
+	struct perfctr_samples *samples;
+	struct maps *maps;
+	void *kernel;  /* addresses */
+	uint64_t late; /* periods that samples tell of beside the last */
+	FILE *file;
+	bool records; /* this run is the recorded one */
+	bool broken;  /* the file takes no more, which has been said */
+	bool ended;   /* by max_samples */
+	struct rusage usage;
+	int wait_status;
+};
+
+static void complain_of_samples(int error, unsigned int room_kb)
+{
+	errno = error;
+	if (error == ENOTSUP)
+		complain_of_lack(error, "takes no samples here; the patch does, where counters "
+					"interrupt: perfex info shows it");
+	else if (error == EMFILE)
+		complain("samples would take more memory than perfctr allows a user; give less by "
+			 "--room=KB");
+	else if (error == EACCES && room_kb > USER_ROOM_KB)
+		complain("more than %d KB of samples for each CPU need CAP_PERFMON; give less by "
+			 "--room=KB",
+			 USER_ROOM_KB);
+	else
+		complain_of_open(error);
+}
+
+/*
+ * As much room as is allowed, unless it was told: each CPU that the machine may ever have gets as
+ * much, of a memory that is for those that it has.
+ */
+static bool open_samples(struct recorder *recorder)
+{
+	const struct record_options *asked = recorder->options;
+	unsigned int room_kb = asked->room_kb ? asked->room_kb : ROOM_KB;
+	struct perfctr_samples_options options = {
+		.size = sizeof(options),
+		.flags = (asked->registers ? PERFCTR_SAMPLES_REGISTERS : 0) |
+			 (asked->callers ? PERFCTR_SAMPLES_CHAIN : 0),
+		.depth = asked->callers ? asked->depth : 0,
+		.room_bytes = room_kb << 10,
+		.jitter = asked->jitter,
+		.max_samples = asked->max_samples,
+		.seed = asked->seed,
+	};
+
+	recorder->samples = perfctr_samples_open(recorder->context, &options);
+	while (!recorder->samples && !asked->room_kb && (errno == EACCES || errno == EMFILE) &&
+	       options.room_bytes > LEAST_ROOM_KB << 10) {
+		options.room_bytes /= 2;
+		recorder->samples = perfctr_samples_open(recorder->context, &options);
+	}
+	if (!recorder->samples)
+		complain_of_samples(errno, room_kb);
+	return recorder->samples;
+}
+
+static void close_context(struct recorder *recorder)
+{
+	maps_close(recorder->maps);
+	perfctr_samples_close(recorder->samples);
+	perfctr_close(recorder->context);
+	recorder->maps = NULL;
+	recorder->samples = NULL;
+	recorder->context = NULL;
+}
+
+static bool open_context(struct recorder *recorder)
+{
+	pid_t pid = recorder->command.pid;
+
+	recorder->context = perfctr_open_tid(pid, PERFCTR_OPEN_CREATE);
+	if (!recorder->context) {
+		complain_of_open(errno);
+		return false;
+	}
+	if (recorder->records) {
+		if (!open_samples(recorder))
+			return false;
+		recorder->maps = maps_open(pid);
+		if (!recorder->maps)
+			return false;
+	}
+	if (perfctr_set_control(recorder->context, recorder->control) == 0)
+		return true;
+	complain_of_control(errno, recorder->control, &recorder->info);
+	return false;
+}
+
+/*
+ * It stands before its first instruction.  Executing a set-user-id program, or one that its user
+ * may not read, has dropped the context: who may trace that gets another.
+ */
+static bool start_command(struct recorder *recorder)
+{
+	if (perfctr_start(recorder->context) == 0)
+		return true;
+	if (errno == ESRCH) {
+		close_context(recorder);
+		if (!open_context(recorder))
+			return false;
+		if (perfctr_start(recorder->context) == 0)
+			return true;
+	}
+	complain_of_start(errno);
+	return false;
+}
+
+static void complain_of_file(struct recorder *recorder)
+{
+	if (!recorder->broken)
+		complain("cannot write '%s': %m", recorder->options->run.output);
+	recorder->broken = true;
+}
+
+static int write_sample(const struct perfctr_sample_view *view, void *argument)
+{
+	struct recorder *recorder = argument;
+
+	samples_file_sample(recorder->file, view);
+	recorder->late += view->sample->periods - (view->sample->periods != 0);
+	if (view->sample->flags & PERFCTR_SAMPLE_KERNEL)
+		kernel_addresses_add(&recorder->kernel, view->sample->ip);
+	return 0;
+}
+
+static void take_samples(struct recorder *recorder)
+{
+	maps_take(recorder->maps, recorder->file);
+	if (perfctr_samples_take(recorder->samples, write_sample, recorder) < 0) {
+		if (errno != ENOSPC)
+			fail("cannot read the samples: %m");
+		recorder->ended = true;
+	}
+	if (ferror(recorder->file))
+		complain_of_file(recorder);
+}
+
+enum { SIGNALS, PROCESS, SAMPLES, MAPS };
+
+/* Until the command has ended. */
+static void wait_for_end(struct recorder *recorder)
+{
+	size_t n = recorder->maps ? maps_descriptors(recorder->maps, NULL) : 0;
+	struct pollfd *fd = allocate(MAPS + n, sizeof(*fd));
+
+	fd[SIGNALS] = (struct pollfd){ recorder->watch.signals, POLLIN, 0 };
+	fd[PROCESS] = (struct pollfd){ recorder->command.process, POLLIN, 0 };
+	fd[SAMPLES] = (struct pollfd){ recorder->samples ? perfctr_fd(recorder->context) : -1,
+				       POLLIN, 0 };
+	if (recorder->maps)
+		maps_descriptors(recorder->maps, fd + MAPS);
+	while (!fd[PROCESS].revents) {
+		if (poll(fd, MAPS + n, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			fail("cannot wait for the end: %m");
+		}
+		if (fd[SIGNALS].revents)
+			watch_signal(&recorder->watch, &recorder->command);
+		if (recorder->samples)
+			take_samples(recorder);
+		/* Those that will have no more to tell would wake us for ever. */
+		for (size_t i = SAMPLES; i < MAPS + n; i++)
+			if (fd[i].revents & (POLLHUP | POLLERR | POLLNVAL) || recorder->ended)
+				fd[i].fd = i == SAMPLES || fd[i].revents & ~POLLIN ? -1 : fd[i].fd;
+	}
+	free(fd);
+	recorder->wait_status = command_wait(&recorder->command, &recorder->usage);
+}
+
+/* Not before the command can be executed: a mistyped one costs no older recording. */
+static bool open_file(struct recorder *recorder)
+{
+	const char *path = recorder->options->run.output;
+	const struct samples_head head = { recorder->options, &recorder->info, &recorder->events,
+					   recorder->control };
+
+	if (!samples_file_check(path))
+		return false;
+	recorder->file = fopen(path, "we");
+	if (!recorder->file) {
+		complain("cannot write '%s': %m", path);
+		return false;
+	}
+	samples_file_head(recorder->file, &head);
+	return true;
+}
+
+/* 0, or perfex's exit status after one line of complaint, and nothing has run. */
+static int run_once(struct recorder *recorder)
+{
+	char **command = recorder->options->run.command;
+	int status = EXIT_PERFEX;
+
+	recorder->control->flags =
+		PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_PHASE;
+	if (!command_fork(&recorder->command, command, &recorder->watch))
+		return EXIT_PERFEX;
+	if (open_context(recorder)) {
+		status = command_exec(&recorder->command, command);
+		if (!status &&
+		    ((recorder->records && !open_file(recorder)) || !start_command(recorder)))
+			status = EXIT_PERFEX;
+	}
+	if (status) {
+		command_kill(&recorder->command);
+		close_context(recorder);
+		return status;
+	}
+	command_resume(&recorder->command);
+	wait_for_end(recorder);
+	perfctr_stop(recorder->context);
+	return 0;
+}
+
+static void read_counts(const struct recorder *recorder, struct perfctr_counts *counts)
+{
+	if (perfctr_read_scope(recorder->context, PERFCTR_SCOPE_TREE, counts) < 0)
+		fail("cannot read the counters: %m");
+	complain_of_loss(counts);
+	warn_of_disturbance(counts);
+}
+
+/* That has this place in the control. */
+static size_t find_event(const struct recorder *recorder, uint32_t index)
+{
+	size_t i = 0;
+
+	while (recorder->events.event[i].index != index)
+		i++;
+	return i;
+}
+
+static const char *event_name(const struct recorder *recorder, uint32_t index)
+{
+	return recorder->events.event[find_event(recorder, index)].name;
+}
+
+static bool is_sampled(const struct recorder *recorder, uint32_t index)
+{
+	return recorder->options->period[find_event(recorder, index)] != 0;
+}
+
+/* How often the events happen in a second of the command's time, from which the periods follow. */
+static bool fit_periods(struct recorder *recorder, const struct perfctr_counts *counts)
+{
+	double seconds = (double)counts->tsc / ((double)recorder->info.tsc_khz * 1000);
+	unsigned int frequency = recorder->options->frequency;
+
+	for (uint32_t i = 0; i < recorder->control->n_events; i++) {
+		uint64_t period = record_fit_period(counts->counter[i], seconds, frequency);
+
+		if (!is_sampled(recorder, i))
+			continue;
+		if (!period) {
+			complain("--freq=%u: of %s there were %" PRIu64
+				 " in %.3f s, from which no period follows; give --period=EVENTS",
+				 frequency, event_name(recorder, i), (uint64_t)counts->counter[i],
+				 seconds);
+			return false;
+		}
+		recorder->control->event[i].period = period;
+		complain("%s: %" PRIu64 " in %.3f s of time on CPUs; a period of %" PRIu64
+			 " gives %u samples in a second; the next run is the recorded one",
+			 event_name(recorder, i), (uint64_t)counts->counter[i], seconds, period,
+			 frequency);
+	}
+	return true;
+}
+
+/* A run that is only counted, for a frequency. */
+static int fit_by_run(struct recorder *recorder)
+{
+	struct perfctr_counts counts;
+	off_t start = NO_START;
+	int status;
+
+	if (!recorder->info.tsc_khz) {
+		complain("--freq: the rate of the time stamp counter is not known; give "
+			 "--period=EVENTS");
+		return EXIT_PERFEX;
+	}
+	if (!rerun_check(2, &start))
+		return EXIT_PERFEX;
+	status = run_once(recorder);
+	if (status)
+		return status;
+	read_counts(recorder, &counts);
+	close_context(recorder);
+	if (recorder->watch.stop || recorder->wait_status) {
+		complain("the run before the recorded one was ended, or failed; give "
+			 "--period=EVENTS");
+		return EXIT_PERFEX;
+	}
+	if (!fit_periods(recorder, &counts) || (start != NO_START && !rerun_rewind(start)))
+		return EXIT_PERFEX;
+	return 0;
+}
+
+/* A few are found after the next has ended, too; many where interrupts are too many. */
+static void complain_of_late(const struct recorder *recorder, const struct perfctr_periods *periods)
+{
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < periods->n_counters; i++)
+		all += periods->over[i];
+	if (recorder->late > all / 20)
+		complain("warning: %" PRIu64 " of %" PRIu64
+			 " periods were found late, with one behind them: no function has them; "
+			 "give a longer --period",
+			 recorder->late, all);
+}
+
+/* What was lost is told, and how large the rest is. */
+static void report_end(const struct recorder *recorder, const struct samples_end *end)
+{
+	const struct perfctr_sampled *sampled = end->sampled;
+
+	complain_of_late(recorder, end->periods);
+	if (end->counts->members)
+		complain("of what the command began %u threads still run; they are recorded until "
+			 "now",
+			 end->counts->members);
+	if (sampled->lost)
+		complain("%" PRIu64
+			 " samples were lost, for which there was no room; give a longer "
+			 "--period, or more by --room=KB",
+			 (uint64_t)sampled->lost);
+	if (end->maps_lost)
+		complain("%" PRIu64 " records of what was mapped were lost; some addresses will "
+			 "have no name",
+			 end->maps_lost);
+	complain("%" PRIu64 " samples in '%s'; perfex samples shows them",
+		 (uint64_t)sampled->samples, recorder->options->run.output);
+	if (sampled->flags & PERFCTR_SAMPLED_ENDED)
+		complain("sampling ended with the last of %u samples, by --max; the command went "
+			 "on, and its counts are of all of it",
+			 recorder->options->max_samples);
+}
+
+static int finish_recording(struct recorder *recorder)
+{
+	struct perfctr_counts counts;
+	struct perfctr_periods periods;
+	struct perfctr_sampled sampled;
+	struct samples_end end = { &counts, &periods, &sampled, 0 };
+
+	take_samples(recorder);
+	if (perfctr_samples_totals(recorder->samples, &sampled) < 0 ||
+	    perfctr_read_periods(recorder->context, PERFCTR_SCOPE_TREE, &periods) < 0)
+		fail("cannot read the totals of the samples: %m");
+	read_counts(recorder, &counts);
+	end.maps_lost = maps_lost(recorder->maps);
+	kernel_addresses_name(recorder->kernel, recorder->file);
+	samples_file_end(recorder->file, recorder->control, &end);
+	if (fclose(recorder->file))
+		complain_of_file(recorder);
+	if (recorder->broken)
+		return EXIT_PERFEX;
+	report_end(recorder, &end);
+	return sampled.flags & PERFCTR_SAMPLED_ENDED ? EXIT_PERFEX : 0;
+}
+
+static int record_runs(struct recorder *recorder)
+{
+	int status = 0;
+
+	if (!samples_file_check(recorder->options->run.output))
+		return EXIT_PERFEX;
+	watch_begin(&recorder->watch, true);
+	if (recorder->options->frequency)
+		status = fit_by_run(recorder);
+	if (status)
+		return status;
+	recorder->records = true;
+	status = run_once(recorder);
+	if (!status)
+		status = finish_recording(recorder);
+	else if (recorder->file)
+		fclose(recorder->file);
+	close_context(recorder);
+	tdestroy(recorder->kernel, free);
+	return status;
+}
+
+/* Events of the operating system are in no counter that could interrupt. */
+static bool set_periods(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+
+	for (size_t i = 0; i < recorder->events.n; i++) {
+		const struct event *event = &recorder->events.event[i];
+
+		if (!(event->request.general | event->request.fixed)) {
+			complain("event '%s': samples are of events of the processor; count it by "
+				 "perfex run",
+				 event->name);
+			return false;
+		}
+		if (!options->frequency)
+			recorder->control->event[event->index].period = options->period[i];
+	}
+	return true;
+}
+
+int record_command(struct record_options *options)
+{
+	struct recorder recorder = { .options = options,
+				     .info = *perfctr_events_info(options->run.database) };
+	int status = EXIT_PERFEX;
+
+	if (events_plan(&recorder.events, &options->run, &recorder.info)) {
+		recorder.control = &recorder.events.control[0];
+		warn_of_events(&recorder.events, &recorder.info);
+		if (set_periods(&recorder))
+			status = record_runs(&recorder);
+	}
+	events_free(&recorder.events);
+	return status ? status : exit_as(recorder.wait_status);
+}

@@ -10,13 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "extras.h"
-#include "linux-context.h"
-
 #include "../pe_libpfm4_events.h"
 
 papi_vector_t _perf_event_vector;
-static int component; /* our number among PAPI's components */
 
 static int disable_component(int status, const char *why)
 {
@@ -62,6 +58,8 @@ static void describe_component(PAPI_component_info_t *info)
 	struct perfctr_backend_info backend;
 
 	info->num_cntrs = (int)(machine.n_general + machine.n_fixed);
+	info->hardware_intr = !!(machine.features & PERFCTR_FEATURE_SIGNAL);
+	info->hardware_intr_sig = OVERFLOW_SIGNAL;
 	info->fast_counter_read = !!(machine.features & PERFCTR_FEATURE_RDPMC);
 	if (perfctr_backend(BACKEND, &backend) < 0 || !(backend.capabilities & PERFCTR_CAN_KERNEL))
 		info->available_domains &= ~PAPI_DOM_KERNEL;
@@ -73,7 +71,7 @@ static int init_component(int number)
 {
 	int status = look_at_machine();
 
-	component = number;
+	perfctr_component = number;
 	if (status != PAPI_OK)
 		return status;
 	if (_papi_libpfm4_init(&_perf_event_vector) != PAPI_OK)
@@ -151,9 +149,13 @@ static int init_control_state(hwd_control_state_t *state)
 static int update_control_state(hwd_control_state_t *state, NativeInfo_t *native, int n,
 				hwd_context_t *thread)
 {
+	int status;
+
 	if (!n)
 		count_close_session(state);
-	return events_replace(state, native, n);
+	status = events_replace(state, native, n);
+	overflow_follow(state);
+	return status;
 }
 
 static int set_inheritance(struct event_set *set, int inherit)
@@ -234,25 +236,19 @@ static int write_counts(hwd_context_t *thread, hwd_control_state_t *set, long lo
 	return count_rebase(thread, set, counts);
 }
 
-/* PAPI's own timer has expired: PAPI reads the counts and sees whether one is due. */
-static void dispatch_timer(int number, hwd_siginfo_t *info, void *ucontext)
+static int set_overflow(EventSetInfo_t *set, int index, int threshold)
 {
-	_papi_hwi_context_t interrupted = { .si = info, .ucontext = ucontext };
-	ThreadInfo_t *thread = _papi_hwi_lookup_thread(0);
-
-	if (thread)
-		_papi_hwi_dispatch_overflow_signal(&interrupted, GET_OVERFLOW_ADDRESS(interrupted),
-						   NULL, 0, 0, &thread, component);
+	return overflow_set(set->ctl_state, set->EventInfoArray[index].pos[0], threshold);
 }
 
 static int enum_events(unsigned int *code, int modifier)
 {
-	return _pe_libpfm4_ntv_enum_events(code, modifier, component, &native_events);
+	return _pe_libpfm4_ntv_enum_events(code, modifier, perfctr_component, &native_events);
 }
 
 static int find_event(const char *name, unsigned int *code)
 {
-	int status = _pe_libpfm4_ntv_name_to_code(name, code, component, &native_events);
+	int status = _pe_libpfm4_ntv_name_to_code(name, code, perfctr_component, &native_events);
 
 	/* *code is libpfm4's number, which several of PAPI's events may share. */
 	return status == PAPI_OK ? events_check(_papi_hwi_get_papi_event_code()) : status;
@@ -309,7 +305,8 @@ papi_vector_t _perf_event_vector = {
 	.read = read_counts,
 	.reset = reset_counts,
 	.write = write_counts,
-	.dispatch_timer = dispatch_timer,
+	.set_overflow = set_overflow,
+	.dispatch_timer = overflow_dispatch,
 	.ntv_enum_events = enum_events,
 	.ntv_name_to_code = find_event,
 	.ntv_code_to_name = name_event,

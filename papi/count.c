@@ -3,6 +3,7 @@
 #include "event_set.h"
 
 #include <errno.h>
+#include <perfctr_samples.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -158,7 +159,10 @@ static int install_control(struct counted_thread *thread, struct event_set *set)
 		return -1;
 	*(set->cpu >= 0 ? &set->session_version : &thread->version) = set->version;
 	memset(set->base, 0, sizeof(set->base));
-	set->page = set->cpu >= 0 || set->inherit ? NULL : perfctr_get_page(thread->context);
+	/* What has a period is not read by page. */
+	set->page = set->cpu >= 0 || set->inherit || set->overflows
+			    ? NULL
+			    : perfctr_get_page(thread->context);
 	return 0;
 }
 
@@ -174,13 +178,20 @@ static int start_control(struct counted_thread *thread, struct event_set *set)
 {
 	uint64_t version = set->cpu >= 0 ? set->session_version : thread->version;
 
-	return version == set->version ? resume_control(thread, set) : install_control(thread, set);
+	/* Periods begin anew, with the counts. */
+	if (version != set->version || set->overflows)
+		return install_control(thread, set);
+	return resume_control(thread, set);
 }
 
 int count_start(struct counted_thread *thread, struct event_set *set)
 {
-	int status = set->cpu >= 0 ? open_session(set) : open_context(thread, set->tid);
+	int status;
 
+	/* Attached since: the signals would be another one's. */
+	if ((set->tid || set->cpu >= 0) && set->overflows)
+		return PAPI_EINVAL;
+	status = set->cpu >= 0 ? open_session(set) : open_context(thread, set->tid);
 	if (status != PAPI_OK)
 		return status;
 	if (start_control(thread, set) < 0 &&
@@ -204,6 +215,12 @@ int count_stop(struct counted_thread *thread, struct event_set *set)
 	thread->started = 0;
 	/* A thread that has exited counts no more. */
 	return status < 0 && errno != ESRCH ? count_error() : PAPI_OK;
+}
+
+void count_resume(struct counted_thread *thread)
+{
+	if (thread->context && thread->process == *process)
+		perfctr_resume(thread->context);
 }
 
 static int read_by_call(struct counted_thread *thread, struct event_set *set)

@@ -5,11 +5,14 @@
  *	component.c	PAPI's table of functions
  *	events.c	PAPI's native events become a control, with a counter for each
  *	count.c		a control is started, read and stopped, on a thread or on a CPU
+ *	overflow.c	ends of periods are signals
  *
  * They are compiled as a part of PAPI.  Functions that return int return PAPI_OK or a PAPI_E*.
  */
 #ifndef PERFCTR_PAPI_EVENT_SET_H
 #define PERFCTR_PAPI_EVENT_SET_H
+
+#include <signal.h>
 
 #include <perfctr.h>
 #include <perfctr_events.h>
@@ -22,6 +25,8 @@
 
 /* Of libperfctr: the kernel's driver alone counts without exceptions and in a few instructions. */
 #define BACKEND "patch"
+/* As of PAPI's own component. */
+#define OVERFLOW_SIGNAL (SIGRTMIN + 2)
 
 /* What PAPI calls a control state. */
 struct event_set {
@@ -33,6 +38,9 @@ struct event_set {
 	unsigned int process;		/* that opened it: of count.c's numbers */
 
 	int native[PERFCTR_MAX_COUNTERS];	/* places in native_events */
+	int threshold[PERFCTR_MAX_COUNTERS];	/* of PAPI_overflow(), in events; 0: none */
+	int overflows;		/* number of them that are not 0 */
+	int has_handler;	/* PAPI knows that OVERFLOW_SIGNAL needs it */
 	struct perfctr_control control;		/* of these */
 	uint64_t version;	/* of the control: no other has the same */
 	uint64_t session_version;		/* that the session counts */
@@ -53,6 +61,7 @@ struct counted_thread {
 /* events.c: what the machine has, and what PAPI knows of that. */
 extern struct perfctr_pmu_info machine;
 extern struct native_event_table_t native_events;
+extern int perfctr_component;	/* our number among PAPI's components */
 
 int events_open(void);
 void events_close(void);
@@ -64,6 +73,11 @@ int events_replace(struct event_set *set, NativeInfo_t *native, int n);
 int events_refresh(struct event_set *set);
 /* Likewise, on counters that nobody has now who shares none. */
 int events_avoid_busy(struct event_set *set);
+/*
+ * After so many events, again and again, the thread gets OVERFLOW_SIGNAL; 0: never.  It lasts until
+ * the set has other events.
+ */
+void events_set_threshold(struct event_set *set, int event, int threshold);
 
 /* count.c */
 int count_open(void);
@@ -78,7 +92,17 @@ int count_may_attach(pid_t tid);
 int count_on_cpu(struct event_set *set, int cpu);
 void count_close_session(struct event_set *set);
 void count_close_thread(struct counted_thread *thread);
+/* The calling thread, which is this one, goes on counting after the end of a period. */
+void count_resume(struct counted_thread *thread);
 /* A PAPI_E* for what libperfctr left in errno. */
 int count_error(void);
+
+/* overflow.c */
+/* The event of this number of the set has the threshold, or none: 0. */
+int overflow_set(struct event_set *set, int event, int threshold);
+/* There is a handler if one is needed, after the set's events have changed. */
+int overflow_follow(struct event_set *set);
+/* The handler of both signals, of periods and of PAPI's timer. */
+void overflow_dispatch(int number, hwd_siginfo_t *info, void *ucontext);
 
 #endif

@@ -11,6 +11,7 @@
 
 struct perfctr_pmu_info machine;
 struct native_event_table_t native_events;
+int perfctr_component;
 static struct perfctr_events *events; /* under COMPONENT_LOCK */
 
 int events_open(void)
@@ -95,10 +96,37 @@ int events_check(unsigned int code)
 	return status;
 }
 
+/* The control is another one than before, with its thresholds. */
+static void renew_control(struct event_set *set)
+{
+	static uint64_t version;
+
+	for (uint32_t i = 0; i < set->control.n_events; i++) {
+		struct perfctr_event_control *event = &set->control.event[i];
+		int period = set->threshold[i];
+
+		event->period = (uint64_t)period;
+		event->signal = period ? (uint32_t)OVERFLOW_SIGNAL : 0;
+		event->flags = period ? PERFCTR_EVENT_STOP : 0;
+	}
+	set->version = ++version;
+}
+
+void events_set_threshold(struct event_set *set, int event, int threshold)
+{
+	/* PAPI says it again at each start. */
+	if (set->threshold[event] == threshold)
+		return;
+	set->overflows += !!threshold - !!set->threshold[event];
+	set->threshold[event] = threshold;
+	_papi_hwi_lock(COMPONENT_LOCK);
+	renew_control(set);
+	_papi_hwi_unlock(COMPONENT_LOCK);
+}
+
 static int make_control(struct event_set *set, int n, const struct perfctr_pmu_info *info)
 {
 	struct perfctr_request requests[PERFCTR_MAX_COUNTERS];
-	static uint64_t version;
 	char reason[256];
 
 	for (int i = 0; i < n; i++) {
@@ -112,7 +140,7 @@ static int make_control(struct event_set *set, int n, const struct perfctr_pmu_i
 		return PAPI_ECNFLCT;
 	if (set->inherit)
 		set->control.flags |= PERFCTR_CONTROL_INHERIT;
-	set->version = ++version;
+	renew_control(set);
 	return PAPI_OK;
 }
 
@@ -159,5 +187,10 @@ int events_replace(struct event_set *set, NativeInfo_t *native, int n)
 		native[i].ni_position = i;
 	}
 	/* PAPI says it again where two sets take turns. */
-	return same ? PAPI_OK : make_control_locked(set, n, &machine);
+	if (same)
+		return PAPI_OK;
+	/* Events have other places now: PAPI says anew which have thresholds. */
+	memset(set->threshold, 0, sizeof(set->threshold));
+	set->overflows = 0;
+	return make_control_locked(set, n, &machine);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What tests/summary/run gives to scripts/check, through MAKEFILES; $(WORK) is its directory.
 
-.PHONY: builds breaks passes skips fails kernels libcheck silent silent-status liar left right takes-a-while takes-as-long sleeps
+.PHONY: builds breaks passes skips fails kernels libcheck silent silent-status liar left right takes-a-while takes-as-long sleeps sleeps-too
 builds:
 	@touch $(WORK)/built
 breaks:
@@ -36,3 +36,5 @@ takes-a-while takes-as-long:
 	@sleep 2; echo '$@: 1 passed, 0 failed'
 sleeps:
 	@echo $$$$ >$(WORK)/pid; sleep 1000
+sleeps-too:
+	@sleep 1000

@@ -30,7 +30,7 @@ CHECKS :=
 CHECK_PROGRAMS :=
 
 # Those that take longest begin first.
-LONG_CHECKS := check-guest check-module check-fuzz check-fuzz-module check-families check-kernel-patch check-kernels check-papi check-stock check-stress check-bench
+LONG_CHECKS := check-guest check-module check-fuzz check-families check-bpf check-unit check-fuzz-module check-kernel-patch check-kernels check-papi check-stock check-stress check-bench
 
 comma := ,
 
@@ -47,6 +47,7 @@ include lib/compat-2.6/rules.mk
 include perfex/rules.mk
 include bpf/rules.mk
 include tests/unit/rules.mk
+include tests/samples/rules.mk
 include tests/kernel-patch/rules.mk
 CHECKS += check-emulator
 include tests/vm/rules.mk
@@ -59,6 +60,7 @@ include tests/kernels/rules.mk
 include tests/stock/rules.mk
 include tests/module/rules.mk
 include tests/packages/rules.mk
+include tests/rpm/rules.mk
 include tests/install/rules.mk
 include tests/compat-2.6/rules.mk
 include tests/releases/rules.mk

@@ -88,5 +88,6 @@ void bench_lives(const struct options *options);
 void bench_launches(const struct options *options);
 void bench_trees(const struct options *options);
 void bench_memory(const struct options *options);
+void bench_interrupts(const struct options *options);
 
 #endif

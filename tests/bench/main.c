@@ -18,8 +18,9 @@ static const struct {
 	const char *name;
 	void (*bench)(const struct options *options);
 } tables[] = {
-	{ "read", bench_reads },      { "switch", bench_switches }, { "life", bench_lives },
-	{ "launch", bench_launches }, { "tree", bench_trees },	    { "memory", bench_memory },
+	{ "read", bench_reads },	   { "switch", bench_switches }, { "life", bench_lives },
+	{ "launch", bench_launches },	   { "tree", bench_trees },	 { "memory", bench_memory },
+	{ "interrupt", bench_interrupts },
 };
 
 static const char *const quantities[N_QUANTITIES] = {

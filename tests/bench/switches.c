@@ -12,12 +12,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define MAX_PROCESSES 32
 #define ROUNDS 101
+#define RINGS 5
+#define TRACE_BYTES (1u << 20) /* for all rounds of a ring */
 
 static const unsigned int numbers[] = { 1, 2, 4 }; /* of counters */
 
@@ -140,101 +143,155 @@ static struct cost measure_ring(struct ring *ring)
 	return divide(&cost, cost.quantity[SWITCHES]);
 }
 
-/* The first so many of the ring; with OTHER every second one has another control. */
-static struct cost measure_counted(unsigned int n, unsigned int counted, enum by by,
-				   unsigned int events, enum flavour second)
+/* Of n members so many are counted, or marked, from the first on. */
+struct setting {
+	unsigned int n, counted;
+	enum by by;
+	unsigned int events;
+	enum flavour second; /* of every second one: OTHER has another control */
+	unsigned int flags;  /* COUNT_* of a tree */
+	enum kind kind;	     /* of those that count themselves */
+	bool traced;	     /* those that are marked */
+};
+
+static struct cost measure_counted(const struct setting *s)
 {
 	struct counting counting[MAX_PROCESSES];
 	struct ring ring;
 	struct cost cost;
 
-	ring_start(&ring, n, PROCESSES, (struct self){ 0 });
-	for (unsigned int i = 0; i < counted; i++)
-		counting[i] =
-			counting_start(by, ring.member[i].pid, events, i % 2 ? second : PLAIN, 0);
+	ring_start(&ring, s->n, PROCESSES, (struct self){ 0 });
+	for (unsigned int i = 0; i < s->counted; i++)
+		counting[i] = counting_start(s->by, ring.member[i].pid, s->events,
+					     i % 2 ? s->second : PLAIN, 0);
 	cost = measure_ring(&ring);
-	for (unsigned int i = 0; i < counted; i++)
+	for (unsigned int i = 0; i < s->counted; i++)
 		counting_stop(&counting[i]);
 	ring_stop(&ring);
 	return cost;
 }
 
-static struct cost measure_tree(unsigned int n, enum by by, unsigned int events,
-				unsigned int flags)
+static struct cost measure_tree(const struct setting *s)
 {
-	struct counting counting = counting_start(by, 0, events, PLAIN, flags);
+	struct counting counting = counting_start(s->by, 0, s->events, PLAIN, s->flags);
 	struct ring ring;
 	struct cost cost;
 
-	ring_start(&ring, n, PROCESSES, (struct self){ 0 });
+	ring_start(&ring, s->n, PROCESSES, (struct self){ 0 });
 	cost = measure_ring(&ring);
 	ring_stop(&ring);
 	counting_stop(&counting);
 	return cost;
 }
 
-static struct cost measure_marked(unsigned int n, unsigned int marked, unsigned int events)
+static struct cost measure_marked(const struct setting *s)
 {
 	struct perfctr_session_options options = {
 		.size = sizeof(options),
 		.group = perfctr_group_open(NULL),
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
+		.trace_bytes = s->traced ? TRACE_BYTES : 0,
 	};
 	struct perfctr_session *session = perfctr_session_open(&options);
-	struct perfctr_control control = control_of(events, PLAIN);
+	struct perfctr_control control = control_of(s->events, PLAIN);
 	struct ring ring;
 	struct cost cost;
 
 	if (!session || perfctr_session_control(session, &control) < 0)
-		err(1, "session of %u events", events);
-	ring_start(&ring, n, PROCESSES, (struct self){ 0 });
-	for (unsigned int i = 0; i < marked; i++)
+		err(1, "session of %u events", s->events);
+	ring_start(&ring, s->n, PROCESSES, (struct self){ 0 });
+	for (unsigned int i = 0; i < s->counted; i++)
 		if (perfctr_mark(options.group, ring.member[i].pid, PERFCTR_MARK_PROCESS) < 0)
 			err(1, "mark");
 	cost = measure_ring(&ring);
+	if (s->traced && perfctr_session_lost(session))
+		errx(1, "records of the trace were lost");
 	ring_stop(&ring);
 	perfctr_session_close(session);
 	perfctr_group_close(options.group);
 	return cost;
 }
 
-static struct cost measure_self(enum kind kind, enum by by, unsigned int events)
+static struct cost measure_self(const struct setting *s)
 {
 	struct ring ring;
 	struct cost cost;
 
-	ring_start(&ring, 2, kind, (struct self){ by, events });
+	ring_start(&ring, s->n, s->kind, (struct self){ s->by, s->events });
 	cost = measure_ring(&ring);
 	ring_stop(&ring);
 	return cost;
 }
 
+static double instructions_of(const struct cost *cost)
+{
+	return cost->quantity[USER_INSTRUCTIONS] + cost->quantity[KERNEL_INSTRUCTIONS];
+}
+
+static int compare_costs(const void *a, const void *b)
+{
+	double left = instructions_of(a), right = instructions_of(b);
+
+	return (left > right) - (left < right);
+}
+
+/* That in the middle: two of one setting differ by a few instructions, counted or not. */
+static struct cost measure_rings(struct cost (*measure_one)(const struct setting *),
+				 const struct setting *setting)
+{
+	struct cost costs[RINGS];
+
+	for (size_t i = 0; i < RINGS; i++)
+		costs[i] = measure_one(setting);
+	qsort(costs, RINGS, sizeof(costs[0]), compare_costs);
+	return costs[RINGS / 2];
+}
+
 static void bench_counted(unsigned int n, enum by by, unsigned int events)
 {
-	struct cost cost;
+	static const struct {
+		const char *name;
+		struct cost (*measure)(const struct setting *);
+		bool one;
+		enum flavour second;
+		unsigned int flags;
+	} cases[] = {
+		{ "one", measure_counted, true, PLAIN, 0 },
+		{ "all", measure_counted, false, PLAIN, 0 },
+		{ "all; controls differ", measure_counted, false, OTHER, 0 },
+		{ "all; one tree", measure_tree, false, PLAIN, COUNT_INHERIT },
+		{ "all; totals", measure_tree, false, PLAIN, COUNT_TOTALS },
+	};
 
-	cost = measure_counted(n, 1, by, events, PLAIN);
-	print_row("switch", "pipe", n, "one", events, by, &cost);
-	cost = measure_counted(n, n, by, events, PLAIN);
-	print_row("switch", "pipe", n, "all", events, by, &cost);
-	cost = measure_counted(n, n, by, events, OTHER);
-	print_row("switch", "pipe", n, "all; controls differ", events, by, &cost);
-	cost = measure_tree(n, by, events, COUNT_INHERIT);
-	print_row("switch", "pipe", n, "all; one tree", events, by, &cost);
-	if (by != BY_PERFCTR)
-		return;
-	cost = measure_tree(n, by, events, COUNT_TOTALS);
-	print_row("switch", "pipe", n, "all; totals", events, by, &cost);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct setting setting = {
+			.n = n,
+			.counted = cases[i].one ? 1 : n,
+			.by = by,
+			.events = events,
+			.second = cases[i].second,
+			.flags = cases[i].flags,
+		};
+		struct cost cost;
+
+		if (by != BY_PERFCTR && cases[i].flags == COUNT_TOTALS)
+			continue;
+		cost = measure_rings(cases[i].measure, &setting);
+		print_row("switch", "pipe", n, cases[i].name, events, by, &cost);
+	}
 }
 
 static void bench_marked(unsigned int n, unsigned int events)
 {
 	static const char *const names[] = { "none; session", "one; marked group",
-					     "all; marked group" };
-	const unsigned int marked[] = { 0, 1, n };
+					     "all; marked group", "all; marked group; trace" };
+	const unsigned int marked[] = { 0, 1, n, n };
 
 	for (size_t i = 0; i < ARRAY_SIZE(marked); i++) {
-		struct cost cost = measure_marked(n, marked[i], events);
+		const struct setting setting = {
+			.n = n, .counted = marked[i], .events = events, .traced = i == 3
+		};
+		struct cost cost = measure_rings(measure_marked, &setting);
 
 		print_row("switch", "pipe", n, names[i], events, BY_PERFCTR, &cost);
 	}
@@ -246,17 +303,21 @@ static void bench_mapped(enum kind kind)
 	const char *work = kind == THREADS ? "pipe, threads" : "pipe";
 
 	if (kind == THREADS && wanted(BY_NOTHING)) {
-		struct cost cost = measure_self(kind, BY_NOTHING, 0);
+		const struct setting setting = { .n = 2, .by = BY_NOTHING, .kind = kind };
+		struct cost cost = measure_rings(measure_self, &setting);
 
 		print_row("switch", work, 2, "none", 0, BY_NOTHING, &cost);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
 		for (enum by by = BY_PERFCTR; by < N_BY; by++) {
+			const struct setting setting = {
+				.n = 2, .by = by, .events = numbers[i], .kind = kind
+			};
 			struct cost cost;
 
 			if (!wanted(by))
 				continue;
-			cost = measure_self(kind, by, numbers[i]);
+			cost = measure_rings(measure_self, &setting);
 			print_row("switch", work, 2, "all; pages mapped", numbers[i], by, &cost);
 		}
 	}
@@ -264,9 +325,9 @@ static void bench_mapped(enum kind kind)
 
 static void bench_ring(unsigned int n)
 {
-
 	if (wanted(BY_NOTHING)) {
-		struct cost cost = measure_counted(n, 0, BY_NOTHING, 0, PLAIN);
+		const struct setting setting = { .n = n, .by = BY_NOTHING };
+		struct cost cost = measure_rings(measure_counted, &setting);
 
 		print_row("switch", "pipe", n, "none", 0, BY_NOTHING, &cost);
 	}

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "old.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +33,26 @@ struct vperfctr_control control_of_all(void)
 		control.cpu_control.evntsel[i] = machine.event[i].evntsel;
 		control.cpu_control.p4.escr[i] = machine.event[i].escr;
 	}
+	return control;
+}
+
+bool can_interrupt(void)
+{
+	return machine.n_events && runs_on(DRIVER);
+}
+
+struct vperfctr_control interrupting(int events)
+{
+	struct vperfctr_control control = control_of_all();
+
+	control.si_signo = SIGIO;
+	if (!machine.n_events)
+		return control;
+	control.cpu_control.nractrs = 1;
+	control.cpu_control.nrictrs = 1;
+	control.cpu_control.ireset[1] = -events;
+	/* OVF_PMI_T0 of the CCCR, INT of others' event selects. */
+	control.cpu_control.evntsel[1] |= 1u << (machine.n_counters == 18 ? 26 : 20);
 	return control;
 }
 
@@ -108,6 +129,7 @@ bool runs_on(unsigned int backends)
 /* Why elsewhere there is nothing to test. */
 #define INHERITED "no forked child inherits a state here"
 #define CPUS "bpf counts threads alone: see cpus_are_refused"
+#define INTERRUPTS "no counter interrupts here"
 #define NOT_REFUSED "CPUs are counted here"
 #define DESCRIPTORS "descriptors are the driver's: see a_state_by_descriptor_needs_the_driver"
 #define DRIVER_THERE "the driver is there"
@@ -146,6 +168,8 @@ static const struct {
 	TEST(what_another_program_counts_is_read),
 	TEST(controls_are_refused_as_in_2_6),
 	TEST(what_ran_goes_on_after_a_refusal),
+	TEST_OF(DRIVER, counters_that_interrupt_stop_and_go_on, INTERRUPTS),
+	TEST_OF(DRIVER, what_interrupts_is_refused_as_in_2_6, INTERRUPTS),
 	TEST_OF(DRIVER | PERF_EVENTS, cpus_are_counted, CPUS),
 	TEST_OF(DRIVER | PERF_EVENTS, cpus_in_two_ways_are_counted, CPUS),
 	TEST_OF(DRIVER | PERF_EVENTS, a_handle_has_its_own_cpus, CPUS),

@@ -56,6 +56,10 @@ bool runs_on(unsigned int backends);
 struct vperfctr_control control_of_all(void);
 /* The time stamp alone. */
 struct vperfctr_control control_of_tsc(void);
+/* Every family that there is a machine of has interrupts, with the driver. */
+bool can_interrupt(void);
+/* Counts with the first event, and from -events to an interrupt with the second; SIGIO. */
+struct vperfctr_control interrupting(int events);
 /* A state of the calling thread, counting by the control. */
 struct vperfctr *counting(struct vperfctr_control control);
 /* It ends, and so does the handle. */
@@ -88,6 +92,8 @@ bool a_new_program_has_none(void);
 bool another_process_is_counted(void);
 bool a_running_process_is_read(void);
 bool what_another_program_counts_is_read(void);
+bool counters_that_interrupt_stop_and_go_on(void);
+bool what_interrupts_is_refused_as_in_2_6(void);
 bool controls_are_refused_as_in_2_6(void);
 bool what_ran_goes_on_after_a_refusal(void);
 bool a_descriptor_asks(void);

@@ -14,7 +14,10 @@ static uint64_t rdtsc(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* What stands around the loop goes out of the difference; the first time may do more. */
+/*
+ * What stands around the loop goes out of the difference; the first time may do more, and a switch
+ * that falls into a read makes it longer: the smallest of some is the loop's.
+ */
 bool own_instructions_are_counted(void)
 {
 	static const uint32_t iterations[] = { 1, ITERATIONS, 3 * ITERATIONS };
@@ -25,13 +28,16 @@ bool own_instructions_are_counted(void)
 
 	REQUIRE(self);
 	good = EXPECT(vperfctr_is_running(self));
-	for (unsigned int i = 0; good && i < 3; i++) {
+	for (unsigned int n = 0; good && n < 15; n++) {
+		unsigned long long *smallest = counted[n % 3];
+
 		good = EXPECT(vperfctr_read_ctrs(self, &before) == 0);
-		loop(iterations[i]);
+		loop(iterations[n % 3]);
 		good = good && EXPECT(vperfctr_read_ctrs(self, &after) == 0) &&
 		       EXPECT(after.tsc > before.tsc);
 		for (unsigned int k = 0; k < machine.n_events; k++)
-			counted[i][k] = after.pmc[k] - before.pmc[k];
+			if (n < 3 || after.pmc[k] - before.pmc[k] < smallest[k])
+				smallest[k] = after.pmc[k] - before.pmc[k];
 	}
 	for (unsigned int k = 0; good && k < machine.n_events; k++)
 		good = EXPECT(counted[2][k] - counted[1][k] == 4ull * ITERATIONS) &&

@@ -4,5 +4,6 @@
 CHECKS += check-documents
 
 .PHONY: check-documents
-check-documents: $(PERFEX) $(LIB_STATIC) $(addprefix $(GUEST)/,loop memory)
+check-documents: $(PERFEX) $(LIB_STATIC) $(LINUX_EVENTS)/index $(addprefix $(GUEST)/,loop memory) \
+		$(BUILD)/tests/cluster/ranks $(BUILD)/examples/solver
 	@tests/documents/run

@@ -155,6 +155,9 @@ bool periods_are_exact_on_every_counter_or_refused(void);
 bool periods_of_all_counters_at_once_are_exact(void);
 bool a_period_of_more_than_2_to_the_31_ends(void);
 bool p4_a_period_and_fast_rdpmc_exclude_each_other(void);
+
+/* sample.c */
+bool samples_tell_all_events_of_every_counter_or_are_refused(void);
 bool has_overflow_status(void);
 bool no_overflow_is_left_in_the_status_register(void);
 bool distances_are_known(void);

@@ -8,6 +8,7 @@
 #include "families.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -137,8 +138,8 @@ static void mutate(struct fuzzer *f, struct perfctr_control *control)
 	case 7:
 		e->period = awkward(f);
 		break;
-	case 8:
-		e->signal = awkward(f);
+	case 8:	/* one that nobody minds */
+		e->signal = below(f, 2) ? SIGURG : 65 + (uint32_t)awkward(f) % (UINT32_MAX - 64);
 		break;
 	case 9:
 		e->kinds = below(f, 4) ? below(f, 1u << PERFCTR_MAX_KINDS) : awkward(f);
@@ -207,7 +208,8 @@ static bool event_is_allowed(const struct perfctr_pmu_info *info,
 	if (!kinds_allow(e->kinds, &counters, &allowed))
 		return false;
 	return n < 32 && counters >> (fixed ? PERFCTR_FIXED_BIT + n : n) & 1 &&
-	       !(e->flags || e->signal) && e->period <= INT64_MAX &&
+	       !(e->flags & ~PERFCTR_EVENT_STOP) && e->signal <= 64 && e->period <= INT64_MAX &&
+	       (e->period || !(e->flags || e->signal)) &&
 	       (!e->period || info->features & PERFCTR_FEATURE_INTERRUPT) &&
 	       !(e->evntsel & ~(fixed ? info->fixed_allowed : allowed)) &&
 	       !(e->evntsel2 & ~info->evntsel2_allowed) &&
@@ -286,7 +288,7 @@ static bool try_control(struct fuzzer *f, const struct perfctr_control *control)
 	f->refused++;
 	REQUIRE(errno == EINVAL || errno == E2BIG);
 	if (answer.bad_reason != control->bad_reason) {
-		REQUIRE(answer.bad_reason <= PERFCTR_BAD_PERIOD);
+		REQUIRE(answer.bad_reason <= PERFCTR_BAD_SIGNAL);
 		REQUIRE(answer.bad_event < PERFCTR_MAX_COUNTERS);
 	}
 	return f->refused % REFUSALS_PER_ROUND || round_trip(f);

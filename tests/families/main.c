@@ -49,6 +49,7 @@ static const struct {
 	TEST(COUNTERS, registers_that_somebody_writes_are_put_right_and_it_is_told),
 	TEST(COUNTERS, periods_are_exact_on_every_counter_or_refused),
 	TEST(EVENTS, periods_of_all_counters_at_once_are_exact),
+	TEST(COUNTERS, samples_tell_all_events_of_every_counter_or_are_refused),
 	TEST(EVENTS, a_period_of_more_than_2_to_the_31_ends),
 	TEST(EVENTS, no_overflow_is_left_in_the_status_register),
 	TEST(EVENTS, counters_are_set_as_near_to_their_overflow_as_the_model_allows),

@@ -77,7 +77,7 @@ static bool parse_features(struct profile *p, char *text)
 		{ "rdpmc", PERFCTR_FEATURE_RDPMC },
 		{ "once", PERFCTR_FEATURE_GLOBAL_ENABLE },
 		{ "fast", PERFCTR_FEATURE_FAST_RDPMC },
-		{ "interrupt", PERFCTR_FEATURE_INTERRUPT },
+		{ "interrupt", PERFCTR_FEATURE_INTERRUPT | PERFCTR_FEATURE_SIGNAL },
 		{ "hides", 0 },
 		{ "perf", 0 },
 	};

@@ -246,6 +246,11 @@ void fuzz_trace(const char *text, size_t length)
 	take_file(&report_subcommand, text, length);
 }
 
+void fuzz_samples(const char *text, size_t length)
+{
+	take_file(&samples_subcommand, text, length);
+}
+
 void fuzz_regions(const char *text, size_t length)
 {
 	take_file(&stat_of_subcommand, text, length);

@@ -45,6 +45,7 @@ void fuzz_experiment(const char *text, size_t length);
 void fuzz_recording(const char *text, size_t length);
 void fuzz_validation(const char *text, size_t length);
 void fuzz_trace(const char *text, size_t length);
+void fuzz_samples(const char *text, size_t length);
 void fuzz_regions(const char *text, size_t length);
 void fuzz_arguments(const char *text, size_t length);
 

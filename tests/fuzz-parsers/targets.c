@@ -12,6 +12,7 @@ const struct target targets[] = {
 	{ "recording", fuzz_recording, "recordings, which perfex diff reads" },
 	{ "validation", fuzz_validation, "validations, which perfex validate --against reads" },
 	{ "trace", fuzz_trace, "traces, which perfex report reads" },
+	{ "samples", fuzz_samples, "what perfex record wrote, which perfex samples reads" },
 	{ "regions", fuzz_regions, "saved regions, which perfex stat-of reads" },
 	{ "arguments", fuzz_arguments, "command lines of perfex check, encode and list" },
 	{ 0 },

@@ -6,6 +6,7 @@
 #include "fuzz.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 #define ON_CONTEXT (ON(OWNER) | ON(READER))
 #define ERRORS_MAX (8 * (int)sizeof(errors_t))
 #define KNOWN_MAX 4096u /* bytes of a struct that is looked at, perfctr(4) */
+#define USER_ROOM_BYTES 65536u /* of a ring without CAP_PERFMON */
 #define MARGIN 128u	/* bytes around the struct that are watched */
 
 typedef unsigned __int128 errors_t; /* a set of errno values */
@@ -59,6 +61,14 @@ static const struct command {
 	  E_STRUCT | E(EACCES) | E(ENOENT) | E(ENOMEM) },
 	{ 40, "periods", PERFCTR_IOC_PERIODS, ON_CONTEXT, false, sizeof(struct perfctr_periods),
 	  fill_periods, E_STRUCT | E(EACCES) },
+	{ 80, "samples", PERFCTR_IOC_SAMPLES, ON_CONTEXT, true, sizeof(struct perfctr_samples_args),
+	  fill_samples, E_STRUCT | E(EACCES) | E(EBUSY) | E(EMFILE) | E(ENOMEM) | E(EOPNOTSUPP) },
+	{ 30, "sampled", PERFCTR_IOC_SAMPLED, ON_CONTEXT, true, sizeof(struct perfctr_sampled),
+	  fill_sampled, E_STRUCT | E(EACCES) | E(ENOENT) },
+	{ 30, "consume samples", PERFCTR_IOC_CONSUME, ON_CONTEXT, true,
+	  sizeof(struct perfctr_consume), fill_consume, E_STRUCT },
+	{ 40, "resume", PERFCTR_IOC_RESUME, ON_CONTEXT, true, 0, fill_none,
+	  E(EACCES) | E(EALREADY) | E(ESRCH) },
 	{ 30, "members", PERFCTR_IOC_MEMBERS, ON(GROUP), false, sizeof(struct perfctr_members_args),
 	  fill_members, E_STRUCT | E(ENOMEM) },
 	{ 60, "enter", PERFCTR_IOC_ENTER, ON(GROUP), false, 0, fill_none, E(EBUSY) },
@@ -81,7 +91,7 @@ _Static_assert(ARRAY_SIZE(commands) <= MAX_COMMANDS, "shared->call has room for 
 /* One call, before and after. */
 struct call {
 	const struct command *command;
-	const struct slot *slot;
+	struct slot *slot;
 	enum kind kind; /* of the slot */
 	int fd;
 	char *address; /* of the struct */
@@ -102,6 +112,27 @@ struct call {
 const char *command_name(unsigned int command)
 {
 	return commands[command].name;
+}
+
+/* PERFCTR_FEATURE_*, without which it is never accepted. */
+static uint32_t feature_of(const struct command *command)
+{
+	switch (command->number) {
+	case PERFCTR_IOC_SAMPLES:
+	case PERFCTR_IOC_SAMPLED:
+		return PERFCTR_FEATURE_INTERRUPT;
+	case PERFCTR_IOC_CONSUME:
+		return command->kinds == ON_CONTEXT ? PERFCTR_FEATURE_INTERRUPT : 0;
+	case PERFCTR_IOC_RESUME:
+		return PERFCTR_FEATURE_SIGNAL;
+	default:
+		return 0;
+	}
+}
+
+bool command_is_possible(unsigned int command)
+{
+	return !(feature_of(&commands[command]) & ~shared->info.features);
 }
 
 /* By int 0x80, which takes 32-bit pointers. */
@@ -176,6 +207,21 @@ static void spoil(struct fuzzer *f, struct call *call, size_t size)
 		return;
 	}
 	call->spoiled = true;
+}
+
+/* Of the signals that there are those alone that nobody minds: others end processes. */
+static void tame_signals(struct call *call)
+{
+	struct perfctr_control *control = (void *)call->image;
+
+	if (call->command->number != PERFCTR_IOC_CONTROL)
+		return;
+	for (uint32_t i = 0; i < PERFCTR_MAX_COUNTERS; i++) {
+		uint32_t *signal = &control->event[i].signal;
+
+		if (*signal && *signal <= 64)
+			*signal = *signal % 2 ? SIGURG : SIGWINCH;
+	}
 }
 
 static void resize(struct fuzzer *f, struct call *call)
@@ -315,6 +361,7 @@ static void prepare(struct fuzzer *f, struct call *call)
 		memset(call->image, 0, sizeof(call->image));
 		size = call->command->fill(f, call->image);
 		spoil(f, call, size);
+		tame_signals(call);
 		memcpy(&call->size, call->image, sizeof(call->size));
 		resize(f, call);
 		memcpy(call->image, &call->size, sizeof(call->size));
@@ -453,7 +500,10 @@ static void check_refusal(struct fuzzer *f, const struct call *call)
 			strerror(call->error));
 	if (!call->watched || !read_context(call->fd, &after))
 		return;
-	if (after.n_counters != call->before.n_counters || after.flags != call->before.flags ||
+	/* Meanwhile the thread may have begun to wait. */
+	if (after.n_counters != call->before.n_counters ||
+	    (after.flags | PERFCTR_COUNTS_WAITING) !=
+		    (call->before.flags | PERFCTR_COUNTS_WAITING) ||
 	    after.tsc < call->before.tsc)
 		finding(f, CHECK_REFUSED, "control gave %s: %u counters, flags %x before; %u, %x",
 			strerror(call->error), call->before.n_counters, call->before.flags,
@@ -505,6 +555,8 @@ static bool is_too_much(const struct call *call, int level)
 		       is_foreign(mark->tid);
 	case PERFCTR_IOC_SESSION:
 		return !harmless(((const struct perfctr_session_args *)image)->policy);
+	case PERFCTR_IOC_SAMPLES:
+		return ((const struct perfctr_samples_args *)image)->room_bytes > USER_ROOM_BYTES;
 	case PERFCTR_IOC_CONTROL:
 		return call->kind == SESSION ? overrides_policy(image) : counts_kernel(image);
 	default:
@@ -518,6 +570,17 @@ static void check_privilege(struct fuzzer *f, const struct call *call, struct gl
 	if (self.user && f->alone && is_too_much(call, level.value) && level.value >= 2 &&
 	    has_stayed(PARANOID, level))
 		finding(f, CHECK_PRIVILEGE, "%s was accepted", call->command->name);
+}
+
+/* What can be mapped of a context now, unless another thread has put another one into the slot. */
+static void keep_rings(const struct call *call)
+{
+	struct perfctr_samples_args samples = {};
+
+	memcpy(&samples, call->address,
+	       call->length < sizeof(samples) ? call->length : sizeof(samples));
+	call->slot->n_cpus = samples.n_cpus;
+	call->slot->ring_bytes = samples.ring_bytes;
 }
 
 /* The descriptor that a call returned. */
@@ -543,6 +606,9 @@ static void keep(struct fuzzer *f, const struct call *call)
 		held.totals_bytes = session.totals_bytes;
 		held.ring_bytes = session.ring_bytes;
 		break;
+	case PERFCTR_IOC_SAMPLES:
+		keep_rings(call);
+		return;
 	default:
 		return;
 	}

@@ -117,6 +117,10 @@ static struct perfctr_event_control any_event(struct fuzzer *f, uint32_t n)
 	/* Seldom too short to leave time for anything else, or more than there can be. */
 	if (chance(f, 20))
 		e.period = chance(f, 80) ? 1000 + below(f, 100000) : next(f) >> below(f, 64);
+	if (e.period && chance(f, 40))
+		e.signal = 1 + below(f, 66);
+	if (e.period && chance(f, 20))
+		e.flags = PERFCTR_EVENT_STOP;
 	if (n >= info->n_general) {
 		e.counter = PERFCTR_FIXED + n - info->n_general;
 		e.evntsel = EN | modes;
@@ -152,6 +156,8 @@ size_t fill_control(struct fuzzer *f, void *image)
 	if (chance(f, 30))
 		control->flags |= PERFCTR_CONTROL_INHERIT |
 				  (chance(f, 50) ? PERFCTR_CONTROL_RECORD : PERFCTR_CONTROL_TOTALS);
+	if (!(control->flags & PERFCTR_CONTROL_TOTALS) && chance(f, 30))
+		control->flags |= PERFCTR_CONTROL_PHASE;
 	if (control->flags & PERFCTR_CONTROL_STOPPED && chance(f, 60))
 		control->flags &= ~PERFCTR_CONTROL_STOPPED;
 	return size;
@@ -212,6 +218,33 @@ size_t fill_get_control(struct fuzzer *f, void *image)
 	(void)f;
 	control->size = sizeof(*control);
 	return sizeof(*control);
+}
+
+size_t fill_samples(struct fuzzer *f, void *image)
+{
+	struct perfctr_samples_args *samples = image;
+
+	*samples = (struct perfctr_samples_args){
+		.size = sizeof(*samples),
+		.flags = below(f, 4),
+		.room_bytes = PAGE_BYTES << below(f, chance(f, 98) ? 5 : 11),
+		.watermark = below(f, 4),
+		.jitter = chance(f, 30) ? below(f, 101) : 0,
+		.max_samples = chance(f, 30) ? below(f, 1000) : 0,
+		.seed = below(f, 2),
+	};
+	if (samples->flags & PERFCTR_SAMPLES_CHAIN)
+		samples->depth = 1 + below(f, PERFCTR_MAX_DEPTH);
+	return sizeof(*samples);
+}
+
+size_t fill_sampled(struct fuzzer *f, void *image)
+{
+	struct perfctr_sampled *sampled = image;
+
+	(void)f;
+	sampled->size = sizeof(*sampled);
+	return sizeof(*sampled);
 }
 
 size_t fill_members(struct fuzzer *f, void *image)

@@ -32,9 +32,9 @@ struct slot {
 	_Atomic int fd; /* -1: empty */
 	enum kind kind;
 	bool own;	 /* OWNER: of the holder's only thread, no one else has it */
-	uint32_t n_cpus; /* SESSION: as its opening told */
+	uint32_t n_cpus; /* as SESSION or SAMPLES told */
 	uint32_t totals_bytes;
-	uint32_t ring_bytes;
+	uint32_t ring_bytes; /* 0: there are none */
 };
 
 /*
@@ -90,7 +90,7 @@ uint64_t awkward(struct fuzzer *f);
 size_t weighted(struct fuzzer *f, const void *first, size_t stride, size_t n);
 
 /* report.c: memory of all processes of the run */
-#define MAX_COMMANDS 24
+#define MAX_COMMANDS 32
 #define N_PUBLIC 64
 
 struct call_count {
@@ -167,6 +167,7 @@ void op_device(struct fuzzer *f);
 /* call.c: ioctls */
 extern const unsigned int n_commands;
 const char *command_name(unsigned int command);
+bool command_is_possible(unsigned int command); /* by the features of the driver */
 void op_call(struct fuzzer *f);
 void op_call_without_descriptors(struct fuzzer *f);
 
@@ -185,6 +186,8 @@ size_t fill_periods(struct fuzzer *f, void *image);
 size_t fill_session_read(struct fuzzer *f, void *image);
 size_t fill_record(struct fuzzer *f, void *image);
 size_t fill_get_control(struct fuzzer *f, void *image);
+size_t fill_samples(struct fuzzer *f, void *image);
+size_t fill_sampled(struct fuzzer *f, void *image);
 size_t fill_members(struct fuzzer *f, void *image);
 size_t fill_consume(struct fuzzer *f, void *image);
 #define EXTRA_BYTES 2048 /* at extra(f): for what structs point to */

@@ -276,9 +276,13 @@ static void check_reach(void)
 {
 	if (atomic_load(&shared->operations) < REACHED)
 		return;
-	for (unsigned int i = 0; i < n_commands; i++)
-		if (!atomic_load(&shared->call[i].accepted))
-			finding(NULL, CHECK_REACH, "%s was never accepted", command_name(i));
+	for (unsigned int i = 0; i < n_commands; i++) {
+		bool accepted = atomic_load(&shared->call[i].accepted);
+
+		if (accepted != command_is_possible(i))
+			finding(NULL, CHECK_REACH, "%s was %s accepted", command_name(i),
+				accepted ? "impossible and" : "never");
+	}
 	if (!atomic_load(&shared->canaries))
 		finding(NULL, CHECK_REACH, "no canary counted");
 	if (!atomic_load(&shared->failed_births))

@@ -103,13 +103,12 @@ static struct request any_request(struct fuzzer *f, const struct slot *slot)
 {
 	struct request r = { .length = PERFCTR_PAGE_SIZE, .content = PAGE };
 
-	if (slot->kind == SESSION) {
+	if (slot->kind == SESSION)
 		r = (struct request){ .length = slot->totals_bytes, .content = TOTALS };
-		if (slot->ring_bytes && chance(f, 60)) {
-			r.length = slot->ring_bytes;
-			r.offset = PERFCTR_RING_OFFSET +
-				   below(f, slot->n_cpus + 1) * (uint64_t)slot->ring_bytes;
-		}
+	if (slot->ring_bytes && chance(f, 60)) {
+		r.length = slot->ring_bytes;
+		r.offset = PERFCTR_RING_OFFSET +
+			   below(f, slot->n_cpus + 1) * (uint64_t)slot->ring_bytes;
 	}
 	if (chance(f, 5))
 		r.length = below(f, 20) * PAGE_BYTES + below(f, 2);
@@ -120,7 +119,7 @@ static struct request any_request(struct fuzzer *f, const struct slot *slot)
 	if (!r.length || r.length > WINDOW_BYTES)
 		r.length = PAGE_BYTES;
 	/* The offset may have become that of something else. */
-	if (slot->kind == SESSION && r.offset)
+	if (r.offset)
 		r.content = RING;
 	return r;
 }

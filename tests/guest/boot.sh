@@ -15,7 +15,7 @@ complain() {
 # boot MACHINE SUITES ENVIRONMENT OPTION...: words of ENVIRONMENT are for env(1), options those of scripts/vm.
 # libcheck closes with "100%: Checks: 31, Failures: 0, Errors: 0".
 boot() {
-	local machine=$1 status=0 checks bad
+	local machine=$1 status=0 checks bad begun=$SECONDS
 	local -a suites environment
 	read -ra suites <<<"$2"
 	read -ra environment <<<"$3"
@@ -28,6 +28,7 @@ boot() {
 		complain "$machine: ended with status $status before its tests did"
 		return
 	fi
+	printf -- '-- %s: %d s\n' "$machine" $((SECONDS - begun))
 	passed=$((passed + checks - bad)) failed=$((failed + bad))
 	if ((status && !bad)); then
 		complain "$machine: status $status although every test passed"

@@ -45,7 +45,10 @@ static const struct refusal refusals[] = {
 	{ "event flags", NEXT(1, .evntsel = GOOD, .flags = 1), 1, PERFCTR_BAD_FIELD },
 	{ "a period of 2^63", NEXT(1, .evntsel = GOOD, .period = 1ull << 63), 1,
 	  PERFCTR_BAD_PERIOD },
-	{ "a signal", NEXT(1, .evntsel = GOOD, .signal = 10), 1, PERFCTR_BAD_FIELD },
+	{ "a signal without a period", NEXT(1, .evntsel = GOOD, .signal = 10), 1,
+	  PERFCTR_BAD_SIGNAL },
+	{ "a stop without a period", NEXT(1, .evntsel = GOOD, .flags = PERFCTR_EVENT_STOP), 1,
+	  PERFCTR_BAD_SIGNAL },
 	{ "a kind of core", NEXT(1, .evntsel = GOOD, .kinds = 1), 1, PERFCTR_BAD_KIND },
 	{ "unknown control flag", { CONTROL_SIZE, .flags = 1u << 31 }, 0, 0 },
 	{ "reserved control field", { CONTROL_SIZE, .reserved = 1 }, 0, 0 },
@@ -346,7 +349,8 @@ START_TEST(info_tells_the_machine)
 			  PERFCTR_FEATURE_GLOBAL_ENABLE | PERFCTR_FEATURE_ISOLATED |
 			  PERFCTR_FEATURE_TOTALS |
 			  (info.features & PERFCTR_FEATURE_MODULE ? 0 :
-								    PERFCTR_FEATURE_INTERRUPT));
+								    PERFCTR_FEATURE_INTERRUPT |
+									    PERFCTR_FEATURE_SIGNAL));
 	ck_assert_uint_eq(info.evntsel_required, EVNTSEL_EN);
 	ck_assert_uint_eq(info.evntsel_allowed & EVNTSEL_INT, 0);
 	ck_assert_uint_eq(info.evntsel_allowed & 0xffff, 0xffff);

@@ -415,10 +415,53 @@ START_TEST(a_directory_that_others_can_write_is_refused)
 }
 END_TEST
 
-SUITE(experiment, jobs_are_programs_times_experiments_and_are_run_once, counts_and_rules_are_exact,
+/* The shell executes the loop, whose two instructions a pass have the lines of no other. */
+START_TEST(ebs_is_one_run_more_that_is_sampled)
+{
+	struct run r;
+
+	enter_directory();
+	describe(
+		"repetitions: 2\n",
+		"  where: {events: ['0x004100c0@0', '0x004100c4@1'], ebs: {'0x004100c0@0': 10007}, "
+		"programs: [loop]}\n"
+		"  plain: ['0x004100c0']\n");
+	RUN(&r, "perfex", "experiment", "--check", FILE_NAME);
+	ck_assert_ptr_nonnull(strstr(r.out, "to do"));
+	ck_assert_ptr_nonnull(strstr(r.out, "none"));
+	experiment(0);
+	expect_runs(2 + 1 + 2 * 2);
+	experiment(0);
+	expect_runs(2 + 1 + 2 * 2);
+	RUN(&r, "perfex", "samples", "--csv", "--by=process", "results/loop/where/ebs.samples");
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_ptr_nonnull(strstr(r.out, ",loop,"));
+	/* Counted beside, for the rows. */
+	RUN(&r, "perfex", "samples", "--raw", "--csv", "results/loop/where/ebs.samples");
+	ck_assert_ptr_nonnull(strstr(r.out, ",tsc,0x004100c0@0,0x004100c4@1\r\n"));
+	/* What is missing is made, and nothing else. */
+	unlink("results/loop/where/ebs.samples");
+	experiment(0);
+	expect_runs(2 + 1 + 2 * 2 + 1);
+	describe("",
+		 "  where: {events: ['0x004100c0', page-faults], ebs: {'0x004100c0': 10007}}\n");
+	r = experiment(EXITED(125));
+	ck_assert_ptr_nonnull(
+		strstr(r.err, "event 'page-faults': ebs needs events of the processor"));
+	/* Another period is another experiment. */
+	describe(
+		"repetitions: 2\n",
+		"  where: {events: ['0x004100c0@0', '0x004100c4@1'], ebs: {'0x004100c0@0': 20011}, "
+		"programs: [loop]}\n");
+	r = experiment(EXITED(125));
+	ck_assert_ptr_nonnull(strstr(r.err, "made with another 'ebs'"));
+}
+END_TEST
+
+SUITE(experiment, ebs_is_one_run_more_that_is_sampled,
+      jobs_are_programs_times_experiments_and_are_run_once, counts_and_rules_are_exact,
       what_is_missing_is_run_and_no_more, results_of_another_definition_are_not_mixed,
       a_program_that_was_built_anew_is_noticed, events_that_do_not_fit_are_refused_or_take_passes,
       a_job_that_fails_stops_no_other, programs_get_their_surroundings,
       an_interrupted_experiment_goes_on_later, a_table_without_an_output_is_written_nowhere_else,
-      two_at_once_are_refused, links_are_not_followed,
-      a_directory_that_others_can_write_is_refused)
+      two_at_once_are_refused, links_are_not_followed, a_directory_that_others_can_write_is_refused)

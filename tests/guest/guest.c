@@ -623,7 +623,8 @@ void foreign_wait(const struct counted *foreign, uint64_t n)
 		sleep_us(500);
 }
 
-Suite *make_suite(const char *name, const TTest *const tests[], size_t n)
+Suite *make_suite(SFun setup, SFun teardown, const char *name, const TTest *const tests[],
+		  size_t n)
 {
 	Suite *suite = suite_create(name);
 
@@ -631,6 +632,8 @@ Suite *make_suite(const char *name, const TTest *const tests[], size_t n)
 	for (size_t i = 0; i < n; i++) {
 		TCase *tcase = tcase_create(tests[i]->name);
 
+		if (setup)
+			tcase_add_unchecked_fixture(tcase, setup, teardown);
 		tcase_add_test(tcase, tests[i]);
 		suite_add_tcase(suite, tcase);
 	}

@@ -203,13 +203,16 @@ struct counted foreign_start(int cpu);
 void foreign_wait(const struct counted *foreign, uint64_t n);
 
 /* The function that main.c takes suite `name` from: all tests named, in this order. */
-#define SUITE(name, ...) \
+#define SUITE(name, ...) SUITE_BETWEEN(NULL, NULL, name, __VA_ARGS__)
+/* The same, each test between setup() and teardown(), which come about even where it fails. */
+#define SUITE_BETWEEN(setup, teardown, name, ...) \
 	Suite *name##_suite(void) \
 	{ \
 		const TTest *tests[] = { __VA_ARGS__ }; \
-		return make_suite(#name, tests, ARRAY_SIZE(tests)); \
+		return make_suite(setup, teardown, #name, tests, ARRAY_SIZE(tests)); \
 	}
-Suite *make_suite(const char *name, const TTest *const tests[], size_t n);
+Suite *make_suite(SFun setup, SFun teardown, const char *name, const TTest *const tests[],
+		  size_t n);
 
 Suite *baseline_suite(void);
 Suite *births_suite(void);
@@ -242,6 +245,10 @@ Suite *module_load_suite(void);
 Suite *names_suite(void);
 Suite *neighbours_suite(void);
 Suite *nohz_suite(void);
+Suite *overflow_signal_suite(void);
+Suite *overflow_signal_life_suite(void);
+Suite *overflow_signal_limits_suite(void);
+Suite *overflow_signal_prompt_suite(void);
 Suite *page_suite(void);
 Suite *paranoid_suite(void);
 Suite *perfex_suite(void);
@@ -249,6 +256,7 @@ Suite *perfex_compare_suite(void);
 Suite *perfex_jobs_suite(void);
 Suite *perfex_long_suite(void);
 Suite *perfex_output_suite(void);
+Suite *perfex_record_suite(void);
 Suite *perfex_run_suite(void);
 Suite *perfex_terminal_suite(void);
 Suite *perfex_time_suite(void);
@@ -263,6 +271,9 @@ Suite *read_suite(void);
 Suite *record_suite(void);
 Suite *regions_suite(void);
 Suite *remote_suite(void);
+Suite *sample_suite(void);
+Suite *sample_life_suite(void);
+Suite *sample_prompt_suite(void);
 Suite *sequences_suite(void);
 Suite *sequences_sleep_suite(void);
 Suite *session_suite(void);
@@ -273,6 +284,7 @@ Suite *switch_suite(void);
 Suite *system_suite(void);
 Suite *told_suite(void);
 Suite *totals_suite(void);
+Suite *totals_life_suite(void);
 Suite *trace_suite(void);
 Suite *tree_suite(void);
 Suite *validity_suite(void);
@@ -280,6 +292,7 @@ Suite *validity_amd_suite(void);
 Suite *validity_hybrid_suite(void);
 Suite *validity_miscount_suite(void);
 Suite *validity_p4_suite(void);
+Suite *validity_thesis_suite(void);
 Suite *validity_zen_suite(void);
 Suite *zen_suite(void);
 

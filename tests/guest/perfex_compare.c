@@ -178,7 +178,7 @@ Suite *perfex_compare_suite(void)
 		what_outlives_a_command_is_told_or_waited_for,
 		each_run_reads_the_same_input,
 	};
-	Suite *suite = make_suite("perfex_compare", tests, ARRAY_SIZE(tests));
+	Suite *suite = make_suite(NULL, NULL, "perfex_compare", tests, ARRAY_SIZE(tests));
 	TCase *loop = tcase_create("failures");
 
 	tcase_add_loop_test(loop, a_run_that_fails_ends_the_comparison, 0, ARRAY_SIZE(failures));

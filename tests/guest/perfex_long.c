@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex for a long time, on a machine whose time leaps while it sleeps. */
 #include "guest.h"
+#include "perfex_shell.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,6 @@
 #include <unistd.h>
 
 #define EVENT "0x004100c0@0"
-#define NOISE(byte) (1003.0 * (byte) + 1015) /* instructions of asm/noise.S */
 
 /* What /proc says, in kB. */
 static unsigned long memory_of(pid_t pid, const char *what)
@@ -123,5 +124,71 @@ START_TEST(intervals_cover_the_truth_of_a_noisy_program)
 }
 END_TEST
 
+/*
+ * Of asm/hot.S's 94 instructions of a pass 65 are hot's and 25 warm's.  A pass is much shorter than
+ * a period, so that samples are independent: intervals of 95 % have the truth in 95 of 100 runs give
+ * or take 2.2, and in fewer than 88 once in 700 times.
+ */
+START_TEST(intervals_of_samples_have_the_true_share_in_95_per_cent_of_the_runs)
+{
+	static const char script[] =
+		"for seed in $(seq 100); do "
+		"perfex record --seed=$seed -c 10007 -o samples $HOT 2>/dev/null && "
+		"perfex samples --csv samples; done | tr -d '\\r' | "
+		"awk -F, '$NF == \"hot\" { hot += $5 <= 6500 / 94 && 6500 / 94 <= $6 } "
+		"$NF == \"warm\" { warm += $5 <= 2500 / 94 && 2500 / 94 <= $6 } "
+		"END { print hot, warm }'";
+	unsigned int hot, warm;
+	struct run r;
+
+	enter_directory();
+	expect(&r, script, 0);
+	ck_assert_int_eq(sscanf(r.out, "%u %u", &hot, &warm), 2);
+	ck_assert_uint_ge(hot, 88);
+	ck_assert_uint_ge(warm, 88);
+}
+END_TEST
+
+/* How far hot's share is from 75 %, in standard deviations of independent samples. */
+static double error_of_rounds(unsigned int passes, const char *options)
+{
+	unsigned int hot, all;
+	char script[512];
+	struct run r;
+
+	snprintf(
+		script, sizeof(script),
+		"perfex record %s -c 10007 -o samples $ROUNDS %u && "
+		"perfex samples --csv samples | tr -d '\\r' | "
+		"awk -F, '$2 > 0 { all += $2 } $NF == \"hot\" { hot = $2 } END { print hot, all }'",
+		options, passes);
+	expect(&r, script, 0);
+	ck_assert_int_eq(sscanf(r.out, "%u %u", &hot, &all), 2);
+	ck_assert_uint_gt(all, 100);
+	return fabs(hot - 0.75 * all) / sqrt(0.75 * 0.25 * all);
+}
+
+/*
+ * Rounds of asm/rounds.S that few periods are nearly as long as, or few of which are as long as a
+ * period: 1/4, 1/3, 1/2, 2/3, 1, 3/2, 2, 3, 4, 5 and 6 periods.
+ */
+START_TEST(shares_are_right_of_a_program_in_step_with_the_period)
+{
+	static const unsigned int passes[] = { 312,  416,  624,	 833,  1250, 1875,
+					       2501, 3752, 5002, 6253, 7504 };
+	unsigned int in_step = 0;
+
+	enter_directory();
+	for (size_t i = 0; i < ARRAY_SIZE(passes); i++) {
+		in_step += error_of_rounds(passes[i], "--jitter=0 --seed=1") > 4;
+		ck_assert_msg(error_of_rounds(passes[i], "--seed=1") < 4, "%u passes", passes[i]);
+	}
+	/* Else this program tests nothing. */
+	ck_assert_uint_ge(in_step, 3);
+}
+END_TEST
+
 SUITE(perfex_long, ten_thousand_intervals_do_not_grow_in_memory,
-      intervals_cover_the_truth_of_a_noisy_program)
+      intervals_cover_the_truth_of_a_noisy_program,
+      intervals_of_samples_have_the_true_share_in_95_per_cent_of_the_runs,
+      shares_are_right_of_a_program_in_step_with_the_period)

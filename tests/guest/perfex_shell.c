@@ -15,6 +15,9 @@ void enter_directory(void)
 	ck_assert_int_eq(chdir(directory), 0);
 	setenv("NOISE", program("noise"), 1);
 	setenv("LOOP", program("loop"), 1);
+	setenv("HOT", program("hot"), 1);
+	setenv("ROUNDS", program("rounds"), 1);
+	setenv("EXEC", program("exec"), 1);
 	setenv("LONG", program("loop-long"), 1);
 	setenv("HUGE", program("loop-huge"), 1);
 	setenv("DIE", program("die-9"), 1);

@@ -12,7 +12,8 @@
 
 /*
  * A directory of the test's own.  In it the scripts find the programs "noise", "loop", "loop-long",
- * "loop-huge" and "die-9" as $NOISE, $LOOP, $LONG, $HUGE and $DIE.
+ * "loop-huge", "die-9", "hot", "rounds" and "exec" as $NOISE, $LOOP, $LONG, $HUGE, $DIE, $HOT, $ROUNDS
+ * and $EXEC.
  */
 void enter_directory(void);
 /* Run the script, which must end with that status, as wait(2) gives it. */

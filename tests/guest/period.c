@@ -14,26 +14,36 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void limit_interrupts(const char *per_tick, const char *percent)
+/* perfctr.interrupts_per_tick and perfctr.interrupt_percent. */
+static void limit_interrupts(const char *per_tick, const char *percent)
 {
 	write_file("/sys/module/perfctr/parameters/interrupts_per_tick", per_tick);
 	write_file("/sys/module/perfctr/parameters/interrupt_percent", percent);
 }
 
-static struct perfctr_control with_period(struct perfctr_control control, uint64_t period)
+void allow_interrupts(void)
+{
+	limit_interrupts("4294967295", "4294967295");
+}
+
+void restore_limits(void)
+{
+	limit_interrupts("400", "25");
+}
+
+struct perfctr_control with_period(struct perfctr_control control, uint64_t period)
 {
 	for (uint32_t i = 0; i < control.n_events; i++)
 		control.event[i].period = period;
 	return control;
 }
 
-static void set_control(int fd, struct perfctr_control control)
+void set_control(int fd, struct perfctr_control control)
 {
 	ck_assert_msg(ioctl(fd, PERFCTR_IOC_CONTROL, &control) == 0, "control: %s, reason %u",
 		      strerror(errno), control.bad_reason);
 }
 
-/* A program with the context of its own before its first instruction, on cpu or ANY_CPU. */
 static struct counted begin(int cpu, const char *name, struct perfctr_control control)
 {
 	struct counted c = { .pid = stopped_start(cpu, COMMAND(program(name))) };
@@ -44,7 +54,7 @@ static struct counted begin(int cpu, const char *name, struct perfctr_control co
 	return c;
 }
 
-static struct perfctr_periods periods_of(int fd, uint32_t scope)
+struct perfctr_periods periods_of(int fd, uint32_t scope)
 {
 	struct perfctr_periods periods = { .size = sizeof(periods), .scope = scope };
 
@@ -84,8 +94,7 @@ static struct perfctr_periods expect_periods(struct counted *c, uint64_t period,
 	return periods;
 }
 
-/* AMD's branches have another code. */
-static uint32_t branches(void)
+uint32_t branches(void)
 {
 	return pmu_info().pmu == PERFCTR_PMU_AMD ? 0x00c2 : BRANCHES;
 }
@@ -387,7 +396,7 @@ START_TEST(a_storm_is_counted_and_bounded)
 	c = begin(0, "loop", with_period(control_of(EVENTS({ 0, USER(INSTRUCTIONS) })), 1));
 	/* Without a bound each second or third is told in time. */
 	ck_assert_uint_gt(expect_periods(&c, 1, &expected, 1).late, expected - expected / 100);
-	limit_interrupts("400", "25");
+	restore_limits();
 }
 END_TEST
 
@@ -424,7 +433,7 @@ START_TEST(a_storm_of_the_kernel_s_own_leaves_the_cpu_its_tick)
 	sleep_us(1000000);
 	ck_assert_uint_ge(interrupts("LOC", 1), ticks + 10);
 	ck_assert_uint_ge(context_read(c.fd).counter[1], before + 10000);
-	limit_interrupts("400", "25");
+	restore_limits();
 	kill_and_wait(c.pid);
 	close(c.fd);
 }

@@ -3,7 +3,7 @@
 
 GUEST := $(BUILD)/tests/guest
 GUEST_OBJECTS := $(patsubst tests/guest/%.c,$(GUEST)/%.o,$(wildcard tests/guest/*.c))
-GUEST_PROGRAMS := $(addprefix $(GUEST)/,loop loop32 loop-tiny loop-long loop-huge noise fault-mix signals smc memory memory32 lines lines32 \
+GUEST_PROGRAMS := $(addprefix $(GUEST)/,hot rounds loop loop32 loop-tiny loop-long loop-huge overflow noise fault-mix signals smc memory memory32 lines lines32 \
 	fork exec die-9 die-15 rdpmc peek tree chain abi32 p5mon-loop32 p5mon-misaligned32)
 
 ALL += $(GUEST)/guest-tests $(GUEST_PROGRAMS)
@@ -19,7 +19,9 @@ $(GUEST)/guest-tests: $(GUEST_OBJECTS) $(LIB_STATIC)
 
 GUEST_ASSEMBLE = $(SAY_CC)$(CC) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments $(GUEST_ASM_FLAGS) -o $@ $<
 
-$(GUEST)/%32: GUEST_ASM_FLAGS := -m32
+# asm/ headers are the same for both architectures, and those of 32 bits are not there without gcc-multilib.
+ASM_HEADERS_OF_64 = -isystem /usr/include/$(shell $(CC) -print-multiarch)
+$(GUEST)/%32: GUEST_ASM_FLAGS = -m32 $(ASM_HEADERS_OF_64)
 $(GUEST)/lines32: tests/guest/asm/lines.S
 	@mkdir -p $(@D)
 	$(GUEST_ASSEMBLE)
@@ -28,11 +30,11 @@ $(GUEST)/%: tests/guest/asm/%.S
 	@mkdir -p $(@D)
 	$(GUEST_ASSEMBLE)
 
-# Without a C library: linux/ and asm/ headers are the same for both architectures.
+# Without a C library.
 $(GUEST)/abi32: tests/guest/i386/abi.c include/linux/perfctr.h
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -m32 -O2 -ffreestanding -fno-stack-protector -fno-pie -no-pie -nostdlib -static \
-		-Wl,-z,noexecstack -Iinclude -idirafter /usr/include/$(shell $(CC) -print-multiarch) -o $@ $<
+		-Wl,-z,noexecstack -Iinclude $(ASM_HEADERS_OF_64) -o $@ $<
 
 # Iterations: TINY_LOOP, LONG_LOOP and HUGE_LOOP of guest.h.
 $(GUEST)/loop-tiny: GUEST_ASM_FLAGS := -DITERATIONS=1000
@@ -41,6 +43,9 @@ $(GUEST)/loop-huge: GUEST_ASM_FLAGS := -DITERATIONS=2200000000
 $(GUEST)/loop-%: tests/guest/asm/loop.S
 	@mkdir -p $(@D)
 	$(GUEST_ASSEMBLE)
+
+# Passes: HOT_PASSES of perfex_record.c.
+$(GUEST)/hot: GUEST_ASM_FLAGS := -g -DPASSES=20000
 
 $(GUEST)/die-9: GUEST_ASM_FLAGS := -DSIGNAL=9
 $(GUEST)/die-15: GUEST_ASM_FLAGS := -DSIGNAL=15

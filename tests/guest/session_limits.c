@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define USER_LIMIT	"/sys/module/perfctr/parameters/user_session_counters"
+#define USER_LIMIT "/sys/module/perfctr/parameters/user_session_counters"
 
 static void user_counts_its_group(void *unused)
 {
@@ -40,18 +40,23 @@ static void user_counts_its_group(void *unused)
 	EXPECT(session >= 0);
 	/* Nor may an event choose for itself. */
 	errno = 0;
-	EXPECT(try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, POLICY(0) }),
-				   &control) == -1 && errno == EACCES);
+	EXPECT(try_session_control(session,
+				   SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, POLICY(0) }),
+				   &control) == -1 &&
+	       errno == EACCES);
 	EXPECT(control.bad_reason == PERFCTR_BAD_POLICY && control.bad_event == 0);
 	/* Two counters of all sessions. */
 	errno = 0;
-	EXPECT(try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
-							   { { 1, USER(INSTRUCTIONS) }, 0 },
-							   { { 2, USER(INSTRUCTIONS) }, 0 }),
-				   &control) == -1 && errno == EMFILE);
+	EXPECT(try_session_control(session,
+				   SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
+						  { { 1, USER(INSTRUCTIONS) }, 0 },
+						  { { 2, USER(INSTRUCTIONS) }, 0 }),
+				   &control) == -1 &&
+	       errno == EMFILE);
 	EXPECT(control.bad_reason == PERFCTR_BAD_POLICY);
-	EXPECT(try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
-							   { { 1, BOTH(INSTRUCTIONS) }, 0 }),
+	EXPECT(try_session_control(session,
+				   SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
+						  { { 1, BOTH(INSTRUCTIONS) }, 0 }),
 				   &control) == 0);
 	EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, 0, group) == 1);
 	spin(1000);
@@ -116,7 +121,7 @@ START_TEST(a_user_s_trace_is_of_64_kilobytes_at_most)
 }
 END_TEST
 
-#define MAX_STARTED	16	/* perfctr(4) */
+#define MAX_STARTED 16 /* perfctr(4) */
 
 /* Counts time alone. */
 static int started_session(int group)
@@ -128,7 +133,7 @@ static int started_session(int group)
 	EXPECT(session >= 0);
 	if (try_session_control(session, NULL, 0, &control) == 0)
 		return session;
-	EXPECT(errno == ENOSPC);
+	EXPECT(errno == ENOSPC || errno == EMFILE);
 	close(session);
 	return -1;
 }
@@ -138,7 +143,9 @@ START_TEST(a_control_that_is_refused_as_too_many_sessions_are_started_changes_no
 	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
 	int others[MAX_STARTED];
 	struct perfctr_control control = {
-		.size = sizeof(control), .flags = PERFCTR_CONTROL_STOPPED, .n_events = 1,
+		.size = sizeof(control),
+		.flags = PERFCTR_CONTROL_STOPPED,
+		.n_events = 1,
 		.event[0] = { .evntsel = USER(INSTRUCTIONS) },
 	};
 
@@ -165,24 +172,72 @@ START_TEST(a_control_that_is_refused_as_too_many_sessions_are_started_changes_no
 }
 END_TEST
 
-/* argument: how many have been started. */
-static void user_starts_all_it_may(void *argument)
+/* Sessions that count time alone, until one is refused. */
+static unsigned int start_all_that_find_room(void)
 {
-	int *n = argument, group;
+	int session[MAX_STARTED + 1];
+	struct perfctr_control control;
+	unsigned int n = 0;
 
-	become_nobody();
-	group = group_open();
-	while (started_session(group) >= 0)
-		++*n;
+	do
+		session[n] = session_open(-1, 0);
+	while (try_session_control(session[n], NULL, 0, &control) == 0 && ++n <= MAX_STARTED);
+	for (unsigned int i = 0; i <= n && i <= MAX_STARTED; i++)
+		close(session[i]);
+	return n;
 }
 
-START_TEST(users_leave_half_of_the_sessions_that_may_be_started_to_the_privileged)
-{
-	int *n = mmap(NULL, sizeof(*n), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+/* What a user does and tells; then it has what it has until it is killed. */
+struct deed {
+	int (*fn)(const struct deed *deed);
+	uid_t uid;
+	int answer;	   /* that is expected */
+	uint32_t first, n; /* counters */
+};
 
-	ck_assert(n != MAP_FAILED);
-	in_child(user_starts_all_it_may, n);
-	ck_assert_int_eq(*n, MAX_STARTED / 2);
+static pid_t user_start(struct deed deed)
+{
+	int told[2], answer;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(told), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		become(deed.uid, 0);
+		answer = deed.fn(&deed);
+		EXPECT(write(told[1], &answer, sizeof(answer)) == sizeof(answer));
+		for (;;)
+			pause();
+	}
+	close(told[1]);
+	ck_assert_int_eq(read(told[0], &answer, sizeof(answer)), sizeof(answer));
+	close(told[0]);
+	ck_assert_int_eq(answer, deed.answer);
+	return pid;
+}
+
+static int start_all_that_may_be(const struct deed *deed)
+{
+	int n = 0, group = group_open();
+
+	(void)deed;
+	while (started_session(group) >= 0)
+		n++;
+	return n;
+}
+
+START_TEST(each_user_starts_four_sessions_and_all_together_eight_of_sixteen)
+{
+	pid_t first = user_start((struct deed){ start_all_that_may_be, NOBODY, 4, 0, 0 });
+
+	user_start((struct deed){ start_all_that_may_be, NOBODY, 0, 0, 0 });
+	user_start((struct deed){ start_all_that_may_be, NOBODY - 1, 4, 0, 0 });
+	user_start((struct deed){ start_all_that_may_be, NOBODY - 2, 0, 0, 0 });
+	kill(first, SIGKILL);
+	wait_for(first, NULL);
+	user_start((struct deed){ start_all_that_may_be, NOBODY - 2, 4, 0, 0 });
+	ck_assert_uint_eq(start_all_that_find_room(), MAX_STARTED / 2);
 }
 END_TEST
 
@@ -209,21 +264,6 @@ static unsigned int number_started(const int *session, unsigned int n)
 	for (unsigned int i = 0; i < n; i++)
 		started += !!(context_read(session[i]).flags & PERFCTR_COUNTS_STARTED);
 	return started;
-}
-
-/* Sessions that count time alone, until one is refused. */
-static unsigned int start_all_that_find_room(void)
-{
-	int session[MAX_STARTED + 1];
-	struct perfctr_control control;
-	unsigned int n = 0;
-
-	do
-		session[n] = session_open(-1, 0);
-	while (try_session_control(session[n], NULL, 0, &control) == 0 && ++n <= MAX_STARTED);
-	for (unsigned int i = 0; i <= n && i <= MAX_STARTED; i++)
-		close(session[i]);
-	return n;
 }
 
 /* As many are started as find room at a time, whoever stops those that start. */
@@ -289,68 +329,38 @@ START_TEST(a_control_that_is_refused_gives_nothing_of_the_user_s_limit_back)
 }
 END_TEST
 
-struct taking {
-	uid_t uid;
-	uint32_t first, n; /* counters */
-	int error;	   /* that comes of it */
-};
-
-/* Has them until it is killed. */
-static void user_takes_counters(const struct taking *taking, int told)
+static int take_counters(const struct deed *deed)
 {
-	struct perfctr_control control = { .size = sizeof(control), .n_events = taking->n };
-	int session, error;
+	struct perfctr_control control = { .size = sizeof(control), .n_events = deed->n };
+	int session = session_open(group_open(), NOT_PRIVILEGED | MARKED);
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	become(taking->uid, 0);
-	session = session_open(group_open(), NOT_PRIVILEGED | MARKED);
-	for (uint32_t i = 0; i < taking->n; i++) {
-		control.event[i].counter = taking->first + i;
+	for (uint32_t i = 0; i < deed->n; i++) {
+		control.event[i].counter = deed->first + i;
 		control.event[i].evntsel = USER(INSTRUCTIONS);
 	}
-	error = ioctl(session, PERFCTR_IOC_CONTROL, &control) ? errno : 0;
-	EXPECT(write(told, &error, sizeof(error)) == sizeof(error));
-	for (;;)
-		pause();
-}
-
-static pid_t taker_start(struct taking taking)
-{
-	int told[2], error;
-	pid_t pid;
-
-	ck_assert_int_eq(pipe(told), 0);
-	pid = fork();
-	if (pid == 0)
-		user_takes_counters(&taking, told[1]);
-	close(told[1]);
-	ck_assert_int_eq(read(told[0], &error, sizeof(error)), sizeof(error));
-	close(told[0]);
-	ck_assert_int_eq(error, taking.error);
-	return pid;
+	return ioctl(session, PERFCTR_IOC_CONTROL, &control) ? errno : 0;
 }
 
 /* Of 7 counters users have 3. */
 START_TEST(each_user_has_two_counters_and_all_together_leave_half_of_them)
 {
-	pid_t first = taker_start((struct taking){ NOBODY, 0, 2, 0 });
+	pid_t first = user_start((struct deed){ take_counters, NOBODY, 0, 0, 2 });
 
 	ck_assert_uint_eq(pmu_info().n_general + pmu_info().n_fixed, 7);
-	taker_start((struct taking){ NOBODY, 2, 1, EMFILE });
-	taker_start((struct taking){ NOBODY - 1, 2, 2, ENOSPC });
-	taker_start((struct taking){ NOBODY - 1, 2, 1, 0 });
-	taker_start((struct taking){ NOBODY - 2, 3, 1, ENOSPC });
+	user_start((struct deed){ take_counters, NOBODY, EMFILE, 2, 1 });
+	user_start((struct deed){ take_counters, NOBODY - 1, ENOSPC, 2, 2 });
+	user_start((struct deed){ take_counters, NOBODY - 1, 0, 2, 1 });
+	user_start((struct deed){ take_counters, NOBODY - 2, ENOSPC, 3, 1 });
 	kill(first, SIGKILL);
 	wait_for(first, NULL);
-	taker_start((struct taking){ NOBODY - 2, 0, 2, 0 });
+	user_start((struct deed){ take_counters, NOBODY - 2, 0, 0, 2 });
 }
 END_TEST
 
-SUITE(session_limits,
-      a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters,
+SUITE(session_limits, a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters,
       a_user_s_trace_is_of_64_kilobytes_at_most,
       a_control_that_is_refused_as_too_many_sessions_are_started_changes_nothing,
-      users_leave_half_of_the_sessions_that_may_be_started_to_the_privileged,
+      each_user_starts_four_sessions_and_all_together_eight_of_sixteen,
       sessions_that_start_while_they_are_revoked_take_no_more_places_than_there_are,
       a_control_that_is_refused_gives_nothing_of_the_user_s_limit_back,
       each_user_has_two_counters_and_all_together_leave_half_of_them)

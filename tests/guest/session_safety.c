@@ -125,6 +125,19 @@ START_TEST(a_session_is_exact_while_a_cpu_goes_and_comes)
 }
 END_TEST
 
+#define HOLE_PAGE 4096
+
+/* The last so many bytes, zero, before a page that is not there. */
+static void *before_hole(size_t bytes)
+{
+	char *memory = mmap(NULL, 2 * HOLE_PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert(memory != MAP_FAILED);
+	ck_assert_int_eq(mprotect(memory + HOLE_PAGE, HOLE_PAGE, PROT_NONE), 0);
+	return memory + HOLE_PAGE - bytes;
+}
+
 START_TEST(one_cpu_alone_can_be_counted)
 {
 	uint64_t cpus = 1 << 1, beyond = cpus | 1ull << 40;
@@ -136,7 +149,13 @@ START_TEST(one_cpu_alone_can_be_counted)
 	open.cpus_bytes = sizeof(beyond);
 	ck_assert_int_eq(try_session(&open), -1);
 	ck_assert_int_eq(errno, EINVAL);
+	/* Behind the last CPU, too, memory has to be there. */
+	open.cpus = (uintptr_t)before_hole(sizeof(cpus));
+	open.cpus_bytes = 2 * sizeof(cpus);
+	ck_assert_int_eq(try_session(&open), -1);
+	ck_assert_int_eq(errno, EFAULT);
 	open.cpus = (uintptr_t)&cpus;
+	open.cpus_bytes = sizeof(cpus);
 	session = try_session(&open);
 	ck_assert_int_ge(session, 0);
 	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));

@@ -5,6 +5,8 @@
 
 #include "guest.h"
 
+#define TOTALS PERFCTR_CONTROL_TOTALS
+
 /* Instructions, with PERFCTR_CONTROL_INHERIT or without.  -1 with errno. */
 int try_control(int fd, uint32_t flags);
 /* The context, whose members are to be, of another process. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The least, on a host that has other things to do. */
@@ -228,6 +229,35 @@ START_TEST(all_events_of_the_machine_can_be_asked_for_in_limited_time)
 }
 END_TEST
 
+/* A run that has begun is the most that comes after it. */
+START_TEST(its_time_is_kept)
+{
+	const time_t begin = time(NULL);
+	time_t seconds;
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex validate -r 1000 --time=3", EXITED(1));
+	seconds = time(NULL) - begin;
+	ck_assert_msg(seconds >= 2 && seconds < 30, "%ld", (long)seconds);
+	ck_assert_msg(strstr(r.out, "\ncut short: "), "%s", r.out);
+}
+END_TEST
+
+#define ONE_EVENT "perfex validate -r 2 --time=1000 -e page-faults"
+
+START_TEST(a_terminal_sees_how_far_it_is)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "script -qec '" ONE_EVENT "' /dev/null </dev/null", 0);
+	ck_assert_msg(strstr(r.out, "\rpass 1 of 1: new-pages"), "%s", r.out);
+	expect(&r, ONE_EVENT, 0);
+	ck_assert_str_eq(r.err, "");
+}
+END_TEST
+
 START_TEST(a_signal_ends_it_with_what_was_measured)
 {
 	int status;
@@ -319,6 +349,8 @@ SUITE(validity,
       another_backend_is_judged_likewise,
       kernel_mode_has_nothing_of_user_mode,
       all_events_of_the_machine_can_be_asked_for_in_limited_time,
+      its_time_is_kept,
+      a_terminal_sees_how_far_it_is,
       a_signal_ends_it_with_what_was_measured,
       events_that_are_known_to_be_wrong_here_are_warned_of,
       what_is_asked_for_in_vain_is_refused)

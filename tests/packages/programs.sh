@@ -100,7 +100,7 @@ has_service() {
 
 use_programs() {
 	check 'perfex counts' perfex_counts
-	check 'perfex needs the shared libraries' needs /usr/bin/perfex "libjson-c.so.5 libncursesw.so.6 libperfctr-core.so.${version%.*} libperfctr.so.${version%.*} libtinfo.so.6 libyaml-0.so.2"
+	check 'perfex needs the shared libraries' needs /usr/bin/perfex "libdw.so.1 libelf.so.1 libjson-c.so.5 libncursesw.so.6 libperfctr-core.so.${version%.*} libperfctr.so.${version%.*} libtinfo.so.6 libyaml-0.so.2"
 	check 'no path in perfex and the library' has_no_rpath /usr/bin/perfex "/usr/lib/x86_64-linux-gnu/libperfctr.so.${version%.*}"
 	check 'bash completes it' in_root bash -c '. /usr/share/bash-completion/completions/perfex && complete -p perfex'
 	check 'manual pages' has_manuals

@@ -383,12 +383,157 @@ START_TEST(what_needs_another_register_is_refused)
 }
 END_TEST
 
+/* A loop of its own, whose addresses are known. */
+extern const char papi_loop_begin[], papi_loop_end[];
+
+__attribute__((noinline)) static void known_loop(uint32_t n)
+{
+	__asm__ volatile("mov	%0, %%ecx\n"
+			 "papi_loop_begin:\n\t"
+			 "dec	%%ecx\n\t"
+			 "jnz	papi_loop_begin\n"
+			 "papi_loop_end:"
+			 :
+			 : "r"(n)
+			 : "ecx", "cc");
+}
+
+static struct {
+	volatile long long n, in_loop, vector, count;
+	volatile int set;
+} overflows;
+
+static void note_overflow(int event_set, void *address, long long vector, void *context)
+{
+	(void)context;
+	overflows.n++;
+	overflows.in_loop += address >= (void *)papi_loop_begin && address < (void *)papi_loop_end;
+	overflows.vector |= vector;
+	overflows.set = event_set;
+	overflows.count = read_count();
+	loop(N); /* which is not counted */
+}
+
+#define THRESHOLD 10007
+#define LONG (50 * N)
+
+/* The set counts the loop: counts of its events, and what overflowed. */
+static void count_known_loop(long long *counts)
+{
+	memset((void *)&overflows, 0, sizeof(overflows));
+	expect(PAPI_start(set));
+	known_loop(LONG);
+	expect(PAPI_stop(set, counts));
+}
+
+/* As many calls as the count has thresholds, but for those that came too late for one of their own. */
+static void expect_overflows(long long count, long long vector)
+{
+	long long late = count / THRESHOLD - overflows.n;
+
+	ck_assert_int_gt(overflows.n, 0);
+	ck_assert_int_ge(late, 0);
+	ck_assert_int_le(late, count / THRESHOLD / 4);
+	ck_assert_int_ge(overflows.in_loop, overflows.n - 2);
+	ck_assert_int_eq(overflows.set, set);
+	ck_assert_int_eq(overflows.vector, vector);
+}
+
+START_TEST(each_threshold_calls_the_handler_where_it_is_passed)
+{
+	long long plain, count, again;
+
+	expect(PAPI_add_event(set, PAPI_TOT_INS));
+	count_known_loop(&plain);
+	expect(PAPI_overflow(set, PAPI_TOT_INS, THRESHOLD, 0, note_overflow));
+	count_known_loop(&count);
+	/* The same but for the ways back from the handlers, and into and out of the calls around. */
+	ck_assert_int_ge(count, 2 * LONG);
+	ck_assert_int_lt(count, plain + 100 * (count / THRESHOLD) + 1000);
+	expect_overflows(count, 1);
+	ck_assert_int_gt(overflows.count, count - 2 * THRESHOLD);
+
+	/* The first threshold is that of a count that begins with 0. */
+	count_known_loop(&again);
+	expect_overflows(again, 1);
+
+	expect(PAPI_overflow(set, PAPI_TOT_INS, 0, 0, note_overflow));
+	count_known_loop(&again);
+	ck_assert_int_eq(overflows.n, 0);
+	ck_assert_int_lt(again, plain + 1000);
+}
+END_TEST
+
+START_TEST(a_threshold_is_that_of_its_event_alone)
+{
+	long long counts[2];
+
+	expect(PAPI_add_event(set, PAPI_TOT_CYC));
+	expect(PAPI_add_event(set, PAPI_TOT_INS));
+	expect(PAPI_overflow(set, PAPI_TOT_INS, THRESHOLD, 0, note_overflow));
+	count_known_loop(counts);
+	expect_overflows(counts[1], 2);
+}
+END_TEST
+
+START_TEST(a_threshold_stays_when_another_event_goes)
+{
+	long long counts[2];
+
+	expect(PAPI_add_event(set, PAPI_TOT_INS));
+	expect(PAPI_add_event(set, PAPI_TOT_CYC));
+	expect(PAPI_overflow(set, PAPI_TOT_INS, THRESHOLD, 0, note_overflow));
+	expect(PAPI_remove_event(set, PAPI_TOT_CYC));
+	count_known_loop(counts);
+	expect_overflows(counts[0], 1);
+}
+END_TEST
+
+START_TEST(a_profile_has_what_overflowed)
+{
+	static unsigned int buckets[64];
+	const caddr_t start = (caddr_t)papi_loop_begin;
+	long long count, sum = 0;
+
+	expect(PAPI_add_event(set, PAPI_TOT_INS));
+	/* A bucket for each byte. */
+	expect(PAPI_profil(buckets, sizeof(buckets), start, 0x20000, set, PAPI_TOT_INS, THRESHOLD,
+			   PAPI_PROFIL_POSIX | PAPI_PROFIL_BUCKET_32));
+	count_known_loop(&count);
+	for (int i = 0; i < 64; i++) {
+		sum += buckets[i];
+		if (i >= papi_loop_end - papi_loop_begin)
+			ck_assert_uint_le(buckets[i], 1);
+	}
+	ck_assert_int_le(sum, count / THRESHOLD);
+	ck_assert_int_ge(sum, count / THRESHOLD * 3 / 4);
+}
+END_TEST
+
+START_TEST(nobody_gets_the_signals_of_a_set_that_is_attached)
+{
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (!child)
+		for (;;)
+			pause();
+	expect(PAPI_add_event(set, PAPI_TOT_INS));
+	expect(PAPI_overflow(set, PAPI_TOT_INS, THRESHOLD, 0, note_overflow));
+	PAPI_attach(set, (unsigned long)child);
+	ck_assert_int_eq(PAPI_start(set), PAPI_EINVAL);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+END_TEST
+
 START_TEST(nothing_is_claimed_that_is_not_there)
 {
 	const PAPI_component_info_t *component = PAPI_get_component_info(0);
 
 	ck_assert_str_eq(component->name, "perf_event");
-	ck_assert_int_eq(component->hardware_intr, 0);
+	ck_assert_int_eq(component->hardware_intr, 1);
+	ck_assert_int_eq(component->kernel_profile, 0);
 	ck_assert_int_eq(component->kernel_multiplex, 0);
 	ck_assert_int_eq(component->disabled, 0);
 }
@@ -413,6 +558,11 @@ int main(void)
 	tcase_add_test(any, another_process_counts_exactly);
 	tcase_add_test(any, no_such_process);
 	tcase_add_test(any, a_cpu_that_is_refused_changes_nothing);
+	tcase_add_test(any, each_threshold_calls_the_handler_where_it_is_passed);
+	tcase_add_test(any, a_threshold_is_that_of_its_event_alone);
+	tcase_add_test(any, a_threshold_stays_when_another_event_goes);
+	tcase_add_test(any, a_profile_has_what_overflowed);
+	tcase_add_test(any, nobody_gets_the_signals_of_a_set_that_is_attached);
 	tcase_add_test(any, nothing_is_claimed_that_is_not_there);
 	suite_add_tcase(suite, any);
 

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -322,6 +323,28 @@ START_TEST(one_event_more_than_counters_is_refused)
 }
 END_TEST
 
+START_TEST(periods_and_signals_are_refused_for_want_of_interrupts)
+{
+	struct perfctr *p = open_context(0);
+	struct perfctr_pmu_info info;
+	char words[512];
+
+	ck_assert_int_eq(perfctr_get_pmu_info_with(BACKEND, &info), 0);
+	for (int with_signal = 0; with_signal < 2; with_signal++) {
+		struct perfctr_control c = faults_of_user(0);
+
+		c.event[0].period = 1000;
+		c.event[0].signal = with_signal ? SIGUSR1 : 0;
+		c.event[0].flags = with_signal ? PERFCTR_EVENT_STOP : 0;
+		ck_assert_int_eq(perfctr_set_control(p, &c), -1);
+		ck_assert_int_eq(errno, EINVAL);
+		perfctr_control_error(EINVAL, &c, &info, words, sizeof(words));
+		ck_assert_ptr_nonnull(strstr(words, "no counter interrupts here"));
+	}
+	perfctr_close(p);
+}
+END_TEST
+
 START_TEST(the_environment_chooses)
 {
 	struct perfctr_backend_info info;
@@ -445,6 +468,7 @@ static Suite *suite(bool privileged)
 	tcase_add_test(tests, a_group_ends_with_its_last_member);
 	tcase_add_test(tests, records_cannot_be_had);
 	tcase_add_test(tests, one_event_more_than_counters_is_refused);
+	tcase_add_test(tests, periods_and_signals_are_refused_for_want_of_interrupts);
 	tcase_add_test(tests, the_environment_chooses);
 	tcase_add_test(tests, nobody_learns_what_is_missing);
 	tcase_add_loop_test(tests, a_container_that_forbids_it_is_named, 0, 2);

@@ -54,10 +54,11 @@ OFFSET(struct perfctr_counts, tsc, 24);
 OFFSET(struct perfctr_counts, counter, 48);
 OFFSET(struct perfctr_counts, kind_tsc, 48 + 32 * 8);
 
-SIZE(struct perfctr_periods, 24 + 32 * 8);
+SIZE(struct perfctr_periods, 24 + 32 * 8 + 8);
 OFFSET(struct perfctr_periods, scope, 4);
 OFFSET(struct perfctr_periods, late, 16);
 OFFSET(struct perfctr_periods, over, 24);
+OFFSET(struct perfctr_periods, lost_signals, 280);
 
 SIZE(struct perfctr_record, 40 + 48 + 32 * 8 + 4 * 8);
 OFFSET(struct perfctr_record, comm, 16);
@@ -92,6 +93,7 @@ NUMBER(PERFCTR_IOC_READ, 0xd033);
 NUMBER(PERFCTR_IOC_RECORD, 0xd034);
 NUMBER(PERFCTR_IOC_GET_CONTROL, 0xd035);
 NUMBER(PERFCTR_IOC_PERIODS, 0xd036);
+NUMBER(PERFCTR_IOC_RESUME, 0xd037);
 NUMBER(PERFCTR_IOC_MEMBERS, 0xd040);
 NUMBER(PERFCTR_IOC_ENTER, 0xd041);
 NUMBER(PERFCTR_IOC_LEAVE, 0xd042);

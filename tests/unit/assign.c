@@ -295,29 +295,30 @@ static const struct {
 } clashes_of[] = {
 	{ P6,
 	  { "FLOPS", "FP_COMP_OPS_EXE" },
-	  "events 'FLOPS' and 'FP_COMP_OPS_EXE' conflict: they have only counter 0; 2 passes are enough "
-	  "for all" },
+	  "events 'FLOPS' and 'FP_COMP_OPS_EXE' conflict: only counter 0 can count them; 2 "
+	  "passes are enough for all" },
 	{ P6,
 	  { "instructions", "MUL", "DIV" },
-	  "events 'MUL' and 'DIV' conflict: they have only counter 1; 2 passes are enough for all" },
+	  "events 'MUL' and 'DIV' conflict: only counter 1 can count them; 2 passes are enough for "
+	  "all" },
 	{ P5,
 	  { "DATA_READ", "DATA_WRITE", "BRANCHES" },
-	  "events 'DATA_READ', 'DATA_WRITE' and 'BRANCHES' conflict: they have only counters 0, 1; 2 "
-	  "passes are enough for all" },
+	  "events 'DATA_READ', 'DATA_WRITE' and 'BRANCHES' conflict: only counters 0, 1 can "
+	  "count them; 2 passes are enough for all" },
 	{ NEHALEM,
 	  { "ref-cycles:u", "ref-cycles:k" },
-	  "events 'ref-cycles:u' and 'ref-cycles:k' conflict: they have only counter 0x40000002; 2 "
-	  "passes are enough for all" },
+	  "events 'ref-cycles:u' and 'ref-cycles:k' conflict: only counter 0x40000002 can "
+	  "count them; 2 passes are enough for all" },
 	{ NEHALEM,
 	  { "0x4100c0@1", "instructions", "branches@1" },
-	  "events '0x4100c0@1' and 'branches@1' conflict: they have only counter 1; 2 passes are enough "
-	  "for all" },
+	  "events '0x4100c0@1' and 'branches@1' conflict: only counter 1 can count them; 2 "
+	  "passes are enough for all" },
 	{ P4,
 	  { "instr_retired:NBOGUSNTAG", "uops_retired:NBOGUS", "branch_retired:MMTP",
 	    "mispred_branch_retired" },
 	  "events 'instr_retired:NBOGUSNTAG', 'uops_retired:NBOGUS' and 'mispred_branch_retired' "
 	  "conflict: "
-	  "they have only ESCRs CRU_ESCR0, CRU_ESCR1; 2 passes are enough for all" },
+	  "only ESCRs CRU_ESCR0, CRU_ESCR1 can count them; 2 passes are enough for all" },
 	{ P4,
 	  { "replay_event:NBOGUS:L1_LD_MISS", "replay_event:NBOGUS:L2_LD_MISS" },
 	  "events 'replay_event:NBOGUS:L1_LD_MISS' and 'replay_event:NBOGUS:L2_LD_MISS' conflict over "

@@ -106,18 +106,33 @@ static const struct {
 	  "without CAP_PERFMON the sessions of a user have no more than 0 counters together; end others "
 	  "of yours, get CAP_PERFMON, or more by: echo N "
 	  ">/sys/module/perfctr/parameters/user_session_counters" },
+	{ EMFILE,
+	  0,
+	  { .counter = 1, .evntsel = 0x4100c0 },
+	  "without CAP_PERFMON a user has at most 4 sessions that are started, and memory as "
+	  "/sys/module/perfctr/parameters/user_kb allows; end others of yours, or get CAP_PERFMON" },
 	{ EINVAL,
 	  PERFCTR_BAD_PEBS,
 	  { .counter = 1, .evntsel = 0x4100c0 },
 	  "p4_pebs_enable 0x0, p4_pebs_matrix_vert 0x0: only bits 0x0 and 0x0 may be set here" },
 	{ EINVAL,
 	  PERFCTR_BAD_FIELD,
+	  { .counter = 1, .evntsel = 0x4100c0, .flags = 1 },
+	  "event 0x004100c0@1: flags must be 0, or PERFCTR_EVENT_STOP, or in a session a policy" },
+	{ EINVAL,
+	  PERFCTR_BAD_SIGNAL,
 	  { .counter = 1, .evntsel = 0x4100c0, .signal = 10 },
-	  "event 0x004100c0@1: flags and signal must be 0" },
+	  "event 0x004100c0@1: a signal, of 1 to 64, and PERFCTR_EVENT_STOP are for events of threads "
+	  "that have a period" },
+	{ EACCES,
+	  PERFCTR_BAD_SIGNAL,
+	  { .counter = 1, .evntsel = 0x4100c0, .period = 1000, .signal = 10 },
+	  "event 0x004100c0@1: signals to a thread of another process need CAP_PERFMON and CAP_KILL, or "
+	  "the right to ptrace it; leave the signal out" },
 	{ EINVAL,
 	  PERFCTR_BAD_PERIOD,
 	  { .counter = 1, .evntsel = 0x4100c0, .period = 1000 },
-	  "event 0x004100c0@1: no counter interrupts here; leave the period out" },
+	  "event 0x004100c0@1: no counter interrupts here; leave the period and the signal out" },
 	{ EINVAL,
 	  PERFCTR_BAD_EVENT,
 	  { .counter = 1, .evntsel = 0x4100c0 },
@@ -171,6 +186,11 @@ static const struct {
 	  0,
 	  { .counter = PERFCTR_ANY, .evntsel = 0x4100c0 },
 	  "event 0x004100c0: no counter is left for it; this machine has 4 general counters" },
+	{ ENOSPC,
+	  0,
+	  { .counter = 1, .evntsel = 0x4100c0 },
+	  "no place is left for the session: 16 are started at most, without CAP_PERFMON 8 that have "
+	  "half of the counters together; end others" },
 	{ EINVAL, 0, { .counter = 1 }, "the control was refused: Invalid argument" },
 	{ ENODEV,
 	  0,
@@ -250,6 +270,17 @@ START_TEST(a_second_event_select_word_that_exists_has_allowed_bits)
 	perfctr_control_error(EINVAL, &control, &info, words, sizeof(words));
 	ck_assert_str_eq(words, "event 0x004100c0/0x00000501@0: evntsel2 bits 0x400 are reserved; "
 				"only 0x30f may be set");
+	/* Of NetBurst: T1_USR and T1_OS, which the SDM defines. */
+	info.pmu = PERFCTR_PMU_P4;
+	info.evntsel2_allowed = 0x7ffffffc;
+	control.event[0].evntsel2 = 0x0c000805;
+	perfctr_control_error(EINVAL, &control, &info, words, sizeof(words));
+	ck_assert_str_eq(words, "event 0x004100c0/0x0c000805@0: evntsel2 bits 0x1 are of a second "
+				"logical processor, which is not counted; only 0x7ffffffc may be set");
+	control.event[0].evntsel2 = 0x8c000805;
+	perfctr_control_error(EINVAL, &control, &info, words, sizeof(words));
+	ck_assert_str_eq(words, "event 0x004100c0/0x8c000805@0: evntsel2 bits 0x80000001 are "
+				"reserved; only 0x7ffffffc may be set");
 }
 END_TEST
 
@@ -303,6 +334,7 @@ static const struct {
 	{ EEXIST, "the thread is being counted already; close its context first, or if it is perfex's, "
 	  "leave perfex away: perfctr_region_begin() counts there" },
 	{ ENOENT, "the thread has no context; open it with PERFCTR_OPEN_CREATE" },
+	{ ENOTSUP, "this backend cannot do that; perfctr_backends(3) says what each one can" },
 	{ ESRCH, "there is no such thread" },
 	{ EMFILE, "too many open files (see 'ulimit -n'), or you have as many counters as a user may have; "
 		  "root can raise /sys/module/perfctr/parameters/user_kb" },

@@ -172,7 +172,7 @@ static const struct {
 	{ HEAD "programs:\n  a:\n    command: [b]\n    exit_status: 256\n", 5,
 	  "exit_status is '256'; give a number from 0 to 255" },
 	{ HEAD "programs:\n  a:\n    command: [b]\n    environment: [x]\n", 5,
-	  "environment is not a mapping; write NAME: value for each variable" },
+	  "environment is not a mapping; write NAME: value for each" },
 	{ HEAD "programs:\n  a:\n    command: [b]\n    environment: {x=y: z}\n", 5,
 	  "'x=y' is not the name of a variable" },
 	{ HEAD "programs:\n  a:\n    command: [b, [c]]\n", 4,
@@ -184,8 +184,12 @@ static const struct {
 	{ HEAD PROGRAMS "experiments:\n  x: [e]\n  x: [f]\n", 5,
 	  "the name is given twice; give each its own" },
 	{ HEAD PROGRAMS "experiments:\n  x:\n    event: [e]\n", 5,
-	  "unknown key 'event'; allowed are events, derive, programs, repetitions, warmup, passes, "
-	  "modes, view" },
+	  "unknown key 'event'; allowed are events, derive, programs, ebs, repetitions, warmup, "
+	  "passes, modes, view" },
+	{ HEAD PROGRAMS "experiments:\n  x:\n    ebs: 5\n", 5,
+	  "ebs is not a mapping; write NAME: value for each" },
+	{ HEAD PROGRAMS "experiments:\n  x:\n    ebs: {\"e\\x9b\": 5}\n", 5,
+	  "ebs contains control characters" },
 	{ HEAD PROGRAMS "experiments:\n  x: [\"e\\n\"]\n", 4, "events contain control characters" },
 	{ HEAD PROGRAMS "experiments:\n  x: [\"e\\x9bm\"]\n", 4,
 	  "events contain control characters" },
@@ -257,6 +261,14 @@ static const struct {
 	{ TOUCH "experiments:\n  x:\n    events: [cycles]\n    derive: [r = tsc / instructions]\n",
 	  "line 5: experiment 'x': a rule needs 'instructions', which is no event of it; add it to "
 	  "events" },
+	{ TOUCH "experiments:\n  x:\n    events: [cycles]\n    ebs: {cycle: 5}\n",
+	  "line 7: ebs has 'cycle', which is no event of the experiment; add it to events" },
+	{ TOUCH "experiments:\n  x:\n    events: [cycles]\n    ebs: {cycles: 5, cycles: 6}\n",
+	  "line 7: ebs has 'cycles' twice" },
+	{ TOUCH "experiments:\n  x:\n    events: [cycles]\n    ebs:\n      cycles: 0\n",
+	  "line 8: the period '0' is no number of events from 1 to 2^63 - 1" },
+	{ TOUCH "experiments:\n  x: {events: [cycles], view: self, ebs: {cycles: 5}}\n",
+	  "line 5: ebs samples the program with all that it creates; view must be tree" },
 	{ TOUCH "experiments:\n  x:\n    events: [cycles]\n    derive: [cycles = tsc]\n",
 	  "line 5: experiment 'x': rule 'cycles' has the name of an event; give it another" },
 };

@@ -222,6 +222,30 @@ START_TEST(an_interrupt_that_nobody_knew_of_makes_no_event_random)
 }
 END_TEST
 
+/* Measured: of two interrupts one came while they were read. Another benchmark shows what they add. */
+START_TEST(what_other_benchmarks_show_of_disturbances_is_allowed)
+{
+	enum { N = 2 * SIZES };
+	struct observation samples[N];
+
+	for (unsigned int i = 0; i < N; i++) {
+		bool last = i / 2 == SIZES - 1;
+
+		samples[i] = (struct observation){
+			.size = pow(10, i / 2 + 1),
+			.counted = 18 + (i == N - 1 ? 3 : 0),
+			.disturbances = last ? 1 : 0,
+		};
+	}
+	ck_assert_int_eq(fit_line(samples, N, (struct tolerance){ 0 }).error, CLASS_RANDOM);
+	ck_assert_int_eq(fit_line(samples, N, (struct tolerance){ .disturbance = 3 }).error,
+			 CLASS_OVERHEAD);
+	samples[N - 1].counted = 18 + 12;
+	ck_assert_int_eq(fit_line(samples, N, (struct tolerance){ .disturbance = 3 }).error,
+			 CLASS_RANDOM);
+}
+END_TEST
+
 START_TEST(each_thousandth_that_is_forgotten_is_found)
 {
 	expect_class(count_forgetting, CLASS_MULTIPLICATIVE, 0, 0.999, 0);
@@ -358,6 +382,7 @@ TCase *fit_tests(void)
 	tcase_add_test(tests, three_for_each_interrupt_are_overhead_of_interrupts);
 	tcase_add_test(tests, an_interrupt_behind_the_count_makes_no_event_random);
 	tcase_add_test(tests, an_interrupt_that_nobody_knew_of_makes_no_event_random);
+	tcase_add_test(tests, what_other_benchmarks_show_of_disturbances_is_allowed);
 	tcase_add_test(tests, each_thousandth_that_is_forgotten_is_found);
 	tcase_add_test(tests, noise_of_one_per_cent_is_random);
 	tcase_add_test(tests, a_counter_that_stands_still_and_one_of_another_thing_are_unknown);

@@ -23,14 +23,33 @@ static const struct {
 	{ "skl", { NULL } },
 	{ "skx", { NULL } },
 	{ "bdw_ep", { NULL } },
-	{ "icl", { "L1", "TLB" } },
-	{ "spr", { "L1", "TLB" } },
-	{ "nhm", { "FLOPS", "FLOPS_DP" } },
+	{ "icl", { NULL } },
+	{ "icx", { NULL } },
+	{ "spr", { NULL } },
+	{ "core", { NULL } },
+	{ "snb", { NULL } },
+	{ "ivb_ep", { NULL } },
+	{ "hsw", { "FLOPS", "FLOPS_DP" } }, /* counts none */
+	{ "nhm", { "FLOPS", "FLOPS_DP" } }, /* not by how many numbers in one */
+	{ "wsm_dp", { "FLOPS", "FLOPS_DP" } },
+	{ "atom", { "FLOPS", "FLOPS_DP", "L1" } }, /* no misses of loads in the first cache */
+	{ "slm", { "FLOPS", "FLOPS_DP", "L1" } }, /* no loads */
+	{ "glm", { "FLOPS", "FLOPS_DP", "L1", "TLB" } },
+	{ "tmt", { "FLOPS", "FLOPS_DP", "L1" } },
 	{ "amd64_fam17h_zen1", { NULL } },
 	{ "amd64_fam17h_zen2", { "FLOPS_DP" } },
 	{ "amd64_fam19h_zen3", { "FLOPS_DP" } },
-	{ "amd64_fam10h_barcelona", { "FLOPS", "FLOPS_DP" } },
-	{ "p6", { "FLOPS_DP", "TLB" } },
+	{ "amd64_fam19h_zen4", { "FLOPS_DP" } },
+	{ "amd64_fam15h_interlagos", { NULL } },
+	{ "amd64_fam10h_barcelona", { NULL } },
+	{ "amd64_fam12h_llano", { NULL } },
+	{ "amd64_k8_revb", { "FLOPS", "FLOPS_DP" } },
+	{ "k7", { "FLOPS", "FLOPS_DP" } },
+	{ "netburst", { NULL } },
+	{ "p6", { "FLOPS_DP" } },
+	{ "p5", { "FLOPS_DP", "BRANCH" } },
+	{ "p5_mmx", { "FLOPS_DP" } },
+	{ "mii", { "FLOPS_DP", "BRANCH" } },
 	{ "arch", { "FLOPS", "FLOPS_DP", "L1", "TLB" } },
 };
 

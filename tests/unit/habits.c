@@ -48,9 +48,9 @@ END_TEST
 
 #define WRITE "; write it like instructions,branches or {instructions,branches}\n"
 
-#define NO_SAMPLES                                                                                 \
-	"perfex: perfex counts, and takes no samples: perf itself shows where in a program; to "   \
-	"count a program of the name "
+#define SAMPLES                                                                                    \
+	"perfex: perfex record takes samples, perfex samples shows where they are; to count a "    \
+	"program of the name "
 
 #define DETAILED                                                                                   \
 	"name the events: -e L1-dcache-loads,L1-dcache-load-misses; perfex list cache shows this " \
@@ -91,6 +91,15 @@ static const struct {
 	{ { "system", "-p", "1" },
 	  "perfex: perfex system has no option -p, --pid as perf has: perfex -p PID counts a "
 	  "process, on whichever CPU\n" },
+	{ { "system", "-I", "1000", "--interval-count=2" },
+	  "perfex: perfex system has no option --interval-count as perf has: --count=N\n" },
+	{ { "system", "--timeout=2000" },
+	  "perfex: perfex system has no option --timeout as perf has: give sleep(1) as COMMAND, or "
+	  "--interval=MS --count=1\n" },
+	{ { "stat", "-M", "IPC", "true" },
+	  "perfex: perfex has no option -M, --metrics as perf has: -g GROUP counts a group and "
+	  "derives its values, perfex list --groups shows them; or --derive 'ipc = instructions / "
+	  "cycles'\n" },
 	{ { "system", "-j", "-x,", "true" },
 	  "perfex: --json and --field-separator exclude each other; give one\n" },
 	{ { "mark", "-x,", "-j", "true" },
@@ -104,9 +113,32 @@ static const struct {
 	{ { "stat", "record", "true" },
 	  "perfex: perfex -j -o FILE COMMAND keeps the counts, perfex diff compares them; to count a "
 	  "program of the name 'record', type perfex run record\n" },
-	{ { "record", "true" }, NO_SAMPLES "'record', type perfex run record\n" },
-	{ { "annotate" }, NO_SAMPLES "'annotate', type perfex run annotate\n" },
-	{ { "top", "-e", "cycles" }, NO_SAMPLES "'top', type perfex run top\n" },
+	{ { "annotate" },
+	  "perfex: perfex record takes samples, perfex samples --annotate=FUNCTION shows them by "
+	  "instruction; to count a program of the name 'annotate', type perfex run annotate\n" },
+	{ { "script" },
+	  "perfex: perfex report shows what perfex trace has recorded, perfex samples what perfex "
+	  "record has; to count a program of the name 'script', type perfex run script\n" },
+	{ { "top", "-e", "cycles" }, SAMPLES "'top', type perfex run top\n" },
+	{ { "record", "-p", "1" },
+	  "perfex: perfex record has no option -p, --pid as perf has: COMMAND and what it starts are "
+	  "sampled; perfex -p PID counts a process\n" },
+	{ { "record", "--call-graph", "dwarf", "true" },
+	  "perfex: perfex record has no option --call-graph as perf has: -g, --callers records "
+	  "callers, by frame pointers\n" },
+	{ { "record", "-a", "sleep", "1" },
+	  "perfex: perfex record has no option -a, --all-cpus as perf has: COMMAND and what it starts "
+	  "are sampled; perfex system counts CPUs\n" },
+	{ { "samples", "--stdio" },
+	  "perfex: perfex samples has no option --stdio as perf has: it prints; leave it out\n" },
+	{ { "samples", "-g" },
+	  "perfex: perfex samples has no option -g, --call-graph as perf has: --folded and --flame "
+	  "show callers\n" },
+	{ { "samples", "-i", "perf.data" },
+	  "perfex: perfex samples has no option -i, --input as perf has: give FILE alone\n" },
+	{ { "report" },
+	  "perfex: give one file of perfex trace; see perfex report --help; perfex samples shows what "
+	  "perfex record has written\n" },
 	{ { "probe", "--add", "tcp_sendmsg" },
 	  "perfex: perfex counts what processors count, and places no probes; to count a program "
 	  "of the name 'probe', type perfex run probe\n" },
@@ -203,11 +235,13 @@ END_TEST
 START_TEST(a_program_is_run_though_perf_has_a_command_of_its_name)
 {
 	enter_directory();
+	write_text("annotate", "#!/bin/sh\nexit 7\n");
+	ck_assert_int_eq(chmod("annotate", 0755), 0);
 	write_text("record", "#!/bin/sh\nexit 7\n");
 	ck_assert_int_eq(chmod("record", 0755), 0);
-	ck_assert_int_eq(PERFEX("./record").status, 7);
+	ck_assert_int_eq(PERFEX("./annotate").status, 7);
 	setenv("PATH", ".:/usr/bin:/bin", 1);
-	ck_assert_int_eq(PERFEX("record").status, 7);
+	ck_assert_int_eq(PERFEX("annotate").status, 7);
 	ck_assert_int_eq(PERFEX("stat", "record").status, 7);
 	leave_directory();
 }
@@ -249,6 +283,24 @@ static const struct {
 	{ "--pmu=hsw", "dTLB-store-misses", " 0x00410149\n",
 	  "DTLB_STORE_MISSES:MISS_CAUSES_A_WALK" },
 	{ "--pmu=skl", "L1-dcache-stores", " 0x004182d0\n", "MEM_INST_RETIRED:ALL_STORES" },
+	{ "--pmu=icl", "L1-dcache-loads", " 0x004181d0\n", "MEM_INST_RETIRED:ALL_LOADS" },
+	{ "--pmu=icl", "L1-dcache-load-misses", " 0x00410151\n", "L1D:REPLACEMENT" },
+	{ "--pmu=icx", "dTLB-load-misses", " 0x00410e08\n", "DTLB_LOAD_MISSES:WALK_COMPLETED" },
+	{ "--pmu=icx", "iTLB-load-misses", " 0x00410e85\n", "ITLB_MISSES:WALK_COMPLETED" },
+	{ "--pmu=spr", "L1-dcache-stores", " 0x004182d0\n", "MEM_INST_RETIRED:ALL_STORES" },
+	{ "--pmu=spr", "L1-dcache-load-misses", " 0x0041e124\n", "L2_RQSTS:ALL_DEMAND_DATA_RD" },
+	{ "--pmu=spr", "L1-icache-load-misses", " 0x0041e424\n", "L2_RQSTS:ALL_CODE_RD" },
+	{ "--pmu=spr", "dTLB-load-misses", " 0x00410e12\n", "DTLB_LOAD_MISSES:WALK_COMPLETED" },
+	{ "--pmu=spr", "dTLB-store-misses", " 0x00410e13\n", "DTLB_STORE_MISSES:WALK_COMPLETED" },
+	{ "--pmu=spr", "iTLB-load-misses", " 0x00410e11\n", "ITLB_MISSES:WALK_COMPLETED" },
+	{ "--pmu=ivb", "dTLB-load-misses", " 0x00418108\n",
+	  "DTLB_LOAD_MISSES:DEMAND_LD_MISS_CAUSES_A_WALK" },
+	{ "--pmu=atom", "L1-dcache-loads", " 0x00412140\n", "L1D_CACHE:LD" },
+	{ "--pmu=atom", "dTLB-load-misses", " 0x00410508\n", "DATA_TLB_MISSES:DTLB_MISS_LD" },
+	{ "--pmu=slm", "iTLB-load-misses", " 0x00450205\n", NULL },
+	{ "--pmu=knl", "iTLB-load-misses", " 0x00450205\n", NULL },
+	{ "--pmu=glm", "iTLB-load-misses", " 0x00410481\n", "ITLB:MISS" },
+	{ "--pmu=tmt", "dTLB-store-misses", " 0x00410e49\n", NULL },
 	{ "--pmu=p6", "L1-dcache-loads:k", " 0x00020043\n", NULL },
 	{ "--pmu=amd64_fam10h_barcelona", "LLC-loads", " 0x0041037d\n", NULL },
 	{ "--pmu=amd64_fam17h_zen1", "L1-icache-load-misses", " 0x00410081\n", NULL },

@@ -70,8 +70,8 @@ static const struct {
 	  "" },
 	{ { "check", "--pmu=p6", "--both", "-eFLOPS", "-eFP_COMP_OPS_EXE", "-eMUL:u" },
 	  1,
-	  "They do not fit in one pass: events 'FLOPS' and 'FP_COMP_OPS_EXE' conflict: they have only "
-	  "counter 0; 2 passes are enough for all\n"
+	  "They do not fit in one pass: events 'FLOPS' and 'FP_COMP_OPS_EXE' conflict: only "
+	  "counter 0 can count them; 2 passes are enough for all\n"
 	  "pass 1:\n"
 	  "  FLOPS                            counter 0           user+kernel\n"
 	  "  MUL:u                            counter 1           user\n"
@@ -84,6 +84,23 @@ static const struct {
 	  "perfex: event '0x39000/0x4000204@4': no ESCR with its ESCR select leads to this "
 	  "counter; "
 	  "those that have one: 0 1 2 3 12 13 14 15 16 17\n" },
+	/* As perfex writes them. */
+	{ { "check", "--pmu=netburst", "-e", "branch_retired:MMTP@12" },
+	  0,
+	  "branch_retired:MMTP@12           counter 12          user\n",
+	  "" },
+	/* The events of a group are behind the others, each once. */
+	{ { "check", "--pmu=nhm", "-g", "IPC", "-e", "branches", "-e", "cycles" },
+	  0,
+	  "branches                         counter 0           user\n"
+	  "cycles                           counter 1           user\n"
+	  "instructions                     counter 2           user\n",
+	  "" },
+	{ { "check", "--pmu=nhm", "-g", "FLOPS" },
+	  125,
+	  "",
+	  "perfex: group 'FLOPS' has no rules for this processor; perfex list --groups shows those "
+	  "that have\n" },
 	{ { "check", "--pmu=p5", "-e", "FLOP" },
 	  125,
 	  "",

@@ -15,9 +15,9 @@
 	.pmu = (family), .n_general = (counters), .general_bits = (bits),                          \
 	.evntsel_allowed = (allowed), .evntsel_required = EN, .evntsel_user = USR,                 \
 	.evntsel_kernel = OS
-#define ARCH                                                                                       \
-	EVNTSEL(PERFCTR_PMU_ARCH, 4, 48, P6_STYLE), .n_fixed = 3, .fixed_bits = 48,                \
-						    .fixed_allowed = USR | OS | EN
+#define ARCH(counters)                                                                             \
+	EVNTSEL(PERFCTR_PMU_ARCH, counters, 48, P6_STYLE), .n_fixed = 3, .fixed_bits = 48,         \
+							   .fixed_allowed = USR | OS | EN
 /* Half of a CESR: bit 6 counts in CPL 0 to 2, bit 7 in CPL 3. */
 #define CESR(family, allowed)                                                                      \
 	.pmu = (family), .n_general = 2, .general_bits = 40, .evntsel_allowed = (allowed),         \
@@ -27,8 +27,10 @@ static const struct {
 	struct perfctr_pmu_info info;
 	const char *libpfm; /* LIBPFM_FORCE_PMU; libpfm(3) */
 } machines[] = {
-	[NEHALEM] = { { ARCH }, "nhm" },
-	[SKYLAKE] = { { ARCH }, "skl" },
+	[NEHALEM] = { { ARCH(4) }, "nhm" },
+	[SKYLAKE] = { { ARCH(4) }, "skl" },
+	[ICELAKE] = { { ARCH(8) }, "icl" },
+	[SAPPHIRE_RAPIDS] = { { ARCH(8) }, "spr" },
 	[P5] = { { CESR(PERFCTR_PMU_P5, 0x1ff) }, "perf" },
 	[P5_MMX] = { { CESR(PERFCTR_PMU_P5_MMX, 0x1ff) }, "perf" },
 	/* EN is of counter 0 alone. */

@@ -19,7 +19,9 @@ enum machine {
 	MII,
 	WINCHIP_C6,
 	WINCHIP_2,
-	VIA_C3
+	VIA_C3,
+	ICELAKE,
+	SAPPHIRE_RAPIDS
 };
 
 /*

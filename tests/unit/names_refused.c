@@ -33,8 +33,17 @@ static const struct {
 	  "LATENCY_ABOVE_THRESHOLD, "
 	  "LOADS, STORES; its modifiers: k, u, e, i, c, t, ldlat" },
 	{ NEHALEM, "MEM_INST_RETIRED:LOAD", USER, EINVAL,
-	  "a unit mask or modifier is unknown, or lacks another (e lacks c); its unit masks: "
+	  "no unit mask or modifier 'LOAD'; its unit masks: "
 	  "LATENCY_ABOVE_THRESHOLD, LOADS, STORES; its modifiers: k, u, e, i, c, t, ldlat" },
+	{ NEHALEM, "MEM_INST_RETIRED:LOADS:e", USER, EINVAL,
+	  "a modifier lacks another, as e lacks c; its unit masks: "
+	  "LATENCY_ABOVE_THRESHOLD, LOADS, STORES; its modifiers: k, u, e, i, c, t, ldlat" },
+	{ P4, "uops_retired", USER, EINVAL,
+	  "a unit mask is missing; its unit masks: NBOGUS, BOGUS; its modifiers: u, k, cmpl, e, "
+	  "thr" },
+	{ P4, "uops_retired:NBOGU:k", USER, EINVAL,
+	  "no unit mask or modifier 'NBOGU'; its unit masks: NBOGUS, BOGUS; its modifiers: u, k, "
+	  "cmpl, e, thr" },
 	{ NEHALEM, "MEM_INST_RETIRED:LOADS:t", USER, ENOTSUP,
 	  "it sets the bits 0x200000 of evntsel, which this machine's kernel does not allow; "
 	  "allowed "

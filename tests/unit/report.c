@@ -39,6 +39,27 @@ START_TEST(who_counted_what_is_added_up)
 }
 END_TEST
 
+/* It cannot be read twice. */
+START_TEST(a_trace_comes_through_a_pipe)
+{
+	int ends[2], in = dup(STDIN_FILENO);
+	struct command_result result;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	dprintf(ends[1], "%s%s%s%s", HEAD, COLUMNS, RECORDS,
+		"1,30,end,0,0,2,4,4\n-1,0,total,0,0,2,7,12\n");
+	close(ends[1]);
+	ck_assert_int_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+	result = PERFEX("report", "--csv", "/dev/stdin");
+	ck_assert_int_eq(dup2(in, STDIN_FILENO), STDIN_FILENO);
+	close(in);
+	close(ends[0]);
+	ck_assert_str_eq(result.out, "process,tsc,instructions:u\r\nlost,3,2\r\n100,4,10\r\n"
+				     "total,7,12\r\n");
+	ck_assert_int_eq(result.status, 0);
+}
+END_TEST
+
 #define NUMBER "a number is missing or too large"
 
 static const struct {
@@ -46,7 +67,10 @@ static const struct {
 	unsigned int line;
 } wrong[] = {
 	{ "", "the trace has no end", 0 },
-	{ "cpu\n", "it is not a trace of a known version (--html draws recordings too)", 1 },
+	{ "cpu\n",
+	  "it is not a trace of a known version (--html draws recordings too, perfex samples shows "
+	  "perfex record's)",
+	  1 },
 	{ HEAD "cpu\n", "these are not the columns of a trace", 2 },
 	{ HEAD "cpu,time,type,pid,tid,lost,tsc,\"a\n",
 	  "the name of an event has no end, or there are too many", 2 },
@@ -263,6 +287,7 @@ TCase *report_tests(void)
 	TCase *tests = tcase_create("report");
 
 	tcase_add_test(tests, who_counted_what_is_added_up);
+	tcase_add_test(tests, a_trace_comes_through_a_pipe);
 	tcase_add_loop_test(tests, a_wrong_trace_is_refused_in_one_line, 0, ARRAY_SIZE(wrong));
 	tcase_add_test(tests, parts_that_do_not_add_up_are_told_in_one_line);
 	tcase_add_loop_test(tests, what_cannot_be_drawn_is_refused_and_nothing_written, 0,

@@ -42,5 +42,6 @@ TCase *format_tests(void);
 TCase *software_tests(void);
 TCase *strangers_tests(void);
 TCase *hierarchy_tests(void);
+TCase *samples_tests(void);
 
 #endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perfex record and perfex samples: asm/hot.S, whose instructions are counted by hand. */
+#include "perfex_shell.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HOT_PASSES 20000
+#define HOT_INSTRUCTIONS (94 * (uint64_t)HOT_PASSES + 4)
+/*
+ * A prime that shares no factor with a pass: samples go around all of its 94 instructions.
+ * How many interrupts there may be depends on the host's speed: periods that are told late are in no function.
+ */
+#define PERIOD 10007
+
+/* The number in the column, from 0, of the row of CSV that has all of the words; 0 if none has. */
+static uint64_t cell(const char *csv, int column, const char *words[])
+{
+	for (const char *line = csv; line && *line; line = strchr(line, '\n')) {
+		char row[1024], *at = row;
+		bool all = true;
+
+		line += *line == '\n';
+		snprintf(row, sizeof(row), "%.*s", (int)strcspn(line, "\n"), line);
+		for (const char **word = words; *word; word++)
+			all &= strstr(row, *word) != NULL;
+		if (!all || !*row)
+			continue;
+		for (int i = 0; i < column; i++)
+			at += strcspn(at, ",") + 1;
+		return strtoull(at, NULL, 10);
+	}
+	return 0;
+}
+
+#define CELL(csv, column, ...) cell(csv, column, (const char *[]){ __VA_ARGS__, NULL })
+enum { SAMPLES = 1, EVENTS_OF = 2 };
+
+/* Of n samples, those that hit a part of 94 instructions: within 4 standard deviations. */
+static void expect_part(uint64_t hits, uint64_t n, double part)
+{
+	double share = part / 94, deviation = sqrt((double)n * share * (1 - share));
+
+	ck_assert_msg(fabs((double)hits - (double)n * share) <= 4 * deviation + 1,
+		      "%llu of %llu samples, not %g of 94", (unsigned long long)hits,
+		      (unsigned long long)n, part);
+}
+
+START_TEST(totals_are_exact_and_all_periods_are_accounted_for)
+{
+	struct run r;
+	uint64_t placed, late, lost;
+
+	enter_directory();
+	expect(&r, "perfex record -e instructions -c 10007 --seed=3 $HOT", 0);
+	ck_assert_str_eq(r.out, "");
+	ck_assert_uint_eq(lines(r.err, "samples in 'perfex.samples'"), 1);
+	expect(&r, "perfex samples --csv", 0);
+	ck_assert_str_eq(r.err, "");
+	ck_assert_uint_eq(CELL(r.out, EVENTS_OF, "(counted)"), HOT_INSTRUCTIONS);
+	placed = CELL(r.out, EVENTS_OF, ",hot\r") + CELL(r.out, EVENTS_OF, ",warm") +
+		 CELL(r.out, EVENTS_OF, ",_start") + CELL(r.out, EVENTS_OF, "[unknown]");
+	late = CELL(r.out, EVENTS_OF, "(late)");
+	lost = CELL(r.out, EVENTS_OF, "(lost)");
+	ck_assert_uint_eq(lost, 0);
+	/* Where the first period ends, and the sample of each, is random: one more may be there. */
+	ck_assert_uint_ge((placed + late) / PERIOD + 1, HOT_INSTRUCTIONS / PERIOD);
+	ck_assert_uint_le((placed + late) / PERIOD, HOT_INSTRUCTIONS / PERIOD + 1);
+	ck_assert_uint_eq((placed + late) % PERIOD, 0);
+}
+END_TEST
+
+START_TEST(events_are_those_of_the_functions_and_lines_that_have_them)
+{
+	struct run r;
+	uint64_t n;
+
+	enter_directory();
+	expect(&r, "perfex record -e instructions -c 10007 -o file $HOT", 0);
+	expect(&r, "perfex samples --csv file", 0);
+	n = CELL(r.out, SAMPLES, ",hot\r") + CELL(r.out, SAMPLES, ",warm") +
+	    CELL(r.out, SAMPLES, ",_start") + CELL(r.out, SAMPLES, "[unknown]");
+	ck_assert_uint_gt(n, 10);
+	expect_part(CELL(r.out, SAMPLES, ",hot\r"), n, 65);
+	expect_part(CELL(r.out, SAMPLES, ",warm"), n, 25);
+	expect_part(CELL(r.out, SAMPLES, ",_start"), n, 4);
+	/* dec and jnz of each loop. */
+	expect(&r, "perfex samples --csv --by=function,line file", 0);
+	expect_part(CELL(r.out, SAMPLES, ",hot,", "hot.S:17"), n, 30);
+	expect_part(CELL(r.out, SAMPLES, ",hot,", "hot.S:18"), n, 30);
+	expect_part(CELL(r.out, SAMPLES, ",warm,", "hot.S:28"), n, 10);
+	expect_part(CELL(r.out, SAMPLES, ",warm,", "hot.S:29"), n, 10);
+}
+END_TEST
+
+static uint64_t stack_events(const char *folded, const char *stack)
+{
+	const char *line = strstr(folded, stack);
+
+	return line ? strtoull(line + strlen(stack), NULL, 10) : 0;
+}
+
+START_TEST(callers_are_those_of_the_frames)
+{
+	struct run r;
+	uint64_t with, without;
+
+	enter_directory();
+	expect(&r, "perfex record -g -c 10007 $HOT", 0);
+	expect(&r, "perfex samples --folded", 0);
+	with = stack_events(r.out, "hot;_start;hot ");
+	without = stack_events(r.out, "hot;hot ");
+	/* Of 65 instructions of hot all but push, mov and ret have a frame: 95 %. */
+	ck_assert_msg(with > 4 * without, "%s", r.out);
+	expect(&r, "perfex samples --flame -o flame.html && head -c 15 flame.html", 0);
+	ck_assert_str_eq(r.out, "<!DOCTYPE html>");
+	ck_assert_uint_ge(lines(contents("flame.html"), "<title>_start: "), 1);
+}
+END_TEST
+
+START_TEST(each_program_of_a_tree_has_its_events)
+{
+	struct run r;
+	uint64_t loop, hot;
+
+	enter_directory();
+	expect(&r, "perfex record -c 10007 sh -c '$HOT; $LOOP; :'", 0);
+	expect(&r, "perfex samples --csv --by=process,object", 0);
+	hot = CELL(r.out, EVENTS_OF, ",hot,", "/hot\r");
+	loop = CELL(r.out, EVENTS_OF, ",loop,", "/loop\r");
+	ck_assert_msg(hot <= HOT_INSTRUCTIONS + PERIOD && hot > 0, "%s", r.out);
+	ck_assert_msg(loop <= 2000004 + PERIOD && loop > 0, "%s", r.out);
+	/* One process executes both: what is at an address changes with it. */
+	expect(&r, "perfex record -c 10007 $EXEC $HOT", 0);
+	expect(&r, "perfex samples --csv --by=object,function", 0);
+	ck_assert_uint_gt(CELL(r.out, EVENTS_OF, "/hot,hot\r"), 0);
+	ck_assert_ptr_null(strstr(r.out, "/exec,hot"));
+}
+END_TEST
+
+/* Those of the file are the kernel's, and each sample is in the one that begins last before it. */
+START_TEST(functions_of_the_kernel_are_those_of_kallsyms)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex record -e instructions:k -c 10007 ls -lR /usr/bin >/dev/null", 0);
+	expect(&r,
+	       "grep ^kernel perfex.samples | cut -d' ' -f2- | sort >named; "
+	       "grep ' [tTwW] ' /proc/kallsyms | sed 's/ . / /; s/\t.*//' | sort >all; "
+	       "join -v1 -t% named all; wc -l <named",
+	       0);
+	/* join prints those that kallsyms has not. */
+	ck_assert_uint_gt(strtoull(r.out, NULL, 10), 20);
+	/* In the order of addresses, samples behind names of the same. */
+	expect(&r,
+	       "awk '$1 == \"sample\" && $7 % 2 { print $12, \"~\" }' perfex.samples | sort - all | "
+	       "awk '$2 == \"~\" { print start } { start = $2 == \"~\" ? start : $1 }' | sort -u >wanted; "
+	       "cut -d' ' -f1 named | diff - wanted",
+	       0);
+	expect(&r, "perfex samples --by=function --csv", 0);
+	ck_assert_uint_gt(CELL(r.out, EVENTS_OF, "[kernel],do_syscall_64\r"), 0);
+	ck_assert_ptr_null(strstr(r.out, "[kernel],[unknown]"));
+}
+END_TEST
+
+START_TEST(a_file_that_is_gone_or_another_gives_no_names)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "cp $HOT h && perfex record -c 10007 ./h && rm h && perfex samples", 0);
+	ck_assert_uint_eq(lines(r.err, "has no names of functions: No such file"), 1);
+	ck_assert_uint_ge(lines(r.out, "[unknown]"), 1);
+	expect(&r, "cp $HOT h && perfex record -c 10007 ./h && cp $LOOP h && perfex samples", 0);
+	ck_assert_uint_eq(lines(r.err, "it is not the file that was recorded"), 1);
+	ck_assert_ptr_null(strstr(r.out, "_start"));
+}
+END_TEST
+
+START_TEST(a_frequency_is_a_run_before_and_then_a_period)
+{
+	struct run r;
+	const char *period;
+	uint64_t p;
+
+	enter_directory();
+	expect(&r, "perfex record -F 100 $HOT", 0);
+	period = strstr(r.err, "a period of ");
+	ck_assert_msg(period != NULL, "%s", r.err);
+	ck_assert_uint_eq(lines(r.err, "instructions: 1880004 in "), 1);
+	p = strtoull(period + strlen("a period of "), NULL, 10);
+	expect(&r,
+	       "grep -c '^event .* instructions$' perfex.samples && cut -d' ' -f2 "
+	       "perfex.samples | sed -n 4p",
+	       0);
+	ck_assert_uint_eq(strtoull(r.out + 2, NULL, 10), p);
+	expect(&r, "perfex record -F 100 -c 5 $HOT", EXITED(125));
+}
+END_TEST
+
+START_TEST(what_cannot_be_is_refused_before_the_command_runs)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "echo mine >perfex.samples; perfex record touch started", EXITED(125));
+	ck_assert_uint_eq(lines(r.err, "perfex record has not written it"), 1);
+	ck_assert_str_eq(contents("perfex.samples"), "mine\n");
+	expect(&r, "perfex record --backend=perf_events -o x touch started", EXITED(125));
+	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
+	expect(&r, "perfex record -e page-faults -c 2 -o x touch started", EXITED(125));
+	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
+	ck_assert_int_lt(access("started", F_OK), 0);
+	/* One of its own is written over. */
+	expect(&r, "perfex record -o x true && perfex record -o x true", 0);
+	expect(&r, "perfex record -o x ./missing", EXITED(127));
+	expect(&r, "perfex samples x", 0);
+}
+END_TEST
+
+START_TEST(the_most_samples_end_with_an_error)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex record --max=20 -c 10007 $HOT", EXITED(125));
+	ck_assert_uint_eq(lines(r.err, "sampling ended with the last of 20 samples"), 1);
+	expect(&r, "perfex samples --csv", 0);
+	ck_assert_uint_eq(CELL(r.out, EVENTS_OF, "(counted)"), HOT_INSTRUCTIONS);
+	ck_assert_uint_eq(lines(r.err, "sampling ended before the command did"), 1);
+}
+END_TEST
+
+START_TEST(what_ends_the_command_ends_the_recording)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "timeout 1 perfex record $HUGE", EXITED(124));
+	expect(&r, "perfex samples --csv", 0);
+	ck_assert_str_eq(r.err, "");
+	ck_assert_uint_gt(CELL(r.out, EVENTS_OF, "(counted)"), 0);
+	ck_assert_uint_gt(CELL(r.out, SAMPLES, "_start"), 0);
+}
+END_TEST
+
+/* Interrupts would take nearly all of the time, and may take a quarter. */
+START_TEST(many_late_periods_are_told)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex record -c 50 $LOOP", 0);
+	ck_assert_uint_eq(lines(r.err,
+				"were found late, with one behind them: no function has them"),
+			  1);
+	expect(&r, "perfex samples --csv --by=thread", 0);
+	/* All of them are of the one thread. */
+	ck_assert_uint_eq(CELL(r.out, EVENTS_OF, "(late)"), 0);
+	ck_assert_uint_ge(CELL(r.out, EVENTS_OF, ",loop,"), 2000000 - 50);
+	ck_assert_uint_le(CELL(r.out, EVENTS_OF, ",loop,"), 2000004 + 50);
+}
+END_TEST
+
+static void record_as_nobody(void *unused)
+{
+	struct run r;
+
+	become_nobody();
+	RUN(&r, "sh", "-c", "perfex record -c 10007 -o /tmp/nobody.samples $HOT");
+	EXPECT(r.status == 0);
+	RUN(&r, "sh", "-c", "perfex samples --csv /tmp/nobody.samples");
+	EXPECT(r.status == 0);
+	EXPECT(CELL(r.out, EVENTS_OF, "(counted)") == HOT_INSTRUCTIONS);
+	EXPECT(CELL(r.out, EVENTS_OF, ",hot\r") > 0);
+}
+
+START_TEST(an_ordinary_user_records_its_own)
+{
+	enter_directory();
+	in_child(record_as_nobody, NULL);
+}
+END_TEST
+
+/* As on a machine that may have many more CPUs than it has. */
+START_TEST(who_may_have_little_memory_records_with_little_room)
+{
+	enter_directory();
+	write_file("/sys/module/perfctr/parameters/user_kb", "40");
+	in_child(record_as_nobody, NULL);
+	write_file("/sys/module/perfctr/parameters/user_kb", "2048");
+}
+END_TEST
+
+SUITE(perfex_record, totals_are_exact_and_all_periods_are_accounted_for,
+      events_are_those_of_the_functions_and_lines_that_have_them, callers_are_those_of_the_frames,
+      each_program_of_a_tree_has_its_events, functions_of_the_kernel_are_those_of_kallsyms,
+      a_file_that_is_gone_or_another_gives_no_names, a_frequency_is_a_run_before_and_then_a_period,
+      what_cannot_be_is_refused_before_the_command_runs, the_most_samples_end_with_an_error,
+      what_ends_the_command_ends_the_recording, many_late_periods_are_told,
+      an_ordinary_user_records_its_own, who_may_have_little_memory_records_with_little_room)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What tests/summary/run gives to scripts/check, through MAKEFILES; $(WORK) is its directory.
 
-.PHONY: builds breaks passes skips fails kernels libcheck silent silent-status liar left right takes-a-while takes-as-long sleeps sleeps-too
+.PHONY: builds breaks passes skips fails kernels libcheck silent silent-status liar left right takes-a-while takes-as-long sleeps sleeps-too fails-once fails-first fails-before
 builds:
 	@touch $(WORK)/built
 breaks:
@@ -38,3 +38,8 @@ sleeps:
 	@echo $$$$ >$(WORK)/pid; sleep 1000
 sleeps-too:
 	@sleep 1000
+
+# The first time.
+fails-once fails-first fails-before:
+	@if mkdir $(WORK)/$@ 2>/dev/null; then echo 'tests/a.c:7:F:case:races:0: not so'; echo '$@: 1 passed, 1 failed'; false; \
+		else echo '$@: 2 passed, 0 failed'; fi

@@ -35,6 +35,9 @@ boot() {
 	fi
 }
 
+# machines_of TABLE: what stands in it of the tier that runs, a line each. TIER=gate: of "make check" alone.
+machines_of() { awk -F '|' -v tier="${TIER:-}" '!/^#/ && NF && (tier == "" || $1 == tier)' "$1"; }
+
 # There is no test that the machine cannot run.
 sum_up() {
 	printf '%s: %d passed, %d failed, 0 skipped\n' "$check" "$passed" "$failed"

@@ -63,5 +63,7 @@ END_TEST
 
 SUITE(gate,
       between_members_of_a_group_nothing_is_read_and_nothing_is_written,
-      into_and_out_of_a_group_is_one_write_each,
+      into_and_out_of_a_group_is_one_write_each)
+
+SUITE(gate_unpatched,
       beside_a_session_unmarked_threads_switch_as_on_an_unpatched_kernel)

@@ -7,7 +7,12 @@ GUEST_PROGRAMS := $(addprefix $(GUEST)/,hot rounds loop loop32 loop-tiny loop-lo
 	fork exec die-9 die-15 rdpmc peek tree chain abi32 p5mon-loop32 p5mon-misaligned32)
 
 ALL += $(GUEST)/guest-tests $(GUEST_PROGRAMS)
-CHECKS += check-guest
+GUEST_MACHINES := $(addprefix check-guest-,$(call machines_of,gate,tests/guest/machines))
+GUEST_LONG := $(addprefix check-guest-,$(call machines_of,long,tests/guest/machines))
+CHECKS += $(GUEST_MACHINES)
+LONG_CHECKS += $(GUEST_LONG)
+# Where time is the number of instructions a test says the same each time.
+FREE_RUNNING += $(filter-out $(addprefix check-guest-,$(call icount_machines_of,tests/guest/machines)),$(GUEST_MACHINES) $(GUEST_LONG))
 
 # Optimised whatever CFLAGS say: a test counts the instructions of an inline read.
 $(GUEST)/%.o: tests/guest/%.c
@@ -66,9 +71,11 @@ $(GUEST)/regions32: tests/guest/i386/regions.c $(LIB_STATIC_32) $(wildcard inclu
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -O2 -m32 -static -o $@ $(filter %.c %.a,$^)
 
-.PHONY: check-guest
+.PHONY: check-guest $(GUEST_MACHINES) $(GUEST_LONG)
 check-guest: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST_OTHER_PROGRAMS) $(PERFEX)
 	@tests/guest/run
+$(GUEST_MACHINES) $(GUEST_LONG): check-guest-%: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST_OTHER_PROGRAMS) $(PERFEX)
+	@tests/guest/run --machine $*
 
 # Of each way to count wrongly a hundred machines, half an hour.
 .PHONY: check-lies

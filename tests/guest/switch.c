@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What a context switch costs.  The suite "baseline" measures the unpatched kernel and leaves the
- * result in a file; "switch" measures the patched one against it.
+ * result in a file; "switch_unpatched" measures the patched one against it.
  */
 #include "cost.h"
 
@@ -207,7 +207,9 @@ START_TEST(debugfs_tells_how_often_who_entered_and_what_that_took)
 }
 END_TEST
 
-SUITE(switch, a_switch_of_unmonitored_threads_costs_what_it_cost_unpatched,
+SUITE(switch_unpatched, a_switch_of_unmonitored_threads_costs_what_it_cost_unpatched)
+
+SUITE(switch,
       a_monitored_switch_to_the_same_owner_is_at_most_2_wrmsr_and_no_event_register,
       threads_of_one_process_that_read_themselves_cost_each_other_no_wrmsr,
       debugfs_tells_how_often_who_entered_and_what_that_took)

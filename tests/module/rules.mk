@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The driver as a module, on kernels as Debian ships them.
-CHECKS += check-module
+MODULE_MACHINES := $(addprefix check-module-,$(call machines_of,gate,tests/module/machines))
+MODULE_LONG := $(addprefix check-module-,$(call machines_of,long,tests/module/machines) v6 p4)
 
-.PHONY: check-module check-module-long
+CHECKS += $(MODULE_MACHINES) check-module-install
+LONG_CHECKS += $(MODULE_LONG) check-module-rounds
+FREE_RUNNING += $(MODULE_MACHINES) $(filter-out %-cost,$(MODULE_LONG)) check-module-rounds
+
+.PHONY: check-module check-module-install check-module-rounds $(MODULE_MACHINES) $(MODULE_LONG)
 check-module: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
 	@tests/module/run
-check-module-long: all ## load and unload the module 1,000 times under load; the suites that are left out of "make check"
+check-module-install $(MODULE_MACHINES) $(MODULE_LONG): check-module-%: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
+	@tests/module/run $*
+# Loaded and unloaded 1,000 times under load.
+check-module-rounds: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
 	@ROUNDS=1000 tests/module/run load
-	@tests/module/run rest rest-6.1

@@ -6,6 +6,7 @@ BACKEND_OBJECTS := $(patsubst tests/backend/%.c,$(BUILD)/tests/backend/%.o,$(wil
 
 ALL += $(BACKEND_TESTS)
 CHECKS += check-backend
+FREE_RUNNING += check-backend
 
 $(BUILD)/tests/backend/%.o: tests/backend/%.c
 	@mkdir -p $(@D)

@@ -4,6 +4,7 @@
 CLUSTER_RANKS := $(BUILD)/tests/cluster/ranks
 
 CHECKS += check-cluster
+FREE_RUNNING += check-cluster
 CHECK_PROGRAMS += $(CLUSTER_RANKS)
 
 # All functions are bound before the first pass, in which binding would be counted.

@@ -2,6 +2,7 @@
 # The commands of the documents, and what these say that they print.
 
 CHECKS += check-documents
+FREE_RUNNING += check-documents
 
 .PHONY: check-documents
 check-documents: $(PERFEX) $(LIB_STATIC) $(LINUX_EVENTS)/index $(addprefix $(GUEST)/,loop memory) \

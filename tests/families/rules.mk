@@ -5,7 +5,10 @@ FAMILIES := $(BUILD)/tests/families
 FAMILIES_SOURCES := $(wildcard tests/families/*.c)
 FAMILIES_HEADERS := tests/families/families.h tests/families/hybrid.h tests/emulator/pmu/pmu-stats.h include/perfctr.h include/linux/perfctr.h
 CHECKS += check-families
-CHECK_PROGRAMS += $(FAMILIES)/families-32 $(FAMILIES)/families-64 $(PERFEX_32)
+LONG_CHECKS += check-families-long
+FREE_RUNNING += check-families check-families-long
+CHECK_PROGRAMS += $(FAMILIES)/families-64
+LONG_PROGRAMS += $(FAMILIES)/families-32 $(PERFEX_32)
 
 # Static: on the 32-bit machines nothing else can execute. Not of "make all": 32 bits need a package that "make run" can do
 # without.
@@ -15,6 +18,8 @@ $(FAMILIES)/families-%: $(FAMILIES_SOURCES) $(FAMILIES_HEADERS)
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -O2 -Itests/emulator/pmu -m$* -static -o $@ $(filter %.c %.a,$^)
 
-.PHONY: check-families
-check-families: $(FAMILIES)/families-32 $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX) $(PERFEX_32)
+.PHONY: check-families check-families-long
+check-families: $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX)
+	@FUZZ=5000 tests/families/run $(shell sed '/^#/d' tests/families/gate)
+check-families-long: $(FAMILIES)/families-32 $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX) $(PERFEX_32)
 	@tests/families/run

@@ -5,7 +5,9 @@ FUZZ := $(BUILD)/tests/fuzz/fuzz
 FUZZ_OBJECTS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%.o,$(wildcard tests/fuzz/*.c))
 
 ALL += $(FUZZ)
-CHECKS += check-fuzz check-fuzz-module
+CHECKS += check-fuzz
+LONG_CHECKS += check-fuzz-kasan check-fuzz-module
+FREE_RUNNING += check-fuzz check-fuzz-kasan check-fuzz-module
 
 $(BUILD)/tests/fuzz/%.o: tests/fuzz/%.c
 	@mkdir -p $(@D)
@@ -14,10 +16,13 @@ $(BUILD)/tests/fuzz/%.o: tests/fuzz/%.c
 $(FUZZ): $(FUZZ_OBJECTS)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^
 
-.PHONY: check-fuzz check-fuzz-module
-check-fuzz: $(FUZZ) $(GUEST)/loop-tiny
+.PHONY: check-fuzz check-fuzz-kasan check-fuzz-module
+check-fuzz check-fuzz-kasan check-fuzz-module: $(FUZZ) $(GUEST)/loop-tiny
+check-fuzz:
+	@OPERATIONS=100000 KERNEL=vm tests/fuzz/run
+check-fuzz-kasan:
 	@tests/fuzz/run
-check-fuzz-module: $(FUZZ) $(GUEST)/loop-tiny
+check-fuzz-module:
 	@KERNEL=debian-6.12 MODULE=1 tests/fuzz/run
 
 -include $(FUZZ_OBJECTS:.o=.d)

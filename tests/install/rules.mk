@@ -2,6 +2,7 @@
 # What "make install" installs, as programs use it.
 
 CHECKS += check-install
+FREE_RUNNING += check-install
 
 .PHONY: check-install
 check-install: $(LINUX_EVENTS)/index

@@ -3,6 +3,7 @@
 # in the machine exact counts.
 
 CHECKS += check-languages
+FREE_RUNNING += check-languages
 
 .PHONY: check-languages
 check-languages: $(LIB_STATIC) $(LIB_SHARED) $(PERFEX) $(GUEST_PROGRAMS)

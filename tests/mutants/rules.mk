@@ -2,6 +2,7 @@
 # Faults for the driver: whether the tests find them takes a kernel for each; whether they still apply is checked always.
 
 CHECKS += check-mutants-apply
+LONG_CHECKS += check-mutants
 
 .PHONY: check-mutants-apply
 check-mutants-apply:

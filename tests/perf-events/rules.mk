@@ -4,7 +4,8 @@
 PERF_EVENTS_TESTS := $(BUILD)/tests/perf-events/perf-events-tests
 
 ALL += $(PERF_EVENTS_TESTS)
-CHECKS += check-perf-events
+LONG_CHECKS += check-perf-events
+FREE_RUNNING += check-perf-events
 
 $(PERF_EVENTS_TESTS): tests/perf-events/perf_events.c tests/perf-events/perfex.c tests/perf-events/perfex.h $(BUILD)/tests/backend/handles.o $(BUILD)/tests/bpf/work.o $(GUEST)/guest.o $(GUEST)/perfex_shell.o $(LIB_STATIC) include/perfctr.h include/perfctr_groups.h
 	@mkdir -p $(@D)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What people see: pages in a browser.
 
-CHECKS += check-pictures
+LONG_CHECKS += check-pictures
+FREE_RUNNING += check-pictures
 
 .PHONY: check-pictures
 check-pictures: $(PERFEX) $(addprefix $(GUEST)/,loop memory)

@@ -8,6 +8,8 @@ STRESS_LONG := 2000
 
 ALL += $(STRESS)/stress $(STRESS)/worker
 CHECKS += check-stress
+LONG_CHECKS += check-stress-seeds
+FREE_RUNNING += check-stress check-stress-seeds
 
 $(STRESS)/%.o: tests/stress/%.c
 	@mkdir -p $(@D)
@@ -23,6 +25,11 @@ $(STRESS)/worker: tests/stress/worker.S tests/stress/steps.h
 .PHONY: check-stress
 check-stress: $(STRESS)/stress $(STRESS)/worker
 	@tests/stress/run $(or $(SEED),1) $(STRESS_SHORT)
+
+# Other seeds each day.
+.PHONY: check-stress-seeds
+check-stress-seeds: $(STRESS)/stress $(STRESS)/worker
+	@tests/stress/run $(or $(SEED),$(shell date +%Y%m%d)) $(or $(SEEDS),500)
 
 .PHONY: stress
 stress: all machine ## compare counts of random programs with a model, for an hour: SEED=n, SEEDS=n

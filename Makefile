@@ -189,7 +189,8 @@ module-install: module ## install it below /lib/modules, to be loaded at boot
 	$(MAKE) -C $(KDIR) M=$(abspath $(BUILD)/module) CONFIG_PERFCTR=m INSTALL_MOD_PATH=$(abspath $(DESTDIR)) modules_install
 	install -d $(DESTDIR)/etc/modules-load.d
 	echo perfctr >$(DESTDIR)/etc/modules-load.d/perfctr.conf
-MODULES = $(DESTDIR)/lib/modules/$(shell $(MAKE) -s -C $(KDIR) kernelrelease)
+# The release that modules are installed for: "make kernelrelease" says another one of Debian's headers.
+MODULES = $(DESTDIR)/lib/modules/$(or $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h),$(error no headers of a kernel at $(KDIR)))
 module-uninstall: ## remove what module-install has installed for the kernel that runs here, or KDIR=
 	rm -f $(MODULES)/updates/perfctr.ko* $(MODULES)/extra/perfctr.ko* $(DESTDIR)/etc/modules-load.d/perfctr.conf
 	find $(MODULES) -maxdepth 1 \( -name updates -o -name extra \) -empty -delete

@@ -6,8 +6,7 @@ COMPAT_TEST_SOURCES := $(filter-out %/layout.c,$(wildcard tests/compat-2.6/*.c))
 COMPAT_LAYOUTS := $(COMPAT_TEST)/layout-32 $(COMPAT_TEST)/layout-64
 CHECKS += check-compat-2.6
 FREE_RUNNING += check-compat-2.6
-CHECK_PROGRAMS += $(COMPAT_TEST)/old-32 $(COMPAT_TEST)/old-64
-ALL += $(COMPAT_LAYOUTS)
+CHECK_PROGRAMS += $(COMPAT_TEST)/old-32 $(COMPAT_TEST)/old-64 $(COMPAT_LAYOUTS)
 
 $(COMPAT_TEST)/old-64: $(COMPAT_STATIC)
 $(COMPAT_TEST)/old-32: $(COMPAT_STATIC_32)

@@ -43,6 +43,15 @@ DEAR_CHECKS = check-guest-life check-families check-bpf-debian-6.12 check-guest-
 
 comma := ,
 
+# Before anything is compiled, or looked for below: what the goals need, as scripts/packages.list says. "make -n" installs
+# nothing; it is known by the first word of MAKEFLAGS, as long as nothing was added to these.
+ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
+$(shell scripts/packages --for $(or $(MAKECMDGOALS),all))
+ifneq ($(.SHELLSTATUS),0)
+$(error Debian packages are missing)
+endif
+endif
+
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
@@ -98,10 +107,8 @@ help: ## show this
 
 .PHONY: run
 run: ## set everything up, then show perfex counting on the emulated machine
-	@scripts/packages perfex
 	@$(MAKE) --no-print-directory -j2 $(PERFEX)
 	@scripts/demo host
-	@scripts/packages kernel qemu vm
 	@$(MAKE) --no-print-directory -j2 demo-programs machine
 	@scripts/demo machine
 
@@ -132,8 +139,6 @@ dear_first = $(filter $(1),$(DEAR_CHECKS)) $(filter-out $(DEAR_CHECKS),$(1))
 
 .PHONY: bench
 bench: ## measure what counting costs, beside perf_events and beside nothing
-	@scripts/packages
-	@scripts/packages bench
 	@$(MAKE) --no-print-directory -j2 all machine
 	@scripts/build-kernel --unpatched
 	@tests/bench/run
@@ -145,8 +150,6 @@ performance-page: bench ## measure, and write docs/performance.md
 
 .PHONY: check-debug
 check-debug: ## run guest tests on kernels that watch their own locks and memory
-	@scripts/packages
-	@scripts/packages check
 	@$(MAKE) --no-print-directory -j2 all qemu $(GUEST_OTHER_PROGRAMS)
 	@tests/debug/run
 	@OPERATIONS=200000 KERNEL=vm+debug APPEND=preempt=full tests/fuzz/run
@@ -155,8 +158,6 @@ check-debug: ## run guest tests on kernels that watch their own locks and memory
 
 .PHONY: fuzz
 fuzz: ## fuzz the device for long; OPERATIONS=, SEED=, KERNEL=
-	@scripts/packages
-	@scripts/packages check
 	@$(MAKE) --no-print-directory -j2 all qemu
 	@OPERATIONS=$${OPERATIONS:-100000000} SEED=$${SEED:-$$(date +%s)} KERNEL=$${KERNEL:-vm} tests/fuzz/run
 

@@ -3,6 +3,4 @@
 
 .PHONY: coverage
 coverage: ## tell which lines of driver, library and perfex the tests execute: SUITES=of tests/guest
-	@scripts/packages
-	@scripts/packages check
 	@tests/coverage/run $(SUITES)

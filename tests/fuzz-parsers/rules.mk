@@ -31,17 +31,13 @@ $(PARSERS_REPLAY): $(PARSERS_REPLAY_OBJECTS) $(filter-out %/main.o,$(PERFEX_OBJE
 
 $(PARSERS_BUILD)/lib/event/tables_built_in.o: $(LIB_TABLES)
 
-.PHONY: check-fuzz-parsers fuzz-parsers fuzz-parsers-programs
+.PHONY: check-fuzz-parsers fuzz-parsers
 check-fuzz-parsers: $(PARSERS_REPLAY) $(PERFEX)
 	@tests/fuzz-parsers/run $(PARSERS_REPLAY)
 	@tests/fuzz-parsers/worst $(PERFEX)
 
-# Of several targets, to be built after its packages are there.
-fuzz-parsers-programs: $(PARSERS_LIBFUZZER)
-
 fuzz-parsers: ## give text made at random to each parser, for SECONDS_EACH=60, or TEXTS_EACH=1000000 of them
-	@scripts/packages build fuzz
-	@$(MAKE) --no-print-directory -j2 fuzz-parsers-programs
+	@$(MAKE) --no-print-directory -j2 $(PARSERS_LIBFUZZER)
 	@TEXTS_EACH=$(TEXTS_EACH) tests/fuzz-parsers/fuzz $(PARSERS_LIBFUZZER) $(SECONDS_EACH) $(PARSERS)
 
 -include $(PARSERS_LIBFUZZER_OBJECTS:.o=.d)

@@ -28,8 +28,6 @@ linux7:
 	@scripts/build-kernel --linux 7.3
 	@scripts/build-module --kernel debian-7.3
 check-linux7: ## suites of the guest, five processors, and the module on Linux 7.3
-	@scripts/packages
-	@scripts/packages check
 	@scripts/check linux7 $(addprefix check-linux7-,guest families module)
 
 .PHONY: check-linux7-guest check-linux7-families check-linux7-module

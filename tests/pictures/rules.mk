@@ -6,5 +6,4 @@ FREE_RUNNING += check-pictures
 
 .PHONY: check-pictures
 check-pictures: $(PERFEX) $(addprefix $(GUEST)/,loop memory)
-	@scripts/packages pictures
 	@tests/pictures/run

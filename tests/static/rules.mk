@@ -15,5 +15,4 @@ check-walk:
 	done; echo "walk: $$((2 - failed)) passed, $$failed failed"; [ "$$failed" = 0 ]
 
 lint: ## check layers, names and widths, and let clang-tidy read library, perfex and tests: some minutes
-	@scripts/packages lint
 	@tests/static/run structure clang-tidy

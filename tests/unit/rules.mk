@@ -86,7 +86,6 @@ check-unit: $(UNIT) $(UNIT_SANITIZED) $(PERFEX) $(PERFEX_SANITIZED) $(UNIT_LAYOU
 
 .PHONY: check-host-long
 check-host-long: $(UNIT) $(PERFEX_SHARED_C) ## run unit tests and perfex under valgrind: some minutes
-	@scripts/packages lint
 	@tests/unit/memcheck $(UNIT) $(PERFEX_SHARED_C)
 
 .PHONY: check-completion

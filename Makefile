@@ -89,6 +89,7 @@ include tests/fuzz/rules.mk
 include tests/tables/rules.mk
 include tests/static/rules.mk
 include tests/summary/rules.mk
+include tests/groups/rules.mk
 include tests/bpf/rules.mk
 include tests/backend/rules.mk
 include tests/perf-events/rules.mk

@@ -50,10 +50,12 @@ static void wait_for_ever(void)
 		pause();
 }
 
+static int complete[2]; /* a pipe: the tree is */
+
 static void tree_that_stays(void)
 {
-	if (fork() == 0 && fork() >= 0)
-		wait_for_ever();
+	if (fork() == 0 && fork() == 0 && write(complete[1], "", 1) != 1)
+		_exit(1);
 	wait_for_ever();
 }
 
@@ -65,10 +67,15 @@ struct staying {
 /* A process, its child and grandchild: before the group is opened, which they would hold too. */
 static struct staying make_tree(void)
 {
-	struct staying tree = { .root = make_child(tree_that_stays) };
+	struct staying tree = { 0 };
+	char byte;
 
+	ck_assert_int_eq(pipe(complete), 0);
+	tree.root = make_child(tree_that_stays);
 	let_go(&tree.root);
-	nap(300);
+	ck_assert_int_eq(read(complete[0], &byte, 1), 1);
+	close(complete[0]);
+	close(complete[1]);
 	return tree;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * backend-tests --backend NAME [--partly]: each sentence of the contract as a line
- * "contract|SENTENCE|RESULT", RESULT one of ok, FAILED and - (the backend has not the capability).
+ * "contract|SENTENCE|RESULT", RESULT one of ok, FAILED and - (the backend has not the capability);
+ * no line for one that was not asked for.
  * --partly: it may lack capabilities that its manual names.
  */
 #include "backend.h"
@@ -35,7 +36,7 @@ static bool ask_backend(bool whole)
 		fprintf(stderr, "backend-tests: %s\n", info.why);
 		return false;
 	}
-	can = info.capabilities | (whole ? WHOLE : 0) | (getuid() ? 0 : BY_ROOT);
+	can = info.capabilities | BY_CLOCK | (whole ? WHOLE : 0) | (getuid() ? 0 : BY_ROOT);
 	if (perfctr_unmark(NULL, 0, PERFCTR_MARK_THREAD) == 0 || errno != ENOTSUP)
 		can |= KEEPS_MARKS;
 	if (!perfctr_open_tid(0, 0) && errno != ENOTSUP)
@@ -44,25 +45,34 @@ static bool ask_backend(bool whole)
 }
 
 /* A test is a case of its own: libcheck tells the results of cases by name. */
-static void add_test(Suite *suite, const TTest *test)
+static void add_test(Suite *suite, const struct contract *contract)
 {
-	TCase *tests = tcase_create(test->name);
+	TCase *tests = tcase_create((*contract->test)->name);
 
 	tcase_set_timeout(tests, 400);
-	tcase_add_test(tests, test);
+	if (contract->needs & BY_CLOCK)
+		tcase_set_tags(tests, "clock");
+	tcase_add_test(tests, *contract->test);
 	suite_add_tcase(suite, tests);
 }
 
-static const char *result_of(const char *name, TestResult *const results[], int n)
+/* Or NULL, where the test was left out. */
+static const char *result_of(const struct contract *contract, TestResult *const results[], int n)
 {
+	const char *name = (*contract->test)->name;
+
+	if ((can & contract->needs) != contract->needs)
+		return "-";
 	for (int i = 0; i < n; i++)
 		if (strcmp(tr_tcname(results[i]), name) == 0)
 			return tr_rtype(results[i]) == CK_PASS ? "ok" : "FAILED";
-	return "-";
+	return NULL;
 }
 
 static void print_result(const char *name, const char *result)
 {
+	if (!result)
+		return;
 	printf("contract|");
 	for (; *name; name++)
 		putchar(*name == '_' ? ' ' : *name);
@@ -86,14 +96,14 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	FOR_EACH_CONTRACT(c)
 	if ((can & c->needs) == c->needs)
-		add_test(suite, *c->test);
+		add_test(suite, c);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
 	results = srunner_results(runner);
 	n = srunner_ntests_run(runner);
 	FOR_EACH_CONTRACT(c)
-	print_result((*c->test)->name, result_of((*c->test)->name, results, n));
+	print_result((*c->test)->name, result_of(c, results, n));
 	free(results);
 	srunner_free(runner);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;

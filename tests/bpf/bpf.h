@@ -12,6 +12,13 @@
 #define SLOTS	   8
 #define USER_SLOTS 5
 
+/*
+ * A case of tests that need the host's time, as they compare clocks: CK_EXCLUDE_TAGS=clock leaves them
+ * out.  The name may be another case's.
+ */
+TCase *clock_case(const char *name);
+TCase *self_clock_tests(void);
+TCase *group_clock_tests(void);
 TCase *tree_tests(void);
 TCase *self_tests(void);
 TCase *remote_tests(void);

@@ -71,9 +71,8 @@ END_TEST
 
 TCase *cost_tests(void)
 {
-	TCase *tests = tcase_create("cost");
+	TCase *tests = clock_case("cost");
 
-	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, a_live_read_costs_a_fifth_of_a_system_call);
 	return tests;
 }

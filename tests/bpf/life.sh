@@ -91,7 +91,7 @@ untold() {
 	sleep 1
 }
 is_status() {
-	for _ in {1..100}; do
+	for _ in {1..1200}; do
 		"$bpfd" status | grep -q "$1" && return
 		sleep 0.05
 	done

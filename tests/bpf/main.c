@@ -11,10 +11,20 @@ static const struct {
 } cases[] = {
 	{ "", self_tests },	      { "", tree_tests },	   { "", remote_tests },
 	{ "", group_tests },	      { "", cost_tests },	   { "events", event_tests },
+	{ "", self_clock_tests },     { "", group_clock_tests },
 	{ "lost", lost_event_tests }, { "attacks", attack_tests }, { "yama", yama_tests },
 	{ "attacks", slot_tests },    { "end", end_tests },	   { "hostile", hostile_tests },
 	{ "notify", notify_tests },   { "hidden", hidden_tests },  { "memory", memory_tests },
 };
+
+TCase *clock_case(const char *name)
+{
+	TCase *tests = tcase_create(name);
+
+	tcase_set_timeout(tests, 60);
+	tcase_set_tags(tests, "clock");
+	return tests;
+}
 
 int main(int argc, char **argv)
 {

@@ -25,7 +25,7 @@ static void sleep_until(pid_t pid, uint64_t minor)
 {
 	while (usage_of(pid).minor < minor)
 		nap(1);
-	nap(20);
+	wait_until_asleep(pid);
 }
 
 START_TEST(another_process_is_counted_exactly)
@@ -70,14 +70,13 @@ START_TEST(a_running_thread_is_counted_until_now)
 	struct child child = make_child(spin_for_ever);
 	struct perfctr *p = counted_software(child.pid, 0);
 	struct perfctr_counts first, second;
-	uint64_t begun;
+	uint64_t begun = usage_of(child.pid).ns;
 
 	let_go(&child);
 	while (own_counts(p).counter[PERFCTR_TASK_CLOCK] < 10000000)
 		;
 	first = own_counts(p);
-	begun = usage_of(child.pid).ns;
-	while (usage_of(child.pid).ns < begun + 50000000)
+	while (usage_of(child.pid).ns < begun + first.counter[PERFCTR_TASK_CLOCK] + 50000000)
 		nap(1);
 	second = own_counts(p);
 	ck_assert_uint_ge(second.counter[PERFCTR_TASK_CLOCK],
@@ -108,19 +107,25 @@ START_TEST(root_is_not_for_everybody_to_count)
 }
 END_TEST
 
+static int hidden[2]; /* a pipe: the child is */
+
 static void hide(void)
 {
 	prctl(PR_SET_DUMPABLE, 0);
-	pause();
+	if (write(hidden[1], "", 1) == 1)
+		pause();
 }
 
 START_TEST(who_may_not_be_dumped_is_not_counted)
 {
-	struct child child = make_child(hide);
+	struct child child;
 	struct perfctr *p;
+	char byte;
 
+	ck_assert_int_eq(pipe(hidden), 0);
+	child = make_child(hide);
 	let_go(&child);
-	nap(500);
+	ck_assert_int_eq(read(hidden[0], &byte, 1), 1);
 	p = perfctr_open_tid(child.pid, PERFCTR_OPEN_CREATE);
 	if (getuid() == 0) {
 		ck_assert_ptr_nonnull(p);
@@ -154,7 +159,7 @@ static void wait_for_program(pid_t pid, const char *name)
 		ck_assert_ptr_nonnull(fgets(comm, sizeof(comm), file));
 		fclose(file);
 	}
-	nap(100);
+	wait_until_asleep(pid);
 }
 
 /* Who makes a user namespace has all capabilities in it, and outside none: root neither. */

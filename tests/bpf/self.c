@@ -155,7 +155,7 @@ START_TEST(a_stopped_context_stands_still)
 	struct perfctr *self = counted_software(0, 0);
 	const struct perfctr_page *page = perfctr_tsc_page(self);
 	struct perfctr_counts stopped, later;
-	uint64_t ticks = 0, ns;
+	uint64_t ticks = 0;
 
 	burn(3000000);
 	ck_assert_int_eq(perfctr_stop(self), 0);
@@ -174,6 +174,25 @@ START_TEST(a_stopped_context_stands_still)
 		ck_assert_uint_eq(perfctr_read_tsc(page), ticks);
 		ck_assert_uint_eq(ticks, stopped.tsc);
 	}
+	ck_assert_int_eq(perfctr_start(self), 0);
+	burn(5000000);
+	later = own_counts(self);
+	ck_assert_uint_ne(later.flags & PERFCTR_COUNTS_STARTED, 0);
+	ck_assert_uint_gt(later.tsc, stopped.tsc);
+	perfctr_close(self);
+}
+END_TEST
+
+START_TEST(a_context_goes_on_from_where_it_was_stopped)
+{
+	struct perfctr *self = counted_software(0, 0);
+	struct perfctr_counts stopped, later;
+	uint64_t ns;
+
+	burn(3000000);
+	ck_assert_int_eq(perfctr_stop(self), 0);
+	stopped = own_counts(self);
+	burn(20000000);
 	ns = thread_ns();
 	ck_assert_int_eq(perfctr_start(self), 0);
 	burn(5000000);
@@ -280,12 +299,20 @@ TCase *self_tests(void)
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, the_backend_says_what_it_is);
-	tcase_add_test(tests, time_is_what_the_kernel_says);
-	tcase_add_test(tests, the_page_is_live_and_agrees_with_a_read);
-	tcase_add_test(tests, the_time_of_a_new_context_does_not_stand_still);
 	tcase_add_test(tests, a_stopped_context_stands_still);
 	tcase_add_test(tests, what_cannot_be_counted_is_refused);
 	tcase_add_test(tests, when_all_slots_are_taken_the_next_is_told);
 	tcase_add_test(tests, a_forked_child_has_no_hold_of_its_parents_context);
+	return tests;
+}
+
+TCase *self_clock_tests(void)
+{
+	TCase *tests = clock_case("self");
+
+	tcase_add_test(tests, time_is_what_the_kernel_says);
+	tcase_add_test(tests, the_page_is_live_and_agrees_with_a_read);
+	tcase_add_test(tests, the_time_of_a_new_context_does_not_stand_still);
+	tcase_add_test(tests, a_context_goes_on_from_where_it_was_stopped);
 	return tests;
 }

@@ -214,9 +214,26 @@ void reap(void)
 	}
 }
 
-struct child make_child(void (*run)(void))
+/* Linux calls it sleeping before it has left its CPU. */
+void wait_until_asleep(pid_t pid)
 {
 	uint64_t switches = 0;
+
+	for (int looks = 0; looks < 3;) {
+		FILE *file = open_proc(pid, "stat");
+		uint64_t now = switches_of(pid);
+		char state;
+
+		ck_assert_int_eq(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+		fclose(file);
+		looks = state == 'S' && now == switches ? looks + 1 : 0;
+		switches = now;
+		nap(1);
+	}
+}
+
+struct child make_child(void (*run)(void))
+{
 	struct child child;
 	int pipes[2];
 	char byte;
@@ -235,18 +252,7 @@ struct child make_child(void (*run)(void))
 	watch(child.pid);
 	close(pipes[0]);
 	child.go = pipes[1];
-	/* Until it sleeps in read(), and has left its CPU: Linux calls it sleeping before that. */
-	for (int looks = 0; looks < 3;) {
-		FILE *file = open_proc(child.pid, "stat");
-		uint64_t now = switches_of(child.pid);
-		char state;
-
-		ck_assert_int_eq(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
-		fclose(file);
-		looks = state == 'S' && now == switches ? looks + 1 : 0;
-		switches = now;
-		nap(1);
-	}
+	wait_until_asleep(child.pid);
 	return child;
 }
 

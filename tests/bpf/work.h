@@ -40,6 +40,9 @@ struct child {
 	int go;
 };
 
+/* Until it sleeps in a system call, and has left its CPU: it is not about to run again. */
+void wait_until_asleep(pid_t pid);
+
 struct child make_child(void (*run)(void));
 void let_go(struct child *child);
 /* Wait for it; it must have exited with 0. */

@@ -43,8 +43,9 @@ START_TEST(e6_control_is_refused_while_perf_events_has_the_counters)
 	close(perf);
 
 	/* The module asks once a second. */
-	if (pmu_info().features & PERFCTR_FEATURE_MODULE)
-		sleep_us(1100000);
+	while (pmu_info().features & PERFCTR_FEATURE_MODULE &&
+	       pmu_info().holder != PERFCTR_HOLDER_NONE)
+		sleep_us(10000);
 	ck_assert_uint_eq(pmu_info().holder, PERFCTR_HOLDER_NONE);
 	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
 	spin(1000);

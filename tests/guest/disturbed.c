@@ -254,21 +254,5 @@ START_TEST(perfex_says_that_its_counts_are_wrong)
 }
 END_TEST
 
-Suite *disturbed_suite(void)
-{
-	Suite *suite = suite_create("disturbed");
-	TCase *tcase = tcase_create("disturbed");
-
-	tcase_add_test(tcase, who_is_not_disturbed_is_not_flagged);
-	tcase_add_test(tcase, counters_that_somebody_stops_go_on_and_it_is_told);
-	tcase_add_test(tcase, counters_that_somebody_starts_are_stopped_again);
-	tcase_add_test(tcase, an_event_that_somebody_replaces_is_selected_again);
-	tcase_add_test(tcase, a_fixed_counter_that_somebody_stops_goes_on);
-	tcase_add_test(tcase, sums_do_not_go_back_when_somebody_clears_a_counter);
-	tcase_add_test(tcase, a_new_control_is_not_flagged_for_the_old_one);
-	tcase_add_test(tcase, a_tree_keeps_the_flag_of_a_member_that_has_exited);
-	tcase_add_test(tcase, a_session_that_is_disturbed_is_flagged);
-	tcase_add_test(tcase, perfex_says_that_its_counts_are_wrong);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
+SUITE(disturbed, who_is_not_disturbed_is_not_flagged, counters_that_somebody_stops_go_on_and_it_is_told, counters_that_somebody_starts_are_stopped_again, an_event_that_somebody_replaces_is_selected_again, a_fixed_counter_that_somebody_stops_goes_on, sums_do_not_go_back_when_somebody_clears_a_counter, a_new_control_is_not_flagged_for_the_old_one, a_tree_keeps_the_flag_of_a_member_that_has_exited, a_session_that_is_disturbed_is_flagged,
+      BY_THE_CLOCK, perfex_says_that_its_counts_are_wrong)

@@ -366,13 +366,14 @@ START_TEST(two_at_once_are_refused)
 
 	enter_directory();
 	write_file(FILE_NAME, "directory: results\n"
-			      "programs: {p: [sh, -c, 'echo >>runs; exec sleep 3']}\n"
+			      "programs: {p: [sh, -c, 'echo >>runs; until [ -e refused ]; do sleep 0.1; done']}\n"
 			      "experiments: {x: ['0x004100c0']}\n");
 	pid = start_experiment();
 	wait_for_runs(1);
 	RUN(&r, "perfex", "experiment", FILE_NAME);
 	ck_assert_int_eq(r.status, EXITED(125));
 	ck_assert_ptr_nonnull(strstr(r.err, "perfex: another perfex experiment is at work in '"));
+	write_file("refused", "");
 	ck_assert_int_eq(wait_for(pid, &status), pid);
 	ck_assert_int_eq(status, 0);
 	expect_runs(1);

@@ -120,7 +120,7 @@ void expect_footprint(const struct footprint *expected, const char *call, unsign
 	const uint64_t *want = (const uint64_t *)expected, *is;
 	struct footprint now;
 
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 12000; i++) {
 		now = footprint();
 		if (memcmp(&now, expected, sizeof(now)) == 0)
 			return;

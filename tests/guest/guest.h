@@ -159,6 +159,8 @@ void competitors_start(unsigned int n);
 pid_t spinner_start(int cpu);
 /* A child that does nothing but give its CPU away, without end. */
 pid_t yielder_start(int cpu);
+/* Until the context's first event has so many. */
+void wait_for_count(int fd, uint64_t n);
 /* Execute at least n user instructions. */
 void spin(uint64_t n);
 void sleep_us(unsigned int us);
@@ -204,6 +206,11 @@ void foreign_wait(const struct counted *foreign, uint64_t n);
 
 /* The function that main.c takes suite `name` from: all tests named, in this order. */
 #define SUITE(name, ...) SUITE_BETWEEN(NULL, NULL, name, __VA_ARGS__)
+/*
+ * Before those tests that need the host's time: they compare clocks, expect something within a time, or
+ * a number of intervals in one.  CK_EXCLUDE_TAGS=clock leaves them out.
+ */
+#define BY_THE_CLOCK NULL
 /* The same, each test between setup() and teardown(), which come about even where it fails. */
 #define SUITE_BETWEEN(setup, teardown, name, ...) \
 	Suite *name##_suite(void) \

@@ -184,7 +184,7 @@ static void expect_no_leak(void (*what)(void))
 	for (int i = 0; i < TIMES; i++)
 		what();
 	/* What waits for a grace period of RCU comes back; what leaked does not. */
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 3000; i++) {
 		if (slab_objects() == objects && free_pages() + TIMES / 2 > pages)
 			break;
 		sleep_us(20000);

@@ -274,13 +274,15 @@ START_TEST(its_processes_end_with_it)
 }
 END_TEST
 
+/* Where all is passed, the report's own check of time is: it compares clocks. */
 SUITE(machine_report,
-      all_checks_pass_to_the_instruction_and_nothing_private_is_told,
       counts_that_are_too_high_are_found_by_each_check_of_them,
       counts_that_are_missing_are_found_by_each_check_of_them,
-      who_has_the_counters_is_said_and_the_rest_is_checked,
-      another_backend_passes_what_it_can_do,
       a_report_that_exists_is_replaced_if_that_is_asked_for,
       a_signal_ends_it_with_what_was_checked_and_leaves_no_process,
       who_ignores_a_signal_is_not_ended_by_it,
-      its_processes_end_with_it)
+      its_processes_end_with_it,
+      BY_THE_CLOCK,
+      all_checks_pass_to_the_instruction_and_nothing_private_is_told,
+      who_has_the_counters_is_said_and_the_rest_is_checked,
+      another_backend_passes_what_it_can_do)

@@ -92,12 +92,14 @@ START_TEST(sums_are_not_called_consistent_while_a_member_runs)
 {
 	unsigned int consistent = 0;
 	pid_t spinner;
-	int fd;
+	int fd, member;
 
 	pin(0, 0);
 	fd = tree_open(0);
 	spinner = spinner_start(1);
-	sleep_us(50000);
+	member = context_open(spinner, 0);
+	wait_for_count(member, 1000000);
+	close(member);
 	for (int i = 0; i < 100; i++)
 		consistent += !!(read_tree(fd).flags & PERFCTR_COUNTS_CONSISTENT);
 	ck_assert_uint_lt(consistent, 10);

@@ -636,7 +636,7 @@ SUITE(neighbours, reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_me
       a_user_who_has_all_that_he_may_have_leaves_others_theirs,
       records_that_the_user_has_no_memory_for_are_told_as_lost,
       who_waits_for_records_is_told_of_those_that_are_lost,
+      a_control_costs_the_same_however_many_others_have, BY_THE_CLOCK,
       sessions_are_charged_to_the_cgroup_of_who_opens_them,
       trees_that_are_counted_as_one_are_charged_to_the_cgroup_of_who_opens_them,
-      thresholds_are_charged_to_the_cgroup_of_who_inherits_them,
-      a_control_costs_the_same_however_many_others_have)
+      thresholds_are_charged_to_the_cgroup_of_who_inherits_them)

@@ -117,7 +117,6 @@ START_TEST(a_thread_alone_reads_itself_right_beyond_2_to_the_32)
 }
 END_TEST
 
-SUITE(nohz,
+SUITE(nohz, a_thread_alone_reads_itself_right_beyond_2_to_the_32, BY_THE_CLOCK,
       the_tick_stops_for_who_runs_alone_and_counts_nothing,
-      the_tick_goes_on_for_children_that_count,
-      a_thread_alone_reads_itself_right_beyond_2_to_the_32)
+      the_tick_goes_on_for_children_that_count)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Signals at the ends of periods: who gets them, who may have them sent, and what ends them. */
 #include "overflow_signals.h"
+#include "trees.h"
 
 #include <errno.h>
 #include <linux/capability.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -286,16 +288,19 @@ static void control_another(void *argument)
 
 static pid_t sleeper_as(uid_t uid)
 {
+	int ready = eventfd(0, 0);
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		become(uid, 0);
 		/* The change of ids has forbidden it. */
 		EXPECT(prctl(PR_SET_DUMPABLE, 1) == 0);
+		give(ready);
 		for (;;)
 			pause();
 	}
-	sleep_us(100000);
+	take(ready);
+	close(ready);
 	return pid;
 }
 

@@ -114,22 +114,32 @@ static const struct {
 	  EXITED(125) },
 	{ "./nonexistent -- true",
 	  "perfex: cannot execute './nonexistent': No such file or directory\n", EXITED(127) },
-	{ "--timeout=3000 true -- sleep 100",
-	  "perfex: B, warm-up 1: it took longer than 3000 ms; nothing is compared\n", EXITED(125) },
 };
 
-START_TEST(a_run_that_fails_ends_the_comparison)
+static void expect_failure(const char *commands, const char *err, int status)
 {
 	char script[256];
 	struct run r;
 
 	enter_directory();
 	write_bytes(4);
-	snprintf(script, sizeof(script), "perfex compare -r 2 -e " EVENT " %s",
-		 failures[_i].script);
-	expect(&r, script, failures[_i].status);
-	ck_assert_str_eq(r.err, failures[_i].err);
+	snprintf(script, sizeof(script), "perfex compare -r 2 -e " EVENT " %s", commands);
+	expect(&r, script, status);
+	ck_assert_str_eq(r.err, err);
 	ck_assert_str_eq(r.out, "");
+}
+
+START_TEST(a_run_that_fails_ends_the_comparison)
+{
+	expect_failure(failures[_i].script, failures[_i].err, failures[_i].status);
+}
+END_TEST
+
+START_TEST(a_run_that_takes_too_long_ends_the_comparison)
+{
+	expect_failure("--timeout=3000 true -- sleep 100",
+		       "perfex: B, warm-up 1: it took longer than 3000 ms; nothing is compared\n",
+		       EXITED(125));
 }
 END_TEST
 
@@ -173,10 +183,12 @@ Suite *perfex_compare_suite(void)
 	const TTest *tests[] = {
 		the_commands_run_in_turn_and_are_counted_exactly,
 		a_warm_up_is_not_counted,
-		a_certain_difference_is_told,
 		what_the_commands_write_is_thrown_away,
 		what_outlives_a_command_is_told_or_waited_for,
 		each_run_reads_the_same_input,
+		BY_THE_CLOCK,
+		a_certain_difference_is_told,
+		a_run_that_takes_too_long_ends_the_comparison,
 	};
 	Suite *suite = make_suite(NULL, NULL, "perfex_compare", tests, ARRAY_SIZE(tests));
 	TCase *loop = tcase_create("failures");

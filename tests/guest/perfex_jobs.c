@@ -30,7 +30,7 @@ static pid_t start_group(const char *script)
 /* Once it has executed the program. */
 static pid_t child_of(pid_t parent, const char *name)
 {
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 600; i++) {
 		DIR *processes = opendir("/proc");
 		struct dirent *entry;
 
@@ -74,7 +74,8 @@ START_TEST(an_interrupt_ends_the_repetitions_and_the_counts_are_printed)
 
 	enter_directory();
 	pid = start_group("exec perfex -r 1000 -o out -e " EVENT
-			  " sh -c 'echo run >>started; sleep 1' 2>err");
+			  " sh -c 'echo run >>started; [ $(wc -l <started) -lt 3 ] || exec sleep 1000'"
+			  " 2>err");
 	wait_for_lines("started", 3);
 	kill(-pid, SIGINT);
 	ck_assert_int_eq(wait_for(pid, &status), pid);
@@ -84,8 +85,8 @@ START_TEST(an_interrupt_ends_the_repetitions_and_the_counts_are_printed)
 	ck_assert_uint_eq(printed_count(contents("out"), "runs"), 2);
 
 	/* A command that does not die of it ends as it likes; there is no other. */
-	pid = start_group("exec perfex -r 1000 -o out sh -c 'trap : INT; echo run >trapped; "
-			  "sleep 1; sleep 1' 2>err");
+	pid = start_group("exec perfex -r 1000 -o out sh -c 'trap told=1 INT; echo run >trapped; "
+			  "until [ $told ]; do sleep 0.1; done' 2>err");
 	wait_for_lines("trapped", 1);
 	kill(-pid, SIGINT);
 	ck_assert_int_eq(wait_for(pid, &status), pid);
@@ -211,8 +212,8 @@ START_TEST(a_wait_ends_by_a_signal_or_the_time)
 }
 END_TEST
 
-SUITE(perfex_jobs, orphans_are_waited_for_where_it_is_asked, a_wait_ends_by_a_signal_or_the_time,
+SUITE(perfex_jobs, orphans_are_waited_for_where_it_is_asked,
       an_interrupt_ends_the_repetitions_and_the_counts_are_printed,
-      a_job_that_is_stopped_and_continued_is_counted_exactly,
-      a_stopped_command_is_waited_for_and_a_killed_one_reported,
-      a_command_that_forks_twice_is_counted_with_its_daemon)
+      a_command_that_forks_twice_is_counted_with_its_daemon, BY_THE_CLOCK,
+      a_wait_ends_by_a_signal_or_the_time, a_job_that_is_stopped_and_continued_is_counted_exactly,
+      a_stopped_command_is_waited_for_and_a_killed_one_reported)

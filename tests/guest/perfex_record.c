@@ -301,5 +301,6 @@ SUITE(perfex_record, totals_are_exact_and_all_periods_are_accounted_for,
       each_program_of_a_tree_has_its_events, functions_of_the_kernel_are_those_of_kallsyms,
       a_file_that_is_gone_or_another_gives_no_names, a_frequency_is_a_run_before_and_then_a_period,
       what_cannot_be_is_refused_before_the_command_runs, the_most_samples_end_with_an_error,
-      what_ends_the_command_ends_the_recording, many_late_periods_are_told,
-      an_ordinary_user_records_its_own, who_may_have_little_memory_records_with_little_room)
+      many_late_periods_are_told, an_ordinary_user_records_its_own,
+      who_may_have_little_memory_records_with_little_room, BY_THE_CLOCK,
+      what_ends_the_command_ends_the_recording)

@@ -345,6 +345,14 @@ START_TEST(a_run_that_is_cut_short_is_left_out)
 	ck_assert_str_eq(r.err, "perfex: run 2 was cut short: no further run; its counts are left "
 				"out\n");
 	ck_assert_str_eq(find_row(contents("out"), "summary", EVENT).column[RUNS], "1");
+}
+END_TEST
+
+START_TEST(what_was_not_counted_once_is_not_repeated)
+{
+	struct run r;
+
+	enter_directory();
 	/* As of one run that nobody asked to repeat. */
 	expect(&r, "perfex -r 2 --delay=60000 -e " EVENT " true </dev/null", 0);
 	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
@@ -412,11 +420,12 @@ END_TEST
 
 SUITE(perfex_run, a_command_line_of_2_6_gives_what_2_6_gave, a_repetition_that_lacks_a_pass_is_left_out_of_the_means,
       intervals_of_a_failed_run_are_told_from_others, a_command_that_vanishes_is_told_by_its_run,
-      a_run_that_is_cut_short_is_left_out, what_does_not_fit_is_refused_with_the_plan, each_run_reads_the_same_input,
+      what_was_not_counted_once_is_not_repeated, what_does_not_fit_is_refused_with_the_plan, each_run_reads_the_same_input,
       a_rank_of_an_mpi_program_is_run_once, a_failed_pass_is_told_and_is_no_result,
       repetitions_have_mean_interval_deviation_and_extremes,
       a_failed_repetition_is_the_last_and_the_counts_before_are_kept,
       forty_events_take_ten_runs_and_are_all_exact,
       names_are_counted_in_the_modes_that_are_asked_for,
       who_may_not_count_the_kernel_reads_what_was_typed,
-      what_the_kernel_refuses_of_a_later_pass_is_refused_before_the_first)
+      what_the_kernel_refuses_of_a_later_pass_is_refused_before_the_first, BY_THE_CLOCK,
+      a_run_that_is_cut_short_is_left_out)

@@ -138,6 +138,8 @@ static void user_executes(const char *path, bool readable)
 	EXPECT(read(executed[0], &byte, 1) == 0);
 	EXPECT(group_members(group) == readable);
 	sleep_us(200000);
+	if (readable)
+		wait_for_count(fd, LOOP_INSTRUCTIONS(SHORT_LOOP) + 1);
 	EXPECT(kill(pid, SIGKILL) == 0 && wait_for(pid, NULL) == pid);
 	counts = context_read(fd);
 	EXPECT((counts.counter[0] > LOOP_INSTRUCTIONS(SHORT_LOOP)) == readable);

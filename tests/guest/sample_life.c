@@ -333,13 +333,13 @@ START_TEST(who_is_taken_away_or_stopped_for_others_leaves_its_last_samples)
 	struct told t = { .pid = c.pid };
 	int device = device_open(), other;
 
-	sleep_us(50000);
+	wait_for_count(c.fd, 10 * 100003);
 	ck_assert_int_eq(ioctl(device, PERFCTR_IOC_REVOKE), 0);
 	sampler_take(&s, add_weight, &t);
 	ck_assert_uint_eq(t.weight, context_read(c.fd).counter[0] / 100003 * 100003);
 	close(device);
 	ck_assert_int_eq(ioctl(c.fd, PERFCTR_IOC_START), 0);
-	sleep_us(50000);
+	wait_for_count(c.fd, context_read(c.fd).counter[0] + 10 * 100003);
 	other = context_open(c.pid, PERFCTR_OPEN_CREATE | PERFCTR_OPEN_TAKE);
 	sampler_take(&s, add_weight, &t);
 	ck_assert_uint_eq(t.weight, context_read(c.fd).counter[0] / 100003 * 100003);

@@ -348,9 +348,8 @@ START_TEST(a_killed_owner_leaves_nothing)
 	}
 	ck_assert_int_eq(wait_for(pid, NULL), pid);
 	/* Its child, which has the descriptors too, ends with it. */
-	for (int i = 0; i < 1000 && pmu_info().session_counters; i++)
+	while (pmu_info().session_counters)
 		sleep_us(1000);
-	ck_assert_uint_eq(pmu_info().session_counters, 0);
 	ck_assert_uint_eq(mark_of(0), 0);
 	group = group_open();
 	session = session_open(group, NOT_PRIVILEGED | MARKED);
@@ -519,7 +518,7 @@ START_TEST(all_threads_of_a_running_process_are_marked_at_once)
 	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
 	volatile uint64_t *progress = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 					   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	uint64_t before[THREADS], executed = 0, counted;
+	uint64_t before[THREADS], executed, counted;
 	pid_t pid;
 
 	ck_assert_ptr_ne((void *)progress, MAP_FAILED);
@@ -541,12 +540,14 @@ START_TEST(all_threads_of_a_running_process_are_marked_at_once)
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, group), THREADS + 1);
 	for (int i = 0; i < THREADS; i++)
 		before[i] = progress[i];
-	sleep_us(50000);
-	for (int i = 0; i < THREADS; i++)
-		executed += progress[i] - before[i];
+	do {
+		sleep_us(50000);
+		executed = 0;
+		for (int i = 0; i < THREADS; i++)
+			executed += progress[i] - before[i];
+	} while (!executed);
 	counted = context_read(session).counter[0];
 	/* A round of the loop is more than one instruction. */
-	ck_assert_uint_gt(executed, 0);
 	ck_assert_uint_gt(counted, executed);
 	ck_assert_uint_eq(group_members(group), THREADS + 1);
 

@@ -252,6 +252,13 @@ START_TEST(the_exit_status_is_the_command_s)
 	RUN(&r, "perfex", "system", "no-such-command");
 	expect_run(&r, EXITED(127));
 	ck_assert_str_eq(r.out, "");
+}
+END_TEST
+
+START_TEST(an_interrupt_ends_it_with_what_was_counted)
+{
+	struct run r;
+
 	RUN(&r, "timeout", "-s", "INT", "1", "perfex", "system", "--csv", "-I", "60000");
 	expect_run(&r, EXITED(124));
 	ck_assert_uint_eq(sum_rows(r.out, -1, "tsc").rows, 1);
@@ -269,4 +276,6 @@ SUITE(system,
       bad_command_lines_are_one_line,
       a_policy_that_counts_nothing_is_warned_of,
       what_is_appended_has_no_second_head,
-      the_exit_status_is_the_command_s)
+      the_exit_status_is_the_command_s,
+      BY_THE_CLOCK,
+      an_interrupt_ends_it_with_what_was_counted)

@@ -43,7 +43,7 @@ void expect_no_context(pid_t pid)
 
 void expect_contexts(uint32_t n)
 {
-	for (int i = 0; i < 400 && pmu_info().n_contexts != n; i++)
+	for (int i = 0; i < 12000 && pmu_info().n_contexts != n; i++)
 		sleep_us(5000);
 	ck_assert_uint_eq(pmu_info().n_contexts, n);
 }

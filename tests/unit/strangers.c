@@ -19,13 +19,15 @@
 int __real_pfm_initialize(void);
 int __wrap_pfm_initialize(void);
 
-static atomic_bool slow;	/* the first call takes long */
+static atomic_bool slow;	/* the first call takes until there is a child */
+static atomic_bool forked;
 static atomic_int initializing; /* calls until now */
 
 int __wrap_pfm_initialize(void)
 {
 	if (initializing++ == 0 && slow)
-		usleep(500000);
+		while (!forked)
+			usleep(1000);
 	return __real_pfm_initialize();
 }
 
@@ -55,10 +57,11 @@ START_TEST(a_child_of_a_threaded_program_parses_names)
 		usleep(1000);
 	pid = fork();
 	if (pid == 0) {
-		alarm(10);
+		alarm(100);
 		parse_name(NULL);
 		_exit(0);
 	}
+	forked = true;
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
 	pthread_join(thread, NULL);

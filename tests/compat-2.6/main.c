@@ -95,6 +95,21 @@ pid_t looping_child(uint32_t n, int *pipe_to_child)
 	return pid;
 }
 
+void wait_until_asleep(pid_t pid)
+{
+	char path[32], state = 'R';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	while (state != 'S') {
+		usleep(10000);
+		file = fopen(path, "r");
+		if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			abort();
+		fclose(file);
+	}
+}
+
 bool let_go(pid_t pid, int pipe_to_child)
 {
 	int status;

@@ -17,7 +17,7 @@ static bool count_child(uint32_t n, struct perfctr_sum_ctrs *sum)
 
 	REQUIRE(pid > 0);
 	/* It is at its system call when nothing changes any more. */
-	usleep(100000);
+	wait_until_asleep(pid);
 	remote = rvperfctr_open(pid);
 	good = EXPECT(remote) && EXPECT(rvperfctr_pid(remote) == pid) &&
 	       /* perf_events lets any number count one. */
@@ -38,6 +38,14 @@ bool another_process_is_counted(void)
 	return loops_are_counted(count_child) && REFUSED_POINTER(rvperfctr_open(0x3fffff), ESRCH);
 }
 
+static bool has_grown(const struct perfctr_sum_ctrs *before, const struct perfctr_sum_ctrs *after)
+{
+	for (unsigned int k = 0; k < machine.n_events; k++)
+		if (after->pmc[k] <= before->pmc[k] + ITERATIONS)
+			return false;
+	return after->tsc > before->tsc;
+}
+
 static bool count_running(struct rvperfctr *remote)
 {
 	struct vperfctr_control control = control_of_all();
@@ -45,11 +53,10 @@ static bool count_running(struct rvperfctr *remote)
 
 	REQUIRE(rvperfctr_control(remote, &control) == 0);
 	REQUIRE(rvperfctr_read_ctrs(remote, &before) == 0);
-	usleep(300000);
-	REQUIRE(rvperfctr_read_ctrs(remote, &after) == 0);
-	REQUIRE(after.tsc > before.tsc);
-	for (unsigned int k = 0; k < machine.n_events; k++)
-		REQUIRE(after.pmc[k] > before.pmc[k] + ITERATIONS);
+	do {
+		usleep(10000);
+		REQUIRE(rvperfctr_read_ctrs(remote, &after) == 0);
+	} while (!has_grown(&before, &after));
 	REQUIRE(rvperfctr_stop(remote) == 0);
 	REQUIRE(rvperfctr_read_ctrs(remote, &before) == 0);
 	usleep(100000);

@@ -254,5 +254,12 @@ START_TEST(perfex_says_that_its_counts_are_wrong)
 }
 END_TEST
 
-SUITE(disturbed, who_is_not_disturbed_is_not_flagged, counters_that_somebody_stops_go_on_and_it_is_told, counters_that_somebody_starts_are_stopped_again, an_event_that_somebody_replaces_is_selected_again, a_fixed_counter_that_somebody_stops_goes_on, sums_do_not_go_back_when_somebody_clears_a_counter, a_new_control_is_not_flagged_for_the_old_one, a_tree_keeps_the_flag_of_a_member_that_has_exited, a_session_that_is_disturbed_is_flagged,
+SUITE(disturbed, who_is_not_disturbed_is_not_flagged,
+      counters_that_somebody_stops_go_on_and_it_is_told,
+      counters_that_somebody_starts_are_stopped_again,
+      an_event_that_somebody_replaces_is_selected_again,
+      a_fixed_counter_that_somebody_stops_goes_on,
+      sums_do_not_go_back_when_somebody_clears_a_counter,
+      a_new_control_is_not_flagged_for_the_old_one,
+      a_tree_keeps_the_flag_of_a_member_that_has_exited, a_session_that_is_disturbed_is_flagged,
       BY_THE_CLOCK, perfex_says_that_its_counts_are_wrong)

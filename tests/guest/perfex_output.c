@@ -78,7 +78,8 @@ START_TEST(a_closed_pipe_loses_no_counts_and_kills_nobody)
 
 	enter_directory();
 	expect(&r,
-	       "{ while (echo) 2>/dev/null; do sleep 0.1; done; perfex --log-fd=3 -e " EVENT " $LOOP 3>&1; echo $? >status; } | true",
+	       "{ while (echo) 2>/dev/null; do sleep 0.1; done; "
+	       "perfex --log-fd=3 -e " EVENT " $LOOP 3>&1; echo $? >status; } | true",
 	       0);
 	ck_assert_str_eq(contents("status"), "125\n");
 	ck_assert_uint_eq(printed_count(r.err, EVENT), 2000004);

@@ -418,11 +418,12 @@ START_TEST(a_command_line_of_2_6_gives_what_2_6_gave)
 }
 END_TEST
 
-SUITE(perfex_run, a_command_line_of_2_6_gives_what_2_6_gave, a_repetition_that_lacks_a_pass_is_left_out_of_the_means,
+SUITE(perfex_run, a_command_line_of_2_6_gives_what_2_6_gave,
+      a_repetition_that_lacks_a_pass_is_left_out_of_the_means,
       intervals_of_a_failed_run_are_told_from_others, a_command_that_vanishes_is_told_by_its_run,
-      what_was_not_counted_once_is_not_repeated, what_does_not_fit_is_refused_with_the_plan, each_run_reads_the_same_input,
-      a_rank_of_an_mpi_program_is_run_once, a_failed_pass_is_told_and_is_no_result,
-      repetitions_have_mean_interval_deviation_and_extremes,
+      what_was_not_counted_once_is_not_repeated, what_does_not_fit_is_refused_with_the_plan,
+      each_run_reads_the_same_input, a_rank_of_an_mpi_program_is_run_once,
+      a_failed_pass_is_told_and_is_no_result, repetitions_have_mean_interval_deviation_and_extremes,
       a_failed_repetition_is_the_last_and_the_counts_before_are_kept,
       forty_events_take_ten_runs_and_are_all_exact,
       names_are_counted_in_the_modes_that_are_asked_for,

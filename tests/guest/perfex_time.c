@@ -117,4 +117,5 @@ END_TEST
 
 SUITE(perfex_time, intervals_add_up_to_the_sum, intervals_follow_each_other_until_the_command_ends,
       a_time_limit_ends_who_has_stopped_itself_and_nobody_who_ends_before, BY_THE_CLOCK,
-      a_time_limit_ends_the_command_and_is_no_failure, a_delay_leaves_out_what_comes_before, a_process_is_counted_in_passes_of_limited_time)
+      a_time_limit_ends_the_command_and_is_no_failure, a_delay_leaves_out_what_comes_before,
+      a_process_is_counted_in_passes_of_limited_time)

@@ -232,7 +232,15 @@ START_TEST(a_delay_beyond_the_commands_end_is_told_once)
 	expect(&r, "perfex --warmup=2 -D 60000 -e page-faults true </dev/null", 0);
 	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
 	ck_assert_uint_eq(lines(r.err, cases[1].line), 1);
-	/* What was counted before stays, and is no mean with a 0 in it. */
+}
+END_TEST
+
+START_TEST(what_was_counted_before_a_run_within_the_delay_stays)
+{
+	struct run r;
+
+	enter_directory();
+	/* It is no mean with a 0 in it. */
 	expect(&r,
 	       "perfex -r 3 -D 300 --csv -o out -e page-faults sh -c "
 	       "'[ -e ran ] || { touch ran; sleep 1; true; }' </dev/null",
@@ -327,7 +335,7 @@ START_TEST(who_still_runs_is_one_or_several)
 {
 	struct run r;
 
-	expect(&r, "perfex -e page-faults sh -c 'sleep 1 >/dev/null 2>&1 & true'", 0);
+	expect(&r, "perfex -e page-faults sh -c 'sleep 60 >/dev/null 2>&1 & true'", 0);
 	ck_assert_uint_eq(lines(r.err, "perfex: 1 thread still runs; what was counted until now "
 				       "is included"),
 			  1);
@@ -342,15 +350,25 @@ TCase *perfex_tests(void)
 	tcase_add_loop_test(tests, a_command_that_may_not_be_read_is_refused, 0, 5);
 	tcase_add_loop_test(tests, what_the_backend_lacks_is_named, 0, ARRAY_SIZE(lacking));
 	tcase_add_test(tests, an_experiment_needs_no_pmu_for_the_operating_systems_events);
-	tcase_add_test(tests, a_full_device_ends_no_wait_for_the_command);
-	tcase_add_loop_test(tests, a_file_that_becomes_full_ends_with_a_line, 0, 2);
-	tcase_add_test(tests, intervals_follow_a_full_device_with_their_heads);
-	tcase_add_test(tests, a_limit_of_file_sizes_is_as_a_full_device);
 	tcase_add_test(tests, closed_descriptors_are_nobody_elses);
 	tcase_add_test(tests, too_many_open_files_are_told_with_what_to_do);
 	tcase_add_test(tests, a_delay_beyond_the_commands_end_is_told_once);
 	tcase_add_loop_test(tests, a_command_that_is_not_there_is_told_with_what_was_meant, 0,
 			    ARRAY_SIZE(missing));
 	tcase_add_test(tests, who_still_runs_is_one_or_several);
+	return tests;
+}
+
+TCase *perfex_clock_tests(void)
+{
+	TCase *tests = tcase_create("perfex");
+
+	tcase_set_timeout(tests, 60);
+	tcase_set_tags(tests, "clock");
+	tcase_add_test(tests, a_full_device_ends_no_wait_for_the_command);
+	tcase_add_loop_test(tests, a_file_that_becomes_full_ends_with_a_line, 0, 2);
+	tcase_add_test(tests, intervals_follow_a_full_device_with_their_heads);
+	tcase_add_test(tests, a_limit_of_file_sizes_is_as_a_full_device);
+	tcase_add_test(tests, what_was_counted_before_a_run_within_the_delay_stays);
 	return tests;
 }

@@ -9,12 +9,12 @@ static const struct {
 	const char *which; /* "": without an argument */
 	TCase *(*make)(void);
 } cases[] = {
-	{ "", self_tests },	      { "", tree_tests },	   { "", remote_tests },
-	{ "", group_tests },	      { "", cost_tests },	   { "events", event_tests },
-	{ "", self_clock_tests },     { "", group_clock_tests },
-	{ "lost", lost_event_tests }, { "attacks", attack_tests }, { "yama", yama_tests },
-	{ "attacks", slot_tests },    { "end", end_tests },	   { "hostile", hostile_tests },
-	{ "notify", notify_tests },   { "hidden", hidden_tests },  { "memory", memory_tests },
+	{ "", self_tests },	     { "", tree_tests },	   { "", remote_tests },
+	{ "", group_tests },	     { "", cost_tests },	   { "events", event_tests },
+	{ "", self_clock_tests },    { "", group_clock_tests },	   { "lost", lost_event_tests },
+	{ "attacks", attack_tests }, { "yama", yama_tests },	   { "attacks", slot_tests },
+	{ "end", end_tests },	     { "hostile", hostile_tests }, { "notify", notify_tests },
+	{ "hidden", hidden_tests },  { "memory", memory_tests },
 };
 
 TCase *clock_case(const char *name)

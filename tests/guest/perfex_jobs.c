@@ -73,9 +73,10 @@ START_TEST(an_interrupt_ends_the_repetitions_and_the_counts_are_printed)
 	pid_t pid;
 
 	enter_directory();
-	pid = start_group("exec perfex -r 1000 -o out -e " EVENT
-			  " sh -c 'echo run >>started; [ $(wc -l <started) -lt 3 ] || exec sleep 1000'"
-			  " 2>err");
+	pid = start_group(
+		"exec perfex -r 1000 -o out -e " EVENT
+		" sh -c 'echo run >>started; [ $(wc -l <started) -lt 3 ] || exec sleep 1000'"
+		" 2>err");
 	wait_for_lines("started", 3);
 	kill(-pid, SIGINT);
 	ck_assert_int_eq(wait_for(pid, &status), pid);
@@ -86,7 +87,7 @@ START_TEST(an_interrupt_ends_the_repetitions_and_the_counts_are_printed)
 
 	/* A command that does not die of it ends as it likes; there is no other. */
 	pid = start_group("exec perfex -r 1000 -o out sh -c 'trap told=1 INT; echo run >trapped; "
-			  "until [ $told ]; do sleep 0.1; done' 2>err");
+			  "until [ $told ]; do sleep 0.1; done; exit 0' 2>err");
 	wait_for_lines("trapped", 1);
 	kill(-pid, SIGINT);
 	ck_assert_int_eq(wait_for(pid, &status), pid);

@@ -19,7 +19,7 @@
 int __real_pfm_initialize(void);
 int __wrap_pfm_initialize(void);
 
-static atomic_bool slow;	/* the first call takes until there is a child */
+static atomic_bool slow; /* the first call takes until there is a child */
 static atomic_bool forked;
 static atomic_int initializing; /* calls until now */
 

@@ -346,9 +346,11 @@ static void calls_beside_exec(const struct way *way, unsigned int us)
 
 START_TEST(an_exec_beside_forks_that_fail_leaves_nothing)
 {
+	unsigned int rounds = test_rounds(20);
+
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
-		for (unsigned int n = 0; n < 20; n++)
-			calls_beside_exec(&ways[i], 1000 + 137 * n);
+		for (unsigned int n = 0; n < rounds; n++)
+			calls_beside_exec(&ways[i], 1000 + 2740 * n / rounds);
 }
 END_TEST
 
@@ -397,13 +399,13 @@ START_TEST(children_are_counted_once_whatever_is_done_beside_their_births)
 }
 END_TEST
 
-/* Killed in the middle of whatever it did for its children. */
+/* Killed in the middle of whatever it did for its children. Each call is tried with both ends. */
 START_TEST(forkers_that_are_killed_leave_nothing_whatever_is_done_beside_them)
 {
 	volatile uint64_t *births = shared_number();
 	int status;
 
-	for (int i = 0; i < 100; i++) {
+	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(calls) * test_rounds(6); i++) {
 		struct beside b = beside_of(prolific_start(births));
 
 		for (int n = 0; n < 3; n++)

@@ -29,6 +29,33 @@ const uint32_t counter_index[N_COUNTERS] = {
 	0, 1, 2, 3, PERFCTR_FIXED + 0, PERFCTR_FIXED + 1, PERFCTR_FIXED + 2,
 };
 
+static double rounds_factor = 1;
+
+/* As it is written in a shell: strtod() alone takes hexadecimal numbers, signs and blanks, too. */
+void read_test_rounds(void)
+{
+	const char *text = getenv("TEST_ROUNDS");
+	char *end;
+
+	if (!text)
+		return;
+	rounds_factor = strtod(text, &end);
+	if (end == text || text[strspn(text, "0123456789.")] || *end || rounds_factor < 0.1 ||
+	    rounds_factor > 100) {
+		fprintf(stderr,
+			"guest-tests: TEST_ROUNDS must be a decimal number from 0.1 to 100, not \"%s\"\n",
+			text);
+		exit(EXIT_FAILURE);
+	}
+}
+
+unsigned int test_rounds(unsigned int n)
+{
+	unsigned int rounds = n * rounds_factor + 0.5;
+
+	return rounds ? rounds : 1;
+}
+
 int device_open(void)
 {
 	int fd = open("/dev/perfctr", O_RDWR | O_CLOEXEC);

@@ -47,6 +47,16 @@ struct event {
 #define EVENTS(...) (const struct event[]){ __VA_ARGS__ }, \
 	ARRAY_SIZE(((const struct event[]){ __VA_ARGS__ }))
 
+/*
+ * How often a test repeats what it does n times by default, to give a race its chance: n times the
+ * factor TEST_ROUNDS of the environment, a decimal number from 0.1 to 100 (default 1), and once at
+ * least.  Only where nothing that is asserted depends on the number, and a tenth of it still comes
+ * to each case that the repetitions go through.
+ */
+unsigned int test_rounds(unsigned int n);
+/* Once, before any test: a bad TEST_ROUNDS ends the program. */
+void read_test_rounds(void);
+
 /* Contexts, by the bare ABI.  Functions named try_* return -1 with errno; others must succeed. */
 int device_open(void);
 int try_context_open(pid_t tid, unsigned int flags);

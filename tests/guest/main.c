@@ -108,6 +108,7 @@ int main(int argc, char **argv)
 	SRunner *runner = NULL;
 	int failed;
 
+	read_test_rounds();
 	setenv("CK_DEFAULT_TIMEOUT", "120", 0);
 	for (int i = 1; i < argc; i++) {
 		Suite *suite = find_suite(argv[i]);

@@ -53,7 +53,7 @@ static void expect_exact_tree(void)
 
 START_TEST(a_tree_of_200_processes_with_threads_and_execs_is_exact)
 {
-	for (int i = 0; i < 5; i++)
+	for (unsigned int i = 0; i < test_rounds(5); i++)
 		expect_exact_tree();
 }
 END_TEST
@@ -61,7 +61,7 @@ END_TEST
 START_TEST(a_tree_of_200_processes_is_exact_against_4_competitors)
 {
 	competitors_start(4);
-	for (int i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < test_rounds(3); i++)
 		expect_exact_tree();
 }
 END_TEST
@@ -73,7 +73,7 @@ START_TEST(sums_are_complete_when_wait_returns_and_when_no_member_is_left)
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	competitors_start(2);
-	for (int round = 0; round < 100; round++) {
+	for (unsigned int round = 0; round < 2 * test_rounds(50); round++) {
 		struct counted c = tree_start(COMMAND(program("chain")), TOTALS);
 
 		while (round & 1 && read_tree(c.fd).members)
@@ -91,7 +91,7 @@ END_TEST
 
 START_TEST(a_program_is_complete_when_wait_returns_1000_of_1000)
 {
-	for (int i = 0; i < 1000; i++) {
+	for (unsigned int i = 0; i < test_rounds(1000); i++) {
 		struct counted c = tree_start(COMMAND(program("loop-tiny")), TOTALS);
 
 		expect_success(c.pid);
@@ -150,7 +150,7 @@ START_TEST(what_a_tree_executes_in_both_modes_is_what_it_executes_in_each)
 	struct perfctr_counts counts;
 
 	competitors_start(2);
-	for (int i = 0; i < 3; i++) {
+	for (unsigned int i = 0; i < test_rounds(3); i++) {
 		struct counted c =
 			totals_of(COMMAND(program("tree"), program("loop")),
 				  EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, BOTH(INSTRUCTIONS) },
@@ -210,7 +210,7 @@ START_TEST(a_marked_tree_is_exact_by_its_session_and_by_totals)
 	const char *const *command = COMMAND(program("tree"), program("loop"));
 
 	competitors_start(2);
-	for (int i = 0; i < 3; i++) {
+	for (unsigned int i = 0; i < test_rounds(3); i++) {
 		int group = group_open(), session = open_marked_session(group), fd;
 		pid_t pid = stopped_start(ANY_CPU, command);
 

@@ -96,7 +96,7 @@ START_TEST(a_killed_member_leaves_all_that_it_counted)
 	pid_t spinner[SPINNERS];
 	uint64_t before;
 
-	for (int i = 0; i < 50; i++) {
+	for (unsigned int i = 0; i < test_rounds(50); i++) {
 		spinners_start(spinner);
 		before = read_tree(fd).counter[0];
 		while (read_tree(fd).counter[0] < before + 10 * FEW)
@@ -172,7 +172,7 @@ START_TEST(a_tree_whose_root_makes_a_child_and_exits_is_neither_empty_nor_stoppe
 	int fd, go;
 	pid_t root;
 
-	for (int i = 0; i < 100; i++) {
+	for (unsigned int i = 0; i < test_rounds(100); i++) {
 		go = eventfd(0, 0);
 		root = root_with_an_heir(go);
 		fd = context_open(root, PERFCTR_OPEN_CREATE);
@@ -242,7 +242,7 @@ START_TEST(who_looks_for_a_member_that_exits_finds_nobody_s_context)
 	pid_t looker = looker_start(tid), root;
 	int fd, go;
 
-	for (int i = 0; i < 200; i++) {
+	for (unsigned int i = 0; i < test_rounds(200); i++) {
 		*tid = 0;
 		go = eventfd(0, 0);
 		root = root_of_a_thread(go, tid);
@@ -630,7 +630,7 @@ START_TEST(members_are_born_while_controls_come_and_go)
 			fork_without_end(NULL);
 		}
 	}
-	for (int i = 0; i < 300; i++) {
+	for (unsigned int i = 0; i < test_rounds(300); i++) {
 		fd = open_tree_of(forker[i % SPINNERS]);
 		ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
 		sleep_us(i % 7 * 500);
@@ -656,7 +656,7 @@ START_TEST(a_root_that_exits_while_controls_come_and_go_has_counted_its_own_alon
 	pid_t root;
 	int fd, go;
 
-	for (int i = 0; i < 300; i++) {
+	for (unsigned int i = 0; i < test_rounds(300); i++) {
 		go = eventfd(0, 0);
 		root = fork();
 		if (root == 0) {

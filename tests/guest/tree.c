@@ -50,7 +50,7 @@ static void expect_exact_tree(void)
 
 START_TEST(a_tree_of_200_processes_with_threads_and_execs_is_exact)
 {
-	for (int i = 0; i < 5; i++)
+	for (unsigned int i = 0; i < test_rounds(5); i++)
 		expect_exact_tree();
 }
 END_TEST
@@ -58,7 +58,7 @@ END_TEST
 START_TEST(a_tree_of_200_processes_is_exact_against_4_competitors)
 {
 	competitors_start(4);
-	for (int i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < test_rounds(3); i++)
 		expect_exact_tree();
 }
 END_TEST
@@ -66,12 +66,13 @@ END_TEST
 /* The competitors are no members: they are started before there is a tree. */
 static void expect_complete(uint64_t each, pid_t (*make)(int semaphore))
 {
-	int status, fd, semaphore = eventfd(1000, EFD_SEMAPHORE);
+	unsigned int n = test_rounds(1000);
+	int status, fd, semaphore = eventfd(n, EFD_SEMAPHORE);
 	struct perfctr_counts children;
 
 	competitors_start(2);
 	fd = tree_open(0);
-	for (unsigned int i = 1; i <= 1000; i++) {
+	for (unsigned int i = 1; i <= n; i++) {
 		pid_t pid = make(semaphore);
 
 		ck_assert_int_eq(wait_for(pid, &status), pid);
@@ -98,7 +99,7 @@ START_TEST(sums_of_vforked_and_executing_children_are_complete_when_wait_returns
 }
 END_TEST
 
-/* The semaphore lets 1000 go. */
+/* The semaphore lets all of them go. */
 START_TEST(sums_of_forked_children_are_complete_when_wait_returns_1000_of_1000)
 {
 	expect_complete(SLEEPER_INSTRUCTIONS, spawn_sleeper);
@@ -113,7 +114,7 @@ START_TEST(p7_orphans_that_a_subreaper_reaps_are_counted_once_when_wait_returns)
 	int status;
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	for (int round = 0; round < 20; round++) {
+	for (unsigned int round = 0; round < test_rounds(20); round++) {
 		c = tree_start(COMMAND(program("chain")), PERFCTR_CONTROL_RECORD);
 		sum.counter[0] = 0;
 		for (int i = 0; i < CHAIN_LENGTH; i++) {
@@ -138,7 +139,7 @@ END_TEST
 
 START_TEST(p7_orphans_that_init_reaps_are_counted_once)
 {
-	for (int round = 0; round < 20; round++) {
+	for (unsigned int round = 0; round < test_rounds(20); round++) {
 		struct counted c = tree_start(COMMAND(program("chain")), 0);
 		int status;
 
@@ -156,7 +157,7 @@ START_TEST(when_no_member_is_left_all_sums_and_records_are_complete)
 	struct perfctr_record record;
 	int status, records;
 
-	for (int round = 0; round < 50; round++) {
+	for (unsigned int round = 0; round < test_rounds(50); round++) {
 		struct counted c = tree_start(COMMAND(program("chain")), PERFCTR_CONTROL_RECORD);
 
 		while (read_tree(c.fd).members)

@@ -15,7 +15,7 @@ static void expect_20_exact_loops(void)
 	const char *loop = program("loop");
 	struct run r;
 
-	for (int i = 0; i < 20; i++) {
+	for (unsigned int i = 0; i < test_rounds(20); i++) {
 		RUN(&r, "perfex", "-e", "0x004100c0@0", loop);
 		ck_assert_msg(r.status == 0, "wait status %#x: %s", r.status, r.err);
 		ck_assert_uint_eq(printed_count(r.err, "0x004100c0@0"), 2000004);

@@ -576,7 +576,7 @@ START_TEST(nobody_starts_between_the_stops_of_those_who_are_revoked)
 	for (int i = 0; i < STARTERS; i++)
 		pid[i] = starter_start();
 	sleep_us(500000);
-	for (int round = 0; round < 10; round++) {
+	for (unsigned int round = 0; round < test_rounds(10); round++) {
 		int device = device_open();
 
 		ck_assert_int_eq(ioctl(device, PERFCTR_IOC_REVOKE), 0);

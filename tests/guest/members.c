@@ -132,7 +132,7 @@ START_TEST(stop_and_start_of_the_root_stop_and_start_every_member)
 	ck_assert_int_eq(read(to_test[0], &grandchild, sizeof(grandchild)), sizeof(grandchild));
 	member = context_open(grandchild, 0);
 
-	for (int i = 0; i < 20; i++) {
+	for (unsigned int i = 0; i < test_rounds(20); i++) {
 		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
 		ck_assert(!(context_read(member).flags & PERFCTR_COUNTS_STARTED));
 		before = read_tree(fd).counter[0];
@@ -534,7 +534,7 @@ START_TEST(who_is_said_to_have_exited_has_final_sums)
 	pthread_t thread;
 	volatile int fd;
 
-	for (int round = 0; round < 5; round++) {
+	for (unsigned int round = 0; round < test_rounds(5); round++) {
 		fd = -1;
 		ck_assert_int_eq(pthread_create(&thread, NULL, crowded_thread, (int *)&fd), 0);
 		while (fd < 0)
@@ -586,10 +586,11 @@ static void *close_later(void *descriptor)
 START_TEST(start_starts_the_whole_tree_or_nothing)
 {
 	struct counted c = crowd_start(PERFCTR_CONTROL_STOPPED);
+	int rounds = (int)test_rounds(50);
 	pthread_t thread;
 
-	for (int round = 0; round < 50; round++) {
-		int perf[2] = { try_perf_instructions(), round * 50 };
+	for (int round = 0; round < rounds; round++) {
+		int perf[2] = { try_perf_instructions(), 2500 * round / rounds };
 
 		ck_assert_int_ge(perf[0], 0);
 		ck_assert_int_eq(pthread_create(&thread, NULL, close_later, perf), 0);

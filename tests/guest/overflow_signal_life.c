@@ -327,14 +327,16 @@ END_TEST
 /* While the thread runs, ends periods, and has signals on their way: on the other CPU. */
 START_TEST(contexts_can_be_closed_and_controlled_while_signals_come)
 {
-	for (int i = 0; i < 30; i++) {
+	unsigned int rounds = 6 * test_rounds(5);
+
+	for (unsigned int i = 0; i < rounds; i++) {
 		struct counted c = { .pid = stopped_start(1, COMMAND(program("overflow"))) };
 		struct perfctr_control control;
 
 		c.fd = context_open(c.pid, PERFCTR_OPEN_CREATE);
 		set_control(c.fd, inherited(101, SIGRTMIN, 0));
 		stopped_go(c.pid);
-		sleep_us(5000 + 500 * i);
+		sleep_us(5000 + 15000 * i / rounds);
 		control = inherited(53, SIGRTMIN, PERFCTR_EVENT_STOP);
 		/* It may have ended. */
 		if (i % 2 && ioctl(c.fd, PERFCTR_IOC_CONTROL, &control))

@@ -22,7 +22,6 @@
 #define HEADING "counters held by"
 #define NMI_WATCHDOG "/proc/sys/kernel/nmi_watchdog"
 #define RDPMC_SWITCH "/sys/bus/event_source/devices/cpu/rdpmc"
-#define ROUNDS 10
 #define AWAY_US 2000 /* others execute a thousand times as much meanwhile */
 
 enum {
@@ -208,7 +207,7 @@ static void expect_allowed(const struct question *q, uint32_t counter)
 /* Others run on this CPU between two looks. */
 static void ask(const struct question *q)
 {
-	for (int round = 0; round < ROUNDS; round++)
+	for (unsigned int round = 0; round < test_rounds(10); round++)
 		for (unsigned int i = 0; i < N_COUNTERS; i++) {
 			sleep_us(AWAY_US);
 			expect_allowed(q, counter_index[i]);

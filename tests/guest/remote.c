@@ -107,7 +107,7 @@ START_TEST(a_read_is_exact_at_its_moment_while_the_thread_runs_on_the_other_cpu)
 	pin(0, 0);
 	t = targets_start(&pid, 1);
 	pin(pid, 1);
-	expect_exact(t, &b, 2000);
+	expect_exact(t, &b, (int)test_rounds(2000));
 	kill_and_wait(pid);
 }
 END_TEST
@@ -267,6 +267,7 @@ static void *move(void *argument)
 START_TEST(p8_reads_are_exact_while_the_affinity_changes_all_the_time)
 {
 	struct bounds b = UNKNOWN;
+	unsigned int rounds = test_rounds(100);
 	struct target *t;
 	pthread_t mover;
 	void *moves;
@@ -274,11 +275,11 @@ START_TEST(p8_reads_are_exact_while_the_affinity_changes_all_the_time)
 
 	t = targets_start(&pid, 1);
 	ck_assert_int_eq(pthread_create(&mover, NULL, move, &pid), 0);
-	while (context_read(t->fd).migrations < 100)
+	while (context_read(t->fd).migrations < rounds)
 		expect_exact(t, &b, 20);
 	stop_moving = true;
 	pthread_join(mover, &moves);
-	ck_assert_uint_ge((uintptr_t)moves, 100);
+	ck_assert_uint_ge((uintptr_t)moves, rounds);
 	kill_and_wait(pid);
 }
 END_TEST
@@ -286,6 +287,7 @@ END_TEST
 /* Two threads with different events, and so with different registers, wander over both CPUs. */
 START_TEST(p4_a_cpu_forgets_nothing_when_a_thread_comes_back)
 {
+	unsigned int rounds = test_rounds(50);
 	struct bounds b = UNKNOWN;
 	struct counted rival[2];
 	struct target *t;
@@ -299,17 +301,17 @@ START_TEST(p4_a_cpu_forgets_nothing_when_a_thread_comes_back)
 	/* One counts something else with the same counter, the other the same with another. */
 	context_control(rival[0].fd, EVENTS({ 0, USER(BRANCHES) }));
 	context_control(rival[1].fd, EVENTS({ 1, USER(INSTRUCTIONS) }));
-	for (int i = 0; i < 50; i++) {
+	for (unsigned int i = 0; i < rounds; i++) {
 		uint64_t count = context_read(rival[i & 1].fd).counter[0];
 
-		pin(pid, i & 1);
+		pin(pid, (int)(i & 1));
 		wait_for_rounds(t, 1000);
 		/* The rival has had the CPU too, and leaves its control there. */
 		while (context_read(rival[i & 1].fd).counter[0] == count)
 			sleep_us(500);
 		expect_exact(t, &b, 10);
 	}
-	ck_assert_uint_ge(context_read(t->fd).migrations, 49);
+	ck_assert_uint_ge(context_read(t->fd).migrations, rounds - 1);
 	for (int cpu = 0; cpu < 2; cpu++)
 		kill_and_wait(rival[cpu].pid);
 	kill_and_wait(pid);

@@ -226,7 +226,9 @@ END_TEST
 /* While it runs, forks, and interrupts: on the other CPU. */
 START_TEST(rings_can_be_closed_while_they_are_written)
 {
-	for (int i = 0; i < 30; i++) {
+	unsigned int rounds = 3 * test_rounds(10);
+
+	for (unsigned int i = 0; i < rounds; i++) {
 		struct counted c = { .pid = stopped_start(1, COMMAND(program("loop-huge"))) };
 		struct sampler s;
 
@@ -234,7 +236,7 @@ START_TEST(rings_can_be_closed_while_they_are_written)
 		s = sampler_open(c.fd, NULL);
 		set_control(c.fd, with_period(tree_control(PERFCTR_CONTROL_INHERIT), 101));
 		stopped_go(c.pid);
-		sleep_us(10000 + 1000 * i);
+		sleep_us(10000 + 30000 * i / rounds);
 		if (i % 3 == 0)
 			sampler_close(&s);
 		close(c.fd);

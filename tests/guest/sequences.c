@@ -356,7 +356,7 @@ static Suite *make_loop_suite(const char *name, const TTest *test)
 	Suite *suite = suite_create(name);
 	TCase *tcase = tcase_create(test->name);
 
-	tcase_add_loop_test(tcase, test, 1, 1 + SEEDS);
+	tcase_add_loop_test(tcase, test, 1, 1 + (int)test_rounds(SEEDS));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

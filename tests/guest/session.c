@@ -156,25 +156,24 @@ START_TEST(three_sessions_at_once_add_up_too)
 END_TEST
 
 /* Each: 201 processes and 32 threads in three levels, 64 of them execute; and a chain of orphans. */
-#define STORMS 5
-
 START_TEST(a_storm_of_forks_is_exact_and_competitors_add_nothing)
 {
 	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
 	struct pollfd poller = { .fd = group, .events = POLLIN };
+	unsigned int storms = test_rounds(5);
 	struct perfctr_counts c;
 
 	competitors_start(4);
 	ck_assert_int_eq(poll(&poller, 1, 0), 0);
 	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
-	for (unsigned int i = 0; i < STORMS; i++) {
+	for (unsigned int i = 0; i < storms; i++) {
 		marked_start(group, ANY_CPU, COMMAND(program("tree"), program("loop")));
 		marked_start(group, ANY_CPU, COMMAND(program("chain")));
 	}
-	ck_assert_uint_ge(group_members(group), STORMS);
+	ck_assert_uint_ge(group_members(group), storms);
 	ck_assert_int_eq(poll(&poller, 1, -1), 1);
 	c = context_read(session);
-	ck_assert_uint_eq(c.counter[0], STORMS * (TREE_INSTRUCTIONS + CHAIN_INSTRUCTIONS));
+	ck_assert_uint_eq(c.counter[0], storms * (TREE_INSTRUCTIONS + CHAIN_INSTRUCTIONS));
 	ck_assert_uint_eq(c.members, 0);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;

@@ -276,7 +276,7 @@ START_TEST(sessions_that_start_while_they_are_revoked_take_no_more_places_than_t
 		session[i] = session_open(-1, 0);
 		session_control(session[i], SESSION_EVENTS({ { i, USER(INSTRUCTIONS) }, 0 }));
 	}
-	for (int round = 0; round < 40; round++) {
+	for (unsigned int round = 0; round < test_rounds(40); round++) {
 		int device = device_open();
 
 		for (int i = 0; i < RESTARTED; i++)

@@ -54,7 +54,7 @@ START_TEST(stop_and_start_stop_and_start_all_members_at_once)
 	uint64_t before;
 
 	spinners_start(spinner);
-	for (int i = 0; i < 20; i++) {
+	for (unsigned int i = 0; i < test_rounds(20); i++) {
 		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
 		ck_assert(!(read_tree(fd).flags & PERFCTR_COUNTS_STARTED));
 		before = read_tree(fd).counter[0];

@@ -493,6 +493,12 @@ void unpin(pid_t tid)
 		expectation_failed(__FILE__, __LINE__, "sched_setaffinity");
 }
 
+/* A child that dies after the test keeps no session or context open that the next test misses. */
+static void close_inherited(void)
+{
+	EXPECT(close_range(3, ~0u, 0) == 0);
+}
+
 pid_t spinner_start(int cpu)
 {
 	pid_t pid = fork();
@@ -500,6 +506,7 @@ pid_t spinner_start(int cpu)
 	ck_assert(pid >= 0);
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close_inherited();
 		for (;;)
 			__asm__ volatile("");
 	}
@@ -521,6 +528,7 @@ pid_t yielder_start(int cpu)
 	ck_assert(pid >= 0);
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close_inherited();
 		pin(0, cpu);
 		for (;;)
 			sched_yield();

@@ -436,7 +436,6 @@ START_TEST(who_may_trace_is_for_the_kernel_to_say)
 }
 END_TEST
 
-/* What may be traced no more, as it executed another program since. */
 /* name: with the end of a line. */
 static bool executes(pid_t pid, const char *name)
 {
@@ -452,6 +451,7 @@ static bool executes(pid_t pid, const char *name)
 	return strcmp(comm, name) == 0;
 }
 
+/* What may be traced no more, as it executed another program since. */
 static int show_an_old_proof(void *argument)
 {
 	const char *program = getenv("SET_ID_PROGRAM");

@@ -64,9 +64,8 @@ START_TEST(a_tree_of_200_processes_is_exact_against_4_competitors)
 END_TEST
 
 /* The competitors are no members: they are started before there is a tree. */
-static void expect_complete(uint64_t each, pid_t (*make)(int semaphore))
+static void expect_complete(unsigned int n, uint64_t each, pid_t (*make)(int semaphore))
 {
-	unsigned int n = test_rounds(1000);
 	int status, fd, semaphore = eventfd(n, EFD_SEMAPHORE);
 	struct perfctr_counts children;
 
@@ -95,14 +94,14 @@ static pid_t spawn_tiny(int unused)
 START_TEST(sums_of_vforked_and_executing_children_are_complete_when_wait_returns_1000_of_1000)
 {
 	copy_file(program("loop-tiny"), TINY, 0755);
-	expect_complete(SPAWN_INSTRUCTIONS + LOOP_INSTRUCTIONS(TINY_LOOP), spawn_tiny);
+	expect_complete(1000, SPAWN_INSTRUCTIONS + LOOP_INSTRUCTIONS(TINY_LOOP), spawn_tiny);
 }
 END_TEST
 
 /* The semaphore lets all of them go. */
 START_TEST(sums_of_forked_children_are_complete_when_wait_returns_1000_of_1000)
 {
-	expect_complete(SLEEPER_INSTRUCTIONS, spawn_sleeper);
+	expect_complete(test_rounds(1000), SLEEPER_INSTRUCTIONS, spawn_sleeper);
 }
 END_TEST
 

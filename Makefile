@@ -39,7 +39,8 @@ machines_of = $(shell awk -F '|' '$$1 == "$(1)" && !seen[$$2]++ { print $$2 }' $
 icount_machines_of = $(shell awk -F '|' '/--icount/ { print $$2 }' $(1))
 
 # Those that take longest begin first.
-DEAR_CHECKS = check-guest-life check-families check-bpf-debian-6.12 check-guest-shared check-guest-thread check-guest-perfex check-unit check-module-6.12
+DEAR_CHECKS = check-families check-bpf-debian-6.12 check-documents check-guest-life check-guest-shared check-vm check-guest-perfex \
+	check-module-6.12 check-unit check-guest-thread check-groups check-kernel-patch check-module-load
 
 comma := ,
 

@@ -127,7 +127,7 @@ check: ## set everything up, then run the tests that each change must pass, and 
 .PHONY: check-all
 check-all: ## the same and all other tests: other kernels, debugging kernels, mutants, seeds; a day
 	@FREE_RUNNING='$(FREE_RUNNING)' WERROR=1 \
-		scripts/check all-and-all-machines $(call dear_first,$(CHECKS)) $(LONG_CHECKS) check-debug
+		scripts/check all-and-all-machines $(call dear_first,$(CHECKS)) $(LONG_CHECKS)
 
 .PHONY: check-emulator
 check-emulator:
@@ -146,6 +146,7 @@ performance-page: bench ## measure, and write docs/performance.md
 	tests/bench/report page $(BUILD)/bench/all >$(BUILD)/bench/performance.md
 	mv $(BUILD)/bench/performance.md docs/performance.md
 
+LONG_CHECKS += check-debug
 .PHONY: check-debug
 check-debug: ## run guest tests on kernels that watch their own locks and memory
 	@$(MAKE) --no-print-directory -j2 all qemu $(GUEST_OTHER_PROGRAMS)

@@ -14,7 +14,7 @@ ALL += $(BPF_TESTS) $(BPF_SWITCHES) $(BPF_WITNESS)
 BPF_MACHINES := $(addprefix check-bpf-,$(BPF_KERNELS)) $(addprefix check-systemd-,$(BPF_KERNELS))
 
 CHECKS += check-bpf-debian-6.12 check-systemd-debian-6.12 check-bpf-mutants-apply
-LONG_CHECKS += $(filter-out %-6.12,$(BPF_MACHINES)) check-bpf-host check-bpf-preemptible check-witness
+LONG_CHECKS += $(filter-out %-6.12,$(BPF_MACHINES)) check-bpf-host check-bpf-preemptible check-witness check-bpf-mutants
 FREE_RUNNING += $(BPF_MACHINES) check-bpf-host check-bpf-preemptible
 
 $(BUILD)/tests/bpf/%.o: tests/bpf/%.c

@@ -5,9 +5,9 @@ I386_TEST := $(BUILD)/tests/kernels/i386
 
 # Not of "make all": it needs a package that "make run" can do without.
 CHECKS += check-kernels-tsc
-LONG_CHECKS += check-kernels
+LONG_CHECKS += check-kernels check-linux7-guest check-linux7-families check-linux7-module
 LONG_PROGRAMS += $(I386_TEST)
-FREE_RUNNING += check-kernels-tsc check-kernels
+FREE_RUNNING += check-kernels-tsc check-kernels check-linux7-guest check-linux7-families check-linux7-module
 
 $(I386_TEST): tests/kernels/i386.c tests/guest/loop.h include/perfctr.h include/linux/perfctr.h
 	@mkdir -p $(@D)

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The releases of Debian, and their compilers. Both take hours with nothing in the caches: "make check" runs neither.
+# The releases of Debian, and their compilers.
 
-.PHONY: check-releases check-compilers
+LONG_CHECKS += check-roots
+
+.PHONY: check-roots check-releases check-compilers
+check-roots: ## build and run unit tests in new, bare roots of Debian 12 and 13, as root: some minutes each
+	@tests/releases/run --make 'packages all check-unit' debian-12 debian-13
 check-releases: ## run, check and Containerfile in new roots of Debian 12 and 13, as root; RELEASES=
 	@tests/releases/run $(RELEASES)
 check-compilers: ## build with each gcc and clang of this release, without a warning; COMPILERS=

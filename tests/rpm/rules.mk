@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The spec file and the recipe for spack, as far as a Debian can tell: of "make check" they would take two minutes.
+# The spec file and the recipe for spack, as far as a Debian can tell.
 
+LONG_CHECKS += check-rpm
 .PHONY: check-rpm
 check-rpm: ## build packages by the spec file, install and remove them, and build by the recipe for spack
 	@tests/rpm/run

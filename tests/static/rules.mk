@@ -2,6 +2,7 @@
 # Checkers that read the sources; and how many files of ours a command walks through.
 
 CHECKS += check-static check-walk
+LONG_CHECKS += lint
 
 .PHONY: check-static check-walk lint
 check-static:

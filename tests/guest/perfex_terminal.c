@@ -37,8 +37,16 @@ static const char *on_terminal(const char *script, const char *input, int *statu
 		_exit(99);
 	}
 	close(slave);
-	/* The last one who has the other side closes it: EIO. */
-	while ((n = read(master, text + length, sizeof(text) - 1 - length)) > 0) {
+	/*
+	 * EIO: the last process that had the other side has closed it.  Linux looks for bytes first and
+	 * for the end then: another read returns what was written between these two looks.
+	 */
+	for (int ends = 0; ends < 2;) {
+		n = read(master, text + length, sizeof(text) - 1 - length);
+		if (n <= 0) {
+			ends++;
+			continue;
+		}
 		length += (size_t)n;
 		text[length] = '\0';
 		if (input && strstr(text, "ready\r\n")) {

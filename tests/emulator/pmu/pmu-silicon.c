@@ -62,6 +62,9 @@ unsigned x86_pmu_next_skid(X86PMUState *pmu)
     return skids->nb ? skids->insns[skids->next++ % skids->nb] : 0;
 }
 
+/* Do reference cycles go with the time stamp? Of all processors of the machine. */
+static bool reference_is_time;
+
 bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp)
 {
     const char *name = cpu->pmu_lie;
@@ -83,6 +86,7 @@ bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp)
         return false;
     }
     cpu->env.pmu.mode = mode;
+    reference_is_time = mode == PMU_HARDWARE;
     cpu->env.pmu.lie = some && CPU(cpu)->cpu_index % 2 == 0 ? PMU_HONEST : lie;
     return true;
 }
@@ -138,7 +142,7 @@ bool x86_pmu_lies_about_rdpmc(const X86PMUState *pmu, uint32_t ecx, bool *faults
 /* With -icount the time stamp is the number of instructions, shifted. */
 uint64_t x86_pmu_reference_scale(void)
 {
-    return icount_enabled() == 1 ? icount_to_ns(1) : 1;
+    return reference_is_time && icount_enabled() == 1 ? icount_to_ns(1) : 1;
 }
 
 /* The bit of an event of the sequence that cleanses the counters, 0: of any other. */

@@ -4,7 +4,11 @@
  *
  * The file /job holds NUL-terminated strings: directory, uid, gid, rows and columns of the terminal (rows is 0 when there
  * is none), number of arguments, the arguments, the environment. The virtio ports 1 and 2 take stdout and stderr; port 3
- * takes "started", then "exited STATUS" or "killed SIGNAL" with the lengths of both outputs, or "failed REASON".
+ * takes "started", then "exited STATUS", "killed SIGNAL" or "late SIGNAL" with the lengths of both outputs, or "failed REASON".
+ *
+ * Where the kernel's command line says vm_files=memory all files are in memory, and the serial ports 1 to 3 take the place
+ * of the virtio ports. The outputs are kept until the command has ended: what the host does with them cannot disturb it.
+ * vm_seconds limits the command there, in seconds of the guest.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -21,11 +25,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,13 +47,15 @@ struct job {
 	char		**env;
 };
 
-/* One output of the command: from a pipe, which it may open again by name, to a port. */
+/* One output of the command: from a pipe, which it may open again by name, to a port or to a file in memory. */
 struct output {
 	int			pipe[2];
 	int			port;
 	unsigned long long	length;
 };
 
+static bool in_memory;
+static volatile sig_atomic_t timed_out;
 static int control = -1;
 
 static void write_all(int fd, const char *data, size_t length)
@@ -64,6 +72,30 @@ static void write_all(int fd, const char *data, size_t length)
 	}
 }
 
+/* Two of the four serial ports share an interrupt: one is open at a time. */
+static int open_serial(int number)
+{
+	struct termios settings;
+	char name[16];
+	int fd;
+
+	snprintf(name, sizeof(name), "/dev/ttyS%d", number);
+	fd = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 || tcgetattr(fd, &settings))
+		err(1, "no port to the host: %s", name);
+	cfmakeraw(&settings);
+	cfsetspeed(&settings, B115200);
+	settings.c_cflag |= CLOCAL;
+	tcsetattr(fd, TCSANOW, &settings);
+	return fd;
+}
+
+static void close_serial(int fd)
+{
+	tcdrain(fd);
+	close(fd);
+}
+
 static void __attribute__((format(printf, 1, 2))) report(const char *format, ...)
 {
 	char line[512];
@@ -73,7 +105,11 @@ static void __attribute__((format(printf, 1, 2))) report(const char *format, ...
 	va_start(arguments, format);
 	length = vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
+	if (in_memory)
+		control = open_serial(3);
 	write_all(control, line, length < (int)sizeof(line) ? length : (int)sizeof(line) - 1);
+	if (in_memory)
+		close_serial(control);
 }
 
 /* The host ends the machine as soon as it has read the last report. */
@@ -257,7 +293,26 @@ static void mount_home(char **env)
 		fail("set the mode of", target);
 }
 
-static void mount_everything(const struct job *job)
+/* What a system has beside its files, below the current directory. */
+static void mount_kernels_own(void)
+{
+	mount_on("run", "tmpfs", "tmpfs", 0, "mode=755");
+	mount_on("proc", "proc", "proc", 0, NULL);
+	mount_on("sys", "sysfs", "sysfs", 0, NULL);
+	mount_on("sys/kernel/debug", "debugfs", "debugfs", 0, NULL);
+	mount_if_known("sys/kernel/tracing", "tracefs", NULL);
+	mount_if_known("sys/fs/bpf", "bpf", "mode=755");
+	mount_if_known("sys/fs/cgroup", "cgroup2", NULL);
+	make_directory("dev/pts", 0755);
+	mount_on("dev/pts", "devpts", "devpts", 0, "mode=620,gid=5,ptmxmode=666");
+	make_directory("dev/shm", 01777);
+	mount_on("dev/shm", "tmpfs", "tmpfs", 0, "mode=1777");
+	if (symlink("/proc/self/fd", "dev/fd") || symlink("fd/0", "dev/stdin") || symlink("fd/1", "dev/stdout") ||
+	    symlink("fd/2", "dev/stderr"))
+		fail("make the links in", "/dev");
+}
+
+static void mount_hosts_files(const struct job *job)
 {
 	char target[4200];
 
@@ -268,21 +323,10 @@ static void mount_everything(const struct job *job)
 	mount_overlay("tmp", ROOT "/tmp");
 	mount_overlay("var-tmp", ROOT "/var/tmp");
 	mount_home(job->env);
-	mount_on(ROOT "/run", "tmpfs", "tmpfs", 0, "mode=755");
-	mount_on(ROOT "/proc", "proc", "proc", 0, NULL);
-	mount_on(ROOT "/sys", "sysfs", "sysfs", 0, NULL);
-	mount_on(ROOT "/sys/kernel/debug", "debugfs", "debugfs", 0, NULL);
-	mount_if_known(ROOT "/sys/kernel/tracing", "tracefs", NULL);
-	mount_if_known(ROOT "/sys/fs/bpf", "bpf", "mode=755");
-	mount_if_known(ROOT "/sys/fs/cgroup", "cgroup2", NULL);
-	mount_on(ROOT "/dev", "devtmpfs", "devtmpfs", 0, "mode=755");
-	make_directory(ROOT "/dev/pts", 0755);
-	mount_on(ROOT "/dev/pts", "devpts", "devpts", 0, "mode=620,gid=5,ptmxmode=666");
-	make_directory(ROOT "/dev/shm", 01777);
-	mount_on(ROOT "/dev/shm", "tmpfs", "tmpfs", 0, "mode=1777");
-	if (symlink("/proc/self/fd", ROOT "/dev/fd") || symlink("fd/0", ROOT "/dev/stdin") ||
-	    symlink("fd/1", ROOT "/dev/stdout") || symlink("fd/2", ROOT "/dev/stderr"))
-		fail("make the links in", "/dev");
+	if (chdir(ROOT))
+		fail("enter", ROOT);
+	mount_on("dev", "devtmpfs", "devtmpfs", 0, "mode=755");
+	mount_kernels_own();
 
 	/* "/" stays read-only also for who stands there. */
 	if (strcmp(job->directory, "/")) {
@@ -291,7 +335,7 @@ static void mount_everything(const struct job *job)
 		mount_on(target, "9p", "directory", 0, P9 ",cache=mmap");
 	}
 	/* Not by chroot() alone: from inside of that nobody may make a user namespace. */
-	if (chdir(ROOT) || mount(".", "/", NULL, MS_MOVE, NULL) || chroot(".") || chdir("/"))
+	if (mount(".", "/", NULL, MS_MOVE, NULL) || chroot(".") || chdir("/"))
 		fail("enter", ROOT);
 }
 
@@ -364,6 +408,13 @@ static void on_child(int signal)
 	(void)signal;
 }
 
+static void on_time_out(int signal)
+{
+	(void)signal;
+	timed_out = true;
+	kill(-1, SIGKILL);
+}
+
 /* Reap whatever ends; true once the command is among it. Then nothing else may run on: its outputs have to end. */
 static bool reap(pid_t command, int *status)
 {
@@ -395,6 +446,7 @@ static int run(const struct job *job, struct output *outputs)
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	sigaction(SIGCHLD, &action, NULL);
+	signal(SIGALRM, on_time_out);
 	for (int i = 0; i < 2; i++) {
 		if (pipe2(outputs[i].pipe, O_CLOEXEC))
 			fail("make", "a pipe");
@@ -409,6 +461,8 @@ static int run(const struct job *job, struct output *outputs)
 		fail("fork", "the command");
 	if (!pid)
 		become_command(job, outputs);
+	if (in_memory)
+		alarm(strtoul(getenv("vm_seconds") ?: "0", NULL, 10));
 	for (int i = 0; i < 2; i++)
 		close(outputs[i].pipe[1]);
 	while (open_outputs || !ended) {
@@ -429,18 +483,8 @@ static int run(const struct job *job, struct output *outputs)
 	return status;
 }
 
-int main(void)
+static void open_ports(struct output *outputs)
 {
-	struct output outputs[2];
-	struct job job;
-	int status, driver;
-
-	program_invocation_short_name = "vm";
-	mkdir("/dev", 0755);
-	if (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY)
-		err(1, "cannot mount /dev");
-	load_modules();
-	driver = open("/driver", O_RDONLY | O_CLOEXEC);
 	control = open_port(3);
 	if (control < 0)
 		errx(1, "no port to the host");
@@ -448,8 +492,65 @@ int main(void)
 	outputs[1] = (struct output){ .port = open_port(2) };
 	if (outputs[0].port < 0 || outputs[1].port < 0)
 		fail("open", "the ports of the outputs");
+}
+
+static void keep_outputs(struct output *outputs)
+{
+	for (int i = 0; i < 2; i++) {
+		outputs[i] = (struct output){ .port = memfd_create("output", MFD_CLOEXEC) };
+		if (outputs[i].port < 0)
+			fail("make", "a file in memory");
+	}
+}
+
+static void pass_on_kept(const struct output *outputs)
+{
+	static char buffer[65536];
+
+	for (int i = 0; i < 2; i++) {
+		int fd = open_serial(i + 1);
+		ssize_t n;
+
+		lseek(outputs[i].port, 0, SEEK_SET);
+		while ((n = read(outputs[i].port, buffer, sizeof(buffer))) > 0)
+			write_all(fd, buffer, n);
+		close_serial(fd);
+	}
+}
+
+/* Two machines that did the same end at the same instruction: the kernel's log shows it. */
+static void tell_time(void)
+{
+	FILE *log = fopen("/dev/kmsg", "w");
+
+	if (!log)
+		fail("open", "/dev/kmsg");
+	fprintf(log, "vm: the command ended at time stamp %llu\n", __builtin_ia32_rdtsc());
+	fclose(log);
+}
+
+int main(void)
+{
+	struct output outputs[2];
+	struct job job;
+	int status, driver;
+
+	program_invocation_short_name = "vm";
+	in_memory = !strcmp(getenv("vm_files") ?: "", "memory");
+	mkdir("/dev", 0755);
+	if (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY)
+		err(1, "cannot mount /dev");
+	load_modules();
+	driver = open("/driver", O_RDONLY | O_CLOEXEC);
+	if (in_memory)
+		keep_outputs(outputs);
+	else
+		open_ports(outputs);
 	read_job(&job);
-	mount_everything(&job);
+	if (in_memory)
+		mount_kernels_own();
+	else
+		mount_hosts_files(&job);
 	/* It wants to see /proc and /sys. */
 	if (driver >= 0 && syscall(SYS_finit_module, driver, "", 0))
 		fail("load", "the driver");
@@ -460,7 +561,11 @@ int main(void)
 		fail("set", "the host name");
 	status = run(&job, outputs);
 	sync();
-	report("%s %d %llu %llu\n", WIFSIGNALED(status) ? "killed" : "exited",
+	if (in_memory) {
+		tell_time();
+		pass_on_kept(outputs);
+	}
+	report("%s %d %llu %llu\n", timed_out ? "late" : WIFSIGNALED(status) ? "killed" : "exited",
 	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
 	       outputs[0].length, outputs[1].length);
 	wait_for_the_end();

@@ -28,7 +28,7 @@ enum { FIRST_FD = 3, START_SECONDS = 400, STATUS_TIMEOUT = 124, STATUS_FAILED = 
 static volatile sig_atomic_t got_signal;
 static sigset_t unblocked;
 static pid_t qemu;
-static bool started;
+static bool started, late;
 static unsigned limit;
 static int status = -1;
 static unsigned long long received[2], announced[2];
@@ -54,6 +54,8 @@ static void end_machine(void)
 	waitpid(qemu, NULL, 0);
 }
 
+static const char too_long[] = "the command took too long";
+
 static void __attribute__((noreturn)) give_up(int code, const char *reason)
 {
 	fprintf(stderr, "vm: %s\n", reason);
@@ -74,7 +76,7 @@ static void wait_for(struct pollfd *polled, int count)
 		if (got_signal == SIGALRM && !started)
 			give_up(STATUS_FAILED, "the guest did not start the command in time");
 		if (got_signal == SIGALRM)
-			give_up(STATUS_TIMEOUT, "the command took too long");
+			give_up(STATUS_TIMEOUT, too_long);
 		end_machine();
 		exit(128 + got_signal);
 	}
@@ -114,6 +116,9 @@ static void take_report(char *line)
 		status = number;
 	} else if (sscanf(line, "killed %u %llu %llu", &number, &announced[OUT], &announced[ERR]) == 3) {
 		status = 128 + number;
+	} else if (sscanf(line, "late %u %llu %llu", &number, &announced[OUT], &announced[ERR]) == 3) {
+		status = STATUS_TIMEOUT;
+		late = true;
 	} else if (!strncmp(line, "failed ", 7)) {
 		give_up(STATUS_FAILED, line + 7);
 	} else {
@@ -226,6 +231,8 @@ int main(int argc, char **argv)
 				take(i, polled[i].fd);
 		}
 	}
+	if (late)
+		give_up(STATUS_TIMEOUT, too_long);
 	end_machine();
 	outcome = fopen(argv[2], "w");
 	if (!outcome || fputs("command\n", outcome) < 0 || fclose(outcome))

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The runner's own tests; they need the machine, but nothing of what is built here.
 
-CHECKS += check-vm
+CHECKS += check-vm check-deterministic
 FREE_RUNNING += check-vm
 
-.PHONY: check-vm
+.PHONY: check-vm check-deterministic
 check-vm:
 	tests/vm/run
+check-deterministic: $(STRESS)/stress $(STRESS)/worker
+	@tests/vm/deterministic

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by tests of commands: run one, look at what came of it, count. The caller has set $work to a directory.
+# shellcheck shell=bash disable=SC2154
+
+passed=0 failed=0
+
+# Run a command with its outputs in $work/out and $work/err, its status in $status.
+capture() {
+	status=0
+	"$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+
+# check NAME CONDITION...: run the condition; where it fails show what was captured.
+check() {
+	local name=$1
+	shift
+	if "$@"; then
+		passed=$((passed + 1))
+		echo "ok      $name"
+	else
+		failed=$((failed + 1))
+		echo "FAILED  $name (status ${status:-none})"
+		head -c 600 "$work/out" "$work/err"
+	fi
+}
+
+status_is() { ((status == $1)); }
+out_is() { printf '%s' "$1" | cmp -s - "$work/out"; }
+err_has() { grep -q -- "$1" "$work/err"; }
+both() { local one=$1; shift; $one && "$@"; }

@@ -36,7 +36,7 @@ FREE_RUNNING :=
 
 # The names in a table of machines: $(call machines_of,TIER,FILE). Those whose time is the number of instructions.
 machines_of = $(shell awk -F '|' '$$1 == "$(1)" && !seen[$$2]++ { print $$2 }' $(2))
-icount_machines_of = $(shell awk -F '|' '/--icount/ { print $$2 }' $(1))
+same_each_time = $(shell awk -F '|' '/--icount|--deterministic/ { print $$2 }' $(1))
 
 # Those that take longest begin first.
 DEAR_CHECKS = check-families check-bpf-debian-6.12 check-documents check-guest-life check-guest-shared check-vm check-guest-perfex \

@@ -12,6 +12,15 @@ complain() {
 	failed=$((failed + 1))
 }
 
+# A deterministic machine has no variable of the environment but those of the command itself. What asks the clock is asked
+# there whatever the tier: it is the machine's own.
+passed_on() {
+	local name
+	for name in TEST_ROUNDS CK_RUN_CASE CK_RUN_SUITE CK_INCLUDE_TAGS; do
+		[[ ! -v $name ]] || printf '%s=%s\n' "$name" "${!name}"
+	done
+}
+
 # boot MACHINE SUITES ENVIRONMENT OPTION...: words of ENVIRONMENT are for env(1), options those of scripts/vm.
 # libcheck closes with "100%: Checks: 31, Failures: 0, Errors: 0".
 boot() {
@@ -19,6 +28,10 @@ boot() {
 	local -a suites environment
 	read -ra suites <<<"$2"
 	read -ra environment <<<"$3"
+	if [[ " ${*:4} " == *' --deterministic'* ]]; then
+		mapfile -t -O ${#environment[@]} environment < <(passed_on)
+		set -- "$@" --files tests/guest/files.list
+	fi
 	printf -- '-- %s: %s\n' "$machine" "${suites[*]}"
 	scripts/vm "${@:4}" -- env "${environment[@]}" build/tests/guest/guest-tests "${suites[@]}" 2>&1 | tee "$log" ||
 		status=$?

@@ -2,7 +2,7 @@
 /*
  * A machine that sleeps: the kernel's own test of suspend to RAM, which ends when all devices have
  * been suspended.  The driver is one of them: it gives the counters back meanwhile.  The device of
- * the host's files does not come back, so this suite is run by from-memory.
+ * the host's files does not come back: the suite runs in a deterministic machine, which has none.
  */
 #include "guest.h"
 #include "groups.h"

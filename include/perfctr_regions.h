@@ -49,7 +49,7 @@ struct perfctr_region {
 	uint64_t passes;
 	uint64_t missed_exits;
 	uint64_t stray_exits;
-	uint64_t disturbed;	/* passes whose end was read again */
+	uint64_t disturbed;	/* times that an end was read again */
 	struct perfctr_region_thread *thread;	/* NULL: in a forked child */
 	struct perfctr_region_sum tsc, counter[PERFCTR_MAX_COUNTERS];
 };
@@ -90,8 +90,9 @@ struct perfctr_region_result {
 	uint64_t exits;
 	uint64_t passes;	/* entries with their exit: what the counts are of */
 	uint64_t disturbed;	/*
-				 * passes in which a switch fell into the reading at the end: it was
-				 * done again and is counted with them, about 100 instructions
+				 * times that a switch fell into the reading at the end of a pass:
+				 * it was done again, and the pass counts what was in vain, at most
+				 * 100 instructions each time with two events
 				 */
 	uint64_t reserved[8];	/* 0 */
 	struct perfctr_region_count tsc, counter[PERFCTR_MAX_COUNTERS];

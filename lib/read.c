@@ -7,21 +7,26 @@ static uint64_t load_sum(const struct perfctr_page_counter *c)
 	return *(const volatile __u64 *)&c->sum;
 }
 
-/* Another thread may start the context, or change its control, meanwhile: seq tells. */
+/*
+ * Another thread may start the context, or change its control, meanwhile: seq tells.  Of a started
+ * one no sum is read: a switch would repeat it, and the end of a region counts what is executed
+ * here.
+ */
 int perfctr_read_stopped(const struct perfctr_page *page, unsigned int n,
 			 struct perfctr_snapshot *sums)
 {
-	uint32_t seq, flags;
+	uint32_t seq;
 
 	do {
 		seq = __atomic_load_n(&page->seq, __ATOMIC_ACQUIRE);
-		flags = __atomic_load_n(&page->flags, __ATOMIC_RELAXED);
+		if (__atomic_load_n(&page->flags, __ATOMIC_RELAXED) & PERFCTR_PAGE_STARTED)
+			return 0;
 		sums->tsc = load_sum(&page->tsc);
 		for (unsigned int i = 0; i < n; i++)
 			sums->counter[i] = load_sum(&page->counter[i]);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while ((seq & 1) || __atomic_load_n(&page->seq, __ATOMIC_RELAXED) != seq);
-	return !(flags & PERFCTR_PAGE_STARTED);
+	return 1;
 }
 
 uint64_t perfctr_read_pmc_slow(const struct perfctr_page *page, unsigned int i)

@@ -88,7 +88,7 @@ def test_sums_are_those_of_the_files(program):
 
 
 def disturbed(program, rank, name):
-    """Passes at whose end a rank was switched away: each counts about 100 instructions too many."""
+    """Times that a rank was switched away at the end of a pass: each counts at most 100 instructions too many."""
     document = json.loads((program / f"regions.{rank}.json").read_text())
     return sum(region["disturbed"] for thread in document["threads"] for region in thread["regions"]
                if region["name"] == name)

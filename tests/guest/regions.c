@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -355,6 +356,67 @@ START_TEST(each_thread_counts_its_own_passes_exactly_under_preemption)
 }
 END_TEST
 
+/* As many as some readings in vain. */
+#define STEPS (5 * DISTURBANCE)
+
+/* The tracer gets control before each end. */
+_Noreturn static void pass_twice_traced(void)
+{
+	struct subject s = subject(TWO_EVENTS);
+	struct perfctr_region_result r;
+
+	EXPECT(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
+	for (int i = 0; i < 2; i++) {
+		rounds = 1000;
+		perfctr_region_enter(&s.mine[A], 2);
+		loop();
+		__asm__ volatile("int3");
+		perfctr_region_exit(&s.mine[A], 2);
+	}
+	r = result_of(&s, A, 0);
+	printf("a switch at each of %d instructions: %llu too many, %llu readings in vain\n", STEPS,
+	       (unsigned long long)(r.counter[0].total - 2 * r.counter[0].min),
+	       (unsigned long long)r.disturbed);
+	fflush(stdout);
+	EXPECT(r.passes == 2);
+	EXPECT(r.disturbed >= STEPS / DISTURBANCE);
+	EXPECT(r.counter[0].total - 2 * r.counter[0].min <= DISTURBANCE * r.disturbed);
+	_exit(0);
+}
+
+static void expect_trap(pid_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_msg(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP, "wait status %#x", status);
+}
+
+static void trace_on(pid_t pid, enum __ptrace_request how)
+{
+	ck_assert_int_eq(ptrace(how, pid, NULL, NULL), 0);
+	expect_trap(pid);
+}
+
+/* A tracer's step is a switch: one behind each instruction of the second end. */
+START_TEST(each_reading_in_vain_of_an_end_is_told)
+{
+	pid_t pid = fork();
+	int status;
+
+	ck_assert(pid >= 0);
+	if (pid == 0)
+		pass_twice_traced();
+	expect_trap(pid);
+	trace_on(pid, PTRACE_CONT);
+	for (int i = 0; i < STEPS; i++)
+		trace_on(pid, PTRACE_SINGLESTEP);
+	ck_assert_int_eq(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 START_TEST(a_region_counts_on_when_its_context_is_stopped_and_started)
 {
 	struct subject s = subject(TWO_EVENTS);
@@ -636,6 +698,7 @@ SUITE(regions, entering_and_leaving_execute_at_most_60_instructions_with_two_cou
       a_missed_exit_shows_and_does_not_spoil_the_next_pass,
       of_a_recursion_the_innermost_pass_counts,
       each_thread_counts_its_own_passes_exactly_under_preemption,
+      each_reading_in_vain_of_an_end_is_told,
       a_region_counts_on_when_its_context_is_stopped_and_started,
       where_rdpmc_is_forbidden_regions_count_by_system_calls,
       a_forked_child_leaves_its_parents_regions_alone, two_users_in_one_process_do_not_meet,

@@ -74,8 +74,9 @@ struct perfctr_region_thread *perfctr_regions_thread_of(struct perfctr_regions *
 /* A thread cannot take part: results as JSON say why, of the first. */
 void perfctr_regions_refuse(struct perfctr_regions *r, const char *why);
 
-/* The thread, inside of the region, was there when the counts were now. */
-void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_snapshot *now);
+/* The thread, inside of the region, was there when the counts were now.  in_vain: readings. */
+void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_snapshot *now,
+			   uint64_t in_vain);
 bool perfctr_region_read(const struct perfctr_region_thread *thread, struct perfctr_snapshot *now);
 
 /* As if nothing had passed yet. */

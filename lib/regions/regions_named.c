@@ -221,6 +221,18 @@ static struct perfctr_region *find_named(struct part *part, const char *name)
 	return part->slot[place].region;
 }
 
+/* As perfctr_read_snapshot().  Returns how often it read in vain. */
+static uint64_t read_page(const struct part *part, struct perfctr_snapshot *now)
+{
+	const unsigned int n = part->thread->n_events;
+	uint64_t in_vain = 0;
+
+	while (!perfctr_try_snapshot(part->page, n, now) &&
+	       !perfctr_read_stopped(part->page, n, now))
+		in_vain++;
+	return in_vain;
+}
+
 /* What comes before the counts at the beginning, and behind those at the end, is not counted. */
 void perfctr_region_begin(const char *name)
 {
@@ -239,14 +251,15 @@ void perfctr_region_end(const char *name)
 	struct perfctr_snapshot now;
 	struct perfctr_region *region;
 	struct part *part = mine;
+	uint64_t in_vain = 0;
 
 	if (!part || !part->thread || !*part->alive)
 		return;
 	if (part->page)
-		perfctr_read_snapshot(part->page, part->thread->n_events, &now);
+		in_vain = read_page(part, &now);
 	else if (!perfctr_region_read(part->thread, &now))
 		return;
 	region = part->calibrated ? part->calibrated : find_named(part, name);
 	if (region)
-		perfctr_region_end_at(region, &now);
+		perfctr_region_end_at(region, &now, in_vain);
 }

@@ -177,7 +177,8 @@ struct perfctr_region *perfctr_region_empty(struct perfctr_region *region, unsig
 }
 
 /* As the inline exit and its slow path, with counts that were taken before. */
-void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_snapshot *now)
+void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_snapshot *now,
+			   uint64_t in_vain)
 {
 	int32_t *state = region->page ? &region->state : &region->state_by_call;
 
@@ -186,5 +187,6 @@ void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_s
 		return;
 	}
 	*state = PERFCTR_REGION_OUTSIDE;
+	region->disturbed += in_vain;
 	end_pass(region, now);
 }

@@ -399,14 +399,14 @@ static void trace_on(pid_t pid, enum __ptrace_request how)
 }
 
 /* A tracer's step is a switch: one behind each instruction of the second end. */
-START_TEST(each_reading_in_vain_of_an_end_is_told)
+static void trace_second_end(void (*pass_twice)(void))
 {
 	pid_t pid = fork();
 	int status;
 
 	ck_assert(pid >= 0);
 	if (pid == 0)
-		pass_twice_traced();
+		pass_twice();
 	expect_trap(pid);
 	trace_on(pid, PTRACE_CONT);
 	for (int i = 0; i < STEPS; i++)
@@ -414,6 +414,50 @@ START_TEST(each_reading_in_vain_of_an_end_is_told)
 	ck_assert_int_eq(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
 	ck_assert_int_eq(wait_for(pid, &status), pid);
 	ck_assert_int_eq(status, 0);
+}
+
+START_TEST(each_reading_in_vain_of_an_end_is_told)
+{
+	trace_second_end(pass_twice_traced);
+}
+END_TEST
+
+#define SAVED "/tmp/regions-saved"
+
+_Noreturn static void pass_named_twice_traced(void)
+{
+	setenv("PERFCTR_REGIONS", SAVED, 1);
+	setenv("PERFCTR_REGIONS_EVENTS", "instructions:u", 1);
+	EXPECT(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
+	for (int i = 0; i < 2; i++) {
+		rounds = 1000;
+		perfctr_region_begin("named");
+		loop();
+		__asm__ volatile("int3");
+		perfctr_region_end("named");
+	}
+	exit(0);
+}
+
+START_TEST(each_reading_in_vain_of_the_end_of_a_named_region_is_told)
+{
+	unsigned long long disturbed, total, min;
+	const char *row;
+	struct run r;
+
+	trace_second_end(pass_named_twice_traced);
+	RUN(&r, program("../../bin/perfex"), "stat-of", "--csv", SAVED);
+	unlink(SAVED);
+	ck_assert_msg(r.status == 0, "status %#x: %s", r.status, r.err);
+	row = strstr(r.out, ",instructions:u,");
+	ck_assert_msg(row, "no instructions in\n%s", r.out);
+	while (row[-1] != '\n')
+		row--;
+	ck_assert_msg(sscanf(row, "named,1,2,2,%llu,instructions:u,user,%llu,%*[^,],%llu,",
+			     &disturbed, &total, &min) == 3,
+		      "%s", row);
+	ck_assert_uint_ge(disturbed, STEPS / DISTURBANCE);
+	ck_assert_uint_le(total - 2 * min, DISTURBANCE * disturbed);
 }
 END_TEST
 
@@ -659,8 +703,6 @@ START_TEST(signal_handlers_read_and_pass_through_regions)
 }
 END_TEST
 
-#define SAVED "/tmp/regions-saved"
-
 /* In blocks, and out of one by an exception; what exit() saved is read by perfex. */
 START_TEST(a_cxx_program_counts_blocks_and_saves_them_at_exit)
 {
@@ -699,6 +741,7 @@ SUITE(regions, entering_and_leaving_execute_at_most_60_instructions_with_two_cou
       of_a_recursion_the_innermost_pass_counts,
       each_thread_counts_its_own_passes_exactly_under_preemption,
       each_reading_in_vain_of_an_end_is_told,
+      each_reading_in_vain_of_the_end_of_a_named_region_is_told,
       a_region_counts_on_when_its_context_is_stopped_and_started,
       where_rdpmc_is_forbidden_regions_count_by_system_calls,
       a_forked_child_leaves_its_parents_regions_alone, two_users_in_one_process_do_not_meet,

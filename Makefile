@@ -14,7 +14,9 @@
 BUILD   := build
 CC      ?= cc
 CFLAGS  ?= -O2 -g
-override CFLAGS := -std=gnu11 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) -Iinclude $(CPPFLAGS) $(CFLAGS)
+# The same sources make the same programs, in whatever directory.
+SAME_ANYWHERE := -ffile-prefix-map=$(CURDIR)=.
+override CFLAGS := -std=gnu11 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) -Iinclude $(SAME_ANYWHERE) $(CPPFLAGS) $(CFLAGS)
 DESTDIR ?=
 PREFIX  ?= /usr/local
 # Where a distribution has libraries of several architectures: /usr/lib/x86_64-linux-gnu.

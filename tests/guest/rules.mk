@@ -22,7 +22,11 @@ $(GUEST)/%.o: tests/guest/%.c
 $(GUEST)/guest-tests: $(GUEST_OBJECTS) $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
-GUEST_ASSEMBLE = $(SAY_CC)$(CC) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments $(GUEST_ASM_FLAGS) -o $@ $<
+# In two steps: the linker notes the object's name, which would be one by chance.
+define GUEST_ASSEMBLE
+$(SAY_CC)$(CC) $(SAME_ANYWHERE) $(GUEST_ASM_FLAGS) -c -o $@-asm.o $<
+$(if $(filter 1,$(V)),,@)$(CC) $(GUEST_ASM_FLAGS) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -o $@ $@-asm.o
+endef
 
 # asm/ headers are the same for both architectures, and those of 32 bits are not there without gcc-multilib.
 ASM_HEADERS_OF_64 = -isystem /usr/include/$(shell $(CC) -print-multiarch)
@@ -64,7 +68,7 @@ CHECK_PROGRAMS += $(GUEST_OTHER_PROGRAMS)
 
 $(GUEST)/regions-cxx: tests/guest/cxx/regions.cc $(LIB_SHARED) $(wildcard include/*.h include/linux/*.h)
 	@mkdir -p $(@D)
-	$(SAY_CC)$(CXX) -std=c++11 -O2 -g -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD)/lib -lperfctr \
+	$(SAY_CC)$(CXX) -std=c++11 $(SAME_ANYWHERE) -O2 -g -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD)/lib -lperfctr \
 		-Wl,-rpath,'$$ORIGIN/../../lib'
 
 $(GUEST)/regions32: tests/guest/i386/regions.c $(LIB_STATIC_32) $(wildcard include/*.h include/linux/*.h)

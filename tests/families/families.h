@@ -68,6 +68,8 @@ struct profile {
 /* False, and what is wrong on stderr. */
 bool profile_parse(struct profile *profile, char *const columns[PROFILE_COLUMNS]);
 extern struct profile profile; /* of this machine */
+/* Is it this processor, or a 64-bit one that claims to be it: PROCESSOR-64? */
+bool profile_is_of(const char *processor);
 /* Are user and kernel mode counted apart? */
 bool profile_has_modes(void);
 /* Is it a count of so many user instructions, and of what the kernel did meanwhile? */

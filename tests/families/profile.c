@@ -120,6 +120,15 @@ bool profile_parse(struct profile *p, char *const columns[PROFILE_COLUMNS])
 	return true;
 }
 
+bool profile_is_of(const char *processor)
+{
+	const size_t length = strlen(processor);
+
+	if (strncmp(profile.name, processor, length))
+		return false;
+	return !profile.name[length] || !strcmp(profile.name + length, "-64");
+}
+
 bool profile_has_modes(void)
 {
 	return profile.user.evntsel || profile.user.evntsel2;

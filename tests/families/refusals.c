@@ -7,7 +7,7 @@
 
 /* An event for user mode of one counter, and the reason of its refusal; 0: it is accepted. */
 static const struct {
-	const char *profile;
+	const char *processor;
 	uint32_t counter;
 	uint32_t reason;
 	uint64_t evntsel;
@@ -140,13 +140,13 @@ static bool read_table(const char *path, bool has[2][CODES])
 
 bool is_pentium(void)
 {
-	return !strcmp(profile.name, "p5") || !strcmp(profile.name, "p5mmx");
+	return profile_is_of("p5") || profile_is_of("p5mmx");
 }
 
 /* The library's tables are a transcription of the manual of their own. */
 bool pentium_takes_the_codes_of_its_events_and_no_others(void)
 {
-	bool mmx = !strcmp(profile.name, "p5mmx");
+	bool mmx = profile_is_of("p5mmx");
 	bool has[2][CODES] = { 0 }, good = true;
 	int fd;
 
@@ -168,7 +168,7 @@ bool counters_that_cannot_count_an_event_are_refused(void)
 	bool good = EXPECT(fd >= 0);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		if (!strcmp(cases[i].profile, profile.name))
+		if (profile_is_of(cases[i].processor))
 			good &= control_ends_with(fd, cases[i].counter, cases[i].evntsel,
 						  cases[i].reason);
 	close(fd);
@@ -178,7 +178,7 @@ bool counters_that_cannot_count_an_event_are_refused(void)
 bool refusals_are_known(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		if (!strcmp(cases[i].profile, profile.name))
+		if (profile_is_of(cases[i].processor))
 			return true;
 	return false;
 }

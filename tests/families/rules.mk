@@ -6,7 +6,7 @@ FAMILIES_SOURCES := $(wildcard tests/families/*.c)
 FAMILIES_HEADERS := tests/families/families.h tests/families/hybrid.h tests/emulator/pmu/pmu-stats.h include/perfctr.h include/linux/perfctr.h
 CHECKS += check-families
 LONG_CHECKS += check-families-long
-FREE_RUNNING += check-families check-families-long
+FREE_RUNNING += check-families-long
 CHECK_PROGRAMS += $(FAMILIES)/families-64
 LONG_PROGRAMS += $(FAMILIES)/families-32 $(PERFEX_32)
 

@@ -30,7 +30,7 @@ boot() {
 	read -ra environment <<<"$3"
 	if [[ " ${*:4} " == *' --deterministic'* ]]; then
 		mapfile -t -O ${#environment[@]} environment < <(passed_on)
-		set -- "$@" --files tests/guest/files.list
+		set -- "$@" --once --files tests/guest/files.list
 	fi
 	printf -- '-- %s: %s\n' "$machine" "${suites[*]}"
 	scripts/vm "${@:4}" -- env "${environment[@]}" build/tests/guest/guest-tests "${suites[@]}" 2>&1 | tee "$log" ||

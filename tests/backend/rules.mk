@@ -6,7 +6,8 @@ BACKEND_OBJECTS := $(patsubst tests/backend/%.c,$(BUILD)/tests/backend/%.o,$(wil
 
 ALL += $(BACKEND_TESTS)
 CHECKS += check-backend
-FREE_RUNNING += check-backend
+LONG_CHECKS += check-backend-free
+FREE_RUNNING += check-backend-free
 
 $(BUILD)/tests/backend/%.o: tests/backend/%.c
 	@mkdir -p $(@D)
@@ -15,8 +16,11 @@ $(BUILD)/tests/backend/%.o: tests/backend/%.c
 $(BACKEND_TESTS): $(BACKEND_OBJECTS) $(BUILD)/tests/bpf/work.o $(GUEST)/guest.o $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
-.PHONY: check-backend
-check-backend: $(BACKEND_TESTS) $(GUEST_PROGRAMS) $(BPFD)
+.PHONY: check-backend check-backend-free
+check-backend check-backend-free: $(BACKEND_TESTS) $(GUEST_PROGRAMS) $(BPFD)
+check-backend:
+	@DETERMINISTIC=1 tests/backend/run
+check-backend-free:
 	@tests/backend/run
 
 -include $(BACKEND_OBJECTS:.o=.d)

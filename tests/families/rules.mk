@@ -20,6 +20,6 @@ $(FAMILIES)/families-%: $(FAMILIES_SOURCES) $(FAMILIES_HEADERS)
 
 .PHONY: check-families check-families-long
 check-families: $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX)
-	@FUZZ=5000 tests/families/run $(shell sed '/^#/d' tests/families/gate)
+	@DETERMINISTIC=1 FUZZ=5000 tests/families/run $(shell sed '/^#/d' tests/families/gate)
 check-families-long: $(FAMILIES)/families-32 $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX) $(PERFEX_32)
 	@tests/families/run

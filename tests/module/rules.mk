@@ -5,7 +5,8 @@ MODULE_LONG := $(addprefix check-module-,$(call machines_of,long,tests/module/ma
 
 CHECKS += $(MODULE_MACHINES) check-module-install
 LONG_CHECKS += $(MODULE_LONG) check-module-rounds
-FREE_RUNNING += $(MODULE_MACHINES) $(filter-out %-cost,$(MODULE_LONG)) check-module-rounds
+FREE_RUNNING += $(filter-out $(addprefix check-module-,$(call same_each_time,tests/module/machines)),$(MODULE_MACHINES) $(MODULE_LONG)) \
+	check-module-rounds
 
 .PHONY: check-module check-module-install check-module-rounds $(MODULE_MACHINES) $(MODULE_LONG)
 check-module: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What tests/summary/run gives to scripts/check, through MAKEFILES; $(WORK) is its directory.
 
-.PHONY: builds breaks passes skips fails kernels libcheck silent silent-status liar left right takes-a-while takes-as-long sleeps sleeps-too fails-once fails-first fails-before
+.PHONY: boots computes builds breaks passes skips fails kernels libcheck silent silent-status liar left right takes-a-while takes-as-long sleeps sleeps-too fails-once fails-first fails-before
 builds:
 	@touch $(WORK)/built
 breaks:
@@ -34,6 +34,10 @@ left right:
 	@echo '$@: 1 passed, 0 failed'
 takes-a-while takes-as-long:
 	@sleep 2; echo '$@: 1 passed, 0 failed'
+boots:
+	@printf '%s\n' booted 'as before' booted >>"$$VM_BOOTS"; echo 'boots: 1 passed, 0 failed'
+computes:
+	@timeout 2 sh -c 'while :; do :; done' || echo 'computes: 1 passed, 0 failed'
 sleeps:
 	@echo $$$$ >$(WORK)/pid; sleep 1000
 sleeps-too:

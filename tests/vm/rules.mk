@@ -7,5 +7,5 @@ FREE_RUNNING += check-vm
 .PHONY: check-vm check-deterministic
 check-vm:
 	tests/vm/run
-check-deterministic: $(STRESS)/stress $(STRESS)/worker
+check-deterministic: $(BUILD)/tests/stress/stress $(BUILD)/tests/stress/worker
 	@tests/vm/deterministic

@@ -453,7 +453,7 @@ START_TEST(births_and_exits_do_not_wait_for_who_reads_their_tree)
 	while (wait_for(-1, &status) > 0)
 		ck_assert_int_eq(status, 0);
 	ck_assert_uint_eq(read_tree(fd).members, 1);
-	/* Of who has gone nothing waits for the close. */
+	/* A member that has gone is freed before the close. */
 	expect_contexts(1);
 	close(fd);
 	expect_contexts(0);

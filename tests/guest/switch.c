@@ -192,7 +192,7 @@ START_TEST(debugfs_tells_how_often_who_entered_and_what_that_took)
 	ck_assert_uint_eq(before.running, 1);
 	measure_partner(&partner, own);
 	same = cpu_line();
-	/* Of the two, who entered where more had to be done than to exchange their counts. */
+	/* One of the two threads: the quick way between them leaves the owner as it is. */
 	ck_assert_uint_ne(same.owner, 0);
 	ck_assert_uint_ge(same.entries - before.entries, 2 * ROUND_TRIPS);
 	ck_assert_uint_eq(same.loads, before.loads);

@@ -47,7 +47,7 @@ static uint64_t grows_by(int fd)
 	return read_tree(fd).counter[0] - before;
 }
 
-/* Another has the counters all the time: no CPU stops because they are given back. */
+/* Another context holds the counters: STOP gives none back, and has to stop the CPUs itself. */
 START_TEST(stop_and_start_stop_and_start_all_members_at_once)
 {
 	pid_t beside = spinner_start(1), spinner[SPINNERS];

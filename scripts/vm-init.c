@@ -560,6 +560,8 @@ int main(void)
 	if (sethostname("vm", 2))
 		fail("set", "the host name");
 	status = run(&job, outputs);
+	/* Time leaps while the host takes the outputs. */
+	alarm(0);
 	sync();
 	if (in_memory) {
 		tell_time();

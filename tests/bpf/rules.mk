@@ -15,7 +15,7 @@ BPF_MACHINES := $(addprefix check-bpf-,$(BPF_KERNELS)) $(addprefix check-systemd
 
 CHECKS += check-bpf-debian-6.12 check-systemd-debian-6.12 check-bpf-mutants-apply
 LONG_CHECKS += $(filter-out %-6.12,$(BPF_MACHINES)) check-bpf-debian-6.12-free check-bpf-host check-bpf-preemptible check-witness check-bpf-mutants
-FREE_RUNNING += $(filter-out check-bpf-debian-6.12,$(BPF_MACHINES)) check-bpf-debian-6.12-free check-bpf-host check-bpf-preemptible
+FREE_RUNNING += $(BPF_MACHINES) check-bpf-debian-6.12-free check-bpf-host check-bpf-preemptible
 
 $(BUILD)/tests/bpf/%.o: tests/bpf/%.c
 	@mkdir -p $(@D)
@@ -43,7 +43,7 @@ check-bpf-host:
 check-bpf-preemptible:
 	@scripts/vm --kernel debian-7.3 --append preempt=full --timeout 600 -- tests/bpf/run debian-7.3-preemptible attacks
 check-bpf-debian-6.12:
-	@scripts/vm --deterministic --once --files tests/bpf/files.list --kernel debian-6.12 --timeout 900 -- tests/bpf/run debian-6.12
+	@scripts/vm --kernel debian-6.12 --timeout 900 -- tests/bpf/run debian-6.12
 check-bpf-debian-6.1 check-bpf-debian-7.3 check-bpf-debian-6.12-free: check-bpf-%:
 	@scripts/vm --kernel $(*:-free=) --timeout 900 -- tests/bpf/run $*
 $(filter check-systemd-%,$(BPF_MACHINES)): check-systemd-%:

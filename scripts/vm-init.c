@@ -4,11 +4,13 @@
  *
  * The file /job holds NUL-terminated strings: directory, uid, gid, rows and columns of the terminal (rows is 0 when there
  * is none), number of arguments, the arguments, the environment. The virtio ports 1 and 2 take stdout and stderr; port 3
- * takes "started", then "exited STATUS", "killed SIGNAL" or "late SIGNAL" with the lengths of both outputs, or "failed REASON".
+ * takes "started", then "exited STATUS", "killed SIGNAL" or "late SIGNAL" with the lengths of both outputs, or "failed
+ * REASON".
  *
- * Where the kernel's command line says vm_files=memory all files are in memory, and the serial ports 1 to 3 take the place
- * of the virtio ports. The outputs are kept until the command has ended: what the host does with them cannot disturb it.
- * vm_seconds limits the command there, in seconds of the guest.
+ * Where the kernel's command line says vm_files=memory all files are in memory, and the serial ports 1 to 3 take the
+ * place of the virtio ports. The outputs are kept until the command has ended: what the host does with them cannot
+ * disturb it. Their lengths are 0 in the report: they are complete when it comes. vm_seconds limits the command, in
+ * seconds of the guest.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -569,6 +571,6 @@ int main(void)
 	}
 	report("%s %d %llu %llu\n", timed_out ? "late" : WIFSIGNALED(status) ? "killed" : "exited",
 	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-	       outputs[0].length, outputs[1].length);
+	       in_memory ? 0 : outputs[0].length, in_memory ? 0 : outputs[1].length);
 	wait_for_the_end();
 }

@@ -24,7 +24,7 @@ $(STRESS)/worker: tests/stress/worker.S tests/stress/steps.h
 
 .PHONY: check-stress
 check-stress: $(STRESS)/stress $(STRESS)/worker
-	@tests/stress/run --deterministic $(or $(SEED),1) $(STRESS_SHORT)
+	@DETERMINISTIC=1 tests/stress/run $(or $(SEED),1) $(STRESS_SHORT)
 
 # Other seeds each day.
 .PHONY: check-stress-seeds

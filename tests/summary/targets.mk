@@ -37,7 +37,7 @@ takes-a-while takes-as-long:
 boots:
 	@printf '%s\n' booted 'as before' booted >>"$$VM_BOOTS"; echo 'boots: 1 passed, 0 failed'
 computes:
-	@timeout 2 sh -c 'while :; do :; done' || echo 'computes: 1 passed, 0 failed'
+	@sh -c 'ulimit -t 2; while :; do :; done' || echo 'computes: 1 passed, 0 failed'
 sleeps:
 	@echo $$$$ >$(WORK)/pid; sleep 1000
 sleeps-too:

@@ -153,6 +153,7 @@ LONG_CHECKS += check-debug
 check-debug: ## run guest tests on kernels that watch their own locks and memory
 	@$(MAKE) --no-print-directory -j2 all qemu $(GUEST_OTHER_PROGRAMS)
 	@tests/debug/run
+	@tests/module/run debug-6.12 debug-7.3
 	@OPERATIONS=200000 KERNEL=vm+debug APPEND=preempt=full tests/fuzz/run
 	@OPERATIONS=10000000 SEED=$${SEED:-$$(date +%s)} APPEND=preempt=full tests/fuzz/run
 	@OPERATIONS=1000000 SEED=$${SEED:-$$(date +%s)} KERNEL=vm+rt+kasan tests/fuzz/run

@@ -67,6 +67,17 @@ static void probe_switch(void *unused, bool preempt, struct task_struct *prev,
 		rdpmc_shown(next);
 }
 
+/* Since Linux 7 the probe of a tracepoint can be preempted, and is no reader of RCU by itself. */
+static bool has_entry(const struct task_struct *task)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = perfctr_find_thread(task);
+	rcu_read_unlock();
+	return found;
+}
+
 /* The child is complete, can be found, and has not run; current is its parent. */
 static void probe_fork(void *unused, struct task_struct *parent, struct task_struct *child)
 {
@@ -76,7 +87,7 @@ static void probe_fork(void *unused, struct task_struct *parent, struct task_str
 	/* Nothing of perf_events is mapped there: fork has copied its parent's permission. */
 	if (child->mm && child->mm != parent->mm)
 		atomic_set(&child->mm->context.perf_rdpmc_allowed, 0);
-	if (!perfctr_find_thread(parent))
+	if (!has_entry(parent))
 		return;
 	ctx = perfctr_conceive(GFP_ATOMIC | __GFP_NOWARN);
 	/* Against perfctr_attach(). Interrupts on: who has the lock may interrupt this CPU. */
@@ -140,7 +151,7 @@ static void probe_exec(void *unused, struct task_struct *task, pid_t old_pid,
 	local_irq_save(flags);
 	perfctr_pce_leave(task->mm);
 	local_irq_restore(flags);
-	if (perfctr_find_thread(task) && !perfctr_is_dumpable(task))
+	if (has_entry(task) && !perfctr_is_dumpable(task))
 		leave_soon(TWA_RESUME);
 }
 

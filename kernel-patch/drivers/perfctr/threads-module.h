@@ -49,6 +49,7 @@ static __always_inline bool perfctr_may_be_told(const struct task_struct *task)
 	return READ_ONCE(perfctr_n_told[perfctr_hash(task)]);
 }
 
+/* Under RCU, which the walk asserts where the kernel is built for it, or under the table's lock. */
 static inline struct perfctr_thread *perfctr_find_thread(const struct task_struct *task)
 {
 	struct perfctr_thread *thread;

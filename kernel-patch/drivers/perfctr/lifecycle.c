@@ -6,6 +6,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
 #include <linux/init.h>
+#include <linux/irqflags.h>
 #include <linux/notifier.h>
 #include <linux/platform_device.h>
 #include <linux/pm.h>
@@ -16,6 +17,13 @@
 /* There are no dynamic states for this section: one of an architecture that this is not. */
 #define CPUHP_DYING	CPUHP_AP_PERF_XTENSA_STARTING
 
+/* The machine suspends or reboots: no CPU counts, nor one that comes online. */
+static bool suspended;
+
+/*
+ * On the CPU. That it was paused when it went says nothing: it may not have come back with the
+ * others at the end of a suspend.
+ */
 static int come_online(unsigned int cpu)
 {
 	int err = perfctr_kind_online(cpu);
@@ -24,6 +32,9 @@ static int come_online(unsigned int cpu)
 		err = perfctr_pmu->cpu_online(cpu);
 	if (err)
 		return err;
+	local_irq_disable();
+	perfctr_cpu_pause(READ_ONCE(suspended));
+	local_irq_enable();
 	perfctr_sessions_online(cpu);
 	return 0;
 }
@@ -61,15 +72,22 @@ static void resume_cpu(void *unused)
 	perfctr_cpu_pause(false);
 }
 
+/* A CPU that comes online meanwhile does so before the call, or sees what was written before it. */
+static void set_suspended(bool suspend)
+{
+	WRITE_ONCE(suspended, suspend);
+	perfctr_on_all_cpus(suspend ? pause_cpu : resume_cpu);
+}
+
 static int suspend_device(struct device *device)
 {
-	perfctr_on_all_cpus(pause_cpu);
+	set_suspended(true);
 	return 0;
 }
 
 static int resume_device(struct device *device)
 {
-	perfctr_on_all_cpus(resume_cpu);
+	set_suspended(false);
 	return 0;
 }
 
@@ -91,7 +109,7 @@ static struct platform_driver power_driver = {
 /* The next kernel, or the firmware, finds the counters as this one found them. */
 static int reboot_event(struct notifier_block *nb, unsigned long event, void *unused)
 {
-	perfctr_on_all_cpus(pause_cpu);
+	set_suspended(true);
 	return NOTIFY_OK;
 }
 

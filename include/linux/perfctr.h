@@ -311,8 +311,8 @@ struct perfctr_counts {
 #define PERFCTR_COUNTS_DISTURBED (1u << 4)
 /*
  * A thread that should have inherited the context, or the mark of a session's group, did not for
- * want of memory: what it and its children count is missing.  Only where PERFCTR_FEATURE_MODULE is
- * set; else such a fork fails with ENOMEM.
+ * want of memory: what it and its children count is missing.  Where PERFCTR_FEATURE_MODULE is not
+ * set such a fork fails with ENOMEM, unless inheritance began while it was under way.
  */
 #define PERFCTR_COUNTS_INCOMPLETE (1u << 5)
 #define PERFCTR_COUNTS_WAITING	(1u << 6)	/* one waits: see PERFCTR_EVENT_STOP */

@@ -260,6 +260,43 @@ START_TEST(a_control_with_periods_beside_a_fork_is_the_child_s_too)
 }
 END_TEST
 
+/* Of the parent when its child is copied. */
+#define NO_CONTEXT	UINT32_MAX
+
+/* What the child needs is not there yet when inheritance begins. */
+START_TEST(a_child_is_counted_whatever_its_parent_had_before)
+{
+	static const uint32_t before[] = { NO_CONTEXT, 0, PERFCTR_CONTROL_INHERIT | TOTALS };
+	static const uint64_t period[] = { 0, 7 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(before) * ARRAY_SIZE(period); i++) {
+		uint32_t flags = before[i / ARRAY_SIZE(period)];
+		struct forker f = forker_start();
+		struct perfctr_counts children;
+		int fd = -1, member;
+
+		if (flags != NO_CONTEXT) {
+			fd = context_open(f.pid, PERFCTR_OPEN_CREATE);
+			ck_assert_int_eq(try_control(fd, flags), 0);
+		}
+		forker_stick(&f);
+		if (fd < 0)
+			fd = context_open(f.pid, PERFCTR_OPEN_CREATE);
+		control_periods(fd, 1, period[i % ARRAY_SIZE(period)]);
+		member = context_open(forker_let_go(&f), 0);
+		ck_assert_uint_eq(read_tree(fd).members, 2);
+		forker_finish(&f);
+		expect_periods(member, 1, period[i % ARRAY_SIZE(period)]);
+		children = context_read_scope(fd, PERFCTR_SCOPE_CHILDREN);
+		ck_assert_uint_eq(children.counter[0], context_read(member).counter[0]);
+		ck_assert_uint_eq(children.flags & PERFCTR_COUNTS_INCOMPLETE, 0);
+		close(member);
+		close(fd);
+	}
+	expect_contexts(0);
+}
+END_TEST
+
 START_TEST(a_control_without_inherit_beside_a_fork_lets_the_child_alone)
 {
 	struct forker f = forker_start();
@@ -450,6 +487,7 @@ END_TEST
 SUITE(births, who_is_not_born_yet_is_no_member, a_control_beside_a_fork_is_the_child_s_too,
       a_control_with_other_events_beside_a_fork_is_the_child_s_too,
       a_control_with_periods_beside_a_fork_is_the_child_s_too,
+      a_child_is_counted_whatever_its_parent_had_before,
       a_control_without_inherit_beside_a_fork_lets_the_child_alone,
       a_child_is_born_started_or_stopped_as_its_parent_is_then,
       a_close_beside_a_fork_leaves_no_context,

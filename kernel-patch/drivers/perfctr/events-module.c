@@ -81,20 +81,14 @@ static bool has_entry(const struct task_struct *task)
 /* The child is complete, can be found, and has not run; current is its parent. */
 static void probe_fork(void *unused, struct task_struct *parent, struct task_struct *child)
 {
-	struct perfctr_context *ctx;
-	unsigned long flags;
-
 	/* Nothing of perf_events is mapped there: fork has copied its parent's permission. */
 	if (child->mm && child->mm != parent->mm)
 		atomic_set(&child->mm->context.perf_rdpmc_allowed, 0);
 	if (!has_entry(parent))
 		return;
-	ctx = perfctr_conceive(GFP_ATOMIC | __GFP_NOWARN);
 	/* Against perfctr_attach(). Interrupts on: who has the lock may interrupt this CPU. */
 	task_lock(child);
-	local_irq_save(flags);
-	perfctr_bear(child, ctx);
-	local_irq_restore(flags);
+	perfctr_bear(child, NULL);
 	task_unlock(child);
 }
 

@@ -2,7 +2,6 @@
 /* The patch: what the hooks in the kernel's code call of births and exits. */
 #include <linux/err.h>
 #include <linux/gfp.h>
-#include <linux/irqflags.h>
 #include <linux/perfctr_hooks.h>
 #include <linux/sched.h>
 #include "perfctr.h"
@@ -31,12 +30,9 @@ int perfctr_fork_task(struct task_struct *task)
 void perfctr_born_task(struct task_struct *task)
 {
 	struct perfctr_context *ctx = task->thread.perfctr.context;
-	unsigned long flags;
 
 	task->thread.perfctr.context = NULL;
-	local_irq_save(flags);
 	perfctr_bear(task, ctx);
-	local_irq_restore(flags);
 }
 
 void perfctr_exec_task(bool follows)

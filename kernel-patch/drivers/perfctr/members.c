@@ -165,6 +165,12 @@ static noinline struct perfctr_context *alloc_with_periods(struct perfctr_hw_con
 	return ctx;
 }
 
+/* Its next thread is to be a member, with a context of its own. Interrupts off. */
+static bool bears_members(const struct perfctr_context *parent)
+{
+	return is_inherited(parent) && !parent->shared;
+}
+
 /*
  * current makes a thread. What can fail, or sleep where gfp allows it, is done now; that nobody
  * knows of it yet makes it easy to undo.
@@ -174,17 +180,17 @@ struct perfctr_context *perfctr_conceive(gfp_t gfp)
 	struct perfctr_hw_control *periods = NULL;
 	const struct perfctr_context *parent;
 	struct perfctr_context *ctx;
+	unsigned long flags;
 	bool wanted;
 
-	lockdep_assert_irqs_enabled();
-	local_irq_disable();
+	local_irq_save(flags);
 	parent = perfctr_thread(current)->context;
-	wanted = is_inherited(parent) && !parent->shared;
+	wanted = bears_members(parent);
 	if (wanted && unlikely(parent->hw->interrupts)) {
 		periods = parent->hw;
 		perfctr_hw_get(periods);
 	}
-	local_irq_enable();
+	local_irq_restore(flags);
 	if (!wanted)
 		return NULL;
 	ctx = unlikely(periods) ? alloc_with_periods(periods, gfp) : perfctr_alloc(gfp);
@@ -221,17 +227,12 @@ static void add_member(struct perfctr_context *parent, struct perfctr_context *c
 	llist_add(&ctx->born, &ctx->tree->born);
 }
 
-/*
- * current has a context or a mark, or had one when it began to make task, which cannot fail to be
- * born any more and has not run. ctx was conceived for it, or is the error why not. Interrupts
- * off: current's context is taken as it is now, and stays so. With hooks by which others can have
- * found it meanwhile, task is locked, and what they gave it stays.
- */
-void perfctr_bear(struct task_struct *task, struct perfctr_context *ctx)
+/* Interrupts off: current's context is taken as it is now. ctx is task's, NULL, or an error. */
+static void bear_now(struct task_struct *task, struct perfctr_context *ctx)
 {
 	struct perfctr_context *parent = perfctr_thread(current)->context;
 	bool shares = is_inherited(parent) && parent->shared;
-	struct perfctr_context *member = is_inherited(parent) && !shares ? ctx : NULL;
+	struct perfctr_context *member = bears_members(parent) ? ctx : NULL;
 	struct perfctr_thread *thread = NULL;
 
 	lockdep_assert_irqs_disabled();
@@ -250,6 +251,26 @@ void perfctr_bear(struct task_struct *task, struct perfctr_context *ctx)
 	perfctr_thread_put(thread);
 	if (!IS_ERR_OR_NULL(ctx))
 		perfctr_discard(ctx);
+}
+
+/*
+ * current has a context or a mark, or had one when it began to make task, which cannot fail to be
+ * born any more and has not run. ctx was conceived for it, is the error why not, or NULL: current
+ * inherited nothing then. If it does now, the context is made now, where nothing may sleep. With
+ * hooks by which others can have found task meanwhile, task is locked, and what they gave it stays.
+ */
+void perfctr_bear(struct task_struct *task, struct perfctr_context *ctx)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	while (!ctx && bears_members(perfctr_thread(current)->context)) {
+		local_irq_restore(flags);	/* PREEMPT_RT allocates with interrupts on alone */
+		ctx = perfctr_conceive(GFP_ATOMIC | __GFP_NOWARN);
+		local_irq_save(flags);
+	}
+	bear_now(task, ctx);
+	local_irq_restore(flags);
 }
 
 /*

@@ -417,6 +417,36 @@ START_TEST(a_child_of_a_reader_of_perf_events_sees_no_kernel_mode)
 }
 END_TEST
 
+#define FTRACE_ENABLED "/proc/sys/kernel/ftrace_enabled"
+
+static int switch_tracer(const char *state)
+{
+	int fd = open(FTRACE_ENABLED, O_WRONLY | O_CLOEXEC), error;
+
+	ck_assert_int_ge(fd, 0);
+	error = write(fd, state, 1) == 1 ? 0 : errno;
+	close(fd);
+	return error;
+}
+
+/* Without it an RDPMC of a thread that reads its own counters would end it. */
+START_TEST(who_counts_needs_the_kernel_s_tracer)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	ck_assert_int_eq(switch_tracer("0"), EBUSY);
+	ck_assert_uint_eq(read_number(FTRACE_ENABLED), 1);
+	close(fd);
+	wait_a_moment();
+	ck_assert_int_eq(switch_tracer("0"), 0);
+	errno = 0;
+	ck_assert_int_eq(try_open_thread(0), -1);
+	ck_assert_int_eq(errno, EOPNOTSUPP);
+	ck_assert_int_eq(switch_tracer("1"), 0);
+	close(context_open(0, PERFCTR_OPEN_CREATE));
+}
+END_TEST
+
 static void *forget_code(void *code)
 {
 	while (!end_of_changes)
@@ -487,5 +517,6 @@ END_TEST
 SUITE(module_load, it_loads_counts_and_unloads_under_load,
       a_child_that_is_found_while_it_is_born_leaves_nothing,
       a_child_that_is_marked_while_it_is_born_has_the_mark, a_mark_is_taken_away_once,
-      a_child_of_a_reader_of_perf_events_sees_no_kernel_mode, code_that_is_not_in_memory_can_read_too,
+      a_child_of_a_reader_of_perf_events_sees_no_kernel_mode,
+      who_counts_needs_the_kernel_s_tracer, code_that_is_not_in_memory_can_read_too,
       another_fault_of_code_that_is_not_in_memory_ends_in_its_signal)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module: what the patch has in the kernel's code, by tracepoints, and by kprobes where there
- * are none: at the fault of an RDPMC, and at what perf_events does with CR4.PCE and with counters
- * that it believes to be its own.
+ * The module: what the patch has in the kernel's code, by tracepoints, and where there are none by
+ * the function tracer: at the fault of an RDPMC, and at what perf_events does with CR4.PCE and with
+ * counters that it believes to be its own.
  */
 #include <linux/delay.h>
+#include <linux/ftrace.h>
 #include <linux/hrtimer.h>
 #include <linux/irqflags.h>
 #include <linux/jiffies.h>
-#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/task.h>
@@ -183,16 +183,15 @@ static noinline bool is_fixed(struct pt_regs *regs, int trap, unsigned long erro
 	return true;
 }
 
-/* A fault of user mode, for which the kernel is about to send a signal. */
-static int fault_entry(struct kprobe *probe, struct pt_regs *regs)
+/* A fault of user mode, for which the kernel is about to send a signal. Preemption is off. */
+static void fault_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			struct ftrace_regs *fregs)
 {
-	struct pt_regs *user = (struct pt_regs *)regs->di;
+	struct pt_regs *regs = ftrace_get_regs(fregs), *user = (struct pt_regs *)regs->di;
 
-	if (regs->si != X86_TRAP_GP || !perfctr_has_space(current->mm) ||
-	    !(perfctr_emulate_rdpmc(user) || perfctr_wait_for_code(user)))
-		return 0;
-	regs->ip = (unsigned long)is_fixed;
-	return 1;
+	if (regs->si == X86_TRAP_GP && perfctr_has_space(current->mm) &&
+	    (perfctr_emulate_rdpmc(user) || perfctr_wait_for_code(user)))
+		regs->ip = (unsigned long)is_fixed;
 }
 
 /* In the place of perf_clear_dirty_counters(). */
@@ -201,12 +200,11 @@ static noinline void clear_nothing(void)
 }
 
 /* The counters that it left counts in are ours meanwhile, or were, and have been cleared. */
-static int clear_dirty_entry(struct kprobe *probe, struct pt_regs *regs)
+static void clear_dirty_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			      struct ftrace_regs *fregs)
 {
-	if (!perfctr_cpu_is_taken())
-		return 0;
-	regs->ip = (unsigned long)clear_nothing;
-	return 1;
+	if (perfctr_cpu_is_taken())
+		ftrace_get_regs(fregs)->ip = (unsigned long)clear_nothing;
 }
 
 static void learn_settings(struct work_struct *work);
@@ -223,7 +221,8 @@ static void learn_settings(struct work_struct *work)
 }
 
 /* The kernel is about to set or clear CR4.PCE of this CPU: for a mapping, or for everybody. */
-static int update_pce_entry(struct kprobe *probe, struct pt_regs *regs)
+static void update_pce_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			     struct ftrace_regs *fregs)
 {
 	unsigned long flags;
 
@@ -234,56 +233,64 @@ static int update_pce_entry(struct kprobe *probe, struct pt_regs *regs)
 		perfctr_rdpmc_enabled(current->active_mm);
 	local_irq_restore(flags);
 	mod_delayed_work(system_wq, &learn_work, LEARN_AFTER);
-	return 0;
 }
 
-/* One that changes where the kernel goes on needs this. */
-static void after_entry(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
-{
-}
+/*
+ * The tracer calls a function with preemption off, and not within itself. While one is registered
+ * the administrator cannot switch the tracer off, and while it is off none can be registered: a
+ * thread whose RDPMC nobody emulates would be killed.
+ */
+#define ENTRY_FLAGS	(FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT)
+/* One that changes where the kernel goes on. */
+#define WAY_FLAGS	(ENTRY_FLAGS | FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY)
 
-static struct kprobe kprobes[] = {
-	{
-		.symbol_name = "fixup_vdso_exception",
-		.pre_handler = fault_entry,
-		.post_handler = after_entry,
-	},
-	{
-		.symbol_name = "perf_clear_dirty_counters",
-		.pre_handler = clear_dirty_entry,
-		.post_handler = after_entry,
-	},
-	{ .symbol_name = "cr4_update_pce", .pre_handler = update_pce_entry },
+static struct entry {
+	char *function;
+	struct ftrace_ops ops;
+} entries[] = {
+	{ "fixup_vdso_exception", { .func = fault_entry, .flags = WAY_FLAGS } },
+	{ "perf_clear_dirty_counters", { .func = clear_dirty_entry, .flags = WAY_FLAGS } },
+	{ "cr4_update_pce", { .func = update_pce_entry, .flags = ENTRY_FLAGS } },
 };
 
-static int put_kprobes(void)
+static void unregister_entries(unsigned int n)
+{
+	while (n--)
+		unregister_ftrace_function(&entries[n].ops);
+	cancel_delayed_work_sync(&learn_work);
+}
+
+static int register_entry(struct entry *entry)
+{
+	int err = ftrace_set_filter(&entry->ops, entry->function, strlen(entry->function), 1);
+
+	if (!err)
+		err = register_ftrace_function(&entry->ops);
+	if (err)
+		pr_err_ratelimited("perfctr: cannot trace %s (%d): set kernel.ftrace_enabled, or use the patch\n",
+				   entry->function, err);
+	return err;
+}
+
+static int register_entries(void)
 {
 	unsigned int i;
-	int err;
 
-	for (i = 0; i < ARRAY_SIZE(kprobes); i++) {
-		/* What was registered before has left its traces. */
-		kprobes[i].addr = NULL;
-		kprobes[i].flags = 0;
-		err = register_kprobe(&kprobes[i]);
-		if (err) {
-			pr_err_once("perfctr: no kprobe at %s (%d): use the patch\n",
-				    kprobes[i].symbol_name, err);
-			while (i--)
-				unregister_kprobe(&kprobes[i]);
-			return err;
+	for (i = 0; i < ARRAY_SIZE(entries); i++) {
+		if (register_entry(&entries[i])) {
+			unregister_entries(i);
+			return -EOPNOTSUPP;
 		}
 	}
 	return 0;
 }
 
-static void take_kprobes(void)
+static void free_filters(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(kprobes); i++)
-		unregister_kprobe(&kprobes[i]);
-	cancel_delayed_work_sync(&learn_work);
+	for (i = 0; i < ARRAY_SIZE(entries); i++)
+		ftrace_free_filter(&entries[i].ops);
 }
 
 static struct probe {
@@ -342,13 +349,13 @@ static int register_probes(void)
 
 static int begin_events(void)
 {
-	int err = put_kprobes();
+	int err = register_entries();
 
 	if (err)
 		return err;
 	err = register_probes();
 	if (err) {
-		take_kprobes();
+		unregister_entries(ARRAY_SIZE(entries));
 		return err;
 	}
 	WRITE_ONCE(perfctr_rdpmc_always, true);
@@ -367,7 +374,7 @@ static void end_events(void)
 {
 	on_each_cpu(give_pce_back, NULL, true);
 	unregister_first(ARRAY_SIZE(probes));
-	take_kprobes();
+	unregister_entries(ARRAY_SIZE(entries));
 }
 
 static const struct perfctr_events events = {
@@ -419,6 +426,7 @@ void perfctr_events_exit(void)
 	perfctr_hooks_flush();
 	perfctr_settings_close();
 	synchronize_rcu_tasks();	/* in is_fixed() or clear_nothing() */
+	free_filters();
 }
 
 MODULE_LICENSE("GPL");

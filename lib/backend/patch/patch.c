@@ -158,6 +158,11 @@ void perfctr_patch_open_error(int error, char *text, size_t size)
 			 "a user may have; root can raise "
 			 "/sys/module/perfctr/parameters/user_kb");
 		break;
+	case EOPNOTSUPP:
+		snprintf(text, size,
+			 "the perfctr module cannot trace the kernel; ask root for: sysctl "
+			 "kernel.ftrace_enabled=1, or why in the kernel's log");
+		break;
 	case EPROTO:
 		snprintf(text, size,
 			 "the kernel's perfctr has another ABI version than this "

@@ -3,6 +3,7 @@
 #include "families.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -131,18 +132,24 @@ static pid_t sleeper_start(unsigned int cpu)
 	_exit(1);
 }
 
+static bool status_is_clear(int msrs)
+{
+	uint64_t status;
+
+	REQUIRE(pread64(msrs, &status, sizeof(status), status_msr()) == sizeof(status));
+	return EXPECT_EQUAL(status, 0);
+}
+
 /* Overflows within a switch, too, whose interrupt finds another thread. */
 static bool status_is_clear_after(pid_t pid, const struct perfctr_control *control, int msrs)
 {
 	int fd = context_open(pid);
-	uint64_t status;
 
 	REQUIRE(fd >= 0 && context_control(fd, control));
 	usleep(10000);
 	close(fd);
 	usleep(1000);
-	REQUIRE(pread64(msrs, &status, sizeof(status), status_msr()) == sizeof(status));
-	return EXPECT_EQUAL(status, 0);
+	return status_is_clear(msrs);
 }
 
 static bool status_stays_clear(pid_t pid)
@@ -161,6 +168,53 @@ static bool status_stays_clear(pid_t pid)
 	return clear;
 }
 
+/* They take turns on CPU 0 all the time. */
+static pid_t yielder_start(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	while (pin(0, 0))
+		sched_yield();
+	_exit(1);
+}
+
+/* The interrupt of one that has been stopped comes while the other runs, with another counter. */
+static bool status_stays_clear_of_two(void)
+{
+	const pid_t pid[] = { yielder_start(), yielder_start() };
+	const struct counting *of = profile.instructions.of;
+	struct perfctr_control control[2] = {
+		control_one(&of[0], BOTH),
+		control_one(&of[profile.instructions.n - 1], BOTH),
+	};
+	int msrs = open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC);
+	bool clear = true;
+
+	REQUIRE(msrs >= 0);
+	for (unsigned int i = 0; i < ROUNDS && clear; i++) {
+		int fd[2];
+
+		for (unsigned int k = 0; k < 2; k++) {
+			control[k].event[0].period = 101 + 2 * i + k;
+			fd[k] = context_open(pid[k]);
+			REQUIRE(fd[k] >= 0 && context_control(fd[k], &control[k]));
+		}
+		usleep(10000);
+		close(fd[0]);
+		close(fd[1]);
+		usleep(1000);
+		clear = status_is_clear(msrs);
+	}
+	close(msrs);
+	for (unsigned int k = 0; k < 2; k++) {
+		kill(pid[k], SIGKILL);
+		waitpid(pid[k], NULL, 0);
+	}
+	return clear;
+}
+
 /* While another one holds the counters they are not given back, and their interrupt if it has a period. */
 static bool status_stays_clear_beside(pid_t pid, pid_t holder, uint64_t period)
 {
@@ -170,6 +224,9 @@ static bool status_stays_clear_beside(pid_t pid, pid_t holder, uint64_t period)
 
 	control.event[0].period = period;
 	clear = EXPECT(fd >= 0 && context_control(fd, &control)) && status_stays_clear(pid);
+	/* With a period the interrupt is not given back, and what is told of two waits for that. */
+	if (!period)
+		clear = clear && status_stays_clear_of_two();
 	close(fd);
 	return clear;
 }

@@ -12,9 +12,6 @@ DEFINE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
 DEFINE_PER_CPU(u64, perfctr_gate_slots);
 DEFINE_PER_CPU(union perfctr_gate_special, perfctr_gate_special);
 
-/* Microseconds from a counter's stop to its interrupt: what perf_events allows AMD's processors. */
-#define LATEST_INTERRUPT	50
-
 /* Stops some counters for a moment. */
 void perfctr_cpu_hold(u64 slots)
 {
@@ -42,28 +39,31 @@ void perfctr_cpu_forget(u64 slots)
 	cpu->foreign &= ~slots;
 }
 
-/* All that are stopped have told of their overflows. */
-static void await_interrupts(const struct perfctr_cpu *cpu)
+/* One that is stopped may not have told of its overflow yet. */
+static bool may_interrupt(const struct perfctr_cpu *cpu)
 {
-	u32 latest = tsc_khz / (1000 / LATEST_INTERRUPT);
+	u32 latest = tsc_khz / (1000 / PERFCTR_LATEST_INTERRUPT);
 
-	while (rdtsc() - cpu->overflowed <= latest)
-		cpu_relax();
+	return rdtsc() - cpu->overflowed <= latest;
 }
 
-/* No counter of ours interrupts any more. */
-void perfctr_cpu_give_interrupts(void)
+/*
+ * No counter of ours interrupts any more. False: one may still do so in a moment, and its interrupt
+ * is to come to us: perf_events would not know it.
+ */
+bool perfctr_cpu_give_interrupts(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
 	lockdep_assert_irqs_disabled();
 	if (!cpu->routed)
-		return;
-	/* One that is under way is to come to us: perf_events would not know it. */
-	await_interrupts(cpu);
+		return true;
+	if (may_interrupt(cpu))
+		return false;
 	perfctr_cpu_acknowledge(~cpu->running);
 	WRITE_ONCE(cpu->routed, false);
 	perfctr_route_interrupts(false);
+	return true;
 }
 
 bool perfctr_cpu_has_interrupts(unsigned int cpu)
@@ -71,7 +71,10 @@ bool perfctr_cpu_has_interrupts(unsigned int cpu)
 	return READ_ONCE(per_cpu(perfctr_cpu.routed, cpu));
 }
 
-/* The counters were taken or given back: stopped, all 0, no event selected. */
+/*
+ * The counters were taken or given back: stopped, all 0, no event selected. It waits for interrupts
+ * where a CPU goes or the machine sleeps alone: who gives the counters back has done so before.
+ */
 void perfctr_cpu_reset(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
@@ -82,7 +85,8 @@ void perfctr_cpu_reset(void)
 	cpu->held = 0;
 	cpu->foreign = 0;
 	cpu->running = 0;
-	perfctr_cpu_give_interrupts();
+	while (!perfctr_cpu_give_interrupts())
+		cpu_relax();
 }
 
 u64 perfctr_disturbances(void)

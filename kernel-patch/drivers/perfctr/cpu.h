@@ -45,6 +45,9 @@ struct perfctr_cpu {
 
 DECLARE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
 
+/* Microseconds from a counter's stop to its interrupt: what perf_events allows AMD's processors. */
+#define PERFCTR_LATEST_INTERRUPT	50
+
 /* What the gates of sessions have run: they tell, and perfctr_cpu_follow_gate() does it. */
 DECLARE_PER_CPU(u64, perfctr_gate_slots);
 
@@ -99,7 +102,7 @@ void perfctr_cpu_hold(u64 slots);	/* some counters, until ... */
 void perfctr_cpu_go_on(void);
 void perfctr_cpu_forget(u64 slots);
 void perfctr_cpu_reset(void);
-void perfctr_cpu_give_interrupts(void);
+bool perfctr_cpu_give_interrupts(void);
 
 static inline bool perfctr_has_periods(const struct perfctr_context *ctx)
 {

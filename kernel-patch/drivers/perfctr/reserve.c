@@ -7,6 +7,7 @@
  */
 #include <linux/bitops.h>
 #include <linux/cpu.h>
+#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
@@ -92,17 +93,19 @@ static bool is_taken(int cpu, void *unused)
 	return per_cpu(cpu_taken, cpu);
 }
 
-static void give_all(void)
-{
-	lockdep_assert_held(&reserve_lock);
-	WRITE_ONCE(held, false);
-	smp_mb();	/* held before cpu_taken */
-	on_each_cpu_cond(is_taken, give_cpu, NULL, true);
-}
-
 static bool has_interrupts(int cpu, void *unused)
 {
 	return perfctr_cpu_has_interrupts(cpu);
+}
+
+static bool some_interrupt(void)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (perfctr_cpu_has_interrupts(cpu))
+			return true;
+	return false;
 }
 
 static void give_cpu_interrupts(void *unused)
@@ -110,11 +113,29 @@ static void give_cpu_interrupts(void *unused)
 	perfctr_cpu_give_interrupts();
 }
 
-/* The counters stay ours; what else interrupts by their entry of the local APIC is perf_events'. */
+/*
+ * What else interrupts by the counters' entry of the local APIC is perf_events' again. All contexts
+ * with periods have stopped. A CPU where an interrupt of theirs may be under way keeps the entry,
+ * and is asked again when none can be: the caller sleeps until then, and no CPU waits.
+ */
 static void give_interrupts(void)
 {
 	lockdep_assert_held(&reserve_lock);
-	on_each_cpu_cond(has_interrupts, give_cpu_interrupts, NULL, true);
+	for (;;) {
+		on_each_cpu_cond(has_interrupts, give_cpu_interrupts, NULL, true);
+		if (!some_interrupt())
+			return;
+		usleep_range(PERFCTR_LATEST_INTERRUPT, 2 * PERFCTR_LATEST_INTERRUPT);
+	}
+}
+
+static void give_all(void)
+{
+	lockdep_assert_held(&reserve_lock);
+	give_interrupts();
+	WRITE_ONCE(held, false);
+	smp_mb();	/* held before cpu_taken */
+	on_each_cpu_cond(is_taken, give_cpu, NULL, true);
 }
 
 static bool take_evntsel(u32 msr)

@@ -13,7 +13,6 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
-#include <asm/nmi.h>
 #include "cpu.h"
 #include "hooks.h"
 
@@ -25,7 +24,6 @@ static bool held;		/* users != 0 */
 static struct perfctr_use contexts_use, sessions_use;
 static unsigned int context_users[2][64];	/* trees, by bit of the above */
 static DEFINE_PER_CPU(bool, cpu_taken);
-static bool only_asking;	/* what reserves looks, and takes nothing */
 
 static void take_cpu(void)
 {
@@ -136,54 +134,6 @@ static void give_all(void)
 	WRITE_ONCE(held, false);
 	smp_mb();	/* held before cpu_taken */
 	on_each_cpu_cond(is_taken, give_cpu, NULL, true);
-}
-
-static bool take_evntsel(u32 msr)
-{
-	return only_asking ? !perfctr_evntsel_is_reserved(msr) : reserve_evntsel_nmi(msr);
-}
-
-static bool take_counter(u32 msr)
-{
-	return only_asking ? !perfctr_counter_is_reserved(msr) : reserve_perfctr_nmi(msr);
-}
-
-int perfctr_reserve_evntsels(u32 first, u32 n)
-{
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		if (!take_evntsel(first + i)) {
-			perfctr_release_evntsels(first, i);
-			return -EBUSY;
-		}
-	}
-	return 0;
-}
-
-void perfctr_release_evntsels(u32 first, u32 n)
-{
-	while (n-- && !only_asking)
-		release_evntsel_nmi(first + n);
-}
-
-int perfctr_reserve_counters(u32 first, u32 n)
-{
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		if (!take_counter(first + i)) {
-			perfctr_release_counters(first, i);
-			return -EBUSY;
-		}
-	}
-	return 0;
-}
-
-void perfctr_release_counters(u32 first, u32 n)
-{
-	while (n-- && !only_asking)
-		release_perfctr_nmi(first + n);
 }
 
 static int reserve_pmu(void)
@@ -328,11 +278,11 @@ static bool others_hold(void)
 		return hold;
 	asked = jiffies;
 	known = true;
-	only_asking = true;
+	perfctr_only_ask(true);
 	hold = reserve_pmu();
 	if (!hold)
 		release_pmu();
-	only_asking = false;
+	perfctr_only_ask(false);
 	return hold;
 }
 

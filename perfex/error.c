@@ -67,10 +67,21 @@ void complain_of_start(int error)
 	const struct perfctr_control control = { .size = sizeof(control) };
 	struct perfctr_pmu_info info;
 
-	if (error == EBUSY && perfctr_get_pmu_info(&info) == 0)
+	if ((error == EBUSY || error == ENODEV) && perfctr_get_pmu_info(&info) == 0)
 		complain_of_control(error, &control, &info);
 	else
 		complain("cannot start the counters: %s", strerror(error));
+}
+
+void warn_of_refused_pmu(const char *backend)
+{
+	struct perfctr_pmu_info info;
+
+	if (strcmp(backend, "patch") != 0 && perfctr_get_pmu_info_with("patch", &info) == 0 &&
+	    strncmp(info.family, "refused:", strlen("refused:")) == 0)
+		complain("warning: the driver has found the counters of this machine wrong (%.*s); "
+			 "%s counts, and may be as wrong",
+			 (int)sizeof(info.family), info.family, backend);
 }
 
 void complain_of_loss(const struct perfctr_counts *counts)
@@ -104,8 +115,12 @@ void warn_of_event(struct perfctr_events *events, const struct perfctr_request *
 void complain_of_control(int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info)
 {
+	struct perfctr_pmu_info now;
 	char text[256];
 
+	/* The driver tries the counters when they are taken first. */
+	if (error == ENODEV && perfctr_get_pmu_info(&now) == 0)
+		info = &now;
 	perfctr_control_error(error, control, info, text, sizeof(text));
 	complain("%s%s", text, advice_for(error));
 }

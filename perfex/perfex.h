@@ -162,6 +162,7 @@ int show_events(bool details);
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 void complain_of_open(int error);
 void complain_of_start(int error);
+void warn_of_refused_pmu(const char *backend);	/* another one than the driver's counts */
 void complain_of_loss(const struct perfctr_counts *counts);	/* of a part of them, if any */
 /* Of register values on a counter where they are no event. */
 void warn_of_event(struct perfctr_events *events, const struct perfctr_request *request);

@@ -172,6 +172,7 @@ bool open_events(struct options *options, uint32_t capabilities)
 	if ((!options->n_events && !capabilities) || (named && *named))
 		return true;
 	chosen = true;
+	warn_of_refused_pmu(perfctr_events_backend(options->database));
 	if (setenv("PERFCTR_BACKEND", perfctr_events_backend(options->database), 1) < 0)
 		fail("out of memory");
 	return true;

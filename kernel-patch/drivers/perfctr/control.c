@@ -309,7 +309,7 @@ static int check_control(struct perfctr_control *control, const struct perfctr_r
 		return -EINVAL;
 	if (!control->n_events)
 		return 0;
-	if (!perfctr_pmu)
+	if (!perfctr_usable_pmu())
 		return -ENODEV;
 	control->bad_reason = check_events(perfctr_pmu, control, rules);
 	switch (control->bad_reason) {

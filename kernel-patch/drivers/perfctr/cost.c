@@ -16,19 +16,27 @@
 	(u32)((rdtsc_ordered() - start_) / REPEAT);	\
 })
 
-/* Counters that somebody has taken are left alone: their costs stay unknown, 0. */
-void __init perfctr_measure_costs(struct perfctr_costs *costs)
+struct perfctr_costs perfctr_costs;
+
+void __init perfctr_measure_rdtsc(void)
 {
-	const struct perfctr_pmu *pmu = perfctr_pmu;
 	unsigned long flags;
-	u64 value __maybe_unused;
 
 	if (!boot_cpu_has(X86_FEATURE_TSC))
 		return;
 	local_irq_save(flags);
-	costs->rdtsc = ticks(rdtsc());
+	perfctr_costs.rdtsc = ticks(rdtsc());
 	local_irq_restore(flags);
-	if (!pmu || (pmu->reserve && pmu->reserve()))
+}
+
+void perfctr_measure_costs(void)
+{
+	const struct perfctr_pmu *pmu = perfctr_pmu;
+	struct perfctr_costs *costs = &perfctr_costs;
+	unsigned long flags;
+	u64 value __maybe_unused;
+
+	if (!boot_cpu_has(X86_FEATURE_TSC))
 		return;
 	local_irq_save(flags);
 	pmu->take_cpu(true);
@@ -38,6 +46,4 @@ void __init perfctr_measure_costs(struct perfctr_costs *costs)
 	costs->wrmsr = ticks(wrmsrl(pmu->counter_msr, 0));
 	pmu->give_cpu();
 	local_irq_restore(flags);
-	if (pmu->release)
-		pmu->release();
 }

@@ -22,12 +22,11 @@
 #include "session.h"
 #include "user.h"
 
-static struct perfctr_costs costs __ro_after_init;
 static char revoked;	/* its address: private_data of who has called REVOKE */
 
 static long ioctl_info(void __user *user)
 {
-	const struct perfctr_pmu *pmu = perfctr_pmu;
+	const struct perfctr_pmu *pmu = perfctr_usable_pmu();
 	struct perfctr_use contexts, sessions;
 	struct perfctr_pmu_info info;
 	u32 size;
@@ -39,15 +38,15 @@ static long ioctl_info(void __user *user)
 	perfctr_learn_settings();
 	info.size = sizeof(info);
 	info.abi_version = PERFCTR_ABI_VERSION;
-	strscpy_pad(info.family, perfctr_family, sizeof(info.family));
+	strscpy_pad(info.family, READ_ONCE(perfctr_family), sizeof(info.family));
 	info.features = perfctr_features();
 	info.holder = perfctr_holder();
 	info.tsc_khz = tsc_khz;
 	info.n_contexts = perfctr_context_number();
-	info.cost_rdtsc = costs.rdtsc;
-	info.cost_rdpmc = costs.rdpmc;
-	info.cost_rdmsr = costs.rdmsr;
-	info.cost_wrmsr = costs.wrmsr;
+	info.cost_rdtsc = perfctr_costs.rdtsc;
+	info.cost_rdpmc = perfctr_costs.rdpmc;
+	info.cost_rdmsr = perfctr_costs.rdmsr;
+	info.cost_wrmsr = perfctr_costs.wrmsr;
 	perfctr_get_use(&contexts, &sessions);
 	info.context_counters = contexts.slots;
 	info.session_counters = sessions.slots;
@@ -526,7 +525,7 @@ static int __init perfctr_init(void)
 	err = perfctr_contexts_init();
 	if (err)
 		goto no_contexts;
-	perfctr_measure_costs(&costs);
+	perfctr_measure_rdtsc();
 	err = misc_register(&device);
 	if (err)
 		goto no_device;

@@ -19,7 +19,7 @@ static DEFINE_PER_CPU(u32, kind_of_cpu);
 
 void __init perfctr_kinds_init(void)
 {
-	if (perfctr_pmu && perfctr_pmu->n_kinds)
+	if (perfctr_usable_pmu() && perfctr_pmu->n_kinds)
 		static_branch_enable(&perfctr_kinds);
 }
 
@@ -137,10 +137,12 @@ u32 perfctr_kind_of_cpu(unsigned int cpu)
 
 void perfctr_kinds_tell(struct perfctr_pmu_info *info)
 {
-	if (!perfctr_pmu)
+	const struct perfctr_pmu *pmu = perfctr_usable_pmu();
+
+	if (!pmu)
 		return;
-	info->n_kinds = perfctr_pmu->n_kinds;
-	memcpy(info->kind, perfctr_pmu->kinds, info->n_kinds * sizeof(info->kind[0]));
+	info->n_kinds = pmu->n_kinds;
+	memcpy(info->kind, pmu->kinds, info->n_kinds * sizeof(info->kind[0]));
 }
 
 /* Room for more CPUs than there can be is filled up with zeros. */
@@ -166,13 +168,14 @@ static int put_cpus(const struct perfctr_kind_cpus *kind)
 
 long perfctr_ioctl_kind_cpus(void __user *user)
 {
+	const struct perfctr_pmu *pmu = perfctr_usable_pmu();
 	struct perfctr_kind_cpus kind;
 	u32 size;
 	int err = perfctr_get_struct(&kind, sizeof(kind), user, &size);
 
 	if (err)
 		return err;
-	if (!perfctr_pmu || kind.kind >= perfctr_pmu->n_kinds)
+	if (!pmu || kind.kind >= pmu->n_kinds)
 		return -ENOENT;
 	if (kind.reserved || kind.cpus_bytes > PAGE_SIZE ||
 	    kind.cpus_bytes < BITS_TO_LONGS(nr_cpu_ids) * sizeof(long))

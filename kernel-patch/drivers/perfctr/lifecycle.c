@@ -123,8 +123,9 @@ int __init perfctr_lifecycle_init(void)
 	int state, err;
 
 	perfctr_probe();
+	perfctr_try_at_boot();
 	perfctr_kinds_init();
-	if (perfctr_pmu && perfctr_pmu->preset)
+	if (perfctr_usable_pmu() && perfctr_pmu->preset)
 		perfctr_vector_init(perfctr_interrupt);
 	power_device = platform_create_bundle(&power_driver, probe_device, NULL, 0, NULL, 0);
 	if (IS_ERR(power_device))

@@ -256,7 +256,7 @@ bool perfctr_emulate_rdpmc(struct pt_regs *regs)
 	unsigned long flags;
 	u64 value;
 
-	if (!perfctr_pmu || !(perfctr_pmu->features & PERFCTR_FEATURE_RDPMC) ||
+	if (!perfctr_usable_pmu() || !(perfctr_pmu->features & PERFCTR_FEATURE_RDPMC) ||
 	    !is_rdpmc(regs) || !counter_exists(regs->cx))
 		return false;
 	local_irq_save(flags);

@@ -436,9 +436,11 @@ void perfctr_cpu_give(void);
 bool perfctr_cpu_is_ours(void);
 bool perfctr_cpu_is_taken(void);
 void perfctr_on_all_cpus(smp_call_func_t fn);
+void perfctr_try_at_boot(void);
 
 /* probe.c */
 void perfctr_probe(void);
+int perfctr_try_pmu(void);
 
 /* kinds.c; the key: there are some */
 DECLARE_STATIC_KEY_FALSE(perfctr_kinds);
@@ -464,7 +466,9 @@ struct perfctr_costs {
 	u32 wrmsr;
 };
 
-void perfctr_measure_costs(struct perfctr_costs *costs);
+extern struct perfctr_costs perfctr_costs;
+void perfctr_measure_rdtsc(void);
+void perfctr_measure_costs(void); /* the rest; the counters are reserved, and not taken */
 
 /* debugfs.c */
 void perfctr_debugfs_init(void);

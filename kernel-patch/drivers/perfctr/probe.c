@@ -2,12 +2,11 @@
 /*
  * Is the PMU what the processor calls itself? Hypervisors and emulators promise registers that
  * fault or read as zero, an RDPMC that they do not carry out, and counters that never count. Such a
- * PMU is refused with the reason: zeros would be taken for counts.
+ * PMU is refused with the reason: zeros would be taken for counts. Where others have the counters
+ * at boot, it is tried when they are taken first.
  */
 #include <linux/bits.h>
-#include <linux/cpu.h>
 #include <linux/cpumask.h>
-#include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -18,7 +17,7 @@
 /* Long enough for a counter of reference cycles, which some processors advance in large steps. */
 #define LOOPS 10000
 
-static char refused[sizeof_field(struct perfctr_pmu_info, family)];
+static bool tried;	/* under the lock of the reservation */
 
 static u32 rdpmc_index(u32 slot)
 {
@@ -26,7 +25,7 @@ static u32 rdpmc_index(u32 slot)
 }
 
 /* Fails where the instruction faults, which rdpmc() takes for a bug of the kernel. */
-static int __init rdpmc_safe(u32 index, u64 *value)
+static int rdpmc_safe(u32 index, u64 *value)
 {
 	u32 low = 0, high = 0;
 	int err = -EFAULT;
@@ -47,9 +46,9 @@ struct probe {
 	const char *fault;
 };
 
-static const struct perfctr_control none __initconst;
+static const struct perfctr_control none;
 
-static const char *__init check_access(const struct perfctr_pmu *pmu, u64 slots)
+static const char *check_access(const struct perfctr_pmu *pmu, u64 slots)
 {
 	u64 value;
 	u32 slot;
@@ -60,7 +59,7 @@ static const char *__init check_access(const struct perfctr_pmu *pmu, u64 slots)
 	return NULL;
 }
 
-static const char *__init check_counter(const struct perfctr_pmu *pmu, u32 slot)
+static const char *check_counter(const struct perfctr_pmu *pmu, u32 slot)
 {
 	u64 written = 0x12345600 + slot, value;
 	u32 msr = pmu->msr_of(slot);
@@ -77,7 +76,7 @@ static const char *__init check_counter(const struct perfctr_pmu *pmu, u32 slot)
 }
 
 /* The counters are stopped. */
-static const char *__init check_counters(const struct perfctr_pmu *pmu, u64 slots)
+static const char *check_counters(const struct perfctr_pmu *pmu, u64 slots)
 {
 	const char *fault = NULL;
 	u32 slot;
@@ -90,14 +89,14 @@ static const char *__init check_counters(const struct perfctr_pmu *pmu, u64 slot
 }
 
 /* The fixed counters after the third count what need not happen in a short loop. */
-static bool __init is_to_count(const struct perfctr_pmu *pmu, u64 slots, u32 slot)
+static bool is_to_count(const struct perfctr_pmu *pmu, u64 slots, u32 slot)
 {
 	if (!(slots & BIT_ULL(slot)) || slot > PERFCTR_FIXED_SLOT + 2)
 		return false;
 	return slot >= PERFCTR_FIXED_SLOT || pmu->probe_evntsel;
 }
 
-static u64 __init probe_evntsel(const struct perfctr_pmu *pmu, u32 slot)
+static u64 probe_evntsel(const struct perfctr_pmu *pmu, u32 slot)
 {
 	if (slot >= PERFCTR_FIXED_SLOT)
 		return (pmu->evntsel_kernel | pmu->evntsel_required) & pmu->fixed_allowed;
@@ -105,7 +104,7 @@ static u64 __init probe_evntsel(const struct perfctr_pmu *pmu, u32 slot)
 }
 
 /* Every counter's share of what the kernel does, in the order of slots. */
-static void __init fill_in(struct perfctr_hw_control *hw, const struct perfctr_pmu *pmu, u64 slots)
+static void fill_in(struct perfctr_hw_control *hw, const struct perfctr_pmu *pmu, u64 slots)
 {
 	u32 slot;
 
@@ -125,7 +124,7 @@ static void __init fill_in(struct perfctr_hw_control *hw, const struct perfctr_p
 		pmu->compile(hw, &none);
 }
 
-static const char *__init check_counting(const struct perfctr_pmu *pmu,
+static const char *check_counting(const struct perfctr_pmu *pmu,
 					 const struct perfctr_hw_control *hw)
 {
 	u64 value[PERFCTR_MAX_COUNTERS];
@@ -145,7 +144,7 @@ static const char *__init check_counting(const struct perfctr_pmu *pmu,
 	return NULL;
 }
 
-static u64 __init slots_of(const struct perfctr_pmu *pmu)
+static u64 slots_of(const struct perfctr_pmu *pmu)
 {
 	u64 slots = 0;
 	u32 slot;
@@ -156,7 +155,7 @@ static u64 __init slots_of(const struct perfctr_pmu *pmu)
 	return slots;
 }
 
-static const char *__init check_all(const struct perfctr_pmu *pmu, struct perfctr_hw_control *hw)
+static const char *check_all(const struct perfctr_pmu *pmu, struct perfctr_hw_control *hw)
 {
 	u64 slots = slots_of(pmu);
 	const char *fault = check_access(pmu, slots);
@@ -170,7 +169,7 @@ static const char *__init check_all(const struct perfctr_pmu *pmu, struct perfct
 	return fault;
 }
 
-static void __init check_cpu(void *arg)
+static void check_cpu(void *arg)
 {
 	struct probe *probe = arg;
 
@@ -180,8 +179,11 @@ static void __init check_cpu(void *arg)
 		probe->fault = check_all(probe->pmu, probe->hw);
 }
 
-/* CPUs of one kind are believed to be alike; those of several are few enough to try all. */
-static void __init check_cpus(struct probe *probe)
+/*
+ * CPUs of one kind are believed to be alike; those of several are few enough to try all that are
+ * online, and stay so until they are called.
+ */
+static void check_cpus(struct probe *probe)
 {
 	unsigned int cpu;
 
@@ -189,36 +191,34 @@ static void __init check_cpus(struct probe *probe)
 		smp_call_function_single(raw_smp_processor_id(), check_cpu, probe, true);
 		return;
 	}
-	cpus_read_lock();
 	for_each_online_cpu(cpu) {
 		smp_call_function_single(cpu, check_cpu, probe, true);
 		if (probe->fault)
 			break;
 	}
-	cpus_read_unlock();
 }
 
-/*
- * What is wrong with the PMU, NULL: nothing. Counters that somebody has are believed: perf_events
- * has looked at them before.
- */
-static const char *__init probe_fault(const struct perfctr_pmu *pmu)
+/* The caller has reserved the counters, and has not taken them. -ENODEV: they cannot be believed. */
+int perfctr_try_pmu(void)
 {
-	struct probe probe = { .pmu = pmu };
+	struct probe probe = { .pmu = perfctr_pmu };
 
-	probe.hw = kzalloc(struct_size(probe.hw, event, PERFCTR_MAX_COUNTERS), GFP_KERNEL);
-	if (!probe.hw)
-		return "no memory";
-	if (!pmu->reserve || !pmu->reserve()) {
+	if (!tried) {
+		probe.hw = kzalloc(struct_size(probe.hw, event, PERFCTR_MAX_COUNTERS), GFP_KERNEL);
+		if (!probe.hw)
+			return -ENOMEM;
 		check_cpus(&probe);
-		if (pmu->release)
-			pmu->release();
+		kfree(probe.hw);
+		tried = true;
+		if (probe.fault)
+			perfctr_refuse_pmu(probe.fault);
+		else
+			perfctr_measure_costs();
 	}
-	kfree(probe.hw);
-	return probe.fault;
+	return perfctr_usable_pmu() ? 0 : -ENODEV;
 }
 
-/* The first family that has this machine's PMU, if that can be believed. */
+/* The first family that has this machine's PMU. */
 void __init perfctr_probe(void)
 {
 	static const struct perfctr_pmu *(*const probes[])(void) __initconst = {
@@ -227,7 +227,6 @@ void __init perfctr_probe(void)
 #undef PERFCTR_FAMILY
 	};
 	const struct perfctr_pmu *pmu = NULL;
-	const char *fault;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(probes) && !pmu; i++)
@@ -235,14 +234,6 @@ void __init perfctr_probe(void)
 	if (!pmu)
 		return;
 	perfctr_family = pmu->family;
-	if (pmu->pmu == PERFCTR_PMU_NONE)
-		return;
-	fault = probe_fault(pmu);
-	if (fault) {
-		pr_info("perfctr: the PMU calls itself %s, but its %s\n", pmu->family, fault);
-		snprintf(refused, sizeof(refused), "refused: %s", fault);
-		perfctr_family = refused;
-		return;
-	}
-	perfctr_pmu = pmu;
+	if (pmu->pmu != PERFCTR_PMU_NONE)
+		perfctr_pmu = pmu;
 }

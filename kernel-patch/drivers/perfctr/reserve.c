@@ -147,6 +147,29 @@ static void release_pmu(void)
 		perfctr_pmu->release();
 }
 
+/* Others, such as the NMI watchdog, may have had them until now: they are tried when we get them. */
+static int reserve_and_try(void)
+{
+	int err = reserve_pmu();
+
+	if (err)
+		return err;
+	err = perfctr_try_pmu();
+	if (err)
+		release_pmu();
+	return err;
+}
+
+void __init perfctr_try_at_boot(void)
+{
+	if (!perfctr_pmu)
+		return;
+	mutex_lock(&reserve_lock);
+	if (!reserve_and_try())
+		release_pmu();
+	mutex_unlock(&reserve_lock);
+}
+
 /* One more, or one less, of the contexts uses the bits of mask: those of them that some use. */
 static u64 count_users(unsigned int *count, u64 mask, int change)
 {
@@ -198,7 +221,7 @@ static int reserve_control(const struct perfctr_hw_control *hw,
 		return -EADDRINUSE;
 	if (revokers)
 		return -EBUSY;
-	err = users ? 0 : reserve_pmu();
+	err = users ? 0 : reserve_and_try();
 	if (err)
 		return err;
 	users++;
@@ -216,7 +239,7 @@ static int reserve_control(const struct perfctr_hw_control *hw,
 /*
  * What hw wants, where old, a started session's former control or NULL, does not count as in use;
  * it stays reserved itself. -EBUSY: the rest of the kernel has the counters. -EADDRINUSE: one of us
- * has one.
+ * has one. -ENODEV: they cannot be believed.
  */
 int perfctr_reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *old)
 {
@@ -272,7 +295,7 @@ static bool others_hold(void)
 	static unsigned long asked;
 	static bool known, hold;
 
-	if (!perfctr_pmu)
+	if (!perfctr_usable_pmu())
 		return false;
 	if (PERFCTR_ASKING_DISTURBS && known && time_before(jiffies, asked + HZ))
 		return hold;

@@ -61,6 +61,8 @@ void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts)
 {
 	sum->members += counts->members;
 	sum->tsc += counts->tsc;
+	for (uint32_t i = 0; i < PERFCTR_MAX_KINDS; i++)
+		sum->kind_tsc[i] += counts->kind_tsc[i];
 	for (uint32_t i = 0; i < counts->n_counters; i++)
 		sum->counter[i] += counts->counter[i];
 }

@@ -271,6 +271,7 @@ Suite *page_suite(void);
 Suite *paranoid_suite(void);
 Suite *perfex_suite(void);
 Suite *perfex_compare_suite(void);
+Suite *perfex_hybrid_suite(void);
 Suite *perfex_jobs_suite(void);
 Suite *perfex_long_suite(void);
 Suite *perfex_output_suite(void);

@@ -50,6 +50,7 @@ static const struct {
 	{ "paranoid", paranoid_suite },
 	{ "perfex", perfex_suite },
 	{ "perfex_compare", perfex_compare_suite },
+	{ "perfex_hybrid", perfex_hybrid_suite },
 	{ "perfex_jobs", perfex_jobs_suite },
 	{ "perfex_long", perfex_long_suite },
 	{ "perfex_output", perfex_output_suite },

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What one user at full speed costs another: interrupts, memory, time. */
 #include "groups.h"
+#include "trees.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -302,6 +305,51 @@ START_TEST(a_user_who_has_all_that_he_may_have_leaves_others_theirs)
 	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
 	ck_assert(WIFSTOPPED(status));
 	kill_and_wait(pid);
+	write_file(USER_KB, before);
+}
+END_TEST
+
+static void become_in_namespace(uid_t uid)
+{
+	EXPECT(setresuid(uid, uid, uid) == 0);
+	prctl(PR_SET_DUMPABLE, 1);
+}
+
+/* The user's own id is 0 in the user's namespace, others are subordinate: see subuid(5). */
+static void ids_hoard(int ready, int mapped)
+{
+	int error;
+
+	raise_descriptors();
+	become(NOBODY, 0);
+	prctl(PR_SET_DUMPABLE, 1);
+	EXPECT(unshare(CLONE_NEWUSER) == 0);
+	give(ready);
+	take(mapped);
+	become_in_namespace(0);
+	EXPECT(hoard(&error) >= 256 / 8 && error == EMFILE);
+	become_in_namespace(1);
+	EXPECT(hoard(&error) == 0 && error == EMFILE);
+	_exit(0);
+}
+
+START_TEST(a_user_s_subordinate_ids_have_nothing_beside_what_the_user_may_have)
+{
+	int ready = eventfd(0, 0), mapped = eventfd(0, 0), status;
+	char before[16], map[32];
+	pid_t pid;
+
+	snprintf(before, sizeof(before), "%d", (int)read_number(USER_KB));
+	write_file(USER_KB, "128");
+	pid = fork();
+	if (pid == 0)
+		ids_hoard(ready, mapped);
+	take(ready);
+	snprintf(map, sizeof(map), "/proc/%d/uid_map", pid);
+	write_file(map, "0 65534 1\n1 100000 1000\n");
+	give(mapped);
+	ck_assert_int_eq(wait_for(pid, &status), pid);
+	ck_assert_int_eq(status, 0);
 	write_file(USER_KB, before);
 }
 END_TEST
@@ -634,6 +682,7 @@ SUITE(neighbours, reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_me
       who_is_marked_while_it_runs_is_counted_from_then_on,
       only_root_stops_the_machine_for_sums_of_one_instant,
       a_user_who_has_all_that_he_may_have_leaves_others_theirs,
+      a_user_s_subordinate_ids_have_nothing_beside_what_the_user_may_have,
       records_that_the_user_has_no_memory_for_are_told_as_lost,
       who_waits_for_records_is_told_of_those_that_are_lost,
       a_control_costs_the_same_however_many_others_have, BY_THE_CLOCK,

@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 #include "hooks.h"
 #include "owner.h"
 
@@ -146,6 +147,21 @@ void perfctr_give_session_place(struct perfctr_owner *owner)
 	mutex_unlock(&accounts_lock);
 }
 
+/*
+ * A user can have a namespace with many ids that are nobody else's, see subuid(5): they pay together
+ * with the user. Of a namespace that root has made, such as a container's, each id pays for itself.
+ */
+static kuid_t user_who_pays(void)
+{
+	const struct user_namespace *ns = current_user_ns(), *outermost = NULL;
+
+	for (; ns != &init_user_ns; ns = ns->parent)
+		outermost = ns;
+	if (outermost && !uid_eq(outermost->owner, GLOBAL_ROOT_UID))
+		return outermost->owner;
+	return current_uid();
+}
+
 int perfctr_own(struct perfctr_owner *owner, size_t bytes)
 {
 	int err;
@@ -154,7 +170,7 @@ int perfctr_own(struct perfctr_owner *owner, size_t bytes)
 	err = perfctr_hooks_get();
 	if (err)
 		return err;
-	owner->account = get_account(current_uid());
+	owner->account = get_account(user_who_pays());
 	if (!owner->account) {
 		perfctr_hooks_put();
 		return -ENOMEM;

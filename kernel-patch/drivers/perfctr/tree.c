@@ -295,9 +295,11 @@ u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid)
 	if (perfctr_lock_tree(tree))
 		return 0;
 	if (tree->root) {
-		for_each_member(pos, tree->root)
+		for_each_member(pos, tree->root) {
 			if (READ_ONCE(pos->held) && pos->hw->n_events)
 				n += pos->shared ? perfctr_sharing(pos) : 1;
+			cond_resched();
+		}
 		*counters = tree->root->hw ? tree->root->hw->slots : 0;
 		task = perfctr_get_task(tree->root);
 		*tid = task ? task_pid_nr_ns(task, task_active_pid_ns(current)) : 0;
@@ -312,9 +314,11 @@ static bool is_holding(struct perfctr_context *top)
 {
 	struct perfctr_context *pos;
 
-	for_each_member(pos, top)
+	for_each_member(pos, top) {
 		if (READ_ONCE(pos->held))
 			return true;
+		cond_resched();
+	}
 	return false;
 }
 

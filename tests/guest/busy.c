@@ -111,8 +111,6 @@ START_TEST(perfex_names_perf_events_as_the_holder)
 }
 END_TEST
 
-#define NMI_WATCHDOG "/proc/sys/kernel/nmi_watchdog"
-
 START_TEST(perfex_names_the_nmi_watchdog_as_the_holder)
 {
 	struct run r;

@@ -175,6 +175,7 @@ void wait_for_count(int fd, uint64_t n);
 void spin(uint64_t n);
 void sleep_us(unsigned int us);
 void write_file(const char *path, const char *text);
+#define NMI_WATCHDOG "/proc/sys/kernel/nmi_watchdog"
 uint64_t read_number(const char *path);
 /* Of the CPU until now: a row of /proc/interrupts, as "LOC". */
 uint64_t interrupts(const char *row, int cpu);

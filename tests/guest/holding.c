@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
-#define NMI_WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
 
 static bool perf_may_count(void)
 {

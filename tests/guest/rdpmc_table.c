@@ -20,7 +20,6 @@
 
 #define TABLE "docs/security.md"
 #define HEADING "counters held by"
-#define NMI_WATCHDOG "/proc/sys/kernel/nmi_watchdog"
 #define RDPMC_SWITCH "/sys/bus/event_source/devices/cpu/rdpmc"
 #define AWAY_US 2000 /* others execute a thousand times as much meanwhile */
 

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #define CPU1_ONLINE "/sys/devices/system/cpu/cpu1/online"
-#define NMI_WATCHDOG "/proc/sys/kernel/nmi_watchdog"
 #define FIXED_CTR_CTRL 0x38d /* and the counter of cycles that the watchdog has (SDM volume 4) */
 #define FIXED_CTR1 0x30a
 #define SEEDS 16

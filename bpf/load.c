@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -74,40 +73,27 @@ static int explain_failure(int error)
 			strerror(error));
 }
 
-/*
- * Everybody may use the first ones, nobody but the owner the others.  Clients look for the last
- * one: then all is there.
- */
-static int pin_all(const struct perfctr_bpf *programs, const struct bpf_link *self)
+static int pin_all(int directory, const struct perfctr_bpf *programs, const struct bpf_link *self)
 {
-	const struct {
-		const char *path;
-		int fd;
-		mode_t mode;
-	} pins[] = {
-		{ PIN("slots"), bpf_map__fd(programs->maps.slots),
-		  0666 }, /* or it cannot be mapped */
-		{ PIN("info"), bpf_map__fd(programs->maps.info), 0644 },
-		{ PIN("self"), bpf_link__fd(self), 0444 },
-		{ PIN("walk"), bpf_link__fd(programs->links.walk), 0444 },
-		{ PIN("count"), bpf_program__fd(programs->progs.count), 0600 },
-		{ PIN("switch"), bpf_link__fd(programs->links.on_switch), 0600 },
-		{ PIN("fork"),
-		  bpf_link__fd(programs->links.on_fork ?: programs->links.on_first_wakeup), 0600 },
-		{ PIN("exec"), bpf_link__fd(programs->links.on_exec), 0600 },
-		{ PIN("exit"), bpf_link__fd(programs->links.on_exit), 0600 },
-		{ PIN("free"), bpf_link__fd(programs->links.on_free), 0600 },
-		{ PIN("call"), bpf_program__fd(programs->progs.call), 0666 },
+	const struct bpf_link *birth = programs->links.on_fork ?: programs->links.on_first_wakeup;
+	const int pins[PINS] = {
+		[PIN_SLOTS] = bpf_map__fd(programs->maps.slots),
+		[PIN_INFO] = bpf_map__fd(programs->maps.info),
+		[PIN_SELF] = bpf_link__fd(self),
+		[PIN_WALK] = bpf_link__fd(programs->links.walk),
+		[PIN_COUNT] = bpf_program__fd(programs->progs.count),
+		[PIN_SWITCH] = bpf_link__fd(programs->links.on_switch),
+		[PIN_FORK] = bpf_link__fd(birth),
+		[PIN_EXEC] = bpf_link__fd(programs->links.on_exec),
+		[PIN_EXIT] = bpf_link__fd(programs->links.on_exit),
+		[PIN_FREE] = bpf_link__fd(programs->links.on_free),
+		[PIN_CALL] = bpf_program__fd(programs->progs.call),
 	};
-	mode_t mask = umask(0177);
-	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < sizeof(pins) / sizeof(pins[0]); i++)
-		if (bpf_obj_pin(pins[i].fd, pins[i].path) < 0 ||
-		    chmod(pins[i].path, pins[i].mode) < 0)
-			result = complain("cannot pin %s (%s)", pins[i].path, strerror(errno));
-	umask(mask);
-	return result;
+	for (int pin = 0; pin < PINS; pin++)
+		if (make_pin(directory, pin, pins[pin]) < 0)
+			return -1;
+	return 0;
 }
 
 /* By a file of the kind that users will show. */
@@ -188,7 +174,7 @@ bool is_of_this_build(const struct perfctr_bpf_info *info)
 	return strncmp(info->sources, PERFCTR_BPF_SOURCES, sizeof(info->sources)) == 0;
 }
 
-int load_and_pin(const struct options *options, __u32 undo)
+int load_and_pin(int directory, const struct options *options, __u32 undo)
 {
 	struct perfctr_bpf_event events[PERFCTR_BPF_EVENTS] = { 0 };
 	struct perfctr_bpf *programs;
@@ -210,7 +196,7 @@ int load_and_pin(const struct options *options, __u32 undo)
 	else if (perfctr_bpf__attach(programs) < 0 || !(self = attach_self(programs)))
 		explain_failure(errno);
 	else
-		result = pin_all(programs, self);
+		result = pin_all(directory, programs, self);
 	bpf_link__destroy(self);
 	perfctr_bpf__destroy(programs);
 	return result;

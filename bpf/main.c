@@ -67,21 +67,24 @@ static int become_service(int map, struct perfctr_bpf_info *info)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	if (write_info(map, info) < 0)
-		return complain("cannot write " PIN("info") " (%s)", strerror(errno));
+		return complain("cannot write " PERFCTR_BPF_DIRECTORY "/info (%s)",
+				strerror(errno));
 	return drop_capabilities();
 }
 
-void keep_clock(int map, int ready)
+void keep_clock(int directory, int map, int ready)
 {
 	struct timespec second = { .tv_sec = 1 };
 	struct perfctr_bpf_info info;
+	__u32 undo = 0;
+	int result = 0;
 
 	if (become_service(map, &info) < 0)
 		_exit(1);
 	if (ready >= 0)
 		close(ready);
 	notify("READY=1");
-	while (!ending && access(PIN("info"), F_OK) == 0) {
+	while (!ending && is_pinned(directory, PIN_INFO)) {
 		renew_clock(&info);
 		write_info(map, &info);
 		info.current++;
@@ -89,7 +92,11 @@ void keep_clock(int map, int ready)
 		nanosleep(&second, NULL);
 	}
 	notify("STOPPING=1");
-	_exit(ending && end_all() < 0 ? 1 : 0);
+	if (ending) {
+		result = end_all(directory, &undo);
+		undo_changes(undo);
+	}
+	_exit(result < 0 ? 1 : 0);
 }
 
 /* Pins that nobody keeps the clock of any more are taken over, if they are what would be pinned. */
@@ -114,57 +121,67 @@ static int take_over(int map, const struct options *options)
 	return map;
 }
 
-static int load_new(const struct options *options, __u32 undo)
+static int load_new(int directory, const struct options *options, __u32 undo)
 {
 	struct options complete = *options;
 
 	if (!complete.slots)
 		complete.slots = DEFAULT_SLOTS;
 	/* Of a start that was killed. */
-	if (remove_pins() < 0)
+	if (remove_pins(directory) < 0)
 		return -1;
-	if (load_and_pin(&complete, undo) < 0) {
-		remove_pins();
-		remove_directory(undo);
+	if (load_and_pin(directory, &complete, undo) < 0) {
+		remove_pins(directory);
+		remove_directory(directory);
 		return -1;
 	}
-	return open_info();
+	return open_info(directory);
 }
 
-static int complain_of_lock(void)
+static int complain_of_lock(int directory)
 {
 	struct perfctr_bpf_info info = { 0 };
-	int error = errno, map = open_info();
+	int error = errno, map = open_info(directory);
 
 	if (map >= 0 && read_info(map, &info) < 0)
 		info.pid = 0;
 	if (map >= 0)
 		close(map);
 	if (error != EWOULDBLOCK)
-		return complain("cannot open " PERFCTR_BPF_DIRECTORY " (%s)", strerror(error));
+		return complain("cannot lock " PERFCTR_BPF_DIRECTORY " (%s)", strerror(error));
 	if (!running_service(&info))
 		return complain("another perfctr-bpfd is about to start or stop it");
 	return complain("it runs already, as process %u; perfctr-bpfd status tells more", info.pid);
 }
 
+/* Descriptor of "info", in the directory that this process has locked. */
+static int take_over_or_load(int directory, const struct options *options, __u32 undo)
+{
+	int map;
+
+	if (lock_directory(directory) < 0)
+		return complain_of_lock(directory);
+	map = open_info(directory);
+	return map >= 0 ? take_over(map, options) : load_new(directory, options, undo);
+}
+
 /* Who has the directory's lock starts; it is kept for as long as the service runs. */
-static int load_service(const struct options *options)
+static int load_service(const struct options *options, int *directory)
 {
 	__u32 undo;
-	int lock, map;
+	int map;
 
-	if (check_system() < 0 || make_directory(&undo) < 0)
+	if (check_system() < 0)
 		return -1;
-	lock = lock_directory();
-	if (lock < 0)
-		return complain_of_lock();
-	map = open_info();
+	*directory = make_directory(&undo);
+	if (*directory < 0)
+		return -1;
+	map = take_over_or_load(*directory, options, undo);
 	if (map >= 0)
-		return take_over(map, options);
-	map = load_new(options, undo);
-	if (map < 0)
-		close(lock);
-	return map;
+		return map;
+	close(*directory);
+	undo_changes(undo);
+	return -1;
 }
 
 static void go_to_background(void)
@@ -177,13 +194,13 @@ static void go_to_background(void)
 
 static int start_service(const struct options *options)
 {
-	int map = load_service(options), child, ready[2];
+	int directory, map = load_service(options, &directory), child, ready[2];
 	char nothing;
 
 	if (map < 0)
 		return -1;
 	if (options->foreground)
-		keep_clock(map, -1);
+		keep_clock(directory, map, -1);
 	if (pipe2(ready, O_CLOEXEC) < 0)
 		return complain("cannot make a pipe (%s)", strerror(errno));
 	child = fork();
@@ -192,7 +209,7 @@ static int start_service(const struct options *options)
 	if (child == 0) {
 		close(ready[0]);
 		go_to_background();
-		keep_clock(map, ready[1]);
+		keep_clock(directory, map, ready[1]);
 	}
 	close(ready[1]);
 	return read(ready[0], &nothing, 1) == 0 ? 0 : -1;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the programs and maps are pinned, and the map that tells who pinned them. */
+/* Where the programs and maps are pinned. */
+#define _GNU_SOURCE
 #include "service.h"
 
 #include <bpf/bpf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,12 +42,61 @@ static int mount_once(__u32 *undo)
 		*undo |= result ? 0 : PERFCTR_BPF_UNDO_MOUNT;
 	}
 	if (result < 0)
-		complain("there is no bpf file system on " BPFFS
-			 ", and it cannot be mounted (%s); as root: mount -t bpf bpf " BPFFS,
-			 strerror(errno));
+		complain(
+			"there is no bpf file system on " BPFFS
+			", and it cannot be mounted (%s); as root: mount -t bpf -o mode=0711 bpf " BPFFS,
+			strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return result;
+}
+
+/* Where everybody may write, anybody can have made it. */
+static int check_owner(int directory)
+{
+	struct stat status;
+
+	if (fstat(directory, &status) < 0)
+		return complain("cannot look at " PERFCTR_BPF_DIRECTORY " (%s)", strerror(errno));
+	if (status.st_uid == geteuid() && !(status.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	return complain(
+		PERFCTR_BPF_DIRECTORY
+		" is user %u's, mode %04o; it must be user %u's, and no other may write it; "
+		"run perfctr-bpfd as that user, or as root: rm -r " PERFCTR_BPF_DIRECTORY,
+		status.st_uid, status.st_mode & 07777, geteuid());
+}
+
+static int explain_directory(int error)
+{
+	if (error == ENOTDIR || error == ELOOP)
+		complain(PERFCTR_BPF_DIRECTORY
+			 " is no directory, but a link or a file that somebody has "
+			 "made; as root: rm " PERFCTR_BPF_DIRECTORY);
+	else
+		complain("cannot open " PERFCTR_BPF_DIRECTORY
+			 " (%s); run perfctr-bpfd as the user who started it",
+			 strerror(error));
+	errno = error;
+	return -1;
+}
+
+int open_directory(void)
+{
+	int fd = open(PERFCTR_BPF_DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return errno == ENOENT ? -1 : explain_directory(errno);
+	if (check_owner(fd) == 0)
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
+int look_at_directory(void)
+{
+	return open(PERFCTR_BPF_DIRECTORY, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
 int make_directory(__u32 *undo)
@@ -72,63 +120,42 @@ int make_directory(__u32 *undo)
 		return complain("cannot make " PERFCTR_BPF_DIRECTORY
 				" (%s); run perfctr-bpfd as root",
 				strerror(errno));
-	return 0;
+	result = open_directory();
+	return result < 0 && errno == ENOENT ? explain_directory(ENOENT) : result;
 }
 
-static bool is_directory(int fd)
+static bool is_still_there(int directory)
 {
 	struct stat here, there;
 
-	return fstat(fd, &here) == 0 && stat(PERFCTR_BPF_DIRECTORY, &there) == 0 &&
+	return fstat(directory, &here) == 0 && lstat(PERFCTR_BPF_DIRECTORY, &there) == 0 &&
 	       here.st_ino == there.st_ino && here.st_dev == there.st_dev;
 }
 
-/* Not one that was removed meanwhile. */
-int lock_directory(void)
+int lock_directory(int directory)
 {
-	int fd = open(PERFCTR_BPF_DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	int error;
-
-	if (fd < 0)
+	if (flock(directory, LOCK_EX | LOCK_NB) < 0)
 		return -1;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_directory(fd))
-		return fd;
-	error = errno == EWOULDBLOCK ? EWOULDBLOCK : ENOENT;
-	close(fd);
-	errno = error;
+	if (is_still_there(directory))
+		return 0;
+	errno = ENOENT;
 	return -1;
 }
 
-int remove_pins(void)
+/* Nobody else uses an empty one but who is about to pin: that one has the lock. */
+void remove_directory(int directory)
 {
-	DIR *directory = opendir(PERFCTR_BPF_DIRECTORY);
-	struct dirent *entry;
-	int error = 0;
-
-	if (!directory)
-		return errno == ENOENT ? 0
-				       : complain("cannot read " PERFCTR_BPF_DIRECTORY
-						  " (%s); run perfctr-bpfd stop as the user who "
-						  "started it, or root",
-						  strerror(errno));
-	/* Clients look for this one first. */
-	unlinkat(dirfd(directory), "call", 0);
-	while ((entry = readdir(directory)))
-		if (entry->d_name[0] != '.' && unlinkat(dirfd(directory), entry->d_name, 0) < 0 &&
-		    errno != ENOENT)
-			error = errno;
-	closedir(directory);
-	return error ? complain("cannot remove what is in " PERFCTR_BPF_DIRECTORY
-				" (%s); run perfctr-bpfd stop as the user who started it, or root",
-				strerror(error))
-		     : 0;
+	if (is_still_there(directory))
+		rmdir(PERFCTR_BPF_DIRECTORY);
 }
 
-void remove_directory(__u32 undo)
+void undo_changes(__u32 undo)
 {
 	struct stat status;
 
-	rmdir(PERFCTR_BPF_DIRECTORY);
+	/* Who has made one meanwhile needs them. */
+	if (lstat(PERFCTR_BPF_DIRECTORY, &status) == 0)
+		return;
 	if (undo & PERFCTR_BPF_UNDO_MODE && stat(BPFFS, &status) == 0)
 		chmod(BPFFS, status.st_mode & 07777 & ~S_IXOTH);
 	/* Fails when others use it meanwhile: then it stays. */
@@ -136,67 +163,66 @@ void remove_directory(__u32 undo)
 		umount(BPFFS);
 }
 
-/* Whoever may only read gets a descriptor for reading. */
-int open_info(void)
-{
-	LIBBPF_OPTS(bpf_obj_get_opts, reading, .file_flags = BPF_F_RDONLY);
-	int map = bpf_obj_get(PIN("info"));
+/* Everybody may use those that others may read, nobody but the owner the rest. */
+static const struct {
+	const char *name;
+	mode_t mode;
+} pins[PINS] = {
+	[PIN_SLOTS] = { "slots", 0666 }, /* or it cannot be mapped */
+	[PIN_INFO] = { "info", 0644 },	   [PIN_SELF] = { "self", 0444 },
+	[PIN_WALK] = { "walk", 0444 },	   [PIN_COUNT] = { "count", 0600 },
+	[PIN_SWITCH] = { "switch", 0600 }, [PIN_FORK] = { "fork", 0600 },
+	[PIN_EXEC] = { "exec", 0600 },	   [PIN_EXIT] = { "exit", 0600 },
+	[PIN_FREE] = { "free", 0600 },	   [PIN_CALL] = { "call", 0666 },
+};
 
-	return map < 0 && errno == EACCES ? bpf_obj_get_opts(PIN("info"), &reading) : map;
+/* bpf(2) takes no descriptor of a directory up to Linux 6.4, but this leads there. */
+struct pin_path {
+	char text[64];
+};
+
+static struct pin_path path_of(int directory, enum pin pin)
+{
+	struct pin_path path;
+
+	snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d/%s", directory, pins[pin].name);
+	return path;
 }
 
-int read_info(int map, struct perfctr_bpf_info *info)
+int open_pin(int directory, enum pin pin, __u32 flags)
 {
-	struct bpf_map_info shape = { 0 };
-	__u32 zero = 0, length = sizeof(shape);
+	LIBBPF_OPTS(bpf_obj_get_opts, options, .file_flags = flags);
 
-	if (bpf_obj_get_info_by_fd(map, &shape, &length) < 0)
-		return -1;
-	if (shape.type != BPF_MAP_TYPE_ARRAY || shape.value_size != sizeof(*info)) {
-		errno = EPROTO;
-		return -1;
-	}
-	if (bpf_map_lookup_elem(map, &zero, info) < 0)
-		return -1;
-	if (info->version == PERFCTR_BPF_VERSION)
-		return 0;
-	errno = EPROTO;
-	return -1;
+	return bpf_obj_get_opts(path_of(directory, pin).text, &options);
 }
 
-int write_info(int map, const struct perfctr_bpf_info *info)
+int make_pin(int directory, enum pin pin, int fd)
 {
-	__u32 zero = 0;
+	mode_t mask = umask(0177);
+	int result = bpf_obj_pin(fd, path_of(directory, pin).text);
 
-	return bpf_map_update_elem(map, &zero, info, BPF_ANY);
+	umask(mask);
+	if (result < 0 || fchmodat(directory, pins[pin].name, pins[pin].mode, 0) < 0)
+		return complain("cannot pin " PERFCTR_BPF_DIRECTORY "/%s (%s)", pins[pin].name,
+				strerror(errno));
+	return 0;
 }
 
-/* What follows its name, which may contain anything: from the last parenthesis on. */
-__u64 start_of(__u32 pid)
+bool is_pinned(int directory, enum pin pin)
 {
-	char path[32], line[1024] = "";
-	unsigned long long start = 0;
-	const char *rest;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = pid ? fopen(path, "re") : NULL;
-	if (!file)
-		return 0;
-	if (!fgets(line, sizeof(line), file))
-		line[0] = '\0';
-	fclose(file);
-	rest = strrchr(line, ')');
-	if (!rest || sscanf(rest,
-			    ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			    "%*s %*s %*s %llu",
-			    &start) != 1)
-		return 0;
-	return start;
+	return faccessat(directory, pins[pin].name, F_OK, 0) == 0;
 }
 
-/* Its number may be another process's by now. */
-int running_service(const struct perfctr_bpf_info *info)
+/* The last one, which clients look for, first. */
+int remove_pins(int directory)
 {
-	return info->pid && start_of(info->pid) == info->pid_start ? (int)info->pid : 0;
+	int error = 0;
+
+	for (int pin = PINS - 1; pin >= 0; pin--)
+		if (unlinkat(directory, pins[pin].name, 0) < 0 && errno != ENOENT)
+			error = errno;
+	return error ? complain("cannot remove what is in " PERFCTR_BPF_DIRECTORY
+				" (%s); run perfctr-bpfd stop as the user who started it",
+				strerror(error))
+		     : 0;
 }

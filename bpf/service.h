@@ -4,10 +4,25 @@
 #define PERFCTR_BPF_SERVICE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include <linux/perfctr.h>
 #include "layout.h"
 
-#define PIN(name) PERFCTR_BPF_DIRECTORY "/" name
+/* All that is pinned, in that order. */
+enum pin {
+	PIN_SLOTS,
+	PIN_INFO,
+	PIN_SELF,
+	PIN_WALK,
+	PIN_COUNT,
+	PIN_SWITCH,
+	PIN_FORK,
+	PIN_EXEC,
+	PIN_EXIT,
+	PIN_FREE,
+	PIN_CALL, /* the last one: clients look for it, and then all is there */
+	PINS
+};
 
 struct options {
 	unsigned int slots;
@@ -22,7 +37,7 @@ struct options {
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Each returns 0, or -1 when it has complained. */
-int load_and_pin(const struct options *options, __u32 undo);
+int load_and_pin(int directory, const struct options *options, __u32 undo);
 bool is_of_this_build(const struct perfctr_bpf_info *info);
 int show_status(void);
 int stop_service(void);
@@ -38,18 +53,35 @@ int open_events(int map, const struct perfctr_bpf_event *events, unsigned int n)
 int cpus(void);
 
 /*
- * The place of the pins; undo tells what was done to the system for it.  One process at a time has
- * it: a descriptor that is the lock, -1 with EWOULDBLOCK when another has it, else when this has
- * complained.
+ * The directory of the pins, which is opened once: all that is done to pins is done through this
+ * descriptor, so that nobody can put another directory in its place meanwhile.
  */
+/* Makes it if it is missing; undo tells what was done to the system.  -1 when it has complained. */
 int make_directory(__u32 *undo);
-int lock_directory(void);
-void remove_directory(__u32 undo);
-/* All that is in it. */
-int remove_pins(void);
+/* -1 with ENOENT: there is none; with another errno when it has complained. */
+int open_directory(void);
+/* For who may only look; -1 with errno. */
+int look_at_directory(void);
+/*
+ * One process at a time has it, until it closes the last descriptor.  -1 with EWOULDBLOCK when
+ * another has it, with ENOENT when the directory has been removed meanwhile.
+ */
+int lock_directory(int directory);
+/* Where it still is what is found by that name. */
+void remove_directory(int directory);
+/* When there is no directory any more, and this has it open no more. */
+void undo_changes(__u32 undo);
+
+/* Descriptor of what is pinned, or -1 with errno; flags as of bpf(2) BPF_OBJ_GET. */
+int open_pin(int directory, enum pin pin, __u32 flags);
+/* 0, or -1 when it has complained. */
+int make_pin(int directory, enum pin pin, int fd);
+bool is_pinned(int directory, enum pin pin);
+/* All of them, and nothing else that is there; 0, or -1 when it has complained. */
+int remove_pins(int directory);
 
 /* Descriptor of the pinned map "info", or -1 with errno. */
-int open_info(void);
+int open_info(int directory);
 /* Its element; -1 with EPROTO when that is not of this version. */
 int read_info(int map, struct perfctr_bpf_info *info);
 int write_info(int map, const struct perfctr_bpf_info *info);
@@ -58,8 +90,8 @@ int write_info(int map, const struct perfctr_bpf_info *info);
 int running_service(const struct perfctr_bpf_info *info);
 __u64 start_of(__u32 pid);
 
-/* What was pinned ends, and whoever has it open still has nothing more of it. */
-int end_all(void);
+/* What is pinned ends, and whoever has it open still has nothing more of it; undo is to be done. */
+int end_all(int directory, __u32 *undo);
 /* Tell who waits for it by sd_notify(3), if anybody does. */
 void notify(const char *state);
 
@@ -78,6 +110,6 @@ __u64 monotonic_ns(void);
  * Become the service: renew the clock every second, until the pins are gone or a signal ends it,
  * and then remove them.  Descriptor ready is closed when the process is known as the service.
  */
-void keep_clock(int map, int ready) __attribute__((noreturn));
+void keep_clock(int directory, int map, int ready) __attribute__((noreturn));
 
 #endif

@@ -26,20 +26,20 @@ static void add_slot(struct usage *usage, const struct perfctr_bpf_slot *slot)
 	usage->dropped += slot->dropped;
 }
 
-static int look_at_slots(const struct perfctr_bpf_info *info, struct usage *usage)
+static int look_at_slots(int directory, const struct perfctr_bpf_info *info, struct usage *usage)
 {
 	size_t size = (size_t)info->slots * PERFCTR_PAGE_SIZE;
-	int map = bpf_obj_get(PIN("slots"));
+	int map = open_pin(directory, PIN_SLOTS, 0);
 	const char *slots;
 
 	if (map < 0)
-		return complain("cannot open " PIN(
-					"slots") " (%s); perfctr-bpfd stop, then start, renews it",
+		return complain("cannot open " PERFCTR_BPF_DIRECTORY
+				"/slots (%s); perfctr-bpfd stop, then start, renews it",
 				strerror(errno));
 	slots = mmap(NULL, size, PROT_READ, MAP_SHARED, map, 0);
 	close(map);
 	if (slots == MAP_FAILED)
-		return complain("cannot map " PIN("slots") " (%s)", strerror(errno));
+		return complain("cannot map " PERFCTR_BPF_DIRECTORY "/slots (%s)", strerror(errno));
 	for (unsigned int i = 0; i < info->slots; i++)
 		add_slot(usage, (const void *)(slots + (size_t)i * PERFCTR_PAGE_SIZE));
 	munmap((void *)slots, size);
@@ -61,26 +61,33 @@ static void show_clock(const struct perfctr_bpf_info *info)
 	       info->live ? "" : "; not the same on all CPUs: pages cannot be read live");
 }
 
+static int read_all(int directory, struct perfctr_bpf_info *info, struct usage *usage)
+{
+	int map = directory < 0 ? -1 : open_info(directory), result;
+
+	if (map < 0 && errno == EACCES)
+		return complain("no permission for " PERFCTR_BPF_DIRECTORY
+				"/info; ask root to chmod o+x /sys/fs/bpf");
+	if (map < 0)
+		return complain("it is not loaded; as root: perfctr-bpfd start");
+	result = read_info(map, info);
+	close(map);
+	if (result < 0 && errno == EPROTO)
+		return complain("another version of it is loaded; perfctr-bpfd stop removes it");
+	if (result < 0)
+		return complain("cannot read " PERFCTR_BPF_DIRECTORY "/info (%s)", strerror(errno));
+	return look_at_slots(directory, info, usage);
+}
+
 int show_status(void)
 {
 	struct perfctr_bpf_info info;
 	struct usage usage = { 0 };
-	int map = open_info();
+	int directory = look_at_directory(), result = read_all(directory, &info, &usage);
 
-	if (map < 0 && errno == EACCES)
-		return complain(
-			"no permission for " PIN("info") "; ask root to chmod o+x /sys/fs/bpf");
-	if (map < 0)
-		return complain("it is not loaded; as root: perfctr-bpfd start");
-	if (read_info(map, &info) < 0) {
-		close(map);
-		return errno == EPROTO
-			       ? complain(
-					 "another version of it is loaded; perfctr-bpfd stop removes it")
-			       : complain("cannot read " PIN("info") " (%s)", strerror(errno));
-	}
-	close(map);
-	if (look_at_slots(&info, &usage) < 0)
+	if (directory >= 0)
+		close(directory);
+	if (result < 0)
 		return -1;
 	show_clock(&info);
 	printf("slots    %u, taken by %u contexts and %u groups; %u for one user\n", info.slots,

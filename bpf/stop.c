@@ -37,20 +37,21 @@ void notify(const char *state)
 	close(fd);
 }
 
-int end_all(void)
+int end_all(int directory, __u32 *undo)
 {
 	struct perfctr_bpf_info info = { 0 };
-	int map = open_info();
+	int map = open_info(directory);
 
 	if (map >= 0 && read_info(map, &info) == 0) {
 		info.ended = 1;
 		write_info(map, &info);
+		*undo |= info.undo;
 	}
 	if (map >= 0)
 		close(map);
-	if (remove_pins() < 0)
+	if (remove_pins(directory) < 0)
 		return -1;
-	remove_directory(info.undo);
+	remove_directory(directory);
 	return 0;
 }
 
@@ -68,41 +69,47 @@ static void end_service(int pid)
 }
 
 /* Who has the lock gives it back when it finds its pins gone. */
-static int wait_for_lock(void)
+static void wait_for_lock(int directory)
 {
 	struct timespec pause = { .tv_nsec = 20000000 };
-	int lock = lock_directory();
 
-	for (int i = 0; lock < 0 && errno == EWOULDBLOCK && i < WAIT_TRIES; i++) {
+	for (int i = 0; i < WAIT_TRIES; i++) {
+		if (lock_directory(directory) == 0 || errno != EWOULDBLOCK)
+			return;
 		nanosleep(&pause, NULL);
-		lock = lock_directory();
 	}
-	return lock;
+}
+
+static int service_of(int directory)
+{
+	struct perfctr_bpf_info info;
+	int map = open_info(directory), pid = 0;
+
+	if (map >= 0 && read_info(map, &info) == 0)
+		pid = running_service(&info);
+	if (map >= 0)
+		close(map);
+	return pid;
 }
 
 int stop_service(void)
 {
-	struct perfctr_bpf_info info = { 0 };
-	int lock = lock_directory(), map = open_info(), result;
+	int directory = open_directory(), result;
+	__u32 undo = 0;
+	bool is_held;
 
-	if (lock < 0 && errno == ENOENT)
+	if (directory < 0 && errno == ENOENT)
 		return complain("it is not loaded: there is no " PERFCTR_BPF_DIRECTORY);
-	if (map >= 0 && read_info(map, &info) < 0)
-		memset(&info, 0, sizeof(info));
-	if (map >= 0)
-		close(map);
-	if (lock < 0 && errno == EACCES)
-		return complain("cannot read " PERFCTR_BPF_DIRECTORY
-				" (%s); run perfctr-bpfd stop as the user who started it, or root",
-				strerror(EACCES));
-	if (lock < 0)
-		end_service(running_service(&info));
-	result = end_all();
-	if (lock < 0)
-		lock = wait_for_lock();
+	if (directory < 0)
+		return -1;
+	is_held = lock_directory(directory) < 0;
+	if (is_held)
+		end_service(service_of(directory));
+	result = end_all(directory, &undo);
+	if (is_held)
+		wait_for_lock(directory);
+	close(directory);
 	/* What the service itself had not the right to undo. */
-	remove_directory(info.undo);
-	if (lock >= 0)
-		close(lock);
+	undo_changes(undo);
 	return result;
 }

@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Part of tests/bpf/run: the life of the service.  Nothing is loaded at its beginning, nor at its end.
-# shellcheck shell=bash disable=SC2154 # bpfd, perfex and work are tests/bpf/run's
-pins=/sys/fs/bpf/perfctr
-
-pid_of_service() { "$bpfd" status | awk '/^service  process/ { print $3 }'; }
-
-kill_service() {
-	local pid
-	pid=$(pid_of_service)
-	kill -KILL "$pid"
-	while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
-}
+# shellcheck shell=bash disable=SC2154 # bpfd, perfex and work are tests/bpf/run's; pins, and functions, service.sh's
 
 # Of two that start at once one does, and what it has loaded is whole.
 start_twice_at_once() {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The map that tells what is loaded, and by which process. */
+#include "service.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whoever may only read gets a descriptor for reading. */
+int open_info(int directory)
+{
+	int map = open_pin(directory, PIN_INFO, 0);
+
+	return map < 0 && errno == EACCES ? open_pin(directory, PIN_INFO, BPF_F_RDONLY) : map;
+}
+
+int read_info(int map, struct perfctr_bpf_info *info)
+{
+	struct bpf_map_info shape = { 0 };
+	__u32 zero = 0, length = sizeof(shape);
+
+	if (bpf_obj_get_info_by_fd(map, &shape, &length) < 0)
+		return -1;
+	if (shape.type != BPF_MAP_TYPE_ARRAY || shape.value_size != sizeof(*info)) {
+		errno = EPROTO;
+		return -1;
+	}
+	if (bpf_map_lookup_elem(map, &zero, info) < 0)
+		return -1;
+	if (info->version == PERFCTR_BPF_VERSION)
+		return 0;
+	errno = EPROTO;
+	return -1;
+}
+
+int write_info(int map, const struct perfctr_bpf_info *info)
+{
+	__u32 zero = 0;
+
+	return bpf_map_update_elem(map, &zero, info, BPF_ANY);
+}
+
+/* What follows its name, which may contain anything: from the last parenthesis on. */
+__u64 start_of(__u32 pid)
+{
+	char path[32], line[1024] = "";
+	unsigned long long start = 0;
+	const char *rest;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	file = pid ? fopen(path, "re") : NULL;
+	if (!file)
+		return 0;
+	if (!fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	fclose(file);
+	rest = strrchr(line, ')');
+	if (!rest || sscanf(rest,
+			    ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    "%*s %*s %*s %llu",
+			    &start) != 1)
+		return 0;
+	return start;
+}
+
+/* Its number may be another process's by now. */
+int running_service(const struct perfctr_bpf_info *info)
+{
+	return info->pid && start_of(info->pid) == info->pid_start ? (int)info->pid : 0;
+}

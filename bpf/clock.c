@@ -88,30 +88,23 @@ void begin_clock(struct perfctr_bpf_info *info)
 	};
 }
 
-static long ns_off(const struct perfctr_bpf_info *info, struct moment now)
+long clock_error(const struct perfctr_bpf_info *info)
 {
+	struct moment now = look_at_clock();
 	const struct perfctr_bpf_clock *clock = &info->clock[info->current & 1];
 	__u64 expected = clock->ticks + perfctr_bpf_ticks(&clock->rate, now.ns - clock->ns);
 
 	return (long)((__s64)(expected - now.ticks) * 1000000 / (__s64)info->tsc_khz);
 }
 
-long clock_error(const struct perfctr_bpf_info *info)
-{
-	return ns_off(info, look_at_clock());
-}
-
-/* The programs use the one clock while the other is written. */
-long renew_clock(struct perfctr_bpf_info *info)
+struct perfctr_bpf_clock next_clock(const struct perfctr_bpf_info *info)
 {
 	const struct perfctr_bpf_clock *old = &info->clock[info->current & 1];
 	struct moment now = look_at_clock(), then = { .ns = old->ns, .ticks = old->ticks };
-	long error = ns_off(info, now);
 
-	info->clock[(info->current + 1) & 1] = (struct perfctr_bpf_clock){
+	return (struct perfctr_bpf_clock){
 		.ns = now.ns,
 		.ticks = now.ticks,
 		.rate = rate_between(then, now),
 	};
-	return error;
 }

@@ -6,13 +6,21 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Whoever may only read gets a descriptor for reading. */
-int open_info(int directory)
+void open_info(struct pinned *pinned)
 {
-	int map = open_pin(directory, PIN_INFO, 0);
+	pinned->keep = open_pin(pinned->directory, PIN_KEEP, 0);
+	pinned->info = open_pin(pinned->directory, PIN_INFO, BPF_F_RDONLY);
+}
 
-	return map < 0 && errno == EACCES ? open_pin(directory, PIN_INFO, BPF_F_RDONLY) : map;
+void close_info(struct pinned *pinned)
+{
+	if (pinned->info >= 0)
+		close(pinned->info);
+	if (pinned->keep >= 0)
+		close(pinned->keep);
+	pinned->info = pinned->keep = -1;
 }
 
 int read_info(int map, struct perfctr_bpf_info *info)
@@ -34,11 +42,16 @@ int read_info(int map, struct perfctr_bpf_info *info)
 	return -1;
 }
 
-int write_info(int map, const struct perfctr_bpf_info *info)
+int change_info(int keep, const struct perfctr_bpf_kept *to)
 {
-	__u32 zero = 0;
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = to, .ctx_size_in = sizeof(*to));
 
-	return bpf_map_update_elem(map, &zero, info, BPF_ANY);
+	if (bpf_prog_test_run_opts(keep, &run) < 0)
+		return -1;
+	if (!run.retval)
+		return 0;
+	errno = -(int)run.retval;
+	return -1;
 }
 
 /* What follows its name, which may contain anything: from the last parenthesis on. */

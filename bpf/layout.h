@@ -96,8 +96,9 @@ struct perfctr_bpf_event {
 #define PERFCTR_BPF_UNDO_MODE (1u << 1)	 /* let everybody search it */
 
 /*
- * The only element of the map "info".  Who reads it looks first whether elements of the map are as
- * long as this: the kernel writes as much as they are.
+ * The only element of the map "info", which is frozen: a program alone can change it.  Who reads it
+ * looks first whether elements of the map are as long as this: the kernel writes as much as they
+ * are.
  */
 struct perfctr_bpf_info {
 	__u32 version; /* PERFCTR_BPF_VERSION */
@@ -116,6 +117,23 @@ struct perfctr_bpf_info {
 	__u32 n_events; /* of the processor; 0: none is counted */
 	__u32 reserved;
 	struct perfctr_bpf_event event[PERFCTR_BPF_EVENTS];
+};
+
+/*
+ * The program "keep", by which the service changes "info", and which its user alone can open.  A
+ * map that others may read they could else write: the kernel lets everybody pin it once more.
+ */
+enum perfctr_bpf_keep {
+	PERFCTR_BPF_KEEP_SERVICE, /* pid, pid_start: another process is the service */
+	PERFCTR_BPF_KEEP_CLOCK,	  /* clock: it is the newest one from then on */
+	PERFCTR_BPF_KEEP_END,	  /* nothing takes it back */
+};
+
+struct perfctr_bpf_kept {
+	__u32 action; /* enum perfctr_bpf_keep */
+	__u32 pid;
+	__u64 pid_start;
+	struct perfctr_bpf_clock clock;
 };
 
 static inline __u64 perfctr_bpf_ticks(const struct perfctr_bpf_rate *rate, __u64 ns)

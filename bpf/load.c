@@ -82,6 +82,7 @@ static int pin_all(int directory, const struct perfctr_bpf *programs, const stru
 		[PIN_SELF] = bpf_link__fd(self),
 		[PIN_WALK] = bpf_link__fd(programs->links.walk),
 		[PIN_COUNT] = bpf_program__fd(programs->progs.count),
+		[PIN_KEEP] = bpf_program__fd(programs->progs.keep),
 		[PIN_SWITCH] = bpf_link__fd(programs->links.on_switch),
 		[PIN_FORK] = bpf_link__fd(birth),
 		[PIN_EXEC] = bpf_link__fd(programs->links.on_exec),
@@ -125,9 +126,12 @@ static struct bpf_link *attach_self(const struct perfctr_bpf *programs)
 	return bpf_program__attach_iter(programs->progs.self, &options);
 }
 
+/* From then on programs alone write it, whoever may open it. */
 static int fill_in(struct perfctr_bpf *programs, const struct options *options,
 		   const struct perfctr_bpf_event *events, __u32 undo)
 {
+	int map = bpf_map__fd(programs->maps.info);
+	__u32 zero = 0;
 	struct perfctr_bpf_info info = {
 		.version = PERFCTR_BPF_VERSION,
 		.slots = options->slots,
@@ -139,7 +143,7 @@ static int fill_in(struct perfctr_bpf *programs, const struct options *options,
 
 	memcpy(info.event, events, sizeof(info.event));
 	begin_clock(&info);
-	return write_info(bpf_map__fd(programs->maps.info), &info);
+	return bpf_map_update_elem(map, &zero, &info, BPF_ANY) < 0 ? -1 : bpf_map_freeze(map);
 }
 
 /* Programs at tracepoints cannot be preempted there. */

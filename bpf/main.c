@@ -7,13 +7,13 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_SLOTS 1024
@@ -56,55 +56,77 @@ static void end_service(int signal)
 }
 
 /* Known as the service, or -1. */
-static int become_service(int map, struct perfctr_bpf_info *info)
+static int become_service(const struct pinned *pinned, struct perfctr_bpf_info *info)
 {
 	const struct sigaction action = { .sa_handler = end_service };
+	struct perfctr_bpf_kept service = {
+		.action = PERFCTR_BPF_KEEP_SERVICE,
+		.pid = (__u32)getpid(),
+		.pid_start = start_of((__u32)getpid()),
+	};
 
-	if (read_info(map, info) < 0)
+	if (read_info(pinned->info, info) < 0)
 		return -1;
-	info->pid = (__u32)getpid();
-	info->pid_start = start_of(info->pid);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
-	if (write_info(map, info) < 0)
+	if (change_info(pinned->keep, &service) < 0)
 		return complain("cannot write " PERFCTR_BPF_DIRECTORY "/info (%s)",
 				strerror(errno));
 	return drop_capabilities();
 }
 
-void keep_clock(int directory, int map, int ready)
+/* As info is then. */
+static void renew_clock(const struct pinned *pinned, struct perfctr_bpf_info *info)
 {
-	struct timespec second = { .tv_sec = 1 };
+	struct perfctr_bpf_kept to = {
+		.action = PERFCTR_BPF_KEEP_CLOCK,
+		.clock = next_clock(info),
+	};
+
+	change_info(pinned->keep, &to);
+	read_info(pinned->info, info);
+}
+
+/* A second, or until something is removed. */
+static void await_change(int watch)
+{
+	struct pollfd change = { .fd = watch, .events = POLLIN };
+	char events[4096];
+
+	if (poll(&change, 1, 1000) > 0)
+		while (read(watch, events, sizeof(events)) > 0)
+			;
+}
+
+void keep_clock(const struct pinned *pinned, int ready)
+{
+	int watch = watch_directory(pinned->directory), result = 0;
 	struct perfctr_bpf_info info;
 	__u32 undo = 0;
-	int result = 0;
 
-	if (become_service(map, &info) < 0)
+	if (become_service(pinned, &info) < 0)
 		_exit(1);
 	if (ready >= 0)
 		close(ready);
 	notify("READY=1");
-	while (!ending && is_pinned(directory, PIN_INFO)) {
-		renew_clock(&info);
-		write_info(map, &info);
-		info.current++;
-		write_info(map, &info);
-		nanosleep(&second, NULL);
+	while (!ending && is_pinned(pinned->directory, PIN_INFO)) {
+		renew_clock(pinned, &info);
+		await_change(watch);
 	}
 	notify("STOPPING=1");
 	if (ending) {
-		result = end_all(directory, &undo);
+		result = end_all(pinned, &undo);
 		undo_changes(undo);
 	}
 	_exit(result < 0 ? 1 : 0);
 }
 
 /* Pins that nobody keeps the clock of any more are taken over, if they are what would be pinned. */
-static int take_over(int map, const struct options *options)
+static int take_over(const struct pinned *pinned, const struct options *options)
 {
 	struct perfctr_bpf_info info;
 
-	if (read_info(map, &info) < 0 && errno == EPROTO)
+	if (read_info(pinned->info, &info) < 0)
 		return complain("another version of it is loaded; perfctr-bpfd stop removes it");
 	if (!is_of_this_build(&info))
 		return complain("programs of another build are loaded; perfctr-bpfd stop, then "
@@ -118,35 +140,36 @@ static int take_over(int map, const struct options *options)
 		return complain("what is loaded has %u slots, %u for one user; perfctr-bpfd stop, "
 				"then start",
 				info.slots, info.user_slots);
-	return map;
+	return 0;
 }
 
-static int load_new(int directory, const struct options *options, __u32 undo)
+static int load_new(struct pinned *pinned, const struct options *options, __u32 undo)
 {
 	struct options complete = *options;
 
 	if (!complete.slots)
 		complete.slots = DEFAULT_SLOTS;
 	/* Of a start that was killed. */
-	if (remove_pins(directory) < 0)
+	if (remove_pins(pinned->directory) < 0)
 		return -1;
-	if (load_and_pin(directory, &complete, undo) < 0) {
-		remove_pins(directory);
-		remove_directory(directory);
+	if (load_and_pin(pinned->directory, &complete, undo) < 0) {
+		remove_pins(pinned->directory);
+		remove_directory(pinned->directory);
 		return -1;
 	}
-	return open_info(directory);
+	open_info(pinned);
+	return 0;
 }
 
-static int complain_of_lock(int directory)
+static int complain_of_lock(struct pinned *pinned)
 {
 	struct perfctr_bpf_info info = { 0 };
-	int error = errno, map = open_info(directory);
+	int error = errno;
 
-	if (map >= 0 && read_info(map, &info) < 0)
+	open_info(pinned);
+	if (pinned->info >= 0 && read_info(pinned->info, &info) < 0)
 		info.pid = 0;
-	if (map >= 0)
-		close(map);
+	close_info(pinned);
 	if (error != EWOULDBLOCK)
 		return complain("cannot lock " PERFCTR_BPF_DIRECTORY " (%s)", strerror(error));
 	if (!running_service(&info))
@@ -154,32 +177,29 @@ static int complain_of_lock(int directory)
 	return complain("it runs already, as process %u; perfctr-bpfd status tells more", info.pid);
 }
 
-/* Descriptor of "info", in the directory that this process has locked. */
-static int take_over_or_load(int directory, const struct options *options, __u32 undo)
+/* In the directory that this process has locked. */
+static int take_over_or_load(struct pinned *pinned, const struct options *options, __u32 undo)
 {
-	int map;
-
-	if (lock_directory(directory) < 0)
-		return complain_of_lock(directory);
-	map = open_info(directory);
-	return map >= 0 ? take_over(map, options) : load_new(directory, options, undo);
+	if (lock_directory(pinned->directory) < 0)
+		return complain_of_lock(pinned);
+	open_info(pinned);
+	return pinned->info >= 0 ? take_over(pinned, options) : load_new(pinned, options, undo);
 }
 
 /* Who has the directory's lock starts; it is kept for as long as the service runs. */
-static int load_service(const struct options *options, int *directory)
+static int load_service(const struct options *options, struct pinned *pinned)
 {
 	__u32 undo;
-	int map;
 
 	if (check_system() < 0)
 		return -1;
-	*directory = make_directory(&undo);
-	if (*directory < 0)
+	pinned->directory = make_directory(&undo);
+	if (pinned->directory < 0)
 		return -1;
-	map = take_over_or_load(*directory, options, undo);
-	if (map >= 0)
-		return map;
-	close(*directory);
+	if (take_over_or_load(pinned, options, undo) == 0)
+		return 0;
+	close_info(pinned);
+	close(pinned->directory);
 	undo_changes(undo);
 	return -1;
 }
@@ -194,13 +214,14 @@ static void go_to_background(void)
 
 static int start_service(const struct options *options)
 {
-	int directory, map = load_service(options, &directory), child, ready[2];
+	struct pinned pinned = { .info = -1, .keep = -1 };
+	int child, ready[2];
 	char nothing;
 
-	if (map < 0)
+	if (load_service(options, &pinned) < 0)
 		return -1;
 	if (options->foreground)
-		keep_clock(directory, map, -1);
+		keep_clock(&pinned, -1);
 	if (pipe2(ready, O_CLOEXEC) < 0)
 		return complain("cannot make a pipe (%s)", strerror(errno));
 	child = fork();
@@ -209,7 +230,7 @@ static int start_service(const struct options *options)
 	if (child == 0) {
 		close(ready[0]);
 		go_to_background();
-		keep_clock(directory, map, ready[1]);
+		keep_clock(&pinned, ready[1]);
 	}
 	close(ready[1]);
 	return read(ready[0], &nothing, 1) == 0 ? 0 : -1;

@@ -19,6 +19,7 @@
 #include "request.h"
 #include "call.h"
 #include "walk.h"
+#include "keep.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -159,6 +160,13 @@ SEC("syscall")
 int call(struct perfctr_bpf_arguments *arguments)
 {
 	return answer_call(arguments);
+}
+
+/* By the service alone. */
+SEC("syscall")
+int keep(struct perfctr_bpf_kept *to)
+{
+	return keep_info(to);
 }
 
 /* By root, in an interrupt on each CPU; nobody else may have it, as it can be attached. */

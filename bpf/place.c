@@ -169,11 +169,12 @@ static const struct {
 	mode_t mode;
 } pins[PINS] = {
 	[PIN_SLOTS] = { "slots", 0666 }, /* or it cannot be mapped */
-	[PIN_INFO] = { "info", 0644 },	   [PIN_SELF] = { "self", 0444 },
-	[PIN_WALK] = { "walk", 0444 },	   [PIN_COUNT] = { "count", 0600 },
-	[PIN_SWITCH] = { "switch", 0600 }, [PIN_FORK] = { "fork", 0600 },
-	[PIN_EXEC] = { "exec", 0600 },	   [PIN_EXIT] = { "exit", 0600 },
-	[PIN_FREE] = { "free", 0600 },	   [PIN_CALL] = { "call", 0666 },
+	[PIN_INFO] = { "info", 0644 },	 [PIN_SELF] = { "self", 0444 },
+	[PIN_WALK] = { "walk", 0444 },	 [PIN_COUNT] = { "count", 0600 },
+	[PIN_KEEP] = { "keep", 0600 },	 [PIN_SWITCH] = { "switch", 0600 },
+	[PIN_FORK] = { "fork", 0600 },	 [PIN_EXEC] = { "exec", 0600 },
+	[PIN_EXIT] = { "exit", 0600 },	 [PIN_FREE] = { "free", 0600 },
+	[PIN_CALL] = { "call", 0666 },
 };
 
 /* bpf(2) takes no descriptor of a directory up to Linux 6.4, but this leads there. */

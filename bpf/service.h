@@ -15,6 +15,7 @@ enum pin {
 	PIN_SELF,
 	PIN_WALK,
 	PIN_COUNT,
+	PIN_KEEP,
 	PIN_SWITCH,
 	PIN_FORK,
 	PIN_EXEC,
@@ -80,18 +81,32 @@ bool is_pinned(int directory, enum pin pin);
 /* All of them, and nothing else that is there; 0, or -1 when it has complained. */
 int remove_pins(int directory);
 
-/* Descriptor of the pinned map "info", or -1 with errno. */
-int open_info(int directory);
+/* What a process has open of what is pinned; -1: nothing. */
+struct pinned {
+	int directory; /* that the lock belongs to */
+	int info;
+	int keep;
+};
+
+/* The map "info" by its pin, and the program for who may have it; errno tells why not the map. */
+void open_info(struct pinned *pinned);
+void close_info(struct pinned *pinned);
 /* Its element; -1 with EPROTO when that is not of this version. */
 int read_info(int map, struct perfctr_bpf_info *info);
-int write_info(int map, const struct perfctr_bpf_info *info);
+/* Changes it by the program "keep"; -1 with errno. */
+int change_info(int keep, const struct perfctr_bpf_kept *to);
 
 /* Process of the service, 0 when it does not run; when process pid began, 0: there is none. */
 int running_service(const struct perfctr_bpf_info *info);
 __u64 start_of(__u32 pid);
 
 /* What is pinned ends, and whoever has it open still has nothing more of it; undo is to be done. */
-int end_all(int directory, __u32 *undo);
+int end_all(const struct pinned *pinned, __u32 *undo);
+/*
+ * A descriptor that can be read when something has been removed from the directory, -1 without: it
+ * is for who looks soon anyhow.
+ */
+int watch_directory(int directory);
 /* Tell who waits for it by sd_notify(3), if anybody does. */
 void notify(const char *state);
 
@@ -100,9 +115,9 @@ __u32 offset_in_kernel(const char *type, const char *member);
 
 /* Measure the rate of the time stamp counter, about 0.1 s; the clocks of info begin with it. */
 void begin_clock(struct perfctr_bpf_info *info);
-/* Renew the clock; returns how far the last one was off, in ns. */
-long renew_clock(struct perfctr_bpf_info *info);
-/* The same without a change. */
+/* The next clock, of this moment, and its rate since the newest one of info. */
+struct perfctr_bpf_clock next_clock(const struct perfctr_bpf_info *info);
+/* How far the newest one is off, in ns. */
 long clock_error(const struct perfctr_bpf_info *info);
 __u64 monotonic_ns(void);
 
@@ -110,6 +125,6 @@ __u64 monotonic_ns(void);
  * Become the service: renew the clock every second, until the pins are gone or a signal ends it,
  * and then remove them.  Descriptor ready is closed when the process is known as the service.
  */
-void keep_clock(int directory, int map, int ready) __attribute__((noreturn));
+void keep_clock(const struct pinned *pinned, int ready) __attribute__((noreturn));
 
 #endif

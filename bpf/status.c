@@ -63,7 +63,7 @@ static void show_clock(const struct perfctr_bpf_info *info)
 
 static int read_all(int directory, struct perfctr_bpf_info *info, struct usage *usage)
 {
-	int map = directory < 0 ? -1 : open_info(directory), result;
+	int map = directory < 0 ? -1 : open_pin(directory, PIN_INFO, BPF_F_RDONLY), result;
 
 	if (map < 0 && errno == EACCES)
 		return complain("no permission for " PERFCTR_BPF_DIRECTORY

@@ -4,13 +4,12 @@
 #include "service.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,38 +36,34 @@ void notify(const char *state)
 	close(fd);
 }
 
-int end_all(int directory, __u32 *undo)
+int end_all(const struct pinned *pinned, __u32 *undo)
 {
-	struct perfctr_bpf_info info = { 0 };
-	int map = open_info(directory);
+	const struct perfctr_bpf_kept end = { .action = PERFCTR_BPF_KEEP_END };
+	struct perfctr_bpf_info info;
 
-	if (map >= 0 && read_info(map, &info) == 0) {
-		info.ended = 1;
-		write_info(map, &info);
+	if (pinned->info >= 0 && read_info(pinned->info, &info) == 0)
 		*undo |= info.undo;
-	}
-	if (map >= 0)
-		close(map);
-	if (remove_pins(directory) < 0)
+	if (pinned->keep >= 0)
+		change_info(pinned->keep, &end);
+	if (remove_pins(pinned->directory) < 0)
 		return -1;
-	remove_directory(directory);
+	remove_directory(pinned->directory);
 	return 0;
 }
 
-/* It removes what it has pinned itself. */
-static void end_service(int pid)
+int watch_directory(int directory)
 {
-	int fd = pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-	struct pollfd gone = { .fd = fd, .events = POLLIN };
+	char path[32];
+	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
-	if (fd < 0)
-		return;
-	if (syscall(SYS_pidfd_send_signal, fd, SIGTERM, NULL, 0) == 0)
-		poll(&gone, 1, 3000);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", directory);
+	if (fd < 0 || inotify_add_watch(fd, path, IN_DELETE) >= 0)
+		return fd;
 	close(fd);
+	return -1;
 }
 
-/* Who has the lock gives it back when it finds its pins gone. */
+/* The service gives it back when it finds its pins gone: no signal is sent by what a map says. */
 static void wait_for_lock(int directory)
 {
 	struct timespec pause = { .tv_nsec = 20000000 };
@@ -80,35 +75,21 @@ static void wait_for_lock(int directory)
 	}
 }
 
-static int service_of(int directory)
-{
-	struct perfctr_bpf_info info;
-	int map = open_info(directory), pid = 0;
-
-	if (map >= 0 && read_info(map, &info) == 0)
-		pid = running_service(&info);
-	if (map >= 0)
-		close(map);
-	return pid;
-}
-
 int stop_service(void)
 {
-	int directory = open_directory(), result;
+	struct pinned pinned = { .directory = open_directory() };
 	__u32 undo = 0;
-	bool is_held;
+	int result;
 
-	if (directory < 0 && errno == ENOENT)
+	if (pinned.directory < 0 && errno == ENOENT)
 		return complain("it is not loaded: there is no " PERFCTR_BPF_DIRECTORY);
-	if (directory < 0)
+	if (pinned.directory < 0)
 		return -1;
-	is_held = lock_directory(directory) < 0;
-	if (is_held)
-		end_service(service_of(directory));
-	result = end_all(directory, &undo);
-	if (is_held)
-		wait_for_lock(directory);
-	close(directory);
+	open_info(&pinned);
+	result = end_all(&pinned, &undo);
+	wait_for_lock(pinned.directory);
+	close_info(&pinned);
+	close(pinned.directory);
 	/* What the service itself had not the right to undo. */
 	undo_changes(undo);
 	return result;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -249,8 +251,8 @@ static int attach_all(void *argument)
 		"sys_exit",	"sched_process_exec",	       "task_newtask",
 	};
 	static const char *const pins[] = {
-		PIN("self"), PIN("walk"), PIN("switch"), PIN("fork"),
-		PIN("exec"), PIN("exit"), PIN("free"),	 PIN("count"),
+		PIN("self"), PIN("walk"), PIN("switch"), PIN("fork"), PIN("exec"),
+		PIN("exit"), PIN("free"), PIN("count"),	 PIN("keep"),
 	};
 	struct raw raw;
 
@@ -293,6 +295,41 @@ static int write_maps(void *argument)
 START_TEST(users_write_no_page)
 {
 	attack(write_maps, NULL);
+}
+END_TEST
+
+/* Whoever has a directory on any bpffs: where the map is pinned the user is the owner. */
+static int write_what_is_pinned_again(void *directory)
+{
+	static const char *const pins[] = { PIN("info"), PIN("slots") };
+	char path[PATH_MAX];
+	int map, again;
+
+	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++) {
+		map = raw_get(pins[i], BPF_F_RDONLY);
+		EXPECT(map >= 0);
+		snprintf(path, sizeof(path), "%s/again%zu", (const char *)directory, i);
+		EXPECT(raw_pin(map, path) == 0);
+		again = raw_get(path, 0);
+		EXPECT(again >= 0);
+		EXPECT(raw_update(again) == -EPERM);
+		EXPECT(mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, again,
+			    0) == MAP_FAILED);
+		EXPECT(unlink(path) == 0);
+	}
+	EXPECT(raw_get(PIN("keep"), 0) == -EACCES && raw_get(PIN("keep"), BPF_F_RDONLY) == -EACCES);
+	return 0;
+}
+
+START_TEST(what_is_pinned_again_is_not_written)
+{
+	char directory[] = "/tmp/perfctr-XXXXXX";
+
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	ck_assert_int_eq(mount("bpf", directory, "bpf", 0, NULL), 0);
+	attack(write_what_is_pinned_again, directory);
+	ck_assert_int_eq(umount(directory), 0);
+	rmdir(directory);
 }
 END_TEST
 
@@ -597,10 +634,9 @@ static int shell(const char *command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-START_TEST(the_number_of_a_killed_service_may_be_anybodys)
+static pid_t begin_service(void)
 {
-	pid_t pid = fork(), stranger;
-	struct raw raw;
+	pid_t pid = fork();
 
 	if (pid == 0) {
 		execl("build/sbin/perfctr-bpfd", "perfctr-bpfd", "start", "--foreground", NULL);
@@ -610,16 +646,58 @@ START_TEST(the_number_of_a_killed_service_may_be_anybodys)
 		nap(10);
 	while (shell("build/sbin/perfctr-bpfd status | grep -q '^service  process '") != 0)
 		nap(10);
+	return pid;
+}
+
+START_TEST(the_number_of_a_killed_service_may_be_anybodys)
+{
+	pid_t pid = begin_service(), stranger;
+	struct raw raw;
+
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	stranger = victim();
 	ck_assert_int_ge(raw_open(&raw), 0);
-	ck_assert_int_eq(raw_say_service(stranger), 0);
+	ck_assert_int_eq(raw_say_service(stranger, 1), 0);
 	ck_assert_int_eq(shell("build/sbin/perfctr-bpfd status | grep -q 'does not run'"), 0);
 	ck_assert_int_eq(shell("build/sbin/perfctr-bpfd stop"), 0);
 	ck_assert_int_eq(waitpid(stranger, NULL, WNOHANG), 0);
 	end_victim(stranger);
 	raw_close(&raw);
+}
+END_TEST
+
+/* Field 22 of its /proc/PID/stat; its name has no space. */
+static uint64_t start_of(pid_t pid)
+{
+	unsigned long long start = 0;
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fscanf(file,
+				"%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+				"%*s %*s %*s %*s %*s %*s %llu",
+				&start),
+			 1);
+	fclose(file);
+	return start;
+}
+
+START_TEST(stop_signals_nobody_that_the_map_names)
+{
+	pid_t pid = begin_service(), stranger = victim();
+	int status;
+
+	ck_assert_int_eq(raw_say_service(stranger, start_of(stranger)), 0);
+	ck_assert_int_eq(shell("build/sbin/perfctr-bpfd stop"), 0);
+	ck_assert_int_eq(waitpid(stranger, NULL, WNOHANG), 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_lt(access(PERFCTR_BPF_DIRECTORY, F_OK), 0);
+	end_victim(stranger);
 }
 END_TEST
 
@@ -630,6 +708,7 @@ TCase *notify_tests(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, it_notifies_who_started_it_and_ends_when_told);
 	tcase_add_test(tests, the_number_of_a_killed_service_may_be_anybodys);
+	tcase_add_test(tests, stop_signals_nobody_that_the_map_names);
 	return tests;
 }
 
@@ -645,6 +724,7 @@ TCase *attack_tests(void)
 	tcase_add_test(tests, programs_wait_for_no_page_of_the_caller);
 	tcase_add_test(tests, nothing_of_it_can_be_attached);
 	tcase_add_test(tests, users_write_no_page);
+	tcase_add_test(tests, what_is_pinned_again_is_not_written);
 	tcase_add_test(tests, a_slot_obeys_its_owner_alone);
 	tcase_add_test(tests, whether_a_stranger_is_counted_is_not_told);
 	tcase_add_test(tests, who_may_trace_is_for_the_kernel_to_say);

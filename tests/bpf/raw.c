@@ -46,18 +46,6 @@ static int info_element(enum bpf_cmd command, int map, struct perfctr_bpf_info *
 	return bpf(command, &attributes);
 }
 
-int raw_say_service(pid_t pid)
-{
-	struct perfctr_bpf_info info;
-	int map = raw_get(PIN("info"), 0), result = info_element(BPF_MAP_LOOKUP_ELEM, map, &info);
-
-	info.pid = (uint32_t)pid;
-	if (result == 0)
-		result = info_element(BPF_MAP_UPDATE_ELEM, map, &info);
-	close(map);
-	return result;
-}
-
 int raw_open(struct raw *raw)
 {
 	struct perfctr_bpf_info info;
@@ -81,8 +69,7 @@ void raw_close(struct raw *raw)
 	close(raw->call);
 }
 
-static int run(int program, const struct perfctr_bpf_arguments *arguments, uint32_t flags,
-	       uint32_t cpu)
+static int run_with(int program, const void *context, uint32_t size, uint32_t flags, uint32_t cpu)
 {
 	union bpf_attr attributes = { 0 };
 	int result;
@@ -90,10 +77,46 @@ static int run(int program, const struct perfctr_bpf_arguments *arguments, uint3
 	attributes.test.flags = flags;
 	attributes.test.cpu = cpu;
 	attributes.test.prog_fd = (uint32_t)program;
-	attributes.test.ctx_in = (uintptr_t)arguments;
-	attributes.test.ctx_size_in = sizeof(*arguments);
+	attributes.test.ctx_in = (uintptr_t)context;
+	attributes.test.ctx_size_in = size;
 	result = bpf(BPF_PROG_TEST_RUN, &attributes);
 	return result < 0 ? result : (int)attributes.test.retval;
+}
+
+static int run(int program, const struct perfctr_bpf_arguments *arguments, uint32_t flags,
+	       uint32_t cpu)
+{
+	return run_with(program, arguments, sizeof(*arguments), flags, cpu);
+}
+
+int raw_keep(int keep, const struct perfctr_bpf_kept *to)
+{
+	return run_with(keep, to, sizeof(*to), 0, 0);
+}
+
+int raw_say_service(pid_t pid, uint64_t start)
+{
+	const struct perfctr_bpf_kept service = {
+		.action = PERFCTR_BPF_KEEP_SERVICE,
+		.pid = (uint32_t)pid,
+		.pid_start = start,
+	};
+	int keep = raw_get(PIN("keep"), 0), result = raw_keep(keep, &service);
+
+	close(keep);
+	return result;
+}
+
+int raw_read_info(int map, struct perfctr_bpf_info *info)
+{
+	return info_element(BPF_MAP_LOOKUP_ELEM, map, info);
+}
+
+int raw_pin(int fd, const char *path)
+{
+	union bpf_attr attributes = { .pathname = (uintptr_t)path, .bpf_fd = (uint32_t)fd };
+
+	return bpf(BPF_OBJ_PIN, &attributes);
 }
 
 int raw_run(int program, const uint64_t value[PERFCTR_BPF_ARGUMENTS], uint32_t flags, uint32_t cpu)

@@ -30,8 +30,11 @@ int raw_run(int program, const uint64_t value[PERFCTR_BPF_ARGUMENTS], uint32_t f
 int raw_attach(int program, const char *tracepoint);
 int raw_link(int program, uint32_t type);
 int raw_update(int map);
-/* By root: the service has that number. */
-int raw_say_service(pid_t pid);
+int raw_pin(int fd, const char *path);
+int raw_read_info(int map, struct perfctr_bpf_info *info);
+/* By root: the program "keep"; the service has that number, and began then. */
+int raw_keep(int keep, const struct perfctr_bpf_kept *to);
+int raw_say_service(pid_t pid, uint64_t start);
 
 #define RAW_CALL(raw, ...)                                                                         \
 	raw_run((raw)->call, (const uint64_t[PERFCTR_BPF_ARGUMENTS]){ __VA_ARGS__ }, 0, 0)

@@ -100,7 +100,7 @@ static void await_change(int watch)
 
 void keep_clock(const struct pinned *pinned, int ready)
 {
-	int watch = watch_directory(pinned->directory), result = 0;
+	int watch = watch_directory(pinned->directory), result;
 	struct perfctr_bpf_info info;
 	__u32 undo = 0;
 
@@ -114,10 +114,9 @@ void keep_clock(const struct pinned *pinned, int ready)
 		await_change(watch);
 	}
 	notify("STOPPING=1");
-	if (ending) {
-		result = end_all(pinned, &undo);
-		undo_changes(undo);
-	}
+	/* Its own: by now there may be others, in a directory and maps that these are not. */
+	result = end_all(pinned, &undo);
+	undo_changes(undo);
 	_exit(result < 0 ? 1 : 0);
 }
 

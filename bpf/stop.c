@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAIT_TRIES 150 /* times 20 ms */
+#define WAIT_TRIES 250 /* times 20 ms */
 
 void notify(const char *state)
 {
@@ -63,31 +63,56 @@ int watch_directory(int directory)
 	return -1;
 }
 
-/* The service gives it back when it finds its pins gone: no signal is sent by what a map says. */
-static void wait_for_lock(int directory)
+/*
+ * The service gives it back when it finds its pins gone: no signal is sent by what a map says.
+ * 0 when nobody has it, be the directory still there or not; -1 when another process has.
+ */
+static int wait_for_lock(int directory)
 {
 	struct timespec pause = { .tv_nsec = 20000000 };
 
 	for (int i = 0; i < WAIT_TRIES; i++) {
 		if (lock_directory(directory) == 0 || errno != EWOULDBLOCK)
-			return;
+			return 0;
 		nanosleep(&pause, NULL);
 	}
+	return -1;
+}
+
+static int complain_of_service(__u32 pid)
+{
+	if (!pid)
+		return complain(
+			"another perfctr-bpfd is about to start or stop it, or held up; try again");
+	return complain(
+		"all is removed, but process %u has not ended yet; if it is stopped or frozen "
+		"let it go on, and it ends: kill -CONT %u",
+		pid, pid);
 }
 
 int stop_service(void)
 {
 	struct pinned pinned = { .directory = open_directory() };
-	__u32 undo = 0;
+	struct perfctr_bpf_info info;
+	__u32 undo = 0, pid = 0;
 	int result;
 
 	if (pinned.directory < 0 && errno == ENOENT)
 		return complain("it is not loaded: there is no " PERFCTR_BPF_DIRECTORY);
 	if (pinned.directory < 0)
 		return -1;
+	/* Who starts it has the lock before anything is pinned, and needs the directory. */
+	if (lock_directory(pinned.directory) < 0 && errno == EWOULDBLOCK &&
+	    !is_pinned(pinned.directory, PIN_SLOTS)) {
+		close(pinned.directory);
+		return complain_of_service(0);
+	}
 	open_info(&pinned);
+	if (pinned.info >= 0 && read_info(pinned.info, &info) == 0)
+		pid = info.pid;
 	result = end_all(&pinned, &undo);
-	wait_for_lock(pinned.directory);
+	if (result == 0 && wait_for_lock(pinned.directory) < 0)
+		result = complain_of_service(pid);
 	close_info(&pinned);
 	close(pinned.directory);
 	/* What the service itself had not the right to undo. */

@@ -701,6 +701,31 @@ START_TEST(stop_signals_nobody_that_the_map_names)
 }
 END_TEST
 
+/* Whatever the service writes after it was told to end. */
+START_TEST(what_has_ended_does_not_begin_again)
+{
+	static const uint32_t actions[] = { PERFCTR_BPF_KEEP_SERVICE, PERFCTR_BPF_KEEP_CLOCK,
+					    PERFCTR_BPF_KEEP_END, 3, UINT32_MAX };
+	pid_t pid = begin_service();
+	struct perfctr_bpf_kept to = { .action = PERFCTR_BPF_KEEP_CLOCK };
+	struct perfctr_bpf_info info;
+	int keep = raw_get(PIN("keep"), 0), map = raw_get(PIN("info"), BPF_F_RDONLY);
+
+	ck_assert_int_eq(raw_read_info(map, &info), 0);
+	ck_assert_uint_eq(info.ended, 0);
+	ck_assert_int_eq(shell("build/sbin/perfctr-bpfd stop"), 0);
+	waitpid(pid, NULL, 0);
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+		to.action = actions[i];
+		ck_assert_int_eq(raw_keep(keep, &to), actions[i] > 2 ? -EINVAL : 0);
+		ck_assert_int_eq(raw_read_info(map, &info), 0);
+		ck_assert_uint_eq(info.ended, 1);
+	}
+	close(keep);
+	close(map);
+}
+END_TEST
+
 TCase *notify_tests(void)
 {
 	TCase *tests = tcase_create("notify");
@@ -709,6 +734,7 @@ TCase *notify_tests(void)
 	tcase_add_test(tests, it_notifies_who_started_it_and_ends_when_told);
 	tcase_add_test(tests, the_number_of_a_killed_service_may_be_anybodys);
 	tcase_add_test(tests, stop_signals_nobody_that_the_map_names);
+	tcase_add_test(tests, what_has_ended_does_not_begin_again);
 	return tests;
 }
 

@@ -45,4 +45,35 @@ check 'stop beside what others have pinned' "$bpfd" stop
 check 'stop removes what start has pinned alone' test "$(ls "$pins")" == others
 rm -rf "$pins"
 
+# Before it has pinned anything, a start has the lock alone.
+mkdir -m 0711 "$pins"
+flock --no-fork "$pins" sleep 30 &
+starter=$!
+until ! flock -n "$pins" true; do sleep 0.05; done
+check 'stop beside a start' says '*about to start or stop it*' "$bpfd" stop
+check 'it leaves the directory to the start' test -d "$pins"
+kill "$starter"
+wait "$starter" 2>/dev/null || true
+rm -rf "$pins"
+
+# A service that is held up, as by a freezer, while the next one starts.
+is_gone() {
+	for _ in {1..200}; do
+		[[ -d /proc/$1 ]] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+start_alone
+old=$(pid_of_service)
+kill -STOP "$old"
+check 'stop says that the service has not ended' says "*process $old has not ended*" "$bpfd" stop
+check 'start beside one that is held up' "$bpfd" start
+check 'the next one runs' test "$(pid_of_service)" != "$old"
+new=$(pid_of_service)
+kill -CONT "$old"
+check 'the one that was held up ends' is_gone "$old"
+check 'it leaves the next one alone' test "$(pid_of_service)" == "$new"
+check 'the next one is of use' as_nobody "$perfex" --backend=bpf -o /dev/null /bin/true
+check 'the next one stops' "$bpfd" stop
 umount /sys/fs/bpf

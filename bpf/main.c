@@ -116,29 +116,34 @@ void keep_clock(const struct pinned *pinned, int ready)
 	notify("STOPPING=1");
 	/* Its own: by now there may be others, in a directory and maps that these are not. */
 	result = end_all(pinned, &undo);
+	remove_directory(pinned->directory);
 	undo_changes(undo);
 	_exit(result < 0 ? 1 : 0);
 }
 
-/* Pins that nobody keeps the clock of any more are taken over, if they are what would be pinned. */
-static int take_over(const struct pinned *pinned, const struct options *options)
+/* What another build has loaded is for who wants it to end. */
+static int check_build(const struct pinned *pinned, struct perfctr_bpf_info *info)
 {
-	struct perfctr_bpf_info info;
-
-	if (read_info(pinned->info, &info) < 0)
+	if (read_info(pinned->info, info) < 0)
 		return complain("another version of it is loaded; perfctr-bpfd stop removes it");
-	if (!is_of_this_build(&info))
+	if (!is_of_this_build(info))
 		return complain("programs of another build are loaded; perfctr-bpfd stop, then "
 				"start");
+	return 0;
+}
+
+/* Pins that nobody keeps the clock of any more are taken over, if they are what would be pinned. */
+static int take_over(const struct perfctr_bpf_info *info, const struct options *options)
+{
 	if (options->n_events)
 		return complain(
 			"events can be named when nothing is loaded; perfctr-bpfd stop, then "
 			"start");
-	if ((options->slots && options->slots != info.slots) ||
-	    (options->user_slots && options->user_slots != info.user_slots))
+	if ((options->slots && options->slots != info->slots) ||
+	    (options->user_slots && options->user_slots != info->user_slots))
 		return complain("what is loaded has %u slots, %u for one user; perfctr-bpfd stop, "
 				"then start",
-				info.slots, info.user_slots);
+				info->slots, info->user_slots);
 	return 0;
 }
 
@@ -148,9 +153,10 @@ static int load_new(struct pinned *pinned, const struct options *options, __u32 
 
 	if (!complete.slots)
 		complete.slots = DEFAULT_SLOTS;
-	/* Of a start that was killed. */
-	if (remove_pins(pinned->directory) < 0)
+	/* Of a start that was killed: not all, so that nobody can count with it. */
+	if (end_all(pinned, &undo) < 0)
 		return -1;
+	close_info(pinned);
 	if (load_and_pin(pinned->directory, &complete, undo) < 0) {
 		remove_pins(pinned->directory);
 		remove_directory(pinned->directory);
@@ -179,10 +185,16 @@ static int complain_of_lock(struct pinned *pinned)
 /* In the directory that this process has locked. */
 static int take_over_or_load(struct pinned *pinned, const struct options *options, __u32 undo)
 {
+	struct perfctr_bpf_info info;
+
 	if (lock_directory(pinned->directory) < 0)
 		return complain_of_lock(pinned);
 	open_info(pinned);
-	return pinned->info >= 0 ? take_over(pinned, options) : load_new(pinned, options, undo);
+	if (pinned->info >= 0 && check_build(pinned, &info) < 0)
+		return -1;
+	if (pinned->info >= 0 && are_all_pinned(pinned->directory))
+		return take_over(&info, options);
+	return load_new(pinned, options, undo);
 }
 
 /* Who has the directory's lock starts; it is kept for as long as the service runs. */

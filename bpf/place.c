@@ -214,6 +214,17 @@ bool is_pinned(int directory, enum pin pin)
 	return faccessat(directory, pins[pin].name, F_OK, 0) == 0;
 }
 
+bool are_all_pinned(int directory)
+{
+	struct stat status;
+
+	for (int pin = 0; pin < PINS; pin++)
+		if (fstatat(directory, pins[pin].name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    (status.st_mode & 07777) != pins[pin].mode)
+			return false;
+	return true;
+}
+
 /* The last one, which clients look for, first. */
 int remove_pins(int directory)
 {

@@ -78,6 +78,8 @@ int open_pin(int directory, enum pin pin, __u32 flags);
 /* 0, or -1 when it has complained. */
 int make_pin(int directory, enum pin pin, int fd);
 bool is_pinned(int directory, enum pin pin);
+/* With their modes: a start that was killed leaves less. */
+bool are_all_pinned(int directory);
 /* All of them, and nothing else that is there; 0, or -1 when it has complained. */
 int remove_pins(int directory);
 
@@ -100,7 +102,10 @@ int change_info(int keep, const struct perfctr_bpf_kept *to);
 int running_service(const struct perfctr_bpf_info *info);
 __u64 start_of(__u32 pid);
 
-/* What is pinned ends, and whoever has it open still has nothing more of it; undo is to be done. */
+/*
+ * What is pinned ends, and whoever has it open still has nothing more of it; the directory stays.
+ * undo: also what is to be undone for it.
+ */
 int end_all(const struct pinned *pinned, __u32 *undo);
 /*
  * A descriptor that can be read when something has been removed from the directory, -1 without: it

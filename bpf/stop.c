@@ -45,10 +45,7 @@ int end_all(const struct pinned *pinned, __u32 *undo)
 		*undo |= info.undo;
 	if (pinned->keep >= 0)
 		change_info(pinned->keep, &end);
-	if (remove_pins(pinned->directory) < 0)
-		return -1;
-	remove_directory(pinned->directory);
-	return 0;
+	return remove_pins(pinned->directory);
 }
 
 int watch_directory(int directory)
@@ -111,6 +108,7 @@ int stop_service(void)
 	if (pinned.info >= 0 && read_info(pinned.info, &info) == 0)
 		pid = info.pid;
 	result = end_all(&pinned, &undo);
+	remove_directory(pinned.directory);
 	if (result == 0 && wait_for_lock(pinned.directory) < 0)
 		result = complain_of_service(pid);
 	close_info(&pinned);

@@ -45,6 +45,48 @@ check 'stop beside what others have pinned' "$bpfd" stop
 check 'stop removes what start has pinned alone' test "$(ls "$pins")" == others
 rm -rf "$pins"
 
+# What a start that was killed leaves: the first pins, in their order, the last of them perhaps with its first mode.
+pinned_in_order=(slots info self walk count keep switch fork exec exit free call)
+starts_anew() {
+	local lacking=$1 name
+	start_alone && kill_service || return
+	for name in "${pinned_in_order[@]:12 - lacking}"; do
+		rm -f "$pins/$name"
+	done
+	((lacking == 12)) || chmod 600 "$pins/${pinned_in_order[11 - lacking]}"
+	"$bpfd" start && as_nobody "$perfex" --backend=bpf -e page-faults -o /dev/null /bin/true &&
+		"$bpfd" stop && [[ ! -e $pins ]]
+}
+check 'start after one that was killed before its last mode' starts_anew 0
+check 'start after one that was killed before its last pin' starts_anew 1
+check 'start after one that was killed before half of its pins' starts_anew 6
+check 'start after one that was killed after "info"' starts_anew 10
+check 'start after one that was killed after its first pin' starts_anew 11
+check 'start after one that was killed before its first pin' starts_anew 12
+# Who has it open is told, and counts no further with half of it.
+is_told() {
+	! wait "$holder" && grep -q '^perfex: ' "$work/held"
+}
+start_alone
+kill_service
+as_nobody "$perfex" --backend=bpf -e page-faults -o /dev/null sh -c 'sleep 3; true' 2>"$work/held" &
+holder=$!
+sleep 1
+rm -f "$pins/exit"
+check 'start after a pin was removed' "$bpfd" start
+check 'who counts with less than all is told' is_told
+check 'stop after a pin was removed' "$bpfd" stop
+
+# What open_info() says is no reason to leave the others.
+start_alone
+old=$(pid_of_service)
+kill -STOP "$old"
+rm -f "$pins/info"
+check 'stop without the map that tells of it' says '*or held up; try again' "$bpfd" stop
+check 'no other pin is left' test ! -e "$pins"
+kill -CONT "$old"
+rm -rf "$pins"
+
 # Before it has pinned anything, a start has the lock alone.
 mkdir -m 0711 "$pins"
 flock --no-fork "$pins" sleep 30 &

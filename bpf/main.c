@@ -269,6 +269,20 @@ static int add_event(const char *spec, struct options *options)
 	return 0;
 }
 
+/* Who starts it may have closed them: what is opened then, as the lock, would be taken for one. */
+static int open_standard_streams(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd < 0)
+		return complain("cannot open /dev/null (%s)", strerror(errno));
+	close(fd);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option known[] = {
@@ -283,6 +297,8 @@ int main(int argc, char **argv)
 	struct options options = { 0 };
 	int letter, result = -1;
 
+	if (open_standard_streams() < 0)
+		return 1;
 	while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
 		switch (letter) {
 		case 's':

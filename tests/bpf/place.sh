@@ -87,6 +87,11 @@ check 'no other pin is left' test ! -e "$pins"
 kill -CONT "$old"
 rm -rf "$pins"
 
+# Whoever starts it may have closed the standard streams: the lock is none of them.
+check 'start without standard streams' sh -c 'exec "$@" <&- >&- 2>&-' sh "$bpfd" start
+check 'start beside one without standard streams' says '*runs already, as process*' "$bpfd" start
+check 'stop the one without standard streams' "$bpfd" stop
+
 # Before it has pinned anything, a start has the lock alone.
 mkdir -m 0711 "$pins"
 flock --no-fork "$pins" sleep 30 &

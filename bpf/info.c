@@ -36,7 +36,7 @@ int read_info(int map, struct perfctr_bpf_info *info)
 	}
 	if (bpf_map_lookup_elem(map, &zero, info) < 0)
 		return -1;
-	if (info->version == PERFCTR_BPF_VERSION)
+	if (perfctr_bpf_is_sound(info))
 		return 0;
 	errno = EPROTO;
 	return -1;

@@ -119,6 +119,22 @@ struct perfctr_bpf_info {
 	struct perfctr_bpf_event event[PERFCTR_BPF_EVENTS];
 };
 
+#define PERFCTR_BPF_MIN_SLOTS 4
+#define PERFCTR_BPF_MAX_SLOTS 65536
+
+/* What a service of this version can have written: who reads it believes nothing else. */
+static inline int perfctr_bpf_is_sound(const struct perfctr_bpf_info *info)
+{
+	if (info->version != PERFCTR_BPF_VERSION || info->slots < PERFCTR_BPF_MIN_SLOTS ||
+	    info->slots > PERFCTR_BPF_MAX_SLOTS || !info->tsc_khz ||
+	    info->n_events > PERFCTR_BPF_EVENTS)
+		return 0;
+	for (__u32 i = 0; i < info->n_events; i++)
+		if (info->event[i].name[sizeof(info->event[i].name) - 1])
+			return 0;
+	return 1;
+}
+
 /*
  * The program "keep", by which the service changes "info", and which its user alone can open.  A
  * map that others may read they could else write: the kernel lets everybody pin it once more.

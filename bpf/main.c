@@ -17,8 +17,6 @@
 #include <unistd.h>
 
 #define DEFAULT_SLOTS 1024
-#define MIN_SLOTS 4
-#define MAX_SLOTS 65536
 
 static void print_usage(FILE *to)
 {
@@ -125,7 +123,8 @@ void keep_clock(const struct pinned *pinned, int ready)
 static int check_build(const struct pinned *pinned, struct perfctr_bpf_info *info)
 {
 	if (read_info(pinned->info, info) < 0)
-		return complain("another version of it is loaded; perfctr-bpfd stop removes it");
+		return complain("another version of it is loaded, or what it says is out of range; "
+				"perfctr-bpfd stop removes it");
 	if (!is_of_this_build(info))
 		return complain("programs of another build are loaded; perfctr-bpfd stop, then "
 				"start");
@@ -253,9 +252,9 @@ static int read_number(const char *option, unsigned int least, const char *text,
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
-	if (*end || end == text || value < least || value > MAX_SLOTS)
+	if (*end || end == text || value < least || value > PERFCTR_BPF_MAX_SLOTS)
 		return complain("%s takes a number from %d to %d, not '%s'", option, least,
-				MAX_SLOTS, text);
+				PERFCTR_BPF_MAX_SLOTS, text);
 	*number = (unsigned int)value;
 	return 0;
 }
@@ -302,7 +301,8 @@ int main(int argc, char **argv)
 	while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
 		switch (letter) {
 		case 's':
-			if (read_number("--slots", MIN_SLOTS, optarg, &options.slots) < 0)
+			if (read_number("--slots", PERFCTR_BPF_MIN_SLOTS, optarg, &options.slots) <
+			    0)
 				return 1;
 			break;
 		case 'u':

@@ -93,7 +93,7 @@ struct pinned {
 /* The map "info" by its pin, and the program for who may have it; errno tells why not the map. */
 void open_info(struct pinned *pinned);
 void close_info(struct pinned *pinned);
-/* Its element; -1 with EPROTO when that is not of this version. */
+/* Its element; -1 with EPROTO when that is not of this version, or out of range. */
 int read_info(int map, struct perfctr_bpf_info *info);
 /* Changes it by the program "keep"; -1 with errno. */
 int change_info(int keep, const struct perfctr_bpf_kept *to);

@@ -73,7 +73,8 @@ static int read_all(int directory, struct perfctr_bpf_info *info, struct usage *
 	result = read_info(map, info);
 	close(map);
 	if (result < 0 && errno == EPROTO)
-		return complain("another version of it is loaded; perfctr-bpfd stop removes it");
+		return complain("another version of it is loaded, or what it says is out of range; "
+				"perfctr-bpfd stop removes it");
 	if (result < 0)
 		return complain("cannot read " PERFCTR_BPF_DIRECTORY "/info (%s)", strerror(errno));
 	return look_at_slots(directory, info, usage);

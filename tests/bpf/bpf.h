@@ -33,6 +33,7 @@ TCase *end_tests(void);
 TCase *hidden_tests(void);
 /* Where nothing is loaded. */
 TCase *notify_tests(void);
+TCase *forged_tests(void);
 /* Likewise, in a machine of its own. */
 TCase *memory_tests(void);
 /* With 16 slots, 4 for each user; $HOSTILE_SECONDS long. */

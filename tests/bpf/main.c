@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* usage: bpf-tests [events | lost | attacks | hidden | hostile | memory | yama | end | notify] */
+/* usage: bpf-tests [events | lost | attacks | hidden | hostile | memory | yama | end | notify | forged] */
 #include "bpf.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static const struct {
 	{ "", self_clock_tests },    { "", group_clock_tests },	   { "lost", lost_event_tests },
 	{ "attacks", attack_tests }, { "yama", yama_tests },	   { "attacks", slot_tests },
 	{ "end", end_tests },	     { "hostile", hostile_tests }, { "notify", notify_tests },
-	{ "hidden", hidden_tests },  { "memory", memory_tests },
+	{ "hidden", hidden_tests },  { "memory", memory_tests },   { "forged", forged_tests },
 };
 
 TCase *clock_case(const char *name)
@@ -40,8 +40,8 @@ int main(int argc, char **argv)
 		}
 	if (!n) {
 		fprintf(stderr,
-			"bpf-tests: there are events, lost, attacks, hidden, hostile, memory, yama, end and "
-			"notify, not '%s'\n",
+			"bpf-tests: there are events, lost, attacks, hidden, hostile, memory, yama, end, "
+			"notify and forged, not '%s'\n",
 			which);
 		return 1;
 	}

@@ -92,6 +92,24 @@ check 'start without standard streams' sh -c 'exec "$@" <&- >&- 2>&-' sh "$bpfd"
 check 'start beside one without standard streams' says '*runs already, as process*' "$bpfd" start
 check 'stop the one without standard streams' "$bpfd" stop
 
+# What clients believe.
+run_tests 'root, among forged maps' "$tests" forged
+# In the place of "walk" there is what gives nothing, or has no end.
+count_by() {
+	local status=0
+	mount --bind "$1" "$pins/walk"
+	# Less than the memory of the machine, and far more than a walk takes.
+	(ulimit -v 400000 && exec timeout --kill-after=1 20 "$perfex" --backend=bpf -e page-faults -o /dev/null /bin/true) || status=$?
+	umount "$pins/walk"
+	return "$status"
+}
+start_alone
+mkfifo "$work/fifo"
+check 'a walk that never comes' says 'perfex: *' count_by "$work/fifo"
+check 'a walk that never ends' says 'perfex: *out of range*' count_by /dev/zero
+check 'a walk that is one' as_nobody "$perfex" --backend=bpf -e page-faults -o /dev/null /bin/true
+"$bpfd" stop
+
 # Before it has pinned anything, a start has the lock alone.
 mkdir -m 0711 "$pins"
 flock --no-fork "$pins" sleep 30 &

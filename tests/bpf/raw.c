@@ -112,6 +112,29 @@ int raw_read_info(int map, struct perfctr_bpf_info *info)
 	return info_element(BPF_MAP_LOOKUP_ELEM, map, info);
 }
 
+int raw_make_map(uint32_t size, uint32_t entries, uint32_t flags)
+{
+	union bpf_attr attributes = { 0 };
+
+	attributes.map_type = BPF_MAP_TYPE_ARRAY;
+	attributes.key_size = sizeof(uint32_t);
+	attributes.value_size = size;
+	attributes.max_entries = entries;
+	attributes.map_flags = flags;
+	return bpf(BPF_MAP_CREATE, &attributes);
+}
+
+int raw_write_map(int map, const void *value)
+{
+	union bpf_attr attributes = { 0 };
+	uint32_t zero = 0;
+
+	attributes.map_fd = (uint32_t)map;
+	attributes.key = (uintptr_t)&zero;
+	attributes.value = (uintptr_t)value;
+	return bpf(BPF_MAP_UPDATE_ELEM, &attributes);
+}
+
 int raw_pin(int fd, const char *path)
 {
 	union bpf_attr attributes = { .pathname = (uintptr_t)path, .bpf_fd = (uint32_t)fd };
@@ -149,13 +172,8 @@ int raw_link(int program, uint32_t type)
 int raw_update(int map)
 {
 	static const char page[PERFCTR_PAGE_SIZE];
-	union bpf_attr attributes = { 0 };
-	uint32_t zero = 0;
 
-	attributes.map_fd = (uint32_t)map;
-	attributes.key = (uintptr_t)&zero;
-	attributes.value = (uintptr_t)page;
-	return bpf(BPF_MAP_UPDATE_ELEM, &attributes);
+	return raw_write_map(map, page);
 }
 
 const volatile struct perfctr_bpf_slot *raw_slot_at(const struct raw *raw, uint32_t index)

@@ -29,8 +29,12 @@ void raw_close(struct raw *raw);
 int raw_run(int program, const uint64_t value[PERFCTR_BPF_ARGUMENTS], uint32_t flags, uint32_t cpu);
 int raw_attach(int program, const char *tracepoint);
 int raw_link(int program, uint32_t type);
+/* The first element, by zeros. */
 int raw_update(int map);
 int raw_pin(int fd, const char *path);
+/* By root: an array; its first element. */
+int raw_make_map(uint32_t size, uint32_t entries, uint32_t flags);
+int raw_write_map(int map, const void *value);
 int raw_read_info(int map, struct perfctr_bpf_info *info);
 /* By root: the program "keep"; the service has that number, and began then. */
 int raw_keep(int keep, const struct perfctr_bpf_kept *to);

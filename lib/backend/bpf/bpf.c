@@ -67,8 +67,8 @@ static void open_error(int error, char *text, size_t size)
 		       "the container's seccomp filter pass bpf(2)";
 		break;
 	case EPROTO:
-		what = "another version of perfctr-bpfd is loaded; as root: perfctr-bpfd stop, then "
-		       "perfctr-bpfd start of this version";
+		what = "another version of perfctr-bpfd is loaded, or what it says is out of "
+		       "range; as root: perfctr-bpfd stop, then perfctr-bpfd start of this version";
 		break;
 	case ENOSPC:
 		what = "all slots of perfctr-bpfd are taken; close contexts and groups, or as root: "
@@ -286,6 +286,10 @@ static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
 	}
 	if (read_slot(context, out->scope, &slot, &consistent) < 0)
 		return -1;
+	if (slot.n_events > PERFCTR_MAX_COUNTERS) {
+		errno = EPROTO;
+		return -1;
+	}
 	sums_of(&slot, out->scope, sums);
 	for (uint32_t i = 0; i < PERFCTR_MAX_COUNTERS; i++)
 		events[i] = slot.event[i];

@@ -61,7 +61,7 @@ int perfctr_bpf_read_info(struct perfctr_bpf_info *info)
 	if (result == 0)
 		result = sys_bpf(BPF_MAP_LOOKUP_ELEM, &attributes);
 	perfctr_close_keeping_errno(map);
-	if (result == 0 && info->version != PERFCTR_BPF_VERSION) {
+	if (result == 0 && !perfctr_bpf_is_sound(info)) {
 		errno = EPROTO;
 		result = -1;
 	}
@@ -90,16 +90,24 @@ static int run_program(const struct perfctr_bpf_handle *h,
 	return with_errno((int)attributes.test.retval);
 }
 
+/* What is pinned, and no link or FIFO that somebody has put in its place. */
+static int open_stream(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (fd < 0 && errno == ENOENT)
+		errno = ENODEV;
+	return fd;
+}
+
 /* Result of the call that was deferred; without one there is room for such calls, and ENODATA. */
 static int read_self(void)
 {
-	int result, fd = open(PERFCTR_BPF_PIN("self"), O_RDONLY | O_CLOEXEC);
+	int result, fd = open_stream(PERFCTR_BPF_PIN("self"));
 	ssize_t n;
 
-	if (fd < 0) {
-		errno = errno == ENOENT ? ENODEV : errno;
+	if (fd < 0)
 		return -1;
-	}
 	n = read(fd, &result, sizeof(result));
 	if (n >= 0 && n != sizeof(result)) {
 		n = -1;
@@ -254,33 +262,57 @@ fail:
 	return -1;
 }
 
+#define MOST_THREADS 4194304 /* PID_MAX_LIMIT: the kernel has no more */
+#define WALK_BYTES (MOST_THREADS * sizeof(pid_t) + sizeof(struct perfctr_bpf_reply))
+
+/* All that it gives, to be freed; NULL with errno EPROTO when that is more than any walk gives. */
+static char *read_stream(int fd, size_t *size)
+{
+	char *stream = NULL, *more;
+	size_t room = 0;
+	ssize_t n;
+	int error;
+
+	for (*size = 0;; *size += (size_t)n) {
+		if (*size == room) {
+			room = room ? 2 * room : BUFSIZ;
+			errno = EPROTO;
+			more = room > 2 * WALK_BYTES ? NULL : realloc(stream, room);
+			if (!more)
+				break;
+			stream = more;
+		}
+		n = read(fd, stream + *size, room - *size);
+		if (n == 0)
+			return stream;
+		if (n < 0)
+			break;
+	}
+	error = errno;
+	free(stream);
+	errno = error;
+	return NULL;
+}
+
 /* The stream of the walk: numbers of threads, and at its end the reply. */
 static int read_walk(struct perfctr_bpf_reply *reply, pid_t *tids, unsigned int room)
 {
-	FILE *walk = fopen(PERFCTR_BPF_PIN("walk"), "re");
-	size_t size = 0, read, rest;
-	char *stream = NULL, *more;
+	int fd = open_stream(PERFCTR_BPF_PIN("walk"));
+	size_t size, rest;
+	char *stream;
 
-	if (!walk) {
-		if (errno == ENOENT)
-			errno = ENODEV;
+	if (fd < 0)
 		return -1;
-	}
-	do {
-		more = realloc(stream, size + BUFSIZ);
-		if (!more)
-			break;
-		stream = more;
-		read = fread(stream + size, 1, BUFSIZ, walk);
-		size += read;
-	} while (read);
-	fclose(walk);
-	rest = size - sizeof(*reply);
-	if (!more || size < sizeof(*reply)) {
+	stream = read_stream(fd, &size);
+	perfctr_close_keeping_errno(fd);
+	if (!stream)
+		return -1;
+	if (size < sizeof(*reply)) {
 		free(stream);
-		errno = more ? EIO : ENOMEM;
+		errno = EIO;
 		return -1;
 	}
+	rest = size - sizeof(*reply);
 	memcpy(reply, stream + rest, sizeof(*reply));
 	if (room)
 		memcpy(tids, stream, rest / sizeof(*tids) < room ? rest : room * sizeof(*tids));

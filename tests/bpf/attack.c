@@ -420,6 +420,33 @@ START_TEST(whether_a_stranger_is_counted_is_not_told)
 }
 END_TEST
 
+/* Accounts that were never used are of slot 0, too. */
+static int fold_what_is_nobodys(void *argument)
+{
+	struct perfctr_bpf_reply reply = { 0 };
+	struct raw raw;
+
+	(void)argument;
+	EXPECT(raw_open(&raw) >= 0);
+	EXPECT(raw_request(&raw, (struct raw_slot){ 0 }, PERFCTR_BPF_WALK_FOLD, 0, 0, NULL) ==
+	       -EINVAL);
+	raw_walk(open(PIN("walk"), O_RDONLY), &reply);
+	EXPECT(reply.found == 0 && reply.running == 0);
+	return 0;
+}
+
+START_TEST(how_many_are_counted_is_not_told)
+{
+	pid_t pid = victim();
+	struct perfctr_group *group = perfctr_group_open(NULL);
+
+	ck_assert_int_eq(perfctr_mark(group, pid, THREAD), 1);
+	attack(fold_what_is_nobodys, NULL);
+	perfctr_group_close(group);
+	end_victim(pid);
+}
+END_TEST
+
 struct proof {
 	pid_t pid;
 	int fd; /* of its /proc/PID/mem, opened by root */
@@ -753,6 +780,7 @@ TCase *attack_tests(void)
 	tcase_add_test(tests, what_is_pinned_again_is_not_written);
 	tcase_add_test(tests, a_slot_obeys_its_owner_alone);
 	tcase_add_test(tests, whether_a_stranger_is_counted_is_not_told);
+	tcase_add_test(tests, how_many_are_counted_is_not_told);
 	tcase_add_test(tests, who_may_trace_is_for_the_kernel_to_say);
 	tcase_add_test(tests, a_proof_ends_with_the_program_it_is_for);
 	return tests;

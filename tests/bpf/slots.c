@@ -404,7 +404,7 @@ START_TEST(who_asks_for_the_first_time_holds_nobody_up)
 		pid_t pid = fork();
 
 		if (pid == 0)
-			_exit(-raw_request(&raw, (struct raw_slot){ 0 }, PERFCTR_BPF_WALK_FOLD, 0,
+			_exit(-raw_request(&raw, (struct raw_slot){ 0 }, PERFCTR_BPF_WALK_GET, 0,
 					   0, NULL));
 		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 		ck_assert_msg(status == 0, "birth %d: status 0x%x", i, (unsigned int)status);

@@ -270,6 +270,11 @@ static __always_inline int release_slot(__u32 index, __u64 generation)
 	if (__sync_val_compare_and_swap(&slot->generation, generation, 0) != generation)
 		return -EINVAL;
 	slot->kind = PERFCTR_BPF_FREE;
+	/* Everybody can read it until it is taken again. */
+	clear_slot(slot);
+	slot->page.tsc.sum = 0;
+	slot->page.switches = 0;
+	slot->page.migrations = 0;
 	slot->page.flags = 0;
 	slot->page.tsc.recheck = ~slot->page.tsc.ticket;
 	count_process(holder->process, -1);

@@ -447,6 +447,49 @@ START_TEST(how_many_are_counted_is_not_told)
 }
 END_TEST
 
+static bool is_empty(const volatile struct perfctr_bpf_slot *slot)
+{
+	uint64_t any = slot->page.tsc.sum | slot->page.switches | slot->page.migrations |
+		       slot->lost | slot->dropped | slot->missed;
+
+	for (int i = 0; i < PERFCTR_BPF_FIELDS; i++)
+		any |= slot->own[i] | slot->below[i] | slot->exited[i];
+	return !any;
+}
+
+static int look_at_what_is_left(void *argument)
+{
+	struct raw raw;
+
+	(void)argument;
+	EXPECT(raw_open(&raw) >= 0);
+	for (uint32_t i = 0; i < raw.slots; i++)
+		EXPECT(raw_slot_at(&raw, i)->generation || is_empty(raw_slot_at(&raw, i)));
+	return 0;
+}
+
+START_TEST(of_what_is_closed_no_counts_are_left)
+{
+	struct perfctr *self = perfctr_open();
+	struct perfctr_control control;
+	int status;
+	pid_t pid;
+
+	ck_assert_ptr_nonnull(self);
+	perfctr_control_init(&control);
+	control.flags = PERFCTR_CONTROL_INHERIT;
+	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	burn(1000000);
+	nap(1);
+	perfctr_close(self);
+	attack(look_at_what_is_left, NULL);
+}
+END_TEST
+
 struct proof {
 	pid_t pid;
 	int fd; /* of its /proc/PID/mem, opened by root */
@@ -781,6 +824,7 @@ TCase *attack_tests(void)
 	tcase_add_test(tests, a_slot_obeys_its_owner_alone);
 	tcase_add_test(tests, whether_a_stranger_is_counted_is_not_told);
 	tcase_add_test(tests, how_many_are_counted_is_not_told);
+	tcase_add_test(tests, of_what_is_closed_no_counts_are_left);
 	tcase_add_test(tests, who_may_trace_is_for_the_kernel_to_say);
 	tcase_add_test(tests, a_proof_ends_with_the_program_it_is_for);
 	return tests;

@@ -34,6 +34,22 @@ static bool may_load(void)
 	return capabilities & 1ull << CAP_BPF && capabilities & 1ull << CAP_PERFMON;
 }
 
+/* Its clock is not the one that BPF programs read. */
+static bool is_in_time_namespace(void)
+{
+	FILE *file = fopen("/proc/self/timens_offsets", "re");
+	long long seconds, ns;
+	bool found = false;
+
+	/* There are none in this kernel. */
+	if (!file)
+		return false;
+	if (fscanf(file, "monotonic %lld %lld", &seconds, &ns) == 2)
+		found = seconds || ns;
+	fclose(file);
+	return found;
+}
+
 /*
  * Where users may load programs of their own, these could write what is handed to them to be read.
  */
@@ -44,10 +60,13 @@ int check_system(void)
 
 	if (file)
 		fclose(file);
-	return disabled == '0' ? complain("users may load BPF programs here, and could change all "
-					  "counts; as root: sysctl "
-					  "kernel.unprivileged_bpf_disabled=2")
-			       : 0;
+	if (disabled == '0')
+		return complain("users may load BPF programs here, and could change all counts; "
+				"as root: sysctl kernel.unprivileged_bpf_disabled=2");
+	if (is_in_time_namespace())
+		return complain("the clock of this time namespace is not the kernel's; run "
+				"perfctr-bpfd outside of the container");
+	return 0;
 }
 
 static int explain_failure(int error)

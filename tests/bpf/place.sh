@@ -92,6 +92,10 @@ check 'start without standard streams' sh -c 'exec "$@" <&- >&- 2>&-' sh "$bpfd"
 check 'start beside one without standard streams' says '*runs already, as process*' "$bpfd" start
 check 'stop the one without standard streams' "$bpfd" stop
 
+# BPF programs read the kernel's clock.
+check 'start where the clock is behind' says '*time namespace*' unshare --time --monotonic -5 "$bpfd" start
+check 'start where the clock is ahead' says '*time namespace*' unshare --time --monotonic 5 "$bpfd" start
+
 # What clients believe.
 run_tests 'root, among forged maps' "$tests" forged
 # In the place of "walk" there is what gives nothing, or has no end.

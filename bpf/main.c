@@ -152,7 +152,7 @@ static int load_new(struct pinned *pinned, const struct options *options, __u32 
 
 	if (!complete.slots)
 		complete.slots = DEFAULT_SLOTS;
-	/* Of a start that was killed: not all, so that nobody can count with it. */
+	/* Of a start or stop that was killed: not all, or ended, so that nobody counts with it. */
 	if (end_all(pinned, &undo) < 0)
 		return -1;
 	close_info(pinned);
@@ -191,7 +191,7 @@ static int take_over_or_load(struct pinned *pinned, const struct options *option
 	open_info(pinned);
 	if (pinned->info >= 0 && check_build(pinned, &info) < 0)
 		return -1;
-	if (pinned->info >= 0 && are_all_pinned(pinned->directory))
+	if (pinned->info >= 0 && !info.ended && are_all_pinned(pinned->directory))
 		return take_over(&info, options);
 	return load_new(pinned, options, undo);
 }

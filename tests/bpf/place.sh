@@ -63,6 +63,23 @@ check 'start after one that was killed before half of its pins' starts_anew 6
 check 'start after one that was killed after "info"' starts_anew 10
 check 'start after one that was killed after its first pin' starts_anew 11
 check 'start after one that was killed before its first pin' starts_anew 12
+# What a stop that was killed leaves, and one that may not remove: all pins, but they have ended.
+stop_in_vain() {
+	local status=0
+	mount --bind "$pins" "$pins"
+	mount -o remount,bind,ro "$pins"
+	"$bpfd" stop || status=$?
+	umount "$pins"
+	return "$status"
+}
+start_alone
+kill_service
+check 'stop where nothing can be removed' says '*cannot remove what is in*' stop_in_vain
+check 'all pins are left' test -e "$pins/slots" -a -e "$pins/call"
+check 'start after a stop that removed nothing' "$bpfd" start
+check 'what is started then counts' as_nobody "$perfex" --backend=bpf -e page-faults -o /dev/null /bin/true
+check 'stop once more' "$bpfd" stop
+
 # Who has it open is told, and counts no further with half of it.
 is_told() {
 	! wait "$holder" && grep -q '^perfex: ' "$work/held"

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define DEFAULT_SLOTS 1024
@@ -64,7 +65,7 @@ static int become_service(const struct pinned *pinned, struct perfctr_bpf_info *
 	};
 
 	if (read_info(pinned->info, info) < 0)
-		return -1;
+		return complain("cannot read " PERFCTR_BPF_DIRECTORY "/info (%s)", strerror(errno));
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	if (change_info(pinned->keep, &service) < 0)
@@ -96,19 +97,16 @@ static void await_change(int watch)
 			;
 }
 
-void keep_clock(const struct pinned *pinned, int ready)
+/* Until the pins are gone or a signal ends it, and then remove them. */
+static void __attribute__((noreturn))
+keep_clock(const struct pinned *pinned, struct perfctr_bpf_info *info)
 {
 	int watch = watch_directory(pinned->directory), result;
-	struct perfctr_bpf_info info;
 	__u32 undo = 0;
 
-	if (become_service(pinned, &info) < 0)
-		_exit(1);
-	if (ready >= 0)
-		close(ready);
 	notify("READY=1");
 	while (!ending && is_pinned(pinned->directory, PIN_INFO)) {
-		renew_clock(pinned, &info);
+		renew_clock(pinned, info);
 		await_change(watch);
 	}
 	notify("STOPPING=1");
@@ -162,6 +160,7 @@ static int load_new(struct pinned *pinned, const struct options *options, __u32 
 		return -1;
 	}
 	open_info(pinned);
+	pinned->is_new = true;
 	return 0;
 }
 
@@ -214,24 +213,44 @@ static int load_service(const struct options *options, struct pinned *pinned)
 	return -1;
 }
 
-static void go_to_background(void)
+/* The service, or -1. */
+static int enter_background(const struct pinned *pinned, struct perfctr_bpf_info *info)
 {
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
 	setsid();
-	if (!freopen("/dev/null", "r", stdin) || !freopen("/dev/null", "w", stdout) ||
-	    !freopen("/dev/null", "w", stderr) || chdir("/") < 0)
-		_exit(1);
+	/* Who waits for it may be gone. */
+	signal(SIGPIPE, SIG_IGN);
+	if (null < 0 || chdir("/") < 0)
+		return complain("cannot go to the background (%s)", strerror(errno));
+	/* It says why not where the user reads it. */
+	if (become_service(pinned, info) < 0)
+		return -1;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	close(null);
+	return 0;
 }
 
-static int start_service(const struct options *options)
+/* The child writes a byte when it is the service: it may end before that, whatever it ends of. */
+static int await_service(int child, int ready)
 {
-	struct pinned pinned = { .info = -1, .keep = -1 };
-	int child, ready[2];
-	char nothing;
+	int status = 0;
+	char byte;
 
-	if (load_service(options, &pinned) < 0)
-		return -1;
-	if (options->foreground)
-		keep_clock(&pinned, -1);
+	if (read(ready, &byte, 1) == 1)
+		return 0;
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) ? complain("the service was killed at its start (%s)",
+					      strsignal(WTERMSIG(status)))
+				   : -1;
+}
+
+static int start_in_background(const struct pinned *pinned)
+{
+	struct perfctr_bpf_info info;
+	int child, ready[2], result;
+
 	if (pipe2(ready, O_CLOEXEC) < 0)
 		return complain("cannot make a pipe (%s)", strerror(errno));
 	child = fork();
@@ -239,11 +258,49 @@ static int start_service(const struct options *options)
 		return complain("cannot fork (%s)", strerror(errno));
 	if (child == 0) {
 		close(ready[0]);
-		go_to_background();
-		keep_clock(&pinned, ready[1]);
+		if (enter_background(pinned, &info) < 0 ||
+		    (write(ready[1], "", 1) < 0 && errno != EPIPE))
+			_exit(1);
+		close(ready[1]);
+		keep_clock(pinned, &info);
 	}
 	close(ready[1]);
-	return read(ready[0], &nothing, 1) == 0 ? 0 : -1;
+	result = await_service(child, ready[0]);
+	close(ready[0]);
+	return result;
+}
+
+/* What was taken over stays: threads are counted by it, and the next start can take it over. */
+static void give_up(const struct pinned *pinned)
+{
+	__u32 undo = 0;
+
+	if (!pinned->is_new)
+		return;
+	end_all(pinned, &undo);
+	remove_directory(pinned->directory);
+	close(pinned->directory);
+	undo_changes(undo);
+}
+
+static int start_service(const struct options *options)
+{
+	struct pinned pinned = { .info = -1, .keep = -1 };
+	struct perfctr_bpf_info info;
+	int result;
+
+	if (load_service(options, &pinned) < 0)
+		return -1;
+	if (options->foreground) {
+		result = become_service(&pinned, &info);
+		if (result == 0)
+			keep_clock(&pinned, &info);
+	} else {
+		result = start_in_background(&pinned);
+	}
+	if (result < 0)
+		give_up(&pinned);
+	return result;
 }
 
 static int read_number(const char *option, unsigned int least, const char *text,

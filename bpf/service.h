@@ -88,6 +88,7 @@ struct pinned {
 	int directory; /* that the lock belongs to */
 	int info;
 	int keep;
+	bool is_new; /* all of it was pinned by this process */
 };
 
 /* The map "info" by its pin, and the program for who may have it; errno tells why not the map. */
@@ -125,11 +126,5 @@ struct perfctr_bpf_clock next_clock(const struct perfctr_bpf_info *info);
 /* How far the newest one is off, in ns. */
 long clock_error(const struct perfctr_bpf_info *info);
 __u64 monotonic_ns(void);
-
-/*
- * Become the service: renew the clock every second, until the pins are gone or a signal ends it,
- * and then remove them.  Descriptor ready is closed when the process is known as the service.
- */
-void keep_clock(const struct pinned *pinned, int ready) __attribute__((noreturn));
 
 #endif

@@ -10,14 +10,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <linux/userfaultfd.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -796,6 +800,75 @@ START_TEST(what_has_ended_does_not_begin_again)
 }
 END_TEST
 
+/* A program of a child that may not give up capabilities; its status, and what it says. */
+static int say_without_capset(const char *command, char *text, size_t size)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_capset, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+	FILE *file = tmpfile();
+	int status;
+	pid_t pid;
+
+	ck_assert_ptr_nonnull(file);
+	pid = fork();
+	if (pid == 0) {
+		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ||
+		    dup2(fileno(file), STDERR_FILENO) < 0)
+			_exit(126);
+		execl("/bin/sh", "sh", "-c", command, NULL);
+		_exit(127);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	rewind(file);
+	text[fread(text, 1, size - 1, file)] = '\0';
+	fclose(file);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+#define CANNOT_DROP "perfctr-bpfd: cannot give up capabilities (Operation not permitted)\n"
+
+START_TEST(a_start_that_has_no_service_fails_and_leaves_nothing)
+{
+	static const char *const commands[] = {
+		"exec build/sbin/perfctr-bpfd start",
+		"exec build/sbin/perfctr-bpfd start --foreground",
+	};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		ck_assert_int_eq(say_without_capset(commands[i], text, sizeof(text)), 1);
+		ck_assert_str_eq(text, CANNOT_DROP);
+		ck_assert_int_lt(access(PERFCTR_BPF_DIRECTORY, F_OK), 0);
+	}
+}
+END_TEST
+
+/* Who is counted without the service goes on. */
+START_TEST(a_start_that_has_no_service_leaves_what_was_there)
+{
+	pid_t pid = begin_service();
+	char text[256];
+	struct raw raw;
+
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ck_assert_int_eq(say_without_capset("exec build/sbin/perfctr-bpfd start", text,
+					    sizeof(text)),
+			 1);
+	ck_assert_str_eq(text, CANNOT_DROP);
+	ck_assert_int_eq(shell("build/sbin/perfctr-bpfd status | grep -q 'does not run'"), 0);
+	ck_assert_int_ge(raw_open(&raw), 0);
+	ck_assert_int_ge(RAW_CALL(&raw, PERFCTR_BPF_TAKE, 0, 0, PERFCTR_BPF_GROUP), 0);
+	raw_close(&raw);
+	ck_assert_int_eq(shell("build/sbin/perfctr-bpfd stop"), 0);
+}
+END_TEST
+
 TCase *notify_tests(void)
 {
 	TCase *tests = tcase_create("notify");
@@ -805,6 +878,8 @@ TCase *notify_tests(void)
 	tcase_add_test(tests, the_number_of_a_killed_service_may_be_anybodys);
 	tcase_add_test(tests, stop_signals_nobody_that_the_map_names);
 	tcase_add_test(tests, what_has_ended_does_not_begin_again);
+	tcase_add_test(tests, a_start_that_has_no_service_fails_and_leaves_nothing);
+	tcase_add_test(tests, a_start_that_has_no_service_leaves_what_was_there);
 	return tests;
 }
 

@@ -201,12 +201,18 @@ static __always_inline void clear_slot(struct perfctr_bpf_slot *slot)
 	slot->missed = 0;
 }
 
-static __always_inline void prepare_slot(struct perfctr_bpf_slot *slot, __u32 kind)
+/* Those that there are now, and those that there were. */
+static __always_inline void clear_members(struct perfctr_bpf_slot *slot)
 {
-	clear_slot(slot);
 	slot->members = 0;
 	slot->exiting = 0;
 	slot->created = 0;
+}
+
+static __always_inline void prepare_slot(struct perfctr_bpf_slot *slot, __u32 kind)
+{
+	clear_slot(slot);
+	clear_members(slot);
 	slot->n_events = 0;
 	slot->flags = 0;
 	slot->page.size = sizeof(slot->page);
@@ -270,8 +276,14 @@ static __always_inline int release_slot(__u32 index, __u64 generation)
 	if (__sync_val_compare_and_swap(&slot->generation, generation, 0) != generation)
 		return -EINVAL;
 	slot->kind = PERFCTR_BPF_FREE;
-	/* Everybody can read it until it is taken again. */
+	/*
+	 * Everybody can read it until it is taken again.  What a program adds that is busy with it
+	 * on another CPU stays: to look for that would cost each switch more.
+	 */
 	clear_slot(slot);
+	clear_members(slot);
+	slot->page.cpu = 0;
+	slot->page.tsc.bias = 0;
 	slot->page.tsc.sum = 0;
 	slot->page.switches = 0;
 	slot->page.migrations = 0;

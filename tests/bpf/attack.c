@@ -453,8 +453,9 @@ END_TEST
 
 static bool is_empty(const volatile struct perfctr_bpf_slot *slot)
 {
-	uint64_t any = slot->page.tsc.sum | slot->page.switches | slot->page.migrations |
-		       slot->lost | slot->dropped | slot->missed;
+	uint64_t any = slot->page.tsc.sum | slot->page.tsc.bias | slot->page.switches |
+		       slot->page.migrations | slot->page.cpu | slot->lost | slot->dropped |
+		       slot->missed | slot->created | slot->members | slot->exiting;
 
 	for (int i = 0; i < PERFCTR_BPF_FIELDS; i++)
 		any |= slot->own[i] | slot->below[i] | slot->exited[i];

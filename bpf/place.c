@@ -142,7 +142,11 @@ int lock_directory(int directory)
 	return -1;
 }
 
-/* Nobody else uses an empty one but who is about to pin: that one has the lock. */
+/*
+ * Nobody else uses an empty one but who is about to pin: that one has the lock.  No call looks and
+ * removes in one: who is held up in between, as by a freezer, removes the next start's while it is
+ * empty.  That start fails, says that there is no such directory, and can be repeated.
+ */
 void remove_directory(int directory)
 {
 	if (is_still_there(directory))

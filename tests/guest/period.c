@@ -8,9 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -519,6 +522,58 @@ START_TEST(who_counts_without_periods_has_not_the_interrupt)
 }
 END_TEST
 
+/* Of the lowest priority: busy threads of its CPU keep it from running for long. */
+static pid_t idle_starter_start(void)
+{
+	struct perfctr_control control =
+		with_period(control_of(EVENTS({ 0, USER(INSTRUCTIONS) })), 1009);
+	pid_t pid = fork();
+	int fd;
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pin(0, 0);
+	EXPECT(sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){ 0 }) == 0);
+	fd = context_open(0, PERFCTR_OPEN_CREATE);
+	EXPECT(ioctl(fd, PERFCTR_IOC_CONTROL, &control) == 0);
+	for (;;) {
+		EXPECT(ioctl(fd, PERFCTR_IOC_START) == 0);
+		spin(5000);
+		EXPECT(ioctl(fd, PERFCTR_IOC_STOP) == 0);
+	}
+}
+
+#define BUSY_THREADS	4
+#define STARTS		100
+#define LONGEST_US	20000
+
+START_TEST(who_waits_for_the_last_interrupt_of_a_period_keeps_nobody_waiting)
+{
+	pid_t busy[BUSY_THREADS], idle = idle_starter_start();
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	context_control(fd, EVENTS({ 1, USER(BRANCHES) }));
+	pin(0, 1);
+	sleep_us(20000);
+	for (size_t i = 0; i < ARRAY_SIZE(busy); i++)
+		busy[i] = spinner_start(0);
+	for (int i = 0; i < STARTS; i++) {
+		uint64_t before = rdtsc(), ticks;
+
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
+		ticks = rdtsc() - before;
+		ck_assert_uint_lt(ticks, (uint64_t)pmu_info().tsc_khz * LONGEST_US / 1000);
+		sleep_us(1000);
+	}
+	close(fd);
+	for (size_t i = 0; i < ARRAY_SIZE(busy); i++)
+		kill_and_wait(busy[i]);
+	kill_and_wait(idle);
+}
+END_TEST
+
 SUITE(period, every_thread_has_as_many_periods_as_its_count_holds,
       switches_and_moves_lose_no_period, kernel_mode_has_periods_too,
       members_have_their_own_periods, a_counter_beside_one_with_a_period_does_not_wrap,
@@ -528,4 +583,5 @@ SUITE(period, every_thread_has_as_many_periods_as_its_count_holds,
       periods_that_cannot_be_are_refused, a_storm_is_counted_and_bounded,
       a_storm_of_the_kernel_s_own_leaves_time_for_the_program,
       perf_events_gets_its_interrupt_back, who_counts_without_periods_has_not_the_interrupt,
-      BY_THE_CLOCK, a_storm_of_the_kernel_s_own_leaves_the_cpu_its_tick)
+      BY_THE_CLOCK, a_storm_of_the_kernel_s_own_leaves_the_cpu_its_tick,
+      who_waits_for_the_last_interrupt_of_a_period_keeps_nobody_waiting)

@@ -39,31 +39,32 @@ void perfctr_cpu_forget(u64 slots)
 	cpu->foreign &= ~slots;
 }
 
-/* One that is stopped may not have told of its overflow yet. */
-static bool may_interrupt(const struct perfctr_cpu *cpu)
+/* On the CPU itself: a counter that has stopped may not have told of its overflow yet. */
+bool perfctr_cpu_may_interrupt(void)
 {
+	const struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 	u32 latest = tsc_khz / (1000 / PERFCTR_LATEST_INTERRUPT);
 
-	return rdtsc() - cpu->overflowed <= latest;
+	lockdep_assert_irqs_disabled();
+	return cpu->routed && rdtsc() - cpu->overflowed <= latest;
 }
 
 /*
- * No counter of ours interrupts any more. False: one may still do so in a moment, and its interrupt
- * is to come to us: perf_events would not know it.
+ * No counter of ours interrupts any more. One that is under way is to come to us: perf_events would
+ * not know it. Callers that can sleep wait before; a CPU that goes or is suspended waits here.
  */
-bool perfctr_cpu_give_interrupts(void)
+void perfctr_cpu_give_interrupts(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
 	lockdep_assert_irqs_disabled();
 	if (!cpu->routed)
-		return true;
-	if (may_interrupt(cpu))
-		return false;
+		return;
+	while (perfctr_cpu_may_interrupt())
+		cpu_relax();
 	perfctr_cpu_acknowledge(~cpu->running);
 	WRITE_ONCE(cpu->routed, false);
 	perfctr_route_interrupts(false);
-	return true;
 }
 
 bool perfctr_cpu_has_interrupts(unsigned int cpu)
@@ -71,10 +72,7 @@ bool perfctr_cpu_has_interrupts(unsigned int cpu)
 	return READ_ONCE(per_cpu(perfctr_cpu.routed, cpu));
 }
 
-/*
- * The counters were taken or given back: stopped, all 0, no event selected. It waits for interrupts
- * where a CPU goes or the machine sleeps alone: who gives the counters back has done so before.
- */
+/* The counters were taken or given back: stopped, all 0, no event selected. */
 void perfctr_cpu_reset(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
@@ -85,8 +83,7 @@ void perfctr_cpu_reset(void)
 	cpu->held = 0;
 	cpu->foreign = 0;
 	cpu->running = 0;
-	while (!perfctr_cpu_give_interrupts())
-		cpu_relax();
+	perfctr_cpu_give_interrupts();
 }
 
 u64 perfctr_disturbances(void)

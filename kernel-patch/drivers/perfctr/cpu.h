@@ -102,7 +102,8 @@ void perfctr_cpu_hold(u64 slots);	/* some counters, until ... */
 void perfctr_cpu_go_on(void);
 void perfctr_cpu_forget(u64 slots);
 void perfctr_cpu_reset(void);
-bool perfctr_cpu_give_interrupts(void);
+void perfctr_cpu_give_interrupts(void);
+bool perfctr_cpu_may_interrupt(void);
 
 static inline bool perfctr_has_periods(const struct perfctr_context *ctx)
 {

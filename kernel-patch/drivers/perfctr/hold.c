@@ -5,9 +5,11 @@
  * number.
  */
 #include <linux/atomic.h>
+#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
+#include "cpu.h"
 #include "perfctr.h"
 
 static DEFINE_MUTEX(hold_lock);	/* of numbers that leave or become 0 */
@@ -40,13 +42,25 @@ int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 	return err == -EADDRINUSE ? -EBUSY : err;
 }
 
+/*
+ * The last holder of events with periods sleeps until none of their interrupts can be under way,
+ * without the locks that others need: its priority may be low. Here no CPU has to wait then.
+ */
 void perfctr_drop_hold(struct perfctr_hw_control *hw)
 {
 	bool last;
 
-	if (!hw->n_events || atomic_add_unless(&hw->holders, -1, 1))
+	if (!hw->n_events)
 		return;
-	mutex_lock(&hold_lock);
+	for (;;) {
+		if (atomic_add_unless(&hw->holders, -1, 1))
+			return;
+		mutex_lock(&hold_lock);
+		if (!hw->interrupts || !perfctr_may_interrupt())
+			break;
+		mutex_unlock(&hold_lock);
+		usleep_range(PERFCTR_LATEST_INTERRUPT, 2 * PERFCTR_LATEST_INTERRUPT);
+	}
 	last = atomic_dec_and_test(&hw->holders);
 	if (last)
 		perfctr_release(hw, NULL);

@@ -437,6 +437,7 @@ bool perfctr_cpu_is_ours(void);
 bool perfctr_cpu_is_taken(void);
 void perfctr_on_all_cpus(smp_call_func_t fn);
 void perfctr_try_at_boot(void);
+bool perfctr_may_interrupt(void);
 
 /* probe.c */
 void perfctr_probe(void);

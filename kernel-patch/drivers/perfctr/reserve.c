@@ -7,7 +7,6 @@
  */
 #include <linux/bitops.h>
 #include <linux/cpu.h>
-#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
@@ -96,14 +95,19 @@ static bool has_interrupts(int cpu, void *unused)
 	return perfctr_cpu_has_interrupts(cpu);
 }
 
-static bool some_interrupt(void)
+static void look_for_interrupts(void *found)
 {
-	unsigned int cpu;
+	if (perfctr_cpu_may_interrupt())
+		WRITE_ONCE(*(bool *)found, true);
+}
 
-	for_each_online_cpu(cpu)
-		if (perfctr_cpu_has_interrupts(cpu))
-			return true;
-	return false;
+/* Some counter, of whoever has stopped, may interrupt yet, for PERFCTR_LATEST_INTERRUPT at most. */
+bool perfctr_may_interrupt(void)
+{
+	bool found = false;
+
+	on_each_cpu_cond(has_interrupts, look_for_interrupts, &found, true);
+	return found;
 }
 
 static void give_cpu_interrupts(void *unused)
@@ -111,26 +115,16 @@ static void give_cpu_interrupts(void *unused)
 	perfctr_cpu_give_interrupts();
 }
 
-/*
- * What else interrupts by the counters' entry of the local APIC is perf_events' again. All contexts
- * with periods have stopped. A CPU where an interrupt of theirs may be under way keeps the entry,
- * and is asked again when none can be: the caller sleeps until then, and no CPU waits.
- */
+/* What else interrupts by the counters' entry of the local APIC is perf_events' again. */
 static void give_interrupts(void)
 {
 	lockdep_assert_held(&reserve_lock);
-	for (;;) {
-		on_each_cpu_cond(has_interrupts, give_cpu_interrupts, NULL, true);
-		if (!some_interrupt())
-			return;
-		usleep_range(PERFCTR_LATEST_INTERRUPT, 2 * PERFCTR_LATEST_INTERRUPT);
-	}
+	on_each_cpu_cond(has_interrupts, give_cpu_interrupts, NULL, true);
 }
 
 static void give_all(void)
 {
 	lockdep_assert_held(&reserve_lock);
-	give_interrupts();
 	WRITE_ONCE(held, false);
 	smp_mb();	/* held before cpu_taken */
 	on_each_cpu_cond(is_taken, give_cpu, NULL, true);

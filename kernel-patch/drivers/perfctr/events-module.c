@@ -189,7 +189,7 @@ static void fault_entry(unsigned long ip, unsigned long parent_ip, struct ftrace
 {
 	struct pt_regs *regs = ftrace_get_regs(fregs), *user = (struct pt_regs *)regs->di;
 
-	if (regs->si == X86_TRAP_GP && perfctr_has_space(current->mm) &&
+	if ((int)regs->si == X86_TRAP_GP && perfctr_has_space(current->mm) &&
 	    (perfctr_emulate_rdpmc(user) || perfctr_wait_for_code(user)))
 		regs->ip = (unsigned long)is_fixed;
 }
@@ -220,12 +220,16 @@ static void learn_settings(struct work_struct *work)
 		mod_delayed_work(system_wq, &learn_work, LEARN_AFTER);
 }
 
+static bool telling;	/* between begin_events() and end_events() */
+
 /* The kernel is about to set or clear CR4.PCE of this CPU: for a mapping, or for everybody. */
 static void update_pce_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			     struct ftrace_regs *fregs)
 {
 	unsigned long flags;
 
+	if (!READ_ONCE(telling))
+		return;
 	local_irq_save(flags);
 	perfctr_pce_give_back();
 	WRITE_ONCE(perfctr_rdpmc_always, true);
@@ -253,11 +257,18 @@ static struct entry {
 	{ "cr4_update_pce", { .func = update_pce_entry, .flags = ENTRY_FLAGS } },
 };
 
-static void unregister_entries(unsigned int n)
+static bool is_registered(const struct entry *entry)
 {
-	while (n--)
-		unregister_ftrace_function(&entries[n].ops);
-	cancel_delayed_work_sync(&learn_work);
+	return entry->ops.flags & FTRACE_OPS_FL_ENABLED;
+}
+
+static void unregister_entries(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(entries); i++)
+		if (is_registered(&entries[i]))
+			WARN_ON(unregister_ftrace_function(&entries[i].ops));
 }
 
 static int register_entry(struct entry *entry)
@@ -267,30 +278,36 @@ static int register_entry(struct entry *entry)
 	if (!err)
 		err = register_ftrace_function(&entry->ops);
 	if (err)
-		pr_err_ratelimited("perfctr: cannot trace %s (%d): set kernel.ftrace_enabled, or use the patch\n",
+		pr_err_ratelimited("perfctr: cannot trace %s (%d): is kernel.ftrace_enabled 0, or a livepatch there?\n",
 				   entry->function, err);
 	return err;
 }
 
+/*
+ * From the first use on, to the end of the module: to unregister one waits until every thread that
+ * can run has run, and nobody shall wait for that to count again. They are seldom called.
+ */
 static int register_entries(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(entries); i++) {
-		if (register_entry(&entries[i])) {
-			unregister_entries(i);
+		if (!is_registered(&entries[i]) && register_entry(&entries[i])) {
+			unregister_entries();
 			return -EOPNOTSUPP;
 		}
 	}
 	return 0;
 }
 
-static void free_filters(void)
+static void free_entries(void)
 {
 	unsigned int i;
 
+	unregister_entries();
 	for (i = 0; i < ARRAY_SIZE(entries); i++)
 		ftrace_free_filter(&entries[i].ops);
+	cancel_delayed_work_sync(&learn_work);
 }
 
 static struct probe {
@@ -354,10 +371,9 @@ static int begin_events(void)
 	if (err)
 		return err;
 	err = register_probes();
-	if (err) {
-		unregister_entries(ARRAY_SIZE(entries));
+	if (err)
 		return err;
-	}
+	WRITE_ONCE(telling, true);
 	WRITE_ONCE(perfctr_rdpmc_always, true);
 	if (perfctr_learn_always())
 		mod_delayed_work(system_wq, &learn_work, LEARN_AFTER);
@@ -374,7 +390,8 @@ static void end_events(void)
 {
 	on_each_cpu(give_pce_back, NULL, true);
 	unregister_first(ARRAY_SIZE(probes));
-	unregister_entries(ARRAY_SIZE(entries));
+	WRITE_ONCE(telling, false);
+	cancel_delayed_work_sync(&learn_work);
 }
 
 static const struct perfctr_events events = {
@@ -425,8 +442,8 @@ void perfctr_events_exit(void)
 	synchronize_rcu_tasks();
 	perfctr_hooks_flush();
 	perfctr_settings_close();
+	free_entries();
 	synchronize_rcu_tasks();	/* in is_fixed() or clear_nothing() */
-	free_filters();
 }
 
 MODULE_LICENSE("GPL");

@@ -193,7 +193,7 @@ int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
 }
 
 /*
- * In the kprobe of the fault no page can be waited for. Before the thread goes on in user mode one
+ * Where the fault is traced no page can be waited for. Before the thread goes on in user mode one
  * can: an RDPMC is tried again then, and faults again.
  */
 static void look_at_code(struct callback_head *work)

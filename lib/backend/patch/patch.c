@@ -161,7 +161,7 @@ void perfctr_patch_open_error(int error, char *text, size_t size)
 	case EOPNOTSUPP:
 		snprintf(text, size,
 			 "the perfctr module cannot trace the kernel; ask root for: sysctl "
-			 "kernel.ftrace_enabled=1, or why in the kernel's log");
+			 "kernel.ftrace_enabled=1; the kernel's log says more");
 		break;
 	case EPROTO:
 		snprintf(text, size,

@@ -320,7 +320,6 @@ static void ids_hoard(int ready, int mapped)
 {
 	int error;
 
-	raise_descriptors();
 	become(NOBODY, 0);
 	prctl(PR_SET_DUMPABLE, 1);
 	EXPECT(unshare(CLONE_NEWUSER) == 0);
@@ -333,23 +332,63 @@ static void ids_hoard(int ready, int mapped)
 	_exit(0);
 }
 
-START_TEST(a_user_s_subordinate_ids_have_nothing_beside_what_the_user_may_have)
+/* Of users, or of groups. */
+static void map_ids(pid_t pid, const char *ids, const char *map)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s_map", pid, ids);
+	write_file(path, map);
+}
+
+static void run_ids(void)
 {
 	int ready = eventfd(0, 0), mapped = eventfd(0, 0), status;
-	char before[16], map[32];
-	pid_t pid;
+	pid_t pid = fork();
 
-	snprintf(before, sizeof(before), "%d", (int)read_number(USER_KB));
-	write_file(USER_KB, "128");
-	pid = fork();
 	if (pid == 0)
 		ids_hoard(ready, mapped);
 	take(ready);
-	snprintf(map, sizeof(map), "/proc/%d/uid_map", pid);
-	write_file(map, "0 65534 1\n1 100000 1000\n");
+	map_ids(pid, "uid", "0 65534 1\n1 100000 1000\n");
 	give(mapped);
-	ck_assert_int_eq(wait_for(pid, &status), pid);
-	ck_assert_int_eq(status, 0);
+	EXPECT(wait_for(pid, &status) == pid && status == 0);
+}
+
+/* A container's, whose ids are those outside. */
+static void run_ids_in_namespace_of_root(void)
+{
+	int ready = eventfd(0, 0), mapped = eventfd(0, 0), status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		EXPECT(unshare(CLONE_NEWUSER) == 0);
+		give(ready);
+		take(mapped);
+		run_ids();
+		_exit(0);
+	}
+	take(ready);
+	map_ids(pid, "uid", "0 0 4294967295\n");
+	map_ids(pid, "gid", "0 0 4294967295\n");
+	give(mapped);
+	EXPECT(wait_for(pid, &status) == pid && status == 0);
+}
+
+static void run_all_ids(void *unused)
+{
+	(void)unused;
+	raise_descriptors();
+	run_ids();
+	run_ids_in_namespace_of_root();
+}
+
+START_TEST(a_user_s_subordinate_ids_have_nothing_beside_what_the_user_may_have)
+{
+	char before[16];
+
+	snprintf(before, sizeof(before), "%d", (int)read_number(USER_KB));
+	write_file(USER_KB, "128");
+	in_child(run_all_ids, NULL);
 	write_file(USER_KB, before);
 }
 END_TEST

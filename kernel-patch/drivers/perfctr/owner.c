@@ -153,13 +153,13 @@ void perfctr_give_session_place(struct perfctr_owner *owner)
  */
 static kuid_t user_who_pays(void)
 {
-	const struct user_namespace *ns = current_user_ns(), *outermost = NULL;
+	const struct user_namespace *ns;
+	kuid_t uid = current_uid();
 
-	for (; ns != &init_user_ns; ns = ns->parent)
-		outermost = ns;
-	if (outermost && !uid_eq(outermost->owner, GLOBAL_ROOT_UID))
-		return outermost->owner;
-	return current_uid();
+	for (ns = current_user_ns(); ns != &init_user_ns; ns = ns->parent)
+		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
+			uid = ns->owner;
+	return uid;
 }
 
 int perfctr_own(struct perfctr_owner *owner, size_t bytes)

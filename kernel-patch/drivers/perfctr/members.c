@@ -180,17 +180,17 @@ struct perfctr_context *perfctr_conceive(gfp_t gfp)
 	struct perfctr_hw_control *periods = NULL;
 	const struct perfctr_context *parent;
 	struct perfctr_context *ctx;
-	unsigned long flags;
 	bool wanted;
 
-	local_irq_save(flags);
+	lockdep_assert_irqs_enabled();
+	local_irq_disable();
 	parent = perfctr_thread(current)->context;
 	wanted = bears_members(parent);
 	if (wanted && unlikely(parent->hw->interrupts)) {
 		periods = parent->hw;
 		perfctr_hw_get(periods);
 	}
-	local_irq_restore(flags);
+	local_irq_enable();
 	if (!wanted)
 		return NULL;
 	ctx = unlikely(periods) ? alloc_with_periods(periods, gfp) : perfctr_alloc(gfp);
@@ -255,9 +255,10 @@ static void bear_now(struct task_struct *task, struct perfctr_context *ctx)
 
 /*
  * current has a context or a mark, or had one when it began to make task, which cannot fail to be
- * born any more and has not run. ctx was conceived for it, is the error why not, or NULL: current
- * inherited nothing then. If it does now, the context is made now, where nothing may sleep. With
- * hooks by which others can have found task meanwhile, task is locked, and what they gave it stays.
+ * born any more and has not run. ctx was conceived for task, or is an error. NULL: current did not
+ * inherit then. If it does by now the context is made here, where nothing may sleep; it needs no
+ * thresholds of its own, as current has got the control since, with spare ones. With hooks by which
+ * others can have found task meanwhile, task is locked, and what they gave it stays.
  */
 void perfctr_bear(struct task_struct *task, struct perfctr_context *ctx)
 {
@@ -266,7 +267,7 @@ void perfctr_bear(struct task_struct *task, struct perfctr_context *ctx)
 	local_irq_save(flags);
 	while (!ctx && bears_members(perfctr_thread(current)->context)) {
 		local_irq_restore(flags);	/* PREEMPT_RT allocates with interrupts on alone */
-		ctx = perfctr_conceive(GFP_ATOMIC | __GFP_NOWARN);
+		ctx = perfctr_alloc(GFP_ATOMIC | __GFP_NOWARN) ?: ERR_PTR(-ENOMEM);
 		local_irq_save(flags);
 	}
 	bear_now(task, ctx);

@@ -8,6 +8,7 @@
 #include <linux/percpu.h>
 #include <linux/processor.h>
 #include <linux/rculist.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -49,11 +50,12 @@ static __always_inline bool perfctr_may_be_told(const struct task_struct *task)
 	return READ_ONCE(perfctr_n_told[perfctr_hash(task)]);
 }
 
-/* Under RCU, which the walk asserts where the kernel is built for it, or under the table's lock. */
+/* Under RCU, or under the table's lock. */
 static inline struct perfctr_thread *perfctr_find_thread(const struct task_struct *task)
 {
 	struct perfctr_thread *thread;
 
+	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "perfctr: threads are looked up outside of RCU");
 	hlist_for_each_entry_rcu(thread, &perfctr_threads[perfctr_hash(task)], node)
 		if (thread->task == task)
 			return thread;

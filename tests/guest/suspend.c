@@ -100,7 +100,6 @@ START_TEST(a_session_is_exact_over_suspend)
 }
 END_TEST
 
-/* On a CPU that last ran the idle thread: no code of user mode has been there since, to find nothing. */
 /* Of a CPU that comes online: the number of the state with this name. */
 static void read_state(const char *name, char *number, size_t size)
 {
@@ -154,6 +153,7 @@ START_TEST(a_cpu_that_fails_to_resume_counts_when_it_comes)
 }
 END_TEST
 
+/* On a CPU that last ran the idle thread: no code of user mode has been there since, to find nothing. */
 START_TEST(the_counters_registers_are_left_alone_while_the_machine_sleeps)
 {
 	uint64_t before = msr_read(1, GLOBAL_CTRL);

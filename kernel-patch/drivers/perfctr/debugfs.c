@@ -9,7 +9,7 @@ static int perfctr_show(struct seq_file *m, void *unused)
 {
 	unsigned int cpu;
 
-	seq_printf(m, "family: %s\n", perfctr_pmu ? perfctr_pmu->family : "none");
+	seq_printf(m, "family: %s\n", READ_ONCE(perfctr_family));
 	seq_printf(m, "contexts: %u\n", perfctr_context_number());
 	seq_puts(m, "cpu owner running entries starts loads clears\n");
 	for_each_online_cpu(cpu)

@@ -31,7 +31,7 @@ int perfctr_kind_online(unsigned int cpu)
 {
 	int kind;
 
-	if (!static_branch_unlikely(&perfctr_kinds))
+	if (!static_branch_unlikely(&perfctr_kinds) || !perfctr_usable_pmu())
 		return 0;
 	kind = perfctr_pmu->kind();
 	if (kind < 0) {

@@ -20,16 +20,14 @@
 /* The machine suspends or reboots: no CPU counts, nor one that comes online. */
 static bool suspended;
 
-/*
- * On the CPU. That it was paused when it went says nothing: it may not have come back with the
- * others at the end of a suspend.
- */
+/* On the CPU. Whether it pauses is derived: one that failed to resume still does as when it went. */
 static int come_online(unsigned int cpu)
 {
+	const struct perfctr_pmu *pmu = perfctr_usable_pmu();
 	int err = perfctr_kind_online(cpu);
 
-	if (!err && perfctr_pmu && perfctr_pmu->cpu_online)
-		err = perfctr_pmu->cpu_online(cpu);
+	if (!err && pmu && pmu->cpu_online)
+		err = pmu->cpu_online(cpu);
 	if (err)
 		return err;
 	local_irq_disable();
@@ -72,7 +70,10 @@ static void resume_cpu(void *unused)
 	perfctr_cpu_pause(false);
 }
 
-/* A CPU that comes online meanwhile does so before the call, or sees what was written before it. */
+/*
+ * The call takes cpus_read_lock(): a CPU that comes online meanwhile does so before it, and is called,
+ * or after it, and sees what was written before.
+ */
 static void set_suspended(bool suspend)
 {
 	WRITE_ONCE(suspended, suspend);

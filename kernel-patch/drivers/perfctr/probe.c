@@ -179,16 +179,13 @@ static void check_cpu(void *arg)
 		probe->fault = check_all(probe->pmu, probe->hw);
 }
 
-/*
- * CPUs of one kind are believed to be alike; those of several are few enough to try all that are
- * online, and stay so until they are called.
- */
+/* CPUs of one kind are believed to be alike; those of several are few enough to try all online. */
 static void check_cpus(struct probe *probe)
 {
 	unsigned int cpu;
 
 	if (!probe->pmu->n_kinds) {
-		smp_call_function_single(raw_smp_processor_id(), check_cpu, probe, true);
+		smp_call_function_any(cpu_online_mask, check_cpu, probe, true);
 		return;
 	}
 	for_each_online_cpu(cpu) {

@@ -648,8 +648,8 @@ struct perfctr_holders {
  * mapped.  TAKE needs CAP_PERFMON, else EPERM.  EACCES (the caller may not ptrace the thread and
  * has not CAP_PERFMON, or perf_event_paranoid or a security module forbids perf_events), EEXIST,
  * ENOENT (no context, no CREATE), ESRCH (no such thread, or it exits), EINVAL, E2BIG, EFAULT,
- * EINTR, EMFILE (also if the user has as much as the parameter user_kb allows), EOPNOTSUPP (a
- * module, while the kernel's function tracer is off; also GROUP and SESSION), ENOMEM.
+ * EINTR, EMFILE (also if the user has as much as the parameter user_kb allows), ENXIO (a module,
+ * while the kernel's function tracer is off; also GROUP and SESSION), ENOMEM.
  */
 #define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
 #define PERFCTR_IOC_OPEN	_IO(PERFCTR_IOC_MAGIC, 0x21)

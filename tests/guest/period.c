@@ -574,6 +574,32 @@ START_TEST(who_waits_for_the_last_interrupt_of_a_period_keeps_nobody_waiting)
 }
 END_TEST
 
+/* Whose interrupts come all the time: what is given back is theirs, too. */
+START_TEST(a_stop_waits_for_no_interrupt_of_others)
+{
+	struct perfctr_control control =
+		with_period(control_of(EVENTS({ 0, USER(INSTRUCTIONS) })), 1009);
+	struct counted other =
+		begin(1, "loop-huge", with_period(control_of(EVENTS({ 1, USER(INSTRUCTIONS) })), 101));
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	pin(0, 0);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+	for (int i = 0; i < STARTS; i++) {
+		uint64_t before;
+
+		spin(5000);
+		before = rdtsc();
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
+		ck_assert_uint_lt(rdtsc() - before, (uint64_t)pmu_info().tsc_khz * LONGEST_US / 1000);
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
+	}
+	close(fd);
+	kill_and_wait(other.pid);
+	close(other.fd);
+}
+END_TEST
+
 SUITE(period, every_thread_has_as_many_periods_as_its_count_holds,
       switches_and_moves_lose_no_period, kernel_mode_has_periods_too,
       members_have_their_own_periods, a_counter_beside_one_with_a_period_does_not_wrap,
@@ -584,4 +610,5 @@ SUITE(period, every_thread_has_as_many_periods_as_its_count_holds,
       a_storm_of_the_kernel_s_own_leaves_time_for_the_program,
       perf_events_gets_its_interrupt_back, who_counts_without_periods_has_not_the_interrupt,
       BY_THE_CLOCK, a_storm_of_the_kernel_s_own_leaves_the_cpu_its_tick,
-      who_waits_for_the_last_interrupt_of_a_period_keeps_nobody_waiting)
+      who_waits_for_the_last_interrupt_of_a_period_keeps_nobody_waiting,
+      a_stop_waits_for_no_interrupt_of_others)

@@ -335,6 +335,8 @@ static const struct {
 	  "leave perfex away: perfctr_region_begin() counts there" },
 	{ ENOENT, "the thread has no context; open it with PERFCTR_OPEN_CREATE" },
 	{ ENOTSUP, "this backend cannot do that; perfctr_backends(3) says what each one can" },
+	{ ENXIO, "the perfctr module cannot trace the kernel; ask root for: sysctl kernel.ftrace_enabled=1; the "
+		 "kernel's log says more" },
 	{ ESRCH, "there is no such thread" },
 	{ EMFILE, "too many open files (see 'ulimit -n'), or you have as many counters as a user may have; "
 		  "root can raise /sys/module/perfctr/parameters/user_kb" },

@@ -294,7 +294,7 @@ static int register_entries(void)
 	for (i = 0; i < ARRAY_SIZE(entries); i++) {
 		if (!is_registered(&entries[i]) && register_entry(&entries[i])) {
 			unregister_entries();
-			return -EOPNOTSUPP;
+			return -ENXIO;
 		}
 	}
 	return 0;

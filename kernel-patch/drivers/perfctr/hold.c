@@ -43,8 +43,8 @@ int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 }
 
 /*
- * The last holder of events with periods sleeps until none of their interrupts can be under way,
- * without the locks that others need: its priority may be low. Here no CPU has to wait then.
+ * The last holder of events with periods sleeps until none of their interrupts can be under way, so
+ * that no CPU has to wait for one. It holds no lock that others need: its priority may be low.
  */
 void perfctr_drop_hold(struct perfctr_hw_control *hw)
 {

@@ -20,7 +20,7 @@
 /* The machine suspends or reboots: no CPU counts, nor one that comes online. */
 static bool suspended;
 
-/* On the CPU. Whether it pauses is derived: one that failed to resume still does as when it went. */
+/* On the CPU. Whether it pauses is derived: one that failed to resume does as when it went. */
 static int come_online(unsigned int cpu)
 {
 	const struct perfctr_pmu *pmu = perfctr_usable_pmu();
@@ -71,8 +71,8 @@ static void resume_cpu(void *unused)
 }
 
 /*
- * The call takes cpus_read_lock(): a CPU that comes online meanwhile does so before it, and is called,
- * or after it, and sees what was written before.
+ * The call takes cpus_read_lock(): a CPU that comes online meanwhile does so before it, and is
+ * called, or after it, and sees what was written before.
  */
 static void set_suspended(bool suspend)
 {

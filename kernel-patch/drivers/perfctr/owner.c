@@ -148,7 +148,7 @@ void perfctr_give_session_place(struct perfctr_owner *owner)
 }
 
 /*
- * A user can have a namespace with many ids that are nobody else's, see subuid(5): they pay together
+ * A user can have a namespace with many ids that are nobody else's, see subuid(5): they pay as one
  * with the user. Of a namespace that root has made, such as a container's, each id pays for itself.
  */
 static kuid_t user_who_pays(void)

@@ -125,7 +125,7 @@ static void fill_in(struct perfctr_hw_control *hw, const struct perfctr_pmu *pmu
 }
 
 static const char *check_counting(const struct perfctr_pmu *pmu,
-					 const struct perfctr_hw_control *hw)
+				  const struct perfctr_hw_control *hw)
 {
 	u64 value[PERFCTR_MAX_COUNTERS];
 	u32 i;
@@ -179,7 +179,7 @@ static void check_cpu(void *arg)
 		probe->fault = check_all(probe->pmu, probe->hw);
 }
 
-/* CPUs of one kind are believed to be alike; those of several are few enough to try all online. */
+/* CPUs of one kind are believed to be alike; those of several are few enough to try each. */
 static void check_cpus(struct probe *probe)
 {
 	unsigned int cpu;
@@ -195,7 +195,7 @@ static void check_cpus(struct probe *probe)
 	}
 }
 
-/* The caller has reserved the counters, and has not taken them. -ENODEV: they cannot be believed. */
+/* The caller has reserved the counters, and not taken them. -ENODEV: they cannot be believed. */
 int perfctr_try_pmu(void)
 {
 	struct probe probe = { .pmu = perfctr_pmu };

@@ -101,11 +101,16 @@ static void look_for_interrupts(void *found)
 		WRITE_ONCE(*(bool *)found, true);
 }
 
-/* Some counter, of whoever has stopped, may interrupt yet, for PERFCTR_LATEST_INTERRUPT at most. */
+/*
+ * Under hold_lock, under which interrupters change, and by the last of them, which has stopped: can
+ * a counter interrupt yet? It does so within PERFCTR_LATEST_INTERRUPT. False: others go on.
+ */
 bool perfctr_may_interrupt(void)
 {
 	bool found = false;
 
+	if (READ_ONCE(interrupters) > 1)
+		return false;
 	on_each_cpu_cond(has_interrupts, look_for_interrupts, &found, true);
 	return found;
 }
@@ -141,7 +146,7 @@ static void release_pmu(void)
 		perfctr_pmu->release();
 }
 
-/* Others, such as the NMI watchdog, may have had them until now: they are tried when we get them. */
+/* Others, such as the NMI watchdog, may have had them before: they are tried when we get them. */
 static int reserve_and_try(void)
 {
 	int err = reserve_pmu();

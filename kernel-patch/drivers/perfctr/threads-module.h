@@ -55,7 +55,7 @@ static inline struct perfctr_thread *perfctr_find_thread(const struct task_struc
 {
 	struct perfctr_thread *thread;
 
-	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "perfctr: threads are looked up outside of RCU");
+	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "perfctr: threads looked up outside of RCU");
 	hlist_for_each_entry_rcu(thread, &perfctr_threads[perfctr_hash(task)], node)
 		if (thread->task == task)
 			return thread;

@@ -158,7 +158,7 @@ void perfctr_patch_open_error(int error, char *text, size_t size)
 			 "a user may have; root can raise "
 			 "/sys/module/perfctr/parameters/user_kb");
 		break;
-	case EOPNOTSUPP:
+	case ENXIO:
 		snprintf(text, size,
 			 "the perfctr module cannot trace the kernel; ask root for: sysctl "
 			 "kernel.ftrace_enabled=1; the kernel's log says more");

@@ -216,20 +216,21 @@ static int load_service(const struct options *options, struct pinned *pinned)
 /* The service, or -1. */
 static int enter_background(const struct pinned *pinned, struct perfctr_bpf_info *info)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), result = -1;
 
 	setsid();
 	/* Who waits for it may be gone. */
 	signal(SIGPIPE, SIG_IGN);
-	if (null < 0 || chdir("/") < 0)
-		return complain("cannot go to the background (%s)", strerror(errno));
-	/* It says why not where the user reads it. */
-	if (become_service(pinned, info) < 0)
-		return -1;
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		dup2(null, fd);
-	close(null);
-	return 0;
+	if (null < 0 || chdir("/") < 0) {
+		complain("cannot go to the background (%s)", strerror(errno));
+	} else if (become_service(pinned, info) == 0) { /* or says why not to the user */
+		for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+			dup2(null, fd);
+		result = 0;
+	}
+	if (null >= 0)
+		close(null);
+	return result;
 }
 
 /* The child writes a byte when it is the service: it may end before that, whatever it ends of. */

@@ -11,13 +11,9 @@
 
 #include <fcntl.h>
 #include <perfctr.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define RDPMC_SWITCH	"/sys/bus/event_source/devices/cpu/rdpmc"
-#define CPU1		"/sys/devices/system/cpu/cpu1"
 #define GLOBAL_CTRL	0x38f
 
 void suspend_is_a_test(void)
@@ -100,59 +96,6 @@ START_TEST(a_session_is_exact_over_suspend)
 }
 END_TEST
 
-/* Of a CPU that comes online: the number of the state with this name. */
-static void read_state(const char *name, char *number, size_t size)
-{
-	FILE *f = fopen("/sys/devices/system/cpu/hotplug/states", "r");
-	char line[128];
-
-	ck_assert_ptr_nonnull(f);
-	while (fgets(line, sizeof(line), f)) {
-		const char *colon = strchr(line, ':');
-
-		line[strcspn(line, "\n")] = 0;
-		if (colon && strcmp(colon + 2, name) == 0)
-			snprintf(number, size, "%d", atoi(line));
-	}
-	fclose(f);
-	ck_assert_str_ne(number, "");
-}
-
-/*
- * It is switched on when the machine does not sleep any more: by its state, as the file "online"
- * says that it is.
- */
-START_TEST(a_cpu_that_fails_to_resume_counts_when_it_comes)
-{
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED), status;
-	char fails[16] = "", online[16] = "";
-
-	session_control(session, SESSION_EVENTS({ { 1, USER(BRANCHES) }, 0 }));
-	read_state("perf/x86:online", fails, sizeof(fails));
-	read_state("online", online, sizeof(online));
-	suspend_is_a_test();
-	write_file("/sys/power/pm_test", "processors");
-	write_file(CPU1 "/hotplug/fail", fails);
-	suspend();
-	ck_assert_int_eq(sysconf(_SC_NPROCESSORS_ONLN), 1);
-	write_file(CPU1 "/hotplug/target", online);
-	ck_assert_int_eq(sysconf(_SC_NPROCESSORS_ONLN), 2);
-	for (int cpu = 0; cpu < 2; cpu++) {
-		struct counted c =
-			counted_start(cpu, COMMAND(program("loop")), EVENTS({ 0, USER(INSTRUCTIONS) }));
-		struct perfctr_counts counts = counted_finish(&c, &status);
-
-		ck_assert_uint_eq(counts.counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
-		ck_assert_uint_gt(counts.tsc, 0);
-		expect_success(marked_start(group, cpu, COMMAND(program("loop"))));
-		ck_assert_uint_eq(context_read(session).counter[0],
-				  (uint64_t)(cpu + 1) * LOOP_BRANCHES(SHORT_LOOP));
-	}
-	close(session);
-	close(group);
-}
-END_TEST
-
 /* On a CPU that last ran the idle thread: no code of user mode has been there since, to find nothing. */
 START_TEST(the_counters_registers_are_left_alone_while_the_machine_sleeps)
 {
@@ -176,5 +119,4 @@ END_TEST
 SUITE(suspend,
       a_tree_is_exact_over_suspend_and_its_time_stamps_do_not_jump,
       trees_that_are_counted_as_one_are_exact_over_suspend, a_session_is_exact_over_suspend,
-      a_cpu_that_fails_to_resume_counts_when_it_comes,
       the_counters_registers_are_left_alone_while_the_machine_sleeps)

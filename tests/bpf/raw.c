@@ -35,22 +35,22 @@ int raw_get(const char *path, uint32_t flags)
 	return bpf(BPF_OBJ_GET, &attributes);
 }
 
-static int info_element(enum bpf_cmd command, int map, struct perfctr_bpf_info *info)
+static int first_element(enum bpf_cmd command, int map, const void *value)
 {
 	union bpf_attr attributes = { 0 };
 	uint32_t zero = 0;
 
 	attributes.map_fd = (uint32_t)map;
 	attributes.key = (uintptr_t)&zero;
-	attributes.value = (uintptr_t)info;
+	attributes.value = (uintptr_t)value;
 	return bpf(command, &attributes);
 }
 
 int raw_open(struct raw *raw)
 {
-	struct perfctr_bpf_info info;
+	struct perfctr_bpf_info info = { 0 };
 	int map = raw_get(PIN("info"), BPF_F_RDONLY), slots = raw_get(PIN("slots"), 0);
-	int result = info_element(BPF_MAP_LOOKUP_ELEM, map, &info);
+	int result = first_element(BPF_MAP_LOOKUP_ELEM, map, &info);
 
 	if (map < 0 || slots < 0 || result < 0)
 		return -1;
@@ -109,7 +109,7 @@ int raw_say_service(pid_t pid, uint64_t start)
 
 int raw_read_info(int map, struct perfctr_bpf_info *info)
 {
-	return info_element(BPF_MAP_LOOKUP_ELEM, map, info);
+	return first_element(BPF_MAP_LOOKUP_ELEM, map, info);
 }
 
 int raw_make_map(uint32_t size, uint32_t entries, uint32_t flags)
@@ -126,13 +126,7 @@ int raw_make_map(uint32_t size, uint32_t entries, uint32_t flags)
 
 int raw_write_map(int map, const void *value)
 {
-	union bpf_attr attributes = { 0 };
-	uint32_t zero = 0;
-
-	attributes.map_fd = (uint32_t)map;
-	attributes.key = (uintptr_t)&zero;
-	attributes.value = (uintptr_t)value;
-	return bpf(BPF_MAP_UPDATE_ELEM, &attributes);
+	return first_element(BPF_MAP_UPDATE_ELEM, map, value);
 }
 
 int raw_pin(int fd, const char *path)

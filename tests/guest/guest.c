@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -565,6 +566,13 @@ void sleep_us(unsigned int us)
 	const struct timespec time = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000L };
 
 	nanosleep(&time, NULL);
+}
+
+void raise_descriptors(unsigned int n)
+{
+	const struct rlimit limit = { n, n };
+
+	EXPECT(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
 
 void write_file(const char *path, const char *text)

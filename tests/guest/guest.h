@@ -111,6 +111,8 @@ void expect_exact_loops(int fd, const pid_t child[LOOPS]);
 #define SLEEPER_INSTRUCTIONS	7
 pid_t spawn(const char *const command[]);
 pid_t spawn_sleeper(int semaphore);
+/* The caller, and what it makes, may have n descriptors open. */
+void raise_descriptors(unsigned int n);
 void copy_file(const char *from, const char *to, mode_t mode);
 /*
  * Copies of "exec" and "loop" in a directory of their own; "loop" sets the user id to root.
@@ -236,6 +238,7 @@ Suite *baseline_suite(void);
 Suite *births_suite(void);
 Suite *busy_suite(void);
 Suite *calibrate_suite(void);
+Suite *charges_suite(void);
 Suite *conservation_suite(void);
 Suite *control_suite(void);
 Suite *counts_suite(void);

@@ -14,7 +14,6 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -499,12 +498,11 @@ static void *look_after_death(void *unused)
 
 static void map_while_one_dies(void *foreign)
 {
-	struct rlimit limit = { 200000, 200000 };
 	pthread_t looker, dying;
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
 
 	dying_foreign = *(pid_t *)foreign;
-	EXPECT(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	raise_descriptors(200000);
 	pin(0, 1);
 	context_control(fd, NULL, 0);
 	context_map(fd);

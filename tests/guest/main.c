@@ -14,6 +14,7 @@ static const struct {
 	{ "births", births_suite },
 	{ "busy", busy_suite },
 	{ "calibrate", calibrate_suite },
+	{ "charges", charges_suite },
 	{ "conservation", conservation_suite },
 	{ "control", control_suite },
 	{ "counts", counts_suite },

@@ -16,7 +16,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -697,11 +696,10 @@ struct filling {
 
 static void fill_memory(void *arg)
 {
-	const struct rlimit many = { 4096, 4096 };
 	const struct filling *filling = arg;
 	int fd, error = 0;
 
-	EXPECT(setrlimit(RLIMIT_NOFILE, &many) == 0);
+	raise_descriptors(4096);
 	become_nobody();
 	EXPECT(prctl(PR_SET_DUMPABLE, 1) == 0); /* so that it may trace its children */
 	while (!error) {

@@ -69,7 +69,7 @@ static __always_inline int note_request(struct task_struct *self, const __u64 *a
 		return -EXDEV;
 	if ((args[2] || needs_slot(action)) && (!slot || slot->generation != args[2]))
 		return -EINVAL;
-	/* Accounts that were never used are of no slot: threads that are counted have these. */
+	/* Generation 0 is that of unused accounts, which every counted thread has. */
 	if (action == PERFCTR_BPF_WALK_FOLD && !args[2])
 		return -EINVAL;
 	if (needs_slot(action) && !is_owner(args[1], self))

@@ -277,8 +277,9 @@ static __always_inline int release_slot(__u32 index, __u64 generation)
 		return -EINVAL;
 	slot->kind = PERFCTR_BPF_FREE;
 	/*
-	 * Everybody can read it until it is taken again.  What a program adds that is busy with it
-	 * on another CPU stays: to look for that would cost each switch more.
+	 * Any user can read the slot until it is taken again.  A program that is using it on
+	 * another CPU may still add to it afterwards: to prevent that would make each switch
+	 * slower.
 	 */
 	clear_slot(slot);
 	clear_members(slot);

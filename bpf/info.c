@@ -54,7 +54,7 @@ int change_info(int keep, const struct perfctr_bpf_kept *to)
 	return -1;
 }
 
-/* What follows its name, which may contain anything: from the last parenthesis on. */
+/* Field 22 of /proc/PID/stat.  The name in field 2 may contain anything: begin behind its ')'. */
 __u64 start_of(__u32 pid)
 {
 	char path[32], line[1024] = "";
@@ -78,7 +78,7 @@ __u64 start_of(__u32 pid)
 	return start;
 }
 
-/* Its number may be another process's by now. */
+/* Another process may have the number by now: the start time tells. */
 int running_service(const struct perfctr_bpf_info *info)
 {
 	return info->pid && start_of(info->pid) == info->pid_start ? (int)info->pid : 0;

@@ -96,9 +96,9 @@ struct perfctr_bpf_event {
 #define PERFCTR_BPF_UNDO_MODE (1u << 1)	 /* let everybody search it */
 
 /*
- * The only element of the map "info", which is frozen: a program alone can change it.  Who reads it
- * looks first whether elements of the map are as long as this: the kernel writes as much as they
- * are.
+ * The only element of the map "info".  The map is frozen: only BPF programs can change it.  A
+ * reader compares the map's value size with this struct's before a lookup, which writes that many
+ * bytes.
  */
 struct perfctr_bpf_info {
 	__u32 version; /* PERFCTR_BPF_VERSION */
@@ -122,7 +122,7 @@ struct perfctr_bpf_info {
 #define PERFCTR_BPF_MIN_SLOTS 4
 #define PERFCTR_BPF_MAX_SLOTS 65536
 
-/* What a service of this version can have written: who reads it believes nothing else. */
+/* Can a service of this version have written it?  Readers check that before they use a field. */
 static inline int perfctr_bpf_is_sound(const struct perfctr_bpf_info *info)
 {
 	if (info->version != PERFCTR_BPF_VERSION || info->slots < PERFCTR_BPF_MIN_SLOTS ||
@@ -136,8 +136,9 @@ static inline int perfctr_bpf_is_sound(const struct perfctr_bpf_info *info)
 }
 
 /*
- * The program "keep", by which the service changes "info", and which its user alone can open.  A
- * map that others may read they could else write: the kernel lets everybody pin it once more.
+ * The service changes "info" by the program "keep", which only the service's user can open.  The
+ * map itself would not do: a user who may read a map can pin it again, and then open it for
+ * writing.
  */
 enum perfctr_bpf_keep {
 	PERFCTR_BPF_KEEP_SERVICE, /* pid, pid_start: another process is the service */

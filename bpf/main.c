@@ -110,14 +110,14 @@ keep_clock(const struct pinned *pinned, struct perfctr_bpf_info *info)
 		await_change(watch);
 	}
 	notify("STOPPING=1");
-	/* Its own: by now there may be others, in a directory and maps that these are not. */
+	/* By descriptor: another service may have pinned its own by now, under the same names. */
 	result = end_all(pinned, &undo);
 	remove_directory(pinned->directory);
 	undo_changes(undo);
 	_exit(result < 0 ? 1 : 0);
 }
 
-/* What another build has loaded is for who wants it to end. */
+/* Programs of another build are left alone: only perfctr-bpfd stop ends them. */
 static int check_build(const struct pinned *pinned, struct perfctr_bpf_info *info)
 {
 	if (read_info(pinned->info, info) < 0)
@@ -150,7 +150,7 @@ static int load_new(struct pinned *pinned, const struct options *options, __u32 
 
 	if (!complete.slots)
 		complete.slots = DEFAULT_SLOTS;
-	/* Of a start or stop that was killed: not all, or ended, so that nobody counts with it. */
+	/* Left by a start or stop that was killed: incomplete, or ended, and of no use. */
 	if (end_all(pinned, &undo) < 0)
 		return -1;
 	close_info(pinned);
@@ -219,7 +219,7 @@ static int enter_background(const struct pinned *pinned, struct perfctr_bpf_info
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), result = -1;
 
 	setsid();
-	/* Who waits for it may be gone. */
+	/* The parent, which reads the pipe, may have been killed. */
 	signal(SIGPIPE, SIG_IGN);
 	if (null < 0 || chdir("/") < 0) {
 		complain("cannot go to the background (%s)", strerror(errno));
@@ -233,7 +233,7 @@ static int enter_background(const struct pinned *pinned, struct perfctr_bpf_info
 	return result;
 }
 
-/* The child writes a byte when it is the service: it may end before that, whatever it ends of. */
+/* The child writes a byte once it is the service.  End of file: the child has ended before. */
 static int await_service(int child, int ready)
 {
 	int status = 0;
@@ -271,7 +271,7 @@ static int start_in_background(const struct pinned *pinned)
 	return result;
 }
 
-/* What was taken over stays: threads are counted by it, and the next start can take it over. */
+/* Pins that were taken over stay: threads are counted by them, and another start can use them. */
 static void give_up(const struct pinned *pinned)
 {
 	__u32 undo = 0;
@@ -326,7 +326,7 @@ static int add_event(const char *spec, struct options *options)
 	return 0;
 }
 
-/* Who starts it may have closed them: what is opened then, as the lock, would be taken for one. */
+/* If the caller has closed them, the descriptor of the lock would become one of them. */
 static int open_standard_streams(void)
 {
 	int fd;

@@ -143,9 +143,9 @@ int lock_directory(int directory)
 }
 
 /*
- * Nobody else uses an empty one but who is about to pin: that one has the lock.  No call looks and
- * removes in one: who is held up in between, as by a freezer, removes the next start's while it is
- * empty.  That start fails, says that there is no such directory, and can be repeated.
+ * rmdir() takes a name, not a descriptor.  A process that is held up between the check and the
+ * call, as by a freezer, can remove the directory of the next start while that is still empty.
+ * That start fails with "No such file or directory", and can be repeated.
  */
 void remove_directory(int directory)
 {

@@ -91,7 +91,7 @@ struct pinned {
 	bool is_new; /* all of it was pinned by this process */
 };
 
-/* The map "info" by its pin, and the program for who may have it; errno tells why not the map. */
+/* Opens the map "info" for reading, and "keep" if the caller may; -1, errno is that of the map. */
 void open_info(struct pinned *pinned);
 void close_info(struct pinned *pinned);
 /* Its element; -1 with EPROTO when that is not of this version, or out of range. */
@@ -109,8 +109,8 @@ __u64 start_of(__u32 pid);
  */
 int end_all(const struct pinned *pinned, __u32 *undo);
 /*
- * A descriptor that can be read when something has been removed from the directory, -1 without: it
- * is for who looks soon anyhow.
+ * A descriptor that becomes readable when something is removed from the directory.  -1 if there is
+ * none: the caller also looks once a second.
  */
 int watch_directory(int directory);
 /* Tell who waits for it by sd_notify(3), if anybody does. */

@@ -61,8 +61,8 @@ int watch_directory(int directory)
 }
 
 /*
- * The service gives it back when it finds its pins gone: no signal is sent by what a map says.
- * 0 when nobody has it, be the directory still there or not; -1 when another process has.
+ * The service releases the lock when it finds its pins gone.  It gets no signal: a process number
+ * from a map is not to be trusted.  0: no process has the lock; -1: one still has.
  */
 static int wait_for_lock(int directory)
 {
@@ -98,7 +98,7 @@ int stop_service(void)
 		return complain("it is not loaded: there is no " PERFCTR_BPF_DIRECTORY);
 	if (pinned.directory < 0)
 		return -1;
-	/* Who starts it has the lock before anything is pinned, and needs the directory. */
+	/* A start takes the lock before it pins anything, and needs the directory until then. */
 	if (lock_directory(pinned.directory) < 0 && errno == EWOULDBLOCK &&
 	    !is_pinned(pinned.directory, PIN_SLOTS)) {
 		close(pinned.directory);

@@ -5,7 +5,7 @@
 #include "hooks.h"
 #include "pmu.h"
 
-/* Who claims looks, and takes nothing. Under the lock of the reservation, as all here. */
+/* Claims are checked and not made. Under reserve_lock, as everything here. */
 static bool only_asking;
 
 void perfctr_only_ask(bool asking)

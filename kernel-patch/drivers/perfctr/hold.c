@@ -43,8 +43,8 @@ int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 }
 
 /*
- * The last holder of events with periods sleeps until none of their interrupts can be under way, so
- * that no CPU has to wait for one. It holds no lock that others need: its priority may be low.
+ * The last holder of periods sleeps until no interrupt of theirs can be pending: otherwise a CPU
+ * would wait for it with interrupts off. It sleeps without hold_lock, as its priority may be low.
  */
 void perfctr_drop_hold(struct perfctr_hw_control *hw)
 {

@@ -20,7 +20,7 @@
 /* The machine suspends or reboots: no CPU counts, nor one that comes online. */
 static bool suspended;
 
-/* On the CPU. Whether it pauses is derived: one that failed to resume does as when it went. */
+/* On the CPU, whose flag may be stale: it is still set where the CPU failed to resume. */
 static int come_online(unsigned int cpu)
 {
 	const struct perfctr_pmu *pmu = perfctr_usable_pmu();

@@ -254,11 +254,11 @@ static void bear_now(struct task_struct *task, struct perfctr_context *ctx)
 }
 
 /*
- * current has a context or a mark, or had one when it began to make task, which cannot fail to be
- * born any more and has not run. ctx was conceived for task, or is an error. NULL: current did not
- * inherit then. If it does by now the context is made here, where nothing may sleep; it needs no
- * thresholds of its own, as current has got the control since, with spare ones. With hooks by which
- * others can have found task meanwhile, task is locked, and what they gave it stays.
+ * The birth of task: it cannot fail any more, and task has not run. ctx is what perfctr_conceive()
+ * returned. NULL means that current did not inherit at that time; if it does now, the context is
+ * allocated here, where nothing may sleep. Such a context needs no thresholds: current has got its
+ * control since then, with spare ones. With the module other threads can have found task already:
+ * it is locked then, and a context or mark that they gave it stays.
  */
 void perfctr_bear(struct task_struct *task, struct perfctr_context *ctx)
 {

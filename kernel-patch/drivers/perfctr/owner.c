@@ -148,8 +148,9 @@ void perfctr_give_session_place(struct perfctr_owner *owner)
 }
 
 /*
- * A user can have a namespace with many ids that are nobody else's, see subuid(5): they pay as one
- * with the user. Of a namespace that root has made, such as a container's, each id pays for itself.
+ * The user whose account is charged. All ids of a namespace that a user has created, see subuid(5),
+ * share that user's account. In a namespace that root has created, as for a container, each id has
+ * an account of its own.
  */
 static kuid_t user_who_pays(void)
 {

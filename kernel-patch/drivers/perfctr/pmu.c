@@ -9,7 +9,7 @@ const char *perfctr_family = "no PMU that is known";
 
 static bool refused;
 
-/* Under the lock of the reservation; others read it without. */
+/* Under reserve_lock; perfctr_usable_pmu() reads without it. */
 void perfctr_refuse_pmu(const char *fault)
 {
 	static char refusal[sizeof_field(struct perfctr_pmu_info, family)];

@@ -179,7 +179,7 @@ static __always_inline void perfctr_read_counters(const struct perfctr_pmu *pmu,
 /* pmu.c */
 extern const struct perfctr_pmu *perfctr_pmu;	/* NULL: the time stamp alone */
 extern const char *perfctr_family;		/* of perfctr_pmu, or why there is none */
-/* Its counters are not what they seem: it stays, and is of no use. */
+/* Nothing is counted by it from now on; perfctr_pmu itself stays, others may be using it. */
 void perfctr_refuse_pmu(const char *fault);
 const struct perfctr_pmu *perfctr_usable_pmu(void);	/* perfctr_pmu, or NULL: none, or refused */
 u32 perfctr_features(void);			/* PERFCTR_FEATURE_* */

@@ -17,7 +17,7 @@
 /* Long enough for a counter of reference cycles, which some processors advance in large steps. */
 #define LOOPS 10000
 
-static bool tried;	/* under the lock of the reservation */
+static bool tried;	/* under reserve_lock */
 
 static u32 rdpmc_index(u32 slot)
 {

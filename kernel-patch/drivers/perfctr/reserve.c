@@ -102,8 +102,9 @@ static void look_for_interrupts(void *found)
 }
 
 /*
- * Under hold_lock, under which interrupters change, and by the last of them, which has stopped: can
- * a counter interrupt yet? It does so within PERFCTR_LATEST_INTERRUPT. False: others go on.
+ * Can a counter that has stopped still interrupt, within PERFCTR_LATEST_INTERRUPT? Under hold_lock,
+ * which keeps interrupters. False also while another user of periods goes on: then the interrupt is
+ * not given back.
  */
 bool perfctr_may_interrupt(void)
 {
@@ -146,7 +147,7 @@ static void release_pmu(void)
 		perfctr_pmu->release();
 }
 
-/* Others, such as the NMI watchdog, may have had them before: they are tried when we get them. */
+/* The PMU is tried at the first reservation: before, the NMI watchdog may have had it. */
 static int reserve_and_try(void)
 {
 	int err = reserve_pmu();

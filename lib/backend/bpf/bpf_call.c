@@ -90,7 +90,7 @@ static int run_program(const struct perfctr_bpf_handle *h,
 	return with_errno((int)attributes.test.retval);
 }
 
-/* What is pinned, and no link or FIFO that somebody has put in its place. */
+/* A pin; not a link, and no wait for a FIFO, which another user may have put in its place. */
 static int open_stream(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -265,7 +265,7 @@ fail:
 #define MOST_THREADS 4194304 /* PID_MAX_LIMIT: the kernel has no more */
 #define WALK_BYTES (MOST_THREADS * sizeof(pid_t) + sizeof(struct perfctr_bpf_reply))
 
-/* All that it gives, to be freed; NULL with errno EPROTO when that is more than any walk gives. */
+/* Reads to the end; the caller frees the result. EPROTO: longer than the stream of any walk. */
 static char *read_stream(int fd, size_t *size)
 {
 	char *stream = NULL, *more;

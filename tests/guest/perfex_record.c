@@ -147,7 +147,7 @@ START_TEST(functions_of_the_kernel_are_those_of_kallsyms)
 	struct run r;
 
 	enter_directory();
-	expect(&r, "perfex record -e instructions:k -c 10007 ls -lR /usr/bin >/dev/null", 0);
+	expect(&r, "perfex record -e instructions:k -c 1009 ls -lR /usr/bin >/dev/null", 0);
 	expect(&r,
 	       "grep ^kernel perfex.samples | cut -d' ' -f2- | sort >named; "
 	       "grep ' [tTwW] ' /proc/kallsyms | sed 's/ . / /; s/\t.*//' | sort >all; "

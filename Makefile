@@ -40,6 +40,10 @@ FREE_RUNNING :=
 machines_of = $(shell awk -F '|' '$$1 == "$(1)" && !seen[$$2]++ { print $$2 }' $(2))
 same_each_time = $(shell awk -F '|' '/--icount|--deterministic/ { print $$2 }' $(1))
 
+# A check that needs nothing of what users read and call, and of $(BUILD) nothing but each PATH, says the same until something
+# else changes: $(AS_BEFORE) [--with PATH]... -- COMMAND
+AS_BEFORE := scripts/as-before $(addprefix --without ,perfex docs examples python README.md CONTRIBUTING.md NEWS)
+
 # Those that take longest begin first.
 DEAR_CHECKS = check-families check-bpf-debian-6.12 check-documents check-guest-life check-guest-shared check-vm check-guest-perfex \
 	check-module-6.12 check-unit check-guest-thread check-groups check-kernel-patch check-module-load
@@ -133,7 +137,7 @@ check-all: ## the same and all other tests: other kernels, debugging kernels, mu
 
 .PHONY: check-emulator
 check-emulator:
-	tests/emulator/run-baremetal
+	@$(AS_BEFORE) -- tests/emulator/run-baremetal
 
 dear_first = $(filter $(1),$(DEAR_CHECKS)) $(filter-out $(DEAR_CHECKS),$(1))
 

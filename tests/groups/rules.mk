@@ -5,4 +5,4 @@ CHECKS += check-groups
 
 .PHONY: check-groups
 check-groups:
-	@tests/groups/run
+	@scripts/as-before $(addprefix --without ,docs README.md CONTRIBUTING.md NEWS) -- tests/groups/run

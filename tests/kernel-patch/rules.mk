@@ -5,7 +5,7 @@ CHECKS += check-kernel-patch
 
 .PHONY: check-kernel-patch
 check-kernel-patch:
-	tests/kernel-patch/run
+	@$(AS_BEFORE) -- tests/kernel-patch/run
 
 .PHONY: patch
 patch: ## write the kernel patch as one file, and as mails for "git am", to build/patch

@@ -11,8 +11,11 @@ FREE_RUNNING += $(filter-out $(addprefix check-module-,$(call same_each_time,tes
 .PHONY: check-module check-module-install check-module-rounds $(MODULE_MACHINES) $(MODULE_LONG)
 check-module: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
 	@tests/module/run
-check-module-install $(MODULE_MACHINES) $(MODULE_LONG): check-module-%: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
+check-module-install $(MODULE_MACHINES) $(MODULE_LONG): $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
+$(filter-out check-module-load,$(MODULE_MACHINES)) $(MODULE_LONG): check-module-%:
 	@tests/module/run $*
+check-module-load check-module-install: check-module-%:
+	@$(AS_BEFORE) --with $(GUEST) -- tests/module/run $*
 # Loaded and unloaded 1,000 times under load.
 check-module-rounds: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
 	@ROUNDS=1000 tests/module/run load

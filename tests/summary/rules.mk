@@ -5,4 +5,5 @@ CHECKS += check-summary
 
 .PHONY: check-summary
 check-summary:
-	@tests/summary/run
+	@$(AS_BEFORE) -- tests/summary/run
+	@tests/summary/as-before

@@ -6,6 +6,6 @@ FREE_RUNNING += check-vm
 
 .PHONY: check-vm check-deterministic
 check-vm:
-	tests/vm/run
+	@$(AS_BEFORE) -- tests/vm/run
 check-deterministic: $(BUILD)/tests/stress/stress $(BUILD)/tests/stress/worker
-	@tests/vm/deterministic
+	@$(AS_BEFORE) --with $(BUILD)/tests/stress -- tests/vm/deterministic

@@ -22,6 +22,7 @@ static const struct lie {
 	{ "no-counts", NO_FAULT, NO_FAULT, true, true, false, true },
 	{ "no-fixed", NO_FAULT, NO_FAULT, true, true, true, false },
 	{ "no-leaf", NO_FAULT, NO_FAULT, true, true, true, true },
+	{ "leaf-lost", NO_FAULT, NO_FAULT, true, true, true, true },
 	{ "nehalem", NO_FAULT, NO_FAULT, true, true, false, true },
 };
 

@@ -24,6 +24,7 @@ static const char *const lies[] = {
     [PMU_NO_COUNTS] = "no-counts",
     [PMU_NO_FIXED] = "no-fixed",
     [PMU_NO_LEAF] = "no-leaf",
+    [PMU_LEAF_LOST] = "leaf-lost",
     [PMU_NEHALEM] = "nehalem",
 };
 
@@ -106,6 +107,19 @@ bool x86_pmu_write_faults(const X86PMUState *pmu, const X86PMURegister *r)
     default:
         return false;
     }
+}
+
+/* A kernel that starts a processor anew asks for CPUID before it switches paging on. */
+bool x86_pmu_lies_about_leaf(CPUX86State *env, uint32_t leaf)
+{
+    X86PMUState *pmu = &env->pmu;
+    bool paging = env->cr[0] & CR0_PG_MASK;
+
+    if (pmu->lie == PMU_LEAF_LOST && pmu->leaf_told && !paging) {
+        pmu->lie = PMU_NO_LEAF;
+    }
+    pmu->leaf_told |= leaf == 0xa && paging;
+    return pmu->lie == PMU_NO_LEAF && leaf == 0xa;
 }
 
 bool x86_pmu_lies_about(const X86PMUState *pmu, const X86PMURegister *r, bool *faults)

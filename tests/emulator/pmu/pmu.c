@@ -386,7 +386,7 @@ void x86_pmu_cpuid(CPUX86State *env, uint32_t leaf,
     if (env->pmu.family && env->pmu.family->cpuid) {
         env->pmu.family->cpuid(env, leaf, eax, ebx, ecx, edx);
     }
-    if (env->pmu.lie == PMU_NO_LEAF && leaf == 0xa) {
+    if (x86_pmu_lies_about_leaf(env, leaf)) {
         *eax = *ebx = *ecx = *edx = 0;
     }
 }

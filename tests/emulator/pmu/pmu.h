@@ -110,6 +110,7 @@ typedef enum X86PMULie {
     PMU_NO_COUNTS,          /* the counters keep what is written to them */
     PMU_NO_FIXED,           /* fixed counters are as PMU_ZERO_REGISTERS */
     PMU_NO_LEAF,
+    PMU_LEAF_LOST,          /* PMU_NO_LEAF when the processor is started again */
     PMU_NEHALEM,            /* its erratum: see x86_pmu_erratum_write() */
 } X86PMULie;
 
@@ -145,6 +146,7 @@ typedef struct X86PMUState {
     X86PMULie lie;
     uint8_t cleared;        /* PMU_NEHALEM: values of the cleansing sequence seen */
     uint32_t spoiled;       /* ... and counters that count nothing */
+    bool leaf_told;         /* PMU_LEAF_LOST: CPUID has told leaf 0AH to code with paging */
     /*
      * Instructions that may still retire before the counters must be looked at: generated code
      * takes those of a TB off before it runs them, and leaves when there are not enough.

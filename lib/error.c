@@ -418,6 +418,11 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 			 "stamp can be counted",
 			 (int)sizeof(info->family), info->family);
 		break;
+	case ENXIO:
+		snprintf(text, size,
+			 "a CPU of the session counts no events: its counters are unknown, or a "
+			 "sibling's; the kernel's log says which, name others");
+		break;
 	case ESRCH:
 		snprintf(text, size,
 			 "the thread has exited, or executed a program that changes its "

@@ -67,7 +67,8 @@ void complain_of_start(int error)
 	const struct perfctr_control control = { .size = sizeof(control) };
 	struct perfctr_pmu_info info;
 
-	if ((error == EBUSY || error == ENODEV) && perfctr_get_pmu_info(&info) == 0)
+	if ((error == EBUSY || error == ENODEV || error == ENXIO) &&
+	    perfctr_get_pmu_info(&info) == 0)
 		complain_of_control(error, &control, &info);
 	else
 		complain("cannot start the counters: %s", strerror(error));

@@ -103,7 +103,7 @@ struct perfctr_pmu_info {
 	__u32 cost_rdmsr;	/* of a counter */
 	__u32 cost_wrmsr;	/* to a counter */
 	__u32 pmu;		/* PERFCTR_PMU_* */
-	__u32 reserved;
+	__u32 mute_cpus;	/* CPUs that are on and count no events */
 	__u64 evntsel_user;	/* bits of evntsel that ask for user mode; 0: in evntsel2 */
 	__u64 evntsel_kernel;
 	__u64 evntsel2_user;	/* 0 too: every event counts in user and kernel mode */
@@ -307,6 +307,9 @@ struct perfctr_counts {
  * wrong.  The next timer tick notices that, restores the registers, and sets the flag for what is
  * counted at that moment.  It cannot be set for what was counted on the CPU since, and was switched
  * away before the tick.
+ *
+ * Or a thread ran on a CPU that counts no events (perfctr_pmu_info.mute_cpus): those of there are
+ * missing.  A session has no time of there, either.
  */
 #define PERFCTR_COUNTS_DISTURBED (1u << 4)
 /*
@@ -752,9 +755,10 @@ struct perfctr_holders {
  * CONTROL also fails with EBUSY and PERFCTR_BAD_TAKEN; and, without CAP_PERFMON, with EACCES and
  * PERFCTR_BAD_POLICY (only marked threads in user mode may be counted) and with EMFILE and the
  * same reason (a user's sessions have at most user_session_counters).  CONTROL and START also fail
- * with ENOSPC, and change nothing, if as many sessions are started as can be: 16 in all; without
- * CAP_PERFMON 8, with half of the counters.  They do so with EMFILE, and without that reason, if 4
- * of these are the user's.
+ * with ENXIO if SESSION named a CPU that counts no events (a session of all CPUs does without it,
+ * and has PERFCTR_COUNTS_DISTURBED).  They fail with ENOSPC, and change nothing, if as many
+ * sessions are started as can be: 16 in all; without CAP_PERFMON 8, with half of the counters.
+ * They do so with EMFILE, and without that reason, if 4 of these are the user's.
  *
  * CONSUME (struct perfctr_consume): EINVAL, E2BIG, EFAULT.
  */

@@ -118,6 +118,8 @@ void write_pmu_limits(FILE *file, const struct perfctr_pmu_info *info)
 		info->features & PERFCTR_FEATURE_ISOLATED ? "on, nobody can read foreign counts"
 							  : "off, foreign counts may be read");
 	fprintf(file, "times disturbed: %llu\n", (unsigned long long)info->disturbances);
+	if (info->mute_cpus)
+		fprintf(file, "CPUs that count no events: %u\n", info->mute_cpus);
 	fprintf(file, "contexts: %u\n", info->n_contexts);
 	fprintf(file, "general counters: %u\n", info->n_general);
 	fprintf(file, "general counter bits: %u\n", info->general_bits);

@@ -75,8 +75,8 @@ void warn_of_disturbance(const struct perfctr_counts *counts)
 	if (warned || !(counts->flags & PERFCTR_COUNTS_DISTURBED))
 		return;
 	warned = true;
-	complain("the counts are wrong: somebody else wrote to the counters meanwhile; see "
-		 "perfctr(4)");
+	complain("the counts are wrong: somebody else wrote to the counters meanwhile, or a CPU "
+		 "counts no events; see perfctr(4)");
 }
 
 /* Sums of several contexts are of one instant only if none of their threads goes on. */

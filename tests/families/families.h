@@ -188,6 +188,10 @@ bool hybrid_a_session_with_events_of_kinds_agrees_with_a_context(void);
 bool hybrid_a_kind_whose_last_cpu_goes_waits_for_it(void);
 bool hybrid_counters_that_are_not_here_are_no_disturbance(void);
 
+/* mute.c */
+bool has_a_cpu_that_cannot_count(void);
+bool a_cpu_that_cannot_count_comes_and_it_is_told(void);
+
 /* p4.c */
 bool p4_counters_have_the_routes_of_the_manual(void);
 bool p4_controls_are_refused_for_the_right_reason(void);

@@ -196,6 +196,11 @@ static const struct {
 	  0,
 	  { .counter = 1 },
 	  "this machine's event counters cannot be used: F; only the time stamp can be counted" },
+	{ ENXIO,
+	  0,
+	  { .counter = 1 },
+	  "a CPU of the session counts no events: its counters are unknown, or a sibling's; the kernel's "
+	  "log says which, name others" },
 	{ ESRCH,
 	  0,
 	  { .counter = 1 },

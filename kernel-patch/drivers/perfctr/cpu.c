@@ -96,6 +96,16 @@ u64 perfctr_disturbances(void)
 	return n;
 }
 
+u32 perfctr_mute_cpus(void)
+{
+	unsigned int cpu;
+	u32 n = 0;
+
+	for_each_online_cpu(cpu)
+		n += perfctr_cpu_is_mute(cpu);
+	return n;
+}
+
 void perfctr_cpu_show(struct seq_file *m, unsigned int number)
 {
 	const struct perfctr_cpu *cpu = per_cpu_ptr(&perfctr_cpu, number);

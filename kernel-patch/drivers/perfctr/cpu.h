@@ -20,6 +20,7 @@ struct perfctr_cpu {
 	 */
 	struct perfctr_context *left;
 	bool paused;		/* no context is entered or left: the machine suspends */
+	bool mute;		/* the counters are not to be used: decided when the CPU comes */
 	bool secret;		/* kernel mode is counted for a thread that may not see it */
 	bool routed;		/* the counters' interrupt is ours */
 	/* Of ours since the last tick, or since counters began to interrupt in a later one. */
@@ -83,6 +84,12 @@ static inline void perfctr_cpu_follow_gate(void)
 static inline bool perfctr_cpu_paused(void)
 {
 	return __this_cpu_read(perfctr_cpu.paused);
+}
+
+/* Of any CPU, which neither comes nor goes meanwhile. */
+static inline bool perfctr_cpu_is_mute(unsigned int cpu)
+{
+	return READ_ONCE(per_cpu(perfctr_cpu.mute, cpu));
 }
 
 /* RDPMC would show the thread that runs here what it may not see of itself. */
@@ -153,6 +160,7 @@ void perfctr_sample(const struct perfctr_context *ctx, const struct perfctr_pass
 /* Anywhere. */
 void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);
 u64 perfctr_disturbances(void);	/* of all CPUs, since boot */
+u32 perfctr_mute_cpus(void);	/* that are online */
 bool perfctr_cpu_has_interrupts(unsigned int cpu);
 
 #endif

@@ -52,6 +52,7 @@ static long ioctl_info(void __user *user)
 	info.session_counters = sessions.slots;
 	info.user_session_counters = perfctr_user_session_counters();
 	info.disturbances = perfctr_disturbances();
+	info.mute_cpus = perfctr_mute_cpus();
 	perfctr_kinds_tell(&info);
 	if (pmu) {
 		info.n_general = pmu->n_general;

@@ -269,6 +269,8 @@ void perfctr_gate_add(struct perfctr_session *s)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
 
+	if (__this_cpu_read(perfctr_cpu.mute))
+		return;
 	add_session(gate, s, current);
 	/* Now: where RDPMC stays allowed all the same, counters are folded and cleared. */
 	if (shows_kernel(s)) {
@@ -284,7 +286,7 @@ static void admit_late(struct gate *gate, struct task_struct *task)
 	unsigned int cpu = smp_processor_id();
 	struct perfctr_session *s;
 
-	if (!group || !test_bit(cpu, group->late))
+	if (!group || !test_bit(cpu, group->late) || __this_cpu_read(perfctr_cpu.mute))
 		return;
 	raw_spin_lock(&group->lock);
 	if (test_and_clear_bit(cpu, group->late))

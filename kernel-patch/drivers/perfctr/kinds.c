@@ -7,10 +7,9 @@
 #include <linux/errno.h>
 #include <linux/jump_label.h>
 #include <linux/percpu.h>
-#include <linux/printk.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include "perfctr.h"
+#include "cpu.h"
 #include "user.h"
 
 DEFINE_STATIC_KEY_FALSE(perfctr_kinds);
@@ -24,22 +23,19 @@ void __init perfctr_kinds_init(void)
 }
 
 /*
- * On the CPU itself, which comes. What was accepted for all kinds need not be true of a further
- * one.
+ * On the CPU itself, which comes. False: it is of no kind that was there at boot. What was accepted
+ * for all kinds need not be true of a further one.
  */
-int perfctr_kind_online(unsigned int cpu)
+bool perfctr_kind_online(unsigned int cpu)
 {
 	int kind;
 
 	if (!static_branch_unlikely(&perfctr_kinds) || !perfctr_usable_pmu())
-		return 0;
+		return true;
 	kind = perfctr_pmu->kind();
-	if (kind < 0) {
-		pr_err("perfctr: CPU %u is of no kind that was there at boot\n", cpu);
-		return -EINVAL;
-	}
-	per_cpu(kind_of_cpu, cpu) = kind;
-	return 0;
+	if (kind >= 0)
+		per_cpu(kind_of_cpu, cpu) = kind;
+	return kind >= 0;
 }
 
 static u32 all_kinds(const struct perfctr_pmu *pmu)
@@ -157,7 +153,7 @@ static int put_cpus(const struct perfctr_kind_cpus *kind)
 	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
 		return -ENOMEM;
 	for_each_online_cpu(cpu)
-		if (perfctr_kind_of_cpu(cpu) == kind->kind)
+		if (!perfctr_cpu_is_mute(cpu) && perfctr_kind_of_cpu(cpu) == kind->kind)
 			cpumask_set_cpu(cpu, cpus);
 	if (copy_to_user(user, cpumask_bits(cpus), known) ||
 	    clear_user(user + known, kind->cpus_bytes - known))

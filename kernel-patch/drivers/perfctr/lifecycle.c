@@ -8,9 +8,12 @@
 #include <linux/init.h>
 #include <linux/irqflags.h>
 #include <linux/notifier.h>
+#include <linux/percpu.h>
 #include <linux/platform_device.h>
 #include <linux/pm.h>
+#include <linux/printk.h>
 #include <linux/reboot.h>
+#include "cpu.h"
 #include "hooks.h"
 #include "session.h"
 
@@ -20,17 +23,26 @@
 /* The machine suspends or reboots: no CPU counts, nor one that comes online. */
 static bool suspended;
 
-/* On the CPU, whose flag may be stale: it is still set where the CPU failed to resume. */
-static int come_online(unsigned int cpu)
+static bool may_count(unsigned int cpu)
 {
 	const struct perfctr_pmu *pmu = perfctr_usable_pmu();
-	int err = perfctr_kind_online(cpu);
 
-	if (!err && pmu && pmu->cpu_online)
-		err = pmu->cpu_online(cpu);
-	if (err)
-		return err;
+	return perfctr_kind_online(cpu) && (!pmu || !pmu->may_count || pmu->may_count(cpu));
+}
+
+/*
+ * On the CPU, whose flags may be stale: it is still paused where it failed to resume. An error
+ * would make the kernel take the CPU down again.
+ */
+static int come_online(unsigned int cpu)
+{
+	bool mute = !may_count(cpu);
+
+	if (mute)
+		pr_warn("perfctr: CPU %u counts no events: its counters are unknown, or a sibling's\n",
+			cpu);
 	local_irq_disable();
+	WRITE_ONCE(this_cpu_ptr(&perfctr_cpu)->mute, mute);
 	perfctr_cpu_pause(READ_ONCE(suspended));
 	local_irq_enable();
 	perfctr_sessions_online(cpu);

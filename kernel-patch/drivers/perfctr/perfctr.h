@@ -446,7 +446,7 @@ int perfctr_try_pmu(void);
 /* kinds.c; the key: there are some */
 DECLARE_STATIC_KEY_FALSE(perfctr_kinds);
 void perfctr_kinds_init(void);
-int perfctr_kind_online(unsigned int cpu);
+bool perfctr_kind_online(unsigned int cpu);
 bool perfctr_kinds_exist(const struct perfctr_pmu *pmu, u32 kinds);
 u64 perfctr_kinds_counters(const struct perfctr_pmu *pmu, u32 kinds);
 u64 perfctr_kinds_evntsel(const struct perfctr_pmu *pmu, u32 kinds);

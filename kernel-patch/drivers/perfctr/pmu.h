@@ -103,8 +103,8 @@ struct perfctr_pmu {
 	/* (cpu) The MSR of the counter of a slot, 0: there is no such counter. */
 	u32 (*msr_of)(u32 slot);
 
-	/* A CPU comes, on itself: an error keeps it away. May sleep. NULL: any may come. */
-	int (*cpu_online)(unsigned int cpu);
+	/* A CPU comes, on itself: are its counters to be used? May sleep. NULL: those of any. */
+	bool (*may_count)(unsigned int cpu);
 
 	/* Claims all counters from the rest of the kernel. -EBUSY. NULL: nobody else knows them. */
 	int (*reserve)(void);

@@ -12,7 +12,7 @@
 #include <linux/string.h>
 #include <asm/asm.h>
 #include <asm/msr.h>
-#include "perfctr.h"
+#include "cpu.h"
 
 /* Long enough for a counter of reference cycles, which some processors advance in large steps. */
 #define LOOPS 10000
@@ -189,6 +189,8 @@ static void check_cpus(struct probe *probe)
 		return;
 	}
 	for_each_online_cpu(cpu) {
+		if (perfctr_cpu_is_mute(cpu))
+			continue;
 		smp_call_function_single(cpu, check_cpu, probe, true);
 		if (probe->fault)
 			break;

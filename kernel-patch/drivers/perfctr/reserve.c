@@ -56,7 +56,7 @@ bool perfctr_cpu_is_ours(void)
 	lockdep_assert_irqs_disabled();
 	if (__this_cpu_read(cpu_taken))
 		return READ_ONCE(held);
-	if (!READ_ONCE(held) || perfctr_cpu_paused())
+	if (!READ_ONCE(held) || perfctr_cpu_paused() || __this_cpu_read(perfctr_cpu.mute))
 		return false;
 	__this_cpu_write(cpu_taken, true);
 	smp_mb();	/* cpu_taken before held, in give_all() the other way round */

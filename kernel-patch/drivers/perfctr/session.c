@@ -253,6 +253,7 @@ static int get_cpus(struct perfctr_session *s, const struct perfctr_session_args
 					 open->cpus_bytes - known);
 	if (zero <= 0)
 		return zero ?: -EINVAL;
+	s->chosen = true;
 	cpumask_clear(s->cpus);
 	if (copy_from_user(cpumask_bits(s->cpus), u64_to_user_ptr(open->cpus),
 			   min(open->cpus_bytes, known)))

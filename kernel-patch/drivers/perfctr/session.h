@@ -40,6 +40,7 @@ struct perfctr_session {
 	struct perfctr_opener opener;
 	struct perfctr_rules rules;
 	cpumask_var_t cpus;
+	bool chosen;			/* cpus, by the caller: else all */
 	bool placed;			/* counted among those that are, or are to be, started */
 	bool started;
 	bool revoked;			/* stopped by the administrator since the last control */

@@ -13,6 +13,7 @@
 #include <linux/smp.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include "cpu.h"
 #include "hooks.h"
 #include "session.h"
 
@@ -51,6 +52,17 @@ static bool comes_late(const struct perfctr_session *s)
 	       !s->open[PERFCTR_IDLE] && !s->time[PERFCTR_UNMARKED] && !s->time[PERFCTR_IDLE];
 }
 
+/* Under cpus_read_lock(): what a CPU of s executes is not counted. */
+static bool misses_some(const struct perfctr_session *s)
+{
+	unsigned int cpu;
+
+	for_each_cpu_and(cpu, s->cpus, cpu_online_mask)
+		if (perfctr_cpu_is_mute(cpu))
+			return true;
+	return false;
+}
+
 /* Contexts want counters too: users' sessions leave half of them, however many users there are. */
 static bool leaves_counters(const struct perfctr_session *s, const struct perfctr_hw_control *hw)
 {
@@ -81,6 +93,8 @@ static int take_place(struct perfctr_session *s, const struct perfctr_hw_control
 	unsigned int places = s->rules.privileged ? PERFCTR_MAX_STARTED : USER_PLACES;
 
 	lockdep_assert_held(&sessions_lock);
+	if (s->chosen && misses_some(s))
+		return -ENXIO;
 	if (!leaves_counters(s, hw))
 		return -ENOSPC;
 	if (s->placed)
@@ -173,6 +187,8 @@ static void enter_gates(struct perfctr_session *s)
 	list_add(&s->list, &started);
 	s->started = true;
 	count_counters(s, 1);
+	if (misses_some(s))
+		WRITE_ONCE(s->disturbed, true);
 	gate_on();
 	if (comes_late(s))
 		enter_late(s);
@@ -271,9 +287,14 @@ void perfctr_sessions_online(unsigned int cpu)
 	struct perfctr_session *s;
 
 	mutex_lock(&sessions_lock);
-	list_for_each_entry(s, &started, list)
-		if (cpumask_test_cpu(cpu, s->cpus) && !comes_late(s))
+	list_for_each_entry(s, &started, list) {
+		if (!cpumask_test_cpu(cpu, s->cpus))
+			continue;
+		if (perfctr_cpu_is_mute(cpu))
+			WRITE_ONCE(s->disturbed, true);
+		if (!comes_late(s))
 			smp_call_function_single(cpu, add_on_cpu, s, true);
+	}
 	mutex_unlock(&sessions_lock);
 }
 

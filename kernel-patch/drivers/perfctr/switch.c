@@ -221,6 +221,25 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
 	}
 }
 
+/*
+ * A CPU that is mute counts time, and no events: the page says that these are missing. RDPMC is not
+ * allowed here, and carried out it gives what makes a thread's own read end with the sum.
+ */
+static noinline void enter_mute(struct perfctr_page *page)
+{
+	u32 i;
+
+	page->flags |= PERFCTR_PAGE_DISTURBED;
+	for (i = 0; i < page->n_counters; i++)
+		set_bias(&page->counter[i], 0);
+}
+
+static __always_inline bool has_counters_here(const struct perfctr_cpu *cpu,
+					      const struct perfctr_context *ctx)
+{
+	return ctx->hw->n_events && likely(!cpu->mute);
+}
+
 /* The counters are stopped, or count user mode only and so nothing here. */
 static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 					   struct perfctr_context *ctx)
@@ -276,8 +295,10 @@ static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfct
 	if (ctx->shared)
 		page->flags |= PERFCTR_PAGE_STARTED;	/* counted here */
 	enter_cpu(page, now, switched);
-	if (ctx->hw->n_events)
+	if (has_counters_here(cpu, ctx))
 		enter_counters(cpu, ctx);
+	else if (ctx->hw->n_events)
+		enter_mute(page);
 	perfctr_page_end(page);
 }
 
@@ -302,7 +323,7 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 		cpu->left = NULL;
 	}
 	page->tsc.sum = page->tsc.bias + now;
-	if (ctx->hw->n_events) {
+	if (has_counters_here(cpu, ctx)) {
 		if (stop) {
 			cpu->enabled = 0;
 			cpu->secret = false;
@@ -555,7 +576,7 @@ static __always_inline void fold_context(struct perfctr_cpu *cpu, struct perfctr
 
 	perfctr_page_begin(page);
 	page->tsc.sum = page->tsc.bias + rdtsc();
-	if (ctx->hw->n_events) {
+	if (has_counters_here(cpu, ctx)) {
 		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 		publish_sums(cpu, ctx);
 	}
@@ -601,7 +622,7 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 
 	lockdep_assert_irqs_disabled();
-	if (unlikely(ctx->hw->special))
+	if (unlikely(ctx->hw->special && !cpu->mute))
 		fold_specially(cpu, ctx);
 	else
 		fold_context(cpu, ctx);
@@ -707,7 +728,7 @@ static bool fold_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 
 	perfctr_page_begin(page);
 	page->tsc.sum = page->tsc.bias + rdtsc();
-	if (ctx->hw->n_events) {
+	if (has_counters_here(cpu, ctx)) {
 		intact &= read_forward(cpu, ctx, false);
 		fold_running(cpu, ctx);
 		if (!intact)
@@ -767,7 +788,7 @@ void perfctr_tick_current(void)
 		return;
 	if (cpu->running)
 		intact = perfctr_pmu->intact(cpu->running);
-	if (ctx && ctx->hw->interrupts)
+	if (ctx && ctx->hw->interrupts && !cpu->mute)
 		intact &= fold_periods_by_tick(cpu, ctx, intact);
 	else if (ctx)
 		intact &= fold_by_tick(cpu, ctx, intact);

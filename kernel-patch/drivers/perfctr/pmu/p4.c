@@ -36,7 +36,6 @@ struct p4_registers {
 static DEFINE_PER_CPU(struct p4_registers, registers);
 static DEFINE_PER_CPU(struct p4_registers, before);
 static DECLARE_BITMAP(escrs, P4_ESCR_SPAN);	/* that this model has */
-static bool reserved;
 
 /* The ESCR that feeds the counter, counted from P4_FIRST_ESCR, or -1. */
 static int p4_route(u32 slot, u64 cccr)
@@ -131,27 +130,22 @@ static bool siblings_online(void)
 	return false;
 }
 
-/* Refuses to come online beside a sibling while the counters are reserved. */
-static int p4_cpu_online(unsigned int cpu)
+/* Its sibling may be counting, or begin to while siblings_online() does not see this CPU yet. */
+static bool p4_may_count(unsigned int cpu)
 {
-	return reserved && has_sibling(cpu) ? -EBUSY : 0;
+	return !has_sibling(cpu);
 }
 
 /* By the counters: of NetBurst the kernel does not manage the CCCRs. */
 static int p4_reserve(void)
 {
-	int err;
-
 	if (siblings_online())
 		return -EBUSY;
-	err = perfctr_reserve_counters(MSR_P4_BPU_PERFCTR0, P4_N_COUNTERS);
-	reserved = !err;
-	return err;
+	return perfctr_reserve_counters(MSR_P4_BPU_PERFCTR0, P4_N_COUNTERS);
 }
 
 static void p4_release(void)
 {
-	reserved = false;
 	perfctr_release_counters(MSR_P4_BPU_PERFCTR0, P4_N_COUNTERS);
 }
 
@@ -369,7 +363,7 @@ static struct perfctr_pmu p4_pmu = {
 	.p4_pebs_matrix_vert_allowed = P4_PEBS_MATRIX_VERT_ALLOWED,
 	.counter_msr = MSR_P4_BPU_PERFCTR0,
 	.msr_of = p4_msr_of,
-	.cpu_online = p4_cpu_online,
+	.may_count = p4_may_count,
 	.reserve = p4_reserve,
 	.release = p4_release,
 	.check = p4_check,

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A CPU comes online whose counters are of no kind that was there at boot, or its sibling's, while others count: the
+ * administrator has it. Nothing is counted there, and that is told.
+ */
+#include "hybrid.h"
+
+#include <fcntl.h>
+#include <perfctr.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SMT_CONTROL "/sys/devices/system/cpu/smt/control"
+#define MARKED_USERS (PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED)
+
+bool has_a_cpu_that_cannot_count(void)
+{
+	return !strcmp(profile.name, "hybrid-leaf-lost") || !strcmp(profile.name, "p4-nosmt");
+}
+
+/* CPU 1, by its switch: the kernel takes it down again where somebody refuses it. */
+static bool let_it_come(void)
+{
+	int smt;
+
+	if (strcmp(profile.name, "p4-nosmt"))
+		return set_online(false) && set_online(true);
+	smt = open(SMT_CONTROL, O_WRONLY | O_CLOEXEC);
+	REQUIRE(smt >= 0 && write(smt, "on", 2) == 2);
+	return !close(smt);
+}
+
+static bool is_online(void)
+{
+	char online = 0;
+	int fd = open("/sys/devices/system/cpu/cpu1/online", O_RDONLY | O_CLOEXEC);
+
+	REQUIRE(fd >= 0 && read(fd, &online, 1) == 1);
+	return !close(fd) && EXPECT_EQUAL(online, '1');
+}
+
+/* Event selects and counters of CPU 1: of NetBurst CCCR and ESCR of counter 12. */
+static bool read_registers(uint64_t *value)
+{
+	const uint32_t arch[] = { 0x186, 0xc1 }, p4[] = { 0x36c, 0x3b8 };
+	const uint32_t *msr = strcmp(profile.name, "p4-nosmt") ? arch : p4;
+	int msrs = open("/dev/cpu/1/msr", O_RDONLY | O_CLOEXEC);
+
+	REQUIRE(msrs >= 0);
+	for (int i = 0; i < 2; i++)
+		REQUIRE(pread64(msrs, &value[i], sizeof(value[i]), msr[i]) == sizeof(value[i]));
+	return !close(msrs);
+}
+
+static int session_open_on(uint64_t cpus)
+{
+	struct perfctr_session_args open = {
+		.size = sizeof(open),
+		.group = -1,
+		.policy = PERFCTR_EXCLUDE_KERNEL,
+		.cpus = (uintptr_t)&cpus,
+		.cpus_bytes = sizeof(cpus),
+	};
+
+	return device_call(PERFCTR_IOC_SESSION, &open);
+}
+
+static bool is_disturbed(int fd, uint32_t scope)
+{
+	return counts_of(fd, scope).flags & PERFCTR_COUNTS_DISTURBED;
+}
+
+/* Who names the CPU is refused; who counts on all goes without it, and says so. */
+static bool sessions_are_told(void)
+{
+	struct perfctr_control control = control_one(&profile.instructions.of[1], USER);
+	int on_it = session_open_on(2), on_other = session_open_on(1),
+	    on_all = session_open(-1, PERFCTR_EXCLUDE_KERNEL);
+	struct perfctr_control copy = control;
+	bool refused;
+
+	REQUIRE(on_it >= 0 && on_other >= 0 && on_all >= 0);
+	refused = ioctl(on_it, PERFCTR_IOC_CONTROL, &copy) == -1 && errno == ENXIO;
+	REQUIRE(refused);
+	copy.flags = PERFCTR_CONTROL_STOPPED;
+	REQUIRE(context_control(on_it, &copy));
+	refused = ioctl(on_it, PERFCTR_IOC_START, 0) == -1 && errno == ENXIO;
+	REQUIRE(refused);
+	REQUIRE(context_control(on_other, &control) &&
+		EXPECT(!is_disturbed(on_other, PERFCTR_SCOPE_SELF)));
+	close(on_other);
+	REQUIRE(context_control(on_all, &control) &&
+		EXPECT(is_disturbed(on_all, PERFCTR_SCOPE_SELF)));
+	close(on_all);
+	return !close(on_it);
+}
+
+/* A thread that begins to count on the CPU is told at once, and its fast reads find what it has: nothing. */
+static bool who_begins_there_is_told(uint32_t flags)
+{
+	const uint32_t scope = flags ? PERFCTR_SCOPE_TREE : PERFCTR_SCOPE_SELF;
+	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
+	const struct perfctr_page *page;
+	struct perfctr_counts counts;
+	int fd;
+
+	REQUIRE(pin(0, 1));
+	fd = context_open(0);
+	REQUIRE(fd >= 0);
+	control.flags = flags;
+	REQUIRE(context_control(fd, &control));
+	counts = counts_of(fd, scope);
+	REQUIRE(EXPECT(counts.flags & PERFCTR_COUNTS_DISTURBED) &&
+		EXPECT_EQUAL(counts.counter[0], 0));
+	if (!flags) {
+		page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+		REQUIRE(page != MAP_FAILED);
+		REQUIRE(EXPECT_EQUAL(perfctr_read_pmc(page, 0), 0));
+		REQUIRE(pin(0, 0) && EXPECT(perfctr_read_pmc(page, 0) > 0));
+		munmap((void *)page, PERFCTR_PAGE_SIZE);
+	}
+	REQUIRE(pin(0, 0));
+	REQUIRE(EXPECT(counts_of(fd, scope).counter[0] > 0));
+	return !close(fd);
+}
+
+static bool is_of_a_kind(void)
+{
+	for (uint32_t kind = 0; kind < machine_info().n_kinds; kind++) {
+		uint64_t cpus = 0;
+		struct perfctr_kind_cpus request = {
+			.size = sizeof(request),
+			.kind = kind,
+			.cpus = (uintptr_t)&cpus,
+			.cpus_bytes = sizeof(cpus),
+		};
+
+		if (device_call(PERFCTR_IOC_KIND_CPUS, &request) || cpus & 2)
+			return true;
+	}
+	return false;
+}
+
+/* Of rounds on CPU 0, where all goes on. */
+static bool counts_are(int fd, const struct walker *w, bool disturbed)
+{
+	struct perfctr_counts counts = counts_of(fd, PERFCTR_SCOPE_SELF);
+
+	return EXPECT_EQUAL(counts.counter[0], w->rounds[0] * round_instructions(&w->workload)) &&
+	       EXPECT_EQUAL(!!(counts.flags & PERFCTR_COUNTS_DISTURBED), disturbed);
+}
+
+bool a_cpu_that_cannot_count_comes_and_it_is_told(void)
+{
+	struct perfctr_control of_context = control_one(&profile.instructions.of[0], USER);
+	struct perfctr_control of_session = control_one(&profile.instructions.of[1], USER);
+	uint64_t before[2], after[2];
+	int group, session, fd;
+	struct walker w;
+
+	REQUIRE(walker_start(&w)); /* without the descriptors */
+	group = group_open();
+	session = session_open(group, MARKED_USERS);
+	fd = context_open(w.pid);
+	REQUIRE(group >= 0 && session >= 0 && fd >= 0 && context_control(fd, &of_context));
+	REQUIRE(context_control(session, &of_session) && mark(group, w.pid));
+	REQUIRE(round_on(&w, 0));
+	REQUIRE(let_it_come() && is_online());
+	REQUIRE(EXPECT_EQUAL(machine_info().mute_cpus, 1) && EXPECT(!is_of_a_kind()));
+	REQUIRE(round_on(&w, 0));
+	REQUIRE(counts_are(fd, &w, false) && counts_are(session, &w, true));
+	REQUIRE(read_registers(before));
+	REQUIRE(round_on(&w, 1));
+	REQUIRE(read_registers(after));
+	REQUIRE(EXPECT_EQUAL(after[0], before[0]) && EXPECT_EQUAL(after[1], before[1]));
+	REQUIRE(counts_are(fd, &w, true) && counts_are(session, &w, true));
+	REQUIRE(round_on(&w, 0));
+	REQUIRE(counts_are(fd, &w, true) && counts_are(session, &w, true));
+	close(session);
+	REQUIRE(sessions_are_told());
+	REQUIRE(who_begins_there_is_told(0));
+	REQUIRE(who_begins_there_is_told(PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_TOTALS));
+	close(fd);
+	close(group);
+	return walker_end(&w);
+}

@@ -194,6 +194,8 @@ bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp);
 unsigned x86_pmu_next_skid(X86PMUState *pmu);
 /* Does a processor fault at a write with reserved bits, or of a read-only register? */
 bool x86_pmu_write_faults(const X86PMUState *pmu, const X86PMURegister *r);
+void x86_pmu_promise_trace(const CPUX86State *env, uint32_t leaf,
+                           uint32_t *eax, uint32_t *ebx, uint32_t *ecx);
 bool x86_pmu_lies_about_leaf(CPUX86State *env, uint32_t leaf);
 /* Does the machine lie about this register? Then whether it faults; else it reads as zero. */
 bool x86_pmu_lies_about(const X86PMUState *pmu, const X86PMURegister *r, bool *faults);

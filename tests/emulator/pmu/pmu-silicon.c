@@ -25,6 +25,7 @@ static const char *const lies[] = {
     [PMU_NO_FIXED] = "no-fixed",
     [PMU_NO_LEAF] = "no-leaf",
     [PMU_LEAF_LOST] = "leaf-lost",
+    [PMU_TRACE] = "trace",
     [PMU_NEHALEM] = "nehalem",
 };
 
@@ -120,6 +121,22 @@ bool x86_pmu_lies_about_leaf(CPUX86State *env, uint32_t leaf)
     }
     pmu->leaf_told |= leaf == 0xa && paging;
     return pmu->lie == PMU_NO_LEAF && leaf == 0xa;
+}
+
+/* Processor Trace as CPUID tells of it: its output is tables of regions (SDM volume 3, 33.3.1). */
+void x86_pmu_promise_trace(const CPUX86State *env, uint32_t leaf,
+                           uint32_t *eax, uint32_t *ebx, uint32_t *ecx)
+{
+    if (env->pmu.lie != PMU_TRACE || (uint32_t)env->regs[R_ECX]) {
+        return;
+    }
+    if (leaf == 7) {
+        *ebx |= CPUID_7_0_EBX_INTEL_PT;
+    }
+    if (leaf == 0x14) {
+        *eax = *ebx = 0;
+        *ecx = 3;
+    }
 }
 
 bool x86_pmu_lies_about(const X86PMUState *pmu, const X86PMURegister *r, bool *faults)

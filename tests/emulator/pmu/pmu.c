@@ -386,6 +386,7 @@ void x86_pmu_cpuid(CPUX86State *env, uint32_t leaf,
     if (env->pmu.family && env->pmu.family->cpuid) {
         env->pmu.family->cpuid(env, leaf, eax, ebx, ecx, edx);
     }
+    x86_pmu_promise_trace(env, leaf, eax, ebx, ecx);
     if (x86_pmu_lies_about_leaf(env, leaf)) {
         *eax = *ebx = *ecx = *edx = 0;
     }

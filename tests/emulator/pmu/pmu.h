@@ -111,6 +111,7 @@ typedef enum X86PMULie {
     PMU_NO_FIXED,           /* fixed counters are as PMU_ZERO_REGISTERS */
     PMU_NO_LEAF,
     PMU_LEAF_LOST,          /* PMU_NO_LEAF when the processor is started again */
+    PMU_TRACE,              /* CPUID promises Processor Trace */
     PMU_NEHALEM,            /* its erratum: see x86_pmu_erratum_write() */
 } X86PMULie;
 

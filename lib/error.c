@@ -37,8 +37,8 @@ static void describe_holder(const struct perfctr_pmu_info *info, char *text, siz
 			 "off with: sysctl kernel.nmi_watchdog=0");
 	else
 		snprintf(text, size,
-			 "the counters are busy: perf_events holds them; end the running "
-			 "perf session, then try again");
+			 "the counters are busy: perf_events holds them, or Processor Trace or "
+			 "KVM uses them; end the running perf session, or see perfctr(4)");
 }
 
 /* "0..3 and 0x40000000..0x40000002" */

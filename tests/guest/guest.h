@@ -303,6 +303,7 @@ Suite *session_suite(void);
 Suite *session_limits_suite(void);
 Suite *session_safety_suite(void);
 Suite *suspend_suite(void);
+Suite *strangers_suite(void);
 Suite *suspend_fails_suite(void);
 Suite *switch_suite(void);
 Suite *switch_unpatched_suite(void);

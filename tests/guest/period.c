@@ -501,7 +501,7 @@ static uint32_t read_lvtpc(void)
 	return value;
 }
 
-/* Processor trace and the branch trace store use it, too, while others count without periods. */
+/* Interrupts of others come by it while nobody has a period. */
 START_TEST(who_counts_without_periods_has_not_the_interrupt)
 {
 	struct counted holder =

@@ -323,8 +323,8 @@ START_TEST(a_busy_machine_names_the_holder)
 				 "the counters are busy: the NMI watchdog holds them; switch "
 				 "it off with: sysctl kernel.nmi_watchdog=0");
 	else
-		ck_assert_str_eq(words, "the counters are busy: perf_events holds them; end the "
-					"running perf session, then try again");
+		ck_assert_str_eq(words, "the counters are busy: perf_events holds them, or Processor Trace or "
+					"KVM uses them; end the running perf session, or see perfctr(4)");
 }
 END_TEST
 

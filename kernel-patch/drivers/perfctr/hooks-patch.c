@@ -200,6 +200,23 @@ bool perfctr_counter_is_reserved(unsigned int msr)
 	return perfctr_nmi_is_reserved(msr);
 }
 
+atomic_t perfctr_strangers;
+
+bool perfctr_exclude_strangers(void)
+{
+	return !atomic_cmpxchg(&perfctr_strangers, 0, -1);
+}
+
+void perfctr_admit_strangers(void)
+{
+	atomic_set(&perfctr_strangers, 0);
+}
+
+bool perfctr_has_strangers(void)
+{
+	return atomic_read(&perfctr_strangers) > 0;
+}
+
 bool perfctr_may_access(struct task_struct *task, unsigned int mode)
 {
 	return ptrace_may_access(task, mode);

@@ -123,6 +123,14 @@ void perfctr_route_interrupts(bool ours);	/* (cpu) unmasked, too */
 bool perfctr_evntsel_is_reserved(unsigned int msr);
 bool perfctr_counter_is_reserved(unsigned int msr);
 
+/*
+ * Others use the counters, or their interrupt, and reserve no register. exclude: false, somebody
+ * does now; else nobody does until they are admitted again. The module knows of nobody.
+ */
+bool perfctr_exclude_strangers(void);
+void perfctr_admit_strangers(void);
+bool perfctr_has_strangers(void);
+
 /* ptrace_may_access(), or what refuses at least as much. */
 bool perfctr_may_access(struct task_struct *task, unsigned int mode);
 /* In the caller's namespace, with a reference. */

@@ -136,15 +136,32 @@ static void give_all(void)
 	on_each_cpu_cond(is_taken, give_cpu, NULL, true);
 }
 
-static int reserve_pmu(void)
+static int claim_registers(void)
 {
 	return perfctr_pmu->reserve ? perfctr_pmu->reserve() : 0;
 }
 
-static void release_pmu(void)
+static void release_registers(void)
 {
 	if (perfctr_pmu->release)
 		perfctr_pmu->release();
+}
+
+static int reserve_pmu(void)
+{
+	int err = claim_registers();
+
+	if (!err && !perfctr_exclude_strangers()) {
+		release_registers();
+		err = -EBUSY;
+	}
+	return err;
+}
+
+static void release_pmu(void)
+{
+	perfctr_admit_strangers();
+	release_registers();
 }
 
 /* The PMU is tried at the first reservation: before, the NMI watchdog may have had it. */
@@ -302,10 +319,11 @@ static bool others_hold(void)
 	asked = jiffies;
 	known = true;
 	perfctr_only_ask(true);
-	hold = reserve_pmu();
+	hold = claim_registers();
 	if (!hold)
-		release_pmu();
+		release_registers();
 	perfctr_only_ask(false);
+	hold |= perfctr_has_strangers();
 	return hold;
 }
 

@@ -80,3 +80,18 @@ bool perfctr_rdpmc_is_off(void)
 {
 	return READ_ONCE(rdpmc_off);
 }
+
+/* Nobody is kept away, and of nobody is it known. */
+bool perfctr_has_strangers(void)
+{
+	return false;
+}
+
+bool perfctr_exclude_strangers(void)
+{
+	return true;
+}
+
+void perfctr_admit_strangers(void)
+{
+}

@@ -31,6 +31,23 @@ bool perfctr_emulate_rdpmc(struct pt_regs *regs);
 bool perfctr_nmi_is_reserved(unsigned int msr);
 bool evntsel_nmi_is_reserved(unsigned int msr);
 
+/*
+ * Others who use the counters, or their interrupt, and reserve no register: Processor Trace, BTS
+ * and KVM's mediated PMU. -1: the driver has the counters.
+ */
+extern atomic_t perfctr_strangers;
+
+/* False: not now. */
+static inline bool perfctr_let_in(void)
+{
+	return atomic_inc_unless_negative(&perfctr_strangers);
+}
+
+static inline void perfctr_let_out(void)
+{
+	atomic_dec(&perfctr_strangers);
+}
+
 /* The child's thread_struct and flags are copies of its parent's: it has no context or mark yet. */
 static inline void perfctr_copy_thread(struct task_struct *child)
 {
@@ -91,6 +108,8 @@ static inline bool perfctr_fixup_rdpmc(struct pt_regs *regs)
 }
 #else
 #define perfctr_switch __switch_to_xtra
+static inline bool perfctr_let_in(void) { return true; }
+static inline void perfctr_let_out(void) { }
 static inline void perfctr_copy_thread(struct task_struct *child) { }
 static inline int perfctr_fork(struct task_struct *child) { return 0; }
 static inline void perfctr_born(struct task_struct *child) { }

@@ -12,7 +12,8 @@
  * most one mark.  The threads and processes that it creates are born with the mark;
  *
  * a session (PERFCTR_IOC_SESSION), which counts on CPUs: all that runs there, or only while a
- * thread with the mark of its group runs.  No context and no other session uses its counters.
+ * thread with the mark of its group runs.  No context uses its counters, nor on the same CPUs any
+ * other session.
  *
  * Every struct begins with its own size in bytes, set by the caller, so that it can grow: a
  * longer struct is accepted if the part that this kernel does not know is zero (otherwise E2BIG),
@@ -112,7 +113,7 @@ struct perfctr_pmu_info {
 	__u64 p4_pebs_matrix_vert_allowed;
 	/* Bit n: general counter n; bit PERFCTR_FIXED_BIT + n: fixed counter n */
 	__u64 context_counters;	/* used by some context; other contexts may use them too */
-	__u64 session_counters;	/* used by a session, and by nothing else */
+	__u64 session_counters;	/* used by sessions, each on its CPUs, and by no context */
 	__u32 user_session_counters;	/* that a user's unprivileged sessions may have */
 	__u32 n_kinds;		/* of cores; 0: all CPUs are alike */
 	__u64 disturbances;	/* times that counters were found written by somebody else */

@@ -300,6 +300,7 @@ Suite *sample_prompt_suite(void);
 Suite *sequences_suite(void);
 Suite *sequences_sleep_suite(void);
 Suite *session_suite(void);
+Suite *session_cpus_suite(void);
 Suite *session_limits_suite(void);
 Suite *session_safety_suite(void);
 Suite *suspend_suite(void);

@@ -76,6 +76,7 @@ static const struct {
 	{ "sequences", sequences_suite },
 	{ "sequences_sleep", sequences_sleep_suite },
 	{ "session", session_suite },
+	{ "session_cpus", session_cpus_suite },
 	{ "session_limits", session_limits_suite },
 	{ "session_safety", session_safety_suite },
 	{ "suspend", suspend_suite },

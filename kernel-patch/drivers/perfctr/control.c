@@ -413,13 +413,13 @@ void perfctr_tell_control(const struct perfctr_hw_control *hw, struct perfctr_co
 }
 
 /* Names the first event whose counter is in use; the first of all when it is another register. */
-static void blame_event(struct perfctr_control *control, const struct perfctr_use *use)
+static void blame_event(struct perfctr_control *control, u64 slots)
 {
 	u32 i;
 
 	control->bad_reason = PERFCTR_BAD_TAKEN;
 	for (i = 0; i < control->n_events; i++) {
-		if (use->slots & BIT_ULL(slot_of(perfctr_pmu, control->event[i].counter))) {
+		if (slots & BIT_ULL(slot_of(perfctr_pmu, control->event[i].counter))) {
 			control->bad_event = i;
 			return;
 		}
@@ -471,20 +471,23 @@ void perfctr_blame_signal(struct perfctr_control *control)
 	}
 }
 
-/* What hw, the compiled control, wants, as perfctr_reserve() has it; then -EBUSY is all. */
+/*
+ * What hw, the compiled control, wants, as perfctr_reserve() has it; then -EBUSY is all. met: what
+ * other sessions have where a session counts, NULL: for contexts. control: to name the event that
+ * is to blame, or NULL.
+ */
 int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw_control *hw,
-			const struct perfctr_hw_control *old)
+			const struct perfctr_use *met)
 {
 	struct perfctr_use contexts, sessions;
-	int err = perfctr_reserve(hw, old);
+	int err = met && perfctr_in_use(hw, met) ? -EADDRINUSE : perfctr_reserve(hw);
 
 	if (err != -EADDRINUSE)
 		return err;
-	perfctr_get_use(&contexts, &sessions);
-	sessions.slots &= ~(old ? old->slots : 0);
-	if (hw->session)
-		sessions.slots |= contexts.slots;
-	blame_event(control, &sessions);
+	if (control) {
+		perfctr_get_use(&contexts, &sessions);
+		blame_event(control, met ? contexts.slots | met->slots : sessions.slots);
+	}
 	return -EBUSY;
 }
 

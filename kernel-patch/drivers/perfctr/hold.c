@@ -32,14 +32,14 @@ int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 		return 0;
 	mutex_lock(&hold_lock);
 	if (!atomic_inc_not_zero(&hw->holders)) {
-		err = control ? perfctr_reserve_for(control, hw, NULL) : perfctr_reserve(hw, NULL);
+		err = perfctr_reserve_for(control, hw, NULL);
 		if (!err) {
 			perfctr_hw_get(hw);	/* the holders' */
 			atomic_set(&hw->holders, 1);
 		}
 	}
 	mutex_unlock(&hold_lock);
-	return err == -EADDRINUSE ? -EBUSY : err;
+	return err;
 }
 
 /*
@@ -63,7 +63,7 @@ void perfctr_drop_hold(struct perfctr_hw_control *hw)
 	}
 	last = atomic_dec_and_test(&hw->holders);
 	if (last)
-		perfctr_release(hw, NULL);
+		perfctr_release(hw);
 	mutex_unlock(&hold_lock);
 	if (last)
 		perfctr_hw_put(hw);

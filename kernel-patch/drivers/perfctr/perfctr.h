@@ -185,8 +185,20 @@ static inline bool perfctr_policy_is_harmless(u32 policy)
 	return policy & PERFCTR_EXCLUDE_KERNEL && policy & PERFCTR_EXCLUDE_UNMARKED;
 }
 
+/* What is in use, as in struct perfctr_hw_control. */
+struct perfctr_use {
+	u64 slots;
+	u64 shared;
+};
+
+static inline bool perfctr_in_use(const struct perfctr_hw_control *hw,
+				  const struct perfctr_use *use)
+{
+	return hw->slots & use->slots || hw->shared & use->shared;
+}
+
 int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw_control *hw,
-			const struct perfctr_hw_control *old);
+			const struct perfctr_use *met);
 void perfctr_blame_kernel(struct perfctr_control *control);
 void perfctr_blame_signal(struct perfctr_control *control);
 u32 perfctr_event_policy(const struct perfctr_event_control *e, u32 policy);
@@ -418,14 +430,8 @@ int perfctr_lifecycle_init(void);
 void perfctr_lifecycle_exit(void);
 
 /* reserve.c */
-int perfctr_reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *old);
-void perfctr_release(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *new);
-
-/* What is in use, as in struct perfctr_hw_control. */
-struct perfctr_use {
-	u64 slots;
-	u64 shared;
-};
+int perfctr_reserve(const struct perfctr_hw_control *hw);
+void perfctr_release(const struct perfctr_hw_control *hw);
 
 void perfctr_get_use(struct perfctr_use *contexts, struct perfctr_use *sessions);
 u32 perfctr_holder(void);		/* PERFCTR_HOLDER_* */

@@ -22,6 +22,7 @@ static unsigned int revokers;	/* who wants that there be none */
 static bool held;		/* users != 0 */
 static struct perfctr_use contexts_use, sessions_use;
 static unsigned int context_users[2][64];	/* trees, by bit of the above */
+static unsigned int session_users[2][64];	/* each on CPUs of its own */
 static DEFINE_PER_CPU(bool, cpu_taken);
 
 static void take_cpu(void)
@@ -187,7 +188,7 @@ void __init perfctr_try_at_boot(void)
 	mutex_unlock(&reserve_lock);
 }
 
-/* One more, or one less, of the contexts uses the bits of mask: those of them that some use. */
+/* One more, or one less, uses the bits of mask: those of them that some use. */
 static u64 count_users(unsigned int *count, u64 mask, int change)
 {
 	u64 left, used = 0;
@@ -202,13 +203,16 @@ static u64 count_users(unsigned int *count, u64 mask, int change)
 	return used;
 }
 
-static void change_context_users(const struct perfctr_hw_control *hw, int change)
+static void change_users(const struct perfctr_hw_control *hw, int change)
 {
+	struct perfctr_use *use = hw->session ? &sessions_use : &contexts_use;
+	unsigned int (*count)[64] = hw->session ? session_users : context_users;
+
 	lockdep_assert_held(&reserve_lock);
-	contexts_use.slots &= ~hw->slots;
-	contexts_use.slots |= count_users(context_users[0], hw->slots, change);
-	contexts_use.shared &= ~hw->shared;
-	contexts_use.shared |= count_users(context_users[1], hw->shared, change);
+	use->slots &= ~hw->slots;
+	use->slots |= count_users(count[0], hw->slots, change);
+	use->shared &= ~hw->shared;
+	use->shared |= count_users(count[1], hw->shared, change);
 }
 
 void perfctr_get_use(struct perfctr_use *contexts, struct perfctr_use *sessions)
@@ -219,22 +223,13 @@ void perfctr_get_use(struct perfctr_use *contexts, struct perfctr_use *sessions)
 	mutex_unlock(&reserve_lock);
 }
 
-static bool in_use(const struct perfctr_hw_control *hw, const struct perfctr_use *use,
-		   const struct perfctr_hw_control *but)
+static int reserve_control(const struct perfctr_hw_control *hw)
 {
-	u64 slots = use->slots & ~(but ? but->slots : 0);
-	u64 shared = use->shared & ~(but ? but->shared : 0);
-
-	return (hw->slots & slots) || (hw->shared & shared);
-}
-
-static int reserve_control(const struct perfctr_hw_control *hw,
-			   const struct perfctr_hw_control *old)
-{
+	const struct perfctr_use *others = hw->session ? &contexts_use : &sessions_use;
 	int err;
 
 	lockdep_assert_held(&reserve_lock);
-	if (in_use(hw, &sessions_use, old) || (hw->session && in_use(hw, &contexts_use, NULL)))
+	if (perfctr_in_use(hw, others))
 		return -EADDRINUSE;
 	if (revokers)
 		return -EBUSY;
@@ -244,44 +239,33 @@ static int reserve_control(const struct perfctr_hw_control *hw,
 	users++;
 	interrupters += hw->interrupts;
 	WRITE_ONCE(held, true);
-	if (hw->session) {
-		sessions_use.slots |= hw->slots;
-		sessions_use.shared |= hw->shared;
-	} else {
-		change_context_users(hw, 1);
-	}
+	change_users(hw, 1);
 	return 0;
 }
 
 /*
- * What hw wants, where old, a started session's former control or NULL, does not count as in use;
- * it stays reserved itself. -EBUSY: the rest of the kernel has the counters. -EADDRINUSE: one of us
- * has one. -ENODEV: they cannot be believed.
+ * What hw wants; among sessions it is the caller who knows which of them meet on a CPU. -EBUSY: the
+ * rest of the kernel has the counters. -EADDRINUSE: contexts have one that a session wants, or the
+ * other way round. -ENODEV: they cannot be believed.
  */
-int perfctr_reserve(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *old)
+int perfctr_reserve(const struct perfctr_hw_control *hw)
 {
 	int err;
 
 	if (!hw->slots)
 		return 0;
 	mutex_lock(&reserve_lock);
-	err = reserve_control(hw, old);
+	err = reserve_control(hw);
 	mutex_unlock(&reserve_lock);
 	return err;
 }
 
-/* All of hw's, but what a session's new control, or NULL, has of it. */
-void perfctr_release(const struct perfctr_hw_control *hw, const struct perfctr_hw_control *new)
+void perfctr_release(const struct perfctr_hw_control *hw)
 {
 	if (!hw->slots)
 		return;
 	mutex_lock(&reserve_lock);
-	if (hw->session) {
-		sessions_use.slots &= ~(hw->slots & ~(new ? new->slots : 0));
-		sessions_use.shared &= ~(hw->shared & ~(new ? new->shared : 0));
-	} else {
-		change_context_users(hw, -1);
-	}
+	change_users(hw, -1);
 	interrupters -= hw->interrupts;
 	if (!--users) {
 		give_all();

@@ -180,6 +180,28 @@ static void enter_late(struct perfctr_session *s)
 	}
 }
 
+/*
+ * Each session counts on its CPUs alone: elsewhere others may have the same counters. Registers
+ * that are no counters may be one for the threads of a core.
+ */
+static int reserve_here(const struct perfctr_session *s, struct perfctr_control *control,
+			const struct perfctr_hw_control *hw)
+{
+	const struct perfctr_session *other;
+	struct perfctr_use met = {};
+
+	lockdep_assert_held(&sessions_lock);
+	list_for_each_entry(other, &started, list) {
+		bool meets = other != s && cpumask_intersects(s->cpus, other->cpus);
+
+		if (meets)
+			met.slots |= other->hw->slots;
+		if (meets || (other != s && cpu_smt_possible()))
+			met.shared |= other->hw->shared;
+	}
+	return perfctr_reserve_for(control, hw, &met);
+}
+
 /* What s->hw wants is reserved, there and back. */
 static void enter_gates(struct perfctr_session *s)
 {
@@ -216,13 +238,13 @@ int perfctr_session_start(struct perfctr_session *s)
 	lockdep_assert_held(&s->lock);
 	lock_sessions();
 	if (!s->started) {
-		err = take_place(s, s->hw) ?: perfctr_reserve(s->hw, NULL);
+		err = take_place(s, s->hw) ?: reserve_here(s, NULL, s->hw);
 		if (!err)
 			enter_gates(s);
 		drop_place(s);
 	}
 	unlock_sessions();
-	return err == -EADDRINUSE ? -EBUSY : err;
+	return err;
 }
 
 void perfctr_session_stop(struct perfctr_session *s)
@@ -231,7 +253,7 @@ void perfctr_session_stop(struct perfctr_session *s)
 	lock_sessions();
 	if (s->started) {
 		leave_gates(s);
-		perfctr_release(s->hw, NULL);
+		perfctr_release(s->hw);
 	}
 	drop_place(s);
 	unlock_sessions();
@@ -247,7 +269,7 @@ void perfctr_revoke_sessions(void)
 		if (!s->hw->slots)
 			continue;
 		leave_gates(s);
-		perfctr_release(s->hw, NULL);
+		perfctr_release(s->hw);
 		s->revoked = true;
 		drop_place(s);
 	}
@@ -369,13 +391,13 @@ int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control
 	lock_sessions();
 	started = s->started;
 	if (go)
-		err = take_place(s, hw) ?: perfctr_reserve_for(control, hw, started ? old : NULL);
+		err = take_place(s, hw) ?: reserve_here(s, control, hw);
 	if (!err) {
 		if (started)
 			leave_gates(s);
 		replace_control(s, hw, control);
 		if (started)
-			perfctr_release(old, go ? hw : NULL);
+			perfctr_release(old);
 		if (go)
 			enter_gates(s);
 	}

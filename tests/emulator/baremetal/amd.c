@@ -201,7 +201,8 @@ static void test_strict(void)
 	check("absent.core", pmu.core ? NO_FAULT : GP, rdmsr_safe(CORE_CTL0, &value));
 	check("absent.global", pmu.v2 ? NO_FAULT : GP, rdmsr_safe(GLOBAL_CTL, &value));
 	check("rdpmc.last", NO_FAULT, rdpmc_safe(pmu.n - 1, &value));
-	check("rdpmc.bad", GP, rdpmc_safe(pmu.n, &value));
+	check("absent.northbridge", pmu.core ? NO_FAULT : GP, rdmsr_safe(0xc0010240, &value));
+	check("rdpmc.bad", pmu.core ? NO_FAULT : GP, rdpmc_safe(pmu.n, &value));
 	check("rdpmc.fixed", GP, rdpmc_safe(0x40000000, &value));
 	if (!pmu.v2)
 		return;

@@ -6,6 +6,7 @@
 #define AMD_CTR0		0xc0010201
 #define K7_EVNTSEL0		0xc0010000
 #define K7_PERFCTR0		0xc0010004
+#define AMD_L3_CTL0		0xc0010230
 #define AMD_GLOBAL_STATUS	0xc0000300
 #define AMD_GLOBAL_CTL		0xc0000301
 #define PERFCTR_CORE		(1u << 23)	/* CPUID 80000001H ECX */
@@ -139,11 +140,14 @@ static void test_amd(void)
 	cpuid(0x80000000, max);
 	test_amd_ignores(K7_EVNTSEL0, K7_PERFCTR0);
 	check("amd.absent", GP, rdmsr_safe(IA32_PERFEVTSEL0, &value));
-	check("amd.rdpmc_6", GP, rdpmc_safe(6, &value));
+	check("amd.rdpmc_16", GP, rdpmc_safe(16, &value));
 	if (r[2] & PERFCTR_CORE) {
 		test_amd_ignores(AMD_CTL0, AMD_CTR0);
 		check("amd.rdpmc_5", NO_FAULT, rdpmc_safe(5, &value));
+		check("amd.l3", NO_FAULT, wrmsr_safe(AMD_L3_CTL0, -1ull));
+		check("  kept", 0xff0f00000040ffff, rdmsr(AMD_L3_CTL0));
 	} else {
+		check("amd.rdpmc_6", GP, rdpmc_safe(6, &value));
 		check("amd.no_core", GP, rdmsr_safe(AMD_CTL0, &value));
 		check("amd.no_rdpmc_4", GP, rdpmc_safe(4, &value));
 	}

@@ -26,7 +26,19 @@ static const struct {
     { 0xc0000300, 0xc0000303 }, /* AMD PerfMonV2 global registers */
     { 0xc0010000, 0xc0010007 }, /* K7's PerfEvtSel and PerfCtr */
     { 0xc0010200, 0xc001020b }, /* family 15h's PERF_CTL and PERF_CTR */
+    { 0xc0010230, 0xc001023b }, /* ChL3PmcCfg and ChL3Pmc */
+    { 0xc0010240, 0xc0010247 }, /* family 15h's NB_PERF_CTL and NB_PERF_CTR */
 };
+
+/* Registers of the machine, at which all processors look. */
+static uint64_t shared[PMU_MAX_SHARED];
+
+void x86_pmu_shared_reset(void)
+{
+    for (int i = 0; i < PMU_MAX_SHARED; i++) {
+        qatomic_set_u64(&shared[i], 0);
+    }
+}
 
 static const X86PMURegister *find_register(const X86PMUState *pmu, uint32_t msr)
 {
@@ -81,6 +93,7 @@ static bool valid_write(const X86PMUState *pmu, const X86PMURegister *r, uint64_
     case PMU_CONTROL_STATUS:
     case PMU_STATUS_CLEAR:
     case PMU_STATUS_SET:
+    case PMU_SHARED:
         *value &= r->writable;
         return *value == written;
     case PMU_COUNTER:
@@ -150,6 +163,9 @@ X86PMUAccess x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t value)
     case PMU_COUNTER_LOW:
     case PMU_COUNTER_FULL:
         pmu->counter[index].value = value;
+        break;
+    case PMU_SHARED:
+        qatomic_set_u64(&shared[index], value);
         break;
     }
     x86_pmu_reconfigure(env);
@@ -229,6 +245,9 @@ X86PMUAccess x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *value)
     case PMU_COMPUTED:
         *value = pmu->family->compute(pmu, index);
         break;
+    case PMU_SHARED:
+        *value = qatomic_read_u64(&shared[index]);
+        break;
     default:
         *value = pmu->control[index];
         break;
@@ -258,6 +277,10 @@ X86PMUAccess x86_pmu_rdpmc(CPUX86State *env, uint32_t ecx, uint64_t *value)
         env->pmu.family->hidden(&env->pmu, index)) {
         mask = 0;
     }
-    *value = read_counter(env, index) & mask;
+    if (index >= PMU_RDPMC_SHARED) {
+        *value = qatomic_read_u64(&shared[index - PMU_RDPMC_SHARED]);
+    } else {
+        *value = read_counter(env, index) & mask;
+    }
     return PMU_ACCESS_DONE;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * AMD: K7 and K8, family 10h, family 15h and later with six counters, PerfMonV2 (APM volume 2,
- * 13.2.1; BIOS and kernel developer's guides of the families)
+ * 13.2.1; BIOS and kernel developer's guides of the families). Beside each processor's counters
+ * there are from family 15h on those of the northbridge, which is the data fabric from Zen on, and
+ * from Zen on those of the L3 cache: of these no event is modelled.
  */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"
@@ -10,6 +12,8 @@
 #define NB_CORE         6
 #define WIDTH           48
 #define CORE_MASK       (BIT_ULL(NB_CORE) - 1)
+#define NB_NORTHBRIDGE  4
+#define NB_L3           6
 
 /* Bit 21 is reserved; since family 10h there are more bits of the event, and who is counted. */
 #define EVTSEL_GUEST    BIT_ULL(40)
@@ -17,9 +21,18 @@
 #define K7_WRITABLE     0xffdfffffULL
 #define F10_WRITABLE    (K7_WRITABLE | 0xfULL << 32 | EVTSEL_GUEST | EVTSEL_HOST)
 
+/* 14 bits of the event, the unit mask; before Zen 12, and the interrupt to one processor or all. */
+#define NORTHBRIDGE_WRITABLE    (0xffffULL | EVTSEL_EN | 0xfULL << 32)
+#define F15_NORTHBRIDGE         (NORTHBRIDGE_WRITABLE | EVTSEL_INT | 0x1fULL << 36)
+#define ZEN_NORTHBRIDGE         (NORTHBRIDGE_WRITABLE | 3ULL << 59)
+/* 8 bits of the event, the unit mask, slices and threads. */
+#define L3_WRITABLE             (0xffffULL | EVTSEL_EN | 0xfULL << 48 | 0xffULL << 56)
+#define SHARED_COUNTER          (BIT_ULL(WIDTH) - 1)
+
 /* Linux writes ones to all bits of PerfCntrGlobalStatusClr: none faults. */
 #define STATUS_CLEAR    UINT64_MAX
 
+#define EXT3_PERFLLC            BIT(28) /* of ECX of Fn8000_0001 */
 #define EXT_PERFMON     0x80000022
 #define EXT_PERFMON_V2          BIT(0)  /* of its EAX */
 #define EXT_PERFMON_FREEZE      BIT(2)
@@ -34,6 +47,16 @@ enum {
     DEBUGCTL,
 };
 
+/* Shared registers. */
+enum {
+    NORTHBRIDGE_CTL,
+    NORTHBRIDGE_CTR = NORTHBRIDGE_CTL + NB_NORTHBRIDGE,
+    L3_CTL = NORTHBRIDGE_CTR + NB_NORTHBRIDGE,
+    L3_CTR = L3_CTL + NB_L3,
+    NB_SHARED = L3_CTR + NB_L3,
+};
+QEMU_BUILD_BUG_ON(NB_SHARED > PMU_MAX_SHARED);
+
 #define LEGACY_REGISTERS(writable) \
     { 0xc0010000, NB_LEGACY, PMU_CONTROL, EVTSEL0, PMU_STATS_EVNTSEL, writable }, \
     { 0xc0010004, NB_LEGACY, PMU_COUNTER_FULL, 0, PMU_STATS_COUNTER }
@@ -47,6 +70,24 @@ enum {
     LEGACY_REGISTERS(F10_WRITABLE), \
     CORE_PAIR(0), CORE_PAIR(1), CORE_PAIR(2), CORE_PAIR(3), CORE_PAIR(4), CORE_PAIR(5)
 
+#define SHARED_PAIR(msr, ctl, ctr, n, writable) \
+    { (msr) + 2 * (n), 1, PMU_SHARED, (ctl) + (n), PMU_STATS_OTHER, writable }, \
+    { (msr) + 2 * (n) + 1, 1, PMU_SHARED, (ctr) + (n), PMU_STATS_OTHER, SHARED_COUNTER }
+
+#define NORTHBRIDGE_PAIR(n, writable) \
+    SHARED_PAIR(0xc0010240, NORTHBRIDGE_CTL, NORTHBRIDGE_CTR, n, writable)
+
+#define NORTHBRIDGE_REGISTERS(writable) \
+    NORTHBRIDGE_PAIR(0, writable), NORTHBRIDGE_PAIR(1, writable), \
+    NORTHBRIDGE_PAIR(2, writable), NORTHBRIDGE_PAIR(3, writable)
+
+#define L3_PAIR(n)  SHARED_PAIR(0xc0010230, L3_CTL, L3_CTR, n, L3_WRITABLE)
+
+#define ZEN_REGISTERS \
+    CORE_REGISTERS, \
+    NORTHBRIDGE_REGISTERS(ZEN_NORTHBRIDGE), \
+    L3_PAIR(0), L3_PAIR(1), L3_PAIR(2), L3_PAIR(3), L3_PAIR(4), L3_PAIR(5)
+
 static const X86PMURegister k7_registers[] = {
     LEGACY_REGISTERS(K7_WRITABLE),
     { }
@@ -57,13 +98,19 @@ static const X86PMURegister f10_registers[] = {
     { }
 };
 
-static const X86PMURegister core_registers[] = {
+static const X86PMURegister f15_registers[] = {
     CORE_REGISTERS,
+    NORTHBRIDGE_REGISTERS(F15_NORTHBRIDGE),
+    { }
+};
+
+static const X86PMURegister zen_registers[] = {
+    ZEN_REGISTERS,
     { }
 };
 
 static const X86PMURegister v2_registers[] = {
-    CORE_REGISTERS,
+    ZEN_REGISTERS,
     { PMU_MSR_DEBUGCTL, 1, PMU_CONTROL, DEBUGCTL, PMU_STATS_OTHER, DEBUGCTL_WRITABLE },
     { 0xc0000300, 1, PMU_STATUS, GLOBAL_STATUS, PMU_STATS_GLOBAL_STATUS },
     { 0xc0000301, 1, PMU_CONTROL, GLOBAL_CTL, PMU_STATS_GLOBAL_CTRL, CORE_MASK },
@@ -145,15 +192,19 @@ static bool f10_match(CPUX86State *env)
     return is_amd(env, 0x10, UINT_MAX) && !has_core_counters(env);
 }
 
-static bool core_match(CPUX86State *env)
+static bool f15_match(CPUX86State *env)
 {
-    return has_core_counters(env);
+    return is_amd(env, 0x15, 0x16) && has_core_counters(env);
+}
+
+static bool zen_match(CPUX86State *env)
+{
+    return is_amd(env, 0x17, UINT_MAX) && has_core_counters(env);
 }
 
 static bool v2_match(CPUX86State *env)
 {
-    return is_amd(env, 0x17, UINT_MAX) && env->cpuid_xlevel >= EXT_PERFMON &&
-           has_core_counters(env);
+    return zen_match(env) && env->cpuid_xlevel >= EXT_PERFMON;
 }
 
 static void amd_reset(X86PMUState *pmu)
@@ -161,21 +212,30 @@ static void amd_reset(X86PMUState *pmu)
     pmu->control[GLOBAL_CTL] = CORE_MASK;
 }
 
-static void core_cpuid(CPUX86State *env, uint32_t leaf,
-                       uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
+static void f15_cpuid(CPUX86State *env, uint32_t leaf,
+                      uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
 {
     if (leaf == 0x80000001) {
-        *ecx |= CPUID_EXT3_PERFCORE;
+        *ecx |= CPUID_EXT3_PERFCORE | CPUID_EXT3_PERFNB;
+    }
+}
+
+static void zen_cpuid(CPUX86State *env, uint32_t leaf,
+                      uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
+{
+    f15_cpuid(env, leaf, eax, ebx, ecx, edx);
+    if (leaf == 0x80000001) {
+        *ecx |= EXT3_PERFLLC;
     }
 }
 
 static void v2_cpuid(CPUX86State *env, uint32_t leaf,
                      uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
 {
-    core_cpuid(env, leaf, eax, ebx, ecx, edx);
+    zen_cpuid(env, leaf, eax, ebx, ecx, edx);
     if (leaf == EXT_PERFMON) {
         *eax = EXT_PERFMON_V2 | EXT_PERFMON_FREEZE;
-        *ebx = NB_CORE;
+        *ebx = NB_CORE | NB_NORTHBRIDGE << 10;
         *ecx = *edx = 0;
     }
 }
@@ -229,10 +289,21 @@ static int k7_rdpmc(uint32_t ecx, uint64_t *mask)
     return ecx < NB_LEGACY ? ecx : -1;
 }
 
-/* The counters of the northbridge and of the cache, from 6 on, are not there. */
-static int core_rdpmc(uint32_t ecx, uint64_t *mask)
+/* The northbridge's counters come behind the processor's, and behind them those of the cache. */
+static int f15_rdpmc(uint32_t ecx, uint64_t *mask)
 {
-    return ecx < NB_CORE ? ecx : -1;
+    if (ecx < NB_CORE) {
+        return ecx;
+    }
+    ecx -= NB_CORE;
+    return ecx < NB_NORTHBRIDGE ? PMU_RDPMC_SHARED + NORTHBRIDGE_CTR + ecx : -1;
+}
+
+static int zen_rdpmc(uint32_t ecx, uint64_t *mask)
+{
+    unsigned l3 = ecx - (NB_CORE + NB_NORTHBRIDGE);
+
+    return l3 < NB_L3 ? PMU_RDPMC_SHARED + L3_CTR + l3 : f15_rdpmc(ecx, mask);
 }
 
 const X86PMUFamily x86_pmu_k7 = {
@@ -261,18 +332,32 @@ const X86PMUFamily x86_pmu_amd_f10 = {
     .rdpmc = k7_rdpmc,
 };
 
-const X86PMUFamily x86_pmu_zen = {
-    .name = "zen",
-    .match = core_match,
+const X86PMUFamily x86_pmu_amd_f15 = {
+    .name = "amd-f15",
+    .match = f15_match,
     .nb_counters = NB_CORE,
     .counter_width = WIDTH,
     .drops_reserved = true,
-    .registers = core_registers,
+    .registers = f15_registers,
     .reset = amd_reset,
-    .cpuid = core_cpuid,
+    .cpuid = f15_cpuid,
     .decode = core_decode,
     .set_overflow = no_overflow_status,
-    .rdpmc = core_rdpmc,
+    .rdpmc = f15_rdpmc,
+};
+
+const X86PMUFamily x86_pmu_zen = {
+    .name = "zen",
+    .match = zen_match,
+    .nb_counters = NB_CORE,
+    .counter_width = WIDTH,
+    .drops_reserved = true,
+    .registers = zen_registers,
+    .reset = amd_reset,
+    .cpuid = zen_cpuid,
+    .decode = core_decode,
+    .set_overflow = no_overflow_status,
+    .rdpmc = zen_rdpmc,
 };
 
 const X86PMUFamily x86_pmu_zen_v2 = {
@@ -287,5 +372,5 @@ const X86PMUFamily x86_pmu_zen_v2 = {
     .decode = core_decode,
     .set_overflow = v2_set_overflow,
     .freeze = v2_freeze,
-    .rdpmc = core_rdpmc,
+    .rdpmc = zen_rdpmc,
 };

@@ -18,9 +18,13 @@ typedef enum X86PMURegisterKind {
     PMU_COUNTER,            /* written sign-extended from 32 bits */
     PMU_COUNTER_LOW,        /* likewise, whatever the upper 32 bits are */
     PMU_COUNTER_FULL,       /* written in full width */
+    PMU_SHARED,             /* of all processors: read and written, and counts nothing */
 } X86PMURegisterKind;
 
-/* @count registers from MSR @msr on; their state is in control[] or counter[] from @index on. */
+/*
+ * @count registers from MSR @msr on; their state is in control[] or counter[] from @index on, or
+ * among the machine's shared ones.
+ */
 typedef struct X86PMURegister {
     uint32_t msr;
     uint8_t count;
@@ -54,7 +58,8 @@ typedef struct X86PMUFamily {
     bool (*freeze)(X86PMUState *pmu);
     /*
      * The counter that RDPMC reads with this ECX, or -1; of its value only the bits that are
-     * left in *mask. NULL: there is no such instruction.
+     * left in *mask. PMU_RDPMC_SHARED and more: a shared register. NULL: there is no such
+     * instruction.
      */
     int (*rdpmc)(uint32_t ecx, uint64_t *mask);
     /* Does RDPMC read 0 of this counter in user mode? NULL: of none. */
@@ -68,6 +73,9 @@ typedef struct X86PMUFamily {
 #define PMU_FAMILY(name) extern const X86PMUFamily x86_pmu_##name;
 #include "families.h"
 #undef PMU_FAMILY
+
+#define PMU_MAX_SHARED          20
+#define PMU_RDPMC_SHARED        PMU_MAX_COUNTERS
 
 /* IA32_DEBUGCTL, AMD's DebugCtl */
 #define PMU_MSR_DEBUGCTL        0x1d9
@@ -161,6 +169,9 @@ bool x86_pmu_synchronize(X86PMUState *pmu);
 void x86_pmu_reconfigure(CPUX86State *env);
 /* Looks at the counters now, and follows what their overflows have changed. */
 void x86_pmu_update(CPUX86State *env);
+
+/* pmu-access.c */
+void x86_pmu_shared_reset(void);
 
 /* pmu-memory.c */
 bool x86_pmu_memory_realize(X86CPU *cpu, Error **errp);

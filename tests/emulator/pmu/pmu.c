@@ -408,6 +408,9 @@ void x86_pmu_reset(CPUX86State *env)
     if (pmu->family->reset) {
         pmu->family->reset(pmu);
     }
+    if (env_cpu(env)->cpu_index == 0) {
+        x86_pmu_shared_reset();
+    }
     x86_pmu_memory_reset(env);
     x86_pmu_miscount_reset(pmu);
     x86_pmu_reconfigure(env);

@@ -252,7 +252,7 @@ static void on_fault(int signal)
 }
 
 /* SIGILL where there is no such instruction. */
-static bool read_pmc(uint32_t index, uint64_t *value)
+bool read_pmc(uint32_t index, uint64_t *value)
 {
 	struct sigaction action = { .sa_handler = on_fault }, before, before_ill;
 	bool done = false;

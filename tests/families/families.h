@@ -149,7 +149,11 @@ bool rdpmc_is_for_those_who_may(void);
 bool e3_counters_of_others_are_hidden_from_rdpmc(void);
 bool counters_that_others_left_frozen_count(void);
 
+/* RDPMC; false: it faults. Not two threads at a time. */
+bool read_pmc(uint32_t index, uint64_t *value);
+
 /* foreign.c */
+void run_for_a_while(void); /* over many ticks */
 bool registers_that_somebody_writes_are_put_right_and_it_is_told(void);
 
 /* period.c */
@@ -207,6 +211,12 @@ bool a_gate_writes_no_more_than_it_has_to(void);
 /* perf.c */
 bool linux_itself_counts_the_same(void);
 bool perf_events_and_contexts_keep_each_other_out(void);
+/* uncore.c: AMD's counters that all processors share */
+bool has_uncore(void);
+bool counters_of_the_uncore_that_count_are_not_shown(void);
+bool counters_of_the_uncore_that_count_are_not_shown_to_who_maps_a_page_then(void);
+bool counters_of_the_uncore_that_count_are_not_shown_to_threads_that_are_not_counted(void);
+
 /* refusals.c: where its table knows the profile */
 bool refusals_are_known(void);
 bool counters_that_cannot_count_an_event_are_refused(void);

@@ -45,6 +45,9 @@ static const struct {
 	TEST(EVENTS, a_switch_writes_no_more_than_it_has_to),
 	TEST(EVENTS, a_gate_writes_no_more_than_it_has_to),
 	TEST(EVENTS, e3_counters_of_others_are_hidden_from_rdpmc),
+	TEST(EVENTS, counters_of_the_uncore_that_count_are_not_shown),
+	TEST(EVENTS, counters_of_the_uncore_that_count_are_not_shown_to_who_maps_a_page_then),
+	TEST(EVENTS, counters_of_the_uncore_that_count_are_not_shown_to_threads_that_are_not_counted),
 	TEST(EVENTS, counters_that_others_left_frozen_count),
 	TEST(COUNTERS, registers_that_somebody_writes_are_put_right_and_it_is_told),
 	TEST(COUNTERS, periods_are_exact_on_every_counter_or_refused),
@@ -119,6 +122,8 @@ static bool applies(size_t i)
 		return false;
 	if (tests[i].function == counters_are_set_as_near_to_their_overflow_as_the_model_allows &&
 	    !distances_are_known())
+		return false;
+	if (strstr(tests[i].name, "_of_the_uncore_") && !has_uncore())
 		return false;
 	if (strstr(tests[i].name, "hybrid_") && strncmp(profile.name, "hybrid", 6))
 		return false;

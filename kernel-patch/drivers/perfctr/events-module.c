@@ -151,12 +151,15 @@ static void probe_exec(void *unused, struct task_struct *task, pid_t old_pid,
 
 static void tick_here(void)
 {
+	bool told = perfctr_may_be_told(current) || perfctr_is_gated();
 	unsigned long flags, now = jiffies;
 
-	if (!perfctr_may_be_told(current) && !perfctr_is_gated())
+	if (!told && !static_branch_unlikely(&perfctr_shows_uncore))
 		return;
 	local_irq_save(flags);
-	if (__this_cpu_read(last_tick) != now) {
+	if (static_branch_unlikely(&perfctr_shows_uncore))
+		perfctr_tick_uncore();
+	if (told && __this_cpu_read(last_tick) != now) {
 		__this_cpu_write(last_tick, now);
 		perfctr_tick_current();
 	}

@@ -137,6 +137,7 @@ int __init perfctr_lifecycle_init(void)
 
 	perfctr_probe();
 	perfctr_try_at_boot();
+	perfctr_uncore_init();
 	perfctr_kinds_init();
 	if (perfctr_usable_pmu() && perfctr_pmu->preset)
 		perfctr_vector_init(perfctr_interrupt);

@@ -3,10 +3,11 @@
  * Mapping of the state page, and RDPMC for who has mapped one.
  *
  * CR4.PCE is set while a page of a context with events is mapped, the counters of the CPU are
- * ours, and no session of the CPU counts kernel mode where RDPMC would show it. It is taken away
- * at once, and given lazily: by the next switch to the address space, or by the fault of the first
- * RDPMC. A thread that may have read a valid ticket before it was taken away must not die of it: as
- * long as a page is mapped its RDPMC is executed here, and gives what is its own.
+ * ours, no session of the CPU counts kernel mode where RDPMC would show it, and no counter of the
+ * uncore counts that it would show. It is taken away at once, because of the uncore by a tick, and
+ * given lazily: by the next switch to the address space, or by the fault of the first RDPMC. A
+ * thread that may have read a valid ticket before it was taken away must not die of it: as long as
+ * a page is mapped its RDPMC is executed here, and gives what is its own.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -34,7 +35,8 @@ struct mapping {
 bool perfctr_may_rdpmc(struct mm_struct *mm)
 {
 	return atomic_read(perfctr_rdpmc_pages(mm)) && !perfctr_gate_shows_kernel() &&
-	       !perfctr_cpu_is_secret() && perfctr_cpu_is_ours();
+	       !perfctr_cpu_is_secret() && perfctr_cpu_is_ours() &&
+	       !(static_branch_unlikely(&perfctr_shows_uncore) && perfctr_uncore_counts());
 }
 
 static void update_rdpmc_here(void *unused)

@@ -38,6 +38,7 @@
  * pmu/		one file per PMU family
  * reserve.c	the machine's counters, shared with the rest of the kernel
  * cpu.c	one CPU's counters: whose counts they hold, which of them run
+ * uncore.c	counters beside the CPU's own, which RDPMC shows, too
  * pmu.c	the PMU that the machine has
  * call.c	calls of a function where a thread cannot be switched
  * hooks-KIND.c	what is asked of the kernel, by the patch or by the module
@@ -420,6 +421,12 @@ void perfctr_gate_tick(u64 now);
 void perfctr_gate_disturbed(void);
 void perfctr_gate_pause(bool pause);
 bool perfctr_gate_shows_kernel(void);
+
+/* uncore.c: likewise, but for init */
+DECLARE_STATIC_KEY_FALSE(perfctr_shows_uncore);	/* RDPMC does */
+bool perfctr_uncore_counts(void);
+void perfctr_tick_uncore(void);
+void perfctr_uncore_init(void);
 
 /* events-KIND.c; exit: no descriptor is left */
 int perfctr_events_init(void);

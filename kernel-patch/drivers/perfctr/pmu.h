@@ -100,6 +100,12 @@ struct perfctr_pmu {
 	u64 probe_evntsel;
 	u64 probe_enable;	/* beyond evntsel_required, of counter 0 alone */
 
+	/*
+	 * (cpu) Does one of the counters count that RDPMC shows beside the CPU's own? NULL: it
+	 * shows none.
+	 */
+	bool (*uncore_counts)(void);
+
 	/* (cpu) The MSR of the counter of a slot, 0: there is no such counter. */
 	u32 (*msr_of)(u32 slot);
 

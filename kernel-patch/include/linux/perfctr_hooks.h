@@ -15,6 +15,7 @@ struct task_struct;
 #include <linux/sched.h>
 
 DECLARE_STATIC_KEY_FALSE(perfctr_gated);	/* some session is started */
+DECLARE_STATIC_KEY_FALSE(perfctr_shows_uncore);	/* RDPMC does */
 
 void __switch_to_xtra(struct task_struct *prev, struct task_struct *next);	/* of the kernel */
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
@@ -23,6 +24,7 @@ void perfctr_born_task(struct task_struct *child);
 void perfctr_detach_task(struct task_struct *tsk);
 void perfctr_exec_task(bool follows);
 void perfctr_tick_current(void);
+void perfctr_tick_uncore(void);
 bool perfctr_may_rdpmc(struct mm_struct *mm);
 void perfctr_rdpmc_enabled(struct mm_struct *mm);
 bool perfctr_emulate_rdpmc(struct pt_regs *regs);
@@ -91,6 +93,8 @@ static inline void perfctr_tick(void)
 {
 	if (unlikely(test_thread_flag(TIF_PERFCTR)) || static_branch_unlikely(&perfctr_gated))
 		perfctr_tick_current();
+	if (static_branch_unlikely(&perfctr_shows_uncore))
+		perfctr_tick_uncore();
 }
 
 /* May code of mm execute RDPMC on this CPU, by perf_events' leave or the driver's? */

@@ -18,6 +18,9 @@
 #define EVNTSEL_ALLOWED		(PERFCTR_EVNTSEL_ALLOWED | AMD64_EVENTSEL_EVENT)
 #define N_LEGACY		4
 #define N_CORE			6
+#define N_NORTHBRIDGE		4
+#define N_L2			4
+#define N_L3			6
 
 #define LAST_WITH_SHARED_NORTHBRIDGE	0x14
 #define FAMILY_15H			0x15
@@ -106,6 +109,29 @@ static u32 merge_check(const struct perfctr_control *control, u32 i)
 	return merge ? PERFCTR_BAD_ROUTE : 0;
 }
 
+/* Event selects of 64 bits, each before its counter, of what the CPUs of a node have in common. */
+static u32 n_northbridge, n_cache;
+
+static bool some_counts(u32 select, u32 n)
+{
+	u64 value;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		rdmsrl(select + 2 * i, value);
+		if (value & ARCH_PERFMON_EVENTSEL_ENABLE)
+			return true;
+	}
+	return false;
+}
+
+/* RDPMC shows the northbridge's from index 6 on, the cache's from 10, and more of them from 16. */
+static bool uncore_counts(void)
+{
+	return some_counts(MSR_F15H_NB_PERF_CTL, n_northbridge) ||
+	       some_counts(MSR_F16H_L2I_PERF_CTL, n_cache);
+}
+
 static struct perfctr_pmu amd_pmu = {
 	.pmu = PERFCTR_PMU_AMD,
 	.features = PERFCTR_FEATURE_RDPMC,
@@ -144,6 +170,30 @@ static struct perfctr_evntsel_layout __init v2_layout(void)
 	return layout;
 }
 
+/* A hypervisor may pass the bits of CPUID on, and not the registers. */
+static u32 __init selects_at(u32 msr, u32 n)
+{
+	u64 value;
+
+	return rdmsrl_safe(msr, &value) ? 0 : n;
+}
+
+/* From Zen on the northbridge is the data fabric, and the cache is L3; in family 16h it is L2. */
+static void __init probe_uncore(void)
+{
+	union cpuid_0x80000022_ebx ebx = { .split.num_df_pmc = N_NORTHBRIDGE };
+
+	if (boot_cpu_has(X86_FEATURE_PERFMON_V2))
+		ebx.full = cpuid_ebx(EXT_PERFMON_DEBUG_FEATURES);
+	if (boot_cpu_has(X86_FEATURE_PERFCTR_NB))
+		n_northbridge = selects_at(MSR_F15H_NB_PERF_CTL, ebx.split.num_df_pmc);
+	if (boot_cpu_has(X86_FEATURE_PERFCTR_LLC))
+		n_cache = selects_at(MSR_F16H_L2I_PERF_CTL,
+				     boot_cpu_data.x86 >= FAMILY_ZEN ? N_L3 : N_L2);
+	if (n_northbridge || n_cache)
+		amd_pmu.uncore_counts = uncore_counts;
+}
+
 const struct perfctr_pmu *__init perfctr_amd_probe(void)
 {
 	struct perfctr_evntsel_layout layout = legacy_layout;
@@ -167,6 +217,7 @@ const struct perfctr_pmu *__init perfctr_amd_probe(void)
 		amd_pmu.check = f15h_check;
 	else if (boot_cpu_data.x86 >= FAMILY_ZEN)
 		amd_pmu.check = merge_check;
+	probe_uncore();
 	perfctr_evntsel_init(&amd_pmu, &layout);
 	return &amd_pmu;
 }

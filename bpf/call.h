@@ -150,7 +150,7 @@ static __always_inline int on_slot(struct perfctr_bpf_slot *slot, const __u64 *a
 		if (!events && !bpf_task_storage_get(&contexts, self, NULL, 0))
 			return -EAGAIN;
 		result = attach_member(self, slot, args[1]);
-		if (events && !c)
+		if (events)
 			count_self(self);
 		return result;
 	case PERFCTR_BPF_UNMARK:

@@ -46,7 +46,6 @@ struct context {
 	__u32 exiting;
 	__u32 dead;
 	__u32 counting; /* from is of this time on a CPU */
-	__u32 known;	/* what is above is filled in */
 	__u64 program;	/* of the task, its self_exec_id, that the accounts may count */
 	struct account account[ACCOUNTS];
 };

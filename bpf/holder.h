@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who has taken which slot.  There are no counts beside the slots themselves that could come to
- * differ from them: how many slots a user has is found by looking at all.
+ * Who has taken which slot.  There are no counts of them that could come to differ from the slots
+ * themselves, but the one of all that each switch asks for: how many slots a user has is found by
+ * looking at all.
  */
 #ifndef PERFCTR_BPF_HOLDER_H
 #define PERFCTR_BPF_HOLDER_H
@@ -42,6 +43,16 @@ struct {
 
 static __u64 last_generation;
 static __u32 next_slot;
+/*
+ * Before a slot has a generation it is counted, and after that it is not any more.  A switch that
+ * finds none while another CPU takes the first one has begun before any thread could be attached.
+ */
+static __u32 taken_slots;
+
+static __always_inline bool is_any_taken(void)
+{
+	return *(const volatile __u32 *)&taken_slots;
+}
 
 static __always_inline __u32 this_user(void)
 {
@@ -261,6 +272,7 @@ static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 	prepare_slot(slot, kind);
 	count_process(holder->process, 1);
 	slot->kind = kind;
+	__sync_fetch_and_add(&taken_slots, 1);
 	slot->generation = __sync_fetch_and_add(&last_generation, 1) + 1;
 	return index;
 }
@@ -292,6 +304,7 @@ static __always_inline int release_slot(__u32 index, __u64 generation)
 	slot->page.tsc.recheck = ~slot->page.tsc.ticket;
 	count_process(holder->process, -1);
 	holder->process = 0;
+	__sync_fetch_and_add(&taken_slots, -1);
 	__sync_fetch_and_or(&holder->claim, RELEASED);
 	return 0;
 }

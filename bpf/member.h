@@ -142,17 +142,27 @@ static __always_inline int claim_account(struct context *c, int which, __u32 ind
 	return __sync_val_compare_and_swap(&account->generation, 0, CLAIMED) ? -EBUSY : 1;
 }
 
+static __always_inline bool is_counted(const struct context *c)
+{
+	for (int i = 0; i < ACCOUNTS; i++)
+		if (is_taken(&c->account[i], generation_of(&c->account[i])))
+			return true;
+	return false;
+}
+
+/* Also where the thread was counted once: on_switch looks at nobody while no slot is taken. */
 static __always_inline void begin_context(struct context *c, struct task_struct *task)
 {
 	read_fields(c, task, task->se.sum_exec_runtime, c->last);
 	c->program = task->self_exec_id;
-	c->first_switches = task_switches(task);
-	c->seen_switches = c->first_switches;
+	c->seen_switches = task_switches(task);
+	c->first_switches = c->seen_switches - c->put;
 	c->first_put = !is_on_cpu(task);
 	c->cpu = task == bpf_get_current_task_btf() ? bpf_get_smp_processor_id() : NOWHERE;
+	c->counting = 0;
+	c->running = 0;
 	if (is_on_cpu(task))
 		resume_member(c, task);
-	c->known = 1;
 }
 
 /* Let task count into the slot, which is entered, from now on; a negative errno. */
@@ -171,7 +181,7 @@ static __noinline int attach_member(struct task_struct *task, struct perfctr_bpf
 	claimed = own ? claim_account(c, OWN, index) : claim_account(c, GROUP, index);
 	if (claimed <= 0)
 		return claimed;
-	if (c->known) {
+	if (is_counted(c)) {
 		fold_context(c, task, task_time(c, task));
 		see_program(c, task);
 	} else {
@@ -216,7 +226,6 @@ static __always_inline void inherit_context(struct context *parent, struct task_
 		c->program = parent->program;
 		c->first_put = 1;
 		c->cpu = NOWHERE;
-		c->known = 1;
 	}
 	if (tree) {
 		if (c)

@@ -36,6 +36,8 @@ TCase *notify_tests(void);
 TCase *forged_tests(void);
 /* Likewise, in a machine of its own. */
 TCase *memory_tests(void);
+/* ... whose time is instructions, 1 ns each (scripts/vm --icount). */
+TCase *unused_tests(void);
 /* With 16 slots, 4 for each user; $HOSTILE_SECONDS long. */
 TCase *hostile_tests(void);
 /* Where perfctr-bpfd was started with --event instructions:u --event r00c4:u; the last takes CPU 1 away. */

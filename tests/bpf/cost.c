@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What reading costs. */
+/* What reading costs, and what a context switch does. */
 #include "bpf.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,5 +76,68 @@ TCase *cost_tests(void)
 	TCase *tests = clock_case("cost");
 
 	tcase_add_test(tests, a_live_read_costs_a_fifth_of_a_system_call);
+	return tests;
+}
+
+#define LOOPS 10000000u
+#define SWITCH_BAR 200
+
+/* Two instructions each. */
+static uint64_t loops_ns(void)
+{
+	uint64_t begun = thread_ns();
+	unsigned int n = LOOPS;
+
+	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(n) : : "cc");
+	return thread_ns() - begun;
+}
+
+/* By what runs the program; its line is shown. */
+static double switch_instructions(const char *by, const char *what)
+{
+	char command[256], line[128] = "";
+	double ns = 0;
+	FILE *program;
+
+	snprintf(command, sizeof(command), "%s build/tests/bpf/switches '%s'", by, what);
+	program = popen(command, "r");
+	ck_assert_ptr_nonnull(program);
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), program));
+	ck_assert_int_eq(pclose(program), 0);
+	fputs(line, stdout);
+	fflush(stdout);
+	ck_assert_int_eq(sscanf(strrchr(line, ':'), ": %lf ns", &ns), 1);
+	return ns;
+}
+
+/* Of everybody, while nobody counts: before anybody has, and afterwards. */
+START_TEST(an_unused_service_adds_at_most_200_instructions_to_a_switch)
+{
+	struct perfctr *self;
+	double without, with;
+
+	/* A nanosecond is an instruction. */
+	ck_assert_double_eq_tol((double)loops_ns(), 2.0 * LOOPS, 0.01 * LOOPS);
+	without = switch_instructions("", "not loaded");
+	ck_assert_int_eq(system("build/sbin/perfctr-bpfd start"), 0);
+	for (int i = 0; i < 2; i++) {
+		with = switch_instructions("", "loaded, unused");
+		ck_assert_double_le(with - without, SWITCH_BAR);
+		self = perfctr_open();
+		ck_assert_ptr_nonnull(self);
+		switch_instructions("", "loaded, another thread counted");
+		perfctr_close(self);
+		switch_instructions("build/bin/perfex -o /dev/null", "loaded, counted");
+	}
+	ck_assert_int_eq(system("build/sbin/perfctr-bpfd stop"), 0);
+}
+END_TEST
+
+TCase *unused_tests(void)
+{
+	TCase *tests = tcase_create("unused");
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_test(tests, an_unused_service_adds_at_most_200_instructions_to_a_switch);
 	return tests;
 }

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is the bpf backend's own of events of the processor: the contract counts them. */
 #include "bpf.h"
+#include "raw.h"
 #include "../guest/guest.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 START_TEST(hardware_is_a_capability_then)
 {
@@ -38,6 +45,96 @@ START_TEST(another_event_is_refused_and_those_there_are_are_told)
 }
 END_TEST
 
+#define UNCOUNTED 1000000 /* iterations */
+#define MOST 10		  /* instructions that one takes; it takes 3 at least */
+
+static void spin_by(unsigned int n)
+{
+	for (volatile unsigned int i = 0; i < n; i++)
+		;
+}
+
+/* Of a thread that is counted again, on whatever CPU: nothing of the time between. */
+START_TEST(what_is_executed_between_two_contexts_is_in_neither)
+{
+	struct perfctr_counts counts;
+	struct perfctr *p;
+
+	for (int i = 0; i < 6; i++) {
+		p = counted(0, 2, 0);
+		counts = own_counts(p);
+		ck_assert_uint_lt(counts.counter[0], UNCOUNTED / 2);
+		spin_by(UNCOUNTED);
+		counts = own_counts(p);
+		ck_assert_uint_gt(counts.counter[0], UNCOUNTED);
+		ck_assert_uint_lt(counts.counter[0], MOST * UNCOUNTED);
+		perfctr_close(p);
+		pin(0, i % 2);
+		spin_by(MOST * UNCOUNTED);
+	}
+}
+END_TEST
+
+/* Shared with who executes them, but for when it is to nap. */
+struct work {
+	_Atomic uint64_t iterations;
+	_Atomic bool nap;
+};
+
+#define STEP 10000
+
+static void go_on(struct work *work)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pin(0, 1);
+	for (;; work->iterations += STEP) {
+		spin_by(STEP);
+		if (work->nap) {
+			nap(1);
+			work->nap = false;
+		}
+	}
+}
+
+static uint64_t count_until_it_naps(struct work *work, pid_t pid)
+{
+	struct perfctr *p = counted(pid, 2, 0);
+	struct perfctr_counts counts;
+
+	work->nap = true;
+	while (work->nap)
+		nap(1);
+	ck_assert_int_eq(perfctr_read(p, &counts), 0);
+	perfctr_close(p);
+	return counts.counter[0];
+}
+
+/* It runs when it is counted again, where nobody but root can look at its CPU's events. */
+START_TEST(what_another_executes_between_two_contexts_is_in_neither)
+{
+	struct work *work = mmap(NULL, sizeof(*work), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t before;
+	pid_t pid;
+
+	if (getuid() == 0)
+		become_user(NOBODY);
+	pid = fork();
+	if (pid == 0)
+		go_on(work);
+	for (int i = 0; i < 3; i++) {
+		before = work->iterations;
+		ck_assert_uint_le(count_until_it_naps(work, pid),
+				  (work->iterations - before + STEP) * MOST);
+		before = work->iterations;
+		while (work->iterations - before < 20 * UNCOUNTED)
+			nap(1);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+END_TEST
+
 TCase *event_tests(void)
 {
 	TCase *tests = tcase_create("event");
@@ -45,6 +142,8 @@ TCase *event_tests(void)
 	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, hardware_is_a_capability_then);
 	tcase_add_test(tests, another_event_is_refused_and_those_there_are_are_told);
+	tcase_add_test(tests, what_is_executed_between_two_contexts_is_in_neither);
+	tcase_add_test(tests, what_another_executes_between_two_contexts_is_in_neither);
 	return tests;
 }
 

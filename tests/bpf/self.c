@@ -232,6 +232,41 @@ START_TEST(what_cannot_be_counted_is_refused)
 }
 END_TEST
 
+/* While nobody counts, nothing is kept of a thread that was counted before. */
+START_TEST(a_thread_that_is_counted_again_counts_from_there)
+{
+	struct usage before, from, to, after;
+	const struct perfctr_bpf_slot *slot;
+	struct perfctr_counts counts;
+	struct perfctr *self;
+
+	for (int i = 0; i < 10; i++) {
+		thread_ns(); /* the scheduler looks */
+		before = usage_of(getpid());
+		self = counted_software(0, 0);
+		slot = (const struct perfctr_bpf_slot *)perfctr_tsc_page(self);
+		from = usage_of(getpid());
+		burn(2000000);
+		nap(5);
+		to = usage_of(getpid());
+		counts = own_counts(self);
+		thread_ns();
+		after = usage_of(getpid());
+		ck_assert_uint_ge(counts.switches, to.switches - from.switches);
+		ck_assert_uint_le(counts.switches, after.switches - before.switches);
+		ck_assert_uint_eq(counts.switches, counts.counter[PERFCTR_CONTEXT_SWITCHES]);
+		ck_assert_uint_ge(counts.counter[PERFCTR_TASK_CLOCK], 2000000);
+		ck_assert_double_le((double)counts.counter[PERFCTR_TASK_CLOCK],
+				    (double)(after.ns - before.ns) + CLOCKS_OFF_NS);
+		/* Not all kernels tell of all switches that there are meanwhile. */
+		if (slot)
+			ck_assert_uint_le(slot->missed, counts.switches);
+		perfctr_close(self);
+		nap(50);
+	}
+}
+END_TEST
+
 /* Children hold a context each until they are killed; a user has no more than a share. */
 START_TEST(when_all_slots_are_taken_the_next_is_told)
 {
@@ -314,5 +349,6 @@ TCase *self_clock_tests(void)
 	tcase_add_test(tests, the_page_is_live_and_agrees_with_a_read);
 	tcase_add_test(tests, the_time_of_a_new_context_does_not_stand_still);
 	tcase_add_test(tests, a_context_goes_on_from_where_it_was_stopped);
+	tcase_add_test(tests, a_thread_that_is_counted_again_counts_from_there);
 	return tests;
 }

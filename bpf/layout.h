@@ -8,7 +8,7 @@
 #ifndef PERFCTR_BPF_LAYOUT_H
 #define PERFCTR_BPF_LAYOUT_H
 
-#define PERFCTR_BPF_VERSION 6
+#define PERFCTR_BPF_VERSION 7
 #define PERFCTR_BPF_DIRECTORY "/sys/fs/bpf/perfctr"
 
 #define PERFCTR_BPF_EVENTS 4 /* of the processor, at most */
@@ -227,6 +227,8 @@ struct perfctr_bpf_reply {
 	__u32 running;	/* members that were running meanwhile, the caller not counted */
 	__u32 folded;	/* FOLD: 1 when the caller is a member */
 	__u32 unproven; /* threads whose numbers are given, as a proof is missing */
+	__u32 exiting;	/* members that have begun to exit, and can be found */
+	__u32 reserved;
 	__u64 id;	/* GET, FIND: slot, above it generation; 0: none */
 };
 

@@ -127,6 +127,7 @@ static __always_inline int visit_members(struct request *r, struct seq_file *seq
 	if (!c || c->dead || !counts_into(c, r))
 		return 0;
 	r->reply.found++;
+	r->reply.exiting += c->exiting;
 	if (r->action == PERFCTR_BPF_WALK_MEMBERS) {
 		number = task->pid;
 		bpf_seq_write(seq, &number, sizeof(number));

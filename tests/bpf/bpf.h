@@ -27,6 +27,7 @@ TCase *cost_tests(void);
 /* By root, who attacks as other users; the last one stops the service. */
 TCase *attack_tests(void);
 TCase *slot_tests(void);
+TCase *exit_tests(void);
 TCase *yama_tests(void);
 TCase *end_tests(void);
 /* Where /proc hides the processes of others. */

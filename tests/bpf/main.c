@@ -15,7 +15,7 @@ static const struct {
 	{ "attacks", attack_tests }, { "yama", yama_tests },	   { "attacks", slot_tests },
 	{ "end", end_tests },	     { "hostile", hostile_tests }, { "notify", notify_tests },
 	{ "hidden", hidden_tests },  { "memory", memory_tests },   { "forged", forged_tests },
-	{ "unused", unused_tests },
+	{ "unused", unused_tests },  { "attacks", exit_tests },
 };
 
 TCase *clock_case(const char *name)

@@ -198,7 +198,7 @@ static struct perfctr *open_context(pid_t tid, unsigned int flags)
 }
 
 /* A thread brings its own sums up to date itself, those of others by a walk through all threads. */
-static int read_slot(const struct context *context, uint32_t scope, struct perfctr_bpf_slot *slot,
+static int read_slot(struct context *context, uint32_t scope, struct perfctr_bpf_slot *slot,
 		     bool *consistent)
 {
 	if (scope != PERFCTR_SCOPE_SELF || context->tid != gettid())
@@ -211,7 +211,7 @@ static int read_slot(const struct context *context, uint32_t scope, struct perfc
 }
 
 /* All that was counted until now is in the sums; the rest is not counted yet. */
-static int settle_counts(const struct context *context)
+static int settle_counts(struct context *context)
 {
 	struct perfctr_bpf_slot slot;
 	bool consistent;
@@ -274,7 +274,7 @@ static const uint64_t *sums_of(const struct perfctr_bpf_slot *slot, uint32_t sco
 
 static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
 {
-	const struct context *context = context_of(p);
+	struct context *context = context_of(p);
 	struct perfctr_bpf_slot slot;
 	uint64_t sums[PERFCTR_BPF_FIELDS];
 	uint32_t events[PERFCTR_MAX_COUNTERS];

@@ -14,6 +14,7 @@ struct perfctr_bpf_handle {
 	uint32_t slot;
 	uint64_t generation;
 	const struct perfctr_bpf_slot *mapped;
+	uint32_t staying;	      /* atomic: threads in exit that have been waited for */
 	struct perfctr_bpf_info info; /* at open; its rate stays */
 };
 
@@ -59,14 +60,15 @@ void perfctr_bpf_count(const struct perfctr_bpf_handle *h);
 
 /*
  * Wait, 50 ms at most, until those who have begun to exit have left their CPUs: who has waited for
- * them expects that they are gone.
+ * them expects that they are gone.  Some can stay as long as they like, such as the first of a pid
+ * namespace: each is waited for once.
  */
-void perfctr_bpf_settle(const struct perfctr_bpf_handle *h);
+void perfctr_bpf_settle(struct perfctr_bpf_handle *h);
 
 /* A copy taken between folds: of one instant. */
 void perfctr_bpf_copy(const struct perfctr_bpf_slot *slot, struct perfctr_bpf_slot *copy);
 /* Likewise with what threads that run counted until now; consistent: nobody but the caller did. */
-int perfctr_bpf_read_slot(const struct perfctr_bpf_handle *h, struct perfctr_bpf_slot *copy,
+int perfctr_bpf_read_slot(struct perfctr_bpf_handle *h, struct perfctr_bpf_slot *copy,
 			  bool *consistent);
 
 /*

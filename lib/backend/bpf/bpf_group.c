@@ -70,9 +70,9 @@ void perfctr_bpf_group_close(struct perfctr_group *handle)
 	perfctr_bpf_group_put((struct perfctr_bpf_group *)handle);
 }
 
-static const struct perfctr_bpf_handle *group_of(const struct perfctr_group *group)
+static struct perfctr_bpf_handle *group_of(const struct perfctr_group *group)
 {
-	return &((const struct perfctr_bpf_group *)group)->bpf;
+	return &((struct perfctr_bpf_group *)group)->bpf;
 }
 
 static int change_marks(const struct perfctr_bpf_handle *h, uint32_t walk, pid_t tid,
@@ -111,7 +111,7 @@ int perfctr_bpf_marked(pid_t tid, uint64_t *id)
 
 int perfctr_bpf_members(const struct perfctr_group *group, pid_t *tids, unsigned int room)
 {
-	const struct perfctr_bpf_handle *h = group_of(group);
+	struct perfctr_bpf_handle *h = group_of(group);
 	struct perfctr_bpf_reply reply;
 	uint64_t expirations;
 

@@ -28,23 +28,40 @@ static void pause_briefly(void)
 	nanosleep(&pause, NULL);
 }
 
-/* Who has been waited for may not have been switched away for good yet. */
-static bool somebody_exits(const volatile struct perfctr_bpf_slot *slot)
+static uint32_t exiting_in(const volatile struct perfctr_bpf_slot *slot)
 {
-	return slot->exiting || slot->flags & PERFCTR_BPF_EXITING;
+	return slot->exiting + !!(slot->flags & PERFCTR_BPF_EXITING);
 }
 
-void perfctr_bpf_settle(const struct perfctr_bpf_handle *h)
+void perfctr_bpf_settle(struct perfctr_bpf_handle *h)
 {
-	for (int i = 0; i < SETTLE_TRIES && somebody_exits(h->mapped); i++)
+	uint32_t exiting = exiting_in(h->mapped);
+
+	for (int i = 0; i < SETTLE_TRIES; i++) {
+		if (exiting <= __atomic_load_n(&h->staying, __ATOMIC_RELAXED))
+			break;
 		pause_briefly();
+		exiting = exiting_in(h->mapped);
+	}
+	__atomic_store_n(&h->staying, exiting, __ATOMIC_RELAXED);
 }
 
-int perfctr_bpf_read_slot(const struct perfctr_bpf_handle *h, struct perfctr_bpf_slot *copy,
+/*
+ * The walk folds those who stay in exit like others.  Who has been reaped it cannot find, and what
+ * such a thread has counted since its last fold is missing until it is switched away for good.
+ */
+static bool is_somebody_lost(const struct perfctr_bpf_slot *copy,
+			     const struct perfctr_bpf_reply *reply)
+{
+	return exiting_in(copy) > reply->exiting;
+}
+
+int perfctr_bpf_read_slot(struct perfctr_bpf_handle *h, struct perfctr_bpf_slot *copy,
 			  bool *consistent)
 {
 	struct perfctr_bpf_reply reply;
 	uint64_t begun;
+	bool lost;
 
 	perfctr_bpf_settle(h);
 	for (int i = 0; i < CONSISTENT_TRIES; i++) {
@@ -53,9 +70,14 @@ int perfctr_bpf_read_slot(const struct perfctr_bpf_handle *h, struct perfctr_bpf
 		if (perfctr_bpf_walk(h, PERFCTR_BPF_WALK_FOLD, 0, 0, &reply, NULL, 0) < 0)
 			return -1;
 		perfctr_bpf_copy(h->mapped, copy);
-		*consistent = !reply.running && copy->begun - begun <= reply.folded;
+		lost = is_somebody_lost(copy, &reply);
+		*consistent = !reply.running && !lost && copy->begun - begun <= reply.folded;
 		if (*consistent)
 			break;
+		if (lost && i == 0) {
+			__atomic_store_n(&h->staying, reply.exiting, __ATOMIC_RELAXED);
+			perfctr_bpf_settle(h);
+		}
 	}
 	if (copy->generation == h->generation)
 		return 0;

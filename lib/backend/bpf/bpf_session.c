@@ -10,7 +10,7 @@
 struct session {
 	struct perfctr_session handle;
 	struct perfctr_bpf_group *owner;
-	const struct perfctr_bpf_handle *group; /* of owner */
+	struct perfctr_bpf_handle *group; /* of owner */
 	unsigned int policy; /* PERFCTR_EXCLUDE_KERNEL and _USER, of events without their own */
 	uint32_t n_events;
 	uint32_t event[PERFCTR_MAX_COUNTERS];

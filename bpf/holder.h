@@ -12,9 +12,9 @@
  * until the rest is written, by one at a time.
  */
 struct holder {
-	__u64 claim;   /* CLAIM with flags, and the user below it; 0: the slot was never taken */
+	__u64 claim;   /* CLAIM with flags, and who pays below it; 0: the slot was never taken */
 	__u32 process; /* global number */
-	__u32 uid;
+	__u32 uid;     /* for whom threads are counted */
 	__u64 signal;  /* the process's struct signal_struct: there for as long as a task of it */
 	__u64 program; /* self_exec_id: what it executes later owns nothing */
 };
@@ -57,6 +57,24 @@ static __always_inline bool is_any_taken(void)
 static __always_inline __u32 this_user(void)
 {
 	return bpf_get_current_uid_gid();
+}
+
+/*
+ * In a user namespace the user who has made it: that user has all of its ids.  Of those within each
+ * other the outermost that is not root's, as in the driver.
+ */
+static __noinline __u32 user_who_pays(struct task_struct *self)
+{
+	const struct user_namespace *ns = self->cred->user_ns;
+	__u32 uid = this_user(), owner;
+
+	for (int i = 0; i < MAX_LEVELS && BPF_CORE_READ(ns, level); i++) {
+		owner = BPF_CORE_READ(ns, owner.val);
+		if (owner)
+			uid = owner;
+		ns = BPF_CORE_READ(ns, parent);
+	}
+	return uid;
 }
 
 static __always_inline bool is_owner(__u32 index, struct task_struct *task)
@@ -242,7 +260,7 @@ static __always_inline void prepare_slot(struct perfctr_bpf_slot *slot, __u32 ki
  */
 static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 {
-	__u32 zero = 0, uid = this_user(), index;
+	__u32 zero = 0, payer = user_who_pays(self), index;
 	struct perfctr_bpf_info *i = bpf_map_lookup_elem(&info, &zero);
 	struct perfctr_bpf_slot *slot;
 	struct taking taking;
@@ -250,9 +268,9 @@ static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 
 	if (!i || kind < PERFCTR_BPF_CONTEXT || kind > PERFCTR_BPF_GROUP)
 		return -EINVAL;
-	if (has_more_than(i, uid, i->user_slots - 1))
+	if (has_more_than(i, payer, i->user_slots - 1))
 		return -EDQUOT;
-	taking = take_for(i, uid);
+	taking = take_for(i, payer);
 	if (taking.taken < 0)
 		return -ENOSPC;
 	index = taking.taken;
@@ -260,12 +278,12 @@ static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 	holder = bpf_map_lookup_elem(&holders, &index);
 	if (!slot || !holder)
 		return -EINVAL;
-	if (has_more_than(i, uid, i->user_slots) ||
-	    !exchange_claim(holder, taking.claim, CLAIM | uid)) {
+	if (has_more_than(i, payer, i->user_slots) ||
+	    !exchange_claim(holder, taking.claim, CLAIM | payer)) {
 		exchange_claim(holder, taking.claim, 0);
 		return -EDQUOT;
 	}
-	holder->uid = uid;
+	holder->uid = this_user();
 	holder->signal = (__u64)self->signal;
 	holder->program = self->self_exec_id;
 	holder->process = self->tgid;

@@ -10,7 +10,11 @@ struct pid {
 };
 
 struct user_namespace {
+	struct user_namespace *parent;
 	int level; /* 0: the first one */
+	struct {
+		unsigned int val;
+	} owner;
 };
 
 /*
@@ -130,6 +134,7 @@ struct bpf_iter__task {
 #define MMF_DUMPABLE_MASK 3	       /* include/linux/sched/coredump.h */
 #define SUID_DUMP_USER 1
 #define CAP_SYS_PTRACE 19
+#define MAX_LEVELS 33 /* of user namespaces: kernel/user_namespace.c */
 
 static __always_inline bool is_on_cpu(const struct task_struct *task)
 {

@@ -22,6 +22,45 @@ pid_t begin_attack(uid_t uid, int (*attack)(void *), void *argument)
 	return pid;
 }
 
+static int map_ids(pid_t pid, const char *which, const char *map)
+{
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, which);
+	file = fopen(path, "w");
+	return file && fputs(map, file) >= 0 && fclose(file) == 0 ? 0 : -1;
+}
+
+/* Also by who is in a namespace itself, and no test. */
+pid_t begin_attack_in_namespace(uid_t uid, const char *map, int (*attack)(void *), void *argument)
+{
+	int there[2], mapped[2];
+	char byte = 'x';
+	pid_t pid;
+
+	if (pipe(there) < 0 || pipe(mapped) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		become_user(uid);
+		if (unshare(CLONE_NEWUSER) < 0 || write(there[1], &byte, 1) != 1 ||
+		    read(mapped[0], &byte, 1) != 1)
+			_exit(1);
+		/* It ended with the other credentials. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(attack(argument));
+	}
+	close(there[1]);
+	if (read(there[0], &byte, 1) != 1 || map_ids(pid, "uid_map", map) < 0 ||
+	    map_ids(pid, "gid_map", map) < 0 || write(mapped[1], &byte, 1) != 1)
+		return -1;
+	close(there[0]);
+	close(mapped[0]);
+	close(mapped[1]);
+	return pid;
+}
+
 void end_attack(pid_t pid)
 {
 	int status;
@@ -75,14 +114,10 @@ pid_t capable_victim(void)
 
 static void write_map(pid_t pid, const char *which)
 {
-	char path[32];
-	FILE *file;
+	char map[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, which);
-	file = fopen(path, "w");
-	ck_assert_ptr_nonnull(file);
-	fprintf(file, "0 0 1\n%d %d 1\n", NOBODY, NOBODY);
-	ck_assert_int_eq(fclose(file), 0);
+	snprintf(map, sizeof(map), "0 0 1\n%d %d 1\n", NOBODY, NOBODY);
+	ck_assert_int_eq(map_ids(pid, which, map), 0);
 }
 
 pid_t confined_victim(void)

@@ -11,6 +11,8 @@
 /* The exit status of the attack, which runs as the user: 0 when it got nothing. */
 pid_t begin_attack(uid_t uid, int (*attack)(void *), void *argument);
 void end_attack(pid_t pid);
+/* Of a user who has made a user namespace; map is what its uid_map and gid_map say. */
+pid_t begin_attack_in_namespace(uid_t uid, const char *map, int (*attack)(void *), void *argument);
 /* Both, by NOBODY. */
 void attack(int (*attack)(void *), void *argument);
 

@@ -200,6 +200,78 @@ START_TEST(each_user_has_a_share_and_root_the_last_quarter)
 }
 END_TEST
 
+#define IDS 4
+#define SUBORDINATE "0 65534 1\n1 100000 1000\n"
+
+/* As each of the first ids of its namespace. */
+static int take_as_ids(void *pipe)
+{
+	for (uid_t id = 0; id < IDS; id++)
+		if (fork() == 0) {
+			if (setresuid(id, id, id) < 0)
+				_exit(1);
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			_exit(take_and_wait(pipe));
+		}
+	pause();
+	return 0;
+}
+
+/* Of a user in a container of root's whose ids are those outside. */
+static int take_in_container(void *pipe)
+{
+	EXPECT(begin_attack_in_namespace(NOBODY, SUBORDINATE, take_as_ids, pipe) >= 0);
+	pause();
+	return 0;
+}
+
+/* Slots that they get together; what is left of everybody's for another user. */
+static int count_slots_of_ids(uid_t uid, const char *map, int (*take)(void *), int *left)
+{
+	pid_t pid, other;
+	int pipes[2], slots = 0;
+	char n;
+
+	/* All of them have ended when the test does. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	ck_assert_int_eq(pipe(pipes), 0);
+	pid = begin_attack_in_namespace(uid, map, take, &pipes[1]);
+	ck_assert_int_ge(pid, 0);
+	close(pipes[1]);
+	for (int i = 0; i < IDS; i++, slots += n)
+		ck_assert_int_eq(read(pipes[0], &n, 1), 1);
+	*left = begin_to_hold(SOMEBODY, &other);
+	kill(other, SIGKILL);
+	kill(pid, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	close(pipes[0]);
+	return slots;
+}
+
+START_TEST(a_user_s_subordinate_ids_share_the_user_s_slots)
+{
+	int left;
+
+	ck_assert_int_eq(count_slots_of_ids(NOBODY, SUBORDINATE, take_as_ids, &left), USER_SLOTS);
+	ck_assert_int_eq(left, SLOTS * 3 / 4 - USER_SLOTS);
+	ck_assert_int_eq(count_slots_of_ids(0, "0 0 4294967295\n", take_in_container, &left),
+			 USER_SLOTS);
+	ck_assert_int_eq(left, SLOTS * 3 / 4 - USER_SLOTS);
+}
+END_TEST
+
+/* Root's namespaces are those of containers, whose users have nothing to do with each other. */
+START_TEST(each_id_of_a_namespace_of_root_s_has_a_share)
+{
+	int left;
+
+	ck_assert_int_eq(count_slots_of_ids(0, "0 100000 1000\n", take_as_ids, &left),
+			 SLOTS * 3 / 4);
+	ck_assert_int_eq(left, 0);
+}
+END_TEST
+
 static int try_on(void *argument)
 {
 	struct raw raw;
@@ -497,6 +569,8 @@ TCase *slot_tests(void)
 	tcase_add_test(tests, one_of_two_releases_does_it);
 	tcase_add_test(tests, the_last_slot_of_a_share_is_not_taken_twice);
 	tcase_add_test(tests, each_user_has_a_share_and_root_the_last_quarter);
+	tcase_add_test(tests, a_user_s_subordinate_ids_share_the_user_s_slots);
+	tcase_add_test(tests, each_id_of_a_namespace_of_root_s_has_a_share);
 	tcase_add_test(tests, who_is_refused_takes_no_slot_from_others_meanwhile);
 	tcase_add_test(tests, who_is_kept_from_running_keeps_no_slot_from_others);
 	tcase_add_test(tests, processes_that_had_slots_are_not_remembered);

@@ -118,21 +118,27 @@ static __always_inline void tell_thread(struct perfctr_bpf_reply *reply, struct 
 		reply->id = perfctr_bpf_id(c->account[which].slot, generation);
 }
 
+/* False: the buffer is full, and the thread is visited again when it has been read. */
+static __always_inline bool give_number(struct seq_file *seq, struct task_struct *task)
+{
+	int number = task->pid;
+
+	return !bpf_seq_write(seq, &number, sizeof(number));
+}
+
 static __always_inline int visit_members(struct request *r, struct seq_file *seq,
 					 struct task_struct *self, struct task_struct *task)
 {
 	struct context *c = bpf_task_storage_get(&contexts, task, NULL, 0);
-	int number;
 
 	if (!c || c->dead || !counts_into(c, r))
 		return 0;
+	if (r->action == PERFCTR_BPF_WALK_MEMBERS && !give_number(seq, task))
+		return 0;
 	r->reply.found++;
 	r->reply.exiting += c->exiting;
-	if (r->action == PERFCTR_BPF_WALK_MEMBERS) {
-		number = task->pid;
-		bpf_seq_write(seq, &number, sizeof(number));
+	if (r->action == PERFCTR_BPF_WALK_MEMBERS)
 		return 0;
-	}
 	if (task == self)
 		r->reply.folded = 1;
 	else if (c->running && is_on_cpu(task))
@@ -149,21 +155,24 @@ static __always_inline bool has_nothing_to_do(struct request *r, struct context 
 	       (!c || (r->generation && !counts_into(c, r)));
 }
 
-/* May the caller, by what it has shown?  Else it learns what it has to show. */
-static __always_inline bool is_allowed(struct request *r, struct seq_file *seq,
-				       struct task_struct *self, struct task_struct *task)
+/* May the caller, by what it has shown? */
+static __always_inline bool is_allowed(struct request *r, struct task_struct *self,
+				       struct task_struct *task)
 {
-	int number = task->pid;
+	return task->tgid == self->tgid || is_proven(r, task);
+}
 
-	if (task->tgid == self->tgid || is_proven(r, task))
-		return true;
-	if (task->flags & PF_KTHREAD) {
+/* The caller learns what it has to show. */
+static __always_inline void refuse_unproven(struct request *r, struct seq_file *seq,
+					    struct task_struct *task)
+{
+	if (task->flags & PF_KTHREAD)
 		count_change(&r->reply, -EACCES);
-		return false;
-	}
-	r->reply.unproven++;
-	bpf_seq_write(seq, &number, sizeof(number));
-	return false;
+	else if (give_number(seq, task))
+		r->reply.unproven++;
+	else
+		return;
+	r->reply.found++;
 }
 
 /* The caller's own, a member of what it marks for, or one that it may trace. */
@@ -184,8 +193,12 @@ static __always_inline void visit_meant(struct request *r, struct seq_file *seq,
 		count_change(&r->reply, -EACCES);
 		return;
 	}
+	if (!has_nothing_to_do(r, c) && !is_allowed(r, self, task)) {
+		refuse_unproven(r, seq, task);
+		return;
+	}
 	r->reply.found++;
-	if (has_nothing_to_do(r, c) || !is_allowed(r, seq, self, task))
+	if (has_nothing_to_do(r, c))
 		return;
 	if (r->action == PERFCTR_BPF_WALK_MARK)
 		count_change(&r->reply, mark_thread(r, self, task));

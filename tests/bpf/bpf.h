@@ -29,6 +29,7 @@ TCase *attack_tests(void);
 TCase *slot_tests(void);
 TCase *exit_tests(void);
 TCase *yama_tests(void);
+TCase *walk_tests(void);
 TCase *end_tests(void);
 /* Where /proc hides the processes of others. */
 TCase *hidden_tests(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* usage: bpf-tests [events | lost | attacks | hidden | hostile | memory | yama | end | notify | forged | unused] */
+/* usage: bpf-tests [events | lost | attacks | hidden | hostile | memory | yama | end | notify | forged | unused | walk] */
 #include "bpf.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static const struct {
 	{ "attacks", attack_tests }, { "yama", yama_tests },	   { "attacks", slot_tests },
 	{ "end", end_tests },	     { "hostile", hostile_tests }, { "notify", notify_tests },
 	{ "hidden", hidden_tests },  { "memory", memory_tests },   { "forged", forged_tests },
-	{ "unused", unused_tests },  { "attacks", exit_tests },
+	{ "unused", unused_tests },  { "attacks", exit_tests },	   { "walk", walk_tests },
 };
 
 TCase *clock_case(const char *name)
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 	if (!n) {
 		fprintf(stderr,
 			"bpf-tests: there are events, lost, attacks, hidden, hostile, memory, yama, end, "
-			"notify, forged and unused, not '%s'\n",
+			"notify, forged, unused and walk, not '%s'\n",
 			which);
 		return 1;
 	}

@@ -25,6 +25,7 @@ struct request {
 	__u64 call[PERFCTR_BPF_ARGUMENTS];
 	struct perfctr_bpf_reply reply;
 	struct proof proof[PERFCTR_BPF_PROOFS];
+	__s32 fd[PERFCTR_BPF_PROOFS]; /* that show them */
 };
 
 struct {
@@ -79,21 +80,32 @@ static __always_inline void read_proof(struct task_struct *self, __s32 fd, struc
 static __always_inline void read_proofs(struct task_struct *self, struct request *r,
 					const struct perfctr_bpf_proofs *proofs)
 {
-	for (int i = 0; i < PERFCTR_BPF_PROOFS; i++)
+	for (int i = 0; i < PERFCTR_BPF_PROOFS; i++) {
+		r->fd[i] = proofs->fd[i];
 		if (proofs->fd[i] >= 0)
 			read_proof(self, proofs->fd[i], &r->proof[i]);
+	}
 }
 
-static __always_inline bool is_proven(const struct request *r, struct task_struct *task)
+/* What a proof names is there for as long as the file is open, and may be another's afterwards. */
+static __noinline bool is_shown_still(struct task_struct *self, __s32 fd, __u64 pid, __u64 mm)
+{
+	struct proof proof = { 0 };
+
+	read_proof(self, fd, &proof);
+	return proof.pid == pid && proof.mm == mm;
+}
+
+static __always_inline bool is_proven(struct task_struct *self, const struct request *r,
+				      struct task_struct *task)
 {
 	__u64 pid = (__u64)task->thread_pid, mm = (__u64)task->mm;
+	__s32 fd = -1;
 
-	if (!mm)
-		return false;
-	for (int i = 0; i < PERFCTR_BPF_PROOFS; i++)
+	for (int i = 0; mm && fd < 0 && i < PERFCTR_BPF_PROOFS; i++)
 		if (r->proof[i].pid == pid && r->proof[i].mm == mm)
-			return true;
-	return false;
+			fd = r->fd[i];
+	return fd >= 0 && is_shown_still(self, fd, pid, mm);
 }
 
 static __always_inline void clear_request(struct request *r, struct task_struct *self)

@@ -159,7 +159,7 @@ static __always_inline bool has_nothing_to_do(struct request *r, struct context 
 static __always_inline bool is_allowed(struct request *r, struct task_struct *self,
 				       struct task_struct *task)
 {
-	return task->tgid == self->tgid || is_proven(r, task);
+	return task->tgid == self->tgid || is_proven(self, r, task);
 }
 
 /* The caller learns what it has to show. */

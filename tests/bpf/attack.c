@@ -615,6 +615,37 @@ static int pause_forever(void *argument)
 	return 1;
 }
 
+/* Whatever has the addresses of what it named by then. */
+static int mark_by_what_is_closed(void *unused)
+{
+	struct perfctr_bpf_proofs proofs;
+	struct perfctr_bpf_reply reply;
+	pid_t pid = victim();
+	int walk = open(PIN("walk"), O_RDONLY);
+	struct raw raw;
+	struct raw_slot slot;
+	char path[64];
+
+	(void)unused;
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	memset(&proofs, -1, sizeof(proofs));
+	proofs.fd[1] = open(path, O_RDONLY);
+	EXPECT(proofs.fd[1] >= 0 && raw_open(&raw) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, pid, THREAD, &proofs) == 0);
+	close(proofs.fd[1]);
+	EXPECT(raw_walk(walk, &reply) == 0 && reply.changed == 0 && reply.unproven == 1);
+	EXPECT(raw_mark(&raw, slot, pid, open(path, O_RDONLY), &reply) == 0 && reply.changed == 1);
+	end_victim(pid);
+	return 0;
+}
+
+START_TEST(a_proof_ends_with_the_file_that_shows_it)
+{
+	attack(mark_by_what_is_closed, NULL);
+}
+END_TEST
+
 START_TEST(yama_is_asked)
 {
 	pid_t pid = begin_attack(NOBODY, pause_forever, NULL);
@@ -685,6 +716,7 @@ TCase *attack_tests(void)
 	tcase_add_test(tests, of_what_is_closed_no_counts_are_left);
 	tcase_add_test(tests, who_may_trace_is_for_the_kernel_to_say);
 	tcase_add_test(tests, a_proof_ends_with_the_program_it_is_for);
+	tcase_add_test(tests, a_proof_ends_with_the_file_that_shows_it);
 	return tests;
 }
 

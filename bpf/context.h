@@ -94,8 +94,16 @@ static __always_inline struct perfctr_bpf_slot *enter_slot(__u32 index, __u64 ge
 	return NULL;
 }
 
+static __noinline void forget_counts(struct perfctr_bpf_slot *slot);
+
+/*
+ * Where the slot was released meanwhile, what was added since is forgotten here.  The generation is
+ * looked at when all has been written, for every CPU, and before the slot can be taken again.
+ */
 static __always_inline void leave_slot(struct perfctr_bpf_slot *slot)
 {
+	if (!__sync_fetch_and_add(&slot->generation, 0))
+		forget_counts(slot);
 	__sync_fetch_and_add(&slot->busy, -1);
 }
 

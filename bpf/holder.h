@@ -295,6 +295,20 @@ static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 	return index;
 }
 
+/* Any user can read the slot until it is taken again. */
+static __noinline void forget_counts(struct perfctr_bpf_slot *slot)
+{
+	clear_slot(slot);
+	clear_members(slot);
+	slot->page.cpu = 0;
+	slot->page.tsc.bias = 0;
+	slot->page.tsc.sum = 0;
+	slot->page.switches = 0;
+	slot->page.migrations = 0;
+	slot->page.flags = 0;
+	slot->page.tsc.recheck = ~slot->page.tsc.ticket;
+}
+
 /* Of those that release it at a time one does. */
 static __always_inline int release_slot(__u32 index, __u64 generation)
 {
@@ -306,20 +320,7 @@ static __always_inline int release_slot(__u32 index, __u64 generation)
 	if (__sync_val_compare_and_swap(&slot->generation, generation, 0) != generation)
 		return -EINVAL;
 	slot->kind = PERFCTR_BPF_FREE;
-	/*
-	 * Any user can read the slot until it is taken again.  A program that is using it on
-	 * another CPU may still add to it afterwards: to prevent that would make each switch
-	 * slower.
-	 */
-	clear_slot(slot);
-	clear_members(slot);
-	slot->page.cpu = 0;
-	slot->page.tsc.bias = 0;
-	slot->page.tsc.sum = 0;
-	slot->page.switches = 0;
-	slot->page.migrations = 0;
-	slot->page.flags = 0;
-	slot->page.tsc.recheck = ~slot->page.tsc.ticket;
+	forget_counts(slot);
 	count_process(holder->process, -1);
 	holder->process = 0;
 	__sync_fetch_and_add(&taken_slots, -1);

@@ -11,6 +11,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -490,6 +492,49 @@ START_TEST(of_what_is_closed_no_counts_are_left)
 }
 END_TEST
 
+static void *give_way(void *nothing)
+{
+	stay_on(1);
+	while (sched_yield() == 0)
+		;
+	return nothing;
+}
+
+#define CLOSINGS 500
+
+/* While its members are switched away from another CPU again and again. */
+static int close_what_is_written(void *unused)
+{
+	const volatile struct perfctr_bpf_slot *slot;
+	struct raw raw;
+	pthread_t thread;
+
+	(void)unused;
+	EXPECT(raw_open(&raw) >= 0);
+	for (int i = 0; i < 2; i++)
+		EXPECT(pthread_create(&thread, NULL, give_way, NULL) == 0);
+	stay_on(0);
+	for (int i = 0; i < CLOSINGS; i++) {
+		uint64_t id;
+		struct perfctr_group *group = perfctr_group_open(&id);
+
+		EXPECT(group && perfctr_mark(group, 0, PERFCTR_MARK_PROCESS) == 3);
+		perfctr_group_close(group);
+		slot = raw_slot_at(&raw, id & ((1u << PERFCTR_BPF_SLOT_BITS) - 1));
+		while (slot->busy)
+			;
+		EXPECT(slot->generation == 0 && is_empty(slot));
+	}
+	return 0;
+}
+
+START_TEST(of_what_is_closed_while_it_is_written_no_counts_are_left)
+{
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
+		attack(close_what_is_written, NULL);
+}
+END_TEST
+
 struct proof {
 	pid_t pid;
 	int fd; /* of its /proc/PID/mem, opened by root */
@@ -714,6 +759,7 @@ TCase *attack_tests(void)
 	tcase_add_test(tests, whether_a_stranger_is_counted_is_not_told);
 	tcase_add_test(tests, how_many_are_counted_is_not_told);
 	tcase_add_test(tests, of_what_is_closed_no_counts_are_left);
+	tcase_add_test(tests, of_what_is_closed_while_it_is_written_no_counts_are_left);
 	tcase_add_test(tests, who_may_trace_is_for_the_kernel_to_say);
 	tcase_add_test(tests, a_proof_ends_with_the_program_it_is_for);
 	tcase_add_test(tests, a_proof_ends_with_the_file_that_shows_it);

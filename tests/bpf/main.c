@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* usage: bpf-tests [events | lost | attacks | hidden | hostile | memory | yama | end | notify | forged | unused | walk] */
+/*
+ * usage: bpf-tests [events | lost | attacks | hidden | hostile | memory | yama | end | notify | forged | unused |
+ * walk]
+ */
 #include "bpf.h"
 
 #include <stdio.h>

@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TABLE "docs/security.md"
@@ -51,8 +52,8 @@ struct holder {
 	int (*begin)(void);
 	void (*end)(int);
 	bool (*can_be)(void);
-	uint64_t
-		since_switch; /* what a session of its modes counts of who does nothing but RDPMC */
+	/* What a session of its modes counts of who does nothing but RDPMC. */
+	uint64_t (*since_switch)(void);
 };
 
 static pid_t busy;
@@ -142,21 +143,71 @@ static bool counters_cannot_be_hidden(void)
 	return !counters_can_be_hidden();
 }
 
-/* In user mode what is around a read; in kernel mode the way out of the switch, and interrupts. */
-#define SINCE_IN_USER_MODE 500
-#define SINCE_IN_BOTH_MODES 20000
+static uint64_t nothing_since(void)
+{
+	return 0;
+}
+
+/* What is around a read. */
+static uint64_t in_user_mode(void)
+{
+	return 500;
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+/* The caller's instructions of one mode. */
+static int open_perf_of_mode(bool user)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW,
+		.size = sizeof(attr),
+		.config = INSTRUCTIONS,
+		.exclude_kernel = user,
+		.exclude_user = !user,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+#define TICK_US 4000
+
+/*
+ * The way out of the switch, and interrupts. perf_events counts here what the kernel executes for a
+ * thread that sleeps as long and then runs for two ticks: more on a kernel that looks after itself.
+ */
+static uint64_t in_both_modes(void)
+{
+	int fd = open_perf_of_mode(false);
+	uint64_t until, before, after;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(read(fd, &before, sizeof(before)), sizeof(before));
+	sleep_us(AWAY_US);
+	until = now_us() + 2 * TICK_US;
+	while (now_us() < until)
+		;
+	ck_assert_int_eq(read(fd, &after, sizeof(after)), sizeof(after));
+	close(fd);
+	return in_user_mode() + after - before;
+}
 
 static const struct holder holders[] = {
-	{ "nobody", hold_nothing, end_holder, can_always_be, 0 },
-	{ "contexts", hold_by_contexts, end_holder, can_always_be, 0 },
-	{ "a session of user mode", hold_by_user_session, end_holder, can_always_be,
-	  SINCE_IN_USER_MODE },
+	{ "nobody", hold_nothing, end_holder, can_always_be, nothing_since },
+	{ "contexts", hold_by_contexts, end_holder, can_always_be, nothing_since },
+	{ "a session of user mode", hold_by_user_session, end_holder, can_always_be, in_user_mode },
 	{ "a session of kernel mode, where it cannot be hidden", hold_by_kernel_session, end_holder,
-	  counters_cannot_be_hidden, SINCE_IN_BOTH_MODES },
+	  counters_cannot_be_hidden, in_both_modes },
 	{ "a session of kernel mode, where it can be hidden", hold_by_kernel_session, end_holder,
-	  counters_can_be_hidden, SINCE_IN_BOTH_MODES },
-	{ "perf_events", hold_by_perf, end_holder, can_always_be, 0 },
-	{ "the NMI watchdog", hold_by_watchdog, end_watchdog, can_always_be, 0 },
+	  counters_can_be_hidden, in_both_modes },
+	{ "perf_events", hold_by_perf, end_holder, can_always_be, nothing_since },
+	{ "the NMI watchdog", hold_by_watchdog, end_watchdog, can_always_be, nothing_since },
 };
 
 /* Who asks, in a process of an ordinary user, when the cells of its row say what is allowed. */
@@ -166,6 +217,7 @@ struct question {
 	unsigned int allows;
 	bool counts; /* the first thread: its cell says its own count */
 	int fd;	     /* its context, or -1 */
+	uint64_t since_switch;
 };
 
 static _Noreturn void not_allowed(const struct question *q, uint32_t counter, uint64_t value,
@@ -183,7 +235,7 @@ static uint64_t most_allowed(const struct question *q, uint32_t counter)
 	if (q->allows & (OWN | FIRST) && counter == 0)
 		return context_read(q->fd).counter[0];
 	if (q->allows & SESSION && (counter == SESSION_GENERAL || counter == SESSION_FIXED))
-		return q->holder->since_switch;
+		return q->since_switch;
 	return 0;
 }
 
@@ -266,13 +318,7 @@ static void ask_with_page_without_events(struct question *q)
 /* perf_events gives leave to RDPMC, too, but it has no counters while we hold them. */
 static void ask_with_page_of_perf(struct question *q)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_RAW,
-		.size = sizeof(attr),
-		.config = INSTRUCTIONS,
-		.exclude_kernel = 1,
-	};
-	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = open_perf_of_mode(true);
 
 	if (q->allows & REFUSED) {
 		EXPECT(fd == -1 && errno == EBUSY);
@@ -393,6 +439,7 @@ static void answer(void *runner)
 static void ask_one(const struct row *row, size_t column)
 {
 	const struct runner *runner = &runners[column];
+	uint64_t since_switch = row->holder->since_switch();
 	int fd = row->holder->begin();
 
 	question = (struct question){
@@ -401,11 +448,18 @@ static void ask_one(const struct row *row, size_t column)
 		.allows = row->allows[column],
 		.counts = row->allows[0] & OWN,
 		.fd = -1,
+		.since_switch = since_switch,
 	};
 	write_file(RDPMC_SWITCH, runner->rdpmc_switch);
 	in_child(answer, (void *)runner);
 	write_file(RDPMC_SWITCH, "1");
 	row->holder->end(fd);
+}
+
+/* For the suites after this one, whatever failed here. */
+static void allow_rdpmc_as_booted(void)
+{
+	write_file(RDPMC_SWITCH, "1");
 }
 
 START_TEST(rdpmc_shows_what_the_table_says)
@@ -419,4 +473,5 @@ START_TEST(rdpmc_shows_what_the_table_says)
 }
 END_TEST
 
-SUITE(rdpmc_table, rdpmc_shows_what_the_table_says)
+SUITE_BETWEEN(allow_rdpmc_as_booted, allow_rdpmc_as_booted, rdpmc_table,
+	      rdpmc_shows_what_the_table_says)

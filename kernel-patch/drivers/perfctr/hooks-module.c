@@ -10,6 +10,7 @@
 #include <linux/workqueue.h>
 #include <asm/msr-index.h>
 #include <asm/nmi.h>
+#include "compat-module.h"
 #include "hooks.h"
 #include "pmu.h"
 

@@ -16,7 +16,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -451,6 +453,50 @@ START_TEST(who_counts_needs_the_kernel_s_tracer)
 }
 END_TEST
 
+/* A kernel that has the parameter needs a processor that has what it wants: a file in its place is read as well. */
+static void set_kvm_parameter(const char *value)
+{
+	static const char *const directories[] = { "/sys/module/kvm_amd",
+						   "/sys/module/kvm_amd/parameters" };
+	int fd;
+
+	for (int i = 0; i < 2; i++)
+		mkdir(directories[i], 0755);
+	fd = open("/sys/module/kvm_amd/parameters/enable_mediated_pmu",
+		  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0444);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, value, strlen(value)), (ssize_t)strlen(value));
+	close(fd);
+}
+
+/* The holder is asked for once a second. */
+static void wait_for_holder(uint32_t holder)
+{
+	for (int i = 0; i < 300 && pmu_info().holder != holder; i++)
+		sleep_us(10000);
+	ck_assert_uint_eq(pmu_info().holder, holder);
+}
+
+START_TEST(nobody_counts_where_kvm_may_give_its_guests_the_counters)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	ck_assert_int_eq(mount("tmpfs", "/sys/module", "tmpfs", 0, NULL), 0);
+	set_kvm_parameter("N\n");
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	context_control(fd, NULL, 0);
+	set_kvm_parameter("Y\n");
+	errno = 0;
+	ck_assert_int_eq(try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })), -1);
+	ck_assert_int_eq(errno, EBUSY);
+	wait_for_holder(PERFCTR_HOLDER_OTHER);
+	ck_assert_int_eq(umount("/sys/module"), 0);
+	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	close(fd);
+	wait_for_holder(PERFCTR_HOLDER_NONE);
+}
+END_TEST
+
 static void *forget_code(void *code)
 {
 	while (!end_of_changes)
@@ -522,5 +568,6 @@ SUITE(module_load, it_loads_counts_and_unloads_under_load,
       a_child_that_is_found_while_it_is_born_leaves_nothing,
       a_child_that_is_marked_while_it_is_born_has_the_mark, a_mark_is_taken_away_once,
       a_child_of_a_reader_of_perf_events_sees_no_kernel_mode, who_counts_needs_the_kernel_s_tracer,
+      nobody_counts_where_kvm_may_give_its_guests_the_counters,
       code_that_is_not_in_memory_can_read_too,
       another_fault_of_code_that_is_not_in_memory_ends_in_its_signal)

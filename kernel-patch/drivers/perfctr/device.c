@@ -106,6 +106,7 @@ static int may_change(const struct descriptor *d)
 {
 	if (!d->rules)
 		return -EPERM;
+	perfctr_learn_settings();
 	return perfctr_may_count() ?: perfctr_may_change(&d->owner);
 }
 

@@ -125,7 +125,8 @@ bool perfctr_counter_is_reserved(unsigned int msr);
 
 /*
  * Others use the counters, or their interrupt, and reserve no register. exclude: false, somebody
- * does now; else nobody does until they are admitted again. The module knows of nobody.
+ * does now; else nobody does until they are admitted again (the patch; the module finds those that
+ * it can, as of perfctr_learn_settings()).
  */
 bool perfctr_exclude_strangers(void);
 void perfctr_admit_strangers(void);

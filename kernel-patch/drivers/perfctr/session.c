@@ -13,6 +13,7 @@
 #include <linux/pid_namespace.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include "hooks.h"
 #include "session.h"
 #include "user.h"
 
@@ -33,6 +34,7 @@ static struct perfctr_rules rules_of_caller(const struct perfctr_session *s)
 
 static int may_change(const struct perfctr_session *s)
 {
+	perfctr_learn_settings();
 	return perfctr_may_count() ?: perfctr_may_change(&s->owner);
 }
 

@@ -7,6 +7,9 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
+#include <linux/namei.h>
+#include <linux/path.h>
+#include <linux/printk.h>
 #include <linux/string.h>
 #include "hooks.h"
 
@@ -24,7 +27,9 @@ static struct setting {
 
 enum { PARANOID, PTRACE_SCOPE, RDPMC };
 
+static struct path sysfs;	/* mnt: NULL, there is none */
 static bool rdpmc_off;
+static bool mediated;	/* KVM gives its guests the counters, and reserves none */
 
 /* A security module may keep the caller from reading it: that changes nothing. */
 static int value_of(struct setting *setting)
@@ -50,6 +55,8 @@ void perfctr_settings_open(void)
 			settings[i].file = filp_open(settings[i].other_name, O_RDONLY, 0);
 		value_of(&settings[i]);
 	}
+	if (kern_path("/sys", LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &sysfs))
+		sysfs = (struct path){};
 }
 
 void perfctr_settings_close(void)
@@ -59,6 +66,7 @@ void perfctr_settings_close(void)
 	for (i = 0; i < ARRAY_SIZE(settings); i++)
 		if (!IS_ERR_OR_NULL(settings[i].file))
 			fput(settings[i].file);
+	path_put(&sysfs);
 }
 
 int perfctr_paranoid(void)
@@ -71,9 +79,33 @@ int perfctr_ptrace_scope(void)
 	return value_of(&settings[PTRACE_SCOPE]);
 }
 
+#define MEDIATED	"/parameters/enable_mediated_pmu"
+
+/* In sysfs: is its first character this one? */
+static bool begins_with(const char *name, char wanted)
+{
+	struct file *file = file_open_root(&sysfs, name, O_RDONLY, 0);
+	loff_t position = 0;
+	char found = 0;
+
+	if (IS_ERR(file))
+		return false;
+	kernel_read(file, &found, sizeof(found), &position);
+	fput(file);
+	return found == wanted;
+}
+
+/* It may be loaded at any time. */
+static bool kvm_is_mediated(void)
+{
+	return sysfs.mnt && (begins_with("module/kvm_intel" MEDIATED, 'Y') ||
+			     begins_with("module/kvm_amd" MEDIATED, 'Y'));
+}
+
 void perfctr_learn_settings(void)
 {
 	WRITE_ONCE(rdpmc_off, value_of(&settings[RDPMC]) == 0);
+	WRITE_ONCE(mediated, kvm_is_mediated());
 }
 
 bool perfctr_rdpmc_is_off(void)
@@ -81,17 +113,21 @@ bool perfctr_rdpmc_is_off(void)
 	return READ_ONCE(rdpmc_off);
 }
 
-/* Nobody is kept away, and of nobody is it known. */
 bool perfctr_has_strangers(void)
 {
-	return false;
+	return READ_ONCE(mediated);
 }
 
 bool perfctr_exclude_strangers(void)
 {
-	return true;
+	bool found = perfctr_has_strangers();
+
+	if (found)
+		pr_notice_ratelimited("perfctr: refused while enable_mediated_pmu of KVM is Y\n");
+	return !found;
 }
 
+/* Nobody was kept away. */
 void perfctr_admit_strangers(void)
 {
 }

@@ -15,6 +15,29 @@ void user_rdpmc(void);
 extern const char user_loop_top[], user_loop_branch[], user_rep_insn[], enable_nops[];
 extern uint32_t rdpmc_index, rdpmc_result;
 
+#define CR4_PCE (1u << 8)
+
+static inline void set_pce(bool enable)
+{
+	uint32_t cr4;
+
+	asm volatile("mov %%cr4, %0" : "=r"(cr4));
+	cr4 = enable ? cr4 | CR4_PCE : cr4 & ~CR4_PCE;
+	asm volatile("mov %0, %%cr4" : : "r"(cr4));
+}
+
+/* The fault of RDPMC in ring 3; without one, the result is in rdpmc_result. */
+static inline int user_rdpmc_fault(uint32_t index)
+{
+	rdpmc_index = index;
+	rdpmc_result = 0;
+	fault_vector = NO_FAULT;
+	fault_resume = (uint32_t)user_nothing;
+	run_user(user_rdpmc);
+	fault_resume = 0;
+	return fault_vector;
+}
+
 /* The arguments of these are scratch space of the caller's stack. */
 void enable_disable(uint32_t msr, uint32_t value);
 uint32_t rdpmc_delta(uint32_t unused);

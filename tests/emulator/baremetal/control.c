@@ -151,27 +151,6 @@ static void test_writes(void)
 	check("write.fixed", 0x800000000000, rdpmc(FIXED(2)));
 }
 
-static void set_pce(bool enable)
-{
-	uint32_t cr4;
-
-	asm volatile("mov %%cr4, %0" : "=r"(cr4));
-	cr4 = enable ? cr4 | 1 << 8 : cr4 & ~(1 << 8);
-	asm volatile("mov %0, %%cr4" : : "r"(cr4));
-}
-
-/* The fault of RDPMC in ring 3; without one, the result is in rdpmc_result. */
-static int user_rdpmc_fault(uint32_t index)
-{
-	rdpmc_index = index;
-	rdpmc_result = 0;
-	fault_vector = NO_FAULT;
-	fault_resume = (uint32_t)user_nothing;
-	run_user(user_rdpmc);
-	fault_resume = 0;
-	return fault_vector;
-}
-
 static void test_rdpmc(void)
 {
 	static const uint32_t bad[] = { 4, 18, 0x40000003, 0x80000000, 0xc0000000, 0x20000000 };

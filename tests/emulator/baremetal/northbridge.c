@@ -7,7 +7,6 @@
 
 #define PERFCTR_NB	(1u << 24)	/* CPUID 80000001H ECX */
 #define PERFCTR_LLC	(1u << 28)
-#define CR4_PCE		(1u << 8)
 #define LEFT		0x123456789abcull
 #define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
 
@@ -96,27 +95,6 @@ static void test_counters(const struct block *b)
 		check("counter.bit_48", GP, wrmsr_safe(ctr(b, n), 1ull << 48));
 		wrmsr(ctl(b, n), 0);
 	}
-}
-
-static void set_pce(bool enable)
-{
-	uint32_t cr4;
-
-	asm volatile("mov %%cr4, %0" : "=r"(cr4));
-	cr4 = enable ? cr4 | CR4_PCE : cr4 & ~CR4_PCE;
-	asm volatile("mov %0, %%cr4" : : "r"(cr4));
-}
-
-/* The fault of RDPMC in ring 3; without one, the result is in rdpmc_result. */
-static int user_rdpmc_fault(uint32_t index)
-{
-	rdpmc_index = index;
-	rdpmc_result = 0;
-	fault_vector = NO_FAULT;
-	fault_resume = (uint32_t)user_nothing;
-	run_user(user_rdpmc);
-	fault_resume = 0;
-	return fault_vector;
 }
 
 /* CR4.PCE shows them to everybody. */

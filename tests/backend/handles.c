@@ -99,6 +99,16 @@ void control_session(struct perfctr_session *session, struct perfctr_control *co
 		       control);
 }
 
+struct perfctr_session *counted_group_software(struct perfctr_group *group)
+{
+	struct perfctr_session *session = open_session(group);
+	struct perfctr_control control;
+
+	control_all(&control, 0);
+	control_session(session, &control);
+	return session;
+}
+
 struct perfctr_counts session_counts(const struct perfctr_session *session)
 {
 	struct perfctr_counts counts;

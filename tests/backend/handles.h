@@ -27,6 +27,8 @@ struct perfctr_counts own_counts(const struct perfctr *p);
 struct perfctr_group *make_group(void);
 /* Of user mode of the marked. */
 struct perfctr_session *open_session(struct perfctr_group *group);
+/* Likewise by all software events, with a control. */
+struct perfctr_session *counted_group_software(struct perfctr_group *group);
 void control_session(struct perfctr_session *session, struct perfctr_control *control);
 struct perfctr_counts session_counts(const struct perfctr_session *session);
 

@@ -35,14 +35,14 @@ static void let_exit(const struct stuck *stuck)
 	ck_assert_int_eq(waitpid(stuck->first, NULL, 0), stuck->first);
 }
 
-static struct perfctr_session *counted_group(struct perfctr_group *group)
+static void end_without_members(struct perfctr_session *session, struct perfctr_group *group)
 {
-	struct perfctr_session *session = open_session(group);
-	struct perfctr_control control;
+	struct perfctr_counts counts = session_counts(session);
 
-	control_all(&control, 0);
-	control_session(session, &control);
-	return session;
+	ck_assert_uint_eq(counts.members, 0);
+	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
+	perfctr_session_close(session);
+	perfctr_group_close(group);
 }
 
 static long own_naps(void)
@@ -58,7 +58,7 @@ static long own_naps(void)
 START_TEST(who_stays_in_exit_is_waited_for_once)
 {
 	struct perfctr_group *group = make_group();
-	struct perfctr_session *session = counted_group(group);
+	struct perfctr_session *session = counted_group_software(group);
 	struct perfctr_counts counts;
 	struct stuck stuck;
 	pid_t member;
@@ -76,11 +76,7 @@ START_TEST(who_stays_in_exit_is_waited_for_once)
 	}
 	ck_assert_int_lt(own_naps() - naps, READS);
 	let_exit(&stuck);
-	counts = session_counts(session);
-	ck_assert_uint_eq(counts.members, 0);
-	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
-	perfctr_session_close(session);
-	perfctr_group_close(group);
+	end_without_members(session, group);
 }
 END_TEST
 
@@ -89,7 +85,7 @@ START_TEST(who_stayed_in_exit_is_waited_for_when_it_is_reaped)
 {
 	const struct sched_param first = { .sched_priority = 1 };
 	struct perfctr_group *group = make_group();
-	struct perfctr_session *session = counted_group(group);
+	struct perfctr_session *session = counted_group_software(group);
 	struct perfctr_counts counts;
 	struct stuck stuck;
 
@@ -99,11 +95,7 @@ START_TEST(who_stayed_in_exit_is_waited_for_when_it_is_reaped)
 	counts = session_counts(session);
 	ck_assert_uint_eq(counts.members, 1);
 	let_exit(&stuck);
-	counts = session_counts(session);
-	ck_assert_uint_eq(counts.members, 0);
-	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
-	perfctr_session_close(session);
-	perfctr_group_close(group);
+	end_without_members(session, group);
 }
 END_TEST
 

@@ -17,21 +17,11 @@ static void ten_processes(void)
 	reap();
 }
 
-static struct perfctr_session *counted_group(struct perfctr_group *group)
-{
-	struct perfctr_session *session = open_session(group);
-	struct perfctr_control control;
-
-	control_all(&control, 0);
-	control_session(session, &control);
-	return session;
-}
-
 /* What is counted of ten processes, and the ns that rusage says. */
 static struct usage count_ten_processes(uint64_t *ns)
 {
 	struct perfctr_group *group = make_group();
-	struct perfctr_session *session = counted_group(group);
+	struct perfctr_session *session = counted_group_software(group);
 	struct child child = make_child(ten_processes);
 	struct perfctr_counts counts;
 	struct usage before, after, counted;
@@ -81,7 +71,7 @@ struct cpu_time {
 static struct cpu_time count_segment(void)
 {
 	struct perfctr_group *group = make_group();
-	struct perfctr_session *session = counted_group(group);
+	struct perfctr_session *session = counted_group_software(group);
 	struct perfctr_counts counts;
 	uint64_t most, least;
 

@@ -97,8 +97,9 @@ static __always_inline struct perfctr_bpf_slot *enter_slot(__u32 index, __u64 ge
 static __noinline void forget_counts(struct perfctr_bpf_slot *slot);
 
 /*
- * Where the slot was released meanwhile, what was added since is forgotten here.  The generation is
- * looked at when all has been written, for every CPU, and before the slot can be taken again.
+ * If another CPU has released the slot meanwhile, counts that were added since are cleared here.
+ * The atomic read of the generation follows all writes to the slot; busy keeps the slot from
+ * being taken again until they are cleared.
  */
 static __always_inline void leave_slot(struct perfctr_bpf_slot *slot)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who has taken which slot.  There are no counts of them that could come to differ from the slots
- * themselves, but the one of all that each switch asks for: how many slots a user has is found by
- * looking at all.
+ * Which process has taken each slot.  How many slots a user has is found by looking at all of
+ * them: no second count can come to differ.  taken_slots is the exception, as each context switch
+ * reads it.
  */
 #ifndef PERFCTR_BPF_HOLDER_H
 #define PERFCTR_BPF_HOLDER_H
@@ -12,9 +12,9 @@
  * until the rest is written, by one at a time.
  */
 struct holder {
-	__u64 claim;   /* CLAIM with flags, and who pays below it; 0: the slot was never taken */
+	__u64 claim;   /* CLAIM, flags, and the uid that the slot is charged to; 0: never taken */
 	__u32 process; /* global number */
-	__u32 uid;     /* for whom threads are counted */
+	__u32 uid;     /* of the process: the user for whom threads are counted */
 	__u64 signal;  /* the process's struct signal_struct: there for as long as a task of it */
 	__u64 program; /* self_exec_id: what it executes later owns nothing */
 };
@@ -44,8 +44,9 @@ struct {
 static __u64 last_generation;
 static __u32 next_slot;
 /*
- * Before a slot has a generation it is counted, and after that it is not any more.  A switch that
- * finds none while another CPU takes the first one has begun before any thread could be attached.
+ * take_slot() adds a slot here before it gives it a generation, and release_slot() subtracts it
+ * after it has taken the generation away.  A switch that reads 0 while another CPU takes the first
+ * slot began before any thread could be attached to that slot.
  */
 static __u32 taken_slots;
 
@@ -60,8 +61,9 @@ static __always_inline __u32 this_user(void)
 }
 
 /*
- * In a user namespace the user who has made it: that user has all of its ids.  Of those within each
- * other the outermost that is not root's, as in the driver.
+ * The uid that the caller's slots are charged to, as in the driver.  All ids of a user namespace
+ * are charged to the user who created it.  Of nested namespaces the outermost counts that root
+ * did not create; without one, each id is charged itself.
  */
 static __noinline __u32 user_who_pays(struct task_struct *self)
 {

@@ -136,9 +136,9 @@ static inline int perfctr_bpf_is_sound(const struct perfctr_bpf_info *info)
 }
 
 /*
- * The service changes "info" by the program "keep", which only the service's user can open.  The
- * map itself would not do: a user who may read a map can pin it again, and then open it for
- * writing.
+ * The service changes the map "info" through the program "keep", which only the service's user
+ * can open.  The mode of the map's pin protects nothing: a user who can read a map can pin it at
+ * another place, and open that pin for writing.
  */
 enum perfctr_bpf_keep {
 	PERFCTR_BPF_KEEP_SERVICE, /* pid, pid_start: another process is the service */

@@ -87,7 +87,7 @@ static __always_inline void read_proofs(struct task_struct *self, struct request
 	}
 }
 
-/* What a proof names is there for as long as the file is open, and may be another's afterwards. */
+/* The pid and mm of a proof exist while its file is open; later the addresses may be another's. */
 static __noinline bool is_shown_still(struct task_struct *self, __s32 fd, __u64 pid, __u64 mm)
 {
 	struct proof proof = { 0 };

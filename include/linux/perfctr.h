@@ -12,8 +12,8 @@
  * most one mark.  The threads and processes that it creates are born with the mark;
  *
  * a session (PERFCTR_IOC_SESSION), which counts on CPUs: all that runs there, or only while a
- * thread with the mark of its group runs.  No context uses its counters, nor on the same CPUs any
- * other session.
+ * thread with the mark of its group runs.  No context uses its counters, and no other session of
+ * the same CPUs.
  *
  * Every struct begins with its own size in bytes, set by the caller, so that it can grow: a
  * longer struct is accepted if the part that this kernel does not know is zero (otherwise E2BIG),
@@ -104,7 +104,7 @@ struct perfctr_pmu_info {
 	__u32 cost_rdmsr;	/* of a counter */
 	__u32 cost_wrmsr;	/* to a counter */
 	__u32 pmu;		/* PERFCTR_PMU_* */
-	__u32 mute_cpus;	/* CPUs that are on and count no events */
+	__u32 mute_cpus;	/* CPUs that are online and count no events */
 	__u64 evntsel_user;	/* bits of evntsel that ask for user mode; 0: in evntsel2 */
 	__u64 evntsel_kernel;
 	__u64 evntsel2_user;	/* 0 too: every event counts in user and kernel mode */
@@ -309,8 +309,8 @@ struct perfctr_counts {
  * counted at that moment.  It cannot be set for what was counted on the CPU since, and was switched
  * away before the tick.
  *
- * Or a thread ran on a CPU that counts no events (perfctr_pmu_info.mute_cpus): those of there are
- * missing.  A session has no time of there, either.
+ * The flag is also set if a thread ran on a mute CPU (perfctr_pmu_info.mute_cpus): the events of
+ * that time are missing.  A session does not count the time there, either.
  */
 #define PERFCTR_COUNTS_DISTURBED (1u << 4)
 /*

@@ -472,9 +472,9 @@ void perfctr_blame_signal(struct perfctr_control *control)
 }
 
 /*
- * What hw, the compiled control, wants, as perfctr_reserve() has it; then -EBUSY is all. met: what
- * other sessions have where a session counts, NULL: for contexts. control: to name the event that
- * is to blame, or NULL.
+ * Reserves what hw, a compiled control, wants. Errors are those of perfctr_reserve(), but -EBUSY
+ * for -EADDRINUSE. met: what other sessions have on the CPUs of a session; NULL for contexts.
+ * control: gets the event that is to blame, or is NULL.
  */
 int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw_control *hw,
 			const struct perfctr_use *met)

@@ -124,9 +124,9 @@ bool perfctr_evntsel_is_reserved(unsigned int msr);
 bool perfctr_counter_is_reserved(unsigned int msr);
 
 /*
- * Others use the counters, or their interrupt, and reserve no register. exclude: false, somebody
- * does now; else nobody does until they are admitted again (the patch; the module finds those that
- * it can, as of perfctr_learn_settings()).
+ * Strangers use the counters, or their interrupt, and reserve no register. exclude keeps them out
+ * until they are admitted again; it returns false, and does nothing, while there are some. The
+ * module keeps nobody out: it knows what perfctr_learn_settings() has found.
  */
 bool perfctr_exclude_strangers(void);
 void perfctr_admit_strangers(void);

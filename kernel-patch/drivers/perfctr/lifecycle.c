@@ -31,8 +31,8 @@ static bool may_count(unsigned int cpu)
 }
 
 /*
- * On the CPU, whose flags may be stale: it is still paused where it failed to resume. An error
- * would make the kernel take the CPU down again.
+ * Runs on the CPU that comes online. Its flags may be old: a CPU that has failed to resume is still
+ * marked as paused. It never fails, as the kernel would take the CPU down again.
  */
 static int come_online(unsigned int cpu)
 {

@@ -148,9 +148,9 @@ void perfctr_give_session_place(struct perfctr_owner *owner)
 }
 
 /*
- * The user whose account is charged. All ids of a namespace that a user has created, see subuid(5),
- * share that user's account. In a namespace that root has created, as for a container, each id has
- * an account of its own.
+ * The caller's objects are charged to this user. A user can create a namespace with many ids, see
+ * subuid(5): they share the creator's account. In a namespace that root has created, such as a
+ * container's, each id has an account of its own.
  */
 static kuid_t user_who_pays(void)
 {

@@ -244,9 +244,9 @@ static int reserve_control(const struct perfctr_hw_control *hw)
 }
 
 /*
- * What hw wants; among sessions it is the caller who knows which of them meet on a CPU. -EBUSY: the
- * rest of the kernel has the counters. -EADDRINUSE: contexts have one that a session wants, or the
- * other way round. -ENODEV: they cannot be believed.
+ * Reserves what hw wants. The caller has looked for sessions that have one of it on the same CPU.
+ * -EBUSY: the rest of the kernel has the counters. -EADDRINUSE: a context has what a session wants,
+ * or the other way round. -ENODEV: the counters have been found wrong.
  */
 int perfctr_reserve(const struct perfctr_hw_control *hw)
 {

@@ -222,8 +222,9 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
 }
 
 /*
- * A CPU that is mute counts time, and no events: the page says that these are missing. RDPMC is not
- * allowed here, and carried out it gives what makes a thread's own read end with the sum.
+ * On a mute CPU a context counts time and no events, and its page says that events are missing.
+ * User mode may not execute RDPMC here: the fault handler gives it a value by which the thread's
+ * own read ends with the sum.
  */
 static noinline void enter_mute(struct perfctr_page *page)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters that RDPMC shows beside the CPU's own, and that count what all CPUs do: of the uncore.
- * perf_events has them, or root by their MSRs. While one of them counts nobody gets RDPMC by a page
- * of ours. A CPU looks at them when it decides on CR4.PCE, and at its tick where that is set.
+ * RDPMC also shows counters of the uncore, which count what all CPUs do. perf_events uses them,
+ * or root by their MSRs. While one of them counts, a page of ours gives no thread RDPMC. A CPU
+ * looks at them when it decides on CR4.PCE, and at its tick while that is set.
  */
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>

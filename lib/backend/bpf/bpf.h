@@ -59,9 +59,9 @@ int perfctr_bpf_look(uint32_t action, pid_t tid, uint64_t *id);
 void perfctr_bpf_count(const struct perfctr_bpf_handle *h);
 
 /*
- * Wait, 50 ms at most, until those who have begun to exit have left their CPUs: who has waited for
- * them expects that they are gone.  Some can stay as long as they like, such as the first of a pid
- * namespace: each is waited for once.
+ * Wait, 50 ms at most, until the members that have begun to exit have left their CPUs: a caller
+ * that has reaped a process expects all of its counts.  A member can stay in exit for any time,
+ * such as the first process of a pid namespace: each is waited for once.
  */
 void perfctr_bpf_settle(struct perfctr_bpf_handle *h);
 

@@ -47,8 +47,8 @@ void perfctr_bpf_settle(struct perfctr_bpf_handle *h)
 }
 
 /*
- * The walk folds those who stay in exit like others.  Who has been reaped it cannot find, and what
- * such a thread has counted since its last fold is missing until it is switched away for good.
+ * The walk folds a thread that stays in exit like any other.  It cannot find a thread that has been
+ * reaped: the counts of that thread since its last fold are missing until its last switch.
  */
 static bool is_somebody_lost(const struct perfctr_bpf_slot *copy,
 			     const struct perfctr_bpf_reply *reply)

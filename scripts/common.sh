@@ -22,6 +22,20 @@ hash_files() {
 	find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-20
 }
 
+# What has passed, shown again as long as its key is the same. keep_verdict KEY NAME=FILE...: each FILE, as NAME in
+# $verdicts/KEY. date_verdict FILE: says since when.
+verdicts=$cache/verdicts
+keep_verdict() {
+	local kept pair
+	mkdir -p "$verdicts"
+	find "$verdicts" -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} +
+	kept=$(mktemp -d "$verdicts/new.XXXXXX")
+	for pair in "${@:2}"; do cp "${pair#*=}" "$kept/${pair%%=*}"; done
+	# Another one may have been kept under this key meanwhile.
+	mv -T "$kept" "$verdicts/$1" 2>/dev/null || rm -rf "$kept"
+}
+date_verdict() { say "as on $(date -r "$1" '+%F %T'), of which nothing has changed"; }
+
 # Debian's own kernels: the names of all; what scripts/debian-kernels says behind the NAME of one.
 debian_kernels() { awk '!/^#/ { printf "%s%s", n++ ? ", " : "", $1 }' "$top/scripts/debian-kernels"; }
 debian_kernel() { awk -v name="$1" '$1 == name { $1 = ""; print substr($0, 2) }' "$top/scripts/debian-kernels"; }

@@ -8,6 +8,8 @@
 #include <sys/types.h>
 #include "raw.h"
 
+#define THREAD PERFCTR_MARK_THREAD
+
 /* The exit status of the attack, which runs as the user: 0 when it got nothing. */
 pid_t begin_attack(uid_t uid, int (*attack)(void *), void *argument);
 void end_attack(pid_t pid);

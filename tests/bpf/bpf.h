@@ -28,6 +28,7 @@ TCase *cost_tests(void);
 TCase *attack_tests(void);
 TCase *slot_tests(void);
 TCase *exit_tests(void);
+TCase *proof_tests(void);
 TCase *yama_tests(void);
 TCase *walk_tests(void);
 TCase *end_tests(void);

@@ -13,7 +13,6 @@
 #include <linux/magic.h>
 #include <unistd.h>
 
-#define PIN(name) PERFCTR_BPF_DIRECTORY "/" name
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* As a service would tell of itself. */

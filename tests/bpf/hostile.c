@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PIN(name) PERFCTR_BPF_DIRECTORY "/" name
 #define OTHER_USER 65532
 #define ATTACKERS 3 /* processes of each hostile user */
 #define CALLS 2000  /* of a process, before another one takes its place */

@@ -19,6 +19,7 @@ static const struct {
 	{ "end", end_tests },	     { "hostile", hostile_tests }, { "notify", notify_tests },
 	{ "hidden", hidden_tests },  { "memory", memory_tests },   { "forged", forged_tests },
 	{ "unused", unused_tests },  { "attacks", exit_tests },	   { "walk", walk_tests },
+	{ "attacks", proof_tests },
 };
 
 TCase *clock_case(const char *name)

@@ -17,7 +17,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#define PIN(name) PERFCTR_BPF_DIRECTORY "/" name
 
 /* Says so to its manager when it can be used, not before; told to end, it removes all. */
 START_TEST(it_notifies_who_started_it_and_ends_when_told)

@@ -10,6 +10,8 @@
 #include <sys/types.h>
 #include "../../bpf/layout.h"
 
+#define PIN(name) PERFCTR_BPF_DIRECTORY "/" name
+
 #define NOBODY 65534
 #define SOMEBODY 65533
 

@@ -293,6 +293,7 @@ Suite *rdpmc_table_suite(void);
 Suite *read_suite(void);
 Suite *record_suite(void);
 Suite *regions_suite(void);
+Suite *regions_traced_suite(void);
 Suite *remote_suite(void);
 Suite *sample_suite(void);
 Suite *sample_life_suite(void);

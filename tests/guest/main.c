@@ -72,6 +72,7 @@ static const struct {
 	{ "read", read_suite },
 	{ "record", record_suite },
 	{ "regions", regions_suite },
+	{ "regions_traced", regions_traced_suite },
 	{ "remote", remote_suite },
 	{ "sequences", sequences_suite },
 	{ "sequences_sleep", sequences_sleep_suite },

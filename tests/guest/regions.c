@@ -1,82 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Pieces of a program that count what passes through them. */
-#include "guest.h"
+#include "regions.h"
 #include "synthetic.h"
 
 #include <errno.h>
-#include <perfctr.h>
-#include <perfctr_regions.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* 1 + 2 * n instructions, n branches.  n is set beforehand, so that nothing else lies in a region. */
-static __thread unsigned long rounds;
-
-static inline __attribute__((always_inline)) void loop(void)
-{
-	__asm__ volatile("mov %0, %%rcx\n"
-			 "1: dec %%rcx\n\t"
-			 "jnz 1b"
-			 :
-			 : "m"(rounds)
-			 : "rcx", "cc");
-}
-
-#define LOOP(n) (1 + 2 * (uint64_t)(n))
-
-/* A context, the regions of one test, and the array of its thread. */
-enum { A, B, C };
-static const char *const names[] = { "a", "b", "c" };
-
-struct subject {
-	struct perfctr *p;
-	struct perfctr_control control;
-	struct perfctr_regions *regions;
-	struct perfctr_region *mine;
-};
-
-static struct perfctr *open_context(struct perfctr_control *control)
-{
-	struct perfctr *p = perfctr_open();
-
-	EXPECT(p);
-	EXPECT(perfctr_set_control(p, control) == 0);
-	return p;
-}
-
-static struct subject subject(const struct event *events, size_t n)
-{
-	struct subject s = { .control = control_of(events, n) };
-
-	s.p = open_context(&s.control);
-	s.regions = perfctr_regions_open(&s.control, NULL, names, ARRAY_SIZE(names));
-	ck_assert(s.regions);
-	s.mine = perfctr_regions_thread(s.regions, s.p);
-	ck_assert(s.mine);
-	return s;
-}
-
-static void done(struct subject *s)
-{
-	perfctr_regions_close(s->regions);
-	perfctr_close(s->p);
-}
-
-static struct perfctr_region_result result_of(const struct subject *s, unsigned int region,
-					      unsigned int flags)
-{
-	struct perfctr_region_result result;
-
-	ck_assert_int_eq(perfctr_regions_read(s->regions, 0, region, flags, &result), 0);
-	return result;
-}
 
 static struct perfctr_region_result corrected(const struct subject *s, unsigned int region)
 {
@@ -87,7 +22,6 @@ static struct perfctr_region_result corrected(const struct subject *s, unsigned 
 }
 
 #define ONE_EVENT EVENTS({ 0, USER(INSTRUCTIONS) })
-#define TWO_EVENTS EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, USER(BRANCHES) })
 #define FOUR_EVENTS                                                                                \
 	EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, USER(BRANCHES) }, { 2, USER(LOADS) },               \
 	       { 3, USER(STORES) })
@@ -303,9 +237,6 @@ END_TEST
 #define THREADS 4
 #define PASSES 20000
 
-/* Instructions: an end that is read in vain, and again. */
-#define DISTURBANCE 100
-
 static void *pass_in_thread(void *argument)
 {
 	struct subject *shared = argument;
@@ -353,111 +284,6 @@ START_TEST(each_thread_counts_its_own_passes_exactly_under_preemption)
 	ck_assert_int_eq(perfctr_regions_read(s.regions, THREADS, A, 0, &r), -1);
 	ck_assert_int_eq(errno, ENOENT);
 	perfctr_regions_close(s.regions);
-}
-END_TEST
-
-/* As many as some readings in vain. */
-#define STEPS (5 * DISTURBANCE)
-
-/* The tracer gets control before each end. */
-_Noreturn static void pass_twice_traced(void)
-{
-	struct subject s = subject(TWO_EVENTS);
-	struct perfctr_region_result r;
-
-	EXPECT(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
-	for (int i = 0; i < 2; i++) {
-		rounds = 1000;
-		perfctr_region_enter(&s.mine[A], 2);
-		loop();
-		__asm__ volatile("int3");
-		perfctr_region_exit(&s.mine[A], 2);
-	}
-	r = result_of(&s, A, 0);
-	printf("a switch at each of %d instructions: %llu too many, %llu readings in vain\n", STEPS,
-	       (unsigned long long)(r.counter[0].total - 2 * r.counter[0].min),
-	       (unsigned long long)r.disturbed);
-	fflush(stdout);
-	EXPECT(r.passes == 2);
-	EXPECT(r.disturbed >= STEPS / DISTURBANCE);
-	EXPECT(r.counter[0].total - 2 * r.counter[0].min <= DISTURBANCE * r.disturbed);
-	_exit(0);
-}
-
-static void expect_trap(pid_t pid)
-{
-	int status;
-
-	ck_assert_int_eq(wait_for(pid, &status), pid);
-	ck_assert_msg(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP, "wait status %#x", status);
-}
-
-static void trace_on(pid_t pid, enum __ptrace_request how)
-{
-	ck_assert_int_eq(ptrace(how, pid, NULL, NULL), 0);
-	expect_trap(pid);
-}
-
-/* A tracer's step is a switch: one behind each instruction of the second end. */
-static void trace_second_end(void (*pass_twice)(void))
-{
-	pid_t pid = fork();
-	int status;
-
-	ck_assert(pid >= 0);
-	if (pid == 0)
-		pass_twice();
-	expect_trap(pid);
-	trace_on(pid, PTRACE_CONT);
-	for (int i = 0; i < STEPS; i++)
-		trace_on(pid, PTRACE_SINGLESTEP);
-	ck_assert_int_eq(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
-	ck_assert_int_eq(wait_for(pid, &status), pid);
-	ck_assert_int_eq(status, 0);
-}
-
-START_TEST(each_reading_in_vain_of_an_end_is_told)
-{
-	trace_second_end(pass_twice_traced);
-}
-END_TEST
-
-#define SAVED "/tmp/regions-saved"
-
-_Noreturn static void pass_named_twice_traced(void)
-{
-	setenv("PERFCTR_REGIONS", SAVED, 1);
-	setenv("PERFCTR_REGIONS_EVENTS", "instructions:u", 1);
-	EXPECT(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
-	for (int i = 0; i < 2; i++) {
-		rounds = 1000;
-		perfctr_region_begin("named");
-		loop();
-		__asm__ volatile("int3");
-		perfctr_region_end("named");
-	}
-	exit(0);
-}
-
-START_TEST(each_reading_in_vain_of_the_end_of_a_named_region_is_told)
-{
-	unsigned long long disturbed, total, min;
-	const char *row;
-	struct run r;
-
-	trace_second_end(pass_named_twice_traced);
-	RUN(&r, program("../../bin/perfex"), "stat-of", "--csv", SAVED);
-	unlink(SAVED);
-	ck_assert_msg(r.status == 0, "status %#x: %s", r.status, r.err);
-	row = strstr(r.out, ",instructions:u,");
-	ck_assert_msg(row, "no instructions in\n%s", r.out);
-	while (row[-1] != '\n')
-		row--;
-	ck_assert_msg(sscanf(row, "named,1,2,2,%llu,instructions:u,user,%llu,%*[^,],%llu,",
-			     &disturbed, &total, &min) == 3,
-		      "%s", row);
-	ck_assert_uint_ge(disturbed, STEPS / DISTURBANCE);
-	ck_assert_uint_le(total - 2 * min, DISTURBANCE * disturbed);
 }
 END_TEST
 
@@ -740,8 +566,6 @@ SUITE(regions, entering_and_leaving_execute_at_most_60_instructions_with_two_cou
       a_missed_exit_shows_and_does_not_spoil_the_next_pass,
       of_a_recursion_the_innermost_pass_counts,
       each_thread_counts_its_own_passes_exactly_under_preemption,
-      each_reading_in_vain_of_an_end_is_told,
-      each_reading_in_vain_of_the_end_of_a_named_region_is_told,
       a_region_counts_on_when_its_context_is_stopped_and_started,
       where_rdpmc_is_forbidden_regions_count_by_system_calls,
       a_forked_child_leaves_its_parents_regions_alone, two_users_in_one_process_do_not_meet,

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
+#define CPU1_ONLINE "/sys/devices/system/cpu/cpu1/online"
 
 /* argument: the program that becomes root. */
 static void user_marks_and_executes(void *argument)
@@ -64,13 +64,13 @@ START_TEST(a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s)
 }
 END_TEST
 
-START_TEST(rdpmc_shows_nothing_of_what_a_session_counted_for_others)
+static void look_at_a_session_s_counter(uint32_t policy, struct event event)
 {
-	int group = group_open(), session = session_open(group, 0), fd;
+	int group = group_open(), session = session_open(group, policy), fd;
 	uint64_t value, most = 0;
 	pid_t other;
 
-	session_control(session, SESSION_EVENTS({ { 3, BOTH(INSTRUCTIONS) }, 0 }));
+	session_control(session, SESSION_EVENTS({ event, 0 }));
 	pin(0, 0);
 	other = marked_start(group, 0, COMMAND(program("loop-huge")));
 	fd = context_open(0, PERFCTR_OPEN_CREATE);
@@ -91,6 +91,19 @@ START_TEST(rdpmc_shows_nothing_of_what_a_session_counted_for_others)
 	close(fd);
 	close(session);
 	close(group);
+}
+
+/* Of kernel mode: RDPMC is executed for the thread, which has no counter 3. */
+START_TEST(rdpmc_shows_nothing_of_what_a_session_counted_for_others)
+{
+	look_at_a_session_s_counter(0, (struct event){ 3, BOTH(INSTRUCTIONS) });
+}
+END_TEST
+
+/* The thread executes RDPMC itself. */
+START_TEST(rdpmc_shows_nothing_of_what_a_session_of_user_mode_counted_for_others)
+{
+	look_at_a_session_s_counter(NOT_PRIVILEGED, (struct event){ 3, USER(INSTRUCTIONS) });
 }
 END_TEST
 
@@ -167,7 +180,7 @@ START_TEST(one_cpu_alone_can_be_counted)
 }
 END_TEST
 
-#define MAX_CPUS	8
+#define MAX_CPUS 8
 
 /* The trace of all CPUs, as mapped. */
 struct trace {
@@ -207,9 +220,9 @@ static void add_up(const struct trace *trace, struct per_thread *sum)
 		const struct perfctr_trace_record *last = NULL;
 
 		for (uint64_t n = ring->tail; n < ring->head; n++) {
-			const struct perfctr_trace_record *r = (const void *)
-				((const char *)ring + ring->records +
-				 (n & (ring->n_records - 1)) * ring->record_bytes);
+			const struct perfctr_trace_record *r =
+				(const void *)((const char *)ring + ring->records +
+					       (n & (ring->n_records - 1)) * ring->record_bytes);
 
 			if (last && last->tid)
 				sum->marked += r->counter[0] - last->counter[0];
@@ -418,8 +431,8 @@ static int sleeper_with(uint32_t n, uint32_t flags, pid_t *pid)
 
 static void expect_loop_counted(void)
 {
-	struct counted c = counted_start(0, COMMAND(program("loop")),
-					 EVENTS({ 0, USER(INSTRUCTIONS) }));
+	struct counted c =
+		counted_start(0, COMMAND(program("loop")), EVENTS({ 0, USER(INSTRUCTIONS) }));
 	int status;
 
 	ck_assert_uint_eq(counted_finish(&c, &status).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
@@ -449,14 +462,12 @@ START_TEST(a_context_counts_its_event_after_a_session_has_had_the_counter)
 }
 END_TEST
 
-SUITE(session_safety,
-      a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s,
+SUITE(session_safety, a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s,
       rdpmc_shows_nothing_of_what_a_session_counted_for_others,
-      a_session_is_exact_while_a_cpu_goes_and_comes,
-      one_cpu_alone_can_be_counted,
+      rdpmc_shows_nothing_of_what_a_session_of_user_mode_counted_for_others,
+      a_session_is_exact_while_a_cpu_goes_and_comes, one_cpu_alone_can_be_counted,
       a_trace_adds_up_to_the_totals,
       a_hundred_thousand_switches_are_traced_and_a_reader_in_time_loses_none,
-      what_finds_no_room_in_the_ring_is_counted,
-      totals_and_rings_can_not_be_written,
+      what_finds_no_room_in_the_ring_is_counted, totals_and_rings_can_not_be_written,
       a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before,
       a_context_counts_its_event_after_a_session_has_had_the_counter)

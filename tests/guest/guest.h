@@ -263,6 +263,7 @@ Suite *matrix_suite(void);
 Suite *members_suite(void);
 Suite *module_births_suite(void);
 Suite *module_cost_suite(void);
+Suite *module_settings_suite(void);
 Suite *module_load_suite(void);
 Suite *names_suite(void);
 Suite *neighbours_suite(void);

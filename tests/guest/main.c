@@ -36,6 +36,7 @@ static const struct {
 	{ "mark", mark_suite },
 	{ "module_births", module_births_suite },
 	{ "module_cost", module_cost_suite },
+	{ "module_settings", module_settings_suite },
 	{ "module_load", module_load_suite },
 	{ "names", names_suite },
 	{ "matrix", matrix_suite },

@@ -13,16 +13,19 @@
 #include <linux/string.h>
 #include "hooks.h"
 
+#define STRICTEST	3	/* nobody but administrators; nobody at all */
+#define UNKNOWN		(-1)
+
 static struct setting {
 	const char *name, *other_name;	/* of processors with two kinds of cores */
-	int value;			/* the last that was read, or when there is no such file */
+	int absent;			/* the value when there is no such file */
+	int unread;			/* when the caller is kept from reading it */
 	struct file *file;
 } settings[] = {
-	/* Unknown: nobody but administrators. */
-	{ "/proc/sys/kernel/perf_event_paranoid", NULL, 3 },
-	{ "/proc/sys/kernel/yama/ptrace_scope", NULL, 0 },
+	{ "/proc/sys/kernel/perf_event_paranoid", NULL, STRICTEST, STRICTEST },
+	{ "/proc/sys/kernel/yama/ptrace_scope", NULL, 0, STRICTEST },
 	{ "/sys/bus/event_source/devices/cpu/rdpmc",
-	  "/sys/bus/event_source/devices/cpu_core/rdpmc", 1 },
+	  "/sys/bus/event_source/devices/cpu_core/rdpmc", 1, UNKNOWN },
 };
 
 enum { PARANOID, PTRACE_SCOPE, RDPMC };
@@ -31,18 +34,19 @@ static struct path sysfs;	/* mnt: NULL, there is none */
 static bool rdpmc_off;
 static bool mediated;	/* KVM gives its guests the counters, and reserves none */
 
-/* A security module may keep the caller from reading it: that changes nothing. */
-static int value_of(struct setting *setting)
+/* A security module, or a program of the caller's control group, may refuse to read it. */
+static int value_of(const struct setting *setting)
 {
 	char text[16] = "";
 	loff_t position = 0;
 	int value;
 
-	if (!IS_ERR_OR_NULL(setting->file) &&
-	    kernel_read(setting->file, text, sizeof(text) - 1, &position) > 0 &&
-	    !kstrtoint(strim(text), 10, &value))
-		WRITE_ONCE(setting->value, value);
-	return READ_ONCE(setting->value);
+	if (IS_ERR_OR_NULL(setting->file))
+		return setting->absent;
+	if (kernel_read(setting->file, text, sizeof(text) - 1, &position) <= 0 ||
+	    kstrtoint(strim(text), 10, &value))
+		return setting->unread;
+	return value;
 }
 
 void perfctr_settings_open(void)
@@ -53,7 +57,6 @@ void perfctr_settings_open(void)
 		settings[i].file = filp_open(settings[i].name, O_RDONLY, 0);
 		if (IS_ERR(settings[i].file) && settings[i].other_name)
 			settings[i].file = filp_open(settings[i].other_name, O_RDONLY, 0);
-		value_of(&settings[i]);
 	}
 	if (kern_path("/sys", LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &sysfs))
 		sysfs = (struct path){};
@@ -104,7 +107,11 @@ static bool kvm_is_mediated(void)
 
 void perfctr_learn_settings(void)
 {
-	WRITE_ONCE(rdpmc_off, value_of(&settings[RDPMC]) == 0);
+	int rdpmc = value_of(&settings[RDPMC]);
+
+	/* It is everybody's: a worker, who may read it, does so after each change. */
+	if (rdpmc != UNKNOWN)
+		WRITE_ONCE(rdpmc_off, rdpmc == 0);
 	WRITE_ONCE(mediated, kvm_is_mediated());
 }
 

@@ -12,10 +12,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -411,6 +413,120 @@ START_TEST(the_end_of_the_descriptor_detaches_all_and_lets_the_counters_go)
 }
 END_TEST
 
+#define MANY 2000
+
+_Noreturn static void *sleep_for_ever(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+}
+
+/* When it may, and says when it is done. */
+_Noreturn static void make_many_threads(int go, int made)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	take(go);
+	EXPECT(pthread_attr_init(&small) == 0 && pthread_attr_setstacksize(&small, 16384) == 0);
+	for (int i = 0; i < MANY; i++)
+		EXPECT(pthread_create(&thread, &small, sleep_for_ever, NULL) == 0);
+	give(made);
+	sleep_for_ever(NULL);
+}
+
+/* The descriptor of a tree of MANY threads, and one, in a process of its own. */
+static int large_tree_open(pid_t *pid)
+{
+	int go = eventfd(0, 0), made = eventfd(0, 0), fd;
+
+	*pid = fork();
+	if (*pid == 0)
+		make_many_threads(go, made);
+	fd = open_tree_of(*pid);
+	ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
+	give(go);
+	take(made);
+	ck_assert_uint_eq(read_tree(fd).members, MANY + 1);
+	close(go);
+	close(made);
+	return fd;
+}
+
+/* Nothing of the tree is left in a while: a new one takes its place. */
+static void expect_no_large_tree(pid_t pid)
+{
+	expect_contexts(0);
+	close(context_open(pid, PERFCTR_OPEN_CREATE));
+	kill_and_wait(pid);
+}
+
+enum end { KEEPS, CLOSES, EXITS, IS_KILLED, IS_KILLED_IN_CONTROL };
+
+_Noreturn static void end_as(enum end end, int fd, int begun)
+{
+	pin(0, 1);
+	give(begun);
+	if (end == CLOSES)
+		close(fd);
+	if (end == IS_KILLED_IN_CONTROL)
+		try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS);
+	if (end == IS_KILLED)
+		sleep_for_ever(NULL);
+	_exit(0);
+}
+
+/*
+ * What a process that has the only descriptor of a large tree ran for, in nanoseconds; KEEPS: the
+ * test has it too.
+ */
+static int64_t time_of_holder(enum end end)
+{
+	int begun = eventfd(0, 0), fd, kept;
+	pid_t members, holder;
+	struct rusage used;
+
+	pin(0, 0);
+	fd = large_tree_open(&members);
+	holder = fork();
+	if (holder == 0)
+		end_as(end, fd, begun);
+	kept = end == KEEPS ? dup(fd) : -1;
+	close(fd);
+	take(begun);
+	if (end == IS_KILLED || end == IS_KILLED_IN_CONTROL) {
+		sleep_us(100);
+		kill(holder, SIGKILL);
+	}
+	ck_assert_int_eq(wait4(holder, NULL, 0, &used), holder);
+	close(begun);
+	if (kept >= 0)
+		close(kept);
+	expect_no_large_tree(members);
+	unpin(0);
+	return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000ll +
+	       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000ll;
+}
+
+START_TEST(a_process_that_is_killed_does_not_wait_for_the_end_of_a_large_tree)
+{
+	int64_t base = time_of_holder(KEEPS), whole = time_of_holder(CLOSES) - base;
+
+	for (enum end end = EXITS; end <= IS_KILLED_IN_CONTROL; end++) {
+		int64_t part = whole;
+
+		/* A busy host adds to it: the least of three. */
+		for (int i = 0; i < 3 && part >= whole / 3; i++)
+			part = time_of_holder(end) - base;
+		printf("the end of %d members takes %lld ns, of which a process pays %lld (%d)\n",
+		       MANY, (long long)whole, (long long)part, end);
+		ck_assert_int_lt(part, whole / 3);
+	}
+}
+END_TEST
+
 START_TEST(the_end_of_the_last_member_lets_the_counters_go)
 {
 	struct counted c;
@@ -747,6 +863,7 @@ SUITE(totals_life, stop_and_start_stop_and_start_all_members_at_once,
       a_member_that_executes_a_set_user_id_program_is_none_any_more,
       another_control_detaches_the_members_of_the_one_before,
       the_end_of_the_descriptor_detaches_all_and_lets_the_counters_go,
+      a_process_that_is_killed_does_not_wait_for_the_end_of_a_large_tree,
       the_end_of_the_last_member_lets_the_counters_go, totals_have_no_periods,
       what_totals_do_not_have_is_refused,
       a_holder_has_as_many_members_as_threads_and_the_administrator_stops_them,

@@ -42,6 +42,10 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define PERFCTR_PID_MAX		pid_max
 #endif
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define system_unbound_wq	system_dfl_wq
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0) || LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #include <linux/task_work.h>
 

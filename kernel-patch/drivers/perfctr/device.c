@@ -5,6 +5,7 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/fs.h>
+#include <linux/llist.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
@@ -15,7 +16,9 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/workqueue.h>
 #include <asm/tsc.h>
+#include "compat.h"
 #include "cpu.h"
 #include "hooks.h"
 #include "owner.h"
@@ -78,6 +81,7 @@ struct descriptor {
 	struct perfctr_context *ctx;
 	struct perfctr_owner owner;
 	bool rules;		/* it made the context; others may only look */
+	struct llist_node closing;	/* when it is in that list */
 };
 
 /*
@@ -328,21 +332,46 @@ static int context_mmap(struct file *file, struct vm_area_struct *vma)
 			  -EPERM;
 }
 
-static void free_descriptor(struct descriptor *d)
+/* -EINTR: it is there still. See perfctr_close(). */
+static int free_descriptor(struct descriptor *d)
 {
-	if (d->rules) {
-		perfctr_close(d->ctx);
+	int err = d->rules ? perfctr_close(d->ctx) : 0;
+
+	if (err)
+		return err;
+	if (d->rules)
 		perfctr_set_payer(d->ctx->tree, NULL);
-	}
 	if (d->ctx)
 		perfctr_put(d->ctx);
 	perfctr_disown(&d->owner);
 	kfree(d);
+	return 0;
 }
 
+static LLIST_HEAD(closing);
+
+static void free_closing(struct work_struct *work)
+{
+	struct descriptor *d, *next;
+
+	llist_for_each_entry_safe(d, next, llist_del_all(&closing), closing) {
+		free_descriptor(d);	/* a worker is not killed */
+		module_put(THIS_MODULE);
+	}
+}
+
+static DECLARE_WORK(closing_work, free_closing);
+
+/* Of a large tree, by a process that is being killed: it does not wait for the end of the tree. */
 static int context_release(struct inode *inode, struct file *file)
 {
-	free_descriptor(file->private_data);
+	struct descriptor *d = file->private_data;
+
+	if (free_descriptor(d)) {
+		__module_get(THIS_MODULE);	/* the file has it until this returns */
+		if (llist_add(&d->closing, &closing))
+			queue_work(system_unbound_wq, &closing_work);
+	}
 	return 0;
 }
 
@@ -549,6 +578,7 @@ module_init(perfctr_init);
 static void __exit perfctr_exit(void)
 {
 	misc_deregister(&device);
+	flush_work(&closing_work);	/* the last of them is free, and its worker may be here yet */
 	perfctr_debugfs_exit();
 	perfctr_sessions_exit();
 	perfctr_events_exit();

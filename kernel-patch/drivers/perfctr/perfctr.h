@@ -219,7 +219,7 @@ int perfctr_stop(struct perfctr_context *ctx);
 int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
 int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *record);
 int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_args *args);
-void perfctr_close(struct perfctr_context *ctx);
+int perfctr_close(struct perfctr_context *ctx);
 void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);
 void perfctr_revoke_tree(struct perfctr_tree *tree);
 u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid);
@@ -246,7 +246,7 @@ u32 perfctr_sharing(const struct perfctr_context *ctx);	/* threads */
 int perfctr_start_shared(struct perfctr_context *ctx);
 int perfctr_stop_shared(struct perfctr_context *ctx);
 bool perfctr_add_shared(struct perfctr_context *ctx, struct perfctr_counts *counts);
-void perfctr_unshare(struct perfctr_context *ctx);
+int perfctr_unshare(struct perfctr_context *ctx);
 /* Where task is kept from running, or is current with interrupts off, or not born yet. */
 void perfctr_share(struct perfctr_context *ctx, struct task_struct *task,
 		   struct perfctr_thread *thread);

@@ -17,6 +17,7 @@
 #include <linux/processor.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/smp.h>
 #include <linux/tick.h>
@@ -336,21 +337,32 @@ static struct task_struct *next_sharer(const struct perfctr_context *ctx, int *n
 	return task;
 }
 
+/* A caller that is being killed, or exits, goes through no more than a few members. */
+static bool must_end(unsigned int n_done)
+{
+	return n_done >= AT_ONCE && (fatal_signal_pending(current) || current->flags & PF_EXITING);
+}
+
 /*
  * Until none is left: one that is being born may not have a number yet, and one that leaves by
- * itself does that in two steps. Whoever that is needs a CPU for it, which may be this one.
+ * itself does that in two steps. Whoever that is needs a CPU for it, which may be this one. -EINTR:
+ * some are left.
  */
-static void evict_sharers(struct perfctr_context *ctx)
+static int evict_sharers(struct perfctr_context *ctx)
 {
 	struct task_struct *task;
+	unsigned int n = 0;
 	int nr = 1;
 
 	while (atomic_read(&ctx->sharers)) {
+		if (must_end(n))
+			return -EINTR;
 		task = next_sharer(ctx, &nr);
 		if (task) {
 			if (perfctr_evict_shared(task, ctx))
 				perfctr_put(ctx);
 			put_task_struct(task);
+			n++;
 		}
 		if (!nr) {
 			schedule_timeout_uninterruptible(1);
@@ -358,6 +370,7 @@ static void evict_sharers(struct perfctr_context *ctx)
 		}
 		cond_resched();
 	}
+	return 0;
 }
 
 static int end_births_fn(struct perfctr_context *ctx, bool live, void *arg)
@@ -379,20 +392,27 @@ static int part_fn(struct perfctr_context *ctx, bool live, void *arg)
 
 /*
  * What has been counted becomes sums of members that have exited. The root's thread, if there is
- * one, has ctx for itself from now on, stopped.
+ * one, has ctx for itself from now on, stopped. -EINTR: the caller is being killed. ctx is shared
+ * still, and stopped; members are missing.
  */
-void perfctr_unshare(struct perfctr_context *ctx)
+int perfctr_unshare(struct perfctr_context *ctx)
 {
 	struct perfctr_page __percpu *shared = NULL;
+	int err;
 
 	lockdep_assert_held(&ctx->tree->lock);
 	perfctr_stop_shared(ctx);
 	if (perfctr_call(ctx, end_births_fn, NULL) == -ESRCH)
 		end_births_fn(ctx, false, NULL);
-	evict_sharers(ctx);
+	err = evict_sharers(ctx);
+	if (err) {
+		WRITE_ONCE(ctx->tree->incomplete, true);
+		return err;
+	}
 	add_cpus(ctx, &ctx->exited);
 	if (perfctr_call(ctx, part_fn, &shared) == -ESRCH)
 		swap(ctx->shared, shared);
 	perfctr_uncharge(ctx->tree->payer, bytes_of(shared));
 	free_percpu(shared);
+	return 0;
 }

@@ -57,21 +57,37 @@ void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner)
 	perfctr_unlock_tree(tree);
 }
 
-/* The owner's descriptor is closed: nobody can read the tree as a whole any more. */
-void perfctr_close(struct perfctr_context *ctx)
+static int close_locked(struct perfctr_context *ctx)
 {
 	struct perfctr_tree *tree = ctx->tree;
+	int err;
 
-	perfctr_lock_tree_unkillable(tree);
+	lockdep_assert_held(&tree->lock);
 	WRITE_ONCE(tree->generation, tree->generation + 1);
-	if (ctx->shared)
-		perfctr_unshare(ctx);
+	err = ctx->shared ? perfctr_unshare(ctx) : 0;
+	if (err)
+		return err;
 	perfctr_detach(ctx);
 	perfctr_link_born(tree);
 	perfctr_end_members_below(ctx, 0);
 	tree->root = NULL;
-	perfctr_unlock_tree(tree);
-	perfctr_end_sampling(tree);
+	return 0;
+}
+
+/*
+ * The owner's descriptor is closed: nobody can read the tree as a whole any more. -EINTR: the
+ * caller is being killed before all members have left. Another thread has to call this again.
+ */
+int perfctr_close(struct perfctr_context *ctx)
+{
+	int err;
+
+	perfctr_lock_tree_unkillable(ctx->tree);
+	err = close_locked(ctx);
+	perfctr_unlock_tree(ctx->tree);
+	if (!err)
+		perfctr_end_sampling(ctx->tree);
+	return err;
 }
 
 /* -EBUSY: it has a control, which is not sampled. */
@@ -147,8 +163,9 @@ static int install_locked(struct perfctr_context *ctx, struct perfctr_install *i
 	if (err)
 		return err;
 	if (ctx->shared)
-		perfctr_unshare(ctx);
-	err = replace_control(ctx, install);
+		err = perfctr_unshare(ctx);
+	if (!err)
+		err = replace_control(ctx, install);
 	if (!err)
 		perfctr_let_go(ctx);
 	else if (start)

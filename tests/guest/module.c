@@ -5,6 +5,7 @@
  */
 #include "cost.h"
 #include "groups.h"
+#include "trees.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -230,7 +232,7 @@ static unsigned int rounds_wanted(void)
 {
 	const char *rounds = getenv("PERFCTR_ROUNDS");
 
-	return rounds ? strtoul(rounds, NULL, 0) : 10;
+	return rounds ? strtoul(rounds, NULL, 0) : test_rounds(20);
 }
 
 START_TEST(it_loads_counts_and_unloads_under_load)
@@ -331,7 +333,7 @@ START_TEST(a_child_that_is_marked_while_it_is_born_has_the_mark)
 		fork_for_ever();
 	}
 	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
-	for (int i = 0; i < SETS; i++)
+	for (unsigned int i = test_rounds(SETS); i; i--)
 		ck_assert_int_ge(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_TREE, forker, group), 0);
 	ck_assert(!(context_read(session).flags & PERFCTR_COUNTS_INCOMPLETE));
 	kill_and_wait(forker);
@@ -363,7 +365,7 @@ START_TEST(a_mark_is_taken_away_once)
 	ck_assert_int_eq(pthread_create(&thread, NULL, enter_and_leave, &group), 0);
 	while (!enterer)
 		;
-	for (int i = 0; i < 50000; i++)
+	for (unsigned int i = test_rounds(50000); i; i--)
 		try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_THREAD, enterer, -1);
 	end_of_changes = true;
 	pthread_join(thread, NULL);
@@ -383,13 +385,11 @@ static void wait_a_moment(void)
  */
 START_TEST(a_child_of_a_reader_of_perf_events_sees_no_kernel_mode)
 {
-	int perf, go[2], group, session, status;
+	int perf, closed = eventfd(0, 0), go = eventfd(0, 0), group, session, status;
 	uint64_t value;
-	char byte = 0;
 	void *page;
 	pid_t pid;
 
-	ck_assert_int_eq(pipe(go), 0);
 	wait_a_moment();
 	pin(0, 0);
 	perf = try_perf_instructions();
@@ -399,8 +399,9 @@ START_TEST(a_child_of_a_reader_of_perf_events_sees_no_kernel_mode)
 	if (pid == 0) {
 		close(perf);
 		/* Else there is nothing to take away. */
-		if (!try_rdpmc(0, &value) || read(go[0], &byte, 1) != 1)
-			_exit(2);
+		EXPECT(try_rdpmc(0, &value));
+		give(closed);
+		take(go);
 		for (int i = 0; i < N_COUNTERS; i++)
 			if (try_rdpmc(counter_index[i], &value))
 				_exit(1);
@@ -408,10 +409,11 @@ START_TEST(a_child_of_a_reader_of_perf_events_sees_no_kernel_mode)
 	}
 	munmap(page, 4096);
 	close(perf);
+	take(closed);
 	group = group_open();
 	session = session_open(group, PRIVILEGED);
 	session_control(session, SESSION_EVENTS({ { 0, KERNEL(INSTRUCTIONS) }, 0 }));
-	ck_assert_int_eq(write(go[1], &byte, 1), 1);
+	give(go);
 	ck_assert_int_eq(wait_for(pid, &status), pid);
 	ck_assert_int_eq(status, 0);
 	close(session);
@@ -521,7 +523,7 @@ START_TEST(code_that_is_not_in_memory_can_read_too)
 	text = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
 	ck_assert_ptr_ne(text, MAP_FAILED);
 	ck_assert_int_eq(pthread_create(&thread, NULL, forget_code, text), 0);
-	for (int i = 0; i < 50000; i++)
+	for (unsigned int i = test_rounds(50000); i; i--)
 		__asm__ volatile("call *%1" : : "c"(0), "r"(text) : "rax", "rdx", "memory");
 	end_of_changes = true;
 	pthread_join(thread, NULL);

@@ -3,7 +3,7 @@
 
 CHECKS += check-papi
 LONG_CHECKS += check-papi-long
-FREE_RUNNING += check-papi check-papi-long
+FREE_RUNNING += check-papi-long
 CHECK_PROGRAMS += papi
 LONG_PROGRAMS += papi-plain
 

@@ -127,7 +127,7 @@ demo-programs: $(PERFEX) $(GUEST_PROGRAMS) $(EXAMPLES)
 # What asks the host's clock is not asked here: it is tagged. Loops are a tenth.
 .PHONY: check
 check: ## set everything up, then run the tests that each change must pass, and print one summary
-	@TIER=gate CK_EXCLUDE_TAGS=clock TEST_ROUNDS=0.1 FREE_RUNNING='$(FREE_RUNNING)' WERROR=1 \
+	@TIER=gate CK_EXCLUDE_TAGS=clock TEST_ROUNDS=0.1 FREE_RUNNING='$(FREE_RUNNING)' BUDGET=tests/budget WERROR=1 \
 		scripts/check all-and-machine $(call dear_first,$(CHECKS))
 
 .PHONY: check-all

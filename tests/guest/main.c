@@ -38,6 +38,7 @@ static const struct {
 	{ "module_cost", module_cost_suite },
 	{ "module_settings", module_settings_suite },
 	{ "module_load", module_load_suite },
+	{ "module_room", module_room_suite },
 	{ "names", names_suite },
 	{ "matrix", matrix_suite },
 	{ "members", members_suite },

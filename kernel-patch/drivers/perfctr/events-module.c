@@ -34,12 +34,10 @@ static noinline void switch_told(struct task_struct *prev, struct task_struct *n
 	struct perfctr_thread *out = perfctr_find_thread(prev);
 	struct perfctr_thread *in = perfctr_find_thread(next);
 
-	__this_cpu_write(perfctr_running, in);
-	if (in) {	/* before the gates: see perfctr_cpu_runs() */
+	/* Before the gates, with a full barrier: see perfctr_cpu_runs(). */
+	__this_cpu_write(perfctr_running, next);
+	if (in)
 		perfctr_thread_settle(in, raw_smp_processor_id());
-		if (unlikely(READ_ONCE(in->removed)))
-			__this_cpu_write(perfctr_running, NULL);
-	}
 	perfctr_forget_perf(next->mm);
 	__this_cpu_write(perfctr_switching_to, next);
 	perfctr_switch_threads(prev, next, out ?: &perfctr_nobody, in ?: &perfctr_nobody);
@@ -421,6 +419,7 @@ int perfctr_events_init(void)
 			return -EOPNOTSUPP;
 		}
 	}
+	perfctr_threads_init();
 	perfctr_set_events(&events);
 	perfctr_settings_open();
 	return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The module: the table of threads that have a context or a mark. */
+#include <linux/cache.h>
 #include <linux/gfp.h>
 #include <linux/irqflags.h>
 #include <linux/moduleparam.h>
@@ -14,20 +15,50 @@
 struct hlist_head perfctr_threads[1 << PERFCTR_HASH_BITS];
 u16 perfctr_n_told[1 << PERFCTR_HASH_BITS];
 struct perfctr_thread perfctr_nobody = { .cpu = PERFCTR_CPU_NONE };
-DEFINE_PER_CPU(struct perfctr_thread *, perfctr_running);
-static DEFINE_RAW_SPINLOCK(threads_lock);
+DEFINE_PER_CPU(const struct task_struct *, perfctr_running);
+
+/*
+ * Each lock is that of some chains: of their lists, of their numbers of entries that are told, and
+ * of the entries' pins, watched and told. Nobody holds two. CPUs do not wait for each other because
+ * each lock has a cache line, and they hold it for some 50 instructions: hundreds of them, which do
+ * nothing but fork, seldom meet at one of 64. A lock for each chain would take 256 KB.
+ */
+#define N_LOCKS	64
+static struct chains_lock {
+	raw_spinlock_t raw;
+} ____cacheline_aligned_in_smp locks[N_LOCKS];
 
 static unsigned int fail_nth;
 module_param(fail_nth, uint, 0600);
 MODULE_PARM_DESC(fail_nth, "for tests: every so many threads find no memory when they are born");
 
+/* At run time, for one class of lockdep's. */
+void perfctr_threads_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < N_LOCKS; i++)
+		raw_spin_lock_init(&locks[i].raw);
+}
+
+static raw_spinlock_t *lock_of_chain(unsigned int chain)
+{
+	return &locks[chain % N_LOCKS].raw;
+}
+
+static raw_spinlock_t *lock_of(const struct task_struct *task)
+{
+	return lock_of_chain(perfctr_hash(task));
+}
+
+/* It is current. */
 static void set_running(struct perfctr_thread *thread)
 {
 	WRITE_ONCE(thread->cpu, smp_processor_id());
-	__this_cpu_write(perfctr_running, thread);
+	__this_cpu_write(perfctr_running, thread->task);
 }
 
-/* Under threads_lock. Where it runs is found out when that begins, at once for current. */
+/* Under its chain's lock. Where it runs is found out when that begins, at once for current. */
 static void update_told(struct perfctr_thread *thread)
 {
 	u16 *n = &perfctr_n_told[perfctr_hash(thread->task)];
@@ -47,47 +78,45 @@ static void update_told(struct perfctr_thread *thread)
 struct perfctr_thread *perfctr_thread_pin(struct task_struct *task)
 {
 	struct perfctr_thread *thread;
+	raw_spinlock_t *lock = lock_of(task);
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&threads_lock, flags);
+	raw_spin_lock_irqsave(lock, flags);
 	thread = perfctr_find_thread(task);
 	if (thread) {
 		thread->pins++;
 		update_told(thread);
 	}
-	raw_spin_unlock_irqrestore(&threads_lock, flags);
+	raw_spin_unlock_irqrestore(lock, flags);
 	return thread;
 }
 
-/* Under threads_lock. Nothing of it is to be seen any more. */
+/* Under its chain's lock. */
 static void remove_entry(struct perfctr_thread *thread)
 {
-	unsigned int cpu;
+	u16 *n = &perfctr_n_told[perfctr_hash(thread->task)];
 
 	hlist_del_rcu(&thread->node);
 	if (thread->told)
-		perfctr_n_told[perfctr_hash(thread->task)]--;
-	WRITE_ONCE(thread->removed, true);
-	smp_mb();	/* removed before the CPUs: a switch looks the other way round */
-	for_each_possible_cpu(cpu)
-		if (READ_ONCE(per_cpu(perfctr_running, cpu)) == thread)
-			cmpxchg(per_cpu_ptr(&perfctr_running, cpu), thread, NULL);
+		WRITE_ONCE(*n, *n - 1);
 }
 
 void perfctr_thread_put(struct perfctr_thread *thread)
 {
+	raw_spinlock_t *lock;
 	unsigned long flags;
 	bool last;
 
 	if (!thread)
 		return;
-	raw_spin_lock_irqsave(&threads_lock, flags);
+	lock = lock_of(thread->task);
+	raw_spin_lock_irqsave(lock, flags);
 	last = !--thread->pins && !thread->context && !thread->mark;
 	if (last)
 		remove_entry(thread);
 	else
 		update_told(thread);
-	raw_spin_unlock_irqrestore(&threads_lock, flags);
+	raw_spin_unlock_irqrestore(lock, flags);
 	if (!last)
 		return;
 	kfree_rcu(thread, rcu);
@@ -109,9 +138,10 @@ static struct perfctr_thread *alloc_entry(struct task_struct *task, gfp_t gfp)
 static struct perfctr_thread *insert_entry(struct perfctr_thread *thread)
 {
 	struct perfctr_thread *there;
+	raw_spinlock_t *lock = lock_of(thread->task);
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&threads_lock, flags);
+	raw_spin_lock_irqsave(lock, flags);
 	there = perfctr_find_thread(thread->task);
 	if (!there) {
 		there = thread;
@@ -120,7 +150,7 @@ static struct perfctr_thread *insert_entry(struct perfctr_thread *thread)
 	}
 	there->pins++;
 	update_told(there);
-	raw_spin_unlock_irqrestore(&threads_lock, flags);
+	raw_spin_unlock_irqrestore(lock, flags);
 	return there;
 }
 
@@ -173,15 +203,16 @@ void perfctr_thread_ready(struct perfctr_thread *thread)
 void perfctr_watch(struct task_struct *task, bool watch)
 {
 	struct perfctr_thread *thread;
+	raw_spinlock_t *lock = lock_of(task);
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&threads_lock, flags);
+	raw_spin_lock_irqsave(lock, flags);
 	thread = perfctr_find_thread(task);
 	if (thread) {
 		thread->watched = watch;
 		update_told(thread);
 	}
-	raw_spin_unlock_irqrestore(&threads_lock, flags);
+	raw_spin_unlock_irqrestore(lock, flags);
 }
 
 static void look_here(void *arg)
@@ -206,14 +237,15 @@ static void find_cpu(struct perfctr_thread *thread)
 /* A thread without an entry has nothing that a switch would change. False: it has one by now. */
 static bool call_untold(struct task_struct *task, void (*fn)(void *arg), void *arg)
 {
+	raw_spinlock_t *lock = lock_of(task);
 	unsigned long flags;
 	bool none;
 
-	raw_spin_lock_irqsave(&threads_lock, flags);
+	raw_spin_lock_irqsave(lock, flags);
 	none = !perfctr_find_thread(task);
 	if (none)
 		fn(arg);
-	raw_spin_unlock_irqrestore(&threads_lock, flags);
+	raw_spin_unlock_irqrestore(lock, flags);
 	return none;
 }
 
@@ -254,32 +286,51 @@ int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *ar
 	return cpu;
 }
 
-/* A switch to a thread says so, before it looks at what there is for it to do. */
+/*
+ * A switch to a thread that is told says so, and the thread's entry says which CPU that was, before
+ * it looks at what there is for it to do. Of a CPU that has gone on to threads that are not told
+ * perfctr_running may be old: a thread that runs elsewhere, or none any more. It is not looked at.
+ */
 bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 {
 	const struct perfctr_thread *thread;
-	bool found;
+	bool found = false;
+	int its_cpu;
 
 	smp_mb();	/* what was written before the CPU */
 	rcu_read_lock();
-	thread = READ_ONCE(per_cpu(perfctr_running, cpu));
-	found = thread && (READ_ONCE(thread->mark) == of || READ_ONCE(thread->context) == of);
+	thread = perfctr_find_thread(READ_ONCE(per_cpu(perfctr_running, cpu)));
+	if (thread) {
+		/* What it did there until it left is seen. */
+		its_cpu = smp_load_acquire(&thread->cpu);
+		found = (its_cpu == (int)cpu || its_cpu == PERFCTR_CPU_UNKNOWN) &&
+			(READ_ONCE(thread->mark) == of || READ_ONCE(thread->context) == of);
+	}
 	rcu_read_unlock();
 	return found;
 }
 
-/* Some thread of the table, with a reference, or NULL: it is empty. */
+static struct task_struct *first_of_chain(unsigned int chain)
+{
+	struct perfctr_thread *first;
+	struct task_struct *task = NULL;
+	raw_spinlock_t *lock = lock_of_chain(chain);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(lock, flags);
+	first = hlist_entry_safe(perfctr_threads[chain].first, struct perfctr_thread, node);
+	if (first)
+		task = get_task_struct(first->task);
+	raw_spin_unlock_irqrestore(lock, flags);
+	return task;
+}
+
 struct task_struct *perfctr_first_thread(void)
 {
 	struct task_struct *task = NULL;
-	unsigned long flags;
 	unsigned int i;
 
-	raw_spin_lock_irqsave(&threads_lock, flags);
 	for (i = 0; i < ARRAY_SIZE(perfctr_threads) && !task; i++)
-		if (!hlist_empty(&perfctr_threads[i]))
-			task = get_task_struct(hlist_entry(perfctr_threads[i].first,
-							   struct perfctr_thread, node)->task);
-	raw_spin_unlock_irqrestore(&threads_lock, flags);
+		task = first_of_chain(i);
 	return task;
 }

@@ -24,7 +24,6 @@ struct perfctr_thread {
 	bool told;		/* watched or pinned: its switches are told */
 	bool dropping;		/* it leaves when it comes to do so */
 	bool holds_module;	/* until then */
-	bool removed;		/* from the table */
 	struct callback_head leave;
 	struct rcu_head rcu;
 };
@@ -38,7 +37,8 @@ struct perfctr_thread {
 extern struct hlist_head perfctr_threads[1 << PERFCTR_HASH_BITS];
 extern u16 perfctr_n_told[1 << PERFCTR_HASH_BITS];
 extern struct perfctr_thread perfctr_nobody;	/* never written */
-DECLARE_PER_CPU(struct perfctr_thread *, perfctr_running);	/* told, or NULL */
+/* What the last switch that was told there began to run; to be compared only. */
+DECLARE_PER_CPU(const struct task_struct *, perfctr_running);
 
 static __always_inline u32 perfctr_hash(const struct task_struct *task)
 {
@@ -50,7 +50,7 @@ static __always_inline bool perfctr_may_be_told(const struct task_struct *task)
 	return READ_ONCE(perfctr_n_told[perfctr_hash(task)]);
 }
 
-/* Under RCU, or under the table's lock. */
+/* Under RCU, or under the lock of its chain. */
 static inline struct perfctr_thread *perfctr_find_thread(const struct task_struct *task)
 {
 	struct perfctr_thread *thread;
@@ -81,7 +81,9 @@ static __always_inline void perfctr_thread_settle(struct perfctr_thread *thread,
 	}
 }
 
-struct task_struct *perfctr_first_thread(void);	/* with a reference, or NULL: there is none */
+void perfctr_threads_init(void);
+/* Some thread of the table, with a reference, or NULL: there was none. */
+struct task_struct *perfctr_first_thread(void);
 void perfctr_watch(struct task_struct *task, bool watch);
 
 #endif

@@ -26,6 +26,7 @@ struct gate {
 	unsigned int n_idle;	/* sessions that tell the idle thread from others */
 	unsigned int n_kernel;	/* sessions that count kernel mode where RDPMC shows it */
 	bool dirty;		/* counters hold what somebody's threads have counted */
+	bool shut;		/* the CPU goes down: nobody is admitted late */
 	u64 value[PERFCTR_MAX_COUNTERS];
 };
 
@@ -279,6 +280,17 @@ void perfctr_gate_add(struct perfctr_session *s)
 	}
 }
 
+/*
+ * By the CPU itself, before sessions leave it for good, or can come again: whoever stops a session
+ * asks the gates of CPUs that are online, and frees it. A member whose migration is disabled is
+ * switched to even after that, until the scheduler waits for the CPU to be empty. It executes no
+ * user mode there before it is sent away: nothing that such a session counts.
+ */
+void perfctr_gate_shut(bool shut)
+{
+	this_cpu_write(perfctr_gate.shut, shut);
+}
+
 /* Those of task's group that have not come here yet; task runs here, or from now on. */
 static void admit_late(struct gate *gate, struct task_struct *task)
 {
@@ -286,7 +298,8 @@ static void admit_late(struct gate *gate, struct task_struct *task)
 	unsigned int cpu = smp_processor_id();
 	struct perfctr_session *s;
 
-	if (!group || !test_bit(cpu, group->late) || __this_cpu_read(perfctr_cpu.mute))
+	if (!group || !test_bit(cpu, group->late) || __this_cpu_read(perfctr_cpu.mute) ||
+	    gate->shut)
 		return;
 	raw_spin_lock(&group->lock);
 	if (test_and_clear_bit(cpu, group->late))

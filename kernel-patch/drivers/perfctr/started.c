@@ -309,6 +309,7 @@ void perfctr_sessions_online(unsigned int cpu)
 	struct perfctr_session *s;
 
 	mutex_lock(&sessions_lock);
+	perfctr_gate_shut(false);
 	list_for_each_entry(s, &started, list) {
 		if (!cpumask_test_cpu(cpu, s->cpus))
 			continue;
@@ -325,6 +326,7 @@ void perfctr_sessions_offline(unsigned int cpu)
 	struct perfctr_session *s;
 
 	mutex_lock(&sessions_lock);
+	perfctr_gate_shut(true);
 	list_for_each_entry(s, &started, list) {
 		if (!cpumask_test_cpu(cpu, s->cpus))
 			continue;

@@ -93,7 +93,28 @@ START_TEST(a_monitored_switch_costs_far_less_than_one_of_perf_events)
 }
 END_TEST
 
-SUITE(module_cost, others_pay_at_most_45_instructions_a_switch_and_nothing_when_nobody_counts,
+static int controlled;
+
+static void give_control(void)
+{
+	context_control(controlled, EVENTS({ 0, USER(INSTRUCTIONS) }));
+}
+
+/* Some 13,700 instructions. To look for a file by its path takes 4,000, and KVM has two of them. */
+START_TEST(a_control_looks_for_no_files)
+{
+	uint64_t cost;
+
+	controlled = context_open(0, PERFCTR_OPEN_CREATE);
+	cost = measure(give_control, 301, -1).instructions;
+	printf("CONTROL: %llu\n", (unsigned long long)cost);
+	ck_assert_uint_le(cost, 16500);
+	close(controlled);
+}
+END_TEST
+
+SUITE(module_cost, a_control_looks_for_no_files,
+      others_pay_at_most_45_instructions_a_switch_and_nothing_when_nobody_counts,
       a_monitored_switch_costs_far_less_than_one_of_perf_events)
 
 static void fork_and_exit(void)

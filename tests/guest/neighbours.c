@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,12 +36,14 @@ static void user_reads(void *unused)
 static uint64_t interrupts_of(void (*fn)(void *))
 {
 	pid_t victim = spinner_start(1);
+	int group = group_open(); /* the module has the kernel's code written for the first one */
 	uint64_t before;
 
 	sleep_us(50000);
 	before = interrupts("CAL", 1);
 	in_child(fn, NULL);
 	before = interrupts("CAL", 1) - before;
+	close(group);
 	kill_and_wait(victim);
 	return before;
 }
@@ -159,6 +162,41 @@ START_TEST(a_member_that_runs_already_is_counted_from_start_on)
 }
 END_TEST
 
+static pid_t marked_spinner_start(int group, int cpu)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pin(0, !cpu);
+		EXPECT(ioctl(group, PERFCTR_IOC_ENTER) == 0);
+		pin(0, cpu);
+		for (;;)
+			spin(1000);
+	}
+	return pid;
+}
+
+/* Marked elsewhere: a switch alone says that it runs there. */
+START_TEST(a_member_that_has_come_to_its_cpu_is_counted_from_start_on)
+{
+	int group = group_open(), session;
+	uint64_t before;
+	pid_t runner;
+
+	pin(0, 0);
+	runner = marked_spinner_start(group, 1);
+	sleep_us(50000);
+	become_nobody();
+	session = user_session(group);
+	before = context_read(session).counter[0];
+	wait_until_it_runs(runner);
+	ck_assert_uint_gt(context_read(session).counter[0], before);
+	kill(runner, SIGKILL);
+}
+END_TEST
+
 /* The session has been started before it is a member, which it becomes without a switch. */
 START_TEST(who_is_marked_while_it_runs_is_counted_from_then_on)
 {
@@ -270,6 +308,7 @@ SUITE(neighbours, reading_a_user_s_session_interrupts_no_cpu_that_none_of_its_me
       starting_and_stopping_a_user_s_session_interrupts_no_cpu_that_none_of_its_members_runs_on,
       a_user_s_session_counts_its_members_from_start_to_stop_on_every_cpu,
       a_member_that_runs_already_is_counted_from_start_on,
+      a_member_that_has_come_to_its_cpu_is_counted_from_start_on,
       who_is_marked_while_it_runs_is_counted_from_then_on,
       only_root_stops_the_machine_for_sums_of_one_instant,
       a_control_costs_the_same_however_many_others_have)

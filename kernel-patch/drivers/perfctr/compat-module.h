@@ -4,6 +4,7 @@
 #define _PERFCTR_COMPAT_MODULE_H
 
 #include <linux/hrtimer.h>
+#include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/sched/coredump.h>
 #include <linux/version.h>
@@ -44,5 +45,42 @@ static inline bool perfctr_is_dumpable(struct task_struct *task)
 	return __get_dumpable(task->mm->flags) == SUID_DUMP_USER;
 }
 #endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+struct dentry;
+struct path;
+struct vfsmount;
+
+/* Exported, and declared for file systems alone. */
+int vfs_path_lookup(struct dentry *root, struct vfsmount *mount, const char *name,
+		    unsigned int flags, struct path *path);
+#endif
+
+/*
+ * May the caller count kernel mode, or CPUs? perf_event_paranoid and security modules say, where
+ * something that asks them is exported; else 0.
+ */
+static inline int perfctr_ask_of_kernel(void)
+{
+#if defined(PERFCTR_ALLOW_BY_ATTR)
+	/* A program of BPF may look at them. */
+	struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .size = sizeof(attr) };
+
+	return perf_allow_kernel(&attr);
+#elif defined(PERFCTR_ALLOW_KERNEL)
+	return perf_allow_kernel();
+#else
+	return 0;
+#endif
+}
+
+static inline int perfctr_ask_of_cpus(void)
+{
+#ifdef PERFCTR_ALLOW_CPU
+	return perf_allow_cpu();
+#else
+	return 0;
+#endif
+}
 
 #endif

@@ -84,27 +84,6 @@ struct descriptor {
 	struct llist_node closing;	/* when it is in that list */
 };
 
-/*
- * exec_update_lock: permission is checked against the credentials and the image that the context
- * then counts, not against those of before an exec.
- */
-static int lock_permitted(struct task_struct *task, unsigned int mode)
-{
-	struct rw_semaphore *lock = &task->signal->exec_update_lock;
-
-	if (down_read_killable(lock))
-		return -EINTR;
-	if (task == current || perfmon_capable() || perfctr_may_access(task, mode))
-		return 0;
-	up_read(lock);
-	return -EACCES;
-}
-
-static void unlock_permitted(struct task_struct *task)
-{
-	up_read(&task->signal->exec_update_lock);
-}
-
 /* A descriptor that was handed on does not hand on the right to choose what is counted. */
 static int may_change(const struct descriptor *d)
 {
@@ -148,12 +127,12 @@ static int control_context(void *descriptor, struct perfctr_control *control)
 	if (IS_ERR(hw))
 		return PTR_ERR(hw);
 	task = perfctr_get_task(d->ctx);
-	err = task ? lock_permitted(task, PTRACE_MODE_ATTACH_REALCREDS) : -ESRCH;
+	err = task ? perfctr_lock_access(task, PTRACE_MODE_ATTACH_REALCREDS) : -ESRCH;
 	if (err) {
 		perfctr_hw_put(hw);
 	} else {
 		err = control_task(d->ctx, task, hw, control);
-		unlock_permitted(task);
+		perfctr_unlock_access(task);
 	}
 	if (task)
 		put_task_struct(task);
@@ -215,6 +194,13 @@ static long ioctl_start(const struct descriptor *d)
 	return may_change(d) ?: perfctr_start(d->ctx);
 }
 
+static long ioctl_stop(const struct descriptor *d)
+{
+	if (!d->rules)
+		return -EPERM;
+	return perfctr_stop(d->ctx);
+}
+
 static long ioctl_record(const struct descriptor *d, void __user *user)
 {
 	struct perfctr_record *record;
@@ -269,8 +255,10 @@ static long ioctl_consume(const struct descriptor *d, void __user *user)
 {
 	struct perfctr_consume consume;
 	u32 size;
-	int err = d->rules ? perfctr_get_struct(&consume, sizeof(consume), user, &size) : -EPERM;
+	int err = d->rules ? 0 : -EPERM;
 
+	if (!err)
+		err = perfctr_get_struct(&consume, sizeof(consume), user, &size);
 	return err ?: perfctr_consume_samples(d->ctx->tree, &consume);
 }
 
@@ -297,7 +285,7 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	case PERFCTR_IOC_START:
 		return ioctl_start(d);
 	case PERFCTR_IOC_STOP:
-		return d->rules ? perfctr_stop(d->ctx) : -EPERM;
+		return ioctl_stop(d);
 	case PERFCTR_IOC_RESUME:
 		return may_change(d) ?: perfctr_resume(d->ctx);
 	case PERFCTR_IOC_RECORD:
@@ -402,7 +390,7 @@ static struct perfctr_context *open_task(struct task_struct *task, u32 flags)
 {
 	bool create = flags & PERFCTR_OPEN_CREATE;
 	unsigned int mode = create ? PTRACE_MODE_ATTACH_REALCREDS : PTRACE_MODE_READ_REALCREDS;
-	int err = lock_permitted(task, mode);
+	int err = perfctr_lock_access(task, mode);
 	struct perfctr_context *ctx;
 
 	if (err)
@@ -411,7 +399,7 @@ static struct perfctr_context *open_task(struct task_struct *task, u32 flags)
 		ctx = make_context(task, flags & PERFCTR_OPEN_TAKE);
 	else
 		ctx = perfctr_find(task) ?: ERR_PTR(-ENOENT);
-	unlock_permitted(task);
+	perfctr_unlock_access(task);
 	return ctx;
 }
 

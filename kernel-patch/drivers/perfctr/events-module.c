@@ -422,6 +422,7 @@ int perfctr_events_init(void)
 	perfctr_threads_init();
 	perfctr_set_events(&events);
 	perfctr_settings_open();
+	perfctr_security_open();
 	return 0;
 }
 
@@ -443,6 +444,7 @@ void perfctr_events_exit(void)
 	}
 	synchronize_rcu_tasks();
 	perfctr_hooks_flush();
+	perfctr_security_close();
 	perfctr_settings_close();
 	free_entries();
 	synchronize_rcu_tasks();	/* in is_fixed() or clear_nothing() */

@@ -182,26 +182,18 @@ static bool is_chosen(struct task_struct *task, const void *arg)
 	return mark && (!choice->group || mark == choice->group);
 }
 
-/*
- * exec_update_lock: permission is checked against the credentials and the image that the mark then
- * counts, not against those of before an exec.
- */
 static int with_permission(struct task_struct *task, struct perfctr_group *group, bool set,
 			   bool test)
 {
-	struct rw_semaphore *lock = &task->signal->exec_update_lock;
-	int result = 0;
+	int result = perfctr_lock_access(task, PTRACE_MODE_ATTACH_REALCREDS);
 
-	if (down_read_killable(lock))
-		return -EINTR;
-	if (task != current && !perfmon_capable() &&
-	    !perfctr_may_access(task, PTRACE_MODE_ATTACH_REALCREDS))
-		result = -EACCES;
-	else if (!test)
+	if (result)
+		return result;
+	if (!test)
 		result = change_mark(task, group, set);
 	else if (set && bears_other(task, group))
 		result = -EBUSY;
-	up_read(lock);
+	perfctr_unlock_access(task);
 	return result;
 }
 
@@ -299,12 +291,15 @@ struct perfctr_group *perfctr_group_from_fd(int fd)
 
 static int get_mark(struct perfctr_mark_args *mark, struct task_struct *task)
 {
+	int err;
+
 	if (mark->scope != PERFCTR_MARK_THREAD || mark->group != -1)
 		return -EINVAL;
-	if (task != current && !perfmon_capable() &&
-	    !perfctr_may_access(task, PTRACE_MODE_READ_REALCREDS))
-		return -EACCES;
+	err = perfctr_lock_access(task, PTRACE_MODE_READ_REALCREDS);
+	if (err)
+		return err;
 	mark->id = mark_of(task);
+	perfctr_unlock_access(task);
 	return 0;
 }
 

@@ -71,4 +71,15 @@ void perfctr_settings_close(void);
 int perfctr_paranoid(void);		/* perf_event_paranoid */
 int perfctr_ptrace_scope(void);		/* Yama's, 0 where there is none */
 
+/* security-module.c */
+void perfctr_security_open(void);
+void perfctr_security_close(void);
+bool perfctr_has_selinux(void);		/* it was enabled at boot */
+/*
+ * What security modules say about a thread of another process, and whatever else the kernel asks
+ * for before the caller may read of it, or attach to it. It sleeps, and takes the thread's
+ * exec_update_lock. 0; -EACCES; -ESRCH: the thread has exited; another error: nobody was asked.
+ */
+int perfctr_ask_security(struct task_struct *task, bool attach);
+
 #endif

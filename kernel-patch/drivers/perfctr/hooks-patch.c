@@ -219,9 +219,25 @@ bool perfctr_has_strangers(void)
 	return atomic_read(&perfctr_strangers) > 0;
 }
 
+/* Security modules may let a domain attach that they do not let read. */
 bool perfctr_may_access(struct task_struct *task, unsigned int mode)
 {
 	return ptrace_may_access(task, mode);
+}
+
+int perfctr_lock_access(struct task_struct *task, unsigned int mode)
+{
+	if (down_read_killable(&task->signal->exec_update_lock))
+		return -EINTR;
+	if (task == current || perfmon_capable() || perfctr_may_access(task, mode))
+		return 0;
+	perfctr_unlock_access(task);
+	return -EACCES;
+}
+
+void perfctr_unlock_access(struct task_struct *task)
+{
+	up_read(&task->signal->exec_update_lock);
 }
 
 struct task_struct *perfctr_find_task(pid_t tid)

@@ -132,8 +132,19 @@ bool perfctr_exclude_strangers(void);
 void perfctr_admit_strangers(void);
 bool perfctr_has_strangers(void);
 
-/* ptrace_may_access(), or what refuses at least as much. */
+/*
+ * ptrace_may_access(), or what refuses at least as much; whoever may attach may read, too, which
+ * is all that perf_events asks for. Under exec_update_lock; the module asks no security module
+ * here.
+ */
 bool perfctr_may_access(struct task_struct *task, unsigned int mode);
+/*
+ * Takes exec_update_lock, under which the caller may access the thread: permission is checked
+ * against the credentials and the image that are counted then, not against those of before an
+ * exec. Each may access itself, and with CAP_PERFMON all. 0 or an error.
+ */
+int perfctr_lock_access(struct task_struct *task, unsigned int mode);
+void perfctr_unlock_access(struct task_struct *task);
 /* In the caller's namespace, with a reference. */
 struct task_struct *perfctr_find_task(pid_t tid);
 int perfctr_pid_max(void);	/* a good guess is enough */

@@ -1,18 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The module: who may count. perf_events' rules, and ptrace's; what decides in the kernel is not
- * exported. Security modules are not asked: what they would refuse by a rule of their own for
- * perf_events, or for ptrace, is not refused here.
+ * exported. Security modules are asked as far as something asks them that is: see
+ * security-module.c, and docs/security.md for what is left.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/pid.h>
+#include <linux/ptrace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/user_namespace.h>
 #include "compat-module.h"
 #include "hooks.h"
 #include "owner.h"
+
+/*
+ * Nothing that is exported asks SELinux who may open a descriptor of perf_events. It is asked who
+ * may count kernel mode instead: no policy allows that without the other. It is asked as of a
+ * caller whom perf_event_paranoid does not keep from it.
+ */
+static int ask_selinux(void)
+{
+	unsigned int used = current->flags & PF_SUPERPRIV;
+	const struct cred *caller;
+	struct cred *able;
+	int err;
+
+	if (!perfctr_has_selinux())
+		return 0;
+	able = prepare_creds();
+	if (!able)
+		return -ENOMEM;
+	put_user_ns(able->user_ns);
+	able->user_ns = get_user_ns(&init_user_ns);
+	cap_raise(able->cap_effective, CAP_PERFMON);
+	caller = override_creds(able);
+	err = perfctr_ask_of_kernel();
+	revert_creds(caller);
+	put_cred(able);
+	current->flags = (current->flags & ~PF_SUPERPRIV) | used;
+	return err ? -EACCES : 0;
+}
 
 int perfctr_may_count(void)
 {
@@ -21,19 +51,24 @@ int perfctr_may_count(void)
 	if (perfctr_paranoid() > 2 && !capable(CAP_SYS_ADMIN))
 		return -EACCES;
 #endif
-	return 0;
+	return ask_selinux();
 }
 
 int perfctr_may_count_kernel(void)
 {
-	return perfctr_may_count() || (perfctr_paranoid() > 1 && !perfmon_capable()) ? -EACCES : 0;
+	if (perfctr_may_count() || (perfctr_paranoid() > 1 && !perfmon_capable()))
+		return -EACCES;
+	return perfctr_ask_of_kernel() ? -EACCES : 0;
 }
 
 int perfctr_may_count_cpus(void)
 {
-	return perfctr_may_count() || (perfctr_paranoid() > 0 && !perfmon_capable()) ? -EACCES : 0;
+	if (perfctr_may_count() || (perfctr_paranoid() > 0 && !perfmon_capable()))
+		return -EACCES;
+	return perfctr_ask_of_cpus() ? -EACCES : 0;
 }
 
+/* SELinux knows the opener's domain by nothing that is exported: it is asked about the caller's. */
 int perfctr_label(struct perfctr_owner *owner)
 {
 	return 0;
@@ -45,12 +80,12 @@ void perfctr_unlabel(struct perfctr_owner *owner)
 
 int perfctr_may_read(const struct perfctr_owner *owner)
 {
-	return 0;
+	return ask_selinux();
 }
 
 int perfctr_may_change(const struct perfctr_owner *owner)
 {
-	return 0;
+	return ask_selinux();
 }
 
 /* Its credentials and capabilities are no more than the caller's. */
@@ -95,8 +130,8 @@ static bool is_descendant(struct task_struct *task)
 }
 
 /*
- * Without the security modules, and therefore as if Yama's scope were 1 at least: only below the
- * caller.
+ * Under a lock security modules cannot be asked, see below. Without them it is as if Yama's scope
+ * were 1 at least: only below the caller.
  */
 bool perfctr_may_access(struct task_struct *task, unsigned int mode)
 {
@@ -110,6 +145,44 @@ bool perfctr_may_access(struct task_struct *task, unsigned int mode)
 		return true;
 	return scope < 2 && is_dumpable(task) && is_no_more_than_caller(task) &&
 	       is_descendant(task);
+}
+
+static int ask_about(struct task_struct *task, unsigned int mode)
+{
+	if (task == current || perfmon_capable() || same_thread_group(task, current))
+		return 0;
+	if (!perfctr_may_access(task, mode))
+		return -EACCES;
+	return perfctr_ask_security(task, mode & PTRACE_MODE_ATTACH);
+}
+
+/* Security modules cannot be asked under the lock: who executes a file meanwhile is asked again. */
+int perfctr_lock_access(struct task_struct *task, unsigned int mode)
+{
+	struct rw_semaphore *lock = &task->signal->exec_update_lock;
+	u64 image;
+	int err;
+
+	for (;;) {
+		image = READ_ONCE(task->self_exec_id);
+		err = ask_about(task, mode);
+		if (err)
+			return err;
+		if (down_read_killable(lock))
+			return -EINTR;
+		if (READ_ONCE(task->self_exec_id) == image)
+			break;
+		up_read(lock);
+	}
+	if (task == current || perfmon_capable() || perfctr_may_access(task, mode))
+		return 0;
+	up_read(lock);
+	return -EACCES;
+}
+
+void perfctr_unlock_access(struct task_struct *task)
+{
+	up_read(&task->signal->exec_update_lock);
 }
 
 struct task_struct *perfctr_find_task(pid_t tid)

@@ -135,7 +135,8 @@ static long ioctl_consume(struct perfctr_session *s, void __user *user)
 {
 	struct perfctr_consume consume;
 	u32 size;
-	int err = perfctr_get_struct(&consume, sizeof(consume), user, &size);
+	int err = perfctr_may_read(&s->owner) ?:
+		  perfctr_get_struct(&consume, sizeof(consume), user, &size);
 
 	if (err)
 		return err;
@@ -157,11 +158,16 @@ static long ioctl_start(struct perfctr_session *s)
 	return err;
 }
 
-static long ioctl_stop(struct perfctr_session *s)
+static void stop_session(struct perfctr_session *s)
 {
 	mutex_lock(&s->lock);
 	perfctr_session_stop(s);
 	mutex_unlock(&s->lock);
+}
+
+static long ioctl_stop(struct perfctr_session *s)
+{
+	stop_session(s);
 	return 0;
 }
 
@@ -223,7 +229,7 @@ static int session_release(struct inode *inode, struct file *file)
 {
 	struct perfctr_session *s = file->private_data;
 
-	ioctl_stop(s);
+	stop_session(s);
 	take_counters(s, 0);
 	kfree(s->hw);
 	free_session(s);

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module: what security modules say of threads. What asks them is not exported, but the kernel
+ * asks them when somebody uses certain files of /proc. The module has a mount of its own, where no
+ * option of an administrator hides threads.
+ */
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/mount.h>
+#include <linux/namei.h>
+#include <linux/path.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/printk.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include "compat-module.h"
+#include "hooks-module.h"
+
+static struct vfsmount *proc;
+static struct pid_namespace *proc_ns;	/* whose numbers it has; it keeps it */
+static const struct cred *opener;	/* of the files: the kernel */
+static bool selinux;
+
+static bool has_file_system(const char *name)
+{
+	struct file_system_type *type = get_fs_type(name);
+
+	if (type)
+		module_put(type->owner);
+	return type;
+}
+
+bool perfctr_has_selinux(void)
+{
+	return selinux;
+}
+
+void perfctr_security_open(void)
+{
+	struct file_system_type *type = get_fs_type("proc");
+	struct vfsmount *mount;
+
+	selinux = has_file_system("selinuxfs");
+#ifndef PERFCTR_ALLOW_KERNEL
+	if (selinux)
+		pr_notice("perfctr: SELinux cannot be asked who may count: use the patch\n");
+#endif
+	opener = prepare_kernel_cred(&init_task);
+	if (!type)
+		return;
+	mount = kern_mount(type);
+	module_put(type->owner);
+	if (IS_ERR(mount)) {
+		pr_notice("perfctr: without a /proc only CAP_PERFMON counts other processes\n");
+		return;
+	}
+	proc_ns = task_active_pid_ns(current);
+	proc = mount;
+}
+
+void perfctr_security_close(void)
+{
+	if (proc)
+		kern_unmount(proc);
+	if (opener)
+		put_cred(opener);
+}
+
+/* Whoever follows this link is asked as a reader of the thread. */
+static int ask_to_read(pid_t nr)
+{
+	char name[32];
+	struct path path;
+	int err;
+
+	snprintf(name, sizeof(name), "%d/ns/mnt", nr);
+	err = vfs_path_lookup(proc->mnt_root, proc, name, LOOKUP_FOLLOW, &path);
+	if (!err)
+		path_put(&path);
+	return err;
+}
+
+/*
+ * Whoever reads this file is asked as a debugger, at each read, whoever has opened it. The kernel
+ * opens it: rules about files are none about threads. Of its text nothing is wanted, nor any room
+ * taken, which the file would keep until the call returns.
+ */
+static int ask_to_attach(pid_t nr)
+{
+	const struct cred *caller = override_creds(opener);
+	struct seq_file *text;
+	struct file *file;
+	char name[32];
+	int err;
+
+	snprintf(name, sizeof(name), "%d/personality", nr);
+	file = file_open_root_mnt(proc, name, O_RDONLY, 0);
+	revert_creds(caller);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	text = file->private_data;
+	err = text->op->show(text, SEQ_START_TOKEN);
+	fput(file);
+	return err;
+}
+
+static int ask_about(pid_t nr, bool attach)
+{
+	int err = ask_to_read(nr);
+
+	if (!err && attach)
+		err = ask_to_attach(nr);
+	switch (err) {
+	case 0:
+	case -EINTR:
+	case -ENOMEM:
+		return err;
+	case -ENOENT:	/* no such number any more, or no namespaces */
+	case -ESRCH:
+		return -ESRCH;
+	default:
+		return -EACCES;
+	}
+}
+
+static pid_t number_of(struct task_struct *task)
+{
+	return task_pid_nr_ns(task, proc_ns);
+}
+
+/* A number that the thread has kept meanwhile was no other's. */
+int perfctr_ask_security(struct task_struct *task, bool attach)
+{
+	pid_t nr;
+	int err;
+
+	if (!proc || !opener)
+		return -EACCES;
+	do {
+		nr = number_of(task);
+		if (!nr)	/* it has exited, or is not seen from there */
+			return pid_alive(task) ? -EACCES : -ESRCH;
+		err = ask_about(nr, attach);
+	} while (number_of(task) != nr);
+	return err;
+}

@@ -198,7 +198,7 @@ static long ioctl_stop(const struct descriptor *d)
 {
 	if (!d->rules)
 		return -EPERM;
-	return perfctr_stop(d->ctx);
+	return perfctr_may_change(&d->owner) ?: perfctr_stop(d->ctx);
 }
 
 static long ioctl_record(const struct descriptor *d, void __user *user)
@@ -255,7 +255,7 @@ static long ioctl_consume(const struct descriptor *d, void __user *user)
 {
 	struct perfctr_consume consume;
 	u32 size;
-	int err = d->rules ? 0 : -EPERM;
+	int err = d->rules ? perfctr_may_read(&d->owner) : -EPERM;
 
 	if (!err)
 		err = perfctr_get_struct(&consume, sizeof(consume), user, &size);

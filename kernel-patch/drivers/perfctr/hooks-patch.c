@@ -222,7 +222,8 @@ bool perfctr_has_strangers(void)
 /* Security modules may let a domain attach that they do not let read. */
 bool perfctr_may_access(struct task_struct *task, unsigned int mode)
 {
-	return ptrace_may_access(task, mode);
+	return ptrace_may_access(task, PTRACE_MODE_READ_REALCREDS) &&
+	       (mode & PTRACE_MODE_READ || ptrace_may_access(task, mode));
 }
 
 int perfctr_lock_access(struct task_struct *task, unsigned int mode)

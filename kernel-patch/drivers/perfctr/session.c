@@ -167,8 +167,11 @@ static void stop_session(struct perfctr_session *s)
 
 static long ioctl_stop(struct perfctr_session *s)
 {
-	stop_session(s);
-	return 0;
+	int err = perfctr_may_change(&s->owner);
+
+	if (!err)
+		stop_session(s);
+	return err;
 }
 
 static long session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

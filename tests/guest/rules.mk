@@ -63,7 +63,7 @@ $(GUEST)/die-%: tests/guest/asm/die.S
 	$(GUEST_ASSEMBLE)
 
 # Not of "make all": they need packages that "make run" can do without.
-GUEST_OTHER_PROGRAMS := $(addprefix $(GUEST)/,regions-cxx regions32)
+GUEST_OTHER_PROGRAMS := $(addprefix $(GUEST)/,regions-cxx regions32 domains.policy)
 CHECK_PROGRAMS += $(GUEST_OTHER_PROGRAMS)
 
 $(GUEST)/regions-cxx: tests/guest/cxx/regions.cc $(LIB_SHARED) $(wildcard include/*.h include/linux/*.h)
@@ -74,6 +74,11 @@ $(GUEST)/regions-cxx: tests/guest/cxx/regions.cc $(LIB_SHARED) $(wildcard includ
 $(GUEST)/regions32: tests/guest/i386/regions.c $(LIB_STATIC_32) $(wildcard include/*.h include/linux/*.h)
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -O2 -m32 -static -o $@ $(filter %.c %.a,$^)
+
+# Of a version that Linux 6.1 knows, too.
+$(GUEST)/domains.policy: tests/guest/domains.cil
+	@mkdir -p $(@D)
+	$(if $(filter 1,$(V)),,@)secilc --policyvers=33 --filecontext=/dev/null --output=$@ $<
 
 .PHONY: check-guest $(GUEST_MACHINES) $(GUEST_LONG)
 check-guest: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST_OTHER_PROGRAMS) $(PERFEX)

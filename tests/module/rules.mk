@@ -9,9 +9,9 @@ FREE_RUNNING += $(filter-out $(addprefix check-module-,$(call same_each_time,tes
 	check-module-rounds
 
 .PHONY: check-module check-module-install check-module-rounds $(MODULE_MACHINES) $(MODULE_LONG)
-check-module: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
+check-module: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST)/domains.policy $(PERFEX)
 	@tests/module/run
-check-module-install $(MODULE_MACHINES) $(MODULE_LONG): $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
+check-module-install $(MODULE_MACHINES) $(MODULE_LONG): $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST)/domains.policy $(PERFEX)
 $(filter-out check-module-load,$(MODULE_MACHINES)) $(MODULE_LONG): check-module-%:
 	@tests/module/run $*
 check-module-load check-module-install: check-module-%:

@@ -566,7 +566,7 @@ module_init(perfctr_init);
 static void __exit perfctr_exit(void)
 {
 	misc_deregister(&device);
-	flush_work(&closing_work);	/* the last of them is free, and its worker may be here yet */
+	flush_work(&closing_work);	/* the last is free, and its worker may be here yet */
 	perfctr_debugfs_exit();
 	perfctr_sessions_exit();
 	perfctr_events_exit();

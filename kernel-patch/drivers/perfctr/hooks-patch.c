@@ -162,9 +162,9 @@ bool perfctr_excludes_v6(void)
 
 /*
  * A vector that only two drivers of large machines use, for their clocks, which come before us at
- * boot: who is first has it, and we do without. There is nobody to ask for it, and nobody would tell
- * if another took it later, as the one of numachip takes it unasked: so whether it is ours still is
- * looked at each time.
+ * boot: who is first has it, and we do without. There is nobody to ask for it, and nobody would
+ * tell if another took it later, as the one of numachip takes it unasked: so whether it is ours
+ * still is looked at each time.
  */
 static void (*vector_fn)(void);
 

@@ -18,8 +18,9 @@
 #include "session.h"
 
 /*
- * There are no dynamic states for this section: one of an architecture that this is not. A state has
- * one owner: were another driver first to use it in this way, this one would get EBUSY, and not load.
+ * There are no dynamic states for this section: one of an architecture that this is not. A state
+ * has one owner: were another driver first to use it in this way, this one would get EBUSY, and
+ * not load.
  */
 #define CPUHP_DYING	CPUHP_AP_PERF_XTENSA_STARTING
 

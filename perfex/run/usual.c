@@ -2,6 +2,8 @@
 /* What is counted when no event is asked for: of the usual ones all that can be at once. */
 #include "run.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The last is the first that is left out where there are not enough counters. */
@@ -35,37 +37,72 @@ static void leave_out(struct choice *choice, unsigned int i)
 		(choice->n - i) * sizeof(choice->request[0]));
 }
 
+/*
+ * Why events are left out that would be counted if others had not the counters; "": they have
+ * nothing to do with it.
+ */
+struct reason {
+	char text[512];
+	char names[128]; /* of these events */
+};
+
+static void add_reason(struct reason *reason, const char *text, const char *name)
+{
+	char behind[sizeof(reason->names)];
+
+	if (!*reason->text)
+		snprintf(reason->text, sizeof(reason->text), "%s", text);
+	strcpy(behind, reason->names);
+	/* The last is left out first. */
+	snprintf(reason->names, sizeof(reason->names), "%s%s%.64s", name, *behind ? ", " : "",
+		 behind);
+}
+
 /* perfex counts itself for a moment.  The index of one that cannot be counted; n: all can. */
 static unsigned int find_refused(const struct choice *choice, const struct options *options,
-				 struct perfctr *self)
+				 struct perfctr *self, struct reason *reason)
 {
+	const struct perfctr_pmu_info *info = perfctr_events_info(options->database);
 	struct perfctr_control control;
+	unsigned int last = choice->n - 1;
 	char error[512];
 
-	if (perfctr_requests_assign(perfctr_events_info(options->database), choice->request,
-				    choice->n, &control, error, sizeof(error)) < 0)
-		return choice->n - 1;
+	if (perfctr_requests_assign(info, choice->request, choice->n, &control, error,
+				    sizeof(error)) < 0) {
+		if (info->session_counters)
+			add_reason(reason, error, choice->name[last]);
+		return last;
+	}
 	control.flags = view_flags(options->view);
 	if (perfctr_set_control(self, &control) == 0)
 		return choice->n;
-	return control.bad_reason ? control.bad_event : choice->n - 1;
+	if (control.bad_reason)
+		return control.bad_event;
+	if (errno == EBUSY) {
+		perfctr_control_error(EBUSY, &control, info, error, sizeof(error));
+		add_reason(reason, error, choice->name[last]);
+	}
+	return last;
 }
 
 static void keep_countable(struct choice *choice, const struct options *options)
 {
 	struct perfctr *self = perfctr_open();
+	struct reason reason = { .text = "" };
 
 	/* Whoever counts perfex keeps it from trying, not from counting its command. */
 	if (!self)
 		return;
 	while (choice->n) {
-		unsigned int refused = find_refused(choice, options, self);
+		unsigned int refused = find_refused(choice, options, self, &reason);
 
 		if (refused >= choice->n)
 			break;
 		leave_out(choice, refused);
 	}
 	perfctr_close(self);
+	if (*reason.text)
+		complain("%s; left out: %s", reason.text, reason.names);
 }
 
 void add_usual_events(struct options *options)

@@ -235,6 +235,7 @@ Suite *make_suite(SFun setup, SFun teardown, const char *name, const TTest *cons
 		  size_t n);
 
 Suite *baseline_suite(void);
+Suite *beside_suite(void);
 Suite *births_suite(void);
 Suite *busy_suite(void);
 Suite *calibrate_suite(void);

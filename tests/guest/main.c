@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* guest-tests [SUITE]...: run the suites named, or tell which there are. */
 #include "guest.h"
+#include "perf_beside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@ static const struct {
 	Suite *(*create)(void);
 } suites[] = {
 	{ "baseline", baseline_suite },
+	{ "beside", beside_suite },
 	{ "births", births_suite },
 	{ "busy", busy_suite },
 	{ "calibrate", calibrate_suite },
@@ -131,7 +133,7 @@ static void switch_watchdog_off(void)
 int main(int argc, char **argv)
 {
 	SRunner *runner = NULL;
-	int failed;
+	bool failed;
 
 	read_test_rounds();
 	setenv("CK_DEFAULT_TIMEOUT", "120", 0);
@@ -155,9 +157,11 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	setvbuf(stdout, NULL, _IONBF, 0);	/* children print too */
+	perf_beside_start();
 	switch_watchdog_off();
 	srunner_run_all(runner, CK_VERBOSE);
 	failed = srunner_ntests_failed(runner);
+	failed |= !perf_beside_finish();
 	srunner_free(runner);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A machine on which perf_events counts and samples all the time: perfctr never has counters that it
+ * has, has them in the moments where it has none, and gives them back; and who comes second is told
+ * by whom they are held. Whether perf_events loses anything perf_beside.c looks.
+ */
+#include "groups.h"
+#include "perf_beside.h"
+#include "perfex_shell.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define PAUSE_US 50
+
+/* Until perf_events has none: how often it had. */
+static unsigned int take_between(int fd, const struct event *events, size_t n)
+{
+	unsigned int refused = 0;
+
+	while (try_context_control(fd, events, n) < 0) {
+		EXPECT(errno == EBUSY);
+		refused++;
+		sleep_us(PAUSE_US);
+	}
+	return refused;
+}
+
+/* By all counters, from the first instruction to the last. */
+static unsigned int count_between(int cpu)
+{
+	struct counted c = { .pid = stopped_start(cpu, COMMAND(program("loop"))) };
+	struct event events[N_COUNTERS];
+	size_t n = all_counters(events);
+	struct perfctr_counts counts;
+	unsigned int refused;
+	int status;
+
+	c.fd = context_open(c.pid, PERFCTR_OPEN_CREATE);
+	refused = take_between(c.fd, events, n);
+	stopped_go(c.pid);
+	counts = counted_finish(&c, &status);
+	EXPECT(status == 0);
+	/* An emulated cycle is an instruction. */
+	for (size_t i = 0; i < n; i++)
+		EXPECT(counts.counter[i] == LOOP_INSTRUCTIONS(SHORT_LOOP));
+	return refused;
+}
+
+/* The first of this machine: the driver tries the counters now, as the NMI watchdog had them before. */
+START_TEST(counters_are_tried_in_the_first_moment_where_perf_events_has_none)
+{
+	struct perfctr_pmu_info before = pmu_info(), after;
+
+	perf_beside_set(PERF_BY_TURNS);
+	count_between(0);
+	after = pmu_info();
+	ck_assert_str_eq(after.family, "Intel architectural PerfMon v3");
+	ck_assert_uint_eq(after.features, before.features);
+	ck_assert_uint_eq(after.n_general, 4);
+	ck_assert_uint_eq(after.n_fixed, 3);
+	perf_beside_wait(2);
+}
+END_TEST
+
+static struct perfctr_control stopped_control(void)
+{
+	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
+
+	control.flags = PERFCTR_CONTROL_STOPPED;
+	return control;
+}
+
+static void expect_busy(int result)
+{
+	ck_assert_int_eq(result, -1);
+	ck_assert_int_eq(errno, EBUSY);
+}
+
+START_TEST(whatever_perf_events_has_all_the_time_nobody_gets)
+{
+	struct perfctr_control control = stopped_control();
+	int context = context_open(0, PERFCTR_OPEN_CREATE), session = session_open(-1, 0);
+	struct counted other = { .pid = stopped_start(1, COMMAND(program("loop"))) };
+
+	perf_beside_set(PERF_ALL_THE_TIME);
+	ck_assert_uint_eq(pmu_info().holder, PERFCTR_HOLDER_OTHER);
+	for (unsigned int i = 0; i < N_COUNTERS; i++) {
+		control = control_of(EVENTS({ counter_index[i], USER(0) }));
+		expect_busy(ioctl(context, PERFCTR_IOC_CONTROL, &control));
+		ck_assert_uint_eq(control.bad_reason, 0);
+		expect_busy(try_session_control(
+			session, SESSION_EVENTS({ { counter_index[i], USER(0) }, 0 }), &control));
+		ck_assert_uint_eq(control.bad_reason, 0);
+	}
+	other.fd = context_open(other.pid, PERFCTR_OPEN_CREATE);
+	expect_busy(try_context_control(other.fd, EVENTS({ 0, USER(INSTRUCTIONS) })));
+
+	/* What does not count yet may be there, and time needs no counter. */
+	control = stopped_control();
+	ck_assert_int_eq(ioctl(context, PERFCTR_IOC_CONTROL, &control), 0);
+	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_CONTROL, &control), 0);
+	expect_busy(ioctl(context, PERFCTR_IOC_START));
+	expect_busy(ioctl(session, PERFCTR_IOC_START));
+	ck_assert(!(context_read(context).flags & PERFCTR_COUNTS_STARTED));
+	ck_assert_uint_eq(context_read(context).counter[0], 0);
+	context_control(other.fd, NULL, 0);
+	stopped_go(other.pid);
+	expect_success(other.pid);
+	ck_assert_uint_gt(context_read(other.fd).tsc, LOOP_INSTRUCTIONS(SHORT_LOOP));
+	perf_beside_wait(2);
+	close(other.fd);
+
+	/* As soon as it has none they are had by who asked before. */
+	perf_beside_set(PERF_BY_TURNS);
+	while (ioctl(context, PERFCTR_IOC_START) < 0) {
+		ck_assert_int_eq(errno, EBUSY);
+		sleep_us(PAUSE_US);
+	}
+	spin(1000);
+	ck_assert_uint_gt(context_read(context).counter[0], 1000);
+	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_START), -1);
+	ck_assert_int_eq(errno, EBUSY);
+	close(session);
+	close(context);
+	perf_beside_wait(2);
+}
+END_TEST
+
+static void ask_all_the_time(int cpu)
+{
+	struct perfctr_control control;
+	int context, session;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pin(0, cpu);
+	context = context_open(0, PERFCTR_OPEN_CREATE);
+	session = session_open(-1, 0);
+	for (;;) {
+		EXPECT(try_context_control(context, EVENTS({ 0, USER(INSTRUCTIONS) })) == -1);
+		EXPECT(errno == EBUSY);
+		EXPECT(try_session_control(session,
+					   SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 }),
+					   &control) == -1);
+		EXPECT(errno == EBUSY);
+		pmu_info();
+	}
+}
+
+START_TEST(who_asks_all_the_time_gets_nothing_and_perf_events_loses_nothing)
+{
+	pid_t pid[2];
+	int status;
+
+	perf_beside_set(PERF_ALL_THE_TIME);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		pid[cpu] = fork();
+		ck_assert(pid[cpu] >= 0);
+		if (!pid[cpu])
+			ask_all_the_time(cpu);
+	}
+	perf_beside_wait(test_rounds(3));
+	for (int cpu = 0; cpu < 2; cpu++) {
+		ck_assert_int_eq(kill(pid[cpu], SIGKILL), 0);
+		ck_assert_int_eq(wait_for(pid[cpu], &status), pid[cpu]);
+		ck_assert_int_eq(status, SIGKILL);
+	}
+}
+END_TEST
+
+static void count_by_session_between(void)
+{
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	struct perfctr_control control;
+
+	while (try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
+							    { { 1, USER(BRANCHES) }, 0 }),
+				   &control) < 0) {
+		ck_assert_int_eq(errno, EBUSY);
+		ck_assert_uint_eq(control.bad_reason, 0);
+		sleep_us(PAUSE_US);
+	}
+	for (int cpu = 0; cpu < 2; cpu++)
+		expect_success(marked_start(group, cpu, COMMAND(program("loop"))));
+	ck_assert_uint_eq(context_read(session).counter[0], 2 * LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_uint_eq(context_read(session).counter[1], 2 * LOOP_BRANCHES(SHORT_LOOP));
+	close(session);
+	close(group);
+}
+
+#define TURNS 5
+
+START_TEST(by_turns_each_counts_exactly_and_gives_the_counters_back)
+{
+	unsigned int refused = 0;
+	uint32_t theirs;
+
+	perf_beside_set(PERF_BY_TURNS);
+	theirs = perf_beside()->refused;
+	for (unsigned int turn = 0; turn < test_rounds(TURNS); turn++) {
+		refused += count_between(turn & 1);
+		count_by_session_between();
+		/* Whoever waits for a turn of perf_events is refused in it. */
+		perf_beside_wait(1);
+	}
+	ck_assert_uint_gt(refused, 0);
+	ck_assert_uint_gt(perf_beside()->refused, theirs);
+}
+END_TEST
+
+/* It takes as often as it can, and holds them for a moment. */
+static void take_all_the_time(int cpu)
+{
+	int fd;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pin(0, cpu);
+	fd = context_open(0, PERFCTR_OPEN_CREATE);
+	for (;;) {
+		uint64_t before;
+
+		take_between(fd, EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, USER(INSTRUCTIONS) }));
+		before = context_read(fd).counter[0];
+		spin(1000);
+		EXPECT(context_read(fd).counter[0] > before + 1000);
+		context_control(fd, NULL, 0);
+		sleep_us(PAUSE_US);
+	}
+}
+
+START_TEST(in_a_race_for_the_counters_nobody_loses_counts)
+{
+	pid_t pid[2];
+	int status;
+
+	perf_beside_set(PERF_BY_TURNS);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		pid[cpu] = fork();
+		ck_assert(pid[cpu] >= 0);
+		if (!pid[cpu])
+			take_all_the_time(cpu);
+	}
+	perf_beside_wait(test_rounds(TURNS));
+	for (int cpu = 0; cpu < 2; cpu++) {
+		ck_assert_int_eq(kill(pid[cpu], SIGKILL), 0);
+		ck_assert_int_eq(wait_for(pid[cpu], &status), pid[cpu]);
+		ck_assert_int_eq(status, SIGKILL);
+	}
+}
+END_TEST
+
+/* Whose counts are wrong fails for perf_beside.c. */
+START_TEST(who_gives_them_back_keeps_perf_events_out_no_longer)
+{
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	uint32_t refused;
+
+	perf_beside_set(PERF_BY_TURNS);
+	take_between(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	refused = perf_beside()->refused;
+	while (perf_beside()->refused < refused + 3)
+		sleep_us(PAUSE_US);
+	close(fd);
+	refused = perf_beside()->refused;
+	perf_beside_wait(2);
+	/* It may have asked just before. */
+	ck_assert_uint_le(perf_beside()->refused, refused + 1);
+}
+END_TEST
+
+START_TEST(a_running_process_is_counted_from_such_a_moment_on)
+{
+	struct counted c = { .pid = spawn(COMMAND(program("loop-huge"))) };
+	uint64_t before;
+
+	perf_beside_set(PERF_BY_TURNS);
+	c.fd = context_open(c.pid, PERFCTR_OPEN_CREATE);
+	take_between(c.fd, EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, USER(BRANCHES) }));
+	foreign_wait(&c, 1000000);
+	before = context_read(c.fd).counter[0];
+	ck_assert_int_eq(ioctl(c.fd, PERFCTR_IOC_STOP), 0);
+	perf_beside_wait(1);
+	ck_assert_uint_ge(context_read(c.fd).counter[0], before);
+	before = context_read(c.fd).counter[0];
+	while (ioctl(c.fd, PERFCTR_IOC_START) < 0) {
+		ck_assert_int_eq(errno, EBUSY);
+		sleep_us(PAUSE_US);
+	}
+	foreign_wait(&c, 1000000);
+	ck_assert_uint_gt(context_read(c.fd).counter[0], before + 1000000);
+	kill_and_wait(c.pid);
+	close(c.fd);
+	perf_beside_wait(1);
+}
+END_TEST
+
+#define BUSY                                                                                       \
+	"perfex: the counters are busy: perf_events holds them, or Processor Trace or KVM uses "   \
+	"them; end the running perf session, or see perfctr(4)"
+
+#define LEFT_OUT BUSY "; left out: instructions, cycles, branches, branch-misses\n"
+
+START_TEST(perfex_says_that_perf_events_has_them_and_what_to_do)
+{
+	static const char *const refused[] = {
+		"perfex -e instructions:u $LOOP",
+		"perfex -e " EVENT " $LOOP",
+		"perfex -e instructions:u -p $$ sleep 1",
+		"perfex system -e instructions:u sleep 1",
+		"perfex system --cpus=1 -e instructions:u sleep 1",
+		"perfex mark -e instructions:u $LOOP",
+		"perfex trace -o trace -e instructions:u $LOOP",
+		"perfex record -o samples -e instructions:u $LOOP",
+	};
+	struct run r;
+
+	perf_beside_set(PERF_ALL_THE_TIME);
+	enter_directory();
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		expect(&r, refused[i], EXITED(125));
+		ck_assert_msg(strcmp(r.err, BUSY "\n") == 0, "%s: %s", refused[i], r.err);
+	}
+	expect(&r, "perfex info", 0);
+	ck_assert_msg(strstr(r.out, "counters held by: perf_events or the NMI watchdog\n"), "%s",
+		      r.out);
+	/* What needs no counter is counted, and that is said. */
+	expect(&r, "perfex $LOOP", 0);
+	ck_assert_msg(strncmp(r.err, LEFT_OUT, strlen(LEFT_OUT)) == 0, "%s", r.err);
+	ck_assert_uint_gt(printed_count(r.err, "task-clock"), 0);
+	perf_beside_wait(1);
+}
+END_TEST
+
+START_TEST(perf_events_own_backend_counts_exactly_beside_it)
+{
+	struct run r;
+
+	perf_beside_set(PERF_ALL_THE_TIME);
+	enter_directory();
+	expect(&r, "perfex --backend=perf_events -e instructions:u $LOOP", 0);
+	ck_assert_uint_eq(printed_count(r.err, "instructions:u"), LOOP_INSTRUCTIONS(SHORT_LOOP));
+	perf_beside_wait(1);
+}
+END_TEST
+
+START_TEST(perfex_counts_exactly_in_a_moment_where_perf_events_has_none)
+{
+	struct run r;
+
+	perf_beside_set(PERF_BY_TURNS);
+	enter_directory();
+	/* Busy is the only reason to be refused. */
+	do
+		RUN(&r, "sh", "-c", "perfex -e instructions:u -e branches:u $LOOP");
+	while (r.status == EXITED(125) && strcmp(r.err, BUSY "\n") == 0);
+	ck_assert_msg(r.status == 0, "wait status %#x: %s", r.status, r.err);
+	ck_assert_uint_eq(printed_count(r.err, "instructions:u"), LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_uint_eq(printed_count(r.err, "branches:u"), LOOP_BRANCHES(SHORT_LOOP));
+	perf_beside_wait(1);
+}
+END_TEST
+
+SUITE(beside,
+      counters_are_tried_in_the_first_moment_where_perf_events_has_none,
+      whatever_perf_events_has_all_the_time_nobody_gets,
+      who_asks_all_the_time_gets_nothing_and_perf_events_loses_nothing,
+      by_turns_each_counts_exactly_and_gives_the_counters_back,
+      in_a_race_for_the_counters_nobody_loses_counts,
+      who_gives_them_back_keeps_perf_events_out_no_longer,
+      a_running_process_is_counted_from_such_a_moment_on,
+      perfex_says_that_perf_events_has_them_and_what_to_do,
+      perf_events_own_backend_counts_exactly_beside_it,
+      perfex_counts_exactly_in_a_moment_where_perf_events_has_none)

@@ -11,6 +11,7 @@
 #include <linux/lockdep.h>
 #include <linux/perf_event.h>
 #include <linux/pid_namespace.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "hooks.h"
@@ -239,8 +240,20 @@ static int session_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/* For who may ptrace the process: of a holder of counters, on which CPUs it has them. */
+static void show_session(struct seq_file *m, struct file *file)
+{
+	struct perfctr_session *s = file->private_data;
+
+	mutex_lock(&s->lock);
+	seq_printf(m, "perfctr-cpus:\t%*pbl\nperfctr-counters:\t%#llx\n", cpumask_pr_args(s->cpus),
+		   READ_ONCE(s->started) ? s->hw->slots : 0);
+	mutex_unlock(&s->lock);
+}
+
 static const struct file_operations session_fops = {
 	.owner = THIS_MODULE,
+	.show_fdinfo = show_session,
 	.release = session_release,
 	.unlocked_ioctl = session_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

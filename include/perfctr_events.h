@@ -129,7 +129,8 @@ int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec,
  * The control is otherwise empty (flags 0).  The same requests always get the same counters: the
  * first gets the lowest that leaves a way for all others, general counters before fixed ones, then
  * the second, and so on.  Errors: ENOSPC (they do not fit together: the line names the events that
- * clash and over what), EINVAL (n above PERFCTR_MAX_COUNTERS, or one of them can never be counted).
+ * clash and over what), EBUSY (sessions have all counters that can count one of them), EINVAL (n
+ * above PERFCTR_MAX_COUNTERS, or one of them can never be counted).
  */
 int perfctr_requests_assign(const struct perfctr_pmu_info *info,
 			    const struct perfctr_request *requests, size_t n,
@@ -139,7 +140,7 @@ int perfctr_requests_assign(const struct perfctr_pmu_info *info,
  * perfctr_requests_plan - split requests into the smallest number of passes, each of which fits.
  * pass[i] becomes the pass of requests[i], from 0 on; *n_passes their number, 0 for n == 0.
  * Any n is allowed.  A pass that is assigned by perfctr_requests_assign() never fails.  Errors:
- * EINVAL (one request can never be counted), ENOMEM.
+ * EINVAL (one request can never be counted), EBUSY (as above), ENOMEM.
  */
 int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 			  const struct perfctr_request *requests, size_t n, unsigned int pass[],

@@ -28,21 +28,6 @@ static size_t smallest_conflict(const struct perfctr_pmu_info *info,
 	return n;
 }
 
-static void add_counters(const struct perfctr_pmu_info *info, const bool used[],
-			 const struct line *line)
-{
-	const char *comma = " ";
-
-	for (int i = 0; i < perfctr_place_counters(info); i++) {
-		uint32_t index = perfctr_place_index(info, i);
-
-		if (!used[i])
-			continue;
-		perfctr_line_add(line, index >= PERFCTR_FIXED ? "%s0x%x" : "%s%u", comma, index);
-		comma = ", ";
-	}
-}
-
 static void add_routes(const struct routes *all, const bool used[], const struct line *line)
 {
 	const char *comma = " ";
@@ -87,8 +72,24 @@ static void add_bottleneck(const struct perfctr_pmu_info *info,
 		add_routes(all, routes, line);
 	} else {
 		perfctr_line_add(line, count_used(counters) == 1 ? "counter" : "counters");
-		add_counters(info, counters, line);
+		perfctr_line_add_counters(line, info, counters);
 	}
+}
+
+/* Others have counters with which they would fit. */
+static void add_takers(const struct perfctr_pmu_info *info, const struct perfctr_request *conflict,
+		       size_t n, const struct line *line)
+{
+	const struct perfctr_pmu_info all = perfctr_without_takers(info);
+	struct place found[PERFCTR_MAX_COUNTERS];
+	bool taken[MAX_PLACES] = { false };
+
+	if (perfctr_places_find(&all, conflict, n, 1, NULL, found) < 0)
+		return;
+	for (int i = 0; i < perfctr_place_counters(info); i++)
+		taken[i] = perfctr_place_is_taken(info, i);
+	perfctr_line_add(line, "; %s have", perfctr_takers(info));
+	perfctr_line_add_counters(line, info, taken);
 }
 
 int perfctr_explain_conflict(const struct perfctr_pmu_info *info,
@@ -110,6 +111,7 @@ int perfctr_explain_conflict(const struct perfctr_pmu_info *info,
 	perfctr_line_add(line, " conflict: only ");
 	add_bottleneck(info, conflict, n_conflict, line);
 	perfctr_line_add(line, " can count them");
+	add_takers(info, conflict, n_conflict, line);
 	if (perfctr_requests_plan(info, requests, n, pass, &passes, ignored, sizeof(ignored)) == 0)
 		perfctr_line_add(line, "; %u passes are enough for all", passes);
 	errno = ENOSPC;

@@ -6,6 +6,25 @@
 
 #include "schedule.h"
 
+/* Others have each counter that can count it: true, with the line. */
+static bool is_taken(const struct perfctr_pmu_info *info, const struct perfctr_request *request,
+		     const struct line *line)
+{
+	const struct perfctr_pmu_info all = perfctr_without_takers(info);
+	bool able[MAX_PLACES] = { false }, any = false;
+
+	for (int i = 0; i < perfctr_place_counters(info); i++) {
+		able[i] = perfctr_place_route(&all, request, i) >= 0;
+		any |= able[i];
+	}
+	if (!any)
+		return false;
+	perfctr_line_refuse(line, EBUSY, "event '%s': %s have all counters that can count it:",
+			    request->name, perfctr_takers(info));
+	perfctr_line_add_counters(line, info, able);
+	return true;
+}
+
 bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
 				   const struct perfctr_request *request, const struct line *line)
 {
@@ -24,6 +43,8 @@ bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
 			PERFCTR_FIXED);
 		return true;
 	}
+	if (!routes && is_taken(info, request, line))
+		return true;
 	if (!routes) {
 		perfctr_line_refuse(line, EINVAL, "event '%s' can be counted by no counter",
 				    request->name);

@@ -6,7 +6,10 @@
 #include "../line.h"
 #include "../pmu/machine.h"
 
-/* No counter can count it: true, with errno EINVAL and a line. */
+/*
+ * No counter can count it: true, with a line and errno EINVAL, or EBUSY where others have those
+ * that can.
+ */
 bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
 				   const struct perfctr_request *request, const struct line *line);
 

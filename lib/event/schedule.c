@@ -49,11 +49,45 @@ int perfctr_place_counter(const struct perfctr_pmu_info *info, uint32_t index)
  * A counter that a session has is for who names it alone; where there are routes, they are all or
  * nothing.
  */
-static bool is_taken(const struct perfctr_pmu_info *info, uint32_t i)
+bool perfctr_place_is_taken(const struct perfctr_pmu_info *info, int counter)
 {
+	uint32_t i = (uint32_t)counter;
 	uint32_t bit = i < n_general(info) ? i : PERFCTR_FIXED_BIT + i - n_general(info);
 
 	return !perfctr_machine_routes(info) && info->session_counters >> bit & 1;
+}
+
+struct perfctr_pmu_info perfctr_without_takers(const struct perfctr_pmu_info *info)
+{
+	struct perfctr_pmu_info all = *info;
+
+	all.session_counters = 0;
+	return all;
+}
+
+const char *perfctr_takers(const struct perfctr_pmu_info *info)
+{
+	/* A session's caller adds those of contexts. */
+	uint64_t contexts = info->session_counters & info->context_counters;
+
+	if (!contexts)
+		return "sessions";
+	return contexts == info->session_counters ? "threads" : "threads and sessions";
+}
+
+void perfctr_line_add_counters(const struct line *line, const struct perfctr_pmu_info *info,
+			       const bool used[])
+{
+	const char *comma = " ";
+
+	for (int i = 0; i < perfctr_place_counters(info); i++) {
+		uint32_t index = perfctr_place_index(info, i);
+
+		if (!used[i])
+			continue;
+		perfctr_line_add(line, index >= PERFCTR_FIXED ? "%s0x%x" : "%s%u", comma, index);
+		comma = ", ";
+	}
 }
 
 static bool can_count(const struct perfctr_pmu_info *info, const struct perfctr_request *request,
@@ -63,7 +97,7 @@ static bool can_count(const struct perfctr_pmu_info *info, const struct perfctr_
 
 	if (request->counter != PERFCTR_ANY)
 		return perfctr_place_counter(info, request->counter) == counter;
-	if (is_taken(info, i))
+	if (perfctr_place_is_taken(info, counter))
 		return false;
 	if (i < n_general(info))
 		return request->general >> i & 1;

@@ -21,6 +21,19 @@ struct place {
 uint32_t perfctr_place_index(const struct perfctr_pmu_info *info, int counter);
 int perfctr_place_counter(const struct perfctr_pmu_info *info, uint32_t index);
 
+/* Does a session, or for a session somebody else, have the counter? */
+bool perfctr_place_is_taken(const struct perfctr_pmu_info *info, int counter);
+
+/* Appends " 0, 1, 0x40000000" */
+void perfctr_line_add_counters(const struct line *line, const struct perfctr_pmu_info *info,
+			       const bool used[]);
+
+/* Who has counters of info->session_counters, in the plural. */
+const char *perfctr_takers(const struct perfctr_pmu_info *info);
+
+/* The machine as it would be without them. */
+struct perfctr_pmu_info perfctr_without_takers(const struct perfctr_pmu_info *info);
+
 /* How many counters info's machine has: they are 0 .. n - 1. */
 int perfctr_place_counters(const struct perfctr_pmu_info *info);
 

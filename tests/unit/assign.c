@@ -201,6 +201,51 @@ START_TEST(a_counter_that_a_session_has_is_for_who_names_it)
 }
 END_TEST
 
+static void expect_line(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
+			size_t n, int error, const char *line)
+{
+	struct perfctr_control control;
+	char text[256];
+
+	errno = 0;
+	ck_assert_int_eq(perfctr_requests_assign(info, requests, n, &control, text, sizeof(text)), -1);
+	ck_assert_int_eq(errno, error);
+	ck_assert_str_eq(text, line);
+}
+
+START_TEST(who_has_the_counters_is_said)
+{
+	struct perfctr_pmu_info info = *be_machine(NEHALEM);
+	struct perfctr_request requests[] = { any_of(0x6, 1), any_of(0x3, 0), any_of(0x3, 0) };
+	unsigned int pass[3], n_passes;
+	char text[256];
+
+	for (int i = 0; i < 3; i++)
+		snprintf(requests[i].name, sizeof(requests[i].name), "e%d", i);
+	info.session_counters = 1 << 1 | 1 << 2 | 1ull << PERFCTR_FIXED_BIT;
+	expect_line(&info, requests, 1, EBUSY,
+		    "event 'e0': sessions have all counters that can count it: 1, 2, 0x40000000");
+	ck_assert_int_eq(perfctr_requests_plan(&info, requests, 1, pass, &n_passes, text,
+					       sizeof(text)), -1);
+	ck_assert_int_eq(errno, EBUSY);
+	expect_line(&info, requests + 1, 2, ENOSPC,
+		    "events 'e1' and 'e2' conflict: only counter 0 can count them; sessions have 1, "
+		    "2, 0x40000000; 2 passes are enough for all");
+	/* A session has no counters that threads have. */
+	info.context_counters = 1 << 1 | 1 << 2 | 1ull << PERFCTR_FIXED_BIT;
+	expect_line(&info, requests, 1, EBUSY,
+		    "event 'e0': threads have all counters that can count it: 1, 2, 0x40000000");
+	info.context_counters = 1 << 1;
+	expect_line(&info, requests, 1, EBUSY,
+		    "event 'e0': threads and sessions have all counters that can count it: 1, 2, "
+		    "0x40000000");
+	/* Without them, too. */
+	requests[0] = any_of(0, 0);
+	strcpy(requests[0].name, "e0");
+	expect_line(&info, requests, 1, EINVAL, "event 'e0' can be counted by no counter");
+}
+END_TEST
+
 START_TEST(random_sets_get_the_first_of_all_ways)
 {
 	struct perfctr_pmu_info info = *be_machine(NEHALEM);
@@ -500,6 +545,7 @@ TCase *assign_tests(void)
 	tcase_add_loop_test(tests, random_netburst_sets_get_the_first_of_all_ways, 0, 5);
 	tcase_add_test(tests, events_get_the_counters_that_can_count_them);
 	tcase_add_test(tests, a_counter_that_a_session_has_is_for_who_names_it);
+	tcase_add_test(tests, who_has_the_counters_is_said);
 	tcase_add_loop_test(tests, clashes_are_explained, 0, ARRAY_SIZE(clashes_of));
 	tcase_add_test(tests, an_impossible_event_is_explained);
 	tcase_add_test(tests, forty_events_need_ten_passes);

@@ -25,8 +25,10 @@ struct perfctr_session *perfctr_session_open(const struct perfctr_session_option
 		return NULL;
 	}
 	s = backend->session_open(&options);
-	if (s)
+	if (s) {
 		s->backend = backend;
+		s->some_cpus = options.cpus;
+	}
 	return s;
 }
 
@@ -39,15 +41,61 @@ void perfctr_session_close(struct perfctr_session *s)
 	errno = error;
 }
 
+/*
+ * Which counters a session has on which CPUs, the driver says to who wants them there.  A control
+ * that is stopped wants none: so it counts for a moment.
+ */
+static int control_wanting(struct perfctr_session *s, struct perfctr_control *c)
+{
+	const uint32_t flags = c->flags;
+	int result;
+
+	c->flags &= ~PERFCTR_CONTROL_STOPPED;
+	result = s->backend->session_control(s, c);
+	c->flags = flags;
+	if (result < 0 || !(flags & PERFCTR_CONTROL_STOPPED))
+		return result;
+	return s->backend->session_control(s, c);
+}
+
+/* Elsewhere other sessions may have the same counters: those that are refused here are avoided. */
+static int control_avoiding(struct perfctr_session *s, struct perfctr_control *c)
+{
+	const struct perfctr_control given = *c;
+	uint64_t taken = s->info.context_counters;
+
+	for (;;) {
+		const struct perfctr_event_control *bad;
+
+		*c = given;
+		if (perfctr_assign_but(c, &s->info, taken) < 0)
+			return -1;
+		if (control_wanting(s, c) == 0)
+			return 0;
+		bad = &given.event[c->bad_event % PERFCTR_MAX_COUNTERS];
+		if (errno != EBUSY || c->bad_reason != PERFCTR_BAD_TAKEN ||
+		    bad->counter != PERFCTR_ANY)
+			return -1;
+		taken |= UINT64_C(1) << c->event[c->bad_event].counter;
+	}
+}
+
 int perfctr_session_control(struct perfctr_session *s, struct perfctr_control *c)
 {
+	const uint64_t taken = s->info.session_counters | s->info.context_counters;
+	int result;
+
 	c->bad_event = 0;
 	c->bad_reason = 0;
-	if (perfctr_refuse_unable(c, s->capabilities) < 0 ||
-	    perfctr_assign_but(c, &s->info, s->info.session_counters | s->info.context_counters) <
-		    0)
+	if (perfctr_refuse_unable(c, s->capabilities) < 0)
 		return -1;
-	if (s->backend->session_control(s, c) < 0)
+	if (s->some_cpus && s->info.session_counters)
+		result = control_avoiding(s, c);
+	else if (perfctr_assign_but(c, &s->info, taken) < 0)
+		return -1;
+	else
+		result = s->backend->session_control(s, c);
+	if (result < 0)
 		return -1;
 	s->n_counters = c->n_events;
 	return 0;

@@ -55,6 +55,7 @@ struct perfctr_session {
 	struct perfctr_pmu_info info;
 	uint32_t capabilities; /* PERFCTR_CAN_* */
 	uint32_t n_counters;   /* events of the control; the library fills it in */
+	bool some_cpus;	       /* it was given CPUs; likewise */
 };
 
 struct perfctr_samples {

@@ -118,6 +118,66 @@ bool cpus_in_two_ways_are_counted(void)
 	return good;
 }
 
+/* The same events on the same counters, in kernel mode alone. */
+static struct perfctr_cpu_control control_of_kernel(void)
+{
+	struct perfctr_cpu_control control = control_of_all().cpu_control;
+
+	for (unsigned int i = 0; i < control.nractrs; i++) {
+		if (machine.n_counters == 18) /* T0_USR and T0_OS of the ESCR */
+			control.p4.escr[i] ^= 1u << 2 | 1u << 3;
+		else
+			control.evntsel[i] ^= 3u << 16;
+	}
+	return control;
+}
+
+/* In kernel mode a CPU that executes a loop does little. */
+static bool counts_no_loop(struct gperfctr *global, unsigned int cpu)
+{
+	struct gperfctr_cpu_state before = { .cpu = cpu }, after = { .cpu = cpu };
+
+	REQUIRE(pin_to(cpu));
+	REQUIRE(gperfctr_read(global, &before) == 0);
+	loop(100 * ITERATIONS);
+	REQUIRE(gperfctr_read(global, &after) == 0);
+	for (unsigned int k = 0; k < machine.n_events; k++)
+		REQUIRE(after.sum.pmc[k] > before.sum.pmc[k] &&
+			after.sum.pmc[k] - before.sum.pmc[k] < 100ull * ITERATIONS);
+	return true;
+}
+
+static bool count_side_by_side(struct gperfctr *user, struct gperfctr *kernel)
+{
+	struct gperfctr_cpu_control control;
+
+	memset(&control, 0, sizeof(control));
+	control.cpu_control = control_of_all().cpu_control;
+	REQUIRE(gperfctr_control(user, &control) == 1 && gperfctr_start(user, 0) == 1);
+	control.cpu = 1;
+	control.cpu_control = control_of_kernel();
+	REQUIRE(gperfctr_control(kernel, &control) == 1 && gperfctr_start(kernel, 0) == 1);
+	REQUIRE(counts_loop(user, 0) && counts_no_loop(kernel, 1));
+	/* The first takes nothing away when it ends, and may have it again. */
+	REQUIRE(gperfctr_stop(user) == 0 && counts_no_loop(kernel, 1));
+	control.cpu = 0;
+	REQUIRE(gperfctr_control(user, &control) == 1 && gperfctr_start(user, 0) == 1);
+	return counts_no_loop(user, 0) && counts_no_loop(kernel, 1);
+}
+
+bool two_handles_count_different_cpus_in_two_ways(void)
+{
+	struct gperfctr *user = gperfctr_open(), *kernel = gperfctr_open();
+	bool good = true;
+
+	REQUIRE(user && kernel);
+	if (online() > 1)
+		good = count_side_by_side(user, kernel);
+	gperfctr_close(kernel);
+	gperfctr_close(user);
+	return good;
+}
+
 bool cpus_are_refused(void)
 {
 	struct gperfctr_cpu_control control = { .cpu = 0 };

@@ -187,6 +187,7 @@ static const struct {
 	TEST_OF(DRIVER, what_interrupts_is_refused_as_in_2_6, INTERRUPTS),
 	TEST_OF(DRIVER | PERF_EVENTS, cpus_are_counted, CPUS),
 	TEST_OF(DRIVER | PERF_EVENTS, cpus_in_two_ways_are_counted, CPUS),
+	TEST_OF(DRIVER | PERF_EVENTS, two_handles_count_different_cpus_in_two_ways, CPUS),
 	TEST_OF(DRIVER | PERF_EVENTS, a_handle_has_its_own_cpus, CPUS),
 	TEST_OF(DRIVER | PERF_EVENTS, a_refused_control_of_a_cpu_changes_nothing, CPUS),
 	TEST_OF(BPF, cpus_are_refused, NOT_REFUSED),

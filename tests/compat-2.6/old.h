@@ -104,6 +104,7 @@ bool a_descriptor_goes_to_another_process(void);
 bool a_state_by_descriptor_needs_the_driver(void);
 bool cpus_are_counted(void);
 bool cpus_in_two_ways_are_counted(void);
+bool two_handles_count_different_cpus_in_two_ways(void);
 bool cpus_are_refused(void);
 bool a_handle_has_its_own_cpus(void);
 bool a_refused_control_of_a_cpu_changes_nothing(void);

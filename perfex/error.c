@@ -117,13 +117,17 @@ void complain_of_control(int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info)
 {
 	struct perfctr_pmu_info now;
-	char text[256];
+	char text[256], *holders = NULL;
 
 	/* The driver tries the counters when they are taken first. */
 	if (error == ENODEV && perfctr_get_pmu_info(&now) == 0)
 		info = &now;
 	perfctr_control_error(error, control, info, text, sizeof(text));
-	complain("%s%s", text, advice_for(error));
+	if (error == EBUSY && (control->bad_reason == PERFCTR_BAD_TAKEN ||
+			       info->holder == PERFCTR_HOLDER_PERFCTR))
+		holders = name_holders();
+	complain("%s%s%s", text, advice_for(error), holders ? holders : "");
+	free(holders);
 }
 
 void *allocate(size_t n, size_t size)

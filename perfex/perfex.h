@@ -6,6 +6,7 @@
  * cmd_NAME.c	each of them
  * arguments.c	their command lines and their help
  * error.c	refusals; memory, or the end; texts in memory
+ * holders.c	who has the counters
  * json_member.c	members of JSON, or the end
  */
 #ifndef PERFEX_H
@@ -149,11 +150,16 @@ size_t control_length(const char *text);
 /* In a line for people a control character could be anything: '?' for each of its bytes. */
 void make_printable(char *text);
 
+/* Of the patch's driver. */
+#define DEVICE "/dev/perfctr"
+
 /* cmd_info.c */
 int show_info(void);
 
-/* cmd_revoke.c: who has the counters, a line each */
+/* holders.c: who has the counters, a line each */
 void print_holders(void);
+/* Likewise, to be said behind what is refused, with what to do; for free(), NULL: no memory. */
+char *name_holders(void);
 
 /* cmd_list.c: all events; details: with codes, counters and unit masks */
 int show_events(bool details);

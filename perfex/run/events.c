@@ -90,6 +90,15 @@ static bool assign_counters(struct events *events, unsigned int pass, const stru
 	return true;
 }
 
+/* Why they do not fit, and who has the counters that would be enough. */
+static void complain_of_plan(const char *error, const struct perfctr_pmu_info *info)
+{
+	char *holders = info->session_counters ? name_holders() : NULL;
+
+	complain("%s%s", error, holders ? holders : "");
+	free(holders);
+}
+
 static bool plan_passes(struct events *events, const struct perfctr_pmu_info *info)
 {
 	struct perfctr_request *requests = allocate(events->n, sizeof(*requests));
@@ -106,7 +115,7 @@ static bool plan_passes(struct events *events, const struct perfctr_pmu_info *in
 	free(requests);
 	free(pass);
 	if (result < 0)
-		complain("%s", error);
+		complain_of_plan(error, info);
 	return result == 0;
 }
 
@@ -144,24 +153,34 @@ static void list_passes(const struct events *events, char *text, size_t size)
 		strcpy(text + size - sizeof(" .."), " ..");
 }
 
-static void complain_of_passes(const struct events *events, const struct options *options,
-			       const struct perfctr_pmu_info *info)
+/* Why not in one, and who has the counters that would be enough; for free(). */
+static char *explain_passes(const struct events *events, const struct perfctr_pmu_info *info)
 {
 	struct perfctr_request requests[PERFCTR_MAX_COUNTERS];
 	struct perfctr_control control;
-	char why[512] = "", plan[512];
+	char why[512] = "", *holders;
+	struct text text;
 
 	for (size_t i = 0; i < events->n && i < PERFCTR_MAX_COUNTERS; i++)
 		requests[i] = events->event[i].request;
 	if (events->n > PERFCTR_MAX_COUNTERS ||
 	    perfctr_requests_assign(info, requests, events->n, &control, why, sizeof(why)) == 0)
 		snprintf(why, sizeof(why), "%zu events do not fit together", events->n);
-	if (options->view == MARKED) {
-		complain("%s; a session counts all events at once: leave some out", why);
-		return;
-	}
+	holders = info->session_counters ? name_holders() : NULL;
+	fprintf(text_open(&text), "%s%s", why, holders ? holders : "");
+	free(holders);
+	return text_close(&text);
+}
+
+static void complain_of_passes(const struct events *events, const struct options *options,
+			       const struct perfctr_pmu_info *info)
+{
+	char *why = explain_passes(events, info), plan[512];
+
 	list_passes(events, plan, sizeof(plan));
-	if (options->process && !options->command[0])
+	if (options->view == MARKED)
+		complain("%s; a session counts all events at once: leave some out", why);
+	else if (options->process && !options->command[0])
 		complain("%s: leave some out, or let the process be counted %u times, each for the "
 			 "time of --timeout=MS, by --passes=auto (%s)",
 			 why, events->n_passes, plan);
@@ -173,6 +192,7 @@ static void complain_of_passes(const struct events *events, const struct options
 		complain("%s: leave some out, or let the command be run %u times for all of them "
 			 "by --passes=auto (%s)",
 			 why, events->n_passes, plan);
+	free(why);
 }
 
 /* Several controls: what the kernel would refuse in a later run is refused before the first. */
@@ -210,10 +230,24 @@ static bool assign_passes(struct events *events, const struct options *options,
 	events->control = allocate(events->n_passes, sizeof(*events->control));
 	for (unsigned int pass = 0; pass < events->n_passes; pass++)
 		if (!assign_counters(events, pass, options, info, error, sizeof(error))) {
-			complain("%s", error);
+			complain_of_plan(error, info);
 			return false;
 		}
 	return true;
+}
+
+bool events_assign(struct events *events, const struct options *options,
+		   const struct perfctr_pmu_info *info)
+{
+	char error[512];
+
+	if (assign_counters(events, 0, options, info, error, sizeof(error))) {
+		for (size_t i = 0; i < events->n; i++)
+			name_event(&events->event[i]);
+		return true;
+	}
+	complain_of_plan(error, info);
+	return false;
 }
 
 bool events_plan(struct events *events, const struct options *options,

@@ -93,6 +93,9 @@ struct events {
 
 bool events_plan(struct events *events, const struct options *options,
 		 const struct perfctr_pmu_info *info);
+/* Other counters for what is counted in one pass.  False: there are none, which has been said. */
+bool events_assign(struct events *events, const struct options *options,
+		   const struct perfctr_pmu_info *info);
 void events_free(struct events *events);
 /* Of those that do not count what they should on this processor. */
 void warn_of_events(const struct events *events, const struct perfctr_pmu_info *info);

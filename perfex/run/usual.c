@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The last is the first that is left out where there are not enough counters. */
@@ -44,6 +45,7 @@ static void leave_out(struct choice *choice, unsigned int i)
 struct reason {
 	char text[512];
 	char names[128]; /* of these events */
+	bool held;	 /* by somebody who can be named */
 };
 
 static void add_reason(struct reason *reason, const char *text, const char *name)
@@ -69,8 +71,10 @@ static unsigned int find_refused(const struct choice *choice, const struct optio
 
 	if (perfctr_requests_assign(info, choice->request, choice->n, &control, error,
 				    sizeof(error)) < 0) {
-		if (info->session_counters)
+		if (info->session_counters) {
 			add_reason(reason, error, choice->name[last]);
+			reason->held = true;
+		}
 		return last;
 	}
 	control.flags = view_flags(options->view);
@@ -83,6 +87,15 @@ static unsigned int find_refused(const struct choice *choice, const struct optio
 		add_reason(reason, error, choice->name[last]);
 	}
 	return last;
+}
+
+static void complain_of_reason(const struct reason *reason)
+{
+	char *holders = reason->held ? name_holders() : NULL;
+
+	if (*reason->text)
+		complain("%s%s; left out: %s", reason->text, holders ? holders : "", reason->names);
+	free(holders);
 }
 
 static void keep_countable(struct choice *choice, const struct options *options)
@@ -101,8 +114,7 @@ static void keep_countable(struct choice *choice, const struct options *options)
 		leave_out(choice, refused);
 	}
 	perfctr_close(self);
-	if (*reason.text)
-		complain("%s; left out: %s", reason.text, reason.names);
+	complain_of_reason(&reason);
 }
 
 void add_usual_events(struct options *options)

@@ -117,7 +117,7 @@ static int count_group(const struct mark_options *options, struct recording *rec
 int mark_count(const struct mark_options *options)
 {
 	struct recording recording;
-	struct perfctr_pmu_info info = session_pmu_info(&options->run);
+	struct perfctr_pmu_info info = session_pmu_info(&options->run, false);
 	struct output output;
 	int status = EXIT_PERFEX;
 

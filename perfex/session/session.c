@@ -46,10 +46,12 @@ void session_set_policies(struct perfctr_control *control, const struct events *
 				PERFCTR_EVENT_POLICY | PERFCTR_EXCLUDE_UNMARKED;
 }
 
-struct perfctr_pmu_info session_pmu_info(const struct options *options)
+struct perfctr_pmu_info session_pmu_info(const struct options *options, bool some_cpus)
 {
 	struct perfctr_pmu_info info = *perfctr_events_info(options->database);
 
+	if (some_cpus)
+		info.session_counters = 0;
 	info.session_counters |= info.context_counters;
 	return info;
 }
@@ -73,6 +75,51 @@ bool session_control(const struct session_run *run, struct perfctr_control *cont
 		return true;
 	complain_of_control(errno, control, info);
 	return false;
+}
+
+static uint64_t counter_bit(uint32_t counter)
+{
+	uint32_t n = counter & ~(PERFCTR_FIXED | PERFCTR_FAST);
+
+	return UINT64_C(1) << (counter & PERFCTR_FIXED ? PERFCTR_FIXED_BIT + n : n);
+}
+
+/* The counter that was refused is taken.  False: that is no reason to choose another. */
+static bool learn_taken(const struct events *events, const struct perfctr_control *control,
+			struct perfctr_pmu_info *info)
+{
+	uint64_t bit;
+
+	if (errno != EBUSY || control->bad_reason != PERFCTR_BAD_TAKEN)
+		return false;
+	for (size_t i = 0; i < events->n; i++)
+		if (events->event[i].index == control->bad_event &&
+		    events->event[i].request.counter != PERFCTR_ANY)
+			return false;
+	bit = counter_bit(control->event[control->bad_event].counter);
+	if (info->session_counters & bit)
+		return false;
+	info->session_counters |= bit;
+	return true;
+}
+
+/* Who has a counter on the same CPUs is known to who wants it: so it counts for a moment. */
+bool session_control_here(const struct session_run *run, struct events *events,
+			  const struct options *options, struct perfctr_pmu_info *info)
+{
+	struct perfctr_control *control = &events->control[0];
+	bool others = perfctr_events_info(options->database)->session_counters;
+
+	while (others && perfctr_session_control(run->session, control) < 0) {
+		if (!learn_taken(events, control, info)) {
+			complain_of_control(errno, control, info);
+			return false;
+		}
+		if (!events_assign(events, options, info))
+			return false;
+	}
+	control->flags = PERFCTR_CONTROL_STOPPED;
+	return session_control(run, control, info);
 }
 
 int session_launch(struct session_run *run, char **command)

@@ -20,14 +20,20 @@ struct session_run {
 
 /*
  * The machine as a session finds it: counters of contexts are no more free for it than those of
- * other sessions.
+ * other sessions.  With some_cpus those of sessions are unknown: they may be others' CPUs.
  */
-struct perfctr_pmu_info session_pmu_info(const struct options *options);
+struct perfctr_pmu_info session_pmu_info(const struct options *options, bool some_cpus);
 
 void session_begin(struct session_run *run, bool with_command);
 /* The control, installed; false: it is refused, which has been said. */
 bool session_control(const struct session_run *run, struct perfctr_control *control,
 		     const struct perfctr_pmu_info *info);
+/*
+ * Likewise the control of the events, stopped, of a session of some CPUs: the events get counters
+ * that no session has on these, of which info learns.
+ */
+bool session_control_here(const struct session_run *run, struct events *events,
+			  const struct options *options, struct perfctr_pmu_info *info);
 /*
  * Anyone may count their own threads in user mode, which is the session's policy; events of the
  * kernel get another.

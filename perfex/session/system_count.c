@@ -85,6 +85,9 @@ static bool open_session(struct system *system)
 		complain_of_session(system, errno);
 		return false;
 	}
+	if (options->cpu_list)
+		return session_control_here(&system->run, &system->events, &options->run,
+					    &system->info);
 	control->flags = PERFCTR_CONTROL_STOPPED;
 	return session_control(&system->run, control, &system->info);
 }
@@ -291,7 +294,10 @@ static int count_system(struct system *system)
 
 int system_count(const struct system_options *options)
 {
-	struct system system = { .options = options, .info = session_pmu_info(&options->run) };
+	struct system system = {
+		.options = options,
+		.info = session_pmu_info(&options->run, options->cpu_list),
+	};
 	int status = EXIT_PERFEX;
 
 	if (events_plan(&system.events, &options->run, &system.info)) {

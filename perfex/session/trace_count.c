@@ -188,7 +188,10 @@ static int trace_command(struct tracing *tracing)
 
 int trace_count(const struct trace_options *options)
 {
-	struct tracing tracing = { .options = options, .info = session_pmu_info(&options->run) };
+	struct tracing tracing = {
+		.options = options,
+		.info = session_pmu_info(&options->run, false),
+	};
 	int status = EXIT_PERFEX;
 
 	if (events_plan(&tracing.events, &options->run, &tracing.info)) {

@@ -315,6 +315,7 @@ Suite *suspend_fails_suite(void);
 Suite *switch_suite(void);
 Suite *switch_unpatched_suite(void);
 Suite *system_suite(void);
+Suite *system_cpus_suite(void);
 Suite *told_suite(void);
 Suite *totals_suite(void);
 Suite *totals_life_suite(void);

@@ -92,6 +92,7 @@ static const struct {
 	{ "switch", switch_suite },
 	{ "switch_unpatched", switch_unpatched_suite },
 	{ "system", system_suite },
+	{ "system_cpus", system_cpus_suite },
 	{ "told", told_suite },
 	{ "totals", totals_suite },
 	{ "totals_life", totals_life_suite },

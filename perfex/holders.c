@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who holds the counters of the patch's driver. */
+#define _GNU_SOURCE
+#include "perfex.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/perfctr.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define MOST_TOLD 4 /* in one line */
+
+/* Those that there are now, or fewer when memory is short; NULL: none, or there is no driver. */
+static struct perfctr_holder *get_holders(uint32_t *n)
+{
+	struct perfctr_holders holders = { .size = sizeof(holders), .room = 64 };
+	int device = open(DEVICE, O_RDONLY | O_CLOEXEC);
+	struct perfctr_holder *holder = NULL;
+
+	*n = 0;
+	if (device < 0)
+		return NULL;
+	for (;;) {
+		holders.n = 0;
+		holder = calloc(holders.room, sizeof(*holder));
+		holders.holders = (uintptr_t)holder;
+		if (!holder || ioctl(device, PERFCTR_IOC_HOLDERS, &holders) < 0)
+			break;
+		*n = holders.n < holders.room ? holders.n : holders.room;
+		if (holders.n <= holders.room)
+			break;
+		free(holder);
+		holders.room = 2 * holders.n;
+	}
+	close(device);
+	return holder;
+}
+
+/* Those of the machine: for others getpwuid() would need the shared C library. */
+static void write_user(FILE *to, uid_t uid)
+{
+	FILE *file = fopen("/etc/passwd", "re");
+	struct passwd entry = { 0 }, *user = NULL;
+	char text[1024];
+
+	while (file && fgetpwent_r(file, &entry, text, sizeof(text), &user) == 0 &&
+	       entry.pw_uid != uid)
+		;
+	if (user)
+		fprintf(to, "%s", user->pw_name);
+	else
+		fprintf(to, "%u", uid);
+	if (file)
+		fclose(file);
+}
+
+static bool read_line(FILE *file, const char *name, char *value, size_t size)
+{
+	char line[512];
+	size_t length = strlen(name);
+
+	rewind(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (strncmp(line, name, length) != 0)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(value, size, "%s", line + length);
+		return true;
+	}
+	return false;
+}
+
+/* Is it the descriptor of a session with these counters, and of which CPUs? */
+static bool describes_session(const char *path, uint64_t counters, char *cpus, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	char text[32];
+	bool found;
+
+	if (!file)
+		return false;
+	found = read_line(file, "perfctr-counters:\t", text, sizeof(text)) &&
+		strtoull(text, NULL, 16) == counters &&
+		read_line(file, "perfctr-cpus:\t", cpus, size);
+	fclose(file);
+	return found;
+}
+
+/* Of the session, which its process still has; "": it cannot be seen, or all there can be. */
+static void find_cpus(const struct perfctr_holder *holder, char *cpus, size_t size)
+{
+	FILE *possible = fopen("/sys/devices/system/cpu/possible", "re");
+	char directory[32], path[64], all[256] = "";
+	const struct dirent *entry;
+	bool found = false;
+	DIR *dir;
+
+	if (possible) {
+		read_line(possible, "", all, sizeof(all));
+		fclose(possible);
+	}
+	snprintf(directory, sizeof(directory), "/proc/%d/fdinfo", holder->pid);
+	dir = opendir(directory);
+	while (dir && !found && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/%.16s", directory, entry->d_name);
+		found = describes_session(path, holder->counters, cpus, size);
+	}
+	if (dir)
+		closedir(dir);
+	if (!found || strcmp(cpus, all) == 0)
+		*cpus = '\0';
+}
+
+static void write_holder(FILE *to, const struct perfctr_holder *holder)
+{
+	char cpus[256];
+
+	fprintf(to, "held by process %d (%.*s) of ", holder->pid, (int)sizeof(holder->comm),
+		holder->comm);
+	write_user(to, holder->uid);
+	fputs(": ", to);
+	if (holder->kind == PERFCTR_HOLDS_SESSION) {
+		find_cpus(holder, cpus, sizeof(cpus));
+		fprintf(to, "a session%s%s", *cpus ? " on CPUs " : "", cpus);
+	} else {
+		fprintf(to, "%u thread%s", holder->started, holder->started == 1 ? "" : "s");
+	}
+	fprintf(to, ", counters 0x%llx", (unsigned long long)holder->counters);
+}
+
+void print_holders(void)
+{
+	struct perfctr_holder *holder;
+	uint32_t n;
+
+	holder = get_holders(&n);
+	for (uint32_t i = 0; i < n; i++) {
+		write_holder(stdout, &holder[i]);
+		putchar('\n');
+	}
+	free(holder);
+}
+
+char *name_holders(void)
+{
+	struct perfctr_holder *holder;
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	uint32_t n;
+
+	if (!to)
+		return NULL;
+	holder = get_holders(&n);
+	for (uint32_t i = 0; i < n && i < MOST_TOLD; i++) {
+		fputs("; ", to);
+		write_holder(to, &holder[i]);
+	}
+	if (n > MOST_TOLD)
+		fprintf(to, "; and %u more, see: perfex info", n - MOST_TOLD);
+	free(holder);
+	fputs(n ? "; end them, or as root: perfex revoke"
+		: "; root sees who, by: perfex info, and takes them back by: perfex revoke",
+	      to);
+	fclose(to);
+	return text;
+}

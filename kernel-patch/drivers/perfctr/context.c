@@ -302,8 +302,8 @@ void perfctr_detach_here(struct perfctr_context *ctx)
 
 void perfctr_detach_done(struct perfctr_context *ctx)
 {
+	perfctr_let_go(ctx);	/* first: where a thread has exited it holds nothing */
 	perfctr_forget_task(ctx, current);
-	perfctr_let_go(ctx);
 }
 
 /* -ESRCH when nothing was attached, or somebody else has detached it. */
@@ -317,13 +317,13 @@ int perfctr_detach(struct perfctr_context *ctx)
 		return -ESRCH;
 	thread = perfctr_thread_pin(task);
 	err = call_task(ctx, task, detach_fn, NULL);
-	if (!err)
-		perfctr_forget_task(ctx, task);
-	perfctr_thread_put(thread);
-	put_task_struct(task);
 	if (!err) {
 		perfctr_let_go(ctx);
-		perfctr_put(ctx);
+		perfctr_forget_task(ctx, task);
 	}
+	perfctr_thread_put(thread);
+	put_task_struct(task);
+	if (!err)
+		perfctr_put(ctx);
 	return err;
 }

@@ -20,6 +20,7 @@
 #include <linux/uaccess.h>
 #include "group.h"
 #include "hooks.h"
+#include "owner.h"
 #include "threads.h"
 #include "user.h"
 

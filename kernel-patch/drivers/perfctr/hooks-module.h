@@ -71,6 +71,12 @@ void perfctr_settings_close(void);
 int perfctr_paranoid(void);		/* perf_event_paranoid */
 int perfctr_ptrace_scope(void);		/* Yama's, 0 where there is none */
 
+/*
+ * What perfctr_may_access() says, and security modules, which cannot be asked under the lock. It
+ * sleeps. 0 or an error.
+ */
+int perfctr_ask_access(struct task_struct *task, unsigned int mode);
+
 /* security-module.c */
 void perfctr_security_open(void);
 void perfctr_security_close(void);

@@ -226,21 +226,6 @@ bool perfctr_may_access(struct task_struct *task, unsigned int mode)
 	       (mode & PTRACE_MODE_READ || ptrace_may_access(task, mode));
 }
 
-int perfctr_lock_access(struct task_struct *task, unsigned int mode)
-{
-	if (down_read_killable(&task->signal->exec_update_lock))
-		return -EINTR;
-	if (task == current || perfmon_capable() || perfctr_may_access(task, mode))
-		return 0;
-	perfctr_unlock_access(task);
-	return -EACCES;
-}
-
-void perfctr_unlock_access(struct task_struct *task)
-{
-	up_read(&task->signal->exec_update_lock);
-}
-
 struct task_struct *perfctr_find_task(pid_t tid)
 {
 	return find_get_task_by_vpid(tid);

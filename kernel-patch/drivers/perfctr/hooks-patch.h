@@ -39,6 +39,12 @@ static inline atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm)
 	return &mm->context.perfctr_rdpmc_pages;
 }
 
+/* Security modules are asked under the lock: see perfctr_may_access(). */
+static inline int perfctr_ask_access(struct task_struct *task, unsigned int mode)
+{
+	return 0;
+}
+
 /* Has one of the two another flag that a switch looks at? */
 static __always_inline bool perfctr_switch_has_more(struct task_struct *prev,
 						    struct task_struct *next)

@@ -138,13 +138,6 @@ bool perfctr_has_strangers(void);
  * here.
  */
 bool perfctr_may_access(struct task_struct *task, unsigned int mode);
-/*
- * Takes exec_update_lock, under which the caller may access the thread: permission is checked
- * against the credentials and the image that are counted then, not against those of before an
- * exec. Each may access itself, and with CAP_PERFMON all. 0 or an error.
- */
-int perfctr_lock_access(struct task_struct *task, unsigned int mode);
-void perfctr_unlock_access(struct task_struct *task);
 /* In the caller's namespace, with a reference. */
 struct task_struct *perfctr_find_task(pid_t tid);
 int perfctr_pid_max(void);	/* a good guess is enough */

@@ -147,42 +147,13 @@ bool perfctr_may_access(struct task_struct *task, unsigned int mode)
 	       is_descendant(task);
 }
 
-static int ask_about(struct task_struct *task, unsigned int mode)
+int perfctr_ask_access(struct task_struct *task, unsigned int mode)
 {
 	if (task == current || perfmon_capable() || same_thread_group(task, current))
 		return 0;
 	if (!perfctr_may_access(task, mode))
 		return -EACCES;
 	return perfctr_ask_security(task, mode & PTRACE_MODE_ATTACH);
-}
-
-/* Security modules cannot be asked under the lock: who executes a file meanwhile is asked again. */
-int perfctr_lock_access(struct task_struct *task, unsigned int mode)
-{
-	struct rw_semaphore *lock = &task->signal->exec_update_lock;
-	u64 image;
-	int err;
-
-	for (;;) {
-		image = READ_ONCE(task->self_exec_id);
-		err = ask_about(task, mode);
-		if (err)
-			return err;
-		if (down_read_killable(lock))
-			return -EINTR;
-		if (READ_ONCE(task->self_exec_id) == image)
-			break;
-		up_read(lock);
-	}
-	if (task == current || perfmon_capable() || perfctr_may_access(task, mode))
-		return 0;
-	up_read(lock);
-	return -EACCES;
-}
-
-void perfctr_unlock_access(struct task_struct *task)
-{
-	up_read(&task->signal->exec_update_lock);
 }
 
 struct task_struct *perfctr_find_task(pid_t tid)

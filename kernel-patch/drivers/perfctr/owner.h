@@ -32,6 +32,15 @@ int perfctr_may_count_cpus(void);
 int perfctr_may_read(const struct perfctr_owner *owner);
 int perfctr_may_change(const struct perfctr_owner *owner);
 
+/*
+ * Takes the thread's exec_update_lock, under which the caller may access the thread: permission is
+ * checked against the credentials and the image that are counted then, not against those of before
+ * an exec. A thread may access itself, and a caller with CAP_PERFMON every thread. mode: as of
+ * ptrace_may_access(). 0 or an error.
+ */
+int perfctr_lock_access(struct task_struct *task, unsigned int mode);
+void perfctr_unlock_access(struct task_struct *task);
+
 /* For these two the owner bears a mark of who it is. 0 or an error. */
 int perfctr_label(struct perfctr_owner *owner);
 void perfctr_unlabel(struct perfctr_owner *owner);

@@ -31,6 +31,7 @@
  * hold.c	which trees hold hardware
  * control.c	validation of a control
  * ring.c	rings of records, which users map and empty
+ * access.c	permission to access a thread
  * owner.c	who pays for the memory
  * may-KIND.c	who may count
  * kinds.c	kinds of cores, and how long a thread ran on which

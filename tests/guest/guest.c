@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/landlock.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/perf_event.h>
@@ -438,6 +439,26 @@ int set_paranoid(int level)
 	snprintf(text, sizeof(text), "%d", level);
 	write_file(path, text);
 	return before;
+}
+
+void restrict_files(void)
+{
+	const struct landlock_ruleset_attr ruleset = {
+		.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+				     LANDLOCK_ACCESS_FS_READ_DIR,
+	};
+	const struct landlock_path_beneath_attr dev = {
+		.allowed_access = ruleset.handled_access_fs,
+		.parent_fd = open("/dev", O_PATH | O_CLOEXEC),
+	};
+	int fd = syscall(SYS_landlock_create_ruleset, &ruleset, sizeof(ruleset), 0);
+
+	EXPECT(fd >= 0 && dev.parent_fd >= 0);
+	EXPECT(syscall(SYS_landlock_add_rule, fd, LANDLOCK_RULE_PATH_BENEATH, &dev, 0) == 0);
+	EXPECT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	EXPECT(syscall(SYS_landlock_restrict_self, fd, 0) == 0);
+	close(fd);
+	close(dev.parent_fd);
 }
 
 void forbid_perf_events(int error)

@@ -137,6 +137,9 @@ int set_paranoid(int level);
 /* For good, as a container's runtime does it: perf_event_open(2) ends with the error. */
 void forbid_perf_events(int error);
 
+/* For good, by Landlock: the caller uses no file but those of /dev, and traces only what it makes. */
+void restrict_files(void);
+
 /* waitpid() that goes on after a signal. */
 pid_t wait_for(pid_t pid, int *status);
 void kill_and_wait(pid_t pid);

@@ -512,20 +512,21 @@ START_TEST(who_counts_needs_the_kernel_s_tracer)
 }
 END_TEST
 
-/* A kernel that has the parameter needs a processor that has what it wants: a file in its place is read as well. */
-static void set_kvm_parameter(const char *value)
+/* KVM has its parameter where the processor has what that wants: another module has its name and the parameter. */
+static void kvm_load(const char *parameters)
 {
-	static const char *const directories[] = { "/sys/module/kvm_amd",
-						   "/sys/module/kvm_amd/parameters" };
+	const char *file = getenv("PERFCTR_KVM");
 	int fd;
 
-	for (int i = 0; i < 2; i++)
-		mkdir(directories[i], 0755);
-	fd = open("/sys/module/kvm_amd/parameters/enable_mediated_pmu",
-		  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0444);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(write(fd, value, strlen(value)), (ssize_t)strlen(value));
+	EXPECT(file);
+	fd = open(file, O_RDONLY | O_CLOEXEC);
+	EXPECT(fd >= 0 && syscall(SYS_finit_module, fd, parameters, 0) == 0);
 	close(fd);
+}
+
+static void kvm_unload(void)
+{
+	EXPECT(syscall(SYS_delete_module, "kvm_amd", 0) == 0);
 }
 
 /* The holder is asked for once a second. */
@@ -540,19 +541,45 @@ START_TEST(nobody_counts_where_kvm_may_give_its_guests_the_counters)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
 
-	ck_assert_int_eq(mount("tmpfs", "/sys/module", "tmpfs", 0, NULL), 0);
-	set_kvm_parameter("N\n");
-	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
-	context_control(fd, NULL, 0);
-	set_kvm_parameter("Y\n");
-	errno = 0;
-	ck_assert_int_eq(try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })), -1);
-	ck_assert_int_eq(errno, EBUSY);
-	wait_for_holder(PERFCTR_HOLDER_OTHER);
-	ck_assert_int_eq(umount("/sys/module"), 0);
-	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+	for (int i = 0; i < 2; i++) {
+		kvm_load("enable_mediated_pmu=0");
+		context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+		context_control(fd, NULL, 0);
+		kvm_unload();
+		context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+		context_control(fd, NULL, 0);
+		kvm_load("enable_mediated_pmu=1");
+		errno = 0;
+		ck_assert_int_eq(try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })), -1);
+		ck_assert_int_eq(errno, EBUSY);
+		wait_for_holder(PERFCTR_HOLDER_OTHER);
+		kvm_unload();
+		context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+		context_control(fd, NULL, 0);
+	}
 	close(fd);
 	wait_for_holder(PERFCTR_HOLDER_NONE);
+}
+END_TEST
+
+/* The first to count since KVM has come. */
+static void count_as_first(void *unused)
+{
+	(void)unused;
+	become_nobody();
+	restrict_files();
+	EXPECT(open("/sys/module/kvm_amd/parameters/enable_mediated_pmu", O_RDONLY) == -1);
+	EXPECT(errno == EACCES);
+	EXPECT(try_context_control(context_open(0, PERFCTR_OPEN_CREATE),
+				   EVENTS({ 0, USER(INSTRUCTIONS) })) == -1);
+	EXPECT(errno == EBUSY);
+}
+
+START_TEST(a_caller_that_cannot_read_kvm_s_parameter_does_not_count_either)
+{
+	kvm_load("enable_mediated_pmu=1");
+	in_child(count_as_first, NULL);
+	kvm_unload();
 }
 END_TEST
 
@@ -628,5 +655,6 @@ SUITE(module_load, it_loads_counts_and_unloads_under_load,
       a_child_that_is_marked_while_it_is_born_has_the_mark, a_mark_is_taken_away_once,
       a_child_of_a_reader_of_perf_events_sees_no_kernel_mode, who_counts_needs_the_kernel_s_tracer,
       nobody_counts_where_kvm_may_give_its_guests_the_counters,
+      a_caller_that_cannot_read_kvm_s_parameter_does_not_count_either,
       code_that_is_not_in_memory_can_read_too,
       another_fault_of_code_that_is_not_in_memory_ends_in_its_signal)

@@ -5,31 +5,10 @@
  */
 #include "asked.h"
 
-#include <fcntl.h>
-#include <linux/landlock.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 static void restrict_itself(const struct asker *asker)
 {
-	const struct landlock_ruleset_attr ruleset = {
-		.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
-				     LANDLOCK_ACCESS_FS_READ_DIR,
-	};
-	const struct landlock_path_beneath_attr dev = {
-		.allowed_access = ruleset.handled_access_fs,
-		.parent_fd = open("/dev", O_PATH | O_CLOEXEC),
-	};
-	int fd = syscall(SYS_landlock_create_ruleset, &ruleset, sizeof(ruleset), 0);
-
 	(void)asker;
-	EXPECT(fd >= 0 && dev.parent_fd >= 0);
-	EXPECT(syscall(SYS_landlock_add_rule, fd, LANDLOCK_RULE_PATH_BENEATH, &dev, 0) == 0);
-	EXPECT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-	EXPECT(syscall(SYS_landlock_restrict_self, fd, 0) == 0);
-	close(fd);
-	close(dev.parent_fd);
+	restrict_files();
 }
 
 static const struct asker unrestricted = { .name = "unrestricted" };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The driver as a module, on kernels as Debian ships them.
 MODULE_MACHINES := $(addprefix check-module-,$(call machines_of,gate,tests/module/machines))
-MODULE_LONG := $(addprefix check-module-,$(call machines_of,long,tests/module/machines) v6 p4 kvm)
+MODULE_LONG := $(addprefix check-module-,$(call machines_of,long,tests/module/machines) v6 p4)
 
 CHECKS += $(MODULE_MACHINES) check-module-install
 LONG_CHECKS += $(MODULE_LONG) check-module-rounds

@@ -70,6 +70,7 @@ void perfctr_settings_open(void);
 void perfctr_settings_close(void);
 int perfctr_paranoid(void);		/* perf_event_paranoid */
 int perfctr_ptrace_scope(void);		/* Yama's, 0 where there is none */
+extern const struct cred *perfctr_kernel_cred;	/* to read files with; NULL: no memory */
 
 /*
  * What perfctr_may_access() says, and security modules, which cannot be asked under the lock. It

@@ -23,7 +23,6 @@
 
 static struct vfsmount *proc;
 static struct pid_namespace *proc_ns;	/* whose numbers it has; it keeps it */
-static const struct cred *opener;	/* of the files: the kernel */
 static bool selinux;
 
 static bool has_file_system(const char *name)
@@ -50,7 +49,6 @@ void perfctr_security_open(void)
 	if (selinux)
 		pr_notice("perfctr: SELinux cannot be asked who may count: use the patch\n");
 #endif
-	opener = prepare_kernel_cred(&init_task);
 	if (!type)
 		return;
 	mount = kern_mount(type);
@@ -67,8 +65,6 @@ void perfctr_security_close(void)
 {
 	if (proc)
 		kern_unmount(proc);
-	if (opener)
-		put_cred(opener);
 }
 
 /* Whoever follows this link is asked as a reader of the thread. */
@@ -92,7 +88,7 @@ static int ask_to_read(pid_t nr)
  */
 static int ask_to_attach(pid_t nr)
 {
-	const struct cred *caller = override_creds(opener);
+	const struct cred *caller = override_creds(perfctr_kernel_cred);
 	struct seq_file *text;
 	struct file *file;
 	char name[32];
@@ -139,7 +135,7 @@ int perfctr_ask_security(struct task_struct *task, bool attach)
 	pid_t nr;
 	int err;
 
-	if (!proc || !opener)
+	if (!proc || !perfctr_kernel_cred)
 		return -EACCES;
 	do {
 		nr = number_of(task);

@@ -3,7 +3,7 @@
  * The module: what administrators say in files, by variables that are not exported. The files stay
  * open: who asks later may live in another namespace.
  */
-#include <linux/dcache.h>
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -34,7 +34,8 @@ static struct setting {
 
 enum { PARANOID, PTRACE_SCOPE, RDPMC };
 
-static struct path sysfs, modules;	/* and its directory of modules; mnt: NULL, there is none */
+const struct cred *perfctr_kernel_cred;
+static struct path sysfs;	/* mnt: NULL, there is none */
 static bool rdpmc_off;
 static bool mediated;	/* KVM gives its guests the counters, and reserves none */
 
@@ -62,8 +63,9 @@ static struct kvm {
 	{ "kvm_amd", "module/kvm_amd/parameters/enable_mediated_pmu" },
 };
 
-static DEFINE_MUTEX(kvm_lock);	/* of who looks */
-static bool kvm_changed = true;
+static DEFINE_MUTEX(kvm_lock);
+static atomic_t kvm_events = ATOMIC_INIT(1);
+static int kvm_learned;		/* the events that mediated follows; under kvm_lock */
 
 static int module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
@@ -74,31 +76,29 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 		if (strcmp(module->name, kvms[i].module))
 			continue;
 		WRITE_ONCE(kvms[i].gone, event == MODULE_STATE_GOING);
-		smp_store_release(&kvm_changed, true);	/* after gone */
+		atomic_inc_return_release(&kvm_events);	/* after gone */
 	}
 	return NOTIFY_OK;
 }
 
 static struct notifier_block kvm_notifier = { .notifier_call = module_event };
 
-static void open_directory(const char *name, struct path *path)
-{
-	if (kern_path(name, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, path))
-		*path = (struct path){};
-}
-
 void perfctr_settings_open(void)
 {
 	unsigned int i;
+
+	perfctr_kernel_cred = prepare_kernel_cred(&init_task);
 
 	for (i = 0; i < ARRAY_SIZE(settings); i++) {
 		settings[i].file = filp_open(settings[i].name, O_RDONLY, 0);
 		if (IS_ERR(settings[i].file) && settings[i].other_name)
 			settings[i].file = filp_open(settings[i].other_name, O_RDONLY, 0);
 	}
-	open_directory("/sys", &sysfs);
-	open_directory("/sys/module", &modules);
+	if (kern_path("/sys", LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &sysfs))
+		sysfs = (struct path){};
 	register_module_notifier(&kvm_notifier);
+	/* What the first caller may not read is known by then. */
+	perfctr_learn_settings();
 }
 
 void perfctr_settings_close(void)
@@ -109,8 +109,9 @@ void perfctr_settings_close(void)
 	for (i = 0; i < ARRAY_SIZE(settings); i++)
 		if (!IS_ERR_OR_NULL(settings[i].file))
 			fput(settings[i].file);
-	path_put(&modules);
 	path_put(&sysfs);
+	if (perfctr_kernel_cred)
+		put_cred(perfctr_kernel_cred);
 }
 
 int perfctr_paranoid(void)
@@ -123,7 +124,7 @@ int perfctr_ptrace_scope(void)
 	return value_of(&settings[PTRACE_SCOPE]);
 }
 
-/* In sysfs: its first character, 0: there is no such file. An error may be of the caller's own. */
+/* In sysfs: its first character; 0: there is no such file; or an error. */
 static int first_character(const char *name)
 {
 	struct file *file = file_open_root(&sysfs, name, O_RDONLY, 0);
@@ -138,42 +139,40 @@ static int first_character(const char *name)
 	return n < 0 ? n : found;
 }
 
-/* Or an error: it is not known. */
+/* It is set, or cannot be known: 1 or an error; else 0. */
 static int kvm_is_mediated(void)
 {
-	int err = 0, first;
+	int first = 0;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(kvms); i++) {
+	for (i = 0; i < ARRAY_SIZE(kvms) && first >= 0 && first != 'Y'; i++)
 		first = READ_ONCE(kvms[i].gone) ? 0 : first_character(kvms[i].parameter);
-		if (first == 'Y')
-			return true;
-		if (first < 0)
-			err = first;
-	}
-	return err;
+	return first == 'Y' ? 1 : min(first, 0);
 }
 
-/* Of files that somebody has mounted there nobody tells. */
-static bool is_mounted_over(void)
-{
-	return d_mountpoint(modules.dentry);
-}
-
+/*
+ * It is read with the kernel's credentials: the caller's, which the caller can restrict by itself,
+ * would decide for all. What is not known is taken for set, and asked for again.
+ */
 static void learn_kvm(void)
 {
-	int found;
+	const struct cred *caller;
+	int events, found;
 
-	if (!modules.mnt || (!READ_ONCE(kvm_changed) && !is_mounted_over()))
+	/* Pairs with the release below: mediated is that of these events. */
+	if (!sysfs.mnt || smp_load_acquire(&kvm_learned) == atomic_read(&kvm_events))
 		return;
 	mutex_lock(&kvm_lock);
-	WRITE_ONCE(kvm_changed, is_mounted_over());	/* when that has ended, too */
-	smp_mb();	/* changed before the files: module_event() is told after them */
-	found = kvm_is_mediated();
-	if (found < 0)
-		WRITE_ONCE(kvm_changed, true);
-	else
-		WRITE_ONCE(mediated, found);
+	events = atomic_read_acquire(&kvm_events);	/* before the files */
+	found = -ENOMEM;
+	if (perfctr_kernel_cred) {
+		caller = override_creds(perfctr_kernel_cred);
+		found = kvm_is_mediated();
+		revert_creds(caller);
+	}
+	WRITE_ONCE(mediated, found);
+	if (found >= 0)
+		smp_store_release(&kvm_learned, events);	/* after mediated */
 	mutex_unlock(&kvm_lock);
 }
 

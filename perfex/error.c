@@ -49,31 +49,6 @@ void flush_output(void)
 	_exit(EXIT_PERFEX);
 }
 
-const char *advice_for(int error)
-{
-	return error == EMFILE ? "; raise the limit by: ulimit -n 65536" : "";
-}
-
-void complain_of_open(int error)
-{
-	char text[256];
-
-	perfctr_open_error(error, text, sizeof(text));
-	complain("%s", text);
-}
-
-void complain_of_start(int error)
-{
-	const struct perfctr_control control = { .size = sizeof(control) };
-	struct perfctr_pmu_info info;
-
-	if ((error == EBUSY || error == ENODEV || error == ENXIO) &&
-	    perfctr_get_pmu_info(&info) == 0)
-		complain_of_control(error, &control, &info);
-	else
-		complain("cannot start the counters: %s", strerror(error));
-}
-
 void warn_of_refused_pmu(const char *backend)
 {
 	struct perfctr_pmu_info info;
@@ -111,23 +86,6 @@ void warn_of_event(struct perfctr_events *events, const struct perfctr_request *
 		return;
 	if (perfctr_events_name(events, &event, text, sizeof(text)) < 0 && errno == ENOENT)
 		complain("warning: event '%s': %s", request->name, text);
-}
-
-void complain_of_control(int error, const struct perfctr_control *control,
-			 const struct perfctr_pmu_info *info)
-{
-	struct perfctr_pmu_info now;
-	char text[256], *holders = NULL;
-
-	/* The driver tries the counters when they are taken first. */
-	if (error == ENODEV && perfctr_get_pmu_info(&now) == 0)
-		info = &now;
-	perfctr_control_error(error, control, info, text, sizeof(text));
-	if (error == EBUSY && (control->bad_reason == PERFCTR_BAD_TAKEN ||
-			       info->holder == PERFCTR_HOLDER_PERFCTR))
-		holders = name_holders();
-	complain("%s%s%s", text, advice_for(error), holders ? holders : "");
-	free(holders);
 }
 
 void *allocate(size_t n, size_t size)

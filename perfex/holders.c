@@ -145,16 +145,15 @@ void print_holders(void)
 	free(holder);
 }
 
-char *name_holders(void)
+char *name_holders(bool wanted)
 {
 	struct perfctr_holder *holder;
-	char *text = NULL;
-	size_t size;
-	FILE *to = open_memstream(&text, &size);
+	struct text text;
+	FILE *to = text_open(&text);
 	uint32_t n;
 
-	if (!to)
-		return NULL;
+	if (!wanted)
+		return text_close(&text);
 	holder = get_holders(&n);
 	for (uint32_t i = 0; i < n && i < MOST_TOLD; i++) {
 		fputs("; ", to);
@@ -166,6 +165,5 @@ char *name_holders(void)
 	fputs(n ? "; end them, or as root: perfex revoke"
 		: "; root sees who, by: perfex info, and takes them back by: perfex revoke",
 	      to);
-	fclose(to);
-	return text;
+	return text_close(&text);
 }

@@ -5,7 +5,8 @@
  * main.c	the table of subcommands, and where they begin
  * cmd_NAME.c	each of them
  * arguments.c	their command lines and their help
- * error.c	refusals; memory, or the end; texts in memory
+ * error.c	one line to standard error; memory, or the end; texts in memory
+ * refusals.c	counters that perfex does not get
  * holders.c	who has the counters
  * json_member.c	members of JSON, or the end
  */
@@ -158,25 +159,27 @@ int show_info(void);
 
 /* holders.c: who has the counters, a line each */
 void print_holders(void);
-/* Likewise, to be said behind what is refused, with what to do; for free(), NULL: no memory. */
-char *name_holders(void);
+/* Likewise, to be said behind what is refused, with what to do; "" unless wanted.  For free(). */
+char *name_holders(bool wanted);
 
 /* cmd_list.c: all events; details: with codes, counters and unit masks */
 int show_events(bool details);
 
-/* error.c: one line to standard error, "perfex: ..." */
-__attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
+/* refusals.c: counters that perfex does not get */
 void complain_of_open(int error);
 void complain_of_start(int error);
+void complain_of_control(int error, const struct perfctr_control *control,
+			 const struct perfctr_pmu_info *info);
+/* What to do about it, behind what has been said; "": nothing is known. */
+const char *advice_for(int error);
+
+/* error.c: one line to standard error, "perfex: ..." */
+__attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
+__attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
 void warn_of_refused_pmu(const char *backend);	/* another one than the driver's counts */
 void complain_of_loss(const struct perfctr_counts *counts);	/* of a part of them, if any */
 /* Of register values on a counter where they are no event. */
 void warn_of_event(struct perfctr_events *events, const struct perfctr_request *request);
-/* What to do about it, behind what has been said; "": nothing is known. */
-const char *advice_for(int error);
-void complain_of_control(int error, const struct perfctr_control *control,
-			 const struct perfctr_pmu_info *info);
-__attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
 /* Standard output; ends perfex where it does not take what was written, at the end in any case. */
 void flush_output(void);
 

@@ -93,9 +93,9 @@ static bool assign_counters(struct events *events, unsigned int pass, const stru
 /* Why they do not fit, and who has the counters that would be enough. */
 static void complain_of_plan(const char *error, const struct perfctr_pmu_info *info)
 {
-	char *holders = info->session_counters ? name_holders() : NULL;
+	char *holders = name_holders(info->session_counters);
 
-	complain("%s%s", error, holders ? holders : "");
+	complain("%s%s", error, holders);
 	free(holders);
 }
 
@@ -166,8 +166,8 @@ static char *explain_passes(const struct events *events, const struct perfctr_pm
 	if (events->n > PERFCTR_MAX_COUNTERS ||
 	    perfctr_requests_assign(info, requests, events->n, &control, why, sizeof(why)) == 0)
 		snprintf(why, sizeof(why), "%zu events do not fit together", events->n);
-	holders = info->session_counters ? name_holders() : NULL;
-	fprintf(text_open(&text), "%s%s", why, holders ? holders : "");
+	holders = name_holders(info->session_counters);
+	fprintf(text_open(&text), "%s%s", why, holders);
 	free(holders);
 	return text_close(&text);
 }

@@ -91,10 +91,10 @@ static unsigned int find_refused(const struct choice *choice, const struct optio
 
 static void complain_of_reason(const struct reason *reason)
 {
-	char *holders = reason->held ? name_holders() : NULL;
+	char *holders = name_holders(reason->held);
 
 	if (*reason->text)
-		complain("%s%s; left out: %s", reason->text, holders ? holders : "", reason->names);
+		complain("%s%s; left out: %s", reason->text, holders, reason->names);
 	free(holders);
 }
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What perfex says of counters that it does not get. */
+#include "perfex.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *advice_for(int error)
+{
+	return error == EMFILE ? "; raise the limit by: ulimit -n 65536" : "";
+}
+
+void complain_of_open(int error)
+{
+	char text[256];
+
+	perfctr_open_error(error, text, sizeof(text));
+	complain("%s", text);
+}
+
+void complain_of_start(int error)
+{
+	const struct perfctr_control control = { .size = sizeof(control) };
+	struct perfctr_pmu_info info;
+
+	if ((error == EBUSY || error == ENODEV || error == ENXIO) &&
+	    perfctr_get_pmu_info(&info) == 0)
+		complain_of_control(error, &control, &info);
+	else
+		complain("cannot start the counters: %s", strerror(error));
+}
+
+void complain_of_control(int error, const struct perfctr_control *control,
+			 const struct perfctr_pmu_info *info)
+{
+	struct perfctr_pmu_info now;
+	char text[256], *holders;
+
+	/* The driver tries the counters when they are taken first. */
+	if (error == ENODEV && perfctr_get_pmu_info(&now) == 0)
+		info = &now;
+	perfctr_control_error(error, control, info, text, sizeof(text));
+	holders = name_holders(error == EBUSY && (control->bad_reason == PERFCTR_BAD_TAKEN ||
+						  info->holder == PERFCTR_HOLDER_PERFCTR));
+	complain("%s%s%s", text, advice_for(error), holders);
+	free(holders);
+}

@@ -96,10 +96,11 @@ void perfctr_session_close(struct perfctr_session *s);
 
 /*
  * perfctr_session_control - let s count c: assign counters, validate, clear all sums, and start
- * unless c->flags has PERFCTR_CONTROL_STOPPED.  An event's flags may hold a policy of its own
- * (PERFCTR_EVENT_POLICY).  Errors: as of perfctr_set_control(); EBUSY and EACCES also with
- * bad_reason PERFCTR_BAD_TAKEN and PERFCTR_BAD_POLICY; ENOSPC also if too many sessions are
- * started.  perfctr_control_error() explains them.
+ * unless c->flags has PERFCTR_CONTROL_STOPPED.  A session of some CPUs starts for a moment then
+ * too, where others have counters: what they have is refused at once.  An event's flags may hold
+ * a policy of its own (PERFCTR_EVENT_POLICY).  Errors: as of perfctr_set_control(); EBUSY and
+ * EACCES also with bad_reason PERFCTR_BAD_TAKEN and PERFCTR_BAD_POLICY; ENOSPC also if too many
+ * sessions are started.  perfctr_control_error() explains them.
  */
 int perfctr_session_control(struct perfctr_session *s, struct perfctr_control *c);
 int perfctr_session_start(struct perfctr_session *s);

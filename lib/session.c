@@ -42,20 +42,25 @@ void perfctr_session_close(struct perfctr_session *s)
 }
 
 /*
- * Which counters a session has on which CPUs, the driver says to who wants them there.  A control
- * that is stopped wants none: so it counts for a moment.
+ * The driver refuses counters that another session has on the same CPUs, but not to a control that
+ * is stopped: so the control counts for a moment.
  */
 static int control_wanting(struct perfctr_session *s, struct perfctr_control *c)
 {
 	const uint32_t flags = c->flags;
-	int result;
+	int result, error;
 
 	c->flags &= ~PERFCTR_CONTROL_STOPPED;
 	result = s->backend->session_control(s, c);
 	c->flags = flags;
 	if (result < 0 || !(flags & PERFCTR_CONTROL_STOPPED))
 		return result;
-	return s->backend->session_control(s, c);
+	if (s->backend->session_control(s, c) == 0)
+		return 0;
+	error = errno;
+	s->backend->session_stop(s);
+	errno = error;
+	return -1;
 }
 
 /* Elsewhere other sessions may have the same counters: those that are refused here are avoided. */

@@ -12,7 +12,7 @@ int perfctr_lock_access(struct task_struct *task, unsigned int mode)
 	u64 image;
 	int err;
 
-	/* A thread that has executed a file since the question is asked about again. */
+	/* If the thread has executed a file since the question, the question is repeated. */
 	for (;;) {
 		image = READ_ONCE(task->self_exec_id);
 		err = perfctr_ask_access(task, mode);

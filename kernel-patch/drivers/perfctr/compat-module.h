@@ -57,13 +57,13 @@ int vfs_path_lookup(struct dentry *root, struct vfsmount *mount, const char *nam
 #endif
 
 /*
- * May the caller count kernel mode, or CPUs? perf_event_paranoid and security modules say, where
- * something that asks them is exported; else 0.
+ * May the caller count kernel mode, or CPUs? 0 or an error, by perf_event_paranoid and the security
+ * modules. 0, too, where the kernel exports no function that asks them.
  */
 static inline int perfctr_ask_of_kernel(void)
 {
 #if defined(PERFCTR_ALLOW_BY_ATTR)
-	/* A program of BPF may look at them. */
+	/* A BPF program may look at these. */
 	struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .size = sizeof(attr) };
 
 	return perf_allow_kernel(&attr);

@@ -302,7 +302,7 @@ void perfctr_detach_here(struct perfctr_context *ctx)
 
 void perfctr_detach_done(struct perfctr_context *ctx)
 {
-	perfctr_let_go(ctx);	/* first: where a thread has exited it holds nothing */
+	perfctr_let_go(ctx);	/* first: a context whose thread has exited holds no counters */
 	perfctr_forget_task(ctx, current);
 }
 

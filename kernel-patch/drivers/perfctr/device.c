@@ -343,14 +343,14 @@ static void free_closing(struct work_struct *work)
 	struct descriptor *d, *next;
 
 	llist_for_each_entry_safe(d, next, llist_del_all(&closing), closing) {
-		free_descriptor(d);	/* a worker is not killed */
+		free_descriptor(d);	/* it succeeds: nobody kills a worker */
 		module_put(THIS_MODULE);
 	}
 }
 
 static DECLARE_WORK(closing_work, free_closing);
 
-/* Of a large tree, by a process that is being killed: it does not wait for the end of the tree. */
+/* A process that is being killed does not wait for the end of a large tree: a worker ends it. */
 static int context_release(struct inode *inode, struct file *file)
 {
 	struct descriptor *d = file->private_data;
@@ -566,7 +566,7 @@ module_init(perfctr_init);
 static void __exit perfctr_exit(void)
 {
 	misc_deregister(&device);
-	flush_work(&closing_work);	/* the last is free, and its worker may be here yet */
+	flush_work(&closing_work);	/* no descriptor is left, but its worker may still run */
 	perfctr_debugfs_exit();
 	perfctr_sessions_exit();
 	perfctr_events_exit();

@@ -281,10 +281,11 @@ void perfctr_gate_add(struct perfctr_session *s)
 }
 
 /*
- * By the CPU itself, before sessions leave it for good, or can come again: whoever stops a session
- * asks the gates of CPUs that are online, and frees it. A member whose migration is disabled is
- * switched to even after that, until the scheduler waits for the CPU to be empty. It executes no
- * user mode there before it is sent away: nothing that such a session counts.
+ * On the CPU itself: shut before its sessions leave it, open before they come back. Stopping a
+ * session takes it out of the gates of online CPUs alone, and frees it; so no session may enter the
+ * gate of a CPU that goes down. A member with migration disabled can still be switched to there
+ * until the scheduler has emptied the CPU. It executes no user mode before it moves away, so the
+ * session misses none of its user-mode counts.
  */
 void perfctr_gate_shut(bool shut)
 {

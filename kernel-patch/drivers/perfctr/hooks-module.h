@@ -73,8 +73,8 @@ int perfctr_ptrace_scope(void);		/* Yama's, 0 where there is none */
 extern const struct cred *perfctr_kernel_cred;	/* to read files with; NULL: no memory */
 
 /*
- * What perfctr_may_access() says, and security modules, which cannot be asked under the lock. It
- * sleeps. 0 or an error.
+ * perfctr_may_access(), and then the security modules, which the module cannot ask under the lock.
+ * It sleeps. 0 or an error.
  */
 int perfctr_ask_access(struct task_struct *task, unsigned int mode);
 
@@ -83,9 +83,9 @@ void perfctr_security_open(void);
 void perfctr_security_close(void);
 bool perfctr_has_selinux(void);		/* it was enabled at boot */
 /*
- * What security modules say about a thread of another process, and whatever else the kernel asks
- * for before the caller may read of it, or attach to it. It sleeps, and takes the thread's
- * exec_update_lock. 0; -EACCES; -ESRCH: the thread has exited; another error: nobody was asked.
+ * Do the kernel and its security modules let the caller read a thread of another process, or attach
+ * to it? It sleeps, and takes the thread's exec_update_lock. 0; -EACCES; -ESRCH: the thread has
+ * exited; another error: the question was not answered.
  */
 int perfctr_ask_security(struct task_struct *task, bool attach);
 

@@ -161,10 +161,10 @@ bool perfctr_excludes_v6(void)
 }
 
 /*
- * A vector that only two drivers of large machines use, for their clocks, which come before us at
- * boot: who is first has it, and we do without. There is nobody to ask for it, and nobody would
- * tell if another took it later, as the one of numachip takes it unasked: so whether it is ours
- * still is looked at each time.
+ * Only the clocks of two large machines use this vector. Their drivers start before this one at
+ * boot; if one of them has the vector, this driver does without interrupts. The kernel has no
+ * reservation for the vector, and numachip's driver takes it without looking: so this driver looks
+ * each time whether the vector is still its own.
  */
 static void (*vector_fn)(void);
 
@@ -219,7 +219,7 @@ bool perfctr_has_strangers(void)
 	return atomic_read(&perfctr_strangers) > 0;
 }
 
-/* Security modules may let a domain attach that they do not let read. */
+/* A security module may allow a domain to attach to a thread, and not to read it. */
 bool perfctr_may_access(struct task_struct *task, unsigned int mode)
 {
 	return ptrace_may_access(task, PTRACE_MODE_READ_REALCREDS) &&

@@ -133,9 +133,9 @@ void perfctr_admit_strangers(void);
 bool perfctr_has_strangers(void);
 
 /*
- * ptrace_may_access(), or what refuses at least as much; whoever may attach may read, too, which
- * is all that perf_events asks for. Under exec_update_lock; the module asks no security module
- * here.
+ * ptrace_may_access(), or a check that refuses at least as much. Permission to attach includes
+ * permission to read, which perf_events asks for. Under exec_update_lock. The module asks no
+ * security module here: see perfctr_ask_access().
  */
 bool perfctr_may_access(struct task_struct *task, unsigned int mode);
 /* In the caller's namespace, with a reference. */

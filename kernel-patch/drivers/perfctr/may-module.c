@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module: who may count. perf_events' rules, and ptrace's; what decides in the kernel is not
- * exported. Security modules are asked as far as something asks them that is: see
- * security-module.c, and docs/security.md for what is left.
+ * The module: permission to count, by the rules of perf_events and of ptrace. The kernel does not
+ * export the functions that decide. The module asks security modules through those that it does
+ * export, see security-module.c; docs/security.md says what that leaves out.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -17,9 +17,9 @@
 #include "owner.h"
 
 /*
- * Nothing that is exported asks SELinux who may open a descriptor of perf_events. It is asked who
- * may count kernel mode instead: no policy allows that without the other. It is asked as of a
- * caller whom perf_event_paranoid does not keep from it.
+ * No exported function asks SELinux whether the caller may open a descriptor of perf_events. So
+ * SELinux is asked whether the caller may count kernel mode, which no policy allows without the
+ * other. The caller has CAP_PERFMON for the question, as perf_event_paranoid would answer it else.
  */
 static int ask_selinux(void)
 {
@@ -68,7 +68,7 @@ int perfctr_may_count_cpus(void)
 	return perfctr_ask_of_cpus() ? -EACCES : 0;
 }
 
-/* SELinux knows the opener's domain by nothing that is exported: it is asked about the caller's. */
+/* No exported function labels a descriptor: SELinux is asked about the caller's domain instead. */
 int perfctr_label(struct perfctr_owner *owner)
 {
 	return 0;
@@ -130,8 +130,8 @@ static bool is_descendant(struct task_struct *task)
 }
 
 /*
- * Under a lock security modules cannot be asked, see below. Without them it is as if Yama's scope
- * were 1 at least: only below the caller.
+ * Without the security modules, and therefore as if Yama's scope were 1 at least: only descendants
+ * of the caller.
  */
 bool perfctr_may_access(struct task_struct *task, unsigned int mode)
 {

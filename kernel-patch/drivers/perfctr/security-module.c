@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module: what security modules say of threads. What asks them is not exported, but the kernel
- * asks them when somebody uses certain files of /proc. The module has a mount of its own, where no
- * option of an administrator hides threads.
+ * The module: permission of security modules to access a thread. The kernel does not export the
+ * function that asks them. But it asks them when a process uses certain files of /proc. The module
+ * uses these files in a mount of its own: mount options of the administrator's /proc could hide the
+ * thread.
  */
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -22,7 +23,7 @@
 #include "hooks-module.h"
 
 static struct vfsmount *proc;
-static struct pid_namespace *proc_ns;	/* whose numbers it has; it keeps it */
+static struct pid_namespace *proc_ns;	/* of the thread numbers in proc, which holds it */
 static bool selinux;
 
 static bool has_file_system(const char *name)
@@ -67,7 +68,7 @@ void perfctr_security_close(void)
 		kern_unmount(proc);
 }
 
-/* Whoever follows this link is asked as a reader of the thread. */
+/* The kernel checks PTRACE_MODE_READ for a caller that follows this link. */
 static int ask_to_read(pid_t nr)
 {
 	char name[32];
@@ -82,9 +83,10 @@ static int ask_to_read(pid_t nr)
 }
 
 /*
- * Whoever reads this file is asked as a debugger, at each read, whoever has opened it. The kernel
- * opens it: rules about files are none about threads. Of its text nothing is wanted, nor any room
- * taken, which the file would keep until the call returns.
+ * The kernel checks PTRACE_MODE_ATTACH at each read of this file, for the reader. The module opens
+ * it with the kernel's credentials, as rules about files say nothing about threads. It calls the
+ * file's show(), without a buffer for the text: the file would keep a buffer until the system call
+ * returns.
  */
 static int ask_to_attach(pid_t nr)
 {
@@ -116,7 +118,7 @@ static int ask_about(pid_t nr, bool attach)
 	case -EINTR:
 	case -ENOMEM:
 		return err;
-	case -ENOENT:	/* no such number any more, or no namespaces */
+	case -ENOENT:	/* the thread has exited, or has no namespaces any more */
 	case -ESRCH:
 		return -ESRCH;
 	default:
@@ -129,7 +131,7 @@ static pid_t number_of(struct task_struct *task)
 	return task_pid_nr_ns(task, proc_ns);
 }
 
-/* A number that the thread has kept meanwhile was no other's. */
+/* If the thread has the same number afterwards, no other thread had it meanwhile. */
 int perfctr_ask_security(struct task_struct *task, bool attach)
 {
 	pid_t nr;
@@ -139,7 +141,7 @@ int perfctr_ask_security(struct task_struct *task, bool attach)
 		return -EACCES;
 	do {
 		nr = number_of(task);
-		if (!nr)	/* it has exited, or is not seen from there */
+		if (!nr)	/* the thread has exited, or is outside of proc_ns */
 			return pid_alive(task) ? -EACCES : -ESRCH;
 		err = ask_about(nr, attach);
 	} while (number_of(task) != nr);

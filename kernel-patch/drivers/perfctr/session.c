@@ -240,7 +240,7 @@ static int session_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* For who may ptrace the process: of a holder of counters, on which CPUs it has them. */
+/* The session's counters and CPUs, in /proc/PID/fdinfo: for callers that may ptrace the process. */
 static void show_session(struct seq_file *m, struct file *file)
 {
 	struct perfctr_session *s = file->private_data;

@@ -79,7 +79,7 @@ void perfctr_gate_remove(struct perfctr_session *s);
 bool perfctr_gate_fold(struct perfctr_session *s);
 bool perfctr_gate_is_open(const struct perfctr_session *s, unsigned int cpu);	/* anywhere */
 void perfctr_gate_admit(void);
-void perfctr_gate_shut(bool shut);	/* interrupts on will do, too */
+void perfctr_gate_shut(bool shut);	/* with interrupts on, too */
 /* Anywhere, under the lock of all sessions: */
 void perfctr_gate_announce(struct perfctr_session *s);
 void perfctr_gate_announce_on(struct perfctr_session *s, unsigned int cpu);

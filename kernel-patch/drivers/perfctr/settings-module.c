@@ -17,13 +17,13 @@
 #include <linux/string.h>
 #include "hooks.h"
 
-#define STRICTEST	3	/* nobody but administrators; nobody at all */
+#define STRICTEST	3	/* of perf_event_paranoid, and of Yama's scope */
 #define UNKNOWN		(-1)
 
 static struct setting {
 	const char *name, *other_name;	/* of processors with two kinds of cores */
 	int absent;			/* the value when there is no such file */
-	int unread;			/* when the caller is kept from reading it */
+	int unread;			/* when the read is refused */
 	struct file *file;
 } settings[] = {
 	{ "/proc/sys/kernel/perf_event_paranoid", NULL, STRICTEST, STRICTEST },
@@ -39,7 +39,7 @@ static struct path sysfs;	/* mnt: NULL, there is none */
 static bool rdpmc_off;
 static bool mediated;	/* KVM gives its guests the counters, and reserves none */
 
-/* A security module, or a program of the caller's control group, may refuse to read it. */
+/* A security module, or a BPF program of the caller's control group, may refuse the read. */
 static int value_of(const struct setting *setting)
 {
 	char text[16] = "";
@@ -54,10 +54,10 @@ static int value_of(const struct setting *setting)
 	return value;
 }
 
-/* The parameter cannot be written: it is looked at anew when one of the two comes or goes. */
+/* Nobody can write the parameter: it is read again when one of the two modules comes or goes. */
 static struct kvm {
 	const char *module, *parameter;
-	bool gone;		/* or about to go, after which nobody tells that its files have */
+	bool gone;		/* or it is about to go: no event follows the end of its files */
 } kvms[] = {
 	{ "kvm_intel", "module/kvm_intel/parameters/enable_mediated_pmu" },
 	{ "kvm_amd", "module/kvm_amd/parameters/enable_mediated_pmu" },
@@ -97,7 +97,7 @@ void perfctr_settings_open(void)
 	if (kern_path("/sys", LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &sysfs))
 		sysfs = (struct path){};
 	register_module_notifier(&kvm_notifier);
-	/* What the first caller may not read is known by then. */
+	/* The first caller may not be able to read them. */
 	perfctr_learn_settings();
 }
 
@@ -151,8 +151,8 @@ static int kvm_is_mediated(void)
 }
 
 /*
- * It is read with the kernel's credentials: the caller's, which the caller can restrict by itself,
- * would decide for all. What is not known is taken for set, and asked for again.
+ * The parameter is read with the kernel's credentials: a caller can restrict its own, by Landlock.
+ * A parameter that cannot be read counts as set, and is read again by the next caller.
  */
 static void learn_kvm(void)
 {
@@ -180,7 +180,7 @@ void perfctr_learn_settings(void)
 {
 	int rdpmc = value_of(&settings[RDPMC]);
 
-	/* It is everybody's: a worker, who may read it, does so after each change. */
+	/* The value is for all callers: a worker, which can read it, does so after each change. */
 	if (rdpmc != UNKNOWN)
 		WRITE_ONCE(rdpmc_off, rdpmc == 0);
 	learn_kvm();

@@ -337,7 +337,7 @@ static struct task_struct *next_sharer(const struct perfctr_context *ctx, int *n
 	return task;
 }
 
-/* A caller that is being killed, or exits, goes through no more than a few members. */
+/* A caller that is being killed, or exits, evicts no more than a few members. */
 static bool must_end(unsigned int n_done)
 {
 	return n_done >= AT_ONCE && (fatal_signal_pending(current) || current->flags & PF_EXITING);

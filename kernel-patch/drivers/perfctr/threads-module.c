@@ -18,10 +18,10 @@ struct perfctr_thread perfctr_nobody = { .cpu = PERFCTR_CPU_NONE };
 DEFINE_PER_CPU(const struct task_struct *, perfctr_running);
 
 /*
- * Each lock is that of some chains: of their lists, of their numbers of entries that are told, and
- * of the entries' pins, watched and told. Nobody holds two. CPUs do not wait for each other because
- * each lock has a cache line, and they hold it for some 50 instructions: hundreds of them, which do
- * nothing but fork, seldom meet at one of 64. A lock for each chain would take 256 KB.
+ * Each lock guards some chains: their lists, their elements of perfctr_n_told, and the pins,
+ * watched and told of their entries. No CPU holds two of them. A CPU holds one for some 50
+ * instructions, and each has a cache line of its own: even hundreds of CPUs that do nothing but
+ * fork seldom meet at one of 64. A lock for each chain would take 256 KB.
  */
 #define N_LOCKS	64
 static struct chains_lock {
@@ -287,9 +287,10 @@ int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *ar
 }
 
 /*
- * A switch to a thread that is told says so, and the thread's entry says which CPU that was, before
- * it looks at what there is for it to do. Of a CPU that has gone on to threads that are not told
- * perfctr_running may be old: a thread that runs elsewhere, or none any more. It is not looked at.
+ * A switch to a told thread writes perfctr_running, and the CPU into the thread's entry, before it
+ * reads what it has to do. After later switches to threads that are not told, perfctr_running is
+ * old: that thread may run on another CPU, or may have exited. So the pointer is only compared, and
+ * the entry's CPU decides.
  */
 bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 {
@@ -301,7 +302,7 @@ bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 	rcu_read_lock();
 	thread = perfctr_find_thread(READ_ONCE(per_cpu(perfctr_running, cpu)));
 	if (thread) {
-		/* What it did there until it left is seen. */
+		/* Pairs with the release at the end of a switch away from it. */
 		its_cpu = smp_load_acquire(&thread->cpu);
 		found = (its_cpu == (int)cpu || its_cpu == PERFCTR_CPU_UNKNOWN) &&
 			(READ_ONCE(thread->mark) == of || READ_ONCE(thread->context) == of);

@@ -37,7 +37,7 @@ struct perfctr_thread {
 extern struct hlist_head perfctr_threads[1 << PERFCTR_HASH_BITS];
 extern u16 perfctr_n_told[1 << PERFCTR_HASH_BITS];
 extern struct perfctr_thread perfctr_nobody;	/* never written */
-/* What the last switch that was told there began to run; to be compared only. */
+/* The thread that the CPU's last told switch began to run; only compared, never dereferenced. */
 DECLARE_PER_CPU(const struct task_struct *, perfctr_running);
 
 static __always_inline u32 perfctr_hash(const struct task_struct *task)

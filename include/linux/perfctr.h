@@ -281,8 +281,8 @@ struct perfctr_counts {
 	__u64 migrations;	/* ... on another CPU than the time before */
 	__u64 counter[PERFCTR_MAX_COUNTERS];
 	/*
-	 * On a hybrid machine: how much of tsc was spent on each kind of core.  An event with
-	 * kinds was not counted on the others.
+	 * On a hybrid machine: how much of tsc was spent on each kind of core; on CPUs that are
+	 * mute, the rest.  An event with kinds was not counted on the others.
 	 */
 	__u64 kind_tsc[PERFCTR_MAX_KINDS];
 };
@@ -361,6 +361,7 @@ struct perfctr_record {
  * RDPMC's upper half, EDX, is 0: the kernel sets a counter to 0 before its value has 32 bits.
  * While an event has a period no counter of the context can be read so: recheck always differs, and
  * PERFCTR_PAGE_STARTED and _RDPMC are not set.  The sums go on, and the time stamp can be read.
+ * While the thread runs on a mute CPU likewise, but for _RDPMC, which stays.
  */
 struct perfctr_page_counter {
 	__u64 bias;
@@ -384,9 +385,11 @@ struct perfctr_page {
 	struct perfctr_page_counter counter[PERFCTR_MAX_COUNTERS];
 	__u32 kind;		/* of core, where the thread last ran; 0 where all are alike */
 	__u32 reserved2;
-	__u64 kind_tsc[PERFCTR_MAX_KINDS];	/* of tsc, but of kind: that has the rest */
+	__u64 kind_tsc[PERFCTR_MAX_KINDS + 1];	/* of tsc, but of kind: that has the rest */
 };
 
+/* perfctr_page.kind: a CPU whose counters are of no kind that was there at boot. */
+#define PERFCTR_NO_KIND		PERFCTR_MAX_KINDS
 #define PERFCTR_PAGE_STARTED	(1u << 0)	/* counts whenever the thread runs */
 /*
  * RDPMC does not fault while the page is mapped.  Not set if the processor has no RDPMC, nor if

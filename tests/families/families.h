@@ -195,6 +195,8 @@ bool hybrid_counters_that_are_not_here_are_no_disturbance(void);
 /* mute.c */
 bool has_a_cpu_that_cannot_count(void);
 bool a_cpu_that_cannot_count_comes_and_it_is_told(void);
+bool has_watchdog(void);
+bool the_first_to_count_leaves_a_cpu_alone_that_cannot(void);
 
 /* p4.c */
 bool p4_counters_have_the_routes_of_the_manual(void);

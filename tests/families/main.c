@@ -74,6 +74,7 @@ static const struct {
 	TEST(EVENTS, hybrid_a_session_with_events_of_kinds_agrees_with_a_context),
 	TEST(EVENTS, hybrid_a_kind_whose_last_cpu_goes_waits_for_it),
 	TEST(EVENTS, hybrid_counters_that_are_not_here_are_no_disturbance),
+	TEST(EVENTS, the_first_to_count_leaves_a_cpu_alone_that_cannot),
 	TEST(EVENTS, a_cpu_that_cannot_count_comes_and_it_is_told),
 	TEST(EVENTS, p4_counters_have_the_routes_of_the_manual),
 	TEST(EVENTS, p4_controls_are_refused_for_the_right_reason),
@@ -94,6 +95,8 @@ static bool applies(size_t i)
 			       : profile_has_modes() ? EVENTS
 						     : MODELESS;
 
+	if (tests[i].function == the_first_to_count_leaves_a_cpu_alone_that_cannot)
+		return has_a_cpu_that_cannot_count() && has_watchdog();
 	/* Its other tests are those of the same machine without this CPU. */
 	if (tests[i].function != machine_is_what_its_profile_says &&
 	    has_a_cpu_that_cannot_count() !=

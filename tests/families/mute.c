@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #define SMT_CONTROL "/sys/devices/system/cpu/smt/control"
+#define WATCHDOG_SWITCH "/proc/sys/kernel/nmi_watchdog"
+#define RDPMC_SWITCH "/sys/bus/event_source/devices/cpu_core/rdpmc"
+#define FOREIGN 0x123456
 #define MARKED_USERS (PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED)
 
 bool has_a_cpu_that_cannot_count(void)
@@ -19,16 +22,20 @@ bool has_a_cpu_that_cannot_count(void)
 	return !strcmp(profile.name, "hybrid-leaf-lost") || !strcmp(profile.name, "p4-nosmt");
 }
 
+static bool write_text(const char *name, const char *text)
+{
+	int fd = open(name, O_WRONLY | O_CLOEXEC);
+
+	REQUIRE(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	return !close(fd);
+}
+
 /* CPU 1, by its switch: the kernel takes it down again where somebody refuses it. */
 static bool let_it_come(void)
 {
-	int smt;
-
 	if (strcmp(profile.name, "p4-nosmt"))
 		return set_online(false) && set_online(true);
-	smt = open(SMT_CONTROL, O_WRONLY | O_CLOEXEC);
-	REQUIRE(smt >= 0 && write(smt, "on", 2) == 2);
-	return !close(smt);
+	return write_text(SMT_CONTROL, "on");
 }
 
 static bool is_online(void)
@@ -51,6 +58,43 @@ static bool read_registers(uint64_t *value)
 	for (int i = 0; i < 2; i++)
 		REQUIRE(pread64(msrs, &value[i], sizeof(value[i]), msr[i]) == sizeof(value[i]));
 	return !close(msrs);
+}
+
+static bool write_foreign(uint64_t value)
+{
+	int msrs = open("/dev/cpu/1/msr", O_WRONLY | O_CLOEXEC);
+
+	REQUIRE(msrs >= 0 && pwrite64(msrs, &value, sizeof(value), 0xc1) == sizeof(value));
+	return !close(msrs);
+}
+
+bool has_watchdog(void)
+{
+	char on = '0';
+	int fd = open(WATCHDOG_SWITCH, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	EXPECT(read(fd, &on, 1) == 1);
+	close(fd);
+	return on == '1';
+}
+
+/* The driver tries the counters, and what instructions cost, when the watchdog gives them. */
+bool the_first_to_count_leaves_a_cpu_alone_that_cannot(void)
+{
+	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
+	uint64_t registers[2];
+	int fd;
+
+	REQUIRE(let_it_come() && is_online() && EXPECT_EQUAL(machine_info().mute_cpus, 1));
+	REQUIRE(write_text(WATCHDOG_SWITCH, "0") && pin(0, 1) && write_foreign(FOREIGN));
+	REQUIRE(EXPECT_EQUAL(machine_info().cost_wrmsr, 0));
+	fd = context_open(0);
+	REQUIRE(fd >= 0 && context_control(fd, &control));
+	REQUIRE(EXPECT(machine_info().cost_wrmsr > 0));
+	REQUIRE(read_registers(registers) && EXPECT_EQUAL(registers[1], FOREIGN));
+	return !close(fd);
 }
 
 static int session_open_on(uint64_t cpus)
@@ -96,6 +140,25 @@ static bool sessions_are_told(void)
 	return !close(on_it);
 }
 
+/* The thread runs there, and its counter has counted nothing. */
+static bool fast_reads_find_nothing(const struct perfctr_page *page)
+{
+	struct perfctr_snapshot snapshot;
+
+	perfctr_read_snapshot(page, 1, &snapshot);
+	return EXPECT_EQUAL(perfctr_read_pmc(page, 0), 0) && EXPECT_EQUAL(snapshot.counter[0], 0);
+}
+
+/* Where everybody may RDPMC, whatever a counter there holds for others. */
+static bool fast_reads_never_find_what_is_foreign(const struct perfctr_page *page)
+{
+	if (!strcmp(profile.name, "p4-nosmt"))
+		return true;
+	REQUIRE(write_foreign(FOREIGN) && write_text(RDPMC_SWITCH, "2"));
+	REQUIRE(fast_reads_find_nothing(page));
+	return write_text(RDPMC_SWITCH, "1") && write_foreign(0);
+}
+
 /* A thread that begins to count on the CPU is told at once, and its fast reads find what it has: nothing. */
 static bool who_begins_there_is_told(uint32_t flags)
 {
@@ -116,7 +179,8 @@ static bool who_begins_there_is_told(uint32_t flags)
 	if (!flags) {
 		page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
 		REQUIRE(page != MAP_FAILED);
-		REQUIRE(EXPECT_EQUAL(perfctr_read_pmc(page, 0), 0));
+		REQUIRE(fast_reads_find_nothing(page));
+		REQUIRE(fast_reads_never_find_what_is_foreign(page));
 		REQUIRE(pin(0, 0) && EXPECT(perfctr_read_pmc(page, 0) > 0));
 		munmap((void *)page, PERFCTR_PAGE_SIZE);
 	}
@@ -151,10 +215,21 @@ static bool counts_are(int fd, const struct walker *w, bool disturbed)
 	       EXPECT_EQUAL(!!(counts.flags & PERFCTR_COUNTS_DISTURBED), disturbed);
 }
 
+/* What a thread has run on CPU 1 is time on no kind of core. */
+static bool no_kind_has_the_time(const struct perfctr_counts *before,
+				 const struct perfctr_counts *after)
+{
+	uint64_t on_kinds = after->kind_tsc[0] + after->kind_tsc[1];
+
+	return !machine_info().n_kinds || (EXPECT_EQUAL(after->kind_tsc[1], before->kind_tsc[1]) &&
+					   EXPECT(on_kinds > 0) && EXPECT(on_kinds < after->tsc));
+}
+
 bool a_cpu_that_cannot_count_comes_and_it_is_told(void)
 {
 	struct perfctr_control of_context = control_one(&profile.instructions.of[0], USER);
 	struct perfctr_control of_session = control_one(&profile.instructions.of[1], USER);
+	struct perfctr_counts were, are;
 	uint64_t before[2], after[2];
 	int group, session, fd;
 	struct walker w;
@@ -171,7 +246,10 @@ bool a_cpu_that_cannot_count_comes_and_it_is_told(void)
 	REQUIRE(round_on(&w, 0));
 	REQUIRE(counts_are(fd, &w, false) && counts_are(session, &w, true));
 	REQUIRE(read_registers(before));
+	were = counts_of(fd, PERFCTR_SCOPE_SELF);
 	REQUIRE(round_on(&w, 1));
+	are = counts_of(fd, PERFCTR_SCOPE_SELF);
+	REQUIRE(no_kind_has_the_time(&were, &are));
 	REQUIRE(read_registers(after));
 	REQUIRE(EXPECT_EQUAL(after[0], before[0]) && EXPECT_EQUAL(after[1], before[1]));
 	REQUIRE(counts_are(fd, &w, true) && counts_are(session, &w, true));

@@ -70,7 +70,7 @@ OFFSET(struct perfctr_page_counter, ticket, 8);
 OFFSET(struct perfctr_page_counter, recheck, 16);
 OFFSET(struct perfctr_page_counter, sum, 24);
 
-SIZE(struct perfctr_page, 64 + 33 * 32 + 8 + 4 * 8);
+SIZE(struct perfctr_page, 64 + 33 * 32 + 8 + 5 * 8);
 OFFSET(struct perfctr_page, seq, 8);
 OFFSET(struct perfctr_page, switches, 24);
 OFFSET(struct perfctr_page, tsc, 64);

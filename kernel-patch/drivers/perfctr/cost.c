@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the instructions cost here that everything is made of, so that users can judge figures. */
 #include <linux/irqflags.h>
+#include <linux/lockdep.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
 #include "perfctr.h"
@@ -33,17 +34,15 @@ void perfctr_measure_costs(void)
 {
 	const struct perfctr_pmu *pmu = perfctr_pmu;
 	struct perfctr_costs *costs = &perfctr_costs;
-	unsigned long flags;
 	u64 value __maybe_unused;
 
+	lockdep_assert_irqs_disabled();
 	if (!boot_cpu_has(X86_FEATURE_TSC))
 		return;
-	local_irq_save(flags);
 	pmu->take_cpu(true);
 	if (pmu->features & PERFCTR_FEATURE_RDPMC)
 		costs->rdpmc = ticks(rdpmcl(0, value));
 	costs->rdmsr = ticks(rdmsrl(pmu->counter_msr, value));
 	costs->wrmsr = ticks(wrmsrl(pmu->counter_msr, 0));
 	pmu->give_cpu();
-	local_irq_restore(flags);
 }

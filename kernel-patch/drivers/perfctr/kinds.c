@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Kinds of cores, which differ in their counters and events: what a control may ask for, and how
- * long a thread ran on which. Only when a thread comes to another CPU is its kind looked at.
+ * long a thread ran on which.
  */
 #include <linux/cpumask.h>
 #include <linux/errno.h>
@@ -89,22 +89,26 @@ bool perfctr_kinds_lack(const struct perfctr_pmu *pmu, u64 slots)
 	return pmu->n_kinds && slots & ~perfctr_kinds_counters(pmu, all_kinds(pmu));
 }
 
-/* Of page's time, what was on cores of its present kind. */
+/* Of page's time, what was on cores of its present kind, or on CPUs that are mute. */
 static u64 present_time(const struct perfctr_page *page)
 {
 	u64 time = page->tsc.sum;
 	u32 k;
 
-	for (k = 0; k < PERFCTR_MAX_KINDS; k++)
+	for (k = 0; k < ARRAY_SIZE(page->kind_tsc); k++)
 		if (k != page->kind)
 			time -= page->kind_tsc[k];
 	return time;
 }
 
-/* The thread has come to this CPU; the page's sums are those of when it left another one. */
+/*
+ * The thread has come to this CPU; the page's sums are those of when it left the one before. That
+ * may have had the same number: a CPU goes, and is of another kind, or mute, when it comes again.
+ */
 void perfctr_kind_enter(struct perfctr_page *page)
 {
-	u32 kind = __this_cpu_read(kind_of_cpu);
+	u32 kind = __this_cpu_read(perfctr_cpu.mute) ? PERFCTR_NO_KIND :
+						       __this_cpu_read(kind_of_cpu);
 
 	if (page->kind == kind)
 		return;
@@ -114,8 +118,9 @@ void perfctr_kind_enter(struct perfctr_page *page)
 
 void perfctr_kind_times(const struct perfctr_page *page, u64 *time)
 {
-	memcpy(time, page->kind_tsc, sizeof(page->kind_tsc));
-	time[page->kind] = present_time(page);
+	memcpy(time, page->kind_tsc, PERFCTR_MAX_KINDS * sizeof(*time));
+	if (page->kind != PERFCTR_NO_KIND)
+		time[page->kind] = present_time(page);
 }
 
 void perfctr_kind_add(u64 *sum, const u64 *time)

@@ -483,7 +483,7 @@ struct perfctr_costs {
 
 extern struct perfctr_costs perfctr_costs;
 void perfctr_measure_rdtsc(void);
-void perfctr_measure_costs(void); /* the rest; the counters are reserved, and not taken */
+void perfctr_measure_costs(void); /* the rest, here; the counters are reserved, and not taken */
 
 /* debugfs.c */
 void perfctr_debugfs_init(void);

@@ -177,22 +177,23 @@ static void check_cpu(void *arg)
 		probe->fault = "CPUID is not the same twice";
 	else
 		probe->fault = check_all(probe->pmu, probe->hw);
+	if (!probe->fault)
+		perfctr_measure_costs();
 }
 
-/* CPUs of one kind are believed to be alike; those of several are few enough to try each. */
+/*
+ * CPUs of one kind are believed to be alike; those of several are few enough to try each. The
+ * registers of one that is mute are not ours to write. One that cannot be called has gone.
+ */
 static void check_cpus(struct probe *probe)
 {
 	unsigned int cpu;
 
-	if (!probe->pmu->n_kinds) {
-		smp_call_function_any(cpu_online_mask, check_cpu, probe, true);
-		return;
-	}
 	for_each_online_cpu(cpu) {
-		if (perfctr_cpu_is_mute(cpu))
+		if (perfctr_cpu_is_mute(cpu) ||
+		    smp_call_function_single(cpu, check_cpu, probe, true))
 			continue;
-		smp_call_function_single(cpu, check_cpu, probe, true);
-		if (probe->fault)
+		if (probe->fault || !probe->pmu->n_kinds)
 			break;
 	}
 }
@@ -211,8 +212,6 @@ int perfctr_try_pmu(void)
 		tried = true;
 		if (probe.fault)
 			perfctr_refuse_pmu(probe.fault);
-		else
-			perfctr_measure_costs();
 	}
 	return perfctr_usable_pmu() ? 0 : -ENODEV;
 }

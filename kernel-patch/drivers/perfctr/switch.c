@@ -222,17 +222,22 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
 }
 
 /*
- * On a mute CPU a context counts time and no events, and its page says that events are missing.
- * User mode may not execute RDPMC here: the fault handler gives it a value by which the thread's
- * own read ends with the sum.
+ * On a mute CPU a context counts time and no events, and its page says that events are missing. The
+ * counters are somebody else's: who reads the page here takes the sums, as of one that is stopped.
  */
-static noinline void enter_mute(struct perfctr_page *page)
+static noinline void enter_mute(const struct perfctr_context *ctx, struct perfctr_page *page)
 {
-	u32 i;
-
 	page->flags |= PERFCTR_PAGE_DISTURBED;
-	for (i = 0; i < page->n_counters; i++)
-		set_bias(&page->counter[i], 0);
+	if (!ctx->shared)
+		page->flags &= ~PERFCTR_PAGE_STARTED;
+	set_waiting_biases(page);
+	forbid_fast_reads(page);
+}
+
+static noinline void leave_mute(const struct perfctr_context *ctx, struct perfctr_page *page)
+{
+	if (!ctx->shared && !ctx->hw->interrupts)
+		page->flags |= PERFCTR_PAGE_STARTED;
 }
 
 static __always_inline bool has_counters_here(const struct perfctr_cpu *cpu,
@@ -281,9 +286,9 @@ static __always_inline void enter_cpu(struct perfctr_page *page, u64 now, bool s
 	if (page->cpu != number) {
 		page->migrations += switched && page->cpu != U32_MAX;
 		page->cpu = number;
-		if (static_branch_unlikely(&perfctr_kinds))
-			perfctr_kind_enter(page);
 	}
+	if (static_branch_unlikely(&perfctr_kinds))
+		perfctr_kind_enter(page);
 	set_bias(&page->tsc, now);
 }
 
@@ -299,7 +304,7 @@ static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfct
 	if (has_counters_here(cpu, ctx))
 		enter_counters(cpu, ctx);
 	else if (ctx->hw->n_events)
-		enter_mute(page);
+		enter_mute(ctx, page);
 	perfctr_page_end(page);
 }
 
@@ -334,6 +339,8 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 		fold_counters(cpu, ctx);
 		change_owner(cpu, unlikely(ctx->hw->special) ? leave_specially(cpu, ctx) :
 							       space_of(ctx));
+	} else if (ctx->hw->n_events) {
+		leave_mute(ctx, page);
 	}
 	perfctr_page_end(page);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A machine on which perf_events counts and samples all the time: perfctr never has counters that it
- * has, has them in the moments where it has none, and gives them back; and who comes second is told
- * by whom they are held. Whether perf_events loses anything perf_beside.c looks.
+ * A machine on which perf_events counts and samples all the time: perfctr never takes counters from
+ * it, takes them in the moments where perf_events has none, and gives them back. A caller that comes
+ * second is told who holds them. perf_beside.c looks whether perf_events loses anything.
  */
 #include "groups.h"
 #include "perf_beside.h"
@@ -132,6 +132,26 @@ START_TEST(whatever_perf_events_has_all_the_time_nobody_gets)
 }
 END_TEST
 
+/* A process on each CPU, which does it without end, for so many rounds of perf_events. */
+static void do_on_both_cpus(void (*without_end)(int cpu), unsigned int rounds)
+{
+	pid_t pid[2];
+	int status;
+
+	for (int cpu = 0; cpu < 2; cpu++) {
+		pid[cpu] = fork();
+		ck_assert(pid[cpu] >= 0);
+		if (!pid[cpu])
+			without_end(cpu);
+	}
+	perf_beside_wait(rounds);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		ck_assert_int_eq(kill(pid[cpu], SIGKILL), 0);
+		ck_assert_int_eq(wait_for(pid[cpu], &status), pid[cpu]);
+		ck_assert_int_eq(status, SIGKILL);
+	}
+}
+
 static void ask_all_the_time(int cpu)
 {
 	struct perfctr_control control;
@@ -154,22 +174,8 @@ static void ask_all_the_time(int cpu)
 
 START_TEST(who_asks_all_the_time_gets_nothing_and_perf_events_loses_nothing)
 {
-	pid_t pid[2];
-	int status;
-
 	perf_beside_set(PERF_ALL_THE_TIME);
-	for (int cpu = 0; cpu < 2; cpu++) {
-		pid[cpu] = fork();
-		ck_assert(pid[cpu] >= 0);
-		if (!pid[cpu])
-			ask_all_the_time(cpu);
-	}
-	perf_beside_wait(test_rounds(3));
-	for (int cpu = 0; cpu < 2; cpu++) {
-		ck_assert_int_eq(kill(pid[cpu], SIGKILL), 0);
-		ck_assert_int_eq(wait_for(pid[cpu], &status), pid[cpu]);
-		ck_assert_int_eq(status, SIGKILL);
-	}
+	do_on_both_cpus(ask_all_the_time, test_rounds(3));
 }
 END_TEST
 
@@ -178,8 +184,9 @@ static void count_by_session_between(void)
 	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
 	struct perfctr_control control;
 
-	while (try_session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
-							    { { 1, USER(BRANCHES) }, 0 }),
+	while (try_session_control(session,
+				   SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
+						  { { 1, USER(BRANCHES) }, 0 }),
 				   &control) < 0) {
 		ck_assert_int_eq(errno, EBUSY);
 		ck_assert_uint_eq(control.bad_reason, 0);
@@ -235,22 +242,8 @@ static void take_all_the_time(int cpu)
 
 START_TEST(in_a_race_for_the_counters_nobody_loses_counts)
 {
-	pid_t pid[2];
-	int status;
-
 	perf_beside_set(PERF_BY_TURNS);
-	for (int cpu = 0; cpu < 2; cpu++) {
-		pid[cpu] = fork();
-		ck_assert(pid[cpu] >= 0);
-		if (!pid[cpu])
-			take_all_the_time(cpu);
-	}
-	perf_beside_wait(test_rounds(TURNS));
-	for (int cpu = 0; cpu < 2; cpu++) {
-		ck_assert_int_eq(kill(pid[cpu], SIGKILL), 0);
-		ck_assert_int_eq(wait_for(pid[cpu], &status), pid[cpu]);
-		ck_assert_int_eq(status, SIGKILL);
-	}
+	do_on_both_cpus(take_all_the_time, test_rounds(TURNS));
 }
 END_TEST
 
@@ -365,8 +358,7 @@ START_TEST(perfex_counts_exactly_in_a_moment_where_perf_events_has_none)
 }
 END_TEST
 
-SUITE(beside,
-      counters_are_tried_in_the_first_moment_where_perf_events_has_none,
+SUITE(beside, counters_are_tried_in_the_first_moment_where_perf_events_has_none,
       whatever_perf_events_has_all_the_time_nobody_gets,
       who_asks_all_the_time_gets_nothing_and_perf_events_loses_nothing,
       by_turns_each_counts_exactly_and_gives_the_counters_back,

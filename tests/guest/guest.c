@@ -441,6 +441,44 @@ int set_paranoid(int level)
 	return before;
 }
 
+pid_t sleeper_as(void (*become_it)(const void *argument), const void *argument)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	EXPECT(pipe(ready) == 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		become_it(argument);
+		/* Which has been lost with the credentials. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		EXPECT(write(ready[1], "", 1) == 1);
+		for (;;)
+			pause();
+	}
+	EXPECT(read(ready[0], &byte, 1) == 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+/* An event of software asks for the rights of one of hardware, and is not refused while perfctr has the counters. */
+int try_perf_dummy(pid_t thread, int cpu, bool kernel)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = !kernel,
+		.exclude_hv = 1,
+		.disabled = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
 void restrict_files(void)
 {
 	const struct landlock_ruleset_attr ruleset = {

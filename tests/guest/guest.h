@@ -132,6 +132,11 @@ void become(uid_t uid, uint64_t capabilities);
 int try_perf(uint32_t type, uint64_t config, pid_t pid, int cpu);
 int try_perf_instructions(void); /* the caller's */
 
+/* Likewise, of no hardware: it needs the same rights, and no counter. */
+int try_perf_dummy(pid_t thread, int cpu, bool kernel);
+/* A child that sleeps, and ends with the caller, when it has become what the function makes of it. */
+pid_t sleeper_as(void (*become_it)(const void *argument), const void *argument);
+
 /* kernel.perf_event_paranoid, -1 to 3; gives what it was. */
 int set_paranoid(int level);
 /* For good, as a container's runtime does it: perf_event_open(2) ends with the error. */
@@ -321,6 +326,7 @@ Suite *system_suite(void);
 Suite *system_cpus_suite(void);
 Suite *told_suite(void);
 Suite *totals_suite(void);
+Suite *totals_large_suite(void);
 Suite *totals_life_suite(void);
 Suite *trace_suite(void);
 Suite *tree_suite(void);

@@ -95,6 +95,7 @@ static const struct {
 	{ "system_cpus", system_cpus_suite },
 	{ "told", told_suite },
 	{ "totals", totals_suite },
+	{ "totals_large", totals_large_suite },
 	{ "totals_life", totals_life_suite },
 	{ "trace", trace_suite },
 	{ "tree", tree_suite },

@@ -69,46 +69,29 @@ struct outcome {
 	unsigned int cells, allowed, stricter, wrong;
 };
 
-static pid_t sleeper_start(uid_t uid, bool dumpable)
-{
-	int ready[2];
-	char byte;
-	pid_t pid;
+struct identity {
+	uid_t uid;
+	bool dumpable;
+};
 
-	EXPECT(pipe(ready) == 0);
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		become(uid, uid ? 0 : ~0ull >> (63 - CAP_LAST_CAP));
-		prctl(PR_SET_DUMPABLE, dumpable);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		EXPECT(write(ready[1], "", 1) == 1);
-		for (;;)
-			pause();
-	}
-	EXPECT(read(ready[0], &byte, 1) == 1);
-	close(ready[0]);
-	close(ready[1]);
-	return pid;
+static void become_sleeper(const void *identity)
+{
+	const struct identity *i = identity;
+
+	become(i->uid, i->uid ? 0 : ~0ull >> (63 - CAP_LAST_CAP));
+	prctl(PR_SET_DUMPABLE, i->dumpable);
 }
 
-/*
- * An event of software: the rights that are asked for are those of one of hardware, and it is refused for nothing else,
- * as that would be while perfctr has the counters.
- */
+static pid_t sleeper_start(uid_t uid, bool dumpable)
+{
+	return sleeper_as(become_sleeper, &(struct identity){ uid, dumpable });
+}
+
 static int perf_events(enum what what, pid_t thread)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.exclude_kernel = what == USER_MODE || what == CPU_USER,
-		.exclude_hv = 1,
-		.disabled = 1,
-	};
+	bool kernel = what == KERNEL_MODE || what == CPU_KERNEL;
 	bool cpu = what == CPU_USER || what == CPU_KERNEL;
-	int fd = syscall(SYS_perf_event_open, &attr, cpu ? -1 : thread, cpu ? 0 : -1, -1,
-			 PERF_FLAG_FD_CLOEXEC);
+	int fd = try_perf_dummy(cpu ? -1 : thread, cpu ? 0 : -1, kernel);
 
 	if (fd < 0)
 		return errno;

@@ -7,7 +7,6 @@
 #include <linux/capability.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -286,22 +285,11 @@ static void control_another(void *argument)
 	EXPECT(context_read(fd).flags & PERFCTR_COUNTS_STARTED);
 }
 
-static pid_t sleeper_as(uid_t uid)
+static void become_user(const void *uid)
 {
-	int ready = eventfd(0, 0);
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		become(uid, 0);
-		/* The change of ids has forbidden it. */
-		EXPECT(prctl(PR_SET_DUMPABLE, 1) == 0);
-		give(ready);
-		for (;;)
-			pause();
-	}
-	take(ready);
-	close(ready);
-	return pid;
+	become(*(const uid_t *)uid, 0);
+	/* The change of ids has forbidden it. */
+	EXPECT(prctl(PR_SET_DUMPABLE, 1) == 0);
 }
 
 START_TEST(who_may_not_kill_or_trace_a_process_cannot_send_it_signals)
@@ -313,12 +301,12 @@ START_TEST(who_may_not_kill_or_trace_a_process_cannot_send_it_signals)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++) {
-		attempts[i].pid = sleeper_as(USER_ID + 1);
+		attempts[i].pid = sleeper_as(become_user, &(uid_t){ USER_ID + 1 });
 		in_child(control_another, &attempts[i]);
 		kill_and_wait(attempts[i].pid);
 	}
 	/* A user's own. */
-	attempts[0] = (struct attempt){ .pid = sleeper_as(USER_ID) };
+	attempts[0] = (struct attempt){ .pid = sleeper_as(become_user, &(uid_t){ USER_ID }) };
 	in_child(control_another, &attempts[0]);
 	kill_and_wait(attempts[0].pid);
 }

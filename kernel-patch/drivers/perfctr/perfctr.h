@@ -62,8 +62,8 @@
 #include <linux/uidgid.h>
 #include <linux/wait.h>
 
-#include "owner.h"
-#include "pmu.h"
+#include "kernel/owner.h"
+#include "machine/pmu.h"
 
 struct perfctr_group;
 struct perfctr_kept_record;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The trace of a session: what it writes to its rings. */
+#include <linux/overflow.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include "../kernel/hooks.h"
+#include "../session/session.h"
+
+/* The session is stopped and has a new control. */
+void perfctr_trace_clear(struct perfctr_session *s)
+{
+	unsigned int cpu;
+
+	perfctr_rings_clear(&s->rings, struct_size((struct perfctr_trace_record *)NULL, counter,
+						   s->hw->n_events));
+	for_each_cpu(cpu, s->cpus)
+		per_cpu_ptr(s->cpu, cpu)->ticks = 0;
+}
+
+/* On the CPU, interrupts off; task runs from now on. The totals are of this moment. */
+void perfctr_trace(struct perfctr_session *s, u32 type, struct task_struct *task, u64 now)
+{
+	unsigned int cpu = smp_processor_id();
+	struct perfctr_cpu_ring *ring = &s->rings.cpu[cpu];
+	const struct perfctr_cpu_totals *totals = &s->totals->cpu[cpu];
+	bool marked = s->group && perfctr_thread(task)->mark == s->group;
+	struct perfctr_trace_record *record = perfctr_ring_claim(ring);
+
+	if (!record)
+		return;
+	record->time = now;
+	record->type = type;
+	record->tgid = marked ? task_tgid_nr_ns(task, s->ns) : 0;
+	record->tid = marked ? task_pid_nr_ns(task, s->ns) : 0;
+	record->lost = ring->lost;
+	record->tsc = totals->tsc;
+	memcpy(record->counter, totals->counter, s->hw->n_events * sizeof(record->counter[0]));
+	perfctr_ring_show(ring);
+}

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module: what the patch has in the kernel's code, by tracepoints, and where there are none by
+ * the function tracer: at the fault of an RDPMC, and at what perf_events does with CR4.PCE and with
+ * counters that it believes to be its own.
+ */
+#include <linux/delay.h>
+#include <linux/ftrace.h>
+#include <linux/hrtimer.h>
+#include <linux/irqflags.h>
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/task.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/task_work.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+#include <asm/mmu_context.h>
+#include <asm/trapnr.h>
+#include <trace/events/sched.h>
+#include <trace/events/timer.h>
+#include "../../kernel/module/compat.h"
+#include "../../kernel/module/cr4.h"
+#include "../../session/group.h"
+#include "../../kernel/hooks.h"
+#include "../../perfctr.h"
+
+static DEFINE_PER_CPU(unsigned long, last_tick);	/* jiffies */
+
+static noinline void switch_told(struct task_struct *prev, struct task_struct *next)
+{
+	struct perfctr_thread *out = perfctr_find_thread(prev);
+	struct perfctr_thread *in = perfctr_find_thread(next);
+
+	/* Before the gates, with a full barrier: see perfctr_cpu_runs(). */
+	__this_cpu_write(perfctr_running, next);
+	if (in)
+		perfctr_thread_settle(in, raw_smp_processor_id());
+	perfctr_forget_perf(next->mm);
+	__this_cpu_write(perfctr_switching_to, next);
+	perfctr_switch_threads(prev, next, out ?: &perfctr_nobody, in ?: &perfctr_nobody);
+	__this_cpu_write(perfctr_switching_to, NULL);
+	if (out)
+		smp_store_release(&out->cpu, PERFCTR_CPU_NONE);	/* what the switch wrote before */
+}
+
+static noinline void rdpmc_shown(struct task_struct *next)
+{
+	perfctr_forget_perf(next->mm);
+	if (perfctr_rdpmc_shows(next))
+		perfctr_rdpmc_enabled(next->mm);
+}
+
+/* The run queue is locked, interrupts are off, the address space is that of prev. */
+static void probe_switch(void *unused, bool preempt, struct task_struct *prev,
+			 struct task_struct *next, unsigned int prev_state)
+{
+	perfctr_pce_leave(next->mm);
+	if (perfctr_may_be_told(prev) || perfctr_may_be_told(next) ||
+	    unlikely(__this_cpu_read(perfctr_idle_watched)))
+		switch_told(prev, next);
+	else if (unlikely(perfctr_rdpmc_shows(next)))
+		rdpmc_shown(next);
+}
+
+/* Since Linux 7 the probe of a tracepoint can be preempted, and is no reader of RCU by itself. */
+static bool has_entry(const struct task_struct *task)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = perfctr_find_thread(task);
+	rcu_read_unlock();
+	return found;
+}
+
+/* The child is complete, can be found, and has not run; current is its parent. */
+static void probe_fork(void *unused, struct task_struct *parent, struct task_struct *child)
+{
+	/* Nothing of perf_events is mapped there: fork has copied its parent's permission. */
+	if (child->mm && child->mm != parent->mm)
+		atomic_set(&child->mm->context.perf_rdpmc_allowed, 0);
+	if (!has_entry(parent))
+		return;
+	/* Against perfctr_attach(). Interrupts on: who has the lock may interrupt this CPU. */
+	task_lock(child);
+	perfctr_bear(child, NULL);
+	task_unlock(child);
+}
+
+static void leave_now(struct callback_head *work)
+{
+	struct perfctr_thread *thread = container_of(work, struct perfctr_thread, leave);
+
+	bool holds_module = thread->holds_module;
+
+	thread->dropping = false;
+	perfctr_leave();
+	perfctr_thread_put(thread);
+	if (holds_module)
+		module_put(THIS_MODULE);
+}
+
+/* current's, which has an entry. It is told before it goes on in user mode, or to its parent. */
+static void leave_soon(enum task_work_notify_mode mode)
+{
+	struct perfctr_thread *thread = perfctr_thread_pin(current);
+
+	if (!thread)
+		return;
+	if (thread->dropping) {
+		perfctr_thread_put(thread);
+		return;
+	}
+	thread->dropping = true;
+	/* Until then it may wait for others as long as they like: who unloads is refused. */
+	thread->holds_module = try_module_get(THIS_MODULE);
+	init_task_work(&thread->leave, leave_now);
+	if (task_work_add(current, &thread->leave, mode)) {
+		thread->dropping = false;
+		if (thread->holds_module)
+			module_put(THIS_MODULE);
+		perfctr_thread_put(thread);
+	}
+}
+
+/* Before exit_task_work(), which comes before the parent is told. */
+static void probe_exit(void *unused, PERFCTR_EXIT_TELLS)
+{
+	smp_mb();	/* PF_EXITING before the entry: who makes one looks the other way round */
+	if (!hlist_empty(&perfctr_threads[perfctr_hash(task)]))
+		leave_soon(TWA_NONE);
+}
+
+/* Has executed a file; its first instruction comes after the work. */
+static void probe_exec(void *unused, struct task_struct *task, pid_t old_pid,
+		       struct linux_binprm *bprm)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	perfctr_pce_leave(task->mm);
+	local_irq_restore(flags);
+	if (has_entry(task) && !perfctr_is_dumpable(task))
+		leave_soon(TWA_RESUME);
+}
+
+static void tick_here(void)
+{
+	bool told = perfctr_may_be_told(current) || perfctr_is_gated();
+	unsigned long flags, now = jiffies;
+
+	if (!told && !static_branch_unlikely(&perfctr_shows_uncore))
+		return;
+	local_irq_save(flags);
+	if (static_branch_unlikely(&perfctr_shows_uncore))
+		perfctr_tick_uncore();
+	if (told && __this_cpu_read(last_tick) != now) {
+		__this_cpu_write(last_tick, now);
+		perfctr_tick_current();
+	}
+	local_irq_restore(flags);
+}
+
+/* The interrupt of the local timer, */
+static void probe_tick(void *unused, int vector)
+{
+	tick_here();
+}
+
+/* ... or of another one: what expires is the tick, or comes as often. */
+static void probe_timer(void *unused, PERFCTR_EXPIRY_TELLS)
+{
+	if (in_hardirq())
+		tick_here();
+}
+
+/* In the place of fixup_vdso_exception(): the fault has been dealt with. */
+static noinline bool is_fixed(struct pt_regs *regs, int trap, unsigned long error_code,
+			      unsigned long address)
+{
+	return true;
+}
+
+/* A fault of user mode, for which the kernel is about to send a signal. Preemption is off. */
+static void fault_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs), *user = (struct pt_regs *)regs->di;
+
+	if ((int)regs->si == X86_TRAP_GP && perfctr_has_space(current->mm) &&
+	    (perfctr_emulate_rdpmc(user) || perfctr_wait_for_code(user)))
+		regs->ip = (unsigned long)is_fixed;
+}
+
+/* In the place of perf_clear_dirty_counters(). */
+static noinline void clear_nothing(void)
+{
+}
+
+/* The counters that it left counts in are ours meanwhile, or were, and have been cleared. */
+static void clear_dirty_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			      struct ftrace_regs *fregs)
+{
+	if (perfctr_cpu_is_taken())
+		ftrace_get_regs(fregs)->ip = (unsigned long)clear_nothing;
+}
+
+static void learn_settings(struct work_struct *work);
+static DECLARE_DELAYED_WORK(learn_work, learn_settings);
+
+/* The file says it some time after CR4 does. */
+#define LEARN_AFTER	(HZ / 10)
+
+static void learn_settings(struct work_struct *work)
+{
+	perfctr_learn_settings();
+	if (perfctr_learn_always())
+		mod_delayed_work(system_wq, &learn_work, LEARN_AFTER);
+}
+
+static bool telling;	/* between begin_events() and end_events() */
+
+/* The kernel is about to set or clear CR4.PCE of this CPU: for a mapping, or for everybody. */
+static void update_pce_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			     struct ftrace_regs *fregs)
+{
+	unsigned long flags;
+
+	if (!READ_ONCE(telling))
+		return;
+	local_irq_save(flags);
+	perfctr_pce_give_back();
+	WRITE_ONCE(perfctr_rdpmc_always, true);
+	if (current->active_mm)
+		perfctr_rdpmc_enabled(current->active_mm);
+	local_irq_restore(flags);
+	mod_delayed_work(system_wq, &learn_work, LEARN_AFTER);
+}
+
+/*
+ * The tracer calls a function with preemption off, and not within itself. While one is registered
+ * the administrator cannot switch the tracer off, and while it is off none can be registered: a
+ * thread whose RDPMC nobody emulates would be killed.
+ */
+#define ENTRY_FLAGS	(FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT)
+/* One that changes where the kernel goes on. */
+#define WAY_FLAGS	(ENTRY_FLAGS | FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY)
+
+static struct entry {
+	char *function;
+	struct ftrace_ops ops;
+} entries[] = {
+	{ "fixup_vdso_exception", { .func = fault_entry, .flags = WAY_FLAGS } },
+	{ "perf_clear_dirty_counters", { .func = clear_dirty_entry, .flags = WAY_FLAGS } },
+	{ "cr4_update_pce", { .func = update_pce_entry, .flags = ENTRY_FLAGS } },
+};
+
+static bool is_registered(const struct entry *entry)
+{
+	return entry->ops.flags & FTRACE_OPS_FL_ENABLED;
+}
+
+static void unregister_entries(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(entries); i++)
+		if (is_registered(&entries[i]))
+			WARN_ON(unregister_ftrace_function(&entries[i].ops));
+}
+
+static int register_entry(struct entry *entry)
+{
+	int err = ftrace_set_filter(&entry->ops, entry->function, strlen(entry->function), 1);
+
+	if (!err)
+		err = register_ftrace_function(&entry->ops);
+	if (err)
+		pr_err_ratelimited("perfctr: cannot trace %s (%d): is kernel.ftrace_enabled 0, or a livepatch there?\n",
+				   entry->function, err);
+	return err;
+}
+
+/*
+ * From the first use on, to the end of the module: to unregister one waits until every thread that
+ * can run has run, and nobody shall wait for that to count again. They are seldom called.
+ */
+static int register_entries(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(entries); i++) {
+		if (!is_registered(&entries[i]) && register_entry(&entries[i])) {
+			unregister_entries();
+			return -ENXIO;
+		}
+	}
+	return 0;
+}
+
+static void free_entries(void)
+{
+	unsigned int i;
+
+	unregister_entries();
+	for (i = 0; i < ARRAY_SIZE(entries); i++)
+		ftrace_free_filter(&entries[i].ops);
+	cancel_delayed_work_sync(&learn_work);
+}
+
+static struct probe {
+	const char *name;
+	void *function;
+	struct tracepoint *tracepoint;
+} probes[] = {
+	{ "sched_switch", probe_switch },
+	{ "sched_process_fork", probe_fork },
+	{ "sched_process_exit", probe_exit },
+	{ "sched_process_exec", probe_exec },
+	{ "local_timer_entry", probe_tick },
+	{ "hrtimer_expire_entry", probe_timer },
+};
+
+/* The compiler refuses a kernel whose tracepoints have other parameters. */
+static inline void __maybe_unused check_probes(void)
+{
+	check_trace_callback_type_sched_switch(probe_switch);
+	check_trace_callback_type_sched_process_fork(probe_fork);
+	check_trace_callback_type_sched_process_exit(probe_exit);
+	check_trace_callback_type_sched_process_exec(probe_exec);
+	check_trace_callback_type_hrtimer_expire_entry(probe_timer);
+}
+
+static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (!strcmp(tracepoint->name, probes[i].name))
+			probes[i].tracepoint = tracepoint;
+}
+
+static void unregister_first(unsigned int n)
+{
+	while (n--)
+		tracepoint_probe_unregister(probes[n].tracepoint, probes[n].function, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+static int register_probes(void)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		err = tracepoint_probe_register(probes[i].tracepoint, probes[i].function, NULL);
+		if (err) {
+			unregister_first(i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int begin_events(void)
+{
+	int err = register_entries();
+
+	if (err)
+		return err;
+	err = register_probes();
+	if (err)
+		return err;
+	WRITE_ONCE(telling, true);
+	WRITE_ONCE(perfctr_rdpmc_always, true);
+	if (perfctr_learn_always())
+		mod_delayed_work(system_wq, &learn_work, LEARN_AFTER);
+	return 0;
+}
+
+static void give_pce_back(void *unused)
+{
+	perfctr_pce_give_back();
+}
+
+/* No page is mapped any more. */
+static void end_events(void)
+{
+	on_each_cpu(give_pce_back, NULL, true);
+	unregister_first(ARRAY_SIZE(probes));
+	WRITE_ONCE(telling, false);
+	cancel_delayed_work_sync(&learn_work);
+}
+
+static const struct perfctr_events events = {
+	.begin = begin_events,
+	.end = end_events,
+	.may_rdpmc = perfctr_may_rdpmc,
+	.rdpmc_enabled = perfctr_rdpmc_enabled,
+	.cpu_is_taken = perfctr_cpu_is_taken,
+};
+
+int perfctr_events_init(void)
+{
+	unsigned int i;
+
+	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		pr_err("perfctr: not for PREEMPT_RT, where a fork cannot get memory: use the patch\n");
+		return -EOPNOTSUPP;
+	}
+	for_each_kernel_tracepoint(find_tracepoint, NULL);
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		if (!probes[i].tracepoint) {
+			pr_err("perfctr: this kernel has no tracepoint %s: use the patch\n",
+			       probes[i].name);
+			return -EOPNOTSUPP;
+		}
+	}
+	perfctr_threads_init();
+	perfctr_set_events(&events);
+	perfctr_settings_open();
+	perfctr_security_open();
+	return 0;
+}
+
+/*
+ * No descriptor is left: what threads still have is the marks of dead groups. Who has taken the
+ * last of them out of the table may be about to say so, and be preempted in this code.
+ */
+void perfctr_events_exit(void)
+{
+	struct task_struct *task;
+
+	while (perfctr_hooks_in_use()) {
+		task = perfctr_first_thread();
+		if (task) {
+			perfctr_group_forget(task);
+			put_task_struct(task);
+		}
+		msleep(20);
+	}
+	synchronize_rcu_tasks();
+	perfctr_hooks_flush();
+	perfctr_security_close();
+	perfctr_settings_close();
+	free_entries();
+	synchronize_rcu_tasks();	/* in is_fixed() or clear_nothing() */
+}
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Virtual performance counters (perfctr)");

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The patch: what the hooks in the kernel's code call of births and exits. */
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/perfctr_hooks.h>
+#include <linux/sched.h>
+#include "../../perfctr.h"
+
+int perfctr_events_init(void)
+{
+	return 0;
+}
+
+void perfctr_events_exit(void)
+{
+}
+
+/* current has a context and makes task. What can fail or sleep is done now. */
+int perfctr_fork_task(struct task_struct *task)
+{
+	struct perfctr_context *ctx = perfctr_conceive(GFP_KERNEL);
+
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	task->thread.perfctr.context = ctx;
+	return 0;
+}
+
+/* ... and task cannot fail to be born any more. Locks are held: this must not sleep. */
+void perfctr_born_task(struct task_struct *task)
+{
+	struct perfctr_context *ctx = task->thread.perfctr.context;
+
+	task->thread.perfctr.context = NULL;
+	perfctr_bear(task, ctx);
+}
+
+void perfctr_exec_task(bool follows)
+{
+	if (follows)
+		perfctr_executes();
+	else
+		perfctr_leave();
+}
+
+/* task is current, which exits, or a thread whose birth failed. */
+void perfctr_detach_task(struct task_struct *task)
+{
+	if (task == current) {
+		perfctr_leave();
+		return;
+	}
+	perfctr_put(task->thread.perfctr.context);
+	task->thread.perfctr.context = NULL;
+}

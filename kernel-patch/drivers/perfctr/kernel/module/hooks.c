@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module: who wants to be told. The kernel tells while there are descriptors or threads of
+ * ours, and a kernel without them executes what it executed before.
+ */
+#include <linux/atomic.h>
+#include <linux/jiffies.h>
+#include <linux/mutex.h>
+#include <linux/threads.h>
+#include <linux/workqueue.h>
+#include <asm/msr-index.h>
+#include <asm/nmi.h>
+#include "compat.h"
+#include "../hooks.h"
+#include "../../machine/pmu.h"
+
+DEFINE_PER_CPU(bool, perfctr_idle_watched);
+atomic_t perfctr_n_gated;
+static const struct perfctr_events *events;
+
+static atomic_t users;		/* descriptors, and threads in the table */
+static DEFINE_MUTEX(events_lock);
+static bool begun;
+
+/* The kernel exports none. */
+bool perfctr_vector_init(void (*fn)(void))
+{
+	return false;
+}
+
+bool perfctr_has_vector(void)
+{
+	return false;
+}
+
+void perfctr_route_interrupts(bool ours)
+{
+}
+
+void perfctr_set_events(const struct perfctr_events *told)
+{
+	events = told;
+}
+
+int perfctr_hooks_get(void)
+{
+	int err = 0;
+
+	if (mutex_lock_killable(&events_lock))
+		return -EINTR;
+	perfctr_learn_settings();
+	if (!begun)
+		err = events->begin();
+	if (!err) {
+		begun = true;
+		atomic_inc(&users);
+	}
+	mutex_unlock(&events_lock);
+	return err;
+}
+
+static void end_unused(struct work_struct *work)
+{
+	mutex_lock(&events_lock);
+	if (begun && !atomic_read(&users)) {
+		events->end();
+		begun = false;
+	}
+	mutex_unlock(&events_lock);
+}
+
+static DECLARE_DELAYED_WORK(end_work, end_unused);
+
+/* Not at once: who opens one after the other would have the kernel's code written all the time. */
+#define END_AFTER	(2 * HZ)
+
+void perfctr_hooks_hold(void)
+{
+	atomic_inc(&users);
+}
+
+void perfctr_hooks_put(void)
+{
+	if (atomic_dec_and_test(&users))
+		mod_delayed_work(system_wq, &end_work, END_AFTER);
+}
+
+bool perfctr_hooks_in_use(void)
+{
+	return atomic_read(&users);
+}
+
+void perfctr_hooks_flush(void)
+{
+	cancel_delayed_work_sync(&end_work);
+	end_unused(NULL);
+}
+
+bool perfctr_may_rdpmc_now(struct mm_struct *mm)
+{
+	return events->may_rdpmc(mm);
+}
+
+bool perfctr_cpu_is_not_perfs(void)
+{
+	return events->cpu_is_taken();
+}
+
+void perfctr_tell_rdpmc(struct mm_struct *mm)
+{
+	events->rdpmc_enabled(mm);
+}
+
+void perfctr_watch_idle(bool watch)
+{
+	__this_cpu_write(perfctr_idle_watched, watch);
+}
+
+void perfctr_set_gated(bool gated)
+{
+	atomic_add(gated ? 1 : -1, &perfctr_n_gated);
+}
+
+int perfctr_pid_max(void)
+{
+	return PID_MAX_LIMIT;
+}
+
+/* Whose reservation does not know these addresses must not use them. */
+bool perfctr_excludes_v6(void)
+{
+#ifdef MSR_IA32_PMC_V6_GP0_CTR
+	return false;
+#else
+	return true;
+#endif
+}
+
+bool perfctr_evntsel_is_reserved(unsigned int msr)
+{
+	if (!reserve_evntsel_nmi(msr))
+		return true;
+	release_evntsel_nmi(msr);
+	return false;
+}
+
+bool perfctr_counter_is_reserved(unsigned int msr)
+{
+	if (!reserve_perfctr_nmi(msr))
+		return true;
+	release_perfctr_nmi(msr);
+	return false;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The module: a thread with a context or a mark has an entry in a table. While there are none, and
+ * no session is started, the kernel runs as it is: nothing is registered with it.
+ */
+#ifndef _PERFCTR_HOOKS_MODULE_H
+#define _PERFCTR_HOOKS_MODULE_H
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+#include "rdpmc.h"
+#include "threads.h"
+
+#define PERFCTR_KIND_FEATURES	PERFCTR_FEATURE_MODULE
+#define PERFCTR_ASKING_DISTURBS	true
+#define PERFCTR_TELLS_TO_THE_END	false
+#define PERFCTR_SWITCH_FINDS_THREADS	/* ... and gives them to perfctr_switch_threads() */
+
+/* hooks-module.c */
+
+/* Sessions that are started. */
+extern atomic_t perfctr_n_gated;
+
+static __always_inline bool perfctr_is_gated(void)
+{
+	return unlikely(atomic_read(&perfctr_n_gated));
+}
+
+bool perfctr_user_rdpmc(void);
+atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm);
+
+/* The kernel does what other flags want by itself. */
+static __always_inline bool perfctr_switch_has_more(struct task_struct *prev,
+						    struct task_struct *next)
+{
+	return false;
+}
+
+static inline bool perfctr_switch_is_ours(struct task_struct *prev, struct task_struct *next)
+{
+	return true;
+}
+
+static inline void perfctr_switch_rest(struct task_struct *prev, struct task_struct *next)
+{
+}
+
+/* events-module.c, for who is below it. */
+struct perfctr_events {
+	int (*begin)(void);	/* the kernel tells from now on */
+	void (*end)(void);
+	bool (*may_rdpmc)(struct mm_struct *mm);
+	void (*rdpmc_enabled)(struct mm_struct *mm);
+	bool (*cpu_is_taken)(void);
+};
+
+void perfctr_set_events(const struct perfctr_events *told);
+void perfctr_hooks_hold(void);	/* one more, where there is one */
+bool perfctr_hooks_in_use(void);
+void perfctr_hooks_flush(void);	/* the kernel tells nothing any more */
+bool perfctr_may_rdpmc_now(struct mm_struct *mm);
+void perfctr_tell_rdpmc(struct mm_struct *mm);
+bool perfctr_cpu_is_not_perfs(void);	/* this CPU's counters are ours */
+DECLARE_PER_CPU(bool, perfctr_idle_watched);
+
+/* settings-module.c: files of the administrator's. */
+void perfctr_settings_open(void);
+void perfctr_settings_close(void);
+int perfctr_paranoid(void);		/* perf_event_paranoid */
+int perfctr_ptrace_scope(void);		/* Yama's, 0 where there is none */
+extern const struct cred *perfctr_kernel_cred;	/* to read files with; NULL: no memory */
+
+/*
+ * perfctr_may_access(), and then the security modules, which the module cannot ask under the lock.
+ * It sleeps. 0 or an error.
+ */
+int perfctr_ask_access(struct task_struct *task, unsigned int mode);
+
+/* security-module.c */
+void perfctr_security_open(void);
+void perfctr_security_close(void);
+bool perfctr_has_selinux(void);		/* it was enabled at boot */
+/*
+ * Do the kernel and its security modules let the caller read a thread of another process, or attach
+ * to it? It sleeps, and takes the thread's exec_update_lock. 0; -EACCES; -ESRCH: the thread has
+ * exited; another error: the question was not answered.
+ */
+int perfctr_ask_security(struct task_struct *task, bool attach);
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module: RDPMC in user mode.
+ *
+ * The kernel sets CR4.PCE by its own rule whenever it changes the address space, and no page of
+ * ours is in that. So who may RDPMC gets it by the fault of the first one after each switch to its
+ * address space, and the kernel takes it away by the next.
+ */
+#include <linux/hashtable.h>
+#include <linux/mm_types.h>
+#include <linux/module.h>
+#include <linux/rculist.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task_stack.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
+#include <linux/uaccess.h>
+#include <asm/mmu_context.h>
+#include "cr4.h"
+#include "../hooks.h"
+
+/* An address space with pages of ours. */
+struct space {
+	struct hlist_node node;
+	struct mm_struct *mm;
+	unsigned int pages;		/* under the lock */
+	atomic_t rdpmc_pages;
+	struct rcu_head rcu;
+};
+
+static DEFINE_HASHTABLE(spaces, 8);
+static DEFINE_SPINLOCK(spaces_lock);
+static atomic_t no_pages;		/* never written */
+
+static atomic_t n_spaces;
+
+DEFINE_PER_CPU(const struct task_struct *, perfctr_switching_to);
+bool perfctr_rdpmc_always = true;
+
+static struct space *find_space(const struct mm_struct *mm)
+{
+	struct space *space;
+
+	hash_for_each_possible_rcu(spaces, space, node, (unsigned long)mm)
+		if (space->mm == mm)
+			return space;
+	return NULL;
+}
+
+bool perfctr_has_space(const struct mm_struct *mm)
+{
+	bool has;
+
+	rcu_read_lock();
+	has = mm && find_space(mm);
+	rcu_read_unlock();
+	return has;
+}
+
+int perfctr_space_get(struct mm_struct *mm)
+{
+	struct space *space, *new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
+
+	if (!new)
+		return -ENOMEM;
+	spin_lock(&spaces_lock);
+	space = find_space(mm);
+	if (!space) {
+		space = new;
+		new = NULL;
+		space->mm = mm;
+		hash_add_rcu(spaces, &space->node, (unsigned long)mm);
+		atomic_inc(&n_spaces);
+	}
+	space->pages++;
+	spin_unlock(&spaces_lock);
+	kfree(new);
+	return 0;
+}
+
+void perfctr_space_put(struct mm_struct *mm)
+{
+	struct space *space;
+
+	spin_lock(&spaces_lock);
+	space = find_space(mm);
+	if (!--space->pages) {
+		hash_del_rcu(&space->node);
+		atomic_dec(&n_spaces);
+		kfree_rcu(space, rcu);
+	}
+	spin_unlock(&spaces_lock);
+}
+
+atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm)
+{
+	struct space *space;
+
+	if (!atomic_read(&n_spaces))
+		return &no_pages;
+	/* It stays: see who may call. */
+	rcu_read_lock();
+	space = find_space(mm);
+	rcu_read_unlock();
+	return space ? &space->rdpmc_pages : &no_pages;
+}
+
+void perfctr_forget_noted(struct mm_struct *mm)
+{
+	if (perfctr_cpu_is_not_perfs())
+		atomic_set(&mm->context.perf_rdpmc_allowed, 0);
+}
+
+/* By perf_events, for what it has mapped there. */
+static bool is_for_perf(struct mm_struct *mm)
+{
+	perfctr_forget_perf(mm);
+	return atomic_read(&mm->context.perf_rdpmc_allowed);
+}
+
+/*
+ * When the administrator changes it the kernel changes CR4 first. That tells nothing where somebody
+ * may RDPMC by another leave.
+ */
+bool perfctr_learn_always(void)
+{
+	struct mm_struct *mm;
+	bool learned = false;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	mm = current->active_mm;
+	if (mm && !perfctr_has_space(mm) && !is_for_perf(mm)) {
+		WRITE_ONCE(perfctr_rdpmc_always, perfctr_pce_is_set());
+		learned = true;
+	}
+	local_irq_restore(flags);
+	return !learned;
+}
+
+/*
+ * Who is to get it by a fault finds nothing of others either: to clear that then would spoil the
+ * read that has begun.
+ */
+bool perfctr_user_rdpmc(void)
+{
+	const struct task_struct *next = __this_cpu_read(perfctr_switching_to);
+
+	if (!next || next->mm == current->active_mm)
+		return perfctr_pce_is_set();
+	return perfctr_rdpmc_shows(next) ||
+	       (next->mm && atomic_read(perfctr_rdpmc_pages(next->mm)));
+}
+
+void perfctr_update_pce(void)
+{
+	const struct task_struct *next = __this_cpu_read(perfctr_switching_to);
+	struct mm_struct *mm = current->active_mm;
+	bool may;
+
+	/* With another address space the kernel begins anew. */
+	if (!mm || (next && next->mm && next->mm != mm))
+		return;
+	may = !perfctr_rdpmc_is_off() && perfctr_may_rdpmc_now(mm);
+	if (may && !perfctr_pce_is_set() && !next) {
+		perfctr_tell_rdpmc(mm);
+		perfctr_pce_change(true);
+	} else if (!may && perfctr_pce_is_set() && !is_for_perf(mm) &&
+		   (!READ_ONCE(perfctr_rdpmc_always) || perfctr_has_space(mm))) {
+		/* Where it is not known who has set it, the fault of the next RDPMC tells. */
+		perfctr_pce_change(false);
+	}
+}
+
+/* perf_events keeps what it knows, and is kept from writing it: see events-module.c. */
+void perfctr_settle_perf(void)
+{
+}
+
+static bool is_flat(const struct pt_regs *regs)
+{
+	return regs->cs == __USER_CS || regs->cs == __USER32_CS;
+}
+
+int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
+{
+	const void __user *code = (void __user *)regs->ip;
+
+	if (!is_flat(regs) || copy_from_user_nofault(insn, code, PERFCTR_RDPMC_BYTES))
+		return -EFAULT;
+	return PERFCTR_RDPMC_BYTES;
+}
+
+/*
+ * Where the fault is traced no page can be waited for. Before the thread goes on in user mode one
+ * can: an RDPMC is tried again then, and faults again.
+ */
+static void look_at_code(struct callback_head *work)
+{
+	const void __user *code = (void __user *)task_pt_regs(current)->ip;
+	unsigned char insn[PERFCTR_RDPMC_BYTES];
+
+	kfree(work);
+	if (copy_from_user(insn, code, PERFCTR_RDPMC_BYTES) || !perfctr_insn_is_rdpmc(insn))
+		force_sig(SIGSEGV);
+	module_put(THIS_MODULE);
+}
+
+bool perfctr_wait_for_code(struct pt_regs *regs)
+{
+	unsigned char insn[PERFCTR_MAX_INSN];
+	struct callback_head *work;
+
+	if (!is_flat(regs) || perfctr_fetch_insn(regs, insn) >= 0)
+		return false;
+	work = kmalloc(sizeof(*work), GFP_ATOMIC | __GFP_NOWARN);
+	if (!work)
+		return false;
+	init_task_work(work, look_at_code);
+	if (!try_module_get(THIS_MODULE)) {
+		kfree(work);
+		return false;
+	}
+	if (task_work_add(current, work, TWA_RESUME)) {
+		module_put(THIS_MODULE);
+		kfree(work);
+		return false;
+	}
+	return true;
+}

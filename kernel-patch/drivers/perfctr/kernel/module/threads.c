@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The module: the table of threads that have a context or a mark. */
+#include <linux/cache.h>
+#include <linux/gfp.h>
+#include <linux/irqflags.h>
+#include <linux/moduleparam.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include "../hooks.h"
+
+struct hlist_head perfctr_threads[1 << PERFCTR_HASH_BITS];
+u16 perfctr_n_told[1 << PERFCTR_HASH_BITS];
+struct perfctr_thread perfctr_nobody = { .cpu = PERFCTR_CPU_NONE };
+DEFINE_PER_CPU(const struct task_struct *, perfctr_running);
+
+/*
+ * Each lock guards some chains: their lists, their elements of perfctr_n_told, and the pins,
+ * watched and told of their entries. No CPU holds two of them. A CPU holds one for some 50
+ * instructions, and each has a cache line of its own: even hundreds of CPUs that do nothing but
+ * fork seldom meet at one of 64. A lock for each chain would take 256 KB.
+ */
+#define N_LOCKS	64
+static struct chains_lock {
+	raw_spinlock_t raw;
+} ____cacheline_aligned_in_smp locks[N_LOCKS];
+
+static unsigned int fail_nth;
+module_param(fail_nth, uint, 0600);
+MODULE_PARM_DESC(fail_nth, "for tests: every so many threads find no memory when they are born");
+
+/* At run time, for one class of lockdep's. */
+void perfctr_threads_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < N_LOCKS; i++)
+		raw_spin_lock_init(&locks[i].raw);
+}
+
+static raw_spinlock_t *lock_of_chain(unsigned int chain)
+{
+	return &locks[chain % N_LOCKS].raw;
+}
+
+static raw_spinlock_t *lock_of(const struct task_struct *task)
+{
+	return lock_of_chain(perfctr_hash(task));
+}
+
+/* It is current. */
+static void set_running(struct perfctr_thread *thread)
+{
+	WRITE_ONCE(thread->cpu, smp_processor_id());
+	__this_cpu_write(perfctr_running, thread->task);
+}
+
+/* Under its chain's lock. Where it runs is found out when that begins, at once for current. */
+static void update_told(struct perfctr_thread *thread)
+{
+	u16 *n = &perfctr_n_told[perfctr_hash(thread->task)];
+	bool told = thread->watched || thread->pins;
+
+	/* Others may have had it told, who do not know where it runs. */
+	if (told && thread->task == current)
+		set_running(thread);
+	if (told == thread->told)
+		return;
+	thread->told = told;
+	WRITE_ONCE(*n, *n + (told ? 1 : -1));
+	if (told && thread->task != current)
+		WRITE_ONCE(thread->cpu, PERFCTR_CPU_UNKNOWN);
+}
+
+struct perfctr_thread *perfctr_thread_pin(struct task_struct *task)
+{
+	struct perfctr_thread *thread;
+	raw_spinlock_t *lock = lock_of(task);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(lock, flags);
+	thread = perfctr_find_thread(task);
+	if (thread) {
+		thread->pins++;
+		update_told(thread);
+	}
+	raw_spin_unlock_irqrestore(lock, flags);
+	return thread;
+}
+
+/* Under its chain's lock. */
+static void remove_entry(struct perfctr_thread *thread)
+{
+	u16 *n = &perfctr_n_told[perfctr_hash(thread->task)];
+
+	hlist_del_rcu(&thread->node);
+	if (thread->told)
+		WRITE_ONCE(*n, *n - 1);
+}
+
+void perfctr_thread_put(struct perfctr_thread *thread)
+{
+	raw_spinlock_t *lock;
+	unsigned long flags;
+	bool last;
+
+	if (!thread)
+		return;
+	lock = lock_of(thread->task);
+	raw_spin_lock_irqsave(lock, flags);
+	last = !--thread->pins && !thread->context && !thread->mark;
+	if (last)
+		remove_entry(thread);
+	else
+		update_told(thread);
+	raw_spin_unlock_irqrestore(lock, flags);
+	if (!last)
+		return;
+	kfree_rcu(thread, rcu);
+	perfctr_hooks_put();
+}
+
+static struct perfctr_thread *alloc_entry(struct task_struct *task, gfp_t gfp)
+{
+	struct perfctr_thread *thread = kzalloc(sizeof(*thread), gfp | __GFP_ACCOUNT);
+
+	if (!thread)
+		return NULL;
+	thread->task = task;
+	thread->cpu = PERFCTR_CPU_NONE;
+	return thread;
+}
+
+/* thread is in the table from now on, pinned, unless another one is: that one then. */
+static struct perfctr_thread *insert_entry(struct perfctr_thread *thread)
+{
+	struct perfctr_thread *there;
+	raw_spinlock_t *lock = lock_of(thread->task);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(lock, flags);
+	there = perfctr_find_thread(thread->task);
+	if (!there) {
+		there = thread;
+		hlist_add_head_rcu(&there->node, &perfctr_threads[perfctr_hash(there->task)]);
+		perfctr_hooks_hold();
+	}
+	there->pins++;
+	update_told(there);
+	raw_spin_unlock_irqrestore(lock, flags);
+	return there;
+}
+
+struct perfctr_thread *perfctr_thread_make(struct task_struct *task)
+{
+	struct perfctr_thread *thread = perfctr_thread_pin(task), *mine;
+
+	if (!thread) {
+		mine = alloc_entry(task, GFP_KERNEL);
+		if (!mine)
+			return NULL;
+		thread = insert_entry(mine);
+		if (thread != mine)
+			kfree(mine);
+	}
+	smp_mb();	/* the entry before PF_EXITING: an exit looks the other way round */
+	return thread;
+}
+
+static bool is_to_fail(void)
+{
+	static atomic_t n;
+	unsigned int nth = READ_ONCE(fail_nth);
+
+	return nth && !((unsigned int)atomic_inc_return(&n) % nth);
+}
+
+/* The child may have been found by its number. Whatever its entry says, it runs nowhere. */
+struct perfctr_thread *perfctr_thread_born(struct task_struct *child)
+{
+	struct perfctr_thread *thread, *mine = NULL;
+
+	if (!is_to_fail())
+		mine = alloc_entry(child, GFP_ATOMIC | __GFP_NOWARN);
+	if (!mine)
+		return NULL;
+	thread = insert_entry(mine);
+	if (thread != mine)
+		kfree(mine);
+	perfctr_thread_settle(thread, PERFCTR_CPU_LOCKED);
+	return thread;
+}
+
+void perfctr_thread_ready(struct perfctr_thread *thread)
+{
+	if (thread)
+		smp_store_release(&thread->cpu, PERFCTR_CPU_NONE);	/* what it was born with */
+}
+
+void perfctr_watch(struct task_struct *task, bool watch)
+{
+	struct perfctr_thread *thread;
+	raw_spinlock_t *lock = lock_of(task);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(lock, flags);
+	thread = perfctr_find_thread(task);
+	if (thread) {
+		thread->watched = watch;
+		update_told(thread);
+	}
+	raw_spin_unlock_irqrestore(lock, flags);
+}
+
+static void look_here(void *arg)
+{
+	struct perfctr_thread *thread = arg;
+
+	if (current == thread->task)
+		set_running(thread);
+}
+
+/*
+ * Its switches are told from now on. If it ran when that began and runs still, then it is on the
+ * CPU that it says; if not, a switch has told where it is.
+ */
+static void find_cpu(struct perfctr_thread *thread)
+{
+	smp_mb();	/* told before the CPU: a switch looks the other way round */
+	smp_call_function_single(task_cpu(thread->task), look_here, thread, true);
+	cmpxchg(&thread->cpu, PERFCTR_CPU_UNKNOWN, PERFCTR_CPU_NONE);
+}
+
+/* A thread without an entry has nothing that a switch would change. False: it has one by now. */
+static bool call_untold(struct task_struct *task, void (*fn)(void *arg), void *arg)
+{
+	raw_spinlock_t *lock = lock_of(task);
+	unsigned long flags;
+	bool none;
+
+	raw_spin_lock_irqsave(lock, flags);
+	none = !perfctr_find_thread(task);
+	if (none)
+		fn(arg);
+	raw_spin_unlock_irqrestore(lock, flags);
+	return none;
+}
+
+static int call_told(struct perfctr_thread *thread, void (*fn)(void *arg), void *arg)
+{
+	unsigned long flags;
+	int cpu;
+
+	for (;;) {
+		local_irq_save(flags);
+		cpu = cmpxchg(&thread->cpu, PERFCTR_CPU_NONE, PERFCTR_CPU_LOCKED);
+		if (cpu == PERFCTR_CPU_NONE) {
+			fn(arg);
+			smp_store_release(&thread->cpu, PERFCTR_CPU_NONE);	/* what fn wrote */
+		}
+		local_irq_restore(flags);
+		if (cpu == PERFCTR_CPU_NONE || cpu >= 0)
+			return cpu;
+		if (cpu == PERFCTR_CPU_UNKNOWN)
+			find_cpu(thread);
+		else
+			cpu_relax();
+	}
+}
+
+int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *arg)
+{
+	struct perfctr_thread *thread;
+	int cpu;
+
+	do {
+		thread = perfctr_thread_pin(task);
+		if (!thread && call_untold(task, fn, arg))
+			return PERFCTR_CPU_NONE;
+	} while (!thread);
+	cpu = call_told(thread, fn, arg);
+	perfctr_thread_put(thread);
+	return cpu;
+}
+
+/*
+ * A switch to a told thread writes perfctr_running, and the CPU into the thread's entry, before it
+ * reads what it has to do. After later switches to threads that are not told, perfctr_running is
+ * old: that thread may run on another CPU, or may have exited. So the pointer is only compared, and
+ * the entry's CPU decides.
+ */
+bool perfctr_cpu_runs(unsigned int cpu, const void *of)
+{
+	const struct perfctr_thread *thread;
+	bool found = false;
+	int its_cpu;
+
+	smp_mb();	/* what was written before the CPU */
+	rcu_read_lock();
+	thread = perfctr_find_thread(READ_ONCE(per_cpu(perfctr_running, cpu)));
+	if (thread) {
+		/* Pairs with the release at the end of a switch away from it. */
+		its_cpu = smp_load_acquire(&thread->cpu);
+		found = (its_cpu == (int)cpu || its_cpu == PERFCTR_CPU_UNKNOWN) &&
+			(READ_ONCE(thread->mark) == of || READ_ONCE(thread->context) == of);
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+static struct task_struct *first_of_chain(unsigned int chain)
+{
+	struct perfctr_thread *first;
+	struct task_struct *task = NULL;
+	raw_spinlock_t *lock = lock_of_chain(chain);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(lock, flags);
+	first = hlist_entry_safe(perfctr_threads[chain].first, struct perfctr_thread, node);
+	if (first)
+		task = get_task_struct(first->task);
+	raw_spin_unlock_irqrestore(lock, flags);
+	return task;
+}
+
+struct task_struct *perfctr_first_thread(void)
+{
+	struct task_struct *task = NULL;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(perfctr_threads) && !task; i++)
+		task = first_of_chain(i);
+	return task;
+}

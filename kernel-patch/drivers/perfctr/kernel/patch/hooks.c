@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The patch: what the driver asks of the kernel. */
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/perf_event.h>
+#include <linux/pid.h>
+#include <linux/ptrace.h>
+#include <linux/rcupdate.h>
+#include <asm/apic.h>
+#include <asm/hw_irq.h>
+#include <asm/insn-eval.h>
+#include <asm/irq_vectors.h>
+#include <asm/nmi.h>
+#include <xen/xen.h>
+#include "../compat.h"
+#include "../hooks.h"
+#include "../../perfctr.h"
+
+/* The local APIC's last entry then, from 0, is that of the performance counters or behind. */
+#define APIC_LVTS_WITH_PC	4
+
+DEFINE_STATIC_KEY_FALSE(perfctr_gated);
+
+struct perfctr_thread *perfctr_thread_make(struct task_struct *task)
+{
+	return perfctr_thread(task);
+}
+
+struct perfctr_thread *perfctr_thread_pin(struct task_struct *task)
+{
+	return perfctr_thread(task);
+}
+
+void perfctr_thread_put(struct perfctr_thread *thread)
+{
+}
+
+struct still {
+	void (*fn)(void *arg);
+	void *arg;
+	int cpu;
+};
+
+/* The scheduler holds its locks: the thread neither starts nor stops running meanwhile. */
+static int call_pinned(struct task_struct *task, void *arg)
+{
+	struct still *still = arg;
+
+	still->cpu = task_curr(task) ? (int)task_cpu(task) : -1;
+	if (still->cpu < 0)
+		still->fn(still->arg);
+	return 0;
+}
+
+int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *arg)
+{
+	struct still still = { .fn = fn, .arg = arg };
+
+	task_call_func(task, call_pinned, &still);
+	return still.cpu;
+}
+
+struct perfctr_thread *perfctr_thread_born(struct task_struct *child)
+{
+	return perfctr_thread(child);
+}
+
+void perfctr_thread_ready(struct perfctr_thread *thread)
+{
+}
+
+int perfctr_hooks_get(void)
+{
+	return 0;
+}
+
+void perfctr_hooks_put(void)
+{
+}
+
+void perfctr_learn_settings(void)
+{
+}
+
+/* The idle thread is switched like a marked one. */
+void perfctr_watch_idle(bool watch)
+{
+	perfctr_watch(idle_task(smp_processor_id()), watch);
+}
+
+void perfctr_set_gated(bool gated)
+{
+	lockdep_assert_cpus_held();
+	if (gated)
+		static_branch_inc_cpuslocked(&perfctr_gated);
+	else
+		static_branch_dec_cpuslocked(&perfctr_gated);
+}
+
+static int do_nothing(struct task_struct *task, void *unused)
+{
+	return 0;
+}
+
+/*
+ * The idle thread is always its CPU's: under the lock that this takes no switch is under way there.
+ * One that was has been finished, and is seen; one that comes sees what was written before.
+ */
+bool perfctr_cpu_runs(unsigned int cpu, const void *of)
+{
+	const struct perfctr_thread *thread;
+	bool found;
+
+	task_call_func(idle_task(cpu), do_nothing, NULL);
+	rcu_read_lock();
+	thread = perfctr_thread(cpu_curr_snapshot(cpu));
+	found = READ_ONCE(thread->mark) == of || READ_ONCE(thread->context) == of;
+	rcu_read_unlock();
+	return found;
+}
+
+void perfctr_update_pce(void)
+{
+	cr4_update_pce(NULL);
+}
+
+bool perfctr_rdpmc_is_off(void)
+{
+	return static_branch_unlikely(&rdpmc_never_available_key);
+}
+
+int perfctr_space_get(struct mm_struct *mm)
+{
+	atomic_inc(&mm->context.perfctr_pages);
+	return 0;
+}
+
+void perfctr_space_put(struct mm_struct *mm)
+{
+	atomic_dec(&mm->context.perfctr_pages);
+}
+
+int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
+{
+	BUILD_BUG_ON(PERFCTR_MAX_INSN < MAX_INSN_SIZE);
+	return insn_fetch_from_user(regs, insn);
+}
+
+/*
+ * It remembers which counters it has left counts in, and clears them when somebody may RDPMC: it
+ * has to do that before they are ours.
+ */
+void perfctr_settle_perf(void)
+{
+	perf_clear_dirty_counters();
+}
+
+bool perfctr_excludes_v6(void)
+{
+	return true;	/* they are the same ones in perfctr-watchdog.c */
+}
+
+/*
+ * Only the clocks of two large machines use this vector. Their drivers start before this one at
+ * boot; if one of them has the vector, this driver does without interrupts. The kernel has no
+ * reservation for the vector, and numachip's driver takes it without looking: so this driver looks
+ * each time whether the vector is still its own.
+ */
+static void (*vector_fn)(void);
+
+bool perfctr_vector_init(void (*fn)(void))
+{
+	if (!boot_cpu_has(X86_FEATURE_APIC) || xen_domain() || x86_platform_ipi_callback ||
+	    lapic_get_maxlvt() < APIC_LVTS_WITH_PC)
+		return false;
+	vector_fn = fn;
+	x86_platform_ipi_callback = fn;
+	return true;
+}
+
+bool perfctr_has_vector(void)
+{
+	return vector_fn && READ_ONCE(x86_platform_ipi_callback) == vector_fn;
+}
+
+/* What perf_events believes to be there is an NMI: it has written that at boot. */
+void perfctr_route_interrupts(bool ours)
+{
+	if (!ours)
+		apic_write(APIC_LVTPC, APIC_DM_NMI);
+	else if (perfctr_has_vector())
+		apic_write(APIC_LVTPC, X86_PLATFORM_IPI_VECTOR);
+}
+
+bool perfctr_evntsel_is_reserved(unsigned int msr)
+{
+	return evntsel_nmi_is_reserved(msr);
+}
+
+bool perfctr_counter_is_reserved(unsigned int msr)
+{
+	return perfctr_nmi_is_reserved(msr);
+}
+
+atomic_t perfctr_strangers;
+
+bool perfctr_exclude_strangers(void)
+{
+	return !atomic_cmpxchg(&perfctr_strangers, 0, -1);
+}
+
+void perfctr_admit_strangers(void)
+{
+	atomic_set(&perfctr_strangers, 0);
+}
+
+bool perfctr_has_strangers(void)
+{
+	return atomic_read(&perfctr_strangers) > 0;
+}
+
+/* A security module may allow a domain to attach to a thread, and not to read it. */
+bool perfctr_may_access(struct task_struct *task, unsigned int mode)
+{
+	return ptrace_may_access(task, PTRACE_MODE_READ_REALCREDS) &&
+	       (mode & PTRACE_MODE_READ || ptrace_may_access(task, mode));
+}
+
+struct task_struct *perfctr_find_task(pid_t tid)
+{
+	return find_get_task_by_vpid(tid);
+}
+
+int perfctr_pid_max(void)
+{
+	return READ_ONCE(PERFCTR_PID_MAX);
+}

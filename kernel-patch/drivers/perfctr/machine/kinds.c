@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Kinds of cores, which differ in their counters and events: what a control may ask for, and how
+ * long a thread ran on which.
+ */
+#include <linux/cpumask.h>
+#include <linux/errno.h>
+#include <linux/jump_label.h>
+#include <linux/percpu.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include "percpu.h"
+#include "../kernel/user.h"
+
+DEFINE_STATIC_KEY_FALSE(perfctr_kinds);
+
+static DEFINE_PER_CPU(u32, kind_of_cpu);
+
+void __init perfctr_kinds_init(void)
+{
+	if (perfctr_usable_pmu() && perfctr_pmu->n_kinds)
+		static_branch_enable(&perfctr_kinds);
+}
+
+/*
+ * On the CPU itself, which comes. False: it is of no kind that was there at boot. What was accepted
+ * for all kinds need not be true of a further one.
+ */
+bool perfctr_kind_online(unsigned int cpu)
+{
+	int kind;
+
+	if (!static_branch_unlikely(&perfctr_kinds) || !perfctr_usable_pmu())
+		return true;
+	kind = perfctr_pmu->kind();
+	if (kind >= 0)
+		per_cpu(kind_of_cpu, cpu) = kind;
+	return kind >= 0;
+}
+
+static u32 all_kinds(const struct perfctr_pmu *pmu)
+{
+	return pmu->n_kinds ? GENMASK(pmu->n_kinds - 1, 0) : 0;
+}
+
+bool perfctr_kinds_exist(const struct perfctr_pmu *pmu, u32 kinds)
+{
+	return !(kinds & ~all_kinds(pmu));
+}
+
+/* What each of the kinds, of which there is one at least, has. */
+u64 perfctr_kinds_counters(const struct perfctr_pmu *pmu, u32 kinds)
+{
+	u64 counters = ~0ull;
+	u32 k;
+
+	for (k = 0; k < pmu->n_kinds; k++)
+		if (kinds & BIT(k))
+			counters &= pmu->kinds[k].counters;
+	return counters;
+}
+
+u64 perfctr_kinds_evntsel(const struct perfctr_pmu *pmu, u32 kinds)
+{
+	u64 allowed = ~0ull;
+	u32 k;
+
+	for (k = 0; k < pmu->n_kinds; k++)
+		if (kinds & BIT(k))
+			allowed &= pmu->kinds[k].evntsel_allowed;
+	return allowed;
+}
+
+/* Has some kind the counter that RDPMC calls so? */
+bool perfctr_some_kind_has(const struct perfctr_pmu *pmu, u32 counter)
+{
+	u32 n = counter & ~PERFCTR_FIXED;
+	u32 slot = counter & PERFCTR_FIXED ? PERFCTR_FIXED_SLOT + n : n;
+	u32 k;
+
+	for (k = 0; k < pmu->n_kinds && n < PERFCTR_FIXED_SLOT; k++)
+		if (pmu->kinds[k].counters & BIT_ULL(slot))
+			return true;
+	return false;
+}
+
+bool perfctr_kinds_lack(const struct perfctr_pmu *pmu, u64 slots)
+{
+	return pmu->n_kinds && slots & ~perfctr_kinds_counters(pmu, all_kinds(pmu));
+}
+
+/* Of page's time, what was on cores of its present kind, or on CPUs that are mute. */
+static u64 present_time(const struct perfctr_page *page)
+{
+	u64 time = page->tsc.sum;
+	u32 k;
+
+	for (k = 0; k < ARRAY_SIZE(page->kind_tsc); k++)
+		if (k != page->kind)
+			time -= page->kind_tsc[k];
+	return time;
+}
+
+/*
+ * The thread has come to this CPU; the page's sums are those of when it left the one before. That
+ * may have had the same number: a CPU goes, and is of another kind, or mute, when it comes again.
+ */
+void perfctr_kind_enter(struct perfctr_page *page)
+{
+	u32 kind = __this_cpu_read(perfctr_cpu.mute) ? PERFCTR_NO_KIND :
+						       __this_cpu_read(kind_of_cpu);
+
+	if (page->kind == kind)
+		return;
+	page->kind_tsc[page->kind] = present_time(page);
+	page->kind = kind;
+}
+
+void perfctr_kind_times(const struct perfctr_page *page, u64 *time)
+{
+	memcpy(time, page->kind_tsc, PERFCTR_MAX_KINDS * sizeof(*time));
+	if (page->kind != PERFCTR_NO_KIND)
+		time[page->kind] = present_time(page);
+}
+
+void perfctr_kind_add(u64 *sum, const u64 *time)
+{
+	u32 k;
+
+	for (k = 0; k < PERFCTR_MAX_KINDS; k++)
+		sum[k] += time[k];
+}
+
+u32 perfctr_kind_of_cpu(unsigned int cpu)
+{
+	return per_cpu(kind_of_cpu, cpu);
+}
+
+void perfctr_kinds_tell(struct perfctr_pmu_info *info)
+{
+	const struct perfctr_pmu *pmu = perfctr_usable_pmu();
+
+	if (!pmu)
+		return;
+	info->n_kinds = pmu->n_kinds;
+	memcpy(info->kind, pmu->kinds, info->n_kinds * sizeof(info->kind[0]));
+}
+
+/* Room for more CPUs than there can be is filled up with zeros. */
+static int put_cpus(const struct perfctr_kind_cpus *kind)
+{
+	u32 known = BITS_TO_LONGS(nr_cpu_ids) * sizeof(long);
+	void __user *user = u64_to_user_ptr(kind->cpus);
+	cpumask_var_t cpus;
+	unsigned int cpu;
+	int err = 0;
+
+	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
+		return -ENOMEM;
+	for_each_online_cpu(cpu)
+		if (!perfctr_cpu_is_mute(cpu) && perfctr_kind_of_cpu(cpu) == kind->kind)
+			cpumask_set_cpu(cpu, cpus);
+	if (copy_to_user(user, cpumask_bits(cpus), known) ||
+	    clear_user(user + known, kind->cpus_bytes - known))
+		err = -EFAULT;
+	free_cpumask_var(cpus);
+	return err;
+}
+
+long perfctr_ioctl_kind_cpus(void __user *user)
+{
+	const struct perfctr_pmu *pmu = perfctr_usable_pmu();
+	struct perfctr_kind_cpus kind;
+	u32 size;
+	int err = perfctr_get_struct(&kind, sizeof(kind), user, &size);
+
+	if (err)
+		return err;
+	if (!pmu || kind.kind >= pmu->n_kinds)
+		return -ENOENT;
+	if (kind.reserved || kind.cpus_bytes > PAGE_SIZE ||
+	    kind.cpus_bytes < BITS_TO_LONGS(nr_cpu_ids) * sizeof(long))
+		return -EINVAL;
+	return put_cpus(&kind);
+}

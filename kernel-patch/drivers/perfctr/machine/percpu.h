@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The counters of one CPU: whose counts they hold, and which of them run. */
+#ifndef _PERFCTR_CPU_H
+#define _PERFCTR_CPU_H
+
+#include <linux/atomic.h>
+#include <linux/percpu.h>
+#include "../perfctr.h"
+
+struct perfctr_cpu {
+	u64 owner;		/* context.ctx_id of who may see what is held, 0: nobody */
+	u64 control;		/* id of the control in the event registers, 0: none */
+	u64 held;		/* slots that hold counts of the owner's threads */
+	u64 foreign;		/* slots that hold counts of others before them */
+	u64 enabled;		/* slots that count for the current thread's context; 0: none */
+	u64 running;		/* slots that count at all, sessions' too */
+	/*
+	 * A shared one that the current thread, which exits and counts nothing any more, has had:
+	 * it is left when the thread is switched away from, unless it goes on then. NULL: none.
+	 */
+	struct perfctr_context *left;
+	bool paused;		/* no context is entered or left: the machine suspends */
+	bool mute;		/* the counters are not to be used: decided when the CPU comes */
+	bool secret;		/* kernel mode is counted for a thread that may not see it */
+	bool routed;		/* the counters' interrupt is ours */
+	/* Of ours since the last tick, or since counters began to interrupt in a later one. */
+	u32 interrupts;
+	u64 interrupt_time;	/* time stamp ticks in them */
+	u64 interrupted;	/* time stamp at the end of the last */
+	u64 last_interrupt;	/* time stamp ticks in that one */
+	u64 tick;		/* jiffies then */
+	/* Since boot, of contexts with events: */
+	u64 entries;		/* times a thread's counting began or went on */
+	u64 starts;		/* ... and the counters had to be started */
+	u64 loads;		/* ... and event registers had to be compared and written */
+	u64 clears;		/* times counters were set to 0 */
+	u64 disturbances;	/* since boot: times somebody else had written registers */
+	u64 value[PERFCTR_MAX_COUNTERS];	/* hardware values at the last read */
+	/* Of the context that runs, if it has periods: */
+	u64 preset[PERFCTR_MAX_COUNTERS];	/* what the counters went on from */
+	u64 preset_time;			/* time stamp then */
+	bool put_off;				/* they will not interrupt: there were too many */
+	/* Of events with periods, whoever's: */
+	u64 overflowed;		/* time stamp when the last overflow was found in a counter */
+};
+
+DECLARE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
+
+/* Microseconds from a counter's stop to its interrupt: what perf_events allows AMD's processors. */
+#define PERFCTR_LATEST_INTERRUPT	50
+
+/* What the gates of sessions have run: they tell, and perfctr_cpu_follow_gate() does it. */
+DECLARE_PER_CPU(u64, perfctr_gate_slots);
+
+/* Why a gate looks at each switch to a marked thread; 0: it need not. */
+union perfctr_gate_special {
+	struct {
+		unsigned int n_traced;	/* sessions with a trace */
+		atomic_t n_late;	/* groups with sessions to admit; other CPUs write it too */
+	};
+	u64 any;
+};
+
+DECLARE_PER_CPU(union perfctr_gate_special, perfctr_gate_special);
+
+/* Interrupts off, on the CPU itself, all of them. */
+
+/* Counters run for the current thread's context and for sessions. */
+static __always_inline void perfctr_cpu_write_enable(struct perfctr_cpu *cpu)
+{
+	cpu->running = cpu->enabled | __this_cpu_read(perfctr_gate_slots);
+	perfctr_pmu->enable(cpu->running);
+}
+
+/* What is to run may have changed: one write, or none. */
+static inline void perfctr_cpu_follow_gate(void)
+{
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+
+	if (cpu->running != (cpu->enabled | __this_cpu_read(perfctr_gate_slots)))
+		perfctr_cpu_write_enable(cpu);
+}
+
+static inline bool perfctr_cpu_paused(void)
+{
+	return __this_cpu_read(perfctr_cpu.paused);
+}
+
+/* Of any CPU, which neither comes nor goes meanwhile. */
+static inline bool perfctr_cpu_is_mute(unsigned int cpu)
+{
+	return READ_ONCE(per_cpu(perfctr_cpu.mute, cpu));
+}
+
+/* RDPMC would show the thread that runs here what it may not see of itself. */
+static inline bool perfctr_cpu_is_secret(void)
+{
+	return this_cpu_read(perfctr_cpu.secret);
+}
+
+/* Interrupts of counters that are stopped have been dealt with. */
+static inline void perfctr_cpu_acknowledge(u64 slots)
+{
+	if (perfctr_pmu->acknowledge)
+		perfctr_pmu->acknowledge(slots);
+}
+
+void perfctr_cpu_hold(u64 slots);	/* some counters, until ... */
+void perfctr_cpu_go_on(void);
+void perfctr_cpu_forget(u64 slots);
+void perfctr_cpu_reset(void);
+void perfctr_cpu_give_interrupts(void);
+bool perfctr_cpu_may_interrupt(void);
+
+static inline bool perfctr_has_periods(const struct perfctr_context *ctx)
+{
+	return ctx->hw && ctx->hw->interrupts;
+}
+
+/*
+ * threshold.c: ctx has periods, or nothing is added. Of an event's counter the value, raw or as it
+ * goes on, is at its place in cpu->value[].
+ */
+bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw);
+void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *ctx);
+void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late);
+void perfctr_thresholds_preset(struct perfctr_cpu *cpu, const struct perfctr_context *ctx,
+			       bool put_off);
+void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_periods *periods);
+void perfctr_add_exited_periods(const struct perfctr_context *ctx,
+				struct perfctr_periods *periods);
+void perfctr_hand_over_periods(const struct perfctr_context *from, struct perfctr_context *to);
+
+/* A thread has counted to the end of a period of an event, and perhaps of more. */
+struct perfctr_passed {
+	u32 event;
+	bool kernel;		/* it counts what the kernel executes */
+	bool told;		/* by an interrupt, of this moment */
+	u64 periods;
+	u64 late;		/* events since the end of the last of them */
+	u64 weight;		/* ... to there from the end of the one before the first */
+};
+
+/* Of a thread that runs here, or is kept from running: it waits for RESUME, or not any more. */
+bool perfctr_waits(const struct perfctr_context *ctx);
+void perfctr_end_wait(struct perfctr_context *ctx);
+void perfctr_hush_thresholds(struct perfctr_thresholds *thresholds);
+
+/* overflow_signal.c; made and freed anywhere, ended as above */
+struct perfctr_signals *perfctr_make_signals(const struct perfctr_hw_control *hw, gfp_t gfp);
+size_t perfctr_signals_bytes(void);
+void perfctr_end_signals(struct perfctr_signals *signals);
+void perfctr_free_signals(struct perfctr_signals *signals);
+void perfctr_signal(struct perfctr_signals *signals, struct task_struct *task, u32 events);
+u32 perfctr_lost_signals(const struct perfctr_signals *signals);
+
+/* sample.c */
+void perfctr_sample(const struct perfctr_context *ctx, const struct perfctr_passed *passed);
+
+/* Anywhere. */
+void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);
+u64 perfctr_disturbances(void);	/* of all CPUs, since boot */
+u32 perfctr_mute_cpus(void);	/* that are online */
+bool perfctr_cpu_has_interrupts(unsigned int cpu);
+
+#endif

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The machine's counters: all are reserved while something that counts events is started, and
+ * given back when nothing is. A CPU's registers are taken when the first of it comes to that CPU:
+ * the others are left alone. Among us each counter is either shared by contexts, one after the
+ * other, or a session's alone.
+ */
+#include <linux/bitops.h>
+#include <linux/cpu.h>
+#include <linux/jiffies.h>
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+#include "percpu.h"
+#include "../kernel/hooks.h"
+
+static DEFINE_MUTEX(reserve_lock);	/* inside cpus_read_lock() and all other locks */
+static unsigned int users;	/* trees and sessions that are started and count events */
+static unsigned int interrupters;	/* of them, who has events with periods */
+static unsigned int revokers;	/* who wants that there be none */
+static bool held;		/* users != 0 */
+static struct perfctr_use contexts_use, sessions_use;
+static unsigned int context_users[2][64];	/* trees, by bit of the above */
+static unsigned int session_users[2][64];	/* each on CPUs of its own */
+static DEFINE_PER_CPU(bool, cpu_taken);
+
+static void take_cpu(void)
+{
+	perfctr_settle_perf();
+	perfctr_pmu->take_cpu(true);
+	perfctr_cpu_reset();
+}
+
+/* The registers of this CPU are ours, or have to be given back. */
+bool perfctr_cpu_is_taken(void)
+{
+	return this_cpu_read(cpu_taken);
+}
+
+/* Interrupts off, while something is started. */
+void perfctr_cpu_take(void)
+{
+	lockdep_assert_irqs_disabled();
+	if (__this_cpu_read(cpu_taken))
+		return;
+	__this_cpu_write(cpu_taken, true);
+	take_cpu();
+}
+
+/*
+ * Interrupts off. Are the counters of this CPU ours? Then they are taken, as they hold what others
+ * left there. Who gives them back makes held false before it looks for the CPUs that are taken.
+ */
+bool perfctr_cpu_is_ours(void)
+{
+	lockdep_assert_irqs_disabled();
+	if (__this_cpu_read(cpu_taken))
+		return READ_ONCE(held);
+	if (!READ_ONCE(held) || perfctr_cpu_paused() || __this_cpu_read(perfctr_cpu.mute))
+		return false;
+	__this_cpu_write(cpu_taken, true);
+	smp_mb();	/* cpu_taken before held, in give_all() the other way round */
+	if (!READ_ONCE(held)) {
+		__this_cpu_write(cpu_taken, false);
+		return false;
+	}
+	take_cpu();
+	return true;
+}
+
+/* On the CPU itself, interrupts off. */
+void perfctr_cpu_give(void)
+{
+	lockdep_assert_irqs_disabled();
+	if (!__this_cpu_read(cpu_taken))
+		return;
+	perfctr_pmu->give_cpu();
+	perfctr_cpu_reset();
+	__this_cpu_write(cpu_taken, false);
+}
+
+static void give_cpu(void *unused)
+{
+	perfctr_cpu_give();
+	perfctr_update_pce();
+}
+
+static bool is_taken(int cpu, void *unused)
+{
+	return per_cpu(cpu_taken, cpu);
+}
+
+static bool has_interrupts(int cpu, void *unused)
+{
+	return perfctr_cpu_has_interrupts(cpu);
+}
+
+static void look_for_interrupts(void *found)
+{
+	if (perfctr_cpu_may_interrupt())
+		WRITE_ONCE(*(bool *)found, true);
+}
+
+/*
+ * Can a counter that has stopped still interrupt, within PERFCTR_LATEST_INTERRUPT? Under hold_lock,
+ * which keeps interrupters. False also while another user of periods goes on: then the interrupt is
+ * not given back.
+ */
+bool perfctr_may_interrupt(void)
+{
+	bool found = false;
+
+	if (READ_ONCE(interrupters) > 1)
+		return false;
+	on_each_cpu_cond(has_interrupts, look_for_interrupts, &found, true);
+	return found;
+}
+
+static void give_cpu_interrupts(void *unused)
+{
+	perfctr_cpu_give_interrupts();
+}
+
+/* What else interrupts by the counters' entry of the local APIC is perf_events' again. */
+static void give_interrupts(void)
+{
+	lockdep_assert_held(&reserve_lock);
+	on_each_cpu_cond(has_interrupts, give_cpu_interrupts, NULL, true);
+}
+
+static void give_all(void)
+{
+	lockdep_assert_held(&reserve_lock);
+	WRITE_ONCE(held, false);
+	smp_mb();	/* held before cpu_taken */
+	on_each_cpu_cond(is_taken, give_cpu, NULL, true);
+}
+
+static int claim_registers(void)
+{
+	return perfctr_pmu->reserve ? perfctr_pmu->reserve() : 0;
+}
+
+static void release_registers(void)
+{
+	if (perfctr_pmu->release)
+		perfctr_pmu->release();
+}
+
+static int reserve_pmu(void)
+{
+	int err = claim_registers();
+
+	if (!err && !perfctr_exclude_strangers()) {
+		release_registers();
+		err = -EBUSY;
+	}
+	return err;
+}
+
+static void release_pmu(void)
+{
+	perfctr_admit_strangers();
+	release_registers();
+}
+
+/* The PMU is tried at the first reservation: before, the NMI watchdog may have had it. */
+static int reserve_and_try(void)
+{
+	int err = reserve_pmu();
+
+	if (err)
+		return err;
+	err = perfctr_try_pmu();
+	if (err)
+		release_pmu();
+	return err;
+}
+
+void __init perfctr_try_at_boot(void)
+{
+	if (!perfctr_pmu)
+		return;
+	mutex_lock(&reserve_lock);
+	if (!reserve_and_try())
+		release_pmu();
+	mutex_unlock(&reserve_lock);
+}
+
+/* One more, or one less, uses the bits of mask: those of them that some use. */
+static u64 count_users(unsigned int *count, u64 mask, int change)
+{
+	u64 left, used = 0;
+
+	for (left = mask; left; left &= left - 1) {
+		unsigned int i = __ffs64(left);
+
+		count[i] += change;
+		if (count[i])
+			used |= BIT_ULL(i);
+	}
+	return used;
+}
+
+static void change_users(const struct perfctr_hw_control *hw, int change)
+{
+	struct perfctr_use *use = hw->session ? &sessions_use : &contexts_use;
+	unsigned int (*count)[64] = hw->session ? session_users : context_users;
+
+	lockdep_assert_held(&reserve_lock);
+	use->slots &= ~hw->slots;
+	use->slots |= count_users(count[0], hw->slots, change);
+	use->shared &= ~hw->shared;
+	use->shared |= count_users(count[1], hw->shared, change);
+}
+
+void perfctr_get_use(struct perfctr_use *contexts, struct perfctr_use *sessions)
+{
+	mutex_lock(&reserve_lock);
+	*contexts = contexts_use;
+	*sessions = sessions_use;
+	mutex_unlock(&reserve_lock);
+}
+
+static int reserve_control(const struct perfctr_hw_control *hw)
+{
+	const struct perfctr_use *others = hw->session ? &contexts_use : &sessions_use;
+	int err;
+
+	lockdep_assert_held(&reserve_lock);
+	if (perfctr_in_use(hw, others))
+		return -EADDRINUSE;
+	if (revokers)
+		return -EBUSY;
+	err = users ? 0 : reserve_and_try();
+	if (err)
+		return err;
+	users++;
+	interrupters += hw->interrupts;
+	WRITE_ONCE(held, true);
+	change_users(hw, 1);
+	return 0;
+}
+
+/*
+ * Reserves what hw wants. The caller has looked for sessions that have one of it on the same CPU.
+ * -EBUSY: the rest of the kernel has the counters. -EADDRINUSE: a context has what a session wants,
+ * or the other way round. -ENODEV: the counters have been found wrong.
+ */
+int perfctr_reserve(const struct perfctr_hw_control *hw)
+{
+	int err;
+
+	if (!hw->slots)
+		return 0;
+	mutex_lock(&reserve_lock);
+	err = reserve_control(hw);
+	mutex_unlock(&reserve_lock);
+	return err;
+}
+
+void perfctr_release(const struct perfctr_hw_control *hw)
+{
+	if (!hw->slots)
+		return;
+	mutex_lock(&reserve_lock);
+	change_users(hw, -1);
+	interrupters -= hw->interrupts;
+	if (!--users) {
+		give_all();
+		release_pmu();
+	} else if (hw->interrupts && !interrupters) {
+		give_interrupts();
+	}
+	mutex_unlock(&reserve_lock);
+}
+
+/* From now on, and until it is told again, nobody reserves anything. */
+void perfctr_refuse(bool refuse)
+{
+	mutex_lock(&reserve_lock);
+	WRITE_ONCE(revokers, revokers + (refuse ? 1 : -1));
+	mutex_unlock(&reserve_lock);
+}
+
+/* Who asks holds a lock that who revokes takes afterwards. */
+bool perfctr_refuses(void)
+{
+	return READ_ONCE(revokers);
+}
+
+/* Where that disturbs others they are asked once a second, however often it is wanted. */
+static bool others_hold(void)
+{
+	static unsigned long asked;
+	static bool known, hold;
+
+	if (!perfctr_usable_pmu())
+		return false;
+	if (PERFCTR_ASKING_DISTURBS && known && time_before(jiffies, asked + HZ))
+		return hold;
+	asked = jiffies;
+	known = true;
+	perfctr_only_ask(true);
+	hold = claim_registers();
+	if (!hold)
+		release_registers();
+	perfctr_only_ask(false);
+	hold |= perfctr_has_strangers();
+	return hold;
+}
+
+u32 perfctr_holder(void)
+{
+	u32 holder = PERFCTR_HOLDER_NONE;
+
+	mutex_lock(&reserve_lock);
+	if (users)
+		holder = PERFCTR_HOLDER_PERFCTR;
+	else if (others_hold())
+		holder = PERFCTR_HOLDER_OTHER;
+	mutex_unlock(&reserve_lock);
+	return holder;
+}
+
+/* Nobody reserves or releases meanwhile. */
+void perfctr_on_all_cpus(smp_call_func_t fn)
+{
+	cpus_read_lock();
+	mutex_lock(&reserve_lock);
+	on_each_cpu(fn, NULL, true);
+	mutex_unlock(&reserve_lock);
+	cpus_read_unlock();
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RDPMC also shows counters of the uncore, which count what all CPUs do. perf_events uses them,
+ * or root by their MSRs. While one of them counts, a page of ours gives no thread RDPMC. A CPU
+ * looks at them when it decides on CR4.PCE, and at its tick while that is set.
+ */
+#include <linux/jiffies.h>
+#include <linux/lockdep.h>
+#include <linux/percpu.h>
+#include <asm/msr.h>
+#include "../kernel/hooks.h"
+#include "../perfctr.h"
+#include "pmu.h"
+
+DEFINE_STATIC_KEY_FALSE(perfctr_shows_uncore);
+
+struct look {
+	unsigned long when;	/* jiffies */
+	bool counts;
+};
+
+static DEFINE_PER_CPU(struct look, last_look);
+
+/* Once in a jiffy: CR4.PCE is decided on at each switch to an address space with a page. */
+bool perfctr_uncore_counts(void)
+{
+	struct look *look = this_cpu_ptr(&last_look);
+	unsigned long now = jiffies;
+
+	lockdep_assert_irqs_disabled();
+	if (look->when != now) {
+		look->when = now;
+		look->counts = perfctr_pmu->uncore_counts();
+	}
+	return look->counts;
+}
+
+/* Whoever runs: the thread that is to lose RDPMC need not be counted. */
+void perfctr_tick_uncore(void)
+{
+	if (perfctr_user_rdpmc() && perfctr_uncore_counts())
+		perfctr_update_pce();
+}
+
+void __init perfctr_uncore_init(void)
+{
+	if (perfctr_usable_pmu() && perfctr_pmu->uncore_counts)
+		static_branch_enable(&perfctr_shows_uncore);
+}

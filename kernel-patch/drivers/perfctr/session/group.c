@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Marked groups. The mark of a thread is a pointer to its group, inherited by what the thread
+ * creates, which costs a fork two atomic increments and nothing else.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/lockdep.h>
+#include <linux/overflow.h>
+#include <linux/perf_event.h>
+#include <linux/pid_namespace.h>
+#include <linux/poll.h>
+#include <linux/ptrace.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include "group.h"
+#include "../kernel/hooks.h"
+#include "../kernel/owner.h"
+#include "../kernel/threads.h"
+#include "../kernel/user.h"
+
+static const struct file_operations group_fops;
+
+static void put_group(struct perfctr_group *group)
+{
+	if (refcount_dec_and_test(&group->refs))
+		kfree_rcu(group, rcu);
+}
+
+static void add_member(struct perfctr_group *group)
+{
+	refcount_inc(&group->refs);
+	atomic_inc(&group->members);
+}
+
+/* group: the new mark, or NULL. Returns the old one. */
+static struct perfctr_group *exchange_mark(struct perfctr_thread *thread,
+					   struct perfctr_group *group)
+{
+	struct perfctr_group *old = thread->mark;
+
+	thread->mark = group;
+	if (group)
+		WRITE_ONCE(group->used, true);
+	return old;
+}
+
+static void drop_member(struct perfctr_group *group)
+{
+	if (atomic_dec_and_test(&group->members))
+		wake_up_interruptible(&group->wait);
+	put_group(group);
+}
+
+struct change {
+	struct perfctr_group *mark;	/* in: the new one, or NULL.  out: the old one */
+	struct perfctr_group *only;	/* to take this one away, or NULL: whichever there is */
+};
+
+/* Where the thread cannot be switched. */
+static int change_fn(struct task_struct *task, bool live, void *arg)
+{
+	struct change *change = arg;
+	struct perfctr_thread *thread = perfctr_thread(task);
+	const struct perfctr_group *old = perfctr_live_mark(task);
+
+	if (!change->mark && (!old || (change->only && old != change->only)))
+		return 0;
+	if (change->mark && task->flags & PF_EXITING)
+		return -ESRCH;
+	if (change->mark && old && old != change->mark)
+		return -EBUSY;
+	change->mark = exchange_mark(thread, change->mark);
+	perfctr_update_flag(task);
+	if (live)
+		perfctr_gate_update();
+	return 0;
+}
+
+/* Sets group's mark, or takes it away, any when group is NULL. 1: the thread's mark changed. */
+static int change_mark(struct task_struct *task, struct perfctr_group *group, bool set)
+{
+	struct perfctr_thread *thread = set ? perfctr_thread_make(task) : perfctr_thread_pin(task);
+	struct change change = { .mark = set ? group : NULL, .only = group };
+	int err;
+
+	if (!thread)	/* nothing to take away */
+		return set ? -ENOMEM : 0;
+	if (set)
+		add_member(group);
+	err = perfctr_call_task(task, change_fn, &change);
+	perfctr_thread_put(thread);
+	/* What was to be set and was not, or was set already; else what was there before. */
+	if (change.mark)
+		drop_member(change.mark);
+	return err ?: change.mark != (set ? group : NULL);
+}
+
+/* current creates child, which nobody has seen. Interrupts off. */
+void perfctr_group_join(struct task_struct *child, struct perfctr_thread *thread)
+{
+	struct perfctr_group *group = perfctr_live_mark(current);
+
+	lockdep_assert_irqs_disabled();
+	if (!group)
+		return;
+	if (thread && thread->mark == group)	/* the module's child can be found before */
+		return;
+	if (!thread || thread->mark) {
+		WRITE_ONCE(group->incomplete, true);
+		return;
+	}
+	exchange_mark(thread, group);
+	add_member(group);
+	perfctr_update_flag(child);
+}
+
+/* current's, which exits or executes a file that changes its ids. */
+void perfctr_group_drop(struct perfctr_thread *thread, bool exec)
+{
+	struct perfctr_group *group;
+
+	local_irq_disable();
+	group = thread->mark;
+	if (exec && group && group->privileged)
+		group = NULL;
+	if (group) {
+		thread->mark = NULL;
+		perfctr_update_flag(current);
+		perfctr_gate_update();
+	}
+	local_irq_enable();
+	if (group)
+		drop_member(group);
+}
+
+/* The same mark may have come since task was found: from its parent, or from another caller. */
+static bool bears_other(const struct task_struct *task, const struct perfctr_group *group)
+{
+	const struct perfctr_group *mark;
+	bool other;
+
+	rcu_read_lock();
+	mark = perfctr_live_mark(task);
+	other = mark && mark != group;
+	rcu_read_unlock();
+	return other;
+}
+
+static u64 mark_of(const struct task_struct *task)
+{
+	const struct perfctr_group *group;
+	u64 id;
+
+	rcu_read_lock();
+	group = perfctr_live_mark(task);
+	id = group ? group->id : 0;
+	rcu_read_unlock();
+	return id;
+}
+
+/* Whose marks are to be changed, and how. */
+struct choice {
+	bool set;
+	struct perfctr_group *group;	/* to set; to take away, NULL: any */
+};
+
+/* Has task not the mark that it shall have? */
+static bool is_chosen(struct task_struct *task, const void *arg)
+{
+	const struct perfctr_group *mark = perfctr_live_mark(task);
+	const struct choice *choice = arg;
+
+	if (task->flags & (PF_KTHREAD | PF_EXITING) && !mark)
+		return false;
+	if (choice->set)
+		return mark != choice->group;
+	return mark && (!choice->group || mark == choice->group);
+}
+
+static int with_permission(struct task_struct *task, struct perfctr_group *group, bool set,
+			   bool test)
+{
+	int result = perfctr_lock_access(task, PTRACE_MODE_ATTACH_REALCREDS);
+
+	if (result)
+		return result;
+	if (!test)
+		result = change_mark(task, group, set);
+	else if (set && bears_other(task, group))
+		result = -EBUSY;
+	perfctr_unlock_access(task);
+	return result;
+}
+
+/* Nothing is changed unless everything may be. */
+static int change_threads(struct perfctr_threads *threads, const struct choice *choice)
+{
+	int pass, result, changed = 0;
+	unsigned int i;
+
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < threads->n; i++) {
+			result = with_permission(threads->task[i], choice->group, choice->set,
+						 !pass);
+			if (result < 0 && result != -ESRCH)
+				return result;
+			changed += result > 0;
+			cond_resched();
+		}
+	}
+	return changed;
+}
+
+/*
+ * Until nobody is left to change: threads that were not marked yet have created others. For those
+ * that find no room there is another round, as memory that is refused now would come too late.
+ */
+static int change_all(const struct perfctr_search *search, u32 *changed)
+{
+	struct perfctr_threads threads = {};
+	int result;
+
+	do {
+		result = perfctr_find_threads(&threads, search);
+		if (!result)
+			result = change_threads(&threads, search->arg);
+		perfctr_put_threads(&threads);
+		*changed += max(result, 0);
+	} while (result > 0);
+	perfctr_free_threads(&threads);
+	return result;
+}
+
+/*
+ * With the last holder the group is dead: its mark says nothing any more, is not inherited, and
+ * gives way to any other. Who bears it is not looked for among all threads of the machine.
+ */
+void perfctr_group_let_go(struct perfctr_group *group)
+{
+	if (atomic_dec_and_test(&group->holders)) {
+		WRITE_ONCE(group->dead, true);
+		perfctr_hooks_put();
+	}
+	put_group(group);
+}
+
+static int forget_fn(struct task_struct *task, bool live, void *arg)
+{
+	struct perfctr_group **mark = arg;
+
+	if (perfctr_thread(task)->mark && !perfctr_live_mark(task))
+		swap(perfctr_thread(task)->mark, *mark);
+	return 0;
+}
+
+void perfctr_group_forget(struct task_struct *task)
+{
+	struct perfctr_thread *thread = perfctr_thread_pin(task);
+	struct perfctr_group *mark = NULL;
+
+	if (!thread)
+		return;
+	perfctr_call_task(task, forget_fn, &mark);
+	perfctr_thread_put(thread);
+	if (mark)
+		drop_member(mark);
+}
+
+struct perfctr_group *perfctr_group_from_fd(int fd)
+{
+	struct file *file = fget(fd);
+	struct perfctr_group *group;
+
+	if (!file)
+		return ERR_PTR(-EBADF);
+	group = ERR_PTR(-EBADF);
+	if (file->f_op == &group_fops) {
+		/* The descriptor holds it, and the caller's reference holds the descriptor. */
+		group = file->private_data;
+		refcount_inc(&group->refs);
+		atomic_inc(&group->holders);
+	}
+	fput(file);
+	return group;
+}
+
+static int get_mark(struct perfctr_mark_args *mark, struct task_struct *task)
+{
+	int err;
+
+	if (mark->scope != PERFCTR_MARK_THREAD || mark->group != -1)
+		return -EINVAL;
+	err = perfctr_lock_access(task, PTRACE_MODE_READ_REALCREDS);
+	if (err)
+		return err;
+	mark->id = mark_of(task);
+	perfctr_unlock_access(task);
+	return 0;
+}
+
+/* A process lives on without its first thread. */
+static bool has_exited(const struct task_struct *task, u32 scope)
+{
+	return scope == PERFCTR_MARK_THREAD ? task->flags & PF_EXITING :
+					      !atomic_read(&task->signal->live);
+}
+
+static int mark_task(struct perfctr_mark_args *mark, struct task_struct *task)
+{
+	struct choice choice = { .set = mark->action == PERFCTR_MARK_SET };
+	const struct perfctr_search search = {
+		.top = task,
+		.scope = mark->scope,
+		.fn = is_chosen,
+		.arg = &choice,
+	};
+	int err;
+
+	if (mark->action == PERFCTR_MARK_GET)
+		return get_mark(mark, task);
+	if (choice.set || mark->group != -1) {
+		choice.group = perfctr_group_from_fd(mark->group);
+		if (IS_ERR(choice.group))
+			return PTR_ERR(choice.group);
+	}
+	err = change_all(&search, &mark->changed);
+	if (!err && choice.set && !mark->changed && has_exited(task, mark->scope))
+		err = -ESRCH;
+	if (choice.group)
+		perfctr_group_let_go(choice.group);
+	return err;
+}
+
+long perfctr_ioctl_mark(void __user *user)
+{
+	struct perfctr_mark_args mark;
+	struct task_struct *task;
+	u32 size;
+	int err = perfctr_get_struct(&mark, sizeof(mark), user, &size);
+
+	if (err)
+		return err;
+	if (mark.action < PERFCTR_MARK_SET || mark.action > PERFCTR_MARK_GET ||
+	    mark.scope > PERFCTR_MARK_TREE || mark.tid < 0 || mark.changed || mark.id)
+		return -EINVAL;
+	task = mark.tid ? perfctr_find_task(mark.tid) : get_task_struct(current);
+	if (!task)
+		return -ESRCH;
+	err = mark_task(&mark, task);
+	put_task_struct(task);
+	return err ?: perfctr_put_struct(user, &mark, sizeof(mark), size);
+}
+
+static int copy_members(struct perfctr_group *group, struct perfctr_members_args *members)
+{
+	const struct choice choice = { .group = group };
+	const struct perfctr_search search = { .once = true, .fn = is_chosen, .arg = &choice };
+	s32 __user *user = u64_to_user_ptr(members->tids);
+	struct pid_namespace *ns = task_active_pid_ns(current);
+	struct perfctr_threads threads = {};
+	unsigned int i;
+	int err = perfctr_find_threads(&threads, &search);
+
+	for (i = 0; i < threads.n && !err; i++) {
+		s32 tid = task_pid_nr_ns(threads.task[i], ns);
+
+		if (!tid)	/* it has exited, or is not seen from here */
+			continue;
+		if (members->n < members->room && put_user(tid, user + members->n))
+			err = -EFAULT;
+		members->n++;
+	}
+	perfctr_free_threads(&threads);
+	return err;
+}
+
+static long ioctl_members(struct perfctr_group *group, void __user *user)
+{
+	struct perfctr_members_args members;
+	u32 size;
+	int err = perfctr_get_struct(&members, sizeof(members), user, &size);
+
+	if (err)
+		return err;
+	if (members.n || members.reserved)
+		return -EINVAL;
+	err = copy_members(group, &members);
+	return err ?: perfctr_put_struct(user, &members, sizeof(members), size);
+}
+
+static long group_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct perfctr_group *group = file->private_data;
+	int result;
+
+	switch (cmd) {
+	case PERFCTR_IOC_MEMBERS:
+		return ioctl_members(group, (void __user *)arg);
+	case PERFCTR_IOC_ENTER:
+		result = change_mark(current, group, true);
+		return min(result, 0);
+	case PERFCTR_IOC_LEAVE:
+		change_mark(current, group, false);
+		return 0;
+	default:
+		return -ENOTTY;
+	}
+}
+
+static __poll_t group_poll(struct file *file, struct poll_table_struct *wait)
+{
+	struct perfctr_group *group = file->private_data;
+
+	poll_wait(file, &group->wait, wait);
+	return READ_ONCE(group->used) && !atomic_read(&group->members) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static int group_release(struct inode *inode, struct file *file)
+{
+	perfctr_group_let_go(file->private_data);
+	return 0;
+}
+
+static const struct file_operations group_fops = {
+	.owner = THIS_MODULE,
+	.release = group_release,
+	.unlocked_ioctl = group_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = group_poll,
+};
+
+static struct perfctr_group *alloc_group(void)
+{
+	static atomic64_t last_id = ATOMIC64_INIT(0);
+	struct perfctr_group *group;
+
+	group = kzalloc(struct_size(group, late, BITS_TO_LONGS(nr_cpu_ids)), GFP_KERNEL_ACCOUNT);
+	if (!group)
+		return NULL;
+	raw_spin_lock_init(&group->lock);
+	INIT_LIST_HEAD(&group->sessions);
+	refcount_set(&group->refs, 1);
+	atomic_set(&group->holders, 1);
+	init_waitqueue_head(&group->wait);
+	group->privileged = perfmon_capable();
+	group->id = atomic64_inc_return(&last_id);
+	return group;
+}
+
+long perfctr_ioctl_group(void __user *user)
+{
+	struct perfctr_group_args open;
+	struct perfctr_group *group;
+	u32 size;
+	int fd = perfctr_get_struct(&open, sizeof(open), user, &size);
+
+	if (fd)
+		return fd;
+	if (open.flags || open.id)
+		return -EINVAL;
+	fd = perfctr_hooks_get();
+	if (fd)
+		return fd;
+	group = alloc_group();
+	if (!group) {
+		perfctr_hooks_put();
+		return -ENOMEM;
+	}
+	open.id = group->id;
+	fd = perfctr_put_struct(user, &open, sizeof(open), size);
+	if (!fd)
+		fd = anon_inode_getfd("[perfctr-group]", &group_fops, group, O_CLOEXEC | O_RDWR);
+	if (fd < 0)
+		perfctr_group_let_go(group);
+	return fd;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mapping of the state page, and RDPMC for who has mapped one.
+ *
+ * CR4.PCE is set while a page of a context with events is mapped, the counters of the CPU are
+ * ours, no session of the CPU counts kernel mode where RDPMC would show it, and no counter of the
+ * uncore counts that it would show. It is taken away at once, because of the uncore by a tick, and
+ * given lazily: by the next switch to the address space, or by the fault of the first RDPMC. A
+ * thread that may have read a valid ticket before it was taken away must not die of it: as long as
+ * a page is mapped its RDPMC is executed here, and gives what is its own.
+ */
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/mm.h>
+#include <linux/ptrace.h>
+#include <linux/slab.h>
+#include <asm/mmu_context.h>
+#include "../kernel/compat.h"
+#include "../machine/percpu.h"
+#include "../kernel/hooks.h"
+#include "members.h"
+
+/* A page in an address space. Changes under the mmap lock, held for writing. */
+struct mapping {
+	struct list_head list;		/* of its context, under the context's lock */
+	struct perfctr_context *ctx;
+	struct perfctr_page *page;	/* with a reference: its context may have given it up */
+	struct mm_struct *mm;
+	unsigned int n_vmas;		/* two for a moment when it is moved */
+	bool counted;			/* in perfctr_rdpmc_pages, under the context's lock */
+};
+
+bool perfctr_may_rdpmc(struct mm_struct *mm)
+{
+	return atomic_read(perfctr_rdpmc_pages(mm)) && !perfctr_gate_shows_kernel() &&
+	       !perfctr_cpu_is_secret() && perfctr_cpu_is_ours() &&
+	       !(static_branch_unlikely(&perfctr_shows_uncore) && perfctr_uncore_counts());
+}
+
+static void update_rdpmc_here(void *unused)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	perfctr_cpu_renew_secret();
+	perfctr_update_pce();
+	local_irq_restore(flags);
+}
+
+static void update_rdpmc(struct mm_struct *mm)
+{
+	on_each_cpu_mask(mm_cpumask(mm), update_rdpmc_here, NULL, true);
+}
+
+static void count_mapping(struct mapping *mapping, bool counted)
+{
+	if (counted != mapping->counted)
+		atomic_add(counted ? 1 : -1, perfctr_rdpmc_pages(mapping->mm));
+	mapping->counted = counted;
+}
+
+static bool has_use_for_rdpmc(const struct perfctr_context *ctx)
+{
+	return ctx->hw && ctx->hw->n_events && !ctx->shared &&
+	       perfctr_pmu->features & PERFCTR_FEATURE_RDPMC;
+}
+
+/* Under ctx->lock. Whoever maps a page that counts kernel mode has been asked for the right to. */
+static void update_shown(struct perfctr_context *ctx)
+{
+	const struct mm_struct *mm = ctx->task ? READ_ONCE(ctx->task->mm) : NULL;
+	const struct mapping *mapping;
+	u64 shown_to = 0;
+
+	lockdep_assert_held(&ctx->lock);
+	list_for_each_entry(mapping, &ctx->mappings, list)
+		if (mapping->mm == mm && mapping->page == ctx->page)
+			shown_to = mm->context.ctx_id;
+	WRITE_ONCE(ctx->shown_to, shown_to);
+}
+
+/* ctx has another control. */
+void perfctr_update_mappings(struct perfctr_context *ctx)
+{
+	struct mapping *mapping;
+	bool own = false;
+
+	spin_lock(&ctx->lock);
+	list_for_each_entry(mapping, &ctx->mappings, list) {
+		own |= mapping->counted != has_use_for_rdpmc(ctx) && mapping->mm == current->mm;
+		count_mapping(mapping, has_use_for_rdpmc(ctx));
+	}
+	update_shown(ctx);
+	spin_unlock(&ctx->lock);
+	if (own)
+		update_rdpmc(current->mm);
+}
+
+/* Nobody has seen it: with a page, for a context that has none. Or an error. */
+static struct mapping *alloc_mapping(struct mm_struct *mm)
+{
+	struct mapping *mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!mapping)
+		return ERR_PTR(-ENOMEM);
+	mapping->page = (struct perfctr_page *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	err = mapping->page ? perfctr_space_get(mm) : -ENOMEM;
+	if (err) {
+		free_page((unsigned long)mapping->page);
+		kfree(mapping);
+		return ERR_PTR(err);
+	}
+	mapping->mm = mm;
+	perfctr_page_init(mapping->page);
+	return mapping;
+}
+
+static void free_mapping(struct mapping *mapping)
+{
+	perfctr_space_put(mapping->mm);
+	free_page((unsigned long)mapping->page);
+	kfree(mapping);
+}
+
+static void page_vma_open(struct vm_area_struct *vma)
+{
+	struct mapping *mapping = vma->vm_private_data;
+
+	mapping->n_vmas++;
+}
+
+static void page_vma_close(struct vm_area_struct *vma)
+{
+	struct mapping *mapping = vma->vm_private_data;
+	struct perfctr_context *ctx = mapping->ctx;
+	struct mm_struct *mm = mapping->mm;
+
+	if (--mapping->n_vmas)
+		return;
+	spin_lock(&ctx->lock);
+	count_mapping(mapping, false);
+	list_del(&mapping->list);
+	update_shown(ctx);
+	spin_unlock(&ctx->lock);
+	if (!atomic_read(perfctr_rdpmc_pages(mm)))
+		update_rdpmc(mm);
+	free_mapping(mapping);
+}
+
+static const struct vm_operations_struct page_vm_ops = {
+	.open = page_vma_open,
+	.close = page_vma_close,
+};
+
+static void add_mapping(struct perfctr_context *ctx, struct vm_area_struct *vma,
+			struct mapping *mapping)
+{
+	mapping->ctx = ctx;
+	mapping->n_vmas = 1;
+	vma->vm_private_data = mapping;
+	vma->vm_ops = &page_vm_ops;
+	spin_lock(&ctx->lock);
+	list_add(&mapping->list, &ctx->mappings);
+	count_mapping(mapping, has_use_for_rdpmc(ctx));
+	update_shown(ctx);
+	spin_unlock(&ctx->lock);
+	update_rdpmc_here(NULL);
+}
+
+/* Nothing changes in what is detached. */
+static void give_page(struct perfctr_context *ctx, struct perfctr_page *page)
+{
+	get_page(virt_to_page(page));
+	if (perfctr_call(ctx, perfctr_move_fn, page) == -ESRCH)
+		perfctr_move_fn(ctx, false, page);
+}
+
+/* Under the tree's lock. */
+static int map_page(struct perfctr_context *ctx, struct vm_area_struct *vma,
+		    struct mapping *mapping)
+{
+	int err = perfctr_may_map(ctx);
+
+	if (err)
+		return err;
+	if (!perfctr_has_page(ctx))
+		give_page(ctx, mapping->page);
+	get_page(virt_to_page(ctx->page));
+	free_page((unsigned long)mapping->page);
+	mapping->page = ctx->page;
+	return vm_insert_page(vma, vma->vm_start, virt_to_page(mapping->page));
+}
+
+int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
+{
+	struct mapping *mapping;
+	int err;
+
+	if (vma->vm_end - vma->vm_start != PAGE_SIZE || vma->vm_pgoff)
+		return -EINVAL;
+	if (vma->vm_flags & VM_WRITE)
+		return -EPERM;
+	mapping = alloc_mapping(vma->vm_mm);
+	if (IS_ERR(mapping))
+		return PTR_ERR(mapping);
+	/*
+	 * A child must not mistake its parent's page for its own. VM_IO: nor can madvise() have it
+	 * copied, which would leave a mapping of one address space to another.
+	 */
+	vm_flags_mod(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
+	err = perfctr_lock_tree(ctx->tree);
+	if (!err) {
+		err = map_page(ctx, vma, mapping);
+		perfctr_unlock_tree(ctx->tree);
+	}
+	if (err)
+		free_mapping(mapping);
+	else
+		add_mapping(ctx, vma, mapping);
+	return err;
+}
+
+/* On this CPU, or on one of another kind of core, where the thread may have read its number. */
+static bool counter_exists(u32 counter)
+{
+	const struct perfctr_pmu *pmu = perfctr_pmu;
+	u32 fast = pmu->features & PERFCTR_FEATURE_FAST_RDPMC ? PERFCTR_FAST : 0;
+	u32 n = counter & ~fast;
+
+	if (pmu->n_kinds)
+		return perfctr_some_kind_has(pmu, n);
+	return n & PERFCTR_FIXED ? (n & ~PERFCTR_FIXED) < pmu->n_fixed : n < pmu->n_general;
+}
+
+static bool is_rdpmc(struct pt_regs *regs)
+{
+	unsigned char insn[PERFCTR_MAX_INSN];
+
+	return perfctr_fetch_insn(regs, insn) >= PERFCTR_RDPMC_BYTES && perfctr_insn_is_rdpmc(insn);
+}
+
+/* True when it is allowed now and was not: the instruction is to be tried again. */
+static bool allow_rdpmc(void)
+{
+	if (perfctr_user_rdpmc())
+		return false;
+	perfctr_cpu_renew_secret();
+	perfctr_update_pce();
+	return perfctr_user_rdpmc();
+}
+
+/* After a fault of user mode where a page is mapped. True: it may go on. */
+bool perfctr_emulate_rdpmc(struct pt_regs *regs)
+{
+	unsigned long flags;
+	u64 value;
+
+	if (!perfctr_usable_pmu() || !(perfctr_pmu->features & PERFCTR_FEATURE_RDPMC) ||
+	    !is_rdpmc(regs) || !counter_exists(regs->cx))
+		return false;
+	local_irq_save(flags);
+	if (!allow_rdpmc()) {
+		value = perfctr_cpu_rdpmc(regs->cx);
+		regs->ax = lower_32_bits(value);
+		regs->dx = upper_32_bits(value);
+		regs->ip += PERFCTR_RDPMC_BYTES;
+	}
+	local_irq_restore(flags);
+	return true;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How many periods of a tree's events are over, and threads that go on after the end of one. */
+#include <linux/err.h>
+#include <linux/irqflags.h>
+#include <linux/sched.h>
+#include "../machine/percpu.h"
+#include "../kernel/hooks.h"
+#include "members.h"
+
+static int add_own_fn(struct perfctr_context *ctx, bool live, void *arg)
+{
+	if (live && ctx->started && perfctr_has_periods(ctx))
+		perfctr_cpu_fold(ctx);
+	perfctr_add_periods(ctx, arg);
+	return 0;
+}
+
+static void add_own(struct perfctr_context *ctx, struct perfctr_periods *periods)
+{
+	if (perfctr_call(ctx, add_own_fn, periods) == -ESRCH)
+		perfctr_add_periods(ctx, periods);	/* detached: nothing changes any more */
+}
+
+static void read_locked(struct perfctr_context *ctx, struct perfctr_periods *periods)
+{
+	struct perfctr_context *pos;
+
+	if (perfctr_has_periods(ctx))
+		periods->n_counters = ctx->hw->n_events;
+	for_each_member(pos, ctx) {
+		if (periods->scope != PERFCTR_SCOPE_CHILDREN)
+			add_own(pos, periods);
+		if (periods->scope != PERFCTR_SCOPE_SELF)
+			perfctr_add_exited_periods(pos, periods);
+		if (periods->scope != PERFCTR_SCOPE_TREE)
+			break;
+		cond_resched();
+	}
+}
+
+/* periods is zero but for size and scope. */
+int perfctr_read_periods(struct perfctr_context *ctx, struct perfctr_periods *periods)
+{
+	int err = perfctr_lock_tree(ctx->tree);
+
+	if (err)
+		return err;
+	err = perfctr_may_see(ctx);
+	if (!err)
+		read_locked(ctx, periods);
+	perfctr_unlock_tree(ctx->tree);
+	return err;
+}
+
+/* -EALREADY: it does not wait. */
+static int resume_fn(struct perfctr_context *ctx, bool live, void *arg)
+{
+	if (!perfctr_waits(ctx))
+		return -EALREADY;
+	if (live)
+		perfctr_cpu_leave(ctx);
+	perfctr_end_wait(ctx);
+	if (live)
+		perfctr_cpu_enter(ctx);
+	return 0;
+}
+
+/* -ESRCH: current is no member that has a context of its own. */
+static int resume_own(const struct perfctr_tree *tree)
+{
+	struct perfctr_context *ctx;
+	unsigned long flags;
+	int err = -ESRCH;
+
+	local_irq_save(flags);
+	ctx = perfctr_thread(current)->context;
+	if (ctx && ctx->tree == tree && !ctx->shared)
+		err = resume_fn(ctx, !perfctr_cpu_paused(), NULL);
+	local_irq_restore(flags);
+	return err;
+}
+
+/* 0: some have. */
+static int resume_all(struct perfctr_context *ctx)
+{
+	struct perfctr_context *pos;
+	int result, err = -ESRCH;
+
+	for_each_member(pos, ctx) {
+		result = perfctr_call(pos, resume_fn, NULL);
+		if (result != -ESRCH && err)
+			err = result;
+		cond_resched();
+	}
+	return err;
+}
+
+/* The caller goes on, or, if it is no member itself, all that wait. */
+int perfctr_resume(struct perfctr_context *ctx)
+{
+	int err = resume_own(ctx->tree);
+
+	if (err != -ESRCH)
+		return err;
+	err = perfctr_lock_tree(ctx->tree);
+	if (err)
+		return err;
+	err = resume_all(ctx);
+	perfctr_unlock_tree(ctx->tree);
+	return err;
+}
+
+/* The handlers are gone, and with them who would have it go on. */
+void perfctr_executes(void)
+{
+	struct perfctr_context *ctx;
+
+	local_irq_disable();
+	ctx = perfctr_thread(current)->context;
+	if (ctx && perfctr_has_periods(ctx)) {
+		resume_fn(ctx, !perfctr_cpu_paused(), NULL);
+		perfctr_hush_thresholds(ctx->thresholds);
+	}
+	local_irq_enable();
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Records of the members of a tree that have exited, for whoever wants the counts of each. */
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "../kernel/owner.h"
+#include "../perfctr.h"
+
+struct perfctr_kept_record {
+	struct list_head list;
+	struct perfctr_record user;
+};
+
+/* For a thread's context that it is about to leave. NULL: none is wanted, or it will be lost. */
+struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx)
+{
+	struct perfctr_tree *tree = ctx->tree;
+
+	if (!READ_ONCE(tree->keep_records) || READ_ONCE(tree->n_records) >= PERFCTR_MAX_RECORDS)
+		return NULL;
+	return kzalloc(sizeof(struct perfctr_kept_record), GFP_KERNEL_ACCOUNT);
+}
+
+/* task has been detached from ctx. */
+void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx,
+			 struct task_struct *task)
+{
+	struct perfctr_record *user = &record->user;
+
+	user->size = sizeof(*user);
+	user->tid = task_pid_nr_ns(task, ctx->tree->ns);
+	user->tgid = task_tgid_nr_ns(task, ctx->tree->ns);
+	user->start = READ_ONCE(task->group_leader)->start_boottime;
+	get_task_comm(user->comm, task);
+	user->counts.size = sizeof(user->counts);
+	user->counts.flags = PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT;
+	if (READ_ONCE(ctx->tree->revoked))
+		user->counts.flags |= PERFCTR_COUNTS_REVOKED;
+	perfctr_add_sums(ctx, &user->counts);
+}
+
+void perfctr_free_record(struct perfctr_kept_record *record)
+{
+	kfree(record);
+}
+
+/* NULL: it found no memory or no room, unless none was wanted. */
+void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *record)
+{
+	lockdep_assert_held(&tree->lock);
+	if (!tree->keep_records)
+		return;
+	if (!record || tree->n_records >= PERFCTR_MAX_RECORDS || !tree->payer ||
+	    perfctr_charge(tree->payer, sizeof(*record))) {
+		kfree(record);
+		WRITE_ONCE(tree->lost_records, tree->lost_records + 1);
+		wake_up_interruptible(&tree->wait);
+		return;
+	}
+	record->user.lost = tree->lost_records;
+	WRITE_ONCE(tree->lost_records, 0);
+	list_add_tail(&record->list, &tree->records);
+	WRITE_ONCE(tree->n_records, tree->n_records + 1);
+	wake_up_interruptible(&tree->wait);
+}
+
+static void forget_first(struct perfctr_tree *tree, struct perfctr_kept_record *record)
+{
+	list_del(&record->list);
+	WRITE_ONCE(tree->n_records, tree->n_records - 1);
+	perfctr_uncharge(tree->payer, sizeof(*record));
+	kfree(record);
+}
+
+/* Behind the last record: tells of those that found no room and of no member. */
+static int tell_lost(struct perfctr_tree *tree, struct perfctr_record *user)
+{
+	if (!tree->lost_records)
+		return -EAGAIN;
+	memset(user, 0, sizeof(*user));
+	user->size = sizeof(*user);
+	user->lost = tree->lost_records;
+	user->counts.size = sizeof(user->counts);
+	WRITE_ONCE(tree->lost_records, 0);
+	return 0;
+}
+
+/* Anywhere. */
+bool perfctr_has_records(const struct perfctr_tree *tree)
+{
+	return READ_ONCE(tree->n_records) || READ_ONCE(tree->lost_records);
+}
+
+/* -EAGAIN when there is none. */
+int perfctr_next_record(struct perfctr_tree *tree, struct perfctr_record *user)
+{
+	struct perfctr_kept_record *record =
+		list_first_entry_or_null(&tree->records, struct perfctr_kept_record, list);
+
+	lockdep_assert_held(&tree->lock);
+	if (!record)
+		return tell_lost(tree, user);
+	*user = record->user;
+	forget_first(tree, record);
+	return 0;
+}
+
+void perfctr_drop_records(struct perfctr_tree *tree)
+{
+	struct perfctr_kept_record *record, *next;
+
+	list_for_each_entry_safe(record, next, &tree->records, list)
+		forget_first(tree, record);
+	WRITE_ONCE(tree->lost_records, 0);
+}

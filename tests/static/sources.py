@@ -62,7 +62,7 @@ def variable_name(head):
     before = re.sub(r"\[[^\]]*\]", "", before).strip()
     if before.endswith(")") or "(" in before:
         return None
-    words = WORD.findall(before)
+    words = [word for word in WORD.findall(before) if not word.startswith("____")]  # ____cacheline_aligned
     return words[-1] if len(words) > 1 else None
 
 

@@ -5,8 +5,8 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
-#include "buffer.h"
 #include "../kernel/compat.h"
+#include "buffer.h"
 
 void perfctr_buffer_free(struct perfctr_buffer *buffer)
 {

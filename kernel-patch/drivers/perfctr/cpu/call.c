@@ -6,6 +6,7 @@
 #include <linux/smp.h>
 #include "../machine/percpu.h"
 #include "../kernel/hooks.h"
+#include "cpu.h"
 
 struct call {
 	perfctr_task_fn fn;

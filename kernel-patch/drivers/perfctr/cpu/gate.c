@@ -16,9 +16,10 @@
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <asm/msr.h>
+#include "../machine/machine.h"
 #include "../machine/percpu.h"
 #include "../kernel/hooks.h"
-#include "../session/session.h"
+#include "internal.h"
 
 struct gate {
 	struct perfctr_session *session[PERFCTR_MAX_STARTED];
@@ -31,6 +32,7 @@ struct gate {
 };
 
 static DEFINE_PER_CPU(struct gate, perfctr_gate);
+DEFINE_PER_CPU(union perfctr_gate_special, perfctr_gate_special);
 
 #define for_each_session(s, gate, i) \
 	for (i = 0; i < (gate)->n && ((s) = (gate)->session[i], true); i++)

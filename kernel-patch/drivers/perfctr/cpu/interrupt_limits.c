@@ -8,7 +8,7 @@
 #include <asm/ptrace.h>
 #include <asm/tsc.h>
 #include "../machine/percpu.h"
-#include "interrupt_limits.h"
+#include "internal.h"
 
 #ifndef MODULE
 #undef MODULE_PARAM_PREFIX

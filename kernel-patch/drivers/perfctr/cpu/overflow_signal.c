@@ -15,7 +15,9 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/task_work.h>
-#include "../machine/percpu.h"
+#include "../machine/pmu.h"
+#include "../kernel/compat.h"
+#include "internal.h"
 
 /* One thread's. All but refs is of its CPU, interrupts off, or of who keeps it from running. */
 struct perfctr_signals {

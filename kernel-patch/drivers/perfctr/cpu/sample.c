@@ -28,7 +28,8 @@
 #include <asm/irq_regs.h>
 #include <asm/processor.h>
 #include "../machine/percpu.h"
-#include "ring.h"
+#include "../kernel/owner.h"
+#include "internal.h"
 
 /* There from SAMPLES until the descriptor that made the tree is closed. */
 struct perfctr_sampling {

@@ -17,10 +17,11 @@
 #include <asm/mmu_context.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
+#include "../machine/machine.h"
 #include "../machine/percpu.h"
-#include "../session/group.h"
+#include "../kernel/compat.h"
 #include "../kernel/hooks.h"
-#include "interrupt_limits.h"
+#include "internal.h"
 
 static void clear_slots(struct perfctr_cpu *cpu, u64 slots)
 {

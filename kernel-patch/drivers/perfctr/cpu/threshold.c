@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <asm/msr.h>
 #include "../machine/percpu.h"
+#include "internal.h"
 
 /*
  * No counter counts more in a tick of the time stamp: 256 events in a cycle, as thresholds of

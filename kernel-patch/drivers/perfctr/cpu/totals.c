@@ -3,7 +3,7 @@
 #include <linux/cpumask.h>
 #include <linux/processor.h>
 #include <linux/smp.h>
-#include "../session/session.h"
+#include "gate.h"
 
 static size_t totals_bytes(void)
 {

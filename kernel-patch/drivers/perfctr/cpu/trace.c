@@ -5,8 +5,7 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/string.h>
-#include "../kernel/hooks.h"
-#include "../session/session.h"
+#include "gate.h"
 
 /* The session is stopped and has a new control. */
 void perfctr_trace_clear(struct perfctr_session *s)

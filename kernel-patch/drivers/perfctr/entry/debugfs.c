@@ -3,7 +3,9 @@
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
+#include "../tree/tree.h"
 #include "../machine/percpu.h"
+#include "entry.h"
 
 static int perfctr_show(struct seq_file *m, void *unused)
 {

@@ -18,12 +18,16 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 #include <asm/tsc.h>
-#include "../kernel/compat.h"
+#include "../tree/tree.h"
+#include "../session/session.h"
+#include "../cpu/cpu.h"
+#include "../machine/machine.h"
 #include "../machine/percpu.h"
+#include "../kernel/compat.h"
 #include "../kernel/hooks.h"
 #include "../kernel/owner.h"
-#include "../session/session.h"
 #include "../kernel/user.h"
+#include "entry.h"
 
 static char revoked;	/* its address: private_data of who has called REVOKE */
 

@@ -3,8 +3,12 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include "../tree/tree.h"
 #include "../session/session.h"
+#include "../cpu/context.h"
+#include "../kernel/owner.h"
 #include "../kernel/user.h"
+#include "entry.h"
 
 #define MAX_ROOM	65536u
 
@@ -20,7 +24,7 @@ static bool describe_tree(struct perfctr_tree *tree, struct perfctr_holder *hold
 }
 
 /* Calls fn until it says something but 0, which is the result. */
-int perfctr_walk_holders(perfctr_holder_fn fn, void *arg)
+static int walk_holders(perfctr_holder_fn fn, void *arg)
 {
 	struct perfctr_tree *tree = NULL;
 	int result = 0;
@@ -63,7 +67,7 @@ static int copy_holders(struct perfctr_holders *holders)
 	found.holder = kvcalloc(found.room, sizeof(*found.holder), GFP_KERNEL_ACCOUNT);
 	if (found.room && !found.holder)
 		return -ENOMEM;
-	err = perfctr_walk_holders(add_holder, &found);
+	err = walk_holders(add_holder, &found);
 	holders->n = found.n;
 	size = min(found.n, found.room) * sizeof(*found.holder);
 	if (!err && copy_to_user(u64_to_user_ptr(holders->holders), found.holder, size))
@@ -97,7 +101,7 @@ static int show_holder(const struct perfctr_holder *holder, void *arg)
 void perfctr_show_holders(struct seq_file *m)
 {
 	seq_puts(m, "holder pid uid command started counters\n");
-	perfctr_walk_holders(show_holder, m);
+	walk_holders(show_holder, m);
 }
 
 /* Nobody reserves any more when this is called. */

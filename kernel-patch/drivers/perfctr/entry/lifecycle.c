@@ -13,9 +13,12 @@
 #include <linux/pm.h>
 #include <linux/printk.h>
 #include <linux/reboot.h>
+#include "../session/session.h"
+#include "../cpu/cpu.h"
+#include "../machine/machine.h"
 #include "../machine/percpu.h"
 #include "../kernel/hooks.h"
-#include "../session/session.h"
+#include "entry.h"
 
 /*
  * There are no dynamic states for this section: one of an architecture that this is not. A state

@@ -122,6 +122,8 @@ void perfctr_route_interrupts(bool ours);	/* (cpu) unmasked, too */
 /* Has the rest of the kernel reserved the register? */
 bool perfctr_evntsel_is_reserved(unsigned int msr);
 bool perfctr_counter_is_reserved(unsigned int msr);
+/* Do reservations keep perf_events out where it uses the addresses of PerfMon version 6? */
+bool perfctr_excludes_v6(void);
 
 /*
  * Strangers use the counters, or their interrupt, and reserve no register. exclude keeps them out

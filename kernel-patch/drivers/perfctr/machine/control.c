@@ -14,7 +14,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "../kernel/owner.h"
-#include "../perfctr.h"
+#include "machine.h"
 
 #ifndef MODULE
 #undef MODULE_PARAM_PREFIX

@@ -4,7 +4,8 @@
 #include <linux/lockdep.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
-#include "../perfctr.h"
+#include "../kernel/compat.h"
+#include "machine.h"
 
 #define REPEAT 64
 

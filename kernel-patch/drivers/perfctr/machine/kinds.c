@@ -9,8 +9,9 @@
 #include <linux/percpu.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include "percpu.h"
 #include "../kernel/user.h"
+#include "machine.h"
+#include "percpu.h"
 
 DEFINE_STATIC_KEY_FALSE(perfctr_kinds);
 

@@ -5,12 +5,11 @@
 #include <asm/msr.h>
 #include <asm/processor.h>
 #include <asm/tsc.h>
-#include "percpu.h"
 #include "../kernel/hooks.h"
+#include "percpu.h"
 
 DEFINE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
 DEFINE_PER_CPU(u64, perfctr_gate_slots);
-DEFINE_PER_CPU(union perfctr_gate_special, perfctr_gate_special);
 
 /* Stops some counters for a moment. */
 void perfctr_cpu_hold(u64 slots)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The counters of one CPU: whose counts they hold, and which of them run. */
-#ifndef _PERFCTR_CPU_H
-#define _PERFCTR_CPU_H
+#ifndef _PERFCTR_PERCPU_H
+#define _PERFCTR_PERCPU_H
 
 #include <linux/atomic.h>
 #include <linux/percpu.h>
-#include "../perfctr.h"
+#include "pmu.h"
+
+struct perfctr_context;
+struct seq_file;
 
 struct perfctr_cpu {
 	u64 owner;		/* context.ctx_id of who may see what is held, 0: nobody */
@@ -51,17 +54,6 @@ DECLARE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
 
 /* What the gates of sessions have run: they tell, and perfctr_cpu_follow_gate() does it. */
 DECLARE_PER_CPU(u64, perfctr_gate_slots);
-
-/* Why a gate looks at each switch to a marked thread; 0: it need not. */
-union perfctr_gate_special {
-	struct {
-		unsigned int n_traced;	/* sessions with a trace */
-		atomic_t n_late;	/* groups with sessions to admit; other CPUs write it too */
-	};
-	u64 any;
-};
-
-DECLARE_PER_CPU(union perfctr_gate_special, perfctr_gate_special);
 
 /* Interrupts off, on the CPU itself, all of them. */
 
@@ -111,51 +103,6 @@ void perfctr_cpu_forget(u64 slots);
 void perfctr_cpu_reset(void);
 void perfctr_cpu_give_interrupts(void);
 bool perfctr_cpu_may_interrupt(void);
-
-static inline bool perfctr_has_periods(const struct perfctr_context *ctx)
-{
-	return ctx->hw && ctx->hw->interrupts;
-}
-
-/*
- * threshold.c: ctx has periods, or nothing is added. Of an event's counter the value, raw or as it
- * goes on, is at its place in cpu->value[].
- */
-bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw);
-void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *ctx);
-void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late);
-void perfctr_thresholds_preset(struct perfctr_cpu *cpu, const struct perfctr_context *ctx,
-			       bool put_off);
-void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_periods *periods);
-void perfctr_add_exited_periods(const struct perfctr_context *ctx,
-				struct perfctr_periods *periods);
-void perfctr_hand_over_periods(const struct perfctr_context *from, struct perfctr_context *to);
-
-/* A thread has counted to the end of a period of an event, and perhaps of more. */
-struct perfctr_passed {
-	u32 event;
-	bool kernel;		/* it counts what the kernel executes */
-	bool told;		/* by an interrupt, of this moment */
-	u64 periods;
-	u64 late;		/* events since the end of the last of them */
-	u64 weight;		/* ... to there from the end of the one before the first */
-};
-
-/* Of a thread that runs here, or is kept from running: it waits for RESUME, or not any more. */
-bool perfctr_waits(const struct perfctr_context *ctx);
-void perfctr_end_wait(struct perfctr_context *ctx);
-void perfctr_hush_thresholds(struct perfctr_thresholds *thresholds);
-
-/* overflow_signal.c; made and freed anywhere, ended as above */
-struct perfctr_signals *perfctr_make_signals(const struct perfctr_hw_control *hw, gfp_t gfp);
-size_t perfctr_signals_bytes(void);
-void perfctr_end_signals(struct perfctr_signals *signals);
-void perfctr_free_signals(struct perfctr_signals *signals);
-void perfctr_signal(struct perfctr_signals *signals, struct task_struct *task, u32 events);
-u32 perfctr_lost_signals(const struct perfctr_signals *signals);
-
-/* sample.c */
-void perfctr_sample(const struct perfctr_context *ctx, const struct perfctr_passed *passed);
 
 /* Anywhere. */
 void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);

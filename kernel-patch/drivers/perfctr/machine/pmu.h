@@ -199,8 +199,6 @@ void perfctr_release_evntsels(u32 first, u32 n);
 int perfctr_reserve_counters(u32 first, u32 n);
 void perfctr_release_counters(u32 first, u32 n);
 void perfctr_only_ask(bool asking);	/* from now on they take nothing, or do again */
-/* Does that keep perf_events out, too, where it uses the addresses of PerfMon version 6? */
-bool perfctr_excludes_v6(void);
 
 /* Each probe returns its family when this machine has it, otherwise NULL. */
 #define PERFCTR_FAMILY(name) const struct perfctr_pmu *perfctr_##name##_probe(void);

@@ -12,6 +12,8 @@
 #include <linux/string.h>
 #include <asm/asm.h>
 #include <asm/msr.h>
+#include "../kernel/compat.h"
+#include "machine.h"
 #include "percpu.h"
 
 /* Long enough for a counter of reference cycles, which some processors advance in large steps. */

@@ -12,8 +12,9 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
-#include "percpu.h"
 #include "../kernel/hooks.h"
+#include "machine.h"
+#include "percpu.h"
 
 static DEFINE_MUTEX(reserve_lock);	/* inside cpus_read_lock() and all other locks */
 static unsigned int users;	/* trees and sessions that are started and count events */

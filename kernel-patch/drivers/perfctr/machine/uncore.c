@@ -9,8 +9,7 @@
 #include <linux/percpu.h>
 #include <asm/msr.h>
 #include "../kernel/hooks.h"
-#include "../perfctr.h"
-#include "pmu.h"
+#include "machine.h"
 
 DEFINE_STATIC_KEY_FALSE(perfctr_shows_uncore);
 

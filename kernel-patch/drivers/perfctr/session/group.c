@@ -18,11 +18,12 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "group.h"
+#include "../cpu/cpu.h"
 #include "../kernel/hooks.h"
 #include "../kernel/owner.h"
 #include "../kernel/threads.h"
 #include "../kernel/user.h"
+#include "internal.h"
 
 static const struct file_operations group_fops;
 

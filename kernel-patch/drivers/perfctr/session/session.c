@@ -14,9 +14,11 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include "../machine/machine.h"
 #include "../kernel/hooks.h"
-#include "session.h"
+#include "../kernel/owner.h"
 #include "../kernel/user.h"
+#include "internal.h"
 
 /* Counts of what others execute, in whichever mode. */
 static int may_count_others(void)

@@ -13,9 +13,11 @@
 #include <linux/smp.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include "../machine/machine.h"
 #include "../machine/percpu.h"
 #include "../kernel/hooks.h"
-#include "session.h"
+#include "../kernel/owner.h"
+#include "internal.h"
 
 /* Inside a session's lock and cpus_read_lock(). */
 static DEFINE_MUTEX(sessions_lock);

@@ -7,7 +7,8 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/stop_machine.h>
-#include "session.h"
+#include "../machine/machine.h"
+#include "internal.h"
 
 struct fold {
 	struct perfctr_session *session;

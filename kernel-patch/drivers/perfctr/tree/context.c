@@ -13,10 +13,12 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
-#include "../kernel/compat.h"
+#include "../machine/machine.h"
 #include "../machine/percpu.h"
+#include "../kernel/compat.h"
 #include "../kernel/hooks.h"
-#include "../perfctr.h"
+#include "../kernel/owner.h"
+#include "internal.h"
 
 static DEFINE_SPINLOCK(trees_lock);
 static LIST_HEAD(trees);

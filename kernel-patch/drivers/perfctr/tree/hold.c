@@ -9,8 +9,9 @@
 #include <linux/errno.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
+#include "../machine/machine.h"
 #include "../machine/percpu.h"
-#include "../perfctr.h"
+#include "internal.h"
 
 static DEFINE_MUTEX(hold_lock);	/* of numbers that leave or become 0 */
 

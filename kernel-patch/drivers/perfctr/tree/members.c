@@ -15,10 +15,11 @@
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
+#include "../session/session.h"
+#include "../machine/machine.h"
 #include "../kernel/compat.h"
-#include "../machine/percpu.h"
-#include "../session/group.h"
 #include "../kernel/hooks.h"
+#include "internal.h"
 #include "members.h"
 
 /* The next after pos of top and all below it, parents before children; NULL at the end. */

@@ -17,9 +17,11 @@
 #include <linux/ptrace.h>
 #include <linux/slab.h>
 #include <asm/mmu_context.h>
-#include "../kernel/compat.h"
+#include "../machine/machine.h"
 #include "../machine/percpu.h"
+#include "../kernel/compat.h"
 #include "../kernel/hooks.h"
+#include "internal.h"
 #include "members.h"
 
 /* A page in an address space. Changes under the mmap lock, held for writing. */

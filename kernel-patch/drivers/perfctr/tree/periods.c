@@ -4,7 +4,7 @@
 #include <linux/irqflags.h>
 #include <linux/sched.h>
 #include "../machine/percpu.h"
-#include "../kernel/hooks.h"
+#include "internal.h"
 #include "members.h"
 
 static int add_own_fn(struct perfctr_context *ctx, bool live, void *arg)

@@ -7,7 +7,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "../kernel/owner.h"
-#include "../perfctr.h"
+#include "internal.h"
 
 struct perfctr_kept_record {
 	struct list_head list;

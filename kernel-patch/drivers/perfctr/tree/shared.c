@@ -22,9 +22,9 @@
 #include <linux/smp.h>
 #include <linux/tick.h>
 #include "../machine/percpu.h"
-#include "../session/group.h"
 #include "../kernel/hooks.h"
-#include "../perfctr.h"
+#include "../kernel/owner.h"
+#include "internal.h"
 
 int perfctr_make_shared(struct perfctr_install *install)
 {

@@ -8,10 +8,11 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/tick.h>
+#include "../machine/machine.h"
 #include "../machine/percpu.h"
-#include "../session/group.h"
 #include "../kernel/hooks.h"
 #include "../kernel/owner.h"
+#include "internal.h"
 
 /*
  * A thread's own read must not combine a bias with a hardware counter that counts for others. The
@@ -117,7 +118,7 @@ int perfctr_move_fn(struct perfctr_context *ctx, bool live, void *arg)
 }
 
 /* Counters that have no event any more have been stopped, and stay forbidden. */
-void perfctr_page_set_events(struct perfctr_page *page, const struct perfctr_hw_control *hw)
+static void set_page_events(struct perfctr_page *page, const struct perfctr_hw_control *hw)
 {
 	u32 i;
 
@@ -237,7 +238,7 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 		perfctr_state_init(ctx, NULL);
 	}
 	swap(ctx->shared, install->shared);
-	perfctr_page_set_events(ctx->page, ctx->shared ? &no_events : ctx->hw);
+	set_page_events(ctx->page, ctx->shared ? &no_events : ctx->hw);
 	perfctr_follow(ctx);
 	ctx->inherit = install->flags & PERFCTR_CONTROL_INHERIT;
 	ctx->generation = tree->generation + 1;

@@ -11,7 +11,10 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
-#include "../session/group.h"
+#include "../session/session.h"
+#include "../machine/machine.h"
+#include "../kernel/owner.h"
+#include "internal.h"
 #include "members.h"
 
 static struct perfctr_context *alloc_root(void)

@@ -21,11 +21,15 @@
 #include <asm/trapnr.h>
 #include <trace/events/sched.h>
 #include <trace/events/timer.h>
+#include "../entry.h"
+#include "../../tree/tree.h"
+#include "../../session/session.h"
+#include "../../cpu/cpu.h"
+#include "../../machine/machine.h"
+#include "../../kernel/hooks.h"
 #include "../../kernel/module/compat.h"
 #include "../../kernel/module/cr4.h"
-#include "../../session/group.h"
-#include "../../kernel/hooks.h"
-#include "../../perfctr.h"
+#include "../../kernel/threads.h"
 
 static DEFINE_PER_CPU(unsigned long, last_tick);	/* jiffies */
 

@@ -4,7 +4,9 @@
 #include <linux/gfp.h>
 #include <linux/perfctr_hooks.h>
 #include <linux/sched.h>
-#include "../../perfctr.h"
+#include "../entry.h"
+#include "../../tree/tree.h"
+#include "../../cpu/context.h"
 
 int perfctr_events_init(void)
 {

@@ -10,9 +10,8 @@
 #include <linux/workqueue.h>
 #include <asm/msr-index.h>
 #include <asm/nmi.h>
-#include "compat.h"
 #include "../hooks.h"
-#include "../../machine/pmu.h"
+#include "compat.h"
 
 DEFINE_PER_CPU(bool, perfctr_idle_watched);
 atomic_t perfctr_n_gated;

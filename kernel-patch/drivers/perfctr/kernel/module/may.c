@@ -12,9 +12,9 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/user_namespace.h>
-#include "compat.h"
 #include "../hooks.h"
 #include "../owner.h"
+#include "compat.h"
 
 /*
  * No exported function asks SELinux whether the caller may open a descriptor of perf_events. So

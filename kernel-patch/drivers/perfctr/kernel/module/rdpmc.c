@@ -17,8 +17,8 @@
 #include <linux/task_work.h>
 #include <linux/uaccess.h>
 #include <asm/mmu_context.h>
-#include "cr4.h"
 #include "../hooks.h"
+#include "cr4.h"
 
 /* An address space with pages of ours. */
 struct space {

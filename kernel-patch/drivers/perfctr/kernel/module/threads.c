@@ -11,6 +11,7 @@
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include "../hooks.h"
+#include "../threads.h"
 
 struct hlist_head perfctr_threads[1 << PERFCTR_HASH_BITS];
 u16 perfctr_n_told[1 << PERFCTR_HASH_BITS];

@@ -14,7 +14,6 @@
 #include <xen/xen.h>
 #include "../compat.h"
 #include "../hooks.h"
-#include "../../perfctr.h"
 
 /* The local APIC's last entry then, from 0, is that of the performance counters or behind. */
 #define APIC_LVTS_WITH_PC	4

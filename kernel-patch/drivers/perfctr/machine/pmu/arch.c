@@ -14,6 +14,7 @@
 #include <asm/msr.h>
 #include <asm/perf_event.h>
 #include <asm/processor.h>
+#include "../../kernel/hooks.h"
 #include "arch.h"
 #include "evntsel.h"
 #include "intel-rules.h"

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The room cpu/: what a CPU does at a switch, a tick and an interrupt of its counters.
+ *
+ * switch.c	contexts at a context switch: fold, start, stop
+ * gate.c	sessions at a context switch: which of their counters run for which thread
+ * call.c	calls of a function where a thread cannot be switched
+ * threshold.c	when the periods of events end
+ * interrupt_limits.c	how often that may interrupt
+ * overflow_signal.c	signals at the end of periods
+ * sample.c	samples at the end of periods
+ * totals.c	what a session has counted on each CPU, and the mapping of it
+ * trace.c	what a session writes at each change of thread
+ * ring.c	rings of records, which users map and empty
+ * buffer.c	memory that users map
+ *
+ * context.h and gate.h have the objects, internal.h what the files of the room share.
+ */
+#ifndef _PERFCTR_CPU_H
+#define _PERFCTR_CPU_H
+
+#include "context.h"
+#include "gate.h"
+
+struct mm_struct;
+struct vm_area_struct;
+
+/*
+ * The context switch and the tick look at watched threads alone. The caller makes sure that the
+ * task's context and mark do not change meanwhile.
+ */
+static inline void perfctr_update_flag(struct task_struct *task)
+{
+	const struct perfctr_context *ctx = perfctr_thread(task)->context;
+
+	perfctr_watch(task, (ctx && (ctx->started || ctx->shared)) || perfctr_live_mark(task));
+}
+
+/*
+ * call.c: calls fn(task, live, arg) where the thread cannot be switched, interrupts off: on the CPU
+ * that runs it (live), or anywhere while it does not run. Returns fn's result. The call can sleep;
+ * fn must not.
+ */
+typedef int (*perfctr_task_fn)(struct task_struct *task, bool live, void *arg);
+int perfctr_call_task(struct task_struct *task, perfctr_task_fn fn, void *arg);
+
+/* switch.c: interrupts off, on the CPU that runs the context's thread */
+void perfctr_switch(struct task_struct *prev, struct task_struct *next);
+void perfctr_switch_threads(struct task_struct *prev, struct task_struct *next,
+			    const struct perfctr_thread *from, const struct perfctr_thread *to);
+void perfctr_tick_current(void);
+void perfctr_rdpmc_enabled(struct mm_struct *mm);
+void perfctr_cpu_enter(struct perfctr_context *ctx);
+void perfctr_cpu_leave(struct perfctr_context *ctx);
+void perfctr_cpu_fold(struct perfctr_context *ctx);
+void perfctr_cpu_pause(bool pause);
+void perfctr_cpu_renew_secret(void);
+u64 perfctr_cpu_rdpmc(u32 counter);
+void perfctr_interrupt(void);
+
+/* gate.c: do counters of this CPU that RDPMC shows count kernel mode for sessions? */
+bool perfctr_gate_shows_kernel(void);
+
+/*
+ * threshold.c: the periods of hw's events, of which nothing is counted yet. NULL: no memory. spare:
+ * with a second set, for a child.
+ */
+struct perfctr_thresholds *perfctr_make_thresholds(const struct perfctr_hw_control *hw, bool spare,
+						   gfp_t gfp);
+size_t perfctr_thresholds_bytes(void);
+void perfctr_free_thresholds(struct perfctr_thresholds *thresholds);	/* NULL is fine */
+void perfctr_vary_thresholds(struct perfctr_thresholds *thresholds,
+			     const struct perfctr_hw_control *hw,
+			     struct perfctr_variation *variation);
+void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context *parent,
+			    bool same_process);
+void perfctr_hush_thresholds(struct perfctr_thresholds *thresholds);
+
+/* threshold.c: nothing is added for a context without periods */
+void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_periods *periods);
+void perfctr_add_exited_periods(const struct perfctr_context *ctx,
+				struct perfctr_periods *periods);
+void perfctr_hand_over_periods(const struct perfctr_context *from, struct perfctr_context *to);
+
+/* threshold.c: the thread runs here, or is kept from running. Does it wait for RESUME? */
+bool perfctr_waits(const struct perfctr_context *ctx);
+void perfctr_end_wait(struct perfctr_context *ctx);
+
+/* sample.c */
+int perfctr_check_samples(const struct perfctr_samples_args *args);
+int perfctr_begin_sampling(struct perfctr_tree *tree, struct perfctr_samples_args *args);
+void perfctr_end_sampling(struct perfctr_tree *tree);
+int perfctr_may_sample(const struct perfctr_tree *tree, const struct perfctr_hw_control *hw);
+void perfctr_clear_samples(struct perfctr_tree *tree, u32 n_counters);
+int perfctr_mmap_samples(struct perfctr_tree *tree, struct vm_area_struct *vma,
+			 unsigned long offset);
+int perfctr_consume_samples(struct perfctr_tree *tree, const struct perfctr_consume *consume);
+int perfctr_read_sampled(struct perfctr_tree *tree, struct perfctr_sampled *sampled);
+__poll_t perfctr_poll_samples(struct perfctr_tree *tree);
+
+#endif

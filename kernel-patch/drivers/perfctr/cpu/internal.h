@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the room cpu/ share. All on the CPU itself with interrupts off, if not said. */
+#ifndef _PERFCTR_CPU_INTERNAL_H
+#define _PERFCTR_CPU_INTERNAL_H
+
+#include <linux/atomic.h>
+#include <linux/percpu.h>
+#include "../machine/percpu.h"
+#include "cpu.h"
+
+struct perfctr_signals;
+
+/* Why a gate looks at each switch to a marked thread; 0: it need not. */
+union perfctr_gate_special {
+	struct {
+		unsigned int n_traced;	/* sessions with a trace */
+		atomic_t n_late;	/* groups with sessions to admit; other CPUs write it too */
+	};
+	u64 any;
+};
+
+/* gate.c, for switch.c */
+DECLARE_PER_CPU(union perfctr_gate_special, perfctr_gate_special);
+bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next);
+void perfctr_gate_settle(struct task_struct *next, u64 now);
+void perfctr_gate_scrub(void);
+void perfctr_gate_tick(u64 now);
+void perfctr_gate_disturbed(void);
+void perfctr_gate_pause(bool pause);
+
+/*
+ * threshold.c, for switch.c: nothing is done for a context without periods. The value of an event's
+ * counter, raw or continued, is at the event's place in cpu->value[].
+ */
+bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw);
+void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *ctx);
+void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late);
+void perfctr_thresholds_preset(struct perfctr_cpu *cpu, const struct perfctr_context *ctx,
+			       bool put_off);
+
+/* A thread has counted to the end of a period of an event, and perhaps of more periods. */
+struct perfctr_passed {
+	u32 event;
+	bool kernel;		/* the event counts kernel mode */
+	bool told;		/* by an interrupt, of this moment */
+	u64 periods;
+	u64 late;		/* events since the end of the last period */
+	u64 weight;		/* events to there from the end of the period before the first */
+};
+
+/* overflow_signal.c, for threshold.c; made and freed anywhere */
+struct perfctr_signals *perfctr_make_signals(const struct perfctr_hw_control *hw, gfp_t gfp);
+size_t perfctr_signals_bytes(void);
+void perfctr_end_signals(struct perfctr_signals *signals);
+void perfctr_free_signals(struct perfctr_signals *signals);
+void perfctr_signal(struct perfctr_signals *signals, struct task_struct *task, u32 events);
+u32 perfctr_lost_signals(const struct perfctr_signals *signals);
+
+/* sample.c, for threshold.c */
+void perfctr_sample(const struct perfctr_context *ctx, const struct perfctr_passed *passed);
+
+/* interrupt_limits.c: the first and the last that an interrupt does; start: time stamp before. */
+void perfctr_interrupt_begins(struct perfctr_cpu *cpu, u64 start);
+void perfctr_interrupt_ends(struct perfctr_cpu *cpu, u64 start);
+/* No more of them before the next tick? */
+bool perfctr_interrupted_enough(const struct perfctr_cpu *cpu);
+/* A tick, or the first interrupting context after one: there may be others. */
+void perfctr_renew_interrupts(struct perfctr_cpu *cpu);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the room tree/ share. */
+#ifndef _PERFCTR_TREE_INTERNAL_H
+#define _PERFCTR_TREE_INTERNAL_H
+
+#include "../cpu/cpu.h"
+#include "tree.h"
+
+/* A change of control, and what it leaves. */
+struct perfctr_install {
+	struct perfctr_hw_control *hw;	/* in: the new control; out: the one that it replaces */
+	struct perfctr_thresholds *thresholds;	/* in: the new ones; out: those replaced */
+	u32 flags;			/* PERFCTR_CONTROL_* */
+	struct perfctr_page __percpu *shared;	/* in: if shared; out: NULL if ctx has it */
+	struct perfctr_page *old_page;	/* out: the page that ctx has given up, or NULL */
+	u64 seed;			/* of what is random in the tree's periods */
+};
+
+/*
+ * shared.c: pages of each CPU for a control that asks for totals. make, and free of what no context
+ * has taken: anywhere. The rest: under the tree's lock. The owner of the tree's descriptor pays.
+ */
+int perfctr_make_shared(struct perfctr_install *install);
+void perfctr_free_shared(struct perfctr_install *install);
+int perfctr_pay_for_shared(struct perfctr_context *ctx, const struct perfctr_install *install);
+void perfctr_pay_back_shared(struct perfctr_context *ctx, const struct perfctr_install *install);
+u32 perfctr_sharing(const struct perfctr_context *ctx);	/* number of threads */
+int perfctr_start_shared(struct perfctr_context *ctx);
+int perfctr_stop_shared(struct perfctr_context *ctx);
+bool perfctr_add_shared(struct perfctr_context *ctx, struct perfctr_counts *counts);
+int perfctr_unshare(struct perfctr_context *ctx);
+/* task is kept from running, or is current with interrupts off, or is not born yet. */
+void perfctr_share(struct perfctr_context *ctx, struct task_struct *task,
+		   struct perfctr_thread *thread);
+/*
+ * leave takes current's shared context from it, with interrupts off; the share is dropped later,
+ * with them on. evict does both for another thread; only: no other context, unless NULL. It returns
+ * the context with the reference, or NULL if there was none. A caller that does not stop the
+ * context anyhow asks whether it is deserted; such a context is to be stopped, under the tree's
+ * lock.
+ */
+void perfctr_leave_shared(void);
+void perfctr_drop_share(struct perfctr_context *ctx, struct task_struct *task);
+struct perfctr_context *perfctr_evict_shared(struct task_struct *task,
+					     struct perfctr_context *only);
+bool perfctr_is_deserted(const struct perfctr_context *ctx);
+
+/* record.c: made without locks; kept, taken and dropped under the tree's lock */
+struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx);
+void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx,
+			 struct task_struct *task);
+void perfctr_free_record(struct perfctr_kept_record *record);	/* NULL is fine */
+void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *record);
+int perfctr_next_record(struct perfctr_tree *tree, struct perfctr_record *record);
+void perfctr_drop_records(struct perfctr_tree *tree);
+
+/* state.c: under the tree's lock; may the caller see the sums? */
+int perfctr_may_see(const struct perfctr_context *ctx);
+int perfctr_may_map(struct perfctr_context *ctx);
+
+/* state.c */
+size_t perfctr_learn_state_bytes(void);
+size_t perfctr_state_bytes(void);
+void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_control *hw);
+void perfctr_page_init(struct perfctr_page *page);
+void perfctr_init_page(struct perfctr_page *page, const struct perfctr_hw_control *hw);
+void perfctr_follow(struct perfctr_context *ctx);
+void perfctr_add_page(const struct perfctr_page *page, struct perfctr_counts *counts);
+void perfctr_add_sums(const struct perfctr_context *ctx, struct perfctr_counts *counts);
+void perfctr_add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts);
+int perfctr_read_own(struct perfctr_context *ctx, struct perfctr_counts *counts);
+
+/*
+ * context.c: calls fn(ctx, live, arg) as perfctr_call_task() does for the context's thread. -ESRCH:
+ * the context is attached to none.
+ */
+typedef int (*perfctr_call_fn)(struct perfctr_context *ctx, bool live, void *arg);
+int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg);
+
+/* state.c: for perfctr_call() */
+int perfctr_move_fn(struct perfctr_context *ctx, bool live, void *arg);
+int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg);
+int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg);
+int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg);
+int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg);
+
+/* page.c */
+void perfctr_update_mappings(struct perfctr_context *ctx);
+
+/* hold.c */
+int perfctr_may_hold(const struct perfctr_hw_control *hw);
+int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control);
+void perfctr_drop_hold(struct perfctr_hw_control *hw);
+int perfctr_hold_for(struct perfctr_context *ctx);
+void perfctr_hold_too(struct perfctr_context *ctx, struct perfctr_hw_control *hw);
+void perfctr_let_go(struct perfctr_context *ctx);
+
+/* context.c */
+struct perfctr_context *perfctr_alloc(gfp_t gfp);	/* in no tree */
+void perfctr_discard(struct perfctr_context *ctx); /* of a thread that was never born; anywhere */
+struct perfctr_tree *perfctr_alloc_tree(void);
+int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task);
+void perfctr_forget_task(struct perfctr_context *ctx, struct task_struct *task);
+void perfctr_detach_here(struct perfctr_context *ctx);
+void perfctr_detach_done(struct perfctr_context *ctx);
+int perfctr_detach(struct perfctr_context *ctx);
+
+#endif

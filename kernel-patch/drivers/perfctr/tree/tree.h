@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The room tree/: contexts, and the trees that they belong to.
+ *
+ * tree.c	a context and those that its thread's children inherited from it, as one
+ * members.c	births and exits of the members of a tree
+ * context.c	life of a context: attached to a thread, detached, freed
+ * shared.c	a context that all threads of a tree share
+ * state.c	control, start, stop, read of a context
+ * page.c	mapping of the state page, permission to RDPMC
+ * hold.c	which trees hold hardware
+ * record.c	records of members that have exited
+ * periods.c	how many of a tree's periods are over, and which thread goes on after one
+ *
+ * ../cpu/context.h has the objects, internal.h and members.h what the files of the room share.
+ */
+#ifndef _PERFCTR_TREE_H
+#define _PERFCTR_TREE_H
+
+#include "../cpu/context.h"
+
+struct mm_struct;
+struct pt_regs;
+struct vm_area_struct;
+
+/*
+ * tree.c: calls of a descriptor. install takes hw over in any case. -EINTR: the caller is being
+ * killed.
+ */
+struct perfctr_context *perfctr_open_tree(struct task_struct *task);	/* or an error */
+int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
+		    struct perfctr_control *control);
+int perfctr_get_control(struct perfctr_context *ctx, struct perfctr_control *control);
+int perfctr_start(struct perfctr_context *ctx);
+int perfctr_stop(struct perfctr_context *ctx);
+int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
+int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *record);
+int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_args *args);
+int perfctr_close(struct perfctr_context *ctx);
+void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);
+void perfctr_revoke_tree(struct perfctr_tree *tree);
+u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid);
+
+/* periods.c */
+int perfctr_read_periods(struct perfctr_context *ctx, struct perfctr_periods *periods);
+int perfctr_resume(struct perfctr_context *ctx);
+
+/* record.c: under the tree's lock; lost records count */
+bool perfctr_has_records(const struct perfctr_tree *tree);
+
+/*
+ * members.c: what the kernel tells of threads. conceive makes the context of current's next child,
+ * bear gives it to the child. NULL: current inherits nothing; -ENOMEM: the child becomes no member.
+ */
+struct perfctr_context *perfctr_conceive(gfp_t gfp);
+void perfctr_bear(struct task_struct *child, struct perfctr_context *ctx);
+void perfctr_leave(void);
+void perfctr_evict(struct task_struct *task);
+/* periods.c: current executes a program, and keeps its context. */
+void perfctr_executes(void);
+
+/* page.c */
+bool perfctr_may_rdpmc(struct mm_struct *mm);
+bool perfctr_emulate_rdpmc(struct pt_regs *regs);
+int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma);
+
+/* context.c */
+int perfctr_contexts_init(void);
+void perfctr_contexts_exit(void);
+size_t perfctr_context_bytes(void);
+u32 perfctr_context_number(void);
+struct perfctr_context *perfctr_find(struct task_struct *task);
+struct task_struct *perfctr_get_task(struct perfctr_context *ctx);	/* NULL: detached */
+void perfctr_put(struct perfctr_context *ctx);
+void perfctr_put_tree(struct perfctr_tree *tree);	/* NULL is fine */
+struct perfctr_tree *perfctr_next_tree(struct perfctr_tree *pos);
+
+#endif

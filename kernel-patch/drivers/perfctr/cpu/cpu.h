@@ -2,7 +2,10 @@
 /*
  * The room cpu/: what a CPU does at a switch, a tick and an interrupt of its counters.
  *
- * switch.c	contexts at a context switch: fold, start, stop
+ * switch.c	contexts at a context switch
+ * fold.c	sums of a running context brought up to date, for a reader and at the tick
+ * interrupt.c	counters of events with periods, and their interrupt
+ * isolation.c	what RDPMC of user mode may find in the counters
  * gate.c	sessions at a context switch: which of their counters run for which thread
  * call.c	calls of a function where a thread cannot be switched
  * threshold.c	when the periods of events end
@@ -14,7 +17,7 @@
  * ring.c	rings of records, which users map and empty
  * buffer.c	memory that users map
  *
- * context.h and gate.h have the objects, internal.h what the files of the room share.
+ * context.h and gate.h have the objects; internal.h and counters.h are for the files of the room.
  */
 #ifndef _PERFCTR_CPU_H
 #define _PERFCTR_CPU_H
@@ -44,7 +47,10 @@ static inline void perfctr_update_flag(struct task_struct *task)
 typedef int (*perfctr_task_fn)(struct task_struct *task, bool live, void *arg);
 int perfctr_call_task(struct task_struct *task, perfctr_task_fn fn, void *arg);
 
-/* switch.c: interrupts off, on the CPU that runs the context's thread */
+/*
+ * switch.c, fold.c, isolation.c, interrupt.c: interrupts off, on the CPU that runs the context's
+ * thread
+ */
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
 void perfctr_switch_threads(struct task_struct *prev, struct task_struct *next,
 			    const struct perfctr_thread *from, const struct perfctr_thread *to);

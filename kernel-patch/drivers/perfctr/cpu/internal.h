@@ -28,9 +28,20 @@ void perfctr_gate_tick(u64 now);
 void perfctr_gate_disturbed(void);
 void perfctr_gate_pause(bool pause);
 
+/* interrupt.c: the counters of a context with periods are stopped, and its sums up to date. */
+void perfctr_begin_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx);
+/* ... then they run, unless the thread waits for RESUME. */
+void perfctr_run_periods(struct perfctr_cpu *cpu, const struct perfctr_context *ctx);
+/* Brings its sums up to date; fold begins the periods, too. late: no interrupt tells. */
+void perfctr_sum_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late);
+void perfctr_fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late);
+
+/* isolation.c: no context runs, and code in mm may RDPMC. */
+void perfctr_scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm);
+
 /*
- * threshold.c, for switch.c: nothing is done for a context without periods. The value of an event's
- * counter, raw or continued, is at the event's place in cpu->value[].
+ * threshold.c: nothing is done for a context without periods. The value of an event's counter, raw
+ * or continued, is at the event's place in cpu->value[].
  */
 bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw);
 void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *ctx);

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counters of one CPU: whose counts they hold, and what a context switch does to them.
- *
- * A virtual counter is bias + hardware value while its thread runs and the page's sum while it
- * does not. Counters are never set to a thread's value: entering computes a new bias from what the
- * hardware holds, so the cheapest switch writes one MSR to stop and one to start. They are set to
- * 0 only where user space could otherwise read what another one counted, and before they wrap.
- *
- * Those of events with a period are preset at each entry, and after each interrupt. Their thread
- * does not read them itself, and value[] has what they hold as it goes on beyond an overflow.
+ * The context switch: the thread that leaves gets its sums, the thread that comes its biases. See
+ * counters.h.
  */
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
@@ -19,143 +12,8 @@
 #include <asm/tsc.h>
 #include "../machine/machine.h"
 #include "../machine/percpu.h"
-#include "../kernel/compat.h"
 #include "../kernel/hooks.h"
-#include "internal.h"
-
-static void clear_slots(struct perfctr_cpu *cpu, u64 slots)
-{
-	perfctr_pmu->clear(slots);
-	cpu->clears++;
-}
-
-static void set_bias(struct perfctr_page_counter *c, u64 value)
-{
-	c->bias = c->sum - value;
-	c->ticket += PERFCTR_NEXT_TICKET;
-	c->recheck = c->ticket;
-}
-
-/*
- * What a monitored switch executes is inline, and its loops hold in registers what the compiler
- * believes that they change.
- */
-static __always_inline void fold_counters(const struct perfctr_cpu *cpu,
-					  struct perfctr_context *ctx)
-{
-	struct perfctr_page_counter *c = perfctr_page_here(ctx)->counter;
-	u32 n = ctx->hw->n_events;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		c[i].sum = c[i].bias + cpu->value[i];
-}
-
-/* A hardware counter must not wrap while a bias is in use: bias + value would jump back. */
-static __always_inline bool prevent_wrap_of(struct perfctr_cpu *cpu,
-					    const struct perfctr_hw_event *e, u64 *value)
-{
-	if (likely(*value <= e->most))
-		return false;
-	clear_slots(cpu, BIT_ULL(e->slot));
-	*value = 0;
-	return true;
-}
-
-static __always_inline bool prevent_wrap(struct perfctr_cpu *cpu,
-					 const struct perfctr_hw_control *hw)
-{
-	bool cleared = false;
-	u32 n = hw->n_events;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		cleared |= prevent_wrap_of(cpu, &hw->event[i], &cpu->value[i]);
-	return cleared;
-}
-
-static bool is_to_clear(const struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
-{
-	u32 n = hw->n_events;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		if (cpu->value[i] > hw->event[i].most)
-			return true;
-	return false;
-}
-
-static __always_inline void set_biases(const struct perfctr_cpu *cpu, struct perfctr_context *ctx)
-{
-	struct perfctr_page_counter *c = perfctr_page_here(ctx)->counter;
-	u32 n = ctx->hw->n_events;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		set_bias(&c[i], cpu->value[i]);
-}
-
-static __always_inline u64 space_of(const struct perfctr_context *ctx)
-{
-	const struct mm_struct *mm = ctx->shared ? NULL : ctx->task->mm;
-
-	return mm ? mm->context.ctx_id : 0;
-}
-
-/*
- * context.ctx_id of the address space whose threads may see what ctx's hardware counters hold, 0:
- * none may. Threads of one address space read each other's memory, state pages too. What is shared
- * is counted for many, of whom none may see what the others did.
- */
-static __always_inline u64 seen_by(const struct perfctr_context *ctx)
-{
-	u64 id = space_of(ctx);
-
-	return unlikely(ctx->hw->counts_kernel) && READ_ONCE(ctx->shown_to) != id ? 0 : id;
-}
-
-/* ctx's thread is about to run, or runs, and is counted in kernel mode. */
-static void keep_secret(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
-{
-	cpu->secret = !seen_by(ctx);
-	if (cpu->secret && perfctr_user_rdpmc())
-		perfctr_update_pce();
-}
-
-/*
- * What is held from now on is owner's, and what was held is not, if that was another one's. At the
- * end of a thread's turn too: it may have executed a file since it entered, or begun to exit.
- */
-static __always_inline void change_owner(struct perfctr_cpu *cpu, u64 owner)
-{
-	if (cpu->owner == owner && owner)
-		return;
-	cpu->owner = owner;
-	cpu->foreign |= cpu->held;
-	cpu->held = 0;
-}
-
-/* The counters are stopped, and the sums up to date. Those without a period stay as they are. */
-static void preset_counters(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
-{
-	const struct perfctr_hw_control *hw = ctx->hw;
-	u32 i;
-
-	for (i = 0; i < hw->n_events; i++)
-		if (!perfctr_hw_periods(hw)[i].period)
-			prevent_wrap_of(cpu, &hw->event[i], &cpu->value[i]);
-	cpu->put_off = perfctr_interrupted_enough(cpu);
-	perfctr_thresholds_preset(cpu, ctx, cpu->put_off);
-}
-
-/* What the thread would read itself is not what it counts. */
-static void forbid_fast_reads(struct perfctr_page *page)
-{
-	u32 i;
-
-	for (i = 0; i < page->n_counters; i++)
-		page->counter[i].recheck = ~page->counter[i].ticket;
-}
+#include "counters.h"
 
 /* The counters hold what value[] has, and begin to run. hw: ctx's. */
 static __always_inline void begin_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
@@ -169,34 +27,6 @@ static __always_inline void begin_counters(struct perfctr_cpu *cpu, struct perfc
 		cpu->starts++;
 		perfctr_cpu_write_enable(cpu);
 	}
-}
-
-/* Until it goes on nothing is what its counters hold, which others may use. */
-static void set_waiting_biases(struct perfctr_page *page)
-{
-	u32 i;
-
-	for (i = 0; i < page->n_counters; i++)
-		set_bias(&page->counter[i], 0);
-}
-
-/* The counters are stopped, and the sums up to date: what they have passed has been noticed. */
-static void begin_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
-{
-	if (unlikely(perfctr_waits(ctx))) {
-		set_waiting_biases(ctx->page);
-	} else {
-		preset_counters(cpu, ctx);
-		set_biases(cpu, ctx);
-	}
-	forbid_fast_reads(ctx->page);
-}
-
-/* ... and then they run, unless their thread waits. */
-static void run_periods(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
-{
-	cpu->enabled = unlikely(perfctr_waits(ctx)) ? 0 : ctx->hw->slots;
-	perfctr_cpu_write_enable(cpu);
 }
 
 /* The counters are stopped. They will count in kernel mode, or interrupt. */
@@ -213,10 +43,10 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
 		}
 		if (time_after64(get_jiffies_64(), cpu->tick))
 			perfctr_renew_interrupts(cpu);
-		begin_periods(cpu, ctx);
+		perfctr_begin_periods(cpu, ctx);
 		cpu->held |= ctx->hw->slots;
 		cpu->starts++;
-		run_periods(cpu, ctx);
+		perfctr_run_periods(cpu, ctx);
 	} else {
 		begin_counters(cpu, ctx, ctx->hw);
 	}
@@ -239,12 +69,6 @@ static noinline void leave_mute(const struct perfctr_context *ctx, struct perfct
 {
 	if (!ctx->shared && !ctx->hw->interrupts)
 		page->flags |= PERFCTR_PAGE_STARTED;
-}
-
-static __always_inline bool has_counters_here(const struct perfctr_cpu *cpu,
-					      const struct perfctr_context *ctx)
-{
-	return ctx->hw->n_events && likely(!cpu->mute);
 }
 
 /* The counters are stopped, or count user mode only and so nothing here. */
@@ -346,20 +170,6 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 	perfctr_page_end(page);
 }
 
-/* The counters are stopped, code in mm may RDPMC: it must find nothing of other address spaces. */
-static void scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
-{
-	u64 slots = cpu->foreign;
-
-	if (cpu->owner != mm->context.ctx_id)
-		slots |= cpu->held;
-	if (!slots)
-		return;
-	clear_slots(cpu, slots);
-	cpu->foreign = 0;
-	cpu->held &= ~slots;
-}
-
 /*
  * Counters of user mode stand still in the kernel: between two threads that count nothing else they
  * need not be stopped. Kernel mode is counted up to one and from one instruction, for all counters.
@@ -368,30 +178,6 @@ static void scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 static bool goes_on(const struct perfctr_hw_control *out, const struct perfctr_hw_control *in)
 {
 	return in->n_events && !in->special && !out->special;
-}
-
-static struct perfctr_context *started_context(const struct perfctr_thread *thread)
-{
-	struct perfctr_context *ctx = READ_ONCE(thread->context);
-
-	return ctx && ctx->started ? ctx : NULL;
-}
-
-static bool is_entered(const struct perfctr_context *ctx)
-{
-	return ctx->shared ? perfctr_page_here(ctx)->flags & PERFCTR_PAGE_STARTED : ctx->started;
-}
-
-/*
- * The context of a thread that runs here, if it is counted: one that is shared may be started and
- * not have been entered on this CPU yet, or be stopped and not have been left.
- */
-static struct perfctr_context *entered_context(const struct perfctr_thread *thread)
-{
-	struct perfctr_context *ctx = READ_ONCE(thread->context) ?:
-				      this_cpu_read(perfctr_cpu.left);
-
-	return ctx && is_entered(ctx) ? ctx : NULL;
 }
 
 /* marked: the thread that the gates have turned for, or NULL. */
@@ -429,7 +215,7 @@ static noinline void switch_slowly(struct task_struct *prev, struct task_struct 
 		change_context(cpu, out, in, turned ? next : NULL);
 	if (next->mm && perfctr_user_rdpmc()) {
 		if (!cpu->enabled)
-			scrub_cpu(cpu, next->mm);
+			perfctr_scrub_cpu(cpu, next->mm);
 		if (perfctr_is_gated())
 			perfctr_gate_scrub();
 	}
@@ -569,327 +355,6 @@ void perfctr_cpu_leave(struct perfctr_context *ctx)
 {
 	lockdep_assert_irqs_disabled();
 	leave_context(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), true);
-}
-
-/* The values that have just been read become sums. */
-static void publish_sums(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
-{
-	fold_counters(cpu, ctx);
-	if (prevent_wrap(cpu, ctx->hw))
-		set_biases(cpu, ctx);
-}
-
-static __always_inline void fold_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
-{
-	struct perfctr_page *page = perfctr_page_here(ctx);
-
-	perfctr_page_begin(page);
-	page->tsc.sum = page->tsc.bias + rdtsc();
-	if (has_counters_here(cpu, ctx)) {
-		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-		publish_sums(cpu, ctx);
-	}
-	perfctr_page_end(page);
-}
-
-/* The counters are stopped. */
-static void sum_up_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
-{
-	struct perfctr_page *page = ctx->page;
-
-	page->tsc.sum = page->tsc.bias + rdtsc();
-	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-	fold_counters(cpu, ctx);
-	perfctr_thresholds_carry(cpu, ctx);
-	perfctr_thresholds_pass(ctx, late);
-}
-
-/* Then they are to run. */
-static void fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
-{
-	perfctr_page_begin(ctx->page);
-	sum_up_periods(cpu, ctx, late);
-	begin_periods(cpu, ctx);
-	perfctr_page_end(ctx->page);
-}
-
-static noinline void fold_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
-{
-	perfctr_cpu_hold(ctx->hw->slots);
-	if (ctx->hw->interrupts) {
-		fold_periods(cpu, ctx, true);
-		run_periods(cpu, ctx);
-	} else {
-		fold_context(cpu, ctx);
-		perfctr_cpu_go_on();
-	}
-}
-
-/* Brings the sums of a running context up to date, all counters as of one instruction. */
-void perfctr_cpu_fold(struct perfctr_context *ctx)
-{
-	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-
-	lockdep_assert_irqs_disabled();
-	if (unlikely(ctx->hw->special && !cpu->mute))
-		fold_specially(cpu, ctx);
-	else
-		fold_context(cpu, ctx);
-}
-
-/*
- * The counters' interrupt. It may be that of a counter that has been stopped since, of a thread
- * before: then this one's count has passed nothing.
- */
-void perfctr_interrupt(void)
-{
-	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-	struct perfctr_context *ctx = started_context(perfctr_thread(current));
-	u64 start = rdtsc();
-
-	lockdep_assert_irqs_disabled();
-	if (!cpu->routed)
-		return;
-	perfctr_interrupt_begins(cpu, start);
-	if (ctx && ctx->hw->interrupts && cpu->enabled && !cpu->paused) {
-		perfctr_cpu_hold(ctx->hw->slots);
-		fold_periods(cpu, ctx, false);
-		perfctr_cpu_acknowledge(ctx->hw->slots);
-		perfctr_route_interrupts(true);
-		run_periods(cpu, ctx);
-	} else {
-		perfctr_cpu_acknowledge(~cpu->running);
-		perfctr_route_interrupts(true);
-	}
-	perfctr_interrupt_ends(cpu, start);
-}
-
-/*
- * What RDPMC of the counter would show the current thread if it were allowed, after what is not its
- * own is cleared; 0 for counters that it does not count with.
- */
-u64 perfctr_cpu_rdpmc(u32 counter)
-{
-	struct perfctr_context *ctx = started_context(perfctr_thread(current));
-	u32 i, n = ctx && !ctx->shared && !perfctr_cpu_is_secret() ? ctx->hw->n_events : 0;
-
-	lockdep_assert_irqs_disabled();
-	for (i = 0; i < n; i++) {
-		const struct perfctr_page_counter *c = &ctx->page->counter[i];
-
-		if (ctx->hw->event[i].rdpmc != counter)
-			continue;
-		if (!perfctr_cpu_paused()) {
-			perfctr_rdpmc_enabled(current->mm);
-			perfctr_cpu_fold(ctx);
-		}
-		return c->sum - c->bias;
-	}
-	return 0;
-}
-
-/* True when no counter has gone back. One that has was written: what it lost is lost. */
-static __always_inline bool read_forward(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
-					 bool periods)
-{
-	u64 before[PERFCTR_MAX_COUNTERS];
-	u32 n = ctx->hw->n_events;
-	bool forward = true;
-	u32 i;
-
-	memcpy(before, cpu->value, n * sizeof(*before));
-	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-	if (periods)
-		forward = perfctr_thresholds_unwrap(cpu, ctx->hw);
-	for (i = 0; i < n; i++) {
-		struct perfctr_page_counter *c = &perfctr_page_here(ctx)->counter[i];
-
-		if (likely(cpu->value[i] >= before[i]))
-			continue;
-		c->sum = c->bias + before[i];
-		set_bias(c, cpu->value[i]);
-		forward = false;
-	}
-	return forward;
-}
-
-/*
- * The values that have just been read become sums. Counters of kernel mode run meanwhile: before
- * any is cleared they stand still, and are read anew.
- */
-static void fold_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
-{
-	bool hold = ctx->hw->counts_kernel && is_to_clear(cpu, ctx->hw);
-
-	if (hold) {
-		perfctr_cpu_hold(ctx->hw->slots);
-		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-	}
-	publish_sums(cpu, ctx);
-	if (hold)
-		perfctr_cpu_go_on();
-}
-
-/* intact: no register has been found written by somebody else. True: no counter has, either. */
-static bool fold_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool intact)
-{
-	struct perfctr_page *page = perfctr_page_here(ctx);
-
-	perfctr_page_begin(page);
-	page->tsc.sum = page->tsc.bias + rdtsc();
-	if (has_counters_here(cpu, ctx)) {
-		intact &= read_forward(cpu, ctx, false);
-		fold_running(cpu, ctx);
-		if (!intact)
-			page->flags |= PERFCTR_PAGE_DISTURBED;
-	}
-	perfctr_page_end(page);
-	return intact;
-}
-
-/*
- * Likewise of events with periods. Where an interrupt was lost, with or without somebody else's
- * help, the next ones are ours again.
- */
-static bool fold_periods_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool intact)
-{
-	struct perfctr_page *page = ctx->page;
-
-	perfctr_cpu_hold(ctx->hw->slots);
-	perfctr_route_interrupts(true);
-	perfctr_renew_interrupts(cpu);
-	perfctr_page_begin(page);
-	page->tsc.sum = page->tsc.bias + rdtsc();
-	if (likely(!perfctr_waits(ctx))) {
-		intact &= read_forward(cpu, ctx, true);
-		fold_counters(cpu, ctx);
-		perfctr_thresholds_pass(ctx, true);
-	}
-	begin_periods(cpu, ctx);
-	if (!intact)
-		page->flags |= PERFCTR_PAGE_DISTURBED;
-	perfctr_page_end(page);
-	run_periods(cpu, ctx);
-	return intact;
-}
-
-/* The mark of a group that has died since costs its thread nothing any more. */
-static void drop_dead_mark(void)
-{
-	if (perfctr_thread(current)->mark && !perfctr_live_mark(current))
-		perfctr_update_flag(current);
-}
-
-/*
- * A thread that never switches is folded by the tick: once is enough in half a counter's period.
- *
- * Nobody else is to touch the counters that we hold, but parts of the kernel that do not reserve
- * them do: interrupts of processor trace, virtual machines. They are found out here.
- */
-void perfctr_tick_current(void)
-{
-	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-	struct perfctr_context *ctx = entered_context(perfctr_thread(current));
-	bool intact = true;
-
-	lockdep_assert_irqs_disabled();
-	if (cpu->paused)
-		return;
-	if (cpu->running)
-		intact = perfctr_pmu->intact(cpu->running);
-	if (ctx && ctx->hw->interrupts && !cpu->mute)
-		intact &= fold_periods_by_tick(cpu, ctx, intact);
-	else if (ctx)
-		intact &= fold_by_tick(cpu, ctx, intact);
-	if (unlikely(!intact)) {
-		cpu->disturbances++;
-		if (perfctr_is_gated())
-			perfctr_gate_disturbed();
-	}
-	if (perfctr_is_gated())
-		perfctr_gate_tick(rdtsc());
-	drop_dead_mark();
-}
-
-/* Of a running context, whose sums are up to date. */
-static void clear_foreign(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
-{
-	clear_slots(cpu, cpu->foreign);
-	cpu->foreign = 0;
-	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-}
-
-/* Counters without a period among them begin anew from 0, those with one where they were. */
-static noinline void scrub_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
-{
-	perfctr_cpu_hold(ctx->hw->slots);
-	perfctr_page_begin(ctx->page);
-	sum_up_periods(cpu, ctx, true);
-	clear_foreign(cpu, ctx);
-	begin_periods(cpu, ctx);
-	perfctr_page_end(ctx->page);
-	run_periods(cpu, ctx);
-}
-
-/* The current thread is counted. */
-static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
-{
-	struct perfctr_page *page = perfctr_page_here(ctx);
-
-	change_owner(cpu, seen_by(ctx));
-	cpu->held |= ctx->hw->slots;
-	if (!cpu->foreign)
-		return;
-	if (unlikely(ctx->hw->interrupts)) {
-		scrub_specially(cpu, ctx);
-		return;
-	}
-	if (ctx->hw->counts_kernel)	/* user mode stands still by itself */
-		perfctr_cpu_hold(ctx->hw->slots);
-	perfctr_page_begin(page);
-	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-	fold_counters(cpu, ctx);
-	clear_foreign(cpu, ctx);
-	set_biases(cpu, ctx);
-	perfctr_page_end(page);
-	if (ctx->hw->counts_kernel)
-		perfctr_cpu_go_on();
-}
-
-/*
- * CR4.PCE is about to be set for mm: at a switch of address spaces (current is still the thread
- * before), or because a thread of mm has mapped a page while this one runs.
- */
-void perfctr_rdpmc_enabled(struct mm_struct *mm)
-{
-	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-
-	lockdep_assert_irqs_disabled();
-	if (cpu->paused)
-		return;
-	if (!cpu->enabled) {
-		scrub_cpu(cpu, mm);
-	} else if (!current->mm || current->mm == mm) {
-		/* It has no mm any more while it exits: others of its process may run here next. */
-		scrub_running(cpu, entered_context(perfctr_thread(current)));
-	}
-	if (perfctr_is_gated())
-		perfctr_gate_scrub();
-	/* Otherwise the switch that is under way scrubs when the thread before has left. */
-}
-
-/*
- * Since the thread runs its page may have been mapped, or it may have executed a file: its address
- * space is another one. Interrupts off.
- */
-void perfctr_cpu_renew_secret(void)
-{
-	const struct perfctr_context *ctx = entered_context(perfctr_thread(current));
-	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-
-	lockdep_assert_irqs_disabled();
-	if (cpu->enabled && ctx && ctx->hw->counts_kernel)
-		keep_secret(cpu, ctx);
 }
 
 /* The current thread leaves, and enters again, as if another one ran meanwhile. */

@@ -57,57 +57,6 @@ struct {
 	__type(value, struct context);
 } contexts SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1024);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, PERFCTR_PAGE_SIZE);
-} slots SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct perfctr_bpf_info);
-} info SEC(".maps");
-
-static __always_inline struct perfctr_bpf_slot *slot_at(__u32 index)
-{
-	return bpf_map_lookup_elem(&slots, &index);
-}
-
-/*
- * The slot, if it is still the one that was taken under this generation.  It is not taken again
- * before leave_slot(): what is written meanwhile is in nobody else's.
- */
-static __always_inline struct perfctr_bpf_slot *enter_slot(__u32 index, __u64 generation)
-{
-	struct perfctr_bpf_slot *slot = slot_at(index);
-
-	if (!slot || !generation)
-		return NULL;
-	__sync_fetch_and_add(&slot->busy, 1);
-	if (slot->generation == generation)
-		return slot;
-	__sync_fetch_and_add(&slot->busy, -1);
-	return NULL;
-}
-
-static __noinline void forget_counts(struct perfctr_bpf_slot *slot);
-
-/*
- * If another CPU has released the slot meanwhile, counts that were added since are cleared here.
- * The atomic read of the generation follows all writes to the slot; busy keeps the slot from
- * being taken again until they are cleared.
- */
-static __always_inline void leave_slot(struct perfctr_bpf_slot *slot)
-{
-	if (!__sync_fetch_and_add(&slot->generation, 0))
-		forget_counts(slot);
-	__sync_fetch_and_add(&slot->busy, -1);
-}
-
 /* At this moment; a switch may forget it in the next. */
 static __always_inline __u64 generation_of(const struct account *account)
 {
@@ -125,20 +74,6 @@ static __always_inline bool is_taken(const struct account *account, __u64 genera
 	struct perfctr_bpf_slot *slot = generation ? slot_at(account->slot) : NULL;
 
 	return slot && slot->generation == generation;
-}
-
-static __always_inline bool is_started(const struct perfctr_bpf_slot *slot)
-{
-	return slot->started;
-}
-
-static __always_inline void set_started(struct perfctr_bpf_slot *slot, bool started)
-{
-	slot->started = started;
-	if (started)
-		slot->page.flags |= PERFCTR_PAGE_STARTED;
-	else
-		slot->page.flags &= ~PERFCTR_PAGE_STARTED;
 }
 
 static __always_inline __u64 task_switches(struct task_struct *task)
@@ -215,7 +150,70 @@ static __noinline void fold_accounts(struct context *c, const __u64 *difference)
 			add_to_account(&c->account[i], i, difference);
 }
 
-static __noinline void close_hidden(struct context *c, struct task_struct *task);
+/* What the account's thread added to its slot is final. */
+static __always_inline void settle_account(struct context *c, int which,
+					   struct perfctr_bpf_slot *slot)
+{
+	const struct account *account = &c->account[which];
+
+	__sync_fetch_and_add(&slot->begun, 1);
+	for (int i = 0; which != OWN && i < FIELDS; i++)
+		__sync_fetch_and_add(&slot->exited[i], account->sum[i]);
+	if (which != OWN) {
+		__sync_fetch_and_add(&slot->members, -1);
+		if (c->exiting)
+			__sync_fetch_and_add(&slot->exiting, -1);
+	} else {
+		slot->flags &= ~PERFCTR_BPF_EXITING;
+		slot->flags |= PERFCTR_BPF_EXITED;
+		slot->page.flags &= ~PERFCTR_PAGE_STARTED;
+		page_off(slot);
+	}
+	__sync_fetch_and_add(&slot->ended, 1);
+}
+
+/* One of those that close an account at a time does it; true for that one. */
+static __always_inline bool close_account(struct context *c, int which, __u32 flags)
+{
+	struct account *account = &c->account[which];
+	__u64 generation = generation_of(account);
+	struct perfctr_bpf_slot *slot = enter_slot(account->slot, generation);
+	bool closed = false;
+
+	if (!slot)
+		return false;
+	if (__sync_val_compare_and_swap(&account->generation, generation, CLAIMED) == generation) {
+		slot->flags |= which == OWN ? flags : 0;
+		if (flags & PERFCTR_BPF_DROPPED)
+			__sync_fetch_and_add(&slot->dropped, 1);
+		settle_account(c, which, slot);
+		account->generation = 0;
+		closed = true;
+	}
+	leave_slot(slot);
+	return closed;
+}
+
+/*
+ * Since Linux 7 a program can be executed that on_exec is not told of: while another task is
+ * preempted in it, on the same CPU.  What was counted since then is added to no account of who may
+ * not watch it, but for root's.  While the first one is being executed on_exec may be yet to come.
+ */
+static __noinline void close_hidden(struct context *c, struct task_struct *task)
+{
+	bool several = task->self_exec_id - c->program > 1;
+
+	if (!several && BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
+		return;
+	for (int i = 0; i < ACCOUNTS; i++) {
+		__u32 index = c->account[i].slot;
+		struct holder *holder = bpf_map_lookup_elem(&holders, &index);
+
+		if (holder && holder->uid && (several || !is_open_to(task, holder->uid)))
+			close_account(c, i, PERFCTR_BPF_DROPPED);
+	}
+	c->program = task->self_exec_id;
+}
 
 static __always_inline void see_program(struct context *c, struct task_struct *task)
 {

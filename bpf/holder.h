@@ -222,24 +222,6 @@ static __always_inline struct taking take_for(const struct perfctr_bpf_info *inf
 	return taking;
 }
 
-static __always_inline void clear_slot(struct perfctr_bpf_slot *slot)
-{
-	__builtin_memset(slot->own, 0, sizeof(slot->own));
-	__builtin_memset(slot->below, 0, sizeof(slot->below));
-	__builtin_memset(slot->exited, 0, sizeof(slot->exited));
-	slot->lost = 0;
-	slot->dropped = 0;
-	slot->missed = 0;
-}
-
-/* Those that there are now, and those that there were. */
-static __always_inline void clear_members(struct perfctr_bpf_slot *slot)
-{
-	slot->members = 0;
-	slot->exiting = 0;
-	slot->created = 0;
-}
-
 static __always_inline void prepare_slot(struct perfctr_bpf_slot *slot, __u32 kind)
 {
 	clear_slot(slot);
@@ -295,20 +277,6 @@ static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 	__sync_fetch_and_add(&taken_slots, 1);
 	slot->generation = __sync_fetch_and_add(&last_generation, 1) + 1;
 	return index;
-}
-
-/* Any user can read the slot until it is taken again. */
-static __noinline void forget_counts(struct perfctr_bpf_slot *slot)
-{
-	clear_slot(slot);
-	clear_members(slot);
-	slot->page.cpu = 0;
-	slot->page.tsc.bias = 0;
-	slot->page.tsc.sum = 0;
-	slot->page.switches = 0;
-	slot->page.migrations = 0;
-	slot->page.flags = 0;
-	slot->page.tsc.recheck = ~slot->page.tsc.ticket;
 }
 
 /* Of those that release it at a time one does. */

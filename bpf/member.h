@@ -43,50 +43,6 @@ static __always_inline void resume_member(struct context *c, struct task_struct 
 	c->running = 1;
 }
 
-/* What the account's thread added to its slot is final. */
-static __always_inline void settle_account(struct context *c, int which,
-					   struct perfctr_bpf_slot *slot)
-{
-	const struct account *account = &c->account[which];
-
-	__sync_fetch_and_add(&slot->begun, 1);
-	for (int i = 0; which != OWN && i < FIELDS; i++)
-		__sync_fetch_and_add(&slot->exited[i], account->sum[i]);
-	if (which != OWN) {
-		__sync_fetch_and_add(&slot->members, -1);
-		if (c->exiting)
-			__sync_fetch_and_add(&slot->exiting, -1);
-	} else {
-		slot->flags &= ~PERFCTR_BPF_EXITING;
-		slot->flags |= PERFCTR_BPF_EXITED;
-		slot->page.flags &= ~PERFCTR_PAGE_STARTED;
-		page_off(slot);
-	}
-	__sync_fetch_and_add(&slot->ended, 1);
-}
-
-/* One of those that close an account at a time does it; true for that one. */
-static __always_inline bool close_account(struct context *c, int which, __u32 flags)
-{
-	struct account *account = &c->account[which];
-	__u64 generation = generation_of(account);
-	struct perfctr_bpf_slot *slot = enter_slot(account->slot, generation);
-	bool closed = false;
-
-	if (!slot)
-		return false;
-	if (__sync_val_compare_and_swap(&account->generation, generation, CLAIMED) == generation) {
-		slot->flags |= which == OWN ? flags : 0;
-		if (flags & PERFCTR_BPF_DROPPED)
-			__sync_fetch_and_add(&slot->dropped, 1);
-		settle_account(c, which, slot);
-		account->generation = 0;
-		closed = true;
-	}
-	leave_slot(slot);
-	return closed;
-}
-
 static __noinline void finish_member(struct context *c)
 {
 	for (int i = 0; i < ACCOUNTS; i++)
@@ -241,27 +197,6 @@ static __always_inline void inherit_context(struct context *parent, struct task_
 			__sync_fetch_and_add(&group->lost, 1);
 		leave_slot(group);
 	}
-}
-
-/*
- * Since Linux 7 a program can be executed that on_exec is not told of: while another task is
- * preempted in it, on the same CPU.  What was counted since then is added to no account of who may
- * not watch it, but for root's.  While the first one is being executed on_exec may be yet to come.
- */
-static __noinline void close_hidden(struct context *c, struct task_struct *task)
-{
-	bool several = task->self_exec_id - c->program > 1;
-
-	if (!several && BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
-		return;
-	for (int i = 0; i < ACCOUNTS; i++) {
-		__u32 index = c->account[i].slot;
-		struct holder *holder = bpf_map_lookup_elem(&holders, &index);
-
-		if (holder && holder->uid && (several || !is_open_to(task, holder->uid)))
-			close_account(c, i, PERFCTR_BPF_DROPPED);
-	}
-	c->program = task->self_exec_id;
 }
 
 /* The thread executes a program that its accounts' owners may not watch, but for root. */

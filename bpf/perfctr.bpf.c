@@ -11,10 +11,11 @@
 
 #include "layout.h"
 #include "kernel.h"
-#include "context.h"
-#include "count.h"
+#include "slot.h"
 #include "page.h"
 #include "holder.h"
+#include "context.h"
+#include "count.h"
 #include "member.h"
 #include "request.h"
 #include "call.h"

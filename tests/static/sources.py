@@ -80,9 +80,10 @@ def add_item(source, head, function, line):
         name = variable_name(plain)
     if not name:
         return
-    if not re.match(r"\s*(?:\w+\s+)*?static\b", plain):
+    static = re.match(r"\s*(?:\w+\s+)*?static\b", plain)
+    if not static or (function and source.path.endswith(".h")):  # of a header they are for whoever includes it
         source.defined.add(name)
-    elif function:
+    if static and function:
         source.static_functions[name] = line
 
 

@@ -1,9 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What tells the driver of switches, births, exits and ticks, and what it asks of the kernel in
- * another way where it is compiled in than where it is loaded. There are two kinds, with the same
- * interface: the patch, whose calls stand in the kernel's own code, and the module, which has the
- * kernel's tracepoints and what it exports. The rest of the driver is the same for both.
+ * The room kernel/: what the driver asks of the kernel and of its caller.
+ *
+ * owner.c	who pays for memory and counters, who is named as a holder of them
+ * access.c	permission to access a thread
+ * threads.c	the threads of the machine, looked through
+ * user.c	structs of user space, in and out
+ * compat.h	what kernels before and after 6.12 call otherwise
+ *
+ * Where the kernel is asked in one way by the patch and in another by the module, this header is
+ * the interface of both. The patch stands in the kernel's own code:
+ *
+ * patch/hooks.c	what this header promises
+ * patch/may.c	who may count
+ *
+ * The module has the kernel's tracepoints and what the kernel exports:
+ *
+ * module/hooks.c	what this header promises
+ * module/threads.c	a table of the threads with a context or a mark
+ * module/rdpmc.c	who may RDPMC; module/cr4.c writes CR4
+ * module/may.c	who may count
+ * module/settings.c	what the administrator has set, read from files
+ * module/security.c	security modules, asked about threads
  */
 #ifndef _PERFCTR_HOOKS_KIND_H
 #define _PERFCTR_HOOKS_KIND_H

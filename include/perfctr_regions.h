@@ -49,7 +49,7 @@ struct perfctr_region {
 	uint64_t passes;
 	uint64_t missed_exits;
 	uint64_t stray_exits;
-	uint64_t disturbed;	/* times that an end was read again */
+	uint64_t retried;	/* times that an end was read again */
 	struct perfctr_region_thread *thread;	/* NULL: in a forked child */
 	struct perfctr_region_sum tsc, counter[PERFCTR_MAX_COUNTERS];
 };
@@ -71,7 +71,7 @@ struct perfctr_region {
 enum perfctr_regions_format {
 	PERFCTR_REGIONS_TEXT,	/* a table for people */
 	PERFCTR_REGIONS_CSV,	/* RFC 4180, with a header line */
-	PERFCTR_REGIONS_JSON,	/* schema "perfctr-regions", version 2 */
+	PERFCTR_REGIONS_JSON,	/* schema "perfctr-regions", version 3 */
 };
 
 /* What the passes through a region counted, by one event or in ticks. */
@@ -89,7 +89,7 @@ struct perfctr_region_result {
 	uint64_t entries;
 	uint64_t exits;
 	uint64_t passes;	/* entries with their exit: what the counts are of */
-	uint64_t disturbed;	/*
+	uint64_t retried;	/*
 				 * times that a switch fell into the reading at the end of a pass:
 				 * it was done again, and the pass counts what was in vain, at most
 				 * 100 instructions each time with two events

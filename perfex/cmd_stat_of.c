@@ -37,7 +37,7 @@ const struct subcommand stat_of_subcommand = {
 #define COLUMNS(thread)                                                                            \
 	{                                                                                          \
 		{ "region", LEFT }, { thread, RIGHT }, { "entries", RIGHT }, { "exits", RIGHT },   \
-			{ "disturbed", RIGHT }, { "event", LEFT }, { "modes", LEFT },              \
+			{ "retried", RIGHT }, { "event", LEFT }, { "modes", LEFT },              \
 			{ "total", RIGHT }, { "mean", RIGHT }, { "min", RIGHT }, { "max", RIGHT }, \
 		{                                                                                  \
 			"corrected", LEFT                                                          \
@@ -59,7 +59,7 @@ static void add_row(struct table *table, const struct regions_file *file, const 
 	table_add(table, "%" PRIu64, table->column == by_thread ? p->thread : p->threads);
 	table_add(table, "%" PRIu64, p->entries);
 	table_add(table, "%" PRIu64, p->exits);
-	table_add(table, "%" PRIu64, p->disturbed);
+	table_add(table, "%" PRIu64, p->retried);
 	table_add_text(table, regions_file_event(file, number));
 	table_add_text(table, regions_file_modes(file, number));
 	table_add_number(table, sums->total);

@@ -91,7 +91,7 @@ static void add_region(struct document *d, struct json_object *regions,
 	add_number(d, region, "entries", result->entries);
 	add_number(d, region, "exits", result->exits);
 	add_number(d, region, "passes", result->passes);
-	add_number(d, region, "disturbed", result->disturbed);
+	add_number(d, region, "retried", result->retried);
 	add_object(d, region, "corrected",
 		   json_object_new_boolean(result->flags & PERFCTR_REGIONS_CORRECTED));
 	add_count(d, region, "tsc", &result->tsc, result->passes);
@@ -139,7 +139,7 @@ int perfctr_regions_write_json(struct perfctr_regions *r, FILE *file, unsigned i
 	int status;
 
 	add_text(&d, root, "schema", "perfctr-regions");
-	add_number(&d, root, "version", 2);
+	add_number(&d, root, "version", 3);
 	if (refusal)
 		add_text(&d, root, "error", refusal);
 	add_events(&d, root);

@@ -18,7 +18,7 @@ void perfctr_region_reset(struct perfctr_region *region)
 	region->passes = 0;
 	region->missed_exits = 0;
 	region->stray_exits = 0;
-	region->disturbed = 0;
+	region->retried = 0;
 	region->tsc = no_pass;
 	for (unsigned int i = 0; i < PERFCTR_MAX_COUNTERS; i++)
 		region->counter[i] = no_pass;
@@ -153,7 +153,7 @@ int perfctr_region_exit_slow(struct perfctr_region *region)
 		return 0;
 	default:
 		if (!perfctr_read_stopped(region->page, region->thread->n_events, &now)) {
-			region->disturbed++;
+			region->retried++;
 			return 1;
 		}
 		end_pass(region, &now);
@@ -187,6 +187,6 @@ void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_s
 		return;
 	}
 	*state = PERFCTR_REGION_OUTSIDE;
-	region->disturbed += in_vain;
+	region->retried += in_vain;
 	end_pass(region, now);
 }

@@ -73,7 +73,7 @@ void perfctr_regions_result(const struct perfctr_regions *r,
 	result->tid = thread->tid;
 	result->n_counters = thread->n_events;
 	result->passes = region->passes;
-	result->disturbed = region->disturbed;
+	result->retried = region->retried;
 	result->entries = region->passes + region->missed_exits + is_inside(region);
 	result->exits = region->passes + region->stray_exits;
 	result->tsc = count_of(&region->tsc, region->passes);

@@ -139,7 +139,7 @@ static void write_csv_row(FILE *file, const struct row *row, const void *argumen
 	(void)argument;
 	write_field(file, result->name);
 	fprintf(file, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", result->tid,
-		result->entries, result->exits, result->passes, result->disturbed);
+		result->entries, result->exits, result->passes, result->retried);
 	write_field(file, row->event);
 	fprintf(file, ",%s,%d,%" PRIu64 ",", row->modes, is_corrected(row), row->count->total);
 	if (result->passes)
@@ -156,7 +156,7 @@ static int write_csv(struct perfctr_regions *r, FILE *file, unsigned int flags)
 
 	if (!numbers)
 		return -1;
-	fputs("region,thread,entries,exits,passes,disturbed,event,modes,corrected,total,mean,min,max"
+	fputs("region,thread,entries,exits,passes,retried,event,modes,corrected,total,mean,min,max"
 	      "\r\n",
 	      file);
 	before = uselocale(numbers);

@@ -66,7 +66,7 @@ void regions_file_add_passes(const struct regions_file *file, size_t thread, siz
 	p->entries += get_count(file, object, "entries");
 	p->exits += get_count(file, object, "exits");
 	p->passes += get_count(file, object, "passes");
-	p->disturbed += get_count(file, object, "disturbed");
+	p->retried += get_count(file, object, "retried");
 	p->corrected +=
 		json_object_get_boolean(get_member(file, object, "corrected", json_type_boolean));
 }
@@ -106,8 +106,8 @@ void regions_file_take(struct regions_file *file, const char *path, json_object 
 		refuse_regions(file, "it is not JSON");
 	if (strcmp(get_string(file, file->root, "schema"), "perfctr-regions") != 0)
 		refuse_regions(file, "it has no regions");
-	if (get_count(file, file->root, "version") != 2)
-		refuse_regions(file, "its version is not 2, the one that this perfex knows");
+	if (get_count(file, file->root, "version") != 3)
+		refuse_regions(file, "its version is not 3, the one that this perfex knows");
 	file->events = get_member(file, file->root, "events", json_type_array);
 	file->threads = get_member(file, file->root, "threads", json_type_array);
 	file->n_events = json_object_array_length(file->events);

@@ -23,7 +23,7 @@ void regions_file_close(struct regions_file *file);
 struct passes {
 	const char *name;
 	uint64_t threads, thread;
-	uint64_t entries, exits, passes, disturbed;
+	uint64_t entries, exits, passes, retried;
 	uint64_t corrected; /* threads */
 };
 

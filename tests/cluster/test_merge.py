@@ -87,10 +87,10 @@ def test_sums_are_those_of_the_files(program):
     assert rows["share"]["sum"] is None
 
 
-def disturbed(program, rank, name):
+def retried(program, rank, name):
     """Times that a rank was switched away at the end of a pass: each counts at most 100 instructions too many."""
     document = json.loads((program / f"regions.{rank}.json").read_text())
-    return sum(region["disturbed"] for thread in document["threads"] for region in thread["regions"]
+    return sum(region["retried"] for thread in document["threads"] for region in thread["regions"]
                if region["name"] == name)
 
 
@@ -104,11 +104,11 @@ def test_regions_are_as_much_work_as_the_ranks_do(program):
         # Each rank runs the loop 5 times, for 10,000 turns more than the one before; around it are its call and return.
         work = rows["work", name]
         for rank, value in enumerate(work["values"]):
-            assert 0 <= value - turn * 50000 * (rank + 1) <= 5 * 14 + 200 * disturbed(program, rank, "work")
+            assert 0 <= value - turn * 50000 * (rank + 1) <= 5 * 14 + 200 * retried(program, rank, "work")
         check_row(work, work["values"])
         alone = rows["alone", name]
         assert alone["values"][1:] == [0, 0, 0]
-        assert 0 <= alone["values"][0] - turn * 500000 <= 14 + 200 * disturbed(program, 0, "alone")
+        assert 0 <= alone["values"][0] - turn * 500000 <= 14 + 200 * retried(program, 0, "alone")
         assert alone["imbalance"] == 300
     shown = run(program, "perfex", "merge", *sorted(program.glob("regions.*.json"))).stdout
     assert re.search(r"^work +branches:u +user +4 .* (59\.9|60\.0)\d % +.*/regions\.3\.json$", shown, re.MULTILINE)

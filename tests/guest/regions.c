@@ -93,9 +93,9 @@ START_TEST(a_region_around_the_synthetic_programs_counts_them_exactly_after_cali
 	ck_assert_uint_eq(r.counter[2].min, SYNTHETIC_2_LOADS);
 	ck_assert_uint_eq(r.counter[3].min, SYNTHETIC_2_STORES);
 	/* A switch may fall into the end of a pass, but not into many. */
-	if (!r.disturbed)
+	if (!r.retried)
 		ck_assert_uint_eq(r.counter[0].total, 100 * SYNTHETIC_2_INSTRUCTIONS);
-	ck_assert_uint_le(r.disturbed, 10);
+	ck_assert_uint_le(r.retried, 10);
 	done(&s);
 }
 END_TEST
@@ -120,7 +120,7 @@ START_TEST(passes_give_total_smallest_and_largest)
 	ck_assert_uint_eq(r.entries, 5);
 	ck_assert_uint_eq(r.exits, 5);
 	ck_assert_uint_eq(r.passes, 5);
-	ck_assert_uint_eq(r.disturbed, 0);
+	ck_assert_uint_eq(r.retried, 0);
 	ck_assert_uint_eq(r.counter[0].min, LOOP(100));
 	ck_assert_uint_eq(r.counter[0].max, LOOP(900));
 	ck_assert_uint_eq(r.counter[0].total, 4 + LOOP(1900));
@@ -277,9 +277,9 @@ START_TEST(each_thread_counts_its_own_passes_exactly_under_preemption)
 		ck_assert_uint_eq(r.passes, PASSES);
 		ck_assert_uint_eq(r.counter[0].min, LOOP(1000));
 		ck_assert_uint_le(r.counter[0].total - PASSES * LOOP(1000),
-				  DISTURBANCE * r.disturbed);
-		ck_assert_uint_le(r.counter[0].max, LOOP(1000) + DISTURBANCE * r.disturbed);
-		ck_assert_uint_le(r.disturbed, PASSES / 100);
+				  DISTURBANCE * r.retried);
+		ck_assert_uint_le(r.counter[0].max, LOOP(1000) + DISTURBANCE * r.retried);
+		ck_assert_uint_le(r.retried, PASSES / 100);
 	}
 	ck_assert_int_eq(perfctr_regions_read(s.regions, THREADS, A, 0, &r), -1);
 	ck_assert_int_eq(errno, ENOENT);

@@ -29,11 +29,11 @@ _Noreturn static void pass_twice_traced(void)
 	r = result_of(&s, A, 0);
 	printf("a switch at each of %d instructions: %llu too many, %llu readings in vain\n", STEPS,
 	       (unsigned long long)(r.counter[0].total - 2 * r.counter[0].min),
-	       (unsigned long long)r.disturbed);
+	       (unsigned long long)r.retried);
 	fflush(stdout);
 	EXPECT(r.passes == 2);
-	EXPECT(r.disturbed >= STEPS / DISTURBANCE);
-	EXPECT(r.counter[0].total - 2 * r.counter[0].min <= DISTURBANCE * r.disturbed);
+	EXPECT(r.retried >= STEPS / DISTURBANCE);
+	EXPECT(r.counter[0].total - 2 * r.counter[0].min <= DISTURBANCE * r.retried);
 	_exit(0);
 }
 
@@ -92,7 +92,7 @@ _Noreturn static void pass_named_twice_traced(void)
 
 START_TEST(each_reading_in_vain_of_the_end_of_a_named_region_is_told)
 {
-	unsigned long long disturbed, total, min;
+	unsigned long long retried, total, min;
 	const char *row;
 	struct run r;
 
@@ -105,10 +105,10 @@ START_TEST(each_reading_in_vain_of_the_end_of_a_named_region_is_told)
 	while (row[-1] != '\n')
 		row--;
 	ck_assert_msg(sscanf(row, "named,1,2,2,%llu,instructions:u,user,%llu,%*[^,],%llu,",
-			     &disturbed, &total, &min) == 3,
+			     &retried, &total, &min) == 3,
 		      "%s", row);
-	ck_assert_uint_ge(disturbed, STEPS / DISTURBANCE);
-	ck_assert_uint_le(total - 2 * min, DISTURBANCE * disturbed);
+	ck_assert_uint_ge(retried, STEPS / DISTURBANCE);
+	ck_assert_uint_le(total - 2 * min, DISTURBANCE * retried);
 }
 END_TEST
 

@@ -57,7 +57,7 @@ def test_counts_are_exact(way, language, tmp_path):
         assert difference(regions, 1, "min") == 10000
         if language in CALLS:
             # An end that is read in vain, and again, adds at most 100.
-            most = {name: 100 * regions[name]["disturbed"] for name in ("small", "large")}
+            most = {name: 100 * regions[name]["retried"] for name in ("small", "large")}
             assert -most["small"] <= difference(regions, 0, "total") - 200000 <= most["large"]
             small = regions["small"]["counts"][0]
             assert 2002 <= small["min"] <= small["max"] <= 2002 + CALLS[language] + most["small"]

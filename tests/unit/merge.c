@@ -25,12 +25,12 @@ static void write_rank(const char *path, const char *rank, const char *recording
 }
 
 #define REGION(name, tsc, count)                                                                   \
-	"{\"name\":\"" name "\",\"entries\":1,\"exits\":1,\"passes\":1,\"disturbed\":0,"           \
+	"{\"name\":\"" name "\",\"entries\":1,\"exits\":1,\"passes\":1,\"retried\":0,"           \
 	"\"corrected\":true,\"tsc\":{\"total\":" tsc ",\"mean\":1.0,\"min\":1,\"max\":1},"         \
 	"\"counts\":[{\"total\":" count ",\"mean\":1.0,\"min\":1,\"max\":1}]}"
 #define THREAD(regions) "{\"thread\":1,\"regions\":[" regions "]}"
 #define REGIONS(event, threads)                                                                    \
-	"{\"schema\":\"perfctr-regions\",\"version\":2,\"events\":[{\"name\":\"" event             \
+	"{\"schema\":\"perfctr-regions\",\"version\":3,\"events\":[{\"name\":\"" event             \
 	"\",\"counter\":0,\"evntsel\":\"0x4100c0\",\"evntsel2\":\"0x0\",\"modes\":\"user\"}],"     \
 	"\"threads\":[" threads "]}\n"
 

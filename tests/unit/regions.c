@@ -93,7 +93,7 @@ static struct perfctr_regions *golden_regions(void)
 	region[0].counter[1] = sum(10, 3, 4);
 	region[1].passes = 1;
 	region[1].stray_exits = 2;
-	region[1].disturbed = 1;
+	region[1].retried = 1;
 	region[1].tsc = sum(77, 77, 77);
 	region[1].counter[0] = sum(66, 66, 66);
 	region[1].counter[1] = sum(0, 0, 0);

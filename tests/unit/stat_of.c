@@ -22,7 +22,7 @@ static void expect_lines(struct command_result result, const char *const lines[]
 START_TEST(all_threads_together)
 {
 	static const char *const lines[] = {
-		"region,threads,entries,exits,disturbed,event,modes,total,mean,min,max,corrected\r\n",
+		"region,threads,entries,exits,retried,event,modes,total,mean,min,max,corrected\r\n",
 		"\r\nparse,2,5,4,0,tsc,user+kernel,1070,267.5,70,500,some\r\n",
 		"\r\nparse,2,5,4,0,instructions:u,user,606,151.5,6,300,some\r\n",
 		"\r\n\"solve, \"\"fast\"\"\",2,5,7,1,branches,user+kernel,0,0,0,9,some\r\n",
@@ -50,7 +50,7 @@ END_TEST
 START_TEST(text_tells_where_entries_and_exits_differ)
 {
 	static const char *const lines[] = {
-		"region         threads  entries  exits  disturbed  event ",
+		"region         threads  entries  exits  retried  event ",
 		"\nparse: 5 entries, 4 exits: an exit is missing, or a thread was inside\n",
 		"\nsolve, \"fast\": 5 entries, 7 exits: an entry is missing\n",
 		"\nnever: 1 entry, 0 exits: an exit is missing, or a thread was inside\n",
@@ -64,10 +64,10 @@ END_TEST
 	"{\"schema\":\"perfctr-regions\",\"version\":" version ",\"events\":[" events              \
 	"],\"threads\":[" threads "]}"
 #define DOCUMENT_OF_REFUSED(threads)                                                               \
-	"{\"schema\":\"perfctr-regions\",\"version\":2,\"error\":\"why\",\"events\":[" EVENT       \
+	"{\"schema\":\"perfctr-regions\",\"version\":3,\"error\":\"why\",\"events\":[" EVENT       \
 	"],\"threads\":[" threads "]}"
 #define REGION(name, entries, tsc, counts)                                                         \
-	"{\"name\":\"" name "\",\"entries\":" entries ",\"exits\":1,\"passes\":1,\"disturbed\":0," \
+	"{\"name\":\"" name "\",\"entries\":" entries ",\"exits\":1,\"passes\":1,\"retried\":0," \
 	"\"corrected\":false,\"tsc\":" tsc ",\"counts\":[" counts "]}"
 #define THREAD(regions) "{\"thread\":1,\"regions\":[" regions "]}"
 #define COUNT "{\"total\":1,\"mean\":1.0,\"min\":1,\"max\":1}"
@@ -80,19 +80,19 @@ static const struct {
 	{ "", "it is not JSON" },
 	{ "[1]", "'schema' is missing or not of type string" },
 	{ "{\"schema\":\"perfex-run\"}", "it has no regions" },
-	{ DOCUMENT("1", "", ""), "its version is not 2, the one that this perfex knows" },
-	{ DOCUMENT("2", "", "7"), "'regions' is missing or not of type array" },
-	{ DOCUMENT("2", "", THREAD("7")), "'name' is missing or not of type string" },
-	{ DOCUMENT("2", "", THREAD(REGION("a", "-1", COUNT, ""))), "'entries' is negative" },
-	{ DOCUMENT("2", "", THREAD(REGION("a", "\"1\"", COUNT, ""))),
+	{ DOCUMENT("2", "", ""), "its version is not 3, the one that this perfex knows" },
+	{ DOCUMENT("3", "", "7"), "'regions' is missing or not of type array" },
+	{ DOCUMENT("3", "", THREAD("7")), "'name' is missing or not of type string" },
+	{ DOCUMENT("3", "", THREAD(REGION("a", "-1", COUNT, ""))), "'entries' is negative" },
+	{ DOCUMENT("3", "", THREAD(REGION("a", "\"1\"", COUNT, ""))),
 	  "'entries' is missing or not of type int" },
-	{ DOCUMENT("2", "", THREAD(REGION("a", "1", "{\"total\":1}", ""))),
+	{ DOCUMENT("3", "", THREAD(REGION("a", "1", "{\"total\":1}", ""))),
 	  "'min' is missing or not of type int" },
-	{ DOCUMENT("2", EVENT, THREAD(REGION("a", "1", COUNT, ""))),
+	{ DOCUMENT("3", EVENT, THREAD(REGION("a", "1", COUNT, ""))),
 	  "'total' is missing or not of type int" },
-	{ DOCUMENT("2", "", THREAD(REGION("a", "1", COUNT, "")) "," THREAD("")),
+	{ DOCUMENT("3", "", THREAD(REGION("a", "1", COUNT, "")) "," THREAD("")),
 	  "'name' is missing or not of type string" },
-	{ DOCUMENT("2", "",
+	{ DOCUMENT("3", "",
 		   THREAD(REGION("a", "1", COUNT, "")) "," THREAD(REGION("b", "1", COUNT, ""))),
 	  "its threads have different regions" },
 };
@@ -138,9 +138,9 @@ START_TEST(a_right_file_of_the_same_make_is_not)
 	struct command_result result;
 
 	enter_directory();
-	write_text("file", DOCUMENT("2", EVENT, THREAD(REGION("a", "1", COUNT, COUNT))));
+	write_text("file", DOCUMENT("3", EVENT, THREAD(REGION("a", "1", COUNT, COUNT))));
 	result = PERFEX("stat-of", "--csv", "file");
-	write_text("file", DOCUMENT("2", EVENT, ""));
+	write_text("file", DOCUMENT("3", EVENT, ""));
 	ck_assert_int_eq(PERFEX("stat-of", "file").status, 0);
 	leave_directory();
 	ck_assert_int_eq(result.status, 0);

@@ -125,8 +125,8 @@ static __always_inline void change_owner(struct perfctr_cpu *cpu, u64 owner)
 	if (cpu->owner == owner && owner)
 		return;
 	cpu->owner = owner;
-	cpu->foreign |= cpu->held;
-	cpu->held = 0;
+	cpu->foreign |= cpu->own;
+	cpu->own = 0;
 }
 
 /* ctx's thread is about to run, or runs, and is counted in kernel mode. */

@@ -32,13 +32,13 @@ static __always_inline void fold_context(struct perfctr_cpu *cpu, struct perfctr
 
 static noinline void fold_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
-	perfctr_cpu_hold(ctx->hw->slots);
+	perfctr_cpu_freeze(ctx->hw->slots);
 	if (ctx->hw->interrupts) {
 		perfctr_fold_periods(cpu, ctx, true);
 		perfctr_run_periods(cpu, ctx);
 	} else {
 		fold_context(cpu, ctx);
-		perfctr_cpu_go_on();
+		perfctr_cpu_thaw();
 	}
 }
 
@@ -96,15 +96,15 @@ static __always_inline bool read_forward(struct perfctr_cpu *cpu, struct perfctr
  */
 static void fold_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
-	bool hold = ctx->hw->counts_kernel && is_to_clear(cpu, ctx->hw);
+	bool freeze = ctx->hw->counts_kernel && is_to_clear(cpu, ctx->hw);
 
-	if (hold) {
-		perfctr_cpu_hold(ctx->hw->slots);
+	if (freeze) {
+		perfctr_cpu_freeze(ctx->hw->slots);
 		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	}
 	publish_sums(cpu, ctx);
-	if (hold)
-		perfctr_cpu_go_on();
+	if (freeze)
+		perfctr_cpu_thaw();
 }
 
 /* intact: no register has been found written by somebody else. True: no counter has, either. */
@@ -132,7 +132,7 @@ static bool fold_periods_by_tick(struct perfctr_cpu *cpu, struct perfctr_context
 {
 	struct perfctr_page *page = ctx->page;
 
-	perfctr_cpu_hold(ctx->hw->slots);
+	perfctr_cpu_freeze(ctx->hw->slots);
 	perfctr_route_interrupts(true);
 	perfctr_renew_interrupts(cpu);
 	perfctr_page_begin(page);
@@ -160,8 +160,8 @@ static void drop_dead_mark(void)
 /*
  * A thread that never switches is folded by the tick: once is enough in half a counter's period.
  *
- * Nobody else is to touch the counters that we hold, but parts of the kernel that do not reserve
- * them do: interrupts of processor trace, virtual machines. They are found out here.
+ * Nobody else is to touch the counters that the driver has, but parts of the kernel that do not
+ * reserve them do: interrupts of processor trace, virtual machines. They are found out here.
  */
 void perfctr_tick_current(void)
 {

@@ -96,10 +96,10 @@ static void restart_from_zero(struct perfctr_session *s, const struct perfctr_cp
 /* Nothing that s counts is lost between the reading and the clearing. */
 static void fold_to_zero(struct perfctr_session *s, struct perfctr_cpu_totals *totals)
 {
-	perfctr_cpu_hold(s->hw->slots);
+	perfctr_cpu_freeze(s->hw->slots);
 	add_counters(s, totals);
 	restart_from_zero(s, totals);
-	perfctr_cpu_go_on();
+	perfctr_cpu_thaw();
 }
 
 static void fold_counters(struct perfctr_session *s, struct perfctr_cpu_totals *totals)
@@ -123,11 +123,11 @@ static void fold_time(struct perfctr_session *s, struct perfctr_cpu_totals *tota
 static void fold_at_once(struct perfctr_session *s, struct perfctr_cpu_totals *totals, u64 now)
 {
 	if (s->hw->counts_kernel)
-		perfctr_cpu_hold(s->hw->slots);
+		perfctr_cpu_freeze(s->hw->slots);
 	fold_counters(s, totals);
 	fold_time(s, totals, now);
 	if (s->hw->counts_kernel)
-		perfctr_cpu_go_on();
+		perfctr_cpu_thaw();
 }
 
 /* True when the current thread is being counted. */

@@ -79,7 +79,7 @@ struct perfctr_session {
 	struct pid_namespace *ns;	/* of the thread numbers in records */
 	struct perfctr_owner owner;
 	struct perfctr_opener opener;
-	struct perfctr_rules rules;
+	struct perfctr_policy policy;
 	cpumask_var_t cpus;
 	bool chosen;			/* the caller has named cpus; else they are all */
 	bool placed;			/* counted among the sessions that are or will be started */

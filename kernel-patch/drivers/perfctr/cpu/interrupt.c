@@ -80,7 +80,7 @@ void perfctr_interrupt(void)
 		return;
 	perfctr_interrupt_begins(cpu, start);
 	if (ctx && ctx->hw->interrupts && cpu->enabled && !cpu->paused) {
-		perfctr_cpu_hold(ctx->hw->slots);
+		perfctr_cpu_freeze(ctx->hw->slots);
 		perfctr_fold_periods(cpu, ctx, false);
 		perfctr_cpu_acknowledge(ctx->hw->slots);
 		perfctr_route_interrupts(true);

@@ -17,12 +17,12 @@ void perfctr_scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 	u64 slots = cpu->foreign;
 
 	if (cpu->owner != mm->context.ctx_id)
-		slots |= cpu->held;
+		slots |= cpu->own;
 	if (!slots)
 		return;
 	clear_slots(cpu, slots);
 	cpu->foreign = 0;
-	cpu->held &= ~slots;
+	cpu->own &= ~slots;
 }
 
 /* Of a running context, whose sums are up to date. */
@@ -36,7 +36,7 @@ static void clear_foreign(struct perfctr_cpu *cpu, const struct perfctr_context 
 /* Counters without a period among them begin anew from 0, those with one where they were. */
 static noinline void scrub_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
-	perfctr_cpu_hold(ctx->hw->slots);
+	perfctr_cpu_freeze(ctx->hw->slots);
 	perfctr_page_begin(ctx->page);
 	perfctr_sum_periods(cpu, ctx, true);
 	clear_foreign(cpu, ctx);
@@ -51,7 +51,7 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	struct perfctr_page *page = perfctr_page_here(ctx);
 
 	change_owner(cpu, seen_by(ctx));
-	cpu->held |= ctx->hw->slots;
+	cpu->own |= ctx->hw->slots;
 	if (!cpu->foreign)
 		return;
 	if (unlikely(ctx->hw->interrupts)) {
@@ -59,7 +59,7 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 		return;
 	}
 	if (ctx->hw->counts_kernel)	/* user mode stands still by itself */
-		perfctr_cpu_hold(ctx->hw->slots);
+		perfctr_cpu_freeze(ctx->hw->slots);
 	perfctr_page_begin(page);
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 	fold_counters(cpu, ctx);
@@ -67,7 +67,7 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	set_biases(cpu, ctx);
 	perfctr_page_end(page);
 	if (ctx->hw->counts_kernel)
-		perfctr_cpu_go_on();
+		perfctr_cpu_thaw();
 }
 
 /*

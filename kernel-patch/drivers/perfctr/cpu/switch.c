@@ -21,7 +21,7 @@ static __always_inline void begin_counters(struct perfctr_cpu *cpu, struct perfc
 {
 	prevent_wrap(cpu, hw);
 	set_biases(cpu, ctx);
-	cpu->held |= hw->slots;
+	cpu->own |= hw->slots;
 	if (cpu->enabled != hw->slots) {
 		cpu->enabled = hw->slots;
 		cpu->starts++;
@@ -44,7 +44,7 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
 		if (time_after64(get_jiffies_64(), cpu->tick))
 			perfctr_renew_interrupts(cpu);
 		perfctr_begin_periods(cpu, ctx);
-		cpu->held |= ctx->hw->slots;
+		cpu->own |= ctx->hw->slots;
 		cpu->starts++;
 		perfctr_run_periods(cpu, ctx);
 	} else {
@@ -252,7 +252,7 @@ static noinline void exchange_threads(struct task_struct *prev, struct task_stru
 		if (perfctr_user_rdpmc() || perfctr_has_page(in))
 			goto slowly;
 		/* Who owns what is held is asked when somebody leaves. */
-		cpu->foreign |= cpu->held;
+		cpu->foreign |= cpu->own;
 	}
 	cpu->entries++;
 	left = out->page;

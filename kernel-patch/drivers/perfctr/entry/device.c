@@ -84,14 +84,14 @@ static long ioctl_info(void __user *user)
 struct descriptor {
 	struct perfctr_context *ctx;
 	struct perfctr_owner owner;
-	bool rules;		/* it made the context; others may only look */
+	bool owns;		/* it made the context; others may only look */
 	struct llist_node closing;	/* when it is in that list */
 };
 
 /* A descriptor that was handed on does not hand on the right to choose what is counted. */
 static int may_change(const struct descriptor *d)
 {
-	if (!d->rules)
+	if (!d->owns)
 		return -EPERM;
 	perfctr_learn_settings();
 	return perfctr_may_count() ?: perfctr_may_change(&d->owner);
@@ -200,7 +200,7 @@ static long ioctl_start(const struct descriptor *d)
 
 static long ioctl_stop(const struct descriptor *d)
 {
-	if (!d->rules)
+	if (!d->owns)
 		return -EPERM;
 	return perfctr_may_change(&d->owner) ?: perfctr_stop(d->ctx);
 }
@@ -211,7 +211,7 @@ static long ioctl_record(const struct descriptor *d, void __user *user)
 	u32 size;
 	int err;
 
-	if (!d->rules)
+	if (!d->owns)
 		return -EPERM;
 	err = perfctr_may_read(&d->owner);
 	if (err)
@@ -243,7 +243,7 @@ static long ioctl_sampled(const struct descriptor *d, void __user *user)
 {
 	struct perfctr_sampled sampled = {};
 	u32 size;
-	int err = d->rules ? perfctr_may_read(&d->owner) : -EPERM;
+	int err = d->owns ? perfctr_may_read(&d->owner) : -EPERM;
 
 	if (!err)
 		err = perfctr_get_head(&sampled, sizeof(sampled.size), sizeof(sampled), user,
@@ -259,7 +259,7 @@ static long ioctl_consume(const struct descriptor *d, void __user *user)
 {
 	struct perfctr_consume consume;
 	u32 size;
-	int err = d->rules ? perfctr_may_read(&d->owner) : -EPERM;
+	int err = d->owns ? perfctr_may_read(&d->owner) : -EPERM;
 
 	if (!err)
 		err = perfctr_get_struct(&consume, sizeof(consume), user, &size);
@@ -307,7 +307,7 @@ static __poll_t context_poll(struct file *file, struct poll_table_struct *wait)
 
 	poll_wait(file, &tree->wait, wait);
 	events = perfctr_has_records(tree) ? EPOLLIN | EPOLLRDNORM : 0;
-	return d->rules ? events | perfctr_poll_samples(tree) : events;
+	return d->owns ? events | perfctr_poll_samples(tree) : events;
 }
 
 static int context_mmap(struct file *file, struct vm_area_struct *vma)
@@ -320,18 +320,18 @@ static int context_mmap(struct file *file, struct vm_area_struct *vma)
 		return err;
 	if (offset < PERFCTR_RING_OFFSET)
 		return perfctr_mmap(d->ctx, vma);
-	return d->rules ? perfctr_mmap_samples(d->ctx->tree, vma, offset - PERFCTR_RING_OFFSET) :
+	return d->owns ? perfctr_mmap_samples(d->ctx->tree, vma, offset - PERFCTR_RING_OFFSET) :
 			  -EPERM;
 }
 
 /* -EINTR: it is there still. See perfctr_close(). */
 static int free_descriptor(struct descriptor *d)
 {
-	int err = d->rules ? perfctr_close(d->ctx) : 0;
+	int err = d->owns ? perfctr_close(d->ctx) : 0;
 
 	if (err)
 		return err;
-	if (d->rules)
+	if (d->owns)
 		perfctr_set_payer(d->ctx->tree, NULL);
 	if (d->ctx)
 		perfctr_put(d->ctx);
@@ -420,8 +420,8 @@ static int open_context(struct descriptor *d, const struct perfctr_open_args *op
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
 	d->ctx = ctx;
-	d->rules = open->flags & PERFCTR_OPEN_CREATE;
-	if (d->rules)
+	d->owns = open->flags & PERFCTR_OPEN_CREATE;
+	if (d->owns)
 		perfctr_set_payer(ctx->tree, &d->owner);
 	return 0;
 }
@@ -465,7 +465,7 @@ static long ioctl_open(const void __user *user)
 		fd = open_context(d, &open);
 	if (!fd)
 		fd = anon_inode_getfd("[perfctr]", &context_fops, d,
-				      O_CLOEXEC | (d->rules ? O_RDWR : O_RDONLY));
+				      O_CLOEXEC | (d->owns ? O_RDWR : O_RDONLY));
 	if (fd < 0)
 		free_descriptor(d);
 	return fd;

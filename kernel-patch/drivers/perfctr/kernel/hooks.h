@@ -23,8 +23,8 @@
  * module/settings.c	what the administrator has set, read from files
  * module/security.c	security modules, asked about threads
  */
-#ifndef _PERFCTR_HOOKS_KIND_H
-#define _PERFCTR_HOOKS_KIND_H
+#ifndef _PERFCTR_HOOKS_H
+#define _PERFCTR_HOOKS_H
 
 #include <linux/sched.h>
 #include <linux/types.h>
@@ -61,8 +61,8 @@ struct pt_regs;
  * bool perfctr_switch_has_more(), perfctr_switch_is_ours(), void perfctr_switch_rest()
  *	(struct task_struct *prev, struct task_struct *next): what the kernel does at a switch in
  *	our place, if it does.
- * PERFCTR_KIND_FEATURES, PERFCTR_ASKING_DISTURBS, PERFCTR_TELLS_TO_THE_END
- *	PERFCTR_FEATURE_* of this kind. Is what perfctr_evntsel_is_reserved() asks taken for a
+ * PERFCTR_PORT_FEATURES, PERFCTR_ASKING_DISTURBS, PERFCTR_TELLS_TO_THE_END
+ *	PERFCTR_FEATURE_* of this port. Is what perfctr_evntsel_is_reserved() asks taken for a
  *	moment, so that others find it taken? Is the last switch from a thread that exits told if
  *	it was watched, though it has no context any more?
  */
@@ -131,7 +131,7 @@ void perfctr_settle_perf(void);
 
 /*
  * The interrupt of this CPU's counters calls fn, interrupts off, from now on, or is perf_events'
- * again. False: this kind has no vector for it, or the machine no such interrupt; asked at boot.
+ * again. False: this port has no vector for it, or the machine no such interrupt; asked at boot.
  */
 bool perfctr_vector_init(void (*fn)(void));
 bool perfctr_has_vector(void);

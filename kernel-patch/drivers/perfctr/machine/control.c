@@ -80,24 +80,24 @@ static bool event_notifies(const struct perfctr_event_control *e)
 	return e->signal || e->flags == PERFCTR_EVENT_STOP;
 }
 
-/* rules: of a session, NULL for a context. */
-static u32 check_flags(const struct perfctr_event_control *e, const struct perfctr_rules *rules)
+/* policy: of a session; NULL: of a context. */
+static u32 check_flags(const struct perfctr_event_control *e, const struct perfctr_policy *policy)
 {
-	if (!e->flags || (!rules && e->flags == PERFCTR_EVENT_STOP))
+	if (!e->flags || (!policy && e->flags == PERFCTR_EVENT_STOP))
 		return 0;
-	if (!rules || !(e->flags & PERFCTR_EVENT_POLICY) ||
+	if (!policy || !(e->flags & PERFCTR_EVENT_POLICY) ||
 	    e->flags & ~(PERFCTR_EVENT_POLICY | PERFCTR_EXCLUDE_MASK))
 		return PERFCTR_BAD_FIELD;
 	return 0;
 }
 
 static u32 check_privilege(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e,
-			   const struct perfctr_rules *rules)
+			   const struct perfctr_policy *policy)
 {
-	if (rules)
-		return rules->privileged ||
+	if (policy)
+		return policy->privileged ||
 		       (selects_modes(pmu) &&
-			perfctr_policy_is_harmless(perfctr_event_policy(e, rules->policy))) ?
+			perfctr_policy_is_harmless(perfctr_event_policy(e, policy->exclude))) ?
 		       0 : PERFCTR_BAD_POLICY;
 	return counts_kernel(pmu, e) && perfctr_may_count_kernel() ? PERFCTR_BAD_PRIVILEGE : 0;
 }
@@ -113,16 +113,16 @@ static bool has_counter(const struct perfctr_pmu *pmu, const struct perfctr_even
 }
 
 /* perfctr_event_control.period, where it is not 0: the sign of a value is its highest bit. */
-static u32 check_period(const struct perfctr_event_control *e, const struct perfctr_rules *rules)
+static u32 check_period(const struct perfctr_event_control *e, const struct perfctr_policy *policy)
 {
-	return rules || !(perfctr_features() & PERFCTR_FEATURE_INTERRUPT) ||
+	return policy || !(perfctr_features() & PERFCTR_FEATURE_INTERRUPT) ||
 	       e->period > S64_MAX || e->counter & PERFCTR_FAST ? PERFCTR_BAD_PERIOD : 0;
 }
 
 /* What happens at the end of a period, where there is something. */
-static u32 check_notice(const struct perfctr_event_control *e, const struct perfctr_rules *rules)
+static u32 check_notice(const struct perfctr_event_control *e, const struct perfctr_policy *policy)
 {
-	return rules || !e->period || !valid_signal(e->signal) ? PERFCTR_BAD_SIGNAL : 0;
+	return policy || !e->period || !valid_signal(e->signal) ? PERFCTR_BAD_SIGNAL : 0;
 }
 
 static u64 evntsel_allowed(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
@@ -131,7 +131,7 @@ static u64 evntsel_allowed(const struct perfctr_pmu *pmu, const struct perfctr_e
 }
 
 static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e,
-		       const struct perfctr_rules *rules)
+		       const struct perfctr_policy *policy)
 {
 	bool fixed = e->counter & PERFCTR_FIXED;
 
@@ -139,11 +139,11 @@ static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event
 		return PERFCTR_BAD_KIND;
 	if (!has_counter(pmu, e))
 		return PERFCTR_BAD_COUNTER;
-	if (check_flags(e, rules))
+	if (check_flags(e, policy))
 		return PERFCTR_BAD_FIELD;
-	if (e->period && check_period(e, rules))
+	if (e->period && check_period(e, policy))
 		return PERFCTR_BAD_PERIOD;
-	if (event_notifies(e) && check_notice(e, rules))
+	if (event_notifies(e) && check_notice(e, policy))
 		return PERFCTR_BAD_SIGNAL;
 	if (e->evntsel & ~(fixed ? pmu->fixed_allowed : evntsel_allowed(pmu, e)))
 		return PERFCTR_BAD_EVNTSEL;
@@ -154,17 +154,17 @@ static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event
 	if (!(e->evntsel & pmu->evntsel_user) && !(e->evntsel2 & pmu->evntsel2_user) &&
 	    !counts_kernel(pmu, e))
 		return PERFCTR_BAD_MODE;
-	return check_privilege(pmu, e, rules);
+	return check_privilege(pmu, e, policy);
 }
 
 static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *control,
-			const struct perfctr_rules *rules)
+			const struct perfctr_policy *policy)
 {
 	u32 i, j, bad;
 
 	for (i = 0; i < control->n_events; i++) {
 		control->bad_event = i;
-		bad = check_event(pmu, &control->event[i], rules);
+		bad = check_event(pmu, &control->event[i], policy);
 		if (bad)
 			return bad;
 		/* Each thread has its own distance to the next. */
@@ -299,7 +299,7 @@ static bool fit_together(u32 flags)
 		!(flags & (PERFCTR_CONTROL_RECORD | PERFCTR_CONTROL_PHASE)));
 }
 
-static int check_control(struct perfctr_control *control, const struct perfctr_rules *rules)
+static int check_control(struct perfctr_control *control, const struct perfctr_policy *policy)
 {
 	if (control->flags & ~CONTROL_FLAGS || !fit_together(control->flags) ||
 	    control->bad_event || control->bad_reason || control->reserved ||
@@ -311,7 +311,7 @@ static int check_control(struct perfctr_control *control, const struct perfctr_r
 		return 0;
 	if (!perfctr_usable_pmu())
 		return -ENODEV;
-	control->bad_reason = check_events(perfctr_pmu, control, rules);
+	control->bad_reason = check_events(perfctr_pmu, control, policy);
 	switch (control->bad_reason) {
 	case 0:
 		return 0;
@@ -493,10 +493,10 @@ int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw
 
 /* Likewise for a session. Not shared: who gets it frees it. */
 struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *control,
-						   const struct perfctr_rules *rules)
+						   const struct perfctr_policy *policy)
 {
 	struct perfctr_hw_control *hw;
-	int err = check_control(control, rules);
+	int err = check_control(control, policy);
 	u32 i;
 
 	if (err)
@@ -508,7 +508,7 @@ struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *contr
 			return ERR_PTR(-EINVAL);
 		}
 		apply_policy(perfctr_pmu, &control->event[i],
-			     perfctr_event_policy(&control->event[i], rules->policy));
+			     perfctr_event_policy(&control->event[i], policy->exclude));
 	}
 	hw = build_control(control);
 	if (IS_ERR(hw))

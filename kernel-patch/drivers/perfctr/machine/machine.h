@@ -35,8 +35,8 @@ void perfctr_blame_kernel(struct perfctr_control *control);
 void perfctr_blame_signal(struct perfctr_control *control);
 
 /* What a session may count. */
-struct perfctr_rules {
-	u32 policy;		/* of events that have none of their own */
+struct perfctr_policy {
+	u32 exclude;		/* PERFCTR_EXCLUDE_*, of events that have no policy of their own */
 	bool privileged;
 };
 
@@ -51,7 +51,7 @@ static inline bool perfctr_policy_is_harmless(u32 policy)
 }
 
 struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *control,
-						   const struct perfctr_rules *rules);
+						   const struct perfctr_policy *policy);
 u32 perfctr_event_policy(const struct perfctr_event_control *e, u32 policy);
 
 /* Registers in use: masks as in struct perfctr_hw_control. */

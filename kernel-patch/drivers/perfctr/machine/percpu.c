@@ -12,13 +12,13 @@ DEFINE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
 DEFINE_PER_CPU(u64, perfctr_gate_slots);
 
 /* Stops some counters for a moment. */
-void perfctr_cpu_hold(u64 slots)
+void perfctr_cpu_freeze(u64 slots)
 {
 	lockdep_assert_irqs_disabled();
 	perfctr_pmu->enable(__this_cpu_read(perfctr_cpu.running) & ~slots);
 }
 
-void perfctr_cpu_go_on(void)
+void perfctr_cpu_thaw(void)
 {
 	lockdep_assert_irqs_disabled();
 	perfctr_pmu->enable(__this_cpu_read(perfctr_cpu.running));
@@ -34,7 +34,7 @@ void perfctr_cpu_forget(u64 slots)
 
 	lockdep_assert_irqs_disabled();
 	cpu->control = 0;
-	cpu->held &= ~slots;
+	cpu->own &= ~slots;
 	cpu->foreign &= ~slots;
 }
 
@@ -79,7 +79,7 @@ void perfctr_cpu_reset(void)
 	lockdep_assert_irqs_disabled();
 	cpu->owner = 0;
 	cpu->control = 0;
-	cpu->held = 0;
+	cpu->own = 0;
 	cpu->foreign = 0;
 	cpu->running = 0;
 	perfctr_cpu_give_interrupts();

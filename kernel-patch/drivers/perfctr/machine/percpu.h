@@ -11,10 +11,10 @@ struct perfctr_context;
 struct seq_file;
 
 struct perfctr_cpu {
-	u64 owner;		/* context.ctx_id of who may see what is held, 0: nobody */
+	u64 owner;		/* context.ctx_id of the address space of what is own; 0: none */
 	u64 control;		/* id of the control in the event registers, 0: none */
-	u64 held;		/* slots that hold counts of the owner's threads */
-	u64 foreign;		/* slots that hold counts of others before them */
+	u64 own;		/* slots that hold counts of the owner's threads */
+	u64 foreign;		/* slots that hold counts of earlier address spaces */
 	u64 enabled;		/* slots that count for the current thread's context; 0: none */
 	u64 running;		/* slots that count at all, sessions' too */
 	/*
@@ -97,8 +97,8 @@ static inline void perfctr_cpu_acknowledge(u64 slots)
 		perfctr_pmu->acknowledge(slots);
 }
 
-void perfctr_cpu_hold(u64 slots);	/* some counters, until ... */
-void perfctr_cpu_go_on(void);
+void perfctr_cpu_freeze(u64 slots);	/* stops some counters, until thaw */
+void perfctr_cpu_thaw(void);
 void perfctr_cpu_forget(u64 slots);
 void perfctr_cpu_reset(void);
 void perfctr_cpu_give_interrupts(void);

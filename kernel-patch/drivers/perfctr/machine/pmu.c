@@ -29,7 +29,7 @@ u32 perfctr_features(void)
 {
 	const struct perfctr_pmu *pmu = perfctr_usable_pmu();
 	u32 features = PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_ISOLATED | PERFCTR_FEATURE_TOTALS |
-		       PERFCTR_KIND_FEATURES;
+		       PERFCTR_PORT_FEATURES;
 
 	if (pmu)
 		features |= pmu->features;

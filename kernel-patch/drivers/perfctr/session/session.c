@@ -27,12 +27,12 @@ static int may_count_others(void)
 }
 
 /* Whoever has the descriptor now: it does not hand on the right to choose what is counted. */
-static struct perfctr_rules rules_of_caller(const struct perfctr_session *s)
+static struct perfctr_policy policy_of_caller(const struct perfctr_session *s)
 {
-	struct perfctr_rules rules = s->rules;
+	struct perfctr_policy policy = s->policy;
 
-	rules.privileged = rules.privileged && perfmon_capable() && !may_count_others();
-	return rules;
+	policy.privileged = policy.privileged && perfmon_capable() && !may_count_others();
+	return policy;
 }
 
 static int may_change(const struct perfctr_session *s)
@@ -57,13 +57,13 @@ static int may_see(const struct perfctr_session *s)
 
 static int take_counters(struct perfctr_session *s, u32 n)
 {
-	return s->rules.privileged ? 0 : perfctr_take_session_counters(&s->owner, n);
+	return s->policy.privileged ? 0 : perfctr_take_session_counters(&s->owner, n);
 }
 
 /* Under s->lock. */
 static int install_control(struct perfctr_session *s, struct perfctr_control *control)
 {
-	struct perfctr_rules rules = rules_of_caller(s);
+	struct perfctr_policy policy = policy_of_caller(s);
 	struct perfctr_hw_control *hw;
 	u32 had = s->owner.session_counters, n = control->n_events;
 	int err;
@@ -76,7 +76,7 @@ static int install_control(struct perfctr_session *s, struct perfctr_control *co
 		control->bad_event = control->n_events - 1;
 		return err;
 	}
-	hw = perfctr_compile_session(control, &rules);
+	hw = perfctr_compile_session(control, &policy);
 	err = PTR_ERR_OR_ZERO(hw) ?: perfctr_session_install(s, hw, control);
 	take_counters(s, err ? had : n);
 	return err;
@@ -206,7 +206,7 @@ static int session_mmap(struct file *file, struct vm_area_struct *vma)
 	int err = perfctr_may_read(&s->owner);
 
 	/* A mapping stays, whatever control comes next. */
-	if (!err && s->rules.privileged)
+	if (!err && s->policy.privileged)
 		err = may_count_others();
 	if (err)
 		return err;
@@ -341,8 +341,8 @@ static struct perfctr_session *alloc_session(const struct perfctr_session_args *
 	mutex_init(&s->lock);
 	s->ns = get_pid_ns(task_active_pid_ns(current));
 	perfctr_opener_init(&s->opener);
-	s->rules.policy = open->policy;
-	s->rules.privileged = perfmon_capable() && !may_count_others();
+	s->policy.exclude = open->policy;
+	s->policy.privileged = perfmon_capable() && !may_count_others();
 	s->trace_ticks = open->trace_ticks;
 	err = perfctr_own(&s->owner, sizeof(*s) + nr_cpu_ids * (sizeof(*s->cpu) +
 								sizeof(s->totals->cpu[0])));

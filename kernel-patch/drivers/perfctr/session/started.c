@@ -71,7 +71,7 @@ static bool leaves_counters(const struct perfctr_session *s, const struct perfct
 	u32 others = user_counters - (s->started ? s->hw->n_events : 0);
 	u32 limit = perfctr_user_session_counters();
 
-	if (s->rules.privileged || !hw->n_events)
+	if (s->policy.privileged || !hw->n_events)
 		return true;
 	return others + hw->n_events <=
 	       max(limit, (u32)(perfctr_pmu->n_general + perfctr_pmu->n_fixed) / 2);
@@ -79,7 +79,7 @@ static bool leaves_counters(const struct perfctr_session *s, const struct perfct
 
 static void count_counters(const struct perfctr_session *s, int change)
 {
-	if (!s->rules.privileged)
+	if (!s->policy.privileged)
 		user_counters += change * (int)s->hw->n_events;
 }
 
@@ -92,7 +92,7 @@ static void count_counters(const struct perfctr_session *s, int change)
  */
 static int take_place(struct perfctr_session *s, const struct perfctr_hw_control *hw)
 {
-	unsigned int places = s->rules.privileged ? PERFCTR_MAX_STARTED : USER_PLACES;
+	unsigned int places = s->policy.privileged ? PERFCTR_MAX_STARTED : USER_PLACES;
 
 	lockdep_assert_held(&sessions_lock);
 	if (s->chosen && misses_some(s))
@@ -359,15 +359,16 @@ static bool counts_class(u32 policy, enum perfctr_class class)
 static void set_classes(struct perfctr_session *s, const struct perfctr_control *control)
 {
 	enum perfctr_class class;
-	u32 i;
+	u32 i, exclude;
 
 	for (class = 0; class < PERFCTR_N_CLASSES; class++) {
 		s->open[class] = 0;
-		s->time[class] = counts_class(s->rules.policy, class);
-		for (i = 0; i < s->hw->n_events; i++)
-			if (counts_class(perfctr_event_policy(&control->event[i], s->rules.policy),
-					 class))
+		s->time[class] = counts_class(s->policy.exclude, class);
+		for (i = 0; i < s->hw->n_events; i++) {
+			exclude = perfctr_event_policy(&control->event[i], s->policy.exclude);
+			if (counts_class(exclude, class))
 				s->open[class] |= BIT_ULL(s->hw->event[i].slot);
+		}
 	}
 }
 

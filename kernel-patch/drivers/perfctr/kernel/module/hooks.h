@@ -13,7 +13,7 @@
 #include "rdpmc.h"
 #include "threads.h"
 
-#define PERFCTR_KIND_FEATURES	PERFCTR_FEATURE_MODULE
+#define PERFCTR_PORT_FEATURES	PERFCTR_FEATURE_MODULE
 #define PERFCTR_ASKING_DISTURBS	true
 #define PERFCTR_TELLS_TO_THE_END	false
 #define PERFCTR_SWITCH_FINDS_THREADS	/* ... and gives them to perfctr_switch_threads() */

@@ -7,7 +7,7 @@
 #include <asm/mmu_context.h>
 #include <asm/tlbflush.h>
 
-#define PERFCTR_KIND_FEATURES	0
+#define PERFCTR_PORT_FEATURES	0
 #define PERFCTR_ASKING_DISTURBS	false
 #define PERFCTR_TELLS_TO_THE_END	true
 

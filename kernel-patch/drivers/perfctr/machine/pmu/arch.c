@@ -17,7 +17,7 @@
 #include "../../kernel/hooks.h"
 #include "arch.h"
 #include "evntsel.h"
-#include "intel-rules.h"
+#include "intel-constraints.h"
 
 #define FIXED_CTRL_MASK		GENMASK(ARCH_FIXED_CTRL_BITS - 1, 0)
 #define FIXED_CTRL_OS		BIT(0)
@@ -42,7 +42,7 @@ static struct perfctr_pmu arch_pmu;
 /* Of machines whose CPUs are all alike the first; of hybrid ones each CPU has one of n_kinds. */
 static struct arch_kind kinds[PERFCTR_MAX_KINDS] __ro_after_init;
 static struct perfctr_kind told_kinds[PERFCTR_MAX_KINDS] __ro_after_init;
-static u16 rules_of[PERFCTR_MAX_KINDS] __ro_after_init;
+static u16 constraints_of[PERFCTR_MAX_KINDS] __ro_after_init;
 static DEFINE_PER_CPU(u32, kind_number);
 static bool full_width __ro_after_init;	/* IA32_A_PMCx are there */
 
@@ -87,7 +87,7 @@ static u32 arch_check(const struct perfctr_control *control, u32 i)
 
 	if (counter & PERFCTR_FIXED)
 		return kinds[0].fixed & BIT(counter & ~PERFCTR_FIXED) ? 0 : PERFCTR_BAD_COUNTER;
-	return perfctr_intel_rule(rules_of[0], control->event[i].evntsel, counter);
+	return perfctr_intel_constraint(constraints_of[0], control->event[i].evntsel, counter);
 }
 
 /* What is to count on all kinds must be the same on all; the core has seen that each is there. */
@@ -98,7 +98,7 @@ static u32 check_kind(const struct perfctr_event_control *e, u32 k)
 									   PERFCTR_BAD_COUNTER;
 	if (!e->kinds && !arch_kind_has_event(&kinds[k], e->evntsel))
 		return PERFCTR_BAD_KIND;
-	return perfctr_intel_rule(rules_of[k], e->evntsel, e->counter);
+	return perfctr_intel_constraint(constraints_of[k], e->evntsel, e->counter);
 }
 
 static u32 hybrid_check(const struct perfctr_control *control, u32 i)
@@ -177,7 +177,7 @@ static void arch_acknowledge(u64 slots)
 /* No hybrid processor is among the models. */
 static void arch_limit_distance(const struct perfctr_hw_event *e, struct perfctr_hw_period *p)
 {
-	perfctr_intel_limit_distance(rules_of[0], e, p);
+	perfctr_intel_limit_distance(constraints_of[0], e, p);
 }
 
 static void hybrid_clear(u64 slots)
@@ -561,7 +561,7 @@ static void __init add_kind(const struct arch_kind *kind)
 	u32 k = arch_pmu.n_kinds++;
 
 	kinds[k] = *kind;
-	rules_of[k] = perfctr_intel_rules(kind->version, kind->leaf_1a >> 24);
+	constraints_of[k] = perfctr_intel_constraints(kind->version, kind->leaf_1a >> 24);
 	tell_kind(k);
 }
 
@@ -677,6 +677,6 @@ const struct perfctr_pmu *__init perfctr_arch_probe(void)
 		return NULL;
 	if (is_shared(&kinds[0]))
 		return refuse_machine(SHARED);
-	rules_of[0] = perfctr_intel_rules(kinds[0].version, 0);
+	constraints_of[0] = perfctr_intel_constraints(kinds[0].version, 0);
 	return init_common(&kinds[0]);
 }

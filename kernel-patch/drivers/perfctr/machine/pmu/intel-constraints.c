@@ -10,7 +10,7 @@
 #include <linux/kernel.h>
 #include <asm/cpufeature.h>
 #include <asm/processor.h>
-#include "intel-rules.h"
+#include "intel-constraints.h"
 
 #define CORE2		BIT(0)
 #define NEHALEM		BIT(1)
@@ -60,11 +60,11 @@ static const struct model models[] __initconst = {
  * and a front end's stall need a threshold, requests to other cores and the memory a description,
  * in an MSR that nobody sets here: they would count by what somebody left there.
  */
-static const struct {
+static const struct constraint {
 	u16 kinds, code, mask;
 	u8 counters;		/* that can count it */
 	u8 reason;
-} rules[] = {
+} constraints[] = {
 	{ CORE2, 0x10, ANY_UNIT, 0x01, PERFCTR_BAD_ROUTE },	/* FP_COMP_OPS_EXE */
 	{ CORE2, 0x11, ANY_UNIT, 0x02, PERFCTR_BAD_ROUTE },	/* FP_ASSIST */
 	{ CORE2, 0x12, ANY_UNIT, 0x02, PERFCTR_BAD_ROUTE },	/* MUL */
@@ -138,7 +138,7 @@ static u16 __init kinds_of_model(void)
 	return kinds;
 }
 
-u16 __init perfctr_intel_rules(u32 version, u32 type)
+u16 __init perfctr_intel_constraints(u32 version, u32 type)
 {
 	u16 kinds = kinds_of_model();
 
@@ -175,7 +175,7 @@ static bool corrupts_sibling(u16 kinds, u16 code)
 	       cpu_smt_possible();
 }
 
-u32 perfctr_intel_rule(u16 kinds, u64 evntsel, u32 counter)
+u32 perfctr_intel_constraint(u16 kinds, u64 evntsel, u32 counter)
 {
 	u16 code = evntsel;
 	u32 i;
@@ -185,10 +185,12 @@ u32 perfctr_intel_rule(u16 kinds, u64 evntsel, u32 counter)
 	/* Intel 604224, TSX memory ordering: the microcode takes counter 3 for transactions. */
 	if (counter == 3 && boot_cpu_has(X86_FEATURE_TSX_FORCE_ABORT))
 		return PERFCTR_BAD_ERRATUM;
-	for (i = 0; i < ARRAY_SIZE(rules); i++)
-		if (kinds & rules[i].kinds && (code & rules[i].mask) == rules[i].code)
-			return counter < 8 && rules[i].counters & BIT(counter) ?
-				0 : rules[i].reason;
+	for (i = 0; i < ARRAY_SIZE(constraints); i++) {
+		const struct constraint *c = &constraints[i];
+
+		if (kinds & c->kinds && (code & c->mask) == c->code)
+			return counter < 8 && c->counters & BIT(counter) ? 0 : c->reason;
+	}
 	return 0;
 }
 

@@ -17,7 +17,7 @@ enum { MAX_OPTIONS = 96, HELP_COLUMN = 22 };
 /* For getopt_long() an option without a letter is its place in the table behind all characters. */
 enum { LONG_ONLY = 256 };
 
-static const struct option_rule help_rule = {
+static const struct option_row help_row = {
 	.name = "help",
 	.letter = 'h',
 	.help = "show this",
@@ -31,19 +31,19 @@ struct table {
 	char letters[2 * MAX_OPTIONS + 8];
 };
 
-static void add_name(struct table *table, const struct option_rule *rule, int n)
+static void add_name(struct table *table, const struct option_row *row, int n)
 {
 	size_t length = strlen(table->letters);
 
 	table->names[n] = (struct option){
-		.name = rule->name,
-		.has_arg = rule->argument ? required_argument : no_argument,
-		.val = rule->letter ? rule->letter : LONG_ONLY + n,
+		.name = row->name,
+		.has_arg = row->argument ? required_argument : no_argument,
+		.val = row->letter ? row->letter : LONG_ONLY + n,
 	};
-	if (!rule->letter)
+	if (!row->letter)
 		return;
-	table->letters[length++] = rule->letter;
-	if (rule->argument)
+	table->letters[length++] = row->letter;
+	if (row->argument)
 		table->letters[length++] = ':';
 	table->letters[length] = '\0';
 }
@@ -54,19 +54,19 @@ static void make_table(struct table *table, const struct subcommand *subcommand)
 
 	*table = (struct table){ 0 };
 	strcpy(table->letters, subcommand->takes_command ? "+:" : ":");
-	for (const struct option_rule *rule = subcommand->options; rule && rule->name; rule++)
-		add_name(table, rule, n++);
-	add_name(table, &help_rule, n);
+	for (const struct option_row *row = subcommand->options; row && row->name; row++)
+		add_name(table, row, n++);
+	add_name(table, &help_row, n);
 }
 
-static const struct option_rule *find_option(const struct subcommand *subcommand, int value)
+static const struct option_row *find_option(const struct subcommand *subcommand, int value)
 {
 	int n = 0;
 
-	for (const struct option_rule *rule = subcommand->options; rule && rule->name; rule++, n++)
-		if (value == (rule->letter ? rule->letter : LONG_ONLY + n))
-			return rule;
-	return &help_rule;
+	for (const struct option_row *row = subcommand->options; row && row->name; row++, n++)
+		if (value == (row->letter ? row->letter : LONG_ONLY + n))
+			return row;
+	return &help_row;
 }
 
 /* getopt has skipped the option that it does not know, or that lacks its argument. */
@@ -90,19 +90,19 @@ static const char *help_of(const struct subcommand *subcommand, char *text, size
 	return text;
 }
 
-static void print_option(const struct option_rule *rule)
+static void print_option(const struct option_row *row)
 {
-	const char *line = rule->help;
+	const char *line = row->help;
 	int length;
 
 	if (!line)
 		return;
-	if (rule->letter)
-		length = printf("  -%c, --%s", rule->letter, rule->name);
+	if (row->letter)
+		length = printf("  -%c, --%s", row->letter, row->name);
 	else
-		length = printf("      --%s", rule->name);
-	if (rule->argument)
-		length += printf("=%s", rule->argument);
+		length = printf("      --%s", row->name);
+	if (row->argument)
+		length += printf("=%s", row->argument);
 	if (length >= HELP_COLUMN)
 		length = printf("\n") - 1;
 	for (;;) {
@@ -120,9 +120,9 @@ static void print_help(const struct subcommand *subcommand)
 {
 	fputs(subcommand->help, stdout);
 	putchar('\n');
-	for (const struct option_rule *rule = subcommand->options; rule && rule->name; rule++)
-		print_option(rule);
-	print_option(&help_rule);
+	for (const struct option_row *row = subcommand->options; row && row->name; row++)
+		print_option(row);
+	print_option(&help_row);
 	if (subcommand->notes)
 		printf("\n%s", subcommand->notes);
 	if (subcommand->is_default && print_subcommands) {
@@ -178,11 +178,11 @@ bool parse_period(const char *text, uint64_t *period)
 }
 
 /* Of several options that exclude each other one is taken, as often as it comes. */
-void exclude_others(const char **chosen, const struct option_rule *rule)
+void exclude_others(const char **chosen, const struct option_row *row)
 {
-	if (*chosen && strcmp(*chosen, rule->name) != 0)
-		fail("--%s and --%s exclude each other; give one", *chosen, rule->name);
-	*chosen = rule->name;
+	if (*chosen && strcmp(*chosen, row->name) != 0)
+		fail("--%s and --%s exclude each other; give one", *chosen, row->name);
+	*chosen = row->name;
 }
 
 void append_text(const char ***texts, size_t *n, const char *text)
@@ -221,59 +221,59 @@ void free_events(const char **texts, size_t n)
 	free(texts);
 }
 
-static void take_number(const struct option_rule *rule, unsigned int *number, const char *text)
+static void take_number(const struct option_row *row, unsigned int *number, const char *text)
 {
-	if (parse_number(text, number) && *number >= rule->min && *number <= rule->max)
+	if (parse_number(text, number) && *number >= row->min && *number <= row->max)
 		return;
-	if (rule->max == UINT_MAX)
-		fail("--%s=%s: give a number%s, %u or more", rule->name, text, rule->unit,
-		     rule->min);
-	fail("--%s=%s: give a number%s from %u to %u", rule->name, text, rule->unit, rule->min,
-	     rule->max);
+	if (row->max == UINT_MAX)
+		fail("--%s=%s: give a number%s, %u or more", row->name, text, row->unit,
+		     row->min);
+	fail("--%s=%s: give a number%s from %u to %u", row->name, text, row->unit, row->min,
+	     row->max);
 }
 
 __attribute__((noreturn)) static void refuse_option(const struct subcommand *subcommand,
-						    const struct option_rule *rule)
+						    const struct option_row *row)
 {
 	const char *name = subcommand->is_default ? "" : subcommand->name;
 	const char *space = *name ? " " : "";
 
-	if (rule->letter)
+	if (row->letter)
 		fail("perfex%s%s has no option -%c, --%s as perf has: %s", space, name,
-		     rule->letter, rule->name, rule->answer);
-	fail("perfex%s%s has no option --%s as perf has: %s", space, name, rule->name,
-	     rule->answer);
+		     row->letter, row->name, row->answer);
+	fail("perfex%s%s has no option --%s as perf has: %s", space, name, row->name,
+	     row->answer);
 }
 
 static void take_option(const struct subcommand *subcommand, void *target,
-			const struct option_rule *rule, const char *argument)
+			const struct option_row *row, const char *argument)
 {
-	void *field = (char *)target + rule->field;
+	void *field = (char *)target + row->field;
 
-	switch (rule->kind) {
+	switch (row->kind) {
 	case OPTION_CALL:
-		rule->take(target, rule, argument);
+		row->take(target, row, argument);
 		break;
 	case OPTION_FLAG:
 		*(bool *)field = true;
 		break;
 	case OPTION_VALUE:
-		*(int *)field = rule->value;
+		*(int *)field = row->value;
 		break;
 	case OPTION_NUMBER:
-		take_number(rule, field, argument);
+		take_number(row, field, argument);
 		break;
 	case OPTION_TEXT:
 		*(const char **)field = argument;
 		break;
 	case OPTION_REFUSED:
-		refuse_option(subcommand, rule);
+		refuse_option(subcommand, row);
 	}
 }
 
 int take_options(const struct subcommand *subcommand, void *target, int argc, char **argv)
 {
-	const struct option_rule *rule;
+	const struct option_row *row;
 	char bad[3], help[64];
 	struct table table;
 	int value;
@@ -285,16 +285,16 @@ int take_options(const struct subcommand *subcommand, void *target, int argc, ch
 			fail("option '%s' needs an argument; see %s", bad_option(argv, bad), help);
 		if (value == '?')
 			fail("unknown option '%s'; see %s", bad_option(argv, bad), help);
-		rule = find_option(subcommand, value);
-		if (rule == &help_rule) {
+		row = find_option(subcommand, value);
+		if (row == &help_row) {
 			print_help(subcommand);
 			exit(0);
 		}
-		if (rule->may_lack && optarg == argv[optind - 1] && *optarg == '-') {
+		if (row->may_lack && optarg == argv[optind - 1] && *optarg == '-') {
 			optarg = NULL;
 			optind--;
 		}
-		take_option(subcommand, target, rule, optarg);
+		take_option(subcommand, target, row, optarg);
 	}
 	return optind;
 }

@@ -162,7 +162,7 @@ static int check_events(struct selection *selection)
 	return status;
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	EVENT_OPTIONS,
 	PMU_OPTION,
 	{ 0 },
@@ -177,7 +177,7 @@ const struct subcommand check_subcommand = {
 	.help = "Usage: perfex check [-e EVENT].. [-g GROUP].. [OPTION]..\n"
 		"Show which counter each EVENT would get; or why they cannot be counted together,\n"
 		"and the smallest number of passes in which they can.  Nothing is run.\n",
-	.options = rules,
+	.options = rows,
 	.notes =
 		"Exit status: 0 if they fit together, 1 if not, 125 if one can never be counted.\n",
 };

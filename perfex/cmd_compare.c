@@ -15,17 +15,17 @@ struct compare_options {
 	bool show_output;
 };
 
-static void take_confidence(void *target, const struct option_rule *rule, const char *text)
+static void take_confidence(void *target, const struct option_row *row, const char *text)
 {
-	take_diff_confidence(&((struct compare_options *)target)->diff, rule, text);
+	take_diff_confidence(&((struct compare_options *)target)->diff, row, text);
 }
 
-static void take_writer(void *target, const struct option_rule *rule, const char *unused)
+static void take_writer(void *target, const struct option_row *row, const char *unused)
 {
-	take_diff_format(&((struct compare_options *)target)->diff, rule, unused);
+	take_diff_format(&((struct compare_options *)target)->diff, row, unused);
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "count EVENT; may be repeated; by default what perfex run counts", take_event,
 		    0),
@@ -66,7 +66,7 @@ const struct subcommand compare_subcommand = {
 	.help = "Usage: perfex compare [OPTION].. [--] COMMAND_A [ARGUMENT].. -- COMMAND_B [ARGUMENT]..\n"
 		"Run A and B in turn, and compare time and events: the difference of the means, its\n"
 		"interval, and how certain it is that there is one.\n",
-	.options = rules,
+	.options = rows,
 	.takes_command = true,
 	.notes =
 		"What the commands write to standard output is thrown away.  Some, as GNU grep and\n"

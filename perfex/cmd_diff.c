@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	DIFF_OPTIONS(take_diff_confidence, take_diff_format),
 	{ 0 },
 };
@@ -18,7 +18,7 @@ const struct subcommand diff_subcommand = {
 	.help = "Usage: perfex diff [OPTION].. A B\n"
 		"Compare the recordings A and B of perfex run --json event by event: the difference\n"
 		"of the means, its interval, and how certain it is that there is one.\n",
-	.options = rules,
+	.options = rows,
 };
 
 static struct document *read_document(const char *path)

@@ -185,7 +185,7 @@ static int encode_events(struct selection *selection)
 	return 0;
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	EVENT_OPTIONS,
 	PMU_OPTION,
 	{ 0 },
@@ -200,7 +200,7 @@ const struct subcommand encode_subcommand = {
 	.help = "Usage: perfex encode [-e EVENT].. [-g GROUP].. [OPTION]..\n"
 		"Show which values EVENT has in the event select registers, what each of their\n"
 		"fields means, and which counters can count it.  Nothing is run.\n",
-	.options = rules,
+	.options = rows,
 };
 
 static int encode_main(int argc, char **argv)

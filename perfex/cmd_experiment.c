@@ -16,7 +16,7 @@ struct experiment_options {
 	bool check, csv;
 };
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	FLAG_OPTION("check", 0, "run nothing; look for conflicts, show the jobs and their state",
 		    struct experiment_options, check),
 	FLAG_OPTION("csv", 0, "write the table as CSV", struct experiment_options, csv),
@@ -32,7 +32,7 @@ const struct subcommand experiment_subcommand = {
 	.help = "Usage: perfex experiment [OPTION].. FILE\n"
 		"Run the jobs that FILE describes and that are not done yet, and write a table of\n"
 		"all results.  Nothing runs unless all can.\n",
-	.options = rules,
+	.options = rows,
 };
 
 static struct experiment_file *read_file(const char *path)

@@ -66,7 +66,7 @@ static int show_process(pid_t pid)
 	return EXIT_PERFEX;
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	BACKEND_OPTION,
 	{ 0 },
 };
@@ -81,7 +81,7 @@ const struct subcommand info_subcommand = {
 		"Show what can count here and what this machine can count, what its instructions cost\n"
 		"and who may count what.  With PID, show what the threads of this process are counted\n"
 		"by, whoever counts them; only the kernel driver knows.\n",
-	.options = rules,
+	.options = rows,
 };
 
 static int info_main(int argc, char **argv)

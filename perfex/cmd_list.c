@@ -185,7 +185,7 @@ int show_events(bool details)
 	return status;
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	FLAG_OPTION("long", 'l', "also show codes, counters, unit masks and sources", struct list,
 		    details),
 	FLAG_OPTION("groups", 'g', "show groups of events, for perfex -g, or the file of GROUP",
@@ -204,7 +204,7 @@ const struct subcommand list_subcommand = {
 		"       perfex list --groups [OPTION].. [GROUP]\n"
 		"Show the events that this machine can count: those whose names contain PATTERN,\n"
 		"or match it if it has one of *?[; without regard to case.\n",
-	.options = rules,
+	.options = rows,
 	.notes = "Names are those of tables, the user's own before perfctr's, and of libpfm4; see\n"
 		 "perfctr_events(5).  Exit status: 1 when no name matches.\n",
 };

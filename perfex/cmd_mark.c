@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static void take_process(void *target, const struct option_rule *rule, const char *text)
+static void take_process(void *target, const struct option_row *row, const char *text)
 {
 	struct mark_options *options = target;
 	pid_t pid = parse_pid(text);
@@ -17,7 +17,7 @@ static void take_process(void *target, const struct option_rule *rule, const cha
 	options->process[options->n_processes++] = pid;
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "count EVENT; may be repeated; by default: time, and page\n"
 		    "faults and switches too where there is no PMU",
@@ -62,7 +62,7 @@ const struct subcommand mark_subcommand = {
 		"Mark COMMAND and all processes it creates, and count them until none is left.  Or mark\n"
 		"running processes and count them until all have exited, COMMAND ends or perfex gets\n"
 		"SIGINT.  A switch between marked processes reads and writes no counter.\n",
-	.options = rules,
+	.options = rows,
 	.takes_command = true,
 	.notes = "Exit status: as of perfex run.\n",
 };

@@ -8,15 +8,15 @@ struct merge_options {
 	enum { MERGE_TEXT, MERGE_CSV, MERGE_MARKDOWN, MERGE_JSON } format;
 };
 
-static void take_merge_format(void *target, const struct option_rule *rule, const char *unused)
+static void take_merge_format(void *target, const struct option_row *row, const char *unused)
 {
 	struct merge_options *options = target;
 
-	exclude_others(&options->format_name, rule);
-	options->format = rule->value;
+	exclude_others(&options->format_name, row);
+	options->format = row->value;
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	CALL_OPTION("csv", 0, NULL, "write CSV", take_merge_format, MERGE_CSV),
 	CALL_OPTION("json", 'j', NULL, "write JSON", take_merge_format, MERGE_JSON),
 	CALL_OPTION("markdown", 0, NULL, "write a table of Markdown", take_merge_format,
@@ -34,7 +34,7 @@ const struct subcommand merge_subcommand = {
 		"Show the sum, extremes, mean and imbalance of each event over files that perfex run\n"
 		"--json wrote in each rank (-o out.%r.json), or of each region and event over those of\n"
 		"--regions=regions.%r.json.\n",
-	.options = rules,
+	.options = rows,
 };
 
 static int merge_main(int argc, char **argv)

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "sample EVENT, once in each of its periods; may be repeated; by default:\n"
 		    "instructions",
@@ -77,7 +77,7 @@ const struct subcommand record_subcommand = {
 	.help = "Usage: perfex record [OPTION].. [--] COMMAND [ARGUMENT]..\n"
 		"Run COMMAND, count its events, and record where its processes and threads are once in each\n"
 		"period, of so many events.  perfex samples shows it.\n",
-	.options = rules,
+	.options = rows,
 	.takes_command = true,
 	.notes = "Exit status: as of perfex run.\n",
 };

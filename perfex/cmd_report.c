@@ -14,16 +14,16 @@ struct report {
 	const char *output; /* NULL: standard output */
 };
 
-static void take_report_format(void *target, const struct option_rule *rule, const char *unused)
+static void take_report_format(void *target, const struct option_row *row, const char *unused)
 {
 	static const char *chosen;
 	struct report *report = target;
 
-	exclude_others(&chosen, rule);
-	report->format = (enum table_format)rule->value;
+	exclude_others(&chosen, row);
+	report->format = (enum table_format)row->value;
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	CALL_OPTION("csv", 0, NULL, "write the table of a trace as CSV", take_report_format,
 		    TABLE_CSV),
 	CALL_OPTION("html", 0, NULL, "draw pictures of each FILE, in a page of HTML",
@@ -46,7 +46,7 @@ const struct subcommand report_subcommand = {
 		"Add up what each process or thread has counted, from a file of perfex trace.  Or draw\n"
 		"traces, and what perfex run, system, diff or compare wrote with --json; two recordings\n"
 		"are compared too.\n",
-	.options = rules,
+	.options = rows,
 };
 
 static void take_sum(void *target, const struct trace_record *record)

@@ -24,7 +24,7 @@ struct report_options {
 	bool force;
 };
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	TEXT_OPTION("output", 'o', "FILE",
 		    "write the report to FILE, - for standard output; by default a file in the\n"
 		    "current directory, named by the processor",
@@ -45,7 +45,7 @@ const struct subcommand report_machine_subcommand = {
 	.help = "Usage: perfex report-machine [OPTION]..\n"
 		"Check in a minute whether this machine counts right, and write a report that says what\n"
 		"it is, but neither its name nor its users'.  It needs no privilege and changes nothing.\n",
-	.options = rules,
+	.options = rows,
 	.notes =
 		"Exit status: 0 all checks that are possible passed; 1 one failed or was not finished;\n"
 		"125 perfex failed.  After ^C the report has what was checked.\n",

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	{ 0 },
 };
 
@@ -24,7 +24,7 @@ const struct subcommand revoke_subcommand = {
 		"Stop all contexts and sessions that count events.  Their sums stay right, and say that\n"
 		"they cover a shorter time.  Nothing can be started again while COMMAND runs.  This needs\n"
 		"CAP_PERFMON.\n",
-	.options = rules,
+	.options = rows,
 };
 
 static int run_command(char **command)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void take_pid(void *target, const struct option_rule *rule, const char *text)
+static void take_pid(void *target, const struct option_row *row, const char *text)
 {
 	struct options *options = target;
 	pid_t process;
@@ -26,23 +26,23 @@ static void take_pid(void *target, const struct option_rule *rule, const char *t
 	options->process = process;
 }
 
-static void take_view(void *target, const struct option_rule *rule, const char *unused)
+static void take_view(void *target, const struct option_row *row, const char *unused)
 {
 	struct options *options = target;
 
-	exclude_others(&options->view_name, rule);
-	options->view = (enum view)rule->value;
+	exclude_others(&options->view_name, row);
+	options->view = (enum view)row->value;
 }
 
-static void take_action(void *target, const struct option_rule *rule, const char *unused)
+static void take_action(void *target, const struct option_row *row, const char *unused)
 {
 	struct options *options = target;
 
 	if (options->action == RUN)
-		options->action = rule->value;
+		options->action = row->value;
 }
 
-static void take_passes(void *target, const struct option_rule *rule, const char *text)
+static void take_passes(void *target, const struct option_row *row, const char *text)
 {
 	struct options *options = target;
 
@@ -52,16 +52,16 @@ static void take_passes(void *target, const struct option_rule *rule, const char
 		fail("--passes=%s: give the most passes that the events may take, or auto", text);
 }
 
-static void take_confidence(void *target, const struct option_rule *rule, const char *text)
+static void take_confidence(void *target, const struct option_row *row, const char *text)
 {
 	((struct options *)target)->confidence = read_confidence(text);
 }
 
 enum { PEBS_ENABLE, PEBS_MATRIX_VERT };
 
-static void set_register(struct options *options, const struct option_rule *rule, uint64_t value)
+static void set_register(struct options *options, const struct option_row *row, uint64_t value)
 {
-	if (rule->value == PEBS_ENABLE) {
+	if (row->value == PEBS_ENABLE) {
 		options->has_pebs_enable = true;
 		options->pebs_enable = value;
 	} else {
@@ -70,7 +70,7 @@ static void set_register(struct options *options, const struct option_rule *rule
 	}
 }
 
-static void take_register(void *target, const struct option_rule *rule, const char *text)
+static void take_register(void *target, const struct option_row *row, const char *text)
 {
 	bool hexadecimal = strncasecmp(text, "0x", 2) == 0 && isxdigit((unsigned char)text[2]);
 	struct options *options = target;
@@ -80,30 +80,30 @@ static void take_register(void *target, const struct option_rule *rule, const ch
 
 	if (options->numbers && old_number(options->numbers, text, &old)) {
 		options->wants_number = NULL;
-		set_register(options, rule, old);
+		set_register(options, row, old);
 		return;
 	}
 	errno = 0;
 	value = strtoull(text, &end, 16);
 	if (*text && !hexadecimal && !text[strspn(text, "0123456789abcdefABCDEF")])
 		fail("--%s=%s could be hexadecimal or decimal; write 0x%s for hexadecimal",
-		     rule->name, text, text);
+		     row->name, text, text);
 	if (!hexadecimal || *end || errno)
-		fail("--%s=%s: give the register's value like 0x1000001, in 64 bits", rule->name,
+		fail("--%s=%s: give the register's value like 0x1000001, in 64 bits", row->name,
 		     text);
-	set_register(options, rule, value);
+	set_register(options, row, value);
 }
 
 /* Of perfctr 2.6. */
-static void take_offcore(void *target, const struct option_rule *rule, const char *text)
+static void take_offcore(void *target, const struct option_row *row, const char *text)
 {
 	fail("--%s=%s: perfctr does not set the registers of offcore responses; leave it out, and the "
 	     "events that need it",
-	     rule->name, text);
+	     row->name, text);
 }
 
 /* The command puts its process's number in the place of %p itself. */
-static void take_regions(void *target, const struct option_rule *rule, const char *path)
+static void take_regions(void *target, const struct option_row *row, const char *path)
 {
 	struct options *options = target;
 
@@ -111,7 +111,7 @@ static void take_regions(void *target, const struct option_rule *rule, const cha
 	options->regions = rank_file_name(path, "rh");
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "count EVENT; may be repeated; by default what perf stat counts,\n"
 		    "as far as it is counted at once here",
@@ -217,7 +217,7 @@ const struct subcommand run_subcommand = {
 		"       perfex -i | -l | -L | -h | -V\n"
 		"Run COMMAND and count the events of all its processes and threads, exactly.  Or count\n"
 		"a running process until it exits, COMMAND ends or perfex gets SIGINT.\n",
-	.options = rules,
+	.options = rows,
 	.takes_command = true,
 	.is_default = true,
 	.notes =
@@ -236,15 +236,15 @@ const struct subcommand run_subcommand = {
 /* Those of perfctr 2.6, of which perf has others of the same letters. */
 static void check_old_options(const struct options *options)
 {
-	const struct option_rule *rule = options->wants_number;
+	const struct option_row *row = options->wants_number;
 
-	if (rule && rule->letter == 'd')
+	if (row && row->letter == 'd')
 		fail("-d, --decimal is for events that are numbers, and none follows; what perf's -d "
 		     "counts: " DETAILS);
-	if (rule)
+	if (row)
 		fail("--%s is for events that are numbers, and none follows; write them like -e "
 		     "4100c0@0, or separate columns by -x,",
-		     rule->letter == 'x' ? "hex (-x)" : rule->name);
+		     row->letter == 'x' ? "hex (-x)" : row->name);
 	if (!options->format->one_run)
 		return;
 	if (options->runs > 1 || options->passes != 1)

@@ -17,7 +17,7 @@ struct options {
 	const struct what *what; /* NULL: the table */
 };
 
-static void take_by(void *target, const struct option_rule *rule, const char *list)
+static void take_by(void *target, const struct option_row *row, const char *list)
 {
 	static const struct {
 		const char *name;
@@ -46,12 +46,12 @@ static void take_by(void *target, const struct option_rule *rule, const char *li
 	}
 }
 
-static void take_format(void *target, const struct option_rule *rule, const char *unused)
+static void take_format(void *target, const struct option_row *row, const char *unused)
 {
 	struct options *options = target;
 
-	exclude_others(&options->format_name, rule);
-	options->show.format = (enum table_format)rule->value;
+	exclude_others(&options->format_name, row);
+	options->show.format = (enum table_format)row->value;
 }
 
 enum { FOLDED, FLAME, RAW, DELTA, SCRIPT, CALLGRIND, PPROF, ANNOTATE };
@@ -71,23 +71,23 @@ static const struct what {
 	[ANNOTATE] = { show_annotate, .one = true, .rows = true },
 };
 
-static void take_what(void *target, const struct option_rule *rule, const char *unused)
+static void take_what(void *target, const struct option_row *row, const char *unused)
 {
 	struct options *options = target;
 
-	exclude_others(&options->what_name, rule);
-	options->what = &whats[rule->value];
+	exclude_others(&options->what_name, row);
+	options->what = &whats[row->value];
 }
 
-static void take_function(void *target, const struct option_rule *rule, const char *name)
+static void take_function(void *target, const struct option_row *row, const char *name)
 {
 	struct options *options = target;
 
-	take_what(target, rule, NULL);
+	take_what(target, row, NULL);
 	options->show.function = name;
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	CALL_OPTION("by", 0, "LIST",
 		    "a row for each process, thread, object, function or line, or for several\n"
 		    "of these, separated by commas; by default function",
@@ -145,7 +145,7 @@ const struct subcommand samples_subcommand = {
 		"Show where the events of a recorded command happened: for how many events the samples in\n"
 		"FILE, by default perfex.samples, stand; their share of all, in per cent, and from where to\n"
 		"where it is with a probability of 95 %.\n",
-	.options = rules,
+	.options = rows,
 };
 
 /* That the stacks are of; a table has all. */

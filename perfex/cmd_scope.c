@@ -37,15 +37,15 @@ static void add_argument(struct scope_options *options, char *argument)
 }
 
 /* What counts has this option too, and judges its argument. */
-static void pass_option(void *target, const struct option_rule *rule, const char *argument)
+static void pass_option(void *target, const struct option_row *row, const char *argument)
 {
 	if (argument)
-		add_argument(target, text_print("--%s=%s", rule->name, argument));
+		add_argument(target, text_print("--%s=%s", row->name, argument));
 	else
-		add_argument(target, text_print("--%s", rule->name));
+		add_argument(target, text_print("--%s", row->name));
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "count EVENT; may be repeated; by default as perfex does", pass_option, 0),
 	CALL_OPTION("backend", 0, "NAME", "count by NAME: patch, bpf or perf_events", pass_option,
@@ -81,7 +81,7 @@ const struct subcommand scope_subcommand = {
 		"Draw the rates of two events on the terminal, while COMMAND or a process runs, or of all\n"
 		"CPUs.  What COMMAND would write to the terminal goes nowhere; errors are shown at the\n"
 		"end.\n",
-	.options = rules,
+	.options = rows,
 	.takes_command = true,
 	.notes =
 		"Keys: q quit; space pause; 1, 2 the next event of this pane; e other events, of a\n"

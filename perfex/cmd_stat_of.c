@@ -15,7 +15,7 @@ struct stat_options {
 	bool per_thread;
 };
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	VALUE_OPTION("csv", 0, "write CSV", struct stat_options, format, TABLE_CSV),
 	FLAG_OPTION("per-thread", 0, "show each thread; by default their sum", struct stat_options,
 		    per_thread),
@@ -31,7 +31,7 @@ const struct subcommand stat_of_subcommand = {
 	.help = "Usage: perfex stat-of [OPTION].. FILE\n"
 		"Show the passes through the regions of a program.  FILE is the JSON that the program\n"
 		"wrote by perfctr_regions_write(3) or perfctr_regions_save_at_exit(3).\n",
-	.options = rules,
+	.options = rows,
 };
 
 #define COLUMNS(thread)                                                                            \

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void take_policy(void *target, const struct option_rule *rule, const char *text)
+static void take_policy(void *target, const struct option_row *row, const char *text)
 {
 	struct system_options *options = target;
 
@@ -48,7 +48,7 @@ static bool parse_cpus(const char *text, cpu_set_t *cpus)
 	}
 }
 
-static void take_cpus(void *target, const struct option_rule *rule, const char *text)
+static void take_cpus(void *target, const struct option_row *row, const char *text)
 {
 	struct system_options *options = target;
 
@@ -58,23 +58,23 @@ static void take_cpus(void *target, const struct option_rule *rule, const char *
 	options->cpu_list = text;
 }
 
-static void take_system_format(void *target, const struct option_rule *rule, const char *unused)
+static void take_system_format(void *target, const struct option_row *row, const char *unused)
 {
 	struct system_options *options = target;
 
-	take_format(&options->run, rule, unused);
-	options->format = rule->value ? SYSTEM_JSON : SYSTEM_CSV;
+	take_format(&options->run, row, unused);
+	options->format = row->value ? SYSTEM_JSON : SYSTEM_CSV;
 }
 
-static void take_system_separator(void *target, const struct option_rule *rule, const char *text)
+static void take_system_separator(void *target, const struct option_row *row, const char *text)
 {
 	struct system_options *options = target;
 
-	take_separator(&options->run, rule, text);
+	take_separator(&options->run, row, text);
 	options->format = SYSTEM_CSV;
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "count EVENT; may be repeated; by default: time, and page\n"
 		    "faults and switches too where there is no PMU",
@@ -132,7 +132,7 @@ const struct subcommand system_subcommand = {
 		"Count on all CPUs, and write the counts and rates of each interval, until COMMAND ends\n"
 		"or, without one, perfex gets SIGINT.  If POLICY distinguishes marked threads, COMMAND and what it\n"
 		"creates are marked.  This needs CAP_PERFMON.\n",
-	.options = rules,
+	.options = rows,
 	.takes_command = true,
 	.notes = "Exit status: as of perfex run.\n",
 };

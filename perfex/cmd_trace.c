@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "count EVENT; may be repeated; by default: the time stamp alone", take_event,
 		    0),
@@ -31,7 +31,7 @@ const struct subcommand trace_subcommand = {
 	.help = "Usage: perfex trace -o FILE [OPTION].. [--] COMMAND [ARGUMENT]..\n"
 		"Run COMMAND and record the counts on a CPU whenever one of its processes or threads is\n"
 		"switched in or out there.  perfex report adds the records up.\n",
-	.options = rules,
+	.options = rows,
 	.takes_command = true,
 	.notes = "Exit status: as of perfex run.\n",
 };

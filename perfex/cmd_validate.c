@@ -18,29 +18,29 @@ struct validate_options {
 	unsigned int seconds, runs;
 };
 
-static void take_validated_event(void *target, const struct option_rule *rule, const char *list)
+static void take_validated_event(void *target, const struct option_row *row, const char *list)
 {
 	struct validate_options *options = target;
 
 	append_events(&options->counted.event, &options->counted.n_events, list);
 }
 
-static void take_validated_group(void *target, const struct option_rule *rule, const char *list)
+static void take_validated_group(void *target, const struct option_row *row, const char *list)
 {
 	struct validate_options *options = target;
 
 	append_events(&options->counted.group, &options->counted.n_groups, list);
 }
 
-static void take_validated_modes(void *target, const struct option_rule *rule, const char *unused)
+static void take_validated_modes(void *target, const struct option_row *row, const char *unused)
 {
 	struct validate_options *options = target;
 
-	exclude_others(&options->counted.modes_name, rule);
-	options->counted.modes = (unsigned int)rule->value;
+	exclude_others(&options->counted.modes_name, row);
+	options->counted.modes = (unsigned int)row->value;
 }
 
-static const struct option_rule rules[] = {
+static const struct option_row rows[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "look at EVENT; may be repeated; by default at all whose meaning is known",
 		    take_validated_event, 0),
@@ -84,7 +84,7 @@ const struct subcommand validate_subcommand = {
 		"       perfex validate --against=FILE [OPTION].. [FILE]\n"
 		"Count programs whose counts are known by hand, and say of each event whether it counts\n"
 		"what it should: exactly, with an overhead, by a factor, at random, or something else.\n",
-	.options = rules,
+	.options = rows,
 	.notes =
 		"Exit status: 0 all events are exact but for an overhead, or with --against alike;\n"
 		"1 one is not, or was not measured; 125 perfex failed.  After ^C what was measured is\n"

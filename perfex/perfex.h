@@ -29,7 +29,7 @@ enum {
 /*
  * A subcommand has one file, which defines it with its options, and a line in the table of main.c.
  */
-struct option_rule {
+struct option_row {
 	const char *name;
 	char letter;	      /* 0: it has none */
 	const char *argument; /* its name in the help; NULL: it takes none */
@@ -49,7 +49,7 @@ struct option_rule {
 	const char *unit;      /* " of ...", or "" */
 	const char *answer;    /* OPTION_REFUSED: what to type instead */
 	/* target: that of take_options(); argument: NULL where there is none */
-	void (*take)(void *target, const struct option_rule *rule, const char *argument);
+	void (*take)(void *target, const struct option_row *row, const char *argument);
 };
 
 #define CALL_OPTION(name_, letter_, argument_, help_, take_, value_)                               \
@@ -89,7 +89,7 @@ struct subcommand {
 	const char *summary;		    /* for the list of subcommands */
 	int (*main)(int argc, char **argv); /* argv[0]: its name; returns the exit status */
 	const char *help;		    /* usage and purpose, before the options */
-	const struct option_rule *options;  /* without --help; ended by an empty one; NULL: none */
+	const struct option_row *options;  /* without --help; ended by an empty one; NULL: none */
 	const char *notes;		    /* behind the options; NULL: none */
 	bool takes_command;		    /* options end where the first argument begins */
 	bool is_default;		    /* its help lists the others */
@@ -135,7 +135,7 @@ bool parse_period(const char *text, uint64_t *period);
 double read_confidence(const char *text);
 pid_t parse_pid(const char *text);
 /* Of several options that exclude each other one is taken, as often as it comes. */
-void exclude_others(const char **chosen, const struct option_rule *rule);
+void exclude_others(const char **chosen, const struct option_row *row);
 /* Appends a text to an array of *n, for free(). */
 void append_text(const char ***texts, size_t *n, const char *text);
 

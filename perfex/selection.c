@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-void take_selected_modes(void *target, const struct option_rule *rule, const char *unused)
+void take_selected_modes(void *target, const struct option_row *row, const char *unused)
 {
 	struct selection *selection = target;
 
-	exclude_others(&selection->modes_name, rule);
-	selection->modes = (unsigned int)rule->value;
+	exclude_others(&selection->modes_name, row);
+	selection->modes = (unsigned int)row->value;
 }
 
-void take_selected_event(void *target, const struct option_rule *rule, const char *list)
+void take_selected_event(void *target, const struct option_row *row, const char *list)
 {
 	struct selection *selection = target;
 
 	append_events(&selection->event, &selection->n_events, list);
 }
 
-void take_selected_group(void *target, const struct option_rule *rule, const char *list)
+void take_selected_group(void *target, const struct option_row *row, const char *list)
 {
 	struct selection *selection = target;
 

@@ -17,9 +17,9 @@ struct selection {
 	size_t n_groups;
 };
 
-void take_selected_modes(void *target, const struct option_rule *rule, const char *unused);
-void take_selected_event(void *target, const struct option_rule *rule, const char *list);
-void take_selected_group(void *target, const struct option_rule *rule, const char *list);
+void take_selected_modes(void *target, const struct option_row *row, const char *unused);
+void take_selected_event(void *target, const struct option_row *row, const char *list);
+void take_selected_group(void *target, const struct option_row *row, const char *list);
 
 #define PMU_OPTION                                                                                 \
 	TEXT_OPTION(                                                                               \

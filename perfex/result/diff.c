@@ -5,19 +5,19 @@
 
 #include <stdlib.h>
 
-void take_diff_confidence(void *target, const struct option_rule *rule, const char *text)
+void take_diff_confidence(void *target, const struct option_row *row, const char *text)
 {
 	((struct diff_options *)target)->confidence = read_confidence(text);
 }
 
-void take_diff_format(void *target, const struct option_rule *rule, const char *unused)
+void take_diff_format(void *target, const struct option_row *row, const char *unused)
 {
 	static diff_writer *const writers[] = { diff_write_markdown, diff_write_csv,
 						diff_write_json };
 	struct diff_options *options = target;
 
-	exclude_others(&options->format_name, rule);
-	options->write = writers[rule->value];
+	exclude_others(&options->format_name, row);
+	options->write = writers[row->value];
 }
 
 bool diff_make(struct diff *diff, double confidence, struct text_error *error)

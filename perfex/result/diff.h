@@ -37,7 +37,7 @@ void diff_write_conclusion(FILE *file, const struct diff *diff);
 
 typedef void diff_writer(FILE *file, const struct diff *diff);
 
-struct option_rule;
+struct option_row;
 
 /* Of the command line of both; the target of what takes the options. */
 struct diff_options {
@@ -46,8 +46,8 @@ struct diff_options {
 	diff_writer *write;
 };
 
-void take_diff_confidence(void *target, const struct option_rule *rule, const char *text);
-void take_diff_format(void *target, const struct option_rule *rule, const char *unused);
+void take_diff_confidence(void *target, const struct option_row *row, const char *text);
+void take_diff_format(void *target, const struct option_row *row, const char *unused);
 
 #define DIFF_OPTIONS(take_confidence_, take_format_)                                               \
 	CALL_OPTION("confidence", 0, "PERCENT", "confidence of the intervals; default: 95",        \

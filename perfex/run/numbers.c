@@ -73,10 +73,10 @@ char *old_event(enum numbers numbers, const char *spec)
 	return NULL;
 }
 
-void take_numbers(void *target, const struct option_rule *rule, const char *unused)
+void take_numbers(void *target, const struct option_row *row, const char *unused)
 {
 	struct options *options = target;
 
-	options->numbers = (enum numbers)rule->value;
-	options->wants_number = rule;
+	options->numbers = (enum numbers)row->value;
+	options->wants_number = row;
 }

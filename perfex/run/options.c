@@ -32,7 +32,7 @@ static void translate_number(struct options *options, const char **spec)
 	options->wants_number = NULL;
 }
 
-void take_event(void *target, const struct option_rule *rule, const char *list)
+void take_event(void *target, const struct option_row *row, const char *list)
 {
 	struct options *options = target;
 	size_t n = options->n_events;
@@ -44,28 +44,28 @@ void take_event(void *target, const struct option_rule *rule, const char *list)
 	}
 }
 
-void take_rule(void *target, const struct option_rule *rule, const char *text)
+void take_rule(void *target, const struct option_row *row, const char *text)
 {
 	struct options *options = target;
 
 	derive_take(&options->rules, text);
 }
 
-void take_rules(void *target, const struct option_rule *rule, const char *path)
+void take_rules(void *target, const struct option_row *row, const char *path)
 {
 	struct options *options = target;
 
 	derive_take_file(&options->rules, path);
 }
 
-void take_groups(void *target, const struct option_rule *rule, const char *list)
+void take_groups(void *target, const struct option_row *row, const char *list)
 {
 	struct options *options = target;
 
 	append_events(&options->group, &options->n_groups, list);
 }
 
-void take_output(void *target, const struct option_rule *rule, const char *path)
+void take_output(void *target, const struct option_row *row, const char *path)
 {
 	struct options *options = target;
 
@@ -74,23 +74,23 @@ void take_output(void *target, const struct option_rule *rule, const char *path)
 	options->output = rank_file_name(path, "rhp");
 }
 
-void take_modes(void *target, const struct option_rule *rule, const char *unused)
+void take_modes(void *target, const struct option_row *row, const char *unused)
 {
 	struct options *options = target;
 
-	exclude_others(&options->modes_name, rule);
-	options->modes = (unsigned int)rule->value;
+	exclude_others(&options->modes_name, row);
+	options->modes = (unsigned int)row->value;
 }
 
-void take_format(void *target, const struct option_rule *rule, const char *unused)
+void take_format(void *target, const struct option_row *row, const char *unused)
 {
 	struct options *options = target;
 
-	exclude_others(&options->format_name, rule);
-	options->format = rule->value ? &json_format : &csv_format;
+	exclude_others(&options->format_name, row);
+	options->format = row->value ? &json_format : &csv_format;
 }
 
-void take_named_format(void *target, const struct option_rule *rule, const char *name)
+void take_named_format(void *target, const struct option_row *row, const char *name)
 {
 	static const struct {
 		const char *name;
@@ -103,7 +103,7 @@ void take_named_format(void *target, const struct option_rule *rule, const char 
 	};
 	struct options *options = target;
 
-	exclude_others(&options->format_name, rule);
+	exclude_others(&options->format_name, row);
 	options->format = NULL;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (strcmp(formats[i].name, name) == 0)
@@ -114,19 +114,19 @@ void take_named_format(void *target, const struct option_rule *rule, const char 
 		options->numbers = NUMBERS_2_6;
 }
 
-void take_separator(void *target, const struct option_rule *rule, const char *text)
+void take_separator(void *target, const struct option_row *row, const char *text)
 {
 	struct options *options = target;
 
 	if (!text) {
 		options->numbers = NUMBERS_HEX;
-		options->wants_number = rule;
+		options->wants_number = row;
 		return;
 	}
 	if (strcmp(text, ",") != 0)
 		fail("--field-separator=%s: columns are separated by ','; give --csv or --json",
 		     text);
-	take_format(target, rule, NULL);
+	take_format(target, row, NULL);
 }
 
 void check_output(const struct options *options)
@@ -138,7 +138,7 @@ void check_output(const struct options *options)
 }
 
 /* For the library here, and for what COMMAND asks of it. */
-void take_backend(void *target, const struct option_rule *rule, const char *name)
+void take_backend(void *target, const struct option_row *row, const char *name)
 {
 	char text[256];
 

@@ -21,7 +21,7 @@ struct options {
 	size_t n_events;
 	unsigned int modes; /* PERFCTR_MODE_*, of events that name none */
 	enum numbers numbers; /* of what comes now */
-	const struct option_rule *wants_number; /* said what they are, and none has come; or NULL */
+	const struct option_row *wants_number; /* said what they are, and none has come; or NULL */
 	bool has_pebs_enable, has_pebs_matrix_vert;
 	uint64_t pebs_enable, pebs_matrix_vert;
 	enum view view;
@@ -46,21 +46,21 @@ struct options {
 };
 
 /* What other subcommands have too; their target begins with a struct options. */
-void take_event(void *target, const struct option_rule *rule, const char *list);
-void take_rule(void *target, const struct option_rule *rule, const char *text);
-void take_rules(void *target, const struct option_rule *rule, const char *path);
-void take_groups(void *target, const struct option_rule *rule, const char *list);
-void take_modes(void *target, const struct option_rule *rule, const char *unused);
-void take_output(void *target, const struct option_rule *rule, const char *path);
-void take_format(void *target, const struct option_rule *rule, const char *unused);
-void take_backend(void *target, const struct option_rule *rule, const char *name);
+void take_event(void *target, const struct option_row *row, const char *list);
+void take_rule(void *target, const struct option_row *row, const char *text);
+void take_rules(void *target, const struct option_row *row, const char *path);
+void take_groups(void *target, const struct option_row *row, const char *list);
+void take_modes(void *target, const struct option_row *row, const char *unused);
+void take_output(void *target, const struct option_row *row, const char *path);
+void take_format(void *target, const struct option_row *row, const char *unused);
+void take_backend(void *target, const struct option_row *row, const char *name);
 /* text NULL: it is perfctr 2.6's -x, which says what numbers are. */
-void take_separator(void *target, const struct option_rule *rule, const char *text);
-void take_named_format(void *target, const struct option_rule *rule, const char *name);
+void take_separator(void *target, const struct option_row *row, const char *text);
+void take_named_format(void *target, const struct option_row *row, const char *name);
 void check_output(const struct options *options);
 
 /* numbers.c */
-void take_numbers(void *target, const struct option_rule *rule, const char *unused);
+void take_numbers(void *target, const struct option_row *row, const char *unused);
 /* False: it is none. */
 bool old_number(enum numbers numbers, const char *text, uint64_t *value);
 /* As perfctr_event_parse() takes it, for free(); NULL: it does not consist of numbers. */

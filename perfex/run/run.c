@@ -51,7 +51,7 @@ static void progress_step(struct progress *progress)
 	show_progress(progress);
 }
 
-struct session {
+struct runs {
 	const struct options *options;
 	struct recording recording;
 	struct members discarded; /* of warm-ups */
@@ -74,9 +74,9 @@ static bool has_succeeded(const struct sample *sample)
 }
 
 /* A process that ends is counted to its end by one run; of several each has a limit. */
-static bool is_whole(const struct session *session, const struct sample *sample)
+static bool is_whole(const struct runs *runs, const struct sample *sample)
 {
-	return has_succeeded(sample) && !(sample->cut_short && session->progress.all > 1);
+	return has_succeeded(sample) && !(sample->cut_short && runs->progress.all > 1);
 }
 
 /* It ended within the delay. */
@@ -85,11 +85,11 @@ static bool never_began(const struct sample *sample)
 	return sample->cut_short && !sample->time_ns[TIME_ELAPSED];
 }
 
-static void complain_of_delay(const struct session *session, const char *what)
+static void complain_of_delay(const struct runs *runs, const char *what)
 {
-	const struct options *options = session->options;
+	const struct options *options = runs->options;
 
-	if (session->progress.all > 1)
+	if (runs->progress.all > 1)
 		complain("%s ended within the delay of %u ms: nothing was counted, and there is no "
 			 "further run",
 			 what, options->delay_ms);
@@ -113,91 +113,91 @@ static void complain_of_run(const char *what, const struct sample *sample, const
 }
 
 /* All of them. */
-static unsigned int count_runs(const struct session *session)
+static unsigned int count_runs(const struct runs *runs)
 {
-	const struct options *options = session->options;
+	const struct options *options = runs->options;
 
-	return options->warmup + options->runs * session->recording.events.n_passes;
+	return options->warmup + options->runs * runs->recording.events.n_passes;
 }
 
 /* False: there is no sense in another run.  counts: what becomes of those of one that failed. */
-static bool go_on(struct session *session, const char *what, const struct sample *sample,
+static bool go_on(struct runs *runs, const char *what, const struct sample *sample,
 		  const char *counts)
 {
-	bool more = session->progress.done < session->progress.all;
+	bool more = runs->progress.done < runs->progress.all;
 
 	if (never_began(sample)) {
-		complain_of_delay(session, what);
+		complain_of_delay(runs, what);
 		return false;
 	}
-	if (!is_whole(session, sample)) {
-		if (session->progress.all > 1)
+	if (!is_whole(runs, sample)) {
+		if (runs->progress.all > 1)
 			complain_of_run(what, sample, counts);
 		return false;
 	}
-	if (more && session->watch.stop)
+	if (more && runs->watch.stop)
 		complain("a signal ended the counting after %s; %s", what,
-			 session->recording.pass[0].tsc.n ? "what was counted is kept"
+			 runs->recording.pass[0].tsc.n ? "what was counted is kept"
 							  : "nothing was counted");
-	return more && !session->watch.stop;
+	return more && !runs->watch.stop;
 }
 
-static struct counting make_counting(struct session *session)
+static struct counting make_counting(struct runs *runs)
 {
 	return (struct counting){
-		.options = session->options,
-		.process = session->process,
-		.scope = session->options->view == SELF ? PERFCTR_SCOPE_SELF : PERFCTR_SCOPE_TREE,
-		.recording = &session->recording,
+		.options = runs->options,
+		.process = runs->process,
+		.scope = runs->options->view == SELF ? PERFCTR_SCOPE_SELF : PERFCTR_SCOPE_TREE,
+		.recording = &runs->recording,
 	};
 }
 
-static bool begin_run(struct session *session)
+static bool begin_run(struct runs *runs)
 {
-	if (session->start == NO_START || rerun_rewind(session->start))
+	if (runs->start == NO_START || rerun_rewind(runs->start))
 		return true;
-	session->exit_status = EXIT_PERFEX;
+	runs->exit_status = EXIT_PERFEX;
 	return false;
 }
 
-static bool warm_up(struct session *session)
+static bool warm_up(struct runs *runs)
 {
-	struct perfctr_control *control = &session->recording.events.control[0];
+	struct perfctr_control *control = &runs->recording.events.control[0];
 	char what[32];
 
-	if (session->recording.members.wanted)
-		members_begin(&session->discarded, session->options->view);
-	for (unsigned int run = 0; run < session->options->warmup; run++) {
-		struct counting counting = make_counting(session);
+	if (runs->recording.members.wanted)
+		members_begin(&runs->discarded, runs->options->view);
+	for (unsigned int run = 0; run < runs->options->warmup; run++) {
+		struct counting counting = make_counting(runs);
 		struct sample sample;
 
-		if (!begin_run(session))
+		if (!begin_run(runs))
 			return false;
-		if (session->discarded.wanted)
-			counting.members = &session->discarded;
-		session->exit_status = count_run(&session->watch, &counting, control, &sample);
+		if (runs->discarded.wanted)
+			counting.members = &runs->discarded;
+		runs->exit_status = count_run(&runs->watch, &counting, control, &sample);
 		if (counting.members)
 			members_free(counting.members);
-		if (session->exit_status)
+		if (runs->exit_status)
 			return false;
 		/* There was nothing to count. */
 		sample.cut_short &= !never_began(&sample);
-		session->last = sample;
-		progress_step(&session->progress);
+		runs->last = sample;
+		progress_step(&runs->progress);
 		snprintf(what, sizeof(what), "warm-up %u", run + 1);
-		if (!go_on(session, what, &sample, "nothing was counted"))
+		if (!go_on(runs, what, &sample, "nothing was counted"))
 			return false;
 	}
 	return true;
 }
 
 /* Its counts, or only that it failed. */
-static bool keep_run(struct session *session, unsigned int run, unsigned int pass,
+static bool keep_run(struct runs *runs, unsigned int run, unsigned int pass,
 		     const struct sample *sample)
 {
-	struct recording *recording = &session->recording;
+	struct recording *recording = &runs->recording;
 
-	if (recording_add(recording, pass, sample, is_whole(session, sample)))
+	if (recording_add(recording, pass, sample, is_whole(runs, sample)))
 		return true;
 	recording->failed = true;
 	recording->failed_run = run;
@@ -208,18 +208,18 @@ static bool keep_run(struct session *session, unsigned int run, unsigned int pas
 }
 
 /* The first run has told by perfex's own end why there is none. */
-static bool refuse_run(const struct session *session, const char *what)
+static bool refuse_run(const struct runs *runs, const char *what)
 {
-	if (session->progress.done)
+	if (runs->progress.done)
 		complain("%s was not counted: no further run", what);
 	return false;
 }
 
 /* False: it was the last. */
-static bool one_run(struct session *session, unsigned int run, unsigned int pass)
+static bool one_run(struct runs *runs, unsigned int run, unsigned int pass)
 {
-	unsigned int n_passes = session->recording.events.n_passes;
-	struct counting counting = make_counting(session);
+	unsigned int n_passes = runs->recording.events.n_passes;
+	struct counting counting = make_counting(runs);
 	struct sample sample;
 	char what[64];
 	bool kept;
@@ -228,40 +228,40 @@ static bool one_run(struct session *session, unsigned int run, unsigned int pass
 		snprintf(what, sizeof(what), "pass %u of run %u", pass + 1, run + 1);
 	else
 		snprintf(what, sizeof(what), "run %u", run + 1);
-	if (!begin_run(session))
-		return refuse_run(session, what);
-	counting.output = &session->output;
+	if (!begin_run(runs))
+		return refuse_run(runs, what);
+	counting.output = &runs->output;
 	counting.interval = (struct interval){ .run = run, .pass = pass };
-	if (session->recording.members.wanted) {
-		counting.members = &session->recording.members;
+	if (runs->recording.members.wanted) {
+		counting.members = &runs->recording.members;
 		members_next_run(counting.members, run, pass);
 	}
-	session->exit_status = count_run(&session->watch, &counting,
-					 &session->recording.events.control[pass], &sample);
-	if (session->exit_status)
-		return refuse_run(session, what);
-	session->last = sample;
-	kept = keep_run(session, run, pass, &sample);
-	progress_step(&session->progress);
-	return go_on(session, what, &sample,
+	runs->exit_status = count_run(&runs->watch, &counting,
+					 &runs->recording.events.control[pass], &sample);
+	if (runs->exit_status)
+		return refuse_run(runs, what);
+	runs->last = sample;
+	kept = keep_run(runs, run, pass, &sample);
+	progress_step(&runs->progress);
+	return go_on(runs, what, &sample,
 		     kept ? "what it counted is all there is" : "its counts are left out");
 }
 
-static void all_runs(struct session *session)
+static void all_runs(struct runs *runs)
 {
-	for (unsigned int run = 0; run < session->options->runs; run++)
-		for (unsigned int pass = 0; pass < session->recording.events.n_passes; pass++)
-			if (!one_run(session, run, pass))
+	for (unsigned int run = 0; run < runs->options->runs; run++)
+		for (unsigned int pass = 0; pass < runs->recording.events.n_passes; pass++)
+			if (!one_run(runs, run, pass))
 				return;
 }
 
-static void report_runs(struct session *session)
+static void report_runs(struct runs *runs)
 {
-	const struct recording *recording = &session->recording;
+	const struct recording *recording = &runs->recording;
 
-	if (!output_recording(&session->output, recording))
-		session->exit_status = EXIT_PERFEX;
-	if (recording->running && !session->options->process)
+	if (!output_recording(&runs->output, recording))
+		runs->exit_status = EXIT_PERFEX;
+	if (recording->running && !runs->options->process)
 		complain("%u thread%s still run%s; what was counted until now is included%s",
 			 recording->running, recording->running == 1 ? "" : "s",
 			 recording->running == 1 ? "s" : "",
@@ -271,27 +271,27 @@ static void report_runs(struct session *session)
 			 recording->members.lost);
 }
 
-static int end_session(struct session *session)
+static int end_runs(struct runs *runs)
 {
-	recording_free(&session->recording);
-	if (session->exit_status)
-		return session->exit_status;
-	return has_succeeded(&session->last) ? 0 : exit_as(session->last.wait_status);
+	recording_free(&runs->recording);
+	if (runs->exit_status)
+		return runs->exit_status;
+	return has_succeeded(&runs->last) ? 0 : exit_as(runs->last.wait_status);
 }
 
 /* Without a command nothing would end a run but the process, after which there is none. */
-static bool check_repetition(struct session *session)
+static bool check_repetition(struct runs *runs)
 {
-	const struct options *options = session->options;
-	unsigned int runs = count_runs(session);
+	const struct options *options = runs->options;
+	unsigned int n = count_runs(runs);
 
 	if (options->command[0])
-		return runs == 1 || rerun_check(runs, &session->start);
-	if (options->timeout_ms || runs == 1)
+		return n == 1 || rerun_check(n, &runs->start);
+	if (options->timeout_ms || n == 1)
 		return true;
 	complain("process %d would be counted once, and %u runs are to be made: limit a run by "
 		 "--timeout=MS or by a command",
-		 options->process, runs);
+		 options->process, n);
 	return false;
 }
 
@@ -313,28 +313,28 @@ bool prepare_options(struct options *options)
 
 int run_command(const struct options *options)
 {
-	struct session session = { .options = options, .process = -1, .start = NO_START };
+	struct runs runs = { .options = options, .process = -1, .start = NO_START };
 	struct stat regions = { 0 };
 
 	if (options->process)
-		session.process = attach_find(options->process);
-	if (!recording_begin(&session.recording, options, perfctr_events_info(options->database)) ||
-	    !check_repetition(&session) ||
-	    (options->regions && !regions_ask(&session.recording, &regions)) ||
-	    !output_open(&session.output, options)) {
-		recording_free(&session.recording);
+		runs.process = attach_find(options->process);
+	if (!recording_begin(&runs.recording, options, perfctr_events_info(options->database)) ||
+	    !check_repetition(&runs) ||
+	    (options->regions && !regions_ask(&runs.recording, &regions)) ||
+	    !output_open(&runs.output, options)) {
+		recording_free(&runs.recording);
 		return EXIT_PERFEX;
 	}
-	watch_begin(&session.watch, options->command[0]);
-	progress_begin(&session.progress, count_runs(&session));
-	if (warm_up(&session))
-		all_runs(&session);
-	recording_end(&session.recording);
-	if (session.recording.pass[0].tsc.n)
-		report_runs(&session);
+	watch_begin(&runs.watch, options->command[0]);
+	progress_begin(&runs.progress, count_runs(&runs));
+	if (warm_up(&runs))
+		all_runs(&runs);
+	recording_end(&runs.recording);
+	if (runs.recording.pass[0].tsc.n)
+		report_runs(&runs);
 	else
-		output_discard(&session.output);
-	if (options->regions && session.recording.pass[0].tsc.n)
+		output_discard(&runs.output);
+	if (options->regions && runs.recording.pass[0].tsc.n)
 		regions_check(options, &regions);
-	return end_session(&session);
+	return end_runs(&runs);
 }

@@ -40,9 +40,9 @@ struct record_options {
 
 /* record_periods.c */
 /* Of the events before it that have none yet; in front of all, of those that get no other. */
-void record_take_period(void *target, const struct option_rule *rule, const char *text);
+void record_take_period(void *target, const struct option_row *row, const char *text);
 /* Events without a period. */
-void record_take_beside(void *target, const struct option_rule *rule, const char *list);
+void record_take_beside(void *target, const struct option_row *row, const char *list);
 /* What the options leave open: an event, each event's period, the file. */
 void record_settle(struct record_options *options);
 /*

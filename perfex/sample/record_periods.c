@@ -37,7 +37,7 @@ static bool fill_periods(struct record_options *options, uint64_t period)
 	return any;
 }
 
-void record_take_period(void *target, const struct option_rule *rule, const char *text)
+void record_take_period(void *target, const struct option_row *row, const char *text)
 {
 	struct record_options *options = target;
 	uint64_t period = read_period(text);
@@ -52,12 +52,12 @@ void record_take_period(void *target, const struct option_rule *rule, const char
 	options->default_period = period;
 }
 
-void record_take_beside(void *target, const struct option_rule *rule, const char *list)
+void record_take_beside(void *target, const struct option_row *row, const char *list)
 {
 	struct record_options *options = target;
 
 	extend_periods(options, UNSET);
-	take_event(&options->run, rule, list);
+	take_event(&options->run, row, list);
 	extend_periods(options, 0);
 }
 

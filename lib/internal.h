@@ -15,6 +15,10 @@ bool perfctr_is_software(uint32_t counter);
 /* What the capabilities exclude: -1, errno ENOTSUP and c->bad_event, bad_reason filled in. */
 int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities);
 
+/* Why event c->bad_event is refused: c->bad_reason in words.  c->bad_event is an index. */
+void perfctr_describe_bad_event(const struct perfctr_control *c,
+				const struct perfctr_pmu_info *info, char *text, size_t size);
+
 /*
  * Options of a program's own size into those of the library's: what an older program does not know
  * is 0, as is what this library does not know.  least: bytes of their first version.  -1: EINVAL,

@@ -49,7 +49,7 @@ struct perfctr_tree {
 	struct list_head records;	/* of members that have exited, oldest first */
 	u32 n_records;
 	u32 lost_records;
-	struct perfctr_owner *payer;	/* of records: owner of the descriptor of the root */
+	struct perfctr_owner *payer;	/* owner of the root's descriptor */
 	bool revoked;		/* the administrator has stopped it since the last control */
 	bool incomplete;	/* since the last control a child is no member for want of memory */
 	struct pid_namespace *ns;	/* of the thread numbers in records */
@@ -66,8 +66,8 @@ struct perfctr_tree {
  * reference and is watched all the time, and the counters are in a page of each CPU.
  *
  * hw, thresholds, started, inherit, generation and the page change only by perfctr_call() or in the
- * context switch of the thread. Before its thread is born a context is in no tree and nobody finds
- * it.
+ * context switch of the thread. Of a shared context started changes under the tree's lock. Before
+ * its thread is born a context is in no tree and nobody finds it.
  */
 struct perfctr_context {
 	refcount_t refs;
@@ -89,12 +89,12 @@ struct perfctr_context {
 	struct llist_node born;
 	struct llist_node gone;
 	struct perfctr_kept_record *record;	/* if it has left, NULL: none */
+	struct perfctr_hw_control *held; /* reserved by tree/hold.c, or NULL; let go by xchg() */
 	/* Under the tree's lock: */
 	struct perfctr_context *parent;	/* nearest above that has not exited, or the root */
 	struct list_head children;	/* whose parent this is */
 	struct list_head sibling;
 	bool page_is_users;		/* mapped by a user who may not count kernel mode */
-	struct perfctr_hw_control *held; /* by tree/hold.c: started, with events */
 	struct perfctr_counts exited;	/* sums of the members below that have exited */
 
 	/* What page points to before it is mapped: a page with the machine's counters alone. */

@@ -7,13 +7,16 @@
  * hardware holds, so the cheapest switch writes one MSR to stop and one to start. They are set to
  * 0 only where user space could otherwise read what another one counted, and before they wrap.
  *
- * All of it is inline: a switch executes it. Loop bounds are copied to locals, because the compiler
- * assumes that stores to the page may change them.
+ * All functions are inline: a switch executes most of them. A loop that a switch executes copies
+ * its bound to a local, because the compiler assumes that stores to the page may change it.
  */
 #ifndef _PERFCTR_COUNTERS_H
 #define _PERFCTR_COUNTERS_H
 
+#include <linux/mm_types.h>
+#include "../machine/percpu.h"
 #include "../kernel/compat.h"
+#include "../kernel/hooks.h"
 #include "internal.h"
 
 static inline void clear_slots(struct perfctr_cpu *cpu, u64 slots)
@@ -79,7 +82,7 @@ static __always_inline bool has_counters_here(const struct perfctr_cpu *cpu,
 	return ctx->hw->n_events && likely(!cpu->mute);
 }
 
-/* What the thread would read itself is not what it counts. */
+/* What the thread would read itself is not its count. It has to take the sum. */
 static inline void forbid_fast_reads(struct perfctr_page *page)
 {
 	u32 i;
@@ -88,7 +91,7 @@ static inline void forbid_fast_reads(struct perfctr_page *page)
 		page->counter[i].recheck = ~page->counter[i].ticket;
 }
 
-/* Until it goes on nothing is what its counters hold, which others may use. */
+/* A waiting thread's counters may be used by others: its counts are its sums alone. */
 static inline void set_waiting_biases(struct perfctr_page *page)
 {
 	u32 i;
@@ -117,8 +120,9 @@ static __always_inline u64 seen_by(const struct perfctr_context *ctx)
 }
 
 /*
- * What is held from now on is owner's, and what was held is not, if that was another one's. At the
- * end of a thread's turn too: it may have executed a file since it entered, or begun to exit.
+ * From now on the owner may see counts. If the owner changes, or is 0, what was own becomes
+ * foreign. Also called when a thread leaves: since it entered it may have executed a file or
+ * begun to exit.
  */
 static __always_inline void change_owner(struct perfctr_cpu *cpu, u64 owner)
 {

@@ -64,7 +64,10 @@ void perfctr_cpu_renew_secret(void);
 u64 perfctr_cpu_rdpmc(u32 counter);
 void perfctr_interrupt(void);
 
-/* gate.c: do counters of this CPU that RDPMC shows count kernel mode for sessions? */
+/*
+ * gate.c: does a counter of this CPU that RDPMC shows count kernel mode for a session? Interrupts
+ * off.
+ */
 bool perfctr_gate_shows_kernel(void);
 
 /*
@@ -80,17 +83,19 @@ void perfctr_vary_thresholds(struct perfctr_thresholds *thresholds,
 			     struct perfctr_variation *variation);
 void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context *parent,
 			    bool same_process);
-void perfctr_hush_thresholds(struct perfctr_thresholds *thresholds);
 
 /* threshold.c: nothing is added for a context without periods */
 void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_periods *periods);
 void perfctr_add_exited_periods(const struct perfctr_context *ctx,
 				struct perfctr_periods *periods);
+/* threshold.c, under the tree's lock: from has exited; both have one control, which has periods. */
 void perfctr_hand_over_periods(const struct perfctr_context *from, struct perfctr_context *to);
 
 /* threshold.c: the thread runs here, or is kept from running. Does it wait for RESUME? */
 bool perfctr_waits(const struct perfctr_context *ctx);
 void perfctr_end_wait(struct perfctr_context *ctx);
+/* Likewise: no thread is told of their ends, or waits for one. NULL is fine. */
+void perfctr_hush_thresholds(struct perfctr_thresholds *thresholds);
 
 /* sample.c */
 int perfctr_check_samples(const struct perfctr_samples_args *args);

@@ -37,7 +37,10 @@ struct perfctr_group {
 	/* Sessions that come to a CPU with the first member that runs there: */
 	raw_spinlock_t lock;		/* of CPUs that admit sessions, inside the scheduler's */
 	struct list_head sessions;	/* started */
-	/* CPUs that may have sessions to admit. They change it, and so do START and STOP. */
+	/*
+	 * Bit n: CPU n may have sessions to admit. CPU n clears it, under lock. Others set and
+	 * clear it under the lock of all sessions.
+	 */
 	unsigned long late[];
 };
 
@@ -60,7 +63,10 @@ enum perfctr_class {
 	PERFCTR_N_CLASSES,
 };
 
-/* One session on one CPU. Only that CPU changes it, with interrupts off. */
+/*
+ * One session on one CPU. That CPU changes it, with interrupts off; but the reader writes told, and
+ * a new control resets ticks while the session is stopped.
+ */
 struct perfctr_session_cpu {
 	enum perfctr_class class;	/* of the thread that runs from now on */
 	enum perfctr_class settled;	/* of the thread that sums and biases are right for */
@@ -103,9 +109,11 @@ bool perfctr_gate_fold(struct perfctr_session *s);
 void perfctr_gate_update(void);
 void perfctr_gate_admit(void);
 
+/* gate.c: on the CPU itself, which the caller cannot leave; interrupts on or off */
+void perfctr_gate_shut(bool shut);
+
 /* gate.c: anywhere */
 bool perfctr_gate_is_open(const struct perfctr_session *s, unsigned int cpu);
-void perfctr_gate_shut(bool shut);	/* this CPU's */
 /* ... under the lock of all sessions: */
 void perfctr_gate_announce(struct perfctr_session *s);
 void perfctr_gate_announce_on(struct perfctr_session *s, unsigned int cpu);

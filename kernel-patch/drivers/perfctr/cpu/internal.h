@@ -28,11 +28,14 @@ void perfctr_gate_tick(u64 now);
 void perfctr_gate_disturbed(void);
 void perfctr_gate_pause(bool pause);
 
-/* interrupt.c: the counters of a context with periods are stopped, and its sums up to date. */
+/*
+ * interrupt.c: ctx has periods, and its counters are stopped. begin: its sums are up to date. sum:
+ * brings them up to date. Callers of these two are between perfctr_page_begin() and _end(). fold:
+ * both, and the page's begin and end. run: starts the counters, unless the thread waits for RESUME.
+ * late: no interrupt has told.
+ */
 void perfctr_begin_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx);
-/* ... then they run, unless the thread waits for RESUME. */
 void perfctr_run_periods(struct perfctr_cpu *cpu, const struct perfctr_context *ctx);
-/* Brings its sums up to date; fold begins the periods, too. late: no interrupt tells. */
 void perfctr_sum_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late);
 void perfctr_fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late);
 
@@ -40,8 +43,8 @@ void perfctr_fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, 
 void perfctr_scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm);
 
 /*
- * threshold.c: nothing is done for a context without periods. The value of an event's counter, raw
- * or continued, is at the event's place in cpu->value[].
+ * threshold.c: only for a context that has periods. The value of an event's counter, raw or
+ * continued, is at the event's place in cpu->value[].
  */
 bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw);
 void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *ctx);
@@ -59,7 +62,10 @@ struct perfctr_passed {
 	u64 weight;		/* events to there from the end of the period before the first */
 };
 
-/* overflow_signal.c, for threshold.c; made and freed anywhere */
+/*
+ * overflow_signal.c, for threshold.c. make, free, bytes and lost: anywhere. end: the thread runs
+ * here, or is kept from running. signal: the task runs here or has until now.
+ */
 struct perfctr_signals *perfctr_make_signals(const struct perfctr_hw_control *hw, gfp_t gfp);
 size_t perfctr_signals_bytes(void);
 void perfctr_end_signals(struct perfctr_signals *signals);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The room entry/: where users and the kernel come in. No other room asks it anything.
+ * The room entry/: system calls, and what the kernel tells. No other room calls it. The hooks of
+ * the patch call cpu/, machine/uncore.c and tree/page.c directly: see <linux/perfctr_hooks.h>.
  *
  * device.c	/dev/perfctr, the descriptors of contexts, their ioctls; begins and ends all
- * holders.c	processes that hold the counters, and how the administrator takes them back
- * lifecycle.c	CPU hotplug, suspend, reboot
+ * holders.c	trees and sessions that hold counters, and how the administrator takes them back
+ * lifecycle.c	boot, CPU hotplug, suspend, reboot
  * debugfs.c	what each CPU does
- * patch/events.c	what the hooks of the patch tell
+ * patch/events.c	births, exits and exec, as the hooks of the patch tell them
  * module/events.c	what tracepoints tell the module
  */
 #ifndef _PERFCTR_ENTRY_H

@@ -8,20 +8,21 @@
  * user.c	structs of user space, in and out
  * compat.h	what kernels before and after 6.12 call otherwise
  *
- * Where the kernel is asked in one way by the patch and in another by the module, this header is
- * the interface of both. The patch stands in the kernel's own code:
+ * Where the patch and the module ask the kernel differently, this header and owner.h are the
+ * interface of both. The patch stands in the kernel's own code:
  *
- * patch/hooks.c	what this header promises
- * patch/may.c	who may count
+ * patch/hooks.c	all of this header
+ * patch/may.c	who may count: owner.h
  *
  * The module has the kernel's tracepoints and what the kernel exports:
  *
- * module/hooks.c	what this header promises
+ * module/hooks.c	when the kernel tells; reserved registers
  * module/threads.c	a table of the threads with a context or a mark
  * module/rdpmc.c	who may RDPMC; module/cr4.c writes CR4
- * module/may.c	who may count
+ * module/may.c	who may count: owner.h; who may access a thread
  * module/settings.c	what the administrator has set, read from files
  * module/security.c	security modules, asked about threads
+ * module/compat.h	as compat.h, for the module alone
  */
 #ifndef _PERFCTR_HOOKS_H
 #define _PERFCTR_HOOKS_H

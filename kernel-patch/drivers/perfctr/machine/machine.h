@@ -24,8 +24,8 @@
 #include "pmu.h"
 
 /*
- * control.c: a reference to the validated control, or an error. If one event is at fault its
- * bad_event and bad_reason are filled in.
+ * control.c: a reference to the validated control, or an error. If one event is at fault
+ * control->bad_event and bad_reason name it.
  */
 struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control);
 void perfctr_tell_control(const struct perfctr_hw_control *hw, struct perfctr_control *control);
@@ -50,6 +50,7 @@ static inline bool perfctr_policy_is_harmless(u32 policy)
 	return policy & PERFCTR_EXCLUDE_KERNEL && policy & PERFCTR_EXCLUDE_UNMARKED;
 }
 
+/* For one session: no reference. Its owner frees it by kfree(). */
 struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *control,
 						   const struct perfctr_policy *policy);
 u32 perfctr_event_policy(const struct perfctr_event_control *e, u32 policy);
@@ -67,8 +68,8 @@ static inline bool perfctr_in_use(const struct perfctr_hw_control *hw,
 }
 
 /*
- * control.c: reserves what hw wants, unless met has some of it. control, if it is not NULL, is told
- * which event is at fault.
+ * control.c: reserves what hw wants. met: what other sessions have on a session's CPUs; NULL for a
+ * context. -EBUSY: some of it is taken; control, if it is not NULL, names the event.
  */
 int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw_control *hw,
 			const struct perfctr_use *met);

@@ -3,7 +3,6 @@
 #ifndef _PERFCTR_PERCPU_H
 #define _PERFCTR_PERCPU_H
 
-#include <linux/atomic.h>
 #include <linux/percpu.h>
 #include "pmu.h"
 
@@ -11,15 +10,15 @@ struct perfctr_context;
 struct seq_file;
 
 struct perfctr_cpu {
-	u64 owner;		/* context.ctx_id of the address space of what is own; 0: none */
+	u64 owner;		/* context.ctx_id of who may see own slots; 0: nobody */
 	u64 control;		/* id of the control in the event registers, 0: none */
-	u64 own;		/* slots that hold counts of the owner's threads */
-	u64 foreign;		/* slots that hold counts of earlier address spaces */
+	u64 own;		/* slots with counts since the owner came */
+	u64 foreign;		/* slots to clear before user mode may read them */
 	u64 enabled;		/* slots that count for the current thread's context; 0: none */
 	u64 running;		/* slots that count at all, sessions' too */
 	/*
-	 * A shared one that the current thread, which exits and counts nothing any more, has had:
-	 * it is left when the thread is switched away from, unless it goes on then. NULL: none.
+	 * The shared context that current, which exits, has given up. It counts on until the next
+	 * switch: another member goes on with it, or it is left. NULL: none.
 	 */
 	struct perfctr_context *left;
 	bool paused;		/* no context is entered or left: the machine suspends */
@@ -52,7 +51,7 @@ DECLARE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
 /* Microseconds from a counter's stop to its interrupt: what perf_events allows AMD's processors. */
 #define PERFCTR_LATEST_INTERRUPT	50
 
-/* What the gates of sessions have run: they tell, and perfctr_cpu_follow_gate() does it. */
+/* Slots that the gates want to run. perfctr_cpu_follow_gate() writes them to the hardware. */
 DECLARE_PER_CPU(u64, perfctr_gate_slots);
 
 /* Interrupts off, on the CPU itself, all of them. */
@@ -97,7 +96,7 @@ static inline void perfctr_cpu_acknowledge(u64 slots)
 		perfctr_pmu->acknowledge(slots);
 }
 
-void perfctr_cpu_freeze(u64 slots);	/* stops some counters, until thaw */
+void perfctr_cpu_freeze(u64 slots);	/* stops some; thaw or write_enable starts them */
 void perfctr_cpu_thaw(void);
 void perfctr_cpu_forget(u64 slots);
 void perfctr_cpu_reset(void);

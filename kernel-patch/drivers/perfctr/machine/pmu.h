@@ -43,7 +43,7 @@ struct perfctr_hw_period {
 struct perfctr_hw_control {
 	struct hlist_node node;
 	refcount_t refs;
-	atomic_t holders;	/* contexts that are started, see hold.c */
+	atomic_t holders;	/* contexts that are started, see tree/hold.c */
 	u64 id;			/* equal ids: equal events; never 0, never used twice */
 	u64 slots;		/* mask of the counters in use */
 	u64 shared;		/* family's own: mask of the registers beside them that it sets */

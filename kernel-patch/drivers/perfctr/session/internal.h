@@ -8,7 +8,7 @@
 /* started.c: under the session's lock */
 int perfctr_session_start(struct perfctr_session *s);
 void perfctr_session_stop(struct perfctr_session *s);
-/* Takes hw over, unless it fails. */
+/* Takes hw over in any case: if it fails, hw is freed. */
 int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 			    struct perfctr_control *control);
 

@@ -20,6 +20,7 @@ long perfctr_ioctl_session(void __user *user);
 /* started.c: the CPU comes, the CPU goes; from its own hotplug thread */
 void perfctr_sessions_online(unsigned int cpu);
 void perfctr_sessions_offline(unsigned int cpu);
+/* started.c: anywhere that may sleep */
 void perfctr_revoke_sessions(void);
 typedef int (*perfctr_holder_fn)(const struct perfctr_holder *holder, void *arg);
 int perfctr_walk_session_holders(perfctr_holder_fn fn, void *arg);

@@ -383,7 +383,7 @@ static void replace_control(struct perfctr_session *s, struct perfctr_hw_control
 		perfctr_trace_clear(s);
 }
 
-/* hw is taken over unless it is refused. */
+/* Takes hw over in any case: if it fails, hw is freed. */
 int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 			    struct perfctr_control *control)
 {

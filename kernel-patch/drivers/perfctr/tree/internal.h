@@ -18,7 +18,8 @@ struct perfctr_install {
 
 /*
  * shared.c: pages of each CPU for a control that asks for totals. make, and free of what no context
- * has taken: anywhere. The rest: under the tree's lock. The owner of the tree's descriptor pays.
+ * has taken: anywhere. The others of this group: under the tree's lock.
+ * The owner of the tree's descriptor pays.
  */
 int perfctr_make_shared(struct perfctr_install *install);
 void perfctr_free_shared(struct perfctr_install *install);
@@ -64,7 +65,7 @@ size_t perfctr_state_bytes(void);
 void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_control *hw);
 void perfctr_page_init(struct perfctr_page *page);
 void perfctr_init_page(struct perfctr_page *page, const struct perfctr_hw_control *hw);
-void perfctr_follow(struct perfctr_context *ctx);
+void perfctr_follow(struct perfctr_context *ctx);	/* the thread cannot be switched */
 void perfctr_add_page(const struct perfctr_page *page, struct perfctr_counts *counts);
 void perfctr_add_sums(const struct perfctr_context *ctx, struct perfctr_counts *counts);
 void perfctr_add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts);
@@ -97,7 +98,7 @@ void perfctr_let_go(struct perfctr_context *ctx);
 
 /* context.c */
 struct perfctr_context *perfctr_alloc(gfp_t gfp);	/* in no tree */
-void perfctr_discard(struct perfctr_context *ctx); /* of a thread that was never born; anywhere */
+void perfctr_discard(struct perfctr_context *ctx); /* an unused one; anywhere */
 struct perfctr_tree *perfctr_alloc_tree(void);
 int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task);
 void perfctr_forget_task(struct perfctr_context *ctx, struct task_struct *task);

@@ -6,8 +6,8 @@
 #include "../cpu/context.h"
 
 /*
- * The lock of a tree, and the tree up to date. -EINTR: the caller is being killed;
- * unkillable is for callers that cannot give up. Both are given back by unlock.
+ * Both take the tree's lock and bring the tree up to date. lock: -EINTR if the caller is being
+ * killed. unkillable: for callers that cannot give up. unlock releases either.
  */
 int perfctr_lock_tree(struct perfctr_tree *tree);
 void perfctr_lock_tree_unkillable(struct perfctr_tree *tree);
@@ -26,8 +26,8 @@ struct perfctr_context *perfctr_next_member(struct perfctr_context *top,
 void perfctr_link_born(struct perfctr_tree *tree);
 
 /*
- * Detaches the members below top whose generation is not but. Parents go first, so that no child
- * that is born meanwhile is missed.
+ * Ends all members below top but those of generation "but": detaches each, and hands its counts to
+ * its parent. Parents go first: a child that is born meanwhile is found.
  */
 void perfctr_end_members_below(struct perfctr_context *top, u64 but);
 

@@ -45,12 +45,13 @@ u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid);
 int perfctr_read_periods(struct perfctr_context *ctx, struct perfctr_periods *periods);
 int perfctr_resume(struct perfctr_context *ctx);
 
-/* record.c: under the tree's lock; lost records count */
+/* record.c: anywhere, without a lock; lost records count */
 bool perfctr_has_records(const struct perfctr_tree *tree);
 
 /*
- * members.c: what the kernel tells of threads. conceive makes the context of current's next child,
- * bear gives it to the child. NULL: current inherits nothing; -ENOMEM: the child becomes no member.
+ * members.c: what the kernel tells of threads. conceive makes the context of current's next child.
+ * NULL: the child needs none of its own; -ENOMEM: there is no memory. bear takes what conceive has
+ * returned, in any case, and does not sleep.
  */
 struct perfctr_context *perfctr_conceive(gfp_t gfp);
 void perfctr_bear(struct task_struct *child, struct perfctr_context *ctx);

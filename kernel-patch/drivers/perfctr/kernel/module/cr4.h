@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The module: CR4.PCE of this CPU, interrupts off. Where the kernel lets its copy of CR4 be changed
- * that is all there is to it; else see cr4-module.c.
+ * that is all there is to it; else see cr4.c.
  */
 #ifndef _PERFCTR_CR4_MODULE_H
 #define _PERFCTR_CR4_MODULE_H

@@ -18,7 +18,7 @@
 #define PERFCTR_TELLS_TO_THE_END	false
 #define PERFCTR_SWITCH_FINDS_THREADS	/* ... and gives them to perfctr_switch_threads() */
 
-/* hooks-module.c */
+/* hooks.c */
 
 /* Sessions that are started. */
 extern atomic_t perfctr_n_gated;
@@ -47,7 +47,7 @@ static inline void perfctr_switch_rest(struct task_struct *prev, struct task_str
 {
 }
 
-/* events-module.c, for who is below it. */
+/* entry/module/events.c gives these to this room. */
 struct perfctr_events {
 	int (*begin)(void);	/* the kernel tells from now on */
 	void (*end)(void);
@@ -65,7 +65,7 @@ void perfctr_tell_rdpmc(struct mm_struct *mm);
 bool perfctr_cpu_is_not_perfs(void);	/* this CPU's counters are ours */
 DECLARE_PER_CPU(bool, perfctr_idle_watched);
 
-/* settings-module.c: files of the administrator's. */
+/* settings.c: files of the administrator's. */
 void perfctr_settings_open(void);
 void perfctr_settings_close(void);
 int perfctr_paranoid(void);		/* perf_event_paranoid */
@@ -78,7 +78,7 @@ extern const struct cred *perfctr_kernel_cred;	/* to read files with; NULL: no m
  */
 int perfctr_ask_access(struct task_struct *task, unsigned int mode);
 
-/* security-module.c */
+/* security.c */
 void perfctr_security_open(void);
 void perfctr_security_close(void);
 bool perfctr_has_selinux(void);		/* it was enabled at boot */

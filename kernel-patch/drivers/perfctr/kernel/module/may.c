@@ -2,7 +2,7 @@
 /*
  * The module: permission to count, by the rules of perf_events and of ptrace. The kernel does not
  * export the functions that decide. The module asks security modules through those that it does
- * export, see security-module.c; docs/security.md says what that leaves out.
+ * export, see security.c; docs/security.md says what that leaves out.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>

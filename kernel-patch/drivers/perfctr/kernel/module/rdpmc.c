@@ -173,7 +173,7 @@ void perfctr_update_pce(void)
 	}
 }
 
-/* perf_events keeps what it knows, and is kept from writing it: see events-module.c. */
+/* perf_events keeps what it knows, and is kept from writing it: see entry/module/events.c. */
 void perfctr_settle_perf(void)
 {
 }

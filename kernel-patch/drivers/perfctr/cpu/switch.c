@@ -53,11 +53,15 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
 }
 
 /*
- * On a mute CPU a context counts time and no events, and its page says that events are missing. The
- * counters are somebody else's: who reads the page here takes the sums, as of one that is stopped.
+ * On a mute CPU a context counts time and no events. If it has events its page says that some are
+ * missing. The counters here are somebody else's: the thread's own reads end with the sums, as those
+ * of a stopped context do.
  */
 static noinline void enter_mute(const struct perfctr_context *ctx, struct perfctr_page *page)
 {
+	perfctr_kind_mute(page, true);
+	if (!ctx->hw->n_events)
+		return;
 	page->flags |= PERFCTR_PAGE_DISTURBED;
 	if (!ctx->shared)
 		page->flags &= ~PERFCTR_PAGE_STARTED;
@@ -67,6 +71,7 @@ static noinline void enter_mute(const struct perfctr_context *ctx, struct perfct
 
 static noinline void leave_mute(const struct perfctr_context *ctx, struct perfctr_page *page)
 {
+	perfctr_kind_mute(page, false);
 	if (!ctx->shared && !ctx->hw->interrupts)
 		page->flags |= PERFCTR_PAGE_STARTED;
 }
@@ -111,9 +116,9 @@ static __always_inline void enter_cpu(struct perfctr_page *page, u64 now, bool s
 	if (page->cpu != number) {
 		page->migrations += switched && page->cpu != U32_MAX;
 		page->cpu = number;
+		if (static_branch_unlikely(&perfctr_kinds))
+			perfctr_kind_enter(page);
 	}
-	if (static_branch_unlikely(&perfctr_kinds))
-		perfctr_kind_enter(page);
 	set_bias(&page->tsc, now);
 }
 
@@ -128,7 +133,7 @@ static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfct
 	enter_cpu(page, now, switched);
 	if (has_counters_here(cpu, ctx))
 		enter_counters(cpu, ctx);
-	else if (ctx->hw->n_events)
+	else if (unlikely(cpu->mute))
 		enter_mute(ctx, page);
 	perfctr_page_end(page);
 }
@@ -164,7 +169,7 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 		fold_counters(cpu, ctx);
 		change_owner(cpu, unlikely(ctx->hw->special) ? leave_specially(cpu, ctx) :
 							       space_of(ctx));
-	} else if (ctx->hw->n_events) {
+	} else if (unlikely(cpu->mute)) {
 		leave_mute(ctx, page);
 	}
 	perfctr_page_end(page);

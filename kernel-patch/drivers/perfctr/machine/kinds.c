@@ -102,19 +102,29 @@ static u64 present_time(const struct perfctr_page *page)
 	return time;
 }
 
-/*
- * The thread has come to this CPU; the page's sums are those of when it left the one before. That
- * may have had the same number: a CPU goes, and is of another kind, or mute, when it comes again.
- */
-void perfctr_kind_enter(struct perfctr_page *page)
+/* The page's sums are up to date; time from now on is of this kind. */
+static void change_kind(struct perfctr_page *page, u32 kind)
 {
-	u32 kind = __this_cpu_read(perfctr_cpu.mute) ? PERFCTR_NO_KIND :
-						       __this_cpu_read(kind_of_cpu);
-
 	if (page->kind == kind)
 		return;
 	page->kind_tsc[page->kind] = present_time(page);
 	page->kind = kind;
+}
+
+/* The thread has come to this CPU from another one. */
+void perfctr_kind_enter(struct perfctr_page *page)
+{
+	change_kind(page, __this_cpu_read(kind_of_cpu));
+}
+
+/*
+ * The thread begins, or ends, to run on this mute CPU. The time between is of no kind. The kind is
+ * the CPU's former one again afterwards: the CPU may count when the thread comes back to it.
+ */
+void perfctr_kind_mute(struct perfctr_page *page, bool begins)
+{
+	if (static_branch_unlikely(&perfctr_kinds))
+		change_kind(page, begins ? PERFCTR_NO_KIND : __this_cpu_read(kind_of_cpu));
 }
 
 void perfctr_kind_times(const struct perfctr_page *page, u64 *time)

@@ -104,6 +104,7 @@ u64 perfctr_kinds_evntsel(const struct perfctr_pmu *pmu, u32 kinds);
 bool perfctr_some_kind_has(const struct perfctr_pmu *pmu, u32 counter);
 bool perfctr_kinds_lack(const struct perfctr_pmu *pmu, u64 slots);
 void perfctr_kind_enter(struct perfctr_page *page);
+void perfctr_kind_mute(struct perfctr_page *page, bool begins);
 void perfctr_kind_times(const struct perfctr_page *page, u64 *time);
 void perfctr_kind_add(u64 *sum, const u64 *time);
 u32 perfctr_kind_of_cpu(unsigned int cpu);

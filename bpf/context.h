@@ -195,9 +195,10 @@ static __always_inline bool close_account(struct context *c, int which, __u32 fl
 }
 
 /*
- * Since Linux 7 a program can be executed that on_exec is not told of: while another task is
- * preempted in it, on the same CPU.  What was counted since then is added to no account of who may
- * not watch it, but for root's.  While the first one is being executed on_exec may be yet to come.
+ * Since Linux 7 the kernel does not call on_exec for an exec on a CPU where another task is
+ * preempted inside on_exec.  After one such exec the accounts of users who may not watch the new
+ * program are closed, after several those of all users but root: their counts since then are
+ * dropped.  While the thread is inside the first exec, on_exec may still be called.
  */
 static __noinline void close_hidden(struct context *c, struct task_struct *task)
 {

@@ -361,7 +361,8 @@ struct perfctr_record {
  * RDPMC's upper half, EDX, is 0: the kernel sets a counter to 0 before its value has 32 bits.
  * While an event has a period no counter of the context can be read so: recheck always differs, and
  * PERFCTR_PAGE_STARTED and _RDPMC are not set.  The sums go on, and the time stamp can be read.
- * While the thread runs on a mute CPU likewise, but for _RDPMC, which stays.
+ * While the thread runs on a mute CPU recheck always differs, too, and PERFCTR_PAGE_STARTED is not
+ * set; PERFCTR_PAGE_RDPMC stays as it is.
  */
 struct perfctr_page_counter {
 	__u64 bias;
@@ -388,7 +389,7 @@ struct perfctr_page {
 	__u64 kind_tsc[PERFCTR_MAX_KINDS + 1];	/* of tsc, but of kind: that has the rest */
 };
 
-/* perfctr_page.kind: a CPU whose counters are of no kind that was there at boot. */
+/* perfctr_page.kind while the thread runs on a mute CPU (perfctr_pmu_info.mute_cpus). */
 #define PERFCTR_NO_KIND		PERFCTR_MAX_KINDS
 #define PERFCTR_PAGE_STARTED	(1u << 0)	/* counts whenever the thread runs */
 /*

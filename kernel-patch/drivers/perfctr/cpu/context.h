@@ -92,9 +92,9 @@ struct perfctr_context {
 	struct perfctr_hw_control *held; /* reserved by tree/hold.c, or NULL; let go by xchg() */
 	/* Under the tree's lock: */
 	struct perfctr_context *parent;	/* nearest above that has not exited, or the root */
-	struct list_head children;	/* whose parent this is */
-	struct list_head sibling;
-	bool page_is_users;		/* mapped by a user who may not count kernel mode */
+	struct list_head children;	/* contexts whose parent is this context */
+	struct list_head sibling;	/* in the parent's children */
+	bool page_is_users;		/* its mapper may not count kernel mode */
 	struct perfctr_counts exited;	/* sums of the members below that have exited */
 
 	/* What page points to before it is mapped: a page with the machine's counters alone. */

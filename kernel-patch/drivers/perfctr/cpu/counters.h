@@ -108,9 +108,9 @@ static __always_inline u64 space_of(const struct perfctr_context *ctx)
 }
 
 /*
- * context.ctx_id of the address space whose threads may see what ctx's hardware counters hold, 0:
- * none may. Threads of one address space read each other's memory, state pages too. What is shared
- * is counted for many, of whom none may see what the others did.
+ * The context.ctx_id of the address space whose threads may see the hardware counts of ctx; 0: no
+ * thread may. Threads of one address space read each other's memory, and so each other's pages. A
+ * shared context counts many threads, none of which may see the counts of the others.
  */
 static __always_inline u64 seen_by(const struct perfctr_context *ctx)
 {

@@ -65,7 +65,7 @@ static bool is_to_clear(const struct perfctr_cpu *cpu, const struct perfctr_hw_c
 	return false;
 }
 
-/* True when no counter has gone back. One that has was written: what it lost is lost. */
+/* True: no counter has gone back. A counter that has was written by others; its loss stays lost. */
 static __always_inline bool read_forward(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
 					 bool periods)
 {
@@ -107,7 +107,7 @@ static void fold_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 		perfctr_cpu_thaw();
 }
 
-/* intact: no register has been found written by somebody else. True: no counter has, either. */
+/* intact: no register was written by others. Returns whether no counter was, either. */
 static bool fold_by_tick(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool intact)
 {
 	struct perfctr_page *page = perfctr_page_here(ctx);

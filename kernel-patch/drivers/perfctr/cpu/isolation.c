@@ -11,7 +11,7 @@
 #include "../kernel/hooks.h"
 #include "counters.h"
 
-/* The counters are stopped, code in mm may RDPMC: it must find nothing of other address spaces. */
+/* The counters are stopped. Code in mm may RDPMC, but not find counts of others. */
 void perfctr_scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 {
 	u64 slots = cpu->foreign;
@@ -25,7 +25,7 @@ void perfctr_scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 	cpu->own &= ~slots;
 }
 
-/* Of a running context, whose sums are up to date. */
+/* ctx runs, and its sums are up to date. */
 static void clear_foreign(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
 {
 	clear_slots(cpu, cpu->foreign);
@@ -33,7 +33,7 @@ static void clear_foreign(struct perfctr_cpu *cpu, const struct perfctr_context 
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 }
 
-/* Counters without a period among them begin anew from 0, those with one where they were. */
+/* Counters without a period begin again from 0; counters with one go on where they were. */
 static noinline void scrub_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	perfctr_cpu_freeze(ctx->hw->slots);

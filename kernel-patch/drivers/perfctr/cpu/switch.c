@@ -54,8 +54,8 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
 
 /*
  * On a mute CPU a context counts time and no events. If it has events its page says that some are
- * missing. The counters here are somebody else's: the thread's own reads end with the sums, as those
- * of a stopped context do.
+ * missing. The counters here are somebody else's: the thread's own reads end with the sums, as
+ * those of a stopped context do.
  */
 static noinline void enter_mute(const struct perfctr_context *ctx, struct perfctr_page *page)
 {
@@ -138,7 +138,7 @@ static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfct
 	perfctr_page_end(page);
 }
 
-/* The counters are stopped and read, and the sums say so. Returns whose what they hold is. */
+/* The counters are stopped, and their values are in the sums. Returns their owner's ctx_id. */
 static noinline u64 leave_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	if (ctx->hw->interrupts) {
@@ -185,7 +185,7 @@ static bool goes_on(const struct perfctr_hw_control *out, const struct perfctr_h
 	return in->n_events && !in->special && !out->special;
 }
 
-/* marked: the thread that the gates have turned for, or NULL. */
+/* marked: the thread for which the gates have turned; NULL: they have not. */
 static void change_context(struct perfctr_cpu *cpu, struct perfctr_context *out,
 			   struct perfctr_context *in, struct task_struct *marked)
 {
@@ -201,7 +201,7 @@ static void change_context(struct perfctr_cpu *cpu, struct perfctr_context *out,
 	}
 }
 
-/* out, in: those of prev and next that are started, or NULL. */
+/* out, in: the started contexts of prev and next, or NULL. */
 static noinline void switch_slowly(struct task_struct *prev, struct task_struct *next,
 				   struct perfctr_context *out, struct perfctr_context *in)
 {
@@ -256,7 +256,7 @@ static noinline void exchange_threads(struct task_struct *prev, struct task_stru
 	if (cpu->foreign || prev->mm != next->mm || !next->mm) {
 		if (perfctr_user_rdpmc() || perfctr_has_page(in))
 			goto slowly;
-		/* Who owns what is held is asked when somebody leaves. */
+		/* leave_context() determines the owner again. */
 		cpu->foreign |= cpu->own;
 	}
 	cpu->entries++;

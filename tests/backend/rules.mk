@@ -13,7 +13,7 @@ $(BUILD)/tests/backend/%.o: tests/backend/%.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
 
-$(BACKEND_TESTS): $(BACKEND_OBJECTS) $(BUILD)/tests/bpf/work.o $(GUEST)/guest.o $(LIB_STATIC)
+$(BACKEND_TESTS): $(BACKEND_OBJECTS) $(BUILD)/tests/bpf/work.o $(GUEST)/guest.o $(GUEST)/callers.o $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
 .PHONY: check-backend check-backend-free

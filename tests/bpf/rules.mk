@@ -25,7 +25,7 @@ $(BPF_SWITCHES): tests/bpf/programs/switches.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -D_GNU_SOURCE -pthread -o $@ $<
 
-$(BPF_TESTS): $(BPF_TEST_OBJECTS) $(BUILD)/tests/backend/handles.o $(GUEST)/guest.o $(LIB_STATIC)
+$(BPF_TESTS): $(BPF_TEST_OBJECTS) $(BUILD)/tests/backend/handles.o $(GUEST)/guest.o $(GUEST)/callers.o $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
 $(BPF_WITNESS): $(BUILD)/tests/bpf/witness/witness.o $(BUILD)/tests/bpf/work.o $(LIB_STATIC)

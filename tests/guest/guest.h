@@ -114,6 +114,9 @@ pid_t spawn_sleeper(int semaphore);
 /* The caller, and what it makes, may have n descriptors open. */
 void raise_descriptors(unsigned int n);
 void copy_file(const char *from, const char *to, mode_t mode);
+
+/* callers.c: callers with other rights than the test's own, and perf_events beside them. */
+
 /*
  * Copies of "exec" and "loop" in a directory of their own; "loop" sets the user id to root.
  */
@@ -144,6 +147,8 @@ void forbid_perf_events(int error);
 
 /* For good, by Landlock: the caller uses no file but those of /dev, and traces only what it makes. */
 void restrict_files(void);
+
+/* guest.c again */
 
 /* waitpid() that goes on after a signal. */
 pid_t wait_for(pid_t pid, int *status);

@@ -13,7 +13,7 @@ $(BUILD)/tests/stock/%.o: tests/stock/%.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -MMD -MP -c -o $@ $<
 
-$(STOCK_TESTS): $(STOCK_OBJECTS) $(BUILD)/tests/backend/handles.o $(BUILD)/tests/bpf/work.o $(GUEST)/guest.o $(LIB_STATIC)
+$(STOCK_TESTS): $(STOCK_OBJECTS) $(BUILD)/tests/backend/handles.o $(BUILD)/tests/bpf/work.o $(GUEST)/guest.o $(GUEST)/callers.o $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
 .PHONY: check-stock check-stock-6.1

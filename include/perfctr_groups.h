@@ -117,12 +117,13 @@ int perfctr_session_read(const struct perfctr_session *s, struct perfctr_counts 
 unsigned int perfctr_session_cpus(const struct perfctr_session *s);
 
 /*
- * perfctr_session_totals - what one CPU has counted until its last tick, or until its gate closed.
- * No system call.
- * perfctr_session_sum - the same, added up over all CPUs: tsc, switches and counter[] of out.
+ * perfctr_session_read_cpu - what one CPU has counted until its last tick, or until its gate
+ * closed: tsc, switches, n_counters and counter[] of out, and PERFCTR_COUNTS_DISTURBED.  No system
+ * call.
+ * perfctr_session_sum - the same, added up over all CPUs.
  */
-void perfctr_session_totals(const struct perfctr_session *s, unsigned int cpu,
-			    struct perfctr_cpu_totals *out);
+void perfctr_session_read_cpu(const struct perfctr_session *s, unsigned int cpu,
+			      struct perfctr_counts *out);
 void perfctr_session_sum(const struct perfctr_session *s, struct perfctr_counts *out);
 
 /*

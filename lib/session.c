@@ -128,16 +128,18 @@ unsigned int perfctr_session_cpus(const struct perfctr_session *s)
 	return s->backend->session_cpus(s);
 }
 
-void perfctr_session_totals(const struct perfctr_session *s, unsigned int cpu,
-			    struct perfctr_cpu_totals *out)
+void perfctr_session_read_cpu(const struct perfctr_session *s, unsigned int cpu,
+			      struct perfctr_counts *out)
 {
-	s->backend->session_totals(s, cpu, out);
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	s->backend->session_read_cpu(s, cpu, out);
 }
 
 void perfctr_session_sum(const struct perfctr_session *s, struct perfctr_counts *out)
 {
 	unsigned int n_cpus = perfctr_session_cpus(s);
-	struct perfctr_cpu_totals totals;
+	struct perfctr_counts counts;
 
 	if (!n_cpus) {
 		perfctr_session_read(s, out);
@@ -147,11 +149,12 @@ void perfctr_session_sum(const struct perfctr_session *s, struct perfctr_counts 
 	out->size = sizeof(*out);
 	out->n_counters = s->n_counters;
 	for (unsigned int cpu = 0; cpu < n_cpus; cpu++) {
-		perfctr_session_totals(s, cpu, &totals);
-		out->tsc += totals.tsc;
-		out->switches += totals.switches;
+		perfctr_session_read_cpu(s, cpu, &counts);
+		out->flags |= counts.flags;
+		out->tsc += counts.tsc;
+		out->switches += counts.switches;
 		for (unsigned int i = 0; i < out->n_counters; i++)
-			out->counter[i] += totals.counter[i];
+			out->counter[i] += counts.counter[i];
 	}
 }
 

@@ -29,7 +29,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define PERFCTR_ABI_VERSION	2
+#define PERFCTR_ABI_VERSION	3
 #define PERFCTR_MAX_COUNTERS	32		/* events in one control */
 #define PERFCTR_MAX_KINDS	4		/* of cores in one machine */
 #define PERFCTR_FIXED		0x40000000u	/* + n: fixed counter n */
@@ -371,7 +371,14 @@ struct perfctr_page_counter {
 	__u64 sum;		/* at the last fold: what other threads may read, under seq */
 };
 
-/* The state page: mapped read-only, PERFCTR_PAGE_SIZE bytes at offset 0 of a context. */
+/*
+ * The state page: mapped read-only, PERFCTR_PAGE_SIZE bytes at offset 0 of a context.
+ *
+ * A session has one for each CPU, all in one mapping (struct perfctr_session_args): what the CPU
+ * counted until its last timer tick, or until its gate closed.  Its sums are read under seq, as
+ * those of a context that is stopped: PERFCTR_PAGE_STARTED and _RDPMC are not set and recheck
+ * always differs, because RDPMC would read the reader's CPU.  switches: how often the gate opened.
+ */
 struct perfctr_page {
 	__u32 size;		/* bytes in use */
 	__u32 abi_version;
@@ -399,6 +406,7 @@ struct perfctr_page {
  */
 #define PERFCTR_PAGE_RDPMC	(1u << 1)
 #define PERFCTR_PAGE_DISTURBED	(1u << 2)	/* as PERFCTR_COUNTS_DISTURBED */
+#define PERFCTR_PAGE_COUNTING	(1u << 3)	/* of a session's page: the CPU counts now */
 
 /*
  * What a session excludes from counting: the bits of POWER2's MMCR, with their names there.  A
@@ -458,35 +466,15 @@ struct perfctr_session_args {
 	__u32 cpus_bytes;	/* of it */
 	__u32 trace_bytes;	/* of the records that each CPU's ring holds, 0: no trace */
 	__u32 trace_ticks;	/* also a record every so many ticks; 0: only at changes */
-	__u32 n_cpus;		/* out: struct perfctr_cpu_totals in the totals, one for each CPU */
-	__u32 totals_bytes;	/* out: to map at offset 0 */
+	__u32 n_cpus;		/* out: state pages, one for each CPU */
+	__u32 pages_bytes;	/* out: all state pages, to map read-only at offset 0 */
 	__u32 ring_bytes;	/* out: to map at PERFCTR_RING_OFFSET + cpu * ring_bytes */
+	__u32 cpu_bytes;	/* out: from one CPU's struct perfctr_page to the next */
+	__u32 reserved;
 };
 
 #define PERFCTR_RING_OFFSET	(1u << 24)
 #define PERFCTR_MAX_RING_BYTES	(1u << 22)
-
-/*
- * The totals of a session, mapped read-only: what each CPU counted until its last timer tick, or
- * until its gate closed.  Retry while seq is odd or has changed.
- */
-struct perfctr_cpu_totals {
-	__u32 seq;
-	__u32 reserved;
-	__u64 tsc;		/* ticks while the session's policy let it count */
-	__u64 switches;		/* times the gate opened */
-	__u64 counter[PERFCTR_MAX_COUNTERS];
-};
-
-struct perfctr_totals {
-	__u32 size;		/* of this header */
-	__u32 abi_version;
-	__u32 n_cpus;
-	__u32 cpu_bytes;	/* from one struct perfctr_cpu_totals to the next */
-	__u32 n_counters;
-	__u32 reserved[11];
-	struct perfctr_cpu_totals cpu[];
-};
 
 /*
  * The trace of one CPU, mapped read-only: this header, then, at offset records, room for n_records

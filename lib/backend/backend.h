@@ -146,10 +146,10 @@ struct perfctr_backend {
 	int (*session_stop)(struct perfctr_session *s);
 	/* As read(). */
 	int (*session_read)(const struct perfctr_session *s, struct perfctr_counts *out);
-	/* 0: it has no totals of CPUs, and session_totals() is not called. */
+	/* 0: it does not keep CPUs apart, and session_read_cpu() is not called. */
 	unsigned int (*session_cpus)(const struct perfctr_session *s);
-	void (*session_totals)(const struct perfctr_session *s, unsigned int cpu,
-			       struct perfctr_cpu_totals *out);
+	void (*session_read_cpu)(const struct perfctr_session *s, unsigned int cpu,
+				 struct perfctr_counts *out);	/* out: zeros, but for size */
 	long (*session_trace)(struct perfctr_session *s, unsigned int cpu,
 			      perfctr_trace_visit *visit, void *argument);
 	uint64_t (*session_lost)(const struct perfctr_session *s);

@@ -213,7 +213,6 @@ int gperfctr_start(const struct gperfctr *global, unsigned int interval_usec)
 static int read_cpu(const struct global *g, unsigned int i, struct perfctr_sum_ctrs *sum)
 {
 	const struct global_cpu *cpu = &g->cpu[i];
-	struct perfctr_cpu_totals totals;
 	struct perfctr_counts counts;
 
 	*sum = cpu->sum;
@@ -222,10 +221,10 @@ static int read_cpu(const struct global *g, unsigned int i, struct perfctr_sum_c
 	/* What is told of a CPU is as of its last tick; reading them all brings it up to now. */
 	if (perfctr_session_read(cpu->session, &counts) < 0)
 		return -1;
-	perfctr_session_totals(cpu->session, i, &totals);
-	sum->tsc = cpu->control.tsc_on ? totals.tsc : 0;
+	perfctr_session_read_cpu(cpu->session, i, &counts);
+	sum->tsc = cpu->control.tsc_on ? counts.tsc : 0;
 	for (unsigned int k = 0; k < cpu->control.nractrs; k++)
-		sum->pmc[k] = totals.counter[k];
+		sum->pmc[k] = counts.counter[k];
 	return 0;
 }
 

@@ -187,7 +187,6 @@ static void write_metrics(struct system *system)
 /* The read brings the totals of each CPU up to date as well. */
 static void take_interval(struct system *system)
 {
-	struct perfctr_cpu_totals totals;
 	struct perfctr_counts counts;
 	uint64_t now;
 
@@ -202,8 +201,8 @@ static void take_interval(struct system *system)
 	     system->options->per_cpu && cpu < perfctr_session_cpus(system->run.session); cpu++) {
 		if (!is_counted(system->options, cpu))
 			continue;
-		perfctr_session_totals(system->run.session, cpu, &totals);
-		take_row(system, &system->last[1 + cpu], now, totals.tsc, totals.counter);
+		perfctr_session_read_cpu(system->run.session, cpu, &counts);
+		take_row(system, &system->last[1 + cpu], now, counts.tsc, counts.counter);
 	}
 	text_close(&system->text);
 	if (system->options->metrics)

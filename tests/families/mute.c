@@ -97,17 +97,30 @@ bool the_first_to_count_leaves_a_cpu_alone_that_cannot(void)
 	return !close(fd);
 }
 
-static int session_open_on(uint64_t cpus)
+/* cpus: 0 for all. */
+static int session_open_on(uint64_t cpus, struct perfctr_session_args *open)
 {
-	struct perfctr_session_args open = {
-		.size = sizeof(open),
+	*open = (struct perfctr_session_args){
+		.size = sizeof(*open),
 		.group = -1,
 		.policy = PERFCTR_EXCLUDE_KERNEL,
-		.cpus = (uintptr_t)&cpus,
-		.cpus_bytes = sizeof(cpus),
+		.cpus = cpus ? (uintptr_t)&cpus : 0,
+		.cpus_bytes = cpus ? sizeof(cpus) : 0,
 	};
+	return device_call(PERFCTR_IOC_SESSION, open);
+}
 
-	return device_call(PERFCTR_IOC_SESSION, &open);
+/* Only the page of the CPU that is mute says that something is missing. */
+static bool pages_tell(int session, const struct perfctr_session_args *open)
+{
+	const char *pages = mmap(NULL, open->pages_bytes, PROT_READ, MAP_SHARED, session, 0);
+	const struct perfctr_page *first = (const void *)pages,
+				  *second = (const void *)(pages + open->cpu_bytes);
+
+	REQUIRE(EXPECT(pages != MAP_FAILED));
+	REQUIRE(EXPECT(!(first->flags & PERFCTR_PAGE_DISTURBED)) &&
+		EXPECT(second->flags & PERFCTR_PAGE_DISTURBED));
+	return !munmap((void *)pages, open->pages_bytes);
 }
 
 static bool is_disturbed(int fd, uint32_t scope)
@@ -119,8 +132,9 @@ static bool is_disturbed(int fd, uint32_t scope)
 static bool sessions_are_told(void)
 {
 	struct perfctr_control control = control_one(&profile.instructions.of[1], USER);
-	int on_it = session_open_on(2), on_other = session_open_on(1),
-	    on_all = session_open(-1, PERFCTR_EXCLUDE_KERNEL);
+	struct perfctr_session_args open;
+	int on_it = session_open_on(2, &open), on_other = session_open_on(1, &open),
+	    on_all = session_open_on(0, &open);
 	struct perfctr_control copy = control;
 	bool refused;
 
@@ -135,7 +149,7 @@ static bool sessions_are_told(void)
 		EXPECT(!is_disturbed(on_other, PERFCTR_SCOPE_SELF)));
 	close(on_other);
 	REQUIRE(context_control(on_all, &control) &&
-		EXPECT(is_disturbed(on_all, PERFCTR_SCOPE_SELF)));
+		EXPECT(is_disturbed(on_all, PERFCTR_SCOPE_SELF)) && pages_tell(on_all, &open));
 	close(on_all);
 	return !close(on_it);
 }

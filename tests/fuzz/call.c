@@ -603,7 +603,7 @@ static void keep(struct fuzzer *f, const struct call *call)
 		       call->length < sizeof(session) ? call->length : sizeof(session));
 		held.kind = SESSION;
 		held.n_cpus = session.n_cpus;
-		held.totals_bytes = session.totals_bytes;
+		held.pages_bytes = session.pages_bytes;
 		held.ring_bytes = session.ring_bytes;
 		break;
 	case PERFCTR_IOC_SAMPLES:

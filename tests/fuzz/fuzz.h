@@ -33,7 +33,7 @@ struct slot {
 	enum kind kind;
 	bool own;	 /* OWNER: of the holder's only thread, no one else has it */
 	uint32_t n_cpus; /* as SESSION or SAMPLES told */
-	uint32_t totals_bytes;
+	uint32_t pages_bytes;
 	uint32_t ring_bytes; /* 0: there are none */
 };
 
@@ -42,7 +42,7 @@ struct slot {
  * is UNKNOWN for good: who came last, and of which descriptor it was, cannot be told.
  */
 struct window {
-	enum { NOTHING, UNKNOWN, PAGE, TOTALS, RING } content;
+	enum { NOTHING, UNKNOWN, PAGE, SESSION_PAGES, RING } content;
 	uint32_t length; /* bytes, whole pages */
 };
 

@@ -104,7 +104,7 @@ static struct request any_request(struct fuzzer *f, const struct slot *slot)
 	struct request r = { .length = PERFCTR_PAGE_SIZE, .content = PAGE };
 
 	if (slot->kind == SESSION)
-		r = (struct request){ .length = slot->totals_bytes, .content = TOTALS };
+		r = (struct request){ .length = slot->pages_bytes, .content = SESSION_PAGES };
 	if (slot->ring_bytes && chance(f, 60)) {
 		r.length = slot->ring_bytes;
 		r.offset = PERFCTR_RING_OFFSET +
@@ -281,17 +281,19 @@ static void look_at_page(struct fuzzer *f, void *address)
 		finding(f, CHECK_MEMORY, "page: seq stays odd");
 }
 
-static void look_at_totals(struct fuzzer *f, void *address)
+/* The first of those that a session has for each CPU. */
+static void look_at_session_page(struct fuzzer *f, void *address)
 {
-	const struct perfctr_totals *totals = address;
+	const struct perfctr_page *page = address;
 
-	if (totals->size != sizeof(*totals) || totals->abi_version != PERFCTR_ABI_VERSION ||
-	    totals->cpu_bytes != sizeof(totals->cpu[0]) ||
-	    totals->n_counters > PERFCTR_MAX_COUNTERS)
-		finding(f, CHECK_MEMORY, "totals: size %u, version %u, %u bytes a CPU, %u counters",
-			totals->size, totals->abi_version, totals->cpu_bytes, totals->n_counters);
-	if (!becomes_even(&totals->cpu[0].seq))
-		finding(f, CHECK_MEMORY, "totals: seq stays odd");
+	if (page->size != sizeof(*page) || page->abi_version != PERFCTR_ABI_VERSION ||
+	    page->n_counters > PERFCTR_MAX_COUNTERS ||
+	    page->flags & ~PERFCTR_PAGE_COUNTING)
+		finding(f, CHECK_MEMORY,
+			"page of a session: size %u, version %u, %u counters, flags %x", page->size,
+			page->abi_version, page->n_counters, page->flags);
+	if (!becomes_even(&page->seq))
+		finding(f, CHECK_MEMORY, "page of a session: seq stays odd");
 }
 
 /* Empty before the first control; another one may clear it at any time. */
@@ -309,7 +311,7 @@ void op_look(struct fuzzer *f)
 {
 	static void (*const look[])(struct fuzzer * f, void *address) = {
 		[PAGE] = look_at_page,
-		[TOTALS] = look_at_totals,
+		[SESSION_PAGES] = look_at_session_page,
 		[RING] = look_at_ring,
 	};
 	struct window *window = used_window(f);

@@ -52,7 +52,7 @@ void add_slot(struct fuzzer *f, int fd, const struct slot *held)
 	slot->kind = held->kind;
 	slot->own = held->own;
 	slot->n_cpus = held->n_cpus;
-	slot->totals_bytes = held->totals_bytes;
+	slot->pages_bytes = held->pages_bytes;
 	slot->ring_bytes = held->ring_bytes;
 	/* Last: another thread may look, or fork. */
 	atomic_store(&slot->fd, fd);
@@ -94,7 +94,7 @@ void op_dup(struct fuzzer *f)
 	add_slot(f, fd,
 		 &(struct slot){ .kind = old->kind,
 				 .n_cpus = old->n_cpus,
-				 .totals_bytes = old->totals_bytes,
+				 .pages_bytes = old->pages_bytes,
 				 .ring_bytes = old->ring_bytes });
 }
 

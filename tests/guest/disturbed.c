@@ -215,6 +215,19 @@ START_TEST(a_session_that_is_disturbed_is_flagged)
 }
 END_TEST
 
+/* No counter goes back, and so nothing but the registers tells. */
+START_TEST(a_session_whose_registers_others_write_is_flagged)
+{
+	int fd = open_session();
+
+	start_spinner();
+	disturb_spinner(GLOBAL_CTRL, 0);
+	ck_assert(context_read_scope(fd, PERFCTR_SCOPE_SELF).flags & PERFCTR_COUNTS_DISTURBED);
+	end_spinner();
+	close(fd);
+}
+END_TEST
+
 /* Again and again, until it is killed. */
 static pid_t start_disturber(void)
 {
@@ -262,4 +275,5 @@ SUITE(disturbed, who_is_not_disturbed_is_not_flagged,
       sums_do_not_go_back_when_somebody_clears_a_counter,
       a_new_control_is_not_flagged_for_the_old_one,
       a_tree_keeps_the_flag_of_a_member_that_has_exited, a_session_that_is_disturbed_is_flagged,
+      a_session_whose_registers_others_write_is_flagged,
       BY_THE_CLOCK, perfex_says_that_its_counts_are_wrong)

@@ -56,12 +56,12 @@ static long read_session(void)
 
 static long map_totals(void)
 {
-	return (long)mmap(NULL, traced_session.totals_bytes, PROT_READ, MAP_SHARED, session, 0);
+	return (long)mmap(NULL, traced_session.pages_bytes, PROT_READ, MAP_SHARED, session, 0);
 }
 
 static void unmap_totals(long address)
 {
-	munmap((void *)address, traced_session.totals_bytes);
+	munmap((void *)address, traced_session.pages_bytes);
 }
 
 static long map_ring(void)

@@ -8,6 +8,8 @@
 #include "tree.h"
 #include "trees.h"
 
+#include <perfctr.h>
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -226,45 +228,95 @@ START_TEST(contexts_and_a_session_count_side_by_side)
 }
 END_TEST
 
-/* The sums over the CPUs as the mapped totals show them. */
-static uint64_t mapped_sum(const struct perfctr_totals *totals)
+/* The state pages of a session, as they are mapped. */
+static const char *map_pages(int session, const struct perfctr_session_args *open)
+{
+	void *pages = mmap(NULL, open->pages_bytes, PROT_READ, MAP_SHARED, session, 0);
+
+	ck_assert_ptr_ne(pages, MAP_FAILED);
+	return pages;
+}
+
+/* The sums over the CPUs as their pages show them. */
+static uint64_t mapped_sum(const char *pages, const struct perfctr_session_args *open)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < totals->n_cpus; i++) {
-		const volatile struct perfctr_cpu_totals *cpu = (const void *)
-			((const char *)totals->cpu + (size_t)i * totals->cpu_bytes);
+	for (uint32_t i = 0; i < open->n_cpus; i++) {
+		const volatile struct perfctr_page *page = (const void *)(pages + i * open->cpu_bytes);
 		uint32_t seq;
 		uint64_t value;
 
 		do {
-			seq = cpu->seq;
-			value = cpu->counter[0];
-		} while (seq & 1 || cpu->seq != seq);
+			seq = page->seq;
+			value = page->counter[0].sum;
+		} while (seq & 1 || page->seq != seq);
 		sum += value;
 	}
 	return sum;
 }
 
-START_TEST(totals_are_read_without_a_system_call_while_members_run)
+static void expect_no_fast_reads(const struct perfctr_page *page)
+{
+	ck_assert_uint_ne(page->tsc.recheck, page->tsc.ticket);
+	for (unsigned int i = 0; i < PERFCTR_MAX_COUNTERS; i++)
+		ck_assert_uint_ne(page->counter[i].recheck, page->counter[i].ticket);
+}
+
+/*
+ * Nothing in the page looks as if the reader might RDPMC, which would read its own CPU's counter.
+ */
+START_TEST(a_session_s_page_is_read_like_that_of_a_stopped_thread)
 {
 	int group = group_open();
 	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
 	int session = try_session(&open);
-	const struct perfctr_totals *totals;
+	const struct perfctr_page *page;
+	struct perfctr_snapshot sums;
+	const char *pages;
+
+	ck_assert_int_ge(session, 0);
+	pages = map_pages(session, &open);
+	page = (const void *)(pages + open.cpu_bytes);
+	ck_assert_uint_eq(page->flags, 0);
+	expect_no_fast_reads(page);
+	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }, { GENERAL(1), 0 }));
+	pin(0, 1);
+	expect_success(marked_start(group, 1, COMMAND(program("loop-long"))));
+	ck_assert_uint_eq(page->size, sizeof(*page));
+	ck_assert_uint_eq(page->abi_version, PERFCTR_ABI_VERSION);
+	ck_assert_uint_eq(page->n_counters, 2);
+	ck_assert_uint_eq(page->cpu, 1);
+	ck_assert_int_eq(perfctr_read_stopped(page, 2, &sums), 1);
+	ck_assert_uint_eq(sums.counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
+	ck_assert_uint_eq(sums.counter[1], LOOP_INSTRUCTIONS(LONG_LOOP));
+	expect_no_fast_reads(page);
+	ck_assert_uint_eq(sums.tsc, context_read(session).tsc);
+	ck_assert_uint_ne(page->switches, 0);
+	ck_assert_uint_eq(page->flags, 0);
+	close(session);
+	close(group);
+}
+END_TEST
+
+START_TEST(pages_are_read_without_a_system_call_while_members_run)
+{
+	int group = group_open();
+	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
+	int session = try_session(&open);
 	uint64_t last = 0, now, exact = 0;
+	const char *pages;
 	pid_t pid;
 
 	ck_assert_int_ge(session, 0);
-	totals = mmap(NULL, open.totals_bytes, PROT_READ, MAP_SHARED, session, 0);
-	ck_assert_ptr_ne(totals, MAP_FAILED);
-	ck_assert_ptr_eq(mmap(NULL, open.totals_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, session, 0),
+	pages = map_pages(session, &open);
+	ck_assert_ptr_eq(mmap(NULL, open.pages_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, session, 0),
 			 MAP_FAILED);
 	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
 	pin(0, 0);
 	pid = marked_start(group, 1, COMMAND(program("loop-long")));
 	while (exact < LOOP_INSTRUCTIONS(LONG_LOOP)) {
-		now = mapped_sum(totals);
+		now = mapped_sum(pages, &open);
 		ck_assert_uint_ge(now, last);
 		last = now;
 		exact = context_read(session).counter[0];
@@ -272,7 +324,7 @@ START_TEST(totals_are_read_without_a_system_call_while_members_run)
 	}
 	ck_assert_uint_gt(last, 0);
 	expect_success(pid);
-	ck_assert_uint_eq(mapped_sum(totals), LOOP_INSTRUCTIONS(LONG_LOOP));
+	ck_assert_uint_eq(mapped_sum(pages, &open), LOOP_INSTRUCTIONS(LONG_LOOP));
 	ck_assert_uint_eq(context_read(session).counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
 	close(session);
 	close(group);
@@ -282,30 +334,27 @@ END_TEST
 /* All counters count the same: sums that differ are of two folds. */
 #define FOLDS 300
 
-START_TEST(mapped_totals_are_of_one_fold)
+START_TEST(mapped_sums_are_of_one_fold)
 {
 	int group = group_open();
 	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
 	int session = try_session(&open);
 	pid_t marked = yielder_start(1), unmarked = yielder_start(1);
-	const struct perfctr_totals *totals;
-	const volatile struct perfctr_cpu_totals *cpu;
+	const volatile struct perfctr_page *page;
 	uint64_t last = 0;
 	int folds = 0;
 
-	totals = mmap(NULL, open.totals_bytes, PROT_READ, MAP_SHARED, session, 0);
-	ck_assert_ptr_ne(totals, MAP_FAILED);
-	cpu = (const void *)((const char *)totals->cpu + totals->cpu_bytes);
+	page = (const void *)(map_pages(session, &open) + open.cpu_bytes);
 	pin(0, 0);
 	mark(marked, group);
 	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }, { GENERAL(1), 0 },
 						{ GENERAL(2), 0 }, { GENERAL(3), 0 },
 						{ FIXED_COUNTER(0), 0 }));
 	while (folds < FOLDS) {
-		uint32_t seq = cpu->seq;
-		uint64_t first = cpu->counter[0], final = cpu->counter[4];
+		uint32_t seq = page->seq;
+		uint64_t first = page->counter[0].sum, final = page->counter[4].sum;
 
-		if (seq & 1 || cpu->seq != seq)
+		if (seq & 1 || page->seq != seq)
 			continue;
 		if (first != final)
 			ck_abort_msg("%llu and %llu", (unsigned long long)first,
@@ -616,8 +665,9 @@ SUITE(session,
       three_sessions_at_once_add_up_too,
       a_storm_of_forks_is_exact_and_competitors_add_nothing,
       contexts_and_a_session_count_side_by_side,
-      totals_are_read_without_a_system_call_while_members_run,
-      mapped_totals_are_of_one_fold,
+      pages_are_read_without_a_system_call_while_members_run,
+      a_session_s_page_is_read_like_that_of_a_stopped_thread,
+      mapped_sums_are_of_one_fold,
       a_killed_owner_leaves_nothing,
       a_running_process_is_marked_and_unmarked,
       a_process_without_its_first_thread_is_marked,

@@ -368,7 +368,7 @@ START_TEST(totals_and_rings_can_not_be_written)
 	open.trace_bytes = 4096;
 	session = try_session(&open);
 	ck_assert_int_ge(session, 0);
-	expect_read_only(session, open.totals_bytes, 0);
+	expect_read_only(session, open.pages_bytes, 0);
 	expect_read_only(session, open.ring_bytes, PERFCTR_RING_OFFSET + (off_t)open.ring_bytes);
 	close(session);
 }

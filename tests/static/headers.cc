@@ -11,7 +11,6 @@ perfctr *context;
 perfctr_backend_info backend;
 perfctr_control control;
 perfctr_counts counts;
-perfctr_cpu_totals totals;
 perfctr_event_control event;
 perfctr_event_entry entry;
 perfctr_events *events;

@@ -334,7 +334,7 @@ static const struct {
 } open_errors[] = {
 	{ ENODEV, "there is no /dev/perfctr: this kernel was built without perfctr; boot a kernel "
 		  "with the perfctr patch" },
-	{ EPROTO, "the kernel's perfctr has another ABI version than this program's 2; use the "
+	{ EPROTO, "the kernel's perfctr has another ABI version than this program's 3; use the "
 		  "programs built with the kernel" },
 	{ EEXIST, "the thread is being counted already; close its context first, or if it is perfex's, "
 	  "leave perfex away: perfctr_region_begin() counts there" },

@@ -342,5 +342,5 @@ const struct perfctr_backend perfctr_bpf_backend = {
 	.session_stop = perfctr_bpf_session_stop,
 	.session_read = perfctr_bpf_session_read,
 	.session_cpus = perfctr_bpf_session_cpus,
-	.session_totals = perfctr_bpf_session_totals,
+	.session_read_cpu = perfctr_bpf_session_read_cpu,
 };

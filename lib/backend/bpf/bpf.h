@@ -109,7 +109,7 @@ int perfctr_bpf_session_start(struct perfctr_session *session);
 int perfctr_bpf_session_stop(struct perfctr_session *session);
 int perfctr_bpf_session_read(const struct perfctr_session *session, struct perfctr_counts *out);
 unsigned int perfctr_bpf_session_cpus(const struct perfctr_session *session);
-void perfctr_bpf_session_totals(const struct perfctr_session *session, unsigned int cpu,
-				struct perfctr_cpu_totals *out);
+void perfctr_bpf_session_read_cpu(const struct perfctr_session *session, unsigned int cpu,
+				  struct perfctr_counts *out);
 
 #endif

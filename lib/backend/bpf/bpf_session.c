@@ -146,8 +146,8 @@ unsigned int perfctr_bpf_session_cpus(const struct perfctr_session *session)
 }
 
 /* Until the last switches of the members. */
-void perfctr_bpf_session_totals(const struct perfctr_session *session, unsigned int cpu,
-				struct perfctr_cpu_totals *out)
+void perfctr_bpf_session_read_cpu(const struct perfctr_session *session, unsigned int cpu,
+				  struct perfctr_counts *out)
 {
 	const struct session *s = session_of(session);
 	struct perfctr_bpf_slot slot;
@@ -156,9 +156,9 @@ void perfctr_bpf_session_totals(const struct perfctr_session *session, unsigned 
 	(void)cpu;
 	perfctr_bpf_copy(s->group->mapped, &slot);
 	add_gain(s, &slot, sum);
-	memset(out, 0, sizeof(*out));
 	out->tsc = perfctr_bpf_time(s->group, sum[PERFCTR_BPF_TIME]);
 	out->switches = sum[PERFCTR_BPF_PUT];
+	out->n_counters = s->n_events;
 	for (uint32_t i = 0; i < s->n_events; i++)
 		out->counter[i] = perfctr_bpf_value(s->event[i], sum);
 }

@@ -96,8 +96,8 @@ int perfctr_patch_session_start(struct perfctr_session *session);
 int perfctr_patch_session_stop(struct perfctr_session *session);
 int perfctr_patch_session_read(const struct perfctr_session *session, struct perfctr_counts *out);
 unsigned int perfctr_patch_session_cpus(const struct perfctr_session *session);
-void perfctr_patch_session_totals(const struct perfctr_session *session, unsigned int cpu,
-				  struct perfctr_cpu_totals *out);
+void perfctr_patch_session_read_cpu(const struct perfctr_session *session, unsigned int cpu,
+				    struct perfctr_counts *out);
 long perfctr_patch_session_trace(struct perfctr_session *session, unsigned int cpu,
 				 perfctr_trace_visit *visit, void *argument);
 uint64_t perfctr_patch_session_lost(const struct perfctr_session *session);

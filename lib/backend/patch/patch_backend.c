@@ -38,7 +38,7 @@ const struct perfctr_backend perfctr_patch_backend = {
 	.session_stop = perfctr_patch_session_stop,
 	.session_read = perfctr_patch_session_read,
 	.session_cpus = perfctr_patch_session_cpus,
-	.session_totals = perfctr_patch_session_totals,
+	.session_read_cpu = perfctr_patch_session_read_cpu,
 	.session_trace = perfctr_patch_session_trace,
 	.session_lost = perfctr_patch_session_lost,
 };

@@ -12,8 +12,10 @@
 struct patch_session {
 	struct perfctr_session base;
 	int fd;
-	const struct perfctr_totals *totals;
-	size_t totals_bytes;
+	const char *pages; /* state pages, one for each CPU */
+	size_t pages_bytes;
+	size_t cpu_bytes;
+	unsigned int n_cpus;
 	struct patch_rings rings; /* of the trace, if there is one */
 };
 
@@ -28,8 +30,8 @@ void perfctr_patch_session_close(struct perfctr_session *session)
 
 	if (s->rings.ring)
 		perfctr_patch_rings_unmap(&s->rings);
-	if (s->totals)
-		munmap((void *)s->totals, s->totals_bytes);
+	if (s->pages)
+		munmap((void *)s->pages, s->pages_bytes);
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s);
@@ -46,7 +48,7 @@ static int open_session(struct patch_session *s, const struct perfctr_session_op
 		.trace_bytes = options->trace_bytes,
 		.trace_ticks = options->trace_ticks,
 	};
-	const void *totals;
+	const void *pages;
 
 	if (perfctr_patch_info(&s->base.info) < 0)
 		return -1;
@@ -54,14 +56,16 @@ static int open_session(struct patch_session *s, const struct perfctr_session_op
 	s->fd = perfctr_patch_call(PERFCTR_IOC_SESSION, &open);
 	if (s->fd < 0)
 		return -1;
-	s->totals_bytes = open.totals_bytes;
-	totals = mmap(NULL, s->totals_bytes, PROT_READ, MAP_SHARED, s->fd, 0);
-	if (totals == MAP_FAILED)
+	s->n_cpus = open.n_cpus;
+	s->cpu_bytes = open.cpu_bytes;
+	s->pages_bytes = open.pages_bytes;
+	pages = mmap(NULL, s->pages_bytes, PROT_READ, MAP_SHARED, s->fd, 0);
+	if (pages == MAP_FAILED)
 		return -1;
-	s->totals = totals;
-	return open.ring_bytes ? perfctr_patch_rings_map(&s->rings, s->fd, s->totals->n_cpus,
-							 open.ring_bytes)
-			       : 0;
+	s->pages = pages;
+	if (!open.ring_bytes)
+		return 0;
+	return perfctr_patch_rings_map(&s->rings, s->fd, s->n_cpus, open.ring_bytes);
 }
 
 struct perfctr_session *perfctr_patch_session_open(const struct perfctr_session_options *options)
@@ -103,22 +107,28 @@ int perfctr_patch_session_read(const struct perfctr_session *session, struct per
 
 unsigned int perfctr_patch_session_cpus(const struct perfctr_session *session)
 {
-	return session_of(session)->totals->n_cpus;
+	return session_of(session)->n_cpus;
 }
 
-void perfctr_patch_session_totals(const struct perfctr_session *session, unsigned int cpu,
-				  struct perfctr_cpu_totals *out)
+void perfctr_patch_session_read_cpu(const struct perfctr_session *session, unsigned int cpu,
+				    struct perfctr_counts *out)
 {
 	const struct patch_session *s = session_of(session);
-	const struct perfctr_cpu_totals *totals =
-		(const void *)((const char *)s->totals->cpu + (size_t)cpu * s->totals->cpu_bytes);
+	const struct perfctr_page *page = (const void *)(s->pages + cpu * s->cpu_bytes);
+	struct perfctr_page copy;
 	uint32_t seq;
 
 	do {
-		seq = __atomic_load_n(&totals->seq, __ATOMIC_ACQUIRE);
-		memcpy(out, totals, sizeof(*out));
+		seq = __atomic_load_n(&page->seq, __ATOMIC_ACQUIRE);
+		memcpy(&copy, page, sizeof(copy));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while (seq & 1 || __atomic_load_n(&totals->seq, __ATOMIC_RELAXED) != seq);
+	} while (seq & 1 || __atomic_load_n(&page->seq, __ATOMIC_RELAXED) != seq);
+	out->flags = copy.flags & PERFCTR_PAGE_DISTURBED ? PERFCTR_COUNTS_DISTURBED : 0;
+	out->tsc = copy.tsc.sum;
+	out->switches = copy.switches;
+	out->n_counters = copy.n_counters;
+	for (uint32_t i = 0; i < copy.n_counters; i++)
+		out->counter[i] = copy.counter[i].sum;
 }
 
 /* The visitor of a trace's record for one of any ring's. */

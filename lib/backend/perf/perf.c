@@ -329,5 +329,5 @@ const struct perfctr_backend perfctr_perf_backend = {
 	.session_stop = perfctr_perf_session_stop,
 	.session_read = perfctr_perf_session_read,
 	.session_cpus = perfctr_perf_session_cpus,
-	.session_totals = perfctr_perf_session_totals,
+	.session_read_cpu = perfctr_perf_session_read_cpu,
 };

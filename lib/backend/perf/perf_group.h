@@ -51,7 +51,7 @@ int perfctr_perf_session_start(struct perfctr_session *session);
 int perfctr_perf_session_stop(struct perfctr_session *session);
 int perfctr_perf_session_read(const struct perfctr_session *session, struct perfctr_counts *out);
 unsigned int perfctr_perf_session_cpus(const struct perfctr_session *session);
-void perfctr_perf_session_totals(const struct perfctr_session *session, unsigned int cpu,
-				 struct perfctr_cpu_totals *out);
+void perfctr_perf_session_read_cpu(const struct perfctr_session *session, unsigned int cpu,
+				   struct perfctr_counts *out);
 
 #endif

@@ -305,17 +305,14 @@ unsigned int perfctr_perf_session_cpus(const struct perfctr_session *session)
 	return const_session_of(session)->n_cpus;
 }
 
-void perfctr_perf_session_totals(const struct perfctr_session *session, unsigned int cpu,
-				 struct perfctr_cpu_totals *out)
+void perfctr_perf_session_read_cpu(const struct perfctr_session *session, unsigned int cpu,
+				   struct perfctr_counts *out)
 {
 	const struct perf_session *s = const_session_of(session);
-	struct perfctr_counts counts = { 0 };
+	struct perfctr_counts counts = *out;
 
-	memset(out, 0, sizeof(*out));
-	if (cpu >= s->n_sets || !s->set[cpu].n ||
-	    perfctr_perf_set_add(&s->set[cpu], &session->info, &counts) < 0)
-		return;
-	out->tsc = counts.tsc;
-	out->switches = counts.switches;
-	memcpy(out->counter, counts.counter, sizeof(out->counter));
+	out->n_counters = session->n_counters;
+	if (cpu < s->n_sets && s->set[cpu].n &&
+	    perfctr_perf_set_add(&s->set[cpu], &session->info, &counts) == 0)
+		*out = counts;
 }

@@ -3,7 +3,6 @@
 #ifndef _PERFCTR_CONTEXT_H
 #define _PERFCTR_CONTEXT_H
 
-#include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
@@ -15,6 +14,7 @@
 #include <linux/wait.h>
 #include "../kernel/owner.h"
 #include "../machine/pmu.h"
+#include "page.h"
 
 struct perfctr_kept_record;
 struct perfctr_sampling;
@@ -115,22 +115,6 @@ static inline bool perfctr_has_periods(const struct perfctr_context *ctx)
 static __always_inline struct perfctr_page *perfctr_page_here(const struct perfctr_context *ctx)
 {
 	return unlikely(ctx->shared) ? this_cpu_ptr(ctx->shared) : ctx->page;
-}
-
-/* The upper half of a page counter's ticket makes each one new. */
-#define PERFCTR_NEXT_TICKET	BIT_ULL(32)
-
-/* Readers in other threads retry while seq is odd or has changed. */
-static inline void perfctr_page_begin(struct perfctr_page *page)
-{
-	WRITE_ONCE(page->seq, page->seq + 1);
-	smp_wmb();	/* seq before what it guards */
-}
-
-static inline void perfctr_page_end(struct perfctr_page *page)
-{
-	smp_wmb();	/* what seq guards before seq */
-	WRITE_ONCE(page->seq, page->seq + 1);
 }
 
 #endif

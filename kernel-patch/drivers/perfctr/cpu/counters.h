@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The virtual counters of a context on this CPU, with interrupts off.
- *
- * A virtual counter is bias + hardware value while its thread runs and the page's sum while it
- * does not. Counters are never set to a thread's value: entering computes a new bias from what the
- * hardware holds, so the cheapest switch writes one MSR to stop and one to start. They are set to
- * 0 only where user space could otherwise read what another one counted, and before they wrap.
- *
- * All functions are inline: a switch executes most of them. A loop that a switch executes copies
- * its bound to a local, because the compiler assumes that stores to the page may change it.
+ * The context that a CPU counts, with interrupts off: who may see what the counters hold. All
+ * functions are inline: a switch executes most of them.
  */
 #ifndef _PERFCTR_COUNTERS_H
 #define _PERFCTR_COUNTERS_H
@@ -17,87 +10,13 @@
 #include "../machine/percpu.h"
 #include "../kernel/compat.h"
 #include "../kernel/hooks.h"
+#include "accumulator.h"
 #include "internal.h"
-
-static inline void clear_slots(struct perfctr_cpu *cpu, u64 slots)
-{
-	perfctr_pmu->clear(slots);
-	cpu->clears++;
-}
-
-static inline void set_bias(struct perfctr_page_counter *c, u64 value)
-{
-	c->bias = c->sum - value;
-	c->ticket += PERFCTR_NEXT_TICKET;
-	c->recheck = c->ticket;
-}
-
-static __always_inline void fold_counters(const struct perfctr_cpu *cpu,
-					  struct perfctr_context *ctx)
-{
-	struct perfctr_page_counter *c = perfctr_page_here(ctx)->counter;
-	u32 n = ctx->hw->n_events;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		c[i].sum = c[i].bias + cpu->value[i];
-}
-
-/* A hardware counter must not wrap while a bias is in use: bias + value would jump back. */
-static __always_inline bool prevent_wrap_of(struct perfctr_cpu *cpu,
-					    const struct perfctr_hw_event *e, u64 *value)
-{
-	if (likely(*value <= e->most))
-		return false;
-	clear_slots(cpu, BIT_ULL(e->slot));
-	*value = 0;
-	return true;
-}
-
-static __always_inline bool prevent_wrap(struct perfctr_cpu *cpu,
-					 const struct perfctr_hw_control *hw)
-{
-	bool cleared = false;
-	u32 n = hw->n_events;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		cleared |= prevent_wrap_of(cpu, &hw->event[i], &cpu->value[i]);
-	return cleared;
-}
-
-static __always_inline void set_biases(const struct perfctr_cpu *cpu, struct perfctr_context *ctx)
-{
-	struct perfctr_page_counter *c = perfctr_page_here(ctx)->counter;
-	u32 n = ctx->hw->n_events;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		set_bias(&c[i], cpu->value[i]);
-}
 
 static __always_inline bool has_counters_here(const struct perfctr_cpu *cpu,
 					      const struct perfctr_context *ctx)
 {
 	return ctx->hw->n_events && likely(!cpu->mute);
-}
-
-/* What the thread would read itself is not its count. It has to take the sum. */
-static inline void forbid_fast_reads(struct perfctr_page *page)
-{
-	u32 i;
-
-	for (i = 0; i < page->n_counters; i++)
-		page->counter[i].recheck = ~page->counter[i].ticket;
-}
-
-/* A waiting thread's counters may be used by others: its counts are its sums alone. */
-static inline void set_waiting_biases(struct perfctr_page *page)
-{
-	u32 i;
-
-	for (i = 0; i < page->n_counters; i++)
-		set_bias(&page->counter[i], 0);
 }
 
 static __always_inline u64 space_of(const struct perfctr_context *ctx)
@@ -150,7 +69,7 @@ static inline struct perfctr_context *started_context(const struct perfctr_threa
 
 static inline bool is_entered(const struct perfctr_context *ctx)
 {
-	return ctx->shared ? perfctr_page_here(ctx)->flags & PERFCTR_PAGE_STARTED : ctx->started;
+	return ctx->shared ? perfctr_page_here(ctx)->flags & PERFCTR_PAGE_COUNTING : ctx->started;
 }
 
 /*

@@ -2,8 +2,11 @@
 /*
  * The room cpu/: what a CPU does at a switch, a tick and an interrupt of its counters.
  *
+ * page.c	state pages, which have the sums and biases of everything that counts
+ * accumulator.c	sums of a page brought up to date while its counters run
+ * sums.c	state pages of each CPU, added up
  * switch.c	contexts at a context switch
- * fold.c	sums of a running context brought up to date, for a reader and at the tick
+ * fold.c	contexts that run, for a reader and at the tick
  * interrupt.c	counters of events with periods, and their interrupt
  * isolation.c	what RDPMC of user mode may find in the counters
  * gate.c	sessions at a context switch: which of their counters run for which thread
@@ -12,12 +15,12 @@
  * interrupt_limits.c	how often that may interrupt
  * overflow_signal.c	signals at the end of periods
  * sample.c	samples at the end of periods
- * totals.c	what a session has counted on each CPU, and the mapping of it
  * trace.c	what a session writes at each change of thread
  * ring.c	rings of records, which users map and empty
  * buffer.c	memory that users map
  *
- * context.h and gate.h have the objects; internal.h and counters.h are for the files of the room.
+ * context.h, gate.h and page.h have the objects; internal.h, accumulator.h and counters.h are for
+ * the files of the room.
  */
 #ifndef _PERFCTR_CPU_H
 #define _PERFCTR_CPU_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sessions of one CPU. A counter of a session belongs to it alone, so its virtual value is
- * always bias + hardware value: opening a gate reads nothing, closing it only publishes the sums.
+ * The sessions of one CPU: which of their counters run, and when. A counter of a session belongs to
+ * it alone, so its virtual value is always bias + hardware value: opening a gate reads nothing,
+ * closing it only publishes the sums.
  * All gates turn with one write where the PMU has a global enable.
  *
  * A session of members in user mode has nothing to do where none of them runs. It comes to a CPU
@@ -19,6 +20,7 @@
 #include "../machine/machine.h"
 #include "../machine/percpu.h"
 #include "../kernel/hooks.h"
+#include "accumulator.h"
 #include "internal.h"
 
 struct gate {
@@ -28,7 +30,6 @@ struct gate {
 	unsigned int n_kernel;	/* sessions that count kernel mode where RDPMC shows it */
 	bool dirty;		/* counters hold what somebody's threads have counted */
 	bool shut;		/* the CPU goes down: nobody is admitted late */
-	u64 value[PERFCTR_MAX_COUNTERS];
 };
 
 static DEFINE_PER_CPU(struct gate, perfctr_gate);
@@ -45,139 +46,78 @@ static enum perfctr_class class_of(const struct perfctr_session *s, const struct
 								    PERFCTR_UNMARKED;
 }
 
-static void begin_totals(struct perfctr_cpu_totals *totals)
+static struct perfctr_page *page_here(struct perfctr_session *s)
 {
-	WRITE_ONCE(totals->seq, totals->seq + 1);
-	smp_wmb();	/* seq before what it guards */
+	return perfctr_session_page(s, smp_processor_id());
 }
 
-static void end_totals(struct perfctr_cpu_totals *totals)
+static bool counts_here(const struct perfctr_session *s, enum perfctr_class class)
 {
-	smp_wmb();	/* what seq guards before seq */
-	WRITE_ONCE(totals->seq, totals->seq + 1);
+	return s->open[class] || s->time[class];
 }
 
-static bool may_wrap(const struct perfctr_session *s, const u64 *value)
+/* The page says whether its CPU counts, to those who read it on other CPUs. */
+static void settle_class(struct perfctr_session *s, struct perfctr_page *page,
+			 enum perfctr_class class)
 {
-	u32 i;
+	u32 flags = page->flags & ~PERFCTR_PAGE_COUNTING;
 
-	for (i = 0; i < s->hw->n_events; i++)
-		if (unlikely(value[i] > s->hw->event[i].most))
-			return true;
-	return false;
+	this_cpu_ptr(s->cpu)->settled = class;
+	WRITE_ONCE(page->flags, counts_here(s, class) ? flags | PERFCTR_PAGE_COUNTING : flags);
 }
 
-/* A counter that has gone back was written by somebody else: what it lost is lost. */
-static void add_counters(struct perfctr_session *s, struct perfctr_cpu_totals *totals)
+/* A reader that sees the opening sees that the CPU counts. */
+static void count_opening(struct perfctr_page *page)
 {
-	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
-	u64 *value = this_cpu_ptr(&perfctr_gate)->value;
-	u32 i;
-
-	perfctr_read_counters(perfctr_pmu, s->hw, value);
-	for (i = 0; i < s->hw->n_events; i++) {
-		if (unlikely((s64)(sc->bias[i] + value[i] - totals->counter[i]) < 0)) {
-			sc->bias[i] = totals->counter[i] - value[i];
-			WRITE_ONCE(s->disturbed, true);
-		}
-		totals->counter[i] = sc->bias[i] + value[i];
-	}
+	smp_wmb();	/* flags before switches */
+	WRITE_ONCE(page->switches, page->switches + 1);
 }
 
-/* The counters are stopped. */
-static void restart_from_zero(struct perfctr_session *s, const struct perfctr_cpu_totals *totals)
+static void fold_time(struct perfctr_session *s, struct perfctr_page *page, u64 now)
 {
-	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
-
-	perfctr_pmu->clear(s->hw->slots);
-	memcpy(sc->bias, totals->counter, sizeof(sc->bias));
+	if (s->time[this_cpu_ptr(s->cpu)->settled])
+		page->tsc.sum = page->tsc.bias + now;
 }
 
-/* Nothing that s counts is lost between the reading and the clearing. */
-static void fold_to_zero(struct perfctr_session *s, struct perfctr_cpu_totals *totals)
+static void begin_time(struct perfctr_page *page, u64 now)
 {
-	perfctr_cpu_freeze(s->hw->slots);
-	add_counters(s, totals);
-	restart_from_zero(s, totals);
-	perfctr_cpu_thaw();
+	page->tsc.bias = page->tsc.sum - now;
 }
 
-static void fold_counters(struct perfctr_session *s, struct perfctr_cpu_totals *totals)
+bool perfctr_gate_fold(void *session)
 {
-	if (!s->hw->n_events)
-		return;
-	add_counters(s, totals);
-	if (may_wrap(s, this_cpu_ptr(&perfctr_gate)->value))
-		fold_to_zero(s, totals);
-}
-
-static void fold_time(struct perfctr_session *s, struct perfctr_cpu_totals *totals, u64 now)
-{
-	const struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
-
-	if (s->time[sc->settled])
-		totals->tsc = sc->tsc_bias + now;
-}
-
-/* All counters as of one instruction. */
-static void fold_at_once(struct perfctr_session *s, struct perfctr_cpu_totals *totals, u64 now)
-{
-	if (s->hw->counts_kernel)
-		perfctr_cpu_freeze(s->hw->slots);
-	fold_counters(s, totals);
-	fold_time(s, totals, now);
-	if (s->hw->counts_kernel)
-		perfctr_cpu_thaw();
-}
-
-/* True when the current thread is being counted. */
-bool perfctr_gate_fold(struct perfctr_session *s)
-{
-	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
-	const struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+	struct perfctr_session *s = session;
+	struct perfctr_page *page = page_here(s);
 
 	lockdep_assert_irqs_disabled();
-	if (!sc->active || perfctr_cpu_paused())
-		return false;
-	begin_totals(totals);
-	fold_at_once(s, totals, rdtsc());
-	end_totals(totals);
-	return s->open[sc->settled] || s->time[sc->settled];
-}
-
-/*
- * Of another CPU. Once it says no, the sums of all until now are in the totals: a reader who looks
- * at their seq afterwards finds it odd while they are being written.
- */
-bool perfctr_gate_is_open(const struct perfctr_session *s, unsigned int cpu)
-{
-	const struct perfctr_session_cpu *sc = per_cpu_ptr(s->cpu, cpu);
-	enum perfctr_class settled = READ_ONCE(sc->settled);
-	bool open = READ_ONCE(sc->active) && (s->open[settled] || s->time[settled]);
-
-	smp_rmb();	/* settled before the totals */
-	return open;
+	perfctr_page_begin(page);
+	fold_time(s, page, rdtsc());
+	if (s->hw->n_events)
+		perfctr_fold_at_once(cpu, page, s->hw);
+	perfctr_page_end(page);
+	return true;
 }
 
 /* The hardware has followed sc->class: so do the sums. */
 static void settle_session(struct perfctr_session *s, struct task_struct *task, u64 now)
 {
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
-	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+	struct perfctr_page *page = page_here(s);
 	enum perfctr_class old = sc->settled, new = sc->class;
 	bool traced = s->rings.cpu && (old == PERFCTR_MARKED || new == PERFCTR_MARKED);
 
-	begin_totals(totals);
-	if (traced || s->open[old] & ~s->open[new])
-		fold_counters(s, totals);
+	perfctr_page_begin(page);
+	if (s->hw->n_events && (traced || s->open[old] & ~s->open[new]))
+		perfctr_fold(this_cpu_ptr(&perfctr_cpu), page, s->hw);
 	if (traced || !s->time[new])
-		fold_time(s, totals, now);
+		fold_time(s, page, now);
 	if (s->time[new] && !s->time[old])
-		sc->tsc_bias = totals->tsc - now;
+		begin_time(page, now);
+	settle_class(s, page, new);
 	if (s->time[new] > s->time[old] || s->open[new] & ~s->open[old])
-		totals->switches++;
-	sc->settled = new;
-	end_totals(totals);
+		count_opening(page);
+	perfctr_page_end(page);
 	if (traced)
 		perfctr_trace(s, PERFCTR_TRACE_SWITCH, task, now);
 }
@@ -205,20 +145,27 @@ static bool turn_gates(struct gate *gate, const struct task_struct *task)
 static void open_gate(struct perfctr_session *s, struct task_struct *task)
 {
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
-	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
+	struct perfctr_page *page = page_here(s);
 	u64 now = rdtsc();
 
 	sc->class = class_of(s, task);
-	sc->settled = sc->class;
-	sc->tsc_bias = totals->tsc - now;
-	begin_totals(totals);
-	if (s->time[sc->class] || s->open[sc->class])
-		totals->switches++;
-	end_totals(totals);
+	perfctr_page_begin(page);
+	page->cpu = smp_processor_id();
+	if (static_branch_unlikely(&perfctr_kinds))
+		perfctr_kind_enter(page);
+	begin_time(page, now);
+	settle_class(s, page, sc->class);
+	if (counts_here(s, sc->class))
+		count_opening(page);
 	if (s->hw->n_events) {
 		perfctr_cpu_take();
 		perfctr_pmu->load(s->hw);
-		restart_from_zero(s, totals);
+		clear_counters(cpu, s->hw, s->hw->slots);
+		renew_biases(cpu, page, s->hw);
+	}
+	perfctr_page_end(page);
+	if (s->hw->n_events) {
 		perfctr_cpu_forget(s->hw->slots);
 		__this_cpu_or(perfctr_gate_slots, s->open[sc->class]);
 		perfctr_cpu_follow_gate();
@@ -419,30 +366,32 @@ void perfctr_gate_scrub(void)
 	if (!gate->n || !(gate->dirty || __this_cpu_read(perfctr_gate_slots)))
 		return;
 	for_each_session(s, gate, i) {
-		struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+		struct perfctr_page *page = page_here(s);
 
 		if (!s->hw->n_events)
 			continue;
-		begin_totals(totals);
-		fold_to_zero(s, totals);
-		end_totals(totals);
+		perfctr_page_begin(page);
+		perfctr_fold_and_clear(this_cpu_ptr(&perfctr_cpu), page, s->hw, s->hw->slots);
+		perfctr_page_end(page);
 	}
 	gate->dirty = false;
 }
 
-/* Somebody else has written to registers of this CPU. */
-void perfctr_gate_disturbed(void)
+static void tick_session(struct perfctr_session *s, u64 now, bool intact)
 {
-	struct gate *gate = this_cpu_ptr(&perfctr_gate);
-	struct perfctr_session *s;
-	unsigned int i;
+	struct perfctr_page *page = page_here(s);
 
-	for_each_session(s, gate, i)
-		if (s->hw->n_events)
-			WRITE_ONCE(s->disturbed, true);
+	perfctr_page_begin(page);
+	if (page->flags & PERFCTR_PAGE_COUNTING)
+		fold_time(s, page, now);
+	if (page->flags & PERFCTR_PAGE_COUNTING && s->hw->n_events)
+		perfctr_fold(this_cpu_ptr(&perfctr_cpu), page, s->hw);
+	if (!intact && s->hw->n_events)
+		page->flags |= PERFCTR_PAGE_DISTURBED;
+	perfctr_page_end(page);
 }
 
-void perfctr_gate_tick(u64 now)
+void perfctr_gate_tick(u64 now, bool intact)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
 	struct perfctr_session *s;
@@ -451,14 +400,8 @@ void perfctr_gate_tick(u64 now)
 	lockdep_assert_irqs_disabled();
 	for_each_session(s, gate, i) {
 		struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
-		struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
 
-		if (s->open[sc->settled] || s->time[sc->settled]) {
-			begin_totals(totals);
-			fold_counters(s, totals);
-			fold_time(s, totals, now);
-			end_totals(totals);
-		}
+		tick_session(s, now, intact);
 		if (s->rings.cpu && s->trace_ticks && ++sc->ticks >= s->trace_ticks) {
 			sc->ticks = 0;
 			perfctr_trace(s, PERFCTR_TRACE_TICK, current, now);
@@ -466,21 +409,21 @@ void perfctr_gate_tick(u64 now)
 	}
 }
 
-/* They stop, and leave nothing behind that others could read. */
+/* Its counters stop, and leave nothing behind that others could read. */
 static void close_gate(struct perfctr_session *s)
 {
-	struct perfctr_cpu_totals *totals = perfctr_totals_here(s);
+	struct perfctr_page *page = page_here(s);
 	u64 now = rdtsc();
 
-	begin_totals(totals);
+	perfctr_page_begin(page);
 	if (s->hw->n_events) {
 		__this_cpu_and(perfctr_gate_slots, ~s->hw->slots);
 		perfctr_cpu_follow_gate();
-		add_counters(s, totals);
-		restart_from_zero(s, totals);
+		perfctr_fold_and_clear(this_cpu_ptr(&perfctr_cpu), page, s->hw, s->hw->slots);
 	}
-	fold_time(s, totals, now);
-	end_totals(totals);
+	fold_time(s, page, now);
+	WRITE_ONCE(page->flags, page->flags & ~PERFCTR_PAGE_COUNTING);
+	perfctr_page_end(page);
 	if (s->rings.cpu)
 		perfctr_trace(s, PERFCTR_TRACE_STOP, current, now);
 }

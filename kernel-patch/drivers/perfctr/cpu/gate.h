@@ -13,6 +13,7 @@
 #include "../kernel/hooks.h"
 #include "../kernel/owner.h"
 #include "../machine/machine.h"
+#include "page.h"
 #include "ring.h"
 
 struct pid_namespace;
@@ -64,17 +65,15 @@ enum perfctr_class {
 };
 
 /*
- * One session on one CPU. That CPU changes it, with interrupts off; but the reader writes told, and
- * a new control resets ticks while the session is stopped.
+ * One session on one CPU. That CPU changes it, with interrupts off. But a reader clears told.fresh,
+ * and a new control resets ticks while the session is stopped, both under the session's lock.
  */
 struct perfctr_session_cpu {
 	enum perfctr_class class;	/* of the thread that runs from now on */
 	enum perfctr_class settled;	/* of the thread that sums and biases are right for */
 	bool active;			/* in the CPU's gate */
-	u64 tsc_bias;			/* sum - time stamp, while time runs */
 	u32 ticks;			/* since the last record of one */
-	u64 bias[PERFCTR_MAX_COUNTERS];	/* sum - hardware counter, always */
-	struct perfctr_cpu_totals told;	/* to the reader, who has the session's lock */
+	struct perfctr_told told;
 };
 
 struct perfctr_session {
@@ -91,12 +90,10 @@ struct perfctr_session {
 	bool placed;			/* counted among the sessions that are or will be started */
 	bool started;
 	bool revoked;			/* by the administrator, since the last control */
-	bool disturbed;			/* somebody else has written its counters */
 	struct perfctr_hw_control *hw;	/* NULL before the first control */
 	u64 open[PERFCTR_N_CLASSES];	/* slots that run for a thread of this class */
 	bool time[PERFCTR_N_CLASSES];	/* does the virtual time stamp run for it? */
-	struct perfctr_totals *totals;
-	struct perfctr_buffer totals_buffer;
+	struct perfctr_buffer pages;	/* a state page of each CPU */
 	struct perfctr_rings rings;	/* of the trace, if there is one */
 	u32 trace_ticks;
 	struct perfctr_session_cpu __percpu *cpu;
@@ -105,26 +102,23 @@ struct perfctr_session {
 /* gate.c: on the CPU itself, interrupts off */
 void perfctr_gate_add(struct perfctr_session *s);
 void perfctr_gate_remove(struct perfctr_session *s);
-bool perfctr_gate_fold(struct perfctr_session *s);
+bool perfctr_gate_fold(void *session);	/* for struct perfctr_cpu_pages */
 void perfctr_gate_update(void);
 void perfctr_gate_admit(void);
 
 /* gate.c: on the CPU itself, which the caller cannot leave; interrupts on or off */
 void perfctr_gate_shut(bool shut);
 
-/* gate.c: anywhere */
-bool perfctr_gate_is_open(const struct perfctr_session *s, unsigned int cpu);
-/* ... under the lock of all sessions: */
+/* gate.c: under the lock of all sessions */
 void perfctr_gate_announce(struct perfctr_session *s);
 void perfctr_gate_announce_on(struct perfctr_session *s, unsigned int cpu);
 void perfctr_gate_withdraw(struct perfctr_session *s);
 
-/* totals.c: sums of each CPU, mapped by the descriptor's owner */
-int perfctr_totals_alloc(struct perfctr_session *s);
-void perfctr_totals_clear(struct perfctr_session *s);
-void perfctr_totals_copy(const struct perfctr_session *s, unsigned int number,
-			 struct perfctr_cpu_totals *copy);
-struct perfctr_cpu_totals *perfctr_totals_here(struct perfctr_session *s);
+static inline struct perfctr_page *perfctr_session_page(const struct perfctr_session *s,
+							unsigned int cpu)
+{
+	return s->pages.address + cpu * PERFCTR_MAPPED_PAGE_BYTES;
+}
 
 /* trace.c: records of the changes of threads */
 void perfctr_trace_clear(struct perfctr_session *s);

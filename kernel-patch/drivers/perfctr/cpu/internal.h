@@ -24,20 +24,20 @@ DECLARE_PER_CPU(union perfctr_gate_special, perfctr_gate_special);
 bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next);
 void perfctr_gate_settle(struct task_struct *next, u64 now);
 void perfctr_gate_scrub(void);
-void perfctr_gate_tick(u64 now);
-void perfctr_gate_disturbed(void);
+void perfctr_gate_tick(u64 now, bool intact);	/* intact: no register was written by others */
 void perfctr_gate_pause(bool pause);
 
 /*
- * interrupt.c: ctx has periods, and its counters are stopped. begin: its sums are up to date. sum:
- * brings them up to date. Callers of these two are between perfctr_page_begin() and _end(). fold:
- * both, and the page's begin and end. run: starts the counters, unless the thread waits for RESUME.
- * late: no interrupt has told.
+ * interrupt.c: the operations of accumulator.h, where ctx has periods. enter: the counters are
+ * stopped, and value[] has what they hold. leave: the same, and the sums have it. Callers of these
+ * two are between perfctr_page_begin() and _end(). The others stop the counters and start them
+ * again, unless the thread waits for RESUME. tick: intact, and the result, as in fold.c.
  */
-void perfctr_begin_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx);
-void perfctr_run_periods(struct perfctr_cpu *cpu, const struct perfctr_context *ctx);
-void perfctr_sum_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late);
-void perfctr_fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late);
+void perfctr_enter_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx);
+void perfctr_leave_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx);
+void perfctr_fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx);
+void perfctr_clear_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 slots);
+bool perfctr_tick_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool intact);
 
 /* isolation.c: no context runs, and code in mm may RDPMC. */
 void perfctr_scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm);

@@ -4,6 +4,7 @@
  * interrupt. Their thread does not read them itself, and value[] has what they hold, continued
  * beyond an overflow.
  */
+#include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/sched.h>
 #include <asm/tsc.h>
@@ -26,43 +27,107 @@ static void preset_counters(struct perfctr_cpu *cpu, const struct perfctr_contex
 }
 
 /* The counters are stopped, and the sums up to date: what they have passed has been noticed. */
-void perfctr_begin_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+static void begin_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	if (unlikely(perfctr_waits(ctx))) {
 		set_waiting_biases(ctx->page);
 	} else {
 		preset_counters(cpu, ctx);
-		set_biases(cpu, ctx);
+		set_biases(cpu, ctx->page, ctx->hw);
 	}
 	forbid_fast_reads(ctx->page);
 }
 
 /* ... and then they run, unless their thread waits. */
-void perfctr_run_periods(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
+static void run_periods(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
 {
 	cpu->enabled = unlikely(perfctr_waits(ctx)) ? 0 : ctx->hw->slots;
 	perfctr_cpu_write_enable(cpu);
 }
 
-/* The counters are stopped. */
-void perfctr_sum_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
+/* The counters are stopped. late: no interrupt has told. */
+static void sum_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
 {
 	struct perfctr_page *page = ctx->page;
 
 	page->tsc.sum = page->tsc.bias + rdtsc();
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-	fold_counters(cpu, ctx);
+	fold_counters(cpu, page, ctx->hw);
 	perfctr_thresholds_carry(cpu, ctx);
 	perfctr_thresholds_pass(ctx, late);
 }
 
-/* Then they are to run. */
-void perfctr_fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
+static void fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
 {
 	perfctr_page_begin(ctx->page);
-	perfctr_sum_periods(cpu, ctx, late);
-	perfctr_begin_periods(cpu, ctx);
+	sum_periods(cpu, ctx, late);
+	begin_periods(cpu, ctx);
 	perfctr_page_end(ctx->page);
+}
+
+void perfctr_enter_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	if (!cpu->routed) {
+		WRITE_ONCE(cpu->routed, true);
+		perfctr_route_interrupts(true);
+	}
+	if (time_after64(get_jiffies_64(), cpu->tick))
+		perfctr_renew_interrupts(cpu);
+	begin_periods(cpu, ctx);
+	cpu->own |= ctx->hw->slots;
+	cpu->starts++;
+	run_periods(cpu, ctx);
+}
+
+void perfctr_leave_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	perfctr_thresholds_carry(cpu, ctx);
+	perfctr_thresholds_pass(ctx, true);
+}
+
+void perfctr_fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+{
+	perfctr_cpu_freeze(ctx->hw->slots);
+	fold_periods(cpu, ctx, true);
+	run_periods(cpu, ctx);
+}
+
+/* Counters without a period begin again from 0; counters with one go on where they were. */
+void perfctr_clear_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 slots)
+{
+	perfctr_cpu_freeze(ctx->hw->slots);
+	perfctr_page_begin(ctx->page);
+	sum_periods(cpu, ctx, true);
+	clear_counters(cpu, ctx->hw, slots);
+	begin_periods(cpu, ctx);
+	perfctr_page_end(ctx->page);
+	run_periods(cpu, ctx);
+}
+
+/*
+ * Where an interrupt was lost, with or without somebody else's help, the next ones are ours again.
+ */
+bool perfctr_tick_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool intact)
+{
+	struct perfctr_page *page = ctx->page;
+
+	perfctr_cpu_freeze(ctx->hw->slots);
+	perfctr_route_interrupts(true);
+	perfctr_renew_interrupts(cpu);
+	perfctr_page_begin(page);
+	page->tsc.sum = page->tsc.bias + rdtsc();
+	if (likely(!perfctr_waits(ctx))) {
+		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
+		intact &= perfctr_thresholds_unwrap(cpu, ctx->hw);
+		intact &= fold_forward(cpu, page, ctx->hw);
+		perfctr_thresholds_pass(ctx, true);
+	}
+	begin_periods(cpu, ctx);
+	if (!intact)
+		page->flags |= PERFCTR_PAGE_DISTURBED;
+	perfctr_page_end(page);
+	run_periods(cpu, ctx);
+	return intact;
 }
 
 /*
@@ -81,10 +146,10 @@ void perfctr_interrupt(void)
 	perfctr_interrupt_begins(cpu, start);
 	if (ctx && ctx->hw->interrupts && cpu->enabled && !cpu->paused) {
 		perfctr_cpu_freeze(ctx->hw->slots);
-		perfctr_fold_periods(cpu, ctx, false);
+		fold_periods(cpu, ctx, false);
 		perfctr_cpu_acknowledge(ctx->hw->slots);
 		perfctr_route_interrupts(true);
-		perfctr_run_periods(cpu, ctx);
+		run_periods(cpu, ctx);
 	} else {
 		perfctr_cpu_acknowledge(~cpu->running);
 		perfctr_route_interrupts(true);

@@ -25,26 +25,6 @@ void perfctr_scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 	cpu->own &= ~slots;
 }
 
-/* ctx runs, and its sums are up to date. */
-static void clear_foreign(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
-{
-	clear_slots(cpu, cpu->foreign);
-	cpu->foreign = 0;
-	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-}
-
-/* Counters without a period begin again from 0; counters with one go on where they were. */
-static noinline void scrub_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
-{
-	perfctr_cpu_freeze(ctx->hw->slots);
-	perfctr_page_begin(ctx->page);
-	perfctr_sum_periods(cpu, ctx, true);
-	clear_foreign(cpu, ctx);
-	perfctr_begin_periods(cpu, ctx);
-	perfctr_page_end(ctx->page);
-	perfctr_run_periods(cpu, ctx);
-}
-
 /* The current thread is counted. */
 static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
@@ -55,19 +35,13 @@ static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	if (!cpu->foreign)
 		return;
 	if (unlikely(ctx->hw->interrupts)) {
-		scrub_specially(cpu, ctx);
-		return;
+		perfctr_clear_periods(cpu, ctx, cpu->foreign);
+	} else {
+		perfctr_page_begin(page);
+		perfctr_fold_and_clear(cpu, page, ctx->hw, cpu->foreign);
+		perfctr_page_end(page);
 	}
-	if (ctx->hw->counts_kernel)	/* user mode stands still by itself */
-		perfctr_cpu_freeze(ctx->hw->slots);
-	perfctr_page_begin(page);
-	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-	fold_counters(cpu, ctx);
-	clear_foreign(cpu, ctx);
-	set_biases(cpu, ctx);
-	perfctr_page_end(page);
-	if (ctx->hw->counts_kernel)
-		perfctr_cpu_thaw();
+	cpu->foreign = 0;
 }
 
 /*

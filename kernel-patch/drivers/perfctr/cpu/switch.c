@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The context switch: the thread that leaves gets its sums, the thread that comes its biases. See
- * counters.h.
+ * accumulator.h.
  */
-#include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -15,12 +14,12 @@
 #include "../kernel/hooks.h"
 #include "counters.h"
 
-/* The counters hold what value[] has, and begin to run. hw: ctx's. */
-static __always_inline void begin_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
+/* The counters hold what value[] has, and begin to run. */
+static __always_inline void begin_counters(struct perfctr_cpu *cpu, struct perfctr_page *page,
 					   const struct perfctr_hw_control *hw)
 {
 	prevent_wrap(cpu, hw);
-	set_biases(cpu, ctx);
+	set_biases(cpu, page, hw);
 	cpu->own |= hw->slots;
 	if (cpu->enabled != hw->slots) {
 		cpu->enabled = hw->slots;
@@ -30,26 +29,17 @@ static __always_inline void begin_counters(struct perfctr_cpu *cpu, struct perfc
 }
 
 /* The counters are stopped. They will count in kernel mode, or interrupt. */
-static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
+				     struct perfctr_page *page)
 {
 	/* First: where RDPMC stays allowed all the same, counters are cleared. */
 	if (ctx->hw->counts_kernel)
 		keep_secret(cpu, ctx);
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-	if (ctx->hw->interrupts) {
-		if (!cpu->routed) {
-			WRITE_ONCE(cpu->routed, true);
-			perfctr_route_interrupts(true);
-		}
-		if (time_after64(get_jiffies_64(), cpu->tick))
-			perfctr_renew_interrupts(cpu);
-		perfctr_begin_periods(cpu, ctx);
-		cpu->own |= ctx->hw->slots;
-		cpu->starts++;
-		perfctr_run_periods(cpu, ctx);
-	} else {
-		begin_counters(cpu, ctx, ctx->hw);
-	}
+	if (ctx->hw->interrupts)
+		perfctr_enter_periods(cpu, ctx);
+	else
+		begin_counters(cpu, page, ctx->hw);
 }
 
 /*
@@ -63,8 +53,7 @@ static noinline void enter_mute(const struct perfctr_context *ctx, struct perfct
 	if (!ctx->hw->n_events)
 		return;
 	page->flags |= PERFCTR_PAGE_DISTURBED;
-	if (!ctx->shared)
-		page->flags &= ~PERFCTR_PAGE_STARTED;
+	page->flags &= ~PERFCTR_PAGE_STARTED;
 	set_waiting_biases(page);
 	forbid_fast_reads(page);
 }
@@ -77,8 +66,8 @@ static noinline void leave_mute(const struct perfctr_context *ctx, struct perfct
 }
 
 /* The counters are stopped, or count user mode only and so nothing here. */
-static __always_inline void enter_counters(struct perfctr_cpu *cpu,
-					   struct perfctr_context *ctx)
+static __always_inline void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
+					   struct perfctr_page *page)
 {
 	const struct perfctr_hw_control *hw = ctx->hw;
 	/* Read when the thread before left, under the same control. */
@@ -100,12 +89,12 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu,
 	}
 	if (!known) {
 		if (unlikely(hw->special)) {
-			enter_specially(cpu, ctx);
+			enter_specially(cpu, ctx, page);
 			return;
 		}
 		perfctr_read_counters(perfctr_pmu, hw, cpu->value);
 	}
-	begin_counters(cpu, ctx, hw);
+	begin_counters(cpu, page, hw);
 }
 
 static __always_inline void enter_cpu(struct perfctr_page *page, u64 now, bool switched)
@@ -129,10 +118,10 @@ static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfct
 
 	perfctr_page_begin(page);
 	if (ctx->shared)
-		page->flags |= PERFCTR_PAGE_STARTED;	/* counted here */
+		WRITE_ONCE(page->flags, page->flags | PERFCTR_PAGE_COUNTING);
 	enter_cpu(page, now, switched);
 	if (has_counters_here(cpu, ctx))
-		enter_counters(cpu, ctx);
+		enter_counters(cpu, ctx, page);
 	else if (unlikely(cpu->mute))
 		enter_mute(ctx, page);
 	perfctr_page_end(page);
@@ -141,10 +130,8 @@ static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfct
 /* The counters are stopped, and their values are in the sums. Returns their owner's ctx_id. */
 static noinline u64 leave_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
-	if (ctx->hw->interrupts) {
-		perfctr_thresholds_carry(cpu, ctx);
-		perfctr_thresholds_pass(ctx, true);
-	}
+	if (ctx->hw->interrupts)
+		perfctr_leave_periods(cpu, ctx);
 	return seen_by(ctx);
 }
 
@@ -155,7 +142,7 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 
 	perfctr_page_begin(page);
 	if (ctx->shared) {
-		page->flags &= ~PERFCTR_PAGE_STARTED;
+		WRITE_ONCE(page->flags, page->flags & ~PERFCTR_PAGE_COUNTING);
 		cpu->left = NULL;
 	}
 	page->tsc.sum = page->tsc.bias + now;
@@ -166,7 +153,7 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 			perfctr_cpu_write_enable(cpu);
 		}
 		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
-		fold_counters(cpu, ctx);
+		fold_counters(cpu, page, ctx->hw);
 		change_owner(cpu, unlikely(ctx->hw->special) ? leave_specially(cpu, ctx) :
 							       space_of(ctx));
 	} else if (unlikely(cpu->mute)) {

@@ -4,7 +4,6 @@
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
-#include <linux/string.h>
 #include "gate.h"
 
 /* The session is stopped and has a new control. */
@@ -18,14 +17,15 @@ void perfctr_trace_clear(struct perfctr_session *s)
 		per_cpu_ptr(s->cpu, cpu)->ticks = 0;
 }
 
-/* On the CPU, interrupts off; task runs from now on. The totals are of this moment. */
+/* On the CPU, interrupts off; task runs from now on. The sums are of this moment. */
 void perfctr_trace(struct perfctr_session *s, u32 type, struct task_struct *task, u64 now)
 {
 	unsigned int cpu = smp_processor_id();
 	struct perfctr_cpu_ring *ring = &s->rings.cpu[cpu];
-	const struct perfctr_cpu_totals *totals = &s->totals->cpu[cpu];
+	const struct perfctr_page *page = perfctr_session_page(s, cpu);
 	bool marked = s->group && perfctr_thread(task)->mark == s->group;
 	struct perfctr_trace_record *record = perfctr_ring_claim(ring);
+	u32 i;
 
 	if (!record)
 		return;
@@ -34,7 +34,8 @@ void perfctr_trace(struct perfctr_session *s, u32 type, struct task_struct *task
 	record->tgid = marked ? task_tgid_nr_ns(task, s->ns) : 0;
 	record->tid = marked ? task_pid_nr_ns(task, s->ns) : 0;
 	record->lost = ring->lost;
-	record->tsc = totals->tsc;
-	memcpy(record->counter, totals->counter, s->hw->n_events * sizeof(record->counter[0]));
+	record->tsc = page->tsc.sum;
+	for (i = 0; i < s->hw->n_events; i++)
+		record->counter[i] = page->counter[i].sum;
 	perfctr_ring_show(ring);
 }

@@ -35,9 +35,14 @@ struct perfctr_cpu {
 	u64 entries;		/* times a thread's counting began or went on */
 	u64 starts;		/* ... and the counters had to be started */
 	u64 loads;		/* ... and event registers had to be compared and written */
+	/* Since boot, of sessions, too: */
 	u64 clears;		/* times counters were set to 0 */
-	u64 disturbances;	/* since boot: times somebody else had written registers */
-	u64 value[PERFCTR_MAX_COUNTERS];	/* hardware values at the last read */
+	u64 disturbances;	/* times somebody else had written registers */
+	/*
+	 * What the counters of a control held at the last read. It is valid within one operation,
+	 * or from the leave to the enter of one switch.
+	 */
+	u64 value[PERFCTR_MAX_COUNTERS];
 	/* Of the context that runs, if it has periods: */
 	u64 preset[PERFCTR_MAX_COUNTERS];	/* what the counters went on from */
 	u64 preset_time;			/* time stamp then */

@@ -12,9 +12,6 @@ void perfctr_session_stop(struct perfctr_session *s);
 int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 			    struct perfctr_control *control);
 
-/* sums.c: under the session's lock; at_once: of one instant, by stopping the machine */
-int perfctr_sum_cpus(struct perfctr_session *s, struct perfctr_counts *counts, bool at_once);
-
 /* group.c */
 struct perfctr_group *perfctr_group_from_fd(int fd);	/* a holder's reference, or an error */
 void perfctr_group_let_go(struct perfctr_group *group);	/* a holder's */

@@ -99,23 +99,27 @@ static int control_session(void *session, struct perfctr_control *control)
 
 static int read_locked(struct perfctr_session *s, struct perfctr_counts *counts)
 {
-	bool at_once = counts->flags & PERFCTR_COUNTS_CONSISTENT;
+	bool at_once = s->started && counts->flags & PERFCTR_COUNTS_CONSISTENT;
+	const struct perfctr_cpu_pages pages = {
+		.mapped = s->pages.address,
+		.told = &s->cpu->told,
+		.owner = s,
+		.fold = perfctr_gate_fold,
+	};
 	int err = may_see(s);
 
 	if (err)
 		return err;
-	counts->flags = PERFCTR_COUNTS_CONSISTENT;
-	if (s->started)
-		counts->flags |= PERFCTR_COUNTS_STARTED;
+	counts->flags = s->started ? PERFCTR_COUNTS_STARTED : 0;
 	if (s->revoked)
 		counts->flags |= PERFCTR_COUNTS_REVOKED;
-	if (READ_ONCE(s->disturbed))
-		counts->flags |= PERFCTR_COUNTS_DISTURBED;
 	if (s->group && READ_ONCE(s->group->incomplete))
 		counts->flags |= PERFCTR_COUNTS_INCOMPLETE;
 	counts->members = s->group ? atomic_read(&s->group->members) : 0;
-	counts->n_counters = s->totals->n_counters;
-	return perfctr_sum_cpus(s, counts, at_once);
+	counts->n_counters = s->hw ? s->hw->n_events : 0;
+	if (perfctr_sum_cpus(&pages, s->cpus, at_once, counts))
+		counts->flags |= PERFCTR_COUNTS_CONSISTENT;
+	return 0;
 }
 
 static int read_session(void *session, struct perfctr_counts *counts)
@@ -211,7 +215,7 @@ static int session_mmap(struct file *file, struct vm_area_struct *vma)
 	if (err)
 		return err;
 	if (!offset)
-		return perfctr_buffer_mmap(&s->totals_buffer, vma);
+		return perfctr_buffer_mmap(&s->pages, vma);
 	if (offset < PERFCTR_RING_OFFSET)
 		return -EINVAL;
 	return perfctr_rings_mmap(&s->rings, vma, offset - PERFCTR_RING_OFFSET);
@@ -220,7 +224,7 @@ static int session_mmap(struct file *file, struct vm_area_struct *vma)
 static void free_session(struct perfctr_session *s)
 {
 	perfctr_rings_free(&s->rings);
-	perfctr_buffer_free(&s->totals_buffer);
+	perfctr_buffer_free(&s->pages);
 	free_percpu(s->cpu);
 	free_cpumask_var(s->cpus);
 	if (s->group)
@@ -295,8 +299,10 @@ static int get_cpus(struct perfctr_session *s, const struct perfctr_session_args
 
 static int check_open(const struct perfctr_session_args *open)
 {
-	if (open->flags || open->policy & ~PERFCTR_EXCLUDE_MASK || open->n_cpus ||
-	    open->totals_bytes || open->ring_bytes || open->group < -1)
+	if (open->flags || open->policy & ~PERFCTR_EXCLUDE_MASK || open->group < -1)
+		return -EINVAL;
+	if (open->n_cpus || open->pages_bytes || open->ring_bytes || open->cpu_bytes ||
+	    open->reserved)
 		return -EINVAL;
 	if (open->trace_bytes > PERFCTR_MAX_RING_BYTES ||
 	    (open->trace_bytes && open->trace_bytes < PAGE_SIZE) ||
@@ -308,6 +314,24 @@ static int check_open(const struct perfctr_session_args *open)
 	    open->trace_bytes > PERFCTR_MAX_USER_ROOM_BYTES)
 		return -EACCES;
 	return 0;
+}
+
+/* Of a session: nothing of its pages is for RDPMC. */
+static const struct perfctr_hw_control no_control = { .session = true };
+
+/* Nobody sees s yet. */
+static int alloc_cpu_pages(struct perfctr_session *s)
+{
+	struct perfctr_page *page;
+	unsigned int cpu;
+	int err = perfctr_buffer_alloc(&s->pages, nr_cpu_ids * PERFCTR_MAPPED_PAGE_BYTES);
+
+	for (cpu = 0; !err && cpu < nr_cpu_ids; cpu++) {
+		page = perfctr_session_page(s, cpu);
+		perfctr_page_init(page, &no_control);
+		perfctr_page_blank(page);
+	}
+	return err;
 }
 
 static int fill_session(struct perfctr_session *s, const struct perfctr_session_args *open)
@@ -325,7 +349,7 @@ static int fill_session(struct perfctr_session *s, const struct perfctr_session_
 	}
 	err = perfctr_charge(&s->owner, (size_t)open->trace_bytes * cpumask_weight(s->cpus));
 	if (!err)
-		err = perfctr_totals_alloc(s);
+		err = alloc_cpu_pages(s);
 	if (!err && open->trace_bytes)
 		err = perfctr_rings_alloc(&s->rings, s->cpus, open->trace_bytes);
 	return err;
@@ -345,7 +369,7 @@ static struct perfctr_session *alloc_session(const struct perfctr_session_args *
 	s->policy.privileged = perfmon_capable() && !may_count_others();
 	s->trace_ticks = open->trace_ticks;
 	err = perfctr_own(&s->owner, sizeof(*s) + nr_cpu_ids * (sizeof(*s->cpu) +
-								sizeof(s->totals->cpu[0])));
+								PERFCTR_MAPPED_PAGE_BYTES));
 	if (!err) {
 		s->cpu = alloc_percpu_gfp(struct perfctr_session_cpu, GFP_KERNEL_ACCOUNT);
 		err = -ENOMEM;
@@ -373,8 +397,9 @@ long perfctr_ioctl_session(void __user *user)
 	s = alloc_session(&open);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	open.n_cpus = s->totals->n_cpus;
-	open.totals_bytes = s->totals_buffer.n_pages << PAGE_SHIFT;
+	open.n_cpus = nr_cpu_ids;
+	open.cpu_bytes = PERFCTR_MAPPED_PAGE_BYTES;
+	open.pages_bytes = s->pages.n_pages << PAGE_SHIFT;
 	open.ring_bytes = s->rings.ring_bytes;
 	fd = perfctr_put_struct(user, &open, sizeof(open), size);
 	if (!fd)

@@ -4,7 +4,6 @@
  *
  * session.c	the descriptors of sessions
  * started.c	sessions that are started: their places, their gates on each CPU
- * sums.c	what a session has counted, added up over its CPUs
  * group.c	threads that bear the same mark
  *
  * ../cpu/gate.h has the objects, internal.h what the files of the room share.

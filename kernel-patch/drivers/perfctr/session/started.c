@@ -204,6 +204,23 @@ static int reserve_here(const struct perfctr_session *s, struct perfctr_control 
 	return perfctr_reserve_for(control, hw, &met);
 }
 
+/* Under cpus_read_lock(). A mute CPU does not write its page: what it executes is missing there. */
+static void mark_mute_cpus(struct perfctr_session *s)
+{
+	struct perfctr_page *page;
+	unsigned int cpu;
+
+	lockdep_assert_held(&sessions_lock);
+	for_each_cpu_and(cpu, s->cpus, cpu_online_mask) {
+		if (!perfctr_cpu_is_mute(cpu))
+			continue;
+		page = perfctr_session_page(s, cpu);
+		perfctr_page_begin(page);
+		page->flags |= PERFCTR_PAGE_DISTURBED;
+		perfctr_page_end(page);
+	}
+}
+
 /* What s->hw wants is reserved, there and back. */
 static void enter_gates(struct perfctr_session *s)
 {
@@ -211,8 +228,7 @@ static void enter_gates(struct perfctr_session *s)
 	list_add(&s->list, &started);
 	s->started = true;
 	count_counters(s, 1);
-	if (misses_some(s))
-		WRITE_ONCE(s->disturbed, true);
+	mark_mute_cpus(s);
 	gate_on();
 	if (comes_late(s))
 		enter_late(s);
@@ -315,8 +331,7 @@ void perfctr_sessions_online(unsigned int cpu)
 	list_for_each_entry(s, &started, list) {
 		if (!cpumask_test_cpu(cpu, s->cpus))
 			continue;
-		if (perfctr_cpu_is_mute(cpu))
-			WRITE_ONCE(s->disturbed, true);
+		mark_mute_cpus(s);
 		if (!comes_late(s))
 			smp_call_function_single(cpu, add_on_cpu, s, true);
 	}
@@ -375,10 +390,13 @@ static void set_classes(struct perfctr_session *s, const struct perfctr_control 
 static void replace_control(struct perfctr_session *s, struct perfctr_hw_control *hw,
 			    const struct perfctr_control *control)
 {
+	unsigned int cpu;
+
 	s->hw = hw;
 	s->revoked = false;
 	set_classes(s, control);
-	perfctr_totals_clear(s);
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		perfctr_page_clear(perfctr_session_page(s, cpu), hw);
 	if (s->rings.cpu)
 		perfctr_trace_clear(s);
 }

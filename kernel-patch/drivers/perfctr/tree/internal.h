@@ -60,15 +60,9 @@ int perfctr_may_see(const struct perfctr_context *ctx);
 int perfctr_may_map(struct perfctr_context *ctx);
 
 /* state.c */
-size_t perfctr_learn_state_bytes(void);
-size_t perfctr_state_bytes(void);
 void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_control *hw);
-void perfctr_page_init(struct perfctr_page *page);
-void perfctr_init_page(struct perfctr_page *page, const struct perfctr_hw_control *hw);
 void perfctr_follow(struct perfctr_context *ctx);	/* the thread cannot be switched */
-void perfctr_add_page(const struct perfctr_page *page, struct perfctr_counts *counts);
 void perfctr_add_sums(const struct perfctr_context *ctx, struct perfctr_counts *counts);
-void perfctr_add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts);
 int perfctr_read_own(struct perfctr_context *ctx, struct perfctr_counts *counts);
 
 /*

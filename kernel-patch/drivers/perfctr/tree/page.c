@@ -116,7 +116,7 @@ static struct mapping *alloc_mapping(struct mm_struct *mm)
 		return ERR_PTR(err);
 	}
 	mapping->mm = mm;
-	perfctr_page_init(mapping->page);
+	perfctr_page_blank(mapping->page);
 	return mapping;
 }
 

@@ -37,7 +37,7 @@ int perfctr_make_shared(struct perfctr_install *install)
 	if (!install->shared)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu)
-		perfctr_init_page(per_cpu_ptr(install->shared, cpu), install->hw);
+		perfctr_page_init(per_cpu_ptr(install->shared, cpu), install->hw);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static bool is_entered_on(int cpu, void *ctx)
 {
 	const struct perfctr_context *shared = ctx;
 
-	return READ_ONCE(per_cpu_ptr(shared->shared, cpu)->flags) & PERFCTR_PAGE_STARTED;
+	return READ_ONCE(per_cpu_ptr(shared->shared, cpu)->flags) & PERFCTR_PAGE_COUNTING;
 }
 
 static bool is_entered_here(struct perfctr_context *ctx)
@@ -140,62 +140,24 @@ int perfctr_start_shared(struct perfctr_context *ctx)
 	return 0;
 }
 
-struct fold {
-	struct perfctr_context *ctx;
-	struct task_struct *reader;
-	bool counts_on;		/* a CPU was counting another member */
-};
-
-static bool is_to_fold(int cpu, void *fold)
+/* True when the current thread is counted, and not one before that has exited. */
+static bool fold_shared(void *ctx)
 {
-	return is_entered_on(cpu, ((struct fold *)fold)->ctx);
+	perfctr_cpu_fold(ctx);
+	return perfctr_thread(current)->context == ctx;
 }
 
-static void fold_here(void *arg)
-{
-	struct fold *fold = arg;
-
-	if (!is_entered_here(fold->ctx))
-		return;
-	perfctr_cpu_fold(fold->ctx);
-	if (perfctr_thread(current)->context == fold->ctx && current != fold->reader)
-		WRITE_ONCE(fold->counts_on, true);
-}
-
-/* Of one instant; the CPU may go on counting. */
-static struct perfctr_counts copy_sums(const struct perfctr_page *page)
-{
-	struct perfctr_counts copy;
-	u32 seq;
-
-	do {
-		memset(&copy, 0, sizeof(copy));
-		/* Pairs with the release at the end of a change. */
-		while ((seq = smp_load_acquire(&page->seq)) & 1)
-			cpu_relax();
-		perfctr_add_page(page, &copy);
-		smp_rmb();	/* what seq guards before seq */
-	} while (READ_ONCE(page->seq) != seq);
-	return copy;
-}
-
-static u64 count_entries(const struct perfctr_context *ctx)
-{
-	unsigned int cpu;
-	u64 n = 0;
-
-	for_each_possible_cpu(cpu)
-		n += READ_ONCE(per_cpu_ptr(ctx->shared, cpu)->switches);
-	return n;
-}
-
+/*
+ * Nobody is counted any more. But a CPU may be leaving ctx for a member that has exited: seq is odd
+ * until it has, and afterwards it touches neither ctx nor the page.
+ */
 static void add_cpus(const struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	struct perfctr_counts copy;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		copy = copy_sums(per_cpu_ptr(ctx->shared, cpu));
+		perfctr_page_copy(per_cpu_ptr(ctx->shared, cpu), &copy);
 		perfctr_add_counts(counts, &copy);
 	}
 	counts->migrations = 0;
@@ -204,16 +166,18 @@ static void add_cpus(const struct perfctr_context *ctx, struct perfctr_counts *c
 /* True: all sums are of one instant. A CPU that counts no member has told what it counted. */
 bool perfctr_add_shared(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
-	struct fold fold = { .ctx = ctx, .reader = current };
-	u64 before = count_entries(ctx);
+	const struct perfctr_cpu_pages pages = {
+		.percpu = ctx->shared, .owner = ctx, .fold = fold_shared,
+	};
+	bool consistent;
 
 	lockdep_assert_held(&ctx->tree->lock);
 	/* Who leaves meanwhile is counted as a member, or its counts are there. */
 	counts->members = perfctr_sharing(ctx);
 	smp_mb();	/* the members before their sums */
-	on_each_cpu_cond_mask(is_to_fold, fold_here, &fold, true, cpu_online_mask);
-	add_cpus(ctx, counts);
-	return !fold.counts_on && count_entries(ctx) == before;
+	consistent = perfctr_sum_cpus(&pages, cpu_possible_mask, false, counts);
+	counts->migrations = 0;
+	return consistent;
 }
 
 void perfctr_share(struct perfctr_context *ctx, struct task_struct *task,

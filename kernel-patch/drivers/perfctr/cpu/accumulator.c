@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is done with every accumulator that counts: see accumulator.h. */
+#include "../machine/percpu.h"
+#include "accumulator.h"
+
+static bool is_to_clear(const struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
+{
+	u32 n = hw->n_events;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (cpu->value[i] > hw->event[i].most)
+			return true;
+	return false;
+}
+
+/* Counters of kernel mode run: they are frozen, and read again, before any is cleared. */
+static noinline bool prevent_wrap_running(struct perfctr_cpu *cpu, struct perfctr_page *page,
+					  const struct perfctr_hw_control *hw)
+{
+	bool forward = true;
+
+	if (hw->counts_kernel) {
+		perfctr_cpu_freeze(hw->slots);
+		perfctr_read_counters(perfctr_pmu, hw, cpu->value);
+		forward = fold_forward(cpu, page, hw);
+	}
+	prevent_wrap(cpu, hw);
+	renew_biases(cpu, page, hw);
+	if (hw->counts_kernel)
+		perfctr_cpu_thaw();
+	return forward;
+}
+
+bool perfctr_fold(struct perfctr_cpu *cpu, struct perfctr_page *page,
+		  const struct perfctr_hw_control *hw)
+{
+	bool intact;
+
+	perfctr_read_counters(perfctr_pmu, hw, cpu->value);
+	intact = fold_forward(cpu, page, hw);
+	if (unlikely(!intact))
+		renew_biases(cpu, page, hw);
+	if (unlikely(is_to_clear(cpu, hw)))
+		intact &= prevent_wrap_running(cpu, page, hw);
+	if (unlikely(!intact))
+		page->flags |= PERFCTR_PAGE_DISTURBED;
+	return intact;
+}
+
+void perfctr_fold_at_once(struct perfctr_cpu *cpu, struct perfctr_page *page,
+			  const struct perfctr_hw_control *hw)
+{
+	if (hw->counts_kernel)
+		perfctr_cpu_freeze(hw->slots);
+	perfctr_fold(cpu, page, hw);
+	if (hw->counts_kernel)
+		perfctr_cpu_thaw();
+}
+
+void perfctr_fold_and_clear(struct perfctr_cpu *cpu, struct perfctr_page *page,
+			    const struct perfctr_hw_control *hw, u64 slots)
+{
+	if (hw->counts_kernel)	/* user mode stands still by itself */
+		perfctr_cpu_freeze(hw->slots);
+	perfctr_read_counters(perfctr_pmu, hw, cpu->value);
+	if (!fold_forward(cpu, page, hw))
+		page->flags |= PERFCTR_PAGE_DISTURBED;
+	clear_counters(cpu, hw, slots);
+	renew_biases(cpu, page, hw);
+	if (hw->counts_kernel)
+		perfctr_cpu_thaw();
+}

@@ -9,9 +9,9 @@
  *	perfctr_requests_plan()		requests to as few passes as possible
  *
  * Names come from tables, the user's own before the library's (perfctr_events(5)), then from the
- * kernel's source and libpfm4.  Except for perfctr_events_open_for(), these calls do not need the
- * kernel.  They answer for the machine that info describes, which need not be the one that they run
- * on.
+ * kernel's source and libpfm4.  Except for perfctr_events_open_for() and the one with a backend's
+ * name, these calls do not need the kernel.  They answer for the machine that info describes, which
+ * need not be the one that they run on.
  *
  * On failure they return -1, set errno, and write one line to error[size] that says what was wrong,
  * what is allowed and what to do.  Outputs keep their values.
@@ -60,9 +60,13 @@ struct perfctr_events *perfctr_events_open(const struct perfctr_pmu_info *info);
 /*
  * perfctr_events_open_for - open the events of the backend that counts these n events, which is the
  * one that perfctr_backend_for() names.  NULL: errno as of perfctr_get_pmu_info(), or ENOMEM.
+ * perfctr_events_open_with - the same of a named backend; NULL: as perfctr_events_open_for().
  */
 struct perfctr_events *perfctr_events_open_for(const char *const specs[], unsigned int n,
 					       unsigned int modes, uint32_t capabilities);
+struct perfctr_events *perfctr_events_open_with(const char *backend, const char *const specs[],
+						unsigned int n, unsigned int modes,
+						uint32_t capabilities);
 
 /* NULL is allowed. */
 void perfctr_events_close(struct perfctr_events *events);

@@ -43,15 +43,19 @@ int perfctr_group_fd(const struct perfctr_group *group);
  * PERFCTR_MARK_THREAD, _PROCESS, _TREE.  Threads and processes that a marked thread creates are
  * marked.  Returns how many threads changed.  Errors: EBUSY (a thread bears another mark), EACCES
  * (the caller may not trace a thread), ESRCH, EINVAL, ENOTSUP (the backend cannot).
+ * perfctr_unmark_with - take away whichever mark of a named backend it is; NULL: as perfctr_open().
  */
 int perfctr_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
 int perfctr_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope);
+int perfctr_unmark_with(const char *backend, pid_t tid, unsigned int scope);
 
 /*
  * perfctr_marked - the id of the group whose mark thread tid bears, or 0.  Errors: EACCES, ESRCH,
  * ENOTSUP.
+ * perfctr_marked_with - the same of a named backend; NULL: as perfctr_open().
  */
 int perfctr_marked(pid_t tid, uint64_t *id);
+int perfctr_marked_with(const char *backend, pid_t tid, uint64_t *id);
 
 /*
  * perfctr_members - how many threads bear the mark.  The first room of them are written to tids,

@@ -64,19 +64,20 @@ static bool has_capabilities(const struct perfctr_backend *backend, const struct
 	       (info.capabilities & wanted->capabilities) == wanted->capabilities;
 }
 
-static const struct perfctr_backend *choose_for(struct wanted *wanted)
+static const struct perfctr_backend *choose_for(const char *name, struct wanted *wanted)
 {
 	/* Without events any that has the capabilities will do: the default one before others. */
-	if (!wanted->n && has_capabilities(perfctr_choose(NULL), wanted))
-		return perfctr_choose(NULL);
-	return perfctr_choose_of(wanted->capabilities, fits_wanted, wanted);
+	if (!wanted->n && has_capabilities(perfctr_choose(name), wanted))
+		return perfctr_choose(name);
+	return perfctr_choose_of(name, wanted->capabilities, fits_wanted, wanted);
 }
 
-struct perfctr_events *perfctr_events_open_for(const char *const specs[], unsigned int n,
-					       unsigned int modes, uint32_t capabilities)
+struct perfctr_events *perfctr_events_open_with(const char *name, const char *const specs[],
+						unsigned int n, unsigned int modes,
+						uint32_t capabilities)
 {
 	struct wanted wanted = { specs, n, modes, capabilities, NULL };
-	const struct perfctr_backend *backend = choose_for(&wanted);
+	const struct perfctr_backend *backend = choose_for(name, &wanted);
 	struct perfctr_pmu_info info;
 
 	if (wanted.events)
@@ -84,11 +85,17 @@ struct perfctr_events *perfctr_events_open_for(const char *const specs[], unsign
 	return backend && backend->pmu_info(&info) == 0 ? events_of(backend, &info) : NULL;
 }
 
+struct perfctr_events *perfctr_events_open_for(const char *const specs[], unsigned int n,
+					       unsigned int modes, uint32_t capabilities)
+{
+	return perfctr_events_open_with(NULL, specs, n, modes, capabilities);
+}
+
 const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsigned int modes,
 				uint32_t capabilities)
 {
 	struct wanted wanted = { specs, n, modes, capabilities, NULL };
-	const struct perfctr_backend *backend = choose_for(&wanted);
+	const struct perfctr_backend *backend = choose_for(NULL, &wanted);
 
 	perfctr_events_close(wanted.events);
 	return backend ? backend->name : NULL;

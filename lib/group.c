@@ -49,22 +49,36 @@ int perfctr_mark(struct perfctr_group *group, pid_t tid, unsigned int scope)
 	return group->backend->mark(group, tid, scope);
 }
 
-int perfctr_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope)
+static int unmark_by(const struct perfctr_backend *backend, struct perfctr_group *group, pid_t tid,
+		     unsigned int scope)
 {
-	const struct perfctr_backend *backend = group ? group->backend : perfctr_first(NULL);
-
 	if (!backend)
 		return -1;
 	return backend->unmark ? backend->unmark(group, tid, scope) : perfctr_unable();
 }
 
-int perfctr_marked(pid_t tid, uint64_t *id)
+int perfctr_unmark_with(const char *name, pid_t tid, unsigned int scope)
 {
-	const struct perfctr_backend *backend = perfctr_first(NULL);
+	return unmark_by(perfctr_first(name), NULL, tid, scope);
+}
+
+int perfctr_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope)
+{
+	return unmark_by(group ? group->backend : perfctr_first(NULL), group, tid, scope);
+}
+
+int perfctr_marked_with(const char *name, pid_t tid, uint64_t *id)
+{
+	const struct perfctr_backend *backend = perfctr_first(name);
 
 	if (!backend)
 		return -1;
 	return backend->marked ? backend->marked(tid, id) : perfctr_unable();
+}
+
+int perfctr_marked(pid_t tid, uint64_t *id)
+{
+	return perfctr_marked_with(NULL, tid, id);
 }
 
 int perfctr_members(const struct perfctr_group *group, pid_t *tids, unsigned int room)

@@ -167,9 +167,9 @@ const struct perfctr_backend *perfctr_choose(const char *name);
 /* Likewise, whatever it counts. */
 const struct perfctr_backend *perfctr_first(const char *name);
 /*
- * Where none is named, the first that has the capabilities and fits; else as perfctr_choose(NULL).
+ * Where none is named, the first that has the capabilities and fits; else as perfctr_choose().
  */
-const struct perfctr_backend *perfctr_choose_of(uint32_t capabilities,
+const struct perfctr_backend *perfctr_choose_of(const char *name, uint32_t capabilities,
 						bool (*fits)(const struct perfctr_backend *backend,
 							     const struct perfctr_pmu_info *info,
 							     void *arg),

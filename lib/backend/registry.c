@@ -89,7 +89,7 @@ const struct perfctr_backend *perfctr_choose(const char *name)
 	return first;
 }
 
-const struct perfctr_backend *perfctr_choose_of(uint32_t capabilities,
+const struct perfctr_backend *perfctr_choose_of(const char *name, uint32_t capabilities,
 						bool (*fits)(const struct perfctr_backend *backend,
 							     const struct perfctr_pmu_info *info,
 							     void *arg),
@@ -98,13 +98,13 @@ const struct perfctr_backend *perfctr_choose_of(uint32_t capabilities,
 	struct perfctr_pmu_info pmu;
 	int error = errno;
 
-	for (size_t i = 0; !wanted_name(NULL) && i < N_BACKENDS; i++)
+	for (size_t i = 0; !wanted_name(name) && i < N_BACKENDS; i++)
 		if (has_all(backends[i], capabilities, &pmu) && fits(backends[i], &pmu, arg)) {
 			errno = error;
 			return backends[i];
 		}
 	errno = error;
-	return perfctr_choose(NULL);
+	return perfctr_choose(name);
 }
 
 int perfctr_backend(const char *name, struct perfctr_backend_info *info)

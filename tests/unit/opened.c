@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <perfctr_groups.h>
 #include <perfmon/pfmlib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,34 @@ START_TEST(events_of_a_backend_have_its_name)
 	setenv("PERFCTR_BACKEND", "nobody", 1);
 	ck_assert_ptr_null(perfctr_events_open_for(specs, 1, USER, 0));
 	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_ptr_null(perfctr_events_open_with(NULL, specs, 1, USER, 0));
+	ck_assert_int_eq(errno, EINVAL);
+	events = perfctr_events_open_with("perf_events", specs, 1, USER, PERFCTR_CAN_SAMPLE);
+	ck_assert_ptr_nonnull(events);
+	ck_assert_str_eq(perfctr_events_backend(events), "perf_events");
+	perfctr_events_close(events);
+	setenv("PERFCTR_BACKEND", "perf_events", 1);
+	ck_assert_ptr_null(perfctr_events_open_with("nobody", specs, 1, USER, 0));
+	ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
+START_TEST(marks_are_those_of_the_backend_that_is_named)
+{
+	uint64_t id;
+
+	setenv("PERFCTR_BACKEND", "nobody", 1);
+	ck_assert_int_eq(perfctr_marked_with("perf_events", 0, &id), -1);
+	ck_assert_int_eq(errno, ENOTSUP);
+	ck_assert_int_eq(perfctr_unmark_with("perf_events", 0, PERFCTR_MARK_THREAD), -1);
+	ck_assert_int_eq(errno, ENOTSUP);
+	setenv("PERFCTR_BACKEND", "perf_events", 1);
+	ck_assert_int_eq(perfctr_marked_with("nobody", 0, &id), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(perfctr_unmark_with("nobody", 0, PERFCTR_MARK_THREAD), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(perfctr_marked_with(NULL, 0, &id), -1);
+	ck_assert_int_eq(errno, ENOTSUP);
 }
 END_TEST
 
@@ -194,6 +223,7 @@ TCase *opened_tests(void)
 	tcase_add_test(tests, a_malformed_table_is_told_for_each_name);
 	tcase_add_test(tests, events_know_their_machine);
 	tcase_add_test(tests, events_of_a_backend_have_its_name);
+	tcase_add_test(tests, marks_are_those_of_the_backend_that_is_named);
 	tcase_add_loop_test(tests, a_command_reads_the_tables_once, 0, ARRAY_SIZE(commands));
 	return tests;
 }

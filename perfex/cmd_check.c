@@ -74,7 +74,7 @@ static bool check_registers(const struct perfctr_pmu_info *info,
 	perfctr_control_add(&control, counter, request->evntsel, request->evntsel2);
 	control.bad_reason = look_at_registers(info, &control.event[0]);
 	if (control.bad_reason)
-		complain_of_control(EINVAL, &control, info);
+		complain_of_control(NULL, EINVAL, &control, info);
 	return !control.bad_reason;
 }
 

@@ -37,7 +37,7 @@ static const struct option_row rows[] = {
 		    "'ipc=instructions/cycles'; may be repeated",
 		    take_rule, 0),
 	CALL_OPTION("rules", 0, "FILE", "compare the values of the rules in FILE", take_rules, 0),
-	BACKEND_OPTION,
+	BACKEND_OPTION(struct compare_options, options.backend),
 	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
 		    take_modes, PERFCTR_MODE_USER),
 	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_modes, PERFCTR_MODE_KERNEL),

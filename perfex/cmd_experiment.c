@@ -71,7 +71,7 @@ static void check_experiment(struct experiment_file *file, const char *path, str
 		textfile_fail(path, &error);
 	database = perfctr_events_open_for(NULL, 0, 0, 0);
 	if (!database) {
-		complain_of_open(errno);
+		complain_of_open(NULL, errno);
 		exit(EXIT_PERFEX);
 	}
 	if (!experiment_check_events(file, database, &error) ||

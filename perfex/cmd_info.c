@@ -37,15 +37,15 @@ static void print_permissions(void)
 	printf("counting in kernel mode: %s%s\n", permissions[level].kernel, why);
 }
 
-int show_info(void)
+int show_info(const char *backend)
 {
 	struct perfctr_backend_info used = { 0 };
 	struct perfctr_pmu_info info;
 
-	perfctr_backend(NULL, &used);
+	perfctr_backend(backend, &used);
 	write_backends(stdout, &used);
-	if (perfctr_get_pmu_info(&info) < 0) {
-		complain_of_open(errno);
+	if (perfctr_get_pmu_info_with(backend, &info) < 0) {
+		complain_of_open(backend, errno);
 		return EXIT_PERFEX;
 	}
 	write_pmu_state(stdout, &info);
@@ -56,18 +56,18 @@ int show_info(void)
 	return 0;
 }
 
-static int show_process(pid_t pid)
+static int show_process(const char *backend, pid_t pid)
 {
 	struct perfctr_pmu_info info;
 
-	if (perfctr_get_pmu_info(&info) == 0)
-		return print_process(pid, &info);
-	complain_of_open(errno);
+	if (perfctr_get_pmu_info_with(backend, &info) == 0)
+		return print_process(backend, pid, &info);
+	complain_of_open(backend, errno);
 	return EXIT_PERFEX;
 }
 
 static const struct option_row rows[] = {
-	BACKEND_OPTION,
+	BACKEND_OPTION(struct options, backend),
 	{ 0 },
 };
 
@@ -86,9 +86,11 @@ const struct subcommand info_subcommand = {
 
 static int info_main(int argc, char **argv)
 {
-	int n = take_options(&info_subcommand, NULL, argc, argv);
+	struct options options = { 0 };
+	int n = take_options(&info_subcommand, &options, argc, argv);
 
 	if (n + 1 < argc)
 		fail("perfex info takes one process, '%s' is too many", argv[n + 1]);
-	return n < argc ? show_process(parse_pid(argv[n])) : show_info();
+	return n < argc ? show_process(options.backend, parse_pid(argv[n]))
+			: show_info(options.backend);
 }

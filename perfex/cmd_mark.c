@@ -22,7 +22,7 @@ static const struct option_row rows[] = {
 		    "count EVENT; may be repeated; by default: time, and page\n"
 		    "faults and switches too where there is no PMU",
 		    take_event, 0),
-	BACKEND_OPTION,
+	BACKEND_OPTION(struct mark_options, run.backend),
 	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
 		    take_modes, PERFCTR_MODE_USER),
 	CALL_OPTION("kernel", 0, NULL, "count in kernel mode; this needs CAP_PERFMON", take_modes,
@@ -119,11 +119,11 @@ static int mark_main(int argc, char **argv)
 	if (options.n_processes == 1)
 		options.run.process = options.process[0];
 	if (options.list) {
-		status = mark_list();
+		status = mark_list(&options);
 	} else if (options.clear) {
 		status = mark_clear(&options);
 	} else if (open_events(&options.run, PERFCTR_CAN_GROUP)) {
-		add_default_events(&options.run, PERFCTR_CAN_GROUP);
+		add_default_events(&options.run);
 		status = mark_count(&options);
 	}
 	free(options.process);

@@ -48,7 +48,7 @@ static const struct option_row rows[] = {
 		    PERFCTR_MODE_BOTH),
 	CALL_OPTION("output", 'o', "FILE", "write to FILE; by default " RECORD_DEFAULT_FILE,
 		    take_output, 0),
-	BACKEND_OPTION,
+	BACKEND_OPTION(struct record_options, run.backend),
 	REFUSED_OPTION("all-cpus", 'a', NULL,
 		       "COMMAND and what it starts are sampled; perfex system counts CPUs"),
 	REFUSED_OPTION("cpu", 'C', "LIST",

@@ -116,7 +116,7 @@ static const struct option_row rows[] = {
 		    "count EVENT; may be repeated; by default what perf stat counts,\n"
 		    "as far as it is counted at once here",
 		    take_event, 0),
-	BACKEND_OPTION,
+	BACKEND_OPTION(struct options, backend),
 	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
 		    take_modes, PERFCTR_MODE_USER),
 	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_modes, PERFCTR_MODE_KERNEL),
@@ -310,7 +310,7 @@ static int run_main(int argc, char **argv)
 	parse_options(&options, argc, argv);
 	switch (options.action) {
 	case INFO:
-		return show_info();
+		return show_info(options.backend);
 	case LIST:
 	case LONG_LIST:
 		return show_events(options.action == LONG_LIST);

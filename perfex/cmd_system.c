@@ -79,7 +79,7 @@ static const struct option_row rows[] = {
 		    "count EVENT; may be repeated; by default: time, and page\n"
 		    "faults and switches too where there is no PMU",
 		    take_event, 0),
-	BACKEND_OPTION,
+	BACKEND_OPTION(struct system_options, run.backend),
 	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise", take_modes,
 		    PERFCTR_MODE_USER),
 	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_modes, PERFCTR_MODE_KERNEL),
@@ -177,7 +177,7 @@ static int system_main(int argc, char **argv)
 		options.run.interval_ms = 1000;
 	if (!open_events(&options.run, PERFCTR_CAN_SESSION))
 		return EXIT_PERFEX;
-	add_default_events(&options.run, PERFCTR_CAN_SESSION);
+	add_default_events(&options.run);
 	status = system_count(&options);
 	free_options(&options.run);
 	return status;

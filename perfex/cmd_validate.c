@@ -70,7 +70,7 @@ static const struct option_row rows[] = {
 		    PERFCTR_MODE_KERNEL),
 	CALL_OPTION("both", 0, NULL, "count in both modes", take_validated_modes,
 		    PERFCTR_MODE_BOTH),
-	BACKEND_OPTION,
+	BACKEND_OPTION(struct validate_options, counted.backend),
 	{ 0 },
 };
 
@@ -236,6 +236,7 @@ static int validate_machine(const struct validate_options *options, struct valid
 		.deadline_ns = now_ns() + seconds * 1000000000,
 	};
 	struct subjects subjects = {
+		.backend = options->counted.backend,
 		.event = options->counted.event,
 		.n = options->counted.n_events,
 		.all = options->all,

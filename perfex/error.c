@@ -49,12 +49,21 @@ void flush_output(void)
 	_exit(EXIT_PERFEX);
 }
 
+/* Does the library choose it, before it knows any event?  PERFCTR_BACKEND may name another. */
+static bool is_default(const char *backend)
+{
+	struct perfctr_backend_info info = { 0 };
+
+	perfctr_backend(NULL, &info);
+	return strcmp(info.name, backend) == 0;
+}
+
 void warn_of_refused_pmu(const char *backend)
 {
 	struct perfctr_pmu_info info;
 
 	if (strcmp(backend, "patch") != 0 && perfctr_get_pmu_info_with("patch", &info) == 0 &&
-	    strncmp(info.family, "refused:", strlen("refused:")) == 0)
+	    strncmp(info.family, "refused:", strlen("refused:")) == 0 && is_default("patch"))
 		complain("warning: the driver has found the counters of this machine wrong (%.*s); "
 			 "%s counts, and may be as wrong",
 			 (int)sizeof(info.family), info.family, backend);

@@ -154,8 +154,8 @@ void make_printable(char *text);
 /* Of the patch's driver. */
 #define DEVICE "/dev/perfctr"
 
-/* cmd_info.c */
-int show_info(void);
+/* cmd_info.c; backend NULL: the one that the library chooses */
+int show_info(const char *backend);
 
 /* holders.c: who has the counters, a line each */
 void print_holders(void);
@@ -165,10 +165,10 @@ char *name_holders(bool wanted);
 /* cmd_list.c: all events; details: with codes, counters and unit masks */
 int show_events(bool details);
 
-/* refusals.c: counters that perfex does not get */
-void complain_of_open(int error);
-void complain_of_start(int error);
-void complain_of_control(int error, const struct perfctr_control *control,
+/* refusals.c: counters that perfex does not get, of this backend; NULL: of the library's choice */
+void complain_of_open(const char *backend, int error);
+void complain_of_start(const char *backend, int error);
+void complain_of_control(const char *backend, int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
 /* What to do about it, behind what has been said; "": nothing is known. */
 const char *advice_for(int error);
@@ -176,7 +176,7 @@ const char *advice_for(int error);
 /* error.c: one line to standard error, "perfex: ..." */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
-void warn_of_refused_pmu(const char *backend);	/* another one than the driver's counts */
+void warn_of_refused_pmu(const char *backend);	/* chosen instead of the driver's, which is there */
 void complain_of_loss(const struct perfctr_counts *counts);	/* of a part of them, if any */
 /* Of register values on a counter where they are no event. */
 void warn_of_event(struct perfctr_events *events, const struct perfctr_request *request);

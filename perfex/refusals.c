@@ -11,34 +11,34 @@ const char *advice_for(int error)
 	return error == EMFILE ? "; raise the limit by: ulimit -n 65536" : "";
 }
 
-void complain_of_open(int error)
+void complain_of_open(const char *backend, int error)
 {
 	char text[256];
 
-	perfctr_open_error(error, text, sizeof(text));
+	perfctr_open_error_with(backend, error, text, sizeof(text));
 	complain("%s", text);
 }
 
-void complain_of_start(int error)
+void complain_of_start(const char *backend, int error)
 {
 	const struct perfctr_control control = { .size = sizeof(control) };
 	struct perfctr_pmu_info info;
 
 	if ((error == EBUSY || error == ENODEV || error == ENXIO) &&
-	    perfctr_get_pmu_info(&info) == 0)
-		complain_of_control(error, &control, &info);
+	    perfctr_get_pmu_info_with(backend, &info) == 0)
+		complain_of_control(backend, error, &control, &info);
 	else
 		complain("cannot start the counters: %s", strerror(error));
 }
 
-void complain_of_control(int error, const struct perfctr_control *control,
+void complain_of_control(const char *backend, int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info)
 {
 	struct perfctr_pmu_info now;
 	char text[256], *holders;
 
 	/* The driver tries the counters when they are taken first. */
-	if (error == ENODEV && perfctr_get_pmu_info(&now) == 0)
+	if (error == ENODEV && perfctr_get_pmu_info_with(backend, &now) == 0)
 		info = &now;
 	perfctr_control_error(error, control, info, text, sizeof(text));
 	holders = name_holders(error == EBUSY && (control->bad_reason == PERFCTR_BAD_TAKEN ||

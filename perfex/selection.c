@@ -65,7 +65,7 @@ static bool open_this_machine(struct selection *selection)
 
 	if (perfctr_get_pmu_info(&info) == 0)
 		return open_database(selection, &info);
-	complain_of_open(errno);
+	complain_of_open(NULL, errno);
 	return false;
 }
 

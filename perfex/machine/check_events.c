@@ -23,7 +23,11 @@ static void add_event(const struct validated *event, struct outcome *outcome)
 void measure_events(const struct subject *subject, struct outcome *outcome)
 {
 	static const volatile sig_atomic_t never;
-	struct subjects known = { .modes = PERFCTR_MODE_USER, .supposed = NO_QUANTITY };
+	struct subjects known = {
+		.backend = subject->named_backend,
+		.modes = PERFCTR_MODE_USER,
+		.supposed = NO_QUANTITY,
+	};
 	struct validation validation = {
 		.runs = EVENT_RUNS,
 		.deadline_ns = now_ns() + EVENT_PHASES * 1000000ull * subject->phase_ms,

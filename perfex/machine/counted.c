@@ -59,9 +59,9 @@ static void print_control(struct perfctr_events *database, const struct perfctr_
 }
 
 /* False: it cannot be told, for a reason that holds for other threads too. */
-static bool print_counted(struct perfctr_events *database, pid_t tid)
+static bool print_counted(const char *backend, struct perfctr_events *database, pid_t tid)
 {
-	struct perfctr *context = perfctr_open_tid(tid, 0);
+	struct perfctr *context = perfctr_open_with(backend, tid, 0);
 	struct perfctr_control control;
 	char why[256];
 	int error = 0;
@@ -85,13 +85,13 @@ static bool print_counted(struct perfctr_events *database, pid_t tid)
 			 "use here; docs/install.md says how to get it");
 		return false;
 	default:
-		perfctr_open_error(error, why, sizeof(why));
+		perfctr_open_error_with(backend, error, why, sizeof(why));
 		complain("thread %d: %s", tid, why);
 		return false;
 	}
 }
 
-int print_process(pid_t pid, const struct perfctr_pmu_info *info)
+int print_process(const char *backend, pid_t pid, const struct perfctr_pmu_info *info)
 {
 	struct perfctr_events *database;
 	struct dirent *entry;
@@ -108,7 +108,7 @@ int print_process(pid_t pid, const struct perfctr_pmu_info *info)
 		fail("cannot look at process %d: %m", pid);
 	while (good && (entry = readdir(tasks)))
 		if (entry->d_name[0] != '.')
-			good = print_counted(database, atoi(entry->d_name));
+			good = print_counted(backend, database, atoi(entry->d_name));
 	perfctr_events_close(database);
 	closedir(tasks);
 	return good ? 0 : EXIT_PERFEX;

@@ -45,6 +45,7 @@ struct cpu_list {
 
 /* meter.c: what is checked */
 struct subject {
+	const char *named_backend; /* NULL: none was named */
 	struct perfctr_backend_info backend;
 	struct perfctr_pmu_info pmu;
 	bool has_backend;      /* and pmu */
@@ -56,7 +57,8 @@ struct subject {
 	unsigned int phase_ms;		/* of what takes as long as one likes */
 };
 
-void subject_find(struct subject *subject, unsigned int phase_ms);
+/* backend: the one that was named, or NULL */
+void subject_find(struct subject *subject, const char *backend, unsigned int phase_ms);
 void subject_free(struct subject *subject);
 /* Those that perfex may run on; cpu is for free(). */
 void find_cpus(struct cpu_list *cpus);

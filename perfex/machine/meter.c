@@ -61,16 +61,16 @@ static bool choose_requests(struct subject *subject, struct perfctr_events *even
 /* The backend that counts the first n events, if there is one. */
 static bool try_events(struct subject *subject, unsigned int n)
 {
-	const char *specs[N_LOOP_EVENTS];
+	const char *specs[N_LOOP_EVENTS], *named = subject->named_backend;
 	struct perfctr_events *events;
 	char error[256];
 	bool good;
 
 	for (unsigned int i = 0; i < N_LOOP_EVENTS; i++)
 		specs[i] = loop_events[i].spec;
-	events = perfctr_events_open_for(specs, n, PERFCTR_MODE_USER, 0);
+	events = perfctr_events_open_with(named, specs, n, PERFCTR_MODE_USER, 0);
 	if (!events) {
-		perfctr_open_error(errno, error, sizeof(error));
+		perfctr_open_error_with(named, errno, error, sizeof(error));
 		say_why(subject, error);
 		return false;
 	}
@@ -99,9 +99,9 @@ void find_cpus(struct cpu_list *cpus)
 	CPU_FREE(set);
 }
 
-void subject_find(struct subject *subject, unsigned int phase_ms)
+void subject_find(struct subject *subject, const char *backend, unsigned int phase_ms)
 {
-	*subject = (struct subject){ .phase_ms = phase_ms };
+	*subject = (struct subject){ .named_backend = backend, .phase_ms = phase_ms };
 	find_cpus(&subject->cpus);
 	for (unsigned int n = N_LOOP_EVENTS + 1; n--;)
 		if (try_events(subject, n))

@@ -12,6 +12,6 @@ void write_pmu_state(FILE *file, const struct perfctr_pmu_info *info);
 void write_pmu_limits(FILE *file, const struct perfctr_pmu_info *info);
 
 /* counted.c: to standard output, each thread of the process; the exit status. */
-int print_process(pid_t pid, const struct perfctr_pmu_info *info);
+int print_process(const char *backend, pid_t pid, const struct perfctr_pmu_info *info);
 
 #endif

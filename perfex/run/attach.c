@@ -49,79 +49,80 @@ static DIR *open_tasks(pid_t pid)
 	return opendir(path);
 }
 
-static bool complain_of_thread(pid_t tid, int error)
+static bool complain_of_thread(const char *backend, pid_t tid, int error)
 {
 	char text[256];
 
-	perfctr_open_error(error, text, sizeof(text));
+	perfctr_open_error_with(backend, error, text, sizeof(text));
 	complain("thread %d: %s", tid, text);
 	return false;
 }
 
 /* Makes the contexts of the threads that are not known yet.  False: one was refused. */
-static bool add_new(struct threads *threads, pid_t pid, bool skip_counted)
+static bool add_new(struct threads *threads, const struct options *options, bool skip_counted)
 {
-	DIR *tasks = open_tasks(pid);
+	DIR *tasks = open_tasks(options->process);
 	bool good = true;
 	struct dirent *entry;
 
 	if (!tasks)
-		return errno == ENOENT || complain_of_thread(pid, errno);
+		return errno == ENOENT ||
+		       complain_of_thread(options->backend, options->process, errno);
 	while (good && (entry = readdir(tasks))) {
 		pid_t tid = atoi(entry->d_name);
 		struct perfctr *context;
 
 		if (tid <= 0 || threads_know(threads, tid))
 			continue;
-		context = perfctr_open_tid(tid, PERFCTR_OPEN_CREATE);
+		context = perfctr_open_with(options->backend, tid, PERFCTR_OPEN_CREATE);
 		if (context)
 			threads_add(threads, tid, context);
 		else if (errno != ESRCH && !(errno == EEXIST && skip_counted))
-			good = complain_of_thread(tid, errno);
+			good = complain_of_thread(options->backend, tid, errno);
 	}
 	closedir(tasks);
 	return good;
 }
 
-static bool add_all(struct threads *threads, pid_t pid)
+static bool add_all(struct threads *threads, const struct options *options)
 {
 	size_t before;
 
 	do {
 		before = threads->n;
-		if (!add_new(threads, pid, false))
+		if (!add_new(threads, options, false))
 			return false;
 	} while (threads->n > before);
 	return true;
 }
 
 /* Their creator may have had its context, but not yet the control that they inherit. */
-static bool add_latecomers(struct threads *threads, pid_t pid, struct perfctr_control *control,
-			   const struct perfctr_pmu_info *info)
+static bool add_latecomers(struct threads *threads, const struct options *options,
+			   struct perfctr_control *control, const struct perfctr_pmu_info *info)
 {
 	size_t before;
 
 	do {
 		before = threads->n;
-		if (!add_new(threads, pid, true) ||
+		if (!add_new(threads, options, true) ||
 		    !threads_control(threads, before, control, info))
 			return false;
 	} while (threads->n > before);
 	return true;
 }
 
-bool attach(struct threads *threads, pid_t pid, struct perfctr_control *control,
+bool attach(struct threads *threads, const struct options *options, struct perfctr_control *control,
 	    const struct perfctr_pmu_info *info)
 {
 	raise_descriptor_limit();
-	if (!add_all(threads, pid) || !threads_control(threads, 0, control, info))
+	if (!add_all(threads, options) || !threads_control(threads, 0, control, info))
 		return false;
 	if ((control->flags & PERFCTR_CONTROL_INHERIT) &&
-	    !add_latecomers(threads, pid, control, info))
+	    !add_latecomers(threads, options, control, info))
 		return false;
 	if (!threads->n)
 		complain("process %d has no thread to count: it has exited, or belongs to the "
 			 "kernel",
-			 pid);
+			 options->process);
 	return threads->n > 0;
 }

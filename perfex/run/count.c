@@ -32,10 +32,12 @@ uint32_t view_flags(enum view view)
 /* A context for the command, its control installed but not started. */
 static bool install_control(struct counting *counting, struct perfctr_control *control)
 {
-	struct perfctr *context = perfctr_open_tid(counting->command.pid, PERFCTR_OPEN_CREATE);
+	const char *backend = counting->options->backend;
+	struct perfctr *context =
+		perfctr_open_with(backend, counting->command.pid, PERFCTR_OPEN_CREATE);
 
 	if (!context) {
-		complain_of_open(errno);
+		complain_of_open(backend, errno);
 		return false;
 	}
 	threads_add(&counting->threads, counting->command.pid, context);
@@ -58,7 +60,7 @@ static bool start_command(struct counting *counting, struct perfctr_control *con
 	if (threads_start(&counting->threads))
 		return true;
 	if (!counting->threads.refused)
-		complain_of_start(errno);
+		complain_of_start(counting->options->backend, errno);
 	return false;
 }
 
@@ -67,7 +69,7 @@ static bool prepare_counting(struct counting *counting, struct perfctr_control *
 {
 	control->flags = PERFCTR_CONTROL_STOPPED | view_flags(counting->options->view);
 	if (counting->options->process)
-		return attach(&counting->threads, counting->options->process, control,
+		return attach(&counting->threads, counting->options, control,
 			      counting->recording->info);
 	return install_control(counting, control);
 }
@@ -337,7 +339,7 @@ int count_run(struct watch *watch, struct counting *counting, struct perfctr_con
 
 	*sample = (struct sample){ 0 };
 	if (with_command) {
-		if (!command_fork(&counting->command, options->command, watch))
+		if (!command_fork(&counting->command, options, watch))
 			return EXIT_PERFEX;
 		counting->process = counting->command.process;
 	}

@@ -44,9 +44,8 @@ void derive_take_file(struct rules **rules, const char *path)
 static struct perfctr_events *open_machine(const struct options *options)
 {
 	const char *instructions = "instructions";
-	bool counts = perfctr_backend_for(&instructions, 1, options->modes, 0);
 
-	return perfctr_events_open_for(&instructions, counts, options->modes, 0);
+	return perfctr_events_open_with(options->backend, &instructions, 1, options->modes, 0);
 }
 
 bool derive_take_group(struct rules **rules, const char *name,
@@ -79,7 +78,7 @@ bool derive_take_groups(struct options *options)
 
 	database = open_machine(options);
 	if (!database) {
-		complain_of_open(errno);
+		complain_of_open(options->backend, errno);
 		return false;
 	}
 	for (size_t i = 0; i < options->n_groups && good; i++)

@@ -21,7 +21,7 @@ static bool may_count(const struct options *options, const struct perfctr_reques
 	if (!(request->modes & PERFCTR_MODE_KERNEL) || !(request->general | request->fixed) ||
 	    isdigit((unsigned char)request->name[0]) ||
 	    !(options->modes & PERFCTR_MODE_KERNEL || strpbrk(request->name, ":/")) ||
-	    perfctr_backend(NULL, &info) < 0 || info.capabilities & PERFCTR_CAN_KERNEL)
+	    perfctr_backend(options->backend, &info) < 0 || info.capabilities & PERFCTR_CAN_KERNEL)
 		return true;
 	complain("event '%s': counting in kernel mode needs CAP_PERFMON or sysctl "
 		 "kernel.perf_event_paranoid=1; without them write it with ':u' for user mode",
@@ -196,9 +196,10 @@ static void complain_of_passes(const struct events *events, const struct options
 }
 
 /* Several controls: what the kernel would refuse in a later run is refused before the first. */
-static bool try_controls(struct events *events, const struct perfctr_pmu_info *info)
+static bool try_controls(struct events *events, const struct options *options,
+			 const struct perfctr_pmu_info *info)
 {
-	struct perfctr *self = perfctr_open();
+	struct perfctr *self = perfctr_open_with(options->backend, 0, PERFCTR_OPEN_CREATE);
 	bool good = true;
 
 	/* Whoever counts perfex keeps it from trying, not from counting its command. */
@@ -208,7 +209,7 @@ static bool try_controls(struct events *events, const struct perfctr_pmu_info *i
 		events->control[pass].flags = PERFCTR_CONTROL_STOPPED;
 		good = perfctr_set_control(self, &events->control[pass]) == 0;
 		if (!good)
-			complain_of_control(errno, &events->control[pass], info);
+			complain_of_control(options->backend, errno, &events->control[pass], info);
 	}
 	perfctr_close(self);
 	return good;
@@ -264,7 +265,7 @@ bool events_plan(struct events *events, const struct options *options,
 		return false;
 	for (size_t i = 0; i < events->n; i++)
 		name_event(&events->event[i]);
-	return events->n_passes == 1 || try_controls(events, info);
+	return events->n_passes == 1 || try_controls(events, options, info);
 }
 
 /* Where no such results are installed, all that it costs is to look. */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
@@ -60,8 +61,15 @@ bool watch_signal(struct watch *watch, const struct command *command)
 	return false;
 }
 
+/* What the user has named is for what COMMAND asks of the library, too. */
+static bool pass_backend(const struct options *options)
+{
+	return !options->backend || options->backend_chosen ||
+	       setenv("PERFCTR_BACKEND", options->backend, 1) == 0;
+}
+
 /* In the child: waits for the word, executes, and tells why if that fails. */
-static void run_child(int go, int failure, char **argv, const struct watch *watch)
+static void run_child(int go, int failure, const struct options *options, const struct watch *watch)
 {
 	ssize_t ignored;
 	char byte;
@@ -72,8 +80,8 @@ static void run_child(int go, int failure, char **argv, const struct watch *watc
 	if (watch->ignored_children)
 		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &watch->before, NULL);
-	forget_chosen_backend();
-	execvp(argv[0], argv);
+	if (pass_backend(options))
+		execvp(options->command[0], options->command);
 	error = errno;
 	ignored = write(failure, &error, sizeof(error));
 	(void)ignored;
@@ -109,7 +117,7 @@ static bool refuse_command(struct command *command, const char *what)
 }
 
 /* Makes the child, which waits. */
-bool command_fork(struct command *command, char **argv, const struct watch *watch)
+bool command_fork(struct command *command, const struct options *options, const struct watch *watch)
 {
 	int go[2], failure[2];
 
@@ -125,7 +133,7 @@ bool command_fork(struct command *command, char **argv, const struct watch *watc
 	if (command->pid == 0) {
 		close(go[1]);
 		close(failure[0]);
-		run_child(go[0], failure[1], argv, watch);
+		run_child(go[0], failure[1], options, watch);
 	}
 	close(go[0]);
 	close(failure[1]);

@@ -137,64 +137,48 @@ void check_output(const struct options *options)
 		fail("--append needs a file to append to; give --output=FILE");
 }
 
-/* For the library here, and for what COMMAND asks of it. */
 void take_backend(void *target, const struct option_row *row, const char *name)
 {
+	const char **backend = (const char **)((char *)target + row->field);
 	char text[256];
 
-	if (setenv("PERFCTR_BACKEND", name, 1) < 0)
-		fail("out of memory");
+	*backend = name;
 	/* One that is not there is told by what cannot be opened. */
-	if (perfctr_backend(NULL, &(struct perfctr_backend_info){ 0 }) < 0 && errno == EINVAL) {
-		perfctr_open_error(EINVAL, text, sizeof(text));
+	if (perfctr_backend(name, &(struct perfctr_backend_info){ 0 }) < 0 && errno == EINVAL) {
+		perfctr_open_error_with(name, EINVAL, text, sizeof(text));
 		fail("--backend=%s: %s", name, text);
 	}
 }
 
-static bool chosen; /* the backend, by the events, and not by the user */
-
-void forget_chosen_backend(void)
-{
-	if (chosen)
-		unsetenv("PERFCTR_BACKEND");
-}
-
 bool open_events(struct options *options, uint32_t capabilities)
 {
-	const char *named = getenv("PERFCTR_BACKEND");
-
-	options->database = perfctr_events_open_for(options->event, (unsigned int)options->n_events,
-						    options->modes, capabilities);
+	options->database = perfctr_events_open_with(options->backend, options->event,
+						     (unsigned int)options->n_events,
+						     options->modes, capabilities);
 	if (!options->database) {
-		complain_of_open(errno);
+		complain_of_open(options->backend, errno);
 		return false;
 	}
-	if ((!options->n_events && !capabilities) || (named && *named))
-		return true;
-	chosen = true;
-	warn_of_refused_pmu(perfctr_events_backend(options->database));
-	if (setenv("PERFCTR_BACKEND", perfctr_events_backend(options->database), 1) < 0)
-		fail("out of memory");
+	options->backend_chosen = !options->backend || !*options->backend;
+	options->backend = perfctr_events_backend(options->database);
+	if (options->backend_chosen)
+		warn_of_refused_pmu(options->backend);
 	return true;
 }
 
-/* Where the processor counts nothing, the operating system does, if sessions can have that. */
-void add_default_events(struct options *options, uint32_t capabilities)
+/* Where the processor counts nothing, the operating system does. */
+void add_default_events(struct options *options)
 {
 	const char *events[] = { "page-faults", "context-switches", "cpu-migrations" };
 	struct perfctr_backend_info info = { 0 };
 	unsigned int n;
-	const char *backend;
 
-	if (options->n_events || perfctr_backend(NULL, &info) < 0 ||
+	if (options->n_events || perfctr_backend(options->backend, &info) < 0 ||
 	    info.capabilities & PERFCTR_CAN_HARDWARE || !(info.capabilities & PERFCTR_CAN_SOFTWARE))
 		return;
 	if (!(info.capabilities & PERFCTR_CAN_KERNEL))
 		events[0] = "page-faults:u";
 	n = info.capabilities & PERFCTR_CAN_SWITCHES ? 3 : 1;
-	backend = perfctr_backend_for(events, n, options->modes, capabilities);
-	if (!backend || strcmp(backend, info.name) != 0)
-		return;
 	for (unsigned int i = 0; i < n; i++)
 		append_events(&options->event, &options->n_events, events[i]);
 }

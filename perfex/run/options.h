@@ -20,6 +20,8 @@ struct options {
 	const char **event; /* specifications */
 	size_t n_events;
 	unsigned int modes; /* PERFCTR_MODE_*, of events that name none */
+	const char *backend;  /* that counts; NULL: nobody named one, and no events are open yet */
+	bool backend_chosen;  /* by the library, for these events: COMMAND may have others */
 	enum numbers numbers; /* of what comes now */
 	const struct option_row *wants_number; /* said what they are, and none has come; or NULL */
 	bool has_pebs_enable, has_pebs_matrix_vert;
@@ -66,19 +68,21 @@ bool old_number(enum numbers numbers, const char *text, uint64_t *value);
 /* As perfctr_event_parse() takes it, for free(); NULL: it does not consist of numbers. */
 char *old_event(enum numbers numbers, const char *spec);
 
-#define BACKEND_OPTION                                                                             \
-	CALL_OPTION("backend", 0, "NAME",                                                          \
-		    "count by NAME: patch, bpf or perf_events, see perfex info", take_backend, 0)
+/* member: a const char * */
+#define BACKEND_OPTION(type, member)                                                               \
+	{                                                                                          \
+		.name = "backend", .argument = "NAME",                                             \
+		.help = "count by NAME: patch, bpf or perf_events, see perfex info",               \
+		.take = take_backend, .field = offsetof(type, member)                              \
+	}
 
 /*
- * Opens the database of events, of what counts these if nobody named it: it must have these
- * capabilities.  False: it cannot be used, which has been said.
+ * Opens the database of events, of what counts these if nobody named it, which becomes the backend:
+ * it must have these capabilities.  False: it cannot be used, which has been said.
  */
 bool open_events(struct options *options, uint32_t capabilities);
-/* What a session counts when no event is asked for; capabilities: as of open_events(). */
-void add_default_events(struct options *options, uint32_t capabilities);
+/* What a session counts when no event is asked for. */
+void add_default_events(struct options *options);
 void free_options(struct options *options);
-/* In a child that is not perfex: COMMAND may ask for other events. */
-void forget_chosen_backend(void);
 
 #endif

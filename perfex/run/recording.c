@@ -74,8 +74,7 @@ bool recording_begin(struct recording *recording, const struct options *options,
 	if (options->view == PER_PROCESS || options->view == PER_THREAD)
 		members_begin(&recording->members, options->view);
 	recording->directory = get_current_dir_name();
-	snprintf(recording->backend, sizeof(recording->backend), "%s",
-		 perfctr_events_backend(options->database));
+	snprintf(recording->backend, sizeof(recording->backend), "%s", options->backend);
 	if (options->format->names_host) {
 		find_date(recording);
 		host_find(&recording->host);

@@ -146,7 +146,8 @@ struct command {
 	int failure; /* errno comes out of it when it cannot be executed */
 };
 
-bool command_fork(struct command *command, char **argv, const struct watch *watch);
+bool command_fork(struct command *command, const struct options *options,
+		  const struct watch *watch);
 int command_exec(struct command *command, char **argv);
 void command_resume(struct command *command);
 void command_end(struct command *command);
@@ -157,7 +158,7 @@ int exit_as(int wait_status);
 
 /* attach.c */
 int attach_find(pid_t pid);
-bool attach(struct threads *threads, pid_t pid, struct perfctr_control *control,
+bool attach(struct threads *threads, const struct options *options, struct perfctr_control *control,
 	    const struct perfctr_pmu_info *info);
 
 /* members.c: begun if they are wanted */

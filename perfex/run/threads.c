@@ -26,12 +26,14 @@ void threads_add(struct threads *threads, pid_t tid, struct perfctr *context)
 bool threads_control(struct threads *threads, size_t first, struct perfctr_control *control,
 		     const struct perfctr_pmu_info *info)
 {
-	for (size_t i = first; i < threads->n; i++)
-		if (perfctr_set_control(threads->thread[i].context, control) < 0 &&
-		    errno != ESRCH) {
-			complain_of_control(errno, control, info);
+	for (size_t i = first; i < threads->n; i++) {
+		struct perfctr *context = threads->thread[i].context;
+
+		if (perfctr_set_control(context, control) < 0 && errno != ESRCH) {
+			complain_of_control(perfctr_backend_name(context), errno, control, info);
 			return false;
 		}
+	}
 	return true;
 }
 
@@ -41,10 +43,12 @@ size_t threads_start(struct threads *threads)
 	size_t started = 0;
 
 	for (size_t i = 0; i < threads->n; i++) {
-		if (perfctr_start(threads->thread[i].context) == 0) {
+		struct perfctr *context = threads->thread[i].context;
+
+		if (perfctr_start(context) == 0) {
 			started++;
 		} else if (errno != ESRCH && !threads->refused) {
-			complain_of_start(errno);
+			complain_of_start(perfctr_backend_name(context), errno);
 			threads->refused = true;
 		}
 	}

@@ -100,7 +100,7 @@ static void complain_of_reason(const struct reason *reason)
 
 static void keep_countable(struct choice *choice, const struct options *options)
 {
-	struct perfctr *self = perfctr_open();
+	struct perfctr *self = perfctr_open_with(options->backend, 0, PERFCTR_OPEN_CREATE);
 	struct reason reason = { .text = "" };
 
 	/* Whoever counts perfex keeps it from trying, not from counting its command. */
@@ -122,7 +122,7 @@ void add_usual_events(struct options *options)
 	struct perfctr_backend_info info = { 0 };
 	struct choice choice = { .n = 0 };
 
-	if (perfctr_backend(NULL, &info) < 0)
+	if (perfctr_backend(options->backend, &info) < 0)
 		return;
 	for (unsigned int i = 0; i < N_USUAL; i++)
 		choose_name(&choice, options,

@@ -34,12 +34,13 @@ struct recorder {
 	int wait_status;
 };
 
-static void complain_of_samples(int error, unsigned int room_kb)
+static void complain_of_samples(const char *backend, int error, unsigned int room_kb)
 {
 	errno = error;
 	if (error == ENOTSUP)
-		complain_of_lack(error, "takes no samples here; the patch does, where counters "
-					"interrupt: perfex info shows it");
+		complain_of_lack(backend, error,
+				 "takes no samples here; the patch does, where counters interrupt: "
+				 "perfex info shows it");
 	else if (error == EMFILE)
 		complain("samples would take more memory than perfctr allows a user; give less by "
 			 "--room=KB");
@@ -48,7 +49,7 @@ static void complain_of_samples(int error, unsigned int room_kb)
 			 "--room=KB",
 			 USER_ROOM_KB);
 	else
-		complain_of_open(error);
+		complain_of_open(backend, error);
 }
 
 /*
@@ -77,7 +78,7 @@ static bool open_samples(struct recorder *recorder)
 		recorder->samples = perfctr_samples_open(recorder->context, &options);
 	}
 	if (!recorder->samples)
-		complain_of_samples(errno, room_kb);
+		complain_of_samples(asked->run.backend, errno, room_kb);
 	return recorder->samples;
 }
 
@@ -93,11 +94,12 @@ static void close_context(struct recorder *recorder)
 
 static bool open_context(struct recorder *recorder)
 {
+	const char *backend = recorder->options->run.backend;
 	pid_t pid = recorder->command.pid;
 
-	recorder->context = perfctr_open_tid(pid, PERFCTR_OPEN_CREATE);
+	recorder->context = perfctr_open_with(backend, pid, PERFCTR_OPEN_CREATE);
 	if (!recorder->context) {
-		complain_of_open(errno);
+		complain_of_open(backend, errno);
 		return false;
 	}
 	if (recorder->records) {
@@ -109,7 +111,7 @@ static bool open_context(struct recorder *recorder)
 	}
 	if (perfctr_set_control(recorder->context, recorder->control) == 0)
 		return true;
-	complain_of_control(errno, recorder->control, &recorder->info);
+	complain_of_control(backend, errno, recorder->control, &recorder->info);
 	return false;
 }
 
@@ -128,7 +130,7 @@ static bool start_command(struct recorder *recorder)
 		if (perfctr_start(recorder->context) == 0)
 			return true;
 	}
-	complain_of_start(errno);
+	complain_of_start(recorder->options->run.backend, errno);
 	return false;
 }
 
@@ -216,15 +218,15 @@ static bool open_file(struct recorder *recorder)
 /* 0, or perfex's exit status after one line of complaint, and nothing has run. */
 static int run_once(struct recorder *recorder)
 {
-	char **command = recorder->options->run.command;
+	const struct options *options = &recorder->options->run;
 	int status = EXIT_PERFEX;
 
 	recorder->control->flags =
 		PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_PHASE;
-	if (!command_fork(&recorder->command, command, &recorder->watch))
+	if (!command_fork(&recorder->command, options, &recorder->watch))
 		return EXIT_PERFEX;
 	if (open_context(recorder)) {
-		status = command_exec(&recorder->command, command);
+		status = command_exec(&recorder->command, options->command);
 		if (!status &&
 		    ((recorder->records && !open_file(recorder)) || !start_command(recorder)))
 			status = EXIT_PERFEX;

@@ -15,7 +15,7 @@ struct mark_options {
 
 /* mark_count.c, mark_list.c; they return perfex's exit status. */
 int mark_count(const struct mark_options *options);
-int mark_list(void);
+int mark_list(const struct mark_options *options);
 int mark_clear(const struct mark_options *options);
 
 #endif

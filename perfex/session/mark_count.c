@@ -20,11 +20,11 @@ static bool prepare_marking(struct marking *marking, struct recording *recording
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 
-	marking->run.group = perfctr_group_open(NULL);
+	marking->run.group = perfctr_group_open_with(marking->options->run.backend, NULL);
 	options.group = marking->run.group;
 	marking->run.session = marking->run.group ? perfctr_session_open(&options) : NULL;
 	if (!marking->run.session) {
-		complain_of_open(errno);
+		complain_of_open(marking->options->run.backend, errno);
 		return false;
 	}
 	session_set_policies(control, &recording->events);
@@ -58,7 +58,7 @@ static int start_marking(struct marking *marking, struct recording *recording)
 
 	if (!prepare_marking(marking, recording))
 		return EXIT_PERFEX;
-	status = session_launch(&marking->run, marking->options->run.command);
+	status = session_launch(&marking->run);
 	if (status)
 		return status;
 	if (!mark_all(marking)) {
@@ -92,7 +92,7 @@ static int count_group(const struct mark_options *options, struct recording *rec
 	};
 	int status;
 
-	session_begin(&marking.run, options->run.command[0]);
+	session_begin(&marking.run, &options->run);
 	status = start_marking(&marking, recording);
 	if (status) {
 		session_end(&marking.run);

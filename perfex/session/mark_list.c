@@ -47,6 +47,7 @@ static void read_name(pid_t pid, char *name, size_t size)
 
 /* Threads of a process that bear one mark. */
 struct row {
+	const char *backend; /* that knows of marks */
 	uint64_t group;
 	pid_t pid;
 	unsigned int threads;
@@ -68,7 +69,7 @@ static void list_thread(pid_t tid, void *argument)
 	struct row *row = argument;
 	uint64_t group;
 
-	if (perfctr_marked(tid, &group) < 0 || !group)
+	if (perfctr_marked_with(row->backend, tid, &group) < 0 || !group)
 		return;
 	if (group != row->group) {
 		print_row(row);
@@ -78,9 +79,10 @@ static void list_thread(pid_t tid, void *argument)
 	row->threads++;
 }
 
-static void list_process(pid_t pid, void *unused)
+static void list_process(pid_t pid, void *argument)
 {
-	struct row row = { .pid = pid };
+	const char *const *backend = argument;
+	struct row row = { .backend = *backend, .pid = pid };
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
@@ -88,26 +90,29 @@ static void list_process(pid_t pid, void *unused)
 	print_row(&row);
 }
 
-static bool has_marks(void)
+static bool has_marks(const char *backend)
 {
 	uint64_t group;
 
-	if (perfctr_marked(0, &group) == 0)
+	if (perfctr_marked_with(backend, 0, &group) == 0)
 		return true;
-	complain_of_lack(errno, "does not know who bears a mark; the patch and bpf do");
+	complain_of_lack(backend, errno, "does not know who bears a mark; the patch and bpf do");
 	return false;
 }
 
-int mark_list(void)
+int mark_list(const struct mark_options *options)
 {
-	if (!has_marks())
+	const char *backend = options->run.backend;
+
+	if (!has_marks(backend))
 		return EXIT_PERFEX;
 	printf("%8s %8s %8s  %s\n", "group", "pid", "threads", "name");
-	walk_processes("/proc", list_process, NULL);
+	walk_processes("/proc", list_process, &backend);
 	return 0;
 }
 
 struct clearing {
+	const char *backend;
 	unsigned int scope;
 	unsigned int cleared; /* threads */
 };
@@ -116,20 +121,20 @@ struct clearing {
 static void clear_process(pid_t pid, void *argument)
 {
 	struct clearing *clearing = argument;
-	int n = perfctr_unmark(NULL, pid, clearing->scope);
+	int n = perfctr_unmark_with(clearing->backend, pid, clearing->scope);
 
 	clearing->cleared += n < 0 ? 0 : (unsigned int)n;
 }
 
 int mark_clear(const struct mark_options *options)
 {
-	struct clearing clearing = { .scope = options->scope };
+	struct clearing clearing = { .backend = options->run.backend, .scope = options->scope };
 	int status = 0;
 
-	if (!has_marks())
+	if (!has_marks(clearing.backend))
 		return EXIT_PERFEX;
 	for (size_t i = 0; i < options->n_processes; i++) {
-		int n = perfctr_unmark(NULL, options->process[i], options->scope);
+		int n = perfctr_unmark_with(clearing.backend, options->process[i], options->scope);
 
 		if (n < 0) {
 			complain_of_mark(errno, options->process[i]);

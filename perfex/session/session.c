@@ -28,14 +28,14 @@ void complain_of_mark(int error, pid_t pid)
 	}
 }
 
-void complain_of_lack(int error, const char *lack)
+void complain_of_lack(const char *backend, int error, const char *lack)
 {
 	struct perfctr_backend_info info = { 0 };
 
-	if (error == ENOTSUP && perfctr_backend(NULL, &info) == 0)
+	if (error == ENOTSUP && perfctr_backend(backend, &info) == 0)
 		complain("the %s backend %s", info.name, lack);
 	else
-		complain_of_open(error);
+		complain_of_open(backend, error);
 }
 
 void session_set_policies(struct perfctr_control *control, const struct events *events)
@@ -56,10 +56,13 @@ struct perfctr_pmu_info session_pmu_info(const struct options *options, bool som
 	return info;
 }
 
-void session_begin(struct session_run *run, bool with_command)
+void session_begin(struct session_run *run, const struct options *options)
 {
-	*run = (struct session_run){ .command = { .process = -1, .go = -1, .failure = -1 } };
-	watch_begin(&run->watch, with_command);
+	*run = (struct session_run){
+		.options = options,
+		.command = { .process = -1, .go = -1, .failure = -1 },
+	};
+	watch_begin(&run->watch, options->command[0]);
 }
 
 void session_end(struct session_run *run)
@@ -73,7 +76,7 @@ bool session_control(const struct session_run *run, struct perfctr_control *cont
 {
 	if (perfctr_session_control(run->session, control) == 0)
 		return true;
-	complain_of_control(errno, control, info);
+	complain_of_control(run->options->backend, errno, control, info);
 	return false;
 }
 
@@ -105,30 +108,30 @@ static bool learn_taken(const struct events *events, const struct perfctr_contro
 
 /* Who has a counter on the same CPUs is known to who wants it: so it counts for a moment. */
 bool session_control_here(const struct session_run *run, struct events *events,
-			  const struct options *options, struct perfctr_pmu_info *info)
+			  struct perfctr_pmu_info *info)
 {
 	struct perfctr_control *control = &events->control[0];
-	bool others = perfctr_events_info(options->database)->session_counters;
+	bool others = perfctr_events_info(run->options->database)->session_counters;
 
 	while (others && perfctr_session_control(run->session, control) < 0) {
 		if (!learn_taken(events, control, info)) {
-			complain_of_control(errno, control, info);
+			complain_of_control(run->options->backend, errno, control, info);
 			return false;
 		}
-		if (!events_assign(events, options, info))
+		if (!events_assign(events, run->options, info))
 			return false;
 	}
 	control->flags = PERFCTR_CONTROL_STOPPED;
 	return session_control(run, control, info);
 }
 
-int session_launch(struct session_run *run, char **command)
+int session_launch(struct session_run *run)
 {
-	if (!command[0])
+	if (!run->options->command[0])
 		return 0;
-	if (!command_fork(&run->command, command, &run->watch))
+	if (!command_fork(&run->command, run->options, &run->watch))
 		return EXIT_PERFEX;
-	return command_exec(&run->command, command);
+	return command_exec(&run->command, run->options->command);
 }
 
 enum { SIGNALS, PROCESS, GROUP };

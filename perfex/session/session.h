@@ -11,6 +11,7 @@
 #include <perfctr_groups.h>
 
 struct session_run {
+	const struct options *options;
 	struct watch watch;
 	struct command command;
 	struct perfctr_group *group; /* NULL: there is none */
@@ -24,7 +25,7 @@ struct session_run {
  */
 struct perfctr_pmu_info session_pmu_info(const struct options *options, bool some_cpus);
 
-void session_begin(struct session_run *run, bool with_command);
+void session_begin(struct session_run *run, const struct options *options);
 /* The control, installed; false: it is refused, which has been said. */
 bool session_control(const struct session_run *run, struct perfctr_control *control,
 		     const struct perfctr_pmu_info *info);
@@ -33,7 +34,7 @@ bool session_control(const struct session_run *run, struct perfctr_control *cont
  * that no session has on these, of which info learns.
  */
 bool session_control_here(const struct session_run *run, struct events *events,
-			  const struct options *options, struct perfctr_pmu_info *info);
+			  struct perfctr_pmu_info *info);
 /*
  * Anyone may count their own threads in user mode, which is the session's policy; events of the
  * kernel get another.
@@ -43,11 +44,11 @@ void session_set_policies(struct perfctr_control *control, const struct events *
  * Stops the command, if there is one, before its first instruction.  0, or perfex's exit status
  * after one line of complaint, and nothing has run.
  */
-int session_launch(struct session_run *run, char **command);
+int session_launch(struct session_run *run);
 void session_end(struct session_run *run);
 
 /* Why nothing was opened; lack: what a backend that cannot do it has not, and who has. */
-void complain_of_lack(int error, const char *lack);
+void complain_of_lack(const char *backend, int error, const char *lack);
 /* Says why a process could not be marked, or its mark not be cleared. */
 void complain_of_mark(int error, pid_t pid);
 

@@ -39,6 +39,7 @@ static void apply_policy(struct system *system)
 static void complain_of_session(const struct system *system, int error)
 {
 	const unsigned int modes = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_USER;
+	const char *backend = system->options->run.backend;
 
 	errno = error;
 	if (error == EACCES)
@@ -50,11 +51,13 @@ static void complain_of_session(const struct system *system, int error)
 			 "/sys/devices/system/cpu/possible",
 			 system->options->cpu_list);
 	else if (system->options->policy & ~modes)
-		complain_of_lack(error, "counts CPUs by no policy about marks or idle threads; the "
-					"patch does");
+		complain_of_lack(backend, error,
+				 "counts CPUs by no policy about marks or idle threads; the patch "
+				 "does");
 	else
-		complain_of_lack(error, "does not count CPUs; the patch and perf_events do, with "
-					"CAP_PERFMON");
+		complain_of_lack(backend, error,
+				 "does not count CPUs; the patch and perf_events do, with "
+				 "CAP_PERFMON");
 }
 
 /* Open, with its control, but not started: who bears a mark is not decided yet. */
@@ -66,6 +69,7 @@ static bool open_session(struct system *system)
 	struct perfctr_session_options session = {
 		.size = sizeof(session),
 		.policy = options->policy,
+		.backend = options->run.backend,
 	};
 
 	if (options->cpu_list) {
@@ -73,9 +77,9 @@ static bool open_session(struct system *system)
 		session.cpus_size = sizeof(options->cpus);
 	}
 	if (options->policy & marks) {
-		system->run.group = perfctr_group_open(NULL);
+		system->run.group = perfctr_group_open_with(session.backend, NULL);
 		if (!system->run.group) {
-			complain_of_open(errno);
+			complain_of_open(session.backend, errno);
 			return false;
 		}
 		session.group = system->run.group;
@@ -86,8 +90,7 @@ static bool open_session(struct system *system)
 		return false;
 	}
 	if (options->cpu_list)
-		return session_control_here(&system->run, &system->events, &options->run,
-					    &system->info);
+		return session_control_here(&system->run, &system->events, &system->info);
 	control->flags = PERFCTR_CONTROL_STOPPED;
 	return session_control(&system->run, control, &system->info);
 }
@@ -120,7 +123,7 @@ static int start_system(struct system *system)
 
 	if (!open_session(system))
 		return EXIT_PERFEX;
-	status = session_launch(&system->run, system->options->run.command);
+	status = session_launch(&system->run);
 	if (status)
 		return status;
 	if (!set_marks(system) || (!system->options->metrics &&
@@ -130,7 +133,7 @@ static int start_system(struct system *system)
 	}
 	make_rows(system);
 	if (perfctr_session_start(system->run.session) < 0) {
-		complain_of_start(errno);
+		complain_of_start(system->options->run.backend, errno);
 		exit(EXIT_PERFEX);
 	}
 	system->started_ns = now_ns();
@@ -302,7 +305,7 @@ int system_count(const struct system_options *options)
 	if (events_plan(&system.events, &options->run, &system.info)) {
 		warn_of_events(&system.events, &system.info);
 		apply_policy(&system);
-		session_begin(&system.run, options->run.command[0]);
+		session_begin(&system.run, &options->run);
 		status = count_system(&system);
 	}
 	session_end(&system.run);

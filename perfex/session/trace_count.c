@@ -89,9 +89,10 @@ static bool prepare_tracing(struct tracing *tracing)
 {
 	struct perfctr_control *control = &tracing->events.control[0];
 
-	tracing->run.group = perfctr_group_open(NULL);
+	tracing->run.group = perfctr_group_open_with(tracing->options->run.backend, NULL);
 	if (!tracing->run.group || !open_session(tracing)) {
-		complain_of_lack(errno, "has no traces; the patch has");
+		complain_of_lack(tracing->options->run.backend, errno,
+				 "has no traces; the patch has");
 		return false;
 	}
 	session_set_policies(control, &tracing->events);
@@ -125,7 +126,7 @@ static int start_tracing(struct tracing *tracing)
 
 	if (!prepare_tracing(tracing))
 		return EXIT_PERFEX;
-	status = session_launch(&tracing->run, tracing->options->run.command);
+	status = session_launch(&tracing->run);
 	if (status)
 		return status;
 	if (perfctr_mark(tracing->run.group, tracing->run.command.pid, PERFCTR_MARK_PROCESS) < 0)
@@ -176,7 +177,7 @@ static int trace_command(struct tracing *tracing)
 	};
 	int status;
 
-	session_begin(&tracing->run, true);
+	session_begin(&tracing->run, &tracing->options->run);
 	status = start_tracing(tracing);
 	if (status)
 		return status;

@@ -119,12 +119,12 @@ static bool find_backend(struct search *search)
 	const char *const instructions[] = { "instructions" };
 	const char *const *specs = subjects->n ? subjects->event : instructions;
 
-	search->database =
-		perfctr_events_open_for(specs, subjects->n ? (unsigned int)subjects->n : 1,
-					subjects->modes, 0);
+	search->database = perfctr_events_open_with(subjects->backend, specs,
+						    subjects->n ? (unsigned int)subjects->n : 1,
+						    subjects->modes, 0);
 	if (!search->database ||
 	    perfctr_backend(perfctr_events_backend(search->database), &validation->backend) < 0) {
-		complain_of_open(errno);
+		complain_of_open(subjects->backend, errno);
 		perfctr_events_close(search->database);
 		return false;
 	}

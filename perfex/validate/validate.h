@@ -178,6 +178,7 @@ struct validation {
 
 /* subjects.c: what is asked for */
 struct subjects {
+	const char *backend; /* NULL: what counts them */
 	const char *const *event; /* n 0 and not all: those of known meaning */
 	size_t n;
 	bool all;

@@ -248,6 +248,8 @@ START_TEST(a_kernel_without_perfctr_is_named)
 		{ "info", "--backend=patch", NULL },
 		{ "--backend=patch", "touch", MARK, NULL },
 		{ "--backend=patch", "-o", MARK, "true", NULL },
+		{ "mark", "--list", "--backend=patch", NULL },
+		{ "mark", "--clear", "--backend=patch", NULL },
 		{ "revoke", "touch", MARK, NULL },
 	};
 	struct result result = perfex(commands[_i]);
@@ -264,6 +266,27 @@ START_TEST(a_kernel_without_perfctr_is_named)
 }
 END_TEST
 
+START_TEST(the_named_backend_is_for_the_command_too)
+{
+#define SAY "sh", "-c", "echo [$PERFCTR_BACKEND]", NULL
+	static const struct {
+		const char *arguments[10], *out;
+	} commands[] = {
+		{ { "-e", "cs", "-o", MARK, SAY }, "[]\n" },
+		{ { "--backend=perf_events", "-e", "cs", "-o", MARK, SAY }, "[perf_events]\n" },
+		{ { "mark", "-e", "cs", "-o", MARK, SAY }, "[]\n" },
+		{ { "mark", "--backend=perf_events", "-e", "cs", "-o", MARK, SAY },
+		  "[perf_events]\n" },
+	};
+	struct result result;
+
+	unsetenv("PERFCTR_BACKEND");
+	result = perfex(commands[_i].arguments);
+	ck_assert_str_eq(result.err, "");
+	ck_assert_str_eq(result.out, commands[_i].out);
+}
+END_TEST
+
 TCase *perfex_tests(void)
 {
 	TCase *tests = tcase_create("perfex");
@@ -276,6 +299,7 @@ TCase *perfex_tests(void)
 	tcase_add_test(tests, a_thread_is_no_process);
 	tcase_add_test(tests, perfex_does_not_count_itself);
 	tcase_add_loop_test(tests, help_and_version_go_to_standard_output, 0, 4);
-	tcase_add_loop_test(tests, a_kernel_without_perfctr_is_named, 0, 4);
+	tcase_add_loop_test(tests, a_kernel_without_perfctr_is_named, 0, 6);
+	tcase_add_loop_test(tests, the_named_backend_is_for_the_command_too, 0, 4);
 	return tests;
 }

@@ -143,14 +143,14 @@ pid_t parse_pid(const char *text)
 	return (pid_t)pid;
 }
 
-double read_confidence(const char *text)
+void take_confidence(void *member, const struct option_row *row, const char *text)
 {
 	char *end;
 	double confidence = strtod(text, &end);
 
 	if (!isdigit((unsigned char)text[0]) || *end || confidence < 50 || confidence > 99.99)
 		fail("--confidence=%s: give per cent, from 50 to 99.99; 95 and 99 are usual", text);
-	return confidence;
+	*(double *)member = confidence;
 }
 
 bool parse_number(const char *text, unsigned int *number)
@@ -252,7 +252,7 @@ static void take_option(const struct subcommand *subcommand, void *target,
 
 	switch (row->kind) {
 	case OPTION_CALL:
-		row->take(target, row, argument);
+		row->take(field, row, argument);
 		break;
 	case OPTION_FLAG:
 		*(bool *)field = true;

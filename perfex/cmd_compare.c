@@ -15,33 +15,17 @@ struct compare_options {
 	bool show_output;
 };
 
-static void take_confidence(void *target, const struct option_row *row, const char *text)
-{
-	take_diff_confidence(&((struct compare_options *)target)->diff, row, text);
-}
-
-static void take_writer(void *target, const struct option_row *row, const char *unused)
-{
-	take_diff_format(&((struct compare_options *)target)->diff, row, unused);
-}
+enum { AT = offsetof(struct compare_options, options) };
 
 static const struct option_row rows[] = {
-	CALL_OPTION("event", 'e', "EVENT",
-		    "count EVENT; may be repeated; by default what perfex run counts", take_event,
-		    0),
-	CALL_OPTION("group", 'g', "GROUP",
-		    "count the events of a group, and compare its values; may be repeated",
-		    take_groups, 0),
-	CALL_OPTION("derive", 'd', "RULE",
+	EVENT_OPTION(AT, "count EVENT; may be repeated; by default what perfex run counts"),
+	GROUP_OPTION(AT, "count the events of a group, and compare its values; may be repeated"),
+	RULE_OPTION(AT, 'd',
 		    "compare the value of a rule such as\n"
-		    "'ipc=instructions/cycles'; may be repeated",
-		    take_rule, 0),
-	CALL_OPTION("rules", 0, "FILE", "compare the values of the rules in FILE", take_rules, 0),
-	BACKEND_OPTION(struct compare_options, options.backend),
-	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
-		    take_modes, PERFCTR_MODE_USER),
-	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_modes, PERFCTR_MODE_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count in both modes", take_modes, PERFCTR_MODE_BOTH),
+		    "'ipc=instructions/cycles'; may be repeated"),
+	RULES_OPTION(AT, "compare the values of the rules in FILE"),
+	BACKEND_OPTION(AT),
+	MODE_OPTIONS(AT, "; the default", "", ""),
 	NUMBER_OPTION("repeat", 'r', "N", "run each command N times; default: 10",
 		      struct compare_options, options.runs, 2, 1000000, ""),
 	NUMBER_OPTION("warmup", 0, "N", "run each N times first, without counting; default: 1",
@@ -53,7 +37,7 @@ static const struct option_row rows[] = {
 		    struct compare_options, options.wait),
 	FLAG_OPTION("show-output", 0, "let the commands write to standard output",
 		    struct compare_options, show_output),
-	DIFF_OPTIONS(take_confidence, take_writer),
+	DIFF_OPTIONS(offsetof(struct compare_options, diff)),
 	{ 0 },
 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static const struct option_row rows[] = {
-	DIFF_OPTIONS(take_diff_confidence, take_diff_format),
+	DIFF_OPTIONS(0),
 	{ 0 },
 };
 

@@ -67,7 +67,7 @@ static int show_process(const char *backend, pid_t pid)
 }
 
 static const struct option_row rows[] = {
-	BACKEND_OPTION(struct options, backend),
+	BACKEND_OPTION(0),
 	{ 0 },
 };
 

@@ -17,18 +17,13 @@ static void take_process(void *target, const struct option_row *row, const char 
 	options->process[options->n_processes++] = pid;
 }
 
+enum { AT = offsetof(struct mark_options, run) };
+
 static const struct option_row rows[] = {
-	CALL_OPTION("event", 'e', "EVENT",
-		    "count EVENT; may be repeated; by default: time, and page\n"
-		    "faults and switches too where there is no PMU",
-		    take_event, 0),
-	BACKEND_OPTION(struct mark_options, run.backend),
-	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
-		    take_modes, PERFCTR_MODE_USER),
-	CALL_OPTION("kernel", 0, NULL, "count in kernel mode; this needs CAP_PERFMON", take_modes,
-		    PERFCTR_MODE_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count in both modes; this needs CAP_PERFMON", take_modes,
-		    PERFCTR_MODE_BOTH),
+	EVENT_OPTION(AT, "count EVENT; may be repeated; by default: time, and page\n"
+			 "faults and switches too where there is no PMU"),
+	BACKEND_OPTION(AT),
+	MODE_OPTIONS(AT, "; the default", "; this needs CAP_PERFMON", "; this needs CAP_PERFMON"),
 	CALL_OPTION("pid", 'p', "PID", "mark process PID, with all its threads; may be repeated",
 		    take_process, 0),
 	VALUE_OPTION("tree", 0, "also mark all processes below PID", struct mark_options, scope,
@@ -37,13 +32,9 @@ static const struct option_row rows[] = {
 		    struct mark_options, no_wait),
 	FLAG_OPTION("list", 0, "list the marked processes", struct mark_options, list),
 	FLAG_OPTION("clear", 0, "remove the mark of PID, or all marks", struct mark_options, clear),
-	CALL_OPTION("output", 'o', "FILE", "write the counts to FILE instead of standard error",
-		    take_output, 0),
-	FLAG_OPTION("append", 0, "append to FILE", struct mark_options, run.append),
-	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0),
-	CALL_OPTION("json", 'j', NULL, "write JSON, one document a line", take_format, 1),
-	CALL_OPTION("field-separator", 'x', "SEP", "the same as --csv; SEP can only be ','",
-		    take_separator, 0),
+	OUTPUT_OPTION(AT, "write the counts to FILE instead of standard error"),
+	APPEND_OPTION(AT),
+	FORMAT_OPTIONS(AT, false),
 	REFUSED_OPTION("repeat", 'r', "N", "a group is counted once; perfex -r N repeats COMMAND"),
 	REFUSED_OPTION("interval", 'I', "MS",
 		       "it counts a group to its end; perfex -I MS COMMAND writes intervals"),

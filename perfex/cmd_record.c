@@ -5,11 +5,11 @@
 #include <limits.h>
 #include <stdlib.h>
 
+enum { AT = offsetof(struct record_options, run) };
+
 static const struct option_row rows[] = {
-	CALL_OPTION("event", 'e', "EVENT",
-		    "sample EVENT, once in each of its periods; may be repeated; by default:\n"
-		    "instructions",
-		    take_event, 0),
+	EVENT_OPTION(AT, "sample EVENT, once in each of its periods; may be repeated; by default:\n"
+			 "instructions"),
 	CALL_OPTION("period", 'c', "EVENTS",
 		    "the period of the --event options before it that have none yet; in\n"
 		    "front of them, of all that get no other; by default 1000003",
@@ -40,15 +40,9 @@ static const struct option_row rows[] = {
 		      struct record_options, room_kb, 4, 4096, " of KB"),
 	NUMBER_OPTION("seed", 0, "N", "of what is random; by default it is another each time",
 		      struct record_options, seed, 1, UINT_MAX, " of a seed"),
-	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
-		    take_modes, PERFCTR_MODE_USER),
-	CALL_OPTION("kernel", 0, NULL, "count in kernel mode; this needs CAP_PERFMON", take_modes,
-		    PERFCTR_MODE_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count in both modes; this needs CAP_PERFMON", take_modes,
-		    PERFCTR_MODE_BOTH),
-	CALL_OPTION("output", 'o', "FILE", "write to FILE; by default " RECORD_DEFAULT_FILE,
-		    take_output, 0),
-	BACKEND_OPTION(struct record_options, run.backend),
+	MODE_OPTIONS(AT, "; the default", "; this needs CAP_PERFMON", "; this needs CAP_PERFMON"),
+	OUTPUT_OPTION(AT, "write to FILE; by default " RECORD_DEFAULT_FILE),
+	BACKEND_OPTION(AT),
 	REFUSED_OPTION("all-cpus", 'a', NULL,
 		       "COMMAND and what it starts are sampled; perfex system counts CPUs"),
 	REFUSED_OPTION("cpu", 'C', "LIST",

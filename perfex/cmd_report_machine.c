@@ -22,7 +22,7 @@ struct report_options {
 	const char *output; /* NULL: by the processor; "-": standard output */
 	unsigned int seconds;
 	bool force;
-	const char *backend; /* NULL: what counts */
+	struct options counted; /* by which backend */
 };
 
 static const struct option_row rows[] = {
@@ -33,7 +33,7 @@ static const struct option_row rows[] = {
 	FLAG_OPTION("force", 0, "replace a file that exists", struct report_options, force),
 	NUMBER_OPTION("seconds", 0, "N", "take N seconds at most; the default is 60",
 		      struct report_options, seconds, 2, 600, " of seconds"),
-	BACKEND_OPTION(struct report_options, backend),
+	BACKEND_OPTION(offsetof(struct report_options, counted)),
 	{ 0 },
 };
 
@@ -180,7 +180,7 @@ static int report_machine_main(int argc, char **argv)
 
 	if (n < argc)
 		fail("perfex report-machine takes no argument, '%s' is one", argv[n]);
-	check_backend(options.backend);
+	check_backend(options.counted.backend);
 	/* Whoever else computes here comes first. */
 	setpriority(PRIO_PROCESS, 0, 19);
 	hold_signals();
@@ -188,7 +188,7 @@ static int report_machine_main(int argc, char **argv)
 	identity_find(&identity);
 	name = name_by_processor(&identity);
 	open_report(&file, options.output ? options.output : name, options.force);
-	subject_find(&subject, options.backend, phase_ms(options.seconds));
+	subject_find(&subject, options.counted.backend, phase_ms(options.seconds));
 	report.identity = &identity;
 	report.subject = &subject;
 	report.signal = run_checks(&subject, begin + options.seconds * 1000000000ull,

@@ -52,11 +52,6 @@ static void take_passes(void *target, const struct option_row *row, const char *
 		fail("--passes=%s: give the most passes that the events may take, or auto", text);
 }
 
-static void take_confidence(void *target, const struct option_row *row, const char *text)
-{
-	((struct options *)target)->confidence = read_confidence(text);
-}
-
 enum { PEBS_ENABLE, PEBS_MATRIX_VERT };
 
 static void set_register(struct options *options, const struct option_row *row, uint64_t value)
@@ -112,15 +107,10 @@ static void take_regions(void *target, const struct option_row *row, const char 
 }
 
 static const struct option_row rows[] = {
-	CALL_OPTION("event", 'e', "EVENT",
-		    "count EVENT; may be repeated; by default what perf stat counts,\n"
-		    "as far as it is counted at once here",
-		    take_event, 0),
-	BACKEND_OPTION(struct options, backend),
-	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
-		    take_modes, PERFCTR_MODE_USER),
-	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_modes, PERFCTR_MODE_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count in both modes", take_modes, PERFCTR_MODE_BOTH),
+	EVENT_OPTION(0, "count EVENT; may be repeated; by default what perf stat counts,\n"
+			"as far as it is counted at once here"),
+	BACKEND_OPTION(0),
+	MODE_OPTIONS(0, "; the default", "", ""),
 	CALL_OPTION("pid", 'p', "PID", "count process PID from now on, with all its threads",
 		    take_pid, 0),
 	CALL_OPTION("tree", 0, NULL, "also count the processes and threads it creates; the default",
@@ -136,20 +126,16 @@ static const struct option_row rows[] = {
 		      struct options, runs, 1, 1000000, ""),
 	NUMBER_OPTION("warmup", 0, "N", "run COMMAND N times first, without counting",
 		      struct options, warmup, 0, 1000000, ""),
-	CALL_OPTION("confidence", 0, "PERCENT",
-		    "confidence of the interval (Student's t); default: 95", take_confidence, 0),
+	CALL_AT(offsetof(struct options, confidence), "confidence", 0, "PERCENT",
+		"confidence of the interval (Student's t); default: 95", take_confidence, 0),
 	CALL_OPTION("passes", 0, "auto|N",
 		    "more events than counters: run COMMAND up to N times for each\n"
 		    "repetition, or (auto) as often as it takes; default: 1",
 		    take_passes, 0),
-	CALL_OPTION("derive", 0, "RULE",
-		    "show a value like 'cpi = cycles / instructions'; may be repeated", take_rule,
-		    0),
-	CALL_OPTION("rules", 0, "FILE", "show the values of the rules in FILE", take_rules, 0),
-	CALL_OPTION("group", 'g', "GROUP",
-		    "count the events of a group, and show its values; may be repeated;\n"
-		    "perfex list --groups shows them",
-		    take_groups, 0),
+	RULE_OPTION(0, 0, "show a value like 'cpi = cycles / instructions'; may be repeated"),
+	RULES_OPTION(0, "show the values of the rules in FILE"),
+	GROUP_OPTION(0, "count the events of a group, and show its values; may be repeated;\n"
+			"perfex list --groups shows them"),
 	NUMBER_OPTION("interval", 'I', "MS", "also write the counts of every MS milliseconds",
 		      struct options, interval_ms, 1, 86400000, " of milliseconds"),
 	NUMBER_OPTION("delay", 'D', "MS", "start counting MS milliseconds after COMMAND",
@@ -162,20 +148,12 @@ static const struct option_row rows[] = {
 		    "perfex stat-of FILE shows them",
 		    take_regions, 0),
 	FLAG_OPTION("wait", 0, "also wait for processes that outlive COMMAND", struct options, wait),
-	CALL_OPTION("output", 'o', "FILE", "write the counts to FILE instead of standard error;\n"
-		    "%r, %h and %p in its name: MPI rank, host, process",
-		    take_output, 0),
-	FLAG_OPTION("append", 0, "append to FILE", struct options, append),
+	OUTPUT_OPTION(0, "write the counts to FILE instead of standard error;\n"
+			 "%r, %h and %p in its name: MPI rank, host, process"),
+	APPEND_OPTION(0),
 	NUMBER_OPTION("log-fd", 0, "N", "write the counts to descriptor N", struct options, log_fd,
 		      0, 1048575, ""),
-	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0),
-	CALL_OPTION("json", 'j', NULL, "write JSON, one document a line", take_format, 1),
-	{ .name = "field-separator",
-	  .letter = 'x',
-	  .argument = "SEP",
-	  .may_lack = true,
-	  .help = "the same as --csv; SEP can only be ','",
-	  .take = take_separator },
+	FORMAT_OPTIONS(0, true),
 	CALL_OPTION("format", 0, "text|csv|json|2.6",
 		    "write the counts in this format; 2.6: as perfctr 2.6's perfex,\n"
 		    "and take numbers without 0x as hexadecimal",

@@ -58,33 +58,13 @@ static void take_cpus(void *target, const struct option_row *row, const char *te
 	options->cpu_list = text;
 }
 
-static void take_system_format(void *target, const struct option_row *row, const char *unused)
-{
-	struct system_options *options = target;
-
-	take_format(&options->run, row, unused);
-	options->format = row->value ? SYSTEM_JSON : SYSTEM_CSV;
-}
-
-static void take_system_separator(void *target, const struct option_row *row, const char *text)
-{
-	struct system_options *options = target;
-
-	take_separator(&options->run, row, text);
-	options->format = SYSTEM_CSV;
-}
+enum { AT = offsetof(struct system_options, run) };
 
 static const struct option_row rows[] = {
-	CALL_OPTION("event", 'e', "EVENT",
-		    "count EVENT; may be repeated; by default: time, and page\n"
-		    "faults and switches too where there is no PMU",
-		    take_event, 0),
-	BACKEND_OPTION(struct system_options, run.backend),
-	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise", take_modes,
-		    PERFCTR_MODE_USER),
-	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_modes, PERFCTR_MODE_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count in both modes; the default", take_modes,
-		    PERFCTR_MODE_BOTH),
+	EVENT_OPTION(AT, "count EVENT; may be repeated; by default: time, and page\n"
+			 "faults and switches too where there is no PMU"),
+	BACKEND_OPTION(AT),
+	MODE_OPTIONS(AT, "", "", "; the default"),
 	CALL_OPTION("policy", 0, "POLICY",
 		    "count only: marked, unmarked, privileged, not-privileged,\n"
 		    "no-idle, or POWER2's bits like dp=1,dmr=1; may be combined;\n"
@@ -100,14 +80,9 @@ static const struct option_row rows[] = {
 		      UINT_MAX, " of intervals"),
 	FLAG_OPTION("exclude-self", 0, "do not count perfex itself", struct system_options,
 		    exclude_self),
-	CALL_OPTION("output", 'o', "FILE", "write to FILE instead of standard output", take_output,
-		    0),
-	FLAG_OPTION("append", 0, "append to FILE", struct system_options, run.append),
-	CALL_OPTION("csv", 0, NULL, "write comma-separated values (RFC 4180)", take_system_format,
-		    0),
-	CALL_OPTION("json", 'j', NULL, "write JSON, one document a line", take_system_format, 1),
-	CALL_OPTION("field-separator", 'x', "SEP", "the same as --csv; SEP can only be ','",
-		    take_system_separator, 0),
+	OUTPUT_OPTION(AT, "write to FILE instead of standard output"),
+	APPEND_OPTION(AT),
+	FORMAT_OPTIONS(AT, false),
 	TEXT_OPTION("openmetrics", 0, "FILE",
 		    "write the sums to FILE as OpenMetrics text, instead of lines; each\n"
 		    "interval replaces the whole file, as node_exporter wants it",
@@ -148,7 +123,7 @@ static void check_options(const struct system_options *options)
 	if (options->policy & marks && !options->run.command[0])
 		fail("nobody would bear the mark that --policy speaks of; give a command, which "
 		     "gets it");
-	if (options->metrics && (options->run.output || options->run.append || options->format))
+	if (options->metrics && (options->run.output || options->run.append || options->run.format))
 		fail("--openmetrics writes no lines: leave out --output, --append, --csv and --json");
 	check_output(&options->run);
 }

@@ -5,20 +5,14 @@
 #include <limits.h>
 #include <stdlib.h>
 
+enum { AT = offsetof(struct trace_options, run) };
+
 static const struct option_row rows[] = {
-	CALL_OPTION("event", 'e', "EVENT",
-		    "count EVENT; may be repeated; by default: the time stamp alone", take_event,
-		    0),
-	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
-		    take_modes, PERFCTR_MODE_USER),
-	CALL_OPTION("kernel", 0, NULL, "count in kernel mode; this needs CAP_PERFMON", take_modes,
-		    PERFCTR_MODE_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count in both modes; this needs CAP_PERFMON", take_modes,
-		    PERFCTR_MODE_BOTH),
+	EVENT_OPTION(AT, "count EVENT; may be repeated; by default: the time stamp alone"),
+	MODE_OPTIONS(AT, "; the default", "; this needs CAP_PERFMON", "; this needs CAP_PERFMON"),
 	NUMBER_OPTION("ticks", 0, "N", "also write a record every N timer ticks",
 		      struct trace_options, ticks, 1, UINT_MAX, " of timer ticks"),
-	CALL_OPTION("output", 'o', "FILE", "write the trace to FILE; required", take_output,
-		    0),
+	OUTPUT_OPTION(AT, "write the trace to FILE; required"),
 	{ 0 },
 };
 

@@ -25,27 +25,13 @@ static void take_validated_event(void *target, const struct option_row *row, con
 	append_events(&options->counted.event, &options->counted.n_events, list);
 }
 
-static void take_validated_group(void *target, const struct option_row *row, const char *list)
-{
-	struct validate_options *options = target;
-
-	append_events(&options->counted.group, &options->counted.n_groups, list);
-}
-
-static void take_validated_modes(void *target, const struct option_row *row, const char *unused)
-{
-	struct validate_options *options = target;
-
-	exclude_others(&options->counted.modes_name, row);
-	options->counted.modes = (unsigned int)row->value;
-}
+enum { AT = offsetof(struct validate_options, counted) };
 
 static const struct option_row rows[] = {
 	CALL_OPTION("event", 'e', "EVENT",
 		    "look at EVENT; may be repeated; by default at all whose meaning is known",
 		    take_validated_event, 0),
-	CALL_OPTION("group", 'g', "GROUP", "look at the events of a group; may be repeated",
-		    take_validated_group, 0),
+	GROUP_OPTION(AT, "look at the events of a group; may be repeated"),
 	FLAG_OPTION("all", 0, "look at all events that perfex list shows", struct validate_options,
 		    all),
 	TEXT_OPTION("as", 0, "MEANING",
@@ -64,13 +50,8 @@ static const struct option_row rows[] = {
 		    json),
 	TEXT_OPTION("picture", 0, "FILE", "also draw what was counted against what was expected",
 		    struct validate_options, picture),
-	CALL_OPTION("user", 0, NULL, "count in user mode unless EVENT says otherwise; the default",
-		    take_validated_modes, PERFCTR_MODE_USER),
-	CALL_OPTION("kernel", 0, NULL, "count in kernel mode", take_validated_modes,
-		    PERFCTR_MODE_KERNEL),
-	CALL_OPTION("both", 0, NULL, "count in both modes", take_validated_modes,
-		    PERFCTR_MODE_BOTH),
-	BACKEND_OPTION(struct validate_options, counted.backend),
+	MODE_OPTIONS(AT, "; the default", "", ""),
+	BACKEND_OPTION(AT),
 	{ 0 },
 };
 

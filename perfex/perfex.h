@@ -43,20 +43,23 @@ struct option_row {
 		OPTION_TEXT,	/* a const char * becomes the argument */
 		OPTION_REFUSED, /* another tool's: perfex ends, with the answer */
 	} kind;
-	size_t field; /* where in the target */
+	size_t field; /* where in the target; of OPTION_CALL, the member that take() gets */
 	int value;
 	unsigned int min, max; /* max UINT_MAX: no limit */
 	const char *unit;      /* " of ...", or "" */
 	const char *answer;    /* OPTION_REFUSED: what to type instead */
-	/* target: that of take_options(); argument: NULL where there is none */
-	void (*take)(void *target, const struct option_row *row, const char *argument);
+	/* argument: NULL where there is none */
+	void (*take)(void *member, const struct option_row *row, const char *argument);
 };
 
-#define CALL_OPTION(name_, letter_, argument_, help_, take_, value_)                               \
+#define CALL_AT(field_, name_, letter_, argument_, help_, take_, value_)                           \
 	{                                                                                          \
 		.name = name_, .letter = letter_, .argument = argument_, .help = help_,            \
-		.take = take_, .value = value_                                                     \
+		.take = take_, .value = value_, .field = field_                                    \
 	}
+/* take() gets the target. */
+#define CALL_OPTION(name_, letter_, argument_, help_, take_, value_)                               \
+	CALL_AT(0, name_, letter_, argument_, help_, take_, value_)
 #define FLAG_OPTION(name_, letter_, help_, type, member)                                           \
 	{                                                                                          \
 		.name = name_, .letter = letter_, .help = help_, .kind = OPTION_FLAG,              \
@@ -131,8 +134,8 @@ int take_options(const struct subcommand *subcommand, void *target, int argc, ch
 bool parse_number(const char *text, unsigned int *number);
 /* Of events between two samples: from 1 to 2^63 - 1, which the driver takes. */
 bool parse_period(const char *text, uint64_t *period);
-/* The argument of --confidence, in per cent; what is none ends perfex. */
-double read_confidence(const char *text);
+/* Of --confidence, a double: in per cent; what is none ends perfex. */
+void take_confidence(void *member, const struct option_row *row, const char *text);
 pid_t parse_pid(const char *text);
 /* Of several options that exclude each other one is taken, as often as it comes. */
 void exclude_others(const char **chosen, const struct option_row *row);

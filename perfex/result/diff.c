@@ -5,16 +5,11 @@
 
 #include <stdlib.h>
 
-void take_diff_confidence(void *target, const struct option_row *row, const char *text)
-{
-	((struct diff_options *)target)->confidence = read_confidence(text);
-}
-
-void take_diff_format(void *target, const struct option_row *row, const char *unused)
+void take_diff_format(void *member, const struct option_row *row, const char *unused)
 {
 	static diff_writer *const writers[] = { diff_write_markdown, diff_write_csv,
 						diff_write_json };
-	struct diff_options *options = target;
+	struct diff_options *options = member;
 
 	exclude_others(&options->format_name, row);
 	options->write = writers[row->value];

@@ -39,21 +39,22 @@ typedef void diff_writer(FILE *file, const struct diff *diff);
 
 struct option_row;
 
-/* Of the command line of both; the target of what takes the options. */
+/* Of the command line of both. */
 struct diff_options {
 	double confidence; /* per cent */
 	const char *format_name; /* NULL: none was given */
 	diff_writer *write;
 };
 
-void take_diff_confidence(void *target, const struct option_row *row, const char *text);
-void take_diff_format(void *target, const struct option_row *row, const char *unused);
+void take_diff_format(void *options, const struct option_row *row, const char *unused);
 
-#define DIFF_OPTIONS(take_confidence_, take_format_)                                               \
-	CALL_OPTION("confidence", 0, "PERCENT", "confidence of the intervals; default: 95",        \
-		    take_confidence_, 0),                                                          \
-		CALL_OPTION("markdown", 0, NULL, "write a table of Markdown", take_format_, 0),    \
-		CALL_OPTION("csv", 0, NULL, "write CSV", take_format_, 1),                         \
-		CALL_OPTION("json", 0, NULL, "write JSON", take_format_, 2)
+/* at: where in its target each has its struct diff_options */
+#define DIFF_OPTIONS(at)                                                                           \
+	CALL_AT((at) + offsetof(struct diff_options, confidence), "confidence", 0, "PERCENT",      \
+		"confidence of the intervals; default: 95", take_confidence, 0),                   \
+		CALL_AT(at, "markdown", 0, NULL, "write a table of Markdown", take_diff_format,    \
+			0),                                                                        \
+		CALL_AT(at, "csv", 0, NULL, "write CSV", take_diff_format, 1),                     \
+		CALL_AT(at, "json", 0, NULL, "write JSON", take_diff_format, 2)
 
 #endif

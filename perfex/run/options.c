@@ -32,9 +32,9 @@ static void translate_number(struct options *options, const char **spec)
 	options->wants_number = NULL;
 }
 
-void take_event(void *target, const struct option_row *row, const char *list)
+void take_event(void *member, const struct option_row *row, const char *list)
 {
-	struct options *options = target;
+	struct options *options = member;
 	size_t n = options->n_events;
 
 	append_events(&options->event, &options->n_events, list);
@@ -44,53 +44,49 @@ void take_event(void *target, const struct option_row *row, const char *list)
 	}
 }
 
-void take_rule(void *target, const struct option_row *row, const char *text)
+void take_rule(void *member, const struct option_row *row, const char *text)
 {
-	struct options *options = target;
-
-	derive_take(&options->rules, text);
+	derive_take(member, text);
 }
 
-void take_rules(void *target, const struct option_row *row, const char *path)
+void take_rules(void *member, const struct option_row *row, const char *path)
 {
-	struct options *options = target;
-
-	derive_take_file(&options->rules, path);
+	derive_take_file(member, path);
 }
 
-void take_groups(void *target, const struct option_row *row, const char *list)
+void take_groups(void *member, const struct option_row *row, const char *list)
 {
-	struct options *options = target;
+	struct options *options = member;
 
 	append_events(&options->group, &options->n_groups, list);
 }
 
-void take_output(void *target, const struct option_row *row, const char *path)
+void take_output(void *member, const struct option_row *row, const char *path)
 {
-	struct options *options = target;
+	char **output = member;
 
-	if (options->output)
-		fail("two output files, '%s' and '%s'; give one", options->output, path);
-	options->output = rank_file_name(path, "rhp");
+	if (*output)
+		fail("two output files, '%s' and '%s'; give one", *output, path);
+	*output = rank_file_name(path, "rhp");
 }
 
-void take_modes(void *target, const struct option_row *row, const char *unused)
+void take_modes(void *member, const struct option_row *row, const char *unused)
 {
-	struct options *options = target;
+	struct options *options = member;
 
 	exclude_others(&options->modes_name, row);
 	options->modes = (unsigned int)row->value;
 }
 
-void take_format(void *target, const struct option_row *row, const char *unused)
+void take_format(void *member, const struct option_row *row, const char *unused)
 {
-	struct options *options = target;
+	struct options *options = member;
 
 	exclude_others(&options->format_name, row);
 	options->format = row->value ? &json_format : &csv_format;
 }
 
-void take_named_format(void *target, const struct option_row *row, const char *name)
+void take_named_format(void *member, const struct option_row *row, const char *name)
 {
 	static const struct {
 		const char *name;
@@ -101,7 +97,7 @@ void take_named_format(void *target, const struct option_row *row, const char *n
 		{ "json", &json_format },
 		{ "2.6", &format_2_6 },
 	};
-	struct options *options = target;
+	struct options *options = member;
 
 	exclude_others(&options->format_name, row);
 	options->format = NULL;
@@ -114,9 +110,9 @@ void take_named_format(void *target, const struct option_row *row, const char *n
 		options->numbers = NUMBERS_2_6;
 }
 
-void take_separator(void *target, const struct option_row *row, const char *text)
+void take_separator(void *member, const struct option_row *row, const char *text)
 {
-	struct options *options = target;
+	struct options *options = member;
 
 	if (!text) {
 		options->numbers = NUMBERS_HEX;
@@ -126,7 +122,7 @@ void take_separator(void *target, const struct option_row *row, const char *text
 	if (strcmp(text, ",") != 0)
 		fail("--field-separator=%s: columns are separated by ','; give --csv or --json",
 		     text);
-	take_format(target, row, NULL);
+	take_format(options, row, NULL);
 }
 
 void check_output(const struct options *options)
@@ -137,9 +133,9 @@ void check_output(const struct options *options)
 		fail("--append needs a file to append to; give --output=FILE");
 }
 
-void take_backend(void *target, const struct option_row *row, const char *name)
+void take_backend(void *member, const struct option_row *row, const char *name)
 {
-	const char **backend = (const char **)((char *)target + row->field);
+	const char **backend = member;
 	char text[256];
 
 	*backend = name;

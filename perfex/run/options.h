@@ -47,33 +47,63 @@ struct options {
 	char **command; /* argv of the command, NULL-terminated; empty: none */
 };
 
-/* What other subcommands have too; their target begins with a struct options. */
-void take_event(void *target, const struct option_row *row, const char *list);
-void take_rule(void *target, const struct option_row *row, const char *text);
-void take_rules(void *target, const struct option_row *row, const char *path);
-void take_groups(void *target, const struct option_row *row, const char *list);
-void take_modes(void *target, const struct option_row *row, const char *unused);
-void take_output(void *target, const struct option_row *row, const char *path);
-void take_format(void *target, const struct option_row *row, const char *unused);
-void take_backend(void *target, const struct option_row *row, const char *name);
-/* text NULL: it is perfctr 2.6's -x, which says what numbers are. */
-void take_separator(void *target, const struct option_row *row, const char *text);
-void take_named_format(void *target, const struct option_row *row, const char *name);
 void check_output(const struct options *options);
 
+/* Of the rows below. */
+void take_event(void *options, const struct option_row *row, const char *list);
+void take_groups(void *options, const struct option_row *row, const char *list);
+void take_rule(void *rules, const struct option_row *row, const char *text);
+void take_rules(void *rules, const struct option_row *row, const char *path);
+void take_backend(void *backend, const struct option_row *row, const char *name);
+void take_modes(void *options, const struct option_row *row, const char *unused);
+void take_output(void *output, const struct option_row *row, const char *path);
+void take_format(void *options, const struct option_row *row, const char *unused);
+/* text NULL: it is perfctr 2.6's -x, which says what numbers are. */
+void take_separator(void *options, const struct option_row *row, const char *text);
+/* Of perfex run alone. */
+void take_named_format(void *options, const struct option_row *row, const char *name);
+
 /* numbers.c */
-void take_numbers(void *target, const struct option_row *row, const char *unused);
+void take_numbers(void *options, const struct option_row *row, const char *unused);
 /* False: it is none. */
 bool old_number(enum numbers numbers, const char *text, uint64_t *value);
 /* As perfctr_event_parse() takes it, for free(); NULL: it does not consist of numbers. */
 char *old_event(enum numbers numbers, const char *spec);
 
-/* member: a const char * */
-#define BACKEND_OPTION(type, member)                                                               \
+/* Rows of several subcommands; at: where in its target each has its struct options. */
+#define EVENT_OPTION(at, help_) CALL_AT(at, "event", 'e', "EVENT", help_, take_event, 0)
+#define GROUP_OPTION(at, help_) CALL_AT(at, "group", 'g', "GROUP", help_, take_groups, 0)
+#define RULE_OPTION(at, letter_, help_)                                                            \
+	CALL_AT((at) + offsetof(struct options, rules), "derive", letter_, "RULE", help_,          \
+		take_rule, 0)
+#define RULES_OPTION(at, help_)                                                                    \
+	CALL_AT((at) + offsetof(struct options, rules), "rules", 0, "FILE", help_, take_rules, 0)
+#define BACKEND_OPTION(at)                                                                         \
+	CALL_AT((at) + offsetof(struct options, backend), "backend", 0, "NAME",                    \
+		"count by NAME: patch, bpf or perf_events, see perfex info", take_backend, 0)
+/* user, kernel, both: the ends of their help */
+#define MODE_OPTIONS(at, user_, kernel_, both_)                                                    \
+	CALL_AT(at, "user", 0, NULL, "count in user mode unless EVENT says otherwise" user_,       \
+		take_modes, PERFCTR_MODE_USER),                                                    \
+		CALL_AT(at, "kernel", 0, NULL, "count in kernel mode" kernel_, take_modes,         \
+			PERFCTR_MODE_KERNEL),                                                      \
+		CALL_AT(at, "both", 0, NULL, "count in both modes" both_, take_modes,              \
+			PERFCTR_MODE_BOTH)
+#define OUTPUT_OPTION(at, help_)                                                                   \
+	CALL_AT((at) + offsetof(struct options, output), "output", 'o', "FILE", help_,             \
+		take_output, 0)
+#define APPEND_OPTION(at)                                                                          \
 	{                                                                                          \
-		.name = "backend", .argument = "NAME",                                             \
-		.help = "count by NAME: patch, bpf or perf_events, see perfex info",               \
-		.take = take_backend, .field = offsetof(type, member)                              \
+		.name = "append", .help = "append to FILE", .kind = OPTION_FLAG,                   \
+		.field = (at) + offsetof(struct options, append)                                   \
+	}
+#define FORMAT_OPTIONS(at, may_lack_separator)                                                     \
+	CALL_AT(at, "csv", 0, NULL, "write comma-separated values (RFC 4180)", take_format, 0),    \
+		CALL_AT(at, "json", 'j', NULL, "write JSON, one document a line", take_format, 1), \
+	{                                                                                          \
+		.name = "field-separator", .letter = 'x', .argument = "SEP",                       \
+		.may_lack = may_lack_separator, .help = "the same as --csv; SEP can only be ','",  \
+		.take = take_separator, .field = at                                                \
 	}
 
 /*

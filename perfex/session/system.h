@@ -16,16 +16,13 @@
 #include <perfctr_groups.h>
 #include <sched.h>
 
-enum system_format { SYSTEM_TEXT, SYSTEM_CSV, SYSTEM_JSON };
-
 struct system_options {
-	struct options run;
+	struct options run;   /* format NULL: text */
 	unsigned int policy;  /* PERFCTR_EXCLUDE_* */
 	const char *cpu_list; /* NULL: all */
 	cpu_set_t cpus;
 	bool per_cpu, exclude_self;
-	unsigned int count; /* of intervals; 0: no limit */
-	enum system_format format;
+	unsigned int count;  /* of intervals; 0: no limit */
 	const char *metrics; /* file of OpenMetrics, instead of lines; NULL: none */
 };
 

@@ -24,9 +24,9 @@ static double rate_of(const struct system_row *row, uint64_t count)
 void system_print_head(FILE *file, const struct system_options *options,
 		       const struct events *events)
 {
-	if (options->format == SYSTEM_JSON)
+	if (options->run.format == &json_format)
 		return;
-	if (options->format == SYSTEM_CSV) {
+	if (options->run.format == &csv_format) {
 		fputs("time_ns,cpu,event,counter,modes,count,rate\r\n", file);
 		return;
 	}
@@ -114,15 +114,10 @@ static void print_json(FILE *file, const struct events *events, const struct sys
 void system_print_row(FILE *file, const struct system_options *options, const struct events *events,
 		      const struct system_row *row)
 {
-	switch (options->format) {
-	case SYSTEM_TEXT:
-		print_text(file, events, row);
-		break;
-	case SYSTEM_CSV:
-		print_csv(file, events, row);
-		break;
-	case SYSTEM_JSON:
+	if (options->run.format == &json_format)
 		print_json(file, events, row);
-		break;
-	}
+	else if (options->run.format == &csv_format)
+		print_csv(file, events, row);
+	else
+		print_text(file, events, row);
 }

@@ -260,6 +260,10 @@ static void take_option(const struct subcommand *subcommand, void *target,
 	case OPTION_VALUE:
 		*(int *)field = row->value;
 		break;
+	case OPTION_CHOICE:
+		exclude_others((const char **)((char *)target + row->chosen), row);
+		*(int *)field = row->value;
+		break;
 	case OPTION_NUMBER:
 		take_number(row, field, argument);
 		break;

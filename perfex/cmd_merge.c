@@ -8,19 +8,13 @@ struct merge_options {
 	enum { MERGE_TEXT, MERGE_CSV, MERGE_MARKDOWN, MERGE_JSON } format;
 };
 
-static void take_merge_format(void *target, const struct option_row *row, const char *unused)
-{
-	struct merge_options *options = target;
-
-	exclude_others(&options->format_name, row);
-	options->format = row->value;
-}
+#define FORMAT_OPTION(name_, letter_, help_, format_)                                              \
+	CHOICE_OPTION(name_, letter_, help_, struct merge_options, format, format_name, format_)
 
 static const struct option_row rows[] = {
-	CALL_OPTION("csv", 0, NULL, "write CSV", take_merge_format, MERGE_CSV),
-	CALL_OPTION("json", 'j', NULL, "write JSON", take_merge_format, MERGE_JSON),
-	CALL_OPTION("markdown", 0, NULL, "write a table of Markdown", take_merge_format,
-		    MERGE_MARKDOWN),
+	FORMAT_OPTION("csv", 0, "write CSV", MERGE_CSV),
+	FORMAT_OPTION("json", 'j', "write JSON", MERGE_JSON),
+	FORMAT_OPTION("markdown", 0, "write a table of Markdown", MERGE_MARKDOWN),
 	{ 0 },
 };
 

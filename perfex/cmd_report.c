@@ -11,23 +11,15 @@
 struct report {
 	struct picture_options picture;
 	enum table_format format;
+	const char *format_name; /* NULL: none was given */
 	const char *output; /* NULL: standard output */
 };
 
-static void take_report_format(void *target, const struct option_row *row, const char *unused)
-{
-	static const char *chosen;
-	struct report *report = target;
-
-	exclude_others(&chosen, row);
-	report->format = (enum table_format)row->value;
-}
-
 static const struct option_row rows[] = {
-	CALL_OPTION("csv", 0, NULL, "write the table of a trace as CSV", take_report_format,
-		    TABLE_CSV),
-	CALL_OPTION("html", 0, NULL, "draw pictures of each FILE, in a page of HTML",
-		    take_report_format, TABLE_HTML),
+	CHOICE_OPTION("csv", 0, "write the table of a trace as CSV", struct report, format,
+		      format_name, TABLE_CSV),
+	CHOICE_OPTION("html", 0, "draw pictures of each FILE, in a page of HTML", struct report,
+		      format, format_name, TABLE_HTML),
 	TEXT_OPTION("output", 'o', "FILE", "write to FILE instead of standard output",
 		    struct report, output),
 	FLAG_OPTION("per-thread", 0, "show each thread; by default each process", struct report,

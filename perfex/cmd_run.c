@@ -26,14 +26,6 @@ static void take_pid(void *target, const struct option_row *row, const char *tex
 	options->process = process;
 }
 
-static void take_view(void *target, const struct option_row *row, const char *unused)
-{
-	struct options *options = target;
-
-	exclude_others(&options->view_name, row);
-	options->view = (enum view)row->value;
-}
-
 static void take_action(void *target, const struct option_row *row, const char *unused)
 {
 	struct options *options = target;
@@ -106,6 +98,9 @@ static void take_regions(void *target, const struct option_row *row, const char 
 	options->regions = rank_file_name(path, "rh");
 }
 
+#define VIEW_OPTION(name_, help_, view_)                                                           \
+	CHOICE_OPTION(name_, 0, help_, struct options, view, view_name, view_)
+
 static const struct option_row rows[] = {
 	EVENT_OPTION(0, "count EVENT; may be repeated; by default what perf stat counts,\n"
 			"as far as it is counted at once here"),
@@ -113,14 +108,10 @@ static const struct option_row rows[] = {
 	MODE_OPTIONS(0, "; the default", "", ""),
 	CALL_OPTION("pid", 'p', "PID", "count process PID from now on, with all its threads",
 		    take_pid, 0),
-	CALL_OPTION("tree", 0, NULL, "also count the processes and threads it creates; the default",
-		    take_view, TREE),
-	CALL_OPTION("self", 0, NULL, "count only COMMAND's first thread, or PID's present threads",
-		    take_view, SELF),
-	CALL_OPTION("per-process", 0, NULL, "like --tree, and show the counts of each process",
-		    take_view, PER_PROCESS),
-	CALL_OPTION("per-thread", 0, NULL, "like --tree, and show the counts of each thread",
-		    take_view, PER_THREAD),
+	VIEW_OPTION("tree", "also count the processes and threads it creates; the default", TREE),
+	VIEW_OPTION("self", "count only COMMAND's first thread, or PID's present threads", SELF),
+	VIEW_OPTION("per-process", "like --tree, and show the counts of each process", PER_PROCESS),
+	VIEW_OPTION("per-thread", "like --tree, and show the counts of each thread", PER_THREAD),
 	NUMBER_OPTION("repeat", 'r', "N",
 		      "run COMMAND N times; show mean, confidence interval, extremes",
 		      struct options, runs, 1, 1000000, ""),

@@ -46,14 +46,6 @@ static void take_by(void *target, const struct option_row *row, const char *list
 	}
 }
 
-static void take_format(void *target, const struct option_row *row, const char *unused)
-{
-	struct options *options = target;
-
-	exclude_others(&options->format_name, row);
-	options->show.format = (enum table_format)row->value;
-}
-
 enum { FOLDED, FLAME, RAW, DELTA, SCRIPT, CALLGRIND, PPROF, ANNOTATE };
 
 /* one: of one event alone; rows: in a format of tables; binary: not for terminals */
@@ -105,8 +97,9 @@ static const struct option_row rows[] = {
 	CALL_OPTION("annotate", 0, "FUNCTION",
 		    "print the function's instructions, each with its events, and lines of source",
 		    take_function, ANNOTATE),
-	CALL_OPTION("csv", 0, NULL, "print CSV", take_format, TABLE_CSV),
-	CALL_OPTION("markdown", 0, NULL, "print Markdown", take_format, TABLE_MARKDOWN),
+	CHOICE_OPTION("csv", 0, "print CSV", struct options, show.format, format_name, TABLE_CSV),
+	CHOICE_OPTION("markdown", 0, "print Markdown", struct options, show.format, format_name,
+		      TABLE_MARKDOWN),
 	CALL_OPTION("folded", 0, NULL,
 		    "print a line for each stack, with its events, for flamegraph.pl and\n"
 		    "speedscope",

@@ -39,11 +39,13 @@ struct option_row {
 		OPTION_CALL,	/* take() */
 		OPTION_FLAG,	/* a bool becomes true */
 		OPTION_VALUE,	/* an int or enum becomes value */
+		OPTION_CHOICE,	/* likewise; the others of the choice are refused */
 		OPTION_NUMBER,	/* an unsigned int becomes the argument, from min to max */
 		OPTION_TEXT,	/* a const char * becomes the argument */
 		OPTION_REFUSED, /* another tool's: perfex ends, with the answer */
 	} kind;
 	size_t field; /* where in the target; of OPTION_CALL, the member that take() gets */
+	size_t chosen; /* of OPTION_CHOICE: where the name of the one that was given is kept */
 	int value;
 	unsigned int min, max; /* max UINT_MAX: no limit */
 	const char *unit;      /* " of ...", or "" */
@@ -75,6 +77,14 @@ struct option_row {
 		.name = name_, .letter = letter_, .help = help_, .kind = OPTION_VALUE,             \
 		.field = offsetof(type, member), .value = value_                                   \
 	}
+#define CHOICE_AT(field_, chosen_, name_, letter_, help_, value_)                                  \
+	{                                                                                          \
+		.name = name_, .letter = letter_, .help = help_, .kind = OPTION_CHOICE,            \
+		.field = field_, .chosen = chosen_, .value = value_                                \
+	}
+#define CHOICE_OPTION(name_, letter_, help_, type, member, chosen_member, value_)                  \
+	CHOICE_AT(offsetof(type, member), offsetof(type, chosen_member), name_, letter_, help_,    \
+		  value_)
 #define TEXT_OPTION(name_, letter_, argument_, help_, type, member)                                \
 	{                                                                                          \
 		.name = name_, .letter = letter_, .argument = argument_, .help = help_,            \

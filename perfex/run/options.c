@@ -70,14 +70,6 @@ void take_output(void *member, const struct option_row *row, const char *path)
 	*output = rank_file_name(path, "rhp");
 }
 
-void take_modes(void *member, const struct option_row *row, const char *unused)
-{
-	struct options *options = member;
-
-	exclude_others(&options->modes_name, row);
-	options->modes = (unsigned int)row->value;
-}
-
 void take_format(void *member, const struct option_row *row, const char *unused)
 {
 	struct options *options = member;

@@ -55,7 +55,6 @@ void take_groups(void *options, const struct option_row *row, const char *list);
 void take_rule(void *rules, const struct option_row *row, const char *text);
 void take_rules(void *rules, const struct option_row *row, const char *path);
 void take_backend(void *backend, const struct option_row *row, const char *name);
-void take_modes(void *options, const struct option_row *row, const char *unused);
 void take_output(void *output, const struct option_row *row, const char *path);
 void take_format(void *options, const struct option_row *row, const char *unused);
 /* text NULL: it is perfctr 2.6's -x, which says what numbers are. */
@@ -81,14 +80,15 @@ char *old_event(enum numbers numbers, const char *spec);
 #define BACKEND_OPTION(at)                                                                         \
 	CALL_AT((at) + offsetof(struct options, backend), "backend", 0, "NAME",                    \
 		"count by NAME: patch, bpf or perf_events, see perfex info", take_backend, 0)
+#define MODE_OPTION(at, name_, help_, mode_)                                                       \
+	CHOICE_AT((at) + offsetof(struct options, modes),                                          \
+		  (at) + offsetof(struct options, modes_name), name_, 0, help_, mode_)
 /* user, kernel, both: the ends of their help */
 #define MODE_OPTIONS(at, user_, kernel_, both_)                                                    \
-	CALL_AT(at, "user", 0, NULL, "count in user mode unless EVENT says otherwise" user_,       \
-		take_modes, PERFCTR_MODE_USER),                                                    \
-		CALL_AT(at, "kernel", 0, NULL, "count in kernel mode" kernel_, take_modes,         \
-			PERFCTR_MODE_KERNEL),                                                      \
-		CALL_AT(at, "both", 0, NULL, "count in both modes" both_, take_modes,              \
-			PERFCTR_MODE_BOTH)
+	MODE_OPTION(at, "user", "count in user mode unless EVENT says otherwise" user_,            \
+		    PERFCTR_MODE_USER),                                                            \
+		MODE_OPTION(at, "kernel", "count in kernel mode" kernel_, PERFCTR_MODE_KERNEL),    \
+		MODE_OPTION(at, "both", "count in both modes" both_, PERFCTR_MODE_BOTH)
 #define OUTPUT_OPTION(at, help_)                                                                   \
 	CALL_AT((at) + offsetof(struct options, output), "output", 'o', "FILE", help_,             \
 		take_output, 0)

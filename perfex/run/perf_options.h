@@ -26,8 +26,8 @@
 
 #define PERF_OPTIONS                                                                               \
 	CALL_OPTION("json-output", 0, NULL, NULL, take_format, 1),                                 \
-		CALL_OPTION("all-user", 0, NULL, NULL, take_modes, PERFCTR_MODE_USER),             \
-		CALL_OPTION("all-kernel", 0, NULL, NULL, take_modes, PERFCTR_MODE_KERNEL),         \
+		MODE_OPTION(0, "all-user", NULL, PERFCTR_MODE_USER),                               \
+		MODE_OPTION(0, "all-kernel", NULL, PERFCTR_MODE_KERNEL),                           \
 		REFUSED_OPTION("all-cpus", 'a', NULL, SYSTEM "[COMMAND]"),                         \
 		REFUSED_OPTION("cpu", 'C', "LIST", SYSTEM "--cpus=LIST"),                          \
 		REFUSED_OPTION("no-aggr", 'A', NULL, SYSTEM "--per-cpu"),                          \

@@ -138,7 +138,7 @@ static int print_plan(const struct perfctr_pmu_info *info, const struct perfctr_
 	return status;
 }
 
-static int check_events(struct selection *selection)
+static int check_events(struct options *selection)
 {
 	const struct perfctr_pmu_info *info;
 	struct perfctr_request *requests;
@@ -163,8 +163,8 @@ static int check_events(struct selection *selection)
 }
 
 static const struct option_row rows[] = {
-	EVENT_OPTIONS,
-	PMU_OPTION,
+	SELECTION_OPTIONS,
+	PMU_OPTION(struct options, pmu),
 	{ 0 },
 };
 
@@ -184,7 +184,7 @@ const struct subcommand check_subcommand = {
 
 static int check_main(int argc, char **argv)
 {
-	struct selection selection = { .modes = PERFCTR_MODE_USER };
+	struct options selection = { .modes = PERFCTR_MODE_USER };
 	int status, n = take_options(&check_subcommand, &selection, argc, argv);
 
 	if (n < argc)
@@ -192,6 +192,6 @@ static int check_main(int argc, char **argv)
 	if (!selection.n_events && !selection.n_groups)
 		fail("no event given; give some with -e");
 	status = check_events(&selection);
-	free_selection(&selection);
+	free_options(&selection);
 	return status;
 }

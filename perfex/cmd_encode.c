@@ -170,7 +170,7 @@ static void print_event(struct perfctr_events *database, const struct perfctr_re
 		       (unsigned long long)request->p4_pebs_matrix_vert);
 }
 
-static int encode_events(struct selection *selection)
+static int encode_events(struct options *selection)
 {
 	struct perfctr_request *requests;
 
@@ -186,8 +186,8 @@ static int encode_events(struct selection *selection)
 }
 
 static const struct option_row rows[] = {
-	EVENT_OPTIONS,
-	PMU_OPTION,
+	SELECTION_OPTIONS,
+	PMU_OPTION(struct options, pmu),
 	{ 0 },
 };
 
@@ -205,7 +205,7 @@ const struct subcommand encode_subcommand = {
 
 static int encode_main(int argc, char **argv)
 {
-	struct selection selection = { .modes = PERFCTR_MODE_USER };
+	struct options selection = { .modes = PERFCTR_MODE_USER };
 	int status, n = take_options(&encode_subcommand, &selection, argc, argv);
 
 	if (n < argc)
@@ -213,6 +213,6 @@ static int encode_main(int argc, char **argv)
 	if (!selection.n_events && !selection.n_groups)
 		fail("no event given; give some with -e");
 	status = encode_events(&selection);
-	free_selection(&selection);
+	free_options(&selection);
 	return status;
 }

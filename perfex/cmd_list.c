@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct list {
-	struct selection selection;
+	struct options selection;
 	bool groups;
 	bool details, two_words; /* an event is two registers, which are no code */
 	size_t n;
@@ -181,7 +181,7 @@ int show_events(bool details)
 	struct list list = { .details = details };
 	int status = list_events(&list, NULL);
 
-	free_selection(&list.selection);
+	free_options(&list.selection);
 	return status;
 }
 
@@ -190,7 +190,7 @@ static const struct option_row rows[] = {
 		    details),
 	FLAG_OPTION("groups", 'g', "show groups of events, for perfex -g, or the file of GROUP",
 		    struct list, groups),
-	PMU_OPTION,
+	PMU_OPTION(struct list, selection.pmu),
 	{ 0 },
 };
 
@@ -217,6 +217,6 @@ static int list_main(int argc, char **argv)
 	if (argc - n > 1)
 		fail("perfex list takes one pattern, '%s' is another", argv[n + 1]);
 	status = list.groups ? list_groups(&list, argv[n]) : list_events(&list, argv[n]);
-	free_selection(&list.selection);
+	free_options(&list.selection);
 	return status;
 }

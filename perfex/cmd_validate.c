@@ -18,19 +18,11 @@ struct validate_options {
 	unsigned int seconds, runs;
 };
 
-static void take_validated_event(void *target, const struct option_row *row, const char *list)
-{
-	struct validate_options *options = target;
-
-	append_events(&options->counted.event, &options->counted.n_events, list);
-}
-
 enum { AT = offsetof(struct validate_options, counted) };
 
 static const struct option_row rows[] = {
-	CALL_OPTION("event", 'e', "EVENT",
-		    "look at EVENT; may be repeated; by default at all whose meaning is known",
-		    take_validated_event, 0),
+	LISTED_EVENT_OPTION(
+		AT, "look at EVENT; may be repeated; by default at all whose meaning is known"),
 	GROUP_OPTION(AT, "look at the events of a group; may be repeated"),
 	FLAG_OPTION("all", 0, "look at all events that perfex list shows", struct validate_options,
 		    all),

@@ -8,28 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void take_selected_modes(void *target, const struct option_row *row, const char *unused)
-{
-	struct selection *selection = target;
-
-	exclude_others(&selection->modes_name, row);
-	selection->modes = (unsigned int)row->value;
-}
-
-void take_selected_event(void *target, const struct option_row *row, const char *list)
-{
-	struct selection *selection = target;
-
-	append_events(&selection->event, &selection->n_events, list);
-}
-
-void take_selected_group(void *target, const struct option_row *row, const char *list)
-{
-	struct selection *selection = target;
-
-	append_events(&selection->group, &selection->n_groups, list);
-}
-
 bool is_software(const struct perfctr_request *request)
 {
 	return request->counter >= PERFCTR_SOFTWARE &&
@@ -37,7 +15,7 @@ bool is_software(const struct perfctr_request *request)
 }
 
 /* Its operating system is not asked: whatever counts there, counts that too. */
-static bool open_database(struct selection *selection, const struct perfctr_pmu_info *found)
+static bool open_database(struct options *selection, const struct perfctr_pmu_info *found)
 {
 	struct perfctr_pmu_info info = *found;
 
@@ -49,7 +27,7 @@ static bool open_database(struct selection *selection, const struct perfctr_pmu_
 }
 
 /* Does libpfm4 have it, now that it was told to take it for this machine's? */
-static bool is_processor(const struct selection *selection)
+static bool is_processor(const struct options *selection)
 {
 	struct perfctr_request request;
 	char spec[PERFCTR_REQUEST_NAME], error[512];
@@ -59,7 +37,7 @@ static bool is_processor(const struct selection *selection)
 				    sizeof(error)) == 0;
 }
 
-static bool open_this_machine(struct selection *selection)
+static bool open_this_machine(struct options *selection)
 {
 	struct perfctr_pmu_info info;
 
@@ -93,7 +71,7 @@ static void complain_of_pmu(const char *name)
 		 families);
 }
 
-bool open_selected_pmu(struct selection *selection)
+bool open_selected_pmu(struct options *selection)
 {
 	const char *name = selection->pmu;
 	const struct perfctr_pmu_info *info;
@@ -111,16 +89,8 @@ bool open_selected_pmu(struct selection *selection)
 	return false;
 }
 
-static bool is_selected(const struct selection *selection, const char *name)
-{
-	for (size_t i = 0; i < selection->n_events; i++)
-		if (strcmp(selection->event[i], name) == 0)
-			return true;
-	return derive_is_time(name);
-}
-
 /* As perfex run does: behind those that are there, each once. */
-static bool add_groups(struct selection *selection)
+static bool add_groups(struct options *selection)
 {
 	struct rules *rules = rules_new();
 	const char *name;
@@ -131,13 +101,13 @@ static bool add_groups(struct selection *selection)
 	if (good)
 		derive_link(rules);
 	for (size_t i = 0; good && (name = rules_event(rules, i)); i++)
-		if (*name && !is_selected(selection, name))
+		if (*name && !derive_is_counted(selection, name))
 			append_events(&selection->event, &selection->n_events, name);
 	rules_free(rules);
 	return good;
 }
 
-struct perfctr_request *selected_events(struct selection *selection)
+struct perfctr_request *selected_events(struct options *selection)
 {
 	struct perfctr_request *requests;
 	char error[512];
@@ -160,11 +130,4 @@ struct perfctr_request *selected_events(struct selection *selection)
 		return NULL;
 	}
 	return requests;
-}
-
-void free_selection(struct selection *selection)
-{
-	perfctr_events_close(selection->database);
-	free_events(selection->event, selection->n_events);
-	free_events(selection->group, selection->n_groups);
 }

@@ -103,7 +103,7 @@ bool derive_is_time(const char *name)
 	return strcmp(name, "tsc") == 0;
 }
 
-static bool is_counted(const struct options *options, const char *name)
+bool derive_is_counted(const struct options *options, const char *name)
 {
 	for (size_t i = 0; i < options->n_events; i++)
 		if (strcmp(options->event[i], name) == 0)
@@ -116,7 +116,7 @@ void derive_add_events(struct options *options)
 	const char *name;
 
 	for (size_t i = 0; (name = rules_event(options->rules, i)); i++)
-		if (*name && !isdigit((unsigned char)*name) && !is_counted(options, name))
+		if (*name && !isdigit((unsigned char)*name) && !derive_is_counted(options, name))
 			append_events(&options->event, &options->n_events, name);
 }
 

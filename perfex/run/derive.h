@@ -24,6 +24,8 @@ bool derive_take_groups(struct options *options);
 
 /* Is the name of no event, but of a time? */
 bool derive_is_time(const char *name);
+/* Is it that, or one of the options' events? */
+bool derive_is_counted(const struct options *options, const char *name);
 
 /* Named events of the rules are counted; register values only with -e, which tells the counter. */
 void derive_add_events(struct options *options);

@@ -44,6 +44,13 @@ void take_event(void *member, const struct option_row *row, const char *list)
 	}
 }
 
+void take_listed_event(void *member, const struct option_row *row, const char *list)
+{
+	struct options *options = member;
+
+	append_events(&options->event, &options->n_events, list);
+}
+
 void take_rule(void *member, const struct option_row *row, const char *text)
 {
 	derive_take(member, text);

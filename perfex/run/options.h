@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What all commands that count are asked. */
+/* What all commands are asked that count, or tell of events. */
 #ifndef PERFEX_OPTIONS_H
 #define PERFEX_OPTIONS_H
 
@@ -19,7 +19,8 @@ struct options {
 	enum { RUN, INFO, LIST, LONG_LIST, VERSION } action;
 	const char **event; /* specifications */
 	size_t n_events;
-	unsigned int modes; /* PERFCTR_MODE_*, of events that name none */
+	unsigned int modes;   /* PERFCTR_MODE_*, of events that name none */
+	const char *pmu;      /* that events are told of; NULL: this machine's */
 	const char *backend;  /* that counts; NULL: nobody named one, and no events are open yet */
 	bool backend_chosen;  /* by the library, for these events: COMMAND may have others */
 	enum numbers numbers; /* of what comes now */
@@ -51,6 +52,8 @@ void check_output(const struct options *options);
 
 /* Of the rows below. */
 void take_event(void *options, const struct option_row *row, const char *list);
+/* Without a look at numbers: their faults are told with those of names. */
+void take_listed_event(void *options, const struct option_row *row, const char *list);
 void take_groups(void *options, const struct option_row *row, const char *list);
 void take_rule(void *rules, const struct option_row *row, const char *text);
 void take_rules(void *rules, const struct option_row *row, const char *path);
@@ -71,6 +74,8 @@ char *old_event(enum numbers numbers, const char *spec);
 
 /* Rows of several subcommands; at: where in its target each has its struct options. */
 #define EVENT_OPTION(at, help_) CALL_AT(at, "event", 'e', "EVENT", help_, take_event, 0)
+#define LISTED_EVENT_OPTION(at, help_)                                                             \
+	CALL_AT(at, "event", 'e', "EVENT", help_, take_listed_event, 0)
 #define GROUP_OPTION(at, help_) CALL_AT(at, "group", 'g', "GROUP", help_, take_groups, 0)
 #define RULE_OPTION(at, letter_, help_)                                                            \
 	CALL_AT((at) + offsetof(struct options, rules), "derive", letter_, "RULE", help_,          \

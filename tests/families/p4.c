@@ -234,3 +234,35 @@ bool p4_a_detector_that_a_session_has_is_nobody_elses(void)
 	close(fd);
 	return true;
 }
+
+static bool is_refused_as_taken(int fd, const struct perfctr_control *control, uint32_t event)
+{
+	struct perfctr_control answer = *control;
+	int result = ioctl(fd, PERFCTR_IOC_CONTROL, &answer);
+
+	return EXPECT(result < 0 && errno == EBUSY) &
+	       EXPECT_EQUAL(answer.bad_reason, PERFCTR_BAD_TAKEN) &
+	       EXPECT_EQUAL(answer.bad_event, event);
+}
+
+/* Counter 13, whose detector is taken, is free; so is all that the event before it needs. */
+bool p4_the_event_whose_detector_is_taken_is_named(void)
+{
+	const struct counting *of = profile.instructions.of;
+	struct perfctr_control first = control_one(&of[0], USER);
+	struct perfctr_control second = control_one(&of[1], USER);
+	int session = session_open(-1, 0), other = session_open(-1, 0), fd = context_open(0);
+	bool good = true;
+
+	control_add(&second, &of[2], USER);
+	REQUIRE(session >= 0 && other >= 0 && fd >= 0 && context_control(session, &first));
+	good &= is_refused_as_taken(fd, &second, 1);
+	good &= is_refused_as_taken(other, &second, 1);
+	close(session);
+	REQUIRE(context_control(fd, &first));
+	good &= is_refused_as_taken(other, &second, 1);
+	close(fd);
+	REQUIRE(context_control(other, &second));
+	close(other);
+	return good;
+}

@@ -352,6 +352,12 @@ static void build_event(const struct perfctr_pmu *pmu, const struct perfctr_even
 	event->evntsel2 = e->evntsel2;
 }
 
+/* The event's part of perfctr_hw_control.shared. */
+static u64 shared_of(const struct perfctr_pmu *pmu, const struct perfctr_hw_event *event)
+{
+	return pmu->shared ? pmu->shared(event) : 0;
+}
+
 static struct perfctr_hw_control *build_control(const struct perfctr_control *control)
 {
 	const struct perfctr_pmu *pmu = perfctr_pmu;
@@ -369,6 +375,7 @@ static struct perfctr_hw_control *build_control(const struct perfctr_control *co
 	for (i = 0; i < hw->n_events; i++) {
 		build_event(pmu, &control->event[i], &hw->event[i]);
 		hw->slots |= BIT_ULL(hw->event[i].slot);
+		hw->shared |= shared_of(pmu, &hw->event[i]);
 		hw->counts_kernel |= counts_kernel(pmu, &control->event[i]);
 		if (control->event[i].period)
 			add_period(pmu, &hw->event[i], &perfctr_hw_periods(hw)[i],
@@ -412,14 +419,16 @@ void perfctr_tell_control(const struct perfctr_hw_control *hw, struct perfctr_co
 		perfctr_pmu->tell(hw, control);
 }
 
-/* Names the first event whose counter is in use; the first of all when it is another register. */
-static void blame_event(struct perfctr_control *control, u64 slots)
+/* Names the first event that needs a register in use, be it its counter or another. */
+static void blame_event(struct perfctr_control *control, const struct perfctr_hw_control *hw,
+			const struct perfctr_use *use)
 {
 	u32 i;
 
 	control->bad_reason = PERFCTR_BAD_TAKEN;
-	for (i = 0; i < control->n_events; i++) {
-		if (slots & BIT_ULL(slot_of(perfctr_pmu, control->event[i].counter))) {
+	for (i = 0; i < hw->n_events; i++) {
+		if (use->slots & BIT_ULL(hw->event[i].slot) ||
+		    use->shared & shared_of(perfctr_pmu, &hw->event[i])) {
 			control->bad_event = i;
 			return;
 		}
@@ -474,19 +483,23 @@ void perfctr_blame_signal(struct perfctr_control *control)
 /*
  * Reserves what hw, a compiled control, wants. Errors are those of perfctr_reserve(), but -EBUSY
  * for -EADDRINUSE. met: what other sessions have on the CPUs of a session; NULL for contexts.
- * control: gets the event that is to blame, or is NULL.
+ * control: hw was compiled from it; gets the event that is to blame, or is NULL.
  */
 int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw_control *hw,
 			const struct perfctr_use *met)
 {
-	struct perfctr_use contexts, sessions;
+	struct perfctr_use contexts, others;
 	int err = met && perfctr_in_use(hw, met) ? -EADDRINUSE : perfctr_reserve(hw);
 
 	if (err != -EADDRINUSE)
 		return err;
 	if (control) {
-		perfctr_get_use(&contexts, &sessions);
-		blame_event(control, met ? contexts.slots | met->slots : sessions.slots);
+		perfctr_get_use(&contexts, &others);
+		if (met) {
+			others.slots = contexts.slots | met->slots;
+			others.shared = contexts.shared | met->shared;
+		}
+		blame_event(control, hw, &others);
 	}
 	return -EBUSY;
 }

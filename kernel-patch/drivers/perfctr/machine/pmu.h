@@ -46,7 +46,7 @@ struct perfctr_hw_control {
 	atomic_t holders;	/* contexts that are started, see tree/hold.c */
 	u64 id;			/* equal ids: equal events; never 0, never used twice */
 	u64 slots;		/* mask of the counters in use */
-	u64 shared;		/* family's own: mask of the registers beside them that it sets */
+	u64 shared;		/* mask of the registers beside them that its events set */
 	bool session;		/* of a session: its counters are taken from everybody else */
 	u64 extra[2];		/* family's own: values of registers that several counters share */
 	bool counts_kernel;	/* some event counts kernel mode */
@@ -122,6 +122,11 @@ struct perfctr_pmu {
 	u32 (*check)(const struct perfctr_control *control, u32 i);
 	/* Does it change what other counters count? Not for sessions. NULL: no event does. */
 	bool (*marks_uops)(const struct perfctr_event_control *e);
+	/*
+	 * The registers beside its counter that the event sets, bits of perfctr_hw_control.shared:
+	 * of a session they are nobody else's. NULL: there are none.
+	 */
+	u64 (*shared)(const struct perfctr_hw_event *e);
 	/* Fills in what of hw the core cannot. NULL: nothing. */
 	void (*compile)(struct perfctr_hw_control *hw, const struct perfctr_control *control);
 	/* The other way, into a control that has the rest. NULL: nothing. */

@@ -92,7 +92,7 @@ static bool p4_marks_uops(const struct perfctr_event_control *e)
 }
 
 /* A detector has one event at a time: a session's is nobody else's. There are fewer than 64. */
-static u64 shared_escr(const struct perfctr_hw_event *e)
+static u64 p4_shared(const struct perfctr_hw_event *e)
 {
 	return BIT_ULL(bitmap_weight(escrs, p4_route(e->slot, e->evntsel)));
 }
@@ -100,10 +100,6 @@ static u64 shared_escr(const struct perfctr_hw_event *e)
 /* extra[] are IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT. */
 static void p4_compile(struct perfctr_hw_control *hw, const struct perfctr_control *control)
 {
-	u32 i;
-
-	for (i = 0; i < hw->n_events; i++)
-		hw->shared |= shared_escr(&hw->event[i]);
 	hw->extra[0] = control->p4_pebs_enable;
 	hw->extra[1] = control->p4_pebs_matrix_vert;
 }
@@ -367,6 +363,7 @@ static struct perfctr_pmu p4_pmu = {
 	.reserve = p4_reserve,
 	.release = p4_release,
 	.check = p4_check,
+	.shared = p4_shared,
 	.compile = p4_compile,
 	.tell = p4_tell,
 	.take_cpu = p4_take_cpu,

@@ -2,6 +2,7 @@
 /* Sessions. */
 #include "backend/backend.h"
 #include "internal.h"
+#include "pmu/machine.h"
 
 #include <errno.h>
 #include <string.h>
@@ -63,24 +64,39 @@ static int control_wanting(struct perfctr_session *s, struct perfctr_control *c)
 	return -1;
 }
 
+/* Does each event count the same with the counters of both? */
+static bool count_alike(const struct perfctr_pmu_info *info, const struct perfctr_control *a,
+			const struct perfctr_control *b)
+{
+	for (uint32_t i = 0; i < a->n_events; i++)
+		if (!perfctr_machine_counts_alike(info, a->event[i].evntsel, a->event[i].counter,
+						  b->event[i].counter))
+			return false;
+	return true;
+}
+
 /* Elsewhere other sessions may have the same counters: those that are refused here are avoided. */
 static int control_avoiding(struct perfctr_session *s, struct perfctr_control *c)
 {
 	const struct perfctr_control given = *c;
+	struct perfctr_control refused = given;
 	uint64_t taken = s->info.context_counters;
 
 	for (;;) {
-		const struct perfctr_event_control *bad;
-
 		*c = given;
 		if (perfctr_assign_but(c, &s->info, taken) < 0)
 			return -1;
+		if (refused.bad_reason && !count_alike(&s->info, c, &refused)) {
+			*c = refused;
+			errno = EBUSY;
+			return -1;
+		}
 		if (control_wanting(s, c) == 0)
 			return 0;
-		bad = &given.event[c->bad_event % PERFCTR_MAX_COUNTERS];
 		if (errno != EBUSY || c->bad_reason != PERFCTR_BAD_TAKEN ||
-		    bad->counter != PERFCTR_ANY)
+		    given.event[c->bad_event % PERFCTR_MAX_COUNTERS].counter != PERFCTR_ANY)
 			return -1;
+		refused = *c;
 		taken |= UINT64_C(1) << c->event[c->bad_event].counter;
 	}
 }

@@ -99,6 +99,19 @@ const struct routes *perfctr_machine_routes(const struct perfctr_pmu_info *info)
 	return family ? family->routes : NULL;
 }
 
+bool perfctr_machine_counts_alike(const struct perfctr_pmu_info *info, uint64_t evntsel, uint32_t a,
+				  uint32_t b)
+{
+	const struct routes *routes = perfctr_machine_routes(info);
+	int to_a, to_b;
+
+	if (!routes || a == b)
+		return true;
+	to_a = perfctr_route_to(routes, evntsel, a);
+	to_b = perfctr_route_to(routes, evntsel, b);
+	return to_a >= 0 && to_b >= 0 && perfctr_routes_are_alike(routes, to_a, to_b);
+}
+
 uint64_t perfctr_machine_mode_bits(const struct perfctr_pmu_info *info)
 {
 	return info->evntsel_user | info->evntsel_kernel;

@@ -19,6 +19,13 @@ void perfctr_machine_probe(const char *vendor, struct perfctr_pmu_info *info);
 /* NULL: an event gets to each counter by itself, as far as the tables do not restrict it. */
 const struct routes *perfctr_machine_routes(const struct perfctr_pmu_info *info);
 
+/*
+ * Does counter b count what counter a does with this evntsel?  Where there are routes: only if one
+ * route, or the two of a pair, lead to both.
+ */
+bool perfctr_machine_counts_alike(const struct perfctr_pmu_info *info, uint64_t evntsel, uint32_t a,
+				  uint32_t b);
+
 /* All bits of evntsel and evntsel2 that select modes. */
 uint64_t perfctr_machine_mode_bits(const struct perfctr_pmu_info *info);
 uint64_t perfctr_machine_mode_bits2(const struct perfctr_pmu_info *info);

@@ -13,6 +13,11 @@ int perfctr_route_to(const struct routes *routes, uint64_t evntsel, unsigned int
 	return -1;
 }
 
+bool perfctr_routes_are_alike(const struct routes *routes, int a, int b)
+{
+	return routes->route[a].msr >> 1 == routes->route[b].msr >> 1;
+}
+
 uint64_t perfctr_routes_lead(const struct routes *routes, uint64_t evntsel)
 {
 	unsigned int select = evntsel >> routes->shift & 7;

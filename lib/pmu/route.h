@@ -26,6 +26,9 @@ struct routes {
  */
 int perfctr_route_to(const struct routes *routes, uint64_t evntsel, unsigned int counter);
 
+/* Do both detect the same?  They are in pairs that do, whose addresses differ in bit 0 alone. */
+bool perfctr_routes_are_alike(const struct routes *routes, int a, int b);
+
 /* The counters that some route feeds with this evntsel, as a mask. */
 uint64_t perfctr_routes_lead(const struct routes *routes, uint64_t evntsel);
 

@@ -205,6 +205,7 @@ bool p4_uops_tagged_for_another_control_do_not_count(void);
 bool p4_a_session_neither_tags_nor_takes_a_context_s_tags_away(void);
 bool p4_a_detector_that_a_session_has_is_nobody_elses(void);
 bool p4_the_event_whose_detector_is_taken_is_named(void);
+bool p4_the_library_finds_the_counters_of_a_free_detector(void);
 bool only_the_time_stamp_can_be_controlled(void);
 bool the_time_stamp_counts_while_the_thread_runs(void);
 /* Print MSR accesses of a switch; false when they are more than they have to be. */

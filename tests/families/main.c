@@ -82,6 +82,7 @@ static const struct {
 	TEST(EVENTS, p4_a_session_neither_tags_nor_takes_a_context_s_tags_away),
 	TEST(EVENTS, p4_a_detector_that_a_session_has_is_nobody_elses),
 	TEST(EVENTS, p4_the_event_whose_detector_is_taken_is_named),
+	TEST(EVENTS, p4_the_library_finds_the_counters_of_a_free_detector),
 	TEST(EVENTS, p4_a_period_and_fast_rdpmc_exclude_each_other),
 	TEST(COUNTERS, counters_that_cannot_count_an_event_are_refused),
 	TEST(EVENTS, pentium_takes_the_codes_of_its_events_and_no_others),

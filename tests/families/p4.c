@@ -2,6 +2,7 @@
 /* NetBurst: which controls its routes allow, and that uops tagged for others are not counted. */
 #include "families.h"
 
+#include <perfctr_groups.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -264,5 +265,56 @@ bool p4_the_event_whose_detector_is_taken_is_named(void)
 	close(fd);
 	REQUIRE(context_control(other, &second));
 	close(other);
+	return good;
+}
+
+/* Of the CPU 0. */
+static struct perfctr_session *library_session(void)
+{
+	const uint64_t cpus = 1;
+	const struct perfctr_session_options options = {
+		.size = sizeof(options),
+		.cpus = &cpus,
+		.cpus_size = sizeof(cpus),
+	};
+
+	return perfctr_session_open(&options);
+}
+
+/* MOB_ESCR0 feeds counters 0 and 1, MOB_ESCR1 2 and 3. Of 4 it is TBPU_ESCR0: another event. */
+#define MOB(n)                                                                                     \
+	{                                                                                          \
+		.counter = (n), .evntsel = RUN(2), .evntsel2 = USR                                 \
+	}
+
+bool p4_the_library_finds_the_counters_of_a_free_detector(void)
+{
+	const struct perfctr_event_control one_detector[] = { MOB(0) };
+	const struct perfctr_event_control both_detectors[] = { MOB(0), MOB(2) };
+	const struct perfctr_event_control wanted[] = {
+		{ .counter = 12, .evntsel = RUN(4), .evntsel2 = INSTR_RETIRED | USR },
+		MOB(PERFCTR_ANY),
+	};
+	struct perfctr_control first = events(1, one_detector), second = events(2, wanted);
+	struct perfctr_session *has = library_session(), *wants;
+	bool good = true;
+
+	REQUIRE(has && perfctr_session_control(has, &first) == 0);
+	/* It learns when it is opened that there are sessions. */
+	wants = library_session();
+	REQUIRE(wants);
+	good &= EXPECT(perfctr_session_control(wants, &second) == 0) &
+		EXPECT_EQUAL(second.event[1].counter, 2);
+	perfctr_session_close(wants);
+	first = events(2, both_detectors);
+	REQUIRE(perfctr_session_control(has, &first) == 0);
+	wants = library_session();
+	REQUIRE(wants);
+	second = events(2, wanted);
+	good &= EXPECT(perfctr_session_control(wants, &second) < 0) & EXPECT(errno == EBUSY) &
+		EXPECT_EQUAL(second.bad_reason, PERFCTR_BAD_TAKEN) &
+		EXPECT_EQUAL(second.bad_event, 1);
+	perfctr_session_close(wants);
+	perfctr_session_close(has);
 	return good;
 }

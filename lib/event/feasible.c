@@ -43,7 +43,7 @@ bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
 			PERFCTR_FIXED);
 		return true;
 	}
-	if (!routes && is_taken(info, request, line))
+	if (is_taken(info, request, line))
 		return true;
 	if (!routes) {
 		perfctr_line_refuse(line, EINVAL, "event '%s' can be counted by no counter",

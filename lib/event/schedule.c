@@ -45,16 +45,13 @@ int perfctr_place_counter(const struct perfctr_pmu_info *info, uint32_t index)
 	return (int)i < perfctr_place_counters(info) ? (int)i : -1;
 }
 
-/*
- * A counter that a session has is for who names it alone; where there are routes, they are all or
- * nothing.
- */
+/* A counter that a session has is for who names it alone. */
 bool perfctr_place_is_taken(const struct perfctr_pmu_info *info, int counter)
 {
 	uint32_t i = (uint32_t)counter;
 	uint32_t bit = i < n_general(info) ? i : PERFCTR_FIXED_BIT + i - n_general(info);
 
-	return !perfctr_machine_routes(info) && info->session_counters >> bit & 1;
+	return info->session_counters >> bit & 1;
 }
 
 struct perfctr_pmu_info perfctr_without_takers(const struct perfctr_pmu_info *info)
@@ -115,7 +112,7 @@ int perfctr_place_route(const struct perfctr_pmu_info *info, const struct perfct
 	if (!routes)
 		return counter;
 	route = perfctr_route_to(routes, request->evntsel, (unsigned int)counter);
-	/* A route leads to all its counters, or the flow could not be one. */
+	/* A route leads to all its counters but taken ones, or the flow could not be one. */
 	if (route >= 0 && request->counter == PERFCTR_ANY &&
 	    routes->route[route].counters & ~request->general)
 		return -1;
@@ -331,7 +328,9 @@ static void add_routes(struct flow *flow, const struct search *search)
 					 left);
 	}
 	for (int counter = 0; counter < n; counter++)
-		add_edge(flow, counter_node(flow, counter), SINK, search->counter_left[counter]);
+		if (!perfctr_place_is_taken(search->info, counter))
+			add_edge(flow, counter_node(flow, counter), SINK,
+				 search->counter_left[counter]);
 }
 
 /* A counter behind the route to which something flows that no request has taken yet. */

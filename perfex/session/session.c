@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 
 void complain_of_mark(int error, pid_t pid)
 {
@@ -87,19 +88,52 @@ static uint64_t counter_bit(uint32_t counter)
 	return UINT64_C(1) << (counter & PERFCTR_FIXED ? PERFCTR_FIXED_BIT + n : n);
 }
 
-/* The counter that was refused is taken.  False: that is no reason to choose another. */
-static bool learn_taken(const struct events *events, const struct perfctr_control *control,
-			struct perfctr_pmu_info *info)
+/* The counters that the same unit feeds with the event, as a mask; 0: events have no units. */
+static uint64_t fed_likewise(const struct perfctr_pmu_info *info,
+			     const struct perfctr_event_control *event)
 {
-	uint64_t bit;
+	const char *route = perfctr_family_route(info, event), *other_route;
+	struct perfctr_event_control other = *event;
+	uint64_t counters = 0;
+
+	for (other.counter = 0; route && other.counter < info->n_general; other.counter++) {
+		other_route = perfctr_family_route(info, &other);
+		if (other_route && strcmp(route, other_route) == 0)
+			counters |= counter_bit(other.counter);
+	}
+	return counters;
+}
+
+static struct perfctr_request *request_of(const struct events *events, uint32_t index)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (events->event[i].index == index)
+			return &events->event[i].request;
+	return NULL;
+}
+
+/*
+ * The counter that was refused is taken; or, if it is not among those that others had, what feeds
+ * it.  False: that is no reason to choose another, or the event has no other.
+ */
+static bool learn_taken(const struct events *events, const struct perfctr_control *control,
+			uint64_t others, struct perfctr_pmu_info *info)
+{
+	const struct perfctr_event_control *bad = &control->event[control->bad_event];
+	struct perfctr_request *request;
+	uint64_t bit, fed;
 
 	if (errno != EBUSY || control->bad_reason != PERFCTR_BAD_TAKEN)
 		return false;
-	for (size_t i = 0; i < events->n; i++)
-		if (events->event[i].index == control->bad_event &&
-		    events->event[i].request.counter != PERFCTR_ANY)
-			return false;
-	bit = counter_bit(control->event[control->bad_event].counter);
+	request = request_of(events, control->bad_event);
+	if (request && request->counter != PERFCTR_ANY)
+		return false;
+	bit = counter_bit(bad->counter);
+	fed = fed_likewise(info, bad);
+	if (request && fed && !(others & bit)) {
+		request->general &= ~fed;
+		return request->general;
+	}
 	if (info->session_counters & bit)
 		return false;
 	info->session_counters |= bit;
@@ -111,10 +145,11 @@ bool session_control_here(const struct session_run *run, struct events *events,
 			  struct perfctr_pmu_info *info)
 {
 	struct perfctr_control *control = &events->control[0];
-	bool others = perfctr_events_info(run->options->database)->session_counters;
+	const struct perfctr_pmu_info *before = perfctr_events_info(run->options->database);
+	const uint64_t others = before->session_counters | before->context_counters;
 
-	while (others && perfctr_session_control(run->session, control) < 0) {
-		if (!learn_taken(events, control, info)) {
+	while (before->session_counters && perfctr_session_control(run->session, control) < 0) {
+		if (!learn_taken(events, control, others, info)) {
 			complain_of_control(run->options->backend, errno, control, info);
 			return false;
 		}

@@ -203,6 +203,16 @@ static void say_privilege(const struct refused *r)
 	}
 }
 
+static void say_taken(const struct refused *r)
+{
+	const char *route = perfctr_family_route(r->info, r->event);
+
+	say_of_event(r,
+		     "its counter%s%s is taken by a session, or a session wants it while others "
+		     "use it; choose another, or end that one",
+		     route ? " or its " : "", route ? route : "");
+}
+
 static void say_unloaded(const struct refused *r)
 {
 	char names[96] = "other events";
@@ -258,10 +268,7 @@ static const struct {
 	  "it needs a register that an earlier event sets otherwise; count them "
 	  "in two runs",
 	  NULL },
-	{ PERFCTR_BAD_TAKEN,
-	  "its counter is taken by a session, or a session wants it while others "
-	  "use it; choose another, or end that one",
-	  NULL },
+	{ PERFCTR_BAD_TAKEN, NULL, say_taken },
 	{ PERFCTR_BAD_POLICY,
 	  "without CAP_PERFMON a session counts marked threads in user mode and "
 	  "nothing else; get CAP_PERFMON, or leave it out",

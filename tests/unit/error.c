@@ -262,6 +262,23 @@ START_TEST(the_one_enable_bit_of_p6_is_worded)
 }
 END_TEST
 
+START_TEST(a_detector_that_is_taken_is_named)
+{
+	const struct perfctr_pmu_info p4 = { .pmu = PERFCTR_PMU_P4, .n_general = 18 };
+	const struct perfctr_control control = {
+		.n_events = 1,
+		.bad_reason = PERFCTR_BAD_TAKEN,
+		.event = { { .counter = 14, .evntsel = 0x39000, .evntsel2 = 0x04000204 } },
+	};
+	char words[256];
+
+	perfctr_control_error(EBUSY, &control, &p4, words, sizeof(words));
+	ck_assert_str_eq(words, "event 0x00039000/0x04000204@0xe: its counter or its CRU_ESCR1 is taken "
+				"by a session, or a session wants it while others use it; choose "
+				"another, or end that one");
+}
+END_TEST
+
 START_TEST(a_second_event_select_word_that_exists_has_allowed_bits)
 {
 	struct perfctr_pmu_info info = { .n_general = 4, .evntsel2_allowed = 0x30f };
@@ -406,6 +423,7 @@ TCase *error_tests(void)
 	tcase_add_loop_test(tests, refused_controls_are_worded, 0, ARRAY_SIZE(refusals));
 	tcase_add_test(tests, tags_without_an_event_are_worded);
 	tcase_add_test(tests, the_one_enable_bit_of_p6_is_worded);
+	tcase_add_test(tests, a_detector_that_is_taken_is_named);
 	tcase_add_test(tests, a_second_event_select_word_that_exists_has_allowed_bits);
 	tcase_add_test(tests, a_machine_without_modes_offers_no_user_mode);
 	tcase_add_test(tests, a_busy_machine_names_the_holder);

@@ -114,21 +114,19 @@ void perfctr_patch_session_read_cpu(const struct perfctr_session *session, unsig
 				    struct perfctr_counts *out)
 {
 	const struct patch_session *s = session_of(session);
-	const struct perfctr_page *page = (const void *)(s->pages + cpu * s->cpu_bytes);
-	struct perfctr_page copy;
+	const volatile struct perfctr_page *page = (const void *)(s->pages + cpu * s->cpu_bytes);
 	uint32_t seq;
 
 	do {
 		seq = __atomic_load_n(&page->seq, __ATOMIC_ACQUIRE);
-		memcpy(&copy, page, sizeof(copy));
+		out->flags = page->flags & PERFCTR_PAGE_DISTURBED ? PERFCTR_COUNTS_DISTURBED : 0;
+		out->tsc = page->tsc.sum;
+		out->switches = page->switches;
+		out->n_counters = page->n_counters;
+		for (uint32_t i = 0; i < out->n_counters; i++)
+			out->counter[i] = page->counter[i].sum;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (seq & 1 || __atomic_load_n(&page->seq, __ATOMIC_RELAXED) != seq);
-	out->flags = copy.flags & PERFCTR_PAGE_DISTURBED ? PERFCTR_COUNTS_DISTURBED : 0;
-	out->tsc = copy.tsc.sum;
-	out->switches = copy.switches;
-	out->n_counters = copy.n_counters;
-	for (uint32_t i = 0; i < copy.n_counters; i++)
-		out->counter[i] = copy.counter[i].sum;
 }
 
 /* The visitor of a trace's record for one of any ring's. */

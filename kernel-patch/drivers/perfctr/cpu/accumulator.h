@@ -80,14 +80,13 @@ static inline bool fold_forward(const struct perfctr_cpu *cpu, struct perfctr_pa
 }
 
 /* A hardware counter must not wrap while a bias is in use: bias + value would jump back. */
-static __always_inline bool prevent_wrap_of(struct perfctr_cpu *cpu,
+static __always_inline void prevent_wrap_of(struct perfctr_cpu *cpu,
 					    const struct perfctr_hw_event *e, u64 *value)
 {
 	if (likely(*value <= e->most))
-		return false;
+		return;
 	clear_slots(cpu, BIT_ULL(e->slot));
 	*value = 0;
-	return true;
 }
 
 static __always_inline void prevent_wrap(struct perfctr_cpu *cpu,

@@ -25,6 +25,9 @@ const uint32_t counter_index[N_COUNTERS] = {
 	0, 1, 2, 3, PERFCTR_FIXED + 0, PERFCTR_FIXED + 1, PERFCTR_FIXED + 2,
 };
 
+/* More than a test process has when it begins. */
+#define LOWEST_DESCRIPTORS 64
+
 static double rounds_factor = 1;
 
 /* As it is written in a shell: strtod() alone takes hexadecimal numbers, signs and blanks, too. */
@@ -586,6 +589,20 @@ void foreign_wait(const struct counted *foreign, uint64_t n)
 		sleep_us(500);
 }
 
+/*
+ * Each test process, and each child of it, writes libcheck's messages to one file at one offset,
+ * which libcheck sets to 0 before it reads them. What a child that is being killed writes then must
+ * not replace what the test has written.
+ */
+static void append_messages(void)
+{
+	struct stat file;
+
+	for (int fd = 0; fd < LOWEST_DESCRIPTORS; fd++)
+		if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_nlink == 0)
+			ck_assert_int_eq(fcntl(fd, F_SETFL, O_APPEND), 0);
+}
+
 Suite *make_suite(SFun setup, SFun teardown, const char *name, const TTest *const tests[],
 		  size_t n)
 {
@@ -605,6 +622,7 @@ Suite *make_suite(SFun setup, SFun teardown, const char *name, const TTest *cons
 			tcase_set_tags(tcase, "clock");
 		if (setup)
 			tcase_add_unchecked_fixture(tcase, setup, teardown);
+		tcase_add_checked_fixture(tcase, append_messages, NULL);
 		tcase_add_test(tcase, tests[i]);
 		suite_add_tcase(suite, tcase);
 	}

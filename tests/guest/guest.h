@@ -323,6 +323,7 @@ Suite *session_cpus_suite(void);
 Suite *session_limits_suite(void);
 Suite *session_safety_suite(void);
 Suite *suspend_suite(void);
+Suite *starved_suite(void);
 Suite *strangers_suite(void);
 Suite *suspend_fails_suite(void);
 Suite *switch_suite(void);

@@ -87,6 +87,7 @@ static const struct {
 	{ "session_limits", session_limits_suite },
 	{ "session_safety", session_safety_suite },
 	{ "suspend", suspend_suite },
+	{ "starved", starved_suite },
 	{ "strangers", strangers_suite },
 	{ "suspend_fails", suspend_fails_suite },
 	{ "switch", switch_suite },

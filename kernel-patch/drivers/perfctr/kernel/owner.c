@@ -6,12 +6,13 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/hashtable.h>
+#include <linux/lockdep.h>
 #include <linux/moduleparam.h>
-#include <linux/mutex.h>
 #include <linux/perfctr.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 #include "hooks.h"
@@ -35,52 +36,68 @@ MODULE_PARM_DESC(user_session_counters, "counters that a user's unprivileged ses
 struct perfctr_account {
 	struct hlist_node node;
 	kuid_t uid;
-	unsigned int owners;		/* under the lock */
-	u32 session_counters;		/* likewise */
-	unsigned int session_places;	/* likewise */
+	unsigned int owners;		/* these three under accounts_lock */
+	u32 session_counters;
+	unsigned int session_places;
 	atomic_long_t bytes;
 };
 
 static DEFINE_HASHTABLE(accounts, 6);
-static DEFINE_MUTEX(accounts_lock);
+static DEFINE_SPINLOCK(accounts_lock);
 
 static struct perfctr_account *find_account(kuid_t uid)
 {
 	struct perfctr_account *account;
 
-	hash_for_each_possible(accounts, account, node, __kuid_val(uid)) {
-		if (uid_eq(account->uid, uid)) {
-			account->owners++;
+	lockdep_assert_held(&accounts_lock);
+	hash_for_each_possible(accounts, account, node, __kuid_val(uid))
+		if (uid_eq(account->uid, uid))
 			return account;
-		}
-	}
-	account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
-	if (!account)
-		return NULL;
-	account->uid = uid;
-	account->owners = 1;
-	hash_add(accounts, &account->node, __kuid_val(uid));
-	return account;
+	return NULL;
 }
 
-static struct perfctr_account *get_account(kuid_t uid)
+/* *fresh becomes the user's account, and NULL, if the user has none. */
+static struct perfctr_account *find_or_add_account(kuid_t uid, struct perfctr_account **fresh)
 {
 	struct perfctr_account *account;
 
-	mutex_lock(&accounts_lock);
+	spin_lock(&accounts_lock);
 	account = find_account(uid);
-	mutex_unlock(&accounts_lock);
+	if (!account && *fresh) {
+		account = *fresh;
+		*fresh = NULL;
+		hash_add(accounts, &account->node, __kuid_val(uid));
+	}
+	if (account)
+		account->owners++;
+	spin_unlock(&accounts_lock);
+	return account;
+}
+
+/* NULL: no memory. */
+static struct perfctr_account *get_account(kuid_t uid)
+{
+	struct perfctr_account *fresh = NULL, *account = find_or_add_account(uid, &fresh);
+
+	if (account)
+		return account;
+	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	if (!fresh)
+		return NULL;
+	fresh->uid = uid;
+	account = find_or_add_account(uid, &fresh);
+	kfree(fresh);	/* another thread of the user has added one meanwhile */
 	return account;
 }
 
 static void put_account(struct perfctr_account *account)
 {
-	mutex_lock(&accounts_lock);
+	spin_lock(&accounts_lock);
 	if (!--account->owners) {
 		hash_del(&account->node);
 		kfree(account);
 	}
-	mutex_unlock(&accounts_lock);
+	spin_unlock(&accounts_lock);
 }
 
 static long user_limit(void)
@@ -117,14 +134,14 @@ int perfctr_take_session_counters(struct perfctr_owner *owner, u32 n)
 	u32 had = owner->session_counters;
 	int err = 0;
 
-	mutex_lock(&accounts_lock);
+	spin_lock(&accounts_lock);
 	if (n > had && *all - had + n > perfctr_user_session_counters()) {
 		err = -EMFILE;
 	} else {
 		*all += n - had;
 		owner->session_counters = n;
 	}
-	mutex_unlock(&accounts_lock);
+	spin_unlock(&accounts_lock);
 	return err;
 }
 
@@ -132,19 +149,19 @@ bool perfctr_take_session_place(struct perfctr_owner *owner, unsigned int n)
 {
 	bool taken;
 
-	mutex_lock(&accounts_lock);
+	spin_lock(&accounts_lock);
 	taken = owner->privileged || owner->account->session_places < n;
 	if (taken)
 		owner->account->session_places++;
-	mutex_unlock(&accounts_lock);
+	spin_unlock(&accounts_lock);
 	return taken;
 }
 
 void perfctr_give_session_place(struct perfctr_owner *owner)
 {
-	mutex_lock(&accounts_lock);
+	spin_lock(&accounts_lock);
 	owner->account->session_places--;
-	mutex_unlock(&accounts_lock);
+	spin_unlock(&accounts_lock);
 }
 
 /*

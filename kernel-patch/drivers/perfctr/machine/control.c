@@ -7,11 +7,12 @@
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
-#include <linux/mutex.h>
 #include <linux/once.h>
 #include <linux/random.h>
+#include <linux/refcount.h>
 #include <linux/signal.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include "../kernel/owner.h"
 #include "machine.h"
@@ -190,7 +191,7 @@ static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *c
  * context switch writes no event register and need not stop the counters.
  */
 static DEFINE_HASHTABLE(controls, 10);
-static DEFINE_MUTEX(controls_lock);
+static DEFINE_SPINLOCK(controls_lock);
 static atomic64_t last_id = ATOMIC64_INIT(0);
 
 /* In bytes: the events, and behind them their periods where there are some. */
@@ -246,22 +247,20 @@ static struct perfctr_hw_control *own_control(struct perfctr_hw_control *hw)
 
 static struct perfctr_hw_control *share_control(struct perfctr_hw_control *hw)
 {
-	struct perfctr_hw_control *other = NULL;
+	struct perfctr_hw_control *other;
 	u32 hash = hash_of(hw);
-	int err = mutex_lock_killable(&controls_lock);
 
-	if (!err) {
-		other = find_same(hw, hash);
-		if (other)
-			refcount_inc(&other->refs);
-		else
-			add_control(hw, hash);
-		mutex_unlock(&controls_lock);
-	}
-	if (!other && !err)
+	spin_lock(&controls_lock);
+	other = find_same(hw, hash);
+	if (other)
+		refcount_inc(&other->refs);
+	else
+		add_control(hw, hash);
+	spin_unlock(&controls_lock);
+	if (!other)
 		return hw;
 	kfree(hw);
-	return err ? ERR_PTR(err) : other;
+	return other;
 }
 
 void perfctr_hw_get(struct perfctr_hw_control *hw)
@@ -271,9 +270,10 @@ void perfctr_hw_get(struct perfctr_hw_control *hw)
 
 void perfctr_hw_put(struct perfctr_hw_control *hw)
 {
-	if (hw && refcount_dec_and_mutex_lock(&hw->refs, &controls_lock)) {
+	if (hw && refcount_dec_and_lock(&hw->refs, &controls_lock)) {
+		__acquire(&controls_lock);	/* sparse does not know __cond_acquires() */
 		hash_del(&hw->node);
-		mutex_unlock(&controls_lock);
+		spin_unlock(&controls_lock);
 		kfree(hw);
 	}
 }

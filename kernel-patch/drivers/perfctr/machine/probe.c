@@ -206,7 +206,7 @@ int perfctr_try_pmu(void)
 	struct probe probe = { .pmu = perfctr_pmu };
 
 	if (!tried) {
-		probe.hw = kzalloc(struct_size(probe.hw, event, PERFCTR_MAX_COUNTERS), GFP_KERNEL);
+		probe.hw = kzalloc(struct_size(probe.hw, event, PERFCTR_MAX_COUNTERS), GFP_ATOMIC);
 		if (!probe.hw)
 			return -ENOMEM;
 		check_cpus(&probe);

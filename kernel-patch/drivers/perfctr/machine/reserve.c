@@ -9,14 +9,15 @@
 #include <linux/cpu.h>
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
-#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 #include "../kernel/hooks.h"
 #include "machine.h"
 #include "percpu.h"
 
-static DEFINE_MUTEX(reserve_lock);	/* inside cpus_read_lock() and all other locks */
+/* Inside cpus_read_lock() and all other locks. A spinlock, for the same reason as hold_lock. */
+static DEFINE_SPINLOCK(reserve_lock);
 static unsigned int users;	/* trees and sessions that are started and count events */
 static unsigned int interrupters;	/* of them, who has events with periods */
 static unsigned int revokers;	/* who wants that there be none */
@@ -183,10 +184,10 @@ void __init perfctr_try_at_boot(void)
 {
 	if (!perfctr_pmu)
 		return;
-	mutex_lock(&reserve_lock);
+	spin_lock(&reserve_lock);
 	if (!reserve_and_try())
 		release_pmu();
-	mutex_unlock(&reserve_lock);
+	spin_unlock(&reserve_lock);
 }
 
 /* One more, or one less, uses the bits of mask: those of them that some use. */
@@ -218,10 +219,10 @@ static void change_users(const struct perfctr_hw_control *hw, int change)
 
 void perfctr_get_use(struct perfctr_use *contexts, struct perfctr_use *sessions)
 {
-	mutex_lock(&reserve_lock);
+	spin_lock(&reserve_lock);
 	*contexts = contexts_use;
 	*sessions = sessions_use;
-	mutex_unlock(&reserve_lock);
+	spin_unlock(&reserve_lock);
 }
 
 static int reserve_control(const struct perfctr_hw_control *hw)
@@ -255,9 +256,9 @@ int perfctr_reserve(const struct perfctr_hw_control *hw)
 
 	if (!hw->slots)
 		return 0;
-	mutex_lock(&reserve_lock);
+	spin_lock(&reserve_lock);
 	err = reserve_control(hw);
-	mutex_unlock(&reserve_lock);
+	spin_unlock(&reserve_lock);
 	return err;
 }
 
@@ -265,7 +266,7 @@ void perfctr_release(const struct perfctr_hw_control *hw)
 {
 	if (!hw->slots)
 		return;
-	mutex_lock(&reserve_lock);
+	spin_lock(&reserve_lock);
 	change_users(hw, -1);
 	interrupters -= hw->interrupts;
 	if (!--users) {
@@ -274,15 +275,15 @@ void perfctr_release(const struct perfctr_hw_control *hw)
 	} else if (hw->interrupts && !interrupters) {
 		give_interrupts();
 	}
-	mutex_unlock(&reserve_lock);
+	spin_unlock(&reserve_lock);
 }
 
 /* From now on, and until it is told again, nobody reserves anything. */
 void perfctr_refuse(bool refuse)
 {
-	mutex_lock(&reserve_lock);
+	spin_lock(&reserve_lock);
 	WRITE_ONCE(revokers, revokers + (refuse ? 1 : -1));
-	mutex_unlock(&reserve_lock);
+	spin_unlock(&reserve_lock);
 }
 
 /* Who asks holds a lock that who revokes takes afterwards. */
@@ -316,12 +317,12 @@ u32 perfctr_holder(void)
 {
 	u32 holder = PERFCTR_HOLDER_NONE;
 
-	mutex_lock(&reserve_lock);
+	spin_lock(&reserve_lock);
 	if (users)
 		holder = PERFCTR_HOLDER_PERFCTR;
 	else if (others_hold())
 		holder = PERFCTR_HOLDER_OTHER;
-	mutex_unlock(&reserve_lock);
+	spin_unlock(&reserve_lock);
 	return holder;
 }
 
@@ -329,8 +330,8 @@ u32 perfctr_holder(void)
 void perfctr_on_all_cpus(smp_call_func_t fn)
 {
 	cpus_read_lock();
-	mutex_lock(&reserve_lock);
+	spin_lock(&reserve_lock);
 	on_each_cpu(fn, NULL, true);
-	mutex_unlock(&reserve_lock);
+	spin_unlock(&reserve_lock);
 	cpus_read_unlock();
 }

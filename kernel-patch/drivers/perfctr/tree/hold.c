@@ -8,12 +8,17 @@
 #include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/lockdep.h>
-#include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include "../machine/machine.h"
 #include "../machine/percpu.h"
 #include "internal.h"
 
-static DEFINE_MUTEX(hold_lock);	/* of numbers that leave or become 0 */
+/*
+ * For changes of hw->holders from and to 0. All threads of the machine share it. It is a spinlock,
+ * so that a thread does not lose its CPU while it holds the lock: a thread of low priority on a
+ * busy CPU would keep all others waiting.
+ */
+static DEFINE_SPINLOCK(hold_lock);
 
 /*
  * Asked once by who is about to start something, under the tree's lock: where others of the same
@@ -31,7 +36,7 @@ int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 
 	if (!hw->n_events || atomic_inc_not_zero(&hw->holders))
 		return 0;
-	mutex_lock(&hold_lock);
+	spin_lock(&hold_lock);
 	if (!atomic_inc_not_zero(&hw->holders)) {
 		err = perfctr_reserve_for(control, hw, NULL);
 		if (!err) {
@@ -39,13 +44,13 @@ int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 			atomic_set(&hw->holders, 1);
 		}
 	}
-	mutex_unlock(&hold_lock);
+	spin_unlock(&hold_lock);
 	return err;
 }
 
 /*
  * The last holder of periods sleeps until no interrupt of theirs can be pending: otherwise a CPU
- * would wait for it with interrupts off. It sleeps without hold_lock, as its priority may be low.
+ * would wait for it with interrupts off.
  */
 void perfctr_drop_hold(struct perfctr_hw_control *hw)
 {
@@ -56,16 +61,16 @@ void perfctr_drop_hold(struct perfctr_hw_control *hw)
 	for (;;) {
 		if (atomic_add_unless(&hw->holders, -1, 1))
 			return;
-		mutex_lock(&hold_lock);
+		spin_lock(&hold_lock);
 		if (!hw->interrupts || !perfctr_may_interrupt())
 			break;
-		mutex_unlock(&hold_lock);
+		spin_unlock(&hold_lock);
 		usleep_range(PERFCTR_LATEST_INTERRUPT, 2 * PERFCTR_LATEST_INTERRUPT);
 	}
 	last = atomic_dec_and_test(&hw->holders);
 	if (last)
 		perfctr_release(hw);
-	mutex_unlock(&hold_lock);
+	spin_unlock(&hold_lock);
 	if (last)
 		perfctr_hw_put(hw);
 }

@@ -8,6 +8,7 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 USE = re.compile(r"(?<![.\w])(?<!->)(?<!struct )(?<!enum )[A-Za-z_]\w*")
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 INCLUDE = re.compile(r'^[ \t]*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+CPLUSPLUS = re.compile(r"^#ifdef __cplusplus\n.*?^#endif[^\n]*", re.M | re.S)  # its braces enclose the whole header
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)\s|__(?:acquires|releases|must_hold)\s*\([^)]*\)", re.S)
 PER_CPU = re.compile(r"^\s*(static\s+)?DEFINE_PER_CPU\w*\s*\(.*?,\s*(\w+)\)", re.S)
@@ -90,7 +91,7 @@ def add_item(source, head, function, line):
 def parse(root, path):
     text = (Path(root) / path).read_text(errors="replace")
     source = Source(path, [match[1] for match in INCLUDE.findall(text)])
-    text = COMMENT_OR_TEXT.sub(blank, INCLUDE.sub("", text))
+    text = CPLUSPLUS.sub(blank, COMMENT_OR_TEXT.sub(blank, INCLUDE.sub("", text)))
     is_header = path.endswith(".h")  # what it declares it does not use
     if is_header:
         source.words.update(*(USE.findall(directive) for directive in DIRECTIVE.findall(text)))

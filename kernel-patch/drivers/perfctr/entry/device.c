@@ -147,7 +147,7 @@ static int read_context(void *descriptor, struct perfctr_counts *counts)
 {
 	const struct descriptor *d = descriptor;
 
-	return perfctr_may_read(&d->owner) ?: perfctr_read(d->ctx, counts);
+	return perfctr_may_read(&d->owner) ?: perfctr_tree_read(d->ctx, counts);
 }
 
 static long ioctl_get_control(const struct descriptor *d, void __user *user)
@@ -164,7 +164,7 @@ static long ioctl_get_control(const struct descriptor *d, void __user *user)
 	err = perfctr_get_head(control, sizeof(control->size), sizeof(*control), user, &size);
 	if (!err) {
 		control->size = sizeof(*control);
-		err = perfctr_get_control(d->ctx, control);
+		err = perfctr_tree_get_control(d->ctx, control);
 	}
 	if (!err)
 		err = perfctr_put_struct(user, control, sizeof(*control), size);
@@ -189,20 +189,20 @@ static long ioctl_periods(const struct descriptor *d, void __user *user)
 		return -EINVAL;
 	periods.size = sizeof(periods);
 	periods.n_counters = 0;
-	err = perfctr_read_periods(d->ctx, &periods);
+	err = perfctr_tree_read_periods(d->ctx, &periods);
 	return err ?: perfctr_put_struct(user, &periods, sizeof(periods), size);
 }
 
 static long ioctl_start(const struct descriptor *d)
 {
-	return may_change(d) ?: perfctr_start(d->ctx);
+	return may_change(d) ?: perfctr_tree_start(d->ctx);
 }
 
 static long ioctl_stop(const struct descriptor *d)
 {
 	if (!d->owns)
 		return -EPERM;
-	return perfctr_may_change(&d->owner) ?: perfctr_stop(d->ctx);
+	return perfctr_may_change(&d->owner) ?: perfctr_tree_stop(d->ctx);
 }
 
 static long ioctl_record(const struct descriptor *d, void __user *user)
@@ -291,7 +291,7 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	case PERFCTR_IOC_STOP:
 		return ioctl_stop(d);
 	case PERFCTR_IOC_RESUME:
-		return may_change(d) ?: perfctr_resume(d->ctx);
+		return may_change(d) ?: perfctr_tree_resume(d->ctx);
 	case PERFCTR_IOC_RECORD:
 		return ioctl_record(d, user);
 	default:
@@ -324,10 +324,10 @@ static int context_mmap(struct file *file, struct vm_area_struct *vma)
 			  -EPERM;
 }
 
-/* -EINTR: it is there still. See perfctr_close(). */
+/* -EINTR: it is there still. See perfctr_tree_close(). */
 static int free_descriptor(struct descriptor *d)
 {
-	int err = d->owns ? perfctr_close(d->ctx) : 0;
+	int err = d->owns ? perfctr_tree_close(d->ctx) : 0;
 
 	if (err)
 		return err;
@@ -335,7 +335,7 @@ static int free_descriptor(struct descriptor *d)
 		perfctr_set_payer(d->ctx->tree, NULL);
 	if (d->ctx)
 		perfctr_put(d->ctx);
-	perfctr_disown(&d->owner);
+	perfctr_owner_free(&d->owner);
 	kfree(d);
 	return 0;
 }
@@ -460,7 +460,7 @@ static long ioctl_open(const void __user *user)
 	d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
 	if (!d)
 		return -ENOMEM;
-	fd = perfctr_own(&d->owner, most_bytes());
+	fd = perfctr_owner_init(&d->owner, most_bytes());
 	if (!fd)
 		fd = open_context(d, &open);
 	if (!fd)

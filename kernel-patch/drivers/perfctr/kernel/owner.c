@@ -180,7 +180,7 @@ static kuid_t user_who_pays(void)
 	return uid;
 }
 
-int perfctr_own(struct perfctr_owner *owner, size_t bytes)
+int perfctr_owner_init(struct perfctr_owner *owner, size_t bytes)
 {
 	int err;
 
@@ -198,11 +198,11 @@ int perfctr_own(struct perfctr_owner *owner, size_t bytes)
 	if (!err)
 		err = perfctr_label(owner);
 	if (err)
-		perfctr_disown(owner);
+		perfctr_owner_free(owner);
 	return err;
 }
 
-void perfctr_disown(struct perfctr_owner *owner)
+void perfctr_owner_free(struct perfctr_owner *owner)
 {
 	if (!owner->account)
 		return;

@@ -50,8 +50,8 @@ void perfctr_unlabel(struct perfctr_owner *owner);
  * it is disowned. -EMFILE: without CAP_PERFMON nobody has
  * more than the parameter user_kb for each CPU.
  */
-int perfctr_own(struct perfctr_owner *owner, size_t bytes);
-void perfctr_disown(struct perfctr_owner *owner);	/* one that was not made, too */
+int perfctr_owner_init(struct perfctr_owner *owner, size_t bytes);
+void perfctr_owner_free(struct perfctr_owner *owner);	/* one that was not made, too */
 
 /* Charges more to an owner. Its user makes sure that nobody else does so meanwhile. */
 int perfctr_charge(struct perfctr_owner *owner, size_t bytes);

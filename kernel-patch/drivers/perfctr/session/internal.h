@@ -6,8 +6,8 @@
 #include "session.h"
 
 /* started.c: under the session's lock */
-int perfctr_session_start(struct perfctr_session *s);
-void perfctr_session_stop(struct perfctr_session *s);
+int perfctr_session_start_locked(struct perfctr_session *s);
+void perfctr_session_stop_locked(struct perfctr_session *s);
 /* Takes hw over in any case: if it fails, hw is freed. */
 int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 			    struct perfctr_control *control);

@@ -160,7 +160,7 @@ static long ioctl_start(struct perfctr_session *s)
 	if (err)
 		return err;
 	mutex_lock(&s->lock);
-	err = s->hw ? may_see(s) ?: perfctr_session_start(s) : -EINVAL;
+	err = s->hw ? may_see(s) ?: perfctr_session_start_locked(s) : -EINVAL;
 	mutex_unlock(&s->lock);
 	return err;
 }
@@ -168,7 +168,7 @@ static long ioctl_start(struct perfctr_session *s)
 static void stop_session(struct perfctr_session *s)
 {
 	mutex_lock(&s->lock);
-	perfctr_session_stop(s);
+	perfctr_session_stop_locked(s);
 	mutex_unlock(&s->lock);
 }
 
@@ -230,7 +230,7 @@ static void free_session(struct perfctr_session *s)
 	if (s->group)
 		perfctr_group_let_go(s->group);
 	put_pid_ns(s->ns);
-	perfctr_disown(&s->owner);
+	perfctr_owner_free(&s->owner);
 	perfctr_opener_free(&s->opener);
 	kfree(s);
 }
@@ -368,8 +368,8 @@ static struct perfctr_session *alloc_session(const struct perfctr_session_args *
 	s->policy.exclude = open->policy;
 	s->policy.privileged = perfmon_capable() && !may_count_others();
 	s->trace_ticks = open->trace_ticks;
-	err = perfctr_own(&s->owner, sizeof(*s) + nr_cpu_ids * (sizeof(*s->cpu) +
-								PERFCTR_MAPPED_PAGE_BYTES));
+	err = perfctr_owner_init(&s->owner, sizeof(*s) + nr_cpu_ids * (sizeof(*s->cpu) +
+								       PERFCTR_MAPPED_PAGE_BYTES));
 	if (!err) {
 		s->cpu = alloc_percpu_gfp(struct perfctr_session_cpu, GFP_KERNEL_ACCOUNT);
 		err = -ENOMEM;

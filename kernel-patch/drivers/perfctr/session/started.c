@@ -249,7 +249,7 @@ static void leave_gates(struct perfctr_session *s)
 }
 
 /* Both under s->lock. */
-int perfctr_session_start(struct perfctr_session *s)
+int perfctr_session_start_locked(struct perfctr_session *s)
 {
 	int err = 0;
 
@@ -265,7 +265,7 @@ int perfctr_session_start(struct perfctr_session *s)
 	return err;
 }
 
-void perfctr_session_stop(struct perfctr_session *s)
+void perfctr_session_stop_locked(struct perfctr_session *s)
 {
 	lockdep_assert_held(&s->lock);
 	lock_sessions();

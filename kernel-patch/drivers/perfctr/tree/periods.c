@@ -39,7 +39,7 @@ static void read_locked(struct perfctr_context *ctx, struct perfctr_periods *per
 }
 
 /* periods is zero but for size and scope. */
-int perfctr_read_periods(struct perfctr_context *ctx, struct perfctr_periods *periods)
+int perfctr_tree_read_periods(struct perfctr_context *ctx, struct perfctr_periods *periods)
 {
 	int err = perfctr_lock_tree(ctx->tree);
 
@@ -96,7 +96,7 @@ static int resume_all(struct perfctr_context *ctx)
 }
 
 /* The caller goes on, or, if it is no member itself, all that wait. */
-int perfctr_resume(struct perfctr_context *ctx)
+int perfctr_tree_resume(struct perfctr_context *ctx)
 {
 	int err = resume_own(ctx->tree);
 

@@ -95,7 +95,7 @@ bool perfctr_has_records(const struct perfctr_tree *tree)
 }
 
 /* -EAGAIN when there is none. */
-int perfctr_next_record(struct perfctr_tree *tree, struct perfctr_record *user)
+int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_record *user)
 {
 	struct perfctr_kept_record *record =
 		list_first_entry_or_null(&tree->records, struct perfctr_kept_record, list);

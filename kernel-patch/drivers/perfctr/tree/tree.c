@@ -81,7 +81,7 @@ static int close_locked(struct perfctr_context *ctx)
  * The owner's descriptor is closed: nobody can read the tree as a whole any more. -EINTR: the
  * caller is being killed before all members have left. Another thread has to call this again.
  */
-int perfctr_close(struct perfctr_context *ctx)
+int perfctr_tree_close(struct perfctr_context *ctx)
 {
 	int err;
 
@@ -227,7 +227,7 @@ int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
 }
 
 /* control is zero but for its size. */
-int perfctr_get_control(struct perfctr_context *ctx, struct perfctr_control *control)
+int perfctr_tree_get_control(struct perfctr_context *ctx, struct perfctr_control *control)
 {
 	int err = perfctr_lock_tree(ctx->tree);
 
@@ -283,7 +283,7 @@ static int start_locked(struct perfctr_context *ctx)
 	return err;
 }
 
-int perfctr_start(struct perfctr_context *ctx)
+int perfctr_tree_start(struct perfctr_context *ctx)
 {
 	int err = perfctr_lock_tree(ctx->tree);
 
@@ -294,7 +294,7 @@ int perfctr_start(struct perfctr_context *ctx)
 	return err;
 }
 
-int perfctr_stop(struct perfctr_context *ctx)
+int perfctr_tree_stop(struct perfctr_context *ctx)
 {
 	int err = perfctr_lock_tree(ctx->tree);
 
@@ -463,7 +463,7 @@ static int read_own_sums(struct perfctr_context *ctx, struct perfctr_counts *cou
 	return kernel ? perfctr_may_count_kernel() : 0;
 }
 
-int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts)
+int perfctr_tree_read(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	int err = -ESRCH;
 
@@ -491,7 +491,7 @@ int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *reco
 
 	if (err)
 		return err;
-	err = perfctr_may_see(ctx) ?: perfctr_next_record(ctx->tree, record);
+	err = perfctr_may_see(ctx) ?: perfctr_tree_next_record(ctx->tree, record);
 	perfctr_unlock_tree(ctx->tree);
 	return err;
 }

@@ -30,20 +30,20 @@ struct vm_area_struct;
 struct perfctr_context *perfctr_open_tree(struct task_struct *task);	/* or an error */
 int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
 		    struct perfctr_control *control);
-int perfctr_get_control(struct perfctr_context *ctx, struct perfctr_control *control);
-int perfctr_start(struct perfctr_context *ctx);
-int perfctr_stop(struct perfctr_context *ctx);
-int perfctr_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
+int perfctr_tree_get_control(struct perfctr_context *ctx, struct perfctr_control *control);
+int perfctr_tree_start(struct perfctr_context *ctx);
+int perfctr_tree_stop(struct perfctr_context *ctx);
+int perfctr_tree_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
 int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *record);
 int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_args *args);
-int perfctr_close(struct perfctr_context *ctx);
+int perfctr_tree_close(struct perfctr_context *ctx);
 void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);
 void perfctr_revoke_tree(struct perfctr_tree *tree);
 u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid);
 
 /* periods.c */
-int perfctr_read_periods(struct perfctr_context *ctx, struct perfctr_periods *periods);
-int perfctr_resume(struct perfctr_context *ctx);
+int perfctr_tree_read_periods(struct perfctr_context *ctx, struct perfctr_periods *periods);
+int perfctr_tree_resume(struct perfctr_context *ctx);
 
 /* record.c: anywhere, without a lock; lost records count */
 bool perfctr_has_records(const struct perfctr_tree *tree);

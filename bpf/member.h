@@ -158,7 +158,7 @@ static __always_inline int detach_member(struct context *c, struct task_struct *
 	return close_account(c, which, 0);
 }
 
-/* The caller bears a thread: all its counts are 0 yet. */
+/* The caller creates a thread: all its counts are 0 yet. */
 static __always_inline void inherit_context(struct context *parent, struct task_struct *child)
 {
 	struct account *group_of = &parent->account[GROUP], *tree_of = &parent->account[OWN];

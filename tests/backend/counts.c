@@ -146,7 +146,7 @@ START_TEST(a_thread_that_runs_is_counted_until_now_stopped_and_started)
 	struct perfctr *p;
 	uint64_t count;
 
-	let_go(&child);
+	release_child(&child);
 	nap(100);
 	p = counted(child.pid, 1, 0);
 	if (by_root)

@@ -72,7 +72,7 @@ static struct staying make_tree(void)
 
 	ck_assert_int_eq(pipe(complete), 0);
 	tree.root = make_child(tree_that_stays);
-	let_go(&tree.root);
+	release_child(&tree.root);
 	ck_assert_int_eq(read(complete[0], &byte, 1), 1);
 	close(complete[0]);
 	close(complete[1]);

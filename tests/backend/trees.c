@@ -115,7 +115,7 @@ START_TEST(members_are_those_that_have_not_exited)
 	struct perfctr_counts tree;
 
 	ck_assert_uint_eq(counts_of(p, PERFCTR_SCOPE_TREE).members, 1);
-	let_go(&child);
+	release_child(&child);
 	while (counts_of(p, PERFCTR_SCOPE_TREE).members < 3)
 		nap(1);
 	/* Until all of them sleep, however long a loaded machine takes for that. */

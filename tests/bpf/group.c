@@ -8,7 +8,7 @@
 static void ten_processes(void)
 {
 	for (unsigned int i = 0; i < 10; i++)
-		if (bear() == 0) {
+		if (fork_child() == 0) {
 			touch(100);
 			nap(5);
 			burn(3000000);
@@ -29,7 +29,7 @@ static struct usage count_ten_processes(uint64_t *ns)
 
 	ck_assert_int_eq(perfctr_mark(group, child.pid, PERFCTR_MARK_PROCESS), 1);
 	before = usage_of(child.pid);
-	let_go(&child);
+	release_child(&child);
 	rusage = end_child(&child);
 	after = usage_waited(&rusage);
 	counts = session_counts(session);

@@ -182,7 +182,7 @@ static bool counts_process(struct perfctr_group *group, struct perfctr_session *
 
 	if (perfctr_mark(group, child.pid, PERFCTR_MARK_PROCESS) != 1)
 		return refused("a mark");
-	let_go(&child);
+	release_child(&child);
 	rusage = end_child(&child);
 	after = usage_waited(&rusage);
 	if (perfctr_session_read(session, &counts) < 0)

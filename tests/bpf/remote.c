@@ -35,7 +35,7 @@ START_TEST(another_process_is_counted_exactly)
 	struct usage before = usage_of(child.pid), after;
 	struct perfctr_counts counts;
 
-	let_go(&child);
+	release_child(&child);
 	sleep_until(child.pid, before.minor + 100);
 	counts = own_counts(p);
 	after = usage_of(child.pid);
@@ -72,7 +72,7 @@ START_TEST(a_running_thread_is_counted_until_now)
 	struct perfctr_counts first, second;
 	uint64_t begun = usage_of(child.pid).ns;
 
-	let_go(&child);
+	release_child(&child);
 	while (own_counts(p).counter[PERFCTR_TASK_CLOCK] < 10000000)
 		;
 	first = own_counts(p);
@@ -124,7 +124,7 @@ START_TEST(who_may_not_be_dumped_is_not_counted)
 
 	ck_assert_int_eq(pipe(hidden), 0);
 	child = make_child(hide);
-	let_go(&child);
+	release_child(&child);
 	ck_assert_int_eq(read(hidden[0], &byte, 1), 1);
 	p = perfctr_open_tid(child.pid, PERFCTR_OPEN_CREATE);
 	if (getuid() == 0) {
@@ -195,7 +195,7 @@ START_TEST(what_changes_ids_is_dropped)
 	struct perfctr_counts counts, later;
 	struct usage before;
 
-	let_go(&child);
+	release_child(&child);
 	wait_for_program(child.pid, "sleep\n");
 	counts = own_counts(p);
 	before = usage_of(child.pid);

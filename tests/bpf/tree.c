@@ -21,7 +21,7 @@ static void leaf(unsigned int i)
 static void hundred_processes(void)
 {
 	for (unsigned int i = 0; i < PROCESSES; i++) {
-		if (bear() == 0) {
+		if (fork_child() == 0) {
 			leaf(i);
 			_exit(0);
 		}
@@ -34,7 +34,7 @@ static void hundred_processes(void)
 static void many_processes(void)
 {
 	for (unsigned int i = 0; i < MANY_PROCESSES; i++)
-		if (bear() == 0) {
+		if (fork_child() == 0) {
 			touch(3);
 			_exit(0);
 		}
@@ -62,7 +62,7 @@ static struct perfctr_counts count_tree(void (*run)(void))
 	struct perfctr_counts tree, children, self;
 	struct rusage rusage;
 
-	let_go(&child);
+	release_child(&child);
 	rusage = end_child(&child);
 	tree = counts_of(p, PERFCTR_SCOPE_TREE);
 	children = counts_of(p, PERFCTR_SCOPE_CHILDREN);
@@ -114,7 +114,7 @@ START_TEST(whose_root_has_exited_is_counted_on)
 	ck_assert_int_eq(pipe(orphan_go), 0);
 	child = make_child(leave_an_orphan);
 	p = counted_software(child.pid, PERFCTR_CONTROL_INHERIT);
-	let_go(&child);
+	release_child(&child);
 	end_child(&child);
 	before = counts_of(p, PERFCTR_SCOPE_TREE);
 	ck_assert_uint_eq(before.members, 1);
@@ -145,7 +145,7 @@ START_TEST(who_runs_is_counted_until_now_and_not_of_one_instant)
 	struct perfctr *p = counted_software(child.pid, PERFCTR_CONTROL_INHERIT);
 	struct perfctr_counts counts, later;
 
-	let_go(&child);
+	release_child(&child);
 	do
 		counts = counts_of(p, PERFCTR_SCOPE_TREE);
 	while (counts.members < 2 || counts.flags & PERFCTR_COUNTS_CONSISTENT);
@@ -186,7 +186,7 @@ START_TEST(threads_are_members_too)
 	struct perfctr_counts tree;
 	struct rusage rusage;
 
-	let_go(&child);
+	release_child(&child);
 	rusage = end_child(&child);
 	after = usage_waited(&rusage);
 	tree = counts_of(p, PERFCTR_SCOPE_TREE);
@@ -203,7 +203,7 @@ static void forks_only(void)
 {
 	reap();
 	for (int i = 0; i < 5; i++)
-		if (bear() == 0)
+		if (fork_child() == 0)
 			_exit(0);
 	reap();
 }
@@ -214,7 +214,7 @@ START_TEST(what_does_not_inherit_counts_one_thread)
 	struct perfctr *p = counted_software(child.pid, 0);
 	struct perfctr_counts counts;
 
-	let_go(&child);
+	release_child(&child);
 	end_child(&child);
 	counts = counts_of(p, PERFCTR_SCOPE_CHILDREN);
 	ck_assert_uint_eq(counts.counter[PERFCTR_TASK_CLOCK], 0);

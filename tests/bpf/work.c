@@ -184,7 +184,7 @@ static void wait_for_last_switch(pid_t pid)
 	children[i] = children[--n_children];
 }
 
-pid_t bear(void)
+pid_t fork_child(void)
 {
 	int pipes[2];
 	char byte;
@@ -256,7 +256,7 @@ struct child make_child(void (*run)(void))
 	return child;
 }
 
-void let_go(struct child *child)
+void release_child(struct child *child)
 {
 	ck_assert_int_eq(write(child->go, "", 1), 1);
 	close(child->go);

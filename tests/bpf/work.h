@@ -31,10 +31,10 @@ void burn(uint64_t ns);
 void touch(unsigned int pages);
 void nap(unsigned int times);
 /* As fork(), for children that reap() waits for: each when it has been switched away for good. */
-pid_t bear(void);
+pid_t fork_child(void);
 void reap(void);
 
-/* A child that waits until it is let go and then runs. */
+/* A child that waits until it is released and then runs. */
 struct child {
 	pid_t pid;
 	int go;
@@ -44,7 +44,7 @@ struct child {
 void wait_until_asleep(pid_t pid);
 
 struct child make_child(void (*run)(void));
-void let_go(struct child *child);
+void release_child(struct child *child);
 /* Wait for it; it must have exited with 0. */
 struct rusage end_child(struct child *child);
 uint64_t thread_ns(void);

@@ -110,7 +110,7 @@ void wait_until_asleep(pid_t pid)
 	}
 }
 
-bool let_go(pid_t pid, int pipe_to_child)
+bool release_child(pid_t pid, int pipe_to_child)
 {
 	int status;
 	bool written = write(pipe_to_child, "", 1) == 1;

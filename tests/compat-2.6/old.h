@@ -71,7 +71,7 @@ void end_state(struct vperfctr *self);
 pid_t looping_child(uint32_t n, int *pipe_to_child);
 /* It waits in a system call. */
 void wait_until_asleep(pid_t pid);
-bool let_go(pid_t pid, int pipe_to_child);
+bool release_child(pid_t pid, int pipe_to_child);
 /* count_child gives the sums of such a child: those of two differ by the loops' instructions. */
 bool loops_are_counted(bool (*count_child)(uint32_t n, struct perfctr_sum_ctrs *sum));
 

@@ -343,7 +343,7 @@ bool an_unlinked_state_ends_with_a_forked_child(void)
 	REQUIRE(pid > 0);
 	good = EXPECT(vperfctr_unlink(self) == 0) && REFUSED_POINTER(vperfctr_open(), EEXIST);
 	vperfctr_close(self);
-	good = let_go(pid, to_child) && good;
+	good = release_child(pid, to_child) && good;
 	self = counting(control_of_all());
 	REQUIRE(self);
 	end_state(self);

@@ -23,7 +23,7 @@ static bool count_child(uint32_t n, struct perfctr_sum_ctrs *sum)
 	       /* perf_events lets any number count one. */
 	       (runs_on(PERF_EVENTS) || REFUSED_POINTER(rvperfctr_open(pid), EEXIST)) &&
 	       EXPECT(rvperfctr_control(remote, &control) == 0);
-	good = let_go(pid, to_child) && good &&
+	good = release_child(pid, to_child) && good &&
 	       EXPECT(rvperfctr_read_state(remote, sum, &read_back) == 0) &&
 	       EXPECT(is_same(&control, &read_back, sizeof(control))) &&
 	       REFUSED(rvperfctr_control(remote, &control), ESRCH) &&

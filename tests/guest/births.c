@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 /*
- * A process that makes a child when told to, and is stuck in it until it is let go: with an address
- * that faults for where the child's descriptor shall be stored.
+ * A process that makes a child when told to, and is stuck in it until it is released: with an
+ * address that faults for where the child's descriptor shall be stored.
  */
 struct forker {
 	pid_t pid;
@@ -121,7 +121,7 @@ static void forker_stick(const struct forker *f)
 	take(f->told);
 }
 
-static pid_t forker_let_go(const struct forker *f)
+static pid_t forker_release(const struct forker *f)
 {
 	long pid;
 
@@ -153,7 +153,7 @@ START_TEST(who_is_not_born_yet_is_no_member)
 
 	forker_stick(&f);
 	ck_assert_uint_eq(read_tree(fd).members, 1);
-	forker_let_go(&f);
+	forker_release(&f);
 	ck_assert_uint_eq(read_tree(fd).members, 2);
 	forker_finish(&f);
 	close(fd);
@@ -169,7 +169,7 @@ START_TEST(a_control_beside_a_fork_is_the_child_s_too)
 
 	forker_stick(&f);
 	ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT), 0);
-	child = forker_let_go(&f);
+	child = forker_release(&f);
 	ck_assert_uint_eq(read_tree(fd).members, 2);
 	member = context_open(child, 0);
 	ck_assert_uint_eq(context_read(member).flags & PERFCTR_COUNTS_STARTED, PERFCTR_COUNTS_STARTED);
@@ -194,7 +194,7 @@ START_TEST(a_control_with_other_events_beside_a_fork_is_the_child_s_too)
 	forker_stick(&f);
 	control.flags = PERFCTR_CONTROL_INHERIT;
 	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
-	member = context_open(forker_let_go(&f), 0);
+	member = context_open(forker_release(&f), 0);
 	forker_finish(&f);
 	ck_assert_uint_eq(context_read(member).n_counters, 2);
 	ck_assert_uint_gt(context_read(member).counter[1], context_read(member).counter[0]);
@@ -229,7 +229,7 @@ static void expect_periods(int fd, uint32_t n, uint64_t period)
 	ck_assert_uint_eq(told.over[n - 1], period ? context_read(fd).counter[n - 1] / period : 0);
 }
 
-/* It is conceived under the first, and born under the third.  0: no period. */
+/* It is prepared under the first, and added under the third.  0: no period. */
 START_TEST(a_control_with_periods_beside_a_fork_is_the_child_s_too)
 {
 	static const struct {
@@ -250,7 +250,7 @@ START_TEST(a_control_with_periods_beside_a_fork_is_the_child_s_too)
 		forker_stick(&f);
 		for (int k = 1; k < 3; k++)
 			control_periods(fd, controls[i][k].n, controls[i][k].period);
-		member = context_open(forker_let_go(&f), 0);
+		member = context_open(forker_release(&f), 0);
 		forker_finish(&f);
 		expect_periods(member, controls[i][2].n, controls[i][2].period);
 		close(member);
@@ -283,7 +283,7 @@ START_TEST(a_child_is_counted_whatever_its_parent_had_before)
 		if (fd < 0)
 			fd = context_open(f.pid, PERFCTR_OPEN_CREATE);
 		control_periods(fd, 1, period[i % ARRAY_SIZE(period)]);
-		member = context_open(forker_let_go(&f), 0);
+		member = context_open(forker_release(&f), 0);
 		ck_assert_uint_eq(read_tree(fd).members, 2);
 		forker_finish(&f);
 		expect_periods(member, 1, period[i % ARRAY_SIZE(period)]);
@@ -305,7 +305,7 @@ START_TEST(a_control_without_inherit_beside_a_fork_lets_the_child_alone)
 
 	forker_stick(&f);
 	ck_assert_int_eq(try_control(fd, 0), 0);
-	child = forker_let_go(&f);
+	child = forker_release(&f);
 	expect_no_context(child);
 	expect_contexts(1);
 	/* It is free for others. */
@@ -327,7 +327,7 @@ START_TEST(a_child_is_born_started_or_stopped_as_its_parent_is_then)
 			ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
 		forker_stick(&f);
 		ck_assert_int_eq(ioctl(fd, start ? PERFCTR_IOC_START : PERFCTR_IOC_STOP), 0);
-		member = context_open(forker_let_go(&f), 0);
+		member = context_open(forker_release(&f), 0);
 		ck_assert_int_eq(!!(context_read(member).flags & PERFCTR_COUNTS_STARTED), start);
 		forker_finish(&f);
 		ck_assert_int_eq(context_read(member).counter[0] > 0, start);
@@ -347,7 +347,7 @@ START_TEST(a_close_beside_a_fork_leaves_no_context)
 	forker_stick(&f);
 	close(fd);
 	expect_no_context(f.pid);
-	child = forker_let_go(&f);
+	child = forker_release(&f);
 	expect_no_context(child);
 	expect_contexts(0);
 	forker_finish(&f);
@@ -363,7 +363,7 @@ START_TEST(a_context_made_anew_beside_a_fork_is_the_child_s_parent)
 	forker_stick(&f);
 	close(fd);
 	fd = open_tree_of(f.pid);
-	forker_let_go(&f);
+	forker_release(&f);
 	ck_assert_uint_eq(read_tree(fd).members, 2);
 	forker_finish(&f);
 	ck_assert_uint_gt(context_read_scope(fd, PERFCTR_SCOPE_CHILDREN).counter[0], 0);
@@ -399,7 +399,7 @@ START_TEST(who_is_not_born_yet_bears_no_mark)
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, group), 1);
 	forker_stick(&f);
 	ck_assert_uint_eq(context_read(session).members, 1);
-	forker_let_go(&f);
+	forker_release(&f);
 	ck_assert_uint_eq(context_read(session).members, 2);
 	forker_finish(&f);
 	ck_assert_uint_eq(context_read(session).members, 0);
@@ -416,7 +416,7 @@ START_TEST(a_mark_set_beside_a_fork_is_the_child_s_too)
 
 	forker_stick(&f);
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, group), 1);
-	child = forker_let_go(&f);
+	child = forker_release(&f);
 	ck_assert_uint_ne(mark_of(child), 0);
 	forker_finish(&f);
 	close(group);
@@ -432,7 +432,7 @@ START_TEST(a_mark_taken_away_beside_a_fork_is_not_the_child_s)
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, group), 1);
 	forker_stick(&f);
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_THREAD, f.pid, group), 1);
-	child = forker_let_go(&f);
+	child = forker_release(&f);
 	ck_assert_uint_eq(mark_of(child), 0);
 	ck_assert_uint_eq(group_members(group), 0);
 	forker_finish(&f);
@@ -470,7 +470,7 @@ START_TEST(the_close_of_a_group_waits_for_nobody)
 	forker_stick(&f);
 	expect_close_ends(group);
 	ck_assert_uint_eq(mark_of(f.pid), 0);
-	child = forker_let_go(&f);
+	child = forker_release(&f);
 	ck_assert_uint_eq(mark_of(child), 0);
 	/* What is left of the old mark is in nobody's way. */
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_THREAD, f.pid, -1), 0);

@@ -166,7 +166,7 @@ START_TEST(a_stop_or_another_control_ends_the_wait)
 END_TEST
 
 /* Without a signal: somebody else looks from time to time. */
-START_TEST(a_thread_can_be_waited_for_and_let_go_from_outside)
+START_TEST(a_thread_can_be_waited_for_and_released_from_outside)
 {
 	const uint64_t period = 1000003, expected = LOOP_INSTRUCTIONS(LONG_LOOP);
 	struct counted c = { .pid = stopped_start(1, COMMAND(program("loop-huge"))) };
@@ -332,7 +332,7 @@ PROMPT_SUITE(overflow_signal, every_period_of_a_program_sends_its_signal,
 	     one_signal_tells_of_all_events_that_ask_for_it,
 	     a_signal_comes_at_the_next_instruction_and_counting_stops_there,
 	     who_waits_counts_no_event_until_it_goes_on, a_stop_or_another_control_ends_the_wait,
-	     a_thread_can_be_waited_for_and_let_go_from_outside,
+	     a_thread_can_be_waited_for_and_released_from_outside,
 	     of_blocked_signals_those_that_wait_and_those_lost_are_all,
 	     what_a_full_queue_has_no_room_for_is_told_as_lost, an_ignored_signal_is_nothing,
 	     the_handler_can_have_a_stack_of_its_own, a_handler_can_go_on_itself)

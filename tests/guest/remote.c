@@ -112,7 +112,7 @@ START_TEST(a_read_is_exact_at_its_moment_while_the_thread_runs_on_the_other_cpu)
 }
 END_TEST
 
-START_TEST(every_thread_of_a_process_is_counted_apart_and_let_go_without_a_trace)
+START_TEST(every_thread_of_a_process_is_counted_apart_and_released_without_a_trace)
 {
 	struct bounds b[4] = { UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
 	uint32_t contexts = pmu_info().n_contexts;
@@ -490,7 +490,7 @@ END_TEST
 
 SUITE(remote, who_lets_a_thread_go_keeps_nobody_from_the_list_of_processes,
       a_read_is_exact_at_its_moment_while_the_thread_runs_on_the_other_cpu,
-      every_thread_of_a_process_is_counted_apart_and_let_go_without_a_trace,
+      every_thread_of_a_process_is_counted_apart_and_released_without_a_trace,
       a_stopped_thread_runs_on_and_counts_nothing,
       start_and_stop_count_what_is_between_them,
       a_page_that_others_read_under_seq_is_of_one_fold,

@@ -147,7 +147,7 @@ static bool outlives_holder(enum end end)
 }
 
 /*
- * The last member is evicted last. A busy host may keep the test from looking before that, but
+ * The last member is removed last. A busy host may keep the test from looking before that, but
  * not in each of three rounds.
  */
 START_TEST(a_process_that_is_killed_does_not_wait_for_the_end_of_a_large_tree)

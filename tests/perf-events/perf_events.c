@@ -148,7 +148,7 @@ START_TEST(the_sums_of_who_has_exited_stay)
 	struct perfctr *p = open_counting(child.pid, PERFCTR_CONTROL_INHERIT);
 	struct perfctr_counts counts;
 
-	let_go(&child);
+	release_child(&child);
 	end_child(&child);
 	counts = counts_of(p, PERFCTR_SCOPE_TREE);
 	ck_assert_uint_ge(counts.counter[0], PAGES);
@@ -188,13 +188,13 @@ START_TEST(a_group_ends_with_its_last_member)
 	ck_assert_int_eq(perfctr_mark(group, second.pid, PERFCTR_MARK_THREAD), 0);
 	ck_assert_int_eq(perfctr_members(group, NULL, 0), 2);
 	ck_assert_int_eq(poll(&fd, 1, 0), 0);
-	let_go(&first);
+	release_child(&first);
 	end_child(&first);
 	ck_assert_int_eq(perfctr_members(group, NULL, 0), 1);
 	counts = session_counts(s);
 	ck_assert_uint_eq(counts.members, 1);
 	ck_assert_uint_eq(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
-	let_go(&second);
+	release_child(&second);
 	end_child(&second);
 	ck_assert_int_eq(poll(&fd, 1, 50000), 1);
 	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
@@ -234,7 +234,7 @@ static double cpu_against_rusage(void)
 	long switches;
 
 	ck_assert_int_eq(perfctr_mark(group, child.pid, PERFCTR_MARK_PROCESS), 1);
-	let_go(&child);
+	release_child(&child);
 	usage = end_child(&child);
 	counts = session_counts(s);
 	cpu = ns_of_ticks(counts.tsc) /

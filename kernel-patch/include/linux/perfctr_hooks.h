@@ -19,8 +19,8 @@ DECLARE_STATIC_KEY_FALSE(perfctr_shows_uncore);	/* RDPMC does */
 
 void __switch_to_xtra(struct task_struct *prev, struct task_struct *next);	/* of the kernel */
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
-int perfctr_fork_task(struct task_struct *child);
-void perfctr_born_task(struct task_struct *child);
+int perfctr_prepare_child_task(struct task_struct *child);
+void perfctr_add_child_task(struct task_struct *child);
 void perfctr_detach_task(struct task_struct *tsk);
 void perfctr_exec_task(bool follows);
 void perfctr_tick_current(void);
@@ -58,20 +58,20 @@ static inline void perfctr_copy_thread(struct task_struct *child)
 	clear_tsk_thread_flag(child, TIF_PERFCTR);
 }
 
-/* current creates child, which may still fail: what it will need when it is born. */
-static inline int perfctr_fork(struct task_struct *child)
+/* current creates child, which may still fail: makes what perfctr_add_child() will need. */
+static inline int perfctr_prepare_child(struct task_struct *child)
 {
 	if (unlikely(current->thread.perfctr.context))
-		return perfctr_fork_task(child);
+		return perfctr_prepare_child_task(child);
 	return 0;
 }
 
-/* The child cannot fail to be born any more, and nobody has seen it yet. Locks are held. */
-static inline void perfctr_born(struct task_struct *child)
+/* Nobody has seen the child yet, and its creation cannot fail any more. Locks are held. */
+static inline void perfctr_add_child(struct task_struct *child)
 {
 	if (unlikely(current->thread.perfctr.context || current->thread.perfctr.mark ||
 		     child->thread.perfctr.context))
-		perfctr_born_task(child);
+		perfctr_add_child_task(child);
 }
 
 /* The thread exits, or was never born. */
@@ -115,8 +115,8 @@ static inline bool perfctr_fixup_rdpmc(struct pt_regs *regs)
 static inline bool perfctr_let_in(void) { return true; }
 static inline void perfctr_let_out(void) { }
 static inline void perfctr_copy_thread(struct task_struct *child) { }
-static inline int perfctr_fork(struct task_struct *child) { return 0; }
-static inline void perfctr_born(struct task_struct *child) { }
+static inline int perfctr_prepare_child(struct task_struct *child) { return 0; }
+static inline void perfctr_add_child(struct task_struct *child) { }
 static inline void perfctr_drop(struct task_struct *tsk) { }
 static inline void perfctr_exec(bool follows) { }
 static inline void perfctr_tick(void) { }

@@ -22,7 +22,7 @@ static const char *const names[BACKENDS] = { "patch", "bpf" };
 static void forty_processes(void)
 {
 	for (unsigned int i = 0; i < PROCESSES; i++) {
-		if (bear() == 0) {
+		if (fork_child() == 0) {
 			touch(5);
 			nap(i % 9);
 			burn(1000000 + i * 50000);
@@ -83,7 +83,7 @@ static void count_tree(void (*run)(void), unsigned int preempted)
 		ck_assert_uint_eq(counts[i].tsc, 0);
 		ck_assert_uint_eq(counts[i].members, 1);
 	}
-	let_go(&child);
+	release_child(&child);
 	end_child(&child);
 	for (int i = 0; i < BACKENDS; i++)
 		ck_assert_int_eq(perfctr_read_scope(p[i], PERFCTR_SCOPE_TREE, &counts[i]), 0);
@@ -124,7 +124,7 @@ START_TEST(both_know_the_same_members)
 	struct perfctr_group *group[BACKENDS];
 	pid_t tids[BACKENDS][8];
 
-	let_go(&child);
+	release_child(&child);
 	nap(300);
 	for (int i = 0; i < BACKENDS; i++) {
 		group[i] = perfctr_group_open_with(names[i], NULL);

@@ -124,7 +124,7 @@ void perfctr_end_wait(struct perfctr_context *ctx)
 }
 
 /*
- * ctx is about to be born under parent's control, which has periods. If it was conceived under
+ * ctx is about to be added under parent's control, which has periods. If it was prepared under
  * another one, parent's thread has been given this one since, and has made no child under it: the
  * spare thresholds are there. Signals are for those alone that have their handlers in common.
  */

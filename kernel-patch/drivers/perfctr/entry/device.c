@@ -384,7 +384,7 @@ static struct perfctr_context *make_context(struct task_struct *task, bool take)
 	while (take && ctx == ERR_PTR(-EEXIST)) {
 		if (fatal_signal_pending(current))
 			return ERR_PTR(-EINTR);
-		perfctr_evict(task);
+		perfctr_tree_remove_member(task);
 		ctx = perfctr_open_tree(task);
 	}
 	return ctx;

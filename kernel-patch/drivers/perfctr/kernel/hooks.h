@@ -86,7 +86,7 @@ int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *ar
  * Of a thread that has not run yet, interrupts off. NULL: no memory. Nobody's perfctr_call_task()
  * calls for it until it is ready. Somebody may have given it a context or a mark before.
  */
-struct perfctr_thread *perfctr_thread_born(struct task_struct *child);
+struct perfctr_thread *perfctr_thread_add_child(struct task_struct *child);
 void perfctr_thread_ready(struct perfctr_thread *thread);
 
 /* Between these the kernel tells. Error: it cannot. get can sleep. */

@@ -141,7 +141,7 @@ void perfctr_group_drop(struct perfctr_thread *thread, bool exec)
 }
 
 /* The same mark may have come since task was found: from its parent, or from another caller. */
-static bool bears_other(const struct task_struct *task, const struct perfctr_group *group)
+static bool has_other_mark(const struct task_struct *task, const struct perfctr_group *group)
 {
 	const struct perfctr_group *mark;
 	bool other;
@@ -193,7 +193,7 @@ static int with_permission(struct task_struct *task, struct perfctr_group *group
 		return result;
 	if (!test)
 		result = change_mark(task, group, set);
-	else if (set && bears_other(task, group))
+	else if (set && has_other_mark(task, group))
 		result = -EBUSY;
 	perfctr_unlock_access(task);
 	return result;
@@ -242,7 +242,7 @@ static int change_all(const struct perfctr_search *search, u32 *changed)
  * With the last holder the group is dead: its mark says nothing any more, is not inherited, and
  * gives way to any other. Who bears it is not looked for among all threads of the machine.
  */
-void perfctr_group_let_go(struct perfctr_group *group)
+void perfctr_group_release(struct perfctr_group *group)
 {
 	if (atomic_dec_and_test(&group->holders)) {
 		WRITE_ONCE(group->dead, true);
@@ -334,7 +334,7 @@ static int mark_task(struct perfctr_mark_args *mark, struct task_struct *task)
 	if (!err && choice.set && !mark->changed && has_exited(task, mark->scope))
 		err = -ESRCH;
 	if (choice.group)
-		perfctr_group_let_go(choice.group);
+		perfctr_group_release(choice.group);
 	return err;
 }
 
@@ -424,7 +424,7 @@ static __poll_t group_poll(struct file *file, struct poll_table_struct *wait)
 
 static int group_release(struct inode *inode, struct file *file)
 {
-	perfctr_group_let_go(file->private_data);
+	perfctr_group_release(file->private_data);
 	return 0;
 }
 
@@ -478,6 +478,6 @@ long perfctr_ioctl_group(void __user *user)
 	if (!fd)
 		fd = anon_inode_getfd("[perfctr-group]", &group_fops, group, O_CLOEXEC | O_RDWR);
 	if (fd < 0)
-		perfctr_group_let_go(group);
+		perfctr_group_release(group);
 	return fd;
 }

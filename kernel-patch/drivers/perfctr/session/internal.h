@@ -14,6 +14,6 @@ int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control
 
 /* group.c */
 struct perfctr_group *perfctr_group_from_fd(int fd);	/* a holder's reference, or an error */
-void perfctr_group_let_go(struct perfctr_group *group);	/* a holder's */
+void perfctr_group_release(struct perfctr_group *group);	/* a holder's */
 
 #endif

@@ -228,7 +228,7 @@ static void free_session(struct perfctr_session *s)
 	free_percpu(s->cpu);
 	free_cpumask_var(s->cpus);
 	if (s->group)
-		perfctr_group_let_go(s->group);
+		perfctr_group_release(s->group);
 	put_pid_ns(s->ns);
 	perfctr_owner_free(&s->owner);
 	perfctr_opener_free(&s->opener);

@@ -304,7 +304,8 @@ void perfctr_detach_here(struct perfctr_context *ctx)
 
 void perfctr_detach_done(struct perfctr_context *ctx)
 {
-	perfctr_let_go(ctx);	/* first: a context whose thread has exited holds no counters */
+	/* First: a context whose thread has exited holds no counters. */
+	perfctr_release_hold(ctx);
 	perfctr_forget_task(ctx, current);
 }
 
@@ -320,7 +321,7 @@ int perfctr_detach(struct perfctr_context *ctx)
 	thread = perfctr_thread_pin(task);
 	err = call_task(ctx, task, detach_fn, NULL);
 	if (!err) {
-		perfctr_let_go(ctx);
+		perfctr_release_hold(ctx);
 		perfctr_forget_task(ctx, task);
 	}
 	perfctr_thread_put(thread);

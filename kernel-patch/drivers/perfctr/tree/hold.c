@@ -99,7 +99,7 @@ void perfctr_hold_too(struct perfctr_context *ctx, struct perfctr_hw_control *hw
 }
 
 /* ctx is stopped. Whoever sees that first does it. */
-void perfctr_let_go(struct perfctr_context *ctx)
+void perfctr_release_hold(struct perfctr_context *ctx)
 {
 	struct perfctr_hw_control *hw = xchg(&ctx->held, NULL);
 

@@ -35,15 +35,15 @@ void perfctr_share(struct perfctr_context *ctx, struct task_struct *task,
 		   struct perfctr_thread *thread);
 /*
  * leave takes current's shared context from it, with interrupts off; the share is dropped later,
- * with them on. evict does both for another thread; only: no other context, unless NULL. It returns
- * the context with the reference, or NULL if there was none. A caller that does not stop the
- * context anyhow asks whether it is deserted; such a context is to be stopped, under the tree's
+ * with them on. remove does both for another thread; only: no other context, unless NULL. It
+ * returns the context with the reference, or NULL if there was none. A caller that does not stop
+ * the context anyhow asks whether it is deserted; such a context is to be stopped, under the tree's
  * lock.
  */
 void perfctr_leave_shared(void);
 void perfctr_drop_share(struct perfctr_context *ctx, struct task_struct *task);
-struct perfctr_context *perfctr_evict_shared(struct task_struct *task,
-					     struct perfctr_context *only);
+struct perfctr_context *perfctr_remove_sharer(struct task_struct *task,
+					      struct perfctr_context *only);
 bool perfctr_is_deserted(const struct perfctr_context *ctx);
 
 /* record.c: made without locks; kept, taken and dropped under the tree's lock */
@@ -88,7 +88,7 @@ int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 void perfctr_drop_hold(struct perfctr_hw_control *hw);
 int perfctr_hold_for(struct perfctr_context *ctx);
 void perfctr_hold_too(struct perfctr_context *ctx, struct perfctr_hw_control *hw);
-void perfctr_let_go(struct perfctr_context *ctx);
+void perfctr_release_hold(struct perfctr_context *ctx);
 
 /* context.c */
 struct perfctr_context *perfctr_alloc(gfp_t gfp);	/* in no tree */

@@ -167,7 +167,7 @@ static noinline struct perfctr_context *alloc_with_periods(struct perfctr_hw_con
 }
 
 /* Its next thread is to be a member, with a context of its own. Interrupts off. */
-static bool bears_members(const struct perfctr_context *parent)
+static bool is_child_context_wanted(const struct perfctr_context *parent)
 {
 	return is_inherited(parent) && !parent->shared;
 }
@@ -176,7 +176,7 @@ static bool bears_members(const struct perfctr_context *parent)
  * current makes a thread. What can fail, or sleep where gfp allows it, is done now; that nobody
  * knows of it yet makes it easy to undo.
  */
-struct perfctr_context *perfctr_conceive(gfp_t gfp)
+struct perfctr_context *perfctr_tree_prepare_child(gfp_t gfp)
 {
 	struct perfctr_hw_control *periods = NULL;
 	const struct perfctr_context *parent;
@@ -186,7 +186,7 @@ struct perfctr_context *perfctr_conceive(gfp_t gfp)
 	lockdep_assert_irqs_enabled();
 	local_irq_disable();
 	parent = perfctr_thread(current)->context;
-	wanted = bears_members(parent);
+	wanted = is_child_context_wanted(parent);
 	if (wanted && unlikely(parent->hw->interrupts)) {
 		periods = parent->hw;
 		perfctr_hw_get(periods);
@@ -206,8 +206,8 @@ static bool shares_handlers(const struct task_struct *task)
 }
 
 /* ctx is nobody's but task's, and task nobody's but current's, whose context is parent. */
-static void add_member(struct perfctr_context *parent, struct perfctr_context *ctx,
-		       struct task_struct *task, struct perfctr_thread *thread)
+static void add_child_member(struct perfctr_context *parent, struct perfctr_context *ctx,
+			     struct task_struct *task, struct perfctr_thread *thread)
 {
 	perfctr_hw_get(parent->hw);
 	ctx->hw = parent->hw;
@@ -229,20 +229,20 @@ static void add_member(struct perfctr_context *parent, struct perfctr_context *c
 }
 
 /* Interrupts off: current's context is taken as it is now. ctx is task's, NULL, or an error. */
-static void bear_now(struct task_struct *task, struct perfctr_context *ctx)
+static void add_child_now(struct task_struct *task, struct perfctr_context *ctx)
 {
 	struct perfctr_context *parent = perfctr_thread(current)->context;
 	bool shares = is_inherited(parent) && parent->shared;
-	struct perfctr_context *member = bears_members(parent) ? ctx : NULL;
+	struct perfctr_context *member = is_child_context_wanted(parent) ? ctx : NULL;
 	struct perfctr_thread *thread = NULL;
 
 	lockdep_assert_irqs_disabled();
 	if (member || shares || perfctr_live_mark(current))
-		thread = perfctr_thread_born(task);
+		thread = perfctr_thread_add_child(task);
 	if (thread && !thread->context && shares) {
 		perfctr_share(parent, task, thread);
 	} else if (thread && !thread->context && !IS_ERR_OR_NULL(member)) {
-		add_member(parent, member, task, thread);
+		add_child_member(parent, member, task, thread);
 		ctx = NULL;
 	} else if (member || shares) {
 		WRITE_ONCE(parent->tree->incomplete, true);
@@ -255,23 +255,23 @@ static void bear_now(struct task_struct *task, struct perfctr_context *ctx)
 }
 
 /*
- * The birth of task: it cannot fail any more, and task has not run. ctx is what perfctr_conceive()
- * returned. NULL means that current did not inherit at that time; if it does now, the context is
- * allocated here, where nothing may sleep. Such a context needs no thresholds: current has got its
- * control since then, with spare ones. With the module other threads can have found task already:
- * it is locked then, and a context or mark that they gave it stays.
+ * The birth of task: it cannot fail any more, and task has not run. ctx is the result of
+ * perfctr_tree_prepare_child(). NULL means that current did not inherit at that time; if it does
+ * now, the context is allocated here, where nothing may sleep. Such a context needs no thresholds:
+ * current has got its control since then, with spare ones. With the module other threads can have
+ * found task already: it is locked then, and a context or mark that they gave it stays.
  */
-void perfctr_bear(struct task_struct *task, struct perfctr_context *ctx)
+void perfctr_tree_add_child(struct task_struct *task, struct perfctr_context *ctx)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	while (!ctx && bears_members(perfctr_thread(current)->context)) {
+	while (!ctx && is_child_context_wanted(perfctr_thread(current)->context)) {
 		local_irq_restore(flags);	/* PREEMPT_RT allocates with interrupts on alone */
 		ctx = perfctr_alloc(GFP_ATOMIC | __GFP_NOWARN) ?: ERR_PTR(-ENOMEM);
 		local_irq_save(flags);
 	}
-	bear_now(task, ctx);
+	add_child_now(task, ctx);
 	local_irq_restore(flags);
 }
 
@@ -427,9 +427,9 @@ static void take_out(struct perfctr_context *ctx, struct task_struct *task)
  * Ends the thread's membership of a tree, whoever made it, as its exit would; another context can
  * take its place.
  */
-void perfctr_evict(struct task_struct *task)
+void perfctr_tree_remove_member(struct task_struct *task)
 {
-	struct perfctr_context *ctx = perfctr_evict_shared(task, NULL);
+	struct perfctr_context *ctx = perfctr_remove_sharer(task, NULL);
 
 	if (ctx) {
 		settle_shared(ctx);

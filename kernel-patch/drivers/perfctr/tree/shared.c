@@ -120,7 +120,7 @@ int perfctr_stop_shared(struct perfctr_context *ctx)
 		WRITE_ONCE(ctx->started, false);
 		tell_cpus(ctx, leave_here);
 	}
-	perfctr_let_go(ctx);
+	perfctr_release_hold(ctx);
 	return err;
 }
 
@@ -246,7 +246,7 @@ void perfctr_leave_shared(void)
 }
 
 /* arg: which one, NULL: any; out: what was taken, or NULL. */
-static int evict_fn(struct task_struct *task, bool live, void *arg)
+static int remove_sharer_fn(struct task_struct *task, bool live, void *arg)
 {
 	struct perfctr_context *ctx = perfctr_thread(task)->context, **only = arg;
 
@@ -259,14 +259,15 @@ static int evict_fn(struct task_struct *task, bool live, void *arg)
 	return 0;
 }
 
-struct perfctr_context *perfctr_evict_shared(struct task_struct *task, struct perfctr_context *only)
+struct perfctr_context *perfctr_remove_sharer(struct task_struct *task,
+					      struct perfctr_context *only)
 {
 	struct perfctr_thread *thread = perfctr_thread_pin(task);
 	struct perfctr_context *ctx = only;
 
 	if (!thread)
 		return NULL;
-	perfctr_call_task(task, evict_fn, &ctx);
+	perfctr_call_task(task, remove_sharer_fn, &ctx);
 	perfctr_thread_put(thread);
 	if (ctx)
 		perfctr_drop_share(ctx, task);
@@ -301,7 +302,7 @@ static struct task_struct *next_sharer(const struct perfctr_context *ctx, int *n
 	return task;
 }
 
-/* A caller that is being killed, or exits, evicts no more than a few members. */
+/* A caller that is being killed, or exits, removes no more than a few members. */
 static bool must_end(unsigned int n_done)
 {
 	return n_done >= AT_ONCE && (fatal_signal_pending(current) || current->flags & PF_EXITING);
@@ -312,7 +313,7 @@ static bool must_end(unsigned int n_done)
  * itself does that in two steps. Whoever that is needs a CPU for it, which may be this one. -EINTR:
  * some are left.
  */
-static int evict_sharers(struct perfctr_context *ctx)
+static int remove_sharers(struct perfctr_context *ctx)
 {
 	struct task_struct *task;
 	unsigned int n = 0;
@@ -323,7 +324,7 @@ static int evict_sharers(struct perfctr_context *ctx)
 			return -EINTR;
 		task = next_sharer(ctx, &nr);
 		if (task) {
-			if (perfctr_evict_shared(task, ctx))
+			if (perfctr_remove_sharer(task, ctx))
 				perfctr_put(ctx);
 			put_task_struct(task);
 			n++;
@@ -368,7 +369,7 @@ int perfctr_unshare(struct perfctr_context *ctx)
 	perfctr_stop_shared(ctx);
 	if (perfctr_call(ctx, end_births_fn, NULL) == -ESRCH)
 		end_births_fn(ctx, false, NULL);
-	err = evict_sharers(ctx);
+	err = remove_sharers(ctx);
 	if (err) {
 		WRITE_ONCE(ctx->tree->incomplete, true);
 		return err;

@@ -136,7 +136,7 @@ static int start_member(struct perfctr_context *ctx)
 		return perfctr_start_shared(ctx);
 	err = perfctr_hold_for(ctx) ?: perfctr_call(ctx, perfctr_start_fn, NULL);
 	if (err)
-		perfctr_let_go(ctx);
+		perfctr_release_hold(ctx);
 	return err;
 }
 
@@ -147,7 +147,7 @@ static int stop_member(struct perfctr_context *ctx)
 	if (ctx->shared)
 		return perfctr_stop_shared(ctx);
 	err = perfctr_call(ctx, perfctr_stop_fn, NULL);
-	perfctr_let_go(ctx);
+	perfctr_release_hold(ctx);
 	return err;
 }
 
@@ -170,7 +170,7 @@ static int install_locked(struct perfctr_context *ctx, struct perfctr_install *i
 	if (!err)
 		err = replace_control(ctx, install);
 	if (!err)
-		perfctr_let_go(ctx);
+		perfctr_release_hold(ctx);
 	else if (start)
 		perfctr_drop_hold(hw);
 	if (err)

@@ -49,14 +49,15 @@ int perfctr_tree_resume(struct perfctr_context *ctx);
 bool perfctr_has_records(const struct perfctr_tree *tree);
 
 /*
- * members.c: what the kernel tells of threads. conceive makes the context of current's next child.
- * NULL: the child needs none of its own; -ENOMEM: there is no memory. bear takes what conceive has
- * returned, in any case, and does not sleep.
+ * members.c: what the kernel tells of threads. prepare_child makes the context of current's next
+ * child. NULL: the child needs none of its own; -ENOMEM: there is no memory. add_child takes over
+ * what prepare_child has returned, in any case, and does not sleep. remove_member ends the thread's
+ * membership, as its exit would.
  */
-struct perfctr_context *perfctr_conceive(gfp_t gfp);
-void perfctr_bear(struct task_struct *child, struct perfctr_context *ctx);
+struct perfctr_context *perfctr_tree_prepare_child(gfp_t gfp);
+void perfctr_tree_add_child(struct task_struct *child, struct perfctr_context *ctx);
 void perfctr_leave(void);
-void perfctr_evict(struct task_struct *task);
+void perfctr_tree_remove_member(struct task_struct *task);
 /* periods.c: current executes a program, and keeps its context. */
 void perfctr_executes(void);
 

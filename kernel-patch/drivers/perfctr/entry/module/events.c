@@ -90,7 +90,7 @@ static void probe_fork(void *unused, struct task_struct *parent, struct task_str
 		return;
 	/* Against perfctr_attach(). Interrupts on: who has the lock may interrupt this CPU. */
 	task_lock(child);
-	perfctr_bear(child, NULL);
+	perfctr_tree_add_child(child, NULL);
 	task_unlock(child);
 }
 

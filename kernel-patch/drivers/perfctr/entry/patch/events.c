@@ -18,9 +18,9 @@ void perfctr_events_exit(void)
 }
 
 /* current has a context and makes task. What can fail or sleep is done now. */
-int perfctr_fork_task(struct task_struct *task)
+int perfctr_prepare_child_task(struct task_struct *task)
 {
-	struct perfctr_context *ctx = perfctr_conceive(GFP_KERNEL);
+	struct perfctr_context *ctx = perfctr_tree_prepare_child(GFP_KERNEL);
 
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
@@ -28,13 +28,13 @@ int perfctr_fork_task(struct task_struct *task)
 	return 0;
 }
 
-/* ... and task cannot fail to be born any more. Locks are held: this must not sleep. */
-void perfctr_born_task(struct task_struct *task)
+/* ... and the creation of task cannot fail any more. Locks are held: this must not sleep. */
+void perfctr_add_child_task(struct task_struct *task)
 {
 	struct perfctr_context *ctx = task->thread.perfctr.context;
 
 	task->thread.perfctr.context = NULL;
-	perfctr_bear(task, ctx);
+	perfctr_tree_add_child(task, ctx);
 }
 
 void perfctr_exec_task(bool follows)

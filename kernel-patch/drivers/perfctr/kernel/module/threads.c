@@ -180,7 +180,7 @@ static bool is_to_fail(void)
 }
 
 /* The child may have been found by its number. Whatever its entry says, it runs nowhere. */
-struct perfctr_thread *perfctr_thread_born(struct task_struct *child)
+struct perfctr_thread *perfctr_thread_add_child(struct task_struct *child)
 {
 	struct perfctr_thread *thread, *mine = NULL;
 

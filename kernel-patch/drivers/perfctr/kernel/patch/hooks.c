@@ -59,7 +59,7 @@ int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *ar
 	return still.cpu;
 }
 
-struct perfctr_thread *perfctr_thread_born(struct task_struct *child)
+struct perfctr_thread *perfctr_thread_add_child(struct task_struct *child)
 {
 	return perfctr_thread(child);
 }

@@ -3,7 +3,7 @@
 #include "../machine/percpu.h"
 #include "accumulator.h"
 
-static bool is_to_clear(const struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
+static bool has_counter_to_clear(const struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
 {
 	u32 n = hw->n_events;
 	u32 i;
@@ -23,7 +23,7 @@ static noinline bool prevent_wrap_running(struct perfctr_cpu *cpu, struct perfct
 	if (hw->counts_kernel) {
 		perfctr_cpu_freeze(hw->slots);
 		perfctr_read_counters(perfctr_pmu, hw, cpu->value);
-		forward = fold_forward(cpu, page, hw);
+		forward = fold_counters_forward(cpu, page, hw);
 	}
 	prevent_wrap(cpu, hw);
 	renew_biases(cpu, page, hw);
@@ -38,10 +38,10 @@ bool perfctr_fold(struct perfctr_cpu *cpu, struct perfctr_page *page,
 	bool intact;
 
 	perfctr_read_counters(perfctr_pmu, hw, cpu->value);
-	intact = fold_forward(cpu, page, hw);
+	intact = fold_counters_forward(cpu, page, hw);
 	if (unlikely(!intact))
 		renew_biases(cpu, page, hw);
-	if (unlikely(is_to_clear(cpu, hw)))
+	if (unlikely(has_counter_to_clear(cpu, hw)))
 		intact &= prevent_wrap_running(cpu, page, hw);
 	if (unlikely(!intact))
 		page->flags |= PERFCTR_PAGE_DISTURBED;
@@ -64,7 +64,7 @@ void perfctr_fold_and_clear(struct perfctr_cpu *cpu, struct perfctr_page *page,
 	if (hw->counts_kernel)	/* user mode stands still by itself */
 		perfctr_cpu_freeze(hw->slots);
 	perfctr_read_counters(perfctr_pmu, hw, cpu->value);
-	if (!fold_forward(cpu, page, hw))
+	if (!fold_counters_forward(cpu, page, hw))
 		page->flags |= PERFCTR_PAGE_DISTURBED;
 	clear_counters(cpu, hw, slots);
 	renew_biases(cpu, page, hw);

@@ -60,8 +60,8 @@ static __always_inline void fold_counters(const struct perfctr_cpu *cpu, struct 
  * False: a counter has gone back. Others have written it, and what it lost stays lost: its sum is
  * as it was, and the caller sets a new bias.
  */
-static inline bool fold_forward(const struct perfctr_cpu *cpu, struct perfctr_page *page,
-				const struct perfctr_hw_control *hw)
+static inline bool fold_counters_forward(const struct perfctr_cpu *cpu, struct perfctr_page *page,
+					 const struct perfctr_hw_control *hw)
 {
 	struct perfctr_page_counter *c = page->counter;
 	u32 n = hw->n_events;

@@ -16,24 +16,24 @@ struct call {
 	int result;
 };
 
-static void call_fn(struct call *call, bool live)
+static void call_task_fn(struct call *call, bool live)
 {
 	lockdep_assert_irqs_disabled();
 	call->result = call->fn(call->task, live && !perfctr_cpu_paused(), call->arg);
 	call->done = true;
 }
 
-static void call_still(void *arg)
+static void call_stopped_task(void *arg)
 {
-	call_fn(arg, false);
+	call_task_fn(arg, false);
 }
 
-static void call_on_cpu(void *arg)
+static void call_running_task(void *arg)
 {
 	struct call *call = arg;
 
 	if (current == call->task)
-		call_fn(call, true);
+		call_task_fn(call, true);
 }
 
 int perfctr_call_task(struct task_struct *task, perfctr_task_fn fn, void *arg)
@@ -44,14 +44,14 @@ int perfctr_call_task(struct task_struct *task, perfctr_task_fn fn, void *arg)
 
 	if (task == current) {
 		local_irq_save(flags);
-		call_fn(&call, true);
+		call_task_fn(&call, true);
 		local_irq_restore(flags);
 		return call.result;
 	}
 	while (!call.done) {
-		cpu = perfctr_call_still(task, call_still, &call);
+		cpu = perfctr_call_still(task, call_stopped_task, &call);
 		if (cpu >= 0)
-			smp_call_function_single(cpu, call_on_cpu, &call, true);
+			smp_call_function_single(cpu, call_running_task, &call, true);
 	}
 	return call.result;
 }

@@ -19,7 +19,7 @@ static __always_inline bool has_counters_here(const struct perfctr_cpu *cpu,
 	return ctx->hw->n_events && likely(!cpu->mute);
 }
 
-static __always_inline u64 space_of(const struct perfctr_context *ctx)
+static __always_inline u64 context_space_id(const struct perfctr_context *ctx)
 {
 	const struct mm_struct *mm = ctx->shared ? NULL : ctx->task->mm;
 
@@ -31,9 +31,9 @@ static __always_inline u64 space_of(const struct perfctr_context *ctx)
  * thread may. Threads of one address space read each other's memory, and so each other's pages. A
  * shared context counts many threads, none of which may see the counts of the others.
  */
-static __always_inline u64 seen_by(const struct perfctr_context *ctx)
+static __always_inline u64 context_owner_id(const struct perfctr_context *ctx)
 {
-	u64 id = space_of(ctx);
+	u64 id = context_space_id(ctx);
 
 	return unlikely(ctx->hw->counts_kernel) && READ_ONCE(ctx->shown_to) != id ? 0 : id;
 }
@@ -55,7 +55,7 @@ static __always_inline void change_owner(struct perfctr_cpu *cpu, u64 owner)
 /* ctx's thread is about to run, or runs, and is counted in kernel mode. */
 static inline void keep_secret(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
 {
-	cpu->secret = !seen_by(ctx);
+	cpu->secret = !context_owner_id(ctx);
 	if (cpu->secret && perfctr_user_rdpmc())
 		perfctr_update_pce();
 }
@@ -67,7 +67,7 @@ static inline struct perfctr_context *started_context(const struct perfctr_threa
 	return ctx && ctx->started ? ctx : NULL;
 }
 
-static inline bool is_entered(const struct perfctr_context *ctx)
+static inline bool is_context_entered(const struct perfctr_context *ctx)
 {
 	return ctx->shared ? perfctr_page_here(ctx)->flags & PERFCTR_PAGE_COUNTING : ctx->started;
 }
@@ -81,7 +81,7 @@ static inline struct perfctr_context *entered_context(const struct perfctr_threa
 	struct perfctr_context *ctx = READ_ONCE(thread->context) ?:
 				      this_cpu_read(perfctr_cpu.left);
 
-	return ctx && is_entered(ctx) ? ctx : NULL;
+	return ctx && is_context_entered(ctx) ? ctx : NULL;
 }
 
 #endif

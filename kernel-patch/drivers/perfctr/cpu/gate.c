@@ -38,7 +38,8 @@ DEFINE_PER_CPU(union perfctr_gate_special, perfctr_gate_special);
 #define for_each_session(s, gate, i) \
 	for (i = 0; i < (gate)->n && ((s) = (gate)->session[i], true); i++)
 
-static enum perfctr_class class_of(const struct perfctr_session *s, const struct task_struct *task)
+static enum perfctr_class session_class_of(const struct perfctr_session *s,
+					   const struct task_struct *task)
 {
 	if (is_idle_task(task))
 		return PERFCTR_IDLE;
@@ -46,12 +47,12 @@ static enum perfctr_class class_of(const struct perfctr_session *s, const struct
 								    PERFCTR_UNMARKED;
 }
 
-static struct perfctr_page *page_here(struct perfctr_session *s)
+static struct perfctr_page *session_page_here(struct perfctr_session *s)
 {
 	return perfctr_session_page(s, smp_processor_id());
 }
 
-static bool counts_here(const struct perfctr_session *s, enum perfctr_class class)
+static bool is_counting_class(const struct perfctr_session *s, enum perfctr_class class)
 {
 	return s->open[class] || s->time[class];
 }
@@ -63,7 +64,8 @@ static void settle_class(struct perfctr_session *s, struct perfctr_page *page,
 	u32 flags = page->flags & ~PERFCTR_PAGE_COUNTING;
 
 	this_cpu_ptr(s->cpu)->settled = class;
-	WRITE_ONCE(page->flags, counts_here(s, class) ? flags | PERFCTR_PAGE_COUNTING : flags);
+	WRITE_ONCE(page->flags,
+		   is_counting_class(s, class) ? flags | PERFCTR_PAGE_COUNTING : flags);
 }
 
 /* A reader that sees the opening sees that the CPU counts. */
@@ -88,7 +90,7 @@ bool perfctr_gate_fold(void *session)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 	struct perfctr_session *s = session;
-	struct perfctr_page *page = page_here(s);
+	struct perfctr_page *page = session_page_here(s);
 
 	lockdep_assert_irqs_disabled();
 	perfctr_page_begin(page);
@@ -103,7 +105,7 @@ bool perfctr_gate_fold(void *session)
 static void settle_session(struct perfctr_session *s, struct task_struct *task, u64 now)
 {
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
-	struct perfctr_page *page = page_here(s);
+	struct perfctr_page *page = session_page_here(s);
 	enum perfctr_class old = sc->settled, new = sc->class;
 	bool traced = s->rings.cpu && (old == PERFCTR_MARKED || new == PERFCTR_MARKED);
 
@@ -133,7 +135,7 @@ static bool turn_gates(struct gate *gate, const struct task_struct *task)
 	for_each_session(s, gate, i) {
 		struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 
-		sc->class = class_of(s, task);
+		sc->class = session_class_of(s, task);
 		turned |= sc->class != sc->settled;
 		slots |= s->open[sc->class];
 	}
@@ -146,17 +148,17 @@ static void open_gate(struct perfctr_session *s, struct task_struct *task)
 {
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
-	struct perfctr_page *page = page_here(s);
+	struct perfctr_page *page = session_page_here(s);
 	u64 now = rdtsc();
 
-	sc->class = class_of(s, task);
+	sc->class = session_class_of(s, task);
 	perfctr_page_begin(page);
 	page->cpu = smp_processor_id();
 	if (static_branch_unlikely(&perfctr_kinds))
 		perfctr_kind_enter(page);
 	begin_time(page, now);
 	settle_class(s, page, sc->class);
-	if (counts_here(s, sc->class))
+	if (is_counting_class(s, sc->class))
 		count_opening(page);
 	if (s->hw->n_events) {
 		perfctr_cpu_take();
@@ -174,7 +176,7 @@ static void open_gate(struct perfctr_session *s, struct task_struct *task)
 		perfctr_trace(s, PERFCTR_TRACE_SWITCH, task, now);
 }
 
-static bool tells_idle(const struct perfctr_session *s)
+static bool has_own_idle_class(const struct perfctr_session *s)
 {
 	return s->open[PERFCTR_IDLE] != s->open[PERFCTR_UNMARKED] ||
 	       s->time[PERFCTR_IDLE] != s->time[PERFCTR_UNMARKED];
@@ -193,7 +195,7 @@ bool perfctr_gate_shows_kernel(void)
 	return this_cpu_read(perfctr_gate.n_kernel);
 }
 
-static bool shows_kernel(const struct perfctr_session *s)
+static bool has_visible_kernel_counts(const struct perfctr_session *s)
 {
 	return s->hw->counts_kernel && !perfctr_pmu->hides;
 }
@@ -208,7 +210,7 @@ static void add_session(struct gate *gate, struct perfctr_session *s, struct tas
 		return;
 	gate->session[gate->n++] = s;
 	this_cpu_ptr(&perfctr_gate_special)->n_traced += !!s->rings.cpu;
-	if (tells_idle(s))
+	if (has_own_idle_class(s))
 		count_idle(gate, 1);
 	WRITE_ONCE(sc->active, true);
 	if (!perfctr_cpu_paused())
@@ -223,7 +225,7 @@ void perfctr_gate_add(struct perfctr_session *s)
 		return;
 	add_session(gate, s, current);
 	/* Now: where RDPMC stays allowed all the same, counters are folded and cleared. */
-	if (shows_kernel(s)) {
+	if (has_visible_kernel_counts(s)) {
 		gate->n_kernel++;
 		perfctr_update_pce();
 	}
@@ -242,7 +244,7 @@ void perfctr_gate_shut(bool shut)
 }
 
 /* Those of task's group that have not come here yet; task runs here, or from now on. */
-static void admit_late(struct gate *gate, struct task_struct *task)
+static void admit_late_sessions(struct gate *gate, struct task_struct *task)
 {
 	struct perfctr_group *group = perfctr_thread(task)->mark;
 	unsigned int cpu = smp_processor_id();
@@ -264,7 +266,7 @@ void perfctr_gate_admit(void)
 {
 	lockdep_assert_irqs_disabled();
 	if (!perfctr_cpu_paused())
-		admit_late(this_cpu_ptr(&perfctr_gate), current);
+		admit_late_sessions(this_cpu_ptr(&perfctr_gate), current);
 }
 
 void perfctr_gate_announce_on(struct perfctr_session *s, unsigned int cpu)
@@ -310,7 +312,7 @@ bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next)
 
 	lockdep_assert_irqs_disabled();
 	if (unlikely(this_cpu_read(perfctr_gate_special.any)) && perfctr_thread(next)->mark) {
-		admit_late(gate, next);
+		admit_late_sessions(gate, next);
 		if (__this_cpu_read(perfctr_gate_special.n_traced)) {
 			turn_gates(gate, next);
 			return true;
@@ -348,7 +350,7 @@ void perfctr_gate_update(void)
 	if (perfctr_cpu_paused())
 		return;
 	smp_mb();	/* the mark before late: who starts a session looks the other way round */
-	admit_late(gate, current);
+	admit_late_sessions(gate, current);
 	if (!gate->n || !turn_gates(gate, current))
 		return;
 	perfctr_cpu_follow_gate();
@@ -366,7 +368,7 @@ void perfctr_gate_scrub(void)
 	if (!gate->n || !(gate->dirty || __this_cpu_read(perfctr_gate_slots)))
 		return;
 	for_each_session(s, gate, i) {
-		struct perfctr_page *page = page_here(s);
+		struct perfctr_page *page = session_page_here(s);
 
 		if (!s->hw->n_events)
 			continue;
@@ -379,7 +381,7 @@ void perfctr_gate_scrub(void)
 
 static void tick_session(struct perfctr_session *s, u64 now, bool intact)
 {
-	struct perfctr_page *page = page_here(s);
+	struct perfctr_page *page = session_page_here(s);
 
 	perfctr_page_begin(page);
 	if (page->flags & PERFCTR_PAGE_COUNTING)
@@ -412,7 +414,7 @@ void perfctr_gate_tick(u64 now, bool intact)
 /* Its counters stop, and leave nothing behind that others could read. */
 static void close_gate(struct perfctr_session *s)
 {
-	struct perfctr_page *page = page_here(s);
+	struct perfctr_page *page = session_page_here(s);
 	u64 now = rdtsc();
 
 	perfctr_page_begin(page);
@@ -440,10 +442,10 @@ void perfctr_gate_remove(struct perfctr_session *s)
 	if (!perfctr_cpu_paused())
 		close_gate(s);
 	WRITE_ONCE(sc->active, false);
-	if (tells_idle(s))
+	if (has_own_idle_class(s))
 		count_idle(gate, -1);
 	this_cpu_ptr(&perfctr_gate_special)->n_traced -= !!s->rings.cpu;
-	gate->n_kernel -= shows_kernel(s);
+	gate->n_kernel -= has_visible_kernel_counts(s);
 	for (i = 0; gate->session[i] != s; i++)
 		;
 	gate->session[i] = gate->session[--gate->n];
@@ -464,5 +466,5 @@ void perfctr_gate_pause(bool pause)
 			open_gate(s, current);
 	}
 	if (!pause)
-		admit_late(gate, current);
+		admit_late_sessions(gate, current);
 }

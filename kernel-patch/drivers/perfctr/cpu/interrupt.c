@@ -119,7 +119,7 @@ bool perfctr_tick_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, 
 	if (likely(!perfctr_waits(ctx))) {
 		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 		intact &= perfctr_thresholds_unwrap(cpu, ctx->hw);
-		intact &= fold_forward(cpu, page, ctx->hw);
+		intact &= fold_counters_forward(cpu, page, ctx->hw);
 		perfctr_thresholds_pass(ctx, true);
 	}
 	begin_periods(cpu, ctx);

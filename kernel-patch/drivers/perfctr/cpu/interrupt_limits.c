@@ -45,7 +45,7 @@ static unsigned int permitted_percent(void)
 }
 
 /* An emulated CPU may have stood still within one: all of a tick is not much for that. */
-static bool had_their_time(const struct perfctr_cpu *cpu)
+static bool is_interrupt_time_used(const struct perfctr_cpu *cpu)
 {
 	unsigned int percent = READ_ONCE(interrupt_percent);
 
@@ -54,7 +54,7 @@ static bool had_their_time(const struct perfctr_cpu *cpu)
 
 bool perfctr_interrupted_enough(const struct perfctr_cpu *cpu)
 {
-	return cpu->interrupts >= READ_ONCE(interrupts_per_tick) || had_their_time(cpu);
+	return cpu->interrupts >= READ_ONCE(interrupts_per_tick) || is_interrupt_time_used(cpu);
 }
 
 /*
@@ -62,7 +62,7 @@ bool perfctr_interrupted_enough(const struct perfctr_cpu *cpu)
  * where kernel mode is counted, what they do on their way in and out, and the signals that they
  * send, bring the next one. Nobody else's time is as short as that beside their own.
  */
-static u64 time_of_their_own(const struct perfctr_cpu *cpu, u64 start)
+static u64 interrupt_overhead_before(const struct perfctr_cpu *cpu, u64 start)
 {
 	u64 between = start - cpu->interrupted;
 	unsigned int percent = permitted_percent();
@@ -75,7 +75,7 @@ static u64 time_of_their_own(const struct perfctr_cpu *cpu, u64 start)
 void perfctr_interrupt_begins(struct perfctr_cpu *cpu, u64 start)
 {
 	cpu->interrupts++;
-	cpu->interrupt_time += time_of_their_own(cpu, start);
+	cpu->interrupt_time += interrupt_overhead_before(cpu, start);
 }
 
 void perfctr_interrupt_ends(struct perfctr_cpu *cpu, u64 start)

@@ -26,11 +26,11 @@ void perfctr_scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 }
 
 /* The current thread is counted. */
-static void scrub_running(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+static void scrub_running_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	struct perfctr_page *page = perfctr_page_here(ctx);
 
-	change_owner(cpu, seen_by(ctx));
+	change_owner(cpu, context_owner_id(ctx));
 	cpu->own |= ctx->hw->slots;
 	if (!cpu->foreign)
 		return;
@@ -59,7 +59,7 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 		perfctr_scrub_cpu(cpu, mm);
 	} else if (!current->mm || current->mm == mm) {
 		/* It has no mm any more while it exits: others of its process may run here next. */
-		scrub_running(cpu, entered_context(perfctr_thread(current)));
+		scrub_running_context(cpu, entered_context(perfctr_thread(current)));
 	}
 	if (perfctr_is_gated())
 		perfctr_gate_scrub();

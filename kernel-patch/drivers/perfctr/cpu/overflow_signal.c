@@ -42,7 +42,7 @@ static void put_signals(struct perfctr_signals *s)
 }
 
 /* One more that waits for nothing but to be handled is not told from the first. */
-static bool is_pending(int signal)
+static bool is_signal_pending(int signal)
 {
 	/* A thread that runs has it. */
 	struct sighand_struct *sighand = rcu_dereference_protected(current->sighand, true);
@@ -61,7 +61,7 @@ static bool send_signal(int signal, u32 events)
 {
 	struct kernel_siginfo info;
 
-	if (is_pending(signal))
+	if (is_signal_pending(signal))
 		return false;
 	clear_siginfo(&info);
 	info.si_signo = signal;

@@ -40,7 +40,7 @@ void perfctr_page_forbid_reads(struct perfctr_page *page)
 	}
 }
 
-static bool allows_rdpmc(const struct perfctr_hw_control *hw)
+static bool is_rdpmc_allowed(const struct perfctr_hw_control *hw)
 {
 	return !(hw && (hw->partial || hw->interrupts || hw->session)) &&
 	       perfctr_features() & PERFCTR_FEATURE_RDPMC;
@@ -54,7 +54,7 @@ void perfctr_page_init(struct perfctr_page *page, const struct perfctr_hw_contro
 	page->size = sizeof(*page);
 	page->abi_version = PERFCTR_ABI_VERSION;
 	page->cpu = U32_MAX;
-	page->flags = allows_rdpmc(hw) ? PERFCTR_PAGE_RDPMC : 0;
+	page->flags = is_rdpmc_allowed(hw) ? PERFCTR_PAGE_RDPMC : 0;
 	page->n_counters = hw ? hw->n_events : 0;
 	for (i = 0; i < page->n_counters; i++)
 		page->counter[i].ticket = hw->event[i].rdpmc;
@@ -90,7 +90,7 @@ void perfctr_page_clear(struct perfctr_page *page, const struct perfctr_hw_contr
 
 	perfctr_page_begin(page);
 	page->flags &= ~(PERFCTR_PAGE_DISTURBED | PERFCTR_PAGE_RDPMC);
-	if (allows_rdpmc(hw))
+	if (is_rdpmc_allowed(hw))
 		page->flags |= PERFCTR_PAGE_RDPMC;
 	page->tsc.sum = 0;
 	for (i = hw->n_events; i < page->n_counters; i++)

@@ -57,7 +57,7 @@ static void wake_reader(struct irq_work *work)
 	wake_up_interruptible(container_of(work, struct perfctr_sampling, wake)->wait);
 }
 
-static bool is_valid(const struct perfctr_samples_args *args)
+static bool is_samples_request_valid(const struct perfctr_samples_args *args)
 {
 	bool chain = args->flags & PERFCTR_SAMPLES_CHAIN;
 
@@ -126,7 +126,7 @@ int perfctr_begin_sampling(struct perfctr_tree *tree, struct perfctr_samples_arg
 /* 0 or an error, of what the caller asks for. */
 int perfctr_check_samples(const struct perfctr_samples_args *args)
 {
-	if (!is_valid(args))
+	if (!is_samples_request_valid(args))
 		return -EINVAL;
 	if (!(perfctr_features() & PERFCTR_FEATURE_INTERRUPT))
 		return -EOPNOTSUPP;
@@ -196,7 +196,7 @@ static int may_see_samples(const struct perfctr_sampling *s)
  * The functions from here on to perfctr_read_sampled() are called by who has the descriptor that
  * made the tree, which keeps what it finds.
  */
-static struct perfctr_sampling *sampling_of(struct perfctr_tree *tree)
+static struct perfctr_sampling *tree_sampling(struct perfctr_tree *tree)
 {
 	return smp_load_acquire(&tree->sampling);	/* what it holds */
 }
@@ -204,7 +204,7 @@ static struct perfctr_sampling *sampling_of(struct perfctr_tree *tree)
 int perfctr_mmap_samples(struct perfctr_tree *tree, struct vm_area_struct *vma,
 			 unsigned long offset)
 {
-	struct perfctr_sampling *s = sampling_of(tree);
+	struct perfctr_sampling *s = tree_sampling(tree);
 
 	if (!s)
 		return -EINVAL;
@@ -213,7 +213,7 @@ int perfctr_mmap_samples(struct perfctr_tree *tree, struct vm_area_struct *vma,
 
 int perfctr_consume_samples(struct perfctr_tree *tree, const struct perfctr_consume *consume)
 {
-	struct perfctr_sampling *s = sampling_of(tree);
+	struct perfctr_sampling *s = tree_sampling(tree);
 	int err;
 
 	if (!s)
@@ -226,7 +226,7 @@ int perfctr_consume_samples(struct perfctr_tree *tree, const struct perfctr_cons
 
 __poll_t perfctr_poll_samples(struct perfctr_tree *tree)
 {
-	struct perfctr_sampling *s = sampling_of(tree);
+	struct perfctr_sampling *s = tree_sampling(tree);
 	unsigned int cpu;
 	__poll_t events;
 
@@ -259,7 +259,7 @@ static void read_sampled(struct perfctr_sampling *s, struct perfctr_sampled *sam
 /* sampled is zero but for its size. */
 int perfctr_read_sampled(struct perfctr_tree *tree, struct perfctr_sampled *sampled)
 {
-	struct perfctr_sampling *s = sampling_of(tree);
+	struct perfctr_sampling *s = tree_sampling(tree);
 	int err = s ? may_see_samples(s) : -ENOENT;
 
 	if (err)
@@ -324,8 +324,8 @@ static u32 walk_chain(struct pt_regs *regs, u64 *chain, u32 depth)
 }
 
 /* Behind the counts. Where no interrupt has told it, its stack may be another address space's. */
-static void store_user(const struct perfctr_sampling *s, u64 *to, struct pt_regs *regs,
-		       bool told)
+static void store_user_state(const struct perfctr_sampling *s, u64 *to, struct pt_regs *regs,
+			     bool told)
 {
 	if (s->flags & PERFCTR_SAMPLES_REGISTERS) {
 		store_registers((struct perfctr_sample_registers *)to, regs);
@@ -365,13 +365,13 @@ static void store_counts(struct perfctr_sample *sample, const struct perfctr_pag
 }
 
 /* One of those that there may be. */
-static bool take_place(struct perfctr_sampling *s)
+static bool take_sample_place(struct perfctr_sampling *s)
 {
 	return atomic64_dec_return(&s->left) >= 0;
 }
 
 /* One that has a place: of all CPUs the last to show theirs tells the end. */
-static void fill_place(struct perfctr_sampling *s)
+static void fill_sample_place(struct perfctr_sampling *s)
 {
 	if (!atomic64_dec_and_test(&s->unshown))
 		return;
@@ -390,7 +390,7 @@ static void write_sample(struct perfctr_sampling *s, const struct perfctr_contex
 		atomic64_add(passed->weight, &s->lost_weight[passed->event]);
 		return;
 	}
-	if (s->max_samples && !take_place(s))
+	if (s->max_samples && !take_sample_place(s))
 		return;
 	store_counts(sample, ctx->page, s->n_counters);
 	sample->type = PERFCTR_SAMPLE_PERIOD;
@@ -403,10 +403,10 @@ static void write_sample(struct perfctr_sampling *s, const struct perfctr_contex
 	sample->weight = passed->weight;
 	store_place(sample, user, passed);
 	if (s->flags)
-		store_user(s, &sample->counter[s->n_counters], user, passed->told);
+		store_user_state(s, &sample->counter[s->n_counters], user, passed->told);
 	perfctr_ring_show(ring);
 	if (s->max_samples)
-		fill_place(s);
+		fill_sample_place(s);
 	if (perfctr_ring_fill(ring) == s->wake_at)
 		irq_work_queue(&s->wake);
 }

@@ -14,7 +14,7 @@ struct summing {
 	bool counts_on;		/* a CPU was counting another thread than the reader */
 };
 
-static bool is_counting(int cpu, void *summing)
+static bool is_cpu_counting(int cpu, void *summing)
 {
 	const struct summing *sum = summing;
 
@@ -29,7 +29,7 @@ static void tell_sums(void *summing)
 	unsigned int cpu = smp_processor_id();
 	struct perfctr_told *told;
 
-	if (is_counting(cpu, sum) && pages->fold(pages->owner) && current != sum->reader)
+	if (is_cpu_counting(cpu, sum) && pages->fold(pages->owner) && current != sum->reader)
 		WRITE_ONCE(sum->counts_on, true);
 	if (!pages->told)
 		return;
@@ -55,7 +55,7 @@ static u64 count_entries(const struct perfctr_cpu_pages *pages, const struct cpu
 	return n;
 }
 
-static void forget_told(const struct perfctr_cpu_pages *pages, const struct cpumask *cpus)
+static void forget_told_sums(const struct perfctr_cpu_pages *pages, const struct cpumask *cpus)
 {
 	unsigned int cpu;
 
@@ -69,8 +69,8 @@ static void forget_told(const struct perfctr_cpu_pages *pages, const struct cpum
  * A CPU that was not counting had brought its sums up to date. If it has begun since, they may have
  * grown.
  */
-static void add_all(const struct perfctr_cpu_pages *pages, const struct cpumask *cpus,
-		    struct perfctr_counts *counts)
+static void add_cpu_sums(const struct perfctr_cpu_pages *pages, const struct cpumask *cpus,
+			 struct perfctr_counts *counts)
 {
 	struct perfctr_counts copy;
 	unsigned int cpu;
@@ -95,12 +95,12 @@ bool perfctr_sum_cpus(const struct perfctr_cpu_pages *pages, const struct cpumas
 	u64 before = count_entries(pages, cpus);
 
 	smp_rmb();	/* the entries before what counts */
-	forget_told(pages, cpus);
+	forget_told_sums(pages, cpus);
 	if (at_once)
 		stop_machine(tell_stopped_sums, &sum, cpus);
 	else
-		on_each_cpu_cond_mask(is_counting, tell_sums, &sum, true, cpus);
+		on_each_cpu_cond_mask(is_cpu_counting, tell_sums, &sum, true, cpus);
 	smp_rmb();	/* what counts before seq, and the sums before the entries */
-	add_all(pages, cpus, counts);
+	add_cpu_sums(pages, cpus, counts);
 	return at_once || (!sum.counts_on && count_entries(pages, cpus) == before);
 }

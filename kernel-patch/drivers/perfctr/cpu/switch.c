@@ -29,8 +29,8 @@ static __always_inline void begin_counters(struct perfctr_cpu *cpu, struct perfc
 }
 
 /* The counters are stopped. They will count in kernel mode, or interrupt. */
-static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
-				     struct perfctr_page *page)
+static noinline void enter_special_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
+					    struct perfctr_page *page)
 {
 	/* First: where RDPMC stays allowed all the same, counters are cleared. */
 	if (ctx->hw->counts_kernel)
@@ -47,7 +47,7 @@ static noinline void enter_specially(struct perfctr_cpu *cpu, struct perfctr_con
  * missing. The counters here are somebody else's: the thread's own reads end with the sums, as
  * those of a stopped context do.
  */
-static noinline void enter_mute(const struct perfctr_context *ctx, struct perfctr_page *page)
+static noinline void enter_mute_cpu(const struct perfctr_context *ctx, struct perfctr_page *page)
 {
 	perfctr_kind_mute(page, true);
 	if (!ctx->hw->n_events)
@@ -58,7 +58,7 @@ static noinline void enter_mute(const struct perfctr_context *ctx, struct perfct
 	forbid_fast_reads(page);
 }
 
-static noinline void leave_mute(const struct perfctr_context *ctx, struct perfctr_page *page)
+static noinline void leave_mute_cpu(const struct perfctr_context *ctx, struct perfctr_page *page)
 {
 	perfctr_kind_mute(page, false);
 	if (!ctx->shared && !ctx->hw->interrupts)
@@ -80,7 +80,7 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu, struct perfc
 		cpu->loads++;
 		perfctr_pmu->load(hw);
 	}
-	change_owner(cpu, seen_by(ctx));
+	change_owner(cpu, context_owner_id(ctx));
 	/* A bias tells what a counter holds: to whoever has mapped it, too. */
 	if (cpu->foreign && (perfctr_user_rdpmc() || perfctr_has_page(ctx))) {
 		clear_slots(cpu, cpu->foreign);
@@ -89,7 +89,7 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu, struct perfc
 	}
 	if (!known) {
 		if (unlikely(hw->special)) {
-			enter_specially(cpu, ctx, page);
+			enter_special_counters(cpu, ctx, page);
 			return;
 		}
 		perfctr_read_counters(perfctr_pmu, hw, cpu->value);
@@ -97,7 +97,7 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu, struct perfc
 	begin_counters(cpu, page, hw);
 }
 
-static __always_inline void enter_cpu(struct perfctr_page *page, u64 now, bool switched)
+static __always_inline void enter_page_on_cpu(struct perfctr_page *page, u64 now, bool switched)
 {
 	u32 number = raw_smp_processor_id();
 
@@ -119,20 +119,20 @@ static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfct
 	perfctr_page_begin(page);
 	if (ctx->shared)
 		WRITE_ONCE(page->flags, page->flags | PERFCTR_PAGE_COUNTING);
-	enter_cpu(page, now, switched);
+	enter_page_on_cpu(page, now, switched);
 	if (has_counters_here(cpu, ctx))
 		enter_counters(cpu, ctx, page);
 	else if (unlikely(cpu->mute))
-		enter_mute(ctx, page);
+		enter_mute_cpu(ctx, page);
 	perfctr_page_end(page);
 }
 
 /* The counters are stopped, and their values are in the sums. Returns their owner's ctx_id. */
-static noinline u64 leave_specially(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
+static noinline u64 leave_special_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	if (ctx->hw->interrupts)
 		perfctr_leave_periods(cpu, ctx);
-	return seen_by(ctx);
+	return context_owner_id(ctx);
 }
 
 static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
@@ -154,10 +154,10 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 		}
 		perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
 		fold_counters(cpu, page, ctx->hw);
-		change_owner(cpu, unlikely(ctx->hw->special) ? leave_specially(cpu, ctx) :
-							       space_of(ctx));
+		change_owner(cpu, unlikely(ctx->hw->special) ? leave_special_counters(cpu, ctx) :
+							       context_space_id(ctx));
 	} else if (unlikely(cpu->mute)) {
-		leave_mute(ctx, page);
+		leave_mute_cpu(ctx, page);
 	}
 	perfctr_page_end(page);
 }
@@ -167,7 +167,8 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
  * need not be stopped. Kernel mode is counted up to one and from one instruction, for all counters.
  * Where they interrupt each thread has its own distance to the next period.
  */
-static bool goes_on(const struct perfctr_hw_control *out, const struct perfctr_hw_control *in)
+static bool may_counters_run_on(const struct perfctr_hw_control *out,
+				const struct perfctr_hw_control *in)
 {
 	return in->n_events && !in->special && !out->special;
 }
@@ -179,7 +180,7 @@ static void change_context(struct perfctr_cpu *cpu, struct perfctr_context *out,
 	u64 now = rdtsc();
 
 	if (out)
-		leave_context(cpu, out, now, !in || !goes_on(out->hw, in->hw));
+		leave_context(cpu, out, now, !in || !may_counters_run_on(out->hw, in->hw));
 	if (in)
 		enter_context(cpu, in, now, true);
 	if (marked) {
@@ -189,8 +190,8 @@ static void change_context(struct perfctr_cpu *cpu, struct perfctr_context *out,
 }
 
 /* out, in: the started contexts of prev and next, or NULL. */
-static noinline void switch_slowly(struct task_struct *prev, struct task_struct *next,
-				   struct perfctr_context *out, struct perfctr_context *in)
+static noinline void switch_contexts_slowly(struct task_struct *prev, struct task_struct *next,
+					    struct perfctr_context *out, struct perfctr_context *in)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 	bool turned = false;
@@ -254,7 +255,7 @@ static noinline void exchange_threads(struct task_struct *prev, struct task_stru
 	perfctr_page_begin(left);
 	perfctr_page_begin(entered);
 	left->tsc.sum = left->tsc.bias + now;
-	enter_cpu(entered, now, true);
+	enter_page_on_cpu(entered, now, true);
 	if (unlikely(perfctr_pmu->read)) {
 		perfctr_pmu->read(hw, cpu->value);
 		for (i = 0; i < n; i++)
@@ -271,16 +272,16 @@ static noinline void exchange_threads(struct task_struct *prev, struct task_stru
 	perfctr_page_end(left);
 	return;
 slowly:
-	switch_slowly(prev, next, out->started ? out : NULL, in->started ? in : NULL);
+	switch_contexts_slowly(prev, next, out->started ? out : NULL, in->started ? in : NULL);
 }
 
 /*
  * Both bear one mark, or share the context ctx, and no gate has to look at each of them. Where
  * what they share has to be entered or left, the CPU is told.
  */
-static __always_inline bool is_alike(const struct perfctr_thread *from,
-				     const struct perfctr_thread *to,
-				     const struct perfctr_context *ctx)
+static __always_inline bool is_counted_alike(const struct perfctr_thread *from,
+					     const struct perfctr_thread *to,
+					     const struct perfctr_context *ctx)
 {
 	if (ctx && !perfctr_is_gated())
 		return true;
@@ -288,12 +289,12 @@ static __always_inline bool is_alike(const struct perfctr_thread *from,
 	       !this_cpu_read(perfctr_gate_special.any);
 }
 
-static noinline void switch_extra(struct task_struct *prev, struct task_struct *next,
-				  const struct perfctr_thread *from,
-				  const struct perfctr_thread *to)
+static noinline void switch_threads_with_rest(struct task_struct *prev, struct task_struct *next,
+					      const struct perfctr_thread *from,
+					      const struct perfctr_thread *to)
 {
 	if (perfctr_switch_is_ours(prev, next))
-		switch_slowly(prev, next, entered_context(from), started_context(to));
+		switch_contexts_slowly(prev, next, entered_context(from), started_context(to));
 	perfctr_switch_rest(prev, next);
 }
 
@@ -301,39 +302,40 @@ static noinline void switch_extra(struct task_struct *prev, struct task_struct *
  * When one of the two is watched: it is started, marked, or an idle thread that some session tells
  * from others. current may be the one or the other.
  */
-static __always_inline void switch_watched(struct task_struct *prev, struct task_struct *next,
-					   const struct perfctr_thread *from,
-					   const struct perfctr_thread *to)
+static __always_inline void switch_watched_threads(struct task_struct *prev,
+						   struct task_struct *next,
+						   const struct perfctr_thread *from,
+						   const struct perfctr_thread *to)
 {
 	struct perfctr_context *out, *in;
 
 	lockdep_assert_irqs_disabled();
 	if (unlikely(perfctr_switch_has_more(prev, next))) {
-		switch_extra(prev, next, from, to);
+		switch_threads_with_rest(prev, next, from, to);
 		return;
 	}
 	out = from->context;
 	in = to->context;
 	if (out == in) {
-		if (is_alike(from, to, out) && !perfctr_user_rdpmc())
+		if (is_counted_alike(from, to, out) && !perfctr_user_rdpmc())
 			return;
 	} else if (out && in && out->hw == in->hw) {
 		exchange_threads(prev, next, out, in);
 		return;
 	}
-	switch_slowly(prev, next, entered_context(from), started_context(to));
+	switch_contexts_slowly(prev, next, entered_context(from), started_context(to));
 }
 
 #ifdef PERFCTR_SWITCH_FINDS_THREADS
 void perfctr_switch_threads(struct task_struct *prev, struct task_struct *next,
 			    const struct perfctr_thread *from, const struct perfctr_thread *to)
 {
-	switch_watched(prev, next, from, to);
+	switch_watched_threads(prev, next, from, to);
 }
 #else
 void perfctr_switch(struct task_struct *prev, struct task_struct *next)
 {
-	switch_watched(prev, next, perfctr_thread(prev), perfctr_thread(next));
+	switch_watched_threads(prev, next, perfctr_thread(prev), perfctr_thread(next));
 }
 #endif
 

@@ -50,14 +50,14 @@ size_t perfctr_thresholds_bytes(void)
 	return 2 * (offsetof(struct perfctr_thresholds, event[n]) + perfctr_signals_bytes());
 }
 
-static void free_alone(struct perfctr_thresholds *t)
+static void free_threshold_set(struct perfctr_thresholds *t)
 {
 	if (t->signals)
 		perfctr_free_signals(t->signals);
 	kfree(t);
 }
 
-static struct perfctr_thresholds *make_alone(const struct perfctr_hw_control *hw, gfp_t gfp)
+static struct perfctr_thresholds *make_threshold_set(const struct perfctr_hw_control *hw, gfp_t gfp)
 {
 	struct perfctr_thresholds *t;
 	u32 i;
@@ -74,21 +74,21 @@ static struct perfctr_thresholds *make_alone(const struct perfctr_hw_control *hw
 	t->signals = perfctr_make_signals(hw, gfp);
 	if (t->signals)
 		return t;
-	free_alone(t);
+	free_threshold_set(t);
 	return NULL;
 }
 
 struct perfctr_thresholds *perfctr_make_thresholds(const struct perfctr_hw_control *hw, bool spare,
 						   gfp_t gfp)
 {
-	struct perfctr_thresholds *t = make_alone(hw, gfp);
+	struct perfctr_thresholds *t = make_threshold_set(hw, gfp);
 
 	if (!t || !spare)
 		return t;
-	t->spare = make_alone(hw, gfp);
+	t->spare = make_threshold_set(hw, gfp);
 	if (t->spare)
 		return t;
-	free_alone(t);
+	free_threshold_set(t);
 	return NULL;
 }
 
@@ -97,8 +97,8 @@ void perfctr_free_thresholds(struct perfctr_thresholds *t)
 	if (!t)
 		return;
 	if (t->spare)
-		free_alone(t->spare);
-	free_alone(t);
+		free_threshold_set(t->spare);
+	free_threshold_set(t);
 }
 
 /* Nobody is told of their ends any more, and no thread waits for it. NULL is fine. */
@@ -186,7 +186,7 @@ void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *c
 }
 
 /* SplitMix64, of Steele, Lea and Flood: 64 random bits. */
-static u64 draw_bits(u64 *state)
+static u64 draw_random_bits(u64 *state)
 {
 	u64 z = *state += 0x9e3779b97f4a7c15ULL;
 
@@ -195,9 +195,9 @@ static u64 draw_bits(u64 *state)
 	return z ^ (z >> 31);
 }
 
-static u64 draw_below(u64 *state, u64 n)
+static u64 draw_random_below(u64 *state, u64 n)
 {
-	return mul_u64_u64_shr(draw_bits(state), n, 64);
+	return mul_u64_u64_shr(draw_random_bits(state), n, 64);
 }
 
 /*
@@ -212,22 +212,23 @@ void perfctr_vary_thresholds(struct perfctr_thresholds *t, const struct perfctr_
 	if (!v->phase && !v->jitter)
 		return;
 	t->random = v->seed + atomic64_inc_return(&v->threads);
-	t->random = draw_bits(&t->random);
+	t->random = draw_random_bits(&t->random);
 	for (i = 0; i < hw->n_events; i++) {
 		struct perfctr_threshold *e = &t->event[i];
 		u64 period = perfctr_hw_periods(hw)[i].period;
 
 		if (v->phase)
-			e->next -= draw_below(&t->random, period);
+			e->next -= draw_random_below(&t->random, period);
 		/* Distances have a sign. */
 		e->spread = min(mul_u64_u32_div(period, v->jitter, 100), S64_MAX - period);
-		e->beyond = draw_below(&t->random, e->spread);
+		e->beyond = draw_random_below(&t->random, e->spread);
 		e->next += e->beyond;
 	}
 }
 
 /* count has passed next, and perhaps more thresholds: as many are returned. */
-static noinline u64 pass_varied(struct perfctr_threshold *e, u64 period, u64 count, u64 *random)
+static noinline u64 pass_varied_thresholds(struct perfctr_threshold *e, u64 period, u64 count,
+					   u64 *random)
 {
 	u64 due = e->next - e->beyond, n = div64_u64(count - due, period);
 
@@ -236,8 +237,8 @@ static noinline u64 pass_varied(struct perfctr_threshold *e, u64 period, u64 cou
 	due += period;
 	if (n) {
 		due += (n - 1) * period;
-		e->last = due - period + (n > 1 ? draw_below(random, e->spread) : e->beyond);
-		e->beyond = draw_below(random, e->spread);
+		e->last = due - period + (n > 1 ? draw_random_below(random, e->spread) : e->beyond);
+		e->beyond = draw_random_below(random, e->spread);
 		if (count - due < e->beyond) {
 			e->next = due + e->beyond;
 			return n;
@@ -245,12 +246,12 @@ static noinline u64 pass_varied(struct perfctr_threshold *e, u64 period, u64 cou
 		e->last = due + e->beyond;
 		due += period;
 	}
-	e->beyond = draw_below(random, e->spread);
+	e->beyond = draw_random_below(random, e->spread);
 	e->next = due + e->beyond;
 	return n + 1;
 }
 
-static u64 pass_even(struct perfctr_threshold *e, u64 period, u64 count)
+static u64 pass_even_thresholds(struct perfctr_threshold *e, u64 period, u64 count)
 {
 	u64 beyond = count - e->next, n = 1;
 
@@ -280,8 +281,8 @@ void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late)
 		passed.told = !late;
 		passed.weight = e->last;
 		passed.periods = unlikely(e->spread) ?
-				 pass_varied(e, p->period, count, &t->random) :
-				 pass_even(e, p->period, count);
+				 pass_varied_thresholds(e, p->period, count, &t->random) :
+				 pass_even_thresholds(e, p->period, count);
 		passed.weight = e->last - passed.weight;
 		passed.late = count - e->last;
 		e->over += passed.periods;

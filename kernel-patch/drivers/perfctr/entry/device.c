@@ -31,7 +31,7 @@
 
 static char revoked;	/* its address: private_data of who has called REVOKE */
 
-static long ioctl_info(void __user *user)
+static long device_ioctl_info(void __user *user)
 {
 	const struct perfctr_pmu *pmu = perfctr_usable_pmu();
 	struct perfctr_use contexts, sessions;
@@ -89,7 +89,7 @@ struct descriptor {
 };
 
 /* A descriptor that was handed on does not hand on the right to choose what is counted. */
-static int may_change(const struct descriptor *d)
+static int may_change_context(const struct descriptor *d)
 {
 	if (!d->owns)
 		return -EPERM;
@@ -150,7 +150,7 @@ static int read_context(void *descriptor, struct perfctr_counts *counts)
 	return perfctr_may_read(&d->owner) ?: perfctr_tree_read(d->ctx, counts);
 }
 
-static long ioctl_get_control(const struct descriptor *d, void __user *user)
+static long context_ioctl_get_control(const struct descriptor *d, void __user *user)
 {
 	struct perfctr_control *control;
 	u32 size;
@@ -172,7 +172,7 @@ static long ioctl_get_control(const struct descriptor *d, void __user *user)
 	return err;
 }
 
-static long ioctl_periods(const struct descriptor *d, void __user *user)
+static long context_ioctl_periods(const struct descriptor *d, void __user *user)
 {
 	struct perfctr_periods periods;
 	u32 size;
@@ -193,19 +193,19 @@ static long ioctl_periods(const struct descriptor *d, void __user *user)
 	return err ?: perfctr_put_struct(user, &periods, sizeof(periods), size);
 }
 
-static long ioctl_start(const struct descriptor *d)
+static long context_ioctl_start(const struct descriptor *d)
 {
-	return may_change(d) ?: perfctr_tree_start(d->ctx);
+	return may_change_context(d) ?: perfctr_tree_start(d->ctx);
 }
 
-static long ioctl_stop(const struct descriptor *d)
+static long context_ioctl_stop(const struct descriptor *d)
 {
 	if (!d->owns)
 		return -EPERM;
 	return perfctr_may_change(&d->owner) ?: perfctr_tree_stop(d->ctx);
 }
 
-static long ioctl_record(const struct descriptor *d, void __user *user)
+static long context_ioctl_record(const struct descriptor *d, void __user *user)
 {
 	struct perfctr_record *record;
 	u32 size;
@@ -228,18 +228,18 @@ static long ioctl_record(const struct descriptor *d, void __user *user)
 	return err;
 }
 
-static long ioctl_samples(const struct descriptor *d, void __user *user)
+static long context_ioctl_samples(const struct descriptor *d, void __user *user)
 {
 	struct perfctr_samples_args args;
 	u32 size;
-	int err = may_change(d) ?: perfctr_get_struct(&args, sizeof(args), user, &size);
+	int err = may_change_context(d) ?: perfctr_get_struct(&args, sizeof(args), user, &size);
 
 	if (!err)
 		err = perfctr_open_samples(d->ctx, &args);
 	return err ?: perfctr_put_struct(user, &args, sizeof(args), size);
 }
 
-static long ioctl_sampled(const struct descriptor *d, void __user *user)
+static long context_ioctl_sampled(const struct descriptor *d, void __user *user)
 {
 	struct perfctr_sampled sampled = {};
 	u32 size;
@@ -255,7 +255,7 @@ static long ioctl_sampled(const struct descriptor *d, void __user *user)
 	return err ?: perfctr_put_struct(user, &sampled, sizeof(sampled), size);
 }
 
-static long ioctl_consume(const struct descriptor *d, void __user *user)
+static long context_ioctl_consume(const struct descriptor *d, void __user *user)
 {
 	struct perfctr_consume consume;
 	u32 size;
@@ -275,25 +275,25 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	case PERFCTR_IOC_READ:
 		return perfctr_user_read(user, PERFCTR_SCOPE_TREE, 0, read_context, d);
 	case PERFCTR_IOC_CONTROL:
-		return may_change(d) ?: perfctr_user_control(user, control_context, d);
+		return may_change_context(d) ?: perfctr_user_control(user, control_context, d);
 	case PERFCTR_IOC_GET_CONTROL:
-		return ioctl_get_control(d, user);
+		return context_ioctl_get_control(d, user);
 	case PERFCTR_IOC_PERIODS:
-		return ioctl_periods(d, user);
+		return context_ioctl_periods(d, user);
 	case PERFCTR_IOC_SAMPLES:
-		return ioctl_samples(d, user);
+		return context_ioctl_samples(d, user);
 	case PERFCTR_IOC_SAMPLED:
-		return ioctl_sampled(d, user);
+		return context_ioctl_sampled(d, user);
 	case PERFCTR_IOC_CONSUME:
-		return ioctl_consume(d, user);
+		return context_ioctl_consume(d, user);
 	case PERFCTR_IOC_START:
-		return ioctl_start(d);
+		return context_ioctl_start(d);
 	case PERFCTR_IOC_STOP:
-		return ioctl_stop(d);
+		return context_ioctl_stop(d);
 	case PERFCTR_IOC_RESUME:
-		return may_change(d) ?: perfctr_tree_resume(d->ctx);
+		return may_change_context(d) ?: perfctr_tree_resume(d->ctx);
 	case PERFCTR_IOC_RECORD:
-		return ioctl_record(d, user);
+		return context_ioctl_record(d, user);
 	default:
 		return -ENOTTY;
 	}
@@ -342,7 +342,7 @@ static int free_descriptor(struct descriptor *d)
 
 static LLIST_HEAD(closing);
 
-static void free_closing(struct work_struct *work)
+static void free_closing_descriptors(struct work_struct *work)
 {
 	struct descriptor *d, *next;
 
@@ -352,7 +352,7 @@ static void free_closing(struct work_struct *work)
 	}
 }
 
-static DECLARE_WORK(closing_work, free_closing);
+static DECLARE_WORK(closing_work, free_closing_descriptors);
 
 /* A process that is being killed does not wait for the end of a large tree: a worker ends it. */
 static int context_release(struct inode *inode, struct file *file)
@@ -390,7 +390,7 @@ static struct perfctr_context *make_context(struct task_struct *task, bool take)
 	return ctx;
 }
 
-static struct perfctr_context *open_task(struct task_struct *task, u32 flags)
+static struct perfctr_context *open_task_context(struct task_struct *task, u32 flags)
 {
 	bool create = flags & PERFCTR_OPEN_CREATE;
 	unsigned int mode = create ? PTRACE_MODE_ATTACH_REALCREDS : PTRACE_MODE_READ_REALCREDS;
@@ -415,7 +415,7 @@ static int open_context(struct descriptor *d, const struct perfctr_open_args *op
 	task = open->tid ? perfctr_find_task(open->tid) : get_task_struct(current);
 	if (!task)
 		return -ESRCH;
-	ctx = open_task(task, open->flags);
+	ctx = open_task_context(task, open->flags);
 	put_task_struct(task);
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
@@ -426,7 +426,7 @@ static int open_context(struct descriptor *d, const struct perfctr_open_args *op
 	return 0;
 }
 
-static int check_open(const struct perfctr_open_args *open)
+static int check_open_args(const struct perfctr_open_args *open)
 {
 	if (open->flags & ~(PERFCTR_OPEN_CREATE | PERFCTR_OPEN_TAKE) || open->tid < 0 ||
 	    open->reserved)
@@ -439,13 +439,13 @@ static int check_open(const struct perfctr_open_args *open)
 }
 
 /* A context, and the page and thresholds that it may have, or what keeps one alive. */
-static size_t most_bytes(void)
+static size_t most_descriptor_bytes(void)
 {
 	return sizeof(struct descriptor) + perfctr_context_bytes() + sizeof(struct perfctr_tree) +
 	       perfctr_thresholds_bytes() + PAGE_SIZE;
 }
 
-static long ioctl_open(const void __user *user)
+static long device_ioctl_open(const void __user *user)
 {
 	struct perfctr_open_args open;
 	struct descriptor *d;
@@ -454,13 +454,13 @@ static long ioctl_open(const void __user *user)
 
 	fd = perfctr_get_struct(&open, sizeof(open), user, &size);
 	if (!fd)
-		fd = check_open(&open);
+		fd = check_open_args(&open);
 	if (fd)
 		return fd;
 	d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
 	if (!d)
 		return -ENOMEM;
-	fd = perfctr_owner_init(&d->owner, most_bytes());
+	fd = perfctr_owner_init(&d->owner, most_descriptor_bytes());
 	if (!fd)
 		fd = open_context(d, &open);
 	if (!fd)
@@ -475,7 +475,7 @@ static long ioctl_open(const void __user *user)
  * Everything that holds counters is stopped, and nothing can be started before the descriptor is
  * closed: the caller can do with them what it wants.
  */
-static long ioctl_revoke(struct file *file)
+static long device_ioctl_revoke(struct file *file)
 {
 	if (!perfmon_capable())
 		return -EACCES;
@@ -498,13 +498,13 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	int err;
 
 	if (cmd == PERFCTR_IOC_INFO)
-		return ioctl_info(user);
+		return device_ioctl_info(user);
 	err = perfctr_may_count();
 	if (err)
 		return err;
 	switch (cmd) {
 	case PERFCTR_IOC_OPEN:
-		return ioctl_open(user);
+		return device_ioctl_open(user);
 	case PERFCTR_IOC_KIND_CPUS:
 		return perfctr_ioctl_kind_cpus(user);
 	case PERFCTR_IOC_GROUP:
@@ -516,7 +516,7 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case PERFCTR_IOC_HOLDERS:
 		return perfctr_ioctl_holders(user);
 	case PERFCTR_IOC_REVOKE:
-		return ioctl_revoke(file);
+		return device_ioctl_revoke(file);
 	default:
 		return -ENOTTY;
 	}

@@ -30,7 +30,7 @@
 /* The machine suspends or reboots: no CPU counts, nor one that comes online. */
 static bool suspended;
 
-static bool may_count(unsigned int cpu)
+static bool may_cpu_count(unsigned int cpu)
 {
 	const struct perfctr_pmu *pmu = perfctr_usable_pmu();
 
@@ -41,9 +41,9 @@ static bool may_count(unsigned int cpu)
  * Runs on the CPU that comes online. Its flags may be old: a CPU that has failed to resume is still
  * marked as paused. It never fails, as the kernel would take the CPU down again.
  */
-static int come_online(unsigned int cpu)
+static int bring_cpu_online(unsigned int cpu)
 {
-	bool mute = !may_count(cpu);
+	bool mute = !may_cpu_count(cpu);
 
 	if (mute)
 		pr_warn("perfctr: CPU %u counts no events: its counters are unknown, or a sibling's\n",
@@ -56,7 +56,7 @@ static int come_online(unsigned int cpu)
 	return 0;
 }
 
-static int go_offline(unsigned int cpu)
+static int take_cpu_offline(unsigned int cpu)
 {
 	perfctr_sessions_offline(cpu);
 	return 0;
@@ -127,13 +127,13 @@ static struct platform_driver power_driver = {
 };
 
 /* The next kernel, or the firmware, finds the counters as this one found them. */
-static int reboot_event(struct notifier_block *nb, unsigned long event, void *unused)
+static int handle_reboot(struct notifier_block *nb, unsigned long event, void *unused)
 {
 	set_suspended(true);
 	return NOTIFY_OK;
 }
 
-static struct notifier_block reboot_notifier = { .notifier_call = reboot_event };
+static struct notifier_block reboot_notifier = { .notifier_call = handle_reboot };
 
 static struct platform_device *power_device;
 static enum cpuhp_state online_state;
@@ -156,8 +156,8 @@ int __init perfctr_lifecycle_init(void)
 					give_back_registers);
 	if (err)
 		goto no_dying;
-	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perfctr:online", come_online,
-				  go_offline);
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perfctr:online", bring_cpu_online,
+				  take_cpu_offline);
 	if (state < 0) {
 		err = state;
 		goto no_online;

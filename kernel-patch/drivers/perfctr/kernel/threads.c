@@ -33,21 +33,21 @@ struct walk {
 	struct perfctr_threads *threads;
 };
 
-static int next_to_give(void)
+static int next_number_to_give(void)
 {
 	return idr_get_cursor(&init_pid_ns.idr);
 }
 
-static bool is_done(const struct walk *walk, int nr)
+static bool is_walk_done(const struct walk *walk, int nr)
 {
-	int last = walk->search->once ? walk->first : next_to_give();
+	int last = walk->search->once ? walk->first : next_number_to_give();
 
 	/* When they have gone beyond the last number too, all are looked at again. */
 	return walk->round && last >= walk->first && nr >= last;
 }
 
 /* Under RCU. NULL: no more. */
-static struct pid *next_pid(struct walk *walk)
+static struct pid *next_pid_of_walk(struct walk *walk)
 {
 	struct pid *pid = find_ge_pid(walk->next, &init_pid_ns);
 
@@ -55,18 +55,19 @@ static struct pid *next_pid(struct walk *walk)
 		walk->round = true;
 		pid = find_ge_pid(1, &init_pid_ns);
 	}
-	if (!pid || is_done(walk, pid_nr(pid)))
+	if (!pid || is_walk_done(walk, pid_nr(pid)))
 		return NULL;
 	walk->next = pid_nr(pid) + 1;
 	return pid;
 }
 
-static bool is_known(const struct perfctr_threads *threads, const struct task_struct *task)
+static bool is_process_known(const struct perfctr_threads *threads, const struct task_struct *task)
 {
 	return task->tgid < threads->n_known && test_bit(task->tgid, threads->known);
 }
 
-static void set_known(struct perfctr_threads *threads, const struct task_struct *task, bool below)
+static void set_process_known(struct perfctr_threads *threads, const struct task_struct *task,
+			      bool below)
 {
 	if (task->tgid >= threads->n_known)
 		return;
@@ -82,21 +83,21 @@ static void forget_process(struct perfctr_threads *threads, const struct task_st
 }
 
 /* What is between here and the first that is known is known then: nothing is climbed twice. */
-static bool is_below(struct perfctr_threads *threads, struct task_struct *task,
-		     struct task_struct *top)
+static bool is_task_below(struct perfctr_threads *threads, struct task_struct *task,
+			  struct task_struct *top)
 {
 	struct task_struct *pos, *end = task;
 	bool below;
 
-	while (end->pid && !same_thread_group(end, top) && !is_known(threads, end))
+	while (end->pid && !same_thread_group(end, top) && !is_process_known(threads, end))
 		end = rcu_dereference(end->real_parent);
 	below = end->pid && (same_thread_group(end, top) || test_bit(end->tgid, threads->below));
 	for (pos = task; pos->pid && pos != end; pos = rcu_dereference(pos->real_parent))
-		set_known(threads, pos, below);
+		set_process_known(threads, pos, below);
 	return below;
 }
 
-static bool is_in_scope(struct walk *walk, struct task_struct *task)
+static bool is_task_in_scope(struct walk *walk, struct task_struct *task)
 {
 	const struct perfctr_search *search = walk->search;
 
@@ -110,30 +111,30 @@ static bool is_in_scope(struct walk *walk, struct task_struct *task)
 	default:
 		if (thread_group_leader(task))
 			forget_process(walk->threads, task);
-		return is_below(walk->threads, task, search->top);
+		return is_task_below(walk->threads, task, search->top);
 	}
 }
 
-static void look_at(struct walk *walk, struct task_struct *task)
+static void look_at_task(struct walk *walk, struct task_struct *task)
 {
 	struct perfctr_threads *threads = walk->threads;
 
-	if (task && is_in_scope(walk, task) && walk->search->fn(task, walk->search->arg))
+	if (task && is_task_in_scope(walk, task) && walk->search->fn(task, walk->search->arg))
 		threads->task[threads->n++] = get_task_struct(task);
 }
 
 /* False when there are no more. */
-static bool look_at_some(struct walk *walk)
+static bool look_at_some_tasks(struct walk *walk)
 {
 	struct pid *pid = NULL;
 	unsigned int i;
 
 	rcu_read_lock();
 	for (i = 0; i < AT_ONCE && walk->threads->n < walk->threads->room; i++) {
-		pid = next_pid(walk);
+		pid = next_pid_of_walk(walk);
 		if (!pid)
 			break;
-		look_at(walk, pid_task(pid, PIDTYPE_PID));
+		look_at_task(walk, pid_task(pid, PIDTYPE_PID));
 	}
 	rcu_read_unlock();
 	return pid;
@@ -154,7 +155,7 @@ static int make_room(struct perfctr_threads *threads)
 	return 0;
 }
 
-static int look_at_all(struct walk *walk, bool grow)
+static int look_at_all_tasks(struct walk *walk, bool grow)
 {
 	struct perfctr_threads *threads = walk->threads;
 
@@ -168,7 +169,7 @@ static int look_at_all(struct walk *walk, bool grow)
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
-	} while (look_at_some(walk));
+	} while (look_at_some_tasks(walk));
 	return 0;
 }
 
@@ -197,15 +198,15 @@ int perfctr_find_threads(struct perfctr_threads *threads, const struct perfctr_s
 		return -ENOMEM;
 	if (search->top && search->scope == PERFCTR_MARK_THREAD) {
 		rcu_read_lock();
-		look_at(&walk, search->top);
+		look_at_task(&walk, search->top);
 		rcu_read_unlock();
 		return 0;
 	}
 	if (threads->known)
 		bitmap_zero(threads->known, threads->n_known);
-	walk.first = next_to_give();
+	walk.first = next_number_to_give();
 	walk.next = walk.first;
-	return look_at_all(&walk, first);
+	return look_at_all_tasks(&walk, first);
 }
 
 void perfctr_put_threads(struct perfctr_threads *threads)

@@ -27,14 +27,14 @@
 			 PERFCTR_CONTROL_PHASE)
 
 /* Where no bits select modes, everything counts in all of them. */
-static bool selects_modes(const struct perfctr_pmu *pmu)
+static bool has_mode_bits(const struct perfctr_pmu *pmu)
 {
 	return pmu->evntsel_kernel || pmu->evntsel2_kernel;
 }
 
-static bool counts_kernel(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
+static bool is_kernel_counted(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
 {
-	return !selects_modes(pmu) || e->evntsel & pmu->evntsel_kernel ||
+	return !has_mode_bits(pmu) || e->evntsel & pmu->evntsel_kernel ||
 	       e->evntsel2 & pmu->evntsel2_kernel;
 }
 
@@ -46,7 +46,7 @@ static u32 counter_number(const struct perfctr_pmu *pmu, u32 counter)
 	return counter & ~(PERFCTR_FIXED | fast);
 }
 
-static u32 slot_of(const struct perfctr_pmu *pmu, u32 counter)
+static u32 counter_slot(const struct perfctr_pmu *pmu, u32 counter)
 {
 	u32 n = counter_number(pmu, counter);
 
@@ -61,7 +61,7 @@ static unsigned int value_bits = 32;
 module_param(value_bits, uint, 0444);
 MODULE_PARM_DESC(value_bits, "for tests: bits that a counter's value may have, 2 to 32");
 
-static u32 bits_of(const struct perfctr_pmu *pmu, u32 counter)
+static u32 counter_bits(const struct perfctr_pmu *pmu, u32 counter)
 {
 	return counter & PERFCTR_FIXED ? pmu->fixed_bits : pmu->general_bits;
 }
@@ -76,7 +76,7 @@ u32 perfctr_event_policy(const struct perfctr_event_control *e, u32 policy)
 	return e->flags & PERFCTR_EVENT_POLICY ? e->flags & ~PERFCTR_EVENT_POLICY : policy;
 }
 
-static bool event_notifies(const struct perfctr_event_control *e)
+static bool has_event_notice(const struct perfctr_event_control *e)
 {
 	return e->signal || e->flags == PERFCTR_EVENT_STOP;
 }
@@ -97,10 +97,10 @@ static u32 check_privilege(const struct perfctr_pmu *pmu, const struct perfctr_e
 {
 	if (policy)
 		return policy->privileged ||
-		       (selects_modes(pmu) &&
+		       (has_mode_bits(pmu) &&
 			perfctr_policy_is_harmless(perfctr_event_policy(e, policy->exclude))) ?
 		       0 : PERFCTR_BAD_POLICY;
-	return counts_kernel(pmu, e) && perfctr_may_count_kernel() ? PERFCTR_BAD_PRIVILEGE : 0;
+	return is_kernel_counted(pmu, e) && perfctr_may_count_kernel() ? PERFCTR_BAD_PRIVILEGE : 0;
 }
 
 static bool has_counter(const struct perfctr_pmu *pmu, const struct perfctr_event_control *e)
@@ -109,7 +109,8 @@ static bool has_counter(const struct perfctr_pmu *pmu, const struct perfctr_even
 
 	if (e->kinds)
 		return n < 32 &&
-		       perfctr_kinds_counters(pmu, e->kinds) & BIT_ULL(slot_of(pmu, e->counter));
+		       perfctr_kinds_counters(pmu, e->kinds) &
+			       BIT_ULL(counter_slot(pmu, e->counter));
 	return n < (e->counter & PERFCTR_FIXED ? pmu->n_fixed : pmu->n_general);
 }
 
@@ -144,7 +145,7 @@ static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event
 		return PERFCTR_BAD_FIELD;
 	if (e->period && check_period(e, policy))
 		return PERFCTR_BAD_PERIOD;
-	if (event_notifies(e) && check_notice(e, policy))
+	if (has_event_notice(e) && check_notice(e, policy))
 		return PERFCTR_BAD_SIGNAL;
 	if (e->evntsel & ~(fixed ? pmu->fixed_allowed : evntsel_allowed(pmu, e)))
 		return PERFCTR_BAD_EVNTSEL;
@@ -153,7 +154,7 @@ static u32 check_event(const struct perfctr_pmu *pmu, const struct perfctr_event
 	if (~e->evntsel & pmu->evntsel_required)
 		return PERFCTR_BAD_ENABLE;
 	if (!(e->evntsel & pmu->evntsel_user) && !(e->evntsel2 & pmu->evntsel2_user) &&
-	    !counts_kernel(pmu, e))
+	    !is_kernel_counted(pmu, e))
 		return PERFCTR_BAD_MODE;
 	return check_privilege(pmu, e, policy);
 }
@@ -172,8 +173,8 @@ static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *c
 		if (control->event[i].period && control->flags & PERFCTR_CONTROL_TOTALS)
 			return PERFCTR_BAD_PERIOD;
 		for (j = 0; j < i; j++)
-			if (slot_of(pmu, control->event[j].counter) ==
-			    slot_of(pmu, control->event[i].counter))
+			if (counter_slot(pmu, control->event[j].counter) ==
+			    counter_slot(pmu, control->event[i].counter))
 				return PERFCTR_BAD_DUPLICATE;
 		bad = pmu->check ? pmu->check(control, i) : 0;
 		if (bad)
@@ -202,7 +203,7 @@ static size_t tail_size(u32 n_events, bool interrupts)
 }
 
 /* Nobody can choose controls that meet in one place of the table. */
-static u32 hash_of(const struct perfctr_hw_control *hw)
+static u32 hash_control(const struct perfctr_hw_control *hw)
 {
 	size_t bytes = tail_size(hw->n_events, hw->interrupts);
 	static u32 seed __read_mostly;
@@ -213,7 +214,7 @@ static u32 hash_of(const struct perfctr_hw_control *hw)
 }
 
 /* Under controls_lock. */
-static struct perfctr_hw_control *find_same(const struct perfctr_hw_control *hw, u32 hash)
+static struct perfctr_hw_control *find_same_control(const struct perfctr_hw_control *hw, u32 hash)
 {
 	struct perfctr_hw_control *other;
 
@@ -238,7 +239,7 @@ static void add_control(struct perfctr_hw_control *hw, u32 hash)
  * The control of totals is their own: the switch takes threads that have one control for threads
  * that have pages.
  */
-static struct perfctr_hw_control *own_control(struct perfctr_hw_control *hw)
+static struct perfctr_hw_control *init_own_control(struct perfctr_hw_control *hw)
 {
 	hw->id = atomic64_inc_return(&last_id);
 	refcount_set(&hw->refs, 1);
@@ -248,10 +249,10 @@ static struct perfctr_hw_control *own_control(struct perfctr_hw_control *hw)
 static struct perfctr_hw_control *share_control(struct perfctr_hw_control *hw)
 {
 	struct perfctr_hw_control *other;
-	u32 hash = hash_of(hw);
+	u32 hash = hash_control(hw);
 
 	spin_lock(&controls_lock);
-	other = find_same(hw, hash);
+	other = find_same_control(hw, hash);
 	if (other)
 		refcount_inc(&other->refs);
 	else
@@ -292,7 +293,7 @@ static void apply_policy(const struct perfctr_pmu *pmu, struct perfctr_event_con
 }
 
 /* Members that share a context with their root have no records and no periods. */
-static bool fit_together(u32 flags)
+static bool has_compatible_flags(u32 flags)
 {
 	return !(flags & PERFCTR_CONTROL_TOTALS) ||
 	       (flags & PERFCTR_CONTROL_INHERIT &&
@@ -301,7 +302,7 @@ static bool fit_together(u32 flags)
 
 static int check_control(struct perfctr_control *control, const struct perfctr_policy *policy)
 {
-	if (control->flags & ~CONTROL_FLAGS || !fit_together(control->flags) ||
+	if (control->flags & ~CONTROL_FLAGS || !has_compatible_flags(control->flags) ||
 	    control->bad_event || control->bad_reason || control->reserved ||
 	    control->n_events > PERFCTR_MAX_COUNTERS)
 		return -EINVAL;
@@ -330,10 +331,10 @@ static void add_period(const struct perfctr_pmu *pmu, struct perfctr_hw_event *e
 		       struct perfctr_hw_period *p, const struct perfctr_event_control *e)
 {
 	p->period = e->period;
-	p->kernel = counts_kernel(pmu, e);
+	p->kernel = is_kernel_counted(pmu, e);
 	p->signal = e->signal;
 	p->stop = e->flags == PERFCTR_EVENT_STOP;
-	p->bits = bits_of(pmu, event->rdpmc);
+	p->bits = counter_bits(pmu, event->rdpmc);
 	p->least = LEAST_DISTANCE;
 	p->grain = 1;
 	event->evntsel |= pmu->evntsel_interrupt;
@@ -345,15 +346,15 @@ static void build_event(const struct perfctr_pmu *pmu, const struct perfctr_even
 			struct perfctr_hw_event *event)
 {
 	event->rdpmc = e->counter;
-	event->slot = slot_of(pmu, e->counter);
-	event->most = most_value(bits_of(pmu, e->counter));
+	event->slot = counter_slot(pmu, e->counter);
+	event->most = most_value(counter_bits(pmu, e->counter));
 	event->kinds = e->kinds;
 	event->evntsel = e->evntsel;
 	event->evntsel2 = e->evntsel2;
 }
 
 /* The event's part of perfctr_hw_control.shared. */
-static u64 shared_of(const struct perfctr_pmu *pmu, const struct perfctr_hw_event *event)
+static u64 shared_bits_of_event(const struct perfctr_pmu *pmu, const struct perfctr_hw_event *event)
 {
 	return pmu->shared ? pmu->shared(event) : 0;
 }
@@ -375,12 +376,12 @@ static struct perfctr_hw_control *build_control(const struct perfctr_control *co
 	for (i = 0; i < hw->n_events; i++) {
 		build_event(pmu, &control->event[i], &hw->event[i]);
 		hw->slots |= BIT_ULL(hw->event[i].slot);
-		hw->shared |= shared_of(pmu, &hw->event[i]);
-		hw->counts_kernel |= counts_kernel(pmu, &control->event[i]);
+		hw->shared |= shared_bits_of_event(pmu, &hw->event[i]);
+		hw->counts_kernel |= is_kernel_counted(pmu, &control->event[i]);
 		if (control->event[i].period)
 			add_period(pmu, &hw->event[i], &perfctr_hw_periods(hw)[i],
 				   &control->event[i]);
-		hw->notifies |= event_notifies(&control->event[i]);
+		hw->notifies |= has_event_notice(&control->event[i]);
 		hw->signals |= control->event[i].signal != 0;
 	}
 	hw->special = hw->counts_kernel || hw->interrupts;
@@ -428,7 +429,7 @@ static void blame_event(struct perfctr_control *control, const struct perfctr_hw
 	control->bad_reason = PERFCTR_BAD_TAKEN;
 	for (i = 0; i < hw->n_events; i++) {
 		if (use->slots & BIT_ULL(hw->event[i].slot) ||
-		    use->shared & shared_of(perfctr_pmu, &hw->event[i])) {
+		    use->shared & shared_bits_of_event(perfctr_pmu, &hw->event[i])) {
 			control->bad_event = i;
 			return;
 		}
@@ -449,7 +450,7 @@ struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 	hw = build_control(control);
 	if (IS_ERR(hw))
 		return hw;
-	return control->flags & PERFCTR_CONTROL_TOTALS ? own_control(hw) : share_control(hw);
+	return control->flags & PERFCTR_CONTROL_TOTALS ? init_own_control(hw) : share_control(hw);
 }
 
 /* An event of the control counts kernel mode: the first that does. */
@@ -459,7 +460,7 @@ void perfctr_blame_kernel(struct perfctr_control *control)
 
 	control->bad_reason = PERFCTR_BAD_PRIVILEGE;
 	for (i = 0; i < control->n_events; i++) {
-		if (counts_kernel(perfctr_pmu, &control->event[i])) {
+		if (is_kernel_counted(perfctr_pmu, &control->event[i])) {
 			control->bad_event = i;
 			return;
 		}

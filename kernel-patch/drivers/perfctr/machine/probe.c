@@ -91,7 +91,7 @@ static const char *check_counters(const struct perfctr_pmu *pmu, u64 slots)
 }
 
 /* The fixed counters after the third count what need not happen in a short loop. */
-static bool is_to_count(const struct perfctr_pmu *pmu, u64 slots, u32 slot)
+static bool is_slot_to_count(const struct perfctr_pmu *pmu, u64 slots, u32 slot)
 {
 	if (!(slots & BIT_ULL(slot)) || slot > PERFCTR_FIXED_SLOT + 2)
 		return false;
@@ -106,7 +106,8 @@ static u64 probe_evntsel(const struct perfctr_pmu *pmu, u32 slot)
 }
 
 /* Every counter's share of what the kernel does, in the order of slots. */
-static void fill_in(struct perfctr_hw_control *hw, const struct perfctr_pmu *pmu, u64 slots)
+static void fill_probe_control(struct perfctr_hw_control *hw, const struct perfctr_pmu *pmu,
+			       u64 slots)
 {
 	u32 slot;
 
@@ -114,7 +115,7 @@ static void fill_in(struct perfctr_hw_control *hw, const struct perfctr_pmu *pmu
 	for (slot = 0; slot < 64 && hw->n_events < PERFCTR_MAX_COUNTERS; slot++) {
 		struct perfctr_hw_event *e;
 
-		if (!is_to_count(pmu, slots, slot))
+		if (!is_slot_to_count(pmu, slots, slot))
 			continue;
 		e = &hw->event[hw->n_events++];
 		e->rdpmc = rdpmc_index(slot);
@@ -146,7 +147,7 @@ static const char *check_counting(const struct perfctr_pmu *pmu,
 	return NULL;
 }
 
-static u64 slots_of(const struct perfctr_pmu *pmu)
+static u64 slots_of_pmu(const struct perfctr_pmu *pmu)
 {
 	u64 slots = 0;
 	u32 slot;
@@ -157,14 +158,14 @@ static u64 slots_of(const struct perfctr_pmu *pmu)
 	return slots;
 }
 
-static const char *check_all(const struct perfctr_pmu *pmu, struct perfctr_hw_control *hw)
+static const char *check_pmu_here(const struct perfctr_pmu *pmu, struct perfctr_hw_control *hw)
 {
-	u64 slots = slots_of(pmu);
+	u64 slots = slots_of_pmu(pmu);
 	const char *fault = check_access(pmu, slots);
 
 	if (fault)
 		return fault;
-	fill_in(hw, pmu, slots);
+	fill_probe_control(hw, pmu, slots);
 	pmu->take_cpu(true);
 	fault = check_counters(pmu, slots) ?: check_counting(pmu, hw);
 	pmu->give_cpu();
@@ -178,7 +179,7 @@ static void check_cpu(void *arg)
 	if (probe->pmu->kind && probe->pmu->kind() < 0)
 		probe->fault = "CPUID is not the same twice";
 	else
-		probe->fault = check_all(probe->pmu, probe->hw);
+		probe->fault = check_pmu_here(probe->pmu, probe->hw);
 	if (!probe->fault)
 		perfctr_measure_costs();
 }

@@ -62,7 +62,7 @@ bool perfctr_cpu_is_ours(void)
 	if (!READ_ONCE(held) || perfctr_cpu_paused() || __this_cpu_read(perfctr_cpu.mute))
 		return false;
 	__this_cpu_write(cpu_taken, true);
-	smp_mb();	/* cpu_taken before held, in give_all() the other way round */
+	smp_mb();	/* cpu_taken before held, in give_all_cpus() the other way round */
 	if (!READ_ONCE(held)) {
 		__this_cpu_write(cpu_taken, false);
 		return false;
@@ -88,12 +88,12 @@ static void give_cpu(void *unused)
 	perfctr_update_pce();
 }
 
-static bool is_taken(int cpu, void *unused)
+static bool is_cpu_taken(int cpu, void *unused)
 {
 	return per_cpu(cpu_taken, cpu);
 }
 
-static bool has_interrupts(int cpu, void *unused)
+static bool has_cpu_interrupts(int cpu, void *unused)
 {
 	return perfctr_cpu_has_interrupts(cpu);
 }
@@ -115,7 +115,7 @@ bool perfctr_may_interrupt(void)
 
 	if (READ_ONCE(interrupters) > 1)
 		return false;
-	on_each_cpu_cond(has_interrupts, look_for_interrupts, &found, true);
+	on_each_cpu_cond(has_cpu_interrupts, look_for_interrupts, &found, true);
 	return found;
 }
 
@@ -128,15 +128,15 @@ static void give_cpu_interrupts(void *unused)
 static void give_interrupts(void)
 {
 	lockdep_assert_held(&reserve_lock);
-	on_each_cpu_cond(has_interrupts, give_cpu_interrupts, NULL, true);
+	on_each_cpu_cond(has_cpu_interrupts, give_cpu_interrupts, NULL, true);
 }
 
-static void give_all(void)
+static void give_all_cpus(void)
 {
 	lockdep_assert_held(&reserve_lock);
 	WRITE_ONCE(held, false);
 	smp_mb();	/* held before cpu_taken */
-	on_each_cpu_cond(is_taken, give_cpu, NULL, true);
+	on_each_cpu_cond(is_cpu_taken, give_cpu, NULL, true);
 }
 
 static int claim_registers(void)
@@ -168,7 +168,7 @@ static void release_pmu(void)
 }
 
 /* The PMU is tried at the first reservation: before, the NMI watchdog may have had it. */
-static int reserve_and_try(void)
+static int reserve_and_try_pmu(void)
 {
 	int err = reserve_pmu();
 
@@ -185,7 +185,7 @@ void __init perfctr_try_at_boot(void)
 	if (!perfctr_pmu)
 		return;
 	spin_lock(&reserve_lock);
-	if (!reserve_and_try())
+	if (!reserve_and_try_pmu())
 		release_pmu();
 	spin_unlock(&reserve_lock);
 }
@@ -235,7 +235,7 @@ static int reserve_control(const struct perfctr_hw_control *hw)
 		return -EADDRINUSE;
 	if (revokers)
 		return -EBUSY;
-	err = users ? 0 : reserve_and_try();
+	err = users ? 0 : reserve_and_try_pmu();
 	if (err)
 		return err;
 	users++;
@@ -270,7 +270,7 @@ void perfctr_release(const struct perfctr_hw_control *hw)
 	change_users(hw, -1);
 	interrupters -= hw->interrupts;
 	if (!--users) {
-		give_all();
+		give_all_cpus();
 		release_pmu();
 	} else if (hw->interrupts && !interrupters) {
 		give_interrupts();
@@ -293,7 +293,7 @@ bool perfctr_refuses(void)
 }
 
 /* Where that disturbs others they are asked once a second, however often it is wanted. */
-static bool others_hold(void)
+static bool is_held_by_others(void)
 {
 	static unsigned long asked;
 	static bool known, hold;
@@ -320,7 +320,7 @@ u32 perfctr_holder(void)
 	spin_lock(&reserve_lock);
 	if (users)
 		holder = PERFCTR_HOLDER_PERFCTR;
-	else if (others_hold())
+	else if (is_held_by_others())
 		holder = PERFCTR_HOLDER_OTHER;
 	spin_unlock(&reserve_lock);
 	return holder;

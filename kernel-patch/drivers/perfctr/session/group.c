@@ -64,7 +64,7 @@ struct change {
 };
 
 /* Where the thread cannot be switched. */
-static int change_fn(struct task_struct *task, bool live, void *arg)
+static int change_mark_fn(struct task_struct *task, bool live, void *arg)
 {
 	struct change *change = arg;
 	struct perfctr_thread *thread = perfctr_thread(task);
@@ -94,7 +94,7 @@ static int change_mark(struct task_struct *task, struct perfctr_group *group, bo
 		return set ? -ENOMEM : 0;
 	if (set)
 		add_member(group);
-	err = perfctr_call_task(task, change_fn, &change);
+	err = perfctr_call_task(task, change_mark_fn, &change);
 	perfctr_thread_put(thread);
 	/* What was to be set and was not, or was set already; else what was there before. */
 	if (change.mark)
@@ -153,7 +153,7 @@ static bool has_other_mark(const struct task_struct *task, const struct perfctr_
 	return other;
 }
 
-static u64 mark_of(const struct task_struct *task)
+static u64 mark_id_of_task(const struct task_struct *task)
 {
 	const struct perfctr_group *group;
 	u64 id;
@@ -172,7 +172,7 @@ struct choice {
 };
 
 /* Has task not the mark that it shall have? */
-static bool is_chosen(struct task_struct *task, const void *arg)
+static bool is_task_chosen(struct task_struct *task, const void *arg)
 {
 	const struct perfctr_group *mark = perfctr_live_mark(task);
 	const struct choice *choice = arg;
@@ -184,8 +184,8 @@ static bool is_chosen(struct task_struct *task, const void *arg)
 	return mark && (!choice->group || mark == choice->group);
 }
 
-static int with_permission(struct task_struct *task, struct perfctr_group *group, bool set,
-			   bool test)
+static int change_mark_with_permission(struct task_struct *task, struct perfctr_group *group,
+				       bool set, bool test)
 {
 	int result = perfctr_lock_access(task, PTRACE_MODE_ATTACH_REALCREDS);
 
@@ -200,15 +200,15 @@ static int with_permission(struct task_struct *task, struct perfctr_group *group
 }
 
 /* Nothing is changed unless everything may be. */
-static int change_threads(struct perfctr_threads *threads, const struct choice *choice)
+static int change_thread_marks(struct perfctr_threads *threads, const struct choice *choice)
 {
 	int pass, result, changed = 0;
 	unsigned int i;
 
 	for (pass = 0; pass < 2; pass++) {
 		for (i = 0; i < threads->n; i++) {
-			result = with_permission(threads->task[i], choice->group, choice->set,
-						 !pass);
+			result = change_mark_with_permission(threads->task[i], choice->group,
+							     choice->set, !pass);
 			if (result < 0 && result != -ESRCH)
 				return result;
 			changed += result > 0;
@@ -222,7 +222,7 @@ static int change_threads(struct perfctr_threads *threads, const struct choice *
  * Until nobody is left to change: threads that were not marked yet have created others. For those
  * that find no room there is another round, as memory that is refused now would come too late.
  */
-static int change_all(const struct perfctr_search *search, u32 *changed)
+static int change_all_marks(const struct perfctr_search *search, u32 *changed)
 {
 	struct perfctr_threads threads = {};
 	int result;
@@ -230,7 +230,7 @@ static int change_all(const struct perfctr_search *search, u32 *changed)
 	do {
 		result = perfctr_find_threads(&threads, search);
 		if (!result)
-			result = change_threads(&threads, search->arg);
+			result = change_thread_marks(&threads, search->arg);
 		perfctr_put_threads(&threads);
 		*changed += max(result, 0);
 	} while (result > 0);
@@ -251,7 +251,7 @@ void perfctr_group_release(struct perfctr_group *group)
 	put_group(group);
 }
 
-static int forget_fn(struct task_struct *task, bool live, void *arg)
+static int forget_mark_fn(struct task_struct *task, bool live, void *arg)
 {
 	struct perfctr_group **mark = arg;
 
@@ -267,7 +267,7 @@ void perfctr_group_forget(struct task_struct *task)
 
 	if (!thread)
 		return;
-	perfctr_call_task(task, forget_fn, &mark);
+	perfctr_call_task(task, forget_mark_fn, &mark);
 	perfctr_thread_put(thread);
 	if (mark)
 		drop_member(mark);
@@ -300,13 +300,13 @@ static int get_mark(struct perfctr_mark_args *mark, struct task_struct *task)
 	err = perfctr_lock_access(task, PTRACE_MODE_READ_REALCREDS);
 	if (err)
 		return err;
-	mark->id = mark_of(task);
+	mark->id = mark_id_of_task(task);
 	perfctr_unlock_access(task);
 	return 0;
 }
 
 /* A process lives on without its first thread. */
-static bool has_exited(const struct task_struct *task, u32 scope)
+static bool has_task_exited(const struct task_struct *task, u32 scope)
 {
 	return scope == PERFCTR_MARK_THREAD ? task->flags & PF_EXITING :
 					      !atomic_read(&task->signal->live);
@@ -318,7 +318,7 @@ static int mark_task(struct perfctr_mark_args *mark, struct task_struct *task)
 	const struct perfctr_search search = {
 		.top = task,
 		.scope = mark->scope,
-		.fn = is_chosen,
+		.fn = is_task_chosen,
 		.arg = &choice,
 	};
 	int err;
@@ -330,8 +330,8 @@ static int mark_task(struct perfctr_mark_args *mark, struct task_struct *task)
 		if (IS_ERR(choice.group))
 			return PTR_ERR(choice.group);
 	}
-	err = change_all(&search, &mark->changed);
-	if (!err && choice.set && !mark->changed && has_exited(task, mark->scope))
+	err = change_all_marks(&search, &mark->changed);
+	if (!err && choice.set && !mark->changed && has_task_exited(task, mark->scope))
 		err = -ESRCH;
 	if (choice.group)
 		perfctr_group_release(choice.group);
@@ -361,7 +361,7 @@ long perfctr_ioctl_mark(void __user *user)
 static int copy_members(struct perfctr_group *group, struct perfctr_members_args *members)
 {
 	const struct choice choice = { .group = group };
-	const struct perfctr_search search = { .once = true, .fn = is_chosen, .arg = &choice };
+	const struct perfctr_search search = { .once = true, .fn = is_task_chosen, .arg = &choice };
 	s32 __user *user = u64_to_user_ptr(members->tids);
 	struct pid_namespace *ns = task_active_pid_ns(current);
 	struct perfctr_threads threads = {};
@@ -381,7 +381,7 @@ static int copy_members(struct perfctr_group *group, struct perfctr_members_args
 	return err;
 }
 
-static long ioctl_members(struct perfctr_group *group, void __user *user)
+static long group_ioctl_members(struct perfctr_group *group, void __user *user)
 {
 	struct perfctr_members_args members;
 	u32 size;
@@ -402,7 +402,7 @@ static long group_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 	switch (cmd) {
 	case PERFCTR_IOC_MEMBERS:
-		return ioctl_members(group, (void __user *)arg);
+		return group_ioctl_members(group, (void __user *)arg);
 	case PERFCTR_IOC_ENTER:
 		result = change_mark(current, group, true);
 		return min(result, 0);

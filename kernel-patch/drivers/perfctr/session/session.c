@@ -35,14 +35,14 @@ static struct perfctr_policy policy_of_caller(const struct perfctr_session *s)
 	return policy;
 }
 
-static int may_change(const struct perfctr_session *s)
+static int may_change_session(const struct perfctr_session *s)
 {
 	perfctr_learn_settings();
 	return perfctr_may_count() ?: perfctr_may_change(&s->owner);
 }
 
 /* Under s->lock. */
-static int may_see(const struct perfctr_session *s)
+static int may_see_session(const struct perfctr_session *s)
 {
 	int err = 0;
 
@@ -97,7 +97,7 @@ static int control_session(void *session, struct perfctr_control *control)
 	return err;
 }
 
-static int read_locked(struct perfctr_session *s, struct perfctr_counts *counts)
+static int read_session_locked(struct perfctr_session *s, struct perfctr_counts *counts)
 {
 	bool at_once = s->started && counts->flags & PERFCTR_COUNTS_CONSISTENT;
 	const struct perfctr_cpu_pages pages = {
@@ -106,7 +106,7 @@ static int read_locked(struct perfctr_session *s, struct perfctr_counts *counts)
 		.owner = s,
 		.fold = perfctr_gate_fold,
 	};
-	int err = may_see(s);
+	int err = may_see_session(s);
 
 	if (err)
 		return err;
@@ -133,12 +133,12 @@ static int read_session(void *session, struct perfctr_counts *counts)
 		err = mutex_lock_killable(&s->lock);
 	if (err)
 		return err;
-	err = read_locked(s, counts);
+	err = read_session_locked(s, counts);
 	mutex_unlock(&s->lock);
 	return err;
 }
 
-static long ioctl_consume(struct perfctr_session *s, void __user *user)
+static long session_ioctl_consume(struct perfctr_session *s, void __user *user)
 {
 	struct perfctr_consume consume;
 	u32 size;
@@ -153,14 +153,14 @@ static long ioctl_consume(struct perfctr_session *s, void __user *user)
 	return err;
 }
 
-static long ioctl_start(struct perfctr_session *s)
+static long session_ioctl_start(struct perfctr_session *s)
 {
-	int err = may_change(s);
+	int err = may_change_session(s);
 
 	if (err)
 		return err;
 	mutex_lock(&s->lock);
-	err = s->hw ? may_see(s) ?: perfctr_session_start_locked(s) : -EINVAL;
+	err = s->hw ? may_see_session(s) ?: perfctr_session_start_locked(s) : -EINVAL;
 	mutex_unlock(&s->lock);
 	return err;
 }
@@ -172,7 +172,7 @@ static void stop_session(struct perfctr_session *s)
 	mutex_unlock(&s->lock);
 }
 
-static long ioctl_stop(struct perfctr_session *s)
+static long session_ioctl_stop(struct perfctr_session *s)
 {
 	int err = perfctr_may_change(&s->owner);
 
@@ -188,16 +188,16 @@ static long session_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 
 	switch (cmd) {
 	case PERFCTR_IOC_CONTROL:
-		return may_change(s) ?: perfctr_user_control(user, control_session, s);
+		return may_change_session(s) ?: perfctr_user_control(user, control_session, s);
 	case PERFCTR_IOC_START:
-		return ioctl_start(s);
+		return session_ioctl_start(s);
 	case PERFCTR_IOC_STOP:
-		return ioctl_stop(s);
+		return session_ioctl_stop(s);
 	case PERFCTR_IOC_READ:
 		return perfctr_user_read(user, PERFCTR_SCOPE_SELF, PERFCTR_COUNTS_CONSISTENT,
 					 read_session, s);
 	case PERFCTR_IOC_CONSUME:
-		return ioctl_consume(s, user);
+		return session_ioctl_consume(s, user);
 	default:
 		return -ENOTTY;
 	}
@@ -297,7 +297,7 @@ static int get_cpus(struct perfctr_session *s, const struct perfctr_session_args
 	return 0;
 }
 
-static int check_open(const struct perfctr_session_args *open)
+static int check_session_args(const struct perfctr_session_args *open)
 {
 	if (open->flags || open->policy & ~PERFCTR_EXCLUDE_MASK || open->group < -1)
 		return -EINVAL;
@@ -391,7 +391,7 @@ long perfctr_ioctl_session(void __user *user)
 	int fd = perfctr_get_struct(&open, sizeof(open), user, &size);
 
 	if (!fd)
-		fd = check_open(&open);
+		fd = check_session_args(&open);
 	if (fd)
 		return fd;
 	s = alloc_session(&open);

@@ -25,22 +25,22 @@ static LIST_HEAD(started);
 static unsigned int n_placed;
 static unsigned int user_counters;	/* of those that are not privileged */
 
-static void add_on_cpu(void *s)
+static void add_session_on_cpu(void *s)
 {
 	perfctr_gate_add(s);
 }
 
-static void admit_on_cpu(void *unused)
+static void admit_sessions_on_cpu(void *unused)
 {
 	perfctr_gate_admit();
 }
 
-static void remove_on_cpu(void *s)
+static void remove_session_on_cpu(void *s)
 {
 	perfctr_gate_remove(s);
 }
 
-static bool is_active_on(int cpu, void *session)
+static bool is_session_active_on(int cpu, void *session)
 {
 	const struct perfctr_session *s = session;
 
@@ -48,14 +48,14 @@ static bool is_active_on(int cpu, void *session)
 }
 
 /* It counts members in user mode and nothing else: where none runs it has nothing to do. */
-static bool comes_late(const struct perfctr_session *s)
+static bool is_admitted_late(const struct perfctr_session *s)
 {
 	return s->group && !s->hw->counts_kernel && !s->open[PERFCTR_UNMARKED] &&
 	       !s->open[PERFCTR_IDLE] && !s->time[PERFCTR_UNMARKED] && !s->time[PERFCTR_IDLE];
 }
 
 /* Under cpus_read_lock(): what a CPU of s executes is not counted. */
-static bool misses_some(const struct perfctr_session *s)
+static bool has_mute_cpu(const struct perfctr_session *s)
 {
 	unsigned int cpu;
 
@@ -66,7 +66,7 @@ static bool misses_some(const struct perfctr_session *s)
 }
 
 /* Contexts want counters too: users' sessions leave half of them, however many users there are. */
-static bool leaves_counters(const struct perfctr_session *s, const struct perfctr_hw_control *hw)
+static bool may_take_counters(const struct perfctr_session *s, const struct perfctr_hw_control *hw)
 {
 	u32 others = user_counters - (s->started ? s->hw->n_events : 0);
 	u32 limit = perfctr_user_session_counters();
@@ -90,14 +90,14 @@ static void count_counters(const struct perfctr_session *s, int change)
  * A place for s with hw among those that a CPU's gate has room for; it may have it already. Both
  * under sessions_lock, until s is started: who revokes takes it away.
  */
-static int take_place(struct perfctr_session *s, const struct perfctr_hw_control *hw)
+static int take_session_place(struct perfctr_session *s, const struct perfctr_hw_control *hw)
 {
 	unsigned int places = s->policy.privileged ? PERFCTR_MAX_STARTED : USER_PLACES;
 
 	lockdep_assert_held(&sessions_lock);
-	if (s->chosen && misses_some(s))
+	if (s->chosen && has_mute_cpu(s))
 		return -ENXIO;
-	if (!leaves_counters(s, hw))
+	if (!may_take_counters(s, hw))
 		return -ENOSPC;
 	if (s->placed)
 		return 0;
@@ -111,7 +111,7 @@ static int take_place(struct perfctr_session *s, const struct perfctr_hw_control
 }
 
 /* Unless it is started. */
-static void drop_place(struct perfctr_session *s)
+static void drop_session_place(struct perfctr_session *s)
 {
 	lockdep_assert_held(&sessions_lock);
 	if (!s->placed || s->started)
@@ -155,14 +155,14 @@ void perfctr_sessions_exit(void)
 }
 
 /* The next two under these locks. */
-static void gate_on(void)
+static void turn_gates_on(void)
 {
 	lockdep_assert_held(&sessions_lock);
 	if (!cancel_delayed_work(&release_work))
 		perfctr_set_gated(true);
 }
 
-static void gate_off(void)
+static void turn_gates_off(void)
 {
 	lockdep_assert_held(&sessions_lock);
 	if (!schedule_delayed_work(&release_work, RELEASE_AFTER))
@@ -170,14 +170,14 @@ static void gate_off(void)
 }
 
 /* No CPU is interrupted where no member runs. */
-static void enter_late(struct perfctr_session *s)
+static void enter_session_late(struct perfctr_session *s)
 {
 	unsigned int cpu;
 
 	perfctr_gate_announce(s);
 	for_each_cpu_and(cpu, s->cpus, cpu_online_mask) {
 		if (perfctr_cpu_runs(cpu, s->group))
-			smp_call_function_single(cpu, admit_on_cpu, NULL, true);
+			smp_call_function_single(cpu, admit_sessions_on_cpu, NULL, true);
 		cond_resched();
 	}
 }
@@ -186,8 +186,8 @@ static void enter_late(struct perfctr_session *s)
  * Each session counts on its CPUs alone: elsewhere others may have the same counters. Registers
  * that are no counters may be one for the threads of a core.
  */
-static int reserve_here(const struct perfctr_session *s, struct perfctr_control *control,
-			const struct perfctr_hw_control *hw)
+static int reserve_session_control(const struct perfctr_session *s, struct perfctr_control *control,
+				   const struct perfctr_hw_control *hw)
 {
 	const struct perfctr_session *other;
 	struct perfctr_use met = {};
@@ -229,20 +229,20 @@ static void enter_gates(struct perfctr_session *s)
 	s->started = true;
 	count_counters(s, 1);
 	mark_mute_cpus(s);
-	gate_on();
-	if (comes_late(s))
-		enter_late(s);
+	turn_gates_on();
+	if (is_admitted_late(s))
+		enter_session_late(s);
 	else
-		on_each_cpu_mask(s->cpus, add_on_cpu, s, true);
+		on_each_cpu_mask(s->cpus, add_session_on_cpu, s, true);
 }
 
 static void leave_gates(struct perfctr_session *s)
 {
 	lockdep_assert_held(&sessions_lock);
-	if (comes_late(s))
+	if (is_admitted_late(s))
 		perfctr_gate_withdraw(s);
-	on_each_cpu_cond_mask(is_active_on, remove_on_cpu, s, true, s->cpus);
-	gate_off();
+	on_each_cpu_cond_mask(is_session_active_on, remove_session_on_cpu, s, true, s->cpus);
+	turn_gates_off();
 	count_counters(s, -1);
 	s->started = false;
 	list_del(&s->list);
@@ -256,10 +256,10 @@ int perfctr_session_start_locked(struct perfctr_session *s)
 	lockdep_assert_held(&s->lock);
 	lock_sessions();
 	if (!s->started) {
-		err = take_place(s, s->hw) ?: reserve_here(s, NULL, s->hw);
+		err = take_session_place(s, s->hw) ?: reserve_session_control(s, NULL, s->hw);
 		if (!err)
 			enter_gates(s);
-		drop_place(s);
+		drop_session_place(s);
 	}
 	unlock_sessions();
 	return err;
@@ -273,7 +273,7 @@ void perfctr_session_stop_locked(struct perfctr_session *s)
 		leave_gates(s);
 		perfctr_release(s->hw);
 	}
-	drop_place(s);
+	drop_session_place(s);
 	unlock_sessions();
 }
 
@@ -289,7 +289,7 @@ void perfctr_revoke_sessions(void)
 		leave_gates(s);
 		perfctr_release(s->hw);
 		s->revoked = true;
-		drop_place(s);
+		drop_session_place(s);
 	}
 	unlock_sessions();
 }
@@ -332,8 +332,8 @@ void perfctr_sessions_online(unsigned int cpu)
 		if (!cpumask_test_cpu(cpu, s->cpus))
 			continue;
 		mark_mute_cpus(s);
-		if (!comes_late(s))
-			smp_call_function_single(cpu, add_on_cpu, s, true);
+		if (!is_admitted_late(s))
+			smp_call_function_single(cpu, add_session_on_cpu, s, true);
 	}
 	mutex_unlock(&sessions_lock);
 }
@@ -347,14 +347,14 @@ void perfctr_sessions_offline(unsigned int cpu)
 	list_for_each_entry(s, &started, list) {
 		if (!cpumask_test_cpu(cpu, s->cpus))
 			continue;
-		smp_call_function_single(cpu, remove_on_cpu, s, true);
-		if (comes_late(s))
+		smp_call_function_single(cpu, remove_session_on_cpu, s, true);
+		if (is_admitted_late(s))
 			perfctr_gate_announce_on(s, cpu);
 	}
 	mutex_unlock(&sessions_lock);
 }
 
-static bool counts_class(u32 policy, enum perfctr_class class)
+static bool is_class_counted(u32 policy, enum perfctr_class class)
 {
 	if (policy & PERFCTR_EXCLUDE_ALL ||
 	    (policy & PERFCTR_EXCLUDE_KERNEL && policy & PERFCTR_EXCLUDE_USER))
@@ -378,17 +378,17 @@ static void set_classes(struct perfctr_session *s, const struct perfctr_control 
 
 	for (class = 0; class < PERFCTR_N_CLASSES; class++) {
 		s->open[class] = 0;
-		s->time[class] = counts_class(s->policy.exclude, class);
+		s->time[class] = is_class_counted(s->policy.exclude, class);
 		for (i = 0; i < s->hw->n_events; i++) {
 			exclude = perfctr_event_policy(&control->event[i], s->policy.exclude);
-			if (counts_class(exclude, class))
+			if (is_class_counted(exclude, class))
 				s->open[class] |= BIT_ULL(s->hw->event[i].slot);
 		}
 	}
 }
 
-static void replace_control(struct perfctr_session *s, struct perfctr_hw_control *hw,
-			    const struct perfctr_control *control)
+static void replace_session_control(struct perfctr_session *s, struct perfctr_hw_control *hw,
+				    const struct perfctr_control *control)
 {
 	unsigned int cpu;
 
@@ -414,17 +414,17 @@ int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control
 	lock_sessions();
 	started = s->started;
 	if (go)
-		err = take_place(s, hw) ?: reserve_here(s, control, hw);
+		err = take_session_place(s, hw) ?: reserve_session_control(s, control, hw);
 	if (!err) {
 		if (started)
 			leave_gates(s);
-		replace_control(s, hw, control);
+		replace_session_control(s, hw, control);
 		if (started)
 			perfctr_release(old);
 		if (go)
 			enter_gates(s);
 	}
-	drop_place(s);
+	drop_session_place(s);
 	unlock_sessions();
 	kfree(err ? hw : old);
 	return err;

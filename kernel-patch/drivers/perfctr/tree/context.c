@@ -152,7 +152,7 @@ void perfctr_put(struct perfctr_context *ctx)
 
 static LLIST_HEAD(discarded);
 
-static void free_discarded(struct work_struct *work)
+static void free_discarded_contexts(struct work_struct *work)
 {
 	struct perfctr_context *ctx, *next;
 
@@ -160,7 +160,7 @@ static void free_discarded(struct work_struct *work)
 		perfctr_put(ctx);
 }
 
-static DECLARE_WORK(discard_work, free_discarded);
+static DECLARE_WORK(discard_work, free_discarded_contexts);
 
 void perfctr_contexts_exit(void)
 {
@@ -225,7 +225,7 @@ struct context_call {
 	void *arg;
 };
 
-static int call_attached(struct task_struct *task, bool live, void *arg)
+static int call_attached_context(struct task_struct *task, bool live, void *arg)
 {
 	const struct context_call *call = arg;
 
@@ -234,12 +234,12 @@ static int call_attached(struct task_struct *task, bool live, void *arg)
 	return call->fn(call->ctx, live, call->arg);
 }
 
-static int call_task(struct perfctr_context *ctx, struct task_struct *task, perfctr_call_fn fn,
-		     void *arg)
+static int call_context(struct perfctr_context *ctx, struct task_struct *task, perfctr_call_fn fn,
+			void *arg)
 {
 	struct context_call call = { .ctx = ctx, .fn = fn, .arg = arg };
 
-	return perfctr_call_task(task, call_attached, &call);
+	return perfctr_call_task(task, call_attached_context, &call);
 }
 
 struct task_struct *perfctr_get_task(struct perfctr_context *ctx)
@@ -261,12 +261,12 @@ int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg)
 
 	if (!task)
 		return -ESRCH;
-	result = call_task(ctx, task, fn, arg);
+	result = call_context(ctx, task, fn, arg);
 	put_task_struct(task);
 	return result;
 }
 
-static int detach_fn(struct perfctr_context *ctx, bool live, void *arg)
+static int detach_context_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	perfctr_stop_fn(ctx, live, NULL);
 	perfctr_hush_thresholds(ctx->thresholds);
@@ -276,7 +276,7 @@ static int detach_fn(struct perfctr_context *ctx, bool live, void *arg)
 
 /*
  * Who has found ctx in the thread's has a reference by the time that we have this lock. Not before
- * it is detached: who waits for it may have tasklist_lock, and so keep the CPU that call_task()
+ * it is detached: who waits for it may have tasklist_lock, and so keep the CPU that call_context()
  * waits for from taking interrupts.
  */
 void perfctr_forget_task(struct perfctr_context *ctx, struct task_struct *task)
@@ -319,7 +319,7 @@ int perfctr_detach(struct perfctr_context *ctx)
 	if (!task)
 		return -ESRCH;
 	thread = perfctr_thread_pin(task);
-	err = call_task(ctx, task, detach_fn, NULL);
+	err = call_context(ctx, task, detach_context_fn, NULL);
 	if (!err) {
 		perfctr_release_hold(ctx);
 		perfctr_forget_task(ctx, task);

@@ -52,7 +52,7 @@ void perfctr_link_born(struct perfctr_tree *tree)
  * What the detached member counted, and the members below it, now belong to its parent. What it
  * counted under another control than its parent's is nobody's.
  */
-static void hand_over(struct perfctr_context *ctx)
+static void hand_over_counts(struct perfctr_context *ctx)
 {
 	struct perfctr_context *parent = ctx->parent, *child;
 
@@ -81,24 +81,24 @@ static void settle_record(struct perfctr_context *ctx, struct perfctr_kept_recor
 }
 
 /* ctx has left by itself. */
-static void take_member(struct perfctr_context *ctx)
+static void take_exited_member(struct perfctr_context *ctx)
 {
 	if (ctx->parent)
-		hand_over(ctx);
+		hand_over_counts(ctx);
 	settle_record(ctx, ctx->record);
 	ctx->record = NULL;
 	ctx->leaving = false;
 }
 
-static void take_gone(struct perfctr_context *ctx)
+static void take_queued_member(struct perfctr_context *ctx)
 {
-	take_member(ctx);
+	take_exited_member(ctx);
 	atomic_dec(&ctx->tree->n_gone);
 	perfctr_put(ctx);
 }
 
 /* Under the tree's lock. Who has gone was born before: so those are taken first and linked last. */
-static void catch_up(struct perfctr_tree *tree)
+static void catch_up_with_members(struct perfctr_tree *tree)
 {
 	struct llist_node *gone = NULL;
 	struct perfctr_context *ctx, *next;
@@ -108,7 +108,7 @@ static void catch_up(struct perfctr_tree *tree)
 		gone = llist_reverse_order(llist_del_all(&tree->gone));
 	perfctr_link_born(tree);
 	llist_for_each_entry_safe(ctx, next, gone, gone) {
-		take_gone(ctx);
+		take_queued_member(ctx);
 		cond_resched();
 	}
 }
@@ -116,22 +116,22 @@ static void catch_up(struct perfctr_tree *tree)
 void perfctr_lock_tree_unkillable(struct perfctr_tree *tree)
 {
 	mutex_lock(&tree->lock);
-	catch_up(tree);
+	catch_up_with_members(tree);
 }
 
 int perfctr_lock_tree(struct perfctr_tree *tree)
 {
 	if (mutex_lock_killable(&tree->lock))
 		return -EINTR;
-	catch_up(tree);
+	catch_up_with_members(tree);
 	return 0;
 }
 
 /* For those who left while somebody else had the lock, who does it otherwise. */
-static void try_catch_up(struct perfctr_tree *tree)
+static void try_catch_up_with_members(struct perfctr_tree *tree)
 {
 	while (!llist_empty(&tree->gone) && mutex_trylock(&tree->lock)) {
-		catch_up(tree);
+		catch_up_with_members(tree);
 		mutex_unlock(&tree->lock);
 		smp_mb();	/* the lock before the queue: others fill it, then try the lock */
 	}
@@ -141,18 +141,19 @@ void perfctr_unlock_tree(struct perfctr_tree *tree)
 {
 	mutex_unlock(&tree->lock);
 	smp_mb();	/* as above */
-	try_catch_up(tree);
+	try_catch_up_with_members(tree);
 }
 
 /* For current, which is not given another control, stopped or detached meanwhile. */
-static bool is_inherited(const struct perfctr_context *parent)
+static bool is_context_inherited(const struct perfctr_context *parent)
 {
 	return parent && parent->inherit &&
 	       parent->generation == READ_ONCE(parent->tree->generation);
 }
 
 /* hw has periods. NULL: no memory. */
-static noinline struct perfctr_context *alloc_with_periods(struct perfctr_hw_control *hw, gfp_t gfp)
+static noinline struct perfctr_context *alloc_context_with_periods(struct perfctr_hw_control *hw,
+								   gfp_t gfp)
 {
 	struct perfctr_context *ctx = perfctr_alloc(gfp);
 
@@ -169,7 +170,7 @@ static noinline struct perfctr_context *alloc_with_periods(struct perfctr_hw_con
 /* Its next thread is to be a member, with a context of its own. Interrupts off. */
 static bool is_child_context_wanted(const struct perfctr_context *parent)
 {
-	return is_inherited(parent) && !parent->shared;
+	return is_context_inherited(parent) && !parent->shared;
 }
 
 /*
@@ -194,13 +195,13 @@ struct perfctr_context *perfctr_tree_prepare_child(gfp_t gfp)
 	local_irq_enable();
 	if (!wanted)
 		return NULL;
-	ctx = unlikely(periods) ? alloc_with_periods(periods, gfp) : perfctr_alloc(gfp);
+	ctx = unlikely(periods) ? alloc_context_with_periods(periods, gfp) : perfctr_alloc(gfp);
 	perfctr_hw_put(periods);
 	return ctx ?: ERR_PTR(-ENOMEM);
 }
 
 /* A new thread of current's process that runs in user mode. */
-static bool shares_handlers(const struct task_struct *task)
+static bool has_same_handlers(const struct task_struct *task)
 {
 	return task->tgid == current->tgid && !(task->flags & (PF_IO_WORKER | PF_USER_WORKER));
 }
@@ -212,7 +213,7 @@ static void add_child_member(struct perfctr_context *parent, struct perfctr_cont
 	perfctr_hw_get(parent->hw);
 	ctx->hw = parent->hw;
 	if (unlikely(ctx->hw->interrupts))
-		perfctr_fit_thresholds(ctx, parent, shares_handlers(task));
+		perfctr_fit_thresholds(ctx, parent, has_same_handlers(task));
 	perfctr_state_init(ctx, ctx->hw);
 	ctx->tree = parent->tree;
 	refcount_inc(&ctx->tree->refs);
@@ -232,7 +233,7 @@ static void add_child_member(struct perfctr_context *parent, struct perfctr_cont
 static void add_child_now(struct task_struct *task, struct perfctr_context *ctx)
 {
 	struct perfctr_context *parent = perfctr_thread(current)->context;
-	bool shares = is_inherited(parent) && parent->shared;
+	bool shares = is_context_inherited(parent) && parent->shared;
 	struct perfctr_context *member = is_child_context_wanted(parent) ? ctx : NULL;
 	struct perfctr_thread *thread = NULL;
 
@@ -287,7 +288,7 @@ static int end_member(struct perfctr_context *ctx)
 	err = perfctr_detach(ctx);
 	perfctr_link_born(ctx->tree);
 	if (ctx->parent)
-		hand_over(ctx);
+		hand_over_counts(ctx);
 	return err;
 }
 
@@ -316,14 +317,14 @@ void perfctr_end_members_below(struct perfctr_context *top, u64 but)
 #define MAX_GONE	1024
 
 /* Somebody has the tree's lock, who may have it for long. */
-static void queue_gone(struct perfctr_context *ctx)
+static void queue_exited_member(struct perfctr_context *ctx)
 {
 	struct perfctr_tree *tree = ctx->tree;
 
 	refcount_inc(&ctx->refs);
 	atomic_inc(&tree->n_gone);
 	llist_add(&ctx->gone, &tree->gone);
-	try_catch_up(tree);
+	try_catch_up_with_members(tree);
 	if (atomic_read(&tree->n_gone) > MAX_GONE) {
 		perfctr_lock_tree_unkillable(tree);
 		perfctr_unlock_tree(tree);
@@ -339,16 +340,16 @@ static void leave_tree(struct perfctr_context *ctx)
 	if (ctx->record)
 		perfctr_fill_record(ctx->record, ctx, current);
 	if (mutex_trylock(&tree->lock)) {
-		catch_up(tree);
-		take_member(ctx);
+		catch_up_with_members(tree);
+		take_exited_member(ctx);
 		perfctr_unlock_tree(tree);
 	} else {
-		queue_gone(ctx);
+		queue_exited_member(ctx);
 	}
 }
 
 /* A thread has left ctx, which it shared. On its CPU the counters may still run. */
-static void settle_shared(struct perfctr_context *ctx)
+static void settle_shared_context(struct perfctr_context *ctx)
 {
 	if (perfctr_is_deserted(ctx)) {
 		perfctr_lock_tree_unkillable(ctx->tree);
@@ -363,7 +364,7 @@ static void settle_shared(struct perfctr_context *ctx)
  * current's context is not its any more. *shared: was it shared? A control may make it the one or
  * the other at any time until interrupts are off.
  */
-static struct perfctr_context *take_own(struct perfctr_thread *thread, bool *shared)
+static struct perfctr_context *take_own_context(struct perfctr_thread *thread, bool *shared)
 {
 	struct perfctr_context *ctx;
 
@@ -378,16 +379,16 @@ static struct perfctr_context *take_own(struct perfctr_thread *thread, bool *sha
 	return ctx;
 }
 
-static void leave_context(struct perfctr_thread *thread)
+static void leave_own_context(struct perfctr_thread *thread)
 {
 	bool shared;
-	struct perfctr_context *ctx = take_own(thread, &shared);
+	struct perfctr_context *ctx = take_own_context(thread, &shared);
 
 	if (!ctx)
 		return;
 	if (shared) {
 		perfctr_drop_share(ctx, current);
-		settle_shared(ctx);
+		settle_shared_context(ctx);
 	} else {
 		perfctr_detach_done(ctx);
 		leave_tree(ctx);
@@ -404,11 +405,11 @@ void perfctr_leave(void)
 		return;
 	if (READ_ONCE(thread->mark))
 		perfctr_group_drop(thread, !(current->flags & PF_EXITING));
-	leave_context(thread);
+	leave_own_context(thread);
 	perfctr_thread_put(thread);
 }
 
-static void take_out(struct perfctr_context *ctx, struct task_struct *task)
+static void remove_member(struct perfctr_context *ctx, struct task_struct *task)
 {
 	struct perfctr_kept_record *record = perfctr_make_record(ctx);
 
@@ -432,12 +433,12 @@ void perfctr_tree_remove_member(struct task_struct *task)
 	struct perfctr_context *ctx = perfctr_remove_sharer(task, NULL);
 
 	if (ctx) {
-		settle_shared(ctx);
+		settle_shared_context(ctx);
 		return;
 	}
 	ctx = perfctr_find(task);
 	if (!ctx)
 		return;
-	take_out(ctx, task);
+	remove_member(ctx, task);
 	perfctr_put(ctx);
 }

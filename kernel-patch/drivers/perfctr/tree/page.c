@@ -70,7 +70,7 @@ static bool has_use_for_rdpmc(const struct perfctr_context *ctx)
 }
 
 /* Under ctx->lock. Whoever maps a page that counts kernel mode has been asked for the right to. */
-static void update_shown(struct perfctr_context *ctx)
+static void update_shown_to(struct perfctr_context *ctx)
 {
 	const struct mm_struct *mm = ctx->task ? READ_ONCE(ctx->task->mm) : NULL;
 	const struct mapping *mapping;
@@ -94,7 +94,7 @@ void perfctr_update_mappings(struct perfctr_context *ctx)
 		own |= mapping->counted != has_use_for_rdpmc(ctx) && mapping->mm == current->mm;
 		count_mapping(mapping, has_use_for_rdpmc(ctx));
 	}
-	update_shown(ctx);
+	update_shown_to(ctx);
 	spin_unlock(&ctx->lock);
 	if (own)
 		update_rdpmc(current->mm);
@@ -145,7 +145,7 @@ static void page_vma_close(struct vm_area_struct *vma)
 	spin_lock(&ctx->lock);
 	count_mapping(mapping, false);
 	list_del(&mapping->list);
-	update_shown(ctx);
+	update_shown_to(ctx);
 	spin_unlock(&ctx->lock);
 	if (!atomic_read(perfctr_rdpmc_pages(mm)))
 		update_rdpmc(mm);
@@ -167,7 +167,7 @@ static void add_mapping(struct perfctr_context *ctx, struct vm_area_struct *vma,
 	spin_lock(&ctx->lock);
 	list_add(&mapping->list, &ctx->mappings);
 	count_mapping(mapping, has_use_for_rdpmc(ctx));
-	update_shown(ctx);
+	update_shown_to(ctx);
 	spin_unlock(&ctx->lock);
 	update_rdpmc_here(NULL);
 }
@@ -226,7 +226,7 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 }
 
 /* On this CPU, or on one of another kind of core, where the thread may have read its number. */
-static bool counter_exists(u32 counter)
+static bool is_machine_counter(u32 counter)
 {
 	const struct perfctr_pmu *pmu = perfctr_pmu;
 	u32 fast = pmu->features & PERFCTR_FEATURE_FAST_RDPMC ? PERFCTR_FAST : 0;
@@ -237,7 +237,7 @@ static bool counter_exists(u32 counter)
 	return n & PERFCTR_FIXED ? (n & ~PERFCTR_FIXED) < pmu->n_fixed : n < pmu->n_general;
 }
 
-static bool is_rdpmc(struct pt_regs *regs)
+static bool is_rdpmc_insn(struct pt_regs *regs)
 {
 	unsigned char insn[PERFCTR_MAX_INSN];
 
@@ -261,7 +261,7 @@ bool perfctr_emulate_rdpmc(struct pt_regs *regs)
 	u64 value;
 
 	if (!perfctr_usable_pmu() || !(perfctr_pmu->features & PERFCTR_FEATURE_RDPMC) ||
-	    !is_rdpmc(regs) || !counter_exists(regs->cx))
+	    !is_rdpmc_insn(regs) || !is_machine_counter(regs->cx))
 		return false;
 	local_irq_save(flags);
 	if (!allow_rdpmc()) {

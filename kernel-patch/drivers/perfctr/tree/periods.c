@@ -7,7 +7,7 @@
 #include "internal.h"
 #include "members.h"
 
-static int add_own_fn(struct perfctr_context *ctx, bool live, void *arg)
+static int add_own_periods_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	if (live && ctx->started && perfctr_has_periods(ctx))
 		perfctr_cpu_fold(ctx);
@@ -15,13 +15,13 @@ static int add_own_fn(struct perfctr_context *ctx, bool live, void *arg)
 	return 0;
 }
 
-static void add_own(struct perfctr_context *ctx, struct perfctr_periods *periods)
+static void add_own_periods(struct perfctr_context *ctx, struct perfctr_periods *periods)
 {
-	if (perfctr_call(ctx, add_own_fn, periods) == -ESRCH)
+	if (perfctr_call(ctx, add_own_periods_fn, periods) == -ESRCH)
 		perfctr_add_periods(ctx, periods);	/* detached: nothing changes any more */
 }
 
-static void read_locked(struct perfctr_context *ctx, struct perfctr_periods *periods)
+static void read_periods_locked(struct perfctr_context *ctx, struct perfctr_periods *periods)
 {
 	struct perfctr_context *pos;
 
@@ -29,7 +29,7 @@ static void read_locked(struct perfctr_context *ctx, struct perfctr_periods *per
 		periods->n_counters = ctx->hw->n_events;
 	for_each_member(pos, ctx) {
 		if (periods->scope != PERFCTR_SCOPE_CHILDREN)
-			add_own(pos, periods);
+			add_own_periods(pos, periods);
 		if (periods->scope != PERFCTR_SCOPE_SELF)
 			perfctr_add_exited_periods(pos, periods);
 		if (periods->scope != PERFCTR_SCOPE_TREE)
@@ -47,13 +47,13 @@ int perfctr_tree_read_periods(struct perfctr_context *ctx, struct perfctr_period
 		return err;
 	err = perfctr_may_see(ctx);
 	if (!err)
-		read_locked(ctx, periods);
+		read_periods_locked(ctx, periods);
 	perfctr_unlock_tree(ctx->tree);
 	return err;
 }
 
 /* -EALREADY: it does not wait. */
-static int resume_fn(struct perfctr_context *ctx, bool live, void *arg)
+static int resume_context_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	if (!perfctr_waits(ctx))
 		return -EALREADY;
@@ -66,7 +66,7 @@ static int resume_fn(struct perfctr_context *ctx, bool live, void *arg)
 }
 
 /* -ESRCH: current is no member that has a context of its own. */
-static int resume_own(const struct perfctr_tree *tree)
+static int resume_own_context(const struct perfctr_tree *tree)
 {
 	struct perfctr_context *ctx;
 	unsigned long flags;
@@ -75,19 +75,19 @@ static int resume_own(const struct perfctr_tree *tree)
 	local_irq_save(flags);
 	ctx = perfctr_thread(current)->context;
 	if (ctx && ctx->tree == tree && !ctx->shared)
-		err = resume_fn(ctx, !perfctr_cpu_paused(), NULL);
+		err = resume_context_fn(ctx, !perfctr_cpu_paused(), NULL);
 	local_irq_restore(flags);
 	return err;
 }
 
 /* 0: some have. */
-static int resume_all(struct perfctr_context *ctx)
+static int resume_all_members(struct perfctr_context *ctx)
 {
 	struct perfctr_context *pos;
 	int result, err = -ESRCH;
 
 	for_each_member(pos, ctx) {
-		result = perfctr_call(pos, resume_fn, NULL);
+		result = perfctr_call(pos, resume_context_fn, NULL);
 		if (result != -ESRCH && err)
 			err = result;
 		cond_resched();
@@ -98,14 +98,14 @@ static int resume_all(struct perfctr_context *ctx)
 /* The caller goes on, or, if it is no member itself, all that wait. */
 int perfctr_tree_resume(struct perfctr_context *ctx)
 {
-	int err = resume_own(ctx->tree);
+	int err = resume_own_context(ctx->tree);
 
 	if (err != -ESRCH)
 		return err;
 	err = perfctr_lock_tree(ctx->tree);
 	if (err)
 		return err;
-	err = resume_all(ctx);
+	err = resume_all_members(ctx);
 	perfctr_unlock_tree(ctx->tree);
 	return err;
 }
@@ -118,7 +118,7 @@ void perfctr_executes(void)
 	local_irq_disable();
 	ctx = perfctr_thread(current)->context;
 	if (ctx && perfctr_has_periods(ctx)) {
-		resume_fn(ctx, !perfctr_cpu_paused(), NULL);
+		resume_context_fn(ctx, !perfctr_cpu_paused(), NULL);
 		perfctr_hush_thresholds(ctx->thresholds);
 	}
 	local_irq_enable();

@@ -67,7 +67,7 @@ void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *
 	wake_up_interruptible(&tree->wait);
 }
 
-static void forget_first(struct perfctr_tree *tree, struct perfctr_kept_record *record)
+static void forget_first_record(struct perfctr_tree *tree, struct perfctr_kept_record *record)
 {
 	list_del(&record->list);
 	WRITE_ONCE(tree->n_records, tree->n_records - 1);
@@ -76,7 +76,7 @@ static void forget_first(struct perfctr_tree *tree, struct perfctr_kept_record *
 }
 
 /* Behind the last record: tells of those that found no room and of no member. */
-static int tell_lost(struct perfctr_tree *tree, struct perfctr_record *user)
+static int tell_lost_records(struct perfctr_tree *tree, struct perfctr_record *user)
 {
 	if (!tree->lost_records)
 		return -EAGAIN;
@@ -102,9 +102,9 @@ int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_record *u
 
 	lockdep_assert_held(&tree->lock);
 	if (!record)
-		return tell_lost(tree, user);
+		return tell_lost_records(tree, user);
 	*user = record->user;
-	forget_first(tree, record);
+	forget_first_record(tree, record);
 	return 0;
 }
 
@@ -113,6 +113,6 @@ void perfctr_drop_records(struct perfctr_tree *tree)
 	struct perfctr_kept_record *record, *next;
 
 	list_for_each_entry_safe(record, next, &tree->records, list)
-		forget_first(tree, record);
+		forget_first_record(tree, record);
 	WRITE_ONCE(tree->lost_records, 0);
 }

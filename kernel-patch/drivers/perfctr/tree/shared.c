@@ -46,7 +46,7 @@ void perfctr_free_shared(struct perfctr_install *install)
 	free_percpu(install->shared);
 }
 
-static size_t bytes_of(const struct perfctr_page __percpu *shared)
+static size_t shared_bytes(const struct perfctr_page __percpu *shared)
 {
 	return shared ? perfctr_state_bytes() * num_possible_cpus() : 0;
 }
@@ -54,13 +54,13 @@ static size_t bytes_of(const struct perfctr_page __percpu *shared)
 int perfctr_pay_for_shared(struct perfctr_context *ctx, const struct perfctr_install *install)
 {
 	lockdep_assert_held(&ctx->tree->lock);
-	return perfctr_charge(ctx->tree->payer, bytes_of(install->shared));
+	return perfctr_charge(ctx->tree->payer, shared_bytes(install->shared));
 }
 
 void perfctr_pay_back_shared(struct perfctr_context *ctx, const struct perfctr_install *install)
 {
 	lockdep_assert_held(&ctx->tree->lock);
-	perfctr_uncharge(ctx->tree->payer, bytes_of(install->shared));
+	perfctr_uncharge(ctx->tree->payer, shared_bytes(install->shared));
 }
 
 /* The root first: where it is gone, who it made before is among the others. */
@@ -72,40 +72,40 @@ u32 perfctr_sharing(const struct perfctr_context *ctx)
 	return root + atomic_read(&ctx->sharers);
 }
 
-static bool is_entered_on(int cpu, void *ctx)
+static bool is_shared_entered_on(int cpu, void *ctx)
 {
 	const struct perfctr_context *shared = ctx;
 
 	return READ_ONCE(per_cpu_ptr(shared->shared, cpu)->flags) & PERFCTR_PAGE_COUNTING;
 }
 
-static bool is_entered_here(struct perfctr_context *ctx)
+static bool is_shared_entered_here(struct perfctr_context *ctx)
 {
-	return is_entered_on(smp_processor_id(), ctx);
+	return is_shared_entered_on(smp_processor_id(), ctx);
 }
 
-static void enter_here(void *arg)
+static void enter_shared_here(void *arg)
 {
 	struct perfctr_context *ctx = arg;
 
 	if (perfctr_thread(current)->context == ctx && ctx->started && !perfctr_cpu_paused() &&
-	    !is_entered_here(ctx))
+	    !is_shared_entered_here(ctx))
 		perfctr_cpu_enter(ctx);
 }
 
-static void leave_here(void *arg)
+static void leave_shared_here(void *arg)
 {
-	if (is_entered_here(arg))
+	if (is_shared_entered_here(arg))
 		perfctr_cpu_leave(arg);
 }
 
 /* A CPU that comes to a member later sees what was written before. */
-static void tell_cpus(struct perfctr_context *ctx, smp_call_func_t fn)
+static void tell_sharing_cpus(struct perfctr_context *ctx, smp_call_func_t fn)
 {
 	unsigned int cpu;
 
 	for_each_online_cpu(cpu) {
-		if (perfctr_cpu_runs(cpu, ctx) || is_entered_on(cpu, ctx))
+		if (perfctr_cpu_runs(cpu, ctx) || is_shared_entered_on(cpu, ctx))
 			smp_call_function_single(cpu, fn, ctx, true);
 		cond_resched();
 	}
@@ -118,7 +118,7 @@ int perfctr_stop_shared(struct perfctr_context *ctx)
 	lockdep_assert_held(&ctx->tree->lock);
 	if (ctx->started) {
 		WRITE_ONCE(ctx->started, false);
-		tell_cpus(ctx, leave_here);
+		tell_sharing_cpus(ctx, leave_shared_here);
 	}
 	perfctr_release_hold(ctx);
 	return err;
@@ -136,12 +136,12 @@ int perfctr_start_shared(struct perfctr_context *ctx)
 	smp_mb();	/* started before who is there */
 	if (!perfctr_sharing(ctx))
 		return perfctr_stop_shared(ctx);
-	tell_cpus(ctx, enter_here);
+	tell_sharing_cpus(ctx, enter_shared_here);
 	return 0;
 }
 
 /* True when the current thread is counted, and not one before that has exited. */
-static bool fold_shared(void *ctx)
+static bool fold_shared_context(void *ctx)
 {
 	perfctr_cpu_fold(ctx);
 	return perfctr_thread(current)->context == ctx;
@@ -151,7 +151,7 @@ static bool fold_shared(void *ctx)
  * Nobody is counted any more. But a CPU may be leaving ctx for a member that has exited: seq is odd
  * until it has, and afterwards it touches neither ctx nor the page.
  */
-static void add_cpus(const struct perfctr_context *ctx, struct perfctr_counts *counts)
+static void add_cpu_counts(const struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	struct perfctr_counts copy;
 	unsigned int cpu;
@@ -167,7 +167,7 @@ static void add_cpus(const struct perfctr_context *ctx, struct perfctr_counts *c
 bool perfctr_add_shared(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	const struct perfctr_cpu_pages pages = {
-		.percpu = ctx->shared, .owner = ctx, .fold = fold_shared,
+		.percpu = ctx->shared, .owner = ctx, .fold = fold_shared_context,
 	};
 	bool consistent;
 
@@ -196,7 +196,7 @@ void perfctr_share(struct perfctr_context *ctx, struct task_struct *task,
  * current exits: in user mode it counts nothing any more. The counters run on until it is switched
  * away from, for another member mostly.
  */
-static bool may_linger(const struct perfctr_context *ctx)
+static bool may_counters_linger(const struct perfctr_context *ctx)
 {
 	return PERFCTR_TELLS_TO_THE_END && current->flags & PF_EXITING && !ctx->hw->counts_kernel;
 }
@@ -209,12 +209,12 @@ static void take_context(struct task_struct *task, bool live)
 
 	WRITE_ONCE(thread->context, NULL);
 	tick_dep_clear_task(task, TICK_DEP_BIT_PERF_EVENTS);
-	if (live && may_linger(ctx) && is_entered_here(ctx)) {
+	if (live && may_counters_linger(ctx) && is_shared_entered_here(ctx)) {
 		__this_cpu_write(perfctr_cpu.left, ctx);
 		return;
 	}
 	if (live)
-		leave_here(ctx);
+		leave_shared_here(ctx);
 	perfctr_update_flag(task);
 }
 
@@ -303,7 +303,7 @@ static struct task_struct *next_sharer(const struct perfctr_context *ctx, int *n
 }
 
 /* A caller that is being killed, or exits, removes no more than a few members. */
-static bool must_end(unsigned int n_done)
+static bool has_to_stop_removing(unsigned int n_done)
 {
 	return n_done >= AT_ONCE && (fatal_signal_pending(current) || current->flags & PF_EXITING);
 }
@@ -320,7 +320,7 @@ static int remove_sharers(struct perfctr_context *ctx)
 	int nr = 1;
 
 	while (atomic_read(&ctx->sharers)) {
-		if (must_end(n))
+		if (has_to_stop_removing(n))
 			return -EINTR;
 		task = next_sharer(ctx, &nr);
 		if (task) {
@@ -338,14 +338,14 @@ static int remove_sharers(struct perfctr_context *ctx)
 	return 0;
 }
 
-static int end_births_fn(struct perfctr_context *ctx, bool live, void *arg)
+static int end_inheritance_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	WRITE_ONCE(ctx->inherit, false);
 	return 0;
 }
 
 /* arg: out, what has been shared. */
-static int part_fn(struct perfctr_context *ctx, bool live, void *arg)
+static int unshare_context_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	struct perfctr_page __percpu **shared = arg;
 
@@ -367,17 +367,17 @@ int perfctr_unshare(struct perfctr_context *ctx)
 
 	lockdep_assert_held(&ctx->tree->lock);
 	perfctr_stop_shared(ctx);
-	if (perfctr_call(ctx, end_births_fn, NULL) == -ESRCH)
-		end_births_fn(ctx, false, NULL);
+	if (perfctr_call(ctx, end_inheritance_fn, NULL) == -ESRCH)
+		end_inheritance_fn(ctx, false, NULL);
 	err = remove_sharers(ctx);
 	if (err) {
 		WRITE_ONCE(ctx->tree->incomplete, true);
 		return err;
 	}
-	add_cpus(ctx, &ctx->exited);
-	if (perfctr_call(ctx, part_fn, &shared) == -ESRCH)
+	add_cpu_counts(ctx, &ctx->exited);
+	if (perfctr_call(ctx, unshare_context_fn, &shared) == -ESRCH)
 		swap(ctx->shared, shared);
-	perfctr_uncharge(ctx->tree->payer, bytes_of(shared));
+	perfctr_uncharge(ctx->tree->payer, shared_bytes(shared));
 	free_percpu(shared);
 	return 0;
 }

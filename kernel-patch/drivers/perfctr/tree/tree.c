@@ -60,7 +60,7 @@ void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner)
 	perfctr_unlock_tree(tree);
 }
 
-static int close_locked(struct perfctr_context *ctx)
+static int close_tree_locked(struct perfctr_context *ctx)
 {
 	struct perfctr_tree *tree = ctx->tree;
 	int err;
@@ -86,7 +86,7 @@ int perfctr_tree_close(struct perfctr_context *ctx)
 	int err;
 
 	perfctr_lock_tree_unkillable(ctx->tree);
-	err = close_locked(ctx);
+	err = close_tree_locked(ctx);
 	perfctr_unlock_tree(ctx->tree);
 	if (!err)
 		perfctr_end_sampling(ctx->tree);
@@ -109,7 +109,7 @@ int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_arg
  * Stops ctx, and its thread's children from becoming members of the control before. A page that is
  * given up shows to those who have mapped it what it held when the counting stopped.
  */
-static int replace_control(struct perfctr_context *ctx, struct perfctr_install *install)
+static int replace_context_control(struct perfctr_context *ctx, struct perfctr_install *install)
 {
 	int err;
 
@@ -155,8 +155,8 @@ static int stop_member(struct perfctr_context *ctx)
  * What the new control wants is held before the one before is lost. The members of that one end
  * when there are no more of them to come.
  */
-static int install_locked(struct perfctr_context *ctx, struct perfctr_install *install,
-			  struct perfctr_control *control)
+static int install_control_locked(struct perfctr_context *ctx, struct perfctr_install *install,
+				  struct perfctr_control *control)
 {
 	bool start = !(install->flags & PERFCTR_CONTROL_STOPPED);
 	struct perfctr_hw_control *hw = install->hw;
@@ -168,7 +168,7 @@ static int install_locked(struct perfctr_context *ctx, struct perfctr_install *i
 	if (ctx->shared)
 		err = perfctr_unshare(ctx);
 	if (!err)
-		err = replace_control(ctx, install);
+		err = replace_context_control(ctx, install);
 	if (!err)
 		perfctr_release_hold(ctx);
 	else if (start)
@@ -214,7 +214,7 @@ int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
 		if (!err)
 			err = perfctr_pay_for_shared(ctx, &change);
 		if (!err) {
-			err = install_locked(ctx, &change, control);
+			err = install_control_locked(ctx, &change, control);
 			perfctr_pay_back_shared(ctx, &change);
 		}
 		if (!err && ctx->shared)
@@ -267,7 +267,7 @@ static int call_tree(struct perfctr_context *ctx, int (*fn)(struct perfctr_conte
 }
 
 /* What all of them want is held before the first is started: all are, or none is. */
-static int start_locked(struct perfctr_context *ctx)
+static int start_tree_locked(struct perfctr_context *ctx)
 {
 	struct perfctr_hw_control *hw = ctx->hw;
 	int err = hw ? perfctr_may_see(ctx) ?: perfctr_may_hold(hw) : -EINVAL;
@@ -289,7 +289,7 @@ int perfctr_tree_start(struct perfctr_context *ctx)
 
 	if (err)
 		return err;
-	err = start_locked(ctx);
+	err = start_tree_locked(ctx);
 	perfctr_unlock_tree(ctx->tree);
 	return err;
 }
@@ -330,7 +330,7 @@ u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid)
 	return n;
 }
 
-static bool is_holding(struct perfctr_context *top)
+static bool has_holding_member(struct perfctr_context *top)
 {
 	struct perfctr_context *pos;
 
@@ -351,14 +351,14 @@ void perfctr_revoke_tree(struct perfctr_tree *tree)
 	root = tree->root;
 	if (root && root->hw && root->hw->n_events) {
 		/* Before it is: a record of who leaves now tells it. */
-		WRITE_ONCE(tree->revoked, tree->revoked || is_holding(root));
+		WRITE_ONCE(tree->revoked, tree->revoked || has_holding_member(root));
 		call_tree(root, stop_member);
 	}
 	perfctr_unlock_tree(tree);
 }
 
 /* Adds ctx's own sums. True when its thread ran elsewhere meanwhile. */
-static bool add_own(struct perfctr_context *ctx, struct perfctr_counts *counts)
+static bool add_own_counts(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	int live = perfctr_call(ctx, perfctr_read_fn, counts);
 
@@ -380,7 +380,7 @@ static u64 switches_of_tree(struct perfctr_context *top)
 	return switches;
 }
 
-static bool is_below(const struct perfctr_context *pos, const struct perfctr_context *top)
+static bool is_member_below(const struct perfctr_context *pos, const struct perfctr_context *top)
 {
 	while (pos && pos != top)
 		pos = pos->parent;
@@ -398,11 +398,11 @@ static u32 count_born(const struct perfctr_context *top)
 
 	lockdep_assert_held(&top->tree->lock);
 	llist_for_each_entry(pos, READ_ONCE(top->tree->born.first), born)
-		n += is_below(pos, top);
+		n += is_member_below(pos, top);
 	return n;
 }
 
-static bool add_tree(struct perfctr_context *top, struct perfctr_counts *counts)
+static bool add_tree_counts(struct perfctr_context *top, struct perfctr_counts *counts)
 {
 	struct perfctr_context *pos;
 	bool disturbed = false;
@@ -411,7 +411,7 @@ static bool add_tree(struct perfctr_context *top, struct perfctr_counts *counts)
 
 	before = switches_of_tree(top);
 	for_each_member(pos, top) {
-		disturbed |= add_own(pos, counts);
+		disturbed |= add_own_counts(pos, counts);
 		perfctr_add_counts(counts, &pos->exited);
 		cond_resched();
 	}
@@ -433,13 +433,14 @@ static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts
 
 	switch (counts->scope) {
 	case PERFCTR_SCOPE_SELF:
-		add_own(ctx, counts);
+		add_own_counts(ctx, counts);
 		break;
 	case PERFCTR_SCOPE_CHILDREN:
 		perfctr_add_counts(counts, &ctx->exited);
 		break;
 	case PERFCTR_SCOPE_TREE:
-		consistent = ctx->shared ? perfctr_add_shared(ctx, counts) : add_tree(ctx, counts);
+		consistent = ctx->shared ? perfctr_add_shared(ctx, counts) :
+					   add_tree_counts(ctx, counts);
 		break;
 	}
 	if (ctx->started)

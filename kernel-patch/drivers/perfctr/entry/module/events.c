@@ -33,7 +33,7 @@
 
 static DEFINE_PER_CPU(unsigned long, last_tick);	/* jiffies */
 
-static noinline void switch_told(struct task_struct *prev, struct task_struct *next)
+static noinline void switch_told_threads(struct task_struct *prev, struct task_struct *next)
 {
 	struct perfctr_thread *out = perfctr_find_thread(prev);
 	struct perfctr_thread *in = perfctr_find_thread(next);
@@ -50,7 +50,7 @@ static noinline void switch_told(struct task_struct *prev, struct task_struct *n
 		smp_store_release(&out->cpu, PERFCTR_CPU_NONE);	/* what the switch wrote before */
 }
 
-static noinline void rdpmc_shown(struct task_struct *next)
+static noinline void switch_to_rdpmc_thread(struct task_struct *next)
 {
 	perfctr_forget_perf(next->mm);
 	if (perfctr_rdpmc_shows(next))
@@ -64,9 +64,9 @@ static void probe_switch(void *unused, bool preempt, struct task_struct *prev,
 	perfctr_pce_leave(next->mm);
 	if (perfctr_may_be_told(prev) || perfctr_may_be_told(next) ||
 	    unlikely(__this_cpu_read(perfctr_idle_watched)))
-		switch_told(prev, next);
+		switch_told_threads(prev, next);
 	else if (unlikely(perfctr_rdpmc_shows(next)))
-		rdpmc_shown(next);
+		switch_to_rdpmc_thread(next);
 }
 
 /* Since Linux 7 the probe of a tracepoint can be preempted, and is no reader of RCU by itself. */
@@ -94,7 +94,7 @@ static void probe_fork(void *unused, struct task_struct *parent, struct task_str
 	task_unlock(child);
 }
 
-static void leave_now(struct callback_head *work)
+static void run_leave_work(struct callback_head *work)
 {
 	struct perfctr_thread *thread = container_of(work, struct perfctr_thread, leave);
 
@@ -108,7 +108,7 @@ static void leave_now(struct callback_head *work)
 }
 
 /* current's, which has an entry. It is told before it goes on in user mode, or to its parent. */
-static void leave_soon(enum task_work_notify_mode mode)
+static void queue_leave_work(enum task_work_notify_mode mode)
 {
 	struct perfctr_thread *thread = perfctr_thread_pin(current);
 
@@ -121,7 +121,7 @@ static void leave_soon(enum task_work_notify_mode mode)
 	thread->dropping = true;
 	/* Until then it may wait for others as long as they like: who unloads is refused. */
 	thread->holds_module = try_module_get(THIS_MODULE);
-	init_task_work(&thread->leave, leave_now);
+	init_task_work(&thread->leave, run_leave_work);
 	if (task_work_add(current, &thread->leave, mode)) {
 		thread->dropping = false;
 		if (thread->holds_module)
@@ -135,7 +135,7 @@ static void probe_exit(void *unused, PERFCTR_EXIT_TELLS)
 {
 	smp_mb();	/* PF_EXITING before the entry: who makes one looks the other way round */
 	if (!hlist_empty(&perfctr_threads[perfctr_hash(task)]))
-		leave_soon(TWA_NONE);
+		queue_leave_work(TWA_NONE);
 }
 
 /* Has executed a file; its first instruction comes after the work. */
@@ -148,10 +148,10 @@ static void probe_exec(void *unused, struct task_struct *task, pid_t old_pid,
 	perfctr_pce_leave(task->mm);
 	local_irq_restore(flags);
 	if (has_entry(task) && !perfctr_is_dumpable(task))
-		leave_soon(TWA_RESUME);
+		queue_leave_work(TWA_RESUME);
 }
 
-static void tick_here(void)
+static void tick_this_cpu(void)
 {
 	bool told = perfctr_may_be_told(current) || perfctr_is_gated();
 	unsigned long flags, now = jiffies;
@@ -171,45 +171,45 @@ static void tick_here(void)
 /* The interrupt of the local timer, */
 static void probe_tick(void *unused, int vector)
 {
-	tick_here();
+	tick_this_cpu();
 }
 
 /* ... or of another one: what expires is the tick, or comes as often. */
 static void probe_timer(void *unused, PERFCTR_EXPIRY_TELLS)
 {
 	if (in_hardirq())
-		tick_here();
+		tick_this_cpu();
 }
 
 /* In the place of fixup_vdso_exception(): the fault has been dealt with. */
-static noinline bool is_fixed(struct pt_regs *regs, int trap, unsigned long error_code,
-			      unsigned long address)
+static noinline bool is_fault_fixed(struct pt_regs *regs, int trap, unsigned long error_code,
+				    unsigned long address)
 {
 	return true;
 }
 
 /* A fault of user mode, for which the kernel is about to send a signal. Preemption is off. */
-static void fault_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			struct ftrace_regs *fregs)
+static void handle_fault_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			       struct ftrace_regs *fregs)
 {
 	struct pt_regs *regs = ftrace_get_regs(fregs), *user = (struct pt_regs *)regs->di;
 
 	if ((int)regs->si == X86_TRAP_GP && perfctr_has_space(current->mm) &&
 	    (perfctr_emulate_rdpmc(user) || perfctr_wait_for_code(user)))
-		regs->ip = (unsigned long)is_fixed;
+		regs->ip = (unsigned long)is_fault_fixed;
 }
 
 /* In the place of perf_clear_dirty_counters(). */
-static noinline void clear_nothing(void)
+static noinline void clear_no_counters(void)
 {
 }
 
 /* The counters that it left counts in are ours meanwhile, or were, and have been cleared. */
-static void clear_dirty_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			      struct ftrace_regs *fregs)
+static void handle_clear_dirty_entry(unsigned long ip, unsigned long parent_ip,
+				     struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	if (perfctr_cpu_is_taken())
-		ftrace_get_regs(fregs)->ip = (unsigned long)clear_nothing;
+		ftrace_get_regs(fregs)->ip = (unsigned long)clear_no_counters;
 }
 
 static void learn_settings(struct work_struct *work);
@@ -228,8 +228,8 @@ static void learn_settings(struct work_struct *work)
 static bool telling;	/* between begin_events() and end_events() */
 
 /* The kernel is about to set or clear CR4.PCE of this CPU: for a mapping, or for everybody. */
-static void update_pce_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			     struct ftrace_regs *fregs)
+static void handle_update_pce_entry(unsigned long ip, unsigned long parent_ip,
+				    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	unsigned long flags;
 
@@ -257,12 +257,12 @@ static struct entry {
 	char *function;
 	struct ftrace_ops ops;
 } entries[] = {
-	{ "fixup_vdso_exception", { .func = fault_entry, .flags = WAY_FLAGS } },
-	{ "perf_clear_dirty_counters", { .func = clear_dirty_entry, .flags = WAY_FLAGS } },
-	{ "cr4_update_pce", { .func = update_pce_entry, .flags = ENTRY_FLAGS } },
+	{ "fixup_vdso_exception", { .func = handle_fault_entry, .flags = WAY_FLAGS } },
+	{ "perf_clear_dirty_counters", { .func = handle_clear_dirty_entry, .flags = WAY_FLAGS } },
+	{ "cr4_update_pce", { .func = handle_update_pce_entry, .flags = ENTRY_FLAGS } },
 };
 
-static bool is_registered(const struct entry *entry)
+static bool is_entry_registered(const struct entry *entry)
 {
 	return entry->ops.flags & FTRACE_OPS_FL_ENABLED;
 }
@@ -272,7 +272,7 @@ static void unregister_entries(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(entries); i++)
-		if (is_registered(&entries[i]))
+		if (is_entry_registered(&entries[i]))
 			WARN_ON(unregister_ftrace_function(&entries[i].ops));
 }
 
@@ -297,7 +297,7 @@ static int register_entries(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(entries); i++) {
-		if (!is_registered(&entries[i]) && register_entry(&entries[i])) {
+		if (!is_entry_registered(&entries[i]) && register_entry(&entries[i])) {
 			unregister_entries();
 			return -ENXIO;
 		}
@@ -347,7 +347,7 @@ static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
 			probes[i].tracepoint = tracepoint;
 }
 
-static void unregister_first(unsigned int n)
+static void unregister_first_probes(unsigned int n)
 {
 	while (n--)
 		tracepoint_probe_unregister(probes[n].tracepoint, probes[n].function, NULL);
@@ -362,7 +362,7 @@ static int register_probes(void)
 	for (i = 0; i < ARRAY_SIZE(probes); i++) {
 		err = tracepoint_probe_register(probes[i].tracepoint, probes[i].function, NULL);
 		if (err) {
-			unregister_first(i);
+			unregister_first_probes(i);
 			return err;
 		}
 	}
@@ -394,7 +394,7 @@ static void give_pce_back(void *unused)
 static void end_events(void)
 {
 	on_each_cpu(give_pce_back, NULL, true);
-	unregister_first(ARRAY_SIZE(probes));
+	unregister_first_probes(ARRAY_SIZE(probes));
 	WRITE_ONCE(telling, false);
 	cancel_delayed_work_sync(&learn_work);
 }
@@ -451,7 +451,7 @@ void perfctr_events_exit(void)
 	perfctr_security_close();
 	perfctr_settings_close();
 	free_entries();
-	synchronize_rcu_tasks();	/* in is_fixed() or clear_nothing() */
+	synchronize_rcu_tasks();	/* in is_fault_fixed() or clear_no_counters() */
 }
 
 MODULE_LICENSE("GPL");

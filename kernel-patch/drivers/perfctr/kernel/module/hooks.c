@@ -58,7 +58,7 @@ int perfctr_hooks_get(void)
 	return err;
 }
 
-static void end_unused(struct work_struct *work)
+static void end_unused_events(struct work_struct *work)
 {
 	mutex_lock(&events_lock);
 	if (begun && !atomic_read(&users)) {
@@ -68,7 +68,7 @@ static void end_unused(struct work_struct *work)
 	mutex_unlock(&events_lock);
 }
 
-static DECLARE_DELAYED_WORK(end_work, end_unused);
+static DECLARE_DELAYED_WORK(end_work, end_unused_events);
 
 /* Not at once: who opens one after the other would have the kernel's code written all the time. */
 #define END_AFTER	(2 * HZ)
@@ -92,7 +92,7 @@ bool perfctr_hooks_in_use(void)
 void perfctr_hooks_flush(void)
 {
 	cancel_delayed_work_sync(&end_work);
-	end_unused(NULL);
+	end_unused_events(NULL);
 }
 
 bool perfctr_may_rdpmc_now(struct mm_struct *mm)

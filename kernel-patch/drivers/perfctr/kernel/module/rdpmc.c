@@ -113,7 +113,7 @@ void perfctr_forget_noted(struct mm_struct *mm)
 }
 
 /* By perf_events, for what it has mapped there. */
-static bool is_for_perf(struct mm_struct *mm)
+static bool is_rdpmc_for_perf(struct mm_struct *mm)
 {
 	perfctr_forget_perf(mm);
 	return atomic_read(&mm->context.perf_rdpmc_allowed);
@@ -131,7 +131,7 @@ bool perfctr_learn_always(void)
 
 	local_irq_save(flags);
 	mm = current->active_mm;
-	if (mm && !perfctr_has_space(mm) && !is_for_perf(mm)) {
+	if (mm && !perfctr_has_space(mm) && !is_rdpmc_for_perf(mm)) {
 		WRITE_ONCE(perfctr_rdpmc_always, perfctr_pce_is_set());
 		learned = true;
 	}
@@ -166,7 +166,7 @@ void perfctr_update_pce(void)
 	if (may && !perfctr_pce_is_set() && !next) {
 		perfctr_tell_rdpmc(mm);
 		perfctr_pce_change(true);
-	} else if (!may && perfctr_pce_is_set() && !is_for_perf(mm) &&
+	} else if (!may && perfctr_pce_is_set() && !is_rdpmc_for_perf(mm) &&
 		   (!READ_ONCE(perfctr_rdpmc_always) || perfctr_has_space(mm))) {
 		/* Where it is not known who has set it, the fault of the next RDPMC tells. */
 		perfctr_pce_change(false);
@@ -178,7 +178,7 @@ void perfctr_settle_perf(void)
 {
 }
 
-static bool is_flat(const struct pt_regs *regs)
+static bool has_flat_code_segment(const struct pt_regs *regs)
 {
 	return regs->cs == __USER_CS || regs->cs == __USER32_CS;
 }
@@ -187,7 +187,7 @@ int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
 {
 	const void __user *code = (void __user *)regs->ip;
 
-	if (!is_flat(regs) || copy_from_user_nofault(insn, code, PERFCTR_RDPMC_BYTES))
+	if (!has_flat_code_segment(regs) || copy_from_user_nofault(insn, code, PERFCTR_RDPMC_BYTES))
 		return -EFAULT;
 	return PERFCTR_RDPMC_BYTES;
 }
@@ -212,7 +212,7 @@ bool perfctr_wait_for_code(struct pt_regs *regs)
 	unsigned char insn[PERFCTR_MAX_INSN];
 	struct callback_head *work;
 
-	if (!is_flat(regs) || perfctr_fetch_insn(regs, insn) >= 0)
+	if (!has_flat_code_segment(regs) || perfctr_fetch_insn(regs, insn) >= 0)
 		return false;
 	work = kmalloc(sizeof(*work), GFP_ATOMIC | __GFP_NOWARN);
 	if (!work)

@@ -107,7 +107,7 @@ static int ask_to_attach(pid_t nr)
 	return err;
 }
 
-static int ask_about(pid_t nr, bool attach)
+static int ask_about_task(pid_t nr, bool attach)
 {
 	int err = ask_to_read(nr);
 
@@ -126,7 +126,7 @@ static int ask_about(pid_t nr, bool attach)
 	}
 }
 
-static pid_t number_of(struct task_struct *task)
+static pid_t number_of_task(struct task_struct *task)
 {
 	return task_pid_nr_ns(task, proc_ns);
 }
@@ -140,10 +140,10 @@ int perfctr_ask_security(struct task_struct *task, bool attach)
 	if (!proc || !perfctr_kernel_cred)
 		return -EACCES;
 	do {
-		nr = number_of(task);
+		nr = number_of_task(task);
 		if (!nr)	/* the thread has exited, or is outside of proc_ns */
 			return pid_alive(task) ? -EACCES : -ESRCH;
-		err = ask_about(nr, attach);
-	} while (number_of(task) != nr);
+		err = ask_about_task(nr, attach);
+	} while (number_of_task(task) != nr);
 	return err;
 }

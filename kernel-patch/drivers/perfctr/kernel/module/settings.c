@@ -40,7 +40,7 @@ static bool rdpmc_off;
 static bool mediated;	/* KVM gives its guests the counters, and reserves none */
 
 /* A security module, or a BPF program of the caller's control group, may refuse the read. */
-static int value_of(const struct setting *setting)
+static int read_setting(const struct setting *setting)
 {
 	char text[16] = "";
 	loff_t position = 0;
@@ -67,7 +67,7 @@ static DEFINE_MUTEX(kvm_lock);
 static atomic_t kvm_events = ATOMIC_INIT(1);
 static int kvm_learned;		/* the events that mediated follows; under kvm_lock */
 
-static int module_event(struct notifier_block *nb, unsigned long event, void *data)
+static int handle_module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	const struct module *module = data;
 	unsigned int i;
@@ -81,7 +81,7 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 	return NOTIFY_OK;
 }
 
-static struct notifier_block kvm_notifier = { .notifier_call = module_event };
+static struct notifier_block kvm_notifier = { .notifier_call = handle_module_event };
 
 void perfctr_settings_open(void)
 {
@@ -116,16 +116,16 @@ void perfctr_settings_close(void)
 
 int perfctr_paranoid(void)
 {
-	return value_of(&settings[PARANOID]);
+	return read_setting(&settings[PARANOID]);
 }
 
 int perfctr_ptrace_scope(void)
 {
-	return value_of(&settings[PTRACE_SCOPE]);
+	return read_setting(&settings[PTRACE_SCOPE]);
 }
 
 /* In sysfs: its first character; 0: there is no such file; or an error. */
-static int first_character(const char *name)
+static int read_first_character(const char *name)
 {
 	struct file *file = file_open_root(&sysfs, name, O_RDONLY, 0);
 	loff_t position = 0;
@@ -140,13 +140,13 @@ static int first_character(const char *name)
 }
 
 /* It is set, or cannot be known: 1 or an error; else 0. */
-static int kvm_is_mediated(void)
+static int is_kvm_mediated(void)
 {
 	int first = 0;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(kvms) && first >= 0 && first != 'Y'; i++)
-		first = READ_ONCE(kvms[i].gone) ? 0 : first_character(kvms[i].parameter);
+		first = READ_ONCE(kvms[i].gone) ? 0 : read_first_character(kvms[i].parameter);
 	return first == 'Y' ? 1 : min(first, 0);
 }
 
@@ -167,7 +167,7 @@ static void learn_kvm(void)
 	found = -ENOMEM;
 	if (perfctr_kernel_cred) {
 		caller = override_creds(perfctr_kernel_cred);
-		found = kvm_is_mediated();
+		found = is_kvm_mediated();
 		revert_creds(caller);
 	}
 	WRITE_ONCE(mediated, found);
@@ -178,7 +178,7 @@ static void learn_kvm(void)
 
 void perfctr_learn_settings(void)
 {
-	int rdpmc = value_of(&settings[RDPMC]);
+	int rdpmc = read_setting(&settings[RDPMC]);
 
 	/* The value is for all callers: a worker, which can read it, does so after each change. */
 	if (rdpmc != UNKNOWN)

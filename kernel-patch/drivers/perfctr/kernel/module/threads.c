@@ -47,27 +47,27 @@ static raw_spinlock_t *lock_of_chain(unsigned int chain)
 	return &locks[chain % N_LOCKS].raw;
 }
 
-static raw_spinlock_t *lock_of(const struct task_struct *task)
+static raw_spinlock_t *lock_of_task(const struct task_struct *task)
 {
 	return lock_of_chain(perfctr_hash(task));
 }
 
 /* It is current. */
-static void set_running(struct perfctr_thread *thread)
+static void set_entry_running(struct perfctr_thread *thread)
 {
 	WRITE_ONCE(thread->cpu, smp_processor_id());
 	__this_cpu_write(perfctr_running, thread->task);
 }
 
 /* Under its chain's lock. Where it runs is found out when that begins, at once for current. */
-static void update_told(struct perfctr_thread *thread)
+static void update_entry_told(struct perfctr_thread *thread)
 {
 	u16 *n = &perfctr_n_told[perfctr_hash(thread->task)];
 	bool told = thread->watched || thread->pins;
 
 	/* Others may have had it told, who do not know where it runs. */
 	if (told && thread->task == current)
-		set_running(thread);
+		set_entry_running(thread);
 	if (told == thread->told)
 		return;
 	thread->told = told;
@@ -79,14 +79,14 @@ static void update_told(struct perfctr_thread *thread)
 struct perfctr_thread *perfctr_thread_pin(struct task_struct *task)
 {
 	struct perfctr_thread *thread;
-	raw_spinlock_t *lock = lock_of(task);
+	raw_spinlock_t *lock = lock_of_task(task);
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(lock, flags);
 	thread = perfctr_find_thread(task);
 	if (thread) {
 		thread->pins++;
-		update_told(thread);
+		update_entry_told(thread);
 	}
 	raw_spin_unlock_irqrestore(lock, flags);
 	return thread;
@@ -110,13 +110,13 @@ void perfctr_thread_put(struct perfctr_thread *thread)
 
 	if (!thread)
 		return;
-	lock = lock_of(thread->task);
+	lock = lock_of_task(thread->task);
 	raw_spin_lock_irqsave(lock, flags);
 	last = !--thread->pins && !thread->context && !thread->mark;
 	if (last)
 		remove_entry(thread);
 	else
-		update_told(thread);
+		update_entry_told(thread);
 	raw_spin_unlock_irqrestore(lock, flags);
 	if (!last)
 		return;
@@ -139,7 +139,7 @@ static struct perfctr_thread *alloc_entry(struct task_struct *task, gfp_t gfp)
 static struct perfctr_thread *insert_entry(struct perfctr_thread *thread)
 {
 	struct perfctr_thread *there;
-	raw_spinlock_t *lock = lock_of(thread->task);
+	raw_spinlock_t *lock = lock_of_task(thread->task);
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(lock, flags);
@@ -150,7 +150,7 @@ static struct perfctr_thread *insert_entry(struct perfctr_thread *thread)
 		perfctr_hooks_hold();
 	}
 	there->pins++;
-	update_told(there);
+	update_entry_told(there);
 	raw_spin_unlock_irqrestore(lock, flags);
 	return there;
 }
@@ -171,7 +171,7 @@ struct perfctr_thread *perfctr_thread_make(struct task_struct *task)
 	return thread;
 }
 
-static bool is_to_fail(void)
+static bool is_birth_to_fail(void)
 {
 	static atomic_t n;
 	unsigned int nth = READ_ONCE(fail_nth);
@@ -184,7 +184,7 @@ struct perfctr_thread *perfctr_thread_add_child(struct task_struct *child)
 {
 	struct perfctr_thread *thread, *mine = NULL;
 
-	if (!is_to_fail())
+	if (!is_birth_to_fail())
 		mine = alloc_entry(child, GFP_ATOMIC | __GFP_NOWARN);
 	if (!mine)
 		return NULL;
@@ -204,41 +204,41 @@ void perfctr_thread_ready(struct perfctr_thread *thread)
 void perfctr_watch(struct task_struct *task, bool watch)
 {
 	struct perfctr_thread *thread;
-	raw_spinlock_t *lock = lock_of(task);
+	raw_spinlock_t *lock = lock_of_task(task);
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(lock, flags);
 	thread = perfctr_find_thread(task);
 	if (thread) {
 		thread->watched = watch;
-		update_told(thread);
+		update_entry_told(thread);
 	}
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
-static void look_here(void *arg)
+static void look_for_thread_here(void *arg)
 {
 	struct perfctr_thread *thread = arg;
 
 	if (current == thread->task)
-		set_running(thread);
+		set_entry_running(thread);
 }
 
 /*
  * Its switches are told from now on. If it ran when that began and runs still, then it is on the
  * CPU that it says; if not, a switch has told where it is.
  */
-static void find_cpu(struct perfctr_thread *thread)
+static void find_cpu_of_thread(struct perfctr_thread *thread)
 {
 	smp_mb();	/* told before the CPU: a switch looks the other way round */
-	smp_call_function_single(task_cpu(thread->task), look_here, thread, true);
+	smp_call_function_single(task_cpu(thread->task), look_for_thread_here, thread, true);
 	cmpxchg(&thread->cpu, PERFCTR_CPU_UNKNOWN, PERFCTR_CPU_NONE);
 }
 
 /* A thread without an entry has nothing that a switch would change. False: it has one by now. */
-static bool call_untold(struct task_struct *task, void (*fn)(void *arg), void *arg)
+static bool call_untold_thread(struct task_struct *task, void (*fn)(void *arg), void *arg)
 {
-	raw_spinlock_t *lock = lock_of(task);
+	raw_spinlock_t *lock = lock_of_task(task);
 	unsigned long flags;
 	bool none;
 
@@ -250,7 +250,7 @@ static bool call_untold(struct task_struct *task, void (*fn)(void *arg), void *a
 	return none;
 }
 
-static int call_told(struct perfctr_thread *thread, void (*fn)(void *arg), void *arg)
+static int call_told_thread(struct perfctr_thread *thread, void (*fn)(void *arg), void *arg)
 {
 	unsigned long flags;
 	int cpu;
@@ -266,7 +266,7 @@ static int call_told(struct perfctr_thread *thread, void (*fn)(void *arg), void 
 		if (cpu == PERFCTR_CPU_NONE || cpu >= 0)
 			return cpu;
 		if (cpu == PERFCTR_CPU_UNKNOWN)
-			find_cpu(thread);
+			find_cpu_of_thread(thread);
 		else
 			cpu_relax();
 	}
@@ -279,10 +279,10 @@ int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *ar
 
 	do {
 		thread = perfctr_thread_pin(task);
-		if (!thread && call_untold(task, fn, arg))
+		if (!thread && call_untold_thread(task, fn, arg))
 			return PERFCTR_CPU_NONE;
 	} while (!thread);
-	cpu = call_told(thread, fn, arg);
+	cpu = call_told_thread(thread, fn, arg);
 	perfctr_thread_put(thread);
 	return cpu;
 }
@@ -312,7 +312,7 @@ bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 	return found;
 }
 
-static struct task_struct *first_of_chain(unsigned int chain)
+static struct task_struct *first_task_of_chain(unsigned int chain)
 {
 	struct perfctr_thread *first;
 	struct task_struct *task = NULL;
@@ -333,6 +333,6 @@ struct task_struct *perfctr_first_thread(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(perfctr_threads) && !task; i++)
-		task = first_of_chain(i);
+		task = first_task_of_chain(i);
 	return task;
 }

@@ -41,7 +41,7 @@ struct still {
 };
 
 /* The scheduler holds its locks: the thread neither starts nor stops running meanwhile. */
-static int call_pinned(struct task_struct *task, void *arg)
+static int call_pinned_task(struct task_struct *task, void *arg)
 {
 	struct still *still = arg;
 
@@ -55,7 +55,7 @@ int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *ar
 {
 	struct still still = { .fn = fn, .arg = arg };
 
-	task_call_func(task, call_pinned, &still);
+	task_call_func(task, call_pinned_task, &still);
 	return still.cpu;
 }
 
@@ -96,7 +96,7 @@ void perfctr_set_gated(bool gated)
 		static_branch_dec_cpuslocked(&perfctr_gated);
 }
 
-static int do_nothing(struct task_struct *task, void *unused)
+static int do_nothing_to_task(struct task_struct *task, void *unused)
 {
 	return 0;
 }
@@ -110,7 +110,7 @@ bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 	const struct perfctr_thread *thread;
 	bool found;
 
-	task_call_func(idle_task(cpu), do_nothing, NULL);
+	task_call_func(idle_task(cpu), do_nothing_to_task, NULL);
 	rcu_read_lock();
 	thread = perfctr_thread(cpu_curr_snapshot(cpu));
 	found = READ_ONCE(thread->mark) == of || READ_ONCE(thread->context) == of;

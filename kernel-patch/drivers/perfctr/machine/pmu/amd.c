@@ -77,7 +77,7 @@ static const struct {
 };
 
 /* Event 0 is wide only with bits in both halves of its unit mask: one is for each kind of pipe. */
-static bool wide_unit_mask(u32 event, u32 mask)
+static bool is_unit_mask_wide(u32 event, u32 mask)
 {
 	return event ? hweight8(mask) > 1 : (mask & 0x0f) && (mask & 0xf0);
 }
@@ -88,8 +88,8 @@ static u8 f15h_counters(u32 event, u32 unit_mask)
 
 	for (i = 0; i < ARRAY_SIZE(f15h_events); i++)
 		if (event >= f15h_events[i].first && event <= f15h_events[i].last)
-			return wide_unit_mask(event, unit_mask) ? f15h_events[i].wide :
-								  f15h_events[i].counters;
+			return is_unit_mask_wide(event, unit_mask) ? f15h_events[i].wide :
+								     f15h_events[i].counters;
 	return f15h_units[event >> 4 & 0xf];
 }
 
@@ -112,7 +112,7 @@ static u32 merge_check(const struct perfctr_control *control, u32 i)
 /* Event selects of 64 bits, each before its counter, of what the CPUs of a node have in common. */
 static u32 n_northbridge, n_cache;
 
-static bool some_counts(u32 select, u32 n)
+static bool has_enabled_select(u32 select, u32 n)
 {
 	u64 value;
 	u32 i;
@@ -128,8 +128,8 @@ static bool some_counts(u32 select, u32 n)
 /* RDPMC shows the northbridge's from index 6 on, the cache's from 10, and more of them from 16. */
 static bool uncore_counts(void)
 {
-	return some_counts(MSR_F15H_NB_PERF_CTL, n_northbridge) ||
-	       some_counts(MSR_F16H_L2I_PERF_CTL, n_cache);
+	return has_enabled_select(MSR_F15H_NB_PERF_CTL, n_northbridge) ||
+	       has_enabled_select(MSR_F16H_L2I_PERF_CTL, n_cache);
 }
 
 static struct perfctr_pmu amd_pmu = {
@@ -171,7 +171,7 @@ static struct perfctr_evntsel_layout __init v2_layout(void)
 }
 
 /* A hypervisor may pass the bits of CPUID on, and not the registers. */
-static u32 __init selects_at(u32 msr, u32 n)
+static u32 __init probe_selects_at(u32 msr, u32 n)
 {
 	u64 value;
 
@@ -186,10 +186,10 @@ static void __init probe_uncore(void)
 	if (boot_cpu_has(X86_FEATURE_PERFMON_V2))
 		ebx.full = cpuid_ebx(EXT_PERFMON_DEBUG_FEATURES);
 	if (boot_cpu_has(X86_FEATURE_PERFCTR_NB))
-		n_northbridge = selects_at(MSR_F15H_NB_PERF_CTL, ebx.split.num_df_pmc);
+		n_northbridge = probe_selects_at(MSR_F15H_NB_PERF_CTL, ebx.split.num_df_pmc);
 	if (boot_cpu_has(X86_FEATURE_PERFCTR_LLC))
-		n_cache = selects_at(MSR_F16H_L2I_PERF_CTL,
-				     boot_cpu_data.x86 >= FAMILY_ZEN ? N_L3 : N_L2);
+		n_cache = probe_selects_at(MSR_F16H_L2I_PERF_CTL,
+					   boot_cpu_data.x86 >= FAMILY_ZEN ? N_L3 : N_L2);
 	if (n_northbridge || n_cache)
 		amd_pmu.uncore_counts = uncore_counts;
 }

@@ -76,7 +76,7 @@ static void read_extensions(struct arch_kind *kind)
 		kind->fixed_hidden |= arch_fixed_bits(ARCH_FIXED_USER_DISABLE, n);
 }
 
-static void read_fixed(struct arch_kind *kind, u32 mask, union cpuid10_edx edx)
+static void read_fixed_counters(struct arch_kind *kind, u32 mask, union cpuid10_edx edx)
 {
 	u32 n = min_t(u32, edx.split.num_counters_fixed, ARCH_MAX_FIXED);
 
@@ -111,7 +111,7 @@ bool arch_kind_read(struct arch_kind *kind)
 	if (eax.split.mask_length)
 		kind->events = ~ebx & GENMASK(eax.split.mask_length - 1, 0);
 	kind->evntsel_allowed = PERFCTR_EVNTSEL_ALLOWED;
-	read_fixed(kind, ecx, edx);
+	read_fixed_counters(kind, ecx, edx);
 	if (kind->version >= 2)
 		read_extensions(kind);
 	set_counters(kind);

@@ -56,12 +56,12 @@ static u32 fixed_number(const struct perfctr_hw_event *e)
 	return e->rdpmc & ~PERFCTR_FIXED;
 }
 
-static bool is_fixed(const struct perfctr_hw_event *e)
+static bool is_fixed_event(const struct perfctr_hw_event *e)
 {
 	return e->rdpmc & PERFCTR_FIXED;
 }
 
-static u32 most_general(void)
+static u32 most_general_counters(void)
 {
 	u32 k, n = kinds[0].n_general;
 
@@ -72,12 +72,12 @@ static u32 most_general(void)
 
 static int arch_reserve(void)
 {
-	return perfctr_reserve_evntsels(MSR_ARCH_PERFMON_EVENTSEL0, most_general());
+	return perfctr_reserve_evntsels(MSR_ARCH_PERFMON_EVENTSEL0, most_general_counters());
 }
 
 static void arch_release(void)
 {
-	perfctr_release_evntsels(MSR_ARCH_PERFMON_EVENTSEL0, most_general());
+	perfctr_release_evntsels(MSR_ARCH_PERFMON_EVENTSEL0, most_general_counters());
 }
 
 /* Fixed counters need not be in sequence. */
@@ -131,11 +131,11 @@ static void arch_compile(struct perfctr_hw_control *hw, const struct perfctr_con
 	u32 i;
 
 	for (i = 0; i < hw->n_events; i++)
-		if (is_fixed(&hw->event[i]))
+		if (is_fixed_event(&hw->event[i]))
 			hw->extra[0] |= fixed_modes(&hw->event[i]);
 }
 
-static __always_inline void clear_counters(const struct arch_kind *kind, u64 slots)
+static __always_inline void clear_kind_counters(const struct arch_kind *kind, u64 slots)
 {
 	u32 n;
 
@@ -149,12 +149,12 @@ static __always_inline void clear_counters(const struct arch_kind *kind, u64 slo
 
 static void arch_clear(u64 slots)
 {
-	clear_counters(&kinds[0], slots);
+	clear_kind_counters(&kinds[0], slots);
 }
 
 static bool arch_preset(const struct perfctr_hw_event *e, u64 value)
 {
-	if (is_fixed(e))
+	if (is_fixed_event(e))
 		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR0 + fixed_number(e), value);
 	else if (full_width)
 		wrmsrl(MSR_IA32_PMC0 + e->slot, value);
@@ -182,7 +182,7 @@ static void arch_limit_distance(const struct perfctr_hw_event *e, struct perfctr
 
 static void hybrid_clear(u64 slots)
 {
-	clear_counters(this_kind(), slots);
+	clear_kind_counters(this_kind(), slots);
 }
 
 static void arch_enable(u64 slots)
@@ -199,7 +199,7 @@ static void hybrid_enable(u64 slots)
  * What counters left there would freeze ours, and what ours left perf_events would wait for: what
  * is set is cleared, as perf_events does it.
  */
-static void clear_status(void)
+static void arch_clear_status(void)
 {
 	u64 status;
 
@@ -221,8 +221,8 @@ static void arch_silence(const struct arch_kind *kind, struct arch_registers *re
 	if (kind->fixed)
 		wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, kind->fixed_hidden);
 	regs->fixed_ctrl = kind->fixed_hidden;
-	clear_counters(kind, ~0ull);
-	clear_status();
+	clear_kind_counters(kind, ~0ull);
+	arch_clear_status();
 }
 
 static void arch_save(const struct arch_kind *kind, struct arch_registers *regs)
@@ -261,7 +261,7 @@ static void arch_give_cpu(void)
 	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, regs->global_ctrl);
 }
 
-static void write_evntsel(struct arch_registers *regs, u32 n, u64 value)
+static void arch_write_evntsel(struct arch_registers *regs, u32 n, u64 value)
 {
 	if (regs->evntsel[n] == value)
 		return;
@@ -277,7 +277,7 @@ static void write_fixed_ctrl(struct arch_registers *regs, u64 value)
 	wrmsrl(MSR_ARCH_PERFMON_FIXED_CTR_CTRL, value);
 }
 
-static __always_inline u64 fixed_hidden_of(const struct arch_kind *kind, u64 slots)
+static __always_inline u64 hidden_fixed_bits(const struct arch_kind *kind, u64 slots)
 {
 	u64 bits = 0;
 	u32 n;
@@ -288,28 +288,29 @@ static __always_inline u64 fixed_hidden_of(const struct arch_kind *kind, u64 slo
 	return bits & kind->fixed_hidden;
 }
 
-static __always_inline void hide_general(const struct arch_kind *kind, struct arch_registers *regs,
-					 u64 slots)
+static __always_inline void hide_general_counters(const struct arch_kind *kind,
+						  struct arch_registers *regs, u64 slots)
 {
 	u32 n;
 
 	for (n = 0; n < kind->n_general; n++)
 		if (slots & BIT_ULL(n))
-			write_evntsel(regs, n, regs->evntsel[n] | kind->evntsel_hidden);
+			arch_write_evntsel(regs, n, regs->evntsel[n] | kind->evntsel_hidden);
 }
 
 /* May an event count on this CPU, a hybrid's? */
-static bool is_here(const struct perfctr_hw_event *e)
+static bool is_event_here(const struct perfctr_hw_event *e)
 {
 	return !e->kinds || e->kinds & BIT(__this_cpu_read(kind_number));
 }
 
-static bool selects_another(const struct arch_registers *regs, const struct perfctr_hw_control *hw)
+static bool has_other_event_selected(const struct arch_registers *regs,
+				     const struct perfctr_hw_control *hw)
 {
 	u32 i;
 
 	for (i = 0; i < hw->n_events; i++)
-		if (!is_fixed(&hw->event[i]) &&
+		if (!is_fixed_event(&hw->event[i]) &&
 		    regs->evntsel[hw->event[i].slot] != hw->event[i].evntsel)
 			return true;
 	return false;
@@ -347,7 +348,7 @@ static __always_inline void load_events(const struct arch_kind *kind,
 {
 	struct arch_registers *regs = this_cpu_ptr(&registers);
 	u64 hidden = hw->session ? kind->evntsel_hidden : 0;
-	bool cleansed = !hybrid && perfctr_intel_cleanse() && selects_another(regs, hw);
+	bool cleansed = !hybrid && perfctr_intel_cleanse() && has_other_event_selected(regs, hw);
 	u64 running = cleansed ? arch_cleanse(kind, regs) : 0;
 	u64 fixed_ctrl = regs->fixed_ctrl;
 	u32 i;
@@ -360,22 +361,22 @@ static __always_inline void load_events(const struct arch_kind *kind,
 
 		if (hybrid && !(kind->counters & BIT_ULL(e->slot)))
 			continue;
-		if (is_fixed(e))
+		if (is_fixed_event(e))
 			fixed_ctrl &= ~arch_fixed_bits(FIXED_CTRL_MASK | ARCH_FIXED_USER_DISABLE,
 						       n);
 		else
-			write_evntsel(regs, e->slot,
-				      (!hybrid || is_here(e) ? e->evntsel : 0) | hidden);
-		if (hybrid && is_fixed(e) && is_here(e))
+			arch_write_evntsel(regs, e->slot,
+					   (!hybrid || is_event_here(e) ? e->evntsel : 0) | hidden);
+		if (hybrid && is_fixed_event(e) && is_event_here(e))
 			fixed_ctrl |= fixed_modes(e);
 	}
 	if (!hybrid)
 		fixed_ctrl |= hw->extra[0];
 	if (hw->session)
-		fixed_ctrl |= fixed_hidden_of(kind, hw->slots);
+		fixed_ctrl |= hidden_fixed_bits(kind, hw->slots);
 	write_fixed_ctrl(regs, fixed_ctrl);
 	if (kind->evntsel_hidden && !hw->session)
-		hide_general(kind, regs, ~hw->slots);
+		hide_general_counters(kind, regs, ~hw->slots);
 	if (cleansed && running)
 		arch_enable(running);
 }
@@ -568,7 +569,7 @@ static void __init add_kind(const struct arch_kind *kind)
 /* With perf_events, which nothing would keep from writing to the same counters. */
 #define SHARED	"PerfMon v6: perf not kept out"
 
-static bool __init is_shared(const struct arch_kind *kind)
+static bool __init is_kind_shared(const struct arch_kind *kind)
 {
 	return kind->version >= 6 && !perfctr_excludes_v6();
 }
@@ -583,7 +584,7 @@ static const char *__init find_kinds(void)
 		smp_call_function_single(cpu, read_kind, &kind, true);
 		if (kind.version < 2)
 			return "hybrid: a core without PerfMon";
-		if (is_shared(&kind))
+		if (is_kind_shared(&kind))
 			return SHARED;
 		if (find_kind(&kind, arch_pmu.n_kinds) >= 0)
 			continue;
@@ -675,7 +676,7 @@ const struct perfctr_pmu *__init perfctr_arch_probe(void)
 	}
 	if (!arch_kind_read(&kinds[0]))
 		return NULL;
-	if (is_shared(&kinds[0]))
+	if (is_kind_shared(&kinds[0]))
 		return refuse_machine(SHARED);
 	constraints_of[0] = perfctr_intel_constraints(kinds[0].version, 0);
 	return init_common(&kinds[0]);

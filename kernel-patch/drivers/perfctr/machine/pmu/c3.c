@@ -55,7 +55,7 @@ static u32 c3_check(const struct perfctr_control *control, u32 i)
 	return PERFCTR_BAD_ROUTE;
 }
 
-static void write_evntsel(struct c3_registers *regs)
+static void c3_write_evntsel(struct c3_registers *regs)
 {
 	u32 evntsel = regs->enabled ? regs->selected : 0;
 
@@ -70,7 +70,7 @@ static void c3_load(const struct perfctr_hw_control *hw)
 	struct c3_registers *regs = this_cpu_ptr(&registers);
 
 	regs->selected = hw->event[0].evntsel;
-	write_evntsel(regs);
+	c3_write_evntsel(regs);
 }
 
 static void c3_enable(u64 slots)
@@ -78,7 +78,7 @@ static void c3_enable(u64 slots)
 	struct c3_registers *regs = this_cpu_ptr(&registers);
 
 	regs->enabled = slots;
-	write_evntsel(regs);
+	c3_write_evntsel(regs);
 }
 
 static void c3_read(const struct perfctr_hw_control *hw, u64 *value)

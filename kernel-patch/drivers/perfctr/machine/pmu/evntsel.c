@@ -57,7 +57,7 @@ static int evntsel_reserve(void)
 	return 0;
 }
 
-static void write_evntsel(struct evntsel_cpu *cpu, u32 n, u64 value)
+static void evntsel_write(struct evntsel_cpu *cpu, u32 n, u64 value)
 {
 	if (cpu->held[n] == value)
 		return;
@@ -66,38 +66,38 @@ static void write_evntsel(struct evntsel_cpu *cpu, u32 n, u64 value)
 }
 
 /* A register whose counter stands still is written only to stop it: the next event may differ. */
-static void apply_each(struct evntsel_cpu *cpu)
+static void apply_each_evntsel(struct evntsel_cpu *cpu)
 {
 	u32 n;
 
 	for (n = 0; n < layout.n; n++) {
 		if (cpu->running & BIT_ULL(n))
-			write_evntsel(cpu, n, cpu->selected[n]);
+			evntsel_write(cpu, n, cpu->selected[n]);
 		else
-			write_evntsel(cpu, n, cpu->held[n] & ~EN);
+			evntsel_write(cpu, n, cpu->held[n] & ~EN);
 	}
 }
 
 /* Register 0 stops all; it starts all, so the others have to be right before it. */
-static void apply_single(struct evntsel_cpu *cpu)
+static void apply_single_enable(struct evntsel_cpu *cpu)
 {
 	u32 n;
 
 	if (!cpu->running) {
-		write_evntsel(cpu, 0, cpu->held[0] & ~EN);
+		evntsel_write(cpu, 0, cpu->held[0] & ~EN);
 		return;
 	}
 	for (n = layout.n - 1; n > 0; n--)
-		write_evntsel(cpu, n, cpu->running & BIT_ULL(n) ? cpu->selected[n] : 0);
-	write_evntsel(cpu, 0, cpu->running & BIT_ULL(0) ? cpu->selected[0] : EN);
+		evntsel_write(cpu, n, cpu->running & BIT_ULL(n) ? cpu->selected[n] : 0);
+	evntsel_write(cpu, 0, cpu->running & BIT_ULL(0) ? cpu->selected[0] : EN);
 }
 
 static void evntsel_apply(struct evntsel_cpu *cpu)
 {
 	if (layout.single_enable)
-		apply_single(cpu);
+		apply_single_enable(cpu);
 	else
-		apply_each(cpu);
+		apply_each_evntsel(cpu);
 }
 
 static void evntsel_enable(u64 slots)
@@ -121,7 +121,7 @@ static void evntsel_load(const struct perfctr_hw_control *hw)
 
 		cpu->selected[e->slot] = e->evntsel;
 		if (layout.global_ctl)
-			write_evntsel(cpu, e->slot, e->evntsel);
+			evntsel_write(cpu, e->slot, e->evntsel);
 	}
 	if (!layout.global_ctl && cpu->running)
 		evntsel_apply(cpu);
@@ -150,7 +150,7 @@ static void evntsel_acknowledge(u64 slots)
 }
 
 /* Register 0 may stop all, also where its own counter is not in use. */
-static bool in_use(u64 slots, u32 n)
+static bool is_evntsel_in_use(u64 slots, u32 n)
 {
 	return slots & BIT_ULL(n) || (layout.single_enable && n == 0);
 }
@@ -169,7 +169,7 @@ static bool evntsel_intact(u64 slots)
 			wrmsrl(layout.global_ctl, slots);
 	}
 	for (n = 0; n < layout.n; n++) {
-		if (!in_use(slots, n))
+		if (!is_evntsel_in_use(slots, n))
 			continue;
 		rdmsrl(evntsel_msr(n), value);
 		if (value == cpu->held[n])
@@ -184,7 +184,7 @@ static bool evntsel_intact(u64 slots)
  * What counters left there could freeze ours, and what ours left perf_events would wait for: what
  * is set is cleared, as perf_events does it.
  */
-static void clear_status(void)
+static void evntsel_clear_status(void)
 {
 	u64 status;
 
@@ -207,7 +207,7 @@ static void evntsel_silence(struct evntsel_cpu *cpu)
 	cpu->running = 0;
 	evntsel_clear(~0ull);
 	if (layout.global_status)
-		clear_status();
+		evntsel_clear_status();
 }
 
 /* That an overflow stops all counters, as others may have left it, is not what we want. */

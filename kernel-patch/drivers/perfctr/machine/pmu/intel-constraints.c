@@ -167,7 +167,7 @@ bool perfctr_intel_cleanse(void)
  * BJ122, BV98, HSD29 and their like: while one logical processor of a core counts these, counters
  * of the other are corrupted. With one thread on each core nobody is there to suffer.
  */
-static bool corrupts_sibling(u16 kinds, u16 code)
+static bool may_corrupt_sibling(u16 kinds, u16 code)
 {
 	u16 event = code & ANY_UNIT;
 
@@ -180,7 +180,7 @@ u32 perfctr_intel_constraint(u16 kinds, u64 evntsel, u32 counter)
 	u16 code = evntsel;
 	u32 i;
 
-	if (corrupts_sibling(kinds, code))
+	if (may_corrupt_sibling(kinds, code))
 		return PERFCTR_BAD_ERRATUM;
 	/* Intel 604224, TSX memory ordering: the microcode takes counter 3 for transactions. */
 	if (counter == 3 && boot_cpu_has(X86_FEATURE_TSX_FORCE_ABORT))

@@ -56,7 +56,7 @@ static int event_route(const struct perfctr_event_control *e)
  * Complement counts the cycles in which the ESCR does not detect enough; the ESCR detects nothing
  * in a ring that was not selected, so all cycles of that ring are among them.
  */
-static bool counts_all_rings(const struct perfctr_event_control *e)
+static bool is_counting_all_rings(const struct perfctr_event_control *e)
 {
 	return e->evntsel & P4_CCCR_COMPARE && e->evntsel & P4_CCCR_COMPLEMENT;
 }
@@ -69,7 +69,7 @@ static u32 p4_check(const struct perfctr_control *control, u32 i)
 
 	if (escr < 0)
 		return PERFCTR_BAD_ROUTE;
-	if (counts_all_rings(e) && ~e->evntsel2 & P4_ESCR_RINGS)
+	if (is_counting_all_rings(e) && ~e->evntsel2 & P4_ESCR_RINGS)
 		return PERFCTR_BAD_MODE;
 	for (j = 0; j < i; j++)
 		if (event_route(&control->event[j]) == escr &&
@@ -116,7 +116,7 @@ static bool has_sibling(unsigned int cpu)
 	return cpumask_weight(topology_sibling_cpumask(cpu)) > 1;
 }
 
-static bool siblings_online(void)
+static bool has_online_siblings(void)
 {
 	unsigned int cpu;
 
@@ -126,7 +126,7 @@ static bool siblings_online(void)
 	return false;
 }
 
-/* Its sibling may be counting, or begin to while siblings_online() does not see this CPU yet. */
+/* Its sibling may be counting, or begin to before has_online_siblings() sees this CPU. */
 static bool p4_may_count(unsigned int cpu)
 {
 	return !has_sibling(cpu);
@@ -135,7 +135,7 @@ static bool p4_may_count(unsigned int cpu)
 /* By the counters: of NetBurst the kernel does not manage the CCCRs. */
 static int p4_reserve(void)
 {
-	if (siblings_online())
+	if (has_online_siblings())
 		return -EBUSY;
 	return perfctr_reserve_counters(MSR_P4_BPU_PERFCTR0, P4_N_COUNTERS);
 }
@@ -301,7 +301,7 @@ static void p4_enable(u64 slots)
 }
 
 /* An overflow is shown in the register that selects. */
-static bool cccr_intact(const struct p4_registers *regs, unsigned int n)
+static bool is_cccr_intact(const struct p4_registers *regs, unsigned int n)
 {
 	u64 cccr;
 
@@ -313,7 +313,7 @@ static bool cccr_intact(const struct p4_registers *regs, unsigned int n)
 }
 
 /* The detector that counter n looks at. */
-static bool escr_intact(const struct p4_registers *regs, unsigned int n)
+static bool is_escr_intact(const struct p4_registers *regs, unsigned int n)
 {
 	int escr = p4_route(n, regs->cccr[n]);
 	u64 value;
@@ -333,8 +333,8 @@ static bool p4_intact(u64 slots)
 	unsigned int n;
 
 	for_each_set_bit(n, &running, P4_N_COUNTERS) {
-		intact &= escr_intact(regs, n);
-		intact &= cccr_intact(regs, n);
+		intact &= is_escr_intact(regs, n);
+		intact &= is_cccr_intact(regs, n);
 	}
 	return intact;
 }
@@ -405,7 +405,7 @@ const struct perfctr_pmu *__init perfctr_p4_probe(void)
 		return NULL;
 	if (rdmsrl_safe(MSR_IA32_MISC_ENABLE, &misc) || !(misc & MSR_IA32_MISC_ENABLE_EMON))
 		return NULL;
-	if (siblings_online())
+	if (has_online_siblings())
 		return &p4_unusable;
 
 	snprintf(p4_pmu.family, sizeof(p4_pmu.family), "Intel NetBurst, model %d",

@@ -8,6 +8,7 @@
 #include <linux/rcupdate.h>
 #include <asm/apic.h>
 #include <asm/hw_irq.h>
+#include <asm/insn.h>
 #include <asm/insn-eval.h>
 #include <asm/irq_vectors.h>
 #include <asm/nmi.h>

@@ -117,8 +117,10 @@ static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfct
 	struct perfctr_page *page = perfctr_page_here(ctx);
 
 	perfctr_page_begin(page);
-	if (ctx->shared)
+	if (ctx->shared) {
 		WRITE_ONCE(page->flags, page->flags | PERFCTR_PAGE_COUNTING);
+		smp_wmb();	/* flags before switches, as perfctr_sum_cpus() reads them */
+	}
 	enter_page_on_cpu(page, now, switched);
 	if (has_counters_here(cpu, ctx))
 		enter_counters(cpu, ctx, page);

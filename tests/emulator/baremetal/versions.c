@@ -26,7 +26,7 @@ static const struct version {
 	[3] = { 4, 48, 0x07, ~0xffffffffull, 0xfff, false },
 	[4] = { 8, 48, 0x07, ~0xffffffffull, 0xfff, true },
 	[5] = { 8, 48, 0x17, ~0xff20ffdfffffull, 0x20222000b0bbb, true },
-	[6] = { 8, 48, 0x17, ~0xff20ffdfffffull, 0x20222000b0bbb, true },
+	[6] = { 10, 48, 0x17, ~0xff20ffdfffffull, 0x20222000b0bbb, true },
 };
 
 static unsigned number;
@@ -94,7 +94,7 @@ static void test_cpuid(void)
 	check("cpuid.extensions", number >= 5, has_ext);
 	if (has_ext) {
 		check("cpuid.23.bits", 5, ext.ebx);
-		check("cpuid.23.general", 0xff, cpuid(0x23, 1).eax);
+		check("cpuid.23.general", (1u << v->general) - 1, cpuid(0x23, 1).eax);
 		check("cpuid.23.fixed", v->fixed, cpuid(0x23, 1).ebx);
 	}
 }
@@ -140,7 +140,7 @@ static void test_registers(void)
 {
 	uint64_t value;
 
-	for (unsigned n = 0; n < 8; n++) {
+	for (unsigned n = 0; n < 8 || n < v->general; n++) {
 		check_present("pmc", IA32_PMC0 + n, n < v->general);
 		check_present("evntsel", IA32_PERFEVTSEL0 + n, n < v->general);
 		check_present("a_pmc", IA32_A_PMC0 + n, v->full_width && n < v->general);

@@ -4,7 +4,7 @@
 #include "pmu-internal.h"
 
 /* The counters: general ones, then fixed ones. */
-#define MAX_GENERAL     8
+#define MAX_GENERAL     10
 #define MAX_FIXED       5
 #define FIRST_FIXED     MAX_GENERAL
 
@@ -430,21 +430,24 @@ ARCH_FAMILY(arch_tfa, "arch-tfa", NULL, 48,
  */
 #define FIXED_V5    0x17
 #define EVTSEL_V5   (EVTSEL_WRITABLE | EVTSEL_USER_DISABLE | EVTSEL_UMASK2)
-#define REGISTERS_V5 \
-    GENERAL(8, EVTSEL_V5), \
+#define REGISTERS_V5(nb) \
+    GENERAL(nb, EVTSEL_V5), \
     FIXED(0, 3), \
     FIXED(4, 1), \
-    FULL_WIDTH(8), \
-    GLOBAL_V4(8, FIXED_V5, FIXED_WRITABLE | FIXED_USER_DISABLE)
+    FULL_WIDTH(nb), \
+    GLOBAL_V4(nb, FIXED_V5, FIXED_WRITABLE | FIXED_USER_DISABLE)
 
 static const X86PMURegister arch_v5_registers[] = {
-    REGISTERS_V5,
+    REGISTERS_V5(8),
     { }
 };
 ARCH_FAMILY(arch_v5, "arch-v5", NULL, 48,
             .version = 5, .nb_general = 8, .fixed = FIXED_V5, .full_width = true, .ext = true);
 
-/* Version 6 names them once more, four registers for each counter: of these there are two. */
+/*
+ * Version 6 names them once more, four registers for each counter: of these there are two. Like
+ * Lion Cove it has more general counters than perfctr uses.
+ */
 #define V6_GENERAL(n) \
     { 0x1900 + 4 * (n), 1, PMU_COUNTER_FULL, n, PMU_STATS_COUNTER }, \
     { 0x1901 + 4 * (n), 1, PMU_CONTROL, EVTSEL0 + (n), PMU_STATS_EVNTSEL, EVTSEL_V5 }
@@ -452,14 +455,15 @@ ARCH_FAMILY(arch_v5, "arch-v5", NULL, 48,
     { 0x1980 + 4 * (n), 1, PMU_COUNTER_FULL, FIRST_FIXED + (n), PMU_STATS_FIXED_CTR }
 
 static const X86PMURegister arch_v6_registers[] = {
-    REGISTERS_V5,
+    REGISTERS_V5(10),
     V6_GENERAL(0), V6_GENERAL(1), V6_GENERAL(2), V6_GENERAL(3),
     V6_GENERAL(4), V6_GENERAL(5), V6_GENERAL(6), V6_GENERAL(7),
+    V6_GENERAL(8), V6_GENERAL(9),
     V6_FIXED(0), V6_FIXED(1), V6_FIXED(2), V6_FIXED(4),
     { }
 };
 ARCH_FAMILY(arch_v6, "arch-v6", NULL, 48,
-            .version = 6, .nb_general = 8, .fixed = FIXED_V5, .full_width = true, .ext = true);
+            .version = 6, .nb_general = 10, .fixed = FIXED_V5, .full_width = true, .ext = true);
 
 /*
  * Alder Lake and later, two kinds of cores: what CPUID leaf 0AH tells of is there on both. P-cores

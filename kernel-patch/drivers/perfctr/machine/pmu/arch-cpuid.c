@@ -66,7 +66,7 @@ static void read_extensions(struct arch_kind *kind)
 		u32 unused;
 
 		cpuid_count(0x23, 1, &eax, &edx, &ecx, &unused);
-		kind->n_general = eax == U32_MAX ? ARCH_MAX_GENERAL : ffz(eax);
+		kind->n_general = min_t(u32, eax == U32_MAX ? 32 : ffz(eax), ARCH_MAX_GENERAL);
 		kind->fixed = edx & GENMASK(ARCH_MAX_FIXED - 1, 0);
 	}
 	if (!(ebx & EXT_USER_DISABLE))

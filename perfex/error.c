@@ -18,6 +18,7 @@ static void print_error(const char *format, va_list arguments)
 		return;
 	}
 	make_printable(line);
+	name_commands(line);
 	fprintf(stderr, "perfex: %s\n", line);
 	free(line);
 }

@@ -7,6 +7,7 @@
  * arguments.c	their command lines and their help
  * error.c	one line to standard error; memory, or the end; texts in memory
  * refusals.c	counters that perfex does not get
+ * words.c	sentences of the library, as perfex says them
  * holders.c	who has the counters
  * json_member.c	members of JSON, or the end
  */
@@ -163,6 +164,12 @@ size_t character_length(const char *text);
 size_t control_length(const char *text);
 /* In a line for people a control character could be anything: '?' for each of its bytes. */
 void make_printable(char *text);
+
+/*
+ * words.c: in a sentence of the library, commands of perfex instead of functions, in their places.
+ * What is written to standard error by complain() and fail() needs no more.
+ */
+void name_commands(char *text);
 
 /* Of the patch's driver. */
 #define DEVICE "/dev/perfctr"

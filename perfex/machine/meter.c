@@ -105,7 +105,8 @@ void subject_find(struct subject *subject, const char *backend, unsigned int pha
 	find_cpus(&subject->cpus);
 	for (unsigned int n = N_LOOP_EVENTS + 1; n--;)
 		if (try_events(subject, n))
-			return;
+			break;
+	name_commands(subject->why);
 }
 
 void subject_free(struct subject *subject)

@@ -32,6 +32,7 @@ static void set_verdict(struct outcome *outcome, enum verdict verdict, const cha
 			va_list arguments)
 {
 	vsnprintf(outcome->why, sizeof(outcome->why), format, arguments);
+	name_commands(outcome->why);
 	outcome->verdict = verdict;
 }
 

@@ -37,8 +37,10 @@ static bool is_over(struct validation_pass *pass)
 
 static void refuse_events(struct validated *const event[], size_t n, const char *why)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		snprintf(event[i]->why, sizeof(event[i]->why), "%s", why);
+		name_commands(event[i]->why);
+	}
 }
 
 static void refuse_pass(struct validation_pass *pass, const char *why)

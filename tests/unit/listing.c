@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex list, check and encode, for processors that need not be there. */
+#include "../../perfex/perfex.h"
 #include "command.h"
 #include "unit.h"
 
@@ -106,6 +107,16 @@ static const struct {
 	  "",
 	  "perfex: event 'FLOP': this machine has no such event; near it: FLOPS; perfex list shows "
 	  "all\n" },
+	{ { "check", "--pmu=nhm", "-e", "duration_time" },
+	  125,
+	  "",
+	  "perfex: event 'duration_time': the time that passes is counted anyway: rules have it as "
+	  "elapsed_ns, as in --derive 's = elapsed_ns / 1e9'\n" },
+	{ { "check", "--pmu=nhm", "-e", "dTLB-prefetches" },
+	  125,
+	  "",
+	  "perfex: event 'dTLB-prefetches': this processor has no event for it, or counts it by a "
+	  "further register, which perfctr does not set; 'perfex list TLB' shows what it has\n" },
 	{ { "check" }, 125, "", "perfex: no event given; give some with -e\n" },
 	{ { "check", "-e", "cycles", "true" },
 	  125,
@@ -295,6 +306,29 @@ START_TEST(register_values_are_named)
 }
 END_TEST
 
+/* The end of a sentence may be missing, where the text had no room. */
+static const struct {
+	const char *library, *perfex;
+} sentences[] = {
+	{ "use another of 'perfctr_backends()'", "use another of 'perfex info'" },
+	{ "see: perfctr_get_pmu_info()", "see: perfex info" },
+	{ "see 'perfctr_request_parse()' for those that can", "see 'perfex check' for those that can" },
+	{ "perfctr_events_list() and perfctr_events_list(TLB) show", "perfex list and perfex list TLB show" },
+	{ "perfctr_events_visit(a_b) shows them", "perfex list -l a_b shows them" },
+	{ "see perfctr_events_list(", "see perfctr_events_list(" },
+	{ "perfctr_region_begin() counts there", "perfctr_region_begin() counts there" },
+};
+
+START_TEST(sentences_of_the_library_name_commands)
+{
+	char text[128];
+
+	strcpy(text, sentences[_i].library);
+	name_commands(text);
+	ck_assert_str_eq(text, sentences[_i].perfex);
+}
+END_TEST
+
 /* By tests/families/refusals.c the driver refuses these, of a context. */
 static const struct {
 	const char *pmu, *event, *err;
@@ -362,6 +396,8 @@ TCase *listing_tests(void)
 	tcase_add_loop_test(tests, register_values_are_named, 0, ARRAY_SIZE(meanings));
 	tcase_add_loop_test(tests, what_would_be_refused_is_no_event_that_fits, 0,
 			    ARRAY_SIZE(never));
+	tcase_add_loop_test(tests, sentences_of_the_library_name_commands, 0,
+			    ARRAY_SIZE(sentences));
 	tcase_add_test(tests, the_operating_systems_events_take_no_counter);
 	return tests;
 }

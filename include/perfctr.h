@@ -329,6 +329,9 @@ void perfctr_open_error_with(const char *backend, int error, char *text, size_t 
  * perfctr_control_error - the same for perfctr_set_control() or perfctr_control_assign() of c.  The
  * sentence names the event at fault, what is allowed and what to do, or who holds the counters (it
  * reads /proc/sys/kernel/nmi_watchdog).
+ *
+ * Where a sentence of the library sends to one of its functions, it has the call, as in
+ * "perfctr_backends()" or "perfctr_events_list(TLB)": a program may put its own command there.
  */
 void perfctr_control_error(int error, const struct perfctr_control *c,
 			   const struct perfctr_pmu_info *info, char *text, size_t size);

@@ -114,8 +114,8 @@ int perfctr_events_name(struct perfctr_events *events, const struct perfctr_even
 			char *text, size_t size);
 
 /*
- * perfctr_events_split - the specifications in "a,b" and "{a,b}:u", as perfex -e takes them: the
- * first room of them are written to spec, each with what stands behind the '}' of its group.
+ * perfctr_events_split - the specifications in "a,b" and "{a,b}:u", as perf stat -e takes them:
+ * the first room of them are written to spec, each with what stands behind the '}' of its group.
  * Returns how many there are.  Error: EINVAL (text is no list).  No system call.
  */
 int perfctr_events_split(const char *text, char (*spec)[PERFCTR_REQUEST_NAME], unsigned int room,

@@ -158,10 +158,10 @@ void perfctr_regions_close(struct perfctr_regions *r);
  *	PERFCTR_REGIONS		the file that exit(3) writes, as JSON; "%p" is the process
  *	PERFCTR_REGIONS_EVENTS	a list as of perfctr_count(); default: instructions,cycles
  * Without the first they do nothing.  Each thread counts for itself, in a context of its own or, if
- * perfex counts it by these events, in that one.  What keeps the program from counting stands in
- * the file.  In a forked child they do nothing, if the process had passed a region; children that
- * were forked before count for themselves, into files of their own by "%p".  No errors, errno stays
- * as it was.
+ * another program counts it by these events, in that one.  What keeps the program from counting
+ * stands in the file.  In a forked child they do nothing, if the process had passed a region;
+ * children that were forked before count for themselves, into files of their own by "%p".  No
+ * errors, errno stays as it was.
  */
 void perfctr_region_begin(const char *name) __attribute__((nothrow));
 void perfctr_region_end(const char *name) __attribute__((nothrow));

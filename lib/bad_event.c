@@ -254,7 +254,9 @@ static const struct {
 	{ PERFCTR_BAD_ENABLE, NULL, say_enable },
 	{ PERFCTR_BAD_MODE, NULL, say_mode },
 	{ PERFCTR_BAD_PRIVILEGE, NULL, say_privilege },
-	{ PERFCTR_BAD_ROUTE, "this counter cannot count it; see 'perfex check' for those that can",
+	{ PERFCTR_BAD_ROUTE,
+	  "this counter cannot count it; see 'perfctr_request_parse()' for those "
+	  "that can",
 	  NULL },
 	{ PERFCTR_BAD_ERRATUM,
 	  "an erratum of this processor spoils what this counter counts, or what "
@@ -275,7 +277,7 @@ static const struct {
 	  NULL },
 	{ PERFCTR_BAD_SOFTWARE,
 	  "this backend does not count what the operating system does; leave it "
-	  "out, or use another of 'perfex info'",
+	  "out, or use another of 'perfctr_backends()'",
 	  NULL },
 	{ PERFCTR_BAD_MEMBER,
 	  "this backend counts it of all members together, not of single "
@@ -287,7 +289,7 @@ static const struct {
 	  NULL },
 	{ PERFCTR_BAD_EVENT,
 	  "the kernel's perf_events does not count it on this machine; see "
-	  "'perfex list' for those that it knows",
+	  "'perfctr_events_list()' for those that it knows",
 	  NULL },
 	{ PERFCTR_BAD_UNLOADED, NULL, say_unloaded },
 	{ PERFCTR_BAD_KIND, NULL, say_kind },

@@ -28,7 +28,7 @@ static void describe_holder(const struct perfctr_pmu_info *info, char *text, siz
 	if (info->holder == PERFCTR_HOLDER_PERFCTR)
 		snprintf(text, size,
 			 "the counters are busy: a session of perfctr has one of them, or wants one "
-			 "that others use; see: perfex info");
+			 "that others use; see: perfctr_get_pmu_info()");
 	else if (nmi_watchdog_runs())
 		snprintf(text, size,
 			 "the counters are busy: the NMI watchdog holds them; switch it "
@@ -45,18 +45,20 @@ static bool describe_unable(uint32_t reason, char *text, size_t size)
 	switch (reason) {
 	case PERFCTR_BAD_INHERIT:
 		snprintf(text, size,
-			 "this backend counts single threads, not what they create; "
-			 "leave out PERFCTR_CONTROL_INHERIT, or use another of 'perfex info'");
+			 "this backend counts single threads, not what they create; leave "
+			 "out PERFCTR_CONTROL_INHERIT, or use another of "
+			 "'perfctr_backends()'");
 		return true;
 	case PERFCTR_BAD_RECORD:
 		snprintf(text, size,
 			 "this backend keeps no counts of single processes or threads "
-			 "that have exited; count their sum, or use another of 'perfex info'");
+			 "that have exited; count their sum, or use another of "
+			 "'perfctr_backends()'");
 		return true;
 	case PERFCTR_BAD_TOTALS:
 		snprintf(text, size,
 			 "this backend does not count a tree as one; leave out "
-			 "PERFCTR_CONTROL_TOTALS, or use another of 'perfex info'");
+			 "PERFCTR_CONTROL_TOTALS, or use another of 'perfctr_backends()'");
 		return true;
 	}
 	return false;

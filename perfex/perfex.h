@@ -190,6 +190,8 @@ void complain_of_open(const char *backend, int error);
 void complain_of_start(const char *backend, int error);
 void complain_of_control(const char *backend, int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
+/* error: what the library said of this specification */
+void complain_of_event(const char *spec, const char *error);
 /* What to do about it, behind what has been said; "": nothing is known. */
 const char *advice_for(int error);
 

@@ -125,7 +125,7 @@ struct perfctr_request *selected_events(struct options *selection)
 			warn_of_event(selection->database, &requests[i]);
 			continue;
 		}
-		complain("event '%s': %s", spec, error);
+		complain_of_event(spec, error);
 		free(requests);
 		return NULL;
 	}

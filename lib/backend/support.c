@@ -82,14 +82,15 @@ void perfctr_describe_open(int error, char *text, size_t size)
 	case EEXIST:
 		snprintf(text, size,
 			 "the thread is being counted already; close its context first, or if it "
-			 "is perfex's, leave perfex away: perfctr_region_begin() counts there");
+			 "is another program's, run without that: perfctr_region_begin() counts "
+			 "there");
 		break;
 	case ENOENT:
 		snprintf(text, size, "the thread has no context; open it with PERFCTR_OPEN_CREATE");
 		break;
 	case ENOTSUP:
 		snprintf(text, size,
-			 "this backend cannot do that; perfctr_backends(3) says what each one can");
+			 "this backend cannot do that; perfctr_backends() says what each one can");
 		break;
 	case ESRCH:
 		snprintf(text, size, "there is no such thread");

@@ -9,20 +9,19 @@
 
 #define NO_EVENT                                                                                   \
 	"this processor has no event for it, or counts it by a further register, which perfctr does not set"
-#define NO_TIMES "the time that passes is counted anyway"
 #define OTHER_PMU                                                                                  \
 	"it is of a PMU beside the processors' cores, which perf itself counts, and perfctr does not"
 
 static const struct {
 	const char *pattern, *answer;
 } answers[] = {
-	{ "duration_time",
-	  NO_TIMES ": rules have it as elapsed_ns, as in --derive 's = elapsed_ns / 1e9'" },
+	{ "duration_time", "the time that passes is counted anyway" },
 	{ "@(user|system)_time", "task-clock is both times together; time(1) tells them apart" },
 	{ "LLC-*", NO_EVENT "; cache-references and cache-misses are near it" },
-	{ "L1-[di]cache-*", NO_EVENT "; 'perfex list L1' shows what it has" },
-	{ "[di]TLB-*", NO_EVENT "; 'perfex list TLB' shows what it has" },
-	{ "@(branch-load|node-|stalled-cycles-)*", NO_EVENT "; 'perfex list' shows what it has" },
+	{ "L1-[di]cache-*", NO_EVENT "; 'perfctr_events_list(L1)' shows what it has" },
+	{ "[di]TLB-*", NO_EVENT "; 'perfctr_events_list(TLB)' shows what it has" },
+	{ "@(branch-load|node-|stalled-cycles-)*",
+	  NO_EVENT "; 'perfctr_events_list()' shows what it has" },
 	{ "@(slots|topdown-*)", "it needs the register PERF_METRICS, which perfctr does not set" },
 	{ "@(alignment-faults|emulation-faults|cgroup-switches|bpf-output|dummy)",
 	  "perfctr does not count it; of the operating system it counts task-clock, page-faults, "

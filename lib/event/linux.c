@@ -14,7 +14,7 @@
 #define PERFCTR_LINUX_DIRECTORY "/usr/local/share/perfctr/linux-events"
 #endif
 
-/* Beside the directory of the program, as where perfex was built; else where it is installed. */
+/* Beside the directory of the program, as where it was built; else where it is installed. */
 static char *find_directory(void)
 {
 	const char *chosen = secure_getenv("PERFCTR_LINUX_EVENTS");

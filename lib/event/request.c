@@ -399,7 +399,7 @@ static int refuse_list(const char *text, const struct line *line)
 		return 0;
 	return perfctr_line_refuse(
 		line, EINVAL,
-		"an event has no '%c'; give each event separately, like -e instructions -e branches",
+		"an event has no '%c'; give each event separately, like instructions and branches",
 		*mark);
 }
 

@@ -274,7 +274,7 @@ static bool refuse_umasks(const struct codes *codes, const struct wanted *wanted
 	else
 		perfctr_line_refuse(line, ENOENT, "%.*s counts nothing without a unit mask", length,
 				    name);
-	perfctr_line_add(line, "; perfex list -l %.*s shows them", length, name);
+	perfctr_line_add(line, "; perfctr_events_visit(%.*s) shows them", length, name);
 	return true;
 }
 
@@ -324,7 +324,8 @@ static void refuse_registers(const struct codes *codes, const struct wanted *wan
 		perfctr_line_refuse(line, ENOTSUP, "no event of this processor has a name");
 	} else if (!route) {
 		perfctr_line_refuse(line, ENOENT,
-				    "no event has these registers; perfex list shows all");
+				    "no event has these registers; perfctr_events_list() shows "
+				    "all");
 	} else if (!refuse_umasks(codes, wanted, line)) {
 		perfctr_line_refuse(line, ENOENT,
 				    "%s, which feeds counter %u, detects no event 0x%llx", route,

@@ -54,7 +54,7 @@ int perfctr_software_parse(const struct perfctr_pmu_info *info, const char *spec
 		return perfctr_line_refuse(
 			line, ENOTSUP,
 			"this backend does not count what the operating system does; "
-			"'perfex info' shows which one does");
+			"'perfctr_backends()' shows which one does");
 	if (*modifier && strcmp(modifier, ":uk") != 0 && !(user && events[i].user))
 		return perfctr_line_refuse(
 			line, EINVAL,

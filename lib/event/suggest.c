@@ -88,5 +88,5 @@ void perfctr_name_suggest(struct perfctr_events *events, const char *name, const
 	perfctr_events_list(events, NULL, compare_candidates, &nearest);
 	for (unsigned int i = 0; i < nearest.n; i++)
 		perfctr_line_add(line, "%s%s", i ? ", " : "; near it: ", nearest.best[i].name);
-	perfctr_line_add(line, "; perfex list shows all");
+	perfctr_line_add(line, "; perfctr_events_list() shows all");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * All that library and perfex know of one family of processors.  Each family has a file in this
- * directory that defines a struct family, and a line in families.h.
+ * All that is known of one family of processors.  Each family has a file in this directory that
+ * defines a struct family, and a line in families.h.
  */
 #ifndef PERFCTR_FAMILY_H
 #define PERFCTR_FAMILY_H
@@ -31,7 +31,7 @@ struct event_table {
 							  perfctr_table_text_##name }
 
 struct family {
-	const char *name; /* in tables, "pmu NAME", and of perfex, --pmu=NAME */
+	const char *name; /* as perfctr_family_info() takes it, and in tables, "pmu NAME" */
 	/* Prefixes of its processors' names in libpfm4. */
 	const char *libpfm[MAX_PREFIXES + 1];
 	/* Where two have an event of one name, that of the first table is taken. */

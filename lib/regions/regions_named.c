@@ -105,7 +105,7 @@ static void open_named(void)
 		named.regions = regions;
 }
 
-/* perfex counts the thread, by these events: by its own context, read where it is. */
+/* Another program counts the thread, by these events: by its own context, read where it is. */
 static struct perfctr *open_member(const struct line *line)
 {
 	struct perfctr *p = perfctr_open_with(named.counted.backend, 0, 0);
@@ -116,8 +116,8 @@ static struct perfctr *open_member(const struct line *line)
 		return p;
 	perfctr_close(p);
 	perfctr_line_refuse(line, EEXIST,
-			    "the thread is being counted already, by other events; count these by "
-			    "perfex --regions too, or without perfex");
+			    "the thread is being counted already, by other events; let the program "
+			    "that counts it count these, or run without that");
 	return NULL;
 }
 

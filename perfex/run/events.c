@@ -47,7 +47,7 @@ static bool parse_events(struct events *events, const struct options *options)
 	for (size_t i = 0; i < options->n_events; i++) {
 		if (perfctr_events_parse(options->database, options->event[i], options->modes,
 					 &events->event[i].request, error, sizeof(error)) < 0) {
-			complain("event '%s': %s", options->event[i], error);
+			complain_of_event(options->event[i], error);
 			return false;
 		}
 		if (!may_count(options, &events->event[i].request) ||

@@ -104,7 +104,7 @@ static bool add_named(struct search *search)
 	for (size_t i = 0; i < subjects->n; i++) {
 		if (perfctr_events_parse(search->database, subjects->event[i], subjects->modes,
 					 &request, error, sizeof(error)) < 0) {
-			complain("event '%s': %s", subjects->event[i], error);
+			complain_of_event(subjects->event[i], error);
 			return false;
 		}
 		add_subject(search, subjects->event[i], &request);

@@ -171,7 +171,7 @@ def test_other_events_than_those_of_perfex(tmp_path):
     assert result.returncode == 0
     assert why(path) == (
         f"perfex: '{path}': the program could not count: the thread is being counted already, by other events; "
-        "count these by perfex --regions too, or without perfex\n")
+        "let the program that counts it count these, or run without that\n")
 
 
 def test_nothing_is_written_unasked(tmp_path):

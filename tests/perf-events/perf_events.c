@@ -296,7 +296,7 @@ START_TEST(records_cannot_be_had)
 	ck_assert_int_eq(errno, ENOTSUP);
 	check_words(ENOTSUP, &c,
 		    "this backend keeps no counts of single processes or threads that have exited; "
-		    "count their sum, or use another of 'perfex info'");
+		    "count their sum, or use another of 'perfctr_backends()'");
 	after = own_counts(p);
 	ck_assert_uint_ge(after.tsc, before.tsc);
 	ck_assert_uint_eq(after.n_counters, 1);

@@ -74,7 +74,8 @@ static const struct {
 	{ EINVAL,
 	  PERFCTR_BAD_ROUTE,
 	  { .counter = 1, .evntsel = 0x4100c0 },
-	  "event 0x004100c0@1: this counter cannot count it; see 'perfex check' for those that can" },
+	  "event 0x004100c0@1: this counter cannot count it; see 'perfctr_request_parse()' for "
+	  "those that can" },
 	{ EINVAL,
 	  PERFCTR_BAD_ERRATUM,
 	  { .counter = 3, .evntsel = 0x4100c0 },
@@ -137,7 +138,7 @@ static const struct {
 	  PERFCTR_BAD_EVENT,
 	  { .counter = 1, .evntsel = 0x4100c0 },
 	  "event 0x004100c0@1: the kernel's perf_events does not count it on this machine; see "
-	  "'perfex list' for those that it knows" },
+	  "'perfctr_events_list()' for those that it knows" },
 	{ EINVAL,
 	  PERFCTR_BAD_UNLOADED,
 	  { .counter = 1, .evntsel = 0x4100c0 },
@@ -162,17 +163,17 @@ static const struct {
 	  PERFCTR_BAD_SOFTWARE,
 	  { .counter = PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS },
 	  "event page-faults: this backend does not count what the operating system does; leave it "
-	  "out, or use another of 'perfex info'" },
+	  "out, or use another of 'perfctr_backends()'" },
 	{ ENOTSUP,
 	  PERFCTR_BAD_INHERIT,
 	  { .counter = 1 },
 	  "this backend counts single threads, not what they create; leave out "
-	  "PERFCTR_CONTROL_INHERIT, or use another of 'perfex info'" },
+	  "PERFCTR_CONTROL_INHERIT, or use another of 'perfctr_backends()'" },
 	{ ENOTSUP,
 	  PERFCTR_BAD_TOTALS,
 	  { .counter = 1 },
 	  "this backend does not count a tree as one; leave out PERFCTR_CONTROL_TOTALS, or use another "
-	  "of 'perfex info'" },
+	  "of 'perfctr_backends()'" },
 	{ ENOTSUP,
 	  PERFCTR_BAD_WHOLE,
 	  { .counter = PERFCTR_SOFTWARE + PERFCTR_MIGRATIONS },
@@ -353,10 +354,10 @@ static const struct {
 		  "with the perfctr patch" },
 	{ EPROTO, "the kernel's perfctr has another ABI version than this program's 3; use the "
 		  "programs built with the kernel" },
-	{ EEXIST, "the thread is being counted already; close its context first, or if it is perfex's, "
-	  "leave perfex away: perfctr_region_begin() counts there" },
+	{ EEXIST, "the thread is being counted already; close its context first, or if it is another "
+	  "program's, run without that: perfctr_region_begin() counts there" },
 	{ ENOENT, "the thread has no context; open it with PERFCTR_OPEN_CREATE" },
-	{ ENOTSUP, "this backend cannot do that; perfctr_backends(3) says what each one can" },
+	{ ENOTSUP, "this backend cannot do that; perfctr_backends() says what each one can" },
 	{ ENXIO, "the perfctr module cannot trace the kernel; ask root for: sysctl kernel.ftrace_enabled=1; the "
 		 "kernel's log says more" },
 	{ ESRCH, "there is no such thread" },

@@ -13,10 +13,10 @@ static const struct {
 	const char *line;
 } refusals[] = {
 	{ NEHALEM, "instrctions", USER, ENOENT,
-	  "this machine has no such event; near it: instructions, INST_RETIRED; perfex list shows "
-	  "all" },
+	  "this machine has no such event; near it: instructions, INST_RETIRED; "
+	  "perfctr_events_list() shows all" },
 	{ NEHALEM, "xyzzyxyzzy", USER, ENOENT,
-	  "this machine has no such event; perfex list shows all" },
+	  "this machine has no such event; perfctr_events_list() shows all" },
 	{ NEHALEM, "zen::instructions", USER, EINVAL,
 	  "this machine has no PMU 'zen'; it has: arch, nhm" },
 	{ NEHALEM, "instructions:p", USER, EINVAL,
@@ -59,13 +59,13 @@ static const struct {
 	{ NEHALEM, "4100c0", USER, EINVAL,
 	  "evntsel '4100c0' could be hexadecimal or decimal; write 0x4100c0 for hexadecimal" },
 	{ NEHALEM, "instructions,cycles", USER, EINVAL,
-	  "an event has no ','; give each event separately, like -e instructions -e branches" },
+	  "an event has no ','; give each event separately, like instructions and branches" },
 	{ NEHALEM, "0x4100c0,0x4100c4", USER, EINVAL,
-	  "an event has no ','; give each event separately, like -e instructions -e branches" },
+	  "an event has no ','; give each event separately, like instructions and branches" },
 	{ NEHALEM, "{instructions", USER, EINVAL,
-	  "an event has no '{'; give each event separately, like -e instructions -e branches" },
+	  "an event has no '{'; give each event separately, like instructions and branches" },
 	{ NEHALEM, "cpu/event=0xc0,umask=0/,cycles", USER, EINVAL,
-	  "an event has no ','; give each event separately, like -e instructions -e branches" },
+	  "an event has no ','; give each event separately, like instructions and branches" },
 	{ NEHALEM, "instructions@10", USER, ENOTSUP,
 	  "there is no counter 10; this machine has 4 general ones from 0 on, and 3 fixed ones from "
 	  "0x40000000 on" },
@@ -82,8 +82,8 @@ static const struct {
 	{ NEHALEM, "cpu/instructions/ppp", USER, EINVAL,
 	  "'p' asks for precise samples, and a count takes none; leave it out" },
 	{ NEHALEM, "cpu/instrctions/", USER, ENOENT,
-	  "this machine has no such event; near it: instructions, INST_RETIRED; perfex list shows "
-	  "all" },
+	  "this machine has no such event; near it: instructions, INST_RETIRED; "
+	  "perfctr_events_list() shows all" },
 	{ NEHALEM, "cpu/instructions,edge=1/", USER, EINVAL,
 	  "no term 'instructions'; there are: event, umask, edge, inv, cmask, config" },
 	{ NEHALEM, "instructions:uh", USER, EINVAL,
@@ -92,9 +92,7 @@ static const struct {
 	{ NEHALEM, "LLC-loads", USER, ENOENT,
 	  "this processor has no event for it, or counts it by a further register, which perfctr "
 	  "does not set; cache-references and cache-misses are near it" },
-	{ NEHALEM, "duration_time", USER, ENOENT,
-	  "the time that passes is counted anyway: rules have it as elapsed_ns, as in --derive 's "
-	  "= elapsed_ns / 1e9'" },
+	{ NEHALEM, "duration_time", USER, ENOENT, "the time that passes is counted anyway" },
 	{ NEHALEM, "sched:sched_switch", USER, ENOENT,
 	  "it is a tracepoint of the kernel, which perf itself counts, and perfctr does not" },
 	{ NEHALEM, "power/energy-pkg/", USER, ENOENT,
@@ -113,8 +111,8 @@ static const struct {
 	{ P5, "instructions:c=1", USER, EINVAL,
 	  "no unit mask or modifier 'c=1'; its unit masks: none; its modifiers: u, k" },
 	{ P5, "FLOP", USER, ENOENT,
-	  "this machine has no such event; near it: FLOPS; perfex list "
-	  "shows all" },
+	  "this machine has no such event; near it: FLOPS; "
+	  "perfctr_events_list() shows all" },
 	{ WINCHIP_C6, "instructions:u", USER, ENOTSUP,
 	  "this machine's counters do not tell user and kernel mode apart; leave out u and k" },
 	{ P4, "replay_event:NBOGUS", USER, ENOTSUP,

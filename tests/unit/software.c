@@ -67,8 +67,8 @@ static const struct {
 	const char *words;
 } refused[] = {
 	{ "cs", 0, ENOTSUP,
-	  "this backend does not count what the operating system does; 'perfex info' shows which one "
-	  "does" },
+	  "this backend does not count what the operating system does; 'perfctr_backends()' shows "
+	  "which one does" },
 	{ "cs:u", PERFCTR_FEATURE_SOFTWARE, EINVAL,
 	  "it is a software event, which counts user and kernel mode together, on no counter; leave "
 	  "out ':u'" },

@@ -5,7 +5,8 @@
 #   INSTALL_TARGETS  phony targets that install below $(DESTDIR)
 #   CHECKS           phony targets that "make check" runs, two at a time
 #   LONG_CHECKS      those that "make check-all" runs beside them
-#   CHECK_PROGRAMS   what CHECKS need beyond ALL: built before the first runs; LONG_PROGRAMS: what LONG_CHECKS need beyond that
+#   CHECK_PROGRAMS   what CHECKS need beyond ALL: built before the first runs; LONG_PROGRAMS: what LONG_CHECKS need
+#                    beyond that
 #   FREE_RUNNING     those of both whose machines run by the host's clock: scripts/check
 # A check ends with the line "NAME: N passed, N failed[, N skipped]", or with libcheck's own.
 
@@ -16,12 +17,14 @@ CC      ?= cc
 CFLAGS  ?= -O2 -g
 # The same sources make the same programs, in whatever directory.
 SAME_ANYWHERE := -ffile-prefix-map=$(CURDIR)=.
-override CFLAGS := -std=gnu11 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) -Iinclude $(SAME_ANYWHERE) $(CPPFLAGS) $(CFLAGS)
+override CFLAGS := -std=gnu11 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) -Iinclude $(SAME_ANYWHERE) \
+	$(CPPFLAGS) $(CFLAGS)
 DESTDIR ?=
 PREFIX  ?= /usr/local
 # Where a distribution has libraries of several architectures: /usr/lib/x86_64-linux-gnu.
 LIBDIR  ?= $(PREFIX)/lib
-# static: perfex has the library and others inside, and runs from anywhere, as does perfctr-bpfd; shared: they need others.
+# static: perfex has the library and others inside, and runs from anywhere, as does perfctr-bpfd; shared: they need
+# others.
 LINK    ?= static
 ifeq ($(filter static shared,$(LINK)),)
 $(error LINK is static or shared, not '$(LINK)')
@@ -40,18 +43,19 @@ FREE_RUNNING :=
 machines_of = $(shell awk -F '|' '$$1 == "$(1)" && !seen[$$2]++ { print $$2 }' $(2))
 same_each_time = $(shell awk -F '|' '/--icount|--deterministic/ { print $$2 }' $(1))
 
-# A check that needs nothing of what users read and call, and of $(BUILD) nothing but each PATH, says the same until something
-# else changes: $(AS_BEFORE) [--with PATH]... -- COMMAND
+# A check that needs nothing of what users read and call, and of $(BUILD) nothing but each PATH, says the same until
+# something else changes: $(AS_BEFORE) [--with PATH]... -- COMMAND
 AS_BEFORE := scripts/as-before $(addprefix --without ,perfex docs examples python README.md CONTRIBUTING.md NEWS)
 
 # Those that take longest begin first.
-DEAR_CHECKS = check-families check-bpf-debian-6.12 check-documents check-guest-life check-guest-shared check-vm check-guest-perfex \
-	check-module-6.12 check-unit check-guest-thread check-groups check-kernel-patch check-module-load
+DEAR_CHECKS = check-families check-bpf-debian-6.12 check-documents check-guest-life check-guest-shared check-vm \
+	check-guest-perfex check-module-6.12 check-unit check-guest-thread check-groups check-kernel-patch \
+	check-module-load
 
 comma := ,
 
-# Before anything is compiled, or looked for below: what the goals need, as scripts/packages.list says. "make -n" installs
-# nothing; it is known by the first word of MAKEFLAGS, as long as nothing was added to these.
+# Before anything is compiled, or looked for below: what the goals need, as scripts/packages.list says. "make -n"
+# installs nothing; it is known by the first word of MAKEFLAGS, as long as nothing was added to these.
 ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
 $(shell scripts/packages --for $(or $(MAKECMDGOALS),all))
 ifneq ($(.SHELLSTATUS),0)
@@ -189,15 +193,18 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 .PHONY: module module-install module-uninstall
 module: ## build the driver as a module, for the kernel that runs here or KDIR=its headers
 	@test -e $(KDIR)/Makefile || \
-		{ echo 'there are no headers at $(KDIR): install those of the kernel, such as linux-headers-amd64' >&2; exit 1; }
+		{ echo >&2 \
+		'there are no headers at $(KDIR): install those of the kernel, such as linux-headers-amd64'; exit 1; }
 	kernel-patch/make-module $(BUILD)/module
 	$(MAKE) -C $(KDIR) M=$(abspath $(BUILD)/module) CONFIG_PERFCTR=m modules
 module-install: module ## install it below /lib/modules, to be loaded at boot
-	$(MAKE) -C $(KDIR) M=$(abspath $(BUILD)/module) CONFIG_PERFCTR=m INSTALL_MOD_PATH=$(abspath $(DESTDIR)) modules_install
+	$(MAKE) -C $(KDIR) M=$(abspath $(BUILD)/module) CONFIG_PERFCTR=m INSTALL_MOD_PATH=$(abspath $(DESTDIR)) \
+		modules_install
 	install -d $(DESTDIR)/etc/modules-load.d
 	echo perfctr >$(DESTDIR)/etc/modules-load.d/perfctr.conf
 # The release that modules are installed for: "make kernelrelease" says another one of Debian's headers.
-MODULES = $(DESTDIR)/lib/modules/$(or $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h),$(error no headers of a kernel at $(KDIR)))
+UTS_RELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
+MODULES = $(DESTDIR)/lib/modules/$(or $(UTS_RELEASE),$(error no headers of a kernel at $(KDIR)))
 module-uninstall: ## remove what module-install has installed for the kernel that runs here, or KDIR=
 	rm -f $(MODULES)/updates/perfctr.ko* $(MODULES)/extra/perfctr.ko* $(DESTDIR)/etc/modules-load.d/perfctr.conf
 	find $(MODULES) -maxdepth 1 \( -name updates -o -name extra \) -empty -delete

@@ -3,8 +3,10 @@
 
 BPFD := $(BUILD)/sbin/perfctr-bpfd
 BPFD_OBJECTS := $(patsubst bpf/%.c,$(BUILD)/bpf/%.o,$(filter-out bpf/%.bpf.c,$(wildcard bpf/*.c)))
-# Of our own library it uses more than the shared one shows. Debian 13 has no libeu.a, without which its libelf.a does not link.
-BPFD_LIBS := $(if $(filter shared,$(LINK)),-Wl$(comma)--as-needed -lpfm -ljson-c -lbpf,$(LIB_STATIC_LIBS) -l:libbpf.a -lelf -lz)
+# Of our own library it uses more than the shared one shows. Debian 13 has no libeu.a, without which its libelf.a does
+# not link.
+BPFD_LIBS := $(if $(filter shared,$(LINK)),-Wl$(comma)--as-needed -lpfm -ljson-c -lbpf,$(LIB_STATIC_LIBS) \
+	-l:libbpf.a -lelf -lz)
 BPF_SOURCES := bpf/perfctr.bpf.c bpf/layout.h bpf/kernel.h bpf/slot.h bpf/page.h bpf/holder.h bpf/context.h \
 	bpf/count.h bpf/member.h bpf/request.h bpf/call.h bpf/walk.h bpf/keep.h include/linux/perfctr.h
 BPF_SKELETON := $(BUILD)/bpf/perfctr.skel.h

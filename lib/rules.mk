@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# libperfctr, static and shared, and libperfctr-core, the part of it that needs no other library.  The ABI of the shared ones:
-# their .map.
+# libperfctr, static and shared, and libperfctr-core, the part of it that needs no other library. The ABI of the shared
+# ones: their .map.
 
 PERFCTR_VERSION := $(shell sed -n 's/^.define PERFCTR_VERSION "\(.*\)"/\1/p' include/perfctr.h)
 # Before 1.0 each minor version has an ABI of its own.
@@ -11,7 +11,8 @@ CORE_SONAME := libperfctr-core.so.$(LIB_ABI)
 LIB_SOURCES := $(filter-out lib/compat-2.6/%,$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
 # What knows names, and what knows regions: the rest does not need it.
 LIB_NAMES_SOURCES := lib/backend_for.c lib/count.c lib/spawn.c $(wildcard lib/regions/*.c) \
-	$(addprefix lib/event/,answers.c libpfm.c linux.c modifier.c names.c request.c reverse.c suggest.c tables.c visit.c)
+	$(addprefix lib/event/,answers.c libpfm.c linux.c modifier.c names.c request.c reverse.c suggest.c \
+	tables.c visit.c)
 LIB_CORE_SOURCES := $(filter-out $(LIB_NAMES_SOURCES),$(LIB_SOURCES))
 LIB_OBJECTS := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.o)
 LIB_PIC := $(LIB_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.o)
@@ -76,8 +77,8 @@ $(CORE_SHARED): $(LIB_CORE_PIC) lib/libperfctr-core.map
 	ln -sf $(@F) $(@D)/$(CORE_SONAME)
 	ln -sf $(CORE_SONAME) $(@D)/libperfctr-core.so
 
-# It stands on the other, which is beside it, so that a process has one of what both use.  Who links with -lperfctr gets what
-# of both is needed.
+# It stands on the other, which is beside it, so that a process has one of what both use. Who links with -lperfctr gets
+# what of both is needed.
 $(LIB_SHARED): $(LIB_PIC) $(CORE_SHARED) lib/libperfctr.map
 	$(LIB_LINK) -Wl,-soname,$(LIB_SONAME) -Wl,--version-script=lib/libperfctr.map $(LIB_RPATH) \
 		-o $@ $(filter-out $(LIB_CORE_PIC),$(LIB_PIC)) $(CORE_SHARED) -lpfm -ljson-c
@@ -86,7 +87,8 @@ $(LIB_SHARED): $(LIB_PIC) $(CORE_SHARED) lib/libperfctr.map
 	echo 'INPUT($(LIB_SONAME) AS_NEEDED($(CORE_SONAME)))' >$(@D)/libperfctr.so
 
 # They are included by the assembler, which the compiler does not tell.
-$(foreach directory,lib lib32 sanitized/lib thread-sanitized/lib,$(patsubst lib/%.c,$(BUILD)/$(directory)/%.o,$(LIB_FAMILIES))) \
+$(foreach directory,lib lib32 sanitized/lib thread-sanitized/lib,\
+		$(patsubst lib/%.c,$(BUILD)/$(directory)/%.o,$(LIB_FAMILIES))) \
 	$(LIB_FAMILIES:%.c=$(BUILD)/%.pic.o): $(LIB_TABLES)
 
 # What the kernel's source says of processors' events, in a file each: where it was not fetched, perfex goes without.
@@ -95,7 +97,8 @@ $(LINUX_EVENTS)/index: scripts/linux-events scripts/debian-sources
 	@tree=$$(scripts/build-kernel --unpatched --source | tail -n 1) && scripts/linux-events "$$tree" $(@D)
 
 .PHONY: linux-events install-linux-events
-linux-events: $(LINUX_EVENTS)/index ## make tables of the events that perf knows, of the kernel's source, which this downloads
+linux-events: $(LINUX_EVENTS)/index
+linux-events: ## make tables of the events that perf knows, of the kernel's source, which this downloads
 INSTALL_TARGETS += install-linux-events
 install-linux-events:
 	@! [ -e $(LINUX_EVENTS)/index ] || { install -d $(DESTDIR)$(PREFIX)/share/perfctr/linux-events && \
@@ -116,8 +119,8 @@ install-lib: $(LIB_STATIC) $(LIB_SHARED) $(CORE_STATIC) $(CORE_SHARED)
 		$(DESTDIR)$(PREFIX)/include
 	install -m 644 include/linux/perfctr.h $(DESTDIR)$(PREFIX)/include/linux
 	for name in libperfctr libperfctr-core; do \
-		sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(PERFCTR_VERSION)|' lib/$$name.pc.in \
-			>$(DESTDIR)$(LIBDIR)/pkgconfig/$$name.pc || exit; \
+		sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(PERFCTR_VERSION)|' \
+			lib/$$name.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/$$name.pc || exit; \
 	done
 
 -include $(LIB_OBJECTS:.o=.d) $(LIB_OBJECTS_32:.o=.d) $(LIB_PIC:.o=.d)

@@ -2,11 +2,12 @@
 # perfex, with the library inside, so that it runs from anywhere, or on the shared one.
 
 PERFEX := $(BUILD)/bin/perfex
-# What validates has programs in assembly of 64 bits, and what draws on a terminal needs ncurses; with 32, a file each says
-# that it is not there.
+# What validates has programs in assembly of 64 bits, and what draws on a terminal needs ncurses; with 32, a file each
+# says that it is not there.
 PERFEX_SOURCES_64 := perfex/cmd_validate.c perfex/machine/check_events.c $(wildcard perfex/validate/*.c) \
 	perfex/cmd_scope.c $(wildcard perfex/scope/*.c)
-# Lines of source are of libdw, where that can be linked: Debian 13's libdw.a lacks a part of itself, which its shared one has.
+# Lines of source are of libdw, where that can be linked: Debian 13's libdw.a lacks a part of itself, which its shared
+# one has.
 LIBDW := $(if $(filter shared,$(LINK)),-ldw -lelf,-l:libdw.a -l:libelf.a -l:libz.a)
 HAS_LIBDW := $(shell printf 'int main(void) { extern int dwarf_begin_elf(); return dwarf_begin_elf(); }' | \
 	$(CC) $(if $(filter shared,$(LINK)),,-static) -xc -o /dev/null - -xnone $(LIBDW) 2>/dev/null && echo yes)
@@ -14,7 +15,8 @@ HAS_LIBDW := $(shell printf 'int main(void) { extern int dwarf_begin_elf(); retu
 HAS_LIBIBERTY := $(shell printf 'int main(void) { extern char *cplus_demangle(); return !cplus_demangle("x", 0); }' | \
 	$(CC) $(if $(filter shared,$(LINK)),,-static) -xc -o /dev/null - -xnone -l:libiberty.a 2>/dev/null && echo yes)
 PERFEX_SOURCES_64 += perfex/sample/lines_dw.c perfex/sample/names_iberty.c
-PERFEX_SOURCES_32 := perfex/cmd_validate_32.c perfex/cmd_scope_32.c perfex/sample/lines_none.c perfex/sample/names_none.c
+PERFEX_SOURCES_32 := perfex/cmd_validate_32.c perfex/cmd_scope_32.c perfex/sample/lines_none.c \
+	perfex/sample/names_none.c
 PERFEX_SOURCES := $(filter-out $(PERFEX_SOURCES_32),$(wildcard perfex/*.c perfex/*/*.c))
 ifeq ($(HAS_LIBDW),)
 PERFEX_SOURCES := $(filter-out perfex/sample/lines_dw.c,$(PERFEX_SOURCES)) perfex/sample/lines_none.c
@@ -23,11 +25,13 @@ ifeq ($(HAS_LIBIBERTY),)
 PERFEX_SOURCES := $(filter-out perfex/sample/names_iberty.c,$(PERFEX_SOURCES)) perfex/sample/names_none.c
 endif
 PERFEX_OBJECTS := $(PERFEX_SOURCES:perfex/%.c=$(BUILD)/perfex/%.o)
-# Static, at a fixed address: relocating itself, and the loader, would take most of the instructions of its start, and it runs
-# in any container.  "make PERFEX_STATIC=" links with the shared C library, where there is no other.
+# Static, at a fixed address: relocating itself, and the loader, would take most of the instructions of its start, and
+# it runs in any container. "make PERFEX_STATIC=" links with the shared C library, where there is no other.
 PERFEX_STATIC ?= -static
-PERFEX_LIBS := $(LIB_STATIC_LIBS) -l:libjson-c.a -l:libyaml.a -l:libncursesw.a -l:libtinfo.a $(if $(HAS_LIBDW),$(LIBDW)) $(if $(HAS_LIBIBERTY),-l:libiberty.a) -lm
-PERFEX_LINKED_LIBS := $(if $(filter shared,$(LINK)),-Wl$(comma)--as-needed -ljson-c -lyaml -lncursesw -ltinfo $(if $(HAS_LIBDW),$(LIBDW)) $(if $(HAS_LIBIBERTY),-l:libiberty.a) -lm,$(PERFEX_LIBS))
+PERFEX_LIBS := $(LIB_STATIC_LIBS) -l:libjson-c.a -l:libyaml.a -l:libncursesw.a -l:libtinfo.a \
+	$(if $(HAS_LIBDW),$(LIBDW)) $(if $(HAS_LIBIBERTY),-l:libiberty.a) -lm
+PERFEX_LINKED_LIBS := $(if $(filter shared,$(LINK)),-Wl$(comma)--as-needed -ljson-c -lyaml -lncursesw -ltinfo \
+	$(if $(HAS_LIBDW),$(LIBDW)) $(if $(HAS_LIBIBERTY),-l:libiberty.a) -lm,$(PERFEX_LIBS))
 PERFEX_LINK := $(if $(filter shared,$(LINK)),,-no-pie $(PERFEX_STATIC))
 PERFEX_CFLAGS := -DPERFCTR_GROUPS_DIRECTORY='"$(PREFIX)/share/perfctr/groups"' \
 	-DPERFCTR_PROCESSORS_DIRECTORY='"$(PREFIX)/share/perfctr/processors"'
@@ -45,7 +49,8 @@ $(PERFEX): $(PERFEX_OBJECTS) $(LIB_LINKED)
 
 # For 32-bit machines, and static, as the host's libraries are not for them.
 PERFEX_32 := $(BUILD)/bin32/perfex
-PERFEX_OBJECTS_32 := $(patsubst perfex/%.c,$(BUILD)/perfex32/%.o,$(sort $(filter-out $(PERFEX_SOURCES_64),$(PERFEX_SOURCES)) $(PERFEX_SOURCES_32)))
+PERFEX_OBJECTS_32 := $(patsubst perfex/%.c,$(BUILD)/perfex32/%.o, \
+	$(sort $(filter-out $(PERFEX_SOURCES_64),$(PERFEX_SOURCES)) $(PERFEX_SOURCES_32)))
 
 $(BUILD)/perfex32/%.o: perfex/%.c
 	@mkdir -p $(@D)
@@ -59,7 +64,8 @@ $(PERFEX_32): $(PERFEX_OBJECTS_32) $(LIB_STATIC_32) $(LIB_DEBIAN_32)
 perfex32: $(PERFEX_32) ## build perfex for 32-bit machines, build/bin32/perfex: scripts/vm --cpu p5 -- perfex ...
 
 # They are included by the assembler, which the compiler does not tell.
-$(addprefix $(BUILD)/,perfex/groups/groups.o perfex32/groups/groups.o sanitized/perfex/groups/groups.o): $(wildcard perfex/groups/*.group)
+$(addprefix $(BUILD)/,perfex/groups/groups.o perfex32/groups/groups.o sanitized/perfex/groups/groups.o): \
+		$(wildcard perfex/groups/*.group)
 
 .PHONY: install-perfex
 install-perfex: $(PERFEX)

@@ -16,13 +16,14 @@ $(COMPAT_SHARED): $(COMPAT_PIC) $(COMPAT_MAP)
 	$(LIB_LINK) -Wl,-soname,$(@F) -Wl,--version-script=$(COMPAT_MAP) -o $@ $(COMPAT_PIC)
 	ln -sf $(@F) $(@D)/libperfctr.so
 
-# One object, in which all other names are its own: programs unpack the archive, and have functions with names like those of
-# libpfm4 or of ours. What 32-bit code shares with all others is not its own.
+# One object, in which all other names are its own: programs unpack the archive, and have functions with names like
+# those of libpfm4 or of ours. What 32-bit code shares with all others is not its own.
 define COMPAT_ARCHIVE
 	@mkdir -p $(@D)
 	@sed -n 's/^\t\(.*perfctr.*\);$$/\1/p' $(COMPAT_MAP) >$(@D)/names
 	$(SAY_CC)$(CC) $(1) -r -nostdlib -o $(@D)/perfctr-2.6.o $(filter %.o,$^)
-	@objcopy --wildcard --keep-global-symbols=$(@D)/names --keep-global-symbol='__x86.get_pc_thunk.*' $(@D)/perfctr-2.6.o
+	@objcopy --wildcard --keep-global-symbols=$(@D)/names --keep-global-symbol='__x86.get_pc_thunk.*' \
+		$(@D)/perfctr-2.6.o
 	$(SAY_AR)rm -f $@; $(AR) rcs $@ $(@D)/perfctr-2.6.o
 endef
 
@@ -42,6 +43,7 @@ install-compat: $(COMPAT_STATIC) $(COMPAT_SHARED)
 	install -m 644 $^ $(DESTDIR)$(LIBDIR)/perfctr-2.6
 	ln -sf $(notdir $(COMPAT_SHARED)) $(DESTDIR)$(LIBDIR)/perfctr-2.6/libperfctr.so
 	install -m 644 include/perfctr-2.6/libperfctr.h $(DESTDIR)$(PREFIX)/include/perfctr-2.6
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' lib/compat-2.6/perfctr-2.6.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/perfctr-2.6.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' lib/compat-2.6/perfctr-2.6.pc.in \
+		>$(DESTDIR)$(LIBDIR)/pkgconfig/perfctr-2.6.pc
 
 -include $(COMPAT_SOURCES:lib/%.c=$(BUILD)/lib/%.pic.d) $(COMPAT_SOURCES:lib/%.c=$(BUILD)/lib32/%.d)

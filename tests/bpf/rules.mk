@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The bpf backend: on this machine itself where its kernel lets BPF programs in, and on Debian's own kernels: programs are
-# fitted to each, and Linux 7 keeps and tells things elsewhere.
+# The bpf backend: on this machine itself where its kernel lets BPF programs in, and on Debian's own kernels: programs
+# are fitted to each, and Linux 7 keeps and tells things elsewhere.
 BPF_KERNELS := debian-6.1 debian-6.12 debian-7.3
 
 BPF_TESTS := $(BUILD)/tests/bpf/bpf-tests
@@ -14,8 +14,10 @@ ALL += $(BPF_TESTS) $(BPF_SWITCHES) $(BPF_WITNESS)
 BPF_MACHINES := $(addprefix check-bpf-,$(BPF_KERNELS)) $(addprefix check-systemd-,$(BPF_KERNELS))
 
 CHECKS += check-bpf-debian-6.12 check-bpf-unused check-systemd-debian-6.12 check-bpf-mutants-apply
-LONG_CHECKS += $(filter-out %-6.12,$(BPF_MACHINES)) check-bpf-debian-6.12-free check-bpf-host check-bpf-preemptible check-witness check-bpf-mutants
-FREE_RUNNING += $(filter-out check-bpf-debian-6.12,$(BPF_MACHINES)) check-bpf-debian-6.12-free check-bpf-host check-bpf-preemptible
+LONG_CHECKS += $(filter-out %-6.12,$(BPF_MACHINES)) check-bpf-debian-6.12-free check-bpf-host check-bpf-preemptible \
+	check-witness check-bpf-mutants
+FREE_RUNNING += $(filter-out check-bpf-debian-6.12,$(BPF_MACHINES)) check-bpf-debian-6.12-free check-bpf-host \
+	check-bpf-preemptible
 
 $(BUILD)/tests/bpf/%.o: tests/bpf/%.c
 	@mkdir -p $(@D)
@@ -31,19 +33,23 @@ $(BPF_TESTS): $(BPF_TEST_OBJECTS) $(BUILD)/tests/backend/handles.o $(GUEST)/gues
 $(BPF_WITNESS): $(BUILD)/tests/bpf/witness/witness.o $(BUILD)/tests/bpf/work.o $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
-.PHONY: check-bpf $(BPF_MACHINES) check-bpf-debian-6.12-free check-bpf-host check-bpf-preemptible check-bpf-unused check-witness check-bpf-hostile check-bpf-mutants check-bpf-mutants-apply
+.PHONY: check-bpf $(BPF_MACHINES) check-bpf-debian-6.12-free check-bpf-host check-bpf-preemptible check-bpf-unused \
+		check-witness check-bpf-hostile check-bpf-mutants check-bpf-mutants-apply
 check-bpf-mutants-apply:
 	@tests/bpf/mutants/run --dry-run
 check-bpf-mutants: all ## put faults into perfctr-bpfd, one by one, and see that a test finds each
 	@tests/bpf/mutants/run $(MUTANTS)
 check-bpf: $(BPF_MACHINES) check-bpf-host check-bpf-preemptible check-bpf-unused
-$(BPF_MACHINES) check-bpf-debian-6.12-free check-bpf-host check-bpf-preemptible check-bpf-unused: $(BPF_TESTS) $(GUEST)/backend-tests $(BPF_SWITCHES) $(BPFD) $(PERFEX) $(GUEST_PROGRAMS)
+$(BPF_MACHINES) check-bpf-debian-6.12-free check-bpf-host check-bpf-preemptible check-bpf-unused: $(BPF_TESTS) \
+		$(GUEST)/backend-tests $(BPF_SWITCHES) $(BPFD) $(PERFEX) $(GUEST_PROGRAMS)
 check-bpf-host:
 	@tests/bpf/run host
 check-bpf-preemptible:
-	@scripts/vm --kernel debian-7.3 --append preempt=full --timeout 600 -- tests/bpf/run debian-7.3-preemptible attacks
+	@scripts/vm --kernel debian-7.3 --append preempt=full --timeout 600 -- tests/bpf/run debian-7.3-preemptible \
+		attacks
 check-bpf-debian-6.12:
-	@scripts/vm --deterministic --once --files tests/bpf/files.list --kernel debian-6.12 --timeout 900 -- tests/bpf/run debian-6.12
+	@scripts/vm --deterministic --once --files tests/bpf/files.list --kernel debian-6.12 --timeout 900 -- \
+		tests/bpf/run debian-6.12
 check-bpf-unused:
 	@tests/bpf/unused
 check-bpf-debian-6.1 check-bpf-debian-7.3 check-bpf-debian-6.12-free: check-bpf-%:

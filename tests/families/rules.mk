@@ -3,15 +3,16 @@
 
 FAMILIES := $(BUILD)/tests/families
 FAMILIES_SOURCES := $(wildcard tests/families/*.c)
-FAMILIES_HEADERS := tests/families/families.h tests/families/hybrid.h tests/emulator/pmu/pmu-stats.h include/perfctr.h include/linux/perfctr.h
+FAMILIES_HEADERS := tests/families/families.h tests/families/hybrid.h tests/emulator/pmu/pmu-stats.h include/perfctr.h \
+	include/linux/perfctr.h
 CHECKS += check-families check-families-watchdog
 LONG_CHECKS += check-families-long check-families-watchdog-long
 FREE_RUNNING += check-families-long check-families-watchdog-long
 CHECK_PROGRAMS += $(FAMILIES)/families-64
 LONG_PROGRAMS += $(FAMILIES)/families-32 $(PERFEX_32)
 
-# Static: on the 32-bit machines nothing else can execute. Not of "make all": 32 bits need a package that "make run" can do
-# without.
+# Static: on the 32-bit machines nothing else can execute. Not of "make all": 32 bits need a package that "make run" can
+# do without.
 $(FAMILIES)/families-64: $(LIB_STATIC)
 $(FAMILIES)/families-32: $(LIB_STATIC_32)
 $(FAMILIES)/families-%: $(FAMILIES_SOURCES) $(FAMILIES_HEADERS)
@@ -27,4 +28,5 @@ check-families-long: $(FAMILIES)/families-32 $(FAMILIES)/families-64 $(GUEST_PRO
 check-families-watchdog: $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX)
 	@DETERMINISTIC=1 FUZZ=5000 WATCHDOG=1 tests/families/run $(shell sed '/^#/d' tests/families/gate-watchdog)
 check-families-watchdog-long: $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX)
-	@WATCHDOG=1 tests/families/run arch-v1 arch-v6 hybrid zen-v2 p4-64 k8 p6-64 lie-no-registers lie-zero-registers lie-zen lie-p4 hybrid-no-leaf
+	@WATCHDOG=1 tests/families/run arch-v1 arch-v6 hybrid zen-v2 p4-64 k8 p6-64 lie-no-registers \
+		lie-zero-registers lie-zen lie-p4 hybrid-no-leaf

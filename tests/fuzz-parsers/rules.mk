@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Parsers of text that others wrote: under libFuzzer by "make fuzz-parsers", and in "make check" on the files of the corpus.
+# Parsers of text that others wrote: under libFuzzer by "make fuzz-parsers", and in "make check" on the files of the
+# corpus.
 
 PARSERS_BUILD := $(BUILD)/fuzz-parsers
 PARSERS_SOURCES := $(filter-out %/replay.c %/libfuzzer.c,$(wildcard tests/fuzz-parsers/*.c)) tests/unit/machines.c
 PARSERS_REPLAY := $(PARSERS_BUILD)/replay
 PARSERS_LIBFUZZER := $(PARSERS_BUILD)/libfuzzer
 PARSERS_REPLAY_OBJECTS := $(patsubst %.c,$(SANITIZED)/%.o,$(PARSERS_SOURCES) tests/fuzz-parsers/replay.c)
-PARSERS_LIBFUZZER_OBJECTS := $(patsubst %.c,$(PARSERS_BUILD)/%.o,$(PARSERS_SOURCES) tests/fuzz-parsers/libfuzzer.c $(LIB_SOURCES) \
-	$(filter-out perfex/main.c,$(PERFEX_SOURCES)))
-PARSERS_WRAP := $(addprefix -Wl$(comma)--wrap=,exit malloc calloc realloc reallocarray free strdup strndup vasprintf getline fopen fclose)
+PARSERS_LIBFUZZER_OBJECTS := $(patsubst %.c,$(PARSERS_BUILD)/%.o,$(PARSERS_SOURCES) tests/fuzz-parsers/libfuzzer.c \
+	$(LIB_SOURCES) $(filter-out perfex/main.c,$(PERFEX_SOURCES)))
+PARSERS_WRAP := $(addprefix -Wl$(comma)--wrap=,exit malloc calloc realloc reallocarray free strdup strndup vasprintf \
+	getline fopen fclose)
 PARSERS_SANITIZE := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 SECONDS_EACH ?= 60
 

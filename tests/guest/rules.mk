@@ -3,8 +3,9 @@
 
 GUEST := $(BUILD)/tests/guest
 GUEST_OBJECTS := $(patsubst tests/guest/%.c,$(GUEST)/%.o,$(wildcard tests/guest/*.c))
-GUEST_PROGRAMS := $(addprefix $(GUEST)/,hot rounds loop loop32 loop-tiny loop-long loop-huge overflow noise fault-mix signals smc memory memory32 lines lines32 \
-	fork exec die-9 die-15 rdpmc peek tree chain abi32 p5mon-loop32 p5mon-misaligned32)
+GUEST_PROGRAMS := $(addprefix $(GUEST)/,hot rounds loop loop32 loop-tiny loop-long loop-huge overflow noise fault-mix \
+	signals smc memory memory32 lines lines32 fork exec die-9 die-15 rdpmc peek tree chain \
+	abi32 p5mon-loop32 p5mon-misaligned32)
 
 ALL += $(GUEST)/guest-tests $(GUEST_PROGRAMS)
 GUEST_MACHINES := $(addprefix check-guest-,$(call machines_of,gate,tests/guest/machines))
@@ -12,7 +13,8 @@ GUEST_LONG := $(addprefix check-guest-,$(call machines_of,long,tests/guest/machi
 CHECKS += $(GUEST_MACHINES)
 LONG_CHECKS += $(GUEST_LONG)
 # Where time is the number of instructions a test says the same each time.
-FREE_RUNNING += $(filter-out $(addprefix check-guest-,$(call same_each_time,tests/guest/machines)),$(GUEST_MACHINES) $(GUEST_LONG))
+FREE_RUNNING += $(filter-out $(addprefix check-guest-,$(call same_each_time,tests/guest/machines)), \
+	$(GUEST_MACHINES) $(GUEST_LONG))
 
 # Optimised whatever CFLAGS say: a test counts the instructions of an inline read.
 $(GUEST)/%.o: tests/guest/%.c
@@ -25,7 +27,8 @@ $(GUEST)/guest-tests: $(GUEST_OBJECTS) $(LIB_STATIC)
 # In two steps: the linker notes the object's name, which would be one by chance.
 define GUEST_ASSEMBLE
 $(SAY_CC)$(CC) $(SAME_ANYWHERE) $(GUEST_ASM_FLAGS) -c -o $@-asm.o $<
-$(if $(filter 1,$(V)),,@)$(CC) $(GUEST_ASM_FLAGS) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -o $@ $@-asm.o
+$(if $(filter 1,$(V)),,@)$(CC) $(GUEST_ASM_FLAGS) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments \
+	-o $@ $@-asm.o
 endef
 
 # asm/ headers are the same for both architectures, and those of 32 bits are not there without gcc-multilib.
@@ -68,8 +71,8 @@ CHECK_PROGRAMS += $(GUEST_OTHER_PROGRAMS)
 
 $(GUEST)/regions-cxx: tests/guest/cxx/regions.cc $(LIB_SHARED) $(wildcard include/*.h include/linux/*.h)
 	@mkdir -p $(@D)
-	$(SAY_CC)$(CXX) -std=c++11 $(SAME_ANYWHERE) -O2 -g -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD)/lib -lperfctr \
-		-Wl,-rpath,'$$ORIGIN/../../lib'
+	$(SAY_CC)$(CXX) -std=c++11 $(SAME_ANYWHERE) -O2 -g -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD)/lib \
+		-lperfctr -Wl,-rpath,'$$ORIGIN/../../lib'
 
 $(GUEST)/regions32: tests/guest/i386/regions.c $(LIB_STATIC_32) $(wildcard include/*.h include/linux/*.h)
 	@mkdir -p $(@D)
@@ -89,10 +92,12 @@ $(GUEST_MACHINES) $(GUEST_LONG): check-guest-%: $(GUEST)/guest-tests $(GUEST_PRO
 # Other orders each day, of those of two processors that share something.
 LONG_CHECKS += check-guest-seeds
 .PHONY: check-guest-seeds
-check-guest-seeds: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST_OTHER_PROGRAMS) $(PERFEX) ## let processors take turns in other orders: SEED=n, SEEDS=n
-	@first=$(or $(SEED),$$(($$(date +%j) * 100))) && SEEDS="$$(seq -s ' ' $$first $$((first + $(or $(SEEDS),20) - 1)))" \
-		TEST_ROUNDS=0.1 tests/guest/run tree births forks members totals totals_life totals_large holding remote record session session_safety \
-		mark conservation isolation rdpmc protocol read page
+check-guest-seeds: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST_OTHER_PROGRAMS) $(PERFEX)
+check-guest-seeds: ## let processors take turns in other orders: SEED=n, SEEDS=n
+	@first=$(or $(SEED),$$(($$(date +%j) * 100))) && \
+		SEEDS="$$(seq -s ' ' $$first $$((first + $(or $(SEEDS),20) - 1)))" \
+		TEST_ROUNDS=0.1 tests/guest/run tree births forks members totals totals_life totals_large holding \
+		remote record session session_safety mark conservation isolation rdpmc protocol read page
 
 # Of each way to count wrongly a hundred machines, half an hour.
 .PHONY: check-lies

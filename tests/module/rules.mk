@@ -5,13 +5,14 @@ MODULE_LONG := $(addprefix check-module-,$(call machines_of,long,tests/module/ma
 
 CHECKS += $(MODULE_MACHINES) check-module-install
 LONG_CHECKS += $(MODULE_LONG) check-module-rounds
-FREE_RUNNING += $(filter-out $(addprefix check-module-,$(call same_each_time,tests/module/machines)),$(MODULE_MACHINES) $(MODULE_LONG)) \
-	check-module-rounds
+FREE_RUNNING += $(filter-out $(addprefix check-module-,$(call same_each_time,tests/module/machines)), \
+	$(MODULE_MACHINES) $(MODULE_LONG)) check-module-rounds
 
 .PHONY: check-module check-module-install check-module-rounds $(MODULE_MACHINES) $(MODULE_LONG)
 check-module: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST)/domains.policy $(PERFEX)
 	@tests/module/run
-check-module-install $(MODULE_MACHINES) $(MODULE_LONG): $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST)/domains.policy $(PERFEX)
+check-module-install $(MODULE_MACHINES) $(MODULE_LONG): $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST)/domains.policy \
+		$(PERFEX)
 $(filter-out check-module-load,$(MODULE_MACHINES)) $(MODULE_LONG): check-module-%:
 	@tests/module/run $*
 check-module-load check-module-install: check-module-%:

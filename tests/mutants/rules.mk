@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Faults for the driver: whether the tests find them takes a kernel for each; whether they still apply is checked always.
+# Faults for the driver: whether the tests find them takes a kernel for each; whether they still apply is checked
+# always.
 
 CHECKS += check-mutants-apply
 LONG_CHECKS += check-mutants

@@ -18,7 +18,8 @@ check-papi: $(LIB_SHARED)
 	@tests/papi/run absence arch
 
 .PHONY: check-papi-long
-check-papi-long: $(LIB_SHARED) ## PAPI's own tests on Intel's and AMD's processors, its cost beside PAPI as it is, and PAPI 7.2
+check-papi-long: $(LIB_SHARED)
+check-papi-long: ## PAPI's own tests on Intel's and AMD's processors, its cost beside PAPI as it is, and PAPI 7.2
 	@tests/papi/run
 	@tests/papi/run ctests-zen ctests-k8
 	@PAPI=7.2 tests/papi/run absence cost arch zen k8 arch-v5 ctests-arch

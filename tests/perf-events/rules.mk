@@ -7,9 +7,12 @@ ALL += $(PERF_EVENTS_TESTS)
 LONG_CHECKS += check-perf-events
 FREE_RUNNING += check-perf-events
 
-$(PERF_EVENTS_TESTS): tests/perf-events/perf_events.c tests/perf-events/perfex.c tests/perf-events/perfex.h $(BUILD)/tests/backend/handles.o $(BUILD)/tests/bpf/work.o $(GUEST)/guest.o $(GUEST)/callers.o $(GUEST)/perfex_shell.o $(LIB_STATIC) include/perfctr.h include/perfctr_groups.h
+$(PERF_EVENTS_TESTS): tests/perf-events/perf_events.c tests/perf-events/perfex.c tests/perf-events/perfex.h \
+		$(BUILD)/tests/backend/handles.o $(BUILD)/tests/bpf/work.o $(GUEST)/guest.o $(GUEST)/callers.o \
+		$(GUEST)/perfex_shell.o $(LIB_STATIC) include/perfctr.h include/perfctr_groups.h
 	@mkdir -p $(@D)
-	$(SAY_CC)$(CC) $(CFLAGS) -D_GNU_SOURCE -o $@ $(filter %.c %.o,$^) $(LIB_STATIC) $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
+	$(SAY_CC)$(CC) $(CFLAGS) -D_GNU_SOURCE -o $@ $(filter %.c %.o,$^) $(LIB_STATIC) $(LIB_STATIC_LIBS) \
+		$(shell pkg-config --libs check)
 
 .PHONY: check-perf-events
 check-perf-events: $(PERF_EVENTS_TESTS) $(PERFEX)

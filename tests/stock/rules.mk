@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Library and perfex on Debian's own kernel, without the patch. The program lies beside those of tests/guest that it counts.
+# Library and perfex on Debian's own kernel, without the patch. The program lies beside those of tests/guest that it
+# counts.
 
 STOCK_TESTS := $(GUEST)/stock-tests
 STOCK_OBJECTS := $(patsubst tests/stock/%.c,$(BUILD)/tests/stock/%.o,$(wildcard tests/stock/*.c))
@@ -13,7 +14,8 @@ $(BUILD)/tests/stock/%.o: tests/stock/%.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -MMD -MP -c -o $@ $<
 
-$(STOCK_TESTS): $(STOCK_OBJECTS) $(BUILD)/tests/backend/handles.o $(BUILD)/tests/bpf/work.o $(GUEST)/guest.o $(GUEST)/callers.o $(LIB_STATIC)
+$(STOCK_TESTS): $(STOCK_OBJECTS) $(BUILD)/tests/backend/handles.o $(BUILD)/tests/bpf/work.o $(GUEST)/guest.o \
+		$(GUEST)/callers.o $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
 .PHONY: check-stock check-stock-6.1

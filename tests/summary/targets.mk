@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What tests/summary/run gives to scripts/check, through MAKEFILES; $(WORK) is its directory.
 
-.PHONY: boots computes builds breaks passes skips fails kernels libcheck silent silent-status liar left right takes-a-while takes-as-long sleeps sleeps-too fails-once fails-first fails-before
+.PHONY: boots computes builds breaks passes skips fails kernels libcheck silent silent-status liar left right \
+		takes-a-while takes-as-long sleeps sleeps-too fails-once fails-first fails-before
 builds:
 	@touch $(WORK)/built
 breaks:
@@ -45,5 +46,6 @@ sleeps-too:
 
 # The first time.
 fails-once fails-first fails-before:
-	@if mkdir $(WORK)/$@ 2>/dev/null; then echo 'tests/a.c:7:F:case:races:0: not so'; echo '$@: 1 passed, 1 failed'; false; \
+	@if mkdir $(WORK)/$@ 2>/dev/null; then echo 'tests/a.c:7:F:case:races:0: not so'; \
+		echo '$@: 1 passed, 1 failed'; false; \
 		else echo '$@: 2 passed, 0 failed'; fi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is done with every accumulator that counts: see accumulator.h. */
+/* The operations on all accumulators that count: see accumulator.h. */
 #include "../machine/percpu.h"
 #include "accumulator.h"
 
@@ -14,7 +14,7 @@ static bool has_counter_to_clear(const struct perfctr_cpu *cpu, const struct per
 	return false;
 }
 
-/* Counters of kernel mode run: they are frozen, and read again, before any is cleared. */
+/* Counters of kernel mode are running: freeze them, and read them again, before one is cleared. */
 static noinline bool prevent_wrap_running(struct perfctr_cpu *cpu, struct perfctr_page *page,
 					  const struct perfctr_hw_control *hw)
 {
@@ -61,7 +61,7 @@ void perfctr_fold_at_once(struct perfctr_cpu *cpu, struct perfctr_page *page,
 void perfctr_fold_and_clear(struct perfctr_cpu *cpu, struct perfctr_page *page,
 			    const struct perfctr_hw_control *hw, u64 slots)
 {
-	if (hw->counts_kernel)	/* user mode stands still by itself */
+	if (hw->counts_kernel)	/* user mode does not run now */
 		perfctr_cpu_freeze(hw->slots);
 	perfctr_read_counters(perfctr_pmu, hw, cpu->value);
 	if (!fold_counters_forward(cpu, page, hw))

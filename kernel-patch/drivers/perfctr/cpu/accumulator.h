@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An accumulator: a state page, and the control whose events are counted into it. A thread's
- * context has one; a tree that is counted as one, and a session, have one for each CPU. What is
- * done with it is the same for all, and stands here and in accumulator.c.
+ * An accumulator: a state page and the control whose events are counted into it. A thread's context
+ * has one. A session, and a tree that is counted by totals, have one for each CPU. The operations
+ * on accumulators are the same for all of them; they are here and in accumulator.c.
  *
- * A virtual counter is bias + hardware value while the accumulator counts and the page's sum while
- * it does not; a session's is both, as nobody else uses its counters. Counters are never set to a
- * sum: entering computes a new bias from what the hardware holds, so the cheapest switch writes one
- * MSR to stop and one to start. They are set to 0 only where user space could otherwise read what
- * another one counted, and before they wrap.
+ * A virtual counter is bias + hardware value while the accumulator counts, and the page's sum while
+ * it does not. For a session both hold, because nobody else uses its counters. A hardware counter
+ * is never set to a sum: entering an accumulator computes a new bias from the value that the
+ * counter holds, so the cheapest switch writes one MSR to stop and one to start. Counters are set
+ * to 0 only before they wrap, and where user space could otherwise read what other threads have
+ * counted.
  *
- * All on the CPU that counts into the page, with interrupts off. cpu->value[] has what the
- * counters of hw held when they were last read. A loop that a switch executes copies its bound to a
- * local, because the compiler assumes that stores to the page may change it.
+ * All functions run on the CPU that counts into the page, with interrupts off. cpu->value[] holds
+ * the values that the counters of hw had when they were last read. A loop on the path of a switch
+ * copies its bound to a local, because the compiler assumes that stores to the page may change it.
  */
 #ifndef _PERFCTR_ACCUMULATOR_H
 #define _PERFCTR_ACCUMULATOR_H
@@ -26,7 +27,7 @@ static inline void clear_slots(struct perfctr_cpu *cpu, u64 slots)
 	cpu->clears++;
 }
 
-/* What the counters held has become sums. They stand still, or count user mode alone. */
+/* The caller has folded the counters. They are stopped, or count user mode only. */
 static inline void clear_counters(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw,
 				  u64 slots)
 {
@@ -57,8 +58,8 @@ static __always_inline void fold_counters(const struct perfctr_cpu *cpu, struct 
 }
 
 /*
- * False: a counter has gone back. Others have written it, and what it lost stays lost: its sum is
- * as it was, and the caller sets a new bias.
+ * Returns false if a counter has gone backwards, which means that other code has written it. The
+ * lost events stay lost: the sum keeps its value, and the caller sets a new bias.
  */
 static inline bool fold_counters_forward(const struct perfctr_cpu *cpu, struct perfctr_page *page,
 					 const struct perfctr_hw_control *hw)
@@ -110,7 +111,9 @@ static __always_inline void set_biases(const struct perfctr_cpu *cpu, struct per
 		set_bias(&c[i], cpu->value[i]);
 }
 
-/* What the thread would read itself is not its count. It has to take the sum. */
+/*
+ * A raw RDPMC would not return the count. Force the thread onto the slow path, which reads the sum.
+ */
 static inline void forbid_fast_reads(struct perfctr_page *page)
 {
 	u32 i;
@@ -119,7 +122,10 @@ static inline void forbid_fast_reads(struct perfctr_page *page)
 		page->counter[i].recheck = ~page->counter[i].ticket;
 }
 
-/* While its thread waits, others may use the counters: only the sums are its counts. */
+/*
+ * While the context's thread waits for RESUME, sessions and other threads may use the counters: the
+ * sums alone are the thread's counts.
+ */
 static inline void set_waiting_biases(struct perfctr_page *page)
 {
 	u32 i;
@@ -128,7 +134,7 @@ static inline void set_waiting_biases(struct perfctr_page *page)
 		set_bias(&page->counter[i], 0);
 }
 
-/* Also forbids fast reads, unless the page is PERFCTR_PAGE_STARTED. */
+/* Also forbids fast reads, unless the page has PERFCTR_PAGE_STARTED. */
 static inline void renew_biases(const struct perfctr_cpu *cpu, struct perfctr_page *page,
 				const struct perfctr_hw_control *hw)
 {
@@ -138,10 +144,13 @@ static inline void renew_biases(const struct perfctr_cpu *cpu, struct perfctr_pa
 }
 
 /*
- * accumulator.c: sums of a page, whether its counters run or stand still. The caller is between
- * perfctr_page_begin() and _end(). fold: false, and PERFCTR_PAGE_DISTURBED, if a counter has been
- * written by others. fold_at_once: all counters as of one instruction. fold_and_clear: slots are 0
- * then, and nothing that hw counts is lost between reading and clearing.
+ * accumulator.c: bring the sums of a page up to date, whether its counters run or stand still. The
+ * caller is between perfctr_page_begin() and perfctr_page_end().
+ *
+ * perfctr_fold: returns false, and sets PERFCTR_PAGE_DISTURBED, if other code has written a
+ * counter. perfctr_fold_at_once: the same, with all counters as of one instruction.
+ * perfctr_fold_and_clear: also sets the counters of slots to 0. No event that hw counts is lost
+ * between reading and clearing.
  */
 bool perfctr_fold(struct perfctr_cpu *cpu, struct perfctr_page *page,
 		  const struct perfctr_hw_control *hw);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory that the kernel writes and user space maps to read. */
+/* Memory that the kernel writes, and that user space maps read-only. */
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -19,7 +19,7 @@ void perfctr_buffer_free(struct perfctr_buffer *buffer)
 	memset(buffer, 0, sizeof(*buffer));
 }
 
-/* Zeroed, and accounted to the caller. -ENOMEM. */
+/* Allocates zeroed memory that is accounted to the caller. Returns 0 or -ENOMEM. */
 int perfctr_buffer_alloc(struct perfctr_buffer *buffer, size_t bytes)
 {
 	unsigned int n = PAGE_ALIGN(bytes) >> PAGE_SHIFT;

@@ -14,7 +14,7 @@ struct perfctr_buffer {
 };
 
 int perfctr_buffer_alloc(struct perfctr_buffer *buffer, size_t bytes);
-void perfctr_buffer_free(struct perfctr_buffer *buffer);	/* one that was not made, too */
+void perfctr_buffer_free(struct perfctr_buffer *buffer);	/* also one never allocated */
 int perfctr_buffer_mmap(struct perfctr_buffer *buffer, struct vm_area_struct *vma);
 
 #endif

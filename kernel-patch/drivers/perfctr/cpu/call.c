@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Calls of a function where a thread cannot be switched. */
+/* Calls a function while a thread cannot be switched. */
 #include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <linux/sched.h>

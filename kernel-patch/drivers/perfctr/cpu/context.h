@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Contexts and trees, as the context switch and the room tree/ see them. */
+/* Contexts and trees, as the context switch and the room tree/ use them. */
 #ifndef _PERFCTR_CONTEXT_H
 #define _PERFCTR_CONTEXT_H
 
@@ -21,83 +21,84 @@ struct perfctr_sampling;
 struct perfctr_thresholds;
 struct pid_namespace;
 
-/* How the ends of a tree's periods differ from the multiples of the period. */
+/* How the ends of a tree's periods deviate from the multiples of the period. */
 struct perfctr_variation {
 	bool phase;		/* PERFCTR_CONTROL_PHASE */
 	u32 jitter;		/* percent */
-	u64 chosen;		/* seed, by the user; 0: none */
-	u64 seed;		/* of this control */
-	atomic64_t threads;	/* that have begun with it */
+	u64 chosen;		/* seed chosen by the user; 0: none */
+	u64 seed;		/* seed of this control */
+	atomic64_t threads;	/* threads that have begun with it */
 };
 
 /*
- * What a context and all contexts that were inherited from it share. A birth and an exit do not
- * wait for the lock: they queue themselves, and the next holder of the lock brings the tree up to
+ * The state that a context shares with all contexts inherited from it. A birth and an exit do not
+ * wait for the lock: they queue the context, and the next holder of the lock brings the tree up to
  * date.
  */
 struct perfctr_tree {
-	refcount_t refs;		/* one by each context */
-	struct list_head list;		/* of all trees */
+	refcount_t refs;		/* one for each context */
+	struct list_head list;		/* in the list of all trees */
 	struct perfctr_opener opener;
-	struct llist_head born;		/* members that are not linked yet, youngest first */
-	struct llist_head gone;		/* members that are linked and have left, last first */
+	struct llist_head born;		/* members not linked yet, youngest first */
+	struct llist_head gone;		/* linked members that have left, last first */
 	atomic_t n_gone;
-	u64 generation;			/* of the root's control; no member has a higher one */
+	u64 generation;			/* that of the root's control; none is higher */
 	bool keep_records;
-	struct mutex lock;	/* of parents and children, sums of exited, controls, records */
+	struct mutex lock;	/* parents and children, exited sums, controls, records */
 	struct perfctr_context *root;	/* NULL before it is attached, and after it is closed */
 	struct list_head records;	/* of members that have exited, oldest first */
 	u32 n_records;
 	u32 lost_records;
-	struct perfctr_owner *payer;	/* owner of the root's descriptor */
-	bool revoked;		/* the administrator has stopped it since the last control */
-	bool incomplete;	/* since the last control a child is no member for want of memory */
-	struct pid_namespace *ns;	/* of the thread numbers in records */
+	struct perfctr_owner *payer;	/* the owner of the root's descriptor pays for memory */
+	bool revoked;		/* by the administrator, since the last control */
+	bool incomplete;	/* since the last control, a child got no context: no memory */
+	struct pid_namespace *ns;	/* for the thread numbers in records */
 	struct perfctr_variation variation;
-	struct perfctr_sampling *sampling;	/* NULL: none */
-	wait_queue_head_t wait;		/* for records, and samples */
+	struct perfctr_sampling *sampling;	/* NULL: the tree is not sampled */
+	wait_queue_head_t wait;		/* for records and samples */
 };
 
 /*
- * The virtual counters of one thread. References: one by the thread while attached, one by each
- * open file. The thread is watched while the context is started, or the thread is marked.
+ * The virtual counters of one thread. The thread holds a reference while the context is attached,
+ * and each open file holds one. The thread is watched while the context is started or the thread is
+ * marked.
  *
- * If it is shared (tree/shared.c) it is the context of all threads of its tree. Each of them has a
- * reference and is watched all the time, and the counters are in a page of each CPU.
+ * A shared context (tree/shared.c) is the context of all threads of its tree. Each of these threads
+ * holds a reference and is watched all the time, and the counters are in one page for each CPU.
  *
- * hw, thresholds, started, inherit, generation and the page change only by perfctr_call() or in the
- * context switch of the thread. Of a shared context started changes under the tree's lock. Before
- * its thread is born a context is in no tree and nobody finds it.
+ * hw, thresholds, started, inherit, generation and page change only in perfctr_call() or in the
+ * context switch of the thread. In a shared context, started changes under the tree's lock. Before
+ * its thread is born, a context is in no tree and nobody finds it.
  */
 struct perfctr_context {
 	refcount_t refs;
-	spinlock_t lock;		/* of task; inside the tree's lock */
-	struct task_struct *task;	/* attached to; NULL when detached */
+	spinlock_t lock;		/* protects task; nests inside the tree's lock */
+	struct task_struct *task;	/* attached thread; NULL when detached */
 	struct perfctr_hw_control *hw;	/* NULL before the first control */
-	struct perfctr_page *page;	/* state; a page of memory once somebody has mapped it */
-	u64 generation;			/* of the control that it was born under */
+	struct perfctr_page *page;	/* state; of page size once a process has mapped it */
+	u64 generation;			/* of the control under which the context was made */
 	bool started;
 	bool inherit;			/* new threads become members */
-	bool leaving;			/* its thread detaches it, the tree has not taken it yet */
-	struct perfctr_page __percpu *shared;	/* NULL: it is not shared */
-	atomic_t sharers;		/* threads that share it, without the root's */
-	struct list_head mappings;	/* of the page, under lock */
-	u64 shown_to;			/* context.ctx_id of the thread's mm if the page is there */
-	struct perfctr_thresholds *thresholds;	/* of hw's periods, if it has any */
+	bool leaving;			/* its thread detaches it; the tree still has it */
+	struct perfctr_page __percpu *shared;	/* a page for each CPU; NULL: not shared */
+	atomic_t sharers;		/* threads that share it, except the root's */
+	struct list_head mappings;	/* mappings of the page, protected by lock */
+	u64 shown_to;			/* ctx_id of the mm that has mapped page; 0: none */
+	struct perfctr_thresholds *thresholds;	/* if hw has periods */
 
 	struct perfctr_tree *tree;
 	struct llist_node born;
 	struct llist_node gone;
-	struct perfctr_kept_record *record;	/* if it has left, NULL: none */
-	struct perfctr_hw_control *held; /* reserved by tree/hold.c, or NULL; let go by xchg() */
-	/* Under the tree's lock: */
-	struct perfctr_context *parent;	/* nearest above that has not exited, or the root */
+	struct perfctr_kept_record *record;	/* if the thread has left; NULL: none */
+	struct perfctr_hw_control *held; /* by tree/hold.c; NULL: none; dropped by xchg() */
+	/* The following are protected by the tree's lock: */
+	struct perfctr_context *parent;	/* nearest living ancestor, or the root */
 	struct list_head children;	/* contexts whose parent is this context */
-	struct list_head sibling;	/* in the parent's children */
-	bool page_is_users;		/* its mapper may not count kernel mode */
-	struct perfctr_counts exited;	/* sums of the members below that have exited */
+	struct list_head sibling;	/* in the parent's list of children */
+	bool page_is_users;		/* the process that maps it may not count the kernel */
+	struct perfctr_counts exited;	/* sums of exited members below */
 
-	/* What page points to before it is mapped: a page with the machine's counters alone. */
+	/* The page until it is mapped: only as long as the machine's counters need. */
 	u64 state[] ____cacheline_aligned;
 };
 
@@ -111,7 +112,7 @@ static inline bool perfctr_has_periods(const struct perfctr_context *ctx)
 	return ctx->hw && ctx->hw->interrupts;
 }
 
-/* The page that ctx counts into on this CPU. Interrupts are off. */
+/* Returns the page that ctx counts into on this CPU. Interrupts are off. */
 static __always_inline struct perfctr_page *perfctr_page_here(const struct perfctr_context *ctx)
 {
 	return unlikely(ctx->shared) ? this_cpu_ptr(ctx->shared) : ctx->page;

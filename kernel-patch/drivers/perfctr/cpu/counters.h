@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The context that a CPU counts, with interrupts off: who may see what the counters hold. All
- * functions are inline: a switch executes most of them.
+ * The context that a CPU counts, and which address space may see the values of its counters. All
+ * functions run with interrupts off, and are inline because a switch executes most of them.
  */
 #ifndef _PERFCTR_COUNTERS_H
 #define _PERFCTR_COUNTERS_H
@@ -27,9 +27,10 @@ static __always_inline u64 context_space_id(const struct perfctr_context *ctx)
 }
 
 /*
- * The context.ctx_id of the address space whose threads may see the hardware counts of ctx; 0: no
- * thread may. Threads of one address space read each other's memory, and so each other's pages. A
- * shared context counts many threads, none of which may see the counts of the others.
+ * Returns the context.ctx_id of the address space whose threads may see the hardware counts of ctx,
+ * or 0 if no thread may. Threads of one address space can read each other's memory, and so each
+ * other's pages. A shared context counts many threads, none of which may see the counts of the
+ * others.
  */
 static __always_inline u64 context_owner_id(const struct perfctr_context *ctx)
 {
@@ -39,9 +40,9 @@ static __always_inline u64 context_owner_id(const struct perfctr_context *ctx)
 }
 
 /*
- * From now on the owner may see counts. If the owner changes, or is 0, what was own becomes
- * foreign. Also called when a thread leaves: since it entered it may have executed a file or
- * begun to exit.
+ * From now on the threads of owner may see the counts. If the owner changes, or is 0, counts that
+ * were own become foreign. Also called when a thread leaves, because the thread may have executed a
+ * file or begun to exit since it entered.
  */
 static __always_inline void change_owner(struct perfctr_cpu *cpu, u64 owner)
 {
@@ -52,7 +53,7 @@ static __always_inline void change_owner(struct perfctr_cpu *cpu, u64 owner)
 	cpu->own = 0;
 }
 
-/* ctx's thread is about to run, or runs, and is counted in kernel mode. */
+/* ctx's thread runs, or is about to run, and its kernel mode is counted. */
 static inline void keep_secret(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
 {
 	cpu->secret = !context_owner_id(ctx);
@@ -73,8 +74,8 @@ static inline bool is_context_entered(const struct perfctr_context *ctx)
 }
 
 /*
- * The context of a thread that runs here, if it is counted: one that is shared may be started and
- * not have been entered on this CPU yet, or be stopped and not have been left.
+ * Returns the context of a thread that runs here, if it is counted, else NULL. A shared context may
+ * be started and not yet be entered on this CPU, or be stopped and not yet be left.
  */
 static inline struct perfctr_context *entered_context(const struct perfctr_thread *thread)
 {

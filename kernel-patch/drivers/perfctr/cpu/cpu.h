@@ -3,24 +3,24 @@
  * The room cpu/: what a CPU does at a switch, a tick and an interrupt of its counters.
  *
  * page.c	state pages, which have the sums and biases of everything that counts
- * accumulator.c	sums of a page brought up to date while its counters run
- * sums.c	state pages of each CPU, added up
+ * accumulator.c	brings the sums of a page up to date while its counters run
+ * sums.c	adds up the state pages of all CPUs
  * switch.c	contexts at a context switch
- * fold.c	contexts that run, for a reader and at the tick
+ * fold.c	running contexts, for a reader and at the tick
  * interrupt.c	counters of events with periods, and their interrupt
- * isolation.c	what RDPMC of user mode may find in the counters
+ * isolation.c	what RDPMC in user mode may find in the counters
  * gate.c	sessions at a context switch: which of their counters run for which thread
- * call.c	calls of a function where a thread cannot be switched
+ * call.c	calls a function while a thread cannot be switched
  * threshold.c	when the periods of events end
- * interrupt_limits.c	how often that may interrupt
+ * interrupt_limits.c	how often counters may interrupt
  * overflow_signal.c	signals at the end of periods
  * sample.c	samples at the end of periods
- * trace.c	what a session writes at each change of thread
+ * trace.c	the record that a session writes at each change of thread
  * ring.c	rings of records, which users map and empty
  * buffer.c	memory that users map
  *
  * context.h, gate.h and page.h have the objects; internal.h, accumulator.h and counters.h are for
- * the files of the room.
+ * the files of this room.
  */
 #ifndef _PERFCTR_CPU_H
 #define _PERFCTR_CPU_H
@@ -32,7 +32,7 @@ struct mm_struct;
 struct vm_area_struct;
 
 /*
- * The context switch and the tick look at watched threads alone. The caller makes sure that the
+ * The context switch and the tick look at watched threads only. The caller makes sure that the
  * task's context and mark do not change meanwhile.
  */
 static inline void perfctr_update_flag(struct task_struct *task)
@@ -43,16 +43,16 @@ static inline void perfctr_update_flag(struct task_struct *task)
 }
 
 /*
- * call.c: calls fn(task, live, arg) where the thread cannot be switched, interrupts off: on the CPU
- * that runs it (live), or anywhere while it does not run. Returns fn's result. The call can sleep;
- * fn must not.
+ * call.c: calls fn(task, live, arg) with interrupts off while the thread cannot be switched. If the
+ * thread runs and its CPU is not paused, the call is made on that CPU with live true; otherwise
+ * live is false. Returns the result of fn. The caller may sleep; fn must not.
  */
 typedef int (*perfctr_task_fn)(struct task_struct *task, bool live, void *arg);
 int perfctr_call_task(struct task_struct *task, perfctr_task_fn fn, void *arg);
 
 /*
- * switch.c, fold.c, isolation.c, interrupt.c: interrupts off, on the CPU that runs the context's
- * thread
+ * switch.c, fold.c, isolation.c, interrupt.c: called with interrupts off on the CPU that runs the
+ * context's thread.
  */
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
 void perfctr_switch_threads(struct task_struct *prev, struct task_struct *next,
@@ -68,14 +68,14 @@ u64 perfctr_cpu_rdpmc(u32 counter);
 void perfctr_interrupt(void);
 
 /*
- * gate.c: does a counter of this CPU that RDPMC shows count kernel mode for a session? Interrupts
- * off.
+ * gate.c: returns whether a session counts kernel mode with a counter of this CPU that RDPMC shows.
+ * Interrupts are off.
  */
 bool perfctr_gate_shows_kernel(void);
 
 /*
- * threshold.c: the periods of hw's events, of which nothing is counted yet. NULL: no memory. spare:
- * with a second set, for a child.
+ * threshold.c: perfctr_make_thresholds() returns the thresholds of hw's events with nothing counted
+ * yet, or NULL if there is no memory. spare: with a second set, for a child.
  */
 struct perfctr_thresholds *perfctr_make_thresholds(const struct perfctr_hw_control *hw, bool spare,
 						   gfp_t gfp);
@@ -87,17 +87,25 @@ void perfctr_vary_thresholds(struct perfctr_thresholds *thresholds,
 void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context *parent,
 			    bool same_process);
 
-/* threshold.c: nothing is added for a context without periods */
+/* threshold.c: these add nothing for a context without periods. */
 void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_periods *periods);
 void perfctr_add_exited_periods(const struct perfctr_context *ctx,
 				struct perfctr_periods *periods);
-/* threshold.c, under the tree's lock: from has exited; both have one control, which has periods. */
+/*
+ * threshold.c, under the tree's lock: from has exited. Both contexts have one control with periods.
+ */
 void perfctr_hand_over_periods(const struct perfctr_context *from, struct perfctr_context *to);
 
-/* threshold.c: the thread runs here, or is kept from running. Does it wait for RESUME? */
+/*
+ * threshold.c: the thread runs here, or the caller keeps it from running. perfctr_waits() returns
+ * whether the thread waits for RESUME.
+ */
 bool perfctr_waits(const struct perfctr_context *ctx);
 void perfctr_end_wait(struct perfctr_context *ctx);
-/* Likewise: no thread is told of their ends, or waits for one. NULL is fine. */
+/*
+ * threshold.c, under the same condition: from now on no signal is sent at the end of a period, and
+ * no thread waits for RESUME. NULL is fine.
+ */
 void perfctr_hush_thresholds(struct perfctr_thresholds *thresholds);
 
 /* sample.c */

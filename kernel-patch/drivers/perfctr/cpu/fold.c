@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sums of a context that runs are brought up to date: for a reader, and at the tick. */
+/* Brings the sums of a running context up to date, for a reader and at the tick. */
 #include <linux/lockdep.h>
 #include <linux/sched.h>
 #include <asm/tsc.h>
@@ -8,7 +8,7 @@
 #include "../kernel/hooks.h"
 #include "counters.h"
 
-/* Brings the sums of a running context up to date, all counters as of one instruction. */
+/* Brings the sums of a running context up to date, with all counters as of one instruction. */
 void perfctr_cpu_fold(struct perfctr_context *ctx)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
@@ -26,7 +26,10 @@ void perfctr_cpu_fold(struct perfctr_context *ctx)
 	perfctr_page_end(page);
 }
 
-/* intact: no register was written by others. Returns whether no counter was, either. */
+/*
+ * intact: no other code has written the registers. Returns whether no other code has written the
+ * counters either.
+ */
 static bool tick_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool intact)
 {
 	struct perfctr_page *page = perfctr_page_here(ctx);
@@ -44,7 +47,7 @@ static bool tick_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 	return intact;
 }
 
-/* The mark of a group that has died since costs its thread nothing any more. */
+/* Once the thread's group has died, its mark costs the thread nothing any more. */
 static void drop_dead_mark(void)
 {
 	if (perfctr_thread(current)->mark && !perfctr_live_mark(current))
@@ -52,10 +55,12 @@ static void drop_dead_mark(void)
 }
 
 /*
- * A thread that never switches is folded by the tick: once is enough in half a counter's period.
+ * The tick folds the counters of a thread that never switches. Folding once in half a counter's
+ * range is enough to miss no wrap.
  *
- * Nobody else is to touch the counters that the driver has, but parts of the kernel that do not
- * reserve them do: interrupts of processor trace, virtual machines. They are found out here.
+ * No other code should write counters that the driver has reserved. Parts of the kernel that do not
+ * reserve counters do so nevertheless: the interrupts of processor trace, and virtual machines. The
+ * tick detects this.
  */
 void perfctr_tick_current(void)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The sessions of one CPU: which of their counters run, and when. A counter of a session belongs to
- * it alone, so its virtual value is always bias + hardware value: opening a gate reads nothing,
- * closing it only publishes the sums.
- * All gates turn with one write where the PMU has a global enable.
+ * that session alone, so its virtual value is always bias + hardware value: opening a gate reads no
+ * counter, and closing one only publishes the sums. Where the PMU has a global enable, one write
+ * turns all gates.
  *
- * A session of members in user mode has nothing to do where none of them runs. It comes to a CPU
- * with the first that does, and nobody else's CPU is interrupted for it.
+ * A session that counts only members in user mode has nothing to count on a CPU that runs no
+ * member. It comes to a CPU with the first member that runs there, and no other CPU is interrupted
+ * for it.
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
@@ -26,10 +27,10 @@
 struct gate {
 	struct perfctr_session *session[PERFCTR_MAX_STARTED];
 	unsigned int n;
-	unsigned int n_idle;	/* sessions that tell the idle thread from others */
-	unsigned int n_kernel;	/* sessions that count kernel mode where RDPMC shows it */
-	bool dirty;		/* counters hold what somebody's threads have counted */
-	bool shut;		/* the CPU goes down: nobody is admitted late */
+	unsigned int n_idle;	/* sessions that tell the idle thread from other threads */
+	unsigned int n_kernel;	/* sessions with kernel mode in counters that RDPMC shows */
+	bool dirty;		/* the counters hold counts of some threads */
+	bool shut;		/* the CPU goes down: no session is admitted late */
 };
 
 static DEFINE_PER_CPU(struct gate, perfctr_gate);
@@ -57,7 +58,7 @@ static bool is_counting_class(const struct perfctr_session *s, enum perfctr_clas
 	return s->open[class] || s->time[class];
 }
 
-/* The page says whether its CPU counts, to those who read it on other CPUs. */
+/* Readers on other CPUs learn from the page whether its CPU counts. */
 static void settle_class(struct perfctr_session *s, struct perfctr_page *page,
 			 enum perfctr_class class)
 {
@@ -68,7 +69,7 @@ static void settle_class(struct perfctr_session *s, struct perfctr_page *page,
 		   is_counting_class(s, class) ? flags | PERFCTR_PAGE_COUNTING : flags);
 }
 
-/* A reader that sees the opening sees that the CPU counts. */
+/* A reader that sees the new value of switches also sees that the CPU counts. */
 static void count_opening(struct perfctr_page *page)
 {
 	smp_wmb();	/* flags before switches */
@@ -101,7 +102,7 @@ bool perfctr_gate_fold(void *session)
 	return true;
 }
 
-/* The hardware has followed sc->class: so do the sums. */
+/* The hardware already runs the counters of sc->class: bring the session's sums in line. */
 static void settle_session(struct perfctr_session *s, struct task_struct *task, u64 now)
 {
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
@@ -124,7 +125,9 @@ static void settle_session(struct perfctr_session *s, struct task_struct *task, 
 		perfctr_trace(s, PERFCTR_TRACE_SWITCH, task, now);
 }
 
-/* What is to run for task; true when some session has something to settle. */
+/*
+ * Determines the slots that are to run for task. Returns whether a session has something to settle.
+ */
 static bool turn_gates(struct gate *gate, const struct task_struct *task)
 {
 	struct perfctr_session *s;
@@ -143,7 +146,7 @@ static bool turn_gates(struct gate *gate, const struct task_struct *task)
 	return turned;
 }
 
-/* The session's counters, which do not run, begin to count for task. */
+/* The counters of the session do not run. They begin to count for task. */
 static void open_gate(struct perfctr_session *s, struct task_struct *task)
 {
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
@@ -182,14 +185,17 @@ static bool has_own_idle_class(const struct perfctr_session *s)
 	       s->time[PERFCTR_IDLE] != s->time[PERFCTR_UNMARKED];
 }
 
-/* The idle thread is switched like a marked one while some session wants to know. */
+/*
+ * The idle thread is watched like a marked thread while a session distinguishes it from other
+ * threads.
+ */
 static void count_idle(struct gate *gate, int change)
 {
 	gate->n_idle += change;
 	perfctr_watch_idle(gate->n_idle);
 }
 
-/* No count of kernel mode is for user mode to see. */
+/* User mode must not see counts of kernel mode. */
 bool perfctr_gate_shows_kernel(void)
 {
 	return this_cpu_read(perfctr_gate.n_kernel);
@@ -200,7 +206,7 @@ static bool has_visible_kernel_counts(const struct perfctr_session *s)
 	return s->hw->counts_kernel && !perfctr_pmu->hides;
 }
 
-/* No more than PERFCTR_MAX_STARTED are ever started. */
+/* At most PERFCTR_MAX_STARTED sessions are started at a time. */
 static void add_session(struct gate *gate, struct perfctr_session *s, struct task_struct *task)
 {
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
@@ -224,7 +230,9 @@ void perfctr_gate_add(struct perfctr_session *s)
 	if (__this_cpu_read(perfctr_cpu.mute))
 		return;
 	add_session(gate, s, current);
-	/* Now: where RDPMC stays allowed all the same, counters are folded and cleared. */
+	/*
+	 * After the session is open: if RDPMC stays allowed nevertheless, this clears its counters.
+	 */
 	if (has_visible_kernel_counts(s)) {
 		gate->n_kernel++;
 		perfctr_update_pce();
@@ -232,18 +240,22 @@ void perfctr_gate_add(struct perfctr_session *s)
 }
 
 /*
- * On the CPU itself: shut before its sessions leave it, open before they come back. Stopping a
- * session takes it out of the gates of online CPUs alone, and frees it; so no session may enter the
- * gate of a CPU that goes down. A member with migration disabled can still be switched to there
- * until the scheduler has emptied the CPU. It executes no user mode before it moves away, so the
- * session misses none of its user-mode counts.
+ * Called on the CPU itself: shut before its sessions leave it, open before they come back.
+ *
+ * Stopping a session takes it out of the gates of online CPUs only, and then frees it, so no
+ * session may enter the gate of a CPU that goes down. A member with migration disabled can still be
+ * switched to on that CPU until the scheduler has emptied it. It executes no user mode before it
+ * moves away, so the session misses none of its user-mode counts.
  */
 void perfctr_gate_shut(bool shut)
 {
 	this_cpu_write(perfctr_gate.shut, shut);
 }
 
-/* Those of task's group that have not come here yet; task runs here, or from now on. */
+/*
+ * Admits the sessions of task's group that have not come to this CPU yet. task runs here, now or
+ * from now on.
+ */
 static void admit_late_sessions(struct gate *gate, struct task_struct *task)
 {
 	struct perfctr_group *group = perfctr_thread(task)->mark;
@@ -275,7 +287,7 @@ void perfctr_gate_announce_on(struct perfctr_session *s, unsigned int cpu)
 		atomic_inc(per_cpu_ptr(&perfctr_gate_special.n_late, cpu));
 }
 
-/* CPUs admit s from now on. */
+/* From now on CPUs admit s. */
 void perfctr_gate_announce(struct perfctr_session *s)
 {
 	unsigned long flags;
@@ -288,7 +300,7 @@ void perfctr_gate_announce(struct perfctr_session *s)
 		perfctr_gate_announce_on(s, cpu);
 }
 
-/* No CPU admits s any more; those that have are seen to be active. */
+/* From now on no CPU admits s. A CPU that has admitted s is seen to be active. */
 void perfctr_gate_withdraw(struct perfctr_session *s)
 {
 	struct perfctr_group *group = s->group;
@@ -305,7 +317,10 @@ void perfctr_gate_withdraw(struct perfctr_session *s)
 			atomic_dec(per_cpu_ptr(&perfctr_gate_special.n_late, cpu));
 }
 
-/* From the context switch, before it writes anything. True: perfctr_gate_settle() is to follow. */
+/*
+ * Called by the context switch before it writes anything. If this returns true, the switch calls
+ * perfctr_gate_settle() afterwards.
+ */
 bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
@@ -349,7 +364,7 @@ void perfctr_gate_update(void)
 	lockdep_assert_irqs_disabled();
 	if (perfctr_cpu_paused())
 		return;
-	smp_mb();	/* the mark before late: who starts a session looks the other way round */
+	smp_mb();	/* mark before late; a START writes late before it reads marks */
 	admit_late_sessions(gate, current);
 	if (!gate->n || !turn_gates(gate, current))
 		return;
@@ -357,7 +372,9 @@ void perfctr_gate_update(void)
 	perfctr_gate_settle(current, rdtsc());
 }
 
-/* Code that may RDPMC is about to run: it must find nothing of what others have counted. */
+/*
+ * Code that may execute RDPMC is about to run: the counters must hold no counts of other threads.
+ */
 void perfctr_gate_scrub(void)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
@@ -411,7 +428,7 @@ void perfctr_gate_tick(u64 now, bool intact)
 	}
 }
 
-/* Its counters stop, and leave nothing behind that others could read. */
+/* Stops the session's counters and clears them, so that nobody else can read their counts. */
 static void close_gate(struct perfctr_session *s)
 {
 	struct perfctr_page *page = session_page_here(s);
@@ -451,7 +468,7 @@ void perfctr_gate_remove(struct perfctr_session *s)
 	gate->session[i] = gate->session[--gate->n];
 }
 
-/* Before the counters lose their contents, and after. */
+/* Called before the counters lose their contents (pause), and after that. */
 void perfctr_gate_pause(bool pause)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters of events with a period. They are preset at each entry of their context, and after each
- * interrupt. Their thread does not read them itself, and value[] has what they hold, continued
+ * Counters of events with a period. They are preset each time their context is entered, and after
+ * each interrupt. Their thread does not read them with RDPMC. value[] has their values, continued
  * beyond an overflow.
  */
 #include <linux/jiffies.h>
@@ -13,7 +13,10 @@
 #include "../kernel/hooks.h"
 #include "counters.h"
 
-/* The counters are stopped, and the sums up to date. Those without a period stay as they are. */
+/*
+ * The counters are stopped, and the sums are up to date. Counters without a period keep their
+ * values.
+ */
 static void preset_counters(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
 {
 	const struct perfctr_hw_control *hw = ctx->hw;
@@ -26,7 +29,10 @@ static void preset_counters(struct perfctr_cpu *cpu, const struct perfctr_contex
 	perfctr_thresholds_preset(cpu, ctx, cpu->put_off);
 }
 
-/* The counters are stopped, and the sums up to date: what they have passed has been noticed. */
+/*
+ * The counters are stopped, and the sums are up to date. All thresholds that the sums have passed
+ * have been noticed.
+ */
 static void begin_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	if (unlikely(perfctr_waits(ctx))) {
@@ -38,14 +44,14 @@ static void begin_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	forbid_fast_reads(ctx->page);
 }
 
-/* ... and then they run, unless their thread waits. */
+/* Called after begin_periods(). Starts the counters, unless their thread waits for RESUME. */
 static void run_periods(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
 {
 	cpu->enabled = unlikely(perfctr_waits(ctx)) ? 0 : ctx->hw->slots;
 	perfctr_cpu_write_enable(cpu);
 }
 
-/* The counters are stopped. late: no interrupt has told. */
+/* The counters are stopped. late: no interrupt has announced the end of a period. */
 static void sum_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
 {
 	struct perfctr_page *page = ctx->page;
@@ -92,7 +98,7 @@ void perfctr_fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	run_periods(cpu, ctx);
 }
 
-/* Counters without a period begin again from 0; counters with one go on where they were. */
+/* Counters without a period start again from 0. Counters with a period go on from their values. */
 void perfctr_clear_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 slots)
 {
 	perfctr_cpu_freeze(ctx->hw->slots);
@@ -104,9 +110,7 @@ void perfctr_clear_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
 	run_periods(cpu, ctx);
 }
 
-/*
- * Where an interrupt was lost, with or without somebody else's help, the next ones are ours again.
- */
+/* If an interrupt was lost, for whatever reason, route the next ones to this driver again. */
 bool perfctr_tick_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool intact)
 {
 	struct perfctr_page *page = ctx->page;
@@ -131,8 +135,8 @@ bool perfctr_tick_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, 
 }
 
 /*
- * The counters' interrupt. It may be that of a counter that has been stopped since, of a thread
- * before: then this one's count has passed nothing.
+ * The counters' interrupt. A counter that has been stopped since may have caused it, for the thread
+ * that ran before. The counts of the current thread have passed no threshold then.
  */
 void perfctr_interrupt(void)
 {

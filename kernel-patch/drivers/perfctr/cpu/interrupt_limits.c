@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How many interrupts counters may have, and how much of a CPU's time. */
+/* Limits of the number of interrupts that counters cause, and of the CPU time that these take. */
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
@@ -15,25 +15,29 @@
 #define MODULE_PARAM_PREFIX "perfctr."
 #endif
 
-/* What perf_events allows. */
+/* The limits of perf_events. */
 #define INTERRUPTS_PER_SECOND	100000
 #define INTERRUPT_PERCENT	25
 
 /*
- * Periods may be as short as an event. What more interrupts than these would tell is found out at
- * switches and ticks, so that the CPU has time for others. Where each interrupt's own instructions
- * bring the next one nothing else comes to the CPU, its tick neither, and jiffies go on without it:
- * so interrupts do not renew what they may have.
+ * A period may be as short as one event. Beyond these limits counters do not interrupt, and the
+ * next switch or tick accounts for the overflows, so that the CPU has time for other work.
+ *
+ * If the instructions of each interrupt cause the next one, the CPU does nothing else. It does not
+ * even get to its tick, while jiffies advance without it. Interrupts therefore never renew their
+ * own budget.
  */
 static unsigned int interrupts_per_tick = INTERRUPTS_PER_SECOND / HZ;
 module_param(interrupts_per_tick, uint, 0644);
-MODULE_PARM_DESC(interrupts_per_tick, "of counters, on each CPU; what comes later the tick finds");
+MODULE_PARM_DESC(interrupts_per_tick,
+		 "maximum counter interrupts per tick and CPU; ticks account for later overflows");
 
 static unsigned int interrupt_percent = INTERRUPT_PERCENT;
 module_param(interrupt_percent, uint, 0644);
-MODULE_PARM_DESC(interrupt_percent, "of each tick's time for them; likewise; beyond 100: no limit");
+MODULE_PARM_DESC(interrupt_percent,
+		 "maximum percentage of a tick for counter interrupts; above 100: no limit");
 
-/* In ticks of the time stamp. */
+/* In ticks of the time stamp counter. */
 static u64 part_of_tick(unsigned int percent)
 {
 	return (u64)(tsc_khz / HZ) * 10 * percent;
@@ -44,7 +48,10 @@ static unsigned int permitted_percent(void)
 	return min(READ_ONCE(interrupt_percent), 100u);
 }
 
-/* An emulated CPU may have stood still within one: all of a tick is not much for that. */
+/*
+ * An emulated CPU may stand still within an interrupt, for longer than a whole tick. A percentage
+ * above 100 therefore means that there is no limit.
+ */
 static bool is_interrupt_time_used(const struct perfctr_cpu *cpu)
 {
 	unsigned int percent = READ_ONCE(interrupt_percent);
@@ -58,9 +65,10 @@ bool perfctr_interrupted_enough(const struct perfctr_cpu *cpu)
 }
 
 /*
- * Time stamp ticks between the last interrupt and this one, which began at start, that are theirs:
- * where kernel mode is counted, what they do on their way in and out, and the signals that they
- * send, bring the next one. Nobody else's time is as short as that beside their own.
+ * Returns the time stamp ticks between the last interrupt and this one, which began at start, if
+ * they are overhead of the interrupts, and else 0. If kernel mode is counted, the entry and exit of
+ * an interrupt, and the signals that it sends, can cause the next one. The time that other code
+ * gets is never that short compared with the time of the interrupt itself.
  */
 static u64 interrupt_overhead_before(const struct perfctr_cpu *cpu, u64 start)
 {
@@ -86,8 +94,8 @@ void perfctr_interrupt_ends(struct perfctr_cpu *cpu, u64 start)
 }
 
 /*
- * Behind interrupts that took a tick the next tick waits: what they interrupt gets on before there
- * are others.
+ * If interrupts have used up their budget until just now, this tick does not renew it, but a later
+ * one: the interrupted code makes progress before there are further interrupts.
  */
 void perfctr_renew_interrupts(struct perfctr_cpu *cpu)
 {

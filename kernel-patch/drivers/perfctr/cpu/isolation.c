@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What RDPMC of user mode may find in the counters of this CPU: counts of the threads of one
- * address space, or zeros.
+ * Isolation: in the counters of this CPU, RDPMC in user mode finds either counts of the threads of
+ * one address space, or zeros.
  */
 #include <linux/lockdep.h>
 #include <linux/sched.h>
@@ -11,7 +11,10 @@
 #include "../kernel/hooks.h"
 #include "counters.h"
 
-/* The counters are stopped. Code in mm may RDPMC, but not find counts of others. */
+/*
+ * The counters are stopped. Code in mm may execute RDPMC, and must not find counts of other address
+ * spaces.
+ */
 void perfctr_scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 {
 	u64 slots = cpu->foreign;
@@ -45,8 +48,8 @@ static void scrub_running_context(struct perfctr_cpu *cpu, struct perfctr_contex
 }
 
 /*
- * CR4.PCE is about to be set for mm: at a switch of address spaces (current is still the thread
- * before), or because a thread of mm has mapped a page while this one runs.
+ * CR4.PCE is about to be set for mm. Either the CPU switches to mm (current is still the previous
+ * thread), or a thread of mm has mapped a page while this one runs.
  */
 void perfctr_rdpmc_enabled(struct mm_struct *mm)
 {
@@ -58,17 +61,22 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 	if (!cpu->enabled) {
 		perfctr_scrub_cpu(cpu, mm);
 	} else if (!current->mm || current->mm == mm) {
-		/* It has no mm any more while it exits: others of its process may run here next. */
+		/*
+		 * A thread that exits has no mm any more, but other threads of its process may run
+		 * here next.
+		 */
 		scrub_running_context(cpu, entered_context(perfctr_thread(current)));
 	}
 	if (perfctr_is_gated())
 		perfctr_gate_scrub();
-	/* Otherwise the switch that is under way scrubs when the thread before has left. */
+	/*
+	 * Otherwise the switch under way scrubs the counters, after the previous thread has left.
+	 */
 }
 
 /*
- * Since the thread runs its page may have been mapped, or it may have executed a file: its address
- * space is another one. Interrupts off.
+ * Since the current thread began to run, its page may have been mapped, or it may have executed a
+ * file and so have another address space. Interrupts are off.
  */
 void perfctr_cpu_renew_secret(void)
 {
@@ -81,8 +89,9 @@ void perfctr_cpu_renew_secret(void)
 }
 
 /*
- * What RDPMC of the counter would show the current thread if it were allowed, after what is not its
- * own is cleared; 0 for counters that it does not count with.
+ * Returns the value that RDPMC of the counter would show the current thread if it were allowed,
+ * after counts that are not the thread's own have been cleared. Returns 0 for a counter that the
+ * thread does not count with.
  */
 u64 perfctr_cpu_rdpmc(u32 counter)
 {

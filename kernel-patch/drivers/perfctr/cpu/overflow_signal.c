@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signals at the ends of periods. Where a thread's counts are looked at no signal can be sent: the
- * scheduler's locks may be held. So it sends them itself, before it goes on in user mode. What it
- * waits for in the kernel meanwhile is not interrupted.
+ * Signals at the ends of periods. No signal can be sent where a thread's counts are folded, because
+ * the scheduler's locks may be held there. The thread sends the signals to itself before it returns
+ * to user mode. Until then they do not interrupt a wait of the thread in the kernel.
  */
 #include <linux/bitops.h>
 #include <linux/irqflags.h>
@@ -19,15 +19,18 @@
 #include "../kernel/compat.h"
 #include "internal.h"
 
-/* One thread's. All but refs is of its CPU, interrupts off, or of who keeps it from running. */
+/*
+ * The signals of one thread. All members but refs are accessed on the thread's CPU with interrupts
+ * off, or by a caller that keeps the thread from running.
+ */
 struct perfctr_signals {
 	struct callback_head work;
-	refcount_t refs;	/* one by the thresholds, one by the work while it is queued */
+	refcount_t refs;	/* one for the thresholds, one for the work while queued */
 	bool queued;
-	bool ended;		/* nobody wants them any more */
-	u32 events;		/* that have ended a period since the work ran, bit i for event i */
-	u32 lost;		/* of the thread alone */
-	u8 signal[PERFCTR_MAX_COUNTERS];	/* 0: none */
+	bool ended;		/* no more signals are to be sent */
+	u32 events;		/* that ended a period since the work ran; bit i: event i */
+	u32 lost;		/* written by the thread alone */
+	u8 signal[PERFCTR_MAX_COUNTERS];	/* 0: no signal */
 };
 
 size_t perfctr_signals_bytes(void)
@@ -41,10 +44,10 @@ static void put_signals(struct perfctr_signals *s)
 		kfree(s);
 }
 
-/* One more that waits for nothing but to be handled is not told from the first. */
+/* A second instance of a pending standard signal would be merged with the first. */
 static bool is_signal_pending(int signal)
 {
-	/* A thread that runs has it. */
+	/* The sighand of a running thread cannot go away. */
 	struct sighand_struct *sighand = rcu_dereference_protected(current->sighand, true);
 	bool pending;
 
@@ -56,7 +59,7 @@ static bool is_signal_pending(int signal)
 	return pending;
 }
 
-/* False: it is lost. */
+/* Returns false if the signal is lost. */
 static bool send_signal(int signal, u32 events)
 {
 	struct kernel_siginfo info;
@@ -82,7 +85,7 @@ static u32 take_events(struct perfctr_signals *s)
 	return events;
 }
 
-/* One signal for all events that ask for it. */
+/* Sends one signal for all events that ask for the same signal. */
 static void send_signals(struct callback_head *work)
 {
 	struct perfctr_signals *s = container_of(work, struct perfctr_signals, work);
@@ -102,7 +105,7 @@ static void send_signals(struct callback_head *work)
 	put_signals(s);
 }
 
-/* hw has signals. */
+/* Some event of hw has a signal. */
 struct perfctr_signals *perfctr_make_signals(const struct perfctr_hw_control *hw, gfp_t gfp)
 {
 	struct perfctr_signals *s = kzalloc(sizeof(*s), gfp | __GFP_ACCOUNT);
@@ -128,7 +131,9 @@ void perfctr_free_signals(struct perfctr_signals *s)
 	put_signals(s);
 }
 
-/* Where task runs, or has until now: it is to be told of these events, which have signals. */
+/*
+ * task runs here, or has run here until now. It is to be told of these events, which have signals.
+ */
 void perfctr_signal(struct perfctr_signals *s, struct task_struct *task, u32 events)
 {
 	lockdep_assert_irqs_disabled();
@@ -141,7 +146,7 @@ void perfctr_signal(struct perfctr_signals *s, struct task_struct *task, u32 eve
 	refcount_inc(&s->refs);
 	if (!task_work_add(task, &s->work, TWA_RESUME | TWAF_NO_ALLOC))
 		return;
-	/* It exits, and handles no signal any more. */
+	/* The task exits, and does not handle signals any more. */
 	s->queued = false;
 	refcount_dec(&s->refs);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* State pages: how they begin, what a control makes of them, and their sums. */
+/* State pages: their initial state, the effect of a control on them, and their sums. */
 #include <linux/jump_label.h>
 #include <linux/minmax.h>
 #include <linux/processor.h>
@@ -9,13 +9,13 @@
 
 static size_t state_bytes __ro_after_init;
 
-/* As many as the machine has counters are the most events of a control. */
+/* A control has at most as many events as the machine has counters. */
 size_t __init perfctr_learn_state_bytes(void)
 {
 	u32 n = perfctr_pmu ? perfctr_pmu->n_general + perfctr_pmu->n_fixed : 0;
 
 	state_bytes = offsetof(struct perfctr_page, counter[min_t(u32, n, PERFCTR_MAX_COUNTERS)]);
-	if (static_branch_unlikely(&perfctr_kinds))	/* what is of kinds is at the end */
+	if (static_branch_unlikely(&perfctr_kinds))	/* the kinds are at the end */
 		state_bytes = sizeof(struct perfctr_page);
 	return state_bytes;
 }
@@ -27,7 +27,7 @@ size_t perfctr_state_bytes(void)
 
 /*
  * A thread's own read must not combine a bias with a hardware counter that counts for others. The
- * bias has had its time: under another control it would tell what was counted under this one.
+ * bias is no longer needed either: under another control it would reveal counts of this one.
  */
 void perfctr_page_forbid_reads(struct perfctr_page *page)
 {
@@ -69,7 +69,10 @@ void perfctr_page_blank(struct perfctr_page *page)
 		page->counter[i].recheck = ~page->counter[i].ticket;
 }
 
-/* Biases of a time without a page tell what others have left in the counters: none is copied. */
+/*
+ * Biases are not copied: from a time without a mapped page, they reveal counts that other threads
+ * have left in the counters.
+ */
 void perfctr_page_move(struct perfctr_page *page, const struct perfctr_page *from)
 {
 	u32 i;
@@ -83,7 +86,10 @@ void perfctr_page_move(struct perfctr_page *page, const struct perfctr_page *fro
 	}
 }
 
-/* Counters that have no event any more have been stopped, and stay forbidden. */
+/*
+ * Counters that have no event any more have been stopped already, and fast reads of them stay
+ * forbidden.
+ */
 void perfctr_page_clear(struct perfctr_page *page, const struct perfctr_hw_control *hw)
 {
 	u32 i;
@@ -142,11 +148,11 @@ void perfctr_page_copy(const struct perfctr_page *page, struct perfctr_counts *c
 
 	do {
 		memset(copy, 0, sizeof(*copy));
-		/* Pairs with the release at the end of a change. */
+		/* Pairs with perfctr_page_end(). */
 		while ((seq = smp_load_acquire(&page->seq)) & 1)
 			cpu_relax();
 		perfctr_page_add(page, copy);
-		smp_rmb();	/* what seq guards before seq */
+		smp_rmb();	/* the data before seq */
 	} while (READ_ONCE(page->seq) != seq);
 }
 

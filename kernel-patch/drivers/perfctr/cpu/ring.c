@@ -18,13 +18,13 @@ void perfctr_rings_free(struct perfctr_rings *rings)
 	rings->cpu = NULL;
 }
 
-/* Of each, with room for records of so many. */
+/* Returns the size of a ring that has room_bytes for its records. */
 u32 perfctr_ring_bytes(u32 room_bytes)
 {
 	return PAGE_ALIGN(sizeof(struct perfctr_ring) + room_bytes);
 }
 
-/* Freed by the caller in any case. */
+/* The caller frees the rings, even if this fails. Returns 0 or -ENOMEM. */
 int perfctr_rings_alloc(struct perfctr_rings *rings, const struct cpumask *cpus, u32 room_bytes)
 {
 	unsigned int cpu;
@@ -69,7 +69,7 @@ void perfctr_rings_clear(struct perfctr_rings *rings, u32 record_bytes)
 			clear_ring(&rings->cpu[cpu], rings, record_bytes);
 }
 
-/* The ring of the CPU that user space names, or NULL. */
+/* Returns the ring of the CPU that user space names, or NULL. */
 static struct perfctr_cpu_ring *find_ring(const struct perfctr_rings *rings, unsigned long number)
 {
 	struct perfctr_cpu_ring *r;
@@ -91,7 +91,7 @@ int perfctr_rings_consume(struct perfctr_rings *rings, const struct perfctr_cons
 	if (consume->tail < ring->tail || consume->tail - ring->tail > perfctr_ring_fill(r))
 		return -EINVAL;
 	ring->tail = consume->tail;
-	smp_store_release(&r->tail, (u32)consume->tail);	/* the reads before it */
+	smp_store_release(&r->tail, (u32)consume->tail);	/* after the user's reads */
 	return 0;
 }
 

@@ -14,38 +14,41 @@
 
 struct cpumask;
 
-/* Of one CPU: what the driver goes by. What users map only shows it. */
+/* The driver's own state of one CPU's ring. The memory that users map only shows a copy. */
 struct perfctr_cpu_ring {
-	struct perfctr_buffer buffer;	/* struct perfctr_ring; without memory: no ring */
+	struct perfctr_buffer buffer;	/* struct perfctr_ring; no memory: no ring */
 	u32 n_records;			/* as in the ring */
 	u32 record_bytes;
-	u32 head;			/* low halves of the ring's */
-	u32 tail;			/* changed by who consumes */
-	u32 lost;			/* records, since the last that was not */
+	u32 head;			/* low halves of the values in the ring */
+	u32 tail;			/* advanced by the consumer */
+	u32 lost;			/* since the last record that was not lost */
 } ____cacheline_aligned_in_smp;
 
 struct perfctr_rings {
-	struct perfctr_cpu_ring *cpu;	/* by number; NULL: there are none */
+	struct perfctr_cpu_ring *cpu;	/* indexed by CPU; NULL: no rings */
 	u32 ring_bytes;
-	u32 room_bytes;			/* of it, for records */
+	u32 room_bytes;			/* of each ring, for its records */
 };
 
 u32 perfctr_ring_bytes(u32 room_bytes);
 int perfctr_rings_alloc(struct perfctr_rings *rings, const struct cpumask *cpus, u32 room_bytes);
-void perfctr_rings_free(struct perfctr_rings *rings);	/* those that were not made, too */
-/* Nobody writes or consumes meanwhile. */
+void perfctr_rings_free(struct perfctr_rings *rings);	/* also if some are missing */
+/* The caller makes sure that nobody writes or consumes meanwhile. */
 void perfctr_rings_clear(struct perfctr_rings *rings, u32 record_bytes);
-/* One at a time. */
+/* The caller makes sure that there is one consumer at a time. */
 int perfctr_rings_consume(struct perfctr_rings *rings, const struct perfctr_consume *consume);
 int perfctr_rings_mmap(struct perfctr_rings *rings, struct vm_area_struct *vma,
 		       unsigned long offset);
 
-/* On its CPU, interrupts off: room for the next record, or NULL: it is lost. */
+/*
+ * Called on the ring's CPU with interrupts off. Returns the place of the next record, or NULL if
+ * the ring is full and the record is lost.
+ */
 static inline void *perfctr_ring_claim(struct perfctr_cpu_ring *r)
 {
 	struct perfctr_ring *ring = r->buffer.address;
 
-	/* Pairs with the release of the tail: the room is not read any more. */
+	/* Pairs with the release of tail: the consumer has read the record that was here. */
 	if (r->head - smp_load_acquire(&r->tail) >= r->n_records) {
 		r->lost++;
 		ring->lost++;
@@ -54,7 +57,7 @@ static inline void *perfctr_ring_claim(struct perfctr_cpu_ring *r)
 	return (void *)ring + sizeof(*ring) + (r->head & (r->n_records - 1)) * r->record_bytes;
 }
 
-/* The record that was claimed is written. */
+/* Publishes the claimed record, which has been written. */
 static inline void perfctr_ring_show(struct perfctr_cpu_ring *r)
 {
 	struct perfctr_ring *ring = r->buffer.address;
@@ -65,7 +68,7 @@ static inline void perfctr_ring_show(struct perfctr_cpu_ring *r)
 	ring->head++;
 }
 
-/* Anywhere. */
+/* May be called anywhere. */
 static inline u32 perfctr_ring_fill(const struct perfctr_cpu_ring *r)
 {
 	return READ_ONCE(r->head) - READ_ONCE(r->tail);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The samples of a tree: what a thread was doing when a period of one of its events was over.
+ * The samples of a tree: what a thread was doing when a period of one of its events ended.
  *
- * Where a thread was in the kernel is told of events that count the kernel, and of no others: those
- * that user mode alone counts tell where it goes on, though the interrupt came later.
+ * A sample tells an address in the kernel only for events that count kernel mode. For an event that
+ * counts only user mode, it tells where the thread goes on in user mode, even if the interrupt came
+ * later.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -31,27 +32,27 @@
 #include "../kernel/owner.h"
 #include "internal.h"
 
-/* There from SAMPLES until the descriptor that made the tree is closed. */
+/* Exists from SAMPLES until the descriptor that made the tree is closed. */
 struct perfctr_sampling {
 	struct perfctr_rings rings;
-	struct mutex lock;		/* of who clears the rings or consumes */
+	struct mutex lock;		/* for clearing the rings and for consuming */
 	u32 flags;			/* PERFCTR_SAMPLES_* */
 	u32 depth;
-	bool kernel;			/* who mapped the rings may see what the kernel does */
-	u32 watermark;			/* as it was asked for */
-	u64 max_samples;		/* likewise; 0: no end */
+	bool kernel;			/* made by a caller who may count the kernel */
+	u32 watermark;			/* as requested */
+	u64 max_samples;		/* as requested; 0: unlimited */
 	struct irq_work wake;
 	struct wait_queue_head *wait;
 	/* Since the last control: */
 	u32 n_counters;
 	u32 wake_at;			/* records in a ring */
 	bool ended;
-	atomic64_t left;		/* of max_samples, to be written */
-	atomic64_t unshown;		/* likewise, to be seen in a ring */
+	atomic64_t left;		/* of max_samples, still to be written */
+	atomic64_t unshown;		/* of max_samples, not yet visible in a ring */
 	atomic64_t lost_weight[PERFCTR_MAX_COUNTERS];
 };
 
-/* The scheduler's locks may be held where a sample is written. */
+/* Deferred, because the scheduler's locks may be held where a sample is written. */
 static void wake_reader(struct irq_work *work)
 {
 	wake_up_interruptible(container_of(work, struct perfctr_sampling, wake)->wait);
@@ -95,7 +96,7 @@ static struct perfctr_sampling *alloc_sampling(struct perfctr_tree *tree,
 	return s;
 }
 
-/* Under the lock of a tree that has no control yet. */
+/* Called under the tree's lock. The tree has no control yet. */
 int perfctr_begin_sampling(struct perfctr_tree *tree, struct perfctr_samples_args *args)
 {
 	size_t bytes = sizeof(struct perfctr_sampling) +
@@ -119,11 +120,11 @@ int perfctr_begin_sampling(struct perfctr_tree *tree, struct perfctr_samples_arg
 	tree->variation.chosen = args->seed;
 	args->n_cpus = nr_cpu_ids;
 	args->ring_bytes = s->rings.ring_bytes;
-	smp_store_release(&tree->sampling, s);	/* what it holds */
+	smp_store_release(&tree->sampling, s);	/* publishes *s */
 	return 0;
 }
 
-/* 0 or an error, of what the caller asks for. */
+/* Checks the caller's request. Returns 0 or an errno. */
 int perfctr_check_samples(const struct perfctr_samples_args *args)
 {
 	if (!is_samples_request_valid(args))
@@ -141,7 +142,7 @@ void perfctr_end_sampling(struct perfctr_tree *tree)
 	if (!s)
 		return;
 	WRITE_ONCE(tree->sampling, NULL);
-	/* Who has found it has interrupts off. */
+	/* A CPU that still uses s has interrupts off. */
 	synchronize_rcu();
 	irq_work_sync(&s->wake);
 	free_sampling(s);
@@ -158,7 +159,10 @@ static u32 record_bytes(const struct perfctr_sampling *s)
 	return struct_size((struct perfctr_sample *)NULL, counter, words);
 }
 
-/* The tree has a new control, under which nothing is counted yet, and nothing under another. */
+/*
+ * The tree has a new control. Nothing has been counted under it yet, and nothing is counted under
+ * an older one any more.
+ */
 void perfctr_clear_samples(struct perfctr_tree *tree, u32 n_counters)
 {
 	struct perfctr_sampling *s = tree->sampling;
@@ -180,25 +184,25 @@ void perfctr_clear_samples(struct perfctr_tree *tree, u32 n_counters)
 	mutex_unlock(&s->lock);
 }
 
-/* Of a control that hw is: may it be sampled by who opened the rings? */
+/* Returns -EACCES if hw counts kernel mode, and the caller who made the rings may not. */
 int perfctr_may_sample(const struct perfctr_tree *tree, const struct perfctr_hw_control *hw)
 {
 	return tree->sampling && hw->counts_kernel && !tree->sampling->kernel ? -EACCES : 0;
 }
 
-/* May the caller see what is in the rings, or will be? */
+/* Returns 0 if the caller may see what the rings hold, or will hold. */
 static int may_see_samples(const struct perfctr_sampling *s)
 {
 	return s->kernel ? perfctr_may_count_kernel() : 0;
 }
 
 /*
- * The functions from here on to perfctr_read_sampled() are called by who has the descriptor that
- * made the tree, which keeps what it finds.
+ * The callers of the functions from here to perfctr_read_sampled() have the descriptor that made
+ * the tree. It keeps the sampling alive.
  */
 static struct perfctr_sampling *tree_sampling(struct perfctr_tree *tree)
 {
-	return smp_load_acquire(&tree->sampling);	/* what it holds */
+	return smp_load_acquire(&tree->sampling);	/* pairs with the release */
 }
 
 int perfctr_mmap_samples(struct perfctr_tree *tree, struct vm_area_struct *vma,
@@ -245,7 +249,7 @@ static void read_sampled(struct perfctr_sampling *s, struct perfctr_sampled *sam
 	unsigned int cpu, i;
 
 	sampled->n_counters = s->n_counters;
-	if (smp_load_acquire(&s->ended))	/* the rings */
+	if (smp_load_acquire(&s->ended))	/* before the rings */
 		sampled->flags |= PERFCTR_SAMPLED_ENDED;
 	for_each_possible_cpu(cpu) {
 		ring = s->rings.cpu[cpu].buffer.address;
@@ -256,7 +260,7 @@ static void read_sampled(struct perfctr_sampling *s, struct perfctr_sampled *sam
 		sampled->lost_weight[i] = atomic64_read(&s->lost_weight[i]);
 }
 
-/* sampled is zero but for its size. */
+/* sampled is zero except for its size. */
 int perfctr_read_sampled(struct perfctr_tree *tree, struct perfctr_sampled *sampled)
 {
 	struct perfctr_sampling *s = tree_sampling(tree);
@@ -283,13 +287,13 @@ static void store_registers(struct perfctr_sample_registers *to, const struct pt
 	};
 }
 
-/* A frame pointer points to the one of the caller, behind which the return address is. */
+/* A frame pointer points to the frame pointer of the caller, which the return address follows. */
 struct frame {
 	u64 caller;
 	u64 address;
 };
 
-/* wide: of a 64-bit program. */
+/* wide: the frame is of a 64-bit program. */
 static bool read_frame(unsigned long at, bool wide, struct frame *frame)
 {
 	u32 narrow[2];
@@ -303,7 +307,7 @@ static bool read_frame(unsigned long at, bool wide, struct frame *frame)
 	return true;
 }
 
-/* What current's stack says may be anything. Returns how many addresses there are. */
+/* The contents of current's stack cannot be trusted. Returns the number of addresses. */
 static u32 walk_chain(struct pt_regs *regs, u64 *chain, u32 depth)
 {
 	bool wide = user_64bit_mode(regs);
@@ -323,7 +327,10 @@ static u32 walk_chain(struct pt_regs *regs, u64 *chain, u32 depth)
 	return n;
 }
 
-/* Behind the counts. Where no interrupt has told it, its stack may be another address space's. */
+/*
+ * Stores the state after the counts. Without an interrupt the stack may be in another address
+ * space, so no chain is stored.
+ */
 static void store_user_state(const struct perfctr_sampling *s, u64 *to, struct pt_regs *regs,
 			     bool told)
 {
@@ -364,18 +371,21 @@ static void store_counts(struct perfctr_sample *sample, const struct perfctr_pag
 		sample->counter[i] = page->counter[i].sum;
 }
 
-/* One of those that there may be. */
+/* Returns whether this sample is still among the max_samples. */
 static bool take_sample_place(struct perfctr_sampling *s)
 {
 	return atomic64_dec_return(&s->left) >= 0;
 }
 
-/* One that has a place: of all CPUs the last to show theirs tells the end. */
+/*
+ * A sample that is among the max_samples is visible now. The CPU that shows the last one announces
+ * the end.
+ */
 static void fill_sample_place(struct perfctr_sampling *s)
 {
 	if (!atomic64_dec_and_test(&s->unshown))
 		return;
-	smp_store_release(&s->ended, true);	/* the rings */
+	smp_store_release(&s->ended, true);	/* after the rings */
 	irq_work_queue(&s->wake);
 }
 
@@ -412,12 +422,13 @@ static void write_sample(struct perfctr_sampling *s, const struct perfctr_contex
 }
 
 /*
- * ctx's thread runs here, or has until now, interrupts off; its sums are up to date. What members
- * under a former control do nobody wants to know, and the rings are not theirs.
+ * The thread of ctx runs here, or has run here until now. Interrupts are off, and the sums are up
+ * to date. Members that still count under an older control are not sampled: the rings are not laid
+ * out for it.
  */
 void perfctr_sample(const struct perfctr_context *ctx, const struct perfctr_passed *passed)
 {
-	struct perfctr_sampling *s = smp_load_acquire(&ctx->tree->sampling); /* what it holds */
+	struct perfctr_sampling *s = smp_load_acquire(&ctx->tree->sampling); /* what it points to */
 
 	if (s && ctx->generation == READ_ONCE(ctx->tree->generation) && !READ_ONCE(s->ended))
 		write_sample(s, ctx, passed);

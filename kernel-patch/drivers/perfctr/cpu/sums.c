@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Adds up what the accumulators of each CPU have counted for a session, or a tree by totals. */
+/* Adds up what all CPUs have counted for a session, or for a tree counted by totals. */
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -11,7 +11,7 @@
 struct summing {
 	const struct perfctr_cpu_pages *pages;
 	const struct task_struct *reader;
-	bool counts_on;		/* a CPU was counting another thread than the reader */
+	bool counts_on;		/* a CPU was counting a thread other than the reader */
 };
 
 static bool is_cpu_counting(int cpu, void *summing)
@@ -21,7 +21,7 @@ static bool is_cpu_counting(int cpu, void *summing)
 	return READ_ONCE(perfctr_page_of_cpu(sum->pages, cpu)->flags) & PERFCTR_PAGE_COUNTING;
 }
 
-/* On the CPU, with interrupts off. */
+/* Called on the CPU with interrupts off. */
 static void tell_sums(void *summing)
 {
 	struct summing *sum = summing;
@@ -66,8 +66,8 @@ static void forget_told_sums(const struct perfctr_cpu_pages *pages, const struct
 }
 
 /*
- * A CPU that was not counting had brought its sums up to date. If it has begun since, they may have
- * grown.
+ * A CPU that was not counting had brought its sums up to date. If it has begun to count since, they
+ * may have grown.
  */
 static void add_cpu_sums(const struct perfctr_cpu_pages *pages, const struct cpumask *cpus,
 			 struct perfctr_counts *counts)
@@ -94,13 +94,13 @@ bool perfctr_sum_cpus(const struct perfctr_cpu_pages *pages, const struct cpumas
 	struct summing sum = { .pages = pages, .reader = current };
 	u64 before = count_entries(pages, cpus);
 
-	smp_rmb();	/* the entries before what counts */
+	smp_rmb();	/* switches before flags */
 	forget_told_sums(pages, cpus);
 	if (at_once)
 		stop_machine(tell_stopped_sums, &sum, cpus);
 	else
 		on_each_cpu_cond_mask(is_cpu_counting, tell_sums, &sum, true, cpus);
-	smp_rmb();	/* what counts before seq, and the sums before the entries */
+	smp_rmb();	/* flags before seq, and the sums before switches */
 	add_cpu_sums(pages, cpus, counts);
 	return at_once || (!sum.counts_on && count_entries(pages, cpus) == before);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The context switch: the thread that leaves gets its sums, the thread that comes its biases. See
- * accumulator.h.
+ * The context switch: updates the sums of the thread that leaves, and the biases of the thread that
+ * comes. See accumulator.h.
  */
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
@@ -14,7 +14,7 @@
 #include "../kernel/hooks.h"
 #include "counters.h"
 
-/* The counters hold what value[] has, and begin to run. */
+/* value[] has the values of the counters, which begin to run. */
 static __always_inline void begin_counters(struct perfctr_cpu *cpu, struct perfctr_page *page,
 					   const struct perfctr_hw_control *hw)
 {
@@ -28,11 +28,13 @@ static __always_inline void begin_counters(struct perfctr_cpu *cpu, struct perfc
 	}
 }
 
-/* The counters are stopped. They will count in kernel mode, or interrupt. */
+/* The counters are stopped. They are about to count in kernel mode, or to interrupt. */
 static noinline void enter_special_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
 					    struct perfctr_page *page)
 {
-	/* First: where RDPMC stays allowed all the same, counters are cleared. */
+	/*
+	 * Before the counters are read: if RDPMC stays allowed nevertheless, this clears counters.
+	 */
 	if (ctx->hw->counts_kernel)
 		keep_secret(cpu, ctx);
 	perfctr_read_counters(perfctr_pmu, ctx->hw, cpu->value);
@@ -43,9 +45,9 @@ static noinline void enter_special_counters(struct perfctr_cpu *cpu, struct perf
 }
 
 /*
- * On a mute CPU a context counts time and no events. If it has events its page says that some are
- * missing. The counters here are somebody else's: the thread's own reads end with the sums, as
- * those of a stopped context do.
+ * On a mute CPU a context counts time and no events. If it has events, its page says that counts
+ * are missing. The counters here may belong to other users, so the thread's own reads end with the
+ * sums, like those of a stopped context.
  */
 static noinline void enter_mute_cpu(const struct perfctr_context *ctx, struct perfctr_page *page)
 {
@@ -65,12 +67,12 @@ static noinline void leave_mute_cpu(const struct perfctr_context *ctx, struct pe
 		page->flags |= PERFCTR_PAGE_STARTED;
 }
 
-/* The counters are stopped, or count user mode only and so nothing here. */
+/* The counters are stopped, or they count only user mode, and so nothing here. */
 static __always_inline void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
 					   struct perfctr_page *page)
 {
 	const struct perfctr_hw_control *hw = ctx->hw;
-	/* Read when the thread before left, under the same control. */
+	/* They were read when the previous thread left, under the same control. */
 	bool known = cpu->enabled && cpu->control == hw->id;
 
 	cpu->entries++;
@@ -81,7 +83,10 @@ static __always_inline void enter_counters(struct perfctr_cpu *cpu, struct perfc
 		perfctr_pmu->load(hw);
 	}
 	change_owner(cpu, context_owner_id(ctx));
-	/* A bias tells what a counter holds: to whoever has mapped it, too. */
+	/*
+	 * A bias reveals the counter's value to every process that has mapped the page, even
+	 * without RDPMC.
+	 */
 	if (cpu->foreign && (perfctr_user_rdpmc() || perfctr_has_page(ctx))) {
 		clear_slots(cpu, cpu->foreign);
 		cpu->foreign = 0;
@@ -129,7 +134,7 @@ static __always_inline void enter_context(struct perfctr_cpu *cpu, struct perfct
 	perfctr_page_end(page);
 }
 
-/* The counters are stopped, and their values are in the sums. Returns their owner's ctx_id. */
+/* The counters are stopped, and folded into the sums. Returns the ctx_id of their owner. */
 static noinline u64 leave_special_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	if (ctx->hw->interrupts)
@@ -166,8 +171,8 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 
 /*
  * Counters of user mode stand still in the kernel: between two threads that count nothing else they
- * need not be stopped. Kernel mode is counted up to one and from one instruction, for all counters.
- * Where they interrupt each thread has its own distance to the next period.
+ * need not be stopped. Counters of kernel mode have to stop and start at one instruction for all of
+ * them. Counters that interrupt have another distance to the next threshold in each thread.
  */
 static bool may_counters_run_on(const struct perfctr_hw_control *out,
 				const struct perfctr_hw_control *in)
@@ -175,7 +180,7 @@ static bool may_counters_run_on(const struct perfctr_hw_control *out,
 	return in->n_events && !in->special && !out->special;
 }
 
-/* marked: the thread for which the gates have turned; NULL: they have not. */
+/* marked: the thread for which the gates have turned; NULL: they have not turned. */
 static void change_context(struct perfctr_cpu *cpu, struct perfctr_context *out,
 			   struct perfctr_context *in, struct task_struct *marked)
 {
@@ -227,8 +232,9 @@ static __always_inline void exchange_counter(struct perfctr_cpu *cpu, struct per
 }
 
 /*
- * Between two threads that count the same in user mode the counters run on, and one pass does it.
- * Where that is not so, where counters are to be cleared or gates turned, it is done slowly.
+ * Between two threads that count by the same control in user mode the counters run on, and one pass
+ * exchanges the threads. Otherwise, and if counters have to be cleared or gates turned, this takes
+ * the slow path.
  */
 static noinline void exchange_threads(struct task_struct *prev, struct task_struct *next,
 				      struct perfctr_context *out, struct perfctr_context *in)
@@ -239,14 +245,14 @@ static noinline void exchange_threads(struct task_struct *prev, struct task_stru
 	u32 i, n;
 	u64 now;
 
-	/* Something is enabled: out is started, and the counters are not paused. */
+	/* If slots are enabled, out is started and the CPU is not paused. */
 	if (!cpu->enabled || !in->started || hw->special ||
 	    perfctr_is_gated())
 		goto slowly;
 	if (cpu->foreign || prev->mm != next->mm || !next->mm) {
 		if (perfctr_user_rdpmc() || perfctr_has_page(in))
 			goto slowly;
-		/* leave_context() determines the owner again. */
+		/* leave_context() determines the owner when it is next called. */
 		cpu->foreign |= cpu->own;
 	}
 	cpu->entries++;
@@ -278,8 +284,9 @@ slowly:
 }
 
 /*
- * Both bear one mark, or share the context ctx, and no gate has to look at each of them. Where
- * what they share has to be entered or left, the CPU is told.
+ * Both threads bear the same mark or share the context ctx, and no gate has to look at each switch.
+ * A CPU on which the shared context or the group's sessions have to be entered or left is called
+ * for that.
  */
 static __always_inline bool is_counted_alike(const struct perfctr_thread *from,
 					     const struct perfctr_thread *to,
@@ -301,8 +308,8 @@ static noinline void switch_threads_with_rest(struct task_struct *prev, struct t
 }
 
 /*
- * When one of the two is watched: it is started, marked, or an idle thread that some session tells
- * from others. current may be the one or the other.
+ * Called if prev or next is watched: it has a started context, a mark or a shared context, or it is
+ * an idle thread that a session distinguishes from other threads. current may be either of them.
  */
 static __always_inline void switch_watched_threads(struct task_struct *prev,
 						   struct task_struct *next,
@@ -353,7 +360,7 @@ void perfctr_cpu_leave(struct perfctr_context *ctx)
 	leave_context(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), true);
 }
 
-/* The current thread leaves, and enters again, as if another one ran meanwhile. */
+/* The current thread leaves, and enters again, as if another thread ran in between. */
 void perfctr_cpu_pause(bool pause)
 {
 	const struct perfctr_thread *thread = perfctr_thread(current);

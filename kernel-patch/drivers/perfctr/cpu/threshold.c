@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Thresholds of events with a period: arithmetic on virtual counts alone. A counter is preset to
- * the distance from the thread's count to its next threshold, less than half of what the counter
- * can hold: so until it overflows its highest bit is set, and after that clear. What is passed is
- * found by the count, whoever looks, never by the interrupt: a late or lost one costs no period.
- * A counter that this CPU has not reads 0, as one that has just overflowed, and stays there.
+ * Thresholds of events with a period: pure arithmetic on virtual counts. A counter is preset to the
+ * distance from the thread's count to its next threshold. This is less than half of the counter's
+ * range, so the highest bit is set until the counter overflows, and clear after that.
+ *
+ * Passed thresholds are found by comparing counts, wherever this is done, and never by the
+ * interrupt: a late or lost interrupt costs no period. A counter that this CPU lacks reads 0, like
+ * one that has just overflowed, and stays there.
  */
 #include <linux/bits.h>
 #include <linux/math64.h>
@@ -16,33 +18,33 @@
 #include "internal.h"
 
 /*
- * No counter counts more in a tick of the time stamp: 256 events in a cycle, as thresholds of
- * events in a cycle have 8 bits, and 4 cycles.
+ * No counter counts more in a tick of the time stamp: 256 events in a cycle, because the thresholds
+ * of events in a cycle have 8 bits, and 4 cycles.
  */
 #define MOST_EVENTS	1024
 
-/* Under its control: of its thread, and of members below it that have exited. */
+/* Counts under one control: of its thread, and of exited members below. */
 struct perfctr_thresholds {
-	u64 control;		/* id of the control that they are of */
+	u64 control;		/* id of the control */
 	struct perfctr_thresholds *spare;	/* for a child, see perfctr_fit_thresholds() */
 	u64 late;
 	u64 exited_late;
-	u64 exited_lost;	/* signals */
-	struct perfctr_signals *signals;	/* NULL: no event has one */
-	bool notifies;		/* its thread is told, and stops, as the control says */
-	bool waits;		/* counts no event until RESUME */
-	u64 random;		/* state of what varies them */
+	u64 exited_lost;	/* signals lost by exited members */
+	struct perfctr_signals *signals;	/* NULL: no event has a signal */
+	bool notifies;		/* signals and stops at ends of periods take effect */
+	bool waits;		/* the thread counts no event until RESUME */
+	u64 random;		/* state of the generator for phase and jitter */
 	struct perfctr_threshold {
-		u64 next;	/* count that ends the period under way */
-		u64 last;	/* ... that ended the one before; 0: it is the first */
+		u64 next;	/* count that ends the current period */
+		u64 last;	/* count that ended the previous one; 0: none has ended */
 		u64 over;
 		u64 exited;
-		u64 spread;	/* what is due varies by less than this; 0: by nothing */
-		u64 beyond;	/* next is so much later for that */
+		u64 spread;	/* bound of the random delay of each end; 0: no delay */
+		u64 beyond;	/* delay of next */
 	} event[];
 };
 
-/* The most that somebody has who makes a context: with spare ones. */
+/* The most memory that a maker of a context needs, with spare thresholds. */
 size_t perfctr_thresholds_bytes(void)
 {
 	u32 n = perfctr_pmu ? perfctr_pmu->n_general + perfctr_pmu->n_fixed : 0;
@@ -101,7 +103,9 @@ void perfctr_free_thresholds(struct perfctr_thresholds *t)
 	free_threshold_set(t);
 }
 
-/* Nobody is told of their ends any more, and no thread waits for it. NULL is fine. */
+/*
+ * From now on nobody is told of the ends of periods, and no thread waits for RESUME. NULL is fine.
+ */
 void perfctr_hush_thresholds(struct perfctr_thresholds *t)
 {
 	if (!t)
@@ -124,9 +128,10 @@ void perfctr_end_wait(struct perfctr_context *ctx)
 }
 
 /*
- * ctx is about to be added under parent's control, which has periods. If it was prepared under
- * another one, parent's thread has been given this one since, and has made no child under it: the
- * spare thresholds are there. Signals are for those alone that have their handlers in common.
+ * ctx is about to be added under parent's control, which has periods. If ctx was prepared under
+ * another control, parent's thread has got this control since, and has made no child under it: the
+ * spare thresholds are still there. Only threads that share signal handlers with the parent get
+ * signals.
  */
 void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context *parent,
 			    bool same_process)
@@ -139,9 +144,9 @@ void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context 
 }
 
 /*
- * The values that have just been read go on where the counters have overflowed. False: one cannot
- * have counted so much since it was preset, and so was written. What it counted is lost: 0, which
- * somebody else sets it to, looks as if it had overflowed.
+ * Continues the values that have just been read beyond overflows. Returns false if a counter has
+ * more counts than are possible since it was preset: other code has written it. A counter that
+ * other code has set to 0 looks as if it had overflowed. Its counts since the preset are lost.
  */
 bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
 {
@@ -166,7 +171,10 @@ bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_
 	return possible;
 }
 
-/* Likewise, where they have become sums as they were read. A bias is all of who waits. */
+/*
+ * Does the same after the raw values have been folded into the sums, and corrects the sums. While a
+ * thread waits, its sums are its biases.
+ */
 void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	struct perfctr_page_counter *c = ctx->page->counter;
@@ -185,7 +193,7 @@ void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *c
 		c[i].sum = c[i].bias + cpu->value[i];
 }
 
-/* SplitMix64, of Steele, Lea and Flood: 64 random bits. */
+/* SplitMix64 by Steele, Lea and Flood: returns 64 random bits. */
 static u64 draw_random_bits(u64 *state)
 {
 	u64 z = *state += 0x9e3779b97f4a7c15ULL;
@@ -201,8 +209,8 @@ static u64 draw_random_below(u64 *state, u64 n)
 }
 
 /*
- * A thread begins to count. Jitter does not add up: each threshold is less than a period behind the
- * place that it would have without.
+ * Called when a thread begins to count. Jitter does not accumulate: each threshold is less than one
+ * period later than without jitter.
  */
 void perfctr_vary_thresholds(struct perfctr_thresholds *t, const struct perfctr_hw_control *hw,
 			     struct perfctr_variation *v)
@@ -219,20 +227,22 @@ void perfctr_vary_thresholds(struct perfctr_thresholds *t, const struct perfctr_
 
 		if (v->phase)
 			e->next -= draw_random_below(&t->random, period);
-		/* Distances have a sign. */
+		/* Distances are compared as signed values. */
 		e->spread = min(mul_u64_u32_div(period, v->jitter, 100), S64_MAX - period);
 		e->beyond = draw_random_below(&t->random, e->spread);
 		e->next += e->beyond;
 	}
 }
 
-/* count has passed next, and perhaps more thresholds: as many are returned. */
+/*
+ * count has passed next, and perhaps further thresholds. Returns the number of thresholds passed.
+ */
 static noinline u64 pass_varied_thresholds(struct perfctr_threshold *e, u64 period, u64 count,
 					   u64 *random)
 {
 	u64 due = e->next - e->beyond, n = div64_u64(count - due, period);
 
-	/* All that were due before the last one that was due are passed. */
+	/* All thresholds due before the last one that was due have been passed. */
 	e->last = e->next;
 	due += period;
 	if (n) {
@@ -262,7 +272,7 @@ static u64 pass_even_thresholds(struct perfctr_threshold *e, u64 period, u64 cou
 	return n;
 }
 
-/* Of sums that are up to date. late: nothing has interrupted to tell. */
+/* The sums are up to date. late: no interrupt has announced the end of a period. */
 void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late)
 {
 	struct perfctr_thresholds *t = ctx->thresholds;
@@ -286,7 +296,7 @@ void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late)
 		passed.weight = e->last - passed.weight;
 		passed.late = count - e->last;
 		e->over += passed.periods;
-		/* Those beyond the first could not be told each for itself. */
+		/* One interrupt can announce only the first of several ends. */
 		t->late += passed.periods - !late;
 		perfctr_sample(ctx, &passed);
 		if (unlikely(t->notifies)) {
@@ -298,7 +308,7 @@ void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late)
 		perfctr_signal(t->signals, ctx->task, told);
 }
 
-/* What a counter can do, of what is left. */
+/* Returns the distance to which a counter can be preset when left events are left. */
 static u64 possible_distance(const struct perfctr_hw_period *p, u64 left)
 {
 	u64 distance = max_t(u64, left, p->least) & -(u64)p->grain;
@@ -307,8 +317,8 @@ static u64 possible_distance(const struct perfctr_hw_period *p, u64 left)
 }
 
 /*
- * The counters are stopped, the sums up to date, and all thresholds beyond them. put_off: no
- * counter shall interrupt before somebody looks.
+ * The counters are stopped, the sums are up to date, and all thresholds are beyond them. put_off:
+ * no counter shall interrupt before the next switch or tick.
  */
 void perfctr_thresholds_preset(struct perfctr_cpu *cpu, const struct perfctr_context *ctx,
 			       bool put_off)
@@ -351,7 +361,7 @@ void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_perio
 		periods->over[i] += t->event[i].over;
 }
 
-/* Of the members below it that have exited. */
+/* Adds the periods of exited members below ctx. */
 void perfctr_add_exited_periods(const struct perfctr_context *ctx, struct perfctr_periods *periods)
 {
 	const struct perfctr_thresholds *t = ctx->thresholds;
@@ -365,7 +375,7 @@ void perfctr_add_exited_periods(const struct perfctr_context *ctx, struct perfct
 		periods->over[i] += t->event[i].exited;
 }
 
-/* from has exited. Both have the same control. */
+/* from has exited. Both contexts have the same control. */
 void perfctr_hand_over_periods(const struct perfctr_context *from, struct perfctr_context *to)
 {
 	struct perfctr_thresholds *t = to->thresholds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The trace of a session: what it writes to its rings. */
+/* The trace of a session: the records that it writes to its rings. */
 #include <linux/overflow.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
@@ -17,7 +17,7 @@ void perfctr_trace_clear(struct perfctr_session *s)
 		per_cpu_ptr(s->cpu, cpu)->ticks = 0;
 }
 
-/* On the CPU, interrupts off; task runs from now on. The sums are of this moment. */
+/* Called on the CPU with interrupts off. task runs from now on. The sums are of this moment. */
 void perfctr_trace(struct perfctr_session *s, u32 type, struct task_struct *task, u64 now)
 {
 	unsigned int cpu = smp_processor_id();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Marked groups. The mark of a thread is a pointer to its group, inherited by what the thread
- * creates, which costs a fork two atomic increments and nothing else.
+ * Groups of marked threads. The mark of a thread is a pointer to its group. Threads and processes
+ * that the thread creates inherit it, which costs a fork two atomic increments and nothing else.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cpumask.h>
@@ -39,7 +39,7 @@ static void add_member(struct perfctr_group *group)
 	atomic_inc(&group->members);
 }
 
-/* group: the new mark, or NULL. Returns the old one. */
+/* group: the new mark, or NULL for none. Returns the old mark. */
 static struct perfctr_group *exchange_mark(struct perfctr_thread *thread,
 					   struct perfctr_group *group)
 {
@@ -60,10 +60,10 @@ static void drop_member(struct perfctr_group *group)
 
 struct change {
 	struct perfctr_group *mark;	/* in: the new one, or NULL.  out: the old one */
-	struct perfctr_group *only;	/* to take this one away, or NULL: whichever there is */
+	struct perfctr_group *only;	/* remove this mark only; NULL: remove any mark */
 };
 
-/* Where the thread cannot be switched. */
+/* Called while the thread cannot be switched. */
 static int change_mark_fn(struct task_struct *task, bool live, void *arg)
 {
 	struct change *change = arg;
@@ -83,26 +83,29 @@ static int change_mark_fn(struct task_struct *task, bool live, void *arg)
 	return 0;
 }
 
-/* Sets group's mark, or takes it away, any when group is NULL. 1: the thread's mark changed. */
+/*
+ * Sets group's mark, or removes it. With set false and group NULL, removes any mark. Returns 1 if
+ * the mark of the thread has changed, 0 if it has not, or an errno.
+ */
 static int change_mark(struct task_struct *task, struct perfctr_group *group, bool set)
 {
 	struct perfctr_thread *thread = set ? perfctr_thread_make(task) : perfctr_thread_pin(task);
 	struct change change = { .mark = set ? group : NULL, .only = group };
 	int err;
 
-	if (!thread)	/* nothing to take away */
+	if (!thread)	/* nothing to remove */
 		return set ? -ENOMEM : 0;
 	if (set)
 		add_member(group);
 	err = perfctr_call_task(task, change_mark_fn, &change);
 	perfctr_thread_put(thread);
-	/* What was to be set and was not, or was set already; else what was there before. */
+	/* Drop the old mark, or the new one if it was not set or the thread had it already. */
 	if (change.mark)
 		drop_member(change.mark);
 	return err ?: change.mark != (set ? group : NULL);
 }
 
-/* current creates child, which nobody has seen. Interrupts off. */
+/* current is creating child, which nobody else has seen yet. Interrupts are off. */
 void perfctr_group_join(struct task_struct *child, struct perfctr_thread *thread)
 {
 	struct perfctr_group *group = perfctr_live_mark(current);
@@ -110,7 +113,7 @@ void perfctr_group_join(struct task_struct *child, struct perfctr_thread *thread
 	lockdep_assert_irqs_disabled();
 	if (!group)
 		return;
-	if (thread && thread->mark == group)	/* the module's child can be found before */
+	if (thread && thread->mark == group)	/* another thread may have marked it */
 		return;
 	if (!thread || thread->mark) {
 		WRITE_ONCE(group->incomplete, true);
@@ -121,7 +124,7 @@ void perfctr_group_join(struct task_struct *child, struct perfctr_thread *thread
 	perfctr_update_flag(child);
 }
 
-/* current's, which exits or executes a file that changes its ids. */
+/* Removes the mark of current, which exits or executes a file that changes its ids. */
 void perfctr_group_drop(struct perfctr_thread *thread, bool exec)
 {
 	struct perfctr_group *group;
@@ -140,7 +143,7 @@ void perfctr_group_drop(struct perfctr_thread *thread, bool exec)
 		drop_member(group);
 }
 
-/* The same mark may have come since task was found: from its parent, or from another caller. */
+/* Since task was found, its parent or another caller may have given it the same mark. */
 static bool has_other_mark(const struct task_struct *task, const struct perfctr_group *group)
 {
 	const struct perfctr_group *mark;
@@ -165,13 +168,13 @@ static u64 mark_id_of_task(const struct task_struct *task)
 	return id;
 }
 
-/* Whose marks are to be changed, and how. */
+/* The threads whose marks are to be changed, and the change. */
 struct choice {
 	bool set;
-	struct perfctr_group *group;	/* to set; to take away, NULL: any */
+	struct perfctr_group *group;	/* to set; to remove, NULL: any */
 };
 
-/* Has task not the mark that it shall have? */
+/* Would the change alter this task's mark? */
 static bool is_task_chosen(struct task_struct *task, const void *arg)
 {
 	const struct perfctr_group *mark = perfctr_live_mark(task);
@@ -199,7 +202,7 @@ static int change_mark_with_permission(struct task_struct *task, struct perfctr_
 	return result;
 }
 
-/* Nothing is changed unless everything may be. */
+/* First test all threads, then change them: nothing is changed unless everything may be changed. */
 static int change_thread_marks(struct perfctr_threads *threads, const struct choice *choice)
 {
 	int pass, result, changed = 0;
@@ -219,8 +222,9 @@ static int change_thread_marks(struct perfctr_threads *threads, const struct cho
 }
 
 /*
- * Until nobody is left to change: threads that were not marked yet have created others. For those
- * that find no room there is another round, as memory that is refused now would come too late.
+ * Repeats the search until no thread is left to change, because threads that were not marked yet
+ * may have created others. Only the first search allocates memory: a failure after marks have been
+ * changed would come too late. Threads that do not fit are left to the next round.
  */
 static int change_all_marks(const struct perfctr_search *search, u32 *changed)
 {
@@ -239,8 +243,9 @@ static int change_all_marks(const struct perfctr_search *search, u32 *changed)
 }
 
 /*
- * With the last holder the group is dead: its mark says nothing any more, is not inherited, and
- * gives way to any other. Who bears it is not looked for among all threads of the machine.
+ * Releases a holder's reference. With the last one the group is dead: its mark has no effect, is
+ * not inherited, and gives way to any other mark. The threads that bear the mark are not searched
+ * for.
  */
 void perfctr_group_release(struct perfctr_group *group)
 {
@@ -282,7 +287,9 @@ struct perfctr_group *perfctr_group_from_fd(int fd)
 		return ERR_PTR(-EBADF);
 	group = ERR_PTR(-EBADF);
 	if (file->f_op == &group_fops) {
-		/* The descriptor holds it, and the caller's reference holds the descriptor. */
+		/*
+		 * The file is open while the caller has a reference to it, and so holds the group.
+		 */
 		group = file->private_data;
 		refcount_inc(&group->refs);
 		atomic_inc(&group->holders);
@@ -371,7 +378,7 @@ static int copy_members(struct perfctr_group *group, struct perfctr_members_args
 	for (i = 0; i < threads.n && !err; i++) {
 		s32 tid = task_pid_nr_ns(threads.task[i], ns);
 
-		if (!tid)	/* it has exited, or is not seen from here */
+		if (!tid)	/* the thread has exited, or is not visible from here */
 			continue;
 		if (members->n < members->room && put_user(tid, user + members->n))
 			err = -EFAULT;

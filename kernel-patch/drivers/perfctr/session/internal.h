@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the room session/ share. */
+/* Interfaces between the files of the room session/. */
 #ifndef _PERFCTR_SESSION_INTERNAL_H
 #define _PERFCTR_SESSION_INTERNAL_H
 
 #include "session.h"
 
-/* started.c: under the session's lock */
+/* started.c: called under the session's lock. */
 int perfctr_session_start_locked(struct perfctr_session *s);
 void perfctr_session_stop_locked(struct perfctr_session *s);
-/* Takes hw over in any case: if it fails, hw is freed. */
+/* Consumes hw in any case: frees it on failure. Returns 0 or an errno. */
 int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 			    struct perfctr_control *control);
 
 /* group.c */
-struct perfctr_group *perfctr_group_from_fd(int fd);	/* a holder's reference, or an error */
+struct perfctr_group *perfctr_group_from_fd(int fd);	/* a holder's reference, or ERR_PTR() */
 void perfctr_group_release(struct perfctr_group *group);	/* a holder's */
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The descriptors of sessions: counting on CPUs, for whom the policy says; who may control, read
- * and map them.
+ * The descriptors of sessions, which count on CPUs for the threads that the policy selects:
+ * permission to control, to read and to map them.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cpu.h>
@@ -20,13 +20,16 @@
 #include "../kernel/user.h"
 #include "internal.h"
 
-/* Counts of what others execute, in whichever mode. */
+/* Returns 0 if the caller may count other threads, in user and in kernel mode. */
 static int may_count_others(void)
 {
 	return perfctr_may_count_cpus() ?: perfctr_may_count_kernel();
 }
 
-/* Whoever has the descriptor now: it does not hand on the right to choose what is counted. */
+/*
+ * Returns the session's policy for the present caller. A process that passes the descriptor on does
+ * not pass on its own privilege to choose what is counted.
+ */
 static struct perfctr_policy policy_of_caller(const struct perfctr_session *s)
 {
 	struct perfctr_policy policy = s->policy;
@@ -41,7 +44,7 @@ static int may_change_session(const struct perfctr_session *s)
 	return perfctr_may_count() ?: perfctr_may_change(&s->owner);
 }
 
-/* Under s->lock. */
+/* Called under s->lock. Returns 0 if the caller may see the session's counts. */
 static int may_see_session(const struct perfctr_session *s)
 {
 	int err = 0;
@@ -69,7 +72,10 @@ static int install_control(struct perfctr_session *s, struct perfctr_control *co
 	int err;
 
 	lockdep_assert_held(&s->lock);
-	/* What it had stays its own until then: others take what is given back. */
+	/*
+	 * Keep the counters of the old control until the new one is installed: once they are given
+	 * back, another session may take them.
+	 */
 	err = take_counters(s, max(had, n));
 	if (err) {
 		control->bad_reason = PERFCTR_BAD_POLICY;
@@ -82,7 +88,7 @@ static int install_control(struct perfctr_session *s, struct perfctr_control *co
 	return err;
 }
 
-/* A refused control leaves everything as it is. */
+/* A refused control changes nothing. */
 static int control_session(void *session, struct perfctr_control *control)
 {
 	struct perfctr_session *s = session;
@@ -209,7 +215,7 @@ static int session_mmap(struct file *file, struct vm_area_struct *vma)
 	unsigned long offset = vma->vm_pgoff << PAGE_SHIFT;
 	int err = perfctr_may_read(&s->owner);
 
-	/* A mapping stays, whatever control comes next. */
+	/* The mapping outlives the present control. */
 	if (!err && s->policy.privileged)
 		err = may_count_others();
 	if (err)
@@ -246,7 +252,10 @@ static int session_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* The session's counters and CPUs, in /proc/PID/fdinfo: for callers that may ptrace the process. */
+/*
+ * Shows the session's counters and CPUs in /proc/PID/fdinfo, for callers that may ptrace the
+ * process.
+ */
 static void show_session(struct seq_file *m, struct file *file)
 {
 	struct perfctr_session *s = file->private_data;
@@ -277,7 +286,7 @@ static int get_cpus(struct perfctr_session *s, const struct perfctr_session_args
 	}
 	if (!open->cpus || !open->cpus_bytes || open->cpus_bytes > PAGE_SIZE)
 		return -EINVAL;
-	/* CPUs behind the last possible one are refused with the others that do not exist. */
+	/* CPUs beyond the last possible one are refused like all others that do not exist. */
 	if (open->cpus_bytes > known)
 		zero = check_zeroed_user(u64_to_user_ptr(open->cpus) + known,
 					 open->cpus_bytes - known);
@@ -288,7 +297,7 @@ static int get_cpus(struct perfctr_session *s, const struct perfctr_session_args
 	if (copy_from_user(cpumask_bits(s->cpus), u64_to_user_ptr(open->cpus),
 			   min(open->cpus_bytes, known)))
 		return -EFAULT;
-	/* cpumask_subset() does not look at bits behind the last. */
+	/* cpumask_subset() ignores bits beyond the last possible CPU. */
 	if (find_next_bit(cpumask_bits(s->cpus), known * BITS_PER_BYTE, nr_cpu_ids) <
 	    known * BITS_PER_BYTE)
 		return -EINVAL;
@@ -316,10 +325,10 @@ static int check_session_args(const struct perfctr_session_args *open)
 	return 0;
 }
 
-/* Of a session: nothing of its pages is for RDPMC. */
+/* The pages of a session are not for RDPMC. */
 static const struct perfctr_hw_control no_control = { .session = true };
 
-/* Nobody sees s yet. */
+/* s is not visible to anybody else yet. */
 static int alloc_cpu_pages(struct perfctr_session *s)
 {
 	struct perfctr_page *page;

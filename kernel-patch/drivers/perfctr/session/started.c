@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sessions that are started: how many there may be, their gates on each CPU. What runs for which
- * class of threads is worked out when the control is installed; the gates only choose among three
- * masks.
+ * Started sessions: how many there may be, and their gates on each CPU. When a control is
+ * installed, set_classes() works out which counters run for each class of threads. The gates only
+ * choose one of three masks.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -19,11 +19,11 @@
 #include "../kernel/owner.h"
 #include "internal.h"
 
-/* Inside a session's lock and cpus_read_lock(). */
+/* Nests inside a session's lock and cpus_read_lock(). */
 static DEFINE_MUTEX(sessions_lock);
 static LIST_HEAD(started);
 static unsigned int n_placed;
-static unsigned int user_counters;	/* of those that are not privileged */
+static unsigned int user_counters;	/* counters of unprivileged sessions */
 
 static void add_session_on_cpu(void *s)
 {
@@ -47,14 +47,19 @@ static bool is_session_active_on(int cpu, void *session)
 	return READ_ONCE(per_cpu_ptr(s->cpu, cpu)->active);
 }
 
-/* It counts members in user mode and nothing else: where none runs it has nothing to do. */
+/*
+ * A session that counts only members in user mode has nothing to count on a CPU that runs no
+ * member.
+ */
 static bool is_admitted_late(const struct perfctr_session *s)
 {
 	return s->group && !s->hw->counts_kernel && !s->open[PERFCTR_UNMARKED] &&
 	       !s->open[PERFCTR_IDLE] && !s->time[PERFCTR_UNMARKED] && !s->time[PERFCTR_IDLE];
 }
 
-/* Under cpus_read_lock(): what a CPU of s executes is not counted. */
+/*
+ * Called under cpus_read_lock(). Returns whether s has an online CPU whose events are not counted.
+ */
 static bool has_mute_cpu(const struct perfctr_session *s)
 {
 	unsigned int cpu;
@@ -65,7 +70,10 @@ static bool has_mute_cpu(const struct perfctr_session *s)
 	return false;
 }
 
-/* Contexts want counters too: users' sessions leave half of them, however many users there are. */
+/*
+ * Contexts need counters too. All unprivileged sessions together leave half of the counters to
+ * them, unless the administrator allows a single user more than half.
+ */
 static bool may_take_counters(const struct perfctr_session *s, const struct perfctr_hw_control *hw)
 {
 	u32 others = user_counters - (s->started ? s->hw->n_events : 0);
@@ -83,12 +91,16 @@ static void count_counters(const struct perfctr_session *s, int change)
 		user_counters += change * (int)s->hw->n_events;
 }
 
-/* For users without privilege; one of them has half of these. */
+/* Places for users without privilege. Each of these users has at most half of them. */
 #define USER_PLACES	(PERFCTR_MAX_STARTED / 2)
 
 /*
- * A place for s with hw among those that a CPU's gate has room for; it may have it already. Both
- * under sessions_lock, until s is started: who revokes takes it away.
+ * Takes one of the places that a CPU's gate has for started sessions. s may have one already, and
+ * is about to count by hw. The caller holds sessions_lock until s is started, because a revoke
+ * takes the place away.
+ *
+ * Returns 0, -ENXIO if the caller has named CPUs and one of them is mute, -ENOSPC if places or
+ * counters are used up, or -EMFILE if the places of the user are.
  */
 static int take_session_place(struct perfctr_session *s, const struct perfctr_hw_control *hw)
 {
@@ -110,7 +122,7 @@ static int take_session_place(struct perfctr_session *s, const struct perfctr_hw
 	return 0;
 }
 
-/* Unless it is started. */
+/* Gives the place of s back, unless s is started. */
 static void drop_session_place(struct perfctr_session *s)
 {
 	lockdep_assert_held(&sessions_lock);
@@ -134,8 +146,9 @@ static void unlock_sessions(void)
 }
 
 /*
- * The kernel's code is written, on all CPUs, for the first session that is started and for the
- * last: for that one some time after it has stopped, so that no user has it written all the time.
+ * Turning gates on or off patches the kernel's code on all CPUs. This happens when the first
+ * session starts, and some time after the last one has stopped, so that no user can cause it all
+ * the time.
  */
 #define RELEASE_AFTER	HZ
 
@@ -148,13 +161,13 @@ static void release_gate_key(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(release_work, release_gate_key);
 
-/* None is left. */
+/* No session is left. */
 void perfctr_sessions_exit(void)
 {
 	flush_delayed_work(&release_work);
 }
 
-/* The next two under these locks. */
+/* The following two functions are called between lock_sessions() and unlock_sessions(). */
 static void turn_gates_on(void)
 {
 	lockdep_assert_held(&sessions_lock);
@@ -169,7 +182,7 @@ static void turn_gates_off(void)
 		perfctr_set_gated(false);
 }
 
-/* No CPU is interrupted where no member runs. */
+/* Calls only the CPUs that run a member already. */
 static void enter_session_late(struct perfctr_session *s)
 {
 	unsigned int cpu;
@@ -183,8 +196,8 @@ static void enter_session_late(struct perfctr_session *s)
 }
 
 /*
- * Each session counts on its CPUs alone: elsewhere others may have the same counters. Registers
- * that are no counters may be one for the threads of a core.
+ * Two sessions with different CPUs may have the same counters. Registers beside the counters may be
+ * shared by the hardware threads of a core, so other CPUs count for these.
  */
 static int reserve_session_control(const struct perfctr_session *s, struct perfctr_control *control,
 				   const struct perfctr_hw_control *hw)
@@ -204,7 +217,10 @@ static int reserve_session_control(const struct perfctr_session *s, struct perfc
 	return perfctr_reserve_for(control, hw, &met);
 }
 
-/* Under cpus_read_lock(). A mute CPU does not write its page: what it executes is missing there. */
+/*
+ * Called under cpus_read_lock(). A mute CPU does not write its page, and the counts of its threads
+ * are missing there.
+ */
 static void mark_mute_cpus(struct perfctr_session *s)
 {
 	struct perfctr_page *page;
@@ -221,7 +237,10 @@ static void mark_mute_cpus(struct perfctr_session *s)
 	}
 }
 
-/* What s->hw wants is reserved, there and back. */
+/*
+ * While a session is in its gates its counters are reserved: the caller reserves them before
+ * enter_gates(), and releases them after leave_gates().
+ */
 static void enter_gates(struct perfctr_session *s)
 {
 	lockdep_assert_held(&sessions_lock);
@@ -248,7 +267,7 @@ static void leave_gates(struct perfctr_session *s)
 	list_del(&s->list);
 }
 
-/* Both under s->lock. */
+/* The following two functions are called under s->lock. */
 int perfctr_session_start_locked(struct perfctr_session *s)
 {
 	int err = 0;
@@ -277,7 +296,7 @@ void perfctr_session_stop_locked(struct perfctr_session *s)
 	unlock_sessions();
 }
 
-/* Those that hold counters. */
+/* Stops all sessions that hold counters. */
 void perfctr_revoke_sessions(void)
 {
 	struct perfctr_session *s, *next;
@@ -401,7 +420,7 @@ static void replace_session_control(struct perfctr_session *s, struct perfctr_hw
 		perfctr_trace_clear(s);
 }
 
-/* Takes hw over in any case: if it fails, hw is freed. */
+/* Consumes hw in any case: frees it on failure. Returns 0 or an errno. */
 int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 			    struct perfctr_control *control)
 {

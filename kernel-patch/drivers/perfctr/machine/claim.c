@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Registers, each claimed by its number, as perf_events and the NMI watchdog claim them. */
+/* Claims registers by their numbers, as perf_events and the NMI watchdog do. */
 #include <linux/errno.h>
 #include <asm/nmi.h>
 #include "../kernel/hooks.h"
 #include "pmu.h"
 
-/* Claims are checked and not made. Under reserve_lock, as everything here. */
+/*
+ * Claims are only checked, not made. Protected by reserve_lock, under which all functions here run.
+ */
 static bool only_asking;
 
 void perfctr_only_ask(bool asking)

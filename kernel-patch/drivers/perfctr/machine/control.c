@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Validation: from what user space asks for to what the hardware takes. */
+/* Validates a control: translates the request of user space into values for the hardware. */
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/hashtable.h>
@@ -26,7 +26,7 @@
 			 PERFCTR_CONTROL_RECORD | PERFCTR_CONTROL_TOTALS |	\
 			 PERFCTR_CONTROL_PHASE)
 
-/* Where no bits select modes, everything counts in all of them. */
+/* Without bits that select modes, every event counts in all modes. */
 static bool has_mode_bits(const struct perfctr_pmu *pmu)
 {
 	return pmu->evntsel_kernel || pmu->evntsel2_kernel;
@@ -38,7 +38,7 @@ static bool is_kernel_counted(const struct perfctr_pmu *pmu, const struct perfct
 	       e->evntsel2 & pmu->evntsel2_kernel;
 }
 
-/* Of a fixed or a general counter; greater than all when RDPMC takes no such index. */
+/* The number of a fixed or general counter. It exceeds all numbers if RDPMC takes no such index. */
 static u32 counter_number(const struct perfctr_pmu *pmu, u32 counter)
 {
 	u32 fast = pmu->features & PERFCTR_FEATURE_FAST_RDPMC ? PERFCTR_FAST : 0;
@@ -54,8 +54,8 @@ static u32 counter_slot(const struct perfctr_pmu *pmu, u32 counter)
 }
 
 /*
- * Threads that read their own counters use EAX alone. At a switch or at a tick a counter whose
- * value has this many bits is set to 0, so that it has no more of them when user mode goes on.
+ * Threads that read their own counters use only EAX. A switch or a tick sets a counter to 0 once
+ * its value has this many bits, so that it has no more when user mode goes on.
  */
 static unsigned int value_bits = 32;
 module_param(value_bits, uint, 0444);
@@ -81,7 +81,7 @@ static bool has_event_notice(const struct perfctr_event_control *e)
 	return e->signal || e->flags == PERFCTR_EVENT_STOP;
 }
 
-/* policy: of a session; NULL: of a context. */
+/* policy: of a session; NULL: the event is for a context. */
 static u32 check_flags(const struct perfctr_event_control *e, const struct perfctr_policy *policy)
 {
 	if (!e->flags || (!policy && e->flags == PERFCTR_EVENT_STOP))
@@ -114,14 +114,14 @@ static bool has_counter(const struct perfctr_pmu *pmu, const struct perfctr_even
 	return n < (e->counter & PERFCTR_FIXED ? pmu->n_fixed : pmu->n_general);
 }
 
-/* perfctr_event_control.period, where it is not 0: the sign of a value is its highest bit. */
+/* Checks a period that is not 0. It must fit in a signed value. */
 static u32 check_period(const struct perfctr_event_control *e, const struct perfctr_policy *policy)
 {
 	return policy || !(perfctr_features() & PERFCTR_FEATURE_INTERRUPT) ||
 	       e->period > S64_MAX || e->counter & PERFCTR_FAST ? PERFCTR_BAD_PERIOD : 0;
 }
 
-/* What happens at the end of a period, where there is something. */
+/* Checks the signal or stop at the end of a period, if there is one. */
 static u32 check_notice(const struct perfctr_event_control *e, const struct perfctr_policy *policy)
 {
 	return policy || !e->period || !valid_signal(e->signal) ? PERFCTR_BAD_SIGNAL : 0;
@@ -169,7 +169,7 @@ static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *c
 		bad = check_event(pmu, &control->event[i], policy);
 		if (bad)
 			return bad;
-		/* Each thread has its own distance to the next. */
+		/* Members would need distances to the next threshold of their own. */
 		if (control->event[i].period && control->flags & PERFCTR_CONTROL_TOTALS)
 			return PERFCTR_BAD_PERIOD;
 		for (j = 0; j < i; j++)
@@ -188,21 +188,21 @@ static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *c
 }
 
 /*
- * Controls that ask for the same are one object: between two threads with the same control the
- * context switch writes no event register and need not stop the counters.
+ * Equal controls are one object: between two threads with the same control the context switch
+ * writes no event register, and need not stop the counters.
  */
 static DEFINE_HASHTABLE(controls, 10);
 static DEFINE_SPINLOCK(controls_lock);
 static atomic64_t last_id = ATOMIC64_INIT(0);
 
-/* In bytes: the events, and behind them their periods where there are some. */
+/* Size in bytes of the events, and of the periods that follow them if there are any. */
 static size_t tail_size(u32 n_events, bool interrupts)
 {
 	return n_events * (sizeof(struct perfctr_hw_event) +
 			   (interrupts ? sizeof(struct perfctr_hw_period) : 0));
 }
 
-/* Nobody can choose controls that meet in one place of the table. */
+/* The seed keeps users from choosing controls that collide in the table. */
 static u32 hash_control(const struct perfctr_hw_control *hw)
 {
 	size_t bytes = tail_size(hw->n_events, hw->interrupts);
@@ -213,7 +213,7 @@ static u32 hash_control(const struct perfctr_hw_control *hw)
 		      jhash(hw->extra, sizeof(hw->extra), seed));
 }
 
-/* Under controls_lock. */
+/* Called under controls_lock. */
 static struct perfctr_hw_control *find_same_control(const struct perfctr_hw_control *hw, u32 hash)
 {
 	struct perfctr_hw_control *other;
@@ -236,8 +236,8 @@ static void add_control(struct perfctr_hw_control *hw, u32 hash)
 }
 
 /*
- * The control of totals is their own: the switch takes threads that have one control for threads
- * that have pages.
+ * A control of totals is not shared with other trees: the switch takes two threads with one control
+ * for threads that have pages.
  */
 static struct perfctr_hw_control *init_own_control(struct perfctr_hw_control *hw)
 {
@@ -279,7 +279,7 @@ void perfctr_hw_put(struct perfctr_hw_control *hw)
 	}
 }
 
-/* A session's policy about privileged state and problem state is the event's own choice of them. */
+/* A policy that excludes kernel or user mode overrides the mode bits of the event. */
 static void apply_policy(const struct perfctr_pmu *pmu, struct perfctr_event_control *e, u32 policy)
 {
 	if (policy & PERFCTR_EXCLUDE_KERNEL) {
@@ -292,7 +292,7 @@ static void apply_policy(const struct perfctr_pmu *pmu, struct perfctr_event_con
 	}
 }
 
-/* Members that share a context with their root have no records and no periods. */
+/* Members that share the root's context have no records and no periods. */
 static bool has_compatible_flags(u32 flags)
 {
 	return !(flags & PERFCTR_CONTROL_TOTALS) ||
@@ -324,7 +324,7 @@ static int check_control(struct perfctr_control *control, const struct perfctr_p
 	}
 }
 
-/* No processor likes an overflow by the next event. */
+/* Processors have trouble with an overflow by the very next event. */
 #define LEAST_DISTANCE	2
 
 static void add_period(const struct perfctr_pmu *pmu, struct perfctr_hw_event *event,
@@ -353,7 +353,7 @@ static void build_event(const struct perfctr_pmu *pmu, const struct perfctr_even
 	event->evntsel2 = e->evntsel2;
 }
 
-/* The event's part of perfctr_hw_control.shared. */
+/* The bits that the event adds to perfctr_hw_control.shared. */
 static u64 shared_bits_of_event(const struct perfctr_pmu *pmu, const struct perfctr_hw_event *event)
 {
 	return pmu->shared ? pmu->shared(event) : 0;
@@ -400,7 +400,7 @@ static void tell_period(const struct perfctr_hw_period *p, struct perfctr_event_
 		e->evntsel &= ~perfctr_pmu->evntsel_interrupt;
 }
 
-/* control, but for its flags, as it was before it was compiled. control is zero. */
+/* The reverse of compiling: fills in control, which is zero, except for its flags. */
 void perfctr_tell_control(const struct perfctr_hw_control *hw, struct perfctr_control *control)
 {
 	u32 i;
@@ -420,7 +420,7 @@ void perfctr_tell_control(const struct perfctr_hw_control *hw, struct perfctr_co
 		perfctr_pmu->tell(hw, control);
 }
 
-/* Names the first event that needs a register in use, be it its counter or another. */
+/* Names the first event that needs a register in use, either its counter or another one. */
 static void blame_event(struct perfctr_control *control, const struct perfctr_hw_control *hw,
 			const struct perfctr_use *use)
 {
@@ -437,8 +437,8 @@ static void blame_event(struct perfctr_control *control, const struct perfctr_hw
 }
 
 /*
- * A reference to the validated control, or an error; then bad_event and bad_reason are filled in
- * where one event is at fault.
+ * Returns a reference to the validated control, or ERR_PTR(). If one event is at fault, bad_event
+ * and bad_reason are filled in.
  */
 struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 {
@@ -453,7 +453,7 @@ struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 	return control->flags & PERFCTR_CONTROL_TOTALS ? init_own_control(hw) : share_control(hw);
 }
 
-/* An event of the control counts kernel mode: the first that does. */
+/* Blames the first event that counts kernel mode. */
 void perfctr_blame_kernel(struct perfctr_control *control)
 {
 	u32 i;
@@ -467,7 +467,7 @@ void perfctr_blame_kernel(struct perfctr_control *control)
 	}
 }
 
-/* Likewise a signal. */
+/* Blames the first event that has a signal. */
 void perfctr_blame_signal(struct perfctr_control *control)
 {
 	u32 i;
@@ -482,9 +482,11 @@ void perfctr_blame_signal(struct perfctr_control *control)
 }
 
 /*
- * Reserves what hw, a compiled control, wants. Errors are those of perfctr_reserve(), but -EBUSY
- * for -EADDRINUSE. met: what other sessions have on the CPUs of a session; NULL for contexts.
- * control: hw was compiled from it; gets the event that is to blame, or is NULL.
+ * Reserves the registers of hw, a compiled control. Errors are those of perfctr_reserve(), with
+ * -EBUSY instead of -EADDRINUSE.
+ *
+ * met: for a session, the registers that other sessions have on its CPUs; NULL for a context.
+ * control: hw was compiled from it, and the event to blame is stored in it; or NULL.
  */
 int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw_control *hw,
 			const struct perfctr_use *met)
@@ -505,7 +507,7 @@ int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw
 	return -EBUSY;
 }
 
-/* Likewise for a session. Not shared: who gets it frees it. */
+/* Like perfctr_compile(), for a session. The result is not shared: the caller frees it. */
 struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *control,
 						   const struct perfctr_policy *policy)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the instructions cost here that everything is made of, so that users can judge figures. */
+/* Measures the cost of the basic instructions on this machine, so that users can judge figures. */
 #include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <asm/msr.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Kinds of cores, which differ in their counters and events: what a control may ask for, and how
- * long a thread ran on which.
+ * long a thread has run on each kind.
  */
 #include <linux/cpumask.h>
 #include <linux/errno.h>
@@ -24,8 +24,8 @@ void __init perfctr_kinds_init(void)
 }
 
 /*
- * On the CPU itself, which comes. False: it is of no kind that was there at boot. What was accepted
- * for all kinds need not be true of a further one.
+ * Called on a CPU that comes online. Returns false if it is of no kind that was there at boot: a
+ * control accepted for all kinds need not be valid for a new one.
  */
 bool perfctr_kind_online(unsigned int cpu)
 {
@@ -49,7 +49,7 @@ bool perfctr_kinds_exist(const struct perfctr_pmu *pmu, u32 kinds)
 	return !(kinds & ~all_kinds(pmu));
 }
 
-/* What each of the kinds, of which there is one at least, has. */
+/* Returns the counters that all kinds of the mask have. The mask is not empty. */
 u64 perfctr_kinds_counters(const struct perfctr_pmu *pmu, u32 kinds)
 {
 	u64 counters = ~0ull;
@@ -72,7 +72,7 @@ u64 perfctr_kinds_evntsel(const struct perfctr_pmu *pmu, u32 kinds)
 	return allowed;
 }
 
-/* Has some kind the counter that RDPMC calls so? */
+/* Returns whether some kind has the counter with this RDPMC index. */
 bool perfctr_some_kind_has(const struct perfctr_pmu *pmu, u32 counter)
 {
 	u32 n = counter & ~PERFCTR_FIXED;
@@ -90,7 +90,7 @@ bool perfctr_kinds_lack(const struct perfctr_pmu *pmu, u64 slots)
 	return pmu->n_kinds && slots & ~perfctr_kinds_counters(pmu, all_kinds(pmu));
 }
 
-/* Of page's time, what was on cores of its present kind, or on CPUs that are mute. */
+/* Returns the part of page's time that was spent on its present kind, or on mute CPUs. */
 static u64 present_time(const struct perfctr_page *page)
 {
 	u64 time = page->tsc.sum;
@@ -102,7 +102,7 @@ static u64 present_time(const struct perfctr_page *page)
 	return time;
 }
 
-/* The page's sums are up to date; time from now on is of this kind. */
+/* The page's sums are up to date. Time from now on belongs to kind. */
 static void change_kind(struct perfctr_page *page, u32 kind)
 {
 	if (page->kind == kind)
@@ -118,8 +118,9 @@ void perfctr_kind_enter(struct perfctr_page *page)
 }
 
 /*
- * The thread begins, or ends, to run on this mute CPU. The time between is of no kind. The kind is
- * the CPU's former one again afterwards: the CPU may count when the thread comes back to it.
+ * The thread begins, or stops, to run on this mute CPU. The time in between belongs to no kind.
+ * Afterwards the page's kind is that of the CPU again, because the CPU may count when the thread
+ * comes back to it.
  */
 void perfctr_kind_mute(struct perfctr_page *page, bool begins)
 {
@@ -157,7 +158,7 @@ void perfctr_kinds_tell(struct perfctr_pmu_info *info)
 	memcpy(info->kind, pmu->kinds, info->n_kinds * sizeof(info->kind[0]));
 }
 
-/* Room for more CPUs than there can be is filled up with zeros. */
+/* If the buffer has room for more CPUs than are possible, the rest is filled with zeros. */
 static int put_cpus(const struct perfctr_kind_cpus *kind)
 {
 	u32 known = BITS_TO_LONGS(nr_cpu_ids) * sizeof(long);

@@ -2,15 +2,15 @@
 /*
  * The room machine/: the counters of the machine and of each CPU, and the controls that fit them.
  *
- * probe.c	which PMU there is, and whether it is what the processor calls itself
- * pmu.c	the PMU that the machine has; pmu/ has one file for each family
- * kinds.c	kinds of cores, and how long a thread ran on which
- * control.c	validation of a control
+ * probe.c	finds the PMU, and tries whether it works as the processor says
+ * pmu.c	the PMU of this machine; pmu/ has one file for each family
+ * kinds.c	kinds of cores, and how long a thread has run on each
+ * control.c	validates a control
  * reserve.c	the machine's counters, shared with the rest of the kernel
- * claim.c	registers, as perf_events and the NMI watchdog claim them
- * percpu.c	one CPU's counters: whose counts they hold, which of them run
- * uncore.c	counters beside the CPU's own, which RDPMC shows, too
- * cost.c	what instructions of the counters cost
+ * claim.c	claims registers as perf_events and the NMI watchdog do
+ * percpu.c	one CPU's counters: which owner's counts they hold, and which of them run
+ * uncore.c	counters outside the cores that RDPMC also shows
+ * cost.c	the cost of the instructions that access counters
  *
  * pmu.h is the contract of the families; percpu.h has the state of a CPU.
  */
@@ -24,7 +24,7 @@
 #include "pmu.h"
 
 /*
- * control.c: a reference to the validated control, or an error. If one event is at fault
+ * control.c: returns a reference to the validated control, or ERR_PTR(). If one event is at fault,
  * control->bad_event and bad_reason name it.
  */
 struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control);
@@ -34,9 +34,9 @@ void perfctr_hw_put(struct perfctr_hw_control *hw);	/* NULL is fine */
 void perfctr_blame_kernel(struct perfctr_control *control);
 void perfctr_blame_signal(struct perfctr_control *control);
 
-/* What a session may count. */
+/* The policy of a session: what it may count. */
 struct perfctr_policy {
-	u32 exclude;		/* PERFCTR_EXCLUDE_*, of events that have no policy of their own */
+	u32 exclude;		/* PERFCTR_EXCLUDE_*, for events without their own policy */
 	bool privileged;
 };
 
@@ -44,13 +44,16 @@ struct perfctr_policy {
 	(PERFCTR_EXCLUDE_ALL | PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_USER |	\
 	 PERFCTR_EXCLUDE_MARKED | PERFCTR_EXCLUDE_UNMARKED | PERFCTR_EXCLUDE_IDLE)
 
-/* The policy counts nothing but marked threads in user mode. */
+/* Returns whether the policy counts only marked threads in user mode. */
 static inline bool perfctr_policy_is_harmless(u32 policy)
 {
 	return policy & PERFCTR_EXCLUDE_KERNEL && policy & PERFCTR_EXCLUDE_UNMARKED;
 }
 
-/* For one session: no reference. Its owner frees it by kfree(). */
+/*
+ * Like perfctr_compile(), for one session. The result is not reference-counted: the session frees
+ * it with kfree().
+ */
 struct perfctr_hw_control *perfctr_compile_session(struct perfctr_control *control,
 						   const struct perfctr_policy *policy);
 u32 perfctr_event_policy(const struct perfctr_event_control *e, u32 policy);
@@ -68,8 +71,9 @@ static inline bool perfctr_in_use(const struct perfctr_hw_control *hw,
 }
 
 /*
- * control.c: reserves what hw wants. met: what other sessions have on a session's CPUs; NULL for a
- * context. -EBUSY: some of it is taken; control, if it is not NULL, names the event.
+ * control.c: reserves the registers of hw. met: for a session, the registers that other sessions
+ * have on its CPUs; NULL for a context. Returns 0 or an errno. -EBUSY: a register is in use;
+ * control names the event that needs it, unless control is NULL.
  */
 int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw_control *hw,
 			const struct perfctr_use *met);
@@ -84,7 +88,7 @@ bool perfctr_refuses(void);
 void perfctr_try_at_boot(void);
 bool perfctr_may_interrupt(void);
 void perfctr_on_all_cpus(smp_call_func_t fn);
-/* ... this CPU's, interrupts off: */
+/* reserve.c, for this CPU, with interrupts off: */
 void perfctr_cpu_take(void);
 void perfctr_cpu_give(void);
 bool perfctr_cpu_is_ours(void);
@@ -94,7 +98,7 @@ bool perfctr_cpu_is_taken(void);
 void perfctr_probe(void);
 int perfctr_try_pmu(void);
 
-/* kinds.c; the key: there are some */
+/* kinds.c; the key is enabled if there are kinds. */
 DECLARE_STATIC_KEY_FALSE(perfctr_kinds);
 void perfctr_kinds_init(void);
 bool perfctr_kind_online(unsigned int cpu);
@@ -111,13 +115,16 @@ u32 perfctr_kind_of_cpu(unsigned int cpu);
 void perfctr_kinds_tell(struct perfctr_pmu_info *info);
 long perfctr_ioctl_kind_cpus(void __user *user);
 
-/* uncore.c; the key: RDPMC shows such counters. On this CPU, interrupts off, but for init. */
+/*
+ * uncore.c; the key is enabled if RDPMC shows such counters. Except for perfctr_uncore_init(),
+ * called with interrupts off, for this CPU.
+ */
 DECLARE_STATIC_KEY_FALSE(perfctr_shows_uncore);
 bool perfctr_uncore_counts(void);
 void perfctr_tick_uncore(void);
 void perfctr_uncore_init(void);
 
-/* cost.c: time stamp ticks of each instruction, 0: unknown */
+/* cost.c: cost of each instruction in time stamp ticks; 0: unknown */
 struct perfctr_costs {
 	u32 rdtsc;
 	u32 rdpmc;
@@ -127,6 +134,6 @@ struct perfctr_costs {
 
 extern struct perfctr_costs perfctr_costs;
 void perfctr_measure_rdtsc(void);
-void perfctr_measure_costs(void); /* the rest, here; the counters are reserved, and not taken */
+void perfctr_measure_costs(void); /* of the others, on this CPU; reserved, not taken */
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the context switch, gates and reservations know of one CPU's counters. */
+/* The state of one CPU's counters, for the context switch, the gates and reservations. */
 #include <linux/lockdep.h>
 #include <linux/seq_file.h>
 #include <asm/msr.h>
@@ -25,8 +25,9 @@ void perfctr_cpu_thaw(void)
 }
 
 /*
- * A session has them now, with its events, from 0: nothing of contexts is in them that would have
- * to be cleared, and a control that had them before is to be loaded anew.
+ * A session has just loaded its events into the counters of slots and set these to 0. They hold no
+ * counts of contexts that would have to be cleared, and a control that used them has to be loaded
+ * again.
  */
 void perfctr_cpu_forget(u64 slots)
 {
@@ -38,7 +39,10 @@ void perfctr_cpu_forget(u64 slots)
 	cpu->foreign &= ~slots;
 }
 
-/* On the CPU itself: a counter that has stopped may not have told of its overflow yet. */
+/*
+ * Called on the CPU itself. Returns whether a counter that has stopped may still cause an interrupt
+ * for an overflow.
+ */
 bool perfctr_cpu_may_interrupt(void)
 {
 	const struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
@@ -49,8 +53,9 @@ bool perfctr_cpu_may_interrupt(void)
 }
 
 /*
- * No counter of ours interrupts any more. One that is under way is to come to us: perf_events would
- * not know it. Callers that can sleep wait before; a CPU that goes or is suspended waits here.
+ * No counter of this driver causes further interrupts. One that is already on its way must still be
+ * handled by this driver, because perf_events would not recognize it. Callers that can sleep have
+ * waited for it before; a CPU that goes offline or suspends waits here.
  */
 void perfctr_cpu_give_interrupts(void)
 {
@@ -71,7 +76,7 @@ bool perfctr_cpu_has_interrupts(unsigned int cpu)
 	return READ_ONCE(per_cpu(perfctr_cpu.routed, cpu));
 }
 
-/* The counters were taken or given back: stopped, all 0, no event selected. */
+/* The counters have been taken or given back: they are stopped and 0, and no event is selected. */
 void perfctr_cpu_reset(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The PMU that the machine has. */
+/* The PMU of this machine. */
 #include <linux/printk.h>
 #include "../kernel/hooks.h"
 #include "pmu.h"
@@ -9,7 +9,7 @@ const char *perfctr_family = "no PMU that is known";
 
 static bool refused;
 
-/* Under reserve_lock; perfctr_usable_pmu() reads without it. */
+/* Called under reserve_lock. perfctr_usable_pmu() reads refused without it. */
 void perfctr_refuse_pmu(const char *fault)
 {
 	static char refusal[sizeof_field(struct perfctr_pmu_info, family)];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is the PMU what the processor calls itself? Hypervisors and emulators promise registers that
- * fault or read as zero, an RDPMC that they do not carry out, and counters that never count. Such a
- * PMU is refused with the reason: zeros would be taken for counts. Where others have the counters
- * at boot, it is tried when they are taken first.
+ * Tries whether the PMU works as the processor says. Hypervisors and emulators announce registers
+ * that fault or read as zero, an RDPMC that they do not carry out, and counters that never count.
+ * Such a PMU is refused with the reason, because its zeros would be taken for counts. If other code
+ * has the counters at boot, the PMU is tried when the counters are first reserved.
  */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
@@ -26,7 +26,7 @@ static u32 rdpmc_index(u32 slot)
 	return slot < PERFCTR_FIXED_SLOT ? slot : PERFCTR_FIXED + slot - PERFCTR_FIXED_SLOT;
 }
 
-/* Fails where the instruction faults, which rdpmc() takes for a bug of the kernel. */
+/* Returns an error if the instruction faults, which rdpmc() would report as a bug of the kernel. */
 static int rdpmc_safe(u32 index, u64 *value)
 {
 	u32 low = 0, high = 0;
@@ -41,7 +41,7 @@ static int rdpmc_safe(u32 index, u64 *value)
 	return err;
 }
 
-/* What is to be tried on a CPU, and what came of it. */
+/* The PMU to try on a CPU, and the result. */
 struct probe {
 	const struct perfctr_pmu *pmu;
 	struct perfctr_hw_control *hw;
@@ -90,7 +90,7 @@ static const char *check_counters(const struct perfctr_pmu *pmu, u64 slots)
 	return fault;
 }
 
-/* The fixed counters after the third count what need not happen in a short loop. */
+/* The fixed counters after the third count events that need not happen in a short loop. */
 static bool is_slot_to_count(const struct perfctr_pmu *pmu, u64 slots, u32 slot)
 {
 	if (!(slots & BIT_ULL(slot)) || slot > PERFCTR_FIXED_SLOT + 2)
@@ -105,7 +105,7 @@ static u64 probe_evntsel(const struct perfctr_pmu *pmu, u32 slot)
 	return pmu->probe_evntsel | pmu->evntsel_required | (slot ? 0 : pmu->probe_enable);
 }
 
-/* Every counter's share of what the kernel does, in the order of slots. */
+/* Makes each counter count events of the kernel, in the order of slots. */
 static void fill_probe_control(struct perfctr_hw_control *hw, const struct perfctr_pmu *pmu,
 			       u64 slots)
 {
@@ -185,8 +185,9 @@ static void check_cpu(void *arg)
 }
 
 /*
- * CPUs of one kind are believed to be alike; those of several are few enough to try each. The
- * registers of one that is mute are not ours to write. One that cannot be called has gone.
+ * CPUs of one kind are assumed to be alike. If there are several kinds, each CPU is tried: such
+ * machines have few. The registers of a mute CPU must not be written. A CPU that cannot be called
+ * has gone offline.
  */
 static void check_cpus(struct probe *probe)
 {
@@ -201,7 +202,10 @@ static void check_cpus(struct probe *probe)
 	}
 }
 
-/* The caller has reserved the counters, and not taken them. -ENODEV: they cannot be believed. */
+/*
+ * Tries the PMU, the first time that this is called. The caller holds reserve_lock, and has
+ * reserved the counters and not taken them. Returns 0, -ENOMEM, or -ENODEV if the PMU is refused.
+ */
 int perfctr_try_pmu(void)
 {
 	struct probe probe = { .pmu = perfctr_pmu };
@@ -219,7 +223,7 @@ int perfctr_try_pmu(void)
 	return perfctr_usable_pmu() ? 0 : -ENODEV;
 }
 
-/* The first family that has this machine's PMU. */
+/* Finds the first family that has this machine's PMU. */
 void __init perfctr_probe(void)
 {
 	static const struct perfctr_pmu *(*const probes[])(void) __initconst = {

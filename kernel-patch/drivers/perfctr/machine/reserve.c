@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine's counters: all are reserved while something that counts events is started, and
- * given back when nothing is. A CPU's registers are taken when the first of it comes to that CPU:
- * the others are left alone. Among us each counter is either shared by contexts, one after the
- * other, or a session's alone.
+ * The machine's counters. All are reserved while a context or session that counts events is
+ * started, and given back when none is. The registers of a CPU are taken when the first of them
+ * comes to that CPU; other CPUs are left alone. Within the driver each counter is either shared by
+ * contexts, one after the other, or belongs to one session.
  */
 #include <linux/bitops.h>
 #include <linux/cpu.h>
@@ -16,15 +16,17 @@
 #include "machine.h"
 #include "percpu.h"
 
-/* Inside cpus_read_lock() and all other locks. A spinlock, for the same reason as hold_lock. */
+/*
+ * Nests inside cpus_read_lock() and all other locks. A spinlock for the same reason as hold_lock.
+ */
 static DEFINE_SPINLOCK(reserve_lock);
-static unsigned int users;	/* trees and sessions that are started and count events */
-static unsigned int interrupters;	/* of them, who has events with periods */
-static unsigned int revokers;	/* who wants that there be none */
+static unsigned int users;	/* reservations: controls of contexts, and sessions */
+static unsigned int interrupters;	/* the users that have events with periods */
+static unsigned int revokers;	/* callers that currently refuse reservations */
 static bool held;		/* users != 0 */
 static struct perfctr_use contexts_use, sessions_use;
-static unsigned int context_users[2][64];	/* trees, by bit of the above */
-static unsigned int session_users[2][64];	/* each on CPUs of its own */
+static unsigned int context_users[2][64];	/* reservations, by bit of contexts_use */
+static unsigned int session_users[2][64];	/* sessions, each on other CPUs */
 static DEFINE_PER_CPU(bool, cpu_taken);
 
 static void take_cpu(void)
@@ -34,13 +36,15 @@ static void take_cpu(void)
 	perfctr_cpu_reset();
 }
 
-/* The registers of this CPU are ours, or have to be given back. */
+/*
+ * Returns whether the registers of this CPU belong to this driver, or still have to be given back.
+ */
 bool perfctr_cpu_is_taken(void)
 {
 	return this_cpu_read(cpu_taken);
 }
 
-/* Interrupts off, while something is started. */
+/* Called with interrupts off, while a context or session is started. */
 void perfctr_cpu_take(void)
 {
 	lockdep_assert_irqs_disabled();
@@ -51,8 +55,9 @@ void perfctr_cpu_take(void)
 }
 
 /*
- * Interrupts off. Are the counters of this CPU ours? Then they are taken, as they hold what others
- * left there. Who gives them back makes held false before it looks for the CPUs that are taken.
+ * Returns whether the counters of this CPU belong to this driver. If they do, takes them now,
+ * because they hold counts of other code. Called with interrupts off. give_all_cpus() clears held
+ * before it looks for CPUs that are taken.
  */
 bool perfctr_cpu_is_ours(void)
 {
@@ -62,7 +67,7 @@ bool perfctr_cpu_is_ours(void)
 	if (!READ_ONCE(held) || perfctr_cpu_paused() || __this_cpu_read(perfctr_cpu.mute))
 		return false;
 	__this_cpu_write(cpu_taken, true);
-	smp_mb();	/* cpu_taken before held, in give_all_cpus() the other way round */
+	smp_mb();	/* cpu_taken before held; pairs with give_all_cpus() */
 	if (!READ_ONCE(held)) {
 		__this_cpu_write(cpu_taken, false);
 		return false;
@@ -71,7 +76,7 @@ bool perfctr_cpu_is_ours(void)
 	return true;
 }
 
-/* On the CPU itself, interrupts off. */
+/* Called on the CPU itself with interrupts off. */
 void perfctr_cpu_give(void)
 {
 	lockdep_assert_irqs_disabled();
@@ -105,9 +110,9 @@ static void look_for_interrupts(void *found)
 }
 
 /*
- * Can a counter that has stopped still interrupt, within PERFCTR_LATEST_INTERRUPT? Under hold_lock,
- * which keeps interrupters. False also while another user of periods goes on: then the interrupt is
- * not given back.
+ * Returns whether a stopped counter can still interrupt, within PERFCTR_LATEST_INTERRUPT. Called
+ * under hold_lock, which keeps interrupters from changing. Returns false while there is another
+ * user of periods: the interrupt is not given back then.
  */
 bool perfctr_may_interrupt(void)
 {
@@ -124,7 +129,10 @@ static void give_cpu_interrupts(void *unused)
 	perfctr_cpu_give_interrupts();
 }
 
-/* What else interrupts by the counters' entry of the local APIC is perf_events' again. */
+/*
+ * Gives the counters' entry of the local APIC back to perf_events, which handles its other
+ * interrupts.
+ */
 static void give_interrupts(void)
 {
 	lockdep_assert_held(&reserve_lock);
@@ -135,7 +143,7 @@ static void give_all_cpus(void)
 {
 	lockdep_assert_held(&reserve_lock);
 	WRITE_ONCE(held, false);
-	smp_mb();	/* held before cpu_taken */
+	smp_mb();	/* held before cpu_taken; pairs with perfctr_cpu_is_ours() */
 	on_each_cpu_cond(is_cpu_taken, give_cpu, NULL, true);
 }
 
@@ -167,7 +175,7 @@ static void release_pmu(void)
 	release_registers();
 }
 
-/* The PMU is tried at the first reservation: before, the NMI watchdog may have had it. */
+/* The PMU is tried at the first reservation. Before that, the NMI watchdog may have used it. */
 static int reserve_and_try_pmu(void)
 {
 	int err = reserve_pmu();
@@ -190,7 +198,9 @@ void __init perfctr_try_at_boot(void)
 	spin_unlock(&reserve_lock);
 }
 
-/* One more, or one less, uses the bits of mask: those of them that some use. */
+/*
+ * Counts one user more, or one less, of each bit in mask. Returns the bits that still have users.
+ */
 static u64 count_users(unsigned int *count, u64 mask, int change)
 {
 	u64 left, used = 0;
@@ -246,9 +256,13 @@ static int reserve_control(const struct perfctr_hw_control *hw)
 }
 
 /*
- * Reserves what hw wants. The caller has looked for sessions that have one of it on the same CPU.
- * -EBUSY: the rest of the kernel has the counters. -EADDRINUSE: a context has what a session wants,
- * or the other way round. -ENODEV: the counters have been found wrong.
+ * Reserves the registers of hw. The caller has checked that no other session has one of them on the
+ * same CPU. Returns 0 or an errno:
+ *
+ * -EBUSY	the rest of the kernel has the counters, or the administrator is revoking them
+ * -EADDRINUSE	a context has a register that a session needs, or the reverse
+ * -ENODEV	the PMU has been refused
+ * -ENOMEM	there was no memory to try the PMU
  */
 int perfctr_reserve(const struct perfctr_hw_control *hw)
 {
@@ -278,7 +292,7 @@ void perfctr_release(const struct perfctr_hw_control *hw)
 	spin_unlock(&reserve_lock);
 }
 
-/* From now on, and until it is told again, nobody reserves anything. */
+/* Makes all reservations fail, until it is called again with false. Such calls nest. */
 void perfctr_refuse(bool refuse)
 {
 	spin_lock(&reserve_lock);
@@ -286,13 +300,13 @@ void perfctr_refuse(bool refuse)
 	spin_unlock(&reserve_lock);
 }
 
-/* Who asks holds a lock that who revokes takes afterwards. */
+/* The caller holds a lock that the revoking thread takes after perfctr_refuse(). */
 bool perfctr_refuses(void)
 {
 	return READ_ONCE(revokers);
 }
 
-/* Where that disturbs others they are asked once a second, however often it is wanted. */
+/* If asking disturbs other users of the counters, they are asked once a second at most. */
 static bool is_held_by_others(void)
 {
 	static unsigned long asked;
@@ -326,7 +340,7 @@ u32 perfctr_holder(void)
 	return holder;
 }
 
-/* Nobody reserves or releases meanwhile. */
+/* Nobody reserves or releases counters meanwhile. */
 void perfctr_on_all_cpus(smp_call_func_t fn)
 {
 	cpus_read_lock();

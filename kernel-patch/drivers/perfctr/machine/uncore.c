@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDPMC also shows counters of the uncore, which count what all CPUs do. perf_events uses them,
- * or root by their MSRs. While one of them counts, a page of ours gives no thread RDPMC. A CPU
- * looks at them when it decides on CR4.PCE, and at its tick while that is set.
+ * RDPMC also shows counters of the uncore, which count events of all CPUs. perf_events uses them,
+ * and root can through their MSRs. While one of them counts, a mapped page gives no thread RDPMC. A
+ * CPU looks at them when it decides on CR4.PCE, and at its tick while CR4.PCE is set.
  */
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
@@ -20,7 +20,7 @@ struct look {
 
 static DEFINE_PER_CPU(struct look, last_look);
 
-/* Once in a jiffy: CR4.PCE is decided on at each switch to an address space with a page. */
+/* Looks once per jiffy, because each switch to an address space with a page decides on CR4.PCE. */
 bool perfctr_uncore_counts(void)
 {
 	struct look *look = this_cpu_ptr(&last_look);
@@ -34,7 +34,7 @@ bool perfctr_uncore_counts(void)
 	return look->counts;
 }
 
-/* Whoever runs: the thread that is to lose RDPMC need not be counted. */
+/* Called whatever thread runs: the thread that is to lose RDPMC need not be counted. */
 void perfctr_tick_uncore(void)
 {
 	if (perfctr_user_rdpmc() && perfctr_uncore_counts())

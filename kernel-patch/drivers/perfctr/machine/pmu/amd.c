@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AMD from family 10h on, and Hygon (APM volume 2, 13.2.1): event selects of 64 bits. Four counters
- * at K7's addresses, six at others with CPUID Fn8000_0001_ECX[23], and with PerfMonV2 (Fn8000_0022)
- * as many as that says and an MSR that enables them all.
+ * AMD from family 10h on, and Hygon (APM volume 2, 13.2.1): event selects of 64 bits. There are
+ * four counters at K7's addresses, or six at other addresses with CPUID Fn8000_0001_ECX[23].
+ * PerfMonV2 (Fn8000_0022) tells their number, and has an MSR that enables all of them.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
@@ -12,8 +12,8 @@
 #include "evntsel.h"
 
 /*
- * Bits 32 to 35 continue the event select. Not 40 and 41, which tell guests from the host: threads
- * of this kernel are the host's.
+ * Bits 32 to 35 continue the event select. Bits 40 and 41, which distinguish guests from the host,
+ * are not allowed: threads of this kernel belong to the host.
  */
 #define EVNTSEL_ALLOWED		(PERFCTR_EVNTSEL_ALLOWED | AMD64_EVENTSEL_EVENT)
 #define N_LEGACY		4
@@ -27,7 +27,7 @@
 #define FAMILY_ZEN			0x17
 /* Families 10h to 14h: the cores share the circuit that counts events E0H to FFH, as in K8. */
 #define NORTHBRIDGE_EVENTS		0xe0
-/* From Zen on this event makes of a counter the upper half of the one before it (PPR, 2.1.15). */
+/* From Zen on this event makes a counter the upper half of the one before it (PPR, 2.1.15). */
 #define MERGE_EVENT			0xf000000ffULL
 
 static u32 northbridge_check(const struct perfctr_control *control, u32 i)
@@ -38,7 +38,7 @@ static u32 northbridge_check(const struct perfctr_control *control, u32 i)
 }
 
 /*
- * Family 15h: masks of the counters that can count an event, by the bits 4 to 7 of its number ...
+ * Family 15h: masks of the counters that can count an event, indexed by bits 4 to 7 of its number
  * (AMD 42301, BIOS and kernel developer's guide for family 15h models 00h-0Fh, 3.24).
  */
 static const u8 f15h_units[16] = {
@@ -51,7 +51,7 @@ static const u8 f15h_units[16] = {
 	[0xd] = 0x07,					/* decoder */
 };
 
-/* ... and those that differ; wide: with a unit mask of more than one bit. */
+/* The events that differ from that. wide: counters for a unit mask of more than one bit. */
 static const struct {
 	u16 first, last;
 	u8 counters, wide;
@@ -76,7 +76,7 @@ static const struct {
 	{ 0x1d8, 0x1d8, 0x3f, 0x3f },
 };
 
-/* Event 0 is wide only with bits in both halves of its unit mask: one is for each kind of pipe. */
+/* Event 0 is wide only with bits in both halves of its unit mask, one for each kind of pipe. */
 static bool is_unit_mask_wide(u32 event, u32 mask)
 {
 	return event ? hweight8(mask) > 1 : (mask & 0x0f) && (mask & 0xf0);
@@ -109,7 +109,7 @@ static u32 merge_check(const struct perfctr_control *control, u32 i)
 	return merge ? PERFCTR_BAD_ROUTE : 0;
 }
 
-/* Event selects of 64 bits, each before its counter, of what the CPUs of a node have in common. */
+/* Numbers of 64-bit event selects, each before its counter, that the CPUs of a node share. */
 static u32 n_northbridge, n_cache;
 
 static bool has_enabled_select(u32 select, u32 n)
@@ -125,7 +125,10 @@ static bool has_enabled_select(u32 select, u32 n)
 	return false;
 }
 
-/* RDPMC shows the northbridge's from index 6 on, the cache's from 10, and more of them from 16. */
+/*
+ * RDPMC shows counters of the northbridge from index 6 on, and those of the cache from 10 on. It
+ * shows further northbridge counters from 16 on.
+ */
 static bool uncore_counts(void)
 {
 	return has_enabled_select(MSR_F15H_NB_PERF_CTL, n_northbridge) ||
@@ -170,7 +173,7 @@ static struct perfctr_evntsel_layout __init v2_layout(void)
 	return layout;
 }
 
-/* A hypervisor may pass the bits of CPUID on, and not the registers. */
+/* A hypervisor may pass on the bits of CPUID and not the registers. */
 static u32 __init probe_selects_at(u32 msr, u32 n)
 {
 	u64 value;
@@ -178,7 +181,7 @@ static u32 __init probe_selects_at(u32 msr, u32 n)
 	return rdmsrl_safe(msr, &value) ? 0 : n;
 }
 
-/* From Zen on the northbridge is the data fabric, and the cache is L3; in family 16h it is L2. */
+/* From Zen on "northbridge" is the data fabric, and "cache" is L3; in family 16h it is L2. */
 static void __init probe_uncore(void)
 {
 	union cpuid_0x80000022_ebx ebx = { .split.num_df_pmc = N_NORTHBRIDGE };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The architectural PMU as CPUID tells of it: leaf 0xA, and what 0x23 adds (SDM volume 3, 20.2). On
- * a hybrid processor leaf 0xA may tell each kind of core of no more than what all kinds have.
+ * The architectural PMU as CPUID describes it: leaf 0xA, and additions in leaf 0x23 (SDM volume 3,
+ * 20.2). On a hybrid processor, leaf 0xA may show on each kind of core only what all kinds have.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
@@ -14,7 +14,7 @@
 #include "evntsel.h"
 
 #define HAS_EXT			BIT(8)		/* CPUID leaf 7, subleaf 1, EAX */
-/* CPUID leaf 0x23, and the bits of the event select register that it tells of */
+/* CPUID leaf 0x23, and the bits of the event select register that it announces */
 #define EXT_COUNTERS		BIT(1)		/* EAX: subleaf 1 */
 #define EXT_UMASK2		BIT(0)		/* EBX */
 #define EXT_EQ			BIT(1)
@@ -25,15 +25,15 @@
 #define EVNTSEL_CODE		(ARCH_PERFMON_EVENTSEL_EVENT | ARCH_PERFMON_EVENTSEL_UMASK |	\
 				 EVNTSEL_UMASK2)
 
-/* By their bits in EBX of leaf 0xA: event select and unit mask. */
+/* Event select and unit mask, indexed by the event's bit in EBX of leaf 0xA. */
 static const u16 events[] = {
 	0x003c,		/* core cycles */
 	0x00c0,		/* instructions */
 	0x013c,		/* reference cycles */
-	0x4f2e,		/* references of the last level cache */
-	0x412e,		/* its misses */
+	0x4f2e,		/* last level cache references */
+	0x412e,		/* last level cache misses */
 	0x00c4,		/* branches */
-	0x00c5,		/* mispredicted ones */
+	0x00c5,		/* mispredicted branches */
 	0x01a4,		/* slots */
 };
 
@@ -50,7 +50,7 @@ static bool has_extensions(void)
 	return eax & HAS_EXT;
 }
 
-/* The counters that exist, and bits that do not depend on the version. */
+/* Reads the mask of counters, and event select bits that do not depend on the version. */
 static void read_extensions(struct arch_kind *kind)
 {
 	u32 eax, ebx, ecx, edx, n;

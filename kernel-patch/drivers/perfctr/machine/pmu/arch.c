@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Intel architectural PerfMon (SDM volume 3, 20.2). Slots are the bits of IA32_PERF_GLOBAL_CTRL,
- * which version 1 has not. Operations of hybrid processors ask first what the CPU's kind of core
- * has; those of others know it.
+ * which version 1 lacks. On hybrid processors each operation first looks up what the CPU's kind of
+ * core has; on others it is the same for all CPUs.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
@@ -31,20 +31,25 @@
 struct arch_registers {
 	u64 evntsel[ARCH_MAX_GENERAL];
 	u64 fixed_ctrl;
-	u64 global_ctrl;		/* of before alone */
+	u64 global_ctrl;		/* saved in `before` only */
 };
 
-/* What the registers of a CPU hold, so that only differences are written; what they held before. */
+/*
+ * The values that the registers of a CPU have, so that only differences are written; and the values
+ * that they had before this driver took them.
+ */
 static DEFINE_PER_CPU(struct arch_registers, registers);
 static DEFINE_PER_CPU(struct arch_registers, before);
 static struct perfctr_pmu arch_pmu;
 
-/* Of machines whose CPUs are all alike the first; of hybrid ones each CPU has one of n_kinds. */
+/*
+ * If all CPUs are alike, the first entry is that of all. On a hybrid, each CPU has one of n_kinds.
+ */
 static struct arch_kind kinds[PERFCTR_MAX_KINDS] __ro_after_init;
 static struct perfctr_kind told_kinds[PERFCTR_MAX_KINDS] __ro_after_init;
 static u16 constraints_of[PERFCTR_MAX_KINDS] __ro_after_init;
 static DEFINE_PER_CPU(u32, kind_number);
-static bool full_width __ro_after_init;	/* IA32_A_PMCx are there */
+static bool full_width __ro_after_init;	/* the IA32_A_PMCx registers exist */
 
 static const struct arch_kind *this_kind(void)
 {
@@ -80,7 +85,7 @@ static void arch_release(void)
 	perfctr_release_evntsels(MSR_ARCH_PERFMON_EVENTSEL0, most_general_counters());
 }
 
-/* Fixed counters need not be in sequence. */
+/* The numbers of fixed counters need not be contiguous. */
 static u32 arch_check(const struct perfctr_control *control, u32 i)
 {
 	u32 counter = control->event[i].counter;
@@ -90,7 +95,10 @@ static u32 arch_check(const struct perfctr_control *control, u32 i)
 	return perfctr_intel_constraint(constraints_of[0], control->event[i].evntsel, counter);
 }
 
-/* What is to count on all kinds must be the same on all; the core has seen that each is there. */
+/*
+ * An event for all kinds must be the same event on all of them. The core of the driver has checked
+ * that all kinds have its counter.
+ */
 static u32 check_kind(const struct perfctr_event_control *e, u32 k)
 {
 	if (e->counter & PERFCTR_FIXED)
@@ -168,13 +176,13 @@ static bool hybrid_preset(const struct perfctr_hw_event *e, u64 value)
 	return this_kind()->counters & BIT_ULL(e->slot) && arch_preset(e, value);
 }
 
-/* A reserved bit would fault. */
+/* Writing a reserved bit would fault. */
 static void arch_acknowledge(u64 slots)
 {
 	wrmsrl(MSR_CORE_PERF_GLOBAL_OVF_CTRL, slots & this_kind()->counters);
 }
 
-/* No hybrid processor is among the models. */
+/* None of the models with limits is hybrid. */
 static void arch_limit_distance(const struct perfctr_hw_event *e, struct perfctr_hw_period *p)
 {
 	perfctr_intel_limit_distance(constraints_of[0], e, p);
@@ -196,8 +204,8 @@ static void hybrid_enable(u64 slots)
 }
 
 /*
- * What counters left there would freeze ours, and what ours left perf_events would wait for: what
- * is set is cleared, as perf_events does it.
+ * Status bits left by other code would freeze this driver's counters, and perf_events would wait
+ * for those left by this driver. Clears the bits that are set, as perf_events does.
  */
 static void arch_clear_status(void)
 {
@@ -208,7 +216,7 @@ static void arch_clear_status(void)
 		wrmsrl(MSR_CORE_PERF_GLOBAL_OVF_CTRL, status);
 }
 
-/* Everything stopped, nothing selected, no counts of others left to read. */
+/* Stops everything, selects no event, and leaves no counts of others to read. */
 static void arch_silence(const struct arch_kind *kind, struct arch_registers *regs)
 {
 	u32 n;
@@ -246,7 +254,7 @@ static void arch_take_cpu(bool first)
 	perfctr_evntsel_thaw();
 }
 
-/* perf_events does not write what it believes to be there already. */
+/* The values are restored because perf_events does not write those that it believes to be there. */
 static void arch_give_cpu(void)
 {
 	const struct arch_registers *regs = this_cpu_ptr(&before);
@@ -298,7 +306,7 @@ static __always_inline void hide_general_counters(const struct arch_kind *kind,
 			arch_write_evntsel(regs, n, regs->evntsel[n] | kind->evntsel_hidden);
 }
 
-/* May an event count on this CPU, a hybrid's? */
+/* Returns whether the event may count on this CPU of a hybrid processor. */
 static bool is_event_here(const struct perfctr_hw_event *e)
 {
 	return !e->kinds || e->kinds & BIT(__this_cpu_read(kind_number));
@@ -317,9 +325,9 @@ static bool has_other_event_selected(const struct arch_registers *regs,
 }
 
 /*
- * Selects three events of which no unit mask is chosen, so that nothing is counted, enables them,
- * and selects what was selected before. Returns what ran; everything is stopped. No hybrid
- * processor needs it.
+ * Selects three events without any unit mask, so that nothing is counted, enables them, and
+ * restores the selection. Returns the slots that ran; all are stopped afterwards. No hybrid
+ * processor needs this.
  */
 static u64 arch_cleanse(const struct arch_kind *kind, const struct arch_registers *regs)
 {
@@ -339,9 +347,9 @@ static u64 arch_cleanse(const struct arch_kind *kind, const struct arch_register
 }
 
 /*
- * Where counters can be hidden from user mode, all are but those of the last context. Sessions come
- * and go beside it, and hide their own. A counter whose event is not of this kind of core stands
- * still.
+ * If counters can be hidden from user mode, all are hidden except those of the last context.
+ * Sessions come and go besides that context, and hide their own counters. A counter whose event is
+ * not for this kind of core stands still.
  */
 static __always_inline void load_events(const struct arch_kind *kind,
 					const struct perfctr_hw_control *hw, bool hybrid)
@@ -391,7 +399,7 @@ static void hybrid_load(const struct perfctr_hw_control *hw)
 	load_events(this_kind(), hw, true);
 }
 
-/* Counters that differ are stopped before they are put right. */
+/* Stops the counters before registers that differ are restored. */
 static bool restore_evntsels(const struct arch_kind *kind, const struct arch_registers *regs,
 			     u64 slots)
 {
@@ -428,7 +436,7 @@ static bool restore_fixed_ctrl(const struct arch_registers *regs, u64 slots)
 	return false;
 }
 
-/* Counters that this kind of core has not are not expected to run. */
+/* Counters that this kind of core lacks are not expected to run. */
 static bool arch_intact(u64 slots)
 {
 	const struct arch_registers *regs = this_cpu_ptr(&registers);
@@ -500,7 +508,7 @@ static const struct perfctr_evntsel_layout v1_layout __initconst = {
 	.step = 1,
 };
 
-/* Version 1 has event select registers and nothing else. */
+/* Version 1 has only event select registers. */
 static const struct perfctr_pmu *__init init_v1(u32 n)
 {
 	struct perfctr_evntsel_layout layout = v1_layout;
@@ -538,7 +546,7 @@ static void read_kind(void *kind)
 	arch_kind_read(kind);
 }
 
-/* By the type of core; those of one type that differ in something have numbers behind it. */
+/* Names the kind after its type of core. Further kinds of the same type get a number. */
 static void __init tell_kind(u32 k)
 {
 	static const char type_of[][8] __initconst = { "kind", "atom", "core" };
@@ -566,7 +574,7 @@ static void __init add_kind(const struct arch_kind *kind)
 	tell_kind(k);
 }
 
-/* With perf_events, which nothing would keep from writing to the same counters. */
+/* Shared with perf_events, which nothing would keep from writing the same counters. */
 #define SHARED	"PerfMon v6: perf not kept out"
 
 static bool __init is_kind_shared(const struct arch_kind *kind)
@@ -574,7 +582,7 @@ static bool __init is_kind_shared(const struct arch_kind *kind)
 	return kind->version >= 6 && !perfctr_excludes_v6();
 }
 
-/* Of all CPUs. Returns why they cannot be used, or NULL. */
+/* Collects the kinds of all CPUs. Returns NULL, or why the CPUs cannot be used. */
 static const char *__init find_kinds(void)
 {
 	struct arch_kind kind;
@@ -611,7 +619,7 @@ static const char *__init init_hybrid(void)
 {
 	const char *fault;
 
-	/* A CPU that comes later could have less than those that are there. */
+	/* A CPU that comes later could have less than the present ones. */
 	if (num_online_cpus() < num_present_cpus())
 		return "hybrid: boot with all CPUs";
 	fault = find_kinds();
@@ -627,7 +635,7 @@ static const struct perfctr_pmu *__init refuse_machine(const char *why)
 	return &arch_pmu;
 }
 
-/* The other kind of core may have no such registers. */
+/* On a hybrid processor the other kinds of core may lack these registers. */
 static void __init init_width(const struct arch_kind *kind)
 {
 	u64 capabilities = 0;
@@ -642,7 +650,7 @@ static void __init init_width(const struct arch_kind *kind)
 		arch_pmu.max_distance = BIT_ULL(bits - 1);
 }
 
-/* Of what all cores have. */
+/* Initializes arch_pmu with what all cores have in common. */
 static const struct perfctr_pmu *__init init_common(const struct arch_kind *kind)
 {
 	snprintf(arch_pmu.family, sizeof(arch_pmu.family), "Intel architectural PerfMon v%u",

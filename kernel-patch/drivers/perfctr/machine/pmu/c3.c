@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VIA C3 (data book, appendix A): counter 1 and its event select register, at the addresses of the
- * P6. What would be counter 0 is the time stamp. There are no modes: an event counts in all.
+ * P6. The time stamp is in the place of counter 0. There are no modes: events count in all modes.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -11,23 +11,23 @@
 #include <asm/processor.h>
 #include "../pmu.h"
 
-#define C3_COUNTER	1		/* RDPMC index, and slot */
+#define C3_COUNTER	1		/* index for RDPMC, and slot */
 #define C3_BITS		32
 #define C3_EVNTSEL	0x187		/* MSRs */
 #define C3_PMC		0xc2
 #define C3_EVENT	GENMASK(8, 0)
 #define C3_INSTRUCTIONS	0x0c0
 
-/* All that the manual defines; the counter stops when it selects none. */
+/* All events that the manual defines. If no event is selected, the counter stops. */
 static const u16 c3_events[] = {
 	0x079,				/* clocks */
 	C3_INSTRUCTIONS,
-	0x1c0,				/* instructions, and iterations of string instructions */
+	0x1c0,				/* instructions and repetitions of string instructions */
 };
 
 struct c3_registers {
-	u32 evntsel;			/* what the register holds */
-	u32 selected;			/* while the counter is enabled */
+	u32 evntsel;			/* value of the register */
+	u32 selected;			/* its value while the counter is enabled */
 	bool enabled;
 };
 

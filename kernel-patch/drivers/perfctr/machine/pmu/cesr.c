@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See cesr.h. CESR has no enable bit: a counter stops when nothing is selected for it. */
+/* See cesr.h. CESR has no enable bit: a counter stops when no event is selected for it. */
 #include <linux/percpu.h>
 #include <linux/string.h>
 #include <asm/msr.h>
@@ -10,8 +10,8 @@
 #define HALF_BITS	16
 
 struct cesr_registers {
-	u32 cesr;			/* what the register holds */
-	u16 half[CESR_COUNTERS];	/* selected for each counter, while it is enabled */
+	u32 cesr;			/* value of the register */
+	u16 half[CESR_COUNTERS];	/* each counter's selection while it is enabled */
 	u64 enabled;			/* slots */
 };
 

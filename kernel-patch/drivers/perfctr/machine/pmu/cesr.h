@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The Pentium's registers, which others have taken over: CESR (MSR 11H) selects for both counters,
- * CTR0 and CTR1 (12H, 13H) count. The evntsel of an event is its counter's half of CESR.
+ * The Pentium's registers, which other makers have adopted: CESR (MSR 11H) selects the events of
+ * both counters, CTR0 and CTR1 (12H, 13H). The evntsel of an event is its counter's half of CESR.
  */
 #ifndef _PERFCTR_CESR_H
 #define _PERFCTR_CESR_H
@@ -15,7 +15,7 @@
 #define CESR_EVENT	GENMASK(5, 0)
 #define CESR_KERNEL	BIT(6)		/* CPL 0 to 2 */
 #define CESR_USER	BIT(7)
-#define CESR_CLOCKS	BIT(8)		/* those of these rings, instead of the event */
+#define CESR_CLOCKS	BIT(8)		/* the clocks in these rings instead of the event */
 /* Bit 9 drives a pin. */
 
 #define CESR_INSTRUCTIONS	0x16
@@ -31,7 +31,10 @@ u32 perfctr_cesr_msr_of(u32 slot);
 bool perfctr_cesr_intact(u64 slots);
 void perfctr_cesr_read_msr(const struct perfctr_hw_control *hw, u64 *value);
 
-/* Of a struct perfctr_pmu; it adds the masks, check, and by which instruction it reads. */
+/*
+ * Members of struct perfctr_pmu that all families with CESR share. A family adds the masks, check,
+ * and the instruction to read with.
+ */
 #define PERFCTR_CESR_COMMON					\
 	.n_general = CESR_COUNTERS,				\
 	.counter_msr = 0x12,					\

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Event select registers with their counters: see evntsel.h. Slots are the registers' numbers. */
+/*
+ * PMUs with an event select register for each counter: see evntsel.h. Slots are the registers'
+ * numbers.
+ */
 #include <linux/bits.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
@@ -8,13 +11,13 @@
 
 #define EN		ARCH_PERFMON_EVENTSEL_ENABLE
 #define MAX_COUNTERS	16
-#define FREEZE_PMCS	BIT_ULL(12)	/* of MSR_IA32_DEBUGCTLMSR, at AMD too */
+#define FREEZE_PMCS	BIT_ULL(12)	/* in MSR_IA32_DEBUGCTLMSR, also on AMD */
 
 struct evntsel_cpu {
-	u64 held[MAX_COUNTERS];		/* what the registers hold */
-	u64 selected[MAX_COUNTERS];	/* what they hold while their counters run */
+	u64 held[MAX_COUNTERS];		/* current values of the registers */
+	u64 selected[MAX_COUNTERS];	/* their values while their counters run */
 	u64 running;			/* slots */
-	u64 before[MAX_COUNTERS];	/* what they held before they were taken */
+	u64 before[MAX_COUNTERS];	/* their values before they were taken */
 	u64 global_ctl_before;
 };
 
@@ -65,7 +68,9 @@ static void evntsel_write(struct evntsel_cpu *cpu, u32 n, u64 value)
 	wrmsrl(evntsel_msr(n), value);
 }
 
-/* A register whose counter stands still is written only to stop it: the next event may differ. */
+/*
+ * While a counter stands still its register is written only to stop it: its next event may differ.
+ */
 static void apply_each_evntsel(struct evntsel_cpu *cpu)
 {
 	u32 n;
@@ -78,7 +83,10 @@ static void apply_each_evntsel(struct evntsel_cpu *cpu)
 	}
 }
 
-/* Register 0 stops all; it starts all, so the others have to be right before it. */
+/*
+ * Register 0 stops and starts all counters, so the other registers have to be right before it is
+ * written.
+ */
 static void apply_single_enable(struct evntsel_cpu *cpu)
 {
 	u32 n;
@@ -136,20 +144,20 @@ static void evntsel_clear(u64 slots)
 			wrmsrl(counter_msr(n), 0);
 }
 
-/* Intel's registers take the sign in all bits above 32. */
+/* Writes to Intel's counters copy bit 31 to all bits above it. */
 static bool evntsel_preset(const struct perfctr_hw_event *e, u64 value)
 {
 	wrmsrl(counter_msr(e->slot), layout.full_width ? value : (u64)(s32)value);
 	return true;
 }
 
-/* A reserved bit would fault. */
+/* Writing a reserved bit would fault. */
 static void evntsel_acknowledge(u64 slots)
 {
 	wrmsrl(layout.global_status_clear, slots & (BIT_ULL(layout.n) - 1));
 }
 
-/* Register 0 may stop all, also where its own counter is not in use. */
+/* Register 0 may stop all counters, even if its own counter is not in use. */
 static bool is_evntsel_in_use(u64 slots, u32 n)
 {
 	return slots & BIT_ULL(n) || (layout.single_enable && n == 0);
@@ -181,8 +189,8 @@ static bool evntsel_intact(u64 slots)
 }
 
 /*
- * What counters left there could freeze ours, and what ours left perf_events would wait for: what
- * is set is cleared, as perf_events does it.
+ * Status bits left by other code could freeze this driver's counters, and perf_events would wait
+ * for those left by this driver. Clears the bits that are set, as perf_events does.
  */
 static void evntsel_clear_status(void)
 {
@@ -210,7 +218,7 @@ static void evntsel_silence(struct evntsel_cpu *cpu)
 		evntsel_clear_status();
 }
 
-/* That an overflow stops all counters, as others may have left it, is not what we want. */
+/* Other code may have left a setting that makes an overflow stop all counters. Removes it. */
 void perfctr_evntsel_thaw(void)
 {
 	u64 debugctl;
@@ -235,7 +243,7 @@ static void evntsel_take_cpu(bool first)
 		perfctr_evntsel_thaw();
 }
 
-/* perf_events does not write what it believes to be there already. */
+/* The values are restored because perf_events does not write those that it believes to be there. */
 static void evntsel_give_cpu(void)
 {
 	struct evntsel_cpu *cpu = this_cpu_ptr(&evntsel_cpu);

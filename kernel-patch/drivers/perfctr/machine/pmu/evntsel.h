@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What PMUs have in common that are made of event select registers (SDM volume 3, 20.2.1.1 and
- * 20.6.8; AMD APM volume 2, 13.2.1), each with its counter.
+ * The common part of PMUs that consist of event select registers, each with its counter (SDM volume
+ * 3, 20.2.1.1 and 20.6.8; AMD APM volume 2, 13.2.1).
  */
 #ifndef _PERFCTR_EVNTSEL_H
 #define _PERFCTR_EVNTSEL_H
@@ -10,8 +10,8 @@
 #include "../pmu.h"
 
 /*
- * What may be asked for. Not PC (19), which drives a pin, not INT (20), which a period sets, and
- * not bit 21, which is reserved or counts what the sibling logical processor does.
+ * The bits that an event may have. Not PC (19), which drives a pin, not INT (20), which a period
+ * sets, and not bit 21, which is reserved, or counts events of the sibling logical processor.
  */
 #define PERFCTR_EVNTSEL_ALLOWED	(ARCH_PERFMON_EVENTSEL_EVENT | ARCH_PERFMON_EVENTSEL_UMASK |	\
 				 ARCH_PERFMON_EVENTSEL_USR | ARCH_PERFMON_EVENTSEL_OS |		\
@@ -21,25 +21,25 @@
 struct perfctr_evntsel_layout {
 	u32 evntsel;		/* MSR of event select register 0 */
 	u32 counter;		/* MSR of counter 0 */
-	u32 step;		/* from an MSR to the next of its kind */
-	u32 n;			/* of each kind */
-	u32 global_ctl;		/* MSR with an enable bit for each counter; 0: there is none */
-	u32 global_status;	/* MSRs with overflow bits, and to clear them; likewise */
+	u32 step;		/* distance between MSRs of one sort */
+	u32 n;			/* number of registers, and of counters */
+	u32 global_ctl;		/* MSR with an enable bit for each counter; 0: none */
+	u32 global_status;	/* MSRs that show and clear overflow bits; 0: none */
 	u32 global_status_clear;
-	bool single_enable;	/* EN of register 0 is that of all */
-	bool full_width;	/* a write sets all bits, not the low 32 and their sign */
+	bool single_enable;	/* EN of register 0 enables all counters */
+	bool full_width;	/* writes set all bits; false: low 32 and their sign */
 };
 
-/* What counts instructions nearly everywhere, in the kernel. */
+/* An event select that counts instructions in the kernel, on nearly all processors. */
 #define PERFCTR_EVNTSEL_PROBE	(0xc0 | ARCH_PERFMON_EVENTSEL_OS)
 
 /*
- * Fills in pmu's counters and operations but for check. One family calls this, with the layout that
- * the machine has.
+ * Fills in pmu's counters, and its operations except check. Only one family calls this, with the
+ * layout of the machine.
  */
 void perfctr_evntsel_init(struct perfctr_pmu *pmu, const struct perfctr_evntsel_layout *layout);
 
-/* (cpu) Of processors that can freeze their counters, Intel's with PerfMon 2 and AMD's. */
+/* (cpu) For processors that can freeze their counters: Intel's with PerfMon 2, and AMD's. */
 void perfctr_evntsel_thaw(void);
 
 #endif

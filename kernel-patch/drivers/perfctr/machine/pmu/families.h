@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The PMU families, in the order in which they are asked whether this machine is theirs. */
+/* The PMU families, in the order in which their probes are called. */
 PERFCTR_FAMILY(p4)
 PERFCTR_FAMILY(arch)
 PERFCTR_FAMILY(k7)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What single models of Intel's processors cannot count, or cannot count right. Sources: SDM volume
- * 3, the tables of events in chapter 19 (since 2021 the lists at perfmon-events.intel.com, field
- * "Counter"), and the specification updates of the processors, whose numbers of errata are given.
+ * Events that certain models of Intel's processors cannot count, or cannot count right. Sources:
+ * SDM volume 3, the tables of events in chapter 19 (since 2021 the lists at
+ * perfmon-events.intel.com, field "Counter"), and the specification updates of the processors,
+ * whose numbers of errata are given.
  */
 #include <linux/bits.h>
 #include <linux/cache.h>
@@ -20,11 +21,11 @@
 #define HASWELL		BIT(5)
 #define BROADWELL	BIT(6)
 #define SKYLAKE		BIT(7)
-#define V3		BIT(8)	/* any model with at least this version of architectural PerfMon */
+#define V3		BIT(8)	/* any model with this version of PerfMon, or a later one */
 #define V4		BIT(9)
 #define V5		BIT(10)
 #define GOLDEN_COVE	BIT(11)	/* the P-cores of these models */
-#define P_CORE		BIT(12)	/* of any model with E-cores too */
+#define P_CORE		BIT(12)	/* P-cores of any model that has E-cores, too */
 #define E_CORE		BIT(13)
 
 #define SNB_TO_HSW	(SANDY_BRIDGE | IVY_BRIDGE | HASWELL)
@@ -52,17 +53,19 @@ static const struct model models[] __initconst = {
 #define TYPE_ATOM	0x20	/* CPUID leaf 1AH, EAX bits 31:24 */
 #define TYPE_CORE	0x40
 
-#define ANY_UNIT	0x00ff	/* of the code: the event, whatever its unit mask */
+#define ANY_UNIT	0x00ff	/* mask of the code: the event with any unit mask */
 #define THIS_UNIT	0xffff
 
 /*
- * The events that some counters cannot count; the first row of an event decides. A load's latency
- * and a front end's stall need a threshold, requests to other cores and the memory a description,
- * in an MSR that nobody sets here: they would count by what somebody left there.
+ * The events that some counters cannot count. The first row that matches an event decides.
+ *
+ * Some events depend on an MSR that this driver does not set: the latency of loads and stalls of
+ * the front end on a threshold, requests to other cores and to memory on a description. They would
+ * count by a value that other code has left there.
  */
 static const struct constraint {
 	u16 kinds, code, mask;
-	u8 counters;		/* that can count it */
+	u8 counters;		/* mask of counters that can count it */
 	u8 reason;
 } constraints[] = {
 	{ CORE2, 0x10, ANY_UNIT, 0x01, PERFCTR_BAD_ROUTE },	/* FP_COMP_OPS_EXE */
@@ -99,7 +102,7 @@ static const struct constraint {
 	{ SNB_TO_SKL, 0xd2, ANY_UNIT, 0x0f, PERFCTR_BAD_ROUTE },
 	{ SNB_TO_SKL, 0xd3, ANY_UNIT, 0x0f, PERFCTR_BAD_ROUTE },
 
-	/* Codes below 90H but these two, and memory events */
+	/* Codes below 90H except these two, and memory events */
 	{ GOLDEN_COVE, 0x2e, ANY_UNIT, 0xff, PERFCTR_BAD_ROUTE },
 	{ GOLDEN_COVE, 0x3c, ANY_UNIT, 0xff, PERFCTR_BAD_ROUTE },
 	{ V5, 0x012a, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* OCR: 1A6H, 1A7H */
@@ -147,12 +150,12 @@ u16 __init perfctr_intel_constraints(u32 version, u32 type)
 	else if (type == TYPE_CORE || kinds & GOLDEN_COVE)
 		kinds |= P_CORE;
 	kinds |= (version >= 3 ? V3 : 0) | (version >= 4 ? V4 : 0) | (version >= 5 ? V5 : 0);
-	/* These have version 3; a hypervisor may show less. */
+	/* These models have version 3, even if a hypervisor shows less. */
 	if (kinds & (NEHALEM | WESTMERE | SNB_TO_SKL))
 		kinds |= V3;
 	/*
-	 * AAK100, AAP92, BD53 and others: a counter may count cycles, or nothing, unless what was
-	 * selected before is cleansed. Hypervisors do it themselves.
+	 * AAK100, AAP92, BD53 and others: a counter may count cycles, or nothing, unless the event
+	 * selected before is cleansed. Hypervisors do this themselves.
 	 */
 	cleanse = kinds & (NEHALEM | WESTMERE) && !boot_cpu_has(X86_FEATURE_HYPERVISOR);
 	return kinds;
@@ -164,8 +167,8 @@ bool perfctr_intel_cleanse(void)
 }
 
 /*
- * BJ122, BV98, HSD29 and their like: while one logical processor of a core counts these, counters
- * of the other are corrupted. With one thread on each core nobody is there to suffer.
+ * BJ122, BV98, HSD29 and similar ones: while one logical processor of a core counts these events,
+ * counters of the other are corrupted. With one hardware thread per core there is no other.
  */
 static bool may_corrupt_sibling(u16 kinds, u16 code)
 {
@@ -182,7 +185,7 @@ u32 perfctr_intel_constraint(u16 kinds, u64 evntsel, u32 counter)
 
 	if (may_corrupt_sibling(kinds, code))
 		return PERFCTR_BAD_ERRATUM;
-	/* Intel 604224, TSX memory ordering: the microcode takes counter 3 for transactions. */
+	/* Intel 604224, TSX memory ordering: the microcode uses counter 3 for transactions. */
 	if (counter == 3 && boot_cpu_has(X86_FEATURE_TSX_FORCE_ABORT))
 		return PERFCTR_BAD_ERRATUM;
 	for (i = 0; i < ARRAY_SIZE(constraints); i++) {
@@ -194,11 +197,12 @@ u32 perfctr_intel_constraint(u16 kinds, u64 evntsel, u32 counter)
 	return 0;
 }
 
-#define PREC_DIST	0x01c0	/* INST_RETIRED.PREC_DIST, which perf_events calls .ALL */
+#define PREC_DIST	0x01c0	/* which perf_events calls INST_RETIRED.ALL */
 
 /*
- * HSW11, BDM11, BDM55: of this event alone, and not of instructions by other codes. Of Nehalem and
- * Haswell perf_events knows that they stumble over less.
+ * HSW11, BDM11, BDM55: they apply to this event alone, and not to other codes that count
+ * instructions. perf_events also knows that Nehalem and Haswell cannot cope with a distance below
+ * 32.
  */
 void perfctr_intel_limit_distance(u16 kinds, const struct perfctr_hw_event *e,
 				  struct perfctr_hw_period *p)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AMD K7 (Athlon, Duron) and K8 (Opteron, Athlon 64): four counters of 48 bits, each with an enable
- * bit of its own (AMD 22007, Athlon code optimization guide, appendix D; AMD 26094, BIOS and kernel
+ * AMD K7 (Athlon, Duron) and K8 (Opteron, Athlon 64): four counters of 48 bits, each with its own
+ * enable bit (AMD 22007, Athlon code optimization guide, appendix D; AMD 26094, BIOS and kernel
  * developer's guide for Athlon 64 and Opteron, chapter 10).
  */
 #include <asm/processor.h>
@@ -11,8 +11,9 @@
 #define FAMILY_K8	0xf
 
 /*
- * K8's events E0H to FFH are the northbridge's. The cores of a processor share the circuit that
- * counts them: who selects one disturbs the others, and sees what they cause.
+ * K8's events E0H to FFH are those of the northbridge. The cores of a processor share the circuit
+ * that counts them: a core that selects one disturbs the other cores, and sees events that they
+ * cause.
  */
 #define NORTHBRIDGE_EVENTS	0xe0
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cyrix 6x86MX, MII, III (M II data book, 2.7): the Pentium's registers with one more bit of event
- * code. Which of the codes are reserved depends on the model: all are accepted.
+ * code. The codes that are reserved depend on the model, so all codes are accepted.
  */
 #include <asm/processor.h>
 #include "cesr.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which event detectors feed which counters (SDM volume 3, table "Performance Counter MSRs and
+ * The event detectors that feed each counter (SDM volume 3, table "Performance Counter MSRs and
  * Associated CCCR and ESCR MSRs (Processors Based on Intel NetBurst Microarchitecture)").
- * tests/kernel-patch compares it with what perf_events knows.
+ * tests/kernel-patch compares these tables with those of perf_events.
  */
 #ifndef _PERFCTR_P4_TABLES_H
 #define _PERFCTR_P4_TABLES_H
@@ -11,7 +11,10 @@
 #define P4_FIRST_ESCR	MSR_P4_BSU_ESCR0
 #define P4_ESCR_SPAN	(MSR_P4_CRU_ESCR5 - P4_FIRST_ESCR + 1)
 
-/* By the ESCR select field of a CCCR; 0: none. Counters with the same detectors are one row. */
+/*
+ * Indexed by the ESCR select field of a CCCR; 0: none. Counters with the same detectors share a
+ * row.
+ */
 static const u16 p4_escrs[][8] = {
 	[0] = {	/* BPU_COUNTER0-1 */
 		MSR_P4_BPU_ESCR0, MSR_P4_IS_ESCR0, MSR_P4_MOB_ESCR0, MSR_P4_ITLB_ESCR0,
@@ -51,8 +54,9 @@ static const u8 p4_row[P4_N_COUNTERS] = {
 };
 
 /*
- * What may be asked for. Not of a CCCR: OVF_PMI (no interrupts yet), FORCE_OVF, CASCADE (no counter
- * overflows, so no other would begin), OVF. Not of an ESCR: what is the other logical processor's.
+ * The bits that an event may have. Not of a CCCR: OVF_PMI, which a period sets; FORCE_OVF; CASCADE,
+ * which starts a counter at the overflow of another one; OVF. Not of an ESCR: the bits of the other
+ * logical processor.
  */
 #define P4_CCCR_ALLOWED		(P4_CCCR_ENABLE | P4_CCCR_ESCR_SELECT_MASK | P4_CCCR_THREAD_ANY | \
 				 P4_CCCR_COMPARE | P4_CCCR_COMPLEMENT | P4_CCCR_THRESHOLD_MASK | \
@@ -62,10 +66,10 @@ static const u8 p4_row[P4_N_COUNTERS] = {
 				 P4_ESCR_TAG_ENABLE | P4_ESCR_T0_OS | P4_ESCR_T0_USR)
 
 /*
- * Replay tagging (SDM volume 3, table "List of Metrics Available for Replay Tagging"): what is
- * replayed for which reason (bits 0-2, 9, 10), of loads and stores (bits 0 and 1 of MATRIX_VERT).
- * Bit 24 tags; bit 25 would write records to memory. Not tagged_mispred_branch: its bits 15 and 16
- * are reserved where the manual describes the register.
+ * Replay tagging (SDM volume 3, table "List of Metrics Available for Replay Tagging"): the reason
+ * of the replay (bits 0-2, 9, 10), and whether loads or stores are tagged (bits 0 and 1 of
+ * MATRIX_VERT). Bit 24 enables tagging; bit 25 would write records to memory. tagged_mispred_branch
+ * is not allowed: its bits 15 and 16 are reserved where the manual describes the register.
  */
 #define P4_PEBS_ENABLE_ALLOWED		0x01000607
 #define P4_PEBS_MATRIX_VERT_ALLOWED	0x00000003

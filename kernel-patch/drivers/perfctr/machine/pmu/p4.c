@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Intel NetBurst: Pentium 4, Pentium D and their Xeons (SDM volume 3, 20.6.3). An event is detected
- * by an ESCR, evntsel2, and what the counter's CCCR, evntsel, lets through of it is counted. Slots
- * are the numbers of the counters.
+ * Intel NetBurst: Pentium 4, Pentium D and their Xeons (SDM volume 3, 20.6.3). An ESCR (evntsel2)
+ * detects an event, and the CCCR of a counter (evntsel) selects which of the detected events are
+ * counted. Slots are the numbers of the counters.
  */
 #include <linux/bitmap.h>
 #include <linux/cpu.h>
@@ -21,23 +21,26 @@
 
 #define P4_ESCR_RINGS		(P4_ESCR_T0_USR | P4_ESCR_T0_OS)
 #define P4_UOP_TYPE		0x02	/* event of RAT_ESCR that tags for front_end_event */
-#define P4_LAST_MODEL_WITH_IQ	2	/* later ones lack IQ_ESCR0 and 1 */
+#define P4_LAST_MODEL_WITH_IQ	2	/* later models lack IQ_ESCR0 and 1 */
 
 struct p4_registers {
 	unsigned long running;	/* slots */
-	u32 cccr[P4_N_COUNTERS];	/* enabled, whether or not the counter runs */
-	u32 escr[P4_ESCR_SPAN];		/* by number of the MSR - P4_FIRST_ESCR */
-	DECLARE_BITMAP(tagging, P4_ESCR_SPAN);	/* which of them tag uops for other events */
+	u32 cccr[P4_N_COUNTERS];	/* with ENABLE set, whether or not the counter runs */
+	u32 escr[P4_ESCR_SPAN];		/* indexed by MSR - P4_FIRST_ESCR */
+	DECLARE_BITMAP(tagging, P4_ESCR_SPAN);	/* ESCRs that tag uops for other events */
 	u64 pebs_enable;
 	u64 pebs_matrix_vert;
 };
 
-/* What the registers of a CPU hold, so that only differences are written; what they held before. */
+/*
+ * The values that the registers of a CPU have, so that only differences are written; and the values
+ * that they had before this driver took them.
+ */
 static DEFINE_PER_CPU(struct p4_registers, registers);
 static DEFINE_PER_CPU(struct p4_registers, before);
-static DECLARE_BITMAP(escrs, P4_ESCR_SPAN);	/* that this model has */
+static DECLARE_BITMAP(escrs, P4_ESCR_SPAN);	/* ESCRs of this model */
 
-/* The ESCR that feeds the counter, counted from P4_FIRST_ESCR, or -1. */
+/* Returns the ESCR that feeds the counter, counted from P4_FIRST_ESCR, or -1. */
 static int p4_route(u32 slot, u64 cccr)
 {
 	u32 row = p4_row[array_index_nospec(slot, P4_N_COUNTERS)];
@@ -91,13 +94,16 @@ static bool p4_marks_uops(const struct perfctr_event_control *e)
 	return p4_tags(P4_FIRST_ESCR + event_route(e), e->evntsel2);
 }
 
-/* A detector has one event at a time: a session's is nobody else's. There are fewer than 64. */
+/*
+ * A detector has one event at a time, and that of a session belongs to it alone. There are fewer
+ * than 64 detectors.
+ */
 static u64 p4_shared(const struct perfctr_hw_event *e)
 {
 	return BIT_ULL(bitmap_weight(escrs, p4_route(e->slot, e->evntsel)));
 }
 
-/* extra[] are IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT. */
+/* extra[] has IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT. */
 static void p4_compile(struct perfctr_hw_control *hw, const struct perfctr_control *control)
 {
 	hw->extra[0] = control->p4_pebs_enable;
@@ -110,7 +116,7 @@ static void p4_tell(const struct perfctr_hw_control *hw, struct perfctr_control 
 	control->p4_pebs_matrix_vert = hw->extra[1];
 }
 
-/* Logical processors of one core share all counters and detectors. */
+/* The logical processors of a core share all counters and detectors. */
 static bool has_sibling(unsigned int cpu)
 {
 	return cpumask_weight(topology_sibling_cpumask(cpu)) > 1;
@@ -126,13 +132,13 @@ static bool has_online_siblings(void)
 	return false;
 }
 
-/* Its sibling may be counting, or begin to before has_online_siblings() sees this CPU. */
+/* The sibling may be counting, or may begin to before has_online_siblings() sees this CPU. */
 static bool p4_may_count(unsigned int cpu)
 {
 	return !has_sibling(cpu);
 }
 
-/* By the counters: of NetBurst the kernel does not manage the CCCRs. */
+/* Reserves the counters, because the kernel does not manage the CCCRs of NetBurst. */
 static int p4_reserve(void)
 {
 	if (has_online_siblings())
@@ -145,7 +151,7 @@ static void p4_release(void)
 	perfctr_release_counters(MSR_P4_BPU_PERFCTR0, P4_N_COUNTERS);
 }
 
-/* Twice: of some models the first write of a counter may get lost (erratum N15). */
+/* Writes twice: on some models the first write of a counter may get lost (erratum N15). */
 static void p4_clear(u64 slots)
 {
 	unsigned long mask = slots;
@@ -157,7 +163,7 @@ static void p4_clear(u64 slots)
 	}
 }
 
-/* Twice, too. */
+/* Writes twice, like p4_clear(). */
 static bool p4_preset(const struct perfctr_hw_event *e, u64 value)
 {
 	wrmsrl(MSR_P4_BPU_PERFCTR0 + e->slot, value);
@@ -165,7 +171,7 @@ static bool p4_preset(const struct perfctr_hw_event *e, u64 value)
 	return true;
 }
 
-/* Everything stopped, nothing selected, no counts of others left to read. */
+/* Stops everything, selects no event, and leaves no counts of others to read. */
 static void p4_silence(struct p4_registers *regs)
 {
 	unsigned int n;
@@ -204,7 +210,7 @@ static void p4_take_cpu(bool first)
 	p4_silence(this_cpu_ptr(&registers));
 }
 
-/* The detectors before the counters that they feed. */
+/* The detectors are restored before the counters that they feed. */
 static void p4_give_cpu(void)
 {
 	const struct p4_registers *regs = this_cpu_ptr(&before);
@@ -242,10 +248,10 @@ static void load_escrs(struct p4_registers *regs, const struct perfctr_hw_contro
 		__clear_bit(escr, foreign);
 		write_escr(regs, escr, e->evntsel2);
 	}
-	/* A session tags nothing, and leaves the tags to the context that may count now. */
+	/* A session tags nothing, and leaves the tags to the context that may be counting now. */
 	if (hw->session)
 		return;
-	/* What another control tags must not be counted by this one. */
+	/* Uops that another control tags must not be counted by this one. */
 	for_each_set_bit(n, foreign, P4_ESCR_SPAN)
 		write_escr(regs, n, 0);
 }
@@ -262,7 +268,9 @@ static void load_pebs(struct p4_registers *regs, const struct perfctr_hw_control
 	}
 }
 
-/* A CCCR is written here if its counter runs, and otherwise when it is started. */
+/*
+ * Writes the CCCR of a counter that runs. Other CCCRs are written when their counters are started.
+ */
 static void p4_load(const struct perfctr_hw_control *hw)
 {
 	struct p4_registers *regs = this_cpu_ptr(&registers);
@@ -283,8 +291,8 @@ static void p4_load(const struct perfctr_hw_control *hw)
 }
 
 /*
- * There is no register that starts or stops more than one counter. The overflow that a CCCR shows
- * demands an interrupt until it is cleared: every write here does it.
+ * No register starts or stops more than one counter. The overflow bit of a CCCR demands an
+ * interrupt until it is cleared, and every write here clears it.
  */
 static void p4_enable(u64 slots)
 {
@@ -300,7 +308,7 @@ static void p4_enable(u64 slots)
 	regs->running = slots;
 }
 
-/* An overflow is shown in the register that selects. */
+/* The overflow bit is in the same register as the selection, and is ignored here. */
 static bool is_cccr_intact(const struct p4_registers *regs, unsigned int n)
 {
 	u64 cccr;
@@ -312,7 +320,7 @@ static bool is_cccr_intact(const struct p4_registers *regs, unsigned int n)
 	return false;
 }
 
-/* The detector that counter n looks at. */
+/* Checks and restores the detector that feeds counter n. */
 static bool is_escr_intact(const struct p4_registers *regs, unsigned int n)
 {
 	int escr = p4_route(n, regs->cccr[n]);

@@ -8,7 +8,7 @@
 
 #define P5_BITS		40
 
-/* The event codes that the manual defines, for each counter: bit n for code n. */
+/* The event codes that the manual defines for each counter: bit n for code n. */
 #define P5_EVENTS	(GENMASK_ULL(0x29, 0) & \
 			 ~(BIT_ULL(0x10) | BIT_ULL(0x11) | BIT_ULL(0x20) | BIT_ULL(0x21)))
 #define P5_MMX_EVENTS	GENMASK_ULL(0x3b, 0x2a)
@@ -66,7 +66,7 @@ static bool __init is_overdrive(void)
 	return (cpuid_eax(1) >> 12 & 3) == 1;
 }
 
-/* Pentium erratum 74: in user mode RDPMC faults, whatever CR4.PCE says. */
+/* Pentium erratum 74: RDPMC in user mode faults, whatever CR4.PCE is. */
 static bool __init user_rdpmc_fails(void)
 {
 	const struct cpuinfo_x86 *c = &boot_cpu_data;

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Intel P6 without architectural PerfMon: Pentium Pro, II, III, M. Two counters of 40 bits, which
- * EN of event select register 0 starts and stops together (SDM volume 3, 20.6.8).
+ * Intel P6 without architectural PerfMon: Pentium Pro, II, III, M. Two counters of 40 bits; EN of
+ * event select register 0 starts and stops both (SDM volume 3, 20.6.8).
  */
 #include <asm/processor.h>
 #include "evntsel.h"
 
 #define FAMILY_P6	6
 #define PENTIUM_PRO	1
-/* Erratum 26: before this stepping an RDPMC of user mode can break system management mode. */
+/* Erratum 26: before this stepping RDPMC in user mode can break system management mode. */
 #define RDPMC_STEPPING	9
 
-/* EN is of counter 0 alone. Where only counter 1 is in use, the driver sets it, with no event. */
+/*
+ * An event has EN only on counter 0. If only counter 1 is in use, the driver sets EN with no event.
+ */
 static u32 p6_check(const struct perfctr_control *control, u32 i)
 {
 	const struct perfctr_event_control *e = &control->event[i];

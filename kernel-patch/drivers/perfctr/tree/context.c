@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Life of a context: attached to a thread, detached when the thread ends or nobody can read it. */
+/*
+ * The life of a context: it is attached to a thread, and detached when the thread exits or when the
+ * descriptor that made the tree is closed.
+ */
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/gfp.h>
@@ -24,9 +27,9 @@ static DEFINE_SPINLOCK(trees_lock);
 static LIST_HEAD(trees);
 
 static struct kmem_cache *context_cache;
-static DEFINE_PER_CPU(u32, n_contexts);	/* made here less freed here */
+static DEFINE_PER_CPU(u32, n_contexts);	/* allocated on this CPU less freed on this CPU */
 
-/* What counters there are is known. */
+/* Called when the PMU is known: the machine's counters determine the size of a context. */
 int __init perfctr_contexts_init(void)
 {
 	size_t bytes = sizeof(struct perfctr_context) + perfctr_learn_state_bytes();
@@ -37,7 +40,7 @@ int __init perfctr_contexts_init(void)
 	return context_cache ? 0 : -ENOMEM;
 }
 
-/* With its state, without the page that it has while one is mapped. */
+/* The size of a context with its inline state, without the page that it gets when it is mapped. */
 size_t perfctr_context_bytes(void)
 {
 	return kmem_cache_size(context_cache);
@@ -97,7 +100,10 @@ void perfctr_put_tree(struct perfctr_tree *tree)
 	kfree(tree);
 }
 
-/* With a reference, for that of pos; NULL: the first, or none is left. */
+/*
+ * Returns the tree after pos in the list of all trees, with a reference, and puts the reference to
+ * pos. If pos is NULL, returns the first tree. Returns NULL after the last.
+ */
 struct perfctr_tree *perfctr_next_tree(struct perfctr_tree *pos)
 {
 	struct perfctr_tree *tree, *next = NULL;
@@ -126,7 +132,7 @@ static void free_context(struct perfctr_context *ctx)
 	this_cpu_dec(n_contexts);
 }
 
-/* Its state is nothing yet. */
+/* The new context has one reference. The caller initialises its state. */
 struct perfctr_context *perfctr_alloc(gfp_t gfp)
 {
 	struct perfctr_context *ctx = kmem_cache_alloc(context_cache, gfp);
@@ -168,7 +174,7 @@ void perfctr_contexts_exit(void)
 	kmem_cache_destroy(context_cache);
 }
 
-/* Not here: locks are held under which memory is not freed. */
+/* A worker frees ctx, because the caller may hold locks under which memory must not be freed. */
 void perfctr_discard(struct perfctr_context *ctx)
 {
 	if (llist_add(&ctx->born, &discarded))
@@ -176,8 +182,9 @@ void perfctr_discard(struct perfctr_context *ctx)
 }
 
 /*
- * task_lock() orders it against the other users of the thread's context: an exiting thread takes it
- * after PF_EXITING is set and before it looks.
+ * Attaches ctx to task. task_lock() orders this against all other users of the thread's context: a
+ * thread that exits takes the lock after it has set PF_EXITING and before it looks at its context.
+ * 0; -ESRCH: task exits or is a kernel thread; -EEXIST: it has a context; -ENOMEM.
  */
 int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task)
 {
@@ -204,7 +211,7 @@ int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task)
 	return err;
 }
 
-/* A reference to task's context, or NULL; what is shared is that of its root alone. */
+/* Returns task's context with a reference, or NULL. A shared context is found by its root alone. */
 struct perfctr_context *perfctr_find(struct task_struct *task)
 {
 	struct perfctr_context *ctx;
@@ -275,9 +282,12 @@ static int detach_context_fn(struct perfctr_context *ctx, bool live, void *arg)
 }
 
 /*
- * Who has found ctx in the thread's has a reference by the time that we have this lock. Not before
- * it is detached: who waits for it may have tasklist_lock, and so keep the CPU that call_context()
- * waits for from taking interrupts.
+ * Clears ctx->task, after ctx has been removed from the thread. A caller of perfctr_find() that
+ * still found ctx there has its reference by the time that we have task_lock.
+ *
+ * task_lock must not be held across call_context(): a thread that waits for task_lock may hold
+ * tasklist_lock, and the CPU that call_context() waits for may spin on tasklist_lock with
+ * interrupts off.
  */
 void perfctr_forget_task(struct perfctr_context *ctx, struct task_struct *task)
 {
@@ -289,9 +299,10 @@ void perfctr_forget_task(struct perfctr_context *ctx, struct task_struct *task)
 }
 
 /*
- * From current, to whom it belongs alone: first with interrupts off, then with them on. The
- * reference that current had is the caller's. It is a member of its tree until that has taken it:
- * where none is left, all counts are complete.
+ * Detach from current a context that belongs to current alone: perfctr_detach_here() with
+ * interrupts off, then perfctr_detach_done() with interrupts on. The caller inherits current's
+ * reference. The context counts as a member (leaving) until the tree has taken over its counts: if
+ * a reader finds no members, all counts are complete.
  */
 void perfctr_detach_here(struct perfctr_context *ctx)
 {
@@ -304,12 +315,15 @@ void perfctr_detach_here(struct perfctr_context *ctx)
 
 void perfctr_detach_done(struct perfctr_context *ctx)
 {
-	/* First: a context whose thread has exited holds no counters. */
+	/* First: a context holds no counters once its thread has exited. */
 	perfctr_release_hold(ctx);
 	perfctr_forget_task(ctx, current);
 }
 
-/* -ESRCH when nothing was attached, or somebody else has detached it. */
+/*
+ * Detaches ctx from its thread and puts the thread's reference. Sleeps. -ESRCH: ctx was attached to
+ * no thread, or another caller has detached it meanwhile.
+ */
 int perfctr_detach(struct perfctr_context *ctx)
 {
 	struct task_struct *task = perfctr_get_task(ctx);

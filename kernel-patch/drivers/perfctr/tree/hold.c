@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which contexts hold hardware: those that are started and count events. A control's counters are
- * reserved for the first and released by the last of them; births and exits of others change a
- * number.
+ * Holds: a context holds its control's counters while it is started and counts events. The first
+ * holder of a control reserves the counters, and the last one releases them. All other births and
+ * exits only change the number of holders.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -14,22 +14,26 @@
 #include "internal.h"
 
 /*
- * For changes of hw->holders from and to 0. All threads of the machine share it. It is a spinlock,
- * so that a thread does not lose its CPU while it holds the lock: a thread of low priority on a
- * busy CPU would keep all others waiting.
+ * Held while hw->holders changes from or to 0. All threads of the machine share it. It is a
+ * spinlock, so that a thread does not lose its CPU while it holds the lock: a thread of low
+ * priority on a busy CPU would keep all others waiting.
  */
 static DEFINE_SPINLOCK(hold_lock);
 
 /*
- * Asked once by who is about to start something, under the tree's lock: where others of the same
- * control are still to be stopped by who revokes, to hold it would succeed.
+ * Asked once, under the tree's lock, by a caller that is about to start something: while a revoke
+ * is still stopping other contexts of this control, taking another hold would wrongly succeed.
+ * -EBUSY: the administrator has revoked the counters.
  */
 int perfctr_may_hold(const struct perfctr_hw_control *hw)
 {
 	return hw && hw->n_events && perfctr_refuses() ? -EBUSY : 0;
 }
 
-/* control: to name the event that is to blame, or NULL. */
+/*
+ * Takes a hold of hw, which reserves the counters if it is the first. If one of them is taken,
+ * control, unless NULL, names the event. Does not sleep. 0, or an error of perfctr_reserve_for().
+ */
 int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 {
 	int err = 0;
@@ -40,7 +44,7 @@ int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 	if (!atomic_inc_not_zero(&hw->holders)) {
 		err = perfctr_reserve_for(control, hw, NULL);
 		if (!err) {
-			perfctr_hw_get(hw);	/* the holders' */
+			perfctr_hw_get(hw);	/* one reference for all holders */
 			atomic_set(&hw->holders, 1);
 		}
 	}
@@ -49,8 +53,9 @@ int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 }
 
 /*
- * The last holder of periods sleeps until no interrupt of theirs can be pending: otherwise a CPU
- * would wait for it with interrupts off.
+ * Drops a hold of hw, and releases the counters if it was the last. If hw has periods, the last
+ * holder first sleeps until none of their interrupts can be pending: otherwise a CPU would have to
+ * wait for that interrupt with interrupts off.
  */
 void perfctr_drop_hold(struct perfctr_hw_control *hw)
 {
@@ -75,7 +80,10 @@ void perfctr_drop_hold(struct perfctr_hw_control *hw)
 		perfctr_hw_put(hw);
 }
 
-/* ctx is about to be started, under the tree's lock. Its thread may leave it meanwhile. */
+/*
+ * Takes a hold for ctx, which is about to be started, unless it has one. Under the tree's lock.
+ * ctx's thread may exit meanwhile, and release the hold.
+ */
 int perfctr_hold_for(struct perfctr_context *ctx)
 {
 	int err;
@@ -89,7 +97,10 @@ int perfctr_hold_for(struct perfctr_context *ctx)
 	return err;
 }
 
-/* ctx is new, and holds what somebody holds who goes on with it meanwhile. Must not sleep. */
+/*
+ * Adds a holder for ctx, which is new. The caller makes sure that another context holds hw
+ * meanwhile. Does not sleep.
+ */
 void perfctr_hold_too(struct perfctr_context *ctx, struct perfctr_hw_control *hw)
 {
 	if (!hw->n_events)
@@ -98,7 +109,7 @@ void perfctr_hold_too(struct perfctr_context *ctx, struct perfctr_hw_control *hw
 	WRITE_ONCE(ctx->held, hw);
 }
 
-/* ctx is stopped. Whoever sees that first does it. */
+/* ctx is stopped. Of several callers that find it stopped the first one releases its hold. */
 void perfctr_release_hold(struct perfctr_context *ctx)
 {
 	struct perfctr_hw_control *hw = xchg(&ctx->held, NULL);

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the room tree/ share. */
+/* Functions and structs that the files of the room tree/ share. */
 #ifndef _PERFCTR_TREE_INTERNAL_H
 #define _PERFCTR_TREE_INTERNAL_H
 
 #include "../cpu/cpu.h"
 #include "tree.h"
 
-/* A change of control, and what it leaves. */
+/* The arguments of a change of control, and the objects that it replaces. */
 struct perfctr_install {
 	struct perfctr_hw_control *hw;	/* in: the new control; out: the one that it replaces */
-	struct perfctr_thresholds *thresholds;	/* in: the new ones; out: those replaced */
+	struct perfctr_thresholds *thresholds;	/* in: the new ones; out: the replaced ones */
 	u32 flags;			/* PERFCTR_CONTROL_* */
-	struct perfctr_page __percpu *shared;	/* in: if shared; out: NULL if ctx has it */
+	struct perfctr_page __percpu *shared;	/* in: for TOTALS; out: NULL if ctx has them */
 	struct perfctr_page *old_page;	/* out: the page that ctx has given up, or NULL */
-	u64 seed;			/* of what is random in the tree's periods */
+	u64 seed;			/* of the random parts of the tree's periods */
 };
 
 /*
- * shared.c: pages of each CPU for a control that asks for totals. make, and free of what no context
- * has taken: anywhere. The others of this group: under the tree's lock.
- * The owner of the tree's descriptor pays.
+ * shared.c: the page of each CPU, for a control with PERFCTR_CONTROL_TOTALS.
+ *
+ * perfctr_make_shared() allocates the pages: 0 or -ENOMEM. perfctr_free_shared() frees pages that
+ * no context has taken over. These two need no lock, nor does perfctr_sharing(). All others of this
+ * group require the tree's lock. perfctr_pay_for_shared() charges the pages to the owner of the
+ * tree's descriptor, and perfctr_pay_back_shared() those that no context has taken over.
  */
 int perfctr_make_shared(struct perfctr_install *install);
 void perfctr_free_shared(struct perfctr_install *install);
@@ -30,15 +33,17 @@ int perfctr_start_shared(struct perfctr_context *ctx);
 int perfctr_stop_shared(struct perfctr_context *ctx);
 bool perfctr_add_shared(struct perfctr_context *ctx, struct perfctr_counts *counts);
 int perfctr_unshare(struct perfctr_context *ctx);
-/* task is kept from running, or is current with interrupts off, or is not born yet. */
+/* Makes task a sharer of ctx. task is not born yet, and interrupts are off. */
 void perfctr_share(struct perfctr_context *ctx, struct task_struct *task,
 		   struct perfctr_thread *thread);
 /*
- * leave takes current's shared context from it, with interrupts off; the share is dropped later,
- * with them on. remove does both for another thread; only: no other context, unless NULL. It
- * returns the context with the reference, or NULL if there was none. A caller that does not stop
- * the context anyhow asks whether it is deserted; such a context is to be stopped, under the tree's
- * lock.
+ * perfctr_leave_shared() takes current's shared context from current, with interrupts off. The
+ * caller then ends the share by perfctr_drop_share(), with interrupts on. perfctr_remove_sharer()
+ * does both for another thread. If only is not NULL, it takes no other context. It returns the
+ * context, with the reference that the thread had, or NULL if it took none.
+ *
+ * A deserted context is started, but no thread shares it any more. After any of these calls the
+ * caller must stop a deserted context, under the tree's lock.
  */
 void perfctr_leave_shared(void);
 void perfctr_drop_share(struct perfctr_context *ctx, struct task_struct *task);
@@ -46,7 +51,10 @@ struct perfctr_context *perfctr_remove_sharer(struct task_struct *task,
 					      struct perfctr_context *only);
 bool perfctr_is_deserted(const struct perfctr_context *ctx);
 
-/* record.c: made without locks; kept, taken and dropped under the tree's lock */
+/*
+ * record.c: records of members that have exited. make, fill and free need no lock; keep, next and
+ * drop require the tree's lock, or that it is the last reference to the tree.
+ */
 struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx);
 void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx,
 			 struct task_struct *task);
@@ -55,7 +63,10 @@ void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *
 int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_record *record);
 void perfctr_drop_records(struct perfctr_tree *tree);
 
-/* state.c: under the tree's lock; may the caller see the sums? */
+/*
+ * state.c, under the tree's lock: may the caller see the sums, or map the page? 0 or -EACCES;
+ * perfctr_may_map() also -EOPNOTSUPP.
+ */
 int perfctr_may_see(const struct perfctr_context *ctx);
 int perfctr_may_map(struct perfctr_context *ctx);
 
@@ -66,8 +77,8 @@ void perfctr_add_sums(const struct perfctr_context *ctx, struct perfctr_counts *
 int perfctr_read_own(struct perfctr_context *ctx, struct perfctr_counts *counts);
 
 /*
- * context.c: calls fn(ctx, live, arg) as perfctr_call_task() does for the context's thread. -ESRCH:
- * the context is attached to none.
+ * context.c: calls fn(ctx, live, arg) as perfctr_call_task() does for the context's thread. Returns
+ * fn's result, or -ESRCH if the context is attached to no thread.
  */
 typedef int (*perfctr_call_fn)(struct perfctr_context *ctx, bool live, void *arg);
 int perfctr_call(struct perfctr_context *ctx, perfctr_call_fn fn, void *arg);
@@ -91,8 +102,8 @@ void perfctr_hold_too(struct perfctr_context *ctx, struct perfctr_hw_control *hw
 void perfctr_release_hold(struct perfctr_context *ctx);
 
 /* context.c */
-struct perfctr_context *perfctr_alloc(gfp_t gfp);	/* in no tree */
-void perfctr_discard(struct perfctr_context *ctx); /* an unused one; anywhere */
+struct perfctr_context *perfctr_alloc(gfp_t gfp);	/* in no tree; NULL: no memory */
+void perfctr_discard(struct perfctr_context *ctx); /* frees an unused one; from any context */
 struct perfctr_tree *perfctr_alloc_tree(void);
 int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task);
 void perfctr_forget_task(struct perfctr_context *ctx, struct task_struct *task);

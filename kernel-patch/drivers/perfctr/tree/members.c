@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The members of trees: births and exits. A member that exits adds what it and its exited children
- * counted to its parent and hands its children over to it, so that every count is in exactly one
- * place at any time.
+ * The members of trees: births and exits. A member that exits adds its counts and those of its
+ * exited children to its parent, and hands its children over to the parent: every count is in
+ * exactly one place at any time.
  *
- * The tree's lock may be held for long, by who reads a large tree. Births and exits do not wait for
- * it but queue themselves; each caller sees those that were queued before it got the lock.
+ * A thread that reads a large tree may hold the tree's lock for long. Births and exits do not wait
+ * for the lock but queue themselves. Each holder of the lock sees all that were queued before it
+ * got the lock.
  */
 #include <linux/atomic.h>
 #include <linux/err.h>
@@ -22,7 +23,7 @@
 #include "internal.h"
 #include "members.h"
 
-/* The next after pos of top and all below it, parents before children; NULL at the end. */
+/* Goes down to the first child, else on to the next sibling of pos or of an ancestor below top. */
 struct perfctr_context *perfctr_next_member(struct perfctr_context *top,
 					    struct perfctr_context *pos)
 {
@@ -34,7 +35,7 @@ struct perfctr_context *perfctr_next_member(struct perfctr_context *top,
 	return pos == top ? NULL : list_next_entry(pos, sibling);
 }
 
-/* Members that were born since, parents before their children. Under the tree's lock. */
+/* The queue of births has the youngest member first, so it is reversed. Under the tree's lock. */
 void perfctr_link_born(struct perfctr_tree *tree)
 {
 	struct llist_node *born;
@@ -49,8 +50,8 @@ void perfctr_link_born(struct perfctr_tree *tree)
 }
 
 /*
- * What the detached member counted, and the members below it, now belong to its parent. What it
- * counted under another control than its parent's is nobody's.
+ * Moves the counts of ctx, which is detached, and the members below it to ctx's parent. Counts
+ * under another control than the parent's are discarded.
  */
 static void hand_over_counts(struct perfctr_context *ctx)
 {
@@ -71,7 +72,7 @@ static void hand_over_counts(struct perfctr_context *ctx)
 		perfctr_add_counts(&parent->exited, &ctx->exited);
 }
 
-/* record: of ctx, or NULL. What it counted under a former control nobody wants to know. */
+/* Keeps ctx's record, or NULL as a lost one. Discards a record taken under an earlier control. */
 static void settle_record(struct perfctr_context *ctx, struct perfctr_kept_record *record)
 {
 	if (ctx->generation == ctx->tree->generation)
@@ -80,7 +81,7 @@ static void settle_record(struct perfctr_context *ctx, struct perfctr_kept_recor
 		perfctr_free_record(record);
 }
 
-/* ctx has left by itself. */
+/* The thread of ctx has left by itself. Settles ctx's counts and its record in the tree. */
 static void take_exited_member(struct perfctr_context *ctx)
 {
 	if (ctx->parent)
@@ -97,7 +98,10 @@ static void take_queued_member(struct perfctr_context *ctx)
 	perfctr_put(ctx);
 }
 
-/* Under the tree's lock. Who has gone was born before: so those are taken first and linked last. */
+/*
+ * Links and settles the queued members, under the tree's lock. A member in the queue of exits was
+ * queued as a birth before: so the queue of exits is emptied first, and settled last.
+ */
 static void catch_up_with_members(struct perfctr_tree *tree)
 {
 	struct llist_node *gone = NULL;
@@ -127,13 +131,16 @@ int perfctr_lock_tree(struct perfctr_tree *tree)
 	return 0;
 }
 
-/* For those who left while somebody else had the lock, who does it otherwise. */
+/*
+ * Settles members that left while another thread had the lock. If the lock is taken again, its
+ * holder does that.
+ */
 static void try_catch_up_with_members(struct perfctr_tree *tree)
 {
 	while (!llist_empty(&tree->gone) && mutex_trylock(&tree->lock)) {
 		catch_up_with_members(tree);
 		mutex_unlock(&tree->lock);
-		smp_mb();	/* the lock before the queue: others fill it, then try the lock */
+		smp_mb();	/* unlock, then read the queue; exits queue, then try the lock */
 	}
 }
 
@@ -144,14 +151,17 @@ void perfctr_unlock_tree(struct perfctr_tree *tree)
 	try_catch_up_with_members(tree);
 }
 
-/* For current, which is not given another control, stopped or detached meanwhile. */
+/*
+ * Does current pass on its context, parent? The caller has interrupts off, so that no other thread
+ * changes the context's control, stops it or detaches it meanwhile.
+ */
 static bool is_context_inherited(const struct perfctr_context *parent)
 {
 	return parent && parent->inherit &&
 	       parent->generation == READ_ONCE(parent->tree->generation);
 }
 
-/* hw has periods. NULL: no memory. */
+/* For a control with periods. NULL: no memory. */
 static noinline struct perfctr_context *alloc_context_with_periods(struct perfctr_hw_control *hw,
 								   gfp_t gfp)
 {
@@ -167,15 +177,15 @@ static noinline struct perfctr_context *alloc_context_with_periods(struct perfct
 	return ctx;
 }
 
-/* Its next thread is to be a member, with a context of its own. Interrupts off. */
+/* Does current's next thread become a member with a context of its own? Interrupts off. */
 static bool is_child_context_wanted(const struct perfctr_context *parent)
 {
 	return is_context_inherited(parent) && !parent->shared;
 }
 
 /*
- * current makes a thread. What can fail, or sleep where gfp allows it, is done now; that nobody
- * knows of it yet makes it easy to undo.
+ * current is about to create a thread. Everything that can fail, or sleep where gfp allows it, is
+ * done here: no other thread knows the context yet, so that it is easy to discard.
  */
 struct perfctr_context *perfctr_tree_prepare_child(gfp_t gfp)
 {
@@ -200,13 +210,16 @@ struct perfctr_context *perfctr_tree_prepare_child(gfp_t gfp)
 	return ctx ?: ERR_PTR(-ENOMEM);
 }
 
-/* A new thread of current's process that runs in user mode. */
+/* Is task a new thread of current's process that runs in user mode, with the same handlers? */
 static bool has_same_handlers(const struct task_struct *task)
 {
 	return task->tgid == current->tgid && !(task->flags & (PF_IO_WORKER | PF_USER_WORKER));
 }
 
-/* ctx is nobody's but task's, and task nobody's but current's, whose context is parent. */
+/*
+ * Nobody else can see ctx, or change task's context, yet: current is still creating task. parent is
+ * current's context. Interrupts are off.
+ */
 static void add_child_member(struct perfctr_context *parent, struct perfctr_context *ctx,
 			     struct task_struct *task, struct perfctr_thread *thread)
 {
@@ -229,7 +242,10 @@ static void add_child_member(struct perfctr_context *parent, struct perfctr_cont
 	llist_add(&ctx->born, &ctx->tree->born);
 }
 
-/* Interrupts off: current's context is taken as it is now. ctx is task's, NULL, or an error. */
+/*
+ * Makes task a member of current's tree, and of its group, as current's context is now: interrupts
+ * are off. ctx is the context prepared for task, NULL or an error. It is used or discarded.
+ */
 static void add_child_now(struct task_struct *task, struct perfctr_context *ctx)
 {
 	struct perfctr_context *parent = perfctr_thread(current)->context;
@@ -256,11 +272,12 @@ static void add_child_now(struct task_struct *task, struct perfctr_context *ctx)
 }
 
 /*
- * The birth of task: it cannot fail any more, and task has not run. ctx is the result of
- * perfctr_tree_prepare_child(). NULL means that current did not inherit at that time; if it does
- * now, the context is allocated here, where nothing may sleep. Such a context needs no thresholds:
- * current has got its control since then, with spare ones. With the module other threads can have
- * found task already: it is locked then, and a context or mark that they gave it stays.
+ * The birth of task, which cannot fail any more, and has not run. ctx is the result of
+ * perfctr_tree_prepare_child(). NULL means that current's context was not inherited at that time.
+ * If it is inherited now, the child's context is allocated here, where nothing may sleep. Such a
+ * context needs no thresholds of its own: current has got its control since then, and with it a
+ * spare set. With the module, other threads may have found task already. task is locked then, and a
+ * context or mark that they gave it stays.
  */
 void perfctr_tree_add_child(struct task_struct *task, struct perfctr_context *ctx)
 {
@@ -268,7 +285,7 @@ void perfctr_tree_add_child(struct task_struct *task, struct perfctr_context *ct
 
 	local_irq_save(flags);
 	while (!ctx && is_child_context_wanted(perfctr_thread(current)->context)) {
-		local_irq_restore(flags);	/* PREEMPT_RT allocates with interrupts on alone */
+		local_irq_restore(flags);	/* PREEMPT_RT allocates only with interrupts on */
 		ctx = perfctr_alloc(GFP_ATOMIC | __GFP_NOWARN) ?: ERR_PTR(-ENOMEM);
 		local_irq_save(flags);
 	}
@@ -277,8 +294,9 @@ void perfctr_tree_add_child(struct task_struct *task, struct perfctr_context *ct
 }
 
 /*
- * Under the tree's lock. The member may be about to leave by itself: its counts are final then,
- * too. What it made before it was detached is linked: later it makes no members.
+ * Detaches ctx and hands its counts over, under the tree's lock. Its thread may be leaving by
+ * itself (-ESRCH): the counts are final then, too. Members born before the detach are linked here.
+ * After it, no more are born.
  */
 static int end_member(struct perfctr_context *ctx)
 {
@@ -292,7 +310,10 @@ static int end_member(struct perfctr_context *ctx)
 	return err;
 }
 
-/* All but those of a generation. They end before their children, so that none can escape. */
+/*
+ * Ends every member of another generation. Parents go first, so that a child born meanwhile cannot
+ * be missed.
+ */
 void perfctr_end_members_below(struct perfctr_context *top, u64 but)
 {
 	struct perfctr_context *child, *next;
@@ -313,10 +334,13 @@ void perfctr_end_members_below(struct perfctr_context *top, u64 but)
 	} while (again);
 }
 
-/* More that have left than that wait for who has the lock: it makes no progress. */
+/*
+ * With more exits queued than this, an exit takes the tree's lock itself. Otherwise the lock's
+ * holder might never catch up.
+ */
 #define MAX_GONE	1024
 
-/* Somebody has the tree's lock, who may have it for long. */
+/* Another thread has the tree's lock, perhaps for long: queues ctx for it. */
 static void queue_exited_member(struct perfctr_context *ctx)
 {
 	struct perfctr_tree *tree = ctx->tree;
@@ -331,7 +355,10 @@ static void queue_exited_member(struct perfctr_context *ctx)
 	}
 }
 
-/* Who is told later that current has ended finds in the tree what ctx counted, which was its. */
+/*
+ * Hands over ctx, which current has detached from itself. A thread that is told of current's end
+ * later finds ctx's counts in the tree.
+ */
 static void leave_tree(struct perfctr_context *ctx)
 {
 	struct perfctr_tree *tree = ctx->tree;
@@ -348,7 +375,10 @@ static void leave_tree(struct perfctr_context *ctx)
 	}
 }
 
-/* A thread has left ctx, which it shared. On its CPU the counters may still run. */
+/*
+ * A thread has left ctx, which it shared. Stops ctx if no thread is left, and puts the thread's
+ * reference. On the thread's CPU the counters may still run.
+ */
 static void settle_shared_context(struct perfctr_context *ctx)
 {
 	if (perfctr_is_deserted(ctx)) {
@@ -361,8 +391,8 @@ static void settle_shared_context(struct perfctr_context *ctx)
 }
 
 /*
- * current's context is not its any more. *shared: was it shared? A control may make it the one or
- * the other at any time until interrupts are off.
+ * Takes current's context from current, and returns it or NULL. *shared: was it shared? Until
+ * interrupts are off, a new control may change that at any time.
  */
 static struct perfctr_context *take_own_context(struct perfctr_thread *thread, bool *shared)
 {
@@ -396,7 +426,7 @@ static void leave_own_context(struct perfctr_thread *thread)
 	}
 }
 
-/* current exits, or executes a file that its context must not follow it into. */
+/* current exits, or executes a file into which its context must not follow it. */
 void perfctr_leave(void)
 {
 	struct perfctr_thread *thread = perfctr_thread_pin(current);
@@ -414,7 +444,7 @@ static void remove_member(struct perfctr_context *ctx, struct task_struct *task)
 	struct perfctr_kept_record *record = perfctr_make_record(ctx);
 
 	perfctr_lock_tree_unkillable(ctx->tree);
-	if (ctx->shared || end_member(ctx)) {	/* by now, or it leaves by itself */
+	if (ctx->shared || end_member(ctx)) {	/* shared by now, or the thread leaves by itself */
 		perfctr_free_record(record);
 	} else {
 		if (record)
@@ -425,8 +455,8 @@ static void remove_member(struct perfctr_context *ctx, struct task_struct *task)
 }
 
 /*
- * Ends the thread's membership of a tree, whoever made it, as its exit would; another context can
- * take its place.
+ * Ends task's membership of a tree, no matter which process made the tree, as task's exit would.
+ * Another context can take the place of the old one then.
  */
 void perfctr_tree_remove_member(struct task_struct *task)
 {

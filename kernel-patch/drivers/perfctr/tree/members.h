@@ -6,28 +6,34 @@
 #include "../cpu/context.h"
 
 /*
- * Both take the tree's lock and bring the tree up to date. lock: -EINTR if the caller is being
- * killed. unkillable: for callers that cannot give up. unlock releases either.
+ * perfctr_lock_tree() and perfctr_lock_tree_unkillable() take the tree's lock and bring the tree up
+ * to date: they link the members that were born and settle those that left while the lock was free
+ * or another thread had it. The first returns 0, or -EINTR if the caller is being killed. The
+ * second is for callers that cannot give up. perfctr_unlock_tree() releases the lock, and settles
+ * members that left in the meantime.
  */
 int perfctr_lock_tree(struct perfctr_tree *tree);
 void perfctr_lock_tree_unkillable(struct perfctr_tree *tree);
 void perfctr_unlock_tree(struct perfctr_tree *tree);
 
-/* The rest under the tree's lock. */
+/* All further functions require the tree's lock. */
 
-/* The next after pos of top and all below it, parents before children; NULL at the end. */
+/*
+ * The member that follows pos in a walk over top and all members below it, parents before children;
+ * NULL at the end.
+ */
 struct perfctr_context *perfctr_next_member(struct perfctr_context *top,
 					    struct perfctr_context *pos);
 
 #define for_each_member(pos, top) \
 	for (pos = (top); pos; pos = perfctr_next_member(top, pos))
 
-/* Links members that were born since, parents before their children. */
+/* Links the members born since the tree was brought up to date, parents before their children. */
 void perfctr_link_born(struct perfctr_tree *tree);
 
 /*
- * Ends all members below top but those of generation "but": detaches each, and hands its counts to
- * its parent. Parents go first: a child that is born meanwhile is found.
+ * Ends all members below top except those of generation "but": detaches each, and hands its counts
+ * to its parent. Parents go first, so that a child that is born meanwhile is found.
  */
 void perfctr_end_members_below(struct perfctr_context *top, u64 but);
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mapping of the state page, and RDPMC for who has mapped one.
+ * Mapping of the state page, and RDPMC for address spaces that have mapped one.
  *
- * CR4.PCE is set while a page of a context with events is mapped, the counters of the CPU are
- * ours, no session of the CPU counts kernel mode where RDPMC would show it, and no counter of the
- * uncore counts that it would show. It is taken away at once, because of the uncore by a tick, and
- * given lazily: by the next switch to the address space, or by the fault of the first RDPMC. A
- * thread that may have read a valid ticket before it was taken away must not die of it: as long as
- * a page is mapped its RDPMC is executed here, and gives what is its own.
+ * CR4.PCE is set on a CPU for an address space while all of these are true: a page of a context
+ * with events is mapped there; the CPU's counters belong to the driver; they hold no counts of
+ * kernel mode that the running thread may not see; no session of the CPU counts kernel mode on a
+ * counter that RDPMC would show; no counter of the uncore that RDPMC would show counts.
+ *
+ * The permission is taken away at once, or by a tick if the uncore is the reason. It is given
+ * lazily: by the next switch to the address space, or by the fault of the first RDPMC. A thread may
+ * have read a valid ticket before the permission was taken away, and must not be killed by the
+ * RDPMC that follows: as long as a page is mapped, the driver executes such an RDPMC for the
+ * thread, and shows it its own counts alone.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -24,14 +28,14 @@
 #include "internal.h"
 #include "members.h"
 
-/* A page in an address space. Changes under the mmap lock, held for writing. */
+/* A state page mapped into an address space. Changes under the mmap lock, held for writing. */
 struct mapping {
 	struct list_head list;		/* of its context, under the context's lock */
 	struct perfctr_context *ctx;
-	struct perfctr_page *page;	/* with a reference: its context may have given it up */
+	struct perfctr_page *page;	/* a reference: the context may have given the page up */
 	struct mm_struct *mm;
-	unsigned int n_vmas;		/* two for a moment when it is moved */
-	bool counted;			/* in perfctr_rdpmc_pages, under the context's lock */
+	unsigned int n_vmas;		/* two for a moment while mremap() moves it */
+	bool counted;			/* in perfctr_rdpmc_pages(); under the context's lock */
 };
 
 bool perfctr_may_rdpmc(struct mm_struct *mm)
@@ -69,7 +73,10 @@ static bool has_use_for_rdpmc(const struct perfctr_context *ctx)
 	       perfctr_pmu->features & PERFCTR_FEATURE_RDPMC;
 }
 
-/* Under ctx->lock. Whoever maps a page that counts kernel mode has been asked for the right to. */
+/*
+ * Is ctx's page mapped by its own thread's address space? Under ctx->lock. A process that maps a
+ * page with counts of kernel mode was allowed to count kernel mode.
+ */
 static void update_shown_to(struct perfctr_context *ctx)
 {
 	const struct mm_struct *mm = ctx->task ? READ_ONCE(ctx->task->mm) : NULL;
@@ -83,7 +90,7 @@ static void update_shown_to(struct perfctr_context *ctx)
 	WRITE_ONCE(ctx->shown_to, shown_to);
 }
 
-/* ctx has another control. */
+/* ctx has another control: RDPMC may have become of use to its mappings, or useless. */
 void perfctr_update_mappings(struct perfctr_context *ctx)
 {
 	struct mapping *mapping;
@@ -100,7 +107,10 @@ void perfctr_update_mappings(struct perfctr_context *ctx)
 		update_rdpmc(current->mm);
 }
 
-/* Nobody has seen it: with a page, for a context that has none. Or an error. */
+/*
+ * Returns a new mapping that no other thread can see, or an error. It has a blank page, for a
+ * context that has none.
+ */
 static struct mapping *alloc_mapping(struct mm_struct *mm)
 {
 	struct mapping *mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
@@ -172,7 +182,7 @@ static void add_mapping(struct perfctr_context *ctx, struct vm_area_struct *vma,
 	update_rdpmc_here(NULL);
 }
 
-/* Nothing changes in what is detached. */
+/* Moves ctx's state to page. The state of a detached context does not change: no call is needed. */
 static void give_page(struct perfctr_context *ctx, struct perfctr_page *page)
 {
 	get_page(virt_to_page(page));
@@ -209,8 +219,8 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 	if (IS_ERR(mapping))
 		return PTR_ERR(mapping);
 	/*
-	 * A child must not mistake its parent's page for its own. VM_IO: nor can madvise() have it
-	 * copied, which would leave a mapping of one address space to another.
+	 * VM_DONTCOPY: a child must not mistake its parent's page for its own. VM_IO: madvise()
+	 * cannot undo that. A copied VMA would bring one address space's mapping into another.
 	 */
 	vm_flags_mod(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
 	err = perfctr_lock_tree(ctx->tree);
@@ -225,7 +235,10 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 	return err;
 }
 
-/* On this CPU, or on one of another kind of core, where the thread may have read its number. */
+/*
+ * Does this CPU have the counter, or a core of another kind, where the thread may have read the
+ * counter's number?
+ */
 static bool is_machine_counter(u32 counter)
 {
 	const struct perfctr_pmu *pmu = perfctr_pmu;
@@ -244,7 +257,7 @@ static bool is_rdpmc_insn(struct pt_regs *regs)
 	return perfctr_fetch_insn(regs, insn) >= PERFCTR_RDPMC_BYTES && perfctr_insn_is_rdpmc(insn);
 }
 
-/* True when it is allowed now and was not: the instruction is to be tried again. */
+/* Lets user mode RDPMC, if it may. True: it may now and could not before; the thread retries. */
 static bool allow_rdpmc(void)
 {
 	if (perfctr_user_rdpmc())
@@ -254,7 +267,10 @@ static bool allow_rdpmc(void)
 	return perfctr_user_rdpmc();
 }
 
-/* After a fault of user mode where a page is mapped. True: it may go on. */
+/*
+ * Handles a fault of user mode in an address space with a mapped page. True: the fault was an RDPMC
+ * of one of the machine's counters, which the thread may now execute, or which was executed for it.
+ */
 bool perfctr_emulate_rdpmc(struct pt_regs *regs)
 {
 	unsigned long flags;

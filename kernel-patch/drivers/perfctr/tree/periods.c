@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How many periods of a tree's events are over, and threads that go on after the end of one. */
+/* How many periods of a tree's events are over, and how threads go on after the end of one. */
 #include <linux/err.h>
 #include <linux/irqflags.h>
 #include <linux/sched.h>
@@ -38,7 +38,7 @@ static void read_periods_locked(struct perfctr_context *ctx, struct perfctr_peri
 	}
 }
 
-/* periods is zero but for size and scope. */
+/* periods is zero except for size and scope. 0, -EACCES or -EINTR. */
 int perfctr_tree_read_periods(struct perfctr_context *ctx, struct perfctr_periods *periods)
 {
 	int err = perfctr_lock_tree(ctx->tree);
@@ -52,7 +52,7 @@ int perfctr_tree_read_periods(struct perfctr_context *ctx, struct perfctr_period
 	return err;
 }
 
-/* -EALREADY: it does not wait. */
+/* For perfctr_call(): ends the wait of ctx's thread. -EALREADY: the thread does not wait. */
 static int resume_context_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	if (!perfctr_waits(ctx))
@@ -65,7 +65,7 @@ static int resume_context_fn(struct perfctr_context *ctx, bool live, void *arg)
 	return 0;
 }
 
-/* -ESRCH: current is no member that has a context of its own. */
+/* -ESRCH: current is no member of the tree, or has no context of its own. */
 static int resume_own_context(const struct perfctr_tree *tree)
 {
 	struct perfctr_context *ctx;
@@ -80,7 +80,7 @@ static int resume_own_context(const struct perfctr_tree *tree)
 	return err;
 }
 
-/* 0: some have. */
+/* 0: some member waited and goes on. -EALREADY: no member waits. -ESRCH: all have exited. */
 static int resume_all_members(struct perfctr_context *ctx)
 {
 	struct perfctr_context *pos;
@@ -95,7 +95,7 @@ static int resume_all_members(struct perfctr_context *ctx)
 	return err;
 }
 
-/* The caller goes on, or, if it is no member itself, all that wait. */
+/* Ends the caller's wait or, if the caller is no member, that of all members. */
 int perfctr_tree_resume(struct perfctr_context *ctx)
 {
 	int err = resume_own_context(ctx->tree);
@@ -110,7 +110,10 @@ int perfctr_tree_resume(struct perfctr_context *ctx)
 	return err;
 }
 
-/* The handlers are gone, and with them who would have it go on. */
+/*
+ * current executes a file. Its signal handlers are gone, and with them the code that would end its
+ * wait: so the wait ends here, and no more signals are sent to it.
+ */
 void perfctr_executes(void)
 {
 	struct perfctr_context *ctx;

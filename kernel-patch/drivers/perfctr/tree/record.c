@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Records of the members of a tree that have exited, for whoever wants the counts of each. */
+/* Records of the members of a tree that have exited: each has the counts of one member. */
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/pid_namespace.h>
@@ -14,7 +14,7 @@ struct perfctr_kept_record {
 	struct perfctr_record user;
 };
 
-/* For a thread's context that it is about to leave. NULL: none is wanted, or it will be lost. */
+/* For ctx, which its thread is about to leave. NULL: the tree keeps none, or this one is lost. */
 struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx)
 {
 	struct perfctr_tree *tree = ctx->tree;
@@ -24,7 +24,7 @@ struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx)
 	return kzalloc(sizeof(struct perfctr_kept_record), GFP_KERNEL_ACCOUNT);
 }
 
-/* task has been detached from ctx. */
+/* Fills in the record of task, which has been detached from ctx. */
 void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx,
 			 struct task_struct *task)
 {
@@ -47,7 +47,10 @@ void perfctr_free_record(struct perfctr_kept_record *record)
 	kfree(record);
 }
 
-/* NULL: it found no memory or no room, unless none was wanted. */
+/*
+ * Takes over record. If the tree keeps records, but this one is NULL, finds no room or cannot be
+ * paid for, it counts as lost. Under the tree's lock.
+ */
 void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *record)
 {
 	lockdep_assert_held(&tree->lock);
@@ -75,7 +78,7 @@ static void forget_first_record(struct perfctr_tree *tree, struct perfctr_kept_r
 	kfree(record);
 }
 
-/* Behind the last record: tells of those that found no room and of no member. */
+/* After the last record: a record of no member, which says how many have been lost since. */
 static int tell_lost_records(struct perfctr_tree *tree, struct perfctr_record *user)
 {
 	if (!tree->lost_records)
@@ -88,13 +91,13 @@ static int tell_lost_records(struct perfctr_tree *tree, struct perfctr_record *u
 	return 0;
 }
 
-/* Anywhere. */
+/* From any context, without a lock. */
 bool perfctr_has_records(const struct perfctr_tree *tree)
 {
 	return READ_ONCE(tree->n_records) || READ_ONCE(tree->lost_records);
 }
 
-/* -EAGAIN when there is none. */
+/* Takes the oldest record, under the tree's lock. -EAGAIN: there is none. */
 int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_record *user)
 {
 	struct perfctr_kept_record *record =

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Totals: a context that all threads of a tree share. Each CPU has sums and biases for it, which
- * go on from one member to the next: a switch between two of them does nothing, and to be a member
- * costs a reference.
+ * Totals: one context that all threads of a tree share. Each CPU has a page for it. Sums and biases
+ * in that page go on from one member to the next: a switch between two members does nothing, and a
+ * member costs one reference.
  *
- * started says whether members are to be counted. Whether a CPU counts them now, its own page says,
- * which changes on that CPU alone: at the next switch from or to other threads, or, where a member
- * runs already, when it is told.
+ * started says whether members are to be counted. PERFCTR_PAGE_COUNTING in a CPU's page says
+ * whether that CPU counts them now. It changes on that CPU alone: at the next switch from or to a
+ * thread that is no member or, if a member runs there already, by an interrupt from START or STOP.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -63,7 +63,10 @@ void perfctr_pay_back_shared(struct perfctr_context *ctx, const struct perfctr_i
 	perfctr_uncharge(ctx->tree->payer, shared_bytes(install->shared));
 }
 
-/* The root first: where it is gone, who it made before is among the others. */
+/*
+ * The number of threads that share ctx. The root is read first: if it is gone, the threads that it
+ * created before are among the sharers.
+ */
 u32 perfctr_sharing(const struct perfctr_context *ctx)
 {
 	bool root = READ_ONCE(ctx->task);
@@ -99,7 +102,10 @@ static void leave_shared_here(void *arg)
 		perfctr_cpu_leave(arg);
 }
 
-/* A CPU that comes to a member later sees what was written before. */
+/*
+ * Calls fn on each CPU that runs a member or counts members. A CPU that switches to a member later
+ * sees the caller's writes.
+ */
 static void tell_sharing_cpus(struct perfctr_context *ctx, smp_call_func_t fn)
 {
 	unsigned int cpu;
@@ -124,7 +130,7 @@ int perfctr_stop_shared(struct perfctr_context *ctx)
 	return err;
 }
 
-/* Where all leave meanwhile the last of them stops it, or this one does. */
+/* If all members leave meanwhile, either the last of them or this function stops ctx. */
 int perfctr_start_shared(struct perfctr_context *ctx)
 {
 	int err = perfctr_hold_for(ctx);
@@ -133,14 +139,14 @@ int perfctr_start_shared(struct perfctr_context *ctx)
 	if (err)
 		return err;
 	WRITE_ONCE(ctx->started, true);
-	smp_mb();	/* started before who is there */
+	smp_mb();	/* started before the sharers; pairs with perfctr_drop_share() */
 	if (!perfctr_sharing(ctx))
 		return perfctr_stop_shared(ctx);
 	tell_sharing_cpus(ctx, enter_shared_here);
 	return 0;
 }
 
-/* True when the current thread is counted, and not one before that has exited. */
+/* True: the current thread is counted, and not a former one that has exited. */
 static bool fold_shared_context(void *ctx)
 {
 	perfctr_cpu_fold(ctx);
@@ -148,8 +154,9 @@ static bool fold_shared_context(void *ctx)
 }
 
 /*
- * Nobody is counted any more. But a CPU may be leaving ctx for a member that has exited: seq is odd
- * until it has, and afterwards it touches neither ctx nor the page.
+ * Adds the sums of all CPUs after the last member has left. A CPU may still be leaving ctx on
+ * behalf of a member that has exited: the page's seq is odd until it has left, and afterwards the
+ * CPU touches neither ctx nor the page.
  */
 static void add_cpu_counts(const struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
@@ -163,7 +170,7 @@ static void add_cpu_counts(const struct perfctr_context *ctx, struct perfctr_cou
 	counts->migrations = 0;
 }
 
-/* True: all sums are of one instant. A CPU that counts no member has told what it counted. */
+/* True: all sums are of one instant. The page of a CPU that counts no member is up to date. */
 bool perfctr_add_shared(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	const struct perfctr_cpu_pages pages = {
@@ -172,9 +179,9 @@ bool perfctr_add_shared(struct perfctr_context *ctx, struct perfctr_counts *coun
 	bool consistent;
 
 	lockdep_assert_held(&ctx->tree->lock);
-	/* Who leaves meanwhile is counted as a member, or its counts are there. */
+	/* A thread that leaves meanwhile is either among the members, or its counts are final. */
 	counts->members = perfctr_sharing(ctx);
-	smp_mb();	/* the members before their sums */
+	smp_mb();	/* the number of members before their sums */
 	consistent = perfctr_sum_cpus(&pages, cpu_possible_mask, false, counts);
 	counts->migrations = 0;
 	return consistent;
@@ -185,7 +192,7 @@ void perfctr_share(struct perfctr_context *ctx, struct task_struct *task,
 {
 	refcount_inc(&ctx->refs);
 	atomic_inc(&ctx->sharers);
-	smp_mb__after_atomic();	/* task is there before its maker is gone */
+	smp_mb__after_atomic();	/* sharers before current's exit; pairs with perfctr_sharing() */
 	WRITE_ONCE(thread->context, ctx);
 	perfctr_watch(task, true);
 	if (ctx->hw->n_events)
@@ -193,15 +200,15 @@ void perfctr_share(struct perfctr_context *ctx, struct task_struct *task,
 }
 
 /*
- * current exits: in user mode it counts nothing any more. The counters run on until it is switched
- * away from, for another member mostly.
+ * May the counters run on until the CPU switches away from current, which exits? In user mode it
+ * executes, and counts, nothing any more. The next thread is mostly another member.
  */
 static bool may_counters_linger(const struct perfctr_context *ctx)
 {
 	return PERFCTR_TELLS_TO_THE_END && current->flags & PF_EXITING && !ctx->hw->counts_kernel;
 }
 
-/* Where task cannot be switched; live: it runs here, and is current. */
+/* Takes the shared context from task, which cannot be switched. live: task is current. */
 static void take_context(struct task_struct *task, bool live)
 {
 	struct perfctr_thread *thread = perfctr_thread(task);
@@ -219,8 +226,9 @@ static void take_context(struct task_struct *task, bool live)
 }
 
 /*
- * Its context has been taken from task. Who has found it there before is done with it when we have
- * had task's lock: ctx is shared, and is there, until then.
+ * Ends the share of task, from which ctx has been taken. Another thread that found ctx there before
+ * uses it under task_lock only: when we have had that lock, it is done. Until then the share keeps
+ * ctx shared and allocated.
  */
 void perfctr_drop_share(struct perfctr_context *ctx, struct task_struct *task)
 {
@@ -231,7 +239,7 @@ void perfctr_drop_share(struct perfctr_context *ctx, struct task_struct *task)
 		task_unlock(task);
 		atomic_dec(&ctx->sharers);
 	}
-	smp_mb();	/* who is there before started */
+	smp_mb();	/* sharers before started; pairs with perfctr_start_shared() */
 }
 
 bool perfctr_is_deserted(const struct perfctr_context *ctx)
@@ -245,7 +253,7 @@ void perfctr_leave_shared(void)
 	take_context(current, !perfctr_cpu_paused());
 }
 
-/* arg: which one, NULL: any; out: what was taken, or NULL. */
+/* arg: in, the only context to take, or NULL: any; out, the context that was taken, or NULL. */
 static int remove_sharer_fn(struct task_struct *task, bool live, void *arg)
 {
 	struct perfctr_context *ctx = perfctr_thread(task)->context, **only = arg;
@@ -277,8 +285,9 @@ struct perfctr_context *perfctr_remove_sharer(struct task_struct *task,
 #define AT_ONCE	64
 
 /*
- * The next thread of some whose numbers are from *nr on that shares ctx, but is not its root, with
- * a reference; or NULL. *nr is 0 then if there are no more.
+ * Looks at up to AT_ONCE threads whose numbers are *nr or higher. Returns the first that shares ctx
+ * and is not its root, with a reference, or NULL. *nr becomes the number to go on from, or 0 if
+ * there are no more threads.
  */
 static struct task_struct *next_sharer(const struct perfctr_context *ctx, int *nr)
 {
@@ -302,16 +311,16 @@ static struct task_struct *next_sharer(const struct perfctr_context *ctx, int *n
 	return task;
 }
 
-/* A caller that is being killed, or exits, removes no more than a few members. */
+/* A caller that is being killed, or exits, removes at most AT_ONCE members. */
 static bool has_to_stop_removing(unsigned int n_done)
 {
 	return n_done >= AT_ONCE && (fatal_signal_pending(current) || current->flags & PF_EXITING);
 }
 
 /*
- * Until none is left: one that is being born may not have a number yet, and one that leaves by
- * itself does that in two steps. Whoever that is needs a CPU for it, which may be this one. -EINTR:
- * some are left.
+ * Walks over all threads until no sharer but the root is left: a thread that is being born may not
+ * have a number yet, and a thread that leaves by itself does so in two steps. Either needs a CPU to
+ * finish, which may be this one: so each walk ends with a sleep. -EINTR: sharers are left.
  */
 static int remove_sharers(struct perfctr_context *ctx)
 {
@@ -344,7 +353,7 @@ static int end_inheritance_fn(struct perfctr_context *ctx, bool live, void *arg)
 	return 0;
 }
 
-/* arg: out, what has been shared. */
+/* arg: out, the pages of the shared context. */
 static int unshare_context_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	struct perfctr_page __percpu **shared = arg;
@@ -356,9 +365,10 @@ static int unshare_context_fn(struct perfctr_context *ctx, bool live, void *arg)
 }
 
 /*
- * What has been counted becomes sums of members that have exited. The root's thread, if there is
- * one, has ctx for itself from now on, stopped. -EINTR: the caller is being killed. ctx is shared
- * still, and stopped; members are missing.
+ * Removes all sharers but the root, and makes ctx an ordinary context, stopped, which the root's
+ * thread, if there is one, has for itself. All counts become sums of members that have exited.
+ * Under the tree's lock. -EINTR: the caller is being killed or exits; ctx is stopped but still
+ * shared, and some of its members have been removed.
  */
 int perfctr_unshare(struct perfctr_context *ctx)
 {

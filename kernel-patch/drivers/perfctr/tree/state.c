@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a context's control, start, stop and read do. The functions that end in _fn run by
+ * Control, start, stop and read of one context. Functions with names that end in _fn are called by
  * perfctr_call(): the thread is not switched meanwhile.
  */
 #include <linux/irqflags.h>
@@ -19,7 +19,7 @@ static struct perfctr_page *own_state(struct perfctr_context *ctx)
 	return (struct perfctr_page *)ctx->state;
 }
 
-/* ctx's state in its own memory, stopped, nothing counted yet. */
+/* Puts ctx's state into its own memory: stopped, nothing counted yet. */
 void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_control *hw)
 {
 	perfctr_page_init(own_state(ctx), hw);
@@ -27,8 +27,8 @@ void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_con
 }
 
 /*
- * arg: a blank page, which holds ctx's state from now on. The place before stays as it is, for
- * readers without a lock. A thread that runs leaves there and enters here.
+ * arg: a blank page, which holds ctx's state from now on. The old state keeps its contents, for
+ * readers without a lock. A thread that runs leaves the old state and enters the new one.
  */
 int perfctr_move_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
@@ -38,7 +38,7 @@ int perfctr_move_fn(struct perfctr_context *ctx, bool live, void *arg)
 	if (runs)
 		perfctr_cpu_leave(ctx);
 	perfctr_page_move(page, ctx->page);
-	smp_store_release(&ctx->page, page);	/* what it holds */
+	smp_store_release(&ctx->page, page);	/* after the page's contents */
 	if (runs)
 		perfctr_cpu_enter(ctx);
 	return 0;
@@ -49,7 +49,10 @@ int perfctr_may_see(const struct perfctr_context *ctx)
 	return ctx->hw && ctx->hw->counts_kernel ? perfctr_may_count_kernel() : 0;
 }
 
-/* A mapping stays: what its owner may not see must never come into this page. */
+/*
+ * The mapping stays after this check. If its owner may not count kernel mode, such counts must
+ * never come into this page: page_is_users.
+ */
 int perfctr_may_map(struct perfctr_context *ctx)
 {
 	int err = ctx->shared ? -EOPNOTSUPP : perfctr_may_see(ctx);
@@ -61,8 +64,8 @@ int perfctr_may_map(struct perfctr_context *ctx)
 }
 
 /*
- * A counter must come under the tick's eyes before its value has more bits than its thread reads,
- * also where the tick stops for a thread that runs alone (nohz_full).
+ * The tick must look at a counter before its value has more bits than its thread reads. So the tick
+ * goes on where it would stop for a thread that runs alone (nohz_full).
  */
 static void keep_tick(const struct perfctr_context *ctx)
 {
@@ -72,7 +75,7 @@ static void keep_tick(const struct perfctr_context *ctx)
 		tick_dep_clear_task(ctx->task, TICK_DEP_BIT_PERF_EVENTS);
 }
 
-/* ctx's thread is watched as ctx wants it by now. */
+/* Makes switch and tick watch ctx's thread, or not, as ctx's new state requires. */
 void perfctr_follow(struct perfctr_context *ctx)
 {
 	perfctr_update_flag(ctx->task);
@@ -94,7 +97,7 @@ int perfctr_start_fn(struct perfctr_context *ctx, bool live, void *arg)
 	perfctr_follow(ctx);
 	if (live) {
 		perfctr_cpu_enter(ctx);
-		perfctr_update_pce();	/* a page may be mapped */
+		perfctr_update_pce();	/* the thread may have mapped a page */
 	}
 	return 0;
 }
@@ -115,12 +118,13 @@ int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg)
 	return 0;
 }
 
-/* Its page shows nothing of a context by totals. */
+/* The control that the root's page gets with PERFCTR_CONTROL_TOTALS: the page shows no counts. */
 static const struct perfctr_hw_control no_events;
 
 /*
- * arg: struct perfctr_install. Stopped then. All at once: what the thread makes is born either
- * under the old control or under the new one, and its generation tells which.
+ * arg: struct perfctr_install. Replaces ctx's control, and leaves ctx stopped. The thread is not
+ * switched meanwhile, so each of its children is born either under the old control or under the new
+ * one, and the child's generation tells which.
  */
 int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
@@ -151,13 +155,13 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 	return 0;
 }
 
-/* ctx's own. It does not count meanwhile, but its page may become another one. */
+/* Adds ctx's own sums, which do not change meanwhile. But the state may move to another page. */
 void perfctr_add_sums(const struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	perfctr_page_add(READ_ONCE(ctx->page), counts);
 }
 
-/* arg: struct perfctr_counts, to add to. Returns 1 when the thread was running, else 0. */
+/* arg: struct perfctr_counts, to add to. Returns 1 if the thread runs, else 0. */
 int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
 	struct perfctr_counts *counts = arg;
@@ -171,9 +175,9 @@ int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg)
 }
 
 /*
- * Returns 1 when kernel mode is among the sums, else 0; -ESRCH when ctx is not current's, or not
- * its alone. Without the tree's lock: what current's own context holds changes by its switches and
- * by calls on its CPU alone.
+ * Reads ctx if it is current's own. Needs no tree's lock: current's own context changes only by its
+ * switches and by calls on its CPU, and interrupts are off meanwhile. Returns 1 if kernel mode is
+ * among the sums, else 0; -ESRCH if ctx is not current's, or is shared.
  */
 int perfctr_read_own(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {

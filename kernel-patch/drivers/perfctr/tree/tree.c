@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A context and those that the children of its thread inherited from it: made, controlled, started,
- * stopped, read and closed as one.
+ * Trees: a context and all contexts inherited from it are made, controlled, started, stopped, read
+ * and closed as one.
  */
 #include <linux/err.h>
 #include <linux/gfp.h>
@@ -33,7 +33,7 @@ static struct perfctr_context *alloc_root(void)
 	return ctx;
 }
 
-/* A context for task, stopped. */
+/* Makes a context for task, stopped: the root of a new tree. Errors: those of perfctr_attach(). */
 struct perfctr_context *perfctr_open_tree(struct task_struct *task)
 {
 	struct perfctr_context *ctx = alloc_root();
@@ -78,8 +78,8 @@ static int close_tree_locked(struct perfctr_context *ctx)
 }
 
 /*
- * The owner's descriptor is closed: nobody can read the tree as a whole any more. -EINTR: the
- * caller is being killed before all members have left. Another thread has to call this again.
+ * Ends the tree, whose owner has closed its descriptor: detaches all members. -EINTR: the caller is
+ * being killed, and some members are left. Another thread has to call this again.
  */
 int perfctr_tree_close(struct perfctr_context *ctx)
 {
@@ -93,7 +93,7 @@ int perfctr_tree_close(struct perfctr_context *ctx)
 	return err;
 }
 
-/* -EBUSY: it has a control, which is not sampled. */
+/* -EBUSY: ctx has a control already, which is not sampled. */
 int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_args *args)
 {
 	int err = perfctr_check_samples(args) ?: perfctr_lock_tree(ctx->tree);
@@ -106,8 +106,9 @@ int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_arg
 }
 
 /*
- * Stops ctx, and its thread's children from becoming members of the control before. A page that is
- * given up shows to those who have mapped it what it held when the counting stopped.
+ * Stops ctx and gives it the new control. The thread's children do not become members under the old
+ * control any more. If ctx gives up its page, the processes that have mapped the page go on seeing
+ * the sums at which ctx was stopped.
  */
 static int replace_context_control(struct perfctr_context *ctx, struct perfctr_install *install)
 {
@@ -152,8 +153,8 @@ static int stop_member(struct perfctr_context *ctx)
 }
 
 /*
- * What the new control wants is held before the one before is lost. The members of that one end
- * when there are no more of them to come.
+ * Takes the hold for the new control before the old control is lost. Ends the members under the old
+ * control after the change, when no more of them can be born. Under the tree's lock.
  */
 static int install_control_locked(struct perfctr_context *ctx, struct perfctr_install *install,
 				  struct perfctr_control *control)
@@ -190,7 +191,10 @@ static int install_control_locked(struct perfctr_context *ctx, struct perfctr_in
 	return err;
 }
 
-/* The mark of a dead group, which is not inherited, would tell the root from the other members. */
+/*
+ * Removes the mark of a dead group from the root's thread. Its children do not inherit such a mark.
+ * If the root kept it, the switch between the root and another member could not be skipped.
+ */
 static void forget_mark(struct perfctr_context *ctx)
 {
 	struct task_struct *task = perfctr_get_task(ctx);
@@ -226,7 +230,7 @@ int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
 	return err;
 }
 
-/* control is zero but for its size. */
+/* control is zero except for its size. -ENOENT: ctx has none yet. */
 int perfctr_tree_get_control(struct perfctr_context *ctx, struct perfctr_control *control)
 {
 	int err = perfctr_lock_tree(ctx->tree);
@@ -248,8 +252,9 @@ int perfctr_tree_get_control(struct perfctr_context *ctx, struct perfctr_control
 }
 
 /*
- * -ESRCH when all of them have exited. What a member makes after its own call is born as the call
- * left it; what it made before is linked and has its turn after it.
+ * Calls fn for ctx and all members below it. A child that a member creates after the member's call
+ * is born in the state that the call left. A child created before is linked, and has its own call
+ * after its parent's. -ESRCH: all have exited.
  */
 static int call_tree(struct perfctr_context *ctx, int (*fn)(struct perfctr_context *ctx))
 {
@@ -266,7 +271,7 @@ static int call_tree(struct perfctr_context *ctx, int (*fn)(struct perfctr_conte
 	return err;
 }
 
-/* What all of them want is held before the first is started: all are, or none is. */
+/* Takes a hold before it starts the first member: either all members start, or none does. */
 static int start_tree_locked(struct perfctr_context *ctx)
 {
 	struct perfctr_hw_control *hw = ctx->hw;
@@ -305,7 +310,7 @@ int perfctr_tree_stop(struct perfctr_context *ctx)
 	return err;
 }
 
-/* How many members hold counters, which, and the root's thread. */
+/* Returns how many members hold counters. *counters: which; *tid: the root's thread, 0: exited. */
 u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid)
 {
 	struct perfctr_context *pos;
@@ -342,7 +347,7 @@ static bool has_holding_member(struct perfctr_context *top)
 	return false;
 }
 
-/* All that hold hardware stop, and may be started again. */
+/* Stops all members that hold counters. They may be started again. */
 void perfctr_revoke_tree(struct perfctr_tree *tree)
 {
 	struct perfctr_context *root;
@@ -350,14 +355,14 @@ void perfctr_revoke_tree(struct perfctr_tree *tree)
 	perfctr_lock_tree_unkillable(tree);
 	root = tree->root;
 	if (root && root->hw && root->hw->n_events) {
-		/* Before it is: a record of who leaves now tells it. */
+		/* First: the record of a member that exits from now on says it. */
 		WRITE_ONCE(tree->revoked, tree->revoked || has_holding_member(root));
 		call_tree(root, stop_member);
 	}
 	perfctr_unlock_tree(tree);
 }
 
-/* Adds ctx's own sums. True when its thread ran elsewhere meanwhile. */
+/* Adds ctx's own sums. True: the thread was running, and is not the caller. */
 static bool add_own_counts(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	int live = perfctr_call(ctx, perfctr_read_fn, counts);
@@ -388,8 +393,8 @@ static bool is_member_below(const struct perfctr_context *pos, const struct perf
 }
 
 /*
- * Members of top that were born while it was walked. Their parents may have left before the walk
- * came to them, so without these a tree that lives could be seen empty.
+ * Counts the members below top that were born during a walk over top. Their parents may have left
+ * before the walk came to them: without this number a living tree could look empty.
  */
 static u32 count_born(const struct perfctr_context *top)
 {
@@ -428,7 +433,7 @@ static u32 flags_of_tree(const struct perfctr_tree *tree)
 
 static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
-	bool exited = !READ_ONCE(ctx->task);	/* before its sums, which are final then */
+	bool exited = !READ_ONCE(ctx->task);	/* read before the sums, which are final then */
 	bool consistent = true;
 
 	switch (counts->scope) {
@@ -452,7 +457,7 @@ static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts
 		counts->flags |= PERFCTR_COUNTS_CONSISTENT;
 }
 
-/* -ESRCH: it is another thread's. */
+/* -ESRCH: ctx is another thread's, or shared. */
 static int read_own_sums(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	int kernel = perfctr_read_own(ctx, counts);
@@ -485,7 +490,7 @@ int perfctr_tree_read(struct perfctr_context *ctx, struct perfctr_counts *counts
 	return err;
 }
 
-/* -EAGAIN when there is none. */
+/* Takes the oldest record of ctx's tree. -EAGAIN: there is none. */
 int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *record)
 {
 	int err = perfctr_lock_tree(ctx->tree);

@@ -2,7 +2,7 @@
 /*
  * The room tree/: contexts, and the trees that they belong to.
  *
- * tree.c	a context and those that its thread's children inherited from it, as one
+ * tree.c	a context and all contexts inherited from it, handled as one
  * members.c	births and exits of the members of a tree
  * context.c	life of a context: attached to a thread, detached, freed
  * shared.c	a context that all threads of a tree share
@@ -10,9 +10,9 @@
  * page.c	mapping of the state page, permission to RDPMC
  * hold.c	which trees hold hardware
  * record.c	records of members that have exited
- * periods.c	how many of a tree's periods are over, and which thread goes on after one
+ * periods.c	how many of a tree's periods are over, and threads that go on after one
  *
- * ../cpu/context.h has the objects, internal.h and members.h what the files of the room share.
+ * ../cpu/context.h has the objects. internal.h and members.h are for the files of the room.
  */
 #ifndef _PERFCTR_TREE_H
 #define _PERFCTR_TREE_H
@@ -24,10 +24,11 @@ struct pt_regs;
 struct vm_area_struct;
 
 /*
- * tree.c: calls of a descriptor. install takes hw over in any case. -EINTR: the caller is being
- * killed.
+ * tree.c: the calls of a descriptor. They may sleep, and take the tree's lock. A function that
+ * returns int fails with -EINTR if the caller is being killed. perfctr_install() takes over the
+ * reference to hw, also if it fails.
  */
-struct perfctr_context *perfctr_open_tree(struct task_struct *task);	/* or an error */
+struct perfctr_context *perfctr_open_tree(struct task_struct *task);	/* or ERR_PTR() */
 int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
 		    struct perfctr_control *control);
 int perfctr_tree_get_control(struct perfctr_context *ctx, struct perfctr_control *control);
@@ -45,20 +46,23 @@ u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid);
 int perfctr_tree_read_periods(struct perfctr_context *ctx, struct perfctr_periods *periods);
 int perfctr_tree_resume(struct perfctr_context *ctx);
 
-/* record.c: anywhere, without a lock; lost records count */
+/* record.c: from any context, without a lock. True also if there are only lost records. */
 bool perfctr_has_records(const struct perfctr_tree *tree);
 
 /*
- * members.c: what the kernel tells of threads. prepare_child makes the context of current's next
- * child. NULL: the child needs none of its own; -ENOMEM: there is no memory. add_child takes over
- * what prepare_child has returned, in any case, and does not sleep. remove_member ends the thread's
- * membership, as its exit would.
+ * members.c: births and exits of threads.
+ *
+ * perfctr_tree_prepare_child() allocates the context of current's next child. It returns NULL if
+ * the child needs no context of its own, or ERR_PTR(-ENOMEM). perfctr_tree_add_child() takes over
+ * that result in any case, and does not sleep. perfctr_leave() takes current out of its tree, and
+ * out of its group unless the group survives an exec. perfctr_tree_remove_member() ends another
+ * thread's membership of its tree, as the thread's exit would.
  */
 struct perfctr_context *perfctr_tree_prepare_child(gfp_t gfp);
 void perfctr_tree_add_child(struct task_struct *child, struct perfctr_context *ctx);
 void perfctr_leave(void);
 void perfctr_tree_remove_member(struct task_struct *task);
-/* periods.c: current executes a program, and keeps its context. */
+/* periods.c: current executes a file and keeps its context. */
 void perfctr_executes(void);
 
 /* page.c */
@@ -72,7 +76,7 @@ void perfctr_contexts_exit(void);
 size_t perfctr_context_bytes(void);
 u32 perfctr_context_number(void);
 struct perfctr_context *perfctr_find(struct task_struct *task);
-struct task_struct *perfctr_get_task(struct perfctr_context *ctx);	/* NULL: detached */
+struct task_struct *perfctr_get_task(struct perfctr_context *ctx); /* a reference; NULL: detached */
 void perfctr_put(struct perfctr_context *ctx);
 void perfctr_put_tree(struct perfctr_tree *tree);	/* NULL is fine */
 struct perfctr_tree *perfctr_next_tree(struct perfctr_tree *pos);

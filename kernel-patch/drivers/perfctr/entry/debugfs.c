@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /sys/kernel/debug/perfctr: what each CPU's counters did. Reading it costs the others nothing. */
+/* /sys/kernel/debug/perfctr: statistics of each CPU's counters. A read interrupts no CPU. */
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

@@ -29,7 +29,7 @@
 #include "../kernel/user.h"
 #include "entry.h"
 
-static char revoked;	/* its address: private_data of who has called REVOKE */
+static char revoked;	/* its address is the private_data of a file that has called REVOKE */
 
 static long device_ioctl_info(void __user *user)
 {
@@ -84,11 +84,14 @@ static long device_ioctl_info(void __user *user)
 struct descriptor {
 	struct perfctr_context *ctx;
 	struct perfctr_owner owner;
-	bool owns;		/* it made the context; others may only look */
-	struct llist_node closing;	/* when it is in that list */
+	bool owns;		/* made the context; other descriptors may only read it */
+	struct llist_node closing;	/* in the list of this name */
 };
 
-/* A descriptor that was handed on does not hand on the right to choose what is counted. */
+/*
+ * May the caller change the context's control and state? Receiving the descriptor from another
+ * process does not suffice: the caller itself needs the permission to count.
+ */
 static int may_change_context(const struct descriptor *d)
 {
 	if (!d->owns)
@@ -97,7 +100,7 @@ static int may_change_context(const struct descriptor *d)
 	return perfctr_may_count() ?: perfctr_may_change(&d->owner);
 }
 
-/* As perf_events asks of who lets it send signals to other processes. */
+/* May the caller have signals sent to task? The rule is that of perf_events. */
 static bool may_signal(struct task_struct *task)
 {
 	bool capable;
@@ -324,7 +327,7 @@ static int context_mmap(struct file *file, struct vm_area_struct *vma)
 			  -EPERM;
 }
 
-/* -EINTR: it is there still. See perfctr_tree_close(). */
+/* Closes the tree, if d owns it, and frees d. -EINTR: d is not freed, see perfctr_tree_close(). */
 static int free_descriptor(struct descriptor *d)
 {
 	int err = d->owns ? perfctr_tree_close(d->ctx) : 0;
@@ -347,20 +350,20 @@ static void free_closing_descriptors(struct work_struct *work)
 	struct descriptor *d, *next;
 
 	llist_for_each_entry_safe(d, next, llist_del_all(&closing), closing) {
-		free_descriptor(d);	/* it succeeds: nobody kills a worker */
+		free_descriptor(d);	/* succeeds: a worker is never killed */
 		module_put(THIS_MODULE);
 	}
 }
 
 static DECLARE_WORK(closing_work, free_closing_descriptors);
 
-/* A process that is being killed does not wait for the end of a large tree: a worker ends it. */
+/* A process that is being killed does not wait until a large tree is closed: a worker closes it. */
 static int context_release(struct inode *inode, struct file *file)
 {
 	struct descriptor *d = file->private_data;
 
 	if (free_descriptor(d)) {
-		__module_get(THIS_MODULE);	/* the file has it until this returns */
+		__module_get(THIS_MODULE);	/* the file's reference lasts until this returns */
 		if (llist_add(&d->closing, &closing))
 			queue_work(system_unbound_wq, &closing_work);
 	}
@@ -376,7 +379,10 @@ static const struct file_operations context_fops = {
 	.poll = context_poll,
 };
 
-/* The thread has a context already: CAP_PERFMON ends it, as the end of the thread would. */
+/*
+ * Makes a context for task. take: if task has a context already, ends that one as task's exit
+ * would. The caller has CAP_PERFMON then.
+ */
 static struct perfctr_context *make_context(struct task_struct *task, bool take)
 {
 	struct perfctr_context *ctx = perfctr_open_tree(task);
@@ -438,7 +444,10 @@ static int check_open_args(const struct perfctr_open_args *open)
 	return perfmon_capable() ? 0 : -EPERM;
 }
 
-/* A context, and the page and thresholds that it may have, or what keeps one alive. */
+/*
+ * The most memory that a descriptor makes or keeps alive: a context, its tree, and the page and
+ * thresholds that the context may have.
+ */
 static size_t most_descriptor_bytes(void)
 {
 	return sizeof(struct descriptor) + perfctr_context_bytes() + sizeof(struct perfctr_tree) +
@@ -472,8 +481,8 @@ static long device_ioctl_open(const void __user *user)
 }
 
 /*
- * Everything that holds counters is stopped, and nothing can be started before the descriptor is
- * closed: the caller can do with them what it wants.
+ * Stops everything that holds counters. Nothing can be started until the descriptor is closed, so
+ * that the caller may use the counters in any way meanwhile.
  */
 static long device_ioctl_revoke(struct file *file)
 {
@@ -566,11 +575,11 @@ no_lifecycle:
 }
 module_init(perfctr_init);
 
-/* Of the module alone, when no descriptor is left. */
+/* Called for the module alone, when no descriptor is left. */
 static void __exit perfctr_exit(void)
 {
 	misc_deregister(&device);
-	flush_work(&closing_work);	/* no descriptor is left, but its worker may still run */
+	flush_work(&closing_work);	/* the worker may still run after the last close */
 	perfctr_debugfs_exit();
 	perfctr_sessions_exit();
 	perfctr_events_exit();

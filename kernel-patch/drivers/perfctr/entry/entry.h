@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The room entry/: system calls, and what the kernel tells. No other room calls it. The hooks of
- * the patch call cpu/, machine/uncore.c and tree/page.c directly: see <linux/perfctr_hooks.h>.
+ * The room entry/: system calls, and events in the kernel. No other room calls it. The hooks of the
+ * patch call cpu/, machine/uncore.c and tree/page.c directly: see <linux/perfctr_hooks.h>.
  *
- * device.c	/dev/perfctr, the descriptors of contexts, their ioctls; begins and ends all
- * holders.c	trees and sessions that hold counters, and how the administrator takes them back
+ * device.c	/dev/perfctr, the descriptors of contexts, their ioctls; init and exit of the driver
+ * holders.c	trees and sessions that hold counters; their revocation by the administrator
  * lifecycle.c	boot, CPU hotplug, suspend, reboot
- * debugfs.c	what each CPU does
- * patch/events.c	births, exits and exec, as the hooks of the patch tell them
- * module/events.c	what tracepoints tell the module
+ * debugfs.c	statistics of each CPU
+ * patch/events.c	the patch: births, exits and exec, from hooks in the kernel's code
+ * module/events.c	the module: the same, switches and ticks, from tracepoints
  */
 #ifndef _PERFCTR_ENTRY_H
 #define _PERFCTR_ENTRY_H
@@ -17,7 +17,7 @@
 
 struct seq_file;
 
-/* events.c; exit: no descriptor is left */
+/* events.c. perfctr_events_exit() requires that no descriptor is left. */
 int perfctr_events_init(void);
 void perfctr_events_exit(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who holds the counters, and how the administrator takes them back. */
+/* Holders of counters: the list of them, and their revocation by the administrator. */
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -12,7 +12,7 @@
 
 #define MAX_ROOM	65536u
 
-/* False: it holds nothing, or is not for the caller to see. */
+/* False: no member of the tree holds counters, or the caller is being killed. */
 static bool describe_tree(struct perfctr_tree *tree, struct perfctr_holder *holder)
 {
 	holder->kind = PERFCTR_HOLDS_CONTEXT;
@@ -23,7 +23,7 @@ static bool describe_tree(struct perfctr_tree *tree, struct perfctr_holder *hold
 	return true;
 }
 
-/* Calls fn until it says something but 0, which is the result. */
+/* Calls fn for each holder that the caller may see, until fn returns nonzero; returns that or 0. */
 static int walk_holders(perfctr_holder_fn fn, void *arg)
 {
 	struct perfctr_tree *tree = NULL;
@@ -104,7 +104,10 @@ void perfctr_show_holders(struct seq_file *m)
 	walk_holders(show_holder, m);
 }
 
-/* Nobody reserves any more when this is called. */
+/*
+ * Stops all trees and sessions that hold counters. The caller has refused new reservations before:
+ * perfctr_refuse().
+ */
 void perfctr_stop_holders(void)
 {
 	struct perfctr_tree *tree = NULL;

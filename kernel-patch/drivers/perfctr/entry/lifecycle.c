@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The driver and the machine's life: what is there at boot, CPUs that come and go, suspend and
- * resume, reboot.
- */
+/* The driver at boot, CPU hotplug, suspend and resume, and reboot. */
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
 #include <linux/init.h>
@@ -21,13 +18,13 @@
 #include "entry.h"
 
 /*
- * There are no dynamic states for this section: one of an architecture that this is not. A state
- * has one owner: were another driver first to use it in this way, this one would get EBUSY, and
- * not load.
+ * The states that a dying CPU passes through have no dynamic ones among them, so the driver uses a
+ * state of another architecture. A state has one owner: if another driver used it like this first,
+ * this one would get -EBUSY, and not load.
  */
 #define CPUHP_DYING	CPUHP_AP_PERF_XTENSA_STARTING
 
-/* The machine suspends or reboots: no CPU counts, nor one that comes online. */
+/* The machine suspends or reboots: no CPU counts, and a CPU that comes online does not begin to. */
 static bool suspended;
 
 static bool may_cpu_count(unsigned int cpu)
@@ -38,8 +35,8 @@ static bool may_cpu_count(unsigned int cpu)
 }
 
 /*
- * Runs on the CPU that comes online. Its flags may be old: a CPU that has failed to resume is still
- * marked as paused. It never fails, as the kernel would take the CPU down again.
+ * Runs on the CPU that comes online. The CPU's flags may be old: a CPU that has failed to resume is
+ * still marked as paused. Never returns an error, because the kernel would take the CPU down again.
  */
 static int bring_cpu_online(unsigned int cpu)
 {
@@ -63,8 +60,8 @@ static int take_cpu_offline(unsigned int cpu)
 }
 
 /*
- * The last that a CPU does, interrupts off: sessions and threads have left it. When it comes again
- * perf_events may be there first.
+ * Runs on the dying CPU, interrupts off, when sessions and threads have left it. The registers must
+ * be given back, because perf_events may be first to use them when the CPU comes online again.
  */
 static int give_back_registers(unsigned int cpu)
 {
@@ -73,9 +70,9 @@ static int give_back_registers(unsigned int cpu)
 }
 
 /*
- * While devices are suspended, counting pauses: the counters lose their contents, and at the end
- * the time stamp may begin anew. All threads of user space are frozen then: no user instruction
- * is missed.
+ * Counting pauses while devices are suspended: the counters lose their contents, and the time stamp
+ * may start from 0 at resume. All threads of user space are frozen at that time, so that no
+ * instruction of user mode is missed.
  */
 static void pause_cpu(void *unused)
 {
@@ -90,8 +87,8 @@ static void resume_cpu(void *unused)
 }
 
 /*
- * The call takes cpus_read_lock(): a CPU that comes online meanwhile does so before it, and is
- * called, or after it, and sees what was written before.
+ * perfctr_on_all_cpus() takes cpus_read_lock(). A CPU that comes online meanwhile is either online
+ * before that, and is called, or comes online after it, and sees suspended as written here.
  */
 static void set_suspended(bool suspend)
 {
@@ -118,7 +115,7 @@ static int __init probe_device(struct platform_device *device)
 	return 0;
 }
 
-/* A device that is there to be told of suspend and resume. */
+/* The driver of a device that exists only for the callbacks of suspend and resume. */
 static struct platform_driver power_driver = {
 	.driver = {
 		.name = "perfctr",
@@ -126,7 +123,7 @@ static struct platform_driver power_driver = {
 	},
 };
 
-/* The next kernel, or the firmware, finds the counters as this one found them. */
+/* Leaves the counters to the next kernel, or the firmware, as this kernel found them. */
 static int handle_reboot(struct notifier_block *nb, unsigned long event, void *unused)
 {
 	set_suspended(true);

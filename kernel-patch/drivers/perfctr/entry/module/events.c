@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module: what the patch has in the kernel's code, by tracepoints, and where there are none by
- * the function tracer: at the fault of an RDPMC, and at what perf_events does with CR4.PCE and with
- * counters that it believes to be its own.
+ * The module: tracepoints take the place of the patch's hooks in the kernel's code. Where there is
+ * no tracepoint, the function tracer does: at the fault of an RDPMC, and where perf_events changes
+ * CR4.PCE or clears counters that it believes to be its own.
  */
 #include <linux/delay.h>
 #include <linux/ftrace.h>
@@ -38,7 +38,7 @@ static noinline void switch_told_threads(struct task_struct *prev, struct task_s
 	struct perfctr_thread *out = perfctr_find_thread(prev);
 	struct perfctr_thread *in = perfctr_find_thread(next);
 
-	/* Before the gates, with a full barrier: see perfctr_cpu_runs(). */
+	/* Before the gates look for their sessions, with a full barrier: see perfctr_cpu_runs(). */
 	__this_cpu_write(perfctr_running, next);
 	if (in)
 		perfctr_thread_settle(in, raw_smp_processor_id());
@@ -47,7 +47,7 @@ static noinline void switch_told_threads(struct task_struct *prev, struct task_s
 	perfctr_switch_threads(prev, next, out ?: &perfctr_nobody, in ?: &perfctr_nobody);
 	__this_cpu_write(perfctr_switching_to, NULL);
 	if (out)
-		smp_store_release(&out->cpu, PERFCTR_CPU_NONE);	/* what the switch wrote before */
+		smp_store_release(&out->cpu, PERFCTR_CPU_NONE);	/* after all writes of the switch */
 }
 
 static noinline void switch_to_rdpmc_thread(struct task_struct *next)
@@ -57,7 +57,7 @@ static noinline void switch_to_rdpmc_thread(struct task_struct *next)
 		perfctr_rdpmc_enabled(next->mm);
 }
 
-/* The run queue is locked, interrupts are off, the address space is that of prev. */
+/* The run queue is locked, interrupts are off, and the address space is still that of prev. */
 static void probe_switch(void *unused, bool preempt, struct task_struct *prev,
 			 struct task_struct *next, unsigned int prev_state)
 {
@@ -69,7 +69,7 @@ static void probe_switch(void *unused, bool preempt, struct task_struct *prev,
 		switch_to_rdpmc_thread(next);
 }
 
-/* Since Linux 7 the probe of a tracepoint can be preempted, and is no reader of RCU by itself. */
+/* Since Linux 7 the probe of a tracepoint can be preempted, and is not an RCU reader by itself. */
 static bool has_entry(const struct task_struct *task)
 {
 	bool found;
@@ -80,15 +80,15 @@ static bool has_entry(const struct task_struct *task)
 	return found;
 }
 
-/* The child is complete, can be found, and has not run; current is its parent. */
+/* child is complete, other threads can find it, and it has not run. current is its parent. */
 static void probe_fork(void *unused, struct task_struct *parent, struct task_struct *child)
 {
-	/* Nothing of perf_events is mapped there: fork has copied its parent's permission. */
+	/* perf_events has mapped nothing there: fork has copied the parent's permission. */
 	if (child->mm && child->mm != parent->mm)
 		atomic_set(&child->mm->context.perf_rdpmc_allowed, 0);
 	if (!has_entry(parent))
 		return;
-	/* Against perfctr_attach(). Interrupts on: who has the lock may interrupt this CPU. */
+	/* Excludes perfctr_attach(). Interrupts stay on: the lock's holder may call this CPU. */
 	task_lock(child);
 	perfctr_tree_add_child(child, NULL);
 	task_unlock(child);
@@ -107,7 +107,10 @@ static void run_leave_work(struct callback_head *work)
 		module_put(THIS_MODULE);
 }
 
-/* current's, which has an entry. It is told before it goes on in user mode, or to its parent. */
+/*
+ * Queues perfctr_leave() for current, which has an entry. The work runs before current goes on in
+ * user mode, or before current's parent is told of the exit.
+ */
 static void queue_leave_work(enum task_work_notify_mode mode)
 {
 	struct perfctr_thread *thread = perfctr_thread_pin(current);
@@ -119,7 +122,7 @@ static void queue_leave_work(enum task_work_notify_mode mode)
 		return;
 	}
 	thread->dropping = true;
-	/* Until then it may wait for others as long as they like: who unloads is refused. */
+	/* Until the work runs, current may wait for any time: the module must not be unloaded. */
 	thread->holds_module = try_module_get(THIS_MODULE);
 	init_task_work(&thread->leave, run_leave_work);
 	if (task_work_add(current, &thread->leave, mode)) {
@@ -130,15 +133,15 @@ static void queue_leave_work(enum task_work_notify_mode mode)
 	}
 }
 
-/* Before exit_task_work(), which comes before the parent is told. */
+/* Called before exit_task_work(), which runs before the parent is told. */
 static void probe_exit(void *unused, PERFCTR_EXIT_TELLS)
 {
-	smp_mb();	/* PF_EXITING before the entry: who makes one looks the other way round */
+	smp_mb();	/* PF_EXITING before the entry; pairs with perfctr_thread_make() */
 	if (!hlist_empty(&perfctr_threads[perfctr_hash(task)]))
 		queue_leave_work(TWA_NONE);
 }
 
-/* Has executed a file; its first instruction comes after the work. */
+/* task has executed a file. Its first instruction comes after the queued work. */
 static void probe_exec(void *unused, struct task_struct *task, pid_t old_pid,
 		       struct linux_binprm *bprm)
 {
@@ -168,20 +171,20 @@ static void tick_this_cpu(void)
 	local_irq_restore(flags);
 }
 
-/* The interrupt of the local timer, */
+/* The tick comes by the interrupt of the local timer, */
 static void probe_tick(void *unused, int vector)
 {
 	tick_this_cpu();
 }
 
-/* ... or of another one: what expires is the tick, or comes as often. */
+/* ... or by that of another timer: the hrtimer that expires is the tick, or expires as often. */
 static void probe_timer(void *unused, PERFCTR_EXPIRY_TELLS)
 {
 	if (in_hardirq())
 		tick_this_cpu();
 }
 
-/* In the place of fixup_vdso_exception(): the fault has been dealt with. */
+/* Runs instead of fixup_vdso_exception(), for a fault that the driver has handled. */
 static noinline bool is_fault_fixed(struct pt_regs *regs, int trap, unsigned long error_code,
 				    unsigned long address)
 {
@@ -199,12 +202,15 @@ static void handle_fault_entry(unsigned long ip, unsigned long parent_ip, struct
 		regs->ip = (unsigned long)is_fault_fixed;
 }
 
-/* In the place of perf_clear_dirty_counters(). */
+/* Runs instead of perf_clear_dirty_counters(). */
 static noinline void clear_no_counters(void)
 {
 }
 
-/* The counters that it left counts in are ours meanwhile, or were, and have been cleared. */
+/*
+ * While this CPU's counters are the driver's, or have yet to be given back, the counters in which
+ * perf_events left counts hold none of them any more: perf_events must not clear them.
+ */
 static void handle_clear_dirty_entry(unsigned long ip, unsigned long parent_ip,
 				     struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
@@ -215,7 +221,7 @@ static void handle_clear_dirty_entry(unsigned long ip, unsigned long parent_ip,
 static void learn_settings(struct work_struct *work);
 static DECLARE_DELAYED_WORK(learn_work, learn_settings);
 
-/* The file says it some time after CR4 does. */
+/* The setting's file shows a change some time after CR4 does. */
 #define LEARN_AFTER	(HZ / 10)
 
 static void learn_settings(struct work_struct *work)
@@ -227,7 +233,7 @@ static void learn_settings(struct work_struct *work)
 
 static bool telling;	/* between begin_events() and end_events() */
 
-/* The kernel is about to set or clear CR4.PCE of this CPU: for a mapping, or for everybody. */
+/* The kernel is about to set or clear CR4.PCE of this CPU: for a mapping, or for all processes. */
 static void handle_update_pce_entry(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
@@ -245,12 +251,12 @@ static void handle_update_pce_entry(unsigned long ip, unsigned long parent_ip,
 }
 
 /*
- * The tracer calls a function with preemption off, and not within itself. While one is registered
- * the administrator cannot switch the tracer off, and while it is off none can be registered: a
- * thread whose RDPMC nobody emulates would be killed.
+ * The tracer calls a function with preemption off, and not recursively. While a function is
+ * registered, the administrator cannot switch the tracer off, and while the tracer is off, none can
+ * be registered: otherwise a thread whose RDPMC is not emulated would be killed.
  */
 #define ENTRY_FLAGS	(FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT)
-/* One that changes where the kernel goes on. */
+/* For a function that changes where the kernel goes on. */
 #define WAY_FLAGS	(ENTRY_FLAGS | FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY)
 
 static struct entry {
@@ -289,8 +295,9 @@ static int register_entry(struct entry *entry)
 }
 
 /*
- * From the first use on, to the end of the module: to unregister one waits until every thread that
- * can run has run, and nobody shall wait for that to count again. They are seldom called.
+ * Called at each first use. The entries stay registered until the module is unloaded: unregistering
+ * waits until every thread that can run has run, and a user who counts again must not have to wait
+ * for that. The traced functions are seldom called.
  */
 static int register_entries(void)
 {
@@ -390,7 +397,7 @@ static void give_pce_back(void *unused)
 	perfctr_pce_give_back();
 }
 
-/* No page is mapped any more. */
+/* Called when no page is mapped any more. */
 static void end_events(void)
 {
 	on_each_cpu(give_pce_back, NULL, true);
@@ -431,8 +438,9 @@ int perfctr_events_init(void)
 }
 
 /*
- * No descriptor is left: what threads still have is the marks of dead groups. Who has taken the
- * last of them out of the table may be about to say so, and be preempted in this code.
+ * No descriptor is left: threads can only have marks of dead groups. The thread that has removed
+ * the last entry from the table may have been preempted in this module's code, before its
+ * perfctr_hooks_put() returns: hence synchronize_rcu_tasks().
  */
 void perfctr_events_exit(void)
 {
@@ -451,7 +459,7 @@ void perfctr_events_exit(void)
 	perfctr_security_close();
 	perfctr_settings_close();
 	free_entries();
-	synchronize_rcu_tasks();	/* in is_fault_fixed() or clear_no_counters() */
+	synchronize_rcu_tasks();	/* threads in is_fault_fixed() or clear_no_counters() */
 }
 
 MODULE_LICENSE("GPL");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The patch: what the hooks in the kernel's code call of births and exits. */
+/* The patch: births, exits and exec, called from the hooks in the kernel's code. */
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/perfctr_hooks.h>
@@ -17,7 +17,10 @@ void perfctr_events_exit(void)
 {
 }
 
-/* current has a context and makes task. What can fail or sleep is done now. */
+/*
+ * current, which has a context, creates task. Does everything that can fail or sleep, and leaves
+ * the child's context in task. 0 or -ENOMEM.
+ */
 int perfctr_prepare_child_task(struct task_struct *task)
 {
 	struct perfctr_context *ctx = perfctr_tree_prepare_child(GFP_KERNEL);
@@ -28,7 +31,7 @@ int perfctr_prepare_child_task(struct task_struct *task)
 	return 0;
 }
 
-/* ... and the creation of task cannot fail any more. Locks are held: this must not sleep. */
+/* The creation of task cannot fail any more. The caller holds locks: this must not sleep. */
 void perfctr_add_child_task(struct task_struct *task)
 {
 	struct perfctr_context *ctx = task->thread.perfctr.context;
@@ -45,7 +48,7 @@ void perfctr_exec_task(bool follows)
 		perfctr_leave();
 }
 
-/* task is current, which exits, or a thread whose birth failed. */
+/* task is current, which exits, or a thread whose creation has failed. */
 void perfctr_detach_task(struct task_struct *task)
 {
 	if (task == current) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the core kernel calls of the perfctr driver; nothing at all without CONFIG_PERFCTR. */
+/* The core kernel's calls of the perfctr driver; nothing at all without CONFIG_PERFCTR. */
 #ifndef _LINUX_PERFCTR_HOOKS_H
 #define _LINUX_PERFCTR_HOOKS_H
 
@@ -15,9 +15,9 @@ struct task_struct;
 #include <linux/sched.h>
 
 DECLARE_STATIC_KEY_FALSE(perfctr_gated);	/* some session is started */
-DECLARE_STATIC_KEY_FALSE(perfctr_shows_uncore);	/* RDPMC does */
+DECLARE_STATIC_KEY_FALSE(perfctr_shows_uncore);	/* RDPMC shows counters of the uncore */
 
-void __switch_to_xtra(struct task_struct *prev, struct task_struct *next);	/* of the kernel */
+void __switch_to_xtra(struct task_struct *prev, struct task_struct *next);	/* the kernel's */
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
 int perfctr_prepare_child_task(struct task_struct *child);
 void perfctr_add_child_task(struct task_struct *child);
@@ -29,17 +29,17 @@ bool perfctr_may_rdpmc(struct mm_struct *mm);
 void perfctr_rdpmc_enabled(struct mm_struct *mm);
 bool perfctr_emulate_rdpmc(struct pt_regs *regs);
 
-/* perfctr-watchdog.c: has somebody reserved the register? */
+/* perfctr-watchdog.c: is the register reserved? */
 bool perfctr_nmi_is_reserved(unsigned int msr);
 bool evntsel_nmi_is_reserved(unsigned int msr);
 
 /*
- * Others who use the counters, or their interrupt, and reserve no register: Processor Trace, BTS
- * and KVM's mediated PMU. -1: the driver has the counters.
+ * The number of strangers: users of the counters, or of their interrupt, that reserve no register,
+ * which are Processor Trace, BTS and KVM's mediated PMU. -1: the driver has the counters.
  */
 extern atomic_t perfctr_strangers;
 
-/* False: not now. */
+/* Lets a stranger use the counters. False: the driver has them now. */
 static inline bool perfctr_let_in(void)
 {
 	return atomic_inc_unless_negative(&perfctr_strangers);
@@ -58,7 +58,10 @@ static inline void perfctr_copy_thread(struct task_struct *child)
 	clear_tsk_thread_flag(child, TIF_PERFCTR);
 }
 
-/* current creates child, which may still fail: makes what perfctr_add_child() will need. */
+/*
+ * current creates child, which may still fail. Allocates what perfctr_add_child() will need. May
+ * sleep. 0 or -ENOMEM.
+ */
 static inline int perfctr_prepare_child(struct task_struct *child)
 {
 	if (unlikely(current->thread.perfctr.context))
@@ -66,7 +69,10 @@ static inline int perfctr_prepare_child(struct task_struct *child)
 	return 0;
 }
 
-/* Nobody has seen the child yet, and its creation cannot fail any more. Locks are held. */
+/*
+ * The creation of child cannot fail any more, and no other thread has seen child yet. The caller
+ * holds locks: this must not sleep.
+ */
 static inline void perfctr_add_child(struct task_struct *child)
 {
 	if (unlikely(current->thread.perfctr.context || current->thread.perfctr.mark ||
@@ -74,21 +80,21 @@ static inline void perfctr_add_child(struct task_struct *child)
 		perfctr_add_child_task(child);
 }
 
-/* The thread exits, or was never born. */
+/* tsk exits, or its creation has failed. */
 static inline void perfctr_drop(struct task_struct *tsk)
 {
 	if (unlikely(tsk->thread.perfctr.context || tsk->thread.perfctr.mark))
 		perfctr_detach_task(tsk);
 }
 
-/* current executes a file. follows: what it has of ours may follow it there. */
+/* current executes a file. follows: its context and its mark may follow it into the file. */
 static inline void perfctr_exec(bool follows)
 {
 	if (unlikely(current->thread.perfctr.context || current->thread.perfctr.mark))
 		perfctr_exec_task(follows);
 }
 
-/* On the timer interrupt, interrupts off. */
+/* Called by the timer interrupt, interrupts off. */
 static inline void perfctr_tick(void)
 {
 	if (unlikely(test_thread_flag(TIF_PERFCTR)) || static_branch_unlikely(&perfctr_gated))
@@ -97,14 +103,14 @@ static inline void perfctr_tick(void)
 		perfctr_tick_uncore();
 }
 
-/* May code of mm execute RDPMC on this CPU, by perf_events' leave or the driver's? */
+/* May user code of mm execute RDPMC on this CPU, because perf_events or the driver allows it? */
 static inline bool perfctr_rdpmc_allowed(struct mm_struct *mm)
 {
 	return READ_ONCE(mm->context.rdpmc_allowed) &&
 	       (atomic_read(&mm->context.perf_rdpmc_allowed) || perfctr_may_rdpmc(mm));
 }
 
-/* After a fault of user mode, interrupts on. True: it may go on. */
+/* After a fault of user mode, interrupts on. True: the fault has been handled. */
 static inline bool perfctr_fixup_rdpmc(struct pt_regs *regs)
 {
 	return unlikely(atomic_read(&current->mm->context.perfctr_pages)) &&

@@ -12,7 +12,7 @@ int perfctr_lock_access(struct task_struct *task, unsigned int mode)
 	u64 image;
 	int err;
 
-	/* If the thread has executed a file since the question, the question is repeated. */
+	/* If task executes a file between the question and the lock, the question is repeated. */
 	for (;;) {
 		image = READ_ONCE(task->self_exec_id);
 		err = perfctr_ask_access(task, mode);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What Linux 6.1 and 7.3 lack of the interfaces of 6.12, under the names of 6.12. */
+/* Interfaces of Linux 6.12 that 6.1 or 7.3 lack or name differently, under the names of 6.12. */
 #ifndef _PERFCTR_COMPAT_H
 #define _PERFCTR_COMPAT_H
 
@@ -11,7 +11,7 @@
 #include <linux/security.h>
 #include <linux/slab.h>
 
-#define PF_USER_WORKER	0	/* 6.1 has none but those of io_uring */
+#define PF_USER_WORKER	0	/* 6.1 has no user workers except those of io_uring */
 #define SLAB_NO_MERGE	0	/* 6.1 cannot: other objects may share the cache */
 
 /* No security module of 6.1 looks at the attributes. */
@@ -49,7 +49,7 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0) || LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #include <linux/task_work.h>
 
-#define TWAF_NO_ALLOC	0	/* 6.1 cannot, and since 6.15 none allocates */
+#define TWAF_NO_ALLOC	0	/* 6.1 lacks the flag; since 6.15 task_work_add() never allocates */
 #endif
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who pays: memory is charged to the cgroup of who causes it, and bounded for each user. */
+/* Accounts: memory is charged to the cgroup of the caller, and each user's memory is bounded. */
 #include <linux/atomic.h>
 #include <linux/capability.h>
 #include <linux/cpumask.h>
@@ -27,16 +27,16 @@ static unsigned int user_kb = 2048;
 module_param(user_kb, uint, 0644);
 MODULE_PARM_DESC(user_kb, "memory that a user without CAP_PERFMON may have, in KB for each CPU");
 
-/* A session takes its counters from everybody. */
+/* A session takes its counters from all other users. */
 static unsigned int user_session_counters = 2;
 module_param(user_session_counters, uint, 0644);
 MODULE_PARM_DESC(user_session_counters, "counters that a user's unprivileged sessions may have");
 
-/* What a user has. It is also kept for users with CAP_PERFMON, who have no limit. */
+/* The account of a user. A user with CAP_PERFMON has an account, too, but no limit. */
 struct perfctr_account {
 	struct hlist_node node;
 	kuid_t uid;
-	unsigned int owners;		/* these three under accounts_lock */
+	unsigned int owners;		/* this and the next two under accounts_lock */
 	u32 session_counters;
 	unsigned int session_places;
 	atomic_long_t bytes;
@@ -56,7 +56,10 @@ static struct perfctr_account *find_account(kuid_t uid)
 	return NULL;
 }
 
-/* *fresh becomes the user's account, and NULL, if the user has none. */
+/*
+ * Returns the user's account, with one more owner. If there is none, *fresh, unless NULL, becomes
+ * the account, and *fresh becomes NULL. Returns NULL if both are missing.
+ */
 static struct perfctr_account *find_or_add_account(kuid_t uid, struct perfctr_account **fresh)
 {
 	struct perfctr_account *account;
@@ -165,9 +168,9 @@ void perfctr_give_session_place(struct perfctr_owner *owner)
 }
 
 /*
- * The caller's objects are charged to this user. A user can create a namespace with many ids, see
- * subuid(5): they share the creator's account. In a namespace that root has created, such as a
- * container's, each id has an account of its own.
+ * The user whose account the caller's objects are charged to. A user can create a namespace with
+ * many ids, see subuid(5): these ids share the creator's account. In a namespace that root has
+ * created, such as a container's, each id has an account of its own.
  */
 static kuid_t user_who_pays(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Looking through all threads of the machine, some at a time: there may be a great many, of others,
- * and nobody is to be held up for as long as that takes.
+ * A walk over all threads of the machine, AT_ONCE at a time: there may be a great many, and other
+ * threads must not be held up for as long as the walk takes.
  */
 #include <linux/bitmap.h>
 #include <linux/idr.h>
@@ -21,15 +21,15 @@
 #define AT_ONCE	64
 
 /*
- * Goes through thread numbers in the order in which they are given away, beginning with the one
- * that comes next: round to it and on to the one that comes next by then. So who is made meanwhile
- * is looked at after its maker.
+ * Visits thread numbers in the order in which the kernel assigns them. Begins with the number that
+ * is next to be assigned, goes round to it, and on to the number that is next by then. So a thread
+ * created meanwhile is visited after its creator.
  */
 struct walk {
 	const struct perfctr_search *search;
 	int first;
 	int next;
-	bool round;		/* beyond the last number and begun anew */
+	bool round;		/* has passed the last number and gone on from the first */
 	struct perfctr_threads *threads;
 };
 
@@ -42,7 +42,7 @@ static bool is_walk_done(const struct walk *walk, int nr)
 {
 	int last = walk->search->once ? walk->first : next_number_to_give();
 
-	/* When they have gone beyond the last number too, all are looked at again. */
+	/* If the assignment of numbers has passed the last one too, all are visited again. */
 	return walk->round && last >= walk->first && nr >= last;
 }
 
@@ -75,14 +75,17 @@ static void set_process_known(struct perfctr_threads *threads, const struct task
 	__assign_bit(task->tgid, threads->below, below);
 }
 
-/* Its number may have been another's. */
+/* The number of task's process may have belonged to another process before. */
 static void forget_process(struct perfctr_threads *threads, const struct task_struct *task)
 {
 	if (task->tgid < threads->n_known)
 		__clear_bit(task->tgid, threads->known);
 }
 
-/* What is between here and the first that is known is known then: nothing is climbed twice. */
+/*
+ * Is task in top's process, or in one below it? Climbs to the first process that is known, and
+ * makes all processes on the way known, so that none is climbed twice. Under RCU.
+ */
 static bool is_task_below(struct perfctr_threads *threads, struct task_struct *task,
 			  struct task_struct *top)
 {
@@ -123,7 +126,7 @@ static void look_at_task(struct walk *walk, struct task_struct *task)
 		threads->task[threads->n++] = get_task_struct(task);
 }
 
-/* False when there are no more. */
+/* False: the walk is done. */
 static bool look_at_some_tasks(struct walk *walk)
 {
 	struct pid *pid = NULL;

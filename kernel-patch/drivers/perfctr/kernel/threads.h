@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Looking through all threads of the machine. */
+/* A walk over all threads of the machine. */
 #ifndef _PERFCTR_THREADS_H
 #define _PERFCTR_THREADS_H
 
@@ -7,29 +7,29 @@
 
 struct task_struct;
 
-/* Which threads: fn is called under RCU. */
+/* Which threads to find: those in scope for which fn returns true. fn is called under RCU. */
 struct perfctr_search {
-	struct task_struct *top;	/* NULL: everybody */
+	struct task_struct *top;	/* NULL: all threads */
 	u32 scope;			/* PERFCTR_MARK_*, of top */
-	bool once;			/* none twice, but perhaps not those made meanwhile */
+	bool once;			/* visits none twice; may miss threads created meanwhile */
 	bool (*fn)(struct task_struct *task, const void *arg);
 	const void *arg;
 };
 
-/* Those found, with a reference to each. */
+/* The threads that were found, with a reference to each. */
 struct perfctr_threads {
 	struct task_struct **task;
 	unsigned int n;
 	unsigned int room;
-	/* By the number of a process: is it known to be below the search's top, or not to be? */
+	/* Bits by process number: is the process below top, and is that bit known to be right? */
 	int n_known;
 	unsigned long *known;
 	unsigned long *below;
 };
 
 /*
- * Finds those of a search: 0, -ENOMEM, or -EINTR when the caller is being killed. When it is not
- * the first search, nothing can fail for want of memory: it finds as many as there is room for.
+ * Adds to threads those that search finds. 0; -ENOMEM; -EINTR: the caller is being killed. Only the
+ * first search with threads allocates memory. Later ones find as many as there is room for.
  */
 int perfctr_find_threads(struct perfctr_threads *threads, const struct perfctr_search *search);
 void perfctr_put_threads(struct perfctr_threads *threads);	/* leaves the room */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* CONTROL and READ, as contexts and sessions have them: the structs come and go here. */
+/* CONTROL and READ of contexts and sessions: the structs are copied in and out here. */
 #include <linux/slab.h>
 #include "user.h"
 
@@ -33,7 +33,7 @@ long perfctr_user_control(void __user *user, perfctr_control_fn fn, void *object
 	return err;
 }
 
-/* Of the size that we know, in memory that is there, as most are. False: look more closely. */
+/* The fast way: a struct of the size of this kernel's, in present memory. False: try the other. */
 static bool get_counts(struct perfctr_counts *counts, const struct perfctr_counts __user *user)
 {
 	const u8 __user *end = (const u8 __user *)(user + 1);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Structs of user space carry their size in the first word. In: user's struct into known bytes at
- * arg, the rest zero. Out: as much of it as the user has room for.
+ * Structs of user space carry their size in the first word. perfctr_get_struct() copies the user's
+ * struct to arg, which has room for known bytes, and fills the rest of arg with zeros.
+ * perfctr_put_struct() copies as much of arg as the user has room for. 0; -EFAULT; -EINVAL: too
+ * short; -E2BIG: longer than a page, or not zero beyond the known bytes.
  */
 #ifndef _PERFCTR_USER_H
 #define _PERFCTR_USER_H
@@ -28,8 +30,9 @@ static inline int perfctr_get_struct(void *arg, size_t known, const void __user 
 }
 
 /*
- * Into zeroes, of a struct whose rest the driver only writes. Its last byte is looked at, so that a
- * struct which ends in no memory is refused before any of it is written.
+ * As perfctr_get_struct(), for a struct of which the driver reads only the first head bytes, and
+ * only writes the rest: arg is zero before. Reads the last byte of the user's struct, so that a
+ * struct that ends in no memory is refused before any of it is written.
  */
 static inline int perfctr_get_head(void *arg, size_t head, size_t known, const void __user *user,
 				   u32 *size)
@@ -56,8 +59,8 @@ static inline int perfctr_put_struct(void __user *user, const void *arg, size_t 
 
 typedef int (*perfctr_control_fn)(void *object, struct perfctr_control *control);
 /*
- * The struct is zero but for size, scope and the known flags that were set, and is given to the
- * user when fn gives 0.
+ * counts is zero except for size, scope and those of the known flags that the user set. It is
+ * copied to the user if fn returns 0.
  */
 typedef int (*perfctr_counts_fn)(void *object, struct perfctr_counts *counts);
 

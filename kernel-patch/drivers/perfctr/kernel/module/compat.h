@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* compat.h, of what the module alone uses. */
+/* As ../compat.h, for interfaces that the module alone uses. */
 #ifndef _PERFCTR_COMPAT_MODULE_H
 #define _PERFCTR_COMPAT_MODULE_H
 
@@ -26,7 +26,7 @@
 #define PERFCTR_EXIT_TELLS	struct task_struct *task, bool group_dead
 #define PERFCTR_EXPIRY_TELLS	struct hrtimer *timer, ktime_t now
 
-/* A thread with an address space, which it keeps meanwhile. */
+/* task has an address space, and keeps it meanwhile. */
 static inline bool perfctr_is_dumpable(struct task_struct *task)
 {
 	bool dumpable;
@@ -51,19 +51,19 @@ struct dentry;
 struct path;
 struct vfsmount;
 
-/* Exported, and declared for file systems alone. */
+/* The kernel exports this function, but declares it for its own file systems alone. */
 int vfs_path_lookup(struct dentry *root, struct vfsmount *mount, const char *name,
 		    unsigned int flags, struct path *path);
 #endif
 
 /*
- * May the caller count kernel mode, or CPUs? 0 or an error, by perf_event_paranoid and the security
- * modules. 0, too, where the kernel exports no function that asks them.
+ * May the caller count kernel mode, or CPUs? perf_event_paranoid and the security modules decide. 0
+ * or an error; always 0 where the kernel exports no function that asks them.
  */
 static inline int perfctr_ask_of_kernel(void)
 {
 #if defined(PERFCTR_ALLOW_BY_ATTR)
-	/* A BPF program may look at these. */
+	/* A BPF program that decides may look at these attributes. */
 	struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .size = sizeof(attr) };
 
 	return perf_allow_kernel(&attr);

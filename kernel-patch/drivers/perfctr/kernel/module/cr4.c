@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module, since Linux 7: CR4.PCE of this CPU. The kernel has a copy of CR4, which none but KVM
- * may change, and writes the register when the copy changes. So the register may differ from the
- * copy for one address space, and is as the copy says again before the kernel does anything with
- * that bit, and before anything else runs.
+ * The module, since Linux 7: CR4.PCE of this CPU. The kernel has a copy of CR4, which no module but
+ * KVM can change, and writes the register when the copy changes. So the module lets the register
+ * differ from the copy for one address space. It restores the register before the kernel uses that
+ * bit, and before any other address space runs.
  */
 #include <linux/sched.h>
 #include <asm/processor-flags.h>
@@ -14,7 +14,7 @@
 DEFINE_PER_CPU(u64, perfctr_pce_changed);
 static DEFINE_PER_CPU(bool, pce_of_copy);
 
-/* What __write_cr4() calls may not be exported. */
+/* Not __write_cr4(): functions that it calls may not be exported. */
 static void write_pce(bool set)
 {
 	unsigned long cr4 = native_read_cr4() & ~X86_CR4_PCE;

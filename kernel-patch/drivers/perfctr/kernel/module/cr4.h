@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The module: CR4.PCE of this CPU, interrupts off. Where the kernel lets its copy of CR4 be changed
- * that is all there is to it; else see cr4.c.
+ * The module: CR4.PCE of this CPU, interrupts off. Before Linux 7 the module can change the
+ * kernel's copy of CR4, and does no more than that. For later kernels see cr4.c.
  */
 #ifndef _PERFCTR_CR4_MODULE_H
 #define _PERFCTR_CR4_MODULE_H
@@ -19,9 +19,9 @@ DECLARE_PER_CPU(u64, perfctr_pce_changed);
 
 bool perfctr_pce_is_set(void);
 void perfctr_pce_change(bool set);	/* for the address space of this CPU */
-void perfctr_pce_give_back(void);	/* the kernel is about to look, or to change it */
+void perfctr_pce_give_back(void);	/* the kernel is about to read or change the bit */
 
-/* The CPU comes to another address space, or to that of nobody. */
+/* The CPU is about to switch to another address space, or to none. */
 static __always_inline void perfctr_pce_leave(const struct mm_struct *next)
 {
 	u64 changed = __this_cpu_read(perfctr_pce_changed);

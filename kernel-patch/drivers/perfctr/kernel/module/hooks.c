@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module: who wants to be told. The kernel tells while there are descriptors or threads of
- * ours, and a kernel without them executes what it executed before.
+ * The module: when the driver is told of switches, births and exits. It is told while it has
+ * descriptors, or threads in its table. Otherwise the kernel executes the same code as without the
+ * module.
  */
 #include <linux/atomic.h>
 #include <linux/jiffies.h>
@@ -21,7 +22,7 @@ static atomic_t users;		/* descriptors, and threads in the table */
 static DEFINE_MUTEX(events_lock);
 static bool begun;
 
-/* The kernel exports none. */
+/* The kernel exports no vector. */
 bool perfctr_vector_init(void (*fn)(void))
 {
 	return false;
@@ -70,7 +71,10 @@ static void end_unused_events(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(end_work, end_unused_events);
 
-/* Not at once: who opens one after the other would have the kernel's code written all the time. */
+/*
+ * Not at once: a program that opens and closes one context after the other would have the kernel's
+ * code patched all the time.
+ */
 #define END_AFTER	(2 * HZ)
 
 void perfctr_hooks_hold(void)
@@ -125,7 +129,7 @@ int perfctr_pid_max(void)
 	return PID_MAX_LIMIT;
 }
 
-/* Whose reservation does not know these addresses must not use them. */
+/* A kernel that knows these addresses uses them, but its reservations do not cover them. */
 bool perfctr_excludes_v6(void)
 {
 #ifdef MSR_IA32_PMC_V6_GP0_CTR

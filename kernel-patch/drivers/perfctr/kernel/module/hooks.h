@@ -16,11 +16,11 @@
 #define PERFCTR_PORT_FEATURES	PERFCTR_FEATURE_MODULE
 #define PERFCTR_ASKING_DISTURBS	true
 #define PERFCTR_TELLS_TO_THE_END	false
-#define PERFCTR_SWITCH_FINDS_THREADS	/* ... and gives them to perfctr_switch_threads() */
+#define PERFCTR_SWITCH_FINDS_THREADS	/* the probe passes them to perfctr_switch_threads() */
 
 /* hooks.c */
 
-/* Sessions that are started. */
+/* The number of started sessions. */
 extern atomic_t perfctr_n_gated;
 
 static __always_inline bool perfctr_is_gated(void)
@@ -31,7 +31,7 @@ static __always_inline bool perfctr_is_gated(void)
 bool perfctr_user_rdpmc(void);
 atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm);
 
-/* The kernel does what other flags want by itself. */
+/* The kernel itself does what other flags require. */
 static __always_inline bool perfctr_switch_has_more(struct task_struct *prev,
 						    struct task_struct *next)
 {
@@ -47,9 +47,9 @@ static inline void perfctr_switch_rest(struct task_struct *prev, struct task_str
 {
 }
 
-/* entry/module/events.c gives these to this room. */
+/* Functions of upper rooms, which entry/module/events.c passes to this room. */
 struct perfctr_events {
-	int (*begin)(void);	/* the kernel tells from now on */
+	int (*begin)(void);	/* the driver is told from now on; 0 or an error */
 	void (*end)(void);
 	bool (*may_rdpmc)(struct mm_struct *mm);
 	void (*rdpmc_enabled)(struct mm_struct *mm);
@@ -57,24 +57,24 @@ struct perfctr_events {
 };
 
 void perfctr_set_events(const struct perfctr_events *told);
-void perfctr_hooks_hold(void);	/* one more, where there is one */
+void perfctr_hooks_hold(void);	/* one more user, where there is one already */
 bool perfctr_hooks_in_use(void);
-void perfctr_hooks_flush(void);	/* the kernel tells nothing any more */
+void perfctr_hooks_flush(void);	/* without users: ends the telling at once */
 bool perfctr_may_rdpmc_now(struct mm_struct *mm);
 void perfctr_tell_rdpmc(struct mm_struct *mm);
-bool perfctr_cpu_is_not_perfs(void);	/* this CPU's counters are ours */
+bool perfctr_cpu_is_not_perfs(void);	/* the driver has taken this CPU's counters */
 DECLARE_PER_CPU(bool, perfctr_idle_watched);
 
-/* settings.c: files of the administrator's. */
+/* settings.c: the administrator's settings. */
 void perfctr_settings_open(void);
 void perfctr_settings_close(void);
 int perfctr_paranoid(void);		/* perf_event_paranoid */
-int perfctr_ptrace_scope(void);		/* Yama's, 0 where there is none */
+int perfctr_ptrace_scope(void);		/* of Yama; 0 without Yama */
 extern const struct cred *perfctr_kernel_cred;	/* to read files with; NULL: no memory */
 
 /*
- * perfctr_may_access(), and then the security modules, which the module cannot ask under the lock.
- * It sleeps. 0 or an error.
+ * Asks perfctr_may_access(), and then the security modules, which the module cannot ask under
+ * exec_update_lock. Sleeps. 0 or an error.
  */
 int perfctr_ask_access(struct task_struct *task, unsigned int mode);
 

@@ -19,7 +19,8 @@
 /*
  * No exported function asks SELinux whether the caller may open a descriptor of perf_events. So
  * SELinux is asked whether the caller may count kernel mode, which no policy allows without the
- * other. The caller has CAP_PERFMON for the question, as perf_event_paranoid would answer it else.
+ * other. The caller has CAP_PERFMON during the question: otherwise perf_event_paranoid could
+ * decide.
  */
 static int ask_selinux(void)
 {
@@ -88,7 +89,7 @@ int perfctr_may_change(const struct perfctr_owner *owner)
 	return ask_selinux();
 }
 
-/* Its credentials and capabilities are no more than the caller's. */
+/* Has task the caller's ids and user namespace, and no capability that the caller lacks? */
 static bool is_no_more_than_caller(struct task_struct *task)
 {
 	const struct cred *cred = current_cred(), *other;
@@ -121,7 +122,7 @@ static bool is_descendant(struct task_struct *task)
 	bool found = false;
 
 	rcu_read_lock();
-	/* The parents of who has been reaped may be gone. */
+	/* The parents of a thread that has been reaped may be gone. */
 	for (pos = task; pid_alive(task) && pos->pid && !found;
 	     pos = rcu_dereference(pos->real_parent))
 		found = same_thread_group(pos, current);
@@ -130,8 +131,8 @@ static bool is_descendant(struct task_struct *task)
 }
 
 /*
- * Without the security modules, and therefore as if Yama's scope were 1 at least: only descendants
- * of the caller.
+ * Asks no security module. Therefore it answers as if Yama's scope were at least 1: only
+ * descendants of the caller may be accessed.
  */
 bool perfctr_may_access(struct task_struct *task, unsigned int mode)
 {

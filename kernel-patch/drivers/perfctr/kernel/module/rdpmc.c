@@ -2,9 +2,10 @@
 /*
  * The module: RDPMC in user mode.
  *
- * The kernel sets CR4.PCE by its own rule whenever it changes the address space, and no page of
- * ours is in that. So who may RDPMC gets it by the fault of the first one after each switch to its
- * address space, and the kernel takes it away by the next.
+ * The kernel sets CR4.PCE by its own rule whenever it switches to another address space, and that
+ * rule does not know the driver's pages. So a thread that may RDPMC gets the permission by the
+ * fault of its first RDPMC after each switch to its address space. The kernel's next switch takes
+ * the permission away.
  */
 #include <linux/hashtable.h>
 #include <linux/mm_types.h>
@@ -20,7 +21,7 @@
 #include "../hooks.h"
 #include "cr4.h"
 
-/* An address space with pages of ours. */
+/* An address space with mapped state pages. */
 struct space {
 	struct hlist_node node;
 	struct mm_struct *mm;
@@ -99,7 +100,7 @@ atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm)
 
 	if (!atomic_read(&n_spaces))
 		return &no_pages;
-	/* It stays: see who may call. */
+	/* space stays: interrupts are off, or the caller has called perfctr_space_get(). */
 	rcu_read_lock();
 	space = find_space(mm);
 	rcu_read_unlock();
@@ -112,7 +113,7 @@ void perfctr_forget_noted(struct mm_struct *mm)
 		atomic_set(&mm->context.perf_rdpmc_allowed, 0);
 }
 
-/* By perf_events, for what it has mapped there. */
+/* Has perf_events allowed mm to RDPMC, because of a page that it has mapped there? */
 static bool is_rdpmc_for_perf(struct mm_struct *mm)
 {
 	perfctr_forget_perf(mm);
@@ -120,8 +121,9 @@ static bool is_rdpmc_for_perf(struct mm_struct *mm)
 }
 
 /*
- * When the administrator changes it the kernel changes CR4 first. That tells nothing where somebody
- * may RDPMC by another leave.
+ * Learns from CR4 whether all processes may RDPMC: when the administrator changes that setting, the
+ * kernel changes CR4 first. CR4 tells nothing if the current address space may RDPMC for another
+ * reason.
  */
 bool perfctr_learn_always(void)
 {
@@ -140,8 +142,8 @@ bool perfctr_learn_always(void)
 }
 
 /*
- * Who is to get it by a fault finds nothing of others either: to clear that then would spoil the
- * read that has begun.
+ * Also true for a thread that will get the permission by a fault: counts of other threads have to
+ * be cleared before it runs. To clear them at the fault would spoil the read that has begun.
  */
 bool perfctr_user_rdpmc(void)
 {
@@ -159,7 +161,7 @@ void perfctr_update_pce(void)
 	struct mm_struct *mm = current->active_mm;
 	bool may;
 
-	/* With another address space the kernel begins anew. */
+	/* For another address space the kernel sets CR4.PCE itself. */
 	if (!mm || (next && next->mm && next->mm != mm))
 		return;
 	may = !perfctr_rdpmc_is_off() && perfctr_may_rdpmc_now(mm);
@@ -168,12 +170,12 @@ void perfctr_update_pce(void)
 		perfctr_pce_change(true);
 	} else if (!may && perfctr_pce_is_set() && !is_rdpmc_for_perf(mm) &&
 		   (!READ_ONCE(perfctr_rdpmc_always) || perfctr_has_space(mm))) {
-		/* Where it is not known who has set it, the fault of the next RDPMC tells. */
+		/* If the reason why PCE was set is unknown, the fault of the next RDPMC tells. */
 		perfctr_pce_change(false);
 	}
 }
 
-/* perf_events keeps what it knows, and is kept from writing it: see entry/module/events.c. */
+/* perf_events is kept from clearing its dirty counters instead: see entry/module/events.c. */
 void perfctr_settle_perf(void)
 {
 }
@@ -193,8 +195,9 @@ int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
 }
 
 /*
- * Where the fault is traced no page can be waited for. Before the thread goes on in user mode one
- * can: an RDPMC is tried again then, and faults again.
+ * The traced function must not sleep, so a fault there cannot wait for the page with the code. This
+ * work can, before the thread goes on in user mode. If the code is an RDPMC, the thread executes it
+ * again, which faults again. If it is not, the thread gets the signal.
  */
 static void look_at_code(struct callback_head *work)
 {

@@ -11,15 +11,15 @@
 
 struct pt_regs;
 
-/* Who is switched to, before its address space is: NULL, no switch is under way. */
+/* The thread to which the CPU switches, before its address space. NULL: no switch is under way. */
 DECLARE_PER_CPU(const struct task_struct *, perfctr_switching_to);
-extern bool perfctr_rdpmc_always;	/* everybody may, or it is not known */
+extern bool perfctr_rdpmc_always;	/* all processes may RDPMC, or that is not known */
 bool perfctr_learn_always(void);	/* true: it could not be learned, ask later */
 bool perfctr_has_space(const struct mm_struct *mm);
-/* The code at the fault was not there: true, it is looked at before user mode. */
+/* True: the code at the fault is not in memory, and is looked at before user mode goes on. */
 bool perfctr_wait_for_code(struct pt_regs *regs);
 
-/* Does the kernel let next, in another address space, RDPMC? */
+/* Will the kernel let next RDPMC when it has switched to next's address space? */
 static __always_inline bool perfctr_rdpmc_shows(const struct task_struct *next)
 {
 	return next->mm && (READ_ONCE(perfctr_rdpmc_always) ||
@@ -27,8 +27,8 @@ static __always_inline bool perfctr_rdpmc_shows(const struct task_struct *next)
 }
 
 /*
- * Where perf_events has no counters it has mapped none: what the kernel has noted for mm is of a
- * parent, from which fork has copied it. Interrupts off.
+ * Where perf_events does not have the counters, it has mapped none: perf_rdpmc_allowed of mm is a
+ * copy that fork has made from the parent's, and is cleared. Interrupts off.
  */
 void perfctr_forget_noted(struct mm_struct *mm);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module: permission of security modules to access a thread. The kernel does not export the
- * function that asks them. But it asks them when a process uses certain files of /proc. The module
- * uses these files in a mount of its own: mount options of the administrator's /proc could hide the
- * thread.
+ * The module: asks the security modules whether the caller may access a thread. The kernel does not
+ * export the function that asks them. But it asks them when a process uses certain files of /proc.
+ * The module uses these files in a mount of its own, because mount options of the administrator's
+ * /proc could hide the thread.
  */
 #include <linux/cred.h>
 #include <linux/err.h>

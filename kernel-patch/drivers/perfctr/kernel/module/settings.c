@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module: what administrators say in files, by variables that are not exported. The files stay
- * open: who asks later may live in another namespace.
+ * The module: the administrator's settings. The kernel does not export their variables, so they are
+ * read from files. The files stay open, because a later caller may live in another namespace.
  */
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -22,8 +22,8 @@
 
 static struct setting {
 	const char *name, *other_name;	/* of processors with two kinds of cores */
-	int absent;			/* the value when there is no such file */
-	int unread;			/* when the read is refused */
+	int absent;			/* the value if there is no such file */
+	int unread;			/* the value if the read is refused */
 	struct file *file;
 } settings[] = {
 	{ "/proc/sys/kernel/perf_event_paranoid", NULL, STRICTEST, STRICTEST },
@@ -35,7 +35,7 @@ static struct setting {
 enum { PARANOID, PTRACE_SCOPE, RDPMC };
 
 const struct cred *perfctr_kernel_cred;
-static struct path sysfs;	/* mnt: NULL, there is none */
+static struct path sysfs;	/* mnt is NULL if there is none */
 static bool rdpmc_off;
 static bool mediated;	/* KVM gives its guests the counters, and reserves none */
 
@@ -57,7 +57,7 @@ static int read_setting(const struct setting *setting)
 /* Nobody can write the parameter: it is read again when one of the two modules comes or goes. */
 static struct kvm {
 	const char *module, *parameter;
-	bool gone;		/* or it is about to go: no event follows the end of its files */
+	bool gone;		/* or about to go: no event follows when its files are gone */
 } kvms[] = {
 	{ "kvm_intel", "module/kvm_intel/parameters/enable_mediated_pmu" },
 	{ "kvm_amd", "module/kvm_amd/parameters/enable_mediated_pmu" },
@@ -97,7 +97,7 @@ void perfctr_settings_open(void)
 	if (kern_path("/sys", LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &sysfs))
 		sysfs = (struct path){};
 	register_module_notifier(&kvm_notifier);
-	/* The first caller may not be able to read them. */
+	/* Here, because the first caller may not be able to read the files. */
 	perfctr_learn_settings();
 }
 
@@ -124,7 +124,7 @@ int perfctr_ptrace_scope(void)
 	return read_setting(&settings[PTRACE_SCOPE]);
 }
 
-/* In sysfs: its first character; 0: there is no such file; or an error. */
+/* Returns the first character of a file in sysfs, 0 if there is no such file, or an error. */
 static int read_first_character(const char *name)
 {
 	struct file *file = file_open_root(&sysfs, name, O_RDONLY, 0);
@@ -139,7 +139,7 @@ static int read_first_character(const char *name)
 	return n < 0 ? n : found;
 }
 
-/* It is set, or cannot be known: 1 or an error; else 0. */
+/* Is enable_mediated_pmu set? 1 or 0, or an error if that cannot be known. */
 static int is_kvm_mediated(void)
 {
 	int first = 0;
@@ -205,7 +205,7 @@ bool perfctr_exclude_strangers(void)
 	return !found;
 }
 
-/* Nobody was kept away. */
+/* The module has kept no stranger out. */
 void perfctr_admit_strangers(void)
 {
 }

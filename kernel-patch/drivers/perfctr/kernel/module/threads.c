@@ -31,9 +31,9 @@ static struct chains_lock {
 
 static unsigned int fail_nth;
 module_param(fail_nth, uint, 0600);
-MODULE_PARM_DESC(fail_nth, "for tests: every so many threads find no memory when they are born");
+MODULE_PARM_DESC(fail_nth, "for tests: every Nth thread finds no memory when it is created");
 
-/* At run time, for one class of lockdep's. */
+/* At run time, so that all locks are of one lockdep class. */
 void perfctr_threads_init(void)
 {
 	unsigned int i;
@@ -52,20 +52,23 @@ static raw_spinlock_t *lock_of_task(const struct task_struct *task)
 	return lock_of_chain(perfctr_hash(task));
 }
 
-/* It is current. */
+/* thread->task is current. */
 static void set_entry_running(struct perfctr_thread *thread)
 {
 	WRITE_ONCE(thread->cpu, smp_processor_id());
 	__this_cpu_write(perfctr_running, thread->task);
 }
 
-/* Under its chain's lock. Where it runs is found out when that begins, at once for current. */
+/*
+ * Decides whether the thread's switches are told, under the chain's lock. When that begins, the CPU
+ * that runs the thread is unknown, unless the thread is current.
+ */
 static void update_entry_told(struct perfctr_thread *thread)
 {
 	u16 *n = &perfctr_n_told[perfctr_hash(thread->task)];
 	bool told = thread->watched || thread->pins;
 
-	/* Others may have had it told, who do not know where it runs. */
+	/* The caller that had it told before may not know where it runs: only current knows. */
 	if (told && thread->task == current)
 		set_entry_running(thread);
 	if (told == thread->told)
@@ -92,7 +95,7 @@ struct perfctr_thread *perfctr_thread_pin(struct task_struct *task)
 	return thread;
 }
 
-/* Under its chain's lock. */
+/* Under the chain's lock. */
 static void remove_entry(struct perfctr_thread *thread)
 {
 	u16 *n = &perfctr_n_told[perfctr_hash(thread->task)];
@@ -135,7 +138,7 @@ static struct perfctr_thread *alloc_entry(struct task_struct *task, gfp_t gfp)
 	return thread;
 }
 
-/* thread is in the table from now on, pinned, unless another one is: that one then. */
+/* Puts thread into the table, unless its task has an entry there. Returns the entry, pinned. */
 static struct perfctr_thread *insert_entry(struct perfctr_thread *thread)
 {
 	struct perfctr_thread *there;
@@ -167,7 +170,7 @@ struct perfctr_thread *perfctr_thread_make(struct task_struct *task)
 		if (thread != mine)
 			kfree(mine);
 	}
-	smp_mb();	/* the entry before PF_EXITING: an exit looks the other way round */
+	smp_mb();	/* the entry before PF_EXITING; pairs with probe_exit() */
 	return thread;
 }
 
@@ -179,7 +182,10 @@ static bool is_birth_to_fail(void)
 	return nth && !((unsigned int)atomic_inc_return(&n) % nth);
 }
 
-/* The child may have been found by its number. Whatever its entry says, it runs nowhere. */
+/*
+ * Another thread may have found child by its number, and made an entry. Whatever CPU that entry
+ * names, child has not run yet.
+ */
 struct perfctr_thread *perfctr_thread_add_child(struct task_struct *child)
 {
 	struct perfctr_thread *thread, *mine = NULL;
@@ -198,7 +204,7 @@ struct perfctr_thread *perfctr_thread_add_child(struct task_struct *child)
 void perfctr_thread_ready(struct perfctr_thread *thread)
 {
 	if (thread)
-		smp_store_release(&thread->cpu, PERFCTR_CPU_NONE);	/* what it was born with */
+		smp_store_release(&thread->cpu, PERFCTR_CPU_NONE);	/* after context and mark */
 }
 
 void perfctr_watch(struct task_struct *task, bool watch)
@@ -225,17 +231,20 @@ static void look_for_thread_here(void *arg)
 }
 
 /*
- * Its switches are told from now on. If it ran when that began and runs still, then it is on the
- * CPU that it says; if not, a switch has told where it is.
+ * The thread's switches are told by now. If it ran when that began and still runs, then on the CPU
+ * of task_cpu(). If not, a switch has told since where it runs.
  */
 static void find_cpu_of_thread(struct perfctr_thread *thread)
 {
-	smp_mb();	/* told before the CPU: a switch looks the other way round */
+	smp_mb();	/* told before task_cpu(); a switch has the opposite order */
 	smp_call_function_single(task_cpu(thread->task), look_for_thread_here, thread, true);
 	cmpxchg(&thread->cpu, PERFCTR_CPU_UNKNOWN, PERFCTR_CPU_NONE);
 }
 
-/* A thread without an entry has nothing that a switch would change. False: it has one by now. */
+/*
+ * Calls fn for a thread without an entry, which has nothing that a switch would change. False: the
+ * thread has an entry by now, and fn was not called.
+ */
 static bool call_untold_thread(struct task_struct *task, void (*fn)(void *arg), void *arg)
 {
 	raw_spinlock_t *lock = lock_of_task(task);
@@ -260,7 +269,7 @@ static int call_told_thread(struct perfctr_thread *thread, void (*fn)(void *arg)
 		cpu = cmpxchg(&thread->cpu, PERFCTR_CPU_NONE, PERFCTR_CPU_LOCKED);
 		if (cpu == PERFCTR_CPU_NONE) {
 			fn(arg);
-			smp_store_release(&thread->cpu, PERFCTR_CPU_NONE);	/* what fn wrote */
+			smp_store_release(&thread->cpu, PERFCTR_CPU_NONE); /* after fn's writes */
 		}
 		local_irq_restore(flags);
 		if (cpu == PERFCTR_CPU_NONE || cpu >= 0)
@@ -299,7 +308,7 @@ bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 	bool found = false;
 	int its_cpu;
 
-	smp_mb();	/* what was written before the CPU */
+	smp_mb();	/* the caller's writes before the CPU; see probe_switch() */
 	rcu_read_lock();
 	thread = perfctr_find_thread(READ_ONCE(per_cpu(perfctr_running, cpu)));
 	if (thread) {

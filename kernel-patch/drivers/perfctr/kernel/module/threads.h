@@ -18,21 +18,21 @@ struct perfctr_thread {
 	struct perfctr_group *mark;
 	struct hlist_node node;
 	struct task_struct *task;
-	int cpu;		/* that runs it, or PERFCTR_CPU_*; kept while it is told */
-	unsigned int pins;	/* by who is about to change it */
+	int cpu;		/* the CPU that runs it, or PERFCTR_CPU_*; valid while it is told */
+	unsigned int pins;	/* by callers that are about to change it */
 	bool watched;		/* by perfctr_watch() */
 	bool told;		/* watched or pinned: its switches are told */
-	bool dropping;		/* it leaves when it comes to do so */
-	bool holds_module;	/* until then */
+	bool dropping;		/* leave is queued */
+	bool holds_module;	/* until leave has run */
 	struct callback_head leave;
 	struct rcu_head rcu;
 };
 
 #define PERFCTR_CPU_NONE	(-1)	/* it does not run */
 #define PERFCTR_CPU_UNKNOWN	(-2)
-#define PERFCTR_CPU_LOCKED	(-3)	/* it does not run, and who switches to it waits */
+#define PERFCTR_CPU_LOCKED	(-3)	/* it does not run, and a switch to it waits */
 
-/* What a switch looks at is in each chain the number of those that are told. */
+/* A switch first looks only at the number of told threads in the chains of its two threads. */
 #define PERFCTR_HASH_BITS	12
 extern struct hlist_head perfctr_threads[1 << PERFCTR_HASH_BITS];
 extern u16 perfctr_n_told[1 << PERFCTR_HASH_BITS];
@@ -68,8 +68,8 @@ static inline struct perfctr_thread *perfctr_thread(const struct task_struct *ta
 }
 
 /*
- * Where it runs from now on, or that it is locked. Interrupts off: who has it locked keeps it so
- * for less than a switch takes, without interrupts. A full barrier.
+ * Sets the CPU that runs the thread from now on, or locks the entry. Waits while another CPU has it
+ * locked, which lasts less than a switch, with interrupts off. Interrupts off. A full barrier.
  */
 static __always_inline void perfctr_thread_settle(struct perfctr_thread *thread, int cpu)
 {
@@ -82,7 +82,7 @@ static __always_inline void perfctr_thread_settle(struct perfctr_thread *thread,
 }
 
 void perfctr_threads_init(void);
-/* Some thread of the table, with a reference, or NULL: there was none. */
+/* Returns some thread of the table, with a reference, or NULL if the table is empty. */
 struct task_struct *perfctr_first_thread(void);
 void perfctr_watch(struct task_struct *task, bool watch);
 

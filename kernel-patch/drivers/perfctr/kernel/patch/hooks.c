@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The patch: what the driver asks of the kernel. */
+/* The patch: the interface to the kernel, see ../hooks.h. */
 #include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/perf_event.h>
@@ -16,7 +16,7 @@
 #include "../compat.h"
 #include "../hooks.h"
 
-/* The local APIC's last entry then, from 0, is that of the performance counters or behind. */
+/* A local APIC has an entry for the performance counters if its last entry is at least this one. */
 #define APIC_LVTS_WITH_PC	4
 
 DEFINE_STATIC_KEY_FALSE(perfctr_gated);
@@ -103,8 +103,9 @@ static int do_nothing_to_task(struct task_struct *task, void *unused)
 }
 
 /*
- * The idle thread is always its CPU's: under the lock that this takes no switch is under way there.
- * One that was has been finished, and is seen; one that comes sees what was written before.
+ * task_call_func() takes the lock of the CPU's run queue, to which the idle thread always belongs.
+ * Under that lock no switch is under way. A switch before it is finished, and its result is seen
+ * here. A switch after it sees the caller's earlier writes.
  */
 bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 {
@@ -147,8 +148,8 @@ int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
 }
 
 /*
- * It remembers which counters it has left counts in, and clears them when somebody may RDPMC: it
- * has to do that before they are ours.
+ * perf_events remembers in which counters it has left counts, and clears these when it allows a
+ * process to RDPMC. It has to do that before the counters are the driver's.
  */
 void perfctr_settle_perf(void)
 {
@@ -157,7 +158,7 @@ void perfctr_settle_perf(void)
 
 bool perfctr_excludes_v6(void)
 {
-	return true;	/* they are the same ones in perfctr-watchdog.c */
+	return true;	/* with the patch, perfctr-watchdog.c reserves these under the same bits */
 }
 
 /*
@@ -183,7 +184,7 @@ bool perfctr_has_vector(void)
 	return vector_fn && READ_ONCE(x86_platform_ipi_callback) == vector_fn;
 }
 
-/* What perf_events believes to be there is an NMI: it has written that at boot. */
+/* perf_events has written an NMI there at boot, and relies on it. */
 void perfctr_route_interrupts(bool ours)
 {
 	if (!ours)

@@ -45,7 +45,7 @@ static inline int perfctr_ask_access(struct task_struct *task, unsigned int mode
 	return 0;
 }
 
-/* Has one of the two another flag that a switch looks at? */
+/* Has one of the two threads another flag that a switch looks at? */
 static __always_inline bool perfctr_switch_has_more(struct task_struct *prev,
 						    struct task_struct *next)
 {
@@ -54,13 +54,13 @@ static __always_inline bool perfctr_switch_has_more(struct task_struct *prev,
 	return (tif & _TIF_WORK_CTXSW_PREV) != _TIF_PERFCTR;
 }
 
-/* Then: has one of the two ours, too? */
+/* If so: has one of the two threads TIF_PERFCTR, too? */
 static inline bool perfctr_switch_is_ours(struct task_struct *prev, struct task_struct *next)
 {
 	return test_tsk_thread_flag(prev, TIF_PERFCTR) || test_tsk_thread_flag(next, TIF_PERFCTR);
 }
 
-/* What the other flags want. */
+/* Does what the other flags require. */
 static inline void perfctr_switch_rest(struct task_struct *prev, struct task_struct *next)
 {
 	__switch_to_xtra(prev, next);

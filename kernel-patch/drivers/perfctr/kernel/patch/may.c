@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who may count: perf_events' rules, decided by the kernel's own functions. */
+/* Permission to count: the rules of perf_events, decided by the kernel's own functions. */
 #include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/perf_event.h>
@@ -30,8 +30,8 @@ int perfctr_may_count_cpus(void)
 
 #ifdef CONFIG_SECURITY
 /*
- * Security modules know a descriptor of perf_events by its event, and look at nothing of it but the
- * label that they have given it: this one has nothing else.
+ * Security modules know a descriptor of perf_events by its event, and look only at the label that
+ * they have given the event: this event has nothing else.
  */
 int perfctr_label(struct perfctr_owner *owner)
 {

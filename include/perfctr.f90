@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! libperfctr for Fortran 2003: regions of names, perfctr_region_begin(3). Compile it with the program, as the
-! module files of compilers differ:
+! libperfctr for Fortran 2003: regions with names, see perfctr_region_begin(3). Compile this file with the
+! program, because module files of compilers differ:
 !
 !     use perfctr
 !
@@ -8,7 +8,7 @@
 !     call solve(a, b)
 !     call perfctr_region_end("solver")
 !
-! Blanks at the end of a name do not belong to it.
+! Blanks at the end of a name are ignored.
 module perfctr
     use, intrinsic :: iso_c_binding, only: c_char, c_null_char
     implicit none

@@ -2,7 +2,7 @@
 /*
  * libperfctr: per-thread virtual performance counters.
  *
- * A handle stands for the context of one thread.  A thread that has opened its own context reads
+ * A handle represents the context of one thread.  A thread that has opened its own context reads
  * its counters in user mode, without a system call, by perfctr_read_pmc() and perfctr_read_tsc().
  * All other functions make system calls and work on any context.
  *
@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #ifdef __cplusplus
-/* The kernel's structs may end with an array of any length. */
+/* Structs of the kernel's header may end with an array of any length. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #endif
@@ -55,7 +55,7 @@ struct perfctr;
  * evntsel and evntsel2 are 0; PERFCTR_SOFTWARE_USER in evntsel counts page faults of user mode
  * alone.
  */
-#define PERFCTR_SOFTWARE	0x20000000u	/* + one of: */
+#define PERFCTR_SOFTWARE	0x20000000u	/* + one of these: */
 #define PERFCTR_TASK_CLOCK	0u		/* time on a CPU, in ns */
 #define PERFCTR_PAGE_FAULTS	1u		/* both kinds */
 #define PERFCTR_MINOR_FAULTS	2u		/* without input or output */
@@ -71,25 +71,25 @@ struct perfctr;
  * A backend does the counting.  "patch" is the kernel patch, "bpf" a service with BPF programs in
  * the kernel, "perf_events" the kernel's own subsystem.  Functions that do not name a backend use
  * the one that the environment variable PERFCTR_BACKEND names, or else the first one available.
- * They look at each call.
+ * They read the variable at each call.
  */
 #define PERFCTR_CAN_LIVE_READ	(1u << 0)	/* virtual time is read without a system call */
-#define PERFCTR_CAN_RDPMC	(1u << 1)	/* and so are counters, where the machine lets it */
+#define PERFCTR_CAN_RDPMC	(1u << 1)	/* so are counters, if the machine allows it */
 #define PERFCTR_CAN_INHERIT	(1u << 2)	/* PERFCTR_CONTROL_INHERIT */
 #define PERFCTR_CAN_RECORD	(1u << 3)	/* PERFCTR_CONTROL_RECORD */
 #define PERFCTR_CAN_REMOTE	(1u << 4)	/* contexts of other threads */
 #define PERFCTR_CAN_HARDWARE	(1u << 5)	/* events of the processor */
 #define PERFCTR_CAN_SOFTWARE	(1u << 6)	/* PERFCTR_SOFTWARE + n */
 #define PERFCTR_CAN_GROUP	(1u << 7)	/* marked groups, and sessions gated by them */
-#define PERFCTR_CAN_SESSION	(1u << 8)	/* sessions on CPUs, whoever runs there */
+#define PERFCTR_CAN_SESSION	(1u << 8)	/* sessions on CPUs, of all threads there */
 #define PERFCTR_CAN_TRACE	(1u << 9)	/* traces of sessions */
-#define PERFCTR_CAN_ISOLATE	(1u << 10)	/* nobody can read foreign counts */
+#define PERFCTR_CAN_ISOLATE	(1u << 10)	/* no process can read another's counts */
 #define PERFCTR_CAN_SWITCHES	(1u << 11)	/* perfctr_counts.switches and migrations */
 #define PERFCTR_CAN_KERNEL	(1u << 12)	/* this user may count in kernel mode */
 #define PERFCTR_CAN_CONSISTENT	(1u << 13)	/* sums of running members are of one instant */
 #define PERFCTR_CAN_TOTALS	(1u << 14)	/* PERFCTR_CONTROL_TOTALS */
 #define PERFCTR_CAN_SAMPLE	(1u << 15)	/* periods, and samples of them */
-#define PERFCTR_CAN_SIGNAL	(1u << 16)	/* signals at their ends, and PERFCTR_EVENT_STOP */
+#define PERFCTR_CAN_SIGNAL	(1u << 16)	/* signals at ends of periods; PERFCTR_EVENT_STOP */
 
 struct perfctr_backend_info {
 	char name[16];
@@ -97,7 +97,7 @@ struct perfctr_backend_info {
 	uint32_t capabilities;	/* PERFCTR_CAN_* */
 	uint32_t n_counters;	/* general counters of the processor */
 	uint32_t reserved[9];	/* 0 */
-	/* why it cannot be used or what limits it, and what to do; or "" */
+	/* why it cannot be used, or which limits it has, and what to do; or "" */
 	char why[256];
 };
 
@@ -121,7 +121,7 @@ const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsig
 				uint32_t capabilities);
 
 /*
- * perfctr_get_pmu_info - what the machine can count and who holds its counters now.
+ * perfctr_get_pmu_info - describe what the machine can count, and the holder of its counters now.
  * Errors: EINVAL (no backend of this name), ENODEV (the backend is not there), EACCES (no
  * permission for it), EPROTO (the kernel speaks another ABI version); perfctr_open_error() explains
  * them.  The backend patch opens and closes the device, in four system calls.
@@ -148,7 +148,10 @@ struct perfctr *perfctr_open_tid(pid_t tid, unsigned int flags);
 /* perfctr_open_with - the same by a named backend; NULL is as perfctr_open_tid(). */
 struct perfctr *perfctr_open_with(const char *backend, pid_t tid, unsigned int flags);
 
-/* perfctr_capabilities - PERFCTR_CAN_* of the context; perfctr_backend_name - who counts it. */
+/*
+ * perfctr_capabilities - PERFCTR_CAN_* of the context.
+ * perfctr_backend_name - name of the backend that counts it.
+ */
 uint32_t perfctr_capabilities(const struct perfctr *p);
 const char *perfctr_backend_name(const struct perfctr *p);
 
@@ -205,31 +208,31 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
  * With PERFCTR_CONTROL_TOTALS beside INHERIT alone, members cost next to nothing, and
  * PERFCTR_SCOPE_TREE is the only scope that can be read.
  * A refusal changes nothing, and sets c->bad_event and c->bad_reason if one event is at fault.
- * Errors: EINVAL, EACCES
- * (bad_reason), ENOSPC (perfctr_control_assign()), EBUSY (perf_events or the NMI watchdog has the
- * counters), ENODEV (the machine has no PMU that the kernel knows), EPERM (not the handle that made
- * the context), ESRCH (the thread has exited, or executed a program that changes its ids or that it
- * may not read), ENOMEM, ENOTSUP (bad_reason: this backend cannot).  perfctr_control_error()
- * explains them.
+ * Errors: EINVAL, EACCES (bad_reason), ENOSPC (perfctr_control_assign()), EBUSY (perf_events or the
+ * NMI watchdog has the counters), ENODEV (the machine has no PMU that the kernel knows), EPERM (not
+ * the handle that made the context), ESRCH (the thread has exited, or executed a program that
+ * changes its ids or that it may not read), ENOMEM, ENOTSUP (bad_reason: this backend cannot).
+ * perfctr_control_error() explains them.
  */
 int perfctr_set_control(struct perfctr *p, struct perfctr_control *c);
 
 /*
- * perfctr_get_control - what p's thread counts, whoever said so: the control as the kernel has it,
- * without events of the operating system.  c->flags has PERFCTR_CONTROL_STOPPED if the thread is
- * not counted now, or has exited.  Errors: ENOENT (nothing yet), EACCES (a security module forbids
- * it), ENOTSUP (this backend's kernel part knows no contexts), ENOMEM.  Cost: a system call.
+ * perfctr_get_control - get the control of p's context, no matter which process installed it, as
+ * the kernel has it: without events of the operating system.  c->flags has PERFCTR_CONTROL_STOPPED
+ * if the thread is not counted now, or has exited.  Errors: ENOENT (no control yet), EACCES (a
+ * security module forbids it), ENOTSUP (this backend's kernel part has no contexts), ENOMEM.  Cost:
+ * a system call.
  */
 int perfctr_get_control(const struct perfctr *p, struct perfctr_control *c);
 
-/* bad_reason with ENOTSUP: what this backend, or the machine with it, cannot do. */
+/* bad_reason with ENOTSUP: this backend, or the machine with it, cannot: */
 #define PERFCTR_BAD_SOFTWARE	0x101	/* count software events */
 #define PERFCTR_BAD_INHERIT	0x102	/* PERFCTR_CONTROL_INHERIT; no single event */
 #define PERFCTR_BAD_RECORD	0x103	/* PERFCTR_CONTROL_RECORD; no single event */
 #define PERFCTR_BAD_MEMBER	0x106	/* count this with PERFCTR_CONTROL_RECORD */
 #define PERFCTR_BAD_TOTALS	0x107	/* PERFCTR_CONTROL_TOTALS; no single event */
 #define PERFCTR_BAD_WHOLE	0x108	/* count this with PERFCTR_CONTROL_TOTALS */
-/* ... and with EINVAL: */
+/* bad_reason with EINVAL: */
 #define PERFCTR_BAD_EVENT	0x104	/* the kernel does not count this event here */
 #define PERFCTR_BAD_UNLOADED	0x105	/* perfctr-bpfd was not started with this event */
 
@@ -243,28 +246,27 @@ int perfctr_stop(struct perfctr *p);
 /* Counts of one moment. */
 struct perfctr_snapshot {
 	uint64_t tsc;		/* virtual time stamp, in ticks */
-	uint64_t counter[PERFCTR_MAX_COUNTERS];	/* in occurrences; as many as were asked for */
+	uint64_t counter[PERFCTR_MAX_COUNTERS];	/* in occurrences; the first n are valid */
 };
 
-/* What a start and a stop with nothing between them count. */
+/* The counts of a start and a stop with nothing between them. */
 struct perfctr_overhead {
 	uint32_t n_counters;	/* valid entries of counter[] */
-	struct perfctr_snapshot first;		/* the first under a control */
-	struct perfctr_snapshot repeated;	/* each further one */
+	struct perfctr_snapshot first;		/* of the first start and stop under a control */
+	struct perfctr_snapshot repeated;	/* of each further start and stop */
 };
 
 /*
- * perfctr_calibrate - measure what c counts of perfctr_start() and perfctr_stop() themselves, on
- * this machine, in the modes of each event; then perfctr_set_control().  p must be the thread's own
- * context.  Errors: those of perfctr_set_control(), EPERM (not the thread's own).  Cost: some 300
- * system calls.
+ * perfctr_calibrate - measure the counts that perfctr_start() and perfctr_stop() themselves cause
+ * under c, on this machine, in the modes of each event; then install c by perfctr_set_control().  p
+ * must be the calling thread's own context.  Errors: those of perfctr_set_control(), EPERM (not the
+ * thread's own).  Cost: some 300 system calls.
  */
 int perfctr_calibrate(struct perfctr *p, struct perfctr_control *c, struct perfctr_overhead *o);
 
 /*
- * perfctr_correct - subtract o, times times, from the counts of a thread that was started and
- * stopped so often.  No count becomes negative.  counts->flags says that they are corrected.  No
- * system call.
+ * perfctr_correct - subtract o from the counts of a thread that was started and stopped so many
+ * times.  No count becomes negative.  counts->flags says that they are corrected.  No system call.
  */
 #define PERFCTR_COUNTS_CORRECTED (1u << 31)
 void perfctr_correct(struct perfctr_counts *counts, const struct perfctr_overhead *o,
@@ -273,13 +275,13 @@ void perfctr_correct(struct perfctr_counts *counts, const struct perfctr_overhea
 /*
  * perfctr_read - all sums, exact at the moment of the call, by a system call.
  * tsc is in ticks of the time stamp counter, counter[i] in occurrences of event i.  It works on any
- * context; after the thread has exited it returns the final sums.  EBUSY: others had the counters
- * for a while (perf_events).
+ * context; after the thread has exited it returns the final sums.  EBUSY: other users had the
+ * counters for a while (backend perf_events).
  */
 int perfctr_read(const struct perfctr *p, struct perfctr_counts *out);
 
 /*
- * perfctr_read_scope - the same for a part of a tree.  scope: PERFCTR_SCOPE_SELF, which is
+ * perfctr_read_scope - all sums of a part of a tree.  scope: PERFCTR_SCOPE_SELF, which is
  * perfctr_read(); PERFCTR_SCOPE_CHILDREN, the members below the thread that have exited;
  * PERFCTR_SCOPE_TREE, the thread and all members below it.  out->members is the number of threads
  * in the sums that have not exited; PERFCTR_COUNTS_CONSISTENT in out->flags says that all sums are
@@ -296,8 +298,8 @@ int perfctr_read_scope(const struct perfctr *p, unsigned int scope, struct perfc
 int perfctr_next_record(const struct perfctr *p, struct perfctr_record *record);
 
 /*
- * perfctr_read_counter - counter i by the fastest way that works here: RDPMC if the caller is the
- * thread itself and may execute it, else a system call.  Returns 0 with errno set on failure
+ * perfctr_read_counter - read counter i by the fastest way that works here: RDPMC if the caller is
+ * the thread itself and may execute RDPMC, else a system call.  Returns 0 with errno set on failure
  * (EINVAL: no counter i), and leaves errno untouched otherwise.
  */
 uint64_t perfctr_read_counter(const struct perfctr *p, unsigned int i);
@@ -319,18 +321,18 @@ int perfctr_event_parse(const char *spec, struct perfctr_event_control *event, c
 int perfctr_event_format(const struct perfctr_event_control *event, char *text, size_t size);
 
 /*
- * perfctr_open_error - one sentence for the errno value that perfctr_get_pmu_info() or
- * perfctr_open*() failed with: what is wrong and what to do.  Looks at what the backend needs.
+ * perfctr_open_error - explain an errno value of perfctr_get_pmu_info() or perfctr_open*() in one
+ * sentence: what is wrong and what to do.  Checks the needs of the backend.
  */
 void perfctr_open_error(int error, char *text, size_t size);
 void perfctr_open_error_with(const char *backend, int error, char *text, size_t size);
 
 /*
- * perfctr_control_error - the same for perfctr_set_control() or perfctr_control_assign() of c.  The
- * sentence names the event at fault, what is allowed and what to do, or who holds the counters (it
- * reads /proc/sys/kernel/nmi_watchdog).
+ * perfctr_control_error - explain an errno value of perfctr_set_control() or
+ * perfctr_control_assign() of c in one sentence.  It names the event at fault, what is allowed and
+ * what to do, or the holder of the counters (it reads /proc/sys/kernel/nmi_watchdog).
  *
- * Where a sentence of the library sends to one of its functions, it has the call, as in
+ * If a sentence of the library refers to one of its functions, it has the call, as in
  * "perfctr_backends()" or "perfctr_events_list(TLB)": a program may put its own command there.
  */
 void perfctr_control_error(int error, const struct perfctr_control *c,
@@ -341,8 +343,8 @@ uint64_t perfctr_read_pmc_slow(const struct perfctr_page *page, unsigned int i);
 uint64_t perfctr_read_tsc_slow(const struct perfctr_page *page);
 
 /*
- * perfctr_read_stopped - if the context is stopped: its sums, of one moment, into *sums as for
- * perfctr_read_snapshot(), and 1 returned.  0: it is started, *sums is of no use.
+ * perfctr_read_stopped - if the context is stopped, write its sums, of one moment, to *sums as
+ * perfctr_read_snapshot() does, and return 1.  0: the context is started, and *sums is not valid.
  */
 int perfctr_read_stopped(const struct perfctr_page *page, unsigned int n,
 			 struct perfctr_snapshot *sums);
@@ -351,14 +353,14 @@ int perfctr_read_stopped(const struct perfctr_page *page, unsigned int n,
 /*
  * The kernel changes the page only while the reading thread does not run, so a read needs no
  * fences: it must load ticket and bias before the hardware counter and recheck after it.  A switch
- * in the middle changes the upper half of recheck: the halves are compared in one on x86-64, and
- * either of them alone is enough on i386, where a load of 64 bits is two and a switch may come
- * between them.  2^32 switches within these few instructions would go unnoticed.
+ * in the middle changes the upper half of recheck.  x86-64 compares both halves at once.  i386
+ * loads 64 bits by two instructions, and a switch may come between them, but a change of either
+ * half is enough.  2^32 switches within these few instructions would go unnoticed.
  *
- * The memory clobbers keep the loads in their order, perfctr_recheck()'s behind them.  RDPMC takes
- * ECX alone of the ticket, and gives EAX alone: the kernel keeps the values below 2^32.  Halves are
- * unsigned long because RDPMC and RDTSC clear the upper 32 bits of RAX and RDX: it saves the
- * instruction that would do it again.
+ * The memory clobbers keep the loads in their order, and that of perfctr_recheck() after them.
+ * RDPMC uses only ECX of the ticket, and only EAX of its result matters: the kernel keeps the
+ * values below 2^32.  The halves are unsigned long because RDPMC and RDTSC clear the upper 32 bits
+ * of RAX and RDX: this saves the instructions that would clear them again.
  */
 static inline uint64_t perfctr_sum_pmc(const struct perfctr_page_counter *c, uint64_t ticket)
 {
@@ -385,7 +387,7 @@ static inline int perfctr_recheck(const struct perfctr_page_counter *c, uint64_t
 	return c->recheck == ticket;
 }
 
-/* One try; false when it was disturbed. */
+/* One try to read a counter; false if a switch or a change of the page came between. */
 static inline int perfctr_try_pmc(const struct perfctr_page_counter *c, uint64_t *value)
 {
 	uint64_t ticket = c->ticket;
@@ -403,8 +405,8 @@ static inline int perfctr_try_tsc(const struct perfctr_page_counter *c, uint64_t
 }
 
 /*
- * Of several reads that shall be of one moment, this one's ticket tells whether all went well: the
- * kernel renews those of all counters at once, and the time stamp's never without them.
+ * The ticket of this counter tells whether several reads were of one moment: the kernel renews the
+ * tickets of all counters at once, and that of the time stamp never without them.
  */
 static inline const struct perfctr_page_counter *perfctr_guard(const struct perfctr_page *page,
 								unsigned int n)
@@ -427,10 +429,10 @@ static inline int perfctr_try_snapshot(const struct perfctr_page *page, unsigned
 }
 
 /*
- * perfctr_read_pmc - counter i of the calling thread, exact, without a system call: 5 instructions
- * on x86-64 when i is a constant.  page: what perfctr_get_page() gave this thread.  i must be
- * smaller than page->n_counters.  Not for another thread or a child process: RDPMC reads the CPU
- * that executes it.
+ * perfctr_read_pmc - read counter i of the calling thread, exactly, without a system call: 5
+ * instructions on x86-64 if i is a constant.  page: the result of perfctr_get_page() in this
+ * thread. i must be smaller than page->n_counters.  Not for another thread or a child process:
+ * RDPMC reads the CPU that executes it.
  */
 static inline uint64_t perfctr_read_pmc(const struct perfctr_page *page, unsigned int i)
 {
@@ -441,7 +443,10 @@ static inline uint64_t perfctr_read_pmc(const struct perfctr_page *page, unsigne
 	return perfctr_read_pmc_slow(page, i);
 }
 
-/* perfctr_read_tsc - likewise the virtual time stamp, in ticks: 7 instructions on x86-64. */
+/*
+ * perfctr_read_tsc - read the virtual time stamp of the calling thread, in ticks, without a system
+ * call: 7 instructions on x86-64.
+ */
 static inline uint64_t perfctr_read_tsc(const struct perfctr_page *page)
 {
 	uint64_t value;
@@ -452,9 +457,10 @@ static inline uint64_t perfctr_read_tsc(const struct perfctr_page *page)
 }
 
 /*
- * perfctr_read_snapshot - the virtual time stamp and counters 0 to n - 1 of the calling thread,
- * with no switch of the thread between them, without a system call: 8 + 4 * n instructions on
- * x86-64 when n is a constant of at most 8.  page, n: as for perfctr_read_pmc(); n may be 0.
+ * perfctr_read_snapshot - read the virtual time stamp and counters 0 to n - 1 of the calling
+ * thread, with no switch of the thread between them, without a system call: 8 + 4 * n instructions
+ * on x86-64 if n is a constant of at most 8.  page: as for perfctr_read_pmc().  n is at most
+ * page->n_counters, and may be 0.
  */
 static inline void perfctr_read_snapshot(const struct perfctr_page *page, unsigned int n,
 					 struct perfctr_snapshot *snapshot)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libperfctr for C++11: what counts is an object, which ends with its block.
+ * libperfctr for C++11: an object counts from its definition to the end of its block.
  *
  *	libperfctr::counter self("instructions,cycles");
  *
  *	work();
  *	std::cout << self.read()["instructions"];
  *
- * What cannot be done throws libperfctr::error, whose what() is the line of the C function, and
- * whose code() its errno.  Events are lists, as of perfctr_count().
+ * A failure throws libperfctr::error: what() is the line of the C function, and code() its errno.
+ * Events are lists, as for perfctr_count().
  */
 #ifndef PERFCTR_HPP
 #define PERFCTR_HPP
@@ -47,7 +47,7 @@ class error : public std::system_error
 	std::string text_;
 };
 
-/* Counts of one moment, by number or by name; a difference of two is what lies between them. */
+/* Counts of one moment, by number or by name.  Subtract two of them for the counts in between. */
 class counts
 {
       public:
@@ -101,7 +101,7 @@ inline std::vector<std::string> names_in(const std::string &events)
 
 } // namespace detail
 
-/* What perfctr_count() and perfctr_spawn() have in common.  It can be moved, and not be copied. */
+/* The common part of perfctr_count() and perfctr_spawn().  It can be moved, but not copied. */
 class counting
 {
       public:
@@ -116,7 +116,7 @@ class counting
 			       std::vector<std::uint64_t>(now.counter,
 							  now.counter + now.n_counters) };
 	}
-	/* For the functions of perfctr.h; it stays this object's. */
+	/* For the functions of perfctr.h.  This object keeps the handle. */
 	perfctr *handle() const noexcept
 	{
 		return handle_.get();
@@ -138,7 +138,7 @@ class counting
 	std::unique_ptr<perfctr, detail::closer> handle_;
 };
 
-/* The calling thread, from now on. */
+/* Counts the calling thread, from now on. */
 class counter : public counting
 {
       public:
@@ -154,7 +154,10 @@ class counter : public counting
 	}
 };
 
-/* A program, from its first instruction on, with all that it creates.  Its end is waited for. */
+/*
+ * Counts a program, from its first instruction on, with all threads and processes that it creates.
+ * The destructor waits for the program's end.
+ */
 class child : public counting
 {
       public:
@@ -188,7 +191,7 @@ class child : public counting
 	{
 		return pid_;
 	}
-	/* The status, as wait(2) gives it, once: then, and after a move, the error is ECHILD. */
+	/* Returns the status, as wait(2) does, once.  After that, or after a move: error ECHILD. */
 	int wait()
 	{
 		int status;
@@ -210,7 +213,7 @@ class child : public counting
 class region
 {
 public:
-	/* The name must stay until then, as that of a literal does. */
+	/* The name must exist until the end of the block, as a string literal does. */
 	explicit region(const char *name) noexcept : name_(name)
 	{
 		perfctr_region_begin(name);

@@ -11,12 +11,12 @@
  *	work();
  *	perfctr_read(p, &counts);
  *
- * counts.counter[i] is the event number i of the list.  The handle is like any other: read it by
- * the functions of perfctr.h, and close it by perfctr_close().
+ * counts.counter[i] is the count of event number i of the list.  The handle is like any other: read
+ * it by the functions of perfctr.h, and close it by perfctr_close().
  *
- * events: a list as of perfctr_events_split(), of specifications as of perfctr_events_parse(), at
- * most PERFCTR_MAX_COUNTERS, which fit together.  Those that name no mode count in user mode.  The
- * first backend that counts all of them does, see perfctr_backend_for().
+ * events: a list as for perfctr_events_split(), of specifications as for perfctr_events_parse(), at
+ * most PERFCTR_MAX_COUNTERS, which must fit together.  A specification without a mode counts in
+ * user mode.  The first backend that can count all of them is used, see perfctr_backend_for().
  *
  * On failure the functions return NULL, set errno, and write one line to error[size] that says what
  * was wrong, what is allowed and what to do.
@@ -42,15 +42,15 @@ struct perfctr *perfctr_count(const char *events, char *error, size_t size);
 /*
  * perfctr_spawn - start a program as a child process, and count events in it and in all threads and
  * processes that it creates, from its first instruction on.
- * argv: the program, found as by execvp(3), and its arguments.  *pid becomes the child's: wait for
- * it by waitpid(2), then read the sums of all by perfctr_read_scope() with PERFCTR_SCOPE_TREE.
- * Nothing is left running on failure.  Others of the process may fork and wait for children
- * meanwhile; SIGCHLD is blocked in the calling thread, and comes afterwards, as the child was
- * stopped.  It is traced while it executes the program, so that a set-user-ID or set-group-ID
- * program, or one with file capabilities, runs without their privileges (execve(2)), unless the
- * caller has CAP_SYS_PTRACE.  Errors: those of perfctr_count(), socketpair(2), fork(2) and
- * execve(2); EPERM also where the caller may not trace its child (ptrace(2)); ECHILD if a signal
- * ended the child before its program began.
+ * argv: the program, found as by execvp(3), and its arguments.  *pid becomes the child's number:
+ * wait for the child by waitpid(2), then read the sums of all by perfctr_read_scope() with
+ * PERFCTR_SCOPE_TREE.  Nothing is left running on failure.  Other threads of the process may fork
+ * and wait for children meanwhile.  SIGCHLD is blocked in the calling thread, and comes afterwards,
+ * because the child was stopped.  The child is traced while it executes the program, so that a
+ * set-user-ID or set-group-ID program, or one with file capabilities, runs without their privileges
+ * (execve(2)), unless the caller has CAP_SYS_PTRACE.  Errors: those of perfctr_count(),
+ * socketpair(2), fork(2) and execve(2); EPERM also if the caller may not trace its child
+ * (ptrace(2)); ECHILD if a signal ended the child before its program began.
  */
 struct perfctr *perfctr_spawn(const char *events, char *const argv[], pid_t *pid, char *error,
 			      size_t size);

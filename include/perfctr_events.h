@@ -9,9 +9,9 @@
  *	perfctr_requests_plan()		requests to as few passes as possible
  *
  * Names come from tables, the user's own before the library's (perfctr_events(5)), then from the
- * kernel's source and libpfm4.  Except for perfctr_events_open_for() and the one with a backend's
- * name, these calls do not need the kernel.  They answer for the machine that info describes, which
- * need not be the one that they run on.
+ * kernel's source and libpfm4.  Except for perfctr_events_open_for() and
+ * perfctr_events_open_with(), these calls do not need the kernel.  They answer for the machine that
+ * info describes, which need not be the machine on which they run.
  *
  * On failure they return -1, set errno, and write one line to error[size] that says what was wrong,
  * what is allowed and what to do.  Outputs keep their values.
@@ -33,9 +33,9 @@ extern "C" {
 
 /* One event as a user asked for it: resolved to register values, no counter chosen yet. */
 struct perfctr_request {
-	char name[PERFCTR_REQUEST_NAME];	/* as given, NUL-terminated */
+	char name[PERFCTR_REQUEST_NAME];	/* as the user gave it, NUL-terminated */
 	uint32_t counter;		/* RDPMC index demanded by @pmc, else PERFCTR_ANY */
-	uint32_t modes;			/* PERFCTR_MODE_* that it counts */
+	uint32_t modes;			/* PERFCTR_MODE_* in which it counts */
 	/* as perfctr_event_control.evntsel, with mode and enable bits */
 	uint64_t evntsel;
 	uint64_t evntsel2;		/* as perfctr_event_control.evntsel2 */
@@ -58,9 +58,10 @@ struct perfctr_events;
 struct perfctr_events *perfctr_events_open(const struct perfctr_pmu_info *info);
 
 /*
- * perfctr_events_open_for - open the events of the backend that counts these n events, which is the
- * one that perfctr_backend_for() names.  NULL: errno as of perfctr_get_pmu_info(), or ENOMEM.
- * perfctr_events_open_with - the same of a named backend; NULL: as perfctr_events_open_for().
+ * perfctr_events_open_for - open the events of the backend that counts these n events: the one that
+ * perfctr_backend_for() names.  NULL: an errno of perfctr_get_pmu_info(), or ENOMEM.
+ * perfctr_events_open_with - open those of a named backend.  backend NULL: as
+ * perfctr_events_open_for().
  */
 struct perfctr_events *perfctr_events_open_for(const char *const specs[], unsigned int n,
 					       unsigned int modes, uint32_t capabilities);
@@ -68,17 +69,17 @@ struct perfctr_events *perfctr_events_open_with(const char *backend, const char 
 						unsigned int n, unsigned int modes,
 						uint32_t capabilities);
 
-/* NULL is allowed. */
+/* perfctr_events_close - close the events; events may be NULL. */
 void perfctr_events_close(struct perfctr_events *events);
 
-/* The machine; valid until the events are closed. */
+/* perfctr_events_info - the machine; valid until the events are closed. */
 const struct perfctr_pmu_info *perfctr_events_info(const struct perfctr_events *events);
 /*
- * Does the pattern, as in glob(7), name the machine as "pmu" in tables does: its family, or what
- * libpfm4 calls its processor?  1: yes, 0: no.  Cost: some comparisons of text.
+ * perfctr_events_is_pmu - does the pattern, as in glob(7), match the machine's family or libpfm4's
+ * name of its processor, as "pmu" in tables does?  1: yes, 0: no.  Cost: some comparisons of text.
  */
 int perfctr_events_is_pmu(const struct perfctr_events *events, const char *pattern);
-/* The name of the backend; NULL if perfctr_events_open() opened the events. */
+/* perfctr_events_backend - the backend's name; NULL if perfctr_events_open() opened the events. */
 const char *perfctr_events_backend(const struct perfctr_events *events);
 
 /*
@@ -89,8 +90,9 @@ const char *perfctr_events_backend(const struct perfctr_events *events);
  *	instructions, cycles, ...	the generic names of perf, where the family can count them
  *	r00c0[:u][:k], cpu/event=0xc0,umask=0x0/[u][k]		as perf takes them
  *	evntsel[/evntsel2]		register values, as for perfctr_event_parse()
- *	KIND::spec, cpu_KIND/../	of a hybrid machine: on cores of the kind of this name
- *			alone, as core::r20c4; without it only architectural events, on all kinds
+ *	KIND::spec, cpu_KIND/../	on a hybrid machine: on cores of the kind of this name
+ *			alone, as core::r20c4; without a kind only architectural events, on all
+ *			kinds
  * modes: PERFCTR_MODE_* for a spec that names none.  Register values have modes of their own.
  * error does not repeat spec.  Errors: EINVAL (spec), ENOENT (no such name), ENODEV (the machine
  * has no PMU), ENOTSUP (the event exists but this machine or kernel cannot count it), ENOMEM.
@@ -100,30 +102,30 @@ int perfctr_events_parse(struct perfctr_events *events, const char *spec, unsign
 			 struct perfctr_request *request, char *error, size_t size);
 
 /*
- * perfctr_events_name - the other way: name an event that is given by its registers.
- * Of *event, counter may be PERFCTR_ANY, but on NetBurst the same registers are other events on
- * other counters.  Bits that only enable a counter do not matter.
- * 0: text is a name that perfctr_events_parse() makes exactly these registers of, with its modes.
- * 1: text names their event, and they have other fields than any name of it.
- * -1: ENOENT: no event of the tables or of libpfm4 has them, and text says what is known, such as
- * which events these are on other counters; ENOTSUP (no event of this processor has a name), ENODEV
- * (the machine has no PMU), ENOMEM.
+ * perfctr_events_name - the reverse of perfctr_events_parse(): name the event that registers
+ * select.  event->counter may be PERFCTR_ANY, but on NetBurst the same registers select different
+ * events on different counters.  Bits that only enable a counter do not matter.
+ * 0: text is a name that perfctr_events_parse() turns into exactly these registers, with its modes.
+ * 1: text names the event, but the registers have other fields than any name of that event gives.
+ * -1: ENOENT: no event of the tables or of libpfm4 has these registers, and text says what is
+ * known, such as the events that they select on other counters; ENOTSUP (no event of this processor
+ * has a name), ENODEV (the machine has no PMU), ENOMEM.
  * Cost: encodes all names of the machine, hundreds of parses.
  */
 int perfctr_events_name(struct perfctr_events *events, const struct perfctr_event_control *event,
 			char *text, size_t size);
 
 /*
- * perfctr_events_split - the specifications in "a,b" and "{a,b}:u", as perf stat -e takes them:
- * the first room of them are written to spec, each with what stands behind the '}' of its group.
- * Returns how many there are.  Error: EINVAL (text is no list).  No system call.
+ * perfctr_events_split - split a list such as "a,b" or "{a,b}:u", as perf stat -e takes it, into its
+ * specifications.  Writes the first room of them to spec, each with the text after the '}' of its
+ * group.  Returns how many there are.  Error: EINVAL (text is no list).  No system call.
  */
 int perfctr_events_split(const char *text, char (*spec)[PERFCTR_REQUEST_NAME], unsigned int room,
 			 char *error, size_t size);
 
 /*
- * As perfctr_events_parse() for one event: opens, parses and closes.  Any number of threads may
- * call it.
+ * perfctr_request_parse - as perfctr_events_parse(), for one event: opens, parses and closes.  Any
+ * number of threads may call it at the same time.
  */
 int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
 			  struct perfctr_request *request, char *error, size_t size);
@@ -131,10 +133,11 @@ int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec,
 /*
  * perfctr_requests_assign - give each request a counter; event[i] of *control is requests[i].
  * The control is otherwise empty (flags 0).  The same requests always get the same counters: the
- * first gets the lowest that leaves a way for all others, general counters before fixed ones, then
- * the second, and so on.  Errors: ENOSPC (they do not fit together: the line names the events that
- * clash and over what), EBUSY (sessions have all counters that can count one of them), EINVAL (n
- * above PERFCTR_MAX_COUNTERS, or one of them can never be counted).
+ * first request gets the lowest counter with which all others can still be assigned, general
+ * counters before fixed ones, then the second, and so on.  Errors: ENOSPC (the requests do not fit
+ * together: the line names the events that clash, and the reason), EBUSY (sessions have all
+ * counters that can count one of them), EINVAL (n above PERFCTR_MAX_COUNTERS, or one of them can
+ * never be counted).
  */
 int perfctr_requests_assign(const struct perfctr_pmu_info *info,
 			    const struct perfctr_request *requests, size_t n,
@@ -142,9 +145,9 @@ int perfctr_requests_assign(const struct perfctr_pmu_info *info,
 
 /*
  * perfctr_requests_plan - split requests into the smallest number of passes, each of which fits.
- * pass[i] becomes the pass of requests[i], from 0 on; *n_passes their number, 0 for n == 0.
- * Any n is allowed.  A pass that is assigned by perfctr_requests_assign() never fails.  Errors:
- * EINVAL (one request can never be counted), EBUSY (as above), ENOMEM.
+ * pass[i] becomes the pass of requests[i], from 0 on; *n_passes the number of passes, 0 for n == 0.
+ * Any n is allowed.  perfctr_requests_assign() never fails for the requests of one pass.  Errors:
+ * EINVAL (one request can never be counted), EBUSY (as for perfctr_requests_assign()), ENOMEM.
  */
 int perfctr_requests_plan(const struct perfctr_pmu_info *info,
 			  const struct perfctr_request *requests, size_t n, unsigned int pass[],
@@ -158,25 +161,25 @@ struct perfctr_event_entry {
 	const char *name;	/* as perfctr_events_parse() takes it */
 	const char *umask;	/* NULL: the event itself; else one of its unit masks, after it */
 	uint64_t code;		/* event select, or the unit mask's bits of evntsel; NetBurst: 0 */
-	uint64_t general;	/* bit i: general counter i can count it; of the event */
-	uint64_t fixed;		/* bit i: fixed counter i can */
+	uint64_t general;	/* bit i: general counter i can count the event */
+	uint64_t fixed;		/* bit i: fixed counter i can count the event */
 	int duration;		/* 1: counts clocks, 0: occurrences, -1: not known */
-	const char *source;	/* where it is from: "libpfm4 nhm", a file, "built in p5" */
+	const char *source;	/* source of the entry: "libpfm4 nhm", a file, "built in p5" */
 	const char *description;	/* one line */
-	/* "ADDRESS[|ADDRESS]=VALUE": it needs a further register, and cannot be counted; or NULL */
+	/* "ADDRESS[|ADDRESS]=VALUE": another register it needs, so it cannot be counted; or NULL */
 	const char *further;
 };
 
 /*
- * perfctr_events_list - call visit(entry, arg) for each event that the machine has and whose
- * name contains pattern or matches it as a glob(7), without regard to case; each followed by its
+ * perfctr_events_list - call visit(entry, arg) for each event of the machine with a name that
+ * contains pattern or matches it as a glob(7), without regard to case, and after each event for its
  * unit masks.  pattern NULL: all.  Stops when visit returns other than 0, and returns that; else 0.
  */
 int perfctr_events_list(struct perfctr_events *events, const char *pattern,
 			int (*visit)(const struct perfctr_event_entry *entry, void *arg),
 			void *arg);
 
-/* The same in one call: opens, lists and closes. */
+/* perfctr_events_visit - as perfctr_events_list(), in one call: opens, lists and closes. */
 int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *pattern,
 			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
 			 void *arg);
@@ -188,22 +191,23 @@ int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *patter
 const char *perfctr_family_name(unsigned int i);
 
 /*
- * perfctr_family_info - describe a machine that is not there, for perfctr_events_open().  name is a
- * family, or a processor of libpfm4, whose family is taken; the call does not ask whether libpfm4
- * knows it.  The result has what events depend on; the rest is 0.  NULL: no such family.
+ * perfctr_family_info - describe a machine other than this one, for perfctr_events_open().  name is
+ * a family, or a processor of libpfm4, which stands for its family; the call does not ask whether
+ * libpfm4 knows the processor.  The result has the fields on which events depend; the rest is 0.
+ * NULL: no such family.
  */
 const struct perfctr_pmu_info *perfctr_family_info(const char *name);
 
-/* Made by the library. */
+/* The library makes these structs. */
 struct perfctr_field {
-	unsigned int first, last;	/* its bits */
+	unsigned int first, last;	/* bits of the field */
 	const char *name;	/* as in the manual of the processor */
 	const char *meaning;
 };
 
 struct perfctr_register {
 	const char *name;
-	const struct perfctr_field *field;	/* ended by one without a name */
+	const struct perfctr_field *field;	/* the last is followed by a field without a name */
 };
 
 #define PERFCTR_REGISTER_EVNTSEL	0
@@ -211,15 +215,15 @@ struct perfctr_register {
 #define PERFCTR_REGISTER_FIXED		2	/* evntsel, for a fixed counter */
 
 /*
- * perfctr_family_register - what the bits of a register of this machine mean, for people.
+ * perfctr_family_register - describe the bits of a register of this machine, for people.
  * which: PERFCTR_REGISTER_*.  NULL: the family has no such register, or is unknown.
  */
 const struct perfctr_register *perfctr_family_register(const struct perfctr_pmu_info *info,
 						       unsigned int which);
 
 /*
- * perfctr_family_route - the unit that detects event for its counter: on NetBurst an ESCR, such as
- * "CRU_ESCR2".  NULL: none leads there, or the family has no such units.
+ * perfctr_family_route - name the unit that detects event for its counter: on NetBurst an ESCR,
+ * such as "CRU_ESCR2".  NULL: no unit does, or the family has no such units.
  */
 const char *perfctr_family_route(const struct perfctr_pmu_info *info,
 				 const struct perfctr_event_control *event);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libperfctr: marked groups, and sessions.  A session counts on CPUs, either whoever runs there or
- * gated by the mark of a group.
+ * libperfctr: marked groups, and sessions.  A session counts on CPUs, either all threads that run
+ * there, or those that bear the mark of a group.
  *
  * As in perfctr.h, functions return 0 or more, or -1 with errno set; functions that return a
  * pointer return NULL with errno set on failure.  Functions that open something also fail with the
@@ -22,44 +22,48 @@ struct perfctr_group;
 /*
  * perfctr_group_open - make a group.  *id, if id is not NULL, becomes its number.  Three system
  * calls.
- * perfctr_group_open_with - the same by a named backend; NULL: as perfctr_open().  Errors: also
+ * perfctr_group_open_with - make a group of a named backend; NULL: as perfctr_open().  Errors: also
  * ENOTSUP (the backend has no groups).
  */
 struct perfctr_group *perfctr_group_open(uint64_t *id);
 struct perfctr_group *perfctr_group_open_with(const char *backend, uint64_t *id);
 
-/* perfctr_group_close - the marks end when the sessions are closed too.  NULL is allowed. */
+/*
+ * perfctr_group_close - close a group; group may be NULL.  Its marks end when its sessions are
+ * closed, too.
+ */
 void perfctr_group_close(struct perfctr_group *group);
 
 /*
- * perfctr_group_fd - a descriptor for poll(2).  POLLIN: some thread bore the mark, and perhaps none
- * does any more; ask perfctr_members().  The group keeps the descriptor.  It is closed on exec.
+ * perfctr_group_fd - a descriptor for poll(2).  POLLIN: some thread has borne the mark, and perhaps
+ * none does any more; ask perfctr_members().  The descriptor belongs to the group, and is closed on
+ * exec.
  */
 int perfctr_group_fd(const struct perfctr_group *group);
 
 /*
  * perfctr_mark, perfctr_unmark - give the mark of group to thread tid (0: the caller), to its
- * process or to the tree below it; or take the mark away, whichever it is if group is NULL.  scope:
+ * process or to the tree below it; or take that mark away, or any mark if group is NULL.  scope:
  * PERFCTR_MARK_THREAD, _PROCESS, _TREE.  Threads and processes that a marked thread creates are
  * marked.  Returns how many threads changed.  Errors: EBUSY (a thread bears another mark), EACCES
  * (the caller may not trace a thread), ESRCH, EINVAL, ENOTSUP (the backend cannot).
- * perfctr_unmark_with - take away whichever mark of a named backend it is; NULL: as perfctr_open().
+ * perfctr_unmark_with - take away any mark of a named backend; NULL: as perfctr_open().
  */
 int perfctr_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
 int perfctr_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope);
 int perfctr_unmark_with(const char *backend, pid_t tid, unsigned int scope);
 
 /*
- * perfctr_marked - the id of the group whose mark thread tid bears, or 0.  Errors: EACCES, ESRCH,
- * ENOTSUP.
- * perfctr_marked_with - the same of a named backend; NULL: as perfctr_open().
+ * perfctr_marked - *id becomes the id of the group of thread tid's mark, or 0.  Errors: EACCES,
+ * ESRCH, ENOTSUP.
+ * perfctr_marked_with - ask a named backend; NULL: as perfctr_open().
  */
 int perfctr_marked(pid_t tid, uint64_t *id);
 int perfctr_marked_with(const char *backend, pid_t tid, uint64_t *id);
 
 /*
- * perfctr_members - how many threads bear the mark.  The first room of them are written to tids,
- * which may be NULL if room is 0.
+ * perfctr_members - return how many threads bear the mark, and write the numbers of the first room
+ * of them to tids, which may be NULL if room is 0.
  */
 int perfctr_members(const struct perfctr_group *group, pid_t *tids, unsigned int room);
 
@@ -75,23 +79,23 @@ int perfctr_segment_end(struct perfctr_group *group);
 struct perfctr_session;
 
 struct perfctr_session_options {
-	size_t size;			/* sizeof(*options), as the caller has it */
+	size_t size;			/* sizeof(*options) in the caller's version */
 	struct perfctr_group *group;	/* NULL: none */
 	unsigned int policy;		/* PERFCTR_EXCLUDE_* */
 	/* bitmap of cpus_size bytes, as sched_setaffinity(2); NULL: all */
 	const void *cpus;
 	size_t cpus_size;
 	unsigned int trace_bytes;	/* of records for each CPU; 0: no trace */
-	unsigned int trace_ticks;	/* also a record every so many ticks; 0: at changes alone */
+	unsigned int trace_ticks;	/* a record also every so many ticks; 0: at changes alone */
 	const char *backend;		/* NULL: the group's, or as perfctr_open() */
 };
 
 /*
- * perfctr_session_open - open a session and map its totals and rings.  It counts nothing until
- * perfctr_session_control().  Errors: EACCES (without CAP_PERFMON it has a group and the policy
- * PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED), ENOTSUP (the backend has no such session),
- * EINVAL (a size that no version has, too), E2BIG (a newer program asks for what this library does
- * not know), ENOMEM, EMFILE.
+ * perfctr_session_open - open a session and map its state pages and rings.  It counts nothing until
+ * perfctr_session_control().  Errors: EACCES (without CAP_PERFMON a session must have a group and
+ * the policy PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED), ENOTSUP (the backend has no such
+ * session), EINVAL (also: a size that no version has), E2BIG (a newer program uses options that
+ * this library does not know), ENOMEM, EMFILE.
  */
 struct perfctr_session *perfctr_session_open(const struct perfctr_session_options *options);
 
@@ -100,20 +104,21 @@ void perfctr_session_close(struct perfctr_session *s);
 
 /*
  * perfctr_session_control - let s count c: assign counters, validate, clear all sums, and start
- * unless c->flags has PERFCTR_CONTROL_STOPPED.  A session of some CPUs starts for a moment then
- * too, where others have counters: what they have is refused at once.  An event's flags may hold
- * a policy of its own (PERFCTR_EVENT_POLICY).  Errors: as of perfctr_set_control(); EBUSY and
- * EACCES also with bad_reason PERFCTR_BAD_TAKEN and PERFCTR_BAD_POLICY; ENOSPC also if too many
- * sessions are started.  perfctr_control_error() explains them.
+ * unless c->flags has PERFCTR_CONTROL_STOPPED.  Even then a session of some CPUs is started for a
+ * moment if other sessions have counters there, so that counters that they have are refused at
+ * once.  An event's flags may hold a policy of its own (PERFCTR_EVENT_POLICY).  Errors: those of
+ * perfctr_set_control(); EBUSY and EACCES also with bad_reason PERFCTR_BAD_TAKEN and
+ * PERFCTR_BAD_POLICY; ENOSPC also if too many sessions are started.  perfctr_control_error()
+ * explains them.
  */
 int perfctr_session_control(struct perfctr_session *s, struct perfctr_control *c);
 int perfctr_session_start(struct perfctr_session *s);
 int perfctr_session_stop(struct perfctr_session *s);
 
 /*
- * perfctr_session_read - the sums over all CPUs, and how many members the group has.  For callers
- * with privilege all CPUs stand still, so that the sums are of one instant; for others they run on.
- * PERFCTR_COUNTS_CONSISTENT in out->flags says whether the sums are of one instant.
+ * perfctr_session_read - read the sums over all CPUs, and how many members the group has.  If the
+ * caller is privileged, all CPUs stop for the read, so that the sums are of one instant; otherwise
+ * they run on.  PERFCTR_COUNTS_CONSISTENT in out->flags says whether the sums are of one instant.
  */
 int perfctr_session_read(const struct perfctr_session *s, struct perfctr_counts *out);
 
@@ -121,10 +126,10 @@ int perfctr_session_read(const struct perfctr_session *s, struct perfctr_counts 
 unsigned int perfctr_session_cpus(const struct perfctr_session *s);
 
 /*
- * perfctr_session_read_cpu - what one CPU has counted until its last tick, or until its gate
+ * perfctr_session_read_cpu - read the counts of one CPU until its last tick, or until its gate
  * closed: tsc, switches, n_counters and counter[] of out, and PERFCTR_COUNTS_DISTURBED.  No system
  * call.
- * perfctr_session_sum - the same, added up over all CPUs.
+ * perfctr_session_sum - add these counts up over all CPUs.
  */
 void perfctr_session_read_cpu(const struct perfctr_session *s, unsigned int cpu,
 			      struct perfctr_counts *out);
@@ -132,9 +137,9 @@ void perfctr_session_sum(const struct perfctr_session *s, struct perfctr_counts 
 
 /*
  * perfctr_session_trace - visit the records in CPU cpu's ring, oldest first, until visit returns
- * other than 0, and free the room of those that were visited.  Returns how many were visited, or -1
+ * other than 0, and free the room of the visited records.  Returns how many were visited, or -1
  * (EINVAL: the session has no trace, or none of this CPU).
- * perfctr_session_lost - how many records of all CPUs found no room.
+ * perfctr_session_lost - the number of records of all CPUs for which there was no room.
  */
 typedef int perfctr_trace_visit(const struct perfctr_trace_record *record, void *argument);
 long perfctr_session_trace(struct perfctr_session *s, unsigned int cpu, perfctr_trace_visit *visit,

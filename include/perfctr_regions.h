@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libperfctr: regions, named pieces of a program whose passes are counted.
+ * libperfctr: regions, named pieces of a program with counted passes.
  *
  *	perfctr_regions_open()		names a program's regions, and the events counted in them
  *	perfctr_regions_thread()	a thread takes part: its array has one element per region
  *	perfctr_region_enter(), _exit()	around the piece: inline, no system call, no allocation
- *	perfctr_regions_write()		what was counted, as text, CSV or JSON
+ *	perfctr_regions_write()		writes the counts, as text, CSV or JSON
  *
  * A region may be entered any number of times, and regions may lie in each other or overlap: each
- * is counted for itself.  Entering one that was not left starts it again, so that in a recursion
- * the innermost pass counts.  Leaving one that was not entered counts nothing.  Both show as a
- * difference between entries and exits.
+ * is counted by itself.  Entering a region that was not left starts it again, so that in a
+ * recursion the innermost pass counts.  Leaving a region that was not entered counts nothing.  Both
+ * show as a difference between entries and exits.
  *
  * Each thread has its own array and must not touch another thread's.  A signal handler may enter
  * and leave regions that the interrupted code does not use.  In a forked child enter and exit do
@@ -31,7 +31,7 @@ extern "C" {
 struct perfctr_regions;
 struct perfctr_region_thread;
 
-/* What the passes through a region counted, by one event or in ticks. */
+/* The counts of the passes through a region, of one event or in ticks. */
 struct perfctr_region_sum {
 	uint64_t start;		/* count at the last entry */
 	uint64_t total;		/* of all passes */
@@ -40,31 +40,32 @@ struct perfctr_region_sum {
 };
 
 /*
- * A region of one thread: private to this header and the library, perfctr_regions_read() reads it.
+ * A region of one thread.  It is private to this header and the library; programs read it by
+ * perfctr_regions_read().
  */
 struct perfctr_region {
 	const struct perfctr_page *page;
 	int32_t state;		/* PERFCTR_REGION_*, for the inline functions */
-	int32_t state_by_call;	/* likewise where page is NULL and the counts are system calls */
+	int32_t state_by_call;	/* the state if page is NULL, and system calls read the counts */
 	uint64_t passes;
 	uint64_t missed_exits;
 	uint64_t stray_exits;
-	uint64_t retried;	/* times that an end was read again */
+	uint64_t retried;	/* times that the counts were read again at an exit */
 	struct perfctr_region_thread *thread;	/* NULL: in a forked child */
 	struct perfctr_region_sum tsc, counter[PERFCTR_MAX_COUNTERS];
 };
 
 /*
- * A forked process finds its copy full of zeros.  Entering and leaving change the sign, by one
- * instruction that also shows whether the region was left or entered before.
+ * A forked process finds its copy full of zeros.  Entering and leaving change the sign of the
+ * state, by one instruction that also shows whether the region was left or entered before.
  */
 #define PERFCTR_REGION_OUTSIDE	(-1)
 #define PERFCTR_REGION_UNUSABLE	0
 #define PERFCTR_REGION_INSIDE	1
 
 /*
- * perfctr_regions_read() and perfctr_regions_write(): less what an empty pass counts, for threads
- * that called perfctr_regions_calibrate().  Corrected results say so.
+ * perfctr_regions_read() and perfctr_regions_write(): subtract the counts of an empty pass, for
+ * threads that called perfctr_regions_calibrate().  Corrected results say so.
  */
 #define PERFCTR_REGIONS_CORRECTED	(1u << 0)
 
@@ -74,7 +75,7 @@ enum perfctr_regions_format {
 	PERFCTR_REGIONS_JSON,	/* schema "perfctr-regions", version 3 */
 };
 
-/* What the passes through a region counted, by one event or in ticks. */
+/* The counts of the passes through a region, of one event or in ticks. */
 struct perfctr_region_count {
 	uint64_t total;
 	uint64_t min;		/* of one pass; 0 if there was none */
@@ -85,14 +86,14 @@ struct perfctr_region_result {
 	const char *name;	/* valid until perfctr_regions_close() */
 	pid_t tid;		/* of the thread */
 	uint32_t n_counters;	/* valid entries of counter[] */
-	uint32_t flags;		/* PERFCTR_REGIONS_CORRECTED: it is */
+	uint32_t flags;		/* PERFCTR_REGIONS_CORRECTED: the result is corrected */
 	uint64_t entries;
 	uint64_t exits;
-	uint64_t passes;	/* entries with their exit: what the counts are of */
+	uint64_t passes;	/* entries with their exit: the passes that were counted */
 	uint64_t retried;	/*
-				 * times that a switch fell into the reading at the end of a pass:
-				 * it was done again, and the pass counts what was in vain, at most
-				 * 100 instructions each time with two events
+				 * times that the thread was switched while it read the counts at
+				 * the end of a pass, and read them again: the pass includes the
+				 * first read, at most 100 instructions each time with two events
 				 */
 	uint64_t reserved[8];	/* 0 */
 	struct perfctr_region_count tsc, counter[PERFCTR_MAX_COUNTERS];
@@ -100,10 +101,10 @@ struct perfctr_region_result {
 
 /*
  * perfctr_regions_open - name the regions, and the events that every thread counts in them.
- * control: the control that the threads' contexts get.  events: the requests that the control was
- * made from, for their names and modes.  If events is NULL, the register values are the names, and
+ * control: the control that the threads' contexts get.  events: the requests from which the control
+ * was made, for their names and modes.  If events is NULL, the register values are the names, and
  * show the modes as on the architectural PMU, P6 and AMD.  regions[n_regions]: the names of the
- * regions, in the character set of the output (JSON: UTF-8).  Everything is copied.
+ * regions, in the character set of the output (JSON: UTF-8).  The call copies everything.
  * Errors: EINVAL (no region), ENOMEM.  No system call on the counters.
  */
 struct perfctr_regions *perfctr_regions_open(const struct perfctr_control *control,
@@ -120,17 +121,18 @@ struct perfctr_regions *perfctr_regions_open(const struct perfctr_control *contr
 struct perfctr_region *perfctr_regions_thread(struct perfctr_regions *r, const struct perfctr *p);
 
 /*
- * perfctr_regions_read - what thread number `thread` counted in region number `region`, threads in
- * the order of perfctr_regions_thread().  May be called at any time; of a region whose thread goes
- * through it meanwhile, single numbers may be one pass apart.  flags: PERFCTR_REGIONS_CORRECTED or
- * 0. Errors: ENOENT (no such thread, yet), EINVAL (no such region or flag), EPERM.  No system call.
+ * perfctr_regions_read - get the counts of thread number `thread` in region number `region`.
+ * Threads have the order of their calls of perfctr_regions_thread().  It may be called at any time.
+ * If the thread goes through the region meanwhile, single numbers may be one pass apart.  flags:
+ * PERFCTR_REGIONS_CORRECTED or 0.  Errors: ENOENT (no such thread, yet), EINVAL (no such region or
+ * flag), EPERM.  No system call.
  */
 int perfctr_regions_read(struct perfctr_regions *r, unsigned int thread, unsigned int region,
 			 unsigned int flags, struct perfctr_region_result *result);
 
 /*
- * perfctr_regions_write - write what all threads counted.  flags: as above.  Errors: EINVAL
- * (format, flags), ENOMEM, EPERM, or those of write(2).
+ * perfctr_regions_write - write the counts of all threads.  flags: as for perfctr_regions_read().
+ * Errors: EINVAL (format, flags), ENOMEM, EPERM, or those of write(2).
  */
 int perfctr_regions_write(struct perfctr_regions *r, FILE *file, enum perfctr_regions_format format,
 			  unsigned int flags);
@@ -138,8 +140,8 @@ int perfctr_regions_write(struct perfctr_regions *r, FILE *file, enum perfctr_re
 /*
  * perfctr_regions_save_at_exit - write the results to a file at exit(3) or return from main().
  * Nothing is written at death by a signal, at _exit(2), or when a forked child exits.  The call
- * opens and empties the file, and the exit empties it again: of several processes with one file the
- * last one's results are there, whole.  If they cannot be written it is empty, as it is if the
+ * opens and empties the file, and the exit empties it again: if several processes use one file, it
+ * has the complete results of the last one.  The file is empty if they cannot be written, or if the
  * program has closed the library's descriptor, as by closefrom(3).  The last call decides.
  * Errors: those of open(2), EINVAL (flags, format), EPERM, ENOMEM.
  */
@@ -148,33 +150,33 @@ int perfctr_regions_save_at_exit(struct perfctr_regions *r, const char *path,
 
 /*
  * perfctr_regions_close - release everything, the threads' arrays too; r may be NULL.  Saves
- * nothing. errno stays as it was.
+ * nothing.  errno stays as it was.
  */
 void perfctr_regions_close(struct perfctr_regions *r);
 
 /*
  * perfctr_region_begin, perfctr_region_end - a pass through the region of this name; a program has
- * at most 256.  What is counted there the environment says, as perfex --regions sets it:
+ * at most 256.  The environment says what is counted there, as perfex --regions sets it:
  *	PERFCTR_REGIONS		the file that exit(3) writes, as JSON; "%p" is the process
  *	PERFCTR_REGIONS_EVENTS	a list as of perfctr_count(); default: instructions,cycles
- * Without the first they do nothing.  Each thread counts for itself, in a context of its own or, if
- * another program counts it by these events, in that one.  What keeps the program from counting
- * stands in the file.  In a forked child they do nothing, if the process had passed a region;
- * children that were forked before count for themselves, into files of their own by "%p".  No
- * errors, errno stays as it was.
+ * Without the first variable the functions do nothing.  Each thread counts for itself, in a context
+ * of its own or, if another program counts the thread by these events, in its context.  If the
+ * program cannot count, the file says why.  In a forked child the functions do nothing if the
+ * process had passed a region before; children that were forked earlier count for themselves, into
+ * files of their own by "%p".  No errors, errno stays as it was.
  */
 void perfctr_region_begin(const char *name) __attribute__((nothrow));
 void perfctr_region_end(const char *name) __attribute__((nothrow));
 
-/* The slow paths.  1: take the counts (again). */
+/* The slow paths.  1: the caller reads the counts, or reads them again. */
 int perfctr_region_enter_slow(struct perfctr_region *region) __attribute__((nothrow));
 int perfctr_region_exit_slow(struct perfctr_region *region) __attribute__((nothrow));
-/* A pass below the smallest or above the largest; start holds how far it is above the smallest. */
+/* A new smallest or largest pass; start has the pass less the smallest pass so far. */
 void perfctr_region_extreme(struct perfctr_region *region, unsigned int n) __attribute__((nothrow));
 
 /*
- * Regions of the same thread for measuring what a region costs: PERFCTR_REGION_FIRST of them for
- * one pass each, whose memory is not in the cache, and one more for repeated passes.
+ * Regions of the same thread that measure the cost of a region: PERFCTR_REGION_FIRST of them for
+ * one pass each, with memory that is not in the cache, and one more for repeated passes.
  */
 #define PERFCTR_REGION_FIRST		4
 #define PERFCTR_REGION_REPETITIONS	64
@@ -264,9 +266,10 @@ slow:
 }
 
 /*
- * perfctr_regions_calibrate - measure what an empty pass counts on this machine, in this program,
- * for PERFCTR_REGIONS_CORRECTED.  array: the thread's; n: as for perfctr_region_enter().  Call it
- * once, in each thread, in code compiled like the regions.  Errors: EPERM (a forked child).
+ * perfctr_regions_calibrate - measure the counts of an empty pass on this machine, in this program,
+ * for PERFCTR_REGIONS_CORRECTED.  array: that of the calling thread.  n: as for
+ * perfctr_region_enter().  Call it once in each thread, in code compiled like the regions.  Errors:
+ * EPERM (a forked child).
  */
 static inline int perfctr_regions_calibrate(struct perfctr_region *array, unsigned int n)
 {
@@ -286,7 +289,7 @@ static inline int perfctr_regions_calibrate(struct perfctr_region *array, unsign
 }
 
 #if defined(__x86_64__) || defined(__i386__)
-/* A pass from its definition to the end of its block, whichever way that is left. */
+/* A pass from its definition to the end of its block, no matter how the block is left. */
 template <unsigned int n> class perfctr_region_pass {
 public:
 	__attribute__((always_inline)) explicit perfctr_region_pass(struct perfctr_region *region)

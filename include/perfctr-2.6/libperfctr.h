@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The interface of perfctr 2.6's library, as programs written for it expect it: perfctr-2.6(3) says
- * what is different.  New programs include <perfctr.h>.
+ * The interface of perfctr 2.6's library, as programs written for it expect it.  perfctr-2.6(3)
+ * says what is different.  New programs include <perfctr.h>.
  *
  * Functions that return int return 0 (gperfctr_control() and gperfctr_start(): a number), or -1
- * with errno set; those that return a pointer NULL with errno set.
+ * with errno set.  Functions that return a pointer return NULL with errno set on failure.
  */
 #ifndef LIBPERFCTR_2_6_H
 #define LIBPERFCTR_2_6_H
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Interface, processors, both. */
+/* The versions of the interface, of the list of processors, and both in one number. */
 #define PERFCTR_API_VERSION	0x0502
 #define PERFCTR_CPU_VERSION	0x0501
 #define PERFCTR_ABI_VERSION	((PERFCTR_API_VERSION << 16) | PERFCTR_CPU_VERSION)
@@ -42,12 +42,12 @@ extern "C" {
 #define PERFCTR_X86_INTEL_P4M3	16 /* model 3 and later */
 #define PERFCTR_X86_INTEL_CORE	17
 #define PERFCTR_X86_INTEL_CORE2 18
-#define PERFCTR_X86_AMD_FAM10H	19 /* all later ones of AMD, too */
+#define PERFCTR_X86_AMD_FAM10H	19 /* also all later AMD processors */
 #define PERFCTR_X86_AMD_FAM10	PERFCTR_X86_AMD_FAM10H
 #define PERFCTR_X86_INTEL_ATOM	20
 #define PERFCTR_X86_INTEL_NHLM	21
 #define PERFCTR_X86_INTEL_COREI7 PERFCTR_X86_INTEL_NHLM
-#define PERFCTR_X86_INTEL_WSTMR 22 /* all later ones of Intel, too */
+#define PERFCTR_X86_INTEL_WSTMR 22 /* also all later Intel processors */
 
 /* perfctr_info.cpu_features */
 #define PERFCTR_FEATURE_RDPMC	0x01
@@ -70,7 +70,7 @@ struct perfctr_cpu_mask {
 	unsigned int mask[1];
 };
 
-/* One piece of malloc(3): free() frees all. */
+/* One allocation of malloc(3): free() frees all of it. */
 struct perfctr_cpus_info {
 	struct perfctr_cpu_mask *cpus;
 	struct perfctr_cpu_mask *cpus_forbidden;
@@ -83,9 +83,9 @@ struct perfctr_sum_ctrs {
 
 struct perfctr_cpu_control {
 	unsigned int tsc_on;
-	unsigned int nractrs;	  /* counters that count */
-	unsigned int nrictrs;	  /* after them: those that interrupt */
-	unsigned int pmc_map[18]; /* what RDPMC takes */
+	unsigned int nractrs;	  /* counters that do not interrupt */
+	unsigned int nrictrs;	  /* after them: counters that interrupt */
+	unsigned int pmc_map[18]; /* arguments of RDPMC */
 	unsigned int evntsel[18];
 	__extension__ union {
 		struct {
@@ -106,7 +106,7 @@ struct perfctr_cpu_control {
 struct vperfctr_control {
 	int si_signo;
 	struct perfctr_cpu_control cpu_control;
-	unsigned int preserve; /* bit i: pmc[i] goes on from what it was */
+	unsigned int preserve; /* bit i: pmc[i] goes on from its old value */
 	unsigned int flags;
 	unsigned int _reserved1, _reserved2, _reserved3;
 };
@@ -126,7 +126,7 @@ struct gperfctr_cpu_state {
 	unsigned int _reserved1, _reserved2, _reserved3, _reserved4;
 };
 
-/* Of the signal of a counter that interrupts: the virtual counters that did, as bits. */
+/* The signal of counters that interrupt: its si_code, and a mask of the virtual counters. */
 #define SI_PMC_OVF	'P'
 #define si_pmc_ovf_mask _sifields._pad[0]
 
@@ -136,7 +136,7 @@ int _vperfctr_control(int fd, const struct vperfctr_control *control);
 int _vperfctr_read_control(int fd, struct vperfctr_control *control);
 int _vperfctr_read_sum(int fd, struct perfctr_sum_ctrs *sum);
 
-/* ... and by a handle. */
+/* The thread's own counters, by a handle. */
 struct vperfctr;
 
 #define VPERFCTR_OPEN_CREAT_EXCL 3
@@ -157,7 +157,7 @@ int vperfctr_iresume(const struct vperfctr *self);
 int vperfctr_unlink(const struct vperfctr *self);
 void vperfctr_close(struct vperfctr *self);
 
-/* Another thread's, by its number in the kernel. */
+/* Another thread's counters, by the thread's number in the kernel. */
 struct rvperfctr;
 
 struct rvperfctr *rvperfctr_open(int pid);
@@ -172,7 +172,7 @@ int rvperfctr_iresume(const struct rvperfctr *remote);
 int rvperfctr_unlink(const struct rvperfctr *remote);
 void rvperfctr_close(struct rvperfctr *remote);
 
-/* CPUs', whoever runs there. */
+/* Counters of CPUs, for all threads that run there. */
 struct gperfctr;
 
 struct gperfctr *gperfctr_open(void);
@@ -219,7 +219,7 @@ struct perfctr_event_set {
 	const struct perfctr_event *events;
 };
 
-/* NULL: there is none for this type. */
+/* NULL: there is no table for this type. */
 const struct perfctr_event_set *perfctr_cpu_event_set(unsigned int cpu_type);
 
 /* The machine. */
@@ -229,7 +229,7 @@ struct perfctr_cpus_info *perfctr_cpus_info(int fd);
 unsigned int perfctr_info_nrctrs(const struct perfctr_info *info);
 const char *perfctr_info_cpu_name(const struct perfctr_info *info);
 
-/* To standard output. */
+/* Print to standard output. */
 void perfctr_info_print(const struct perfctr_info *info);
 void perfctr_cpus_info_print(const struct perfctr_cpus_info *info);
 void perfctr_cpu_control_print(const struct perfctr_cpu_control *control);

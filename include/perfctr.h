@@ -205,7 +205,7 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
  * c->flags: with PERFCTR_CONTROL_STOPPED counting waits for perfctr_start().  With
  * PERFCTR_CONTROL_INHERIT threads and processes that the thread creates from now on are counted
  * too, as members of its tree.  With PERFCTR_CONTROL_RECORD each member that exits leaves a record.
- * With PERFCTR_CONTROL_TOTALS beside INHERIT alone, members cost next to nothing, and
+ * With PERFCTR_CONTROL_TOTALS, and INHERIT but not RECORD, members cost next to nothing, and
  * PERFCTR_SCOPE_TREE is the only scope that can be read.
  * A refusal changes nothing, and sets c->bad_event and c->bad_reason if one event is at fault.
  * Errors: EINVAL, EACCES (bad_reason), ENOSPC (perfctr_control_assign()), EBUSY (perf_events or the

@@ -335,7 +335,7 @@ static struct probe {
 	{ "hrtimer_expire_entry", probe_timer },
 };
 
-/* The compiler refuses a kernel if the parameters of its tracepoints are others. */
+/* The compiler refuses a kernel if its tracepoints have different parameters. */
 static inline void __maybe_unused check_probes(void)
 {
 	check_trace_callback_type_sched_switch(probe_switch);

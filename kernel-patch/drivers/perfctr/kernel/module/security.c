@@ -55,7 +55,7 @@ void perfctr_security_open(void)
 	mount = kern_mount(type);
 	module_put(type->owner);
 	if (IS_ERR(mount)) {
-		pr_notice("perfctr: without a /proc only CAP_PERFMON counts other processes\n");
+		pr_notice("perfctr: without a /proc only callers with CAP_PERFMON may count other processes\n");
 		return;
 	}
 	proc_ns = task_active_pid_ns(current);

@@ -192,6 +192,8 @@ void complain_of_control(const char *backend, int error, const struct perfctr_co
 			 const struct perfctr_pmu_info *info);
 /* error: what the library said of this specification */
 void complain_of_event(const char *spec, const char *error);
+/* Behind what the library says of it: what perfex has instead; "": nothing is known. */
+const char *advice_for_event(const char *spec);
 /* What to do about it, behind what has been said; "": nothing is known. */
 const char *advice_for(int error);
 

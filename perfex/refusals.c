@@ -19,8 +19,7 @@ void complain_of_open(const char *backend, int error)
 	complain("%s", text);
 }
 
-/* Behind what the library says of an event: what perfex has instead. */
-static const char *advice_for_event(const char *spec)
+const char *advice_for_event(const char *spec)
 {
 	if (strcasecmp(spec, "duration_time") == 0)
 		return ": rules have it as elapsed_ns, as in --derive 's = elapsed_ns / 1e9'";

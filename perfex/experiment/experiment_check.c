@@ -112,8 +112,9 @@ static bool check_events(struct experiment *experiment, struct perfctr_events *d
 		if (perfctr_events_parse(database, events->string[i],
 					 mode_bits[experiment->settings.modes],
 					 &experiment->request[i], why, sizeof(why)) < 0)
-			return refuse_text(error, events->line[i], "event '%.60s': %s",
-					   events->string[i], why);
+			return refuse_text(error, events->line[i], "event '%.60s': %s%s",
+					   events->string[i], why,
+					   advice_for_event(events->string[i]));
 	return true;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pmu.h"
+#include "../perfex.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -31,8 +32,13 @@ static void write_backend(FILE *file, const struct perfctr_backend_info *info, b
 			if (info->capabilities & capabilities[i].bit)
 				fprintf(file, " %s", capabilities[i].name);
 	}
-	if (*info->why)
-		fprintf(file, "; %s", info->why);
+	if (*info->why) {
+		char why[sizeof(info->why)];
+
+		memcpy(why, info->why, sizeof(why));
+		name_commands(why);
+		fprintf(file, "; %s", why);
+	}
 	putc('\n', file);
 }
 

@@ -446,7 +446,7 @@ ARCH_FAMILY(arch_v5, "arch-v5", NULL, 48,
 
 /*
  * Version 6 names them once more, four registers for each counter: of these there are two. Like
- * Lion Cove it has more general counters than perfctr uses.
+ * Lion Cove it has ten general counters.
  */
 #define V6_GENERAL(n) \
     { 0x1900 + 4 * (n), 1, PMU_COUNTER_FULL, n, PMU_STATS_COUNTER }, \

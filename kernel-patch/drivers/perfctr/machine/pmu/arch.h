@@ -6,7 +6,7 @@
 #include <linux/types.h>
 #include "../pmu.h"
 
-#define ARCH_MAX_GENERAL	8	/* these have the same addresses in all versions */
+#define ARCH_MAX_GENERAL	10	/* these have the same addresses in all versions */
 #define ARCH_MAX_FIXED		16
 
 struct arch_kind {

@@ -15,8 +15,8 @@
 
 /*
  * Held while hw->holders changes from or to 0. All threads of the machine share it. It is a
- * spinlock, so that a thread does not lose its CPU while it holds the lock: a thread of low
- * priority on a busy CPU would keep all others waiting.
+ * spinlock: a thread that lost its CPU while it held a mutex, because its priority is low and its
+ * CPU busy, would keep all others waiting. With PREEMPT_RT it does.
  */
 static DEFINE_SPINLOCK(hold_lock);
 
@@ -32,7 +32,7 @@ int perfctr_may_hold(const struct perfctr_hw_control *hw)
 
 /*
  * Takes a hold of hw, which reserves the counters if it is the first. If one of them is taken,
- * control, unless NULL, names the event. Does not sleep. 0, or an error of perfctr_reserve_for().
+ * control, unless NULL, names the event. 0, or an error of perfctr_reserve_for().
  */
 int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 {

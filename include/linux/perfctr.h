@@ -669,8 +669,8 @@ struct perfctr_holders {
  *
  * MARK (struct perfctr_mark_args).  To set or clear a mark the caller must be allowed to trace the
  * threads, or have CAP_PERFMON, else EACCES; to get it, the caller must be able to see the thread.
- * Threads and processes that are created during the call are marked too, but a thread whose
- * creation began before its creator had the mark may be born without the mark.  A thread that runs
+ * Threads and processes that are created during the call are marked too.  If the creator got the
+ * mark after it had begun to create a thread, the new thread may lack the mark.  A thread that runs
  * on another CPU has the mark at once.  A group made without CAP_PERFMON loses a thread that
  * executes a file which changes its ids, or which it may not read.  EBUSY (SET: some thread bears
  * another mark; nothing is changed unless the thread got that mark during the call), ESRCH (all

@@ -27,9 +27,9 @@ static __always_inline u64 context_space_id(const struct perfctr_context *ctx)
 }
 
 /*
- * Returns the context.ctx_id of the address space whose threads may see the hardware counts of ctx,
- * or 0 if no thread may. Threads of one address space can read each other's memory, and so each
- * other's pages. A shared context counts many threads, none of which may see the counts of the
+ * Returns the id (context.ctx_id) of the address space that may see the hardware counts of ctx, or
+ * 0 if none may. Threads of one address space can read each other's memory, and so each other's
+ * pages. A shared context counts many threads, and no thread of them may see the counts of the
  * others.
  */
 static __always_inline u64 context_owner_id(const struct perfctr_context *ctx)

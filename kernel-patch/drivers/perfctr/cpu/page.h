@@ -83,9 +83,9 @@ struct perfctr_cpu_pages {
 	struct perfctr_told __percpu *told;
 	void *owner;
 	/*
-	 * Called on a CPU whose page has PERFCTR_PAGE_COUNTING, with interrupts off. Brings the
-	 * sums up to date, with all counters as of one instruction. Returns whether the current
-	 * thread is counted.
+	 * Called with interrupts off, on a CPU that counts into its page (PERFCTR_PAGE_COUNTING).
+	 * Brings the sums up to date, with all counters as of one instruction. Returns whether the
+	 * current thread is counted.
 	 */
 	bool (*fold)(void *owner);
 };

@@ -172,6 +172,29 @@ START_TEST(what_a_tree_executes_in_both_modes_is_what_it_executes_in_each)
 }
 END_TEST
 
+#define READS 10000
+
+/* Its CPU's tick folds the counters now and then after a reader has had them folded. */
+START_TEST(counters_of_kernel_mode_agree_in_each_read)
+{
+	struct perfctr_control control = control_of(
+		EVENTS({ 0, KERNEL(INSTRUCTIONS) }, { 1, USER(BRANCHES) }, { 2, KERNEL(INSTRUCTIONS) }));
+	pid_t yielder = yielder_start(1);
+	int fd = context_open(yielder, PERFCTR_OPEN_CREATE);
+
+	control.flags = PERFCTR_CONTROL_INHERIT | TOTALS;
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+	pin(0, 0);
+	for (int i = 0; i < READS; i++) {
+		struct perfctr_counts counts = read_tree(fd);
+
+		ck_assert_uint_eq(counts.counter[0], counts.counter[2]);
+	}
+	kill_and_wait(yielder);
+	close(fd);
+}
+END_TEST
+
 static int open_marked_session(int group)
 {
 	int session = session_open(group, NOT_PRIVILEGED | MARKED);
@@ -264,5 +287,6 @@ SUITE(totals, a_tree_of_200_processes_with_threads_and_execs_is_exact,
       a_program_is_complete_when_wait_returns_1000_of_1000,
       trees_side_by_side_and_what_runs_between_them_are_exact, several_counters_of_one_tree_agree,
       what_a_tree_executes_in_both_modes_is_what_it_executes_in_each,
+      counters_of_kernel_mode_agree_in_each_read,
       sessions_and_totals_do_not_mind_each_other,
       a_marked_tree_is_exact_by_its_session_and_by_totals, a_tree_is_exact_while_marks_come_and_go)

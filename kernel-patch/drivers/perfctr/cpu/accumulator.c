@@ -48,14 +48,17 @@ bool perfctr_fold(struct perfctr_cpu *cpu, struct perfctr_page *page,
 	return intact;
 }
 
-void perfctr_fold_at_once(struct perfctr_cpu *cpu, struct perfctr_page *page,
+bool perfctr_fold_at_once(struct perfctr_cpu *cpu, struct perfctr_page *page,
 			  const struct perfctr_hw_control *hw)
 {
+	bool intact;
+
 	if (hw->counts_kernel)
 		perfctr_cpu_freeze(hw->slots);
-	perfctr_fold(cpu, page, hw);
+	intact = perfctr_fold(cpu, page, hw);
 	if (hw->counts_kernel)
 		perfctr_cpu_thaw();
+	return intact;
 }
 
 void perfctr_fold_and_clear(struct perfctr_cpu *cpu, struct perfctr_page *page,

@@ -154,7 +154,7 @@ static inline void renew_biases(const struct perfctr_cpu *cpu, struct perfctr_pa
  */
 bool perfctr_fold(struct perfctr_cpu *cpu, struct perfctr_page *page,
 		  const struct perfctr_hw_control *hw);
-void perfctr_fold_at_once(struct perfctr_cpu *cpu, struct perfctr_page *page,
+bool perfctr_fold_at_once(struct perfctr_cpu *cpu, struct perfctr_page *page,
 			  const struct perfctr_hw_control *hw);
 void perfctr_fold_and_clear(struct perfctr_cpu *cpu, struct perfctr_page *page,
 			    const struct perfctr_hw_control *hw, u64 slots);

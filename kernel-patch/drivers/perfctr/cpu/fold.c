@@ -39,7 +39,8 @@ static bool tick_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 	perfctr_page_begin(page);
 	page->tsc.sum = page->tsc.bias + rdtsc();
 	if (has_counters_here(cpu, ctx)) {
-		intact &= perfctr_fold(cpu, page, ctx->hw);
+		/* A reader of a shared context may copy the page after this fold. */
+		intact &= perfctr_fold_at_once(cpu, page, ctx->hw);
 		if (!intact)
 			page->flags |= PERFCTR_PAGE_DISTURBED;
 	}

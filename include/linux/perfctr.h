@@ -713,8 +713,9 @@ struct perfctr_holders {
  * count; also START, RECORD, PERIODS and mmap()), EOPNOTSUPP (see PERFCTR_CONTROL_TOTALS), EINVAL,
  * E2BIG, EFAULT, ENOMEM.
  *
- * RECORD (struct perfctr_record) takes the oldest record from the tree.  poll() returns POLLIN if
- * there is one.  EAGAIN (none), EPERM, EINVAL, E2BIG, EFAULT, ENOMEM.
+ * RECORD (struct perfctr_record) takes the oldest record from the tree.  poll() of the descriptor
+ * that owns the context returns POLLIN if there is one.  EAGAIN (none), EPERM, EINVAL, E2BIG,
+ * EFAULT (if the structure cannot be written, the record counts as lost), ENOMEM.
  *
  * GET_CONTROL (struct perfctr_control; in: size alone) returns the control of the context, also
  * after the thread has exited: flags, with STOPPED if the context does not count now, and as many

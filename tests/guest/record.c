@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 START_TEST(every_thread_that_exited_has_one_record_with_its_own_counts)
@@ -115,6 +116,40 @@ START_TEST(records_are_taken_by_who_rules_the_tree_only)
 }
 END_TEST
 
+/* The structure lies where it cannot be written. */
+START_TEST(a_record_that_cannot_be_written_counts_as_lost)
+{
+	int fd = tree_open(PERFCTR_CONTROL_RECORD);
+	struct perfctr_record r, *fixed;
+	pthread_t thread;
+
+	fixed = mmap(NULL, sizeof(*fixed), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		     0);
+	ck_assert_ptr_ne(fixed, MAP_FAILED);
+	fixed->size = sizeof(*fixed);
+	ck_assert_int_eq(mprotect(fixed, sizeof(*fixed), PROT_READ), 0);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(pthread_create(&thread, NULL, exit_at_once, NULL), 0);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	}
+	while (context_read_scope(fd, PERFCTR_SCOPE_TREE).members > 1)
+		sleep_us(1000);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_RECORD, fixed), -1);
+	ck_assert_int_eq(errno, EFAULT);
+	ck_assert(next_record(fd, &r));
+	ck_assert_int_ne(r.tid, 0);
+	ck_assert_uint_eq(r.lost, 0);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_RECORD, fixed), -1);
+	ck_assert_int_eq(errno, EFAULT);
+	ck_assert(next_record(fd, &r));
+	ck_assert_int_eq(r.tid, 0);
+	ck_assert_uint_eq(r.lost, 1);
+	ck_assert(!next_record(fd, &r));
+	munmap(fixed, sizeof(*fixed));
+	close(fd);
+}
+END_TEST
+
 /* As in life.c, but below a root that is another user's. */
 START_TEST(a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted)
 {
@@ -166,9 +201,9 @@ START_TEST(who_is_taken_out_of_a_tree_leaves_a_record)
 }
 END_TEST
 
-SUITE(record,
-      every_thread_that_exited_has_one_record_with_its_own_counts,
+SUITE(record, every_thread_that_exited_has_one_record_with_its_own_counts,
       records_that_find_no_room_are_told_behind_the_last,
       records_are_taken_by_who_rules_the_tree_only,
+      a_record_that_cannot_be_written_counts_as_lost,
       a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted,
       who_is_taken_out_of_a_tree_leaves_a_record)

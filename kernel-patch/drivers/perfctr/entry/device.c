@@ -225,8 +225,11 @@ static long context_ioctl_record(const struct descriptor *d, void __user *user)
 	err = perfctr_get_struct(record, sizeof(*record), user, &size);
 	if (!err)
 		err = perfctr_take_record(d->ctx, record);
-	if (!err)
+	if (!err) {
 		err = perfctr_put_struct(user, record, sizeof(*record), size);
+		if (err)
+			perfctr_lose_record(d->ctx, record);
+	}
 	kfree(record);
 	return err;
 }

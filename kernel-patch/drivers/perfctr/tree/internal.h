@@ -61,6 +61,7 @@ void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfct
 void perfctr_free_record(struct perfctr_kept_record *record);	/* NULL is fine */
 void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *record);
 int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_record *record);
+void perfctr_tree_lose_record(struct perfctr_tree *tree, const struct perfctr_record *record);
 void perfctr_drop_records(struct perfctr_tree *tree);
 
 /*

@@ -111,6 +111,16 @@ int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_record *u
 	return 0;
 }
 
+/*
+ * Counts record as lost, unless it is of no member, and the lost records that it tells of. Called
+ * under the tree's lock.
+ */
+void perfctr_tree_lose_record(struct perfctr_tree *tree, const struct perfctr_record *record)
+{
+	lockdep_assert_held(&tree->lock);
+	WRITE_ONCE(tree->lost_records, tree->lost_records + record->lost + !!record->counts.flags);
+}
+
 void perfctr_drop_records(struct perfctr_tree *tree)
 {
 	struct perfctr_kept_record *record, *next;

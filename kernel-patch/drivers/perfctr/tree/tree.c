@@ -501,3 +501,11 @@ int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *reco
 	perfctr_unlock_tree(ctx->tree);
 	return err;
 }
+
+/* The caller has taken record, and could not hand it over: it counts as lost. */
+void perfctr_lose_record(struct perfctr_context *ctx, const struct perfctr_record *record)
+{
+	perfctr_lock_tree_unkillable(ctx->tree);
+	perfctr_tree_lose_record(ctx->tree, record);
+	perfctr_unlock_tree(ctx->tree);
+}

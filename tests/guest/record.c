@@ -150,6 +150,25 @@ START_TEST(a_record_that_cannot_be_written_counts_as_lost)
 }
 END_TEST
 
+/* It could never take the record, and so would poll without a pause. */
+START_TEST(a_descriptor_that_takes_no_records_is_not_readable)
+{
+	int fd = tree_open(PERFCTR_CONTROL_RECORD), other = context_open(0, 0);
+	struct pollfd both[] = { { .fd = fd, .events = POLLIN },
+				 { .fd = other, .events = POLLIN } };
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, exit_at_once, NULL), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_int_eq(poll(both, 1, 60000), 1);
+	ck_assert_int_eq(poll(both, ARRAY_SIZE(both), 0), 1);
+	ck_assert_int_eq(both[0].revents, POLLIN);
+	ck_assert_int_eq(both[1].revents, 0);
+	close(other);
+	close(fd);
+}
+END_TEST
+
 /* As in life.c, but below a root that is another user's. */
 START_TEST(a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted)
 {
@@ -205,5 +224,6 @@ SUITE(record, every_thread_that_exited_has_one_record_with_its_own_counts,
       records_that_find_no_room_are_told_behind_the_last,
       records_are_taken_by_who_rules_the_tree_only,
       a_record_that_cannot_be_written_counts_as_lost,
+      a_descriptor_that_takes_no_records_is_not_readable,
       a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted,
       who_is_taken_out_of_a_tree_leaves_a_record)

@@ -312,8 +312,11 @@ static __poll_t context_poll(struct file *file, struct poll_table_struct *wait)
 	__poll_t events;
 
 	poll_wait(file, &tree->wait, wait);
+	/* Other descriptors cannot take records and samples: they would stay readable. */
+	if (!d->owns)
+		return 0;
 	events = perfctr_has_records(tree) ? EPOLLIN | EPOLLRDNORM : 0;
-	return d->owns ? events | perfctr_poll_samples(tree) : events;
+	return events | perfctr_poll_samples(tree);
 }
 
 static int context_mmap(struct file *file, struct vm_area_struct *vma)

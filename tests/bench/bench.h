@@ -13,7 +13,7 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The columns, in occurrences, from the emulator's statistics (tests/emulator/pmu/pmu-stats.h). */
+/* The columns, in occurrences, from the emulator's statistics (emulator/pmu/pmu-stats.h). */
 enum quantity {
 	USER_INSTRUCTIONS,
 	KERNEL_INSTRUCTIONS,

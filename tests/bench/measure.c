@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../emulator/pmu/pmu-stats.h"
+#include "../../emulator/pmu/pmu-stats.h"
 
 #define WARM_UP 20
 

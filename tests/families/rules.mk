@@ -3,7 +3,7 @@
 
 FAMILIES := $(BUILD)/tests/families
 FAMILIES_SOURCES := $(wildcard tests/families/*.c)
-FAMILIES_HEADERS := tests/families/families.h tests/families/hybrid.h tests/emulator/pmu/pmu-stats.h include/perfctr.h \
+FAMILIES_HEADERS := tests/families/families.h tests/families/hybrid.h emulator/pmu/pmu-stats.h include/perfctr.h \
 	include/linux/perfctr.h
 CHECKS += check-families check-families-watchdog
 LONG_CHECKS += check-families-long check-families-watchdog-long
@@ -17,7 +17,7 @@ $(FAMILIES)/families-64: $(LIB_STATIC)
 $(FAMILIES)/families-32: $(LIB_STATIC_32)
 $(FAMILIES)/families-%: $(FAMILIES_SOURCES) $(FAMILIES_HEADERS)
 	@mkdir -p $(@D)
-	$(SAY_CC)$(CC) $(CFLAGS) -O2 -Itests/emulator/pmu -m$* -static -o $@ $(filter %.c %.a,$^)
+	$(SAY_CC)$(CC) $(CFLAGS) -O2 -Iemulator/pmu -m$* -static -o $@ $(filter %.c %.a,$^)
 
 .PHONY: check-families check-families-long check-families-watchdog check-families-watchdog-long
 check-families: $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX)

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../emulator/pmu/pmu-stats.h"
+#include "../../emulator/pmu/pmu-stats.h"
 
 #define MAX_CPUS	8
 #define MAX_OTHERS	32

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../emulator/pmu/pmu-stats.h"
+#include "../../emulator/pmu/pmu-stats.h"
 
 #define BASELINE_FILE "switch-cost-unpatched"
 

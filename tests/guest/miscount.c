@@ -4,7 +4,7 @@
  * way that the test chooses by a register of the emulated PMU: each way is found out, and with the first
  * seeds instructions beside it are not suspected.  LIE_SEEDS says from how many seeds; without it 3.
  */
-#include "../emulator/pmu/pmu-miscount.h"
+#include "../../emulator/pmu/pmu-miscount.h"
 #include "msr.h"
 #include "perfex_shell.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Events by name: the programs' counts are worked out by hand in their sources, the events that the
- * machine has are in tests/emulator/README.md.  libpfm4 takes the machine for a Nehalem, as it is.
+ * machine has are in emulator/README.md.  libpfm4 takes the machine for a Nehalem, as it is.
  */
 #include "guest.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfex validate on a PMU that is exact: what counts what is in tests/emulator/README.md.  An event
+ * perfex validate on a PMU that is exact: what counts what is in emulator/README.md.  An event
  * that counts something else than it is said to is found out.
  */
 #include "perfex_shell.h"

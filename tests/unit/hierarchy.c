@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "../emulator/pmu/pmu-hierarchy.c"
+#include "../../emulator/pmu/pmu-hierarchy.c"
 
 #include <stdlib.h>
 #include <string.h>

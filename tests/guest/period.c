@@ -184,6 +184,38 @@ START_TEST(kernel_mode_has_periods_too)
 }
 END_TEST
 
+/*
+ * A switch reads counters that have overflowed with interrupts off, before their interrupt comes.
+ * The same instructions without a period are counted beside them.
+ */
+START_TEST(a_thread_that_leaves_before_its_interrupt_keeps_its_counts)
+{
+	struct perfctr_control control =
+		control_of(EVENTS({ 0, KERNEL(INSTRUCTIONS) }, { 1, KERNEL(INSTRUCTIONS) }));
+	pid_t rival = yielder_start(0);
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+	struct perfctr_periods periods;
+	struct perfctr_counts counts;
+
+	control.event[0].period = 1009;
+	pin(0, 0);
+	set_control(fd, control);
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
+	counts = context_read(fd);
+	periods = periods_of(fd, PERFCTR_SCOPE_SELF);
+	ck_assert_uint_gt(counts.switches, 500);
+	/* Without one enable for all they are not stopped with one instruction. */
+	if (pmu_info().features & PERFCTR_FEATURE_GLOBAL_ENABLE)
+		ck_assert_uint_eq(counts.counter[0], counts.counter[1]);
+	ck_assert_uint_eq(periods.over[0], counts.counter[0] / 1009);
+	ck_assert_uint_eq(counts.flags & PERFCTR_COUNTS_DISTURBED, 0);
+	close(fd);
+	kill_and_wait(rival);
+}
+END_TEST
+
 /* Each member counts for itself, and so do its periods: the sums are those of the members. */
 START_TEST(members_have_their_own_periods)
 {
@@ -602,6 +634,7 @@ END_TEST
 
 SUITE(period, every_thread_has_as_many_periods_as_its_count_holds,
       switches_and_moves_lose_no_period, kernel_mode_has_periods_too,
+      a_thread_that_leaves_before_its_interrupt_keeps_its_counts,
       members_have_their_own_periods, a_counter_beside_one_with_a_period_does_not_wrap,
       a_counter_that_somebody_clears_ends_no_period,
       a_read_from_afar_finds_periods_and_disturbs_none, periods_stay_while_the_cpu_goes_and_comes,

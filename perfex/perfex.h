@@ -5,7 +5,8 @@
  * main.c	the table of subcommands, and where they begin
  * cmd_NAME.c	each of them
  * arguments.c	their command lines and their help
- * error.c	one line to standard error; memory, or the end; texts in memory
+ * error.c	one line to standard error
+ * process.c	memory, or the end; texts in memory; time; output; perfex's end
  * refusals.c	counters that perfex does not get
  * words.c	sentences of the library, as perfex says them
  * holders.c	who has the counters
@@ -200,13 +201,8 @@ const char *advice_for(int error);
 /* error.c: one line to standard error, "perfex: ..." */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
-void warn_of_refused_pmu(const char *backend);	/* chosen instead of the driver's, which is there */
-void complain_of_loss(const struct perfctr_counts *counts);	/* of a part of them, if any */
-/* Of register values on a counter where they are no event. */
-void warn_of_event(struct perfctr_events *events, const struct perfctr_request *request);
-/* Standard output; ends perfex where it does not take what was written, at the end in any case. */
-void flush_output(void);
 
+/* process.c */
 /* n zeroed elements and one more, for free(); perfex ends where there is no memory. */
 void *allocate(size_t n, size_t size);
 /* The array of n with room for one more, which is zero: its size doubles. */
@@ -222,5 +218,13 @@ struct text {
 FILE *text_open(struct text *text);
 /* The text, for free(). */
 char *text_close(struct text *text);
+
+uint64_t now_ns(void); /* of CLOCK_MONOTONIC */
+/* False with errno set. */
+bool write_all(int fd, const char *text, size_t size);
+/* Standard output; ends perfex where it does not take what was written, at the end in any case. */
+void flush_output(void);
+/* The exit status of the command; perfex dies of the signal that the command has died of. */
+int exit_as(int wait_status);
 
 #endif

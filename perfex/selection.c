@@ -3,6 +3,7 @@
 #include "groups/groups.h"
 #include "rules/rules.h"
 #include "run/derive.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -48,7 +48,7 @@ char *textfile_read(const char *path, size_t *length)
 	return NULL;
 }
 
-static bool write_all(int fd, const char *text, size_t length)
+static bool write_and_close(int fd, const char *text, size_t length)
 {
 	FILE *file = fdopen(fd, "w");
 	bool good;
@@ -85,7 +85,7 @@ bool textfile_write(const char *path, const char *text, size_t length)
 
 	if (good) {
 		take_over(fd, path);
-		good = write_all(fd, text, length) && rename(new, path) == 0;
+		good = write_and_close(fd, text, length) && rename(new, path) == 0;
 	}
 	error = errno;
 	if (!good && fd >= 0)
@@ -100,7 +100,7 @@ static bool write_into(const char *path, const char *text, size_t length)
 {
 	int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-	return fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 && write_all(fd, text, length);
+	return fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 && write_and_close(fd, text, length);
 }
 
 /* A file has no name any more where /dev/stdout leads to one that was removed. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What perfex validate finds in the time that there is. */
-#include "../run/run.h"
 #include "../validate/validate.h"
 #include "machine.h"
 

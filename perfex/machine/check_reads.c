@@ -2,7 +2,6 @@
 /* Reads in user mode beside a competitor that counts too. */
 #define _GNU_SOURCE
 #include "loop.h"
-#include "../run/run.h"
 #include "machine.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The time stamp of the machine, and the virtual one of a thread. */
 #define _GNU_SOURCE
-#include "../run/run.h"
 #include "machine.h"
 #include "ticks.h"
 

@@ -5,7 +5,6 @@
  * has failed, and the others are not touched by it.
  */
 #define _GNU_SOURCE
-#include "../run/run.h"
 #include "machine.h"
 
 #include <errno.h>

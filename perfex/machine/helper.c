@@ -2,7 +2,6 @@
 /* The processes that a check starts beside its own. */
 #define _GNU_SOURCE
 #include "loop.h"
-#include "../run/run.h"
 #include "machine.h"
 
 #include <errno.h>

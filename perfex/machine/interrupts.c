@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What happens around a check, and may add to its counts. */
 #define _GNU_SOURCE
-#include "../run/run.h"
 #include "machine.h"
 
 #include <ctype.h>

@@ -142,7 +142,7 @@ static void write_outliers(FILE *file, const char *letter, const struct outliers
 }
 
 /* In Markdown each stands by itself. */
-static void write_all(FILE *file, const struct diff *diff, enum table_format format)
+static void write_diff(FILE *file, const struct diff *diff, enum table_format format)
 {
 	const struct comparisons *comparisons = &diff->comparisons;
 	const char *gap = format == TABLE_MARKDOWN ? "\n" : "";
@@ -170,12 +170,12 @@ static void write_all(FILE *file, const struct diff *diff, enum table_format for
 
 void diff_write_text(FILE *file, const struct diff *diff)
 {
-	write_all(file, diff, TABLE_TEXT);
+	write_diff(file, diff, TABLE_TEXT);
 }
 
 void diff_write_markdown(FILE *file, const struct diff *diff)
 {
-	write_all(file, diff, TABLE_MARKDOWN);
+	write_diff(file, diff, TABLE_MARKDOWN);
 }
 
 void diff_write_conclusion(FILE *file, const struct diff *diff)

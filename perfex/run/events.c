@@ -39,6 +39,24 @@ static bool has_place(const struct options *options, const struct perfctr_reques
 	return false;
 }
 
+void warn_of_event(struct perfctr_events *events, const struct perfctr_request *request)
+{
+	const struct perfctr_pmu_info *info = perfctr_events_info(events);
+	const struct perfctr_event_control event = {
+		.counter = request->counter,
+		.evntsel = request->evntsel,
+		.evntsel2 = request->evntsel2,
+	};
+	char text[512];
+
+	/* Others leave no choice: they are refused, or have one unit for all events. */
+	if (!isdigit((unsigned char)request->name[0]) || !perfctr_family_route(info, &event) ||
+	    event.evntsel & ~info->evntsel_allowed || event.evntsel2 & ~info->evntsel2_allowed)
+		return;
+	if (perfctr_events_name(events, &event, text, sizeof(text)) < 0 && errno == ENOENT)
+		complain("warning: event '%s': %s", request->name, text);
+}
+
 static bool parse_events(struct events *events, const struct options *options)
 {
 	char error[512];

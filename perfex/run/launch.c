@@ -13,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -232,24 +230,4 @@ void command_end(struct command *command)
 {
 	kill(command->pid, SIGTERM);
 	kill(command->pid, SIGCONT);
-}
-
-/* perfex ends as the command did: of the same signal, but with no core of its own. */
-int exit_as(int wait_status)
-{
-	struct rlimit no_core = { 0, 0 };
-	int signo;
-	sigset_t set;
-
-	if (!WIFSIGNALED(wait_status))
-		return WEXITSTATUS(wait_status);
-	signo = WTERMSIG(wait_status);
-	setrlimit(RLIMIT_CORE, &no_core);
-	prctl(PR_SET_DUMPABLE, 0);
-	sigemptyset(&set);
-	sigaddset(&set, signo);
-	signal(signo, SIG_DFL);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	raise(signo);
-	return 128 + signo;
 }

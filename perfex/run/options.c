@@ -145,6 +145,27 @@ void take_backend(void *member, const struct option_row *row, const char *name)
 	}
 }
 
+/* Does the library choose it, before it knows any event?  PERFCTR_BACKEND may name another. */
+static bool is_default(const char *backend)
+{
+	struct perfctr_backend_info info = { 0 };
+
+	perfctr_backend(NULL, &info);
+	return strcmp(info.name, backend) == 0;
+}
+
+/* Another was chosen instead of the driver, which is there. */
+static void warn_of_refused_pmu(const char *backend)
+{
+	struct perfctr_pmu_info info;
+
+	if (strcmp(backend, "patch") != 0 && perfctr_get_pmu_info_with("patch", &info) == 0 &&
+	    strncmp(info.family, "refused:", strlen("refused:")) == 0 && is_default("patch"))
+		complain("warning: the driver has found the counters of this machine wrong (%.*s); "
+			 "%s counts, and may be as wrong",
+			 (int)sizeof(info.family), info.family, backend);
+}
+
 bool open_events(struct options *options, uint32_t capabilities)
 {
 	options->database = perfctr_events_open_with(options->backend, options->event,

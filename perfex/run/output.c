@@ -104,21 +104,6 @@ static off_t regular_size(int fd)
 	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? status.st_size : -1;
 }
 
-bool write_all(int fd, const char *text, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, text, size);
-
-		if (n < 0 && errno != EINTR)
-			return false;
-		if (n > 0) {
-			text += n;
-			size -= (size_t)n;
-		}
-	}
-	return true;
-}
-
 static void complain_of_output(const struct output *output, const char *follows)
 {
 	if (output->path)

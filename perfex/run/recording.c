@@ -88,6 +88,28 @@ bool recording_begin(struct recording *recording, const struct options *options,
 	return !options->rules || derive_check(recording);
 }
 
+/* Once: what is wrong stays so. */
+void warn_of_disturbance(const struct perfctr_counts *counts)
+{
+	static bool warned;
+
+	if (warned || !(counts->flags & PERFCTR_COUNTS_DISTURBED))
+		return;
+	warned = true;
+	complain("the counts are wrong: somebody else wrote to the counters meanwhile, or a CPU "
+		 "counts no events; see perfctr(4)");
+}
+
+void complain_of_loss(const struct perfctr_counts *counts)
+{
+	if (counts->flags & PERFCTR_COUNTS_INCOMPLETE)
+		complain("the counts are incomplete: a thread was born without memory for its "
+			 "counters, and what it counted is missing; see perfctr(4)");
+	if (counts->flags & PERFCTR_COUNTS_REVOKED)
+		complain("the administrator took the counters back: what is counted is the time "
+			 "until then, and since they were started again");
+}
+
 /* What a failed run has counted is kept where there is nothing else, and would not be a part. */
 bool recording_add(struct recording *recording, unsigned int pass, const struct sample *sample,
 		   bool succeeded)

@@ -97,6 +97,8 @@ bool events_plan(struct events *events, const struct options *options,
 bool events_assign(struct events *events, const struct options *options,
 		   const struct perfctr_pmu_info *info);
 void events_free(struct events *events);
+/* Of register values on a counter where they are no event. */
+void warn_of_event(struct perfctr_events *events, const struct perfctr_request *request);
 /* Of those that do not count what they should on this processor. */
 void warn_of_events(const struct events *events, const struct perfctr_pmu_info *info);
 /* warn.c, for it; directory: of files that say so, in which this processor's may be */
@@ -122,7 +124,6 @@ void threads_stop(struct threads *threads);
 void threads_read(const struct threads *threads, unsigned int scope, struct perfctr_counts *sum);
 void threads_close(struct threads *threads);
 void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts);
-void warn_of_disturbance(const struct perfctr_counts *counts);
 
 /* launch.c */
 struct command;
@@ -154,7 +155,6 @@ void command_end(struct command *command);
 /* The wait status; *usage is of it and of the children that it has waited for. */
 int command_wait(struct command *command, struct rusage *usage);
 void command_kill(struct command *command);
-int exit_as(int wait_status);
 
 /* attach.c */
 int attach_find(pid_t pid);
@@ -236,6 +236,11 @@ struct recording {
 /* host.c */
 void host_find(struct host *host);
 
+/* Once: somebody else has written to the counters. */
+void warn_of_disturbance(const struct perfctr_counts *counts);
+/* Of a part of the counts, if any is missing. */
+void complain_of_loss(const struct perfctr_counts *counts);
+
 bool recording_begin(struct recording *recording, const struct options *options,
 		     const struct perfctr_pmu_info *info);
 /* False: it failed, and was left out. */
@@ -294,8 +299,6 @@ bool output_open(struct output *output, const struct options *options);
 void output_discard(struct output *output);
 /* Empties an old file.  False: it is not empty, and has had its heading. */
 bool output_begin(struct output *output);
-/* False with errno set. */
-bool write_all(int fd, const char *text, size_t size);
 /* It is kept, for standard error; wanted: and put. */
 void output_heading(struct output *output, char *heading, size_t size, bool wanted);
 /* All or, of a file, nothing. */
@@ -325,7 +328,6 @@ struct counting { /* one run under way */
 	bool timed_out;
 };
 
-uint64_t now_ns(void);
 uint32_t view_flags(enum view view); /* PERFCTR_CONTROL_* */
 int count_run(struct watch *watch, struct counting *counting, struct perfctr_control *control,
 	      struct sample *sample);

@@ -71,18 +71,6 @@ void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts)
 		sum->counter[i] += counts->counter[i];
 }
 
-/* Once: what is wrong stays so. */
-void warn_of_disturbance(const struct perfctr_counts *counts)
-{
-	static bool warned;
-
-	if (warned || !(counts->flags & PERFCTR_COUNTS_DISTURBED))
-		return;
-	warned = true;
-	complain("the counts are wrong: somebody else wrote to the counters meanwhile, or a CPU "
-		 "counts no events; see perfctr(4)");
-}
-
 /* Sums of several contexts are of one instant only if none of their threads goes on. */
 void threads_read(const struct threads *threads, unsigned int scope, struct perfctr_counts *sum)
 {

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include "../machine/machine.h"
-#include "../run/run.h"
 #include "validate.h"
 
 #include <errno.h>

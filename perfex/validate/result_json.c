@@ -2,7 +2,6 @@
 /* JSON as docs/perfex-validation.schema.json describes it.  It names no machine and no user. */
 #include "../json_member.h"
 #include "../machine/machine.h"
-#include "../run/run.h"
 #include "validate.h"
 
 #include <json-c/json.h>

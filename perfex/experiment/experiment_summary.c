@@ -3,6 +3,7 @@
 #include "experiment.h"
 #include "../run/derive.h"
 #include "../result/document_rules.h"
+#include "../stats/statistics.h"
 #include "../perfex.h"
 #include "../json_member.h"
 #include "../run/run.h"
@@ -29,13 +30,13 @@ static json_object *summarize_part(json_object *json, size_t i)
 	return json_object_array_get_idx(json_object_object_get(json, "events"), i - n_times);
 }
 
-static void set_series(json_object *object, const struct series *series, double confidence)
+static void set_counts(json_object *object, const uint64_t *count, size_t n, double confidence)
 {
-	struct statistics s = series_statistics(series, confidence);
+	struct statistics s = statistics_of(count, n, confidence);
 	json_object *counts = json_object_new_array();
 
-	for (size_t i = 0; i < series->n; i++)
-		json_object_array_add(counts, json_object_new_uint64(series->value[i]));
+	for (size_t i = 0; i < n; i++)
+		json_object_array_add(counts, json_object_new_uint64(count[i]));
 	add_member(object, "counts", counts);
 	add_real(object, "mean", s.mean);
 	add_real(object, "stddev", s.stddev);
@@ -48,14 +49,14 @@ static void set_series(json_object *object, const struct series *series, double 
 static void merge_counts(json_object *json, struct document *const *repetition, unsigned int n,
 			 double confidence)
 {
-	for (size_t i = 0; i < repetition[0]->n; i++) {
-		struct series series = { 0 };
+	uint64_t *count = allocate(n, sizeof(*count));
 
+	for (size_t i = 0; i < repetition[0]->n; i++) {
 		for (unsigned int k = 0; k < n; k++)
-			series_add(&series, repetition[k]->event[i].count[0]);
-		set_series(summarize_part(json, i), &series, confidence);
-		series_free(&series);
+			count[k] = repetition[k]->event[i].count[0];
+		set_counts(summarize_part(json, i), count, n, confidence);
 	}
+	free(count);
 }
 
 /* What a recording says of its own run alone. */

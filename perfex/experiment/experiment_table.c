@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "experiment.h"
 #include "../perfex.h"
-#include "../run/run.h"
 #include "../result/table.h"
+#include "../stats/statistics.h"
 
 #include <math.h>
 
@@ -56,8 +56,7 @@ static void begin_row(struct table *table, const struct job *job, const char *na
 static void add_event(struct table *table, const struct job *job,
 		      const struct document_event *event, double confidence)
 {
-	const struct series series = { .value = event->count, .n = event->runs };
-	struct statistics s = series_statistics(&series, confidence);
+	struct statistics s = statistics_of(event->count, event->runs, confidence);
 
 	begin_row(table, job, event->name, event->modes);
 	table_add_number(table, s.mean);

@@ -30,6 +30,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include "../stats/statistics.h"
 #include "options.h"
 
 struct recording;
@@ -61,13 +62,6 @@ bool rerun_rewind(off_t start);
 struct series {
 	uint64_t *value;
 	size_t n, room;
-};
-
-/* Of n values: mean from 1 on, stddev, low and high from 2 on; NAN where there is none. */
-struct statistics {
-	double mean, stddev;
-	double low, high; /* the confidence interval of the mean */
-	uint64_t min, max;
 };
 
 void series_add(struct series *series, uint64_t value);

@@ -160,7 +160,7 @@ static bool is_named(const struct event *event, const char *name)
 
 static double mean_of(const struct series *series)
 {
-	return series_statistics(series, 95).mean;
+	return series->n == 1 ? (double)series->value[0] : series_statistics(series, 95).mean;
 }
 
 /* Another event of the same runs and modes, or NULL. */

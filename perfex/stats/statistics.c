@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "statistics.h"
+#include "../rules/student.h"
+
+#include <math.h>
+
+struct statistics statistics_of(const uint64_t *value, size_t n, double confidence)
+{
+	struct statistics s = { NAN, NAN, NAN, NAN, 0, 0 };
+	double offset = 0, squares = 0, half;
+
+	if (!n)
+		return s;
+	s.min = s.max = value[0];
+	/*
+	 * From the first value on, because large counts that differ little lose their difference.
+	 */
+	for (size_t i = 0; i < n; i++) {
+		offset += (double)(int64_t)(value[i] - value[0]) / (double)n;
+		s.min = value[i] < s.min ? value[i] : s.min;
+		s.max = value[i] > s.max ? value[i] : s.max;
+	}
+	s.mean = (double)value[0] + offset;
+	if (n == 1)
+		return s;
+	for (size_t i = 0; i < n; i++) {
+		double d = (double)(int64_t)(value[i] - value[0]) - offset;
+
+		squares += d * d;
+	}
+	s.stddev = sqrt(squares / (double)(n - 1));
+	half = student_t(confidence / 100, (double)(n - 1)) * s.stddev / sqrt((double)n);
+	s.low = s.mean < half ? 0 : s.mean - half;
+	s.high = s.mean + half;
+	return s;
+}

@@ -185,40 +185,40 @@ void exclude_others(const char **chosen, const struct option_row *row)
 	*chosen = row->name;
 }
 
-void append_text(const char ***texts, size_t *n, const char *text)
+void append_word(struct word_list *list, const char *word)
 {
-	*texts = reallocarray(*texts, *n + 1, sizeof(**texts));
-	if (!*texts)
+	list->word = reallocarray(list->word, list->n + 1, sizeof(*list->word));
+	if (!list->word)
 		fail("out of memory");
-	(*texts)[(*n)++] = text;
+	list->word[list->n++] = word;
 }
 
 /* An empty one is an event whose name is missing. */
-void append_events(const char ***texts, size_t *n, const char *list)
+void append_events(struct word_list *list, const char *text)
 {
 	char error[512], (*spec)[PERFCTR_REQUEST_NAME];
-	int count = *list ? perfctr_events_split(list, NULL, 0, error, sizeof(error)) : 1;
+	int count = *text ? perfctr_events_split(text, NULL, 0, error, sizeof(error)) : 1;
 
 	if (count < 0)
 		fail("%s", error);
 	spec = allocate((size_t)count, sizeof(*spec));
-	if (*list)
-		perfctr_events_split(list, spec, (unsigned int)count, error, sizeof(error));
+	if (*text)
+		perfctr_events_split(text, spec, (unsigned int)count, error, sizeof(error));
 	for (int i = 0; i < count; i++) {
 		char *copy = strdup(spec[i]);
 
 		if (!copy)
 			fail("out of memory");
-		append_text(texts, n, copy);
+		append_word(list, copy);
 	}
 	free(spec);
 }
 
-void free_events(const char **texts, size_t n)
+void free_words(struct word_list *list)
 {
-	for (size_t i = 0; i < n; i++)
-		free((char *)texts[i]);
-	free(texts);
+	for (size_t i = 0; i < list->n; i++)
+		free((char *)list->word[i]);
+	free(list->word);
 }
 
 static void take_number(const struct option_row *row, unsigned int *number, const char *text)

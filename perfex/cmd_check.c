@@ -152,12 +152,12 @@ static int check_events(struct options *selection)
 	if (!requests)
 		return EXIT_PERFEX;
 	info = perfctr_events_info(selection->database);
-	if (!check_all_registers(info, requests, selection->n_events))
+	if (!check_all_registers(info, requests, selection->events.n))
 		status = EXIT_PERFEX;
-	else if (assign_counters(info, requests, selection->n_events, &control, why, sizeof(why)))
+	else if (assign_counters(info, requests, selection->events.n, &control, why, sizeof(why)))
 		print_control(requests, &control, "");
 	else
-		status = print_plan(info, requests, selection->n_events, why);
+		status = print_plan(info, requests, selection->events.n, why);
 	free(requests);
 	return status;
 }
@@ -189,7 +189,7 @@ static int check_main(int argc, char **argv)
 
 	if (n < argc)
 		fail("perfex check takes no argument, '%s' is one; give events with -e", argv[n]);
-	if (!selection.n_events && !selection.n_groups)
+	if (!selection.events.n && !selection.groups.n)
 		fail("no event given; give some with -e");
 	status = check_events(&selection);
 	free_options(&selection);

@@ -179,7 +179,7 @@ static int encode_events(struct options *selection)
 	requests = selected_events(selection);
 	if (!requests)
 		return EXIT_PERFEX;
-	for (size_t i = 0; i < selection->n_events; i++)
+	for (size_t i = 0; i < selection->events.n; i++)
 		print_event(selection->database, &requests[i]);
 	free(requests);
 	return 0;
@@ -210,7 +210,7 @@ static int encode_main(int argc, char **argv)
 
 	if (n < argc)
 		fail("perfex encode takes no argument, '%s' is one; give events with -e", argv[n]);
-	if (!selection.n_events && !selection.n_groups)
+	if (!selection.events.n && !selection.groups.n)
 		fail("no event given; give some with -e");
 	status = encode_events(&selection);
 	free_options(&selection);

@@ -63,7 +63,7 @@ static void check_plain(const struct mark_options *options, const char *name)
 {
 	const struct options *run = &options->run;
 
-	if (run->command[0] || run->n_events || run->modes_name || run->output ||
+	if (run->command[0] || run->events.n || run->modes_name || run->output ||
 	    run->format_name || run->append || options->no_wait)
 		fail("--%s counts nothing: give it neither a command nor options for counting",
 		     name);

@@ -2,13 +2,14 @@
 /* perfex report-machine: whether this machine counts right, for those who have none like it. */
 #define _GNU_SOURCE
 #include "machine/machine.h"
-#include "run/run.h"
+#include "rows.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ struct report_options {
 	const char *output; /* NULL: by the processor; "-": standard output */
 	unsigned int seconds;
 	bool force;
-	struct options counted; /* by which backend */
+	const char *backend; /* NULL: what counts here */
 };
 
 static const struct option_row rows[] = {
@@ -33,7 +34,7 @@ static const struct option_row rows[] = {
 	FLAG_OPTION("force", 0, "replace a file that exists", struct report_options, force),
 	NUMBER_OPTION("seconds", 0, "N", "take N seconds at most; the default is 60",
 		      struct report_options, seconds, 2, 600, " of seconds"),
-	BACKEND_OPTION(offsetof(struct report_options, counted)),
+	BACKEND_ROW(offsetof(struct report_options, backend)),
 	{ 0 },
 };
 
@@ -180,7 +181,7 @@ static int report_machine_main(int argc, char **argv)
 
 	if (n < argc)
 		fail("perfex report-machine takes no argument, '%s' is one", argv[n]);
-	check_backend(options.counted.backend);
+	check_backend(options.backend);
 	/* Whoever else computes here comes first. */
 	setpriority(PRIO_PROCESS, 0, 19);
 	hold_signals();
@@ -188,7 +189,7 @@ static int report_machine_main(int argc, char **argv)
 	identity_find(&identity);
 	name = name_by_processor(&identity);
 	open_report(&file, options.output ? options.output : name, options.force);
-	subject_find(&subject, options.counted.backend, phase_ms(options.seconds));
+	subject_find(&subject, options.backend, phase_ms(options.seconds));
 	report.identity = &identity;
 	report.subject = &subject;
 	report.signal = run_checks(&subject, begin + options.seconds * 1000000000ull,

@@ -218,7 +218,7 @@ static void check_old_options(const struct options *options)
 		return;
 	if (options->runs > 1 || options->passes != 1)
 		fail("--format=2.6 has no place for more than one run; leave out --repeat and --passes");
-	if (options->interval_ms || options->rules || options->n_groups ||
+	if (options->interval_ms || options->rules || options->groups.n ||
 	    options->view == PER_PROCESS || options->view == PER_THREAD)
 		fail("--format=2.6 has the sums of the run and no more; leave out --interval, "
 		     "--per-process, --per-thread, --derive, --rules and --group");

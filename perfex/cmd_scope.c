@@ -20,8 +20,7 @@
 #include <unistd.h>
 
 struct scope_options {
-	const char **argument; /* of what counts */
-	size_t n_arguments;
+	struct word_list arguments; /* of what counts */
 	const char *process;
 	bool all_cpus, marked, self;
 	unsigned int interval_ms;
@@ -33,7 +32,7 @@ struct scope_options {
 /* The text is taken over. */
 static void add_argument(struct scope_options *options, char *argument)
 {
-	append_text(&options->argument, &options->n_arguments, argument);
+	append_word(&options->arguments, argument);
 }
 
 /* What counts has this option too, and judges its argument. */
@@ -114,10 +113,10 @@ static void replace_events(struct scope_options *options)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < options->n_arguments; i++)
-		if (!is_event_option(options->argument[i]))
-			options->argument[n++] = options->argument[i];
-	options->n_arguments = n;
+	for (size_t i = 0; i < options->arguments.n; i++)
+		if (!is_event_option(options->arguments.word[i]))
+			options->arguments.word[n++] = options->arguments.word[i];
+	options->arguments.n = n;
 	add_argument(options, text_print("--event=%s", options->events));
 }
 
@@ -143,11 +142,11 @@ static char **make_arguments(struct scope_options *options, int descriptor, int 
 	add_argument(options, text_print("--"));
 	while (options->command[n])
 		n++;
-	argv = allocate(1 + options->n_arguments + n, sizeof(*argv));
+	argv = allocate(1 + options->arguments.n + n, sizeof(*argv));
 	argv[0] = text_print(system ? "system" : "run");
-	memcpy(argv + 1, options->argument, options->n_arguments * sizeof(*argv));
-	memcpy(argv + 1 + options->n_arguments, options->command, n * sizeof(*argv));
-	*argc = (int)(1 + options->n_arguments + n);
+	memcpy(argv + 1, options->arguments.word, options->arguments.n * sizeof(*argv));
+	memcpy(argv + 1 + options->arguments.n, options->command, n * sizeof(*argv));
+	*argc = (int)(1 + options->arguments.n + n);
 	return argv;
 }
 
@@ -316,7 +315,7 @@ static int scope_main(int argc, char **argv)
 	show_errors(errors);
 	fclose(errors);
 	free(title);
-	free_events(options.argument, options.n_arguments);
+	free_words(&options.arguments);
 	signals_die();
 	return status;
 }

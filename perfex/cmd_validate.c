@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex validate: which counts of this machine can be trusted. */
 #define _GNU_SOURCE
+#include "groups/groups.h"
+#include "rows.h"
 #include "run/derive.h"
-#include "run/run.h"
+#include "textfile.h"
 #include "validate/against.h"
 #include "validate/validate.h"
 
@@ -10,7 +12,10 @@
 #include <unistd.h>
 
 struct validate_options {
-	struct options counted; /* events, groups and modes */
+	struct word_list events, groups;
+	unsigned int modes;	/* PERFCTR_MODE_*, of events that name none */
+	const char *modes_name; /* the option that gave them; NULL: none did */
+	const char *backend;	/* NULL: what counts them */
 	bool all, json;
 	const char *supposed; /* --as */
 	const char *picture;
@@ -18,12 +23,11 @@ struct validate_options {
 	unsigned int seconds, runs;
 };
 
-enum { AT = offsetof(struct validate_options, counted) };
-
 static const struct option_row rows[] = {
-	LISTED_EVENT_OPTION(
-		AT, "look at EVENT; may be repeated; by default at all whose meaning is known"),
-	GROUP_OPTION(AT, "look at the events of a group; may be repeated"),
+	EVENT_LIST_ROW(offsetof(struct validate_options, events),
+		       "look at EVENT; may be repeated; by default at all whose meaning is known"),
+	GROUP_LIST_ROW(offsetof(struct validate_options, groups),
+		       "look at the events of a group; may be repeated"),
 	FLAG_OPTION("all", 0, "look at all events that perfex list shows", struct validate_options,
 		    all),
 	TEXT_OPTION("as", 0, "MEANING",
@@ -42,8 +46,9 @@ static const struct option_row rows[] = {
 		    json),
 	TEXT_OPTION("picture", 0, "FILE", "also draw what was counted against what was expected",
 		    struct validate_options, picture),
-	MODE_OPTIONS(AT, "; the default", "", ""),
-	BACKEND_OPTION(AT),
+	MODE_ROWS(offsetof(struct validate_options, modes),
+		  offsetof(struct validate_options, modes_name), "; the default", "", ""),
+	BACKEND_ROW(offsetof(struct validate_options, backend)),
 	{ 0 },
 };
 
@@ -97,13 +102,17 @@ static enum quantity find_supposed(const char *name)
 }
 
 /* False: a group has none here, which has been said. */
-static bool find_events(struct options *options)
+static bool find_events(struct validate_options *options)
 {
-	if (options->n_groups && !derive_take_groups(options))
+	struct rules *rules = NULL;
+
+	if (!options->groups.n)
+		return true;
+	if (!groups_take(&rules, &options->groups, options->backend, options->modes))
 		return false;
-	derive_link(options->rules);
-	if (options->rules)
-		derive_add_events(options);
+	derive_link(rules);
+	derive_add_events(rules, &options->events);
+	rules_free(rules);
 	return true;
 }
 
@@ -142,11 +151,13 @@ static void draw_picture(FILE *file, const char *path, const struct validation *
 		fail("cannot write '%s': %m", path);
 }
 
-static struct validation_file *parse_validation(const char *path, const char *text, size_t length)
+/* The text is freed. */
+static struct validation_file *parse_validation(const char *path, char *text, size_t length)
 {
 	struct text_error error;
 	struct validation_file *file = validation_parse(text, length, &error);
 
+	free(text);
 	if (!file)
 		textfile_fail(path, &error);
 	return file;
@@ -154,28 +165,22 @@ static struct validation_file *parse_validation(const char *path, const char *te
 
 static struct validation_file *read_validation(const char *path)
 {
-	struct validation_file *file;
 	size_t length;
 	char *text = textfile_read(path, &length);
 
 	if (!text)
 		fail("cannot read '%s': %m", path);
-	file = parse_validation(path, text, length);
-	free(text);
-	return file;
+	return parse_validation(path, text, length);
 }
 
 /* As if it had been written, and read again. */
 static struct validation_file *reread_validation(const struct validation *validation)
 {
-	struct validation_file *file;
 	struct text text;
 
 	write_validation_json(text_open(&text), validation);
 	text_close(&text);
-	file = parse_validation("this machine", text.text, text.size);
-	free(text.text);
-	return file;
+	return parse_validation("this machine", text.text, text.size);
 }
 
 /* Both are freed. */
@@ -209,11 +214,11 @@ static int validate_machine(const struct validate_options *options, struct valid
 		.deadline_ns = now_ns() + seconds * 1000000000,
 	};
 	struct subjects subjects = {
-		.backend = options->counted.backend,
-		.event = options->counted.event,
-		.n = options->counted.n_events,
+		.backend = options->backend,
+		.event = options->events.word,
+		.n = options->events.n,
 		.all = options->all,
-		.modes = options->counted.modes,
+		.modes = options->modes,
 		.supposed = find_supposed(options->supposed),
 	};
 	FILE *picture;
@@ -236,14 +241,13 @@ static int validate_machine(const struct validate_options *options, struct valid
 /* Does an option say what, or how? */
 static bool says_what_to_measure(const struct validate_options *options)
 {
-	return options->counted.n_events || options->counted.n_groups || options->all ||
-	       options->supposed || options->picture || options->runs || options->seconds ||
-	       options->counted.modes_name;
+	return options->events.n || options->groups.n || options->all || options->supposed ||
+	       options->picture || options->runs || options->seconds || options->modes_name;
 }
 
 static int validate_main(int argc, char **argv)
 {
-	struct validate_options options = { .counted.modes = PERFCTR_MODE_USER };
+	struct validate_options options = { .modes = PERFCTR_MODE_USER };
 	int status, n = take_options(&validate_subcommand, &options, argc, argv);
 	struct validation_file *other = NULL;
 
@@ -261,10 +265,10 @@ static int validate_main(int argc, char **argv)
 		     "options that say what to measure");
 	if (n < argc)
 		return show_difference(other, read_validation(argv[n]));
-	if (!find_events(&options.counted))
+	if (!find_events(&options))
 		return EXIT_PERFEX;
 	status = validate_machine(&options, other);
-	free_events(options.counted.event, options.counted.n_events);
-	free_events(options.counted.group, options.counted.n_groups);
+	free_words(&options.events);
+	free_words(&options.groups);
 	return status;
 }

@@ -5,6 +5,7 @@
  * main.c	the table of subcommands, and where they begin
  * cmd_NAME.c	each of them
  * arguments.c	their command lines and their help
+ * rows.c	rows of options that several of them have: events, modes, backends
  * error.c	one line to standard error
  * process.c	memory, or the end; texts in memory; time; output; perfex's end
  * refusals.c	counters that perfex does not get
@@ -151,12 +152,18 @@ void take_confidence(void *member, const struct option_row *row, const char *tex
 pid_t parse_pid(const char *text);
 /* Of several options that exclude each other one is taken, as often as it comes. */
 void exclude_others(const char **chosen, const struct option_row *row);
-/* Appends a text to an array of *n, for free(). */
-void append_text(const char ***texts, size_t *n, const char *text);
 
-/* Appends copies of the events of "a,{b,c}:u"; what is no list ends perfex. */
-void append_events(const char ***texts, size_t *n, const char *list);
-void free_events(const char **texts, size_t n);
+/* Words of the command line, for free_words(). */
+struct word_list {
+	const char **word;
+	size_t n;
+};
+
+/* The word is the list's from now on. */
+void append_word(struct word_list *list, const char *word);
+/* Appends copies of the events of "a,{b,c}:u"; what is no list of events ends perfex. */
+void append_events(struct word_list *list, const char *text);
+void free_words(struct word_list *list);
 
 /* characters.c */
 /* Bytes of the character that text begins with; 0: no UTF-8 (RFC 3629, section 4), or its end. */

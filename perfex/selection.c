@@ -97,13 +97,13 @@ static bool add_groups(struct options *selection)
 	const char *name;
 	bool good = true;
 
-	for (size_t i = 0; i < selection->n_groups && good; i++)
-		good = derive_take_group(&rules, selection->group[i], selection->database);
+	for (size_t i = 0; i < selection->groups.n && good; i++)
+		good = group_take(&rules, selection->groups.word[i], selection->database);
 	if (good)
 		derive_link(rules);
 	for (size_t i = 0; good && (name = rules_event(rules, i)); i++)
-		if (*name && !derive_is_counted(selection, name))
-			append_events(&selection->event, &selection->n_events, name);
+		if (*name && !derive_is_counted(&selection->events, name))
+			append_events(&selection->events, name);
 	rules_free(rules);
 	return good;
 }
@@ -115,11 +115,11 @@ struct perfctr_request *selected_events(struct options *selection)
 
 	if (!add_groups(selection))
 		return NULL;
-	requests = calloc(selection->n_events + 1, sizeof(*requests));
+	requests = calloc(selection->events.n + 1, sizeof(*requests));
 	if (!requests)
 		fail("out of memory");
-	for (size_t i = 0; i < selection->n_events; i++) {
-		const char *spec = selection->event[i];
+	for (size_t i = 0; i < selection->events.n; i++) {
+		const char *spec = selection->events.word[i];
 
 		if (perfctr_events_parse(selection->database, spec, selection->modes, &requests[i],
 					 error, sizeof(error)) == 0) {

@@ -6,7 +6,6 @@
 #include "../stats/statistics.h"
 #include "../perfex.h"
 #include "../json_member.h"
-#include "../run/run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
 #include "groups.h"
-#include "../perfex.h"
 #include "../textfile.h"
 
 #include <dirent.h>

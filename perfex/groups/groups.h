@@ -5,6 +5,9 @@
 
 #include <perfctr_events.h>
 #include <stdbool.h>
+#include "../perfex.h"
+
+struct rules;
 
 struct group {
 	char *name;
@@ -27,5 +30,14 @@ char *group_title(const struct group *group);
  * NULL: there are none.
  */
 char *group_rules(const struct group *group, const struct perfctr_events *database);
+
+/*
+ * groups_take.c: the rules of a group, for the machine of the database, or of several groups, for
+ * the machine that counts by this backend in these modes, are added to *rules, which is NULL before
+ * the first.  False: there are none, it is said.
+ */
+bool group_take(struct rules **rules, const char *name, const struct perfctr_events *database);
+bool groups_take(struct rules **rules, const struct word_list *names, const char *backend,
+		 unsigned int modes);
 
 #endif

@@ -3,7 +3,7 @@
  * CSV by RFC 4180.  All rows have the same columns, of which each kind leaves some empty; "tsc" is
  * an event like the others.
  */
-#include "derive.h"
+#include "derived.h"
 #include "run.h"
 
 #include <math.h>

@@ -61,11 +61,11 @@ static bool parse_events(struct events *events, const struct options *options)
 {
 	char error[512];
 
-	events->event = allocate(options->n_events, sizeof(*events->event));
-	for (size_t i = 0; i < options->n_events; i++) {
-		if (perfctr_events_parse(options->database, options->event[i], options->modes,
+	events->event = allocate(options->events.n, sizeof(*events->event));
+	for (size_t i = 0; i < options->events.n; i++) {
+		if (perfctr_events_parse(options->database, options->events.word[i], options->modes,
 					 &events->event[i].request, error, sizeof(error)) < 0) {
-			complain_of_event(options->event[i], error);
+			complain_of_event(options->events.word[i], error);
 			return false;
 		}
 		if (!may_count(options, &events->event[i].request) ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* JSON as docs/perfex.schema.json describes it, one document a line. */
-#include "derive.h"
+#include "derived.h"
 #include "run.h"
 #include "../json_member.h"
 

@@ -35,20 +35,13 @@ static void translate_number(struct options *options, const char **spec)
 void take_event(void *member, const struct option_row *row, const char *list)
 {
 	struct options *options = member;
-	size_t n = options->n_events;
+	size_t n = options->events.n;
 
-	append_events(&options->event, &options->n_events, list);
-	for (; n < options->n_events; n++) {
-		translate_number(options, &options->event[n]);
-		check_number(options->event[n]);
+	append_events(&options->events, list);
+	for (; n < options->events.n; n++) {
+		translate_number(options, &options->events.word[n]);
+		check_number(options->events.word[n]);
 	}
-}
-
-void take_listed_event(void *member, const struct option_row *row, const char *list)
-{
-	struct options *options = member;
-
-	append_events(&options->event, &options->n_events, list);
 }
 
 void take_rule(void *member, const struct option_row *row, const char *text)
@@ -59,13 +52,6 @@ void take_rule(void *member, const struct option_row *row, const char *text)
 void take_rules(void *member, const struct option_row *row, const char *path)
 {
 	derive_take_file(member, path);
-}
-
-void take_groups(void *member, const struct option_row *row, const char *list)
-{
-	struct options *options = member;
-
-	append_events(&options->group, &options->n_groups, list);
 }
 
 void take_output(void *member, const struct option_row *row, const char *path)
@@ -132,19 +118,6 @@ void check_output(const struct options *options)
 		fail("--append needs a file to append to; give --output=FILE");
 }
 
-void take_backend(void *member, const struct option_row *row, const char *name)
-{
-	const char **backend = member;
-	char text[256];
-
-	*backend = name;
-	/* One that is not there is told by what cannot be opened. */
-	if (perfctr_backend(name, &(struct perfctr_backend_info){ 0 }) < 0 && errno == EINVAL) {
-		perfctr_open_error_with(name, EINVAL, text, sizeof(text));
-		fail("--backend=%s: %s", name, text);
-	}
-}
-
 /* Does the library choose it, before it knows any event?  PERFCTR_BACKEND may name another. */
 static bool is_default(const char *backend)
 {
@@ -168,8 +141,8 @@ static void warn_of_refused_pmu(const char *backend)
 
 bool open_events(struct options *options, uint32_t capabilities)
 {
-	options->database = perfctr_events_open_with(options->backend, options->event,
-						     (unsigned int)options->n_events,
+	options->database = perfctr_events_open_with(options->backend, options->events.word,
+						     (unsigned int)options->events.n,
 						     options->modes, capabilities);
 	if (!options->database) {
 		complain_of_open(options->backend, errno);
@@ -189,14 +162,14 @@ void add_default_events(struct options *options)
 	struct perfctr_backend_info info = { 0 };
 	unsigned int n;
 
-	if (options->n_events || perfctr_backend(options->backend, &info) < 0 ||
+	if (options->events.n || perfctr_backend(options->backend, &info) < 0 ||
 	    info.capabilities & PERFCTR_CAN_HARDWARE || !(info.capabilities & PERFCTR_CAN_SOFTWARE))
 		return;
 	if (!(info.capabilities & PERFCTR_CAN_KERNEL))
 		events[0] = "page-faults:u";
 	n = info.capabilities & PERFCTR_CAN_SWITCHES ? 3 : 1;
 	for (unsigned int i = 0; i < n; i++)
-		append_events(&options->event, &options->n_events, events[i]);
+		append_events(&options->events, events[i]);
 }
 
 void free_options(struct options *options)
@@ -204,8 +177,8 @@ void free_options(struct options *options)
 	if (options->rules)
 		rules_free(options->rules);
 	perfctr_events_close(options->database);
-	free_events(options->event, options->n_events);
-	free_events(options->group, options->n_groups);
+	free_words(&options->events);
+	free_words(&options->groups);
 	free(options->output);
 	free(options->regions);
 }

@@ -5,7 +5,7 @@
 
 #include <perfctr_events.h>
 #include <sys/types.h>
-#include "../perfex.h"
+#include "../rows.h"
 
 enum { NO_LOG_FD = -1u };
 enum view { TREE, SELF, PER_PROCESS, PER_THREAD, MARKED };
@@ -17,10 +17,9 @@ enum numbers { NUMBERS_MARKED, NUMBERS_2_6, NUMBERS_DECIMAL, NUMBERS_HEX };
 
 struct options {
 	enum { RUN, INFO, LIST, LONG_LIST, VERSION } action;
-	const char **event; /* specifications */
-	size_t n_events;
-	unsigned int modes;   /* PERFCTR_MODE_*, of events that name none */
-	const char *pmu;      /* that events are told of; NULL: this machine's */
+	struct word_list events; /* specifications */
+	unsigned int modes;	 /* PERFCTR_MODE_*, of events that name none */
+	const char *pmu;	 /* that events are told of; NULL: this machine's */
 	const char *backend;  /* that counts; NULL: nobody named one, and no events are open yet */
 	bool backend_chosen;  /* by the library, for these events: COMMAND may have others */
 	enum numbers numbers; /* of what comes now */
@@ -36,8 +35,7 @@ struct options {
 	unsigned int passes; /* the most of a run; 0: as many as needed */
 	double confidence;   /* per cent */
 	unsigned int interval_ms, delay_ms, timeout_ms; /* 0: none */
-	const char **group;				/* -g */
-	size_t n_groups;
+	struct word_list groups;			/* -g */
 	struct rules *rules;				/* of derived values; NULL: none */
 	struct perfctr_events *database;		/* of what counts; NULL: not open yet */
 	char *regions;					/* file; NULL: not wanted */
@@ -52,12 +50,8 @@ void check_output(const struct options *options);
 
 /* Of the rows below. */
 void take_event(void *options, const struct option_row *row, const char *list);
-/* Without a look at numbers: their faults are told with those of names. */
-void take_listed_event(void *options, const struct option_row *row, const char *list);
-void take_groups(void *options, const struct option_row *row, const char *list);
 void take_rule(void *rules, const struct option_row *row, const char *text);
 void take_rules(void *rules, const struct option_row *row, const char *path);
-void take_backend(void *backend, const struct option_row *row, const char *name);
 void take_output(void *output, const struct option_row *row, const char *path);
 void take_format(void *options, const struct option_row *row, const char *unused);
 /* text NULL: it is perfctr 2.6's -x, which says what numbers are. */
@@ -75,25 +69,21 @@ char *old_event(enum numbers numbers, const char *spec);
 /* Rows of several subcommands; at: where in its target each has its struct options. */
 #define EVENT_OPTION(at, help_) CALL_AT(at, "event", 'e', "EVENT", help_, take_event, 0)
 #define LISTED_EVENT_OPTION(at, help_)                                                             \
-	CALL_AT(at, "event", 'e', "EVENT", help_, take_listed_event, 0)
-#define GROUP_OPTION(at, help_) CALL_AT(at, "group", 'g', "GROUP", help_, take_groups, 0)
+	EVENT_LIST_ROW((at) + offsetof(struct options, events), help_)
+#define GROUP_OPTION(at, help_) GROUP_LIST_ROW((at) + offsetof(struct options, groups), help_)
 #define RULE_OPTION(at, letter_, help_)                                                            \
 	CALL_AT((at) + offsetof(struct options, rules), "derive", letter_, "RULE", help_,          \
 		take_rule, 0)
 #define RULES_OPTION(at, help_)                                                                    \
 	CALL_AT((at) + offsetof(struct options, rules), "rules", 0, "FILE", help_, take_rules, 0)
-#define BACKEND_OPTION(at)                                                                         \
-	CALL_AT((at) + offsetof(struct options, backend), "backend", 0, "NAME",                    \
-		"count by NAME: patch, bpf or perf_events, see perfex info", take_backend, 0)
+#define BACKEND_OPTION(at) BACKEND_ROW((at) + offsetof(struct options, backend))
 #define MODE_OPTION(at, name_, help_, mode_)                                                       \
-	CHOICE_AT((at) + offsetof(struct options, modes),                                          \
-		  (at) + offsetof(struct options, modes_name), name_, 0, help_, mode_)
+	MODE_ROW((at) + offsetof(struct options, modes),                                           \
+		 (at) + offsetof(struct options, modes_name), name_, help_, mode_)
 /* user, kernel, both: the ends of their help */
 #define MODE_OPTIONS(at, user_, kernel_, both_)                                                    \
-	MODE_OPTION(at, "user", "count in user mode unless EVENT says otherwise" user_,            \
-		    PERFCTR_MODE_USER),                                                            \
-		MODE_OPTION(at, "kernel", "count in kernel mode" kernel_, PERFCTR_MODE_KERNEL),    \
-		MODE_OPTION(at, "both", "count in both modes" both_, PERFCTR_MODE_BOTH)
+	MODE_ROWS((at) + offsetof(struct options, modes),                                          \
+		  (at) + offsetof(struct options, modes_name), user_, kernel_, both_)
 #define OUTPUT_OPTION(at, help_)                                                                   \
 	CALL_AT((at) + offsetof(struct options, output), "output", 'o', "FILE", help_,             \
 		take_output, 0)

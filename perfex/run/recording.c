@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* All that was counted: the values of each event, and what they say. */
 #define _GNU_SOURCE
-#include "derive.h"
+#include "derived.h"
 #include "run.h"
 
 #include <stdlib.h>

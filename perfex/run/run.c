@@ -2,6 +2,7 @@
 /* Repetitions and passes; on a terminal, how far they are. */
 #include "derive.h"
 #include "run.h"
+#include "../groups/groups.h"
 
 #include <string.h>
 #include <sys/ioctl.h>
@@ -297,16 +298,17 @@ static bool check_repetition(struct runs *runs)
 
 bool prepare_options(struct options *options)
 {
-	if (options->n_groups && !derive_take_groups(options))
+	if (options->groups.n &&
+	    !groups_take(&options->rules, &options->groups, options->backend, options->modes))
 		return false;
 	if (options->rules) {
 		derive_link(options->rules);
-		derive_add_events(options);
+		derive_add_events(options->rules, &options->events);
 	}
 	if (!open_events(options, 0))
 		return false;
 	/* It was the time stamp alone that 2.6 counted by itself. */
-	if (!options->n_events && !options->format->one_run)
+	if (!options->events.n && !options->format->one_run)
 		add_usual_events(options);
 	return true;
 }

@@ -17,6 +17,7 @@
  * threads.c	the contexts that perfex made, as one
  * members.c	what each process or thread counted
  * recording.c	all that was counted, with mean and confidence
+ * derived.c	what rules say of it
  * output.c	where it is written
  * text.c, csv.c, json.c	how it is written
  * text_2_6.c	likewise, as perfctr 2.6 did
@@ -31,6 +32,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include "../stats/statistics.h"
+#include "derive.h"
 #include "options.h"
 
 struct recording;
@@ -182,10 +184,6 @@ void members_free(struct members *members);
 void members_take(struct members *members, const struct perfctr *context);
 void members_add_running(struct members *members, const struct threads *threads, pid_t pid);
 void member_name(const struct member *member, char *name, size_t size);
-
-/* derive.c: what programs call the times */
-enum { TIME_ELAPSED, TIME_USER, TIME_SYSTEM, N_TIMES };
-extern const char *const time_keys[N_TIMES];
 
 /* recording.c */
 

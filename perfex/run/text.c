@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* For people, and for scripts that read the first two columns. */
-#include "derive.h"
+#include "derived.h"
 #include "run.h"
 #include "text.h"
 

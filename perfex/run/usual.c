@@ -132,5 +132,5 @@ void add_usual_events(struct options *options)
 				    : usual[i]);
 	keep_countable(&choice, options);
 	for (unsigned int i = 0; i < choice.n; i++)
-		append_events(&options->event, &options->n_events, choice.name[i]);
+		append_events(&options->events, choice.name[i]);
 }

@@ -18,7 +18,7 @@ static uint64_t read_period(const char *text)
 /* All events that are there have one. */
 static void extend_periods(struct record_options *options, uint64_t period)
 {
-	while (options->n_periods < options->run.n_events) {
+	while (options->n_periods < options->run.events.n) {
 		options->period =
 			grow(options->period, options->n_periods, sizeof(*options->period));
 		options->period[options->n_periods++] = period;
@@ -45,7 +45,7 @@ void record_take_period(void *target, const struct option_row *row, const char *
 	extend_periods(options, UNSET);
 	if (fill_periods(options, period))
 		return;
-	if (options->run.n_events || options->default_period)
+	if (options->run.events.n || options->default_period)
 		fail("--period=%s: there is no --event before it that has none; put it behind the "
 		     "event",
 		     text);
@@ -73,7 +73,7 @@ void record_settle(struct record_options *options)
 	if (options->frequency && given)
 		fail("--freq and --period exclude each other; give one");
 	if (!sampled)
-		append_events(&options->run.event, &options->run.n_events, "instructions");
+		append_events(&options->run.events, "instructions");
 	extend_periods(options, UNSET);
 	fill_periods(options,
 		     options->default_period ? options->default_period : RECORD_DEFAULT_PERIOD);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows of options for events, modes and backends; each says where in its target a value goes. */
+#ifndef PERFEX_ROWS_H
+#define PERFEX_ROWS_H
+
+#include "perfex.h"
+
+/* Without a look at numbers: their faults are told with those of names. */
+void take_list(void *list, const struct option_row *row, const char *text);
+/* A name that no backend has ends perfex. */
+void take_backend(void *backend, const struct option_row *row, const char *name);
+
+/* list: of a struct word_list */
+#define EVENT_LIST_ROW(list, help_) CALL_AT(list, "event", 'e', "EVENT", help_, take_list, 0)
+#define GROUP_LIST_ROW(list, help_) CALL_AT(list, "group", 'g', "GROUP", help_, take_list, 0)
+/* backend: of a const char * */
+#define BACKEND_ROW(backend)                                                                       \
+	CALL_AT(backend, "backend", 0, "NAME",                                                     \
+		"count by NAME: patch, bpf or perf_events, see perfex info", take_backend, 0)
+/* modes: of an unsigned int; chosen: of a const char *, the option that was given */
+#define MODE_ROW(modes, chosen, name_, help_, mode_)                                               \
+	CHOICE_AT(modes, chosen, name_, 0, help_, mode_)
+/* user_, kernel_, both_: the ends of their help */
+#define MODE_ROWS(modes, chosen, user_, kernel_, both_)                                            \
+	MODE_ROW(modes, chosen, "user", "count in user mode unless EVENT says otherwise" user_,    \
+		 PERFCTR_MODE_USER),                                                               \
+		MODE_ROW(modes, chosen, "kernel", "count in kernel mode" kernel_,                  \
+			 PERFCTR_MODE_KERNEL),                                                     \
+		MODE_ROW(modes, chosen, "both", "count in both modes" both_, PERFCTR_MODE_BOTH)
+
+#endif

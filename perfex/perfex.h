@@ -12,6 +12,7 @@
  * words.c	sentences of the library, as perfex says them
  * holders.c	who has the counters
  * json_member.c	members of JSON, or the end
+ * by_address.h	arrays in the order of addresses
  */
 #ifndef PERFEX_H
 #define PERFEX_H
@@ -181,6 +182,13 @@ void name_commands(char *text);
 
 /* Of the patch's driver. */
 #define DEVICE "/dev/perfctr"
+
+/* Does the operating system count it, on no counter? */
+static inline bool is_software(const struct perfctr_request *request)
+{
+	return request->counter >= PERFCTR_SOFTWARE &&
+	       request->counter < PERFCTR_SOFTWARE + PERFCTR_N_SOFTWARE;
+}
 
 /* cmd_info.c; backend NULL: the one that the library chooses */
 int show_info(const char *backend);

@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool is_software(const struct perfctr_request *request)
-{
-	return request->counter >= PERFCTR_SOFTWARE &&
-	       request->counter < PERFCTR_SOFTWARE + PERFCTR_N_SOFTWARE;
-}
-
 /* Its operating system is not asked: whatever counts there, counts that too. */
 static bool open_database(struct options *selection, const struct perfctr_pmu_info *found)
 {

@@ -19,9 +19,6 @@
 /* Opens the database of the PMU; false: it cannot, and has said why. */
 bool open_selected_pmu(struct options *selection);
 
-/* What the operating system counts, on no counter. */
-bool is_software(const struct perfctr_request *request);
-
 /* The events, those of groups last, to be freed; NULL: one is wrong, and this has been said. */
 struct perfctr_request *selected_events(struct options *selection);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a machine is: nothing that names it, its users or what it is used for. */
 #define _GNU_SOURCE
+#include "host.h"
+#include "../perfex.h"
 #include "../result/processor.h"
-#include "machine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What happens around a check, and may add to its counts. */
 #define _GNU_SOURCE
-#include "machine.h"
+#include "host.h"
+#include "../perfex.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 /*
  * perfex report-machine: what a machine is, and what checks show of its counters.
  *
- * identity.c	what the machine is, without its name and its users
  * pmu.c	what its counters are; perfex info shows the same
  * counted.c	what the threads of a process are counted by: perfex info PID
  * checks.c	the table of checks, each run in a process of its own
@@ -13,13 +12,13 @@
  * loop.h	a loop whose instructions are counted by hand
  * ticks.h	the time stamp counter
  * helper.c	the processes that a check starts
- * interrupts.c	how many there were
  * document.c	all of it as a text
  */
 #ifndef PERFEX_MACHINE_H
 #define PERFEX_MACHINE_H
 
 #include "../perfex.h"
+#include "host.h"
 #include "verdict.h"
 
 #include <perfctr_events.h>
@@ -34,14 +33,6 @@ struct loop_event {
 };
 
 extern const struct loop_event loop_events[N_LOOP_EVENTS];
-
-/* CPUs by their numbers. */
-enum { MAX_CPUS = 8192 };
-
-struct cpu_list {
-	int *cpu;
-	unsigned int n;
-};
 
 /* meter.c: what is checked */
 struct subject {
@@ -60,8 +51,6 @@ struct subject {
 /* backend: the one that was named, or NULL */
 void subject_find(struct subject *subject, const char *backend, unsigned int phase_ms);
 void subject_free(struct subject *subject);
-/* Those that perfex may run on; cpu is for free(). */
-void find_cpus(struct cpu_list *cpus);
 
 /* outcome.c */
 enum verdict {
@@ -165,26 +154,6 @@ void await_looper(struct looper *looper, struct outcome *outcome);
 /* Adds a detail for each event. */
 void judge_looper(const struct subject *subject, const struct looper *looper, const char *what,
 		  struct surroundings surroundings, struct outcome *outcome);
-
-/* interrupts.c: since the machine was started, on one CPU or on all (-1) */
-uint64_t count_interrupts(FILE *file, int cpu);
-struct surroundings surroundings_begin(int cpu);
-/* Since then; of the calling process and the children that it has waited for. */
-void surroundings_end(struct surroundings *surroundings, int cpu);
-
-/* identity.c */
-struct identity {
-	char vendor[64], model_name[128], family[16], model[16], stepping[16], microcode[32];
-	char flags[256];	      /* those that have to do with counting */
-	bool is_virtual, is_emulated; /* the latter by QEMU, without the host's processor */
-	char kernel[65], version[65], architecture[65];
-	long online;
-	char paranoid[16], watchdog[16], rdpmc[16]; /* "" where there is none */
-};
-
-void identity_find(struct identity *identity);
-/* Of the first processor of a text in the format of /proc/cpuinfo. */
-void identity_read_cpu(struct identity *identity, FILE *cpuinfo);
 
 /* document.c */
 struct machine_report {

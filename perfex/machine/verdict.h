@@ -3,6 +3,8 @@
 #ifndef PERFEX_MACHINE_VERDICT_H
 #define PERFEX_MACHINE_VERDICT_H
 
+#include "host.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,10 +14,6 @@
  * management interrupts.
  */
 #define UNSEEN_PER_S 10
-
-struct surroundings {
-	uint64_t interrupts, faults, elapsed_ns;
-};
 
 uint64_t allowed_beyond(const struct surroundings *surroundings);
 

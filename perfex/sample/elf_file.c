@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "elf_file.h"
-#include "by_address.h"
+#include "../by_address.h"
 #include "../perfex.h"
 
 #include <elf.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
 #include "places.h"
-#include "by_address.h"
+#include "../by_address.h"
 #include "names.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
-#include "by_address.h"
+#include "../by_address.h"
 #include "record.h"
 #include "../textfile.h"
 

@@ -104,8 +104,6 @@ struct samples {
 	void *objects; /* tsearch(3) */
 };
 
-/* Is it a file of perfex record?  Of what is not a file nothing is read.  -1 with errno set. */
-int is_samples_file(const char *path);
 /* NULL: error says why.  text need not end. */
 struct samples *samples_parse(const char *text, size_t length, struct text_error *error);
 /* From a file; what is none ends perfex. */

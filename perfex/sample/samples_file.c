@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record.h"
-#include "samples.h"
+#include "samples_format.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /*
  * Nothing is written over that somebody may have meant to keep.  A name that is not a file's, such

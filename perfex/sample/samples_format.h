@@ -28,4 +28,7 @@
 #define SAMPLES_MAX_CPUS 8192
 #define SAMPLES_MAX_BUILD_ID 20 /* bytes */
 
+/* Is it a file of perfex record?  Of what is not a file nothing is read.  -1 with errno set. */
+int is_samples_file(const char *path);
+
 #endif

@@ -8,7 +8,6 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MAX_PERIODS (1ull << 40) /* of one sample, so that sums of them are numbers */
 
@@ -22,22 +21,6 @@ struct parse {
 	size_t n_totals;
 	bool ended;
 };
-
-int is_samples_file(const char *path)
-{
-	char head[sizeof(SAMPLES_HEAD)] = "";
-	struct stat status;
-	FILE *file;
-
-	if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
-		return 0;
-	file = fopen(path, "re");
-	if (!file)
-		return -1;
-	fread(head, 1, strlen(SAMPLES_HEAD), file);
-	fclose(file);
-	return strcmp(head, SAMPLES_HEAD) == 0;
-}
 
 static void refuse_line(struct parse *parse, const char *what)
 {

@@ -4,7 +4,7 @@
  * source that they are of.
  */
 #define _GNU_SOURCE
-#include "by_address.h"
+#include "../by_address.h"
 #include "disassembly.h"
 #include "show.h"
 

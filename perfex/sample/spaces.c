@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "samples.h"
-#include "by_address.h"
+#include "../by_address.h"
 
 #include <search.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace_read.h"
-#include "trace.h"
+#include "trace_format.h"
 #include "../textfile.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file that perfex trace has written (trace.h), record by record. */
+/* The file that perfex trace has written (trace_format.h), record by record. */
 #ifndef PERFEX_TRACE_READ_H
 #define PERFEX_TRACE_READ_H
 

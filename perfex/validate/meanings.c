@@ -3,7 +3,6 @@
  * What events are said to count, by the manuals of the processors.  An event of another name, or of
  * none, has the meaning of one here that has its registers.
  */
-#include "../selection.h"
 #include "validate.h"
 
 static const struct meaning {

@@ -4,7 +4,7 @@
  * its events need.  A run is read before and behind by a system call, which every backend has.
  */
 #define _GNU_SOURCE
-#include "../machine/machine.h"
+#include "../machine/host.h"
 #include "validate.h"
 
 #include <errno.h>

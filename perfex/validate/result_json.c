@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* JSON as docs/perfex-validation.schema.json describes it.  It names no machine and no user. */
 #include "../json_member.h"
-#include "../machine/machine.h"
+#include "../machine/host.h"
 #include "validate.h"
 
 #include <json-c/json.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which events are looked at, by which backend. */
-#include "../selection.h"
 #include "validate.h"
 
 #include <errno.h>

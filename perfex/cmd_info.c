@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "machine/pmu.h"
+#include "info/pmu.h"
 #include "run/options.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex list: the events that can be counted. */
 #include "groups/groups.h"
-#include "run/derive.h"
+#include "rules/derive.h"
 #include "selection.h"
 
 #include <stdlib.h>

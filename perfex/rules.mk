@@ -4,8 +4,8 @@
 PERFEX := $(BUILD)/bin/perfex
 # What validates has programs in assembly of 64 bits, and what draws on a terminal needs ncurses; with 32, a file each
 # says that it is not there.
-PERFEX_SOURCES_64 := perfex/cmd_validate.c perfex/machine/check_events.c $(wildcard perfex/validate/*.c) \
-	perfex/cmd_scope.c $(wildcard perfex/scope/*.c)
+PERFEX_SOURCES_64 := perfex/tools/cmd_validate.c perfex/tools/machine/check_events.c \
+	$(wildcard perfex/tools/validate/*.c) perfex/cmd_scope.c $(wildcard perfex/scope/*.c)
 # Lines of source are of libdw, where that can be linked: Debian 13's libdw.a lacks a part of itself, which its shared
 # one has.
 LIBDW := $(if $(filter shared,$(LINK)),-ldw -lelf,-l:libdw.a -l:libelf.a -l:libz.a)
@@ -14,15 +14,15 @@ HAS_LIBDW := $(shell printf 'int main(void) { extern int dwarf_begin_elf(); retu
 # Names of C++ and Rust are of libiberty, likewise.
 HAS_LIBIBERTY := $(shell printf 'int main(void) { extern char *cplus_demangle(); return !cplus_demangle("x", 0); }' | \
 	$(CC) $(if $(filter shared,$(LINK)),,-static) -xc -o /dev/null - -xnone -l:libiberty.a 2>/dev/null && echo yes)
-PERFEX_SOURCES_64 += perfex/sample/lines_dw.c perfex/sample/names_iberty.c
-PERFEX_SOURCES_32 := perfex/cmd_validate_32.c perfex/cmd_scope_32.c perfex/sample/lines_none.c \
-	perfex/sample/names_none.c
-PERFEX_SOURCES := $(filter-out $(PERFEX_SOURCES_32),$(wildcard perfex/*.c perfex/*/*.c))
+PERFEX_SOURCES_64 += perfex/tools/samples/lines_dw.c perfex/tools/samples/names_iberty.c
+PERFEX_SOURCES_32 := perfex/tools/cmd_validate_32.c perfex/cmd_scope_32.c perfex/tools/samples/lines_none.c \
+	perfex/tools/samples/names_none.c
+PERFEX_SOURCES := $(filter-out $(PERFEX_SOURCES_32),$(wildcard perfex/*.c perfex/*/*.c perfex/*/*/*.c))
 ifeq ($(HAS_LIBDW),)
-PERFEX_SOURCES := $(filter-out perfex/sample/lines_dw.c,$(PERFEX_SOURCES)) perfex/sample/lines_none.c
+PERFEX_SOURCES := $(filter-out perfex/tools/samples/lines_dw.c,$(PERFEX_SOURCES)) perfex/tools/samples/lines_none.c
 endif
 ifeq ($(HAS_LIBIBERTY),)
-PERFEX_SOURCES := $(filter-out perfex/sample/names_iberty.c,$(PERFEX_SOURCES)) perfex/sample/names_none.c
+PERFEX_SOURCES := $(filter-out perfex/tools/samples/names_iberty.c,$(PERFEX_SOURCES)) perfex/tools/samples/names_none.c
 endif
 PERFEX_OBJECTS := $(PERFEX_SOURCES:perfex/%.c=$(BUILD)/perfex/%.o)
 # Static, at a fixed address: relocating itself, and the loader, would take most of the instructions of its start, and

@@ -2,7 +2,7 @@
 #include "selection.h"
 #include "groups/groups.h"
 #include "rules/rules.h"
-#include "run/derive.h"
+#include "rules/derive.h"
 #include "run/run.h"
 
 #include <errno.h>

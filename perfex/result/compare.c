@@ -2,7 +2,7 @@
 #include "compare.h"
 #include "document_rules.h"
 #include "../perfex.h"
-#include "../rules/student.h"
+#include "../stats/student.h"
 
 #include <math.h>
 #include <stdlib.h>

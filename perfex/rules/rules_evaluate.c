@@ -5,7 +5,7 @@
  */
 #include "rules_internal.h"
 #include "../perfex.h"
-#include "student.h"
+#include "../stats/student.h"
 
 #include <math.h>
 #include <stdlib.h>

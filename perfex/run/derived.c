@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the rules of a recording say of its counts. */
 #include "derived.h"
-#include "derive.h"
+#include "../rules/derive.h"
 #include "run.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Options of all that counts a command: events, modes, what counts them, where the counts go. */
-#include "derive.h"
+#include "../rules/derive.h"
 #include "rank.h"
 #include "run.h"
 

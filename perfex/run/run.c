@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Repetitions and passes; on a terminal, how far they are. */
-#include "derive.h"
+#include "../rules/derive.h"
 #include "run.h"
 #include "../groups/groups.h"
 

@@ -32,7 +32,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include "../stats/statistics.h"
-#include "derive.h"
+#include "../rules/derive.h"
 #include "options.h"
 
 struct recording;

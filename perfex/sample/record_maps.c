@@ -6,7 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "record.h"
-#include "samples_format.h"
+#include "../result/samples_format.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record.h"
-#include "samples_format.h"
+#include "../result/samples_format.h"
 
 #include <errno.h>
 #include <inttypes.h>

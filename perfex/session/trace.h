@@ -11,7 +11,7 @@
 #define PERFEX_TRACE_H
 
 #include "../run/run.h"
-#include "trace_format.h"
+#include "../result/trace_format.h"
 
 struct trace_options {
 	struct options run;

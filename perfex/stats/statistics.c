@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "statistics.h"
-#include "../rules/student.h"
+#include "student.h"
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
 /* Parsers of perfex that return what is wrong. */
 #include "fuzz.h"
 #include "../../perfex/result/diff.h"
-#include "../../perfex/experiment/experiment.h"
+#include "../../perfex/tools/experiment/experiment.h"
 #include "../../perfex/rules/rules.h"
-#include "../../perfex/validate/against.h"
+#include "../../perfex/tools/validate/against.h"
 #include "../unit/machines.h"
 
 #include <stdlib.h>

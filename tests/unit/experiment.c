@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "command.h"
 #include "mutate.h"
-#include "../../perfex/experiment/experiment.h"
+#include "../../perfex/tools/experiment/experiment.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * perfex validate, its arithmetic: counters that lie in a known way, simulated by seeded random
  * numbers, each found out in each of 100 runs.
  */
-#include "../../perfex/validate/fit.h"
+#include "../../perfex/tools/validate/fit.h"
 #include "unit.h"
 
 #include <math.h>

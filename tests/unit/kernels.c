@@ -4,7 +4,7 @@
  * step, and every instruction that the processor comes to is looked at: a second way of counting.
  */
 #define _GNU_SOURCE
-#include "../../perfex/validate/validate.h"
+#include "../../perfex/tools/validate/validate.h"
 #include "unit.h"
 
 #include <signal.h>

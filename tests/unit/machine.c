@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex report-machine: does it find false counts, and what does it say of a machine? */
 #define _GNU_SOURCE
-#include "../../perfex/machine/machine.h"
+#include "../../perfex/tools/machine/machine.h"
 #include "unit.h"
 #include "command.h"
 

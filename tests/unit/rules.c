@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "mutate.h"
 #include "../../perfex/rules/rules.h"
-#include "../../perfex/rules/student.h"
+#include "../../perfex/stats/student.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex samples on files that are written here: what it adds up by hand, and what it refuses. */
 #include "../../perfex/sample/record.h"
-#include "../../perfex/sample/shares.h"
+#include "../../perfex/tools/samples/shares.h"
 #include "command.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Student's t distribution against published tables, closed forms, an integral of its density. */
 #include "unit.h"
-#include "../../perfex/rules/student.h"
+#include "../../perfex/stats/student.h"
 
 #include <math.h>
 

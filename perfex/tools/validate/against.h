@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef PERFEX_VALIDATE_AGAINST_H
+#define PERFEX_VALIDATE_AGAINST_H
+
+#include "../../result/validation.h"
+
+#include <stdio.h>
+
+/* The events that differ; false: there are some. */
+bool write_against(FILE *file, const struct validation_file *a, const struct validation_file *b);
+
+#endif

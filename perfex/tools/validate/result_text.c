@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What was found, for people: lines of 80 columns. */
+#include "../../textfile.h"
+#include "validate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 80, INDENT = 4 };
+
+/* Words of a line that is too long go to the next one. */
+static void write_wrapped(FILE *file, const char *text)
+{
+	size_t column = INDENT;
+
+	fprintf(file, "%*s", INDENT - 1, "");
+	while (*text) {
+		size_t length = strcspn(text, " ");
+
+		if (column + length >= WIDTH && column > INDENT) {
+			fprintf(file, "\n%*s", INDENT - 1, "");
+			column = INDENT;
+		}
+		fprintf(file, " %.*s", (int)length, text);
+		column += length + 1;
+		text += length + strspn(text + length, " ");
+	}
+	putc('\n', file);
+}
+
+static void write_event(FILE *file, const struct validated *event)
+{
+	const struct fit *fit = &event->fit;
+	char *verdict, *line;
+
+	if (event->why[0] || fit->error == CLASS_NONE)
+		fprintf(file, "%-34.34s %-14s\n", event->name, class_names[CLASS_NONE]);
+	else if (event->quantity == NO_QUANTITY)
+		fprintf(file, "%-34.34s %-14s\n", event->name, class_names[fit->error]);
+	else
+		fprintf(file, "%-34.34s %-14s %9.1f %9.6f %9.2g\n", event->name,
+			class_names[fit->error], fit->a, fit->b, fit->residual);
+	verdict = verdict_text(event);
+	line = event->quantity == NO_QUANTITY
+		       ? text_print("%s", verdict)
+		       : text_print("%s%s: %s", event->is_found ? "its counts are those of " : "",
+				    quantity_names[event->quantity], verdict);
+	write_wrapped(file, line);
+	free(line);
+	free(verdict);
+}
+
+void write_validation_text(FILE *file, const struct validation *validation)
+{
+	unsigned int n[N_CLASSES] = { 0 };
+
+	fprintf(file, "%-34s %-14s %9s %9s %9s\n", "event", "class", "a", "b", "residual");
+	for (size_t i = 0; i < validation->n; i++) {
+		write_event(file, &validation->event[i]);
+		n[validation->event[i].fit.error]++;
+	}
+	for (unsigned int i = CLASS_EXACT; i < N_CLASSES; i++)
+		fprintf(file, "%u %s, ", n[i], class_names[i]);
+	fprintf(file, "%u not measured; %.1f s\n", n[CLASS_NONE], validation->elapsed);
+	if (validation->cut_short)
+		fputs("cut short: not all of it was measured\n", file);
+}

@@ -3,7 +3,7 @@
  * perfex: what its subcommands share.
  *
  * main.c	the table of subcommands, and where they begin
- * cmd_NAME.c	each of them
+ * cmd_NAME.c	each of them that counts, or says what can be counted; the others are in tools/
  * arguments.c	their command lines and their help
  * rows.c	rows of options that several of them have: events, modes, backends
  * error.c	one line to standard error

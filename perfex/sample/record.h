@@ -9,7 +9,7 @@
  * record_kernel.c	what the functions of the kernel are called
  * samples_file.c	the file, and how it is written
  *
- * What reads it: samples.h.
+ * ../tools/samples/samples.h reads the file, whose format is in ../result/samples_format.h.
  */
 #ifndef PERFEX_RECORD_H
 #define PERFEX_RECORD_H

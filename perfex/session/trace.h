@@ -5,7 +5,7 @@
  * cmd_trace.c	the command line
  * trace_count.c	the session, and its records into a file
  *
- * The file is as trace_format.h says, and read by trace_read.h.
+ * ../result/trace_format.h has the format of the file, which ../result/trace_read.h reads.
  */
 #ifndef PERFEX_TRACE_H
 #define PERFEX_TRACE_H

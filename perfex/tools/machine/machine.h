@@ -2,8 +2,6 @@
 /*
  * perfex report-machine: what a machine is, and what checks show of its counters.
  *
- * pmu.c	what its counters are; perfex info shows the same
- * counted.c	what the threads of a process are counted by: perfex info PID
  * checks.c	the table of checks, each run in a process of its own
  * check_*.c	these checks
  * outcome.c	what one has found
@@ -13,6 +11,8 @@
  * ticks.h	the time stamp counter
  * helper.c	the processes that a check starts
  * document.c	all of it as a text
+ *
+ * The machine itself is described by ../host/host.h, its counters by ../../info/pmu.h.
  */
 #ifndef PERFEX_MACHINE_H
 #define PERFEX_MACHINE_H

@@ -28,12 +28,14 @@ _Static_assert(ARRAY_SIZE(callers) == MAX_CALLERS, "what is asked has a place fo
 
 static const int levels[N_LEVELS] = { -1, 2 };
 
-/* Made by root: children of the caller, and what it is handed on. */
+/*
+ * Root makes it before the process becomes the caller, which inherits the children and descriptors.
+ */
 struct scene {
-	pid_t child;   /* that nobody counts */
-	pid_t counted; /* that root counts, and has marked */
+	pid_t child;   /* not counted */
+	pid_t counted; /* counted and marked by root */
 	int context, sampled, session[2], group;
-	size_t ring_bytes; /* of the samples */
+	size_t ring_bytes; /* of the ring of samples */
 	int perf, perf_cpu;
 };
 
@@ -146,7 +148,7 @@ static int no_argument(int fd, unsigned long request)
 	return ioctl(fd, request, 0) ? errno : 0;
 }
 
-/* Whether it is enabled or disabled: perf_events asks the same. */
+/* perf_events asks the same question for ENABLE and DISABLE. */
 static int perf_change(const struct scene *scene)
 {
 	return no_argument(scene->perf, PERF_EVENT_IOC_DISABLE);
@@ -157,7 +159,9 @@ static int perf_cpu_change(const struct scene *scene)
 	return no_argument(scene->perf_cpu, PERF_EVENT_IOC_DISABLE);
 }
 
-/* Another event: perf_events has no call for it but one that opens another descriptor. */
+/*
+ * Changes the event. perf_events has no call for that: the caller has to open another descriptor.
+ */
 static int perf_change_event(const struct scene *scene)
 {
 	return perf_change(scene) ?: perf_counted(scene);
@@ -324,7 +328,7 @@ static int get_control(const struct scene *scene)
 	return ioctl(scene->context, PERFCTR_IOC_GET_CONTROL, &c) ? errno : 0;
 }
 
-/* There is none. */
+/* The context has no record. EAGAIN: the caller may ask for one. */
 static int take_record(const struct scene *scene)
 {
 	struct perfctr_record record = { .size = sizeof(record) };
@@ -380,7 +384,7 @@ static int stop_context(const struct scene *scene)
 	return no_argument(scene->context, PERFCTR_IOC_STOP);
 }
 
-/* It does not wait. */
+/* The context does not wait. EALREADY: the caller may resume it. */
 static int resume_context(const struct scene *scene)
 {
 	int error = no_argument(scene->context, PERFCTR_IOC_RESUME);
@@ -409,8 +413,8 @@ static int control_session(const struct scene *scene)
 }
 
 enum {
-	SAMPLES = 1, /* where the machine has them */
-	ATTACHES = 2 /* it needs what ptrace(2) needs, or CAP_PERFMON */
+	SAMPLES = 1, /* only on machines that have samples */
+	ATTACHES = 2 /* needs the rights of ptrace(2), or CAP_PERFMON */
 };
 
 static const struct {
@@ -451,7 +455,7 @@ static const struct {
 	{ "START of a session", start_session, perf_cpu_change, 0 },
 	{ "STOP of a session", stop_session, perf_cpu_change, 0 },
 	{ "CONTROL of a session", control_session, perf_cpu_change_event, 0 },
-	{ "MARK, CLEAR", clear_mark, perf_counted, ATTACHES }, /* the last: the mark is gone then */
+	{ "MARK, CLEAR", clear_mark, perf_counted, ATTACHES }, /* the last one, because the mark is gone then */
 };
 _Static_assert(ARRAY_SIZE(calls) <= MAX_CALLS, "what is asked has a place for each call");
 
@@ -471,7 +475,7 @@ static int open_samples(pid_t thread, size_t *ring_bytes)
 	return fd;
 }
 
-/* A trace is small enough for a user's. */
+/* The trace is small enough for an ordinary user. */
 static int open_traced(void)
 {
 	struct perfctr_session_args open = session_of(-1, NOT_PRIVILEGED);
@@ -503,7 +507,7 @@ static void make_scene(const struct asker *asker, struct scene *scene)
 	EXPECT(scene->perf >= 0 && scene->perf_cpu >= 0);
 }
 
-/* Both threads are alike. */
+/* Tries one of the two children. The other one has the same credentials. */
 static bool may_attach(const struct scene *scene)
 {
 	if (ptrace(PTRACE_ATTACH, scene->child, NULL, NULL))
@@ -521,7 +525,7 @@ static bool is_refused(size_t caller, size_t call, const struct scene *scene)
 	       !(callers[caller].capabilities & BIT_OF(CAP_PERFMON)) && !may_attach(scene);
 }
 
-/* Without a security module nothing is refused to root, but what the machine does not have. */
+/* Without a security module, root is only refused what the machine does not have. */
 static bool is_root(const struct asker *asker, size_t caller)
 {
 	return caller == 0 && !asker->enter;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a caller asks of perfctr and, side by side in the same process, of perf_event_open(2), of a
- * descriptor of perf_events and of ptrace(2): whoever is refused that must be refused by perfctr.
+ * Asks perfctr and, side by side in the same process, perf_event_open(2), descriptors of
+ * perf_events and ptrace(2) the same questions. If one of them refuses the caller, perfctr must
+ * refuse it, too.
  */
 #ifndef ASKED_H
 #define ASKED_H
@@ -18,9 +19,9 @@ struct asked {
 };
 
 /*
- * Each call by each kind of user on each level of perf_event_paranoid, in processes of their own.
- * enter: what such a process does as root, before it makes the threads that it is to count, or
- * after.  These are its children, and do threads_enter before anything else.  NULL: nothing.
+ * Makes each call as each kind of user on each level of perf_event_paranoid, in processes of their
+ * own. Such a process calls enter() as root, before or after it makes the threads that it will
+ * count. The threads are its children, and call threads_enter() first. NULL: nothing is called.
  */
 struct asker {
 	const char *name;
@@ -28,9 +29,9 @@ struct asker {
 	bool before;
 	void (*threads_enter)(void);
 };
-/* In memory that others see, too. */
+/* The result is in memory that the processes share. */
 const struct asked *ask_all(const struct asker *asker);
-/* Nothing is refused by the one that is not refused by the other; prints the rest. */
+/* Fails unless both were refused the same calls. Prints the differences. */
 void expect_same(const struct asked *asked, const struct asked *without);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A machine on which perf_events counts and samples all the time: perfctr never takes counters from
- * it, takes them in the moments where perf_events has none, and gives them back. A caller that comes
- * second is told who holds them. perf_beside.c looks whether perf_events loses anything.
+ * A machine on which perf_events counts and samples all the time. perfctr never takes counters from
+ * perf_events: it takes them in the moments when perf_events has none, and gives them back. A
+ * caller that comes second is told the holder. perf_beside.c checks that perf_events loses nothing.
  */
 #include "groups.h"
 #include "perf_beside.h"
@@ -18,7 +18,7 @@
 
 #define PAUSE_US 50
 
-/* Until perf_events has none: how often it had. */
+/* Tries until perf_events has no counters. Returns how often it was refused. */
 static unsigned int take_between(int fd, const struct event *events, size_t n)
 {
 	unsigned int refused = 0;
@@ -31,7 +31,7 @@ static unsigned int take_between(int fd, const struct event *events, size_t n)
 	return refused;
 }
 
-/* By all counters, from the first instruction to the last. */
+/* Counts a program with all counters, from its first instruction to its last. */
 static unsigned int count_between(int cpu)
 {
 	struct counted c = { .pid = stopped_start(cpu, COMMAND(program("loop"))) };
@@ -46,13 +46,16 @@ static unsigned int count_between(int cpu)
 	stopped_go(c.pid);
 	counts = counted_finish(&c, &status);
 	EXPECT(status == 0);
-	/* An emulated cycle is an instruction. */
+	/* The emulated machine retires one instruction per cycle. */
 	for (size_t i = 0; i < n; i++)
 		EXPECT(counts.counter[i] == LOOP_INSTRUCTIONS(SHORT_LOOP));
 	return refused;
 }
 
-/* The first of this machine: the driver tries the counters now, as the NMI watchdog had them before. */
+/*
+ * The first test on this machine: the NMI watchdog had the counters when the driver was loaded, so
+ * the driver tries them only now.
+ */
 START_TEST(counters_are_tried_in_the_first_moment_where_perf_events_has_none)
 {
 	struct perfctr_pmu_info before = pmu_info(), after;
@@ -101,7 +104,7 @@ START_TEST(whatever_perf_events_has_all_the_time_nobody_gets)
 	other.fd = context_open(other.pid, PERFCTR_OPEN_CREATE);
 	expect_busy(try_context_control(other.fd, EVENTS({ 0, USER(INSTRUCTIONS) })));
 
-	/* What does not count yet may be there, and time needs no counter. */
+	/* A stopped context or session may have a control, and time needs no counter. */
 	control = stopped_control();
 	ck_assert_int_eq(ioctl(context, PERFCTR_IOC_CONTROL, &control), 0);
 	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_CONTROL, &control), 0);
@@ -116,7 +119,7 @@ START_TEST(whatever_perf_events_has_all_the_time_nobody_gets)
 	perf_beside_wait(2);
 	close(other.fd);
 
-	/* As soon as it has none they are had by who asked before. */
+	/* As soon as perf_events has none, callers that were refused before get the counters. */
 	perf_beside_set(PERF_BY_TURNS);
 	while (ioctl(context, PERFCTR_IOC_START) < 0) {
 		ck_assert_int_eq(errno, EBUSY);
@@ -132,7 +135,7 @@ START_TEST(whatever_perf_events_has_all_the_time_nobody_gets)
 }
 END_TEST
 
-/* A process on each CPU, which does it without end, for so many rounds of perf_events. */
+/* Runs a process on each CPU that calls without_end(), for so many rounds of perf_events. */
 static void do_on_both_cpus(void (*without_end)(int cpu), unsigned int rounds)
 {
 	pid_t pid[2];
@@ -212,7 +215,7 @@ START_TEST(by_turns_each_counts_exactly_and_gives_the_counters_back)
 	for (unsigned int turn = 0; turn < test_rounds(TURNS); turn++) {
 		refused += count_between(turn & 1);
 		count_by_session_between();
-		/* Whoever waits for a turn of perf_events is refused in it. */
+		/* The next count begins in a turn of perf_events, and is refused at first. */
 		perf_beside_wait(1);
 	}
 	ck_assert_uint_gt(refused, 0);
@@ -220,7 +223,7 @@ START_TEST(by_turns_each_counts_exactly_and_gives_the_counters_back)
 }
 END_TEST
 
-/* It takes as often as it can, and holds them for a moment. */
+/* Takes the counters as often as possible, and holds them for a moment. */
 static void take_all_the_time(int cpu)
 {
 	int fd;
@@ -247,7 +250,7 @@ START_TEST(in_a_race_for_the_counters_nobody_loses_counts)
 }
 END_TEST
 
-/* Whose counts are wrong fails for perf_beside.c. */
+/* perf_beside.c checks the counts of perf_events meanwhile. */
 START_TEST(who_gives_them_back_keeps_perf_events_out_no_longer)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
@@ -261,7 +264,7 @@ START_TEST(who_gives_them_back_keeps_perf_events_out_no_longer)
 	close(fd);
 	refused = perf_beside()->refused;
 	perf_beside_wait(2);
-	/* It may have asked just before. */
+	/* perf_events may have tried just before the close. */
 	ck_assert_uint_le(perf_beside()->refused, refused + 1);
 }
 END_TEST
@@ -321,7 +324,7 @@ START_TEST(perfex_says_that_perf_events_has_them_and_what_to_do)
 	expect(&r, "perfex info", 0);
 	ck_assert_msg(strstr(r.out, "counters held by: perf_events or the NMI watchdog\n"), "%s",
 		      r.out);
-	/* What needs no counter is counted, and that is said. */
+	/* Events that need no counter are counted, and perfex says which ones it left out. */
 	expect(&r, "perfex $LOOP", 0);
 	ck_assert_msg(strncmp(r.err, LEFT_OUT, strlen(LEFT_OUT)) == 0, "%s", r.err);
 	ck_assert_uint_gt(printed_count(r.err, "task-clock"), 0);
@@ -347,7 +350,7 @@ START_TEST(perfex_counts_exactly_in_a_moment_where_perf_events_has_none)
 
 	perf_beside_set(PERF_BY_TURNS);
 	enter_directory();
-	/* Busy is the only reason to be refused. */
+	/* "Busy" is the only reason for which a caller may be refused. */
 	do
 		RUN(&r, "sh", "-c", "perfex -e instructions:u -e branches:u $LOOP");
 	while (r.status == EXITED(125) && strcmp(r.err, BUSY "\n") == 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thread is counted and marked from its birth, which is where its creation cannot fail any more.
- * Forks are held open before it by a page of user memory that is not there yet, userfaultfd(2),
- * while the tree and the groups that they concern are changed.
+ * A thread is counted and marked from its birth: the point after which its creation cannot fail.
+ * These tests hold forks open before that point, with a page of user memory that is not there yet
+ * (userfaultfd(2)). Meanwhile they change the tree and the groups of the thread that forks.
  */
 #include "groups.h"
 #include "trees.h"
@@ -22,13 +22,13 @@
 #include <unistd.h>
 
 /*
- * A process that makes a child when told to, and is stuck in it until it is released: with an
- * address that faults for where the child's descriptor shall be stored.
+ * A process that makes a child when it is told to. The fork is stuck until it is released: the
+ * address at which the kernel stores the child's descriptor faults.
  */
 struct forker {
 	pid_t pid;
-	int begin, told, go, finish;	/* events; told: it is ready, it is stuck */
-	int child[2];			/* its process number, or minus errno */
+	int begin, told, go, finish;	/* eventfds; told: the process is ready, its fork is stuck */
+	int child[2];			/* a pipe: the child's process number, or minus errno */
 };
 
 struct held_page {
@@ -114,7 +114,7 @@ static struct forker forker_start(void)
 	return f;
 }
 
-/* It has all for its child that copying can give. */
+/* Returns when the fork is stuck. The child has got all that it copies from its parent. */
 static void forker_stick(const struct forker *f)
 {
 	give(f->begin);
@@ -174,7 +174,7 @@ START_TEST(a_control_beside_a_fork_is_the_child_s_too)
 	member = context_open(child, 0);
 	ck_assert_uint_eq(context_read(member).flags & PERFCTR_COUNTS_STARTED, PERFCTR_COUNTS_STARTED);
 	forker_finish(&f);
-	/* All that the child did is there, once. */
+	/* All that the child did is counted once. */
 	ck_assert_uint_gt(context_read(member).counter[0], 0);
 	ck_assert_uint_eq(context_read_scope(fd, PERFCTR_SCOPE_CHILDREN).counter[0],
 			  context_read(member).counter[0]);
@@ -229,7 +229,9 @@ static void expect_periods(int fd, uint32_t n, uint64_t period)
 	ck_assert_uint_eq(told.over[n - 1], period ? context_read(fd).counter[n - 1] / period : 0);
 }
 
-/* It is prepared under the first, and added under the third.  0: no period. */
+/*
+ * The child's context is prepared under the first control, and added under the third. 0: no period.
+ */
 START_TEST(a_control_with_periods_beside_a_fork_is_the_child_s_too)
 {
 	static const struct {
@@ -260,10 +262,10 @@ START_TEST(a_control_with_periods_beside_a_fork_is_the_child_s_too)
 }
 END_TEST
 
-/* Of the parent when its child is copied. */
+/* Instead of flags: the parent has no context when its child is copied. */
 #define NO_CONTEXT	UINT32_MAX
 
-/* What the child needs is not there yet when inheritance begins. */
+/* When the parent's control is inherited at last, nothing is prepared for the child. */
 START_TEST(a_child_is_counted_whatever_its_parent_had_before)
 {
 	static const uint32_t before[] = { NO_CONTEXT, 0, PERFCTR_CONTROL_INHERIT | TOTALS };
@@ -308,7 +310,7 @@ START_TEST(a_control_without_inherit_beside_a_fork_lets_the_child_alone)
 	child = forker_release(&f);
 	expect_no_context(child);
 	expect_contexts(1);
-	/* It is free for others. */
+	/* The child has no context, so that another caller can open one. */
 	close(context_open(child, PERFCTR_OPEN_CREATE));
 	forker_finish(&f);
 	ck_assert_uint_eq(context_read_scope(fd, PERFCTR_SCOPE_CHILDREN).counter[0], 0);
@@ -354,7 +356,7 @@ START_TEST(a_close_beside_a_fork_leaves_no_context)
 }
 END_TEST
 
-/* Another tree than the one that the fork began in. */
+/* The new context belongs to another tree than the one in which the fork began. */
 START_TEST(a_context_made_anew_beside_a_fork_is_the_child_s_parent)
 {
 	struct forker f = forker_start();
@@ -389,7 +391,7 @@ START_TEST(a_forker_that_is_killed_leaves_nothing)
 }
 END_TEST
 
-/* Of threads that nobody sees, a group knows nothing. */
+/* A group does not know threads that nobody can see yet. */
 START_TEST(who_is_not_born_yet_bears_no_mark)
 {
 	struct forker f = forker_start();
@@ -440,7 +442,7 @@ START_TEST(a_mark_taken_away_beside_a_fork_is_not_the_child_s)
 }
 END_TEST
 
-/* In a process of its own, which is given up when the call does not end. */
+/* In a process of its own: the test can give up if the call does not end. */
 static void expect_close_ends(int group)
 {
 	pid_t pid = fork();
@@ -457,8 +459,8 @@ static void expect_close_ends(int group)
 }
 
 /*
- * The descriptor is closed by the test first and then by the process, which thus is the last: the
- * forker gave its copy up.
+ * The test closes its descriptor first, and the process closes the last one: the forker has given
+ * up its copy.
  */
 START_TEST(the_close_of_a_group_waits_for_nobody)
 {
@@ -472,7 +474,7 @@ START_TEST(the_close_of_a_group_waits_for_nobody)
 	ck_assert_uint_eq(mark_of(f.pid), 0);
 	child = forker_release(&f);
 	ck_assert_uint_eq(mark_of(child), 0);
-	/* What is left of the old mark is in nobody's way. */
+	/* The remains of the old mark do not prevent another one. */
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_THREAD, f.pid, -1), 0);
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, other), 1);
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, child, other), 1);

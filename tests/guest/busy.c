@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One PMU, two subsystems: whoever comes second is told so and nothing else happens. */
+/*
+ * One PMU, two subsystems: the one that comes second is refused and told why, and nothing else
+ * happens.
+ */
 #include "guest.h"
 
 #include <errno.h>
@@ -42,7 +45,7 @@ START_TEST(e6_control_is_refused_while_perf_events_has_the_counters)
 	context_control(fd, NULL, 0);
 	close(perf);
 
-	/* The module asks once a second. */
+	/* The module asks once a second whether perf_events has the counters. */
 	while (pmu_info().features & PERFCTR_FEATURE_MODULE &&
 	       pmu_info().holder != PERFCTR_HOLDER_NONE)
 		sleep_us(10000);
@@ -87,7 +90,10 @@ START_TEST(perf_events_counts_right_after_perfctr)
 	ck_assert_int_eq(read(perf, &first, sizeof(first)), sizeof(first));
 	spin(1000000);
 	ck_assert_int_eq(read(perf, &second, sizeof(second)), sizeof(second));
-	/* spin() is a loop of 2 instructions or a few more; what perfctr counted is not in it. */
+	/*
+	 * spin() takes 2 instructions a round, or a few more. perf_events must not include the
+	 * instructions that perfctr counted.
+	 */
 	ck_assert_uint_lt(first, 1000000);
 	ck_assert_uint_gt(second - first, 2000000);
 	ck_assert_uint_lt(second - first, 10000000);

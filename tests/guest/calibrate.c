@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What counting adds to a program, and how it is taken off again. */
+/* Counting adds instructions to a program's counts: how many, and how they are subtracted. */
 #include "guest.h"
 #include "synthetic.h"
 
@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The program as a whole: started, executed, stopped.  The least of some, for the kernel's part. */
+/*
+ * Starts, executes the program and stops. Returns the least of several runs, because the kernel's
+ * part varies.
+ */
 static struct perfctr_counts least_corrected(struct perfctr *p, struct perfctr_control *control,
 					     const struct perfctr_overhead *overhead,
 					     void (*program)(void))
@@ -53,7 +56,7 @@ START_TEST(a_whole_program_is_counted_to_within_2_instructions_after_calibration
 	       (unsigned long long)overhead.repeated.counter[1],
 	       (unsigned long long)overhead.first.counter[0],
 	       (unsigned long long)overhead.first.counter[1]);
-	/* The way out of one system call and into the next. */
+	/* Between two calls lie the way out of one system call and the way into the next. */
 	ck_assert_uint_gt(overhead.repeated.counter[0], 2);
 	ck_assert_uint_lt(overhead.repeated.counter[0], 100);
 	ck_assert_uint_gt(overhead.repeated.counter[1], overhead.repeated.counter[0]);
@@ -121,7 +124,7 @@ START_TEST(after_calibration_the_control_is_as_it_was_asked_for)
 	ck_assert_int_eq(read, 0);
 	ck_assert_uint_eq(control.flags, 0);
 	ck_assert(counts.flags & PERFCTR_COUNTS_STARTED);
-	ck_assert_uint_lt(counts.counter[0], 200); /* from 0 on */
+	ck_assert_uint_lt(counts.counter[0], 200); /* counted from 0 again */
 	control.flags = PERFCTR_CONTROL_STOPPED;
 	ck_assert_int_eq(perfctr_calibrate(p, &control, &overhead), 0);
 	ck_assert_uint_eq(control.flags, PERFCTR_CONTROL_STOPPED);
@@ -129,7 +132,10 @@ START_TEST(after_calibration_the_control_is_as_it_was_asked_for)
 	ck_assert(!(counts.flags & PERFCTR_COUNTS_STARTED));
 	ck_assert_uint_eq(counts.counter[0], 0);
 
-	/* Nothing becomes negative, and twice is once first and once more. */
+	/*
+	 * No count becomes negative. Three runs have the overhead "first" once and "repeated"
+	 * twice.
+	 */
 	overhead.first.counter[0] = 100;
 	overhead.repeated.counter[0] = 10;
 	counts.counter[0] = 50;

@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A file system of its own: others are mounted without set-user-id. */
+/* Mounts a file system for them: all others are mounted without set-user-id. */
 struct set_user_id set_user_id_programs(void)
 {
 	struct set_user_id s = { .directory = "/tmp/set-user-id-XXXXXX" };
@@ -82,7 +82,7 @@ pid_t sleeper_as(void (*become_it)(const void *argument), const void *argument)
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		become_it(argument);
-		/* Which has been lost with the credentials. */
+		/* The change of credentials has cleared it. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		EXPECT(write(ready[1], "", 1) == 1);
 		for (;;)
@@ -106,7 +106,10 @@ int try_perf_instructions(void)
 	return try_perf(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, -1);
 }
 
-/* An event of software asks for the rights of one of hardware, and is not refused while perfctr has the counters. */
+/*
+ * A software event needs the same rights as a hardware event, and is not refused while perfctr has
+ * the counters.
+ */
 int try_perf_dummy(pid_t thread, int cpu, bool kernel)
 {
 	struct perf_event_attr attr = {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who pays for memory: a user, up to a limit, and the control group of the process that causes it. */
+/*
+ * Memory is charged to a user, up to a limit, and to the control group of the process that causes
+ * it.
+ */
 #include "groups.h"
 #include "trees.h"
 
@@ -22,7 +25,7 @@
 
 #define USER_KB "/sys/module/perfctr/parameters/user_kb"
 
-/* Contexts of threads that have exited: opened until they are refused; how many. */
+/* Opens contexts of threads that have exited until a call is refused. Returns their number. */
 static unsigned int hoard(int *error)
 {
 	unsigned int n = 0;
@@ -41,7 +44,7 @@ static unsigned int hoard(int *error)
 	}
 }
 
-/* Both have 256 KB: 128 KB for each of two CPUs. */
+/* Each of the two users has 256 KB: 128 KB for each of two CPUs. */
 static void user_hoards(void *unused)
 {
 	unsigned int n;
@@ -50,7 +53,10 @@ static void user_hoards(void *unused)
 	(void)unused;
 	raise_descriptors(20000);
 	become(NOBODY, 0);
-	/* Who has changed its ids is nobody's to trace until it says so; nor is its child. */
+	/*
+	 * After a change of ids, nobody may trace the process or its child until the process says
+	 * so.
+	 */
 	prctl(PR_SET_DUMPABLE, 1);
 	n = hoard(&error);
 	EXPECT(error == EMFILE);
@@ -86,7 +92,7 @@ START_TEST(a_user_who_has_all_that_he_may_have_leaves_others_theirs)
 	in_child(other_user_counts, NULL);
 	close(context_open(0, PERFCTR_OPEN_CREATE));
 	kill_and_wait(pid);
-	/* And gets everything back. */
+	/* The user gets everything back. */
 	pid = fork();
 	if (pid == 0) {
 		user_hoards(NULL);
@@ -105,7 +111,9 @@ static void become_in_namespace(uid_t uid)
 	prctl(PR_SET_DUMPABLE, 1);
 }
 
-/* The user's own id is 0 in the user's namespace, others are subordinate: see subuid(5). */
+/*
+ * In the user's namespace, id 0 is the user itself. The other ids are subordinate: see subuid(5).
+ */
 static void ids_hoard(int ready, int mapped)
 {
 	int error;
@@ -122,7 +130,7 @@ static void ids_hoard(int ready, int mapped)
 	_exit(0);
 }
 
-/* Of users, or of groups. */
+/* ids: "uid" or "gid". */
 static void map_ids(pid_t pid, const char *ids, const char *map)
 {
 	char path[32];
@@ -144,7 +152,7 @@ static void run_ids(void)
 	EXPECT(wait_for(pid, &status) == pid && status == 0);
 }
 
-/* A container's, whose ids are those outside. */
+/* A container with the same ids as outside. */
 static void run_ids_in_namespace_of_root(void)
 {
 	int ready = eventfd(0, 0), mapped = eventfd(0, 0), status;
@@ -260,7 +268,7 @@ END_TEST
 
 #define CGROUP "/sys/fs/cgroup"
 
-/* A line of memory.stat. */
+/* Returns the value of a line of memory.stat. */
 static uint64_t charged(const char *directory, const char *what)
 {
 	char path[128], name[64];
@@ -277,7 +285,7 @@ static uint64_t charged(const char *directory, const char *what)
 	return bytes;
 }
 
-/* procs: the file by which processes enter it. */
+/* procs: the path of the file through which processes enter the cgroup. */
 static void make_cgroup(const char *directory, char *procs, size_t size)
 {
 	if (mount("cgroup2", CGROUP, "cgroup2", 0, NULL) < 0)
@@ -289,7 +297,10 @@ static void make_cgroup(const char *directory, char *procs, size_t size)
 
 #define SESSIONS	300
 #define TRACED		12
-/* The kernel charges nobody for what fits into the room that it has for each CPU from the start. */
+/*
+ * The kernel keeps some room on each CPU from the start. It charges nobody for memory that fits
+ * into it.
+ */
 #define UNCHARGED	(64 << 10)
 
 static void open_sessions(void)
@@ -306,7 +317,7 @@ static void open_sessions(void)
 	}
 }
 
-/* What they count with is of each CPU. */
+/* Each tree counts in memory that each CPU has. */
 #define TREES	600
 
 static void open_trees(void)
@@ -331,7 +342,7 @@ struct charges {
 	uint64_t percpu, kernel;
 };
 
-/* To a cgroup, one of whose processes has opened them. */
+/* Returns the charges of a cgroup after one of its processes has called open_all(). */
 static struct charges charges_of(void (*open_all)(void))
 {
 	char directory[] = CGROUP "/neighbours", procs[64], text[16];
@@ -350,7 +361,7 @@ static struct charges charges_of(void (*open_all)(void))
 	}
 	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
 	ck_assert_msg(WIFSTOPPED(status), "wait status %#x", status);
-	sleep_us(2500000); /* The kernel sums up every two seconds. */
+	sleep_us(2500000); /* the kernel updates the sums every two seconds */
 	charges.percpu = charged(directory, "percpu");
 	charges.kernel = charged(directory, "kernel");
 	kill_and_wait(pid);
@@ -361,12 +372,15 @@ START_TEST(sessions_are_charged_to_the_cgroup_of_who_opens_them)
 {
 	struct charges charges = charges_of(open_sessions);
 
-	/* 2 CPUs: rings of 64 KB, and of each session the memory that its state pages are mapped from. */
+	/*
+	 * 2 CPUs: each trace has rings of 64 KB, and each session has memory from which its state
+	 * pages are mapped.
+	 */
 	ck_assert_uint_ge(charges.kernel, TRACED * 2 * 65536 + SESSIONS * 4096);
 }
 END_TEST
 
-/* Each CPU has as much of a state page as the counters take. */
+/* Each CPU has as much of a state page as the counters need. */
 START_TEST(trees_that_are_counted_as_one_are_charged_to_the_cgroup_of_who_opens_them)
 {
 	const uint64_t bytes = offsetof(struct perfctr_page, counter[N_COUNTERS]);
@@ -379,7 +393,7 @@ START_TEST(trees_that_are_counted_as_one_are_charged_to_the_cgroup_of_who_opens_
 END_TEST
 
 #define THREADS		1000
-/* What an event's thresholds are at least: the next one, and how many are over. */
+/* The least size of an event's thresholds: the next threshold, and the number of those passed. */
 #define THRESHOLD	16
 
 static void *wait_for_ever(void *unused)
@@ -418,7 +432,7 @@ static void make_threads(const char *procs, uint64_t period)
 	raise(SIGSTOP);
 }
 
-/* Of a process with so many threads that inherit a control. */
+/* Returns the slab memory charged for a process whose THREADS threads inherit a control. */
 static uint64_t charged_for_threads(const char *directory, uint64_t period)
 {
 	uint64_t slab;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Conservation: what all contexts have counted is what all processors have executed in user mode,
- * by the emulator's own statistics (scripts/vm --stats).
+ * Conservation: all contexts together have counted what all processors have executed in user mode,
+ * according to the emulator's own statistics (scripts/vm --stats).
  *
- * The test is the root of a tree in which all the work is done.  Every other process that there is
- * gets a context too, so that no process remains that nobody monitors; the kernel's own threads
- * never are in user mode.  At both ends of the time looked at, the same code reads the statistics
- * and the contexts while all but the test sleep: the few instructions between one read and the
- * other are the same number both times.
+ * The test is the root of a tree in which all the work is done. Every other process gets a context,
+ * too, so that no process remains unmonitored; kernel threads are never in user mode. The same code
+ * reads the statistics and the contexts before and after the work, while all processes but the test
+ * sleep. It executes the same few instructions between these two reads both times.
  */
 #include "guest.h"
 #include "msr.h"
@@ -29,7 +28,7 @@
 static struct {
 	unsigned int cpus;
 	int msr[MAX_CPUS];
-	unsigned int others;	/* processes that were there before */
+	unsigned int others;	/* processes that existed before the test */
 	int other[MAX_OTHERS];
 	int tree;
 } world;
@@ -42,7 +41,7 @@ static void open_statistics(void)
 		world.msr[cpu] = msr_open(cpu, O_RDONLY);
 }
 
-/* Threads of the kernel have no command line. */
+/* Kernel threads have no command line. */
 static bool is_user_process(pid_t pid)
 {
 	char path[32], byte;
@@ -89,7 +88,10 @@ static uint64_t read_counter(int fd, uint32_t scope)
 	return counts.counter[0];
 }
 
-/* No assertion of libcheck: how much it executes, to note where it is, differs. */
+/*
+ * Without assertions of libcheck: the number of instructions by which libcheck notes its place
+ * varies.
+ */
 static struct totals read_totals(void)
 {
 	struct totals t = { 0 };
@@ -106,7 +108,7 @@ static struct totals read_totals(void)
 	return t;
 }
 
-/* On one CPU, whose statistics are then read first. */
+/* Runs on CPU 0: its statistics are read first. */
 static struct totals settled_totals(void)
 {
 	struct totals t;
@@ -114,7 +116,7 @@ static struct totals settled_totals(void)
 	pin(0, 0);
 	/* The first call binds the names of the library. */
 	read_totals();
-	/* Whom the last wait() let go is done with its CPU by then. */
+	/* Until then, the processes for which the last wait() waited have left their CPUs. */
 	sleep_us(100000);
 	t = read_totals();
 	unpin(0);
@@ -151,7 +153,10 @@ START_TEST(a_tree_of_known_programs_has_all_that_the_processors_executed)
 }
 END_TEST
 
-/* Shells, pipes, dynamic linking, page faults, signals: what nobody has counted by hand. */
+/*
+ * Shells, pipes, dynamic linking, page faults, signals: nobody has counted their instructions by
+ * hand.
+ */
 static void run_shell(void)
 {
 	struct run r;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the kernel refuses: with which errno, which event it blames, and that nothing changed. */
+/*
+ * Controls that the kernel refuses: the errno, the event that it blames, and that nothing has
+ * changed.
+ */
 #include "guest.h"
 
 #include <errno.h>
@@ -76,7 +79,7 @@ static void expect_untouched(int fd, const struct perfctr_counts *before, const 
 	ck_assert_msg(counts.counter[0] > before->counter[0] + 1000 &&
 		      counts.counter[1] > before->counter[1] + 1000 && counts.tsc > before->tsc,
 		      "%s disturbed the counts", what);
-	/* spin() takes 2 instructions per branch, so the events cannot have been swapped either. */
+	/* spin() takes 2 instructions per branch: the events have not been swapped. */
 	ck_assert_msg(counts.counter[0] > counts.counter[1], "%s changed the events", what);
 }
 
@@ -168,7 +171,7 @@ START_TEST(memory_that_is_not_there_is_refused)
 }
 END_TEST
 
-/* Of READ's struct the driver needs the first words only. */
+/* The driver reads only the first words of READ's struct. */
 START_TEST(counts_that_end_in_no_memory_are_refused_and_not_begun)
 {
 	char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -238,7 +241,6 @@ START_TEST(a_wrong_open_is_refused_and_makes_no_context)
 }
 END_TEST
 
-/* Who made the context rules it. */
 START_TEST(a_descriptor_that_did_not_make_the_context_may_only_read)
 {
 	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
@@ -276,7 +278,7 @@ START_TEST(a_wrong_read_is_refused)
 }
 END_TEST
 
-/* A program of the past has shorter structs: what lies behind them is not the kernel's. */
+/* A program with older headers has shorter structs. The kernel must not write behind their end. */
 START_TEST(a_shorter_struct_is_not_written_behind_its_end)
 {
 	struct perfctr_counts counts = { .size = offsetof(struct perfctr_counts, counter[1]) };
@@ -334,7 +336,7 @@ START_TEST(a_new_control_clears_all_sums)
 }
 END_TEST
 
-/* What the machine is known to have: the architectural PMU of the emulator's README. */
+/* The expected values are those of the architectural PMU in the emulator's README. */
 START_TEST(info_tells_the_machine)
 {
 	struct perfctr_pmu_info info = pmu_info();
@@ -362,7 +364,7 @@ START_TEST(info_tells_the_machine)
 }
 END_TEST
 
-/* Sizes and offsets themselves: tests/unit/abi_layout.c. */
+/* tests/unit/abi_layout.c checks sizes and offsets. */
 START_TEST(p9_a_32_bit_program_has_the_same_abi)
 {
 	struct run r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What something costs, in instructions and MSR accesses, on a machine of one CPU whose time stamp
- * counts instructions (scripts/vm --icount --stats).
+ * Costs, in instructions and MSR accesses, on a machine of one CPU whose time stamp counts
+ * instructions (scripts/vm --icount --stats).
  */
 #ifndef COST_H
 #define COST_H
@@ -21,12 +21,14 @@ struct cost {
 	uint64_t ticks;				/* of the timer: each may fold */
 };
 
-/* Do it, `rounds` times after some to warm up.  context: of the calling thread, or -1. */
+/*
+ * Calls round() `rounds` times, after some calls to warm up. context: of the calling thread, or -1.
+ */
 struct cost measure(void (*round)(void), unsigned int rounds, int context);
 
 /*
- * One round trip to another process and back, which are two switches.  It has a context that counts
- * the events given, if any; so has the calling process.
+ * Measures round trips to another process and back: each is two switches. The process has a context
+ * that counts the events `other`, if any; the calling process has one that counts the events `own`.
  */
 #define ROUND_TRIPS 3001
 struct cost measure_round_trips(const struct event *own, size_t n_own, const struct event *other,
@@ -38,14 +40,16 @@ struct partner {
 };
 struct partner partner_start(void);
 void partner_stop(const struct partner *partner);
-/* What a partner does, until nobody is left who could write. */
+/* The loop of a partner, until there is no writer left. */
 void partner_answer(int to, int from);
-/* measure() with these: whatever monitors the two. */
+/* measure() for round trips to the partner. The caller chooses what monitors the two processes. */
 struct cost measure_partner(const struct partner *partner, int context);
 
-/* A file below the build directory, by its path from where the test programs are. */
+/*
+ * Opens a file below the build directory. name: its path from the directory of the test programs.
+ */
 FILE *open_beside(const char *name, const char *mode);
-/* What the suite "baseline" has found on the unpatched kernel. */
+/* The cost that the suite "baseline" has measured on the unpatched kernel. */
 struct cost read_baseline(void);
 void write_baseline(const struct cost *cost);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counts of whole programs are exact, whatever happens to them.  Expected numbers are worked out
- * in the programs themselves, in asm/.
+ * Counts of whole programs are exact, whatever happens to the programs. The sources of the
+ * programs, in asm/, explain the expected numbers.
  */
 #include "guest.h"
 
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* perfex -e 0x004100c0@0 loop, 20 times of 20. */
+/* Runs `perfex -e 0x004100c0@0 loop` 20 times. Each run is exact. */
 static void expect_20_exact_loops(void)
 {
 	const char *loop = program("loop");
@@ -43,7 +43,10 @@ static bool has_ended(pid_t pid)
 	return info.si_pid == pid;
 }
 
-/* Until 20 moves were seen: how many there are in one run depends on the speed of the host. */
+/*
+ * Repeats until it has seen 20 moves: the number of moves in one run depends on the speed of the
+ * host.
+ */
 START_TEST(loop_moved_between_cpus_every_10_ms_is_exact)
 {
 	uint64_t migrations = 0;
@@ -70,7 +73,10 @@ START_TEST(loop_moved_between_cpus_every_10_ms_is_exact)
 }
 END_TEST
 
-/* Its counters go with a CPU, and the one that comes back has to be set up anew. */
+/*
+ * A CPU that goes offline loses its counters. The driver has to set them up again when it comes
+ * back.
+ */
 START_TEST(loop_is_exact_while_its_cpu_goes_and_comes)
 {
 	for (int i = 0; i < 3; i++) {
@@ -107,7 +113,7 @@ START_TEST(user_plus_kernel_is_both_in_one_run)
 }
 END_TEST
 
-/* The same program with 100 times the user instructions cannot have added them to the kernel's. */
+/* loop-long executes more user instructions than this, so they are not in the kernel's count. */
 START_TEST(kernel_event_alone_counts_no_user_instruction)
 {
 	uint64_t kernel = count_program("loop-long", (struct event){ 0, KERNEL(INSTRUCTIONS) });
@@ -139,7 +145,10 @@ START_TEST(all_seven_counters_count_at_once)
 	counts = counted_finish(&c, &status);
 	ck_assert_int_eq(status, 0);
 	ck_assert_uint_eq(counts.n_counters, N_COUNTERS);
-	/* The emulated machine retires one instruction per cycle, so fixed 1 and 2 agree too. */
+	/*
+	 * The emulated machine retires one instruction per cycle, so that fixed counters 1 and 2
+	 * agree, too.
+	 */
 	for (unsigned int i = 0; i < N_COUNTERS; i++)
 		ck_assert_uint_eq(counts.counter[i], LOOP_INSTRUCTIONS(SHORT_LOOP));
 }
@@ -228,9 +237,10 @@ static uint64_t counter_interrupts(void)
 }
 
 /*
- * No event may ask for an interrupt (control: "interrupt enable").  So none comes late, in another
- * process, either: two monitored programs take turns while their counters pass every power of two
- * up to 2^32, where interrupts of counters that are written with 32 bits would be.
+ * The driver refuses events that ask for an interrupt (control.c: "interrupt enable"). So no
+ * interrupt comes late, in another process, either. Two monitored programs take turns while their
+ * counters pass every power of two up to 2^32: counters that are written with 32 bits would
+ * interrupt there.
  */
 START_TEST(p3_counters_that_pass_2_to_the_31_interrupt_nobody)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rules over real counts.  loop-tiny retires 2,004 instructions and 1,001 branches, and loads
- * nothing.
+ * Rules over real counts. loop-tiny retires 2,004 instructions and 1,001 branches, and has no
+ * loads.
  */
 #include "guest.h"
 
@@ -13,7 +13,7 @@
 #define COUNT_BOTH "-e", "0x004100c0", "-e", "0x004100c4@1"
 #define PER_BRANCH "per_branch = '0x4100c0' / '0x004100c4@1'"
 
-/* Which text stands behind the name of the rule. */
+/* The output has this text after the name of the rule. */
 static void expect_value(const struct run *r, const char *name, const char *value)
 {
 	size_t length = strlen(name);
@@ -71,7 +71,7 @@ START_TEST(repetitions_give_an_interval)
 }
 END_TEST
 
-/* Counted in different runs: the passes. */
+/* The events are counted in different runs of the program: the passes. */
 START_TEST(rules_combine_passes)
 {
 	struct run r;

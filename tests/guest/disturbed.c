@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Others that write to counters which the driver holds, as interrupts of processor trace and virtual
- * machines do: played through /dev/cpu/N/msr.  It is noticed, put right, and told.
+ * Others write to counters that the driver holds, as interrupts of processor trace and virtual
+ * machines do. The tests do so through /dev/cpu/N/msr. The driver notices the writes, restores the
+ * registers and tells the user.
  */
 #include "guest.h"
 #include "msr.h"
@@ -30,7 +31,10 @@ static void sleep_ms(unsigned int ms)
 	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000l }, NULL);
 }
 
-/* A program that runs on CPU 1 alone, counts instructions on counters 0 and fixed 0, and never waits. */
+/*
+ * A program that runs only on CPU 1, counts instructions on counters 0 and fixed 0, and never
+ * sleeps.
+ */
 static struct counted spinner;
 
 static void start_spinner(void)
@@ -54,8 +58,8 @@ static bool is_flagged(int fd)
 }
 
 /*
- * A switch that comes before the next tick puts right what nobody has seen then: another try, until somebody
- * has seen it.
+ * A switch that comes before the next tick restores the register before the driver has noticed. So
+ * this tries again until the driver has noticed.
  */
 static void disturb(uint32_t msr, uint64_t value)
 {
@@ -74,7 +78,7 @@ static void disturb_spinner(uint32_t msr, uint64_t value)
 	ck_assert(is_flagged(spinner.fd));
 }
 
-/* Both counters go on and count the same. */
+/* Both counters count again, and count the same. */
 static void expect_put_right(void)
 {
 	struct perfctr_counts first = context_read(spinner.fd), second;
@@ -184,7 +188,7 @@ START_TEST(a_tree_keeps_the_flag_of_a_member_that_has_exited)
 }
 END_TEST
 
-/* With the idle thread, all the time. */
+/* A session that always counts, also in the idle thread. */
 static int open_session(void)
 {
 	struct perfctr_session_args open = { .size = sizeof(open), .group = -1 };
@@ -215,7 +219,7 @@ START_TEST(a_session_that_is_disturbed_is_flagged)
 }
 END_TEST
 
-/* No counter goes back, and so nothing but the registers tells. */
+/* No counter goes back: only the registers show the disturbance. */
 START_TEST(a_session_whose_registers_others_write_is_flagged)
 {
 	int fd = open_session();
@@ -228,7 +232,7 @@ START_TEST(a_session_whose_registers_others_write_is_flagged)
 }
 END_TEST
 
-/* Again and again, until it is killed. */
+/* Disturbs the CPU again and again, until it is killed. */
 static pid_t start_disturber(void)
 {
 	pid_t pid = fork();

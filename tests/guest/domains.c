@@ -27,7 +27,7 @@ static void load_policy(void)
 		      "no SELinux: %s", strerror(errno));
 	to = open(SELINUX "/load", O_WRONLY | O_CLOEXEC);
 	ck_assert_int_ge(to, 0);
-	/* As a whole, by one call. */
+	/* In one call: the kernel takes a policy only as a whole. */
 	ck_assert_int_eq(write(to, policy, size), size);
 	close(to);
 	write_file(SELINUX "/enforce", "1");
@@ -53,7 +53,10 @@ static void enter_everything(void)
 	enter("everything");
 }
 
-/* More is refused than in the domain that may do everything, and by perfctr whatever is. */
+/*
+ * The domain is refused more than the domain that may do everything, and perfctr refuses all that
+ * perf_events refuses.
+ */
 static void expect_refusals(const char *domain, const struct asked *everything)
 {
 	const struct asker asker = {
@@ -67,13 +70,13 @@ static void expect_refusals(const char *domain, const struct asked *everything)
 	ck_assert_uint_gt(asked->refused, everything->refused);
 }
 
-/* What is exported asks the module's questions of some, see docs/security.md. */
+/* The kernel exports only some of the functions that ask security modules: see docs/security.md. */
 static bool is_module(void)
 {
 	return access("/sys/module/perfctr/initstate", F_OK) == 0;
 }
 
-/* Linux 7 exports what asks who may count CPUs. */
+/* Linux 7 exports the function that asks whether a caller may count CPUs. */
 static bool asks_of_cpus(void)
 {
 	struct utsname name;

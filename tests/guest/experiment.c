@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfex experiment from end to end.  Programs note each of their runs in a file, so that it is
- * seen what ran and what did not.
+ * perfex experiment from end to end. The programs note each of their runs in a file, which shows
+ * what ran.
  */
 #include "guest.h"
 
@@ -16,7 +16,10 @@
 
 static char description[2048];
 
-/* Programs "loop" and "tiny", which note their runs, and what is given behind. */
+/*
+ * Describes the programs "loop" and "tiny", which note their runs. Adds the settings and
+ * experiments.
+ */
 static void describe(const char *settings, const char *experiments)
 {
 	snprintf(description, sizeof(description),
@@ -69,8 +72,8 @@ static struct run experiment(int status)
 }
 
 /*
- * The fields behind the event of a row: modes, runs, mean, low, high, stddev, min, max.  event: its
- * beginning is enough.
+ * Returns the fields after the event of a row: modes, runs, mean, low, high, stddev, min, max. The
+ * beginning of the event's name is enough.
  */
 static const char *row(const struct run *r, const char *program, const char *experiment,
 		       const char *event)
@@ -87,7 +90,7 @@ static const char *row(const struct run *r, const char *program, const char *exp
 	return text;
 }
 
-/* Of two runs; the shell is in it, which does not always the same. */
+/* The mean of two runs. Its value varies, because the shell is counted, too. */
 static double mean(const struct run *r, const char *program, const char *experiment,
 		   const char *event)
 {
@@ -124,7 +127,7 @@ START_TEST(jobs_are_programs_times_experiments_and_are_run_once)
 }
 END_TEST
 
-/* Without a shell in front the counts are known to the instruction. */
+/* Without a shell the counts are known to the instruction. */
 START_TEST(counts_and_rules_are_exact)
 {
 	struct run r;
@@ -146,7 +149,7 @@ START_TEST(counts_and_rules_are_exact)
 			 "user,3,2004,2004,2004,0,2004,2004");
 	ck_assert_str_eq(row(&r, "tiny", "both", "twice"), ",3,4008,4008,4008,,,");
 
-	/* A summary is a recording like others. */
+	/* A summary is read like any other recording. */
 	RUN(&r, "perfex", "diff", "--csv", "results/tiny/both/summary.json",
 	    "results/loop/both/summary.json");
 	ck_assert_int_eq(r.status, 0);
@@ -169,7 +172,7 @@ START_TEST(what_is_missing_is_run_and_no_more)
 	expect_runs(10);
 	mean(&r, "tiny", "both", "0x004100c0@0");
 	mean(&r, "loop", "both", "0x004100c0@0");
-	/* One more repetition is no other definition, and neither is another rule. */
+	/* Neither one more repetition nor another rule changes the definition. */
 	describe("repetitions: 3\n", "  instructions: ['0x004100c0@0']\n"
 				     "  both:\n"
 				     "    events: ['0x004100c0', '0x004100c4']\n"
@@ -210,7 +213,7 @@ START_TEST(results_of_another_definition_are_not_mixed)
 }
 END_TEST
 
-/* The program itself is changed, its name stays. */
+/* The program itself changes, its name stays. */
 START_TEST(a_program_that_was_built_anew_is_noticed)
 {
 	enter_directory();
@@ -380,7 +383,7 @@ START_TEST(two_at_once_are_refused)
 }
 END_TEST
 
-/* What somebody has laid there is replaced, and what it leads to stays as it was. */
+/* A link that somebody has put there is replaced. The file to which it leads stays as it was. */
 START_TEST(links_are_not_followed)
 {
 	static const char *const names[] = {
@@ -416,7 +419,7 @@ START_TEST(a_directory_that_others_can_write_is_refused)
 }
 END_TEST
 
-/* The shell executes the loop, whose two instructions a pass have the lines of no other. */
+/* The shell becomes the loop, so that its samples bear the name of the loop. */
 START_TEST(ebs_is_one_run_more_that_is_sampled)
 {
 	struct run r;
@@ -437,10 +440,10 @@ START_TEST(ebs_is_one_run_more_that_is_sampled)
 	RUN(&r, "perfex", "samples", "--csv", "--by=process", "results/loop/where/ebs.samples");
 	ck_assert_int_eq(r.status, 0);
 	ck_assert_ptr_nonnull(strstr(r.out, ",loop,"));
-	/* Counted beside, for the rows. */
+	/* The events that are only counted are in the rows, too. */
 	RUN(&r, "perfex", "samples", "--raw", "--csv", "results/loop/where/ebs.samples");
 	ck_assert_ptr_nonnull(strstr(r.out, ",tsc,0x004100c0@0,0x004100c4@1\r\n"));
-	/* What is missing is made, and nothing else. */
+	/* Only the missing file is made again. */
 	unlink("results/loop/where/ebs.samples");
 	experiment(0);
 	expect_runs(2 + 1 + 2 * 2 + 1);

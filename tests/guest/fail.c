@@ -10,7 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Allocations that may sleep and those of single pages fail too, and without a word in the log. */
+/*
+ * Allocations that may sleep and those of single pages fail, too. The kernel's log does not mention
+ * failures.
+ */
 static const struct {
 	const char *path, *text;
 } settings[] = {
@@ -25,8 +28,8 @@ static const struct {
 int device, fail_nth, own = -1, group = -1, session = -1;
 
 /*
- * There the kernel writes the number of the CPU, when a thread is preempted at the end of a fork:
- * if the page, which the child shares by then, cannot be copied, that is a SIGSEGV.
+ * When a thread is preempted at the end of a fork, the kernel writes the number of the CPU there.
+ * The page is shared with the child by then: if it cannot be copied, the thread gets SIGSEGV.
  */
 static void unregister_rseq(void)
 {
@@ -133,7 +136,7 @@ void expect_footprint(const struct footprint *expected, const char *call, unsign
 			      (unsigned long long)is[i]);
 }
 
-/* All failures of a call, then the call itself. */
+/* Each allocation of the call fails in turn. Then the call succeeds. */
 static void expect_clean_failures(const struct call *call)
 {
 	struct footprint before = footprint();
@@ -169,7 +172,7 @@ void expect_clean_calls(const struct call *calls, size_t n)
 		expect_clean_failures(&calls[i]);
 }
 
-/* A counted and a marked program, which run meanwhile and must not miss an instruction. */
+/* A counted and a marked program run meanwhile, and must not miss an instruction. */
 static struct {
 	struct counted counted;
 	int group, session;

@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The first allocation of a call fails, then the second, and so on until it gets through with all
- * it asks for: every failure is told, leaves nothing behind, and disturbs nothing that counts.
- * Only on a kernel with fault injection (vm+fail).
+ * The first allocation of a call fails, then the second, and so on, until the call succeeds. Every
+ * failure is reported, leaves nothing behind, and disturbs nothing that counts. Needs a kernel with
+ * fault injection (vm+fail).
  */
 #ifndef FAIL_H
 #define FAIL_H
 
 #include "groups.h"
 
-/* More than a call can need. */
+/* More than any call needs. */
 #define MAX_ALLOCATIONS 3000
 
-/* Descriptors since fail_begin(): the driver's, and that of the thread's file fail-nth. */
+/* fail_begin() opens them: the driver's device, and the thread's file fail-nth. */
 extern int device, fail_nth;
-/* What the footprint tells of: the test's context, group and session, or -1. */
+/* The test's context, group and session, or -1. The footprint describes them. */
 extern int own, group, session;
 
 /*
- * Failures are allowed from here on; a counted and a marked program run meanwhile, and must not
- * miss an instruction.  Before the test gets a context or a mark that they would inherit.
+ * From here on allocations may fail. A counted and a marked program run meanwhile, and must not
+ * miss an instruction. Call this before the test gets a context or a mark that they would inherit.
  */
 void fail_begin(void);
 void fail_finish(void);
 
-/* The n-th allocation of the calling thread from now on fails; 0: none.  fd: its fail-nth. */
+/*
+ * The n-th allocation of the calling thread from now on fails; 0: none. fd: the thread's file
+ * fail-nth.
+ */
 void fail_allocation(int fd, unsigned int n);
-/* Has it? */
+/* Has the allocation failed? */
 bool has_failed(int fd);
 
-/* What a call must not change unless it succeeds. */
+/* State that a call must not change unless it succeeds. */
 struct footprint {
 	uint64_t contexts, context_counters, session_counters, rdpmc;
 	uint64_t members, own_members, own_counters, own_started, own_mark;
@@ -37,20 +40,20 @@ struct footprint {
 };
 
 struct footprint footprint(void);
-/* A thread that was waited for may be on its last steps: what is left behind stays. */
+/* Waits for the footprint, because a thread that was waited for may still be exiting. */
 void expect_footprint(const struct footprint *expected, const char *call, unsigned int n);
 
 struct call {
 	const char *name;
-	long (*attempt)(void); /* -1 with errno, or what undo() gets */
+	long (*attempt)(void); /* returns -1 with errno, or the argument of undo() */
 	void (*undo)(long result);
-	int error;	    /* that may be there instead of ENOMEM */
-	unsigned int least; /* failures that the call must have told */
+	int error;	    /* allowed instead of ENOMEM */
+	unsigned int least; /* number of failures that the call must report */
 };
 
-/* Each: all its failures, then the call itself. */
+/* For each call: each of its allocations fails in turn, then the call succeeds. */
 void expect_clean_calls(const struct call *calls, size_t n);
-/* Two that undo. */
+/* Functions for undo. */
 void close_descriptor(long fd);
 void nothing_to_undo(long result);
 

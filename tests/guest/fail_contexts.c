@@ -35,7 +35,7 @@ static long first_control_with_periods(void)
 	return ioctl(own, PERFCTR_IOC_CONTROL, &control);
 }
 
-/* What the CPUs have of it is allocated, too. */
+/* The memory that the CPUs have for the tree is allocated, too. */
 static long totals_control(void)
 {
 	struct perfctr_control control = tree_control(PERFCTR_CONTROL_TOTALS);
@@ -43,7 +43,7 @@ static long totals_control(void)
 	return ioctl(own, PERFCTR_IOC_CONTROL, &control);
 }
 
-/* A context without a control again. */
+/* Replaces the context by one without a control. */
 static void open_anew(long result)
 {
 	(void)result;

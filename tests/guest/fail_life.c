@@ -32,8 +32,8 @@ static long vfork_child(void)
 }
 
 /*
- * The descriptor of the process comes late.  It is stored in a page that the child shares by then:
- * EFAULT where there is no memory for a copy.
+ * The kernel stores the descriptor of the process late, in a page that the child shares by then.
+ * EFAULT: it has no memory for a copy of the page.
  */
 static long clone_child(void)
 {
@@ -67,7 +67,7 @@ static void *thread_that_returns(void *argument)
 	return argument;
 }
 
-/* On a stack of the test's: one of the C library's is kept, and not asked for the next time. */
+/* The stack is the test's: the C library would keep its own, and not allocate it the next time. */
 static long create_thread(void)
 {
 	static _Alignas(16) char stack[1 << 17];
@@ -104,7 +104,7 @@ START_TEST(a_child_of_a_monitored_thread_that_is_not_born_leaves_no_context)
 }
 END_TEST
 
-/* Its context has more than one part. */
+/* With periods, a context has more than one part. */
 START_TEST(a_child_of_a_thread_with_periods_that_is_not_born_leaves_no_context)
 {
 	struct perfctr_control control = tree_control(0);
@@ -153,7 +153,7 @@ START_TEST(a_child_of_a_monitored_and_marked_thread_that_is_not_born_leaves_neit
 }
 END_TEST
 
-/* A monitored and marked child, whose n-th allocation from now on fails. */
+/* Starts a monitored and marked child whose n-th allocation from now on fails. */
 static pid_t child_that_fails(unsigned int n, const char *const command[])
 {
 	pid_t pid = fork();
@@ -170,7 +170,7 @@ static pid_t child_that_fails(unsigned int n, const char *const command[])
 	return pid;
 }
 
-/* Did an allocation of a child that has ended fail?  It is waited for. */
+/* Did an allocation of the child fail? Waits for the child. */
 static bool child_has_failed(pid_t pid)
 {
 	char path[64];
@@ -186,8 +186,8 @@ static bool child_has_failed(pid_t pid)
 }
 
 /*
- * In memory: when the close of a file of the host's finds none, the 9p client gives the file's
- * number away again, which the server still holds, and nothing can be opened any more.
+ * In memory. If the 9p client finds no memory when a file of the host is closed, it reuses the
+ * file's number although the server still holds it. Then no file can be opened any more.
  */
 #define PROGRAM_IN_MEMORY "/dev/shm/loop-tiny"
 
@@ -230,7 +230,7 @@ START_TEST(a_record_that_finds_no_memory_is_told_as_lost)
 		ck_assert_int_eq(record.tid, record.lost ? 0 : pid);
 		lost += record.lost;
 		told += record.tid == pid;
-		/* What it has counted is not lost. */
+		/* The child's counts are not lost. */
 		ck_assert_uint_gt(context_read_scope(own, PERFCTR_SCOPE_CHILDREN).counter[0],
 				  children);
 	}

@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* A process of more threads than the kernel expects at first, and another one below it. */
+/* A process with more threads than the kernel expects at first, and another process below it. */
 #define HERD_THREADS 70
 #define HERD (HERD_THREADS + 1)
 

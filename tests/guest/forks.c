@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Forks without end, which fail in every way there is, or whose children end at once, while the tree
- * and the group of the process that forks are changed.
+ * Endless forks that fail in every possible way, or make children that end at once. Meanwhile the
+ * tests change the tree and the group of the process that forks.
  */
 #include "groups.h"
 #include "trees.h"
@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Ways to fail of a fork that comes far: what the child gets of its parent is there already. */
+/* Forks that fail late: the child has already got what it inherits from its parent. */
 static long clone_process(struct clone_args *args)
 {
 	long pid;
@@ -40,7 +40,7 @@ static long no_place_for_the_descriptor(void)
 	struct clone_args args = { .flags = CLONE_PIDFD | CLONE_VM | CLONE_FILES, .pidfd = 8 };
 	static _Alignas(16) char stack[4096];
 
-	/* No stack of its own is ever used: it is not born. */
+	/* The child is not born, so it never uses this stack. */
 	args.stack = (uintptr_t)stack;
 	args.stack_size = sizeof(stack);
 	return clone_process(&args);
@@ -72,7 +72,7 @@ static void nothing_to_prepare(void)
 {
 }
 
-/* Where the first process of a namespace has ended no other is born. */
+/* When the first process of a namespace has ended, no other is born there. */
 static void enter_dead_namespace(void)
 {
 	pid_t pid;
@@ -109,8 +109,8 @@ static const struct way {
 };
 
 /*
- * A process that fails to make children without end, sleeps in between if it shall, and tells how
- * often in memory that it shares.
+ * A process that tries without end to make children, and fails. It counts its failures in memory
+ * that it shares. sleeps: it sleeps after each failure.
  */
 static pid_t failing_start(const struct way *way, bool sleeps, volatile uint64_t *failures)
 {
@@ -133,13 +133,13 @@ static pid_t failing_start(const struct way *way, bool sleeps, volatile uint64_t
 	return pid;
 }
 
-/* What is done beside a fork.  One tree, one group. */
+/* The process that forks, its tree and its group. */
 struct beside {
 	pid_t pid;
 	int tree, group;
 };
 
-/* The process holds none of the descriptors: it was there before. */
+/* The process existed before the descriptors were opened, so it holds none of them. */
 static struct beside beside_of(pid_t pid)
 {
 	return (struct beside){ .pid = pid, .tree = open_tree_of(pid), .group = group_open() };
@@ -192,7 +192,7 @@ static void mark_and_close(struct beside *b)
 	b->group = group_open();
 }
 
-/* The context of somebody else, with all members of its tree, makes room for another. */
+/* Another context takes the place of the former one, and of all members of its tree. */
 static void take_it_away(struct beside *b)
 {
 	int former = b->tree;
@@ -250,7 +250,7 @@ END_TEST
 
 #define RACES 30
 
-/* The forker goes before whoever calls. */
+/* The forker has a higher priority than the caller. */
 static void race_with_calls(const struct way *way)
 {
 	const struct sched_param first = { 2 }, second = { 1 };
@@ -266,7 +266,7 @@ static void race_with_calls(const struct way *way)
 		before = *failures;
 		for (int i = 0; i < RACES; i++) {
 			calls[call](&b);
-			/* The kernel's own threads have to run, too. */
+			/* Kernel threads have to run, too. */
 			if (i % 10 == 0)
 				sleep_us(10000);
 		}
@@ -280,8 +280,8 @@ static void race_with_calls(const struct way *way)
 }
 
 /*
- * Both on one CPU. The forker interrupts the other wherever the kernel can be preempted, and goes on
- * as soon as the other lets go of what it waits for.
+ * Both run on one CPU. The forker preempts the caller wherever the kernel can be preempted, and
+ * continues as soon as the caller releases what the forker waits for.
  */
 START_TEST(forks_that_fail_race_with_all_calls_on_their_own_cpu)
 {
@@ -290,7 +290,9 @@ START_TEST(forks_that_fail_race_with_all_calls_on_their_own_cpu)
 }
 END_TEST
 
-/* Another thread fails to make children until the exec ends it, wherever it is then. */
+/*
+ * This thread fails to make children until the exec of another thread ends it, wherever it is then.
+ */
 static void *fail_until_exec(void *way)
 {
 	((const struct way *)way)->prepare();
@@ -300,7 +302,10 @@ static void *fail_until_exec(void *way)
 	return NULL;
 }
 
-/* executed: a pipe, whose end for writing is closed when it executes a program, which then waits. */
+/*
+ * executed: a pipe. Its end for writing is closed when the process executes a program, which
+ * sleeps.
+ */
 static pid_t executor_start(const struct way *way, unsigned int us, int go, int executed[2])
 {
 	pid_t pid = fork();
@@ -354,7 +359,7 @@ START_TEST(an_exec_beside_forks_that_fail_leaves_nothing)
 }
 END_TEST
 
-/* A process that makes children without end, each of which ends at once. */
+/* A process that makes children without end. Each child ends at once. */
 static pid_t prolific_start(volatile uint64_t *births)
 {
 	int semaphore = eventfd(0x7fffffff, EFD_SEMAPHORE), ready = eventfd(0, 0);
@@ -382,7 +387,7 @@ START_TEST(children_are_counted_once_whatever_is_done_beside_their_births)
 	int status;
 
 	all_calls_beside(&b);
-	/* Since the last control all of them, and at most one that lives. */
+	/* Counts all children born since the last control. At most one of them is still alive. */
 	replace_control(&b);
 	wait_for_more(births, 50, b.pid);
 	kill(b.pid, SIGSTOP);
@@ -399,7 +404,7 @@ START_TEST(children_are_counted_once_whatever_is_done_beside_their_births)
 }
 END_TEST
 
-/* Killed in the middle of whatever it did for its children. Each call is tried with both ends. */
+/* Forkers are killed in the middle of births. Each call is tried with both ways to end. */
 START_TEST(forkers_that_are_killed_leave_nothing_whatever_is_done_beside_them)
 {
 	volatile uint64_t *births = shared_number();

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a switch costs while a session counts a group. */
+/* The cost of a switch while a session counts a group. */
 #include "cost.h"
 #include "groups.h"
 
 #include <unistd.h>
 
-/* Round trips between the test and a partner, each with the mark or without. */
+/*
+ * Measures round trips between the test and a partner. own, others: the test, the partner is
+ * marked.
+ */
 static struct cost measure_group(bool own, bool others)
 {
 	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
@@ -29,11 +32,11 @@ START_TEST(between_members_of_a_group_nothing_is_read_and_nothing_is_written)
 {
 	struct cost cost = measure_group(true, true);
 
-	/* The kernel's own threads, which the tick wakes now and then, are not members. */
+	/* Kernel threads, which the tick wakes now and then, are not members. */
 	ck_assert_uint_le(cost.statistics[PMU_WRMSR], 2 * (cost.ticks + 1));
-	/* The tick looks whether the enables and both events are what they were set to. */
+	/* The tick checks that the enables and both events are still as the driver has set them. */
 	ck_assert_uint_le(cost.statistics[PMU_RDMSR], 3 * (cost.ticks + 1));
-	/* It publishes both sums, and so does who leaves the group. */
+	/* The tick publishes both sums, and so does a switch out of the group. */
 	ck_assert_uint_le(cost.statistics[RDPMC], 2 * 2 * (cost.ticks + 1));
 	ck_assert_uint_lt(cost.ticks, ROUND_TRIPS / 100);
 }
@@ -46,7 +49,7 @@ START_TEST(into_and_out_of_a_group_is_one_write_each)
 	ck_assert_uint_ge(cost.statistics[PMU_WRMSR], 2 * ROUND_TRIPS);
 	ck_assert_uint_le(cost.statistics[PMU_WRMSR], 2 * (ROUND_TRIPS + cost.ticks + 1));
 	ck_assert_uint_eq(cost.statistics[EVENT_SELECT], 0);
-	/* Going out publishes both sums. */
+	/* A switch out of the group publishes both sums. */
 	ck_assert_uint_le(cost.statistics[RDPMC], 2 * (ROUND_TRIPS + 2 * cost.ticks + 1));
 }
 END_TEST

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* One ioctl on the device. */
+/* Makes one ioctl on the device. */
 static int on_device(unsigned long request, void *argument)
 {
 	int device = device_open(), result, error;

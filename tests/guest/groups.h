@@ -31,7 +31,7 @@ int try_session_control(int session, const struct session_event *events, size_t 
 			struct perfctr_control *control);
 void session_control(int session, const struct session_event *events, size_t n);
 
-/* A program that starts with the group's mark, or without one for -1. */
+/* Starts a program that bears the group's mark. -1: it bears none. */
 pid_t marked_start(int group, int cpu, const char *const command[]);
 void expect_success(pid_t pid);
 

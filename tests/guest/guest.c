@@ -25,12 +25,12 @@ const uint32_t counter_index[N_COUNTERS] = {
 	0, 1, 2, 3, PERFCTR_FIXED + 0, PERFCTR_FIXED + 1, PERFCTR_FIXED + 2,
 };
 
-/* More than a test process has when it begins. */
+/* More descriptors than a test process has when it begins. */
 #define LOWEST_DESCRIPTORS 64
 
 static double rounds_factor = 1;
 
-/* As it is written in a shell: strtod() alone takes hexadecimal numbers, signs and blanks, too. */
+/* A decimal number: strtod() alone also takes hexadecimal numbers, signs and blanks. */
 void read_test_rounds(void)
 {
 	const char *text = getenv("TEST_ROUNDS");
@@ -423,7 +423,9 @@ void unpin(pid_t tid)
 		expectation_failed(__FILE__, __LINE__, "sched_setaffinity");
 }
 
-/* A child that dies after the test keeps no session or context open that the next test misses. */
+/*
+ * A child that outlives the test must keep no session or context open: the next test would find it.
+ */
 static void close_inherited(void)
 {
 	EXPECT(close_range(3, ~0u, 0) == 0);
@@ -540,7 +542,7 @@ static void on_rdpmc_fault(int number)
 {
 	if (rdpmc_tried)
 		siglongjmp(rdpmc_fault, 1);
-	/* Of something else: the test fails by it. */
+	/* The fault has another cause: the test fails by it. */
 	signal(number, SIG_DFL);
 	raise(number);
 }
@@ -590,9 +592,9 @@ void foreign_wait(const struct counted *foreign, uint64_t n)
 }
 
 /*
- * Each test process, and each child of it, writes libcheck's messages to one file at one offset,
- * which libcheck sets to 0 before it reads them. What a child that is being killed writes then must
- * not replace what the test has written.
+ * All test processes and their children write libcheck's messages to one file at one offset.
+ * libcheck sets the offset to 0 before it reads the messages. A child that is being killed may
+ * write after that: it must not overwrite the test's messages.
  */
 static void append_messages(void)
 {
@@ -609,7 +611,7 @@ Suite *make_suite(SFun setup, SFun teardown, const char *name, const TTest *cons
 	Suite *suite = suite_create(name);
 	bool by_the_clock = false;
 
-	/* A case for each, so that CK_RUN_CASE=test runs one of them alone. */
+	/* A case for each test, so that CK_RUN_CASE=test runs it alone. */
 	for (size_t i = 0; i < n; i++) {
 		TCase *tcase;
 

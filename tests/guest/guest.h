@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the guest tests share.  One suite per file; main.c runs those that its arguments name.
- * The kernel is spoken to through its ABI alone, so that a fault of the library does not hide one
- * of the driver; the library is used where it is the thing under test.
+ * Shared by the guest tests. Each suite has a file; main.c runs the suites that its arguments name.
+ * The tests speak to the kernel through its ABI only, so that a fault of the library does not hide
+ * one of the driver. They use the library where it is the thing under test.
  */
 #ifndef GUEST_H
 #define GUEST_H
@@ -29,7 +29,7 @@
 #define STORES			0x82d0
 #define FIXED			0x0000	/* a fixed counter has its event built in */
 
-/* What asm/loop.S retires in user mode, counted there by hand. */
+/* User instructions that asm/loop.S retires, counted there by hand. */
 #define LOOP_INSTRUCTIONS(iterations)	(2 * (uint64_t)(iterations) + 4)
 #define LOOP_BRANCHES(iterations)	((uint64_t)(iterations) + 1)
 #define TINY_LOOP	1000u		/* iterations of the program "loop-tiny" */
@@ -48,13 +48,13 @@ struct event {
 	ARRAY_SIZE(((const struct event[]){ __VA_ARGS__ }))
 
 /*
- * How often a test repeats what it does n times by default, to give a race its chance: n times the
- * factor TEST_ROUNDS of the environment, a decimal number from 0.1 to 100 (default 1), and once at
- * least.  Only where nothing that is asserted depends on the number, and a tenth of it still comes
- * to each case that the repetitions go through.
+ * The number of rounds of a test that by default repeats something n times, to give a race its
+ * chance: n times TEST_ROUNDS of the environment, a decimal number from 0.1 to 100 (default 1), and
+ * at least once. Only for tests that assert nothing about the number, and where a tenth of the
+ * rounds still reaches each case.
  */
 unsigned int test_rounds(unsigned int n);
-/* Once, before any test: a bad TEST_ROUNDS ends the program. */
+/* Called once, before any test. A bad TEST_ROUNDS ends the program. */
 void read_test_rounds(void);
 
 /* Contexts, by the bare ABI.  Functions named try_* return -1 with errno; others must succeed. */
@@ -68,15 +68,15 @@ struct perfctr_counts context_read(int fd);
 struct perfctr_counts context_read_scope(int fd, uint32_t scope);
 const struct perfctr_page *context_map(int fd);
 struct perfctr_pmu_info pmu_info(void);
-/* 0 in a module, which has no periods: the events count all the same. */
+/* Returns 0 with a module, which has no periods: the events are counted all the same. */
 uint64_t possible_period(uint64_t period);
 
 /* Path of a program that was built from asm/, or of another file beside the tests. */
 const char *program(const char *name);
 
 /*
- * A program counted from its first instruction to its last, as perfex does it, but with the
- * context in the test's hands.  cpu: where to pin it, or ANY_CPU.
+ * A program that is counted from its first instruction to its last, as perfex does it, but the test
+ * holds the context. cpu: where to pin the program, or ANY_CPU.
  */
 #define ANY_CPU	(-1)
 struct counted {
@@ -84,34 +84,40 @@ struct counted {
 	int fd;
 };
 #define COMMAND(...) (const char *const[]){ __VA_ARGS__, NULL }
-/* Before its first instruction, until it is let go. */
+/* Starts a program that is stopped before its first instruction. stopped_go() lets it go on. */
 pid_t stopped_start(int cpu, const char *const command[]);
 void stopped_go(pid_t pid);
 struct counted counted_start(int cpu, const char *const command[],
 			     const struct event *events, size_t n);
 struct perfctr_counts counted_finish(struct counted *c, int *status);
-/* A tree: counter 0 counts user instructions, of all that it makes too.  flags: of the control. */
+/*
+ * A tree: counter 0 counts user instructions of the program and its descendants. flags: of the
+ * control.
+ */
 struct perfctr_control tree_control(uint32_t flags);
 struct counted tree_start(const char *const command[], uint32_t flags);
-/* The same for the test's own process; it returns the context. */
+/* The same for the test's own process. Returns the context. */
 int tree_open(uint32_t flags);
-/* The oldest record of the tree, if there is one. */
+/* Takes the oldest record of the tree. Returns false if there is none. */
 bool next_record(int fd, struct perfctr_record *record);
-/* Children in the tree that run the program "loop-long", on both CPUs: until all have ended. */
+/*
+ * Children in the tree that run the program "loop-long", on both CPUs. loops_run(): is one of them
+ * still alive?
+ */
 #define LOOPS 4
 void loops_start(pid_t child[LOOPS]);
 bool loops_run(int fd);
 void expect_exact_loops(int fd, const pid_t child[LOOPS]);
 /*
- * Children of the test whose instructions are known from the first to the last.  spawn: by vfork();
- * SPAWN_INSTRUCTIONS until it executes the command.  spawn_sleeper: by fork(); it sleeps until it
- * can take one from the semaphore (eventfd(2)), SLEEPER_INSTRUCTIONS in all.
+ * Children of the test that execute a known number of instructions. spawn() uses vfork(): the child
+ * executes SPAWN_INSTRUCTIONS before the command. spawn_sleeper() uses fork(): the child sleeps
+ * until it can take one from the semaphore (eventfd(2)), and executes SLEEPER_INSTRUCTIONS in all.
  */
 #define SPAWN_INSTRUCTIONS	4
 #define SLEEPER_INSTRUCTIONS	7
 pid_t spawn(const char *const command[]);
 pid_t spawn_sleeper(int semaphore);
-/* The caller, and what it makes, may have n descriptors open. */
+/* Lets the caller and its children have n descriptors open. */
 void raise_descriptors(unsigned int n);
 void copy_file(const char *from, const char *to, mode_t mode);
 
@@ -125,53 +131,53 @@ struct set_user_id {
 };
 struct set_user_id set_user_id_programs(void);
 void set_user_id_remove(const struct set_user_id *programs);
-/* For good; in a child process.  Of no effect for an ordinary user. */
+/* For good, so call it in a child process. It does nothing for an ordinary user. */
 #define NOBODY 65534
 void become_nobody(void);
-/* Likewise any user, who keeps the capabilities of the mask, as in BIT_OF(CAP_PERFMON). */
+/* Becomes any user for good, with the capabilities of the mask, as in BIT_OF(CAP_PERFMON). */
 #define BIT_OF(capability) (1ull << (capability))
 void become(uid_t uid, uint64_t capabilities);
 /* Descriptors of perf_events, or -1. */
 int try_perf(uint32_t type, uint64_t config, pid_t pid, int cpu);
 int try_perf_instructions(void); /* the caller's */
 
-/* Likewise, of no hardware: it needs the same rights, and no counter. */
+/* The same for a software event: it needs the same rights, and no counter. */
 int try_perf_dummy(pid_t thread, int cpu, bool kernel);
-/* A child that sleeps, and ends with the caller, when it has become what the function makes of it. */
+/* Returns a child that has called become_it() and sleeps. It ends with the caller. */
 pid_t sleeper_as(void (*become_it)(const void *argument), const void *argument);
 
-/* kernel.perf_event_paranoid, -1 to 3; gives what it was. */
+/* Sets kernel.perf_event_paranoid, -1 to 3. Returns the former value. */
 int set_paranoid(int level);
-/* For good, as a container's runtime does it: perf_event_open(2) ends with the error. */
+/* For good, as the runtime of a container does it: perf_event_open(2) fails with the error. */
 void forbid_perf_events(int error);
 
-/* For good, by Landlock: the caller uses no file but those of /dev, and traces only what it makes. */
+/* For good, by Landlock: the caller uses files in /dev only, and traces only its own children. */
 void restrict_files(void);
 
 /* guest.c again */
 
-/* waitpid() that goes on after a signal. */
+/* waitpid() that is repeated if a signal interrupts it. */
 pid_t wait_for(pid_t pid, int *status);
 void kill_and_wait(pid_t pid);
-/* Start and finish: count number 0, of a program that must exit with status 0. */
+/* Counts a program from start to finish. Returns count number 0; the exit status must be 0. */
 uint64_t count_program(const char *name, struct event event);
 
-/* A finished command and what it said. */
+/* A finished command and its output. */
 struct run {
 	int status;		/* as wait(2) gives it */
 	char out[1 << 16];
 	char err[1 << 16];
 };
-/* The status of one that exits with the code. */
+/* The status of a command that exits with the code. */
 #define EXITED(code)	((code) << 8)
 void run(struct run *r, const char *const command[]);
 #define RUN(r, ...) run(r, COMMAND(__VA_ARGS__))
-/* The number that perfex printed for "tsc" or an event, in text. */
+/* The number that perfex printed for "tsc" or an event. text: its output. */
 uint64_t printed_count(const char *text, const char *what);
 
-/* Run fn in a child process; the test fails unless it returns. */
+/* Runs fn in a child process. The test fails unless fn returns. */
 void in_child(void (*fn)(void *), void *argument);
-/* Such a child states what must hold with this: libcheck's macros belong to the test's process. */
+/* The child checks its conditions with EXPECT: libcheck's macros belong to the test's process. */
 #define EXPECT(condition) \
 	((condition) ? (void)0 : expectation_failed(__FILE__, __LINE__, #condition))
 _Noreturn void expectation_failed(const char *file, int line, const char *condition);
@@ -182,22 +188,22 @@ void unpin(pid_t tid);
 void competitors_start(unsigned int n);
 /* A child that loops without end; it ends with the test. */
 pid_t spinner_start(int cpu);
-/* A child that does nothing but give its CPU away, without end. */
+/* A child that yields its CPU without end. */
 pid_t yielder_start(int cpu);
-/* Until the context's first event has so many. */
+/* Waits until the context's first event has been counted n times. */
 void wait_for_count(int fd, uint64_t n);
-/* Execute at least n user instructions. */
+/* Executes at least n user instructions. */
 void spin(uint64_t n);
 void sleep_us(unsigned int us);
 void write_file(const char *path, const char *text);
 #define NMI_WATCHDOG "/proc/sys/kernel/nmi_watchdog"
 uint64_t read_number(const char *path);
-/* Of the CPU until now: a row of /proc/interrupts, as "LOC". */
+/* Interrupts of the CPU until now. row: of /proc/interrupts, as "LOC". */
 uint64_t interrupts(const char *row, int cpu);
 
 #define PEEK_DESCRIPTOR 100 /* of the context whose page asm/peek.S maps */
 
-/* RDPMC; false when it faults. */
+/* Executes RDPMC. Returns false if it faults. */
 bool try_rdpmc(uint32_t index, uint64_t *value);
 
 static inline uint64_t rdpmc(uint32_t index)
@@ -219,25 +225,25 @@ static inline uint64_t rdtsc(void)
 /* Every counter of the `arch` machine, by RDPMC index. */
 #define N_COUNTERS 7
 extern const uint32_t counter_index[N_COUNTERS];
-/* Fill in events that count user instructions with each of them; returns how many. */
+/* Fills in an event for each counter that counts user instructions. Returns their number. */
 size_t all_counters(struct event events[N_COUNTERS]);
 
 /*
- * A monitored process that counts the instructions it executes with every counter there is, on
- * one CPU, without end: whose counts nobody else may see.
+ * A monitored process that executes instructions on one CPU without end, and counts them with every
+ * counter. Nobody else may see its counts.
  */
 struct counted foreign_start(int cpu);
-/* Wait until it has executed n more instructions. */
+/* Waits until the process has executed n more instructions. */
 void foreign_wait(const struct counted *foreign, uint64_t n);
 
-/* The function that main.c takes suite `name` from: all tests named, in this order. */
+/* The function from which main.c takes the suite `name`: all these tests, in this order. */
 #define SUITE(name, ...) SUITE_BETWEEN(NULL, NULL, name, __VA_ARGS__)
 /*
- * Before those tests that need the host's time: they compare clocks, expect something within a time, or
- * a number of intervals in one.  CK_EXCLUDE_TAGS=clock leaves them out.
+ * Stands before the tests that need the host's time: they compare clocks, expect something within a
+ * time, or count intervals. CK_EXCLUDE_TAGS=clock leaves them out.
  */
 #define BY_THE_CLOCK NULL
-/* The same, each test between setup() and teardown(), which come about even where it fails. */
+/* The same, with setup() before and teardown() after each test, also if the test fails. */
 #define SUITE_BETWEEN(setup, teardown, name, ...) \
 	Suite *name##_suite(void) \
 	{ \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who holds the hardware, since when, and what he finds there: earlier users of the counters, later
- * ones, others meanwhile, and the administrator.
+ * The holder of the hardware: since when it holds the counters, and what it finds in them. Others
+ * use the counters before, meanwhile and after, and the administrator revokes them.
  */
 #include "groups.h"
 #include "msr.h"
@@ -34,7 +34,7 @@ static bool perf_may_count(void)
 	return fd >= 0;
 }
 
-/* More events than there are counters: each counter is used, by turns. */
+/* More events than counters, so that perf_events uses each counter in turn. */
 #define PERF_EVENTS 12
 
 static void open_perf_events(int fd[PERF_EVENTS], pid_t pid, int cpu)
@@ -60,7 +60,10 @@ static void perf_events_counts_with_every_counter(void)
 			close(fd[cpu][i]);
 }
 
-/* perf's own reader, on both CPUs: it may RDPMC, and does, whichever counter its events have. */
+/*
+ * A reader of perf_events on both CPUs. It may execute RDPMC, and does so, whichever counter its
+ * events have.
+ */
 static void read_perf_events_by_rdpmc(void *unused)
 {
 	const struct perf_event_mmap_page *volatile page[PERF_EVENTS];
@@ -118,7 +121,7 @@ static void the_watchdog_counts(void)
 	write_file(NMI_WATCHDOG, "0");
 }
 
-/* A process that may RDPMC and comes to CPU 0 again and again, from CPU 1. */
+/* A process that may execute RDPMC and moves from CPU 1 to CPU 0 again and again. */
 static pid_t visitor_start(uint32_t counter)
 {
 	pid_t pid = fork();
@@ -162,12 +165,12 @@ static void expect_exact_context(void)
 	} while (!(now.flags & PERFCTR_COUNTS_EXITED));
 	now = counted_finish(&c, &status);
 	stop_process(visitor);
-	/* Instructions; of the fixed counters 1 and 2 cycles, of which each has one. */
+	/* Fixed counters 1 and 2 count cycles: each instruction takes one. */
 	for (unsigned int i = 0; i < N_COUNTERS; i++)
 		ck_assert_uint_eq(now.counter[i], LOOP_INSTRUCTIONS(LONG_LOOP));
 }
 
-/* Of all counters but the one that a visitor needs, so that it may RDPMC. */
+/* A session on all counters but the one that a visitor needs to be allowed RDPMC. */
 static void expect_exact_session_beside(uint32_t visited)
 {
 	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
@@ -300,7 +303,7 @@ START_TEST(the_context_of_a_thread_that_has_exited_holds_nothing)
 }
 END_TEST
 
-/* A tree holds them until the last that is started has gone. */
+/* The tree holds them until its last started member has exited. */
 START_TEST(a_tree_holds_the_counters_until_its_last_member_has_gone)
 {
 	struct counted c = tree_start(COMMAND(program("fork")), 0);
@@ -404,17 +407,19 @@ START_TEST(a_user_interrupts_no_cpu_where_nothing_of_his_ran)
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
 	uint64_t before;
 
-	/* For the machine's first context the module has the kernel's code written, on all CPUs. */
+	/*
+	 * For the machine's first context, the module has the kernel's code rewritten, on all CPUs.
+	 */
 	pin(0, 0);
 	before = interrupts("CAL", 1);
 	in_child(start_and_stop, NULL);
-	/* What the kernel itself asks for now and then is far from one in each turn. */
+	/* The kernel itself causes far fewer interrupts than one in each turn. */
 	ck_assert_uint_lt(interrupts("CAL", 1) - before, TURNS / 4);
 	close(fd);
 }
 END_TEST
 
-/* IA32_FIXED_CTR_CTRL, and IA32_FIXED_CTR1, the cycles that the watchdog counts (SDM volume 4). */
+/* IA32_FIXED_CTR_CTRL, and IA32_FIXED_CTR1, which counts cycles for the watchdog (SDM volume 4). */
 #define FIXED_CTR_CTRL	0x38d
 #define FIXED_CTR1	0x30a
 
@@ -537,7 +542,9 @@ START_TEST(the_administrator_takes_the_counters_back_and_sums_stay_right)
 	sleep_us(10000);
 	ck_assert_uint_eq(context_read(c.fd).counter[0], counted);
 	close(perf);
-	/* Nobody comes before who took them has done with them. */
+	/*
+	 * Nobody starts before the administrator, who has revoked the counters, closes the device.
+	 */
 	errno = 0;
 	ck_assert_int_eq(ioctl(c.fd, PERFCTR_IOC_START), -1);
 	ck_assert_int_eq(errno, EBUSY);
@@ -569,7 +576,10 @@ static pid_t starter_start(void)
 	return pid;
 }
 
-/* All by the same control: who has been stopped must not start again because others have not yet. */
+/*
+ * All processes have the same control. A context that has been stopped must not start again while
+ * the revoke still stops others.
+ */
 START_TEST(nobody_starts_between_the_stops_of_those_who_are_revoked)
 {
 	struct perfctr_pmu_info info;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Nobody sees a count that is not its own.  A foreign process keeps every counter of a CPU busy;
- * whoever runs there next must find its own progress or nothing.
+ * No process sees the counts of another. A foreign process keeps every counter of a CPU busy. The
+ * process that runs there next must find its own counts or nothing.
  */
 #include "guest.h"
 
@@ -44,7 +44,7 @@ START_TEST(e1_rdpmc_faults_again_after_munmap_and_close)
 	page = context_map(fd);
 	ck_assert(try_rdpmc(0, &value));
 	close(fd);
-	/* The mapping keeps the context and with it the permission, also when it moves. */
+	/* The mapping keeps the context and the permission, even when it moves. */
 	ck_assert(try_rdpmc(0, &value));
 	elsewhere = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert(elsewhere != MAP_FAILED);
@@ -83,7 +83,7 @@ START_TEST(e1_rdpmc_after_exec_faults)
 	int status;
 	pid_t pid;
 
-	/* Else the kernel tells of the fault, in words that it has for its own faults too. */
+	/* Otherwise the kernel logs the fault, in words that it also has for its own faults. */
 	write_file("/proc/sys/debug/exception-trace", "0");
 	pid = fork();
 	if (pid == 0) {
@@ -103,8 +103,8 @@ START_TEST(e1_rdpmc_after_exec_faults)
 END_TEST
 
 /*
- * What this process finds in the hardware right after the foreign one ran: its own counter holds no
- * more than it has counted, the others nothing.  own: RDPMC index of its one counter, or NONE.
+ * Reads all counters right after the foreign process ran. The caller's own counter holds no more
+ * than it has counted, all others hold 0. own: RDPMC index of the caller's counter, or NONE.
  */
 #define NONE UINT32_MAX
 
@@ -148,7 +148,7 @@ START_TEST(a_reader_of_a_fixed_counter_sees_its_own_count_only)
 }
 END_TEST
 
-/* Between two threads with the same control a switch need not touch the counters at all. */
+/* Between two threads with the same control a switch need not change the counters. */
 START_TEST(a_reader_with_the_control_of_the_foreign_process_sees_its_own_count_only)
 {
 	struct counted foreign = foreign_start(0);
@@ -190,7 +190,9 @@ START_TEST(e1_a_reader_that_migrates_to_the_foreign_cpu_and_back_sees_its_own_co
 }
 END_TEST
 
-/* Mapped, so that it may RDPMC, but counting nothing, or nothing any more. */
+/*
+ * The process has a mapping, so that it may execute RDPMC. It counts nothing, or nothing any more.
+ */
 START_TEST(a_mapped_process_that_counts_nothing_reads_zero)
 {
 	struct counted foreign = foreign_start(0);
@@ -207,8 +209,8 @@ START_TEST(a_mapped_process_that_counts_nothing_reads_zero)
 END_TEST
 
 /*
- * While it counts already, with a period, RDPMC becomes allowed by the page of another context: in the
- * counter beside that of the period there is its own count alone.
+ * The process already counts, with a period, when the page of another context allows it RDPMC. The
+ * counter beside the one with the period holds only its own count.
  */
 START_TEST(a_counter_beside_one_with_a_period_holds_no_foreign_count)
 {
@@ -237,7 +239,10 @@ START_TEST(a_counter_beside_one_with_a_period_holds_no_foreign_count)
 }
 END_TEST
 
-/* Who may trace the foreign process may map its page, and still finds nothing in the hardware. */
+/*
+ * A process that may trace the foreign process may map its page. It still finds nothing in the
+ * hardware.
+ */
 START_TEST(a_process_that_mapped_the_foreign_page_reads_zero)
 {
 	struct counted foreign = foreign_start(0);
@@ -270,7 +275,7 @@ START_TEST(a_stopped_reader_sees_no_foreign_count)
 }
 END_TEST
 
-/* A mapped process without a control at all, after the foreign one has gone. */
+/* A mapped process that never had a control, after the foreign process has ended. */
 START_TEST(the_counts_of_a_dead_process_are_gone)
 {
 	struct counted foreign = foreign_start(0);
@@ -287,8 +292,8 @@ START_TEST(the_counts_of_a_dead_process_are_gone)
 END_TEST
 
 /*
- * A sibling thread that runs already while the first page of its process is mapped: RDPMC begins to
- * work under its feet, on the CPU whose counters the foreign process used just before.
+ * A sibling thread runs while the first page of its process is mapped. From one moment to the next
+ * it may execute RDPMC, on the CPU whose counters the foreign process used just before.
  */
 static atomic_ulong sibling_reads, sibling_leaks, sibling_rounds;
 static atomic_bool sibling_stop;
@@ -351,8 +356,8 @@ START_TEST(e1_a_sibling_thread_that_runs_while_the_page_is_mapped_sees_nothing)
 END_TEST
 
 /*
- * The system administrator can give RDPMC to every process (rdpmc = 2, perf_events' switch).  Then
- * the device must not claim isolation, or an unmonitored process still must find nothing.
+ * The administrator can allow every process RDPMC (rdpmc = 2, a setting of perf_events). Then
+ * either the device does not claim isolation, or an unmonitored process still finds nothing.
  */
 #define RDPMC_SWITCH "/sys/bus/event_source/devices/cpu/rdpmc"
 
@@ -376,8 +381,8 @@ START_TEST(rdpmc_for_everybody_shows_nothing_or_isolation_is_not_claimed)
 END_TEST
 
 /*
- * An administrator who forbids RDPMC must not break the device: reads by system call go on, and who
- * read by RDPMC before does not die of it, as the kernel executes it.
+ * An administrator who forbids RDPMC must not break the device. Reads by system call go on. A
+ * program that has used RDPMC before does not die: the kernel executes the instruction for it.
  */
 START_TEST(p11_rdpmc_for_nobody_is_told_by_the_page)
 {
@@ -404,14 +409,17 @@ START_TEST(p11_rdpmc_for_nobody_is_told_by_the_page)
 }
 END_TEST
 
-/* Of peek.S: the program finds nothing in counter 1, though it maps a page. */
+/* Returns the status of peek.S: the program maps a page, and must find nothing in counter 1. */
 static int execute_peek(void)
 {
 	pid_t pid = vfork();
 	int status;
 
 	if (pid == 0) {
-		/* Beside its parent in one address space, counted, until it executes the file. */
+		/*
+		 * The child shares its parent's address space, and is counted, until it executes
+		 * the file.
+		 */
 		int fd = context_open(0, PERFCTR_OPEN_CREATE);
 
 		context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
@@ -444,7 +452,10 @@ static void expect_nothing_after_exec(struct event own)
 	ck_assert_int_eq(unlink(PEEK), 0);
 }
 
-/* A child by vfork() is of its parent's address space until it executes a file, and not after. */
+/*
+ * A child made by vfork() shares its parent's address space until it executes a file, and not
+ * after.
+ */
 START_TEST(a_program_sees_nothing_of_who_shared_its_address_space_before)
 {
 	expect_nothing_after_exec((struct event){ 1, USER(BRANCHES) });
@@ -525,8 +536,8 @@ static void map_while_one_dies(void *foreign)
 }
 
 /*
- * A thread that has left its address space, but not yet its context, while the first page is mapped:
- * RDPMC is allowed under its feet, and no switch tells of it when it has gone.
+ * A thread has left its address space, but not yet its context, while the first page is mapped.
+ * RDPMC becomes allowed while the thread runs, and no switch tells the driver when it has gone.
  */
 START_TEST(a_thread_after_one_that_died_while_the_page_was_mapped_sees_no_foreign_count)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is made a thousand times is freed a thousand times. */
+/* Everything that is made a thousand times is freed a thousand times. */
 #include "groups.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define TIMES 1000
 #define SLABS "/sys/kernel/slab/"
 
-/* Give back what the slab caches keep in store, which would count as used. */
+/* Frees the objects that the slab caches keep in store: they would count as used. */
 static void shrink_slabs(void)
 {
 	glob_t slabs;
@@ -31,7 +31,7 @@ static uint64_t slab_objects(void)
 	return read_number(SLABS "perfctr_context/objects");
 }
 
-/* Those of the zones and those that each CPU keeps at hand, which can be hundreds. */
+/* The free pages of the zones, and those that each CPU keeps at hand, which can be hundreds. */
 static uint64_t free_pages(void)
 {
 	unsigned long long pages = 0, n;
@@ -60,7 +60,7 @@ static void open_control_map_close(void)
 	close(fd);
 }
 
-/* The child dies with its context open, mapped and counting; the parent had it open as well. */
+/* The child exits with its context open, mapped and counting. */
 static void monitored_fork_exit(void)
 {
 	pid_t pid = fork();
@@ -77,7 +77,7 @@ static void monitored_fork_exit(void)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-/* The opener is another process, and closes after the end of the thread. */
+/* Another process opens the context, and closes it after the thread has ended. */
 static void remote_open_exit_close(void)
 {
 	int hold[2], fd;
@@ -100,8 +100,8 @@ static void remote_open_exit_close(void)
 }
 
 /*
- * The thread ends, executes or goes on at whatever moment while it is opened, controlled, read and
- * closed: every call succeeds or says that it is gone.
+ * The thread ends, executes a file or goes on at any moment while its context is opened,
+ * controlled, read and closed. Every call succeeds or reports that the thread is gone.
  */
 static void open_races_with_end(void)
 {
@@ -117,7 +117,7 @@ static void open_races_with_end(void)
 			execl(program("loop"), "loop", NULL);
 		_exit(0);
 	}
-	/* Small steps through the first moments of the child, over and over. */
+	/* Goes through the first moments of the child in small steps, again and again. */
 	delay = (delay + 997) % 100000;
 	fd = try_context_open(pid, PERFCTR_OPEN_CREATE);
 	if (fd >= 0) {
@@ -137,7 +137,7 @@ static void open_races_with_end(void)
 }
 
 /*
- * A group is too small for one of them to show among the pages.  No assertion of libcheck: it notes
+ * A single group is too small to show among the pages. No assertion of libcheck: libcheck notes
  * each in a file, in memory.
  */
 #define GROUPS 48
@@ -158,22 +158,22 @@ static void groups_and_session(void)
 	session = session_open(group, NOT_PRIVILEGED | MARKED);
 	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
 	EXPECT(ioctl(group, PERFCTR_IOC_ENTER) == 0);
-	/* The mark goes with the last of the two. */
+	/* The mark ends with the second of these. */
 	close(group);
 	close(session);
 	close(device);
 }
 
 /*
- * A context has at least an object and a page: a leak of either would be TIMES of them, half of it
- * tells it from what else the kernel allocates meanwhile.
+ * A context has at least an object and a page. A leak of either would be TIMES of them; half of
+ * that tells it from the kernel's other allocations.
  */
 static void expect_no_leak(void (*what)(void))
 {
 	uint64_t contexts, objects, pages;
 	int keep = context_open(getppid(), PERFCTR_OPEN_CREATE);
 
-	/* Taking the counters for the first context is work on every CPU: once is enough. */
+	/* The first context takes the counters, which is work on every CPU: once is enough. */
 	context_control(keep, EVENTS({ 3, USER(INSTRUCTIONS) }));
 	/* Fills the caches of the kernel. */
 	for (int i = 0; i < TIMES / 4; i++)
@@ -183,7 +183,7 @@ static void expect_no_leak(void (*what)(void))
 	pages = free_pages();
 	for (int i = 0; i < TIMES; i++)
 		what();
-	/* What waits for a grace period of RCU comes back; what leaked does not. */
+	/* Memory that waits for a grace period of RCU comes back. Leaked memory does not. */
 	for (int i = 0; i < 3000; i++) {
 		if (slab_objects() == objects && free_pages() + TIMES / 2 > pages)
 			break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A context from its making to its end: fork, exec, exit, other openers. */
+/* A context from OPEN to its end: fork, exec, exit, other openers. */
 #include "guest.h"
 
 #include <errno.h>
@@ -108,7 +108,7 @@ START_TEST(another_thread_of_the_process_is_not_counted)
 }
 END_TEST
 
-/* exec.S: 5 instructions, then the loop. */
+/* exec.S executes 5 instructions, then the loop. */
 START_TEST(exec_goes_on_counting)
 {
 	struct counted c = counted_start(ANY_CPU, COMMAND(program("exec"), program("loop")),
@@ -123,8 +123,8 @@ START_TEST(exec_goes_on_counting)
 END_TEST
 
 /*
- * Nobody executes a set-user-id program of root: what runs from there on is none of the opener's
- * business.  The little before it is counted, of the loop nothing.
+ * The user "nobody" executes a set-user-id program of root. The opener must not see what runs from
+ * then on: the few instructions before are counted, the loop is not.
  */
 START_TEST(exec_of_a_set_user_id_program_drops_the_context)
 {
@@ -158,7 +158,7 @@ START_TEST(exec_of_a_set_user_id_program_drops_the_context)
 }
 END_TEST
 
-/* Not a child, not traced: the thread does not notice. */
+/* The thread is neither a child nor traced, and does not notice. */
 START_TEST(root_counts_another_process_while_it_runs)
 {
 	int fd = context_open(getppid(), PERFCTR_OPEN_CREATE);

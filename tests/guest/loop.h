@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* User instructions whose number is known by hand. */
+/* A known number of user instructions. */
 #ifndef LOOP_H
 #define LOOP_H
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex report-machine on a PMU that is exact: it passes, finds a lie, and keeps private what is. */
+/*
+ * perfex report-machine on an exact PMU: its checks pass, wrong counts are found, and private data
+ * stays private.
+ */
 #include "perfex_shell.h"
 
 #include <dirent.h>
@@ -12,7 +15,7 @@
 #include <unistd.h>
 
 #define ALL_PASSED "checks: 8 passed, 0 failed, 0 not possible, 2 measured, 0 not finished\n"
-/* Enough for a host that has other things to do. */
+/* Enough, even if the host is busy. */
 #define SECONDS "--seconds=300"
 
 static void expect_text(const char *text, const char *part)
@@ -34,8 +37,8 @@ static void expect_nothing_beyond(const char *text)
 }
 
 /*
- * As an ordinary user.  Names of the machine, of the user and of places that the user knows begin with
- * "planted", and the report must not have them.
+ * As an ordinary user. Names of the machine, of the user and of places that the user knows begin
+ * with "planted": the report must contain none of them.
  */
 START_TEST(all_checks_pass_to_the_instruction_and_nothing_private_is_told)
 {
@@ -72,7 +75,10 @@ START_TEST(all_checks_pass_to_the_instruction_and_nothing_private_is_told)
 }
 END_TEST
 
-/* The administrator's table, as nobody asks for the user's: another event under the same name. */
+/*
+ * Puts another event under the same name into the administrator's table: the report does not read
+ * the user's tables.
+ */
 static void count_instead(const char *table, struct run *r)
 {
 	char script[1024];
@@ -185,7 +191,7 @@ static pid_t start_report(const char *path)
 	return pid;
 }
 
-/* Processes of this name, but those that have ended. */
+/* Processes of this name that have not ended. */
 static unsigned int count_processes(const char *name)
 {
 	DIR *proc = opendir("/proc");
@@ -209,7 +215,7 @@ static unsigned int count_processes(const char *name)
 	return n;
 }
 
-/* It is a check, and what that has started. */
+/* Waits until a check and its processes are there, or until all have ended. */
 static void wait_for_processes(bool there)
 {
 	while (there ? count_processes("perfex") < 3 : count_processes("perfex") > 0)
@@ -274,7 +280,7 @@ START_TEST(its_processes_end_with_it)
 }
 END_TEST
 
-/* Where all is passed, the report's own check of time is: it compares clocks. */
+/* Where all checks pass, the report's own check of time does, too: it compares clocks. */
 SUITE(machine_report,
       counts_that_are_too_high_are_found_by_each_check_of_them,
       counts_that_are_missing_are_found_by_each_check_of_them,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* guest-tests [SUITE]...: run the suites named, or tell which there are. */
+/* guest-tests [SUITE]...: runs the suites named, or lists them all. */
 #include "guest.h"
 #include "perf_beside.h"
 
@@ -118,7 +118,7 @@ static Suite *find_suite(const char *name)
 	return NULL;
 }
 
-/* Of a machine that was booted with it: the tests need the counters, as their users do. */
+/* The machine may have been booted with the watchdog. The tests need the counters, as users do. */
 static void switch_watchdog_off(void)
 {
 	FILE *f = fopen(NMI_WATCHDOG, "r+");

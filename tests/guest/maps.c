@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The first mapping of a state page comes at any time: before the thread counts, while it runs
- * here or on another CPU, begins, exits, has exited. It shows what was counted before, takes nothing
- * away and adds nothing. Until then there is no page.
+ * The first mapping of a state page may come at any time: before the thread counts, while it runs
+ * here or on another CPU, begins or exits, and after its exit. The page shows what was counted
+ * before. The mapping neither loses nor adds counts. Until then there is no page.
  */
 #include "trees.h"
 
@@ -15,7 +15,7 @@
 
 #define OBJECT_SIZE "/sys/kernel/slab/perfctr_context/object_size"
 
-/* As of one moment. */
+/* A copy as of one moment. */
 static struct perfctr_page copy_of(const struct perfctr_page *page)
 {
 	struct perfctr_page copy;
@@ -30,7 +30,7 @@ static struct perfctr_page copy_of(const struct perfctr_page *page)
 	return copy;
 }
 
-/* What no event counts is nothing, not what the memory held before, and cannot be read. */
+/* A counter without an event is 0, whatever the memory held before, and cannot be read. */
 static void expect_nothing_from(const struct perfctr_page *page, unsigned int n)
 {
 	const char *bytes = (const char *)page;
@@ -96,7 +96,7 @@ START_TEST(a_page_is_the_same_for_all_controls_and_mappings)
 }
 END_TEST
 
-/* Whenever it is mapped: before the thread runs, while it does on the other CPU, at its end. */
+/* The page is mapped before the thread runs, while it runs on the other CPU, and at its end. */
 START_TEST(a_page_that_is_mapped_while_the_thread_runs_costs_no_count)
 {
 	for (unsigned int delay = 0; delay < 40; delay++) {
@@ -142,7 +142,7 @@ START_TEST(the_page_of_who_has_exited_shows_its_last_sums)
 }
 END_TEST
 
-/* Members begin and end all the time while others map the pages of those that they find. */
+/* Members begin and end all the time. Meanwhile the test maps the pages of those that it finds. */
 START_TEST(members_whose_pages_others_map_are_counted_once)
 {
 	volatile uint64_t *made = shared_number();
@@ -181,9 +181,9 @@ START_TEST(members_whose_pages_others_map_are_counted_once)
 END_TEST
 
 /*
- * Others of the same CPU leave counts in the counters that the thread counts by, and what a page
- * says of a counter that holds nothing else is never less than 0: what the thread had counted when
- * it entered, without what the counter held.
+ * Other threads of the CPU leave counts in the counters that the thread uses. A bias is what the
+ * thread had counted when it entered, less what the counter held then: a negative one would show
+ * that the counter held counts of others.
  */
 static void expect_none_of_others(const struct perfctr_page *page)
 {
@@ -193,7 +193,10 @@ static void expect_none_of_others(const struct perfctr_page *page)
 		ck_assert_int_ge((int64_t)copy.counter[i].bias, 0);
 }
 
-/* On CPU 0; the caller goes to the other one where it is not counted itself: it would scrub. */
+/*
+ * The program runs on CPU 0. The caller goes to the other CPU unless it is counted itself: on CPU 0
+ * its entry would scrub the counters.
+ */
 static struct counted counted_beside(struct event event, int cpu)
 {
 	struct counted c = counted_start(0, COMMAND(program("loop-huge")), &event, 1);
@@ -237,7 +240,7 @@ START_TEST(a_page_of_who_is_stopped_tells_nothing_of_others)
 }
 END_TEST
 
-/* The thread cannot read its counters by RDPMC, and need not be kept from what they hold. */
+/* The thread cannot execute RDPMC. So the driver need not hide from it what the counters hold. */
 static void look_at_others(struct event theirs, bool late)
 {
 	struct counted other = counted_beside(theirs, 1);
@@ -275,7 +278,7 @@ START_TEST(a_page_of_another_process_tells_nothing_of_the_kernel)
 }
 END_TEST
 
-/* ... nor what was counted under the control before. */
+/* The page does not show what was counted under the former control, either. */
 static void look_at_the_control_before(bool mapped)
 {
 	struct counted other = counted_beside((struct event){ 0, USER(INSTRUCTIONS) }, 0);
@@ -306,7 +309,7 @@ START_TEST(a_new_page_does_not_have_the_biases_of_the_control_before)
 }
 END_TEST
 
-/* With the seven counters of this machine. Of pages tests/bench tells. */
+/* With the seven counters of this machine. tests/bench measures pages. */
 START_TEST(who_inherits_takes_1200_bytes_at_most)
 {
 	ck_assert_uint_le(read_number(OBJECT_SIZE), 1200);

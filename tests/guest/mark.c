@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex mark, as a user runs it.  Expected counts are those of asm/tree.S and asm/loop.S. */
+/* perfex mark, as a user runs it. The expected counts are those of asm/tree.S and asm/loop.S. */
 #include "groups.h"
 #include "tree.h"
 
@@ -67,13 +67,13 @@ START_TEST(running_processes_are_counted_while_a_command_runs)
 	expect_run(&r, 0);
 	ck_assert_uint_gt(printed_count(r.err, INSTRUCTIONS_ANY "@0"), 100000);
 	ck_assert_uint_eq(printed_count(r.err, "members"), 2);
-	/* They go on, without a mark. */
+	/* Both processes go on, without a mark. */
 	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
 		ck_assert_int_eq(kill(pids[i], 0), 0);
 		ck_assert_uint_eq(mark_of(pids[i]), 0);
 	}
 
-	/* One of them cannot be marked: none is, and no command runs. */
+	/* One process cannot be marked: so none is marked, and no command runs. */
 	RUN(&r, "perfex", "mark", "-p", first, "-p", "4000000", "echo", "started");
 	expect_run(&r, EXITED(125));
 	expect_line(&r, "there is no process 4000000");
@@ -214,7 +214,7 @@ START_TEST(counters_that_others_use_are_left_to_them)
 			  LOOP_INSTRUCTIONS(SHORT_LOOP));
 	ck_assert_uint_eq(printed_count(r.err, INSTRUCTIONS_ANY "@2"),
 			  LOOP_INSTRUCTIONS(SHORT_LOOP));
-	/* Who asks for one of them is told. */
+	/* An event that asks for a taken counter is refused, with the reason. */
 	RUN(&r, "perfex", "mark", "-e", INSTRUCTIONS_ANY "@1", "echo", "started");
 	expect_run(&r, EXITED(125));
 	expect_line(&r, "event " INSTRUCTIONS_ANY "@1: its counter is taken by");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who may count what: every kind of caller x perf_event_paranoid x whose thread x what is counted, of
- * perfctr and, side by side in the same process, of perf_event_open(2).  perfctr must never allow
- * what perf_events refuses.
+ * Every kind of caller x perf_event_paranoid x owner of the thread x kind of count: perfctr and,
+ * side by side in the same process, perf_event_open(2). perfctr must never allow what perf_events
+ * refuses.
  */
 #include "groups.h"
 
@@ -36,16 +36,18 @@ static const struct {
 	  BIT_OF(CAP_PERFMON) | BIT_OF(CAP_SYS_PTRACE) },
 };
 
-/* Whose thread. */
+/* The owner of the thread. */
 enum owner { SELF, CHILD, OTHERS, ROOTS, UNDUMPABLE, N_OWNERS };
 static const char *const owners[] = { "itself", "its child", "another user", "root", "undumpable" };
 
-/* What: in user mode, in kernel mode, on a CPU whoever runs there. */
+/*
+ * The kind of count: a thread's user or kernel mode, or a CPU's, with all threads that run there.
+ */
 enum what { USER_MODE, KERNEL_MODE, CPU_USER, CPU_KERNEL, N_WHATS };
 static const char *const whats[] = { "user mode", "kernel mode", "a CPU's user mode",
 				     "a CPU's kernel mode" };
 
-/* How perfctr is asked for it. */
+/* The call of perfctr. */
 enum call {
 	OPEN_AND_CONTROL,
 	READ_HANDED_ON,
@@ -58,11 +60,11 @@ static const char *const calls[] = { "OPEN and CONTROL", "READ by root's descrip
 				     "mmap of root's descriptor", "START by root's descriptor",
 				     "CONTROL by root's descriptor" };
 
-/* Made by root before the caller becomes what it is. */
+/* Root makes it before the process becomes the caller. */
 struct scene {
 	pid_t thread[N_OWNERS];
 	int context[N_OWNERS][2]; /* of user and kernel mode, or -1 */
-	int session[2];		  /* likewise */
+	int session[2];		  /* of user and kernel mode, or -1 */
 };
 
 struct outcome {
@@ -99,7 +101,7 @@ static int perf_events(enum what what, pid_t thread)
 	return 0;
 }
 
-/* A session has its counter alone: both of root's have one, and so has the caller's. */
+/* Each session has a counter of its own: root's two sessions and the caller's. */
 static int control(int fd, enum what what, uint32_t counter)
 {
 	bool kernel = what == KERNEL_MODE || what == CPU_KERNEL;
@@ -121,7 +123,6 @@ static int open_and_control(enum what what, pid_t thread)
 	struct perfctr_session_args open = session_of(-1, what == CPU_USER ? NOT_PRIVILEGED : 0);
 	int fd, error;
 
-	/* A context may be there already; that is not what is asked for here. */
 	fd = cpu ? try_session(&open) : try_context_open(thread, PERFCTR_OPEN_CREATE);
 	if (fd < 0)
 		return errno;
@@ -176,9 +177,9 @@ static int perfctr(const struct scene *scene, enum call call, enum what what, en
 }
 
 /*
- * A count that perf_events would refuse to open.  What is handed on it does not ask for again: reading
- * and starting a count of one's own choice of another's thread is what a descriptor is for, and what
- * perfctr asks for then is what is counted.
+ * Would perf_events refuse to open such a count? perf_events checks nothing when a descriptor that
+ * was handed on is read or started: that is what a descriptor is for. perfctr then checks the mode
+ * that is counted.
  */
 static bool is_refused(enum call call, enum what what, const struct scene *scene, enum owner owner)
 {
@@ -216,7 +217,10 @@ static void try_all(const struct scene *scene, const char *caller, int level,
 			for (enum owner owner = 0; owner < N_OWNERS; owner++) {
 				bool cpu = what == CPU_USER || what == CPU_KERNEL;
 
-				/* A CPU is nobody's; the caller's own thread is not root's to hand on. */
+				/*
+				 * A CPU has no owner, and root has no descriptor of the caller's
+				 * own thread.
+				 */
 				if (cpu ? owner != SELF : call != OPEN_AND_CONTROL && owner == SELF)
 					continue;
 				try_cell(scene, caller, level, call, what, owner, outcome);
@@ -232,7 +236,7 @@ static void set_scene(struct scene *scene)
 	scene->thread[UNDUMPABLE] = sleeper_start(USER_ID, false);
 }
 
-/* Threads that root counts, apart from those that the caller tries to count. */
+/* Root counts other threads than those that the caller tries to count. */
 static void count_for_root(struct scene *scene)
 {
 	pid_t pid;
@@ -250,7 +254,7 @@ static void count_for_root(struct scene *scene)
 		}
 }
 
-/* After all that is forked: a child would keep them. */
+/* After all forks: a child would keep the sessions open. */
 static void open_sessions(struct scene *scene)
 {
 	for (int kernel = 0; kernel < 2; kernel++) {

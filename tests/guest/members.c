@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Members of a tree: who is one, what each can do, and that they come and go while the tree is read. */
+/*
+ * Members of a tree: which threads are members, what each can do, and that they come and go while
+ * the tree is read.
+ */
 #include "trees.h"
 
 #include <errno.h>
@@ -17,7 +20,7 @@
 
 #define MANY 8
 
-/* Children that sleep until they are let go. */
+/* Children that sleep until the test lets them go. */
 struct sleepers {
 	unsigned int n;
 	int semaphore;
@@ -71,7 +74,7 @@ START_TEST(members_are_those_that_live_and_sums_of_sleepers_are_consistent)
 	struct sleepers s = sleepers_start(MANY);
 	struct perfctr_counts counts;
 
-	/* All of them sleep in a while. */
+	/* After a while all of them sleep. */
 	do {
 		sleep_us(10000);
 		counts = read_tree(fd);
@@ -88,8 +91,8 @@ START_TEST(members_are_those_that_live_and_sums_of_sleepers_are_consistent)
 END_TEST
 
 /*
- * It runs whenever it is read, but for what the kernel itself does on its CPU meanwhile.  Where the host
- * stops that CPU then, this is one of the reads: the next one waits until the member goes on.
+ * The member runs during each read, unless the kernel itself uses its CPU. The host may stop that
+ * CPU at such a moment, for one read: the next one waits until the member runs again.
  */
 START_TEST(sums_are_not_called_consistent_while_a_member_runs)
 {
@@ -109,7 +112,7 @@ START_TEST(sums_are_not_called_consistent_while_a_member_runs)
 	ck_assert_uint_lt(consistent, 10);
 	kill(spinner, SIGSTOP);
 	ck_assert_int_eq(waitpid(spinner, NULL, WUNTRACED), spinner);
-	/* Linux calls it stopped a moment before it has left its CPU. */
+	/* Linux calls the process stopped a moment before it has left its CPU. */
 	while (!(read_tree(fd).flags & PERFCTR_COUNTS_CONSISTENT))
 		sleep_us(1000);
 	kill_and_wait(spinner);
@@ -155,7 +158,7 @@ START_TEST(stop_and_start_of_the_root_stop_and_start_every_member)
 }
 END_TEST
 
-/* What begins while the tree is stopped is a member too, and starts with it. */
+/* A child born while the tree is stopped is a member, too, and starts with the tree. */
 START_TEST(a_child_of_a_stopped_tree_starts_with_it)
 {
 	int fd = tree_open(PERFCTR_CONTROL_STOPPED), status;
@@ -169,7 +172,7 @@ START_TEST(a_child_of_a_stopped_tree_starts_with_it)
 	ck_assert_uint_eq(read_tree(fd).members, 2);
 	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
 	sleepers_end(&s);
-	/* After the read: xor, mov, syscall. */
+	/* xor, mov and syscall, after its read(). */
 	ck_assert_uint_eq(read_children(fd).counter[0], 3);
 }
 END_TEST
@@ -218,7 +221,7 @@ START_TEST(without_inherit_no_child_is_a_member)
 }
 END_TEST
 
-/* The middle's own children's sums, before they become its parent's. */
+/* The middle process has the sums of its children, before they are added to its parent's. */
 START_TEST(each_member_has_the_sums_of_its_own_children)
 {
 	const uint64_t each = SPAWN_INSTRUCTIONS + LOOP_INSTRUCTIONS(TINY_LOOP);
@@ -246,7 +249,7 @@ END_TEST
 
 #define READS 100000
 
-/* In a member, or a thread of it: its own page, by its own descriptor. */
+/* In a member or a thread of it. Reads its own page, through its own descriptor. */
 static void *read_own_page(void *unused)
 {
 	const struct perfctr_page *page;
@@ -301,7 +304,7 @@ START_TEST(every_member_reads_its_own_page_while_the_tree_is_read)
 		ck_assert_int_eq(wait_for(reader[i], &status), reader[i]);
 		ck_assert_int_eq(status, 0);
 	}
-	/* 8 instructions at least for each read of each thread. */
+	/* Each read of each thread takes at least 8 instructions. */
 	ck_assert_uint_gt(read_children(fd).counter[0], 2 * 6 * 8ull * READS);
 }
 END_TEST
@@ -324,7 +327,7 @@ START_TEST(p6_a_thousand_members_come_and_go)
 }
 END_TEST
 
-/* The root is another process, so that no member holds the descriptor that rules the tree. */
+/* The root is another process, so that no member holds the descriptor that controls the tree. */
 START_TEST(the_last_close_frees_a_thousand_members_that_live)
 {
 	struct perfctr_control control = tree_control(0);
@@ -357,7 +360,10 @@ START_TEST(the_last_close_frees_a_thousand_members_that_live)
 }
 END_TEST
 
-/* A process that waits, creates one that waits until the test closes the pipe, and exits. */
+/*
+ * A process that waits, creates another one and exits. The second one waits until the test closes
+ * the pipe.
+ */
 static pid_t root_with_a_child(const int go[2], const int alive[2])
 {
 	pid_t pid = fork();
@@ -399,7 +405,7 @@ END_TEST
 #define READ_CROWD	1500
 #define BIRTHS	100
 
-/* Reads the tree of its parent without end. */
+/* Starts a child that reads its parent's tree without end. */
 static pid_t reader_start(volatile uint64_t *reads)
 {
 	pid_t pid = fork();
@@ -421,8 +427,8 @@ static pid_t reader_start(volatile uint64_t *reads)
 }
 
 /*
- * The tree is read all the time: each birth and each exit that waited for the reader would wait for
- * one read at least.
+ * The tree is read all the time. A birth or an exit that waited for the reader would wait for at
+ * least one read.
  */
 START_TEST(births_and_exits_do_not_wait_for_who_reads_their_tree)
 {
@@ -453,7 +459,7 @@ START_TEST(births_and_exits_do_not_wait_for_who_reads_their_tree)
 	while (wait_for(-1, &status) > 0)
 		ck_assert_int_eq(status, 0);
 	ck_assert_uint_eq(read_tree(fd).members, 1);
-	/* A member that has gone is freed before the close. */
+	/* A member that has exited is freed before the close. */
 	expect_contexts(1);
 	close(fd);
 	expect_contexts(0);
@@ -464,8 +470,8 @@ END_TEST
 #define RELAY_READS	2000
 
 /*
- * When told to: children that sleep, and one that makes a child and ends, as that does, and so on.
- * All are of the process group that the first leads.
+ * When told to, the process makes children that sleep, and one child that makes a child and ends.
+ * That child does the same, and so on. All are in the process group of the first one.
  */
 static pid_t relay_start(int go)
 {
@@ -489,7 +495,7 @@ static pid_t relay_start(int go)
 	return pid;
 }
 
-/* The first, the sleepers, and whose turn it is: those are there at any time. */
+/* At any time there are the first process, the sleepers and the runner of the relay. */
 START_TEST(a_member_that_is_born_during_a_read_is_not_missed_when_its_parent_ends)
 {
 	int go = eventfd(0, 0), fd, status;
@@ -530,12 +536,12 @@ static void *crowded_thread(void *descriptor)
 	make_crowd();
 	sleep_us(300000);
 	spin(20000000);
-	/* At once, so that it has executed something just before it is gone. */
+	/* By the bare system call, so that the thread counts until just before it is gone. */
 	syscall(SYS_exit, 0);
 	return NULL;
 }
 
-/* While the others of a large tree are read its root goes on executing and exits. */
+/* The root goes on executing, and exits, while the other members of its large tree are read. */
 START_TEST(who_is_said_to_have_exited_has_final_sums)
 {
 	struct perfctr_counts counts;
@@ -557,7 +563,7 @@ START_TEST(who_is_said_to_have_exited_has_final_sums)
 }
 END_TEST
 
-/* The tree of a child that has made a crowd and sleeps. */
+/* Starts a child that makes a crowd and sleeps. Returns the child's tree. */
 static struct counted crowd_start(uint32_t flags)
 {
 	struct perfctr_control control = tree_control(flags);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfex validate on a machine whose events, but for instructions and cycles, are counted wrongly, in a
- * way that the test chooses by a register of the emulated PMU: each way is found out, and with the first
- * seeds instructions beside it are not suspected.  LIE_SEEDS says from how many seeds; without it 3.
+ * perfex validate on a machine that counts all events wrongly but instructions and cycles. The test
+ * chooses how, by a register of the emulated PMU. Each way is found out, and with the first seeds
+ * instructions are not suspected. LIE_SEEDS is the number of seeds, 3 by default.
  */
 #include "../../emulator/pmu/pmu-miscount.h"
 #include "msr.h"
@@ -43,7 +43,9 @@ static double find_number(const char *json, const char *name)
 	return strtod(at + strlen(begin), NULL);
 }
 
-/* What a disturbance adds is expected of an overhead alone, and of what is random nothing but this. */
+/*
+ * Only an overhead has a sum per disturbance to expect. Of random counts only the class is checked.
+ */
 struct expected_fit {
 	const char *class;
 	double b, b_error, per_disturbance;
@@ -113,7 +115,7 @@ START_TEST(three_for_each_interrupt_are_found_out)
 }
 END_TEST
 
-/* One of a thousand, of which a run of 10^4 may have one more or less. */
+/* One count in a thousand is missing. A run of 10^4 may miss one more or one less. */
 START_TEST(events_that_forget_each_thousandth_are_found_out)
 {
 	expect_found_out(PMU_MISCOUNT_FORGETS,
@@ -121,7 +123,7 @@ START_TEST(events_that_forget_each_thousandth_are_found_out)
 }
 END_TEST
 
-/* A line through them means nothing. */
+/* A line through these counts means nothing. */
 START_TEST(noise_of_one_per_cent_is_found_out)
 {
 	expect_found_out(PMU_MISCOUNT_NOISE, &(struct expected_fit){ "random", 0, INFINITY, 0 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is special of the driver as a module: what it costs while nobody counts and while others do,
- * births without memory, loading and unloading.
+ * The driver as a module: its cost while nobody counts and while others count, births without
+ * memory, loading and unloading.
  */
 #include "cost.h"
 #include "groups.h"
@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Longer than the kernel is told for nobody. */
+/* Longer than the kernel calls the module after the last count has ended. */
 #define SETTLE_US 4000000
 
 static uint64_t round_trip(void)
@@ -46,9 +46,9 @@ static uint64_t shorter(uint64_t a, uint64_t b)
 }
 
 /*
- * A process that counts and sleeps elsewhere: all others' switches pass through the module. A round
- * trip is two switches. Debian's kernel takes a way that is 8 instructions longer for some time,
- * whether anybody counts or not: its shortest ways are compared.
+ * A process counts and sleeps on another CPU: all switches of others pass through the module. A
+ * round trip is two switches. Debian's kernel takes a path that is 8 instructions longer for some
+ * time, whether anybody counts or not. So the test compares the shortest round trips.
  */
 START_TEST(others_pay_at_most_45_instructions_a_switch_and_nothing_when_nobody_counts)
 {
@@ -67,15 +67,16 @@ START_TEST(others_pay_at_most_45_instructions_a_switch_and_nothing_when_nobody_c
 	}
 	printf("a round trip: %llu, %llu while somebody counts, then %llu\n",
 	       (unsigned long long)nobody, (unsigned long long)somebody, (unsigned long long)after);
-	/* A probe costs some 80 a round trip. */
+	/* A probe costs some 80 instructions a round trip. */
 	ck_assert_uint_le(after, nobody + 10);
 	ck_assert_uint_le(somebody - after, 2 * 45);
 }
 END_TEST
 
 /*
- * perfctr(4), MODULE, has what is printed here. Debian's kernel does not always take the same way: a
- * half of what perf_events adds to a switch (docs/performance.md: 20 times 126) is always enough.
+ * perfctr(4), MODULE, has the numbers that are printed here. Debian's kernel does not always take
+ * the same path. Half of what perf_events adds to a switch (docs/performance.md: 20 times 126) is
+ * always enough.
  */
 START_TEST(a_monitored_switch_costs_far_less_than_one_of_perf_events)
 {
@@ -100,7 +101,9 @@ static void give_control(void)
 	context_control(controlled, EVENTS({ 0, USER(INSTRUCTIONS) }));
 }
 
-/* Some 13,700 instructions. To look for a file by its path takes 4,000, and KVM has two of them. */
+/*
+ * Some 13,700 instructions. Looking up a file by its path takes 4,000, and KVM has two such files.
+ */
 START_TEST(a_control_looks_for_no_files)
 {
 	uint64_t cost;
@@ -132,8 +135,8 @@ static uint64_t cost_of_life(void)
 }
 
 /*
- * Some 3,100 instructions, whether one CPU can be there or 64: Debian's kernel takes 200 more or less
- * by itself. A look at each of 64 for each life would add 1,900.
+ * Some 3,100 instructions, whether the machine can have one CPU or 64. Debian's kernel itself
+ * varies by 200. A look at each of 64 CPUs for each life would add 1,900.
  */
 START_TEST(a_life_that_is_counted_costs_the_same_however_many_cpus_there_can_be)
 {
@@ -175,7 +178,7 @@ static void run_loops(unsigned int n)
 	}
 }
 
-/* The counts of children that were lost are missing, and nothing else. */
+/* Only the counts of the children without memory are missing. */
 START_TEST(a_child_without_memory_is_born_and_the_tree_says_that_it_is_incomplete)
 {
 	int tree = tree_open(0);
@@ -193,7 +196,7 @@ START_TEST(a_child_without_memory_is_born_and_the_tree_says_that_it_is_incomplet
 	ck_assert(some.flags & PERFCTR_COUNTS_INCOMPLETE);
 	ck_assert_uint_ge(some.counter[0] - all.counter[0], 2 * LOOP_INSTRUCTIONS(SHORT_LOOP));
 	ck_assert_uint_lt(some.counter[0] - all.counter[0], 3 * LOOP_INSTRUCTIONS(SHORT_LOOP));
-	/* A new control begins anew. */
+	/* A new control clears the flag. */
 	ck_assert_int_eq(ioctl(tree, PERFCTR_IOC_CONTROL, &control), 0);
 	run_loops(2);
 	again = context_read_scope(tree, PERFCTR_SCOPE_CHILDREN);
@@ -253,7 +256,7 @@ static int try_open_thread(pid_t tid)
 	return fd;
 }
 
-/* What still uses it is about to end. */
+/* The last users of the module are about to end. */
 static void unload_soon(void)
 {
 	for (int i = 0; unload() == EAGAIN; i++) {
@@ -273,7 +276,7 @@ _Noreturn static void fork_for_ever(void)
 	}
 }
 
-/* Processes come and go, and switch, on all CPUs. */
+/* Processes that come, go and switch on all CPUs. */
 static pid_t storm_start(void)
 {
 	pid_t pid = fork();
@@ -309,7 +312,7 @@ START_TEST(it_loads_counts_and_unloads_under_load)
 		ck_assert_int_eq(unload(), EAGAIN);
 		close(fd);
 
-		/* One that lives on with the mark of a group that is dead. */
+		/* This process lives on with the mark of a dead group. */
 		pid = spinner_start(ANY_CPU);
 		group = group_open();
 		mark(pid, group);
@@ -324,7 +327,7 @@ START_TEST(it_loads_counts_and_unloads_under_load)
 }
 END_TEST
 
-/* Children without end, which inherit a context and a mark. */
+/* Makes children without end, which inherit a context and a mark. */
 static pid_t forker_start(int cpu)
 {
 	pid_t pid = fork();
@@ -348,7 +351,10 @@ static pid_t newest_process(void)
 	return pid;
 }
 
-/* Before its parent's hook is told of it a child can be found: it has one context, and one mark. */
+/*
+ * The test can find a child before its parent's hook knows of it. The child gets one context and
+ * one mark.
+ */
 START_TEST(a_child_that_is_found_while_it_is_born_leaves_nothing)
 {
 	unsigned int found = 0;
@@ -378,7 +384,7 @@ END_TEST
 
 #define SETS 20000
 
-/* The mark may come from whoever marks the tree, before the parent's hook tells of the child. */
+/* Another process may mark the whole tree before the parent's hook knows of the child. */
 START_TEST(a_child_that_is_marked_while_it_is_born_has_the_mark)
 {
 	int group = group_open(), session = session_open(group, PERFCTR_EXCLUDE_UNMARKED);
@@ -413,7 +419,10 @@ static void *enter_and_leave(void *group)
 	return NULL;
 }
 
-/* By the thread and by another at once: the kernel counts the members, and warns of too many who leave. */
+/*
+ * The thread and another one take it away at once. The kernel counts the members, and warns if too
+ * many leave.
+ */
 START_TEST(a_mark_is_taken_away_once)
 {
 	int group = group_open();
@@ -437,8 +446,8 @@ static void wait_a_moment(void)
 }
 
 /*
- * fork copies what the kernel has noted of the parent's page of perf_events, and there was no
- * module to notice.
+ * fork copies what the kernel has noted of the parent's page of perf_events, at a time when the
+ * module is not called.
  */
 START_TEST(a_child_of_a_reader_of_perf_events_sees_no_kernel_mode)
 {
@@ -455,7 +464,7 @@ START_TEST(a_child_of_a_reader_of_perf_events_sees_no_kernel_mode)
 	pid = fork();
 	if (pid == 0) {
 		close(perf);
-		/* Else there is nothing to take away. */
+		/* Otherwise there is nothing to take away. */
 		EXPECT(try_rdpmc(0, &value));
 		give(closed);
 		take(go);
@@ -490,7 +499,7 @@ static int switch_tracer(const char *state)
 	return error;
 }
 
-/* Without it an RDPMC of a thread that reads its own counters would end it. */
+/* Without the tracer, an RDPMC would end a thread that reads its own counters. */
 START_TEST(who_counts_needs_the_kernel_s_tracer)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
@@ -498,7 +507,10 @@ START_TEST(who_counts_needs_the_kernel_s_tracer)
 	ck_assert_int_eq(switch_tracer("0"), EBUSY);
 	ck_assert_uint_eq(read_number(FTRACE_ENABLED), 1);
 	close(fd);
-	/* Until it is unloaded: to give it back would keep waiting who counts next. */
+	/*
+	 * The module keeps the tracer until it is unloaded: otherwise the next caller that counts
+	 * would have to wait for it.
+	 */
 	wait_a_moment();
 	ck_assert_int_eq(switch_tracer("0"), EBUSY);
 	unload_soon();
@@ -512,7 +524,10 @@ START_TEST(who_counts_needs_the_kernel_s_tracer)
 }
 END_TEST
 
-/* KVM has its parameter where the processor has what that wants: another module has its name and the parameter. */
+/*
+ * KVM has its parameter only on processors with the feature for it. So another module has KVM's
+ * name and parameter.
+ */
 static void kvm_load(const char *parameters)
 {
 	const char *file = getenv("PERFCTR_KVM");
@@ -529,7 +544,7 @@ static void kvm_unload(void)
 	EXPECT(syscall(SYS_delete_module, "kvm_amd", 0) == 0);
 }
 
-/* The holder is asked for once a second. */
+/* The module asks for the holder once a second. */
 static void wait_for_holder(uint32_t holder)
 {
 	for (int i = 0; i < 300 && pmu_info().holder != holder; i++)
@@ -562,7 +577,7 @@ START_TEST(nobody_counts_where_kvm_may_give_its_guests_the_counters)
 }
 END_TEST
 
-/* The first to count since KVM has come. */
+/* The first caller that counts since KVM has been loaded. */
 static void count_as_first(void *unused)
 {
 	(void)unused;
@@ -590,7 +605,7 @@ static void *forget_code(void *code)
 	return NULL;
 }
 
-/* RDPMC, and return, in a file that the kernel may take out of memory at any time. */
+/* RDPMC and RET, in a file that the kernel may take out of memory at any time. */
 START_TEST(code_that_is_not_in_memory_can_read_too)
 {
 	static const unsigned char code[] = { 0x0f, 0x33, 0xc3 };
@@ -617,7 +632,7 @@ START_TEST(code_that_is_not_in_memory_can_read_too)
 }
 END_TEST
 
-/* What is no RDPMC gets its signal, were its code not in memory. */
+/* An instruction other than RDPMC gets its signal, even if its code was not in memory. */
 START_TEST(another_fault_of_code_that_is_not_in_memory_ends_in_its_signal)
 {
 	static const unsigned char code[] = { 0xf4 }; /* HLT */

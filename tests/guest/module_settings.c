@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The module reads what administrators say in files. A caller that is kept from reading them, here
- * by a program of its control group, gains nothing by that.
+ * The module reads the administrator's settings from files. A caller that cannot read them, here
+ * because of a program of its control group, gains nothing by that.
  */
 #include "groups.h"
 
@@ -37,7 +37,7 @@ static int32_t name_part(const char *path, int part)
 	return bytes;
 }
 
-/* "return name[0..7] != that": the file of /proc/sys is neither read nor written. */
+/* "return name[0..7] != that": the file of /proc/sys can be neither read nor written. */
 static int load_refusal_of(const char *path)
 {
 	const struct bpf_insn code[] = {
@@ -96,7 +96,7 @@ static void confinement_begin(const char *path)
 	close(program);
 }
 
-/* When nobody is in it any more. */
+/* The control group must be empty. */
 static void confinement_end(void)
 {
 	ck_assert_int_eq(rmdir(CONFINED), 0);
@@ -116,18 +116,18 @@ static bool can_read(const char *path)
 	return can;
 }
 
-/* The caller is an ordinary user that cannot read the file, for good. */
+/* Makes the caller an ordinary user that can never read the file. */
 static void become_confined(const char *path)
 {
 	EXPECT(can_read(path));
 	write_file(CONFINED "/cgroup.procs", "0");
 	EXPECT(!can_read(path));
 	become_nobody();
-	/* It has been root: others of its user could not look at it. */
+	/* The process has been root: other processes of its user could not look at it. */
 	EXPECT(prctl(PR_SET_DUMPABLE, 1) == 0);
 }
 
-/* Level 2 is what the module read last. */
+/* The module has read level 2 before. */
 static void count_itself_at_level_3(void *unused)
 {
 	(void)unused;
@@ -150,7 +150,7 @@ START_TEST(a_caller_that_cannot_read_the_level_counts_nothing)
 }
 END_TEST
 
-/* Of a child of its own, as only the scope forbids. */
+/* Opens a context of a child of the caller, which only the scope forbids. */
 static int try_open_child(void)
 {
 	pid_t child = fork();
@@ -177,7 +177,7 @@ static void count_a_child_at_scope_1(void *unused)
 	EXPECT(try_open_child() == 0);
 }
 
-/* perf_event_open(2) at scope 2 refuses it. */
+/* At scope 2, perf_event_open(2) refuses it. */
 static void count_a_child_at_scope_2(void *unused)
 {
 	(void)unused;

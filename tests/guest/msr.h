@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Model-specific registers of a CPU, by /dev/cpu/N/msr. Each function ends the test when it cannot. */
+/*
+ * Model-specific registers of a CPU, through /dev/cpu/N/msr. If a function fails, it ends the test.
+ */
 #ifndef TESTS_GUEST_MSR_H
 #define TESTS_GUEST_MSR_H
 

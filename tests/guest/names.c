@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events by name: the programs' counts are worked out by hand in their sources, the events that the
- * machine has are in emulator/README.md.  libpfm4 takes the machine for a Nehalem, as it is.
+ * Events by name. The sources of the programs have the counts, worked out by hand;
+ * emulator/README.md has the machine's events. libpfm4 takes the machine for a Nehalem, which it
+ * is.
  */
 #include "guest.h"
 
@@ -38,13 +39,13 @@ static const struct {
 	{ "instructions", "memory", 17004 },
 	{ "MEM_INST_RETIRED:LOADS", "memory", 16000 },
 	{ "MEM_INST_RETIRED:STORES", "memory", 16000 },
-	/* Perf's names, of the kernel's source, which make run and make check have read. */
+	/* Names of perf, from the kernel's source, which make run and make check have read. */
 	{ "inst_retired.any", "loop", LOOP_INSTRUCTIONS(SHORT_LOOP) },
 	{ "inst_retired.any_p", "loop", LOOP_INSTRUCTIONS(SHORT_LOOP) },
 	{ "mem_inst_retired.loads", "memory", 16000 },
 	{ "mem_inst_retired.stores", "memory", 16000 },
 	{ "cpu/mem_inst_retired.loads/u", "memory", 16000 },
-	/* A cycle is an instruction, so that a threshold of one changes nothing. */
+	/* Each instruction takes one cycle, so that a threshold of one changes nothing. */
 	{ "instructions:c=1", "loop", LOOP_INSTRUCTIONS(SHORT_LOOP) },
 	/* Inverted: the cycles without a branch. */
 	{ "branches:c=1:i", "loop", LOOP_INSTRUCTIONS(SHORT_LOOP) - LOOP_BRANCHES(SHORT_LOOP) },
@@ -58,7 +59,7 @@ START_TEST(names_count_what_they_say)
 }
 END_TEST
 
-/* On the machine of another maker: the generic names, and libpfm4's for Zen. */
+/* On a machine of another maker: the generic names, and those of libpfm4 for Zen. */
 static const struct {
 	const char *name;
 	uint64_t count;
@@ -67,7 +68,7 @@ static const struct {
 	{ "cycles", LOOP_INSTRUCTIONS(SHORT_LOOP) },
 	{ "branches", LOOP_BRANCHES(SHORT_LOOP) },
 	{ "RETIRED_INSTRUCTIONS:u", LOOP_INSTRUCTIONS(SHORT_LOOP) },
-	/* Of the kernel's source alone. */
+	/* Names that only the kernel's source has. */
 	{ "ex_ret_instr", LOOP_INSTRUCTIONS(SHORT_LOOP) },
 	{ "ex_ret_brn:u", LOOP_BRANCHES(SHORT_LOOP) },
 	{ "r00c2", LOOP_BRANCHES(SHORT_LOOP) },
@@ -95,7 +96,10 @@ START_TEST(names_that_do_not_exist_start_nothing)
 }
 END_TEST
 
-/* The machine has Sandy Bridge's near taken branches too: all but the last of the loop. */
+/*
+ * The machine also counts near taken branches, as Sandy Bridge does: all branches of the loop but
+ * the last.
+ */
 START_TEST(users_tables_add_names)
 {
 	char directory[] = "/tmp/names-XXXXXX", path[64];
@@ -124,7 +128,10 @@ static unsigned int occurrences(const char *text, const char *what)
 
 #define N_EVENTS 40
 
-/* Branches have no fixed counter: 40 of them need ten passes on four counters, exact in all. */
+/*
+ * Branches have no fixed counter: 40 events need ten passes on four counters. All of them are
+ * exact.
+ */
 START_TEST(forty_events_take_ten_passes)
 {
 	const char *command[2 * N_EVENTS + 4] = { "perfex", "--passes=auto" };
@@ -169,7 +176,7 @@ START_TEST(list_has_the_machines_events)
 }
 END_TEST
 
-/* Haswell's, which the machine counts too: all but the last of the loop. */
+/* The machine also counts this event of Haswell: all branches of the loop but the last. */
 START_TEST(names_of_perf_are_those_of_the_processor)
 {
 	struct run r;
@@ -203,7 +210,7 @@ START_TEST(list_has_the_names_of_perf)
 }
 END_TEST
 
-/* By a further register: perf stat sets it, the driver has none. */
+/* The event needs a further register, which perf stat sets and the driver does not. */
 START_TEST(what_needs_another_register_is_refused_in_words)
 {
 	struct run r;

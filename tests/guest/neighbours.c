@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What one user at full speed costs another: interrupts and time. See charges.c for memory. */
+/* The cost of one user at full speed for another: interrupts and time. charges.c tests memory. */
 #include "groups.h"
 
 #include <errno.h>
@@ -32,11 +32,14 @@ static void user_reads(void *unused)
 		context_read(session);
 }
 
-/* Function calls that fn interrupts CPU 1 for, where a foreign process runs without a pause. */
+/*
+ * The number of function calls by which fn interrupts CPU 1, where a foreign process runs without a
+ * pause.
+ */
 static uint64_t interrupts_of(void (*fn)(void *))
 {
 	pid_t victim = spinner_start(1);
-	int group = group_open(); /* the module has the kernel's code written for the first one */
+	int group = group_open(); /* for the first one the module has the kernel's code rewritten */
 	uint64_t before;
 
 	sleep_us(50000);
@@ -68,7 +71,10 @@ static void user_starts_and_stops(void *unused)
 	}
 }
 
-/* Nor is the kernel's code written each time: that would be three for each CPU. */
+/*
+ * The kernel's code is not rewritten each time, either: that would be three interrupts for each
+ * CPU.
+ */
 START_TEST(starting_and_stopping_a_user_s_session_interrupts_no_cpu_that_none_of_its_members_runs_on)
 {
 	uint64_t n = interrupts_of(user_starts_and_stops);
@@ -78,7 +84,10 @@ START_TEST(starting_and_stopping_a_user_s_session_interrupts_no_cpu_that_none_of
 }
 END_TEST
 
-/* A member on each CPU: none of its instructions is missed by a session that comes to its CPU late. */
+/*
+ * A member on each CPU. The session comes to a member's CPU late, but misses none of its
+ * instructions.
+ */
 START_TEST(a_user_s_session_counts_its_members_from_start_to_stop_on_every_cpu)
 {
 	int group = group_open(), session;
@@ -95,7 +104,7 @@ START_TEST(a_user_s_session_counts_its_members_from_start_to_stop_on_every_cpu)
 				expect_success(pid);
 				EXPECT(context_read(session).counter[0] >=
 				       LOOP_INSTRUCTIONS(SHORT_LOOP));
-				/* Stopped, started where it had been: the sums go on. */
+				/* STOP keeps the sums. After START they go on from there. */
 				EXPECT(ioctl(session, PERFCTR_IOC_STOP) == 0);
 				sum = context_read(session).counter[0];
 				pid = marked_start(group, cpu, COMMAND(program("loop")));
@@ -123,7 +132,7 @@ static uint64_t cpu_ns(pid_t pid)
 	return time.tv_sec * 1000000000ull + time.tv_nsec;
 }
 
-/* Kernel threads may have its CPU for a moment. */
+/* Kernel threads may have the thread's CPU for a moment. */
 static void wait_until_it_runs(pid_t pid)
 {
 	uint64_t before = cpu_ns(pid);
@@ -132,7 +141,7 @@ static void wait_until_it_runs(pid_t pid)
 		;
 }
 
-/* A member that runs elsewhere when the session is started, and never switches. */
+/* The member runs on another CPU when the session is started, and never switches. */
 START_TEST(a_member_that_runs_already_is_counted_from_start_on)
 {
 	int group = group_open(), first, second;
@@ -178,7 +187,9 @@ static pid_t marked_spinner_start(int group, int cpu)
 	return pid;
 }
 
-/* Marked elsewhere: a switch alone says that it runs there. */
+/*
+ * The member was marked on another CPU: only its switch tells the driver that it runs on this one.
+ */
 START_TEST(a_member_that_has_come_to_its_cpu_is_counted_from_start_on)
 {
 	int group = group_open(), session;
@@ -197,7 +208,7 @@ START_TEST(a_member_that_has_come_to_its_cpu_is_counted_from_start_on)
 }
 END_TEST
 
-/* The session has been started before it is a member, which it becomes without a switch. */
+/* The session is started before the thread is a member. The thread becomes one without a switch. */
 START_TEST(who_is_marked_while_it_runs_is_counted_from_then_on)
 {
 	int group = group_open(), session;
@@ -241,7 +252,7 @@ START_TEST(only_root_stops_the_machine_for_sums_of_one_instant)
 	session_control(session, SESSION_EVENTS({ { 2, BOTH(INSTRUCTIONS) }, 0 }));
 	for (int i = 0; i < 100; i++)
 		ck_assert_int_eq(only_root_asks_for_one_instant(session), 0);
-	/* Unless it is asked for, nothing stops: something is counted between the sums. */
+	/* Without this request no CPU stops: they count while the sums are read. */
 	competitors_start(2);
 	for (int i = 0; i < 100; i++)
 		consistent += !!(context_read(session).flags & PERFCTR_COUNTS_CONSISTENT);
@@ -250,7 +261,7 @@ START_TEST(only_root_stops_the_machine_for_sums_of_one_instant)
 }
 END_TEST
 
-/* Instructions in kernel mode that the thread needs to give a context another control. */
+/* The kernel-mode instructions that the thread needs to give a context another control. */
 static uint64_t cost_of_control(int own, int other)
 {
 	uint64_t start, best = UINT64_MAX;

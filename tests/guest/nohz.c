@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * On a CPU whose tick stops for a thread that runs alone (nohz_full): who counts there keeps it, as
- * the value that RDPMC gives must be set back in time.
+ * On a CPU whose tick stops for a thread that runs alone (nohz_full), the tick goes on while that
+ * thread counts: the value that RDPMC returns must be set back in time.
  */
 #include "guest.h"
 #include "loop.h"
@@ -30,7 +30,9 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* While the thread runs alone for two seconds; before that it may still have been disturbed. */
+/*
+ * Measures two seconds while the thread runs alone. Before that, the thread may still be disturbed.
+ */
 static double ticks_a_second(void)
 {
 	uint64_t before;
@@ -85,12 +87,12 @@ START_TEST(the_tick_goes_on_for_children_that_count)
 }
 END_TEST
 
-#define TURNS		1100000000u	/* four times 2 instructions are more than 2^33 */
+#define TURNS		1100000000u	/* 4 loops of 2 instructions a turn are more than 2^33 */
 
 /*
- * Instructions of a pass: its turns', and others, which are the same each time.  A switch in the
- * middle of a read makes it try again, which takes instructions too: at the end of the pass they
- * would be counted, and it is made again.
+ * Returns the instructions of a pass: those of its turns, and a constant number of others. If a
+ * switch interrupts a read, the read tries again, which takes more instructions. At the end of the
+ * pass they would be counted, so the pass is repeated.
  */
 static uint64_t pass(const struct perfctr_page *page, uint32_t turns)
 {

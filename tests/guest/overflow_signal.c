@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Signals at the ends of periods: each is told, at the next instruction of user mode, or as lost;
- * and a thread that waits counts nothing.
+ * Signals at the ends of periods. Each end is reported by a signal at the next instruction of user
+ * mode, or counted as lost. A thread that waits counts nothing.
  */
 #include "overflow_signals.h"
 
@@ -37,10 +37,10 @@ START_TEST(one_signal_tells_of_all_events_that_ask_for_it)
 	control.event[0].period = control.event[1].period = 10007;
 	control.event[0].signal = control.event[1].signal = SIGRTMIN;
 	count_signals(control, 3);
-	/* One that does not ask is not told of. */
+	/* An event that does not ask for a signal is not in the mask. */
 	control.event[0].signal = 0;
 	count_signals(control, 2);
-	/* Each has its own: twice as many. */
+	/* Each event has its own signal. The period of event 1 does not end. */
 	control.event[0].signal = SIGPROF;
 	control.event[1].period = 1ull << 40;
 	count_signals(control, 1);
@@ -49,7 +49,7 @@ END_TEST
 
 #define ROUNDS 100000u
 
-/* The registers tell how many instructions have been executed. */
+/* The registers show how many instructions the thread has executed. */
 static void expect_exact_stop(int fd, uint64_t period, int signal)
 {
 	struct perfctr_counts counts;
@@ -87,14 +87,14 @@ START_TEST(a_signal_comes_at_the_next_instruction_and_counting_stops_there)
 }
 END_TEST
 
-/* Switched, moved, read from afar, through ticks. */
+/* The thread is switched, moved, read from another CPU, and goes through ticks. */
 START_TEST(who_waits_counts_no_event_until_it_goes_on)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
 	struct perfctr_counts stopped, now;
 	struct counted other = { .pid = stopped_start(0, COMMAND(program("loop-huge"))) };
 
-	/* It counts with the same counter. */
+	/* The other program counts with the same counter. */
 	other.fd = context_open(other.pid, PERFCTR_OPEN_CREATE);
 	set_control(other.fd, signal_control(0, 0, 0));
 	stopped_go(other.pid);
@@ -149,10 +149,10 @@ START_TEST(a_stop_or_another_control_ends_the_wait)
 	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
 	before = context_read(fd).counter[0];
 	ck_assert_uint_gt(context_read(fd).counter[0], before);
-	/* The next period may end before the other control is there. */
+	/* Stops it first: the next period may end before the other control is there. */
 	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
 	expect_exact_stop(fd, 10007, SIGRTMIN);
-	/* Who has not made the context. */
+	/* A descriptor that has not made the context. */
 	other = context_open(0, 0);
 	ck_assert(ioctl(other, PERFCTR_IOC_RESUME) == -1 && errno == EPERM);
 	ck_assert(context_read(other).flags & PERFCTR_COUNTS_WAITING);
@@ -165,7 +165,7 @@ START_TEST(a_stop_or_another_control_ends_the_wait)
 }
 END_TEST
 
-/* Without a signal: somebody else looks from time to time. */
+/* Without a signal: another process looks from time to time. */
 START_TEST(a_thread_can_be_waited_for_and_released_from_outside)
 {
 	const uint64_t period = 1000003, expected = LOOP_INSTRUCTIONS(LONG_LOOP);
@@ -181,7 +181,10 @@ START_TEST(a_thread_can_be_waited_for_and_released_from_outside)
 			counts = context_read(c.fd);
 		while (!(counts.flags & PERFCTR_COUNTS_WAITING));
 		ck_assert_uint_ge(counts.counter[0], i * period);
-		/* A tick may have found it, but what came between does not matter. */
+		/*
+		 * A tick may have found the end of the period, so that the count is not known
+		 * exactly.
+		 */
 		ck_assert_uint_gt(counts.counter[0], last);
 		sleep_us(2000);
 		ck_assert_uint_eq(context_read(c.fd).counter[0], counts.counter[0]);
@@ -195,7 +198,7 @@ START_TEST(a_thread_can_be_waited_for_and_released_from_outside)
 }
 END_TEST
 
-/* Afterwards the signals that wait are taken one by one. */
+/* Takes the pending signals one by one. Returns their number. */
 static int take_waiting(const sigset_t *set)
 {
 	const struct timespec none = { 0 };
@@ -216,7 +219,7 @@ static void block(int signal, sigset_t *set)
 	EXPECT(sigprocmask(SIG_BLOCK, set, NULL) == 0);
 }
 
-/* Both are without handlers: they would kill it. */
+/* Neither signal has a handler: unblocked, it would kill the process. */
 START_TEST(of_blocked_signals_those_that_wait_and_those_lost_are_all)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
@@ -238,7 +241,7 @@ START_TEST(of_blocked_signals_those_that_wait_and_those_lost_are_all)
 	told = periods_of(fd, PERFCTR_SCOPE_SELF);
 	ck_assert_int_eq(take_waiting(&classic), 1);
 	ck_assert_uint_eq(told.lost_signals, told.over[0] - 1);
-	/* They are of that control. */
+	/* The lost signals are those of the control. */
 	set_control(fd, signal_control(10007, 0, 0));
 	ck_assert_uint_eq(lost_signals(fd), 0);
 	close(fd);
@@ -310,7 +313,7 @@ static void go_on(int signal)
 	ioctl(resumed, PERFCTR_IOC_RESUME);
 }
 
-/* The handler's own instructions before that are counted for nobody. */
+/* The handler's own instructions before the call are not counted. */
 START_TEST(a_handler_can_go_on_itself)
 {
 	struct perfctr_counts counts;

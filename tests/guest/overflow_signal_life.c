@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Signals at the ends of periods: who gets them, who may have them sent, and what ends them. */
+/*
+ * Signals at the ends of periods: which threads get them, which callers may have them sent, and
+ * what ends them.
+ */
 #include "overflow_signals.h"
 #include "trees.h"
 
@@ -59,7 +62,7 @@ START_TEST(signals_and_stops_are_told_as_they_were_set)
 }
 END_TEST
 
-/* Its members count user instructions. */
+/* An inherited control, which counts user instructions. */
 static struct perfctr_control inherited(uint64_t period, uint32_t signal, uint32_t flags)
 {
 	struct perfctr_control control = signal_control(period, signal, flags);
@@ -91,7 +94,7 @@ START_TEST(a_thread_of_the_process_has_its_own_signals)
 	ck_assert_int_ne(tid, getpid());
 	ck_assert_int_eq(caught.tid, tid);
 	ck_assert_uint_eq(periods_of(fd, PERFCTR_SCOPE_TREE).over[0], caught.n);
-	/* One that waits is not the others. */
+	/* One thread waits, the others do not. */
 	set_control(fd, inherited(400009, SIGRTMIN, PERFCTR_EVENT_STOP));
 	ck_assert_int_eq(pthread_create(&thread, NULL, spin_in_thread, (void *)&tid), 0);
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
@@ -103,7 +106,7 @@ START_TEST(a_thread_of_the_process_has_its_own_signals)
 }
 END_TEST
 
-/* Signals without a handler would kill them. */
+/* Signals without a handler would kill these processes. */
 START_TEST(another_process_is_counted_without_signals_and_does_not_wait)
 {
 	const uint64_t expected = LOOP_INSTRUCTIONS(SHORT_LOOP);
@@ -124,7 +127,7 @@ START_TEST(another_process_is_counted_without_signals_and_does_not_wait)
 	ck_assert_uint_eq(periods_of(fd, PERFCTR_SCOPE_CHILDREN).over[0],
 			  counts.counter[0] / 10007);
 	ck_assert_int_eq(caught.n, 1);
-	/* Without an exec, and with its parent's handler. */
+	/* A child without an exec, which has its parent's handler. */
 	pid = fork();
 	if (pid == 0) {
 		spin(100000);
@@ -150,7 +153,7 @@ static void await(int fd)
 	EXPECT(read(fd, &byte, 1) == 1);
 }
 
-/* It is controlled by the test; it waits, and executes a program. */
+/* The test controls the process, which waits, and then executes a program. */
 static pid_t start_waiting(int go, int gone)
 {
 	pid_t pid = fork();
@@ -193,7 +196,7 @@ START_TEST(an_executed_file_is_counted_to_the_instruction_without_signals)
 }
 END_TEST
 
-/* 5 instructions until it executes the loop: it waits from then on, or not yet. */
+/* The program executes 5 instructions before the loop: it waits from then on, or not yet. */
 START_TEST(a_controller_s_signals_end_with_an_exec_and_its_counting_does_not)
 {
 	static const uint64_t periods[] = { 3, 5, 1009 };
@@ -221,7 +224,10 @@ START_TEST(a_controller_s_signals_end_with_an_exec_and_its_counting_does_not)
 }
 END_TEST
 
-/* With the last instruction, which is a system call, and with those before. */
+/*
+ * The period ends with the last instruction, which is a system call, with the one before, or not at
+ * all.
+ */
 START_TEST(a_period_that_ends_with_the_thread_harms_nobody)
 {
 	for (uint64_t period = LOOP_INSTRUCTIONS(TINY_LOOP) - 1;
@@ -266,7 +272,7 @@ struct attempt {
 
 #define USER_ID 4711
 
-/* Any event may be counted with CAP_PERFMON; a signal is another matter. */
+/* With CAP_PERFMON a caller may count any event. For a signal it needs other rights. */
 static void control_another(void *argument)
 {
 	const struct attempt *a = argument;
@@ -281,14 +287,14 @@ static void control_another(void *argument)
 		return;
 	EXPECT(errno == a->error);
 	EXPECT(control.bad_reason == PERFCTR_BAD_SIGNAL && control.bad_event == 0);
-	/* What was there goes on. */
+	/* The former control goes on. */
 	EXPECT(context_read(fd).flags & PERFCTR_COUNTS_STARTED);
 }
 
 static void become_user(const void *uid)
 {
 	become(*(const uid_t *)uid, 0);
-	/* The change of ids has forbidden it. */
+	/* The change of ids has cleared it. */
 	EXPECT(prctl(PR_SET_DUMPABLE, 1) == 0);
 }
 
@@ -305,14 +311,14 @@ START_TEST(who_may_not_kill_or_trace_a_process_cannot_send_it_signals)
 		in_child(control_another, &attempts[i]);
 		kill_and_wait(attempts[i].pid);
 	}
-	/* A user's own. */
+	/* A process of the same user. */
 	attempts[0] = (struct attempt){ .pid = sleeper_as(become_user, &(uid_t){ USER_ID }) };
 	in_child(control_another, &attempts[0]);
 	kill_and_wait(attempts[0].pid);
 }
 END_TEST
 
-/* While the thread runs, ends periods, and has signals on their way: on the other CPU. */
+/* The thread runs on the other CPU, ends periods, and has signals pending. */
 START_TEST(contexts_can_be_closed_and_controlled_while_signals_come)
 {
 	unsigned int rounds = 6 * test_rounds(5);
@@ -326,7 +332,7 @@ START_TEST(contexts_can_be_closed_and_controlled_while_signals_come)
 		stopped_go(c.pid);
 		sleep_us(5000 + 15000 * i / rounds);
 		control = inherited(53, SIGRTMIN, PERFCTR_EVENT_STOP);
-		/* It may have ended. */
+		/* The program may have ended. */
 		if (i % 2 && ioctl(c.fd, PERFCTR_IOC_CONTROL, &control))
 			ck_assert_int_eq(errno, ESRCH);
 		sleep_us(500 * (i % 3));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Signals at the ends of periods where interrupts have the limits that they have for everybody: each
- * is told or late, and the rest of the time is left for something else.
+ * Signals at the ends of periods with the default limits of interrupts: each end is reported by a
+ * signal or as late, and the rest of the time is left for other work.
  */
 #include "overflow_signals.h"
 
@@ -26,8 +26,8 @@ static uint64_t now_us(void)
 }
 
 /*
- * Its own instructions of the kernel end periods on the way to sleep and from it, and those of a
- * signal, which takes longer than one.
+ * The thread's kernel instructions end periods on its way to sleep and back. So do those that send
+ * a signal, which take longer than a period.
  */
 START_TEST(no_system_call_is_interrupted)
 {
@@ -54,7 +54,7 @@ START_TEST(no_system_call_is_interrupted)
 }
 END_TEST
 
-/* Each interrupt executes on its way out more than there is to the next. */
+/* Each interrupt executes more on its way out than is left until the next one. */
 START_TEST(a_storm_in_the_kernel_leaves_time_for_its_thread)
 {
 	static const uint64_t periods[] = { 2, 31, 101, 301 };

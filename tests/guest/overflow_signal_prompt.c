@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where interrupts come at once: each signal comes with the very instruction that ends the period. */
+/*
+ * On a machine whose interrupts come at once, each signal comes with the instruction that ends the
+ * period.
+ */
 #include "overflow_signals.h"
 
 #include <stdio.h>
@@ -7,7 +10,7 @@
 
 #define ROUNDS 100000u
 
-/* P4's interrupts come with the event after an overflow: that of the last event cannot be sooner. */
+/* P4 interrupts with the event after an overflow, and cannot interrupt sooner. */
 START_TEST(signals_and_stops_are_late_by_nothing)
 {
 	static const uint64_t periods[] = { 2, 3, 4, 31, 101, 1009, 100003 };
@@ -25,7 +28,9 @@ START_TEST(signals_and_stops_are_late_by_nothing)
 }
 END_TEST
 
-/* No two have one in common, and none is lost: the count tells how often the handler has run. */
+/*
+ * No two periods share a signal, and none is lost. The count shows how often the handler has run.
+ */
 START_TEST(each_period_has_its_own_signal)
 {
 	static const uint64_t periods[] = { 503, 10007 };
@@ -49,7 +54,7 @@ START_TEST(each_period_has_its_own_signal)
 }
 END_TEST
 
-/* What a signal costs, in instructions of user mode and of the kernel. */
+/* The cost of signals, in instructions of user mode and of the kernel. */
 static uint64_t ticks_of(int fd, uint64_t period)
 {
 	uint64_t before;

@@ -55,7 +55,7 @@ void count_signals(struct perfctr_control control, int mask)
 	ck_assert_uint_eq(count, OVERFLOW_INSTRUCTIONS(signals));
 	ck_assert_uint_eq(told.over[0], count / period);
 	ck_assert_uint_eq(told.lost_signals, 0);
-	/* Those that no interrupt has told have a signal in common, and the last may come too late. */
+	/* Late periods share a signal, and the signal of the last period may come too late. */
 	ck_assert_uint_le(signals, told.over[0]);
 	ck_assert_uint_ge(signals + told.late, told.over[0] - (left <= MOST_SKID));
 	close(c.fd);
@@ -97,7 +97,7 @@ uint64_t lost_signals(int fd)
 
 extern const char overflow_dec[], overflow_jnz[];
 
-/* From the system call's return on: 1 + 2 * n instructions. */
+/* Executes 1 + 2 * n instructions after the return of the system call. */
 __attribute__((noinline)) void control_and_loop(int fd, struct perfctr_control control, uint32_t n)
 {
 	long result = SYS_ioctl;

@@ -7,19 +7,19 @@
 
 #include <signal.h>
 
-/* What asm/overflow.S retires in user mode, counted there by hand. */
+/* User instructions that asm/overflow.S retires, counted there by hand. */
 #define OVERFLOW_INSTRUCTIONS(signals) (26 + 2 * (uint64_t)SHORT_LOOP + 8 * (uint64_t)(signals))
-/* The most by which an interrupt of the machines that the tests run on is late, and one on P4. */
+/* The largest delay of an interrupt on the machines of the tests, in events, P4 included. */
 #define MOST_SKID 201
-/* Nehalem's and Haswell's interrupts are no nearer than that: perfctr(4). */
+/* Nehalem and Haswell do not interrupt after fewer events than this: perfctr(4). */
 #define LEAST_DISTANCE 32
 
-/* Event 0: user instructions, on every PMU; the end of a period sends the signal. */
+/* Event 0 counts user instructions, on every PMU. The end of a period sends the signal. */
 struct perfctr_control signal_control(uint64_t period, uint32_t signal, uint32_t flags);
-/* ... those of kernel mode too. */
+/* The same with kernel mode. */
 struct perfctr_control both_modes(uint64_t period, uint32_t signal);
 
-/* What the handler of catch_signal() has seen. */
+/* Set by the handler of catch_signal(). */
 struct caught {
 	volatile int n, signal, code;
 	volatile unsigned int mask;
@@ -29,15 +29,19 @@ struct caught {
 extern struct caught caught;
 void catch_signal(int signal, int flags);
 
-/* The program asm/overflow.S: as many signals as periods, and nothing else is counted for them. */
+/*
+ * Runs the program asm/overflow.S. It gets as many signals as there are periods, and only its own
+ * instructions are counted.
+ */
 void count_signals(struct perfctr_control control, int mask);
 
 void resume(int fd);
 uint64_t lost_signals(int fd);
 
 /*
- * Installs the control and loops n times.  What the thread has counted when it is about to execute
- * what a signal has interrupted there, or 0 if that was elsewhere.
+ * control_and_loop() installs the control and loops n times. counted_at() returns what the thread
+ * has counted before the instruction that a signal has interrupted, or 0 if that is not in the
+ * loop.
  */
 void control_and_loop(int fd, struct perfctr_control control, uint32_t n);
 uint64_t counted_at(uint64_t ip, uint64_t cx, uint32_t n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The state page: read-only for ever, of one size, public fields and nothing else. */
+/* The state page: always read-only, of one size, with public fields only. */
 #include "guest.h"
 
 #include <errno.h>

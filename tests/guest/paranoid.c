@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perf_events' rules, level by level of perf_event_paranoid, also for descriptors that change hands. */
+/*
+ * The rules of perf_events, level by level of perf_event_paranoid, also for descriptors that are
+ * handed on.
+ */
 #include "groups.h"
 
 #include <errno.h>
@@ -12,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A call on the device: its number, and a struct that asks for nothing unusual. */
+/* Makes a call on the device. argument: a struct that asks for nothing unusual. */
 static int try_call(unsigned long request, void *argument)
 {
 	int device = open("/dev/perfctr", O_RDWR | O_CLOEXEC), result, error;
@@ -42,7 +45,7 @@ static void user_meets_level_3(void *unused)
 	fd = try_context_open(0, PERFCTR_OPEN_CREATE);
 	EXPECT(fd >= 0 && try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })) == 0);
 	raise(SIGSTOP);
-	/* What is counted already goes on, as with perf_events. */
+	/* A count that has begun goes on, as with perf_events. */
 	EXPECT(context_read(fd).counter[0] > 0);
 	EXPECT_REFUSED(try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })), EACCES);
 	EXPECT_REFUSED(ioctl(fd, PERFCTR_IOC_START), EACCES);
@@ -101,7 +104,7 @@ static int try_map(int fd)
 	return 0;
 }
 
-/* argument: whether who is counted may see it. */
+/* argument: may the counted process see the counts? */
 static void counted_looks(void *argument)
 {
 	bool allowed = *(bool *)argument;
@@ -120,7 +123,7 @@ static void counted_looks(void *argument)
 	EXPECT_REFUSED(try_map(fd), EACCES);
 }
 
-/* A child that waits until it is being counted. */
+/* Starts a child that waits until it is counted. */
 static pid_t waiting_start(void (*fn)(void *), void *argument)
 {
 	pid_t pid = fork();
@@ -198,7 +201,7 @@ START_TEST(a_descriptor_hands_on_no_right_to_kernel_mode_and_none_to_choose)
 }
 END_TEST
 
-/* It has mapped the page before there was anything that it may not see. */
+/* The process maps the page before the page shows anything that the process must not see. */
 static void counted_keeps_page(void *unused)
 {
 	const struct perfctr_page *page;
@@ -248,7 +251,7 @@ static void user_has_session(void *argument)
 	EXPECT_REFUSED(ioctl(session[0], PERFCTR_IOC_START), EACCES);
 	EXPECT_REFUSED(try_map(session[0]), EACCES);
 	EXPECT_REFUSED(try_context_control(session[0], EVENTS({ 0, USER(INSTRUCTIONS) })), EACCES);
-	/* Marked threads in user mode: theirs alone. */
+	/* This session counts marked threads in user mode only. */
 	EXPECT(try_read(session[1]) == 0);
 	EXPECT_REFUSED(try_map(session[1]), EACCES);
 }

@@ -21,7 +21,7 @@
 #define PERIOD 10007
 #define RING_PAGES 256
 #define RING_BYTES ((1 + RING_PAGES) * 4096ul)
-/* Between two turns, and before it asks once more who has been refused. */
+/* Pause between two turns, and after a refusal. */
 #define PAUSE_US 200
 #define SYSLOG_ACTION_READ_ALL 3
 
@@ -80,12 +80,12 @@ static void copy_record(const struct sampled *s, void *to, size_t size)
 }
 
 /*
- * Linux starts no counter less than 2 events before its interrupt (x86_perf_event_set_period()): a
+ * Linux starts no counter with less than 2 events to its interrupt (x86_perf_event_set_period()). A
  * program that is switched to 1 event before the end of its period is sampled 1 late.
  */
 #define LATEST 1
 
-/* Each sample tells the count after a whole number of periods, one more than the sample before. */
+/* Each sample has the count after a whole number of periods, one more than the sample before. */
 static void sampled_take(struct sampled *s, pid_t pid)
 {
 	uint64_t head = __atomic_load_n(&s->ring->data_head, __ATOMIC_ACQUIRE);
@@ -115,7 +115,10 @@ static uint64_t read_count(int fd)
 	return count;
 }
 
-/* Whatever a CPU executes in user mode, by three counters that must agree, and sampled by a fourth. */
+/*
+ * Everything that a CPU executes in user mode, counted by three counters that must agree, and
+ * sampled by a fourth.
+ */
 #define SAME_EVENTS 3
 struct cpu_events {
 	int fd[SAME_EVENTS];
@@ -129,10 +132,10 @@ static void cpu_close(struct cpu_events *c, int n)
 		close(c->fd[n]);
 }
 
-/* False: who has the counters is perfctr. */
+/* Returns false if perfctr has the counters. */
 static bool cpu_open(struct cpu_events *c, int cpu)
 {
-	/* An emulated cycle is an instruction. */
+	/* The emulated machine retires one instruction per cycle. */
 	static const struct perf_event_attr same[SAME_EVENTS] = {
 		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS },
 		{ .type = PERF_TYPE_RAW, .config = INSTRUCTIONS },
@@ -162,7 +165,7 @@ static bool cpu_open(struct cpu_events *c, int cpu)
 	return true;
 }
 
-/* The CPU has executed at least so many since the last time. */
+/* The CPU must have executed at least so many instructions since the last call. */
 static void cpu_take(struct cpu_events *c, uint64_t least)
 {
 	struct {
@@ -178,7 +181,7 @@ static void cpu_take(struct cpu_events *c, uint64_t least)
 	sampled_take(&c->sampled, -1);
 }
 
-/* Stopped, what it has counted is what it has sampled and less than a period. */
+/* Its count is that of its samples, and less than a period. */
 static void cpu_end(struct cpu_events *c)
 {
 	EXPECT(ioctl(c->sampled.fd, PERF_EVENT_IOC_DISABLE, 0) == 0);
@@ -194,7 +197,7 @@ static bool machine_open(struct cpu_events machine[CPUS])
 		if (cpu_open(&machine[cpu], cpu))
 			continue;
 		EXPECT(errno == EBUSY);
-		/* One event keeps perfctr out of all counters. */
+		/* A single event keeps perfctr out of all counters. */
 		EXPECT(cpu == 0);
 		return false;
 	}
@@ -207,7 +210,7 @@ static void machine_end(struct cpu_events machine[CPUS])
 		cpu_end(&machine[cpu]);
 }
 
-/* It executes the loop when something comes from the pipe. */
+/* The child executes the loop when it reads from the pipe. */
 static pid_t start_loop(int cpu, int *go)
 {
 	int pipe_fd[2];
@@ -231,7 +234,7 @@ static pid_t start_loop(int cpu, int *go)
 	return pid;
 }
 
-/* From its first instruction to its last. */
+/* Counts the loop from its first instruction to its last. */
 static void count_loop(int cpu)
 {
 	struct sampled s;
@@ -290,7 +293,7 @@ static void count_without_end(void)
 	_exit(0);
 }
 
-/* However much time its interrupts take, the kernel makes them no rarer. */
+/* The kernel must not make interrupts rarer, however much time they take. */
 static void keep_period(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_cpu_time_max_percent", "w");
@@ -324,7 +327,7 @@ void perf_beside_start(void)
 	EXPECT(process_fd >= 0);
 }
 
-/* "Uhhuh. NMI received for unknown reason", of an interrupt of a counter that nobody expected. */
+/* "Uhhuh. NMI received for unknown reason": a counter interrupted, and nobody expected it. */
 static bool has_unknown_nmi(void)
 {
 	static char text[1 << 20];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex where a kernel answers it: what it refuses, how it ends, where it writes. */
+/* perfex with a kernel: what it refuses, how it ends, where it writes. */
 #include "guest.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define INSTRUCTIONS_0	"0x004100c0@0"
 
-/* Files of one test, in the working directory of all of them. */
+/* Enters a directory for the files of one test. */
 static void enter_directory(void)
 {
 	char directory[] = "/tmp/perfex-XXXXXX";
@@ -41,11 +41,11 @@ static void expect_content(const char *path, const char *content)
 	ck_assert_str_eq(text, content);
 }
 
-/* Arguments in front of "touch started", which must not be executed. */
+/* Arguments before "touch started", which must not be executed. */
 static const struct {
 	const char *what;
 	const char *arguments[7];
-	const char *says;	/* what the line must name */
+	const char *says;	/* the line must name it */
 } refusals[] = {
 	{ "counter number out of range", { "-e", "0x004100c0@4" }, "4" },
 	{ "fixed counter out of range", { "-e", "0x00410000@0x40000003" }, "0x40000003" },
@@ -218,7 +218,10 @@ START_TEST(one_line_per_event_in_the_order_asked_for_with_its_ring)
 }
 END_TEST
 
-/* In the emulated machine a cycle is an instruction.  loop.S: 1,000,001 branches, no page of data. */
+/*
+ * The emulated machine retires one instruction per cycle. loop.S executes 1,000,001 branches, and
+ * has no page of data.
+ */
 START_TEST(without_an_event_the_usual_ones_are_counted_in_one_run)
 {
 	static const char *const software[] = {
@@ -234,7 +237,10 @@ START_TEST(without_an_event_the_usual_ones_are_counted_in_one_run)
 	ck_assert_uint_eq(printed_count(r.err, "instructions"), 2000004);
 	ck_assert_uint_eq(printed_count(r.err, "cycles"), 2000004);
 	ck_assert_uint_eq(printed_count(r.err, "branches"), 1000001);
-	/* The end of the loop, and what the predictor learns at its beginning, in some time slices. */
+	/*
+	 * The end of the loop is mispredicted, and so are some branches at its beginning, in some
+	 * time slices.
+	 */
 	ck_assert_uint_ge(printed_count(r.err, "branch-misses"), 1);
 	ck_assert_uint_le(printed_count(r.err, "branch-misses"), 10000);
 	ck_assert_msg(strstr(r.err, "  1.00 per cycle\n"), "%s", r.err);
@@ -251,7 +257,7 @@ START_TEST(without_an_event_the_usual_ones_are_counted_in_one_run)
 }
 END_TEST
 
-/* Fork: a process of the C library writes more than once to its stack and data. */
+/* A forked process of the C library writes more than once to its stack and data. */
 START_TEST(software_events_are_counted_beside_those_of_the_processor)
 {
 	unsigned long long both, minor, major, user;
@@ -298,7 +304,7 @@ START_TEST(the_exit_status_is_the_command_s)
 }
 END_TEST
 
-/* die.S: 2,007 instructions. */
+/* die.S executes 2,007 instructions. */
 static void expect_death(const char *name, int signal)
 {
 	char script[512], status[8];
@@ -309,7 +315,7 @@ static void expect_death(const char *name, int signal)
 		      r.status);
 	ck_assert_uint_eq(printed_count(r.err, INSTRUCTIONS_0), 2007);
 
-	/* As a shell sees it. */
+	/* The status as a shell sees it. */
 	snprintf(script, sizeof(script), "perfex -e " INSTRUCTIONS_0 " %s; echo $?", program(name));
 	snprintf(status, sizeof(status), "%d\n", 128 + signal);
 	RUN(&r, "sh", "-c", script);
@@ -351,7 +357,7 @@ START_TEST(info_names_the_machine_and_its_holder)
 }
 END_TEST
 
-/* As docs/security.md has it; the kernels of the tests know Debian's level 3. */
+/* The lines are those of docs/security.md. The kernels of the tests have Debian's level 3. */
 START_TEST(info_says_who_may_count)
 {
 	static const struct {
@@ -380,7 +386,7 @@ START_TEST(info_says_who_may_count)
 }
 END_TEST
 
-/* Programs called "info" and "run", which print something else than perfex does. */
+/* Programs called "info" and "run". Their output differs from perfex's. */
 START_TEST(the_name_of_a_subcommand_is_one_in_the_first_place_only)
 {
 	char path[1024];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex compare: two commands in turn. */
+/* perfex compare: two commands that run in turn. */
 #include "perfex_shell.h"
 
 #include <signal.h>
@@ -17,7 +17,7 @@ static void write_bytes(unsigned int n)
 	ck_assert(fclose(file) == 0);
 }
 
-/* Columns 2 to 7 of the line of an event, of CSV. */
+/* Reads columns 2 to 7 of an event's line of CSV. */
 static void read_line(const char *csv, const char *event, double column[6])
 {
 	const char *line = strstr(csv, event);
@@ -31,8 +31,9 @@ static void read_line(const char *csv, const char *event, double column[6])
 }
 
 /*
- * One file for both: A, B, B, A, A, B is bytes 0, 3 and 4 for A, and 1, 2 and 5 for B, of which each
- * has the variance 13 / 3.  t(0.95, 4) = 2.776445 times sqrt(2 * 13 / 9) is half the interval.
+ * Both commands read one file. In the order A, B, B, A, A, B, A gets bytes 0, 3 and 4, and B gets
+ * 1, 2 and 5: each has the variance 13 / 3. Half of the interval is t(0.95, 4) = 2.776445 times
+ * sqrt(2 * 13 / 9).
  */
 START_TEST(the_commands_run_in_turn_and_are_counted_exactly)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What perfex writes with --csv. */
+/* The output of perfex with --csv. */
 #ifndef PERFEX_CSV_H
 #define PERFEX_CSV_H
 
@@ -34,9 +34,9 @@ struct row {
 	char column[COLUMNS][64];
 };
 
-/* Of names without quotes; false at the end. */
+/* Names must have no quotes. Returns false at the end. */
 bool next_row(const char **text, struct row *row);
-/* The only row of its kind for the event. */
+/* Returns the only row of its kind for the event. */
 struct row find_row(const char *text, const char *kind, const char *event);
 
 static inline double real(const struct row *row, int column)

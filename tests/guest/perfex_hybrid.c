@@ -17,7 +17,7 @@ static uint64_t total(const char *name)
 	return integer(&row, COUNT);
 }
 
-/* As much was counted on each kind as there was; expected: which of them were more than nothing. */
+/* The kinds of core add up to the whole. core, atom: has this kind counted something? */
 static void expect_kinds(bool core, bool atom)
 {
 	ck_assert_uint_eq(total("tsc"), total(kinds[0]) + total(kinds[1]));

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* perfex in a process group of its own, as a shell with job control has it. */
+/* Starts perfex in a process group of its own, as a shell with job control does. */
 static pid_t start_group(const char *script)
 {
 	pid_t pid = fork();
@@ -27,7 +27,7 @@ static pid_t start_group(const char *script)
 	return pid;
 }
 
-/* Once it has executed the program. */
+/* Waits until the child has executed the program. */
 static pid_t child_of(pid_t parent, const char *name)
 {
 	for (int i = 0; i < 600; i++) {
@@ -85,7 +85,7 @@ START_TEST(an_interrupt_ends_the_repetitions_and_the_counts_are_printed)
 		      "%s", contents("err"));
 	ck_assert_uint_eq(printed_count(contents("out"), "runs"), 2);
 
-	/* A command that does not die of it ends as it likes; there is no other. */
+	/* A command that does not die of the signal ends as it likes. There is no further run. */
 	pid = start_group("exec perfex -r 1000 -o out sh -c 'trap told=1 INT; echo run >trapped; "
 			  "until [ $told ]; do sleep 0.1; done; exit 0' 2>err");
 	wait_for_lines("trapped", 1);
@@ -140,7 +140,7 @@ START_TEST(a_stopped_command_is_waited_for_and_a_killed_one_reported)
 }
 END_TEST
 
-/* As a daemon does it: the child in between is gone before the program runs. */
+/* As a daemon does it: its parent is gone before the program runs. */
 START_TEST(a_command_that_forks_twice_is_counted_with_its_daemon)
 {
 	struct run r;
@@ -151,7 +151,7 @@ START_TEST(a_command_that_forks_twice_is_counted_with_its_daemon)
 	       0);
 	daemon = strstr(contents("out"), "  loop\n");
 	ck_assert_msg(daemon, "%s", contents("out"));
-	/* The fork of the shell, until it executes the loop, is part of the process. */
+	/* The process also counts the fork of the shell, until it executes the loop. */
 	ck_assert_uint_ge(printed_count(daemon, EVENT), 2000004);
 	ck_assert(!strstr(contents("out"), "members"));
 	expect(&r,
@@ -162,7 +162,7 @@ START_TEST(a_command_that_forks_twice_is_counted_with_its_daemon)
 }
 END_TEST
 
-/* asm/chain.S has the counts: the command itself executes 5 instructions. */
+/* asm/chain.S explains the count: the command itself executes 5 instructions. */
 #define CHAIN 2000115ull
 
 START_TEST(orphans_are_waited_for_where_it_is_asked)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex for a long time, on a machine whose time leaps while it sleeps. */
+/* perfex over a long time, on a machine whose clock leaps while it sleeps. */
 #include "guest.h"
 #include "perfex_shell.h"
 
@@ -13,7 +13,7 @@
 
 #define EVENT "0x004100c0@0"
 
-/* What /proc says, in kB. */
+/* A value of /proc/PID/status, in kB. */
 static unsigned long memory_of(pid_t pid, const char *what)
 {
 	char path[64], line[128];
@@ -52,7 +52,7 @@ static void wait_for_lines(pid_t pid, const char *path, unsigned int n)
 	}
 }
 
-/* One line in 8.64 s is 10,000 a day; more days when the machine has been kept waiting. */
+/* One line in 8.64 s is 10,000 a day. If the machine has been kept waiting, more days pass. */
 START_TEST(ten_thousand_intervals_do_not_grow_in_memory)
 {
 	unsigned long resident, data;
@@ -77,7 +77,10 @@ START_TEST(ten_thousand_intervals_do_not_grow_in_memory)
 }
 END_TEST
 
-/* Whether low <= truth <= high, of the line of the event: mean, half of the interval, .. */
+/*
+ * Is the truth within the interval of the event's line? The line begins with the mean and half of
+ * the interval.
+ */
 static bool covers(const char *text, double truth)
 {
 	const char *line = strstr(text, EVENT " ");
@@ -87,7 +90,7 @@ static bool covers(const char *text, double truth)
 	return mean - half <= truth && truth <= mean + half;
 }
 
-/* About normally distributed: the sum of 12 numbers from 0 to 19, whose mean is 114. */
+/* About normally distributed: the sum of 12 numbers from 0 to 19. Its mean is 114. */
 static unsigned char noise_byte(void)
 {
 	int sum = 0;
@@ -97,7 +100,10 @@ static unsigned char noise_byte(void)
 	return (unsigned char)sum;
 }
 
-/* With this seed; of 95 % intervals fewer than 88 or 100 of 100 are seen once in 130 seeds. */
+/*
+ * With this seed. Fewer than 88, or all, of 100 intervals of 95 % cover the truth once in 130
+ * seeds.
+ */
 START_TEST(intervals_cover_the_truth_of_a_noisy_program)
 {
 	enum { SESSIONS = 100, REPETITIONS = 5 };
@@ -125,9 +131,9 @@ START_TEST(intervals_cover_the_truth_of_a_noisy_program)
 END_TEST
 
 /*
- * Of asm/hot.S's 94 instructions of a pass 65 are hot's and 25 warm's.  A pass is much shorter than
- * a period, so that samples are independent: intervals of 95 % have the truth in 95 of 100 runs give
- * or take 2.2, and in fewer than 88 once in 700 times.
+ * A pass of asm/hot.S has 94 instructions: 65 in hot, 25 in warm. It is much shorter than a period,
+ * so that samples are independent. Intervals of 95 % contain the truth in 95 of 100 runs, give or
+ * take 2.2, and in fewer than 88 runs once in 700 times.
  */
 START_TEST(intervals_of_samples_have_the_true_share_in_95_per_cent_of_the_runs)
 {
@@ -149,7 +155,7 @@ START_TEST(intervals_of_samples_have_the_true_share_in_95_per_cent_of_the_runs)
 }
 END_TEST
 
-/* How far hot's share is from 75 %, in standard deviations of independent samples. */
+/* The distance of hot's share from 75 %, in standard deviations of independent samples. */
 static double error_of_rounds(unsigned int passes, const char *options)
 {
 	unsigned int hot, all;
@@ -169,8 +175,8 @@ static double error_of_rounds(unsigned int passes, const char *options)
 }
 
 /*
- * Rounds of asm/rounds.S that few periods are nearly as long as, or few of which are as long as a
- * period: 1/4, 1/3, 1/2, 2/3, 1, 3/2, 2, 3, 4, 5 and 6 periods.
+ * Rounds of asm/rounds.S with a length near a simple fraction or multiple of the period: 1/4, 1/3,
+ * 1/2, 2/3, 1, 3/2, 2, 3, 4, 5 and 6 periods.
  */
 START_TEST(shares_are_right_of_a_program_in_step_with_the_period)
 {
@@ -183,7 +189,7 @@ START_TEST(shares_are_right_of_a_program_in_step_with_the_period)
 		in_step += error_of_rounds(passes[i], "--jitter=0 --seed=1") > 4;
 		ck_assert_msg(error_of_rounds(passes[i], "--seed=1") < 4, "%u passes", passes[i]);
 	}
-	/* Else this program tests nothing. */
+	/* Otherwise this program tests nothing. */
 	ck_assert_uint_ge(in_step, 3);
 }
 END_TEST

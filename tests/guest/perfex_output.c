@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex run: where the counts go, and what becomes of them if they cannot. */
+/* perfex run: where the counts are written, and what happens if they cannot be written. */
 #include "perfex_shell.h"
 
 #include <stdio.h>
@@ -53,12 +53,12 @@ START_TEST(a_full_device_loses_neither_the_counts_nor_the_file)
 	ck_assert_uint_eq(lines(r.err, "perfex: cannot write '/dev/full': No space left"), 1);
 	ck_assert_uint_eq(printed_count(r.err, EVENT), 2000004);
 
-	/* Said once; the command goes on to its end. */
+	/* perfex reports it once. The command runs to its end. */
 	expect(&r, "perfex -o /dev/full -I 20 -e " EVENT " $LONG", EXITED(125));
 	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
 	ck_assert_uint_eq(printed_count(r.err, EVENT), LOOP_INSTRUCTIONS(LONG_LOOP));
 
-	/* 4096 bytes, 4090 of them taken: half a line would fit. */
+	/* Of 4096 bytes, 4090 are used: half a line would fit. */
 	ck_assert_int_eq(mkdir("small", 0755), 0);
 	ck_assert_int_eq(mount("none", "small", "tmpfs", 0, "size=4096"), 0);
 	expect(&r,
@@ -83,7 +83,7 @@ START_TEST(a_closed_pipe_loses_no_counts_and_kills_nobody)
 	       0);
 	ck_assert_str_eq(contents("status"), "125\n");
 	ck_assert_uint_eq(printed_count(r.err, EVENT), 2000004);
-	/* The command's own broken pipe is its own affair: it dies of it, as without perfex. */
+	/* The command's own broken pipe kills it, as it does without perfex. */
 	expect(&r, "perfex -o out -e " EVENT " yes | head -n 1 >/dev/null", 0);
 	ck_assert_uint_gt(printed_count(contents("out"), EVENT), 0);
 	expect(&r, "{ perfex -o out yes; echo $? >status; } | head -n 1 >/dev/null", 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex record and perfex samples: asm/hot.S, whose instructions are counted by hand. */
+/* perfex record and perfex samples, with asm/hot.S: its instructions are counted by hand. */
 #include "perfex_shell.h"
 
 #include <math.h>
@@ -11,12 +11,15 @@
 #define HOT_PASSES 20000
 #define HOT_INSTRUCTIONS (94 * (uint64_t)HOT_PASSES + 4)
 /*
- * A prime that shares no factor with a pass: samples go around all of its 94 instructions.
- * How many interrupts there may be depends on the host's speed: periods that are told late are in no function.
+ * A prime that shares no factor with a pass: samples go around all of its 94 instructions. The
+ * number of interrupts depends on the speed of the host: late periods belong to no function.
  */
 #define PERIOD 10007
 
-/* The number in the column, from 0, of the row of CSV that has all of the words; 0 if none has. */
+/*
+ * The number in the column (counted from 0) of the first row of CSV that has all of the words, or
+ * 0.
+ */
 static uint64_t cell(const char *csv, int column, const char *words[])
 {
 	for (const char *line = csv; line && *line; line = strchr(line, '\n')) {
@@ -39,7 +42,7 @@ static uint64_t cell(const char *csv, int column, const char *words[])
 #define CELL(csv, column, ...) cell(csv, column, (const char *[]){ __VA_ARGS__, NULL })
 enum { SAMPLES = 1, EVENTS_OF = 2 };
 
-/* Of n samples, those that hit a part of 94 instructions: within 4 standard deviations. */
+/* The hits of a part of the 94 instructions, of n samples, are within 4 standard deviations. */
 static void expect_part(uint64_t hits, uint64_t n, double part)
 {
 	double share = part / 94, deviation = sqrt((double)n * share * (1 - share));
@@ -66,7 +69,10 @@ START_TEST(totals_are_exact_and_all_periods_are_accounted_for)
 	late = CELL(r.out, EVENTS_OF, "(late)");
 	lost = CELL(r.out, EVENTS_OF, "(lost)");
 	ck_assert_uint_eq(lost, 0);
-	/* Where the first period ends, and the sample of each, is random: one more may be there. */
+	/*
+	 * The end of the first period, and the sample in each period, are random: there may be one
+	 * more.
+	 */
 	ck_assert_uint_ge((placed + late) / PERIOD + 1, HOT_INSTRUCTIONS / PERIOD);
 	ck_assert_uint_le((placed + late) / PERIOD, HOT_INSTRUCTIONS / PERIOD + 1);
 	ck_assert_uint_eq((placed + late) % PERIOD, 0);
@@ -87,7 +93,7 @@ START_TEST(events_are_those_of_the_functions_and_lines_that_have_them)
 	expect_part(CELL(r.out, SAMPLES, ",hot\r"), n, 65);
 	expect_part(CELL(r.out, SAMPLES, ",warm"), n, 25);
 	expect_part(CELL(r.out, SAMPLES, ",_start"), n, 4);
-	/* dec and jnz of each loop. */
+	/* The dec and the jnz of each loop. */
 	expect(&r, "perfex samples --csv --by=function,line file", 0);
 	expect_part(CELL(r.out, SAMPLES, ",hot,", "hot.S:17"), n, 30);
 	expect_part(CELL(r.out, SAMPLES, ",hot,", "hot.S:18"), n, 30);
@@ -113,7 +119,7 @@ START_TEST(callers_are_those_of_the_frames)
 	expect(&r, "perfex samples --folded", 0);
 	with = stack_events(r.out, "hot;_start;hot ");
 	without = stack_events(r.out, "hot;hot ");
-	/* Of 65 instructions of hot all but push, mov and ret have a frame: 95 %. */
+	/* Of the 65 instructions of hot, all but push, mov and ret have a frame: 95 %. */
 	ck_assert_msg(with > 4 * without, "%s", r.out);
 	expect(&r, "perfex samples --flame -o flame.html && head -c 15 flame.html", 0);
 	ck_assert_str_eq(r.out, "<!DOCTYPE html>");
@@ -133,7 +139,7 @@ START_TEST(each_program_of_a_tree_has_its_events)
 	loop = CELL(r.out, EVENTS_OF, ",loop,", "/loop\r");
 	ck_assert_msg(hot <= HOT_INSTRUCTIONS + PERIOD && hot > 0, "%s", r.out);
 	ck_assert_msg(loop <= 2000004 + PERIOD && loop > 0, "%s", r.out);
-	/* One process executes both: what is at an address changes with it. */
+	/* One process executes both programs: an address belongs to the program of that moment. */
 	expect(&r, "perfex record -c 10007 $EXEC $HOT", 0);
 	expect(&r, "perfex samples --csv --by=object,function", 0);
 	ck_assert_uint_gt(CELL(r.out, EVENTS_OF, "/hot,hot\r"), 0);
@@ -141,7 +147,10 @@ START_TEST(each_program_of_a_tree_has_its_events)
 }
 END_TEST
 
-/* Those of the file are the kernel's, and each sample is in the one that begins last before it. */
+/*
+ * The functions in the file are the kernel's. Each sample belongs to the last one that begins
+ * before it.
+ */
 START_TEST(functions_of_the_kernel_are_those_of_kallsyms)
 {
 	struct run r;
@@ -153,9 +162,9 @@ START_TEST(functions_of_the_kernel_are_those_of_kallsyms)
 	       "grep ' [tTwW] ' /proc/kallsyms | sed 's/ . / /; s/\t.*//' | sort >all; "
 	       "join -v1 -t% named all; wc -l <named",
 	       0);
-	/* join prints those that kallsyms has not. */
+	/* join prints the names that kallsyms does not have. */
 	ck_assert_uint_gt(strtoull(r.out, NULL, 10), 20);
-	/* In the order of addresses, samples behind names of the same. */
+	/* Sorted by address, with samples after names of the same address. */
 	expect(&r,
 	       "awk '$1 == \"sample\" && $7 % 2 { print $12, \"~\" }' perfex.samples | sort - all | "
 	       "awk '$2 == \"~\" { print start } { start = $2 == \"~\" ? start : $1 }' | sort -u >wanted; "
@@ -215,7 +224,7 @@ START_TEST(what_cannot_be_is_refused_before_the_command_runs)
 	expect(&r, "perfex record -e page-faults -c 2 -o x touch started", EXITED(125));
 	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
 	ck_assert_int_lt(access("started", F_OK), 0);
-	/* One of its own is written over. */
+	/* perfex overwrites a file of its own. */
 	expect(&r, "perfex record -o x true && perfex record -o x true", 0);
 	expect(&r, "perfex record -o x ./missing", EXITED(127));
 	expect(&r, "perfex samples x", 0);
@@ -248,7 +257,7 @@ START_TEST(what_ends_the_command_ends_the_recording)
 }
 END_TEST
 
-/* Interrupts would take nearly all of the time, and may take a quarter. */
+/* Interrupts would take nearly all of the time, but may take only a quarter of it. */
 START_TEST(many_late_periods_are_told)
 {
 	struct run r;
@@ -259,7 +268,7 @@ START_TEST(many_late_periods_are_told)
 				"were found late, with one behind them: no function has them"),
 			  1);
 	expect(&r, "perfex samples --csv --by=thread", 0);
-	/* All of them are of the one thread. */
+	/* All late periods belong to the only thread. */
 	ck_assert_uint_eq(CELL(r.out, EVENTS_OF, "(late)"), 0);
 	ck_assert_uint_ge(CELL(r.out, EVENTS_OF, ",loop,"), 2000000 - 50);
 	ck_assert_uint_le(CELL(r.out, EVENTS_OF, ",loop,"), 2000004 + 50);
@@ -286,7 +295,7 @@ START_TEST(an_ordinary_user_records_its_own)
 }
 END_TEST
 
-/* As on a machine that may have many more CPUs than it has. */
+/* As on a machine that may have many more CPUs than are there. */
 START_TEST(who_may_have_little_memory_records_with_little_room)
 {
 	enter_directory();

@@ -17,8 +17,9 @@ static void write_bytes(const char *path, const unsigned char *bytes, size_t n)
 }
 
 /*
- * Bytes 0 to 4: 1015, 2018, .. 5027.  Mean 3021, standard deviation 1003 * sqrt(2.5) = 1585.88,
- * half of the interval t * s / sqrt(5) with t = 2.776 (95 %, 4 degrees of freedom) or 4.604 (99 %).
+ * Bytes 0 to 4 give 1015, 2018, .. 5027: mean 3021, standard deviation 1003 * sqrt(2.5) = 1585.88.
+ * Half of the interval is t * s / sqrt(5), with t = 2.776 (95 %, 4 degrees of freedom) or 4.604 (99
+ * %).
  */
 START_TEST(repetitions_have_mean_interval_deviation_and_extremes)
 {
@@ -67,7 +68,7 @@ START_TEST(a_failed_repetition_is_the_last_and_the_counts_before_are_kept)
 	ck_assert_uint_eq(integer(&row, RUNS), 2);
 	ck_assert_double_eq(real(&row, MEAN), NOISE(2));
 
-	/* There is nothing but what the failed run has counted. */
+	/* There are only the counts of the failed run. */
 	expect(&r, "perfex -r 5 -o out --csv -e " EVENT " $NOISE 3</dev/null", EXITED(1));
 	row = find_row(contents("out"), "total", EVENT);
 	ck_assert_uint_eq(integer(&row, COUNT), 10);
@@ -80,7 +81,7 @@ START_TEST(a_failed_repetition_is_the_last_and_the_counts_before_are_kept)
 }
 END_TEST
 
-/* Register values that fit general counters alone, of which there are four. */
+/* Register values that only fit general counters, of which there are four. */
 START_TEST(forty_events_take_ten_runs_and_are_all_exact)
 {
 	char script[2048] = "perfex -o out --csv --passes=auto";
@@ -113,7 +114,7 @@ START_TEST(forty_events_take_ten_runs_and_are_all_exact)
 }
 END_TEST
 
-/* In kernel mode the program itself is not counted, in both modes the sum is. */
+/* Kernel mode excludes the program itself. Both modes together are the sum. */
 START_TEST(names_are_counted_in_the_modes_that_are_asked_for)
 {
 	struct run r;
@@ -214,7 +215,7 @@ START_TEST(each_run_reads_the_same_input)
 				"is a pipe, which only the first could read: redirect it from a "
 				"file or from /dev/null\n");
 	ck_assert_int_lt(access("started", F_OK), 0);
-	/* Who writes through the same open file shall not write over what is there. */
+	/* A command that writes through the same open file must not overwrite what is there. */
 	expect(&r, "perfex -o out -r 3 sh -c 'echo x >&0' 0>written; cat written", 0);
 	ck_assert_str_eq(r.out, "x\nx\nx\n");
 	expect(&r, "perfex -r 2 touch started <>written", EXITED(125));
@@ -241,7 +242,7 @@ START_TEST(a_rank_of_an_mpi_program_is_run_once)
 	ck_assert_int_lt(access("started", F_OK), 0);
 	expect(&r, "PMI_RANK=3 perfex -o out echo x", 0);
 	ck_assert_str_eq(r.out, "x\n");
-	/* Empty is no rank. */
+	/* An empty variable is no rank. */
 	expect(&r, "PMI_RANK= perfex -o out -r 2 echo x </dev/null", 0);
 	ck_assert_str_eq(r.out, "x\nx\n");
 }
@@ -353,7 +354,7 @@ START_TEST(what_was_not_counted_once_is_not_repeated)
 	struct run r;
 
 	enter_directory();
-	/* As of one run that nobody asked to repeat. */
+	/* Reported like a single run that nobody asked to repeat. */
 	expect(&r, "perfex -r 2 --delay=60000 -e " EVENT " true </dev/null", 0);
 	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
 	ck_assert_uint_eq(lines(r.err, "run 1 ended within the delay of 60000 ms: nothing was "),
@@ -362,7 +363,7 @@ START_TEST(what_was_not_counted_once_is_not_repeated)
 	expect(&r, "perfex --warmup=2 -e " EVENT " sh -c 'trap : TERM; kill -TERM $PPID' </dev/null", 0);
 	ck_assert_str_eq(r.err, "perfex: a signal ended the counting after warm-up 1; nothing was "
 				"counted\n");
-	/* Of a process there is no command to run again. */
+	/* For a process there is no command to run again. */
 	expect(&r, "perfex -p $$ " TWICE, EXITED(125));
 	ck_assert_msg(strstr(r.err, ": leave some out, or let the process be counted 2 times, each "
 				    "for the time of --timeout=MS, by --passes=auto ("),
@@ -370,13 +371,16 @@ START_TEST(what_was_not_counted_once_is_not_repeated)
 }
 END_TEST
 
-/* The tabs and widths of perfctr 2.6, behind the time stamp's line. */
+/* The tabs and widths of perfctr 2.6, after the line of the time stamp. */
 #define TSC_2_6 "tsc\t\t\t\t"
 #define LOOP_2_6                                                                                   \
 	"event 0x004100C0@0\t\t            2000004\n"                                              \
 	"event 0x004100C4@1\t\t            1000001\n"
 
-/* What is written, and taken, as perfctr 2.6 did; warning: in front of it. */
+/*
+ * Commands that are understood as perfctr 2.6 understood them, with its output. warning: in front
+ * of that.
+ */
 static const struct {
 	const char *command, *warning;
 } old_commands[] = {
@@ -409,7 +413,7 @@ START_TEST(a_command_line_of_2_6_gives_what_2_6_gave)
 		ck_assert_uint_eq(strcspn(out, "\n"), strlen(TSC_2_6) + 19);
 		ck_assert_str_eq(out + strcspn(out, "\n") + 1, LOOP_2_6);
 	}
-	/* It counted nothing by itself. */
+	/* perfctr 2.6 counted no event by itself. */
 	expect(&r, "perfex --format=2.6 true", 0);
 	ck_assert_uint_eq(strcspn(r.err, "\n") + 1, strlen(r.err));
 	expect(&r, "perfex --format=2.6 -e page-faults true", EXITED(125));

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What is on a terminal comes back from its other side; there input is typed after the line "ready". */
+/* Returns what the script has written to a terminal. Types the input after the line "ready". */
 static const char *on_terminal(const char *script, const char *input, int *status)
 {
 	static char text[16384];
@@ -38,8 +38,8 @@ static const char *on_terminal(const char *script, const char *input, int *statu
 	}
 	close(slave);
 	/*
-	 * EIO: the last process that had the other side has closed it.  Linux looks for bytes first and
-	 * for the end then: another read returns what was written between these two looks.
+	 * EIO: the last process that had the other side has closed it. Linux looks for bytes first,
+	 * and then for the end: another read returns what was written between these two looks.
 	 */
 	for (int ends = 0; ends < 2;) {
 		n = read(master, text + length, sizeof(text) - 1 - length);
@@ -69,7 +69,7 @@ START_TEST(a_terminal_gets_colours_and_a_bar_unless_it_does_not_want_them)
 	text = on_terminal("exec perfex -r 2 -e " EVENT " $LOOP", NULL, &status);
 	ck_assert_int_eq(status, 0);
 	ck_assert_msg(strstr(text, "\033[1m") && strstr(text, "2000004.00\033[0m"), "%s", text);
-	/* On a line of its own, behind what stood in the line before. */
+	/* On a line of its own, after the former contents of the line. */
 	ck_assert_msg(strstr(text, "\r\033[K[..............................] run 1 of 2\r\n"), "%s",
 		      text);
 	text = on_terminal("NO_COLOR=1 exec perfex -e " EVENT " $LOOP", NULL, &status);

@@ -32,7 +32,7 @@ START_TEST(intervals_add_up_to_the_sum)
 }
 END_TEST
 
-/* The command ends when it has seen some of them, in both formats. */
+/* The command ends when it has seen some intervals, in both formats. */
 START_TEST(intervals_follow_each_other_until_the_command_ends)
 {
 	struct run r;
@@ -60,7 +60,7 @@ START_TEST(a_time_limit_ends_the_command_and_is_no_failure)
 	expect(&r, "perfex --timeout=300 -e " EVENT " $HUGE", 0);
 	ck_assert_uint_gt(printed_count(r.err, EVENT), 0);
 	ck_assert_uint_lt(printed_count(r.err, EVENT), LOOP_INSTRUCTIONS(HUGE_LOOP));
-	/* What it does with the signal is its own business. */
+	/* The command decides what it does with the signal. */
 	expect(&r, "perfex --timeout=300 sh -c 'trap \"exit 3\" TERM; while :; do :; done'",
 	       EXITED(3));
 }
@@ -85,7 +85,7 @@ START_TEST(a_delay_leaves_out_what_comes_before)
 	enter_directory();
 	expect(&r, "{ sleep 1; printf '\\000'; } | perfex --delay=300 -e " EVENT " $NOISE 3<&0", 0);
 	ck_assert_uint_eq(printed_count(r.err, EVENT), NOISE_READ);
-	/* What is created before is counted too, from then on. */
+	/* Processes that were created before the end of the delay are counted from then on. */
 	expect(&r,
 	       "perfex --delay=500 -e " EVENT " --per-process -o out sh -c '"
 	       "{ sleep 1; printf \"\\\\000\"; } | $NOISE 3<&0'",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events with a period: how many are over is the count divided by the period, for every thread,
- * whatever becomes of the interrupts: it runs where they come at once and where they are late.
+ * Events with a period. For every thread the number of ended periods is the count divided by the
+ * period, whatever happens to the interrupts. The suite runs where interrupts come at once, and
+ * where they are late.
  */
 #include "period.h"
 
@@ -78,7 +79,7 @@ static struct perfctr_periods finish(struct counted *c, struct perfctr_counts *c
 	return periods;
 }
 
-/* Of the n events of one whose counts are known: each has the periods that it must have. */
+/* The program has n events whose counts are known: each event has the periods that it must have. */
 static struct perfctr_periods expect_periods(struct counted *c, uint64_t period,
 					     const uint64_t *expected, uint32_t n)
 {
@@ -121,7 +122,7 @@ static void count_loop(const char *name, uint32_t iterations, uint64_t period)
 		      period, expected);
 }
 
-/* To the last instruction, and one beyond it: 2,004 and 2,000,004 of them. */
+/* Up to the last instruction and one beyond it: the programs execute 2,004 and 2,000,004. */
 static const uint64_t short_periods[] = { 1, 2, 3, 7, 31, 101, 1001, 2003, 2004, 2005 };
 static const uint64_t long_periods[] = { 1009,	  100003,   1000003,	2000004,
 					 2000005, 1u << 31, 1ull << 47, INT64_MAX };
@@ -135,7 +136,10 @@ START_TEST(every_thread_has_as_many_periods_as_its_count_holds)
 }
 END_TEST
 
-/* Moved and put off, beside others on the same counters with other periods and with none. */
+/*
+ * The programs are moved and preempted, beside others on the same counters with other periods or
+ * none.
+ */
 START_TEST(switches_and_moves_lose_no_period)
 {
 	static const uint64_t periods[] = { 997, 100003, 0, 31013 };
@@ -164,7 +168,7 @@ START_TEST(switches_and_moves_lose_no_period)
 }
 END_TEST
 
-/* The kernel's instructions of the interrupts are counted as well. */
+/* The kernel instructions of the interrupts are counted, too. */
 START_TEST(kernel_mode_has_periods_too)
 {
 	struct counted c = begin(ANY_CPU, "loop",
@@ -175,7 +179,7 @@ START_TEST(kernel_mode_has_periods_too)
 	struct perfctr_periods told = finish(&c, &counts);
 
 	ck_assert_uint_gt(counts.counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
-	/* Without one enable for all they are not stopped with one instruction. */
+	/* Without a common enable, the counters do not stop with the same instruction. */
 	if (pmu_info().features & PERFCTR_FEATURE_GLOBAL_ENABLE)
 		ck_assert_uint_eq(counts.counter[0],
 				  LOOP_INSTRUCTIONS(SHORT_LOOP) + counts.counter[1]);
@@ -216,7 +220,7 @@ START_TEST(a_thread_that_leaves_before_its_interrupt_keeps_its_counts)
 }
 END_TEST
 
-/* Each member counts for itself, and so do its periods: the sums are those of the members. */
+/* Each member has its own counts and periods. The sums are those of all members. */
 START_TEST(members_have_their_own_periods)
 {
 	struct perfctr_control control = with_period(tree_control(PERFCTR_CONTROL_RECORD), 1009);
@@ -239,7 +243,7 @@ START_TEST(members_have_their_own_periods)
 	own = periods_of(fd, PERFCTR_SCOPE_SELF).over[0];
 	ck_assert_uint_gt(own, 0);
 	ck_assert_uint_ge(periods_of(fd, PERFCTR_SCOPE_TREE).over[0], expected + own);
-	/* Another control begins anew. */
+	/* Another control begins at 0. */
 	set_control(fd, with_period(tree_control(0), INT64_MAX));
 	ck_assert_uint_eq(periods_of(fd, PERFCTR_SCOPE_TREE).over[0], 0);
 	close(fd);
@@ -266,13 +270,13 @@ static uint64_t read_msr(uint32_t msr)
 	return value;
 }
 
-/* General counter 1, in all its 48 bits. */
+/* The register of general counter 1 with all its 48 bits. */
 static uint32_t counter_1(void)
 {
 	return pmu_info().pmu == PERFCTR_PMU_AMD ? 0xc0010203 : 0x4c2;
 }
 
-/* It is not preset, and so must be set back before it wraps as any other. */
+/* Counter 1 is not preset. Like any other, it must be set back before it wraps. */
 START_TEST(a_counter_beside_one_with_a_period_does_not_wrap)
 {
 	struct perfctr_control control =
@@ -283,7 +287,7 @@ START_TEST(a_counter_beside_one_with_a_period_does_not_wrap)
 	pin(0, 0);
 	control.event[0].period = 100003;
 	set_control(fd, control);
-	/* It has counted for days. */
+	/* As if the counter had counted for days. */
 	write_msr(counter_1(), (1ull << 48) - 1000000);
 	before = context_read(fd);
 	spin(5000000);
@@ -295,7 +299,7 @@ START_TEST(a_counter_beside_one_with_a_period_does_not_wrap)
 }
 END_TEST
 
-/* It looks like one that has overflowed. */
+/* A cleared counter looks like one that has overflowed. */
 START_TEST(a_counter_that_somebody_clears_ends_no_period)
 {
 	struct counted c =
@@ -316,7 +320,7 @@ START_TEST(a_counter_that_somebody_clears_ends_no_period)
 }
 END_TEST
 
-/* Another thread's, which runs on another CPU. */
+/* The other thread runs on another CPU. */
 START_TEST(a_read_from_afar_finds_periods_and_disturbs_none)
 {
 	struct counted c = begin(1, "loop-long",
@@ -348,7 +352,10 @@ START_TEST(periods_stay_while_the_cpu_goes_and_comes)
 }
 END_TEST
 
-/* Programs of before read the sums of the last switch, tick or interrupt, and do not wait for more. */
+/*
+ * Older programs read the sums of the last switch, tick or interrupt, and do not wait for newer
+ * ones.
+ */
 START_TEST(a_thread_does_not_read_such_counters_itself)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
@@ -390,7 +397,7 @@ START_TEST(periods_are_told_as_they_were_set)
 	set_control(fd, control);
 	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_GET_CONTROL, &told), 0);
 	ck_assert_mem_eq(&told, &control, sizeof(told));
-	/* Who has no right to change it is told them as well. */
+	/* A descriptor that may not change the control can read it, too. */
 	other = context_open(0, 0);
 	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_GET_CONTROL, &told), 0);
 	ck_assert_mem_eq(&told, &control, sizeof(told));
@@ -421,7 +428,7 @@ START_TEST(periods_that_cannot_be_are_refused)
 }
 END_TEST
 
-/* More interrupts than a tick may have are put off: nothing is lost, and others get the CPU. */
+/* Interrupts beyond the limit of a tick are put off. No period is lost, and others get the CPU. */
 START_TEST(a_storm_is_counted_and_bounded)
 {
 	const uint64_t expected = LOOP_INSTRUCTIONS(SHORT_LOOP);
@@ -429,13 +436,13 @@ START_TEST(a_storm_is_counted_and_bounded)
 
 	limit_interrupts("2", "25");
 	c = begin(0, "loop", with_period(control_of(EVENTS({ 0, USER(INSTRUCTIONS) })), 1));
-	/* Without a bound each second or third is told in time. */
+	/* Without a limit every second or third period is reported in time. */
 	ck_assert_uint_gt(expect_periods(&c, 1, &expected, 1).late, expected - expected / 100);
 	restore_limits();
 }
 END_TEST
 
-/* Each interrupt's own instructions begin the next period: the program gets on all the same. */
+/* The instructions of each interrupt begin the next period. The program gets on all the same. */
 START_TEST(a_storm_of_the_kernel_s_own_leaves_time_for_the_program)
 {
 	struct counted c = begin(0, "loop-tiny",
@@ -449,8 +456,9 @@ START_TEST(a_storm_of_the_kernel_s_own_leaves_time_for_the_program)
 END_TEST
 
 /*
- * What the interrupts execute overflows at once, as where one takes longer than it may: the vector
- * comes before the timer's, and another CPU counts the time. Here they may take all of it.
+ * The instructions of an interrupt end the next period at once, as where an interrupt takes longer
+ * than it may. Its vector precedes the timer's, and another CPU counts the time. Here interrupts
+ * may take all of it.
  */
 START_TEST(a_storm_of_the_kernel_s_own_leaves_the_cpu_its_tick)
 {
@@ -474,7 +482,7 @@ START_TEST(a_storm_of_the_kernel_s_own_leaves_the_cpu_its_tick)
 }
 END_TEST
 
-/* perf_events samples the caller's user instructions. */
+/* Opens an event of perf_events that samples the caller's user instructions. */
 static int sample(uint64_t period)
 {
 	struct perf_event_attr attr = {
@@ -488,7 +496,7 @@ static int sample(uint64_t period)
 	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 }
 
-/* The NMI that perf_events expects is its own again. So few samples it does not throttle. */
+/* The NMI is perf_events' own again. perf_events does not throttle so few samples. */
 START_TEST(perf_events_gets_its_interrupt_back)
 {
 	uint64_t before;
@@ -514,7 +522,7 @@ END_TEST
 #define LVT_MODE 0x10700u
 #define LVT_NMI 0x00400u
 
-/* Of CPU 0, on which the test runs. */
+/* Of CPU 0, where the test runs. */
 static uint32_t read_lvtpc(void)
 {
 	const volatile uint32_t *apic;
@@ -533,7 +541,7 @@ static uint32_t read_lvtpc(void)
 	return value;
 }
 
-/* Interrupts of others come by it while nobody has a period. */
+/* While nobody has a period, interrupts of others come by this entry. */
 START_TEST(who_counts_without_periods_has_not_the_interrupt)
 {
 	struct counted holder =
@@ -554,7 +562,7 @@ START_TEST(who_counts_without_periods_has_not_the_interrupt)
 }
 END_TEST
 
-/* Of the lowest priority: busy threads of its CPU keep it from running for long. */
+/* A process of the lowest priority: busy threads of its CPU keep it from running for long. */
 static pid_t idle_starter_start(void)
 {
 	struct perfctr_control control =
@@ -606,7 +614,7 @@ START_TEST(who_waits_for_the_last_interrupt_of_a_period_keeps_nobody_waiting)
 }
 END_TEST
 
-/* Whose interrupts come all the time: what is given back is theirs, too. */
+/* The interrupts of the other program come all the time, and go on after the stop. */
 START_TEST(a_stop_waits_for_no_interrupt_of_others)
 {
 	struct perfctr_control control =

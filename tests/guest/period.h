@@ -6,8 +6,9 @@
 #include "guest.h"
 
 /*
- * As many interrupts as there are, and the limits that are there at first.  A busy host makes each
- * take long: then they are put off to the next tick, which says nothing of the driver.
+ * allow_interrupts() lifts the limits of interrupts, restore_limits() sets the default limits. On a
+ * busy host each interrupt takes long. With limits, interrupts would be put off to the next tick,
+ * which says nothing about the driver.
  */
 void allow_interrupts(void);
 void restore_limits(void);
@@ -17,11 +18,11 @@ void restore_limits(void);
 struct perfctr_control with_period(struct perfctr_control control, uint64_t period);
 void set_control(int fd, struct perfctr_control control);
 struct perfctr_periods periods_of(int fd, uint32_t scope);
-uint32_t branches(void);	/* AMD's have another code */
+uint32_t branches(void);	/* the event has another code on AMD */
 
 /*
- * A program that counts so much of the control's events, all with the period: its periods, after
- * they and the counts have been found right.
+ * Runs a program that counts this much of the control's events, all with the period. Checks its
+ * counts and periods, and returns the periods.
  */
 struct perfctr_periods count_periods(const char *name, struct perfctr_control control,
 				     uint64_t period, const uint64_t *expected);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Periods where time stands still while the kernel interrupts: none of them is late. */
+/* Time stands still while the kernel handles an interrupt, so that no period is late. */
 #include "period.h"
 
 #include <sys/ioctl.h>
@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 /*
- * Alone: an interrupt of another event would leave a distance that is too short for a counter. The
- * last branch, and of some periods the last event, is the system call with which the program ends.
+ * One event alone: the interrupt of another event would leave a distance that is too short for a
+ * counter. The last branch, and of some periods the last event, is the system call that ends the
+ * program.
  */
 static void expect_prompt(const char *name, uint64_t evntsel, uint64_t period, uint64_t expected)
 {
@@ -47,7 +48,7 @@ static double microseconds(clockid_t clock)
 	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-/* What the machine's last context with a period takes to be stopped. */
+/* The time that it takes to stop the machine's last context with a period. */
 static struct duration duration_of_stop(uint64_t period)
 {
 	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
@@ -67,7 +68,10 @@ static struct duration duration_of_stop(uint64_t period)
 
 #define LATEST_INTERRUPT 50 /* microseconds */
 
-/* It sleeps: a user who starts and stops in a loop would keep the CPU from everybody. */
+/*
+ * The stop sleeps: otherwise a user who starts and stops in a loop would keep the CPU from
+ * everybody.
+ */
 static void expect_that_a_stop_waits(void)
 {
 	struct duration duration;
@@ -75,7 +79,7 @@ static void expect_that_a_stop_waits(void)
 	duration_of_stop(1000000000);
 	duration = duration_of_stop(1000000000);
 	ck_assert_double_lt(duration.all, LATEST_INTERRUPT / 2.0);
-	/* Less what comes between the overflow and the call. */
+	/* The time between the overflow and the call is over already. */
 	duration = duration_of_stop(1009);
 	ck_assert_double_gt(duration.all, LATEST_INTERRUPT * 0.9);
 	ck_assert_double_lt(duration.on_cpu, LATEST_INTERRUPT / 2.0);
@@ -87,7 +91,7 @@ START_TEST(a_stop_sleeps_50_microseconds_for_an_interrupt_after_an_overflow_alon
 	int fd;
 
 	expect_that_a_stop_waits();
-	/* Who counts without periods keeps the counters. */
+	/* The other context counts without periods, and keeps the counters. */
 	fd = context_open(other, PERFCTR_OPEN_CREATE);
 	context_control(fd, EVENTS({ 1, USER(BRANCHES) }));
 	expect_that_a_stop_waits();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who may count what.  As root the suite becomes an ordinary user in child processes; started as an
- * ordinary user (scripts/vm --user) it shows that nothing needs root in the first place.
+ * Permissions. As root, the suite becomes an ordinary user in child processes. Started as an
+ * ordinary user (scripts/vm --user), it shows that nothing needs root.
  */
 #include "groups.h"
 
@@ -68,7 +68,7 @@ START_TEST(perfex_counts_exactly_for_a_user)
 }
 END_TEST
 
-/* argument: whether kernel mode is allowed. */
+/* argument: is kernel mode allowed? */
 static void user_counts_kernel(void *argument)
 {
 	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) },
@@ -109,8 +109,8 @@ START_TEST(kernel_mode_needs_perf_event_paranoid_1)
 END_TEST
 
 /*
- * A user's process with the mark of the user's group and a context executes a copy of "loop-huge".
- * Where that file may be read both stay, else both are gone at once.
+ * A process of a user executes a copy of "loop-huge". It has a context, and the mark of the user's
+ * group. If the user may read that file, both stay; otherwise both are gone at once.
  */
 static void user_executes(const char *path, bool readable)
 {
@@ -120,7 +120,7 @@ static void user_executes(const char *path, bool readable)
 	pid_t pid;
 
 	EXPECT(pipe(go) == 0 && pipe2(executed, O_CLOEXEC) == 0);
-	/* Who has changed its ids is nobody's to trace until it says so. */
+	/* After a change of ids nobody may trace the process until it says so. */
 	prctl(PR_SET_DUMPABLE, 1);
 	pid = fork();
 	if (pid == 0) {

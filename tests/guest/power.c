@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processors that go and come: no count is lost, none is made up. */
+/* CPUs go offline and come back: no count is lost, none is made up. */
 #include "guest.h"
 
 #include <perfctr.h>
@@ -21,13 +21,16 @@ START_TEST(a_tree_is_exact_while_a_cpu_goes_and_comes)
 		pin(child[rounds % LOOPS], 1);
 		sleep_us(5000);
 	} while (++rounds < 5 && loops_run(fd));
-	/* How many rounds they last depends on the kernel: one at least. */
+	/* The number of rounds depends on the kernel. There are at least two. */
 	ck_assert_int_gt(rounds, 1);
 	expect_exact_loops(fd, child);
 }
 END_TEST
 
-/* A CPU that was away while the counters were taken or given back must follow when it comes. */
+/*
+ * A CPU that was offline while the counters were taken or given back must follow when it comes
+ * back.
+ */
 START_TEST(a_cpu_that_was_away_meanwhile_counts_when_it_comes)
 {
 	struct counted c;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The page protocol, deterministically: the reader is stopped once at each of its instruction
- * boundaries, by a breakpoint, and stays off its CPU until another monitored process has taken the
- * counters there.  Whatever the boundary, the value read must lie between the kernel's sums before
- * and after.  Readers that are broken on purpose show that the test would notice.
+ * The page protocol, tested deterministically. A breakpoint stops the reader once at each of its
+ * instruction boundaries. The reader stays off its CPU until another monitored process has taken
+ * the counters there. At whatever boundary it was stopped, the value that it reads must lie between
+ * the kernel's sums before and after. Readers that are broken on purpose show that the test would
+ * notice.
  */
 #include "guest.h"
 
@@ -126,7 +127,7 @@ static const struct protocol bias_of_branches = { "pmc_with_the_bias_for_a_ticke
 						  pmc_with_the_bias_for_a_ticket, kernel_pmc,
 						  BRANCHES };
 
-/* What the reading process tells the tracer. */
+/* Filled in by the reading process, for the tracer. */
 struct report {
 	uint64_t low, value, high;		/* of the round just finished */
 	unsigned int n;
@@ -135,7 +136,7 @@ struct report {
 
 static struct report *report;
 
-/* The reader leaves to its return address, or to the slow path when it was disturbed. */
+/* The reader leaves for its return address, or for the slow path if it was disturbed. */
 static uint64_t return_address, left_to;
 
 static bool in_reader(uint64_t rip)
@@ -162,7 +163,7 @@ static void on_step(int signal, siginfo_t *info, void *context)
 }
 
 /*
- * Learn the boundaries by single steps in the process itself.  A tracer's step would be a switch,
+ * Learns the boundaries by single steps in the process itself. A tracer's step would be a switch,
  * and the reader would retry at every one.
  */
 static void learn_boundaries(const struct protocol *protocol, const struct perfctr_page *page)
@@ -172,7 +173,7 @@ static void learn_boundaries(const struct protocol *protocol, const struct perfc
 	sigaction(SIGTRAP, &action, NULL);
 	do {
 		report->n = 0;
-		/* Set TF, clear of the red zone. */
+		/* Sets TF, clear of the red zone. */
 		__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
 				 "pushfq\n\t"
 				 "orl $0x100, (%%rsp)\n\t"
@@ -182,7 +183,7 @@ static void learn_boundaries(const struct protocol *protocol, const struct perfc
 	} while (left_to != return_address);
 }
 
-/* Rounds without end; the tracer gets control at the int3 between them. */
+/* Reads round after round. The tracer gets control at the int3 between two rounds. */
 _Noreturn static void read_for_ever(const struct protocol *protocol)
 {
 	const struct perfctr_page *page;
@@ -197,7 +198,7 @@ _Noreturn static void read_for_ever(const struct protocol *protocol)
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	for (;;) {
 		__asm__ volatile("int3");
-		/* So that a stale bias is wrong by far. */
+		/* Makes a stale bias wrong by far. */
 		spin(100000);
 		counts = context_read(fd);
 		report->low = protocol->kernel(&counts);
@@ -207,7 +208,10 @@ _Noreturn static void read_for_ever(const struct protocol *protocol)
 	}
 }
 
-/* Until the reader stops again; the address behind the int3 or the instruction stepped over. */
+/*
+ * Waits until the reader stops again. Returns the address after the int3, or after the instruction
+ * that was stepped over.
+ */
 static uint64_t wait_stop(pid_t pid)
 {
 	struct user_regs_struct regs;
@@ -226,8 +230,8 @@ static uint64_t resume(pid_t pid)
 }
 
 /*
- * From the int3 between two rounds to the instruction at address.  False when the round went by
- * without it: the reader is at the next int3 then.
+ * Lets the reader go from the int3 between two rounds to the instruction at address. Returns false
+ * if the round did not reach it: the reader is at the next int3 then.
  */
 static bool run_to(pid_t pid, uint64_t address)
 {
@@ -251,7 +255,7 @@ static bool run_to(pid_t pid, uint64_t address)
 
 #define ROUNDS 100
 
-/* A round that the rival interrupts takes the slow path, and may never come there. */
+/* A round that the rival interrupts takes the slow path, and may not reach the address. */
 static void stop_at(pid_t pid, uint64_t address)
 {
 	unsigned int rounds = 0;
@@ -260,7 +264,10 @@ static void stop_at(pid_t pid, uint64_t address)
 		ck_assert_uint_lt(++rounds, ROUNDS);
 }
 
-/* Stop at every boundary in turn, away: what to do to the stopped reader; count wrong values. */
+/*
+ * Stops the reader at every boundary in turn, and calls away() there. Returns the number of wrong
+ * values.
+ */
 static unsigned int wrong_values(const struct protocol *protocol,
 				 void (*away)(pid_t reader, const struct counted *rival))
 {
@@ -306,7 +313,7 @@ static void lose_counters(pid_t reader, const struct counted *rival)
 	foreign_wait(rival, AWAY);
 }
 
-/* The same, and the reader goes on on the other CPU. */
+/* The same; then the reader goes on on the other CPU. */
 static void lose_counters_and_migrate(pid_t reader, const struct counted *rival)
 {
 	foreign_wait(rival, AWAY);
@@ -314,8 +321,8 @@ static void lose_counters_and_migrate(pid_t reader, const struct counted *rival)
 }
 
 /*
- * One instruction is executed on the other CPU.  Nobody else counts meanwhile, so that everything
- * is afterwards as it was before, but for what that instruction read.
+ * One instruction is executed on the other CPU. Nobody else counts meanwhile: afterwards everything
+ * is as before, except for what that instruction has read.
  */
 static void visit_the_other_cpu(pid_t reader, const struct counted *rival)
 {
@@ -341,7 +348,7 @@ START_TEST(the_library_reads_right_wherever_it_migrates)
 }
 END_TEST
 
-/* The rival may hit the one place by itself just before, and hide what is wrong. */
+/* The rival may hit the decisive place by itself just before, which hides the fault. */
 static void expect_wrong_values(const struct protocol *protocol,
 				void (*away)(pid_t reader, const struct counted *rival))
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who may execute RDPMC, and what it shows, when that changes meanwhile. What it shows by who holds
- * the counters is rdpmc_table.c.
+ * Permission to execute RDPMC, and what RDPMC shows, while the permission changes. rdpmc_table.c
+ * tests what RDPMC shows for each holder of the counters.
  */
 #include "groups.h"
 
@@ -66,7 +66,7 @@ END_TEST
 
 static atomic_bool end_of_changes;
 
-/* All that takes the permission away, from another process' side. */
+/* Takes the permission away in every way, again and again. */
 static void *change_without_end(void *own)
 {
 	pin(0, 1);
@@ -106,7 +106,7 @@ START_TEST(a_reader_survives_the_loss_of_its_permission_and_reads_right)
 }
 END_TEST
 
-/* Only counters that there are: any other index faults, and so does what is no RDPMC. */
+/* RDPMC reads existing counters only. Any other index faults, and so does another instruction. */
 START_TEST(an_index_of_no_counter_faults_with_a_page_too)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
@@ -154,7 +154,7 @@ static void user_with_page(const struct counted_by_root *c)
 
 static bool counted_sibling;
 
-/* On the CPU of the thread that root counts, by turns with it. */
+/* Runs on the CPU of the thread that root counts, in turn with it. */
 static void *look_beside(void *over)
 {
 	int fd = counted_sibling ? context_open(0, PERFCTR_OPEN_CREATE) : -1;
@@ -191,7 +191,10 @@ static void user_with_sibling(const struct counted_by_root *c)
 	EXPECT(pthread_join(sibling, NULL) == 0);
 }
 
-/* Root counts a thread of a user's process in kernel mode; no page of that is mapped there. */
+/*
+ * Root counts a thread of a user's process in kernel mode. The process has not mapped the page of
+ * that context.
+ */
 static void count_kernel_of(void (*user)(const struct counted_by_root *))
 {
 	struct counted_by_root c;
@@ -215,7 +218,7 @@ static void count_kernel_of(void (*user)(const struct counted_by_root *))
 	close(fd);
 }
 
-/* The page of the user's own context, which root's has replaced, stays mapped. */
+/* Root's context has replaced the user's own. The page of that one stays mapped. */
 START_TEST(kernel_mode_that_root_counts_is_hidden_from_a_thread_with_a_page)
 {
 	count_kernel_of(user_with_page);
@@ -231,7 +234,7 @@ START_TEST(kernel_mode_that_root_counts_is_hidden_from_the_threads_beside_it)
 }
 END_TEST
 
-/* Two programs by turns on one CPU, each in an address space of its own. */
+/* Two programs take turns on one CPU. Each has an address space of its own. */
 START_TEST(kernel_mode_is_counted_exactly_where_everybody_may_rdpmc)
 {
 	const char *const *command = COMMAND(program("loop-long"));
@@ -255,7 +258,7 @@ START_TEST(kernel_mode_is_counted_exactly_where_everybody_may_rdpmc)
 }
 END_TEST
 
-/* Of two controls one after the other, beside a session that counts all the time. */
+/* The session has two controls, one after the other. Another session counts all the time. */
 START_TEST(a_session_of_kernel_mode_starts_from_nothing_where_everybody_may_rdpmc)
 {
 	int group = group_open(), session = session_open(group, MARKED);
@@ -275,7 +278,10 @@ START_TEST(a_session_of_kernel_mode_starts_from_nothing_where_everybody_may_rdpm
 }
 END_TEST
 
-/* Of the page that it has inherited a descriptor of, and may map, and of none of its own thread's. */
+/*
+ * The program inherits the descriptor of another thread's context, and may map its page. It has no
+ * page of its own thread.
+ */
 static void execute_with_page_of_other(void *unused)
 {
 	int own = context_open(0, PERFCTR_OPEN_CREATE), other;

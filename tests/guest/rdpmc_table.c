@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What RDPMC shows, by who holds the counters and who asks. What is expected is the table of
- * docs/security.md itself: its rows are the holders, its columns who asks, its cells what the words
- * below allow.
+ * The value that RDPMC shows, by the holder of the counters and by the thread that asks. The
+ * expected values are the table of docs/security.md itself: its rows are the holders, its columns
+ * the threads that ask. The words below say what its cells allow.
  */
 #include "groups.h"
 
@@ -22,14 +22,14 @@
 #define TABLE "docs/security.md"
 #define HEADING "counters held by"
 #define RDPMC_SWITCH "/sys/bus/event_source/devices/cpu/rdpmc"
-#define AWAY_US 2000 /* others execute a thousand times as much meanwhile */
+#define AWAY_US 2000 /* meanwhile others execute a thousand times as much */
 
 enum {
-	FAULTS = 1, /* SIGSEGV; and so on for the other words */
+	FAULTS = 1, /* the process gets SIGSEGV */
 	REFUSED = 2,
 	ANYTHING = 4,
-	OWN = 8,      /* on counter 0, what its context says */
-	FIRST = 16,   /* on counter 0, what the context of the process' first thread says */
+	OWN = 8,      /* on counter 0, the count of its context */
+	FIRST = 16,   /* on counter 0, the count of the first thread's context */
 	SESSION = 32, /* on the session's counters, what was executed since the switch */
 };
 
@@ -46,13 +46,16 @@ static const struct {
 	{ "what the session has counted since it was switched in", SESSION },
 };
 
-/* Something of another user's that counts on CPU 0, and how to end it. */
+/* Something of another user that counts on CPU 0, and the way to end it. */
 struct holder {
 	const char *row;
 	int (*begin)(void);
 	void (*end)(int);
 	bool (*can_be)(void);
-	/* What a session of its modes counts of who does nothing but RDPMC. */
+	/*
+	 * The count of a thread that has only executed RDPMC since it was switched in, in the modes
+	 * of the session.
+	 */
 	uint64_t (*since_switch)(void);
 };
 
@@ -102,7 +105,7 @@ static int hold_by_kernel_session(void)
 	return open_counting_session(BOTH(INSTRUCTIONS), 0);
 }
 
-/* Whoever runs on CPU 0, in both modes. */
+/* Counts all threads of CPU 0, in both modes. */
 static int hold_by_perf(void)
 {
 	int fd;
@@ -148,7 +151,7 @@ static uint64_t nothing_since(void)
 	return 0;
 }
 
-/* What is around a read. */
+/* Instructions around a read. */
 static uint64_t in_user_mode(void)
 {
 	return 500;
@@ -162,7 +165,7 @@ static uint64_t now_us(void)
 	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
 }
 
-/* The caller's instructions of one mode. */
+/* Opens an event of perf_events for the caller's instructions in one mode. */
 static int open_perf_of_mode(bool user)
 {
 	struct perf_event_attr attr = {
@@ -179,8 +182,9 @@ static int open_perf_of_mode(bool user)
 #define TICK_US 4000
 
 /*
- * The way out of the switch, and interrupts. perf_events counts here what the kernel executes for a
- * thread that sleeps as long and then runs for two ticks: more on a kernel that looks after itself.
+ * The way out of the switch, and interrupts. Here perf_events counts what the kernel executes for a
+ * thread that sleeps as long and then runs for two ticks: this is more on a kernel that checks
+ * itself.
  */
 static uint64_t in_both_modes(void)
 {
@@ -210,12 +214,12 @@ static const struct holder holders[] = {
 	{ "the NMI watchdog", hold_by_watchdog, end_watchdog, can_always_be, nothing_since },
 };
 
-/* Who asks, in a process of an ordinary user, when the cells of its row say what is allowed. */
+/* A thread that asks, in a process of an ordinary user, and what the cell of its row allows. */
 struct question {
 	const struct holder *holder;
 	const char *column;
 	unsigned int allows;
-	bool counts; /* the first thread: its cell says its own count */
+	bool counts; /* the first thread: its cell says "its own count" */
 	int fd;	     /* its context, or -1 */
 	uint64_t since_switch;
 };
@@ -255,7 +259,7 @@ static void expect_allowed(const struct question *q, uint32_t counter)
 		not_allowed(q, counter, value, "it shows");
 }
 
-/* Others run on this CPU between two looks. */
+/* Other threads run on this CPU between two reads. */
 static void ask(const struct question *q)
 {
 	for (unsigned int round = 0; round < test_rounds(10); round++)
@@ -265,7 +269,10 @@ static void ask(const struct question *q)
 		}
 }
 
-/* It counts if its row says so; otherwise it is stopped, and where others hold the counters, has to be. */
+/*
+ * The first thread counts if its row says so. Otherwise it is stopped, as it has to be where others
+ * hold the counters.
+ */
 static const struct perfctr_page *make_first_thread(struct question *q)
 {
 	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
@@ -282,7 +289,7 @@ static void ask_as_who_counts(struct question *q)
 	uint64_t last = 0;
 
 	ask(q);
-	/* Reads stay exact, also where RDPMC is executed by the kernel. */
+	/* Reads stay exact, also where the kernel executes RDPMC. */
 	for (int i = 0; i < 100 && q->counts; i++) {
 		uint64_t before = context_read(q->fd).counter[0];
 		uint64_t now = perfctr_read_pmc(page, 0);
@@ -315,7 +322,7 @@ static void ask_with_page_without_events(struct question *q)
 	ask(q);
 }
 
-/* perf_events gives leave to RDPMC, too, but it has no counters while we hold them. */
+/* perf_events also allows RDPMC, but it has no counters while perfctr holds them. */
 static void ask_with_page_of_perf(struct question *q)
 {
 	int fd = open_perf_of_mode(true);
@@ -348,7 +355,7 @@ static const struct runner {
 };
 #define COLUMNS ARRAY_SIZE(runners)
 
-/* A line of the table, without its bars; false when it is none. */
+/* Splits a line of the table at its bars. Returns false if the line is none. */
 static bool split_line(char *line, char *cell[COLUMNS + 1])
 {
 	size_t n = 0;
@@ -376,7 +383,7 @@ struct row {
 	unsigned int allows[COLUMNS];
 };
 
-/* Two words are two things that are allowed. */
+/* A cell with two phrases allows both. */
 static unsigned int parse_cell(char *cell)
 {
 	char *and = strstr(cell, ", and ");
@@ -398,7 +405,7 @@ static void parse_row(struct row *row, char *cell[COLUMNS + 1])
 		row->allows[i] = parse_cell(cell[1 + i]);
 }
 
-/* The table, whose heading names the runners in their order; returns how many rows it has. */
+/* Reads the table. Its heading names the runners in their order. Returns the number of its rows. */
 static size_t read_table(struct row rows[ARRAY_SIZE(holders)])
 {
 	FILE *file = fopen(TABLE, "re");
@@ -435,7 +442,7 @@ static void answer(void *runner)
 	((const struct runner *)runner)->ask(&question);
 }
 
-/* Each from the beginning: what one has left is not there for the next. */
+/* Asks in a new process: nothing of the former question is left. */
 static void ask_one(const struct row *row, size_t column)
 {
 	const struct runner *runner = &runners[column];
@@ -456,7 +463,7 @@ static void ask_one(const struct row *row, size_t column)
 	row->holder->end(fd);
 }
 
-/* For the suites after this one, whatever failed here. */
+/* For the suites after this one, even if this one has failed. */
 static void allow_rdpmc_as_booted(void)
 {
 	write_file(RDPMC_SWITCH, "1");

@@ -55,7 +55,10 @@ static void *move(void *argument)
 	return NULL;
 }
 
-/* Preempted by competitors and moved about every millisecond, until 20 moves have been seen. */
+/*
+ * Competitors preempt the reader, and it is moved about every millisecond, until 20 moves have been
+ * seen.
+ */
 static void read_under_disturbance(const struct perfctr *p,
 				   void (*read)(const struct perfctr_page *page))
 {
@@ -89,7 +92,7 @@ static void read_pmc_strictly_monotone(const struct perfctr_page *page)
 		last = now;
 	}
 	ck_assert_uint_le(last, sums(reader).counter[0]);
-	/* 5 instructions of each read, a comparison and a loop around it, fewer than 40 in all. */
+	/* A read takes 5 instructions. With a comparison and the loop they are fewer than 40. */
 	ck_assert_uint_ge(last - first, 5ull * (READS - 1));
 	ck_assert_uint_le(last - first, 40ull * READS);
 }
@@ -112,8 +115,8 @@ static void read_tsc_monotone(const struct perfctr_page *page)
 }
 
 /*
- * Counters 0 and 1 and fixed counter 0 count the same from the same instruction on: what they differ
- * by is the way from one RDPMC to the next, 4 instructions, unless a snapshot is torn.
+ * Counters 0 and 1 and fixed counter 0 count the same from the same instruction on. They differ by
+ * the 4 instructions from one RDPMC to the next, unless a snapshot is torn.
  */
 static void read_snapshots_in_one_piece(const struct perfctr_page *page)
 {
@@ -179,8 +182,9 @@ START_TEST(a_million_inline_time_stamp_reads_under_preemption_and_migration_are_
 END_TEST
 
 /*
- * Where a hardware counter is narrower than what is made of it, or a sign comes in, reads jump.
- * The counter is set to shortly before the boundary while nobody counts; the reads cross it.
+ * Where a hardware counter is narrower than its sum, or a sign matters, reads could jump. The test
+ * sets the counter to shortly before the boundary while nobody counts. Then the reads cross the
+ * boundary.
  */
 #define IA32_A_PMC0 0x4c1	/* full-width write access to general counter 0 */
 
@@ -189,7 +193,7 @@ static void preset_counter_0(uint64_t value)
 	msr_write(0, IA32_A_PMC0, value);
 }
 
-/* A child that sleeps and for which counter 0 is held. */
+/* A sleeping child for which counter 0 is held. */
 static pid_t holder_start(void)
 {
 	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
@@ -205,7 +209,7 @@ START_TEST(p1_reads_stay_exact_when_the_hardware_counter_crosses_a_power_of_two)
 {
 	static const unsigned int bits[] = { 31, 32, 40, 47, 48 };
 	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
-	pid_t holder = holder_start(); /* else RDPMC would be forbidden while p is stopped */
+	pid_t holder = holder_start(); /* without it RDPMC would be forbidden while p is stopped */
 
 	reader = p;
 	pin(0, 0);
@@ -234,13 +238,15 @@ START_TEST(snapshots_stay_in_one_piece_when_a_counter_is_set_back_before_it_wrap
 	preset_counter_0(preset);
 	ck_assert_int_eq(perfctr_start(p), 0);
 	read_snapshots_in_one_piece(perfctr_get_page(p));
-	/* It has been: the others have counted the same from 0 on. */
+	/* Counter 0 has been set back. The others have counted the same from 0 on. */
 	ck_assert_uint_lt(rdpmc(0), preset);
 	perfctr_close(p);
 }
 END_TEST
 
-/* Of narrow counters in particular, which ticks set back over and over while the kernel executes. */
+/*
+ * In particular of narrow counters, which ticks set back again and again while the kernel executes.
+ */
 START_TEST(the_same_event_of_kernel_mode_is_the_same_on_two_counters)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
@@ -302,7 +308,10 @@ START_TEST(stop_and_start_leave_out_what_was_between)
 	ck_assert_uint_eq(sums(p).counter[0], before);
 	ck_assert_int_eq(perfctr_start(p), 0);
 	ck_assert_int_eq(perfctr_stop(p), 0);
-	/* The two calls, bound at their first use, and nothing of the 2,000,000 of spin(). */
+	/*
+	 * The two calls, which are bound at their first use, and none of spin()'s 2,000,000
+	 * instructions.
+	 */
 	ck_assert_uint_gt(sums(p).counter[0], before);
 	ck_assert_uint_lt(sums(p).counter[0], before + 1000000);
 	perfctr_close(p);
@@ -310,8 +319,8 @@ START_TEST(stop_and_start_leave_out_what_was_between)
 END_TEST
 
 /*
- * The cost of a read, counted by the counter itself: of two reads in a row the second has counted
- * what lies between the two RDPMC, which is one whole read.
+ * The cost of a read, counted by the counter itself. Two reads in a row differ by the instructions
+ * between their RDPMC, which are one whole read.
  */
 __attribute__((noinline)) static uint64_t cost_of_read_pmc(const struct perfctr_page *page)
 {
@@ -365,7 +374,7 @@ START_TEST(an_inline_read_executes_5_instructions_and_7_for_the_time_stamp)
 	struct perfctr *p = open_self(EVENTS({ 0, USER(INSTRUCTIONS) }));
 	uint64_t pmc = UINT64_MAX, both = UINT64_MAX;
 
-	/* The least of some: a switch in between makes one longer. */
+	/* The least of several: a switch in between makes a read longer. */
 	for (int i = 0; i < 100; i++) {
 		uint64_t a = cost_of_read_pmc(perfctr_get_page(p));
 		uint64_t b = cost_with_read_tsc(perfctr_get_page(p));
@@ -375,14 +384,14 @@ START_TEST(an_inline_read_executes_5_instructions_and_7_for_the_time_stamp)
 	}
 	printf("read cost: counter %llu, time stamp %llu instructions\n", (unsigned long long)pmc,
 	       (unsigned long long)(both - pmc));
-	/* And one that keeps the first value. */
+	/* A read, and an instruction that keeps the first value. */
 	ck_assert_uint_eq(pmc, 5 + 1);
 	ck_assert_uint_eq(both - pmc, 7);
 	perfctr_close(p);
 }
 END_TEST
 
-/* Looked at by the disassembler: a function around the read, whose ret is not counted. */
+/* For the disassembler: a function around the read. Its ret is not counted. */
 __attribute__((noinline)) uint64_t disassembled_read_pmc(const struct perfctr_page *page)
 {
 	return perfctr_read_pmc(page, 0);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records: what each thread of a tree had counted when it left.  Expected numbers: guest.h. */
+/*
+ * Records: each has what a thread of a tree had counted when it left. guest.h has the expected
+ * numbers.
+ */
 #include "guest.h"
 #include "tree.h"
 
@@ -71,8 +74,8 @@ static void *exit_at_once(void *unused)
 }
 
 /*
- * The test's own process makes more members than there is room for, and reads none before.
- * Threads on one processor: processes on two take more than twenty times as long.
+ * The test's own process makes more members than there is room for, and reads no record before. It
+ * makes threads on one processor: processes on two take more than twenty times as long.
  */
 START_TEST(records_that_find_no_room_are_told_behind_the_last)
 {
@@ -88,7 +91,7 @@ START_TEST(records_that_find_no_room_are_told_behind_the_last)
 		ck_assert_int_eq(pthread_create(&thread, NULL, exit_at_once, NULL), 0);
 		ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	}
-	/* Who has been joined may still be on the way out. */
+	/* A thread that was joined may still be exiting. */
 	while (context_read_scope(fd, PERFCTR_SCOPE_TREE).members > 1)
 		sleep_us(1000);
 	while (next_record(fd, &r)) {
@@ -116,7 +119,7 @@ START_TEST(records_are_taken_by_who_rules_the_tree_only)
 }
 END_TEST
 
-/* The structure lies where it cannot be written. */
+/* The structure is in memory that cannot be written. */
 START_TEST(a_record_that_cannot_be_written_counts_as_lost)
 {
 	int fd = tree_open(PERFCTR_CONTROL_RECORD);
@@ -150,7 +153,7 @@ START_TEST(a_record_that_cannot_be_written_counts_as_lost)
 }
 END_TEST
 
-/* It could never take the record, and so would poll without a pause. */
+/* Such a descriptor could never take the record, and would poll without a pause. */
 START_TEST(a_descriptor_that_takes_no_records_is_not_readable)
 {
 	int fd = tree_open(PERFCTR_CONTROL_RECORD), other = context_open(0, 0);
@@ -169,7 +172,7 @@ START_TEST(a_descriptor_that_takes_no_records_is_not_readable)
 }
 END_TEST
 
-/* As in life.c, but below a root that is another user's. */
+/* As in life.c, but the root of the tree belongs to another user. */
 START_TEST(a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted)
 {
 	struct set_user_id programs = set_user_id_programs();
@@ -195,7 +198,7 @@ START_TEST(a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted)
 }
 END_TEST
 
-/* As in paranoid.c, but a member of another's tree. */
+/* As in paranoid.c, but with a member of another process' tree. */
 START_TEST(who_is_taken_out_of_a_tree_leaves_a_record)
 {
 	int fd = tree_open(PERFCTR_CONTROL_RECORD), other;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pieces of a program that count what passes through them. */
+/* Regions: pieces of a program that count what is executed in them. */
 #include "regions.h"
 #include "synthetic.h"
 
@@ -92,7 +92,7 @@ START_TEST(a_region_around_the_synthetic_programs_counts_them_exactly_after_cali
 	ck_assert_uint_eq(r.counter[1].min, SYNTHETIC_2_BRANCHES);
 	ck_assert_uint_eq(r.counter[2].min, SYNTHETIC_2_LOADS);
 	ck_assert_uint_eq(r.counter[3].min, SYNTHETIC_2_STORES);
-	/* A switch may fall into the end of a pass, but not into many. */
+	/* A switch may fall into the end of a pass, but not into the ends of many. */
 	if (!r.retried)
 		ck_assert_uint_eq(r.counter[0].total, 100 * SYNTHETIC_2_INSTRUCTIONS);
 	ck_assert_uint_le(r.retried, 10);
@@ -159,7 +159,10 @@ START_TEST(regions_lie_in_each_other_and_overlap)
 	rounds = 800;
 	loop();
 	perfctr_region_exit(&s.mine[B], 2);
-	/* An enter or exit inside has branches of its own: 2, and 5, or more for a first pass. */
+	/*
+	 * An enter or exit inside a region has branches of its own: 2 and 5, or more in a first
+	 * pass.
+	 */
 	ck_assert_uint_eq(corrected(&s, C).counter[1].total, 400);
 	ck_assert_uint_eq(corrected(&s, C).counter[0].total, LOOP(400));
 	ck_assert_uint_ge(corrected(&s, A).counter[1].total, 700 + 2 + 2 + 5);
@@ -181,14 +184,14 @@ START_TEST(a_missed_exit_shows_and_does_not_spoil_the_next_pass)
 		perfctr_region_enter(&s.mine[A], 2);
 		loop();
 		if (i == 4)
-			continue; /* as a return in the middle */
+			continue; /* like a return in the middle */
 		perfctr_region_exit(&s.mine[A], 2);
 	}
 	r = corrected(&s, A);
 	ck_assert_uint_eq(r.entries, 10);
 	ck_assert_uint_eq(r.exits, 9);
 	ck_assert_uint_eq(r.passes, 9);
-	/* With the comparison and its branch. */
+	/* Includes the comparison and its branch. */
 	ck_assert_uint_eq(r.counter[0].max, LOOP(50) + 2);
 	perfctr_region_exit(&s.mine[B], 2);
 	r = result_of(&s, B, 0);
@@ -294,7 +297,7 @@ START_TEST(a_region_counts_on_when_its_context_is_stopped_and_started)
 
 	ck_assert_int_eq(perfctr_stop(s.p), 0);
 	rounds = 100000;
-	perfctr_region_enter(&s.mine[A], 2); /* stopped: begins with the sums */
+	perfctr_region_enter(&s.mine[A], 2); /* stopped: the pass begins with the sums */
 	loop();
 	ck_assert_int_eq(perfctr_start(s.p), 0);
 	rounds = 10000;
@@ -359,7 +362,7 @@ static void use_regions_of_parent(void *argument)
 	struct perfctr_region_result r;
 	struct subject own = { .control = s->control };
 
-	/* It was inside of A when it was forked. */
+	/* The parent was inside A when it forked. */
 	errno = 0;
 	perfctr_region_exit(&s->mine[A], 2);
 	perfctr_region_enter(&s->mine[A], 2);
@@ -409,7 +412,7 @@ START_TEST(a_forked_child_leaves_its_parents_regions_alone)
 }
 END_TEST
 
-/* The second has another name for things, other regions, and a handle that may only read. */
+/* The second user has other regions, with another name, and a handle that may only read. */
 START_TEST(two_users_in_one_process_do_not_meet)
 {
 	static const char *const other_names[] = { "x" };
@@ -469,7 +472,7 @@ START_TEST(a_thread_takes_part_with_its_own_context_and_events_only)
 }
 END_TEST
 
-/* A handler that reads, and passes through regions of its own, at every turn of the timer. */
+/* At every tick of the timer, the handler reads counters and passes through a region of its own. */
 static struct subject *interrupted;
 static volatile sig_atomic_t handled;
 static uint64_t in_handler;
@@ -529,7 +532,7 @@ START_TEST(signal_handlers_read_and_pass_through_regions)
 }
 END_TEST
 
-/* In blocks, and out of one by an exception; what exit() saved is read by perfex. */
+/* Blocks are regions; an exception leaves one of them. perfex reads what exit() has saved. */
 START_TEST(a_cxx_program_counts_blocks_and_saves_them_at_exit)
 {
 	static const char *const rows[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A context with regions of one test, and a loop that is counted in them. */
+/* A context with the regions of one test, and a loop that is counted in them. */
 #ifndef REGIONS_H
 #define REGIONS_H
 
@@ -8,7 +8,10 @@
 #include <perfctr.h>
 #include <perfctr_regions.h>
 
-/* 1 + 2 * n instructions, n branches.  n is set beforehand, so that nothing else lies in a region. */
+/*
+ * 1 + 2 * n instructions, n branches. rounds is set beforehand, so that a region contains nothing
+ * else.
+ */
 static __thread unsigned long rounds;
 
 static inline __attribute__((always_inline)) void loop(void)
@@ -72,10 +75,10 @@ static inline struct perfctr_region_result result_of(const struct subject *s, un
 
 #define TWO_EVENTS EVENTS({ 0, USER(INSTRUCTIONS) }, { 1, USER(BRANCHES) })
 
-/* What a program saves at its end. */
+/* The file that a program saves at its end. */
 #define SAVED "/tmp/regions-saved"
 
-/* Instructions: an end that is read in vain, and again. */
+/* Instructions of an end that is read in vain, and read again. */
 #define DISTURBANCE 100
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ends of regions that a tracer steps through: each reading in vain is told. */
+/* A tracer steps through the ends of regions: each read in vain is reported. */
 #include "regions.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As many as some readings in vain. */
+/* More steps than a few reads in vain. */
 #define STEPS (5 * DISTURBANCE)
 
 /* The tracer gets control before each end. */
@@ -51,7 +51,7 @@ static void trace_on(pid_t pid, enum __ptrace_request how)
 	expect_trap(pid);
 }
 
-/* A tracer's step is a switch: one behind each instruction of the second end. */
+/* A tracer's step is a switch: there is one after each instruction of the second end. */
 static void trace_second_end(void (*pass_twice)(void))
 {
 	pid_t pid = fork();

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * A thread that counts its rounds of 2 instructions itself, without end: whoever reads rounds knows
- * how far it has come, to the instruction but for the round under way.
+ * A thread that counts its own rounds of 2 instructions, without end. `rounds` shows how far the
+ * thread has come, to the instruction, except for the round under way.
  */
 #define ROUND_INSTRUCTIONS 2
 
@@ -36,7 +36,7 @@ static void *count_rounds(void *argument)
 	return NULL;
 }
 
-/* n threads of one process, none of which knows that it is counted. */
+/* n threads of one process. They do not know that they are counted. */
 static struct target *targets_start(pid_t *pid, unsigned int n)
 {
 	struct target *t = mmap(NULL, n * sizeof(*t), PROT_READ | PROT_WRITE,
@@ -63,9 +63,9 @@ static struct target *targets_start(pid_t *pid, unsigned int n)
 }
 
 /*
- * What the counter shows and what the rounds amount to differ by a constant: where the thread was
- * when it was started.  Every read bounds it, by the rounds seen before and after; a read that is
- * not of its moment makes the bounds contradict each other.
+ * The counter and the rounds differ by a constant: the position of the thread when it was started.
+ * Every read limits that constant, by the rounds before and after the read. A read that is not of
+ * its moment makes the bounds contradict each other.
  */
 struct bounds {
 	int64_t low, high;
@@ -78,7 +78,7 @@ static void expect_exact(const struct target *t, struct bounds *b, int reads)
 		uint64_t before = t->rounds;
 		uint64_t count = context_read(t->fd).counter[0];
 		uint64_t after = t->rounds;
-		/* A round may be counted half, or its sum not yet seen. */
+		/* Half of a round may be counted, or its sum may not be visible yet. */
 		int64_t low = count - ROUND_INSTRUCTIONS * (after + 1);
 		int64_t high = count - ROUND_INSTRUCTIONS * before;
 
@@ -131,7 +131,7 @@ START_TEST(every_thread_of_a_process_is_counted_apart_and_released_without_a_tra
 	ck_assert_uint_eq(pmu_info().holder, PERFCTR_HOLDER_NONE);
 	for (size_t k = 0; k < ARRAY_SIZE(b); k++)
 		wait_for_rounds(&t[k], 100000);
-	/* It is as if it had never been. */
+	/* It is as if the context had never been there. */
 	ck_assert_int_eq(try_context_open(t[0].tid, 0), -1);
 	ck_assert_int_eq(errno, ENOENT);
 	close(context_open(t[0].tid, PERFCTR_OPEN_CREATE));
@@ -164,7 +164,7 @@ START_TEST(a_stopped_thread_runs_on_and_counts_nothing)
 }
 END_TEST
 
-/* What was begun and stopped in between is bounded by the rounds on either side. */
+/* The rounds on either side limit the count between START and STOP. */
 START_TEST(start_and_stop_count_what_is_between_them)
 {
 	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
@@ -196,7 +196,7 @@ START_TEST(start_and_stop_count_what_is_between_them)
 }
 END_TEST
 
-/* All counters count the same: sums that differ are of two folds. */
+/* All counters count the same: sums that differ come from two folds. */
 #define FOLDS 300
 
 START_TEST(a_page_that_others_read_under_seq_is_of_one_fold)
@@ -229,7 +229,7 @@ END_TEST
 
 #define TRIES 100
 
-/* Its sums follow with the tick: without it a counter could wrap unseen. */
+/* The tick updates the sums of such a thread: without that, a counter could wrap unseen. */
 START_TEST(the_sums_of_a_thread_that_is_not_switched_do_not_stand_still)
 {
 	struct counted c = counted_start(1, COMMAND(program("loop-huge")),
@@ -284,7 +284,10 @@ START_TEST(p8_reads_are_exact_while_the_affinity_changes_all_the_time)
 }
 END_TEST
 
-/* Two threads with different events, and so with different registers, wander over both CPUs. */
+/*
+ * The target moves from CPU to CPU. On each of them a rival has another event, and so other
+ * registers.
+ */
 START_TEST(p4_a_cpu_forgets_nothing_when_a_thread_comes_back)
 {
 	unsigned int rounds = test_rounds(50);
@@ -298,7 +301,10 @@ START_TEST(p4_a_cpu_forgets_nothing_when_a_thread_comes_back)
 		rival[cpu].pid = spinner_start(cpu);
 		rival[cpu].fd = context_open(rival[cpu].pid, PERFCTR_OPEN_CREATE);
 	}
-	/* One counts something else with the same counter, the other the same with another. */
+	/*
+	 * One rival counts another event with the same counter, the other one the same event with
+	 * another counter.
+	 */
 	context_control(rival[0].fd, EVENTS({ 0, USER(BRANCHES) }));
 	context_control(rival[1].fd, EVENTS({ 1, USER(INSTRUCTIONS) }));
 	for (unsigned int i = 0; i < rounds; i++) {
@@ -306,7 +312,7 @@ START_TEST(p4_a_cpu_forgets_nothing_when_a_thread_comes_back)
 
 		pin(pid, (int)(i & 1));
 		wait_for_rounds(t, 1000);
-		/* The rival has had the CPU too, and leaves its control there. */
+		/* The rival has also run on the CPU, and leaves its control there. */
 		while (context_read(rival[i & 1].fd).counter[0] == count)
 			sleep_us(500);
 		expect_exact(t, &b, 10);
@@ -359,7 +365,7 @@ START_TEST(who_did_not_make_the_context_may_read_and_nothing_else)
 	wait_for_rounds(t, 1000);
 	expect_exact(t, &b, 10);
 	ck_assert_uint_gt(context_read(seen.fd).counter[0], 0);
-	/* When the maker lets it go, the others keep the sums. */
+	/* When the maker of the context closes it, the other descriptors keep the sums. */
 	close(t->fd);
 	ck_assert_uint_eq(context_read(seen.fd).flags,
 			  PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT);
@@ -393,7 +399,7 @@ START_TEST(a_tid_means_what_it_means_in_the_caller_s_pid_namespace)
 
 		EXPECT(getpid() == 1);
 		EXPECT(try_context_open(outside, 0) == -1 && errno == ESRCH);
-		/* Thread 1 is this one: there is no context yet, then there is. */
+		/* Thread 1 is the caller: at first it has no context, then it has one. */
 		EXPECT(try_context_open(1, 0) == -1 && errno == ENOENT);
 		fd = try_context_open(1, PERFCTR_OPEN_CREATE);
 		EXPECT(fd >= 0);
@@ -425,7 +431,10 @@ START_TEST(a_record_tells_the_tid_of_the_namespace_that_the_tree_was_opened_in)
 }
 END_TEST
 
-/* A thread that takes the kernel's list of processes for itself all the time, interrupts off. */
+/*
+ * A thread that takes the lock of the kernel's list of processes again and again, with interrupts
+ * off.
+ */
 static void *change_groups(void *tid)
 {
 	atomic_store((_Atomic(pid_t) *)tid, (pid_t)syscall(SYS_gettid));
@@ -434,7 +443,7 @@ static void *change_groups(void *tid)
 	return NULL;
 }
 
-/* Another's contexts of that thread come and go. */
+/* Another thread opens and closes contexts of that thread. */
 static void *open_and_close(void *tid)
 {
 	pid_t other;
@@ -446,7 +455,10 @@ static void *open_and_close(void *tid)
 	return NULL;
 }
 
-/* The kernel gives the address space another owner, for which it reads the list and locks him. */
+/*
+ * The kernel gives the address space another owner. It reads the list of processes, and locks the
+ * new owner.
+ */
 _Noreturn static void leave_address_space(void)
 {
 	static _Atomic(pid_t) tid;
@@ -459,12 +471,12 @@ _Noreturn static void leave_address_space(void)
 	pthread_exit(NULL);
 }
 
-/* Many, so that the kernel needs some time to come to the end of its list. */
+/* So many that the kernel needs some time to reach the end of its list. */
 #define SLEEPERS 2000
 
 START_TEST(who_lets_a_thread_go_keeps_nobody_from_the_list_of_processes)
 {
-	/* It takes three CPUs. */
+	/* The race needs three CPUs. */
 	int rounds = sysconf(_SC_NPROCESSORS_ONLN) > 2 ? 1000 : 10;
 	pid_t sleeper[SLEEPERS];
 

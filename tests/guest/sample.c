@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Samples: each tells the address, the registers and all counts of one instant, whatever becomes of
- * the interrupts, and all of them together tell every event.
+ * Samples. Each one has the address, the registers and all counts of one instant, whatever happens
+ * to the interrupts. All together account for every event.
  */
 #include "samples.h"
 
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * asm/loop.S: after n instructions the address of the next one, by their lengths of 5, 2, 2, 5, 2
- * and 2 bytes, and what the loop has left to do.  At the end is its last system call.
+ * asm/loop.S: the address after n instructions, with lengths of 5, 2, 2, 5, 2 and 2 bytes, and the
+ * iterations that are left. At the end is its last system call.
  */
 #define LOOP_START 0x401000
 
@@ -36,7 +36,7 @@ static uint64_t loop_branches(uint64_t n, uint32_t iterations)
 	return n > 2 * (uint64_t)iterations ? iterations : (n - 1) / 2;
 }
 
-/* What the samples of a program are looked at for. */
+/* The expected samples of a program, and the sums of those seen. */
 struct expected {
 	uint32_t iterations;
 	uint64_t period;
@@ -44,10 +44,10 @@ struct expected {
 	bool registers;
 	/* Sums: */
 	uint64_t samples, periods, weight, told;
-	uint64_t last; /* count */
+	uint64_t last; /* count of the last sample */
 };
 
-/* Of event 0, its instructions, beside which branches are counted. */
+/* Samples of event 0, instructions. Branches are counted beside it. */
 static void check_sample(const struct perfctr_sample *sample, void *argument)
 {
 	struct expected *e = argument;
@@ -105,7 +105,7 @@ static struct expected sample_loop(const char *name, uint32_t iterations, uint64
 	set_control(c.fd, loop_control(period));
 	stopped_go(c.pid);
 	ck_assert_int_eq(wait_for(c.pid, NULL), c.pid);
-	/* Its parent knows that it has exited: all samples are there. */
+	/* The program has been waited for, so that all of its samples are there. */
 	totals = sampler_totals(&s);
 	ck_assert_uint_eq(sampler_take(&s, check_sample, &e), totals.samples);
 	ck_assert_uint_eq(totals.lost, 0);
@@ -132,7 +132,7 @@ START_TEST(each_sample_tells_the_next_instruction_the_registers_and_the_counts)
 }
 END_TEST
 
-/* Each has a ring of its own, though both are on one CPU. */
+/* Each program has a ring of its own, though both run on one CPU. */
 START_TEST(two_programs_by_turns_have_their_own_samples)
 {
 	static const uint64_t periods[] = { 100003, 31013 };
@@ -160,7 +160,7 @@ START_TEST(two_programs_by_turns_have_their_own_samples)
 }
 END_TEST
 
-/* Under a reader that is too slow. */
+/* Sums with a reader that is too slow. */
 struct losses {
 	uint64_t samples, weight, lost;
 };
@@ -203,7 +203,9 @@ START_TEST(what_a_slow_reader_loses_is_told_to_the_event)
 	ck_assert_uint_eq(totals.lost_weight[1], 0);
 	ck_assert_uint_eq(sum.weight + totals.lost_weight[0],
 			  LOOP_INSTRUCTIONS(LONG_LOOP) / 10007 * 10007);
-	/* The next sample tells those that were lost before it; behind the last none does. */
+	/*
+	 * A sample tells how many were lost before it. None tells of those lost after the last one.
+	 */
 	ck_assert_uint_le(sum.lost, totals.lost);
 	ck_assert_uint_gt(sum.lost, 0);
 	sampler_close(&s);
@@ -216,7 +218,7 @@ struct places {
 	uint64_t samples, skidded, kernel;
 };
 
-/* x86-64: what user mode can have. */
+/* The end of user addresses on x86-64. */
 #define USER_END (1ull << 47)
 
 static void expect_user_s(const struct perfctr_sample *sample, void *argument)
@@ -273,7 +275,9 @@ static void count_kernel_s(const struct perfctr_sample *sample, void *argument)
 	struct places *p = argument;
 	bool kernel = sample->flags & PERFCTR_SAMPLE_KERNEL;
 
-	/* The kernel's half, and the registers of user mode all the same. */
+	/*
+	 * The address is in the kernel's half. The registers are those of user mode all the same.
+	 */
 	ck_assert(kernel == (sample->ip >> 63));
 	ck_assert_uint_lt(r->ip, USER_END);
 	ck_assert(!(sample->flags & PERFCTR_SAMPLE_SKIDDED));
@@ -305,7 +309,7 @@ START_TEST(samples_of_the_kernel_s_events_tell_where_it_was)
 }
 END_TEST
 
-/* By thread: the sum of what its samples tell. */
+/* Sums of the samples, by thread. */
 struct tellers {
 	struct {
 		pid_t tid;
@@ -384,9 +388,9 @@ static uint64_t periods_of_short_lives(uint32_t flags, uint64_t period, uint64_t
 }
 
 /*
- * Each counts 2008 events, less than a period of 10007, and so has one with a probability of 0.2: in
- * 400 lives 80.3 of them, and 8.0 is a standard deviation.  A copy, because the host's files take
- * long to execute.
+ * Each life counts 2008 events, less than a period of 10007, and has the end of a period with a
+ * probability of 0.2. In 400 lives there are 80.3 such ends, and 8.0 is a standard deviation. The
+ * program is a copy, because files of the host take long to execute.
  */
 START_TEST(short_lives_have_their_share_by_a_random_phase)
 {
@@ -397,7 +401,7 @@ START_TEST(short_lives_have_their_share_by_a_random_phase)
 	ck_assert_uint_eq(periods_of_short_lives(0, 10007, 1), 0);
 	ck_assert_uint_ge(over, 80 - 32);
 	ck_assert_uint_le(over, 80 + 32);
-	/* The same lives with the same seed; and another seed. */
+	/* The same seed gives the same number; then another seed. */
 	ck_assert_uint_eq(periods_of_short_lives(PERFCTR_CONTROL_PHASE, 10007, 1), over);
 	over = periods_of_short_lives(PERFCTR_CONTROL_PHASE, 10007, 0);
 	ck_assert_uint_ge(over, 80 - 32);
@@ -406,7 +410,7 @@ START_TEST(short_lives_have_their_share_by_a_random_phase)
 END_TEST
 
 struct ends {
-	uint64_t period, spread; /* of what is due after n periods */
+	uint64_t period, spread; /* of the end that is due after n periods */
 	uint64_t n, weight, least, most;
 };
 
@@ -442,7 +446,10 @@ START_TEST(jitter_varies_where_periods_end_and_loses_no_event)
 	sampler_take(&s, add_end, &e);
 	ck_assert_uint_ge(e.n + 1, LOOP_INSTRUCTIONS(SHORT_LOOP) / 1009);
 	ck_assert_uint_le(e.n, LOOP_INSTRUCTIONS(SHORT_LOOP) / 1009);
-	/* Of 1982 draws the least is not below 20, or the most above 484, less often than once in 10^30. */
+	/*
+	 * Of 1982 draws the least is 20 or more, or the most 484 or less, not more often than once
+	 * in 10^30.
+	 */
 	ck_assert_uint_lt(e.least, 20);
 	ck_assert_uint_gt(e.most, 484);
 	sampler_close(&s);
@@ -452,8 +459,8 @@ START_TEST(jitter_varies_where_periods_end_and_loses_no_event)
 END_TEST
 
 /*
- * Frames by hand: call_chain() calls an outer function with the frame pointer that it is given, and
- * that calls an inner one, which loops.
+ * Frames made by hand: call_chain() calls an outer function with the frame pointer that it gets.
+ * The outer function calls an inner one, which loops.
  */
 __asm__(".text\n"
 	"call_chain:	push	%rbp\n"
@@ -516,7 +523,7 @@ static void sample_chain(uint64_t base, uint32_t depth, uint64_t expected)
 	close(fd);
 }
 
-/* The last ones lead to the kernel, nowhere, to an odd address, and to itself. */
+/* The last frame pointers lead to the kernel, nowhere, to an odd address, and to itself. */
 START_TEST(a_chain_has_the_callers_as_far_as_frame_pointers_lead)
 {
 	uint64_t self[2] = { (uint64_t)self, 0x1234 };
@@ -564,7 +571,7 @@ START_TEST(the_most_samples_end_them_and_not_the_counting)
 }
 END_TEST
 
-/* A process with so many callers that its samples take long to be written. */
+/* A process with so many callers that its samples take long to write. */
 static pid_t deep_start(int cpu)
 {
 	static uint64_t frames[2 * PERFCTR_MAX_DEPTH];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Life of the rings of samples: who may have them, and what becomes of them and of those counted. */
+/*
+ * The life of rings of samples: which callers may have them, and what happens to the rings and to
+ * the programs that are sampled.
+ */
 #include "samples.h"
 
 #include <errno.h>
@@ -46,7 +49,7 @@ START_TEST(samples_that_cannot_be_are_refused)
 	ck_assert(ioctl(fd, PERFCTR_IOC_CONSUME, &consume) == -1 && errno == EINVAL);
 	ck_assert_ptr_eq(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, PERFCTR_RING_OFFSET),
 			 MAP_FAILED);
-	/* Who has not made the context. */
+	/* A descriptor that has not made the context. */
 	other = context_open(0, 0);
 	expect_refused(other, good, EPERM);
 	s = sampler_open(fd, &good);
@@ -56,7 +59,7 @@ START_TEST(samples_that_cannot_be_are_refused)
 	ck_assert(mmap(NULL, s.ring_bytes, PROT_READ, MAP_SHARED, other, PERFCTR_RING_OFFSET) ==
 			  MAP_FAILED &&
 		  errno == EPERM);
-	/* Nobody writes to a ring, and none is mapped but as a whole. */
+	/* Nobody may write to a ring, and a ring is only mapped as a whole. */
 	ck_assert(mmap(NULL, s.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 		       PERFCTR_RING_OFFSET) == MAP_FAILED &&
 		  errno == EPERM);
@@ -70,14 +73,14 @@ START_TEST(samples_that_cannot_be_are_refused)
 	sampler_close(&s);
 	close(other);
 	close(fd);
-	/* What counts already is not sampled. */
+	/* A context that already counts cannot be sampled. */
 	fd = tree_open(0);
 	expect_refused(fd, good, EBUSY);
 	close(fd);
 }
 END_TEST
 
-/* A child that has samples, until it is killed: 0, or the error of its having none. */
+/* Starts a child that has samples until it is killed. Returns 0, or the error if it gets none. */
 static int start_sampled_child(pid_t *pid)
 {
 	struct perfctr_samples_args args = { .room_bytes = 65536 };
@@ -112,7 +115,7 @@ static void open_as_nobody(void *unused)
 	while (n < 64 && !error)
 		error = start_sampled_child(&child[n++]);
 	EXPECT(error == EMFILE && n > 4 && n < 64);
-	/* What has been closed can be had again. */
+	/* The memory of closed rings can be had again. */
 	kill_and_wait(child[n - 1]);
 	kill_and_wait(child[n - 2]);
 	EXPECT(start_sampled_child(&child[n - 2]) == 0);
@@ -137,7 +140,10 @@ static struct perfctr_control kernel_control(void)
 	return control;
 }
 
-/* The rings of who may see the kernel are not for who may not; nor the kernel for theirs. */
+/*
+ * A caller that may not see kernel mode cannot have the rings of one that may. Its own rings do not
+ * show kernel mode.
+ */
 static void map_as_nobody(void *descriptor)
 {
 	const int *fd = descriptor;
@@ -214,7 +220,7 @@ START_TEST(another_control_begins_with_empty_rings)
 	spin_until_sampled(&s, 100);
 	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_STOP), 0);
 	ck_assert_uint_eq(sampler_take(&s, add_last, &last), sampler_totals(&s).samples);
-	/* Without periods there are none. */
+	/* Without periods there are no samples. */
 	set_control(fd, tree_control(0));
 	spin(100000);
 	ck_assert_uint_eq(sampler_totals(&s).samples, 0);
@@ -223,7 +229,7 @@ START_TEST(another_control_begins_with_empty_rings)
 }
 END_TEST
 
-/* While it runs, forks, and interrupts: on the other CPU. */
+/* Meanwhile the program runs, forks and interrupts on the other CPU. */
 START_TEST(rings_can_be_closed_while_they_are_written)
 {
 	unsigned int rounds = 3 * test_rounds(10);
@@ -242,7 +248,7 @@ START_TEST(rings_can_be_closed_while_they_are_written)
 		close(c.fd);
 		if (i % 3 == 1)
 			sampler_close(&s);
-		/* The third kind is closed by the unmapping, while the program still runs. */
+		/* munmap() closes the third kind, while the program still runs. */
 		if (i % 3 == 2)
 			for (uint32_t k = s.n_cpus; k--;)
 				munmap((void *)s.ring[k], s.ring_bytes);
@@ -265,7 +271,7 @@ static void add_weight(const struct perfctr_sample *sample, void *argument)
 	t->samples++;
 }
 
-/* To the end, through what happens on the way. */
+/* The program runs to its end. Samples account for all its periods, whatever has happened. */
 static void expect_all_told(struct counted *c, struct sampler *s, uint64_t instructions)
 {
 	struct told t = { .pid = c->pid };
@@ -311,7 +317,9 @@ START_TEST(stops_starts_reads_and_moves_lose_no_sample)
 	struct counted c = start_sampled("loop-huge", &s);
 	struct told t = { .pid = c.pid };
 
-	/* However little it executes between two stops. */
+	/*
+	 * Goes on until the program has executed enough, however little that is between two stops.
+	 */
 	for (int i = 0; i < 100 || context_read(c.fd).counter[0] < 20 * 100003; i++) {
 		ck_assert_int_eq(ioctl(c.fd, PERFCTR_IOC_STOP), 0);
 		pin(c.pid, i % 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Samples where time stands still while the kernel interrupts: all are told at once, and perf_events
- * on the same machine takes as many, at the same addresses.
+ * Time stands still while the kernel handles an interrupt. So all samples are taken at once, and
+ * perf_events on the same machine takes as many, at the same addresses.
  */
 #include "samples.h"
 
@@ -30,7 +30,7 @@ static void add_prompt(const struct perfctr_sample *sample, void *argument)
 {
 	ck_assert_uint_eq(sample->late, 0);
 	ck_assert_uint_eq(sample->periods, 1);
-	/* But for one by the system call with which it ends. */
+	/* Except for one at the system call that ends the program. */
 	ck_assert(!sample->flags || sample->counter[0] == LOOP_INSTRUCTIONS(SHORT_LOOP));
 	add_address(argument, sample->ip);
 }
@@ -53,7 +53,7 @@ static void take_ours(uint64_t period, struct addresses *a)
 
 #define PERF_PAGES 512
 
-/* struct perf_event_header and the address alone. */
+/* A sample is a struct perf_event_header and an address. */
 static void read_perf(const struct perf_event_mmap_page *page, struct addresses *a)
 {
 	const char *data = (const char *)page + page->data_offset;

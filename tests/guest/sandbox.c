@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Landlock: who has restricted itself may trace only what is restricted as well.  It may read no
- * file either, but those of /dev.
+ * Landlock: a caller that has restricted itself may trace only processes that are restricted as
+ * well. It may read only files in /dev.
  */
 #include "asked.h"
 

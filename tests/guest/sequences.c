@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Orders that nobody thought of: a CPU goes and comes, contexts, sessions, perf_events and the NMI
- * watchdog begin and end, the machine sleeps. Whoever has the counters counts exactly, whoever comes
- * second is refused, and at the end all of them run as if nothing had been.
+ * Random sequences: a CPU goes offline and comes back, contexts, sessions, perf_events and the NMI
+ * watchdog begin and end, the machine sleeps. The holder of the counters counts exactly, a second
+ * caller is refused, and at the end all run as if nothing had happened.
  *
- * The number of an iteration is the seed of its sequence, which is part of each message.
+ * The number of an iteration is the seed of its sequence. Each message contains the sequence.
  */
 #include "groups.h"
 #include "msr.h"
@@ -21,16 +21,16 @@
 #include <unistd.h>
 
 #define CPU1_ONLINE "/sys/devices/system/cpu/cpu1/online"
-#define FIXED_CTR_CTRL 0x38d /* and the counter of cycles that the watchdog has (SDM volume 4) */
+#define FIXED_CTR_CTRL 0x38d /* and the counter of cycles that the watchdog uses (SDM volume 4) */
 #define FIXED_CTR1 0x30a
 #define SEEDS 16
 #define STEPS 30
 
-/* What there is, or -1. */
+/* The state of the machine. -1: there is none. */
 static struct {
 	bool online;	  /* CPU 1 */
-	bool watchdog_on; /* by its file */
-	bool watched[2];  /* the CPU: its watchdog found the counters free */
+	bool watchdog_on; /* according to its file */
+	bool watched[2];  /* the watchdog of the CPU found the counters free */
 	pid_t perf_pid, context_pid, session_pid;
 	int perf, context, session, group;
 } now;
@@ -50,8 +50,8 @@ static unsigned int choose(unsigned int n)
 }
 
 /*
- * A program that has come to its end holds nothing. One that has not is stopped for this step, so that it does
- * not now.
+ * A program that has ended holds nothing. One that has not is stopped for this step, so that it
+ * does not end now.
  */
 static bool context_holds(void)
 {
@@ -80,7 +80,7 @@ static bool theirs(void)
 	return now.perf >= 0 || now.watched[0] || now.watched[1];
 }
 
-/* More often the one that goes and comes. */
+/* More often CPU 1, which goes offline and comes back. */
 static int some_cpu(void)
 {
 	return now.online && choose(4) > 0;
@@ -105,7 +105,9 @@ static void change_watchdog(void)
 	now.watched[1] = now.watched[0] && now.online;
 }
 
-/* Either to its end, whose count is to be exact, or in the middle. */
+/*
+ * Returns true if the program ran to its end, so that its count must be exact. Otherwise kills it.
+ */
 static bool end_program(pid_t pid)
 {
 	if (choose(4) == 0) {
@@ -286,7 +288,7 @@ static void end_all(void)
 		change_cpu();
 }
 
-/* One after the other on each CPU, with the watchdog between. */
+/* Each in turn, on each CPU, with the watchdog in between. */
 static void expect_all_right(void)
 {
 	end_all();
@@ -366,7 +368,7 @@ Suite *sequences_suite(void)
 			       after_every_order_of_coming_and_going_all_count_as_before);
 }
 
-/* Where the files of the host are not needed: see suspend.c. */
+/* Without files of the host: see suspend.c. */
 Suite *sequences_sleep_suite(void)
 {
 	return make_loop_suite("sequences_sleep",

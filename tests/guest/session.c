@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sessions: what POWER2's policy bits say is counted, in hand-counted programs with and without the
- * mark, on both CPUs.  Cycles are instructions on the emulated PMU: all seven counters count the
+ * Sessions count what POWER2's policy bits say, in hand-counted programs with and without the mark,
+ * on both CPUs. Each instruction takes one cycle on the emulated PMU: all seven counters count the
  * same event, each with a policy of its own.
  */
 #include "groups.h"
@@ -26,7 +26,9 @@
 #define GENERAL(n) { n, BOTH(INSTRUCTIONS) }
 #define FIXED_COUNTER(n) { PERFCTR_FIXED + (n), BOTH(FIXED) }
 
-/* Marked and unmarked programs side by side; what the marked ones execute in user mode. */
+/*
+ * Runs marked and unmarked programs side by side. Returns the user instructions of the marked ones.
+ */
 #define MARKED_PROGRAMS	3
 static uint64_t run_programs(int group)
 {
@@ -66,7 +68,7 @@ START_TEST(marked_and_unmarked_privileged_and_not_add_up_to_everything)
 	ck_assert_uint_eq(c.counter[P] + c.counter[N], c.counter[EVERYTHING]);
 	ck_assert_uint_eq(c.counter[PM] + c.counter[PU], c.counter[P]);
 	ck_assert_uint_eq(c.counter[M] - c.counter[PM], expected);
-	/* The unmarked programs, and what the test itself executes. */
+	/* The unmarked programs, and the test's own instructions. */
 	ck_assert_uint_gt(c.counter[U] - c.counter[PU], expected);
 	ck_assert_uint_gt(c.counter[PM], 0);
 	ck_assert(c.flags & PERFCTR_COUNTS_CONSISTENT);
@@ -104,7 +106,7 @@ START_TEST(problem_state_by_the_mark_and_the_states_that_count_nothing)
 }
 END_TEST
 
-/* Three sessions start one after the other: what the test executes between is the same in all runs. */
+/* Three sessions start one after the other. The test executes the same between them in all runs. */
 static int64_t difference_of_three_sessions(int loops)
 {
 	int group = group_open();
@@ -132,7 +134,7 @@ static int64_t difference_of_three_sessions(int loops)
 	return (int64_t)(all - in - out);
 }
 
-/* Whoever else runs meanwhile makes it larger. */
+/* Other threads that run meanwhile make it larger. */
 static int64_t least_difference(int loops)
 {
 	int64_t least = difference_of_three_sessions(loops);
@@ -157,7 +159,10 @@ START_TEST(three_sessions_at_once_add_up_too)
 }
 END_TEST
 
-/* Each: 201 processes and 32 threads in three levels, 64 of them execute; and a chain of orphans. */
+/*
+ * Each storm has 201 processes and 32 threads in three levels, 64 of which execute a program, and a
+ * chain of orphans.
+ */
 START_TEST(a_storm_of_forks_is_exact_and_competitors_add_nothing)
 {
 	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
@@ -199,7 +204,10 @@ START_TEST(contexts_and_a_session_count_side_by_side)
 	ck_assert_uint_ge(context_read(session).counter[0],
 			  MARKED_PROGRAMS * LOOP_INSTRUCTIONS(SHORT_LOOP));
 
-	/* Neither takes a counter from the other, nor from another session. */
+	/*
+	 * A context takes no counter from a session, nor a session from a context or another
+	 * session.
+	 */
 	c.fd = context_open(0, PERFCTR_OPEN_CREATE);
 	control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }, { 2, USER(BRANCHES) }));
 	ck_assert_int_eq(ioctl(c.fd, PERFCTR_IOC_CONTROL, &control), -1);
@@ -217,7 +225,7 @@ START_TEST(contexts_and_a_session_count_side_by_side)
 	session_control(other, SESSION_EVENTS({ GENERAL(1), 0 }));
 	ck_assert_uint_eq(pmu_info().session_counters, 1 << 2 | 1 << 1);
 	ck_assert_uint_eq(pmu_info().context_counters, 1 << 0);
-	/* Its own counter may change its event. */
+	/* The session's own counter may get another event. */
 	session_control(other, SESSION_EVENTS({ { 1, USER(BRANCHES) }, 0 }));
 	close(other);
 	close(c.fd);
@@ -228,7 +236,7 @@ START_TEST(contexts_and_a_session_count_side_by_side)
 }
 END_TEST
 
-/* The state pages of a session, as they are mapped. */
+/* Maps the state pages of a session. */
 static const char *map_pages(int session, const struct perfctr_session_args *open)
 {
 	void *pages = mmap(NULL, open->pages_bytes, PROT_READ, MAP_SHARED, session, 0);
@@ -264,7 +272,8 @@ static void expect_no_fast_reads(const struct perfctr_page *page)
 }
 
 /*
- * Nothing in the page looks as if the reader might RDPMC, which would read its own CPU's counter.
+ * Nothing in the page suggests that its reader may execute RDPMC, which would read the counter of
+ * the reader's own CPU.
  */
 START_TEST(a_session_s_page_is_read_like_that_of_a_stopped_thread)
 {
@@ -331,7 +340,7 @@ START_TEST(pages_are_read_without_a_system_call_while_members_run)
 }
 END_TEST
 
-/* All counters count the same: sums that differ are of two folds. */
+/* All counters count the same: sums that differ come from two folds. */
 #define FOLDS 300
 
 START_TEST(mapped_sums_are_of_one_fold)
@@ -369,7 +378,7 @@ START_TEST(mapped_sums_are_of_one_fold)
 }
 END_TEST
 
-/* What the process does before it is killed: everything that must not outlive it. */
+/* Before the process is killed, it holds everything that must not outlive it. */
 static void hold_and_wait(void *unused)
 {
 	int group = group_open(), session = session_open(group, 0);
@@ -395,7 +404,7 @@ START_TEST(a_killed_owner_leaves_nothing)
 		_exit(1);
 	}
 	ck_assert_int_eq(wait_for(pid, NULL), pid);
-	/* Its child, which has the descriptors too, ends with it. */
+	/* The child of the process, which also has the descriptors, ends with it. */
 	while (pmu_info().session_counters)
 		sleep_us(1000);
 	ck_assert_uint_eq(mark_of(0), 0);
@@ -451,7 +460,7 @@ static void *sleep_on(void *unused)
 	return unused;
 }
 
-/* A process of so many threads, which sleep; its first one exits if it shall. */
+/* A process of n threads, which sleep. first_exits: its first thread exits. */
 static pid_t sleepers_start(unsigned int n, bool first_exits)
 {
 	int ready = eventfd(0, 0);
@@ -472,7 +481,7 @@ static pid_t sleepers_start(unsigned int n, bool first_exits)
 	return pid;
 }
 
-/* The others live on, and bear the mark from then on. */
+/* The other threads live on, and bear the mark from then on. */
 START_TEST(a_process_without_its_first_thread_is_marked)
 {
 	int group = group_open();
@@ -495,7 +504,7 @@ START_TEST(a_process_without_its_first_thread_is_marked)
 }
 END_TEST
 
-/* What waits for the last member to go waits for a first one, too. */
+/* A caller that waits for the last member to leave also waits for the first one to come. */
 START_TEST(a_group_that_nobody_has_entered_is_not_told_to_have_ended)
 {
 	int group = group_open(), other = group_open();
@@ -516,10 +525,10 @@ START_TEST(a_group_that_nobody_has_entered_is_not_told_to_have_ended)
 END_TEST
 
 #define MARKS 1000
-/* The more threads there are, the later it is when the last of them is looked at. */
+/* The more threads there are, the later the last of them is looked at. */
 #define MANY_THREADS 50
 
-/* Whether the threads bear the mark is as chance has it. */
+/* At any moment it is left to chance whether the threads bear the mark. */
 static pid_t mark_and_unmark_without_end(pid_t pid, int group)
 {
 	pid_t self = fork();
@@ -533,7 +542,10 @@ static pid_t mark_and_unmark_without_end(pid_t pid, int group)
 	}
 }
 
-/* The mark of another group is in the way. That of the same one, which came meanwhile, is none. */
+/*
+ * The mark of another group is an error. The same mark, which another process has set meanwhile, is
+ * none.
+ */
 START_TEST(the_same_mark_set_by_two_at_once_is_in_nobody_s_way)
 {
 	int group = group_open();
@@ -543,7 +555,7 @@ START_TEST(the_same_mark_set_by_two_at_once_is_in_nobody_s_way)
 	for (int i = 0; i < MARKS; i++)
 		ck_assert_msg(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, group) >= 0,
 			      "mark %d: %s", i, strerror(errno));
-	/* It has not failed either. */
+	/* The other process has not failed, either. */
 	ck_assert_int_eq(waitpid(beside, NULL, WNOHANG), 0);
 	kill_and_wait(beside);
 	kill_and_wait(pid);
@@ -553,7 +565,7 @@ END_TEST
 
 #define THREADS 3
 
-/* Executes without end, and says so. */
+/* Executes without end, and counts its rounds. */
 static void *run_on(void *progress)
 {
 	for (volatile uint64_t *n = progress;; ++*n)
@@ -610,12 +622,12 @@ START_TEST(all_threads_of_a_running_process_are_marked_at_once)
 }
 END_TEST
 
-/* What the session counts of a segment that spins. */
+/* Returns what the session counts of a segment that spins. */
 static uint64_t count_segment(int group, int session, uint64_t n)
 {
 	uint64_t before = context_read(session).counter[0];
 
-	spin(100000);	/* outside */
+	spin(100000);	/* outside of the segment */
 	ck_assert_uint_eq(context_read(session).counter[0], before);
 	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_ENTER), 0);
 	spin(n);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sessions of different CPUs: each has counters of its own there, whatever events others count elsewhere. */
+/*
+ * Sessions of different CPUs: each has counters of its own there, whatever others count on other
+ * CPUs.
+ */
 #include "groups.h"
 
 #include <errno.h>
@@ -12,7 +15,7 @@
 #define CPU(n) (1ull << (n))
 #define BOTH_CPUS (CPU(0) | CPU(1))
 
-/* What marked threads execute in user mode on these CPUs. */
+/* Opens a session that counts the user mode of marked threads on these CPUs. */
 static int session_on(uint64_t cpus, int group)
 {
 	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
@@ -25,7 +28,7 @@ static int session_on(uint64_t cpus, int group)
 	return session;
 }
 
-/* The loop, on each CPU once, with the mark. */
+/* Runs the loop once on each CPU, with the mark. */
 static void run_loops(int group)
 {
 	for (int cpu = 0; cpu < 2; cpu++)
@@ -51,7 +54,7 @@ START_TEST(sessions_of_different_cpus_have_the_same_counter)
 	run_loops(group);
 	ck_assert_uint_eq(context_read(first).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 	ck_assert_uint_eq(context_read(second).counter[0], LOOP_BRANCHES(SHORT_LOOP));
-	/* The one that ends takes nothing from the other. */
+	/* The session that ends takes nothing from the other one. */
 	close(first);
 	ck_assert_uint_eq(pmu_info().session_counters, 1 << 0);
 	run_loops(group);
@@ -80,7 +83,10 @@ START_TEST(where_they_meet_a_counter_is_one_session_s_alone)
 	control = control_of(EVENTS({ 2, USER(BRANCHES) }, { 0, USER(BRANCHES) }));
 	expect_taken(&control, 1, ioctl(context, PERFCTR_IOC_CONTROL, &control));
 	session_control(both, SESSION_EVENTS({ { 2, USER(INSTRUCTIONS) }, 0 }));
-	/* A new control asks for what the other one has elsewhere, and for what both have here. */
+	/*
+	 * A new control may ask for a counter that the other session has elsewhere, but not for one
+	 * that is taken here.
+	 */
 	session_control(first, SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 }));
 	expect_taken(&control, 0,
 		     try_session_control(second, SESSION_EVENTS({ { 2, USER(BRANCHES) }, 0 }),
@@ -89,7 +95,10 @@ START_TEST(where_they_meet_a_counter_is_one_session_s_alone)
 	ck_assert_uint_eq(context_read(first).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 	ck_assert_uint_eq(context_read(second).counter[0], LOOP_BRANCHES(SHORT_LOOP));
 	ck_assert_uint_eq(context_read(both).counter[0], 2 * LOOP_INSTRUCTIONS(SHORT_LOOP));
-	/* Stopped it has nothing: another may have it, and then it does not start. */
+	/*
+	 * A stopped session has no counter: another session may take it, and then the first one
+	 * cannot start.
+	 */
 	ck_assert_int_eq(ioctl(both, PERFCTR_IOC_STOP), 0);
 	session_control(second, SESSION_EVENTS({ { 2, USER(BRANCHES) }, 0 }));
 	ck_assert_int_eq(ioctl(both, PERFCTR_IOC_START), -1);
@@ -118,7 +127,7 @@ static struct perfctr_session *library_session(uint64_t cpus)
 	return s;
 }
 
-/* Events that are to get counters; which they have got. */
+/* The events may get any counters. counter: those that they have got. */
 static int control_any(struct perfctr_session *s, uint32_t flags, unsigned int n, uint32_t counter[])
 {
 	struct perfctr_control control;
@@ -163,7 +172,7 @@ START_TEST(the_library_avoids_what_sessions_have_on_the_same_cpus_alone)
 	errno = 0;
 	ck_assert_int_eq(control_any(third, 0, 1, counter), -1);
 	ck_assert_int_eq(errno, ENOSPC);
-	/* What it had stays. */
+	/* The session keeps its former control. */
 	perfctr_session_close(second);
 	expect_any(third, PERFCTR_CONTROL_STOPPED, 0, 2);
 	ck_assert_uint_eq(pmu_info().session_counters, 0xf);

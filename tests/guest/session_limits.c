@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How much of sessions there is, and who gets how much of it: counters, places and traces. */
+/* The limits of sessions, and the share of each user: counters, places and traces. */
 #include "groups.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static void user_counts_its_group(void *unused)
 	become_nobody();
 	group = group_open();
 
-	/* Only what is not privileged, and only who is marked. */
+	/* A user's session counts only marked threads, and only in user mode. */
 	static const uint32_t refused[] = { 0, MARKED, NOT_PRIVILEGED, NOT_PRIVILEGED | UNMARKED };
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		open = session_of(group, refused[i]);
@@ -38,14 +38,14 @@ static void user_counts_its_group(void *unused)
 	open = session_of(group, NOT_PRIVILEGED | MARKED);
 	session = try_session(&open);
 	EXPECT(session >= 0);
-	/* Nor may an event choose for itself. */
+	/* An event may not have another policy, either. */
 	errno = 0;
 	EXPECT(try_session_control(session,
 				   SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, POLICY(0) }),
 				   &control) == -1 &&
 	       errno == EACCES);
 	EXPECT(control.bad_reason == PERFCTR_BAD_POLICY && control.bad_event == 0);
-	/* Two counters of all sessions. */
+	/* A user has two counters for all of its sessions. */
 	errno = 0;
 	EXPECT(try_session_control(session,
 				   SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
@@ -62,10 +62,13 @@ static void user_counts_its_group(void *unused)
 	spin(1000);
 	counts = context_read(session);
 	EXPECT(counts.counter[0] > 1000);
-	/* Kernel mode is not in it: DP takes it from the event. */
+	/* The policy NOT_PRIVILEGED removes kernel mode from the event. */
 	EXPECT(counts.counter[1] == counts.counter[0]);
 	EXPECT(counts.flags & PERFCTR_COUNTS_CONSISTENT);
-	/* Nobody can hold up the machine: what a member counts elsewhere meanwhile is only told. */
+	/*
+	 * A user cannot hold up the machine: counts of members that run elsewhere are not of one
+	 * instant, which the flag shows.
+	 */
 	pin(0, 0);
 	other = fork();
 	if (other == 0) {
@@ -79,10 +82,10 @@ static void user_counts_its_group(void *unused)
 	EXPECT(counts.members == 2);
 	kill_and_wait(other);
 	EXPECT(context_read(session).flags & PERFCTR_COUNTS_CONSISTENT);
-	/* Others cannot be marked, and not be looked at. */
+	/* A user can neither mark threads of others nor look at their marks. */
 	errno = 0;
 	EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, 1, group) == -1 && errno == EACCES);
-	/* Of all below init it alone bears a mark. */
+	/* Of all threads below init only the caller bears a mark. */
 	EXPECT(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_TREE, 1, -1) == 1);
 	errno = 0;
 	EXPECT(try_mark(PERFCTR_MARK_GET, PERFCTR_MARK_THREAD, 1, -1) == -1 && errno == EACCES);
@@ -123,7 +126,7 @@ END_TEST
 
 #define MAX_STARTED 16 /* perfctr(4) */
 
-/* Counts time alone. */
+/* Starts a session that only counts time. Returns -1 if there is no place for it. */
 static int started_session(int group)
 {
 	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
@@ -159,7 +162,7 @@ START_TEST(a_control_that_is_refused_as_too_many_sessions_are_started_changes_no
 	ck_assert_int_eq(try_session_control(session, NULL, 0, &control), -1);
 	ck_assert_int_eq(errno, ENOSPC);
 	ck_assert_uint_eq(context_read(session).n_counters, 1);
-	/* Who has a place keeps it, and gives it up. */
+	/* A session keeps its place under a new control, and gives it up when it stops. */
 	session_control(others[0], NULL, 0);
 	ck_assert_int_eq(ioctl(others[0], PERFCTR_IOC_STOP), 0);
 	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_START), 0);
@@ -172,7 +175,7 @@ START_TEST(a_control_that_is_refused_as_too_many_sessions_are_started_changes_no
 }
 END_TEST
 
-/* Sessions that count time alone, until one is refused. */
+/* Starts sessions that only count time, until one is refused. Returns their number. */
 static unsigned int start_all_that_find_room(void)
 {
 	int session[MAX_STARTED + 1];
@@ -187,11 +190,11 @@ static unsigned int start_all_that_find_room(void)
 	return n;
 }
 
-/* What a user does and tells; then it has what it has until it is killed. */
+/* A user makes a call and reports the result. It keeps what it has got until it is killed. */
 struct deed {
 	int (*fn)(const struct deed *deed);
 	uid_t uid;
-	int answer;	   /* that is expected */
+	int answer;	   /* the expected one */
 	uint32_t first, n; /* counters */
 };
 
@@ -243,7 +246,7 @@ END_TEST
 
 #define RESTARTED 4
 
-/* Starts the session again and again. */
+/* Starts the session again and again, in a child. */
 static pid_t restarter_start(int session)
 {
 	pid_t pid = fork();
@@ -266,7 +269,7 @@ static unsigned int number_started(const int *session, unsigned int n)
 	return started;
 }
 
-/* As many are started as find room at a time, whoever stops those that start. */
+/* At any time only as many are started as find room, even if a revoke stops some that start. */
 START_TEST(sessions_that_start_while_they_are_revoked_take_no_more_places_than_there_are)
 {
 	int session[RESTARTED];
@@ -341,7 +344,7 @@ static int take_counters(const struct deed *deed)
 	return ioctl(session, PERFCTR_IOC_CONTROL, &control) ? errno : 0;
 }
 
-/* Of 7 counters users have 3. */
+/* Of 7 counters, users have 3 in all. */
 START_TEST(each_user_has_two_counters_and_all_together_leave_half_of_them)
 {
 	pid_t first = user_start((struct deed){ take_counters, NOBODY, 0, 0, 2 });

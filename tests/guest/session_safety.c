@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sessions beside contexts, CPUs that go and come, traces: what must not spoil the sums, and who sees nothing. */
+/*
+ * Sessions beside contexts, CPUs that go offline and come back, traces: the sums stay right, and
+ * others see nothing.
+ */
 #include "groups.h"
 
 #include <errno.h>
@@ -16,7 +19,7 @@
 
 #define CPU1_ONLINE "/sys/devices/system/cpu/cpu1/online"
 
-/* argument: the program that becomes root. */
+/* argument: the set-user-id programs. */
 static void user_marks_and_executes(void *argument)
 {
 	const struct set_user_id *programs = argument;
@@ -33,12 +36,12 @@ static void user_marks_and_executes(void *argument)
 		execl(programs->loop, "loop", NULL);
 	}
 	wait(NULL);
-	/* All of it before the program. */
+	/* All of it was counted before the program began. */
 	counted = context_read(session).counter[0];
 	EXPECT(counted > 0 && counted < LOOP_INSTRUCTIONS(SHORT_LOOP));
 }
 
-/* The group of root keeps who changes its ids, that of a user does not. */
+/* A thread that changes its ids stays in a group of root, and leaves a group of a user. */
 START_TEST(a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s)
 {
 	struct set_user_id programs = set_user_id_programs();
@@ -80,7 +83,7 @@ static void look_at_a_session_s_counter(uint32_t policy, struct event event)
 		uint64_t before = context_read(session).counter[0];
 
 		sched_yield();
-		/* The other one has run, and this thread finds its own switch at most. */
+		/* The other thread has run since. This one finds at most its own switch. */
 		ck_assert(try_rdpmc(3, &value));
 		most = value > most ? value : most;
 		ck_assert_uint_ge(context_read(session).counter[0], before);
@@ -93,7 +96,7 @@ static void look_at_a_session_s_counter(uint32_t policy, struct event event)
 	close(group);
 }
 
-/* Of kernel mode: RDPMC is executed for the thread, which has no counter 3. */
+/* A session of kernel mode: the kernel executes RDPMC for the thread, which has no counter 3. */
 START_TEST(rdpmc_shows_nothing_of_what_a_session_counted_for_others)
 {
 	look_at_a_session_s_counter(0, (struct event){ 3, BOTH(INSTRUCTIONS) });
@@ -125,7 +128,7 @@ START_TEST(a_session_is_exact_while_a_cpu_goes_and_comes)
 	for (int i = 0; i < 4; i++)
 		expect_success(child[i]);
 	ck_assert_uint_eq(context_read(session).counter[0], 4 * LOOP_INSTRUCTIONS(LONG_LOOP));
-	/* One that begins while a CPU is away counts there when it comes. */
+	/* A session that begins while a CPU is offline counts there when the CPU comes back. */
 	write_file(CPU1_ONLINE, "0");
 	session_control(session, SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 }));
 	write_file(CPU1_ONLINE, "1");
@@ -140,7 +143,7 @@ END_TEST
 
 #define HOLE_PAGE 4096
 
-/* The last so many bytes, zero, before a page that is not there. */
+/* The last bytes, zero, before a page that is not there. */
 static void *before_hole(size_t bytes)
 {
 	char *memory = mmap(NULL, 2 * HOLE_PAGE, PROT_READ | PROT_WRITE,
@@ -162,7 +165,7 @@ START_TEST(one_cpu_alone_can_be_counted)
 	open.cpus_bytes = sizeof(beyond);
 	ck_assert_int_eq(try_session(&open), -1);
 	ck_assert_int_eq(errno, EINVAL);
-	/* Behind the last CPU, too, memory has to be there. */
+	/* The memory after the last CPU must be there, too. */
 	open.cpus = (uintptr_t)before_hole(sizeof(cpus));
 	open.cpus_bytes = 2 * sizeof(cpus);
 	ck_assert_int_eq(try_session(&open), -1);
@@ -182,7 +185,7 @@ END_TEST
 
 #define MAX_CPUS 8
 
-/* The trace of all CPUs, as mapped. */
+/* The mapped trace of all CPUs. */
 struct trace {
 	int session;
 	uint32_t cpus;
@@ -212,7 +215,7 @@ struct per_thread {
 	uint64_t records, lost, marked, others;
 };
 
-/* What ran between a record and the next is that of the thread that the first one names. */
+/* Counts between two records belong to the thread that the first one names. */
 static void add_up(const struct trace *trace, struct per_thread *sum)
 {
 	for (uint32_t i = 0; i < trace->cpus; i++) {
@@ -338,7 +341,7 @@ START_TEST(what_finds_no_room_in_the_ring_is_counted)
 	consume.tail = trace.ring[0]->head;
 	ck_assert_int_eq(ioctl(trace.session, PERFCTR_IOC_CONSUME, &consume), 0);
 	ck_assert_int_eq(ioctl(trace.session, PERFCTR_IOC_STOP), 0);
-	/* The next record tells it. */
+	/* The next record tells how many were lost. */
 	add_up(&trace, &sum);
 	ck_assert_uint_ge(sum.records, 1);
 	ck_assert_uint_eq(sum.lost, lost(&trace));
@@ -374,7 +377,7 @@ START_TEST(totals_and_rings_can_not_be_written)
 }
 END_TEST
 
-/* A process on CPU 0 that counts with counter 0, may RDPMC, and is switched often. */
+/* A process on CPU 0 that counts with counter 0, may execute RDPMC, and is switched often. */
 static pid_t restless_start(void)
 {
 	pid_t pid = fork();
@@ -397,7 +400,7 @@ START_TEST(a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before)
 	struct counted former;
 	pid_t child, other;
 
-	/* The driver does not give the counters back meanwhile. */
+	/* This context keeps the driver from giving the counters back. */
 	pin(0, 1);
 	context_control(keeper, EVENTS({ 0, USER(INSTRUCTIONS) }));
 	former = counted_start(0, COMMAND(program("loop")), EVENTS({ 2, USER(INSTRUCTIONS) }));
@@ -416,7 +419,7 @@ START_TEST(a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before)
 }
 END_TEST
 
-/* A child that sleeps and whose control counts instructions on counter n. */
+/* A sleeping child, whose control counts instructions on counter n. */
 static int sleeper_with(uint32_t n, uint32_t flags, pid_t *pid)
 {
 	struct perfctr_control control = control_of(EVENTS({ n, USER(INSTRUCTIONS) }));
@@ -440,8 +443,8 @@ static void expect_loop_counted(void)
 }
 
 /*
- * One sleeper keeps the counters held, the other the control that the loop is counted by: what
- * CPU 0 remembers of both stays.
+ * One sleeper keeps the counters held. The other one keeps the control that counts the loop. So CPU
+ * 0 goes on remembering both.
  */
 START_TEST(a_context_counts_its_event_after_a_session_has_had_the_counter)
 {

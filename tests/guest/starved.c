@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thread that lacks a CPU keeps nobody else waiting: it has the lowest priority, and busy threads
+ * A thread that lacks a CPU keeps nobody else waiting. It has the lowest priority, and busy threads
  * take its CPU from it at any point of a call. With preempt=full that is any point of the driver.
  */
 #include "guest.h"
@@ -30,7 +30,7 @@ static void start_and_stop(int fd, unsigned int counter)
 	EXPECT(ioctl(fd, PERFCTR_IOC_START) == 0);
 }
 
-/* Two controls by turns: the kernel adds one, and frees the other. */
+/* Two controls in turn: the kernel adds one, and frees the other. */
 static void control(int fd, unsigned int counter)
 {
 	EXPECT(try_context_control(fd, EVENTS({ counter, USER(BRANCHES) })) == 0);
@@ -40,8 +40,8 @@ static void control(int fd, unsigned int counter)
 static int device;
 
 /*
- * The kernel looks up the user, who pays for what is opened. The device is opened before, as misc_open()
- * has a mutex.
+ * The kernel looks up the user, because the context is charged to that user. The device is opened
+ * before, because misc_open() takes a mutex.
  */
 static void open_and_close(int fd, unsigned int counter)
 {
@@ -54,7 +54,7 @@ static void open_and_close(int fd, unsigned int counter)
 	EXPECT(close(again) == 0);
 }
 
-/* Of another user, on CPU 0. */
+/* Another user, on CPU 0. */
 static pid_t starved_start(call_fn call)
 {
 	pid_t pid = fork();
@@ -64,7 +64,7 @@ static pid_t starved_start(call_fn call)
 		return pid;
 	pin(0, 0);
 	become_nobody();
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user id clears it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* the change of user id has cleared it */
 	EXPECT(sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){ 0 }) == 0);
 	fd = context_open(0, PERFCTR_OPEN_CREATE);
 	EXPECT(try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })) == 0);
@@ -72,7 +72,7 @@ static pid_t starved_start(call_fn call)
 		call(fd, 0);
 }
 
-/* It takes CPU 0 again and again. */
+/* Takes CPU 0 again and again. */
 static pid_t hog_start(void)
 {
 	uint64_t ticks = ticks_of(HOG_US), start;
@@ -89,7 +89,7 @@ static pid_t hog_start(void)
 	}
 }
 
-/* On CPU 1, where nobody else runs. */
+/* The caller goes to CPU 1, where nobody else runs. */
 static void keeps_nobody_waiting(call_fn call)
 {
 	uint64_t end = ticks_of(ROUNDS * (HOG_US + PAUSE_US)), limit = ticks_of(LONGEST_US);

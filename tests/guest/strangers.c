@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Others who use the counters' interrupt and reserve no counter: Processor Trace, as its events show. The emulator
- * promises it and has none: no event is started.
+ * Processor Trace uses the counters' interrupt, and reserves no counter. The driver recognises it
+ * by its events. The emulator only claims to have Processor Trace: no event is started.
  */
 #include "guest.h"
 
@@ -55,7 +55,7 @@ START_TEST(processor_trace_is_refused_while_a_context_has_the_counters)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
 
-	/* Who asks keeps nobody out. */
+	/* Asking for the holder keeps nobody out. */
 	ck_assert_uint_eq(pmu_info().holder, PERFCTR_HOLDER_NONE);
 	close(trace_open());
 	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A machine that sleeps: the kernel's own test of suspend to RAM, which ends when all devices have
- * been suspended.  The driver is one of them: it gives the counters back meanwhile.  The device of
- * the host's files does not come back: the suite runs in a deterministic machine, which has none.
+ * A machine that sleeps. The kernel's own test of suspend to RAM ends when all devices have been
+ * suspended. The driver is one of them: it gives the counters back while the machine sleeps. The
+ * device of the host's files does not come back, so the suite runs in a deterministic machine,
+ * which has none.
  */
 #include "guest.h"
 #include "groups.h"
@@ -96,7 +97,10 @@ START_TEST(a_session_is_exact_over_suspend)
 }
 END_TEST
 
-/* On a CPU that last ran the idle thread: no code of user mode has been there since, to find nothing. */
+/*
+ * CPU 1 ran the idle thread last. No code of user mode has run there since, which would have found
+ * nothing.
+ */
 START_TEST(the_counters_registers_are_left_alone_while_the_machine_sleeps)
 {
 	uint64_t before = msr_read(1, GLOBAL_CTRL);

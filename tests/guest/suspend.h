@@ -3,7 +3,7 @@
 #ifndef TESTS_GUEST_SUSPEND_H
 #define TESTS_GUEST_SUSPEND_H
 
-/* Once, before the first suspend(). */
+/* Called once, before the first suspend(). */
 void suspend_is_a_test(void);
 void suspend(void);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A CPU that does not come back when the machine wakes. The kernel does not let it go again: its machine is its own. */
+/*
+ * A CPU that does not come back when the machine wakes. The kernel cannot take it offline again, so
+ * the suite has a machine of its own.
+ */
 #include "guest.h"
 #include "groups.h"
 #include "suspend.h"
@@ -12,7 +15,7 @@
 
 #define CPU1	"/sys/devices/system/cpu/cpu1"
 
-/* Of a CPU that comes online: the number of the state with this name. */
+/* Finds the number of the hotplug state with this name. */
 static void read_state(const char *name, char *number, size_t size)
 {
 	FILE *f = fopen("/sys/devices/system/cpu/hotplug/states", "r");
@@ -31,8 +34,8 @@ static void read_state(const char *name, char *number, size_t size)
 }
 
 /*
- * It is switched on when the machine does not sleep any more: by its state, as the file "online"
- * says that it is.
+ * The CPU is switched on after the machine has woken. That is done by its state, because the file
+ * "online" says that it is online.
  */
 START_TEST(a_cpu_that_fails_to_resume_counts_when_it_comes)
 {

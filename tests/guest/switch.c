@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a context switch costs.  The suite "baseline" measures the unpatched kernel and leaves the
+ * The cost of a context switch. The suite "baseline" measures the unpatched kernel and leaves the
  * result in a file; "switch_unpatched" measures the patched one against it.
  */
 #include "cost.h"
@@ -29,7 +29,10 @@ START_TEST(a_switch_of_unmonitored_threads_costs_what_it_cost_unpatched)
 	ck_assert_uint_eq(patched.statistics[PMU_RDMSR], 0);
 	ck_assert_uint_eq(patched.statistics[PMU_WRMSR], 0);
 	ck_assert_uint_eq(patched.statistics[RDPMC], 0);
-	/* Others, such as FS_BASE and the timer's, as often as before: the timer ticks a little. */
+	/*
+	 * Other registers, such as FS_BASE and the timer's, are accessed as often as before. The
+	 * division drops the timer's few ticks.
+	 */
 	ck_assert_uint_eq(patched.statistics[WRMSR] / ROUND_TRIPS,
 			  unpatched.statistics[WRMSR] / ROUND_TRIPS);
 	ck_assert_uint_eq(patched.statistics[RDMSR] / ROUND_TRIPS,
@@ -44,9 +47,11 @@ static void expect_cheap(const struct cost *cost, unsigned int n)
 	ck_assert_uint_ge(cost->switches, ROUND_TRIPS);
 	ck_assert_uint_le(cost->statistics[PMU_WRMSR], 2 * cost->switches);
 	ck_assert_uint_eq(cost->statistics[EVENT_SELECT], 0);
-	/* Every tick looks whether the enables and the events are what they were set to. */
+	/*
+	 * Every tick checks that the enables and the events are still as the driver has set them.
+	 */
 	ck_assert_uint_le(cost->statistics[PMU_RDMSR], (n + 1) * cost->ticks);
-	/* The two context_read() and every tick read the counters as well. */
+	/* The two context_read() and every tick read the counters, too. */
 	ck_assert_uint_le(cost->statistics[RDPMC], n * (2 * cost->switches + 2 + cost->ticks));
 }
 
@@ -62,7 +67,10 @@ START_TEST(a_monitored_switch_to_the_same_owner_is_at_most_2_wrmsr_and_no_event_
 }
 END_TEST
 
-/* A thread beside the caller that answers it, as struct partner does: both map their pages. */
+/*
+ * A thread of the caller's process that answers the caller, as struct partner does. Both map their
+ * pages.
+ */
 struct companion {
 	struct partner pipes;
 	int to, from;
@@ -135,7 +143,10 @@ static void expect_no_wrmsr(void *unused)
 		struct cost cost = measure_threads(events, n);
 
 		EXPECT(cost.switches >= ROUND_TRIPS);
-		/* A tick reads, and after it a thread of the kernel may run between the two. */
+		/*
+		 * A tick reads the counters. After it, a kernel thread may run between the two
+		 * threads.
+		 */
 		EXPECT(cost.ticks < ROUND_TRIPS / 100);
 		EXPECT(cost.statistics[PMU_WRMSR] <= 2 * cost.ticks);
 		EXPECT(cost.statistics[RDPMC] <= n * (2 * cost.switches + 2 + 3 * cost.ticks));
@@ -149,7 +160,7 @@ START_TEST(threads_of_one_process_that_read_themselves_cost_each_other_no_wrmsr)
 }
 END_TEST
 
-/* What /sys/kernel/debug/perfctr says of the one CPU. */
+/* The line of the only CPU in /sys/kernel/debug/perfctr. */
 struct cpu_line {
 	char family[32];
 	unsigned int contexts;
@@ -174,7 +185,7 @@ static struct cpu_line cpu_line(void)
 	return line;
 }
 
-/* Event registers are written where the control of the one before was another, and only there. */
+/* Event registers are written only where the former control was another one. */
 START_TEST(debugfs_tells_how_often_who_entered_and_what_that_took)
 {
 	struct partner partner = partner_start();
@@ -192,7 +203,7 @@ START_TEST(debugfs_tells_how_often_who_entered_and_what_that_took)
 	ck_assert_uint_eq(before.running, 1);
 	measure_partner(&partner, own);
 	same = cpu_line();
-	/* One of the two threads: the quick way between them leaves the owner as it is. */
+	/* The owner is one of the two threads: the quick path between them does not change it. */
 	ck_assert_uint_ne(same.owner, 0);
 	ck_assert_uint_ge(same.entries - before.entries, 2 * ROUND_TRIPS);
 	ck_assert_uint_eq(same.loads, before.loads);

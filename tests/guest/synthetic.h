@@ -9,7 +9,7 @@
 void synthetic_1(void);
 void synthetic_2(void);
 
-/* With the call: a branch and a store. */
+/* These include the call: a branch and a store. */
 #define SYNTHETIC_1_INSTRUCTIONS (1 + 3 + 3 * 100 + 3)
 #define SYNTHETIC_1_BRANCHES (1 + 100 + 1)
 #define SYNTHETIC_2_INSTRUCTIONS (1 + 4 + 4 * 3 + 2)

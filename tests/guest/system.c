@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex system, as a user runs it.  Expected counts are those of asm/loop.S. */
+/* perfex system, as a user runs it. The expected counts are those of asm/loop.S. */
 #include "groups.h"
 
 #include <stdio.h>
@@ -13,7 +13,9 @@ static void expect_run(const struct run *r, int status)
 	ck_assert_msg(r->status == status, "wait status %#x\n%s%s", r->status, r->out, r->err);
 }
 
-/* The sum of the counts of event in CSV, and how many rows there are; cpu -1: those of all CPUs. */
+/*
+ * The sum of the event's counts in CSV, and the number of its rows. cpu -1: the rows of all CPUs.
+ */
 struct sum {
 	uint64_t count;
 	unsigned int rows;
@@ -73,7 +75,7 @@ START_TEST(everything_counts_whoever_runs_in_both_modes)
 	expect_run(&r, 0);
 	ck_assert_uint_gt(sum_rows(r.out, -1, EVENT "@0").count, LOOP_INSTRUCTIONS(SHORT_LOOP));
 	ck_assert_msg(strstr(r.out, ",0x0,user+kernel,"), "%s", r.out);
-	/* The command is marked, and others count alone: much less than the command. */
+	/* The command is marked, and only others are counted: much less than the command. */
 	RUN(&r, "perfex", "system", "--csv", "--policy", "unmarked,not-privileged", "-e", EVENT,
 	    program("loop-long"));
 	expect_run(&r, 0);
@@ -115,7 +117,7 @@ START_TEST(a_line_for_each_interval_with_count_and_rate)
 					&per_second), 4);
 		ck_assert_double_gt(seconds, last);
 		ck_assert_uint_gt(count, 0);
-		/* To the precision of a microsecond, in which the time is shown. */
+		/* The time is printed in microseconds, which limits the precision. */
 		ck_assert_double_eq_tol((double)per_second * (seconds - last), (double)count,
 					(double)count * 1e-3);
 		last = seconds;
@@ -140,7 +142,7 @@ START_TEST(perfex_itself_can_be_left_out)
 	expect_run(&r, 0);
 	without = sum_rows(r.out, -1, EVENT "@0").count;
 	ck_assert_uint_lt(without, with / 2);
-	/* The command is no part of perfex. */
+	/* The command is not part of perfex. */
 	RUN(&r, "perfex", "system", "--csv", "--policy", "not-privileged", "--exclude-self", "-e",
 	    EVENT, program("loop"));
 	expect_run(&r, 0);

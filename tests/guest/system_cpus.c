@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfex system on different CPUs: each has all counters there, whatever others count elsewhere; and
- * who is left without is told who has them.
+ * perfex system on different CPUs: each has all counters of its CPU, whatever others count
+ * elsewhere. If it gets none, it names their holder.
  */
 #include "groups.h"
 #include "perfex_shell.h"
@@ -15,14 +15,14 @@
 #include <unistd.h>
 
 #define ALL_COUNTERS (0xfull | 7ull << PERFCTR_FIXED_BIT)
-/* Four that general counters alone count, and one for each fixed counter. */
+/* Four events that only general counters count, and one for each fixed counter. */
 #define GENERAL(event) "-e " event " -e " event " -e " event " -e " event " "
 #define FIXED_EVENTS "-e instructions:u -e cycles:u -e ref-cycles:u "
 #define MARKED_USER "--policy marked,not-privileged "
 #define INSTRUCTIONS_EVENT "0x004100c0"
 #define BRANCHES_EVENT "0x004100c4"
 
-/* A command of the shell on that CPU, until it is told to end. */
+/* Starts a shell command on this CPU. It runs until it is told to end. */
 static pid_t start_on(int cpu, const char *script)
 {
 	pid_t pid = fork();
@@ -52,7 +52,7 @@ static void end_process(pid_t pid)
 	ck_assert_int_eq(status, 0);
 }
 
-/* Of CSV without CPUs: the count of the event on that counter. */
+/* The count of the event on this counter, in CSV without CPUs. */
 static uint64_t count_of(const char *text, const char *event)
 {
 	char wanted[64];
@@ -103,7 +103,7 @@ START_TEST(each_of_two_cpus_has_all_counters_for_events_of_its_own)
 }
 END_TEST
 
-/* They have the same two, so that the others are left for threads. */
+/* Both have the same two counters, so that the others are left for threads. */
 START_TEST(threads_are_counted_by_what_the_sessions_of_all_cpus_leave)
 {
 	pid_t first, second;
@@ -113,7 +113,7 @@ START_TEST(threads_are_counted_by_what_the_sessions_of_all_cpus_leave)
 	first = start_on(0, "exec perfex system -o first --cpus=0 -e 0x004300c0 -e 0x004300c4");
 	wait_for_sessions(3);
 	second = start_on(1, "exec perfex system -o second --cpus=1 -e 0x004300c4 -e 0x0043003c");
-	/* Of the second, which has no other counters. */
+	/* Waits for the second session: its counters are those of the first. */
 	do
 		RUN(&r, "perfex", "info");
 	while (lines(r.out, ": a session") < 2);
@@ -125,7 +125,7 @@ START_TEST(threads_are_counted_by_what_the_sessions_of_all_cpus_leave)
 			  LOOP_INSTRUCTIONS(SHORT_LOOP));
 	ck_assert_uint_eq(printed_count(r.err, BRANCHES_EVENT "@3"), LOOP_BRANCHES(SHORT_LOOP));
 
-	/* And a session of both CPUs meets both. */
+	/* A session of both CPUs has to avoid the counters of either. */
 	expect(&r, "perfex system --csv --cpus=0,1 " MARKED_USER "-e " INSTRUCTIONS_EVENT " $LOOP",
 	       0);
 	ck_assert_uint_eq(count_of(r.out, INSTRUCTIONS_EVENT "@2"), LOOP_INSTRUCTIONS(SHORT_LOOP));
@@ -194,7 +194,7 @@ START_TEST(where_sessions_have_all_counters_it_is_said_who_they_are)
 		 "that others use; see: perfex info%s\n", who);
 	expect_refused("perfex -e 0x004100c0@3 $LOOP", why);
 
-	/* Where the first has none, counters are free. */
+	/* On the CPU without the first session, counters are free. */
 	pin(0, 1);
 	snprintf(why, sizeof(why),
 		 "perfex: events '0x004100c0', '0x004100c4' and '0x0041003c' conflict: only counters "
@@ -204,7 +204,7 @@ START_TEST(where_sessions_have_all_counters_it_is_said_who_they_are)
 	ck_assert_uint_eq(count_of(r.out, "0x004100c0@0"), LOOP_INSTRUCTIONS(SHORT_LOOP));
 	ck_assert_uint_eq(count_of(r.out, "0x004100c4@1"), LOOP_BRANCHES(SHORT_LOOP));
 
-	/* The first screen. */
+	/* Without events on the command line. */
 	expect(&r, "perfex $LOOP", 0);
 	snprintf(why, sizeof(why),
 		 "perfex: event 'instructions': sessions have all counters that can count it: 0, 1, "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a context counts, as GET_CONTROL tells it. */
+/* GET_CONTROL returns what a context counts. */
 #include "guest.h"
 
 #include <errno.h>
@@ -81,7 +81,6 @@ START_TEST(before_the_first_control_there_is_none)
 }
 END_TEST
 
-/* The control is the thread's, not its life's. */
 START_TEST(a_control_outlives_its_thread)
 {
 	struct counted c = counted_start(ANY_CPU, COMMAND("build/tests/guest/loop-tiny"), EVENT_LIST);
@@ -94,7 +93,7 @@ START_TEST(a_control_outlives_its_thread)
 }
 END_TEST
 
-/* Members are opened by those who may look at them. */
+/* A caller that may look at a member may open it. */
 START_TEST(a_member_is_told_what_it_inherited)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE), member;

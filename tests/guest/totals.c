@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Totals: a tree whose members share one context. Its sums are what its members execute, to the
- * instruction, whoever else runs on the same CPUs; nobody else sees them. Expected numbers are
- * worked out in asm/ and guest.h.
+ * instruction, whatever else runs on the same CPUs. Nobody else sees them. asm/ and guest.h explain
+ * the expected numbers.
  */
 #include "groups.h"
 #include "tree.h"
@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* By these events. */
+/* Starts the command as a tree that is counted by totals, with these events. */
 static struct counted totals_of(const char *const command[], const struct event *events, size_t n)
 {
 	struct perfctr_control control = control_of(events, n);
@@ -66,7 +66,7 @@ START_TEST(a_tree_of_200_processes_is_exact_against_4_competitors)
 }
 END_TEST
 
-/* Each process of the chain but the last exits before its child does. */
+/* Each process of the chain but the last exits before its child. */
 START_TEST(sums_are_complete_when_wait_returns_and_when_no_member_is_left)
 {
 	int status;
@@ -91,7 +91,7 @@ END_TEST
 
 #define TINY "/tmp/loop-tiny"
 
-/* A copy, because the host's files take long to execute. */
+/* The program is a copy, because files of the host take long to execute. */
 START_TEST(a_program_is_complete_when_wait_returns_1000_of_1000)
 {
 	copy_file(program("loop-tiny"), TINY, 0755);
@@ -105,7 +105,10 @@ START_TEST(a_program_is_complete_when_wait_returns_1000_of_1000)
 }
 END_TEST
 
-/* Of the same control: two trees, one thread counted by itself, and one that nobody counts. */
+/*
+ * All with the same control: three trees and a thread with a context of its own. Another process is
+ * not counted.
+ */
 START_TEST(trees_side_by_side_and_what_runs_between_them_are_exact)
 {
 	struct counted c[4];
@@ -135,7 +138,7 @@ START_TEST(several_counters_of_one_tree_agree)
 
 	do {
 		counts = read_tree(c.fd);
-		/* Where two CPUs are read one after the other, both only grow. */
+		/* Otherwise two CPUs were read one after the other, and both counts had grown. */
 		if (counts.flags & PERFCTR_COUNTS_CONSISTENT)
 			ck_assert_uint_eq(counts.counter[0], counts.counter[2]);
 	} while (counts.members);
@@ -148,7 +151,7 @@ START_TEST(several_counters_of_one_tree_agree)
 }
 END_TEST
 
-/* All counters begin and end with the same instructions, of the kernel's too. */
+/* All counters begin and end with the same instructions, in kernel mode, too. */
 START_TEST(what_a_tree_executes_in_both_modes_is_what_it_executes_in_each)
 {
 	struct perfctr_counts counts;
@@ -174,7 +177,7 @@ END_TEST
 
 #define READS 10000
 
-/* Its CPU's tick folds the counters now and then after a reader has had them folded. */
+/* Now and then the CPU's tick folds the counters just after a reader has had them folded. */
 START_TEST(counters_of_kernel_mode_agree_in_each_read)
 {
 	struct perfctr_control control = control_of(
@@ -203,7 +206,7 @@ static int open_marked_session(int group)
 	return session;
 }
 
-/* On one CPU: a tree, another one that is marked, and a marked thread that is in none. */
+/* One CPU runs a tree, a marked tree, and a marked thread that is in no tree. */
 START_TEST(sessions_and_totals_do_not_mind_each_other)
 {
 	int group = group_open(), session = open_marked_session(group);

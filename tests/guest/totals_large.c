@@ -23,7 +23,7 @@ _Noreturn static void *sleep_for_ever(void *unused)
 		pause();
 }
 
-/* A process that makes its threads when it may, and then says which is the last. */
+/* A process that makes its threads when it may, and then tells the number of the last one. */
 struct crowd {
 	int go, made;
 	volatile uint64_t *last;
@@ -51,7 +51,7 @@ _Noreturn static void make_many_threads(struct crowd *crowd)
 	sleep_for_ever(NULL);
 }
 
-/* The descriptor of a tree of MANY threads, and one. */
+/* Returns the descriptor of a tree of MANY threads and one more. */
 static int large_tree_open(struct crowd *crowd)
 {
 	int fd;
@@ -70,7 +70,7 @@ static int large_tree_open(struct crowd *crowd)
 	return fd;
 }
 
-/* A thread is counted by one. */
+/* A thread has one context: if it is a member, none can be opened for it. */
 static bool last_is_member(const struct crowd *crowd)
 {
 	int fd = try_context_open((pid_t)*crowd->last, PERFCTR_OPEN_CREATE);
@@ -82,7 +82,7 @@ static bool last_is_member(const struct crowd *crowd)
 	return fd < 0;
 }
 
-/* Nothing of the tree is left in a while: a new one takes its place. */
+/* After a while nothing of the tree is left, so that a new context can be opened. */
 static void expect_no_large_tree(struct crowd *crowd)
 {
 	expect_contexts(0);
@@ -93,7 +93,7 @@ static void expect_no_large_tree(struct crowd *crowd)
 	close(crowd->made);
 }
 
-/* Before all others of its CPU, or among them. */
+/* first: the caller runs before all other threads of its CPU. Otherwise it runs among them. */
 static void set_first(bool first)
 {
 	const struct sched_param parameter = { .sched_priority = first };
@@ -115,7 +115,10 @@ _Noreturn static void end_as(enum end end, int fd, int go, int begun)
 	sleep_for_ever(NULL);
 }
 
-/* The only descriptor is that of a process, which ends: has the last member been a member still then? */
+/*
+ * The only descriptor belongs to a process that ends. Was the last member still a member after
+ * that?
+ */
 static bool outlives_holder(enum end end)
 {
 	int go = eventfd(0, 0), begun = eventfd(0, 0), status, fd;
@@ -147,8 +150,8 @@ static bool outlives_holder(enum end end)
 }
 
 /*
- * The last member is removed last. A busy host may keep the test from looking before that, but
- * not in each of three rounds.
+ * The last member is removed last. A busy host may keep the test from looking before that, but not
+ * in each of three rounds.
  */
 START_TEST(a_process_that_is_killed_does_not_wait_for_the_end_of_a_large_tree)
 {
@@ -162,7 +165,7 @@ START_TEST(a_process_that_is_killed_does_not_wait_for_the_end_of_a_large_tree)
 }
 END_TEST
 
-/* Nobody else is told when that is done. */
+/* close() waits for the end: nobody else is told of it. */
 START_TEST(who_closes_a_large_tree_has_ended_it)
 {
 	struct crowd crowd;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The members of a tree that share one context (totals.c): how they come to it and leave it, what
- * ends them all, who may have them, and what is left.
+ * ends them all, which callers may have them, and what is left.
  */
 #include "groups.h"
 #include "tree.h"
@@ -35,7 +35,7 @@ static void spinners_end(const pid_t pid[SPINNERS])
 		kill_and_wait(pid[i]);
 }
 
-/* What the test itself executes between two reads: a sleep, and libcheck's notes of where it is. */
+/* The test's own instructions between two reads: a sleep, and libcheck's notes of its place. */
 #define FEW 100000
 
 static uint64_t grows_by(int fd)
@@ -46,7 +46,10 @@ static uint64_t grows_by(int fd)
 	return read_tree(fd).counter[0] - before;
 }
 
-/* Another context holds the counters: STOP gives none back, and has to stop the CPUs itself. */
+/*
+ * Another context holds the counters: STOP does not give them back, and has to stop the CPUs
+ * itself.
+ */
 START_TEST(stop_and_start_stop_and_start_all_members_at_once)
 {
 	pid_t beside = spinner_start(1), spinner[SPINNERS];
@@ -74,7 +77,7 @@ START_TEST(stop_and_start_stop_and_start_all_members_at_once)
 }
 END_TEST
 
-/* What is born while the tree is stopped is a member too. */
+/* Threads born while the tree is stopped are members, too. */
 START_TEST(members_born_before_start_are_counted_after_it)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
@@ -113,7 +116,7 @@ START_TEST(a_killed_member_leaves_all_that_it_counted)
 }
 END_TEST
 
-/* To take the place of a tree's member ends its membership, and nobody else's. */
+/* A caller that takes a member of a tree ends the membership of that one only. */
 START_TEST(a_member_that_is_taken_counts_for_itself_from_then_on)
 {
 	int fd = tree_open(TOTALS), own;
@@ -152,7 +155,7 @@ START_TEST(a_root_that_is_taken_leaves_the_others_counted)
 }
 END_TEST
 
-/* When told to, it makes a child that stays, and exits. It leads the process group of both. */
+/* The process leads a process group. When told to, it makes a child that stays, and exits. */
 static pid_t root_with_an_heir(int go)
 {
 	pid_t pid = fork();
@@ -197,7 +200,10 @@ START_TEST(a_tree_whose_root_makes_a_child_and_exits_is_neither_empty_nor_stoppe
 }
 END_TEST
 
-/* Opens without end the context of the thread whose number is there: that is another one's. */
+/*
+ * Starts a process that tries without end to open the context of thread *tid. The context belongs
+ * to another thread.
+ */
 static pid_t looker_start(volatile uint64_t *tid)
 {
 	pid_t pid = fork();
@@ -220,7 +226,7 @@ static void *tell_and_exit(void *tid)
 	return NULL;
 }
 
-/* When told to, it makes a thread that exits soon. */
+/* When told to, the process makes a thread that exits soon. */
 static pid_t root_of_a_thread(int go, volatile uint64_t *tid)
 {
 	pid_t pid = fork();
@@ -238,7 +244,9 @@ static pid_t root_of_a_thread(int go, volatile uint64_t *tid)
 	return pid;
 }
 
-/* The place of a context that is freed is another one's soon, whom nobody looks for. */
+/*
+ * The memory of a freed context soon holds the context of another thread, which must not be found.
+ */
 START_TEST(who_looks_for_a_member_that_exits_finds_nobody_s_context)
 {
 	volatile uint64_t *tid = shared_number();
@@ -266,7 +274,7 @@ START_TEST(who_looks_for_a_member_that_exits_finds_nobody_s_context)
 }
 END_TEST
 
-/* A program that its user may not trace is not counted by him. */
+/* A user must not count a program that the user may not trace. */
 START_TEST(a_member_that_executes_a_set_user_id_program_is_none_any_more)
 {
 	struct set_user_id programs = set_user_id_programs();
@@ -307,7 +315,7 @@ START_TEST(another_control_detaches_the_members_of_the_one_before)
 }
 END_TEST
 
-/* When told to, a child of it on CPU 0 exits. */
+/* When told to, a child of the process exits on CPU 0. */
 static pid_t root_with_a_leaver(int go, int ready)
 {
 	pid_t pid = fork();
@@ -336,7 +344,10 @@ static uint64_t cpu_time_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Nobody else runs here while this is awake, but for 50 ms of each second that the kernel keeps. */
+/*
+ * While the caller is awake, nobody else runs on CPU 0, except for 50 ms of each second that the
+ * kernel keeps.
+ */
 static void come_first(bool first)
 {
 	const struct sched_param priority = { .sched_priority = first };
@@ -345,7 +356,7 @@ static void come_first(bool first)
 	ck_assert_int_eq(sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &priority), 0);
 }
 
-/* With preempt=full: who leaves may be kept from it at any point. */
+/* With preempt=full, a thread that leaves can be preempted at any point. */
 START_TEST(who_ends_a_tree_lets_members_that_leave_it_come_to_their_end)
 {
 	int fd, go = eventfd(0, EFD_SEMAPHORE), ready = eventfd(0, 0);
@@ -386,8 +397,8 @@ START_TEST(the_end_of_the_descriptor_detaches_all_and_lets_the_counters_go)
 	char byte;
 
 	/*
-	 * Without the descriptor, which they close when they execute the program, and the pipe after
-	 * it: vfork() may have returned before.
+	 * The spinners do not have the descriptor: they close it when they execute the program, and
+	 * the pipe after it. vfork() may have returned before.
 	 */
 	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
 	for (int i = 0; i < SPINNERS; i++)
@@ -435,7 +446,7 @@ static void expect_control_refused(int fd, uint32_t flags)
 	ck_assert_int_eq(errno, EINVAL);
 }
 
-/* Each thread has its own distance to the end of a period. */
+/* Each thread would need its own distance to the end of a period. */
 START_TEST(totals_have_no_periods)
 {
 	struct perfctr_periods periods = { .size = sizeof(periods), .scope = PERFCTR_SCOPE_TREE };
@@ -530,8 +541,9 @@ START_TEST(a_holder_has_as_many_members_as_threads_and_the_administrator_stops_t
 END_TEST
 
 /*
- * A process of two threads. One counts itself and has mapped its page, so that both may RDPMC; the
- * other is the root of totals, to which a child on the same CPU contributes.
+ * A process of two threads. One counts itself and has mapped its page, so that both may execute
+ * RDPMC. The other one is the root of a tree counted by totals, to which a child on the same CPU
+ * contributes.
  */
 struct peeker {
 	pthread_barrier_t barrier;
@@ -569,7 +581,7 @@ static void peek(void *unused)
 	spinner = spinner_start(0);
 	for (int i = 0; i < 100; i++) {
 		sleep_us(3000);
-		/* Its own since another one ran. */
+		/* Its own instructions since another thread ran. */
 		EXPECT(try_rdpmc(0, &value) && value < FEW);
 	}
 	while (read_tree(fd).counter[0] <= 100 * (uint64_t)FEW)
@@ -620,7 +632,7 @@ static void fork_without_end(void *unused)
 	}
 }
 
-/* Whatever is being born meanwhile: nothing is left of what was. */
+/* Whatever is being born meanwhile, nothing is left of former controls. */
 START_TEST(members_are_born_while_controls_come_and_go)
 {
 	pid_t forker[SPINNERS];
@@ -651,7 +663,7 @@ START_TEST(members_are_born_while_controls_come_and_go)
 }
 END_TEST
 
-/* The root leaves what it has at that moment, which is by totals or not. */
+/* The root leaves the context that it has at that moment, with totals or without. */
 START_TEST(a_root_that_exits_while_controls_come_and_go_has_counted_its_own_alone)
 {
 	struct perfctr_counts counts;
@@ -688,7 +700,7 @@ START_TEST(a_root_that_exits_while_controls_come_and_go_has_counted_its_own_alon
 }
 END_TEST
 
-/* How many contexts, each of another process, a user may have who gives them these flags. */
+/* The number of contexts, each of another process, that a user may have with these flags. */
 struct filling {
 	uint32_t flags;
 	volatile uint64_t *n;
@@ -728,7 +740,7 @@ START_TEST(the_sums_of_the_cpus_are_charged_to_the_user)
 
 	write_file("/sys/module/perfctr/parameters/user_kb", "512");
 	in_child(fill_memory, &inherited);
-	expect_contexts(0); /* nobody but their owner had their descriptors */
+	expect_contexts(0); /* only their owner had the descriptors */
 	in_child(fill_memory, &totals);
 	expect_contexts(0);
 	write_file("/sys/module/perfctr/parameters/user_kb", "2048");

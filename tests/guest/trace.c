@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex trace and perfex report, as a user runs them.  Expected counts are those of asm/tree.S. */
+/*
+ * perfex trace and perfex report, as a user runs them. The expected counts are those of asm/tree.S.
+ */
 #include "groups.h"
 #include "tree.h"
 
@@ -16,7 +18,7 @@ static void expect_run(const struct run *r, int status)
 	ck_assert_msg(r->status == status, "wait status %#x\n%s%s", r->status, r->out, r->err);
 }
 
-/* The rows of a report in CSV with one event, by what they have counted. */
+/* The rows of a report in CSV with one event, by their counts. */
 struct rows {
 	unsigned int root, middles, looping, executing, threaded, threads, others;
 	uint64_t sum, total;
@@ -114,7 +116,7 @@ static void write_text(const char *text)
 #define HEAD "# perfctr-trace 1 1000\n"
 #define COLUMNS "cpu,time,type,pid,tid,lost,tsc,\"a\"\n"
 
-/* Files that perfex trace did not write, and a word of what is said of them. */
+/* Files that perfex trace has not written, and a word of the complaint. */
 static const struct {
 	const char *text, *word;
 } wrong[] = {
@@ -153,8 +155,8 @@ START_TEST(a_file_that_is_no_trace_is_refused_in_one_line)
 END_TEST
 
 /*
- * By hand: on CPU 0 process 5 counts 10, then unmarked ones 4; then records are lost, between which
- * 6 are counted, and process 7 counts 100.
+ * By hand: on CPU 0, process 5 counts 10, then unmarked threads count 4. Then records are lost,
+ * between which 6 are counted, and process 7 counts 100.
  */
 static const char lossy[] = HEAD COLUMNS "0,1,switch,5,5,0,0,0\n"
 					 "0,2,switch,0,0,0,1,10\n"

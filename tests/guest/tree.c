@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Inheritance: whatever processes and threads a thread makes, every instruction that they execute
- * is in one sum of the tree and in one only.  Expected numbers are worked out in asm/ and guest.h.
+ * Inheritance: whatever processes and threads a thread makes, each of their instructions is in
+ * exactly one sum of the tree. asm/ and guest.h explain the expected numbers.
  */
 #include "tree.h"
 #include "trees.h"
@@ -13,14 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Until all members but n have exited. */
+/* Waits until all members but n have exited. */
 static void wait_for_members(int fd, unsigned int n)
 {
 	while (read_tree(fd).members > n)
 		sleep_us(1000);
 }
 
-/* The tree is read all the time while it grows and shrinks: what moves is never missed. */
+/* The tree is read all the time while it grows and shrinks: no read misses counts that move. */
 static void expect_exact_tree(void)
 {
 	struct counted c = tree_start(COMMAND(program("tree"), program("loop")), 0);
@@ -37,7 +37,7 @@ static void expect_exact_tree(void)
 		if (counts.members > most)
 			most = counts.members;
 	} while (counts.members);
-	/* The last member may have run and ended while that was read. */
+	/* The last member may have run and ended during that read. */
 	counts = read_tree(c.fd);
 	ck_assert_uint_gt(most, 2);
 	ck_assert_uint_eq(counts.counter[0], TREE_INSTRUCTIONS);
@@ -63,7 +63,7 @@ START_TEST(a_tree_of_200_processes_is_exact_against_4_competitors)
 }
 END_TEST
 
-/* The competitors are no members: they are started before there is a tree. */
+/* The competitors are started before the tree, so that they are no members. */
 static void expect_complete(unsigned int n, uint64_t each, pid_t (*make)(int semaphore))
 {
 	int status, fd, semaphore = eventfd(n, EFD_SEMAPHORE);
@@ -90,7 +90,7 @@ static pid_t spawn_tiny(int unused)
 	return spawn(COMMAND(TINY));
 }
 
-/* A copy, because the host's files take long to execute. */
+/* The program is a copy, because files of the host take long to execute. */
 START_TEST(sums_of_vforked_and_executing_children_are_complete_when_wait_returns_1000_of_1000)
 {
 	copy_file(program("loop-tiny"), TINY, 0755);
@@ -98,7 +98,7 @@ START_TEST(sums_of_vforked_and_executing_children_are_complete_when_wait_returns
 }
 END_TEST
 
-/* The semaphore lets all of them go. */
+/* The semaphore lets all children go. */
 START_TEST(sums_of_forked_children_are_complete_when_wait_returns_1000_of_1000)
 {
 	expect_complete(test_rounds(1000), SLEEPER_INSTRUCTIONS, spawn_sleeper);
@@ -121,7 +121,10 @@ START_TEST(p7_orphans_that_a_subreaper_reaps_are_counted_once_when_wait_returns)
 
 			ck_assert_int_gt(pid, 0);
 			ck_assert_int_eq(status, 0);
-			/* Its record is there; the others may come in another order. */
+			/*
+			 * The record of this child is there. Records may come in another order than
+			 * their threads.
+			 */
 			ck_assert(next_record(c.fd, &record));
 			sum.counter[0] += record.counts.counter[0];
 		}
@@ -129,7 +132,7 @@ START_TEST(p7_orphans_that_a_subreaper_reaps_are_counted_once_when_wait_returns)
 		ck_assert(!next_record(c.fd, &record));
 		ck_assert_uint_eq(sum.counter[0], CHAIN_INSTRUCTIONS);
 		ck_assert_uint_eq(read_tree(c.fd).counter[0], CHAIN_INSTRUCTIONS);
-		/* The first: mov, fork, test, jnz, and 3 to exit. */
+		/* The first process: mov, fork, test, jnz, and 3 to exit. */
 		ck_assert_uint_eq(context_read(c.fd).counter[0], 8);
 		close(c.fd);
 	}
@@ -150,7 +153,7 @@ START_TEST(p7_orphans_that_init_reaps_are_counted_once)
 }
 END_TEST
 
-/* The last one lets the counters go, which takes it some time. */
+/* The last member releases the counters, which takes some time. */
 START_TEST(when_no_member_is_left_all_sums_and_records_are_complete)
 {
 	struct perfctr_record record;
@@ -174,8 +177,8 @@ END_TEST
 #define MANY 8
 
 /*
- * A middle with running children is killed.  What it counted itself is not known from outside, but
- * the tree must have it as its record has it, and the children finish as if nothing had happened.
+ * A middle process with running children is killed. Its own count is not known from outside, but
+ * the tree and the record must agree on it. The children finish as if nothing had happened.
  */
 START_TEST(children_of_a_killed_parent_are_counted_once)
 {

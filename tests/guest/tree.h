@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What asm/tree.S and asm/chain.S retire in user mode, counted there by hand. */
+/* User instructions that asm/tree.S and asm/chain.S retire, counted there by hand. */
 #ifndef TREE_H
 #define TREE_H
 
-/* The program "tree" with "loop" to execute. */
+/* The program "tree". Some of its leaves execute "loop". */
 #define TREE_ROOT	119ull
 #define TREE_MIDDLES	8
 #define TREE_MIDDLE	331ull
-#define TREE_SIXES	(TREE_MIDDLES * 4)	/* of leaves */
+#define TREE_SIXES	(TREE_MIDDLES * 4)	/* groups of 6 leaves */
 #define TREE_LOOPING	20006ull
 #define TREE_EXECUTING	(7 + LOOP_INSTRUCTIONS(SHORT_LOOP))
-#define TREE_THREADED	20013ull		/* the first thread's */
+#define TREE_THREADED	20013ull		/* the first thread */
 #define TREE_THREAD	20004ull
 #define TREE_BELOW_ROOT	(TREE_MIDDLES * TREE_MIDDLE + TREE_SIXES * (3 * TREE_LOOPING + \
 			 2 * TREE_EXECUTING + TREE_THREADED + TREE_THREAD))
@@ -18,7 +18,7 @@
 #define TREE_PROCESSES	(1 + TREE_MIDDLES + TREE_SIXES * 6)
 #define TREE_THREADS	(TREE_PROCESSES + TREE_SIXES)
 
-/* The program "chain": all but the last of its processes exit before their child does. */
+/* The program "chain": all processes but the last exit before their child. */
 #define CHAIN_LENGTH		11
 #define CHAIN_INSTRUCTIONS	2000115ull
 

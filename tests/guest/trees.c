@@ -11,7 +11,7 @@ int try_control(int fd, uint32_t flags)
 {
 	struct perfctr_control control = tree_control(flags);
 
-	/* tree_control() is for trees. */
+	/* tree_control() has set the flag. */
 	if (!(flags & PERFCTR_CONTROL_INHERIT))
 		control.flags &= ~(uint32_t)PERFCTR_CONTROL_INHERIT;
 	return ioctl(fd, PERFCTR_IOC_CONTROL, &control);

@@ -7,20 +7,22 @@
 
 #define TOTALS PERFCTR_CONTROL_TOTALS
 
-/* Instructions, with PERFCTR_CONTROL_INHERIT or without.  -1 with errno. */
+/*
+ * The control counts instructions, with PERFCTR_CONTROL_INHERIT or without. Returns -1 with errno.
+ */
 int try_control(int fd, uint32_t flags);
-/* The context, whose members are to be, of another process. */
+/* Opens a context of another process, whose descendants become members. */
 int open_tree_of(pid_t pid);
 struct perfctr_counts read_tree(int fd);
 struct perfctr_counts read_children(int fd);
 void expect_no_context(pid_t pid);
-/* So many are left in a while. */
+/* Waits until n contexts are left. */
 void expect_contexts(uint32_t n);
 
-/* To and from an eventfd(2). */
+/* Write to an eventfd(2), and read from it. */
 void give(int event);
 void take(int event);
-/* One that processes share; pid counts in it, which is awaited n times. */
+/* A number that processes share. wait_for_more() waits until process pid has counted n further. */
 volatile uint64_t *shared_number(void);
 void wait_for_more(volatile uint64_t *number, uint64_t n, pid_t pid);
 

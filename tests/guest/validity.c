@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfex validate on a PMU that is exact: what counts what is in emulator/README.md.  An event
- * that counts something else than it is said to is found out.
+ * perfex validate on an exact PMU: emulator/README.md has its events. An event that counts
+ * something else than it should is found out.
  */
 #include "perfex_shell.h"
 
@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The least, on a host that has other things to do. */
+/* The fewest runs, with enough time on a busy host. */
 #define VALIDATE "perfex validate -r 2 --time=1000 "
-/* What an exact event has, when reading itself is all that it counts beside: a line and the next. */
+/* The two lines of an exact event that counts, in addition, only what reading itself takes. */
 #define EXACT "1.000000         0\n"
 #define BY_READING "which reading counts,"
 
@@ -31,7 +31,7 @@ static const char *behind_event(const char *text, const char *event)
 	return at + strlen(line);
 }
 
-/* Its two lines say both. */
+/* The two lines of the event contain both. */
 static void expect_lines(const char *text, const char *event, const char *class,
 			 const char *verdict)
 {
@@ -43,7 +43,7 @@ static void expect_lines(const char *text, const char *event, const char *class,
 		      event, class, verdict, text);
 }
 
-/* Exact, or with an overhead: b is 1, within what the benchmark may be off by. */
+/* The event is exact, or has an overhead: b is 1, within the error of the benchmark. */
 static void expect_trusted(const char *text, const char *event, const char *meaning)
 {
 	const char *at = behind_event(text, event), *verdict = strchr(at, '\n') + 1;
@@ -60,7 +60,7 @@ struct judged {
 	const char *event, *meaning; /* as the verdict begins */
 };
 
-/* a is what the empty benchmark counts, in all benchmarks, b is 1, and nothing is left over. */
+/* a is the count of the empty benchmark in all benchmarks, b is 1, and nothing is left over. */
 static void expect_exact(const struct judged *judged, size_t n, const char *options, int status)
 {
 	char command[1024] = VALIDATE, verdict[128];
@@ -96,7 +96,7 @@ START_TEST(events_of_nehalem_count_what_they_should)
 }
 END_TEST
 
-/* Caches, TLBs and a predictor, of the shape that CPUID says, or another. */
+/* Events of caches, TLBs and a predictor, of the shape that CPUID reports, or another. */
 static void expect_all_trusted(const struct judged *judged, size_t n)
 {
 	char command[1024] = VALIDATE;
@@ -129,7 +129,7 @@ START_TEST(misses_of_nehalem_are_those_of_the_model)
 }
 END_TEST
 
-/* What misses the last cache is not what misses the first one, and code is not data. */
+/* Misses of the last cache are not those of the first one, and code is not data. */
 START_TEST(misses_of_other_caches_are_found_out)
 {
 	struct run r;
@@ -141,7 +141,7 @@ START_TEST(misses_of_other_caches_are_found_out)
 }
 END_TEST
 
-/* Nobody says that a Nehalem has it. */
+/* No table says that a Nehalem has this event. */
 static const struct judged unnamed[] = { { "r20c4", "its counts are those of taken-branches" } };
 
 START_TEST(what_an_event_without_a_name_counts_is_found)
@@ -150,7 +150,7 @@ START_TEST(what_an_event_without_a_name_counts_is_found)
 }
 END_TEST
 
-/* The chain has two instructions more for each 1000, which here are cycles. */
+/* For each 1000 the chain has two more instructions, which take a cycle each. */
 START_TEST(other_events_have_other_classes)
 {
 	struct run r;
@@ -167,7 +167,7 @@ START_TEST(other_events_have_other_classes)
 }
 END_TEST
 
-/* Under the name of branches: taken ones, and instructions. */
+/* The table calls taken branches "branches", and branches "instructions". */
 START_TEST(tables_that_lie_are_found_out)
 {
 	struct run r;
@@ -203,7 +203,7 @@ START_TEST(another_backend_is_judged_likewise)
 }
 END_TEST
 
-/* A program does nothing in kernel mode, however long it is. */
+/* However long the program is, it executes nothing in kernel mode. */
 START_TEST(kernel_mode_has_nothing_of_user_mode)
 {
 	struct run r;
@@ -229,7 +229,7 @@ START_TEST(all_events_of_the_machine_can_be_asked_for_in_limited_time)
 }
 END_TEST
 
-/* A run that has begun is the most that comes after it. */
+/* When the time is over, only a run that has begun goes on. */
 START_TEST(its_time_is_kept)
 {
 	const time_t begin = time(NULL);
@@ -282,7 +282,7 @@ START_TEST(a_signal_ends_it_with_what_was_measured)
 }
 END_TEST
 
-/* What somebody found on such a processor, of events by their registers in user mode. */
+/* Findings on such a processor, for events by their registers in user mode. */
 #define FOUND(registers, class, verdict)                                                           \
 	"{\"name\":\"n\",\"modes\":\"user\",\"registers\":\"" registers                              \
 	"\",\"meaning\":\"branches\",\"found\":false,\"class\":\"" class "\",\"verdict\":\"" verdict \
@@ -382,7 +382,10 @@ START_TEST(misses_of_zen_are_those_of_the_model)
 }
 END_TEST
 
-/* Intel's code of branches is AMD's of taken ones: three of four, where every second jump is. */
+/*
+ * Intel's code for branches is AMD's for taken ones: three of four, where every second jump is
+ * taken.
+ */
 START_TEST(a_code_of_another_maker_is_found_out)
 {
 	struct run r;
@@ -437,7 +440,7 @@ static const struct judged netburst[] = {
 	{ "branch_retired:MMTP:MMTM", "taken-branches" },
 };
 
-/* Reading has no instruction of x87. */
+/* Reading takes no x87 instruction. */
 START_TEST(events_of_netburst_count_what_they_should)
 {
 	struct run r;
@@ -477,7 +480,7 @@ static const struct judged hybrid[] = {
 	{ "atom::r80c4", "its counts are those of taken-branches" },
 };
 
-/* Each kind of core has its own codes, and is looked at on a CPU of it. */
+/* Each kind of core has codes of its own, and is tried on one of its CPUs. */
 START_TEST(events_of_each_kind_of_core_count_what_they_should)
 {
 	struct run r;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The microbenchmarks of L. Salayandia's thesis of 2002, as its chapter 4 describes them, with the counts that it
- * predicts: each page, or each line, of an array is touched once, and misses once.  What the emulated machine
- * counts stands beside what its MIPS R10000 reported, appendix B, means of 100 runs; docs/validity.md shows the
- * same.  The four events of coherence are not here: the emulated machine has no coherence.
+ * The microbenchmarks of L. Salayandia's thesis of 2002, chapter 4, with the counts that it
+ * predicts: each page, or each line, of an array is touched once, and misses once. The counts of
+ * the emulated machine stand beside those of the thesis' MIPS R10000 (appendix B, means of 100
+ * runs); docs/validity.md shows the same. The four events of coherence are left out, because the
+ * emulated machine has no coherence.
  *
- * An array that was just written is in the caches: its pages, or lines, are driven out before they are counted.
+ * An array that was just written is in the caches: its pages, or lines, are driven out before they
+ * are counted.
  */
 #include "guest.h"
 #include "perfex_shell.h"
@@ -29,7 +31,7 @@ static volatile char *map_array(uint64_t length)
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	ck_assert_ptr_ne(memory, MAP_FAILED);
-	/* One entry of the TLB is one page. */
+	/* An entry of the TLB is one page. */
 	madvise(memory, length + PAGE, MADV_NOHUGEPAGE);
 	return memory;
 }
@@ -54,7 +56,7 @@ static uint64_t read_count(struct perfctr *p)
 	return counts.counter[0];
 }
 
-/* The mean of some runs. */
+/* The mean of several runs. */
 static double count_touches(struct perfctr *p, uint64_t n, uint64_t stride)
 {
 	volatile char *array = map_array(n * stride),
@@ -77,7 +79,7 @@ static double count_touches(struct perfctr *p, uint64_t n, uint64_t stride)
 	return sum / RUNS;
 }
 
-/* Predicted is 1, 10, 100, ..; reported by the R10000, for one processor. */
+/* The thesis predicts 1, 10, 100, .. The R10000 reported these values, for one processor. */
 static const struct table {
 	const char *what, *event;
 	uint64_t stride;
@@ -97,7 +99,7 @@ static const struct table {
 	  { 1.03, 10.05, 100.03, 999.82, 10020.11, 100058.9, 1000454 } },
 };
 
-/* Reading itself misses, too: some lines and pages each time, whatever n is. */
+/* Reading itself also misses some lines and pages each time, whatever n is. */
 enum { MOST_OF_READING = 64 };
 
 static void repeat_table(const struct table *table)
@@ -115,7 +117,9 @@ static void repeat_table(const struct table *table)
 		double counted = count_touches(p, n, table->stride) - reading;
 
 		printf("%8lu %12.2f %12.2f\n", (unsigned long)n, table->reported[i], counted);
-		/* Interrupts drive some out while the array is walked through. */
+		/*
+		 * Interrupts drive some lines and pages out while the test walks through the array.
+		 */
 		ck_assert_msg(counted >= (double)n - MOST_OF_READING &&
 				      counted <= 1.01 * (double)n + MOST_OF_READING,
 			      "%s: %f of %lu", table->what, counted, (unsigned long)n);

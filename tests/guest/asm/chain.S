@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Orphans: a process makes a child and exits at once, so does the child, 10 times in all; the last
- * loops 1,000,000 times.  (7 + 4) * 10 + 1 + 1 + 2,000,000 + 3 = 2,000,115 instructions.
+ * Orphans: a process makes a child and exits at once, and so does the child, 10 times in all. The
+ * last process loops 1,000,000 times. (7 + 4) * 10 + 1 + 1 + 2,000,000 + 3 = 2,000,115
+ * instructions.
  */
 #include <asm/unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Dies of SIGNAL, sent by itself: 1 + 2 * 1000 + 6 = 2,007 instructions. */
+/* Dies of SIGNAL, which it sends to itself: 1 + 2 * 1000 + 6 = 2,007 instructions. */
 #include <asm/unistd.h>
 
 	.globl	_start

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Replaces itself by the program that its first argument names: 5 instructions until then. */
+/* Replaces itself by the program that its first argument names, after 5 instructions. */
 #include <asm/unistd.h>
 
 	.globl	_start

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parent runs 4 + 6 + 3 = 13 instructions; the child, which is not to be counted, 2,000,000
- * more than that.
+ * The parent executes 4 + 6 + 3 = 13 instructions. The child, which must not be counted, executes
+ * 2,000,000 more.
  */
 #include <asm/unistd.h>
 

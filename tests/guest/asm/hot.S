@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions whose instructions are counted by hand, assembled with lines (-g): of each pass
+ * Functions whose instructions are counted by hand, assembled with lines (-g). A pass executes
  *	the loop of _start	 4
  *	hot			65: 5 and 30 times 2
  *	warm			25: 5 and 10 times 2
- * 94 in all, and 4 more from the first to exit(2).  Both have frame pointers.
+ * 94 in all, and 4 more from the first to exit(2). Both have frame pointers.
  */
 #include <asm/unistd.h>
 

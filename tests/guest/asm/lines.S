@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A store to each of 16 pages, which would all be the one page of zeros else, and 10 rounds of 4 loads from each of their 1024
- * lines of 64 bytes, twice as much as a first cache of 32 KiB holds: 40,960 loads. From the second round on the first load of
- * each line misses, 9 * 1024 = 9,216 times; in the first round some may be there: at most 10,240.
+ * A store to each of 16 pages: otherwise all would be the one page of zeros. Then 10 rounds of 4
+ * loads from each of their 1024 lines of 64 bytes, twice as much as a first cache of 32 KiB holds:
+ * 40,960 loads. From the second round on the first load of each line misses, 9 * 1024 = 9,216
+ * times. In the first round some lines may be there: at most 10,240 misses.
  */
 #include <asm/unistd.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loads and stores of every kind, 1000 times, without a system call but the last:
+ * Loads and stores of every kind, 1000 times. The only system call ends the program.
  * 16 * 1000 = 16,000 loads, 16 * 1000 = 16,000 stores.
  * 1 + 1000 * 17 + 3 = 17,004 instructions.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program that does each time something else: the next byte b of its descriptor 3 says how much.
- * 9 + (b + 1) * (1 + 2 * 500 + 2) + 3 = 1003 * b + 1015 instructions; of these, behind the system
- * call that reads, 1003 * b + 1010.  Without a byte it fails with status 1, after 10.
+ * Executes another number of instructions each time: the next byte b of descriptor 3 says how many.
+ * 9 + (b + 1) * (1 + 2 * 500 + 2) + 3 = 1003 * b + 1015 instructions, of which 1003 * b + 1010 come
+ * after the system call that reads. Without a byte the program fails with status 1, after 10.
  */
 #include <asm/unistd.h>
 

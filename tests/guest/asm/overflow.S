@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A loop, and a handler of two signals that tell of periods' ends.
+ * A loop, and a handler of two signals, which report the ends of periods.
  *
- * 5 + 2 * 6 + 1 + 2 * ITERATIONS + 8 instructions, and 8 for each signal.  The exit status has the
- * bits of all masks; and 8 if a si_code was not 80.
+ * 5 + 2 * 6 + 1 + 2 * ITERATIONS + 8 instructions, and 8 for each signal. The exit status has the
+ * bits of all masks, and 8 if a si_code was not 80.
  */
 #include <asm/unistd.h>
 

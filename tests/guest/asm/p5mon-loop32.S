@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the first program of K. D. Safford's thesis of 1997, table 5.3, does between its probes: 3 + 3 * 100 + 1
- * instructions, 100 of them branches. The thesis has 305, with the call of the probe; here 3 end the program, 307.
+ * The first program of K. D. Safford's thesis of 1997, table 5.3, as it is between its probes: 3 +
+ * 3 * 100 + 1 instructions, 100 of them branches. The thesis has 305, with the call of the probe.
+ * Here 3 instructions end the program: 307.
  */
 	.globl	_start
 _start:

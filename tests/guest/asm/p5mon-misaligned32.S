@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the second program of K. D. Safford's thesis of 1997, table 5.4, does between its probes, three accesses that are
- * misaligned: 4 data reads, 4 data writes. The thesis' Pentium counted 7, by an erratum: the misaligned ones twice. Of its 4
- * branches one calls the probe; here it is the INT.
+ * The second program of K. D. Safford's thesis of 1997, table 5.4, as it is between its probes:
+ * three misaligned accesses, 4 data reads, 4 data writes. The thesis' Pentium counted 7, because an
+ * erratum counts misaligned accesses twice. Of its 4 branches one calls the probe; here that is the
+ * INT.
  */
 	.globl	_start
 _start:

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Maps the page of descriptor 100 and looks at counter 1: ends with 0 if it shows nothing. */
+/*
+ * Maps the page of descriptor 100 and reads counter 1. Exits with status 0 if the counter shows
+ * nothing.
+ */
 #include <asm/unistd.h>
 
 	.globl	_start

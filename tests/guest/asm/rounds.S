@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rounds PASSES: 1200 rounds, each of 8 * PASSES + 9 instructions: the loop of _start 6, hot 6 * PASSES + 2 and warm
- * 2 * PASSES + 1, PASSES given in decimal.  Three quarters of all are hot's.
+ * rounds PASSES: 1200 rounds, each of 8 * PASSES + 9 instructions: 6 in the loop of _start, 6 *
+ * PASSES + 2 in hot, and 2 * PASSES + 1 in warm. PASSES is a decimal number. Three quarters of the
+ * instructions are hot's.
  */
 #include <asm/unistd.h>
 

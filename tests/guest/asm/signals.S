@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signals from #UD, #DE, a page fault without a page and #GP, 1000 of each.  The handler steps
+ * Signals from #UD, #DE, a page fault without a page and #GP, 1000 of each. The handler steps
  * over the instruction at fault, which itself never retires.
  *
  * Signal delivery and return: 4 instructions, 2 branches (ret, syscall).

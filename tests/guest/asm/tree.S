@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A tree of three levels: a root, 8 middles, 24 leaves below each, which are 200 processes below
- * the root, made by every call that makes one.  argv[1] names the program that some leaves execute.
+ * A tree of three levels: a root, 8 middles, 24 leaves below each: 200 processes below the root,
+ * made by every call that makes one. argv[1] names the program that some leaves execute.
  *
  * root:		3 + 8 * 6 + 1 + 8 * 8 + 3 = 119 instructions
  * middle:		2 + 1 + 4 * 33 + 1 + 24 * 8 + 3 = 331
@@ -90,7 +90,7 @@ middle:	mov	$ROUNDS, %r12d		# 1
 	wait_for (ROUNDS*6)
 	exit
 
-	/* 7; neither thread uses the stack.  The process ends with the last of both. */
+	/* 7; neither thread uses the stack. The process ends with the later of the two. */
 thread:	mov	$__NR_clone, %eax	# 1
 	mov	$CLONE_A_THREAD, %edi	# 1
 	xor	%esi, %esi		# 1

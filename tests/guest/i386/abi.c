@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A 32-bit program on the 64-bit kernel: the same ABI, to the byte.  It has no C library, so that
- * nothing of another architecture need be installed to build it.  Exit status: 0, or the number of
- * the step that went wrong.
+ * A 32-bit program on the 64-bit kernel: the ABI is the same, to the byte. The program has no C
+ * library, so that nothing of another architecture has to be installed to build it. Exit status: 0,
+ * or the number of the step that failed.
  */
 #include <asm/fcntl.h>
 #include <asm/unistd.h>
@@ -92,7 +92,7 @@ static __u64 __attribute__((noipa)) call_cost(int fd, unsigned int i, __u32 n)
 	return read_sum(fd, PERFCTR_SCOPE_SELF, i) - before;
 }
 
-/* Undisturbed: the least of some. */
+/* The least of several, because reads may be disturbed. */
 static __u64 least_page_cost(const volatile struct perfctr_page_counter *c, __u32 n)
 {
 	__u64 least = ~0ull;

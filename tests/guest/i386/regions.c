@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A 32-bit program that reads its counters and counts regions, on a 64-bit kernel too.  Exit status: 0, or
- * the number of the step that went wrong.
+ * A 32-bit program that reads its counters and counts regions, also on a 64-bit kernel. Exit
+ * status: 0, or the number of the step that failed.
  */
 #include <perfctr.h>
 #include <perfctr_regions.h>
@@ -82,7 +82,10 @@ int main(void)
 	       (unsigned long long)result.counter[0].min,
 	       (unsigned long long)result.counter[1].min);
 	expect(result.counter[1].min == 1000);
-	/* With few registers the empty pass of the calibration is compiled a little differently. */
+	/*
+	 * With few registers, the compiler makes the empty pass of the calibration a little
+	 * different.
+	 */
 	expect(result.counter[0].min >= 2001 - 2 && result.counter[0].min <= 2001 + 2);
 	perfctr_regions_close(regions);
 	perfctr_close(self);

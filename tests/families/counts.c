@@ -38,7 +38,7 @@ bool count_children_of(int fd, const struct perfctr_control *control, const stru
 	return EXPECT(counts->n_counters == control->n_events);
 }
 
-/* What n children of this thread, side by side, count together under the control. */
+/* The counts of n children of this thread, which run side by side under the control. */
 static bool count_children(const struct perfctr_control *control, const struct workload *w,
 			   unsigned int n, struct perfctr_counts *counts)
 {
@@ -129,8 +129,8 @@ bool all_counters_count_at_once(void)
 }
 
 /*
- * Where counters do not start and stop by one instruction, some of the kernel's lie between the
- * writes to the one and to the other; user mode is exact there too.
+ * Where counters do not start and stop with one instruction, some instructions of the kernel lie
+ * between the writes to them. User mode is exact there, too.
  */
 static bool user_part_is_exact(const struct perfctr_counts *counts, const struct workload *w)
 {
@@ -154,14 +154,14 @@ bool user_and_kernel_make_up_both(void)
 		control_add(&control, &profile.instructions.of[i], BOTH);
 		control_add(&control, &profile.instructions.of[i + 1], KERNEL);
 		REQUIRE(count_children(&control, &w, 1, &counts));
-		/* Two system calls each. */
+		/* Each round has two system calls. */
 		REQUIRE(EXPECT(counts.counter[1] > 2 * 50 * w.rounds));
 		REQUIRE(user_part_is_exact(&counts, &w));
 	}
 	return true;
 }
 
-/* The second has 1000 times the first's user instructions, and as many system calls. */
+/* The second program has 1000 times the first one's user instructions, and as many system calls. */
 bool kernel_mode_alone_has_no_user_instruction(void)
 {
 	const struct workload small = endless(10, 1000), large = endless(10, 1000000);
@@ -213,14 +213,14 @@ static const struct perfctr_page *map(int fd)
 	return page == MAP_FAILED ? NULL : page;
 }
 
-/* A page that is mapped keeps the context. */
+/* A mapped page keeps the context. */
 static void unmap(const struct perfctr_page *page, int fd)
 {
 	munmap((void *)page, PERFCTR_PAGE_SIZE);
 	close(fd);
 }
 
-/* Through the library, which takes the way that the machine has. */
+/* Reads through the library, which chooses the way that the machine has. */
 bool reads_of_the_thread_itself_lie_between_read_calls(void)
 {
 	const bool in_user_mode = profile.features & PERFCTR_FEATURE_RDPMC;
@@ -251,7 +251,7 @@ static void on_fault(int signal)
 	siglongjmp(fault, 1);
 }
 
-/* SIGILL where there is no such instruction. */
+/* SIGILL comes where there is no such instruction. */
 bool read_pmc(uint32_t index, uint64_t *value)
 {
 	struct sigaction action = { .sa_handler = on_fault }, before, before_ill;
@@ -278,7 +278,7 @@ static bool try_rdpmc(uint32_t index)
 	return read_pmc(index, &value);
 }
 
-/* Those who have mapped a page of their own, where the processor can. */
+/* RDPMC is for threads that have mapped a page of their own, where the processor has it. */
 bool rdpmc_is_for_those_who_may(void)
 {
 	const bool in_user_mode = profile.features & PERFCTR_FEATURE_RDPMC;
@@ -298,7 +298,7 @@ bool rdpmc_is_for_those_who_may(void)
 	return EXPECT(!try_rdpmc(first->counter));
 }
 
-/* A counter that the thread does not count with, and what another one may have left there. */
+/* The thread does not count with this counter, in which another thread may have left something. */
 static bool is_hidden(int msrs, uint32_t msr, uint32_t index)
 {
 	const uint64_t left = 12345;
@@ -356,7 +356,7 @@ static uint64_t rdtsc(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* No more ticks than have passed, and none of those in which another process ran. */
+/* No more ticks than have passed, and no tick while another process ran. */
 bool the_time_stamp_counts_while_the_thread_runs(void)
 {
 	const struct timespec nap = { .tv_nsec = 200000000 };
@@ -370,7 +370,10 @@ bool the_time_stamp_counts_while_the_thread_runs(void)
 	REQUIRE(context_control(fd, &control));
 	page = map(fd);
 	REQUIRE(page);
-	/* What the host takes away while the thread runs is in its time: it sleeps until that is little. */
+	/*
+	 * Time that the host takes while the thread runs is counted. The thread sleeps until that
+	 * is little.
+	 */
 	for (int i = 0; i < 100 && (i == 0 || slept.tsc >= (rdtsc() - start) / 2); i++) {
 		nanosleep(&nap, NULL);
 		slept = counts_of(fd, PERFCTR_SCOPE_SELF);
@@ -385,7 +388,7 @@ bool the_time_stamp_counts_while_the_thread_runs(void)
 }
 
 /*
- * IA32_PERF_GLOBAL_STATUS_SET, bit CTR_FRZ: as after an interrupt that froze the counters, and that
+ * IA32_PERF_GLOBAL_STATUS_SET, bit CTR_FRZ: as after an interrupt that froze the counters and that
  * nobody served (SDM volume 3, 20.2.4).
  */
 bool counters_that_others_left_frozen_count(void)

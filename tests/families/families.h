@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the tests of all PMU families share. The program is static and without libcheck: of 32-bit
- * programs nothing else can execute on the kernels of the older families. It speaks to the kernel
- * through its ABI alone, but for reads in user mode.
+ * Shared by the tests of all PMU families. The program is static and does without libcheck: kernels
+ * of the older families cannot execute any other 32-bit program. It speaks to the kernel through
+ * its ABI only, except for reads in user mode.
  */
 #ifndef FAMILIES_H
 #define FAMILIES_H
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-/* What went wrong, for who reads the log; the test has failed then. */
+/* Prints what is not so, for the reader of the log. The test has failed then. */
 #define EXPECT(condition)                                                                          \
 	((condition) || (printf("%s:%d: not so: %s (errno: %s)\n", __FILE__, __LINE__, #condition, \
 				strerror(errno)),                                                  \
@@ -56,7 +56,7 @@ struct profile {
 	unsigned int n_general, general_bits;
 	unsigned int n_fixed, fixed_bits;
 	uint32_t features; /* PERFCTR_FEATURE_* */
-	bool hides;	   /* counters that are not the thread's */
+	bool hides;	   /* hides counters that are not the thread's */
 	bool perf;	   /* Linux has a driver of its own for the PMU */
 	struct event_list instructions;
 	struct event_list branches;
@@ -65,14 +65,14 @@ struct profile {
 };
 
 #define PROFILE_COLUMNS 10
-/* False, and what is wrong on stderr. */
+/* Returns false, and prints what is wrong on stderr. */
 bool profile_parse(struct profile *profile, char *const columns[PROFILE_COLUMNS]);
 extern struct profile profile; /* of this machine */
 /* Is it this processor, or a 64-bit one that claims to be it: PROCESSOR-64? */
 bool profile_is_of(const char *processor);
 /* Are user and kernel mode counted apart? */
 bool profile_has_modes(void);
-/* Is it a count of so many user instructions, and of what the kernel did meanwhile? */
+/* Does the count have so many user instructions, and those of the kernel meanwhile? */
 bool is_count_of_both_modes(uint64_t count, uint64_t user_instructions);
 
 /* context.c */
@@ -87,20 +87,20 @@ struct perfctr_control control_empty(uint32_t flags);
 void control_add(struct perfctr_control *control, const struct counting *counting, enum mode mode);
 struct perfctr_control control_one(const struct counting *counting, enum mode mode);
 bool context_control(int fd, const struct perfctr_control *control);
-/* Does the kernel tell this control back? */
+/* Does the kernel return this control? */
 bool is_told(int fd, const struct perfctr_control *control);
 struct perfctr_counts counts_of(int fd, uint32_t scope);
 /*
- * Of a thread that waits, or is about to: counted to its end. Linux says that a thread sleeps before
- * it has left its CPU.
+ * The final counts of a thread that waits, or is about to. Linux calls a thread sleeping before it
+ * has left its CPU.
  */
 struct perfctr_counts counts_at_rest(int fd);
 struct perfctr_pmu_info machine_info(void);
 bool pin(pid_t tid, unsigned int cpu);
 
 /*
- * workload.c: a child that, so many rounds, reads a byte, executes the loop and writes the byte; its
- * instructions are known by hand, in user mode and with INT 80H for system calls.
+ * workload.c: a child that executes rounds. In each one it reads a byte, executes the loop and
+ * writes the byte. Its instructions in user mode are known by hand. Its system calls are INT 80H.
  */
 struct workload {
 	int in;
@@ -109,29 +109,29 @@ struct workload {
 	uint32_t loop; /* iterations in each round */
 };
 
-/* From fork() to the end. */
+/* From fork() to the child's end. */
 uint64_t workload_instructions(const struct workload *w);
 uint64_t workload_branches(const struct workload *w);
-/* From a moment at which it waits for its first byte to the end. */
+/* From a moment at which the child waits for its first byte to its end. */
 uint64_t waiting_instructions(const struct workload *w);
 uint64_t waiting_branches(const struct workload *w);
-/* From waiting to waiting again. */
+/* From one wait to the next. */
 uint64_t round_instructions(const struct workload *w);
 
 pid_t workload_fork(const struct workload *w);
-/* fork(), then until it waits for its first byte. */
+/* fork(), and then waits until the child waits for its first byte. */
 pid_t workload_waiting(const struct workload *w);
 bool wait_until_waiting(pid_t pid);
 bool reap(pid_t pid);
-/* Input and output that never wait. */
+/* Input and output that never block. */
 int zeros(void);
 int nowhere(void);
 
-/* counts.c: what n children of this thread, side by side, count together; fd: its context */
+/* counts.c: the counts of n children of this thread, which run side by side; fd: its context */
 bool count_children_of(int fd, const struct perfctr_control *control, const struct workload *w,
 		       unsigned int n, struct perfctr_counts *counts);
 
-/* The tests: of each machine with counters, of all machines. */
+/* Tests of each machine with counters, and of all machines. */
 bool machine_is_what_its_profile_says(void);
 bool instructions_are_exact_on_every_counter(void);
 bool branches_are_exact_on_every_counter(void);
@@ -149,7 +149,7 @@ bool rdpmc_is_for_those_who_may(void);
 bool e3_counters_of_others_are_hidden_from_rdpmc(void);
 bool counters_that_others_left_frozen_count(void);
 
-/* RDPMC; false: it faults. Not two threads at a time. */
+/* Executes RDPMC. Returns false if it faults. Not for two threads at a time. */
 bool read_pmc(uint32_t index, uint64_t *value);
 
 /* foreign.c */
@@ -208,7 +208,7 @@ bool p4_the_event_whose_detector_is_taken_is_named(void);
 bool p4_the_library_finds_the_counters_of_a_free_detector(void);
 bool only_the_time_stamp_can_be_controlled(void);
 bool the_time_stamp_counts_while_the_thread_runs(void);
-/* Print MSR accesses of a switch; false when they are more than they have to be. */
+/* Print the MSR accesses of a switch. Return false if there are more than necessary. */
 bool a_switch_writes_no_more_than_it_has_to(void);
 bool a_gate_writes_no_more_than_it_has_to(void);
 
@@ -221,7 +221,7 @@ bool counters_of_the_uncore_that_count_are_not_shown(void);
 bool counters_of_the_uncore_that_count_are_not_shown_to_who_maps_a_page_then(void);
 bool counters_of_the_uncore_that_count_are_not_shown_to_threads_that_are_not_counted(void);
 
-/* refusals.c: where its table knows the profile */
+/* refusals.c: for the profiles in its table */
 bool refusals_are_known(void);
 bool counters_that_cannot_count_an_event_are_refused(void);
 bool is_pentium(void);

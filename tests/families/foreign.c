@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes of others to the registers by which a thread is counted: they are put right at the next
- * tick, and it is told. The registers are those of the manuals, by family.
+ * Others write to the registers by which a thread is counted. The driver restores the registers at
+ * the next tick, and reports that. The registers are those of the manuals, by family.
  */
 #include "families.h"
 
@@ -11,9 +11,9 @@
 
 #define TRIES 20
 
-/* One that stops a counter, or has it count something else. */
+/* A write that stops a counter, or changes its event. */
 struct write {
-	const char *family; /* as the kernel names it, or how that begins */
+	const char *family; /* the kernel's name for it, or its beginning */
 	uint32_t msr;
 	uint64_t value;
 };
@@ -42,7 +42,10 @@ static const struct write writes[] = {
 	{ "AMD K8", 0xc0010003, 0x004100c2 },
 	{ "AMD family 10h", 0xc0010000, 0 },
 	{ "AMD family 10h", 0xc0010003, 0x004100c2 },
-	/* PERF_CTL0 and 5, of which the legacy ones are names; PerfCntrGlobalCtl (AMD's manual, volume 2) */
+	/*
+	 * PERF_CTL0 and 5 (the legacy registers are other names); PerfCntrGlobalCtl (AMD's manual,
+	 * volume 2)
+	 */
 	{ "AMD family 15h, core counters", 0xc0010200, 0 },
 	{ "AMD family 15h, core counters", 0xc001020a, 0x004100c2 },
 	{ "AMD family 17h", 0xc0010000, 0 },
@@ -59,13 +62,15 @@ static const struct write writes[] = {
 	{ "VIA C3", 0x187, 0x79 },
 };
 
-/* Numbers beyond what 32 bits of a signed offset hold: pread() of a 32-bit program takes no more. */
+/*
+ * MSR numbers may exceed a signed offset of 32 bits, and pread() of a 32-bit program takes no more.
+ */
 static bool read_msr(int msrs, uint32_t msr, uint64_t *value)
 {
 	return EXPECT(pread64(msrs, value, sizeof(*value), msr) == sizeof(*value));
 }
 
-/* Many ticks, all in user mode and on this CPU. */
+/* Runs through many ticks, in user mode and on this CPU. */
 void run_for_a_while(void)
 {
 	const clock_t end = clock() + CLOCKS_PER_SEC / 10;
@@ -75,7 +80,10 @@ void run_for_a_while(void)
 			;
 }
 
-/* A switch before the tick puts right what nobody has seen then: another try, until it is seen. */
+/*
+ * A switch before the tick restores the register before the driver has noticed. So this tries again
+ * until the driver has noticed.
+ */
 static bool disturb(int msrs, const struct write *w)
 {
 	const uint64_t before = machine_info().disturbances;
@@ -112,7 +120,7 @@ static bool is_of_this_machine(const struct write *w)
 	return !strncmp(profile.family, w->family, strlen(w->family));
 }
 
-/* The thread counts itself: between its write and the tick nothing has to be switched. */
+/* The thread counts itself: between its write and the tick there need not be a switch. */
 bool registers_that_somebody_writes_are_put_right_and_it_is_told(void)
 {
 	const enum mode mode = profile_has_modes() ? USER : BOTH;

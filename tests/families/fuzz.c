@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Controls made at random, put to a context whose thread waits meanwhile. After each one that is
- * accepted, and now and then after those that are not, the thread executes a round: the emulated
- * machine faults on whatever real registers would not take, and the counts that are known by hand
- * must come out.
+ * Random controls for a context whose thread waits meanwhile. After each accepted control, and now
+ * and then after refused ones, the thread executes a round. The emulated machine faults on
+ * everything that real registers would not take, and counts that are known by hand must be right.
  */
 #include "families.h"
 
@@ -42,7 +41,7 @@ static uint64_t below(struct fuzzer *f, uint64_t n)
 	return (next(f) >> 32) % n;
 }
 
-/* One of those at which limits lie, or any. */
+/* A number near a limit, or any number. */
 static uint64_t awkward(struct fuzzer *f)
 {
 	switch (below(f, 6)) {
@@ -66,7 +65,7 @@ static enum mode any_mode(struct fuzzer *f)
 	return USER + below(f, 3);
 }
 
-/* Instructions on some of the counters: the ones before the others, as the first ones may have to. */
+/* Instructions on the first counters of the list: a counter may need those before it. */
 static struct perfctr_control valid(struct fuzzer *f)
 {
 	struct perfctr_control control = control_empty(0);
@@ -77,7 +76,7 @@ static struct perfctr_control valid(struct fuzzer *f)
 	return control;
 }
 
-/* Of bits that may be set. */
+/* A control with bits that may be set. */
 static struct perfctr_control allowed(struct fuzzer *f)
 {
 	const struct perfctr_pmu_info *info = &f->info;
@@ -138,7 +137,7 @@ static void mutate(struct fuzzer *f, struct perfctr_control *control)
 	case 7:
 		e->period = awkward(f);
 		break;
-	case 8:	/* one that nobody minds */
+	case 8:	/* a signal that nobody minds */
 		e->signal = below(f, 2) ? SIGURG : 65 + (uint32_t)awkward(f) % (UINT32_MAX - 64);
 		break;
 	case 9:
@@ -178,7 +177,10 @@ static uint64_t counters_of(const struct perfctr_pmu_info *info)
 	       ((1ull << info->n_fixed) - 1) << PERFCTR_FIXED_BIT;
 }
 
-/* What each of the kinds that an event names has, if it names some; false: there is no such kind. */
+/*
+ * Finds what every kind that an event names has, if it names some. Returns false if there is no
+ * such kind.
+ */
 static bool kinds_allow(uint32_t kinds, uint64_t *counters, uint64_t *allowed)
 {
 	if (kinds)
@@ -196,7 +198,7 @@ static bool kinds_allow(uint32_t kinds, uint64_t *counters, uint64_t *allowed)
 	return true;
 }
 
-/* What the ABI says that no kernel may accept of an event, on whatever processor. */
+/* Returns false if the ABI forbids every kernel to accept this event, whatever the processor. */
 static bool event_is_allowed(const struct perfctr_pmu_info *info,
 			     const struct perfctr_event_control *e)
 {
@@ -230,7 +232,7 @@ static bool is_allowed(const struct perfctr_pmu_info *info, const struct perfctr
 	return true;
 }
 
-/* Is it one that counts user instructions, and nothing else where modes are counted apart? */
+/* Does the event count user instructions, and nothing else where modes are counted apart? */
 static bool is_known(const struct perfctr_event_control *e)
 {
 	for (size_t i = 0; i < profile.instructions.n; i++) {
@@ -294,7 +296,7 @@ static bool try_control(struct fuzzer *f, const struct perfctr_control *control)
 	return f->refused % REFUSALS_PER_ROUND || round_trip(f);
 }
 
-/* Enough rounds for every control. */
+/* The child has enough rounds for every control. */
 static bool start(struct fuzzer *f)
 {
 	int in[2], out[2];
@@ -306,13 +308,13 @@ static bool start(struct fuzzer *f)
 	f->end = out[0];
 	f->pid = workload_waiting(&f->workload);
 	REQUIRE(f->pid > 0);
-	/* On one CPU it mostly waits again when this process goes on. */
+	/* On one CPU the child mostly waits again when this process goes on. */
 	REQUIRE(pin(0, 0) && pin(f->pid, 0));
 	f->fd = context_open(f->pid);
 	return EXPECT(f->fd >= 0);
 }
 
-/* The last control again, to be found and tried alone. */
+/* Prints the last control, so that it can be tried alone. */
 static void print_control(const struct perfctr_control *control)
 {
 	printf("size %u flags %#x events %u reserved %u pebs %#llx %#llx\n", control->size,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hybrid processors: CPU 0 is a P-core, kind 0, CPU 1 an E-core, kind 1 (README of the emulator). What
- * counts where, to the instruction, wherever a thread is sent, and how long it was where.
+ * Hybrid processors: CPU 0 is a P-core, kind 0, CPU 1 an E-core, kind 1 (README of the emulator).
+ * Counts are exact to the instruction, wherever a thread is sent, and so is its time on each kind.
  */
 #include "hybrid.h"
 
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* With CPUID leaf 23H: what P-cores have beyond E-cores is told. */
+/* With CPUID leaf 23H, which reports what P-cores have beyond E-cores. */
 bool is_extended(void)
 {
 	return !strcmp(profile.name, "hybrid-ext");
@@ -108,7 +108,10 @@ bool hybrid_controls_are_refused_for_the_right_reason(void)
 		{ 0, INSTRUCTIONS, P | E, none },
 		{ 0, INSTRUCTIONS, 4, PERFCTR_BAD_KIND },
 		{ 0, INSTRUCTIONS, 1u << 31, PERFCTR_BAD_KIND },
-		/* Architectural are these alone; last level cache: CPUID says that there is none. */
+		/*
+		 * Only these are architectural. CPUID says that there are none of the last level
+		 * cache.
+		 */
 		{ 0, 0x3c, 0, none },
 		{ 0, 0x13c, 0, none },
 		{ 0, BRANCHES, 0, none },
@@ -130,7 +133,10 @@ bool hybrid_controls_are_refused_for_the_right_reason(void)
 		{ 0, INSTRUCTIONS | umask2, 0, PERFCTR_BAD_EVNTSEL },
 		{ 0, INSTRUCTIONS | umask2, P, is_extended() ? none : PERFCTR_BAD_EVNTSEL },
 		{ 0, INSTRUCTIONS | umask2, E, PERFCTR_BAD_EVNTSEL },
-		/* By a further register: OCR on P-cores, OFFCORE_RESPONSE and latency on E-cores */
+		/*
+		 * Events of a further register: OCR on P-cores, OFFCORE_RESPONSE and latency on
+		 * E-cores
+		 */
 		{ 0, 0x12a, P, PERFCTR_BAD_REGISTER },
 		{ 0, 0x1b7, E, PERFCTR_BAD_REGISTER },
 		{ 0, 0x5d0, E, PERFCTR_BAD_REGISTER },
@@ -138,7 +144,7 @@ bool hybrid_controls_are_refused_for_the_right_reason(void)
 		{ 0, 0x5d0, P, none },
 		{ 0, 0x40ad, P, PERFCTR_BAD_REGISTER },
 		{ 0, 0x40ad, E, none },
-		/* Golden Cove's counters 0 to 3 alone count codes below 90H, and memory events. */
+		/* On Golden Cove only counters 0 to 3 count codes below 90H, and memory events. */
 		{ 4, 0x151, P, is_extended() ? none : PERFCTR_BAD_ROUTE },
 		{ 3, 0x151, P, none },
 		{ 4, 0x151, E, none },
@@ -209,7 +215,7 @@ unsigned int random_cpu(uint64_t *random)
 	return *random >> 63;
 }
 
-/* What events with these kinds see of what happens n times in each round. */
+/* The count of an event of these kinds that happens n times in each round. */
 static uint64_t seen(const struct walker *w, uint32_t kinds, uint64_t n)
 {
 	return n * ((!kinds || kinds & P ? w->rounds[0] : 0) +
@@ -262,7 +268,7 @@ bool hybrid_linux_itself_counts_the_same_on_each_kind(void)
 	return walker_end(&w);
 }
 
-/* On each counter that the kind has, and with nothing beside it. */
+/* On one counter of the kind, with nothing beside it. */
 static bool counts_alone(uint32_t counter, uint32_t kinds)
 {
 	struct perfctr_control control = one(counter, INSTRUCTIONS, kinds);
@@ -330,7 +336,7 @@ bool hybrid_codes_mean_what_they_mean_on_their_kind(void)
 	return walker_end(&w);
 }
 
-/* Of both kinds, of one each, and codes that only one kind has. */
+/* Events of both kinds, of one kind each, and codes that only one kind has. */
 struct perfctr_control mixed(void)
 {
 	struct perfctr_control control = control_empty(0);
@@ -401,7 +407,10 @@ bool parts_make_up_whole(const struct perfctr_counts *counts)
 	       EXPECT_EQUAL(counts->kind_tsc[0] + counts->kind_tsc[1], counts->tsc);
 }
 
-/* Sent to and fro in the middle of its instructions until both kinds have seen some. */
+/*
+ * The program is sent to and fro in the middle of its instructions, until both kinds have seen
+ * some.
+ */
 bool hybrid_parts_make_up_the_whole_at_any_moment(void)
 {
 	const struct timespec pause = { .tv_nsec = 500000 };
@@ -425,7 +434,7 @@ bool hybrid_parts_make_up_the_whole_at_any_moment(void)
 	return EXPECT(kill(pid, SIGKILL) == 0) && EXPECT(waitpid(pid, NULL, 0) == pid);
 }
 
-/* Between two reads lie 2 * n instructions, and always the same others. */
+/* Between two reads lie 2 * n instructions, and a constant number of others. */
 static __attribute__((noinline)) uint64_t difference(const struct perfctr_page *page, uint32_t n)
 {
 	uint64_t before = perfctr_read_pmc(page, 0);
@@ -434,7 +443,7 @@ static __attribute__((noinline)) uint64_t difference(const struct perfctr_page *
 	return perfctr_read_pmc(page, 0) - before;
 }
 
-/* A read that a switch has disturbed is one more of the others. */
+/* A read that a switch has disturbed takes more of the others. */
 static uint64_t undisturbed_difference(const struct perfctr_page *page, uint32_t n)
 {
 	uint64_t switches, result;
@@ -503,9 +512,9 @@ pid_t start_rival(void)
 }
 
 /*
- * Counter 0 counts on both kinds, 1 and 2 on one each, and all are read one after the other: the
- * sum of the parts is ahead of the whole by the instructions from its RDPMC to that of the part that
- * counts here.
+ * Counter 0 counts on both kinds, 1 and 2 on one kind each. They are read one after the other. So
+ * the sum of the parts is ahead of the whole by the instructions from its RDPMC to the RDPMC of the
+ * part that counts here.
  */
 static bool ahead(const struct perfctr_page *page, uint64_t *value)
 {
@@ -533,7 +542,7 @@ bool hybrid_self_reads_across_migrations_are_exact(void)
 	REQUIRE(page);
 	for (unsigned int cpu = 0; cpu < 2; cpu++)
 		REQUIRE(pin(0, cpu) && ahead(page, &on[cpu]));
-	/* Two more of the same three or so instructions. */
+	/* Counter 2 is read twice as many instructions after counter 0 as counter 1 is. */
 	REQUIRE(EXPECT(on[0] > 0) && EXPECT_EQUAL(on[1], 2 * on[0]));
 	migrations = page->migrations;
 	rival = start_rival();
@@ -608,7 +617,7 @@ bool set_online(bool online)
 	return EXPECT(good);
 }
 
-/* The E-core, below a thread that it may not go on on then. */
+/* The E-core goes offline while a thread is there, which must then go on elsewhere. */
 bool hybrid_cores_may_go_and_come(void)
 {
 	struct perfctr_control control = mixed();

@@ -20,13 +20,13 @@
 #define COUNTERS(general, fixed) \
 	(((1ull << (general)) - 1) | ((1ull << (fixed)) - 1) << PERFCTR_FIXED_BIT)
 
-/* With CPUID leaf 23H: what P-cores have beyond E-cores is told. */
+/* With CPUID leaf 23H, which reports what P-cores have beyond E-cores. */
 bool is_extended(void);
 void control_kind(struct perfctr_control *control, uint32_t counter, uint64_t code, uint32_t kinds);
-/* Of both kinds, of one each, and codes that only one kind has. */
+/* Events of both kinds, of one kind each, and codes that only one kind has. */
 struct perfctr_control mixed(void);
 
-/* A child whose rounds are executed on the CPU that is asked for. */
+/* A child whose rounds are executed on the chosen CPU. */
 struct walker {
 	struct workload workload;
 	pid_t pid;
@@ -39,11 +39,11 @@ bool walker_start(struct walker *w);
 bool walker_end(struct walker *w);
 bool round_on(struct walker *w, unsigned int cpu);
 unsigned int random_cpu(uint64_t *random);
-/* Sends the calling thread to and fro at random until it is killed. */
+/* Starts a process that sends the calling thread to and fro at random, until it is killed. */
 pid_t start_rival(void);
 bool set_online(bool online); /* CPU 1 */
 
-/* Are these counts by mixed() of the walker's rounds? */
+/* Are these counts under mixed() those of the walker's rounds? */
 bool mixed_counts_are_exact(const struct perfctr_counts *counts, const struct walker *w,
 			    const struct perfctr_control *control);
 bool parts_make_up_whole(const struct perfctr_counts *counts);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What goes on at once on a hybrid machine: threads that read their own counters while they are sent
- * from one kind of core to the other, sessions beside contexts, and a kind whose last CPU goes.
+ * Concurrency on a hybrid machine: threads that read their own counters while they are sent from
+ * one kind of core to the other, sessions beside contexts, and a kind whose last CPU goes offline.
  */
 #include "hybrid.h"
 
@@ -32,13 +32,13 @@ static uint64_t rdpmc(uint32_t counter)
 	return (uint64_t)high << 32 | low;
 }
 
-/* What P-cores have beyond E-cores where they say so. */
+/* A counter that only P-cores have, where they report it. */
 static uint32_t counter_of_p_cores(void)
 {
 	return is_extended() ? 7 : 1;
 }
 
-/* The whole, and what P-cores and E-cores counted of it. */
+/* The whole, and the parts of P-cores and E-cores. */
 static struct perfctr_control parts(void)
 {
 	struct perfctr_control control = control_empty(0);
@@ -70,7 +70,7 @@ static bool reads_on_both_kinds(void)
 		before = perfctr_read_pmc(page, 1);
 		after = perfctr_read_pmc(page, 1);
 		REQUIRE(EXPECT_EQUAL(after, before));
-		/* What no counter of the thread is called shows nothing. */
+		/* A counter that the thread does not use shows nothing. */
 		if (is_extended())
 			REQUIRE(EXPECT_EQUAL(rdpmc(6), 0));
 		REQUIRE(EXPECT_EQUAL(counts_of(fd, PERFCTR_SCOPE_SELF).counter[1], before));
@@ -81,8 +81,8 @@ static bool reads_on_both_kinds(void)
 }
 
 /*
- * By the kernel, after the fault: of a thread that has read the number on another CPU, and that did
- * not choose its control.
+ * The kernel executes it after the fault. The thread has read the counter's number on another CPU,
+ * and did not choose its control.
  */
 bool hybrid_rdpmc_of_a_counter_that_is_not_here_is_executed(void)
 {
@@ -93,7 +93,7 @@ bool hybrid_rdpmc_of_a_counter_that_is_not_here_is_executed(void)
 	return EXPECT(reap(pid));
 }
 
-/* A counter that neither kind has is an error of the program still. */
+/* A counter that neither kind has is still an error of the program. */
 bool hybrid_rdpmc_of_a_counter_that_is_nowhere_faults(void)
 {
 	const uint32_t counters[] = { 8, 31, 32, FIXED(4), FIXED(31), FIXED(32), 1u << 29, 1u << 31 };
@@ -122,7 +122,7 @@ bool hybrid_rdpmc_of_a_counter_that_is_nowhere_faults(void)
 	return true;
 }
 
-/* Reads until it has been on both kinds often enough; no counter ever goes back. */
+/* Reads until the thread has been on both kinds often enough. No counter ever goes back. */
 static void *read_own(void *good)
 {
 	struct perfctr_control control = parts();
@@ -155,7 +155,7 @@ static void *read_own(void *good)
 	return NULL;
 }
 
-/* Threads of one process: each has mapped a page, and RDPMC is allowed or faults for all of them. */
+/* Threads of one process. Each has mapped a page. RDPMC is allowed, or faults, for all of them. */
 bool hybrid_threads_that_migrate_read_their_own_counters(void)
 {
 	const uint64_t disturbances = machine_info().disturbances;
@@ -227,7 +227,7 @@ static uint64_t e_cores(void)
 	return device_call(PERFCTR_IOC_KIND_CPUS, &request) ? UINT64_MAX : cpus;
 }
 
-/* The kind is there still: what was accepted for it stays, more of it is, and waits. */
+/* The kind still exists: accepted controls stay, new ones are accepted, and all of them wait. */
 bool hybrid_a_kind_whose_last_cpu_goes_waits_for_it(void)
 {
 	const uint32_t policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED;
@@ -279,7 +279,7 @@ bool hybrid_a_kind_whose_last_cpu_goes_waits_for_it(void)
 	return walker_end(&w) && EXPECT_EQUAL(machine_info().disturbances, disturbances);
 }
 
-/* A tick after the other on the kind that lacks some counters: it finds them as they are to be. */
+/* Ticks come on the kind that lacks some counters, and find the registers as they should be. */
 bool hybrid_counters_that_are_not_here_are_no_disturbance(void)
 {
 	const struct timespec second = { .tv_sec = 1 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * families SEED NUMBER COLUMN...: run the tests of the machine that a line of the file profiles
- * describes, and put NUMBER controls, made from SEED, to the kernel. One line for each test:
+ * families SEED NUMBER COLUMN...: runs the tests of the machine that a line of the file profiles
+ * describes, and puts NUMBER controls, made from SEED, to the kernel. Prints a line for each test:
  * "ok NAME" or "FAILED NAME".
  */
 #include "families.h"
@@ -13,7 +13,7 @@
 
 struct profile profile;
 
-/* MODELESS: with counters that count user and kernel mode alike. */
+/* MODELESS: the counters count user and kernel mode together. */
 enum machine { EVENTS = 1, TIMESTAMP = 2, MODELESS = 4, COUNTERS = EVENTS | MODELESS, ANY = 7 };
 
 #define TEST(machine, function)                                                                    \
@@ -90,7 +90,7 @@ static const struct {
 	TEST(ANY, the_time_stamp_counts_while_the_thread_runs),
 };
 
-/* Where it does not apply it is not counted as passed. */
+/* A test that does not apply is not counted as passed. */
 static bool applies(size_t i)
 {
 	enum machine machine = !profile.n_general    ? TIMESTAMP
@@ -99,7 +99,7 @@ static bool applies(size_t i)
 
 	if (tests[i].function == the_first_to_count_leaves_a_cpu_alone_that_cannot)
 		return has_a_cpu_that_cannot_count() && has_watchdog();
-	/* Its other tests are those of the same machine without this CPU. */
+	/* All other tests run on the same machine without this CPU. */
 	if (tests[i].function != machine_is_what_its_profile_says &&
 	    has_a_cpu_that_cannot_count() !=
 		    (tests[i].function == a_cpu_that_cannot_count_comes_and_it_is_told))
@@ -153,7 +153,10 @@ static void report(bool good, const char *name)
 	failed += !good;
 }
 
-/* In a process group of its own: what a failed test leaves behind must not fail the next one. */
+/*
+ * In a process group of its own: processes that a failed test leaves behind must not fail the next
+ * one.
+ */
 static bool passes(bool (*test)(void))
 {
 	pid_t pid = fork();

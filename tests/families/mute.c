@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A CPU comes online whose counters are of no kind that was there at boot, or its sibling's, while others count: the
- * administrator has it. Nothing is counted there, and that is told.
+ * A CPU comes online while others count. Its counters are of no kind that was there at boot, or
+ * they are its sibling's. The administrator gets the CPU. Nothing is counted there, and that is
+ * reported.
  */
 #include "hybrid.h"
 
@@ -30,7 +31,7 @@ static bool write_text(const char *name, const char *text)
 	return !close(fd);
 }
 
-/* CPU 1, by its switch: the kernel takes it down again where somebody refuses it. */
+/* Switches CPU 1 on. The kernel takes it down again if somebody refuses it. */
 static bool let_it_come(void)
 {
 	if (strcmp(profile.name, "p4-nosmt"))
@@ -47,7 +48,7 @@ static bool is_online(void)
 	return !close(fd) && EXPECT_EQUAL(online, '1');
 }
 
-/* Event selects and counters of CPU 1: of NetBurst CCCR and ESCR of counter 12. */
+/* An event select and a counter of CPU 1. On NetBurst, CCCR and ESCR of counter 12. */
 static bool read_registers(uint64_t *value)
 {
 	const uint32_t arch[] = { 0x186, 0xc1 }, p4[] = { 0x36c, 0x3b8 };
@@ -80,7 +81,10 @@ bool has_watchdog(void)
 	return on == '1';
 }
 
-/* The driver tries the counters, and what instructions cost, when the watchdog gives them. */
+/*
+ * The driver tries the counters, and measures the cost of instructions, when the watchdog gives the
+ * counters back.
+ */
 bool the_first_to_count_leaves_a_cpu_alone_that_cannot(void)
 {
 	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
@@ -97,7 +101,7 @@ bool the_first_to_count_leaves_a_cpu_alone_that_cannot(void)
 	return !close(fd);
 }
 
-/* cpus: 0 for all. */
+/* cpus: 0: all. */
 static int session_open_on(uint64_t cpus, struct perfctr_session_args *open)
 {
 	*open = (struct perfctr_session_args){
@@ -110,7 +114,7 @@ static int session_open_on(uint64_t cpus, struct perfctr_session_args *open)
 	return device_call(PERFCTR_IOC_SESSION, open);
 }
 
-/* Only the page of the CPU that is mute says that something is missing. */
+/* Only the page of the mute CPU shows that something is missing. */
 static bool pages_tell(int session, const struct perfctr_session_args *open)
 {
 	const char *pages = mmap(NULL, open->pages_bytes, PROT_READ, MAP_SHARED, session, 0);
@@ -128,7 +132,7 @@ static bool is_disturbed(int fd, uint32_t scope)
 	return counts_of(fd, scope).flags & PERFCTR_COUNTS_DISTURBED;
 }
 
-/* Who names the CPU is refused; who counts on all goes without it, and says so. */
+/* A session that names the CPU is refused. One on all CPUs counts without it, and says so. */
 static bool sessions_are_told(void)
 {
 	struct perfctr_control control = control_one(&profile.instructions.of[1], USER);
@@ -163,7 +167,7 @@ static bool fast_reads_find_nothing(const struct perfctr_page *page)
 	return EXPECT_EQUAL(perfctr_read_pmc(page, 0), 0) && EXPECT_EQUAL(snapshot.counter[0], 0);
 }
 
-/* Where everybody may RDPMC, whatever a counter there holds for others. */
+/* Everybody may execute RDPMC: it must not show what a counter there holds for others. */
 static bool fast_reads_never_find_what_is_foreign(const struct perfctr_page *page)
 {
 	if (!strcmp(profile.name, "p4-nosmt"))
@@ -173,7 +177,10 @@ static bool fast_reads_never_find_what_is_foreign(const struct perfctr_page *pag
 	return write_text(RDPMC_SWITCH, "1") && write_foreign(0);
 }
 
-/* A thread that begins to count on the CPU is told at once, and its fast reads find what it has: nothing. */
+/*
+ * A thread that begins to count on the CPU is told at once. Its fast reads return its count, which
+ * is 0.
+ */
 static bool who_begins_there_is_told(uint32_t flags)
 {
 	const uint32_t scope = flags ? PERFCTR_SCOPE_TREE : PERFCTR_SCOPE_SELF;
@@ -220,7 +227,7 @@ static bool is_of_a_kind(void)
 	return false;
 }
 
-/* Of rounds on CPU 0, where all goes on. */
+/* The counts of rounds on CPU 0, where counting goes on. */
 static bool counts_are(int fd, const struct walker *w, bool disturbed)
 {
 	struct perfctr_counts counts = counts_of(fd, PERFCTR_SCOPE_SELF);
@@ -229,7 +236,7 @@ static bool counts_are(int fd, const struct walker *w, bool disturbed)
 	       EXPECT_EQUAL(!!(counts.flags & PERFCTR_COUNTS_DISTURBED), disturbed);
 }
 
-/* What a thread has run on CPU 1 is time on no kind of core. */
+/* The time of a thread on CPU 1 belongs to no kind of core. */
 static bool no_kind_has_the_time(const struct perfctr_counts *before,
 				 const struct perfctr_counts *after)
 {
@@ -248,7 +255,7 @@ bool a_cpu_that_cannot_count_comes_and_it_is_told(void)
 	int group, session, fd;
 	struct walker w;
 
-	REQUIRE(walker_start(&w)); /* without the descriptors */
+	REQUIRE(walker_start(&w)); /* before the descriptors are opened */
 	group = group_open();
 	session = session_open(group, MARKED_USERS);
 	fd = context_open(w.pid);

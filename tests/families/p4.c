@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* NetBurst: which controls its routes allow, and that uops tagged for others are not counted. */
+/* NetBurst: the controls that its routes allow. Uops tagged for other controls are not counted. */
 #include "families.h"
 
 #include <perfctr_groups.h>
@@ -27,16 +27,16 @@
 #define IQ_SELECT 0
 
 /*
- * The ESCR selects that lead somewhere, as bits, of each counter (SDM volume 3, table of the
- * counters, CCCRs and ESCRs of NetBurst): of BPU all, of MS 0 to 2, of FLAME all but 4, 6 and 7, of IQ
- * 0 to 6, of its counters 2, 3 and 5 without SSU_ESCR, 3.
+ * The ESCR selects of each counter that lead somewhere, as bits (SDM volume 3, table of the
+ * counters, CCCRs and ESCRs of NetBurst). BPU has all, MS 0 to 2, FLAME all but 4, 6 and 7, IQ 0 to
+ * 6. Counters 2, 3 and 5 of IQ lack select 3, SSU_ESCR.
  */
 static const uint8_t selects[COUNTERS] = {
 	0xff, 0xff, 0xff, 0xff, 0x07, 0x07, 0x07, 0x07, 0x2f,
 	0x2f, 0x2f, 0x2f, 0x7f, 0x7f, 0x77, 0x77, 0x7f, 0x77,
 };
 
-/* The reason why the control is refused, 0 when it is not. */
+/* The reason why the control is refused. 0: it is accepted. */
 static uint32_t refusal(int fd, const struct perfctr_control *control)
 {
 	struct perfctr_control copy = *control;
@@ -183,7 +183,10 @@ bool p4_uops_tagged_for_another_control_do_not_count(void)
 	return good;
 }
 
-/* They change what other counters count: contexts have them by turns, a session would have them always. */
+/*
+ * Tags change what other counters count. Contexts have them in turn. A session would have them
+ * always.
+ */
 bool p4_a_session_neither_tags_nor_takes_a_context_s_tags_away(void)
 {
 	const struct perfctr_event_control event[] = {
@@ -201,7 +204,7 @@ bool p4_a_session_neither_tags_nor_takes_a_context_s_tags_away(void)
 	REQUIRE(fd >= 0 && session >= 0);
 	good &= EXPECT_EQUAL(refusal(session, &tagging), PERFCTR_BAD_CONFLICT);
 	REQUIRE(refusal(fd, &with) == 0);
-	/* Where the context counts, at this moment. */
+	/* On the CPU where the context counts at this moment. */
 	REQUIRE(context_control(session, &other));
 	use_x87();
 	good &= EXPECT_EQUAL(counts_of(fd, PERFCTR_SCOPE_SELF).counter[0], 4);
@@ -211,8 +214,8 @@ bool p4_a_session_neither_tags_nor_takes_a_context_s_tags_away(void)
 }
 
 /*
- * Counters 12 and 13 are fed by CRU_ESCR0, counter 14 by CRU_ESCR1: what a context selects there must
- * not change what a session counts.
+ * CRU_ESCR0 feeds counters 12 and 13, CRU_ESCR1 feeds counter 14. A context's selection there must
+ * not change the counts of a session.
  */
 bool p4_a_detector_that_a_session_has_is_nobody_elses(void)
 {
@@ -246,7 +249,7 @@ static bool is_refused_as_taken(int fd, const struct perfctr_control *control, u
 	       EXPECT_EQUAL(answer.bad_event, event);
 }
 
-/* Counter 13, whose detector is taken, is free; so is all that the event before it needs. */
+/* Counter 13 is free, but its detector is taken. The event before it has all that it needs. */
 bool p4_the_event_whose_detector_is_taken_is_named(void)
 {
 	const struct counting *of = profile.instructions.of;
@@ -268,7 +271,7 @@ bool p4_the_event_whose_detector_is_taken_is_named(void)
 	return good;
 }
 
-/* Of the CPU 0. */
+/* A session of CPU 0. */
 static struct perfctr_session *library_session(void)
 {
 	const uint64_t cpus = 1;
@@ -281,7 +284,10 @@ static struct perfctr_session *library_session(void)
 	return perfctr_session_open(&options);
 }
 
-/* MOB_ESCR0 feeds counters 0 and 1, MOB_ESCR1 2 and 3. Of 4 it is TBPU_ESCR0: another event. */
+/*
+ * MOB_ESCR0 feeds counters 0 and 1, MOB_ESCR1 feeds 2 and 3. On counter 4 the same select is
+ * TBPU_ESCR0: another event.
+ */
 #define MOB(n)                                                                                     \
 	{                                                                                          \
 		.counter = (n), .evntsel = RUN(2), .evntsel2 = USR                                 \
@@ -300,7 +306,7 @@ bool p4_the_library_finds_the_counters_of_a_free_detector(void)
 	bool good = true;
 
 	REQUIRE(has && perfctr_session_control(has, &first) == 0);
-	/* It learns when it is opened that there are sessions. */
+	/* The library learns of sessions when the handle is opened. */
 	wants = library_session();
 	REQUIRE(wants);
 	good &= EXPECT(perfctr_session_control(wants, &second) == 0) &

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A second opinion of the emulated PMU: Linux's own driver, which knows nothing of this project,
+ * A second opinion on the emulated PMU: Linux's own driver, which knows nothing of this project,
  * counts the same programs.
  */
 #include "families.h"
@@ -57,7 +57,7 @@ bool linux_itself_counts_the_same(void)
 	       EXPECT_EQUAL(branches, waiting_branches(&w));
 }
 
-/* Who comes first has the counters, by whatever addresses the two write them. */
+/* The first one to ask has the counters, by whatever addresses the two write them. */
 bool perf_events_and_contexts_keep_each_other_out(void)
 {
 	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);

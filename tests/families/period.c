@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Periods: their number is the count divided by the period, or the machine has none and says so. */
+/* Periods: their number is the count divided by the period. A machine without periods says so. */
 #include "families.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static bool is_refused(int fd, struct perfctr_control control)
 	       EXPECT_EQUAL(control.bad_reason, PERFCTR_BAD_PERIOD);
 }
 
-/* Of n events that all count the same, under one period. */
+/* The events of the control all count the same, with one period. */
 static bool periods_are_right(struct perfctr_control control, const struct workload *w,
 			      uint64_t period, uint64_t expected)
 {
@@ -89,7 +89,7 @@ bool periods_of_all_counters_at_once_are_exact(void)
 	return true;
 }
 
-/* Further than a write of 32 bits can set a counter. */
+/* This is more than a write of 32 bits can set. */
 bool a_period_of_more_than_2_to_the_31_ends(void)
 {
 	const uint64_t period = 0x80000007;
@@ -120,7 +120,7 @@ bool has_overflow_status(void)
 	return status_msr() != 0;
 }
 
-/* One that leaves its CPU, and comes back, all the time. */
+/* A process that leaves its CPU, and comes back, all the time. */
 static pid_t sleeper_start(unsigned int cpu)
 {
 	pid_t pid = fork();
@@ -140,7 +140,7 @@ static bool status_is_clear(int msrs)
 	return EXPECT_EQUAL(status, 0);
 }
 
-/* Overflows within a switch, too, whose interrupt finds another thread. */
+/* Some overflows come during a switch: their interrupt finds another thread. */
 static bool status_is_clear_after(pid_t pid, const struct perfctr_control *control, int msrs)
 {
 	int fd = context_open(pid);
@@ -168,7 +168,7 @@ static bool status_stays_clear(pid_t pid)
 	return clear;
 }
 
-/* They take turns on CPU 0 all the time. */
+/* Such processes take turns on CPU 0 all the time. */
 static pid_t yielder_start(void)
 {
 	pid_t pid = fork();
@@ -180,7 +180,10 @@ static pid_t yielder_start(void)
 	_exit(1);
 }
 
-/* The interrupt of one that has been stopped comes while the other runs, with another counter. */
+/*
+ * The interrupt of a process that has been stopped comes while the other one runs, with another
+ * counter.
+ */
 static bool status_stays_clear_of_two(void)
 {
 	const pid_t pid[] = { yielder_start(), yielder_start() };
@@ -215,7 +218,10 @@ static bool status_stays_clear_of_two(void)
 	return clear;
 }
 
-/* While another one holds the counters they are not given back, and their interrupt if it has a period. */
+/*
+ * While another context holds the counters, they are not given back. If it has a period, their
+ * interrupt is not, either.
+ */
 static bool status_stays_clear_beside(pid_t pid, pid_t holder, uint64_t period)
 {
 	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
@@ -224,14 +230,14 @@ static bool status_stays_clear_beside(pid_t pid, pid_t holder, uint64_t period)
 
 	control.event[0].period = period;
 	clear = EXPECT(fd >= 0 && context_control(fd, &control)) && status_stays_clear(pid);
-	/* With a period the interrupt is not given back, and what is told of two waits for that. */
+	/* The check of two relies on the interrupt being given back, which a period prevents. */
 	if (!period)
 		clear = clear && status_stays_clear_of_two();
 	close(fd);
 	return clear;
 }
 
-/* perf_events would warn of it, or wait for it at each of its switches. */
+/* perf_events would warn of such an overflow, or wait for it at each of its switches. */
 bool no_overflow_is_left_in_the_status_register(void)
 {
 	pid_t pid = sleeper_start(0), holder = sleeper_start(1);
@@ -249,16 +255,19 @@ bool no_overflow_is_left_in_the_status_register(void)
 #define SAMPLES		200
 #define TRIES		100000
 #define COUNTED		(1ull << 48)
-#define PUT_OFF		100000	/* further than any of these */
+#define PUT_OFF		100000	/* more than any of these */
 
-/* How far a counter is set before its overflow, where the next period is over sooner: what the model needs. */
+/*
+ * How far before its overflow a counter is set if the next period ends sooner: as far as the model
+ * needs.
+ */
 static const struct distance {
 	const char *profile;
 	struct counting counting;
 	uint32_t msr; /* of the counter (SDM volume 4) */
 	uint64_t events;
 } distances[] = {
-	/* What perf_events leaves at least to a counter (Linux, arch/x86/events/intel/core.c) */
+	/* The least that perf_events leaves to a counter (Linux, arch/x86/events/intel/core.c) */
 	{ "nehalem", { 0, { 0x004000c0, 0 } }, 0xc1, 32 },
 	{ "haswell", { 0, { 0x004000c0, 0 } }, 0xc1, 32 },
 	{ "haswell", { PERFCTR_FIXED, { 0x00400000, 0 } }, 0x309, 32 },
@@ -281,7 +290,10 @@ bool distances_are_known(void)
 	return known;
 }
 
-/* It stands still in kernel mode. Too many interrupts are put off, until the next tick. */
+/*
+ * The counter stands still in kernel mode. Interrupts beyond the limit are put off until the next
+ * tick.
+ */
 static bool find_furthest(uint32_t msr, uint64_t *furthest)
 {
 	int msrs = open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC), found = 0;
@@ -326,7 +338,7 @@ bool counters_are_set_as_near_to_their_overflow_as_the_model_allows(void)
 	return true;
 }
 
-/* Of 32 bits no sign can be told. */
+/* The sign of a value of 32 bits is unknown. */
 bool p4_a_period_and_fast_rdpmc_exclude_each_other(void)
 {
 	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);

@@ -10,7 +10,7 @@ static bool wrong(const char *what, const char *text)
 	return false;
 }
 
-/* VALUE[/VALUE2] at *text, which goes on behind it. */
+/* Parses VALUE[/VALUE2] at *text, and moves *text behind it. */
 static struct registers parse_registers(char **text)
 {
 	struct registers r = { .evntsel = strtoull(*text, text, 0) };
@@ -134,7 +134,7 @@ bool profile_has_modes(void)
 	return profile.user.evntsel || profile.user.evntsel2;
 }
 
-/* Half as many again would be far more than ticks and system calls take. */
+/* Ticks and system calls take far less than half as many again. */
 bool is_count_of_both_modes(uint64_t count, uint64_t user_instructions)
 {
 	return EXPECT(count >= user_instructions) &&

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the manual of a processor says that one of its counters cannot do, and what is beside it. */
+/*
+ * Events that a counter cannot count according to the processor's manual, and others beside them.
+ */
 #include "families.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* An event for user mode of one counter, and the reason of its refusal; 0: it is accepted. */
+/* An event for user mode on one counter, and the reason for its refusal. 0: it is accepted. */
 static const struct {
 	const char *processor;
 	uint32_t counter;
 	uint32_t reason;
 	uint64_t evntsel;
 } cases[] = {
-	/* AnyThread, which counts what the other logical processor of the core does too */
+	/* AnyThread also counts what the other logical processor of the core does */
 	{ "arch-v3", 0, PERFCTR_BAD_EVNTSEL, 0x0006100c0 },
 	{ "arch-v3", PERFCTR_FIXED, PERFCTR_BAD_EVNTSEL, 0x000610000 },
 	/* SDM volume 3, tables of events: L1D_CACHE_LD on two counters, INST_RETIRED on all */
@@ -20,7 +22,9 @@ static const struct {
 	{ "arch", 2, PERFCTR_BAD_ROUTE, 0x000410140 },
 	{ "arch", 2, PERFCTR_BAD_ROUTE, 0x000410f51 },
 	{ "arch", 3, 0, 0x0004100c0 },
-	/* OFFCORE_RESPONSE, MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD: their meaning is in another MSR */
+	/*
+	 * OFFCORE_RESPONSE, MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD: another MSR has their meaning
+	 */
 	{ "arch", 0, PERFCTR_BAD_REGISTER, 0x0004101b7 },
 	{ "arch", 0, PERFCTR_BAD_REGISTER, 0x00041100b },
 	{ "arch", 0, 0, 0x00041010b },
@@ -51,17 +55,17 @@ static const struct {
 	{ "snb-smt", 3, 0, 0x0004102d4 },
 	{ "snb-smt", 0, PERFCTR_BAD_ROUTE, 0x0004106a3 },
 	{ "snb-smt", 0, 0, 0x000410ca3 },
-	/* Intel 604224: with TSX_FORCE_ABORT counter 3 may be the microcode's. */
+	/* Intel 604224: with TSX_FORCE_ABORT microcode may use counter 3. */
 	{ "arch-tfa", 2, 0, 0x0004100c0 },
 	{ "arch-tfa", 3, PERFCTR_BAD_ERRATUM, 0x0004100c0 },
 	{ "arch-tfa", 4, 0, 0x0004100c0 },
 	{ "arch-tfa", PERFCTR_FIXED + 1, 0, 0x000410000 },
-	/* FRONTEND_RETIRED, OCR: from versions 4 and 5 on */
+	/* FRONTEND_RETIRED from version 4 on, OCR from version 5 on */
 	{ "arch-v4", 0, PERFCTR_BAD_REGISTER, 0x0004101c6 },
 	{ "arch-v4", 0, 0, 0x00041012a },
 	{ "arch-v5", 0, PERFCTR_BAD_REGISTER, 0x00041012a },
 	{ "arch-v5", 0, PERFCTR_BAD_REGISTER, 0x0004101c6 },
-	/* SDM volume 3, 20.6.8: EN is in the register of counter 0 alone. */
+	/* SDM volume 3, 20.6.8: only the register of counter 0 has EN. */
 	{ "p6", 0, PERFCTR_BAD_ENABLE, 0x0000100c0 },
 	{ "p6", 1, PERFCTR_BAD_EVNTSEL, 0x0004100c0 },
 	{ "p6", 1, 0, 0x0000100c0 },
@@ -89,7 +93,7 @@ static const struct {
 	{ "fam15", 0, 0, 0x100410087 },
 	{ "fam15", 1, PERFCTR_BAD_ROUTE, 0x100410087 },
 	{ "fam15", 0, PERFCTR_BAD_ROUTE, 0x0004100e0 },
-	/* The event that makes two counters one; the hosts' and guests' bits */
+	/* The event that makes two counters one; the bits of hosts and guests */
 	{ "zen", 1, PERFCTR_BAD_ROUTE, 0xf004100ff },
 	{ "zen", 1, 0, 0xe004100ff },
 	{ "zen", 1, 0, 0x0004100e0 },
@@ -118,7 +122,10 @@ static bool control_ends_with(int fd, uint32_t counter, uint64_t evntsel, uint32
 
 #define CODES 64 /* of a Pentium's CESR */
 
-/* Marks what a table of lib/event/tables has for each counter: NAME CODE COUNTERS KIND DESCRIPTION */
+/*
+ * Marks the codes that a table of lib/event/tables has for each counter: NAME CODE COUNTERS KIND
+ * DESCRIPTION
+ */
 static bool read_table(const char *path, bool has[2][CODES])
 {
 	char line[512], counters[8];
@@ -143,7 +150,7 @@ bool is_pentium(void)
 	return profile_is_of("p5") || profile_is_of("p5mmx");
 }
 
-/* The library's tables are a transcription of the manual of their own. */
+/* The library's tables were transcribed from the manual separately. */
 bool pentium_takes_the_codes_of_its_events_and_no_others(void)
 {
 	bool mmx = profile_is_of("p5mmx");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Samples: together they tell every event, each at the end of a period; or there are none. */
+/*
+ * Samples: together they account for every event, each at the end of a period. Or there are none.
+ */
 #include "families.h"
 
 #include <sys/ioctl.h>
@@ -9,7 +11,7 @@
 #define PERIOD 101
 #define ROOM (1u << 20)
 
-/* What the samples of all threads but the caller told. */
+/* The sums of the samples of all threads but the caller. */
 struct told {
 	const struct perfctr_control *control;
 	uint64_t weight[PERFCTR_MAX_COUNTERS];
@@ -22,7 +24,7 @@ static bool open_samples(int fd, struct perfctr_samples_args *args)
 	return ioctl(fd, PERFCTR_IOC_SAMPLES, args) == 0;
 }
 
-/* All counts are of the instant that is late events behind the end of a period. */
+/* All counts are of one instant, `late` events after the end of a period. */
 static bool is_of_a_period(const struct perfctr_sample *sample, struct told *told)
 {
 	const struct perfctr_control *control = told->control;
@@ -66,7 +68,7 @@ static bool take_all(int fd, const struct perfctr_samples_args *args, struct tol
 	return true;
 }
 
-/* Each event counts as many in each thread. */
+/* Each event counts this many in each thread. */
 static bool are_all_told(struct perfctr_control control, const struct workload *w,
 			 uint64_t expected)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Programs that alternate on a CPU, or move from one to another; what a switch writes. */
+/*
+ * Programs that alternate on a CPU, or move from one to another, and the register writes of a
+ * switch.
+ */
 #include "families.h"
 
 #include <fcntl.h>
@@ -8,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Two programs on CPU 0 that hand a byte back and forth: nothing else runs there meanwhile. */
+/* Two programs on CPU 0 that hand a byte back and forth. Nothing else runs there meanwhile. */
 struct pair {
 	struct workload workload[2];
 	pid_t pid[2];
@@ -44,7 +47,7 @@ static bool pair_count(struct pair *p, int i, const struct counting *counting)
 	return EXPECT(p->fd[i] >= 0) && context_control(p->fd[i], &control);
 }
 
-/* The byte that goes around, and what they counted until the end. */
+/* Sends the byte around. Returns what the programs have counted at their end. */
 static bool pair_run(struct pair *p, struct perfctr_counts counts[2])
 {
 	REQUIRE(write(p->pipe[0][1], "", 1) == 1);
@@ -105,7 +108,10 @@ bool two_programs_that_alternate_do_not_count_each_other(void)
 	return true;
 }
 
-/* Sent back and forth until 20 moves were seen: how many one run has depends on the host. */
+/*
+ * The program is sent back and forth until 20 moves were seen: their number in one run depends on
+ * the host.
+ */
 bool programs_that_migrate_are_exact(void)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
@@ -146,7 +152,7 @@ bool programs_that_migrate_are_exact(void)
 
 enum { WRMSR, RDMSR, RDPMC, N_STATISTICS };
 
-/* Of CPU 0. */
+/* The statistics of CPU 0. */
 static bool statistics(uint64_t value[N_STATISTICS])
 {
 	static const uint32_t index[N_STATISTICS] = {
@@ -164,7 +170,10 @@ static bool statistics(uint64_t value[N_STATISTICS])
 	return EXPECT(good);
 }
 
-/* Two switches in each round: there and back. Prints what they took, and returns the WRMSR in thousandths. */
+/*
+ * Each round has two switches: there and back. Prints their accesses, and returns the WRMSR in
+ * thousandths.
+ */
 static bool measure_pair(const char *what, struct pair *p, struct perfctr_counts counts[2],
 			 uint64_t *wrmsr)
 {
@@ -199,7 +208,7 @@ static bool measure(const char *what, const struct counting *first, const struct
 	return measure_pair(what, &p, counts, wrmsr);
 }
 
-/* The group of both or of one; what the session counts of it is exact. */
+/* One program or both are in the group. The session's count of the group is exact. */
 static bool measure_group(const char *what, bool both, uint64_t *wrmsr)
 {
 	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
@@ -225,8 +234,8 @@ static bool measure_group(const char *what, bool both, uint64_t *wrmsr)
 }
 
 /*
- * Starts what holds the counters of CPU 0: to take them and to give them back, when nothing counts
- * there any more, writes all registers, and is no part of a switch.
+ * Starts a holder of the counters of CPU 0. Taking the counters, and giving them back when nothing
+ * counts there any more, writes all registers. That is no part of a switch.
  */
 static bool hold_start(struct pair *p)
 {
@@ -240,8 +249,8 @@ static bool hold_start(struct pair *p)
 
 /*
  * There and back, in thousandths, with room for a tick now and then. Between programs of the same
- * control nothing is written, and between one that counts and one that does not, the counter is
- * stopped and started.
+ * control nothing is written. Between one that counts and one that does not, the counter is stopped
+ * and started.
  */
 bool a_switch_writes_no_more_than_it_has_to(void)
 {
@@ -260,7 +269,10 @@ bool a_switch_writes_no_more_than_it_has_to(void)
 	return EXPECT(none <= room) && EXPECT(same <= room) && EXPECT(alone <= 2000 + room);
 }
 
-/* Between two members of a group nothing, into and out of it one write for a counter. */
+/*
+ * A switch between two members of a group writes nothing. One into the group or out of it writes
+ * once for a counter.
+ */
 bool a_gate_writes_no_more_than_it_has_to(void)
 {
 	const uint64_t room = 200;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AMD's counters of the northbridge, or data fabric, and of the L3 cache, which count what all
- * processors do: RDPMC does not show them to threads with a page of ours while one of them counts.
- * Their MSRs are written as perf_events' amd_uncore writes them, on another processor.
+ * AMD's counters of the northbridge, or data fabric, and of the L3 cache count what all processors
+ * do. While one of them counts, RDPMC does not show them to threads with a page of perfctr. The
+ * test writes their MSRs as perf_events' amd_uncore does, on another processor.
  */
 #include "families.h"
 
@@ -16,7 +16,7 @@
 /* AMD64 Architecture Programmer's Manual, volume 3, CPUID Fn8000_0001_ECX and RDPMC. */
 static const struct block {
 	uint32_t promise; /* bit of CPUID */
-	uint32_t msr;	  /* of the first event select; each counter is behind its own */
+	uint32_t msr;	  /* of the first event select; each one is followed by its counter */
 	uint32_t n;
 	uint32_t first; /* RDPMC's index */
 } blocks[] = {
@@ -66,7 +66,7 @@ static bool stop_uncore(const struct block *b, uint32_t n)
 	return write_uncore(b->msr + 2 * n, 0) && write_uncore(b->msr + 2 * n + 1, 0);
 }
 
-/* The thread's own counter on processor 0, mapped and started. */
+/* A counter of the thread's own on processor 0, mapped and started. */
 struct own {
 	int fd;
 	struct perfctr_page *page;
@@ -89,7 +89,7 @@ static void end_own(struct own *own)
 	close(own->fd);
 }
 
-/* Its own counter it reads right, whether RDPMC is executed or faults and is played. */
+/* The thread reads its own counter right, whether RDPMC is executed or faults and is emulated. */
 static bool reads_its_own(int fd)
 {
 	struct perfctr_counts before = counts_of(fd, PERFCTR_SCOPE_SELF), after;
@@ -101,7 +101,7 @@ static bool reads_its_own(int fd)
 }
 
 /*
- * Any of them that counts hides all. The read of a counter that may be read comes first: the module
+ * Any one that counts hides all. The first read is that of a counter that may be read: the module
  * allows RDPMC at such a fault.
  */
 static bool all_are(bool shown)
@@ -151,7 +151,10 @@ bool counters_of_the_uncore_that_count_are_not_shown_to_who_maps_a_page_then(voi
 	return stop_uncore(&blocks[0], 0) && good;
 }
 
-/* In real time: no other address space runs there meanwhile, whose switches would tell, too. */
+/*
+ * With a real-time priority: no other address space runs there meanwhile, as its switches would
+ * show the change, too.
+ */
 static bool is_hidden_from_the_uncounted(void)
 {
 	const struct sched_param first = { .sched_priority = 1 };
@@ -163,7 +166,10 @@ static bool is_hidden_from_the_uncounted(void)
 	return all_are(false);
 }
 
-/* Beside its process' counted thread: the tick comes to its processor for no context. */
+/*
+ * Runs beside the counted thread of its process: the tick does not come to its processor for a
+ * context.
+ */
 static void *run_uncounted(void *good)
 {
 	*(bool *)good = is_hidden_from_the_uncounted();

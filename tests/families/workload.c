@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The calls of the 32-bit interface, which 64-bit programs have too: addresses have 32 bits. */
+/* The calls of the 32-bit interface, which 64-bit programs also have: addresses have 32 bits. */
 #define FORK "2"
 #define READ "3"
 #define WRITE "4"
@@ -29,13 +29,16 @@ uint64_t workload_instructions(const struct workload *w)
 	return BEFORE_ROUNDS + w->rounds * round_instructions(w) + AFTER_ROUNDS;
 }
 
-/* JNZ of the iterations and of the round, and two INT in each round; JNZ before, INT after. */
+/*
+ * In each round a JNZ for each iteration, another for the round, and two INT. A JNZ before the
+ * rounds, an INT after them.
+ */
 uint64_t workload_branches(const struct workload *w)
 {
 	return 1 + w->rounds * (w->loop + 3ull) + 1;
 }
 
-/* INT has retired when its call waits. */
+/* When the call waits, its INT has retired. */
 uint64_t waiting_instructions(const struct workload *w)
 {
 	return workload_instructions(w) - BEFORE_ROUNDS - UP_TO_READ;
@@ -84,7 +87,7 @@ pid_t workload_fork(const struct workload *w)
 	return pid;
 }
 
-/* It sleeps nowhere else. */
+/* The child sleeps nowhere else. */
 bool wait_until_waiting(pid_t pid)
 {
 	const struct timespec pause = { .tv_nsec = 20000 };

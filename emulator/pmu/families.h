@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The families, in the order in which they are asked whether a processor is theirs. Each is an
+ * The families, in the order in which they are asked whether they have a processor. Each is an
  * X86PMUFamily x86_pmu_NAME in a file of its own.
  */
 PMU_FAMILY(arch)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * AMD: K7 and K8, family 10h, family 15h and later with six counters, PerfMonV2 (APM volume 2,
- * 13.2.1; BIOS and kernel developer's guides of the families). Beside each processor's counters
- * there are from family 15h on those of the northbridge, which is the data fabric from Zen on, and
- * from Zen on those of the L3 cache: of these no event is modelled.
+ * 13.2.1; BIOS and kernel developer's guides of the families). From family 15h on there are also
+ * counters of the northbridge, which is the data fabric from Zen on. From Zen on there are also
+ * those of the L3 cache. No event of these is modelled.
  */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"
@@ -15,13 +15,18 @@
 #define NB_NORTHBRIDGE  4
 #define NB_L3           6
 
-/* Bit 21 is reserved; since family 10h there are more bits of the event, and who is counted. */
+/*
+ * Bit 21 is reserved. Since family 10h the event has more bits, and two bits choose guest or host.
+ */
 #define EVTSEL_GUEST    BIT_ULL(40)
 #define EVTSEL_HOST     BIT_ULL(41)
 #define K7_WRITABLE     0xffdfffffULL
 #define F10_WRITABLE    (K7_WRITABLE | 0xfULL << 32 | EVTSEL_GUEST | EVTSEL_HOST)
 
-/* 14 bits of the event, the unit mask; before Zen 12, and the interrupt to one processor or all. */
+/*
+ * 14 bits of the event, and the unit mask. Before Zen, 12 bits, and the interrupt to one processor
+ * or all.
+ */
 #define NORTHBRIDGE_WRITABLE    (0xffffULL | EVTSEL_EN | 0xfULL << 32)
 #define F15_NORTHBRIDGE         (NORTHBRIDGE_WRITABLE | EVTSEL_INT | 0x1fULL << 36)
 #define ZEN_NORTHBRIDGE         (NORTHBRIDGE_WRITABLE | 3ULL << 59)
@@ -42,7 +47,7 @@
 
 enum {
     EVTSEL0,
-    GLOBAL_CTL = EVTSEL0 + NB_CORE,     /* all ones where there is no such register */
+    GLOBAL_CTL = EVTSEL0 + NB_CORE,     /* all ones if there is no such register */
     GLOBAL_STATUS,
     DEBUGCTL,
 };
@@ -65,7 +70,7 @@ QEMU_BUILD_BUG_ON(NB_SHARED > PMU_MAX_SHARED);
     { 0xc0010200 + 2 * (n), 1, PMU_CONTROL, EVTSEL0 + (n), PMU_STATS_EVNTSEL, F10_WRITABLE }, \
     { 0xc0010201 + 2 * (n), 1, PMU_COUNTER_FULL, n, PMU_STATS_COUNTER }
 
-/* The first four are K7's, at two addresses. */
+/* The first four are also K7's, at other addresses. */
 #define CORE_REGISTERS \
     LEGACY_REGISTERS(F10_WRITABLE), \
     CORE_PAIR(0), CORE_PAIR(1), CORE_PAIR(2), CORE_PAIR(3), CORE_PAIR(4), CORE_PAIR(5)
@@ -118,7 +123,7 @@ static const X86PMURegister v2_registers[] = {
     { }
 };
 
-/* Of all families. */
+/* Events of all families. */
 #define MISSES \
     { 0x00c3, PMU_EVENT_MISPREDICTED }, \
     { 0x0040, PMU_EVENT_ACCESS },       /* to the data cache */ \
@@ -143,7 +148,7 @@ static const X86PMUEventCode k7_events[] = {
     { 0, PMU_EVENT_NONE }
 };
 
-/* Those of Zen: LsDispatch counts loads and stores by its unit mask. */
+/* Zen's events. LsDispatch counts loads and stores by its unit mask. */
 static const X86PMUEventCode core_events[] = {
     { 0x00c0, PMU_EVENT_INSN },
     { 0x0076, PMU_EVENT_INSN },
@@ -178,7 +183,7 @@ static bool k7_match(CPUX86State *env)
     return is_amd(env, 0x6, 0x6) || is_amd(env, 0xf, 0xf);
 }
 
-/* -perfctr-core takes the further counters away, as some hypervisors do. */
+/* -perfctr-core removes the further counters, as some hypervisors do. */
 static bool has_core_counters(CPUX86State *env)
 {
     bool wished = env->user_features[FEAT_8000_0001_ECX] & CPUID_EXT3_PERFCORE;
@@ -240,7 +245,7 @@ static void v2_cpuid(CPUX86State *env, uint32_t leaf,
     }
 }
 
-/* There is no guest; one of the two bits alone asks for the one or for what is not a guest's host. */
+/* There is no guest: with only one of the two bits set, a counter counts nothing. */
 static bool counts_nobody(uint64_t evtsel)
 {
     return !(evtsel & EVTSEL_GUEST) != !(evtsel & EVTSEL_HOST);
@@ -289,7 +294,7 @@ static int k7_rdpmc(uint32_t ecx, uint64_t *mask)
     return ecx < NB_LEGACY ? ecx : -1;
 }
 
-/* The northbridge's counters come behind the processor's, and behind them those of the cache. */
+/* The northbridge's counters follow the processor's, and the cache's follow those. */
 static int f15_rdpmc(uint32_t ecx, uint64_t *mask)
 {
     if (ecx < NB_CORE) {

@@ -8,7 +8,7 @@
 #define MAX_FIXED       5
 #define FIRST_FIXED     MAX_GENERAL
 
-/* IA32_PERFEVTSELx; these bits are not there on each version. */
+/* IA32_PERFEVTSELx. Not every version has these bits. */
 #define EVTSEL_ANY_THREAD   BIT_ULL(21)
 #define EVTSEL_USER_DISABLE BIT_ULL(37)
 #define EVTSEL_UMASK2       (0xffULL << 40)
@@ -28,7 +28,7 @@
 
 #define PERF_CAP_FW_WRITE   BIT_ULL(13)
 
-/* Of IA32_DEBUGCTL there is only the freezing; the bits for branches and SMM can be written. */
+/* Of IA32_DEBUGCTL only freezing is modelled. The bits for branches and SMM can be written. */
 #define DEBUGCTL_WRITABLE   0x5fc3
 
 #define EBX_USER_DISABLE    BIT(2)      /* CPUID.23H.0 */
@@ -45,7 +45,7 @@ enum {
     DEBUGCTL,
 };
 
-/* What the versions differ in. */
+/* The differences between versions. */
 typedef struct ArchVersion {
     unsigned version;
     unsigned nb_general;
@@ -53,19 +53,19 @@ typedef struct ArchVersion {
     bool full_width;            /* IA32_A_PMCx */
     bool any_thread;
     bool ext;                   /* CPUID leaf 23H: UnitMask2 and RDPMC_USR_DISABLE */
-    bool force_abort;           /* counter 3 is the microcode's for transactions */
-    /* Of one kind of core of several; 0: there is one kind. */
+    bool force_abort;           /* microcode uses counter 3 for transactions */
+    /* For one kind of core of several. 0: there is one kind. */
     uint32_t kind;              /* CPUID leaf 1AH */
-    unsigned told_general;      /* CPUID leaf 0AH tells of what all kinds have, */
+    unsigned told_general;      /* CPUID leaf 0AH reports what all kinds have */
     uint32_t told_fixed;
-    bool told_own;              /* leaf 23H of the kind's own */
-    const X86PMUEventCode *events;  /* instead of those of all others */
+    bool told_own;              /* leaf 23H reports what this kind has */
+    const X86PMUEventCode *events;  /* NULL: arch_events */
 } ArchVersion;
 
 /*
- * Event select and unit mask. A cycle is an instruction. The codes that are not architectural are
- * those of Sandy Bridge (BR_INST_RETIRED.NEAR_TAKEN), Nehalem (MEM_INST_RETIRED.LOADS and STORES,
- * and the misses) and Skylake (MEM_INST_RETIRED.ALL_LOADS and ALL_STORES).
+ * Event select and unit mask. A cycle is an instruction. Codes that are not architectural are those
+ * of Sandy Bridge (BR_INST_RETIRED.NEAR_TAKEN), Nehalem (MEM_INST_RETIRED.LOADS and STORES, and the
+ * misses) and Skylake (MEM_INST_RETIRED.ALL_LOADS and ALL_STORES).
  */
 static const X86PMUEventCode arch_events[] = {
     { 0x00c0, PMU_EVENT_INSN },
@@ -96,8 +96,8 @@ static const X86PMUEventCode arch_events[] = {
 };
 
 /*
- * Of hybrid processors: beside the architectural events there is one that the other kind of core
- * has not, and a code that means something else there. The codes of E-cores are made up.
+ * Events of hybrid processors. Beside the architectural events, each kind of core has one that the
+ * other kind lacks, and a code that means something else there. The codes of E-cores are made up.
  */
 static const X86PMUEventCode core_events[] = {
     { 0x00c0, PMU_EVENT_INSN },
@@ -146,7 +146,7 @@ static void arch_reset(X86PMUState *pmu)
     pmu->control[PERF_CAPABILITIES] = v->full_width ? PERF_CAP_FW_WRITE : 0;
 }
 
-/* Has it CPUID leaf 23H? */
+/* Does it have CPUID leaf 23H? */
 static bool has_ext(const ArchVersion *v)
 {
     return v->ext || v->told_own;
@@ -184,7 +184,10 @@ static void arch_cpuid(CPUX86State *env, uint32_t leaf,
         break;
     case 0xa:
         *eax = v->version | told_general(v) << 8 | env->pmu.family->counter_width << 16 | 7 << 24;
-        /* A hybrid has neither references nor misses of the last level cache, to test that. */
+        /*
+         * A hybrid lacks references and misses of the last level cache: tests need such a
+         * processor.
+         */
         *ebx = v->kind ? BIT(3) | BIT(4) : 0;
         *ecx = v->version >= 5 ? told_fixed(v) : 0;
         *edx = v->version >= 2 ? cto32(told_fixed(v)) | env->pmu.family->counter_width << 5 : 0;
@@ -208,7 +211,7 @@ static void arch_cpuid(CPUX86State *env, uint32_t leaf,
     }
 }
 
-/* Since version 2; version 4 has a bit that stops everything. */
+/* Global enables exist since version 2. Version 4 has a bit that stops all counters. */
 static bool globally_enabled(const X86PMUState *pmu, unsigned bit)
 {
     unsigned version = version_of(pmu)->version;
@@ -224,7 +227,7 @@ static X86PMUSetting decode_general(const X86PMUState *pmu, unsigned counter)
     uint64_t evtsel = pmu->control[EVTSEL0 + counter];
     bool enabled = (evtsel & EVTSEL_EN) && globally_enabled(pmu, counter);
 
-    /* None of the events has a second unit mask. */
+    /* No event has a second unit mask. */
     return x86_pmu_decode_evtsel(enabled && !(evtsel & EVTSEL_UMASK2) ? evtsel : 0,
                                  version_of(pmu)->events ?: arch_events);
 }
@@ -256,7 +259,9 @@ static void arch_set_overflow(X86PMUState *pmu, unsigned counter)
         counter < FIRST_FIXED ? BIT_ULL(counter) : BIT_ULL(32 + counter - FIRST_FIXED);
 }
 
-/* Since version 4 by a bit, before by clearing IA32_PERF_GLOBAL_CTRL (SDM volume 3, 17.4.7). */
+/*
+ * Version 4 and later set a bit. Before, IA32_PERF_GLOBAL_CTRL is cleared (SDM volume 3, 17.4.7).
+ */
 static bool arch_freeze(X86PMUState *pmu)
 {
     if (!(pmu->control[DEBUGCTL] & DEBUGCTL_FREEZE_PMCS)) {
@@ -278,7 +283,9 @@ static bool arch_hidden(const X86PMUState *pmu, unsigned counter)
     return pmu->control[FIXED_CTR_CTRL] & FIXED_USER_DISABLE << 4 * (counter - FIRST_FIXED);
 }
 
-/* IA32_PERF_GLOBAL_INUSE: the counters that have an event, and whether one may interrupt (63). */
+/*
+ * IA32_PERF_GLOBAL_INUSE: the counters that have an event, and in bit 63 whether one may interrupt.
+ */
 static uint64_t arch_compute(const X86PMUState *pmu, unsigned index)
 {
     uint64_t fixed = pmu->control[FIXED_CTR_CTRL], inuse = 0;
@@ -341,8 +348,8 @@ static int select_counter(const ArchVersion *v, uint32_t ecx)
     { 0x392, 1, PMU_COMPUTED, GLOBAL_INUSE, PMU_STATS_OTHER }
 
 /*
- * @id: of C; @match_: for which processors by itself; @width: of all counters; @odd_: of processors
- * with odd numbers; then ArchVersion
+ * @id: a C identifier; @match_: finds the processors of this family; @width: of all counters;
+ * @odd_: the family of processors with odd numbers; then ArchVersion
  */
 #define ARCH_FAMILY_BUT(id, name_, match_, width, odd_, ...) \
     static const ArchVersion id##_version = { __VA_ARGS__ }; \
@@ -408,7 +415,7 @@ static const X86PMURegister arch_v3_registers[] = {
 ARCH_FAMILY(arch_v3, "arch-v3", NULL, 48,
             .version = 3, .nb_general = 4, .fixed = 7, .any_thread = true);
 
-/* Like Skylake without hyper-threading: status can be set, and says more. */
+/* Like Skylake without hyper-threading: the status register can be set, and shows more. */
 static const X86PMURegister arch_v4_registers[] = {
     GENERAL(8, EVTSEL_WRITABLE | EVTSEL_ANY_THREAD),
     FIXED(0, 3),
@@ -425,8 +432,8 @@ ARCH_FAMILY(arch_tfa, "arch-tfa", NULL, 48,
             .force_abort = true);
 
 /*
- * Version 5 names its fixed counters by a bitmap: here the one of slots (3) is missing, and 4 is
- * there. CPUID leaf 23H tells of what came later and does not depend on the version.
+ * Version 5 names its fixed counters by a bitmap. Here counter 3, of slots, is missing, and counter
+ * 4 exists. CPUID leaf 23H reports later additions, and does not depend on the version.
  */
 #define FIXED_V5    0x17
 #define EVTSEL_V5   (EVTSEL_WRITABLE | EVTSEL_USER_DISABLE | EVTSEL_UMASK2)
@@ -445,8 +452,8 @@ ARCH_FAMILY(arch_v5, "arch-v5", NULL, 48,
             .version = 5, .nb_general = 8, .fixed = FIXED_V5, .full_width = true, .ext = true);
 
 /*
- * Version 6 names them once more, four registers for each counter: of these there are two. Like
- * Lion Cove it has ten general counters.
+ * Version 6 has other addresses for the registers, four for each counter. Two of the four exist
+ * here. Like Lion Cove it has ten general counters.
  */
 #define V6_GENERAL(n) \
     { 0x1900 + 4 * (n), 1, PMU_COUNTER_FULL, n, PMU_STATS_COUNTER }, \
@@ -466,8 +473,8 @@ ARCH_FAMILY(arch_v6, "arch-v6", NULL, 48,
             .version = 6, .nb_general = 10, .fixed = FIXED_V5, .full_width = true, .ext = true);
 
 /*
- * Alder Lake and later, two kinds of cores: what CPUID leaf 0AH tells of is there on both. P-cores
- * have more, of which leaf 23H tells where there is one, and PERF_METRICS, which counts nothing.
+ * Alder Lake and later have two kinds of cores. CPUID leaf 0AH reports what both have. P-cores have
+ * more: leaf 23H reports it, where there is one. They also have PERF_METRICS, which counts nothing.
  */
 #define CORE_FIXED      0xf
 #define ATOM_FIXED      7

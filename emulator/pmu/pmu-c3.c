@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * VIA C3 (data book, appendix A): counter 1 alone, at the addresses of the P6, without modes
+ * VIA C3 (data book, appendix A): only counter 1, at the addresses of the P6, without modes
  *
- * RDPMC with index 0 reads the time stamp on the chip; here it reads 0.
+ * On the chip, RDPMC with index 0 reads the time stamp. Here it reads 0.
  */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"

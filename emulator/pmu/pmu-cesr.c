@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the processors with a CESR have in common */
+/* Shared by the processors with a CESR */
 #include "qemu/osdep.h"
 #include "pmu-cesr.h"
 
@@ -10,7 +10,7 @@ static const struct {
     { 0x00, PMU_EVENT_LOAD },
     { 0x01, PMU_EVENT_STORE },
     { 0x12, PMU_EVENT_BRANCH },
-    /* Taken branches or hits of the branch target buffer: here it hits taken branches only. */
+    /* Taken branches or hits of the branch target buffer. Here only taken branches hit it. */
     { 0x14, PMU_EVENT_NEAR_TAKEN },
     { 0x16, PMU_EVENT_INSN },
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The registers of the Pentium, which others have taken over: CESR, CTR0 and CTR1 (SDM volume 3,
- * 20.6.9)
+ * The registers of the Pentium, which other processors have adopted: CESR, CTR0 and CTR1 (SDM
+ * volume 3, 20.6.9)
  */
 #ifndef I386_TCG_PMU_CESR_H
 #define I386_TCG_PMU_CESR_H
@@ -9,7 +9,7 @@
 #include "pmu-internal.h"
 
 #define CESR_NB_COUNTERS    2
-#define CESR_CODE           0x3f        /* of a half of CESR, as all that follow */
+#define CESR_CODE           0x3f        /* of a half of CESR, like all that follow */
 #define CESR_KERNEL         (1 << 6)
 #define CESR_USER           (1 << 7)
 #define CESR_CLOCKS         (1 << 8)
@@ -23,7 +23,10 @@ static inline unsigned cesr_half(const X86PMUState *pmu, unsigned counter)
     return pmu->control[0] >> (16 * counter) & 0xffff;
 }
 
-/* What a half says about rings and clocks, given the event that it selects. A clock is an instruction. */
+/*
+ * The rings and clocks that a half of CESR chooses, with the event that it selects. A clock is an
+ * instruction.
+ */
 static inline X86PMUSetting cesr_setting(unsigned half, int event)
 {
     return (X86PMUSetting) {
@@ -32,10 +35,10 @@ static inline X86PMUSetting cesr_setting(unsigned half, int event)
     };
 }
 
-/* The events that all these processors have and that are modelled, by their code. */
+/* The event with this code, which all these processors have, or PMU_EVENT_NONE. */
 int x86_pmu_cesr_event(unsigned code);
 
-/* An overflow is shown by a pin alone. */
+/* Does nothing: only a pin shows an overflow. */
 void x86_pmu_cesr_set_overflow(X86PMUState *pmu, unsigned counter);
 int x86_pmu_cesr_rdpmc(uint32_t ecx, uint64_t *mask);
 

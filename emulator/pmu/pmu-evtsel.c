@@ -14,12 +14,12 @@ static int lookup_event(uint64_t evtsel, const X86PMUEventCode *events)
 }
 
 /*
- * The threshold compares the number of events in a cycle, and a cycle is an instruction: with at
- * most one event in each, a threshold of one changes nothing and a greater one is never reached.
- * INV turns the comparison around: a greater one is then fulfilled in every cycle, and one in
- * the cycles without the event. Loads, stores, misses and reference cycles can be many in one
- * instruction, and EDGE would need the order of the cycles: these combinations are not modelled
- * and count nothing.
+ * The threshold compares the number of events in a cycle, and a cycle is an instruction. If a cycle
+ * has at most one event, a threshold of one changes nothing, and a greater one is never reached.
+ * INV inverts the comparison: a greater threshold is then met in every cycle, and a threshold of
+ * one in the cycles without the event. An instruction can have several loads, stores, misses and
+ * reference cycles, and EDGE would need the order of the cycles: these combinations are not
+ * modelled and count nothing.
  */
 static void apply_threshold(X86PMUSetting *setting, uint64_t evtsel)
 {

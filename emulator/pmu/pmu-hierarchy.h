@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A small memory hierarchy: caches and TLBs that replace what was used least recently, and a
+ * A small memory hierarchy: caches and TLBs that replace the least recently used entry, and a
  * predictor of conditional branches. It knows nothing of QEMU and allocates nothing.
  */
 #ifndef I386_PMU_HIERARCHY_H
@@ -12,7 +12,7 @@
 #define PMU_LINE_SHIFT  6   /* lines of 64 bytes, */
 #define PMU_PAGE_SHIFT  12  /* pages of 4 KiB */
 
-/* Holds numbers of lines, or of pages: number n in set n % sets, which is a power of two. */
+/* Holds numbers of lines or pages. Number n is in set n % sets. sets is a power of two. */
 typedef struct X86PMUCache {
     uint32_t sets, ways;
     uint64_t *number;       /* plus 1, 0: none; the ways of each set, the last used one first */
@@ -25,14 +25,15 @@ static inline void x86_pmu_cache_init(X86PMUCache *cache, uint32_t sets, uint32_
     *cache = (X86PMUCache) { .sets = sets, .ways = ways, .number = number };
 }
 
-/* Use a number: was it missing? It is there afterwards. */
+/* Uses a number: was it missing? It is there afterwards. */
 bool x86_pmu_cache_misses(X86PMUCache *cache, uint64_t number);
 void x86_pmu_cache_drop(X86PMUCache *cache, uint64_t number);
 void x86_pmu_cache_empty(X86PMUCache *cache);
 
 /*
- * Counters of two bits, which say that a branch is taken from 2 on, and go up or down by what it
- * does: one for each value of the last outcomes, as many as bits, exclusive-or the address.
+ * Counters of two bits. From 2 on they say that a branch is taken. The outcome of a branch moves
+ * its counter up or down. The index of the counter is the last outcomes, as many as bits,
+ * exclusive-or the address.
  */
 typedef struct X86PMUPredictor {
     uint32_t bits;

@@ -16,14 +16,14 @@ typedef enum X86PMURegisterKind {
     PMU_STATUS_SET,         /* sets them */
     PMU_COMPUTED,           /* read only, by the family's compute() */
     PMU_COUNTER,            /* written sign-extended from 32 bits */
-    PMU_COUNTER_LOW,        /* likewise, whatever the upper 32 bits are */
+    PMU_COUNTER_LOW,        /* the same, whatever the upper 32 bits are */
     PMU_COUNTER_FULL,       /* written in full width */
-    PMU_SHARED,             /* of all processors: read and written, and counts nothing */
+    PMU_SHARED,             /* shared by all processors: read and written, and counts nothing */
 } X86PMURegisterKind;
 
 /*
- * @count registers from MSR @msr on; their state is in control[] or counter[] from @index on, or
- * among the machine's shared ones.
+ * @count registers from MSR @msr on. Their state is in control[] or counter[] from @index on, or in
+ * the shared registers of the machine.
  */
 typedef struct X86PMURegister {
     uint32_t msr;
@@ -36,38 +36,37 @@ typedef struct X86PMURegister {
 
 typedef struct X86PMUFamily {
     const char *name;
-    /* Is this the processor's, when pmu-model names none? NULL: of no processor. */
+    /* Does the family have this processor, if pmu-model names none? NULL: no. */
     bool (*match)(CPUX86State *env);
     unsigned nb_counters;
     unsigned counter_width;
     const X86PMURegister *registers;    /* ends with a count of 0 */
     bool masks_lvtpc;                   /* an interrupt masks its own LVT entry */
-    bool drops_reserved;                /* processors ignore reserved bits, and do not fault */
+    bool drops_reserved;                /* reserved bits are ignored, and do not fault */
     void (*reset)(X86PMUState *pmu);    /* from all zero; NULL: nothing to do */
-    /* May change what CPUID says; NULL: nothing to say. */
+    /* May change what CPUID reports. NULL: changes nothing. */
     void (*cpuid)(CPUX86State *env, uint32_t leaf,
                   uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
-    /* What the control registers say about a counter. */
+    /* The setting that the control registers give a counter. */
     X86PMUSetting (*decode)(const X86PMUState *pmu, unsigned counter);
-    /* Of a counter that triggers: changes the control registers as well. */
+    /* If the counter triggers, this also changes the control registers. */
     void (*set_overflow)(X86PMUState *pmu, unsigned counter);
     /*
-     * Stops all counters, if software wants it, when one that interrupts overflows: did it? NULL:
-     * there is no such wish.
+     * If software has asked for it, stops all counters when one that interrupts overflows. Has it
+     * stopped them? NULL: software cannot ask for it.
      */
     bool (*freeze)(X86PMUState *pmu);
     /*
-     * The counter that RDPMC reads with this ECX, or -1; of its value only the bits that are
-     * left in *mask. PMU_RDPMC_SHARED and more: a shared register. NULL: there is no such
-     * instruction.
+     * The counter that RDPMC reads with this ECX, or -1. RDPMC returns only the bits that are left
+     * in *mask. PMU_RDPMC_SHARED and more: a shared register. NULL: there is no RDPMC.
      */
     int (*rdpmc)(uint32_t ecx, uint64_t *mask);
-    /* Does RDPMC read 0 of this counter in user mode? NULL: of none. */
+    /* Does RDPMC in user mode read 0 from this counter? NULL: no. */
     bool (*hidden)(const X86PMUState *pmu, unsigned counter);
     /* The value of a PMU_COMPUTED register by its index; NULL: there is none. */
     uint64_t (*compute)(const X86PMUState *pmu, unsigned index);
     const void *data;                   /* the family's own */
-    const struct X86PMUFamily *odd;     /* of processors with odd numbers; NULL: this one */
+    const struct X86PMUFamily *odd;     /* for processors with odd numbers; NULL: this one */
 } X86PMUFamily;
 
 #define PMU_FAMILY(name) extern const X86PMUFamily x86_pmu_##name;
@@ -82,7 +81,9 @@ typedef struct X86PMUFamily {
 #define DEBUGCTL_FREEZE_PMCS    BIT_ULL(12)
 #define STATUS_CTR_FRZ          BIT_ULL(59)     /* of the register that shows overflows */
 
-/* Reference cycles of an instruction: the time stamp counter's, where it counts instructions. */
+/*
+ * Reference cycles of an instruction: ticks of the time stamp counter, if it counts instructions.
+ */
 uint64_t x86_pmu_reference_scale(void);
 
 static inline uint64_t x86_pmu_event_total(const X86PMUState *pmu, unsigned mode,
@@ -135,8 +136,8 @@ static inline bool x86_pmu_counting(CPUX86State *env)
 }
 
 /*
- * The instructions that access the PMU end their TB, so that they are the last one which the TB
- * has charged: take it back to see the state before them, charge it again afterwards.
+ * An instruction that accesses the PMU ends its TB, so that it is the last one which the TB has
+ * charged. To see the state before the instruction, take it back, and charge it again afterwards.
  */
 static inline void x86_pmu_uncharge_insn(CPUX86State *env)
 {
@@ -158,16 +159,16 @@ static inline uint64_t x86_pmu_counter_mask(const X86PMUState *pmu)
 }
 
 /* pmu.c */
-/* Exceeds the width of the counter after an overflow that has not been noticed yet. */
+/* Exceeds the width of the counter after an overflow that nobody has noticed yet. */
 uint64_t x86_pmu_counter_value(const X86PMUState *pmu, const X86PMUCounter *counter);
 /*
- * Brings the counters up to date and latches their overflows. True: that has changed control
- * registers.
+ * Brings the counters up to date and latches their overflows. Returns true if that has changed
+ * control registers.
  */
 bool x86_pmu_synchronize(X86PMUState *pmu);
-/* Follows a change of the control registers; the counters are synchronized. */
+/* Applies a change of the control registers. The counters must be synchronized. */
 void x86_pmu_reconfigure(CPUX86State *env);
-/* Looks at the counters now, and follows what their overflows have changed. */
+/* Synchronizes the counters now, and applies what their overflows have changed. */
 void x86_pmu_update(CPUX86State *env);
 
 /* pmu-access.c */
@@ -176,7 +177,7 @@ void x86_pmu_shared_reset(void);
 /* pmu-memory.c */
 bool x86_pmu_memory_realize(X86CPU *cpu, Error **errp);
 void x86_pmu_memory_reset(CPUX86State *env);
-/* An event needs the caches and the predictor. */
+/* Called when an event needs the caches and the predictor. */
 void x86_pmu_memory_start(CPUX86State *env);
 
 /* Event select registers (pmu-evtsel.c) */
@@ -196,19 +197,22 @@ typedef struct X86PMUEventCode {
     int8_t event;
 } X86PMUEventCode;
 
-/* What an enabled event select register, or 0, says about its counter. */
+/* The setting that an enabled event select register, or 0, gives its counter. */
 X86PMUSetting x86_pmu_decode_evtsel(uint64_t evtsel, const X86PMUEventCode *events);
 
 /* pmu-silicon.c */
 bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp);
-/* How late the next interrupt is, in instructions. */
+/* The delay of the next interrupt, in instructions. */
 unsigned x86_pmu_next_skid(X86PMUState *pmu);
-/* Does a processor fault at a write with reserved bits, or of a read-only register? */
+/* Does a processor fault at a write with reserved bits, or to a read-only register? */
 bool x86_pmu_write_faults(const X86PMUState *pmu, const X86PMURegister *r);
 void x86_pmu_promise_trace(const CPUX86State *env, uint32_t leaf,
                            uint32_t *eax, uint32_t *ebx, uint32_t *ecx);
 bool x86_pmu_lies_about_leaf(CPUX86State *env, uint32_t leaf);
-/* Does the machine lie about this register? Then whether it faults; else it reads as zero. */
+/*
+ * Does the machine lie about this register? Then *faults says whether it faults. Otherwise it reads
+ * as zero.
+ */
 bool x86_pmu_lies_about(const X86PMUState *pmu, const X86PMURegister *r, bool *faults);
 bool x86_pmu_lies_about_rdpmc(const X86PMUState *pmu, uint32_t ecx, bool *faults);
 void x86_pmu_erratum_write(X86PMUState *pmu, const X86PMURegister *r, unsigned index,
@@ -217,12 +221,12 @@ void x86_pmu_erratum_write(X86PMUState *pmu, const X86PMURegister *r, unsigned i
 /* pmu-miscount.c */
 bool x86_pmu_miscount_realize(X86CPU *cpu, Error **errp);
 void x86_pmu_miscount_reset(X86PMUState *pmu);
-/* False: there is no such way. The counters are synchronized. */
+/* Returns false if there is no such way. The counters must be synchronized. */
 bool x86_pmu_miscount_write(X86PMUState *pmu, uint64_t value);
 bool x86_pmu_miscount_is_noisy(const X86PMUState *pmu);
-/* The counters have been synchronized: what comes now has another noise. */
+/* Called when the counters have been synchronized: later counts have another noise. */
 void x86_pmu_miscount_redraw(X86PMUState *pmu);
-/* What becomes of the events of a counter, all of them and those since the last synchronization. */
+/* The wrong number of a counter's events: of all, and of those since the last synchronization. */
 uint64_t x86_pmu_miscounted_total(const X86PMUState *pmu, const X86PMUSetting *setting,
                                   uint64_t total);
 uint64_t x86_pmu_miscounted_progress(const X86PMUState *pmu, const X86PMUSetting *setting,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Performance monitoring unit: the caches, TLBs and predictor whose misses are events */
+/* Performance monitoring unit: the caches, TLBs and predictor that make events by their misses */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "exec/exec-all.h"
@@ -26,17 +26,17 @@ static const char *const names[PMU_NB_CACHES] = {
 #define MAX_WAYS        16
 #define MAX_HISTORY     20
 
-/* Where nobody says it; CPUID says it of the caches. */
+/* Used where nobody sets a shape. CPUID has that of the caches. */
 static const X86PMUShape default_tlb = { .size = 64, .ways = 4 };
 #define DEFAULT_HISTORY 12
 
-/* How many lines of a cache, which is given in KiB, or pages of a TLB. */
+/* The number of lines of a cache, which has its size in KiB, or of pages of a TLB. */
 static uint32_t nb_entries(unsigned part, X86PMUShape shape)
 {
     return part == PMU_DTLB || part == PMU_ITLB ? shape.size : shape.size << 10 >> PMU_LINE_SHIFT;
 }
 
-/* QEMU's CPUID cannot tell of a cache with fewer sets than ways. */
+/* QEMU's CPUID cannot describe a cache unless it has more sets than ways. */
 static bool valid_shape(unsigned part, X86PMUShape shape)
 {
     return is_power_of_2(shape.size) && shape.size <= MAX_SIZE && is_power_of_2(shape.ways) &&
@@ -86,7 +86,7 @@ bool x86_pmu_memory_realize(X86CPU *cpu, Error **errp)
     return true;
 }
 
-/* CPUID then says what was wished. */
+/* Makes CPUID report the shape that was asked for. */
 static void reshape(CPUCacheInfo **info, X86PMUShape shape)
 {
     if (*info && shape.size) {
@@ -106,7 +106,7 @@ static void reshape_all(CPUCaches *caches, const X86PMUShape *shape)
     reshape(&caches->l2_cache, shape[PMU_L2]);
 }
 
-/* What CPUID says of a cache. */
+/* The shape of a cache that CPUID reports. */
 static X86PMUShape told_shape(CPUX86State *env, unsigned part)
 {
     const CPUCaches *caches = IS_AMD_CPU(env) ? &env->cache_info_amd : &env->cache_info_cpuid4;
@@ -116,7 +116,7 @@ static X86PMUShape told_shape(CPUX86State *env, unsigned part)
     return (X86PMUShape) { .size = info->size >> 10, .ways = info->associativity };
 }
 
-/* All is empty; it comes back with the next event that needs it. */
+/* Empties everything. The next event that needs it allocates it again. */
 static void forget(X86PMUState *pmu)
 {
     if (pmu->memory) {
@@ -169,8 +169,9 @@ static uint64_t *totals(CPUX86State *env)
 }
 
 /*
- * Where the access goes. False: it faults, or it is to no memory, which no cache keeps. Generated
- * code asks before the access; a probe for a store would already do what a store does to code.
+ * Finds the address of an access in physical memory. Returns false if the access faults, or is not
+ * to memory, which caches keep. Generated code asks before the access. A probe for a store would
+ * already do what a store does to code.
  */
 static bool find_physical(CPUX86State *env, target_ulong addr, MMUAccessType type,
                           int mmu_index, bool *faults, uint64_t *physical)
@@ -188,9 +189,9 @@ static bool find_physical(CPUX86State *env, target_ulong addr, MMUAccessType typ
 }
 
 /*
- * What Intel's spatial prefetcher does: it completes every line that the second cache fetches with
- * the other one of its aligned 128 bytes, which is neither a use nor a miss (Optimization Reference
- * Manual, "Data Prefetch to the L2 and Last Level Cache").
+ * Intel's spatial prefetcher completes every line that the second cache fetches with the other one
+ * of its aligned 128 bytes. That is neither a use nor a miss (Optimization Reference Manual, "Data
+ * Prefetch to the L2 and Last Level Cache").
  */
 static void prefetch_pair(X86PMUState *pmu, uint64_t line)
 {
@@ -199,7 +200,7 @@ static void prefetch_pair(X86PMUState *pmu, uint64_t line)
     }
 }
 
-/* In the first cache @first, and when it misses in the second. */
+/* Uses a line in the first cache @first, and if it misses there, in the second one. */
 static void use_line(X86PMUState *pmu, unsigned first, uint64_t physical,
                      uint64_t *first_misses, uint64_t *second_misses)
 {
@@ -246,7 +247,9 @@ void helper_pmu_access(CPUX86State *env, target_ulong addr, uint32_t access)
     }
 }
 
-/* An instruction that begins at @pc runs. In the line of the one before it nothing can miss. */
+/*
+ * An instruction that begins at @pc runs. It cannot miss in the line of the instruction before it.
+ */
 void helper_pmu_fetch(CPUX86State *env, target_ulong pc)
 {
     X86PMUMemory *memory = env->pmu.memory;
@@ -268,7 +271,7 @@ void helper_pmu_fetch(CPUX86State *env, target_ulong pc)
     }
 }
 
-/* A conditional branch, by the place in its page. */
+/* A conditional branch. @place: its place in its page. */
 void helper_pmu_predict(CPUX86State *env, uint32_t place, uint32_t taken)
 {
     totals(env)[PMU_EVENT_MISPREDICTED] +=

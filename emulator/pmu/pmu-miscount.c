@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Performance monitoring unit: events that are counted wrongly on purpose, for tests of what finds
- * that out. Instructions, and what is made of them, are always counted right.
+ * Performance monitoring unit: events that are counted wrongly on purpose, for tests of programs
+ * that find that out. Instructions, and events that are made of them, are always counted right.
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
@@ -10,7 +10,10 @@
 #define PER_INTERRUPT   3
 #define FORGOTTEN       1000
 
-/* The noise is a sum of so many numbers of 16 bits: almost normal, and its variance is theirs. */
+/*
+ * The noise is a sum of so many numbers of 16 bits: it is almost normal, and its variance is the
+ * sum of theirs.
+ */
 #define NB_SUMMANDS     12
 #define PER_WORD        4
 #define DEVIATION       65536LL

@@ -22,7 +22,7 @@
 #define CCCR_WRITABLE           0xc7fff000ULL
 #define MAX_THRESHOLD           15
 
-/* Of models 0 and 1: since this stepping cascaded counters do not interrupt, as on model 2. */
+/* Models 0 and 1: from this stepping on, cascaded counters do not interrupt, as on model 2. */
 #define ERRATUM_STEPPING        10
 
 /* MSR_*_ESCR; bits 0 and 1 are those of the second logical processor */
@@ -31,7 +31,7 @@
 #define ESCR_TAG        BIT_ULL(4)
 #define ESCR_WRITABLE   0x7ffffffcULL
 
-/* Those of the ESCRs, each the first of a pair, that detect something here. */
+/* The ESCRs that detect something here, each the first of a pair. */
 #define ESCR_BSU        0x3a0
 #define ESCR_FSB        0x3a2
 #define ESCR_FIRM       0x3a4
@@ -94,7 +94,7 @@ static const X86PMURegister late_registers[] = {
     { }
 };
 
-/* By block of counters (BPU, MS, FLAME, IQ) and ESCR select: the first of the pair of ESCRs. */
+/* The first of a pair of ESCRs, by block of counters (BPU, MS, FLAME, IQ) and ESCR select. */
 static const uint16_t pairs[4][8] = {
     { 0x3b2, 0x3b4, 0x3aa, 0x3b6, 0x3ac, 0x3c8, 0x3a2, 0x3a0 },
     { 0x3c0, 0x3c4, 0x3c2 },
@@ -102,7 +102,7 @@ static const uint16_t pairs[4][8] = {
     { 0x3ba, 0x3ca, 0x3bc, 0x3be, 0x3b8, 0x3cc, 0x3e0 },
 };
 
-/* What an ESCR detects, and in which modes. */
+/* The event that an ESCR detects, and its modes. */
 typedef struct Detection {
     int8_t event;
     uint8_t modes;
@@ -136,13 +136,13 @@ static void p4_reset(X86PMUState *pmu)
     pmu->control[MISC_ENABLE] = MISC_AT_RESET;
 }
 
-/* Counters come in pairs, which see the first or the second of each pair of ESCRs. */
+/* Counters come in pairs: a pair sees the first one of each pair of ESCRs, or the second one. */
 static unsigned second_of_pairs(unsigned counter)
 {
     return counter < 16 ? counter >> 1 & 1 : counter & 1;
 }
 
-/* 0 where this model has no such register. */
+/* 0 if this model has no such register. */
 static uint64_t read_escr(const X86PMUState *pmu, uint32_t msr)
 {
     for (const X86PMURegister *r = pmu->family->registers; r->count; r++) {
@@ -210,8 +210,8 @@ static Detection detect_fsb(uint64_t escr)
 }
 
 /*
- * retired_branch_type: CONDITIONAL, CALL, RETURN and INDIRECT; fewer of them are not modelled.
- * retired_mispred_branch_type: of them only conditional ones are ever mispredicted.
+ * retired_branch_type: CONDITIONAL, CALL, RETURN and INDIRECT together; fewer of them are not
+ * modelled. retired_mispred_branch_type: only conditional branches are ever mispredicted.
  */
 static Detection detect_tbpu(uint64_t escr)
 {
@@ -261,7 +261,7 @@ static Detection detect_bpu(uint64_t escr)
                ? (Detection) { PMU_EVENT_L1I_MISS, modes(escr) } : nothing;
 }
 
-/* ITLB_reference: MISS; what hits is not modelled. */
+/* ITLB_reference: MISS; hits are not modelled. */
 static Detection detect_itlb(uint64_t escr)
 {
     return event_select(escr) == 0x18 && event_mask(escr) == 2
@@ -286,7 +286,7 @@ static Detection detect_cru0(uint64_t escr)
     return d;
 }
 
-/* branch_retired: MMNP and MMTP, which here have the mispredicted ones too. */
+/* branch_retired: MMNP and MMTP, which here include mispredicted branches. */
 static Detection detect_branches(uint64_t escr)
 {
     static const int8_t events[4] = {
@@ -297,7 +297,7 @@ static Detection detect_branches(uint64_t escr)
     return (Detection) { events[(mask & 1) | (mask >> 1 & 2)], modes(escr) };
 }
 
-/* Both of a pair of ESCRs can tag. If they tag different events, their sum is not modelled. */
+/* Both ESCRs of a pair can tag. If they tag different events, the sum is not modelled. */
 static Detection both(Detection a, Detection b)
 {
     if (a.event == PMU_EVENT_NONE || !a.modes) {
@@ -330,8 +330,9 @@ static Detection tagged_at_execution(const X86PMUState *pmu, unsigned mask)
 }
 
 /*
- * replay_event: NBOGUS, by the reason for the replay: a miss of the first cache, of the second one, or of
- * the data TLB; others, and several, are not modelled. Then by what was replayed: loads, stores, or both.
+ * replay_event: NBOGUS, by the reason for the replay: a miss of the first cache, of the second one,
+ * or of the data TLB. Other reasons, and several together, are not modelled. Then by what was
+ * replayed: loads, stores, or both.
  */
 static Detection tagged_by_replay(const X86PMUState *pmu, unsigned mask)
 {
@@ -410,10 +411,10 @@ static Detection detect(const X86PMUState *pmu, uint32_t pair, uint64_t escr)
 }
 
 /*
- * Compare counts the cycles, which are instructions, whose number of events is above the threshold,
- * with complement those where it is not: in a mode that the ESCR does not detect the number is 0.
- * At most one instruction or branch is in a cycle, but there can be several loads, stores and misses:
- * with those, the thresholds from 0 to 14 are not modelled, and neither is EDGE.
+ * Compare counts the cycles in which the number of events is above the threshold. With complement
+ * it counts the others. A cycle is an instruction. In a mode that the ESCR does not detect the
+ * number is 0. A cycle has at most one instruction or branch, but it can have several loads, stores
+ * and misses: with those, the thresholds from 0 to 14 are not modelled, and neither is EDGE.
  */
 static void compare(X86PMUSetting *setting, uint64_t cccr)
 {
@@ -441,7 +442,7 @@ static void compare(X86PMUSetting *setting, uint64_t cccr)
     }
 }
 
-/* The counter whose overflow lets this one begin, or -1. */
+/* The counter whose overflow starts this one, or -1. */
 static int cascade_source(const X86PMUState *pmu, unsigned counter)
 {
     static const uint8_t extended[NB_COUNTERS] = { [12] = 16, [15] = 17, [16] = 17, [17] = 16 };
@@ -486,7 +487,7 @@ static bool interrupts(const X86PMUState *pmu, uint64_t cccr)
 
 /*
  * The interrupt comes with the next event after the overflow. OVF asks for it until software clears
- * it: whoever unmasks the LVT entry before gets a second one.
+ * OVF. Software that unmasks the LVT entry before that gets a second interrupt.
  */
 static X86PMUSetting p4_decode(const X86PMUState *pmu, unsigned counter)
 {

@@ -11,7 +11,7 @@ static const X86PMURegister p5_registers[] = {
     { }
 };
 
-/* Codes that the Pentium with MMX added and that are modelled: each is of one counter. */
+/* Modelled codes that the Pentium with MMX added. Each is for one counter. */
 static const struct {
     uint8_t code;
     uint8_t counter;

@@ -9,7 +9,7 @@
 #define NB_COUNTERS     2
 #define WIDTH           40
 
-/* Bit 21 is reserved; EN is of register 0 alone, and enables both counters. */
+/* Bit 21 is reserved. Only register 0 has EN, which enables both counters. */
 #define EVTSEL0_WRITABLE 0xffdfffffULL
 #define EVTSEL1_WRITABLE (EVTSEL0_WRITABLE & ~EVTSEL_EN)
 
@@ -55,7 +55,7 @@ static X86PMUSetting p6_decode(const X86PMUState *pmu, unsigned counter)
 
 static void p6_set_overflow(X86PMUState *pmu, unsigned counter)
 {
-    /* There is no register that tells. */
+    /* No register shows an overflow. */
 }
 
 static int p6_rdpmc(uint32_t ecx, uint64_t *mask)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Performance monitoring unit: what processors and hypervisors do beside the manuals */
+/*
+ * Performance monitoring unit: behaviour of processors and hypervisors that is not in the manuals
+ */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "qemu/cutils.h"
@@ -29,7 +31,7 @@ static const char *const lies[] = {
     [PMU_NEHALEM] = "nehalem",
 };
 
-/* The number of the name, 0 without one, -1 when it is not there. */
+/* The number of the name, 0 for NULL, -1 if there is no such name. */
 static int find_name(const char *name, const char *const *names, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -40,7 +42,7 @@ static int find_name(const char *name, const char *const *names, int n)
     return -1;
 }
 
-/* Numbers with colons between them; NULL: no skid. */
+/* Numbers with colons between them. NULL: no skid. */
 static bool parse_skids(X86PMUSkids *skids, const char *text)
 {
     for (; text; skids->nb++) {
@@ -64,7 +66,7 @@ unsigned x86_pmu_next_skid(X86PMUState *pmu)
     return skids->nb ? skids->insns[skids->next++ % skids->nb] : 0;
 }
 
-/* Do reference cycles go with the time stamp? Of all processors of the machine. */
+/* Do reference cycles follow the time stamp? The same for all processors of the machine. */
 static bool reference_is_time;
 
 bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp)
@@ -94,7 +96,7 @@ bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp)
 }
 
 /*
- * IA32_PMCx takes the low 32 bits of what is written, whatever is above them (SDM volume 3,
+ * IA32_PMCx takes the low 32 bits of the written value, whatever the others are (SDM volume 3,
  * 20.2.8).
  */
 bool x86_pmu_write_faults(const X86PMUState *pmu, const X86PMURegister *r)
@@ -110,7 +112,7 @@ bool x86_pmu_write_faults(const X86PMUState *pmu, const X86PMURegister *r)
     }
 }
 
-/* A kernel that starts a processor anew asks for CPUID before it switches paging on. */
+/* A kernel that starts a processor again asks for CPUID before it switches paging on. */
 bool x86_pmu_lies_about_leaf(CPUX86State *env, uint32_t leaf)
 {
     X86PMUState *pmu = &env->pmu;
@@ -123,7 +125,7 @@ bool x86_pmu_lies_about_leaf(CPUX86State *env, uint32_t leaf)
     return pmu->lie == PMU_NO_LEAF && leaf == 0xa;
 }
 
-/* Processor Trace as CPUID tells of it: its output is tables of regions (SDM volume 3, 33.3.1). */
+/* Processor Trace as CPUID describes it: its output is tables of regions (SDM volume 3, 33.3.1). */
 void x86_pmu_promise_trace(const CPUX86State *env, uint32_t leaf,
                            uint32_t *eax, uint32_t *ebx, uint32_t *ecx)
 {
@@ -176,7 +178,7 @@ uint64_t x86_pmu_reference_scale(void)
     return reference_is_time && icount_enabled() == 1 ? icount_to_ns(1) : 1;
 }
 
-/* The bit of an event of the sequence that cleanses the counters, 0: of any other. */
+/* The bit of an event in the sequence that cleanses the counters. 0: any other event. */
 static unsigned cleansing(uint64_t evtsel)
 {
     switch (evtsel) {
@@ -192,8 +194,8 @@ static unsigned cleansing(uint64_t evtsel)
 }
 
 /*
- * Errata AAK100 of Nehalem and BD53 of Westmere: counters may count wrongly unless, before events
- * are selected, three others without a unit mask are, and are enabled. Here they never count then.
+ * Errata AAK100 of Nehalem and BD53 of Westmere: counters may count wrongly unless three other
+ * events without a unit mask are selected and enabled first. Here the counters never count then.
  */
 void x86_pmu_erratum_write(X86PMUState *pmu, const X86PMURegister *r, unsigned index,
                            uint64_t value)
@@ -212,7 +214,7 @@ void x86_pmu_erratum_write(X86PMUState *pmu, const X86PMURegister *r, unsigned i
         }
     } else if (r->stats_kind == PMU_STATS_GLOBAL_CTRL) {
         for (n = 0; n < NB_GENERAL; n++) {
-            uint64_t evtsel = pmu->control[n]; /* the family has them first */
+            uint64_t evtsel = pmu->control[n]; /* the family has the event selects first */
 
             if (value >> n & 1) {
                 pmu->cleared |= cleansing(evtsel);

@@ -18,7 +18,7 @@ static unsigned register_slot(const X86PMUState *pmu, const X86PMURegister *r, u
     return slot;
 }
 
-/* -1: it has no such register. */
+/* -1: the processor has no such register. */
 static int find_slot(const X86PMUState *pmu, uint32_t msr)
 {
     int slot = 0;
@@ -43,7 +43,7 @@ void x86_pmu_stats_wrmsr(X86PMUState *pmu, const X86PMURegister *r, uint32_t msr
     pmu->stats.wrmsr_of[register_slot(pmu, r, msr)]++;
 }
 
-/* Of the registers of one kind, or of all for PMU_STATS_NB_KINDS. */
+/* The sum over the registers of one kind, or over all for PMU_STATS_NB_KINDS. */
 static uint64_t sum_registers(const X86PMUState *pmu, const uint64_t *counts, unsigned kind)
 {
     uint64_t sum = 0;
@@ -86,7 +86,10 @@ uint64_t x86_pmu_stats_read(const X86PMUState *pmu, unsigned index)
     }
 }
 
-/* Of the registers that the families of both have: those of the first processor's are all. */
+/*
+ * Adds the registers that the families of both processors have. The first processor has all of
+ * them.
+ */
 static void add_registers(X86PMUState *sum, const X86PMUState *pmu)
 {
     unsigned to = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The window of read-only MSRs in which the emulated PMU shows its statistics to the guest, one
- * vCPU's own each. It exists with the processor property pmu-stats=on; else RDMSR faults (#GP).
- * Reading it is not counted in it, but for the instruction. Used by the emulator and by tests.
+ * The window of read-only MSRs in which the emulated PMU shows its statistics to the guest. Each
+ * vCPU shows its own. The window exists with the processor property pmu-stats=on; otherwise RDMSR
+ * faults (#GP). Reading it is not counted in it, except as an instruction. Used by the emulator and
+ * by tests.
  */
 #ifndef PMU_STATS_H
 #define PMU_STATS_H

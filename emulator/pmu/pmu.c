@@ -18,9 +18,9 @@ static const X86PMUFamily *const families[] = {
 /* A budget that outlasts every run. */
 #define UNLIMITED (1LL << 60)
 
-/* ENTER with a nesting level above 7 can exceed this; its overflow may be noticed late. */
+/* ENTER with a nesting level above 7 can exceed this: its overflow may be noticed late. */
 #define MAX_ACCESSES_PER_INSN 8
-/* As many loads and stores, each in two lines, and the instruction's own. */
+/* So many loads and as many stores, each in two lines, and the instruction itself. */
 #define MAX_MISSES_PER_INSN (4 * MAX_ACCESSES_PER_INSN + 1)
 
 static uint64_t counted_total(const X86PMUState *pmu, const X86PMUSetting *setting)
@@ -68,7 +68,7 @@ static uint64_t retired(const X86PMUState *pmu)
            x86_pmu_event_total(pmu, 1, PMU_EVENT_INSN);
 }
 
-/* Does what the counter has counted since the last synchronization ask for an interrupt? */
+/* Do the counts since the last synchronization ask for an interrupt? */
 static bool asks_for_interrupt(const X86PMUState *pmu, const X86PMUCounter *counter)
 {
     const X86PMUSetting *setting = &counter->setting;
@@ -84,7 +84,7 @@ static bool asks_for_interrupt(const X86PMUState *pmu, const X86PMUCounter *coun
     if (setting->shown) {
         return events > 0;
     }
-    /* An instruction may have both the event that overflows the counter and the next. */
+    /* An instruction may have both the event that overflows the counter and the next one. */
     return has_overflowed(pmu, counter) &&
            (setting->always_overflows ? events : value - x86_pmu_counter_mask(pmu)) > 1;
 }
@@ -94,7 +94,7 @@ static bool needs_attention(const X86PMUState *pmu, const X86PMUCounter *counter
     return has_overflowed(pmu, counter) || asks_for_interrupt(pmu, counter);
 }
 
-/* An interrupt that is under way already is that of this overflow, too. */
+/* An interrupt that is already under way serves this overflow, too. */
 static void send_interrupt(X86PMUState *pmu, unsigned counter)
 {
     if (!(pmu->pending >> counter & 1)) {
@@ -133,9 +133,9 @@ bool x86_pmu_synchronize(X86PMUState *pmu)
 }
 
 /*
- * The number of instructions in which the counter can neither overflow nor interrupt before the
- * last one. For several events per instruction it is too small and approaches the overflow in
- * steps.
+ * The number of instructions before the last of which the counter can neither overflow nor
+ * interrupt. If an instruction can have several events, the number is too small, and approaches the
+ * overflow in steps.
  */
 static int64_t insns_to_overflow(const X86PMUState *pmu, const X86PMUCounter *counter)
 {
@@ -161,7 +161,7 @@ static int64_t insns_to_overflow(const X86PMUState *pmu, const X86PMUCounter *co
     }
 }
 
-/* Something happens when it overflows. */
+/* Does an overflow of the counter have an effect at once? */
 static bool must_be_exact(const X86PMUCounter *counter)
 {
     return counter->setting.modes && (counter->setting.interrupt || counter->setting.triggers);
@@ -274,7 +274,7 @@ static void raise_pmi(CPUX86State *env)
     }
 }
 
-/* One for all that have come in the meantime. */
+/* Delivers one interrupt for all that have become due. */
 static void deliver_interrupts(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
@@ -334,7 +334,7 @@ void x86_pmu_tb_exit(CPUState *cs, const TranslationBlock *tb)
     deliver_interrupts(env);
 }
 
-/* A branch that changes the mode is counted afterwards: does it overflow a counter? */
+/* A branch that changes the mode is counted after the change: does it overflow a counter? */
 static bool branch_overflows(const X86PMUState *pmu)
 {
     for (unsigned i = 0; i < pmu->family->nb_counters; i++) {
@@ -348,7 +348,7 @@ static bool branch_overflows(const X86PMUState *pmu)
     return false;
 }
 
-/* The mode that is left may have run down the budget of the other one, or overflowed a counter. */
+/* The mode that ends may have used up the budget of the other one, or overflowed a counter. */
 void x86_pmu_mode_change(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
@@ -379,7 +379,7 @@ void helper_pmu_poll(CPUX86State *env)
 void x86_pmu_cpuid(CPUX86State *env, uint32_t leaf,
                    uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
 {
-    /* A bit that promises registers is the family's to set. */
+    /* Only the family sets a bit that promises registers. */
     if (leaf == 0x80000001) {
         *ecx &= ~CPUID_EXT3_PERFCORE;
     }

@@ -6,8 +6,8 @@
 #include "pmu-hierarchy.h"
 
 /*
- * What the generated code counts, in tb->cflags: code translated while nothing counts has none
- * of these and is the code of a processor without a PMU.
+ * Flags in tb->cflags for what the generated code counts. Code translated while nothing counts has
+ * none of these, and is the code of a processor without a PMU.
  */
 #define CF_PMU          0x00001000 /* instructions */
 #define CF_PMU_BRANCH   0x00002000
@@ -58,27 +58,30 @@ typedef enum X86PMUEvent {
 #define PMU_MAX_CONTROLS 70
 #define PMU_MAX_REGISTERS 128
 
-/* What a counter is told to do by the control registers. */
+/* The task of a counter, as the control registers set it. */
 typedef struct X86PMUSetting {
     int8_t event;
     uint8_t modes;          /* 0: does not count */
     bool complement;        /* counts the instructions without the event */
     uint8_t blind_modes;    /* in which the complement never sees the event */
     bool interrupt;         /* on overflow */
-    bool with_next;         /* ... but with the next event, and with all while it is shown */
+    bool with_next;         /* ... but with the next event, and with every event while it is shown */
     bool shown;             /* an overflow that software has not cleared */
     bool always_overflows;  /* with every event */
-    bool triggers;          /* its overflow changes what other counters are told */
+    bool triggers;          /* its overflow changes the setting of other counters */
 } X86PMUSetting;
 
 typedef struct X86PMUCounter {
     X86PMUSetting setting;
     uint64_t value;         /* at the last synchronization */
-    uint64_t base;          /* what the event's total was then */
+    uint64_t base;          /* the event's total at that time */
     uint64_t due;           /* the instruction after which its pending interrupt comes */
 } X86PMUCounter;
 
-/* Interrupts come so many instructions late, one after the other, and again from the first. */
+/*
+ * Delays of interrupts, in instructions. They are used one after the other, and then again from the
+ * first.
+ */
 #define PMU_MAX_SKIDS 8
 
 typedef struct X86PMUSkids {
@@ -93,14 +96,14 @@ typedef struct X86PMUStats {
     uint64_t wrmsr_of[PMU_MAX_REGISTERS];
 } X86PMUStats;
 
-/* What becomes of a write that the manual forbids. */
+/* The effect of a write that the manual forbids. */
 typedef enum X86PMUMode {
     PMU_STRICT,     /* it faults */
     PMU_HARDWARE,   /* it faults where processors fault, and is ignored where they ignore it */
     PMU_LENIENT,    /* it is ignored, and absent registers read as zero */
 } X86PMUMode;
 
-/* How the machine is not what CPUID says. */
+/* How the machine differs from what CPUID reports. */
 typedef enum X86PMULie {
     PMU_HONEST,
     PMU_NO_REGISTERS,       /* they fault */
@@ -110,7 +113,7 @@ typedef enum X86PMULie {
     PMU_NO_COUNTS,          /* the counters keep what is written to them */
     PMU_NO_FIXED,           /* fixed counters are as PMU_ZERO_REGISTERS */
     PMU_NO_LEAF,
-    PMU_LEAF_LOST,          /* PMU_NO_LEAF when the processor is started again */
+    PMU_LEAF_LOST,          /* PMU_NO_LEAF from the second start of the processor on */
     PMU_TRACE,              /* CPUID promises Processor Trace */
     PMU_NEHALEM,            /* its erratum: see x86_pmu_erratum_write() */
 } X86PMULie;
@@ -139,7 +142,7 @@ typedef struct X86PMUMiscount {
     uint64_t at_reset;
     uint64_t interrupts[PMU_NB_MODES];
     uint64_t random;        /* state of the generator */
-    int64_t noise;          /* what counts are off by since the last synchronization */
+    int64_t noise;          /* the error of the counts since the last synchronization */
 } X86PMUMiscount;
 
 typedef struct X86PMUState {
@@ -149,11 +152,11 @@ typedef struct X86PMUState {
     uint32_t spoiled;       /* ... and counters that count nothing */
     bool leaf_told;         /* PMU_LEAF_LOST: CPUID has told leaf 0AH to code with paging */
     /*
-     * Instructions that may still retire before the counters must be looked at: generated code
-     * takes those of a TB off before it runs them, and leaves when there are not enough.
+     * Instructions that may still retire before the counters must be looked at. Generated code
+     * subtracts those of a TB before it runs them, and leaves if there are not enough.
      */
     int64_t budget[PMU_NB_MODES];
-    int64_t limit[PMU_NB_MODES];    /* what the budget was when it was set */
+    int64_t limit[PMU_NB_MODES];    /* the budget when it was set */
     uint64_t total[PMU_NB_MODES][PMU_NB_EVENTS];
 
     X86PMUCounter counter[PMU_MAX_COUNTERS];
@@ -182,7 +185,7 @@ typedef struct X86PMUState {
 #define PMU_CHARGE_STORES(charge)   ((charge) >> 21)
 #define PMU_CHARGE_MAX_MEM          0x700
 
-/* What helper_pmu_access() is told beside the address. */
+/* The arguments of helper_pmu_access() beside the address. */
 #define PMU_ACCESS(bytes, stores, mmu_index) \
     ((uint32_t)(bytes) | (uint32_t)(stores) << 16 | (uint32_t)(mmu_index) << 17)
 #define PMU_ACCESS_BYTES(access)        ((access) & 0xffff)

@@ -12,8 +12,8 @@ struct part {
 	const char *name;
 	const char *first;
 	const char *end;
-	unsigned int bits;	/* it must fit */
-	bool decimal;		/* without 0x it is */
+	unsigned int bits;	/* the number must fit in them */
+	bool decimal;		/* digits without 0x are decimal */
 };
 
 static bool all_of(const struct part *part, const char *set)
@@ -42,7 +42,7 @@ static bool parse_decimal(const struct part *part, uint64_t *value, char *error,
 	return true;
 }
 
-/* Reads the number; or says in error what is wrong with it. */
+/* Reads the number.  False: error says what is wrong with the number. */
 static bool parse_number(const struct part *part, uint64_t *value, char *error, size_t size)
 {
 	static const char hex[] = "0123456789abcdefABCDEF";

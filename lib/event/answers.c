@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What perf's users ask for and nothing here counts: what to write instead. */
+/*
+ * Answers to events that users of perf ask for and perfctr does not count: what to write instead.
+ */
 #define _GNU_SOURCE
 #include "answers.h"
 
@@ -33,7 +35,7 @@ static const struct {
 	{ "@(power|cstate_*|uncore*|amd_*|intel_*)/*/*", OTHER_PMU },
 };
 
-/* Behind the last ':' or '/', if these are letters of perf's modifiers. */
+/* Returns the text behind the last ':' or '/' if it consists of perf's modifiers; else NULL. */
 static const char *find_modifiers(const char *spec)
 {
 	const char *colon = strrchr(spec, ':'), *slash = strrchr(spec, '/');

@@ -5,9 +5,8 @@
 #include "../line.h"
 
 /*
- * Of an event that cannot be counted: is it one of perf's that no machine, or not this one, can
- * count?  Then the line says what to write instead, and errno is ENOENT or EINVAL.  pmu: there is
- * one.
+ * Is spec an event of perf's that perfctr cannot count, on any machine or on this one?  Then the
+ * line says what to write instead, and errno is ENOENT or EINVAL.  pmu: the machine has a PMU.
  */
 bool perfctr_event_answer(const char *spec, bool pmu, const struct line *line);
 

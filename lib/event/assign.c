@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests to counters. */
+/* Assigns a counter to each request. */
 #include <errno.h>
 
 #include "../internal.h"
@@ -7,7 +7,10 @@
 #include "feasible.h"
 #include "schedule.h"
 
-/* The first request gets the first counter that leaves a way for all others, then the second. */
+/*
+ * Gives the first request the first counter that leaves places for all other requests, then the
+ * second request, and so on.
+ */
 static int choose_places(const struct perfctr_pmu_info *info,
 			 const struct perfctr_request *requests, size_t n, struct place place[])
 {

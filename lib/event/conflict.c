@@ -6,7 +6,10 @@
 
 #include "schedule.h"
 
-/* Requests that do not fit, any of which left out, do. */
+/*
+ * Finds a smallest conflict: requests that do not fit, but do fit if any one of them is left out.
+ * Returns their number.
+ */
 static size_t smallest_conflict(const struct perfctr_pmu_info *info,
 				const struct perfctr_request *requests, size_t n,
 				struct perfctr_request conflict[])
@@ -49,7 +52,9 @@ static size_t count_used(const bool used[])
 	return n;
 }
 
-/* What all of them together could use. */
+/*
+ * Appends the counters, or the routes, that the requests compete for: all that any of them can use.
+ */
 static void add_bottleneck(const struct perfctr_pmu_info *info,
 			   const struct perfctr_request *conflict, size_t n,
 			   const struct line *line)
@@ -76,7 +81,10 @@ static void add_bottleneck(const struct perfctr_pmu_info *info,
 	}
 }
 
-/* Others have counters with which they would fit. */
+/*
+ * If the requests would fit with the counters that other users have, says so and names these
+ * counters.
+ */
 static void add_takers(const struct perfctr_pmu_info *info, const struct perfctr_request *conflict,
 		       size_t n, const struct line *line)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What no counter can count, whatever else is counted. */
+/* Finds requests that no counter can count, even alone. */
 #include "feasible.h"
 
 #include <errno.h>
 
 #include "schedule.h"
 
-/* Others have each counter that can count it: true, with the line. */
+/* If other users have all counters that can count the request, returns true, with a line. */
 static bool is_taken(const struct perfctr_pmu_info *info, const struct perfctr_request *request,
 		     const struct line *line)
 {

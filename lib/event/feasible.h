@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What can be counted at all. */
+/* Checks whether a request can be counted at all. */
 #ifndef PERFCTR_FEASIBLE_H
 #define PERFCTR_FEASIBLE_H
 
@@ -7,8 +7,8 @@
 #include "../pmu/machine.h"
 
 /*
- * No counter can count it: true, with a line and errno EINVAL, or EBUSY where others have those
- * that can.
+ * Returns true if no counter can count the request, with a line and errno: EBUSY if other users
+ * have the counters that can, otherwise EINVAL.
  */
 bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
 				   const struct perfctr_request *request, const struct line *line);

@@ -11,7 +11,10 @@
 
 #define MAX_PRESENT 16
 
-/* Those of this machine's cores; one of perf_events or of an uncore has no counters of ours. */
+/*
+ * libpfm4's PMUs of this machine's cores.  perfctr cannot count events of its other PMUs, which
+ * belong to perf_events or to an uncore.
+ */
 static pfm_pmu_info_t present[MAX_PRESENT];
 static unsigned int n_present;
 
@@ -34,8 +37,9 @@ static void find_present(void)
 }
 
 /*
- * libpfm4 itself keeps global state: what it detected.  It is the same for all its users.  What a
- * fork in another thread interrupts, the child begins anew: no lock that would stay taken there.
+ * libpfm4 keeps what it has detected in global state, which is the same for all its users.  This is
+ * not done under a mutex: after a fork in another thread, the mutex would stay locked in the child.
+ * With pthread_once() the child begins again.
  */
 static void make_ready(void)
 {
@@ -44,7 +48,7 @@ static void make_ready(void)
 	pthread_once(&once, find_present);
 }
 
-/* Number i of those of info's family; NULL: there are not so many. */
+/* Returns number i of the PMUs of info's family; NULL: there are fewer. */
 static const pfm_pmu_info_t *find_pmu(const struct perfctr_pmu_info *info, unsigned int i)
 {
 	const struct family *family = perfctr_machine_family(info);
@@ -63,7 +67,10 @@ const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int
 	return pmu ? pmu->name : NULL;
 }
 
-/* The event that text begins with; without attributes: there is none. */
+/*
+ * Returns the event whose name text begins with.  The event has no attributes if there is no such
+ * event.
+ */
 static pfm_event_info_t find_event(const pfm_pmu_info_t *pmu, const char *text)
 {
 	size_t length = strcspn(text, ":");
@@ -85,7 +92,7 @@ static bool get_attribute(const pfm_event_info_t *event, int number,
 	return pfm_get_event_attr_info(event->idx, number, PFM_OS_NONE, attribute) == PFM_SUCCESS;
 }
 
-/* "A, B and more" of the unit masks, or of the modifiers. */
+/* Appends the names of the unit masks, or of the modifiers: "A, B" or "none". */
 static void add_attributes(const pfm_event_info_t *event, bool umasks, const struct line *line)
 {
 	pfm_event_attr_info_t attribute;
@@ -102,7 +109,9 @@ static void add_attributes(const pfm_event_info_t *event, bool umasks, const str
 		perfctr_line_add(line, "none");
 }
 
-/* A name, or "name=value", of a unit mask or a modifier; *is_umask, if it is one of a unit mask. */
+/*
+ * Is word, "name" or "name=value", a unit mask or a modifier?  Sets *is_umask if it is a unit mask.
+ */
 static bool has_attribute(const pfm_event_info_t *event, const char *word, size_t length,
 			  bool *is_umask)
 {
@@ -119,7 +128,7 @@ static bool has_attribute(const pfm_event_info_t *event, const char *word, size_
 	return false;
 }
 
-/* libpfm4 says only that something is wrong with them. */
+/* Finds out which attribute is wrong.  libpfm4 says only that one of them is. */
 static void refuse_attributes(const pfm_event_info_t *event, const char *text,
 			      const struct line *line)
 {

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The only user of libpfm4. */
+/* The interface of libpfm.c, the only user of libpfm4. */
 #ifndef PERFCTR_LIBPFM_H
 #define PERFCTR_LIBPFM_H
 
 #include "../line.h"
 #include "../pmu/machine.h"
 
-/* The name of libpfm4's PMU number i, from 0, that is this machine's, of info's family; or NULL */
+/*
+ * Returns the name of libpfm4's PMU number i, from 0, among those of this machine and info's
+ * family; NULL: there are fewer.
+ */
 const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int i);
 
 /*
- * Encodes "event[:umask]..[:modifier].."; bits for modes, and those that enable, are as libpfm4
- * sets them.  -1 with errno ENOENT (no such event), or EINVAL and a line (wrong unit mask or
+ * Encodes "event[:umask]..[:modifier]..".  The family's libpfm_ignored bits, as those that enable,
+ * are left out.  -1 with errno ENOENT (no such event), or EINVAL and a line (wrong unit mask or
  * modifier).
  */
 int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event, uint64_t *evntsel,

@@ -14,7 +14,10 @@
 #define PERFCTR_LINUX_DIRECTORY "/usr/local/share/perfctr/linux-events"
 #endif
 
-/* Beside the directory of the program, as where it was built; else where it is installed. */
+/*
+ * Returns share/perfctr/linux-events beside the directory of the program, as in a build tree.  If
+ * that does not exist, returns the directory where the tables are installed.
+ */
 static char *find_directory(void)
 {
 	const char *chosen = secure_getenv("PERFCTR_LINUX_EVENTS");
@@ -61,7 +64,7 @@ static bool name_processor(char *name, size_t size)
 	return true;
 }
 
-/* Of an index that names models alone, the stepping says nothing. */
+/* A pattern that has no stepping matches any stepping. */
 static bool is_processor(const char *pattern, const char *name)
 {
 	char *whole;
@@ -79,7 +82,10 @@ static bool is_processor(const char *pattern, const char *name)
 	return matches;
 }
 
-/* The first line of the index, "PATTERN TABLE", that is of this processor. */
+/*
+ * Looks for the first line of the index, "PATTERN TABLE", that matches this processor.  Returns the
+ * path of the table.
+ */
 static char *look_up_table(FILE *index, const char *directory, const char *name)
 {
 	char pattern[128], table[64], *path = NULL;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where the events are that the kernel's source names: what scripts/linux-events made. */
+/* Finds the tables of events that scripts/linux-events made from the kernel's source. */
 #ifndef PERFCTR_LINUX_H
 #define PERFCTR_LINUX_H
 
 /*
- * The path of the table of this processor, or of the one in PERFCTR_CPUID; to be freed.  NULL:
- * there is none, or the library was told by LIBPFM_FORCE_PMU to take another processor for this.
+ * Returns the path of the table of this processor, or of the processor that PERFCTR_CPUID names.
+ * The caller frees the path.  NULL: there is no table, or LIBPFM_FORCE_PMU (without PERFCTR_CPUID)
+ * tells libpfm4 to assume another processor.
  */
 char *perfctr_linux_table(void);
 

@@ -5,12 +5,15 @@
 
 #include "names.h"
 
-/* The same in all event select registers that have them; the counter mask is the family's. */
+/*
+ * These bits are the same in all event select registers that have them.  The place of the counter
+ * mask depends on the family.
+ */
 #define EVNTSEL_EDGE (UINT64_C(1) << 18)
 #define EVNTSEL_INV (UINT64_C(1) << 23)
 #define CMASK_MAX 255
 
-/* Fields of NetBurst's CCCR, and libpfm4's modifiers for them. */
+/* Fields of NetBurst's CCCR for which libpfm4 has modifiers. */
 #define CCCR_THRESHOLD(evntsel) ((unsigned int)((evntsel) >> 20 & 0xf))
 #define CCCR_COMPLEMENT (UINT64_C(1) << 19)
 #define CCCR_EDGE (UINT64_C(1) << 24)

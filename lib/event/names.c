@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Names of events: of the tables, then of the kernel's source and of libpfm4. */
+/* Resolves names of events: by the tables, then by the kernel's source, then by libpfm4. */
 #define _GNU_SOURCE
 #include "names.h"
 
@@ -12,10 +12,10 @@
 #include "tables.h"
 
 #define MAX_PARTS 32
-#define MAX_ALIASES 4 /* one for another */
+#define MAX_ALIASES 4 /* the longest chain of aliases */
 #define NAME_SIZE 512
 
-/* "event:umask:u", taken apart. */
+/* "event:umask:u", split at each ':'. */
 struct parts {
 	char text[NAME_SIZE];
 	char *part[MAX_PARTS];
@@ -32,7 +32,7 @@ static int split_name(const char *name, struct parts *parts, const struct line *
 	if (strlen(name) >= sizeof(parts->text))
 		return perfctr_line_refuse(line, EINVAL, "the name of an event is too long");
 	strcpy(parts->text, name);
-	/* libpfm4 takes both as separators. */
+	/* libpfm4 accepts both as separators. */
 	while ((part = strsep(&rest, ":."))) {
 		if (!*part)
 			return perfctr_line_refuse(line, EINVAL,
@@ -45,7 +45,10 @@ static int split_name(const char *name, struct parts *parts, const struct line *
 	return 0;
 }
 
-/* The number of parts that name, which may be "EVENT:UMASK", takes up; 0: it is another one. */
+/*
+ * Returns how many parts name covers, which is 2 for "EVENT:UMASK".  0: the parts do not begin with
+ * name.
+ */
 static unsigned int match_parts(const struct parts *parts, const char *name)
 {
 	unsigned int n = 0;
@@ -69,10 +72,10 @@ struct lookup {
 	struct event *event;
 	bool found;
 	bool umask_named;
-	uint64_t chosen;       /* the unit masks of the event when none is named */
-	const char *further;   /* as struct table_entry's */
-	char alias[NAME_SIZE]; /* what it stands for; empty: it is no alias */
-	char umasks[256];      /* names, for refusals */
+	uint64_t chosen;       /* unit masks to use if the user names none */
+	const char *further;   /* as in struct table_entry */
+	char alias[NAME_SIZE]; /* what the alias stands for; empty: it is no alias */
+	char umasks[256];      /* names of unit masks, for refusals */
 };
 
 static void use_umask(struct lookup *lookup, const struct table_entry *entry)
@@ -138,7 +141,7 @@ static int refuse_further(const char *further, const struct line *line)
 		bar ? bar + 1 : "");
 }
 
-/* What the tables have not understood can only be modifiers. */
+/* Reads the parts of the name that the tables have not used.  They can only be modifiers. */
 static int read_modifiers(struct lookup *lookup, const struct line *line)
 {
 	const struct parts *parts = lookup->parts;
@@ -157,7 +160,7 @@ static int read_modifiers(struct lookup *lookup, const struct line *line)
 	return 0;
 }
 
-/* An alias is replaced; its own parts follow what it stands for. */
+/* Replaces an alias by its text, followed by the remaining parts of the name. */
 static int expand_alias(const struct parts *parts, const char *alias, char *name,
 			const struct line *line)
 {
@@ -175,12 +178,15 @@ static int expand_alias(const struct parts *parts, const char *alias, char *name
 	return 0;
 }
 
-/* Where an event has routes: what its registers, which libpfm4 gives, do not say. */
+/*
+ * On a machine with routes: the properties of an event that libpfm4's register values do not
+ * contain.
+ */
 struct routing {
 	const struct parts *parts;
 	struct event *event;
 	bool routed, replays;
-	char tags[256]; /* names, for a refusal */
+	char tags[256]; /* names of tags, for a refusal */
 };
 
 static void add_tag(struct routing *routing, const struct table_entry *entry)
@@ -231,7 +237,7 @@ static int resolve_routes(struct perfctr_events *events, const struct parts *par
 	return 0;
 }
 
-/* Modes are read here; the rest goes to libpfm4. */
+/* Reads the modes, and leaves the rest to libpfm4. */
 static int resolve_by_libpfm(struct perfctr_events *events, struct parts *parts,
 			     struct event *event, const struct line *line)
 {
@@ -268,7 +274,7 @@ static int refuse_pmu(const struct perfctr_pmu_info *info, const char *pmu, cons
 	return -1;
 }
 
-/* Moves *name behind "pmu::", if it is a PMU of this machine. */
+/* Moves *name behind "pmu::".  Refuses a PMU that this machine does not have. */
 static int skip_pmu(const struct perfctr_pmu_info *info, const char **name, const struct line *line)
 {
 	const char *end = strstr(*name, "::"), *other;
@@ -293,7 +299,7 @@ struct linux_lookup {
 	size_t length; /* of the name without modifiers */
 };
 
-/* Some names are the beginning of others. */
+/* Compares whole names: some of the kernel's names are prefixes of others. */
 static int look_up_linux(const struct table_entry *entry, void *arg)
 {
 	struct linux_lookup *wanted = arg;
@@ -330,7 +336,10 @@ static int resolve_by_linux(struct perfctr_events *events, const char *name, str
 	return 0;
 }
 
-/* What the kernel's source says of counters and registers libpfm4 does not. */
+/*
+ * Asks the kernel's source first, as libpfm4 does not know the counters and further registers that
+ * an event needs.  If neither knows the name, the kernel's source determines the error.
+ */
 static int resolve_by_others(struct perfctr_events *events, const char *name, struct parts *parts,
 			     struct event *event, const struct line *line)
 {
@@ -392,7 +401,10 @@ static int restrict_counters(const struct table_entry *entry, void *arg)
 
 	if (entry->kind != TABLE_COUNTERS || (event->evntsel & entry->mask) != entry->code)
 		return 0;
-	/* Where a rule contradicts the event's own entry, as one of the kernel's, it holds. */
+	/*
+	 * A rule that contradicts the event's own entry, which may be one of the kernel's,
+	 * overrides it.
+	 */
 	event->general &= entry->general;
 	if (!event->general)
 		event->general = entry->general;

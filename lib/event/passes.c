@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* More requests than fit at once: the smallest number of passes. */
+/* Plans passes for more requests than fit at once. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "feasible.h"
 #include "schedule.h"
 
-/* The smallest number of passes in which every route and every counter is used once at most. */
+/* Finds the smallest number of passes in which each route and each counter is used at most once. */
 static int plan_by_flow(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
 			size_t n, unsigned int pass[], unsigned int *n_passes)
 {
@@ -15,7 +15,7 @@ static int plan_by_flow(const struct perfctr_pmu_info *info, const struct perfct
 	unsigned int low = 1, high = (unsigned int)n;
 	int status = found ? 0 : -1;
 
-	/* With n passes each request has its own. */
+	/* n passes are always enough: each request then has its own. */
 	while (!status && low < high) {
 		unsigned int middle = low + (high - low) / 2;
 
@@ -53,8 +53,9 @@ static bool fits_pass(const struct perfctr_pmu_info *info, const struct perfctr_
 }
 
 /*
- * Tags of NetBurst replays divide the requests further.  The first pass that has room for a request
- * gets it: tagged ones first, as the others are free to fill their passes.
+ * Plans passes for requests with different tags of NetBurst replays, which cannot share a pass.
+ * Each request goes to the first pass that has room for it.  Tagged requests go first, because the
+ * others can fill any pass.
  */
 static int plan_by_tags(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
 			size_t n, unsigned int pass[], unsigned int *n_passes)
@@ -104,7 +105,10 @@ static size_t count_members(const unsigned int pass[], size_t n, unsigned int wh
 	return members;
 }
 
-/* Hardware events have their passes; the operating system's go where there is room in a control. */
+/*
+ * Hardware events keep their passes.  Each software event goes to the first pass with room in its
+ * control.
+ */
 static void deal_out(const struct perfctr_request *requests, size_t n,
 		     const unsigned int hardware_pass[], unsigned int pass[],
 		     unsigned int *n_passes)

@@ -15,7 +15,7 @@
 
 static const char hex_digits[] = "0123456789abcdefABCDEF";
 
-/* "0x4100c0", and what could be meant so: "4100c0", "12/34". */
+/* "0x4100c0", or a number without the "0x": "4100c0", "12/34". */
 static bool is_registers(const char *text)
 {
 	if (text[0] == '0' && (text[1] | 0x20) == 'x')
@@ -63,7 +63,7 @@ static int parse_registers(struct perfctr_events *events, const char *text, stru
 	return 0;
 }
 
-/* Modifiers with ':' between them; text is changed. */
+/* Reads modifiers, separated by ':'.  Changes text. */
 static int parse_modifiers(const struct perfctr_pmu_info *info, char *text, struct event *event,
 			   const struct line *line)
 {
@@ -76,7 +76,7 @@ static int parse_modifiers(const struct perfctr_pmu_info *info, char *text, stru
 	return 0;
 }
 
-/* Codes of perf are bits of one event select register. */
+/* A code of perf is the value of one event select register.  Some families need more. */
 static int check_code(const struct perfctr_pmu_info *info, const struct line *line)
 {
 	const char *why = perfctr_machine_family(info)->code_refused;
@@ -138,7 +138,7 @@ static int parse_term(char *text, struct event *event, const struct line *line)
 	if (number > term->max)
 		return perfctr_line_refuse(line, EINVAL, "%s is at most 0x%llx", term->name,
 					   term->max);
-	/* AMD has four more bits of the event select in the upper half. */
+	/* AMD's event select has four more bits, in the upper half of the register. */
 	if (strcmp(text, "event") == 0)
 		number = (number & 0xff) | (number >> 8) << 32;
 	event->evntsel |= number << term->shift;
@@ -178,7 +178,10 @@ static int parse_cpu(struct perfctr_events *events, char *text, struct event *ev
 	return *end ? parse_modifiers(info, end, event, line) : 0;
 }
 
-/* Leaves modes and enabling to the machine's own bits; a register value has them already. */
+/*
+ * Sets the bits of the modes, and those that the machine requires.  Register values, which the user
+ * gave as numbers, have them already.
+ */
 static int set_modes(const struct perfctr_pmu_info *info, unsigned int modes, struct event *event,
 		     const struct line *line)
 {
@@ -195,7 +198,7 @@ static int set_modes(const struct perfctr_pmu_info *info, unsigned int modes, st
 	return 0;
 }
 
-/* Only an event that asks for nothing but a code and modes can be counted by a fixed counter. */
+/* A fixed counter can count an event only if the event asks for nothing but a code and modes. */
 static void restrict_fixed(const struct perfctr_pmu_info *info, struct event *event)
 {
 	uint64_t code = perfctr_machine_family(info)->event_bits;
@@ -230,7 +233,7 @@ static int check_registers(const struct perfctr_pmu_info *info, const struct eve
 			  info->p4_pebs_matrix_vert_allowed, line);
 }
 
-/* Names and codes, which leave the counter to us. */
+/* Completes a name or a code, for which perfctr chooses the counter. */
 static int complete_request(struct perfctr_events *events, unsigned int modes, struct event *event,
 			    const struct line *line)
 {
@@ -249,7 +252,10 @@ static int complete_request(struct perfctr_events *events, unsigned int modes, s
 	return check_registers(info, event, line);
 }
 
-/* What the user gave as numbers is taken as it is: the kernel says what is wrong with it. */
+/*
+ * Restricts the event to the counter that the user demands.  insist: the user gave register values.
+ * They are taken unchanged, and the kernel says what is wrong with them.
+ */
 static int demand_counter(const struct perfctr_pmu_info *info, bool insist, uint32_t counter,
 			  struct event *event, const struct line *line)
 {
@@ -307,7 +313,7 @@ static int parse_event(struct perfctr_events *events, char *text, struct event *
 	return perfctr_name_resolve(events, text, event, line);
 }
 
-/* An event that would mean something else on another kind of core, or nothing. */
+/* Refuses an event whose code means something else, or nothing, on another kind of core. */
 static int refuse_mixture(const struct perfctr_pmu_info *info, const struct event *event,
 			  const struct line *line)
 {
@@ -322,7 +328,10 @@ static int refuse_mixture(const struct perfctr_pmu_info *info, const struct even
 	return -1;
 }
 
-/* Moves *text behind "KIND::", or makes "cpu_KIND/" to "cpu/"; -1: it names no kind of core. */
+/*
+ * Returns the kind of core that *text names, and removes the kind from *text: skips "KIND::", or
+ * makes "cpu_KIND/" into "cpu/".  -1: *text names no kind.
+ */
 static int take_kind(const struct perfctr_pmu_info *info, char **text)
 {
 	for (uint32_t k = 0; k < info->n_kinds && k < PERFCTR_MAX_KINDS; k++) {
@@ -389,7 +398,9 @@ static int parse_text(struct perfctr_events *events, char *text, const char *spe
 	return 0;
 }
 
-/* Lists of events, as other tools take them; cpu/../ has commas of its own. */
+/*
+ * Refuses a list of events, which other tools accept.  The commas of "cpu/../" separate its terms.
+ */
 static int refuse_list(const char *text, const struct line *line)
 {
 	const char *rest = is_cpu(text) ? strchr(text + strlen("cpu/"), '/') : text;
@@ -491,12 +502,14 @@ struct list {
 	const struct line *line;
 };
 
-/* Behind the event: a ',' or a brace, but not one between the slashes of "cpu/../". */
+/*
+ * Returns the end of the event: the next ',' or brace that is not between the slashes of "cpu/../".
+ */
 static const char *skip_event(const char *text)
 {
 	const char *end = text + strcspn(text, ",{}/"), *close = NULL;
 
-	/* Registers have one slash, which ends nothing. */
+	/* Register values have one slash, with no second one to close it. */
 	if (*end == '/' && !isdigit((unsigned char)*text))
 		close = strchr(end + 1, '/');
 	if (close)
@@ -504,7 +517,7 @@ static const char *skip_event(const char *text)
 	return text + strcspn(text, ",{}");
 }
 
-/* The event with the modifiers of its group, in front of its '@'. */
+/* Adds an event to the list.  The modifiers of its group are inserted in front of its '@'. */
 static int add_event(struct list *list, const char *event, size_t length, const char *modifiers,
 		     size_t n_modifiers)
 {
@@ -541,7 +554,7 @@ static const char *read_event(struct list *list, const char *text)
 	return add_event(list, text, (size_t)(end - text), "", 0) < 0 ? NULL : end;
 }
 
-/* To the '}' from behind the '{'. */
+/* Checks the events of a group.  text is behind the '{'.  Returns the place of the '}'. */
 static const char *check_group(const struct list *list, const char *text)
 {
 	for (;;) {
@@ -562,7 +575,10 @@ static const char *check_group(const struct list *list, const char *text)
 	}
 }
 
-/* From behind the '{' to behind the '}' and its modifiers. */
+/*
+ * Adds the events of a group.  text is behind the '{'.  Returns the place behind the group's
+ * modifiers.
+ */
 static const char *read_group(struct list *list, const char *text)
 {
 	const char *close = check_group(list, text), *modifiers;

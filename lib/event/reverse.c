@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The names of register values: every name of the machine is encoded, and those that agree in the
- * event are put together again.
+ * Finds names for register values: encodes every name of the machine, and combines the names of an
+ * event and of its unit masks that together make up the register values.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,11 +12,13 @@
 #include "names.h"
 #include "tables.h"
 
-/* A name, "EVENT" or "EVENT:UMASK", and what it is encoded to; those of an event follow it. */
+/*
+ * A name, "EVENT" or "EVENT:UMASK", and its encoding.  The unit masks of an event follow the event.
+ */
 struct code {
 	char *name;
 	bool is_umask, is_known;
-	bool is_tagged; /* it counts nothing without a tag, which the registers do not say */
+	bool is_tagged; /* needs a replay tag, which is not in the registers */
 	uint64_t evntsel, evntsel2, general;
 };
 
@@ -26,13 +28,13 @@ struct codes {
 	struct code *code;
 	size_t n, room;
 	bool no_memory;
-	const char *tag; /* of replays, one of many; NULL: there are none */
+	const char *tag; /* the name of any replay tag; NULL: there are none */
 };
 
-/* The registers that are to be named: the bits that say the event, and the counters. */
+/* The register values to name, the bits of them that identify the event, and the counters. */
 struct wanted {
 	const struct perfctr_event_control *event;
-	uint64_t bits, bits2; /* of evntsel and evntsel2 that say which event it is */
+	uint64_t bits, bits2; /* of evntsel and evntsel2 that identify the event */
 	uint64_t general;
 };
 
@@ -41,7 +43,7 @@ static int take_entry(const struct perfctr_event_entry *entry, void *arg)
 	struct codes *codes = arg;
 	char name[PERFCTR_REQUEST_NAME];
 
-	/* What the operating system counts, and what stands for another. */
+	/* Skips software events and aliases. */
 	if ((!entry->general && !entry->fixed) || !strncmp(entry->description, "Stands for ", 11))
 		return 0;
 	if (codes->n == codes->room) {
@@ -83,7 +85,7 @@ static bool parse_name(const struct codes *codes, const char *name, struct perfc
 				    sizeof(error)) == 0;
 }
 
-/* Not while the tables are visited, which this does too. */
+/* Must not be called during a visit of the tables, because it visits them itself. */
 static void encode_name(const struct codes *codes, struct code *code)
 {
 	struct perfctr_request request;
@@ -121,7 +123,10 @@ static void free_codes(struct codes *codes)
 	free(codes->code);
 }
 
-/* Does it say nothing that the registers do not? */
+/*
+ * Are all identifying bits of code also in the registers, and has code a counter in common with
+ * them?
+ */
 static bool is_part(const struct wanted *wanted, const struct code *code)
 {
 	return code->is_known && code->general & wanted->general &&
@@ -129,7 +134,10 @@ static bool is_part(const struct wanted *wanted, const struct code *code)
 	       !(code->evntsel2 & wanted->bits2 & ~wanted->event->evntsel2);
 }
 
-/* The bits of the event that code has and found, a pair, has not. */
+/*
+ * Returns the number of identifying bits that code has and found, a pair of evntsel and evntsel2,
+ * lacks.
+ */
 static int new_bits(const struct wanted *wanted, const struct code *code, const uint64_t found[2])
 {
 	return __builtin_popcountll(code->evntsel & wanted->bits & ~found[0]) +
@@ -142,7 +150,10 @@ static bool is_whole(const struct wanted *wanted, const uint64_t found[2])
 	       !((found[1] ^ wanted->event->evntsel2) & wanted->bits2);
 }
 
-/* Of n unit masks of one event as many as make the registers up; false: they do not. */
+/*
+ * Combines the names of as many of the n codes as make up the registers' identifying bits.  Next
+ * comes the code that adds most bits.  False: the codes do not make up the bits.
+ */
 static bool compose_name(const struct wanted *wanted, const struct code *code, size_t n, char *name,
 			 size_t size)
 {
@@ -169,7 +180,10 @@ static bool compose_name(const struct wanted *wanted, const struct code *code, s
 	}
 }
 
-/* An event alone, or with unit masks: n codes. */
+/*
+ * Names the registers by an event alone, or by its unit masks.  code[0] is the event, and the unit
+ * masks follow; n codes in all.
+ */
 static bool name_event(const struct wanted *wanted, const struct code *code, size_t n, char *name,
 		       size_t size)
 {
@@ -177,7 +191,10 @@ static bool name_event(const struct wanted *wanted, const struct code *code, siz
 	       compose_name(wanted, code + 1, n - 1, name, size);
 }
 
-/* Adds what names say of other fields; true: then the name has exactly these registers. */
+/*
+ * Appends the modifiers and modes that set the other fields.  True: the name now stands for exactly
+ * these registers, apart from bits that enable.
+ */
 static bool complete_name(const struct codes *codes, const struct wanted *wanted, char *name,
 			  size_t size)
 {
@@ -198,7 +215,7 @@ static bool complete_name(const struct codes *codes, const struct wanted *wanted
 	       code.evntsel2 == event->evntsel2;
 }
 
-/* The number of codes of the event that begins at code[i]. */
+/* Returns the number of codes of the event that begins at code[i]. */
 static size_t codes_of_event(const struct codes *codes, size_t i)
 {
 	size_t n = 1;
@@ -208,7 +225,7 @@ static size_t codes_of_event(const struct codes *codes, size_t i)
 	return n;
 }
 
-/* 0: text is a name of exactly these registers; 1: of their event; -1: there is none. */
+/* 0: text names exactly these registers; 1: text names their event only; -1: they have no name. */
 static int find_name(const struct codes *codes, const struct wanted *wanted, char *text,
 		     size_t size)
 {
@@ -230,7 +247,7 @@ static int find_name(const struct codes *codes, const struct wanted *wanted, cha
 	return status;
 }
 
-/* Detects the event select of the registers something by this code, on whatever counter? */
+/* Do code and the registers have the same event select, on any counter? */
 static bool is_selected(const struct codes *codes, const struct wanted *wanted,
 			const struct code *code)
 {
@@ -245,7 +262,10 @@ static bool is_on_counter(const struct wanted *wanted, const struct code *code)
 	       !((code->evntsel ^ wanted->event->evntsel) & wanted->bits);
 }
 
-/* The unit masks that the registers have too much or too few; false: another event is selected. */
+/*
+ * Refuses registers that select an event but have unit masks too many, or none.  False: they select
+ * no event on this counter.
+ */
 static bool refuse_umasks(const struct codes *codes, const struct wanted *wanted,
 			  const struct line *line)
 {
@@ -292,7 +312,7 @@ static void add_routes(const struct routes *routes, const struct code *code,
 	}
 }
 
-/* What the event select is on other counters. */
+/* Appends the events that this event select detects on other counters. */
 static void add_others(const struct codes *codes, const struct wanted *wanted,
 		       const struct line *line)
 {

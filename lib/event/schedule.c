@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A maximum flow from requests through routes to counters, whose capacity is the number of passes.
- * What flows through is a bipartite graph of routes and counters in which no node has more edges
- * than there are passes, and such a graph can be coloured with as many colours (König): the passes.
+ * Scheduling is a maximum flow from requests through routes to counters.  The capacity of each
+ * route and of each counter is the number of passes.  The flow is a bipartite graph of routes and
+ * counters, in which no node has more edges than there are passes.  By König's theorem the edges of
+ * such a graph can be coloured with that many colours.  Each colour is a pass.
  */
 #include "schedule.h"
 
@@ -45,7 +46,7 @@ int perfctr_place_counter(const struct perfctr_pmu_info *info, uint32_t index)
 	return (int)i < perfctr_place_counters(info) ? (int)i : -1;
 }
 
-/* A counter that a session has is for who names it alone. */
+/* A taken counter is used only for a request that names it. */
 bool perfctr_place_is_taken(const struct perfctr_pmu_info *info, int counter)
 {
 	uint32_t i = (uint32_t)counter;
@@ -64,7 +65,7 @@ struct perfctr_pmu_info perfctr_without_takers(const struct perfctr_pmu_info *in
 
 const char *perfctr_takers(const struct perfctr_pmu_info *info)
 {
-	/* A session's caller adds those of contexts. */
+	/* For a session, the caller has added the counters of contexts to session_counters. */
 	uint64_t contexts = info->session_counters & info->context_counters;
 
 	if (!contexts)
@@ -112,18 +113,21 @@ int perfctr_place_route(const struct perfctr_pmu_info *info, const struct perfct
 	if (!routes)
 		return counter;
 	route = perfctr_route_to(routes, request->evntsel, (unsigned int)counter);
-	/* A route leads to all its counters but taken ones, or the flow could not be one. */
+	/*
+	 * The flow may lead on from the route to any of its counters that is not taken.  So the
+	 * request must be able to use all of them.
+	 */
 	if (route >= 0 && request->counter == PERFCTR_ANY &&
 	    routes->route[route].counters & ~request->general)
 		return -1;
 	return route;
 }
 
-/* A directed edge; its reverse is the next, or the one before, in the array: number ^ 1. */
+/* A directed edge.  The reverse of edge e is edge e ^ 1. */
 struct edge {
 	int to;
-	int next;	       /* of the same node, -1: the last */
-	unsigned int capacity; /* what is left of it */
+	int next;	       /* next edge from the same node; -1: none */
+	unsigned int capacity; /* capacity left */
 };
 
 /* Nodes: source, sink, then requests, routes (in and out), counters. */
@@ -133,8 +137,8 @@ struct flow {
 	size_t n_requests;
 	int n_nodes, n_edges;
 	struct edge *edge;
-	int *first; /* of a node, -1: none */
-	int *by;    /* the edge by which a path gets to a node */
+	int *first; /* first edge from a node; -1: none */
+	int *by;    /* the edge by which the path reaches a node */
 	int *queue;
 };
 
@@ -159,8 +163,9 @@ static int counter_node(const struct flow *flow, int counter)
 }
 
 /*
- * Each request has an edge from the source, and at most one to each route; a route has its own and
- * one to each of its counters, and a counter one to the sink.
+ * Returns an upper bound of the number of edges.  Each request has an edge from the source, and at
+ * most one to each route.  Each route has one from its in node to its out node, and one to each of
+ * its counters.  Each counter has one to the sink.
  */
 static size_t most_edges(const struct perfctr_pmu_info *info, size_t n_requests)
 {
@@ -213,7 +218,7 @@ static void add_edge(struct flow *flow, int from, int to, unsigned int capacity)
 	add_half(flow, to, from, 0);
 }
 
-/* A shortest path with capacity left from source to sink. */
+/* Finds a shortest path with capacity left from source to sink.  flow->by describes the path. */
 static bool find_path(struct flow *flow)
 {
 	int head = 0, tail = 0;
@@ -246,7 +251,7 @@ static void push_flow(struct flow *flow)
 	}
 }
 
-/* What flows through the edge: what has come to its reverse. */
+/* The flow through an edge is the capacity that its reverse has gained. */
 static unsigned int has_flow(const struct flow *flow, int e)
 {
 	return flow->edge[e ^ 1].capacity;
@@ -260,7 +265,10 @@ struct search {
 	struct place *found;
 };
 
-/* Places that are not to be chosen. */
+/*
+ * Takes the places that leave no choice: those in fixed[], and those of requests that demand a
+ * counter.
+ */
 static int take_given(struct search *search, const struct place fixed[])
 {
 	for (size_t i = 0; i < search->n; i++) {
@@ -333,7 +341,7 @@ static void add_routes(struct flow *flow, const struct search *search)
 				 search->counter_left[counter]);
 }
 
-/* A counter behind the route to which something flows that no request has taken yet. */
+/* Returns a counter to which the route has flow left, and takes one unit of that flow. */
 static int take_counter(struct flow *flow, int route)
 {
 	for (int e = flow->first[route_out(flow, route)]; e >= 0; e = flow->edge[e].next) {
@@ -393,7 +401,10 @@ int perfctr_places_find(const struct perfctr_pmu_info *info, const struct perfct
 	return wanted ? -1 : 0;
 }
 
-/* request_at[side][node * passes + pass]: the request that uses the node in that pass, -1: none. */
+/*
+ * request_at[side][node * passes + pass]: the request that uses the node in that pass; -1: none.
+ * The nodes of side 0 are routes, those of side 1 counters.
+ */
 struct deal {
 	const struct place *found;
 	unsigned int passes;
@@ -421,8 +432,9 @@ static unsigned int free_pass(const struct deal *deal, int side, int node)
 }
 
 /*
- * Makes the counter free in pass from; it is free in pass to.  The requests on the path that begins
- * with it, which are in from and to by turns, change passes.
+ * Frees the counter in pass from.  The counter is free in pass to.  A path of requests, which are
+ * in pass from and in pass to by turns, begins at the counter.  Each request of the path moves to
+ * the other pass.
  */
 static void swap_passes(const struct deal *deal, int counter, unsigned int from, unsigned int to)
 {

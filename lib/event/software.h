@@ -7,10 +7,13 @@
 
 #include "../line.h"
 
-/* The name of PERFCTR_SOFTWARE + n; NULL: it is none. */
+/* Returns the name of the software event PERFCTR_SOFTWARE + n; NULL: there is none. */
 const char *perfctr_software_name(uint32_t counter);
 
-/* Is spec the name of one?  Then as perfctr_request_parse(): 1, or -1; otherwise 0. */
+/*
+ * Parses spec as perfctr_request_parse() does, if it names a software event.  Returns 1, or -1 with
+ * errno and a line; 0: spec names none.
+ */
 int perfctr_software_parse(const struct perfctr_pmu_info *info, const char *spec,
 			   struct perfctr_request *request, const struct line *line);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a user may have meant by a name that does not exist. */
+/* Suggests names that a user may have meant by a name that does not exist. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "names.h"
 
 #define N_NEAREST 3
-#define LONGEST 64 /* of a name, as far as it is compared */
+#define LONGEST 64 /* characters of a name that are compared */
 
 struct nearest {
 	const char *name;
-	size_t length, whole; /* without what is behind the first '.' or ':', and with */
+	size_t length, whole; /* up to the first '.' or ':'; up to the first ':' */
 	struct {
 		char name[LONGEST + 1];
 		unsigned int distance;
@@ -19,7 +19,10 @@ struct nearest {
 	unsigned int n;
 };
 
-/* Levenshtein's: insertions, deletions and replacements from a to b, without regard to case. */
+/*
+ * Returns the Levenshtein distance from a to b: insertions, deletions and replacements.  Ignores
+ * case.
+ */
 static unsigned int edit_distance(const char *a, size_t a_length, const char *b)
 {
 	unsigned int row[LONGEST + 1];
@@ -50,7 +53,7 @@ static unsigned int edit_distance(const char *a, size_t a_length, const char *b)
 static int compare_candidates(const struct perfctr_event_entry *entry, void *arg)
 {
 	struct nearest *nearest = arg;
-	/* Of the kernel's names, what is behind the '.' belongs to the name. */
+	/* In the kernel's names the part behind the '.' belongs to the name. */
 	size_t length = strchr(entry->name, '.') ? nearest->whole : nearest->length;
 	unsigned int d, i;
 

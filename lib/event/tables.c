@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The events of a machine.  The user's tables are read when the first name is looked up, the
- * library's as far as a name needs them; what was read is kept.
+ * The events of a machine.  The user's tables are read when the first name is looked up.  The
+ * library's tables are read only until a name is found.  All that was read is kept.
  */
 #define _GNU_SOURCE
 #include "tables.h"
@@ -21,7 +21,7 @@
 #define PERFCTR_EVENTS_DIRECTORY "/usr/local/share/perfctr/events"
 #endif
 
-/* What entries point to: lines, and paths of tables. */
+/* Text that entries point to: lines, and paths of tables. */
 struct kept {
 	struct kept *next;
 	char *text;
@@ -34,23 +34,23 @@ struct tables {
 	struct kept *kept;
 	int error; /* 0: none */
 	char fault[512];
-	bool begun;			       /* the user's are read */
-	const struct event_table *const *next; /* of the library's; NULL ends them */
-	FILE *file;			       /* the one that is read; NULL: none */
+	bool begun;			       /* the tables in files have been read */
+	const struct event_table *const *next; /* of the library; a NULL ends them */
+	FILE *file;			       /* the table being read; NULL: none */
 	const char *source;
-	unsigned int number; /* of the line that is read */
-	bool applies;	     /* the last "pmu" is this machine's */
+	unsigned int number; /* of the line being read */
+	bool applies;	     /* the last "pmu" line names this machine */
 	bool below_event;    /* the line before was an event, or a unit mask of one */
 };
 
-/* -1, and what is told whenever a name is looked up. */
+/* Returns -1, and keeps the message, which each later lookup of a name gives again. */
 #define REFUSE(tables, error, ...)                                                                 \
 	perfctr_line_refuse(&(struct line){ (tables)->fault, sizeof((tables)->fault) }, error,     \
 			    __VA_ARGS__)
 #define MALFORMED(tables, format, ...)                                                             \
 	REFUSE(tables, EINVAL, "%s:%u: " format, (tables)->source, (tables)->number, __VA_ARGS__)
 
-/* The next word of *rest, which moves behind it; "" at the end. */
+/* Returns the next word of *rest, "" at the end, and moves *rest behind that word. */
 static char *next_word(char **rest)
 {
 	char *word = *rest + strspn(*rest, " \t");
@@ -80,7 +80,9 @@ static bool read_hex(const char *word, uint64_t *value)
 	return !*end && end > word + 2 && !errno;
 }
 
-/* "CODE[SEPARATORSECOND]" */
+/*
+ * Reads one number, or two with the separator between them.  Leaves *second alone if there is one.
+ */
 static bool read_pair(char *word, char separator, uint64_t *first, uint64_t *second)
 {
 	char *other = strchr(word, separator);
@@ -91,7 +93,7 @@ static bool read_pair(char *word, char separator, uint64_t *first, uint64_t *sec
 	return read_hex(word, first) && read_hex(other + 1, second);
 }
 
-/* "0-1", "0,2", "any", "any,f0", "f1": *general and *fixed become masks. */
+/* Reads a set of counters, like "0-1", "0,2", "any", "any,f0" or "f1", into masks. */
 static bool read_counters(char *word, uint64_t *general, uint64_t *fixed)
 {
 	char *end, *item, *rest = word;
@@ -202,7 +204,7 @@ static int read_umask(struct tables *tables, char *rest, struct table_entry *ent
 	return 0;
 }
 
-/* Ends word before the ',' of "CODE,REGISTER=VALUE", and returns what is behind; NULL: nothing. */
+/* Splits "CODE,REGISTER=VALUE" at the ',' and returns what follows; NULL: nothing does. */
 static const char *split_further(char *word)
 {
 	char *comma = strchr(word, ',');
@@ -252,7 +254,7 @@ static const struct {
 	{ "escr", TABLE_ESCR, read_escr },
 };
 
-/* A line that begins with one of these words, or with the name of an event. */
+/* Reads a line that begins with a word of rules[], or with the name of an event. */
 static int read_entry(struct tables *tables, char *rest, struct table_entry *entry)
 {
 	entry->name = next_word(&rest);
@@ -296,7 +298,10 @@ static bool add_entry(struct tables *tables, const struct table_entry *entry)
 	return true;
 }
 
-/* A line without its end; changed, and *text becomes NULL if an entry needs it. */
+/*
+ * Reads *line, which has no newline, and changes its text.  *line becomes NULL if the tables keep
+ * the text, because an entry points to it.
+ */
 static int read_line(struct tables *tables, char **line)
 {
 	char *text = *line;
@@ -336,7 +341,7 @@ static void end_table(struct tables *tables)
 	tables->file = NULL;
 }
 
-/* At its end the table is closed. */
+/* Closes the table at its end. */
 static int read_next_line(struct tables *tables)
 {
 	char *text = NULL;
@@ -361,7 +366,7 @@ static int is_table(const struct dirent *entry)
 	return fnmatch("*.tbl", entry->d_name, FNM_PERIOD) == 0;
 }
 
-/* path is kept, or freed. */
+/* Takes over path. */
 static int read_file(struct tables *tables, char *path)
 {
 	int status = 0;
@@ -380,7 +385,7 @@ static int read_file(struct tables *tables, char *path)
 	return status;
 }
 
-/* All tables of a directory in the order of their names; it need not exist. */
+/* Reads all tables of a directory in the order of their names.  The directory need not exist. */
 static int read_directory(struct tables *tables, const char *directory)
 {
 	struct dirent **entries;
@@ -400,7 +405,7 @@ static int read_directory(struct tables *tables, const char *directory)
 	return status;
 }
 
-/* $PERFCTR_EVENTS: directories with ':' between them. */
+/* Reads the directories of $PERFCTR_EVENTS, which are separated by ':'. */
 static int read_path(struct tables *tables, const char *directories)
 {
 	char *copy = strdup(directories), *rest = copy, *directory;
@@ -451,7 +456,7 @@ static int open_next(struct tables *tables)
 	return 0;
 }
 
-/* False: there is no further entry, or an error. */
+/* Reads on until there is another entry.  False: there is none, or an error. */
 static bool read_more(struct tables *tables)
 {
 	size_t before = tables->n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* All events of a machine. */
+/* Lists all events of a machine. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fnmatch.h>
@@ -17,9 +17,9 @@ struct visit {
 	const char *pattern;
 	int (*visit)(const struct perfctr_event_entry *entry, void *arg);
 	void *arg;
-	void *names; /* tsearch(3): those that were visited; a name counts once */
-	struct perfctr_event_entry event; /* the last one */
-	bool wanted;			  /* the last event is */
+	void *names; /* tsearch(3): names visited so far; each is visited once */
+	struct perfctr_event_entry event; /* the last event */
+	bool wanted;			  /* is the last event wanted? */
 	uint64_t general, fixed;	  /* of the last event of libpfm4 */
 };
 
@@ -37,7 +37,10 @@ static bool matches_pattern(const char *pattern, const char *name)
 	return strcasestr(name, pattern);
 }
 
-/* Is it new, and asked for?  Names stay as long as the tables, or libpfm4's. */
+/*
+ * Is the name new, and does it match the pattern?  The set keeps the pointer: names stay valid as
+ * long as the tables and libpfm4.
+ */
 static bool is_wanted(struct visit *visit, const char *name)
 {
 	return matches_pattern(visit->pattern, name) &&
@@ -62,7 +65,9 @@ static bool rule_holds(const struct table_entry *rule, const struct visit *visit
 	}
 }
 
-/* The first line "counters" or "escr" of the tables that holds for an event of libpfm4. */
+/*
+ * Applies the first line "counters" or "escr" of the tables that matches the last event of libpfm4.
+ */
 static int apply_rule(const struct table_entry *rule, void *arg)
 {
 	struct visit *visit = arg;
@@ -112,7 +117,10 @@ static int visit_table(const struct table_entry *entry, void *arg)
 	return visit->wanted ? visit->visit(&event, visit->arg) : 0;
 }
 
-/* Its source is the table's name, as that of libpfm4's events is its processor's. */
+/*
+ * Visits an entry of the kernel's table.  Its source is the table's name, just as the source of an
+ * event of libpfm4 is the name of the PMU.
+ */
 static int visit_linux(const struct table_entry *entry, void *arg)
 {
 	struct table_entry named = *entry;

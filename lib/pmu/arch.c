@@ -18,7 +18,10 @@ static const struct perfctr_field evntsel[] = {
 	{ 0 },
 };
 
-/* The same, "Fixed-function Performance Counters"; the driver moves the bits to their place. */
+/*
+ * Intel SDM volume 3, "Fixed-function Performance Counters".  The driver moves the bits to their
+ * place.
+ */
 static const struct perfctr_field fixed[] = { FIELDS_MODES, FIELD_ENABLE, { 0 } };
 
 #define FIXED_ALLOWED (EVNTSEL_USR | EVNTSEL_OS | EVNTSEL_EN)
@@ -38,7 +41,9 @@ static bool probe_arch(const char *vendor, struct perfctr_pmu_info *info)
 		info->n_fixed = edx & 0x1f;
 		info->fixed_bits = edx >> 5 & 0xff;
 	}
-	/* Later ones count slots, which perf_events wants in a group of their own. */
+	/*
+	 * Fixed counters beyond these count slots.  perf_events wants them in a group of their own.
+	 */
 	if (info->n_fixed > 3)
 		info->n_fixed = 3;
 	info->evntsel_allowed = EVNTSEL_ALLOWED;

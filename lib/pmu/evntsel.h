@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Event select registers of the layout that the P6 began, and Intel and AMD keep. */
+/* The layout of event select registers that the P6 introduced, and that Intel and AMD keep. */
 #ifndef PERFCTR_EVNTSEL_H
 #define PERFCTR_EVNTSEL_H
 
@@ -11,12 +11,15 @@
 /* Event, unit mask, USR, OS, edge, EN, INV and CMASK. */
 #define EVNTSEL_ALLOWED 0xffc7ffff
 
-/* Of struct family; high: bits of the event select that are elsewhere. */
+/*
+ * Initialisers of a struct family.  high: the bits of the event select in the register's upper
+ * half.
+ */
 #define EVNTSEL_FAMILY(high)                                                                       \
 	.event_bits = 0xffff | (high), .umask_shift = 8, .cmask_shift = 24,                        \
 	.libpfm_ignored = EVNTSEL_INT | EVNTSEL_EN
 
-/* Of its info. */
+/* Initialisers of its info. */
 #define EVNTSEL_INFO(counters, bits, high, required)                                               \
 	.n_general = (counters), .general_bits = (bits),                                           \
 	.evntsel_allowed = EVNTSEL_ALLOWED | (high), .evntsel_required = (required),               \

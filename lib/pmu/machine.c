@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What events need to know about a machine, beyond what the kernel says. */
+/* Facts about a machine that events need and the kernel does not give. */
 #include "machine.h"
 
 #include <stddef.h>
@@ -26,7 +26,7 @@ const struct family *perfctr_machine_family(const struct perfctr_pmu_info *info)
 	return NULL;
 }
 
-/* The longest prefix decides: there is one of no length. */
+/* The longest prefix decides: the empty prefix of one family always matches. */
 const struct family *perfctr_machine_of_libpfm(const char *pmu)
 {
 	const struct family *found = NULL;

@@ -4,24 +4,28 @@
 
 #include "family.h"
 
-/* NULL: a PMU that this library does not know, or none. */
+/* Returns NULL if the library does not know the PMU, or if there is no PMU. */
 const struct family *perfctr_machine_family(const struct perfctr_pmu_info *info);
 
-/* That of a processor by its name in libpfm4. */
+/* Returns the family of a processor by libpfm4's name of the processor. */
 const struct family *perfctr_machine_of_libpfm(const char *pmu);
 
 /*
- * What CPUID says of the counters of this machine, whose vendor CPUID names so; *info stays as it
- * is if perf_events counts on no family that it is of.
+ * Stores in *info what CPUID says about the counters of this machine.  vendor is CPUID's name of
+ * the vendor.  Leaves *info alone if the machine is of no family that the backend perf_events
+ * supports.
  */
 void perfctr_machine_probe(const char *vendor, struct perfctr_pmu_info *info);
 
-/* NULL: an event gets to each counter by itself, as far as the tables do not restrict it. */
+/*
+ * Returns NULL if events reach the counters without routes.  Then only the tables restrict an event
+ * to some of the counters.
+ */
 const struct routes *perfctr_machine_routes(const struct perfctr_pmu_info *info);
 
 /*
- * Does counter b count what counter a does with this evntsel?  Where there are routes: only if one
- * route, or the two of a pair, lead to both.
+ * Do counters a and b count the same with this evntsel?  On a machine with routes they do only if
+ * one route, or the two routes of a pair, lead to both.
  */
 bool perfctr_machine_counts_alike(const struct perfctr_pmu_info *info, uint64_t evntsel, uint32_t a,
 				  uint32_t b);
@@ -30,32 +34,32 @@ bool perfctr_machine_counts_alike(const struct perfctr_pmu_info *info, uint64_t 
 uint64_t perfctr_machine_mode_bits(const struct perfctr_pmu_info *info);
 uint64_t perfctr_machine_mode_bits2(const struct perfctr_pmu_info *info);
 
-/* Without them an event is counted in all modes. */
+/* Can counters tell modes apart?  If not, an event is counted in all modes. */
 bool perfctr_machine_has_modes(const struct perfctr_pmu_info *info);
 
-/* Sets the bits of modes in *evntsel and *evntsel2, and clears those of others. */
+/* Sets the bits of modes in *evntsel and *evntsel2, and clears the bits of other modes. */
 void perfctr_machine_set_modes(const struct perfctr_pmu_info *info, unsigned int modes,
 			       uint64_t *evntsel, uint64_t *evntsel2);
 
-/* PERFCTR_MODE_* that the registers count. */
+/* Returns the modes, PERFCTR_MODE_*, in which the registers count. */
 unsigned int perfctr_machine_modes(const struct perfctr_pmu_info *info, uint64_t evntsel,
 				   uint64_t evntsel2);
 
 /*
- * The bit of evntsel that counter 0 must have and the others must not: P6 enables all counters by
- * one.  0: there is none such.
+ * Returns the bit of evntsel that counter 0 must have and the other counters must not have: the P6
+ * enables all counters by this bit.  0: there is no such bit.
  */
 uint64_t perfctr_machine_enable_first(const struct perfctr_pmu_info *info);
 
-/* What general and fixed counters are numbered up to, on whatever kind of core. */
+/* Return one more than the highest number of a general or a fixed counter, on any kind of core. */
 uint32_t perfctr_machine_most_general(const struct perfctr_pmu_info *info);
 uint32_t perfctr_machine_most_fixed(const struct perfctr_pmu_info *info);
 
-/* What cores of this kind alone are. */
+/* Returns info as if the machine had only cores of this kind. */
 struct perfctr_pmu_info perfctr_machine_of_kind(const struct perfctr_pmu_info *info,
 						unsigned int kind);
 
-/* Does each kind of core count these registers alike, on general counters? */
+/* Do general counters count the same with this evntsel on each kind of core? */
 bool perfctr_machine_is_common(const struct perfctr_pmu_info *info, uint64_t evntsel);
 
 /* Masks of the counters: bit i stands for counter i. */

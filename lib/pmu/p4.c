@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Intel Pentium 4 and its Xeons: NetBurst.  An event is a CCCR, evntsel, and an ESCR, evntsel2. */
+/*
+ * NetBurst: Intel Pentium 4 and its Xeons.  An event needs two registers: evntsel is the CCCR, and
+ * evntsel2 the ESCR.
+ */
 #include "family.h"
 
 EVENT_TABLE(p4);
@@ -35,7 +38,7 @@ static const struct perfctr_field escr[] = {
 
 /*
  * Intel SDM volume 3, "Performance Counter MSRs and Associated CCCR and ESCR MSRs (Processors Based
- * on Intel NetBurst Microarchitecture)", without "MSR_".  Of each pair the second ESCR has an odd
+ * on Intel NetBurst Microarchitecture)", without "MSR_".  The second ESCR of each pair has an odd
  * address.
  */
 #define BPU_0 0x3

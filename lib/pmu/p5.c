@@ -8,7 +8,7 @@ EVENT_TABLE(p5_mmx);
 /* Intel SDM volume 3, "Control and Event Select Register (CESR)". */
 static const struct perfctr_field cesr[] = { FIELD_CESR_EVENT("ES"), FIELDS_CESR_CONTROL, { 0 } };
 
-/* Event select, and clocks instead of it. */
+/* The event select, and the bit that counts clocks instead. */
 enum { EVENT_BITS = 0x13f };
 
 const struct family perfctr_pmu_p5 = {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What one call of libperfctr costs: instructions in user mode and in the kernel, and ticks of the
- * time stamp counter.  The counters measure it: their progress over many calls, less that over as
- * many empty ones.  Calls that stop or clear the counters cannot be measured by them, only in
- * ticks. Where time is made of instructions (scripts/vm --icount) a tick is an instruction.
+ * The cost of one call of libperfctr: instructions in user mode and in the kernel, and ticks of the
+ * time stamp counter.  The counters measure it: their progress over many calls, less their progress
+ * over as many empty calls.  They cannot measure calls that stop or clear them: the cost of those
+ * is only in ticks.  If time is made of instructions (scripts/vm --icount), a tick is an
+ * instruction.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -212,7 +213,7 @@ static uint64_t rdtsc(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* In the place of the thread's virtual time stamp: the hardware's, which cannot be stopped. */
+/* The hardware's time stamp replaces the thread's virtual one, because nothing can stop it. */
 static struct perfctr_counts measure(struct subject *s, void (*call)(struct subject *s))
 {
 	struct perfctr_counts before, after;

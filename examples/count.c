@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts a loop by names of events; with a command as arguments, that command instead. */
+/* Counts a loop by names of events, or, if the arguments are a command, that command. */
 #include <err.h>
 #include <inttypes.h>
 #include <perfctr.h>

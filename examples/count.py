@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Counts a loop by names of events; with a command as arguments, that command instead."""
+"""Counts a loop by names of events, or, if the arguments are a command, that command."""
 import sys
 
 import perfctr

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two threads count what they do in regions, of which one lies in the other.  The results are
- * printed, less what the counting costs; with the name of a file they are saved there at exit, as
- * JSON for "perfex stat-of".
+ * Two threads count their work in two regions, one of which lies in the other.  The program prints
+ * the results, less the overhead of counting.  If the name of a file is given, it also saves them
+ * there at exit, as JSON for "perfex stat-of".
  */
 #include <errno.h>
 #include <perfctr.h>
@@ -39,7 +39,7 @@ static int is_greater(struct perfctr_region *mine, const char *a, const char *b)
 	return order > 0;
 }
 
-/* By insertion. */
+/* Sorts by insertion. */
 static void sort(struct perfctr_region *mine, const char *word[], int n)
 {
 	perfctr_region_enter(&mine[SORT], EVENTS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Regions of names: what is counted in them is chosen when the program runs.
+ * Regions with names: the events that are counted in them are chosen when the program runs.
  *	perfex --regions=out.json -e instructions,branches ./solver
  *	perfex stat-of out.json
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * PAPI's component for the processor's events.  It bears the name of the one whose place it takes:
- * PAPI's core and its tables of presets know that name.
+ * PAPI's component for the processor's events.  It has the name of the component that it replaces,
+ * because PAPI's core and its tables of presets know that name.
  */
 #include "event_set.h"
 
@@ -22,7 +22,7 @@ static int disable_component(int status, const char *why)
 	return status;
 }
 
-/* A context is what tells whether this user may have one. */
+/* Only opening a context tells whether this user may have one. */
 static int find_driver(void)
 {
 	struct perfctr *probe;
@@ -30,7 +30,7 @@ static int find_driver(void)
 	if (perfctr_get_pmu_info_with(BACKEND, &machine) < 0)
 		return -1;
 	probe = perfctr_open_with(BACKEND, 0, PERFCTR_OPEN_CREATE);
-	/* Whoever counts this thread now may have stopped when it counts itself. */
+	/* Another process may count this thread now, and may have stopped when PAPI starts. */
 	if (!probe && errno != EEXIST)
 		return -1;
 	perfctr_close(probe);
@@ -106,7 +106,7 @@ static int shutdown_thread(hwd_context_t *thread)
 	return PAPI_OK;
 }
 
-/* One of the set's choices; where the events cannot be counted like that it stays as it was. */
+/* Changes one choice of the set. If the events cannot be counted like that, it stays as it was. */
 static int change_choice(struct event_set *set, int *choice, int wanted)
 {
 	int former = *choice, status;
@@ -145,7 +145,7 @@ static int init_control_state(hwd_control_state_t *state)
 	return set_granularity(set, _perf_event_vector.cmp_info.default_granularity);
 }
 
-/* Without events PAPI may be about to free the set: nothing else tells. */
+/* Without events PAPI may be about to free the set, and no other call tells. */
 static int update_control_state(hwd_control_state_t *state, NativeInfo_t *native, int n,
 				hwd_context_t *thread)
 {
@@ -172,7 +172,7 @@ static int attach_thread(struct event_set *set, pid_t tid)
 	return status;
 }
 
-/* PAPI leaves the event set with the thread that it was attached to. */
+/* PAPI does not detach the event set from its thread. */
 static int detach_thread(struct event_set *set, EventSetInfo_t *owner,
 			 struct counted_thread *thread)
 {
@@ -250,7 +250,7 @@ static int find_event(const char *name, unsigned int *code)
 {
 	int status = _pe_libpfm4_ntv_name_to_code(name, code, perfctr_component, &native_events);
 
-	/* *code is libpfm4's number, which several of PAPI's events may share. */
+	/* *code is libpfm4's number; several of PAPI's events may share it. */
 	return status == PAPI_OK ? events_check(_papi_hwi_get_papi_event_code()) : status;
 }
 

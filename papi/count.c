@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A control is started, read and stopped: by the context of a thread, or the session of a CPU. */
+/* Starts, reads and stops a control, by the context of a thread or the session of a CPU. */
 #include "event_set.h"
 
 #include <errno.h>
@@ -9,11 +9,11 @@
 #include <sys/mman.h>
 
 /*
- * A number of this process that its forked child does not find there, as the page is wiped in it.
- * What has another number is the parent's.
+ * A number of this process. A forked child does not find it, because its page is wiped at fork.
+ * Objects with another number belong to the parent.
  */
 static unsigned int *process;
-/* The thread that runs here, if it counts itself. PAPI may be asked for another one's counts. */
+/* The calling thread, if it counts itself. PAPI may be asked for the counts of another thread. */
 static __thread const struct counted_thread *own __attribute__((tls_model("initial-exec")));
 
 int count_open(void)
@@ -60,7 +60,7 @@ int count_error(void)
 		return PAPI_ENOSUPP;
 	case ENOMEM:
 		return PAPI_ENOMEM;
-	default: /* which tells errno */
+	default: /* PAPI passes errno on */
 		return PAPI_ESYS;
 	}
 }
@@ -77,7 +77,7 @@ int count_may_attach(pid_t tid)
 {
 	struct perfctr *probe = perfctr_open_with(BACKEND, tid, PERFCTR_OPEN_CREATE);
 
-	/* Another event set of ours may have it: the start will tell. */
+	/* Another event set of this process may have the context: the start will find out. */
 	if (!probe && errno != EEXIST)
 		return count_error();
 	perfctr_close(probe);
@@ -121,7 +121,7 @@ int count_on_cpu(struct event_set *set, int cpu)
 	return PAPI_OK;
 }
 
-/* A forked child leaves the session that it finds to its parent, too. */
+/* A forked child leaves its parent's session alone, too. */
 static int open_session(struct event_set *set)
 {
 	if (set->session && set->process == process_number())
@@ -129,7 +129,7 @@ static int open_session(struct event_set *set)
 	return count_on_cpu(set, set->cpu);
 }
 
-/* A forked child leaves the context that it finds to its parent. */
+/* A forked child leaves its parent's context alone. */
 static int open_context(struct counted_thread *thread, pid_t tid)
 {
 	if (thread->process != process_number())
@@ -159,14 +159,14 @@ static int install_control(struct counted_thread *thread, struct event_set *set)
 		return -1;
 	*(set->cpu >= 0 ? &set->session_version : &thread->version) = set->version;
 	memset(set->base, 0, sizeof(set->base));
-	/* What has a period is not read by page. */
+	/* Events with a period cannot be read by the page. */
 	set->page = set->cpu >= 0 || set->inherit || set->overflows
 			    ? NULL
 			    : perfctr_get_page(thread->context);
 	return 0;
 }
 
-/* The control is there already: the sums go on, and what they were counts for nothing. */
+/* The control is installed already: the sums continue, and their present values become the base. */
 static int resume_control(struct counted_thread *thread, struct event_set *set)
 {
 	if (count_rebase(thread, set, NULL) != PAPI_OK)
@@ -178,7 +178,7 @@ static int start_control(struct counted_thread *thread, struct event_set *set)
 {
 	uint64_t version = set->cpu >= 0 ? set->session_version : thread->version;
 
-	/* Periods begin anew, with the counts. */
+	/* Periods begin again, with the counts. */
 	if (version != set->version || set->overflows)
 		return install_control(thread, set);
 	return resume_control(thread, set);
@@ -188,7 +188,7 @@ int count_start(struct counted_thread *thread, struct event_set *set)
 {
 	int status;
 
-	/* Attached since: the signals would be another one's. */
+	/* The set has been attached since: another thread would get the signals. */
 	if ((set->tid || set->cpu >= 0) && set->overflows)
 		return PAPI_EINVAL;
 	status = set->cpu >= 0 ? open_session(set) : open_context(thread, set->tid);
@@ -201,7 +201,7 @@ int count_start(struct counted_thread *thread, struct event_set *set)
 	return PAPI_OK;
 }
 
-/* What a forked child inherits in started state is its parent's. */
+/* A set that a forked child inherits in started state belongs to its parent. */
 int count_stop(struct counted_thread *thread, struct event_set *set)
 {
 	int status;
@@ -213,7 +213,7 @@ int count_stop(struct counted_thread *thread, struct event_set *set)
 	else
 		status = perfctr_stop(thread->context);
 	thread->started = 0;
-	/* A thread that has exited counts no more. */
+	/* A thread that has exited does not count. */
 	return status < 0 && errno != ESRCH ? count_error() : PAPI_OK;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * PAPI's component perf_event, counted by perfctr: what its files share.
+ * PAPI's component perf_event, counted by perfctr: declarations that its files share.
  *
  *	component.c	PAPI's table of functions
- *	events.c	PAPI's native events become a control, with a counter for each
- *	count.c		a control is started, read and stopped, on a thread or on a CPU
- *	overflow.c	ends of periods are signals
+ *	events.c	turns PAPI's native events into a control, with a counter for each
+ *	count.c		starts, reads and stops a control, on a thread or on a CPU
+ *	overflow.c	handles the signals at the ends of periods
  *
  * They are compiled as a part of PAPI.  Functions that return int return PAPI_OK or a PAPI_E*.
  */
@@ -23,19 +23,19 @@
 #include "papi_vector.h"
 #include "papi_libpfm4_events.h"
 
-/* Of libperfctr: the kernel's driver alone counts without exceptions and in a few instructions. */
+/* Of libperfctr: only the kernel's driver counts without exceptions and in a few instructions. */
 #define BACKEND "patch"
-/* As of PAPI's own component. */
+/* As in PAPI's own component. */
 #define OVERFLOW_SIGNAL (SIGRTMIN + 2)
 
-/* What PAPI calls a control state. */
+/* PAPI's name for this is control state. */
 struct event_set {
 	int domain;		/* PAPI_DOM_* */
-	int inherit;		/* what the thread creates is counted, too */
-	pid_t tid;		/* the thread that it is attached to; 0: its own */
-	int cpu;		/* that it is attached to; -1: to none */
+	int inherit;		/* count all that the thread creates, too */
+	pid_t tid;		/* the thread to which the set is attached; 0: the caller */
+	int cpu;		/* to which the set is attached; -1: to none */
 	struct perfctr_session *session;	/* of the CPU; NULL: not open */
-	unsigned int process;		/* that opened it: of count.c's numbers */
+	unsigned int process;		/* the process that opened it, as count.c numbers them */
 
 	int native[PERFCTR_MAX_COUNTERS];	/* places in native_events */
 	int threshold[PERFCTR_MAX_COUNTERS];	/* of PAPI_overflow(), in events; 0: none */
@@ -50,15 +50,15 @@ struct event_set {
 	long long counts[PERFCTR_MAX_COUNTERS];
 };
 
-/* What PAPI calls a context: one for each thread that PAPI knows, and for each CPU. */
+/* PAPI's name for this is context: one for each thread that PAPI knows, and for each CPU. */
 struct counted_thread {
 	struct perfctr *context;	/* NULL until something is started */
-	unsigned int process;		/* that opened it, likewise */
+	unsigned int process;		/* the process that opened it, in the same way */
 	uint64_t version;		/* that the context counts */
 	int started;
 };
 
-/* events.c: what the machine has, and what PAPI knows of that. */
+/* events.c: the events of the machine, and PAPI's names of them. */
 extern struct perfctr_pmu_info machine;
 extern struct native_event_table_t native_events;
 extern int perfctr_component;	/* our number among PAPI's components */
@@ -69,13 +69,13 @@ void events_close(void);
 int events_check(unsigned int code);
 /* The events that native[0 .. n - 1] name, in their order. */
 int events_replace(struct event_set *set, NativeInfo_t *native, int n);
-/* Once more with the set's domain or inheritance as they are now. */
+/* Makes the control again, with the set's present domain and inheritance. */
 int events_refresh(struct event_set *set);
-/* Likewise, on counters that nobody has now who shares none. */
+/* The same, on counters that no session has now: sessions do not share them. */
 int events_avoid_busy(struct event_set *set);
 /*
- * After so many events, again and again, the thread gets OVERFLOW_SIGNAL; 0: never.  It lasts until
- * the set has other events.
+ * After this many events, again and again, the thread gets OVERFLOW_SIGNAL; 0: never.  This lasts
+ * until the set has other events.
  */
 void events_set_threshold(struct event_set *set, int event, int threshold);
 
@@ -84,23 +84,23 @@ int count_open(void);
 int count_start(struct counted_thread *thread, struct event_set *set);
 int count_stop(struct counted_thread *thread, struct event_set *set);
 int count_read(struct counted_thread *thread, struct event_set *set);
-/* From now on PAPI's counts are these; NULL: 0. */
+/* Sets PAPI's counts to these; NULL: 0. */
 int count_rebase(struct counted_thread *thread, struct event_set *set, const long long *counts);
 /* May the caller count this thread? */
 int count_may_attach(pid_t tid);
-/* Count on this CPU, whoever runs there; -1: count threads. On failure the set is as it was. */
+/* Counts all that runs on this CPU; -1: counts threads. On failure the set stays as it was. */
 int count_on_cpu(struct event_set *set, int cpu);
 void count_close_session(struct event_set *set);
 void count_close_thread(struct counted_thread *thread);
-/* The calling thread, which is this one, goes on counting after the end of a period. */
+/* Lets the calling thread, which is this one, count again after the end of a period. */
 void count_resume(struct counted_thread *thread);
-/* A PAPI_E* for what libperfctr left in errno. */
+/* Turns the errno of libperfctr into a PAPI_E*. */
 int count_error(void);
 
 /* overflow.c */
-/* The event of this number of the set has the threshold, or none: 0. */
+/* Gives the event of this number of the set the threshold, or none: 0. */
 int overflow_set(struct event_set *set, int event, int threshold);
-/* There is a handler if one is needed, after the set's events have changed. */
+/* Installs a handler if one is needed, after the set's events have changed. */
 int overflow_follow(struct event_set *set);
 /* The handler of both signals, of periods and of PAPI's timer. */
 void overflow_dispatch(int number, hwd_siginfo_t *info, void *ucontext);

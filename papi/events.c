@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* PAPI's native events, which libpfm4 encodes, become a control of perfctr. */
+/* Turns PAPI's native events, which libpfm4 encodes, into a control of perfctr. */
 #include "event_set.h"
 
 #include <errno.h>
@@ -51,14 +51,14 @@ static unsigned int choose_modes(const struct native_event_t *event, int domain)
 }
 
 /*
- * Where perf_events takes the bits of one register, the code that libpfm4 made of the name says
- * all.  NetBurst has two, which the name gives.
+ * If perf_events takes the bits of one register, the code that libpfm4 made from the name is
+ * sufficient.  NetBurst has two registers, and the name gives both.
  */
 static int write_spec(const struct native_event_t *event, char *spec, size_t size)
 {
 	const perf_event_attr_t *attr = &event->attr;
 
-	/* Registers beyond the counter's own, PEBS: perfctr has none. One CPU: PAPI_CPU_ATTACH. */
+	/* perfctr sets no registers beyond the counter's own (PEBS). CPUs: PAPI_CPU_ATTACH. */
 	if (attr->config == REFUSED || attr->config1 || attr->config2 || attr->precise_ip ||
 	    event->cpu >= 0)
 		return PAPI_ENOSUPP;
@@ -96,7 +96,7 @@ int events_check(unsigned int code)
 	return status;
 }
 
-/* The control is another one than before, with its thresholds. */
+/* The control has changed, with its thresholds. */
 static void renew_control(struct event_set *set)
 {
 	static uint64_t version;
@@ -165,7 +165,7 @@ int events_avoid_busy(struct event_set *set)
 
 	if (perfctr_get_pmu_info_with(BACKEND, &now) < 0)
 		return PAPI_ECNFLCT;
-	/* Sessions share theirs with nobody, contexts with each other. */
+	/* Sessions share their counters with nobody, contexts with each other. */
 	if (set->cpu >= 0)
 		now.session_counters |= now.context_counters;
 	return make_control_locked(set, (int)set->control.n_events, &now);
@@ -186,10 +186,10 @@ int events_replace(struct event_set *set, NativeInfo_t *native, int n)
 		set->native[i] = place;
 		native[i].ni_position = i;
 	}
-	/* PAPI says it again where two sets take turns. */
+	/* PAPI says it again if two sets take turns. */
 	if (same)
 		return PAPI_OK;
-	/* Events have other places now: PAPI says anew which have thresholds. */
+	/* Events have other places now: PAPI says again which of them have thresholds. */
 	memset(set->threshold, 0, sizeof(set->threshold));
 	set->overflows = 0;
 	return make_control_locked(set, n, &machine);

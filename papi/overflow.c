@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * PAPI_overflow() and PAPI_profil(): each end of an event's period is a signal to its thread, which
- * counts none of the set's events until the handler has returned.
+ * PAPI_overflow() and PAPI_profil(): each end of an event's period sends its thread a signal.  The
+ * thread counts none of the set's events until the handler has returned.
  */
 #include "event_set.h"
 
@@ -15,7 +15,7 @@ int overflow_follow(struct event_set *set)
 	if (set->has_handler == !!set->overflows)
 		return PAPI_OK;
 	set->has_handler = !!set->overflows;
-	/* PAPI counts those who need it. */
+	/* PAPI counts the users of the signal. */
 	return set->overflows
 		       ? _papi_hwi_start_signal(OVERFLOW_SIGNAL, NEED_CONTEXT, perfctr_component)
 		       : _papi_hwi_stop_signal(OVERFLOW_SIGNAL);
@@ -23,7 +23,7 @@ int overflow_follow(struct event_set *set)
 
 int overflow_set(struct event_set *set, int event, int threshold)
 {
-	/* The signal is for the thread that counts, which may have no handler. */
+	/* The thread that counts gets the signal, and may have no handler. */
 	if (event < 0 || event >= PERFCTR_MAX_COUNTERS || set->tid || set->cpu >= 0)
 		return PAPI_EINVAL;
 	events_set_threshold(set, event, threshold);
@@ -31,8 +31,8 @@ int overflow_set(struct event_set *set, int event, int threshold)
 }
 
 /*
- * The end of a period; or PAPI's own timer has expired, and PAPI reads the counts and sees whether
- * one is due.
+ * Handles the end of a period, or of PAPI's own timer: then PAPI reads the counts and checks if an
+ * overflow is due.
  */
 void overflow_dispatch(int number, hwd_siginfo_t *info, void *ucontext)
 {

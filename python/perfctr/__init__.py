@@ -9,8 +9,8 @@
     child.wait()
     print(child.read())
 
-Events are lists as "perfex -e" takes them; those that name no mode count in user mode. What cannot
-be counted raises Error, whose text says what to do.
+Events are lists as "perfex -e" takes them; events that name no mode count in user mode. If events
+cannot be counted, Error is raised, and its text says what to do.
 """
 import contextlib
 import os
@@ -22,7 +22,7 @@ __all__ = ["Child", "Counter", "Counts", "Error", "count", "region", "spawn"]
 
 
 class Error(OSError):
-    """What the library refused, in one line; errno is as after the C function."""
+    """The library's refusal, in one line; errno is as after the C function."""
 
     def __str__(self):
         return self.strerror
@@ -31,8 +31,8 @@ class Error(OSError):
 class Counts(tuple):
     """Counts of one moment: integers in the order of the events, also by their names.
 
-    A difference of two is what lies between them. numpy.array(counts) is an array of them, and
-    numpy.array of a list of Counts has a row for each.
+    The difference of two Counts has the events between them. numpy.array(counts) is an array of the
+    counts, and numpy.array of a list of Counts has a row for each.
     """
 
     def __new__(cls, values, names, tsc=0):
@@ -77,7 +77,7 @@ def _names(events):
 
 
 class _Counting:
-    """A handle of the library, which ends with it."""
+    """A handle of the library; the handle ends with this object."""
 
     _scope = SCOPE_TREE
 
@@ -103,9 +103,9 @@ class _Counting:
         return Counts(sums.counter[0:sums.n_counters], self.names, sums.tsc)
 
     def read_into(self, buffer):
-        """The same into a writable buffer of 64-bit integers, as a row of a numpy array is one.
+        """Write the counts until now into a buffer of 64-bit integers, such as a row of a numpy array.
 
-        It has one for each event. Nothing but the counts is written."""
+        The buffer is writable and has one integer for each event. Nothing else is written."""
         target = ffi.from_buffer("uint64_t[]", buffer, require_writable=True)
         if len(target) != len(self.names):
             raise ValueError(f"{len(self.names)} counts do not fit in a buffer of {len(target)}")
@@ -113,18 +113,18 @@ class _Counting:
 
     @property
     def backend(self):
-        """What counts: patch, bpf or perf_events."""
+        """The backend that counts: patch, bpf or perf_events."""
         return ffi.string(lib.perfctr_backend_name(self._handle)).decode()
 
     def close(self):
-        """End the counting; again is nothing."""
+        """End the counting; a second call does nothing."""
         if self._handle is not None:
             ffi.release(self._handle)
             self._handle = None
 
 
 class Counter(_Counting):
-    """The thread that makes it, from now on. In "with", `counts` is what the block counted."""
+    """Counts the thread that makes it. After "with", `counts` has the counts of the block."""
 
     _scope = SCOPE_SELF
 
@@ -143,7 +143,7 @@ class Counter(_Counting):
 
 
 class Child(_Counting):
-    """A program, from its first instruction on, with all that it creates."""
+    """Counts a program from its first instruction on, with all that it creates."""
 
     def __init__(self, events, argv):
         self.pid = 0
@@ -158,7 +158,7 @@ class Child(_Counting):
         self.pid = pid[0]
 
     def wait(self):
-        """The exit status of the program, or minus the signal that it died of; again the same."""
+        """The exit status of the program, or minus the signal that killed it; again the same."""
         if self.pid:
             self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
             self.pid = 0

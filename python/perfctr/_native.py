@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The declarations of the library's headers that are used here, and the library itself.
 
-cffi reads them at run time (ABI mode), so that nothing is compiled; tests/python compares them
+cffi reads them at run time (ABI mode), so that nothing is compiled; tests/languages compares them
 with the headers.
 """
 import os
@@ -40,7 +40,7 @@ SCOPE_TREE = 2
 ffi = cffi.FFI()
 ffi.cdef("typedef int32_t pid_t;" + DECLARATIONS)
 
-# Before 1.0 each minor version is a library of its own.
+# Before 1.0 each minor version is a separate library.
 _file = os.environ.get("PERFCTR_LIBRARY") or "libperfctr.so." + VERSION.rpartition(".")[0]
 try:
     lib = ffi.dlopen(_file)

@@ -6,8 +6,8 @@
             parse(TEXT)
         assert counter.counts["instructions"] < 3_000_000
 
-What a test counts stands in its properties (--junit-xml) as well. Where the events cannot be
-counted the test is skipped, with the reason; with --perfctr-required it fails.
+The counts of a test are in its properties (--junit-xml), too. If the events cannot be counted, the
+test is skipped, with the reason; with --perfctr-required it fails.
 """
 import pytest
 
@@ -21,7 +21,7 @@ def pytest_addoption(parser):
 @pytest.fixture
 def perfctr_count(request, record_property):
     """A function that counts like perfctr.count()."""
-    import perfctr  # what cannot be loaded is the failure of the tests that want it
+    import perfctr  # here: if it cannot be loaded, only the tests that use the fixture fail
 
     counters = []
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What something costs on a machine of one CPU whose time is made of instructions (scripts/vm
- * --icount --stats): the same work counted by nothing, by perfctr and by perf_events.
- * Each table is a file; a row is one line of CSV on the standard output.
+ * The cost of something on a machine of one CPU whose time is made of instructions (scripts/vm
+ * --icount --stats). The same work is counted by nothing, by perfctr and by perf_events. Each table
+ * is a file; a row is one line of CSV on the standard output.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -23,7 +23,7 @@ enum quantity {
 	PMU_RDMSR, /* of the PMU's */
 	PMU_WRMSR,
 	WRMSR_COUNTER, /* of these: counters */
-	WRMSR_GLOBAL,  /* ... and what starts and stops all of them */
+	WRMSR_GLOBAL,  /* ... and registers that start and stop all of them */
 	SWITCHES,      /* of threads, on average */
 	MEMORY,	       /* in bytes */
 	N_QUANTITIES
@@ -34,18 +34,18 @@ struct cost {
 };
 
 /*
- * measure - what round(argument) costs: of each quantity the median of so many rounds, after a few
+ * measure - the cost of round(argument): of each quantity the median of so many rounds, after a few
  * to warm up, less the median of as many empty ones.
  */
 struct cost measure(void (*round)(void *argument), void *argument, unsigned int rounds);
-/* Wait for the aftermath of what came before. */
+/* Waits for the aftermath of earlier work. */
 void settle(void);
-/* What a part of it costs: the parts are alike. */
+/* The cost of one part, if all parts are alike. */
 struct cost divide(const struct cost *cost, double parts);
 
-/* Who counts. */
+/* The counting side. */
 enum by { BY_NOTHING, BY_PERFCTR, BY_PERF_EVENTS, N_BY };
-/* The unpatched kernel is for measuring what nobody counts. */
+/* The unpatched kernel only measures what nobody counts. */
 bool wanted(enum by by);
 
 void print_header(void);
@@ -53,8 +53,8 @@ void print_row(const char *table, const char *work, unsigned int processes, cons
 	       unsigned int counters, enum by by, const struct cost *cost);
 
 /*
- * Events of user mode: instructions and branches in turn, on counters 0, 1, ...; of another control
- * the other way round.
+ * Events of user mode: instructions and branches in turn, on counters 0, 1, ... The other control
+ * begins with branches.
  */
 #define MAX_EVENTS 4
 enum flavour { PLAIN, OTHER };
@@ -67,15 +67,15 @@ struct counting {
 	void *page[MAX_EVENTS]; /* NULL: not mapped */
 };
 
-#define COUNT_INHERIT (1u << 0) /* what it creates, too */
+#define COUNT_INHERIT (1u << 0) /* with the threads that it creates */
 #define COUNT_GROUP (1u << 1)	/* perf_events: one read(2) for all */
 #define COUNT_MAP (1u << 2)	/* the caller reads by RDPMC: each descriptor's page */
-#define COUNT_TOTALS (1u << 3)	/* perfctr: what it creates, too, and the sum of all alone */
+#define COUNT_TOTALS (1u << 3)	/* perfctr: with the threads that it creates, as one sum */
 struct counting counting_start(enum by by, pid_t pid, unsigned int n, enum flavour flavour,
 			       unsigned int flags);
 void counting_stop(struct counting *counting);
 
-/* What process 1 does first; it returns in another process. */
+/* The first work of process 1. In another process, boot_machine() just returns. */
 void boot_machine(void);
 
 struct options {

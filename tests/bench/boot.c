@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Process 1 of the machine: nothing but the benchmarks runs there.  What they print goes to the
- * second serial line, and ends with the line "end" if all is well.
+ * Process 1 of the machine, on which only the benchmarks run. Their output goes to the second
+ * serial line, and ends with the line "end" if all is well.
  */
 #include "bench.h"
 
@@ -35,7 +35,7 @@ static void open_result(void)
 	close(fd);
 }
 
-/* Returns in a child process, which is the one to work. */
+/* Returns in a child process, which does the work. */
 static void fork_worker(void)
 {
 	pid_t worker = fork();

@@ -16,7 +16,7 @@
 #define BRANCHES_ARCH 0x00c4 /* SDM table 20-1 */
 #define BRANCHES_AMD 0x00c2  /* PMCx0C2 */
 
-/* By their codes, which are perf's raw events too. */
+/* The codes of the events are also perf's raw events. */
 static uint32_t event_code(unsigned int i, enum flavour flavour)
 {
 	struct perfctr_pmu_info info;
@@ -61,7 +61,7 @@ static void start_perfctr(struct counting *c, pid_t pid, unsigned int n, enum fl
 	close(device);
 }
 
-/* A group of events: they count together, as those of perfctr do. */
+/* A group of events: they count together, like those of perfctr. */
 static void start_perf_events(struct counting *c, pid_t pid, unsigned int n, enum flavour flavour,
 			      unsigned int flags)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The end of a period: what its interrupt costs, one that leaves a sample, and one that sends a signal. */
+/*
+ * The end of a period: the cost of its interrupt, of one that leaves a sample, and of one that
+ * sends a signal.
+ */
 #include "bench.h"
 
 #include <err.h>
@@ -31,7 +34,7 @@ static void loop(void *argument)
 			 : "cc");
 }
 
-/* Of one interrupt. */
+/* The cost of one interrupt. */
 static void measure_interrupts(const char *work, unsigned int counters, enum by by)
 {
 	struct cost cost = measure(loop, NULL, ROUNDS);
@@ -71,7 +74,7 @@ static void bench_periods(unsigned int n)
 	perfctr_close(p);
 }
 
-/* jitter: per cent; perfex record has 100. */
+/* jitter: in per cent. perfex record has 100. */
 static void bench_samples(unsigned int n, const char *work, unsigned int jitter)
 {
 	const struct perfctr_samples_options options = { .size = sizeof(options),
@@ -92,7 +95,7 @@ static void bench_samples(unsigned int n, const char *work, unsigned int jitter)
 	perfctr_close(p);
 }
 
-/* With what ours has beside other counts: address, thread, time and period. */
+/* A sample has what a sample of perfctr has beside counts: address, thread, time and period. */
 static void bench_perf_events(void)
 {
 	struct perf_event_attr attr = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A command under perfex and under perf stat, with the launcher's own start and output. */
+/* A command under perfex and under perf stat, including the launcher's own start and output. */
 #include "bench.h"
 
 #include <err.h>
@@ -21,7 +21,7 @@ static char *const launchers[N_BY][8] = {
 	[BY_PERF_EVENTS] = { "perf", "stat", "-e", "r00c0:u", "true" },
 };
 
-/* perf is, where it was installed: it is not needed for the bars. */
+/* perf may be missing: it is not needed for the bars. */
 static bool is_there(const char *name)
 {
 	char path[64];

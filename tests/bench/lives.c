@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What it costs to create a process or a thread and to wait for its end. */
+/* The cost of creating a process or a thread and waiting for its end. */
 #include "bench.h"
 
 #include <err.h>

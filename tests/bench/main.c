@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* bench [--processes N] TABLE...: measure, inside the machine, and print CSV. */
+/* bench [--processes N] TABLE...: measures inside the machine, and prints CSV. */
 #include "bench.h"
 
 #include <err.h>
@@ -58,10 +58,10 @@ void print_row(const char *table, const char *work, unsigned int processes, cons
 		printf(",%.2f", cost->quantity[i]);
 	putchar('\n');
 	fflush(stdout);
-	tcdrain(STDOUT_FILENO); /* or the rest goes out during the next measurement */
+	tcdrain(STDOUT_FILENO); /* otherwise the rest goes out during the next measurement */
 }
 
-/* Where things lie in memory must not differ between two runs. */
+/* Addresses in memory must not differ between two runs. */
 static void fix_addresses(char **argv)
 {
 	int persona = personality(0xffffffff);
@@ -75,8 +75,8 @@ static void fix_addresses(char **argv)
 }
 
 /*
- * Who is woken waits until the other one blocks: then the number of switches is always the same,
- * and the scheduler does the same in each.
+ * A thread that is woken waits until the other one blocks. So the number of switches is always the
+ * same, and the scheduler does the same in each.
  */
 static void fix_order(void)
 {

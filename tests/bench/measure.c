@@ -12,7 +12,7 @@
 
 #define WARM_UP 20
 
-/* The last one is read next to the work: what reads the others is not in it. */
+/* The last one is read next to the work, so that the reads of the others are not in it. */
 static const struct {
 	enum quantity quantity;
 	uint32_t msr;
@@ -115,7 +115,7 @@ static void do_nothing(void *argument)
 }
 
 /*
- * What came before has its aftermath: memory is freed, and perf_events' hooks of the context switch
+ * Earlier work has its aftermath: memory is freed, and perf_events' hooks of the context switch
  * stay for a second.
  */
 void settle(void)
@@ -137,7 +137,7 @@ struct cost measure(void (*round)(void *argument), void *argument, unsigned int 
 	switches = read_switches() - switches;
 	for (int i = 0; i < N_QUANTITIES; i++)
 		cost.quantity[i] -= empty.quantity[i];
-	/* The timer makes a few more of them. */
+	/* The timer causes a few more switches. */
 	cost.quantity[SWITCHES] = (switches + rounds / 2) / rounds;
 	return cost;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads of a perf event by its mmap page, by the method that perf_event_open(2) describes under
+ * Reads a perf event through its mmap page, by the method that perf_event_open(2) describes under
  * "struct perf_event_mmap_page".
  */
 #ifndef PERF_PAGE_H
@@ -51,7 +51,7 @@ static inline uint64_t perf_page_hardware(const volatile struct perf_event_mmap_
 	return count;
 }
 
-/* The count alone, for who knows that nothing was multiplexed. */
+/* The count alone, for a caller that knows that nothing was multiplexed. */
 static inline uint64_t perf_page_count(const volatile struct perf_event_mmap_page *page)
 {
 	uint64_t count;
@@ -66,7 +66,7 @@ static inline uint64_t perf_page_count(const volatile struct perf_event_mmap_pag
 	return count;
 }
 
-/* With the times that tell whether it was multiplexed: the method as a whole. */
+/* The whole method, with the times that show whether the event was multiplexed. */
 static inline uint64_t perf_page_read(const volatile struct perf_event_mmap_page *page,
 				      uint64_t *enabled, uint64_t *running)
 {

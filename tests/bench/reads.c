@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What it costs a thread to read its own counters. */
+/* The cost for a thread of reading its own counters. */
 #include "bench.h"
 #include "perf_page.h"
 
@@ -11,7 +11,7 @@
 #define CALLS 1000
 #define ROUNDS 31
 
-/* What is read; of perf_events a descriptor and a page for each event. */
+/* The counters that are read. perf_events has a descriptor and a page for each event. */
 struct subject {
 	struct perfctr *self;
 	const struct perfctr_page *page;
@@ -19,11 +19,11 @@ struct subject {
 	const struct perf_event_mmap_page *perf_page[MAX_EVENTS];
 };
 
-/* The value is needed, and whatever it was made of. */
+/* Makes the compiler produce the value, and everything that it is made of. */
 #define USE(value) __asm__ volatile("" : : "r"(value))
 #define USE_MEMORY(object) __asm__ volatile("" : : "r"(&(object)) : "memory")
 
-/* A loop around the statement, so that what the loop costs can be subtracted. */
+/* A loop around the statement. The cost of the loop can be subtracted. */
 #define READ(name, statement)                                                                      \
 	static void name(void *argument)                                                           \
 	{                                                                                          \
@@ -39,7 +39,7 @@ struct subject {
 		}                                                                                  \
 	}
 
-/* A buffer that every read has and none keeps. */
+/* A buffer that every read uses and none keeps. */
 static union {
 	struct perfctr_counts counts;
 	struct perfctr_snapshot snapshot;

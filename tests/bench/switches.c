@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A context switch: processes, or threads of one, that hand a byte round in a ring of pipes.  Some
- * of them are counted, one by one, as one tree, by a session that counts their group, or each by
- * itself, with its page mapped.
+ * A context switch: processes, or threads of one process, hand a byte round in a ring of pipes.
+ * Some of them are counted: one by one, as one tree, by a session that counts their group, or each
+ * by itself, with its page mapped.
  */
 #include "bench.h"
 
@@ -26,7 +26,7 @@ static const unsigned int numbers[] = { 1, 2, 4 }; /* of counters */
 
 enum kind { PROCESSES, THREADS };
 
-/* What each member counts of itself, to read it by RDPMC. */
+/* The counters by which each member counts itself, to read them by RDPMC. */
 struct self {
 	enum by by;
 	unsigned int events; /* 0: nothing */
@@ -43,7 +43,7 @@ struct ring {
 		unsigned int i;
 		pid_t pid;
 		pthread_t thread;
-		int pipe[2]; /* what it reads from, and the one before writes to */
+		int pipe[2]; /* it reads from this pipe, to which the member before it writes */
 	} member[MAX_PROCESSES];
 };
 
@@ -61,7 +61,7 @@ static struct counting count_self(const struct self *self)
 			      COUNT_MAP);
 }
 
-/* Until it is killed, or nobody is left who could write. */
+/* Runs until it is killed, or nobody is left to write. */
 static void *be_member(void *argument)
 {
 	const struct member *member = argument;
@@ -143,15 +143,15 @@ static struct cost measure_ring(struct ring *ring)
 	return divide(&cost, cost.quantity[SWITCHES]);
 }
 
-/* Of n members so many are counted, or marked, from the first on. */
+/* Of n members, the first ones, so many, are counted or marked. */
 struct setting {
 	unsigned int n, counted;
 	enum by by;
 	unsigned int events;
-	enum flavour second; /* of every second one: OTHER has another control */
+	enum flavour second; /* of every second member: OTHER has another control */
 	unsigned int flags;  /* COUNT_* of a tree */
-	enum kind kind;	     /* of those that count themselves */
-	bool traced;	     /* those that are marked */
+	enum kind kind;	     /* of members that count themselves */
+	bool traced;	     /* marked members are */
 };
 
 static struct cost measure_counted(const struct setting *s)
@@ -235,7 +235,7 @@ static int compare_costs(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* That in the middle: two of one setting differ by a few instructions, counted or not. */
+/* The middle one: two rings of one setting differ by a few instructions, counted or not. */
 static struct cost measure_rings(struct cost (*measure_one)(const struct setting *),
 				 const struct setting *setting)
 {
@@ -297,7 +297,10 @@ static void bench_marked(unsigned int n, unsigned int events)
 	}
 }
 
-/* Two that read their counters by RDPMC: processes are beside the others of their work. */
+/*
+ * Two members read their counters by RDPMC. Rows of processes stand beside the others of the same
+ * work.
+ */
 static void bench_mapped(enum kind kind)
 {
 	const char *work = kind == THREADS ? "pipe, threads" : "pipe";

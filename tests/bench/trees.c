@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A tree of many processes: what each costs that is created, waits for one byte and exits; what
- * reading the sum of the tree costs for each while all of them live; and the memory of a context.
+ * A tree of many processes: the cost of each process that is created, waits for one byte and exits;
+ * the cost for each of reading the sum of the tree while all of them live; and the memory of a
+ * context.
  */
 #include "bench.h"
 
@@ -21,7 +22,7 @@
 
 struct tree {
 	unsigned int n;
-	int gate[2]; /* who reads from it ends when it is closed */
+	int gate[2]; /* a process that reads from it ends when it is closed */
 	enum by by;
 	struct counting counting;
 	pid_t pid[MAX_PROCESSES];
@@ -122,7 +123,7 @@ static void crowd_fell(struct tree *tree)
 	close(tree->gate[0]);
 }
 
-/* The sum of a file's lines that have this form. */
+/* The sum of the numbers in a file's lines of this format. */
 static double sum_lines(const char *path, const char *format)
 {
 	unsigned long long value;
@@ -139,7 +140,7 @@ static double sum_lines(const char *path, const char *format)
 	return sum;
 }
 
-/* The CPUs keep some in lists of their own, and have what they changed in sums of their own. */
+/* CPUs keep some free pages in lists of their own, and changes in sums of their own. */
 static double free_pages(void)
 {
 	FILE *file = fopen("/proc/sys/vm/stat_refresh", "we");
@@ -179,7 +180,7 @@ static void bench_crowd(const char *counted, unsigned int flags)
 	struct tree tree = { .n = CROWD, .by = BY_PERFCTR };
 	struct cost cost;
 
-	/* The kernel allows as many as it thinks that the memory is good for. */
+	/* By default the kernel allows as many threads as suit its memory. */
 	write_number("/proc/sys/kernel/threads-max", 2 * CROWD);
 	tree.counting = counting_start(BY_PERFCTR, 0, 1, PLAIN, flags);
 	crowd_grow(&tree);
@@ -190,7 +191,7 @@ static void bench_crowd(const char *counted, unsigned int flags)
 	counting_stop(&tree.counting);
 }
 
-/* Of a context and its descriptor. */
+/* The memory of a context and its descriptor. */
 static void bench_contexts(enum by by)
 {
 	static struct counting counting[MAX_PROCESSES];
@@ -211,7 +212,7 @@ static void bench_contexts(enum by by)
 	print_row("memory", "context and descriptor", tree.n, "each", 1, by, &cost);
 }
 
-/* One for each process of the largest tree, and some. */
+/* A descriptor for each process of the largest tree, and some more. */
 static void allow_descriptors(void)
 {
 	const struct rlimit limit = { MAX_PROCESSES + 100, MAX_PROCESSES + 100 };

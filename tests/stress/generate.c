@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Random programs: processes and threads that make others, wait or do not, and end in many ways. */
+/*
+ * Random programs: processes and threads that make others, wait for them or do not, and end in many
+ * ways.
+ */
 #include "program.h"
 
 #include <check.h>
@@ -31,9 +34,9 @@ uint32_t random_below(struct generator *g, uint32_t n)
 struct list {
 	struct step step[MAX_LIST];
 	uint32_t n;
-	int depth;	   /* of children that it may have below it */
-	int group;	   /* whose mark it bears now */
-	bool alone;	   /* no other thread in its process: it may execute, or be killed */
+	int depth;	   /* levels of children that it may have below it */
+	int group;	   /* group whose mark it bears now */
+	bool alone;	   /* no other thread is in its process: it may execute a program, or be killed */
 	bool borrows;	   /* a vfork()ed child: its parent waits for its exec or exit */
 	uint32_t children; /* processes that it has not waited for */
 	uint32_t made;
@@ -59,7 +62,7 @@ void name_step(uint32_t first, char text[8])
 	text[2] = '\0';
 }
 
-/* Short ones mostly; a few take some time slices. */
+/* Most loops are short. A few take some time slices. */
 static void append_loop(struct generator *g, struct list *list)
 {
 	static const uint32_t most[] = { 10, 1000, 1000, 30000, 30000, 30000, 300000, 3000000 };
@@ -172,7 +175,7 @@ static void append_end(struct generator *g, struct list *list)
 	}
 }
 
-/* The children's steps come before its own. */
+/* The steps of children come before its own. */
 static uint32_t make_thread(struct generator *g, struct list list)
 {
 	uint32_t n = 2 * (uint32_t)list.depth + random_below(g, 5), first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What programs execute, from the numbers beside the instructions of worker.S.  Knows nothing of
- * counters, nor of how programs are generated.
+ * The number of instructions that programs execute, by the numbers beside the instructions of
+ * worker.S. It knows nothing of counters, nor of the way in which programs are generated.
  */
 #include "program.h"
 
@@ -11,7 +11,7 @@
 #define BORN ((struct executed){ 10, 5 })
 #define START ((struct executed){ 20, 3 })
 
-/* With NEXT where the program goes on behind the step; of a loop without its turns. */
+/* Includes NEXT where the program goes on after the step. A loop is without its turns. */
 static const struct executed cost[N_STEPS] = {
 	[STEP_LOOP] = { 2 + 3, 1 + 1 },	 [STEP_STORE] = { 2 + 3, 1 + 1 },
 	[STEP_YIELD] = { 3 + 3, 2 + 1 }, [STEP_MOVE] = { 6 + 3, 2 + 1 },
@@ -21,7 +21,7 @@ static const struct executed cost[N_STEPS] = {
 	[STEP_EXIT] = { 3, 1 },		 [STEP_KILL] = { 6, 2 },
 };
 
-/* Of an ioctl: until it changes the mark, and behind that. */
+/* An ioctl: until it changes the mark, and after that. */
 static const struct executed until_mark = { 4, 1 }, behind_mark = { 1 + 3, 1 + 1 };
 
 struct thread {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Random programs, and what they execute in user mode. */
+/* Random programs, and the number of instructions that they execute in user mode. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -14,19 +14,19 @@ struct step {
 };
 _Static_assert(sizeof(struct step) == STEP_BYTES, "worker.S counts on it");
 
-#define MAX_STEPS 4096 /* what two letters name */
+#define MAX_STEPS 4096 /* two letters name one */
 #define MAX_TIMES 8
 #define MAX_EXECS 512
 #define N_GROUPS 2
 #define NO_GROUP (-1)
 
-/* What an executed worker gets: argv[1] is its first step. */
+/* The arguments of an executed worker: argv[1] is its first step. */
 struct arguments {
 	uint64_t argv[3];
 	char first[8];
 };
 
-/* As the workers map it. */
+/* The memory that workers map. */
 struct image {
 	struct step step[MAX_STEPS];
 	struct timespec time[MAX_TIMES];
@@ -44,14 +44,14 @@ struct generator {
 uint32_t random_below(struct generator *g, uint32_t n);
 /* The two letters that name a step. */
 void name_step(uint32_t first, char text[8]);
-/* A program with all that it makes; it begins with the mark of a group or NO_GROUP. */
+/* Makes a program with all its children. It begins with the mark of a group, or NO_GROUP. */
 uint32_t generate(struct generator *g, int group);
 
 struct executed {
 	uint64_t instructions, branches;
 };
 
-/* What the threads of a program execute, the first one's first. */
+/* The instructions that the threads of a program execute, the first one's first. */
 #define MAX_THREADS 256
 struct model {
 	uint32_t threads;
@@ -60,7 +60,9 @@ struct model {
 	struct executed marked[N_GROUPS]; /* while they bear the group's mark */
 };
 
-/* Adds the program that begins with step first, and the mark of a group or NO_GROUP, to a model. */
+/*
+ * Adds a program to a model. It begins with step first, and with the mark of a group, or NO_GROUP.
+ */
 void model_add(struct model *model, const struct image *image, uint32_t first, int group);
 
 #endif

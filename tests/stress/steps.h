@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What worker.S executes, and what generate.c and model.c know of it. */
+/* The steps that worker.S executes, for generate.c and model.c. */
 #ifndef STEPS_H
 #define STEPS_H
 
-/* The image is mapped here; the worker finds it and the groups by these descriptors. */
+/* The image is mapped here. The worker finds the image and the groups by these descriptors. */
 #define IMAGE_ADDRESS 0x10000000
 #define IMAGE_BYTES 0x20000
 #define IMAGE_FD 100
 #define GROUP_FD 101 /* + number of the group */
-#define LIFE_FD 110  /* open as long as some worker lives */
+#define LIFE_FD 110  /* open as long as a worker lives */
 
 #define STEP_BYTES 16
 #define STEP_LOOP 0  /* argument: iterations, 1 or more */
@@ -17,7 +17,7 @@
 #define STEP_MOVE 3  /* address: mask of CPUs, in place */
 #define STEP_SLEEP 4 /* address: of a struct timespec */
 #define STEP_IOCTL 5 /* argument: descriptor, address: request */
-#define STEP_FORK 6  /* argument: the child's first step; likewise VFORK, THREAD */
+#define STEP_FORK 6  /* argument: the child's first step, also of VFORK and THREAD */
 #define STEP_VFORK 7
 #define STEP_THREAD 8
 #define STEP_WAIT 9  /* for one child, if there is any */

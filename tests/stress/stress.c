@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * stress FIRST N: random trees of processes, marks, sessions and contexts that compete, for N seeds
- * from FIRST on.  All that is counted must be what the model says, to the instruction.
+ * from FIRST on. All counts must be what the model says, to the instruction.
  */
 #include "../guest/groups.h"
 #include "program.h"
@@ -18,12 +18,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define WORKER "/tmp/worker" /* a copy: the host's files take long to execute */
+#define WORKER "/tmp/worker" /* a copy, because files of the host take long to execute */
 #define MAX_PROGRAMS 4
 #define MAX_EVENTS 3
 #define MAX_COMPETITORS 3
 
-/* A program, the context that counts it or -1, and what it is to find. */
+/* A program, the context that counts it or -1, and the counts that it must find. */
 struct program {
 	uint32_t first;
 	int group, fd;
@@ -46,7 +46,7 @@ static void expect_count(uint64_t got, uint64_t expected, int line, const char *
 		      seed);
 }
 
-/* Counters that sessions never take; some that count the same, in any order. */
+/* Counters that sessions never take, with some events that count the same, in any order. */
 static size_t choose_events(struct generator *g, struct event event[MAX_EVENTS])
 {
 	static const uint32_t counters[] = { 0, 1, PERFCTR_FIXED };
@@ -97,7 +97,7 @@ static void read_growing_tree(struct program *p)
 	}
 }
 
-/* Whoever may be gone. */
+/* The process may be gone. */
 static void move_somewhere(struct generator *g, pid_t pid)
 {
 	cpu_set_t set;
@@ -107,7 +107,7 @@ static void move_somewhere(struct generator *g, pid_t pid)
 	sched_setaffinity(pid, sizeof(set), &set);
 }
 
-/* Disturbs them until the last worker has closed its end of the pipe. */
+/* Disturbs the programs until the last worker has closed its end of the pipe. */
 static void disturb(struct generator *g, struct program *program, uint32_t n, int session, int life)
 {
 	struct pollfd poller = { .fd = life, .events = POLLIN };
@@ -124,7 +124,7 @@ static void disturb(struct generator *g, struct program *program, uint32_t n, in
 	}
 }
 
-/* The worker is done with its files before it is done. */
+/* A worker closes its files before it has ended. */
 static void wait_for_all(const struct program *program, uint32_t n, const int group[N_GROUPS])
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -141,7 +141,7 @@ static int compare(const void *left, const void *right)
 	return memcmp(left, right, sizeof(uint64_t[MAX_EVENTS]));
 }
 
-/* One for each thread, in whatever order they have exited. */
+/* There is a record for each thread, in any order. */
 static void expect_records(const struct program *p, int number)
 {
 	uint64_t expected[MAX_THREADS][MAX_EVENTS] = { 0 }, got[MAX_THREADS][MAX_EVENTS] = { 0 };
@@ -198,7 +198,9 @@ static struct image *open_image(void)
 	return image;
 }
 
-/* The descriptors that workers inherit; returns the reading end of the pipe that they hold. */
+/*
+ * Makes the descriptors that workers inherit. Returns the reading end of the pipe that they hold.
+ */
 static int share_descriptors(const int group[N_GROUPS])
 {
 	int life[2];
@@ -212,8 +214,8 @@ static int share_descriptors(const int group[N_GROUPS])
 }
 
 /*
- * Sessions: one for each group; and one that counts everything on a counter and everything but the
- * first group on another, whose difference is that group.
+ * A session for each group. Another one counts everything on one counter, and everything but the
+ * first group on another: the difference is that group.
  */
 #define EVERYTHING 0
 #define EVERYTHING_BUT 1
@@ -252,7 +254,7 @@ static void choose_programs(struct generator *g, struct program *program, uint32
 		struct program *p = &program[i];
 
 		p->group = (int)random_below(g, N_GROUPS + 1) - 1;
-		/* Some are counted by sessions alone. */
+		/* Only sessions count some of the programs. */
 		if (random_below(g, 6))
 			p->n_events = choose_events(g, p->event);
 		p->first = generate(g, p->group);

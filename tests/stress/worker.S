@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Executes steps from the image, from the one that argv[1] names on: two letters of 6 bits, the low
- * ones first.  The numbers are instructions; a jump and a system call are branches too.  They are
- * added up in model.c.
+ * Executes steps from the image, beginning with the one that argv[1] names: two letters of 6 bits,
+ * the low ones first. The numbers are instructions; a jump and a system call are also branches.
+ * model.c adds them up.
  */
 #include <asm/unistd.h>
 #include "steps.h"
@@ -76,7 +76,7 @@ ioctl:	mov	$__NR_ioctl, %eax		# 1
 	syscall					# 1
 	jmp	next				# 1
 
-	/* 4 + NEXT, 2 branches; likewise vfork */
+	/* 4 + NEXT, 2 branches; vfork is the same */
 fork:	mov	$__NR_fork, %eax		# 1
 	syscall					# 1
 	test	%eax, %eax			# 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Births that fail when the child has inherited all: what copy_process() looks at after
- * copy_thread() is wrong.
+ * Births that fail after the child has inherited everything: copy_process() finds an error after
+ * copy_thread().
  */
 #include "fuzz.h"
 
@@ -16,7 +16,7 @@
 
 #define AS_THREAD (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD)
 
-/* Nobody can write there. */
+/* Nobody can write to these addresses. */
 static uint64_t nowhere(struct fuzzer *f)
 {
 	uint64_t behind = (uintptr_t)f->arena + ARENA_PAGES * PAGE_BYTES;
@@ -25,7 +25,9 @@ static uint64_t nowhere(struct fuzzer *f)
 	return addresses[below(f, ARRAY_SIZE(addresses))];
 }
 
-/* Of a process that does not run on, if it comes to be after all; a thread must not. */
+/*
+ * Makes a process that does not run on, if it comes to be after all. A thread must not come to be.
+ */
 static bool clone_fails(struct clone_args *args)
 {
 	long pid = syscall(SYS_clone3, args, sizeof(*args));
@@ -49,7 +51,7 @@ static bool bad_pidfd(struct fuzzer *f)
 	return clone_fails(&args);
 }
 
-/* Exists, or is not the caller's to choose. */
+/* The number exists, or the caller may not choose it. */
 static bool bad_tid(struct fuzzer *f)
 {
 	pid_t tid = 1;
@@ -72,7 +74,7 @@ static bool bad_cgroup(struct fuzzer *f)
 	return clone_fails(&args);
 }
 
-/* No descriptor is left for it. */
+/* No descriptor is left for the process. */
 static bool no_pidfd(struct fuzzer *f)
 {
 	struct rlimit limit, none;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ioctls: a struct that is valid or was spoiled, somewhere in memory, on some descriptor; and what
- * must hold of the answer whatever else happens.
+ * ioctls with a struct that is valid or was spoiled, somewhere in memory, on some descriptor; and
+ * what must hold of the answer, whatever else happens.
  */
 #include "fuzz.h"
 
@@ -17,7 +17,7 @@
 #define ON(kind) (1u << (kind))
 #define ON_CONTEXT (ON(OWNER) | ON(READER))
 #define ERRORS_MAX (8 * (int)sizeof(errors_t))
-#define KNOWN_MAX 4096u /* bytes of a struct that is looked at, perfctr(4) */
+#define KNOWN_MAX 4096u /* bytes of a struct that the driver looks at, perfctr(4) */
 #define USER_ROOM_BYTES 65536u /* of a ring without CAP_PERFMON */
 #define MARGIN 128u	/* bytes around the struct that are watched */
 
@@ -30,7 +30,7 @@ static const struct command {
 	unsigned int number;
 	unsigned int kinds;
 	bool owner;   /* EPERM on a READER */
-	size_t known; /* bytes of the struct, 0: there is none */
+	size_t known; /* bytes of the struct; 0: the call has none */
 	size_t (*fill)(struct fuzzer *f, void *image);
 	errors_t errors;
 } commands[] = {
@@ -88,21 +88,21 @@ static const struct command {
 const unsigned int n_commands = ARRAY_SIZE(commands);
 _Static_assert(ARRAY_SIZE(commands) <= MAX_COMMANDS, "shared->call has room for all");
 
-/* One call, before and after. */
+/* One call, before and after it is made. */
 struct call {
 	const struct command *command;
 	struct slot *slot;
 	enum kind kind; /* of the slot */
 	int fd;
 	char *address; /* of the struct */
-	uint32_t size; /* that it tells */
+	uint32_t size; /* its own field */
 	size_t length; /* bytes of it that are there */
-	bool spoiled;  /* not as it was filled in */
+	bool spoiled;  /* changed after it was filled in */
 	bool read_only;
-	errors_t errors; /* all that may come */
-	errors_t must;	 /* one of these has to, 0: it may be accepted */
+	errors_t errors; /* the allowed ones */
+	errors_t must;	 /* one of these must come; 0: the call may be accepted */
 	bool compat;	 /* as a 32-bit program calls */
-	bool watched;	 /* before is what the context told before */
+	bool watched;	 /* `before` has the counts of the context before the call */
 	struct perfctr_counts before;
 	char image[IMAGE_BYTES]; /* what was passed */
 	long result;
@@ -114,7 +114,7 @@ const char *command_name(unsigned int command)
 	return commands[command].name;
 }
 
-/* PERFCTR_FEATURE_*, without which it is never accepted. */
+/* PERFCTR_FEATURE_*: without them the command is never accepted. */
 static uint32_t feature_of(const struct command *command)
 {
 	switch (command->number) {
@@ -135,7 +135,7 @@ bool command_is_possible(unsigned int command)
 	return !(feature_of(&commands[command]) & ~shared->info.features);
 }
 
-/* By int 0x80, which takes 32-bit pointers. */
+/* Uses int 0x80, which takes 32-bit pointers. */
 static long ioctl_32(int fd, unsigned int number, uint32_t argument)
 {
 	long result = 54; /* __NR_ioctl of i386 */
@@ -157,7 +157,7 @@ static const struct command *command_on(unsigned int number, enum kind kind)
 	return NULL;
 }
 
-/* Mostly one that may be accepted. */
+/* Mostly a kind on which the call may be accepted. */
 static unsigned int wanted_kinds(struct fuzzer *f, const struct command *command)
 {
 	if (chance(f, 4))
@@ -165,7 +165,9 @@ static unsigned int wanted_kinds(struct fuzzer *f, const struct command *command
 	return command->kinds == ON_CONTEXT && chance(f, 85) ? ON(OWNER) : command->kinds;
 }
 
-/* Where there is no such descriptor yet the call is made on another one: so they come to be. */
+/*
+ * If there is no such descriptor yet, the call is made on another one. So descriptors come to be.
+ */
 static void choose(struct fuzzer *f, struct call *call)
 {
 	call->command = &commands[weighted(f, commands, sizeof(commands[0]), n_commands)];
@@ -209,7 +211,7 @@ static void spoil(struct fuzzer *f, struct call *call, size_t size)
 	call->spoiled = true;
 }
 
-/* Of the signals that there are those alone that nobody minds: others end processes. */
+/* Replaces existing signals by ones that nobody minds: others would end processes. */
 static void tame_signals(struct call *call)
 {
 	struct perfctr_control *control = (void *)call->image;
@@ -248,7 +250,7 @@ static void resize(struct fuzzer *f, struct call *call)
 	call->spoiled = true;
 }
 
-/* The tail that the kernel does not know: zero, or not. */
+/* The tail that the kernel does not know is zero, or not. */
 static void fill_tail(struct fuzzer *f, struct call *call)
 {
 	size_t known = call->command->known;
@@ -262,7 +264,7 @@ static void fill_tail(struct fuzzer *f, struct call *call)
 	}
 }
 
-/* The last page before the one that is not there. */
+/* The last page before the missing one. */
 static char *last_page(const struct fuzzer *f)
 {
 	return f->arena + (ARENA_PAGES - 1) * PAGE_BYTES;
@@ -277,10 +279,10 @@ static void place(struct fuzzer *f, struct call *call)
 	call->length = bytes;
 	call->address = f->arena + MARGIN + (chance(f, 80) ? 0 : below(f, 64));
 	switch (below(f, 40)) {
-	case 0: /* ends where memory does: all of it is there */
+	case 0: /* ends with the memory: all of it is there */
 		call->address = last_page(f) + PAGE_BYTES - bytes;
 		break;
-	case 1: /* ... or not all */
+	case 1: /* ... or a part is missing */
 		call->length = below(f, room);
 		call->address = last_page(f) + PAGE_BYTES - call->length;
 		break;
@@ -312,18 +314,20 @@ static void write_memory(struct call *call)
 	memcpy(call->address, call->image, call->length);
 	if (call->read_only || call->length < call->size)
 		return;
-	/* A copy of more than the caller's size begins where its struct ends. */
+	/*
+	 * A copy of more than the caller's size would begin after the end of the caller's struct.
+	 */
 	memset(call->address + call->length, PATTERN, MARGIN);
 }
 
-/* Is there memory of the arena where the margin behind the struct would be? */
+/* Is the margin after the struct inside the arena? */
 static bool has_margin(const struct fuzzer *f, const struct call *call)
 {
 	return call->length == call->size && call->address >= f->arena + MARGIN &&
 	       call->address + call->length + MARGIN <= f->arena + ARENA_PAGES * PAGE_BYTES;
 }
 
-/* What must come of a struct like this, whatever it holds. */
+/* The errors that must come for such a struct, whatever it contains. */
 static void expect(struct call *call)
 {
 	if (call->length < sizeof(uint32_t))
@@ -407,7 +411,9 @@ static void perform(struct fuzzer *f, struct call *call)
 		mprotect(last_page(f), PAGE_BYTES, PROT_READ | PROT_WRITE);
 }
 
-/* Whoever is not privileged may be refused everything meanwhile, before anything else is looked at. */
+/*
+ * Meanwhile every call of an unprivileged process may be refused, before anything else is checked.
+ */
 static bool is_refused_by_level(const struct call *call, struct glimpse level)
 {
 	return call->error == EACCES && !self.privileged &&
@@ -418,7 +424,7 @@ static void check_error(struct fuzzer *f, const struct call *call, struct glimps
 {
 	errors_t error = call->error < ERRORS_MAX ? E(call->error) : 0;
 
-	/* Another thread may have changed what the descriptor is of. */
+	/* Another thread may have replaced the descriptor by one of another kind. */
 	if (!f->alone || is_refused_by_level(call, level))
 		return;
 	if (!call->error && call->must)
@@ -437,7 +443,7 @@ static bool is_pattern(const char *bytes, size_t n)
 	return true;
 }
 
-/* MEMBERS writes to where a spoiled struct says, which may be itself. */
+/* MEMBERS writes to where a spoiled struct points, which may be the struct itself. */
 static bool writes_elsewhere(const struct call *call)
 {
 	return call->command->number == PERFCTR_IOC_MEMBERS && call->spoiled;
@@ -459,7 +465,7 @@ static void check_bounds(struct fuzzer *f, const struct call *call)
 			call->command->name, call->size, known);
 }
 
-/* MEMBERS writes to an array too. */
+/* MEMBERS also writes to an array. */
 static void check_array(struct fuzzer *f, const struct call *call)
 {
 	const struct perfctr_members_args *members = (const void *)call->image;
@@ -473,7 +479,7 @@ static void check_array(struct fuzzer *f, const struct call *call)
 		finding(f, CHECK_BOUNDS, "members wrote more than %u elements", members->room);
 }
 
-/* The names of the event at fault may be written, nothing else. */
+/* Only the fields that name the event at fault may be written. */
 static bool is_unchanged(const struct call *call)
 {
 	char image[IMAGE_BYTES];
@@ -493,14 +499,14 @@ static void check_refusal(struct fuzzer *f, const struct call *call)
 {
 	struct perfctr_counts after;
 
-	/* Without a descriptor to return, a struct has been filled in already. */
+	/* If there is no descriptor to return, the struct has been filled in already. */
 	if (call->command->known && call->error != EMFILE && !writes_elsewhere(call) &&
 	    !is_unchanged(call))
 		finding(f, CHECK_REFUSED, "%s gave %s and changed the struct", call->command->name,
 			strerror(call->error));
 	if (!call->watched || !read_context(call->fd, &after))
 		return;
-	/* Meanwhile the thread may have begun to wait. */
+	/* The thread may have begun to wait meanwhile. */
 	if (after.n_counters != call->before.n_counters ||
 	    (after.flags | PERFCTR_COUNTS_WAITING) !=
 		    (call->before.flags | PERFCTR_COUNTS_WAITING) ||
@@ -541,7 +547,7 @@ static bool is_foreign(int32_t tid)
 	return tid == 1 || tid == shared->supervisor;
 }
 
-/* What was accepted of a process that has had no privilege at any time. */
+/* Is this too much for a process that has never had a privilege? The call was accepted. */
 static bool is_too_much(const struct call *call, int level)
 {
 	const void *image = call->image;
@@ -564,7 +570,7 @@ static bool is_too_much(const struct call *call, int level)
 	}
 }
 
-/* The level was one that allows no kernel mode to users all the time. */
+/* Checks only while the level never allowed users kernel mode. */
 static void check_privilege(struct fuzzer *f, const struct call *call, struct glimpse level)
 {
 	if (self.user && f->alone && is_too_much(call, level.value) && level.value >= 2 &&
@@ -572,7 +578,10 @@ static void check_privilege(struct fuzzer *f, const struct call *call, struct gl
 		finding(f, CHECK_PRIVILEGE, "%s was accepted", call->command->name);
 }
 
-/* What can be mapped of a context now, unless another thread has put another one into the slot. */
+/*
+ * Notes what can be mapped of the context now, unless another thread has put another one into the
+ * slot.
+ */
 static void keep_rings(const struct call *call)
 {
 	struct perfctr_samples_args samples = {};
@@ -583,7 +592,7 @@ static void keep_rings(const struct call *call)
 	call->slot->ring_bytes = samples.ring_bytes;
 }
 
-/* The descriptor that a call returned. */
+/* Keeps the descriptor that a call returned. */
 static void keep(struct fuzzer *f, const struct call *call)
 {
 	const struct perfctr_open_args *open = (const void *)call->image;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counts that are known by hand, while everybody else does what they like.  The expected value is a
- * difference of two measurements along the same path, of loops of different length.
+ * Counts that are known by hand, while all other processes do what they like. The expected value is
+ * the difference of two measurements along the same path, with loops of different length.
  */
 #include "fuzz.h"
 
@@ -40,7 +40,7 @@ static bool read_counts(int fd, struct perfctr_counts *counts)
 	return false;
 }
 
-/* What counter 0 counts of the loop and the same instructions around it each time. */
+/* Counter 0's count of the loop, and of the same instructions around it each time. */
 static __attribute__((noinline)) uint64_t measure(int fd, uint32_t iterations)
 {
 	struct perfctr_counts before, after;
@@ -76,7 +76,7 @@ static void compare(const char *what, uint64_t base, uint64_t measured)
 
 enum reading { DONE, NOT_NOW, FAULT };
 
-/* By RDPMC, until it is known to be right (include/linux/perfctr.h). */
+/* Reads by RDPMC until the value is known to be right (include/linux/perfctr.h). */
 static enum reading read_page(struct fuzzer *f, const volatile struct perfctr_page *page,
 			      uint64_t *value)
 {
@@ -96,7 +96,7 @@ static enum reading read_page(struct fuzzer *f, const volatile struct perfctr_pa
 	return NOT_NOW;
 }
 
-/* Mapped before, and root has denied it to nobody since. */
+/* The page was mapped before, and root has not denied RDPMC to everybody since. */
 static void check_fault(enum reading reading, struct glimpse allowed)
 {
 	if (reading == FAULT && allowed.value != 0 && has_stayed(RDPMC_FOR, allowed))
@@ -120,7 +120,7 @@ static void compare_page(struct fuzzer *f, int fd, const void *page, struct glim
 			(unsigned long long)after.counter[0]);
 }
 
-/* To the other CPU, if it is there, or off for a moment. */
+/* Moves to the other CPU, if it is there, or leaves the CPU for a moment. */
 static void disturb(struct fuzzer *f)
 {
 	cpu_set_t cpus;
@@ -134,7 +134,7 @@ static void disturb(struct fuzzer *f)
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-/* By the page or the call: since the last time it has gone on by the loop, at least. */
+/* Reads by the page or the call: the count has grown by the loop at least since the last time. */
 static void follow(struct fuzzer *f, int fd, const void *page, struct glimpse allowed)
 {
 	struct perfctr_counts counts;
@@ -160,7 +160,7 @@ static void follow(struct fuzzer *f, int fd, const void *page, struct glimpse al
 	atomic_fetch_add(&shared->canaries, 1);
 }
 
-/* This process has mapped nothing else. */
+/* This process has mapped no other page. */
 static void check_unmapped(struct fuzzer *f, struct glimpse allowed)
 {
 	uint64_t value;
@@ -185,7 +185,7 @@ static void use_page(struct fuzzer *f, int fd)
 	check_unmapped(f, allowed);
 }
 
-/* Others may have the thread's context, a session the counter. */
+/* Another process may have the thread's context, and a session the counter. */
 static void use_context(struct fuzzer *f)
 {
 	struct perfctr_open_args open = { .size = sizeof(open), .flags = PERFCTR_OPEN_CREATE };
@@ -228,7 +228,7 @@ static void use_session(struct fuzzer *f)
 	    ioctl(open.group, PERFCTR_IOC_ENTER) == 0) {
 		base = measure(fd, SHORT_LOOP);
 		measured = measure(fd, LONG_LOOP);
-		/* Whoever is privileged may take the mark away; nobody else can set it again. */
+		/* A privileged process may take the mark away. Nobody else can set it again. */
 		if (own_mark() == group.id)
 			compare("a session", base, measured);
 		ioctl(open.group, PERFCTR_IOC_LEAVE);

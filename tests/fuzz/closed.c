@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is left in the kernel when nobody has a descriptor any more. */
+/* State that remains in the kernel when nobody has a descriptor any more. */
 #include "fuzz.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Structs for the calls that have a good chance to be accepted, from what the process holds.  The
- * image is zero before.
+ * Structs that calls will probably accept, made from what the process holds. The image is zero
+ * before.
  */
 #include "fuzz.h"
 
@@ -55,7 +55,7 @@ size_t fill_group(struct fuzzer *f, void *image)
 	return sizeof(*open);
 }
 
-/* Of a group, mostly; also none, and others. */
+/* Mostly a group, sometimes none or something else. */
 static int any_group(struct fuzzer *f)
 {
 	const struct slot *slot = any_slot(f, 1u << GROUP);
@@ -114,7 +114,7 @@ static struct perfctr_event_control any_event(struct fuzzer *f, uint32_t n)
 
 	if (self.privileged || chance(f, 5))
 		modes = (uint64_t[]){ USR, OS, USR | OS }[below(f, 3)];
-	/* Seldom too short to leave time for anything else, or more than there can be. */
+	/* Seldom so short that no time is left for anything else, or more than there can be. */
 	if (chance(f, 20))
 		e.period = chance(f, 80) ? 1000 + below(f, 100000) : next(f) >> below(f, 64);
 	if (e.period && chance(f, 40))
@@ -132,7 +132,7 @@ static struct perfctr_event_control any_event(struct fuzzer *f, uint32_t n)
 	return e;
 }
 
-/* Ends behind the last event, as it may. */
+/* The struct may end after the last event. */
 static size_t fill_events(struct fuzzer *f, struct perfctr_control *control, uint32_t most)
 {
 	uint32_t counters = shared->info.n_general + shared->info.n_fixed;

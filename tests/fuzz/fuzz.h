@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzzer of the device, for the inside of the machine.  A run is a row of rounds; in each, worker
- * processes execute operations at random, with the children and threads that they make, while a
- * canary counts what is known by hand.  What an operation does depends on its worker's seed, its
- * number, and what the worker holds then.
+ * A fuzzer of the device, which runs inside the machine. A run is a series of rounds. In each
+ * round, worker processes execute random operations, with the children and threads that they make,
+ * while a canary counts what is known by hand. An operation depends on its worker's seed, on its
+ * number, and on what the worker holds then.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -25,56 +25,56 @@
 #define N_CHILDREN 6
 #define NOBODY 65534
 
-/* What a descriptor is of.  OWNER made its context, READER found it. */
+/* The kind of a descriptor. OWNER made its context, READER found it. */
 enum kind { DEVICE, OWNER, READER, GROUP, SESSION, N_KINDS };
 
 struct slot {
 	_Atomic int fd; /* -1: empty */
 	enum kind kind;
-	bool own;	 /* OWNER: of the holder's only thread, no one else has it */
-	uint32_t n_cpus; /* as SESSION or SAMPLES told */
+	bool own;	 /* OWNER: of the holder's only thread; no other process has it */
+	uint32_t n_cpus; /* as SESSION or SAMPLES returned it */
 	uint32_t pages_bytes;
 	uint32_t ring_bytes; /* 0: there are none */
 };
 
 /*
- * Addresses where descriptors are mapped; nothing else ever is.  What a thread maps beside others
- * is UNKNOWN for good: who came last, and of which descriptor it was, cannot be told.
+ * Addresses where descriptors are mapped, and nothing else. If a thread maps beside others, the
+ * window is UNKNOWN for good: nobody can tell which thread came last, and with which descriptor.
  */
 struct window {
 	enum { NOTHING, UNKNOWN, PAGE, SESSION_PAGES, RING } content;
 	uint32_t length; /* bytes, whole pages */
 };
 
-/* The process: its threads share it, its children get a copy. */
+/* The process. Its threads share this, its children get a copy. */
 struct process {
-	struct slot slot[N_SLOTS]; /* the first: the device, always */
+	struct slot slot[N_SLOTS]; /* the first one is always the device */
 	struct window window[N_WINDOWS];
 	pid_t child[N_CHILDREN]; /* 0: none */
 	int pair[2];		 /* sockets, for descriptors in flight */
 	atomic_uint threads;	 /* besides the first */
 	_Atomic int perf;	 /* an event of perf_events, -1: none */
 	unsigned int worker;
-	unsigned int depth; /* 0: the worker, 1: its child, ... */
+	unsigned int depth; /* 0: the worker, 1: a child of it, ... */
 	bool privileged;
-	bool user;	  /* has never held what a privileged process made */
+	bool user;	  /* has never held anything that a privileged process made */
 	bool mapped;	  /* may have the permission to RDPMC */
-	bool doubtful;	  /* forked beside threads: what it believes to hold may be out of date */
+	bool doubtful;	  /* forked beside threads: what it seems to hold may be out of date */
 	bool inheritable; /* by madvise(), pages of contexts */
 };
 
 extern struct process self;
 
-/* One thread of it. */
+/* A thread of the process. */
 struct fuzzer {
 	uint64_t random;
 	uint64_t seed;
 	uint64_t operation; /* from 0 */
 	const char *doing;
 	bool first;    /* the process's first thread */
-	bool alone;    /* nobody else uses what the process holds, in this operation */
-	char path[48]; /* how it came to be, as in w2.1234.3: worker, operations */
-	char *arena;   /* ARENA_PAGES, then one that is not there */
+	bool alone;    /* no other thread uses what the process holds, in this operation */
+	char path[48]; /* its origin, as in w2.1234.3: worker, operations */
+	char *arena;   /* ARENA_PAGES, then a missing page */
 };
 
 #define PAGE_BYTES 4096u
@@ -86,10 +86,10 @@ uint64_t next(struct fuzzer *f);
 uint64_t below(struct fuzzer *f, uint64_t n);
 bool chance(struct fuzzer *f, unsigned int percent);
 uint64_t awkward(struct fuzzer *f);
-/* An index, by its weight. */
+/* An index, chosen by weight. */
 size_t weighted(struct fuzzer *f, const void *first, size_t stride, size_t n);
 
-/* report.c: memory of all processes of the run */
+/* report.c: memory that all processes of the run share */
 #define MAX_COMMANDS 32
 #define N_PUBLIC 64
 
@@ -99,18 +99,18 @@ struct call_count {
 
 enum check {
 	CHECK_ERRNO,	 /* an error that is not documented for the call, or the wrong one */
-	CHECK_BOUNDS,	 /* the kernel wrote what is not its own to write */
+	CHECK_BOUNDS,	 /* the kernel wrote where it must not */
 	CHECK_REFUSED,	 /* a refused call changed something */
 	CHECK_PRIVILEGE, /* more was allowed than the privilege of the caller */
 	CHECK_MEMORY,	 /* mapped memory is wrong, or may be written */
-	CHECK_CANARY,	 /* a count that is known came out otherwise */
+	CHECK_CANARY,	 /* a known count was not what it should be */
 	CHECK_CLOSED,	 /* something is left when everything is closed */
 	CHECK_PROGRESS,	 /* a worker crashed or hangs */
 	CHECK_REACH,	 /* a call was never accepted */
 	N_CHECKS
 };
 
-/* What root sets for all: the value is right while the epoch is even and stays. */
+/* Root sets these for everybody. The value is right while the epoch is even and stays the same. */
 enum setting_name { RDPMC_FOR, PARANOID, N_SETTINGS };
 struct setting {
 	atomic_uint epoch;
@@ -120,7 +120,7 @@ struct setting {
 struct shared {
 	uint64_t seed;
 	unsigned int round;
-	atomic_bool stop; /* the canary is to end */
+	atomic_bool stop; /* the canary must end */
 	pid_t supervisor;
 	atomic_ulong operations;
 	atomic_ulong canaries; /* counts that were compared */
@@ -132,10 +132,10 @@ struct shared {
 	struct call_count call[MAX_COMMANDS];
 	struct call_count map;
 	struct {
-		atomic_ulong operation;	  /* of its first thread; it must go on */
-		atomic_int tid[N_PUBLIC]; /* of its processes and threads, 0: none */
+		atomic_ulong operation;	  /* of its first thread; it must grow */
+		atomic_int tid[N_PUBLIC]; /* its processes and threads; 0: none */
 	} worker[N_WORKERS];
-	char directory[64]; /* of the programs that are executed */
+	char directory[64]; /* for the programs that are executed */
 	struct perfctr_pmu_info info;
 };
 
@@ -171,7 +171,7 @@ bool command_is_possible(unsigned int command); /* by the features of the driver
 void op_call(struct fuzzer *f);
 void op_call_without_descriptors(struct fuzzer *f);
 
-/* fill.c: structs that are mostly valid; they return their size */
+/* fill.c: structs that are mostly valid. They return the size of the struct. */
 #define IMAGE_BYTES 4096
 size_t fill_none(struct fuzzer *f, void *image);
 size_t fill_info(struct fuzzer *f, void *image);
@@ -190,13 +190,13 @@ size_t fill_samples(struct fuzzer *f, void *image);
 size_t fill_sampled(struct fuzzer *f, void *image);
 size_t fill_members(struct fuzzer *f, void *image);
 size_t fill_consume(struct fuzzer *f, void *image);
-#define EXTRA_BYTES 2048 /* at extra(f): for what structs point to */
+#define EXTRA_BYTES 2048 /* at extra(f), for memory to which structs point */
 char *extra(const struct fuzzer *f);
 #define PATTERN 0xa5
 
 /* memory.c: mappings */
 void memory_init(void);
-/* In a child process: what is not inherited. */
+/* Called in a child process, to drop what it has not inherited. */
 void memory_fork(void);
 void op_map(struct fuzzer *f);
 void op_unmap(struct fuzzer *f);
@@ -204,7 +204,7 @@ void op_remap(struct fuzzer *f);
 void op_protect(struct fuzzer *f);
 void op_look(struct fuzzer *f);
 void op_rdpmc(struct fuzzer *f);
-/* False when it faults. */
+/* Returns false if it faults. */
 bool rdpmc(struct fuzzer *f, uint32_t index, uint64_t *value);
 
 /* process.c */
@@ -239,13 +239,13 @@ struct glimpse {
 void settings_init(void);
 struct glimpse glance(enum setting_name name);
 bool has_stayed(enum setting_name name, struct glimpse glimpse);
-/* Until it is told to stop, as is the canary. */
+/* Runs until it is told to stop, like the canary. */
 void meddle(uint64_t seed);
 
 /* canary.c */
 void canary(uint64_t seed);
 
-/* closed.c: what is left in the kernel between two rounds */
+/* closed.c: what remains in the kernel between two rounds */
 void closed_init(void);
 void check_closed(void);
 

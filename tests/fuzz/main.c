@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz OPERATIONS SEED [ROUND:wWORKER.OPERATION]: run as many, or one worker's alone, up to that
- * one, as a finding or the kernel's log names it.
+ * fuzz OPERATIONS SEED [ROUND:wWORKER.OPERATION]: runs this many operations; or those of one worker
+ * alone, up to the one that a finding or the kernel's log names.
  */
 #include "fuzz.h"
 
@@ -19,17 +19,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUND_OPERATIONS 5000 /* of a worker, without its children's */
-#define HANG_SECONDS 600      /* of the guest, whose clock runs ahead on a busy host */
+#define ROUND_OPERATIONS 5000 /* of a worker, without its children */
+#define HANG_SECONDS 600      /* of the guest's clock, which runs ahead on a busy host */
 #define PROGRESS_SECONDS 15
 #define ENOUGH_FINDINGS 50
-#define REACHED 100000 /* operations after which every call has been accepted */
+#define REACHED 100000 /* after so many operations every call has been accepted */
 
 struct replay {
 	bool only;
 	unsigned int round;
 	unsigned int worker;
-	uint64_t operation; /* the last */
+	uint64_t operation; /* the last operation */
 };
 
 static time_t now(void)
@@ -59,7 +59,7 @@ static void copy_program(const char *from, const char *name, mode_t mode)
 		err(2, "cannot set the mode of %s", to);
 }
 
-/* One that all may execute, one that changes ids, one that only root may read. */
+/* A program for everybody, one that changes ids, and one that only root may read. */
 static void make_programs(void)
 {
 	const char *loop = "build/tests/guest/loop-tiny";
@@ -124,7 +124,7 @@ static void end_watch(struct watch *watch, unsigned int worker, int status)
 	unsigned long operation = atomic_load(&shared->worker[worker].operation);
 
 	watch->ended = true;
-	/* Its children that are left, some of them stopped. */
+	/* Children of the worker may be left, some of them stopped. */
 	kill(-watch->pid, SIGKILL);
 	if (WIFSIGNALED(status))
 		finding(NULL, CHECK_PROGRESS, "w%u.%lu died of signal %d", worker, operation,
@@ -148,7 +148,7 @@ static void read_line(pid_t pid, const char *name, char *line, size_t size)
 		close(fd);
 }
 
-/* Where the worker's processes are. */
+/* Prints where the worker's processes are. */
 static void print_processes(pid_t group)
 {
 	char stat[256], where[1024];
@@ -179,7 +179,7 @@ static void check_hang(struct watch *watch, unsigned int worker)
 	}
 }
 
-/* Until all workers have ended.  Orphans come here too. */
+/* Returns when all workers have ended. Orphans come here, too. */
 static void watch_workers(struct watch watches[N_WORKERS])
 {
 	unsigned int running = 1;
@@ -202,7 +202,7 @@ static void watch_workers(struct watch watches[N_WORKERS])
 	}
 }
 
-/* Beside the workers. */
+/* Processes beside the workers. */
 static const struct companion {
 	const char *name;
 	void (*live)(uint64_t seed);
@@ -232,13 +232,13 @@ static void end_companion(const struct companion *companion, pid_t pid)
 		finding(NULL, CHECK_PROGRESS, "the %s ended with %x", companion->name, status);
 }
 
-/* Among the kernel's messages, where its complaints name worker and operation. */
+/* Writes to the kernel's log, where complaints name worker and operation. */
 static void tell_kernel(void)
 {
 	char line[32];
 	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
 
-	/* It cannot be sought in, as dprintf() wants to. */
+	/* dprintf() would seek in it, which is not possible. */
 	snprintf(line, sizeof(line), "fuzz: round %u\n", shared->round);
 	if (fd < 0 || write(fd, line, strlen(line)) < 0)
 		warn("cannot write to /dev/kmsg");
@@ -353,7 +353,7 @@ static struct replay parse_replay(const char *text)
 	struct replay replay = { .only = true };
 	unsigned long long operation;
 
-	/* What follows the operation is of a child or thread that it made. */
+	/* The text after the operation belongs to a child or thread that the worker made. */
 	if (sscanf(text, "%u:w%u.%llu", &replay.round, &replay.worker, &operation) != 3 ||
 	    replay.worker >= N_WORKERS)
 		errx(2, "replay what? ROUND:wWORKER.OPERATION, such as 3:w1.1234, not '%s'", text);

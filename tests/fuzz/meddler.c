@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who administrates the machine meanwhile: changes for all what root may change, and changes it back. */
+/*
+ * The administrator of the machine: changes for everybody what root may change, and changes it
+ * back.
+ */
 #include "fuzz.h"
 
 #include <err.h>
@@ -10,7 +13,7 @@
 #define QUIET_US 40000
 #define CHANGED_US 8000
 
-/* RDPMC for nobody, for who has a page mapped, for all; and the levels of perf_events. */
+/* RDPMC for nobody, for threads with a mapped page, for all; and the levels of perf_events. */
 static const struct knob {
 	const char *path;
 	int usual;

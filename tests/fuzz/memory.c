@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Mappings: every length, offset and protection, and what is to be seen there. */
+/* Mappings of every length, offset and protection, and what they show. */
 #include "fuzz.h"
 
 #include <errno.h>
@@ -11,12 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Far below what the kernel chooses for others: a hole here fills only by these operations. */
+/*
+ * Far below the addresses that the kernel chooses for others: only these operations fill a hole
+ * here.
+ */
 #define WINDOWS 0x10000000000ull
 #define WINDOW_BYTES (8u << 20)
-#define SEQ_SECONDS 20 /* a writer that is slower than that has forgotten its readers */
+#define SEQ_SECONDS 20 /* a slower writer has forgotten its readers */
 
-/* An access that may fault, as other threads unmap: guarded() is false when it did. */
+/* An access that may fault, because other threads unmap. guarded() returns false if it did. */
 static __thread sigjmp_buf fault;
 static __thread volatile bool expecting;
 
@@ -26,7 +29,7 @@ static void on_fault(int signal)
 		expecting = false;
 		siglongjmp(fault, 1);
 	}
-	/* Of the fuzzer itself: it dies of it. */
+	/* The fuzzer itself is at fault, and dies of it. */
 	sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
 }
 
@@ -54,8 +57,8 @@ static char *address_of(const struct window *window)
 }
 
 /*
- * Pages of contexts are not inherited, so the child starts without the permission to RDPMC, unless
- * madvise() was asked for another way.
+ * Pages of contexts are not inherited. So the child starts without the permission to execute RDPMC,
+ * unless madvise() has asked for something else.
  */
 void memory_fork(void)
 {
@@ -67,7 +70,7 @@ void memory_fork(void)
 			self.window[i].content = NOTHING;
 }
 
-/* Whatever is left there of earlier mappings goes too. */
+/* Also unmaps what is left there of earlier mappings. */
 static void clear_window(struct window *window)
 {
 	munmap(address_of(window), WINDOW_BYTES);
@@ -92,7 +95,7 @@ static struct window *used_window(struct fuzzer *f)
 	return NULL;
 }
 
-/* What there is to map, mostly where and as long as it is. */
+/* Something to map, mostly with the right place and length. */
 struct request {
 	uint32_t length;
 	uint64_t offset;
@@ -202,7 +205,7 @@ void op_remap(struct fuzzer *f)
 	}
 }
 
-/* As a debugger writes, also where the process itself may not. */
+/* Writes as a debugger does, also where the process itself may not. */
 static void write_by_force(struct fuzzer *f, struct window *window)
 {
 	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
@@ -267,7 +270,7 @@ static bool becomes_even(const uint32_t *seq)
 	return true;
 }
 
-/* PERFCTR_PAGE_DISTURBED is no flag of theirs: nobody else writes to the counters here. */
+/* PERFCTR_PAGE_DISTURBED must not be set: nobody else writes to the counters here. */
 static void look_at_page(struct fuzzer *f, void *address)
 {
 	const struct perfctr_page *page = address;
@@ -281,7 +284,7 @@ static void look_at_page(struct fuzzer *f, void *address)
 		finding(f, CHECK_MEMORY, "page: seq stays odd");
 }
 
-/* The first of those that a session has for each CPU. */
+/* A session has a page for each CPU. This is the first one. */
 static void look_at_session_page(struct fuzzer *f, void *address)
 {
 	const struct perfctr_page *page = address;
@@ -296,7 +299,7 @@ static void look_at_session_page(struct fuzzer *f, void *address)
 		finding(f, CHECK_MEMORY, "page of a session: seq stays odd");
 }
 
-/* Empty before the first control; another one may clear it at any time. */
+/* A ring is empty before the first control. Another control may clear it at any time. */
 static void look_at_ring(struct fuzzer *f, void *address)
 {
 	const struct perfctr_ring *ring = address;
@@ -344,7 +347,10 @@ bool rdpmc(struct fuzzer *f, uint32_t index, uint64_t *value)
 	return executed;
 }
 
-/* Allowed while a page is mapped, on all counters there are; or to all, by root. */
+/*
+ * RDPMC is allowed while a page is mapped, on all existing counters. Root may allow it to
+ * everybody.
+ */
 void op_rdpmc(struct fuzzer *f)
 {
 	uint32_t index = chance(f, 80) ? below(f, 4) : awkward(f);

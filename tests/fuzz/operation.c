@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One operation after the other.  What makes processes or stops the machine is rare. */
+/* One operation after the other. Operations that make processes or stop the machine are rare. */
 #include "fuzz.h"
 
 #include <err.h>
@@ -40,7 +40,7 @@ static const struct operation {
 	{ 1, "hotplug", op_hotplug },
 };
 
-/* Below 4 GB, for 32-bit calls; with a page behind it that is not there. */
+/* Below 4 GB, for 32-bit calls. A page after it is missing. */
 static char *make_arena(void)
 {
 	size_t bytes = ARENA_PAGES * PAGE_BYTES;
@@ -60,7 +60,7 @@ void fuzzer_init(struct fuzzer *f, uint64_t seed, bool first)
 		f->arena = make_arena();
 }
 
-/* The name that the kernel tells of who was current: so its reports say what to replay. */
+/* The kernel reports the name of the current thread: so its reports say what to replay. */
 static void show(const struct fuzzer *f)
 {
 	char name[64];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perf_events, the other one who wants the counters: for a moment, or a while. */
+/* perf_events also wants the counters: for a moment, or for a while. */
 #include "fuzz.h"
 
 #include <linux/perf_event.h>
@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Intel's instructions, branches, reference cycles; and what needs no counter. */
+/* Intel's instructions, branches and reference cycles, and an event that needs no counter. */
 static const struct {
 	uint32_t type;
 	uint64_t config;
@@ -20,7 +20,7 @@ static const struct {
 	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
 };
 
-/* On itself, a child, or a whole CPU, which is not everybody's. */
+/* On the process itself, a child, or a whole CPU, which not everybody may count. */
 static int open_event(struct fuzzer *f)
 {
 	size_t i = below(f, ARRAY_SIZE(events));
@@ -40,7 +40,7 @@ static int open_event(struct fuzzer *f)
 		       PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Its page gives the permission to RDPMC, as those of contexts do; nobody else is left with it. */
+/* The page of an event allows RDPMC, as pages of contexts do. The process keeps no such page. */
 static void map_for_a_moment(int fd, struct fuzzer *f)
 {
 	bool before = self.mapped;

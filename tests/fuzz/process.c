@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes and threads that come, execute, are traced, moved, and die. */
+/* Processes and threads that come, execute programs, are traced and moved, and die. */
 #include "fuzz.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static pid_t any_child(struct fuzzer *f)
 	return self.child[below(f, N_CHILDREN)];
 }
 
-/* 0 is the caller. */
+/* 0 means the caller. */
 pid_t any_tid(struct fuzzer *f)
 {
 	switch (below(f, 20)) {
@@ -96,12 +96,15 @@ void process_init(unsigned int worker, bool privileged)
 	publish(getpid());
 }
 
-/* What a child process has of its parent. */
+/* The state that a child process has of its parent. */
 static void process_fork(struct fuzzer *f, bool beside_threads)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	memset(self.child, 0, sizeof(self.child));
-	/* The kernel copies descriptors and memory one after the other; the threads may end between. */
+	/*
+	 * The kernel copies descriptors and memory one after the other. The threads may end in
+	 * between.
+	 */
 	self.doubtful |= beside_threads;
 	atomic_store(&self.threads, 0);
 	for (size_t i = 0; i < N_SLOTS; i++)
@@ -111,7 +114,7 @@ static void process_fork(struct fuzzer *f, bool beside_threads)
 	memory_fork();
 }
 
-/* Before others come to hold them too. */
+/* Called before other processes come to hold them, too. */
 static void share_slots(void)
 {
 	for (size_t i = 0; i < N_SLOTS; i++)
@@ -149,18 +152,18 @@ void process_end(void)
 	retract(getpid());
 }
 
-/* The child's operations are numbered below its parent's. */
+/* The numbers of the child's operations continue its parent's. */
 static void continue_as_child(struct fuzzer *f, bool beside_threads)
 {
 	char path[sizeof(f->path)];
 
 	process_fork(f, beside_threads);
 	if (self.depth == 1 && self.privileged && chance(f, 30)) {
-		/* With descriptors of root's. */
+		/* The child keeps descriptors of root. */
 		self.privileged = false;
 		if (syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY))
 			_exit(1);
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* again: this takes it away */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* again: the change of ids has cleared it */
 	}
 	snprintf(path, sizeof(path), "%.30s.%llu", f->path, (unsigned long long)f->operation);
 	memcpy(f->path, path, sizeof(path));
@@ -186,14 +189,14 @@ void op_fork(struct fuzzer *f)
 		return;
 	*child = pid;
 	publish(pid);
-	/* Mostly it lives beside its parent for a while. */
+	/* Mostly the child lives beside its parent for a while. */
 	if (chance(f, 20)) {
 		waitpid(pid, NULL, 0);
 		forget(child);
 	}
 }
 
-/* The programs that the supervisor has put there; the last is none. */
+/* The programs that the supervisor has put there. The last one does not exist. */
 static const char *any_program(struct fuzzer *f)
 {
 	static const char *const names[] = { "loop", "loop-root", "loop-secret", "nothing" };
@@ -222,7 +225,7 @@ static void *read_without_end(void *unused)
 	return NULL;
 }
 
-/* With a second thread, which the exec ends, or without. */
+/* With a second thread that the exec ends, or without. */
 void op_exec(struct fuzzer *f)
 {
 	const char *name = any_program(f);
@@ -267,7 +270,7 @@ void op_vfork(struct fuzzer *f)
 		waitpid(pid, NULL, 0);
 }
 
-/* A child that does nothing, or is switched often: others act on it. */
+/* A child that does nothing, or is switched often, so that others can act on it. */
 void op_sleeper(struct fuzzer *f)
 {
 	pid_t *child = empty_child(), pid;
@@ -366,7 +369,7 @@ void op_reap(struct fuzzer *f)
 		forget(&self.child[i]);
 }
 
-/* Attach, a call while the child is stopped, detach. */
+/* Attaches, makes a call while the child is stopped, and detaches. */
 void op_trace(struct fuzzer *f)
 {
 	pid_t *child = &self.child[below(f, N_CHILDREN)];
@@ -379,7 +382,10 @@ void op_trace(struct fuzzer *f)
 		return;
 	}
 	op_call(f);
-	/* It may wait in a system call that it continues: it does not stop again then, but can die. */
+	/*
+	 * The child may wait in a system call that it continues. Then it does not stop again, but
+	 * can die.
+	 */
 	if (chance(f, 30) && !ptrace(PTRACE_SINGLESTEP, *child, 0, 0)) {
 		end_child(child);
 		return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Numbers that are the same for the same seed everywhere. */
+/* Numbers that are the same everywhere for the same seed. */
 #include "fuzz.h"
 
 /* The finaliser of MurmurHash3, on two words. */
@@ -31,7 +31,7 @@ bool chance(struct fuzzer *f, unsigned int percent)
 	return below(f, 100) < percent;
 }
 
-/* One of those at which limits lie, or any. */
+/* A number near a limit, or any number. */
 uint64_t awkward(struct fuzzer *f)
 {
 	switch (below(f, 7)) {

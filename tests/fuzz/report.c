@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What all processes of the run share: numbers of calls, findings. */
+/* Shared by all processes of the run: numbers of calls, findings. */
 #include "fuzz.h"
 
 #include <err.h>
@@ -41,7 +41,10 @@ unsigned long all_findings(void)
 	return n;
 }
 
-/* f: who found it, or NULL: the supervisor or the canary.  One write: lines do not mix. */
+/*
+ * f: the thread that found it, or NULL: the supervisor or the canary. With one write(), so that
+ * lines do not mix.
+ */
 void finding(const struct fuzzer *f, enum check check, const char *format, ...)
 {
 	char text[600], who[96] = "-", line[800];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Descriptors: which there are, and what any file can be asked for. */
+/* The descriptors, and the calls that any file takes. */
 #include "fuzz.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static bool claim(struct slot *slot)
 	return atomic_compare_exchange_strong(&slot->fd, &empty, CLAIMED);
 }
 
-/* When there is no room another one goes. */
+/* If there is no room, another descriptor is closed. */
 void add_slot(struct fuzzer *f, int fd, const struct slot *held)
 {
 	struct slot *slot = NULL;
@@ -54,7 +54,7 @@ void add_slot(struct fuzzer *f, int fd, const struct slot *held)
 	slot->n_cpus = held->n_cpus;
 	slot->pages_bytes = held->pages_bytes;
 	slot->ring_bytes = held->ring_bytes;
-	/* Last: another thread may look, or fork. */
+	/* Last, because another thread may look, or fork. */
 	atomic_store(&slot->fd, fd);
 }
 
@@ -90,7 +90,7 @@ void op_dup(struct fuzzer *f)
 	if (fd < 0)
 		return;
 	if (chance(f, 50))
-		fcntl(fd, F_SETFD, FD_CLOEXEC); /* else a program inherits it */
+		fcntl(fd, F_SETFD, FD_CLOEXEC); /* otherwise a program inherits it */
 	add_slot(f, fd,
 		 &(struct slot){ .kind = old->kind,
 				 .n_cpus = old->n_cpus,
@@ -117,7 +117,7 @@ static void epoll_slot(int fd)
 	close(epoll);
 }
 
-/* Another open of the same: of an anonymous file there is none. */
+/* Opens the same file again. An anonymous file cannot be opened again. */
 static void open_again(struct fuzzer *f, const struct slot *slot)
 {
 	char path[32];
@@ -224,8 +224,8 @@ static void receive_slot(struct fuzzer *f)
 }
 
 /*
- * Through a socket: what is in flight is held by no process.  Who receives it believes what it is
- * told of it, so nobody may replace the descriptor meanwhile.
+ * Passes a descriptor through a socket. No process holds it on its way. The receiver believes what
+ * it is told of the descriptor, so nobody may replace it meanwhile.
  */
 void op_pass(struct fuzzer *f)
 {
@@ -244,7 +244,7 @@ void op_device(struct fuzzer *f)
 		add_slot(f, fd, &(struct slot){ .kind = DEVICE });
 }
 
-/* While no descriptor is free. */
+/* Makes calls while no descriptor is free. */
 void op_call_without_descriptors(struct fuzzer *f)
 {
 	struct rlimit limit, none;

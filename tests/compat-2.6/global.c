@@ -34,7 +34,7 @@ static bool control_all(struct gperfctr *global)
 	return true;
 }
 
-/* A loop on this CPU, between two reads of it. */
+/* Executes a loop on this CPU, between two reads of its counters. */
 static bool counts_loop(struct gperfctr *global, unsigned int cpu)
 {
 	struct gperfctr_cpu_state before = { .cpu = cpu }, after = { .cpu = cpu };
@@ -67,7 +67,7 @@ static bool count_cpus(struct gperfctr *global)
 	loop(ITERATIONS);
 	REQUIRE(gperfctr_read(global, &later) == 0);
 	REQUIRE(stopped.sum.tsc > 0 && is_same(&stopped, &later, sizeof(later)));
-	/* Nothing to start, until it is said again; the sums are gone then. */
+	/* There is nothing to start until a control is set again. The sums are gone then. */
 	REQUIRE(gperfctr_start(global, 0) == 0);
 	control.cpu_control = control_of_all().cpu_control;
 	REQUIRE(gperfctr_control(global, &control) == 1);
@@ -88,7 +88,7 @@ bool cpus_are_counted(void)
 	       REFUSED(gperfctr_control(global, &control), EINVAL);
 	control.cpu = 0;
 	control.cpu_control = interrupting(1000).cpu_control;
-	/* Without counters nothing interrupts. */
+	/* Without counters there are no interrupts. */
 	if (machine.n_events)
 		good = good && REFUSED(gperfctr_control(global, &control), EPERM);
 	good = good && count_cpus(global);
@@ -118,7 +118,7 @@ bool cpus_in_two_ways_are_counted(void)
 	return good;
 }
 
-/* The same events on the same counters, in kernel mode alone. */
+/* The same events on the same counters, only in kernel mode. */
 static struct perfctr_cpu_control control_of_kernel(void)
 {
 	struct perfctr_cpu_control control = control_of_all().cpu_control;
@@ -132,7 +132,7 @@ static struct perfctr_cpu_control control_of_kernel(void)
 	return control;
 }
 
-/* In kernel mode a CPU that executes a loop does little. */
+/* A CPU that executes a loop does little in kernel mode. */
 static bool counts_no_loop(struct gperfctr *global, unsigned int cpu)
 {
 	struct gperfctr_cpu_state before = { .cpu = cpu }, after = { .cpu = cpu };
@@ -158,7 +158,7 @@ static bool count_side_by_side(struct gperfctr *user, struct gperfctr *kernel)
 	control.cpu_control = control_of_kernel();
 	REQUIRE(gperfctr_control(kernel, &control) == 1 && gperfctr_start(kernel, 0) == 1);
 	REQUIRE(counts_loop(user, 0) && counts_no_loop(kernel, 1));
-	/* The first takes nothing away when it ends, and may have it again. */
+	/* The first handle takes nothing away when it ends, and may have its counters again. */
 	REQUIRE(gperfctr_stop(user) == 0 && counts_no_loop(kernel, 1));
 	control.cpu = 0;
 	REQUIRE(gperfctr_control(user, &control) == 1 && gperfctr_start(user, 0) == 1);
@@ -219,7 +219,7 @@ bool a_handle_has_its_own_cpus(void)
 	return good;
 }
 
-/* Refused by its number of counters, and by a counter that there is not. */
+/* One control has too many counters, the other one a counter that does not exist. */
 static bool refuse_control(struct gperfctr *global)
 {
 	struct gperfctr_cpu_control control;
@@ -260,7 +260,7 @@ bool a_refused_control_of_a_cpu_changes_nothing(void)
 	return good;
 }
 
-/* perf_events forgets what a CPU counted that goes offline. */
+/* perf_events forgets the counts of a CPU that goes offline. */
 static bool set_online(const char *text)
 {
 	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counters that interrupt: as the original's example of signals uses them. */
+/* Counters that interrupt, used as in the original's example of signals. */
 #define _GNU_SOURCE
 #include "old.h"
 
@@ -7,7 +7,7 @@
 #include <ucontext.h>
 
 #define EVENTS 10007
-#define MOST_LATE 1 /* without pmu-skid; P4's come with the event after the overflow */
+#define MOST_LATE 1 /* without pmu-skid; P4 interrupts with the event after the overflow */
 
 static struct {
 	struct vperfctr *self;
@@ -30,7 +30,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	seen.bad |= vperfctr_read_ctrs(seen.self, &seen.sum) < 0;
 	loop(ITERATIONS);
 	seen.bad |= vperfctr_read_ctrs(seen.self, &again) < 0;
-	/* All stand still but the time stamp. */
+	/* Only the time stamp goes on. */
 	seen.bad |= again.pmc[0] != seen.sum.pmc[0] || again.pmc[1] != seen.sum.pmc[1];
 	seen.tsc = again.tsc - seen.sum.tsc;
 	seen.n++;
@@ -65,7 +65,7 @@ bool counters_that_interrupt_stop_and_go_on(void)
 	       EXPECT(seen.mask == 2) && EXPECT(seen.n >= 19) &&
 	       EXPECT(seen.n == (int)(end.pmc[1] / EVENTS)) &&
 	       EXPECT(seen.sum.pmc[1] % EVENTS <= MOST_LATE) &&
-	       /* Both count the same instructions. */
+	       /* Both counters count the same instructions. */
 	       EXPECT(seen.sum.pmc[0] == seen.sum.pmc[1]) && EXPECT(seen.tsc > ITERATIONS / 100);
 	good = good && EXPECT(vperfctr_stop(seen.self) == 0) &&
 	       REFUSED(vperfctr_iresume(seen.self), EPERM);
@@ -84,16 +84,16 @@ bool what_interrupts_is_refused_as_in_2_6(void)
 	self = counting(ran);
 	REQUIRE(self);
 	good = REFUSED(vperfctr_iresume(self), EPERM);
-	/* It does not count down to anything. */
+	/* The counter does not count down to anything. */
 	control.cpu_control.ireset[1] = 0;
 	good = good && REFUSED(vperfctr_control(self, &control), EINVAL);
 	control.cpu_control.ireset[1] = 1;
 	good = good && REFUSED(vperfctr_control(self, &control), EINVAL);
-	/* It does not interrupt. */
+	/* The event does not interrupt. */
 	control = interrupting(EVENTS);
 	control.cpu_control.evntsel[1] = ran.cpu_control.evntsel[1];
 	good = good && REFUSED(vperfctr_control(self, &control), EINVAL);
-	/* One that only counts does. */
+	/* A counter that only counts would interrupt. */
 	control = interrupting(EVENTS);
 	control.cpu_control.nractrs = 2;
 	control.cpu_control.nrictrs = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Layouts of perfctr 2.6, of programs of 32 and of 64 bits: compiled for both, run by neither.  The
- * numbers were read of the structs of its headers by sizeof and offsetof.
+ * Layouts of perfctr 2.6, for programs of 32 and of 64 bits: compiled for both, and never run. The
+ * numbers were read from the structs of its headers by sizeof and offsetof.
  */
 #include <libperfctr.h>
 #include <signal.h>
@@ -84,7 +84,7 @@ NUMBER(perfctr_um_type_fixed, 0);
 NUMBER(perfctr_um_type_exclusive, 1);
 NUMBER(perfctr_um_type_bitmask, 2);
 
-/* Where si_pid is. */
+/* At the place of si_pid. */
 OFFSET(siginfo_t, si_pmc_ovf_mask, sizeof(void *) == 8 ? 16 : 12);
 
 NUMBER(PERFCTR_ABI_VERSION, 0x05020501);
@@ -95,7 +95,7 @@ NUMBER(PERFCTR_FEATURE_RDPMC, 1);
 NUMBER(PERFCTR_FEATURE_RDTSC, 2);
 NUMBER(PERFCTR_FEATURE_PCINT, 4);
 
-/* All must differ. */
+/* All these numbers must differ. */
 static inline int number_of_type(unsigned int type)
 {
 	switch (type) {

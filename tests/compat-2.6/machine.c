@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the library says of the machine, in values and in text. */
+/* The library's description of the machine, in values and in text. */
 #define _GNU_SOURCE
 #include "old.h"
 
@@ -16,7 +16,7 @@ bool the_machine_is_called_as_in_2_6(void)
 	REQUIRE(self);
 	REQUIRE(perfctr_get_info(&info) == 0 && vperfctr_info(self, &other) == 0);
 	end_state(self);
-	/* The kernel measures it once more in the first seconds. */
+	/* The kernel measures the frequency once more in the first seconds. */
 	REQUIRE(labs((long)other.cpu_khz - (long)info.cpu_khz) < (long)info.cpu_khz / 100);
 	other.cpu_khz = info.cpu_khz;
 	REQUIRE(is_same(&info, &other, sizeof(info)));
@@ -32,7 +32,7 @@ bool the_machine_is_called_as_in_2_6(void)
 	       EXPECT(!perfctr_cpu_event_set(info.cpu_type));
 }
 
-/* What print writes to standard output. */
+/* Does print() write this to standard output? */
 static bool prints(void (*print)(void), const char *expected)
 {
 	char text[1024] = "";

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * old anew: has the program no state?
- * old CPU_TYPE COUNTERS [EVENT EVENT]: EVENT is EVNTSEL[/ESCR]@PMC, of user instructions.  One line
- * for each test, "ok NAME" or "FAILED NAME", or "without NAME: WHY" if the backend has nothing to test.
+ * With one argument (see main()): has the program no state?
+ *
+ * old CPU_TYPE COUNTERS [EVENT EVENT]: EVENT is EVNTSEL[/ESCR]@PMC, of user instructions. Prints a
+ * line for each test: "ok NAME", "FAILED NAME", or "without NAME: WHY" if the backend has nothing
+ * to test.
  */
 #define _GNU_SOURCE
 #include "old.h"
@@ -51,7 +53,7 @@ struct vperfctr_control interrupting(int events)
 	control.cpu_control.nractrs = 1;
 	control.cpu_control.nrictrs = 1;
 	control.cpu_control.ireset[1] = -events;
-	/* OVF_PMI_T0 of the CCCR, INT of others' event selects. */
+	/* OVF_PMI_T0 of the CCCR, or INT of an event select. */
 	control.cpu_control.evntsel[1] |= 1u << (machine.n_counters == 18 ? 26 : 20);
 	return control;
 }
@@ -124,7 +126,7 @@ bool loops_are_counted(bool (*count_child)(uint32_t n, struct perfctr_sum_ctrs *
 	struct perfctr_sum_ctrs one, three;
 	bool good = true;
 
-	/* The first one finds less in memory. */
+	/* The first child finds less in memory. */
 	REQUIRE(count_child(1, &one) && count_child(ITERATIONS, &one) &&
 		count_child(3 * ITERATIONS, &three));
 	for (unsigned int k = 0; good && k < machine.n_events; k++)
@@ -141,7 +143,7 @@ bool runs_on(unsigned int backends)
 	return backends & (strcmp(name, "bpf") == 0 ? BPF : PERF_EVENTS);
 }
 
-/* Why elsewhere there is nothing to test. */
+/* Reasons why other backends have nothing to test. */
 #define INHERITED "no forked child inherits a state here"
 #define CPUS "bpf counts threads alone: see cpus_are_refused"
 #define INTERRUPTS "no counter interrupts here"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What programs of perfctr 2.6 do, as such a program: nothing of ours but its header.  Each test
- * says what is not so, and gives false.
+ * These tests do what programs of perfctr 2.6 do, as such a program: they use only the old header.
+ * Each test prints what is not so, and returns false.
  */
 #ifndef OLD_H
 #define OLD_H
@@ -28,7 +28,7 @@
 #define REFUSED(call, error) EXPECT((errno = 0, (call) < 0) && errno == (error))
 #define REFUSED_POINTER(call, error) EXPECT((errno = 0, !(call)) && errno == (error))
 
-/* Two structs that were filled in whole. */
+/* Both structs must have been filled in as a whole. */
 static inline bool is_same(const void *one, const void *other, size_t size)
 {
 	return memcmp(one, other, size) == 0;
@@ -36,7 +36,7 @@ static inline bool is_same(const void *one, const void *other, size_t size)
 
 #define ITERATIONS 100000u
 
-/* From the command line: what the profile is, and two events that count user instructions. */
+/* From the command line: the profile, and two events that count user instructions. */
 struct machine {
 	unsigned int cpu_type;
 	unsigned int n_counters;
@@ -48,31 +48,34 @@ struct machine {
 
 extern struct machine machine;
 
-/* What counts: PERFCTR_BACKEND, or the kernel driver. */
+/* The counting backend: PERFCTR_BACKEND, or the kernel driver. */
 enum { DRIVER = 1, PERF_EVENTS = 2, BPF = 4, ANY = DRIVER | PERF_EVENTS | BPF };
 bool runs_on(unsigned int backends);
 
 /* The time stamp, and all events of the machine. */
 struct vperfctr_control control_of_all(void);
-/* The time stamp alone. */
+/* Only the time stamp. */
 struct vperfctr_control control_of_tsc(void);
-/* Every family that there is a machine of has interrupts, with the driver. */
+/* With the driver, every family that has a machine here has interrupts. */
 bool can_interrupt(void);
-/* Counts with the first event, and from -events to an interrupt with the second; SIGIO. */
+/* The first event counts. The second one counts from -events to an interrupt, which sends SIGIO. */
 struct vperfctr_control interrupting(int events);
-/* A state of the calling thread, counting by the control. */
+/* A state of the calling thread that counts under the control. */
 struct vperfctr *counting(struct vperfctr_control control);
-/* It ends, and so does the handle. */
+/* Ends the state and the handle. */
 void end_state(struct vperfctr *self);
 /*
- * A child that waits for a byte from the pipe, executes a loop of n and exits: all that it counts is
- * one and the same but for the loop.
+ * A child that waits for a byte from the pipe, executes a loop of n and exits. Except for the loop,
+ * it always counts the same.
  */
 pid_t looping_child(uint32_t n, int *pipe_to_child);
-/* It waits in a system call. */
+/* Waits until the process is in a system call. */
 void wait_until_asleep(pid_t pid);
 bool release_child(pid_t pid, int pipe_to_child);
-/* count_child gives the sums of such a child: those of two differ by the loops' instructions. */
+/*
+ * count_child returns the sums of such a child. The sums of two children differ by the instructions
+ * of their loops.
+ */
 bool loops_are_counted(bool (*count_child)(uint32_t n, struct perfctr_sum_ctrs *sum));
 
 bool the_machine_is_called_as_in_2_6(void);

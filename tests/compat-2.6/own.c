@@ -15,8 +15,8 @@ static uint64_t rdtsc(void)
 }
 
 /*
- * What stands around the loop goes out of the difference; the first time may do more, and a switch
- * that falls into a read makes it longer: the smallest of some is the loop's.
+ * Instructions around the loop drop out of the difference. The first time may take more, and a
+ * switch that falls into a read makes it longer: so the smallest of several is used.
  */
 bool own_instructions_are_counted(void)
 {
@@ -46,7 +46,7 @@ bool own_instructions_are_counted(void)
 	return good;
 }
 
-/* Programs have one table of events for all counters: fixed ones take modes, and no event. */
+/* Programs have one table of events for all counters. Fixed ones take modes, but no event. */
 bool a_fixed_counter_takes_no_event(void)
 {
 	struct vperfctr_control control = control_of_tsc();
@@ -75,7 +75,7 @@ bool a_fixed_counter_takes_no_event(void)
 	return good;
 }
 
-/* As a run time system takes its clock. */
+/* A run time system reads its clock in this way. */
 bool the_time_stamp_is_read_a_million_times(void)
 {
 	uint64_t start = rdtsc();
@@ -111,7 +111,7 @@ bool a_second_handle_controls(void)
 	control.preserve = 1;
 	good = good && EXPECT(vperfctr_control(other, &control) == 0) &&
 	       EXPECT(vperfctr_read_state(self, &first, &read_back) == 0);
-	/* It is what to do once. */
+	/* The field is an order for one time. */
 	control.preserve = 0;
 	good = good &&
 	       EXPECT(is_same(&read_back, &control, sizeof(control))) &&
@@ -119,7 +119,7 @@ bool a_second_handle_controls(void)
 	vperfctr_close(self);
 	good = good && EXPECT(vperfctr_is_running(other)) &&
 	       EXPECT(vperfctr_read_ctrs(other, &first) == 0) && EXPECT(first.tsc > second.tsc);
-	/* Of either kind, as one program has it. */
+	/* A handle may be used as one of either kind, as one program does. */
 	good = good && EXPECT(rvperfctr_stop((struct rvperfctr *)other) == 0) &&
 	       EXPECT(!vperfctr_is_running(other));
 	end_state(other);
@@ -246,7 +246,7 @@ bool sums_stay_after_the_threads_exit(void)
 
 	REQUIRE(pthread_create(&thread, NULL, count_a_loop, &handle) == 0);
 	REQUIRE(pthread_join(thread, NULL) == 0 && handle);
-	/* Who joins is told a little before the thread is gone. */
+	/* The thread that joins goes on a little before the other thread is gone. */
 	while (vperfctr_is_running(handle))
 		usleep(1000);
 	good = EXPECT(vperfctr_read_state(handle, &sum, NULL) == 0) && EXPECT(sum.tsc > 0);
@@ -330,7 +330,7 @@ bool a_forked_child_has_none(void)
 	return good;
 }
 
-/* It inherits the descriptor, without which the driver takes the state from the thread. */
+/* The child inherits the descriptor. Without it the driver takes the state from the thread. */
 bool an_unlinked_state_ends_with_a_forked_child(void)
 {
 	struct vperfctr *self = counting(control_of_all());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Descriptors, as perfctr 2.6's perfex has them. */
+/* Descriptors, as perfex of perfctr 2.6 uses them. */
 #define _GNU_SOURCE
 #include "old.h"
 
@@ -94,7 +94,7 @@ bool a_control_is_read_back(void)
 	bool good;
 
 	REQUIRE(fd >= 0);
-	/* These two are not kept. */
+	/* These two fields are not kept. */
 	signalling.si_signo = 29;
 	signalling.flags = VPERFCTR_CONTROL_CLOEXEC;
 	good = reads_back(fd, &nothing) && EXPECT(_vperfctr_control(fd, &control) == 0) &&

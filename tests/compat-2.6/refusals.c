@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Controls that are refused, with which errno, and what that leaves. */
+/* Controls that are refused, with their errno, and what remains after that. */
 #define _GNU_SOURCE
 #include "old.h"
 
@@ -15,7 +15,7 @@ static bool is_p4(void)
 	       machine.cpu_type == PERFCTR_X86_INTEL_P4M3;
 }
 
-/* With bits of the registers changed. */
+/* A control with some bits of the registers changed. */
 static struct vperfctr_control changed(unsigned int evntsel, unsigned int escr)
 {
 	struct vperfctr_control control = control_of_all();
@@ -25,7 +25,7 @@ static struct vperfctr_control changed(unsigned int evntsel, unsigned int escr)
 	return control;
 }
 
-/* Overflow that is forced, interrupts, starts with another; modes of a second thread. */
+/* A forced overflow, interrupts, starts by another counter; modes of a second thread. */
 static bool odd_events_of_p4_are_refused(struct vperfctr *self)
 {
 	static const unsigned int cccr[] = { 1u << 25, 1u << 26, 1u << 30 }, escr[] = { 1, 2 };
@@ -50,19 +50,19 @@ static bool events_are_refused(struct vperfctr *self)
 	REQUIRE(REFUSED(vperfctr_control(self, &control), EINVAL));
 	control.cpu_control.pmc_map[1] = 17 + is_p4();
 	REQUIRE(REFUSED(vperfctr_control(self, &control), EINVAL));
-	/* Reserved: bit 21 of all others, bit 0 of a CCCR. */
+	/* Reserved bits: bit 0 of a CCCR, bit 21 of all others. */
 	control = changed(is_p4() ? 1 : 1 << 21, 0);
 	REQUIRE(REFUSED(vperfctr_control(self, &control), EPERM));
 	/* No mode. */
 	control = is_p4() ? changed(0, 4) : changed(1 << 16, 0);
 	REQUIRE(REFUSED(vperfctr_control(self, &control), EINVAL));
-	/* Of the northbridge. */
+	/* An event of the northbridge. */
 	control = changed(0xc0 ^ 0xe0, 0);
 	if (machine.cpu_type == PERFCTR_X86_AMD_K8C)
 		REQUIRE(REFUSED(vperfctr_control(self, &control), EINVAL));
 	if (is_p4())
 		return odd_events_of_p4_are_refused(self);
-	/* An interrupt of a counter that is to have none. */
+	/* An interrupt, though the counter is not to have one. */
 	control = changed(1 << 20, 0);
 	REQUIRE(REFUSED(vperfctr_control(self, &control), EINVAL));
 	control = control_of_all();
@@ -118,7 +118,7 @@ bool what_ran_goes_on_after_a_refusal(void)
 	return good;
 }
 
-/* User mode of himself, and nothing else; bpf counts nothing else for anybody. */
+/* A user may only count the user mode of its own threads. bpf counts nothing else for anybody. */
 static bool user_is_refused(void)
 {
 	struct vperfctr_control control = is_p4() ? changed(0, 8) : changed(1 << 17, 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Other processes' counters. */
+/* Counters of other processes. */
 #include "old.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* From before its loop to its exit. */
+/* Counts a child from before its loop to its exit. */
 static bool count_child(uint32_t n, struct perfctr_sum_ctrs *sum)
 {
 	struct vperfctr_control control = control_of_all(), read_back;
@@ -16,11 +16,11 @@ static bool count_child(uint32_t n, struct perfctr_sum_ctrs *sum)
 	bool good;
 
 	REQUIRE(pid > 0);
-	/* It is at its system call when nothing changes any more. */
+	/* The child is in its system call when its counts do not change any more. */
 	wait_until_asleep(pid);
 	remote = rvperfctr_open(pid);
 	good = EXPECT(remote) && EXPECT(rvperfctr_pid(remote) == pid) &&
-	       /* perf_events lets any number count one. */
+	       /* With perf_events any number of callers may count one process. */
 	       (runs_on(PERF_EVENTS) || REFUSED_POINTER(rvperfctr_open(pid), EEXIST)) &&
 	       EXPECT(rvperfctr_control(remote, &control) == 0);
 	good = release_child(pid, to_child) && good &&
@@ -76,7 +76,7 @@ bool a_running_process_is_read(void)
 	remote = rvperfctr_open(pid);
 	good = EXPECT(remote) && count_running(remote);
 	rvperfctr_close(remote);
-	/* It has ended with its handle. */
+	/* The state has ended with its handle. */
 	remote = rvperfctr_open(pid);
 	good = good && EXPECT(remote);
 	rvperfctr_close(remote);
@@ -85,14 +85,14 @@ bool a_running_process_is_read(void)
 	return good;
 }
 
-/* As perfex makes one for its command. */
+/* Reads a state that another process made, as perfex does for its command. */
 static bool read_what_another_made(void)
 {
 	struct vperfctr_control control = control_of_all();
 	struct perfctr_sum_ctrs before, after;
 	struct vperfctr *self = vperfctr_open_mode(0);
 
-	/* perf_events does not tell. */
+	/* perf_events does not show it. */
 	if (runs_on(PERF_EVENTS))
 		return EXPECT(!self) && EXPECT(errno == EPERM);
 	REQUIRE(self);

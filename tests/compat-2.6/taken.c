@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counters that another user of perf_events takes: what was counted since cannot be read. */
+/* Another user of perf_events takes the counters: counts since then cannot be read. */
 #define _GNU_SOURCE
 #include "old.h"
 
@@ -9,7 +9,7 @@
 
 enum { CPUS = 2, MOST = 8 };
 
-/* All that can count instructions, on all CPUs: events of CPUs go before those of threads. */
+/* Takes all counters of instructions on all CPUs: events of CPUs precede those of threads. */
 static void take(int fd[CPUS][MOST])
 {
 	struct perf_event_attr attr = {
@@ -41,7 +41,7 @@ static bool go_on(struct vperfctr *self)
 	take(taken);
 	REQUIRE(REFUSED(vperfctr_read_state(self, &sum, NULL), EBUSY));
 	give_back(taken);
-	/* What shall go on is lost. */
+	/* The counts that should go on are lost. */
 	control.preserve = 1;
 	REQUIRE(REFUSED(vperfctr_control(self, &control), EBUSY));
 	control.preserve = 0;

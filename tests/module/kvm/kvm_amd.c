@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A module of the name, and with the parameter, of one of KVM's: it has a processor that KVM finds
- * too old for that parameter.
+ * A module with the name, and the parameter, of one of KVM's. It stands in for that module on a
+ * processor that KVM finds too old for the parameter.
  */
 #include <linux/module.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Contexts: opened, controlled, refused, closed. */
+/* Contexts are opened, controlled, refused, closed. */
 #include "backend.h"
 
 #include <dirent.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * What each has for root on the machines of tests/backend/run: perfctr_backends(3).  Kernel mode is
- * a sentence of its own.
+ * The capabilities of each backend for root, on the machines of tests/backend/run:
+ * perfctr_backends(3). Kernel mode is a sentence of its own.
  */
 static const struct {
 	const char *name;
@@ -110,7 +110,7 @@ START_TEST(a_refused_control_names_its_event_and_changes_nothing)
 	now = instructions_of(self);
 	ck_assert_uint_gt(now, before + 2 * ITERATIONS);
 	ck_assert_uint_eq(own_counts(self).n_counters, 1);
-	/* The same struct, corrected, is taken. */
+	/* The same struct is accepted after correction. */
 	control.event[1].counter = PERFCTR_ANY;
 	ck_assert_int_eq(perfctr_set_control(self, &control), 0);
 	perfctr_close(self);
@@ -256,7 +256,7 @@ static unsigned int count_files(void)
 	return n;
 }
 
-/* More often than there are slots or counters. */
+/* This is more often than there are slots or counters. */
 START_TEST(closing_gives_everything_back)
 {
 	unsigned int files = count_files();
@@ -285,7 +285,7 @@ struct foreign_read {
 
 #define FOREIGN_READS 10000
 
-/* Not all backends see what has been counted before the first thread waits for this one. */
+/* Not all backends show the counts from before the first thread waits for this one. */
 static void *read_foreign(void *argument)
 {
 	struct foreign_read *read = argument;
@@ -311,7 +311,7 @@ START_TEST(another_thread_reads_by_the_kernel)
 }
 END_TEST
 
-/* pthread_self() of a new thread is that of one that has just ended. */
+/* pthread_self() of a new thread is that of a thread that has just ended. */
 struct heir {
 	struct perfctr *p;
 	pthread_t before;
@@ -347,7 +347,7 @@ START_TEST(a_thread_that_takes_the_place_of_another_reads_it_by_the_kernel)
 
 		ck_assert_int_eq(pthread_create(&thread, NULL, count_and_end, &heir), 0);
 		ck_assert_int_eq(pthread_join(thread, NULL), 0);
-		/* It is joined a moment before its end. */
+		/* The thread is joined a moment before its end. */
 		while (!(own_counts(heir.p).flags & PERFCTR_COUNTS_EXITED))
 			nap(1);
 		ck_assert_int_eq(pthread_create(&thread, NULL, take_its_place, &heir), 0);
@@ -360,7 +360,7 @@ START_TEST(a_thread_that_takes_the_place_of_another_reads_it_by_the_kernel)
 }
 END_TEST
 
-/* Its exit status says which step failed; libcheck belongs to the parent. */
+/* The exit status is the number of the step that failed: libcheck belongs to the parent. */
 static int use_handle_of_parent(struct perfctr *parents, uint64_t least)
 {
 	struct perfctr *self;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is counted: of the caller, of other programs, while they run, stop and exit. */
+/* Counts of the caller, and of other programs while they run, stop and exit. */
 #include "backend.h"
 
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-/* A read that a switch disturbs copies the counts again, and so adds to them: the least is of none. */
+/*
+ * A read that a switch disturbs copies the counts again, which adds to them: the least is
+ * undisturbed.
+ */
 static uint64_t least_of_loops(const struct perfctr *self, uint32_t iterations)
 {
 	uint64_t least = UINT64_MAX;
@@ -23,7 +26,7 @@ static uint64_t least_of_loops(const struct perfctr *self, uint32_t iterations)
 	return least;
 }
 
-/* With switches inside; what stands around the loops goes out of the difference. */
+/* There are switches inside. Instructions around the loops drop out of the difference. */
 START_TEST(a_thread_counts_itself_exactly)
 {
 	struct perfctr *self = counted(0, 1, 0);
@@ -77,14 +80,14 @@ START_TEST(programs_that_share_a_cpu_have_each_their_own_counts)
 		struct perfctr_counts counts = counts_of(p[i], PERFCTR_SCOPE_SELF);
 
 		ck_assert_uint_eq(counts.counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
-		/* They took turns. */
+		/* The programs took turns. */
 		ck_assert_uint_gt(counts.switches, 2);
 		perfctr_close(p[i]);
 	}
 }
 END_TEST
 
-/* asm/exec.S: 5 instructions, of which one is a branch. */
+/* asm/exec.S executes 5 instructions, one of them a branch. */
 START_TEST(a_thread_that_executes_another_program_is_counted_on)
 {
 	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("exec"), program("loop")));
@@ -124,7 +127,7 @@ static void turn_and_nap(void)
 	}
 }
 
-/* Also while it is not switched away: for root, who may interrupt its CPU. */
+/* This includes threads that are not switched away: root may interrupt their CPU. */
 static void expect_counts_until_now(const struct perfctr *p)
 {
 	struct perfctr_counts before = own_counts(p), now;
@@ -233,7 +236,10 @@ static uint64_t wall_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* It is nearer to that than to the time that has passed: how near is for tests of one backend. */
+/*
+ * The time stamp is nearer to that than to the time that has passed. Tests of single backends check
+ * how near.
+ */
 START_TEST(virtual_time_is_the_threads_cpu_time)
 {
 	struct perfctr *self = counted(0, 0, 0);
@@ -264,7 +270,7 @@ static uint64_t switches_of(const struct rusage *usage)
 	return (uint64_t)usage->ru_nvcsw + (uint64_t)usage->ru_nivcsw;
 }
 
-/* Between two accounts that agree nothing has happened. */
+/* Nothing has happened between two accounts that agree. */
 static struct perfctr_counts account(const struct perfctr *p, struct rusage *usage)
 {
 	struct perfctr_counts counts;
@@ -318,7 +324,7 @@ START_TEST(each_touched_page_is_a_fault_and_those_are_the_kernels)
 }
 END_TEST
 
-/* The page is of the same instant, or is behind by what the clocks are apart. */
+/* The page is of the same instant, or is behind by the difference of the clocks. */
 START_TEST(a_thread_reads_its_time_live)
 {
 	struct perfctr *self = counted(0, 0, 0);
@@ -351,7 +357,7 @@ START_TEST(a_thread_reads_its_counters_without_a_system_call)
 	perfctr_control_add(&control, PERFCTR_ANY, KERNEL(INSTRUCTIONS), 0);
 	set_control(self, &control);
 	kernel = perfctr_read_counter(self, 1);
-	/* An assertion is system calls. */
+	/* An assertion makes system calls. */
 	for (int i = 0; i < 10000; i++) {
 		uint64_t now = perfctr_read_counter(self, 0);
 
@@ -361,7 +367,7 @@ START_TEST(a_thread_reads_its_counters_without_a_system_call)
 	kernel = perfctr_read_counter(self, 1) - kernel;
 	ck_assert(grows);
 	ck_assert_uint_lt(kernel, 10000 * 50);
-	/* And it is the same count. */
+	/* The count is the same. */
 	ck_assert_uint_gt(instructions_of(self), last);
 	ck_assert_uint_lt(instructions_of(self), last + 10000);
 	perfctr_close(self);
@@ -370,7 +376,7 @@ END_TEST
 
 #define FIXED_USER 0x410000
 
-/* Fixed counter 0 has the event of the other. */
+/* Fixed counter 0 counts the same event as the other counter. */
 START_TEST(an_inline_read_agrees_with_every_other_way)
 {
 	struct perfctr_control control = user_control(1, 0);

@@ -50,7 +50,7 @@ static void wait_for_ever(void)
 		pause();
 }
 
-static int complete[2]; /* a pipe: the tree is */
+static int complete[2]; /* a pipe: tells that the tree is complete */
 
 static void tree_that_stays(void)
 {
@@ -64,7 +64,10 @@ struct staying {
 	pid_t tid[4];
 };
 
-/* A process, its child and grandchild: before the group is opened, which they would hold too. */
+/*
+ * A process, its child and its grandchild. They are made before the group is opened: they would
+ * hold it, too.
+ */
 static struct staying make_tree(void)
 {
 	struct staying tree = { 0 };
@@ -164,7 +167,7 @@ START_TEST(what_a_marked_thread_creates_is_marked)
 }
 END_TEST
 
-/* A child that was killed may be on its CPU still when its parent has waited for it. */
+/* A child that was killed may still be on its CPU when its parent has waited for it. */
 START_TEST(who_has_been_waited_for_is_a_member_no_more)
 {
 	struct perfctr_group *group = make_group();

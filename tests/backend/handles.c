@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Handles of the library: what tests of it share. */
+/* Handles of the library, shared by its tests. */
 #include "handles.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles of the library: what tests of it share. Those that return nothing, or what they open,
+ * Handles of the library, shared by its tests. Functions that return nothing, or what they open,
  * must succeed. Thread 0 is the caller.
  */
 #ifndef TESTS_BACKEND_HANDLES_H
@@ -16,18 +16,18 @@
 
 struct perfctr *open_context(pid_t tid);
 void set_control(struct perfctr *p, struct perfctr_control *control);
-/* Instructions, and where there are two events branches, in user mode. */
+/* Counts user mode: instructions, and branches if there are two events. */
 struct perfctr_control user_control(unsigned int n, uint32_t flags);
 struct perfctr *counted(pid_t tid, unsigned int n, uint32_t flags);
-/* By all software events. */
+/* Counts all software events. */
 struct perfctr *counted_software(pid_t tid, uint32_t flags);
 struct perfctr_counts counts_of(const struct perfctr *p, unsigned int scope);
 struct perfctr_counts own_counts(const struct perfctr *p);
 
 struct perfctr_group *make_group(void);
-/* Of user mode of the marked. */
+/* The session counts marked threads in user mode. */
 struct perfctr_session *open_session(struct perfctr_group *group);
-/* Likewise by all software events, with a control. */
+/* The same with all software events, and a control. */
 struct perfctr_session *counted_group_software(struct perfctr_group *group);
 void control_session(struct perfctr_session *session, struct perfctr_control *control);
 struct perfctr_counts session_counts(const struct perfctr_session *session);

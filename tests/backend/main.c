@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * backend-tests --backend NAME [--partly]: each sentence of the contract as a line
- * "contract|SENTENCE|RESULT", RESULT one of ok, FAILED and - (the backend has not the capability);
- * no line for one that was not asked for.
- * --partly: it may lack capabilities that its manual names.
+ * backend-tests --backend NAME [--partly]: prints each sentence of the contract as a line
+ * "contract|SENTENCE|RESULT". RESULT is one of ok, FAILED and - (the backend lacks the capability).
+ * A sentence that was not asked for has no line. --partly: the backend may lack capabilities that
+ * its manual names.
  */
 #include "backend.h"
 
@@ -27,7 +27,7 @@ uint32_t capabilities(void)
 	return can;
 }
 
-/* Is it there?  Then `can` is filled in. */
+/* Is the backend there? Then this fills in `can`. */
 static bool ask_backend(bool whole)
 {
 	struct perfctr_backend_info info;
@@ -51,7 +51,7 @@ static bool is_possible(const struct contract *contract)
 	return (can & needs) == needs;
 }
 
-/* A test is a case of its own: libcheck tells the results of cases by name. */
+/* Each test is a case of its own, because libcheck reports the results of cases by name. */
 static void add_test(Suite *suite, const struct contract *contract)
 {
 	TCase *tests = tcase_create((*contract->test)->name);
@@ -63,7 +63,7 @@ static void add_test(Suite *suite, const struct contract *contract)
 	suite_add_tcase(suite, tests);
 }
 
-/* libcheck leaves it out by itself. */
+/* libcheck leaves the test out by itself. */
 static bool is_asked_for(const struct contract *contract)
 {
 	const char *excluded = getenv("CK_EXCLUDE_TAGS");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who may count whom: root's processes are for root, kernel mode and CPUs for the privileged. */
+/* Permissions: root's processes are for root, kernel mode and CPUs for privileged callers. */
 #include "backend.h"
 
 #include <unistd.h>

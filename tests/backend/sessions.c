@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sessions on CPUs, whoever runs there; their traces; and what all sessions refuse. */
+/* Sessions on CPUs, with all threads that run there; their traces; and what all sessions refuse. */
 #include "backend.h"
 
 #include <unistd.h>
@@ -34,7 +34,7 @@ START_TEST(a_refused_control_of_a_session_changes_nothing)
 }
 END_TEST
 
-/* 0: all.  NULL: errno. */
+/* cpus: 0: all. Returns NULL with errno. */
 static struct perfctr_session *try_cpus(unsigned long cpus)
 {
 	const struct perfctr_session_options options = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Trees: what a thread creates, and records of who has exited. */
+/* Trees: the threads that a thread creates, and records of those that have exited. */
 #include "backend.h"
 
 #include <poll.h>
@@ -33,7 +33,7 @@ START_TEST(orphans_are_counted_with_the_root_that_exited_before_them)
 	run_to_end(pid);
 	while (counts_of(p, PERFCTR_SCOPE_TREE).members)
 		;
-	/* 8 are the root's own. */
+	/* 8 are the root's own instructions. */
 	ck_assert_uint_eq(counts_of(p, PERFCTR_SCOPE_CHILDREN).counter[0], CHAIN_INSTRUCTIONS - 8);
 	ck_assert_uint_eq(counts_of(p, PERFCTR_SCOPE_TREE).counter[0], CHAIN_INSTRUCTIONS);
 	perfctr_close(p);
@@ -76,7 +76,10 @@ static void fork_and_make_a_thread(void)
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
 
-/* A thread that was joined may be a moment from its end: then it is of the tree, not a child. */
+/*
+ * A thread that was joined may be a moment before its end. Then it belongs to the tree, and is no
+ * exited child.
+ */
 START_TEST(forks_and_threads_are_inherited_and_stop_with_the_root)
 {
 	struct perfctr *self = counted(0, 1, PERFCTR_CONTROL_INHERIT);
@@ -118,7 +121,7 @@ START_TEST(members_are_those_that_have_not_exited)
 	release_child(&child);
 	while (counts_of(p, PERFCTR_SCOPE_TREE).members < 3)
 		nap(1);
-	/* Until all of them sleep, however long a loaded machine takes for that. */
+	/* Waits until all of them sleep, however long that takes on a loaded machine. */
 	do {
 		nap(10);
 		tree = counts_of(p, PERFCTR_SCOPE_TREE);

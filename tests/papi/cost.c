@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What PAPI's calls cost, in instructions of user and kernel mode: on a machine whose time is made of them (scripts/vm
- * --icount). Prints "CALL EVENTS INSTRUCTIONS" for 1, 2 and 4 events; which PAPI is measured the dynamic linker says.
+ * The cost of PAPI's calls, in instructions of user and kernel mode, on a machine whose time is
+ * made of them (scripts/vm --icount). Prints "CALL EVENTS INSTRUCTIONS" for 1, 2 and 4 events. The
+ * dynamic linker chooses the PAPI that is measured.
  */
 #include <papi.h>
 #include <stdio.h>
@@ -30,7 +31,10 @@ static void call_start_stop(void)
 		abort();
 }
 
-/* The smallest: the timer's interrupts and what is not in the translator's cache make some larger. */
+/*
+ * Returns the smallest. The timer's interrupts, and code that is not in the translator's cache,
+ * make some larger.
+ */
 static unsigned long long measure(void (*call)(void))
 {
 	unsigned long long smallest = ~0ULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What PAPI's own tests do not show, or show by events that the emulator does not count: exact counts of loops whose
- * length is known by hand, and what perfctr's component does of its own. In the emulated machine, with libpapi.so.
+ * Properties that PAPI's own tests do not show, or show by events that the emulator does not count:
+ * exact counts of loops with a length known by hand, and what perfctr's component adds. Runs in the
+ * emulated machine, with libpapi.so.
  */
 #include <check.h>
 #include <papi.h>
@@ -53,7 +54,10 @@ static long long count_loop(uint32_t n)
 	return read_count() - start;
 }
 
-/* A switch that falls into a read makes it longer: the smallest difference of some is the loop's. */
+/*
+ * A switch that falls into a read makes it longer: the smallest of several differences is the
+ * loop's.
+ */
 static void expect_exact_loops(void)
 {
 	long long once = count_loop(N), twice = count_loop(2 * N);
@@ -133,7 +137,10 @@ START_TEST(sets_take_turns)
 }
 END_TEST
 
-/* Architectural ones, which have fixed counters too, leave the four others to events that need them. */
+/*
+ * Architectural events also have fixed counters. They leave the four others to events that need
+ * them.
+ */
 START_TEST(seven_events_of_seven_counters)
 {
 	static const char *const general[] = {
@@ -156,7 +163,7 @@ START_TEST(seven_events_of_seven_counters)
 }
 END_TEST
 
-/* These Nehalem counts on counters 0 and 1 alone. */
+/* Nehalem counts these events only on counters 0 and 1. */
 START_TEST(an_event_gets_a_counter_that_can)
 {
 	expect(PAPI_add_event(set, PAPI_TOT_CYC));
@@ -235,7 +242,7 @@ START_TEST(children_do_not_count_otherwise)
 }
 END_TEST
 
-/* A child finds its parent's event set and handle, and must not touch what the parent counts. */
+/* A child finds its parent's event set and handle. It must not touch the parent's counts. */
 START_TEST(a_child_leaves_its_parent_alone)
 {
 	pid_t pid;
@@ -258,7 +265,7 @@ START_TEST(a_child_leaves_its_parent_alone)
 }
 END_TEST
 
-/* A process that has stopped itself, and executes a loop when it is let go. */
+/* A process that has stopped itself, and executes a loop when the test lets it go. */
 static pid_t start_stopped(uint32_t n)
 {
 	pid_t pid = fork();
@@ -294,7 +301,7 @@ START_TEST(another_process_counts_exactly)
 {
 	expect(PAPI_add_event(set, PAPI_TOT_INS));
 	ck_assert_int_eq(count_attached(2 * N) - count_attached(N), 2 * N);
-	/* After that the set is the caller's again. */
+	/* After that the set belongs to the caller again. */
 	expect(PAPI_start(set));
 	expect_exact_loops();
 }
@@ -339,7 +346,7 @@ static long long count_on_cpu(int counted, int used)
 	return count;
 }
 
-/* More sets than there are counters: each gives back what it had. */
+/* More sets than counters: each set gives its counters back. */
 START_TEST(a_cpu_counts_whoever_runs_there)
 {
 	for (int i = 0; i < 10; i++) {
@@ -349,7 +356,7 @@ START_TEST(a_cpu_counts_whoever_runs_there)
 }
 END_TEST
 
-/* There is no such CPU: the set goes on counting what it did, the thread or a CPU. */
+/* There is no such CPU. The set goes on counting the same thread or CPU. */
 START_TEST(a_cpu_that_is_refused_changes_nothing)
 {
 	PAPI_option_t option = { 0 };
@@ -383,7 +390,7 @@ START_TEST(what_needs_another_register_is_refused)
 }
 END_TEST
 
-/* A loop of its own, whose addresses are known. */
+/* A loop with known addresses. */
 extern const char papi_loop_begin[], papi_loop_end[];
 
 __attribute__((noinline)) static void known_loop(uint32_t n)
@@ -411,13 +418,13 @@ static void note_overflow(int event_set, void *address, long long vector, void *
 	overflows.vector |= vector;
 	overflows.set = event_set;
 	overflows.count = read_count();
-	loop(N); /* which is not counted */
+	loop(N); /* it is not counted */
 }
 
 #define THRESHOLD 10007
 #define LONG (50 * N)
 
-/* The set counts the loop: counts of its events, and what overflowed. */
+/* The set counts the loop. Returns the counts of its events, and notes the overflows. */
 static void count_known_loop(long long *counts)
 {
 	memset((void *)&overflows, 0, sizeof(overflows));
@@ -426,10 +433,13 @@ static void count_known_loop(long long *counts)
 	expect(PAPI_stop(set, counts));
 }
 
-/* PAPI_stop() reads the count, and then stops it: a threshold may lie between. Instructions. */
+/* Instructions. PAPI_stop() reads the count, and then stops it: a threshold may lie between. */
 #define READ_TO_STOP 500
 
-/* As many calls as the count has thresholds, but for those that came too late for one of their own. */
+/*
+ * There are as many calls as the count has thresholds, less those that came too late for a call of
+ * their own.
+ */
 static void expect_overflows(long long count, long long vector)
 {
 	long long late = (count + READ_TO_STOP) / THRESHOLD - overflows.n;
@@ -450,7 +460,10 @@ START_TEST(each_threshold_calls_the_handler_where_it_is_passed)
 	count_known_loop(&plain);
 	expect(PAPI_overflow(set, PAPI_TOT_INS, THRESHOLD, 0, note_overflow));
 	count_known_loop(&count);
-	/* The same but for the ways back from the handlers, and into and out of the calls around. */
+	/*
+	 * The same, except for the ways back from the handlers, and into and out of the calls
+	 * around.
+	 */
 	ck_assert_int_ge(count, 2 * LONG);
 	ck_assert_int_lt(count, plain + 100 * (count / THRESHOLD) + 1000);
 	expect_overflows(count, 1);
@@ -569,7 +582,7 @@ int main(void)
 	tcase_add_test(any, nothing_is_claimed_that_is_not_there);
 	suite_add_tcase(suite, any);
 
-	/* By events and counters of that processor. */
+	/* These tests use events and counters of that processor. */
 	tcase_add_checked_fixture(nehalem, setup, NULL);
 	tcase_set_timeout(nehalem, 120);
 	tcase_add_test(nehalem, a_cpu_counts_whoever_runs_there);

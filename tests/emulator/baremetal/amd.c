@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* AMD's PMUs from the K7 to PerfMonV2; which one this processor has is what its CPUID says. */
+/* AMD's PMUs from the K7 to PerfMonV2. CPUID says which one the processor has. */
 #include "code.h"
 
 #define K7_EVNTSEL0		0xc0010000
@@ -82,7 +82,7 @@ static void reset(void)
 	}
 }
 
-/* user_loop() is 2004 instructions, 1001 of them branches, 999 of those taken. */
+/* user_loop() executes 2004 instructions, 1001 of them branches, of which 999 are taken. */
 static uint64_t count_loop_in(unsigned n, uint64_t select)
 {
 	uint64_t count;
@@ -211,7 +211,7 @@ static void test_strict(void)
 	check("global_status_clr.all", NO_FAULT, wrmsr_safe(GLOBAL_STATUS_CLR, -1ull));
 }
 
-/* AMD's processors leave the LVT entry as it is: every overflow interrupts. */
+/* AMD's processors do not change the LVT entry: every overflow interrupts. */
 static void test_overflow(void)
 {
 	reset();

@@ -20,7 +20,7 @@ static uint32_t count_ring0(uint32_t event)
 	return rdpmc(1);
 }
 
-/* Not inlined: its own instructions are counted too, and must be the same each time. */
+/* Not inlined: its own instructions are counted, too, and must be the same each time. */
 static __attribute__((noinline)) uint32_t count_ring3(void (*code)(void))
 {
 	wrmsr(EVNTSEL1, 0);

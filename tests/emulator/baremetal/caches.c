@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Misses of the modelled caches and TLBs, and mispredicted branches, of ring 3: all counts are worked
- * out by hand from the shape that the option pmu-caches, or CPUID, gives them.
+ * Misses of the modelled caches and TLBs, and mispredicted branches, in ring 3. All counts are
+ * worked out by hand from the shape that the option pmu-caches, or CPUID, gives.
  */
 #include "code.h"
 #include "vendor.h"
 
 #define LINE	64
 #define PAGE	4096
-#define BUFFER	0x2000000	/* of many megabytes, one to one */
+#define BUFFER	0x2000000	/* many megabytes, one to one */
 #define DEMAND	0xc00000
 
 enum event { MISPREDICTED, L1D, L1I, L2_USES, L2, DTLB, ITLB, N_EVENTS };
 
 static const uint32_t codes[][N_EVENTS] = {
 	{ 0xc5, 0x0151, 0x0280, 0x4f2e, 0x412e, 0x0149, 0x0185 },	/* Nehalem */
-	{ 0xc5, 0x0045, 0x0081, 0x0f2e, 0x012e, 0, 0x0085 },		/* P6: of data no TLB's */
+	{ 0xc5, 0x0045, 0x0081, 0x0f2e, 0x012e, 0, 0x0085 },		/* P6: no event of the TLB for data */
 	{ 0xc3, 0x0041, 0x0081, 0x077d, 0x077e, 0x0046, 0x0085 },	/* K7 to family 10H */
 	{ 0xc3, 0x0041, 0x0081, 0xff60, 0x0964, 0xf045, 0xff85 },	/* Zen */
 };
 static const uint32_t *code_of;
 
-/* NetBurst: the ESCR with what it detects in user mode, and the counter and CCCR select of its block. */
+/*
+ * NetBurst: the ESCR with an event in user mode, and the counter and the CCCR select of its block.
+ */
 #define CCCR(n)			(0x360 + (n))
 #define CCCR_COUNTER(n)		(0x300 + (n))
 #define CCCR_RUN(select)	(0x31000 | (select) << 13)
@@ -43,14 +45,17 @@ static const struct {
 static bool is_netburst;
 static uint32_t netburst_counter;
 
-/* What the runner's option says: l1d=4/2:l1i=8/4:l2=16/4; without one what CPUID of the processor does. */
+/*
+ * The shape of the runner's option: l1d=4/2:l1i=8/4:l2=16/4. Without the option it is the shape in
+ * the processor's CPUID.
+ */
 struct shape {
 	uint32_t size, ways;
 };
 static struct shape l1d = { 4096, 2 }, l1i = { 8192, 4 }, l2 = { 16384, 4 };
 static const uint32_t tlb_pages = 64, tlb_ways = 4;
 
-/* EDX rounds of ECX accesses to (EAX), ESI bytes apart, from EBX on. */
+/* EDX rounds of ECX accesses to (EAX), which are ESI bytes apart, from EBX on. */
 #define WALK(access)            \
 	"1:	mov %ebx, %eax\n"    \
 	"	mov %ecx, %edi\n"      \
@@ -62,7 +67,7 @@ static const uint32_t tlb_pages = 64, tlb_ways = 4;
 	"	jnz 1b\n"              \
 	"	int $0x80\n"
 
-/* All in one line: the code is one miss of a cold L1I and one of L2. */
+/* Each routine fits into one line: its code is one miss of a cold L1I and one of L2. */
 asm(".text\n"
     ".balign 64\n"
     "user_walk:\n"
@@ -128,7 +133,9 @@ void second_test(void)
 {
 }
 
-/* Loads and stores that are replayed because they missed the first cache are tagged for replay_event. */
+/*
+ * Loads and stores that are replayed after a miss of the first cache are tagged for replay_event.
+ */
 static void select_netburst(enum event event)
 {
 	wrmsr(CCCR(netburst_counter), 0);
@@ -151,7 +158,7 @@ static void select(enum event event, uint32_t more)
 	wrmsr(evntsel(0), code_of[event] | USR | EN | more);
 }
 
-/* Nothing is in caches and TLBs any more but what the way to ring 3 takes. */
+/* Empties caches and TLBs: only the way to ring 3 fills them. */
 static void make_cold(void)
 {
 	asm volatile("wbinvd\n\t"
@@ -159,7 +166,7 @@ static void make_cold(void)
 		     "mov %%eax, %%cr3" : : : "eax", "memory");
 }
 
-/* run_user() and INT leave the registers alone. */
+/* run_user() and INT do not change the registers. */
 static void run(void (*code)(void), uint32_t ebx, uint32_t ecx, uint32_t edx, uint32_t esi)
 {
 	asm volatile("push %0\n\t"
@@ -228,7 +235,7 @@ static void test_data(void)
 		count_walk(walk);
 }
 
-/* A load that faults and starts again is one miss. */
+/* A load that faults and starts again misses once. */
 static void test_faults(void)
 {
 	const struct walk walks[] = {
@@ -247,7 +254,7 @@ static void test_faults(void)
 	}
 }
 
-/* Three lines of one set of two ways, where that is the shape; each is used twice in a row. */
+/* Three lines of one set of two ways, if that is the shape. Each one is used twice in a row. */
 static void test_locked(void)
 {
 	uint32_t apart = l1d.size / l1d.ways;
@@ -258,7 +265,7 @@ static void test_locked(void)
 	check("locked", l1d.ways < 3 ? 30 : 3, stop());
 }
 
-/* INVLPG makes one page miss, and no other. */
+/* INVLPG makes one page miss, and no other page. */
 static void test_invlpg(void)
 {
 	if (!code_of[DTLB])
@@ -295,7 +302,7 @@ static uint8_t *put_jump(uint8_t *at, uint8_t opcode, const uint8_t *to)
 	return at + 5;
 }
 
-/* n places of code, step bytes apart, each jumps to the next one; EDX rounds. */
+/* Writes n places of code, step bytes apart. Each place jumps to the next one. EDX rounds. */
 static void write_chain(uint32_t n, uint32_t step)
 {
 	uint8_t *at = (uint8_t *)BUFFER;
@@ -333,8 +340,9 @@ static void test_code(void)
 }
 
 /*
- * What n more mispredict, after the same has been run until nothing of it is new. No branch here may
- * differ between the last two: it would be of the history that the next ones are predicted by.
+ * The mispredicted branches of n more, after the same code has run until nothing of it is new. No
+ * branch here may differ between the last two runs: it would be part of the history that predicts
+ * the next ones.
  */
 static uint64_t mispredicted(void (*code)(void), uint32_t inner, uint32_t n)
 {
@@ -350,7 +358,10 @@ static uint64_t mispredicted(void (*code)(void), uint32_t inner, uint32_t n)
 	return count - before;
 }
 
-/* Of NetBurst the same by another event, TBPU's retired_mispred_branch_type of conditional branches. */
+/*
+ * On NetBurst another event counts the same: retired_mispred_branch_type of TBPU, with conditional
+ * branches.
+ */
 static uint64_t mispredicted_by_type(void)
 {
 	select(MISPREDICTED, 0);
@@ -368,10 +379,10 @@ static void test_branches(void)
 
 	check("loop", 0, mispredicted(user_loops, 1, 1000));
 	check("alternating", 0, mispredicted(user_alternating, 0, 1000));
-	/* The last outcomes tell where a short loop ends, and are all the same where a long one does. */
+	/* The last outcomes show where a short loop ends. In a long loop they are all the same. */
 	check("loops_of_3", 0, mispredicted(user_loops, 3, 1000));
 	check("loops_of_100", 1000, mispredicted(user_loops, 100, 1000));
-	/* Half of them, within four standard deviations of 100 x 10000^(1/2) / 2. */
+	/* Half of the jumps, within four standard deviations of 100 x 10000^(1/2) / 2. */
 	select(MISPREDICTED, 0);
 	run(user_random, 0, 0, 10000, 0);
 	random = stop();
@@ -383,7 +394,7 @@ static void test_branches(void)
 	}
 }
 
-/* The interrupt comes right after the load, or the iteration, that has the 100th miss. */
+/* The interrupt comes right after the load, or the iteration, with the 100th miss. */
 static void test_overflow(void)
 {
 	apic_write(APIC_LVTPC, PMI_VECTOR);
@@ -412,7 +423,7 @@ static void cpuid(uint32_t leaf, uint32_t subleaf, uint32_t *reg)
 		     : "a"(leaf), "c"(subleaf));
 }
 
-/* The shape by CPUID leaf 4 or 8000001DH. */
+/* The shape in CPUID leaf 4 or 8000001DH. */
 static struct shape told(uint32_t leaf, uint32_t subleaf)
 {
 	uint32_t reg[4], ways;
@@ -428,7 +439,7 @@ static void check_shape(const char *name, const struct shape *expected, struct s
 	check(name, expected->ways, shape.ways);
 }
 
-/* A processor that says "cpuid" in its name has no option: then CPUID is right. */
+/* A processor with "cpuid" in its name has no option. Then CPUID is right. */
 static void find_shape(void)
 {
 	uint32_t reg[4], leaf = is_amd() ? 0x8000001d : 4;

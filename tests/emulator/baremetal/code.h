@@ -26,7 +26,7 @@ static inline void set_pce(bool enable)
 	asm volatile("mov %0, %%cr4" : : "r"(cr4));
 }
 
-/* The fault of RDPMC in ring 3; without one, the result is in rdpmc_result. */
+/* Executes RDPMC in ring 3, and returns its fault. Without a fault, rdpmc_result has the result. */
 static inline int user_rdpmc_fault(uint32_t index)
 {
 	rdpmc_index = index;
@@ -38,7 +38,7 @@ static inline int user_rdpmc_fault(uint32_t index)
 	return fault_vector;
 }
 
-/* The arguments of these are scratch space of the caller's stack. */
+/* These functions use their arguments as scratch space on the caller's stack. */
 void enable_disable(uint32_t msr, uint32_t value);
 uint32_t rdpmc_delta(uint32_t unused);
 uint32_t rdmsr_delta(uint32_t unused);

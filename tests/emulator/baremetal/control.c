@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The registers: what they enable, what they read, which rings and events they select. */
+/*
+ * The registers: the counters that they enable, the values that they read, the rings and events
+ * that they select.
+ */
 #include "code.h"
 
 void second_test(void)
@@ -88,7 +91,7 @@ static void test_rings(void)
 	check("rings.fixed_both", count[2], fixed[2]);
 }
 
-/* What an event register counts of user_loop(): 2004 instructions, 1001 of them branches. */
+/* The count of user_loop() with an event register: 2004 instructions, 1001 of them branches. */
 static uint64_t count_loop(uint32_t evntsel)
 {
 	reset_pmu();
@@ -164,7 +167,7 @@ static void test_rdpmc(void)
 	set_pce(true);
 	wrmsr(IA32_PMC0, 1000);
 	check("rdpmc.user_with_pce", NO_FAULT, user_rdpmc_fault(0));
-	check("rdpmc.user_value", 1001, rdpmc_result);	/* and the MOV before it */
+	check("rdpmc.user_value", 1001, rdpmc_result);	/* includes the MOV before it */
 	check("rdpmc.user_bad", GP, user_rdpmc_fault(4));
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		check("rdpmc.bad_index", GP, rdpmc_safe(bad[i], &value));

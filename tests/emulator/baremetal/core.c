@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -perfctr-core: CPUID does not promise the further counters, and they are not there. */
+/* -perfctr-core: CPUID does not promise the further counters, and they do not exist. */
 #include "code.h"
 
 void second_test(void)

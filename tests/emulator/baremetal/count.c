@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Runs the cases of count.S and compares all their counts, and that ring 0 counts nothing of them. */
+/*
+ * Runs the cases of count.S and compares all their counts. Also checks that ring 0 counts nothing
+ * of them.
+ */
 #include "harness.h"
 
 enum { NB_COUNTS = 5 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * CMPXCHG8B changes ZF and no other bit of EFLAGS, whatever the instructions before it have left.  QEMU translates
- * CMPXCHG16B, by which Linux allocates memory, by the same lines; it needs 64 bits, which these tests have not.
+ * CMPXCHG8B changes ZF and no other bit of EFLAGS, whatever the instructions before it have left.
+ * QEMU translates CMPXCHG16B, by which Linux allocates memory, with the same lines. These tests
+ * cannot execute that: it needs 64 bits.
  */
 #include "harness.h"
 
@@ -16,8 +17,8 @@ void second_test(void)
 }
 
 /*
- * After POPF QEMU has the flags themselves.  ADD puts its operand in their place, for the flags to be computed from if
- * need be, and the load of XOR, which may fault, writes that to the processor's state.
+ * After POPF QEMU has the flags themselves. ADD replaces them by its operand, from which the flags
+ * can be computed. The load of XOR may fault, so it writes that operand to the processor's state.
  */
 static uint32_t flags_after(uint32_t operand, uint32_t xored, uint32_t compared)
 {
@@ -39,7 +40,7 @@ static uint32_t flags_after(uint32_t operand, uint32_t xored, uint32_t compared)
 		       [memory] "+m"(memory)
 		     : [zero] "m"(zero)
 		     : "cc");
-	return operand & ~0x202;	/* what is always 1, and IF */
+	return operand & ~0x202;	/* without the bit that is always 1, and IF */
 }
 
 void test(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * DEBUGCTL bit 12 stops all counters when one that interrupts overflows. The architectural versions
- * before 4 clear IA32_PERF_GLOBAL_CTRL for it, later ones and AMD's PerfMonV2 set bit 59 of the
- * status register.
+ * With DEBUGCTL bit 12, all counters stop when one that interrupts overflows. The architectural
+ * versions before 4 then clear IA32_PERF_GLOBAL_CTRL. Later versions and AMD's PerfMonV2 set bit 59
+ * of the status register.
  */
 #include "code.h"
 #include "vendor.h"
@@ -16,7 +16,7 @@
 #define AMD_GLOBAL_CTL		0xc0000301
 #define AMD_GLOBAL_STATUS_CLR	0xc0000302
 
-static bool sets_bit;	/* of the status register */
+static bool sets_bit;	/* in the status register */
 static uint32_t global_ctrl, global_status, status_clear;
 
 void second_test(void)
@@ -51,7 +51,7 @@ static void identify(void)
 	sets_bit = (eax & 0xff) >= 4;
 }
 
-/* Of 21 instructions counter 0 overflows with the 5th; counter 1 counts beside it. */
+/* Counter 0 overflows with the 5th of 21 instructions. Counter 1 counts beside it. */
 static void run(uint64_t debugctl, uint32_t interrupt)
 {
 	wrmsr(DEBUGCTL, debugctl);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pmu-mode=hardware: faults where processors fault, and ignores what they ignore. */
+/* pmu-mode=hardware: faults where processors fault, and ignores the same as processors. */
 #include "code.h"
 
 #define AMD_CTL0		0xc0010200
@@ -37,7 +37,9 @@ static bool is_amd(void)
 	return r[2] == 0x444d4163;	/* "cAMD" */
 }
 
-/* SDM volume 3, 20.2.8: IA32_PMCx takes 32 bits and extends their sign; IA32_A_PMCx takes all. */
+/*
+ * SDM volume 3, 20.2.8: IA32_PMCx takes 32 bits and extends their sign. IA32_A_PMCx takes all bits.
+ */
 static const struct {
 	const char *name;
 	uint32_t msr;
@@ -77,7 +79,7 @@ struct sample {
 	uint64_t reference, event, time;
 };
 
-/* Two calls take their three values at the same distances. */
+/* Two calls read their three values at the same distances. */
 static __attribute__((noinline)) void take_sample(struct sample *s)
 {
 	s->reference = rdpmc(FIXED(2));
@@ -85,7 +87,7 @@ static __attribute__((noinline)) void take_sample(struct sample *s)
 	s->time = rdtsc();
 }
 
-/* Where time is the number of instructions, reference cycles are the time stamp's. */
+/* Where time is the number of instructions, reference cycles are ticks of the time stamp. */
 static void test_reference_cycles(void)
 {
 	struct sample before, after;
@@ -103,7 +105,7 @@ static void test_reference_cycles(void)
 	check("reference.general", after.time - before.time, after.event - before.event);
 }
 
-/* One that is near its end overflows with the instruction that takes it over it. */
+/* A counter near its end overflows with the instruction that takes it over the end. */
 static void test_reference_overflow(void)
 {
 	reset_pmu();
@@ -121,7 +123,7 @@ static void test_reference_overflow(void)
 	check("reference.status", 1ull << 34, rdmsr(IA32_PERF_GLOBAL_STATUS));
 }
 
-/* AMD's PPR: reserved bits are ignored, and so is a write to a register that is read only. */
+/* AMD's PPR: reserved bits are ignored, and so is a write to a read-only register. */
 static void test_amd_ignores(uint32_t evntsel, uint32_t counter)
 {
 	check("amd.evntsel", NO_FAULT, wrmsr_safe(evntsel, INSN | 1ull << 21 | 1ull << 63));

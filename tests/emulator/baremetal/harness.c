@@ -8,7 +8,7 @@
 #define KERNEL_DATA	0x10
 #define TASK		0x28
 
-#define DEMAND_BASE	0xc00000	/* pages that are mapped when they are touched */
+#define DEMAND_BASE	0xc00000	/* pages that are mapped when code touches them */
 #define DEMAND_PAGES	1024
 #define PAGE_USER	7		/* present, writable, user */
 #define PAGE_LARGE	0x80
@@ -60,7 +60,7 @@ static void print(const char *s)
 		outb(COM1, *s);
 }
 
-/* In decimal; no 64-bit division without a library. */
+/* Prints a decimal number. There is no 64-bit division without a library. */
 static void print_number(uint64_t n)
 {
 	char digits[21];
@@ -92,7 +92,7 @@ void check(const char *name, uint64_t expected, uint64_t got)
 	failed |= !ok;
 }
 
-/* The runner takes a log without the last line for a test that did not come to its end. */
+/* If a log has no last line, the runner knows that the test did not come to its end. */
 void finish(void)
 {
 	print("end\n");
@@ -193,7 +193,7 @@ static void load_tables(void)
 		     : : "m"(gdtr), "m"(idtr), "r"(KERNEL_DATA), "r"((uint16_t)TASK) : "memory");
 }
 
-/* PSE, and what lets SSE work where there is SSE: OSFXSR, OSXMMEXCPT. */
+/* PSE, and the bits that SSE needs where it exists: OSFXSR, OSXMMEXCPT. */
 static uint32_t cr4_bits(void)
 {
 	uint32_t eax = 1, ebx, ecx = 0, edx;
@@ -202,7 +202,7 @@ static uint32_t cr4_bits(void)
 	return edx & CPUID_SSE ? 0x610 : 0x10;
 }
 
-/* Everything is mapped to itself, for ring 3 too, but for the demand pages. */
+/* Everything but the demand pages is mapped to itself, for ring 3, too. */
 static void enable_paging(void)
 {
 	for (uint32_t i = 0; i < 1024; i++)
@@ -224,7 +224,7 @@ void setup(void)
 {
 	load_tables();
 	enable_paging();
-	outb(0x21, 0xff);	/* no interrupts but those of the local APIC */
+	outb(0x21, 0xff);	/* only interrupts of the local APIC */
 	outb(0xa1, 0xff);
 	apic_write(APIC_SPURIOUS, 0x1ff);
 }

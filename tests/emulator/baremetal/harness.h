@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a bare-metal test of the emulated PMU has at hand; it runs in ring 0, 32 bits, paging on. */
+/*
+ * Functions for bare-metal tests of the emulated PMU. A test runs in ring 0, with 32 bits and
+ * paging.
+ */
 #ifndef HARNESS_H
 #define HARNESS_H
 
@@ -39,7 +42,7 @@
 
 #define PMI_VECTOR 0x40
 
-/* Vectors that access() and run_user() can end with. */
+/* Vectors with which access() and run_user() can end. */
 #define NO_FAULT	(-1)
 #define GP		13
 
@@ -55,21 +58,24 @@ void second_test(void);
 void run_user(void (*code)(void));
 void finish(void) __attribute__((noreturn));
 
-/* One line of the result. */
+/* Prints one line of the result. */
 void check(const char *name, uint64_t expected, uint64_t got);
 
 /*
- * Where to go on after the next fault, for code that faults on purpose; the vector of that fault.
+ * For code that faults on purpose: the address where it goes on after the next fault, and the
+ * vector of that fault.
  */
 extern volatile uint32_t fault_resume;
 extern volatile int fault_vector;
 
-/* While set, a fault in the demand pages maps the page instead, and the instruction starts again. */
+/*
+ * While this is set, a fault in the demand pages maps the page, and the instruction starts again.
+ */
 extern volatile bool demand_paging;
 extern volatile unsigned page_faults;
 void unmap_demand_pages(void);
 
-/* The interrupts of the PMU: how many, and the state at the last one. */
+/* The interrupts of the PMU: their number, and the state at the last one. */
 extern volatile unsigned pmi_count;
 extern volatile struct frame pmi_frame;
 
@@ -81,7 +87,10 @@ uint32_t apic_read(uint32_t reg);
 
 void start_second_cpu(void);
 
-/* Everything off, all counters and overflow bits zero, the enables of GLOBAL_CTRL as at reset. */
+/*
+ * Switches everything off, and sets all counters and overflow bits to zero, and the enables of
+ * GLOBAL_CTRL as at reset.
+ */
 void reset_pmu(void);
 
 /* Each returns the vector of the fault, or NO_FAULT. */

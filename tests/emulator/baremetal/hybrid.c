@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two kinds of cores in one machine: the first processor is a P-core, the second an E-core. What
- * each tells, has and refuses, and what the same code counts on the one and on the other.
+ * Two kinds of cores in one machine: the first processor is a P-core, the second an E-core. The
+ * test checks what each one reports, has and refuses, and the counts of the same code on both.
  */
 #include "code.h"
 
@@ -19,7 +19,7 @@ static const struct kind {
 	uint32_t leaf_1a;
 	unsigned general, fixed;
 	uint64_t global_ctrl;		/* bits that can be written */
-	int metrics;			/* what an access to PERF_METRICS ends with */
+	int metrics;			/* how an access to PERF_METRICS ends */
 	uint32_t loads, stores, near_taken;	/* events */
 	uint32_t foreign;		/* an event that only the other kind has */
 	bool extended;			/* with leaf 23H: UnitMask2 */
@@ -50,7 +50,7 @@ static bool has_leaf_23(void)
 	return cpuid(0, 0).eax >= 0x23;
 }
 
-/* What both kinds have, on each of them; leaf 23H tells of its own. */
+/* CPUID leaf 0AH reports on each kind what both have. Leaf 23H reports what the kind itself has. */
 static void test_cpuid(const struct kind *kind)
 {
 	struct registers a = cpuid(0xa, 0);
@@ -94,7 +94,7 @@ static void test_registers(const struct kind *kind)
 	wrmsr(IA32_PERFEVTSEL0, 0);
 }
 
-/* Between the readings three loads, one store, one branch that is taken; 8 instructions. */
+/* Between the readings there are three loads, one store and one taken branch, in 8 instructions. */
 static uint32_t count(uint32_t event)
 {
 	uint32_t result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pmu-lie=NAME, on a processor whose brand string says NAME too. */
+/* pmu-lie=NAME, on a processor with the same NAME in its brand string. */
 #include "code.h"
 
 void second_test(void)
@@ -9,8 +9,8 @@ void second_test(void)
 static const struct lie {
 	char name[16];
 	int registers, rdpmc;	/* how an access ends */
-	bool keeps;		/* a general counter what is written to it */
-	bool reads;		/* RDPMC what the counter holds */
+	bool keeps;		/* a general counter keeps a value written to it */
+	bool reads;		/* RDPMC returns the value of the counter */
 	bool counts;
 	bool fixed_keeps;
 } lies[] = {
@@ -69,7 +69,7 @@ static uint64_t instructions(void)
 	return rdmsr(IA32_PMC0) - before;
 }
 
-/* AAK100: the three events, each enabled, before any other is selected. */
+/* AAK100: the three events are selected and enabled before any other. */
 static void cleanse(void)
 {
 	static const uint32_t events[] = { 0x4300b5, 0x4300d2, 0x4300b1, 0x4300b1 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the PMU of the Cyrix MII differs from the Pentium's: width, the seventh bit of the code. */
+/*
+ * Differences between the PMU of the Cyrix MII and the Pentium's: the width, and a seventh bit of
+ * the code.
+ */
 #include "code.h"
 
 #define CESR		0x11
@@ -34,7 +37,7 @@ static void test_events(void)
 {
 	count_user(INSTRUCTION | USER | SECOND(BRANCH | USER), 2004, 1001);
 	count_user(BRANCH | USER | PIN | SECOND(INSTRUCTION | USER), 1001, 2004);
-	/* Another code than without the bit: it is not modelled. */
+	/* With this bit it is another code, which is not modelled. */
 	count_user(INSTRUCTION | CODE_HIGH | USER | SECOND(BRANCH | CODE_HIGH | USER), 0, 0);
 	count_user(CODE_HIGH | CLOCKS | USER | SECOND(CODE_HIGH | CLOCKS), 2004, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pmu-miscount: events of ring 3 that are counted wrongly, each way by hand. How many occurrences
- * were before is not known, but what a whole number of periods makes of them does not depend on it.
+ * pmu-miscount: events of ring 3 that are counted wrongly, each way by hand. The number of earlier
+ * occurrences is not known, but over a whole number of periods the result does not depend on it.
  */
 #include "code.h"
 #include "pmu-miscount.h"
@@ -48,7 +48,7 @@ static void test_register(void)
 	choose(PMU_MISCOUNT_NONE, 0);
 }
 
-/* Of two loops one has 500 and the other 501; which is which, the seed turns around. */
+/* Of two loops one counts 500 and the other 501. The seed chooses which one. */
 static void test_half(void)
 {
 	uint64_t first, second;
@@ -63,7 +63,7 @@ static void test_half(void)
 	check("half.instructions", LOOP_INSNS, count_loop(INSN | USR));
 }
 
-/* 1001 in each of 1000 loops are 1001 thousands, and as many are forgotten. */
+/* 1000 loops of 1001 are 1001 thousands, and as many occurrences are forgotten. */
 static void test_forgets(void)
 {
 	choose(PMU_MISCOUNT_FORGETS, 0);
@@ -74,7 +74,7 @@ static void test_forgets(void)
 	check("forgets.instructions", LOOP_INSNS, count_loop(INSN | USR));
 }
 
-/* The second counter interrupts the loop, once, after half of it. */
+/* The second counter interrupts the loop once, after half of it. */
 static uint64_t count_interrupted(uint32_t event)
 {
 	uint64_t count;
@@ -103,7 +103,7 @@ static void test_interrupts(void)
 	check("interrupts.instructions", LOOP_INSNS, count_interrupted(INSN | USR));
 }
 
-/* The sum of 100 loops, and that of the squares of what each is off by. */
+/* The sum of 100 loops, and the sum of the squares of their errors. */
 static uint64_t measure_noise(unsigned seed, uint64_t *squares)
 {
 	uint64_t sum = 0;
@@ -121,8 +121,8 @@ static uint64_t measure_noise(unsigned seed, uint64_t *squares)
 }
 
 /*
- * A deviation of 10.01 in each: of the sum it is 100, and the squares are 10020 on average with a deviation of
- * 1417. Four of them are allowed.
+ * Each loop has a deviation of 10.01. That of the sum is 100. The squares are 10020 on average,
+ * with a deviation of 1417. Four deviations are allowed.
  */
 static void test_noise(void)
 {

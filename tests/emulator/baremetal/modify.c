@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One processor writes code that the other is executing.  Once the writer has said so, and the other
- * has executed a serializing instruction, the other executes what was written (SDM vol. 3A, 9.1.3).
- * Linux lives by it: it changes its code while the machine runs.
+ * One processor writes code that the other one executes. After the writer has said so, and the
+ * other one has executed a serializing instruction, the other one executes the new code (SDM vol.
+ * 3A, 9.1.3). Linux relies on this: it changes its code while the machine runs.
  */
 #include "harness.h"
 
 #define ROUNDS 500
 #define PAGE 4096
 
-/* mov $value, %eax; ret.  The value is aligned: it changes at once. */
+/* mov $value, %eax; ret. The value is aligned, so that it changes at once. */
 struct function {
 	uint8_t unused[3], mov;
 	volatile uint32_t value;
 	uint8_t ret;
 } __attribute__((packed));
 
-/* Of two functions in one page one never changes. */
+/* Two functions in one page, one of which never changes. */
 static union {
 	struct function function[2];
 	uint8_t bytes[PAGE];
@@ -54,7 +54,7 @@ void second_test(void)
 	}
 }
 
-/* A pass that begins after now has come to its end. */
+/* Returns when a pass that began after the call has come to its end. */
 static void wait_for_pass(void)
 {
 	uint32_t first = passes;
@@ -63,7 +63,10 @@ static void wait_for_pass(void)
 		asm volatile("pause");
 }
 
-/* The first write makes the other processor look at the code anew, and the second falls into that. */
+/*
+ * After the first write the other processor translates the code again. The second write comes in
+ * the middle of that.
+ */
 static uint32_t wrong_values(struct function *function)
 {
 	uint32_t wrong = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * AMD's counters beside the processors' own: of the northbridge from family 15H on, which is the
- * data fabric from Zen on, and then of the L3 cache, too. All processors have the same ones.
+ * AMD's counters beside those of each processor: of the northbridge from family 15H on, which is
+ * the data fabric from Zen on, and from Zen on of the L3 cache, too. All processors share them.
  */
 #include "code.h"
 
@@ -11,9 +11,9 @@
 #define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
 
 /*
- * Bits that can be written: of the event, bits 8 to 15 of the unit mask, bit 22 enables (BIOS and
- * kernel developer's guide for family 15h models 00h-0Fh, MSRC001_024[6,4,2,0]; PPR for family 17h
- * model 01h, MSRC001_023[A...0] and MSRC001_024[6...0]).
+ * Bits that can be written: those of the event, bits 8 to 15 of the unit mask, bit 22 to enable
+ * (BIOS and kernel developer's guide for family 15h models 00h-0Fh, MSRC001_024[6,4,2,0]; PPR for
+ * family 17h model 01h, MSRC001_023[A...0] and MSRC001_024[6...0]).
  */
 static const struct block {
 	unsigned first_family, last_family;
@@ -82,7 +82,7 @@ static void test_selects(const struct block *b)
 	}
 }
 
-/* Each by its MSR and by RDPMC; none counts, as no event is modelled. */
+/* Reads each counter by its MSR and by RDPMC. None of them counts, because no event is modelled. */
 static void test_counters(const struct block *b)
 {
 	for (unsigned n = 0; n < b->n; n++)
@@ -97,7 +97,7 @@ static void test_counters(const struct block *b)
 	}
 }
 
-/* CR4.PCE shows them to everybody. */
+/* With CR4.PCE everybody can read them. */
 static void test_user_mode(const struct block *b)
 {
 	for (unsigned n = 0; n < b->n; n++) {
@@ -111,7 +111,10 @@ static void test_user_mode(const struct block *b)
 	set_pce(false);
 }
 
-/* Of each block the second processor writes counter 0 and reads what the first has left in 1. */
+/*
+ * In each block the second processor writes counter 0 and reads what the first one has left in
+ * counter 1.
+ */
 static volatile uint64_t second_saw[LENGTH(blocks)];
 
 void second_test(void)

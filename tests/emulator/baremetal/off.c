@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pmu=off: there is no PMU, and what QEMU does without one stays as it was. */
+/* pmu=off: there is no PMU, and QEMU behaves as it does without one. */
 #include "harness.h"
 
 #define UD 6

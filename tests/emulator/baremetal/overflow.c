@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Overflow interrupts: exactly after the instruction that overflows the counter, masked after it. */
+/*
+ * Overflow interrupts come exactly after the instruction that overflows the counter, and are masked
+ * after that.
+ */
 #include "code.h"
 
 void second_test(void)
@@ -13,7 +16,7 @@ static void prepare(void)
 	apic_write(APIC_LVTPC, PMI_VECTOR);
 }
 
-/* Run ring 3 code with PMC0 @n events of a kind before its overflow. */
+/* Runs ring 3 code with PMC0 @n events before its overflow. */
 static void run_with_period(void (*code)(void), uint32_t event, uint32_t n)
 {
 	prepare();
@@ -36,7 +39,7 @@ static void test_straight_code(void)
 	}
 	check("nops.masked", LVT_MASKED | PMI_VECTOR, apic_read(APIC_LVTPC));
 	check("nops.status", 1, rdmsr(IA32_PERF_GLOBAL_STATUS));
-	check("nops.counter", 1, rdpmc(0));	/* 21 of them, 20 to the overflow */
+	check("nops.counter", 1, rdpmc(0));	/* there are 21, of which 20 are needed for the overflow */
 	run_with_period(user_nops, INSN, 22);
 	check("nops.no_overflow", 0, pmi_count);
 	check("nops.no_status", 0, rdmsr(IA32_PERF_GLOBAL_STATUS));
@@ -117,7 +120,7 @@ static void test_fixed(void)
 	check("fixed.status", 1ull << 33, rdmsr(IA32_PERF_GLOBAL_STATUS));
 }
 
-/* ECX of user_loop() when a counter of both rings overflows after @n instructions. */
+/* Returns ECX of user_loop() when a counter of both rings overflows after @n instructions. */
 static uint32_t both_rings(uint32_t n)
 {
 	uint64_t both, user, kernel;
@@ -164,7 +167,10 @@ static void test_kernel(void)
 	check_offset("kernel.eip", 6, enable_nops);
 	check("kernel.interrupts", 2, pmi_count);
 
-	/* While interrupts are off it waits, and is taken after the instruction after STI. */
+	/*
+	 * While interrupts are off, the interrupt waits. It is taken after the instruction after
+	 * STI.
+	 */
 	asm volatile("cli");
 	apic_write(APIC_LVTPC, PMI_VECTOR);
 	wrmsr(IA32_PMC0, -3);
@@ -174,7 +180,7 @@ static void test_kernel(void)
 	check("kernel.delivered", 3, pmi_count);
 }
 
-/* The instruction that overflows the counter is the one that enters ring 0, with interrupts off. */
+/* The instruction that overflows the counter also enters ring 0, with interrupts off. */
 static void test_entry(void)
 {
 	run_with_period(user_nops, INSN, 21);

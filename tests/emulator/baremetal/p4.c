@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The PMU of NetBurst, on a model with IQ_ESCR0 and 1 and on one without. */
+/* The PMU of NetBurst, on a model with IQ_ESCR0 and 1 and on one without them. */
 #include "code.h"
 
 #define MISC_ENABLE	0x1a0
@@ -95,7 +95,10 @@ static void reset(void)
 	wrmsr(PEBS_VERT, 0);
 }
 
-/* Which counters each detector feeds; it is programmed alone, and all counters select its number. */
+/*
+ * The counters that each detector feeds. Only this detector is programmed, and all counters select
+ * its number.
+ */
 static void test_routes(void)
 {
 	static const struct {
@@ -185,7 +188,7 @@ static void test_compare(void)
 	check("nops.user", 0, count_nops(user, RUN(4)));
 	check("complement.0", 0, count_nops(kernel, RUN(4) | COMPARE | COMPLEMENT));
 	check("complement.1", 12, count_nops(kernel, RUN(4) | COMPARE | COMPLEMENT | THRESHOLD(1)));
-	/* In ring 0 it detects no instruction of ring 3: all cycles are without one. */
+	/* In ring 0 the ESCR detects no instruction of ring 3: all cycles are without one. */
 	check("complement.blind", 12, count_nops(user, RUN(4) | COMPARE | COMPLEMENT));
 	check("complement.branches", 1003 + others,
 	      count_loop_by(CRU_ESCR2, BRANCHES_ALL | USER, RUN(5) | COMPARE | COMPLEMENT));
@@ -222,7 +225,9 @@ static void check_nops(const char *name, uint32_t eip)
 	check(name, eip, pmi_frame.eip - (uint32_t)user_nops);
 }
 
-/* Counter 12 is to overflow with the @period-th of 21 instructions, and to interrupt with the next. */
+/*
+ * Counter 12 must overflow with the @period-th of 21 instructions, and interrupt with the next one.
+ */
 static void run_nops(uint32_t period, uint32_t more)
 {
 	unmask();
@@ -241,7 +246,7 @@ static void test_interrupt(void)
 	check("pmi.masked", PMI_VECTOR | LVT_MASKED, apic_read(APIC_LVTPC));
 	check("pmi.value", 16, rdmsr(COUNTER(12)));
 
-	/* Without another event there is none. */
+	/* Without another event there is no interrupt. */
 	run_nops(21, 0);
 	check("next.none", 0, pmi_count);
 	check("next.flag", 1, rdmsr(CCCR(12)) >> 31);
@@ -265,7 +270,7 @@ static void test_interrupt(void)
 	apic_write(APIC_LVTPC, LVT_MASKED);
 }
 
-/* Of 7 loads in an instruction of one byte the @period-th overflows the counter. */
+/* An instruction of one byte has 7 loads. The @period-th load overflows the counter. */
 static uint32_t popa_eip(uint32_t period)
 {
 	reset();
@@ -287,7 +292,7 @@ static void test_several_events(void)
 	check("popa.8", 6 + 2, popa_eip(8));
 }
 
-/* The source overflows with the 5th of 21 instructions: the other one counts 16. */
+/* The source overflows with the 5th of 21 instructions: the other counter counts 16. */
 static uint64_t cascade(unsigned source, unsigned target, uint32_t how)
 {
 	unsigned select = source < 4 ? 6 : 4;
@@ -329,8 +334,8 @@ static void test_cascades(void)
 }
 
 /*
- * The source overflows with the 5th instruction, the counter that begins then with the 10th: it
- * shows this, but does not interrupt on all processors.
+ * The source overflows with the 5th instruction. The counter that begins then overflows with the
+ * 10th: it shows this, but does not interrupt on all processors.
  */
 static void check_cascade_interrupt(unsigned source, unsigned target, uint32_t how)
 {
@@ -375,7 +380,7 @@ static uint64_t front_end(uint32_t event, uint32_t mode)
 	return count_tagged(user_rep, RAT_ESCR0 + 1, event, FRONT_END | mode);
 }
 
-/* Nothing is in caches and TLBs before, which see that only while an event asks them. */
+/* Caches and TLBs are empty at the beginning. They are only modelled while an event needs them. */
 static uint64_t replay(uint64_t enable, uint64_t vert)
 {
 	reset();
@@ -406,8 +411,9 @@ static void test_tagging(void)
 	check("front_end.not_tagged", 0, front_end(UOP_LOADS | USER, KERNEL));
 
 	/*
-	 * Bytes 0 to 999 are loaded, 1000 to 1999 stored to, in turn: lines 0 to 14 are loaded first, lines 15 to 31
-	 * stored to first. All are in one page, which is loaded from first.
+	 * Bytes 0 to 999 are loaded, 1000 to 1999 are stored to, in turn. Lines 0 to 14 are loaded
+	 * first, lines 15 to 31 are stored to first. All are in one page, from which the first
+	 * access loads.
 	 */
 	check("replay.l1_loads", 15, replay(0x01000001, 1));
 	check("replay.l1_stores", 17, replay(0x01000001, 2));

@@ -47,7 +47,7 @@ static void reset(void)
 	wrmsr(CTR0 + 1, 0);
 }
 
-/* What both counters count of code in ring 3. */
+/* Returns the counts of both counters for code in ring 3. */
 static void count_user(uint32_t cesr, void (*code)(void), uint64_t *counts)
 {
 	reset();
@@ -97,7 +97,7 @@ static void test_events(void)
 	check("two.branches", 1001, counts[1]);
 }
 
-/* Codes of the Pentium with MMX, each of one counter. */
+/* Codes of the Pentium with MMX. Each one is for one counter. */
 static void test_mmx_events(void)
 {
 	uint64_t counts[2];
@@ -110,7 +110,7 @@ static void test_mmx_events(void)
 	check("mmx.taken", mmx ? 999 : 0, counts[1]);
 }
 
-/* The WRMSR that enables is counted, the one that disables is not. */
+/* The WRMSR that enables counting is counted, the one that disables it is not. */
 static void test_rings(void)
 {
 	uint64_t counts[2];

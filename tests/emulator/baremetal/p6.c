@@ -23,7 +23,7 @@ static void reset(void)
 	wrmsr(PERFCTR1, 0);
 }
 
-/* user_loop() is 2004 instructions, 1001 of them branches, 999 of those taken. */
+/* user_loop() executes 2004 instructions, 1001 of them branches, of which 999 are taken. */
 static void count_loop(uint32_t select0, uint32_t select1)
 {
 	reset();
@@ -70,7 +70,7 @@ static void test_rings(void)
 	check("enable.1", 12, rdpmc(1));
 }
 
-/* The low 32 bits are written and extended, whatever the others are. */
+/* The low 32 bits are written and extended, whatever the upper ones are. */
 static void test_writes(void)
 {
 	static const struct {
@@ -130,7 +130,7 @@ static void test_strict(void)
 	check("rdpmc.fast", GP, rdpmc_safe(0x80000000, &value));
 }
 
-/* The P6 leaves the LVT entry as it is: every overflow interrupts. */
+/* The P6 does not change the LVT entry: every overflow interrupts. */
 static void test_overflow(void)
 {
 	reset();

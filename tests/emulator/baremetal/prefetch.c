@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pmu-mode=hardware: a line that misses the second cache comes with the other line of its aligned
- * 128 bytes. What third-party test suites do, 10^6 loads of new lines, misses 1 to 10^6 times.
+ * pmu-mode=hardware: a line that misses the second cache is fetched with the other line of its
+ * aligned 128 bytes. Third-party test suites execute 10^6 loads of new lines, and expect 1 to 10^6
+ * misses.
  */
 #include "code.h"
 
 #define LINE	64
-#define BUFFER	0x2000000	/* of 64 MB, one to one */
+#define BUFFER	0x2000000	/* 64 MB, one to one */
 #define N	1000000
 
 #define LLC_USES	0x4f2e
@@ -14,7 +15,7 @@
 #define L1D_MISSES	0x0151
 #define L1I_MISSES	0x0280
 
-/* Each has aligned 128 bytes for itself: the code is one miss of a cold L1I, and of L2. */
+/* Each routine has its own aligned 128 bytes: its code is one miss of a cold L1I, and one of L2. */
 asm(".text\n"
     ".balign 128\n"
     "user_walk:\n"		/* ECX loads, ESI bytes apart, from EBX on */
@@ -53,7 +54,7 @@ static uint64_t count_walk(uint32_t event, uint32_t from, uint32_t n, int32_t st
 	return count(event | USR, user_walk, from, n, step);
 }
 
-/* In both modes, as the suites count: beside the loop some lines of the harness. */
+/* Counts both modes, like the suites: beside the loop there are some lines of the harness. */
 static void test_as_suites_do(void)
 {
 	uint64_t misses = count(LLC_MISSES | USR | OS, user_walk, BUFFER, N, LINE);

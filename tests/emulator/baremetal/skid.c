@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interrupts that are late, by 3, 0 and 7 instructions in turn: pmu-skid=3:0:7. Each test takes its
- * turns from where the one before has left off, so that their order matters.
+ * Late interrupts, by 3, 0 and 7 instructions in turn: pmu-skid=3:0:7. Each test continues the
+ * turns where the one before has left off, so that their order matters.
  */
 #include "code.h"
 #include "vendor.h"
@@ -11,8 +11,8 @@
 void late_stop(uint32_t msr, uint32_t value);
 extern const char late_nops[];
 /*
- * Enables counting in ring 0 with a WRMSR of @value to @msr and disables it. Counted are the WRMSR,
- * 3 NOP and the XOR.
+ * Enables counting in ring 0 with a WRMSR of @value to @msr, and disables it. The count is of the
+ * WRMSR, 3 NOP and the XOR.
  */
 asm("late_stop:\n\t"
     "mov 4(%esp), %ecx\n\t"
@@ -30,7 +30,7 @@ void second_test(void)
 {
 }
 
-/* Counter @n is to overflow with the @period-th event. */
+/* Counter @n must overflow with the @period-th event. */
 static void set(unsigned n, uint32_t period)
 {
 	wrmsr(counter(n), COUNTER_MASK + 1 - period);
@@ -57,7 +57,7 @@ static void run_nops(uint32_t period)
 	run_user(user_nops);
 }
 
-/* One instruction is one byte. */
+/* Each instruction is one byte long. */
 static void test_user(void)
 {
 	run_nops(5);
@@ -70,7 +70,7 @@ static void test_user(void)
 	check_nops("user.7", 6 + 7);
 }
 
-/* The 19th of 21 instructions overflows the counter: the third one after it is of ring 0. */
+/* The 19th of 21 instructions overflows the counter. The third one after that is in ring 0. */
 static void test_rings(void)
 {
 	run_nops(19);
@@ -110,8 +110,8 @@ static void run_two(uint32_t first, uint32_t second)
 }
 
 /*
- * What overflows first interrupts last. The handler is not interrupted; on Intel's processors the
- * LVT entry is masked by then, and the second interrupt is lost.
+ * The first counter that overflows interrupts last. Nothing interrupts the handler. On Intel's
+ * processors the LVT entry is masked by then, and the second interrupt is lost.
  */
 static void test_order(void)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two processors count at the same time: each its own instructions and nothing of the other's. */
+/*
+ * Two processors count at the same time. Each one counts its own instructions and none of the
+ * other's.
+ */
 #include "code.h"
 
 #define ROUNDS 10

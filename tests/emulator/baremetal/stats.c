@@ -50,7 +50,7 @@ static void test_accesses(void)
 	rdpmc(0);
 	rdpmc(FIXED(1));
 	rdpmc(1);
-	wrmsr_safe(IA32_PERF_GLOBAL_STATUS, 0);	/* faults: do not count */
+	wrmsr_safe(IA32_PERF_GLOBAL_STATUS, 0);	/* faults do not count */
 	rdmsr_safe(IA32_PERFEVTSEL0 + 4, &value);
 	rdpmc_safe(9, &value);
 

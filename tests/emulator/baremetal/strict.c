@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pmu-mode=strict, the default: what the manual forbids faults and changes nothing. */
+/* pmu-mode=strict, the default: a write that the manual forbids faults and changes nothing. */
 #include "code.h"
 
 void second_test(void)
@@ -51,8 +51,8 @@ static const uint32_t absent[] = {
 	IA32_PMC0 + 4, IA32_PERFEVTSEL0 + 4, IA32_FIXED_CTR0 + 3, IA32_A_PMC0 + 4, 0x391,
 	0x11, 0x12, 0x1a6, 0x300, 0x329, 0x360, 0x3a0, 0x3f1, 0x3f6,
 	0xc0000300, 0xc0000301, 0xc0010000, 0xc0010004, 0xc0010200, 0xc0010201,
-	0x4f564d00,	/* the statistics, which are off */
-	0x4f564d40,	/* how to count wrongly, which is not wanted */
+	0x4f564d00,	/* the statistics, which are switched off */
+	0x4f564d40,	/* the register for wrong counts, which is switched off */
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The architectural PMU's versions 1 to 6: what each has, keeps and refuses. */
+/*
+ * The architectural PMU's versions 1 to 6: the registers that each has, the values that it keeps
+ * and refuses.
+ */
 #include "code.h"
 
 #define IA32_PERF_GLOBAL_STATUS_SET	0x391
@@ -13,7 +16,7 @@
 #define UMASK2(n)	((uint64_t)(n) << 40)
 #define CTR_FRZ		(1ull << 59)
 
-/* What the processors are made to be: pmu-model=arch-vN in the emulator. */
+/* The versions of the processors: pmu-model=arch-vN in the emulator. */
 static const struct version {
 	unsigned general, width;
 	uint32_t fixed;			/* mask */
@@ -53,7 +56,7 @@ static bool has_fixed(unsigned n)
 	return v->fixed >> n & 1;
 }
 
-/* Of the status register, beside the counters' own. */
+/* Bits of the status register beside those of counters. */
 static uint64_t status_bits(void)
 {
 	return number < 4 ? 0xcull << 60 : 0xecull << 56;
@@ -99,13 +102,16 @@ static void test_cpuid(void)
 	}
 }
 
-/* Each bit of a register alone. */
+/* Writes each bit of a register alone. */
 static void check_bits(const char *name, uint32_t msr, uint64_t reserved)
 {
 	for (unsigned bit = 0; bit < 64; bit++) {
 		int expected = reserved >> bit & 1 ? GP : NO_FAULT;
 
-		/* Without a name for each: the line tells the bit by its place in both numbers. */
+		/*
+		 * There is no name for each bit: the line shows the bit by its place in both
+		 * numbers.
+		 */
 		if (wrmsr_safe(msr, 1ull << bit) != expected)
 			check(name, 1ull << bit, reserved);
 	}
@@ -156,7 +162,7 @@ static void test_registers(void)
 	check_present("inuse", IA32_PERF_GLOBAL_INUSE, number >= 4);
 }
 
-/* user_loop() is 2004 instructions, 1001 of them branches. */
+/* user_loop() executes 2004 instructions, 1001 of them branches. */
 static uint64_t count_loop(unsigned n, uint64_t select)
 {
 	reset();
@@ -247,7 +253,10 @@ static void test_extensions(void)
 	asm volatile("mov %0, %%cr4" : : "r"(cr4));
 }
 
-/* The same registers by other addresses; what comes with reloads and records of counters is not there. */
+/*
+ * The same registers at other addresses. The registers for reloads and records of counters do not
+ * exist.
+ */
 static void test_addresses(void)
 {
 	uint64_t value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hostile users beside root.  Each attack is a child without privilege; what it must not get, or
- * change of root's, is looked at by root.
+ * Hostile users beside root. Each attack is a child without privilege. Root checks what it must not
+ * get, or change of root's.
  */
 #include "bpf.h"
 #include "attacker.h"
@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A program that runs as root reads what the attacker gives it, and finds nothing in it. */
+/* A program that runs as root reads a descriptor of the attacker's, and must find nothing in it. */
 static int give_walk_to_root(const struct raw *raw, struct raw_slot slot, uint32_t action,
 			     pid_t pid, uint32_t scope)
 {
@@ -58,7 +58,9 @@ static int mark_by_deputy(void *pid)
 
 	EXPECT(raw_open(&raw) >= 0);
 	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
-	/* The process that asks is not the owner of the group; nor does it need one to unmark. */
+	/*
+	 * The process that asks is not the owner of the group. It needs no group to unmark, either.
+	 */
 	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, *(pid_t *)pid, THREAD, NULL) == 0);
 	EXPECT(give_walk_to_root(&raw, (struct raw_slot){ 0 }, PERFCTR_BPF_WALK_UNMARK,
 				 *(pid_t *)pid, THREAD) == 0);
@@ -79,7 +81,7 @@ START_TEST(a_request_ends_with_exec)
 }
 END_TEST
 
-/* The owner of the group asks itself and executes the reader. */
+/* The owner of the group makes the request itself, and executes the reader. */
 static int ask_and_execute(void *pid)
 {
 	const char *program = getenv("SET_ID_READER");
@@ -189,7 +191,7 @@ START_TEST(calls_run_in_the_caller_alone)
 }
 END_TEST
 
-/* What is read there comes when the caller wants it to, as from a file system in user space. */
+/* Reads of this page end when the caller wants it, as with a file system in user space. */
 static void *page_that_never_comes(void)
 {
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
@@ -221,7 +223,7 @@ static int call_with_the_page(void *page)
 	return 0;
 }
 
-/* Programs that wait for a user hold up all that the kernel frees of BPF. */
+/* Programs that wait for a user hold up everything that the kernel frees of BPF. */
 START_TEST(programs_wait_for_no_page_of_the_caller)
 {
 	pid_t pid = fork();
@@ -294,7 +296,7 @@ START_TEST(users_write_no_page)
 }
 END_TEST
 
-/* Whoever has a directory on any bpffs: where the map is pinned the user is the owner. */
+/* A user may have a directory on any bpffs. The user owns the map where it is pinned there. */
 static int write_what_is_pinned_again(void *directory)
 {
 	static const char *const pins[] = { PIN("info"), PIN("slots") };
@@ -339,13 +341,13 @@ static int use_foreign_slot(void *argument)
 	raw_make_room();
 	for (uint64_t call = PERFCTR_BPF_RELEASE; call <= PERFCTR_BPF_UNMARK; call++) {
 		EXPECT(RAW_CALL(&raw, call, slot->index, slot->generation) == -EPERM);
-		/* Deferred: what was refused then is said when it is read. */
+		/* A deferred call: the refusal is reported when the result is read. */
 		RAW_CALL(&raw, call | PERFCTR_BPF_DEFER, slot->index, slot->generation);
 		raw_walk(open(PIN("self"), O_RDONLY), &reply);
 	}
 	EXPECT(RAW_CALL(&raw, PERFCTR_BPF_LEARN, 0, 0, 0) == -EPERM);
 	EXPECT(raw_request(&raw, *slot, PERFCTR_BPF_WALK_MARK, getpid(), THREAD, NULL) == -EPERM);
-	/* Whose threads they are may be hidden in /proc, too. */
+	/* /proc may hide the owner of these threads, too. */
 	EXPECT(raw_request(&raw, *slot, PERFCTR_BPF_WALK_MEMBERS, 0, THREAD, NULL) == -EPERM);
 	return 0;
 }
@@ -368,10 +370,10 @@ END_TEST
 
 struct strangers {
 	pid_t counted, not_counted;
-	struct raw_slot slot; /* that the one counts into */
+	struct raw_slot slot; /* the counted one counts into it */
 };
 
-/* Counts of all threads can be seen, and not whose they are. */
+/* Counts of all threads are visible, but not which thread has them. */
 static int look_for_who_is_counted(void *argument)
 {
 	static const uint32_t actions[] = { PERFCTR_BPF_WALK_MARK, PERFCTR_BPF_WALK_UNMARK,
@@ -416,7 +418,7 @@ START_TEST(whether_a_stranger_is_counted_is_not_told)
 }
 END_TEST
 
-/* Accounts that were never used are of slot 0, too. */
+/* Accounts that were never used belong to slot 0, too. */
 static int fold_what_is_nobodys(void *argument)
 {
 	struct perfctr_bpf_reply reply = { 0 };
@@ -497,7 +499,7 @@ static void *give_way(void *nothing)
 
 #define CLOSINGS 500
 
-/* While its members are switched away from another CPU again and again. */
+/* Members are switched away from another CPU again and again meanwhile. */
 static int close_what_is_written(void *unused)
 {
 	const volatile struct perfctr_bpf_slot *slot;
@@ -552,7 +554,7 @@ static int call_after_the_end(void *argument)
 	return 0;
 }
 
-/* Ends the service. */
+/* The test ends the service. */
 START_TEST(what_users_have_open_is_of_no_use_after_stop)
 {
 	int first[2], second[2], pipes[3];

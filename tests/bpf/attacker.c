@@ -32,7 +32,7 @@ static int map_ids(pid_t pid, const char *which, const char *map)
 	return file && fputs(map, file) >= 0 && fclose(file) == 0 ? 0 : -1;
 }
 
-/* Also by who is in a namespace itself, and no test. */
+/* Other callers are in a namespace themselves, and are no tests. */
 pid_t begin_attack_in_namespace(uid_t uid, const char *map, int (*attack)(void *), void *argument)
 {
 	int there[2], mapped[2];
@@ -47,7 +47,7 @@ pid_t begin_attack_in_namespace(uid_t uid, const char *map, int (*attack)(void *
 		if (unshare(CLONE_NEWUSER) < 0 || write(there[1], &byte, 1) != 1 ||
 		    read(mapped[0], &byte, 1) != 1)
 			_exit(1);
-		/* It ended with the other credentials. */
+		/* The change of credentials has ended it. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(attack(argument));
 	}

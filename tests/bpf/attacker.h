@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Children of root's that attack as other users. */
+/* Children of root that attack as other users. */
 #ifndef TESTS_BPF_ATTACKER_H
 #define TESTS_BPF_ATTACKER_H
 
@@ -10,26 +10,26 @@
 
 #define THREAD PERFCTR_MARK_THREAD
 
-/* The exit status of the attack, which runs as the user: 0 when it got nothing. */
+/* Runs the attack as the user. end_attack() checks its exit status: 0 if it got nothing. */
 pid_t begin_attack(uid_t uid, int (*attack)(void *), void *argument);
 void end_attack(pid_t pid);
-/* Of a user who has made a user namespace; map is what its uid_map and gid_map say. */
+/* The attack of a user in a new user namespace. map: for its uid_map and gid_map. */
 pid_t begin_attack_in_namespace(uid_t uid, const char *map, int (*attack)(void *), void *argument);
-/* Both, by NOBODY. */
+/* Begins and ends an attack by NOBODY. */
 void attack(int (*attack)(void *), void *argument);
 
-/* A process of the caller's, which waits for its end. */
+/* A process of the caller that waits for its end. */
 pid_t victim(void);
-/* The same of NOBODY's, with a capability that an attack has not. */
+/* The same for NOBODY, with a capability that an attack lacks. */
 pid_t capable_victim(void);
-/* The same of NOBODY's, without any, in a user namespace of root's. */
+/* The same for NOBODY, without capabilities, in a user namespace of root. */
 pid_t confined_victim(void);
-/* Kills it, or an attack. */
+/* Kills such a process, or an attack. */
 void end_victim(pid_t pid);
 
 void stay_on(int cpu);
 
-/* For what the attack can say of itself. */
+/* Checks that an attack makes itself. */
 #define EXPECT(condition)                                                                          \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \

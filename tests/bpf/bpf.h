@@ -8,13 +8,13 @@
 #include "../backend/handles.h"
 #include "work.h"
 
-/* As tests/bpf/run starts the service. */
+/* tests/bpf/run starts the service with these. */
 #define SLOTS	   8
 #define USER_SLOTS 5
 
 /*
- * A case of tests that need the host's time, as they compare clocks: CK_EXCLUDE_TAGS=clock leaves them
- * out.  The name may be another case's.
+ * A case of tests that compare clocks, and so need the host's time: CK_EXCLUDE_TAGS=clock leaves
+ * them out. Another case may have the same name.
  */
 TCase *clock_case(const char *name);
 TCase *self_clock_tests(void);
@@ -24,7 +24,7 @@ TCase *self_tests(void);
 TCase *remote_tests(void);
 TCase *group_tests(void);
 TCase *cost_tests(void);
-/* By root, who attacks as other users; the last one stops the service. */
+/* For root, who attacks as other users. The last one stops the service. */
 TCase *attack_tests(void);
 TCase *slot_tests(void);
 TCase *exit_tests(void);
@@ -32,18 +32,20 @@ TCase *proof_tests(void);
 TCase *yama_tests(void);
 TCase *walk_tests(void);
 TCase *end_tests(void);
-/* Where /proc hides the processes of others. */
+/* For a machine where /proc hides the processes of others. */
 TCase *hidden_tests(void);
-/* Where nothing is loaded. */
+/* For a machine where nothing is loaded. */
 TCase *notify_tests(void);
 TCase *forged_tests(void);
-/* Likewise, in a machine of its own. */
+/* The same, in a machine of its own. */
 TCase *memory_tests(void);
-/* ... whose time is instructions, 1 ns each (scripts/vm --icount). */
+/* The same, on a machine whose time is instructions, 1 ns each (scripts/vm --icount). */
 TCase *unused_tests(void);
 /* With 16 slots, 4 for each user; $HOSTILE_SECONDS long. */
 TCase *hostile_tests(void);
-/* Where perfctr-bpfd was started with --event instructions:u --event r00c4:u; the last takes CPU 1 away. */
+/*
+ * For perfctr-bpfd with --event instructions:u --event r00c4:u. The last one takes CPU 1 offline.
+ */
 TCase *event_tests(void);
 TCase *lost_event_tests(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What reading costs, and what a context switch does. */
+/* The cost of reading, and of a context switch. */
 #include "bpf.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* ns, the least of rounds that nobody else disturbed. */
+/* In ns: the least of several rounds, which nobody else has disturbed. */
 static double least(double (*round)(const struct perfctr_page *), const struct perfctr_page *page)
 {
 	double best = 1e9, ns;
@@ -82,7 +82,7 @@ TCase *cost_tests(void)
 #define LOOPS 10000000u
 #define SWITCH_BAR 200
 
-/* Two instructions each. */
+/* Each loop has two instructions. */
 static uint64_t loops_ns(void)
 {
 	uint64_t begun = thread_ns();
@@ -92,7 +92,7 @@ static uint64_t loops_ns(void)
 	return thread_ns() - begun;
 }
 
-/* By what runs the program; its line is shown. */
+/* Runs the program under the command `by`, and shows its line. */
 static double switch_instructions(const char *by, const char *what)
 {
 	char command[256], line[128] = "";
@@ -110,7 +110,7 @@ static double switch_instructions(const char *by, const char *what)
 	return ns;
 }
 
-/* Of everybody, while nobody counts: before anybody has, and afterwards. */
+/* Switches of all threads while nobody counts: before anybody has counted, and after that. */
 START_TEST(an_unused_service_adds_at_most_200_instructions_to_a_switch)
 {
 	struct perfctr *self;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is the bpf backend's own of events of the processor: the contract counts them. */
+/* Properties of the bpf backend with events of the processor. The contract counts them. */
 #include "bpf.h"
 #include "raw.h"
 #include "../guest/guest.h"
@@ -32,7 +32,7 @@ START_TEST(another_event_is_refused_and_those_there_are_are_told)
 	char text[512] = "";
 
 	ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
-	/* In kernel mode nothing is counted either. */
+	/* Kernel mode is not counted, either. */
 	for (int i = 0; i < 2; i++) {
 		perfctr_control_init(&control);
 		perfctr_control_add(&control, PERFCTR_ANY, i ? 0x4300c0 : 0x4100c5, 0);
@@ -46,7 +46,7 @@ START_TEST(another_event_is_refused_and_those_there_are_are_told)
 END_TEST
 
 #define UNCOUNTED 1000000 /* iterations */
-#define MOST 10		  /* instructions that one takes; it takes 3 at least */
+#define MOST 10		  /* instructions of an iteration, which has at least 3 */
 
 static void spin_by(unsigned int n)
 {
@@ -54,7 +54,7 @@ static void spin_by(unsigned int n)
 		;
 }
 
-/* Of a thread that is counted again, on whatever CPU: nothing of the time between. */
+/* A thread is counted again, on any CPU. Nothing of the time between is in the counts. */
 START_TEST(what_is_executed_between_two_contexts_is_in_neither)
 {
 	struct perfctr_counts counts;
@@ -75,7 +75,7 @@ START_TEST(what_is_executed_between_two_contexts_is_in_neither)
 }
 END_TEST
 
-/* Shared with who executes them, but for when it is to nap. */
+/* Shared with the process that executes the iterations. nap: it must sleep. */
 struct work {
 	_Atomic uint64_t iterations;
 	_Atomic bool nap;
@@ -109,7 +109,7 @@ static uint64_t count_until_it_naps(struct work *work, pid_t pid)
 	return counts.counter[0];
 }
 
-/* It runs when it is counted again, where nobody but root can look at its CPU's events. */
+/* The process runs when it is counted again. Only root can look at the events of its CPU then. */
 START_TEST(what_another_executes_between_two_contexts_is_in_neither)
 {
 	struct work *work = mmap(NULL, sizeof(*work), PROT_READ | PROT_WRITE,
@@ -149,7 +149,7 @@ TCase *event_tests(void)
 
 #define CPU1_ONLINE "/sys/devices/system/cpu/cpu1/online"
 
-/* A CPU that was offline has no events of the service any more. */
+/* After a CPU was offline, it has no events of the service any more. */
 START_TEST(counts_that_lack_something_are_not_given)
 {
 	struct perfctr_counts counts;

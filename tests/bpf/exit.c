@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads that have begun to exit, and stay there. */
+/* Threads that have begun to exit, and do not come to the end of it. */
 #include "bpf.h"
 #include "attacker.h"
 
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * Killed, the first one of a pid namespace kills the others, and stays in exit until somebody has
- * asked for their ends.
+ * When the first process of a pid namespace is killed, it kills the others. It stays in exit until
+ * their parent has waited for them.
  */
 struct stuck {
 	pid_t first, other;
@@ -80,7 +80,10 @@ START_TEST(who_stays_in_exit_is_waited_for_once)
 }
 END_TEST
 
-/* Reaped, it has yet to leave its CPU, which the reader takes from it where the kernel lets it. */
+/*
+ * After it is reaped, the thread has yet to leave its CPU. The reader takes that CPU from it where
+ * the kernel allows.
+ */
 START_TEST(who_stayed_in_exit_is_waited_for_when_it_is_reaped)
 {
 	const struct sched_param first = { .sched_priority = 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What clients believe: maps with what no service writes, in the place of the service's. */
+/* Clients read maps with contents that no service writes, in the place of the service's. */
 #include "bpf.h"
 #include "raw.h"
 
@@ -15,7 +15,7 @@
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* As a service would tell of itself. */
+/* As a service would describe itself. */
 static struct perfctr_bpf_info sound(void)
 {
 	struct perfctr_bpf_info info = {
@@ -63,7 +63,7 @@ static void forge(const struct perfctr_bpf_info *info)
 	mounted = statfs("/sys/fs/bpf", &fs) < 0 || fs.f_type != BPF_FS_MAGIC;
 	if (mounted)
 		ck_assert_int_eq(mount("bpf", "/sys/fs/bpf", "bpf", 0, "mode=0711"), 0);
-	/* Of a test that failed. */
+	/* Left by a test that failed. */
 	remove_forged();
 	ck_assert_int_eq(mkdir(PERFCTR_BPF_DIRECTORY, 0711), 0);
 	pin_map(PIN("info"), sizeof(*info), 1, 0, info);
@@ -78,7 +78,7 @@ static void unforge(void)
 		umount("/sys/fs/bpf");
 }
 
-/* The line that it says, in text; its exit status, -1: a signal ended it. */
+/* Stores the command's line in text. Returns its exit status, or -1: a signal ended it. */
 static int say(const char *command, char *text, size_t size)
 {
 	char redirected[256];
@@ -133,7 +133,7 @@ START_TEST(what_no_service_writes_is_refused)
 }
 END_TEST
 
-/* It is not the forging that is refused. */
+/* The forged maps themselves are not refused. */
 START_TEST(what_a_service_could_have_written_is_shown)
 {
 	struct perfctr_bpf_info info = sound();

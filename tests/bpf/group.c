@@ -17,7 +17,7 @@ static void ten_processes(void)
 	reap();
 }
 
-/* What is counted of ten processes, and the ns that rusage says. */
+/* Returns the counts of ten processes. *ns: the time that rusage has. */
 static struct usage count_ten_processes(uint64_t *ns)
 {
 	struct perfctr_group *group = make_group();
@@ -67,7 +67,7 @@ struct cpu_time {
 	uint64_t counted, least, most;
 };
 
-/* What is counted of a segment, and the thread's time in it. */
+/* Returns the count of a segment, and the thread's time in it. */
 static struct cpu_time count_segment(void)
 {
 	struct perfctr_group *group = make_group();

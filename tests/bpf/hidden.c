@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* /proc is mounted with hidepid=invisible: what it hides from a user nothing here shows. */
+/* /proc is mounted with hidepid=invisible: the service shows a user nothing that /proc hides. */
 #include "bpf.h"
 #include "attacker.h"
 #include "raw.h"
@@ -19,7 +19,7 @@ static bool is_visible(pid_t tid)
 	return access(path, F_OK) == 0;
 }
 
-/* Neither a number nor how many there are. */
+/* The attacker sees neither numbers nor how many there are. */
 static int look_for(pid_t hidden)
 {
 	struct raw raw;
@@ -66,7 +66,7 @@ static int look_for_hidden(void *pid)
 	return result ? result : look_with_the_library(*(pid_t *)pid);
 }
 
-/* Root counts it. */
+/* Root counts the hidden process. */
 START_TEST(who_is_hidden_is_not_seen_or_counted)
 {
 	struct perfctr_group *group = perfctr_group_open(NULL);
@@ -80,7 +80,7 @@ START_TEST(who_is_hidden_is_not_seen_or_counted)
 }
 END_TEST
 
-/* Its user is the attacker's, but it may more. */
+/* The process belongs to the attacker's user, but has more rights. */
 START_TEST(who_may_more_is_hidden_from_its_own_user)
 {
 	pid_t pid = capable_victim();
@@ -90,7 +90,7 @@ START_TEST(who_may_more_is_hidden_from_its_own_user)
 }
 END_TEST
 
-/* Of all processes of the machine. */
+/* The attacker looks at all processes of the machine. */
 static int look_at_all(void *argument)
 {
 	struct raw raw;
@@ -109,7 +109,7 @@ static int look_at_all(void *argument)
 		seen = seen || answer.number[i] == child;
 	}
 	EXPECT(seen);
-	/* Those, and the caller itself. */
+	/* All of these, and the caller itself. */
 	EXPECT(answer.reply.unproven == answer.n && answer.reply.found == answer.n + 1);
 	end_victim(child);
 	return 0;

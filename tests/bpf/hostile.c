@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two hostile users make calls at random, with all that they can get hold of, while root and another
- * user count processes whose faults are known.
+ * Two hostile users make random calls with all that they can get hold of. Meanwhile root and
+ * another user count processes with known page faults.
  */
 #include "bpf.h"
 #include "raw.h"
@@ -19,9 +19,9 @@
 
 #define OTHER_USER 65532
 #define ATTACKERS 3 /* processes of each hostile user */
-#define CALLS 2000  /* of a process, before another one takes its place */
+#define CALLS 2000  /* of a process, before another one replaces it */
 #define PAGES 200
-#define MEMORY_KB 65536 /* that may be gone in the end, of all the machine */
+#define MEMORY_KB 65536 /* of the whole machine, that may be lost in the end */
 
 static unsigned int seconds(void)
 {
@@ -38,7 +38,7 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec;
 }
 
-/* A slot of the caller's or somebody else's, of now or before. */
+/* A present or former slot of the caller or of somebody else. */
 static struct raw_slot any_slot(const struct raw *raw, const struct raw_slot *own)
 {
 	struct raw_slot slot = own[rand() % 4];
@@ -117,7 +117,7 @@ static void do_anything(const struct raw *raw, struct raw_slot *own)
 	}
 }
 
-/* Ends in one of the ways a process can. */
+/* Ends in one of the ways in which a process can end. */
 static void attack(unsigned int seed)
 {
 	const char *program = getenv("SET_ID_READER");
@@ -172,7 +172,7 @@ static bool refused(const char *what)
 	return false;
 }
 
-/* Of a process that is marked. */
+/* A process that is marked. */
 static bool counts_process(struct perfctr_group *group, struct perfctr_session *session)
 {
 	struct child child = make_child(touch_and_nap);
@@ -197,7 +197,7 @@ static bool counts_process(struct perfctr_group *group, struct perfctr_session *
 	return false;
 }
 
-/* What a group says of a process's faults and switches, which are its own. */
+/* The counts of a group must be the process's own page faults and switches. */
 static bool counts_exactly(void)
 {
 	struct perfctr_group *group = perfctr_group_open(NULL);
@@ -309,7 +309,7 @@ START_TEST(hostile_users_change_nothing_of_what_others_count)
 	expect_all_slots_to_be_there();
 	ck_assert_int_eq(system("build/sbin/perfctr-bpfd status | grep -q '^service  process '"),
 			 0);
-	/* Where nobody else uses the machine. */
+	/* Only if nobody else uses the machine. */
 	if (getenv("HOSTILE_MEMORY"))
 		ck_assert_int_lt(before - available_kb(), MEMORY_KB);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What users make the kernel keep for the service is charged to the service's control group, and
- * bounded by the number of their threads.  The service is started by the test.
+ * Memory that users make the kernel keep for the service is charged to the service's control group.
+ * The number of their threads limits it. The test starts the service.
  */
 #include "bpf.h"
 #include "attacker.h"
@@ -20,9 +20,9 @@
 #define CGROUP CGROUPS "/perfctr-test"
 #define THREADS 2000
 #define CROWDS 3 /* one after the other */
-/* A context and a request, each in an object of 1 KB, and what the kernel keeps to find them. */
+/* A context and a request, each in an object of 1 KB, and the kernel's memory to find them. */
 #define THREAD_BYTES (1024 + 1024 + 256)
-/* The kernel charges by the page, and ahead. */
+/* The kernel charges whole pages, and ahead. */
 #define CHARGED_AHEAD (1024 << 10)
 
 static void write_file(const char *path, const char *text)
@@ -71,7 +71,7 @@ static void *ask_and_stay(void *argument)
 	return NULL;
 }
 
-/* Each thread is a member of the first one's tree and group, and has asked for something. */
+/* Each thread is a member of the first one's tree and group, and has made a request. */
 static int come_in_a_crowd(void *argument)
 {
 	struct crowd *crowd = argument;
@@ -87,7 +87,7 @@ static int come_in_a_crowd(void *argument)
 	EXPECT(pthread_barrier_init(&crowd->all_there, NULL, THREADS + 1) == 0);
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 128 << 10);
-	/* Their own memory is not meant, and there before. */
+	/* The memory of the threads themselves does not matter. It is there before. */
 	EXPECT(write(crowd->said[1], "x", 1) == 1 && read(crowd->go[0], &go, 1) == 1);
 	for (int i = 0; i < THREADS; i++)
 		EXPECT(pthread_create(&thread, &small, ask_and_stay, crowd) == 0);
@@ -97,7 +97,7 @@ static int come_in_a_crowd(void *argument)
 	return 1;
 }
 
-/* What is charged when the crowd is there, beyond that before the first one. */
+/* Memory charged when the crowd is there, less that before the first crowd. */
 static int64_t charged_for_a_crowd(int64_t *before)
 {
 	struct crowd crowd;
@@ -122,7 +122,7 @@ static int64_t charged_for_a_crowd(int64_t *before)
 	return grown;
 }
 
-/* What the kernel keeps when they have exited is for the next ones. */
+/* Memory that the kernel keeps after they have exited is used for the next ones. */
 START_TEST(memory_of_a_user_is_bounded_by_their_threads)
 {
 	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
@@ -135,7 +135,7 @@ START_TEST(memory_of_a_user_is_bounded_by_their_threads)
 		printf("%d threads: %lld bytes each, charged to the service\n", THREADS,
 		       (long long)grown / THREADS);
 		ck_assert_int_ge(grown, THREADS * THREAD_BYTES / 2);
-		/* The kernel may still keep what those of the crowd before had, but of no more. */
+		/* The kernel may still keep the memory of the crowd before, but of no other. */
 		ck_assert_int_le(grown, (crowds ? 2 : 1) * THREADS * THREAD_BYTES + CHARGED_AHEAD);
 	}
 	ck_assert_int_eq(system("build/sbin/perfctr-bpfd stop"), 0);

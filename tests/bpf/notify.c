@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The process of the service: how it begins, what it tells, and how it ends. */
+/* The process of the service: its start, its reports, and its end. */
 #include "bpf.h"
 #include "attacker.h"
 #include "raw.h"
@@ -18,7 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Says so to its manager when it can be used, not before; told to end, it removes all. */
+/*
+ * It notifies its manager when it can be used, not before. When told to end, it removes everything.
+ */
 START_TEST(it_notifies_who_started_it_and_ends_when_told)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -89,7 +91,7 @@ START_TEST(the_number_of_a_killed_service_may_be_anybodys)
 }
 END_TEST
 
-/* Field 22 of its /proc/PID/stat; its name has no space. */
+/* Field 22 of its /proc/PID/stat. Its name has no space. */
 static uint64_t start_of(pid_t pid)
 {
 	unsigned long long start = 0;
@@ -123,7 +125,7 @@ START_TEST(stop_signals_nobody_that_the_map_names)
 }
 END_TEST
 
-/* Whatever the service writes after it was told to end. */
+/* This holds whatever the service writes after it was told to end. */
 START_TEST(what_has_ended_does_not_begin_again)
 {
 	static const uint32_t actions[] = { PERFCTR_BPF_KEEP_SERVICE, PERFCTR_BPF_KEEP_CLOCK,
@@ -148,7 +150,10 @@ START_TEST(what_has_ended_does_not_begin_again)
 }
 END_TEST
 
-/* A program of a child that may not give up capabilities; its status, and what it says. */
+/*
+ * Runs a command in a child that may not give up capabilities. Returns its status and what it
+ * prints.
+ */
 static int say_without_capset(const char *command, char *text, size_t size)
 {
 	struct sock_filter filter[] = {
@@ -196,7 +201,7 @@ START_TEST(a_start_that_has_no_service_fails_and_leaves_nothing)
 }
 END_TEST
 
-/* Who is counted without the service goes on. */
+/* Counting without the service goes on. */
 START_TEST(a_start_that_has_no_service_leaves_what_was_there)
 {
 	pid_t pid = begin_service();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What users show to have threads of others marked: /proc/PID/mem, which the kernel opens for who may trace them. */
+/*
+ * Proofs by which users have threads of others marked: /proc/PID/mem, which the kernel opens for
+ * callers that may trace the thread.
+ */
 #include "bpf.h"
 #include "attacker.h"
 #include "raw.h"
@@ -58,7 +61,7 @@ static void show_proofs_of(pid_t pid)
 	end_victim(proof.pid);
 }
 
-/* Both are of the user's own ids. */
+/* Both processes have the user's own ids. */
 START_TEST(who_may_trace_is_for_the_kernel_to_say)
 {
 	show_proofs_of(capable_victim());
@@ -66,7 +69,7 @@ START_TEST(who_may_trace_is_for_the_kernel_to_say)
 }
 END_TEST
 
-/* name: with the end of a line. */
+/* name: including the end of the line. */
 static bool executes(pid_t pid, const char *name)
 {
 	char path[32], comm[32] = "";
@@ -81,7 +84,7 @@ static bool executes(pid_t pid, const char *name)
 	return strcmp(comm, name) == 0;
 }
 
-/* What may be traced no more, as it executed another program since. */
+/* The process may not be traced any more: it has executed another program since. */
 static int show_an_old_proof(void *argument)
 {
 	const char *program = getenv("SET_ID_PROGRAM");
@@ -119,7 +122,7 @@ START_TEST(a_proof_ends_with_the_program_it_is_for)
 }
 END_TEST
 
-/* A process of the same user that is no child, where Yama asks for one. */
+/* A process of the same user that is not a child, although Yama asks for one. */
 static int mark_a_stranger(void *argument)
 {
 	struct perfctr_group *group = perfctr_group_open(NULL);
@@ -138,7 +141,7 @@ static int pause_forever(void *argument)
 	return 1;
 }
 
-/* Whatever has the addresses of what it named by then. */
+/* The proofs may have been replaced by anything at the same addresses by then. */
 static int mark_by_what_is_closed(void *unused)
 {
 	struct perfctr_bpf_proofs proofs;

@@ -216,7 +216,7 @@ void raw_make_room(void)
 	close(self);
 }
 
-/* All that the file gives; 0, or a negative errno. */
+/* Reads all that the file gives. Returns 0, or a negative errno. */
 static int read_answer(int walk, struct raw_answer *answer)
 {
 	char data[sizeof(answer->number) + sizeof(answer->reply)];

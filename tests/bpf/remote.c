@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Contexts of other threads, and who may have them. */
+/* Contexts of other threads, and the callers that may have them. */
 #include "bpf.h"
 #include "../guest/guest.h"
 
@@ -43,7 +43,7 @@ START_TEST(another_process_is_counted_exactly)
 	ck_assert_uint_eq(counts.counter[PERFCTR_MINOR_FAULTS], after.minor - before.minor);
 	ck_assert_uint_eq(counts.counter[PERFCTR_CONTEXT_SWITCHES],
 			  after.switches - before.switches);
-	/* It sleeps at both ends. */
+	/* The child sleeps at both ends. */
 	ck_assert_uint_eq(counts.switches, after.switches - before.switches);
 	again = perfctr_open_tid(child.pid, 0);
 	ck_assert_ptr_nonnull(again);
@@ -64,7 +64,7 @@ static void spin_for_ever(void)
 		;
 }
 
-/* Its own sums are some milliseconds old when it runs. */
+/* While the thread runs, its own sums are some milliseconds old. */
 START_TEST(a_running_thread_is_counted_until_now)
 {
 	struct child child = make_child(spin_for_ever);
@@ -107,7 +107,7 @@ START_TEST(root_is_not_for_everybody_to_count)
 }
 END_TEST
 
-static int hidden[2]; /* a pipe: the child is */
+static int hidden[2]; /* a pipe: tells that the child is hidden */
 
 static void hide(void)
 {
@@ -162,7 +162,9 @@ static void wait_for_program(pid_t pid, const char *name)
 	wait_until_asleep(pid);
 }
 
-/* Who makes a user namespace has all capabilities in it, and outside none: root neither. */
+/*
+ * A process that makes a user namespace has all capabilities in it, and none outside. So has root.
+ */
 static void open_in_user_namespace(void)
 {
 	pid_t pid = atoi(getenv("ROOT_PROCESS"));
@@ -186,7 +188,7 @@ START_TEST(capabilities_of_a_user_namespace_are_of_no_use)
 }
 END_TEST
 
-/* A copy of sleep(1) that belongs to another user and runs as that. */
+/* A copy of sleep(1) that belongs to another user, and runs as that user. */
 START_TEST(what_changes_ids_is_dropped)
 {
 	struct child child = make_child(execute_set_id);

@@ -13,7 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What interrupts and the hypervisor take: the page's clock goes on, the kernel's sum leaves it out. */
+/*
+ * Time that interrupts and the hypervisor take: the page's clock goes on, the kernel's sum leaves
+ * it out.
+ */
 #define STOLEN_NS 10e6
 
 START_TEST(the_backend_says_what_it_is)
@@ -33,7 +36,7 @@ START_TEST(the_backend_says_what_it_is)
 }
 END_TEST
 
-/* The kernel's own sum is read before and after each of ours. */
+/* The kernel's own sum is read before and after each read. */
 START_TEST(time_is_what_the_kernel_says)
 {
 	struct perfctr *self = counted_software(0, 0);
@@ -63,7 +66,7 @@ START_TEST(time_is_what_the_kernel_says)
 }
 END_TEST
 
-/* Switches that the kernel did not tell the programs: not all kernels tell all. */
+/* Switches that the kernel did not report to the programs. Not all kernels report all. */
 static uint64_t missed(const struct perfctr_page *page)
 {
 	return *(const volatile __u64 *)&((const struct perfctr_bpf_slot *)page)->missed;
@@ -89,12 +92,15 @@ START_TEST(the_page_is_live_and_agrees_with_a_read)
 		burn(100000);
 		ticks = perfctr_read_tsc(page);
 		counts = own_counts(self);
-		/* Taken back: what it counted while its thread was away, or the hypervisor was. */
+		/*
+		 * The page takes back what it counted while its thread, or the hypervisor, was
+		 * away.
+		 */
 		told_all = missed(page) == missed_before;
 		missed_before = missed(page);
 		if (ticks <= last && told_all)
 			ck_assert_double_le(ns_of_ticks(last - ticks), STOLEN_NS);
-		/* The read comes after; what the page is behind the kernel's sum are microseconds. */
+		/* The read comes later. The page may be behind the kernel's sum by microseconds. */
 		if (told_all)
 			ck_assert_double_ge(ns_of_ticks(counts.tsc),
 					    ns_of_ticks(ticks) - CLOCKS_OFF_NS);
@@ -106,7 +112,7 @@ START_TEST(the_page_is_live_and_agrees_with_a_read)
 }
 END_TEST
 
-/* Use the CPU without that the scheduler is asked for how long: it looks at ticks alone. */
+/* Uses the CPU without asking the scheduler for the time: the scheduler looks only at ticks. */
 static void spin_unseen(uint64_t ns)
 {
 	struct timespec begun, now;
@@ -125,7 +131,7 @@ static void *count_a_new_thread(void *stood)
 
 	spin_unseen(2000000);
 	self = counted_software(0, 0);
-	thread_ns(); /* the scheduler looks */
+	thread_ns(); /* makes the scheduler look */
 	last = own_counts(self).tsc;
 	for (int i = 0; i < 10; i++, last = now) {
 		spin_unseen(20000);
@@ -136,7 +142,7 @@ static void *count_a_new_thread(void *stood)
 	return NULL;
 }
 
-/* What the scheduler knows of a thread that runs is up to a tick old when it comes to be counted. */
+/* When a running thread begins to be counted, the scheduler's time of it is up to a tick old. */
 START_TEST(the_time_of_a_new_context_does_not_stand_still)
 {
 	unsigned int stood = 0;
@@ -232,7 +238,7 @@ START_TEST(what_cannot_be_counted_is_refused)
 }
 END_TEST
 
-/* While nobody counts, nothing is kept of a thread that was counted before. */
+/* While nobody counts, nothing is remembered of a thread that was counted before. */
 START_TEST(a_thread_that_is_counted_again_counts_from_there)
 {
 	struct usage before, from, to, after;
@@ -241,7 +247,7 @@ START_TEST(a_thread_that_is_counted_again_counts_from_there)
 	struct perfctr *self;
 
 	for (int i = 0; i < 10; i++) {
-		thread_ns(); /* the scheduler looks */
+		thread_ns(); /* makes the scheduler look */
 		before = usage_of(getpid());
 		self = counted_software(0, 0);
 		slot = (const struct perfctr_bpf_slot *)perfctr_tsc_page(self);
@@ -258,7 +264,7 @@ START_TEST(a_thread_that_is_counted_again_counts_from_there)
 		ck_assert_uint_ge(counts.counter[PERFCTR_TASK_CLOCK], 2000000);
 		ck_assert_double_le((double)counts.counter[PERFCTR_TASK_CLOCK],
 				    (double)(after.ns - before.ns) + CLOCKS_OFF_NS);
-		/* Not all kernels tell of all switches that there are meanwhile. */
+		/* Not all kernels report all switches of that time. */
 		if (slot)
 			ck_assert_uint_le(slot->missed, counts.switches);
 		perfctr_close(self);
@@ -267,7 +273,7 @@ START_TEST(a_thread_that_is_counted_again_counts_from_there)
 }
 END_TEST
 
-/* Children hold a context each until they are killed; a user has no more than a share. */
+/* Each child holds a context until it is killed. A user has no more than a share. */
 START_TEST(when_all_slots_are_taken_the_next_is_told)
 {
 	int wanted = getuid() ? USER_SLOTS : SLOTS, pipes[2], opened = 0;
@@ -295,7 +301,7 @@ START_TEST(when_all_slots_are_taken_the_next_is_told)
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);
 	}
-	/* Who died has given its slot back. */
+	/* Processes that died have given their slots back. */
 	for (int i = 0; i < 3 * SLOTS; i++) {
 		struct perfctr *self = perfctr_open();
 

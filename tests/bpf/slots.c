@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Users who want all of what there is for everybody: slots, and the kernel's memory of tasks. */
+/* Users that want all of what there is for everybody: slots, and the kernel's memory of tasks. */
 #include "bpf.h"
 #include "attacker.h"
 #include "raw.h"
@@ -23,7 +23,7 @@ static int take_all(const struct raw *raw, struct raw_slot *slot)
 	return n;
 }
 
-/* Two threads, each on a CPU, do the same at once, again and again. */
+/* Two threads, each on a CPU, do the same at the same time, again and again. */
 struct race {
 	struct raw raw;
 	struct raw_slot slot;
@@ -56,7 +56,7 @@ static int begin_race(struct race *race, pthread_t *other)
 	return 0;
 }
 
-/* How many of the two were successful. */
+/* Returns how many of the two succeeded. */
 static int run_race(struct race *race, int round)
 {
 	int n;
@@ -112,7 +112,7 @@ static bool take_one(struct race *race)
 	return RAW_CALL(&race->raw, PERFCTR_BPF_TAKE, 0, 0, PERFCTR_BPF_GROUP) >= 0;
 }
 
-/* What was taken since; all is the caller's. */
+/* Releases the slots taken since. All of them are the caller's. */
 static void release_new(const struct raw *raw, const uint64_t *before)
 {
 	for (uint32_t i = 0; i < raw->slots; i++) {
@@ -163,7 +163,10 @@ static int take_and_wait(void *pipe)
 	return 0;
 }
 
-/* Slots that a user, who holds them until killed, got in processes of his. */
+/*
+ * Returns the number of slots that processes of a user got. They hold the slots until they are
+ * killed.
+ */
 static int begin_to_hold(uid_t uid, pid_t *pid)
 {
 	int pipes[2];
@@ -203,7 +206,7 @@ END_TEST
 #define IDS 4
 #define SUBORDINATE "0 65534 1\n1 100000 1000\n"
 
-/* As each of the first ids of its namespace. */
+/* Takes slots as each of the first ids of its namespace. */
 static int take_as_ids(void *pipe)
 {
 	for (uid_t id = 0; id < IDS; id++)
@@ -217,7 +220,7 @@ static int take_as_ids(void *pipe)
 	return 0;
 }
 
-/* Of a user in a container of root's whose ids are those outside. */
+/* For a user in a container of root with the ids of outside. */
 static int take_in_container(void *pipe)
 {
 	EXPECT(begin_attack_in_namespace(NOBODY, SUBORDINATE, take_as_ids, pipe) >= 0);
@@ -225,14 +228,14 @@ static int take_in_container(void *pipe)
 	return 0;
 }
 
-/* Slots that they get together; what is left of everybody's for another user. */
+/* Returns the slots that the ids get together. *left: the slots left for another user. */
 static int count_slots_of_ids(uid_t uid, const char *map, int (*take)(void *), int *left)
 {
 	pid_t pid, other;
 	int pipes[2], slots = 0;
 	char n;
 
-	/* All of them have ended when the test does. */
+	/* When the test ends, all of them have ended. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	ck_assert_int_eq(pipe(pipes), 0);
 	pid = begin_attack_in_namespace(uid, map, take, &pipes[1]);
@@ -261,7 +264,7 @@ START_TEST(a_user_s_subordinate_ids_share_the_user_s_slots)
 }
 END_TEST
 
-/* Root's namespaces are those of containers, whose users have nothing to do with each other. */
+/* Namespaces of root are containers. Their users have nothing to do with each other. */
 START_TEST(each_id_of_a_namespace_of_root_s_has_a_share)
 {
 	int left;
@@ -287,7 +290,7 @@ static int try_on(void *argument)
 #define TAKES 20000
 #define TRYING 8
 
-/* One that is there for the caller, as often as it wants. */
+/* A slot is there for the caller whenever it wants one. */
 static int take_again_and_again(void *argument)
 {
 	struct raw raw;
@@ -303,7 +306,7 @@ static int take_again_and_again(void *argument)
 	return 0;
 }
 
-/* One slot is left to them, while a user who has his share wants more. */
+/* One slot is left to them, while a user that has its share wants more. */
 START_TEST(who_is_refused_takes_no_slot_from_others_meanwhile)
 {
 	pid_t holder[2], trying[TRYING];
@@ -343,8 +346,8 @@ static int take_and_release(void)
 }
 
 /*
- * On a CPU that others of the same user have, so that each is preempted anywhere and for long, when
- * they have left one slot of their share.
+ * The threads run on a CPU that others of the same user have: each is preempted anywhere, and for
+ * long. They have left one slot of their share.
  */
 static int stall(void *argument)
 {
@@ -373,7 +376,7 @@ START_TEST(who_is_kept_from_running_keeps_no_slot_from_others)
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		return;
-	/* They take their time to end, too. */
+	/* They also take their time to end. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	pid = begin_attack(NOBODY, stall, NULL);
 	stay_on(0);
@@ -400,7 +403,7 @@ static int take_one_and_stay(void *argument)
 	return 0;
 }
 
-/* Who has had a slot and lives is no burden. */
+/* A living process that has had a slot takes no room. */
 START_TEST(processes_that_had_slots_are_not_remembered)
 {
 	pid_t pid[100];
@@ -430,7 +433,7 @@ static void *ask_once(void *raw)
 	return NULL;
 }
 
-/* Each thread is one that the service has not met. */
+/* The service has not met any of these threads. */
 static int ask_by_many_threads(void *argument)
 {
 	struct raw raw;
@@ -456,7 +459,7 @@ static const volatile struct perfctr_bpf_slot *only_context(const struct raw *ra
 #define BIRTHS 500
 #define ASKING 4
 
-/* Others count each birth, and are answered, while threads of a user ask for the first time. */
+/* Others count each birth, and get answers, while threads of a user ask for the first time. */
 START_TEST(who_asks_for_the_first_time_holds_nobody_up)
 {
 	struct perfctr *self;
@@ -491,7 +494,7 @@ START_TEST(who_asks_for_the_first_time_holds_nobody_up)
 }
 END_TEST
 
-/* A thread of its CPU that takes it from others about every millisecond. */
+/* A thread that takes its CPU from others about every millisecond. */
 static int interrupt_often(void *argument)
 {
 	const struct sched_param first = { .sched_priority = 1 };
@@ -506,7 +509,7 @@ static int interrupt_often(void *argument)
 
 #define OPENINGS 6000
 
-/* Each switch forgets what is gone, in the midst of a look at it as well. */
+/* Each switch forgets what is gone, also in the middle of a look at it. */
 START_TEST(what_is_closed_is_gone_whenever_its_thread_is_preempted)
 {
 	struct perfctr *self;
@@ -529,7 +532,10 @@ END_TEST
 
 static _Atomic unsigned int closed_in_vain;
 
-/* In place of the C library's.  A descriptor that is closed twice may be another thread's by then. */
+/*
+ * Replaces the C library's function. A descriptor that is closed twice may belong to another thread
+ * by then.
+ */
 int close(int fd)
 {
 	int result = (int)syscall(SYS_close, fd);

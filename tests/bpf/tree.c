@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Trees: all that a process starts, against what wait4() says of it. */
+/* Trees: everything that a process starts, compared with wait4(). */
 #include "bpf.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static void many_processes(void)
 	reap();
 }
 
-/* The sums are the scheduler's own, of which rusage rounds two away to microseconds. */
+/* The sums are the scheduler's own. rusage rounds two of them to microseconds. */
 static void compare(const struct perfctr_counts *counts, struct usage before, struct usage after)
 {
 	struct usage counted = usage_of_counts(counts);
@@ -82,7 +82,7 @@ START_TEST(a_tree_of_a_hundred_processes_is_what_rusage_says)
 }
 END_TEST
 
-/* There are 8 slots, and one of them is taken. */
+/* One of 8 slots is taken. */
 START_TEST(more_processes_than_slots_lose_nothing)
 {
 	struct perfctr_counts tree = count_tree(many_processes);
@@ -138,7 +138,7 @@ static void hog(void)
 		;
 }
 
-/* The scheduler brings their own sums up to date at ticks only. */
+/* The scheduler updates the threads' own sums only at ticks. */
 START_TEST(who_runs_is_counted_until_now_and_not_of_one_instant)
 {
 	struct child child = make_child(hog);
@@ -175,8 +175,8 @@ static void twenty_threads(void)
 }
 
 /*
- * rusage leaves out what a thread that is not the first does after it has let itself go: its last
- * switch, and where the kernel can be preempted another one.
+ * rusage leaves out the end of a thread that is not the first: its last switch, and another one if
+ * the kernel can be preempted.
  */
 START_TEST(threads_are_members_too)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks whose answers are longer than what the kernel gives at a time. */
+/* Walks with longer answers than the kernel gives at a time. */
 #include "bpf.h"
 #include "attacker.h"
 
@@ -37,7 +37,7 @@ static void *stay(void *nothing)
 	return nothing;
 }
 
-/* When told to. */
+/* Makes the threads when told to. */
 static void come_in_a_crowd(int go, int said)
 {
 	pthread_attr_t small;
@@ -57,7 +57,7 @@ static void come_in_a_crowd(int go, int said)
 	stay(NULL);
 }
 
-/* How many numbers the walk gives. */
+/* Returns the number of threads that the walk gives. */
 static uint32_t ask(const struct raw *raw, uint64_t id, uint32_t action, pid_t pid,
 		    struct perfctr_bpf_reply *reply)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What tests count, and what the kernel says of it. */
+/* Work that tests count, and the kernel's own sums of it. */
 #include "work.h"
 
 #include <check.h>
@@ -33,7 +33,7 @@ static FILE *open_proc(pid_t pid, const char *name)
 
 enum stat_field { MINOR = 10, MAJOR = 12 };
 
-/* proc(5) numbers them; field 2 is the name in parentheses. */
+/* The numbers are those of proc(5). Field 2 is the name in parentheses. */
 static uint64_t field_of_stat(pid_t pid, enum stat_field n)
 {
 	char line[1024], *field;
@@ -144,7 +144,10 @@ void nap(unsigned int times)
 		nanosleep(&pause, NULL);
 }
 
-/* Children, and what the kernel says of each; to be opened before they are zombies, which are root's. */
+/*
+ * Children, and the kernel's file of each. It must be opened before they are zombies, which belong
+ * to root.
+ */
 #define MAX_CHILDREN 512
 static struct {
 	pid_t pid;
@@ -165,7 +168,10 @@ static void watch(pid_t pid)
 	children[n_children++].syscall = fd;
 }
 
-/* proc(5): it says "running" of who is about to be switched away for good, preempted or not. */
+/*
+ * proc(5): the file says "running" while the process is about to be switched away for good,
+ * preempted or not.
+ */
 static void wait_for_last_switch(pid_t pid)
 {
 	unsigned int i = 0;
@@ -214,7 +220,7 @@ void reap(void)
 	}
 }
 
-/* Linux calls it sleeping before it has left its CPU. */
+/* Linux calls the process sleeping before it has left its CPU. */
 void wait_until_asleep(pid_t pid)
 {
 	uint64_t switches = 0;

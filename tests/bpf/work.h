@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What tests count, and what the kernel says of it. */
+/* Work that tests count, and the kernel's own sums of it. */
 #ifndef TESTS_BPF_WORK_H
 #define TESTS_BPF_WORK_H
 
@@ -10,7 +10,7 @@
 #include <perfctr.h>
 #include <perfctr_groups.h>
 
-/* The software events, all of them, in the order of their numbers. */
+/* All software events, in the order of their numbers. */
 void control_all(struct perfctr_control *c, uint32_t flags);
 /* The sums that the kernel keeps itself. */
 struct usage {
@@ -20,17 +20,17 @@ struct usage {
 	uint64_t major;
 };
 
-/* Of a thread that sleeps, from /proc. */
+/* Sums of a sleeping thread, from /proc. */
 struct usage usage_of(pid_t pid);
-/* Of a process that wait4() told, with all that it waited for. */
+/* Sums of a process by wait4(), with all that it has waited for. */
 struct usage usage_waited(const struct rusage *rusage);
 struct usage usage_of_counts(const struct perfctr_counts *counts);
 
-/* Use the CPU for so long; so many pages for the first time; sleep and be woken so many times. */
+/* Uses the CPU for so long; touches so many new pages; sleeps and is woken so many times. */
 void burn(uint64_t ns);
 void touch(unsigned int pages);
 void nap(unsigned int times);
-/* As fork(), for children that reap() waits for: each when it has been switched away for good. */
+/* Like fork(), for children that reap() waits for, until each has been switched away for good. */
 pid_t fork_child(void);
 void reap(void);
 
@@ -40,15 +40,15 @@ struct child {
 	int go;
 };
 
-/* Until it sleeps in a system call, and has left its CPU: it is not about to run again. */
+/* Waits until it sleeps in a system call and has left its CPU: it is not about to run again. */
 void wait_until_asleep(pid_t pid);
 
 struct child make_child(void (*run)(void));
 void release_child(struct child *child);
-/* Wait for it; it must have exited with 0. */
+/* Waits for the child, which must exit with 0. */
 struct rusage end_child(struct child *child);
 uint64_t thread_ns(void);
-/* How far that clock and the counters' are apart where reading them is emulated. */
+/* The largest difference between that clock and the counters', where reading them is emulated. */
 #define CLOCKS_OFF_NS 300e3
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a context switch costs: two threads on one CPU wake each other through pipes.  CPU time of both,
- * which others on the CPU disturb little, and of many rounds the least.
+ * The cost of a context switch: two threads on one CPU wake each other through pipes. Prints their
+ * CPU time, which others on the CPU disturb little: the least of many rounds.
  */
 #include <pthread.h>
 #include <sched.h>

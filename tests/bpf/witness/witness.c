@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The kernel patch and the bpf backend count the same run, in a kernel that has both.  They share no
- * code in the kernel: the patch reads counters at each switch, the BPF programs read what the
- * scheduler keeps of each task.
+ * The kernel patch and the bpf backend count the same run, in a kernel that has both. They share no
+ * code in the kernel: the patch reads counters at each switch, the BPF programs read the
+ * scheduler's sums of each task.
  */
 #include "../bpf.h"
 
@@ -34,7 +34,7 @@ static void forty_processes(void)
 	reap();
 }
 
-/* Nobody takes the processor from them: it is left by who waits or exits alone. */
+/* Nobody preempts these processes: they only leave the processor to wait or exit. */
 static void forty_that_are_not_preempted(void)
 {
 	const struct sched_param param = { .sched_priority = 1 };
@@ -45,9 +45,9 @@ static void forty_that_are_not_preempted(void)
 }
 
 /*
- * The patch lets an exiting thread go in exit_thread(), bpf at its last switch.  The kernel can take
- * the processor from it in between, in perf_event_exit_task(), which may sleep: that is a switch
- * more for bpf, and rusage, and the microseconds around are.
+ * The patch lets an exiting thread go in exit_thread(), bpf at its last switch. In between the
+ * kernel can switch it away in perf_event_exit_task(), which may sleep. That is one more switch,
+ * and some microseconds, for bpf and rusage.
  */
 static void compare(const struct perfctr_counts *counts, unsigned int preempted)
 {
@@ -176,7 +176,7 @@ START_TEST(both_tell_a_thread_the_same_time)
 		counts[i].switches -= first[i].switches;
 		perfctr_close(p[i]);
 	}
-	/* It may be switched away between the two reads, once at either end. */
+	/* The test may be switched away between the two reads, once at either end. */
 	ck_assert_int_le(llabs((long long)(counts[BPF].switches - counts[PATCH].switches)), 2);
 	counts[BPF].switches = counts[PATCH].switches;
 	compare(counts, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An MPI program whose ranks do more work the higher they are, and whose first rank does some alone. */
+/* An MPI program. The higher a rank, the more work it does. The first rank does some work alone. */
 #include <mpi.h>
 #include <perfctr_regions.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Subcommands of perfex, which end the process when they refuse something, and leave it to the kernel
- * to free what they hold.  Here exit(3) returns to who called the subcommand, and what was allocated
- * or opened since is freed: the linker's --wrap leads the calls here.
+ * Subcommands of perfex end the process when they refuse something, and leave it to the kernel to
+ * free what they hold. Here exit(3) returns to the caller of the subcommand, and everything
+ * allocated or opened since is freed: the linker's --wrap leads the calls here.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
@@ -26,7 +26,7 @@ static jmp_buf exits;
 static int exit_status;
 static bool contained; /* between the call of a subcommand and its end */
 
-/* Addresses, by their hash; taken in order where two have the same. */
+/* Addresses by their hash. If two have the same, the next place is taken. */
 #define PLACES 65536
 static void *held[PLACES];
 static char gone;		    /* &gone: an address that was here */
@@ -199,7 +199,7 @@ static int run(const struct subcommand *subcommand, int argc, char **argv)
 	return exit_status;
 }
 
-/* What it says is one line when it refuses, and it refuses with its own status alone. */
+/* A refusal is one line, with the status of refusals only. */
 static void expect_refusal_in_one_line(const struct subcommand *subcommand, int argc, char **argv)
 {
 	FILE *out = stdout, *err = stderr;
@@ -225,7 +225,7 @@ static void expect_refusal_in_one_line(const struct subcommand *subcommand, int 
 	free(said);
 }
 
-/* The text as a file of this process. */
+/* Makes the text a file of this process. */
 static void take_file(const struct subcommand *subcommand, const char *text, size_t length)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -256,7 +256,7 @@ void fuzz_regions(const char *text, size_t length)
 	take_file(&stat_of_subcommand, text, length);
 }
 
-/* What libpfm4 keeps, from its first use on, is not the subcommand's. */
+/* Memory that libpfm4 keeps from its first use on does not belong to the subcommand. */
 static void fill_libpfm(void)
 {
 	static bool filled;
@@ -269,7 +269,7 @@ static void fill_libpfm(void)
 	filled = true;
 }
 
-/* An argument a line; the first names the subcommand, one of those that run nothing. */
+/* Each line is an argument. The first one names the subcommand, which must run nothing. */
 void fuzz_arguments(const char *text, size_t length)
 {
 	static const struct subcommand *const harmless[] = { &check_subcommand, &encode_subcommand,

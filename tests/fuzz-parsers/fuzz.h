@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What reads text that others wrote, given any text: it must take it, or refuse it with one line.
+ * Parsers of text that others wrote, given any text. A parser must take it, or refuse it with one
+ * line.
  *
  * targets.c	the table of them
  * library.c	those of the library
@@ -17,25 +18,27 @@
 
 struct target {
 	const char *name;
-	/* text[length] is a NUL that is not part of it; ends by abort() when a promise is broken */
+	/* text[length] is a NUL that is not part of the text; broken promises end in abort() */
 	void (*take)(const char *text, size_t length);
 	const char *about;
 };
 
-extern const struct target targets[]; /* ended by one without a name */
-/* NULL: there is none, which has been said. */
+extern const struct target targets[]; /* the last one has no name */
+/* Returns NULL if there is none, after saying so. */
 const struct target *find_target(const char *name);
 
-/* Ends the process with what was expected. */
+/* Ends the process, and prints what was expected. */
 #define EXPECT(condition)                                                                          \
 	((condition) ? (void)0 : expectation_failed(#condition, __FILE__, __LINE__))
 __attribute__((noreturn)) void expectation_failed(const char *condition, const char *file,
 						  int line);
 
-/* A line for people: not empty, and nothing in it that a terminal would obey. */
+/*
+ * The text must be a line for people: not empty, and without anything that a terminal would obey.
+ */
 void expect_line(const char *text);
 
-/* Where output goes that nobody reads. */
+/* For output that nobody reads. */
 FILE *nowhere(void);
 
 void fuzz_event(const char *text, size_t length);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One target under libFuzzer: that which the environment's TARGET names. */
+/* One target under libFuzzer: TARGET in the environment names it. */
 #include "fuzz.h"
 
 #include <stdint.h>

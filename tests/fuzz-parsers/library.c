@@ -9,7 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first letter of the text, or Nehalem: libpfm4 takes this CPU for one, for the whole process. */
+/*
+ * The machine of the text's first letter, or Nehalem. libpfm4 takes this CPU for a Nehalem in the
+ * whole process.
+ */
 static const struct perfctr_pmu_info *take_machine(const char **text)
 {
 	const struct perfctr_pmu_info *nehalem = be_machine(NEHALEM);
@@ -21,7 +24,7 @@ static const struct perfctr_pmu_info *take_machine(const char **text)
 	return machine_info((enum machine)(letter - 'a'));
 }
 
-/* What is written is read as the same. */
+/* A written event is read as the same event. */
 static void take_values(const char *spec)
 {
 	struct perfctr_event_control event = { 0 }, again = { 0 };
@@ -64,7 +67,10 @@ static void parse(struct perfctr_events *events, const char *spec)
 	}
 }
 
-/* Reading the tables, which is fuzz_table()'s, takes most of the time: once for each machine. */
+/*
+ * Reading the tables takes most of the time, and is the target fuzz_table(). So it is done once for
+ * each machine.
+ */
 static struct perfctr_events *events_of(const struct perfctr_pmu_info *info)
 {
 	static struct {
@@ -92,7 +98,7 @@ void fuzz_event(const char *text, size_t length)
 	parse(events_of(info), text);
 }
 
-/* The directory of the user's tables, which has one file; both stay until the process ends. */
+/* The directory of the user's tables has one file. Both stay until the process ends. */
 static const char *table_path(void)
 {
 	static char directory[] = "/tmp/perfctr-fuzz-XXXXXX", path[64];
@@ -121,7 +127,7 @@ static int count(const struct perfctr_event_entry *entry, void *n)
 	return 0;
 }
 
-/* A database that has answered before answers as a new one. */
+/* A database that has answered before answers like a new one. */
 static void parse_again(struct perfctr_events *events, const char *spec)
 {
 	struct perfctr_request old = { 0 }, new = { 0 };
@@ -162,7 +168,7 @@ void fuzz_table(const char *text, size_t length)
 	/* Names that the corpus defines. */
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		parse(events, names[i]);
-	/* Of one, as it takes the time of all of them. */
+	/* Of one name only, because it takes the time of all. */
 	parse_again(events, names[length % (sizeof(names) / sizeof(names[0]))]);
 	perfctr_events_close(events);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parsers of perfex that return what is wrong. */
+/* Parsers of perfex that return their errors. */
 #include "fuzz.h"
 #include "../../perfex/result/diff.h"
 #include "../../perfex/tools/experiment/experiment.h"
@@ -65,7 +65,7 @@ void fuzz_experiment(const char *text, size_t length)
 	experiment_free(file);
 }
 
-/* With itself: everything can be compared. */
+/* Compares the document with itself: everything can be compared. */
 static void diff(struct document *document)
 {
 	struct diff diff = { .a = { "a", document }, .b = { "b", document } };
@@ -100,7 +100,7 @@ void fuzz_recording(const char *text, size_t length)
 	document_free(document);
 }
 
-/* With itself: it is alike. */
+/* Compares the file with itself: both are alike. */
 void fuzz_validation(const char *text, size_t length)
 {
 	struct text_error error = { 0 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * replay TARGET FILE...: give each file to the parser, in a process and with a time limit of its own.
+ * replay TARGET FILE...: gives each file to the parser, in a process of its own, with a time limit.
  * Writes "ok FILE" or "FAILED FILE" for each.
  */
 #include "fuzz.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every event that perf_events knows on NetBurst can be counted by the counters that it names, and by
- * no others, with the detector that it names; and all routes are those of the library, which has a
- * table of its own. Prints what differs.
+ * The counters that perf_events names can count each of its NetBurst events, with the detector that
+ * it names, and no other counters can. All routes are those of the library, which has a table of
+ * its own. Prints the differences.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,8 +42,8 @@ static bool names(const struct p4_event_bind *event, unsigned int i, unsigned in
 }
 
 /*
- * It does not use counters 1 and 3, for an erratum: so a counter that it does not name must at least
- * be of a pair that it does.
+ * perf_events does not use counters 1 and 3, because of an erratum. So a counter that it does not
+ * name must at least be in a pair of which it names the other one.
  */
 static bool names_pair(const struct p4_event_bind *event, unsigned int i, unsigned int counter)
 {
@@ -52,9 +52,9 @@ static bool names_pair(const struct p4_event_bind *event, unsigned int i, unsign
 }
 
 /*
- * Where perf_events is known to differ. It names TBPU_ESCR0 for both halves of one event. Four events
- * of FSB_ESCR have the number 3 in the manual's list of events, but FSB_ESCR has 6 in its list of
- * registers, and there 3 is ITLB_ESCR.
+ * Known differences of perf_events. It names TBPU_ESCR0 for both halves of one event. The manual's
+ * list of events has number 3 for four events of FSB_ESCR. But in its list of registers FSB_ESCR
+ * has number 6, and number 3 is ITLB_ESCR.
  */
 static bool differs_knowingly(unsigned int number)
 {

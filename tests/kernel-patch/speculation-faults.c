@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What speculation.cocci has to tell: the lines that say so. It is not compiled. */
+/* Faults that speculation.cocci must report: the lines with a comment. It is not compiled. */
 
 static u32 route(u32 slot, u64 cccr)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * i386 events|timestamp: what a 32-bit kernel must do, on a machine with counters or with a
- * time stamp alone. Static, and without libcheck: nothing else of the host can execute there.
- * Speaks to the kernel through its ABI alone; the reads in user mode are the library's. One line
- * for each test, "ok NAME" or "FAILED NAME".
+ * i386 events|timestamp: the duties of a 32-bit kernel, on a machine with counters or with only a
+ * time stamp. The program is static and does without libcheck, because no other file of the host
+ * can be executed there. It speaks to the kernel through its ABI only; reads in user mode are the
+ * library's. Prints a line for each test, "ok NAME" or "FAILED NAME".
  */
 #define _GNU_SOURCE
 #include "../guest/loop.h"
@@ -32,7 +32,7 @@
 
 static int device = -1;
 
-/* What went wrong, for who reads the log; the test has failed then. */
+/* Prints what is not so, for the reader of the log. The test has failed then. */
 #define EXPECT(condition) \
 	((condition) || (printf("%s:%d: not so: %s (errno: %s)\n", __FILE__, __LINE__, #condition, \
 				strerror(errno)), false))
@@ -49,7 +49,7 @@ static int context_open(void)
 	return ioctl(device, PERFCTR_IOC_OPEN, &open);
 }
 
-/* User instructions on counter 0, the kernel's on 1, both on 2: as many of these as n says. */
+/* The first n of these: user instructions on counter 0, the kernel's on 1, both on 2. */
 static int control(int fd, unsigned int n, uint32_t flags)
 {
 	struct perfctr_control control = {
@@ -101,7 +101,7 @@ static const struct perfctr_page *map(int fd)
 	return mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
 }
 
-/* A page that is mapped keeps the context. */
+/* A mapped page keeps the context. */
 static void unmap(const struct perfctr_page *page, int fd)
 {
 	munmap((void *)page, PERFCTR_PAGE_SIZE);
@@ -126,8 +126,8 @@ static bool counters_are_those_of_the_processor(void)
 }
 
 /*
- * What stands around the loop is the same each time: it goes out of the difference. Not
- * from the first time, which may do more.
+ * Instructions around the loop are the same each time, and drop out of the difference. The first
+ * time does not count, because it may take more.
  */
 static bool a_loop_is_counted_exactly(void)
 {
@@ -149,7 +149,7 @@ static bool a_loop_is_counted_exactly(void)
 	return EXPECT(counted[2] - counted[1] == 4ull * ITERATIONS);
 }
 
-/* All start and stop by the same write to IA32_PERF_GLOBAL_CTRL. */
+/* All counters start and stop with the same write to IA32_PERF_GLOBAL_CTRL. */
 static bool user_and_kernel_make_up_both(void)
 {
 	struct perfctr_counts counts;
@@ -229,7 +229,7 @@ static uint64_t rdtsc(void)
 	return value;
 }
 
-/* No more ticks than have passed, and none of those in which another process ran. */
+/* No more ticks than have passed, and no tick while another process ran. */
 static bool the_time_stamp_is_counted(void)
 {
 	const struct perfctr_page *page;
@@ -241,7 +241,10 @@ static bool the_time_stamp_is_counted(void)
 	REQUIRE(control(fd, 0, 0) == 0);
 	page = map(fd);
 	REQUIRE(page != MAP_FAILED);
-	/* What the host takes away while the thread runs is in its time: it sleeps until that is little. */
+	/*
+	 * Time that the host takes while the thread runs is counted. The thread sleeps until that
+	 * is little.
+	 */
 	for (int i = 0; i < 100 && (i == 0 || slept.tsc >= (rdtsc() - start) / 2); i++) {
 		usleep(200000);
 		slept = counts_of(fd, PERFCTR_SCOPE_SELF);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For languages without instructions of their own: 2 * n + 2 of them. */
+/* 2 * n + 2 instructions, for languages that have none of their own. */
 void loop(unsigned int n);
 
 __asm__(".text\n\t.globl loop\n\t.type loop,@function\n"

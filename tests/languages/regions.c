@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Two threads with regions of names, one in another, and a child that must not count in them. */
+/* Two threads with named regions, one inside another, and a child that must not count in them. */
 #include <perfctr_regions.h>
 #include <pthread.h>
 #include <sys/wait.h>

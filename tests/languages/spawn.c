@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfctr_spawn() in processes that fork, wait and end elsewhere meanwhile.  What others do in the
- * middle of it, handlers of fork(2) do here.
+ * perfctr_spawn() in processes that fork, wait and end elsewhere meanwhile. Handlers of fork(2) do
+ * here what other threads may do in the middle of it.
  */
 #define _GNU_SOURCE
 #include <check.h>
@@ -25,7 +25,7 @@ static char *const missing[] = { (char *)"/nonexistent", NULL };
 static bool bystander_wanted, parent_ends, child_dies, over;
 static pid_t bystander, caller;
 
-/* A process that has all descriptors that are open now. */
+/* A process that has all the descriptors that are open now. */
 static void before_fork(void)
 {
 	if (!bystander_wanted)
@@ -42,7 +42,7 @@ static void in_parent(void)
 		_exit(0);
 }
 
-/* The signal comes when the child is let go, as it is blocked until then. */
+/* The signal is blocked until the child is let go, and comes then. */
 static void in_child(void)
 {
 	if (child_dies)

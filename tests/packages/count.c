@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the library's version, and how often the first writes to 100 new pages fault, which any kernel counts. */
+/*
+ * Prints the library's version, and the number of page faults of the first writes to 100 new pages.
+ * Any kernel counts these.
+ */
 #include <err.h>
 #include <perfctr.h>
 #include <perfctr_count.h>
@@ -20,7 +23,7 @@ int main(void)
 		errx(1, "%s", why);
 	if (pages == MAP_FAILED || madvise(pages, PAGES * PAGE, MADV_NOHUGEPAGE))
 		err(1, "pages");
-	/* What the first call alone needs is there for the second. */
+	/* The first call may need more. After it, everything is there. */
 	for (int i = 0; i < 2; i++)
 		if (perfctr_read(p, &before) < 0)
 			err(1, "read");

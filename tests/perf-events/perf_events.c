@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The perf_events backend on this machine.  What is right comes from the work itself, which touches
- * so many new pages, from the kernel's own accounts (getrusage(2), clocks), or from who is asked.
+ * The perf_events backend on this machine. The expected values come from the work itself, which
+ * touches so many new pages, from the kernel's own accounts (getrusage(2), clocks), or from the
+ * kernel's answers.
  */
 #include <check.h>
 #include <errno.h>
@@ -82,7 +83,7 @@ START_TEST(what_is_stopped_does_not_count)
 }
 END_TEST
 
-/* Events count what interrupts and hypervisors take, too: the least of five. */
+/* Events also count the time that interrupts and hypervisors take: the least of five. */
 START_TEST(virtual_time_is_the_threads_cpu_time)
 {
 	struct perfctr *p = open_counting(0, 0);
@@ -104,7 +105,7 @@ START_TEST(virtual_time_is_the_threads_cpu_time)
 }
 END_TEST
 
-/* n processes one after the other. */
+/* Makes n processes, one after the other. */
 static void make_processes(unsigned int n)
 {
 	while (n--) {
@@ -222,7 +223,7 @@ static void all_but_one(void)
 	make_processes(PROCESSES - 1);
 }
 
-/* The events end a moment before their thread: perfctr_backends(3) tells by how much. */
+/* The events end a moment before their thread: perfctr_backends(3) states the difference. */
 static double cpu_against_rusage(void)
 {
 	struct perfctr_group *group = make_group();
@@ -261,7 +262,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median: time that a hypervisor takes away meanwhile is in the events and not in rusage. */
+/* The median: events contain the time that a hypervisor takes meanwhile, and rusage does not. */
 START_TEST(the_error_against_rusage_is_as_stated)
 {
 	double cpu[5];
@@ -460,7 +461,7 @@ static Suite *suite(bool privileged)
 	TCase *tests = tcase_create("perf-events"), *clock = tcase_create("perf-events");
 
 	tcase_set_timeout(tests, 60);
-	/* Those that compare clocks. */
+	/* Tests that compare clocks. */
 	tcase_set_timeout(clock, 60);
 	tcase_set_tags(clock, "clock");
 	tcase_add_test(clock, virtual_time_is_the_threads_cpu_time);

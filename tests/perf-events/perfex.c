@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex as a newcomer uses it, on this machine, by perf_events. */
+/* perfex on this machine, with perf_events, as a newcomer uses it. */
 #include "../guest/perfex_shell.h"
 #include "perfex.h"
 
@@ -22,7 +22,7 @@ static bool has(uint32_t capability)
 
 #define NOBODY_RUNS "setpriv --reuid=65534 --regid=65534 --clear-groups "
 
-/* The kernel takes the events away where such a program is executed. */
+/* The kernel takes the events away when such a program is executed. */
 START_TEST(a_command_that_may_not_be_read_is_refused)
 {
 	static const char *const how[] = { "", "--self", "-r 2", "-I 100", "mark" };
@@ -30,7 +30,7 @@ START_TEST(a_command_that_may_not_be_read_is_refused)
 	struct run r;
 
 	if (getuid())
-		return; /* makes no program of another's */
+		return; /* an ordinary user cannot make a program of another user */
 	enter_directory();
 	ck_assert_int_eq(chmod(".", 0755), 0);
 	snprintf(script, sizeof(script),
@@ -45,7 +45,7 @@ START_TEST(a_command_that_may_not_be_read_is_refused)
 }
 END_TEST
 
-/* perfex with the arguments says so, in one line. */
+/* perfex with these arguments prints the words, in one line. */
 static void expect_line(const char *arguments, int status, const char *words)
 {
 	char script[256], line[256];
@@ -105,7 +105,7 @@ START_TEST(an_experiment_needs_no_pmu_for_the_operating_systems_events)
 }
 END_TEST
 
-/* The command is waited for, and what it printed is there. */
+/* perfex waits for the command, and its output is there. */
 #define COMMAND_RUNS "sh -c 'sleep 0.3; echo done'"
 
 START_TEST(a_full_device_ends_no_wait_for_the_command)
@@ -128,12 +128,12 @@ START_TEST(a_full_device_ends_no_wait_for_the_command)
 	expect(&r, "perfex system -e page-faults " COMMAND_RUNS " >/dev/full", EXITED(125));
 	ck_assert_uint_eq(lines(r.err, "perfex: cannot write to standard output: No space"), 1);
 	ck_assert_uint_eq(lines(r.err, "page-faults"), 1);
-	/* Nobody is waited for. */
+	/* perfex waits for nobody. */
 	expect(&r, "timeout 10 perfex system -I 5 -e page-faults -o /dev/full", EXITED(125));
 }
 END_TEST
 
-/* In 8192 bytes there is room for some lines, all of them whole. */
+/* 8192 bytes have room for some lines, all of them whole. */
 START_TEST(a_file_that_becomes_full_ends_with_a_line)
 {
 	static const char *const command[] = { "", "system" };
@@ -142,7 +142,7 @@ START_TEST(a_file_that_becomes_full_ends_with_a_line)
 	struct run r;
 
 	if (getuid() || !has(PERFCTR_CAN_SESSION))
-		return; /* mounts nothing, counts no CPUs */
+		return; /* an ordinary user cannot mount, or count CPUs */
 	enter_directory();
 	ck_assert_int_eq(mkdir("small", 0755), 0);
 	ck_assert_int_eq(mount("none", "small", "tmpfs", 0, "size=8192"), 0);
@@ -156,7 +156,7 @@ START_TEST(a_file_that_becomes_full_ends_with_a_line)
 	ck_assert_uint_gt(lines(file, ",page-faults,"), 10);
 	ck_assert_uint_le(strlen(file), 8192);
 	ck_assert_int_eq(file[strlen(file) - 1], '\n');
-	/* They stand below a head of their own. */
+	/* These lines stand below a head of their own. */
 	ck_assert_uint_eq(lines(r.err, ",event,"), 1);
 	ck_assert_uint_gt(lines(r.err, ",page-faults,"), 10);
 }
@@ -179,7 +179,7 @@ START_TEST(intervals_follow_a_full_device_with_their_heads)
 }
 END_TEST
 
-/* Of 512 or 1024 bytes, as shells count. */
+/* The limit is 512 or 1024 bytes, depending on the shell. */
 START_TEST(a_limit_of_file_sizes_is_as_a_full_device)
 {
 	struct run r;
@@ -199,7 +199,7 @@ START_TEST(a_limit_of_file_sizes_is_as_a_full_device)
 }
 END_TEST
 
-/* Then as many runs as one are enough to know it. */
+/* One run is enough to know it. There are no others. */
 START_TEST(a_delay_beyond_the_commands_end_is_told_once)
 {
 	static const struct {
@@ -228,7 +228,7 @@ START_TEST(a_delay_beyond_the_commands_end_is_told_once)
 		ck_assert_str_eq(r.err, cases[i].line);
 		ck_assert_uint_eq(lines(contents("out"), "total,0,0,"), 5);
 	}
-	/* Of a warm-up nothing is missed. */
+	/* A warm-up counts nothing anyway. */
 	expect(&r, "perfex --warmup=2 -D 60000 -e page-faults true </dev/null", 0);
 	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
 	ck_assert_uint_eq(lines(r.err, cases[1].line), 1);
@@ -240,7 +240,7 @@ START_TEST(what_was_counted_before_a_run_within_the_delay_stays)
 	struct run r;
 
 	enter_directory();
-	/* It is no mean with a 0 in it. */
+	/* There is no mean with a 0 in it. */
 	expect(&r,
 	       "perfex -r 3 -D 300 --csv -o out -e page-faults sh -c "
 	       "'[ -e ran ] || { touch ran; sleep 1; true; }' </dev/null",
@@ -251,7 +251,7 @@ START_TEST(what_was_counted_before_a_run_within_the_delay_stays)
 }
 END_TEST
 
-/* In its place there would be a file or an event of perfex's own. */
+/* Otherwise a file or an event of perfex would take its place. */
 START_TEST(closed_descriptors_are_nobody_elses)
 {
 	static const char *const printing[] = { "list", "info", "encode -e 0x4100c0 --pmu=nhm",
@@ -306,7 +306,7 @@ START_TEST(a_command_that_is_not_there_is_told_with_what_was_meant)
 }
 END_TEST
 
-/* From the first file that perfex opens to the last one that counts. */
+/* The limit goes from the first file that perfex opens to the last one that counts. */
 START_TEST(too_many_open_files_are_told_with_what_to_do)
 {
 	unsigned int refused = 0;

@@ -6,7 +6,7 @@
 
 /* The command, which is "perfex" on the path. */
 TCase *perfex_tests(void);
-/* Those that expect a number of intervals, or an end, within a time. */
+/* Tests that expect a number of intervals, or an end, within a time. */
 TCase *perfex_clock_tests(void);
 
 #endif

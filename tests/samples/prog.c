@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Functions that the compiler puts into others, two deep. */
+/* Functions that the compiler inlines, two levels deep. */
 #include <stdint.h>
 
 static inline __attribute__((always_inline)) uint32_t mix(uint32_t x)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex where perf_events counts: the same counts as with the patch, and who counted them. */
+/* perfex with perf_events: the counts are the same as with the patch, and the backend is named. */
 #include "stock.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is perf_events' own of contexts of the library: what all backends do is in tests/backend. */
+/* Properties of contexts with perf_events. tests/backend has what all backends do. */
 #include "stock.h"
 #include "../bpf/work.h"
 
@@ -27,7 +27,7 @@ START_TEST(perf_events_is_chosen_and_the_patch_tells_why_it_is_not)
 }
 END_TEST
 
-/* On the other CPU: in user mode it does not go on while its counters are read. */
+/* The program runs on the other CPU. In user mode it does not go on while its counters are read. */
 START_TEST(counters_of_one_control_are_read_at_one_moment)
 {
 	pid_t pid = fork();
@@ -62,8 +62,8 @@ END_TEST
 #define TRIES 5
 
 /*
- * What the thread read lies between what the kernel's clock showed before and behind it.  The host
- * may stop the machine between the two accounts of one switch, so one try of several has to do.
+ * The time that the thread reads lies between the kernel's clock before and after. The host may
+ * stop the machine between the two accounts of a switch, so one try of several is enough.
  */
 START_TEST(virtual_time_is_within_a_thousandth_of_the_thread_s_cpu_time)
 {
@@ -90,7 +90,7 @@ START_TEST(virtual_time_is_within_a_thousandth_of_the_thread_s_cpu_time)
 }
 END_TEST
 
-/* Codes that the general counters alone count. */
+/* Only general counters count these codes. */
 START_TEST(five_events_of_four_counters_are_refused_at_once)
 {
 	static const uint64_t codes[] = { LOADS, STORES, BRANCHES, 0x20c4, 0x010b };
@@ -110,7 +110,7 @@ START_TEST(five_events_of_four_counters_are_refused_at_once)
 	ck_assert_int_eq(errno, ENOSPC);
 	perfctr_control_error(errno, &control, &info, text, sizeof(text));
 	ck_assert_msg(strstr(text, "0x0041010b") && strstr(text, "4 general counters"), "%s", text);
-	/* Four of them can be had. */
+	/* Four of the events are accepted. */
 	control.n_events = 4;
 	ck_assert_int_eq(perfctr_set_control(p, &control), 0);
 	perfctr_close(p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* stock-tests SUITE...: run the suites named. */
+/* stock-tests SUITE...: runs the suites named. */
 #include "stock.h"
 
 #include <stdio.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A machine without a PMU, as most virtual ones: what the system counts can be had, events not. */
+/*
+ * A machine without a PMU, like most virtual ones: software events can be counted, others cannot.
+ */
 #include "stock.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who may count with perf_events, and what the others are told: one line that names the setting and
- * what to do.  The settings are Linux's own, set by the test.
+ * Permission to count with perf_events, and the refusals: one line that names the setting and the
+ * remedy. The settings are Linux's own, set by the test.
  */
 #include "stock.h"
 
@@ -17,7 +17,7 @@
 static const char instructions_u[] = "instructions:u";
 static const char instructions_uk[] = "instructions:uk";
 
-/* One line of perfex that has all words, and no result. */
+/* One line of perfex that has all the words, without a result. */
 static void expect_refusal(const struct run *r, const char *what, const char *const words[])
 {
 	ck_assert_msg(r->status == FAILED, "%s: wait status %#x: %s", what, r->status, r->err);
@@ -34,7 +34,7 @@ static void expect_refusal(const struct run *r, const char *what, const char *co
 		__VA_ARGS__, NULL                                                                  \
 	}
 
-/* perfex as an ordinary user, with one capability or none (""). */
+/* Runs perfex as an ordinary user, with one capability or none (""). */
 static void run_as_user(struct run *r, const char *capability, const char *event)
 {
 	char inheritable[32], ambient[32];
@@ -48,9 +48,9 @@ static void run_as_user(struct run *r, const char *capability, const char *event
 static const struct {
 	const char *paranoid;
 	const char *capability;
-	bool user, kernel; /* what may be counted */
+	bool user, kernel; /* may be counted */
 } levels[] = {
-	/* Above 2 they are Debian's own, and there CAP_PERFMON is not enough. */
+	/* Levels above 2 are Debian's own. There CAP_PERFMON is not enough. */
 	{ "4", "", false, false },
 	{ "3", "", false, false },
 	{ "3", ",+perfmon", false, false },

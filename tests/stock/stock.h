@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the tests on Debian's own kernel share, on top of tests/guest/guest.h.  Expected counts are
- * those worked out in tests/guest/asm; what Linux's perf_events counts is the second witness.
+ * Shared by the tests on Debian's own kernel, on top of tests/guest/guest.h. The expected counts
+ * are those worked out in tests/guest/asm. Linux's perf_events is the second witness.
  */
 #ifndef STOCK_H
 #define STOCK_H
@@ -11,8 +11,8 @@
 #include "../guest/tree.h"
 
 /*
- * perf_events by its system call alone.  type, config: of perf_event_attr; flags: PERF_OF_*.  -1
- * with errno.
+ * perf_events by its system call only. type, config: of perf_event_attr; flags: PERF_OF_*. Returns
+ * -1 with errno.
  */
 #define PERF_OF_KERNEL	(1u << 0)	/* kernel mode too */
 #define PERF_OF_PINNED	(1u << 1)

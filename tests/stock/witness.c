@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Debian's kernel with its own perf_events on the emulated PMU, and nothing of this project in
- * between.  Where this fails the other suites show nothing.
+ * between. If this fails, the other suites show nothing.
  */
 #include "stock.h"
 
@@ -63,7 +63,7 @@ START_TEST(linux_lets_user_mode_read_the_counter)
 }
 END_TEST
 
-/* Codes that the general counters alone count: instructions could be on a fixed one too. */
+/* Only general counters count these codes. Instructions could also be on a fixed counter. */
 START_TEST(linux_refuses_a_fifth_event_of_a_group)
 {
 	static const uint64_t codes[] = { LOADS, STORES, BRANCHES, 0x20c4, 0x010b };

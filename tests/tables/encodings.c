@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * encodings FILE: the events and modes that tests/families/profiles writes as register values are
- * those that libpfm4 has for the same processors. Ends with "tables: N passed, N failed".
+ * those of libpfm4 for the same processors. Ends with "tables: N passed, N failed".
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INT (1u << 20) /* libpfm4 asks for interrupts */
+#define INT (1u << 20) /* libpfm4 sets the interrupt bit */
 
 static const struct {
 	const char *profile;

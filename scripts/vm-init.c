@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Process 1 of the guest: mount the host's files, run one command, pass its output and its status to the host.
+ * Process 1 of the guest: mounts the host's files, runs one command, passes its output and its
+ * status to the host.
  *
- * The file /job holds NUL-terminated strings: directory, uid, gid, rows and columns of the terminal (rows is 0 when there
- * is none), number of arguments, the arguments, the environment. The virtio ports 1 and 2 take stdout and stderr; port 3
- * takes "started", then "exited STATUS", "killed SIGNAL" or "late SIGNAL" with the lengths of both outputs, or "failed
- * REASON".
+ * The file /job holds NUL-terminated strings: directory, uid, gid, rows and columns of the terminal
+ * (rows is 0 if there is none), number of arguments, the arguments, the environment. The virtio
+ * ports 1 and 2 take stdout and stderr. Port 3 takes "started", then "exited STATUS", "killed
+ * SIGNAL" or "late SIGNAL" with the lengths of both outputs, or "failed REASON".
  *
- * Where the kernel's command line says vm_files=memory all files are in memory, and the serial ports 1 to 3 take the
- * place of the virtio ports. The outputs are kept until the command has ended: what the host does with them cannot
- * disturb it. Their lengths are 0 in the report: they are complete when it comes. vm_seconds limits the command, in
- * seconds of the guest.
+ * If the kernel's command line has vm_files=memory, all files are in memory, and the serial ports 1
+ * to 3 take the place of the virtio ports. The outputs are kept until the command has ended, so
+ * that the host cannot disturb the command. Their lengths are 0 in the report, because they are
+ * complete when it comes. vm_seconds limits the command, in seconds of the guest.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -49,7 +50,10 @@ struct job {
 	char		**env;
 };
 
-/* One output of the command: from a pipe, which it may open again by name, to a port or to a file in memory. */
+/*
+ * One output of the command. It goes from a pipe, which the command may open again by name, to a
+ * port or to a file in memory.
+ */
 struct output {
 	int			pipe[2];
 	int			port;
@@ -74,7 +78,7 @@ static void write_all(int fd, const char *data, size_t length)
 	}
 }
 
-/* Two of the four serial ports share an interrupt: one is open at a time. */
+/* Two of the four serial ports share an interrupt, so only one is open at a time. */
 static int open_serial(int number)
 {
 	struct termios settings;
@@ -154,14 +158,17 @@ static void mount_on(const char *target, const char *type, const char *source, u
 		fail("mount", target);
 }
 
-/* What not every kernel has: then there is no directory for it either. */
+/* Not every kernel has this file system. If it is missing, its directory is, too. */
 static void mount_if_known(const char *target, const char *type, const char *options)
 {
 	if (!access(target, F_OK))
 		mount_on(target, type, type, 0, options);
 }
 
-/* What a kernel needs to speak to the host, if that was not built into it: in the order of the names. */
+/*
+ * Loads the modules that the kernel needs to speak to the host, if they were not built into it, in
+ * the order of their names.
+ */
 static void load_modules(void)
 {
 	struct dirent **names;
@@ -250,7 +257,10 @@ static void read_job(struct job *job)
 		job->env[i] = next_string(&position, end);
 }
 
-/* Writable without touching the host's: its files below, what changes in memory. */
+/*
+ * Makes the directory writable without a change to the host: the host's files lie below, changes
+ * are in memory.
+ */
 static void mount_overlay(const char *name, const char *target)
 {
 	char base[64], lower[80], upper[80], work[80], options[320];
@@ -269,14 +279,15 @@ static void mount_overlay(const char *name, const char *target)
 	make_directory(upper, host.st_mode & 07777);
 	if (chown(upper, host.st_uid, host.st_gid))
 		fail("set the owner of", upper);
-	/* By another name: that of the host could contain what separates mount options. */
+	/* By another name: that of the host could contain separators of mount options. */
 	mount_on(lower, NULL, target, MS_BIND, NULL);
 	mount_on(target, "overlay", "overlay", 0, options);
 }
 
 /*
- * Many programs write in the user's home directory. A clone of the project may lie there, for all users of the guest to find:
- * the machine holds no one that it had to be closed to.
+ * Many programs write to the user's home directory. A clone of the project may lie there, and all
+ * users of the guest must find it. There is no other user in the machine, so the directory need not
+ * be closed to any.
  */
 static void mount_home(char **env)
 {
@@ -295,7 +306,7 @@ static void mount_home(char **env)
 		fail("set the mode of", target);
 }
 
-/* What a system has beside its files, below the current directory. */
+/* Mounts the file systems of the kernel below the current directory. */
 static void mount_kernels_own(void)
 {
 	mount_on("run", "tmpfs", "tmpfs", 0, "mode=755");
@@ -330,18 +341,18 @@ static void mount_hosts_files(const struct job *job)
 	mount_on("dev", "devtmpfs", "devtmpfs", 0, "mode=755");
 	mount_kernels_own();
 
-	/* "/" stays read-only also for who stands there. */
+	/* "/" stays read-only, even if it is the directory of the command. */
 	if (strcmp(job->directory, "/")) {
 		snprintf(target, sizeof(target), ROOT "%s", job->directory);
 		make_directories(target);
 		mount_on(target, "9p", "directory", 0, P9 ",cache=mmap");
 	}
-	/* Not by chroot() alone: from inside of that nobody may make a user namespace. */
+	/* chroot() alone is not enough: inside of it nobody may make a user namespace. */
 	if (mount(".", "/", NULL, MS_MOVE, NULL) || chroot(".") || chdir("/"))
 		fail("enter", ROOT);
 }
 
-/* Programs that talk to themselves over the network work. */
+/* Lets programs talk to themselves over the network. */
 static void start_loopback(void)
 {
 	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP };
@@ -378,7 +389,7 @@ static void __attribute__((noreturn)) become_command(const struct job *job, stru
 	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* Before the privilege goes that this may need. */
+	/* Before the privilege is dropped that this may need. */
 	if (chdir(job->directory))
 		err(125, "cannot enter %s", job->directory);
 	if (setgroups(0, NULL) || setgid(job->gid) || setuid(job->uid))
@@ -417,7 +428,10 @@ static void on_time_out(int signal)
 	kill(-1, SIGKILL);
 }
 
-/* Reap whatever ends; true once the command is among it. Then nothing else may run on: its outputs have to end. */
+/*
+ * Reaps whatever ends. Returns true if the command was among it. Then nothing else may run on,
+ * because the outputs have to end.
+ */
 static bool reap(pid_t command, int *status)
 {
 	bool ended = false;
@@ -452,7 +466,7 @@ static int run(const struct job *job, struct output *outputs)
 	for (int i = 0; i < 2; i++) {
 		if (pipe2(outputs[i].pipe, O_CLOEXEC))
 			fail("make", "a pipe");
-		/* So that the user of the command may open /dev/stdout. */
+		/* Lets the user of the command open /dev/stdout. */
 		if (fchown(outputs[i].pipe[1], job->uid, job->gid))
 			fail("give away", "a pipe");
 		polled[i] = (struct pollfd){ .fd = outputs[i].pipe[0], .events = POLLIN };
@@ -520,7 +534,7 @@ static void pass_on_kept(const struct output *outputs)
 	}
 }
 
-/* Two machines that did the same end at the same instruction: the kernel's log shows it. */
+/* Two machines that did the same end at the same instruction. The kernel's log shows it. */
 static void tell_time(void)
 {
 	FILE *log = fopen("/dev/kmsg", "w");
@@ -553,7 +567,7 @@ int main(void)
 		mount_kernels_own();
 	else
 		mount_hosts_files(&job);
-	/* It wants to see /proc and /sys. */
+	/* The driver needs to see /proc and /sys. */
 	if (driver >= 0 && syscall(SYS_finit_module, driver, "", 0))
 		fail("load", "the driver");
 	if (driver >= 0)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The host's side of scripts/vm: run QEMU, pass the command's output on as it comes, end the machine when the command has
- * ended and all of its output is here, and exit with the command's status.
+ * The host's side of scripts/vm: runs QEMU, passes the command's output on as it comes, ends the
+ * machine when the command has ended and all of its output is here, and exits with the command's
+ * status.
  *
  * usage: vm-relay SECONDS OUTCOME QEMU_LOG INTERACTIVE QEMU [ARGUMENT]...
- * QEMU gets sockets as descriptors 3 (stdout), 4 (stderr) and 5 (control: see vm-init.c). SECONDS limits the command, 0 not
- * at all. The file OUTCOME says "command" when the exit status is the command's own.
+ *
+ * QEMU gets sockets as descriptors 3 (stdout), 4 (stderr) and 5 (control: see vm-init.c). SECONDS
+ * limits the command, 0 not at all. The file OUTCOME says "command" if the exit status is the
+ * command's own.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -63,7 +66,7 @@ static void __attribute__((noreturn)) give_up(int code, const char *reason)
 	exit(code);
 }
 
-/* Signals are blocked except while waiting: none is lost. */
+/* Signals are blocked except while the process waits, so that none is lost. */
 static void wait_for(struct pollfd *polled, int count)
 {
 	int n;
@@ -82,7 +85,7 @@ static void wait_for(struct pollfd *polled, int count)
 	}
 }
 
-/* In pieces that a pipe takes without blocking when poll() says that it is writable. */
+/* In pieces that a pipe takes without blocking when poll() calls it writable. */
 static void write_out(int fd, const char *data, size_t length)
 {
 	struct pollfd polled = { .fd = fd, .events = POLLOUT };
@@ -163,7 +166,7 @@ static void __attribute__((noreturn)) become_qemu(int *sockets, const char *log,
 {
 	int fd;
 
-	/* First out of the way of the numbers that they shall have. */
+	/* First moves the sockets away from the numbers that they will get. */
 	for (int i = 0; i < CHANNELS; i++)
 		sockets[i] = fcntl(sockets[i], F_DUPFD_CLOEXEC, FIRST_FD + CHANNELS);
 	for (int i = 0; i < CHANNELS; i++)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What counts for the library: the kernel patch, BPF programs or perf_events.  registry.c has the
- * table of them; context.c, read.c, group.c and session.c call them and look at nothing but
- * capabilities.
+ * The interface of backends: the kernel patch, BPF programs and perf_events, which count for the
+ * library.  registry.c has the table of backends.  context.c, read.c, group.c, samples.c and
+ * session.c call them, and tell them apart only by their capabilities.
  *
- * Handles are the backend's own: it allocates a struct of its own that begins with the struct here,
- * fills that in but for the member backend, and frees it.
+ * Each backend has its own handles.  It allocates a struct that begins with the struct here, fills
+ * in this struct apart from the member backend, and frees it.
  *
- * Functions that return int return 0 or more, or -1 with errno set; pointers NULL with errno set.
- * Those that close leave errno as it was.  A function that is NULL cannot be done by this backend:
- * the library gives ENOTSUP.  So it does for controls that the capabilities of the handle exclude.
+ * Functions that return int return 0 or more, or -1 with errno set.  Functions that return a
+ * pointer return NULL with errno set.  Functions that close leave errno alone.  If a backend cannot
+ * do something, it leaves the function NULL, and the library gives ENOTSUP.  The library does the
+ * same for controls that the capabilities of the handle exclude.
  *
  * Names begin with perfctr_NAME_, as in perfctr_patch_open(), or are static.
  */
@@ -25,22 +26,24 @@
 
 struct perfctr {
 	const struct perfctr_backend *backend;
-	struct perfctr_pmu_info info; /* at open: its counters, not its holder, stay true */
+	struct perfctr_pmu_info info; /* as of open: its counters stay true, its holder may not */
 	uint32_t capabilities;	      /* PERFCTR_CAN_* */
-	int fd;			      /* for poll(2): records; -1: none */
+	int fd;			      /* for poll(2): readable when there are records; -1: none */
 	/*
-	 * NULL: none.  The state page in the layout of struct perfctr_page, given to
+	 * The state page in the layout of struct perfctr_page; NULL: none.  The backend gives it to
 	 * perfctr_own_page(), which makes owner.  tsc.bias + RDTSC is the virtual time in ticks
-	 * while ticket == recheck; where they differ, PERFCTR_PAGE_STARTED in flags says whether to
-	 * try again, or that tsc.sum, under seq, is the value: as the kernel patch has it.  A
-	 * backend without RDPMC leaves PERFCTR_PAGE_RDPMC out of flags: then perfctr_get_page() is
-	 * NULL, perfctr_tsc_page() gives the page, and its counter[] is never read by programs.
+	 * while ticket == recheck.  If they differ, the reader looks at PERFCTR_PAGE_STARTED in
+	 * flags: if that is set, it tries again, otherwise tsc.sum, under seq, is the value.  This
+	 * is the kernel patch's protocol.  A backend without RDPMC leaves PERFCTR_PAGE_RDPMC out of
+	 * flags.  Then perfctr_get_page() returns NULL, perfctr_tsc_page() returns the page, and
+	 * programs never read its counter[].
 	 */
 	const struct perfctr_page *page;
-	bool reordered; /* page->counter[] is not in the order of the control: it is not given */
+	bool reordered; /* page->counter[] is not in the control's order: programs do not get it */
 	/*
-	 * The thread that opened its own context, by its number; NULL: it was another's.  It lies
-	 * in a page of its own that the kernel wipes on fork, so that a child does not match.
+	 * The number of the thread that opened this context for itself; NULL: the context is
+	 * another thread's.  The number lies in a page of its own that the kernel wipes on fork, so
+	 * that a child does not match.
 	 */
 	unsigned long *owner;
 };
@@ -55,7 +58,7 @@ struct perfctr_session {
 	struct perfctr_pmu_info info;
 	uint32_t capabilities; /* PERFCTR_CAN_* */
 	uint32_t n_counters;   /* events of the control; the library fills it in */
-	bool some_cpus;	       /* it was given CPUs; likewise */
+	bool some_cpus;	       /* the options name CPUs; the library fills it in */
 };
 
 struct perfctr_samples {
@@ -66,64 +69,73 @@ struct perfctr_backend {
 	const char *name; /* as in PERFCTR_BACKEND= */
 
 	/*
-	 * Can it be used here, by this user?  Fills in *pmu as pmu_info(), info->capabilities,
-	 * info->n_counters and, as limits that do not keep it from being used, info->why, which is
-	 * "" before.  -1: it cannot be used, and info->why says in one sentence why not and what to
-	 * do.
+	 * Can this user use the backend here?  Fills in *pmu as pmu_info() does, info->capabilities
+	 * and info->n_counters.  If there are limits, describes them in info->why, which is ""
+	 * before.  -1: the backend cannot be used, and info->why says in one sentence why not and
+	 * what to do.
 	 */
 	int (*probe)(struct perfctr_backend_info *info, struct perfctr_pmu_info *pmu);
-	/* For the automatic choice: quickly, is it there? */
+	/* For the automatic choice: is the backend there?  Must be quick. */
 	bool (*is_there)(void);
-	/* Capabilities of those who cannot have software events: sessions, where contexts can. */
+	/*
+	 * Capabilities of handles that cannot have software events: sessions and groups, if only
+	 * contexts can.
+	 */
 	uint32_t hardware_alone;
-	/* Can it count all this, which is parsed and assigned?  NULL: it can. */
+	/* Can the backend count all events of c, which are parsed and assigned?  NULL: it can. */
 	int (*check)(struct perfctr_control *c);
 
 	/*
-	 * As perfctr_get_pmu_info(); errno is worded by open_error().  tsc_khz must be known, and
-	 * features have PERFCTR_FEATURE_SOFTWARE where PERFCTR_CAN_SOFTWARE.
+	 * As perfctr_get_pmu_info(); open_error() describes its errno.  tsc_khz must be known.
+	 * features must have PERFCTR_FEATURE_SOFTWARE if the backend has PERFCTR_CAN_SOFTWARE.
 	 */
 	int (*pmu_info)(struct perfctr_pmu_info *info);
-	/* Names of the events that alone can be counted now, ", " between them; NULL: all can. */
+	/*
+	 * Lists the only events that can be counted now, separated by ", ".  NULL: all can be
+	 * counted.
+	 */
 	void (*loaded_events)(char *text, size_t size);
 	/*
-	 * As perfctr_open_error(), for what pmu_info(), open(), group_open() and session_open()
-	 * give.
+	 * As perfctr_open_error(), for an errno of pmu_info(), open(), group_open() or
+	 * session_open().
 	 */
 	void (*open_error)(int error, char *text, size_t size);
 
-	/* As perfctr_open_tid(); errors as there. */
+	/* As perfctr_open_tid(), with the same errors. */
 	struct perfctr *(*open)(pid_t tid, unsigned int flags);
-	/* Page and owner are unmapped already. */
+	/* The library has unmapped page and owner before. */
 	void (*close)(struct perfctr *p);
 	/*
-	 * As perfctr_set_control().  Every counter is assigned: 0 .. n_general - 1 or PERFCTR_FIXED
-	 * + n of p->info, or PERFCTR_SOFTWARE + n.  bad_event and bad_reason are 0 on the way in.
+	 * As perfctr_set_control().  Every event has a counter: 0 .. n_general - 1 or PERFCTR_FIXED
+	 * + n of p->info, or PERFCTR_SOFTWARE + n.  The library has set bad_event and bad_reason to
+	 * 0.
 	 */
 	int (*control)(struct perfctr *p, struct perfctr_control *c);
-	/* As perfctr_get_control(); size is filled in, the rest is 0. */
+	/* As perfctr_get_control().  The library has filled in size and cleared the rest. */
 	int (*get_control)(const struct perfctr *p, struct perfctr_control *c);
 	int (*start)(struct perfctr *p);
 	int (*stop)(struct perfctr *p);
 	/*
-	 * All scopes; size and scope are filled in, the rest is 0.  counter[i] is event i of the
-	 * control, a software one too.
+	 * Reads any scope.  The library has filled in size and scope and cleared the rest.
+	 * counter[i] is event i of the control, also if that is a software event.
 	 */
 	int (*read)(const struct perfctr *p, struct perfctr_counts *out);
 	int (*next_record)(const struct perfctr *p, struct perfctr_record *record);
-	/* Counter i of the calling thread, its owner, faster than read(); false: read() must do. */
+	/*
+	 * Reads counter i faster than read() does.  The calling thread owns p.  False: use read().
+	 */
 	bool (*read_counter)(const struct perfctr *p, unsigned int i, uint64_t *value);
 
-	/* size and scope are filled in, the rest is 0. */
+	/* The library has filled in size and scope and cleared the rest. */
 	int (*read_periods)(const struct perfctr *p, struct perfctr_periods *periods);
 	int (*resume)(struct perfctr *p);
-	/* NULL: none of these. */
+	/* samples_open NULL: the backend has none of these. */
 	struct perfctr_samples *(*samples_open)(struct perfctr *p,
 						const struct perfctr_samples_options *options);
 	void (*samples_close)(struct perfctr_samples *s);
 	long (*samples_take)(struct perfctr_samples *s, perfctr_sample_visit *visit,
 			     void *argument);
-	/* size is filled in, the rest is 0. */
+	/* The library has filled in size and cleared the rest. */
 	int (*samples_totals)(const struct perfctr_samples *s, struct perfctr_sampled *totals);
 
 	struct perfctr_group *(*group_open)(uint64_t *id); /* id: not NULL */
@@ -136,8 +148,8 @@ struct perfctr_backend {
 	int (*segment_end)(struct perfctr_group *group);
 
 	/*
-	 * options->group is NULL or of this backend.  Threads that bear the group's mark already,
-	 * and those that get it later, are counted.
+	 * options->group is NULL or a group of this backend.  Threads are counted from now on if
+	 * they bear the group's mark already, and the others from when they get it.
 	 */
 	struct perfctr_session *(*session_open)(const struct perfctr_session_options *options);
 	void (*session_close)(struct perfctr_session *s);
@@ -146,7 +158,7 @@ struct perfctr_backend {
 	int (*session_stop)(struct perfctr_session *s);
 	/* As read(). */
 	int (*session_read)(const struct perfctr_session *s, struct perfctr_counts *out);
-	/* 0: it does not keep CPUs apart, and session_read_cpu() is not called. */
+	/* 0: the session does not keep CPUs apart, and session_read_cpu() is not called. */
 	unsigned int (*session_cpus)(const struct perfctr_session *s);
 	void (*session_read_cpu)(const struct perfctr_session *s, unsigned int cpu,
 				 struct perfctr_counts *out);	/* out: zeros, but for size */
@@ -160,14 +172,16 @@ extern const struct perfctr_backend perfctr_bpf_backend;
 extern const struct perfctr_backend perfctr_perf_backend;
 
 /*
- * By name; NULL: what PERFCTR_BACKEND in the environment names, or the first that is there and, if
- * any does, counts the processor's events.  NULL with EINVAL: there is none of this name.
+ * Returns the backend with this name.  NULL stands for the backend that PERFCTR_BACKEND in the
+ * environment names, or else for the first that is there, preferably one that counts the
+ * processor's events.  Returns NULL with EINVAL if no backend has the name.
  */
 const struct perfctr_backend *perfctr_choose(const char *name);
-/* Likewise, whatever it counts. */
+/* The same, but without preference for a backend that counts the processor's events. */
 const struct perfctr_backend *perfctr_first(const char *name);
 /*
- * Where none is named, the first that has the capabilities and fits; else as perfctr_choose().
+ * If no backend is named, returns the first that has the capabilities and that fits() accepts.  If
+ * there is none, or a backend is named, the same as perfctr_choose().
  */
 const struct perfctr_backend *perfctr_choose_of(const char *name, uint32_t capabilities,
 						bool (*fits)(const struct perfctr_backend *backend,
@@ -176,34 +190,34 @@ const struct perfctr_backend *perfctr_choose_of(const char *name, uint32_t capab
 						void *arg);
 
 /*
- * Of the backend that counts the events it was loaded with; text stays as it is where there is
- * none.
+ * Lists the events with which a backend was loaded, if it counts no others.  Leaves text alone if
+ * there is no such backend.
  */
 void perfctr_loaded_events(char *text, size_t size);
 
-/* p is the context of the calling thread; false: no memory to know it by. */
+/* Makes the calling thread the owner of p, which is its own context.  False: no memory. */
 bool perfctr_own(struct perfctr *p);
 
 /*
- * Likewise, and page becomes p's; p->page stays NULL where that cannot be.  It is
- * PERFCTR_PAGE_SIZE bytes from mmap(2) that a forked child does not get (VM_DONTCOPY).
+ * The same, and makes page the page of p.  If that fails, unmaps page, and p->page stays NULL.
+ * page is PERFCTR_PAGE_SIZE bytes from mmap(2) that a forked child does not get (VM_DONTCOPY).
  */
 void perfctr_own_page(struct perfctr *p, void *page);
 
-/* The context, which is its thread's own, ends. */
+/* Unmaps page and owner of p, a context that its thread opened for itself. */
 void perfctr_disown(struct perfctr *p);
 
-/* Is the caller the thread that made the handle, for its own context? */
+/* Is the caller the thread that opened p for itself? */
 bool perfctr_is_owner(const struct perfctr *p);
 
-/* errno = ENOTSUP, -1. */
+/* Returns -1 with errno ENOTSUP. */
 int perfctr_unable(void);
 
 void perfctr_close_keeping_errno(int fd);
 
 /* "WHAT: the description of the error" */
 void perfctr_describe_errno(int error, const char *what, char *text, size_t size);
-/* What errno of opening means whatever the backend. */
+/* Describes an errno of opening that means the same for all backends. */
 void perfctr_describe_open(int error, char *text, size_t size);
 int perfctr_paranoia(void); /* kernel.perf_event_paranoid, -2: unknown */
 

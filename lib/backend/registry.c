@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which backends there are, and which one is used. */
+/* The table of backends, and the choice of one. */
 #define _GNU_SOURCE
 #include "backend.h"
 
@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of the automatic choice; the last is taken without a look. */
+/*
+ * In the order of the automatic choice.  The last one is taken without asking whether it is there.
+ */
 static const struct perfctr_backend *const backends[] = {
 	&perfctr_patch_backend,
 	&perfctr_bpf_backend,
@@ -33,7 +35,10 @@ static const char *wanted_name(const char *name)
 	return wanted && *wanted ? wanted : NULL;
 }
 
-/* What can be counted is as of pmu_info(); of a backend that cannot be used it is nothing. */
+/*
+ * Fills in *info, and *pmu as pmu_info() does.  If the backend cannot be used, info->capabilities
+ * and info->n_counters are 0.
+ */
 static int describe_backend(const struct perfctr_backend *backend,
 			    struct perfctr_backend_info *info, struct perfctr_pmu_info *pmu)
 {
@@ -69,14 +74,20 @@ static bool has_all(const struct perfctr_backend *backend, uint32_t capabilities
 	       (info.capabilities & capabilities) == capabilities;
 }
 
-/* What counts the processor's events counts all: programs for the rest may be there besides. */
+/*
+ * A backend that counts the processor's events counts all others too.  Therefore perf_events is
+ * better than BPF programs that were loaded without the processor's events.
+ */
 const struct perfctr_backend *perfctr_choose(const char *name)
 {
 	const struct perfctr_backend *first = perfctr_first(name);
 	struct perfctr_pmu_info pmu;
 	int error = errno;
 
-	/* The kernel patch that is refused is told of; none is taken instead. */
+	/*
+	 * If the kernel patch is there but refuses, the caller is told so: no other backend
+	 * replaces it.
+	 */
 	if (!first || wanted_name(name) || first == backends[0] ||
 	    has_all(first, PERFCTR_CAN_HARDWARE, &pmu))
 		return first;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What backends have in common: who owns a context, what cannot be done, what errors mean. */
+/*
+ * Functions for all backends: the owner of a context, calls that a backend lacks, texts for errors.
+ */
 #define _GNU_SOURCE
 #include "backend.h"
 
@@ -10,8 +12,9 @@
 #include <unistd.h>
 
 /*
- * Threads by numbers that are not used again.  pthread_self() is: a new thread gets it while the
- * kernel still counts the exit of the one before.  Readable in a signal handler, hence the model.
+ * The calling thread's number, which no other thread gets later.  pthread_self() will not do: a new
+ * thread can get the same value while the kernel still counts the exit of the old one.  The TLS
+ * model makes the number readable in a signal handler.
  */
 static __thread unsigned long thread_number __attribute__((tls_model("initial-exec")));
 
@@ -42,7 +45,7 @@ void perfctr_own_page(struct perfctr *p, void *page)
 
 void perfctr_disown(struct perfctr *p)
 {
-	/* A child does not have its parent's page: something else may be there. */
+	/* A forked child does not have its parent's page: something else may be mapped there. */
 	if (p->page && *p->owner)
 		munmap((void *)p->page, PERFCTR_PAGE_SIZE);
 	munmap(p->owner, sizeof(*p->owner));
@@ -68,7 +71,7 @@ void perfctr_close_keeping_errno(int fd)
 	errno = error;
 }
 
-/* strerror() is not thread-safe, and not everything needs its locale. */
+/* strerror() is not thread-safe, and its text depends on the locale. */
 void perfctr_describe_errno(int error, const char *what, char *text, size_t size)
 {
 	const char *description = strerrordesc_np(error);
@@ -100,7 +103,9 @@ void perfctr_describe_open(int error, char *text, size_t size)
 	}
 }
 
-/* Above the largest that refuses nothing more: unknown. */
+/*
+ * -2, if the level is unknown: less than all levels that exist, so that no refusal is blamed on it.
+ */
 int perfctr_paranoia(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");

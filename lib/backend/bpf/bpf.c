@@ -13,8 +13,8 @@
 struct context {
 	struct perfctr handle;
 	struct perfctr_bpf_handle bpf;
-	pid_t tid;     /* of the thread that opened it, if the context is its own, else 0 */
-	bool is_shown; /* it is another process's, or has another handle */
+	pid_t tid;     /* the thread that opened it, if the context is that thread's own; else 0 */
+	bool is_shown; /* another handle, here or in another process, controls it */
 	bool has_control;
 };
 
@@ -89,7 +89,7 @@ static void open_error(int error, char *text, size_t size)
 		perfctr_describe_open(error, text, size);
 }
 
-/* What is experimental, and what can be read by system calls only. */
+/* Describes which events are experimental, and which values only system calls can read. */
 static void describe_limits(const struct perfctr_bpf_info *info, char *text, size_t size)
 {
 	char names[128];
@@ -155,7 +155,7 @@ static int find_context(struct context *context, pid_t tid)
 	return perfctr_bpf_find(&context->bpf, id);
 }
 
-/* Without it, reads are system calls: no reason to fail. */
+/* A failure is no error: without the page, reads are system calls. */
 static void show_page(struct context *context)
 {
 	int error = errno;
@@ -197,7 +197,10 @@ static struct perfctr *open_context(pid_t tid, unsigned int flags)
 	return &context->handle;
 }
 
-/* A thread brings its own sums up to date itself, those of others by a walk through all threads. */
+/*
+ * A thread brings its own sums up to date by a call.  The sums of other threads need a walk through
+ * all threads.
+ */
 static int read_slot(struct context *context, uint32_t scope, struct perfctr_bpf_slot *slot,
 		     bool *consistent)
 {
@@ -210,7 +213,7 @@ static int read_slot(struct context *context, uint32_t scope, struct perfctr_bpf
 	return 0;
 }
 
-/* All that was counted until now is in the sums; the rest is not counted yet. */
+/* Brings the sums up to date before a change of state, so that they contain all counts up to it. */
 static int settle_counts(struct context *context)
 {
 	struct perfctr_bpf_slot slot;

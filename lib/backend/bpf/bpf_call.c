@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* BPF: what is pinned, by bpf(2) itself: programs that use the library need no libbpf. */
+/*
+ * BPF: uses the pinned objects by bpf(2) itself, so that programs with the library need no libbpf.
+ */
 #define _GNU_SOURCE
 #include "bpf.h"
 
@@ -29,7 +31,10 @@ int perfctr_bpf_get(const char *path, uint32_t flags)
 	return fd;
 }
 
-/* Before anything of it is copied: the kernel copies as much as an element of the map has. */
+/*
+ * Checks the map's value size before a read: the kernel copies that many bytes into the caller's
+ * buffer.
+ */
 static int check_info(int map)
 {
 	struct bpf_map_info shape = { 0 };
@@ -68,7 +73,7 @@ int perfctr_bpf_read_info(struct perfctr_bpf_info *info)
 	return result;
 }
 
-/* The programs give a negative errno. */
+/* The BPF programs return a negative errno. */
 static int with_errno(int result)
 {
 	if (result >= 0)
@@ -90,7 +95,10 @@ static int run_program(const struct perfctr_bpf_handle *h,
 	return with_errno((int)attributes.test.retval);
 }
 
-/* A pin; not a link, and no wait for a FIFO, which another user may have put in its place. */
+/*
+ * Opens a pin.  Another user may have put something else in its place: links are not followed, and
+ * a FIFO is not waited for.
+ */
 static int open_stream(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -100,7 +108,10 @@ static int open_stream(const char *path)
 	return fd;
 }
 
-/* Result of the call that was deferred; without one there is room for such calls, and ENODATA. */
+/*
+ * Reads "self", which executes the deferred call and gives its result.  If no call was deferred,
+ * makes room for such calls, and gives ENODATA.
+ */
 static int read_self(void)
 {
 	int result, fd = open_stream(PERFCTR_BPF_PIN("self"));
@@ -117,7 +128,7 @@ static int read_self(void)
 	return n < 0 ? -1 : with_errno(result);
 }
 
-/* The first one of a thread finds no room. */
+/* A thread's first call finds no room: it makes room, and tries again. */
 static int run_with_room(const struct perfctr_bpf_handle *h,
 			 const struct perfctr_bpf_arguments *arguments)
 {
@@ -154,7 +165,7 @@ int perfctr_bpf_call(const struct perfctr_bpf_handle *h, uint32_t call, uint64_t
 	return result < 0 && errno == EAGAIN ? run_deferred(h, &arguments) : result;
 }
 
-/* In an interrupt on each CPU; one that is offline runs nobody. */
+/* Runs the program in an interrupt on each CPU.  An offline CPU fails, and runs no thread. */
 static void count_everywhere(int program)
 {
 	union bpf_attr attributes = { 0 };
@@ -211,14 +222,18 @@ void perfctr_bpf_release(struct perfctr_bpf_handle *h)
 {
 	int error = errno;
 
-	/* A forked child has the descriptor and not the slot, which the program knows. */
+	/*
+	 * The program knows that a forked child, which has the descriptor, does not own the slot.
+	 */
 	if (h->generation)
 		perfctr_bpf_call(h, PERFCTR_BPF_RELEASE, 0, 0, NULL);
 	if (h->mapped)
 		munmap((void *)h->mapped, PERFCTR_PAGE_SIZE);
 	if (h->program >= 0)
 		close(h->program);
-	/* Who could not take one releases what there is of it, and its caller once more. */
+	/*
+	 * perfctr_bpf_take() releases the handle if it fails, and its caller may release it again.
+	 */
 	h->generation = 0;
 	h->mapped = NULL;
 	h->program = -1;
@@ -265,7 +280,10 @@ fail:
 #define MOST_THREADS 4194304 /* PID_MAX_LIMIT: the kernel has no more */
 #define WALK_BYTES (MOST_THREADS * sizeof(pid_t) + sizeof(struct perfctr_bpf_reply))
 
-/* Reads to the end; the caller frees the result. EPROTO: longer than the stream of any walk. */
+/*
+ * Reads to the end of the stream.  The caller frees the result.  EPROTO: the stream is longer than
+ * that of any walk.
+ */
 static char *read_stream(int fd, size_t *size)
 {
 	char *stream = NULL, *more;
@@ -294,7 +312,7 @@ static char *read_stream(int fd, size_t *size)
 	return NULL;
 }
 
-/* The stream of the walk: numbers of threads, and at its end the reply. */
+/* Reads the stream of the walk: numbers of threads, and at the end the reply. */
 static int read_walk(struct perfctr_bpf_reply *reply, pid_t *tids, unsigned int room)
 {
 	int fd = open_stream(PERFCTR_BPF_PIN("walk"));
@@ -346,7 +364,10 @@ int perfctr_bpf_walk(const struct perfctr_bpf_handle *h, uint32_t action, pid_t 
 	return walk_threads(h, action, tid, scope, NULL, reply, tids, room);
 }
 
-/* Descriptors that the kernel gives to who may trace; a thread that is gone needs none. */
+/*
+ * Opens descriptors that the kernel gives only to a process that may trace the threads.  A thread
+ * that is gone needs none.
+ */
 static int open_proofs(struct perfctr_bpf_proofs *proofs, const pid_t *tids, unsigned int n)
 {
 	char path[32];
@@ -376,7 +397,7 @@ static void close_proofs(const struct perfctr_bpf_proofs *proofs)
 	errno = error;
 }
 
-/* Walk, and again with what it takes for those that the walk has named. */
+/* Walks.  If the walk names threads that need a proof, opens the proofs and walks again. */
 static int walk_proving(const struct perfctr_bpf_handle *h, uint32_t action, pid_t tid,
 			unsigned int scope, struct perfctr_bpf_reply *reply)
 {
@@ -398,7 +419,7 @@ static int walk_proving(const struct perfctr_bpf_handle *h, uint32_t action, pid
 	return result;
 }
 
-/* Of a thread; -1 with ESRCH. */
+/* Returns the process of a thread; -1 with ESRCH. */
 static pid_t process_of(pid_t tid)
 {
 	char path[32], line[128];
@@ -442,7 +463,10 @@ int perfctr_bpf_change(const struct perfctr_bpf_handle *h, uint32_t action, pid_
 		tid = gettid();
 	settle_time(process);
 	perfctr_bpf_count(h);
-	/* What is created meanwhile by who is not reached yet is found by another walk. */
+	/*
+	 * A thread that the walk has not reached yet may create others meanwhile.  Another walk
+	 * finds these.
+	 */
 	do {
 		if (walk_proving(h, action, tid, scope, &reply) < 0)
 			return -1;

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS 20000000 /* programs cannot wake who polls: look so often */
+#define LOOK_NS 20000000 /* BPF programs cannot wake poll(2), so it wakes this often */
 
 static int make_timer(void)
 {
@@ -115,7 +115,7 @@ int perfctr_bpf_members(const struct perfctr_group *group, pid_t *tids, unsigned
 	struct perfctr_bpf_reply reply;
 	uint64_t expirations;
 
-	/* Until the next look is due. */
+	/* Reads the timer, so that poll(2) waits until it expires again. */
 	if (read(group->fd, &expirations, sizeof(expirations)) < 0)
 		errno = 0;
 	perfctr_bpf_settle(h);

@@ -10,7 +10,7 @@ struct perfctr_bpf_group {
 	unsigned int users; /* atomic: the handle, until it is closed, and sessions */
 };
 
-/* The last user frees it, and with it the marks are gone. */
+/* The last user frees the group, and thereby removes its marks. */
 void perfctr_bpf_group_get(struct perfctr_bpf_group *group);
 void perfctr_bpf_group_put(struct perfctr_bpf_group *group);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* BPF: what perfctr-bpfd was started with. */
+/* BPF: how perfctr-bpfd was started. */
 #include "bpf.h"
 #include "../perf/perf.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* BPF: sums of slots, and events of them. */
+/* BPF: reads the sums of slots, and encodes the events of controls. */
 #include "bpf.h"
 #include "../perf/perf.h"
 
@@ -87,7 +87,7 @@ int perfctr_bpf_read_slot(struct perfctr_bpf_handle *h, struct perfctr_bpf_slot 
 
 static const struct {
 	uint32_t counter;
-	uint8_t field[2]; /* their sum; PERFCTR_BPF_FIELDS: none */
+	uint8_t field[2]; /* the event is their sum; PERFCTR_BPF_FIELDS: none */
 } events[] = {
 	{ PERFCTR_TASK_CLOCK, { PERFCTR_BPF_TIME, PERFCTR_BPF_FIELDS } },
 	{ PERFCTR_PAGE_FAULTS, { PERFCTR_BPF_MINOR, PERFCTR_BPF_MAJOR } },
@@ -107,7 +107,7 @@ static int refuse_event(struct perfctr_control *c, uint32_t event, uint32_t reas
 	return -1;
 }
 
-/* Reason to refuse it, or 0 and its number. */
+/* Returns a reason to refuse the event, or 0 and the event's number. */
 static uint32_t find_software(const struct perfctr_event_control *event, uint32_t *number)
 {
 	for (*number = 0; *number < N_EVENTS; ++*number)
@@ -117,7 +117,7 @@ static uint32_t find_software(const struct perfctr_event_control *event, uint32_
 	return PERFCTR_BAD_COUNTER;
 }
 
-/* Any counter that no other event has will do: the kernel has chosen. */
+/* The control may name any counter that no other event has: the kernel chooses the real one. */
 static uint32_t find_hardware(const struct perfctr_event_control *event,
 			      const struct perfctr_bpf_info *info, unsigned int policy,
 			      uint32_t *number)
@@ -171,7 +171,7 @@ uint64_t perfctr_bpf_value(uint32_t event, const uint64_t *sums)
 {
 	uint64_t value = 0;
 
-	/* Whoever took the slot may have written anything. */
+	/* The program that took the slot may have written any number. */
 	if (event >= N_EVENTS + PERFCTR_BPF_EVENTS)
 		return 0;
 	if (event >= N_EVENTS)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* BPF: sessions, each of which counts one group: what the group's slot has gained meanwhile. */
+/*
+ * BPF: sessions.  A session counts one group: its counts are the gain of the group's slot while the
+ * session is started.
+ */
 #include "bpf.h"
 #include "bpf_group.h"
 
@@ -10,13 +13,13 @@
 struct session {
 	struct perfctr_session handle;
 	struct perfctr_bpf_group *owner;
-	struct perfctr_bpf_handle *group; /* of owner */
+	struct perfctr_bpf_handle *group; /* the slot of owner */
 	unsigned int policy; /* PERFCTR_EXCLUDE_KERNEL and _USER, of events without their own */
 	uint32_t n_events;
 	uint32_t event[PERFCTR_MAX_COUNTERS];
 	bool has_control, started;
-	uint64_t since[PERFCTR_BPF_FIELDS]; /* of the group's sums, when it was started */
-	uint64_t sum[PERFCTR_BPF_FIELDS];   /* of the times before */
+	uint64_t since[PERFCTR_BPF_FIELDS]; /* the group's sums when the session was last started */
+	uint64_t sum[PERFCTR_BPF_FIELDS];   /* the gain while it was started before that */
 };
 
 static struct session *session_of(const struct perfctr_session *s)
@@ -24,7 +27,7 @@ static struct session *session_of(const struct perfctr_session *s)
 	return (struct session *)s;
 }
 
-/* Threads are counted in both modes while they bear the mark, on all CPUs. */
+/* Threads are counted while they bear the mark, on all CPUs.  Anything else is refused. */
 struct perfctr_session *perfctr_bpf_session_open(const struct perfctr_session_options *options)
 {
 	struct session *s;
@@ -138,14 +141,14 @@ int perfctr_bpf_session_read(const struct perfctr_session *session, struct perfc
 	return 0;
 }
 
-/* The sums are not kept apart by CPU. */
+/* The sums of all CPUs are kept together, as if they were those of one CPU. */
 unsigned int perfctr_bpf_session_cpus(const struct perfctr_session *session)
 {
 	(void)session;
 	return 1;
 }
 
-/* Until the last switches of the members. */
+/* The counts are those up to each member's last switch. */
 void perfctr_bpf_session_read_cpu(const struct perfctr_session *session, unsigned int cpu,
 				  struct perfctr_counts *out)
 {

@@ -17,7 +17,7 @@
 struct patch_context {
 	struct perfctr base;
 	pid_t tid;
-	struct perfctr_patch_software *software; /* NULL: its control has none */
+	struct perfctr_patch_software *software; /* NULL: the control has no software events */
 };
 
 static struct patch_context *context_of(struct perfctr *p)
@@ -30,7 +30,7 @@ static const struct perfctr_patch_software *software_of(const struct perfctr *p)
 	return ((const struct patch_context *)p)->software;
 }
 
-/* A missing device and a missing context shall not look alike: ENOENT is the context's. */
+/* Gives ENODEV for a missing device, because ENOENT means a missing context. */
 int perfctr_patch_device(void)
 {
 	int fd = open(PERFCTR_DEVICE, O_RDONLY | O_CLOEXEC);
@@ -82,8 +82,9 @@ int perfctr_patch_info(struct perfctr_pmu_info *info)
 }
 
 /*
- * The driver keeps the rules of perf_events: level, capability, security module. They come before
- * the period, which no event can have: an event that is made costs 16,000 instructions.
+ * Asks perf_events, as the driver applies the same rules: level, capability, security module.  The
+ * kernel checks these before the period, which is invalid here.  So no event is made, which would
+ * cost 16,000 instructions.
  */
 static bool may_count_kernel(void)
 {
@@ -185,7 +186,7 @@ int perfctr_patch_probe(struct perfctr_backend_info *info, struct perfctr_pmu_in
 	return 0;
 }
 
-/* Without a page, reads are system calls: no reason to fail. */
+/* A failure is no error: without a page, reads are system calls. */
 static void map_page(struct perfctr *p)
 {
 	void *page = mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, p->fd, 0);

@@ -8,10 +8,10 @@
 #define PERFCTR_DEVICE "/dev/perfctr"
 
 /* patch.c */
-/* The device, opened; errno is ENODEV where it is missing. */
+/* Opens the device; errno is ENODEV if there is none. */
 int perfctr_patch_device(void);
 int perfctr_patch_get_info(int device, struct perfctr_pmu_info *info, uint32_t holder);
-/* One ioctl(2) on the device; as that. */
+/* Opens the device, calls ioctl(2) once, and returns its result. */
 int perfctr_patch_call(unsigned long request, void *argument);
 int perfctr_patch_info(struct perfctr_pmu_info *info);
 uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info);
@@ -27,21 +27,28 @@ int perfctr_patch_stop(struct perfctr *p);
 int perfctr_patch_read(const struct perfctr *p, struct perfctr_counts *out);
 int perfctr_patch_next_record(const struct perfctr *p, struct perfctr_record *record);
 
-/* patch_software.c: of a context whose control has events of the operating system */
+/* patch_software.c: software events of a context */
 struct perfctr_patch_software;
 
-/* Checked, and page faults opened; NULL: refused, as perfctr_set_control(). */
+/*
+ * Checks the events of c, and opens the page faults.  NULL: refused, as by perfctr_set_control().
+ */
 struct perfctr_patch_software *perfctr_patch_software_open(const struct perfctr *p, pid_t tid,
 							   struct perfctr_control *c);
 void perfctr_patch_software_free(struct perfctr_patch_software *s);
-/* The control without them, for the patch; what it says of that is said of c. */
+/*
+ * The control for the patch, without software events; and the patch's refusal of that, put into c.
+ */
 struct perfctr_control *perfctr_patch_software_rest(struct perfctr_patch_software *s);
 void perfctr_patch_software_refuse(const struct perfctr_patch_software *s,
 				   struct perfctr_control *c);
-/* Has an event another place in the patch's page than in the control? */
+/* Has any event another place in the patch's page than in the control? */
 bool perfctr_patch_software_reorders(const struct perfctr_patch_software *s);
 int perfctr_patch_software_enable(const struct perfctr_patch_software *s, bool on);
-/* Adds them to what was read of the patch: of the context, or of a member, which has no faults. */
+/*
+ * Add software events to counts that the patch gave: the counts of a context, or of a member, for
+ * which there are no page faults.
+ */
 int perfctr_patch_software_read(const struct perfctr_patch_software *s, const struct perfctr *p,
 				struct perfctr_counts *counts);
 void perfctr_patch_software_place(const struct perfctr_patch_software *s, uint32_t khz,
@@ -58,17 +65,17 @@ int perfctr_patch_members(const struct perfctr_group *group, pid_t *tids, unsign
 int perfctr_patch_segment_begin(struct perfctr_group *group);
 int perfctr_patch_segment_end(struct perfctr_group *group);
 
-/* patch_ring.c: rings that are not mapped are zero */
+/* patch_ring.c: struct patch_rings is all 0 while nothing is mapped */
 struct patch_rings {
 	int fd;
 	unsigned int n_cpus;
 	size_t ring_bytes;
-	const struct perfctr_ring **ring; /* by CPU, NULL where there is none */
+	const struct perfctr_ring **ring; /* indexed by CPU; NULL: the CPU has none */
 };
 
 typedef int patch_ring_visit(const void *record, void *argument);
 
-/* What it maps is to be unmapped in any case. */
+/* The caller unmaps the rings even if this fails. */
 int perfctr_patch_rings_map(struct patch_rings *rings, int fd, unsigned int n_cpus,
 			    size_t ring_bytes);
 void perfctr_patch_rings_unmap(struct patch_rings *rings);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The kernel patch: rings of records that a descriptor has for each CPU, mapped and emptied. */
+/*
+ * The kernel patch: rings of records, one for each CPU.  They are mapped from a descriptor and
+ * emptied.
+ */
 #include "patch.h"
 
 #include <errno.h>
@@ -16,7 +19,7 @@ void perfctr_patch_rings_unmap(struct patch_rings *rings)
 	rings->ring = NULL;
 }
 
-/* A CPU that is not counted has no ring: EINVAL. */
+/* mmap(2) gives EINVAL for a CPU that is not counted, because it has no ring. */
 int perfctr_patch_rings_map(struct patch_rings *rings, int fd, unsigned int n_cpus,
 			    size_t ring_bytes)
 {

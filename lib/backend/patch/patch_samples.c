@@ -26,7 +26,7 @@ void perfctr_patch_samples_close(struct perfctr_samples *samples)
 	free(s);
 }
 
-/* A kernel of before samples has periods, and gives ENOTTY. */
+/* A kernel that has periods, but not yet samples, gives ENOTTY. */
 static int open_samples(struct patch_samples *s, struct perfctr_samples_args *args)
 {
 	if (ioctl(s->fd, PERFCTR_IOC_SAMPLES, args) < 0) {
@@ -69,7 +69,7 @@ struct perfctr_samples *perfctr_patch_samples_open(struct perfctr *p,
 	return &s->base;
 }
 
-/* The visitor of samples for one of a ring's records. */
+/* Lets perfctr_patch_ring_visit() call a visitor of samples. */
 struct take {
 	const struct patch_samples *samples;
 	perfctr_sample_visit *visit;
@@ -100,7 +100,9 @@ static int visit_sample(const void *record, void *argument)
 	return take->stopped;
 }
 
-/* What is not counters has its size by what was asked for. */
+/*
+ * Returns the number of counters in a record.  The options determine the size of all other parts.
+ */
 static unsigned int counters_in(const struct patch_samples *s, const struct perfctr_ring *ring)
 {
 	size_t bytes = sizeof(struct perfctr_sample);
@@ -145,7 +147,7 @@ long perfctr_patch_samples_take(struct perfctr_samples *samples, perfctr_sample_
 		return -1;
 	if (!(totals.flags & PERFCTR_SAMPLED_ENDED))
 		return 0;
-	/* The last ones may have come between. */
+	/* The last samples may have come between the first take and the look at the totals. */
 	n = take_all(s, &take);
 	if (n || take.stopped)
 		return n;

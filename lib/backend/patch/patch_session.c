@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The kernel patch: sessions, their descriptors and what is mapped of them. */
+/* The kernel patch: sessions, with their descriptors and mappings. */
 #include "patch.h"
 
 #include <errno.h>
@@ -129,7 +129,7 @@ void perfctr_patch_session_read_cpu(const struct perfctr_session *session, unsig
 	} while (seq & 1 || __atomic_load_n(&page->seq, __ATOMIC_RELAXED) != seq);
 }
 
-/* The visitor of a trace's record for one of any ring's. */
+/* Lets perfctr_patch_ring_visit() call a visitor of a trace's records. */
 struct trace_visit {
 	perfctr_trace_visit *visit;
 	void *argument;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The kernel patch: events of the operating system beside those of the processor.  A context knows
- * its time, switches and migrations; perf_events counts page faults beside it, for the thread and,
- * where they inherit, for its tree.
+ * The kernel patch: software events beside those of the processor.  The patch's context has the
+ * time, switches and migrations.  perf_events counts page faults: for the thread and, if the
+ * control inherits, for its tree.
  */
 #include "patch.h"
 #include "../perf/perf.h"
@@ -12,9 +12,9 @@
 
 struct perfctr_patch_software {
 	uint32_t n_events;
-	uint32_t number[PERFCTR_MAX_COUNTERS]; /* of software, or PERFCTR_N_SOFTWARE: the patch's */
-	struct perf_set self, tree;	       /* faults; of the tree empty unless they inherit */
-	struct perfctr_control hardware;       /* the rest, as the patch gets it */
+	uint32_t number[PERFCTR_MAX_COUNTERS]; /* of software; PERFCTR_N_SOFTWARE: the patch's */
+	struct perf_set self, tree;	       /* faults; tree is empty unless they inherit */
+	struct perfctr_control hardware;       /* the other events, for the patch */
 };
 
 static bool is_fault(uint32_t number)
@@ -22,7 +22,7 @@ static bool is_fault(uint32_t number)
 	return number >= PERFCTR_PAGE_FAULTS && number <= PERFCTR_MAJOR_FAULTS;
 }
 
-/* The kernel counts it for each thread, not for a tree as one. */
+/* Does the kernel count it for each thread, but not for a tree as a whole? */
 static bool is_of_threads(uint32_t number)
 {
 	return number == PERFCTR_CONTEXT_SWITCHES || number == PERFCTR_MIGRATIONS;
@@ -35,7 +35,7 @@ void perfctr_patch_software_free(struct perfctr_patch_software *s)
 	free(s);
 }
 
-/* What is refused of a part is named by its place in the whole. */
+/* Translates the refusal of a part of the control into the event's place in the whole control. */
 static int refuse_part(const struct perfctr_patch_software *s, const struct perfctr_control *part,
 		       bool faults, struct perfctr_control *c)
 {
@@ -130,7 +130,7 @@ void perfctr_patch_software_refuse(const struct perfctr_patch_software *s,
 	refuse_part(s, &s->hardware, false, c);
 }
 
-/* The patch's page has the processor's events alone, from 0 on. */
+/* The patch's page has only the processor's events, from 0 on. */
 bool perfctr_patch_software_reorders(const struct perfctr_patch_software *s)
 {
 	for (uint32_t i = 0; i < s->hardware.n_events; i++)
@@ -146,7 +146,7 @@ int perfctr_patch_software_enable(const struct perfctr_patch_software *s, bool o
 	return s->tree.n ? perfctr_perf_set_enable(&s->tree, on) : 0;
 }
 
-/* In ns. No product is longer than 64 bits; 32-bit programs have no longer numbers. */
+/* In ns.  No product needs more than 64 bits: 32-bit programs have no longer integers. */
 static uint64_t clock_of(const struct perfctr_counts *counts, uint32_t khz)
 {
 	if (!khz)

@@ -28,9 +28,9 @@ struct perf_context {
 	pid_t tid; /* 0: the thread that opened it */
 	struct perf_watch watch;
 	bool has_control, started;
-	/* Of the thread, and with INHERIT of its tree. */
+	/* The set of the thread; and of its tree, if the control has INHERIT. */
 	struct perf_set self, tree;
-	/* Of self's hardware events; NULL: not mapped. */
+	/* The pages of self's hardware events; NULL: not mapped. */
 	const struct perf_event_mmap_page *page[PERFCTR_MAX_COUNTERS];
 };
 
@@ -52,7 +52,7 @@ static struct perf_context *make_context(pid_t tid, unsigned int flags)
 		errno = EINVAL;
 		return NULL;
 	}
-	/* perf_events knows no contexts that another handle could find. */
+	/* perf_events has no contexts that a second handle could find. */
 	if (!(flags & PERFCTR_OPEN_CREATE)) {
 		errno = ENOTSUP;
 		return NULL;
@@ -85,7 +85,7 @@ static void close_context(struct perfctr *p)
 {
 	struct perf_context *context = context_of(p);
 
-	/* A forked child does not have the pages of its parent. */
+	/* A forked child does not have its parent's pages: something else may be mapped there. */
 	if (context->watch.maker == getpid())
 		unmap_pages(context);
 	perfctr_perf_set_close(&context->self);
@@ -113,7 +113,10 @@ static struct perfctr *open_context(pid_t tid, unsigned int flags)
 	return p;
 }
 
-/* By RDPMC alone where the kernel allows it; otherwise the pages say so. */
+/*
+ * Maps the pages of self's events for reads by RDPMC.  If the kernel does not allow RDPMC, the
+ * pages say so.
+ */
 static void map_pages(struct perf_context *context, const struct perfctr_control *c)
 {
 	unmap_pages(context);
@@ -132,8 +135,9 @@ static void map_pages(struct perf_context *context, const struct perfctr_control
 }
 
 /*
- * The sums of a tree are one sum.  Those of the thread itself need counters of their own, and have
- * them where there are enough for both.
+ * Does the control get a set of the thread itself?  The set of a tree gives only the sum of all
+ * threads.  The thread's own counts need a second set of counters, which it gets if there are
+ * enough.
  */
 static bool has_self(const struct perfctr *p, const struct perfctr_control *c)
 {
@@ -200,7 +204,10 @@ static int control_context(struct perfctr *p, struct perfctr_control *c)
 	return c->flags & PERFCTR_CONTROL_STOPPED ? 0 : enable_sets(context, true);
 }
 
-/* Executing a program that the user may not read ends events as exit does: none would count. */
+/*
+ * If a thread executes a program that the user may not read, its events end as if it had exited.
+ * To start them would succeed, but they would never count.
+ */
 static int start_context(struct perfctr *p)
 {
 	struct perf_context *context = context_of(p);
@@ -226,7 +233,7 @@ static void subtract_counts(struct perfctr_counts *from, const struct perfctr_co
 		from->counter[i] -= less->counter[i];
 }
 
-/* The set that has the scope; NULL: there is none. */
+/* Returns the set that counts the scope; NULL: there is none. */
 static const struct perf_set *set_of(const struct perf_context *context, uint32_t scope)
 {
 	const struct perf_set *set = scope == PERFCTR_SCOPE_SELF ? &context->self : &context->tree;
@@ -267,9 +274,12 @@ static int read_counts(const struct perfctr *p, struct perfctr_counts *out)
 		return -1;
 	if (out->scope == PERFCTR_SCOPE_CHILDREN)
 		subtract_counts(out, &self);
-	/* Of a tree whose root has not exited nobody knows whether others run. */
+	/* While the root runs, perf_events does not tell whether other threads run. */
 	out->members = !over && (out->scope != PERFCTR_SCOPE_CHILDREN || exited);
-	/* One thread's counts are read in one go; others may run meanwhile. */
+	/*
+	 * The counts of one thread are read at once.  Threads of a tree may run between reads of
+	 * their counts.
+	 */
 	if (over || set == &context->self)
 		out->flags |= PERFCTR_COUNTS_CONSISTENT;
 	return 0;
@@ -283,7 +293,7 @@ static uint64_t read_pmc(uint32_t counter)
 	return low | (uint64_t)high << 32;
 }
 
-/* As linux/perf_event.h has it, at struct perf_event_mmap_page. */
+/* The protocol is that of struct perf_event_mmap_page in linux/perf_event.h. */
 static bool read_counter(const struct perfctr *p, unsigned int i, uint64_t *value)
 {
 	const struct perf_event_mmap_page *page;

@@ -2,15 +2,15 @@
 /*
  * perf_events: counting by perf_event_open(2).
  *
- * perf.c	contexts
- * perf_info.c	what there is, and what this user may count
- * perf_machine.c	the processor, as far as perf_events does not say
- * perf_error.c	refusals in words
- * perf_watch.c	the ends of threads
- * perf_set.c	events that are counted and read together
- * perf_read.c	their counts
- * perf_roots.c	the marked threads of a group
- * perf_group.c	groups: threads whose descendants inherit the events
+ * perf.c		contexts
+ * perf_info.c		the PMU, and what this user may count
+ * perf_machine.c	facts about the processor that perf_events does not give
+ * perf_error.c		texts for refusals
+ * perf_watch.c		the ends of threads
+ * perf_set.c		events that are counted and read together
+ * perf_read.c		the counts of these events
+ * perf_roots.c		the marked threads of a group
+ * perf_group.c		groups: threads whose descendants inherit the events
  * perf_session.c	sessions: the sets of a group, or of each CPU
  */
 #ifndef PERFCTR_BACKEND_PERF_H
@@ -27,13 +27,16 @@ int perfctr_perf_event(struct perf_event_attr *attr, pid_t tid, int cpu, int lea
 int perfctr_perf_info(struct perfctr_pmu_info *info);
 void perfctr_perf_machine(struct perfctr_pmu_info *info);
 uint32_t perfctr_perf_tsc_khz(void);
-/* PERFCTR_CAN_*: what perf_event_open(2) lets this user do. */
+/* Returns PERFCTR_CAN_*: what perf_event_open(2) lets this user do. */
 uint32_t perfctr_perf_capabilities(const struct perfctr_pmu_info *info);
 void perfctr_perf_open_error(int error, char *text, size_t size);
-/* Why there is more to be had: an empty text if there is not. */
+/*
+ * Describes what this user lacks and how to get it.  text is "" before, and stays so if nothing is
+ * lacking.
+ */
 void perfctr_perf_limits(uint32_t capabilities, char *text, size_t size);
 
-/* Where a set counts: on a thread (cpu -1), or on a CPU (tid -1). */
+/* The place where a set counts: a thread (cpu -1) or a CPU (tid -1). */
 struct perf_target {
 	pid_t tid;
 	int cpu;
@@ -42,21 +45,22 @@ struct perf_target {
 };
 
 /*
- * The clock leads, of a thread or a CPU; then come switches and migrations where the user may count
- * them, then the events of the control.
+ * The order of events in a set.  The first is the clock of the thread or CPU, which leads the
+ * group.  Then come switches and migrations, if the user may count them, and then the events of the
+ * control.
  */
 enum { PERF_CLOCK, PERF_SWITCHES, PERF_MIGRATIONS, PERF_MAX_OWN };
 
 struct perf_set {
 	unsigned int n;	    /* events */
-	unsigned int n_own; /* of them not the control's */
-	bool hardware;	    /* some are, so that there may not be enough counters */
+	unsigned int n_own; /* those before the events of the control */
+	bool hardware;	    /* some events need counters, of which there may not be enough */
 	int fd[PERF_MAX_OWN + PERFCTR_MAX_COUNTERS];
 };
 
 /*
- * Opens c's events, disabled.  -1: errno, and c->bad_event and bad_reason, as of
- * perfctr_set_control(); the set is empty.
+ * Opens the events of c, disabled.  -1: the set is empty, and errno, c->bad_event and c->bad_reason
+ * are as perfctr_set_control() gives them.
  */
 int perfctr_perf_set_open(struct perf_set *set, const struct perf_target *target,
 			  const struct perfctr_pmu_info *info, uint32_t capabilities,
@@ -65,41 +69,44 @@ void perfctr_perf_set_close(struct perf_set *set);
 int perfctr_perf_set_enable(const struct perf_set *set, bool on);
 
 /*
- * Of events that are not software's.  0, or PERFCTR_BAD_*: one that the kernel patch would refuse
- * too is refused for the same reason.
+ * Checks a hardware event.  Returns 0 or PERFCTR_BAD_*.  An event that the kernel patch would
+ * refuse, too, is refused for the same reason.
  */
 uint32_t perfctr_perf_check_hardware(const struct perfctr_event_control *event,
 				     const struct perfctr_pmu_info *info);
-/* Likewise of any event of c. */
+/* Checks event i of c, which may also be a software event, in the same way. */
 uint32_t perfctr_perf_check_event(const struct perfctr_control *c, uint32_t i,
 				  const struct perfctr_pmu_info *info);
-/* Event i of c has the counter of an earlier one; those of software have none. */
+/* Does an earlier event of c have the counter of event i?  Software events have no counter. */
 bool perfctr_perf_is_duplicate(const struct perfctr_control *c, uint32_t i);
 /*
- * Fills in what and in which modes; policy: PERFCTR_EXCLUDE_KERNEL and _USER, but where the event
- * has one.
+ * Describes in *attr the event and its modes.  policy: PERFCTR_EXCLUDE_KERNEL and _USER; an event's
+ * own policy overrides it.
  */
 void perfctr_perf_describe_hardware(struct perf_event_attr *attr,
 				    const struct perfctr_event_control *event, unsigned int policy,
 				    const struct perfctr_pmu_info *info);
 
-/* Would perf_events count c's events now?  As perfctr_perf_set_open(), on the calling thread. */
+/*
+ * Would perf_events count the events of c now?  Tries it on the calling thread.  0, or -1 as
+ * perfctr_perf_set_open() or perfctr_perf_set_add().
+ */
 int perfctr_perf_try(const struct perf_target *target, const struct perfctr_pmu_info *info,
 		     uint32_t capabilities, struct perfctr_control *c);
 
 /*
- * Adds the set's counts to out, in one read(2).  -1: EBUSY, others had the counters for a while.
- * A set of a CPU is no thread's: of its switches and migrations nothing is said.
+ * Adds the set's counts to *out, by one read(2).  -1: EBUSY, others had the counters for a while.
+ * Adds switches and migrations only if the user may count them.
  */
 int perfctr_perf_set_add(const struct perf_set *set, const struct perfctr_pmu_info *info,
 			 struct perfctr_counts *out);
 
-/* Events that count nothing, to know ends by; perf_watch.c. */
+/* Events that count nothing and tell when threads end; perf_watch.c. */
 struct perf_watch {
 	int thread; /* over when the thread has exited */
-	int tree;   /* over when all that it created have exited too */
+	int tree;   /* over when the thread and all that it created have exited */
 	const struct perf_event_mmap_page *page;
-	pid_t maker; /* of the page */
+	pid_t maker; /* the process that mapped the page */
 };
 
 int perfctr_perf_watch_open(struct perf_watch *watch, pid_t tid);
@@ -109,7 +116,10 @@ bool perfctr_perf_is_over(int fd);
 /* Can the caller be watched, that is, is perf_event_open(2) allowed at all?  0 or -1 with errno. */
 int perfctr_perf_may_watch(void);
 
-/* The rate of the time stamp in the page that programs may compute times by; 0: not there. */
+/*
+ * Returns the rate of the time stamp as the kernel's page tells it to programs; 0: the page does
+ * not have it.
+ */
 uint32_t perfctr_perf_khz_of_kernel(void);
 
 #endif

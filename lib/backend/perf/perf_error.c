@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What perf_event_open(2) refuses, and who may change that. */
+/* Texts for refusals of perf_event_open(2): the reason, and the remedy. */
 #include "perf.h"
 #include "../../internal.h"
 

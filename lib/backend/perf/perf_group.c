@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Groups.  perf_events has no mark: a marked thread is one that events were opened on, and whatever
- * it creates inherits them.  Who that is only the group that marked it knows.
+ * Groups.  perf_events has no marks.  A thread is marked if events were opened on it, and all that
+ * it creates inherits them.  Only the group that marked it knows which threads these are.
  */
 #define _GNU_SOURCE
 #include "perf_group.h"
@@ -73,7 +73,7 @@ static int add_thread(struct threads *threads, pid_t tid)
 
 static int add_process(struct threads *threads, pid_t pid, bool tree);
 
-/* /proc/PID/task/TID/children: numbers with spaces between them. */
+/* Adds the processes in /proc/PID/task/TID/children, which has numbers separated by spaces. */
 static int add_children(struct threads *threads, pid_t pid, pid_t tid)
 {
 	char path[64];
@@ -87,7 +87,7 @@ static int add_children(struct threads *threads, pid_t pid, pid_t tid)
 		return 0;
 	while (status == 0 && fscanf(file, "%d", &child) == 1) {
 		status = add_process(threads, child, true);
-		/* It has exited meanwhile. */
+		/* The child may have exited meanwhile. */
 		if (status < 0 && errno == ESRCH)
 			status = 0;
 	}
@@ -122,7 +122,8 @@ static int add_process(struct threads *threads, pid_t pid, bool tree)
 }
 
 /*
- * Until a look finds nobody new: they are all known before the first begins to pass on its events.
+ * Looks for threads until nothing new is found.  All threads are then known before the first one
+ * gets events that its children would inherit.
  */
 static int find_threads(struct threads *threads, pid_t pid, unsigned int scope)
 {
@@ -145,7 +146,7 @@ static int mark_all(struct perf_group *group, const struct threads *threads)
 	for (size_t i = 0; i < threads->n; i++) {
 		int added = perfctr_perf_add_root(group, threads->tid[i]);
 
-		/* Of several some may exit meanwhile. */
+		/* If there are several threads, some of them may exit meanwhile. */
 		if (added < 0 && (errno != ESRCH || threads->n == 1))
 			return -1;
 		changed += added > 0;

@@ -4,10 +4,10 @@
 
 #include "perf.h"
 
-/* A thread that was marked; what it creates inherits its events. */
+/* A marked thread.  All that it creates inherits its events. */
 struct perf_root {
 	pid_t tid;
-	struct perf_watch watch; /* closed when it and all below it are gone */
+	struct perf_watch watch; /* closed when the thread and all below it are gone */
 };
 
 struct perf_session;
@@ -22,10 +22,10 @@ struct perf_group {
 /*
  * perf_roots.c
  *
- * 1, 0 when it is one already, -1.
+ * Returns 1, 0 if tid is a root already, or -1.
  */
 int perfctr_perf_add_root(struct perf_group *group, pid_t tid);
-/* All but the first n. */
+/* Drops all roots but the first n. */
 void perfctr_perf_drop_roots(struct perf_group *group, unsigned int n);
 int perfctr_perf_members(const struct perfctr_group *group, pid_t *tids, unsigned int room);
 
@@ -37,10 +37,11 @@ int perfctr_perf_mark(struct perfctr_group *group, pid_t tid, unsigned int scope
 /*
  * perf_session.c
  *
- * Sets for the roots of the session's group that have none yet; -1: errno, and nothing was changed.
+ * Opens sets for the roots of the session's group that have none yet.  -1 with errno: if a set
+ * could not be opened, nothing was changed; if one could not be enabled, the new sets stay.
  */
 int perfctr_perf_session_follow(struct perf_session *s);
-/* The sessions of a group, in a list; and the group is gone. */
+/* Return the next session of the same group, and tell a session that its group is gone. */
 struct perf_session *perfctr_perf_session_next(const struct perf_session *s);
 void perfctr_perf_session_orphan(struct perf_session *s);
 

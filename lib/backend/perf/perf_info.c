@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* perf_events: what there is, and what this user may count. */
+/* perf_events: the PMU, and what this user may count. */
 #include "perf.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* What this user may open: on the calling thread (cpu -1), or on a CPU. */
+/* May this user open the event, on the calling thread (cpu -1) or on a CPU? */
 static bool may_open_on(int cpu, uint32_t type, uint64_t config, bool kernel)
 {
 	struct perf_event_attr attr = {
@@ -27,14 +27,17 @@ static bool may_open(uint32_t type, uint64_t config, bool kernel)
 	return may_open_on(-1, type, config, kernel);
 }
 
-/* A machine with two kinds of cores has two PMUs, and none of the plain name. */
+/* A machine with two kinds of cores has two PMUs with other names, and none that is called cpu. */
 static bool has_pmu(void)
 {
 	return access("/sys/bus/event_source/devices/cpu", F_OK) == 0 &&
 	       may_open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);
 }
 
-/* "0" is never, "1" of events that are mapped, "2" always (arch/x86/events/core.c). */
+/*
+ * The file has "0" for never, "1" for events that are mapped, "2" for always
+ * (arch/x86/events/core.c).
+ */
 static bool may_rdpmc(void)
 {
 	FILE *file = fopen("/sys/bus/event_source/devices/cpu/rdpmc", "re");

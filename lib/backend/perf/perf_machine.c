@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What perf_events does not tell of the processor: its counters, and the rate of its time stamp. */
+/*
+ * Facts about the processor that perf_events does not give: its counters, and the rate of its time
+ * stamp.
+ */
 #include "perf.h"
 #include "../../pmu/machine.h"
 
@@ -29,7 +32,10 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The shortest of some looks at one clock between two at the other was not interrupted. */
+/*
+ * Reads one clock between two reads of the other, several times.  The shortest try was not
+ * interrupted.
+ */
 static struct instant look_at_cpu(void)
 {
 	struct instant best = { 0 };
@@ -60,7 +66,7 @@ static uint32_t measure_khz(void)
 			  (last.ns - first.ns));
 }
 
-/* The machine has one rate: it is found once, and then the same for everybody in the process. */
+/* The rate is determined once, so that all callers in the process get the same value. */
 uint32_t perfctr_perf_tsc_khz(void)
 {
 	static uint32_t known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Counts of a set of perf_events. */
+/* Reads the counts of a set. */
 #include "perf.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #define EXIT_TRIES 10000
 
-/* As read(2) gives it for PERF_FORMAT_GROUP with both times. */
+/* The format of read(2) with PERF_FORMAT_GROUP and both times. */
 struct group_counts {
 	uint64_t n;
 	uint64_t time_enabled, time_running; /* ns */
@@ -21,8 +21,9 @@ static uint64_t to_ticks(uint64_t ns, uint32_t khz)
 }
 
 /*
- * ECHILD: of a member that is exiting some events are gone already and others not, for a moment;
- * one that was created while the events were opened has not all of them, for good.
+ * ECHILD: some thread that inherited the events has not all of them.  A thread that is exiting
+ * loses them one after the other, which takes a moment.  A thread that was created while the events
+ * were being opened lacks some of them for good.
  */
 static ssize_t read_whole(int fd, struct group_counts *counts)
 {
@@ -39,8 +40,8 @@ static ssize_t read_whole(int fd, struct group_counts *counts)
 }
 
 /*
- * A pinned group that found no counters reads as an end of file; a difference of the times says the
- * same of one that was inherited.
+ * A pinned group that found no counters reads as an end of file.  In a group that was inherited,
+ * only a difference of the two times shows the same.
  */
 static int read_set(const struct perf_set *set, struct group_counts *counts)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The marked threads of a group, by which all that they create is counted. */
+/* The marked threads of a group.  All that they create inherits their events. */
 #define _GNU_SOURCE
 #include "perf_group.h"
 
@@ -50,8 +50,9 @@ void perfctr_perf_drop_roots(struct perf_group *group, unsigned int n)
 }
 
 /*
- * The marked threads that go on, themselves or in what they have created; perf_events tells no
- * more.  Those that are over do not wake anybody any more.
+ * Counts the marked threads that still run, or that have created others that still run.
+ * perf_events tells no more about members.  The watches of all others are closed, so that they wake
+ * nobody any more.
  */
 int perfctr_perf_members(const struct perfctr_group *base, pid_t *tids, unsigned int room)
 {

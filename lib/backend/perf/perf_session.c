@@ -11,8 +11,8 @@
 
 struct perf_session {
 	struct perfctr_session base;
-	struct perf_group *group;  /* NULL: CPUs, or it was closed */
-	struct perf_session *next; /* of the group */
+	struct perf_group *group;  /* NULL: the session counts CPUs, or the group is closed */
+	struct perf_session *next; /* the next session of the group */
 	bool by_cpu;
 	unsigned int policy;
 	unsigned int n_cpus; /* by_cpu: one more than the largest number */
@@ -20,7 +20,7 @@ struct perf_session {
 	size_t cpus_size;
 	struct perfctr_control control;
 	bool has_control, started;
-	/* By root of the group, or by CPU; one that has no events is not counted on. */
+	/* One for each root of the group, or for each CPU.  An empty set counts nothing. */
 	struct perf_set *set;
 	unsigned int n_sets;
 };
@@ -45,7 +45,7 @@ void perfctr_perf_session_orphan(struct perf_session *s)
 	s->group = NULL;
 }
 
-/* What a set on a thread or CPU can follow, and for whom. */
+/* Checks that sets on threads or on CPUs can do what the options want. */
 static int check_options(const struct perfctr_session_options *options)
 {
 	const unsigned int modes = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_USER;
@@ -78,7 +78,7 @@ static bool has_cpu(const struct perf_session *s, unsigned int cpu)
 	return cpu / CHAR_BIT < s->cpus_size && s->cpus[cpu / CHAR_BIT] >> cpu % CHAR_BIT & 1;
 }
 
-/* A CPU that does not exist is refused, as the kernel patch does. */
+/* Do the options name a CPU that does not exist?  The kernel patch refuses that, too. */
 static bool names_too_much(const struct perf_session *s, const struct perfctr_session_options *o)
 {
 	for (unsigned int cpu = s->n_cpus; o->cpus && cpu < o->cpus_size * CHAR_BIT; cpu++)
@@ -87,7 +87,7 @@ static bool names_too_much(const struct perf_session *s, const struct perfctr_se
 	return false;
 }
 
-/* Counting CPUs is for the privileged: found out now. */
+/* Finds out at open whether this user has the privilege that counting on a CPU needs. */
 static int try_cpu(void)
 {
 	struct perf_event_attr attr = {
@@ -160,7 +160,7 @@ void perfctr_perf_session_close(struct perfctr_session *session)
 	free(s);
 }
 
-/* Where set i counts; false: nowhere. */
+/* Fills in the place where set i counts; false: nowhere. */
 static bool place_of_set(const struct perf_session *s, unsigned int i, struct perf_target *target)
 {
 	*target = (struct perf_target){
@@ -192,7 +192,7 @@ static int open_sets(const struct perf_session *s, struct perf_set *set, unsigne
 		set[i] = (struct perf_set){ 0 };
 		if (!place_of_set(s, i, &target))
 			continue;
-		/* It has exited, or is offline, meanwhile. */
+		/* The thread may have exited, or the CPU may have gone offline. */
 		if (perfctr_perf_set_open(&set[i], &target, &s->base.info, s->base.capabilities,
 					  c) < 0 &&
 		    !is_gone(&target, errno)) {
@@ -294,7 +294,7 @@ int perfctr_perf_session_read(const struct perfctr_session *session, struct perf
 	for (unsigned int i = 0; i < s->n_sets; i++)
 		if (s->set[i].n && perfctr_perf_set_add(&s->set[i], &session->info, out) < 0)
 			return -1;
-	/* Nobody ran meanwhile when nobody is left; CPUs always go on. */
+	/* If no members are left, none ran during the read.  On CPUs something always runs. */
 	if (!s->by_cpu && !out->members)
 		out->flags |= PERFCTR_COUNTS_CONSISTENT;
 	return 0;

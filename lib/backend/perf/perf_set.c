@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Events that are counted and read together: one group of perf_events, so that all of them count or
- * none does.  A group with hardware events is pinned: perf_events does not share its counters out
- * in turn, and what does not fit at once is refused.
+ * Sets: events that are counted and read together.  A set is one group of perf_events, so that all
+ * of its events count or none does.  A group with hardware events is pinned: perf_events does not
+ * multiplex them, and refuses events that do not fit at once.
  */
 #define _GNU_SOURCE
 #include "perf.h"
@@ -104,7 +104,7 @@ static int set_check(struct perfctr_control *c, const struct perfctr_pmu_info *i
 	return 0;
 }
 
-/* By PERFCTR_TASK_CLOCK and the others. */
+/* Indexed by PERFCTR_TASK_CLOCK and the others. */
 static const uint64_t software[PERFCTR_N_SOFTWARE] = {
 	[PERFCTR_TASK_CLOCK] = PERF_COUNT_SW_TASK_CLOCK,
 	[PERFCTR_PAGE_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS,
@@ -115,8 +115,8 @@ static const uint64_t software[PERFCTR_N_SOFTWARE] = {
 };
 
 /*
- * What the fixed counters count, as events: instructions, cycles, and cycles at the rate of the
- * time stamp by the number that the kernel has for them (arch/x86/events/intel/core.c).
+ * The events that the fixed counters count: instructions, cycles, and cycles at the rate of the
+ * time stamp, for which the kernel has a number of its own (arch/x86/events/intel/core.c).
  */
 static const uint64_t fixed[] = { 0x00c0, 0x003c, 0x0300 };
 
@@ -144,7 +144,7 @@ static void describe_software(struct perf_event_attr *attr,
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = software[number];
 	attr->exclude_kernel = event->evntsel == PERFCTR_SOFTWARE_USER;
-	/* A clock asks nobody in which mode it runs. */
+	/* The task clock counts the same without the kernel, but then needs no privilege. */
 	if (number == PERFCTR_TASK_CLOCK && !(capabilities & PERFCTR_CAN_KERNEL))
 		attr->exclude_kernel = 1;
 }
@@ -165,7 +165,7 @@ static int add_event(struct perf_set *set, struct perf_event_attr *attr,
 	return 0;
 }
 
-/* What every set has. */
+/* Adds the events that every set has. */
 static int add_own(struct perf_set *set, const struct perf_target *target, uint32_t capabilities)
 {
 	bool kernel = capabilities & PERFCTR_CAN_KERNEL;
@@ -194,7 +194,10 @@ static int add_own(struct perf_set *set, const struct perf_target *target, uint3
 	return 0;
 }
 
-/* perf_events says EINVAL to an event that has no room in its group and to one that it dislikes. */
+/*
+ * Finds out why perf_events refused event i.  It gives EINVAL both to an event that has no room in
+ * its group and to one that it does not support.  Only the latter is refused alone, too.
+ */
 static int explain_refusal(const struct perf_event_attr *attr, const struct perf_target *target,
 			   struct perfctr_control *c, uint32_t i)
 {
@@ -233,7 +236,10 @@ static int add_events(struct perf_set *set, const struct perf_target *target,
 			describe_software(&attr, event, capabilities);
 		else
 			perfctr_perf_describe_hardware(&attr, event, target->policy, info);
-		/* perf_events would let a switch be counted, and see none in user mode. */
+		/*
+		 * Refused here, because perf_events can accept context switches and then counts
+		 * none in user mode.
+		 */
 		if (!attr.exclude_kernel && !(capabilities & PERFCTR_CAN_KERNEL))
 			return refuse_event(c, EACCES, i, PERFCTR_BAD_PRIVILEGE);
 		if (add_event(set, &attr, target) < 0)
@@ -268,7 +274,7 @@ void perfctr_perf_set_close(struct perf_set *set)
 		close(set->fd[--set->n]);
 }
 
-/* The others count when the leader does. */
+/* The other events count while the leader does. */
 int perfctr_perf_set_enable(const struct perf_set *set, bool on)
 {
 	return ioctl(set->fd[0], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);

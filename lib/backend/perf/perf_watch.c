@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The end of a thread, and of all that it creates.  poll(2) on an event says POLLHUP when its
- * thread and all that inherited the event have exited; but it says so always of an event without a
- * buffer, and one that is inherited cannot map one.  It can use that of another event on the same
- * thread.
+ * Tells the end of a thread, and of all that it creates.  poll(2) on an event gives POLLHUP when
+ * the event's thread and all that inherited the event have exited.  But poll(2) always gives
+ * POLLHUP for an event without a buffer, and an inherited event cannot map one.  It can use the
+ * buffer of another event on the same thread.
  */
 #include "perf.h"
 
@@ -57,7 +57,7 @@ int perfctr_perf_watch_open(struct perf_watch *watch, pid_t tid)
 
 void perfctr_perf_watch_close(struct perf_watch *watch)
 {
-	/* A forked child does not have the page: something else may be there. */
+	/* A forked child does not have the page: something else may be mapped there. */
 	if (watch->page && watch->maker == getpid())
 		munmap((void *)watch->page, PERFCTR_PAGE_SIZE);
 	if (watch->thread >= 0)

@@ -7,14 +7,18 @@
 #include <json-c/json.h>
 
 /*
- * A document under construction.  What cannot be added, for lack of memory, is missed at the end.
+ * A document under construction.  If something cannot be added for lack of memory, failed is set,
+ * and the document is not printed.
  */
 struct document {
 	const struct perfctr_regions *regions;
 	bool failed;
 };
 
-/* Hand value over to an object, or with key NULL to an array; returns it, or NULL. */
+/*
+ * Adds value to an object, or with key NULL to an array, which owns value then.  Returns value, or
+ * NULL.
+ */
 static struct json_object *add_object(struct document *d, struct json_object *to, const char *key,
 				      struct json_object *value)
 {
@@ -66,7 +70,7 @@ static void add_events(struct document *d, struct json_object *root)
 	}
 }
 
-/* Without a pass there is neither mean nor extreme: they are left out. */
+/* Without a pass there is no mean, minimum or maximum: they are left out. */
 static void add_count(struct document *d, struct json_object *to, const char *key,
 		      const struct perfctr_region_count *count, uint64_t passes)
 {

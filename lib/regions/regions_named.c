@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Regions by their names.  What is counted in them, and where it goes, the environment says:
- * without PERFCTR_REGIONS they do nothing.
+ * Regions by their names.  Environment variables say which events are counted, and where the
+ * results go.  Without PERFCTR_REGIONS, regions do nothing.
  */
 #define _GNU_SOURCE
 #include "../count.h"
@@ -19,23 +19,25 @@ static struct {
 	pthread_once_t once;
 	pthread_key_t key; /* its destructor ends a thread's part */
 	struct counted counted;
-	struct perfctr_regions *regions; /* NULL: nothing is counted; they stay to the end */
+	struct perfctr_regions *regions; /* NULL: nothing is counted; they are never closed */
 } named = { .once = PTHREAD_ONCE_INIT };
 
-/* A thread's part: its context, and the regions that it has met, by their names. */
+/* A thread's part: its context, and a hash table of the regions that it has entered. */
 struct part {
 	struct perfctr *context;
 	struct perfctr_region_thread *thread;
-	const struct perfctr_page *page;   /* NULL: counts are system calls */
+	const struct perfctr_page *page;   /* NULL: counts are read by system calls */
 	const bool *alive;		   /* wiped in a forked child */
-	struct perfctr_region *calibrated; /* NULL: by name */
+	struct perfctr_region *calibrated; /* the region to use; NULL: find it by its name */
 	struct slot {
-		const char *name; /* the library's; NULL: free */
+		const char *name; /* the library's copy; NULL: the slot is free */
 		struct perfctr_region *region;
 	} slot[N_SLOTS];
 };
 
-/* A thread that has none, for want of a context or of memory, does not ask again. */
+/*
+ * The part of a thread that has none, for lack of a context or of memory, and does not try again.
+ */
 static struct part nothing;
 static __thread struct part *mine __attribute__((tls_model("initial-exec")));
 
@@ -63,7 +65,10 @@ static void end_part(void *value)
 	free(part);
 }
 
-/* The file says why there are no counts: the library has nobody else to tell. */
+/*
+ * Opens the regions and their file, even if nothing can be counted: the file then says why, as
+ * there is no other place to do so.
+ */
 static struct perfctr_regions *open_regions(const char *path)
 {
 	struct perfctr_regions *regions;
@@ -105,7 +110,10 @@ static void open_named(void)
 		named.regions = regions;
 }
 
-/* Another program counts the thread, by these events: by its own context, read where it is. */
+/*
+ * Another program counts the thread.  Reads the counts from that program's context, if this has the
+ * right number of events.
+ */
 static struct perfctr *open_member(const struct line *line)
 {
 	struct perfctr *p = perfctr_open_with(named.counted.backend, 0, 0);
@@ -204,7 +212,10 @@ static uint32_t hash_name(const char *name)
 	return hash;
 }
 
-/* There are four times as many slots as names. */
+/*
+ * Finds the region of this name, or adds it.  The search ends because there are four times as many
+ * slots as names.
+ */
 static struct perfctr_region *find_named(struct part *part, const char *name)
 {
 	uint32_t place = hash_name(name) % N_SLOTS;
@@ -221,7 +232,7 @@ static struct perfctr_region *find_named(struct part *part, const char *name)
 	return part->slot[place].region;
 }
 
-/* As perfctr_read_snapshot().  Returns how often it read in vain. */
+/* As perfctr_read_snapshot().  Returns the number of reads that had to be repeated. */
 static uint64_t read_page(const struct part *part, struct perfctr_snapshot *now)
 {
 	const unsigned int n = part->thread->n_events;
@@ -233,7 +244,10 @@ static uint64_t read_page(const struct part *part, struct perfctr_snapshot *now)
 	return in_vain;
 }
 
-/* What comes before the counts at the beginning, and behind those at the end, is not counted. */
+/*
+ * perfctr_region_begin() finds the region before it reads the counts, and perfctr_region_end() does
+ * so afterwards, so that the search is not counted.
+ */
 void perfctr_region_begin(const char *name)
 {
 	struct part *part = find_part();

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Passes through a region that the inline functions could not count by themselves: switched away in
- * the middle, not in turn, without RDPMC, or just the smallest or largest so far.
+ * The slow paths of passes through a region: the thread was switched away during a read, entered or
+ * left out of turn, or has no RDPMC, or the pass is the smallest or largest so far.
  */
 #include "regions.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* No pass but one of 1 fits in until there was a first. */
+/*
+ * Before the first pass, min and max are 1.  A first pass of any other length is outside of that
+ * range, and calls perfctr_region_extreme().
+ */
 static const struct perfctr_region_sum no_pass = { .min = 1 };
 
 void perfctr_region_reset(struct perfctr_region *region)
@@ -125,7 +128,7 @@ int perfctr_region_enter_slow(struct perfctr_region *region)
 	case PERFCTR_REGION_UNUSABLE:
 		enter_by_call(region);
 		return 0;
-	case PERFCTR_REGION_OUTSIDE: /* turned from inside */
+	case PERFCTR_REGION_OUTSIDE: /* the inline function has turned it from inside */
 		region->missed_exits++;
 		region->state = PERFCTR_REGION_INSIDE;
 		return 1;
@@ -147,7 +150,7 @@ int perfctr_region_exit_slow(struct perfctr_region *region)
 	case PERFCTR_REGION_UNUSABLE:
 		exit_by_call(region);
 		return 0;
-	case PERFCTR_REGION_INSIDE: /* turned from outside */
+	case PERFCTR_REGION_INSIDE: /* the inline function has turned it from outside */
 		region->stray_exits++;
 		region->state = PERFCTR_REGION_OUTSIDE;
 		return 0;
@@ -176,7 +179,7 @@ struct perfctr_region *perfctr_region_empty(struct perfctr_region *region, unsig
 	return &empty[number < PERFCTR_REGION_FIRST ? number : PERFCTR_REGION_FIRST];
 }
 
-/* As the inline exit and its slow path, with counts that were taken before. */
+/* Does the same as the inline exit and its slow path, with counts that were read before. */
 void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_snapshot *now,
 			   uint64_t in_vain)
 {

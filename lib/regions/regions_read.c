@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What was counted in regions, less what the counting costs. */
+/* Results of regions, less the overhead of counting. */
 #include "regions.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* What an empty pass counts: the first in a region, and each further one. */
+/* The counts of empty passes: of the first in a region, and of each further one. */
 struct empty_pass {
 	uint64_t first, repeated;
 };
@@ -21,7 +21,8 @@ static void correct_count(struct perfctr_region_count *count, struct empty_pass 
 }
 
 /*
- * Of the time stamp (-1) or event i: interrupts can only make a pass longer, so the least is right.
+ * Returns the counts of the time stamp (i is -1) or of event i.  Interrupts can only make a pass
+ * longer, so the shortest pass is right.
  */
 static struct empty_pass empty_pass(const struct perfctr_region_thread *thread, int i)
 {

@@ -149,7 +149,7 @@ static void write_csv_row(FILE *file, const struct row *row, const void *argumen
 		fputs(",,\r\n", file);
 }
 
-/* A fraction has a point in every locale. */
+/* Fractions have a decimal point in every locale. */
 static int write_csv(struct perfctr_regions *r, FILE *file, unsigned int flags)
 {
 	locale_t numbers = newlocale(LC_NUMERIC_MASK, "C", NULL), before;
@@ -191,20 +191,23 @@ int perfctr_regions_write(struct perfctr_regions *r, FILE *file, enum perfctr_re
 	return fflush(file) || ferror(file) ? -1 : 0;
 }
 
-/* Several processes may write one file: whoever has the lock has it to himself. */
+/* Several processes may write the same file.  The lock lets them do so one after the other. */
 static void lock_file(int fd)
 {
 	while (flock(fd, LOCK_EX) < 0 && errno == EINTR)
 		continue;
 }
 
-/* A terminal or a pipe has nothing to lose. */
+/* EINVAL: a terminal or a pipe cannot be emptied, and need not be. */
 static int empty_file(int fd)
 {
 	return ftruncate(fd, 0) < 0 && errno != EINVAL ? -1 : 0;
 }
 
-/* All, or nothing: half a document is none.  A child may keep the descriptor, and so the lock. */
+/*
+ * Writes the whole document, or leaves the file empty.  Unlocks it before closing, because a child
+ * may keep the descriptor open, and with it the lock.
+ */
 static void save_file(const struct region_exit *at_exit)
 {
 	FILE *file = fdopen(at_exit->fd, "w");
@@ -249,7 +252,7 @@ static int open_file(const char *path)
 	return -1;
 }
 
-/* Of the C++ ABI: atexit() with an argument, run when a shared object is unloaded, too. */
+/* From the C++ ABI: atexit() with an argument, which also runs when a shared object is unloaded. */
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 extern void *__dso_handle __attribute__((visibility("hidden")));
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * perfctr 2.6: counters of CPUs.  CPUs that count the same share a session; the sums of one that is
- * stopped stay here.
+ * perfctr 2.6: counters of CPUs.  CPUs that count the same share a session.  When a CPU is stopped,
+ * its sums are kept here.
  */
 #include "compat.h"
 
@@ -13,7 +13,7 @@ struct global_cpu {
 	bool active;
 	struct perfctr_cpu_control control;
 	struct perfctr_session *session; /* NULL: not started */
-	struct perfctr_sum_ctrs sum;	 /* until it was stopped */
+	struct perfctr_sum_ctrs sum;	 /* its sums when it was stopped */
 };
 
 struct global {
@@ -53,7 +53,7 @@ struct gperfctr *gperfctr_open(void)
 	return handle;
 }
 
-/* Several CPUs may have one session. */
+/* Closes the CPU's session, unless another CPU shares it. */
 static void drop_session(struct global *g, unsigned int cpu)
 {
 	struct perfctr_session *session = g->cpu[cpu].session;
@@ -95,7 +95,7 @@ static struct global_cpu *online_cpu(struct global *g, unsigned int cpu)
 	return NULL;
 }
 
-/* A session of the CPUs, or NULL with errno of 2.6. */
+/* Opens a session of the CPUs.  NULL with errno as in 2.6. */
 static struct perfctr_session *open_session(const struct global *g, const unsigned long *cpus,
 					    const struct perfctr_cpu_control *c, uint32_t flags)
 {
@@ -127,7 +127,7 @@ static bool counts_same(const void *one, const void *other)
 	return memcmp(one, other, sizeof(struct perfctr_cpu_control)) == 0;
 }
 
-/* For the CPU, and for all others that count the same. */
+/* Starts a session for CPU first, and for all CPUs after it that count the same. */
 static struct perfctr_session *start_alike(struct global *g, unsigned int first)
 {
 	const struct perfctr_cpu_control *control = &g->cpu[first].control;
@@ -156,7 +156,7 @@ static int active_cpus(const struct global *g)
 	return n;
 }
 
-/* Refused now if it will be refused when it starts. */
+/* Would the control be refused when it is started? */
 static bool can_start(const struct global *g, unsigned int cpu, const struct perfctr_cpu_control *c)
 {
 	unsigned long *cpus = calloc(g->words, sizeof(*cpus));
@@ -218,7 +218,10 @@ static int read_cpu(const struct global *g, unsigned int i, struct perfctr_sum_c
 	*sum = cpu->sum;
 	if (!cpu->session)
 		return 0;
-	/* What is told of a CPU is as of its last tick; reading them all brings it up to now. */
+	/*
+	 * A CPU's counts are those of its last tick.  Reading the whole session brings them up to
+	 * date.
+	 */
 	if (perfctr_session_read(cpu->session, &counts) < 0)
 		return -1;
 	perfctr_session_read_cpu(cpu->session, i, &counts);
@@ -240,8 +243,8 @@ int gperfctr_read(const struct gperfctr *global, struct gperfctr_cpu_state *stat
 }
 
 /*
- * What to count has to be said again.  Sessions that cannot be read stay until then, so that their
- * CPUs' sums are refused.
+ * The CPUs need new controls after this.  A session that cannot be read stays until then, so that
+ * the sums of its CPUs are refused.
  */
 int gperfctr_stop(const struct gperfctr *global)
 {

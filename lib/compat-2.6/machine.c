@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* perfctr 2.6: what the machine is.  Its types end with the processors of 2010. */
+/* perfctr 2.6: describes the machine.  The types end with the processors of 2010. */
 #define _GNU_SOURCE
 #include "compat.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Name, and counters: 0, as many as the machine has. */
+/* The name of each type, and the number of its counters; 0: as many as the machine has. */
 static const struct {
 	const char *name;
 	unsigned int counters;
@@ -72,14 +72,17 @@ static unsigned int type_of_p6(unsigned int model)
 	}
 }
 
-/* By counters: events that are architectural mean the same on all later ones. */
+/*
+ * Chooses a type by the number of counters: architectural events mean the same on all later
+ * processors.
+ */
 static unsigned int type_of_arch(const struct perfctr_pmu_info *info)
 {
 	if (info->n_general >= 4)
 		return PERFCTR_X86_INTEL_WSTMR;
 	if (info->n_fixed >= 3)
 		return PERFCTR_X86_INTEL_CORE2;
-	/* Programs of 64 bits do not know INTEL_CORE. */
+	/* 64-bit programs do not know INTEL_CORE. */
 	return sizeof(long) == 4 ? PERFCTR_X86_INTEL_CORE : PERFCTR_X86_INTEL_ATOM;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * perfctr 2.6: descriptors, which can be given to another process.  Nothing of them is kept here,
- * so a time stamp does not go on under a new control.  States are the kernel driver's alone.
+ * perfctr 2.6: descriptors, which a process can pass to another.  The library keeps nothing about
+ * them, so that a time stamp does not continue under a new control.  Only the kernel driver has
+ * descriptors with a state.
  */
 #define _GNU_SOURCE
 #include "compat.h"
@@ -32,7 +33,10 @@ static int open_state(void)
 	return fd;
 }
 
-/* Whatever backend there is, a descriptor to ask by is nothing but that. */
+/*
+ * Without creat, the descriptor only serves to ask about the machine.  The backend answers, so that
+ * any descriptor will do.
+ */
 int _vperfctr_open(int creat)
 {
 	struct perfctr_pmu_info info;
@@ -42,7 +46,7 @@ int _vperfctr_open(int creat)
 	return perfctr_get_pmu_info(&info) < 0 ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* 2.6 says EINVAL of a descriptor without a state. */
+/* 2.6 gives EINVAL for a descriptor without a state. */
 static int check_call(int result)
 {
 	if (result < 0 && errno == ENOTTY)
@@ -70,7 +74,7 @@ int _vperfctr_control(int fd, const struct vperfctr_control *control)
 	return -1;
 }
 
-/* Stopped by a control that counts nothing, that is what it has. */
+/* Is the state stopped?  Then a control that counts nothing has stopped it, and is what it has. */
 static bool is_stopped(int fd)
 {
 	struct perfctr_counts counts = { .size = sizeof(counts) };
@@ -112,7 +116,7 @@ int _perfctr_abi_check_fd(int fd, unsigned int user_abi_version)
 {
 	if (fcntl(fd, F_GETFD) < 0)
 		return -1;
-	/* The major versions of interface and processors. */
+	/* The major versions of the interface and of its processor part must be equal. */
 	if ((user_abi_version ^ PERFCTR_ABI_VERSION) & 0xff00ff00) {
 		errno = EPROTO;
 		return -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * perfctr 2.6: states.  A thread keeps its own until it unlinks it or exits, whoever has handles of
- * it; another's is kept by its handles.  What a context of ours counts begins anew with each
- * control: base has what was before.
+ * perfctr 2.6: states.  A thread keeps its own state until it unlinks the state or exits, even if
+ * there are no handles.  The state of another thread lives as long as its handles.  A context of
+ * ours begins at 0 with each control, so base keeps the counts from before.
  */
 #define _GNU_SOURCE
 #include "compat.h"
@@ -20,12 +20,12 @@ struct compat_state {
 	struct perfctr_pmu_info info;
 	unsigned int references;
 	pid_t tid;
-	bool *here;	 /* false in a process that was forked since: that has no states */
-	bool foreign;	 /* another program made it: it can be read */
-	bool controlled; /* once at least */
+	bool *here;	 /* false in a forked child, which has no states */
+	bool foreign;	 /* another program made it: it can only be read */
+	bool controlled; /* it has had a control */
 	bool running;
 	bool tsc_on;	/* of the last control that was not a stop, like n */
-	unsigned int n; /* counters */
+	unsigned int n; /* counters of that control */
 	struct vperfctr_control installed;
 	struct perfctr_sum_ctrs base;
 };
@@ -58,7 +58,7 @@ static void make_own_key(void)
 	own_key_error = pthread_key_create(&own_key, release_own);
 }
 
-/* The calling thread has it from now on, and until it exits. */
+/* Makes s the calling thread's own state until the thread exits. */
 static int keep_own(struct compat_state *s)
 {
 	int error;
@@ -123,7 +123,7 @@ struct compat_state *compat_state_make(pid_t tid)
 	}
 	s = open_state(tid, PERFCTR_OPEN_CREATE);
 	if (!s) {
-		/* 2.6 asked whether the caller traces the thread. */
+		/* 2.6 gave ESRCH to a caller that did not trace the thread. */
 		if (!is_own && (errno == EACCES || errno == EPERM))
 			errno = ESRCH;
 		return NULL;
@@ -151,7 +151,10 @@ struct compat_state *compat_state_find(void)
 		s->tsc_on = true;
 		return s;
 	}
-	/* As 2.6 does: there is nothing to be mapped.  Backends know, or do not. */
+	/*
+	 * 2.6 gives EPERM if there is no state to be mapped.  Some backends know that, others
+	 * cannot.
+	 */
 	if (errno == ENOENT || errno == ENOTSUP)
 		errno = EPERM;
 	return NULL;
@@ -167,7 +170,7 @@ const struct vperfctr_control *compat_state_installed(const struct compat_state 
 	return &s->installed;
 }
 
-/* Who made it controls it. */
+/* Only the program that made a state may control it: EPERM.  ESRCH: it was unlinked. */
 static int check_control(const struct compat_state *s)
 {
 	if (is_attached(s) && !s->foreign)
@@ -202,7 +205,10 @@ static void begin_state(struct compat_state *s, const struct vperfctr_control *c
 			s->base.pmc[i] = 0;
 }
 
-/* Sums that cannot be read any more matter to counters that go on. */
+/*
+ * Reads the sums before a new control.  Sums that cannot be read are an error only if counters
+ * shall continue.
+ */
 static int sum_before(const struct compat_state *s, unsigned int preserve,
 		      struct perfctr_sum_ctrs *before)
 {
@@ -245,7 +251,10 @@ bool compat_state_runs(const struct compat_state *s)
 		       counts.flags & PERFCTR_COUNTS_STARTED;
 	if (!s->running)
 		return false;
-	/* Who asks has not exited. */
+	/*
+	 * Only a thread's own context has a page here, so the thread is the caller, and has not
+	 * exited.
+	 */
 	return perfctr_tsc_page(s->context) || perfctr_read(s->context, &counts) < 0 ||
 	       !(counts.flags & PERFCTR_COUNTS_EXITED);
 }
@@ -297,7 +306,7 @@ static void add_counts(const struct compat_state *s, uint64_t tsc, const uint64_
 		sum->pmc[i] = s->base.pmc[i] + counter[i];
 }
 
-/* Who made a foreign state may have changed what it counts since. */
+/* The program that made a foreign state may have changed its control. */
 static unsigned int find_counters(const struct compat_state *s, const struct perfctr_counts *counts)
 {
 	if (!s->foreign)
@@ -330,7 +339,7 @@ bool compat_state_sum_live(const struct compat_state *s, struct perfctr_sum_ctrs
 	const struct perfctr_page *page;
 	struct perfctr_snapshot now;
 
-	/* Where a counter interrupts, the page tells what was counted a while ago. */
+	/* If a counter interrupts, the counts in the page may be old. */
 	if (!s->running || s->installed.cpu_control.nrictrs)
 		return false;
 	page = s->n ? perfctr_get_page(s->context) : perfctr_tsc_page(s->context);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* perfctr 2.6: its controls as ours, and our refusals as its. */
+/* perfctr 2.6: translates its controls to ours, and our refusals to its. */
 #include "compat.h"
 
 #include <errno.h>
 
 #define EVNTSEL_INT (1u << 20)
-/* Modes and enable; pins, interrupts and other threads, that they are refused. */
+/*
+ * Modes and enable.  Bits for pins, interrupts and other threads are kept, so that they are
+ * refused.
+ */
 #define EVNTSEL_OF_FIXED (3u << 16 | 0xfu << 19)
 
 /* Pentium 4: FORCE_OVF, OVF_PMI_T0 and CASCADE are for counters that interrupt. */
@@ -27,7 +30,7 @@ bool compat_is_stop(const struct perfctr_cpu_control *c)
 	return !c->tsc_on && !c->nractrs && !c->nrictrs;
 }
 
-/* What a machine has no register for was forced to 0, but for Nehalem's. */
+/* 2.6 ignored values for registers that the machine does not have, but not those for Nehalem's. */
 static int translate_rest(const struct perfctr_cpu_control *from,
 			  const struct perfctr_pmu_info *info, struct perfctr_control *to)
 {
@@ -43,7 +46,7 @@ static int translate_rest(const struct perfctr_cpu_control *from,
 	return 0;
 }
 
-/* What a counter that only counts, of a thread that is alone on its core, does not have. */
+/* Does the event ask for interrupts, or for events of another logical processor? */
 static bool asks_for_more(const struct perfctr_pmu_info *info, unsigned int evntsel,
 			  unsigned int escr)
 {
@@ -61,13 +64,13 @@ static bool asks_for_more(const struct perfctr_pmu_info *info, unsigned int evnt
 	}
 }
 
-/* What lets a counter interrupt, which our driver sets itself. */
+/* Returns the bit that lets a counter interrupt.  Our driver sets this bit itself. */
 static unsigned int interrupt_bit(const struct perfctr_pmu_info *info)
 {
 	return info->pmu == PERFCTR_PMU_P4 ? CCCR_OVF_PMI_T0 : EVNTSEL_INT;
 }
 
-/* One that interrupts counts from ireset, which is less than 0, up to 0. */
+/* A counter that interrupts counts from ireset, which is less than 0, up to 0. */
 static int translate_period(const struct perfctr_cpu_control *from, unsigned int i,
 			    struct perfctr_event_control *to, int signal)
 {
@@ -121,7 +124,7 @@ int compat_translate(const struct perfctr_cpu_control *from, const struct perfct
 	return n < 0 ? -1 : translate_rest(from, info, to);
 }
 
-/* 2.6 has those that interrupt behind the others. */
+/* Do all counters that interrupt come after the others, as in 2.6? */
 static bool interrupts_last(const struct perfctr_control *c)
 {
 	for (uint32_t i = 1; i < c->n_events; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * perfctr 2.6: handles of states.  Old programs pass a handle of the one kind where the other is
- * asked for, so one begins as the other.
+ * perfctr 2.6: handles of states.  Old programs pass a handle of one kind to functions of the
+ * other.  So a struct rvperfctr begins with a struct vperfctr.
  */
 #include "compat.h"
 
@@ -16,7 +16,10 @@ struct rvperfctr {
 	struct vperfctr self;
 };
 
-/* Of what is NULL there is none, with errno as it is. */
+/*
+ * Makes a handle, which takes over the caller's reference to state.  Returns NULL if state is NULL,
+ * and leaves errno alone.
+ */
 static struct vperfctr *handle_of(struct compat_state *state)
 {
 	struct vperfctr *handle = state ? malloc(sizeof(struct rvperfctr)) : NULL;

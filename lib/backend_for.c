@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which backend counts these events; apart, as who names none needs no names of events. */
+/*
+ * Chooses a backend that counts given events.  This is a file of its own, because a program that
+ * names no events does not need the names of events.
+ */
 #include "backend/backend.h"
 #include "event/tables.h"
 
@@ -8,7 +11,7 @@ struct wanted {
 	unsigned int n;
 	unsigned int modes;
 	uint32_t capabilities;
-	struct perfctr_events *events; /* of the backend that counts them; NULL: of none yet */
+	struct perfctr_events *events; /* of the backend that counts them; NULL: none found yet */
 };
 
 static struct perfctr_events *events_of(const struct perfctr_backend *backend,
@@ -59,14 +62,16 @@ static bool has_capabilities(const struct perfctr_backend *backend, const struct
 {
 	struct perfctr_backend_info info = { 0 };
 
-	/* One that cannot be used is told of. */
+	/* A backend that cannot be used is kept, so that the user is told why. */
 	return !wanted->capabilities || !backend || perfctr_backend(backend->name, &info) < 0 ||
 	       (info.capabilities & wanted->capabilities) == wanted->capabilities;
 }
 
 static const struct perfctr_backend *choose_for(const char *name, struct wanted *wanted)
 {
-	/* Without events any that has the capabilities will do: the default one before others. */
+	/*
+	 * Without events, each backend with the capabilities will do, preferably the default one.
+	 */
 	if (!wanted->n && has_capabilities(perfctr_choose(name), wanted))
 		return perfctr_choose(name);
 	return perfctr_choose_of(name, wanted->capabilities, fits_wanted, wanted);

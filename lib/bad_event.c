@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Why an event is refused, in words, for each PERFCTR_BAD_* that one event is at fault for. */
+/* Texts for refused events, for each PERFCTR_BAD_* for which a single event is at fault. */
 #define _GNU_SOURCE
 #include "backend/backend.h"
 #include "event/software.h"
@@ -13,7 +13,7 @@
 
 #define ESCR_THREAD_1 0x3ull /* T1_USR and T1_OS */
 
-/* What is refused, and where it is said. */
+/* The refused event, and the buffer for the text. */
 struct refused {
 	const struct perfctr_control *control;
 	const struct perfctr_pmu_info *info;
@@ -22,7 +22,7 @@ struct refused {
 	size_t size;
 };
 
-/* The words that follow "event NAME: ". */
+/* Writes "event NAME: " and the formatted words. */
 __attribute__((format(printf, 2, 3))) static void say_of_event(const struct refused *r,
 							       const char *format, ...)
 {
@@ -58,7 +58,7 @@ static void describe_counters(const struct perfctr_pmu_info *info, char *text, s
 
 enum { MODE_ADD_USER, MODE_USER_ONLY, MODE_BOTH };
 
-/* The event as it could be. */
+/* Formats the event with better modes. */
 static void with_modes(const struct perfctr_event_control *event,
 		       const struct perfctr_pmu_info *info, int how, char *text, size_t size)
 {
@@ -241,7 +241,7 @@ static void say_period(const struct refused *r)
 		say_of_event(r, "no counter interrupts here; leave the period and the signal out");
 }
 
-/* One text, or a function where it depends on the machine or the event. */
+/* Each reason has a text, or a function if the text depends on the machine or the event. */
 static const struct {
 	uint32_t reason; /* PERFCTR_BAD_* */
 	const char *text;

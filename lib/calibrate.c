@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What starting and stopping the counters counts by itself. */
+/* Measures how much starting and stopping the counters counts by itself. */
 #include "backend/backend.h"
 #include "internal.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define REPETITIONS 64 /* of a start and a stop */
-#define FIRST 4	       /* times that they are the first under a new control */
+#define FIRST 4	       /* of a first start and stop under a new control */
 
 uint64_t perfctr_less_overhead(uint64_t count, uint64_t first, uint64_t repeated, uint64_t times)
 {
@@ -16,7 +16,7 @@ uint64_t perfctr_less_overhead(uint64_t count, uint64_t first, uint64_t repeated
 	return count > overhead ? count - overhead : 0;
 }
 
-/* Interrupts only add to what is counted: the least is right. */
+/* Interrupts only add to the counts, so the smallest count is right. */
 static void take_least(struct perfctr_snapshot *least, const struct perfctr_counts *before,
 		       const struct perfctr_counts *after)
 {
@@ -39,7 +39,7 @@ static int measure_overhead(struct perfctr *p, unsigned int times, struct perfct
 	while (times--) {
 		if (perfctr_read(p, &before) < 0)
 			return -1;
-		perfctr_start(p);	/* nothing lies between them, as in a program */
+		perfctr_start(p);	/* nothing comes between start and stop, as in a program */
 		if (perfctr_stop(p) < 0 || perfctr_read(p, &after) < 0)
 			return -1;
 		take_least(least, &before, &after);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Contexts: opened, told what to count, started, stopped, read and closed; their state pages. */
+/* Contexts: opens, controls, starts, stops, reads and closes them; their state pages. */
 #define _GNU_SOURCE
 #include "backend/backend.h"
 

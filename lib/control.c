@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A control as data: its events, counters for those that name none, what a backend cannot do.  And
- * options, which have a program's own size as a control does.
+ * Controls as data: adds events, assigns counters to events that name none, refuses controls that a
+ * backend cannot execute.  Also options, which have the size that the program knows, as controls
+ * do.
  */
 #include "internal.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events by names, in one call. */
+/* Counts events by their names, in one call. */
 #include "count.h"
 
 #include <errno.h>

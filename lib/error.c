@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Refusals in words: what was wrong, what is allowed, what to do. */
+/* Texts for refused controls: what was wrong, what is allowed, what to do. */
 #define _GNU_SOURCE
 #include "backend/backend.h"
 #include "internal.h"
@@ -39,7 +39,7 @@ static void describe_holder(const struct perfctr_pmu_info *info, char *text, siz
 			 "KVM uses them; end the running perf session, or see perfctr(4)");
 }
 
-/* Of PERFCTR_BAD_* with ENOTSUP those that are no single event's. */
+/* Describes those PERFCTR_BAD_* of ENOTSUP that are not the fault of a single event. */
 static bool describe_unable(uint32_t reason, char *text, size_t size)
 {
 	switch (reason) {
@@ -111,7 +111,7 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 	}
 	switch (error) {
 	case ENOSPC:
-		/* The counters are given: it is the driver that has no place. */
+		/* All events have counters, so the driver has no place for a session. */
 		if (c->event[c->bad_event % PERFCTR_MAX_COUNTERS].counter != PERFCTR_ANY) {
 			snprintf(text, size,
 				 "no place is left for the session: 16 are started at most, "

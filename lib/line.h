@@ -15,11 +15,13 @@ struct line {
 __attribute__((format(printf, 3, 4))) int perfctr_line_refuse(const struct line *line, int error,
 							      const char *format, ...);
 
-/* Appends to the line; what does not fit is cut off. */
+/* Appends to the line.  Text that does not fit is cut off. */
 __attribute__((format(printf, 2, 3))) void perfctr_line_add(const struct line *line,
 							    const char *format, ...);
 
-/* Control characters, which came from the user, become '?': it stays one line. */
+/*
+ * Replaces control characters, which came from the user, by '?', so that the line stays one line.
+ */
 void perfctr_line_clean(const struct line *line);
 
 #endif

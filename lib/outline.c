@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The inline functions once more, as symbols of the library: for languages that take no C headers.
- * The headers' own get other names here.
+ * The inline functions as symbols of the library, for languages that cannot use C headers.  The
+ * headers' own functions get other names here.
  */
 #if defined(__x86_64__) || defined(__i386__)
 #define perfctr_read_pmc inline_read_pmc

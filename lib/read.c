@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The state page, where the inline read gives up, and several counts of one moment. */
+/* Reads of the state page that the inline functions give up, and the sums of a stopped context. */
 #include "internal.h"
 
 static uint64_t load_sum(const struct perfctr_page_counter *c)
@@ -8,9 +8,10 @@ static uint64_t load_sum(const struct perfctr_page_counter *c)
 }
 
 /*
- * Another thread may start the context, or change its control, meanwhile: seq tells.  Of a started
- * one no sum is read: a switch would repeat it, and the end of a region counts what is executed
- * here.
+ * Reads the sums of a stopped context; 0: the context is started.  Another thread may start the
+ * context, or change its control, meanwhile, which seq shows.  Sums of a started context are not
+ * read at all: each switch would repeat the read, and the end of a region counts the instructions
+ * executed here.
  */
 int perfctr_read_stopped(const struct perfctr_page *page, unsigned int n,
 			 struct perfctr_snapshot *sums)

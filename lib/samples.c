@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Samples, and how many periods are over. */
+/* Samples, and the numbers of periods that are over. */
 #include "backend/backend.h"
 #include "internal.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* As the first version with a size had them. */
+/* The size of the options in the first version that has a size. */
 #define OPTIONS_SIZE_0 (offsetof(struct perfctr_samples_options, seed) + sizeof(uint64_t))
 
 struct perfctr_samples *perfctr_samples_open(struct perfctr *p,

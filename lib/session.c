@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* As the first version with a size had them. */
+/* The size of the options in the first version that has a size. */
 #define OPTIONS_SIZE_0 (offsetof(struct perfctr_session_options, backend) + sizeof(const char *))
 
 struct perfctr_session *perfctr_session_open(const struct perfctr_session_options *given)
@@ -44,7 +44,7 @@ void perfctr_session_close(struct perfctr_session *s)
 
 /*
  * The driver refuses counters that another session has on the same CPUs, but not to a control that
- * is stopped: so the control counts for a moment.
+ * is stopped.  Therefore the control is started for a moment even if it shall be stopped.
  */
 static int control_wanting(struct perfctr_session *s, struct perfctr_control *c)
 {
@@ -64,7 +64,7 @@ static int control_wanting(struct perfctr_session *s, struct perfctr_control *c)
 	return -1;
 }
 
-/* Does each event count the same with the counters of both? */
+/* Does each event count the same on its counter in a and on its counter in b? */
 static bool count_alike(const struct perfctr_pmu_info *info, const struct perfctr_control *a,
 			const struct perfctr_control *b)
 {
@@ -75,7 +75,10 @@ static bool count_alike(const struct perfctr_pmu_info *info, const struct perfct
 	return true;
 }
 
-/* Elsewhere other sessions may have the same counters: those that are refused here are avoided. */
+/*
+ * s->info.session_counters includes counters of sessions on other CPUs, which s may use as well.
+ * Therefore this tries to use all counters, and avoids those that the driver refuses.
+ */
 static int control_avoiding(struct perfctr_session *s, struct perfctr_control *c)
 {
 	const struct perfctr_control given = *c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A child that is counted from the first instruction of its program: it is traced until it stands
- * there, the counters are started, and it is let go.
+ * Counts a child from the first instruction of its program.  The child is traced until it reaches
+ * that instruction.  Then the counters are started, and the child is let go.
  */
 #define _GNU_SOURCE
 #include "count.h"
@@ -18,14 +18,14 @@
 
 struct child {
 	pid_t pid;  /* 0: it has ended */
-	int socket; /* a byte goes in: execute the program; errno comes out when it cannot be */
+	int socket; /* a byte to the child: execute the program; errno from it: it cannot */
 	const struct line *line;
 };
 
 /*
- * Nothing of the parent's but what a signal handler may call: it may have other threads.  It waits
- * for a byte: an end of the other side would come only when all processes that others of the
- * threads forked meanwhile have closed theirs.
+ * The child's part.  The parent may have other threads, so the child calls only functions that a
+ * signal handler may call.  It waits for a byte and not for the end of the stream: other threads
+ * may have forked processes meanwhile, which hold the parent's end open.
  */
 static void execute_program(int socket, const sigset_t *mask, char *const argv[])
 {
@@ -73,7 +73,9 @@ static int fork_child(struct child *child, const sigset_t *mask, char *const arg
 	return 0;
 }
 
-/* Or somebody else has waited for it, and its number may be another's. */
+/*
+ * True also if another thread has waited for the child.  Then its number may be another process's.
+ */
 static bool has_ended(const struct child *child)
 {
 	int status;
@@ -96,7 +98,7 @@ static void kill_child(const struct child *child)
 	errno = error;
 }
 
-/* Its end on the way there: why. */
+/* Says why the child ended before it reached its program. */
 static int explain_end(struct child *child, const char *program)
 {
 	const char *description;
@@ -113,7 +115,7 @@ static int explain_end(struct child *child, const char *program)
 	return -1;
 }
 
-/* A signal on the way there: it goes on with it. */
+/* A signal stopped the child before it reached its program: the child goes on with the signal. */
 static void pass_signal(const struct child *child, const siginfo_t *stop)
 {
 	ptrace(PTRACE_CONT, child->pid, 0,
@@ -121,8 +123,9 @@ static void pass_signal(const struct child *child, const siginfo_t *stop)
 }
 
 /*
- * The child stands before the first instruction of its program.  Somebody else of the process who
- * waits for all children may take the news of any stop, and of the end: so this asks for the state.
+ * Waits until the child is about to execute the first instruction of its program.  Another thread
+ * of this process that waits for all children may take the report of any stop, or of the child's
+ * end.  Therefore this function polls the child's state.
  */
 static int reach_exec(struct child *child, const char *program)
 {
@@ -146,8 +149,8 @@ static int reach_exec(struct child *child, const char *program)
 }
 
 /*
- * Executing a set-user-id program, or one that its user may not read, has dropped the context: then
- * it gets a new one, if the caller may trace it.
+ * exec of a set-user-id program, or of a program that the user may not read, drops the context.
+ * Then the child gets a new one, if the caller may trace it.
  */
 static struct perfctr *start_child(struct child *child, struct counted *counted, struct perfctr *p)
 {
@@ -201,7 +204,10 @@ struct perfctr *perfctr_spawn(const char *events, char *const argv[], pid_t *pid
 
 	if (perfctr_counted_parse(&counted, events, &line) < 0)
 		return NULL;
-	/* A handler would see a child that is stopped, or gone, and that nobody has named yet. */
+	/*
+	 * A handler of SIGCHLD would see a child, stopped or gone, before the caller knows its
+	 * number.
+	 */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &ends, &mask);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a thread does for itself, and for slots that its process owns: "call", and "self" for what
- * was deferred.
+ * Calls by which a thread acts on itself, and on slots that its process owns: the program "call",
+ * and "self" for deferred calls.
  */
 #ifndef PERFCTR_BPF_CALL_H
 #define PERFCTR_BPF_CALL_H
 
-/* The caller's own context, with all that it counted folded; events: those of the processor too. */
+/*
+ * Folds all that the caller has counted, and returns its context.  NULL: the caller is not counted.
+ * events: also counts the events of the processor.
+ */
 static __always_inline struct context *fold_self(struct task_struct *self, bool events)
 {
 	struct context *c = bpf_task_storage_get(&contexts, self, NULL, 0);
@@ -24,7 +27,7 @@ static __always_inline struct context *fold_self(struct task_struct *self, bool 
 	return c;
 }
 
-/* The page of the caller, whose virtual time goes on from here. */
+/* Brings the caller's page up to date: its virtual time continues from now. */
 static __always_inline void renew_page(struct context *c)
 {
 	struct perfctr_bpf_slot *slot = enter_account(&c->account[OWN]);
@@ -64,17 +67,17 @@ static __always_inline int note_request(struct task_struct *self, const __u64 *a
 
 	if (action < PERFCTR_BPF_WALK_MARK || action > PERFCTR_BPF_WALK_FIND)
 		return -EINVAL;
-	/* Numbers of threads mean something else there. */
+	/* In another pid namespace, threads have other numbers. */
 	if (action != PERFCTR_BPF_WALK_FOLD && BPF_CORE_READ(self, thread_pid, level))
 		return -EXDEV;
 	if ((args[2] || needs_slot(action)) && (!slot || slot->generation != args[2]))
 		return -EINVAL;
-	/* Generation 0 is that of unused accounts, which every counted thread has. */
+	/* Every counted thread has unused accounts, which have generation 0. */
 	if (action == PERFCTR_BPF_WALK_FOLD && !args[2])
 		return -EINVAL;
 	if (needs_slot(action) && !is_owner(args[1], self))
 		return -EPERM;
-	/* A page is of one thread. */
+	/* The page of a context is that of one thread. */
 	if (action == PERFCTR_BPF_WALK_MARK && slot && slot->kind == PERFCTR_BPF_CONTEXT &&
 	    args[5] != PERFCTR_MARK_THREAD)
 		return -EINVAL;
@@ -117,7 +120,7 @@ static __always_inline int unmark_self(struct context *c, struct task_struct *se
 	return detach_member(c, self, GROUP);
 }
 
-/* The slot is the caller's, and entered. */
+/* The caller owns the slot, and has entered it. */
 static __always_inline int on_slot(struct perfctr_bpf_slot *slot, const __u64 *args, bool events)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
@@ -146,7 +149,7 @@ static __always_inline int on_slot(struct perfctr_bpf_slot *slot, const __u64 *a
 		set_started(slot, false);
 		break;
 	case PERFCTR_BPF_MARK:
-		/* See make_room(). */
+		/* A context must not be allocated here: see make_room(). */
 		if (!events && !bpf_task_storage_get(&contexts, self, NULL, 0))
 			return -EAGAIN;
 		result = attach_member(self, slot, args[1]);
@@ -203,7 +206,7 @@ static __always_inline int answer_call(const struct perfctr_bpf_arguments *argum
 	case PERFCTR_BPF_TAKE:
 		return take_slot(self, args[3]);
 	case PERFCTR_BPF_REQUEST:
-		/* Of a context no place can be read that the compiler does not know. */
+		/* The verifier allows only constant offsets into a program's context. */
 #pragma unroll
 		for (int i = 0; i < PERFCTR_BPF_PROOFS; i++)
 			proofs.fd[i] = arguments->proofs.fd[i];
@@ -219,7 +222,7 @@ static __always_inline int answer_call(const struct perfctr_bpf_arguments *argum
 	}
 }
 
-/* What the reader of "self" has deferred. */
+/* Executes the call that the reader of "self" has deferred. */
 static __always_inline int answer_deferred(struct request *r)
 {
 	struct task_struct *self = bpf_get_current_task_btf();

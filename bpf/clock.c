@@ -24,7 +24,7 @@ __u64 monotonic_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-/* Both clocks at a moment: the try that was disturbed least. */
+/* Reads both clocks at one moment.  Of several tries, takes the one that was disturbed least. */
 static struct moment look_at_clock(void)
 {
 	struct moment best = { 0 };

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is kept of a counted thread, and how its counts get into slots.
+ * The context of a counted thread, and the way of its counts into slots.
  *
- * Everything derives from fields that the kernel keeps in the task.  A fold exchanges the value
- * that was added last by the present one and adds the difference to the slots: a switch that the
- * programs are not told of loses nothing, and when two CPUs fold the same thread at a time the
- * differences still add up.
+ * All counts, apart from those of the processor's events, derive from fields that the kernel keeps
+ * in the task.  A fold replaces the value that was folded last by the present one, and adds the
+ * difference to the slots.  So missing a switch loses no counts.  If two CPUs fold the same thread
+ * at the same time, their differences still add up.
  */
 #ifndef PERFCTR_BPF_CONTEXT_H
 #define PERFCTR_BPF_CONTEXT_H
 
 #define FIELDS PERFCTR_BPF_FIELDS
 /*
- * Of the processor; constant when the programs are loaded, so that without any they cost nothing.
+ * The number of the processor's events.  It is constant when the programs are loaded: without
+ * events, the code for them costs nothing.
  */
 const volatile __u32 n_events;
 
@@ -20,33 +21,33 @@ const volatile __u32 n_events;
 
 #define CLAIMED (~0ull)
 
-/* A slot that a thread counts into. */
+/* A slot into which a thread counts. */
 enum { OWN, TREE, GROUP, ACCOUNTS };
 
 struct account {
 	__u32 slot;
-	__u64 generation;  /* 0: none; CLAIMED: about to be another one */
-	__u64 sum[FIELDS]; /* what the thread added to it */
+	__u64 generation;  /* 0: none; CLAIMED: about to change */
+	__u64 sum[FIELDS]; /* what the thread has added to the slot */
 };
 
 struct context {
-	__u64 last[FIELDS]; /* of what was folded */
+	__u64 last[FIELDS]; /* the values that were folded last */
 	__u64 put;	    /* times put on a CPU */
 	__u64 moved;
 	__u64 uncounted;
-	__u64 event[PERFCTR_BPF_EVENTS]; /* counted, and ... */
-	__u64 from[PERFCTR_BPF_EVENTS];	 /* ... where its CPU's stood then */
-	__u64 first_switches;		 /* of the task when this began ... */
-	__u32 first_put;		 /* ... and whether it is yet to be put on a CPU for it */
+	__u64 event[PERFCTR_BPF_EVENTS]; /* what the thread has counted, and ... */
+	__u64 from[PERFCTR_BPF_EVENTS];	 /* ... the values of its CPU's events then */
+	__u64 first_switches;		 /* of the task when the context began ... */
+	__u32 first_put;		 /* ... and whether the task was on no CPU then */
 	__u32 cpu;
-	__u64 seen_switches; /* of the task at the last switch that programs were told of */
+	__u64 seen_switches; /* of the task at the last switch of which the programs were told */
 	__u64 resumed;	     /* when it was put on the CPU, CLOCK_MONOTONIC in ns ... */
 	__u64 resumed_time;  /* ... and its CPU time then */
 	__u32 running;
 	__u32 exiting;
 	__u32 dead;
-	__u32 counting; /* from is of this time on a CPU */
-	__u64 program;	/* of the task, its self_exec_id, that the accounts may count */
+	__u32 counting; /* from[] is of the present time on a CPU */
+	__u64 program;	/* self_exec_id of the program that the accounts may count */
 	struct account account[ACCOUNTS];
 };
 
@@ -57,7 +58,7 @@ struct {
 	__type(value, struct context);
 } contexts SEC(".maps");
 
-/* At this moment; a switch may forget it in the next. */
+/* The present generation.  A switch may clear it at any moment. */
 static __always_inline __u64 generation_of(const struct account *account)
 {
 	return *(const volatile __u64 *)&account->generation;
@@ -68,7 +69,7 @@ static __always_inline struct perfctr_bpf_slot *enter_account(const struct accou
 	return enter_slot(account->slot, generation_of(account));
 }
 
-/* Still the one that generation_of() told? */
+/* Is the slot still the one that was taken under this generation? */
 static __always_inline bool is_taken(const struct account *account, __u64 generation)
 {
 	struct perfctr_bpf_slot *slot = generation ? slot_at(account->slot) : NULL;
@@ -82,10 +83,10 @@ static __always_inline __u64 task_switches(struct task_struct *task)
 }
 
 /*
- * The scheduler brings sum_exec_runtime up to date at switches and ticks; of a thread that runs the
- * rest is what the clock says.  What this estimate has too much the next fold takes back.  Where it
- * has too little, because resumed_time was old, it goes on from what the scheduler says: otherwise
- * the time would stand still until the estimate has come up.
+ * The scheduler brings sum_exec_runtime up to date only at switches and ticks.  For a running
+ * thread, the time since then is estimated by the clock.  If the estimate is too high, the next
+ * fold takes the excess back.  If it is too low, because resumed_time was old, it continues from
+ * the scheduler's value.  Otherwise the time would stand still until the estimate has caught up.
  */
 static __always_inline __u64 task_time(struct context *c, struct task_struct *task)
 {
@@ -97,7 +98,7 @@ static __always_inline __u64 task_time(struct context *c, struct task_struct *ta
 	estimate = before + bpf_ktime_get_ns() - c->resumed;
 	if (estimate >= time)
 		return estimate;
-	/* It may be on another CPU, which resumes it meanwhile. */
+	/* The thread may be on another CPU, which may resume it meanwhile. */
 	__sync_val_compare_and_swap(&c->resumed_time, before, before + time - estimate);
 	return time;
 }
@@ -150,7 +151,7 @@ static __noinline void fold_accounts(struct context *c, const __u64 *difference)
 			add_to_account(&c->account[i], i, difference);
 }
 
-/* What the account's thread added to its slot is final. */
+/* The counts of the account's thread are final. */
 static __always_inline void settle_account(struct context *c, int which,
 					   struct perfctr_bpf_slot *slot)
 {
@@ -172,7 +173,9 @@ static __always_inline void settle_account(struct context *c, int which,
 	__sync_fetch_and_add(&slot->ended, 1);
 }
 
-/* One of those that close an account at a time does it; true for that one. */
+/*
+ * Closes the account.  If several CPUs do this at the same time, only one succeeds, and gets true.
+ */
 static __always_inline bool close_account(struct context *c, int which, __u32 flags)
 {
 	struct account *account = &c->account[which];

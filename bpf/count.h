@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events of the processor.  The service opens them for each CPU, where they count whoever runs; a
- * thread gets what they have gained while it was there.
+ * Events of the processor.  The service opens them on each CPU, where they count all threads.  A
+ * thread gets what they have counted while it was on the CPU.
  */
 #ifndef PERFCTR_BPF_COUNT_H
 #define PERFCTR_BPF_COUNT_H
 
-/* Event i on a CPU: element CPU * PERFCTR_BPF_EVENTS + i.  They stay without the service. */
+/* Event i on a CPU: element CPU * PERFCTR_BPF_EVENTS + i.  The events stay without the service. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(map_flags, BPF_F_PRESERVE_ELEMS);
@@ -16,9 +16,9 @@ struct {
 } counters SEC(".maps");
 
 /*
- * Adds what this CPU has counted since the last time for c, whose thread runs here; since == false:
- * it begins to.  Called by an interrupt meanwhile, both add to the same sum.  A pinned event that
- * others took the counter of cannot be read.
+ * Adds to c what the events have counted on this CPU since the last time.  The thread of c runs
+ * here.  since == false: only begins to count.  If an interrupt calls this meanwhile, both add to
+ * the same sum.  A pinned event cannot be read while others have its counter.
  */
 static __noinline void count_here(struct context *c, bool since)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Events of the processor: which ones, and opened on each CPU. */
+/* Events of the processor: reads their names, and opens them on each CPU. */
 #include "service.h"
 #include "../lib/backend/perf/perf.h"
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which process has taken each slot.  How many slots a user has is found by looking at all of
- * them: no second count can come to differ.  taken_slots is the exception, as each context switch
- * reads it.
+ * The process that has taken each slot.  The number of a user's slots is found by looking at all
+ * slots, so that there is no second count that could differ.  taken_slots is the exception, as each
+ * context switch reads it.
  */
 #ifndef PERFCTR_BPF_HOLDER_H
 #define PERFCTR_BPF_HOLDER_H
 
 /*
- * Who claims a slot is known from that moment on: where programs can be preempted it can be long
- * until the rest is written, by one at a time.
+ * claim names the user from the moment when the slot is claimed.  The other fields are written
+ * later, by one program at a time.  Where programs can be preempted, that can be much later.
  */
 struct holder {
 	__u64 claim;   /* CLAIM, flags, and the uid that the slot is charged to; 0: never taken */
 	__u32 process; /* global number */
-	__u32 uid;     /* of the process: the user for whom threads are counted */
-	__u64 signal;  /* the process's struct signal_struct: there for as long as a task of it */
-	__u64 program; /* self_exec_id: what it executes later owns nothing */
+	__u32 uid;     /* of the process: threads are counted for this user */
+	__u64 signal;  /* the process's struct signal_struct, which exists as long as its tasks */
+	__u64 program; /* self_exec_id: a program that is executed later owns nothing */
 };
 
 struct {
@@ -27,8 +27,8 @@ struct {
 } holders SEC(".maps");
 
 /*
- * Slots of the processes whose numbers are the same modulo its size: of most that exit there are
- * none, and nothing is to be looked for.
+ * Numbers of slots of the processes with the same number modulo PROCESSES.  For most processes that
+ * exit the number is 0, and they need not look for their slots.
  */
 #define PROCESSES 16384
 
@@ -61,9 +61,9 @@ static __always_inline __u32 this_user(void)
 }
 
 /*
- * The uid that the caller's slots are charged to, as in the driver.  All ids of a user namespace
- * are charged to the user who created it.  Of nested namespaces the outermost counts that root
- * did not create; without one, each id is charged itself.
+ * Returns the uid to which the caller's slots are charged, as the driver does.  All ids of a user
+ * namespace are charged to the user who created it.  If namespaces are nested, the outermost one
+ * that root did not create decides.  Without such a namespace, each id is charged itself.
  */
 static __noinline __u32 user_who_pays(struct task_struct *self)
 {
@@ -96,9 +96,12 @@ static __always_inline void count_process(__u32 process, int difference)
 }
 
 #define CLAIM (1ull << 32)
-/* The slot may be taken when no program writes it any more; until then it is its last user's. */
+/*
+ * The slot was released.  It may be taken when no program writes it any more.  Until then it counts
+ * for its last user.
+ */
 #define RELEASED (1ull << 33)
-/* Its user may have no share left.  Such claims have numbers, in the bits above. */
+/* The claim may exceed its user's share.  Such claims have numbers, in the bits above. */
 #define TENTATIVE (1ull << 34)
 #define CLAIM_NUMBER 35
 #define CLAIM_OF (CLAIM | 0xffffffff)
@@ -150,24 +153,27 @@ static __always_inline bool exchange_claim(struct holder *holder, __u64 old, __u
 struct taking {
 	const struct perfctr_bpf_info *info;
 	__u64 claim;
-	__u32 first; /* slot, and number, of those that are looked at */
+	__u32 first; /* slots first .. first + slots - 1 are looked at */
 	__u32 slots;
 	__u32 from;
-	__u32 looks; /* at whether tentative claims are void, that are left */
+	__u32 looks; /* checks of tentative claims that are left */
 	__s32 taken;
 };
 
 #define LOOKS 16
 #define ROUNDS 8
 
-/* A claim beyond its user's share, whose program has not come to give it back. */
+/* Does the claim exceed its user's share?  Then its program has not given it back yet. */
 static __always_inline bool is_void(struct taking *taking, __u64 claim)
 {
 	return claim & TENTATIVE && taking->looks && taking->looks-- &&
 	       has_more_than(taking->info, (__u32)claim, taking->info->user_slots);
 }
 
-/* Who is still about to write it for its last owner keeps it from being taken. */
+/*
+ * Takes the slot if it is free.  A program that may still write it for its last owner prevents
+ * that.
+ */
 static long take_if_free(__u32 i, struct taking *taking)
 {
 	__u32 index = taking->first + (taking->from + i) % (taking->slots ?: 1);
@@ -182,7 +188,7 @@ static long take_if_free(__u32 i, struct taking *taking)
 		return 0;
 	if (is_busy(slot) || !exchange_claim(holder, claim, taking->claim))
 		return 0;
-	/* Nobody begins to write it now, but may have before it was claimed. */
+	/* No program begins to write it now, but one may have begun before it was claimed. */
 	if (is_busy(slot)) {
 		exchange_claim(holder, taking->claim, claim & RELEASED ? claim : 0);
 		return 0;
@@ -191,7 +197,7 @@ static long take_if_free(__u32 i, struct taking *taking)
 	return 1;
 }
 
-/* In turn: a slot that was released is used again as late as possible. */
+/* Takes slots in turn, so that a released slot is used again as late as possible. */
 static __always_inline bool take_any(struct taking *taking, __u32 first, __u32 slots)
 {
 	taking->first = first;
@@ -201,8 +207,8 @@ static __always_inline bool take_any(struct taking *taking, __u32 first, __u32 s
 }
 
 /*
- * The last quarter is root's: others do not even look at it, as who is refused has had a slot for
- * a moment, and that can be long where programs can be preempted.
+ * The last quarter of the slots is root's.  Others do not even try these.  A user who is refused
+ * has had the slot for a moment, which can be long where programs can be preempted.
  */
 static __always_inline struct taking take_for(const struct perfctr_bpf_info *info, __u32 uid)
 {
@@ -213,7 +219,10 @@ static __always_inline struct taking take_for(const struct perfctr_bpf_info *inf
 	taking.claim = (__u64)taking.from << CLAIM_NUMBER | TENTATIVE | CLAIM | uid;
 	if (!uid && take_any(&taking, everybodys, info->slots - everybodys))
 		return taking;
-	/* Behind a look's back slots may be given back, and others be claimed instead. */
+	/*
+	 * While this looks at slots, some that it has passed may be given back, and others be
+	 * claimed instead.
+	 */
 	for (int i = 0; i < ROUNDS && !take_any(&taking, 0, everybodys); i++) {
 		if (i && taking.looks == LOOKS)
 			break;
@@ -238,9 +247,10 @@ static __always_inline void prepare_slot(struct perfctr_bpf_slot *slot, __u32 ki
 }
 
 /*
- * A user's share is looked at before, so that who has it takes nothing from others by trying on,
- * and with the slot: of two that take the last one at a time both may be refused; never do both get
- * it.  What it has too much meanwhile others may take from it.
+ * Checks the user's share twice.  The first check comes before the slot is taken: a user who has no
+ * share left cannot take slots from others by trying again and again.  The second comes with the
+ * slot: if two processes take the last slot of a share at the same time, both may be refused, but
+ * they never both get it.  Until then other users may take a slot beyond the share away.
  */
 static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 {
@@ -279,7 +289,7 @@ static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 	return index;
 }
 
-/* Of those that release it at a time one does. */
+/* Releases the slot.  If several programs do this at the same time, only one succeeds. */
 static __always_inline int release_slot(__u32 index, __u64 generation)
 {
 	struct perfctr_bpf_slot *slot = slot_at(index);
@@ -300,10 +310,12 @@ static __always_inline int release_slot(__u32 index, __u64 generation)
 
 struct ending {
 	__u64 signal;
-	__u64 but; /* those of this program */
+	__u64 but; /* do not release those of this program */
 };
 
-/* The generation is read first: what is released is what the holder belongs to. */
+/*
+ * Reads the generation before the holder, so that it does not release a slot that was taken since.
+ */
 static long release_if_owned(__u32 index, struct ending *ending)
 {
 	const volatile struct perfctr_bpf_slot *slot = slot_at(index);
@@ -318,7 +330,9 @@ static long release_if_owned(__u32 index, struct ending *ending)
 	return 0;
 }
 
-/* The process's handles are gone: it exits, or executes another program, which has but. */
+/*
+ * Releases the slots of a process that exits, or that has executed another program, which has but.
+ */
 static __noinline void release_owned(struct task_struct *task, __u64 but)
 {
 	__u32 zero = 0, key = (__u32)task->tgid % PROCESSES;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The map that tells what is loaded, and by which process. */
+/* The map "info", which tells what is loaded, and by which process. */
 #include "service.h"
 
 #include <bpf/bpf.h>
@@ -78,7 +78,7 @@ __u64 start_of(__u32 pid)
 	return start;
 }
 
-/* Another process may have the number by now: the start time tells. */
+/* Compares the start, because another process may have the number by now. */
 int running_service(const struct perfctr_bpf_info *info)
 {
 	return info->pid && start_of(info->pid) == info->pid_start ? (int)info->pid : 0;

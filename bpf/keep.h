@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How the service changes "info". */
+/* The service's changes of the map "info". */
 #ifndef PERFCTR_BPF_KEEP_H
 #define PERFCTR_BPF_KEEP_H
 
-/* Other CPUs use the one clock while the other is written; the lock makes it one service. */
+/*
+ * Other CPUs use one clock while the other is written.  The directory's lock makes sure that there
+ * is only one service.
+ */
 static __always_inline void set_clock(struct perfctr_bpf_info *i, const struct perfctr_bpf_kept *to)
 {
 	__u64 next = i->current + 1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the programs use of the kernel's structs; the loader fits it to the running kernel. */
+/*
+ * The members of the kernel's structs that the programs use.  The loader adapts them to the running
+ * kernel.
+ */
 #ifndef PERFCTR_BPF_KERNEL_H
 #define PERFCTR_BPF_KERNEL_H
 
@@ -11,15 +14,15 @@ struct pid {
 
 struct user_namespace {
 	struct user_namespace *parent;
-	int level; /* 0: the first one */
+	int level; /* 0: the initial one */
 	struct {
 		unsigned int val;
 	} owner;
 };
 
 /*
- * Of a member that is declared in several ways only the place counts.  It is of a struct with a
- * member, as clang 19 dies of one without.
+ * The type of members that kernels declare in different ways, and of which only the place matters.
+ * It is not an empty struct, because clang 19 crashes on that.
  */
 struct any {
 	unsigned char first;
@@ -30,10 +33,12 @@ struct cred {
 		unsigned int val;
 	} uid, gid, suid, sgid, euid, egid;
 	struct any cap_permitted, cap_effective; /* 64 bits each, however they are declared */
-	struct user_namespace *user_ns; /* that they are valid in */
+	struct user_namespace *user_ns; /* in which they are valid */
 };
 
-/* What it is declared as depends on the version; dumpability is in it before Linux 7.2. */
+/*
+ * The declaration of flags depends on the version.  Before Linux 7.2, it contains the dumpability.
+ */
 struct mm_struct {
 	unsigned long flags;
 };
@@ -48,7 +53,7 @@ struct inode {
 
 /* fs/proc/internal.h */
 struct proc_inode {
-	struct pid *pid; /* whose directory of /proc it is in */
+	struct pid *pid; /* of the directory in /proc that contains it */
 	struct inode vfs_inode;
 };
 
@@ -86,7 +91,7 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	unsigned int in_execve : 1;
-	__u64 self_exec_id; /* grows with each program that it executes */
+	__u64 self_exec_id; /* grows with each program that the task executes */
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 	unsigned long min_flt;
@@ -130,7 +135,7 @@ struct bpf_iter__task {
 #define PF_IO_WORKER 0x10
 #define PF_USER_WORKER 0x4000
 #define PF_KTHREAD 0x200000
-#define BINPRM_FLAGS_ENFORCE_NONDUMP 1 /* include/linux/binfmts.h: it may not be read */
+#define BINPRM_FLAGS_ENFORCE_NONDUMP 1 /* include/linux/binfmts.h: the program may not be read */
 #define MMF_DUMPABLE_MASK 3	       /* include/linux/sched/coredump.h */
 #define SUID_DUMP_USER 1
 #define CAP_SYS_PTRACE 19
@@ -144,12 +149,15 @@ static __always_inline bool is_on_cpu(const struct task_struct *task)
 }
 
 /*
- * In struct task_exec_state; 0: there is none.  The loader looks it up, as for a type that a kernel
- * has not libbpf would look into modules, which needs CAP_SYS_ADMIN.
+ * The offset of dumpable in struct task_exec_state; 0: there is none.  perfctr-bpfd looks it up
+ * itself.  For a type that the kernel lacks, libbpf would search the modules, which needs
+ * CAP_SYS_ADMIN.
  */
 const volatile __u32 dumpable_at;
 
-/* In a function of its own no compiler takes an offset that a kernel has not out of a loop. */
+/*
+ * Not inline, so that no compiler moves the use of an offset that the kernel lacks out of a loop.
+ */
 static __noinline bool is_dumpable(struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
@@ -174,7 +182,7 @@ static __noinline bool is_dumpable(struct task_struct *task)
 	return (flags & MMF_DUMPABLE_MASK) == SUID_DUMP_USER;
 }
 
-/* To a user without privilege, but for its groups. */
+/* May the user watch the task without privilege?  Does not look at groups. */
 static __always_inline bool is_open_to(struct task_struct *task, __u32 uid)
 {
 	const struct cred *cred = BPF_CORE_READ(task, cred);

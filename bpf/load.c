@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Bringing the programs into the kernel, and out of it. */
+/* Loads the programs into the kernel, and pins them. */
 #include "service.h"
 #include "perfctr.skel.h"
 
@@ -34,14 +34,14 @@ static bool may_load(void)
 	return capabilities & 1ull << CAP_BPF && capabilities & 1ull << CAP_PERFMON;
 }
 
-/* Its clock is not the one that BPF programs read. */
+/* The clock of a time namespace is not the one that BPF programs read. */
 static bool is_in_time_namespace(void)
 {
 	FILE *file = fopen("/proc/self/timens_offsets", "re");
 	long long seconds, ns;
 	bool found = false;
 
-	/* There are none in this kernel. */
+	/* This kernel has no time namespaces. */
 	if (!file)
 		return false;
 	if (fscanf(file, "monotonic %lld %lld", &seconds, &ns) == 2)
@@ -51,7 +51,7 @@ static bool is_in_time_namespace(void)
 }
 
 /*
- * Where users may load programs of their own, these could write what is handed to them to be read.
+ * If users may load programs of their own, these could write the maps that users get for reading.
  */
 int check_system(void)
 {
@@ -116,7 +116,7 @@ static int pin_all(int directory, const struct perfctr_bpf *programs, const stru
 	return 0;
 }
 
-/* By a file of the kind that users will show. */
+/* Shows the programs a file of the kind that users will show. */
 static int teach_programs(const struct perfctr_bpf *programs)
 {
 	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC), result;
@@ -145,7 +145,7 @@ static struct bpf_link *attach_self(const struct perfctr_bpf *programs)
 	return bpf_program__attach_iter(programs->progs.self, &options);
 }
 
-/* From then on programs alone write it, whoever may open it. */
+/* Fills in the map "info".  From then on only programs can write it, whatever its mode. */
 static int fill_in(struct perfctr_bpf *programs, const struct options *options,
 		   const struct perfctr_bpf_event *events, __u32 undo)
 {
@@ -165,7 +165,7 @@ static int fill_in(struct perfctr_bpf *programs, const struct options *options,
 	return bpf_map_update_elem(map, &zero, &info, BPF_ANY) < 0 ? -1 : bpf_map_freeze(map);
 }
 
-/* Programs at tracepoints cannot be preempted there. */
+/* Before Linux 7, programs at tracepoints cannot be preempted. */
 static bool is_before_linux_7(void)
 {
 	struct utsname name;
@@ -173,7 +173,7 @@ static bool is_before_linux_7(void)
 	return uname(&name) == 0 && strtoul(name.release, NULL, 10) < 7;
 }
 
-/* Only programs write slots when this is done; users may map them. */
+/* Only programs can write slots when this is done.  Users may map them. */
 static int fit_and_load(struct perfctr_bpf *programs, const struct options *options)
 {
 	programs->rodata->n_events = options->n_events;

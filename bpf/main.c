@@ -35,7 +35,7 @@ static void print_usage(FILE *to)
 	      to);
 }
 
-/* What is left to do needs none. */
+/* The service needs no capabilities from now on. */
 static int drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -54,7 +54,7 @@ static void end_service(int signal)
 	ending = 1;
 }
 
-/* Known as the service, or -1. */
+/* Makes this process the service.  -1 after a complaint. */
 static int become_service(const struct pinned *pinned, struct perfctr_bpf_info *info)
 {
 	const struct sigaction action = { .sa_handler = end_service };
@@ -74,7 +74,7 @@ static int become_service(const struct pinned *pinned, struct perfctr_bpf_info *
 	return drop_capabilities();
 }
 
-/* As info is then. */
+/* Renews the clock, and reads info with it. */
 static void renew_clock(const struct pinned *pinned, struct perfctr_bpf_info *info)
 {
 	struct perfctr_bpf_kept to = {
@@ -86,7 +86,7 @@ static void renew_clock(const struct pinned *pinned, struct perfctr_bpf_info *in
 	read_info(pinned->info, info);
 }
 
-/* A second, or until something is removed. */
+/* Waits a second, or until something is removed. */
 static void await_change(int watch)
 {
 	struct pollfd change = { .fd = watch, .events = POLLIN };
@@ -97,7 +97,7 @@ static void await_change(int watch)
 			;
 }
 
-/* Until the pins are gone or a signal ends it, and then remove them. */
+/* Keeps the clock right until the pins are gone or a signal comes.  Then removes the pins. */
 static void __attribute__((noreturn))
 keep_clock(const struct pinned *pinned, struct perfctr_bpf_info *info)
 {
@@ -110,7 +110,10 @@ keep_clock(const struct pinned *pinned, struct perfctr_bpf_info *info)
 		await_change(watch);
 	}
 	notify("STOPPING=1");
-	/* By descriptor: another service may have pinned its own by now, under the same names. */
+	/*
+	 * By descriptor, because another service may have pinned its own by now, under the same
+	 * names.
+	 */
 	result = end_all(pinned, &undo);
 	remove_directory(pinned->directory);
 	undo_changes(undo);
@@ -129,7 +132,7 @@ static int check_build(const struct pinned *pinned, struct perfctr_bpf_info *inf
 	return 0;
 }
 
-/* Pins that nobody keeps the clock of any more are taken over, if they are what would be pinned. */
+/* Takes over pins without a service, if a start with these options would pin the same. */
 static int take_over(const struct perfctr_bpf_info *info, const struct options *options)
 {
 	if (options->n_events)
@@ -150,7 +153,10 @@ static int load_new(struct pinned *pinned, const struct options *options, __u32 
 
 	if (!complete.slots)
 		complete.slots = DEFAULT_SLOTS;
-	/* Left by a start or stop that was killed: incomplete, or ended, and of no use. */
+	/*
+	 * A start or stop that was killed has left pins that are incomplete, or ended: they are of
+	 * no use.
+	 */
 	if (end_all(pinned, &undo) < 0)
 		return -1;
 	close_info(pinned);
@@ -180,7 +186,7 @@ static int complain_of_lock(struct pinned *pinned)
 	return complain("it runs already, as process %u; perfctr-bpfd status tells more", info.pid);
 }
 
-/* In the directory that this process has locked. */
+/* Locks the directory.  Takes over its pins, or loads the programs and pins them. */
 static int take_over_or_load(struct pinned *pinned, const struct options *options, __u32 undo)
 {
 	struct perfctr_bpf_info info;
@@ -195,7 +201,10 @@ static int take_over_or_load(struct pinned *pinned, const struct options *option
 	return load_new(pinned, options, undo);
 }
 
-/* Who has the directory's lock starts; it is kept for as long as the service runs. */
+/*
+ * Only the process with the directory's lock starts the service.  It keeps the lock as long as the
+ * service runs.
+ */
 static int load_service(const struct options *options, struct pinned *pinned)
 {
 	__u32 undo;
@@ -213,7 +222,7 @@ static int load_service(const struct options *options, struct pinned *pinned)
 	return -1;
 }
 
-/* The service, or -1. */
+/* Makes this process the service, in the background.  -1 after a complaint. */
 static int enter_background(const struct pinned *pinned, struct perfctr_bpf_info *info)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), result = -1;
@@ -223,7 +232,7 @@ static int enter_background(const struct pinned *pinned, struct perfctr_bpf_info
 	signal(SIGPIPE, SIG_IGN);
 	if (null < 0 || chdir("/") < 0) {
 		complain("cannot go to the background (%s)", strerror(errno));
-	} else if (become_service(pinned, info) == 0) { /* or says why not to the user */
+	} else if (become_service(pinned, info) == 0) { /* or it has told the user why not */
 		for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 			dup2(null, fd);
 		result = 0;
@@ -326,7 +335,10 @@ static int add_event(const char *spec, struct options *options)
 	return 0;
 }
 
-/* If the caller has closed them, the descriptor of the lock would become one of them. */
+/*
+ * Opens those standard streams that the caller has closed.  Otherwise the descriptor of the lock
+ * would become one of them.
+ */
 static int open_standard_streams(void)
 {
 	int fd;

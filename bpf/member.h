@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How threads come to count into slots, and cease to. */
+/* Attaches threads to slots, and detaches them. */
 #ifndef PERFCTR_BPF_MEMBER_H
 #define PERFCTR_BPF_MEMBER_H
 
-/* What events counted meanwhile may be another thread's. */
+/*
+ * n switches were missed.  The events may have counted another thread meanwhile, so that their
+ * counts cannot be used.
+ */
 static __noinline void count_missed(struct context *c, __u64 n)
 {
 	if (n_events) {
@@ -20,7 +23,10 @@ static __noinline void count_missed(struct context *c, __u64 n)
 	}
 }
 
-/* The task has been switched away so many times since the last switch that this was told of. */
+/*
+ * The task must have been switched away n times since the last switch of which the programs were
+ * told.  All further switches were missed.
+ */
 static __always_inline void expect_switches(struct context *c, struct task_struct *task, __u64 n)
 {
 	__u64 switches = task_switches(task);
@@ -30,7 +36,7 @@ static __always_inline void expect_switches(struct context *c, struct task_struc
 	c->seen_switches = switches;
 }
 
-/* Of a task that is on a CPU, or has just been switched away from it. */
+/* Counts how often the task was put on a CPU.  It is on a CPU, or (away) has just left it. */
 static __always_inline void count_put(struct context *c, struct task_struct *task, bool away)
 {
 	c->put = task_switches(task) - away - c->first_switches + c->first_put;
@@ -66,7 +72,7 @@ static __noinline void begin_exit(struct context *c)
 	}
 }
 
-/* The account is claimed; the slot is entered. */
+/* The caller has claimed the account, or is the only one to know c.  It has entered the slot. */
 static __always_inline void open_account(struct context *c, int which, __u32 index,
 					 struct perfctr_bpf_slot *slot)
 {
@@ -94,7 +100,9 @@ static __always_inline int claim_account(struct context *c, int which, __u32 ind
 		return account->slot == index ? 0 : which == OWN ? -EEXIST : -EBUSY;
 	if (__sync_val_compare_and_swap(&account->generation, old, CLAIMED) == old)
 		return 1;
-	/* What was gone may have been forgotten meanwhile. */
+	/*
+	 * The slot was not taken any more, and another CPU may have cleared the account meanwhile.
+	 */
 	return __sync_val_compare_and_swap(&account->generation, 0, CLAIMED) ? -EBUSY : 1;
 }
 
@@ -106,7 +114,10 @@ static __always_inline bool is_counted(const struct context *c)
 	return false;
 }
 
-/* Also where the thread was counted once: on_switch looks at nobody while no slot is taken. */
+/*
+ * Begins the context, also if the thread was counted before: on_switch looks at no thread while no
+ * slot is taken.
+ */
 static __always_inline void begin_context(struct context *c, struct task_struct *task)
 {
 	read_fields(c, task, task->se.sum_exec_runtime, c->last);
@@ -121,7 +132,10 @@ static __always_inline void begin_context(struct context *c, struct task_struct 
 		resume_member(c, task);
 }
 
-/* Let task count into the slot, which is entered, from now on; a negative errno. */
+/*
+ * Lets task count into the slot, which the caller has entered, from now on.  1, 0 if it did before,
+ * or a negative errno.
+ */
 static __noinline int attach_member(struct task_struct *task, struct perfctr_bpf_slot *slot,
 				    __u32 index)
 {
@@ -158,7 +172,7 @@ static __always_inline int detach_member(struct context *c, struct task_struct *
 	return close_account(c, which, 0);
 }
 
-/* The caller creates a thread: all its counts are 0 yet. */
+/* The caller creates child.  All counts of child are still 0. */
 static __always_inline void inherit_context(struct context *parent, struct task_struct *child)
 {
 	struct account *group_of = &parent->account[GROUP], *tree_of = &parent->account[OWN];
@@ -199,7 +213,7 @@ static __always_inline void inherit_context(struct context *parent, struct task_
 	}
 }
 
-/* The thread executes a program that its accounts' owners may not watch, but for root. */
+/* The thread executes a program that users may not watch.  Closes all accounts but root's. */
 static __noinline void drop_member(struct context *c, struct task_struct *task)
 {
 	count_events(c, true);

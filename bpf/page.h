@@ -18,14 +18,17 @@ static __always_inline void page_sums(struct perfctr_bpf_slot *slot)
 	page->seq++;
 }
 
-/* Its thread is switched away, or is not counted any more. */
+/* Ends live reads of the page: its thread is switched away, or is not counted any more. */
 static __always_inline void page_off(struct perfctr_bpf_slot *slot)
 {
 	slot->page.tsc.recheck = ~slot->page.tsc.ticket;
 	page_sums(slot);
 }
 
-/* Its thread, which is the caller or is about to run here, has counted own[] until now. */
+/*
+ * Begins live reads of the page.  Its thread is the caller, or is about to run on this CPU.  own[]
+ * has all that the thread has counted until now.
+ */
 static __always_inline void page_on(struct perfctr_bpf_slot *slot, __u64 now)
 {
 	struct perfctr_page_counter *tsc = &slot->page.tsc;

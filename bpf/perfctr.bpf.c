@@ -75,7 +75,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 {
 	struct context *c;
 
-	/* Of everybody, whoever counts: the lookups below take most of what a switch costs more. */
+	/* This runs at all switches on the machine.  Most of its cost are the lookups below. */
 	if (!is_any_taken())
 		return 0;
 	c = prev->pid ? context_of(prev) : NULL;
@@ -88,9 +88,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 }
 
 /*
- * The one or the other: since Linux 7 a program at a tracepoint can be preempted, and is not called
- * on its CPU meanwhile.  Where a thread is woken for the first time interrupts are off; but there
- * Linux 6.1 has no memory to give.
+ * Only one of the two programs is loaded.  Since Linux 7 a program at a tracepoint can be
+ * preempted, and is not called on its CPU meanwhile.  When a thread is woken for the first time,
+ * interrupts are off; but in Linux 6.1 no memory can be allocated there.
  */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
@@ -107,7 +107,7 @@ int BPF_PROG(on_first_wakeup, struct task_struct *child)
 {
 	struct context *c = context_of(bpf_get_current_task_btf());
 
-	/* The kernel's own threads in a process are members nowhere. */
+	/* The kernel's own threads in a process are never members. */
 	if (c && !(child->flags & (PF_IO_WORKER | PF_USER_WORKER)))
 		inherit_context(c, child);
 	return 0;
@@ -159,21 +159,21 @@ int BPF_PROG(on_free, struct task_struct *task)
 	return 0;
 }
 
-/* A type that nothing can be attached to, and that runs in the caller alone. */
+/* A program of this type cannot be attached to anything, and runs only in the caller. */
 SEC("syscall")
 int call(struct perfctr_bpf_arguments *arguments)
 {
 	return answer_call(arguments);
 }
 
-/* By the service alone. */
+/* For the service alone. */
 SEC("syscall")
 int keep(struct perfctr_bpf_kept *to)
 {
 	return keep_info(to);
 }
 
-/* By root, in an interrupt on each CPU; nobody else may have it, as it can be attached. */
+/* For root, in an interrupt on each CPU.  Nobody else may have it, because it can be attached. */
 SEC("raw_tp")
 int count(void *nothing)
 {
@@ -181,7 +181,7 @@ int count(void *nothing)
 	return 0;
 }
 
-/* Once for each reading: over a map of one element. */
+/* Runs once for each read of the file: it iterates over a map of one element. */
 SEC("iter/bpf_map_elem")
 int self(struct bpf_iter__bpf_map_elem *at)
 {

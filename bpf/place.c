@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the programs and maps are pinned. */
+/* The directory in which the programs and maps are pinned. */
 #define _GNU_SOURCE
 #include "service.h"
 
@@ -27,8 +27,8 @@ static bool is_mounted(void)
 }
 
 /*
- * Two that start at once shall not both mount it.  Any user can have the lock as well, so who does
- * not get it soon goes on.
+ * The lock keeps two services that start at once from both mounting it.  Any user can hold that
+ * lock, so a service that does not get it soon goes on without.
  */
 static int mount_once(__u32 *undo)
 {
@@ -51,7 +51,7 @@ static int mount_once(__u32 *undo)
 	return result;
 }
 
-/* Where everybody may write, anybody can have made it. */
+/* If everybody may write to the directory above, anybody can have made this one. */
 static int check_owner(int directory)
 {
 	struct stat status;
@@ -112,7 +112,10 @@ int make_directory(__u32 *undo)
 	if (stat(BPFFS, &status) == 0 && !(status.st_mode & S_IXOTH) &&
 	    chmod(BPFFS, (status.st_mode & 07777) | S_IXOTH) == 0)
 		*undo |= PERFCTR_BPF_UNDO_MODE;
-	/* Who cannot read it cannot lock it either; everybody may search it, whatever the umask. */
+	/*
+	 * Everybody may search the directory, whatever the umask.  Users who cannot read it cannot
+	 * lock it.
+	 */
 	mask = umask(0);
 	result = mkdir(PERFCTR_BPF_DIRECTORY, 0711);
 	umask(mask);
@@ -157,22 +160,22 @@ void undo_changes(__u32 undo)
 {
 	struct stat status;
 
-	/* Who has made one meanwhile needs them. */
+	/* A service that has made a directory meanwhile needs these changes. */
 	if (lstat(PERFCTR_BPF_DIRECTORY, &status) == 0)
 		return;
 	if (undo & PERFCTR_BPF_UNDO_MODE && stat(BPFFS, &status) == 0)
 		chmod(BPFFS, status.st_mode & 07777 & ~S_IXOTH);
-	/* Fails when others use it meanwhile: then it stays. */
+	/* Fails if others use the file system meanwhile: then it stays mounted. */
 	if (undo & PERFCTR_BPF_UNDO_MOUNT)
 		umount(BPFFS);
 }
 
-/* Everybody may use those that others may read, nobody but the owner the rest. */
+/* Everybody may use the pins that others may read.  Only the owner may use the rest. */
 static const struct {
 	const char *name;
 	mode_t mode;
 } pins[PINS] = {
-	[PIN_SLOTS] = { "slots", 0666 }, /* or it cannot be mapped */
+	[PIN_SLOTS] = { "slots", 0666 }, /* or users could not map it */
 	[PIN_INFO] = { "info", 0644 },	 [PIN_SELF] = { "self", 0444 },
 	[PIN_WALK] = { "walk", 0444 },	 [PIN_COUNT] = { "count", 0600 },
 	[PIN_KEEP] = { "keep", 0600 },	 [PIN_SWITCH] = { "switch", 0600 },
@@ -181,7 +184,7 @@ static const struct {
 	[PIN_CALL] = { "call", 0666 },
 };
 
-/* bpf(2) takes no descriptor of a directory up to Linux 6.4, but this leads there. */
+/* Up to Linux 6.4 bpf(2) takes no descriptor of a directory, but this path leads there. */
 struct pin_path {
 	char text[64];
 };
@@ -229,7 +232,7 @@ bool are_all_pinned(int directory)
 	return true;
 }
 
-/* The last one, which clients look for, first. */
+/* Removes the last pin first, because clients look for it. */
 int remove_pins(int directory)
 {
 	int error = 0;

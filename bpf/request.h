@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a thread has asked for, and the kernel's word that it may.
+ * Requests of threads, and proofs that a thread may trace others.
  *
  * ptrace(2) has rules of its own, of security modules and of namespaces.  The kernel applies them
- * all when /proc/TID/mem is opened; who shows such a file, opened with the very credentials that it
- * has, may trace that thread while it executes the program that it executed then.
+ * all when /proc/TID/mem is opened.  A caller that shows such a file, opened with exactly its own
+ * credentials, may trace that thread, as long as the thread executes the same program as then.
  */
 #ifndef PERFCTR_BPF_REQUEST_H
 #define PERFCTR_BPF_REQUEST_H
@@ -14,18 +14,21 @@ struct proof {
 	__u64 mm;
 };
 
-/* It ends with the walk or read that it is for, and when the thread executes another program. */
+/*
+ * A request ends with the walk or read for which it was made, and when the thread executes another
+ * program.
+ */
 struct request {
 	__u32 action; /* enum perfctr_bpf_walk; 0: none */
 	__u32 slot;
 	__u64 generation;
 	__s32 tid;
 	__u32 scope;   /* PERFCTR_MARK_* */
-	__u64 program; /* whose wish it is: self_exec_id */
+	__u64 program; /* that made the request: self_exec_id */
 	__u64 call[PERFCTR_BPF_ARGUMENTS];
 	struct perfctr_bpf_reply reply;
 	struct proof proof[PERFCTR_BPF_PROOFS];
-	__s32 fd[PERFCTR_BPF_PROOFS]; /* that show them */
+	__s32 fd[PERFCTR_BPF_PROOFS]; /* that show the proofs */
 };
 
 struct {
@@ -49,9 +52,10 @@ static __always_inline struct file *file_at(struct task_struct *self, __s32 fd)
 }
 
 /*
- * The caller's other threads may close the file meanwhile, and what was read be another's.  One
- * that is still there afterwards, and has this process's credentials, which no other process
- * shares, was there all the time, or is one that the caller could have shown as well.
+ * The caller's other threads may close the file meanwhile, so that the values read could be another
+ * file's.  Therefore the file is checked again afterwards.  If the same file is still there, with
+ * this process's credentials, which no other process shares, it was there all the time, or the
+ * caller could have shown it as well.
  */
 static __always_inline void read_proof(struct task_struct *self, __s32 fd, struct proof *proof)
 {
@@ -87,7 +91,9 @@ static __always_inline void read_proofs(struct task_struct *self, struct request
 	}
 }
 
-/* The pid and mm of a proof exist while its file is open; later the addresses may be another's. */
+/*
+ * The pid and mm of a proof exist while its file is open.  Later their addresses may be used again.
+ */
 static __noinline bool is_shown_still(struct task_struct *self, __s32 fd, __u64 pid, __u64 mm)
 {
 	struct proof proof = { 0 };
@@ -114,7 +120,7 @@ static __always_inline void clear_request(struct request *r, struct task_struct 
 	r->program = self->self_exec_id;
 }
 
-/* Of the thread, empty; NULL: it has no room for it. */
+/* Returns the thread's request, which is empty; NULL: the thread has no room for one. */
 static __always_inline struct request *make_request(struct task_struct *self)
 {
 	struct request *r = bpf_task_storage_get(&requests, self, NULL, 0);
@@ -125,9 +131,9 @@ static __always_inline struct request *make_request(struct task_struct *self)
 }
 
 /*
- * Room is made for who reads "self", where the kernel gives what memory is there.  "call" may sleep
- * until there is some, and up to Linux 6.1 nothing that is kept of any task is found on that CPU
- * meanwhile.
+ * Makes room for requests of the thread that reads "self".  There the kernel gives memory only if
+ * it has some at once.  In "call" it may sleep until it has, and up to Linux 6.1 no storage of any
+ * task is found on that CPU meanwhile.
  */
 static __always_inline void make_room(struct task_struct *self)
 {
@@ -155,7 +161,7 @@ static __always_inline struct request *request_of(struct task_struct *task)
 	return r && r->program == task->self_exec_id && !has_ended() ? r : NULL;
 }
 
-/* The service learns it before anybody can call. */
+/* The service shows a file of /proc/self/mem before anybody else can call. */
 static __always_inline int learn_owner(struct task_struct *self, __s32 fd)
 {
 	struct file *file = file_at(self, fd);

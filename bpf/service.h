@@ -8,7 +8,7 @@
 #include <linux/perfctr.h>
 #include "layout.h"
 
-/* All that is pinned, in that order. */
+/* All pins, in the order in which they are made. */
 enum pin {
 	PIN_SLOTS,
 	PIN_INFO,
@@ -21,7 +21,7 @@ enum pin {
 	PIN_EXEC,
 	PIN_EXIT,
 	PIN_FREE,
-	PIN_CALL, /* the last one: clients look for it, and then all is there */
+	PIN_CALL, /* the last one: clients look for it, and find all if it is there */
 	PINS
 };
 
@@ -31,81 +31,93 @@ struct options {
 	unsigned int n_events;
 	const char *event[PERFCTR_BPF_EVENTS]; /* as given */
 	bool foreground;
-	bool verbose; /* what libbpf has to say */
+	bool verbose; /* show libbpf's messages */
 };
 
-/* One line on stderr; -1. */
+/* Writes one line to stderr.  Returns -1. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Each returns 0, or -1 when it has complained. */
+/* Each returns 0, or -1 after a complaint. */
 int load_and_pin(int directory, const struct options *options, __u32 undo);
 bool is_of_this_build(const struct perfctr_bpf_info *info);
 int show_status(void);
 int stop_service(void);
 
-/* What must be so before it starts, whoever starts it. */
+/* Checks that the service can run safely on this system. */
 int check_system(void);
 
-/* What the options name, for perf_events. */
+/* Reads the events that the options name, for perf_events. */
 int read_events(const struct options *options, struct perfctr_bpf_event *events);
-/* Count n events on each CPU, as elements of map, which keeps them. */
+/* Opens n events on each CPU, as elements of map, which keeps them open. */
 int open_events(int map, const struct perfctr_bpf_event *events, unsigned int n);
-/* Their numbers are below it. */
+/* Returns a limit: all CPUs have numbers below it. */
 int cpus(void);
 
 /*
- * The directory of the pins, which is opened once: all that is done to pins is done through this
- * descriptor, so that nobody can put another directory in its place meanwhile.
+ * The directory of the pins.  It is opened once, and all operations on pins use this descriptor, so
+ * that nobody can put another directory in its place meanwhile.
  */
-/* Makes it if it is missing; undo tells what was done to the system.  -1 when it has complained. */
+/*
+ * Makes the directory if it is missing.  undo tells what was done to the system.  -1 after a
+ * complaint.
+ */
 int make_directory(__u32 *undo);
-/* -1 with ENOENT: there is none; with another errno when it has complained. */
+/* Opens the directory.  -1 with ENOENT: there is none; with another errno after a complaint. */
 int open_directory(void);
-/* For who may only look; -1 with errno. */
+/* Opens the directory for a caller that may only look at it; -1 with errno. */
 int look_at_directory(void);
 /*
- * One process at a time has it, until it closes the last descriptor.  -1 with EWOULDBLOCK when
- * another has it, with ENOENT when the directory has been removed meanwhile.
+ * Takes the lock, which one process at a time has, until it closes the last descriptor.  -1 with
+ * EWOULDBLOCK: another process has the lock; with ENOENT: the directory was removed meanwhile.
  */
 int lock_directory(int directory);
-/* Where it still is what is found by that name. */
+/* Removes the directory, if it is still the one that has this name. */
 void remove_directory(int directory);
-/* When there is no directory any more, and this has it open no more. */
+/*
+ * Undoes what was done to the system, unless there is a directory.  While the caller has the old
+ * directory open, its file system stays mounted.
+ */
 void undo_changes(__u32 undo);
 
-/* Descriptor of what is pinned, or -1 with errno; flags as of bpf(2) BPF_OBJ_GET. */
+/* Opens a pin; -1 with errno.  flags are those of BPF_OBJ_GET in bpf(2). */
 int open_pin(int directory, enum pin pin, __u32 flags);
-/* 0, or -1 when it has complained. */
+/* 0, or -1 after a complaint. */
 int make_pin(int directory, enum pin pin, int fd);
 bool is_pinned(int directory, enum pin pin);
-/* With their modes: a start that was killed leaves less. */
+/* Are all pins there, with their modes?  A start that was killed leaves fewer. */
 bool are_all_pinned(int directory);
-/* All of them, and nothing else that is there; 0, or -1 when it has complained. */
+/* Removes all pins, and nothing else in the directory; 0, or -1 after a complaint. */
 int remove_pins(int directory);
 
-/* What a process has open of what is pinned; -1: nothing. */
+/* The pins that a process has open; -1: not open. */
 struct pinned {
-	int directory; /* that the lock belongs to */
+	int directory; /* to which the lock belongs */
 	int info;
 	int keep;
-	bool is_new; /* all of it was pinned by this process */
+	bool is_new; /* this process has made all pins */
 };
 
-/* Opens the map "info" for reading, and "keep" if the caller may; -1, errno is that of the map. */
+/*
+ * Opens the map "info" for reading, and "keep" if the caller may.  A descriptor is -1 on failure,
+ * and errno is that of the map.
+ */
 void open_info(struct pinned *pinned);
 void close_info(struct pinned *pinned);
-/* Its element; -1 with EPROTO when that is not of this version, or out of range. */
+/* Reads the element of the map; -1 with EPROTO: it is of another version, or out of range. */
 int read_info(int map, struct perfctr_bpf_info *info);
-/* Changes it by the program "keep"; -1 with errno. */
+/* Changes the element by the program "keep"; -1 with errno. */
 int change_info(int keep, const struct perfctr_bpf_kept *to);
 
-/* Process of the service, 0 when it does not run; when process pid began, 0: there is none. */
+/*
+ * Return the process of the service, 0: it does not run; the start of process pid, 0: there is
+ * none.
+ */
 int running_service(const struct perfctr_bpf_info *info);
 __u64 start_of(__u32 pid);
 
 /*
- * What is pinned ends, and whoever has it open still has nothing more of it; the directory stays.
- * undo: also what is to be undone for it.
+ * Ends the programs' work and removes the pins; the directory stays.  Processes that still have a
+ * pin open can do nothing with it any more.  Adds to *undo what the service did to the system.
  */
 int end_all(const struct pinned *pinned, __u32 *undo);
 /*
@@ -113,17 +125,20 @@ int end_all(const struct pinned *pinned, __u32 *undo);
  * none: the caller also looks once a second.
  */
 int watch_directory(int directory);
-/* Tell who waits for it by sd_notify(3), if anybody does. */
+/* Tells the service manager by sd_notify(3), if there is one. */
 void notify(const char *state);
 
-/* Of a struct's member in the running kernel, in bytes; 0: there is none. */
+/* Returns the offset of a struct's member in the running kernel, in bytes; 0: there is none. */
 __u32 offset_in_kernel(const char *type, const char *member);
 
-/* Measure the rate of the time stamp counter, about 0.1 s; the clocks of info begin with it. */
+/*
+ * Measures the rate of the time stamp counter, for about 0.1 s, and begins the clocks of info with
+ * it.
+ */
 void begin_clock(struct perfctr_bpf_info *info);
-/* The next clock, of this moment, and its rate since the newest one of info. */
+/* Returns the next clock: this moment, and the rate since the newest clock of info. */
 struct perfctr_bpf_clock next_clock(const struct perfctr_bpf_info *info);
-/* How far the newest one is off, in ns. */
+/* Returns the error of the newest clock, in ns. */
 long clock_error(const struct perfctr_bpf_info *info);
 __u64 monotonic_ns(void);
 

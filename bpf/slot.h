@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Slots: what is counted for one context, tree or group, and mapped by the library. */
+/* Slots: the counts of a context, a tree or a group, which the library maps. */
 #ifndef PERFCTR_BPF_SLOT_H
 #define PERFCTR_BPF_SLOT_H
 
@@ -24,8 +24,8 @@ static __always_inline struct perfctr_bpf_slot *slot_at(__u32 index)
 }
 
 /*
- * The slot, if it is still the one that was taken under this generation.  It is not taken again
- * before leave_slot(): what is written meanwhile is in nobody else's.
+ * Returns the slot if it is still the one that was taken under this generation.  It is not taken
+ * again before leave_slot(), so that the caller never writes to another user's slot.
  */
 static __always_inline struct perfctr_bpf_slot *enter_slot(__u32 index, __u64 generation)
 {
@@ -50,7 +50,7 @@ static __always_inline void clear_slot(struct perfctr_bpf_slot *slot)
 	slot->missed = 0;
 }
 
-/* Those that there are now, and those that there were. */
+/* Clears the numbers of present and of all members. */
 static __always_inline void clear_members(struct perfctr_bpf_slot *slot)
 {
 	slot->members = 0;
@@ -58,7 +58,7 @@ static __always_inline void clear_members(struct perfctr_bpf_slot *slot)
 	slot->created = 0;
 }
 
-/* Any user can read the slot until it is taken again. */
+/* Clears all counts of a released slot, which any user can read until it is taken again. */
 static __noinline void forget_counts(struct perfctr_bpf_slot *slot)
 {
 	clear_slot(slot);

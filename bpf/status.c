@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is loaded, and who uses it. */
+/* perfctr-bpfd status: what is loaded, and how much of it is used. */
 #include "service.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ending what was started, by the service itself or after it. */
+/* Ends the service: by the service itself, or by perfctr-bpfd stop. */
 #define _GNU_SOURCE
 #include "service.h"
 
@@ -113,7 +113,7 @@ int stop_service(void)
 		result = complain_of_service(pid);
 	close_info(&pinned);
 	close(pinned.directory);
-	/* What the service itself had not the right to undo. */
+	/* The service itself had no right to undo these. */
 	undo_changes(undo);
 	return result;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the running kernel says of its types. */
+/* Looks up types of the running kernel. */
 #include "service.h"
 
 #include <bpf/btf.h>

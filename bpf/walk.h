@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The iterator "walk": what a thread requested is done to each thread that is meant. */
+/* The iterator "walk": executes a thread's request for each thread that the request means. */
 #ifndef PERFCTR_BPF_WALK_H
 #define PERFCTR_BPF_WALK_H
 
-#define MAX_GENERATIONS 64 /* of processes above one */
+#define MAX_GENERATIONS 64 /* ancestors that are looked at */
 
 struct ancestry {
 	struct task_struct *task;
@@ -24,7 +24,7 @@ static long is_ancestor(__u32 i, struct ancestry *a)
 	return process <= 1;
 }
 
-/* r->tid is the number of a process, but for the scope THREAD. */
+/* r->tid is a thread with the scope THREAD, otherwise a process. */
 static __always_inline bool is_meant(const struct request *r, struct task_struct *task)
 {
 	struct ancestry a = { .task = task, .process = r->tid };
@@ -47,7 +47,10 @@ static __always_inline __u64 capabilities_of(const void *set)
 	return capabilities;
 }
 
-/* What they may, the caller may too; where it is in another user namespace that cannot be told. */
+/*
+ * Does the caller have all capabilities of the other thread?  If they are in different user
+ * namespaces, this cannot be told, and the caller must be in the outer one.
+ */
 static __always_inline bool may_as_much(const struct cred *mine, const struct cred *theirs)
 {
 	if (mine->user_ns != theirs->user_ns)
@@ -56,9 +59,9 @@ static __always_inline bool may_as_much(const struct cred *mine, const struct cr
 }
 
 /*
- * About what ptrace(2) has: who is privileged outside of all user namespaces, or the owner of a
- * process whose ids are all the same and which has nothing to hide.  Others are not shown; those
- * who are have to be proven besides.
+ * Roughly the rules of ptrace(2).  The caller is privileged outside of all user namespaces, or owns
+ * a process with equal ids that has nothing to hide.  Other threads are not shown to the caller.
+ * For those shown, it needs proofs as well.
  */
 static __always_inline bool may_trace(struct task_struct *self, struct task_struct *task)
 {
@@ -88,7 +91,7 @@ static __always_inline bool counts_into(struct context *c, const struct request 
 	return false;
 }
 
-/* The slot may have gone to somebody else since it was asked for. */
+/* Another process may have taken the slot since the request was made. */
 static __always_inline int mark_thread(struct request *r, struct task_struct *self,
 				       struct task_struct *task)
 {
@@ -118,7 +121,7 @@ static __always_inline void tell_thread(struct perfctr_bpf_reply *reply, struct 
 		reply->id = perfctr_bpf_id(c->account[which].slot, generation);
 }
 
-/* False: the buffer is full, and the thread is visited again when it has been read. */
+/* False: the buffer is full.  The thread is visited again when the buffer has been read. */
 static __always_inline bool give_number(struct seq_file *seq, struct task_struct *task)
 {
 	int number = task->pid;
@@ -155,14 +158,14 @@ static __always_inline bool has_nothing_to_do(struct request *r, struct context 
 	       (!c || (r->generation && !counts_into(c, r)));
 }
 
-/* May the caller, by what it has shown? */
+/* Is the thread the caller's own, or has the caller proven that it may trace the thread? */
 static __always_inline bool is_allowed(struct request *r, struct task_struct *self,
 				       struct task_struct *task)
 {
 	return task->tgid == self->tgid || is_proven(self, r, task);
 }
 
-/* The caller learns what it has to show. */
+/* Tells the caller for which thread a proof is missing. */
 static __always_inline void refuse_unproven(struct request *r, struct seq_file *seq,
 					    struct task_struct *task)
 {
@@ -175,7 +178,10 @@ static __always_inline void refuse_unproven(struct request *r, struct seq_file *
 	r->reply.found++;
 }
 
-/* The caller's own, a member of what it marks for, or one that it may trace. */
+/*
+ * Is the thread the caller's own, one that it may trace, or a member of the group that it marks
+ * for?
+ */
 static __always_inline bool is_shown(const struct request *r, struct context *c,
 				     struct task_struct *self, struct task_struct *task)
 {
@@ -183,7 +189,10 @@ static __always_inline bool is_shown(const struct request *r, struct context *c,
 	       (r->action == PERFCTR_BPF_WALK_MARK && c && counts_into(c, r));
 }
 
-/* Of others the caller learns that it may not trace them, and not even whether they are counted. */
+/*
+ * About a thread that is not shown, the caller learns only that it may not trace it, and not even
+ * whether it is counted.
+ */
 static __always_inline void visit_meant(struct request *r, struct seq_file *seq,
 					struct task_struct *self, struct task_struct *task)
 {

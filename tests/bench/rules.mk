@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What everything costs, beside perf_events and beside nothing.
+# The cost of everything, beside perf_events and beside nothing.
 
 BENCH := $(BUILD)/bench/bench
 BENCH_OBJECTS := $(patsubst tests/bench/%.c,$(BUILD)/bench/%.o,$(wildcard tests/bench/*.c))

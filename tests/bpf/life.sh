@@ -109,7 +109,7 @@ if [[ $machine != host && $(<$disabled) == 2 ]]; then
 fi
 run_tests 'root, as systemd' "$tests" notify
 
-# What the unit leaves to the service, on systemd's scale to 10; /bin/true is somewhere everywhere.
+# The rights that the unit leaves to the service, on systemd's scale to 10; /bin/true is somewhere everywhere.
 sed -e 's|@PREFIX@/sbin/perfctr-bpfd|/bin/true|' bpf/perfctr-bpfd.service.in >"$work/perfctr-bpfd.service"
 check 'the unit is hardened' test "$(systemd-analyze security --offline=true --threshold=30 \
 	"$work/perfctr-bpfd.service" >/dev/null && echo yes)"

@@ -45,7 +45,7 @@ check 'stop beside what others have pinned' "$bpfd" stop
 check 'stop removes what start has pinned alone' test "$(ls "$pins")" == others
 rm -rf "$pins"
 
-# What a start that was killed leaves: the first pins, in their order, the last of them perhaps with its first mode.
+# The remains of a start that was killed: the first pins, in their order, the last of them perhaps with its first mode.
 pinned_in_order=(slots info self walk count keep switch fork exec exit free call)
 starts_anew() {
 	local lacking=$1 name
@@ -63,7 +63,7 @@ check 'start after one that was killed before half of its pins' starts_anew 6
 check 'start after one that was killed after "info"' starts_anew 10
 check 'start after one that was killed after its first pin' starts_anew 11
 check 'start after one that was killed before its first pin' starts_anew 12
-# What a stop that was killed leaves, and one that may not remove: all pins, but they have ended.
+# The remains of a stop that was killed, or that may not remove: all pins, but they have ended.
 stop_in_vain() {
 	local status=0
 	mount --bind "$pins" "$pins"
@@ -80,7 +80,7 @@ check 'start after a stop that removed nothing' "$bpfd" start
 check 'what is started then counts' as_nobody "$perfex" --backend=bpf -e page-faults -o /dev/null /bin/true
 check 'stop once more' "$bpfd" stop
 
-# Who has it open is told, and counts no further with half of it.
+# A client that has it open is told, and counts no further with half of it.
 is_told() {
 	! wait "$holder" && grep -q '^perfex: ' "$work/held"
 }
@@ -94,7 +94,7 @@ check 'start after a pin was removed' "$bpfd" start
 check 'who counts with less than all is told' is_told
 check 'stop after a pin was removed' "$bpfd" stop
 
-# What open_info() says is no reason to leave the others.
+# An error of open_info() is no reason to leave the others.
 start_alone
 old=$(pid_of_service)
 kill -STOP "$old"
@@ -104,7 +104,7 @@ check 'no other pin is left' test ! -e "$pins"
 kill -CONT "$old"
 rm -rf "$pins"
 
-# Whoever starts it may have closed the standard streams: the lock is none of them.
+# The caller may have closed the standard streams: the lock must not become one of them.
 check 'start without standard streams' sh -c 'exec "$@" <&- >&- 2>&-' sh "$bpfd" start
 check 'start beside one without standard streams' says '*runs already, as process*' "$bpfd" start
 check 'stop the one without standard streams' "$bpfd" stop
@@ -113,7 +113,7 @@ check 'stop the one without standard streams' "$bpfd" stop
 check 'start where the clock is behind' says '*time namespace*' unshare --time --monotonic -5 "$bpfd" start
 check 'start where the clock is ahead' says '*time namespace*' unshare --time --monotonic 5 "$bpfd" start
 
-# What clients believe.
+# Clients trust the contents of the maps.
 run_tests 'root, among forged maps' "$tests" forged
 # In the place of "walk" there is what gives nothing, or has no end.
 count_by() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is special on other kernels than the usual one, and on a machine that has no counters.
+# Special properties of other kernels than the usual one, and of a machine without counters.
 
 I386_TEST := $(BUILD)/tests/kernels/i386
 

@@ -15,7 +15,7 @@ PROGRAMS = {
     "fortran": [BUILD / "regions-f90"],
     "python": ["/usr/bin/python3", pathlib.Path(__file__).with_name("regions.py"), BUILD / "libloop.so"],
 }
-# What calling begin and end adds to what was calibrated: arguments, calls and their way into the library.
+# The addition of calling begin and end to what was calibrated: arguments, calls and their way into the library.
 CALLS = {"c": 12, "c++": 12}
 
 

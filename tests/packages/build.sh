@@ -17,7 +17,7 @@ build_as_user() {
 			'/home/a user/perf ctr/scripts/deb-packages' &&
 		cp -r "$root/home/a user/perf ctr/build/deb" "$packages/now" && cp -r "$packages/now" "$root/packages"
 }
-# Those whose programs are linked otherwise differ, and no others, though user, directory and time do.
+# Only packages whose programs are linked otherwise may differ, though user, directory and time do.
 static_differ() {
 	local package differ=()
 	for package in "$packages"/now/*.deb; do

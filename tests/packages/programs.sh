@@ -25,7 +25,7 @@ install_debs() {
 	mapfile -t files < <(debs "$@")
 	apt install "${files[@]}"
 }
-# What others have that these need, so that what is left by ours can be seen.
+# Files of other packages that these need, so that the remains of ours can be seen.
 install_depended() {
 	local -a files others
 	mapfile -t files < <(debs now)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What people see: pages in a browser.
+# The pages that people see in a browser.
 
 LONG_CHECKS += check-pictures
 FREE_RUNNING += check-pictures

@@ -47,7 +47,7 @@ same_each_time = $(shell awk -F '|' '/--icount|--deterministic/ { print $$2 }' $
 # something else changes: $(AS_BEFORE) [--with PATH]... -- COMMAND
 AS_BEFORE := scripts/as-before $(addprefix --without ,perfex docs examples python README.md CONTRIBUTING.md NEWS)
 
-# Those that take longest begin first.
+# The tests that take longest begin first.
 DEAR_CHECKS = check-families check-bpf-debian-6.12 check-documents check-guest-life check-guest-shared check-vm \
 	check-guest-perfex check-module-6.12 check-unit check-guest-thread check-groups check-kernel-patch \
 	check-module-load
@@ -124,7 +124,7 @@ run: ## set everything up, then show perfex counting on the emulated machine
 	@$(MAKE) --no-print-directory -j2 demo-programs machine
 	@scripts/demo machine
 
-# What README.md shows in the machine.
+# The programs that README.md shows in the machine.
 .PHONY: demo-programs
 demo-programs: $(PERFEX) $(GUEST_PROGRAMS) $(EXAMPLES)
 

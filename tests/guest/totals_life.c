@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The members of a tree that share one context (totals.c): how they come to it and leave it, what
- * ends them all, which callers may have them, and what is left.
+ * The members of a tree that share one context (totals.c): how they come to it and leave it, and
+ * what ends them all.
  */
 #include "groups.h"
 #include "tree.h"
@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -34,9 +33,6 @@ static void spinners_end(const pid_t pid[SPINNERS])
 	for (int i = 0; i < SPINNERS; i++)
 		kill_and_wait(pid[i]);
 }
-
-/* The test's own instructions between two reads: a sleep, and libcheck's notes of its place. */
-#define FEW 100000
 
 static uint64_t grows_by(int fd)
 {
@@ -440,65 +436,6 @@ START_TEST(the_end_of_the_last_member_lets_the_counters_go)
 }
 END_TEST
 
-static void expect_control_refused(int fd, uint32_t flags)
-{
-	ck_assert_int_eq(try_control(fd, flags), -1);
-	ck_assert_int_eq(errno, EINVAL);
-}
-
-/* Each thread would need its own distance to the end of a period. */
-START_TEST(totals_have_no_periods)
-{
-	struct perfctr_periods periods = { .size = sizeof(periods), .scope = PERFCTR_SCOPE_TREE };
-	struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
-	int fd = context_open(0, PERFCTR_OPEN_CREATE);
-	pid_t spinner;
-
-	control.flags = PERFCTR_CONTROL_INHERIT | TOTALS;
-	control.event[0].period = 1000;
-	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), -1);
-	ck_assert_int_eq(errno, EINVAL);
-	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_PERIOD);
-	ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
-	spinner = spinner_start(1);
-	for (int i = 0; i < 100; i++) {
-		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_PERIODS, &periods), 0);
-		ck_assert_uint_eq(periods.n_counters, 0);
-	}
-	kill_and_wait(spinner);
-	close(fd);
-}
-END_TEST
-
-START_TEST(what_totals_do_not_have_is_refused)
-{
-	int fd = context_open(0, PERFCTR_OPEN_CREATE);
-	const struct perfctr_page *page = context_map(fd);
-	struct perfctr_counts counts = { .size = sizeof(counts) };
-	struct perfctr_control control = { .size = sizeof(control) };
-
-	expect_control_refused(fd, TOTALS);
-	expect_control_refused(fd, PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD | TOTALS);
-	ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
-	for (counts.scope = PERFCTR_SCOPE_SELF; counts.scope <= PERFCTR_SCOPE_CHILDREN;
-	     counts.scope++) {
-		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_READ, &counts), -1);
-		ck_assert_int_eq(errno, EOPNOTSUPP);
-	}
-	ck_assert_ptr_eq(mmap(NULL, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0), MAP_FAILED);
-	ck_assert_int_eq(errno, EOPNOTSUPP);
-	ck_assert(!(page->flags & PERFCTR_PAGE_STARTED));
-	ck_assert_uint_eq(page->n_counters, 0);
-	ck_assert_uint_eq(page->tsc.sum, 0);
-	ck_assert_uint_ne(page->tsc.ticket, page->tsc.recheck);
-	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_GET_CONTROL, &control), 0);
-	ck_assert_uint_eq(control.flags, PERFCTR_CONTROL_INHERIT | TOTALS);
-	ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT), 0);
-	ck_assert(page->flags & PERFCTR_PAGE_STARTED);
-	ck_assert_uint_eq(page->n_counters, 1);
-}
-END_TEST
-
 static struct perfctr_holder holder(void)
 {
 	struct perfctr_holder holder = { 0 };
@@ -537,64 +474,6 @@ START_TEST(a_holder_has_as_many_members_as_threads_and_the_administrator_stops_t
 	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
 	ck_assert_uint_gt(grows_by(fd), 0);
 	spinners_end(spinner);
-}
-END_TEST
-
-/*
- * A process of two threads. One counts itself and has mapped its page, so that both may execute
- * RDPMC. The other one is the root of a tree counted by totals, to which a child on the same CPU
- * contributes.
- */
-struct peeker {
-	pthread_barrier_t barrier;
-	int opened;
-};
-
-static void *read_itself(void *arg)
-{
-	struct peeker *peeker = arg;
-	int fd = context_open(0, PERFCTR_OPEN_CREATE);
-	uint64_t value;
-
-	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
-	context_map(fd);
-	EXPECT(try_rdpmc(0, &value));
-	pthread_barrier_wait(&peeker->barrier);
-	pthread_barrier_wait(&peeker->barrier);
-	return NULL;
-}
-
-static void peek(void *unused)
-{
-	struct peeker peeker = { 0 };
-	pthread_t thread;
-	uint64_t value;
-	pid_t spinner;
-	int fd;
-
-	(void)unused;
-	pin(0, 0);
-	pthread_barrier_init(&peeker.barrier, NULL, 2);
-	EXPECT(pthread_create(&thread, NULL, read_itself, &peeker) == 0);
-	pthread_barrier_wait(&peeker.barrier);
-	fd = tree_open(TOTALS);
-	spinner = spinner_start(0);
-	for (int i = 0; i < 100; i++) {
-		sleep_us(3000);
-		/* Its own instructions since another thread ran. */
-		EXPECT(try_rdpmc(0, &value) && value < FEW);
-	}
-	while (read_tree(fd).counter[0] <= 100 * (uint64_t)FEW)
-		sleep_us(1000);
-	kill(spinner, SIGKILL);
-	EXPECT(waitpid(spinner, NULL, 0) == spinner);
-	pthread_barrier_wait(&peeker.barrier);
-	pthread_join(thread, NULL);
-}
-
-START_TEST(a_member_that_may_rdpmc_sees_nothing_of_the_others)
-{
-	in_child(peek, NULL);
 }
 END_TEST
 
@@ -700,56 +579,6 @@ START_TEST(a_root_that_exits_while_controls_come_and_go_has_counted_its_own_alon
 }
 END_TEST
 
-/* The number of contexts, each of another process, that a user may have with these flags. */
-struct filling {
-	uint32_t flags;
-	volatile uint64_t *n;
-};
-
-static void fill_memory(void *arg)
-{
-	const struct filling *filling = arg;
-	int fd, error = 0;
-
-	raise_descriptors(4096);
-	become_nobody();
-	EXPECT(prctl(PR_SET_DUMPABLE, 1) == 0); /* so that it may trace its children */
-	while (!error) {
-		pid_t pid = fork();
-
-		if (pid == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			EXPECT(close_range(STDERR_FILENO + 1, ~0u, 0) == 0);
-			for (;;)
-				pause();
-		}
-		EXPECT(pid > 0);
-		fd = try_context_open(pid, PERFCTR_OPEN_CREATE);
-		if (fd < 0 || try_control(fd, filling->flags) < 0)
-			error = errno;
-		else
-			++*filling->n;
-	}
-	EXPECT(error == EMFILE);
-}
-
-START_TEST(the_sums_of_the_cpus_are_charged_to_the_user)
-{
-	struct filling inherited = { PERFCTR_CONTROL_INHERIT, shared_number() };
-	struct filling totals = { PERFCTR_CONTROL_INHERIT | TOTALS, shared_number() };
-
-	write_file("/sys/module/perfctr/parameters/user_kb", "512");
-	in_child(fill_memory, &inherited);
-	expect_contexts(0); /* only their owner had the descriptors */
-	in_child(fill_memory, &totals);
-	expect_contexts(0);
-	write_file("/sys/module/perfctr/parameters/user_kb", "2048");
-	ck_assert_uint_gt(*inherited.n, 100);
-	ck_assert_uint_gt(*totals.n, 100);
-	ck_assert_uint_lt(*totals.n, *inherited.n);
-}
-END_TEST
-
 SUITE(totals_life, stop_and_start_stop_and_start_all_members_at_once,
       members_born_before_start_are_counted_after_it, a_killed_member_leaves_all_that_it_counted,
       a_member_that_is_taken_counts_for_itself_from_then_on,
@@ -759,11 +588,8 @@ SUITE(totals_life, stop_and_start_stop_and_start_all_members_at_once,
       a_member_that_executes_a_set_user_id_program_is_none_any_more,
       another_control_detaches_the_members_of_the_one_before,
       the_end_of_the_descriptor_detaches_all_and_lets_the_counters_go,
-      the_end_of_the_last_member_lets_the_counters_go, totals_have_no_periods,
-      what_totals_do_not_have_is_refused,
+      the_end_of_the_last_member_lets_the_counters_go,
       a_holder_has_as_many_members_as_threads_and_the_administrator_stops_them,
-      a_member_that_may_rdpmc_sees_nothing_of_the_others,
       a_tree_is_exact_while_a_cpu_comes_and_goes, members_are_born_while_controls_come_and_go,
-      a_root_that_exits_while_controls_come_and_go_has_counted_its_own_alone,
-      the_sums_of_the_cpus_are_charged_to_the_user, BY_THE_CLOCK,
+      a_root_that_exits_while_controls_come_and_go_has_counted_its_own_alone, BY_THE_CLOCK,
       who_ends_a_tree_lets_members_that_leave_it_come_to_their_end)

@@ -26,4 +26,7 @@ void take(int event);
 volatile uint64_t *shared_number(void);
 void wait_for_more(volatile uint64_t *number, uint64_t n, pid_t pid);
 
+/* The test's own instructions between two reads: a sleep, and libcheck's notes of its place. */
+#define FEW 100000
+
 #endif

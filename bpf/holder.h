@@ -61,9 +61,10 @@ static __always_inline __u32 this_user(void)
 }
 
 /*
- * Returns the uid to which the caller's slots are charged, as the driver does.  All ids of a user
- * namespace are charged to the user who created it.  If namespaces are nested, the outermost one
- * that root did not create decides.  Without such a namespace, each id is charged itself.
+ * Returns the uid to which the caller's slots are charged.  The driver uses the same rule.  Outside
+ * of user namespaces, a uid pays for itself.  Inside, the creator of the namespace pays for all of
+ * its uids.  If namespaces are nested, the creator of the outermost one pays.  Namespaces that root
+ * created do not count.
  */
 static __noinline __u32 user_who_pays(struct task_struct *self)
 {
@@ -207,8 +208,8 @@ static __always_inline bool take_any(struct taking *taking, __u32 first, __u32 s
 }
 
 /*
- * The last quarter of the slots is root's.  Others do not even try these.  A user who is refused
- * has had the slot for a moment, which can be long where programs can be preempted.
+ * Only root takes slots of the last quarter.  A claim of another user occupies a slot for a moment
+ * even if it is refused, and for longer if the claiming thread is preempted.
  */
 static __always_inline struct taking take_for(const struct perfctr_bpf_info *info, __u32 uid)
 {
@@ -247,10 +248,10 @@ static __always_inline void prepare_slot(struct perfctr_bpf_slot *slot, __u32 ki
 }
 
 /*
- * Checks the user's share twice.  The first check comes before the slot is taken: a user who has no
- * share left cannot take slots from others by trying again and again.  The second comes with the
- * slot: if two processes take the last slot of a share at the same time, both may be refused, but
- * they never both get it.  Until then other users may take a slot beyond the share away.
+ * Checks the share of the caller's user twice.  The check before the claim keeps a user whose share
+ * is used up from occupying slots by repeated attempts.  The check after the claim is for two
+ * processes that claim the last slot of a share at the same time: both may be refused, but never
+ * both get it.  Until the second check, other users may take over a slot beyond the share.
  */
 static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 {

@@ -227,7 +227,7 @@ enum perfctr_bpf_walk {
 	PERFCTR_BPF_WALK_UNMARK,
 	PERFCTR_BPF_WALK_FOLD,	   /* bring the sums of the slot's threads up to date */
 	PERFCTR_BPF_WALK_MEMBERS,  /* numbers of the members of the caller's own group */
-	PERFCTR_BPF_WALK_GET,	   /* the group whose mark the thread bears */
+	PERFCTR_BPF_WALK_GET,	   /* the mark of the thread: a group */
 	PERFCTR_BPF_WALK_FIND,	   /* the thread's own context */
 	PERFCTR_BPF_WALK_DEFERRED, /* nothing: the request is for "self" */
 };

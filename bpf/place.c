@@ -113,8 +113,8 @@ int make_directory(__u32 *undo)
 	    chmod(BPFFS, (status.st_mode & 07777) | S_IXOTH) == 0)
 		*undo |= PERFCTR_BPF_UNDO_MODE;
 	/*
-	 * Everybody may search the directory, whatever the umask.  Users who cannot read it cannot
-	 * lock it.
+	 * Mode 0711 lets other users open the pins by name.  It does not let them open the
+	 * directory itself, and so not lock it.  The umask must not change this mode.
 	 */
 	mask = umask(0);
 	result = mkdir(PERFCTR_BPF_DIRECTORY, 0711);

@@ -442,7 +442,7 @@ static void compare(X86PMUSetting *setting, uint64_t cccr)
     }
 }
 
-/* The counter whose overflow starts this one, or -1. */
+/* Returns the counter that starts this one when it overflows, or -1. */
 static int cascade_source(const X86PMUState *pmu, unsigned counter)
 {
     static const uint8_t extended[NB_COUNTERS] = { [12] = 16, [15] = 17, [16] = 17, [17] = 16 };

@@ -21,9 +21,7 @@ static struct rule_event *rule_events(const struct recording *recording, size_t 
 	struct rule_event *all, *next;
 
 	*n = events->n_passes * (1 + N_TIMES) + 2 * events->n;
-	all = next = calloc(*n, sizeof(*all));
-	if (!all)
-		fail("out of memory");
+	all = next = allocate(*n, sizeof(*all));
 	for (unsigned int pass = 0; pass < events->n_passes; pass++) {
 		add_series(&next, "tsc", pass, &recording->pass[pass].tsc);
 		for (unsigned int i = 0; i < N_TIMES; i++)
@@ -58,12 +56,10 @@ bool derive_check(const struct recording *recording)
 struct rule_result *derive_values(const struct recording *recording)
 {
 	const struct rules *rules = recording->options->rules;
-	struct rule_result *result = calloc(rules_count(rules) + 1, sizeof(*result));
+	struct rule_result *result = allocate(rules_count(rules), sizeof(*result));
 	struct rule_event *event;
 	size_t n;
 
-	if (!result)
-		fail("out of memory");
 	event = rule_events(recording, &n);
 	rules_evaluate(rules, event, n, recording->options->confidence / 100, result);
 	free(event);

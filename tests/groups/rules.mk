@@ -5,4 +5,4 @@ CHECKS += check-groups
 
 .PHONY: check-groups
 check-groups:
-	@tests/groups/run
+	@scripts/as-before --without docs/pictures -- tests/groups/run

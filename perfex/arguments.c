@@ -187,9 +187,7 @@ void exclude_others(const char **chosen, const struct option_row *row)
 
 void append_word(struct word_list *list, const char *word)
 {
-	list->word = reallocarray(list->word, list->n + 1, sizeof(*list->word));
-	if (!list->word)
-		fail("out of memory");
+	list->word = grow(list->word, list->n, sizeof(*list->word));
 	list->word[list->n++] = word;
 }
 

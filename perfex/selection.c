@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "selection.h"
 #include "groups/groups.h"
-#include "rules/rules.h"
 #include "rules/derive.h"
 #include "run/run.h"
 
@@ -109,9 +108,7 @@ struct perfctr_request *selected_events(struct options *selection)
 
 	if (!add_groups(selection))
 		return NULL;
-	requests = calloc(selection->events.n + 1, sizeof(*requests));
-	if (!requests)
-		fail("out of memory");
+	requests = allocate(selection->events.n, sizeof(*requests));
 	for (size_t i = 0; i < selection->events.n; i++) {
 		const char *spec = selection->events.word[i];
 

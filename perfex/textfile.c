@@ -50,15 +50,9 @@ char *textfile_read(const char *path, size_t *length)
 
 static bool write_and_close(int fd, const char *text, size_t length)
 {
-	FILE *file = fdopen(fd, "w");
-	bool good;
+	bool good = write_all(fd, text, length);
 
-	if (!file) {
-		close(fd);
-		return false;
-	}
-	good = fwrite(text, 1, length, file) == length;
-	return fclose(file) == 0 && good;
+	return close(fd) == 0 && good;
 }
 
 /* Whose file it was, who may read it, and what a new file is like where there was none. */

@@ -2,6 +2,7 @@
 /* The recordings of all repetitions as one: what perfex run -r would have written. */
 #include "experiment.h"
 #include "../../rules/derive.h"
+#include "../../rules/times.h"
 #include "../../result/document_rules.h"
 #include "../../stats/statistics.h"
 #include "../../perfex.h"
@@ -153,9 +154,7 @@ static void derive_summary(struct job *job)
 	const struct rules *rules = job->experiment->rules;
 	struct rule_event *event = document_events(job->summary);
 
-	job->derived = calloc(rules_count(rules) + 1, sizeof(*job->derived));
-	if (!job->derived)
-		fail("out of memory");
+	job->derived = allocate(rules_count(rules), sizeof(*job->derived));
 	rules_evaluate(rules, event, job->summary->n, job->file->confidence / 100.0, job->derived);
 	free(event);
 	add_member(job->summary->json, "derived", derive_json(rules, job->derived));
@@ -176,10 +175,8 @@ static void write_summary(const struct job *job)
 void job_summarize(struct job *job)
 {
 	unsigned int n = 0, repetitions = job->experiment->settings.repetitions;
-	struct document **repetition = calloc(repetitions, sizeof(*repetition));
+	struct document **repetition = allocate(repetitions, sizeof(*repetition));
 
-	if (!repetition)
-		fail("out of memory");
 	for (unsigned int k = 0; k < repetitions; k++) {
 		repetition[n] = job_repetition(job, k);
 		n += repetition[n] != NULL;

@@ -3,6 +3,7 @@
 #include "host.h"
 #include "../../perfex.h"
 
+#include <errno.h>
 #include <sched.h>
 
 void find_cpus(struct cpu_list *cpus)
@@ -18,4 +19,21 @@ void find_cpus(struct cpu_list *cpus)
 		if (CPU_ISSET_S(i, size, set))
 			cpus->cpu[cpus->n++] = i;
 	CPU_FREE(set);
+}
+
+int pin_process(pid_t pid, int cpu)
+{
+	size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
+	cpu_set_t *set = CPU_ALLOC(MAX_CPUS);
+	int result;
+
+	if (!set) {
+		errno = ENOMEM;
+		return -1;
+	}
+	CPU_ZERO_S(size, set);
+	CPU_SET_S((size_t)cpu, size, set);
+	result = sched_setaffinity(pid, size, set);
+	CPU_FREE(set);
+	return result;
 }

@@ -3,7 +3,7 @@
  * The machine under perfex, for all tools that measure it.
  *
  * identity.c	what the machine is, without its name and its users
- * cpus.c	where perfex may run
+ * cpus.c	where perfex may run, and where a process is to run
  * interrupts.c	what happens meanwhile, and may add to counts
  */
 #ifndef PERFEX_HOST_H
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /* identity.c */
 struct identity {
@@ -37,6 +38,8 @@ struct cpu_list {
 
 /* Those that perfex may run on; cpu is for free(). */
 void find_cpus(struct cpu_list *cpus);
+/* The process, or the caller (0), runs on this CPU alone from now on.  -1 with errno set. */
+int pin_process(pid_t pid, int cpu);
 
 /* interrupts.c */
 struct surroundings {

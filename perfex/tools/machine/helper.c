@@ -5,6 +5,7 @@
 #include "machine.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,17 +29,7 @@ void sleep_ms(unsigned int ms)
 
 void pin_to(pid_t pid, int cpu, struct outcome *outcome)
 {
-	size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
-	cpu_set_t *set = CPU_ALLOC(MAX_CPUS);
-	bool good;
-
-	if (!set)
-		end_check(outcome, VERDICT_IMPOSSIBLE, "out of memory");
-	CPU_ZERO_S(size, set);
-	CPU_SET_S(cpu, size, set);
-	good = sched_setaffinity(pid, size, set) == 0;
-	CPU_FREE(set);
-	if (!good)
+	if (pin_process(pid, cpu) < 0)
 		end_check(outcome, VERDICT_IMPOSSIBLE,
 			  "a process of its own cannot be sent to a CPU: %s", strerror(errno));
 }

@@ -22,7 +22,6 @@
 #include "verdict.h"
 
 #include <perfctr_events.h>
-#include <sched.h>
 
 /* The events of known loops, in the order of meters. */
 enum { N_LOOP_EVENTS = 2 };

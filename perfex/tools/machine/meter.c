@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What counts here, and the contexts that checks count by. */
-#define _GNU_SOURCE
 #include "loop.h"
 #include "machine.h"
 

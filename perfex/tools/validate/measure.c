@@ -8,7 +8,6 @@
 #include "validate.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,21 +317,6 @@ static void run_pass(struct validation_pass *pass, const struct perfctr_request 
 		compare_pair(pass, pass->event[i]);
 }
 
-static bool pin_here_to(int cpu)
-{
-	cpu_set_t *set = CPU_ALLOC((size_t)cpu + 1);
-	size_t size = CPU_ALLOC_SIZE((size_t)cpu + 1);
-	bool good;
-
-	if (!set)
-		fail("out of memory");
-	CPU_ZERO_S(size, set);
-	CPU_SET_S((size_t)cpu, size, set);
-	good = sched_setaffinity(0, size, set) == 0;
-	CPU_FREE(set);
-	return good;
-}
-
 /* Is this CPU of one of these kinds, of which it has as many ticks? */
 static bool is_of_kinds(const struct validation *validation, uint32_t kinds)
 {
@@ -361,12 +345,13 @@ static bool choose_cpus(struct validation_pass *pass, const struct cpu_list *cpu
 			pass->other_cpu = cpus->cpu[i];
 			break;
 		}
-		if (pin_here_to(cpus->cpu[i]) && (!kinds || is_of_kinds(pass->validation, kinds)))
+		if (pin_process(0, cpus->cpu[i]) == 0 &&
+		    (!kinds || is_of_kinds(pass->validation, kinds)))
 			pass->cpu = cpus->cpu[i];
 	}
 	if (pass->cpu > cpus->cpu[0] && pass->other_cpu < 0)
 		pass->other_cpu = cpus->cpu[0];
-	return pass->cpu >= 0 && pin_here_to(pass->cpu);
+	return pass->cpu >= 0 && pin_process(0, pass->cpu) == 0;
 }
 
 /* Those of one kind of core: all are counted on one CPU of it. */

@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Processes that answer, or write the same line.  They die with perfex. */
 #define _GNU_SOURCE
+#include "../host/host.h"
 #include "validate.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-
-static bool is_pinned(int cpu)
-{
-	cpu_set_t *set = CPU_ALLOC((size_t)cpu + 1);
-	size_t size = CPU_ALLOC_SIZE((size_t)cpu + 1);
-	bool good;
-
-	if (!set)
-		return false;
-	CPU_ZERO_S(size, set);
-	CPU_SET_S((size_t)cpu, size, set);
-	good = sched_setaffinity(0, size, set) == 0;
-	CPU_FREE(set);
-	return good;
-}
 
 /* 0 in the partner. */
 static pid_t start_partner(int cpu)
@@ -34,7 +19,7 @@ static pid_t start_partner(int cpu)
 		return pid;
 	signal(SIGINT, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || !is_pinned(cpu))
+	if (getppid() != parent || pin_process(0, cpu) < 0)
 		_exit(1);
 	return 0;
 }

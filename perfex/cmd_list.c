@@ -2,6 +2,7 @@
 /* perfex list: the events that can be counted. */
 #include "groups/groups.h"
 #include "rules/derive.h"
+#include "rules/times.h"
 #include "selection.h"
 
 #include <stdlib.h>
@@ -128,7 +129,7 @@ static const char *missing_event(const struct rules *rules, struct perfctr_event
 	const char *name;
 
 	for (size_t i = 0; (name = rules_event(rules, i)); i++)
-		if (*name && !derive_is_time(name) &&
+		if (*name && !is_time_name(name) &&
 		    perfctr_events_parse(database, name, PERFCTR_MODE_USER, &request, error,
 					 sizeof(error)) < 0)
 			return name;

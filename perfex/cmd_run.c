@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex run". */
-#include "rules/derive.h"
 #include "run/perf_options.h"
 #include "run/rank.h"
 #include "run/run.h"

@@ -160,7 +160,7 @@ struct word_list {
 	size_t n;
 };
 
-/* The word is the list's from now on. */
+/* Appends a word of malloc(), which free_words() frees. */
 void append_word(struct word_list *list, const char *word);
 /* Appends copies of the events of "a,{b,c}:u"; what is no list of events ends perfex. */
 void append_events(struct word_list *list, const char *text);

@@ -5,22 +5,22 @@
 
 #include "perfex.h"
 
-/* Without a look at numbers: their faults are told with those of names. */
+/* Appends the words of a list; faults of numbers are told when the words are parsed as names. */
 void take_list(void *list, const struct option_row *row, const char *text);
-/* A name that no backend has ends perfex. */
+/* Takes the name of a backend; another name ends perfex. */
 void take_backend(void *backend, const struct option_row *row, const char *name);
 
-/* list: of a struct word_list */
+/* list: the member, a struct word_list */
 #define EVENT_LIST_ROW(list, help_) CALL_AT(list, "event", 'e', "EVENT", help_, take_list, 0)
 #define GROUP_LIST_ROW(list, help_) CALL_AT(list, "group", 'g', "GROUP", help_, take_list, 0)
-/* backend: of a const char * */
+/* backend: the member, a const char * */
 #define BACKEND_ROW(backend)                                                                       \
 	CALL_AT(backend, "backend", 0, "NAME",                                                     \
 		"count by NAME: patch, bpf or perf_events, see perfex info", take_backend, 0)
-/* modes: of an unsigned int; chosen: of a const char *, the option that was given */
+/* modes: the member, an unsigned int; chosen: the member, a const char *, for the option's name */
 #define MODE_ROW(modes, chosen, name_, help_, mode_)                                               \
 	CHOICE_AT(modes, chosen, name_, 0, help_, mode_)
-/* user_, kernel_, both_: the ends of their help */
+/* user_, kernel_, both_: literals that end the three help texts */
 #define MODE_ROWS(modes, chosen, user_, kernel_, both_)                                            \
 	MODE_ROW(modes, chosen, "user", "count in user mode unless EVENT says otherwise" user_,    \
 		 PERFCTR_MODE_USER),                                                               \

@@ -31,12 +31,10 @@ char *group_title(const struct group *group);
  */
 char *group_rules(const struct group *group, const struct perfctr_events *database);
 
-/*
- * groups_take.c: the rules of a group, for the machine of the database, or of several groups, for
- * the machine that counts by this backend in these modes, are added to *rules, which is NULL before
- * the first.  False: there are none, it is said.
- */
+/* groups_take.c: *rules is NULL before the first.  False: a group has none, perfex has said so. */
+/* Adds the rules of a group for the machine of the database. */
 bool group_take(struct rules **rules, const char *name, const struct perfctr_events *database);
+/* Adds the rules of groups for the machine that counts by this backend in these modes. */
 bool groups_take(struct rules **rules, const struct word_list *names, const char *backend,
 		 unsigned int modes);
 

@@ -28,7 +28,7 @@
 #define SAMPLES_MAX_CPUS 8192
 #define SAMPLES_MAX_BUILD_ID 20 /* bytes */
 
-/* Is it a file of perfex record?  Of what is not a file nothing is read.  -1 with errno set. */
+/* 1: a file of perfex record; 0: another, or no regular file, which is not read; -1: see errno. */
 int is_samples_file(const char *path);
 
 #endif

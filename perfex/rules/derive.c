@@ -2,12 +2,11 @@
 /* What is wrong with rules here ends perfex. */
 #include "derive.h"
 #include "../json_member.h"
+#include "times.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *const time_keys[N_TIMES] = { "elapsed_ns", "user_ns", "system_ns" };
 
 static struct rules *existing_rules(struct rules **rules)
 {
@@ -51,20 +50,12 @@ void derive_link(struct rules *rules)
 		fail("%s", error.text);
 }
 
-bool derive_is_time(const char *name)
-{
-	for (unsigned int i = 0; i < N_TIMES; i++)
-		if (strcmp(time_keys[i], name) == 0)
-			return true;
-	return strcmp(name, "tsc") == 0;
-}
-
 bool derive_is_counted(const struct word_list *events, const char *name)
 {
 	for (size_t i = 0; i < events->n; i++)
 		if (strcmp(events->word[i], name) == 0)
 			return true;
-	return derive_is_time(name);
+	return is_time_name(name);
 }
 
 void derive_add_events(const struct rules *rules, struct word_list *events)

@@ -185,7 +185,7 @@ static void put_pass(FILE *file, const struct recording *recording, unsigned int
 static void put_derived(FILE *file, const struct recording *recording)
 {
 	const struct rules *rules = recording->options->rules;
-	struct rule_result *result = derive_values(recording);
+	struct rule_result *result = derived_values(recording);
 
 	for (size_t i = 0; i < rules_count(rules); i++) {
 		const struct rule_result *r = &result[i];

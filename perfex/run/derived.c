@@ -36,7 +36,7 @@ static struct rule_event *rule_events(const struct recording *recording, size_t 
 	return all;
 }
 
-bool derive_check(const struct recording *recording)
+bool derived_check(const struct recording *recording)
 {
 	const struct rules *rules = recording->options->rules;
 	struct rule_event *event;
@@ -53,7 +53,7 @@ bool derive_check(const struct recording *recording)
 	return !ambiguous;
 }
 
-struct rule_result *derive_values(const struct recording *recording)
+struct rule_result *derived_values(const struct recording *recording)
 {
 	const struct rules *rules = recording->options->rules;
 	struct rule_result *result = allocate(rules_count(rules), sizeof(*result));
@@ -66,7 +66,7 @@ struct rule_result *derive_values(const struct recording *recording)
 	return result;
 }
 
-void derive_format(char value[NUMBER_TEXT], char half[NUMBER_TEXT],
+void derived_format(char value[NUMBER_TEXT], char half[NUMBER_TEXT],
 		   const struct rule_result *result)
 {
 	number_format(value, TABLE_TEXT, result->state == RULE_VALUE ? result->value : NAN);

@@ -9,13 +9,13 @@
 struct recording;
 
 /* False: a rule has the name of an event, which has been said. */
-bool derive_check(const struct recording *recording);
+bool derived_check(const struct recording *recording);
 
 /* The values of the recording's rules, for free(); it must have some. */
-struct rule_result *derive_values(const struct recording *recording);
+struct rule_result *derived_values(const struct recording *recording);
 
 /* The value, and half its interval, as people read them; "-" and "?" for what is none. */
-void derive_format(char value[NUMBER_TEXT], char half[NUMBER_TEXT],
+void derived_format(char value[NUMBER_TEXT], char half[NUMBER_TEXT],
 		   const struct rule_result *result);
 
 #endif

@@ -3,6 +3,7 @@
 #include "derived.h"
 #include "run.h"
 #include "../json_member.h"
+#include "../rules/derive.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -205,7 +206,7 @@ static struct json_object *json_derived(const struct recording *recording)
 
 	if (!recording->options->rules)
 		return json_object_new_array();
-	result = derive_values(recording);
+	result = derived_values(recording);
 	all = derive_json(recording->options->rules, result);
 	free(result);
 	return all;

@@ -32,7 +32,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include "../stats/statistics.h"
-#include "../rules/derive.h"
+#include "../rules/times.h"
 #include "options.h"
 
 struct recording;
@@ -228,6 +228,7 @@ struct recording {
 /* host.c */
 void host_find(struct host *host);
 
+/* recording.c */
 /* Once: somebody else has written to the counters. */
 void warn_of_disturbance(const struct perfctr_counts *counts);
 /* Of a part of the counts, if any is missing. */

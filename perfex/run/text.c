@@ -160,7 +160,8 @@ static bool is_named(const struct event *event, const char *name)
 
 static double mean_of(const struct series *series)
 {
-	return series->n == 1 ? (double)series->value[0] : series_statistics(series, 95).mean;
+	return series->n == 1 ? (double)series->value[0]
+			      : statistics_mean(series->value, series->n);
 }
 
 /* Another event of the same runs and modes, or NULL. */
@@ -335,9 +336,9 @@ static void put_derived(const struct text_table *table)
 
 	if (!rules)
 		return;
-	result = derive_values(table->recording);
+	result = derived_values(table->recording);
 	for (size_t i = 0; i < rules_count(rules); i++) {
-		derive_format(value, half, &result[i]);
+		derived_format(value, half, &result[i]);
 		fprintf(table->file, "%-*s %s%*s%s", table->width, rules_name(rules, i),
 			colour_on(table->style, BOLD), width, value,
 			colour_on(table->style, PLAIN));

@@ -4,19 +4,34 @@
 
 #include <math.h>
 
+/*
+ * How much the mean is above the first value. Large counts that differ little would lose their
+ * difference in a sum.
+ */
+static double offset_of_mean(const uint64_t *value, size_t n)
+{
+	double offset = 0;
+
+	for (size_t i = 0; i < n; i++)
+		offset += (double)(int64_t)(value[i] - value[0]) / (double)n;
+	return offset;
+}
+
+double statistics_mean(const uint64_t *value, size_t n)
+{
+	return n ? (double)value[0] + offset_of_mean(value, n) : NAN;
+}
+
 struct statistics statistics_of(const uint64_t *value, size_t n, double confidence)
 {
 	struct statistics s = { NAN, NAN, NAN, NAN, 0, 0 };
-	double offset = 0, squares = 0, half;
+	double offset, squares = 0, half;
 
 	if (!n)
 		return s;
 	s.min = s.max = value[0];
-	/*
-	 * From the first value on, because large counts that differ little lose their difference.
-	 */
+	offset = offset_of_mean(value, n);
 	for (size_t i = 0; i < n; i++) {
-		offset += (double)(int64_t)(value[i] - value[0]) / (double)n;
 		s.min = value[i] < s.min ? value[i] : s.min;
 		s.max = value[i] > s.max ? value[i] : s.max;
 	}

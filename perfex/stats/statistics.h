@@ -13,6 +13,8 @@ struct statistics {
 	uint64_t min, max;
 };
 
+/* The mean of n values; NAN for none. */
+double statistics_mean(const uint64_t *value, size_t n);
 /* confidence: per cent */
 struct statistics statistics_of(const uint64_t *value, size_t n, double confidence);
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <perfctr.h>
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 #include <perfctr_regions.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -114,7 +114,7 @@ install-lib: $(LIB_STATIC) $(LIB_SHARED) $(CORE_STATIC) $(CORE_SHARED)
 	ln -sf $(notdir $(LIB_SHARED)) $(DESTDIR)$(LIBDIR)/$(LIB_SONAME)
 	ln -sf $(notdir $(CORE_SHARED)) $(DESTDIR)$(LIBDIR)/$(CORE_SONAME)
 	ln -sf $(CORE_SONAME) $(DESTDIR)$(LIBDIR)/libperfctr-core.so
-	install -m 644 include/perfctr.h include/perfctr_events.h include/perfctr_regions.h include/perfctr_groups.h \
+	install -m 644 include/perfctr.h include/perfctr_events.h include/perfctr_regions.h include/perfctr_sessions.h \
 		include/perfctr_count.h include/perfctr_samples.h include/perfctr.hpp include/perfctr.f90 \
 		$(DESTDIR)$(PREFIX)/include
 	install -m 644 include/linux/perfctr.h $(DESTDIR)$(PREFIX)/include/linux

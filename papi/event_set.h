@@ -16,7 +16,7 @@
 
 #include <perfctr.h>
 #include <perfctr_events.h>
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 
 #include "papi.h"
 #include "papi_internal.h"

@@ -2,7 +2,7 @@
 /* The command line of "perfex mark". */
 #include "session/mark.h"
 
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 
 #include <stdlib.h>
 

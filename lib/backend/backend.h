@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The interface of backends: the kernel patch, BPF programs and perf_events, which count for the
- * library.  registry.c has the table of backends.  context.c, read.c, group.c, samples.c and
+ * library.  registry.c has the table of backends.  context.c, read.c, mark.c, samples.c and
  * session.c call them, and tell them apart only by their capabilities.
  *
  * Each backend has its own handles.  It allocates a struct that begins with the struct here, fills
@@ -19,7 +19,7 @@
 
 #include <stdbool.h>
 #include <perfctr.h>
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 #include <perfctr_samples.h>
 
 #include "../internal.h"

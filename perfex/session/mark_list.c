@@ -3,7 +3,7 @@
 #include "mark.h"
 #include "session.h"
 
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 
 #include <ctype.h>
 #include <dirent.h>

@@ -8,7 +8,7 @@
 
 #include "../run/run.h"
 
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 
 struct session_run {
 	const struct options *options;

@@ -13,7 +13,7 @@
 
 #include "../run/run.h"
 
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 #include <sched.h>
 
 struct system_options {

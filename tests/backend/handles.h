@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include <perfctr.h>
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 
 #define NOBODY_THERE 0x7ffffff0
 

@@ -8,7 +8,7 @@
 
 #include <err.h>
 #include <perfctr.h>
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include <perfctr.h>
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 
 /* All software events, in the order of their numbers. */
 void control_all(struct perfctr_control *c, uint32_t flags);

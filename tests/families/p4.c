@@ -2,7 +2,7 @@
 /* NetBurst: the controls that its routes allow. Uops tagged for other controls are not counted. */
 #include "families.h"
 
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

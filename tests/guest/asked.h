@@ -7,7 +7,7 @@
 #ifndef ASKED_H
 #define ASKED_H
 
-#include "groups.h"
+#include "marks.h"
 
 #define MAX_CALLS 32
 #define MAX_CALLERS 4

@@ -4,7 +4,7 @@
  * perf_events: it takes them in the moments when perf_events has none, and gives them back. A
  * caller that comes second is told the holder. perf_beside.c checks that perf_events loses nothing.
  */
-#include "groups.h"
+#include "marks.h"
 #include "perf_beside.h"
 #include "perfex_shell.h"
 

@@ -4,7 +4,7 @@
  * These tests hold forks open before that point, with a page of user memory that is not there yet
  * (userfaultfd(2)). Meanwhile they change the tree and the groups of the thread that forks.
  */
-#include "groups.h"
+#include "marks.h"
 #include "trees.h"
 
 #include <errno.h>

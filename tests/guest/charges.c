@@ -3,7 +3,7 @@
  * Memory is charged to a user, up to a limit, and to the control group of the process that causes
  * it.
  */
-#include "groups.h"
+#include "marks.h"
 #include "trees.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #ifndef FAIL_H
 #define FAIL_H
 
-#include "groups.h"
+#include "marks.h"
 
 /* More than any call needs. */
 #define MAX_ALLOCATIONS 3000

@@ -3,7 +3,7 @@
  * Endless forks that fail in every possible way, or make children that end at once. Meanwhile the
  * tests change the tree and the group of the process that forks.
  */
-#include "groups.h"
+#include "marks.h"
 #include "trees.h"
 
 #include <errno.h>

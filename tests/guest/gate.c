@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The cost of a switch while a session counts a group. */
 #include "cost.h"
-#include "groups.h"
+#include "marks.h"
 
 #include <unistd.h>
 

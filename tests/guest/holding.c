@@ -3,7 +3,7 @@
  * The holder of the hardware: since when it holds the counters, and what it finds in them. Others
  * use the counters before, meanwhile and after, and the administrator revokes them.
  */
-#include "groups.h"
+#include "marks.h"
 #include "msr.h"
 
 #include <errno.h>

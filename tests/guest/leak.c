@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Everything that is made a thousand times is freed a thousand times. */
-#include "groups.h"
+#include "marks.h"
 
 #include <errno.h>
 #include <glob.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex mark, as a user runs it. The expected counts are those of asm/tree.S and asm/loop.S. */
-#include "groups.h"
+#include "marks.h"
 #include "tree.h"
 
 #include <signal.h>

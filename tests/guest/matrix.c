@@ -4,7 +4,7 @@
  * side by side in the same process, perf_event_open(2). perfctr must never allow what perf_events
  * refuses.
  */
-#include "groups.h"
+#include "marks.h"
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -4,7 +4,7 @@
  * memory, loading and unloading.
  */
 #include "cost.h"
-#include "groups.h"
+#include "marks.h"
 #include "trees.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * The module reads the administrator's settings from files. A caller that cannot read them, here
  * because of a program of its control group, gains nothing by that.
  */
-#include "groups.h"
+#include "marks.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The cost of one user at full speed for another: interrupts and time. charges.c tests memory. */
-#include "groups.h"
+#include "marks.h"
 
 #include <errno.h>
 #include <signal.h>

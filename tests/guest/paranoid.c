@@ -3,7 +3,7 @@
  * The rules of perf_events, level by level of perf_event_paranoid, also for descriptors that are
  * handed on.
  */
-#include "groups.h"
+#include "marks.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * Permissions. As root, the suite becomes an ordinary user in child processes. Started as an
  * ordinary user (scripts/vm --user), it shows that nothing needs root.
  */
-#include "groups.h"
+#include "marks.h"
 
 #include <errno.h>
 #include <fcntl.h>

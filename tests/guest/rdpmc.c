@@ -3,7 +3,7 @@
  * Permission to execute RDPMC, and what RDPMC shows, while the permission changes. rdpmc_table.c
  * tests what RDPMC shows for each holder of the counters.
  */
-#include "groups.h"
+#include "marks.h"
 
 #include <errno.h>
 #include <perfctr.h>

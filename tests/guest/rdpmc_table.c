@@ -4,7 +4,7 @@
  * expected values are the table of docs/security.md itself: its rows are the holders, its columns
  * the threads that ask. The words below say what its cells allow.
  */
-#include "groups.h"
+#include "marks.h"
 
 #include <cpuid.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
  *
  * The number of an iteration is the seed of its sequence. Each message contains the sequence.
  */
-#include "groups.h"
+#include "marks.h"
 #include "msr.h"
 #include "suspend.h"
 

@@ -4,7 +4,7 @@
  * on both CPUs. Each instruction takes one cycle on the emulated PMU: all seven counters count the
  * same event, each with a policy of its own.
  */
-#include "groups.h"
+#include "marks.h"
 #include "tree.h"
 #include "trees.h"
 

@@ -3,10 +3,10 @@
  * Sessions of different CPUs: each has counters of its own there, whatever others count on other
  * CPUs.
  */
-#include "groups.h"
+#include "marks.h"
 
 #include <errno.h>
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The limits of sessions, and the share of each user: counters, places and traces. */
-#include "groups.h"
+#include "marks.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
  * Sessions beside contexts, CPUs that go offline and come back, traces: the sums stay right, and
  * others see nothing.
  */
-#include "groups.h"
+#include "marks.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -6,7 +6,7 @@
  * which has none.
  */
 #include "guest.h"
-#include "groups.h"
+#include "marks.h"
 #include "msr.h"
 #include "suspend.h"
 

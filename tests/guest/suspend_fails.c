@@ -4,7 +4,7 @@
  * the suite has a machine of its own.
  */
 #include "guest.h"
-#include "groups.h"
+#include "marks.h"
 #include "suspend.h"
 
 #include <perfctr.h>

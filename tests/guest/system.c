@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex system, as a user runs it. The expected counts are those of asm/loop.S. */
-#include "groups.h"
+#include "marks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

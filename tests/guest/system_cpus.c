@@ -3,7 +3,7 @@
  * perfex system on different CPUs: each has all counters of its CPU, whatever others count
  * elsewhere. If it gets none, it names their holder.
  */
-#include "groups.h"
+#include "marks.h"
 #include "perfex_shell.h"
 
 #include <signal.h>

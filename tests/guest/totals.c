@@ -4,7 +4,7 @@
  * instruction, whatever else runs on the same CPUs. Nobody else sees them. Periods, records and
  * pages of threads are refused. asm/ and guest.h explain the expected numbers.
  */
-#include "groups.h"
+#include "marks.h"
 #include "tree.h"
 #include "trees.h"
 

@@ -3,7 +3,7 @@
  * The members of a tree that share one context (totals.c): how they come to it and leave it, and
  * what ends them all.
  */
-#include "groups.h"
+#include "marks.h"
 #include "tree.h"
 #include "trees.h"
 

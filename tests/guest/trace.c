@@ -2,7 +2,7 @@
 /*
  * perfex trace and perfex report, as a user runs them. The expected counts are those of asm/tree.S.
  */
-#include "groups.h"
+#include "marks.h"
 #include "tree.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@ FREE_RUNNING += check-perf-events
 
 $(PERF_EVENTS_TESTS): tests/perf-events/perf_events.c tests/perf-events/perfex.c tests/perf-events/perfex.h \
 		$(BUILD)/tests/backend/handles.o $(BUILD)/tests/bpf/work.o $(GUEST)/guest.o $(GUEST)/callers.o \
-		$(GUEST)/perfex_shell.o $(LIB_STATIC) include/perfctr.h include/perfctr_groups.h
+		$(GUEST)/perfex_shell.o $(LIB_STATIC) include/perfctr.h include/perfctr_sessions.h
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -D_GNU_SOURCE -o $@ $(filter %.c %.o,$^) $(LIB_STATIC) $(LIB_STATIC_LIBS) \
 		$(shell pkg-config --libs check)

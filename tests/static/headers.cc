@@ -4,7 +4,7 @@
 #include <perfctr.hpp>
 #include <perfctr_count.h>
 #include <perfctr_events.h>
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 #include <perfctr_regions.h>
 
 perfctr *context;

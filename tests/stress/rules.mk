@@ -15,7 +15,7 @@ $(STRESS)/%.o: tests/stress/%.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -D_GNU_SOURCE -MMD -MP -c -o $@ $<
 
-$(STRESS)/stress: $(STRESS_OBJECTS) $(GUEST)/guest.o $(GUEST)/callers.o $(GUEST)/groups.o
+$(STRESS)/stress: $(STRESS_OBJECTS) $(GUEST)/guest.o $(GUEST)/callers.o $(GUEST)/marks.o
 	$(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check)
 
 $(STRESS)/worker: tests/stress/worker.S tests/stress/steps.h

@@ -3,7 +3,7 @@
  * stress FIRST N: random trees of processes, marks, sessions and contexts that compete, for N seeds
  * from FIRST on. All counts must be what the model says, to the instruction.
  */
-#include "../guest/groups.h"
+#include "../guest/marks.h"
 #include "program.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <perfctr.h>
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

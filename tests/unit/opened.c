@@ -6,7 +6,7 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <perfctr_groups.h>
+#include <perfctr_sessions.h>
 #include <perfmon/pfmlib.h>
 #include <stdlib.h>
 #include <string.h>

@@ -99,7 +99,7 @@ void perfctr_bpf_pmu_info(const struct perfctr_bpf_info *from, struct perfctr_pm
 void perfctr_bpf_list_names(const struct perfctr_bpf_info *info, char *text, size_t size);
 void perfctr_bpf_loaded_events(char *text, size_t size);
 
-/* bpf_group.c */
+/* bpf_mark.c */
 struct perfctr_group *perfctr_bpf_group_open(uint64_t *id);
 void perfctr_bpf_group_close(struct perfctr_group *group);
 int perfctr_bpf_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);

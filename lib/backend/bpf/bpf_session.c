@@ -4,7 +4,7 @@
  * session is started.
  */
 #include "bpf.h"
-#include "bpf_group.h"
+#include "bpf_mark.h"
 
 #include <errno.h>
 #include <stdlib.h>

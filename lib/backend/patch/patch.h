@@ -55,7 +55,7 @@ void perfctr_patch_software_place(const struct perfctr_patch_software *s, uint32
 				  const struct perfctr_counts *faults,
 				  struct perfctr_counts *counts);
 
-/* patch_group.c */
+/* patch_mark.c */
 struct perfctr_group *perfctr_patch_group_open(uint64_t *id);
 void perfctr_patch_group_close(struct perfctr_group *group);
 int perfctr_patch_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* perf_events: contexts. */
 #define _GNU_SOURCE
-#include "perf_group.h"
+#include "perf_mark.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  * perf_set.c		events that are counted and read together
  * perf_read.c		the counts of these events
  * perf_roots.c		the marked threads of a group
- * perf_group.c		groups: threads whose descendants inherit the events
+ * perf_mark.c		groups: threads whose descendants inherit the events
  * perf_session.c	sessions: the sets of a group, or of each CPU
  */
 #ifndef PERFCTR_BACKEND_PERF_H

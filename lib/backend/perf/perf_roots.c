@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The marked threads of a group.  All that they create inherits their events. */
 #define _GNU_SOURCE
-#include "perf_group.h"
+#include "perf_mark.h"
 
 #include <errno.h>
 #include <stdlib.h>

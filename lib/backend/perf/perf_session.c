@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Sessions: a set for each root of a group, or one for each CPU. */
 #define _GNU_SOURCE
-#include "perf_group.h"
+#include "perf_mark.h"
 
 #include <errno.h>
 #include <limits.h>

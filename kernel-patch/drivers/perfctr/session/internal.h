@@ -12,7 +12,7 @@ void perfctr_session_stop_locked(struct perfctr_session *s);
 int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 			    struct perfctr_control *control);
 
-/* group.c */
+/* mark.c */
 struct perfctr_group *perfctr_group_from_fd(int fd);	/* a holder's reference, or ERR_PTR() */
 void perfctr_group_release(struct perfctr_group *group);	/* a holder's */
 

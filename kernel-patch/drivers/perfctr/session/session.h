@@ -4,7 +4,7 @@
  *
  * session.c	the descriptors of sessions
  * started.c	started sessions: their places, and their gates on each CPU
- * group.c	threads that bear the same mark
+ * mark.c	threads that bear the same mark
  *
  * ../cpu/gate.h has the objects, and internal.h the interfaces between the files of this room.
  */
@@ -25,7 +25,7 @@ typedef int (*perfctr_holder_fn)(const struct perfctr_holder *holder, void *arg)
 int perfctr_walk_session_holders(perfctr_holder_fn fn, void *arg);
 void perfctr_sessions_exit(void);	/* no session is left */
 
-/* group.c */
+/* mark.c */
 long perfctr_ioctl_group(void __user *user);
 long perfctr_ioctl_mark(void __user *user);
 /* Gives child the mark of current. thread is child's, or NULL if there was no memory for it. */

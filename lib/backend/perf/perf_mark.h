@@ -29,7 +29,7 @@ int perfctr_perf_add_root(struct perf_group *group, pid_t tid);
 void perfctr_perf_drop_roots(struct perf_group *group, unsigned int n);
 int perfctr_perf_members(const struct perfctr_group *group, pid_t *tids, unsigned int room);
 
-/* perf_group.c */
+/* perf_mark.c */
 struct perfctr_group *perfctr_perf_group_open(uint64_t *id);
 void perfctr_perf_group_close(struct perfctr_group *group);
 int perfctr_perf_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);

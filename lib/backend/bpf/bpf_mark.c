@@ -2,7 +2,7 @@
 /* BPF: marked groups. */
 #define _GNU_SOURCE
 #include "bpf.h"
-#include "bpf_group.h"
+#include "bpf_mark.h"
 
 #include <errno.h>
 #include <stdlib.h>

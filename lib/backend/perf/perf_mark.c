@@ -4,7 +4,7 @@
  * it creates inherits them.  Only the group that marked it knows which threads these are.
  */
 #define _GNU_SOURCE
-#include "perf_group.h"
+#include "perf_mark.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -3,7 +3,7 @@
  * The interface between the BPF programs, perfctr-bpfd and the library: pinned names, slots, calls.
  *
  * A slot is one page of the map "slots", which only BPF programs can write and everybody can map.
- * It is the context of one thread, or a group.  Another map, for the BPF programs alone, tells
+ * It is the context of one thread, or a mark.  Another map, for the BPF programs alone, tells
  * which process has taken it.
  */
 #ifndef PERFCTR_BPF_LAYOUT_H
@@ -226,8 +226,8 @@ enum perfctr_bpf_walk {
 	PERFCTR_BPF_WALK_MARK = 1,
 	PERFCTR_BPF_WALK_UNMARK,
 	PERFCTR_BPF_WALK_FOLD,	   /* bring the sums of the slot's threads up to date */
-	PERFCTR_BPF_WALK_MEMBERS,  /* numbers of the members of the caller's own group */
-	PERFCTR_BPF_WALK_GET,	   /* the mark of the thread: a group */
+	PERFCTR_BPF_WALK_MEMBERS,  /* numbers of the members of the caller's own mark */
+	PERFCTR_BPF_WALK_GET,	   /* the mark of the thread: a mark */
 	PERFCTR_BPF_WALK_FIND,	   /* the thread's own context */
 	PERFCTR_BPF_WALK_DEFERRED, /* nothing: the request is for "self" */
 };

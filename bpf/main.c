@@ -27,7 +27,7 @@ static void print_usage(FILE *to)
 	      "  start         load the BPF programs by which libperfctr counts on this kernel\n"
 	      "  stop          remove them, and all contexts\n"
 	      "  status        what is loaded and used\n"
-	      "  --slots N     contexts and groups at a time, 4 KiB each (default 1024)\n"
+	      "  --slots N     contexts and marks at a time, 4 KiB each (default 1024)\n"
 	      "  --user-slots N  that one user other than root can take (default: a quarter)\n"
 	      "  --event SPEC  count this event of the processor too, up to 4 (experimental)\n"
 	      "  --foreground  do not go into the background\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Slots: the counts of a context, a tree or a group, which the library maps. */
+/* Slots: the counts of a context, a tree or a mark, which the library maps. */
 #ifndef PERFCTR_BPF_SLOT_H
 #define PERFCTR_BPF_SLOT_H
 

@@ -10,7 +10,7 @@
 #include <bpf/bpf.h>
 
 struct usage {
-	unsigned int contexts, groups, members;
+	unsigned int contexts, marks, members;
 	unsigned long long missed, lost, dropped;
 };
 
@@ -19,7 +19,7 @@ static void add_slot(struct usage *usage, const struct perfctr_bpf_slot *slot)
 	if (!slot->generation)
 		return;
 	usage->contexts += slot->kind == PERFCTR_BPF_CONTEXT;
-	usage->groups += slot->kind == PERFCTR_BPF_GROUP;
+	usage->marks += slot->kind == PERFCTR_BPF_GROUP;
 	usage->members += slot->members;
 	usage->missed += slot->missed;
 	usage->lost += slot->lost;
@@ -91,8 +91,8 @@ int show_status(void)
 	if (result < 0)
 		return -1;
 	show_clock(&info);
-	printf("slots    %u, taken by %u contexts and %u groups; %u for one user\n", info.slots,
-	       usage.contexts, usage.groups, info.user_slots);
+	printf("slots    %u, taken by %u contexts and %u marks; %u for one user\n", info.slots,
+	       usage.contexts, usage.marks, info.user_slots);
 	printf("members  %u; lost %llu, dropped %llu\n", usage.members, usage.lost, usage.dropped);
 	for (__u32 i = 0; i < info.n_events; i++)
 		printf("event    %s (experimental)\n", info.event[i].name);

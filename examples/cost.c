@@ -26,7 +26,7 @@ struct subject {
 	struct perfctr_snapshot snapshot;
 	struct perfctr_regions *regions;
 	struct perfctr_region *region;
-	struct perfctr_group *group;
+	struct perfctr_mark *mark;
 	struct perfctr_session *session;
 };
 
@@ -87,9 +87,9 @@ static void call_read_tree(struct subject *s)
 
 static void call_next_record(struct subject *s)
 {
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 
-	perfctr_next_record(s->self, &record);
+	perfctr_next_exit_record(s->self, &record);
 }
 
 static void call_stop_and_start(struct subject *s)
@@ -126,14 +126,14 @@ static void call_open_tid_and_close(struct subject *s)
 
 static void call_segment(struct subject *s)
 {
-	perfctr_segment_begin(s->group);
-	perfctr_segment_end(s->group);
+	perfctr_segment_begin(s->mark);
+	perfctr_segment_end(s->mark);
 }
 
 static void call_mark(struct subject *s)
 {
-	perfctr_mark(s->group, 0, PERFCTR_MARK_PROCESS);
-	perfctr_unmark(s->group, 0, PERFCTR_MARK_PROCESS);
+	perfctr_mark_set(s->mark, 0, PERFCTR_MARK_PROCESS);
+	perfctr_mark_clear(s->mark, 0, PERFCTR_MARK_PROCESS);
 }
 
 static void call_marked(struct subject *s)
@@ -141,12 +141,12 @@ static void call_marked(struct subject *s)
 	uint64_t id;
 
 	(void)s;
-	perfctr_marked(0, &id);
+	perfctr_mark_get(0, &id);
 }
 
 static void call_members(struct subject *s)
 {
-	perfctr_members(s->group, NULL, 0);
+	perfctr_members(s->mark, NULL, 0);
 }
 
 static void call_session_sum(struct subject *s)
@@ -169,7 +169,7 @@ static void call_session_open_and_close(struct subject *s)
 {
 	const struct perfctr_session_options options = {
 		.size = sizeof(options),
-		.group = s->group, .policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
+		.mark = s->mark, .policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 
 	perfctr_session_close(perfctr_session_open(&options));
@@ -189,15 +189,15 @@ static const struct {
 	{ "perfctr_read", call_read, 0 },
 	{ "perfctr_get_control", call_get_control, 0 },
 	{ "perfctr_read_scope, tree of one", call_read_tree, 0 },
-	{ "perfctr_next_record, none there", call_next_record, 0 },
+	{ "perfctr_next_exit_record, none there", call_next_record, 0 },
 	{ "perfctr_stop + perfctr_start", call_stop_and_start, 1 },
 	{ "perfctr_set_control", call_control, 1 },
 	{ "perfctr_calibrate", call_calibrate, 1 },
 	{ "perfctr_get_pmu_info", call_pmu_info, 0 },
 	{ "perfctr_open_tid + perfctr_close", call_open_tid_and_close, 0 },
 	{ "perfctr_segment_begin + _end", call_segment, 0 },
-	{ "perfctr_mark + perfctr_unmark", call_mark, 0 },
-	{ "perfctr_marked", call_marked, 0 },
+	{ "perfctr_mark_set + perfctr_mark_clear", call_mark, 0 },
+	{ "perfctr_mark_get", call_marked, 0 },
 	{ "perfctr_members", call_members, 0 },
 	{ "perfctr_session_sum", call_session_sum, 0 },
 	{ "perfctr_session_read", call_session_read, 0 },
@@ -243,7 +243,7 @@ static int refused(const char *text)
 	return 1;
 }
 
-/* A group and a session of it, with one event. */
+/* A mark and a session of it, with one event. */
 static int open_session(struct subject *s)
 {
 	struct perfctr_session_options options = {
@@ -252,10 +252,10 @@ static int open_session(struct subject *s)
 	};
 	struct perfctr_control control;
 
-	s->group = perfctr_group_open(NULL);
-	if (!s->group)
+	s->mark = perfctr_mark_open(NULL);
+	if (!s->mark)
 		return -1;
-	options.group = s->group;
+	options.mark = s->mark;
 	s->session = perfctr_session_open(&options);
 	if (!s->session)
 		return -1;
@@ -309,7 +309,7 @@ int main(void)
 		printf(" %10" PRIu64 "\n", per_call(counts.tsc, nothing.tsc));
 	}
 	perfctr_session_close(s.session);
-	perfctr_group_close(s.group);
+	perfctr_mark_close(s.mark);
 	perfctr_regions_close(s.regions);
 	perfctr_close(s.self);
 	return 0;

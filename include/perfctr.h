@@ -76,11 +76,11 @@ struct perfctr;
 #define PERFCTR_CAN_LIVE_READ	(1u << 0)	/* virtual time is read without a system call */
 #define PERFCTR_CAN_RDPMC	(1u << 1)	/* so are counters, if the machine allows it */
 #define PERFCTR_CAN_INHERIT	(1u << 2)	/* PERFCTR_CONTROL_INHERIT */
-#define PERFCTR_CAN_RECORD	(1u << 3)	/* PERFCTR_CONTROL_RECORD */
+#define PERFCTR_CAN_EXIT_RECORDS	(1u << 3)	/* PERFCTR_CONTROL_EXIT_RECORDS */
 #define PERFCTR_CAN_REMOTE	(1u << 4)	/* contexts of other threads */
 #define PERFCTR_CAN_HARDWARE	(1u << 5)	/* events of the processor */
 #define PERFCTR_CAN_SOFTWARE	(1u << 6)	/* PERFCTR_SOFTWARE + n */
-#define PERFCTR_CAN_GROUP	(1u << 7)	/* marked groups, and sessions gated by them */
+#define PERFCTR_CAN_MARK	(1u << 7)	/* marks, and sessions gated by them */
 #define PERFCTR_CAN_SESSION	(1u << 8)	/* sessions on CPUs, of all threads there */
 #define PERFCTR_CAN_TRACE	(1u << 9)	/* traces of sessions */
 #define PERFCTR_CAN_ISOLATE	(1u << 10)	/* no process can read another's counts */
@@ -114,7 +114,7 @@ int perfctr_backend(const char *name, struct perfctr_backend_info *info);
 /*
  * perfctr_backend_for - name the backend for n events: the first one that has these capabilities
  * and counts all the events, or else the one that would be used without events.  specs and modes
- * are as for perfctr_request_parse().  NULL with EINVAL: PERFCTR_BACKEND names no backend.  Cost:
+ * are as for perfctr_events_parse_once().  NULL with EINVAL: PERFCTR_BACKEND names no backend.  Cost:
  * as perfctr_backends(), and parsing.
  */
 const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsigned int modes,
@@ -204,8 +204,8 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
  * perfctr_set_control - let p count c: assign counters, validate, clear all sums, and start.
  * c->flags: with PERFCTR_CONTROL_STOPPED counting waits for perfctr_start().  With
  * PERFCTR_CONTROL_INHERIT threads and processes that the thread creates from now on are counted
- * too, as members of its tree.  With PERFCTR_CONTROL_RECORD each member that exits leaves a record.
- * With PERFCTR_CONTROL_TOTALS, and INHERIT but not RECORD, members cost next to nothing, and
+ * too, as members of its tree.  With PERFCTR_CONTROL_EXIT_RECORDS each member that exits leaves a record.
+ * With PERFCTR_CONTROL_TOTALS, and INHERIT but not EXIT_RECORDS, members cost next to nothing, and
  * PERFCTR_SCOPE_TREE is the only scope that can be read.
  * A refusal changes nothing, and sets c->bad_event and c->bad_reason if one event is at fault.
  * Errors: EINVAL, EACCES (bad_reason), ENOSPC (perfctr_control_assign()), EBUSY (perf_events or the
@@ -228,8 +228,8 @@ int perfctr_get_control(const struct perfctr *p, struct perfctr_control *c);
 /* bad_reason with ENOTSUP: this backend, or the machine with it, cannot: */
 #define PERFCTR_BAD_SOFTWARE	0x101	/* count software events */
 #define PERFCTR_BAD_INHERIT	0x102	/* PERFCTR_CONTROL_INHERIT; no single event */
-#define PERFCTR_BAD_RECORD	0x103	/* PERFCTR_CONTROL_RECORD; no single event */
-#define PERFCTR_BAD_MEMBER	0x106	/* count this with PERFCTR_CONTROL_RECORD */
+#define PERFCTR_BAD_EXIT_RECORDS	0x103	/* PERFCTR_CONTROL_EXIT_RECORDS; no single event */
+#define PERFCTR_BAD_MEMBER	0x106	/* count this with PERFCTR_CONTROL_EXIT_RECORDS */
 #define PERFCTR_BAD_TOTALS	0x107	/* PERFCTR_CONTROL_TOTALS; no single event */
 #define PERFCTR_BAD_WHOLE	0x108	/* count this with PERFCTR_CONTROL_TOTALS */
 /* bad_reason with EINVAL: */
@@ -290,12 +290,12 @@ int perfctr_read(const struct perfctr *p, struct perfctr_counts *out);
 int perfctr_read_scope(const struct perfctr *p, unsigned int scope, struct perfctr_counts *out);
 
 /*
- * perfctr_next_record - take the oldest record of a member that has exited, the root included.
- * The control must have had PERFCTR_CONTROL_RECORD.  poll(2) on perfctr_fd() reports POLLIN when
+ * perfctr_next_exit_record - take the oldest record of a member that has exited, the root included.
+ * The control must have had PERFCTR_CONTROL_EXIT_RECORDS.  poll(2) on perfctr_fd() reports POLLIN when
  * there is a record.  Errors: EAGAIN (there is none now), EPERM (not the handle that made the
  * context), ENOMEM.
  */
-int perfctr_next_record(const struct perfctr *p, struct perfctr_record *record);
+int perfctr_next_exit_record(const struct perfctr *p, struct perfctr_exit_record *record);
 
 /*
  * perfctr_read_counter - read counter i by the fastest way that works here: RDPMC if the caller is
@@ -305,20 +305,20 @@ int perfctr_next_record(const struct perfctr *p, struct perfctr_record *record);
 uint64_t perfctr_read_counter(const struct perfctr *p, unsigned int i);
 
 /*
- * perfctr_event_parse - read "evntsel[/evntsel2][@pmc]" into *event.
+ * perfctr_evntsel_parse - read "evntsel[/evntsel2][@pmc]" into *event.
  * Numbers are hexadecimal with 0x in front; pmc is decimal without it.
  * event->counter is PERFCTR_ANY.  On failure (EINVAL) *event is unchanged and error[size] holds one
  * sentence that says why and what to write.  No system call.
  */
-int perfctr_event_parse(const char *spec, struct perfctr_event_control *event, char *error,
+int perfctr_evntsel_parse(const char *spec, struct perfctr_event_control *event, char *error,
 			size_t size);
 
 /*
- * perfctr_event_format - write *event as perfctr_event_parse() reads it, as snprintf(3) does.
- * PERFCTR_EVENT_TEXT bytes always suffice.
+ * perfctr_evntsel_format - write *event as perfctr_evntsel_parse() reads it, as snprintf(3) does.
+ * PERFCTR_EVNTSEL_TEXT bytes always suffice.
  */
-#define PERFCTR_EVENT_TEXT 64
-int perfctr_event_format(const struct perfctr_event_control *event, char *text, size_t size);
+#define PERFCTR_EVNTSEL_TEXT 64
+int perfctr_evntsel_format(const struct perfctr_event_control *event, char *text, size_t size);
 
 /*
  * perfctr_open_error - explain an errno value of perfctr_get_pmu_info() or perfctr_open*() in one

@@ -89,7 +89,7 @@ const char *perfctr_events_backend(const struct perfctr_events *events);
  *					the modifiers u and k say the modes
  *	instructions, cycles, ...	the generic names of perf, where the family can count them
  *	r00c0[:u][:k], cpu/event=0xc0,umask=0x0/[u][k]		as perf takes them
- *	evntsel[/evntsel2]		register values, as for perfctr_event_parse()
+ *	evntsel[/evntsel2]		register values, as for perfctr_evntsel_parse()
  *	KIND::spec, cpu_KIND/../	on a hybrid machine: on cores of the kind of this name
  *			alone, as core::r20c4; without a kind only architectural events, on all
  *			kinds
@@ -124,10 +124,10 @@ int perfctr_events_split(const char *text, char (*spec)[PERFCTR_REQUEST_NAME], u
 			 char *error, size_t size);
 
 /*
- * perfctr_request_parse - as perfctr_events_parse(), for one event: opens, parses and closes.  Any
+ * perfctr_events_parse_once - as perfctr_events_parse(), for one event: opens, parses and closes.  Any
  * number of threads may call it at the same time.
  */
-int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
+int perfctr_events_parse_once(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
 			  struct perfctr_request *request, char *error, size_t size);
 
 /*
@@ -179,8 +179,8 @@ int perfctr_events_list(struct perfctr_events *events, const char *pattern,
 			int (*visit)(const struct perfctr_event_entry *entry, void *arg),
 			void *arg);
 
-/* perfctr_events_visit - as perfctr_events_list(), in one call: opens, lists and closes. */
-int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *pattern,
+/* perfctr_events_list_once - as perfctr_events_list(), in one call: opens, lists and closes. */
+int perfctr_events_list_once(const struct perfctr_pmu_info *info, const char *pattern,
 			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
 			 void *arg);
 

@@ -13,7 +13,7 @@
  *	perfctr_set_control(p, &control);
  *	while (running and poll(perfctr_fd(p)))
  *		perfctr_samples_take(s, visit, argument);
- *	perfctr_samples_totals(s, &totals);
+ *	perfctr_samples_read(s, &sampled);
  *	perfctr_samples_close(s);
  *	perfctr_close(p);
  */
@@ -80,11 +80,11 @@ typedef int perfctr_sample_visit(const struct perfctr_sample_view *view, void *a
 long perfctr_samples_take(struct perfctr_samples *s, perfctr_sample_visit *visit, void *argument);
 
 /*
- * perfctr_samples_totals - how many samples there were since the last control, how many were lost,
+ * perfctr_samples_read - how many samples there were since the last control, how many were lost,
  * and of how many events.  The exact count of event i is the sum of the weights of all its samples,
- * totals->lost_weight[i], and each thread's count since its last period.  Cost: a system call.
+ * sampled->lost_weight[i], and each thread's count since its last period.  Cost: a system call.
  */
-int perfctr_samples_totals(const struct perfctr_samples *s, struct perfctr_sampled *totals);
+int perfctr_samples_read(const struct perfctr_samples *s, struct perfctr_sampled *sampled);
 
 /*
  * perfctr_read_periods - how many periods of the context, or of a part of its tree, are over, and

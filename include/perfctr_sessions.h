@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libperfctr: marked groups, and sessions.  A session counts on CPUs, either all threads that run
- * there, or those that bear the mark of a group.
+ * libperfctr: marks, and sessions.  A session counts on CPUs, either all threads that run
+ * there, or those that bear a mark.
  *
  * As in perfctr.h, functions return 0 or more, or -1 with errno set; functions that return a
  * pointer return NULL with errno set on failure.  Functions that open something also fail with the
  * errors of perfctr_get_pmu_info().
  */
-#ifndef PERFCTR_GROUPS_H
-#define PERFCTR_GROUPS_H
+#ifndef PERFCTR_SESSIONS_H
+#define PERFCTR_SESSIONS_H
 
 #include <perfctr.h>
 
@@ -16,83 +16,83 @@
 extern "C" {
 #endif
 
-/* A group. */
-struct perfctr_group;
+/* A mark. */
+struct perfctr_mark;
 
 /*
- * perfctr_group_open - make a group.  *id, if id is not NULL, becomes its number.  Three system
+ * perfctr_mark_open - make a mark.  *id, if id is not NULL, becomes its number.  Three system
  * calls.
- * perfctr_group_open_with - make a group of a named backend; NULL: as perfctr_open().  Errors: also
- * ENOTSUP (the backend has no groups).
+ * perfctr_mark_open_with - make a mark of a named backend; NULL: as perfctr_open().  Errors: also
+ * ENOTSUP (the backend has no marks).
  */
-struct perfctr_group *perfctr_group_open(uint64_t *id);
-struct perfctr_group *perfctr_group_open_with(const char *backend, uint64_t *id);
+struct perfctr_mark *perfctr_mark_open(uint64_t *id);
+struct perfctr_mark *perfctr_mark_open_with(const char *backend, uint64_t *id);
 
 /*
- * perfctr_group_close - close a group; group may be NULL.  Its marks end when its sessions are
+ * perfctr_mark_close - close a mark; mark may be NULL.  It ends when its sessions are
  * closed, too.
  */
-void perfctr_group_close(struct perfctr_group *group);
+void perfctr_mark_close(struct perfctr_mark *mark);
 
 /*
- * perfctr_group_fd - a descriptor for poll(2).  POLLIN: some thread has borne the mark, and perhaps
- * none does any more; ask perfctr_members().  The descriptor belongs to the group, and is closed on
+ * perfctr_mark_fd - a descriptor for poll(2).  POLLIN: some thread has borne the mark, and perhaps
+ * none does any more; ask perfctr_members().  The descriptor belongs to the mark, and is closed on
  * exec.
  */
-int perfctr_group_fd(const struct perfctr_group *group);
+int perfctr_mark_fd(const struct perfctr_mark *mark);
 
 /*
- * perfctr_mark, perfctr_unmark - give the mark of group to thread tid (0: the caller), to its
- * process or to the tree below it; or take that mark away, or any mark if group is NULL.  scope:
+ * perfctr_mark_set, perfctr_mark_clear - give mark to thread tid (0: the caller), to its
+ * process or to the tree below it; or take that mark away, or any mark if mark is NULL.  scope:
  * PERFCTR_MARK_THREAD, _PROCESS, _TREE.  Threads and processes that a marked thread creates are
  * marked.  Returns how many threads changed.  Errors: EBUSY (a thread bears another mark), EACCES
  * (the caller may not trace a thread), ESRCH, EINVAL, ENOTSUP (the backend cannot).
- * perfctr_unmark_with - take away any mark of a named backend; NULL: as perfctr_open().
+ * perfctr_mark_clear_with - take away any mark of a named backend; NULL: as perfctr_open().
  */
-int perfctr_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
-int perfctr_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope);
-int perfctr_unmark_with(const char *backend, pid_t tid, unsigned int scope);
+int perfctr_mark_set(struct perfctr_mark *mark, pid_t tid, unsigned int scope);
+int perfctr_mark_clear(struct perfctr_mark *mark, pid_t tid, unsigned int scope);
+int perfctr_mark_clear_with(const char *backend, pid_t tid, unsigned int scope);
 
 /*
- * perfctr_marked - *id becomes the id of the group of thread tid's mark, or 0.  Errors: EACCES,
+ * perfctr_mark_get - *id becomes the id of thread tid's mark, or 0.  Errors: EACCES,
  * ESRCH, ENOTSUP.
- * perfctr_marked_with - ask a named backend; NULL: as perfctr_open().
+ * perfctr_mark_get_with - ask a named backend; NULL: as perfctr_open().
  */
-int perfctr_marked(pid_t tid, uint64_t *id);
-int perfctr_marked_with(const char *backend, pid_t tid, uint64_t *id);
+int perfctr_mark_get(pid_t tid, uint64_t *id);
+int perfctr_mark_get_with(const char *backend, pid_t tid, uint64_t *id);
 
 /*
  * perfctr_members - return how many threads bear the mark, and write the numbers of the first room
  * of them to tids, which may be NULL if room is 0.
  */
-int perfctr_members(const struct perfctr_group *group, pid_t *tids, unsigned int room);
+int perfctr_members(const struct perfctr_mark *mark, pid_t *tids, unsigned int room);
 
 /*
  * perfctr_segment_begin, perfctr_segment_end - mark and unmark the calling thread: a code segment
  * with one entry and any number of exits.  One system call each.  Errors: EBUSY (another mark),
  * ENOTSUP.
  */
-int perfctr_segment_begin(struct perfctr_group *group);
-int perfctr_segment_end(struct perfctr_group *group);
+int perfctr_segment_begin(struct perfctr_mark *mark);
+int perfctr_segment_end(struct perfctr_mark *mark);
 
 /* A session. */
 struct perfctr_session;
 
 struct perfctr_session_options {
 	size_t size;			/* sizeof(*options) in the caller's version */
-	struct perfctr_group *group;	/* NULL: none */
+	struct perfctr_mark *mark;	/* NULL: none */
 	unsigned int policy;		/* PERFCTR_EXCLUDE_* */
 	/* bitmap of cpus_size bytes, as sched_setaffinity(2); NULL: all */
 	const void *cpus;
 	size_t cpus_size;
 	unsigned int trace_bytes;	/* of records for each CPU; 0: no trace */
 	unsigned int trace_ticks;	/* a record also every so many ticks; 0: at changes alone */
-	const char *backend;		/* NULL: the group's, or as perfctr_open() */
+	const char *backend;		/* NULL: the mark's, or as perfctr_open() */
 };
 
 /*
  * perfctr_session_open - open a session and map its state pages and rings.  It counts nothing until
- * perfctr_session_control().  Errors: EACCES (without CAP_PERFMON a session must have a group and
+ * perfctr_session_control().  Errors: EACCES (without CAP_PERFMON a session must have a mark and
  * the policy PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED), ENOTSUP (the backend has no such
  * session), EINVAL (also: a size that no version has), E2BIG (a newer program uses options that
  * this library does not know), ENOMEM, EMFILE.
@@ -116,7 +116,7 @@ int perfctr_session_start(struct perfctr_session *s);
 int perfctr_session_stop(struct perfctr_session *s);
 
 /*
- * perfctr_session_read - read the sums over all CPUs, and how many members the group has.  If the
+ * perfctr_session_read - read the sums over all CPUs, and how many members the mark has.  If the
  * caller is privileged, all CPUs stop for the read, so that the sums are of one instant; otherwise
  * they run on.  PERFCTR_COUNTS_CONSISTENT in out->flags says whether the sums are of one instant.
  */

@@ -27,12 +27,12 @@ __attribute__((format(printf, 2, 3))) static void say_of_event(const struct refu
 							       const char *format, ...)
 {
 	const char *software = perfctr_software_name(r->event->counter);
-	char name[PERFCTR_EVENT_TEXT];
+	char name[PERFCTR_EVNTSEL_TEXT];
 	va_list arguments;
 	int length;
 
 	if (!software)
-		perfctr_event_format(r->event, name, sizeof(name));
+		perfctr_evntsel_format(r->event, name, sizeof(name));
 	length = snprintf(r->text, r->size, "event %s: ", software ? software : name);
 	if (length < 0 || (size_t)length >= r->size)
 		return;
@@ -74,7 +74,7 @@ static void with_modes(const struct perfctr_event_control *event,
 	}
 	better.evntsel |= info->evntsel_user;
 	better.evntsel2 |= info->evntsel2_user;
-	perfctr_event_format(&better, text, size);
+	perfctr_evntsel_format(&better, text, size);
 }
 
 static bool selects_mode(const struct perfctr_event_control *event,
@@ -90,7 +90,7 @@ static void format_without(const struct perfctr_event_control *event, uint64_t b
 	struct perfctr_event_control better = *event;
 
 	better.evntsel &= ~bits;
-	perfctr_event_format(&better, text, size);
+	perfctr_evntsel_format(&better, text, size);
 }
 
 static void say_counter(const struct refused *r)
@@ -104,12 +104,12 @@ static void say_counter(const struct refused *r)
 static void say_duplicate(const struct refused *r)
 {
 	const struct perfctr_control *c = r->control;
-	char counters[64], other[PERFCTR_EVENT_TEXT] = "another event";
+	char counters[64], other[PERFCTR_EVNTSEL_TEXT] = "another event";
 
 	describe_counters(r->info, counters, sizeof(counters));
 	for (uint32_t i = 0; i < c->bad_event; i++)
 		if ((c->event[i].counter ^ r->event->counter) << 1 == 0)
-			perfctr_event_format(&c->event[i], other, sizeof(other));
+			perfctr_evntsel_format(&c->event[i], other, sizeof(other));
 	say_of_event(r, "its counter is taken by %s; choose another of %s", other, counters);
 }
 
@@ -118,7 +118,7 @@ static void say_evntsel(const struct refused *r)
 	uint64_t enable_first = perfctr_machine_enable_first(r->info);
 	uint64_t allowed = r->event->counter & PERFCTR_FIXED ? r->info->fixed_allowed
 							     : r->info->evntsel_allowed;
-	char remedy[PERFCTR_EVENT_TEXT];
+	char remedy[PERFCTR_EVNTSEL_TEXT];
 
 	if (perfctr_software_name(r->event->counter)) {
 		say_of_event(r, "this backend counts it in user and kernel mode together; leave "
@@ -168,7 +168,7 @@ static void say_enable(const struct refused *r)
 
 static void say_mode(const struct refused *r)
 {
-	char remedy[PERFCTR_EVENT_TEXT];
+	char remedy[PERFCTR_EVNTSEL_TEXT];
 
 	if (selects_mode(r->event, r->info)) {
 		with_modes(r->event, r->info, MODE_BOTH, remedy, sizeof(remedy));
@@ -185,7 +185,7 @@ static void say_mode(const struct refused *r)
 
 static void say_privilege(const struct refused *r)
 {
-	char remedy[PERFCTR_EVENT_TEXT];
+	char remedy[PERFCTR_EVNTSEL_TEXT];
 
 	if (perfctr_software_name(r->event->counter)) {
 		say_of_event(r, "what the kernel does needs CAP_PERFMON or sysctl "
@@ -255,7 +255,7 @@ static const struct {
 	{ PERFCTR_BAD_MODE, NULL, say_mode },
 	{ PERFCTR_BAD_PRIVILEGE, NULL, say_privilege },
 	{ PERFCTR_BAD_ROUTE,
-	  "this counter cannot count it; see 'perfctr_request_parse()' for those "
+	  "this counter cannot count it; see 'perfctr_events_parse()' for those "
 	  "that can",
 	  NULL },
 	{ PERFCTR_BAD_ERRATUM,

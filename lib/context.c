@@ -105,7 +105,7 @@ int perfctr_read(const struct perfctr *p, struct perfctr_counts *out)
 	return perfctr_read_scope(p, PERFCTR_SCOPE_SELF, out);
 }
 
-int perfctr_next_record(const struct perfctr *p, struct perfctr_record *record)
+int perfctr_next_exit_record(const struct perfctr *p, struct perfctr_exit_record *record)
 {
 	memset(record, 0, sizeof(*record));
 	record->size = sizeof(*record);

@@ -87,8 +87,8 @@ int perfctr_refuse_unable(struct perfctr_control *c, uint32_t capabilities)
 {
 	if (c->flags & PERFCTR_CONTROL_INHERIT && !(capabilities & PERFCTR_CAN_INHERIT))
 		return refuse_control(c, 0, PERFCTR_BAD_INHERIT);
-	if (c->flags & PERFCTR_CONTROL_RECORD && !(capabilities & PERFCTR_CAN_RECORD))
-		return refuse_control(c, 0, PERFCTR_BAD_RECORD);
+	if (c->flags & PERFCTR_CONTROL_EXIT_RECORDS && !(capabilities & PERFCTR_CAN_EXIT_RECORDS))
+		return refuse_control(c, 0, PERFCTR_BAD_EXIT_RECORDS);
 	if (c->flags & PERFCTR_CONTROL_TOTALS && !(capabilities & PERFCTR_CAN_TOTALS))
 		return refuse_control(c, 0, PERFCTR_BAD_TOTALS);
 	if (capabilities & PERFCTR_CAN_SOFTWARE)

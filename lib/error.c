@@ -49,7 +49,7 @@ static bool describe_unable(uint32_t reason, char *text, size_t size)
 			 "out PERFCTR_CONTROL_INHERIT, or use another of "
 			 "'perfctr_backends()'");
 		return true;
-	case PERFCTR_BAD_RECORD:
+	case PERFCTR_BAD_EXIT_RECORDS:
 		snprintf(text, size,
 			 "this backend keeps no counts of single processes or threads "
 			 "that have exited; count their sum, or use another of "
@@ -67,7 +67,7 @@ static bool describe_unable(uint32_t reason, char *text, size_t size)
 void perfctr_control_error(int error, const struct perfctr_control *c,
 			   const struct perfctr_pmu_info *info, char *text, size_t size)
 {
-	char name[PERFCTR_EVENT_TEXT];
+	char name[PERFCTR_EVNTSEL_TEXT];
 
 	if (error == EINVAL && c->bad_reason == PERFCTR_BAD_PEBS) {
 		snprintf(text, size,
@@ -96,8 +96,8 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 		return;
 	}
 	if (error == EACCES && c->bad_reason == PERFCTR_BAD_SIGNAL) {
-		perfctr_event_format(&c->event[c->bad_event % PERFCTR_MAX_COUNTERS], name,
-				     sizeof(name));
+		perfctr_evntsel_format(&c->event[c->bad_event % PERFCTR_MAX_COUNTERS], name,
+				       sizeof(name));
 		snprintf(text, size,
 			 "event %s: signals to a thread of another process need CAP_PERFMON and "
 			 "CAP_KILL, or the right to ptrace it; leave the signal out",
@@ -119,8 +119,8 @@ void perfctr_control_error(int error, const struct perfctr_control *c,
 				 "end others");
 			break;
 		}
-		perfctr_event_format(&c->event[c->bad_event % PERFCTR_MAX_COUNTERS], name,
-				     sizeof(name));
+		perfctr_evntsel_format(&c->event[c->bad_event % PERFCTR_MAX_COUNTERS], name,
+				       sizeof(name));
 		snprintf(text, size,
 			 "event %s: no counter is left for it; this machine has %u "
 			 "general counters",

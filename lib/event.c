@@ -83,8 +83,8 @@ static bool parse_number(const struct part *part, uint64_t *value, char *error, 
 	return true;
 }
 
-int perfctr_event_parse(const char *spec, struct perfctr_event_control *event, char *error,
-			size_t size)
+int perfctr_evntsel_parse(const char *spec, struct perfctr_event_control *event, char *error,
+			  size_t size)
 {
 	const char *end = spec + strlen(spec);
 	const char *at = strchr(spec, '@');
@@ -120,7 +120,7 @@ invalid:
 	return -1;
 }
 
-int perfctr_event_format(const struct perfctr_event_control *event, char *text, size_t size)
+int perfctr_evntsel_format(const struct perfctr_event_control *event, char *text, size_t size)
 {
 	char evntsel2[20] = "", pmc[12] = "";
 

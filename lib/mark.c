@@ -1,73 +1,73 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Marked groups. */
+/* Marks. */
 #include "backend/backend.h"
 
 #include <errno.h>
 
-struct perfctr_group *perfctr_group_open_with(const char *name, uint64_t *id)
+struct perfctr_mark *perfctr_mark_open_with(const char *name, uint64_t *id)
 {
 	const struct perfctr_backend *backend = perfctr_choose(name);
-	struct perfctr_group *group;
+	struct perfctr_mark *mark;
 	uint64_t number;
 
 	if (!backend)
 		return NULL;
-	if (!backend->group_open) {
+	if (!backend->mark_open) {
 		errno = ENOTSUP;
 		return NULL;
 	}
-	group = backend->group_open(&number);
-	if (!group)
+	mark = backend->mark_open(&number);
+	if (!mark)
 		return NULL;
-	group->backend = backend;
+	mark->backend = backend;
 	if (id)
 		*id = number;
-	return group;
+	return mark;
 }
 
-struct perfctr_group *perfctr_group_open(uint64_t *id)
+struct perfctr_mark *perfctr_mark_open(uint64_t *id)
 {
-	return perfctr_group_open_with(NULL, id);
+	return perfctr_mark_open_with(NULL, id);
 }
 
-void perfctr_group_close(struct perfctr_group *group)
+void perfctr_mark_close(struct perfctr_mark *mark)
 {
 	int error = errno;
 
-	if (group)
-		group->backend->group_close(group);
+	if (mark)
+		mark->backend->mark_close(mark);
 	errno = error;
 }
 
-int perfctr_group_fd(const struct perfctr_group *group)
+int perfctr_mark_fd(const struct perfctr_mark *mark)
 {
-	return group->fd;
+	return mark->fd;
 }
 
-int perfctr_mark(struct perfctr_group *group, pid_t tid, unsigned int scope)
+int perfctr_mark_set(struct perfctr_mark *mark, pid_t tid, unsigned int scope)
 {
-	return group->backend->mark(group, tid, scope);
+	return mark->backend->mark(mark, tid, scope);
 }
 
-static int unmark_by(const struct perfctr_backend *backend, struct perfctr_group *group, pid_t tid,
+static int unmark_by(const struct perfctr_backend *backend, struct perfctr_mark *mark, pid_t tid,
 		     unsigned int scope)
 {
 	if (!backend)
 		return -1;
-	return backend->unmark ? backend->unmark(group, tid, scope) : perfctr_unable();
+	return backend->unmark ? backend->unmark(mark, tid, scope) : perfctr_unable();
 }
 
-int perfctr_unmark_with(const char *name, pid_t tid, unsigned int scope)
+int perfctr_mark_clear_with(const char *name, pid_t tid, unsigned int scope)
 {
 	return unmark_by(perfctr_first(name), NULL, tid, scope);
 }
 
-int perfctr_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope)
+int perfctr_mark_clear(struct perfctr_mark *mark, pid_t tid, unsigned int scope)
 {
-	return unmark_by(group ? group->backend : perfctr_first(NULL), group, tid, scope);
+	return unmark_by(mark ? mark->backend : perfctr_first(NULL), mark, tid, scope);
 }
 
-int perfctr_marked_with(const char *name, pid_t tid, uint64_t *id)
+int perfctr_mark_get_with(const char *name, pid_t tid, uint64_t *id)
 {
 	const struct perfctr_backend *backend = perfctr_first(name);
 
@@ -76,26 +76,26 @@ int perfctr_marked_with(const char *name, pid_t tid, uint64_t *id)
 	return backend->marked ? backend->marked(tid, id) : perfctr_unable();
 }
 
-int perfctr_marked(pid_t tid, uint64_t *id)
+int perfctr_mark_get(pid_t tid, uint64_t *id)
 {
-	return perfctr_marked_with(NULL, tid, id);
+	return perfctr_mark_get_with(NULL, tid, id);
 }
 
-int perfctr_members(const struct perfctr_group *group, pid_t *tids, unsigned int room)
+int perfctr_members(const struct perfctr_mark *mark, pid_t *tids, unsigned int room)
 {
-	return group->backend->members(group, tids, room);
+	return mark->backend->members(mark, tids, room);
 }
 
-int perfctr_segment_begin(struct perfctr_group *group)
+int perfctr_segment_begin(struct perfctr_mark *mark)
 {
-	if (!group->backend->segment_begin)
+	if (!mark->backend->segment_begin)
 		return perfctr_unable();
-	return group->backend->segment_begin(group);
+	return mark->backend->segment_begin(mark);
 }
 
-int perfctr_segment_end(struct perfctr_group *group)
+int perfctr_segment_end(struct perfctr_mark *mark)
 {
-	if (!group->backend->segment_end)
+	if (!mark->backend->segment_end)
 		return perfctr_unable();
-	return group->backend->segment_end(group);
+	return mark->backend->segment_end(mark);
 }

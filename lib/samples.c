@@ -42,11 +42,11 @@ long perfctr_samples_take(struct perfctr_samples *s, perfctr_sample_visit *visit
 	return s->backend->samples_take(s, visit, argument);
 }
 
-int perfctr_samples_totals(const struct perfctr_samples *s, struct perfctr_sampled *totals)
+int perfctr_samples_read(const struct perfctr_samples *s, struct perfctr_sampled *sampled)
 {
-	memset(totals, 0, sizeof(*totals));
-	totals->size = sizeof(*totals);
-	return s->backend->samples_totals(s, totals);
+	memset(sampled, 0, sizeof(*sampled));
+	sampled->size = sizeof(*sampled);
+	return s->backend->samples_read(s, sampled);
 }
 
 int perfctr_read_periods(const struct perfctr *p, unsigned int scope,

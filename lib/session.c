@@ -18,7 +18,7 @@ struct perfctr_session *perfctr_session_open(const struct perfctr_session_option
 
 	if (perfctr_take_options(&options, sizeof(options), given, given->size, OPTIONS_SIZE_0) < 0)
 		return NULL;
-	backend = options.group ? options.group->backend : perfctr_choose(options.backend);
+	backend = options.mark ? options.mark->backend : perfctr_choose(options.backend);
 	if (!backend)
 		return NULL;
 	if (!backend->session_open) {

@@ -133,7 +133,7 @@ static void format_value(struct perfctr_events *database, const struct perfctr_r
 	struct perfctr_request again;
 	char error[512];
 
-	perfctr_event_format(&event, text, size);
+	perfctr_evntsel_format(&event, text, size);
 	if (request->counter != PERFCTR_ANY ||
 	    (perfctr_events_parse(database, text, PERFCTR_MODE_USER, &again, error,
 				  sizeof(error)) == 0 &&
@@ -141,13 +141,13 @@ static void format_value(struct perfctr_events *database, const struct perfctr_r
 		return;
 	if (perfctr_requests_assign(perfctr_events_info(database), request, 1, &control, error,
 				    sizeof(error)) == 0)
-		perfctr_event_format(&control.event[0], text, size);
+		perfctr_evntsel_format(&control.event[0], text, size);
 }
 
 static void print_event(struct perfctr_events *database, const struct perfctr_request *request)
 {
 	const struct perfctr_pmu_info *info = perfctr_events_info(database);
-	char text[PERFCTR_EVENT_TEXT];
+	char text[PERFCTR_EVNTSEL_TEXT];
 
 	if (is_software(request)) {
 		printf("%s: the operating system counts it, by no register\n", request->name);

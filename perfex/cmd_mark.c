@@ -35,9 +35,11 @@ static const struct option_row rows[] = {
 	OUTPUT_OPTION(AT, "write the counts to FILE instead of standard error"),
 	APPEND_OPTION(AT),
 	FORMAT_OPTIONS(AT, false),
-	REFUSED_OPTION("repeat", 'r', "N", "a group is counted once; perfex -r N repeats COMMAND"),
-	REFUSED_OPTION("interval", 'I', "MS",
-		       "it counts a group to its end; perfex -I MS COMMAND writes intervals"),
+	REFUSED_OPTION("repeat", 'r', "N",
+		       "marked processes are counted once; perfex -r N repeats COMMAND"),
+	REFUSED_OPTION(
+		"interval", 'I', "MS",
+		"it counts until nobody bears the mark; perfex -I MS COMMAND writes intervals"),
 	{ 0 },
 };
 
@@ -45,7 +47,7 @@ static int mark_main(int argc, char **argv);
 
 const struct subcommand mark_subcommand = {
 	.name = "mark",
-	.summary = "count a group of marked processes",
+	.summary = "count marked processes",
 	.main = mark_main,
 	.help = "Usage: perfex mark [OPTION].. [--] COMMAND [ARGUMENT]..\n"
 		"       perfex mark [OPTION].. -p PID [-p PID].. [[--] COMMAND [ARGUMENT]..]\n"
@@ -113,7 +115,7 @@ static int mark_main(int argc, char **argv)
 		status = mark_list(&options);
 	} else if (options.clear) {
 		status = mark_clear(&options);
-	} else if (open_events(&options.run, PERFCTR_CAN_GROUP)) {
+	} else if (open_events(&options.run, PERFCTR_CAN_MARK)) {
 		add_default_events(&options.run);
 		status = mark_count(&options);
 	}

@@ -123,7 +123,7 @@ static void write_holder(FILE *to, const struct perfctr_holder *holder)
 		holder->comm);
 	write_user(to, holder->uid);
 	fputs(": ", to);
-	if (holder->kind == PERFCTR_HOLDS_SESSION) {
+	if (holder->type == PERFCTR_HOLDS_SESSION) {
 		find_cpus(holder, cpus, sizeof(cpus));
 		fprintf(to, "a session%s%s", *cpus ? " on CPUs " : "", cpus);
 	} else {

@@ -11,9 +11,9 @@ static const struct {
 } words[] = {
 	{ "perfctr_backends(", "perfex info" },
 	{ "perfctr_events_list(", "perfex list" },
-	{ "perfctr_events_visit(", "perfex list -l" },
+	{ "perfctr_events_list_once(", "perfex list -l" },
 	{ "perfctr_get_pmu_info(", "perfex info" },
-	{ "perfctr_request_parse(", "perfex check" },
+	{ "perfctr_events_parse(", "perfex check" },
 };
 
 /* What stands in its place is shorter: the command, and behind a blank what is in parentheses. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later WITH Linux-syscall-note */
 /*
- * perfctr: virtual performance counters of threads, marked groups and CPUs; the interface between
+ * perfctr: virtual performance counters of threads, marks and CPUs; the interface between
  * kernel and user space.
  *
  * One device, /dev/perfctr, answers PERFCTR_IOC_INFO and makes three kinds of descriptors:
@@ -8,11 +8,11 @@
  * a context (PERFCTR_IOC_OPEN), the virtual counters of one thread.  It outlives its thread; its
  * last sums stay readable;
  *
- * a group (PERFCTR_IOC_GROUP) of threads that bear its mark (PERFCTR_IOC_MARK).  A thread bears at
+ * a mark (PERFCTR_IOC_OPEN_MARK), which threads bear (PERFCTR_IOC_MARK).  A thread bears at
  * most one mark.  The threads and processes that it creates are born with the mark;
  *
  * a session (PERFCTR_IOC_SESSION), which counts on CPUs: all threads that run there, or only
- * threads that bear the mark of its group.  No context uses the session's counters, and no other
+ * threads that bear its mark.  No context uses the session's counters, and no other
  * session of the same CPUs does.
  *
  * Every struct begins with its own size in bytes, set by the caller, so that it can grow: the
@@ -219,9 +219,9 @@ struct perfctr_control {
  * thread's tree.
  */
 #define PERFCTR_CONTROL_INHERIT	(1u << 1)
-#define PERFCTR_CONTROL_RECORD	(1u << 2)	/* keep a record of each member that exits */
+#define PERFCTR_CONTROL_EXIT_RECORDS	(1u << 2)	/* keep a record of each member that exits */
 /*
- * With INHERIT and without RECORD, else EINVAL: all members share the one context, which has sums
+ * With INHERIT and without EXIT_RECORDS, else EINVAL: all members share the one context, which has sums
  * for each CPU.  A switch between two members changes nothing, and a member costs no memory.  Only
  * the tree's totals exist: READ with another scope than TREE, and mmap(), are refused with
  * EOPNOTSUPP; a page that is mapped already shows a stopped context with all sums 0.  For OPEN, a
@@ -318,7 +318,7 @@ struct perfctr_counts {
  */
 #define PERFCTR_COUNTS_DISTURBED (1u << 4)
 /*
- * A thread that should have inherited the context, or the mark of a session's group, did not
+ * A thread that should have inherited the context, or the mark of a session, did not
  * inherit it for want of memory: the counts of that thread and of its children are missing.
  * Without PERFCTR_FEATURE_MODULE such a fork fails with ENOMEM, unless the inheritance began during
  * the fork.
@@ -346,10 +346,10 @@ struct perfctr_periods {
 	__u64 lost_signals;
 };
 
-#define PERFCTR_MAX_RECORDS	65536	/* of a tree; records that do not fit are counted as lost */
+#define PERFCTR_MAX_EXIT_RECORDS	65536	/* of a tree; records that do not fit are counted as lost */
 
 /* The record of a member that has exited, or that an exec with a change of ids has detached. */
-struct perfctr_record {
+struct perfctr_exit_record {
 	__u32 size;
 	__u32 lost;		/* out: records lost between the one before and this one */
 	__s32 tid;		/* in the opener's pid namespace; 0: only lost is valid */
@@ -418,7 +418,7 @@ struct perfctr_page {
 /*
  * A policy: the parts of a CPU's work that a session does not count.  These are the bits of
  * POWER2's MMCR, with their names there.  A thread is marked if it bears the mark of the session's
- * group; without a group no thread is.
+ * mark; without a mark no thread is.
  */
 #define PERFCTR_EXCLUDE_ALL		(1u << 0)	/* DIS: everything */
 #define PERFCTR_EXCLUDE_KERNEL		(1u << 1)	/* DP: privileged state */
@@ -429,11 +429,11 @@ struct perfctr_page {
 /* perfctr_event_control.flags: this event has a policy of its own, not the session's */
 #define PERFCTR_EVENT_POLICY	(1u << 31)
 
-/* PERFCTR_IOC_GROUP. */
-struct perfctr_group_args {
+/* PERFCTR_IOC_OPEN_MARK. */
+struct perfctr_open_mark_args {
 	__u32 size;
 	__u32 flags;		/* 0 */
-	__u64 id;		/* out: number of the group, which no later group gets */
+	__u64 id;		/* out: number of the mark, which no later mark gets */
 };
 
 /* PERFCTR_IOC_MARK: sets, clears or shows the mark of threads. */
@@ -442,9 +442,9 @@ struct perfctr_mark_args {
 	__u32 action;		/* PERFCTR_MARK_* */
 	__u32 scope;		/* PERFCTR_MARK_THREAD, _PROCESS, _TREE */
 	__s32 tid;		/* in the caller's pid namespace; 0: the caller */
-	__s32 group;		/* SET, CLEAR: descriptor of the group; CLEAR: -1 for any group */
+	__s32 mark;		/* SET, CLEAR: descriptor of the mark; CLEAR: -1 for any mark */
 	__u32 changed;		/* out: number of threads whose mark has changed */
-	__u64 id;		/* out: GET: id of the group of thread tid's mark, 0: no mark */
+	__u64 id;		/* out: GET: id of thread tid's mark, 0: no mark */
 };
 
 #define PERFCTR_MARK_SET	1
@@ -455,7 +455,7 @@ struct perfctr_mark_args {
 #define PERFCTR_MARK_PROCESS	1	/* all threads of tid's process */
 #define PERFCTR_MARK_TREE	2	/* ... and of all processes below tid's process */
 
-/* PERFCTR_IOC_MEMBERS, on a group: the threads that bear the mark. */
+/* PERFCTR_IOC_MEMBERS, on a mark: the threads that bear the mark. */
 struct perfctr_members_args {
 	__u32 size;
 	__u32 room;		/* in: elements of tids */
@@ -468,7 +468,7 @@ struct perfctr_members_args {
 struct perfctr_session_args {
 	__u32 size;
 	__u32 flags;		/* 0 */
-	__s32 group;		/* descriptor of a group, -1: none */
+	__s32 mark;		/* descriptor of a mark, -1: none */
 	__u32 policy;		/* PERFCTR_EXCLUDE_*: of tsc, and of events without a policy */
 	__u64 cpus;		/* address of a bitmap of CPUs, 0: all */
 	__u32 cpus_bytes;	/* of the bitmap */
@@ -501,7 +501,7 @@ struct perfctr_ring {
 };
 
 /*
- * One record: the session's counts on this CPU when a thread of the group was switched in or out,
+ * One record: the session's counts on this CPU when a thread of the mark was switched in or out,
  * or at a tick.  Between two records the CPU ran the thread that the first one names.
  */
 struct perfctr_trace_record {
@@ -612,7 +612,7 @@ struct perfctr_consume {
 
 /* A holder of counters: a tree or a session with something started that counts events. */
 struct perfctr_holder {
-	__u32 kind;		/* PERFCTR_HOLDS_* */
+	__u32 type;		/* PERFCTR_HOLDS_* */
 	__s32 pid;		/* process that opened it; 0: not in the caller's namespace */
 	__s32 tid;		/* thread of the context or of the tree's root; 0: it has exited */
 	__u32 uid;		/* of the process at that time */
@@ -637,7 +637,7 @@ struct perfctr_holders {
 /*
  * Call numbers do not include a size, because the structs carry theirs.  The argument points to the
  * struct that is named.  Calls 0x20 to 0x2f are for the device; 0x30 to 0x3f for a context, and for
- * a session under the same names; 0x40 to 0x47 for a group; 0x48 to 0x4f for a context or a session
+ * a session under the same names; 0x40 to 0x47 for a mark; 0x48 to 0x4f for a context or a session
  * with rings.  INFO is 0x20 in all versions.
  */
 #define PERFCTR_IOC_MAGIC	0xd0
@@ -654,7 +654,7 @@ struct perfctr_holders {
  * does not have CAP_PERFMON, or perf_event_paranoid or a security module forbids perf_events),
  * EEXIST, ENOENT (no context, no CREATE), ESRCH (there is no such thread, or it exits), EINVAL,
  * E2BIG, EFAULT, EINTR, EMFILE (also if the user has as much memory as the parameter user_kb
- * allows), ENXIO (the driver is a module, and the kernel's function tracer is off; also GROUP and
+ * allows), ENXIO (the driver is a module, and the kernel's function tracer is off; also OPEN_MARK and
  * SESSION), ENOMEM.
  */
 #define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
@@ -662,8 +662,8 @@ struct perfctr_holders {
 /* KIND_CPUS (struct perfctr_kind_cpus): ENOENT (no such kind), EINVAL, E2BIG, EFAULT, ENOMEM. */
 #define PERFCTR_IOC_KIND_CPUS	_IO(PERFCTR_IOC_MAGIC, 0x22)
 /*
- * GROUP (struct perfctr_group_args) returns the close-on-exec descriptor of a new group.  The marks
- * end when the descriptor has been closed for the last time and no session of the group is open.
+ * OPEN_MARK (struct perfctr_open_mark_args) returns the close-on-exec descriptor of a new mark.  The marks
+ * end when the descriptor has been closed for the last time and no session of the mark is open.
  * poll() returns POLLIN if threads have borne the mark and none does any more.  EINVAL, E2BIG,
  * EFAULT, EMFILE, ENOMEM.
  *
@@ -671,16 +671,16 @@ struct perfctr_holders {
  * threads, or have CAP_PERFMON, else EACCES; to get it, the caller must be able to see the thread.
  * Threads and processes that are created during the call are marked too.  If the creator got the
  * mark after it had begun to create a thread, the new thread may lack the mark.  A thread that runs
- * on another CPU has the mark at once.  A group made without CAP_PERFMON loses a thread that
+ * on another CPU has the mark at once.  A mark made without CAP_PERFMON loses a thread that
  * executes a file which changes its ids, or which it may not read.  EBUSY (SET: some thread bears
  * another mark; nothing is changed unless the thread got that mark during the call), ESRCH (all
- * threads of scope have exited), EBADF (not a group), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
+ * threads of scope have exited), EBADF (not a mark), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
  *
  * SESSION (struct perfctr_session_args) returns a close-on-exec descriptor.  EACCES (without
- * CAP_PERFMON a session must have a group, and a policy that excludes kernel mode and unmarked
+ * CAP_PERFMON a session must have a mark, and a policy that excludes kernel mode and unmarked
  * threads), EBADF, EINVAL, E2BIG, EFAULT, EMFILE, ENOMEM.
  */
-#define PERFCTR_IOC_GROUP	_IO(PERFCTR_IOC_MAGIC, 0x23)
+#define PERFCTR_IOC_OPEN_MARK	_IO(PERFCTR_IOC_MAGIC, 0x23)
 #define PERFCTR_IOC_MARK	_IO(PERFCTR_IOC_MAGIC, 0x24)
 #define PERFCTR_IOC_SESSION	_IO(PERFCTR_IOC_MAGIC, 0x25)
 /*
@@ -710,10 +710,10 @@ struct perfctr_holders {
  * have exited), EPERM.
  *
  * READ (struct perfctr_counts): EACCES (the control counts kernel mode, which the caller may not
- * count; also START, RECORD, PERIODS and mmap()), EOPNOTSUPP (see PERFCTR_CONTROL_TOTALS), EINVAL,
+ * count; also START, EXIT_RECORD, PERIODS and mmap()), EOPNOTSUPP (see PERFCTR_CONTROL_TOTALS), EINVAL,
  * E2BIG, EFAULT, ENOMEM.
  *
- * RECORD (struct perfctr_record) takes the oldest record from the tree.  poll() of the descriptor
+ * EXIT_RECORD (struct perfctr_exit_record) takes the oldest record from the tree.  poll() of the descriptor
  * that owns the context returns POLLIN if there is one.  EAGAIN (none), EPERM, EINVAL, E2BIG,
  * EFAULT (if the structure cannot be written, the record counts as lost), ENOMEM.
  *
@@ -743,7 +743,7 @@ struct perfctr_holders {
  * CONSUME (struct perfctr_consume): EPERM, EINVAL (also: no SAMPLES before), E2BIG, EFAULT, EINTR.
  */
 /*
- * On a group:
+ * On a mark:
  *
  * MEMBERS (struct perfctr_members_args): EINVAL, E2BIG, EFAULT, ENOMEM.
  *
@@ -753,7 +753,7 @@ struct perfctr_holders {
  * On a session:
  *
  * CONTROL (struct perfctr_control, flags 0 or STOPPED), START, STOP and READ (scope SELF) are as on
- * a context; members in READ are those of the group.  READ sets PERFCTR_COUNTS_CONSISTENT if no
+ * a context; members in READ are those of the mark.  READ sets PERFCTR_COUNTS_CONSISTENT if no
  * thread but the caller was counted between the read of the first sum and that of the last.  If the
  * caller sets this flag, the kernel stops all CPUs for a moment, so that the sums always are of one
  * instant: EPERM without CAP_PERFMON.
@@ -772,7 +772,7 @@ struct perfctr_holders {
 #define PERFCTR_IOC_START	_IO(PERFCTR_IOC_MAGIC, 0x31)
 #define PERFCTR_IOC_STOP	_IO(PERFCTR_IOC_MAGIC, 0x32)
 #define PERFCTR_IOC_READ	_IO(PERFCTR_IOC_MAGIC, 0x33)
-#define PERFCTR_IOC_RECORD	_IO(PERFCTR_IOC_MAGIC, 0x34)
+#define PERFCTR_IOC_EXIT_RECORD	_IO(PERFCTR_IOC_MAGIC, 0x34)
 #define PERFCTR_IOC_GET_CONTROL	_IO(PERFCTR_IOC_MAGIC, 0x35)
 #define PERFCTR_IOC_PERIODS	_IO(PERFCTR_IOC_MAGIC, 0x36)
 #define PERFCTR_IOC_RESUME	_IO(PERFCTR_IOC_MAGIC, 0x37)

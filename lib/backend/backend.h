@@ -48,7 +48,7 @@ struct perfctr {
 	unsigned long *owner;
 };
 
-struct perfctr_group {
+struct perfctr_mark {
 	const struct perfctr_backend *backend;
 	int fd; /* for poll(2): readable when perfctr_members() may have become 0 */
 };
@@ -78,7 +78,7 @@ struct perfctr_backend {
 	/* For the automatic choice: is the backend there?  Must be quick. */
 	bool (*is_there)(void);
 	/*
-	 * Capabilities of handles that cannot have software events: sessions and groups, if only
+	 * Capabilities of handles that cannot have software events: sessions and marks, if only
 	 * contexts can.
 	 */
 	uint32_t hardware_alone;
@@ -96,7 +96,7 @@ struct perfctr_backend {
 	 */
 	void (*loaded_events)(char *text, size_t size);
 	/*
-	 * As perfctr_open_error(), for an errno of pmu_info(), open(), group_open() or
+	 * As perfctr_open_error(), for an errno of pmu_info(), open(), mark_open() or
 	 * session_open().
 	 */
 	void (*open_error)(int error, char *text, size_t size);
@@ -120,7 +120,7 @@ struct perfctr_backend {
 	 * counter[i] is event i of the control, also if that is a software event.
 	 */
 	int (*read)(const struct perfctr *p, struct perfctr_counts *out);
-	int (*next_record)(const struct perfctr *p, struct perfctr_record *record);
+	int (*next_record)(const struct perfctr *p, struct perfctr_exit_record *record);
 	/*
 	 * Reads counter i faster than read() does.  The calling thread owns p.  False: use read().
 	 */
@@ -136,20 +136,20 @@ struct perfctr_backend {
 	long (*samples_take)(struct perfctr_samples *s, perfctr_sample_visit *visit,
 			     void *argument);
 	/* The library has filled in size and cleared the rest. */
-	int (*samples_totals)(const struct perfctr_samples *s, struct perfctr_sampled *totals);
+	int (*samples_read)(const struct perfctr_samples *s, struct perfctr_sampled *sampled);
 
-	struct perfctr_group *(*group_open)(uint64_t *id); /* id: not NULL */
-	void (*group_close)(struct perfctr_group *group);
-	int (*mark)(struct perfctr_group *group, pid_t tid, unsigned int scope);
-	int (*unmark)(struct perfctr_group *group, pid_t tid, unsigned int scope); /* NULL: any */
+	struct perfctr_mark *(*mark_open)(uint64_t *id); /* id: not NULL */
+	void (*mark_close)(struct perfctr_mark *mark);
+	int (*mark)(struct perfctr_mark *mark, pid_t tid, unsigned int scope);
+	int (*unmark)(struct perfctr_mark *mark, pid_t tid, unsigned int scope); /* NULL: any */
 	int (*marked)(pid_t tid, uint64_t *id);
-	int (*members)(const struct perfctr_group *group, pid_t *tids, unsigned int room);
-	int (*segment_begin)(struct perfctr_group *group);
-	int (*segment_end)(struct perfctr_group *group);
+	int (*members)(const struct perfctr_mark *mark, pid_t *tids, unsigned int room);
+	int (*segment_begin)(struct perfctr_mark *mark);
+	int (*segment_end)(struct perfctr_mark *mark);
 
 	/*
-	 * options->group is NULL or a group of this backend.  Threads are counted from now on if
-	 * they bear the group's mark already, and the others from when they get it.
+	 * options->mark is NULL or a mark of this backend.  Threads are counted from now on if
+	 * they bear the mark already, and the others from when they get it.
 	 */
 	struct perfctr_session *(*session_open)(const struct perfctr_session_options *options);
 	void (*session_close)(struct perfctr_session *s);

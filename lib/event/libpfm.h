@@ -20,7 +20,7 @@ const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int
 int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event, uint64_t *evntsel,
 			  uint64_t *evntsel2, const struct line *line);
 
-/* As perfctr_events_visit(), without a pattern. */
+/* As perfctr_events_list_once(), without a pattern. */
 int perfctr_libpfm_visit(const struct perfctr_pmu_info *info,
 			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
 			 void *arg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Event specifications of all forms, and lists of them: perfctr_request_parse(3). */
+/* Event specifications of all forms, and lists of them: perfctr_events_parse(3). */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ static int parse_registers(struct perfctr_events *events, const char *text, stru
 	struct perfctr_event_control control;
 	uint64_t enable;
 
-	if (perfctr_event_parse(text, &control, line->text, line->size) < 0)
+	if (perfctr_evntsel_parse(text, &control, line->text, line->size) < 0)
 		return -1;
 	event->evntsel = control.evntsel;
 	event->evntsel2 = control.evntsel2;
@@ -297,7 +297,7 @@ static int parse_counter(const char *text, uint32_t *counter, const struct line 
 	if (!text)
 		return 0;
 	snprintf(spec, sizeof(spec), "0x0@%s", text);
-	if (perfctr_event_parse(spec, &control, line->text, line->size) < 0)
+	if (perfctr_evntsel_parse(spec, &control, line->text, line->size) < 0)
 		return -1;
 	*counter = control.counter;
 	return 0;
@@ -478,8 +478,9 @@ int perfctr_events_parse(struct perfctr_events *events, const char *spec, unsign
 	return -1;
 }
 
-int perfctr_request_parse(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
-			  struct perfctr_request *request, char *error, size_t size)
+int perfctr_events_parse_once(const struct perfctr_pmu_info *info, const char *spec,
+			      unsigned int modes, struct perfctr_request *request, char *error,
+			      size_t size)
 {
 	struct perfctr_events *events = perfctr_events_open(info);
 	const struct line line = { error, size };

@@ -294,7 +294,7 @@ static bool refuse_umasks(const struct codes *codes, const struct wanted *wanted
 	else
 		perfctr_line_refuse(line, ENOENT, "%.*s counts nothing without a unit mask", length,
 				    name);
-	perfctr_line_add(line, "; perfctr_events_visit(%.*s) shows them", length, name);
+	perfctr_line_add(line, "; perfctr_events_list_once(%.*s) shows them", length, name);
 	return true;
 }
 

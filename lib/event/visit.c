@@ -185,9 +185,9 @@ int perfctr_events_list(struct perfctr_events *events, const char *pattern,
 	return status;
 }
 
-int perfctr_events_visit(const struct perfctr_pmu_info *info, const char *pattern,
-			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
-			 void *arg)
+int perfctr_events_list_once(const struct perfctr_pmu_info *info, const char *pattern,
+			     int (*visit)(const struct perfctr_event_entry *entry, void *arg),
+			     void *arg)
 {
 	struct perfctr_events *events = perfctr_events_open(info);
 	int status = events ? perfctr_events_list(events, pattern, visit, arg) : -1;

@@ -30,7 +30,7 @@ static void name_event(struct region_event *event, const struct perfctr_event_co
 		event->modes = request->modes;
 		return;
 	}
-	perfctr_event_format(control, event->name, sizeof(event->name));
+	perfctr_evntsel_format(control, event->name, sizeof(event->name));
 	event->modes = (control->evntsel & EVNTSEL_USR ? PERFCTR_MODE_USER : 0) |
 		       (control->evntsel & EVNTSEL_OS ? PERFCTR_MODE_KERNEL : 0);
 }

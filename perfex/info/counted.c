@@ -16,7 +16,7 @@ static const struct {
 } meanings[] = {
 	{ PERFCTR_CONTROL_STOPPED, ", stopped" },
 	{ PERFCTR_CONTROL_INHERIT, ", with what it creates" },
-	{ PERFCTR_CONTROL_RECORD, ", each recorded" },
+	{ PERFCTR_CONTROL_EXIT_RECORDS, ", each recorded" },
 };
 
 /* "thread 12 (name)"; the name is its own choice. */
@@ -37,9 +37,9 @@ static void print_thread(pid_t tid)
 
 static void print_event(struct perfctr_events *database, const struct perfctr_event_control *event)
 {
-	char value[PERFCTR_EVENT_TEXT], name[PERFCTR_REQUEST_NAME];
+	char value[PERFCTR_EVNTSEL_TEXT], name[PERFCTR_REQUEST_NAME];
 
-	perfctr_event_format(event, value, sizeof(value));
+	perfctr_evntsel_format(event, value, sizeof(value));
 	if (perfctr_events_name(database, event, name, sizeof(name)) < 0)
 		name[0] = '\0';
 	printf("  %-24s %s\n", value, name);

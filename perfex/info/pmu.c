@@ -13,11 +13,11 @@ static const struct {
 	{ PERFCTR_CAN_KERNEL, "kernel-mode" },	{ PERFCTR_CAN_SWITCHES, "switches" },
 	{ PERFCTR_CAN_LIVE_READ, "live-read" }, { PERFCTR_CAN_RDPMC, "rdpmc" },
 	{ PERFCTR_CAN_ISOLATE, "isolation" },	{ PERFCTR_CAN_REMOTE, "remote" },
-	{ PERFCTR_CAN_INHERIT, "inheritance" }, { PERFCTR_CAN_RECORD, "records" },
-	{ PERFCTR_CAN_GROUP, "groups" },	{ PERFCTR_CAN_SESSION, "sessions" },
+	{ PERFCTR_CAN_INHERIT, "inheritance" }, { PERFCTR_CAN_EXIT_RECORDS, "exit-records" },
+	{ PERFCTR_CAN_MARK, "marks" },		{ PERFCTR_CAN_SESSION, "sessions" },
 	{ PERFCTR_CAN_TRACE, "traces" },	{ PERFCTR_CAN_CONSISTENT, "one-instant" },
-	{ PERFCTR_CAN_TOTALS, "totals" },
-	{ PERFCTR_CAN_SAMPLE, "samples" },	{ PERFCTR_CAN_SIGNAL, "signals" },
+	{ PERFCTR_CAN_TOTALS, "totals" },	{ PERFCTR_CAN_SAMPLE, "samples" },
+	{ PERFCTR_CAN_SIGNAL, "signals" },
 };
 
 static void write_backend(FILE *file, const struct perfctr_backend_info *info, bool used)

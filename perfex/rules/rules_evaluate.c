@@ -248,8 +248,8 @@ static bool same_registers(const char *name, const char *event)
 	struct perfctr_event_control a, b;
 	char error[256];
 
-	return perfctr_event_parse(name, &a, error, sizeof(error)) == 0 &&
-	       perfctr_event_parse(event, &b, error, sizeof(error)) == 0 &&
+	return perfctr_evntsel_parse(name, &a, error, sizeof(error)) == 0 &&
+	       perfctr_evntsel_parse(event, &b, error, sizeof(error)) == 0 &&
 	       a.evntsel == b.evntsel && a.evntsel2 == b.evntsel2 &&
 	       (a.counter == PERFCTR_ANY || a.counter == b.counter);
 }

@@ -13,8 +13,8 @@ uint32_t view_flags(enum view view)
 	static const uint32_t flags[] = {
 		[TREE] = PERFCTR_CONTROL_INHERIT,
 		[SELF] = 0,
-		[PER_PROCESS] = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD,
-		[PER_THREAD] = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD,
+		[PER_PROCESS] = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_EXIT_RECORDS,
+		[PER_THREAD] = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_EXIT_RECORDS,
 	};
 
 	return flags[view];
@@ -228,7 +228,7 @@ static struct pollfd *make_list(const struct watch *watch, const struct counting
 /*
  * Returns when the process has ended, with what outlives it where that is waited for, or a signal
  * or the time says that it is enough.  Meanwhile it takes the records of the members, of which the
- * kernel does not keep more than PERFCTR_MAX_RECORDS.
+ * kernel does not keep more than PERFCTR_MAX_EXIT_RECORDS.
  */
 static void wait_for_end(struct watch *watch, struct counting *counting)
 {

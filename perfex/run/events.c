@@ -149,7 +149,7 @@ static void name_event(struct event *event)
 	};
 
 	if (isdigit((unsigned char)event->request.name[0]))
-		perfctr_event_format(&control, event->name, sizeof(event->name));
+		perfctr_evntsel_format(&control, event->name, sizeof(event->name));
 	else
 		strcpy(event->name, event->request.name);
 }

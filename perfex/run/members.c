@@ -65,7 +65,8 @@ void members_free(struct members *members)
 	members_begin(members, members->view);
 }
 
-static struct member *append_member(struct members *members, const struct perfctr_record *record)
+static struct member *append_member(struct members *members,
+				    const struct perfctr_exit_record *record)
 {
 	struct member *member = malloc(sizeof(*member));
 
@@ -88,8 +89,8 @@ static struct member *append_member(struct members *members, const struct perfct
  */
 static int compare_processes(const void *a, const void *b)
 {
-	const struct perfctr_record *first = &((const struct member *)a)->record;
-	const struct perfctr_record *second = &((const struct member *)b)->record;
+	const struct perfctr_exit_record *first = &((const struct member *)a)->record;
+	const struct perfctr_exit_record *second = &((const struct member *)b)->record;
 
 	if (first->tgid != second->tgid)
 		return first->tgid < second->tgid ? -1 : 1;
@@ -99,14 +100,15 @@ static int compare_processes(const void *a, const void *b)
 }
 
 /* A process has the name of its first thread. */
-static void merge_thread(struct perfctr_record *process, const struct perfctr_record *thread)
+static void merge_thread(struct perfctr_exit_record *process,
+			 const struct perfctr_exit_record *thread)
 {
 	add_counts(&process->counts, &thread->counts);
 	if (thread->tid == thread->tgid)
 		memcpy(process->comm, thread->comm, sizeof(process->comm));
 }
 
-static void add_record(struct members *members, const struct perfctr_record *record)
+static void add_record(struct members *members, const struct perfctr_exit_record *record)
 {
 	const struct member key = { .record = { .tgid = record->tgid, .start = record->start } };
 	struct member **process;
@@ -128,9 +130,9 @@ static void add_record(struct members *members, const struct perfctr_record *rec
 /* Those of the members below one context that have exited since the last call. */
 void members_take(struct members *members, const struct perfctr *context)
 {
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 
-	while (perfctr_next_record(context, &record) == 0)
+	while (perfctr_next_exit_record(context, &record) == 0)
 		add_record(members, &record);
 	if (errno != EAGAIN)
 		fail("cannot read the counts of a process that has exited: %m");
@@ -157,7 +159,7 @@ void members_add_running(struct members *members, const struct threads *threads,
 {
 	for (size_t i = 0; i < threads->n; i++) {
 		const struct thread *thread = &threads->thread[i];
-		struct perfctr_record running = { .tid = thread->tid, .tgid = pid };
+		struct perfctr_exit_record running = { .tid = thread->tid, .tgid = pid };
 
 		members_take(members, thread->context);
 		if (perfctr_read(thread->context, &running.counts) < 0)

@@ -16,7 +16,7 @@ static void check_number(const char *spec)
 	char error[256];
 
 	if ((!*spec || isdigit((unsigned char)*spec)) &&
-	    perfctr_event_parse(spec, &event, error, sizeof(error)) < 0)
+	    perfctr_evntsel_parse(spec, &event, error, sizeof(error)) < 0)
 		fail("event '%s': %s", spec, error);
 }
 

@@ -63,7 +63,7 @@ void take_named_format(void *options, const struct option_row *row, const char *
 void take_numbers(void *options, const struct option_row *row, const char *unused);
 /* False: it is none. */
 bool old_number(enum numbers numbers, const char *text, uint64_t *value);
-/* As perfctr_event_parse() takes it, for free(); NULL: it does not consist of numbers. */
+/* As perfctr_evntsel_parse() takes it, for free(); NULL: it does not consist of numbers. */
 char *old_event(enum numbers numbers, const char *spec);
 
 /* Rows of several subcommands; at: where in its target each has its struct options. */

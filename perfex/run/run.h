@@ -159,7 +159,7 @@ bool attach(struct threads *threads, const struct options *options, struct perfc
 
 /* members.c: begun if they are wanted */
 struct member {
-	struct perfctr_record record; /* per process: the sums over its threads */
+	struct perfctr_exit_record record; /* per process: the sums over its threads */
 	unsigned int run, pass;
 	struct member *next;
 };

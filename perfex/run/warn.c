@@ -23,7 +23,7 @@ static bool is_same_event(const struct perfctr_pmu_info *info, const struct verd
 	if (request->kinds || request->p4_pebs_enable)
 		return false;
 	if (!known->registers || strcmp(known->modes, mode_name(request->modes)) != 0 ||
-	    perfctr_event_parse(known->registers, &registers, error, sizeof(error)) < 0)
+	    perfctr_evntsel_parse(known->registers, &registers, error, sizeof(error)) < 0)
 		return false;
 	if (registers.counter != PERFCTR_ANY)
 		return !request->general && registers.counter >= PERFCTR_FIXED &&

@@ -375,7 +375,7 @@ static int finish_recording(struct recorder *recorder)
 	struct samples_end end = { &counts, &periods, &sampled, 0 };
 
 	take_samples(recorder);
-	if (perfctr_samples_totals(recorder->samples, &sampled) < 0 ||
+	if (perfctr_samples_read(recorder->samples, &sampled) < 0 ||
 	    perfctr_read_periods(recorder->context, PERFCTR_SCOPE_TREE, &periods) < 0)
 		fail("cannot read the totals of the samples: %m");
 	read_counts(recorder, &counts);

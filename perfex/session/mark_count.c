@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A group, a session that counts it, and the wait for its last member. */
+/* A mark, a session that counts it, and the wait for its last member. */
 #include "mark.h"
 #include "session.h"
 
@@ -20,9 +20,9 @@ static bool prepare_marking(struct marking *marking, struct recording *recording
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 
-	marking->run.group = perfctr_group_open_with(marking->options->run.backend, NULL);
-	options.group = marking->run.group;
-	marking->run.session = marking->run.group ? perfctr_session_open(&options) : NULL;
+	marking->run.mark = perfctr_mark_open_with(marking->options->run.backend, NULL);
+	options.mark = marking->run.mark;
+	marking->run.session = marking->run.mark ? perfctr_session_open(&options) : NULL;
 	if (!marking->run.session) {
 		complain_of_open(marking->options->run.backend, errno);
 		return false;
@@ -33,13 +33,13 @@ static bool prepare_marking(struct marking *marking, struct recording *recording
 
 static bool mark_process(const struct marking *marking, pid_t pid, unsigned int scope)
 {
-	if (perfctr_mark(marking->run.group, pid, scope) >= 0)
+	if (perfctr_mark_set(marking->run.mark, pid, scope) >= 0)
 		return true;
 	complain_of_mark(errno, pid);
 	return false;
 }
 
-/* When one cannot be marked, the group ends and the marks of the others with it. */
+/* When one cannot be marked, the mark ends, also for the others. */
 static bool mark_all(const struct marking *marking)
 {
 	const struct mark_options *options = marking->options;
@@ -82,8 +82,8 @@ static void finish_marking(struct marking *marking, struct recording *recording)
 	recording_add(recording, 0, &sample, true);
 }
 
-static int count_group(const struct mark_options *options, struct recording *recording,
-		       struct output *output)
+static int count_mark(const struct mark_options *options, struct recording *recording,
+		      struct output *output)
 {
 	struct marking marking = { .options = options };
 	const struct session_loop loop = {
@@ -123,7 +123,7 @@ int mark_count(const struct mark_options *options)
 
 	if (recording_begin(&recording, &options->run, &info) &&
 	    output_open(&output, &options->run))
-		status = count_group(options, &recording, &output);
+		status = count_mark(options, &recording, &output);
 	recording_free(&recording);
 	return status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who bears a mark, by a walk through /proc: no list of groups exists. */
+/* Who bears a mark, by a walk through /proc: no list of marks exists. */
 #include "mark.h"
 #include "session.h"
 
@@ -48,7 +48,7 @@ static void read_name(pid_t pid, char *name, size_t size)
 /* Threads of a process that bear one mark. */
 struct row {
 	const char *backend; /* that knows of marks */
-	uint64_t group;
+	uint64_t mark;
 	pid_t pid;
 	unsigned int threads;
 };
@@ -60,20 +60,20 @@ static void print_row(const struct row *row)
 	if (!row->threads)
 		return;
 	read_name(row->pid, name, sizeof(name));
-	printf("%8llu %8d %8u  %s\n", (unsigned long long)row->group, row->pid, row->threads, name);
+	printf("%8llu %8d %8u  %s\n", (unsigned long long)row->mark, row->pid, row->threads, name);
 }
 
 /* Threads that are gone, or not the caller's to look at, are not shown. */
 static void list_thread(pid_t tid, void *argument)
 {
 	struct row *row = argument;
-	uint64_t group;
+	uint64_t mark;
 
-	if (perfctr_marked_with(row->backend, tid, &group) < 0 || !group)
+	if (perfctr_mark_get_with(row->backend, tid, &mark) < 0 || !mark)
 		return;
-	if (group != row->group) {
+	if (mark != row->mark) {
 		print_row(row);
-		row->group = group;
+		row->mark = mark;
 		row->threads = 0;
 	}
 	row->threads++;
@@ -92,9 +92,9 @@ static void list_process(pid_t pid, void *argument)
 
 static bool has_marks(const char *backend)
 {
-	uint64_t group;
+	uint64_t mark;
 
-	if (perfctr_marked_with(backend, 0, &group) == 0)
+	if (perfctr_mark_get_with(backend, 0, &mark) == 0)
 		return true;
 	complain_of_lack(backend, errno, "does not know who bears a mark; the patch and bpf do");
 	return false;
@@ -106,7 +106,7 @@ int mark_list(const struct mark_options *options)
 
 	if (!has_marks(backend))
 		return EXIT_PERFEX;
-	printf("%8s %8s %8s  %s\n", "group", "pid", "threads", "name");
+	printf("%8s %8s %8s  %s\n", "mark", "pid", "threads", "name");
 	walk_processes("/proc", list_process, &backend);
 	return 0;
 }
@@ -121,7 +121,7 @@ struct clearing {
 static void clear_process(pid_t pid, void *argument)
 {
 	struct clearing *clearing = argument;
-	int n = perfctr_unmark_with(clearing->backend, pid, clearing->scope);
+	int n = perfctr_mark_clear_with(clearing->backend, pid, clearing->scope);
 
 	clearing->cleared += n < 0 ? 0 : (unsigned int)n;
 }
@@ -134,7 +134,8 @@ int mark_clear(const struct mark_options *options)
 	if (!has_marks(clearing.backend))
 		return EXIT_PERFEX;
 	for (size_t i = 0; i < options->n_processes; i++) {
-		int n = perfctr_unmark_with(clearing.backend, options->process[i], options->scope);
+		int n = perfctr_mark_clear_with(clearing.backend, options->process[i],
+						options->scope);
 
 		if (n < 0) {
 			complain_of_mark(errno, options->process[i]);

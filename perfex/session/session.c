@@ -10,10 +10,9 @@ void complain_of_mark(int error, pid_t pid)
 	errno = error;
 	switch (error) {
 	case EBUSY:
-		complain(
-			"process %d bears the mark of another group, and there is one mark for each "
-			"thread; take it away by: perfex mark --clear -p %d",
-			pid, pid);
+		complain("process %d bears another mark, and there is one mark for each "
+			 "thread; take it away by: perfex mark --clear -p %d",
+			 pid, pid);
 		break;
 	case EACCES:
 		complain(
@@ -69,7 +68,7 @@ void session_begin(struct session_run *run, const struct options *options)
 void session_end(struct session_run *run)
 {
 	perfctr_session_close(run->session);
-	perfctr_group_close(run->group);
+	perfctr_mark_close(run->mark);
 }
 
 bool session_control(const struct session_run *run, struct perfctr_control *control,
@@ -169,19 +168,19 @@ int session_launch(struct session_run *run)
 	return command_exec(&run->command, run->options->command);
 }
 
-enum { SIGNALS, PROCESS, GROUP };
+enum { SIGNALS, PROCESS, MARK };
 
 bool session_wait(struct session_run *run, const struct session_loop *loop)
 {
 	struct pollfd fd[] = {
 		[SIGNALS] = { run->watch.signals, POLLIN, 0 },
 		[PROCESS] = { run->command.process, POLLIN, 0 },
-		[GROUP] = { loop->by_members ? perfctr_group_fd(run->group) : -1, POLLIN, 0 },
+		[MARK] = { loop->by_members ? perfctr_mark_fd(run->mark) : -1, POLLIN, 0 },
 	};
 	bool running = run->command.pid, end = false;
 
 	while (running || !end) {
-		if (poll(fd, GROUP + 1, loop->timeout ? loop->timeout(loop->target) : -1) < 0) {
+		if (poll(fd, MARK + 1, loop->timeout ? loop->timeout(loop->target) : -1) < 0) {
 			if (errno == EINTR)
 				continue;
 			fail("cannot wait for the end: %m");
@@ -192,8 +191,8 @@ bool session_wait(struct session_run *run, const struct session_loop *loop)
 		 * A thread that exits takes its mark along: nobody is left now, and nobody can
 		 * come.
 		 */
-		if (fd[GROUP].revents && perfctr_members(run->group, NULL, 0) == 0) {
-			fd[GROUP].fd = -1;
+		if (fd[MARK].revents && perfctr_members(run->mark, NULL, 0) == 0) {
+			fd[MARK].fd = -1;
 			end = true;
 		}
 		if (fd[PROCESS].revents) {

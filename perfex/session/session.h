@@ -14,7 +14,7 @@ struct session_run {
 	const struct options *options;
 	struct watch watch;
 	struct command command;
-	struct perfctr_group *group; /* NULL: there is none */
+	struct perfctr_mark *mark; /* NULL: there is none */
 	struct perfctr_session *session;
 	int wait_status; /* of the command */
 };
@@ -58,7 +58,7 @@ struct session_loop {
 	/* After each wait; true: that was all.  NULL: nothing. */
 	bool (*step)(void *target);
 	void *target;
-	bool by_members;   /* it is also the end when nobody bears the mark of the group any more */
+	bool by_members;   /* it is also the end when nobody bears a mark any more */
 	bool with_command; /* it is also the end when the command ends */
 };
 

@@ -77,12 +77,12 @@ static bool open_session(struct system *system)
 		session.cpus_size = sizeof(options->cpus);
 	}
 	if (options->policy & marks) {
-		system->run.group = perfctr_group_open_with(session.backend, NULL);
-		if (!system->run.group) {
+		system->run.mark = perfctr_mark_open_with(session.backend, NULL);
+		if (!system->run.mark) {
 			complain_of_open(session.backend, errno);
 			return false;
 		}
-		session.group = system->run.group;
+		session.mark = system->run.mark;
 	}
 	system->run.session = perfctr_session_open(&session);
 	if (!system->run.session) {
@@ -100,7 +100,7 @@ static bool set_marks(const struct system *system)
 {
 	pid_t pid = system->options->exclude_self ? getpid() : system->run.command.pid;
 
-	if (!system->run.group || perfctr_mark(system->run.group, pid, PERFCTR_MARK_PROCESS) >= 0)
+	if (!system->run.mark || perfctr_mark_set(system->run.mark, pid, PERFCTR_MARK_PROCESS) >= 0)
 		return true;
 	complain_of_mark(errno, pid);
 	return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A group, a session with a trace of it, and the way of its records into the file. */
+/* A mark, a session with a trace of it, and the way of its records into the file. */
 #include "trace.h"
 #include "session.h"
 
@@ -71,7 +71,7 @@ static bool open_session(struct tracing *tracing)
 {
 	struct perfctr_session_options options = {
 		.size = sizeof(options),
-		.group = tracing->run.group,
+		.mark = tracing->run.mark,
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 		.trace_bytes = RING_BYTES,
 		.trace_ticks = tracing->options->ticks,
@@ -89,8 +89,8 @@ static bool prepare_tracing(struct tracing *tracing)
 {
 	struct perfctr_control *control = &tracing->events.control[0];
 
-	tracing->run.group = perfctr_group_open_with(tracing->options->run.backend, NULL);
-	if (!tracing->run.group || !open_session(tracing)) {
+	tracing->run.mark = perfctr_mark_open_with(tracing->options->run.backend, NULL);
+	if (!tracing->run.mark || !open_session(tracing)) {
 		complain_of_lack(tracing->options->run.backend, errno,
 				 "has no traces; the patch has");
 		return false;
@@ -129,7 +129,7 @@ static int start_tracing(struct tracing *tracing)
 	status = session_launch(&tracing->run);
 	if (status)
 		return status;
-	if (perfctr_mark(tracing->run.group, tracing->run.command.pid, PERFCTR_MARK_PROCESS) < 0)
+	if (perfctr_mark_set(tracing->run.mark, tracing->run.command.pid, PERFCTR_MARK_PROCESS) < 0)
 		complain_of_mark(errno, tracing->run.command.pid);
 	else if (open_file(tracing))
 		return 0;

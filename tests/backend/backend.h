@@ -47,7 +47,7 @@ static inline uint64_t instructions_of(const struct perfctr *p)
 }
 
 /* Counts instructions of marked threads, in user mode. */
-static inline struct perfctr_session *session_of(struct perfctr_group *group, uint32_t flags)
+static inline struct perfctr_session *session_of(struct perfctr_mark *group, uint32_t flags)
 {
 	struct perfctr_control control = user_control(1, flags);
 	struct perfctr_session *session = open_session(group);

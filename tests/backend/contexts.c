@@ -16,17 +16,16 @@ static const struct {
 	uint32_t can;
 } expected[] = {
 	{ "patch", PERFCTR_CAN_LIVE_READ | PERFCTR_CAN_RDPMC | PERFCTR_CAN_INHERIT |
-			   PERFCTR_CAN_RECORD | PERFCTR_CAN_REMOTE | PERFCTR_CAN_HARDWARE |
-			   PERFCTR_CAN_GROUP | PERFCTR_CAN_SESSION | PERFCTR_CAN_TRACE |
+			   PERFCTR_CAN_EXIT_RECORDS | PERFCTR_CAN_REMOTE | PERFCTR_CAN_HARDWARE |
+			   PERFCTR_CAN_MARK | PERFCTR_CAN_SESSION | PERFCTR_CAN_TRACE |
 			   PERFCTR_CAN_ISOLATE | PERFCTR_CAN_SWITCHES | PERFCTR_CAN_CONSISTENT |
-			   PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_TOTALS |
-			   PERFCTR_CAN_SAMPLE | PERFCTR_CAN_SIGNAL |
-			   KEEPS_CONTEXTS | KEEPS_MARKS },
+			   PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_TOTALS | PERFCTR_CAN_SAMPLE |
+			   PERFCTR_CAN_SIGNAL | KEEPS_CONTEXTS | KEEPS_MARKS },
 	{ "bpf", PERFCTR_CAN_LIVE_READ | PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE |
-			 PERFCTR_CAN_HARDWARE | PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP |
+			 PERFCTR_CAN_HARDWARE | PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_MARK |
 			 PERFCTR_CAN_SWITCHES | KEEPS_CONTEXTS | KEEPS_MARKS },
 	{ "perf_events", PERFCTR_CAN_RDPMC | PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE |
-				 PERFCTR_CAN_HARDWARE | PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP |
+				 PERFCTR_CAN_HARDWARE | PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_MARK |
 				 PERFCTR_CAN_SESSION | PERFCTR_CAN_SWITCHES },
 };
 
@@ -183,13 +182,14 @@ static void expect_bad(uint32_t flags, uint32_t counter, uint32_t reason)
 static void refuse_contexts(uint32_t can)
 {
 	struct perfctr *self = open_context(0);
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 
-	if (!(can & PERFCTR_CAN_RECORD))
-		expect_refusal(perfctr_next_record(self, &record), ENOTSUP);
+	if (!(can & PERFCTR_CAN_EXIT_RECORDS))
+		expect_refusal(perfctr_next_exit_record(self, &record), ENOTSUP);
 	perfctr_close(self);
-	if (!(can & PERFCTR_CAN_RECORD))
-		expect_bad(PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD, 0, PERFCTR_BAD_RECORD);
+	if (!(can & PERFCTR_CAN_EXIT_RECORDS))
+		expect_bad(PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_EXIT_RECORDS, 0,
+			   PERFCTR_BAD_EXIT_RECORDS);
 	if (!(can & PERFCTR_CAN_SOFTWARE))
 		expect_bad(0, PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS, PERFCTR_BAD_SOFTWARE);
 	if (!(can & KEEPS_CONTEXTS))
@@ -198,21 +198,21 @@ static void refuse_contexts(uint32_t can)
 
 static void refuse_groups(uint32_t can)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	uint64_t id;
 
 	if (!(can & KEEPS_MARKS)) {
-		expect_refusal(perfctr_unmark(group, 0, PERFCTR_MARK_THREAD), ENOTSUP);
-		expect_refusal(perfctr_marked(0, &id), ENOTSUP);
+		expect_refusal(perfctr_mark_clear(group, 0, PERFCTR_MARK_THREAD), ENOTSUP);
+		expect_refusal(perfctr_mark_get(0, &id), ENOTSUP);
 		expect_refusal(perfctr_segment_begin(group), ENOTSUP);
 		expect_refusal(perfctr_segment_end(group), ENOTSUP);
 	}
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 
 static void refuse_sessions(uint32_t can)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	const struct perfctr_session_options cpus = { .size = sizeof(cpus) };
 	const struct perfctr_session_options unmarked = {
 		.size = sizeof(struct perfctr_session_options),
@@ -220,7 +220,7 @@ static void refuse_sessions(uint32_t can)
 	};
 	const struct perfctr_session_options trace = {
 		.size = sizeof(struct perfctr_session_options),
-		.group = group,
+		.mark = group,
 		.policy = PERFCTR_EXCLUDE_UNMARKED,
 		.trace_bytes = 4096,
 	};
@@ -231,7 +231,7 @@ static void refuse_sessions(uint32_t can)
 	}
 	if (!(can & PERFCTR_CAN_TRACE))
 		expect_null(perfctr_session_open(&trace), ENOTSUP);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 
 START_TEST(what_a_backend_cannot_it_refuses)
@@ -263,14 +263,14 @@ START_TEST(closing_gives_everything_back)
 
 	for (int i = 0; i < 100; i++) {
 		struct perfctr *self = counted(0, 2, PERFCTR_CONTROL_INHERIT);
-		struct perfctr_group *group = make_group();
+		struct perfctr_mark *group = make_group();
 		struct perfctr_session *session;
 
 		perfctr_close(self);
 		session = session_of(group, 0);
-		ck_assert_int_eq(perfctr_mark(group, 0, PERFCTR_MARK_THREAD), 1);
+		ck_assert_int_eq(perfctr_mark_set(group, 0, PERFCTR_MARK_THREAD), 1);
 		perfctr_session_close(session);
-		perfctr_group_close(group);
+		perfctr_mark_close(group);
 	}
 	ck_assert_uint_eq(count_files(), files);
 }
@@ -395,7 +395,7 @@ START_TEST(a_forked_child_has_no_hold_of_its_parents_context)
 END_TEST
 
 #define H PERFCTR_CAN_HARDWARE
-#define G PERFCTR_CAN_GROUP
+#define G PERFCTR_CAN_MARK
 
 const struct contract context_contract[] = {
 	{ WHOLE, &a_backend_can_what_its_manual_says },

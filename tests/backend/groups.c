@@ -8,7 +8,7 @@
 
 START_TEST(marked_programs_are_counted_exactly_with_all_that_they_start)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	struct perfctr_session *session = session_of(group, 0);
 	pid_t pid[] = {
 		stopped_start(ANY_CPU, COMMAND(program("loop"))),
@@ -17,7 +17,7 @@ START_TEST(marked_programs_are_counted_exactly_with_all_that_they_start)
 	struct perfctr_counts counts;
 
 	for (size_t i = 0; i < ARRAY_SIZE(pid); i++)
-		ck_assert_int_eq(perfctr_mark(group, pid[i], PERFCTR_MARK_PROCESS), 1);
+		ck_assert_int_eq(perfctr_mark_set(group, pid[i], PERFCTR_MARK_PROCESS), 1);
 	for (size_t i = 0; i < ARRAY_SIZE(pid); i++)
 		run_to_end(pid[i]);
 	counts = session_counts(session);
@@ -25,22 +25,22 @@ START_TEST(marked_programs_are_counted_exactly_with_all_that_they_start)
 	ck_assert_uint_eq(counts.members, 0);
 	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
 	perfctr_session_close(session);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 END_TEST
 
 START_TEST(a_session_counts_who_was_marked_before_it_came)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("loop")));
 	struct perfctr_session *session;
 
-	ck_assert_int_eq(perfctr_mark(group, pid, PERFCTR_MARK_THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_set(group, pid, PERFCTR_MARK_THREAD), 1);
 	session = session_of(group, 0);
 	run_to_end(pid);
 	ck_assert_uint_eq(session_counts(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 	perfctr_session_close(session);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 END_TEST
 
@@ -82,9 +82,9 @@ static struct staying make_tree(void)
 	return tree;
 }
 
-static void mark_tree(struct perfctr_group *group, struct staying *tree)
+static void mark_tree(struct perfctr_mark *group, struct staying *tree)
 {
-	ck_assert_int_eq(perfctr_mark(group, tree->root.pid, PERFCTR_MARK_TREE), 3);
+	ck_assert_int_eq(perfctr_mark_set(group, tree->root.pid, PERFCTR_MARK_TREE), 3);
 	ck_assert_int_eq(perfctr_members(group, tree->tid, 4), 3);
 	ck_assert_int_eq(tree->tid[0], tree->root.pid);
 	ck_assert_int_ne(tree->tid[2], 0);
@@ -101,16 +101,16 @@ static void end_tree(const struct staying *tree)
 START_TEST(a_mark_reaches_a_tree_that_is_there_and_ends_with_it)
 {
 	struct staying tree = make_tree();
-	struct perfctr_group *group = make_group();
-	struct pollfd over = { .fd = perfctr_group_fd(group), .events = POLLIN };
+	struct perfctr_mark *group = make_group();
+	struct pollfd over = { .fd = perfctr_mark_fd(group), .events = POLLIN };
 
 	mark_tree(group, &tree);
-	ck_assert_int_eq(perfctr_mark(group, tree.root.pid, PERFCTR_MARK_TREE), 0);
+	ck_assert_int_eq(perfctr_mark_set(group, tree.root.pid, PERFCTR_MARK_TREE), 0);
 	ck_assert_int_eq(perfctr_members(group, NULL, 0), 3);
 	end_tree(&tree);
 	while (perfctr_members(group, NULL, 0))
 		ck_assert_int_eq(poll(&over, 1, 10000), 1);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 END_TEST
 
@@ -118,32 +118,32 @@ START_TEST(a_mark_is_found_and_can_be_taken_away)
 {
 	struct staying tree = make_tree();
 	uint64_t id, found;
-	struct perfctr_group *group = perfctr_group_open(&id);
+	struct perfctr_mark *group = perfctr_mark_open(&id);
 
 	mark_tree(group, &tree);
-	ck_assert_int_eq(perfctr_marked(tree.tid[1], &found), 0);
+	ck_assert_int_eq(perfctr_mark_get(tree.tid[1], &found), 0);
 	ck_assert_uint_eq(found, id);
-	ck_assert_int_eq(perfctr_unmark(group, tree.tid[1], PERFCTR_MARK_THREAD), 1);
-	ck_assert_int_eq(perfctr_marked(tree.tid[1], &found), 0);
+	ck_assert_int_eq(perfctr_mark_clear(group, tree.tid[1], PERFCTR_MARK_THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_get(tree.tid[1], &found), 0);
 	ck_assert_uint_eq(found, 0);
 	ck_assert_int_eq(perfctr_members(group, NULL, 0), 2);
-	ck_assert_int_eq(perfctr_unmark(NULL, tree.root.pid, PERFCTR_MARK_TREE), 2);
+	ck_assert_int_eq(perfctr_mark_clear(NULL, tree.root.pid, PERFCTR_MARK_TREE), 2);
 	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
 	end_tree(&tree);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 END_TEST
 
 START_TEST(a_thread_has_one_mark_which_ends_with_its_group)
 {
 	struct staying tree = make_tree();
-	struct perfctr_group *group = make_group(), *other = make_group();
+	struct perfctr_mark *group = make_group(), *other = make_group();
 
 	mark_tree(group, &tree);
-	expect_refusal(perfctr_mark(other, tree.root.pid, PERFCTR_MARK_THREAD), EBUSY);
-	perfctr_group_close(group);
-	ck_assert_int_eq(perfctr_mark(other, tree.root.pid, PERFCTR_MARK_TREE), 3);
-	perfctr_group_close(other);
+	expect_refusal(perfctr_mark_set(other, tree.root.pid, PERFCTR_MARK_THREAD), EBUSY);
+	perfctr_mark_close(group);
+	ck_assert_int_eq(perfctr_mark_set(other, tree.root.pid, PERFCTR_MARK_TREE), 3);
+	perfctr_mark_close(other);
 	end_tree(&tree);
 }
 END_TEST
@@ -151,29 +151,29 @@ END_TEST
 START_TEST(what_a_marked_thread_creates_is_marked)
 {
 	uint64_t id, found = 0;
-	struct perfctr_group *group = perfctr_group_open(&id);
+	struct perfctr_mark *group = perfctr_mark_open(&id);
 	pid_t pid;
 
-	ck_assert_int_eq(perfctr_mark(group, 0, PERFCTR_MARK_THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_set(group, 0, PERFCTR_MARK_THREAD), 1);
 	pid = fork();
 	if (pid == 0)
 		wait_for_ever();
-	ck_assert_int_eq(perfctr_marked(pid, &found), 0);
+	ck_assert_int_eq(perfctr_mark_get(pid, &found), 0);
 	ck_assert_uint_eq(found, id);
 	ck_assert_int_eq(perfctr_members(group, NULL, 0), 2);
 	kill_and_wait(pid);
 	ck_assert_int_eq(perfctr_members(group, NULL, 0), 1);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 END_TEST
 
 /* A child that was killed may still be on its CPU when its parent has waited for it. */
 START_TEST(who_has_been_waited_for_is_a_member_no_more)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	pid_t pid, tid[2];
 
-	ck_assert_int_eq(perfctr_mark(group, 0, PERFCTR_MARK_THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_set(group, 0, PERFCTR_MARK_THREAD), 1);
 	for (int i = 0; i < 300; i++) {
 		pid = fork();
 		if (pid == 0)
@@ -183,25 +183,25 @@ START_TEST(who_has_been_waited_for_is_a_member_no_more)
 					 perfctr_members(group, tid, 2),
 				 1);
 	}
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 END_TEST
 
 START_TEST(who_is_not_there_cannot_be_marked)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 
-	expect_refusal(perfctr_mark(group, NOBODY_THERE, PERFCTR_MARK_THREAD), ESRCH);
-	expect_refusal(perfctr_mark(group, NOBODY_THERE, PERFCTR_MARK_PROCESS), ESRCH);
-	expect_refusal(perfctr_mark(group, 0, PERFCTR_MARK_TREE + 1), EINVAL);
+	expect_refusal(perfctr_mark_set(group, NOBODY_THERE, PERFCTR_MARK_THREAD), ESRCH);
+	expect_refusal(perfctr_mark_set(group, NOBODY_THERE, PERFCTR_MARK_PROCESS), ESRCH);
+	expect_refusal(perfctr_mark_set(group, 0, PERFCTR_MARK_TREE + 1), EINVAL);
 	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 END_TEST
 
 START_TEST(a_segment_counts_what_is_between_its_ends)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	struct perfctr_session *session = session_of(group, 0);
 	struct perfctr_counts counts;
 
@@ -215,17 +215,17 @@ START_TEST(a_segment_counts_what_is_between_its_ends)
 	ck_assert_uint_lt(counts.counter[0], 7 * ITERATIONS);
 	ck_assert_uint_eq(counts.members, 0);
 	perfctr_session_close(session);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 END_TEST
 
 START_TEST(a_stopped_session_leaves_out_what_comes_meanwhile)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	struct perfctr_session *session = session_of(group, PERFCTR_CONTROL_STOPPED);
 	uint64_t count;
 
-	ck_assert_int_eq(perfctr_mark(group, 0, PERFCTR_MARK_THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_set(group, 0, PERFCTR_MARK_THREAD), 1);
 	loop(5 * ITERATIONS);
 	ck_assert_uint_eq(session_counts(session).counter[0], 0);
 	ck_assert_int_eq(perfctr_session_start(session), 0);
@@ -238,25 +238,25 @@ START_TEST(a_stopped_session_leaves_out_what_comes_meanwhile)
 	ck_assert_uint_eq(session_counts(session).counter[0], count);
 	ck_assert_uint_eq(session_counts(session).flags & PERFCTR_COUNTS_STARTED, 0);
 	perfctr_session_close(session);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 END_TEST
 
 START_TEST(a_session_may_outlive_the_handle_of_its_group)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	struct perfctr_session *session = session_of(group, 0);
 	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("loop")));
 
-	ck_assert_int_eq(perfctr_mark(group, pid, PERFCTR_MARK_PROCESS), 1);
+	ck_assert_int_eq(perfctr_mark_set(group, pid, PERFCTR_MARK_PROCESS), 1);
 	run_to_end(pid);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 	ck_assert_uint_eq(session_counts(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 	perfctr_session_close(session);
 }
 END_TEST
 
-#define M PERFCTR_CAN_GROUP
+#define M PERFCTR_CAN_MARK
 #define MK (M | KEEPS_MARKS)
 #define G (M | PERFCTR_CAN_HARDWARE)
 

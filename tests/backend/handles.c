@@ -72,19 +72,19 @@ struct perfctr_counts own_counts(const struct perfctr *p)
 	return counts_of(p, PERFCTR_SCOPE_SELF);
 }
 
-struct perfctr_group *make_group(void)
+struct perfctr_mark *make_group(void)
 {
-	struct perfctr_group *group = perfctr_group_open(NULL);
+	struct perfctr_mark *group = perfctr_mark_open(NULL);
 
-	ck_assert_msg(group, "perfctr_group_open: %s", strerror(errno));
+	ck_assert_msg(group, "perfctr_mark_open: %s", strerror(errno));
 	return group;
 }
 
-struct perfctr_session *open_session(struct perfctr_group *group)
+struct perfctr_session *open_session(struct perfctr_mark *group)
 {
 	const struct perfctr_session_options options = {
 		.size = sizeof(struct perfctr_session_options),
-		.group = group,
+		.mark = group,
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 	struct perfctr_session *session = perfctr_session_open(&options);
@@ -99,7 +99,7 @@ void control_session(struct perfctr_session *session, struct perfctr_control *co
 		       control);
 }
 
-struct perfctr_session *counted_group_software(struct perfctr_group *group)
+struct perfctr_session *counted_group_software(struct perfctr_mark *group)
 {
 	struct perfctr_session *session = open_session(group);
 	struct perfctr_control control;

@@ -37,7 +37,7 @@ static bool ask_backend(bool whole)
 		return false;
 	}
 	can = info.capabilities | (whole ? WHOLE : 0) | (getuid() ? 0 : BY_ROOT);
-	if (perfctr_unmark(NULL, 0, PERFCTR_MARK_THREAD) == 0 || errno != ENOTSUP)
+	if (perfctr_mark_clear(NULL, 0, PERFCTR_MARK_THREAD) == 0 || errno != ENOTSUP)
 		can |= KEEPS_MARKS;
 	if (!perfctr_open_tid(0, 0) && errno != ENOTSUP)
 		can |= KEEPS_CONTEXTS;

@@ -7,15 +7,15 @@
 static void open_and_mark_root(void *argument)
 {
 	pid_t root = *(pid_t *)argument;
-	struct perfctr_group *group;
+	struct perfctr_mark *group;
 
 	become_nobody();
-	group = perfctr_group_open(NULL);
+	group = perfctr_mark_open(NULL);
 	EXPECT(group);
 	EXPECT(!perfctr_open_tid(root, PERFCTR_OPEN_CREATE) && errno == EACCES);
-	EXPECT(perfctr_mark(group, root, PERFCTR_MARK_PROCESS) == -1 && errno == EACCES);
+	EXPECT(perfctr_mark_set(group, root, PERFCTR_MARK_PROCESS) == -1 && errno == EACCES);
 	EXPECT(perfctr_members(group, NULL, 0) == 0);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 
 START_TEST(another_users_process_is_refused)
@@ -33,7 +33,7 @@ static void find_root(void *argument)
 
 	become_nobody();
 	EXPECT(!perfctr_open_tid(root, 0) && errno == EACCES);
-	EXPECT(perfctr_marked(root, &id) == -1 && errno == EACCES);
+	EXPECT(perfctr_mark_get(root, &id) == -1 && errno == EACCES);
 }
 
 START_TEST(another_users_context_and_mark_are_not_found)
@@ -110,7 +110,7 @@ END_TEST
 #define H PERFCTR_CAN_HARDWARE
 
 const struct contract permission_contract[] = {
-	{ BY_ROOT | PERFCTR_CAN_REMOTE | PERFCTR_CAN_GROUP, &another_users_process_is_refused },
+	{ BY_ROOT | PERFCTR_CAN_REMOTE | PERFCTR_CAN_MARK, &another_users_process_is_refused },
 	{ BY_ROOT | H | KEEPS_CONTEXTS | KEEPS_MARKS,
 	  &another_users_context_and_mark_are_not_found },
 	{ H, &an_ordinary_user_counts_user_mode },

@@ -148,18 +148,19 @@ static void work_in_child_and_grandchild(void)
 static void expect_no_record(const struct perfctr *root)
 {
 	struct pollfd readable = { .fd = perfctr_fd(root), .events = POLLIN };
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 
 	ck_assert_int_eq(poll(&readable, 1, 0), 0);
-	expect_refusal(perfctr_next_record(root, &record), EAGAIN);
+	expect_refusal(perfctr_next_exit_record(root, &record), EAGAIN);
 }
 
 START_TEST(each_member_that_exits_leaves_a_record)
 {
-	struct perfctr *root = counted(0, 1, PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD);
+	struct perfctr *root =
+		counted(0, 1, PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_EXIT_RECORDS);
 	struct pollfd readable = { .fd = perfctr_fd(root), .events = POLLIN };
 	struct perfctr_counts children, tree;
-	struct perfctr_record first, second;
+	struct perfctr_exit_record first, second;
 	pid_t pid;
 
 	expect_no_record(root);
@@ -170,8 +171,8 @@ START_TEST(each_member_that_exits_leaves_a_record)
 	ck_assert_int_eq(perfctr_stop(root), 0);
 	/* The grandchild exits first. */
 	ck_assert_int_eq(poll(&readable, 1, 0), 1);
-	ck_assert_int_eq(perfctr_next_record(root, &first), 0);
-	ck_assert_int_eq(perfctr_next_record(root, &second), 0);
+	ck_assert_int_eq(perfctr_next_exit_record(root, &first), 0);
+	ck_assert_int_eq(perfctr_next_exit_record(root, &second), 0);
 	ck_assert_int_ne(first.tgid, pid);
 	ck_assert_int_eq(second.tgid, pid);
 	ck_assert_uint_eq(first.lost + second.lost, 0);
@@ -197,6 +198,6 @@ const struct contract tree_contract[] = {
 	{ TREE, &forks_and_threads_are_inherited_and_stop_with_the_root },
 	{ PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE | KEEPS_CONTEXTS,
 	  &members_are_those_that_have_not_exited },
-	{ TREE | PERFCTR_CAN_RECORD, &each_member_that_exits_leaves_a_record },
+	{ TREE | PERFCTR_CAN_EXIT_RECORDS, &each_member_that_exits_leaves_a_record },
 	{ 0, NULL },
 };

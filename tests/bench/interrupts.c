@@ -83,13 +83,13 @@ static void bench_samples(unsigned int n, const char *work, unsigned int jitter)
 	struct perfctr_control control = control_of(n, PLAIN);
 	struct perfctr *p = perfctr_open();
 	struct perfctr_samples *s = p ? perfctr_samples_open(p, &options) : NULL;
-	struct perfctr_sampled totals;
+	struct perfctr_sampled sampled;
 
 	control.event[0].period = PERIOD;
 	if (!s || perfctr_set_control(p, &control) < 0)
 		err(1, "samples of %u events", n);
 	measure_interrupts(work, n, BY_PERFCTR);
-	if (perfctr_samples_totals(s, &totals) < 0 || totals.lost || !totals.samples)
+	if (perfctr_samples_read(s, &sampled) < 0 || sampled.lost || !sampled.samples)
 		errx(1, "samples were lost");
 	perfctr_samples_close(s);
 	perfctr_close(p);

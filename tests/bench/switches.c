@@ -188,7 +188,7 @@ static struct cost measure_marked(const struct setting *s)
 {
 	struct perfctr_session_options options = {
 		.size = sizeof(options),
-		.group = perfctr_group_open(NULL),
+		.mark = perfctr_mark_open(NULL),
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 		.trace_bytes = s->traced ? TRACE_BYTES : 0,
 	};
@@ -201,14 +201,14 @@ static struct cost measure_marked(const struct setting *s)
 		err(1, "session of %u events", s->events);
 	ring_start(&ring, s->n, PROCESSES, (struct self){ 0 });
 	for (unsigned int i = 0; i < s->counted; i++)
-		if (perfctr_mark(options.group, ring.member[i].pid, PERFCTR_MARK_PROCESS) < 0)
+		if (perfctr_mark_set(options.mark, ring.member[i].pid, PERFCTR_MARK_PROCESS) < 0)
 			err(1, "mark");
 	cost = measure_ring(&ring);
 	if (s->traced && perfctr_session_lost(session))
 		errx(1, "records of the trace were lost");
 	ring_stop(&ring);
 	perfctr_session_close(session);
-	perfctr_group_close(options.group);
+	perfctr_mark_close(options.mark);
 	return cost;
 }
 
@@ -283,8 +283,8 @@ static void bench_counted(unsigned int n, enum by by, unsigned int events)
 
 static void bench_marked(unsigned int n, unsigned int events)
 {
-	static const char *const names[] = { "none; session", "one; marked group",
-					     "all; marked group", "all; marked group; trace" };
+	static const char *const names[] = { "none; session", "one; mark",
+					     "all; mark", "all; mark; trace" };
 	const unsigned int marked[] = { 0, 1, n, n };
 
 	for (size_t i = 0; i < ARRAY_SIZE(marked); i++) {

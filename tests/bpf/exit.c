@@ -16,7 +16,7 @@ struct stuck {
 	pid_t first, other;
 };
 
-static void make_stuck(struct stuck *stuck, struct perfctr_group *group)
+static void make_stuck(struct stuck *stuck, struct perfctr_mark *group)
 {
 	siginfo_t info;
 
@@ -24,7 +24,7 @@ static void make_stuck(struct stuck *stuck, struct perfctr_group *group)
 	stuck->first = victim();
 	stuck->other = victim();
 	wait_until_asleep(stuck->first);
-	ck_assert_int_eq(perfctr_mark(group, stuck->first, PERFCTR_MARK_PROCESS), 1);
+	ck_assert_int_eq(perfctr_mark_set(group, stuck->first, PERFCTR_MARK_PROCESS), 1);
 	kill(stuck->first, SIGKILL);
 	ck_assert_int_eq(waitid(P_PID, (id_t)stuck->other, &info, WEXITED | WNOWAIT), 0);
 }
@@ -35,14 +35,14 @@ static void let_exit(const struct stuck *stuck)
 	ck_assert_int_eq(waitpid(stuck->first, NULL, 0), stuck->first);
 }
 
-static void end_without_members(struct perfctr_session *session, struct perfctr_group *group)
+static void end_without_members(struct perfctr_session *session, struct perfctr_mark *group)
 {
 	struct perfctr_counts counts = session_counts(session);
 
 	ck_assert_uint_eq(counts.members, 0);
 	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
 	perfctr_session_close(session);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 }
 
 static long own_naps(void)
@@ -57,7 +57,7 @@ static long own_naps(void)
 
 START_TEST(who_stays_in_exit_is_waited_for_once)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	struct perfctr_session *session = counted_group_software(group);
 	struct perfctr_counts counts;
 	struct stuck stuck;
@@ -87,7 +87,7 @@ END_TEST
 START_TEST(who_stayed_in_exit_is_waited_for_when_it_is_reaped)
 {
 	const struct sched_param first = { .sched_priority = 1 };
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	struct perfctr_session *session = counted_group_software(group);
 	struct perfctr_counts counts;
 	struct stuck stuck;

@@ -20,14 +20,14 @@ static void ten_processes(void)
 /* Returns the counts of ten processes. *ns: the time that rusage has. */
 static struct usage count_ten_processes(uint64_t *ns)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	struct perfctr_session *session = counted_group_software(group);
 	struct child child = make_child(ten_processes);
 	struct perfctr_counts counts;
 	struct usage before, after, counted;
 	struct rusage rusage;
 
-	ck_assert_int_eq(perfctr_mark(group, child.pid, PERFCTR_MARK_PROCESS), 1);
+	ck_assert_int_eq(perfctr_mark_set(group, child.pid, PERFCTR_MARK_PROCESS), 1);
 	before = usage_of(child.pid);
 	release_child(&child);
 	rusage = end_child(&child);
@@ -41,7 +41,7 @@ static struct usage count_ten_processes(uint64_t *ns)
 	ck_assert_uint_eq(counts.members, 0);
 	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
 	perfctr_session_close(session);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 	*ns = after.ns - before.ns;
 	return counted;
 }
@@ -70,7 +70,7 @@ struct cpu_time {
 /* Returns the count of a segment, and the thread's time in it. */
 static struct cpu_time count_segment(void)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	struct perfctr_session *session = counted_group_software(group);
 	struct perfctr_counts counts;
 	uint64_t most, least;
@@ -91,7 +91,7 @@ static struct cpu_time count_segment(void)
 	ck_assert_uint_le(counts.counter[PERFCTR_MINOR_FAULTS], 505);
 	ck_assert_uint_eq(counts.members, 0);
 	perfctr_session_close(session);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 	return (struct cpu_time){ counts.counter[PERFCTR_TASK_CLOCK], least, most };
 }
 

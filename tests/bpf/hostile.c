@@ -173,14 +173,14 @@ static bool refused(const char *what)
 }
 
 /* A process that is marked. */
-static bool counts_process(struct perfctr_group *group, struct perfctr_session *session)
+static bool counts_process(struct perfctr_mark *group, struct perfctr_session *session)
 {
 	struct child child = make_child(touch_and_nap);
 	struct usage before = usage_of(child.pid), after, counted;
 	struct perfctr_counts counts;
 	struct rusage rusage;
 
-	if (perfctr_mark(group, child.pid, PERFCTR_MARK_PROCESS) != 1)
+	if (perfctr_mark_set(group, child.pid, PERFCTR_MARK_PROCESS) != 1)
 		return refused("a mark");
 	release_child(&child);
 	rusage = end_child(&child);
@@ -200,10 +200,10 @@ static bool counts_process(struct perfctr_group *group, struct perfctr_session *
 /* The counts of a group must be the process's own page faults and switches. */
 static bool counts_exactly(void)
 {
-	struct perfctr_group *group = perfctr_group_open(NULL);
+	struct perfctr_mark *group = perfctr_mark_open(NULL);
 	struct perfctr_session_options options = {
 		.size = sizeof(options),
-		.group = group,
+		.mark = group,
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 	struct perfctr_session *session;
@@ -218,7 +218,7 @@ static bool counts_exactly(void)
 		return refused("a session");
 	exactly = counts_process(group, session);
 	perfctr_session_close(session);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 	return exactly;
 }
 

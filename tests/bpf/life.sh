@@ -93,7 +93,7 @@ check 'what changes ids is dropped all the same' is_status ', dropped 1$'
 check 'who is counted as before is there' is_status 'taken by 1 contexts'
 kill -KILL -- "-$untold"
 wait "$untold" 2>/dev/null || true
-check 'slots come back all the same' is_status 'taken by 0 contexts and 0 groups'
+check 'slots come back all the same' is_status 'taken by 0 contexts and 0 marks'
 "$bpfd" stop
 check 'start for another exec' untold sh -c 'sleep 0.1; exec sleep 2'
 check 'what changes nothing is counted on' is_status ', dropped 0$'

@@ -27,8 +27,9 @@ START_TEST(the_backend_says_what_it_is)
 	ck_assert_str_eq(perfctr_backend_name(self), "bpf");
 	ck_assert_uint_eq(perfctr_capabilities(self) &
 				  (PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_HARDWARE |
-				   PERFCTR_CAN_RECORD | PERFCTR_CAN_ISOLATE | PERFCTR_CAN_GROUP),
-			  PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP);
+				   PERFCTR_CAN_EXIT_RECORDS | PERFCTR_CAN_ISOLATE |
+				   PERFCTR_CAN_MARK),
+			  PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_MARK);
 	ck_assert_int_eq(perfctr_get_pmu_info(&info), 0);
 	ck_assert_uint_eq(info.n_general, 0);
 	ck_assert_uint_gt(info.tsc_khz, 0);
@@ -231,7 +232,7 @@ START_TEST(what_cannot_be_counted_is_refused)
 	perfctr_control_add(&control, PERFCTR_ANY, 0x4100c0, 0);
 	ck_assert_int_eq(perfctr_set_control(self, &control), -1);
 	perfctr_control_init(&control);
-	control.flags = PERFCTR_CONTROL_RECORD;
+	control.flags = PERFCTR_CONTROL_EXIT_RECORDS;
 	ck_assert_int_eq(perfctr_set_control(self, &control), -1);
 	ck_assert_int_eq(errno, ENOTSUP);
 	perfctr_close(self);

@@ -555,7 +555,7 @@ static int be_refused(void *argument)
 	EXPECT(take_all(&raw, slot) == USER_SLOTS);
 	closed_in_vain = 0;
 	EXPECT(perfctr_open() == NULL && errno == EDQUOT);
-	EXPECT(perfctr_group_open(NULL) == NULL && errno == EDQUOT);
+	EXPECT(perfctr_mark_open(NULL) == NULL && errno == EDQUOT);
 	EXPECT(perfctr_open_tid(0, 0) == NULL && errno == ENOENT);
 	EXPECT(closed_in_vain == 0);
 	return 0;

@@ -46,9 +46,9 @@ int context_open(pid_t tid)
 
 int group_open(void)
 {
-	struct perfctr_group_args open = { .size = sizeof(open) };
+	struct perfctr_open_mark_args open = { .size = sizeof(open) };
 
-	return device_call(PERFCTR_IOC_GROUP, &open);
+	return device_call(PERFCTR_IOC_OPEN_MARK, &open);
 }
 
 bool mark(int group, pid_t tid)
@@ -58,7 +58,7 @@ bool mark(int group, pid_t tid)
 		.action = PERFCTR_MARK_SET,
 		.scope = PERFCTR_MARK_PROCESS,
 		.tid = tid,
-		.group = group,
+		.mark = group,
 	};
 
 	return EXPECT(device_call(PERFCTR_IOC_MARK, &mark) == 0 && mark.changed == 1);
@@ -67,7 +67,7 @@ bool mark(int group, pid_t tid)
 int session_open(int group, uint32_t policy)
 {
 	struct perfctr_session_args open = { .size = sizeof(open),
-					     .group = group,
+					     .mark = group,
 					     .policy = policy };
 
 	return device_call(PERFCTR_IOC_SESSION, &open);

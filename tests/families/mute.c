@@ -106,7 +106,7 @@ static int session_open_on(uint64_t cpus, struct perfctr_session_args *open)
 {
 	*open = (struct perfctr_session_args){
 		.size = sizeof(*open),
-		.group = -1,
+		.mark = -1,
 		.policy = PERFCTR_EXCLUDE_KERNEL,
 		.cpus = cpus ? (uintptr_t)&cpus : 0,
 		.cpus_bytes = cpus ? sizeof(cpus) : 0,

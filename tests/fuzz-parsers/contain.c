@@ -264,8 +264,8 @@ static void fill_libpfm(void)
 	char error[256];
 
 	if (!filled)
-		perfctr_request_parse(be_machine(NEHALEM), "unhalted_core_cycles",
-				      PERFCTR_MODE_USER, &request, error, sizeof(error));
+		perfctr_events_parse_once(be_machine(NEHALEM), "unhalted_core_cycles",
+					  PERFCTR_MODE_USER, &request, error, sizeof(error));
 	filled = true;
 }
 

@@ -30,13 +30,13 @@ static void take_values(const char *spec)
 	struct perfctr_event_control event = { 0 }, again = { 0 };
 	char error[256] = "", text[256];
 
-	if (perfctr_event_parse(spec, &event, error, sizeof(error)) < 0) {
+	if (perfctr_evntsel_parse(spec, &event, error, sizeof(error)) < 0) {
 		EXPECT(errno == EINVAL);
 		EXPECT(*error);
 		return;
 	}
-	EXPECT(perfctr_event_format(&event, text, sizeof(text)) < (int)sizeof(text));
-	EXPECT(perfctr_event_parse(text, &again, error, sizeof(error)) == 0);
+	EXPECT(perfctr_evntsel_format(&event, text, sizeof(text)) < (int)sizeof(text));
+	EXPECT(perfctr_evntsel_parse(text, &again, error, sizeof(error)) == 0);
 	EXPECT(event.evntsel == again.evntsel && event.evntsel2 == again.evntsel2 &&
 	       event.counter == again.counter);
 }
@@ -138,8 +138,8 @@ static void parse_again(struct perfctr_events *events, const char *spec)
 	status = perfctr_events_parse(events, spec, PERFCTR_MODE_USER, &old, old_error,
 				      sizeof(old_error));
 	old_errno = status < 0 ? errno : 0;
-	EXPECT(perfctr_request_parse(perfctr_events_info(events), spec, PERFCTR_MODE_USER, &new,
-				     new_error, sizeof(new_error)) == status);
+	EXPECT(perfctr_events_parse_once(perfctr_events_info(events), spec, PERFCTR_MODE_USER, &new,
+					 new_error, sizeof(new_error)) == status);
 	EXPECT(old_errno == (status < 0 ? errno : 0));
 	EXPECT(strcmp(old_error, new_error) == 0);
 	EXPECT(memcmp(&old, &new, sizeof(old)) == 0);

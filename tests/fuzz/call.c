@@ -40,8 +40,8 @@ static const struct command {
 	  fill_open,
 	  E_STRUCT | E(EACCES) | E(EPERM) | E(EEXIST) | E(ENOENT) | E(ESRCH) | E(EINTR) |
 		  E(EMFILE) | E(ENOMEM) },
-	{ 30, "group", PERFCTR_IOC_GROUP, ON(DEVICE), false, sizeof(struct perfctr_group_args),
-	  fill_group, E_STRUCT | E(EMFILE) | E(ENOMEM) },
+	{ 30, "group", PERFCTR_IOC_OPEN_MARK, ON(DEVICE), false,
+	  sizeof(struct perfctr_open_mark_args), fill_group, E_STRUCT | E(EMFILE) | E(ENOMEM) },
 	{ 80, "mark", PERFCTR_IOC_MARK, ON(DEVICE), false, sizeof(struct perfctr_mark_args),
 	  fill_mark, E_STRUCT | E(EACCES) | E(EBUSY) | E(ESRCH) | E(EBADF) | E(EINTR) | E(ENOMEM) },
 	{ 25, "session", PERFCTR_IOC_SESSION, ON(DEVICE), false,
@@ -54,8 +54,9 @@ static const struct command {
 	{ 60, "stop", PERFCTR_IOC_STOP, ON_CONTEXT, true, 0, fill_none, E(ESRCH) },
 	{ 150, "read", PERFCTR_IOC_READ, ON_CONTEXT, false, sizeof(struct perfctr_counts),
 	  fill_read, E_STRUCT | E(EACCES) | E(EOPNOTSUPP) | E(ENOMEM) },
-	{ 40, "record", PERFCTR_IOC_RECORD, ON_CONTEXT, true, sizeof(struct perfctr_record),
-	  fill_record, E_STRUCT | E(EACCES) | E(EAGAIN) | E(ENOMEM) },
+	{ 40, "record", PERFCTR_IOC_EXIT_RECORD, ON_CONTEXT, true,
+	  sizeof(struct perfctr_exit_record), fill_record,
+	  E_STRUCT | E(EACCES) | E(EAGAIN) | E(ENOMEM) },
 	{ 40, "get control", PERFCTR_IOC_GET_CONTROL, ON_CONTEXT, false,
 	  sizeof(struct perfctr_control), fill_get_control,
 	  E_STRUCT | E(EACCES) | E(ENOENT) | E(ENOMEM) },
@@ -604,7 +605,7 @@ static void keep(struct fuzzer *f, const struct call *call)
 		held.kind = open->flags & PERFCTR_OPEN_CREATE ? OWNER : READER;
 		held.own = f->alone && !open->tid;
 		break;
-	case PERFCTR_IOC_GROUP:
+	case PERFCTR_IOC_OPEN_MARK:
 		held.kind = GROUP;
 		break;
 	case PERFCTR_IOC_SESSION:

@@ -206,36 +206,36 @@ static void use_context(struct fuzzer *f)
 static uint64_t own_mark(void)
 {
 	struct perfctr_mark_args mark = { .size = sizeof(mark),
-				     .action = PERFCTR_MARK_GET,
-				     .group = -1 };
+					  .action = PERFCTR_MARK_GET,
+					  .mark = -1 };
 
 	return ioctl(device, PERFCTR_IOC_MARK, &mark) == 0 ? mark.id : 0;
 }
 
 static void use_session(struct fuzzer *f)
 {
-	struct perfctr_group_args group = { .size = sizeof(group) };
+	struct perfctr_open_mark_args group = { .size = sizeof(group) };
 	struct perfctr_session_args open = {
 		.size = sizeof(open),
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
-		.group = ioctl(device, PERFCTR_IOC_GROUP, &group),
+		.mark = ioctl(device, PERFCTR_IOC_OPEN_MARK, &group),
 	};
 	struct perfctr_control control = control_of(f);
 	int fd = ioctl(device, PERFCTR_IOC_SESSION, &open);
 	uint64_t base, measured;
 
 	if (fd >= 0 && ioctl(fd, PERFCTR_IOC_CONTROL, &control) == 0 &&
-	    ioctl(open.group, PERFCTR_IOC_ENTER) == 0) {
+	    ioctl(open.mark, PERFCTR_IOC_ENTER) == 0) {
 		base = measure(fd, SHORT_LOOP);
 		measured = measure(fd, LONG_LOOP);
 		/* A privileged process may take the mark away. Nobody else can set it again. */
 		if (own_mark() == group.id)
 			compare("a session", base, measured);
-		ioctl(open.group, PERFCTR_IOC_LEAVE);
+		ioctl(open.mark, PERFCTR_IOC_LEAVE);
 	}
 	if (fd >= 0)
 		close(fd);
-	close(open.group);
+	close(open.mark);
 }
 
 void canary(uint64_t seed)

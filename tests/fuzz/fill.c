@@ -48,10 +48,10 @@ size_t fill_open(struct fuzzer *f, void *image)
 
 size_t fill_group(struct fuzzer *f, void *image)
 {
-	struct perfctr_group_args *open = image;
+	struct perfctr_open_mark_args *open = image;
 
 	(void)f;
-	*open = (struct perfctr_group_args){ .size = sizeof(*open) };
+	*open = (struct perfctr_open_mark_args){ .size = sizeof(*open) };
 	return sizeof(*open);
 }
 
@@ -75,10 +75,10 @@ size_t fill_mark(struct fuzzer *f, void *image)
 	mark->action = PERFCTR_MARK_SET + below(f, 3);
 	mark->scope = mark->action == PERFCTR_MARK_GET ? PERFCTR_MARK_THREAD : below(f, 3);
 	mark->tid = any_tid(f);
-	mark->group = mark->action == PERFCTR_MARK_GET ||
-				      (mark->action == PERFCTR_MARK_CLEAR && chance(f, 50))
-			      ? -1
-			      : any_group(f);
+	mark->mark = mark->action == PERFCTR_MARK_GET ||
+				     (mark->action == PERFCTR_MARK_CLEAR && chance(f, 50))
+			     ? -1
+			     : any_group(f);
 	return sizeof(*mark);
 }
 
@@ -86,7 +86,7 @@ size_t fill_session(struct fuzzer *f, void *image)
 {
 	struct perfctr_session_args *open = image;
 
-	*open = (struct perfctr_session_args){ .size = sizeof(*open), .group = any_group(f) };
+	*open = (struct perfctr_session_args){ .size = sizeof(*open), .mark = any_group(f) };
 	open->policy = below(f, 64);
 	if (!self.privileged && chance(f, 90))
 		open->policy |= PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED;
@@ -154,8 +154,9 @@ size_t fill_control(struct fuzzer *f, void *image)
 
 	control->flags = below(f, 16);
 	if (chance(f, 30))
-		control->flags |= PERFCTR_CONTROL_INHERIT |
-				  (chance(f, 50) ? PERFCTR_CONTROL_RECORD : PERFCTR_CONTROL_TOTALS);
+		control->flags |=
+			PERFCTR_CONTROL_INHERIT |
+			(chance(f, 50) ? PERFCTR_CONTROL_EXIT_RECORDS : PERFCTR_CONTROL_TOTALS);
 	if (!(control->flags & PERFCTR_CONTROL_TOTALS) && chance(f, 30))
 		control->flags |= PERFCTR_CONTROL_PHASE;
 	if (control->flags & PERFCTR_CONTROL_STOPPED && chance(f, 60))
@@ -204,7 +205,7 @@ size_t fill_session_read(struct fuzzer *f, void *image)
 
 size_t fill_record(struct fuzzer *f, void *image)
 {
-	struct perfctr_record *record = image;
+	struct perfctr_exit_record *record = image;
 
 	(void)f;
 	record->size = sizeof(*record);

@@ -331,9 +331,9 @@ static int get_control(const struct scene *scene)
 /* The context has no record. EAGAIN: the caller may ask for one. */
 static int take_record(const struct scene *scene)
 {
-	struct perfctr_record record = { .size = sizeof(record) };
+	struct perfctr_exit_record record = { .size = sizeof(record) };
 
-	if (ioctl(scene->context, PERFCTR_IOC_RECORD, &record) && errno != EAGAIN)
+	if (ioctl(scene->context, PERFCTR_IOC_EXIT_RECORD, &record) && errno != EAGAIN)
 		return errno;
 	return 0;
 }

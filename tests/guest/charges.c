@@ -195,14 +195,14 @@ END_TEST
 
 static void user_keeps_records(void *unused)
 {
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 	unsigned int told = 0, lost = 0;
 	pid_t pid;
 	int fd;
 
 	(void)unused;
 	become_nobody();
-	fd = tree_open(PERFCTR_CONTROL_RECORD);
+	fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS);
 	for (int i = 0; i < CHILDREN; i++) {
 		pid = fork();
 		if (pid == 0)
@@ -229,13 +229,13 @@ END_TEST
 
 static void user_loses_all_records(void *unused)
 {
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 	struct pollfd told;
 	pid_t pid;
 
 	(void)unused;
 	become_nobody();
-	told = (struct pollfd){ .fd = tree_open(PERFCTR_CONTROL_RECORD), .events = POLLIN };
+	told = (struct pollfd){ .fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS), .events = POLLIN };
 	raise(SIGSTOP);
 	pid = fork();
 	if (pid == 0)

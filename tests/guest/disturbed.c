@@ -191,7 +191,7 @@ END_TEST
 /* A session that always counts, also in the idle thread. */
 static int open_session(void)
 {
-	struct perfctr_session_args open = { .size = sizeof(open), .group = -1 };
+	struct perfctr_session_args open = { .size = sizeof(open), .mark = -1 };
 	struct perfctr_control control = control_of(EVENTS({ 1, BOTH(INSTRUCTIONS) }));
 	int device = device_open(), fd = ioctl(device, PERFCTR_IOC_SESSION, &open);
 

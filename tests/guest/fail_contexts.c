@@ -22,14 +22,14 @@ static long look_at_self(void)
 
 static long first_control(void)
 {
-	struct perfctr_control control = tree_control(PERFCTR_CONTROL_RECORD);
+	struct perfctr_control control = tree_control(PERFCTR_CONTROL_EXIT_RECORDS);
 
 	return ioctl(own, PERFCTR_IOC_CONTROL, &control);
 }
 
 static long first_control_with_periods(void)
 {
-	struct perfctr_control control = tree_control(PERFCTR_CONTROL_RECORD);
+	struct perfctr_control control = tree_control(PERFCTR_CONTROL_EXIT_RECORDS);
 
 	control.event[0].period = 1009;
 	return ioctl(own, PERFCTR_IOC_CONTROL, &control);
@@ -113,7 +113,7 @@ START_TEST(a_control_that_fails_leaves_the_one_before_at_work)
 	};
 
 	fail_begin();
-	own = tree_open(PERFCTR_CONTROL_RECORD);
+	own = tree_open(PERFCTR_CONTROL_EXIT_RECORDS);
 	expect_clean_calls(calls, ARRAY_SIZE(calls));
 	fail_finish();
 }

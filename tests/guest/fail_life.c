@@ -140,7 +140,7 @@ END_TEST
 static void monitored_and_marked(void)
 {
 	fail_begin();
-	own = tree_open(PERFCTR_CONTROL_RECORD);
+	own = tree_open(PERFCTR_CONTROL_EXIT_RECORDS);
 	group = group_open();
 	mark(0, group);
 }
@@ -216,7 +216,7 @@ END_TEST
 
 START_TEST(a_record_that_finds_no_memory_is_told_as_lost)
 {
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 	unsigned int lost = 0, told = 0;
 
 	monitored_and_marked();
@@ -225,8 +225,8 @@ START_TEST(a_record_that_finds_no_memory_is_told_as_lost)
 		pid_t pid = child_that_fails(n, NULL);
 
 		wait_for_child(pid);
-		record = (struct perfctr_record){ .size = sizeof(record) };
-		ck_assert_int_eq(ioctl(own, PERFCTR_IOC_RECORD, &record), 0);
+		record = (struct perfctr_exit_record){ .size = sizeof(record) };
+		ck_assert_int_eq(ioctl(own, PERFCTR_IOC_EXIT_RECORD, &record), 0);
 		ck_assert_int_eq(record.tid, record.lost ? 0 : pid);
 		lost += record.lost;
 		told += record.tid == pid;

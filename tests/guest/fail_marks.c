@@ -51,7 +51,7 @@ static long change_herd(uint32_t action, uint32_t scope)
 		.action = action,
 		.scope = scope,
 		.tid = herd,
-		.group = group,
+		.mark = group,
 	};
 
 	return ioctl(device, PERFCTR_IOC_MARK, &mark) ? -1 : (long)mark.changed;
@@ -90,9 +90,9 @@ static void mark_again(long changed)
 
 static long open_group(void)
 {
-	struct perfctr_group_args open = { .size = sizeof(open) };
+	struct perfctr_open_mark_args open = { .size = sizeof(open) };
 
-	return ioctl(device, PERFCTR_IOC_GROUP, &open);
+	return ioctl(device, PERFCTR_IOC_OPEN_MARK, &open);
 }
 
 static long list_members(void)

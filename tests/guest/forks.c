@@ -147,7 +147,9 @@ static struct beside beside_of(pid_t pid)
 
 static void replace_control(struct beside *b)
 {
-	ck_assert_int_eq(try_control(b->tree, PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD), 0);
+	ck_assert_int_eq(try_control(b->tree,
+				     PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_EXIT_RECORDS),
+			 0);
 }
 
 static void forbid_and_allow(struct beside *b)

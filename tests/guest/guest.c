@@ -140,11 +140,11 @@ int tree_open(uint32_t flags)
 	return fd;
 }
 
-bool next_record(int fd, struct perfctr_record *record)
+bool next_record(int fd, struct perfctr_exit_record *record)
 {
 	memset(record, 0, sizeof(*record));
 	record->size = sizeof(*record);
-	if (ioctl(fd, PERFCTR_IOC_RECORD, record) == 0)
+	if (ioctl(fd, PERFCTR_IOC_EXIT_RECORD, record) == 0)
 		return true;
 	ck_assert_int_eq(errno, EAGAIN);
 	return false;

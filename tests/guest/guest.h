@@ -99,7 +99,7 @@ struct counted tree_start(const char *const command[], uint32_t flags);
 /* The same for the test's own process. Returns the context. */
 int tree_open(uint32_t flags);
 /* Takes the oldest record of the tree. Returns false if there is none. */
-bool next_record(int fd, struct perfctr_record *record);
+bool next_record(int fd, struct perfctr_exit_record *record);
 /*
  * Children in the tree that run the program "loop-long", on both CPUs. loops_run(): is one of them
  * still alive?

@@ -489,10 +489,10 @@ START_TEST(holders_are_told_by_process_and_user)
 		ck_assert_uint_eq(holder[i].started, 1);
 		ck_assert_msg(!strncmp(holder[i].comm, "guest-tests", 11), "%s", holder[i].comm);
 	}
-	ck_assert_uint_eq(holder[0].kind, PERFCTR_HOLDS_CONTEXT);
+	ck_assert_uint_eq(holder[0].type, PERFCTR_HOLDS_CONTEXT);
 	ck_assert_uint_eq(holder[0].counters, 1 << 2);
 	ck_assert_int_eq(holder[0].tid, getpid());
-	ck_assert_uint_eq(holder[1].kind, PERFCTR_HOLDS_SESSION);
+	ck_assert_uint_eq(holder[1].type, PERFCTR_HOLDS_SESSION);
 	ck_assert_uint_eq(holder[1].counters, 1 << 1);
 	debug = open("/sys/kernel/debug/perfctr", O_RDONLY | O_CLOEXEC);
 	ck_assert_int_gt(read(debug, text, sizeof(text) - 1), 0);

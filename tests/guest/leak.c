@@ -147,9 +147,9 @@ static void groups_and_session(void)
 	int device = device_open(), group, session;
 
 	for (int i = 0; i < GROUPS; i++) {
-		struct perfctr_group_args open = { .size = sizeof(open) };
+		struct perfctr_open_mark_args open = { .size = sizeof(open) };
 
-		group = ioctl(device, PERFCTR_IOC_GROUP, &open);
+		group = ioctl(device, PERFCTR_IOC_OPEN_MARK, &open);
 		EXPECT(ioctl(group, PERFCTR_IOC_ENTER) == 0);
 		EXPECT(ioctl(group, PERFCTR_IOC_LEAVE) == 0);
 		close(group);

@@ -20,8 +20,8 @@ static int on_device(unsigned long request, void *argument)
 
 int group_open(void)
 {
-	struct perfctr_group_args open = { .size = sizeof(open) };
-	int fd = on_device(PERFCTR_IOC_GROUP, &open);
+	struct perfctr_open_mark_args open = { .size = sizeof(open) };
+	int fd = on_device(PERFCTR_IOC_OPEN_MARK, &open);
 
 	ck_assert_msg(fd >= 0, "group: %s", strerror(errno));
 	ck_assert_uint_gt(open.id, 0);
@@ -31,7 +31,7 @@ int group_open(void)
 int try_mark(uint32_t action, uint32_t scope, pid_t tid, int group)
 {
 	struct perfctr_mark_args mark = {
-		.size = sizeof(mark), .action = action, .scope = scope, .tid = tid, .group = group,
+		.size = sizeof(mark), .action = action, .scope = scope, .tid = tid, .mark = group,
 	};
 	int result = on_device(PERFCTR_IOC_MARK, &mark);
 
@@ -47,7 +47,7 @@ void mark(pid_t tid, int group)
 uint64_t mark_of(pid_t tid)
 {
 	struct perfctr_mark_args mark = {
-		.size = sizeof(mark), .action = PERFCTR_MARK_GET, .tid = tid, .group = -1,
+		.size = sizeof(mark), .action = PERFCTR_MARK_GET, .tid = tid, .mark = -1,
 	};
 
 	ck_assert_msg(on_device(PERFCTR_IOC_MARK, &mark) == 0, "mark: %s", strerror(errno));
@@ -65,7 +65,7 @@ uint32_t group_members(int group)
 struct perfctr_session_args session_of(int group, uint32_t policy)
 {
 	return (struct perfctr_session_args){
-		.size = sizeof(struct perfctr_session_args), .group = group, .policy = policy,
+		.size = sizeof(struct perfctr_session_args), .mark = group, .policy = policy,
 	};
 }
 

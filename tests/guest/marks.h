@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Groups and sessions by the bare ABI.  Functions named try_* return -1 with errno; others must succeed. */
-#ifndef GROUPS_H
-#define GROUPS_H
+#ifndef MARKS_H
+#define MARKS_H
 
 #include "guest.h"
 

@@ -179,10 +179,10 @@ END_TEST
 
 START_TEST(a_new_control_detaches_the_members_of_the_old_one)
 {
-	struct perfctr_control control = tree_control(PERFCTR_CONTROL_RECORD);
-	int fd = tree_open(PERFCTR_CONTROL_RECORD), status;
+	struct perfctr_control control = tree_control(PERFCTR_CONTROL_EXIT_RECORDS);
+	int fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS), status;
 	struct sleepers s = sleepers_start(MANY);
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 	pid_t pid = spawn(COMMAND(program("loop-tiny")));
 
 	ck_assert_int_eq(wait_for(pid, &status), pid);

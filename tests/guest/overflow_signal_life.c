@@ -26,7 +26,7 @@ static void expect_refused(int fd, struct perfctr_control control, int error, ui
 
 START_TEST(signals_that_cannot_be_are_refused)
 {
-	struct perfctr_session_args args = { .size = sizeof(args), .group = -1 };
+	struct perfctr_session_args args = { .size = sizeof(args), .mark = -1 };
 	int device = device_open(), session = ioctl(device, PERFCTR_IOC_SESSION, &args);
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
 

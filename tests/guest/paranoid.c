@@ -36,7 +36,7 @@ static int try_call(unsigned long request, void *argument)
 
 static void user_meets_level_3(void *unused)
 {
-	struct perfctr_group_args group = { .size = sizeof(group) };
+	struct perfctr_open_mark_args group = { .size = sizeof(group) };
 	struct perfctr_pmu_info info = { .size = sizeof(info) };
 	int fd;
 
@@ -52,7 +52,7 @@ static void user_meets_level_3(void *unused)
 	EXPECT(ioctl(fd, PERFCTR_IOC_STOP) == 0);
 	close(fd);
 	EXPECT_REFUSED(try_context_open(0, PERFCTR_OPEN_CREATE), EACCES);
-	EXPECT_REFUSED(try_call(PERFCTR_IOC_GROUP, &group), EACCES);
+	EXPECT_REFUSED(try_call(PERFCTR_IOC_OPEN_MARK, &group), EACCES);
 	EXPECT(try_call(PERFCTR_IOC_INFO, &info) == 0);
 }
 

@@ -223,11 +223,12 @@ END_TEST
 /* Each member has its own counts and periods. The sums are those of all members. */
 START_TEST(members_have_their_own_periods)
 {
-	struct perfctr_control control = with_period(tree_control(PERFCTR_CONTROL_RECORD), 1009);
+	struct perfctr_control control =
+		with_period(tree_control(PERFCTR_CONTROL_EXIT_RECORDS), 1009);
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
 	uint64_t expected = 0, own;
 	struct perfctr_periods told;
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 	pid_t child[LOOPS];
 
 	set_control(fd, control);
@@ -415,7 +416,7 @@ static void expect_bad_period(int fd, struct perfctr_control control)
 
 START_TEST(periods_that_cannot_be_are_refused)
 {
-	struct perfctr_session_args args = { .size = sizeof(args), .group = -1 };
+	struct perfctr_session_args args = { .size = sizeof(args), .mark = -1 };
 	struct perfctr_control control = tree_control(0);
 	int device = device_open(), session = ioctl(device, PERFCTR_IOC_SESSION, &args);
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);

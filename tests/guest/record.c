@@ -18,15 +18,15 @@
 
 START_TEST(every_thread_that_exited_has_one_record_with_its_own_counts)
 {
-	struct counted c = tree_start(COMMAND(program("tree"), program("loop")),
-				      PERFCTR_CONTROL_RECORD);
+	struct counted c =
+		tree_start(COMMAND(program("tree"), program("loop")), PERFCTR_CONTROL_EXIT_RECORDS);
 	struct pollfd poll_record = { .fd = c.fd, .events = POLLIN };
 	unsigned int root = 0, middle = 0, looping = 0, executing = 0, threaded = 0, thread = 0;
 	static pid_t seen[TREE_THREADS];
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < TREE_THREADS; i++) {
-		struct perfctr_record r;
+		struct perfctr_exit_record r;
 		uint64_t n;
 
 		ck_assert_int_eq(poll(&poll_record, 1, 60000), 1);
@@ -80,12 +80,12 @@ static void *exit_at_once(void *unused)
 START_TEST(records_that_find_no_room_are_told_behind_the_last)
 {
 	enum { TOO_MANY = 10 };
-	int fd = tree_open(PERFCTR_CONTROL_RECORD);
+	int fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS);
 	unsigned int n = 0, lost = 0, last_tid = 1;
-	struct perfctr_record r;
+	struct perfctr_exit_record r;
 
 	pin(0, 0);
-	for (unsigned int i = 0; i < PERFCTR_MAX_RECORDS + TOO_MANY; i++) {
+	for (unsigned int i = 0; i < PERFCTR_MAX_EXIT_RECORDS + TOO_MANY; i++) {
 		pthread_t thread;
 
 		ck_assert_int_eq(pthread_create(&thread, NULL, exit_at_once, NULL), 0);
@@ -99,7 +99,7 @@ START_TEST(records_that_find_no_room_are_told_behind_the_last)
 		lost += r.lost;
 		last_tid = (unsigned int)r.tid;
 	}
-	ck_assert_uint_eq(n, PERFCTR_MAX_RECORDS + 1);
+	ck_assert_uint_eq(n, PERFCTR_MAX_EXIT_RECORDS + 1);
 	ck_assert_uint_eq(lost, TOO_MANY);
 	ck_assert_uint_eq(last_tid, 0);
 	close(fd);
@@ -108,13 +108,13 @@ END_TEST
 
 START_TEST(records_are_taken_by_who_rules_the_tree_only)
 {
-	struct perfctr_record record = { .size = sizeof(record) };
-	int fd = tree_open(PERFCTR_CONTROL_RECORD), other = context_open(0, 0);
+	struct perfctr_exit_record record = { .size = sizeof(record) };
+	int fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS), other = context_open(0, 0);
 
-	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_RECORD, &record), -1);
+	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_EXIT_RECORD, &record), -1);
 	ck_assert_int_eq(errno, EPERM);
 	record.size = 4;
-	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_RECORD, &record), -1);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_EXIT_RECORD, &record), -1);
 	ck_assert_int_eq(errno, EINVAL);
 }
 END_TEST
@@ -122,8 +122,8 @@ END_TEST
 /* The structure is in memory that cannot be written. */
 START_TEST(a_record_that_cannot_be_written_counts_as_lost)
 {
-	int fd = tree_open(PERFCTR_CONTROL_RECORD);
-	struct perfctr_record r, *fixed;
+	int fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS);
+	struct perfctr_exit_record r, *fixed;
 	pthread_t thread;
 
 	fixed = mmap(NULL, sizeof(*fixed), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -137,12 +137,12 @@ START_TEST(a_record_that_cannot_be_written_counts_as_lost)
 	}
 	while (context_read_scope(fd, PERFCTR_SCOPE_TREE).members > 1)
 		sleep_us(1000);
-	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_RECORD, fixed), -1);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_EXIT_RECORD, fixed), -1);
 	ck_assert_int_eq(errno, EFAULT);
 	ck_assert(next_record(fd, &r));
 	ck_assert_int_ne(r.tid, 0);
 	ck_assert_uint_eq(r.lost, 0);
-	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_RECORD, fixed), -1);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_EXIT_RECORD, fixed), -1);
 	ck_assert_int_eq(errno, EFAULT);
 	ck_assert(next_record(fd, &r));
 	ck_assert_int_eq(r.tid, 0);
@@ -156,7 +156,7 @@ END_TEST
 /* Such a descriptor could never take the record, and would poll without a pause. */
 START_TEST(a_descriptor_that_takes_no_records_is_not_readable)
 {
-	int fd = tree_open(PERFCTR_CONTROL_RECORD), other = context_open(0, 0);
+	int fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS), other = context_open(0, 0);
 	struct pollfd both[] = { { .fd = fd, .events = POLLIN },
 				 { .fd = other, .events = POLLIN } };
 	pthread_t thread;
@@ -176,8 +176,8 @@ END_TEST
 START_TEST(a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted)
 {
 	struct set_user_id programs = set_user_id_programs();
-	int fd = tree_open(PERFCTR_CONTROL_RECORD), status;
-	struct perfctr_record record;
+	int fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS), status;
+	struct perfctr_exit_record record;
 	pid_t pid = fork();
 
 	if (pid == 0) {
@@ -201,8 +201,8 @@ END_TEST
 /* As in paranoid.c, but with a member of another process' tree. */
 START_TEST(who_is_taken_out_of_a_tree_leaves_a_record)
 {
-	int fd = tree_open(PERFCTR_CONTROL_RECORD), other;
-	struct perfctr_record record;
+	int fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS), other;
+	struct perfctr_exit_record record;
 	pid_t pid = fork();
 
 	if (pid == 0)

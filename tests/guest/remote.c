@@ -378,11 +378,11 @@ static pid_t fork_into_new_pid_namespace(void)
 	return syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-static struct perfctr_record take_record(int fd)
+static struct perfctr_exit_record take_record(int fd)
 {
-	struct perfctr_record record = { .size = sizeof(record) };
+	struct perfctr_exit_record record = { .size = sizeof(record) };
 
-	EXPECT(ioctl(fd, PERFCTR_IOC_RECORD, &record) == 0);
+	EXPECT(ioctl(fd, PERFCTR_IOC_EXIT_RECORD, &record) == 0);
 	return record;
 }
 
@@ -393,7 +393,7 @@ START_TEST(a_tid_means_what_it_means_in_the_caller_s_pid_namespace)
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		struct perfctr_control control = tree_control(PERFCTR_CONTROL_RECORD);
+		struct perfctr_control control = tree_control(PERFCTR_CONTROL_EXIT_RECORDS);
 		pid_t child;
 		int fd;
 
@@ -417,9 +417,9 @@ END_TEST
 
 START_TEST(a_record_tells_the_tid_of_the_namespace_that_the_tree_was_opened_in)
 {
-	int fd = tree_open(PERFCTR_CONTROL_RECORD), status;
+	int fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS), status;
 	pid_t pid = fork_into_new_pid_namespace();
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 
 	if (pid == 0)
 		_exit(getpid() == 1 ? 0 : 1);

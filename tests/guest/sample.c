@@ -345,11 +345,11 @@ static uint64_t periods_told_of(const struct tellers *t, pid_t tid)
 START_TEST(each_member_of_a_tree_has_its_own_samples)
 {
 	struct perfctr_samples_args args = { .room_bytes = 1 << 22 };
-	struct perfctr_control control = tree_control(PERFCTR_CONTROL_RECORD);
+	struct perfctr_control control = tree_control(PERFCTR_CONTROL_EXIT_RECORDS);
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
 	struct sampler s = sampler_open(fd, &args);
 	struct tellers told = { 0 };
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 	pid_t child[LOOPS];
 
 	set_control(fd, with_period(control, 100003));

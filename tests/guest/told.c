@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TREE_FLAGS (PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD)
+#define TREE_FLAGS (PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_EXIT_RECORDS)
 #define EVENT_LIST                                                                        \
 	EVENTS({ 2, BOTH(BRANCHES) }, { PERFCTR_FIXED, USER(FIXED) }, { 0, USER(INSTRUCTIONS) })
 

@@ -326,7 +326,7 @@ START_TEST(what_totals_do_not_have_is_refused)
 	struct perfctr_control control = { .size = sizeof(control) };
 
 	expect_control_refused(fd, TOTALS);
-	expect_control_refused(fd, PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD | TOTALS);
+	expect_control_refused(fd, PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_EXIT_RECORDS | TOTALS);
 	ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
 	for (counts.scope = PERFCTR_SCOPE_SELF; counts.scope <= PERFCTR_SCOPE_CHILDREN;
 	     counts.scope++) {

@@ -109,12 +109,12 @@ START_TEST(p7_orphans_that_a_subreaper_reaps_are_counted_once_when_wait_returns)
 {
 	struct counted c;
 	struct perfctr_counts sum = { 0 };
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 	int status;
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (unsigned int round = 0; round < test_rounds(20); round++) {
-		c = tree_start(COMMAND(program("chain")), PERFCTR_CONTROL_RECORD);
+		c = tree_start(COMMAND(program("chain")), PERFCTR_CONTROL_EXIT_RECORDS);
 		sum.counter[0] = 0;
 		for (int i = 0; i < CHAIN_LENGTH; i++) {
 			pid_t pid = wait_for(-1, &status);
@@ -156,11 +156,12 @@ END_TEST
 /* The last member releases the counters, which takes some time. */
 START_TEST(when_no_member_is_left_all_sums_and_records_are_complete)
 {
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 	int status, records;
 
 	for (unsigned int round = 0; round < test_rounds(50); round++) {
-		struct counted c = tree_start(COMMAND(program("chain")), PERFCTR_CONTROL_RECORD);
+		struct counted c =
+			tree_start(COMMAND(program("chain")), PERFCTR_CONTROL_EXIT_RECORDS);
 
 		while (read_tree(c.fd).members)
 			;
@@ -183,10 +184,10 @@ END_TEST
 START_TEST(children_of_a_killed_parent_are_counted_once)
 {
 	const char *const loop[] = { program("loop-long"), NULL };
-	int fd = tree_open(PERFCTR_CONTROL_RECORD), ready[2], status;
+	int fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS), ready[2], status;
 	unsigned int exact = 0;
 	uint64_t sum = 0;
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 	pid_t middle;
 	char byte;
 

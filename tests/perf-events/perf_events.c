@@ -160,7 +160,7 @@ START_TEST(the_sums_of_who_has_exited_stay)
 }
 END_TEST
 
-static struct perfctr_session *open_group_session(struct perfctr_group *group, bool all_faults)
+static struct perfctr_session *open_group_session(struct perfctr_mark *group, bool all_faults)
 {
 	struct perfctr_session *s = open_session(group);
 	struct perfctr_control c = faults_of_user(0);
@@ -178,15 +178,15 @@ static void two_processes(void)
 
 START_TEST(a_group_ends_with_its_last_member)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	struct perfctr_session *s = open_group_session(group, false);
 	struct child first = make_child(one_process), second = make_child(two_processes);
-	struct pollfd fd = { .fd = perfctr_group_fd(group), .events = POLLIN };
+	struct pollfd fd = { .fd = perfctr_mark_fd(group), .events = POLLIN };
 	struct perfctr_counts counts;
 
-	ck_assert_int_eq(perfctr_mark(group, first.pid, PERFCTR_MARK_PROCESS), 1);
-	ck_assert_int_eq(perfctr_mark(group, second.pid, PERFCTR_MARK_TREE), 1);
-	ck_assert_int_eq(perfctr_mark(group, second.pid, PERFCTR_MARK_THREAD), 0);
+	ck_assert_int_eq(perfctr_mark_set(group, first.pid, PERFCTR_MARK_PROCESS), 1);
+	ck_assert_int_eq(perfctr_mark_set(group, second.pid, PERFCTR_MARK_TREE), 1);
+	ck_assert_int_eq(perfctr_mark_set(group, second.pid, PERFCTR_MARK_THREAD), 0);
 	ck_assert_int_eq(perfctr_members(group, NULL, 0), 2);
 	ck_assert_int_eq(poll(&fd, 1, 0), 0);
 	release_child(&first);
@@ -203,7 +203,7 @@ START_TEST(a_group_ends_with_its_last_member)
 	ck_assert_uint_eq(counts.members, 0);
 	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
 	ck_assert_uint_ge(counts.counter[0], 3 * PAGES);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 	counts = session_counts(s);
 	perfctr_session_close(s);
 }
@@ -226,7 +226,7 @@ static void all_but_one(void)
 /* The events end a moment before their thread: perfctr_backends(3) states the difference. */
 static double cpu_against_rusage(void)
 {
-	struct perfctr_group *group = make_group();
+	struct perfctr_mark *group = make_group();
 	struct perfctr_session *s = open_group_session(group, true);
 	struct child child = make_child(all_but_one);
 	struct perfctr_counts counts;
@@ -234,7 +234,7 @@ static double cpu_against_rusage(void)
 	double cpu, faults;
 	long switches;
 
-	ck_assert_int_eq(perfctr_mark(group, child.pid, PERFCTR_MARK_PROCESS), 1);
+	ck_assert_int_eq(perfctr_mark_set(group, child.pid, PERFCTR_MARK_PROCESS), 1);
 	release_child(&child);
 	usage = end_child(&child);
 	counts = session_counts(s);
@@ -251,7 +251,7 @@ static double cpu_against_rusage(void)
 	ck_assert_int_le((long)counts.switches, switches);
 	ck_assert_int_ge((long)counts.switches, switches - 3 * PROCESSES);
 	perfctr_session_close(s);
-	perfctr_group_close(group);
+	perfctr_mark_close(group);
 	return cpu;
 }
 
@@ -287,10 +287,11 @@ static void check_words(int error, const struct perfctr_control *c, const char *
 
 START_TEST(records_cannot_be_had)
 {
-	struct perfctr_control c = faults_of_user(PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD);
+	struct perfctr_control c =
+		faults_of_user(PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_EXIT_RECORDS);
 	struct perfctr *p = open_counting(0, 0);
 	struct perfctr_counts before, after;
-	struct perfctr_record record;
+	struct perfctr_exit_record record;
 
 	before = own_counts(p);
 	ck_assert_int_eq(perfctr_set_control(p, &c), -1);
@@ -301,7 +302,7 @@ START_TEST(records_cannot_be_had)
 	after = own_counts(p);
 	ck_assert_uint_ge(after.tsc, before.tsc);
 	ck_assert_uint_eq(after.n_counters, 1);
-	ck_assert_int_eq(perfctr_next_record(p, &record), -1);
+	ck_assert_int_eq(perfctr_next_exit_record(p, &record), -1);
 	ck_assert_int_eq(errno, ENOTSUP);
 	perfctr_close(p);
 }

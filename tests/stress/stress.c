@@ -78,7 +78,7 @@ static void program_start(struct program *p, const int group[N_GROUPS])
 	p->pid = stopped_start(ANY_CPU, COMMAND(WORKER, first));
 	p->fd = -1;
 	if (p->n_events) {
-		control.flags = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD;
+		control.flags = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_EXIT_RECORDS;
 		p->fd = context_open(p->pid, PERFCTR_OPEN_CREATE);
 		ck_assert_int_eq(ioctl(p->fd, PERFCTR_IOC_CONTROL, &control), 0);
 	}
@@ -145,10 +145,10 @@ static int compare(const void *left, const void *right)
 static void expect_records(const struct program *p, int number)
 {
 	uint64_t expected[MAX_THREADS][MAX_EVENTS] = { 0 }, got[MAX_THREADS][MAX_EVENTS] = { 0 };
-	struct perfctr_record record = { .size = sizeof(record) };
+	struct perfctr_exit_record record = { .size = sizeof(record) };
 	uint32_t n = 0;
 
-	while (ioctl(p->fd, PERFCTR_IOC_RECORD, &record) == 0) {
+	while (ioctl(p->fd, PERFCTR_IOC_EXIT_RECORD, &record) == 0) {
 		EXPECT_COUNT(record.lost, 0, "records lost of tree", number);
 		ck_assert_uint_lt(n, MAX_THREADS);
 		memcpy(got[n++], record.counts.counter, p->n_events * sizeof(uint64_t));

@@ -349,8 +349,8 @@ static void parse(const struct perfctr_pmu_info *info, const char *spec,
 {
 	char error[512] = "";
 
-	ck_assert_msg(perfctr_request_parse(info, spec, PERFCTR_MODE_USER, request, error,
-					    sizeof(error)) == 0,
+	ck_assert_msg(perfctr_events_parse_once(info, spec, PERFCTR_MODE_USER, request, error,
+						sizeof(error)) == 0,
 		      "%s: %s", spec, error);
 }
 

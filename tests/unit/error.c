@@ -74,7 +74,7 @@ static const struct {
 	{ EINVAL,
 	  PERFCTR_BAD_ROUTE,
 	  { .counter = 1, .evntsel = 0x4100c0 },
-	  "event 0x004100c0@1: this counter cannot count it; see 'perfctr_request_parse()' for "
+	  "event 0x004100c0@1: this counter cannot count it; see 'perfctr_events_parse()' for "
 	  "those that can" },
 	{ EINVAL,
 	  PERFCTR_BAD_ERRATUM,

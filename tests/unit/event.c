@@ -33,7 +33,7 @@ START_TEST(valid_specifications_are_read)
 	struct perfctr_event_control event = { .flags = 1 };
 	char error[200] = "";
 
-	ck_assert_msg(perfctr_event_parse(valid[_i].spec, &event, error, sizeof(error)) == 0,
+	ck_assert_msg(perfctr_evntsel_parse(valid[_i].spec, &event, error, sizeof(error)) == 0,
 		      "%s: %s", valid[_i].spec, error);
 	ck_assert_uint_eq(event.evntsel, valid[_i].evntsel);
 	ck_assert_uint_eq(event.evntsel2, valid[_i].evntsel2);
@@ -93,7 +93,7 @@ START_TEST(invalid_specifications_are_refused_in_words)
 	memset(&event, 0x5a, sizeof(event));
 	untouched = event;
 	errno = 0;
-	ck_assert_msg(perfctr_event_parse(invalid[_i].spec, &event, error, sizeof(error)) == -1,
+	ck_assert_msg(perfctr_evntsel_parse(invalid[_i].spec, &event, error, sizeof(error)) == -1,
 		      "'%s' was accepted", invalid[_i].spec);
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_str_eq(error, invalid[_i].error);
@@ -106,7 +106,7 @@ START_TEST(a_short_buffer_cuts_the_words)
 	struct perfctr_event_control event;
 	char error[8];
 
-	ck_assert_int_eq(perfctr_event_parse("", &event, error, sizeof(error)), -1);
+	ck_assert_int_eq(perfctr_evntsel_parse("", &event, error, sizeof(error)), -1);
 	ck_assert_str_eq(error, "evntsel");
 }
 END_TEST
@@ -128,14 +128,14 @@ static const struct {
 START_TEST(events_are_written_as_they_are_read)
 {
 	struct perfctr_event_control event;
-	char text[PERFCTR_EVENT_TEXT + 2], error[200];
+	char text[PERFCTR_EVNTSEL_TEXT + 2], error[200];
 
-	ck_assert_int_eq(perfctr_event_format(&formatted[_i].event, text, sizeof(text)),
+	ck_assert_int_eq(perfctr_evntsel_format(&formatted[_i].event, text, sizeof(text)),
 			 (int)strlen(formatted[_i].text));
 	ck_assert_str_eq(text, formatted[_i].text);
-	ck_assert_int_eq(perfctr_event_parse(text, &event, error, sizeof(error)), 0);
+	ck_assert_int_eq(perfctr_evntsel_parse(text, &event, error, sizeof(error)), 0);
 	ck_assert_mem_eq(&event, &formatted[_i].event, sizeof(event));
-	ck_assert_uint_lt(strlen(text), PERFCTR_EVENT_TEXT);
+	ck_assert_uint_lt(strlen(text), PERFCTR_EVNTSEL_TEXT);
 }
 END_TEST
 

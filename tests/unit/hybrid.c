@@ -62,8 +62,8 @@ START_TEST(kinds_become_part_of_the_control)
 	struct perfctr_request request;
 	char error[256] = "";
 
-	ck_assert_msg(perfctr_request_parse(&info, taken[_i].spec, USER, &request, error,
-					    sizeof(error)) == 0,
+	ck_assert_msg(perfctr_events_parse_once(&info, taken[_i].spec, USER, &request, error,
+						sizeof(error)) == 0,
 		      "%s: %s", taken[_i].spec, error);
 	ck_assert_str_eq(request.name, taken[_i].spec);
 	ck_assert_uint_eq(request.evntsel, taken[_i].evntsel);
@@ -99,8 +99,8 @@ START_TEST(what_would_be_a_mixture_is_refused)
 	char error[256] = "";
 
 	errno = 0;
-	ck_assert_int_eq(perfctr_request_parse(&info, refused[_i].spec, USER, &request, error,
-					       sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(&info, refused[_i].spec, USER, &request, error,
+						   sizeof(error)),
 			 -1);
 	ck_assert_int_eq(errno, refused[_i].error);
 	ck_assert_msg(strstr(error, refused[_i].says), "%s: %s", refused[_i].spec, error);
@@ -116,8 +116,9 @@ START_TEST(counters_of_one_kind_are_for_its_events)
 	char error[256];
 
 	for (unsigned int i = 0; i < 9; i++)
-		ck_assert_int_eq(perfctr_request_parse(&info, i < 6 ? "branches" : "core::r20c4",
-						       USER, &requests[i], error, sizeof(error)),
+		ck_assert_int_eq(perfctr_events_parse_once(&info,
+							   i < 6 ? "branches" : "core::r20c4", USER,
+							   &requests[i], error, sizeof(error)),
 				 0);
 	ck_assert_int_eq(perfctr_requests_assign(&info, requests, 8, &control, error,
 						 sizeof(error)),

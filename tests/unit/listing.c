@@ -312,9 +312,11 @@ static const struct {
 } sentences[] = {
 	{ "use another of 'perfctr_backends()'", "use another of 'perfex info'" },
 	{ "see: perfctr_get_pmu_info()", "see: perfex info" },
-	{ "see 'perfctr_request_parse()' for those that can", "see 'perfex check' for those that can" },
-	{ "perfctr_events_list() and perfctr_events_list(TLB) show", "perfex list and perfex list TLB show" },
-	{ "perfctr_events_visit(a_b) shows them", "perfex list -l a_b shows them" },
+	{ "see 'perfctr_events_parse()' for those that can",
+	  "see 'perfex check' for those that can" },
+	{ "perfctr_events_list() and perfctr_events_list(TLB) show",
+	  "perfex list and perfex list TLB show" },
+	{ "perfctr_events_list_once(a_b) shows them", "perfex list -l a_b shows them" },
 	{ "see perfctr_events_list(", "see perfctr_events_list(" },
 	{ "perfctr_region_begin() counts there", "perfctr_region_begin() counts there" },
 };

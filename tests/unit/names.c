@@ -148,8 +148,8 @@ START_TEST(names_become_register_values)
 	struct perfctr_request request;
 	char error[512] = "";
 
-	ck_assert_msg(perfctr_request_parse(info, names[_i].spec, names[_i].modes, &request, error,
-					    sizeof(error)) == 0,
+	ck_assert_msg(perfctr_events_parse_once(info, names[_i].spec, names[_i].modes, &request,
+						error, sizeof(error)) == 0,
 		      "%s: %s", names[_i].spec, error);
 	ck_assert_str_eq(request.name, names[_i].spec);
 	ck_assert_msg(request.evntsel == names[_i].evntsel &&
@@ -250,15 +250,15 @@ START_TEST(replays_are_tagged)
 	struct perfctr_request request;
 	char error[512] = "";
 
-	ck_assert_msg(perfctr_request_parse(info, "replay_event:NBOGUS:L1_LD_MISS", USER, &request,
-					    error, sizeof(error)) == 0,
+	ck_assert_msg(perfctr_events_parse_once(info, "replay_event:NBOGUS:L1_LD_MISS", USER,
+						&request, error, sizeof(error)) == 0,
 		      "%s", error);
 	ck_assert_uint_eq(request.evntsel, 0x3b000);
 	ck_assert_uint_eq(request.evntsel2, 0x12000204);
 	ck_assert_uint_eq(request.p4_pebs_enable, 0x01000001);
 	ck_assert_uint_eq(request.p4_pebs_matrix_vert, 1);
-	ck_assert_msg(perfctr_request_parse(info, "replay_event:NBOGUS:DTLB_ALL_MISS", USER,
-					    &request, error, sizeof(error)) == 0,
+	ck_assert_msg(perfctr_events_parse_once(info, "replay_event:NBOGUS:DTLB_ALL_MISS", USER,
+						&request, error, sizeof(error)) == 0,
 		      "%s", error);
 	ck_assert_uint_eq(request.p4_pebs_enable, 0x01000004);
 	ck_assert_uint_eq(request.p4_pebs_matrix_vert, 3);
@@ -270,17 +270,17 @@ START_TEST(modes_are_said)
 	struct perfctr_request request;
 	char error[512];
 
-	ck_assert_int_eq(perfctr_request_parse(be_machine(NEHALEM), "instructions:k", USER,
-					       &request, error, sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(be_machine(NEHALEM), "instructions:k", USER,
+						   &request, error, sizeof(error)),
 			 0);
 	ck_assert_uint_eq(request.modes, KERNEL);
-	ck_assert_int_eq(perfctr_request_parse(be_machine(NEHALEM), "0x4300c0", USER, &request,
-					       error, sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(be_machine(NEHALEM), "0x4300c0", USER, &request,
+						   error, sizeof(error)),
 			 0);
 	ck_assert_uint_eq(request.modes, BOTH);
 	/* The counters of a WinChip cannot but count everything. */
-	ck_assert_int_eq(perfctr_request_parse(be_machine(WINCHIP_C6), "instructions", USER,
-					       &request, error, sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(be_machine(WINCHIP_C6), "instructions", USER,
+						   &request, error, sizeof(error)),
 			 0);
 	ck_assert_uint_eq(request.modes, BOTH);
 }
@@ -297,8 +297,8 @@ static void *parse_again(void *arg)
 	for (int round = 0; round < 50; round++)
 		for (size_t i = first; i < ARRAY_SIZE(names); i += 4)
 			if (names[i].machine == NEHALEM &&
-			    (perfctr_request_parse(info, names[i].spec, names[i].modes, &request,
-						   error, sizeof(error)) < 0 ||
+			    (perfctr_events_parse_once(info, names[i].spec, names[i].modes,
+						       &request, error, sizeof(error)) < 0 ||
 			     request.evntsel != names[i].evntsel ||
 			     request.general != names[i].general))
 				return (void *)names[i].spec;
@@ -327,7 +327,7 @@ void expect_answer(const struct perfctr_pmu_info *info, const char *spec)
 	char error[512] = "";
 
 	errno = 0;
-	if (perfctr_request_parse(info, spec, USER, &request, error, sizeof(error)) == 0)
+	if (perfctr_events_parse_once(info, spec, USER, &request, error, sizeof(error)) == 0)
 		return;
 	ck_assert_int_ne(errno, 0);
 	ck_assert_str_ne(error, "");

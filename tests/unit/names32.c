@@ -42,8 +42,8 @@ static int check(size_t set)
 	for (int i = 0; i < 2; i++) {
 		const char *spec = sets[set].specs[i];
 
-		if (perfctr_request_parse(info, spec, PERFCTR_MODE_USER, &requests[i], error,
-					  sizeof(error)) < 0) {
+		if (perfctr_events_parse_once(info, spec, PERFCTR_MODE_USER, &requests[i], error,
+					      sizeof(error)) < 0) {
 			printf("%s: %s\n", spec, error);
 			return 1;
 		}

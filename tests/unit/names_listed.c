@@ -33,8 +33,8 @@ START_TEST(tables_are_complete)
 {
 	int n = 0;
 
-	ck_assert_int_eq(perfctr_events_visit(be_machine(tables[_i].machine), NULL, count_events,
-					      &n),
+	ck_assert_int_eq(perfctr_events_list_once(be_machine(tables[_i].machine), NULL,
+						  count_events, &n),
 			 0);
 	ck_assert_int_eq(n, tables[_i].events);
 }
@@ -64,8 +64,8 @@ static int understand(const struct perfctr_event_entry *entry, void *arg)
 	}
 	snprintf(understood->spec, sizeof(understood->spec), "%s%s%s", entry->name,
 		 entry->umask ? ":" : "", entry->umask ? entry->umask : "");
-	status = perfctr_request_parse(understood->info, understood->spec, USER, &request, error,
-				       sizeof(error));
+	status = perfctr_events_parse_once(understood->info, understood->spec, USER, &request,
+					   error, sizeof(error));
 	if (!entry->umask)
 		understood->needs_umask = status < 0 && strstr(error, "unit mask is missing");
 	else if (status == 0 || errno == ENOTSUP)
@@ -88,7 +88,8 @@ START_TEST(listed_events_are_understood)
 {
 	struct understood understood = { .info = be_machine((enum machine)_i) };
 
-	ck_assert_int_eq(perfctr_events_visit(understood.info, NULL, understand, &understood), 0);
+	ck_assert_int_eq(perfctr_events_list_once(understood.info, NULL, understand, &understood),
+			 0);
 	ck_assert_int_gt(understood.n, 2);
 }
 END_TEST
@@ -108,14 +109,15 @@ START_TEST(a_pattern_selects_names)
 {
 	char text[1024] = "";
 
-	ck_assert_int_eq(perfctr_events_visit(be_machine(P6), "fp_*", collect, text), 0);
+	ck_assert_int_eq(perfctr_events_list_once(be_machine(P6), "fp_*", collect, text), 0);
 	ck_assert_str_eq(text, "FP_COMP_OPS_EXE FP_ASSIST FP_MMX_TRANS FP_MMX_TRANS:TO_FP "
 			       "FP_MMX_TRANS:TO_MMX ");
 	text[0] = '\0';
-	ck_assert_int_eq(perfctr_events_visit(be_machine(P6), "l2_rq", collect, text), 0);
+	ck_assert_int_eq(perfctr_events_list_once(be_machine(P6), "l2_rq", collect, text), 0);
 	ck_assert_str_eq(text, "L2_RQSTS L2_RQSTS:M L2_RQSTS:E L2_RQSTS:S L2_RQSTS:I ");
 	text[0] = '\0';
-	ck_assert_int_eq(perfctr_events_visit(be_machine(P6), "nothing like it", collect, text), 0);
+	ck_assert_int_eq(perfctr_events_list_once(be_machine(P6), "nothing like it", collect, text),
+			 0);
 	ck_assert_str_eq(text, "");
 }
 END_TEST
@@ -161,8 +163,8 @@ START_TEST(counters_are_listed)
 {
 	struct counters counters = { .name = listed[_i].counters.name };
 
-	ck_assert_int_eq(perfctr_events_visit(be_machine(listed[_i].machine), NULL, look,
-					      &counters),
+	ck_assert_int_eq(perfctr_events_list_once(be_machine(listed[_i].machine), NULL, look,
+						  &counters),
 			 1);
 	ck_assert_uint_eq(counters.general, listed[_i].counters.general);
 	ck_assert_uint_eq(counters.fixed, listed[_i].counters.fixed);
@@ -181,7 +183,7 @@ START_TEST(a_visitor_can_stop)
 {
 	int n = 0;
 
-	ck_assert_int_eq(perfctr_events_visit(be_machine(NEHALEM), NULL, stop, &n), 42);
+	ck_assert_int_eq(perfctr_events_list_once(be_machine(NEHALEM), NULL, stop, &n), 42);
 	ck_assert_int_eq(n, 1);
 }
 END_TEST

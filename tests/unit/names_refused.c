@@ -132,8 +132,8 @@ START_TEST(mistakes_are_refused_with_one_line)
 	char error[512] = "";
 
 	errno = 0;
-	ck_assert_int_eq(perfctr_request_parse(info, refusals[_i].spec, refusals[_i].modes,
-					       &request, error, sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(info, refusals[_i].spec, refusals[_i].modes,
+						   &request, error, sizeof(error)),
 			 -1);
 	ck_assert_str_eq(error, refusals[_i].line);
 	ck_assert_int_eq(errno, refusals[_i].error);
@@ -146,13 +146,13 @@ START_TEST(a_short_buffer_is_respected)
 	struct perfctr_request request;
 	char error[8] = "-------";
 
-	ck_assert_int_eq(perfctr_request_parse(be_machine(NEHALEM), "nonsense", USER, &request,
-					       error, 5),
+	ck_assert_int_eq(perfctr_events_parse_once(be_machine(NEHALEM), "nonsense", USER, &request,
+						   error, 5),
 			 -1);
 	ck_assert_str_eq(error, "this");
 	ck_assert_mem_eq(error + 5, "--", 2);
-	ck_assert_int_eq(perfctr_request_parse(be_machine(NEHALEM), "nonsense", USER, &request,
-					       NULL, 0),
+	ck_assert_int_eq(perfctr_events_parse_once(be_machine(NEHALEM), "nonsense", USER, &request,
+						   NULL, 0),
 			 -1);
 }
 END_TEST
@@ -164,8 +164,8 @@ START_TEST(a_machine_without_a_pmu_has_no_events)
 	char error[512];
 
 	errno = 0;
-	ck_assert_int_eq(perfctr_request_parse(&info, "instructions", USER, &request, error,
-					       sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(&info, "instructions", USER, &request, error,
+						   sizeof(error)),
 			 -1);
 	ck_assert_int_eq(errno, ENODEV);
 	ck_assert_str_eq(error,

@@ -50,17 +50,17 @@ START_TEST(users_tables_come_first)
 			       "\tSTORES\t0x02\tStores\n"
 			       "branches = loads:STORES\n"
 			       "counters 0x412e/0xffff 3\n");
-	ck_assert_msg(perfctr_request_parse(info, "loads", USER, &request, error, sizeof(error)) ==
-			      0,
+	ck_assert_msg(perfctr_events_parse_once(info, "loads", USER, &request, error,
+						sizeof(error)) == 0,
 		      "%s", error);
 	ck_assert_uint_eq(request.evntsel, 0x41010b);
 	ck_assert_uint_eq(request.general, 6);
-	ck_assert_int_eq(perfctr_request_parse(info, "branches:k", USER, &request, error,
-					       sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(info, "branches:k", USER, &request, error,
+						   sizeof(error)),
 			 0);
 	ck_assert_uint_eq(request.evntsel, 0x42020b);
-	ck_assert_int_eq(perfctr_request_parse(info, "cache-misses", USER, &request, error,
-					       sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(info, "cache-misses", USER, &request, error,
+						   sizeof(error)),
 			 0);
 	ck_assert_uint_eq(request.general, 8);
 	remove_table(directory);
@@ -76,7 +76,8 @@ START_TEST(a_further_register_is_refused_in_words)
 
 	write_table(directory, "pmu nhm\n"
 			       "far 0x01b7,0x1a6|0x1a7=0x11 any unknown Of memory\n");
-	ck_assert_int_eq(perfctr_request_parse(info, "far", USER, &request, error, sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(info, "far", USER, &request, error,
+						   sizeof(error)),
 			 -1);
 	ck_assert_int_eq(errno, ENOTSUP);
 	ck_assert_str_eq(error, "it needs the value 0x11 in a further register, 0x1a6 or 0x1a7, "
@@ -122,8 +123,8 @@ START_TEST(malformed_tables_are_refused_with_their_place)
 	write_table(directory, malformed[_i].text);
 	snprintf(line, sizeof(line), "%s/mine.tbl%s", directory, malformed[_i].line);
 	errno = 0;
-	ck_assert_int_eq(perfctr_request_parse(info, "instructions", USER, &request, error,
-					       sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(info, "instructions", USER, &request, error,
+						   sizeof(error)),
 			 -1);
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_str_eq(error, line);
@@ -138,7 +139,8 @@ START_TEST(an_alias_of_itself_ends)
 	char directory[64], error[512] = "";
 
 	write_table(directory, "pmu arch\none = two\ntwo = one\n");
-	ck_assert_int_eq(perfctr_request_parse(info, "one", USER, &request, error, sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(info, "one", USER, &request, error,
+						   sizeof(error)),
 			 -1);
 	ck_assert_str_eq(error, "by the tables it stands for itself");
 	remove_table(directory);
@@ -231,8 +233,8 @@ START_TEST(the_pentiums_events_have_the_names_of_the_thesis)
 		if (!thesis[code])
 			continue;
 		n++;
-		ck_assert_msg(perfctr_request_parse(info, thesis[code], USER, &request, error,
-						    sizeof(error)) == 0,
+		ck_assert_msg(perfctr_events_parse_once(info, thesis[code], USER, &request, error,
+							sizeof(error)) == 0,
 			      "%s: %s", thesis[code], error);
 		ck_assert_uint_eq(request.evntsel, 0x80 | code);
 	}

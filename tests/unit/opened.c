@@ -179,16 +179,16 @@ START_TEST(marks_are_those_of_the_backend_that_is_named)
 	uint64_t id;
 
 	setenv("PERFCTR_BACKEND", "nobody", 1);
-	ck_assert_int_eq(perfctr_marked_with("perf_events", 0, &id), -1);
+	ck_assert_int_eq(perfctr_mark_get_with("perf_events", 0, &id), -1);
 	ck_assert_int_eq(errno, ENOTSUP);
-	ck_assert_int_eq(perfctr_unmark_with("perf_events", 0, PERFCTR_MARK_THREAD), -1);
+	ck_assert_int_eq(perfctr_mark_clear_with("perf_events", 0, PERFCTR_MARK_THREAD), -1);
 	ck_assert_int_eq(errno, ENOTSUP);
 	setenv("PERFCTR_BACKEND", "perf_events", 1);
-	ck_assert_int_eq(perfctr_marked_with("nobody", 0, &id), -1);
+	ck_assert_int_eq(perfctr_mark_get_with("nobody", 0, &id), -1);
 	ck_assert_int_eq(errno, EINVAL);
-	ck_assert_int_eq(perfctr_unmark_with("nobody", 0, PERFCTR_MARK_THREAD), -1);
+	ck_assert_int_eq(perfctr_mark_clear_with("nobody", 0, PERFCTR_MARK_THREAD), -1);
 	ck_assert_int_eq(errno, EINVAL);
-	ck_assert_int_eq(perfctr_marked_with(NULL, 0, &id), -1);
+	ck_assert_int_eq(perfctr_mark_get_with(NULL, 0, &id), -1);
 	ck_assert_int_eq(errno, ENOTSUP);
 }
 END_TEST

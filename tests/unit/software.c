@@ -42,8 +42,8 @@ static struct perfctr_request parse(const struct perfctr_pmu_info *info, const c
 	struct perfctr_request request;
 	char error[256];
 
-	ck_assert_msg(perfctr_request_parse(info, spec, PERFCTR_MODE_USER, &request, error,
-					    sizeof(error)) == 0,
+	ck_assert_msg(perfctr_events_parse_once(info, spec, PERFCTR_MODE_USER, &request, error,
+						sizeof(error)) == 0,
 		      "%s: %s", spec, error);
 	return request;
 }
@@ -87,8 +87,8 @@ START_TEST(what_cannot_be_is_refused)
 	char error[256];
 
 	info.features |= refused[_i].features;
-	ck_assert_int_eq(perfctr_request_parse(&info, refused[_i].spec, PERFCTR_MODE_USER, &request,
-					       error, sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(&info, refused[_i].spec, PERFCTR_MODE_USER,
+						   &request, error, sizeof(error)),
 			 -1);
 	ck_assert_int_eq(errno, refused[_i].error);
 	ck_assert_str_eq(error, refused[_i].words);
@@ -111,8 +111,8 @@ START_TEST(no_processor_is_blamed_for_a_machine_without_a_pmu)
 		 "major-faults, context-switches, cpu-migrations), and the event counters of this "
 		 "machine cannot be used: no PMU",
 		 uncounted[_i]);
-	ck_assert_int_eq(perfctr_request_parse(&info, uncounted[_i], PERFCTR_MODE_USER, &request,
-					       error, sizeof(error)),
+	ck_assert_int_eq(perfctr_events_parse_once(&info, uncounted[_i], PERFCTR_MODE_USER,
+						   &request, error, sizeof(error)),
 			 -1);
 	ck_assert_str_eq(error, expected);
 }
@@ -208,10 +208,10 @@ START_TEST(they_are_listed)
 	const struct perfctr_pmu_info info = { .features = PERFCTR_FEATURE_SOFTWARE };
 	int n = 0;
 
-	ck_assert_int_eq(perfctr_events_visit(&info, NULL, count, &n), 0);
+	ck_assert_int_eq(perfctr_events_list_once(&info, NULL, count, &n), 0);
 	ck_assert_int_eq(n, 10);
 	n = 0;
-	ck_assert_int_eq(perfctr_events_visit(&info, "faults", count, &n), 0);
+	ck_assert_int_eq(perfctr_events_list_once(&info, "faults", count, &n), 0);
 	ck_assert_int_eq(n, 4);
 }
 END_TEST

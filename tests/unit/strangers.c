@@ -38,8 +38,8 @@ static void *parse_name(void *nothing)
 	struct perfctr_request request;
 	char error[256];
 
-	perfctr_request_parse(machine, "INST_RETIRED", PERFCTR_MODE_USER, &request, error,
-			      sizeof(error));
+	perfctr_events_parse_once(machine, "INST_RETIRED", PERFCTR_MODE_USER, &request, error,
+				  sizeof(error));
 	return nothing;
 }
 

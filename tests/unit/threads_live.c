@@ -26,8 +26,8 @@ static void request_events(const struct perfctr_pmu_info *info, struct perfctr_r
 	char error[256] = "";
 
 	for (size_t i = 0; i < N_EVENTS; i++)
-		ck_assert_msg(perfctr_request_parse(info, specs[i], PERFCTR_MODE_USER, &requests[i],
-						    error, sizeof(error)) == 0,
+		ck_assert_msg(perfctr_events_parse_once(info, specs[i], PERFCTR_MODE_USER,
+							&requests[i], error, sizeof(error)) == 0,
 			      "%s", error);
 	ck_assert_msg(perfctr_requests_assign(info, requests, N_EVENTS, control, error,
 					      sizeof(error)) == 0,

@@ -71,11 +71,11 @@ static void open_error(int error, char *text, size_t size)
 		       "range; as root: perfctr-bpfd stop, then perfctr-bpfd start of this version";
 		break;
 	case ENOSPC:
-		what = "all slots of perfctr-bpfd are taken; close contexts and groups, or as root: "
+		what = "all slots of perfctr-bpfd are taken; close contexts and marks, or as root: "
 		       "perfctr-bpfd stop, then perfctr-bpfd start --slots N";
 		break;
 	case EDQUOT:
-		what = "your share of the slots of perfctr-bpfd is taken; close contexts and groups, "
+		what = "your share of the slots of perfctr-bpfd is taken; close contexts and marks, "
 		       "or as root: perfctr-bpfd stop, then perfctr-bpfd start --user-slots N";
 		break;
 	case EXDEV:
@@ -330,11 +330,11 @@ const struct perfctr_backend perfctr_bpf_backend = {
 	.start = start_context,
 	.stop = stop_context,
 	.read = read_counts,
-	.group_open = perfctr_bpf_group_open,
-	.group_close = perfctr_bpf_group_close,
-	.mark = perfctr_bpf_mark,
-	.unmark = perfctr_bpf_unmark,
-	.marked = perfctr_bpf_marked,
+	.mark_open = perfctr_bpf_mark_open,
+	.mark_close = perfctr_bpf_mark_close,
+	.mark = perfctr_bpf_mark_set,
+	.unmark = perfctr_bpf_mark_clear,
+	.marked = perfctr_bpf_mark_get,
 	.members = perfctr_bpf_members,
 	.segment_begin = perfctr_bpf_segment_begin,
 	.segment_end = perfctr_bpf_segment_end,

@@ -100,14 +100,14 @@ void perfctr_bpf_list_names(const struct perfctr_bpf_info *info, char *text, siz
 void perfctr_bpf_loaded_events(char *text, size_t size);
 
 /* bpf_mark.c */
-struct perfctr_group *perfctr_bpf_group_open(uint64_t *id);
-void perfctr_bpf_group_close(struct perfctr_group *group);
-int perfctr_bpf_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
-int perfctr_bpf_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope);
-int perfctr_bpf_marked(pid_t tid, uint64_t *id);
-int perfctr_bpf_members(const struct perfctr_group *group, pid_t *tids, unsigned int room);
-int perfctr_bpf_segment_begin(struct perfctr_group *group);
-int perfctr_bpf_segment_end(struct perfctr_group *group);
+struct perfctr_mark *perfctr_bpf_mark_open(uint64_t *id);
+void perfctr_bpf_mark_close(struct perfctr_mark *mark);
+int perfctr_bpf_mark_set(struct perfctr_mark *mark, pid_t tid, unsigned int scope);
+int perfctr_bpf_mark_clear(struct perfctr_mark *mark, pid_t tid, unsigned int scope);
+int perfctr_bpf_mark_get(pid_t tid, uint64_t *id);
+int perfctr_bpf_members(const struct perfctr_mark *mark, pid_t *tids, unsigned int room);
+int perfctr_bpf_segment_begin(struct perfctr_mark *mark);
+int perfctr_bpf_segment_end(struct perfctr_mark *mark);
 
 /* bpf_session.c */
 struct perfctr_session *perfctr_bpf_session_open(const struct perfctr_session_options *options);

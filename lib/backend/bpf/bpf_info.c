@@ -10,7 +10,7 @@ uint32_t perfctr_bpf_capabilities(const struct perfctr_bpf_info *info)
 {
 	return (info->n_events ? PERFCTR_CAN_HARDWARE : 0) |
 	       (info->live ? PERFCTR_CAN_LIVE_READ : 0) | PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE |
-	       PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP | PERFCTR_CAN_SWITCHES | PERFCTR_CAN_KERNEL;
+	       PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_MARK | PERFCTR_CAN_SWITCHES | PERFCTR_CAN_KERNEL;
 }
 
 void perfctr_bpf_pmu_info(const struct perfctr_bpf_info *from, struct perfctr_pmu_info *info)

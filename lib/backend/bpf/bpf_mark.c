@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* BPF: marked groups. */
+/* BPF: marks. */
 #define _GNU_SOURCE
 #include "bpf.h"
 #include "bpf_mark.h"
@@ -25,54 +25,54 @@ static int make_timer(void)
 	return fd;
 }
 
-struct perfctr_group *perfctr_bpf_group_open(uint64_t *id)
+struct perfctr_mark *perfctr_bpf_mark_open(uint64_t *id)
 {
-	struct perfctr_bpf_group *group = calloc(1, sizeof(*group));
+	struct perfctr_bpf_mark *mark = calloc(1, sizeof(*mark));
 	int error;
 
-	if (!group)
+	if (!mark)
 		return NULL;
-	if (perfctr_bpf_take(&group->bpf, PERFCTR_BPF_GROUP) < 0) {
+	if (perfctr_bpf_take(&mark->bpf, PERFCTR_BPF_GROUP) < 0) {
 		error = errno;
-		free(group);
+		free(mark);
 		errno = error;
 		return NULL;
 	}
-	group->handle.fd = make_timer();
-	if (group->handle.fd < 0) {
+	mark->handle.fd = make_timer();
+	if (mark->handle.fd < 0) {
 		error = errno;
-		perfctr_bpf_release(&group->bpf);
-		free(group);
+		perfctr_bpf_release(&mark->bpf);
+		free(mark);
 		errno = error;
 		return NULL;
 	}
-	group->users = 1;
-	*id = perfctr_bpf_id(group->bpf.slot, group->bpf.generation);
-	return &group->handle;
+	mark->users = 1;
+	*id = perfctr_bpf_id(mark->bpf.slot, mark->bpf.generation);
+	return &mark->handle;
 }
 
-void perfctr_bpf_group_get(struct perfctr_bpf_group *group)
+void perfctr_bpf_mark_ref(struct perfctr_bpf_mark *mark)
 {
-	__atomic_add_fetch(&group->users, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&mark->users, 1, __ATOMIC_RELAXED);
 }
 
-void perfctr_bpf_group_put(struct perfctr_bpf_group *group)
+void perfctr_bpf_mark_unref(struct perfctr_bpf_mark *mark)
 {
-	if (__atomic_sub_fetch(&group->users, 1, __ATOMIC_ACQ_REL))
+	if (__atomic_sub_fetch(&mark->users, 1, __ATOMIC_ACQ_REL))
 		return;
-	perfctr_bpf_release(&group->bpf);
-	free(group);
+	perfctr_bpf_release(&mark->bpf);
+	free(mark);
 }
 
-void perfctr_bpf_group_close(struct perfctr_group *handle)
+void perfctr_bpf_mark_close(struct perfctr_mark *handle)
 {
 	close(handle->fd);
-	perfctr_bpf_group_put((struct perfctr_bpf_group *)handle);
+	perfctr_bpf_mark_unref((struct perfctr_bpf_mark *)handle);
 }
 
-static struct perfctr_bpf_handle *group_of(const struct perfctr_group *group)
+static struct perfctr_bpf_handle *mark_of(const struct perfctr_mark *mark)
 {
-	return &((struct perfctr_bpf_group *)group)->bpf;
+	return &((struct perfctr_bpf_mark *)mark)->bpf;
 }
 
 static int change_marks(const struct perfctr_bpf_handle *h, uint32_t walk, pid_t tid,
@@ -85,18 +85,18 @@ static int change_marks(const struct perfctr_bpf_handle *h, uint32_t walk, pid_t
 	return perfctr_bpf_change(h, walk, tid, scope);
 }
 
-int perfctr_bpf_mark(struct perfctr_group *group, pid_t tid, unsigned int scope)
+int perfctr_bpf_mark_set(struct perfctr_mark *mark, pid_t tid, unsigned int scope)
 {
-	return change_marks(group_of(group), PERFCTR_BPF_WALK_MARK, tid, scope);
+	return change_marks(mark_of(mark), PERFCTR_BPF_WALK_MARK, tid, scope);
 }
 
-int perfctr_bpf_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope)
+int perfctr_bpf_mark_clear(struct perfctr_mark *mark, pid_t tid, unsigned int scope)
 {
 	struct perfctr_bpf_handle any;
 	int changed;
 
-	if (group)
-		return change_marks(group_of(group), PERFCTR_BPF_WALK_UNMARK, tid, scope);
+	if (mark)
+		return change_marks(mark_of(mark), PERFCTR_BPF_WALK_UNMARK, tid, scope);
 	if (perfctr_bpf_any(&any) < 0)
 		return -1;
 	changed = change_marks(&any, PERFCTR_BPF_WALK_UNMARK, tid, scope);
@@ -104,19 +104,19 @@ int perfctr_bpf_unmark(struct perfctr_group *group, pid_t tid, unsigned int scop
 	return changed;
 }
 
-int perfctr_bpf_marked(pid_t tid, uint64_t *id)
+int perfctr_bpf_mark_get(pid_t tid, uint64_t *id)
 {
 	return perfctr_bpf_look(PERFCTR_BPF_WALK_GET, tid, id);
 }
 
-int perfctr_bpf_members(const struct perfctr_group *group, pid_t *tids, unsigned int room)
+int perfctr_bpf_members(const struct perfctr_mark *mark, pid_t *tids, unsigned int room)
 {
-	struct perfctr_bpf_handle *h = group_of(group);
+	struct perfctr_bpf_handle *h = mark_of(mark);
 	struct perfctr_bpf_reply reply;
 	uint64_t expirations;
 
 	/* Reads the timer, so that poll(2) waits until it expires again. */
-	if (read(group->fd, &expirations, sizeof(expirations)) < 0)
+	if (read(mark->fd, &expirations, sizeof(expirations)) < 0)
 		errno = 0;
 	perfctr_bpf_settle(h);
 	if (!room)
@@ -126,12 +126,12 @@ int perfctr_bpf_members(const struct perfctr_group *group, pid_t *tids, unsigned
 	return (int)reply.found;
 }
 
-int perfctr_bpf_segment_begin(struct perfctr_group *group)
+int perfctr_bpf_segment_begin(struct perfctr_mark *mark)
 {
-	return perfctr_bpf_call(group_of(group), PERFCTR_BPF_MARK, 0, 0, NULL) < 0 ? -1 : 0;
+	return perfctr_bpf_call(mark_of(mark), PERFCTR_BPF_MARK, 0, 0, NULL) < 0 ? -1 : 0;
 }
 
-int perfctr_bpf_segment_end(struct perfctr_group *group)
+int perfctr_bpf_segment_end(struct perfctr_mark *mark)
 {
-	return perfctr_bpf_call(group_of(group), PERFCTR_BPF_UNMARK, 0, 0, NULL) < 0 ? -1 : 0;
+	return perfctr_bpf_call(mark_of(mark), PERFCTR_BPF_UNMARK, 0, 0, NULL) < 0 ? -1 : 0;
 }

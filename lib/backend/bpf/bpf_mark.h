@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef PERFCTR_BACKEND_BPF_GROUP_H
-#define PERFCTR_BACKEND_BPF_GROUP_H
+#ifndef PERFCTR_BACKEND_BPF_MARK_H
+#define PERFCTR_BACKEND_BPF_MARK_H
 
 #include "bpf.h"
 
-struct perfctr_bpf_group {
-	struct perfctr_group handle;
+struct perfctr_bpf_mark {
+	struct perfctr_mark handle;
 	struct perfctr_bpf_handle bpf;
 	unsigned int users; /* atomic: the handle, until it is closed, and sessions */
 };
 
-/* The last user frees the group, and thereby removes its marks. */
-void perfctr_bpf_group_get(struct perfctr_bpf_group *group);
-void perfctr_bpf_group_put(struct perfctr_bpf_group *group);
+/* The last user frees the mark, and thereby removes its marks. */
+void perfctr_bpf_mark_ref(struct perfctr_bpf_mark *mark);
+void perfctr_bpf_mark_unref(struct perfctr_bpf_mark *mark);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * BPF: sessions.  A session counts one group: its counts are the gain of the group's slot while the
+ * BPF: sessions.  A session counts one mark: its counts are the gain of the mark's slot while the
  * session is started.
  */
 #include "bpf.h"
@@ -12,13 +12,13 @@
 
 struct session {
 	struct perfctr_session handle;
-	struct perfctr_bpf_group *owner;
-	struct perfctr_bpf_handle *group; /* the slot of owner */
+	struct perfctr_bpf_mark *owner;
+	struct perfctr_bpf_handle *mark; /* the slot of owner */
 	unsigned int policy; /* PERFCTR_EXCLUDE_KERNEL and _USER, of events without their own */
 	uint32_t n_events;
 	uint32_t event[PERFCTR_MAX_COUNTERS];
 	bool has_control, started;
-	uint64_t since[PERFCTR_BPF_FIELDS]; /* the group's sums when the session was last started */
+	uint64_t since[PERFCTR_BPF_FIELDS]; /* the mark's sums when the session was last started */
 	uint64_t sum[PERFCTR_BPF_FIELDS];   /* the gain while it was started before that */
 };
 
@@ -32,7 +32,7 @@ struct perfctr_session *perfctr_bpf_session_open(const struct perfctr_session_op
 {
 	struct session *s;
 
-	if (!options->group || options->cpus || options->trace_bytes ||
+	if (!options->mark || options->cpus || options->trace_bytes ||
 	    !(options->policy & PERFCTR_EXCLUDE_UNMARKED) ||
 	    options->policy & PERFCTR_EXCLUDE_MARKED) {
 		errno = ENOTSUP;
@@ -41,24 +41,24 @@ struct perfctr_session *perfctr_bpf_session_open(const struct perfctr_session_op
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return NULL;
-	s->owner = (struct perfctr_bpf_group *)options->group;
-	perfctr_bpf_group_get(s->owner);
-	s->group = &s->owner->bpf;
+	s->owner = (struct perfctr_bpf_mark *)options->mark;
+	perfctr_bpf_mark_ref(s->owner);
+	s->mark = &s->owner->bpf;
 	s->policy = options->policy;
-	s->handle.capabilities = perfctr_bpf_capabilities(&s->group->info);
-	perfctr_bpf_pmu_info(&s->group->info, &s->handle.info);
+	s->handle.capabilities = perfctr_bpf_capabilities(&s->mark->info);
+	perfctr_bpf_pmu_info(&s->mark->info, &s->handle.info);
 	return &s->handle;
 }
 
 void perfctr_bpf_session_close(struct perfctr_session *s)
 {
-	perfctr_bpf_group_put(session_of(s)->owner);
+	perfctr_bpf_mark_unref(session_of(s)->owner);
 	free(session_of(s));
 }
 
-static int read_group(const struct session *s, struct perfctr_bpf_slot *slot, bool *consistent)
+static int read_mark(const struct session *s, struct perfctr_bpf_slot *slot, bool *consistent)
 {
-	return perfctr_bpf_read_slot(s->group, slot, consistent);
+	return perfctr_bpf_read_slot(s->mark, slot, consistent);
 }
 
 int perfctr_bpf_session_start(struct perfctr_session *session)
@@ -73,7 +73,7 @@ int perfctr_bpf_session_start(struct perfctr_session *session)
 	}
 	if (s->started)
 		return 0;
-	if (read_group(s, &slot, &consistent) < 0)
+	if (read_mark(s, &slot, &consistent) < 0)
 		return -1;
 	memcpy(s->since, slot.below, sizeof(s->since));
 	s->started = true;
@@ -94,7 +94,7 @@ int perfctr_bpf_session_stop(struct perfctr_session *session)
 
 	if (!s->started)
 		return 0;
-	if (read_group(s, &slot, &consistent) < 0)
+	if (read_mark(s, &slot, &consistent) < 0)
 		return -1;
 	add_gain(s, &slot, s->sum);
 	s->started = false;
@@ -106,7 +106,7 @@ int perfctr_bpf_session_control(struct perfctr_session *session, struct perfctr_
 	struct session *s = session_of(session);
 	uint64_t events[2];
 
-	if (perfctr_bpf_encode(c, &s->group->info, s->policy, events) < 0)
+	if (perfctr_bpf_encode(c, &s->mark->info, s->policy, events) < 0)
 		return -1;
 	s->n_events = c->n_events;
 	for (uint32_t i = 0; i < c->n_events; i++)
@@ -124,7 +124,7 @@ int perfctr_bpf_session_read(const struct perfctr_session *session, struct perfc
 	uint64_t sum[PERFCTR_BPF_FIELDS];
 	bool consistent;
 
-	if (read_group(s, &slot, &consistent) < 0)
+	if (read_mark(s, &slot, &consistent) < 0)
 		return -1;
 	add_gain(s, &slot, sum);
 	if (perfctr_bpf_whole(sum, s->n_events, s->event) < 0)
@@ -132,7 +132,7 @@ int perfctr_bpf_session_read(const struct perfctr_session *session, struct perfc
 	out->members = slot.members;
 	out->flags = (s->started ? PERFCTR_COUNTS_STARTED : 0) |
 		     (consistent ? PERFCTR_COUNTS_CONSISTENT : 0);
-	out->tsc = perfctr_bpf_time(s->group, sum[PERFCTR_BPF_TIME]);
+	out->tsc = perfctr_bpf_time(s->mark, sum[PERFCTR_BPF_TIME]);
 	out->switches = sum[PERFCTR_BPF_PUT];
 	out->migrations = sum[PERFCTR_BPF_MOVED];
 	out->n_counters = s->n_events;
@@ -157,9 +157,9 @@ void perfctr_bpf_session_read_cpu(const struct perfctr_session *session, unsigne
 	uint64_t sum[PERFCTR_BPF_FIELDS];
 
 	(void)cpu;
-	perfctr_bpf_copy(s->group->mapped, &slot);
+	perfctr_bpf_copy(s->mark->mapped, &slot);
 	add_gain(s, &slot, sum);
-	out->tsc = perfctr_bpf_time(s->group, sum[PERFCTR_BPF_TIME]);
+	out->tsc = perfctr_bpf_time(s->mark, sum[PERFCTR_BPF_TIME]);
 	out->switches = sum[PERFCTR_BPF_PUT];
 	out->n_counters = s->n_events;
 	for (uint32_t i = 0; i < s->n_events; i++)

@@ -103,10 +103,10 @@ static bool may_count_kernel(void)
 
 uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info)
 {
-	uint32_t capabilities = PERFCTR_CAN_LIVE_READ | PERFCTR_CAN_INHERIT | PERFCTR_CAN_RECORD |
-				PERFCTR_CAN_REMOTE | PERFCTR_CAN_GROUP | PERFCTR_CAN_SESSION |
-				PERFCTR_CAN_TRACE | PERFCTR_CAN_SWITCHES | PERFCTR_CAN_CONSISTENT |
-				PERFCTR_CAN_SOFTWARE;
+	uint32_t capabilities = PERFCTR_CAN_LIVE_READ | PERFCTR_CAN_INHERIT |
+				PERFCTR_CAN_EXIT_RECORDS | PERFCTR_CAN_REMOTE | PERFCTR_CAN_MARK |
+				PERFCTR_CAN_SESSION | PERFCTR_CAN_TRACE | PERFCTR_CAN_SWITCHES |
+				PERFCTR_CAN_CONSISTENT | PERFCTR_CAN_SOFTWARE;
 
 	if (info->n_general || info->n_fixed)
 		capabilities |= PERFCTR_CAN_HARDWARE;
@@ -311,9 +311,9 @@ int perfctr_patch_read(const struct perfctr *p, struct perfctr_counts *out)
 	return software_of(p) ? perfctr_patch_software_read(software_of(p), p, out) : 0;
 }
 
-int perfctr_patch_next_record(const struct perfctr *p, struct perfctr_record *record)
+int perfctr_patch_next_record(const struct perfctr *p, struct perfctr_exit_record *record)
 {
-	if (ioctl(p->fd, PERFCTR_IOC_RECORD, record) < 0)
+	if (ioctl(p->fd, PERFCTR_IOC_EXIT_RECORD, record) < 0)
 		return -1;
 	if (software_of(p) && record->tid)
 		perfctr_patch_software_place(software_of(p), p->info.tsc_khz,

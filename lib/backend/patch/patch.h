@@ -25,7 +25,7 @@ int perfctr_patch_get_control(const struct perfctr *p, struct perfctr_control *c
 int perfctr_patch_start(struct perfctr *p);
 int perfctr_patch_stop(struct perfctr *p);
 int perfctr_patch_read(const struct perfctr *p, struct perfctr_counts *out);
-int perfctr_patch_next_record(const struct perfctr *p, struct perfctr_record *record);
+int perfctr_patch_next_record(const struct perfctr *p, struct perfctr_exit_record *record);
 
 /* patch_software.c: software events of a context */
 struct perfctr_patch_software;
@@ -56,14 +56,14 @@ void perfctr_patch_software_place(const struct perfctr_patch_software *s, uint32
 				  struct perfctr_counts *counts);
 
 /* patch_mark.c */
-struct perfctr_group *perfctr_patch_group_open(uint64_t *id);
-void perfctr_patch_group_close(struct perfctr_group *group);
-int perfctr_patch_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
-int perfctr_patch_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope);
-int perfctr_patch_marked(pid_t tid, uint64_t *id);
-int perfctr_patch_members(const struct perfctr_group *group, pid_t *tids, unsigned int room);
-int perfctr_patch_segment_begin(struct perfctr_group *group);
-int perfctr_patch_segment_end(struct perfctr_group *group);
+struct perfctr_mark *perfctr_patch_mark_open(uint64_t *id);
+void perfctr_patch_mark_close(struct perfctr_mark *mark);
+int perfctr_patch_mark_set(struct perfctr_mark *mark, pid_t tid, unsigned int scope);
+int perfctr_patch_mark_clear(struct perfctr_mark *mark, pid_t tid, unsigned int scope);
+int perfctr_patch_mark_get(pid_t tid, uint64_t *id);
+int perfctr_patch_members(const struct perfctr_mark *mark, pid_t *tids, unsigned int room);
+int perfctr_patch_segment_begin(struct perfctr_mark *mark);
+int perfctr_patch_segment_end(struct perfctr_mark *mark);
 
 /* patch_ring.c: struct patch_rings is all 0 while nothing is mapped */
 struct patch_rings {
@@ -90,8 +90,8 @@ struct perfctr_samples *perfctr_patch_samples_open(struct perfctr *p,
 void perfctr_patch_samples_close(struct perfctr_samples *samples);
 long perfctr_patch_samples_take(struct perfctr_samples *samples, perfctr_sample_visit *visit,
 				void *argument);
-int perfctr_patch_samples_totals(const struct perfctr_samples *samples,
-				 struct perfctr_sampled *totals);
+int perfctr_patch_samples_read(const struct perfctr_samples *samples,
+			       struct perfctr_sampled *sampled);
 int perfctr_patch_read_periods(const struct perfctr *p, struct perfctr_periods *periods);
 int perfctr_patch_resume(struct perfctr *p);
 

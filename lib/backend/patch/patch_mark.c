@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The kernel patch: marked groups. */
+/* The kernel patch: marks. */
 #include "patch.h"
 
 #include <errno.h>
@@ -7,71 +7,71 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-struct perfctr_group *perfctr_patch_group_open(uint64_t *id)
+struct perfctr_mark *perfctr_patch_mark_open(uint64_t *id)
 {
-	struct perfctr_group_args open = { .size = sizeof(open) };
-	struct perfctr_group *group = calloc(1, sizeof(*group));
+	struct perfctr_open_mark_args open = { .size = sizeof(open) };
+	struct perfctr_mark *mark = calloc(1, sizeof(*mark));
 
-	if (!group)
+	if (!mark)
 		return NULL;
-	group->fd = perfctr_patch_call(PERFCTR_IOC_GROUP, &open);
-	if (group->fd < 0) {
+	mark->fd = perfctr_patch_call(PERFCTR_IOC_OPEN_MARK, &open);
+	if (mark->fd < 0) {
 		int error = errno;
 
-		free(group);
+		free(mark);
 		errno = error;
 		return NULL;
 	}
 	*id = open.id;
-	return group;
+	return mark;
 }
 
-void perfctr_patch_group_close(struct perfctr_group *group)
+void perfctr_patch_mark_close(struct perfctr_mark *mark)
 {
-	close(group->fd);
-	free(group);
+	close(mark->fd);
+	free(mark);
 }
 
-static int change_marks(uint32_t action, const struct perfctr_group *group, pid_t tid,
+static int change_marks(uint32_t action, const struct perfctr_mark *mark, pid_t tid,
 			unsigned int scope)
 {
-	struct perfctr_mark_args mark = {
-		.size = sizeof(mark),
+	struct perfctr_mark_args args = {
+		.size = sizeof(args),
 		.action = action,
 		.scope = scope,
 		.tid = tid,
-		.group = group ? group->fd : -1,
+		.mark = mark ? mark->fd : -1,
 	};
 
-	return perfctr_patch_call(PERFCTR_IOC_MARK, &mark) < 0 ? -1 : (int)mark.changed;
+	return perfctr_patch_call(PERFCTR_IOC_MARK, &args) < 0 ? -1 : (int)args.changed;
 }
 
-int perfctr_patch_mark(struct perfctr_group *group, pid_t tid, unsigned int scope)
+int perfctr_patch_mark_set(struct perfctr_mark *mark, pid_t tid, unsigned int scope)
 {
-	return change_marks(PERFCTR_MARK_SET, group, tid, scope);
+	return change_marks(PERFCTR_MARK_SET, mark, tid, scope);
 }
 
-int perfctr_patch_unmark(struct perfctr_group *group, pid_t tid, unsigned int scope)
+int perfctr_patch_mark_clear(struct perfctr_mark *mark, pid_t tid, unsigned int scope)
 {
-	return change_marks(PERFCTR_MARK_CLEAR, group, tid, scope);
+	return change_marks(PERFCTR_MARK_CLEAR, mark, tid, scope);
 }
 
-int perfctr_patch_marked(pid_t tid, uint64_t *id)
+int perfctr_patch_mark_get(pid_t tid, uint64_t *id)
 {
-	struct perfctr_mark_args mark = {
-		.size = sizeof(mark),
+	struct perfctr_mark_args args = {
+		.size = sizeof(args),
 		.action = PERFCTR_MARK_GET,
 		.tid = tid,
-		.group = -1,
+		.mark = -1,
 	};
 
-	if (perfctr_patch_call(PERFCTR_IOC_MARK, &mark) < 0)
+	if (perfctr_patch_call(PERFCTR_IOC_MARK, &args) < 0)
 		return -1;
-	*id = mark.id;
+	*id = args.id;
 	return 0;
 }
 
-int perfctr_patch_members(const struct perfctr_group *group, pid_t *tids, unsigned int room)
+int perfctr_patch_members(const struct perfctr_mark *mark, pid_t *tids, unsigned int room)
 {
 	struct perfctr_members_args members = {
 		.size = sizeof(members),
@@ -79,15 +79,15 @@ int perfctr_patch_members(const struct perfctr_group *group, pid_t *tids, unsign
 		.tids = (uintptr_t)tids,
 	};
 
-	return ioctl(group->fd, PERFCTR_IOC_MEMBERS, &members) < 0 ? -1 : (int)members.n;
+	return ioctl(mark->fd, PERFCTR_IOC_MEMBERS, &members) < 0 ? -1 : (int)members.n;
 }
 
-int perfctr_patch_segment_begin(struct perfctr_group *group)
+int perfctr_patch_segment_begin(struct perfctr_mark *mark)
 {
-	return ioctl(group->fd, PERFCTR_IOC_ENTER);
+	return ioctl(mark->fd, PERFCTR_IOC_ENTER);
 }
 
-int perfctr_patch_segment_end(struct perfctr_group *group)
+int perfctr_patch_segment_end(struct perfctr_mark *mark)
 {
-	return ioctl(group->fd, PERFCTR_IOC_LEAVE);
+	return ioctl(mark->fd, PERFCTR_IOC_LEAVE);
 }

@@ -138,16 +138,16 @@ long perfctr_patch_samples_take(struct perfctr_samples *samples, perfctr_sample_
 {
 	struct patch_samples *s = (struct patch_samples *)samples;
 	struct take take = { .samples = s, .visit = visit, .argument = argument };
-	struct perfctr_sampled totals = { .size = sizeof(totals) };
+	struct perfctr_sampled sampled = { .size = sizeof(sampled) };
 	long n = take_all(s, &take);
 
 	if (n || take.stopped)
 		return n;
-	if (perfctr_patch_samples_totals(samples, &totals) < 0)
+	if (perfctr_patch_samples_read(samples, &sampled) < 0)
 		return -1;
-	if (!(totals.flags & PERFCTR_SAMPLED_ENDED))
+	if (!(sampled.flags & PERFCTR_SAMPLED_ENDED))
 		return 0;
-	/* The last samples may have come between the first take and the look at the totals. */
+	/* The last samples may have come between the first take and the look at the sampled. */
 	n = take_all(s, &take);
 	if (n || take.stopped)
 		return n;
@@ -155,12 +155,12 @@ long perfctr_patch_samples_take(struct perfctr_samples *samples, perfctr_sample_
 	return -1;
 }
 
-int perfctr_patch_samples_totals(const struct perfctr_samples *samples,
-				 struct perfctr_sampled *totals)
+int perfctr_patch_samples_read(const struct perfctr_samples *samples,
+			       struct perfctr_sampled *sampled)
 {
 	const struct patch_samples *s = (const struct patch_samples *)samples;
 
-	return ioctl(s->fd, PERFCTR_IOC_SAMPLED, totals) < 0 ? -1 : 0;
+	return ioctl(s->fd, PERFCTR_IOC_SAMPLED, sampled) < 0 ? -1 : 0;
 }
 
 int perfctr_patch_read_periods(const struct perfctr *p, struct perfctr_periods *periods)

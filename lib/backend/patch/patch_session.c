@@ -41,7 +41,7 @@ static int open_session(struct patch_session *s, const struct perfctr_session_op
 {
 	struct perfctr_session_args open = {
 		.size = sizeof(open),
-		.group = options->group ? options->group->fd : -1,
+		.mark = options->mark ? options->mark->fd : -1,
 		.policy = options->policy,
 		.cpus = (uintptr_t)options->cpus,
 		.cpus_bytes = (uint32_t)options->cpus_size,

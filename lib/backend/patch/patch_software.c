@@ -58,7 +58,7 @@ static int open_faults(struct perfctr_patch_software *s, const struct perfctr *p
 
 	if (!faults->n_events)
 		return 0;
-	if (c->flags & PERFCTR_CONTROL_RECORD) {
+	if (c->flags & PERFCTR_CONTROL_EXIT_RECORDS) {
 		faults->bad_reason = PERFCTR_BAD_MEMBER;
 		errno = ENOTSUP;
 		return refuse_part(s, faults, true, c);

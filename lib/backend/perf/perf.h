@@ -9,9 +9,9 @@
  * perf_watch.c		the ends of threads
  * perf_set.c		events that are counted and read together
  * perf_read.c		the counts of these events
- * perf_roots.c		the marked threads of a group
- * perf_mark.c		groups: threads whose descendants inherit the events
- * perf_session.c	sessions: the sets of a group, or of each CPU
+ * perf_roots.c		the threads that were marked
+ * perf_mark.c		marks: threads whose descendants inherit the events
+ * perf_session.c	sessions: the sets of a mark, or of each CPU
  */
 #ifndef PERFCTR_BACKEND_PERF_H
 #define PERFCTR_BACKEND_PERF_H
@@ -46,7 +46,7 @@ struct perf_target {
 
 /*
  * The order of events in a set.  The first is the clock of the thread or CPU, which leads the
- * group.  Then come switches and migrations, if the user may count them, and then the events of the
+ * mark.  Then come switches and migrations, if the user may count them, and then the events of the
  * control.
  */
 enum { PERF_CLOCK, PERF_SWITCHES, PERF_MIGRATIONS, PERF_MAX_OWN };

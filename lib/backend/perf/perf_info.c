@@ -68,7 +68,7 @@ int perfctr_perf_info(struct perfctr_pmu_info *info)
 uint32_t perfctr_perf_capabilities(const struct perfctr_pmu_info *info)
 {
 	uint32_t capabilities =
-		PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE | PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_GROUP;
+		PERFCTR_CAN_INHERIT | PERFCTR_CAN_REMOTE | PERFCTR_CAN_SOFTWARE | PERFCTR_CAN_MARK;
 
 	if (info->n_general)
 		capabilities |= PERFCTR_CAN_HARDWARE | (may_rdpmc() ? PERFCTR_CAN_RDPMC : 0);

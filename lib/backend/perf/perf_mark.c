@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Groups.  perf_events has no marks.  A thread is marked if events were opened on it, and all that
- * it creates inherits them.  Only the group that marked it knows which threads these are.
+ * Marks.  perf_events has no marks.  A thread is marked if events were opened on it, and all that
+ * it creates inherits them.  Only the mark that marked it knows which threads these are.
  */
 #define _GNU_SOURCE
 #include "perf_mark.h"
@@ -14,40 +14,40 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-struct perfctr_group *perfctr_perf_group_open(uint64_t *id)
+struct perfctr_mark *perfctr_perf_mark_open(uint64_t *id)
 {
 	static unsigned long last;
-	struct perf_group *group = calloc(1, sizeof(*group));
+	struct perf_mark *mark = calloc(1, sizeof(*mark));
 
-	if (!group)
+	if (!mark)
 		return NULL;
-	group->base.fd = epoll_create1(EPOLL_CLOEXEC);
-	if (group->base.fd < 0) {
+	mark->base.fd = epoll_create1(EPOLL_CLOEXEC);
+	if (mark->base.fd < 0) {
 		int error = errno;
 
-		free(group);
+		free(mark);
 		errno = error;
 		return NULL;
 	}
 	*id = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
-	return &group->base;
+	return &mark->base;
 }
 
-void perfctr_perf_group_close(struct perfctr_group *base)
+void perfctr_perf_mark_close(struct perfctr_mark *base)
 {
-	struct perf_group *group = (struct perf_group *)base;
+	struct perf_mark *mark = (struct perf_mark *)base;
 
-	while (group->sessions) {
-		struct perf_session *first = group->sessions;
+	while (mark->sessions) {
+		struct perf_session *first = mark->sessions;
 
-		group->sessions = perfctr_perf_session_next(first);
+		mark->sessions = perfctr_perf_session_next(first);
 		perfctr_perf_session_orphan(first);
 	}
-	for (unsigned int i = 0; i < group->n_roots; i++)
-		perfctr_perf_watch_close(&group->root[i].watch);
-	free(group->root);
-	close(group->base.fd);
-	free(group);
+	for (unsigned int i = 0; i < mark->n_roots; i++)
+		perfctr_perf_watch_close(&mark->root[i].watch);
+	free(mark->root);
+	close(mark->base.fd);
+	free(mark);
 }
 
 /* Threads to be marked, each once. */
@@ -139,28 +139,28 @@ static int find_threads(struct threads *threads, pid_t pid, unsigned int scope)
 	return 0;
 }
 
-static int mark_all(struct perf_group *group, const struct threads *threads)
+static int mark_all(struct perf_mark *mark, const struct threads *threads)
 {
 	int changed = 0;
 
 	for (size_t i = 0; i < threads->n; i++) {
-		int added = perfctr_perf_add_root(group, threads->tid[i]);
+		int added = perfctr_perf_add_root(mark, threads->tid[i]);
 
 		/* If there are several threads, some of them may exit meanwhile. */
 		if (added < 0 && (errno != ESRCH || threads->n == 1))
 			return -1;
 		changed += added > 0;
 	}
-	for (struct perf_session *s = group->sessions; s; s = perfctr_perf_session_next(s))
+	for (struct perf_session *s = mark->sessions; s; s = perfctr_perf_session_next(s))
 		if (perfctr_perf_session_follow(s) < 0)
 			return -1;
 	return changed;
 }
 
-int perfctr_perf_mark(struct perfctr_group *base, pid_t tid, unsigned int scope)
+int perfctr_perf_mark_set(struct perfctr_mark *base, pid_t tid, unsigned int scope)
 {
-	struct perf_group *group = (struct perf_group *)base;
-	unsigned int before = group->n_roots;
+	struct perf_mark *mark = (struct perf_mark *)base;
+	unsigned int before = mark->n_roots;
 	struct threads threads = { 0 };
 	int status = -1;
 
@@ -171,9 +171,9 @@ int perfctr_perf_mark(struct perfctr_group *base, pid_t tid, unsigned int scope)
 	if (!tid)
 		tid = scope == PERFCTR_MARK_THREAD ? gettid() : getpid();
 	if (find_threads(&threads, tid, scope) == 0)
-		status = mark_all(group, &threads);
+		status = mark_all(mark, &threads);
 	if (status < 0)
-		perfctr_perf_drop_roots(group, before);
+		perfctr_perf_drop_roots(mark, before);
 	free(threads.tid);
 	return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef PERFCTR_BACKEND_PERF_GROUP_H
-#define PERFCTR_BACKEND_PERF_GROUP_H
+#ifndef PERFCTR_BACKEND_PERF_MARK_H
+#define PERFCTR_BACKEND_PERF_MARK_H
 
 #include "perf.h"
 
@@ -12,8 +12,8 @@ struct perf_root {
 
 struct perf_session;
 
-struct perf_group {
-	struct perfctr_group base; /* fd: an epoll(7) of the watches */
+struct perf_mark {
+	struct perfctr_mark base; /* fd: an epoll(7) of the watches */
 	struct perf_root *root;
 	unsigned int n_roots;
 	struct perf_session *sessions;
@@ -24,24 +24,24 @@ struct perf_group {
  *
  * Returns 1, 0 if tid is a root already, or -1.
  */
-int perfctr_perf_add_root(struct perf_group *group, pid_t tid);
+int perfctr_perf_add_root(struct perf_mark *mark, pid_t tid);
 /* Drops all roots but the first n. */
-void perfctr_perf_drop_roots(struct perf_group *group, unsigned int n);
-int perfctr_perf_members(const struct perfctr_group *group, pid_t *tids, unsigned int room);
+void perfctr_perf_drop_roots(struct perf_mark *mark, unsigned int n);
+int perfctr_perf_members(const struct perfctr_mark *mark, pid_t *tids, unsigned int room);
 
 /* perf_mark.c */
-struct perfctr_group *perfctr_perf_group_open(uint64_t *id);
-void perfctr_perf_group_close(struct perfctr_group *group);
-int perfctr_perf_mark(struct perfctr_group *group, pid_t tid, unsigned int scope);
+struct perfctr_mark *perfctr_perf_mark_open(uint64_t *id);
+void perfctr_perf_mark_close(struct perfctr_mark *mark);
+int perfctr_perf_mark_set(struct perfctr_mark *mark, pid_t tid, unsigned int scope);
 
 /*
  * perf_session.c
  *
- * Opens sets for the roots of the session's group that have none yet.  -1 with errno: if a set
+ * Opens sets for the roots of the session's mark that have none yet.  -1 with errno: if a set
  * could not be opened, nothing was changed; if one could not be enabled, the new sets stay.
  */
 int perfctr_perf_session_follow(struct perf_session *s);
-/* Return the next session of the same group, and tell a session that its group is gone. */
+/* Return the next session of the same mark, and tell a session that its mark is gone. */
 struct perf_session *perfctr_perf_session_next(const struct perf_session *s);
 void perfctr_perf_session_orphan(struct perf_session *s);
 

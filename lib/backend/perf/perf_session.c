@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sessions: a set for each root of a group, or one for each CPU. */
+/* Sessions: a set for each root of a mark, or one for each CPU. */
 #define _GNU_SOURCE
 #include "perf_mark.h"
 
@@ -11,8 +11,8 @@
 
 struct perf_session {
 	struct perfctr_session base;
-	struct perf_group *group;  /* NULL: the session counts CPUs, or the group is closed */
-	struct perf_session *next; /* the next session of the group */
+	struct perf_mark *mark;	   /* NULL: the session counts CPUs, or the mark is closed */
+	struct perf_session *next; /* the next session of the mark */
 	bool by_cpu;
 	unsigned int policy;
 	unsigned int n_cpus; /* by_cpu: one more than the largest number */
@@ -20,7 +20,7 @@ struct perf_session {
 	size_t cpus_size;
 	struct perfctr_control control;
 	bool has_control, started;
-	/* One for each root of the group, or for each CPU.  An empty set counts nothing. */
+	/* One for each root of the mark, or for each CPU.  An empty set counts nothing. */
 	struct perf_set *set;
 	unsigned int n_sets;
 };
@@ -42,7 +42,7 @@ struct perf_session *perfctr_perf_session_next(const struct perf_session *s)
 
 void perfctr_perf_session_orphan(struct perf_session *s)
 {
-	s->group = NULL;
+	s->mark = NULL;
 }
 
 /* Checks that sets on threads or on CPUs can do what the options want. */
@@ -52,7 +52,7 @@ static int check_options(const struct perfctr_session_options *options)
 
 	if (options->trace_bytes || options->trace_ticks)
 		return perfctr_unable();
-	if (options->group)
+	if (options->mark)
 		return (options->policy & ~modes) == PERFCTR_EXCLUDE_UNMARKED && !options->cpus
 			       ? 0
 			       : perfctr_unable();
@@ -115,10 +115,10 @@ struct perfctr_session *perfctr_perf_session_open(const struct perfctr_session_o
 	if (perfctr_perf_info(&s->base.info) < 0)
 		goto free;
 	s->base.capabilities = perfctr_perf_capabilities(&s->base.info);
-	if (options->group) {
-		s->group = (struct perf_group *)options->group;
-		s->next = s->group->sessions;
-		s->group->sessions = s;
+	if (options->mark) {
+		s->mark = (struct perf_mark *)options->mark;
+		s->next = s->mark->sessions;
+		s->mark->sessions = s;
 		return &s->base;
 	}
 	if (take_cpus(s, options) < 0 || try_cpu() < 0)
@@ -147,8 +147,8 @@ void perfctr_perf_session_close(struct perfctr_session *session)
 {
 	struct perf_session *s = session_of(session);
 
-	if (s->group) {
-		struct perf_session **link = &s->group->sessions;
+	if (s->mark) {
+		struct perf_session **link = &s->mark->sessions;
 
 		while (*link != s)
 			link = &(*link)->next;
@@ -173,8 +173,8 @@ static bool place_of_set(const struct perf_session *s, unsigned int i, struct pe
 		target->cpu = (int)i;
 		return has_cpu(s, i);
 	}
-	target->tid = s->group->root[i].tid;
-	return s->group->root[i].watch.tree >= 0;
+	target->tid = s->mark->root[i].tid;
+	return s->mark->root[i].watch.tree >= 0;
 }
 
 static bool is_gone(const struct perf_target *target, int error)
@@ -213,7 +213,7 @@ static int enable_sets(const struct perf_session *s, unsigned int first, bool on
 
 int perfctr_perf_session_follow(struct perf_session *s)
 {
-	unsigned int first = s->n_sets, n = s->group->n_roots;
+	unsigned int first = s->n_sets, n = s->mark->n_roots;
 	struct perf_set *set;
 
 	if (!s->has_control || n == first)
@@ -232,7 +232,7 @@ static unsigned int count_places(const struct perf_session *s)
 {
 	if (s->by_cpu)
 		return s->n_cpus;
-	return s->group ? s->group->n_roots : 0;
+	return s->mark ? s->mark->n_roots : 0;
 }
 
 int perfctr_perf_session_control(struct perfctr_session *session, struct perfctr_control *c)
@@ -287,8 +287,8 @@ int perfctr_perf_session_read(const struct perfctr_session *session, struct perf
 {
 	const struct perf_session *s = const_session_of(session);
 
-	if (s->group)
-		out->members = (uint32_t)perfctr_perf_members(&s->group->base, NULL, 0);
+	if (s->mark)
+		out->members = (uint32_t)perfctr_perf_members(&s->mark->base, NULL, 0);
 	if (s->started)
 		out->flags |= PERFCTR_COUNTS_STARTED;
 	for (unsigned int i = 0; i < s->n_sets; i++)

@@ -33,10 +33,10 @@ static void write_identity(FILE *file, const struct identity *identity,
 
 static void write_events(FILE *file, const struct subject *subject)
 {
-	char text[PERFCTR_EVENT_TEXT];
+	char text[PERFCTR_EVNTSEL_TEXT];
 
 	for (unsigned int i = 0; i < subject->n_events; i++) {
-		perfctr_event_format(&subject->control.event[i], text, sizeof(text));
+		perfctr_evntsel_format(&subject->control.event[i], text, sizeof(text));
 		fprintf(file, "event %s: %s\n", loop_events[i].spec, text);
 	}
 	for (unsigned int i = subject->n_events; i < N_LOOP_EVENTS; i++)

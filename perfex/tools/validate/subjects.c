@@ -28,7 +28,7 @@ static void write_registers(struct validated *event, const struct perfctr_pmu_in
 	for (uint32_t i = 0; !event->request.general && i < 64; i++)
 		if (event->request.fixed >> i & 1)
 			control.counter = PERFCTR_FIXED + i;
-	perfctr_event_format(&control, event->registers, sizeof(event->registers));
+	perfctr_evntsel_format(&control, event->registers, sizeof(event->registers));
 }
 
 static void add_subject(struct search *search, const char *name,

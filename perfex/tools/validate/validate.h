@@ -151,7 +151,7 @@ struct trial { /* by one benchmark */
 struct validated {
 	char name[PERFCTR_REQUEST_NAME];
 	struct perfctr_request request;
-	char registers[PERFCTR_EVENT_TEXT]; /* "": the operating system counts it */
+	char registers[PERFCTR_EVNTSEL_TEXT]; /* "": the operating system counts it */
 	enum quantity quantity;		    /* NO_QUANTITY: not known */
 	bool is_found; /* the quantity is what its counts are like, not what it is said to be */
 	char why[256]; /* it could not be counted; "" */

@@ -121,15 +121,15 @@ static void three_that_stay(void)
 START_TEST(both_know_the_same_members)
 {
 	struct child child = make_child(three_that_stay);
-	struct perfctr_group *group[BACKENDS];
+	struct perfctr_mark *group[BACKENDS];
 	pid_t tids[BACKENDS][8];
 
 	release_child(&child);
 	nap(300);
 	for (int i = 0; i < BACKENDS; i++) {
-		group[i] = perfctr_group_open_with(names[i], NULL);
+		group[i] = perfctr_mark_open_with(names[i], NULL);
 		ck_assert_ptr_nonnull(group[i]);
-		ck_assert_int_eq(perfctr_mark(group[i], child.pid, PERFCTR_MARK_TREE), 4);
+		ck_assert_int_eq(perfctr_mark_set(group[i], child.pid, PERFCTR_MARK_TREE), 4);
 		ck_assert_int_eq(perfctr_members(group[i], tids[i], 8), 4);
 	}
 	for (int i = 0; i < 4; i++) {
@@ -145,7 +145,7 @@ START_TEST(both_know_the_same_members)
 	nap(300);
 	for (int i = 0; i < BACKENDS; i++) {
 		ck_assert_int_eq(perfctr_members(group[i], NULL, 0), 0);
-		perfctr_group_close(group[i]);
+		perfctr_mark_close(group[i]);
 	}
 }
 END_TEST

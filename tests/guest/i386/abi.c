@@ -114,14 +114,14 @@ __attribute__((force_align_arg_pointer)) void _start(void)
 	};
 	static struct perfctr_control control = {
 		.size = sizeof(control),
-		.flags = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_RECORD,
+		.flags = PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_EXIT_RECORDS,
 		.n_events = 2,
 		/* Instructions and branches, of user mode. */
 		.event = { { .counter = 1, .evntsel = 0x4100c0 },
 			   { .counter = 0, .evntsel = 0x4100c4 } },
 	};
 	static struct perfctr_counts counts = { .size = sizeof(counts) };
-	static struct perfctr_record record = { .size = sizeof(record) };
+	static struct perfctr_exit_record record = { .size = sizeof(record) };
 	/* Address, length, protection, flags, descriptor, offset. */
 	static long mapping[] = { 0, PERFCTR_PAGE_SIZE, PROT_READ, MAP_SHARED, -1, 0 };
 	const volatile struct perfctr_page *page;
@@ -164,7 +164,7 @@ __attribute__((force_align_arg_pointer)) void _start(void)
 		end(0);
 	expect(pid > 0);
 	expect(call(__NR_waitpid, pid, 0, 0) == pid);
-	expect(do_ioctl(fd, PERFCTR_IOC_RECORD, &record) == 0);
+	expect(do_ioctl(fd, PERFCTR_IOC_EXIT_RECORD, &record) == 0);
 	expect(record.size == sizeof(record));
 	expect(record.tid == pid && record.tgid == pid);	/* 25 */
 	expect(record.counts.size == sizeof(record.counts));

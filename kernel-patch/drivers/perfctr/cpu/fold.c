@@ -48,7 +48,7 @@ static bool tick_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 	return intact;
 }
 
-/* Once the thread's group has died, its mark costs the thread nothing any more. */
+/* A dead mark costs the thread nothing any more. */
 static void drop_dead_mark(void)
 {
 	if (perfctr_thread(current)->mark && !perfctr_live_mark(current))

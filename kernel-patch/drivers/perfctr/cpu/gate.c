@@ -44,7 +44,7 @@ static enum perfctr_class session_class_of(const struct perfctr_session *s,
 {
 	if (is_idle_task(task))
 		return PERFCTR_IDLE;
-	return s->group && perfctr_thread(task)->mark == s->group ? PERFCTR_MARKED :
+	return s->mark && perfctr_thread(task)->mark == s->mark ? PERFCTR_MARKED :
 								    PERFCTR_UNMARKED;
 }
 
@@ -253,25 +253,25 @@ void perfctr_gate_shut(bool shut)
 }
 
 /*
- * Admits the sessions of task's group that have not come to this CPU yet. task runs here, now or
+ * Admits the sessions of task's mark that have not come to this CPU yet. task runs here, now or
  * from now on.
  */
 static void admit_late_sessions(struct gate *gate, struct task_struct *task)
 {
-	struct perfctr_group *group = perfctr_thread(task)->mark;
+	struct perfctr_mark *mark = perfctr_thread(task)->mark;
 	unsigned int cpu = smp_processor_id();
 	struct perfctr_session *s;
 
-	if (!group || !test_bit(cpu, group->late) || __this_cpu_read(perfctr_cpu.mute) ||
+	if (!mark || !test_bit(cpu, mark->late) || __this_cpu_read(perfctr_cpu.mute) ||
 	    gate->shut)
 		return;
-	raw_spin_lock(&group->lock);
-	if (test_and_clear_bit(cpu, group->late))
+	raw_spin_lock(&mark->lock);
+	if (test_and_clear_bit(cpu, mark->late))
 		atomic_dec(this_cpu_ptr(&perfctr_gate_special.n_late));
-	list_for_each_entry(s, &group->sessions, late)
+	list_for_each_entry(s, &mark->sessions, late)
 		if (cpumask_test_cpu(cpu, s->cpus) && !this_cpu_ptr(s->cpu)->active)
 			add_session(gate, s, task);
-	raw_spin_unlock(&group->lock);
+	raw_spin_unlock(&mark->lock);
 }
 
 void perfctr_gate_admit(void)
@@ -283,7 +283,7 @@ void perfctr_gate_admit(void)
 
 void perfctr_gate_announce_on(struct perfctr_session *s, unsigned int cpu)
 {
-	if (!test_and_set_bit(cpu, s->group->late))
+	if (!test_and_set_bit(cpu, s->mark->late))
 		atomic_inc(per_cpu_ptr(&perfctr_gate_special.n_late, cpu));
 }
 
@@ -293,9 +293,9 @@ void perfctr_gate_announce(struct perfctr_session *s)
 	unsigned long flags;
 	unsigned int cpu;
 
-	raw_spin_lock_irqsave(&s->group->lock, flags);
-	list_add(&s->late, &s->group->sessions);
-	raw_spin_unlock_irqrestore(&s->group->lock, flags);
+	raw_spin_lock_irqsave(&s->mark->lock, flags);
+	list_add(&s->late, &s->mark->sessions);
+	raw_spin_unlock_irqrestore(&s->mark->lock, flags);
 	for_each_cpu(cpu, s->cpus)
 		perfctr_gate_announce_on(s, cpu);
 }
@@ -303,17 +303,17 @@ void perfctr_gate_announce(struct perfctr_session *s)
 /* From now on no CPU admits s. A CPU that has admitted s is seen to be active. */
 void perfctr_gate_withdraw(struct perfctr_session *s)
 {
-	struct perfctr_group *group = s->group;
+	struct perfctr_mark *mark = s->mark;
 	unsigned long flags;
 	unsigned int cpu;
 
-	raw_spin_lock_irqsave(&group->lock, flags);
+	raw_spin_lock_irqsave(&mark->lock, flags);
 	list_del(&s->late);
-	raw_spin_unlock_irqrestore(&group->lock, flags);
-	if (!list_empty(&group->sessions))
+	raw_spin_unlock_irqrestore(&mark->lock, flags);
+	if (!list_empty(&mark->sessions))
 		return;
-	for_each_set_bit(cpu, group->late, nr_cpu_ids)
-		if (test_and_clear_bit(cpu, group->late))
+	for_each_set_bit(cpu, mark->late, nr_cpu_ids)
+		if (test_and_clear_bit(cpu, mark->late))
 			atomic_dec(per_cpu_ptr(&perfctr_gate_special.n_late, cpu));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sessions and groups, as the gates of the CPUs and the room session/ use them. */
+/* Sessions and marks, as the gates of the CPUs and the room session/ use them. */
 #ifndef _PERFCTR_GATE_H
 #define _PERFCTR_GATE_H
 
@@ -21,11 +21,11 @@ struct pid_namespace;
 #define PERFCTR_MAX_STARTED	16	/* started sessions that a CPU's gate has room for */
 
 /*
- * References are held by the descriptor, by each session of the group and by each thread that bears
- * its mark. Once the descriptor and the sessions have released it, the group is dead: its mark has
+ * References are held by the descriptor, by each session of the mark and by each thread that bears
+ * its mark. Once the descriptor and the sessions have released it, the mark is dead: it has
  * no effect on any thread.
  */
-struct perfctr_group {
+struct perfctr_mark {
 	struct rcu_head rcu;
 	refcount_t refs;
 	atomic_t holders;	/* descriptor and sessions */
@@ -47,15 +47,15 @@ struct perfctr_group {
 };
 
 /*
- * Returns the mark of the task, or NULL if it has none or its group is dead. The caller holds the
+ * Returns the mark of the task, or NULL if it has none or a dead one. The caller holds the
  * RCU read lock, or knows that the mark cannot change: the task cannot be switched, or it is
  * current and interrupts are off.
  */
-static inline struct perfctr_group *perfctr_live_mark(const struct task_struct *task)
+static inline struct perfctr_mark *perfctr_live_mark(const struct task_struct *task)
 {
-	struct perfctr_group *group = READ_ONCE(perfctr_thread(task)->mark);
+	struct perfctr_mark *mark = READ_ONCE(perfctr_thread(task)->mark);
 
-	return group && !READ_ONCE(group->dead) ? group : NULL;
+	return mark && !READ_ONCE(mark->dead) ? mark : NULL;
 }
 
 /* The class of the thread that a CPU runs, as a session sees it. */
@@ -82,8 +82,8 @@ struct perfctr_session_cpu {
 struct perfctr_session {
 	struct mutex lock;		/* for all calls; outside cpus_read_lock() */
 	struct list_head list;		/* in the list of all started sessions */
-	struct list_head late;		/* in its group's list of late sessions */
-	struct perfctr_group *group;	/* NULL: no group */
+	struct list_head late;		/* in its mark's list of late sessions */
+	struct perfctr_mark *mark;	/* NULL: no mark */
 	struct pid_namespace *ns;	/* for the thread numbers in records */
 	struct perfctr_owner owner;
 	struct perfctr_opener opener;

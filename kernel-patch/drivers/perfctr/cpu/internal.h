@@ -17,7 +17,7 @@ struct perfctr_signals;
 union perfctr_gate_special {
 	struct {
 		unsigned int n_traced;	/* sessions with a trace */
-		atomic_t n_late;	/* groups with sessions to admit; other CPUs write it too */
+		atomic_t n_late;	/* marks with sessions to admit; other CPUs write it too */
 	};
 	u64 any;
 };

@@ -285,7 +285,7 @@ slowly:
 
 /*
  * Both threads bear the same mark or share the context ctx, and no gate has to look at each switch.
- * A CPU on which the shared context or the group's sessions have to be entered or left is called
+ * A CPU on which the shared context or the mark's sessions have to be entered or left is called
  * for that.
  */
 static __always_inline bool is_counted_alike(const struct perfctr_thread *from,

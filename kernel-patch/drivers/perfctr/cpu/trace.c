@@ -23,7 +23,7 @@ void perfctr_trace(struct perfctr_session *s, u32 type, struct task_struct *task
 	unsigned int cpu = smp_processor_id();
 	struct perfctr_cpu_ring *ring = &s->rings.cpu[cpu];
 	const struct perfctr_page *page = perfctr_session_page(s, cpu);
-	bool marked = s->group && perfctr_thread(task)->mark == s->group;
+	bool marked = s->mark && perfctr_thread(task)->mark == s->mark;
 	struct perfctr_trace_record *record = perfctr_ring_claim(ring);
 	u32 i;
 

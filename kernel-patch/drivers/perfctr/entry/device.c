@@ -210,7 +210,7 @@ static long context_ioctl_stop(const struct descriptor *d)
 
 static long context_ioctl_record(const struct descriptor *d, void __user *user)
 {
-	struct perfctr_record *record;
+	struct perfctr_exit_record *record;
 	u32 size;
 	int err;
 
@@ -298,7 +298,7 @@ static long context_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 		return context_ioctl_stop(d);
 	case PERFCTR_IOC_RESUME:
 		return may_change_context(d) ?: perfctr_tree_resume(d->ctx);
-	case PERFCTR_IOC_RECORD:
+	case PERFCTR_IOC_EXIT_RECORD:
 		return context_ioctl_record(d, user);
 	default:
 		return -ENOTTY;
@@ -522,8 +522,8 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return device_ioctl_open(user);
 	case PERFCTR_IOC_KIND_CPUS:
 		return perfctr_ioctl_kind_cpus(user);
-	case PERFCTR_IOC_GROUP:
-		return perfctr_ioctl_group(user);
+	case PERFCTR_IOC_OPEN_MARK:
+		return perfctr_ioctl_open_mark(user);
 	case PERFCTR_IOC_MARK:
 		return perfctr_ioctl_mark(user);
 	case PERFCTR_IOC_SESSION:

@@ -15,7 +15,7 @@
 /* False: no member of the tree holds counters, or the caller is being killed. */
 static bool describe_tree(struct perfctr_tree *tree, struct perfctr_holder *holder)
 {
-	holder->kind = PERFCTR_HOLDS_CONTEXT;
+	holder->type = PERFCTR_HOLDS_CONTEXT;
 	holder->started = perfctr_count_holding(tree, &holder->counters, &holder->tid);
 	if (!holder->started)
 		return false;
@@ -93,7 +93,7 @@ long perfctr_ioctl_holders(void __user *user)
 static int show_holder(const struct perfctr_holder *holder, void *arg)
 {
 	seq_printf(arg, "%s %d %u %s %u %#llx\n",
-		   holder->kind == PERFCTR_HOLDS_SESSION ? "session" : "context", holder->pid,
+		   holder->type == PERFCTR_HOLDS_SESSION ? "session" : "context", holder->pid,
 		   holder->uid, holder->comm, holder->started, holder->counters);
 	return 0;
 }

@@ -32,7 +32,7 @@
 
 struct mm_struct;
 struct perfctr_context;
-struct perfctr_group;
+struct perfctr_mark;
 struct perfctr_owner;
 struct pt_regs;
 

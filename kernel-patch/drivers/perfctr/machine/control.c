@@ -23,7 +23,7 @@
 #endif
 
 #define CONTROL_FLAGS	(PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT |	\
-			 PERFCTR_CONTROL_RECORD | PERFCTR_CONTROL_TOTALS |	\
+			 PERFCTR_CONTROL_EXIT_RECORDS | PERFCTR_CONTROL_TOTALS |	\
 			 PERFCTR_CONTROL_PHASE)
 
 /* Without bits that select modes, every event counts in all modes. */
@@ -297,7 +297,7 @@ static bool has_compatible_flags(u32 flags)
 {
 	return !(flags & PERFCTR_CONTROL_TOTALS) ||
 	       (flags & PERFCTR_CONTROL_INHERIT &&
-		!(flags & (PERFCTR_CONTROL_RECORD | PERFCTR_CONTROL_PHASE)));
+		!(flags & (PERFCTR_CONTROL_EXIT_RECORDS | PERFCTR_CONTROL_PHASE)));
 }
 
 static int check_control(struct perfctr_control *control, const struct perfctr_policy *policy)

@@ -13,7 +13,7 @@ int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control
 			    struct perfctr_control *control);
 
 /* mark.c */
-struct perfctr_group *perfctr_group_from_fd(int fd);	/* a holder's reference, or ERR_PTR() */
-void perfctr_group_release(struct perfctr_group *group);	/* a holder's */
+struct perfctr_mark *perfctr_mark_from_fd(int fd);	/* a holder's reference, or ERR_PTR() */
+void perfctr_mark_release(struct perfctr_mark *mark);	/* a holder's */
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Groups of marked threads. The mark of a thread is a pointer to its group. Threads and processes
+ * Marks. Each thread has a pointer to its mark. Threads and processes
  * that the thread creates inherit it, which costs a fork two atomic increments and nothing else.
  */
 #include <linux/anon_inodes.h>
@@ -25,42 +25,42 @@
 #include "../kernel/user.h"
 #include "internal.h"
 
-static const struct file_operations group_fops;
+static const struct file_operations mark_fops;
 
-static void put_group(struct perfctr_group *group)
+static void put_mark(struct perfctr_mark *mark)
 {
-	if (refcount_dec_and_test(&group->refs))
-		kfree_rcu(group, rcu);
+	if (refcount_dec_and_test(&mark->refs))
+		kfree_rcu(mark, rcu);
 }
 
-static void add_member(struct perfctr_group *group)
+static void add_member(struct perfctr_mark *mark)
 {
-	refcount_inc(&group->refs);
-	atomic_inc(&group->members);
+	refcount_inc(&mark->refs);
+	atomic_inc(&mark->members);
 }
 
-/* group: the new mark, or NULL for none. Returns the old mark. */
-static struct perfctr_group *exchange_mark(struct perfctr_thread *thread,
-					   struct perfctr_group *group)
+/* mark: the new mark, or NULL for none. Returns the old mark. */
+static struct perfctr_mark *exchange_mark(struct perfctr_thread *thread,
+					   struct perfctr_mark *mark)
 {
-	struct perfctr_group *old = thread->mark;
+	struct perfctr_mark *old = thread->mark;
 
-	thread->mark = group;
-	if (group)
-		WRITE_ONCE(group->used, true);
+	thread->mark = mark;
+	if (mark)
+		WRITE_ONCE(mark->used, true);
 	return old;
 }
 
-static void drop_member(struct perfctr_group *group)
+static void drop_member(struct perfctr_mark *mark)
 {
-	if (atomic_dec_and_test(&group->members))
-		wake_up_interruptible(&group->wait);
-	put_group(group);
+	if (atomic_dec_and_test(&mark->members))
+		wake_up_interruptible(&mark->wait);
+	put_mark(mark);
 }
 
 struct change {
-	struct perfctr_group *mark;	/* in: the new one, or NULL.  out: the old one */
-	struct perfctr_group *only;	/* remove this mark only; NULL: remove any mark */
+	struct perfctr_mark *mark;	/* in: the new one, or NULL.  out: the old one */
+	struct perfctr_mark *only;	/* remove this mark only; NULL: remove any mark */
 };
 
 /* Called while the thread cannot be switched. */
@@ -68,7 +68,7 @@ static int change_mark_fn(struct task_struct *task, bool live, void *arg)
 {
 	struct change *change = arg;
 	struct perfctr_thread *thread = perfctr_thread(task);
-	const struct perfctr_group *old = perfctr_live_mark(task);
+	const struct perfctr_mark *old = perfctr_live_mark(task);
 
 	if (!change->mark && (!old || (change->only && old != change->only)))
 		return 0;
@@ -84,86 +84,86 @@ static int change_mark_fn(struct task_struct *task, bool live, void *arg)
 }
 
 /*
- * Sets group's mark, or removes it. With set false and group NULL, removes any mark. Returns 1 if
+ * Sets mark, or removes it. With set false and mark NULL, removes any mark. Returns 1 if
  * the mark of the thread has changed, 0 if it has not, or an errno.
  */
-static int change_mark(struct task_struct *task, struct perfctr_group *group, bool set)
+static int change_mark(struct task_struct *task, struct perfctr_mark *mark, bool set)
 {
 	struct perfctr_thread *thread = set ? perfctr_thread_make(task) : perfctr_thread_pin(task);
-	struct change change = { .mark = set ? group : NULL, .only = group };
+	struct change change = { .mark = set ? mark : NULL, .only = mark };
 	int err;
 
 	if (!thread)	/* nothing to remove */
 		return set ? -ENOMEM : 0;
 	if (set)
-		add_member(group);
+		add_member(mark);
 	err = perfctr_call_task(task, change_mark_fn, &change);
 	perfctr_thread_put(thread);
 	/* Drop the old mark, or the new one if it was not set or the thread had it already. */
 	if (change.mark)
 		drop_member(change.mark);
-	return err ?: change.mark != (set ? group : NULL);
+	return err ?: change.mark != (set ? mark : NULL);
 }
 
 /* current is creating child, which nobody else has seen yet. Interrupts are off. */
-void perfctr_group_join(struct task_struct *child, struct perfctr_thread *thread)
+void perfctr_mark_join(struct task_struct *child, struct perfctr_thread *thread)
 {
-	struct perfctr_group *group = perfctr_live_mark(current);
+	struct perfctr_mark *mark = perfctr_live_mark(current);
 
 	lockdep_assert_irqs_disabled();
-	if (!group)
+	if (!mark)
 		return;
-	if (thread && thread->mark == group)	/* another thread may have marked it */
+	if (thread && thread->mark == mark)	/* another thread may have marked it */
 		return;
 	if (!thread || thread->mark) {
-		WRITE_ONCE(group->incomplete, true);
+		WRITE_ONCE(mark->incomplete, true);
 		return;
 	}
-	exchange_mark(thread, group);
-	add_member(group);
+	exchange_mark(thread, mark);
+	add_member(mark);
 	perfctr_update_flag(child);
 }
 
 /* Removes the mark of current, which exits or executes a file that changes its ids. */
-void perfctr_group_drop(struct perfctr_thread *thread, bool exec)
+void perfctr_mark_drop(struct perfctr_thread *thread, bool exec)
 {
-	struct perfctr_group *group;
+	struct perfctr_mark *mark;
 
 	local_irq_disable();
-	group = thread->mark;
-	if (exec && group && group->privileged)
-		group = NULL;
-	if (group) {
+	mark = thread->mark;
+	if (exec && mark && mark->privileged)
+		mark = NULL;
+	if (mark) {
 		thread->mark = NULL;
 		perfctr_update_flag(current);
 		perfctr_gate_update();
 	}
 	local_irq_enable();
-	if (group)
-		drop_member(group);
+	if (mark)
+		drop_member(mark);
 }
 
 /* Since task was found, its parent or another caller may have given it the same mark. */
-static bool has_other_mark(const struct task_struct *task, const struct perfctr_group *group)
+static bool has_other_mark(const struct task_struct *task, const struct perfctr_mark *mark)
 {
-	const struct perfctr_group *mark;
+	const struct perfctr_mark *old;
 	bool other;
 
 	rcu_read_lock();
-	mark = perfctr_live_mark(task);
-	other = mark && mark != group;
+	old = perfctr_live_mark(task);
+	other = old && old != mark;
 	rcu_read_unlock();
 	return other;
 }
 
 static u64 mark_id_of_task(const struct task_struct *task)
 {
-	const struct perfctr_group *group;
+	const struct perfctr_mark *mark;
 	u64 id;
 
 	rcu_read_lock();
-	group = perfctr_live_mark(task);
-	id = group ? group->id : 0;
+	mark = perfctr_live_mark(task);
+	id = mark ? mark->id : 0;
 	rcu_read_unlock();
 	return id;
 }
@@ -171,23 +171,23 @@ static u64 mark_id_of_task(const struct task_struct *task)
 /* The threads whose marks are to be changed, and the change. */
 struct choice {
 	bool set;
-	struct perfctr_group *group;	/* to set; to remove, NULL: any */
+	struct perfctr_mark *mark;	/* to set; to remove, NULL: any */
 };
 
 /* Would the change alter this task's mark? */
 static bool is_task_chosen(struct task_struct *task, const void *arg)
 {
-	const struct perfctr_group *mark = perfctr_live_mark(task);
+	const struct perfctr_mark *mark = perfctr_live_mark(task);
 	const struct choice *choice = arg;
 
 	if (task->flags & (PF_KTHREAD | PF_EXITING) && !mark)
 		return false;
 	if (choice->set)
-		return mark != choice->group;
-	return mark && (!choice->group || mark == choice->group);
+		return mark != choice->mark;
+	return mark && (!choice->mark || mark == choice->mark);
 }
 
-static int change_mark_with_permission(struct task_struct *task, struct perfctr_group *group,
+static int change_mark_with_permission(struct task_struct *task, struct perfctr_mark *mark,
 				       bool set, bool test)
 {
 	int result = perfctr_lock_access(task, PTRACE_MODE_ATTACH_REALCREDS);
@@ -195,8 +195,8 @@ static int change_mark_with_permission(struct task_struct *task, struct perfctr_
 	if (result)
 		return result;
 	if (!test)
-		result = change_mark(task, group, set);
-	else if (set && has_other_mark(task, group))
+		result = change_mark(task, mark, set);
+	else if (set && has_other_mark(task, mark))
 		result = -EBUSY;
 	perfctr_unlock_access(task);
 	return result;
@@ -210,7 +210,7 @@ static int change_thread_marks(struct perfctr_threads *threads, const struct cho
 
 	for (pass = 0; pass < 2; pass++) {
 		for (i = 0; i < threads->n; i++) {
-			result = change_mark_with_permission(threads->task[i], choice->group,
+			result = change_mark_with_permission(threads->task[i], choice->mark,
 							     choice->set, !pass);
 			if (result < 0 && result != -ESRCH)
 				return result;
@@ -243,32 +243,32 @@ static int change_all_marks(const struct perfctr_search *search, u32 *changed)
 }
 
 /*
- * Releases a holder's reference. With the last one the group is dead: its mark has no effect, is
+ * Releases a holder's reference. With the last one the mark is dead: it has no effect, is
  * not inherited, and gives way to any other mark. The threads that bear the mark are not searched
  * for.
  */
-void perfctr_group_release(struct perfctr_group *group)
+void perfctr_mark_release(struct perfctr_mark *mark)
 {
-	if (atomic_dec_and_test(&group->holders)) {
-		WRITE_ONCE(group->dead, true);
+	if (atomic_dec_and_test(&mark->holders)) {
+		WRITE_ONCE(mark->dead, true);
 		perfctr_hooks_put();
 	}
-	put_group(group);
+	put_mark(mark);
 }
 
 static int forget_mark_fn(struct task_struct *task, bool live, void *arg)
 {
-	struct perfctr_group **mark = arg;
+	struct perfctr_mark **mark = arg;
 
 	if (perfctr_thread(task)->mark && !perfctr_live_mark(task))
 		swap(perfctr_thread(task)->mark, *mark);
 	return 0;
 }
 
-void perfctr_group_forget(struct task_struct *task)
+void perfctr_mark_forget(struct task_struct *task)
 {
 	struct perfctr_thread *thread = perfctr_thread_pin(task);
-	struct perfctr_group *mark = NULL;
+	struct perfctr_mark *mark = NULL;
 
 	if (!thread)
 		return;
@@ -278,36 +278,36 @@ void perfctr_group_forget(struct task_struct *task)
 		drop_member(mark);
 }
 
-struct perfctr_group *perfctr_group_from_fd(int fd)
+struct perfctr_mark *perfctr_mark_from_fd(int fd)
 {
 	struct file *file = fget(fd);
-	struct perfctr_group *group;
+	struct perfctr_mark *mark;
 
 	if (!file)
 		return ERR_PTR(-EBADF);
-	group = ERR_PTR(-EBADF);
-	if (file->f_op == &group_fops) {
+	mark = ERR_PTR(-EBADF);
+	if (file->f_op == &mark_fops) {
 		/*
-		 * The file is open while the caller has a reference to it, and so holds the group.
+		 * The file is open while the caller has a reference to it, and so holds the mark.
 		 */
-		group = file->private_data;
-		refcount_inc(&group->refs);
-		atomic_inc(&group->holders);
+		mark = file->private_data;
+		refcount_inc(&mark->refs);
+		atomic_inc(&mark->holders);
 	}
 	fput(file);
-	return group;
+	return mark;
 }
 
-static int get_mark(struct perfctr_mark_args *mark, struct task_struct *task)
+static int get_mark(struct perfctr_mark_args *args, struct task_struct *task)
 {
 	int err;
 
-	if (mark->scope != PERFCTR_MARK_THREAD || mark->group != -1)
+	if (args->scope != PERFCTR_MARK_THREAD || args->mark != -1)
 		return -EINVAL;
 	err = perfctr_lock_access(task, PTRACE_MODE_READ_REALCREDS);
 	if (err)
 		return err;
-	mark->id = mark_id_of_task(task);
+	args->id = mark_id_of_task(task);
 	perfctr_unlock_access(task);
 	return 0;
 }
@@ -319,55 +319,55 @@ static bool has_task_exited(const struct task_struct *task, u32 scope)
 					      !atomic_read(&task->signal->live);
 }
 
-static int mark_task(struct perfctr_mark_args *mark, struct task_struct *task)
+static int mark_task(struct perfctr_mark_args *args, struct task_struct *task)
 {
-	struct choice choice = { .set = mark->action == PERFCTR_MARK_SET };
+	struct choice choice = { .set = args->action == PERFCTR_MARK_SET };
 	const struct perfctr_search search = {
 		.top = task,
-		.scope = mark->scope,
+		.scope = args->scope,
 		.fn = is_task_chosen,
 		.arg = &choice,
 	};
 	int err;
 
-	if (mark->action == PERFCTR_MARK_GET)
-		return get_mark(mark, task);
-	if (choice.set || mark->group != -1) {
-		choice.group = perfctr_group_from_fd(mark->group);
-		if (IS_ERR(choice.group))
-			return PTR_ERR(choice.group);
+	if (args->action == PERFCTR_MARK_GET)
+		return get_mark(args, task);
+	if (choice.set || args->mark != -1) {
+		choice.mark = perfctr_mark_from_fd(args->mark);
+		if (IS_ERR(choice.mark))
+			return PTR_ERR(choice.mark);
 	}
-	err = change_all_marks(&search, &mark->changed);
-	if (!err && choice.set && !mark->changed && has_task_exited(task, mark->scope))
+	err = change_all_marks(&search, &args->changed);
+	if (!err && choice.set && !args->changed && has_task_exited(task, args->scope))
 		err = -ESRCH;
-	if (choice.group)
-		perfctr_group_release(choice.group);
+	if (choice.mark)
+		perfctr_mark_release(choice.mark);
 	return err;
 }
 
 long perfctr_ioctl_mark(void __user *user)
 {
-	struct perfctr_mark_args mark;
+	struct perfctr_mark_args args;
 	struct task_struct *task;
 	u32 size;
-	int err = perfctr_get_struct(&mark, sizeof(mark), user, &size);
+	int err = perfctr_get_struct(&args, sizeof(args), user, &size);
 
 	if (err)
 		return err;
-	if (mark.action < PERFCTR_MARK_SET || mark.action > PERFCTR_MARK_GET ||
-	    mark.scope > PERFCTR_MARK_TREE || mark.tid < 0 || mark.changed || mark.id)
+	if (args.action < PERFCTR_MARK_SET || args.action > PERFCTR_MARK_GET ||
+	    args.scope > PERFCTR_MARK_TREE || args.tid < 0 || args.changed || args.id)
 		return -EINVAL;
-	task = mark.tid ? perfctr_find_task(mark.tid) : get_task_struct(current);
+	task = args.tid ? perfctr_find_task(args.tid) : get_task_struct(current);
 	if (!task)
 		return -ESRCH;
-	err = mark_task(&mark, task);
+	err = mark_task(&args, task);
 	put_task_struct(task);
-	return err ?: perfctr_put_struct(user, &mark, sizeof(mark), size);
+	return err ?: perfctr_put_struct(user, &args, sizeof(args), size);
 }
 
-static int copy_members(struct perfctr_group *group, struct perfctr_members_args *members)
+static int copy_members(struct perfctr_mark *mark, struct perfctr_members_args *members)
 {
-	const struct choice choice = { .group = group };
+	const struct choice choice = { .mark = mark };
 	const struct perfctr_search search = { .once = true, .fn = is_task_chosen, .arg = &choice };
 	s32 __user *user = u64_to_user_ptr(members->tids);
 	struct pid_namespace *ns = task_active_pid_ns(current);
@@ -388,7 +388,7 @@ static int copy_members(struct perfctr_group *group, struct perfctr_members_args
 	return err;
 }
 
-static long group_ioctl_members(struct perfctr_group *group, void __user *user)
+static long mark_ioctl_members(struct perfctr_mark *mark, void __user *user)
 {
 	struct perfctr_members_args members;
 	u32 size;
@@ -398,73 +398,73 @@ static long group_ioctl_members(struct perfctr_group *group, void __user *user)
 		return err;
 	if (members.n || members.reserved)
 		return -EINVAL;
-	err = copy_members(group, &members);
+	err = copy_members(mark, &members);
 	return err ?: perfctr_put_struct(user, &members, sizeof(members), size);
 }
 
-static long group_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+static long mark_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	struct perfctr_group *group = file->private_data;
+	struct perfctr_mark *mark = file->private_data;
 	int result;
 
 	switch (cmd) {
 	case PERFCTR_IOC_MEMBERS:
-		return group_ioctl_members(group, (void __user *)arg);
+		return mark_ioctl_members(mark, (void __user *)arg);
 	case PERFCTR_IOC_ENTER:
-		result = change_mark(current, group, true);
+		result = change_mark(current, mark, true);
 		return min(result, 0);
 	case PERFCTR_IOC_LEAVE:
-		change_mark(current, group, false);
+		change_mark(current, mark, false);
 		return 0;
 	default:
 		return -ENOTTY;
 	}
 }
 
-static __poll_t group_poll(struct file *file, struct poll_table_struct *wait)
+static __poll_t mark_poll(struct file *file, struct poll_table_struct *wait)
 {
-	struct perfctr_group *group = file->private_data;
+	struct perfctr_mark *mark = file->private_data;
 
-	poll_wait(file, &group->wait, wait);
-	return READ_ONCE(group->used) && !atomic_read(&group->members) ? EPOLLIN | EPOLLRDNORM : 0;
+	poll_wait(file, &mark->wait, wait);
+	return READ_ONCE(mark->used) && !atomic_read(&mark->members) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
-static int group_release(struct inode *inode, struct file *file)
+static int mark_release(struct inode *inode, struct file *file)
 {
-	perfctr_group_release(file->private_data);
+	perfctr_mark_release(file->private_data);
 	return 0;
 }
 
-static const struct file_operations group_fops = {
+static const struct file_operations mark_fops = {
 	.owner = THIS_MODULE,
-	.release = group_release,
-	.unlocked_ioctl = group_ioctl,
+	.release = mark_release,
+	.unlocked_ioctl = mark_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.poll = group_poll,
+	.poll = mark_poll,
 };
 
-static struct perfctr_group *alloc_group(void)
+static struct perfctr_mark *alloc_mark(void)
 {
 	static atomic64_t last_id = ATOMIC64_INIT(0);
-	struct perfctr_group *group;
+	struct perfctr_mark *mark;
 
-	group = kzalloc(struct_size(group, late, BITS_TO_LONGS(nr_cpu_ids)), GFP_KERNEL_ACCOUNT);
-	if (!group)
+	mark = kzalloc(struct_size(mark, late, BITS_TO_LONGS(nr_cpu_ids)), GFP_KERNEL_ACCOUNT);
+	if (!mark)
 		return NULL;
-	raw_spin_lock_init(&group->lock);
-	INIT_LIST_HEAD(&group->sessions);
-	refcount_set(&group->refs, 1);
-	atomic_set(&group->holders, 1);
-	init_waitqueue_head(&group->wait);
-	group->privileged = perfmon_capable();
-	group->id = atomic64_inc_return(&last_id);
-	return group;
+	raw_spin_lock_init(&mark->lock);
+	INIT_LIST_HEAD(&mark->sessions);
+	refcount_set(&mark->refs, 1);
+	atomic_set(&mark->holders, 1);
+	init_waitqueue_head(&mark->wait);
+	mark->privileged = perfmon_capable();
+	mark->id = atomic64_inc_return(&last_id);
+	return mark;
 }
 
-long perfctr_ioctl_group(void __user *user)
+long perfctr_ioctl_open_mark(void __user *user)
 {
-	struct perfctr_group_args open;
-	struct perfctr_group *group;
+	struct perfctr_open_mark_args open;
+	struct perfctr_mark *mark;
 	u32 size;
 	int fd = perfctr_get_struct(&open, sizeof(open), user, &size);
 
@@ -475,16 +475,16 @@ long perfctr_ioctl_group(void __user *user)
 	fd = perfctr_hooks_get();
 	if (fd)
 		return fd;
-	group = alloc_group();
-	if (!group) {
+	mark = alloc_mark();
+	if (!mark) {
 		perfctr_hooks_put();
 		return -ENOMEM;
 	}
-	open.id = group->id;
+	open.id = mark->id;
 	fd = perfctr_put_struct(user, &open, sizeof(open), size);
 	if (!fd)
-		fd = anon_inode_getfd("[perfctr-group]", &group_fops, group, O_CLOEXEC | O_RDWR);
+		fd = anon_inode_getfd("[perfctr-mark]", &mark_fops, mark, O_CLOEXEC | O_RDWR);
 	if (fd < 0)
-		perfctr_group_release(group);
+		perfctr_mark_release(mark);
 	return fd;
 }

@@ -119,9 +119,9 @@ static int read_session_locked(struct perfctr_session *s, struct perfctr_counts 
 	counts->flags = s->started ? PERFCTR_COUNTS_STARTED : 0;
 	if (s->revoked)
 		counts->flags |= PERFCTR_COUNTS_REVOKED;
-	if (s->group && READ_ONCE(s->group->incomplete))
+	if (s->mark && READ_ONCE(s->mark->incomplete))
 		counts->flags |= PERFCTR_COUNTS_INCOMPLETE;
-	counts->members = s->group ? atomic_read(&s->group->members) : 0;
+	counts->members = s->mark ? atomic_read(&s->mark->members) : 0;
 	counts->n_counters = s->hw ? s->hw->n_events : 0;
 	if (perfctr_sum_cpus(&pages, s->cpus, at_once, counts))
 		counts->flags |= PERFCTR_COUNTS_CONSISTENT;
@@ -233,8 +233,8 @@ static void free_session(struct perfctr_session *s)
 	perfctr_buffer_free(&s->pages);
 	free_percpu(s->cpu);
 	free_cpumask_var(s->cpus);
-	if (s->group)
-		perfctr_group_release(s->group);
+	if (s->mark)
+		perfctr_mark_release(s->mark);
 	put_pid_ns(s->ns);
 	perfctr_owner_free(&s->owner);
 	perfctr_opener_free(&s->opener);
@@ -308,7 +308,7 @@ static int get_cpus(struct perfctr_session *s, const struct perfctr_session_args
 
 static int check_session_args(const struct perfctr_session_args *open)
 {
-	if (open->flags || open->policy & ~PERFCTR_EXCLUDE_MASK || open->group < -1)
+	if (open->flags || open->policy & ~PERFCTR_EXCLUDE_MASK || open->mark < -1)
 		return -EINVAL;
 	if (open->n_cpus || open->pages_bytes || open->ring_bytes || open->cpu_bytes ||
 	    open->reserved)
@@ -319,7 +319,7 @@ static int check_session_args(const struct perfctr_session_args *open)
 		return -EINVAL;
 	if (perfmon_capable() && !may_count_others())
 		return 0;
-	if (open->group == -1 || !perfctr_policy_is_harmless(open->policy) ||
+	if (open->mark == -1 || !perfctr_policy_is_harmless(open->policy) ||
 	    open->trace_bytes > PERFCTR_MAX_USER_ROOM_BYTES)
 		return -EACCES;
 	return 0;
@@ -345,16 +345,16 @@ static int alloc_cpu_pages(struct perfctr_session *s)
 
 static int fill_session(struct perfctr_session *s, const struct perfctr_session_args *open)
 {
-	struct perfctr_group *group;
+	struct perfctr_mark *mark;
 	int err = get_cpus(s, open);
 
 	if (err)
 		return err;
-	if (open->group != -1) {
-		group = perfctr_group_from_fd(open->group);
-		if (IS_ERR(group))
-			return PTR_ERR(group);
-		s->group = group;
+	if (open->mark != -1) {
+		mark = perfctr_mark_from_fd(open->mark);
+		if (IS_ERR(mark))
+			return PTR_ERR(mark);
+		s->mark = mark;
 	}
 	err = perfctr_charge(&s->owner, (size_t)open->trace_bytes * cpumask_weight(s->cpus));
 	if (!err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The room session/: sessions, which count on CPUs, and groups of marked threads.
+ * The room session/: sessions, which count on CPUs, and marks.
  *
  * session.c	the descriptors of sessions
  * started.c	started sessions: their places, and their gates on each CPU
@@ -26,11 +26,11 @@ int perfctr_walk_session_holders(perfctr_holder_fn fn, void *arg);
 void perfctr_sessions_exit(void);	/* no session is left */
 
 /* mark.c */
-long perfctr_ioctl_group(void __user *user);
+long perfctr_ioctl_open_mark(void __user *user);
 long perfctr_ioctl_mark(void __user *user);
 /* Gives child the mark of current. thread is child's, or NULL if there was no memory for it. */
-void perfctr_group_join(struct task_struct *child, struct perfctr_thread *thread);
-void perfctr_group_forget(struct task_struct *task);	/* removes a dead mark */
-void perfctr_group_drop(struct perfctr_thread *thread, bool exec);	/* current's mark */
+void perfctr_mark_join(struct task_struct *child, struct perfctr_thread *thread);
+void perfctr_mark_forget(struct task_struct *task);	/* removes a dead mark */
+void perfctr_mark_drop(struct perfctr_thread *thread, bool exec);	/* current's mark */
 
 #endif

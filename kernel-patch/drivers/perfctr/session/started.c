@@ -53,7 +53,7 @@ static bool is_session_active_on(int cpu, void *session)
  */
 static bool is_admitted_late(const struct perfctr_session *s)
 {
-	return s->group && !s->hw->counts_kernel && !s->open[PERFCTR_UNMARKED] &&
+	return s->mark && !s->hw->counts_kernel && !s->open[PERFCTR_UNMARKED] &&
 	       !s->open[PERFCTR_IDLE] && !s->time[PERFCTR_UNMARKED] && !s->time[PERFCTR_IDLE];
 }
 
@@ -189,7 +189,7 @@ static void enter_session_late(struct perfctr_session *s)
 
 	perfctr_gate_announce(s);
 	for_each_cpu_and(cpu, s->cpus, cpu_online_mask) {
-		if (perfctr_cpu_runs(cpu, s->group))
+		if (perfctr_cpu_runs(cpu, s->mark))
 			smp_call_function_single(cpu, admit_sessions_on_cpu, NULL, true);
 		cond_resched();
 	}
@@ -315,7 +315,7 @@ void perfctr_revoke_sessions(void)
 
 static void describe_session(const struct perfctr_session *s, struct perfctr_holder *holder)
 {
-	holder->kind = PERFCTR_HOLDS_SESSION;
+	holder->type = PERFCTR_HOLDS_SESSION;
 	holder->started = 1;
 	holder->counters = s->hw->slots;
 	perfctr_opener_describe(&s->opener, holder);

@@ -21,7 +21,7 @@ struct perfctr_install {
  *
  * perfctr_make_shared() allocates the pages: 0 or -ENOMEM. perfctr_free_shared() frees pages that
  * no context has taken over. These two need no lock, nor does perfctr_sharing(). All others of this
- * group require the tree's lock. perfctr_pay_for_shared() charges the pages to the owner of the
+ * mark require the tree's lock. perfctr_pay_for_shared() charges the pages to the owner of the
  * tree's descriptor, and perfctr_pay_back_shared() those that no context has taken over.
  */
 int perfctr_make_shared(struct perfctr_install *install);
@@ -60,8 +60,8 @@ void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfct
 			 struct task_struct *task);
 void perfctr_free_record(struct perfctr_kept_record *record);	/* NULL is fine */
 void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *record);
-int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_record *record);
-void perfctr_tree_lose_record(struct perfctr_tree *tree, const struct perfctr_record *record);
+int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_exit_record *record);
+void perfctr_tree_lose_record(struct perfctr_tree *tree, const struct perfctr_exit_record *record);
 void perfctr_drop_records(struct perfctr_tree *tree);
 
 /*

@@ -243,7 +243,7 @@ static void add_child_member(struct perfctr_context *parent, struct perfctr_cont
 }
 
 /*
- * Makes task a member of current's tree, and of its group, as current's context is now: interrupts
+ * Makes task a member of current's tree, and of its mark, as current's context is now: interrupts
  * are off. ctx is the context prepared for task, NULL or an error. It is used or discarded.
  */
 static void add_child_now(struct task_struct *task, struct perfctr_context *ctx)
@@ -264,7 +264,7 @@ static void add_child_now(struct task_struct *task, struct perfctr_context *ctx)
 	} else if (member || shares) {
 		WRITE_ONCE(parent->tree->incomplete, true);
 	}
-	perfctr_group_join(task, thread);
+	perfctr_mark_join(task, thread);
 	perfctr_thread_ready(thread);
 	perfctr_thread_put(thread);
 	if (!IS_ERR_OR_NULL(ctx))
@@ -434,7 +434,7 @@ void perfctr_leave(void)
 	if (!thread)
 		return;
 	if (READ_ONCE(thread->mark))
-		perfctr_group_drop(thread, !(current->flags & PF_EXITING));
+		perfctr_mark_drop(thread, !(current->flags & PF_EXITING));
 	leave_own_context(thread);
 	perfctr_thread_put(thread);
 }

@@ -11,7 +11,7 @@
 
 struct perfctr_kept_record {
 	struct list_head list;
-	struct perfctr_record user;
+	struct perfctr_exit_record user;
 };
 
 /* For ctx, which its thread is about to leave. NULL: the tree keeps none, or this one is lost. */
@@ -19,7 +19,7 @@ struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx)
 {
 	struct perfctr_tree *tree = ctx->tree;
 
-	if (!READ_ONCE(tree->keep_records) || READ_ONCE(tree->n_records) >= PERFCTR_MAX_RECORDS)
+	if (!READ_ONCE(tree->keep_records) || READ_ONCE(tree->n_records) >= PERFCTR_MAX_EXIT_RECORDS)
 		return NULL;
 	return kzalloc(sizeof(struct perfctr_kept_record), GFP_KERNEL_ACCOUNT);
 }
@@ -28,7 +28,7 @@ struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx)
 void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx,
 			 struct task_struct *task)
 {
-	struct perfctr_record *user = &record->user;
+	struct perfctr_exit_record *user = &record->user;
 
 	user->size = sizeof(*user);
 	user->tid = task_pid_nr_ns(task, ctx->tree->ns);
@@ -56,7 +56,7 @@ void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *
 	lockdep_assert_held(&tree->lock);
 	if (!tree->keep_records)
 		return;
-	if (!record || tree->n_records >= PERFCTR_MAX_RECORDS || !tree->payer ||
+	if (!record || tree->n_records >= PERFCTR_MAX_EXIT_RECORDS || !tree->payer ||
 	    perfctr_charge(tree->payer, sizeof(*record))) {
 		kfree(record);
 		WRITE_ONCE(tree->lost_records, tree->lost_records + 1);
@@ -79,7 +79,7 @@ static void forget_first_record(struct perfctr_tree *tree, struct perfctr_kept_r
 }
 
 /* After the last record: a record of no member, which says how many have been lost since. */
-static int tell_lost_records(struct perfctr_tree *tree, struct perfctr_record *user)
+static int tell_lost_records(struct perfctr_tree *tree, struct perfctr_exit_record *user)
 {
 	if (!tree->lost_records)
 		return -EAGAIN;
@@ -98,7 +98,7 @@ bool perfctr_has_records(const struct perfctr_tree *tree)
 }
 
 /* Takes the oldest record, under the tree's lock. -EAGAIN: there is none. */
-int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_record *user)
+int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_exit_record *user)
 {
 	struct perfctr_kept_record *record =
 		list_first_entry_or_null(&tree->records, struct perfctr_kept_record, list);
@@ -115,7 +115,7 @@ int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_record *u
  * Counts record as lost, unless it is of no member, and the lost records that it tells of. Called
  * under the tree's lock.
  */
-void perfctr_tree_lose_record(struct perfctr_tree *tree, const struct perfctr_record *record)
+void perfctr_tree_lose_record(struct perfctr_tree *tree, const struct perfctr_exit_record *record)
 {
 	lockdep_assert_held(&tree->lock);
 	WRITE_ONCE(tree->lost_records, tree->lost_records + record->lost + !!record->counts.flags);

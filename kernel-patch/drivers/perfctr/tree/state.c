@@ -145,7 +145,7 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 	ctx->inherit = install->flags & PERFCTR_CONTROL_INHERIT;
 	ctx->generation = tree->generation + 1;
 	WRITE_ONCE(tree->generation, ctx->generation);
-	WRITE_ONCE(tree->keep_records, install->flags & PERFCTR_CONTROL_RECORD);
+	WRITE_ONCE(tree->keep_records, install->flags & PERFCTR_CONTROL_EXIT_RECORDS);
 	tree->variation.phase = install->flags & PERFCTR_CONTROL_PHASE;
 	tree->variation.seed = install->seed;
 	atomic64_set(&tree->variation.threads, 0);

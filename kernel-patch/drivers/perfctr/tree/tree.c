@@ -192,7 +192,7 @@ static int install_control_locked(struct perfctr_context *ctx, struct perfctr_in
 }
 
 /*
- * Removes the mark of a dead group from the root's thread. Its children do not inherit such a mark.
+ * Removes a dead mark from the root's thread. Its children do not inherit such a mark.
  * If the root kept it, the switch between the root and another member could not be skipped.
  */
 static void forget_mark(struct perfctr_context *ctx)
@@ -201,7 +201,7 @@ static void forget_mark(struct perfctr_context *ctx)
 
 	if (!task)
 		return;
-	perfctr_group_forget(task);
+	perfctr_mark_forget(task);
 	put_task_struct(task);
 }
 
@@ -242,7 +242,7 @@ int perfctr_tree_get_control(struct perfctr_context *ctx, struct perfctr_control
 				 (ctx->inherit ? PERFCTR_CONTROL_INHERIT : 0) |
 				 (ctx->shared ? PERFCTR_CONTROL_TOTALS : 0) |
 				 (ctx->tree->variation.phase ? PERFCTR_CONTROL_PHASE : 0) |
-				 (ctx->tree->keep_records ? PERFCTR_CONTROL_RECORD : 0);
+				 (ctx->tree->keep_records ? PERFCTR_CONTROL_EXIT_RECORDS : 0);
 		perfctr_tell_control(ctx->hw, control);
 	} else {
 		err = -ENOENT;
@@ -491,7 +491,7 @@ int perfctr_tree_read(struct perfctr_context *ctx, struct perfctr_counts *counts
 }
 
 /* Takes the oldest record of ctx's tree. -EAGAIN: there is none. */
-int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *record)
+int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_exit_record *record)
 {
 	int err = perfctr_lock_tree(ctx->tree);
 
@@ -503,7 +503,7 @@ int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *reco
 }
 
 /* The caller has taken record, and could not hand it over: it counts as lost. */
-void perfctr_lose_record(struct perfctr_context *ctx, const struct perfctr_record *record)
+void perfctr_lose_record(struct perfctr_context *ctx, const struct perfctr_exit_record *record)
 {
 	perfctr_lock_tree_unkillable(ctx->tree);
 	perfctr_tree_lose_record(ctx->tree, record);

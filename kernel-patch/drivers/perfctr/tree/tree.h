@@ -35,8 +35,8 @@ int perfctr_tree_get_control(struct perfctr_context *ctx, struct perfctr_control
 int perfctr_tree_start(struct perfctr_context *ctx);
 int perfctr_tree_stop(struct perfctr_context *ctx);
 int perfctr_tree_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
-int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_record *record);
-void perfctr_lose_record(struct perfctr_context *ctx, const struct perfctr_record *record);
+int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_exit_record *record);
+void perfctr_lose_record(struct perfctr_context *ctx, const struct perfctr_exit_record *record);
 int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_args *args);
 int perfctr_tree_close(struct perfctr_context *ctx);
 void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);
@@ -56,7 +56,7 @@ bool perfctr_has_records(const struct perfctr_tree *tree);
  * perfctr_tree_prepare_child() allocates the context of current's next child. It returns NULL if
  * the child needs no context of its own, or ERR_PTR(-ENOMEM). perfctr_tree_add_child() takes over
  * that result in any case, and does not sleep. perfctr_leave() takes current out of its tree, and
- * out of its group unless the group survives an exec. perfctr_tree_remove_member() ends another
+ * of its mark unless the mark survives an exec. perfctr_tree_remove_member() ends another
  * thread's membership of its tree, as the thread's exit would.
  */
 struct perfctr_context *perfctr_tree_prepare_child(gfp_t gfp);

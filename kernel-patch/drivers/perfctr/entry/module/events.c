@@ -438,7 +438,7 @@ int perfctr_events_init(void)
 }
 
 /*
- * No descriptor is left: threads can only have marks of dead groups. The thread that has removed
+ * No descriptor is left: threads can only have dead marks. The thread that has removed
  * the last entry from the table may have been preempted in this module's code, before its
  * perfctr_hooks_put() returns: hence synchronize_rcu_tasks().
  */
@@ -449,7 +449,7 @@ void perfctr_events_exit(void)
 	while (perfctr_hooks_in_use()) {
 		task = perfctr_first_thread();
 		if (task) {
-			perfctr_group_forget(task);
+			perfctr_mark_forget(task);
 			put_task_struct(task);
 		}
 		msleep(20);

@@ -15,7 +15,7 @@
 
 struct perfctr_thread {
 	struct perfctr_context *context;
-	struct perfctr_group *mark;
+	struct perfctr_mark *mark;
 	struct hlist_node node;
 	struct task_struct *task;
 	int cpu;		/* the CPU that runs it, or PERFCTR_CPU_*; valid while it is told */

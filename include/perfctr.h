@@ -76,7 +76,7 @@ struct perfctr;
 #define PERFCTR_CAN_LIVE_READ	(1u << 0)	/* virtual time is read without a system call */
 #define PERFCTR_CAN_RDPMC	(1u << 1)	/* so are counters, if the machine allows it */
 #define PERFCTR_CAN_INHERIT	(1u << 2)	/* PERFCTR_CONTROL_INHERIT */
-#define PERFCTR_CAN_EXIT_RECORDS	(1u << 3)	/* PERFCTR_CONTROL_EXIT_RECORDS */
+#define PERFCTR_CAN_EXIT_RECORDS (1u << 3)	/* PERFCTR_CONTROL_EXIT_RECORDS */
 #define PERFCTR_CAN_REMOTE	(1u << 4)	/* contexts of other threads */
 #define PERFCTR_CAN_HARDWARE	(1u << 5)	/* events of the processor */
 #define PERFCTR_CAN_SOFTWARE	(1u << 6)	/* PERFCTR_SOFTWARE + n */
@@ -114,8 +114,8 @@ int perfctr_backend(const char *name, struct perfctr_backend_info *info);
 /*
  * perfctr_backend_for - name the backend for n events: the first one that has these capabilities
  * and counts all the events, or else the one that would be used without events.  specs and modes
- * are as for perfctr_events_parse_once().  NULL with EINVAL: PERFCTR_BACKEND names no backend.  Cost:
- * as perfctr_backends(), and parsing.
+ * are as for perfctr_events_parse().  NULL with EINVAL: PERFCTR_BACKEND names no backend.  Cost: as
+ * perfctr_backends(), and parsing.
  */
 const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsigned int modes,
 				uint32_t capabilities);
@@ -204,9 +204,9 @@ int perfctr_control_assign(struct perfctr_control *c, const struct perfctr_pmu_i
  * perfctr_set_control - let p count c: assign counters, validate, clear all sums, and start.
  * c->flags: with PERFCTR_CONTROL_STOPPED counting waits for perfctr_start().  With
  * PERFCTR_CONTROL_INHERIT threads and processes that the thread creates from now on are counted
- * too, as members of its tree.  With PERFCTR_CONTROL_EXIT_RECORDS each member that exits leaves a record.
- * With PERFCTR_CONTROL_TOTALS, and INHERIT but not EXIT_RECORDS, members cost next to nothing, and
- * PERFCTR_SCOPE_TREE is the only scope that can be read.
+ * too, as members of its tree.  With PERFCTR_CONTROL_EXIT_RECORDS each member that exits leaves a
+ * record.  With PERFCTR_CONTROL_TOTALS, and INHERIT but not EXIT_RECORDS, members cost next to
+ * nothing, and PERFCTR_SCOPE_TREE is the only scope that can be read.
  * A refusal changes nothing, and sets c->bad_event and c->bad_reason if one event is at fault.
  * Errors: EINVAL, EACCES (bad_reason), ENOSPC (perfctr_control_assign()), EBUSY (perf_events or the
  * NMI watchdog has the counters), ENODEV (the machine has no PMU that the kernel knows), EPERM (not
@@ -228,7 +228,7 @@ int perfctr_get_control(const struct perfctr *p, struct perfctr_control *c);
 /* bad_reason with ENOTSUP: this backend, or the machine with it, cannot: */
 #define PERFCTR_BAD_SOFTWARE	0x101	/* count software events */
 #define PERFCTR_BAD_INHERIT	0x102	/* PERFCTR_CONTROL_INHERIT; no single event */
-#define PERFCTR_BAD_EXIT_RECORDS	0x103	/* PERFCTR_CONTROL_EXIT_RECORDS; no single event */
+#define PERFCTR_BAD_EXIT_RECORDS 0x103	/* PERFCTR_CONTROL_EXIT_RECORDS; no single event */
 #define PERFCTR_BAD_MEMBER	0x106	/* count this with PERFCTR_CONTROL_EXIT_RECORDS */
 #define PERFCTR_BAD_TOTALS	0x107	/* PERFCTR_CONTROL_TOTALS; no single event */
 #define PERFCTR_BAD_WHOLE	0x108	/* count this with PERFCTR_CONTROL_TOTALS */
@@ -291,8 +291,8 @@ int perfctr_read_scope(const struct perfctr *p, unsigned int scope, struct perfc
 
 /*
  * perfctr_next_exit_record - take the oldest record of a member that has exited, the root included.
- * The control must have had PERFCTR_CONTROL_EXIT_RECORDS.  poll(2) on perfctr_fd() reports POLLIN when
- * there is a record.  Errors: EAGAIN (there is none now), EPERM (not the handle that made the
+ * The control must have had PERFCTR_CONTROL_EXIT_RECORDS.  poll(2) on perfctr_fd() reports POLLIN
+ * when there is a record.  Errors: EAGAIN (there is none now), EPERM (not the handle that made the
  * context), ENOMEM.
  */
 int perfctr_next_exit_record(const struct perfctr *p, struct perfctr_exit_record *record);
@@ -311,7 +311,7 @@ uint64_t perfctr_read_counter(const struct perfctr *p, unsigned int i);
  * sentence that says why and what to write.  No system call.
  */
 int perfctr_evntsel_parse(const char *spec, struct perfctr_event_control *event, char *error,
-			size_t size);
+			  size_t size);
 
 /*
  * perfctr_evntsel_format - write *event as perfctr_evntsel_parse() reads it, as snprintf(3) does.

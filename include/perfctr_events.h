@@ -124,11 +124,12 @@ int perfctr_events_split(const char *text, char (*spec)[PERFCTR_REQUEST_NAME], u
 			 char *error, size_t size);
 
 /*
- * perfctr_events_parse_once - as perfctr_events_parse(), for one event: opens, parses and closes.  Any
- * number of threads may call it at the same time.
+ * perfctr_events_parse_once - as perfctr_events_parse(), for one event: opens, parses and closes.
+ * Any number of threads may call it at the same time.
  */
-int perfctr_events_parse_once(const struct perfctr_pmu_info *info, const char *spec, unsigned int modes,
-			  struct perfctr_request *request, char *error, size_t size);
+int perfctr_events_parse_once(const struct perfctr_pmu_info *info, const char *spec,
+			      unsigned int modes, struct perfctr_request *request, char *error,
+			      size_t size);
 
 /*
  * perfctr_requests_assign - give each request a counter; event[i] of *control is requests[i].
@@ -181,8 +182,8 @@ int perfctr_events_list(struct perfctr_events *events, const char *pattern,
 
 /* perfctr_events_list_once - as perfctr_events_list(), in one call: opens, lists and closes. */
 int perfctr_events_list_once(const struct perfctr_pmu_info *info, const char *pattern,
-			 int (*visit)(const struct perfctr_event_entry *entry, void *arg),
-			 void *arg);
+			     int (*visit)(const struct perfctr_event_entry *entry, void *arg),
+			     void *arg);
 
 /*
  * perfctr_family_name - the name of processor family number i, counted from 0, as in "pmu NAME" of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libperfctr: marks, and sessions.  A session counts on CPUs, either all threads that run
- * there, or those that bear a mark.
+ * libperfctr: marks, and sessions.  A session counts on CPUs, either all threads that run there, or
+ * those that bear a mark.
  *
  * As in perfctr.h, functions return 0 or more, or -1 with errno set; functions that return a
  * pointer return NULL with errno set on failure.  Functions that open something also fail with the
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* A mark. */
+/* A mark, which any number of threads bear. */
 struct perfctr_mark;
 
 /*
@@ -29,8 +29,7 @@ struct perfctr_mark *perfctr_mark_open(uint64_t *id);
 struct perfctr_mark *perfctr_mark_open_with(const char *backend, uint64_t *id);
 
 /*
- * perfctr_mark_close - close a mark; mark may be NULL.  It ends when its sessions are
- * closed, too.
+ * perfctr_mark_close - close a mark; mark may be NULL.  It ends when its sessions are closed, too.
  */
 void perfctr_mark_close(struct perfctr_mark *mark);
 
@@ -42,8 +41,8 @@ void perfctr_mark_close(struct perfctr_mark *mark);
 int perfctr_mark_fd(const struct perfctr_mark *mark);
 
 /*
- * perfctr_mark_set, perfctr_mark_clear - give mark to thread tid (0: the caller), to its
- * process or to the tree below it; or take that mark away, or any mark if mark is NULL.  scope:
+ * perfctr_mark_set, perfctr_mark_clear - give mark to thread tid (0: the caller), to its process or
+ * to the tree below it; or take that mark away, or any mark if mark is NULL.  scope:
  * PERFCTR_MARK_THREAD, _PROCESS, _TREE.  Threads and processes that a marked thread creates are
  * marked.  Returns how many threads changed.  Errors: EBUSY (a thread bears another mark), EACCES
  * (the caller may not trace a thread), ESRCH, EINVAL, ENOTSUP (the backend cannot).

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later WITH Linux-syscall-note */
 /*
- * perfctr: virtual performance counters of threads, marks and CPUs; the interface between
- * kernel and user space.
+ * perfctr: virtual performance counters of threads, marks and CPUs; the interface between kernel
+ * and user space.
  *
  * One device, /dev/perfctr, answers PERFCTR_IOC_INFO and makes three kinds of descriptors:
  *
  * a context (PERFCTR_IOC_OPEN), the virtual counters of one thread.  It outlives its thread; its
  * last sums stay readable;
  *
- * a mark (PERFCTR_IOC_OPEN_MARK), which threads bear (PERFCTR_IOC_MARK).  A thread bears at
- * most one mark.  The threads and processes that it creates are born with the mark;
+ * a mark (PERFCTR_IOC_OPEN_MARK), which threads bear (PERFCTR_IOC_MARK).  A thread bears at most
+ * one mark.  The threads and processes that it creates are born with the mark;
  *
  * a session (PERFCTR_IOC_SESSION), which counts on CPUs: all threads that run there, or only
  * threads that bear its mark.  No context uses the session's counters, and no other
@@ -219,11 +219,11 @@ struct perfctr_control {
  * thread's tree.
  */
 #define PERFCTR_CONTROL_INHERIT	(1u << 1)
-#define PERFCTR_CONTROL_EXIT_RECORDS	(1u << 2)	/* keep a record of each member that exits */
+#define PERFCTR_CONTROL_EXIT_RECORDS (1u << 2)	/* keep a record of each member that exits */
 /*
- * With INHERIT and without EXIT_RECORDS, else EINVAL: all members share the one context, which has sums
- * for each CPU.  A switch between two members changes nothing, and a member costs no memory.  Only
- * the tree's totals exist: READ with another scope than TREE, and mmap(), are refused with
+ * With INHERIT and without EXIT_RECORDS, else EINVAL: all members share the one context, which has
+ * sums for each CPU.  A switch between two members changes nothing, and a member costs no memory.
+ * Only the tree's totals exist: READ with another scope than TREE, and mmap(), are refused with
  * EOPNOTSUPP; a page that is mapped already shows a stopped context with all sums 0.  For OPEN, a
  * member that is not the root has a context (EEXIST), but none that could be read (ENOENT).
  * perfctr_counts.switches is the number of times that a CPU began to count the tree; migrations is
@@ -346,7 +346,7 @@ struct perfctr_periods {
 	__u64 lost_signals;
 };
 
-#define PERFCTR_MAX_EXIT_RECORDS	65536	/* of a tree; records that do not fit are counted as lost */
+#define PERFCTR_MAX_EXIT_RECORDS 65536	/* of a tree; those that do not fit are counted as lost */
 
 /* The record of a member that has exited, or that an exec with a change of ids has detached. */
 struct perfctr_exit_record {
@@ -654,18 +654,18 @@ struct perfctr_holders {
  * does not have CAP_PERFMON, or perf_event_paranoid or a security module forbids perf_events),
  * EEXIST, ENOENT (no context, no CREATE), ESRCH (there is no such thread, or it exits), EINVAL,
  * E2BIG, EFAULT, EINTR, EMFILE (also if the user has as much memory as the parameter user_kb
- * allows), ENXIO (the driver is a module, and the kernel's function tracer is off; also OPEN_MARK and
- * SESSION), ENOMEM.
+ * allows), ENXIO (the driver is a module, and the kernel's function tracer is off; also OPEN_MARK
+ * and SESSION), ENOMEM.
  */
 #define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
 #define PERFCTR_IOC_OPEN	_IO(PERFCTR_IOC_MAGIC, 0x21)
 /* KIND_CPUS (struct perfctr_kind_cpus): ENOENT (no such kind), EINVAL, E2BIG, EFAULT, ENOMEM. */
 #define PERFCTR_IOC_KIND_CPUS	_IO(PERFCTR_IOC_MAGIC, 0x22)
 /*
- * OPEN_MARK (struct perfctr_open_mark_args) returns the close-on-exec descriptor of a new mark.  The marks
- * end when the descriptor has been closed for the last time and no session of the mark is open.
- * poll() returns POLLIN if threads have borne the mark and none does any more.  EINVAL, E2BIG,
- * EFAULT, EMFILE, ENOMEM.
+ * OPEN_MARK (struct perfctr_open_mark_args) returns the close-on-exec descriptor of a new mark.
+ * The mark ends when the descriptor has been closed for the last time and no session of the mark is
+ * open.  poll() returns POLLIN if threads have borne the mark and none does any more.  EINVAL,
+ * E2BIG, EFAULT, EMFILE, ENOMEM.
  *
  * MARK (struct perfctr_mark_args).  To set or clear a mark the caller must be allowed to trace the
  * threads, or have CAP_PERFMON, else EACCES; to get it, the caller must be able to see the thread.
@@ -710,12 +710,12 @@ struct perfctr_holders {
  * have exited), EPERM.
  *
  * READ (struct perfctr_counts): EACCES (the control counts kernel mode, which the caller may not
- * count; also START, EXIT_RECORD, PERIODS and mmap()), EOPNOTSUPP (see PERFCTR_CONTROL_TOTALS), EINVAL,
- * E2BIG, EFAULT, ENOMEM.
+ * count; also START, EXIT_RECORD, PERIODS and mmap()), EOPNOTSUPP (see PERFCTR_CONTROL_TOTALS),
+ * EINVAL, E2BIG, EFAULT, ENOMEM.
  *
- * EXIT_RECORD (struct perfctr_exit_record) takes the oldest record from the tree.  poll() of the descriptor
- * that owns the context returns POLLIN if there is one.  EAGAIN (none), EPERM, EINVAL, E2BIG,
- * EFAULT (if the structure cannot be written, the record counts as lost), ENOMEM.
+ * EXIT_RECORD (struct perfctr_exit_record) takes the oldest record from the tree.  poll() of the
+ * descriptor that owns the context returns POLLIN if there is one.  EAGAIN (none), EPERM, EINVAL,
+ * E2BIG, EFAULT (if the structure cannot be written, the record counts as lost), ENOMEM.
  *
  * GET_CONTROL (struct perfctr_control; in: size alone) returns the control of the context, also
  * after the thread has exited: flags, with STOPPED if the context does not count now, and as many

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The interface of perfctr 2.6, on perfctr.h and perfctr_sessions.h.  A state of 2.6 is a context of
- * ours and the counts from before its control: in 2.6 a time stamp continues under a new control,
- * and counters can.
+ * The interface of perfctr 2.6, on perfctr.h and perfctr_sessions.h.  A state of 2.6 is a context
+ * of ours and the counts from before its control: in 2.6 a time stamp continues under a new
+ * control, and counters can.
  *
  * 	machine.c	the machine, in the words of 2010
  * 	print.c		the machine and controls, as text

@@ -11,8 +11,8 @@
 const char *perfctr_software_name(uint32_t counter);
 
 /*
- * Parses spec as perfctr_events_parse_once() does, if it names a software event.  Returns 1, or -1 with
- * errno and a line; 0: spec names none.
+ * Parses spec as perfctr_events_parse_once() does, if it names a software event.  Returns 1, or -1
+ * with errno and a line; 0: spec names none.
  */
 int perfctr_software_parse(const struct perfctr_pmu_info *info, const char *spec,
 			   struct perfctr_request *request, const struct line *line);

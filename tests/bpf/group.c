@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Software events of marked groups, beside the kernel's own sums. */
+/* Software events of marked threads, beside the kernel's own sums. */
 #include "bpf.h"
 
 #include <stdlib.h>

@@ -542,10 +542,7 @@ static pid_t mark_and_unmark_without_end(pid_t pid, int group)
 	}
 }
 
-/*
- * The mark of another group is an error. The same mark, which another process has set meanwhile, is
- * none.
- */
+/* Another mark is an error. The same mark, which another process has set meanwhile, is none. */
 START_TEST(the_same_mark_set_by_two_at_once_is_in_nobody_s_way)
 {
 	int group = group_open();

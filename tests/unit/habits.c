@@ -105,11 +105,11 @@ static const struct {
 	{ { "mark", "-x,", "-j", "true" },
 	  "perfex: --field-separator and --json exclude each other; give one\n" },
 	{ { "mark", "-r", "2", "true" },
-	  "perfex: perfex mark has no option -r, --repeat as perf has: a group is counted once; "
-	  "perfex -r N repeats COMMAND\n" },
+	  "perfex: perfex mark has no option -r, --repeat as perf has: marked processes are "
+	  "counted once; perfex -r N repeats COMMAND\n" },
 	{ { "mark", "-I", "9", "true" },
-	  "perfex: perfex mark has no option -I, --interval as perf has: it counts a group to its "
-	  "end; perfex -I MS COMMAND writes intervals\n" },
+	  "perfex: perfex mark has no option -I, --interval as perf has: it counts until nobody "
+	  "bears the mark; perfex -I MS COMMAND writes intervals\n" },
 	{ { "stat", "record", "true" },
 	  "perfex: perfex -j -o FILE COMMAND keeps the counts, perfex diff compares them; to count a "
 	  "program of the name 'record', type perfex run record\n" },

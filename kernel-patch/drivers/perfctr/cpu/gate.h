@@ -22,8 +22,8 @@ struct pid_namespace;
 
 /*
  * References are held by the descriptor, by each session of the mark and by each thread that bears
- * its mark. Once the descriptor and the sessions have released it, the mark is dead: it has
- * no effect on any thread.
+ * it. Once the descriptor and the sessions have released it, the mark is dead: it has no effect on
+ * any thread.
  */
 struct perfctr_mark {
 	struct rcu_head rcu;
@@ -47,9 +47,9 @@ struct perfctr_mark {
 };
 
 /*
- * Returns the mark of the task, or NULL if it has none or a dead one. The caller holds the
- * RCU read lock, or knows that the mark cannot change: the task cannot be switched, or it is
- * current and interrupts are off.
+ * Returns the mark of the task, or NULL if it has none or a dead one. The caller holds the RCU read
+ * lock, or knows that the mark cannot change: the task cannot be switched, or it is current and
+ * interrupts are off.
  */
 static inline struct perfctr_mark *perfctr_live_mark(const struct task_struct *task)
 {

@@ -23,8 +23,8 @@
 #endif
 
 #define CONTROL_FLAGS	(PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT |	\
-			 PERFCTR_CONTROL_EXIT_RECORDS | PERFCTR_CONTROL_TOTALS |	\
-			 PERFCTR_CONTROL_PHASE)
+			 PERFCTR_CONTROL_EXIT_RECORDS |			\
+			 PERFCTR_CONTROL_TOTALS | PERFCTR_CONTROL_PHASE)
 
 /* Without bits that select modes, every event counts in all modes. */
 static bool has_mode_bits(const struct perfctr_pmu *pmu)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Marks. Each thread has a pointer to its mark. Threads and processes
- * that the thread creates inherit it, which costs a fork two atomic increments and nothing else.
+ * Marks. Each thread has a pointer to its mark. Threads and processes that the thread creates
+ * inherit it, which costs a fork two atomic increments and nothing else.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cpumask.h>
@@ -41,7 +41,7 @@ static void add_member(struct perfctr_mark *mark)
 
 /* mark: the new mark, or NULL for none. Returns the old mark. */
 static struct perfctr_mark *exchange_mark(struct perfctr_thread *thread,
-					   struct perfctr_mark *mark)
+					  struct perfctr_mark *mark)
 {
 	struct perfctr_mark *old = thread->mark;
 
@@ -84,8 +84,8 @@ static int change_mark_fn(struct task_struct *task, bool live, void *arg)
 }
 
 /*
- * Sets mark, or removes it. With set false and mark NULL, removes any mark. Returns 1 if
- * the mark of the thread has changed, 0 if it has not, or an errno.
+ * Sets mark, or removes it. With set false and mark NULL, removes any mark. Returns 1 if the mark
+ * of the thread has changed, 0 if it has not, or an errno.
  */
 static int change_mark(struct task_struct *task, struct perfctr_mark *mark, bool set)
 {

@@ -214,6 +214,16 @@ static const char *split_further(char *word)
 	return comma;
 }
 
+/* Returns whether text is like "0x1a6=0x11" or "0x1a6|0x1a7=0x11". */
+static bool is_further_register(const char *text)
+{
+	int one = 0, two = 0;
+
+	sscanf(text, "0x%*x=0x%*x%n", &one);
+	sscanf(text, "0x%*x|0x%*x=0x%*x%n", &two);
+	return (one && !text[one]) || (two && !text[two]);
+}
+
 static int read_event(struct tables *tables, char *rest, struct table_entry *entry)
 {
 	char *word = next_word(&rest);
@@ -229,6 +239,9 @@ static int read_event(struct tables *tables, char *rest, struct table_entry *ent
 	entry->further = split_further(word);
 	if (!read_pair(word, '/', &entry->code, &entry->code2))
 		return MALFORMED(tables, "'%s' is not a code like 0xc0", word);
+	if (entry->further && !is_further_register(entry->further))
+		return MALFORMED(tables, "'%s' is not a further register like 0x1a6=0x11",
+				 entry->further);
 	word = next_word(&rest);
 	if (!read_counters(word, &entry->general, &entry->fixed))
 		return MALFORMED(tables, "'%s' is not a set of counters like 0-1 or any", word);

@@ -48,15 +48,21 @@ bool perfctr_fold(struct perfctr_cpu *cpu, struct perfctr_page *page,
 	return intact;
 }
 
+/*
+ * Counters of user mode stand still. Counters of kernel mode run until one write stops them all.
+ * Without a global enable they would stop one by one, as they are read one by one.
+ */
 bool perfctr_fold_at_once(struct perfctr_cpu *cpu, struct perfctr_page *page,
 			  const struct perfctr_hw_control *hw)
 {
+	bool freezes = hw->counts_kernel &&
+		       perfctr_pmu->features & PERFCTR_FEATURE_GLOBAL_ENABLE;
 	bool intact;
 
-	if (hw->counts_kernel)
+	if (freezes)
 		perfctr_cpu_freeze(hw->slots);
 	intact = perfctr_fold(cpu, page, hw);
-	if (hw->counts_kernel)
+	if (freezes)
 		perfctr_cpu_thaw();
 	return intact;
 }

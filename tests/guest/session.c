@@ -340,28 +340,17 @@ START_TEST(pages_are_read_without_a_system_call_while_members_run)
 }
 END_TEST
 
-/* All counters count the same: sums that differ come from two folds. */
 #define FOLDS 300
 
-START_TEST(mapped_sums_are_of_one_fold)
+/* Two counters count the same on CPU 1: sums that differ come from two folds. */
+static void expect_equal_sums(const volatile struct perfctr_page *page, int counter, int other)
 {
-	int group = group_open();
-	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
-	int session = try_session(&open);
-	pid_t marked = yielder_start(1), unmarked = yielder_start(1);
-	const volatile struct perfctr_page *page;
 	uint64_t last = 0;
 	int folds = 0;
 
-	page = (const void *)(map_pages(session, &open) + open.cpu_bytes);
-	pin(0, 0);
-	mark(marked, group);
-	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }, { GENERAL(1), 0 },
-						{ GENERAL(2), 0 }, { GENERAL(3), 0 },
-						{ FIXED_COUNTER(0), 0 }));
 	while (folds < FOLDS) {
 		uint32_t seq = page->seq;
-		uint64_t first = page->counter[0].sum, final = page->counter[4].sum;
+		uint64_t first = page->counter[counter].sum, final = page->counter[other].sum;
 
 		if (seq & 1 || page->seq != seq)
 			continue;
@@ -371,10 +360,57 @@ START_TEST(mapped_sums_are_of_one_fold)
 		folds += first != last;
 		last = first;
 	}
-	kill(marked, SIGKILL);
-	kill(unmarked, SIGKILL);
+}
+
+/* Threads of both classes share CPU 1, and the caller has CPU 0. */
+static void expect_folds_at_once(uint32_t policy, const struct session_event *events, size_t n,
+				 int other)
+{
+	int group = group_open();
+	struct perfctr_session_args open = session_of(group, policy);
+	int session = try_session(&open);
+	pid_t marked = yielder_start(1), unmarked = yielder_start(1);
+	const char *pages;
+
+	ck_assert_int_ge(session, 0);
+	pages = map_pages(session, &open);
+	pin(0, 0);
+	mark(marked, group);
+	session_control(session, events, n);
+	expect_equal_sums((const void *)(pages + open.cpu_bytes), 0, other);
+	kill_and_wait(marked);
+	kill_and_wait(unmarked);
 	close(session);
 	close(group);
+}
+
+START_TEST(mapped_sums_are_of_one_fold)
+{
+	expect_folds_at_once(NOT_PRIVILEGED | MARKED,
+			     SESSION_EVENTS({ GENERAL(0), 0 }, { GENERAL(1), 0 }, { GENERAL(2), 0 },
+					    { GENERAL(3), 0 }, { FIXED_COUNTER(0), 0 }),
+			     4);
+}
+END_TEST
+
+/* The counters run on while they are folded: at each tick, since no gate closes. */
+START_TEST(mapped_sums_of_kernel_mode_are_of_one_instruction)
+{
+	expect_folds_at_once(0,
+			     SESSION_EVENTS({ { 0, KERNEL(INSTRUCTIONS) }, 0 },
+					    { { 2, KERNEL(INSTRUCTIONS) }, 0 }),
+			     1);
+}
+END_TEST
+
+/* A gate closes the third counter while the others run on. */
+START_TEST(mapped_sums_of_kernel_mode_are_of_one_instruction_at_a_gate)
+{
+	expect_folds_at_once(0,
+			     SESSION_EVENTS({ { 0, KERNEL(INSTRUCTIONS) }, POLICY(0) },
+					    { { 2, KERNEL(INSTRUCTIONS) }, POLICY(0) },
+					    { { 1, KERNEL(INSTRUCTIONS) }, POLICY(MARKED) }),
+			     1);
 }
 END_TEST
 
@@ -676,7 +712,8 @@ SUITE(session,
       contexts_and_a_session_count_side_by_side,
       pages_are_read_without_a_system_call_while_members_run,
       a_session_s_page_is_read_like_that_of_a_stopped_thread,
-      mapped_sums_are_of_one_fold,
+      mapped_sums_are_of_one_fold, mapped_sums_of_kernel_mode_are_of_one_instruction,
+      mapped_sums_of_kernel_mode_are_of_one_instruction_at_a_gate,
       a_killed_owner_leaves_nothing,
       a_running_process_is_marked_and_unmarked,
       a_process_without_its_first_thread_is_marked,

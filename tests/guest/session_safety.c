@@ -211,6 +211,12 @@ static struct trace trace_open(int group, uint32_t policy, uint32_t bytes, uint3
 	return trace;
 }
 
+static const struct perfctr_trace_record *trace_record(const struct perfctr_ring *ring, uint64_t n)
+{
+	return (const void *)((const char *)ring + ring->records +
+			      (n & (ring->n_records - 1)) * ring->record_bytes);
+}
+
 struct per_thread {
 	uint64_t records, lost, marked, others;
 };
@@ -223,9 +229,7 @@ static void add_up(const struct trace *trace, struct per_thread *sum)
 		const struct perfctr_trace_record *last = NULL;
 
 		for (uint64_t n = ring->tail; n < ring->head; n++) {
-			const struct perfctr_trace_record *r =
-				(const void *)((const char *)ring + ring->records +
-					       (n & (ring->n_records - 1)) * ring->record_bytes);
+			const struct perfctr_trace_record *r = trace_record(ring, n);
 
 			if (last && last->tid)
 				sum->marked += r->counter[0] - last->counter[0];
@@ -237,6 +241,30 @@ static void add_up(const struct trace *trace, struct per_thread *sum)
 		}
 	}
 }
+
+/* Both counters count the same, in kernel mode, where the record is written. */
+START_TEST(each_record_of_a_trace_is_of_one_instruction)
+{
+	int group = group_open();
+	struct trace trace = trace_open(group, 0, 1 << 16, 1);
+	pid_t marked = yielder_start(1), unmarked = yielder_start(1);
+	const struct perfctr_ring *ring = trace.ring[1];
+
+	mark(marked, group);
+	session_control(trace.session, SESSION_EVENTS({ { 0, KERNEL(INSTRUCTIONS) }, 0 },
+						      { { 2, KERNEL(INSTRUCTIONS) }, 0 }));
+	sleep_us(300000);
+	ck_assert_int_eq(ioctl(trace.session, PERFCTR_IOC_STOP), 0);
+	kill_and_wait(marked);
+	kill_and_wait(unmarked);
+	ck_assert_uint_gt(ring->head - ring->tail, 100);
+	for (uint64_t n = ring->tail; n < ring->head; n++)
+		ck_assert_uint_eq(trace_record(ring, n)->counter[0],
+				  trace_record(ring, n)->counter[1]);
+	close(trace.session);
+	close(group);
+}
+END_TEST
 
 static uint64_t lost(const struct trace *trace)
 {
@@ -469,7 +497,7 @@ SUITE(session_safety, a_set_user_id_program_leaves_a_user_s_group_and_stays_in_r
       rdpmc_shows_nothing_of_what_a_session_counted_for_others,
       rdpmc_shows_nothing_of_what_a_session_of_user_mode_counted_for_others,
       a_session_is_exact_while_a_cpu_goes_and_comes, one_cpu_alone_can_be_counted,
-      a_trace_adds_up_to_the_totals,
+      a_trace_adds_up_to_the_totals, each_record_of_a_trace_is_of_one_instruction,
       a_hundred_thousand_switches_are_traced_and_a_reader_in_time_loses_none,
       what_finds_no_room_in_the_ring_is_counted, totals_and_rings_can_not_be_written,
       a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before,

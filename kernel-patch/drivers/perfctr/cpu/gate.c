@@ -105,14 +105,19 @@ bool perfctr_gate_fold(void *session)
 /* The hardware already runs the counters of sc->class: bring the session's sums in line. */
 static void settle_session(struct perfctr_session *s, struct task_struct *task, u64 now)
 {
+	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
 	struct perfctr_page *page = session_page_here(s);
 	enum perfctr_class old = sc->settled, new = sc->class;
 	bool traced = s->rings.cpu && (old == PERFCTR_MARKED || new == PERFCTR_MARKED);
 
 	perfctr_page_begin(page);
-	if (s->hw->n_events && (traced || s->open[old] & ~s->open[new]))
-		perfctr_fold(this_cpu_ptr(&perfctr_cpu), page, s->hw);
+	if (s->hw->n_events && (traced || s->open[old] & ~s->open[new])) {
+		if (s->open[new])	/* some counters run on */
+			perfctr_fold_at_once(cpu, page, s->hw);
+		else
+			perfctr_fold(cpu, page, s->hw);
+	}
 	if (traced || !s->time[new])
 		fold_time(s, page, now);
 	if (s->time[new] && !s->time[old])
@@ -403,8 +408,9 @@ static void tick_session(struct perfctr_session *s, u64 now, bool intact)
 	perfctr_page_begin(page);
 	if (page->flags & PERFCTR_PAGE_COUNTING)
 		fold_time(s, page, now);
+	/* Processes that have mapped the page see this fold, and so do readers on other CPUs. */
 	if (page->flags & PERFCTR_PAGE_COUNTING && s->hw->n_events)
-		perfctr_fold(this_cpu_ptr(&perfctr_cpu), page, s->hw);
+		perfctr_fold_at_once(this_cpu_ptr(&perfctr_cpu), page, s->hw);
 	if (!intact && s->hw->n_events)
 		page->flags |= PERFCTR_PAGE_DISTURBED;
 	perfctr_page_end(page);

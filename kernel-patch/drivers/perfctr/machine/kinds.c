@@ -130,9 +130,11 @@ void perfctr_kind_mute(struct perfctr_page *page, bool begins)
 
 void perfctr_kind_times(const struct perfctr_page *page, u64 *time)
 {
+	u32 kind = READ_ONCE(page->kind);	/* another CPU may change it */
+
 	memcpy(time, page->kind_tsc, PERFCTR_MAX_KINDS * sizeof(*time));
-	if (page->kind != PERFCTR_NO_KIND)
-		time[page->kind] = present_time(page);
+	if (kind != PERFCTR_NO_KIND)
+		time[kind] = present_time(page);
 }
 
 void perfctr_kind_add(u64 *sum, const u64 *time)

@@ -494,6 +494,16 @@ void raise_descriptors(unsigned int n)
 	EXPECT(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
 
+void *read_only_copy(const void *content, size_t bytes)
+{
+	void *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(copy, MAP_FAILED);
+	memcpy(copy, content, bytes);
+	ck_assert_int_eq(mprotect(copy, bytes, PROT_READ), 0);
+	return copy;
+}
+
 void write_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);

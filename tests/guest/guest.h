@@ -196,6 +196,8 @@ void wait_for_count(int fd, uint64_t n);
 void spin(uint64_t n);
 void sleep_us(unsigned int us);
 void write_file(const char *path, const char *text);
+/* A copy of content that cannot be written, for munmap(). */
+void *read_only_copy(const void *content, size_t bytes);
 #define NMI_WATCHDOG "/proc/sys/kernel/nmi_watchdog"
 uint64_t read_number(const char *path);
 /* Interrupts of the CPU until now. row: of /proc/interrupts, as "LOC". */

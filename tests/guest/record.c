@@ -5,13 +5,16 @@
  */
 #include "guest.h"
 #include "tree.h"
+#include "trees.h"
 
 #include <errno.h>
 #include <perfctr.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -119,37 +122,133 @@ START_TEST(records_are_taken_by_who_rules_the_tree_only)
 }
 END_TEST
 
-/* The structure is in memory that cannot be written. */
-START_TEST(a_record_that_cannot_be_written_counts_as_lost)
+static struct perfctr_exit_record *read_only_record(void)
 {
-	int fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS);
-	struct perfctr_exit_record r, *fixed;
+	const struct perfctr_exit_record record = { .size = sizeof(record) };
+
+	return read_only_copy(&record, sizeof(record));
+}
+
+static void lose_next_record(int fd, struct perfctr_exit_record *fixed)
+{
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_EXIT_RECORD, fixed), -1);
+	ck_assert_int_eq(errno, EFAULT);
+}
+
+/* The tree has this many records afterwards. */
+static void add_records(int fd, int n)
+{
 	pthread_t thread;
 
-	fixed = mmap(NULL, sizeof(*fixed), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		     0);
-	ck_assert_ptr_ne(fixed, MAP_FAILED);
-	fixed->size = sizeof(*fixed);
-	ck_assert_int_eq(mprotect(fixed, sizeof(*fixed), PROT_READ), 0);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < n; i++) {
 		ck_assert_int_eq(pthread_create(&thread, NULL, exit_at_once, NULL), 0);
 		ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	}
 	while (context_read_scope(fd, PERFCTR_SCOPE_TREE).members > 1)
 		sleep_us(1000);
-	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_EXIT_RECORD, fixed), -1);
-	ck_assert_int_eq(errno, EFAULT);
+}
+
+/* The next record tells of it, and behind the last one a record of no thread. */
+START_TEST(a_record_that_cannot_be_written_counts_as_lost)
+{
+	struct perfctr_exit_record r, *fixed = read_only_record();
+	int fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS);
+
+	add_records(fd, 5);
+	lose_next_record(fd, fixed);
+	lose_next_record(fd, fixed);
+	ck_assert(next_record(fd, &r));
+	ck_assert_int_ne(r.tid, 0);
+	ck_assert_uint_eq(r.lost, 2);
 	ck_assert(next_record(fd, &r));
 	ck_assert_int_ne(r.tid, 0);
 	ck_assert_uint_eq(r.lost, 0);
-	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_EXIT_RECORD, fixed), -1);
-	ck_assert_int_eq(errno, EFAULT);
+	lose_next_record(fd, fixed);
+	lose_next_record(fd, fixed);
 	ck_assert(next_record(fd, &r));
 	ck_assert_int_eq(r.tid, 0);
 	ck_assert_uint_eq(r.lost, 1);
 	ck_assert(!next_record(fd, &r));
 	munmap(fixed, sizeof(*fixed));
 	close(fd);
+}
+END_TEST
+
+/* On CPU 1, a thread takes the records of a tree, and can write none. */
+struct loser {
+	int fd;
+	volatile bool runs, ends;
+	pthread_t thread;
+};
+
+static void *lose_records(void *arg)
+{
+	struct perfctr_exit_record *fixed = read_only_record();
+	struct loser *loser = arg;
+
+	pin(0, 1);
+	loser->runs = true;
+	while (!loser->ends)
+		ioctl(loser->fd, PERFCTR_IOC_EXIT_RECORD, fixed);
+	munmap(fixed, sizeof(*fixed));
+	return NULL;
+}
+
+/* The tree has one record. */
+static void loser_start(struct loser *loser)
+{
+	*loser = (struct loser){ .fd = tree_open(PERFCTR_CONTROL_EXIT_RECORDS) };
+	add_records(loser->fd, 1);
+	ck_assert_int_eq(pthread_create(&loser->thread, NULL, lose_records, loser), 0);
+	while (!loser->runs)
+		sleep_us(100);
+	pin(0, 0);
+}
+
+static void loser_end(struct loser *loser)
+{
+	loser->ends = true;
+	pthread_join(loser->thread, NULL);
+}
+
+#define POLLS 1000
+
+/* The record is always there, or for some microseconds in the hands of the other thread. */
+START_TEST(a_poll_is_told_of_a_record_that_could_not_be_written)
+{
+	struct pollfd record = { .events = POLLIN };
+	struct perfctr_exit_record r;
+	struct loser loser;
+
+	loser_start(&loser);
+	record.fd = loser.fd;
+	for (int i = 0; i < POLLS; i++)
+		ck_assert_int_eq(poll(&record, 1, 1000), 1);
+	loser_end(&loser);
+	ck_assert(next_record(loser.fd, &r));
+	ck_assert_uint_eq(r.lost, 1);
+	close(loser.fd);
+}
+END_TEST
+
+#define CONTROLS 100
+
+/* The control comes while the other thread has a record in hand, now and then. */
+START_TEST(a_new_control_forgets_records_that_could_not_be_written)
+{
+	for (int i = 0; i < CONTROLS; i++) {
+		struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
+		struct loser loser;
+		struct pollfd record = { .events = POLLIN };
+
+		loser_start(&loser);
+		record.fd = loser.fd;
+		sleep_us(i % 7 * 100);
+		ck_assert_int_eq(ioctl(loser.fd, PERFCTR_IOC_CONTROL, &control), 0);
+		loser_end(&loser);
+		ck_assert_int_eq(poll(&record, 1, 0), 0);
+		close(loser.fd);
+	}
 }
 END_TEST
 
@@ -223,10 +322,114 @@ START_TEST(who_is_taken_out_of_a_tree_leaves_a_record)
 }
 END_TEST
 
+struct taken {
+	volatile pid_t tid;
+	volatile bool counts;
+	int woken;
+};
+
+/* Wakes the rival when its context has been taken, and ends the process. */
+static void *exit_when_taken(void *arg)
+{
+	struct taken *taken = arg;
+	uint64_t one = 1;
+	int fd;
+
+	pin(0, 1);
+	taken->tid = gettid();
+	while (!taken->counts)
+		sched_yield();
+	while ((fd = try_context_open(0, 0)) >= 0) {
+		close(fd);
+		spin(3000);
+	}
+	EXPECT(write(taken->woken, &one, sizeof(one)) == sizeof(one));
+	_exit(0);
+}
+
+static void run_taken(struct taken *taken)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, exit_when_taken, taken);
+	for (;;)
+		pause();
+}
+
+/* Keeps the taker from CPU 0 until the taken thread has been reaped. */
+static void run_rival(struct taken *taken)
+{
+	const struct sched_param high = { .sched_priority = 10 };
+	uint64_t n;
+
+	pin(0, 0);
+	EXPECT(sched_setscheduler(0, SCHED_FIFO, &high) == 0);
+	EXPECT(read(taken->woken, &n, sizeof(n)) == sizeof(n));
+	spin(LOOP_INSTRUCTIONS(LONG_LOOP));
+	_exit(0);
+}
+
+static void run_taker(struct taken *taken)
+{
+	pin(0, 0);
+	try_context_open(taken->tid, PERFCTR_OPEN_CREATE | PERFCTR_OPEN_TAKE);
+	_exit(0);
+}
+
+static pid_t fork_to(void (*run)(struct taken *taken), struct taken *taken)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		run(taken);
+	return pid;
+}
+
+/* With periods, the taker sleeps between the end of the membership and the record. */
+START_TEST(a_thread_that_is_taken_out_and_reaped_is_named_in_its_record)
+{
+	struct taken *taken = (void *)(uintptr_t)shared_number();
+
+	for (int i = 0; i < 3; i++) {
+		struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));
+		struct perfctr_exit_record r;
+		pid_t pid, tid, rival, taker;
+		int fd;
+
+		*taken = (struct taken){ .woken = eventfd(0, 0) };
+		rival = fork_to(run_rival, taken);
+		pid = fork_to(run_taken, taken);
+		while (!(tid = taken->tid))
+			sleep_us(1000);
+		fd = context_open(tid, PERFCTR_OPEN_CREATE);
+		control.flags = PERFCTR_CONTROL_EXIT_RECORDS;
+		control.event[0].period = 100;
+		ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_CONTROL, &control), 0);
+		taken->counts = true;
+		sleep_us(5000);
+		taker = fork_to(run_taker, taken);
+		pin(0, 1);
+		ck_assert_int_eq(wait_for(pid, NULL), pid);
+		ck_assert_int_eq(wait_for(taker, NULL), taker);
+		ck_assert_int_eq(wait_for(rival, NULL), rival);
+		ck_assert(next_record(fd, &r));
+		ck_assert_int_eq(r.tid, tid);
+		ck_assert_int_eq(r.tgid, pid);
+		ck_assert_uint_ne(r.start, 0);
+		close(taken->woken);
+		close(fd);
+	}
+}
+END_TEST
+
 SUITE(record, every_thread_that_exited_has_one_record_with_its_own_counts,
       records_that_find_no_room_are_told_behind_the_last,
       records_are_taken_by_who_rules_the_tree_only,
       a_record_that_cannot_be_written_counts_as_lost,
+      a_poll_is_told_of_a_record_that_could_not_be_written,
+      a_new_control_forgets_records_that_could_not_be_written,
       a_descriptor_that_takes_no_records_is_not_readable,
       a_set_user_id_exec_drops_a_member_and_keeps_what_it_had_counted,
-      who_is_taken_out_of_a_tree_leaves_a_record)
+      who_is_taken_out_of_a_tree_leaves_a_record,
+      a_thread_that_is_taken_out_and_reaped_is_named_in_its_record)

@@ -211,6 +211,7 @@ static long context_ioctl_stop(const struct descriptor *d)
 static long context_ioctl_record(const struct descriptor *d, void __user *user)
 {
 	struct perfctr_exit_record *record;
+	u64 generation;
 	u32 size;
 	int err;
 
@@ -224,11 +225,11 @@ static long context_ioctl_record(const struct descriptor *d, void __user *user)
 		return -ENOMEM;
 	err = perfctr_get_struct(record, sizeof(*record), user, &size);
 	if (!err)
-		err = perfctr_take_record(d->ctx, record);
+		err = perfctr_take_record(d->ctx, record, &generation);
 	if (!err) {
 		err = perfctr_put_struct(user, record, sizeof(*record), size);
 		if (err)
-			perfctr_lose_record(d->ctx, record);
+			perfctr_lose_record(d->ctx, record, generation);
 	}
 	kfree(record);
 	return err;

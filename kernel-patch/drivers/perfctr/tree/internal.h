@@ -55,9 +55,9 @@ bool perfctr_is_deserted(const struct perfctr_context *ctx);
  * record.c: records of members that have exited. make, fill and free need no lock; keep, next and
  * drop require the tree's lock, or that it is the last reference to the tree.
  */
-struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx);
-void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx,
-			 struct task_struct *task);
+struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx,
+						struct task_struct *task);
+void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx);
 void perfctr_free_record(struct perfctr_kept_record *record);	/* NULL is fine */
 void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *record);
 int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_exit_record *record);

@@ -363,9 +363,9 @@ static void leave_tree(struct perfctr_context *ctx)
 {
 	struct perfctr_tree *tree = ctx->tree;
 
-	ctx->record = perfctr_make_record(ctx);
+	ctx->record = perfctr_make_record(ctx, current);
 	if (ctx->record)
-		perfctr_fill_record(ctx->record, ctx, current);
+		perfctr_fill_record(ctx->record, ctx);
 	if (mutex_trylock(&tree->lock)) {
 		catch_up_with_members(tree);
 		take_exited_member(ctx);
@@ -441,14 +441,14 @@ void perfctr_leave(void)
 
 static void remove_member(struct perfctr_context *ctx, struct task_struct *task)
 {
-	struct perfctr_kept_record *record = perfctr_make_record(ctx);
+	struct perfctr_kept_record *record = perfctr_make_record(ctx, task);
 
 	perfctr_lock_tree_unkillable(ctx->tree);
 	if (ctx->shared || end_member(ctx)) {	/* shared by now, or the thread leaves by itself */
 		perfctr_free_record(record);
 	} else {
 		if (record)
-			perfctr_fill_record(record, ctx, task);
+			perfctr_fill_record(record, ctx);
 		settle_record(ctx, record);
 	}
 	perfctr_unlock_tree(ctx->tree);

@@ -3,6 +3,7 @@
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -14,27 +15,47 @@ struct perfctr_kept_record {
 	struct perfctr_exit_record user;
 };
 
-/* For ctx, which its thread is about to leave. NULL: the tree keeps none, or this one is lost. */
-struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx)
+/*
+ * Names task. If it has been reaped, it has no leader any more; the record is never kept then,
+ * because task has left its tree by itself.
+ */
+static void name_member(struct perfctr_exit_record *user, const struct perfctr_tree *tree,
+			struct task_struct *task)
 {
-	struct perfctr_tree *tree = ctx->tree;
-
-	if (!READ_ONCE(tree->keep_records) || READ_ONCE(tree->n_records) >= PERFCTR_MAX_EXIT_RECORDS)
-		return NULL;
-	return kzalloc(sizeof(struct perfctr_kept_record), GFP_KERNEL_ACCOUNT);
+	user->tid = task_pid_nr_ns(task, tree->ns);
+	user->tgid = task_tgid_nr_ns(task, tree->ns);
+	rcu_read_lock();
+	if (pid_alive(task))
+		user->start = READ_ONCE(task->group_leader)->start_boottime;
+	rcu_read_unlock();
+	get_task_comm(user->comm, task);
 }
 
-/* Fills in the record of task, which has been detached from ctx. */
-void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx,
-			 struct task_struct *task)
+/*
+ * For ctx, which task has not left yet: after that, another thread may reap task at any time. NULL:
+ * the tree keeps none, or this one is lost.
+ */
+struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx,
+						struct task_struct *task)
+{
+	struct perfctr_tree *tree = ctx->tree;
+	struct perfctr_kept_record *record;
+
+	if (!READ_ONCE(tree->keep_records) ||
+	    READ_ONCE(tree->n_records) >= PERFCTR_MAX_EXIT_RECORDS)
+		return NULL;
+	record = kzalloc(sizeof(*record), GFP_KERNEL_ACCOUNT);
+	if (record)
+		name_member(&record->user, tree, task);
+	return record;
+}
+
+/* Fills in the counts of ctx, which its thread has left. */
+void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx)
 {
 	struct perfctr_exit_record *user = &record->user;
 
 	user->size = sizeof(*user);
-	user->tid = task_pid_nr_ns(task, ctx->tree->ns);
-	user->tgid = task_tgid_nr_ns(task, ctx->tree->ns);
-	user->start = READ_ONCE(task->group_leader)->start_boottime;
-	get_task_comm(user->comm, task);
 	user->counts.size = sizeof(user->counts);
 	user->counts.flags = PERFCTR_COUNTS_EXITED | PERFCTR_COUNTS_CONSISTENT;
 	if (READ_ONCE(ctx->tree->revoked))
@@ -112,13 +133,22 @@ int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_exit_reco
 }
 
 /*
- * Counts record as lost, unless it is of no member, and the lost records that it tells of. Called
- * under the tree's lock.
+ * Counts record, which was the oldest, as lost, unless it is of no member, and the lost records
+ * that it tells of. The next record tells of them. Called under the tree's lock.
  */
 void perfctr_tree_lose_record(struct perfctr_tree *tree, const struct perfctr_exit_record *record)
 {
+	struct perfctr_kept_record *next =
+		list_first_entry_or_null(&tree->records, struct perfctr_kept_record, list);
+	u32 lost = record->lost + !!record->counts.flags;
+
 	lockdep_assert_held(&tree->lock);
-	WRITE_ONCE(tree->lost_records, tree->lost_records + record->lost + !!record->counts.flags);
+	if (next)
+		next->user.lost += lost;
+	else
+		WRITE_ONCE(tree->lost_records, tree->lost_records + lost);
+	/* A poll did not see the record while the caller had it. */
+	wake_up_interruptible(&tree->wait);
 }
 
 void perfctr_drop_records(struct perfctr_tree *tree)

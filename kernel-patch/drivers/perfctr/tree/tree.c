@@ -490,22 +490,32 @@ int perfctr_tree_read(struct perfctr_context *ctx, struct perfctr_counts *counts
 	return err;
 }
 
-/* Takes the oldest record of ctx's tree. -EAGAIN: there is none. */
-int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_exit_record *record)
+/*
+ * Takes the oldest record of ctx's tree. -EAGAIN: there is none. *generation: that of the control
+ * under which the record was kept.
+ */
+int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_exit_record *record,
+			u64 *generation)
 {
 	int err = perfctr_lock_tree(ctx->tree);
 
 	if (err)
 		return err;
+	*generation = ctx->tree->generation;
 	err = perfctr_may_see(ctx) ?: perfctr_tree_next_record(ctx->tree, record);
 	perfctr_unlock_tree(ctx->tree);
 	return err;
 }
 
-/* The caller has taken record, and could not hand it over: it counts as lost. */
-void perfctr_lose_record(struct perfctr_context *ctx, const struct perfctr_exit_record *record)
+/*
+ * The caller has taken record, and could not hand it over: it counts as lost, unless a new control
+ * has dropped all records since then.
+ */
+void perfctr_lose_record(struct perfctr_context *ctx, const struct perfctr_exit_record *record,
+			 u64 generation)
 {
 	perfctr_lock_tree_unkillable(ctx->tree);
-	perfctr_tree_lose_record(ctx->tree, record);
+	if (generation == ctx->tree->generation)
+		perfctr_tree_lose_record(ctx->tree, record);
 	perfctr_unlock_tree(ctx->tree);
 }

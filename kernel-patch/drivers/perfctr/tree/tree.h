@@ -35,8 +35,10 @@ int perfctr_tree_get_control(struct perfctr_context *ctx, struct perfctr_control
 int perfctr_tree_start(struct perfctr_context *ctx);
 int perfctr_tree_stop(struct perfctr_context *ctx);
 int perfctr_tree_read(struct perfctr_context *ctx, struct perfctr_counts *counts);
-int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_exit_record *record);
-void perfctr_lose_record(struct perfctr_context *ctx, const struct perfctr_exit_record *record);
+int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_exit_record *record,
+			u64 *generation);
+void perfctr_lose_record(struct perfctr_context *ctx, const struct perfctr_exit_record *record,
+			 u64 generation);
 int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_args *args);
 int perfctr_tree_close(struct perfctr_context *ctx);
 void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);

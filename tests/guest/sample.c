@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -639,6 +640,21 @@ START_TEST(poll_tells_of_as_many_samples_as_the_watermark)
 }
 END_TEST
 
+/* The rings are made only if their sizes can be told. */
+START_TEST(samples_that_cannot_be_told_of_can_be_asked_for_again)
+{
+	struct perfctr_samples_args args = { .size = sizeof(args), .room_bytes = 1 << 12 };
+	struct perfctr_samples_args *fixed = read_only_copy(&args, sizeof(args));
+	int fd = context_open(0, PERFCTR_OPEN_CREATE);
+
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_SAMPLES, fixed), -1);
+	ck_assert_int_eq(errno, EFAULT);
+	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_SAMPLES, &args), 0);
+	munmap(fixed, sizeof(*fixed));
+	close(fd);
+}
+END_TEST
+
 SUITE(sample, each_sample_tells_the_next_instruction_the_registers_and_the_counts,
       two_programs_by_turns_have_their_own_samples, what_a_slow_reader_loses_is_told_to_the_event,
       samples_of_user_mode_tell_nothing_of_the_kernel,
@@ -647,4 +663,5 @@ SUITE(sample, each_sample_tells_the_next_instruction_the_registers_and_the_count
       jitter_varies_where_periods_end_and_loses_no_event,
       a_chain_has_the_callers_as_far_as_frame_pointers_lead,
       the_most_samples_end_them_and_not_the_counting, the_end_is_told_when_all_samples_can_be_seen,
-      poll_tells_of_as_many_samples_as_the_watermark)
+      poll_tells_of_as_many_samples_as_the_watermark,
+      samples_that_cannot_be_told_of_can_be_asked_for_again)

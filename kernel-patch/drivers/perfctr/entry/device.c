@@ -241,6 +241,8 @@ static long context_ioctl_samples(const struct descriptor *d, void __user *user)
 	u32 size;
 	int err = may_change_context(d) ?: perfctr_get_struct(&args, sizeof(args), user, &size);
 
+	if (!err)	/* memory that cannot be written is refused before the rings are made */
+		err = perfctr_put_struct(user, &args, sizeof(args), size);
 	if (!err)
 		err = perfctr_open_samples(d->ctx, &args);
 	return err ?: perfctr_put_struct(user, &args, sizeof(args), size);

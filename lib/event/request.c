@@ -117,6 +117,14 @@ static const struct term *find_term(const char *name)
 	return NULL;
 }
 
+/* AMD's event select has four more bits, in the upper half of the register. */
+static uint64_t place_value(const struct term *term, uint64_t value)
+{
+	if (term == &terms[0])
+		return (value & 0xff) | (value >> 8) << 32;
+	return value << term->shift;
+}
+
 static int parse_term(char *text, struct event *event, const struct line *line)
 {
 	const struct term *term;
@@ -138,10 +146,12 @@ static int parse_term(char *text, struct event *event, const struct line *line)
 	if (number > term->max)
 		return perfctr_line_refuse(line, EINVAL, "%s is at most 0x%llx", term->name,
 					   term->max);
-	/* AMD's event select has four more bits, in the upper half of the register. */
-	if (strcmp(text, "event") == 0)
-		number = (number & 0xff) | (number >> 8) << 32;
-	event->evntsel |= number << term->shift;
+	number = place_value(term, number);
+	if (event->evntsel & place_value(term, term->max))
+		return perfctr_line_refuse(line, EINVAL,
+					   "another term has set bits of '%s'; give each field once",
+					   term->name);
+	event->evntsel |= number;
 	return 0;
 }
 

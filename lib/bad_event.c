@@ -113,27 +113,49 @@ static void say_duplicate(const struct refused *r)
 	say_of_event(r, "its counter is taken by %s; choose another of %s", other, counters);
 }
 
+/* " (INT, ANY)", as the manual of the processor names the bits of evntsel; "" if it does not. */
+static void name_fields(const struct refused *r, uint64_t bits, char *text, size_t size)
+{
+	unsigned int which = r->event->counter & PERFCTR_FIXED ? PERFCTR_REGISTER_FIXED
+							       : PERFCTR_REGISTER_EVNTSEL;
+	const struct perfctr_register *evntsel = perfctr_family_register(r->info, which);
+	size_t length = 0;
+
+	*text = '\0';
+	for (const struct perfctr_field *f = evntsel ? evntsel->field : NULL; f && f->name; f++) {
+		if (!(bits >> f->first & ((2ull << (f->last - f->first)) - 1)))
+			continue;
+		snprintf(text + length, size - length, "%s%s", length ? ", " : " (", f->name);
+		length = strlen(text);
+	}
+	if (length)
+		snprintf(text + length, size - length, ")");
+}
+
 static void say_evntsel(const struct refused *r)
 {
 	uint64_t enable_first = perfctr_machine_enable_first(r->info);
 	uint64_t allowed = r->event->counter & PERFCTR_FIXED ? r->info->fixed_allowed
 							     : r->info->evntsel_allowed;
-	char remedy[PERFCTR_EVNTSEL_TEXT];
+	uint64_t refused = r->event->evntsel & ~allowed;
+	char remedy[PERFCTR_EVNTSEL_TEXT], fields[128];
 
 	if (perfctr_software_name(r->event->counter)) {
 		say_of_event(r, "this backend counts it in user and kernel mode together; leave "
 				"out ':u'");
-	} else if (!(r->event->evntsel & ~allowed)) {
+	} else if (!refused) {
 		format_without(r->event, enable_first, remedy, sizeof(remedy));
 		say_of_event(r,
 			     "evntsel bit 0x%llx (enable) is counter 0's alone, and enables all; "
 			     "write %s",
 			     (unsigned long long)enable_first, remedy);
 	} else {
+		name_fields(r, refused, fields, sizeof(fields));
+		format_without(r->event, refused, remedy, sizeof(remedy));
 		say_of_event(r,
-			     "evntsel bits 0x%llx are reserved; only 0x%llx may be set for this "
-			     "counter",
-			     (unsigned long long)(r->event->evntsel & ~allowed),
+			     "evntsel bits 0x%llx%s cannot be set for this counter; write %s, or "
+			     "other bits of 0x%llx",
+			     (unsigned long long)refused, fields, remedy,
 			     (unsigned long long)allowed);
 	}
 }
@@ -157,13 +179,24 @@ static void say_evntsel2(const struct refused *r)
 static void say_enable(const struct refused *r)
 {
 	uint64_t required = r->info->evntsel_required | perfctr_machine_enable_first(r->info);
+	struct perfctr_event_control better = *r->event;
+	char remedy[PERFCTR_EVNTSEL_TEXT];
 
-	if (required)
-		say_of_event(r, "evntsel bits 0x%llx (enable) must be set; write 0x%08llx",
-			     (unsigned long long)required,
-			     (unsigned long long)(r->event->evntsel | required));
-	else
+	if (!required) {
 		say_of_event(r, "the bit that enables this counter must be set");
+		return;
+	}
+	better.evntsel |= required;
+	perfctr_evntsel_format(&better, remedy, sizeof(remedy));
+	if (selects_mode(r->event, r->info) || !perfctr_machine_has_modes(r->info)) {
+		say_of_event(r, "evntsel bits 0x%llx (enable) must be set; write %s",
+			     (unsigned long long)required, remedy);
+		return;
+	}
+	with_modes(&better, r->info, MODE_ADD_USER, remedy, sizeof(remedy));
+	say_of_event(r,
+		     "evntsel bits 0x%llx (enable) must be set, and a mode; write %s for user mode",
+		     (unsigned long long)required, remedy);
 }
 
 static void say_mode(const struct refused *r)

@@ -40,13 +40,13 @@ static const struct {
 	{ EINVAL,
 	  PERFCTR_BAD_EVNTSEL,
 	  { .counter = 1, .evntsel = 0x7900c0 },
-	  "event 0x007900c0@1: evntsel bits 0x380000 are reserved; only 0xffc7ffff may be set for "
-	  "this counter" },
+	  "event 0x007900c0@1: evntsel bits 0x380000 cannot be set for this "
+	  "counter; write 0x004100c0@1, or other bits of 0xffc7ffff" },
 	{ EINVAL,
 	  PERFCTR_BAD_EVNTSEL,
 	  { .counter = PERFCTR_FIXED, .evntsel = 0x4100c0 },
-	  "event 0x004100c0@0x40000000: evntsel bits 0xc0 are reserved; only 0x430000 may be set "
-	  "for this counter" },
+	  "event 0x004100c0@0x40000000: evntsel bits 0xc0 cannot be set for this counter; write "
+	  "0x00410000@0x40000000, or other bits of 0x430000" },
 	{ EINVAL,
 	  PERFCTR_BAD_EVNTSEL2,
 	  { .counter = 1, .evntsel = 0x4100c0, .evntsel2 = 0x10 },
@@ -55,7 +55,7 @@ static const struct {
 	{ EINVAL,
 	  PERFCTR_BAD_ENABLE,
 	  { .counter = 1, .evntsel = 0x100c0 },
-	  "event 0x000100c0@1: evntsel bits 0x400000 (enable) must be set; write 0x004100c0" },
+	  "event 0x000100c0@1: evntsel bits 0x400000 (enable) must be set; write 0x004100c0@1" },
 	{ EINVAL,
 	  PERFCTR_BAD_MODE,
 	  { .counter = 1, .evntsel = 0x4000c0 },
@@ -254,7 +254,7 @@ START_TEST(the_one_enable_bit_of_p6_is_worded)
 	control.bad_reason = PERFCTR_BAD_ENABLE;
 	perfctr_control_error(EINVAL, &control, &p6, words, sizeof(words));
 	ck_assert_str_eq(words, "event 0x000100c0@0: evntsel bits 0x400000 (enable) must be set; "
-				"write 0x004100c0");
+				"write 0x004100c0@0");
 	control.bad_event = 1;
 	control.bad_reason = PERFCTR_BAD_EVNTSEL;
 	perfctr_control_error(EINVAL, &control, &p6, words, sizeof(words));

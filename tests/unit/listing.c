@@ -336,20 +336,26 @@ static const struct {
 	const char *pmu, *event, *err;
 } never[] = {
 	{ "--pmu=arch", "0xc0",
-	  "perfex: event 0x000000c0@0: evntsel bits 0x400000 (enable) must be set; write "
-	  "0x004000c0\n" },
+	  "perfex: event 0x000000c0@0: evntsel bits 0x400000 (enable) must be set, and a "
+	  "mode; write 0x004100c0@0 for user mode\n" },
 	{ "--pmu=arch", "0x4000c0",
 	  "perfex: event 0x004000c0@0: it would never count: it selects neither user nor kernel "
 	  "mode; write 0x004100c0@0 for user mode\n" },
+	{ "--pmu=arch", "0x5300c0",
+	  "perfex: event 0x005300c0@0: evntsel bits 0x100000 (INT) cannot be set for this counter; "
+	  "write 0x004300c0@0, or other bits of 0xffc7ffff\n" },
+	{ "--pmu=arch", "0x7900c0",
+	  "perfex: event 0x007900c0@0: evntsel bits 0x380000 (PC, INT, ANY) cannot be set for this "
+	  "counter; write 0x004100c0@0, or other bits of 0xffc7ffff\n" },
 	{ "--pmu=arch", "0xf004100c0",
-	  "perfex: event 0xf004100c0@0: evntsel bits 0xf00000000 are reserved; only 0xffc7ffff may "
-	  "be set for this counter\n" },
+	  "perfex: event 0xf004100c0@0: evntsel bits 0xf00000000 cannot be set for this counter; "
+	  "write 0x004100c0@0, or other bits of 0xffc7ffff\n" },
 	{ "--pmu=arch", "0x4100c0/0x4@1",
 	  "perfex: event 0x004100c0/0x00000004@1: this machine has no second event select word; "
 	  "leave out /0x4\n" },
 	{ "--pmu=arch", "0x4100c0@0x40000000",
-	  "perfex: event 0x004100c0@0x40000000: evntsel bits 0xc0 are reserved; only 0x430000 may "
-	  "be set for this counter\n" },
+	  "perfex: event 0x004100c0@0x40000000: evntsel bits 0xc0 cannot be set for this "
+	  "counter; write 0x00410000@0x40000000, or other bits of 0x430000\n" },
 	{ "--pmu=p5", "0x16",
 	  "perfex: event 0x00000016@0: it would never count: it selects neither user nor kernel "
 	  "mode; write 0x00000096@0 for user mode\n" },

@@ -158,6 +158,12 @@ static bool is_named(const struct event *event, const char *name)
 	       strchr(":", event->request.name[length]);
 }
 
+/* By either of its names. */
+static bool is_task_clock(const struct event *event)
+{
+	return is_named(event, "task-clock") || is_named(event, "cpu-clock");
+}
+
 static double mean_of(const struct series *series)
 {
 	return series->n == 1 ? (double)series->value[0]
@@ -195,7 +201,7 @@ static void format_rate(char *text, double per_second)
 	static const char prefixes[] = " KMGTPE";
 	unsigned int i = 0;
 
-	while (per_second >= 1000 && prefixes[i + 1]) {
+	while (per_second >= 999.95 && prefixes[i + 1]) {
 		per_second /= 1000;
 		i++;
 	}
@@ -223,12 +229,12 @@ static void rate_of(const struct recording *recording, const struct event *event
 			return;
 		}
 	}
-	if (is_named(event, "task-clock") && elapsed > 0)
+	if (is_task_clock(event) && elapsed > 0)
 		snprintf(text, RATE_SIZE, "%.2f CPUs utilized", count / elapsed);
 	else if (is_named(event, "cycles") && event->request.modes == PERFCTR_MODE_BOTH &&
 		 seconds > 0)
 		snprintf(text, RATE_SIZE, "%.3f GHz", count / seconds / 1e9);
-	else if (!is_named(event, "task-clock") && seconds > 0)
+	else if (!is_task_clock(event) && seconds > 0)
 		format_rate(text, count / seconds);
 }
 
@@ -318,7 +324,7 @@ static void put_pass(const struct text_table *table, unsigned int pass)
 			continue;
 		rate_of(table->recording, event, rate);
 		put_series(table, event->name, &event->counts,
-			   is_named(event, "task-clock") ? "ns" : mode_name(event->request.modes),
+			   is_task_clock(event) ? "ns" : mode_name(event->request.modes),
 			   rate);
 	}
 	for (unsigned int i = 0; i < N_TIMES; i++)

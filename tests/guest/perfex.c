@@ -257,6 +257,22 @@ START_TEST(without_an_event_the_usual_ones_are_counted_in_one_run)
 }
 END_TEST
 
+/* Both names stand for a time, which has no rate. */
+START_TEST(cpu_clock_is_told_as_task_clock_is)
+{
+	static const char *const names[] = { "task-clock", "cpu-clock" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct run r;
+
+		RUN(&r, "perfex", "-e", names[i], program("loop"));
+		ck_assert_int_eq(r.status, 0);
+		ck_assert_msg(strstr(r.err, " ns ") && strstr(r.err, " CPUs utilized\n"), "%s", r.err);
+		ck_assert_msg(!strstr(r.err, "/sec"), "%s", r.err);
+	}
+}
+END_TEST
+
 /* A forked process of the C library writes more than once to its stack and data. */
 START_TEST(software_events_are_counted_beside_those_of_the_processor)
 {
@@ -417,7 +433,7 @@ SUITE(perfex,
       bad_input_leaves_the_output_file_as_it_was,
       output_goes_to_the_file_and_nothing_to_standard_error,
       one_line_per_event_in_the_order_asked_for_with_its_ring,
-      without_an_event_the_usual_ones_are_counted_in_one_run,
+      without_an_event_the_usual_ones_are_counted_in_one_run, cpu_clock_is_told_as_task_clock_is,
       software_events_are_counted_beside_those_of_the_processor,
       the_exit_status_is_the_command_s,
       death_by_a_signal_is_passed_on_and_the_counts_are_exact,

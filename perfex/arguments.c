@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Command lines are read, and their help printed, from one table; lists of events. */
+/* Parses command lines and prints their help from one table of options; parses lists of events. */
 #define _GNU_SOURCE
 #include "perfex.h"
 
@@ -14,7 +14,7 @@
 
 enum { MAX_OPTIONS = 96, HELP_COLUMN = 22 };
 
-/* For getopt_long() an option without a letter is its place in the table behind all characters. */
+/* getopt_long() returns LONG_ONLY + n for option n of the table if the option has no letter. */
 enum { LONG_ONLY = 256 };
 
 static const struct option_row help_row = {
@@ -69,7 +69,10 @@ static const struct option_row *find_option(const struct subcommand *subcommand,
 	return &help_row;
 }
 
-/* getopt has skipped the option that it does not know, or that lacks its argument. */
+/*
+ * Returns the bad option as the user typed it; text has room for "-x".  getopt_long() has already
+ * skipped the option, which is unknown or lacks its argument.
+ */
 static const char *bad_option(char **argv, char *text)
 {
 	if (!optopt || strncmp(argv[optind - 1], "--", 2) == 0)
@@ -80,7 +83,7 @@ static const char *bad_option(char **argv, char *text)
 	return text;
 }
 
-/* What to type for the help of a subcommand. */
+/* Writes the command that shows the help of a subcommand into text, and returns text. */
 static const char *help_of(const struct subcommand *subcommand, char *text, size_t size)
 {
 	bool is_default = subcommand->is_default;
@@ -177,7 +180,6 @@ bool parse_period(const char *text, uint64_t *period)
 	return isdigit((unsigned char)*text) && !*end && !errno && number && number <= INT64_MAX;
 }
 
-/* Of several options that exclude each other one is taken, as often as it comes. */
 void exclude_others(const char **chosen, const struct option_row *row)
 {
 	if (*chosen && strcmp(*chosen, row->name) != 0)
@@ -191,7 +193,7 @@ void append_word(struct word_list *list, const char *word)
 	list->word[list->n++] = word;
 }
 
-/* An empty one is an event whose name is missing. */
+/* An empty text becomes one empty word: an event without a name, which is refused later. */
 void append_events(struct word_list *list, const char *text)
 {
 	char error[512], (*spec)[PERFCTR_REQUEST_NAME];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is in the order of its addresses. */
+/* Searches arrays that are sorted by address. */
 #ifndef PERFEX_BY_ADDRESS_H
 #define PERFEX_BY_ADDRESS_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * How many of the n elements, of size bytes each, have an address up to this one.  field: the
- * place of the first one's uint64_t.
+ * Returns how many of the n elements have an address not above this one.  An element has size
+ * bytes.  field points to the address, a uint64_t, of the first element.
  */
 static inline size_t count_up_to(const void *field, size_t n, size_t size, uint64_t address)
 {
@@ -25,7 +25,7 @@ static inline size_t count_up_to(const void *field, size_t n, size_t size, uint6
 	return first;
 }
 
-/* Of an array, by a field of its elements. */
+/* The same for an array of n elements with the address in this member. */
 #define COUNT_UP_TO(array, n, member, address)                                                     \
 	((n) ? count_up_to(&(array)->member, n, sizeof(*(array)), address) : 0)
 

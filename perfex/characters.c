@@ -25,8 +25,8 @@ void make_printable(char *text)
 size_t character_length(const char *text)
 {
 	static const struct {
-		unsigned char first, last; /* of the first byte */
-		unsigned char low, high;   /* of the second */
+		unsigned char first, last; /* range of the first byte */
+		unsigned char low, high;   /* range of the second byte */
 		size_t size;
 	} forms[] = {
 		{ 0x01, 0x7f, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 },

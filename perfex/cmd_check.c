@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex check: whether events can be counted together, and on which counters; nothing is run. */
+/* perfex check: shows whether events can be counted together, and on which counters. */
 #include "selection.h"
 
 #include <errno.h>
@@ -40,7 +40,11 @@ static uint32_t lowest_counter(const struct perfctr_request *request)
 	return 0;
 }
 
-/* As the kernel looks at registers, for a reason of PERFCTR_BAD_*; names have good ones. */
+/*
+ * Checks the registers of an event as the kernel does.  Returns PERFCTR_BAD_*, or 0 if they are
+ * good.  Only register values that the user typed can be bad; the registers of named events are
+ * good.
+ */
 static uint32_t look_at_registers(const struct perfctr_pmu_info *info,
 				  const struct perfctr_event_control *event)
 {
@@ -59,7 +63,9 @@ static uint32_t look_at_registers(const struct perfctr_pmu_info *info,
 	return 0;
 }
 
-/* False: perfex run would refuse it, for the reason that is said. */
+/*
+ * Returns false, after an error message, if perfex run would refuse the registers of the request.
+ */
 static bool check_registers(const struct perfctr_pmu_info *info,
 			    const struct perfctr_request *request)
 {
@@ -94,7 +100,7 @@ static bool assign_counters(const struct perfctr_pmu_info *info,
 	return perfctr_requests_assign(info, requests, n, control, why, size) == 0;
 }
 
-/* The requests of one pass become members; returns how many they are. */
+/* Copies the requests of one pass to members, and returns their number. */
 static size_t requests_of_pass(const struct perfctr_request *requests, size_t n,
 			       const unsigned int pass[], unsigned int which,
 			       struct perfctr_request members[])

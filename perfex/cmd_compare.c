@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex compare: two commands, run in turn, and what they counted side by side. */
+/* perfex compare: runs two commands in turn, and shows their counts side by side. */
 #include "result/diff.h"
 #include "run/run.h"
 
@@ -68,12 +68,15 @@ struct comparing {
 	struct options options[N_SIDES];
 	struct recording recording[N_SIDES];
 	struct watch watch;
-	off_t start;		/* of standard input; see rerun.c */
-	int status;		/* perfex's own, where something failed */
-	bool outlived[N_SIDES]; /* something did, and was not waited for */
+	off_t start;		/* where standard input began, or NO_START; see rerun.c */
+	int status;		/* exit status of perfex if something failed */
+	bool outlived[N_SIDES]; /* threads outlived the command, and perfex did not wait for them */
 };
 
-/* The argument "--" is between the commands, and in none of them. */
+/*
+ * Ends the first command at the argument "--", and returns the second command, which follows it.
+ * Neither command may contain "--".
+ */
 static char **split_commands(char **argument)
 {
 	char **second = NULL;
@@ -99,7 +102,10 @@ static bool give_up(struct comparing *c)
 	return false;
 }
 
-/* what: "A, run 1" */
+/*
+ * Returns false, after an error message, if the run failed, took too long or was ended by a signal.
+ * what names the run: "A, run 1".
+ */
 static bool check_end(struct comparing *c, const char *what, const struct sample *sample)
 {
 	int status = sample->wait_status;
@@ -145,7 +151,11 @@ static bool run_side(struct comparing *c, int side, unsigned int run, bool count
 	return true;
 }
 
-/* Each is the first of every other round: what the first does to the second is no one's alone. */
+/*
+ * Runs each command n times, in rounds of A and B.  Every other round begins with B, so that the
+ * effect of the first run of a round on the second is not always on the same command.  Returns
+ * false if a run failed.
+ */
 static bool run_rounds(struct comparing *c, unsigned int n, bool counted)
 {
 	for (unsigned int run = 0; run < n; run++)
@@ -155,7 +165,7 @@ static bool run_rounds(struct comparing *c, unsigned int n, bool counted)
 	return true;
 }
 
-/* As perfex run --json would write it. */
+/* Returns the document that perfex run --json would write, for document_free(). */
 static struct document *make_document(const struct recording *recording)
 {
 	const struct style style = { 0 };
@@ -191,7 +201,9 @@ static int write_comparison(const struct comparing *c, const struct diff_options
 	return 0;
 }
 
-/* Returns what standard output was, for restore_output(). */
+/*
+ * Redirects standard output to /dev/null.  Returns a duplicate of the old one for restore_output().
+ */
 static int hide_output(void)
 {
 	int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

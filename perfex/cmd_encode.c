@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex encode: events as register values, field by field. */
+/* perfex encode: shows events as register values, field by field. */
 #include "selection.h"
 
 #include <ctype.h>
@@ -24,7 +24,7 @@ static void print_field(const struct perfctr_field *field, uint64_t value)
 	       (unsigned long long)(value >> field->first & field_mask(field)), field->meaning);
 }
 
-/* Nothing, if the machine has no such register. */
+/* Prints nothing if the machine has no such register. */
 static void print_register(const struct perfctr_pmu_info *info, unsigned int which, uint64_t value)
 {
 	const struct perfctr_register *layout = perfctr_family_register(info, which);
@@ -54,13 +54,13 @@ static void print_counters(const struct perfctr_request *request)
 	putchar('\n');
 }
 
-/* What can count it and comes first; PERFCTR_ANY: none of the general ones. */
+/* Returns the first general counter that can count the event; PERFCTR_ANY if there is none. */
 static uint32_t first_counter(const struct perfctr_request *request)
 {
 	return request->general ? (uint32_t)__builtin_ctzll(request->general) : PERFCTR_ANY;
 }
 
-/* The machine's own name of it, where that is not what was typed. */
+/* Prints the machine's name of the event, unless the user typed that name. */
 static void print_meaning(struct perfctr_events *database, const struct perfctr_request *request)
 {
 	const struct perfctr_event_control event = {
@@ -79,7 +79,7 @@ static void print_meaning(struct perfctr_events *database, const struct perfctr_
 		printf("  event: %s%s\n", name, status ? ", with further fields" : "");
 }
 
-/* The unit that detects it for a counter; NULL: none, or it cannot count it. */
+/* Returns the unit that detects the event for a counter.  NULL: no unit, or the counter cannot. */
 static const char *route_to(const struct perfctr_pmu_info *info,
 			    const struct perfctr_request *request, uint32_t counter)
 {
@@ -89,7 +89,7 @@ static const char *route_to(const struct perfctr_pmu_info *info,
 	return request->general >> counter & 1 ? perfctr_family_route(info, &event) : NULL;
 }
 
-/* Each unit that can detect it, behind it the counters that it feeds. */
+/* Prints each unit that can detect the event, followed by the counters that it feeds. */
 static void print_routes(const struct perfctr_pmu_info *info, const struct perfctr_request *request)
 {
 	const struct perfctr_register *layout =
@@ -120,7 +120,10 @@ static void print_routes(const struct perfctr_pmu_info *info, const struct perfc
 		putchar('\n');
 }
 
-/* The value, as -e takes it: with a counter where it means something else without. */
+/*
+ * Formats the registers of the event as -e accepts them.  Adds a counter if the text without one is
+ * invalid, or also allows counters on which the registers mean another event.
+ */
 static void format_value(struct perfctr_events *database, const struct perfctr_request *request,
 			 char *text, size_t size)
 {

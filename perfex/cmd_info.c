@@ -6,8 +6,8 @@
 #include <limits.h>
 
 /*
- * The kernel's own rules for perf_events. The last line that is at most the paranoia holds; the
- * level 3 is Debian's.
+ * The kernel's rules for perf_events.  The last row whose paranoia is not above
+ * kernel.perf_event_paranoid applies.  Level 3 is a patch of Debian.
  */
 static const struct {
 	int paranoia;

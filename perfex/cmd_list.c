@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex list: the events that can be counted. */
+/* perfex list: shows the events that can be counted. */
 #include "groups/groups.h"
 #include "rules/derive.h"
 #include "rules/times.h"
@@ -11,11 +11,11 @@
 struct list {
 	struct options selection;
 	bool groups;
-	bool details, two_words; /* an event is two registers, which are no code */
+	bool details, two_words; /* two_words: an event is two registers, which have no one code */
 	size_t n;
 };
 
-/* "0-3,f0": as in the tables. */
+/* Prints the counters of an event as in the tables: "0-3,f0", or "-" if there are none. */
 static void print_counters(const struct perfctr_event_entry *entry)
 {
 	const struct {
@@ -84,7 +84,10 @@ static int is_of_linux(const struct perfctr_event_entry *entry, void *unused)
 	return strncmp(entry->source, "Linux ", strlen("Linux ")) == 0;
 }
 
-/* Where the library finds what perf list shows, is said here alone: names work without. */
+/*
+ * Complains if the names are missing that perf list shows for this processor, and tells how to get
+ * them.  Only perfex list complains: other names work without them.
+ */
 static void tell_missing(struct perfctr_events *database)
 {
 	bool of_perf =
@@ -106,7 +109,7 @@ static int list_events(struct list *list, const char *pattern)
 	database = list->selection.database;
 	list->two_words = perfctr_events_info(database)->evntsel2_allowed;
 	if (perfctr_events_list(database, pattern, print_event, list) < 0) {
-		/* Why there are none, or what is wrong with a table. */
+		/* Parsing any name fails too, and sets error to the reason. */
 		perfctr_events_parse(database, "instructions", PERFCTR_MODE_USER, &request, error,
 				     sizeof(error));
 		complain("%s", error);
@@ -121,7 +124,7 @@ static int list_events(struct list *list, const char *pattern)
 	return 0;
 }
 
-/* The first event of the rules that this machine does not have; NULL: it has all. */
+/* Returns the first event of the rules that this machine lacks; NULL if it has all. */
 static const char *missing_event(const struct rules *rules, struct perfctr_events *database)
 {
 	struct perfctr_request request;

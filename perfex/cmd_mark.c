@@ -60,7 +60,7 @@ const struct subcommand mark_subcommand = {
 	.notes = "Exit status: as of perfex run.\n",
 };
 
-/* Showing and clearing counts nothing. */
+/* Refuses a command and the options for counting beside --list and --clear, which count nothing. */
 static void check_plain(const struct mark_options *options, const char *name)
 {
 	const struct options *run = &options->run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How the administrator takes back the counters of the patch's driver. */
+/* perfex revoke: the administrator takes back the counters of the kernel driver. */
 #define _GNU_SOURCE
 #include "perfex.h"
 

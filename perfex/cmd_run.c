@@ -80,7 +80,7 @@ static void take_register(void *target, const struct option_row *row, const char
 	set_register(options, row, value);
 }
 
-/* Of perfctr 2.6. */
+/* Refuses an option of perfctr 2.6 that perfctr no longer has. */
 static void take_offcore(void *target, const struct option_row *row, const char *text)
 {
 	fail("--%s=%s: perfctr does not set the registers of offcore responses; leave it out, and the "
@@ -88,7 +88,7 @@ static void take_offcore(void *target, const struct option_row *row, const char 
 	     row->name, text);
 }
 
-/* The command puts its process's number in the place of %p itself. */
+/* Replaces %r and %h in the path.  The command itself replaces %p by its process number. */
 static void take_regions(void *target, const struct option_row *row, const char *path)
 {
 	struct options *options = target;
@@ -201,7 +201,7 @@ const struct subcommand run_subcommand = {
 		"126 if COMMAND cannot be executed; 127 if it was not found.\n",
 };
 
-/* Those of perfctr 2.6, of which perf has others of the same letters. */
+/* Checks the options of perfctr 2.6, of which -d and -x are other options in perf. */
 static void check_old_options(const struct options *options)
 {
 	const struct option_row *row = options->wants_number;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfex scope: perfex run or perfex system counts in a child, and writes its intervals into a
- * pipe; what they look like is seen here.
+ * perfex scope: a child runs perfex run or perfex system, which counts and writes its intervals
+ * into a pipe.  The parent reads the pipe and draws the intervals.
  */
 #define _GNU_SOURCE
 #include "perfex.h"
@@ -20,22 +20,22 @@
 #include <unistd.h>
 
 struct scope_options {
-	struct word_list arguments; /* of what counts */
+	struct word_list arguments; /* of the child */
 	const char *process;
 	bool all_cpus, marked, self;
 	unsigned int interval_ms;
 	const char *output;
-	const char *events; /* typed, instead of those of the command line; NULL: none */
+	const char *events; /* typed while drawing, instead of --event; NULL: none were typed */
 	char **command;
 };
 
-/* The text is taken over. */
+/* Takes ownership of argument, which must come from malloc(). */
 static void add_argument(struct scope_options *options, char *argument)
 {
 	append_word(&options->arguments, argument);
 }
 
-/* What counts has this option too, and judges its argument. */
+/* Passes the option on to the child, which has the same option and checks its argument. */
 static void pass_option(void *target, const struct option_row *row, const char *argument)
 {
 	if (argument)
@@ -120,7 +120,7 @@ static void replace_events(struct scope_options *options)
 	add_argument(options, text_print("--event=%s", options->events));
 }
 
-/* The command line of what counts, and writes into the descriptor. */
+/* Returns the command line of the child, which writes its intervals into the descriptor. */
 static char **make_arguments(struct scope_options *options, int descriptor, int *argc)
 {
 	bool system = options->all_cpus || options->marked;
@@ -150,7 +150,10 @@ static char **make_arguments(struct scope_options *options, int descriptor, int 
 	return argv;
 }
 
-/* The terminal shows the scope alone. */
+/*
+ * Keeps the child off the terminal, on which the parent draws.  Standard input and output become
+ * /dev/null, and standard error becomes the file errors, each only if it is a terminal.
+ */
 static void leave_terminal(FILE *errors)
 {
 	static const int signals[] = { SIGTSTP, SIGWINCH };
@@ -175,7 +178,7 @@ static pid_t start_counting(struct scope_options *options, FILE *errors, int *so
 	pid = fork();
 	if (pid < 0)
 		fail("cannot fork: %m");
-	/* A group of its own, all of which can be ended. */
+	/* Give the child a process group of its own, so that one signal ends all its processes. */
 	setpgid(pid, 0);
 	if (pid == 0) {
 		screen_forget();
@@ -183,7 +186,7 @@ static pid_t start_counting(struct scope_options *options, FILE *errors, int *so
 		leave_terminal(errors);
 		close(ends[0]);
 		argv = make_arguments(options, ends[1], &argc);
-		optind = 0; /* getopt(3) begins anew */
+		optind = 0; /* make getopt(3) start over */
 		exit((options->all_cpus || options->marked ? system_subcommand.main
 							   : run_subcommand.main)(argc, argv));
 	}
@@ -195,14 +198,17 @@ static pid_t start_counting(struct scope_options *options, FILE *errors, int *so
 static void tell_end(pid_t pid)
 {
 	kill(-pid, SIGTERM);
-	/* What is stopped ends when it goes on. */
+	/* A stopped process ends by SIGTERM only after it continues. */
 	kill(-pid, SIGCONT);
 }
 
-/* The exit status: who types q has seen enough, and nothing has failed. */
+/*
+ * Ends the child unless it has ended by itself, and closes source.  Returns the child's exit
+ * status, or 0 if the user ended the scope while the child still counted.
+ */
 static int end_counting(pid_t pid, int source, bool ended)
 {
-	enum { STEP_MS = 10, STEPS = 200 }; /* perfex-scope(1) says how long */
+	enum { STEP_MS = 10, STEPS = 200 }; /* perfex-scope(1) documents their product, 2 s */
 	unsigned int waited = 0;
 	bool told = false;
 	char rest[4096];
@@ -252,7 +258,7 @@ static char *make_title(const struct scope_options *options)
 	return text.text;
 }
 
-/* The first line of what the counting complained of. */
+/* Sets the message to the first line that the child wrote to errors. */
 static void take_refusal(struct scope *scope, FILE *errors)
 {
 	rewind(errors);
@@ -262,7 +268,12 @@ static void take_refusal(struct scope *scope, FILE *errors)
 	make_printable(scope->message);
 }
 
-/* Until it is enough; with the exit status, and the errors of what counted last. */
+/*
+ * Counts and draws until the user quits, or until the first child ends without an interval.  Starts
+ * another child when the user types other events, and returns to the events before if that child
+ * wrote no interval.  Returns the exit status.  *errors is the file with the errors of the last
+ * child; the caller closes it.
+ */
 static int watch_events(struct scope_options *options, struct scope *scope, FILE **errors)
 {
 	const char *before = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For machines of 32 bits, in the place of perfex scope: there is no ncurses for them. */
+/* Replaces perfex scope on machines of 32 bits, for which the build has no ncurses. */
 #include "perfex.h"
 
 static int scope_main(int argc, char **argv)

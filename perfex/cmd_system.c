@@ -16,7 +16,10 @@ static void take_policy(void *target, const struct option_row *row, const char *
 	options->policy |= parse_policy(text);
 }
 
-/* A number of the list and what follows it; NULL: there is none. */
+/*
+ * Sets *cpu to the number that text begins with, and returns the text behind it.  Returns NULL if
+ * there is no number, or if it is CPU_SETSIZE or more.
+ */
 static const char *take_cpu(const char *text, unsigned int *cpu)
 {
 	unsigned long value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who holds the counters of the patch's driver. */
+/* Shows which processes hold the counters of the kernel driver. */
 #define _GNU_SOURCE
 #include "perfex.h"
 
@@ -12,9 +12,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define MOST_TOLD 4 /* in one line */
+#define MOST_TOLD 4 /* holders in one line */
 
-/* Those that there are now, or fewer when memory is short; NULL: none, or there is no driver. */
+/*
+ * Returns the present holders, for free(), and sets *n to their number.  *n is 0 if nobody holds
+ * counters, or if there is no driver.
+ */
 static struct perfctr_holder *get_holders(uint32_t *n)
 {
 	struct perfctr_holders holders = { .size = sizeof(holders), .room = 64 };
@@ -40,7 +43,10 @@ static struct perfctr_holder *get_holders(uint32_t *n)
 	return holder;
 }
 
-/* Those of the machine: for others getpwuid() would need the shared C library. */
+/*
+ * Writes the name of a user in /etc/passwd, or else the number.  getpwuid() also knows other users,
+ * but needs the shared C library for them.
+ */
 static void write_user(FILE *to, uid_t uid)
 {
 	FILE *file = fopen("/etc/passwd", "re");
@@ -74,7 +80,10 @@ static bool read_line(FILE *file, const char *name, char *value, size_t size)
 	return false;
 }
 
-/* Is it the descriptor of a session with these counters, and of which CPUs? */
+/*
+ * Returns true if path describes a descriptor of a session with these counters.  Writes the list of
+ * the session's CPUs into cpus.
+ */
 static bool describes_session(const char *path, uint64_t counters, char *cpus, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -90,7 +99,10 @@ static bool describes_session(const char *path, uint64_t counters, char *cpus, s
 	return found;
 }
 
-/* Of the session, which its process still has; "": it cannot be seen, or all there can be. */
+/*
+ * Writes the list of the CPUs of the holder's session into cpus.  Writes "" if the session has all
+ * possible CPUs, or if no descriptor of it can be seen in the holder's process.
+ */
 static void find_cpus(const struct perfctr_holder *holder, char *cpus, size_t size)
 {
 	FILE *possible = fopen("/sys/devices/system/cpu/possible", "re");

@@ -5,13 +5,19 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
-/* value becomes the object's, NULL is null; perfex ends where there is no memory. */
+/*
+ * Adds a member to object, which takes ownership of value; NULL is null.  Ends perfex if there is
+ * no memory.
+ */
 void add_member(json_object *object, const char *name, json_object *value);
 
-/* Whole numbers are written as such; NAN is null. */
+/*
+ * Returns an integer for a whole number from 0 to 2^64 - 1, NULL (which is null) for NAN, and a
+ * floating-point number for any other.
+ */
 json_object *number_json(long double number);
 
-/* On a line of its own; it is let go. */
+/* Writes object as one line, and releases it. */
 void write_json(FILE *file, json_object *object);
 
 #endif

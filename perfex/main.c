@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of subcommands, where they begin, and what is none. */
+/* Finds the subcommand and runs it.  Answers for subcommands of perf that perfex lacks. */
 #define _GNU_SOURCE
 #include "perfex.h"
 
@@ -40,7 +40,7 @@ static void print_table(void)
 
 static const struct subcommand *find_subcommand(const char *name)
 {
-	/* As in perf. */
+	/* perf calls perfex run "stat". */
 	if (strcmp(name, "stat") == 0)
 		return &run_subcommand;
 	for (size_t i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
@@ -74,9 +74,12 @@ static int show_help(int argc, char **argv)
 /* Subcommands of perf that perfex lacks. */
 static const struct perf_command {
 	const char *name, *answer;
-	/* First arguments that only perf's takes, of a name that most machines have a program of */
+	/*
+	 * First arguments that show that perf's subcommand is meant, for names that are also
+	 * programs on most machines.
+	 */
 	const char *options[6];
-	bool alone; /* without arguments, too */
+	bool alone; /* without arguments, perf's subcommand is meant too */
 } perf_commands[] = {
 	{ .name = "annotate",
 	  .answer = "perfex record takes samples, perfex samples --annotate=FUNCTION shows them by "
@@ -123,7 +126,10 @@ static bool is_meant(const struct perf_command *command, const char *argument)
 	return !is_program(command->name);
 }
 
-/* Who types such a one is told so, unless it is a program. */
+/*
+ * Ends perfex, with what to type instead, if command is a subcommand of perf and not a program: if
+ * no program has the name, or if the first argument is one that only perf's subcommand takes.
+ */
 static void check_perf_command(char **command)
 {
 	for (size_t i = 0; i < sizeof(perf_commands) / sizeof(perf_commands[0]); i++) {
@@ -135,7 +141,10 @@ static void check_perf_command(char **command)
 	}
 }
 
-/* "perf stat record" and "perf stat report" are commands of two words. */
+/*
+ * Ends perfex, with what to type instead, for "stat record" and "stat report", which perf has as
+ * subcommands of two words.  Does nothing if a program has the name record or report.
+ */
 static void check_perf_stat(char **argument)
 {
 	const char *name = argument[0];
@@ -148,8 +157,10 @@ static void check_perf_stat(char **argument)
 }
 
 /*
- * The number of a closed descriptor would become that of a file or an event of perfex's own, and be
- * written into.  What is there instead is read and written as little, and COMMAND does not get it.
+ * Opens /dev/null for each standard descriptor that is closed.  Otherwise one of perfex's own files
+ * or events would get its number, and be written into.  Each is opened for the wrong direction, so
+ * that reading standard input, and writing standard output and error, still fail with EBADF.
+ * COMMAND does not inherit them.
  */
 static void fill_standard(void)
 {
@@ -160,7 +171,7 @@ static void fill_standard(void)
 }
 
 /*
- * The name of a subcommand counts as such in the first place alone: "perfex -- list" runs a list.
+ * Only the first argument can name a subcommand: "perfex -- list" runs a program of the name list.
  */
 int main(int argc, char **argv)
 {

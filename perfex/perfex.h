@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfex: what its subcommands share.
+ * perfex: declarations that its subcommands share.
  *
- * main.c	the table of subcommands, and where they begin
- * cmd_NAME.c	each of them that counts, or says what can be counted; the others are in tools/
- * arguments.c	their command lines and their help
- * rows.c	rows of options that several of them have: events, modes, backends
- * error.c	one line to standard error
- * process.c	memory, or the end; texts in memory; time; output; perfex's end
- * refusals.c	counters that perfex does not get
- * words.c	sentences of the library, as perfex says them
- * holders.c	who has the counters
- * json_member.c	members of JSON, or the end
- * by_address.h	arrays in the order of addresses
+ * main.c	main() and the table of subcommands
+ * cmd_NAME.c	the subcommands that count or show what can be counted; tools/ has the others
+ * arguments.c	parses the command lines of subcommands, and prints their help
+ * characters.c	characters of UTF-8, and control characters
+ * rows.c	rows of options that several subcommands have: events, modes, backends
+ * error.c	writes one line to standard error
+ * process.c	allocates memory or ends perfex; texts in memory; time; output; perfex's end
+ * refusals.c	error messages for counters that perfex does not get
+ * words.c	replaces functions by commands in the library's error messages
+ * holders.c	shows which processes hold the counters
+ * json_member.c	adds members to JSON objects, or ends perfex
+ * by_address.h	searches arrays that are sorted by address
  */
 #ifndef PERFEX_H
 #define PERFEX_H
@@ -23,7 +24,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* As for env(1), nice(1) and timeout(1); 128 + N for a command that died of signal N. */
+/* Exit statuses as of env(1), nice(1) and timeout(1).  128 + N: the command died of signal N. */
 enum {
 	EXIT_PERFEX = 125,
 	EXIT_NOT_EXECUTABLE = 126,
@@ -31,30 +32,31 @@ enum {
 };
 
 /*
- * A subcommand has one file, which defines it with its options, and a line in the table of main.c.
+ * An option.  One file defines a subcommand and its options; the table in main.c lists the
+ * subcommand.
  */
 struct option_row {
 	const char *name;
-	char letter;	      /* 0: it has none */
-	const char *argument; /* its name in the help; NULL: it takes none */
-	bool may_lack;	      /* it takes none where another option follows */
-	const char *help;     /* lines separated by \n, the last not ended; NULL: another name */
+	char letter;	      /* 0: none */
+	const char *argument; /* name of the argument in the help; NULL: the option takes none */
+	bool may_lack;	      /* the argument may be missing if the next word begins with '-' */
+	const char *help;     /* lines separated by \n, the last not ended; NULL: not in the help */
 	enum {
-		OPTION_CALL,	/* take() */
-		OPTION_FLAG,	/* a bool becomes true */
-		OPTION_VALUE,	/* an int or enum becomes value */
-		OPTION_CHOICE,	/* likewise; the others of the choice are refused */
-		OPTION_NUMBER,	/* an unsigned int becomes the argument, from min to max */
-		OPTION_TEXT,	/* a const char * becomes the argument */
-		OPTION_REFUSED, /* another tool's: perfex ends, with the answer */
+		OPTION_CALL,	/* calls take() */
+		OPTION_FLAG,	/* sets a bool to true */
+		OPTION_VALUE,	/* sets an int or enum to value */
+		OPTION_CHOICE,	/* as OPTION_VALUE, and excludes the other options of the choice */
+		OPTION_NUMBER,	/* sets an unsigned int to the argument, from min to max */
+		OPTION_TEXT,	/* sets a const char * to the argument */
+		OPTION_REFUSED, /* an option of perf: ends perfex with the answer */
 	} kind;
-	size_t field; /* where in the target; of OPTION_CALL, the member that take() gets */
-	size_t chosen; /* of OPTION_CHOICE: where the name of the one that was given is kept */
+	size_t field; /* offset in the target of the member that is set, or that take() gets */
+	size_t chosen; /* OPTION_CHOICE: offset of a const char *, the name of the option given */
 	int value;
 	unsigned int min, max; /* max UINT_MAX: no limit */
-	const char *unit;      /* " of ...", or "" */
+	const char *unit;      /* OPTION_NUMBER: " of ..." behind "number" in errors, or "" */
 	const char *answer;    /* OPTION_REFUSED: what to type instead */
-	/* argument: NULL where there is none */
+	/* argument is NULL if the option has none. */
 	void (*take)(void *member, const struct option_row *row, const char *argument);
 };
 
@@ -63,7 +65,7 @@ struct option_row {
 		.name = name_, .letter = letter_, .argument = argument_, .help = help_,            \
 		.take = take_, .value = value_, .field = field_                                    \
 	}
-/* take() gets the target. */
+/* A CALL_AT() that gives take() the whole target. */
 #define CALL_OPTION(name_, letter_, argument_, help_, take_, value_)                               \
 	CALL_AT(0, name_, letter_, argument_, help_, take_, value_)
 #define FLAG_OPTION(name_, letter_, help_, type, member)                                           \
@@ -104,12 +106,12 @@ struct option_row {
 struct subcommand {
 	const char *name;
 	const char *summary;		    /* for the list of subcommands */
-	int (*main)(int argc, char **argv); /* argv[0]: its name; returns the exit status */
+	int (*main)(int argc, char **argv); /* argv[0] is its name; returns the exit status */
 	const char *help;		    /* usage and purpose, before the options */
-	const struct option_row *options;  /* without --help; ended by an empty one; NULL: none */
-	const char *notes;		    /* behind the options; NULL: none */
-	bool takes_command;		    /* options end where the first argument begins */
-	bool is_default;		    /* its help lists the others */
+	const struct option_row *options;  /* without --help; ends with an empty row; NULL: none */
+	const char *notes;		    /* printed behind the options; NULL: none */
+	bool takes_command;		    /* the first argument ends the options */
+	bool is_default;		    /* its help lists the other subcommands */
 };
 
 extern const struct subcommand run_subcommand;
@@ -133,97 +135,125 @@ extern const struct subcommand report_machine_subcommand;
 extern const struct subcommand validate_subcommand;
 extern const struct subcommand revoke_subcommand;
 
-/* main() says how; in a test there is none. */
+/* Prints the table of subcommands.  main() sets it; NULL in unit tests. */
 extern void (*print_subcommands)(void);
-/* NULL: perfex was told which; what follows is none. */
+/* Returns true if a subcommand has this name.  NULL if perfex runs a named subcommand. */
 extern bool (*is_subcommand)(const char *name);
 
-/* arguments.c: PERFCTR_MODE_* in words */
+/* arguments.c: returns PERFCTR_MODE_* as a word, such as "user+kernel" */
 const char *mode_name(unsigned int modes);
 
 /*
- * arguments.c: bad options are refused, --help is answered; returns the index of the first argument
+ * arguments.c: sets the members of target by the options in argv.  Returns the index of the first
+ * argument.  Ends perfex for a bad option, and after --help.
  */
 int take_options(const struct subcommand *subcommand, void *target, int argc, char **argv);
+/* Returns false if text is not a decimal number from 0 to UINT_MAX. */
 bool parse_number(const char *text, unsigned int *number);
-/* Of events between two samples: from 1 to 2^63 - 1, which the driver takes. */
+/*
+ * Parses a period, a number of events between two samples.  Returns false unless it is from 1 to
+ * 2^63 - 1, the range that the driver accepts.
+ */
 bool parse_period(const char *text, uint64_t *period);
-/* Of --confidence, a double: in per cent; what is none ends perfex. */
+/* For --confidence: sets a double, in per cent.  Ends perfex unless it is from 50 to 99.99. */
 void take_confidence(void *member, const struct option_row *row, const char *text);
+/* Ends perfex if text is not a process number. */
 pid_t parse_pid(const char *text);
-/* Of several options that exclude each other one is taken, as often as it comes. */
+/*
+ * Sets *chosen to the name of the option.  Ends perfex if another option that excludes this one was
+ * given.  The same option may be repeated.
+ */
 void exclude_others(const char **chosen, const struct option_row *row);
 
-/* Words of the command line, for free_words(). */
+/* Words of the command line.  free_words() frees the words and the list. */
 struct word_list {
 	const char **word;
 	size_t n;
 };
 
-/* Appends a word of malloc(), which free_words() frees. */
+/* Takes ownership of word, which must come from malloc(). */
 void append_word(struct word_list *list, const char *word);
-/* Appends copies of the events of "a,{b,c}:u"; what is no list of events ends perfex. */
+/* Appends copies of the events in a list such as "a,{b,c}:u".  Ends perfex if it is no list. */
 void append_events(struct word_list *list, const char *text);
 void free_words(struct word_list *list);
 
 /* characters.c */
-/* Bytes of the character that text begins with; 0: no UTF-8 (RFC 3629, section 4), or its end. */
+/*
+ * Returns the number of bytes of the character that text begins with.  Returns 0 at the end of
+ * text, or if it begins with no character of UTF-8 (RFC 3629, section 4).
+ */
 size_t character_length(const char *text);
-/* Bytes of the control character in UTF-8 that text begins with; 0: it begins with another. */
+/* Returns the number of bytes of the control character that text begins with; 0 if with none. */
 size_t control_length(const char *text);
-/* In a line for people a control character could be anything: '?' for each of its bytes. */
+/* Replaces each byte of a control character by '?', so that text cannot control a terminal. */
 void make_printable(char *text);
 
 /*
- * words.c: in a sentence of the library, commands of perfex instead of functions, in their places.
- * What is written to standard error by complain() and fail() needs no more.
+ * words.c: in an error message of the library, replaces functions by commands of perfex.
+ * complain() and fail() do this for all that they write.
  */
 void name_commands(char *text);
 
-/* Of the patch's driver. */
+/* The device of the kernel driver. */
 #define DEVICE "/dev/perfctr"
 
-/* Does the operating system count it, on no counter? */
+/* Returns true if the operating system counts the event, without a counter. */
 static inline bool is_software(const struct perfctr_request *request)
 {
 	return request->counter >= PERFCTR_SOFTWARE &&
 	       request->counter < PERFCTR_SOFTWARE + PERFCTR_N_SOFTWARE;
 }
 
-/* cmd_info.c; backend NULL: the one that the library chooses */
+/*
+ * cmd_info.c: shows what this machine can count by the backend, or by the one that the library
+ * chooses if backend is NULL.  Returns the exit status.
+ */
 int show_info(const char *backend);
 
-/* holders.c: who has the counters, a line each */
+/* holders.c: prints a line for each process that holds counters */
 void print_holders(void);
-/* Likewise, to be said behind what is refused, with what to do; "" unless wanted.  For free(). */
+/*
+ * Returns the holders and what to do about them, to be appended to an error message.  Returns ""
+ * unless wanted.  The caller frees the text.
+ */
 char *name_holders(bool wanted);
 
-/* cmd_list.c: all events; details: with codes, counters and unit masks */
+/*
+ * cmd_list.c: lists all events; with details, also their codes, counters and unit masks.  Returns
+ * the exit status.
+ */
 int show_events(bool details);
 
-/* refusals.c: counters that perfex does not get, of this backend; NULL: of the library's choice */
+/*
+ * refusals.c: error messages for an errno of opening, starting and controlling counters of the
+ * backend, or of the one that the library chooses if backend is NULL.
+ */
 void complain_of_open(const char *backend, int error);
 void complain_of_start(const char *backend, int error);
 void complain_of_control(const char *backend, int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
-/* error: what the library said of this specification */
+/* error is the library's message about this specification of an event. */
 void complain_of_event(const char *spec, const char *error);
-/* Behind what the library says of it: what perfex has instead; "": nothing is known. */
+/* Returns what perfex has instead of the event, to be appended to the library's message; or "". */
 const char *advice_for_event(const char *spec);
-/* What to do about it, behind what has been said; "": nothing is known. */
+/* Returns what to do about an errno, to be appended to an error message; or "". */
 const char *advice_for(int error);
 
-/* error.c: one line to standard error, "perfex: ..." */
+/* error.c: write one line to standard error, "perfex: ..."; fail() then exits with EXIT_PERFEX */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
 
 /* process.c */
-/* n zeroed elements and one more, for free(); perfex ends where there is no memory. */
+/* Returns n + 1 zeroed elements, for free().  Ends perfex if there is no memory. */
 void *allocate(size_t n, size_t size);
-/* The array of n with room for one more, which is zero: its size doubles. */
+/*
+ * Returns the array of n elements with room for one more, which is zero.  The array must have grown
+ * by this function alone, from NULL.  The room doubles when n is a power of two.  Ends perfex if
+ * there is no memory.
+ */
 void *grow(void *array, size_t n, size_t size);
 
-/* A text that is written to a stream; perfex ends where there is no memory. */
+/* A text in memory that is written by a stream.  Ends perfex if there is no memory. */
 struct text {
 	FILE *file;
 	char *text;
@@ -231,15 +261,18 @@ struct text {
 };
 
 FILE *text_open(struct text *text);
-/* The text, for free(). */
+/* Closes the stream, and returns the text, for free(). */
 char *text_close(struct text *text);
 
-uint64_t now_ns(void); /* of CLOCK_MONOTONIC */
-/* False with errno set. */
+uint64_t now_ns(void); /* CLOCK_MONOTONIC */
+/* Writes all size bytes.  Returns false with errno set on an error. */
 bool write_all(int fd, const char *text, size_t size);
-/* Standard output; ends perfex where it does not take what was written, at the end in any case. */
+/* Flushes standard output, and ends perfex on an error.  main() registers it by atexit(3). */
 void flush_output(void);
-/* The exit status of the command; perfex dies of the signal that the command has died of. */
+/*
+ * Returns the exit status of the command.  If the command died of a signal, perfex dies of the same
+ * signal, or returns 128 + N if signal N does not end perfex.
+ */
 int exit_as(int wait_status);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The process of perfex: its memory, its time, its output and its end. */
+/* Memory, time and output of perfex, and its end. */
 #define _GNU_SOURCE
 #include "perfex.h"
 
@@ -79,7 +79,7 @@ void flush_output(void)
 	_exit(EXIT_PERFEX);
 }
 
-/* perfex ends as the command did: of the same signal, but with no core of its own. */
+/* The signal leaves no core of perfex itself. */
 int exit_as(int wait_status)
 {
 	struct rlimit no_core = { 0, 0 };

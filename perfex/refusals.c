@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What perfex says of counters that it does not get. */
+/* Error messages for counters that perfex does not get. */
 #include "perfex.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ void complain_of_control(const char *backend, int error, const struct perfctr_co
 	struct perfctr_pmu_info now;
 	char text[256], *holders;
 
-	/* The driver tries the counters when they are taken first. */
+	/* The driver tests the counters when they are first taken, and info may be older. */
 	if (error == ENODEV && perfctr_get_pmu_info_with(backend, &now) == 0)
 		info = &now;
 	perfctr_control_error(error, control, info, text, sizeof(text));

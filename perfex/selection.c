@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Its operating system is not asked: whatever counts there, counts that too. */
+/*
+ * Opens the events of a PMU.  A PMU of --pmu also gets the events of the operating system, which
+ * any machine that has this PMU can count.
+ */
 static bool open_database(struct options *selection, const struct perfctr_pmu_info *found)
 {
 	struct perfctr_pmu_info info = *found;
@@ -20,7 +23,10 @@ static bool open_database(struct options *selection, const struct perfctr_pmu_in
 	return true;
 }
 
-/* Does libpfm4 have it, now that it was told to take it for this machine's? */
+/*
+ * Returns true if libpfm4 knows the processor.  LIBPFM_FORCE_PMU must already make libpfm4 take it
+ * for the processor of this machine.
+ */
 static bool is_processor(const struct options *selection)
 {
 	struct perfctr_request request;
@@ -74,7 +80,7 @@ bool open_selected_pmu(struct options *selection)
 	if (!name)
 		return open_this_machine(selection);
 	family = is_family(name);
-	/* Of a family there is no processor, so that libpfm4 does not take this machine's. */
+	/* A family is no processor of libpfm4: "perf" keeps it from using this machine's. */
 	setenv("LIBPFM_FORCE_PMU", family ? "perf" : name, 1);
 	info = perfctr_family_info(name);
 	if (info && open_database(selection, info) && (family || is_processor(selection)))
@@ -83,7 +89,10 @@ bool open_selected_pmu(struct options *selection)
 	return false;
 }
 
-/* As perfex run does: behind those that are there, each once. */
+/*
+ * Appends the events of the groups that are not in the list yet, as perfex run does.  Returns
+ * false, after an error message, if there is no such group, or if it has no rules for this PMU.
+ */
 static bool add_groups(struct options *selection)
 {
 	struct rules *rules = rules_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What "perfex list", "check" and "encode" are asked about: a PMU and events. */
+/* The PMU and the events that the user selects for "perfex list", "check" and "encode". */
 #ifndef PERFEX_SELECTION_H
 #define PERFEX_SELECTION_H
 
@@ -16,10 +16,13 @@
 		GROUP_OPTION(0, "the events of GROUP, likewise"),                                  \
 		MODE_OPTIONS(0, "; the default", "", "")
 
-/* Opens the database of the PMU; false: it cannot, and has said why. */
+/* Opens the events of the selected PMU.  Returns false after an error message. */
 bool open_selected_pmu(struct options *selection);
 
-/* The events, those of groups last, to be freed; NULL: one is wrong, and this has been said. */
+/*
+ * Returns the selected events, for free(), those of groups last.  Returns NULL, after an error
+ * message, if an event or a group is wrong.
+ */
 struct perfctr_request *selected_events(struct options *selection);
 
 #endif

@@ -55,7 +55,10 @@ static bool write_and_close(int fd, const char *text, size_t length)
 	return close(fd) == 0 && good;
 }
 
-/* Whose file it was, who may read it, and what a new file is like where there was none. */
+/*
+ * Gives the new file the owner, group and mode of the regular file at path, as far as perfex may.
+ * If there is no such file, the new one gets the mode of any new file.
+ */
 static void take_over(int fd, const char *path)
 {
 	struct stat old;
@@ -70,7 +73,7 @@ static void take_over(int fd, const char *path)
 	}
 }
 
-/* A file of its own takes the place of whatever was there, were it a link. */
+/* Writes a new file beside path, and renames it to path. */
 bool textfile_write(const char *path, const char *text, size_t length)
 {
 	char *new = text_print("%s.XXXXXX", path);
@@ -89,7 +92,7 @@ bool textfile_write(const char *path, const char *text, size_t length)
 	return good;
 }
 
-/* Waits for no reader. */
+/* Fails if path is a FIFO without a reader, instead of waiting for one. */
 static bool write_into(const char *path, const char *text, size_t length)
 {
 	int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -97,7 +100,10 @@ static bool write_into(const char *path, const char *text, size_t length)
 	return fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 && write_and_close(fd, text, length);
 }
 
-/* A file has no name any more where /dev/stdout leads to one that was removed. */
+/*
+ * Returns true if name is a name of the file.  A file without a name can still be reached, such as
+ * a removed one by /dev/stdout.
+ */
 static bool has_name(const char *name, const struct stat *file)
 {
 	struct stat status;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sentences of the library, as perfex says them. */
+/* Replaces functions by commands of perfex in error messages of the library. */
 #define _GNU_SOURCE
 #include "perfex.h"
 
 #include <string.h>
 
-/* The library's sentences send programs to functions, perfex sends its user to commands. */
+/* The library's messages name functions for programs; perfex names commands for its user. */
 static const struct {
 	const char *function, *command;
 } words[] = {
@@ -16,7 +16,10 @@ static const struct {
 	{ "perfctr_events_parse(", "perfex check" },
 };
 
-/* What stands in its place is shorter: the command, and behind a blank what is in parentheses. */
+/*
+ * Replaces "function(argument)" by "command argument", or "function()" by "command".  The result
+ * must not be longer, because it is written in place.
+ */
 static void name_command(char *call, const char *function, const char *command)
 {
 	char *argument = call + strlen(function), *end = strchr(argument, ')');

@@ -15,7 +15,7 @@
 #define SUFFIX ".group"
 #define BLANKS " \t"
 
-/* perfex/groups/NAME.group, so that perfex runs from anywhere. */
+/* Includes perfex/groups/NAME.group in the program, so that perfex runs without installed files. */
 #define BUILT_IN(name)                                                                             \
 	__asm__(".pushsection .rodata\n"                                                           \
 		"perfex_group_" #name ":\n"                                                        \
@@ -71,7 +71,7 @@ static void add_below(struct names *directories, const char *parent, const char 
 	free(path);
 }
 
-/* In the order in which they are looked into. */
+/* Returns the directories of groups in the order in which they are searched, for free_names(). */
 static struct names group_directories(void)
 {
 	const char *path = secure_getenv("PERFCTR_GROUPS");
@@ -93,7 +93,10 @@ static bool is_name(const char *name)
 	return *name && *name != '.' && !strchr(name, '/');
 }
 
-/* False: it is not there. */
+/*
+ * Returns false if the directory has no such group.  Ends perfex if the file of the group cannot be
+ * read, or has a NUL.
+ */
 static bool read_group(const char *directory, const char *name, struct group *group)
 {
 	char *path = text_print("%s/%s" SUFFIX, directory, name);
@@ -190,7 +193,7 @@ void groups_visit(void (*visit)(const struct group *group, void *arg), void *arg
 	free_names(&names);
 }
 
-/* What is behind the word, if the line begins with it; else NULL. */
+/* Returns the text behind the word and blanks if the line begins with the word; otherwise NULL. */
 static const char *behind_word(const char *line, const char *word)
 {
 	line += strspn(line, BLANKS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The rules of groups, for a command that derives values by them. */
+/* Takes the rules of groups for a command that derives values by them. */
 #include "../rules/derive.h"
 #include "groups.h"
 
@@ -28,7 +28,11 @@ bool group_take(struct rules **rules, const char *name, const struct perfctr_eve
 	return found;
 }
 
-/* Groups have rules for processors: of what counts instructions, else of what there is. */
+/*
+ * Opens the events of the backend.  If backend is NULL, opens those of the first backend that
+ * counts instructions, because groups have rules for processors; or else of the one that the
+ * library chooses.
+ */
 static struct perfctr_events *open_machine(const char *backend, unsigned int modes)
 {
 	const char *instructions = "instructions";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the threads of a process are counted by, whoever said so. */
+/* Shows the events by which the threads of a process are counted, also for other users. */
 #include "pmu.h"
 #include "../perfex.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each flag that is set, and what it means. */
+/* Words for the flags of a control. */
 static const struct {
 	uint32_t flag;
 	const char *words;
@@ -19,7 +19,7 @@ static const struct {
 	{ PERFCTR_CONTROL_EXIT_RECORDS, ", each recorded" },
 };
 
-/* "thread 12 (name)"; the name is its own choice. */
+/* Prints "thread 12 (name)".  A thread chooses its name, which may have control characters. */
 static void print_thread(pid_t tid)
 {
 	char path[32], name[32] = "";
@@ -58,7 +58,10 @@ static void print_control(struct perfctr_events *database, const struct perfctr_
 		print_event(database, &control->event[i]);
 }
 
-/* False: it cannot be told, for a reason that holds for other threads too. */
+/*
+ * Prints how one thread is counted.  Prints nothing if the thread has exited.  Returns false, after
+ * an error message, if the thread cannot be asked; then others cannot be asked either.
+ */
 static bool print_counted(const char *backend, struct perfctr_events *database, pid_t tid)
 {
 	struct perfctr *context = perfctr_open_with(backend, tid, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Backends and counters in lines "name: value". */
+/* Writes about backends and counters in lines "name: value". */
 #ifndef PERFEX_PMU_H
 #define PERFEX_PMU_H
 
@@ -11,7 +11,10 @@ void write_backends(FILE *file, const struct perfctr_backend_info *used);
 void write_pmu_state(FILE *file, const struct perfctr_pmu_info *info);
 void write_pmu_limits(FILE *file, const struct perfctr_pmu_info *info);
 
-/* counted.c: to standard output, each thread of the process; the exit status. */
+/*
+ * counted.c: prints how each thread of the process is counted.  Returns the exit status.  Ends
+ * perfex if there is no such process.
+ */
 int print_process(const char *backend, pid_t pid, const struct perfctr_pmu_info *info);
 
 #endif

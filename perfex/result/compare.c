@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What Satterthwaite's formula adds up for one of the two. */
+/*
+ * Returns the term of one estimate in Satterthwaite's formula; variance is that of the difference.
+ */
 static double share_of(const struct estimate *estimate, double variance)
 {
 	double part = estimate->variance / variance;
@@ -67,7 +69,10 @@ static struct estimate estimate_rule(const struct rule_result *result)
 	};
 }
 
-/* The same name may have been asked for more than once: the first belongs to the first. */
+/*
+ * Returns how many events before this one have the same name.  If a name was recorded several
+ * times, the first event of the name is compared with the first, the second with the second.
+ */
 static size_t place_in_order(const struct document *document, size_t event)
 {
 	size_t n = 0;
@@ -179,7 +184,7 @@ static bool compare_rules(const struct document *a, const struct document *b, do
 	return good;
 }
 
-/* The sums of a tree are the same whether its members are shown or not. */
+/* Returns true if the recording counted a tree.  All views of a tree have the same sums. */
 static bool is_tree(const struct document *document)
 {
 	return strcmp(document->view, "self") != 0;

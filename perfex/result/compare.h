@@ -1,42 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two recordings, event by event: how much they differ and how certain that is. */
+/* Compares two recordings event by event: how much they differ, and how certain that is. */
 #ifndef PERFEX_COMPARE_H
 #define PERFEX_COMPARE_H
 
 #include "document.h"
 
-/* What the runs tell of a mean. */
+/* A mean over the runs, and how exact it is. */
 struct estimate {
-	bool known;    /* there is a value */
-	bool repeated; /* two runs or more: there is a variance */
+	bool known;    /* value is valid */
+	bool repeated; /* there are two runs or more, and variance is valid */
 	long double value;
-	double variance; /* of the value, not of a run */
-	double degrees;	 /* of freedom; any where the variance is 0 */
+	double variance; /* of the mean, not of a run */
+	double degrees;	 /* of freedom; without meaning if the variance is 0 */
 };
 
 struct comparison {
 	const char *name;
-	const char *modes; /* NULL: of none, a time or a rule */
+	const char *modes; /* NULL: a time or a rule, which has no mode */
 	struct estimate a, b;
-	double difference; /* b - a; here and below 0 unless both are known */
-	bool repeated;	   /* both are: what follows is known too */
-	double low, high;  /* interval of the difference */
-	double certainty;  /* that the means differ: 0 to 1 */
+	double difference; /* b - a; this and all below are 0 unless a and b are known */
+	bool repeated;	   /* a and b are repeated, and the members below are valid */
+	double low, high;  /* confidence interval of the difference */
+	double certainty;  /* that the means differ, from 0 to 1 */
 };
 
-/* Welch's t-test (Welch 1947); confidence: of the interval, 0 < c < 1. */
+/*
+ * Compares a and b by Welch's t-test (Welch 1947), and fills in the members below b.  confidence is
+ * that of the interval, 0 < c < 1.
+ */
 void compare_estimates(struct comparison *comparison, double confidence);
 
 struct comparisons {
 	struct comparison *event, *rule;
 	size_t n_events, n_rules;
-	const char **only_a, **only_b; /* names of what the other one has not */
+	const char **only_a, **only_b; /* events and rules that the other recording lacks */
 	size_t n_only_a, n_only_b;
 };
 
 /*
- * What can be compared; strings are those of the documents.  False: error says what must not be,
- * because the numbers count different things.
+ * Compares the events and rules that both documents have.  Strings belong to the documents.
+ * Returns false, with the reason in error, if the numbers count different things.  In both cases
+ * the caller frees the result.
  */
 bool compare(const struct document *a, const struct document *b, double confidence,
 	     struct comparisons *result, struct text_error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What perfex diff and compare have in common: options, and what is compared. */
+/* The options and the comparison that perfex diff and perfex compare share. */
 #include "diff.h"
 #include "../perfex.h"
 

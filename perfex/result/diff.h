@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perfex diff and compare: how two recordings that have been compared are written. */
+/* perfex diff and perfex compare: compare two recordings, and write the result. */
 #ifndef PERFEX_DIFF_H
 #define PERFEX_DIFF_H
 
@@ -8,7 +8,7 @@
 #include "outliers.h"
 
 struct side {
-	const char *path; /* NULL: it was made just now, and kept nowhere */
+	const char *path; /* NULL: the recording is new, and in no file */
 	struct document *document;
 	struct outliers outliers;
 };
@@ -20,8 +20,8 @@ struct diff {
 };
 
 /*
- * From the documents of both sides on.  False: error says why they cannot be compared, and there is
- * nothing to free.
+ * Compares the documents of both sides, which the caller has set.  confidence: per cent.  Returns
+ * false, with the reason in error, if they cannot be compared; then the caller need not free diff.
  */
 bool diff_make(struct diff *diff, double confidence, struct text_error *error);
 void diff_free(struct diff *diff);
@@ -30,25 +30,25 @@ void diff_write_text(FILE *file, const struct diff *diff);
 void diff_write_markdown(FILE *file, const struct diff *diff);
 void diff_write_csv(FILE *file, const struct diff *diff);
 void diff_write_json(FILE *file, const struct diff *diff);
-/* docs/perfex-diff.schema.json, for json_object_put() */
+/* Returns the comparison as in docs/perfex-diff.schema.json, for json_object_put(). */
 json_object *diff_json(const struct diff *diff);
-/* Which one took more time, in a line. */
+/* Writes one line about which side took more time; nothing if the runs were not repeated. */
 void diff_write_conclusion(FILE *file, const struct diff *diff);
 
 typedef void diff_writer(FILE *file, const struct diff *diff);
 
 struct option_row;
 
-/* Of the command line of both. */
+/* Options that both command lines have. */
 struct diff_options {
 	double confidence; /* per cent */
-	const char *format_name; /* NULL: none was given */
+	const char *format_name; /* name of the option for the format; NULL: none was given */
 	diff_writer *write;
 };
 
 void take_diff_format(void *options, const struct option_row *row, const char *unused);
 
-/* at: where in its target each has its struct diff_options */
+/* at: offset of the struct diff_options in the target */
 #define DIFF_OPTIONS(at)                                                                           \
 	CALL_AT((at) + offsetof(struct diff_options, confidence), "confidence", 0, "PERCENT",      \
 		"confidence of the intervals; default: 95", take_confidence, 0),                   \

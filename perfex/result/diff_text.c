@@ -23,7 +23,7 @@ static const struct column csv_columns[] = {
 
 #define N_COLUMNS (sizeof(text_columns) / sizeof(text_columns[0]))
 
-/* Never rounded up to a certainty that is not there. */
+/* Rounds down for people, so that 100 % means a certainty of 1; does not round for CSV. */
 static void add_certainty(struct table *table, double certainty)
 {
 	double percent = floor(certainty * 10000) / 100;
@@ -91,7 +91,7 @@ void diff_write_csv(FILE *file, const struct diff *diff)
 	write_table(file, diff, TABLE_CSV);
 }
 
-/* quote: around the command. */
+/* quote is written on both sides of the command. */
 static void write_side(FILE *file, const char *letter, const struct side *side, const char *quote)
 {
 	char *command = document_command(side->document);
@@ -141,7 +141,7 @@ static void write_outliers(FILE *file, const char *letter, const struct outliers
 	fputs("; they are in the means\n", file);
 }
 
-/* In Markdown each stands by itself. */
+/* In Markdown, empty lines separate the paragraphs. */
 static void write_diff(FILE *file, const struct diff *diff, enum table_format format)
 {
 	const struct comparisons *comparisons = &diff->comparisons;

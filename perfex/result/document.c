@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Passes, events and rules each: what compares them takes the square of their number. */
+/* Most passes, most events and most rules: the time to compare them grows as their square. */
 #define MAX_LIST 4096
 
 #define REMEDY "give a file that perfex run --json wrote"
@@ -78,7 +78,7 @@ static const char *const times[] = { "tsc", "elapsed_ns" };
 
 #define N_TIMES (sizeof(times) / sizeof(times[0]))
 
-/* The times of one pass. */
+/* Appends the times of one pass to the events. */
 static bool get_pass(struct document *document, json_object *pass, struct text_error *error)
 {
 	json_object *object;
@@ -125,7 +125,7 @@ static bool get_events(struct document *document, struct text_error *error)
 	return true;
 }
 
-/* What belongs to one pass was counted in the same runs. */
+/* Refuses a pass if its events differ in the number of runs: they were counted in the same runs. */
 static bool check_runs(const struct document *document, struct text_error *error)
 {
 	for (size_t i = 0; i < document->n; i++)
@@ -188,7 +188,7 @@ static bool get_all(struct document *document, struct text_error *error)
 	       check_runs(document, error) && get_rules(document, error);
 }
 
-/* The recording stays, the intervals are let go. */
+/* Keeps the recording and releases intervals.  Refuses other values, and a second recording. */
 static bool take_document(void *target, json_object *json, struct text_error *error)
 {
 	struct document *document = target;

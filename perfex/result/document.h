@@ -11,7 +11,7 @@
 
 struct document_event {
 	const char *name;
-	const char *modes; /* NULL: a time, which has no mode */
+	const char *modes; /* NULL: the event is a time, which has no mode */
 	unsigned int pass;
 	uint64_t *count;
 	size_t runs;
@@ -26,15 +26,16 @@ struct document {
 	json_object *json;
 	const char *view, *pmu, *date;
 	struct document_event *event;
-	size_t n; /* of them, the times included: they are the first */
+	size_t n; /* events; the first n_times of them are times */
 	size_t n_times;
 	struct document_rule *rule;
 	size_t n_rules;
 };
 
 /*
- * The one recording in a text, which may have intervals in front.  NULL: error says why.
- * document_argv - the command, its arguments separated by blanks, for free().
+ * document_parse - returns the recording in a text, which may also have intervals, for
+ * document_free().  Returns NULL, with the reason in error, unless there is exactly one recording.
+ * document_command - returns the command and its arguments, separated by blanks, for free().
  */
 struct document *document_parse(const char *text, size_t length, struct text_error *error);
 void document_free(struct document *document);

@@ -5,12 +5,15 @@
 #include "document.h"
 #include "../rules/rules.h"
 
-/* What was counted, with the times, for free(). */
+/*
+ * Returns the events of the document, with the times, for free().  Names and counts belong to the
+ * document.
+ */
 struct rule_event *document_events(const struct document *document);
 
 /*
- * The values of the document's own rules, in its order, for free(); confidence: 0 < c < 1.  NULL:
- * they are none, error says why.
+ * Returns the value of each rule of the document, for free().  confidence is that of the intervals,
+ * 0 < c < 1.  Returns NULL, with the reason in error, if the rules are invalid.
  */
 struct rule_result *document_evaluate(const struct document *document, double confidence,
 				      struct text_error *error);

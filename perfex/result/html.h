@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 /*
- * A text that is nothing but text, between tags and in quoted attributes, whoever made it: no
- * mark-up, and '?' for each byte of a control character.
+ * Writes text for use between tags and in quoted attributes.  The text need not be trusted: mark-up
+ * is escaped, and each byte that is no UTF-8 or is in a control character becomes '?'.
  */
 void html_text(FILE *file, const char *text);
 

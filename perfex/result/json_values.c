@@ -18,7 +18,7 @@ double json_number(const json_object *json, const char *key)
 
 	double number = json_is_number(value) ? json_object_get_double(value) : (double)NAN;
 
-	/* 1e999 is a number of JSON, and no count. */
+	/* 1e999 is valid JSON, but becomes infinite. */
 	return isfinite(number) ? number : (double)NAN;
 }
 
@@ -41,7 +41,7 @@ static size_t blank_length(const char *text, size_t length)
 	return n;
 }
 
-/* Of perfex record or perfex trace. */
+/* Returns true if the text is a file of perfex record or perfex trace. */
 static bool is_recording(const char *text, size_t length)
 {
 	static const char head[] = "# perfctr-";

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Intervals are of rules whose values alone are taken. */
+/* The confidence of intervals that are not used: only the values of rules are. */
 #define ANY_CONFIDENCE 0.95
 
 static bool same_text(const char *a, const char *b)
@@ -17,7 +17,10 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* The first of its names that this file has not filled in yet: several events may have one name. */
+/*
+ * Returns true if the row matches key and has no value of this file yet: several events of a file
+ * may have the same name, and each gets a row.
+ */
 static bool is_row(const struct merge_row *row, const struct merge_row *key, size_t file)
 {
 	return !row->found[file] && strcmp(row->name, key->name) == 0 &&
@@ -41,7 +44,10 @@ static struct merge_row *append_row(struct merge *merge, const struct merge_row 
 	return row;
 }
 
-/* Files have their rows in one order, mostly: the search begins at the place of the last one. */
+/*
+ * Sets the value of a file in the row that matches key, and appends the row if there is none.  Most
+ * files have the same order, so the search begins at *place, behind the row found last.
+ */
 static void add_value(struct merge *merge, size_t file, size_t *place, struct merge_row key,
 		      long double value)
 {
@@ -98,7 +104,7 @@ static void add_recording(struct merge *merge, size_t number)
 	free(result);
 }
 
-/* Of all threads. */
+/* Adds the passes and the counts of all threads in one region of a file. */
 static void add_region(struct merge *merge, size_t number, size_t *place, size_t region)
 {
 	const struct regions_file *file = &merge->file[number].regions;
@@ -132,7 +138,10 @@ static bool counts_event(const struct regions_file *file, const struct merge_row
 	return false;
 }
 
-/* A process that has not been in a region counted nothing there, if it could have. */
+/*
+ * Sets the row of a region to 0 for each file that counts the event but lacks the region: its
+ * process was never in the region.
+ */
 static void add_absence(struct merge *merge, struct merge_row *row)
 {
 	for (size_t i = 0; i < merge->n_files; i++)
@@ -168,7 +177,7 @@ static void sum_up(const struct merge *merge, struct merge_row *row)
 		row->sum = NAN;
 }
 
-/* Recordings of older perfex have neither. */
+/* Reads host and rank of a recording.  Recordings of older versions of perfex have neither. */
 static void find_place(struct merge_file *file)
 {
 	json_object *value;
@@ -229,7 +238,7 @@ static const struct merge_file *find_rank(const struct merge *merge, unsigned in
 	return NULL;
 }
 
-/* A file of an earlier program, or one that was forgotten, would go unnoticed in sums. */
+/* Warns of a rank with two files or none: an old file or a missing one would spoil the sums. */
 static void check_ranks(const struct merge *merge)
 {
 	unsigned int n_ranks = 0, most = 0;
@@ -255,7 +264,7 @@ static void check_ranks(const struct merge *merge)
 	}
 }
 
-/* What a program counted that failed is less than it should be, or something else. */
+/* Warns of programs that failed: their counts may be too small, or of something else. */
 static void check_ends(const struct merge *merge)
 {
 	for (size_t i = 0; i < merge->n_files; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the processes of one program counted, each in a file of its own: sums and how even they are.
+ * perfex merge: adds up the counts of the processes of one program, each of which has a file, and
+ * shows how even they are.
  *
- * merge.c	the rows
- * merge_text.c, merge_json.c	how they are written
+ * merge.c	reads the files and makes the rows
+ * merge_text.c, merge_json.c	write the rows
  */
 #ifndef PERFEX_MERGE_H
 #define PERFEX_MERGE_H
@@ -16,24 +17,24 @@
 
 struct merge_file {
 	const char *path;
-	struct document *document;   /* NULL: it is a file of regions */
-	struct regions_file regions; /* without a document */
-	const char *host;	     /* NULL: not known */
+	struct document *document;   /* NULL: the file is one of regions */
+	struct regions_file regions; /* valid if document is NULL */
+	const char *host;	     /* NULL: unknown */
 	bool has_rank;
 	unsigned int rank;
 };
 
-/* One event, time or rule, of the program or of a region. */
+/* One event, time or rule of the program or of a region. */
 struct merge_row {
-	const char *region; /* NULL: of the program */
+	const char *region; /* NULL: the row is of the program */
 	const char *name;
-	const char *modes;	/* NULL: of none, a time, a rule or passes */
-	const char *definition; /* NULL: it is no rule, and the files' values can be added */
-	long double *value;	/* of each file; NAN: it has none */
-	bool *found;		/* in each file; of a region it has a value of 0 where it is not */
-	size_t n_found;
-	long double sum, mean, imbalance; /* NAN: there is none; imbalance: in per cent */
-	size_t min, max;		  /* the files that have these values; both 0 without one */
+	const char *modes;	/* NULL: a time, a rule or passes, which have no mode */
+	const char *definition; /* of a rule; NULL: no rule, so that values can be added */
+	long double *value;	/* of each file; NAN: none; 0 also if the file lacks the region */
+	bool *found;		/* for each file: the file has this row */
+	size_t n_found;		/* files that have this row and a value */
+	long double sum, mean, imbalance; /* NAN: none; imbalance: per cent of max above mean */
+	size_t min, max;		  /* files with these values; 0 if there is no value */
 };
 
 struct merge {
@@ -43,7 +44,10 @@ struct merge {
 	size_t n_rows;
 };
 
-/* All files are recordings, or all are of regions; what else there is ends perfex. */
+/*
+ * Reads the n files, which must all be recordings or all be files of regions.  Ends perfex if they
+ * are not, or cannot be read.
+ */
 void merge_make(struct merge *merge, char *const *path, size_t n);
 void merge_free(struct merge *merge);
 

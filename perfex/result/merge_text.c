@@ -31,7 +31,7 @@ static void add_imbalance(struct table *table, long double imbalance)
 		table_add(table, "%.2Lf %%", imbalance);
 }
 
-/* Where it is even everybody has the most. */
+/* Adds the file with the largest value; even: all files have the same value, or none has one. */
 static void add_most(struct table *table, const struct merge_file *file, bool even)
 {
 	if (even)

@@ -8,8 +8,8 @@
 enum { FEWEST_RUNS = 5 };
 
 /*
- * What a standard deviation of a normal distribution is in others: 1 / 0.6745 median absolute
- * deviations, 1.2533 mean ones.
+ * The standard deviation of a normal distribution is the median absolute deviation / 0.6745, and
+ * the mean absolute deviation * 1.2533.
  */
 #define MOST_MEDIANS (3.5L / 0.6745L)
 #define MOST_MEANS (3.5L * 1.2533L)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Runs that counted something else than the others. */
+/* Finds runs with counts that are far from those of the other runs. */
 #ifndef PERFEX_OUTLIERS_H
 #define PERFEX_OUTLIERS_H
 
 #include "document.h"
 
 struct outlier {
-	const char *name; /* of the event; the document's */
-	size_t run;	  /* from 0 on */
+	const char *name; /* of the event; belongs to the document */
+	size_t run;	  /* from 0 */
 	uint64_t count;
 };
 
@@ -17,9 +17,10 @@ struct outliers {
 };
 
 /*
- * Those whose modified z-score is above 3.5 (Iglewicz and Hoaglin 1993): further from the median
- * than 5.19 times the median of these distances or, where more than half of the runs agree so that
- * it is 0, 4.39 times their mean.  Of fewer runs than 5 none can be told.
+ * Finds the counts with a modified z-score above 3.5 (Iglewicz and Hoaglin 1993): the distance from
+ * the median is more than 5.19 times the median distance.  If the median distance is 0, because
+ * more than half of the runs agree, the limit is 4.39 times the mean distance.  An event with fewer
+ * than 5 runs has no outliers.
  */
 void outliers_find(struct outliers *outliers, const struct document *document);
 void outliers_free(struct outliers *outliers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Intel SDM, CPUID leaf 1: how families and models are written. */
+/* Family and model are computed as the Intel SDM describes under CPUID leaf 1. */
 #include "processor.h"
 
 #include <cpuid.h>

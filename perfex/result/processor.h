@@ -5,12 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* By QEMU, without the host's processor. */
+/* Returns true if QEMU emulates the processor by TCG, without the host's processor. */
 bool processor_is_emulated(void);
 
 /*
- * What a validation of this processor is called: "validation-GenuineIntel-6-143-8.json", from vendor,
- * family, model and stepping; "validation-emulated-..." of an emulated one.  Cost: CPUID.
+ * Writes the file name of a validation of this processor, from vendor, family, model and stepping:
+ * "validation-GenuineIntel-6-143-8.json", or "validation-emulated-..." if the processor is emulated.
+ * Cost: CPUID.
  */
 void processor_file_name(char *name, size_t size);
 

@@ -136,7 +136,7 @@ void regions_file_close(struct regions_file *file)
 	json_object_put(file->root);
 }
 
-/* NULL: it is the time stamp. */
+/* Returns event number, from 1; NULL for 0, the time stamp. */
 static json_object *event_of(const struct regions_file *file, size_t number)
 {
 	return number ? json_object_array_get_idx(file->events, number - 1) : NULL;

@@ -12,7 +12,7 @@
 
 #define SPACE_BETWEEN 2
 
-/* From here on whole numbers alone tell enough. */
+/* For people, numbers from here on have one decimal; smaller ones have six digits. */
 #define LARGE 100000
 
 static void in_c_locale(void (*print)(char *text, long double number), char *text,
@@ -80,7 +80,7 @@ void table_add(struct table *table, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Characters of UTF-8, which is all that a name may contain. */
+/* Returns the number of characters; text must be UTF-8. */
 static int width_of(const char *text)
 {
 	int width = 0;
@@ -100,7 +100,7 @@ static int column_width(const struct table *table, size_t column)
 	return width;
 }
 
-/* Blanks are in front of something: none end a line. */
+/* Writes blanks only in front of a cell that is not empty, so that no line ends with blanks. */
 static void print_text(const struct table *table, FILE *file)
 {
 	int *width = calloc(table->n_columns, sizeof(*width)), before = 0;
@@ -154,7 +154,7 @@ static void print_csv(const struct table *table, FILE *file)
 	}
 }
 
-/* A '|' in a cell would end it. */
+/* Escapes '|', which would end the cell. */
 static void print_markdown_cell(char *text, FILE *file)
 {
 	make_printable(text);
@@ -162,7 +162,7 @@ static void print_markdown_cell(char *text, FILE *file)
 		fprintf(file, *text == '|' ? "\\%c" : "%c", *text);
 }
 
-/* Below the titles a line tells the sides. */
+/* A line below the titles sets the sides of the columns. */
 static void print_markdown(const struct table *table, FILE *file)
 {
 	for (size_t i = 0; i < table->n_cells; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table that is printed for people, aligned, as Markdown or HTML, or for programs, as CSV
+ * A table.  It is printed for people as aligned text, Markdown or HTML, or for programs as CSV
  * (RFC 4180).
  */
 #ifndef PERFEX_TABLE_H
@@ -27,13 +27,16 @@ struct table {
 void table_begin(struct table *table, enum table_format format, const struct column *column,
 		 size_t n_columns);
 void table_add_text(struct table *table, const char *text);
-/* NAN is no number: '-' for people, nothing for programs. */
+/* Adds a number.  NAN becomes "-" for people, and an empty cell in CSV. */
 void table_add_number(struct table *table, long double number);
 __attribute__((format(printf, 2, 3))) void table_add(struct table *table, const char *format, ...);
-/* Prints and frees it.  What cannot be written is known to ferror(3). */
+/* Prints and frees the table.  The caller finds errors of writing by ferror(3). */
 void table_end(struct table *table, FILE *file);
 
-/* A number for programs is exact, and has a point in every locale; NUL-terminated. */
+/*
+ * Formats a number, with a NUL.  In CSV, a number that is not whole has 17 significant digits, and
+ * a decimal point in every locale.
+ */
 #define NUMBER_TEXT 48
 void number_format(char text[NUMBER_TEXT], enum table_format format, long double number);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file of perfex trace.  It has a line of its version and the rate of the time stamp, a line
- * with the names of the columns, a line for each record, and at the end one with the session's
- * totals:
+ * The format of a file of perfex trace.  The first line has the version and the rate of the time
+ * stamp counter in kHz.  The second line has the names of the columns.  Each record has a line.
+ * The last line has the totals of the session.
  *	# perfctr-trace 1 KHZ
  *	cpu,time,type,pid,tid,lost,tsc,EVENT..
  */

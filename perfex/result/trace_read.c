@@ -23,7 +23,10 @@ __attribute__((noreturn)) static void refuse_trace(const struct trace_reader *re
 	     what);
 }
 
-/* The next number of the line, before a comma or its end. */
+/*
+ * Returns the next number of the line, and moves *text behind it and its comma.  Ends perfex unless
+ * a number up to max stands there.
+ */
 static uint64_t take_number(const struct trace_reader *reader, char **text, uint64_t max)
 {
 	unsigned long long number;
@@ -82,7 +85,7 @@ static void take_line(struct trace_reader *reader, char *text)
 	}
 }
 
-/* "tsc", then the events, in quotes. */
+/* Takes the names of the values from the line of columns: "tsc", then the events, in quotes. */
 static void take_names(struct trace_reader *reader, char *text)
 {
 	size_t length = strlen(TRACE_COLUMNS);

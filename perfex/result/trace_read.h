@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file that perfex trace has written (trace_format.h), record by record. */
+/* Reads a file of perfex trace (trace_format.h), record by record. */
 #ifndef PERFEX_TRACE_READ_H
 #define PERFEX_TRACE_READ_H
 
@@ -14,29 +14,32 @@ struct trace_counts {
 
 struct trace_record {
 	int cpu;
-	uint64_t time; /* ticks of the time stamp */
-	int pid, tid;  /* who runs from now on; 0: who bears no mark */
-	uint64_t lost; /* records before it */
+	uint64_t time; /* ticks of the time stamp counter */
+	int pid, tid;  /* of the thread that runs from now on; 0: a thread without a mark */
+	uint64_t lost; /* records lost before this one */
 	struct trace_counts counts;
 };
 
 struct trace_reader {
 	const char *path;
 	unsigned long line; /* of the file, from 1 */
-	uint64_t khz;	    /* of the time stamp; 0: unknown */
+	uint64_t khz;	    /* of the time stamp counter; 0: unknown */
 	size_t n_values;
 	char *names[TRACE_MAX_VALUES];
 	struct trace_counts total;
-	bool ended; /* the line of the totals was there */
-	/* Of each record, in the order of the file; it has the names by then. */
+	bool ended; /* the line of the totals was read */
+	/* Called for each record, in the order of the file, after the names are known. */
 	void (*take)(void *target, const struct trace_record *record);
 	void *target;
 };
 
-/* Is it such a file, by its first line? */
+/* Returns true if the first line is that of a file of perfex trace. */
 bool is_trace(const char *text);
 
-/* From path, take and target on; what is no trace ends perfex with one line.  input: of path. */
+/*
+ * Reads input, the file at path, to its end.  The caller sets path, take and target before.  Ends
+ * perfex if the file is no complete trace.
+ */
 void trace_read(struct trace_reader *reader, FILE *input);
 void trace_free(struct trace_reader *reader);
 

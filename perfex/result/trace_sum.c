@@ -33,7 +33,7 @@ size_t trace_sums_find(const struct trace_sums *sums, int pid, int tid)
 	return first;
 }
 
-/* Of a process, tid is pid. */
+/* Returns the sum of a thread or of a process, whose tid is its pid.  Adds the sum if it is new. */
 static struct trace_sum *get_sum(struct trace_sums *sums, int pid, int tid)
 {
 	size_t i;

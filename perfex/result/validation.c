@@ -9,10 +9,10 @@
 
 #define REMEDY "give a file that perfex validate --json wrote"
 
-/* What compares them takes the square of their number. */
+/* The time to compare events grows as the square of their number. */
 enum { MAX_EVENTS = 4096 };
 
-/* NULL where there is none of this type. */
+/* Returns the member of the object; NULL if there is none of this type. */
 static json_object *member_of(json_object *object, const char *key, json_type type)
 {
 	json_object *value = NULL;
@@ -22,7 +22,7 @@ static json_object *member_of(json_object *object, const char *key, json_type ty
 	return json_object_is_type(value, type) ? value : NULL;
 }
 
-/* NULL where there is none, or one that a terminal could take for something else. */
+/* Returns the text; NULL if it is missing, or has characters that could control a terminal. */
 static const char *text_of(json_object *object, const char *key)
 {
 	json_object *value = member_of(object, key, json_type_string);

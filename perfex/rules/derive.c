@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is wrong with rules here ends perfex. */
+/* Takes the rules of a command line.  A wrong rule ends perfex. */
 #include "derive.h"
 #include "../json_member.h"
 #include "times.h"

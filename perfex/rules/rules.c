@@ -34,7 +34,7 @@ void rules_free(struct rules *rules)
 	free(rules);
 }
 
-/* The number of the name, which is new perhaps. */
+/* Returns the index of the name, and appends the name if it is new. */
 size_t rules_find_name(struct rules *rules, const char *text, size_t length)
 {
 	struct rule_name *name = rules->name;
@@ -68,7 +68,10 @@ void rule_append_step(struct rule *rule, struct step step)
 	rule->step[rule->n_steps++] = step;
 }
 
-/* Puts the rule into the order behind what it needs; at most RULES_MAX calls within each other. */
+/*
+ * Appends the rule to the order, behind the rules that it needs.  Returns false, with the reason in
+ * error, if a rule needs its own value.  Recurses at most RULES_MAX deep.
+ */
 static bool visit_rule(struct rules *rules, size_t i, struct text_error *error)
 {
 	struct rule *rule = &rules->rule[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Values of rules, each with its partial derivatives by the events: a rule over rules knows from
- * them how its parts vary together.
+ * Computes the values of rules, each with its partial derivatives by the events.  From these, a
+ * rule that uses other rules knows how their values vary together.
  */
 #include "rules_internal.h"
 #include "../perfex.h"
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* slope[i] belongs to event i; without a value there are none. */
+/* slope[i] is the partial derivative by event i.  It is valid only if state is RULE_VALUE. */
 struct value {
-	int state; /* of struct rule_result */
+	int state; /* as in struct rule_result */
 	long double number;
 	long double *slope;
 };
@@ -25,7 +25,7 @@ struct evaluation {
 	long double *mean;   /* of each event */
 	struct value *value; /* of each rule */
 	struct value *stack;
-	size_t *event_of_name; /* n: no event that was counted */
+	size_t *event_of_name; /* index of the event; n: no counted event has the name */
 };
 
 static struct value *allocate_values(size_t n_values, size_t n)
@@ -51,7 +51,7 @@ static void copy_value(struct value *to, const struct value *from, size_t n)
 	memcpy(to->slope, from->slope, n * sizeof(*to->slope));
 }
 
-/* a + factor * b */
+/* a += factor * b */
 static void add_values(struct value *a, const struct value *b, long double factor, size_t n)
 {
 	a->number += factor * b->number;
@@ -171,8 +171,8 @@ static long double mean_of(const struct rule_event *event)
 }
 
 /*
- * The variance that the events of one pass add to that of the value: of the runs' linear
- * approximations, so that what varies together is taken together.
+ * Returns the part of the value's variance that comes from the events of one pass.  It is the
+ * variance of the linear approximation of the value over the runs, and so includes the covariances.
  */
 static long double variance_of_pass(const struct evaluation *e, const struct value *value,
 				    unsigned int pass, size_t runs)
@@ -201,7 +201,10 @@ static bool first_of_pass(const struct evaluation *e, const struct value *value,
 	return true;
 }
 
-/* Degrees of freedom after Welch and Satterthwaite; with one pass these are its runs less one. */
+/*
+ * Sets the interval, variance and degrees of freedom, after Welch and Satterthwaite.  With one
+ * pass, the degrees are its runs less one.  Sets no interval if a pass has fewer than two runs.
+ */
 static void set_interval(const struct evaluation *e, const struct value *value, double confidence,
 			 struct rule_result *result)
 {
@@ -242,7 +245,10 @@ static struct rule_result result_of(const struct evaluation *e, size_t rule, dou
 	return result;
 }
 
-/* Register values have many spellings; a rule need not say the counter. */
+/*
+ * Returns true if both names are the same register values, in any spelling.  A name without a
+ * counter matches any counter of the event.
+ */
 static bool same_registers(const char *name, const char *event)
 {
 	struct perfctr_event_control a, b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of events with a '-', which is no minus there. */
+/* Names of events that contain '-', which is no minus in them. */
 #include "rules_internal.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The notation of rules: a rule a line, '#' begins a comment. */
+/* Parses rules.  Each line has one rule; '#' begins a comment. */
 #define _GNU_SOURCE
 #include "rules_internal.h"
 #include "../perfex.h"
@@ -17,15 +17,15 @@
 enum token { END_OF_LINE, NUMBER, NAME, QUOTED_NAME, OPERATOR };
 
 struct parser {
-	const char *at, *end; /* what is not read yet */
+	const char *at, *end; /* the text that is not read yet */
 	unsigned int line;
 	enum token token;
-	const char *text; /* of the token; without the quotes of a name */
+	const char *text; /* of the token, without the quotes of a name */
 	size_t length;
-	const char *token_end; /* with quotes */
-	const char *last_end;  /* of the token before */
+	const char *token_end; /* end of the token, with its quotes */
+	const char *last_end;  /* end of the token before */
 	long double number;
-	locale_t locale; /* a number has a point, whatever the user's own has */
+	locale_t locale; /* the C locale: numbers have a decimal point in any locale of the user */
 	unsigned int nesting;
 	size_t stack;
 	struct rules *rules;
@@ -47,7 +47,7 @@ static bool take_name(struct parser *p)
 	return true;
 }
 
-/* The text has no end but p->end. */
+/* Returns true if a control character is at p->at.  The text has no NUL at p->end. */
 static bool is_control(const struct parser *p)
 {
 	return (unsigned char)*p->at < ' ' || *p->at == 0x7f ||
@@ -76,7 +76,7 @@ static bool take_quoted_name(struct parser *p)
 	return true;
 }
 
-/* Takes more than can be a number, so that the whole of a name without quotes can be refused. */
+/* Also takes letters of names, so that the error shows the whole of a name without quotes. */
 static bool take_number(struct parser *p)
 {
 	bool hexadecimal = p->end - p->at > 1 && (p->at[1] == 'x' || p->at[1] == 'X');
@@ -118,7 +118,9 @@ static bool unexpected_character(struct parser *p)
 			   "unexpected '%c'; write a name that contains it in quotes", c);
 }
 
-/* Does not go beyond the line. */
+/*
+ * Reads the next token of the line, which is END_OF_LINE at the end.  Never goes beyond the line.
+ */
 static bool next_token(struct parser *p)
 {
 	bool good = true;
@@ -188,7 +190,9 @@ static const struct {
 	{ "max", MAXIMUM },
 };
 
-/* Behind the '(': two values at least. */
+/*
+ * Parses at least two arguments of a function.  The token is the '(', and then that behind the ')'.
+ */
 static bool parse_arguments(struct parser *p, enum operation operation)
 {
 	if (!next_token(p) || !parse_expression(p))
@@ -253,7 +257,7 @@ static bool parse_operand(struct parser *p)
 	return next_token(p);
 }
 
-/* Every way to nest goes through here. */
+/* Limits the nesting: every nested expression is parsed through this function. */
 static bool parse_factor(struct parser *p)
 {
 	bool good;
@@ -297,7 +301,7 @@ static bool parse_expression(struct parser *p)
 	return true;
 }
 
-/* The name of the new rule; its '=' is the token now. */
+/* Parses the name of a new rule, and appends the rule.  The token is then the '='. */
 static bool parse_head(struct parser *p)
 {
 	const struct rule_name *name;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfex record: a command, counted as a tree, and where its threads were at each end of a period.
+ * perfex record: counts a command and all that it creates, and records where its threads are at
+ * each end of a period.
  *
  * ../cmd_record.c	the command line
- * record_periods.c	the periods of the events, given or measured by a run that is only counted
- * record_run.c		one run: context, samples, and the loop that takes them
- * record_maps.c		what the processes are called and map meanwhile
- * record_kernel.c	what the functions of the kernel are called
- * samples_file.c	the file, and how it is written
+ * record_periods.c	the periods of the events, by options or from counts
+ * record_run.c		one run: opens context and samples, and takes the samples
+ * record_maps.c		records the names and mappings of the processes
+ * record_kernel.c	finds the names of functions of the kernel
+ * samples_file.c	writes the file
  *
- * ../tools/samples/samples.h reads the file, whose format is in ../result/samples_format.h.
+ * ../tools/samples/samples.h reads the file.  ../result/samples_format.h describes its format.
  */
 #ifndef PERFEX_RECORD_H
 #define PERFEX_RECORD_H
@@ -20,62 +21,74 @@
 #include <poll.h>
 
 #define RECORD_DEFAULT_PERIOD 1000003 /* a prime */
-/* One sample at random in each period: a program that repeats itself is not in step with them. */
+/* Samples at random places of periods are not in step with a program that repeats itself. */
 #define RECORD_DEFAULT_JITTER 100 /* per cent */
 #define RECORD_DEFAULT_FILE "perfex.samples"
 
 struct record_options {
 	struct options run; /* events, modes, file, command */
-	uint64_t *period;   /* of run.event, up to n_periods; 0: it is counted beside */
+	uint64_t *period;   /* of the first n_periods of run.events; 0: counted without samples */
 	size_t n_periods;
-	uint64_t default_period;  /* of those that get no other; 0: none was given */
-	unsigned int frequency;	  /* samples of each event in a second, by a run before; 0: none */
+	uint64_t default_period;  /* of events without a period of their own; 0: not given */
+	unsigned int frequency;	  /* of --freq: samples of each event in a second; 0: not given */
 	unsigned int jitter;	  /* per cent */
-	unsigned int max_samples; /* 0: no end */
-	unsigned int depth;
-	unsigned int room_kb; /* of each CPU; 0: as much as is allowed, up to 1024 */
+	unsigned int max_samples; /* 0: no limit */
+	unsigned int depth;	  /* most callers */
+	unsigned int room_kb;	  /* for each CPU; 0: as much as is allowed, up to 1024 */
 	unsigned int seed;
 	bool registers, callers;
 };
 
 /* record_periods.c */
-/* Of the events before it that have none yet; in front of all, of those that get no other. */
+/*
+ * For --period: sets the period of the events before it that have none yet.  In front of all
+ * events, sets that of the events that get no other.  Ends perfex if there is no such event.
+ */
 void record_take_period(void *target, const struct option_row *row, const char *text);
-/* Events without a period. */
+/* For --beside: appends events that are counted without samples. */
 void record_take_beside(void *target, const struct option_row *row, const char *list);
-/* What the options leave open: an event, each event's period, the file. */
+/*
+ * Sets what the options leave open: an event, the period of each event, the file.  Ends perfex if
+ * options exclude each other.
+ */
 void record_settle(struct record_options *options);
 /*
- * The number of events after which there are so many samples in a second of the command's time; a
- * prime; 0: there were too few.
+ * Returns the period that gives so many samples in a second, a prime number, if so many events
+ * happen in so many seconds.  Returns 0 if it would be below 2 or above 2^40.
  */
 uint64_t record_fit_period(uint64_t events, double seconds, unsigned int frequency);
 
-/* record_run.c; returns perfex's exit status. */
+/* record_run.c: runs and records the command, and returns perfex's exit status */
 int record_command(struct record_options *options);
 
 /* record_maps.c */
 struct maps;
 
 /*
- * Whatever process pid, which has not executed its program yet, and those that it makes map and are
- * called.  NULL: it cannot be known, which has been said.
+ * Begins to record the names and mappings of process pid and of all that it creates.  The process
+ * must not have executed its program yet.  Returns NULL, after an error message, if this is
+ * impossible.
  */
 struct maps *maps_open(pid_t pid);
-/* How many descriptors poll() may wait for; fd: room for them, or NULL. */
+/*
+ * Returns the number of descriptors for poll().  Fills in fd for each of them, unless fd is NULL.
+ */
 size_t maps_descriptors(const struct maps *maps, struct pollfd *fd);
-/* Writes what there is. */
+/* Writes all records that there are to the file. */
 void maps_take(struct maps *maps, FILE *file);
-/* Records that found no room. */
+/* Returns the number of records that were lost for lack of room. */
 uint64_t maps_lost(const struct maps *maps);
 void maps_close(struct maps *maps);
 
 /* record_kernel.c */
-/* A set: tsearch(3) of uint64_t, for tdestroy(3) with free(). */
+/*
+ * Adds an address to a set, a tree of tsearch(3) with elements uint64_t, which is NULL at first.
+ * The caller frees the set by tdestroy(3) with free().
+ */
 void kernel_addresses_add(void **addresses, uint64_t address);
 /*
- * A line "kernel START NAME" for each function that the addresses are in, of this kernel, as far as
- * /proc/kallsyms tells: it has no addresses for who may not see them.
+ * Writes a line "kernel START NAME" for each function of this kernel that contains an address of
+ * the set.  Writes nothing if /proc/kallsyms hides its addresses from the user.
  */
 void kernel_addresses_name(const void *addresses, FILE *file);
 
@@ -87,7 +100,10 @@ struct samples_head {
 	const struct perfctr_control *control;
 };
 
-/* False: what is there is no such file, or cannot be written, which has been said. */
+/*
+ * Returns false, after an error message, if path cannot be read or written, or is another file that
+ * must not be overwritten.
+ */
 bool samples_file_check(const char *path);
 void samples_file_head(FILE *file, const struct samples_head *head);
 void samples_file_sample(FILE *file, const struct perfctr_sample_view *view);
@@ -99,7 +115,7 @@ struct samples_end {
 };
 void samples_file_end(FILE *file, const struct perfctr_control *control,
 		      const struct samples_end *end);
-/* As the last of a line: no control characters, and '%' only before two digits. */
+/* Writes text as the last field of a line: '%' and two digits for a control character or a '%'. */
 void samples_file_text(FILE *file, const char *text);
 
 #endif

@@ -16,7 +16,7 @@ struct symbol {
 };
 
 struct symbols {
-	struct symbol *symbol; /* by start */
+	struct symbol *symbol; /* sorted by start, then name */
 	size_t n;
 };
 
@@ -48,7 +48,10 @@ static int compare_symbols(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* "ffffffff81000000 T _text", of a module with "\t[NAME]" behind it. */
+/*
+ * Adds the function of a line "ffffffff81000000 T _text".  Functions of modules have "\t[NAME]"
+ * behind them.  Ignores data, and lines with address 0.
+ */
 static void add_line(struct symbols *symbols, const char *line)
 {
 	struct symbol symbol = { 0 };
@@ -88,7 +91,10 @@ static void free_symbols(struct symbols *symbols)
 	free(symbols->symbol);
 }
 
-/* The last that begins there or before; of several that begin together, the first. */
+/*
+ * Returns the last symbol that does not begin behind the address; of several with one start, the
+ * first.  Returns NULL if there is none.
+ */
 static struct symbol *find_symbol(const struct symbols *symbols, uint64_t address)
 {
 	size_t n = COUNT_UP_TO(symbols->symbol, symbols->n, start, address);
@@ -105,7 +111,7 @@ struct naming {
 	FILE *file;
 };
 
-/* For twalk_r(3): each node once. */
+/* For twalk_r(3).  Names the address at one of the visits to the node. */
 static void name_address(const void *node, VISIT visit, void *argument)
 {
 	const uint64_t *const *address = node;

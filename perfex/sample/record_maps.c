@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is executed at an address, and by which name, the kernel tells by records of perf_events:
- * of an event that counts nothing, on each CPU, which processes inherit.  It needs no counter.
- * Their time is CLOCK_MONOTONIC_RAW, and goes with the time stamp counter.
+ * Records the names and mappings of processes.  The kernel reports them in records of perf_events.
+ * Each CPU has an event for these records, which counts nothing, needs no counter, and is inherited
+ * by new processes.  Records have times of CLOCK_MONOTONIC_RAW, which runs in proportion to the
+ * time stamp counter.
  */
 #define _GNU_SOURCE
 #include "record.h"
@@ -19,7 +20,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-/* Of each CPU, in pages, powers of two; the kernel gives anyone half a megabyte. */
+/* Pages of the ring of each CPU, a power of two.  The kernel allows any user half a megabyte. */
 #define MOST_PAGES 32
 
 struct instant {
@@ -38,7 +39,7 @@ struct maps {
 	bool build_ids;
 	struct instant first, now;
 	uint64_t lost;
-	char record[65536]; /* the longest, in one piece */
+	char record[65536]; /* a record in one piece; none is longer */
 };
 
 static struct instant read_instant(void)
@@ -61,7 +62,7 @@ static struct instant read_instant(void)
 	return best;
 }
 
-/* The time stamp of a time, on the line through the two instants. */
+/* Converts a time to a time stamp, by the line through the first and the present instant. */
 static uint64_t time_stamp(const struct maps *maps, uint64_t ns)
 {
 	double ticks = (double)(maps->now.tsc - maps->first.tsc);
@@ -97,7 +98,7 @@ static int open_event(struct maps *maps, pid_t pid, int cpu)
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	/* Before Linux 5.12. */
+	/* Linux has build_id since 5.12. */
 	if (fd < 0 && errno == EINVAL && maps->build_ids) {
 		maps->build_ids = false;
 		return open_event(maps, pid, cpu);
@@ -111,7 +112,7 @@ static void *map_ring(struct maps *maps, int fd)
 
 	while ((page = mmap(NULL, maps->page_bytes + maps->data_bytes, PROT_READ | PROT_WRITE,
 			    MAP_SHARED, fd, 0)) == MAP_FAILED) {
-		/* All have the same size. */
+		/* All rings have the same size, so only the first can become smaller. */
 		if (errno != EPERM || maps->n || maps->data_bytes == maps->page_bytes)
 			return NULL;
 		maps->data_bytes /= 2;
@@ -124,7 +125,7 @@ static bool open_ring(struct maps *maps, pid_t pid, int cpu)
 	int fd = open_event(maps, pid, cpu), error;
 	void *page;
 
-	/* A CPU that is offline, or that there is not. */
+	/* Skip a CPU that is offline or missing. */
 	if (fd < 0)
 		return errno == ENODEV || errno == EINVAL;
 	page = map_ring(maps, fd);
@@ -183,7 +184,7 @@ uint64_t maps_lost(const struct maps *maps)
 	return maps->lost;
 }
 
-struct process_record { /* PERF_RECORD_COMM up to the name, and what all others begin with */
+struct process_record { /* PERF_RECORD_COMM up to the name */
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	char name[];
@@ -223,7 +224,7 @@ static void write_name(const struct maps *maps, const struct process_record *rec
 {
 	bool exec = record->header.misc & PERF_RECORD_MISC_COMM_EXEC;
 
-	/* Those of other threads are their own. */
+	/* Other threads have names of their own, which are not that of the process. */
 	if (!exec && record->pid != record->tid)
 		return;
 	fprintf(file, "%s %" PRIu64 " %u ", exec ? "exec" : "name", time, record->pid);
@@ -252,7 +253,7 @@ static void take_record(struct maps *maps, FILE *file)
 	const struct fork_record *fork = (const void *)header;
 	uint64_t time;
 
-	/* The last of each, by sample_id_all. */
+	/* With sample_id_all, each record ends with its time. */
 	memcpy(&time, maps->record + header->size - sizeof(time), sizeof(time));
 	time = time_stamp(maps, time);
 	switch (header->type) {

@@ -15,7 +15,7 @@ static uint64_t read_period(const char *text)
 
 #define UNSET UINT64_MAX
 
-/* All events that are there have one. */
+/* Gives the period to all events that were added since the last call. */
 static void extend_periods(struct record_options *options, uint64_t period)
 {
 	while (options->n_periods < options->run.events.n) {
@@ -98,7 +98,7 @@ uint64_t record_fit_period(uint64_t events, double seconds, unsigned int frequen
 	double period = (double)events / (seconds * frequency);
 	uint64_t n;
 
-	/* Neither more than 2^40, which 10^6 steps find to be prime or not. */
+	/* Up to 2^40, is_prime() takes less than 10^6 steps. */
 	if (!(period >= 2) || period > 0x1p40)
 		return 0;
 	for (n = (uint64_t)period; !is_prime(n); n++)

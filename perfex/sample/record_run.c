@@ -21,15 +21,15 @@ struct recorder {
 	struct watch watch;
 	struct command command;
 	struct perfctr *context;
-	/* NULL in a run that is only counted: */
+	/* NULL in a run that is counted but not recorded: */
 	struct perfctr_samples *samples;
 	struct maps *maps;
-	void *kernel;  /* addresses */
-	uint64_t late; /* periods that samples tell of beside the last */
+	void *kernel;  /* set of addresses of samples in the kernel */
+	uint64_t late; /* periods that ended before the last one of their sample */
 	FILE *file;
-	bool records; /* this run is the recorded one */
-	bool broken;  /* the file takes no more, which has been said */
-	bool ended;   /* by max_samples */
+	bool records; /* this run is recorded */
+	bool broken;  /* the file cannot be written, and perfex has reported it */
+	bool ended;   /* max_samples has ended sampling */
 	struct rusage usage;
 	int wait_status;
 };
@@ -53,8 +53,9 @@ static void complain_of_samples(const char *backend, int error, unsigned int roo
 }
 
 /*
- * As much room as is allowed, unless it was told: each CPU that the machine may ever have gets as
- * much, of a memory that is for those that it has.
+ * Opens samples with the room of --room, or else with as much as is allowed, up to ROOM_KB.  Each
+ * possible CPU gets this room, but the limit of the user's memory grows with the CPUs that are
+ * online.  Returns false after an error message.
  */
 static bool open_samples(struct recorder *recorder)
 {
@@ -116,8 +117,10 @@ static bool open_context(struct recorder *recorder)
 }
 
 /*
- * It stands before its first instruction.  Executing a set-user-id program, or one that its user
- * may not read, has dropped the context: who may trace that gets another.
+ * Starts counting while the command is stopped before its first instruction.  The kernel drops the
+ * context when the command executes a set-user-id program, or one that its user may not read.  Then
+ * opens another context, which works if perfex may trace that program.  Returns false after an
+ * error message.
  */
 static bool start_command(struct recorder *recorder)
 {
@@ -166,7 +169,7 @@ static void take_samples(struct recorder *recorder)
 
 enum { SIGNALS, PROCESS, SAMPLES, MAPS };
 
-/* Until the command has ended. */
+/* Takes samples and handles signals until the command has ended. */
 static void wait_for_end(struct recorder *recorder)
 {
 	size_t n = recorder->maps ? maps_descriptors(recorder->maps, NULL) : 0;
@@ -188,7 +191,7 @@ static void wait_for_end(struct recorder *recorder)
 			watch_signal(&recorder->watch, &recorder->command);
 		if (recorder->samples)
 			take_samples(recorder);
-		/* Those that will have no more to tell would wake us for ever. */
+		/* poll() would return at once, for ever, for descriptors that have hung up. */
 		for (size_t i = SAMPLES; i < MAPS + n; i++)
 			if (fd[i].revents & (POLLHUP | POLLERR | POLLNVAL) || recorder->ended)
 				fd[i].fd = i == SAMPLES || fd[i].revents & ~POLLIN ? -1 : fd[i].fd;
@@ -197,7 +200,10 @@ static void wait_for_end(struct recorder *recorder)
 	recorder->wait_status = command_wait(&recorder->command, &recorder->usage);
 }
 
-/* Not before the command can be executed: a mistyped one costs no older recording. */
+/*
+ * Creates the file, and writes its head.  To be called after the command was executed, so that a
+ * mistyped command does not destroy an older recording.  Returns false after an error message.
+ */
 static bool open_file(struct recorder *recorder)
 {
 	const char *path = recorder->options->run.output;
@@ -215,7 +221,10 @@ static bool open_file(struct recorder *recorder)
 	return true;
 }
 
-/* 0, or perfex's exit status after one line of complaint, and nothing has run. */
+/*
+ * Runs the command to its end, and returns 0.  If it cannot be started, returns the exit status of
+ * perfex, after an error message; then no instruction of the command has run.
+ */
 static int run_once(struct recorder *recorder)
 {
 	const struct options *options = &recorder->options->run;
@@ -250,7 +259,7 @@ static void read_counts(const struct recorder *recorder, struct perfctr_counts *
 	warn_of_disturbance(counts);
 }
 
-/* That has this place in the control. */
+/* Returns the place in events of the event that has this index in the control. */
 static size_t find_event(const struct recorder *recorder, uint32_t index)
 {
 	size_t i = 0;
@@ -270,7 +279,10 @@ static bool is_sampled(const struct recorder *recorder, uint32_t index)
 	return recorder->options->period[find_event(recorder, index)] != 0;
 }
 
-/* How often the events happen in a second of the command's time, from which the periods follow. */
+/*
+ * Sets the periods for --freq by the counts of the run before.  Returns false, after an error
+ * message, if no period fits an event.
+ */
 static bool fit_periods(struct recorder *recorder, const struct perfctr_counts *counts)
 {
 	double seconds = (double)counts->tsc / ((double)recorder->info.tsc_khz * 1000);
@@ -297,7 +309,10 @@ static bool fit_periods(struct recorder *recorder, const struct perfctr_counts *
 	return true;
 }
 
-/* A run that is only counted, for a frequency. */
+/*
+ * Runs the command without samples, and sets the periods for --freq.  Returns 0, or perfex's exit
+ * status after an error message.
+ */
 static int fit_by_run(struct recorder *recorder)
 {
 	struct perfctr_counts counts;
@@ -326,7 +341,10 @@ static int fit_by_run(struct recorder *recorder)
 	return 0;
 }
 
-/* A few are found after the next has ended, too; many where interrupts are too many. */
+/*
+ * Warns if more than 5 % of the periods were found only after the next one had ended.  A few always
+ * are; many are if there are too many interrupts.
+ */
 static void complain_of_late(const struct recorder *recorder, const struct perfctr_periods *periods)
 {
 	uint64_t all = 0;
@@ -340,7 +358,7 @@ static void complain_of_late(const struct recorder *recorder, const struct perfc
 			 recorder->late, all);
 }
 
-/* What was lost is told, and how large the rest is. */
+/* Reports what was lost, and how many samples there are. */
 static void report_end(const struct recorder *recorder, const struct samples_end *end)
 {
 	const struct perfctr_sampled *sampled = end->sampled;
@@ -412,7 +430,10 @@ static int record_runs(struct recorder *recorder)
 	return status;
 }
 
-/* Events of the operating system are in no counter that could interrupt. */
+/*
+ * Sets the periods, unless --freq will.  Returns false, after an error message, for an event of the
+ * operating system, which has no counter that could interrupt.
+ */
 static bool set_periods(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 /*
- * Nothing is written over that somebody may have meant to keep.  A name that is not a file's, such
- * as /dev/null, keeps nothing.
+ * Accepts a file that is new, empty or of perfex record, and any device, such as /dev/null.
+ * Refuses other files, which the user may want to keep.
  */
 bool samples_file_check(const char *path)
 {

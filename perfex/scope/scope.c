@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Names that no file has. */
+/* Returns the first name perfex-scope-N.json that no file has, for free(). */
 static char *free_name(void)
 {
 	for (unsigned int i = 1;; i++) {
@@ -48,7 +48,7 @@ static void ask_events(const struct scope *scope, struct view *view)
 	view_answer(view, -1);
 }
 
-/* False: it is enough, or there are other events. */
+/* Returns false if the user has typed other events. */
 static bool take_answer(struct scope *scope, struct view *view, int key)
 {
 	if (!view_answer(view, key))
@@ -75,7 +75,7 @@ static bool take_key(struct scope *scope, struct view *view, int key)
 	return true;
 }
 
-/* False: it is enough, or there are other events. */
+/* Returns false if the user quits or has typed other events, or if a signal was caught. */
 static bool take_keys(struct scope *scope, struct view *view)
 {
 	for (int key; (key = screen_key()) >= 0;)
@@ -84,7 +84,7 @@ static bool take_keys(struct scope *scope, struct view *view)
 	return !signals_caught();
 }
 
-/* False: nothing more will come. */
+/* Reads from the source.  Returns false at its end, or on an error. */
 static bool take_intervals(int source, struct stream *stream)
 {
 	char text[65536];
@@ -112,7 +112,7 @@ static enum scope_end watch_stream(struct scope *scope, struct stream *stream, s
 				 "it has ended: q quits, s saves");
 		}
 		screen_draw(view, scope->title);
-		/* A change of size interrupts it. */
+		/* A change of the terminal's size interrupts it, and leaves revents undefined. */
 		if (signals_poll(polled, 2, -1) < 0)
 			polled[0].revents = polled[1].revents = 0;
 	} while (!(polled[0].revents & (POLLHUP | POLLERR)) && take_keys(scope, view));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfex scope: two events over the time, on a terminal.
+ * perfex scope: draws two events over the time on a terminal.
  *
- * stream.c	intervals, as perfex run and perfex system write them
- * view.c	what of them is seen: rates, scales, keys
- * screen.c	the terminal
- * signals.c	those that end perfex
- * scope.c	the loop: what comes from the counting and from the keyboard
+ * stream.c	reads intervals that perfex run or perfex system writes
+ * view.c	the part of them that is shown: rates, scales, keys
+ * screen.c	draws on the terminal
+ * signals.c	catches the signals that end perfex
+ * scope.c	the loop, which waits for intervals and keys
  */
 #ifndef PERFEX_SCOPE_H
 #define PERFEX_SCOPE_H
@@ -18,7 +18,7 @@
 #include <stdio.h>
 
 enum { N_PANES = 2, MAX_SCOPE_EVENTS = 64 };
-enum { INTERRUPT = 3 }; /* Ctrl-C, which the terminal hands on */
+enum { INTERRUPT = 3 }; /* Ctrl-C, which sends no signal while the terminal is raw */
 
 /* stream.c */
 struct scope_sample {
@@ -27,86 +27,100 @@ struct scope_sample {
 };
 
 struct stream {
-	FILE *lines; /* all that came, to be saved */
+	FILE *lines; /* all text that was read, for stream_save() */
 	char *name[MAX_SCOPE_EVENTS];
 	size_t n_events;
 	struct scope_sample *sample;
 	size_t n;
-	char *rest; /* of a line whose end has not come */
+	char *rest; /* the last line, as long as its end is missing */
 	size_t n_rest;
 };
 
 void stream_begin(struct stream *stream);
+/* Takes text that was read, and appends a sample for each whole line that is an interval. */
 void stream_take(struct stream *stream, const char *text, size_t length);
-/* Copies all that came; false with errno set. */
+/*
+ * Writes all whole lines to path.  Returns false with errno set on an error; ENODATA: there is no
+ * whole line.
+ */
 bool stream_save(const struct stream *stream, const char *path);
 void stream_free(struct stream *stream);
 
 /* view.c */
 struct pane {
 	size_t event;
-	double scale; /* per second, of its whole height; 0: as the largest that is seen */
+	double scale; /* rate per second at its whole height; 0: by the largest rate shown */
 };
 
 struct view {
 	const struct stream *stream;
 	struct pane pane[N_PANES];
-	unsigned int per_column; /* samples */
+	unsigned int per_column; /* samples in a column */
 	bool paused;
-	size_t end;	   /* of the samples that are seen, while paused */
-	char message[160]; /* below; "": the keys */
-	bool asking;	   /* for events, which are typed */
+	size_t end;	   /* while paused: samples up to the newest one shown */
+	char message[160]; /* in the last line; "": the line shows the keys */
+	bool asking;	   /* the user types events */
 	char answer[128];
 };
 
 void view_begin(struct view *view, const struct stream *stream);
-/* The rate of the column, counted from the newest, 0; negative: there is none. */
+/* Returns the rate per second in a column; negative if there is none.  Column 0 is the newest. */
 double view_rate(const struct view *view, const struct pane *pane, size_t column);
-/* What the pane's height is, where so many columns are seen. */
+/* Returns the rate per second at the pane's whole height if so many columns are shown. */
 double view_scale(const struct view *view, const struct pane *pane, size_t n_columns);
-/* false: the key means nothing */
+/* Returns false if the key means nothing. */
 bool view_key(struct view *view, int key, size_t n_columns);
-/* A key of the answer; true: it is complete, or empty if nothing is wanted. */
+/*
+ * Takes a key of the answer.  Returns true if the answer is complete.  It is empty if the user
+ * wants no other events.
+ */
 bool view_answer(struct view *view, int key);
 
-/* screen.c; where nothing can be drawn, perfex ends */
+/* screen.c: screen_begin() ends perfex if it cannot draw on the terminal */
 void screen_begin(void);
 void screen_end(void);
-/* In a child, which leaves the terminal alone. */
+/* For a child: its exit leaves the terminal as it is. */
 void screen_forget(void);
 int screen_input(void); /* descriptor of the keyboard */
-int screen_key(void);	/* negative: none is there */
+int screen_key(void);	/* negative: no key was typed */
 size_t screen_columns(void);
 void screen_draw(const struct view *view, const char *title);
 
-/* signals.c: SIGINT, SIGTERM, SIGHUP and SIGQUIT come while signals_poll() waits, and are kept. */
+/*
+ * signals.c: from signals_catch() on, SIGINT, SIGTERM, SIGHUP and SIGQUIT are caught, and delivered
+ * only while signals_poll() waits.  Signals that were ignored stay ignored.
+ */
 void signals_catch(void);
-/* In a child: as before signals_catch(). */
+/* For a child: restores the mask of signals, and the default actions. */
 void signals_forget(void);
+/* As poll(2); -1 with EINTR if a signal was caught. */
 int signals_poll(struct pollfd *polled, nfds_t n, int timeout_ms);
-int signals_caught(void); /* 0: none */
+int signals_caught(void); /* the last one caught; 0: none */
 /* Ends perfex by the signal that was caught, if one was. */
 void signals_die(void);
 
 /* scope.c */
 enum scope_end {
 	SCOPE_QUIT,    /* q was typed, or a signal came */
-	SCOPE_ENDED,   /* the source has, and q was typed */
-	SCOPE_NOTHING, /* the source has, without an interval */
-	SCOPE_EVENTS,  /* others were typed, into events */
+	SCOPE_ENDED,   /* the same, after the source has ended */
+	SCOPE_NOTHING, /* the source has ended without an interval */
+	SCOPE_EVENTS,  /* other events were typed, and are in scope.events */
 };
 
 struct scope {
 	const char *title;
-	const char *output; /* where to save; NULL: a new file */
-	int source;	    /* where the intervals come from */
-	/* Why no other events can be chosen; NULL: they can. */
+	const char *output; /* file to save to; NULL: a new file */
+	int source;	    /* descriptor from which intervals are read */
+	/* The reason why no other events can be chosen; NULL: they can. */
 	const char *keeps_events;
 	char events[128];
-	char message[160]; /* to be shown first */
+	char message[160]; /* shown at the beginning */
 };
 
-/* On the screen. */
+/*
+ * Draws the intervals of the source until the user quits or types other events, or until the source
+ * ends without an interval.
+ */
 enum scope_end scope_show(struct scope *scope);
 
 #endif

@@ -15,9 +15,9 @@ enum { LEAST_ROWS = 4, LEAST_COLUMNS = 20, PANE_ROWS = 3 };
 
 static FILE *terminal;
 static SCREEN *screen;
-static bool has_blocks; /* eighths of a character */
+static bool has_blocks; /* the terminal has characters that fill eighths of a cell */
 
-/* However perfex ends, the terminal is as it was. */
+/* Restores the terminal.  Also called at exit, so that every end of perfex restores it. */
 static void restore_terminal(void)
 {
 	if (screen)
@@ -79,7 +79,7 @@ int screen_key(void)
 {
 	int key = getch();
 
-	/* As terminals send them that have no such keys. */
+	/* Replace these keys by the characters that terminals without such keys send. */
 	return key == KEY_BACKSPACE ? '\b' : key == KEY_ENTER ? '\n' : key;
 }
 
@@ -88,7 +88,7 @@ size_t screen_columns(void)
 	return (size_t)COLS;
 }
 
-/* A rate in a few characters. */
+/* Formats a rate in a few characters, such as "1.5 M/s". */
 static void format_rate(char text[24], double rate)
 {
 	static const char prefixes[] = " kMGTPE";
@@ -107,7 +107,7 @@ static void put_line(int row, const char *text)
 	clrtoeol();
 }
 
-/* row: from below, from 0 */
+/* height is that of the column, in rows.  row counts from the bottom of the pane, from 0. */
 static void put_cell(int y, int x, double height, int row)
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
@@ -145,7 +145,7 @@ static void draw_pane(const struct view *view, size_t which, int top, int rows)
 	attroff(COLOR_PAIR(which + 1));
 }
 
-/* In the mean; paused, of what is seen. */
+/* Returns the mean time of a column, in seconds, of all samples up to the newest one shown. */
 static double column_seconds(const struct view *view)
 {
 	size_t n = view->paused ? view->end : view->stream->n;
@@ -154,7 +154,7 @@ static double column_seconds(const struct view *view)
 		 : 0;
 }
 
-/* Two panes where there is room, else one. */
+/* Draws two panes if there is room, otherwise one. */
 void screen_draw(const struct view *view, const char *title)
 {
 	int n_panes = LINES - 2 >= N_PANES * PANE_ROWS ? N_PANES : 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Signals that end perfex: the terminal, and what counts, come first. */
+/* Catches signals, so that perfex first restores the terminal and ends the child. */
 #define _GNU_SOURCE
 #include "scope.h"
 
@@ -9,7 +9,7 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 enum { N_SIGNALS = sizeof(signals) / sizeof(signals[0]) };
 
 static volatile sig_atomic_t caught;
-static sigset_t waiting; /* what is blocked while perfex waits */
+static sigset_t waiting; /* signals that are blocked while signals_poll() waits */
 
 static void keep_signal(int signal)
 {
@@ -23,7 +23,7 @@ void signals_catch(void)
 
 	sigemptyset(&blocked);
 	for (int i = 0; i < N_SIGNALS; i++) {
-		/* What nohup(1) has us ignore stays ignored. */
+		/* Signals that nohup(1) makes perfex ignore stay ignored. */
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN)
 			continue;
 		sigaction(signals[i], &action, NULL);

@@ -37,7 +37,7 @@ static struct scope_sample *add_sample(struct stream *stream)
 	return &stream->sample[stream->n++];
 }
 
-/* The first sample names the events; the others have the same. */
+/* Sets count i of a sample.  Takes the name of event i from the first sample that has the event. */
 static void take_event(struct stream *stream, struct scope_sample *sample, size_t i,
 		       json_object *json)
 {
@@ -109,7 +109,7 @@ bool stream_save(const struct stream *stream, const char *path)
 		fwrite(buffer, 1, n, copy);
 	fseek(stream->lines, 0, SEEK_END);
 	text_close(&text);
-	/* A line that has not come whole is no JSON. */
+	/* Leave out a last line without end, which is no JSON. */
 	whole = text.size - stream->n_rest;
 	if (!whole)
 		errno = ENODATA;

@@ -6,7 +6,7 @@
 
 enum { BACKSPACE = 8, ESCAPE = 27, DELETE = 127 };
 
-/* Of the scale, and of the samples of a column. */
+/* Returns the next larger one of 1, 2, 5, 10, 20, .., for scales and for samples in a column. */
 static double next_step(double scale)
 {
 	double power = pow(10, floor(log10(scale) + 1e-9));
@@ -35,13 +35,16 @@ static size_t shown_end(const struct view *view)
 	return view->paused ? view->end : view->stream->n;
 }
 
-/* There may be fewer events than panes. */
+/* Returns the event of a pane.  Panes share events if there are fewer events than panes. */
 static size_t event_of(const struct view *view, const struct pane *pane)
 {
 	return pane->event % view->stream->n_events;
 }
 
-/* Columns keep their samples when others come: the newest one grows. */
+/*
+ * Samples are divided into columns from the first sample on, so that a column keeps its samples
+ * when new ones come.  Only the newest column grows.
+ */
 double view_rate(const struct view *view, const struct pane *pane, size_t column)
 {
 	size_t end = shown_end(view), size = view->per_column;

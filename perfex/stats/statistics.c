@@ -5,8 +5,8 @@
 #include <math.h>
 
 /*
- * How much the mean is above the first value. Large counts that differ little would lose their
- * difference in a sum.
+ * Returns the mean less the first value.  A sum of large counts that differ little would lose the
+ * differences.
  */
 static double offset_of_mean(const uint64_t *value, size_t n)
 {

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What several counts of one event say: their mean, and how certain it is. */
+/* The mean of several counts of one event, and how exact it is. */
 #ifndef PERFEX_STATISTICS_H
 #define PERFEX_STATISTICS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of n values: mean from 1 on, stddev, low and high from 2 on; NAN where there is none. */
+/*
+ * Statistics of n values.  Without values, mean is NAN, and min and max are 0.  With fewer than
+ * two, stddev, low and high are NAN.
+ */
 struct statistics {
 	double mean, stddev;
-	double low, high; /* the confidence interval of the mean */
+	double low, high; /* confidence interval of the mean; low is not below 0 */
 	uint64_t min, max;
 };
 
-/* The mean of n values; NAN for none. */
+/* Returns the mean of n values; NAN if n is 0. */
 double statistics_mean(const uint64_t *value, size_t n);
-/* confidence: per cent */
+/* confidence: of the interval, in per cent */
 struct statistics statistics_of(const uint64_t *value, size_t n, double confidence);
 
 #endif

@@ -11,7 +11,7 @@ static double not_zero(double x)
 	return fabs(x) < DBL_MIN ? DBL_MIN : x;
 }
 
-/* Partial numerator number n, from 1, of the continued fraction of DLMF 8.17.22. */
+/* Returns partial numerator n, from 1, of the continued fraction of DLMF 8.17.22. */
 static double beta_numerator(int n, double a, double b, double x)
 {
 	int m = n / 2;
@@ -21,7 +21,10 @@ static double beta_numerator(int n, double a, double b, double x)
 	return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
 }
 
-/* 1 / (1 + n1 / (1 + n2 / ..)), from the left; quick where x < (a + 1) / (a + b + 2). */
+/*
+ * Returns 1 / (1 + n1 / (1 + n2 / ..)), evaluated from the left.  Converges quickly if
+ * x < (a + 1) / (a + b + 2).
+ */
 static double continued_fraction(double a, double b, double x)
 {
 	double above = 1, below = 0, fraction = 1, factor;
@@ -39,7 +42,7 @@ static double continued_fraction(double a, double b, double x)
 	return 1 / fraction;
 }
 
-/* The regularized incomplete beta function; y is 1 - x, exact also where x is almost 1. */
+/* The regularized incomplete beta function.  y is 1 - x, and exact even if x is almost 1. */
 static double incomplete_beta(double a, double b, double x, double y)
 {
 	double front;

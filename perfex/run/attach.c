@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All threads of a running process get a context each.  While they are made none of them inherits,
- * so that a thread that has one already has it from somebody else.
+ * Creates a context for each thread of a running process.  While the contexts are being created,
+ * none of them is inherited.  So if a thread already has a context, perfex has not created it.
  */
 #define _GNU_SOURCE
 #include "run.h"
@@ -13,7 +13,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The pidfd of the process: from here on its number cannot come to mean another one. */
+/*
+ * Returns a pidfd of the process, or ends perfex with an error message.  The pidfd cannot come to
+ * mean another process, unlike the number.
+ */
 int attach_find(pid_t pid)
 {
 	int process;
@@ -30,7 +33,7 @@ int attach_find(pid_t pid)
 	return process;
 }
 
-/* A descriptor for each thread: as many as perfex may have. */
+/* Each thread needs a descriptor: raises the limit as far as perfex may. */
 static void raise_descriptor_limit(void)
 {
 	struct rlimit limit;
@@ -58,7 +61,10 @@ static bool complain_of_thread(const char *backend, pid_t tid, int error)
 	return false;
 }
 
-/* Makes the contexts of the threads that are not known yet.  False: one was refused. */
+/*
+ * Creates contexts for the threads that are not in the list yet.  skip_counted: ignores threads
+ * that already have a context.  Returns false, after an error message, if a context was refused.
+ */
 static bool add_new(struct threads *threads, const struct options *options, bool skip_counted)
 {
 	DIR *tasks = open_tasks(options->process);
@@ -96,7 +102,10 @@ static bool add_all(struct threads *threads, const struct options *options)
 	return true;
 }
 
-/* Their creator may have had its context, but not yet the control that they inherit. */
+/*
+ * Adds threads that were created in the meantime.  The thread that created one may have had its
+ * context, but not yet the control that is inherited.
+ */
 static bool add_latecomers(struct threads *threads, const struct options *options,
 			   struct perfctr_control *control, const struct perfctr_pmu_info *info)
 {

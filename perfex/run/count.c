@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One run: from the making of the contexts to their sums. */
+/* One run, from creating the contexts to reading their sums. */
 #include "run.h"
 
 #include <errno.h>
@@ -20,7 +20,10 @@ uint32_t view_flags(enum view view)
 	return flags[view];
 }
 
-/* A context for the command, its control installed but not started. */
+/*
+ * Creates a context for the command, and installs the control without starting it.  Returns false
+ * after an error message.
+ */
 static bool install_control(struct counting *counting, struct perfctr_control *control)
 {
 	const char *backend = counting->options->backend;
@@ -36,8 +39,9 @@ static bool install_control(struct counting *counting, struct perfctr_control *c
 }
 
 /*
- * The command stands before its first instruction.  Executing a set-user-id program, or one that
- * its user may not read, has dropped the context: then it gets a new one, if perfex may trace it.
+ * Starts the counters of the command, which is stopped before its first instruction.  If it is a
+ * set-user-ID program, or one that its user may not read, execve() has dropped the context.  Then
+ * creates another context, which succeeds if perfex may trace the program.
  */
 static bool start_command(struct counting *counting, struct perfctr_control *control)
 {
@@ -55,7 +59,10 @@ static bool start_command(struct counting *counting, struct perfctr_control *con
 	return false;
 }
 
-/* Of what can be refused, all that depends on the command or process. */
+/*
+ * Creates the contexts and installs the control: all that may be refused for this command or
+ * process.  Returns false after an error message.
+ */
 static bool prepare_counting(struct counting *counting, struct perfctr_control *control)
 {
 	control->flags = PERFCTR_CONTROL_STOPPED | view_flags(counting->options->view);
@@ -75,7 +82,7 @@ static bool start_counting(struct counting *counting, struct perfctr_control *co
 		if (counting->threads.refused)
 			return false;
 	}
-	/* The command has not executed anything yet. */
+	/* The command has not executed anything yet, so nothing has been counted. */
 	if (counting->options->delay_ms)
 		threads_stop(&counting->threads);
 	else
@@ -83,7 +90,7 @@ static bool start_counting(struct counting *counting, struct perfctr_control *co
 	return true;
 }
 
-/* Not armed yet; -1, which poll() passes over, when it is not wanted. */
+/* Returns the descriptor of a timer that is not armed, or -1, which poll() ignores, if ms is 0. */
 static int make_timer(unsigned int ms)
 {
 	int fd = -1;
@@ -119,14 +126,14 @@ static void disarm_timer(int *fd)
 }
 
 /*
- * When it is asked whether what outlives the process still runs, as nothing tells: first after
- * FIRST_MS, then after twice the time before, and at last each MOST_MS.
+ * Nothing reports when threads that outlive the process end, so perfex checks: first after
+ * FIRST_MS, then after twice the time before, at most after MOST_MS.
  */
 enum { FIRST_MS = 1, MOST_MS = 20 };
 
 enum { SIGNALS, PROCESS, DELAY, TIMEOUT, INTERVAL, OUTLIVING, RECORDS };
 
-/* The counters go; so does the time. */
+/* Called when the counters have been started: takes the time and arms the timers. */
 static void begin_counting(struct counting *counting, const struct pollfd *fd)
 {
 	if (!counting->started_ns)
@@ -135,7 +142,10 @@ static void begin_counting(struct counting *counting, const struct pollfd *fd)
 	arm_timer(fd[INTERVAL].fd, counting->options->interval_ms, true);
 }
 
-/* True: the counting ends here, without a command to wait for. */
+/*
+ * Stops counting at the time limit.  Returns true if there is no command to wait for; otherwise
+ * ends the command.
+ */
 static bool take_timeout(struct counting *counting)
 {
 	threads_stop(&counting->threads);
@@ -147,7 +157,7 @@ static bool take_timeout(struct counting *counting)
 	return false;
 }
 
-/* The interval that ends with these sums. */
+/* Writes the interval that ends now.  sums: the counts since the start. */
 static void write_interval(struct counting *counting, const struct perfctr_counts *sums)
 {
 	struct interval *interval = &counting->interval;
@@ -173,7 +183,7 @@ static void take_interval(struct counting *counting, int timer)
 	write_interval(counting, &sums);
 }
 
-/* Is there something counted that has not exited? */
+/* Returns true if a counted thread has not exited yet. */
 static bool has_outlived(const struct counting *counting)
 {
 	struct perfctr_counts sums;
@@ -182,7 +192,7 @@ static bool has_outlived(const struct counting *counting)
 	return sums.members;
 }
 
-/* The process is gone.  True: the counting ends with it. */
+/* Called when the process has exited.  Returns true if the counting ends with it. */
 static bool take_end(struct counting *counting, struct pollfd *fd)
 {
 	if (!counting->options->wait || !has_outlived(counting))
@@ -226,9 +236,9 @@ static struct pollfd *make_list(const struct watch *watch, const struct counting
 }
 
 /*
- * Returns when the process has ended, with what outlives it where that is waited for, or a signal
- * or the time says that it is enough.  Meanwhile it takes the records of the members, of which the
- * kernel does not keep more than PERFCTR_MAX_EXIT_RECORDS.
+ * Returns when the process has ended, with --wait also all that outlives it, or when a signal or
+ * the time limit ends the counting.  Meanwhile takes the exit records of the members, because the
+ * kernel keeps no more than PERFCTR_MAX_EXIT_RECORDS.
  */
 static void wait_for_end(struct watch *watch, struct counting *counting)
 {
@@ -320,7 +330,10 @@ static int give_up_counting(struct counting *counting, int status)
 	return status;
 }
 
-/* 0, or perfex's exit status after one line of complaint, and nothing has run. */
+/*
+ * Makes one run.  Returns 0, or perfex's exit status after an error message; in that case the
+ * command has not executed anything.
+ */
 int count_run(struct watch *watch, struct counting *counting, struct perfctr_control *control,
 	      struct sample *sample)
 {

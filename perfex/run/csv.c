@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CSV by RFC 4180.  All rows have the same columns, of which each kind leaves some empty; "tsc" is
- * an event like the others.
+ * CSV as in RFC 4180.  All rows have the same columns, and each kind of row leaves some of them
+ * empty.  "tsc" is written like an event.
  */
 #include "derived.h"
 #include "run.h"
@@ -33,18 +33,19 @@ static void put_text(FILE *file, const char *text)
 	putc('"', file);
 }
 
-/* The first columns of a row, up to the member's. */
+/* Writes the columns row, run and pass. */
 static void put_run(FILE *file, const char *row, unsigned int run, unsigned int pass)
 {
 	fprintf(file, "%s,%u,%u,", row, run, pass);
 }
 
-/* The columns event, counter and modes; event NULL: the time stamp. */
+/* Writes a name in the column event, and leaves counter and modes empty. */
 static void put_time(FILE *file, const char *name)
 {
 	fprintf(file, "%s,,,", name);
 }
 
+/* Writes the columns event, counter and modes.  event NULL: the time stamp. */
 static void put_event(FILE *file, const struct event *event)
 {
 	if (!event) {
@@ -94,7 +95,7 @@ static void put_summary(FILE *file, const struct recording *recording, unsigned 
 	put_statistics(file, recording, series);
 }
 
-/* What is no event of a counter: of each run, or of all. */
+/* Writes a quantity that is no event: a row for each run or, with summary, one for all. */
 static void put_named(FILE *file, const struct recording *recording, unsigned int pass,
 		      const char *name, const struct series *series, bool summary)
 {
@@ -111,7 +112,7 @@ static void put_named(FILE *file, const struct recording *recording, unsigned in
 	put_statistics(file, recording, series);
 }
 
-/* The parts of the time stamp's time, by kinds of cores. */
+/* Writes the parts of tsc on each kind of core. */
 static void put_kinds(FILE *file, const struct recording *recording, unsigned int pass,
 		      bool summary)
 {
@@ -158,7 +159,7 @@ static void put_times(FILE *file, const struct recording *recording, unsigned in
 	}
 }
 
-/* Of one pass: the time stamp and the events, of each run. */
+/* Writes the time stamp, events and times of each run of one pass. */
 static void put_pass(FILE *file, const struct recording *recording, unsigned int pass)
 {
 	const struct series *tsc = &recording->pass[pass].tsc;
@@ -202,7 +203,7 @@ static void put_derived(FILE *file, const struct recording *recording)
 	free(result);
 }
 
-/* Its name is where others have that of an event. */
+/* The name of the backend is in the column of events. */
 static void put_backend(FILE *file, const char *name)
 {
 	fprintf(file, "backend,,,,,,,%s,,,,,,,,,,\r\n", name);

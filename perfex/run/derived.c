@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the rules of a recording say of its counts. */
+/* Values that the rules of a recording derive from its counts. */
 #include "derived.h"
 #include "../rules/derive.h"
 #include "run.h"
@@ -14,7 +14,10 @@ static void add_series(struct rule_event **next, const char *name, unsigned int 
 	*(*next)++ = (struct rule_event){ name, pass, series->value, series->n };
 }
 
-/* Events under both their names, as they were asked for and as they are shown. */
+/*
+ * Returns the counts and times for rules, *n of them; the caller frees the array.  Each event is in
+ * it by both its names: as it was asked for, and as it is shown.
+ */
 static struct rule_event *rule_events(const struct recording *recording, size_t *n)
 {
 	const struct events *events = &recording->events;

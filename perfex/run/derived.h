@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values that a recording's rules derive of its counts. */
+/* Values that the rules of a recording derive from its counts. */
 #ifndef PERFEX_DERIVED_H
 #define PERFEX_DERIVED_H
 
@@ -8,13 +8,19 @@
 
 struct recording;
 
-/* False: a rule has the name of an event, which has been said. */
+/* Returns false, after an error message, if a rule has the name of an event. */
 bool derived_check(const struct recording *recording);
 
-/* The values of the recording's rules, for free(); it must have some. */
+/*
+ * Returns the values of the recording's rules, one for each rule; the caller frees the array.  The
+ * recording must have rules.
+ */
 struct rule_result *derived_values(const struct recording *recording);
 
-/* The value, and half its interval, as people read them; "-" and "?" for what is none. */
+/*
+ * Formats the value, and half the width of its confidence interval, for people.  Writes "-" for a
+ * number that does not exist, and "?" for a value of an event that was not counted.
+ */
 void derived_format(char value[NUMBER_TEXT], char half[NUMBER_TEXT],
 		   const struct rule_result *result);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What to count: each event of the command line, and which of them are counted in one run. */
+/* Parses the events of the command line, and assigns them to passes and counters. */
 #define _GNU_SOURCE
 #include "run.h"
 
@@ -13,7 +13,10 @@
 #define PERFCTR_PROCESSORS_DIRECTORY "/usr/local/share/perfctr/processors"
 #endif
 
-/* The kernel would refuse register values, which the user did not type. */
+/*
+ * Returns false, after an error message, if a named event asks for kernel mode and the backend
+ * cannot count there.  The kernel would complain of register values, which the user did not type.
+ */
 static bool may_count(const struct options *options, const struct perfctr_request *request)
 {
 	struct perfctr_backend_info info = { 0 };
@@ -49,7 +52,10 @@ void warn_of_event(struct perfctr_events *events, const struct perfctr_request *
 	};
 	char text[512];
 
-	/* Others leave no choice: they are refused, or have one unit for all events. */
+	/*
+	 * Other events need no warning.  They have names, or the processor has the same events on
+	 * each counter, or they will be refused.
+	 */
 	if (!isdigit((unsigned char)request->name[0]) || !perfctr_family_route(info, &event) ||
 	    event.evntsel & ~info->evntsel_allowed || event.evntsel2 & ~info->evntsel2_allowed)
 		return;
@@ -78,8 +84,8 @@ static bool parse_events(struct events *events, const struct options *options)
 }
 
 /*
- * Of the passes one: its events in the order of the options.  False: error says why they do not
- * fit.
+ * Fills in the control of one pass: its events in the order of the options.  Returns false if they
+ * do not fit; error then says why.
  */
 static bool assign_counters(struct events *events, unsigned int pass, const struct options *options,
 			    const struct perfctr_pmu_info *info, char *error, size_t size)
@@ -108,7 +114,7 @@ static bool assign_counters(struct events *events, unsigned int pass, const stru
 	return true;
 }
 
-/* Why they do not fit, and who has the counters that would be enough. */
+/* Says why the events do not fit, and names the holders of counters that are missing. */
 static void complain_of_plan(const char *error, const struct perfctr_pmu_info *info)
 {
 	char *holders = name_holders(info->session_counters);
@@ -138,7 +144,8 @@ static bool plan_passes(struct events *events, const struct perfctr_pmu_info *in
 }
 
 /*
- * Register values are shown as the library writes them, with the counter; names as they were given.
+ * Sets the name that is shown: of register values, as the library writes them, with the counter;
+ * otherwise as the user gave it.
  */
 static void name_event(struct event *event)
 {
@@ -154,7 +161,7 @@ static void name_event(struct event *event)
 		strcpy(event->name, event->request.name);
 }
 
-/* Which events each pass would count, as they were given. */
+/* Lists the events that each pass would count, as the user gave them. */
 static void list_passes(const struct events *events, char *text, size_t size)
 {
 	size_t n = 0;
@@ -171,7 +178,10 @@ static void list_passes(const struct events *events, char *text, size_t size)
 		strcpy(text + size - sizeof(" .."), " ..");
 }
 
-/* Why not in one, and who has the counters that would be enough; for free(). */
+/*
+ * Returns a text that says why one pass is not enough, and names the holders of counters that are
+ * missing.  The caller frees it.
+ */
 static char *explain_passes(const struct events *events, const struct perfctr_pmu_info *info)
 {
 	struct perfctr_request requests[PERFCTR_MAX_COUNTERS];
@@ -213,14 +223,19 @@ static void complain_of_passes(const struct events *events, const struct options
 	free(why);
 }
 
-/* Several controls: what the kernel would refuse in a later run is refused before the first. */
+/*
+ * Tries the control of each pass on perfex itself: what the kernel would refuse in a later run is
+ * refused before the first.
+ */
 static bool try_controls(struct events *events, const struct options *options,
 			 const struct perfctr_pmu_info *info)
 {
 	struct perfctr *self = perfctr_open_with(options->backend, 0, PERFCTR_OPEN_CREATE);
 	bool good = true;
 
-	/* Whoever counts perfex keeps it from trying, not from counting its command. */
+	/*
+	 * If perfex itself is already being counted, it cannot try; it can still count the command.
+	 */
 	if (!self)
 		return true;
 	for (unsigned int pass = 0; good && pass < events->n_passes; pass++) {
@@ -233,7 +248,7 @@ static bool try_controls(struct events *events, const struct options *options,
 	return good;
 }
 
-/* They do not fit in one pass. */
+/* Divides events that do not fit in one pass among several. */
 static bool assign_passes(struct events *events, const struct options *options,
 			  const struct perfctr_pmu_info *info)
 {
@@ -286,7 +301,7 @@ bool events_plan(struct events *events, const struct options *options,
 	return events->n_passes == 1 || try_controls(events, options, info);
 }
 
-/* Where no such results are installed, all that it costs is to look. */
+/* If no validation results are installed, this costs one access(). */
 void warn_of_events(const struct events *events, const struct perfctr_pmu_info *info)
 {
 	const char *directory = secure_getenv("PERFCTR_PROCESSORS");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The machine that counts, as its kernel names it. */
+/* Names the machine that counts: host name, kernel, CPU and rank. */
 #define _GNU_SOURCE
 #include "rank.h"
 #include "run.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* Of the first processor: "model name\t: NAME". */
+/* Takes the name of the first processor from a line "model name\	: NAME". */
 static void find_cpu(char *name, size_t size)
 {
 	static const char key[] = "model name";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* JSON as docs/perfex.schema.json describes it, one document a line. */
+/* JSON as docs/perfex.schema.json describes it, one document per line. */
 #include "derived.h"
 #include "run.h"
 #include "../json_member.h"
@@ -24,13 +24,13 @@ static void add_number(struct json_object *object, const char *name, uint64_t va
 	add_member(object, name, json_object_new_uint64(value));
 }
 
-/* NAN is not known to JSON: null. */
+/* JSON has no NAN; writes null instead. */
 static void add_real(struct json_object *object, const char *name, double value)
 {
 	add_member(object, name, isnan(value) ? NULL : json_object_new_double(value));
 }
 
-/* JSON is UTF-8, and arguments and names of files need not be. */
+/* JSON is UTF-8, but arguments and file names may contain any bytes: replaces others by '?'. */
 static struct json_object *new_text(const char *text)
 {
 	char *copy = strdup(text);
@@ -103,7 +103,7 @@ static struct json_object *json_kinds(const struct recording *recording, unsigne
 	return all;
 }
 
-/* The names of the kinds of cores that it is an event of. */
+/* Returns the names of the kinds of cores in the mask kinds. */
 static struct json_object *json_kinds_of(const struct perfctr_pmu_info *info, uint32_t kinds)
 {
 	struct json_object *all = json_object_new_array();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The command is a child of perfex, traced until it stands before the first instruction of its
- * program: at that stop the counters are started, then it is let go for good.  Signals that perfex
- * gets meanwhile are the command's.
+ * The command is a child of perfex.  It is traced until it stops before the first instruction of
+ * its program.  At that stop the counters are started, and then tracing ends.  Meanwhile perfex
+ * passes SIGTERM and SIGHUP on to the command.
  */
 #define _GNU_SOURCE
 #include "run.h"
@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 /*
- * SIGTERM and SIGHUP are passed on to the command, or end the counting where there is none.  SIGINT
- * and SIGQUIT the terminal sends to the command as well: perfex stays to report.  SIGPIPE and
- * SIGXFSZ would keep it from saying what cannot be written.
+ * SIGTERM and SIGHUP are passed on to the command, or end the counting if there is none.  The
+ * terminal sends SIGINT and SIGQUIT to the command as well: perfex survives them, to report.
+ * SIGPIPE and SIGXFSZ are blocked because perfex must report output that it cannot write.
  */
 void watch_begin(struct watch *watch, bool with_command)
 {
@@ -43,7 +43,7 @@ void watch_begin(struct watch *watch, bool with_command)
 		fail("cannot wait for signals: %m");
 }
 
-/* True: it ends the counting. */
+/* Takes a signal.  Returns true if there is no command, so that the signal ends the counting. */
 bool watch_signal(struct watch *watch, const struct command *command)
 {
 	struct signalfd_siginfo info;
@@ -53,20 +53,29 @@ bool watch_signal(struct watch *watch, const struct command *command)
 	watch->stop = true;
 	if (!command->pid)
 		return true;
-	/* The terminal's own signal reaches the command without our help. */
+	/*
+	 * A signal of the terminal (SI_KERNEL) reaches the command without perfex.  SIGINT is never
+	 * passed on.
+	 */
 	if (info.ssi_code != SI_KERNEL && info.ssi_signo != SIGINT)
 		kill(command->pid, (int)info.ssi_signo);
 	return false;
 }
 
-/* What the user has named is for what COMMAND asks of the library, too. */
+/*
+ * If the user has named a backend, the library also uses it in COMMAND.  Returns false, with errno
+ * set, if the environment cannot be changed.
+ */
 static bool pass_backend(const struct options *options)
 {
 	return !options->backend || options->backend_chosen ||
 	       setenv("PERFCTR_BACKEND", options->backend, 1) == 0;
 }
 
-/* In the child: waits for the word, executes, and tells why if that fails. */
+/*
+ * Runs in the child.  Waits until the other end of go is closed, then executes the command.  If
+ * that fails, writes errno to failure.
+ */
 static void run_child(int go, int failure, const struct options *options, const struct watch *watch)
 {
 	ssize_t ignored;
@@ -114,7 +123,7 @@ static bool refuse_command(struct command *command, const char *what)
 	return false;
 }
 
-/* Makes the child, which waits. */
+/* Creates the child, which waits for command_exec().  Returns false after an error message. */
 bool command_fork(struct command *command, const struct options *options, const struct watch *watch)
 {
 	int go[2], failure[2];
@@ -154,7 +163,9 @@ static bool at_exec(int wait_status)
 	return WIFSTOPPED(wait_status) && wait_status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
 }
 
-/* A stop on the way to exec is a signal's: it goes on with the signal. */
+/*
+ * Continues a child that has stopped before exec, and delivers the signal if a signal stopped it.
+ */
 static void pass_stop(pid_t pid, int wait_status)
 {
 	int signal = wait_status >> 16 ? 0 : WSTOPSIG(wait_status);
@@ -162,7 +173,7 @@ static void pass_stop(pid_t pid, int wait_status)
 	ptrace(PTRACE_CONT, pid, 0, signal);
 }
 
-/* What was meant by the name of a command that there is not. */
+/* Returns advice for the name of a command that does not exist, or "". */
 static const char *mistake_in(const char *name)
 {
 	if (strpbrk(name, " \t"))
@@ -175,8 +186,9 @@ static const char *mistake_in(const char *name)
 }
 
 /*
- * Lets the child execute its command argv.  0: it stands before the first instruction of its
- * program.  Otherwise it is gone, which has been said, and this is perfex's exit status.
+ * Lets the child execute its command argv.  Returns 0 when the child is stopped before the first
+ * instruction of its program.  Otherwise the child is gone, and the function returns perfex's exit
+ * status after an error message.
  */
 int command_exec(struct command *command, char **argv)
 {
@@ -225,7 +237,7 @@ int command_wait(struct command *command, struct rusage *usage)
 	return status;
 }
 
-/* Enough: the command shall end, a stopped one too. */
+/* Asks the command to end.  SIGCONT is for a stopped command. */
 void command_end(struct command *command)
 {
 	kill(command->pid, SIGTERM);

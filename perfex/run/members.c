@@ -26,7 +26,7 @@ static void free_list(struct member *member)
 	}
 }
 
-/* The numbers of processes that have ended mean others in the next run. */
+/* Forgets the process IDs of the last run, since the next run may use them again. */
 void members_next_run(struct members *members, unsigned int run, unsigned int pass)
 {
 	tdestroy(members->by_process, keep_node);
@@ -84,8 +84,8 @@ static struct member *append_member(struct members *members,
 }
 
 /*
- * A number is used again by later processes, so the start counts too; one that has not ended yet
- * has none told, and its number has not been used again.
+ * A process ID may be used again, so processes also differ by their start time.  A process that has
+ * not ended yet has no known start time (0), but its ID cannot have been used again.
  */
 static int compare_processes(const void *a, const void *b)
 {
@@ -99,7 +99,7 @@ static int compare_processes(const void *a, const void *b)
 	return first->start < second->start ? -1 : 1;
 }
 
-/* A process has the name of its first thread. */
+/* Adds a thread to its process, which has the name of its first thread. */
 static void merge_thread(struct perfctr_exit_record *process,
 			 const struct perfctr_exit_record *thread)
 {
@@ -127,7 +127,7 @@ static void add_record(struct members *members, const struct perfctr_exit_record
 		fail("out of memory");
 }
 
-/* Those of the members below one context that have exited since the last call. */
+/* Takes the records of the members of one context that have exited since the last call. */
 void members_take(struct members *members, const struct perfctr *context)
 {
 	struct perfctr_exit_record record;
@@ -153,7 +153,8 @@ static void read_name(char *name, size_t size, pid_t pid, pid_t tid)
 }
 
 /*
- * At the end: the last records, and the threads of process pid that go on, as if they exited now.
+ * Called at the end of a run.  Takes the last records, and adds the threads of process pid that go
+ * on, as if they exited now.
  */
 void members_add_running(struct members *members, const struct threads *threads, pid_t pid)
 {
@@ -165,7 +166,7 @@ void members_add_running(struct members *members, const struct threads *threads,
 		if (perfctr_read(thread->context, &running.counts) < 0)
 			fail("cannot read the counters: %m");
 		if (running.counts.flags & PERFCTR_COUNTS_EXITED) {
-			/* Its record was there before its end could be read. */
+			/* Its record was there before perfctr_read() could report the exit. */
 			members_take(members, thread->context);
 			continue;
 		}
@@ -174,7 +175,7 @@ void members_add_running(struct members *members, const struct threads *threads,
 	}
 }
 
-/* A name is the program's own choice: one line it shall stay. */
+/* A program chooses its name freely: replaces control characters, so that it stays on one line. */
 void member_name(const struct member *member, char *name, size_t size)
 {
 	snprintf(name, size, "%.*s", (int)sizeof(member->record.comm), member->record.comm);

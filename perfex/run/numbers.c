@@ -17,7 +17,7 @@ static bool read_whole(const char *text, int base, uint64_t *value)
 	return isxdigit((unsigned char)text[0]) && !*end && !errno;
 }
 
-/* Would it be another number for who does not know that it is hexadecimal? */
+/* Returns true if the text is also a decimal number, of another value. */
 static bool could_be_decimal(const char *text, uint64_t value)
 {
 	uint64_t decimal;
@@ -36,7 +36,10 @@ bool old_number(enum numbers numbers, const char *text, uint64_t *value)
 	return true;
 }
 
-/* Of "evntsel[/evntsel2][@pmc]" one number after the other, with what stands in front of it. */
+/*
+ * Writes each number of "evntsel[/evntsel2][@pmc]" with 0x, and the separators between them.
+ * Modifies text.  Returns false if one is not a number.
+ */
 static bool write_numbers(enum numbers numbers, char *text, FILE *file)
 {
 	const char *before = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Options of all that counts a command: events, modes, what counts them, where the counts go. */
+/* Options that all counting commands share: events, modes, backend and output. */
 #include "../rules/derive.h"
 #include "rank.h"
 #include "run.h"
@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What begins like a number is one: its faults are found without a machine to count on. */
+/*
+ * A specification that begins with a digit is a number: reports its errors before any backend is
+ * opened.
+ */
 static void check_number(const char *spec)
 {
 	struct perfctr_event_control event;
@@ -20,7 +23,7 @@ static void check_number(const char *spec)
 		fail("event '%s': %s", spec, error);
 }
 
-/* As it is without 0x, where an option said what that means. */
+/* Translates a number without 0x, if an option has said what it means. */
 static void translate_number(struct options *options, const char **spec)
 {
 	char *marked = options->numbers ? old_event(options->numbers, *spec) : NULL;
@@ -118,7 +121,10 @@ void check_output(const struct options *options)
 		fail("--append needs a file to append to; give --output=FILE");
 }
 
-/* Does the library choose it, before it knows any event?  PERFCTR_BACKEND may name another. */
+/*
+ * Returns true if the library uses this backend by default.  PERFCTR_BACKEND in the environment may
+ * name another.
+ */
 static bool is_default(const char *backend)
 {
 	struct perfctr_backend_info info = { 0 };
@@ -127,7 +133,7 @@ static bool is_default(const char *backend)
 	return strcmp(info.name, backend) == 0;
 }
 
-/* Another was chosen instead of the driver, which is there. */
+/* Warns if the driver is there but has refused this machine, so that another backend was chosen. */
 static void warn_of_refused_pmu(const char *backend)
 {
 	struct perfctr_pmu_info info;
@@ -155,7 +161,7 @@ bool open_events(struct options *options, uint32_t capabilities)
 	return true;
 }
 
-/* Where the processor counts nothing, the operating system does. */
+/* If the backend has no events of the processor, counts those of the operating system. */
 void add_default_events(struct options *options)
 {
 	const char *events[] = { "page-faults", "context-switches", "cpu-migrations" };

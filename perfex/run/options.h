@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What all commands are asked that count, or tell of events. */
+/* Options of all commands that count or describe events. */
 #ifndef PERFEX_OPTIONS_H
 #define PERFEX_OPTIONS_H
 
@@ -12,32 +12,35 @@ enum view { TREE, SELF, PER_PROCESS, PER_THREAD, MARKED };
 
 struct format;
 
-/* What numbers without 0x are: refused; hexadecimal, with a word of it; decimal; hexadecimal. */
+/*
+ * Meaning of numbers without 0x, in this order: refused; hexadecimal, with a warning if decimal
+ * would differ; decimal, or octal after a 0; hexadecimal.
+ */
 enum numbers { NUMBERS_MARKED, NUMBERS_2_6, NUMBERS_DECIMAL, NUMBERS_HEX };
 
 struct options {
 	enum { RUN, INFO, LIST, LONG_LIST, VERSION } action;
 	struct word_list events; /* specifications */
 	unsigned int modes;	 /* PERFCTR_MODE_*, of events that name none */
-	const char *pmu;	 /* that events are told of; NULL: this machine's */
-	const char *backend;  /* that counts; NULL: nobody named one, and no events are open yet */
-	bool backend_chosen;  /* by the library, for these events: COMMAND may have others */
-	enum numbers numbers; /* of what comes now */
-	const struct option_row *wants_number; /* said what they are, and none has come; or NULL */
+	const char *pmu;	 /* describe events of this PMU; NULL: of this machine's */
+	const char *backend;  /* that counts; NULL: none named, and open_events() not called yet */
+	bool backend_chosen;  /* by the library for these events; not passed to COMMAND */
+	enum numbers numbers; /* of numbers in the events that follow */
+	const struct option_row *wants_number; /* has set numbers, but none has come yet; or NULL */
 	bool has_pebs_enable, has_pebs_matrix_vert;
 	uint64_t pebs_enable, pebs_matrix_vert;
 	enum view view;
-	/* Of options that exclude each other, the one that was given; NULL: none */
+	/* Of options that exclude each other, the name of the given one; NULL: none */
 	const char *view_name, *modes_name, *format_name;
 	pid_t process; /* to attach to; 0: none */
 	unsigned int runs;
-	unsigned int warmup; /* runs before them */
-	unsigned int passes; /* the most of a run; 0: as many as needed */
+	unsigned int warmup; /* further runs before them, with results discarded */
+	unsigned int passes; /* maximum per run; 0: as many as needed */
 	double confidence;   /* per cent */
 	unsigned int interval_ms, delay_ms, timeout_ms; /* 0: none */
 	struct word_list groups;			/* -g */
 	struct rules *rules;				/* of derived values; NULL: none */
-	struct perfctr_events *database;		/* of what counts; NULL: not open yet */
+	struct perfctr_events *database;		/* of the backend; NULL: not open yet */
 	char *regions;					/* file; NULL: not wanted */
 	char *output;					/* NULL: log_fd */
 	unsigned int log_fd;				/* NO_LOG_FD: none was given */
@@ -48,25 +51,28 @@ struct options {
 
 void check_output(const struct options *options);
 
-/* Of the rows below. */
+/* Called by the option rows below. */
 void take_event(void *options, const struct option_row *row, const char *list);
 void take_rule(void *rules, const struct option_row *row, const char *text);
 void take_rules(void *rules, const struct option_row *row, const char *path);
 void take_output(void *output, const struct option_row *row, const char *path);
 void take_format(void *options, const struct option_row *row, const char *unused);
-/* text NULL: it is perfctr 2.6's -x, which says what numbers are. */
+/* text NULL: -x of perfctr 2.6, after which numbers are hexadecimal. */
 void take_separator(void *options, const struct option_row *row, const char *text);
-/* Of perfex run alone. */
+/* Used by perfex run only. */
 void take_named_format(void *options, const struct option_row *row, const char *name);
 
 /* numbers.c */
 void take_numbers(void *options, const struct option_row *row, const char *unused);
-/* False: it is none. */
+/* Returns false if text is not a number. */
 bool old_number(enum numbers numbers, const char *text, uint64_t *value);
-/* As perfctr_evntsel_parse() takes it, for free(); NULL: it does not consist of numbers. */
+/*
+ * Translates spec to the form that perfctr_evntsel_parse() reads.  The caller frees the result.
+ * Returns NULL if spec does not consist of numbers.
+ */
 char *old_event(enum numbers numbers, const char *spec);
 
-/* Rows of several subcommands; at: where in its target each has its struct options. */
+/* Option rows of several subcommands.  at: offset of struct options in the subcommand's target. */
 #define EVENT_OPTION(at, help_) CALL_AT(at, "event", 'e', "EVENT", help_, take_event, 0)
 #define LISTED_EVENT_OPTION(at, help_)                                                             \
 	EVENT_LIST_ROW((at) + offsetof(struct options, events), help_)
@@ -80,7 +86,7 @@ char *old_event(enum numbers numbers, const char *spec);
 #define MODE_OPTION(at, name_, help_, mode_)                                                       \
 	MODE_ROW((at) + offsetof(struct options, modes),                                           \
 		 (at) + offsetof(struct options, modes_name), name_, help_, mode_)
-/* user, kernel, both: the ends of their help */
+/* user_, kernel_, both_: ends of the help texts */
 #define MODE_OPTIONS(at, user_, kernel_, both_)                                                    \
 	MODE_ROWS((at) + offsetof(struct options, modes),                                          \
 		  (at) + offsetof(struct options, modes_name), user_, kernel_, both_)
@@ -102,11 +108,15 @@ char *old_event(enum numbers numbers, const char *spec);
 	}
 
 /*
- * Opens the database of events, of what counts these if nobody named it, which becomes the backend:
- * it must have these capabilities.  False: it cannot be used, which has been said.
+ * Opens the database of events, and sets options->backend to the name of its backend.  If no
+ * backend was named, the library chooses one for these events.  The backend must have these
+ * capabilities.  Returns false, after an error message, if there is no such backend.
  */
 bool open_events(struct options *options, uint32_t capabilities);
-/* What a session counts when no event is asked for. */
+/*
+ * If no event was asked for and the backend has no events of the processor, adds events of the
+ * operating system.
+ */
 void add_default_events(struct options *options);
 void free_options(struct options *options);
 

@@ -22,7 +22,11 @@ static int open_for_writing(struct output *output)
 	return open(output->path, flags | O_CREAT, 0666);
 }
 
-/* Two that write one file, as ranks of a program may, would leave parts, unless both append. */
+/*
+ * Two processes that write one file, such as ranks of a program, would destroy each other's output,
+ * unless both append.  Returns false, after an error message, if another perfex is writing the
+ * file.
+ */
 static bool lock_output(struct output *output)
 {
 	int lock = (output->append ? LOCK_SH : LOCK_EX) | LOCK_NB;
@@ -38,7 +42,10 @@ static bool lock_output(struct output *output)
 	return false;
 }
 
-/* A pipe's reader must see the end when perfex ends, not when all that the command made does. */
+/*
+ * The command must not inherit the descriptor: the reader of a pipe must see its end when perfex
+ * ends, not when the last process of the command does.
+ */
 static bool take_descriptor(struct output *output, int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -58,7 +65,7 @@ static bool take_descriptor(struct output *output, int fd)
 	return true;
 }
 
-/* By the user's locale, and for a terminal alone: what programs read stays the same everywhere. */
+/* Follows the user's locale, but only on a terminal: programs read the same output everywhere. */
 static void choose_style(struct output *output)
 {
 	const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -72,7 +79,7 @@ static void choose_style(struct output *output)
 	output->style.colour = (!no_colour || !*no_colour) && terminal && strcmp(terminal, "dumb");
 }
 
-/* Nothing in an old file is touched yet: the command may still turn out not to exist. */
+/* Does not change an old file yet, as it may turn out that the command does not exist. */
 bool output_open(struct output *output, const struct options *options)
 {
 	*output = (struct output){
@@ -114,7 +121,7 @@ static void complain_of_output(const struct output *output, const char *follows)
 		complain("cannot write descriptor %d: %m", output->fd);
 }
 
-/* Where standard error itself is broken there is nothing left to try. */
+/* Writes to standard error.  Ignores errors there, as no other output is left to try. */
 static void put_elsewhere(const struct output *output, const char *text, size_t size)
 {
 	if (text != output->heading && output->heading)
@@ -157,7 +164,7 @@ bool output_begin(struct output *output)
 	return !output->append || regular_size(output->fd) <= 0;
 }
 
-/* A command is about to run: an old file's contents go. */
+/* Called when the command is about to run: empties an old file. */
 static void begin_output(struct output *output)
 {
 	bool wanted = output_begin(output);
@@ -220,12 +227,12 @@ bool output_close(struct output *output)
 	return !output->broken;
 }
 
-/* False: it is not where it should be. */
+/* Returns false if something could not be written to the output. */
 bool output_recording(struct output *output, const struct recording *recording)
 {
 	struct text text;
 
-	/* Titles are of intervals. */
+	/* This heading is for intervals only. */
 	if (output->format->begin)
 		forget_heading(output);
 	output->format->recording(text_open(&text), &output->style, recording);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options of perf stat: those that perfex spells otherwise, and those that it answers. */
+/* Options of perf stat: synonyms of perfex's options, and options that are refused with advice. */
 #ifndef PERFEX_PERF_OPTIONS_H
 #define PERFEX_PERF_OPTIONS_H
 

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 /*
- * By which MPICH and others, PMIx, Open MPI and Slurm tell a process its rank.  Slurm also tells it
- * to what is no rank of an MPI program, and to the script that starts one: it is asked last.
+ * Environment variables by which MPICH and others, PMIx, Open MPI and Slurm tell a process its
+ * rank.  Slurm also sets its variable for processes that are not ranks of an MPI program, and for
+ * the script that starts one, so it comes last.
  */
 static const char *const variables[] = {
 	"PMI_RANK",

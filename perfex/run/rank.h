@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which process of a parallel program this is, and files of its own. */
+/* The rank of this process in a parallel program, and file names that contain it. */
 #ifndef PERFEX_RANK_H
 #define PERFEX_RANK_H
 
 #include <stdbool.h>
 
-/* Text of the environment; NULL: this is no rank of an MPI program. */
+/*
+ * Returns the text of the environment variable that has the rank, and its name in *variable.
+ * Returns NULL if this process is no rank of an MPI program.
+ */
 const char *rank_of_mpi(const char **variable);
-/* Of an MPI program, or of what srun has started. */
+/* Finds the rank in an MPI program, or among the tasks of srun.  Returns false if there is none. */
 bool rank_find(unsigned int *rank);
 
 /*
- * The name of a file, for free(), with rank, host and number of perfex's process for those of
- * %r, %h and %p that letters has.  No rank ends perfex.
+ * Returns name with %r, %h and %p replaced by rank, host name and process ID of perfex, as far as
+ * letters contains r, h and p.  The caller frees the result.  Ends perfex if %r is replaced and
+ * there is no rank.
  */
 char *rank_file_name(const char *name, const char *letters);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All that was counted: the values of each event, and what they say. */
+/* The results of all runs: the counts of each event, and their statistics. */
 #define _GNU_SOURCE
 #include "derived.h"
 #include "run.h"
@@ -58,7 +58,7 @@ bool recording_begin(struct recording *recording, const struct options *options,
 	return !options->rules || derived_check(recording);
 }
 
-/* Once: what is wrong stays so. */
+/* Warns only once, because the cause usually persists. */
 void warn_of_disturbance(const struct perfctr_counts *counts)
 {
 	static bool warned;
@@ -80,7 +80,9 @@ void complain_of_loss(const struct perfctr_counts *counts)
 			 "until then, and since they were started again");
 }
 
-/* What a failed run has counted is kept where there is nothing else, and would not be a part. */
+/*
+ * The counts of a failed run are kept only if there are no others, and one pass counts all events.
+ */
 bool recording_add(struct recording *recording, unsigned int pass, const struct sample *sample,
 		   bool succeeded)
 {
@@ -137,7 +139,7 @@ void recording_kind_name(const struct recording *recording, uint32_t kind, char 
 	snprintf(text, size, "tsc.%s", recording->info->kind[kind].name);
 }
 
-/* The repetitions that have all their passes. */
+/* Returns the number of repetitions that have all their passes. */
 unsigned int recording_runs(const struct recording *recording)
 {
 	return (unsigned int)recording->pass[recording->events.n_passes - 1].tsc.n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the command counts by itself, in regions that have names: perfctr_region_begin(3).  A thread
- * that perfex counts reads the same counters, so the events are the same.
+ * Regions with names in which the command counts by itself: perfctr_region_begin(3).  A thread that
+ * perfex counts reads the same counters, so the events are the same.
  */
 #define _GNU_SOURCE
 #include "run.h"
@@ -10,7 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Those of the operating system the kernel patch counts beside the thread's context. */
+/*
+ * Returns true if the thread's context counts the event.  The kernel patch counts events of the
+ * operating system elsewhere, so regions cannot read them.
+ */
 static bool is_in_context(const struct recording *recording, const struct event *event)
 {
 	return strcmp(recording->backend, "patch") != 0 || !(event->counter & PERFCTR_SOFTWARE) ||
@@ -39,7 +42,7 @@ static char *list_events(const struct recording *recording)
 	return text_close(&list);
 }
 
-/* No file: all 0. */
+/* Returns the status of the file, all 0 if there is none. */
 static struct stat find_file(const char *path)
 {
 	struct stat file;
@@ -69,7 +72,7 @@ bool regions_ask(const struct recording *recording, struct stat *before)
 	return any;
 }
 
-/* Nothing is said of a device, or of a name that each process fills in. */
+/* Says nothing about a device, or a name with %p, which each process replaces by its ID. */
 void regions_check(const struct options *options, const struct stat *before)
 {
 	struct stat file = find_file(options->regions);

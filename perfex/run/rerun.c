@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What stands against running a command more than once; its standard input from the same place. */
+/* Checks whether a command can be run more than once, and rewinds its standard input. */
 #include "rank.h"
 #include "run.h"
 
@@ -16,7 +16,7 @@ static bool refuse_runs(unsigned int runs, const char *why)
 	return false;
 }
 
-/* Whom the others of the program wait for, and let in once. */
+/* A rank of an MPI program can run only once: the other ranks wait for it once. */
 static bool check_rank(unsigned int runs)
 {
 	const char *variable, *rank = rank_of_mpi(&variable);
@@ -50,7 +50,10 @@ bool rerun_check(unsigned int runs, off_t *start)
 				   "redirect it from a file or from /dev/null");
 	if (!S_ISREG(status.st_mode))
 		return true;
-	/* Standard output may be the same open file, and what is in it be written over. */
+	/*
+	 * Standard output may be the same open file: after a rewind it would overwrite its own
+	 * output.
+	 */
 	access = fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE;
 	if (access == O_RDWR)
 		return refuse_runs(runs,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Repetitions and passes; on a terminal, how far they are. */
+/* Repetitions and passes, and the progress bar on a terminal. */
 #include "../rules/derive.h"
 #include "run.h"
 #include "../groups/groups.h"
@@ -12,17 +12,18 @@
 struct progress {
 	bool shown;
 	unsigned int done, all;
-	uint64_t last_ns; /* when it was shown */
+	uint64_t last_ns; /* time of the last display */
 };
 
-/* Not for each of a thousand short runs. */
+/* The least time between two displays: many short runs must not flood the terminal. */
 #define PROGRESS_NS 1000000000u
 
 enum { WIDTH = 30 };
 
 /*
- * The bar has a line of its own, whatever the command left in that of the cursor: as many spaces as
- * there are columns but one end in the next line, unless the cursor was in the first column.
+ * Writes the bar on a line of its own, wherever the command has left the cursor.  One space less
+ * than the terminal has columns moves the cursor to the next line, unless it was in the first
+ * column.
  */
 static void show_progress(struct progress *progress)
 {
@@ -62,10 +63,10 @@ struct runs {
 	off_t start; /* of standard input; see rerun.c */
 	int process; /* pidfd of the process to attach to */
 	struct sample last;
-	int exit_status; /* perfex's own; 0: that of the last run */
+	int exit_status; /* of an error of perfex; 0: take that of the last run */
 };
 
-/* The time limit is the user's way to end a run, and no failure of the command. */
+/* A command that was ended by SIGTERM at the time limit has not failed. */
 static bool has_succeeded(const struct sample *sample)
 {
 	int status = sample->wait_status;
@@ -74,13 +75,16 @@ static bool has_succeeded(const struct sample *sample)
 	       (sample->timed_out && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
-/* A process that ends is counted to its end by one run; of several each has a limit. */
+/*
+ * A run that was cut short is complete if it is the only one: it has counted to the end of the
+ * process.  Of several runs each must reach its time limit.
+ */
 static bool is_whole(const struct runs *runs, const struct sample *sample)
 {
 	return has_succeeded(sample) && !(sample->cut_short && runs->progress.all > 1);
 }
 
-/* It ended within the delay. */
+/* Returns true if the command or process ended within the delay. */
 static bool never_began(const struct sample *sample)
 {
 	return sample->cut_short && !sample->time_ns[TIME_ELAPSED];
@@ -113,7 +117,7 @@ static void complain_of_run(const char *what, const struct sample *sample, const
 			 counts);
 }
 
-/* All of them. */
+/* Returns the number of all runs: warm-ups, and the passes of all repetitions. */
 static unsigned int count_runs(const struct runs *runs)
 {
 	const struct options *options = runs->options;
@@ -121,7 +125,10 @@ static unsigned int count_runs(const struct runs *runs)
 	return options->warmup + options->runs * runs->recording.events.n_passes;
 }
 
-/* False: there is no sense in another run.  counts: what becomes of those of one that failed. */
+/*
+ * Returns false if there is to be no further run, after a message if that is unexpected.  counts:
+ * for the message, says what becomes of the counts of a failed run.
+ */
 static bool go_on(struct runs *runs, const char *what, const struct sample *sample,
 		  const char *counts)
 {
@@ -181,7 +188,7 @@ static bool warm_up(struct runs *runs)
 			members_free(counting.members);
 		if (runs->exit_status)
 			return false;
-		/* There was nothing to count. */
+		/* A warm-up may end within the delay: its counts are discarded anyway. */
 		sample.cut_short &= !never_began(&sample);
 		runs->last = sample;
 		progress_step(&runs->progress);
@@ -192,7 +199,7 @@ static bool warm_up(struct runs *runs)
 	return true;
 }
 
-/* Its counts, or only that it failed. */
+/* Records the counts of a run.  Returns false if it records only the failure. */
 static bool keep_run(struct runs *runs, unsigned int run, unsigned int pass,
 		     const struct sample *sample)
 {
@@ -208,7 +215,7 @@ static bool keep_run(struct runs *runs, unsigned int run, unsigned int pass,
 	return false;
 }
 
-/* The first run has told by perfex's own end why there is none. */
+/* If the first run cannot be made, perfex has already reported why, and ends. */
 static bool refuse_run(const struct runs *runs, const char *what)
 {
 	if (runs->progress.done)
@@ -216,7 +223,7 @@ static bool refuse_run(const struct runs *runs, const char *what)
 	return false;
 }
 
-/* False: it was the last. */
+/* Makes one run.  Returns false if there is to be no further run. */
 static bool one_run(struct runs *runs, unsigned int run, unsigned int pass)
 {
 	unsigned int n_passes = runs->recording.events.n_passes;
@@ -280,7 +287,10 @@ static int end_runs(struct runs *runs)
 	return has_succeeded(&runs->last) ? 0 : exit_as(runs->last.wait_status);
 }
 
-/* Without a command nothing would end a run but the process, after which there is none. */
+/*
+ * Without a command and a time limit a run ends only with the process, and then there is no process
+ * for a second run.
+ */
 static bool check_repetition(struct runs *runs)
 {
 	const struct options *options = runs->options;
@@ -307,7 +317,7 @@ bool prepare_options(struct options *options)
 	}
 	if (!open_events(options, 0))
 		return false;
-	/* It was the time stamp alone that 2.6 counted by itself. */
+	/* Without events, perfex of perfctr 2.6 counted the time stamp only. */
 	if (!options->events.n && !options->format->one_run)
 		add_usual_events(options);
 	return true;

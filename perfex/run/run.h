@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfex run: a command, or a running process, counted as often as it takes.
+ * perfex run: counts a command, or a running process, in as many runs as are asked for or needed.
  *
- * options.c	options of all that counts a command, and by what it is counted
- * run.c	repetitions and passes, and what a terminal shows of them
- * numbers.c	numbers of perfctr 2.6
- * usual.c	what is counted when nothing is asked for
- * regions.c	what the command counts by itself, in its regions
- * rerun.c	what stands against more than one run
- * rank.c	which process of a parallel program it is
- * count.c	one run, with a delay, a limit and intervals
- * events.c	what to count, in how many passes
- * warn.c	what is known of these events on this processor
- * launch.c	the command: started, held at its first instruction, waited for; signals meanwhile
- * attach.c	the threads of a running process
- * threads.c	the contexts that perfex made, as one
- * members.c	what each process or thread counted
- * recording.c	all that was counted, with mean and confidence
- * derived.c	what rules say of it
- * output.c	where it is written
- * text.c, csv.c, json.c	how it is written
- * text_2_6.c	likewise, as perfctr 2.6 did
- * text_interval.c	likewise, each interval for people
- * host.c	where it was counted
+ * options.c	options that all counting commands share: events, modes, backend, output
+ * run.c	repetitions and passes, and the progress bar on a terminal
+ * numbers.c	numbers without 0x, as perfex of perfctr 2.6 took them
+ * usual.c	events that are counted if the command line names none
+ * regions.c	tells the command which events to count in its own regions
+ * rerun.c	refuses repeated runs that cannot work; rewinds standard input
+ * rank.c	rank of this process in a parallel program
+ * count.c	one run, with delay, time limit and intervals
+ * events.c	parses events, and assigns them to passes and counters
+ * warn.c	warns of events that are known to count wrong on this processor
+ * launch.c	starts the command, holds it at its first instruction, waits for it; signals
+ * attach.c	contexts for the threads of a running process
+ * threads.c	operations on all contexts that perfex has created
+ * members.c	counts of each process or thread
+ * recording.c	results of all runs, with means and confidence intervals
+ * derived.c	values that rules derive from the counts
+ * output.c	opens and writes the output
+ * text.c, csv.c, json.c	output formats
+ * text_2_6.c	output format of perfctr 2.6
+ * text_interval.c	intervals as text
+ * host.c	host name, kernel, CPU and rank
  */
 #ifndef PERFEX_RUN_H
 #define PERFEX_RUN_H
@@ -38,29 +38,38 @@
 struct recording;
 
 /* run.c */
-/* What to count, and by what, of a command.  False: it cannot be, which has been said. */
+/*
+ * Adds the events of groups and rules to the options, opens the database of events and chooses the
+ * backend.  If there is no event, adds the usual ones.  Returns false, after an error message, if
+ * the groups or the backend cannot be used.
+ */
 bool prepare_options(struct options *options);
 int run_command(const struct options *options);
 
-/* usual.c: what is counted when no event is asked for */
+/* usual.c: adds the usual events.  Called if the command line names none. */
 void add_usual_events(struct options *options);
 
 /*
- * regions.c: the command's environment says what and whereto.  before: what is there already.
- * False: it cannot be; it was said.
+ * regions.c: sets the environment variables by which the command learns its events and the file of
+ * its regions.  *before: the status of the file now, all 0 if there is none.  Returns false, after
+ * an error message, if no event can be read in regions.
  */
 bool regions_ask(const struct recording *recording, struct stat *before);
-/* A command that has no regions writes none, which is said. */
+/* Complains if the command has not written the file since regions_ask(). */
 void regions_check(const struct options *options, const struct stat *before);
 
-/* rerun.c; what stands against it is said */
-#define NO_START (-1) /* standard input is not to be rewound */
-/* More than one; start, NO_START before: where standard input is a file. */
+/* rerun.c: both functions return false after an error message */
+#define NO_START (-1) /* standard input is not rewound */
+/*
+ * Checks whether the command can be run "runs" times, more than once.  If standard input is a
+ * regular file, sets *start to its offset.  Otherwise leaves *start, which the caller has set to
+ * NO_START.
+ */
 bool rerun_check(unsigned int runs, off_t *start);
-/* Before each run, where there is a start. */
+/* Moves standard input back to start.  Called before each run if start is not NO_START. */
 bool rerun_rewind(off_t start);
 
-/* recording.c: the values of a series */
+/* recording.c: the values of one quantity, one for each run */
 struct series {
 	uint64_t *value;
 	size_t n, room;
@@ -73,7 +82,7 @@ struct statistics series_statistics(const struct series *series, double confiden
 /* events.c */
 struct event {
 	struct perfctr_request request;
-	char name[PERFCTR_REQUEST_NAME]; /* as it was asked for, on one line */
+	char name[PERFCTR_REQUEST_NAME]; /* as it is shown; see name_event() */
 	unsigned int pass;
 	unsigned int index; /* in the control of its pass */
 	uint32_t counter;   /* RDPMC index */
@@ -83,32 +92,40 @@ struct event {
 struct events {
 	struct event *event;
 	size_t n;
-	struct perfctr_control *control; /* of each pass */
+	struct perfctr_control *control; /* one for each pass */
 	unsigned int n_passes;		 /* at least 1 */
 };
 
 bool events_plan(struct events *events, const struct options *options,
 		 const struct perfctr_pmu_info *info);
-/* Other counters for what is counted in one pass.  False: there are none, which has been said. */
+/*
+ * Assigns counters again after info has changed; all events are in one pass.  Returns false, after
+ * an error message, if they do not fit.
+ */
 bool events_assign(struct events *events, const struct options *options,
 		   const struct perfctr_pmu_info *info);
 void events_free(struct events *events);
-/* Of register values on a counter where they are no event. */
+/* Warns of register values that are no event on their counter. */
 void warn_of_event(struct perfctr_events *events, const struct perfctr_request *request);
-/* Of those that do not count what they should on this processor. */
+/* Warns of events that do not count what they should on this processor. */
 void warn_of_events(const struct events *events, const struct perfctr_pmu_info *info);
-/* warn.c, for it; directory: of files that say so, in which this processor's may be */
+/*
+ * warn.c, for warn_of_events().  directory: validation results, in a file for each known model of
+ * processors; this model may not be known.
+ */
 void look_up_events(const char *directory, const struct events *events,
 		    const struct perfctr_pmu_info *info);
 
-/* threads.c: errors are said; ESRCH is none, a thread may end at any time */
+/*
+ * threads.c: the functions report their errors.  ESRCH is no error: a thread may end at any time.
+ */
 struct threads {
 	struct thread {
 		pid_t tid;
 		struct perfctr *context;
 	} * thread;
 	size_t n;
-	bool refused; /* some could not be started, which was told */
+	bool refused; /* a thread could not be started, which has been reported */
 };
 
 bool threads_know(const struct threads *threads, pid_t tid);
@@ -126,10 +143,10 @@ struct command;
 
 struct watch {
 	int signals; /* signalfd */
-	/* What the command gets: */
+	/* The state before watch_begin(), restored for the command: */
 	sigset_t before;       /* the signal mask */
-	bool ignored_children; /* SIGCHLD */
-	bool stop;	       /* a signal says that it is enough */
+	bool ignored_children; /* SIGCHLD was ignored */
+	bool stop;	       /* a signal has come: make no further run */
 };
 
 void watch_begin(struct watch *watch, bool with_command);
@@ -137,10 +154,10 @@ bool watch_signal(struct watch *watch, const struct command *command);
 
 struct command {
 	pid_t pid; /* 0: there is none */
-	/* -1: not open */
+	/* File descriptors; -1: not open */
 	int process; /* pidfd */
-	int go;	     /* close it: the command is executed */
-	int failure; /* errno comes out of it when it cannot be executed */
+	int go;	     /* pipe; when it is closed, the child executes the command */
+	int failure; /* pipe; the child writes errno if it cannot execute the command */
 };
 
 bool command_fork(struct command *command, const struct options *options,
@@ -148,7 +165,10 @@ bool command_fork(struct command *command, const struct options *options,
 int command_exec(struct command *command, char **argv);
 void command_resume(struct command *command);
 void command_end(struct command *command);
-/* The wait status; *usage is of it and of the children that it has waited for. */
+/*
+ * Waits for the end of the command and returns its wait status.  *usage: resources that it and the
+ * children that it has waited for have used.  usage may be NULL.
+ */
 int command_wait(struct command *command, struct rusage *usage);
 void command_kill(struct command *command);
 
@@ -157,9 +177,11 @@ int attach_find(pid_t pid);
 bool attach(struct threads *threads, const struct options *options, struct perfctr_control *control,
 	    const struct perfctr_pmu_info *info);
 
-/* members.c: begun if they are wanted */
+/*
+ * members.c: members_begin() initializes struct members, and is called only if members are wanted
+ */
 struct member {
-	struct perfctr_exit_record record; /* per process: the sums over its threads */
+	struct perfctr_exit_record record; /* of a process: the sums over its threads */
 	unsigned int run, pass;
 	struct member *next;
 };
@@ -167,17 +189,20 @@ struct member {
 struct members {
 	bool wanted;
 	enum view view;
-	unsigned int run, pass;	      /* of the members that come now */
-	struct member *first, **last; /* in the order of their ends */
-	struct member **before;	      /* where those of this run begin */
-	size_t n, n_before;	      /* all, and of the runs before */
-	void *by_process;	      /* tsearch(3) */
+	unsigned int run, pass;	      /* of the members that are added now */
+	struct member *first, **last; /* in the order of their first records */
+	struct member **before;	      /* link to the first of this run and pass */
+	size_t n, n_before;	      /* all, and before this run and pass */
+	void *by_process;	      /* tsearch(3), of this run and pass */
 	unsigned long lost;
 };
 
 void members_begin(struct members *members, enum view view);
 void members_next_run(struct members *members, unsigned int run, unsigned int pass);
-/* What came since then; what came in this repetition and later. */
+/*
+ * members_forget_run() drops the members recorded since members_next_run().  members_forget_from()
+ * drops the members of this run and of all later ones.
+ */
 void members_forget_run(struct members *members);
 void members_forget_from(struct members *members, unsigned int run);
 void members_free(struct members *members);
@@ -187,15 +212,18 @@ void member_name(const struct member *member, char *name, size_t size);
 
 /* recording.c */
 
-struct sample { /* what one run has given */
+struct sample { /* the result of one run */
 	struct perfctr_counts total;
-	/* Of the counting; of the command and the children that it has waited for. */
+	/*
+	 * Elapsed time of the counting; user and system time of the command and of the children
+	 * that it has waited for.
+	 */
 	uint64_t time_ns[N_TIMES];
-	bool has_command; /* without one the first is all */
+	bool has_command; /* the command was counted; false: only TIME_ELAPSED is valid */
 	pid_t pid;	  /* of the command; 0 without one */
 	int wait_status;  /* of the command; 0 without one */
 	bool timed_out;
-	bool cut_short; /* it did not begin, or ended before its limit */
+	bool cut_short; /* counting did not begin, or a process ended before the limit */
 };
 
 struct recording {
@@ -204,20 +232,20 @@ struct recording {
 	struct events events;
 	struct pass {
 		struct series tsc;			   /* ticks */
-		struct series time[N_TIMES];		   /* ns; of a process, the first alone */
-		struct series kind_tsc[PERFCTR_MAX_KINDS]; /* of tsc, on each kind of core */
+		struct series time[N_TIMES];		   /* ns; of a process only TIME_ELAPSED */
+		struct series kind_tsc[PERFCTR_MAX_KINDS]; /* tsc on each kind of core */
 	} * pass;
 	struct members members;
-	unsigned long intervals; /* lines written */
+	unsigned long intervals; /* intervals written */
 	unsigned int running;	 /* threads that still ran at the end of the last run */
 	int wait_status;	 /* of the last run */
-	pid_t pid;		 /* of its command; 0: it had none */
-	bool failed;		 /* it did, and its counts are left out: this one */
+	pid_t pid;		 /* of the command of the last run; 0: it had none */
+	bool failed;		 /* the last run failed, and its counts are left out */
 	unsigned int failed_run, failed_pass;
 	bool consistent;
 	char date[32]; /* with --json */
 	char *directory;
-	char backend[16]; /* that counted */
+	char backend[16]; /* the name of the backend */
 	struct host {
 		char name[65], kernel[65], cpu[128]; /* empty: unknown */
 		bool has_rank;
@@ -229,41 +257,41 @@ struct recording {
 void host_find(struct host *host);
 
 /* recording.c */
-/* Once: somebody else has written to the counters. */
+/* Warns if the counts are disturbed, but only once. */
 void warn_of_disturbance(const struct perfctr_counts *counts);
-/* Of a part of the counts, if any is missing. */
+/* Complains if a part of the counts is missing. */
 void complain_of_loss(const struct perfctr_counts *counts);
 
 bool recording_begin(struct recording *recording, const struct options *options,
 		     const struct perfctr_pmu_info *info);
-/* False: it failed, and was left out. */
+/* Adds the result of one run.  Returns false if the run failed and its counts are left out. */
 bool recording_add(struct recording *recording, unsigned int pass, const struct sample *sample,
 		   bool succeeded);
-/* A repetition that lacks a pass is left out, unless it is the first. */
+/* Drops a repetition that lacks a pass, unless it is the first. */
 void recording_end(struct recording *recording);
-/* "tsc.core", for the time on a kind of core */
+/* Writes the name of the time stamp count on a kind of core, such as "tsc.core". */
 void recording_kind_name(const struct recording *recording, uint32_t kind, char *text, size_t size);
 unsigned int recording_runs(const struct recording *recording);
 void recording_free(struct recording *recording);
 
-/* One interval, of one run. */
+/* One interval of one run. */
 struct interval {
 	unsigned int run, pass;
-	uint64_t time_ns;	      /* of its end, since the start of the counting */
-	struct perfctr_counts counts; /* since the interval before */
+	uint64_t time_ns;	      /* from the start of the counting to the interval's end */
+	struct perfctr_counts counts; /* tsc and counter[]: within the interval */
 };
 
 /* text.c, csv.c, json.c */
-struct style { /* what the reader can see */
+struct style { /* what the output device can show */
 	bool colour;
-	bool grouping;	 /* thousands, as the locale has them */
-	bool plus_minus; /* the character */
+	bool grouping;	 /* group thousands as the locale does */
+	bool plus_minus; /* U+00B1 instead of "+-" */
 };
 
 struct format {
 	bool names_host;
-	bool one_run; /* it has room for the processor's events of one run, and no more */
-	/* In front of everything, and of the intervals of a run; both may be NULL. */
+	bool one_run; /* only one run, and only events of the processor */
+	/* Written before everything else, and before the intervals of a run.  Both may be NULL. */
 	void (*head)(FILE *file);
 	void (*begin)(FILE *file, const struct recording *recording,
 		      const struct interval *interval);
@@ -275,28 +303,32 @@ struct format {
 extern const struct format text_format, csv_format, json_format, format_2_6;
 extern const char *const view_names[];
 
-/*
- * output.c: what cannot be written is said once, and goes to standard error with all that follows
- */
+/* output.c: the first write error is reported; from then on the output goes to standard error */
 struct output {
 	const struct format *format;
-	const char *path; /* NULL: a descriptor that perfex was given */
+	const char *path; /* NULL: fd was open when perfex was started */
 	int fd;
 	bool created, append, begun, broken;
 	struct style style;
-	char *heading; /* of the lines that come now; NULL: none */
+	char *heading; /* of the lines that follow; NULL: none */
 	size_t heading_size;
 };
 
 bool output_open(struct output *output, const struct options *options);
 void output_discard(struct output *output);
-/* Empties an old file.  False: it is not empty, and has had its heading. */
+/*
+ * Empties an old file, unless the output is appended.  Returns false if it is appended to a file
+ * that is not empty, and so needs no heading.
+ */
 bool output_begin(struct output *output);
-/* It is kept, for standard error; wanted: and put. */
+/*
+ * Takes ownership of heading, and keeps it for a change to standard error.  wanted: also writes it
+ * now.
+ */
 void output_heading(struct output *output, char *heading, size_t size, bool wanted);
-/* All or, of a file, nothing. */
+/* Writes the text.  After an error, removes what was written of it from a regular file. */
 void output_put(struct output *output, const char *text, size_t size);
-/* False: it is not where it should be. */
+/* Closes the output.  Returns false if something could not be written to it. */
 bool output_close(struct output *output);
 void output_run(struct output *output, const struct recording *recording,
 		const struct interval *interval);
@@ -305,19 +337,19 @@ void output_interval(struct output *output, struct recording *recording,
 bool output_recording(struct output *output, const struct recording *recording);
 
 /* count.c */
-struct counting { /* one run under way */
+struct counting { /* one run in progress */
 	const struct options *options;
 	struct command command;
 	struct threads threads;
 	unsigned int scope;    /* PERFCTR_SCOPE_* of the sums */
-	int process;	       /* pidfd: its end is the end */
+	int process;	       /* pidfd; the run ends with this process */
 	struct output *output; /* NULL: a warm-up */
 	struct recording *recording;
-	struct members *members;	 /* NULL: they are not wanted */
+	struct members *members;	 /* NULL: not wanted */
 	struct interval interval;	 /* the last one */
-	struct perfctr_counts last;	 /* sums at its end */
+	struct perfctr_counts last;	 /* sums at the end of the last interval */
 	uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC */
-	unsigned int outliving_ms;	 /* to the next look at what outlives the process */
+	unsigned int outliving_ms;	 /* delay of the next check in OUTLIVING */
 	bool timed_out;
 };
 

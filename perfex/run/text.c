@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For people, and for scripts that read the first two columns. */
+/* Text for people, and for scripts that read the first two columns. */
 #include "derived.h"
 #include "run.h"
 #include "text.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line takes no more than 80 columns, unless a name does. */
+/* A line has at most 80 columns, unless it has a long name. */
 enum { MEAN_WIDTH = 16, REAL_WIDTH = 12, MODES_WIDTH = 11, RATE_SIZE = 32 };
 
 static const char *colour_on(const struct style *style, const char *escape)
@@ -35,7 +35,10 @@ void text_put_count(FILE *file, const struct style *style, int width, uint64_t c
 	fputs(colour_on(style, PLAIN), file);
 }
 
-/* "-" where too few runs leave it open; what is too wide loses its decimals, then its digits. */
+/*
+ * Writes "-" for NAN, which too few runs give.  A number that is too wide for its column loses its
+ * decimals, then all but six digits.
+ */
 static void put_real(FILE *file, const struct style *style, int width, int decimals, double value)
 {
 	const char *format = style->grouping ? "%'.*f" : "%.*f";
@@ -54,7 +57,7 @@ static void put_note(FILE *file, const struct style *style, const char *note)
 	putc('\n', file);
 }
 
-/* What is printed of one recording or member, line by line. */
+/* A table of one recording, written line by line. */
 struct text_table {
 	FILE *file;
 	const struct style *style;
@@ -76,13 +79,13 @@ static void put_header(const struct text_table *table)
 
 	snprintf(interval, sizeof(interval), "%s%g %%", table->style->plus_minus ? "±" : "+-",
 		 table->recording->options->confidence);
-	/* The sign is one column of two bytes. */
+	/* The sign takes one column, but two bytes. */
 	fprintf(table->file, "%s%-*s %*s %*s %*s  %s%s\n", colour_on(table->style, BOLD),
 		table->width, "", MEAN_WIDTH, "mean", REAL_WIDTH + table->style->plus_minus,
 		interval, REAL_WIDTH, "stddev", "modes", colour_on(table->style, PLAIN));
 }
 
-/* Counts as they are, times in seconds. */
+/* Counts are shown as they are, times in seconds. */
 struct unit {
 	double size;
 	int decimals;
@@ -101,7 +104,10 @@ static void put_extreme(const struct text_table *table, int width, const struct 
 		fprintf(table->file, "%*.*f", width, unit->decimals, (double)value / unit->size);
 }
 
-/* Two lines: the mean and what is known of it, and between what it lies. */
+/*
+ * Writes two lines: the mean, half of its confidence interval and the standard deviation; then the
+ * minimum and maximum.
+ */
 static void put_statistics(const struct text_table *table, const char *what,
 			   const struct unit *unit, const struct series *series, const char *note,
 			   const char *rate)
@@ -122,7 +128,7 @@ static void put_statistics(const struct text_table *table, const char *what,
 	put_note(file, table->style, rate);
 }
 
-/* rate: what the count says beside the others, or "" */
+/* rate: the count relative to another count or to the time, or "" */
 static void put_series(const struct text_table *table, const char *what,
 		       const struct series *series, const char *modes, const char *rate)
 {
@@ -149,7 +155,7 @@ static void put_time(const struct text_table *table, const char *what, const str
 	put_note(table->file, table->style, second.name);
 }
 
-/* Without its modifiers. */
+/* Returns true if the event has this name, with or without modifiers. */
 static bool is_named(const struct event *event, const char *name)
 {
 	size_t length = strlen(name);
@@ -158,7 +164,7 @@ static bool is_named(const struct event *event, const char *name)
 	       strchr(":", event->request.name[length]);
 }
 
-/* By either of its names. */
+/* Returns true for task-clock and cpu-clock, which both count nanoseconds. */
 static bool is_task_clock(const struct event *event)
 {
 	return is_named(event, "task-clock") || is_named(event, "cpu-clock");
@@ -170,7 +176,7 @@ static double mean_of(const struct series *series)
 			      : statistics_mean(series->value, series->n);
 }
 
-/* Another event of the same runs and modes, or NULL. */
+/* Returns the event of this name in the same pass and modes, or NULL. */
 static const struct event *find_beside(const struct recording *recording, const struct event *event,
 				       const char *name)
 {
@@ -184,7 +190,7 @@ static const struct event *find_beside(const struct recording *recording, const 
 	return NULL;
 }
 
-/* What is read as a part of another, or by another. */
+/* Events that are shown relative to another event. */
 static const struct {
 	const char *name, *by;
 	double factor;
@@ -195,7 +201,7 @@ static const struct {
 	{ "cache-misses", "cache-references", 100, "%.1f %% of cache refs" },
 };
 
-/* Of the time on CPUs: 215.3 K/sec. */
+/* Writes a count per second of time on CPUs, such as "215.3 K/sec". */
 static void format_rate(char *text, double per_second)
 {
 	static const char prefixes[] = " KMGTPE";
@@ -332,7 +338,7 @@ static void put_pass(const struct text_table *table, unsigned int pass)
 			put_time(table, time_names[i], &table->recording->pass[pass].time[i]);
 }
 
-/* Values are no counts: no thousands are separated. */
+/* Writes derived values.  They are not counts, so their thousands are not grouped. */
 static void put_derived(const struct text_table *table)
 {
 	const struct rules *rules = table->recording->options->rules;

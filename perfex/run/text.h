@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What text_interval.c takes from text.c, of whole recordings. */
+/* Functions of text.c that text_interval.c uses. */
 #ifndef PERFEX_TEXT_H
 #define PERFEX_TEXT_H
 
@@ -13,7 +13,7 @@ enum { TEXT_NAME_WIDTH = 24, TEXT_COUNT_WIDTH = 20 };
 
 void text_put_count(FILE *file, const struct style *style, int width, uint64_t count);
 bool text_one_run(const struct recording *recording);
-/* "pass N", or "" where there is but one */
+/* Returns text, with "pass N" in it, or "" if there is only one pass. */
 const char *text_pass(const struct recording *recording, unsigned int pass, char *text,
 		      size_t size);
 

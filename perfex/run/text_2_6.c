@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* As perfex of perfctr 2.6 wrote the counts of one run: for scripts that read it. */
+/* Writes the counts of one run as perfex of perfctr 2.6 did, for scripts that read its output. */
 #include "run.h"
 
 static void put_event(FILE *file, const struct perfctr_event_control *event, uint64_t count)
 {
-	/* AMD's upper half is a word of its own there. */
+	/* The old format has the upper half of AMD's evntsel as a second word. */
 	uint32_t second = (uint32_t)(event->evntsel2 | event->evntsel >> 32);
 
 	fprintf(file, "event 0x%08X", (uint32_t)event->evntsel);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Intervals for people: a line for each count, as no number of events is too wide for that. */
+/* Intervals as text: one line for each count, so that any number of events fits. */
 #include "text.h"
 
 enum { TIME_WIDTH = 12 };

@@ -22,7 +22,9 @@ void threads_add(struct threads *threads, pid_t tid, struct perfctr *context)
 	thread[threads->n++] = (struct thread){ .tid = tid, .context = context };
 }
 
-/* All from number first on. */
+/*
+ * Installs the control in the contexts from index first on.  Returns false after an error message.
+ */
 bool threads_control(struct threads *threads, size_t first, struct perfctr_control *control,
 		     const struct perfctr_pmu_info *info)
 {
@@ -37,7 +39,10 @@ bool threads_control(struct threads *threads, size_t first, struct perfctr_contr
 	return true;
 }
 
-/* How many there still were to start. What is wrong with one that could not be is told. */
+/*
+ * Returns the number of contexts that were started; threads that have ended are skipped.  Reports
+ * the first other error.
+ */
 size_t threads_start(struct threads *threads)
 {
 	size_t started = 0;
@@ -71,7 +76,7 @@ void add_counts(struct perfctr_counts *sum, const struct perfctr_counts *counts)
 		sum->counter[i] += counts->counter[i];
 }
 
-/* Sums of several contexts are of one instant only if none of their threads goes on. */
+/* Sums of several contexts are consistent only if all their threads have exited. */
 void threads_read(const struct threads *threads, unsigned int scope, struct perfctr_counts *sum)
 {
 	uint32_t consistent = PERFCTR_COUNTS_CONSISTENT;

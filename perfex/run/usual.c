@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is counted when no event is asked for: of the usual ones all that can be at once. */
+/*
+ * Events that are counted if the command line names none: as many of the usual ones as possible at
+ * the same time.
+ */
 #include "run.h"
 
 #include <errno.h>
@@ -7,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last is the first that is left out where there are not enough counters. */
+/* If there are not enough counters, events are left out from the end of the list. */
 static const char *const usual[] = {
 	"task-clock",	"context-switches", "cpu-migrations", "page-faults",
 	"instructions", "cycles",	    "branches",	      "branch-misses",
@@ -39,13 +42,13 @@ static void leave_out(struct choice *choice, unsigned int i)
 }
 
 /*
- * Why events are left out that would be counted if others had not the counters; "": they have
- * nothing to do with it.
+ * Says which events are left out because others hold the counters, and why.  text is "" if no event
+ * is left out for that reason.
  */
 struct reason {
 	char text[512];
-	char names[128]; /* of these events */
-	bool held;	 /* by somebody who can be named */
+	char names[128]; /* of the events that are left out */
+	bool held;	 /* sessions hold counters; name_holders() finds them */
 };
 
 static void add_reason(struct reason *reason, const char *text, const char *name)
@@ -55,12 +58,15 @@ static void add_reason(struct reason *reason, const char *text, const char *name
 	if (!*reason->text)
 		snprintf(reason->text, sizeof(reason->text), "%s", text);
 	strcpy(behind, reason->names);
-	/* The last is left out first. */
+	/* Events are left out from the last to the first: puts the name in front. */
 	snprintf(reason->names, sizeof(reason->names), "%s%s%.64s", name, *behind ? ", " : "",
 		 behind);
 }
 
-/* perfex counts itself for a moment.  The index of one that cannot be counted; n: all can. */
+/*
+ * Tries the events on perfex itself, which is counted for a moment.  Returns the index of an event
+ * that cannot be counted, or choice->n if all can.
+ */
 static unsigned int find_refused(const struct choice *choice, const struct options *options,
 				 struct perfctr *self, struct reason *reason)
 {
@@ -103,7 +109,9 @@ static void keep_countable(struct choice *choice, const struct options *options)
 	struct perfctr *self = perfctr_open_with(options->backend, 0, PERFCTR_OPEN_CREATE);
 	struct reason reason = { .text = "" };
 
-	/* Whoever counts perfex keeps it from trying, not from counting its command. */
+	/*
+	 * If perfex itself is already being counted, it cannot try; it can still count the command.
+	 */
 	if (!self)
 		return;
 	while (choice->n) {

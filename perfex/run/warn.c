@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events that perfex validate found wrong on a processor of this model: docs/processors/ has its
- * results, as far as people have sent them.
+ * Warns of events that perfex validate has found wrong on a processor of this model.
+ * docs/processors/ has the results that users have sent.
  */
 #include "../result/processor.h"
 #include "../result/validation.h"
@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same event in the same modes, on whatever counter; a fixed counter is the event. */
+/*
+ * Returns true if this is the same event in the same modes, on any counter.  A fixed counter has
+ * only one event.
+ */
 static bool is_same_event(const struct perfctr_pmu_info *info, const struct verdict_of_event *known,
 			  const struct perfctr_request *request)
 {
@@ -19,7 +22,7 @@ static bool is_same_event(const struct perfctr_pmu_info *info, const struct verd
 	struct perfctr_event_control registers;
 	char error[256];
 
-	/* The file has no more than registers. */
+	/* The file describes events by register values only, which is not enough here. */
 	if (request->kinds || request->p4_pebs_enable)
 		return false;
 	if (!known->registers || strcmp(known->modes, mode_name(request->modes)) != 0 ||
@@ -33,7 +36,7 @@ static bool is_same_event(const struct perfctr_pmu_info *info, const struct verd
 	       registers.evntsel2 == request->evntsel2;
 }
 
-/* Nobody says what an event without a meaning should count. */
+/* An event without a known meaning cannot be wrong. */
 static bool is_wrong(const struct verdict_of_event *known)
 {
 	return known->meaning && !known->found && strcmp(known->class, "none") != 0 &&
@@ -70,7 +73,7 @@ void look_up_events(const char *directory, const struct events *events,
 	file = text ? validation_parse(text, length, &error) : NULL;
 	if (text && !file)
 		complain("'%s', which says what events to trust: %s", path, error.text);
-	/* What was seen in a part of the time is no reason to warn. */
+	/* An incomplete validation is no reason to warn. */
 	for (size_t i = 0; file && file->complete && i < events->n; i++)
 		look_up_event(file, path, info, &events->event[i]);
 	if (file)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A mark, a session that counts it, and the wait for its last member. */
+/* Creates a mark and a session that counts its threads, and waits for the last of them. */
 #include "mark.h"
 #include "session.h"
 
@@ -11,7 +11,7 @@ struct marking {
 	uint64_t started_ns;
 };
 
-/* The session counts before anybody bears the mark, so that nothing is missed. */
+/* Starts the session before any thread bears the mark, so that nothing is missed. */
 static bool prepare_marking(struct marking *marking, struct recording *recording)
 {
 	struct perfctr_control *control = &recording->events.control[0];
@@ -39,7 +39,10 @@ static bool mark_process(const struct marking *marking, pid_t pid, unsigned int 
 	return false;
 }
 
-/* When one cannot be marked, the mark ends, also for the others. */
+/*
+ * Returns false, after an error message, if a process cannot be marked.  perfex then ends, and so
+ * does the mark, also on the other processes.
+ */
 static bool mark_all(const struct marking *marking)
 {
 	const struct mark_options *options = marking->options;
@@ -51,7 +54,10 @@ static bool mark_all(const struct marking *marking)
 	       mark_process(marking, marking->run.command.pid, PERFCTR_MARK_PROCESS);
 }
 
-/* 0, or perfex's exit status after one line of complaint, and nothing has run. */
+/*
+ * Returns 0, or perfex's exit status after an error message; in that case the command has not
+ * executed anything.
+ */
 static int start_marking(struct marking *marking, struct recording *recording)
 {
 	int status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who bears a mark, by a walk through /proc: no list of marks exists. */
+/* Lists and clears marks by a walk through /proc, because there is no list of marks. */
 #include "mark.h"
 #include "session.h"
 
@@ -45,9 +45,9 @@ static void read_name(pid_t pid, char *name, size_t size)
 			*c = '?';
 }
 
-/* Threads of a process that bear one mark. */
+/* The threads of a process that bear the same mark. */
 struct row {
-	const char *backend; /* that knows of marks */
+	const char *backend; /* that has the marks */
 	uint64_t mark;
 	pid_t pid;
 	unsigned int threads;
@@ -63,7 +63,10 @@ static void print_row(const struct row *row)
 	printf("%8llu %8d %8u  %s\n", (unsigned long long)row->mark, row->pid, row->threads, name);
 }
 
-/* Threads that are gone, or not the caller's to look at, are not shown. */
+/*
+ * Counts a thread that bears a mark.  Ignores threads that have exited, or that perfex may not look
+ * at.
+ */
 static void list_thread(pid_t tid, void *argument)
 {
 	struct row *row = argument;
@@ -117,7 +120,10 @@ struct clearing {
 	unsigned int cleared; /* threads */
 };
 
-/* Those of others stay as they are. */
+/*
+ * Clears the marks of a process.  Ignores errors, because perfex may not change processes of other
+ * users.
+ */
 static void clear_process(pid_t pid, void *argument)
 {
 	struct clearing *clearing = argument;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A bit that is set keeps something from being counted: the words say what is left. */
+/* A set bit excludes something from the counting.  The words name what is left. */
 static const struct {
 	const char *word;
 	unsigned int bits;

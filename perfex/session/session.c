@@ -87,7 +87,10 @@ static uint64_t counter_bit(uint32_t counter)
 	return UINT64_C(1) << (counter & PERFCTR_FIXED ? PERFCTR_FIXED_BIT + n : n);
 }
 
-/* The counters that the same unit feeds with the event, as a mask; 0: events have no units. */
+/*
+ * Returns the mask of the counters that get this event from the same unit, or 0 if counters have no
+ * units.
+ */
 static uint64_t fed_likewise(const struct perfctr_pmu_info *info,
 			     const struct perfctr_event_control *event)
 {
@@ -112,8 +115,10 @@ static struct perfctr_request *request_of(const struct events *events, uint32_t 
 }
 
 /*
- * The counter that was refused is taken; or, if it is not among those that others had, what feeds
- * it.  False: that is no reason to choose another, or the event has no other.
+ * Notes the reason of a refusal in info or in the request.  Normally the counter is taken, so no
+ * event may use it.  But if a unit feeds the counter, and no other session or context was known to
+ * have the counter, the unit is taken, so this event may use no counter of that unit.  Returns
+ * false if there is another reason, or if the event has no other counter left.
  */
 static bool learn_taken(const struct events *events, const struct perfctr_control *control,
 			uint64_t others, struct perfctr_pmu_info *info)
@@ -139,7 +144,10 @@ static bool learn_taken(const struct events *events, const struct perfctr_contro
 	return true;
 }
 
-/* Who has a counter on the same CPUs is known to who wants it: so it counts for a moment. */
+/*
+ * Only a session that counts is told which counters others have on its CPUs.  So this one counts
+ * for a moment.
+ */
 bool session_control_here(const struct session_run *run, struct events *events,
 			  struct perfctr_pmu_info *info)
 {
@@ -188,8 +196,8 @@ bool session_wait(struct session_run *run, const struct session_loop *loop)
 		if (fd[SIGNALS].revents)
 			end |= watch_signal(&run->watch, &run->command);
 		/*
-		 * A thread that exits takes its mark along: nobody is left now, and nobody can
-		 * come.
+		 * A thread loses its mark when it exits.  No thread has the mark now, and no thread
+		 * can get it any more.
 		 */
 		if (fd[MARK].revents && perfctr_members(run->mark, NULL, 0) == 0) {
 			fd[MARK].fd = -1;

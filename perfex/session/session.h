@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What mark, system and trace have in common: a session, the command that it counts, the wait for
- * the end.
+ * The common part of perfex mark, system and trace: a session, the command that it counts, and the
+ * wait for the end.
  */
 #ifndef PERFEX_SESSION_H
 #define PERFEX_SESSION_H
@@ -20,51 +20,56 @@ struct session_run {
 };
 
 /*
- * The machine as a session finds it: counters of contexts are no more free for it than those of
- * other sessions.  With some_cpus those of sessions are unknown: they may be others' CPUs.
+ * Returns the PMU as a session finds it: neither counters of contexts nor counters of other
+ * sessions are free.  some_cpus: the session has only some CPUs.  Other sessions may have other
+ * CPUs, so their counters are taken as free.
  */
 struct perfctr_pmu_info session_pmu_info(const struct options *options, bool some_cpus);
 
 void session_begin(struct session_run *run, const struct options *options);
-/* The control, installed; false: it is refused, which has been said. */
+/* Installs the control.  Returns false, after an error message, if it is refused. */
 bool session_control(const struct session_run *run, struct perfctr_control *control,
 		     const struct perfctr_pmu_info *info);
 /*
- * Likewise the control of the events, stopped, of a session of some CPUs: the events get counters
- * that no session has on these, of which info learns.
+ * Installs the control of the events, stopped, in a session of some CPUs.  Gives the events
+ * counters that no other session has on these CPUs, and updates info.  Returns false after an error
+ * message.
  */
 bool session_control_here(const struct session_run *run, struct events *events,
 			  struct perfctr_pmu_info *info);
 /*
- * Anyone may count their own threads in user mode, which is the session's policy; events of the
- * kernel get another.
+ * The policy of the session excludes kernel mode, so that all users may count their own threads.
+ * Sets another policy for events of kernel mode.
  */
 void session_set_policies(struct perfctr_control *control, const struct events *events);
 /*
- * Stops the command, if there is one, before its first instruction.  0, or perfex's exit status
- * after one line of complaint, and nothing has run.
+ * Starts the command, if there is one, and stops it before its first instruction.  Returns 0, or
+ * perfex's exit status after an error message; in that case the command has not executed anything.
  */
 int session_launch(struct session_run *run);
 void session_end(struct session_run *run);
 
-/* Why nothing was opened; lack: what a backend that cannot do it has not, and who has. */
+/*
+ * Says why nothing was opened.  lack: for ENOTSUP, what the backend lacks, and which backends have
+ * it.
+ */
 void complain_of_lack(const char *backend, int error, const char *lack);
 /* Says why a process could not be marked, or its mark not be cleared. */
 void complain_of_mark(int error, pid_t pid);
 
 struct session_loop {
-	/* How many milliseconds to wait, -1: for ever; NULL: so always. */
+	/* Returns the time to wait in milliseconds, or -1 for no limit.  NULL: no limit. */
 	int (*timeout)(void *target);
-	/* After each wait; true: that was all.  NULL: nothing. */
+	/* Called after each wait; returns true to end the loop.  NULL: not called. */
 	bool (*step)(void *target);
 	void *target;
-	bool by_members;   /* it is also the end when nobody bears a mark any more */
-	bool with_command; /* it is also the end when the command ends */
+	bool by_members;   /* also ends when no thread bears the mark any more */
+	bool with_command; /* also ends with the command */
 };
 
 /*
- * Until there is nothing more to count or a signal says that it is enough, and the command has
- * ended.  False: step() said that that was all.
+ * Waits until there is nothing more to count, or a signal ends the counting.  In both cases also
+ * waits for the command.  Returns false if step() has ended the loop.
  */
 bool session_wait(struct session_run *run, const struct session_loop *loop);
 

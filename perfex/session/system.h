@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfex system: CPUs, whoever runs there.
+ * perfex system: counts CPUs, whatever threads run there.
  *
  * cmd_system.c	the command line
- * policy.c	what is counted, in words
+ * policy.c	parses the policy, which says what is counted
  * system_count.c	the session and its intervals
- * system_output.c	a line for each
+ * system_output.c	the output of an interval
  * system_metrics.c	a file of metrics
  */
 #ifndef PERFEX_SYSTEM_H
@@ -26,19 +26,22 @@ struct system_options {
 	const char *metrics; /* file of OpenMetrics, instead of lines; NULL: none */
 };
 
-/* policy.c: words or POWER2's bits, separated by commas; a wrong one is refused. */
+/*
+ * policy.c: parses words or POWER2's bits, separated by commas, to PERFCTR_EXCLUDE_*.  Ends perfex
+ * with an error message if one is wrong.
+ */
 unsigned int parse_policy(const char *text);
 bool policy_counts_nothing(unsigned int policy);
 
 /* system_count.c; returns perfex's exit status. */
 int system_count(const struct system_options *options);
 
-/* system_output.c: counts of one interval, of one CPU or (cpu ALL_CPUS) of all. */
+/* system_output.c: counts of one interval, of one CPU or, if cpu is ALL_CPUS, of all CPUs. */
 #define ALL_CPUS (-1)
 
 struct system_row {
 	int cpu;
-	uint64_t time_ns;   /* of its end, since the start */
+	uint64_t time_ns;   /* from the start to the end of the interval */
 	uint64_t length_ns; /* of the interval */
 	uint64_t tsc;	    /* ticks while it was counted */
 	uint64_t counter[PERFCTR_MAX_COUNTERS];
@@ -50,8 +53,9 @@ void system_print_row(FILE *file, const struct system_options *options, const st
 		      const struct system_row *row);
 
 /*
- * system_metrics.c: the sums since the start of n CPUs, or of all, replace the file as OpenMetrics
- * text.  False with errno set: it is as it was.
+ * system_metrics.c: replaces the file by OpenMetrics text.  sums: n rows with the sums since the
+ * start, one for each CPU, or a single row for all CPUs.  Returns false, with errno set, if the
+ * file could not be replaced.
  */
 bool system_write_metrics(const char *path, const struct events *events,
 			  const struct system_row *const sums[], size_t n);

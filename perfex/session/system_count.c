@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A session on CPUs, and what it counts from interval to interval. */
+/* Counts CPUs by a session, and writes what it counts in each interval. */
 #define _GNU_SOURCE
 #include "system.h"
 #include "session.h"
@@ -15,15 +15,15 @@ struct system {
 	struct events events;
 	struct session_run run;
 	struct output output;
-	struct text text; /* what is to be put there */
+	struct text text; /* head or rows that are to be written to output */
 	uint64_t started_ns, last_ns,
-		next_ns; /* the start, the end of the last interval, of this one */
+		next_ns; /* the start, the end of the last interval, the end of this one */
 	unsigned int n_intervals;
 	struct system_row *last; /* sums until last_ns: of all CPUs, then of each */
-	bool unwritten;		 /* the file of metrics */
+	bool unwritten;		 /* the file of metrics could not be written */
 };
 
-/* What the policy lets of the events be counted is what is shown. */
+/* Removes the modes that the policy excludes, so that the output shows what is counted. */
 static void apply_policy(struct system *system)
 {
 	for (size_t i = 0; i < system->events.n; i++) {
@@ -60,7 +60,9 @@ static void complain_of_session(const struct system *system, int error)
 				 "CAP_PERFMON");
 }
 
-/* Open, with its control, but not started: who bears a mark is not decided yet. */
+/*
+ * Opens the session and installs its control, but does not start it: no thread bears the mark yet.
+ */
 static bool open_session(struct system *system)
 {
 	const struct system_options *options = system->options;
@@ -95,7 +97,7 @@ static bool open_session(struct system *system)
 	return session_control(&system->run, control, &system->info);
 }
 
-/* perfex marks itself when the command has been forked, which would have the mark too. */
+/* perfex marks itself only after it has forked the command, which would inherit the mark. */
 static bool set_marks(const struct system *system)
 {
 	pid_t pid = system->options->exclude_self ? getpid() : system->run.command.pid;
@@ -116,7 +118,10 @@ static void make_rows(struct system *system)
 		system->last[1 + cpu].cpu = (int)cpu;
 }
 
-/* 0, or perfex's exit status after one line of complaint, and nothing has run. */
+/*
+ * Returns 0, or perfex's exit status after an error message; in that case the command has not
+ * executed anything.
+ */
 static int start_system(struct system *system)
 {
 	int status;
@@ -141,7 +146,10 @@ static int start_system(struct system *system)
 	return 0;
 }
 
-/* Prints what has been added to the sums since the last time, unless these are what is wanted. */
+/*
+ * Updates the sums.  Prints the counts since the last interval, unless metrics, which are sums, are
+ * wanted.
+ */
 static void take_row(struct system *system, struct system_row *last, uint64_t now, uint64_t tsc,
 		     const __u64 counter[])
 {
@@ -187,7 +195,7 @@ static void write_metrics(struct system *system)
 	free(sums);
 }
 
-/* The read brings the totals of each CPU up to date as well. */
+/* perfctr_session_read() also updates the totals of each CPU for perfctr_session_read_cpu(). */
 static void take_interval(struct system *system)
 {
 	struct perfctr_counts counts;
@@ -239,7 +247,7 @@ static bool end_interval(void *target)
 		return false;
 	take_interval(system);
 	system->next_ns += interval_ns(system);
-	/* A command is waited for, wherever its counts go. */
+	/* If there is a command, perfex waits for its end even if the output is broken. */
 	return ++system->n_intervals == system->options->count ||
 	       ((system->output.broken || system->unwritten) && !system->options->run.command[0]);
 }
@@ -256,7 +264,7 @@ static void count_intervals(struct system *system)
 	system->next_ns = system->started_ns + interval_ns(system);
 	if (!session_wait(&system->run, &loop))
 		return;
-	/* What is left, so that the lines add up. */
+	/* The last interval is shorter.  It is written so that the lines add up to the total. */
 	if (perfctr_session_stop(system->run.session) < 0)
 		fail("cannot stop the counters: %m");
 	take_interval(system);

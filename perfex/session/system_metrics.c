@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * OpenMetrics 1.0, as far as the text format of Prometheus has the same: node_exporter's textfile
- * collector reads it.  No sample has a time stamp, which that refuses.
+ * Writes OpenMetrics 1.0, but only what the text format of Prometheus has as well, because the
+ * textfile collector of node_exporter reads that.  Samples have no time stamps, which the collector
+ * refuses.
  */
 #define _GNU_SOURCE
 #include "system.h"
@@ -22,7 +23,7 @@ static void print_family(FILE *file, const char *name, const char *type, const c
 	fprintf(file, "# HELP %s %s\n", name, help);
 }
 
-/* In quotation marks. */
+/* Writes the value of a label in quotation marks. */
 static void print_value(FILE *file, const char *value)
 {
 	putc('"', file);
@@ -45,7 +46,10 @@ static void print_tsc(FILE *file, const struct system_row *sums)
 	fprintf(file, " %" PRIu64 "\n", sums->tsc);
 }
 
-/* The counter tells events of one name apart, but for those of the operating system. */
+/*
+ * Returns true if an earlier event has the same labels.  Events of one name normally differ by
+ * their counters; those of the operating system may not.
+ */
 static bool is_there_already(const struct events *events, size_t i)
 {
 	const struct event *event = &events->event[i];
@@ -89,7 +93,9 @@ static void print_metrics(FILE *file, const struct events *events,
 	fputs("# EOF\n", file);
 }
 
-/* Of a device or pipe nobody reads a whole file. */
+/*
+ * Only a regular file is replaced: nobody can read a whole file from a device or pipe.  Sets errno.
+ */
 static bool is_replaceable(const char *path)
 {
 	struct stat status;

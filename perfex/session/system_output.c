@@ -8,7 +8,7 @@
 
 enum { TIME_WIDTH = 12, COUNT_WIDTH = 20 };
 
-/* Of one event: its name with the modes, and no narrower than its numbers. */
+/* Returns the width of an event's column: its name with the modes fits, and so do the numbers. */
 static int column_width(const struct event *event)
 {
 	int length = (int)(strlen(event->name) + 1 + strlen(mode_name(event->request.modes)));
@@ -61,7 +61,7 @@ static void print_text(FILE *file, const struct events *events, const struct sys
 	putc('\n', file);
 }
 
-/* Names of events may have commas, never quotes or line ends. */
+/* Names of events may contain commas, but no quotes or line ends. */
 static void print_csv_line(FILE *file, const struct system_row *row, const struct event *event,
 			   uint64_t count)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfex trace: which marked thread ran when on which CPU, and what was counted.
+ * perfex trace: records which marked thread ran when on which CPU, and the counts.
  *
  * cmd_trace.c	the command line
- * trace_count.c	the session, and its records into a file
+ * trace_count.c	the session, and the copying of its records to a file
  *
- * ../result/trace_format.h has the format of the file, which ../result/trace_read.h reads.
+ * ../result/trace_format.h describes the file's format, and ../result/trace_read.h reads it.
  */
 #ifndef PERFEX_TRACE_H
 #define PERFEX_TRACE_H
@@ -15,7 +15,7 @@
 
 struct trace_options {
 	struct options run;
-	unsigned int ticks; /* a record also every so many; 0: at switches alone */
+	unsigned int ticks; /* also a record every so many ticks; 0: only at switches */
 };
 
 /* trace_count.c; returns perfex's exit status. */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A mark, a session with a trace of it, and the way of its records into the file. */
+/* Marks the command, opens a session with a trace, and copies the trace's records to the file. */
 #include "trace.h"
 #include "session.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-/* Of the records that a CPU's ring holds, in bytes; the kernel allows less to the unprivileged. */
+/* The size of each CPU's ring of records, in bytes.  The kernel allows unprivileged users less. */
 #define RING_BYTES (1u << 20)
 #define USER_RING_BYTES (1u << 16)
-/* Rings are emptied as often: a small one holds the switches of that time. */
+/* The rings are emptied once in this time: even a small ring holds the switches of that time. */
 #define PAUSE_MS 10
 
 struct tracing {
@@ -18,8 +18,8 @@ struct tracing {
 	struct events events;
 	struct session_run run;
 	FILE *file;
-	bool broken; /* it takes no more */
-	unsigned int cpu; /* whose records are being written */
+	bool broken; /* writing the file has failed */
+	unsigned int cpu; /* its records are being written */
 };
 
 static void write_counts(FILE *file, uint64_t tsc, const __u64 counter[], uint32_t n)
@@ -46,7 +46,7 @@ static int write_record(const struct perfctr_trace_record *record, void *argumen
 	return 0;
 }
 
-/* Once; the command is waited for all the same. */
+/* Complains only once.  perfex still waits for the command. */
 static void complain_of_file(struct tracing *tracing)
 {
 	if (!tracing->broken)
@@ -99,7 +99,10 @@ static bool prepare_tracing(struct tracing *tracing)
 	return session_control(&tracing->run, control, &tracing->info);
 }
 
-/* The names of the columns; those of events are quoted, as they may contain commas. */
+/*
+ * Creates the file and writes the names of the columns.  Names of events are quoted, because they
+ * may contain commas.
+ */
 static bool open_file(struct tracing *tracing)
 {
 	const char *path = tracing->options->run.output;
@@ -119,7 +122,10 @@ static bool open_file(struct tracing *tracing)
 	return true;
 }
 
-/* 0, or perfex's exit status after one line of complaint, and nothing has run. */
+/*
+ * Returns 0, or perfex's exit status after an error message; in that case the command has not
+ * executed anything.
+ */
 static int start_tracing(struct tracing *tracing)
 {
 	int status;

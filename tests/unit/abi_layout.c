@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One layout for 32- and 64-bit programs: compiled for both, run by neither.  Sizes and offsets are
- * added up by hand from the widths of the fields, ioctl numbers from asm-generic/ioctl.h:
- * 0xd0 << 8 | number.
+ * The layout is the same for 32- and 64-bit programs.  This file is compiled for both and never run.  Sizes and offsets
+ * are added up by hand from the widths of the fields, ioctl numbers from asm-generic/ioctl.h: 0xd0 << 8 | number.
  */
 #include <linux/perfctr.h>
 

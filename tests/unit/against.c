@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex validate --against with two files: what differs, and what is no validation. */
+/* perfex validate --against with two files: reports differences, and refuses files that are no validation. */
 #include "unit.h"
 #include "command.h"
 
@@ -65,7 +65,7 @@ START_TEST(what_differs_is_shown_with_both_sides)
 					 "1 alike, 1 different, 1 of A alone, 0 of B alone\n"),
 		      "%s", result.out);
 	ck_assert_int_eq(result.status, 1);
-	/* An overhead of another kernel is a difference. */
+	/* The overhead of another kernel is reported as a difference. */
 	result = PERFEX("validate", "--against", "c", "a");
 	ck_assert_msg(strstr(result.out, "0 alike, 1 different, 0 of A alone, 2 of B alone\n"),
 		      "%s", result.out);
@@ -98,7 +98,7 @@ START_TEST(what_is_no_validation_is_refused)
 }
 END_TEST
 
-/* A file's name is in the line that refuses it: of U+009B, a terminal's CSI, nothing is left. */
+/* The line that refuses a file has the file's name, but without U+009B, which is CSI for terminals. */
 START_TEST(lines_for_people_have_no_control_characters)
 {
 	struct command_result result = PERFEX("validate", "--against", "\xc3\xa9\xc2\x9b\x1b", "a");
@@ -107,7 +107,7 @@ START_TEST(lines_for_people_have_no_control_characters)
 }
 END_TEST
 
-/* Two files are compared as they are. */
+/* Options of measurements, which are refused when two files are compared. */
 static const char *const measuring[] = {
 	"-einstructions", "-gIPC",  "--all",	  "--as=taken-branches", "-r2",
 	"--time=3",	  "--both", "--picture=x"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests to counters, and to runs, compared with trying everything: on random sets, the same each
- * time, of machines so small that everything can be tried.
+ * The assignment of requests to counters and to runs is compared with trying everything, on random sets of requests,
+ * the same each time.  The machines are so small that everything can be tried.
  */
 #include "machines.h"
 #include "unit.h"
@@ -31,8 +31,8 @@ static uint32_t rdpmc_index(const struct perfctr_pmu_info *info, unsigned int pl
 }
 
 /*
- * The routes of NetBurst, written down a second time: for each block of two counters, or three, the
- * MSR of the ESCR with each select; SDM volume 3, the table of counters, CCCRs and ESCRs.
+ * The routes of NetBurst, written down a second time: for each block of two or three counters, the MSR of the ESCR that
+ * each ESCR select chooses.  From SDM volume 3, the table of counters, CCCRs and ESCRs.
  */
 static const struct {
 	uint32_t counters;
@@ -48,7 +48,7 @@ static const struct {
 	{ 0x2c000, { 0x3bb, 0x3cb, 0x3bd, 0, 0x3b9, 0x3cd, 0x3e1 } },
 };
 
-/* The ESCR's MSR; 0: the event does not get there. */
+/* Returns the MSR of the ESCR, or 0 if no ESCR leads the event to this counter. */
 static unsigned int escr_of(const struct perfctr_request *request, unsigned int counter)
 {
 	unsigned int select = request->evntsel >> 13 & 7;
@@ -91,7 +91,10 @@ static bool conflicts(const struct set *set, size_t i, size_t j)
 		       escr_of(&set->requests[j], set->place[j]);
 }
 
-/* The first way in the order of places, request by request, from number i on. */
+/*
+ * Finds the first assignment in the order of places, request by request, from number i on.  Returns false if there is
+ * none.
+ */
 static bool try_all(struct set *set, size_t i)
 {
 	unsigned int n = set->info->n_general + set->info->n_fixed;
@@ -109,7 +112,7 @@ static bool try_all(struct set *set, size_t i)
 	return false;
 }
 
-/* The requests of one run, by a bit for each, fit? */
+/* Returns true if these requests fit in one run.  members: a bit for each request. */
 static bool subset_fits(const struct set *all, unsigned int members)
 {
 	struct perfctr_request requests[MAX_SET];
@@ -121,7 +124,7 @@ static bool subset_fits(const struct set *all, unsigned int members)
 	return try_all(&set, 0);
 }
 
-/* The smallest number of subsets that fit, by all divisions. */
+/* Returns the smallest number of subsets that fit, by trying all divisions. */
 static unsigned int smallest_plan(const struct set *set)
 {
 	unsigned int best[1u << MAX_SET];
@@ -140,7 +143,10 @@ static unsigned int smallest_plan(const struct set *set)
 	return best[all];
 }
 
-/* The first request that no counter can count: EBUSY if one could without sessions. 0: there is none. */
+/*
+ * Looks for the first request that no counter can count.  Returns EBUSY if a counter could without sessions, else
+ * EINVAL, or 0 if there is no such request.
+ */
 static int impossible_error(const struct set *set)
 {
 	struct perfctr_pmu_info alone = *set->info;
@@ -245,7 +251,7 @@ START_TEST(who_has_the_counters_is_said)
 	expect_line(&info, requests + 1, 2, ENOSPC,
 		    "events 'e1' and 'e2' conflict: only counter 0 can count them; sessions have 1, "
 		    "2, 0x40000000; 2 passes are enough for all");
-	/* A session has no counters that threads have. */
+	/* A session cannot use counters that threads have. */
 	info.context_counters = 1 << 1 | 1 << 2 | 1ull << PERFCTR_FIXED_BIT;
 	expect_line(&info, requests, 1, EBUSY,
 		    "event 'e0': threads have all counters that can count it: 1, 2, 0x40000000");
@@ -253,7 +259,7 @@ START_TEST(who_has_the_counters_is_said)
 	expect_line(&info, requests, 1, EBUSY,
 		    "event 'e0': threads and sessions have all counters that can count it: 1, 2, "
 		    "0x40000000");
-	/* Without them, too. */
+	/* No counter can count this event, even if threads and sessions have none. */
 	requests[0] = any_of(0, 0);
 	strcpy(requests[0].name, "e0");
 	expect_line(&info, requests, 1, EINVAL, "event 'e0' can be counted by no counter");
@@ -262,7 +268,7 @@ END_TEST
 
 START_TEST(what_sessions_have_on_netburst_is_avoided)
 {
-	/* Of CRU_ESCR0, then of CRU_ESCR1. */
+	/* The counters of CRU_ESCR0, then those of CRU_ESCR1. */
 	static const uint32_t in_order[] = { 12, 13, 16, 14, 15, 17 };
 	struct perfctr_pmu_info info = *be_machine(P4);
 	struct perfctr_request request = any_of(0x3f000, 0);
@@ -314,8 +320,8 @@ START_TEST(random_sets_get_the_first_of_all_ways)
 END_TEST
 
 /*
- * In the BPU block, or MS, FLAME, IQ: of one or of both ESCRs; some with their counter. In each second
- * round sessions have some.
+ * Events in the BPU block, or in the MS, FLAME or IQ block, for one or both of the ESCRs; some name their counter.  In
+ * each second round sessions have some counters.
  */
 START_TEST(random_netburst_sets_get_the_first_of_all_ways)
 {
@@ -354,7 +360,7 @@ static void parse(const struct perfctr_pmu_info *info, const char *spec,
 		      "%s: %s", spec, error);
 }
 
-/* The counters, worked out by hand: general ones first, then what is left. */
+/* The counters are worked out by hand: general ones first, then the remaining ones. */
 START_TEST(events_get_the_counters_that_can_count_them)
 {
 	static const char *const specs[] = { "instructions",	  "cycles",
@@ -368,7 +374,7 @@ START_TEST(events_get_the_counters_that_can_count_them)
 
 	for (size_t i = 0; i < ARRAY_SIZE(specs); i++)
 		parse(info, specs[i], &requests[i]);
-	/* Loads and stores have 0 and 1 alone, branches no fixed counter. */
+	/* Only counters 0 and 1 count loads and stores, and no fixed counter counts branches. */
 	ck_assert_int_eq(perfctr_requests_assign(info, requests, 6, &control, error, sizeof(error)),
 			 0);
 	ck_assert_uint_eq(control.n_events, 6);
@@ -447,7 +453,7 @@ START_TEST(an_impossible_event_is_explained)
 	unsigned int run[1], runs;
 	char error[512] = "";
 
-	/* Select 4 in the MS block: there are 0, 1 and 2. */
+	/* The MS block has no ESCR select 4, only 0, 1 and 2. */
 	parse(info, "0x39000/0x4000204@4", &request);
 	errno = 0;
 	ck_assert_int_eq(perfctr_requests_assign(info, &request, 1, &control, error, sizeof(error)),
@@ -461,7 +467,7 @@ START_TEST(an_impossible_event_is_explained)
 }
 END_TEST
 
-/* 40 events on 4 counters: 10 runs; events of fixed counters need none of the four. */
+/* 40 events on 4 counters need 10 runs; events of fixed counters need none of the four. */
 START_TEST(forty_events_need_ten_passes)
 {
 	const struct perfctr_pmu_info *info = be_machine(NEHALEM);
@@ -506,7 +512,7 @@ START_TEST(no_events_need_no_run)
 }
 END_TEST
 
-/* Replays with different tags cannot share a run; what has no tag fills those runs. */
+/* Replays with different tags cannot share a run.  Events without tags fill these runs. */
 START_TEST(tags_divide_runs)
 {
 	static const char *const specs[] = {
@@ -550,7 +556,7 @@ START_TEST(tags_are_part_of_the_control)
 }
 END_TEST
 
-/* P6: EN of counter 0 alone. */
+/* On the P6 only the register of counter 0 has the enable bit. */
 START_TEST(one_bit_enables_both_counters)
 {
 	const struct perfctr_pmu_info *info = be_machine(P6);

@@ -19,7 +19,7 @@ static void contents(FILE *file, char *text, size_t size)
 	fclose(file);
 }
 
-/* PERFEX may be given from where the tests were started. */
+/* PERFEX may be relative to the directory in which the tests were started. */
 static char *program(void)
 {
 	static char *path;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Recordings that are read and compared; Welch's test against published examples. */
+/* Reads and compares recordings; Welch's test is checked against published examples. */
 #include "unit.h"
 #include "mutate.h"
 #include "recordings.h"
@@ -96,8 +96,8 @@ START_TEST(what_is_no_recording_is_refused)
 END_TEST
 
 /*
- * The three examples of the article "Welch's t-test" of Wikipedia, which are those of Ruxton (2006)
- * and have been computed many times; here as counts, times 10.
+ * The three examples of the article "Welch's t-test" of Wikipedia.  They are those of Ruxton (2006), and have been
+ * computed many times.  Here they are counts, 10 times the values.
  */
 static const struct {
 	const char *a, *b;
@@ -148,7 +148,7 @@ START_TEST(welch_is_as_published)
 	ck_assert_double_eq_tol(t, published[_i].t, 0.005);
 	ck_assert_double_eq_tol(degrees, published[_i].degrees, 0.05);
 	ck_assert_double_eq_tol(1 - comparisons.event[2].certainty, published[_i].p, 0.0005);
-	/* The interval with the certainty of the test just reaches 0. */
+	/* If the certainty of the interval is that of the test, the interval just reaches 0. */
 	comparisons_free(&comparisons);
 	ck_assert(compare(a, b, 1 - published[_i].p, &comparisons, &error));
 	ck_assert_double_eq_tol(comparisons.event[2].low, 0, 0.1);
@@ -158,7 +158,7 @@ START_TEST(welch_is_as_published)
 }
 END_TEST
 
-/* Without the strings of the documents. */
+/* Compares two texts.  The result has no strings, because the documents are freed. */
 static struct comparison compare_texts(const char *first, const char *second, size_t i, bool rule)
 {
 	struct document *a = parse(first), *b = parse(second);
@@ -213,7 +213,7 @@ END_TEST
 	PLAIN(EVENT("c", "user", "0", cycles) "," EVENT("i", "user", "0", instructions),           \
 	      RULE("cpi", "c / i"))
 
-/* The quotients of a run do not vary, though cycles and instructions do. */
+/* The quotients of cycles and instructions are the same in all runs, though their counts are not. */
 START_TEST(rules_are_compared_too)
 {
 	struct comparison cpi =
@@ -231,7 +231,7 @@ START_TEST(rules_are_compared_too)
 }
 END_TEST
 
-/* What was counted in pass 0 and the time of pass 0: 30 / 10 and 60 / 20. */
+/* The rule takes the count of pass 0 and the time of pass 0: 30 / 10 and 60 / 20. */
 START_TEST(a_rule_takes_the_time_of_the_first_pass)
 {
 	static const char text[] =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Building a control and giving its events counters. */
+/* Builds controls, and assigns counters to their events. */
 #include "unit.h"
 
 #include <errno.h>
@@ -64,7 +64,9 @@ END_TEST
 #define ANY PERFCTR_ANY
 #define F PERFCTR_FIXED
 
-/* n events with these counters, on four general ones; left: the event that finds none, or -1. */
+/*
+ * n events with these counters, on a machine with four general counters.  left: the event that gets no counter, or -1.
+ */
 static const struct {
 	int n;
 	uint32_t before[6], after[6];

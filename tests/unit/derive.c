@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rules on the command line of perfex run: what is no rule is refused before anything runs. */
+/* Rules on the command line of perfex run: a text that is no rule is refused before anything runs. */
 #include "unit.h"
 #include "command.h"
 
@@ -43,7 +43,7 @@ START_TEST(events_of_rules_are_counted)
 	ck_assert_int_eq(result.status, 0);
 	ck_assert_msg(strstr(result.err, ",page-faults:u,"), "%s", result.err);
 	ck_assert_msg(strstr(result.err, ",a,"), "%s", result.err);
-	/* Each once; 'a' is 0, of a value that was counted. */
+	/* The name page-faults:u is not divided at its minus: there is no event 'page'. */
 	ck_assert_ptr_null(strstr(result.err, ",page,"));
 	result =
 		PERFEX("--backend=perf_events", "--derive=a = 3 + task-clock - task-clock", "true");

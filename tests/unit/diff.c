@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex diff as a command: what it writes, character by character, and what it refuses. */
+/* perfex diff as a command: its output, character by character, and its refusals. */
 #include "unit.h"
 #include "command.h"
 #include "recordings.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * cycles: means 10 and 13, variances of a run 4 and 4, so t = 3 / sqrt(8 / 3) with 4 degrees of
- * freedom, for which P(|T| > t) = 0.140066 by the closed form; t(0.95, 4) = 2.776445 and
- * t(0.99, 4) = 4.604095 times sqrt(8 / 3) are half the intervals.
+ * cycles: the means are 10 and 13, and both variances of a run are 4.  So t = 3 / sqrt(8 / 3) with 4 degrees of
+ * freedom, for which P(|T| > t) = 0.140066 by the closed form.  Half the intervals are t(0.95, 4) = 2.776445 and
+ * t(0.99, 4) = 4.604095 times sqrt(8 / 3).
  */
 #define HALF_95 4.533915871
 #define HALF_99 7.518455441
@@ -87,9 +87,9 @@ START_TEST(a_single_run_has_no_interval_and_it_says_so)
 END_TEST
 
 /*
- * tsc and a|b: the median is 12, and that of the distances 1: 17 is 0.6745 * 5 / 1 = 3.37 from it,
- * and 18 is 4.05, above 3.5.  elapsed_ns: the mean distance is 0.2, and 6 is 1 / (1.2533 * 0.2) =
- * 3.99 of it; of four none is.
+ * tsc and a|b: the median is 12, and the median of the distances from it is 1.  17 is 0.6745 * 5 / 1 = 3.37 away, and
+ * 18 is 4.05 away, above the limit of 3.5.  elapsed_ns: the mean distance is 0.2, and 6 is 1 / (1.2533 * 0.2) = 3.99
+ * away.  Four runs have no outliers.
  */
 #define FIVE_OUTLIERS "outliers of A: elapsed_ns 6 (run 5), a|b 18 (run 5); they are in the means\n"
 
@@ -105,8 +105,8 @@ START_TEST(outliers_are_told)
 END_TEST
 
 /*
- * Of ten runs six agree: by the mean distance of 0.4 the others are 1 / (1.2533 * 0.4) = 1.99 away.
- * Where nine agree, one ten times as large is 90 / (1.2533 * 9) = 7.98 away.
+ * Six of ten runs agree.  The mean distance is 0.4, so the others are 1 / (1.2533 * 0.4) = 1.99 away.  If nine runs
+ * agree, one that is ten times as large is 90 / (1.2533 * 9) = 7.98 away.
  */
 START_TEST(runs_beside_equal_ones_are_outliers_if_they_are_far)
 {
@@ -152,7 +152,7 @@ START_TEST(markdown_is_a_table)
 }
 END_TEST
 
-/* Cell number column of line number row, read as RFC 4180 has it. */
+/* Returns the cell in this row and column, read according to RFC 4180. */
 static const char *csv_cell(const char *text, int row, int column)
 {
 	static char cell[256];

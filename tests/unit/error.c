@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Refusals in words: each names the event, what is allowed and what to do. */
+/* Messages about refusals: each names the event, the allowed values and a remedy. */
 #include "unit.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static const struct perfctr_pmu_info arch = {
 	.evntsel_kernel = 0x20000,
 };
 
-/* event[1] of two is at fault; event[0] counts on counter 0. */
+/* event[1] of two events is refused; event[0] counts on counter 0. */
 static const struct {
 	int error;
 	uint32_t reason;
@@ -226,7 +226,7 @@ START_TEST(refused_controls_are_worded)
 }
 END_TEST
 
-/* The driver gives no reason for it. */
+/* The driver gives no reason for this refusal. */
 START_TEST(tags_without_an_event_are_worded)
 {
 	const struct perfctr_control control = { .p4_pebs_enable = 1 };
@@ -238,7 +238,7 @@ START_TEST(tags_without_an_event_are_worded)
 }
 END_TEST
 
-/* The enable bit of P6 is in the register of counter 0 alone. */
+/* On the P6 only the register of counter 0 has the enable bit. */
 START_TEST(the_one_enable_bit_of_p6_is_worded)
 {
 	const struct perfctr_pmu_info p6 = { .pmu = PERFCTR_PMU_P6,
@@ -293,7 +293,7 @@ START_TEST(a_second_event_select_word_that_exists_has_allowed_bits)
 	perfctr_control_error(EINVAL, &control, &info, words, sizeof(words));
 	ck_assert_str_eq(words, "event 0x004100c0/0x00000501@0: evntsel2 bits 0x400 are reserved; "
 				"only 0x30f may be set");
-	/* Of NetBurst: T1_USR and T1_OS, which the SDM defines. */
+	/* NetBurst: T1_USR and T1_OS, which the SDM defines. */
 	info.pmu = PERFCTR_PMU_P4;
 	info.evntsel2_allowed = 0x7ffffffc;
 	control.event[0].evntsel2 = 0x0c000805;
@@ -374,7 +374,7 @@ START_TEST(refused_opens_are_worded)
 }
 END_TEST
 
-/* The one test that looks at the machine: both kinds have a right answer. */
+/* The only test here that depends on the machine.  It passes with and without the driver. */
 START_TEST(a_kernel_without_perfctr_is_recognised)
 {
 	struct perfctr_pmu_info info;
@@ -396,7 +396,7 @@ START_TEST(a_kernel_without_perfctr_is_recognised)
 }
 END_TEST
 
-/* No backend is called so: this is told after all sizes that are right. */
+/* There is no backend "none", but this is noticed only after the size has been accepted. */
 START_TEST(session_options_of_other_versions_are_told_by_their_size)
 {
 	struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Event specifications: what is read, and what is refused with which words. */
+/* Event specifications that are accepted, and the messages for those that are refused. */
 #include "unit.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files of experiments: what is read from them, and what is refused before anything runs. */
+/* Files of experiments: how they are read, and which are refused before anything runs. */
 #include "unit.h"
 #include "command.h"
 #include "mutate.h"
@@ -75,7 +75,7 @@ START_TEST(programs_are_read)
 }
 END_TEST
 
-/* What the file sets holds for all experiments, also for those in front of it. */
+/* Settings of the file hold for all its experiments, also for those in front of the settings. */
 START_TEST(experiments_have_the_settings_of_the_file_or_their_own)
 {
 	struct experiment_file *file = parse(whole);
@@ -229,7 +229,7 @@ START_TEST(damaged_files_are_refused_with_one_line_or_read)
 }
 END_TEST
 
-/* A job that ran would leave this file. */
+/* A job that runs creates this file. */
 #define TOUCH "directory: results\nprograms:\n  a: [touch, ran]\n"
 
 static const struct {

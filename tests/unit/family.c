@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is known of the families of processors, without any of them. */
+/* Tables about families of processors, tested without any of these processors. */
 #include "unit.h"
 
 #include <perfctr_events.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* From the manual page perfctr_events(5). */
+/* From perfctr_events(5). */
 static const struct {
 	const char *name;
 	uint32_t pmu;
@@ -54,7 +54,7 @@ START_TEST(names_end_after_the_last)
 	ck_assert_ptr_null(perfctr_family_name(UINT32_MAX));
 }
 
-/* libpfm4's names of processors, and their families. */
+/* libpfm4's names of processors, and the families of these processors. */
 static const struct {
 	const char *processor;
 	uint32_t pmu;
@@ -77,7 +77,7 @@ START_TEST(processors_of_libpfm4_have_a_family)
 	ck_assert_uint_eq(info->pmu, processors[_i].pmu);
 }
 
-/* Bits that are in a field; each is in one. */
+/* Returns all bits that are in a field.  No bit is in two fields. */
 static uint64_t bits_explained(const struct perfctr_register *layout)
 {
 	uint64_t all = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfex validate, its arithmetic: counters that lie in a known way, simulated by seeded random
- * numbers, each found out in each of 100 runs.
+ * The arithmetic of perfex validate.  Simulated counters, driven by seeded random numbers, have known errors.  perfex
+ * must find the error in each of 100 runs.
  */
 #include "../../perfex/tools/validate/fit.h"
 #include "unit.h"
@@ -14,16 +14,16 @@ enum {
 	SIZES = 6,
 	RUNS = 10,
 	SAMPLES = SIZES * RUNS,
-	READING = 37,	  /* what reading adds */
-	BETWEEN = 200000, /* counts between two interrupts, on average */
+	READING = 37,	  /* added by reading */
+	BETWEEN = 200000, /* average count between two interrupts */
 };
 
 struct machine {
 	uint64_t state;
-	double stream; /* all that was counted since the start */
+	double stream; /* all events since the start */
 };
 
-/* Uniform in (0, 1): Steele and Vigna's SplitMix. */
+/* Returns a uniformly distributed number in (0, 1): Steele and Vigna's SplitMix. */
 static double next_uniform(struct machine *machine)
 {
 	uint64_t z = machine->state += 0x9e3779b97f4a7c15u;
@@ -34,7 +34,7 @@ static double next_uniform(struct machine *machine)
 	return ((double)(z >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* Box and Muller */
+/* Returns a normally distributed number, by Box and Muller's method. */
 static double next_normal(struct machine *machine)
 {
 	double radius = sqrt(-2 * log(next_uniform(machine)));
@@ -46,14 +46,14 @@ static double next_interrupts(struct machine *machine, double expected)
 {
 	double n = 0;
 
-	/* The times between them are exponential. */
+	/* The times between interrupts are exponentially distributed. */
 	for (double at = -BETWEEN * log(next_uniform(machine)); at < expected;
 	     at -= BETWEEN * log(next_uniform(machine)))
 		n++;
 	return n;
 }
 
-/* What it counts of so many, with so many interrupts. */
+/* A simulated counter: returns its count if so many events are expected, and so many interrupts come. */
 typedef double counter(struct machine *machine, double expected, double interrupts);
 
 static struct fit fit_counter(unsigned int seed, counter *count, struct tolerance tolerance)
@@ -97,12 +97,12 @@ static double count_three(struct machine *machine, double expected, double inter
 	return READING + expected + 3 * interrupts;
 }
 
-/* Each thousandth of all that ever comes. */
+/* Misses every thousandth event. */
 static double count_forgetting(struct machine *machine, double expected, double interrupts)
 {
 	double before;
 
-	/* Other programs count in between. */
+	/* Other programs have caused events since the last call. */
 	machine->stream += floor(1000 * next_uniform(machine));
 	before = floor(machine->stream / 1000);
 	machine->stream += expected;
@@ -152,7 +152,7 @@ START_TEST(what_reading_counts_is_overhead_and_one_for_an_interrupt_is_known)
 }
 END_TEST
 
-/* Half of an interrupt is no integer: it is within the rounding of some runs. */
+/* An interrupt adds half a count, which rounding hides in some runs: fit.c is not checked. */
 START_TEST(half_counts_are_multiplicative)
 {
 	for (unsigned int seed = 1; seed <= SEEDS; seed++) {
@@ -171,7 +171,10 @@ START_TEST(three_for_each_interrupt_are_overhead_of_interrupts)
 }
 END_TEST
 
-/* Of what is not expected, in runs so long that ten interrupts came: of one the count was over. */
+/*
+ * Nothing is expected.  In runs that are so long that about ten interrupts come, one more may come after the count has
+ * ended.
+ */
 START_TEST(an_interrupt_behind_the_count_makes_no_event_random)
 {
 	for (unsigned int seed = 1; seed <= SEEDS; seed++) {
@@ -198,7 +201,7 @@ START_TEST(an_interrupt_behind_the_count_makes_no_event_random)
 }
 END_TEST
 
-/* The other way round, where nothing else disturbed: it was counted, and came too late to be known. */
+/* The opposite: an interrupt was counted, but came too late to be known.  Nothing else disturbed that run. */
 START_TEST(an_interrupt_that_nobody_knew_of_makes_no_event_random)
 {
 	enum { N = 2 * SIZES };
@@ -222,7 +225,10 @@ START_TEST(an_interrupt_that_nobody_knew_of_makes_no_event_random)
 }
 END_TEST
 
-/* Measured: of two interrupts one came while they were read. Another benchmark shows what they add. */
+/*
+ * Measured counts: one of two interrupts came while the counters were read.  Another benchmark shows how much an
+ * interrupt adds.
+ */
 START_TEST(what_other_benchmarks_show_of_disturbances_is_allowed)
 {
 	enum { N = 2 * SIZES };
@@ -288,7 +294,7 @@ START_TEST(the_count_to_trust_is_a_hundred_overheads)
 }
 END_TEST
 
-/* Nothing is expected, whatever the size. */
+/* No count is expected, for any size. */
 START_TEST(what_should_not_be_counted_must_not_grow)
 {
 	struct observation samples[SAMPLES];
@@ -314,7 +320,7 @@ START_TEST(too_few_sizes_have_no_class)
 }
 END_TEST
 
-/* Any two points are on a line, and a third need not be: here of a counter of squares. */
+/* Any two points are on a line, but a third need not be.  This counter counts squares. */
 START_TEST(two_sizes_show_nothing)
 {
 	struct observation samples[6] = { { 1, 1, 1, 0 }, { 1, 1, 1, 0 }, { 2, 2, 4, 0 },
@@ -327,14 +333,14 @@ START_TEST(two_sizes_show_nothing)
 	}
 	ck_assert_int_eq(fit_line(samples, 4, (struct tolerance){ 0 }).error, CLASS_NONE);
 	ck_assert_int_eq(fit_line(samples, 6, (struct tolerance){ 0 }).error, CLASS_UNKNOWN);
-	/* Nor is a step from one size to the next growth. */
+	/* Two sizes do not show growth either. */
 	for (unsigned int i = 0; i < 6; i++)
 		samples[i].expected = 0;
 	ck_assert_int_eq(fit_line(samples, 4, (struct tolerance){ 0 }).error, CLASS_NONE);
 }
 END_TEST
 
-/* As new pages are where nothing interrupts: what is expected is what disturbs. */
+/* The disturbances are the expected events themselves, such as new pages in runs without interrupts. */
 START_TEST(disturbances_that_are_the_expected_counts_take_nothing_from_them)
 {
 	enum { N = 4 * RUNS };
@@ -353,7 +359,7 @@ START_TEST(disturbances_that_are_the_expected_counts_take_nothing_from_them)
 }
 END_TEST
 
-/* An event that is exact by one benchmark and three quarters of it by another is another event. */
+/* If one benchmark finds an event exact, and another finds three quarters of it, it is another event. */
 START_TEST(benchmarks_that_disagree_show_another_event)
 {
 	struct fit fits[3] = {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfex's text, CSV and JSON, byte by byte as in golden/.  What differs is left below
- * build/tests/unit/, to look at.
+ * Compares perfex's text, CSV and JSON byte by byte with golden/.  Output that differs is left below build/tests/unit/
+ * for inspection.
  */
 #include "../../perfex/run/run.h"
 
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-/* Behind all: it has a fail() too. */
+/* After all others, because it also has a fail(). */
 #include "unit.h"
 
 static const struct perfctr_pmu_info info = {
@@ -86,7 +86,7 @@ static void add_member(unsigned int run, pid_t pid, const char *name, uint64_t c
 	recording.members.n++;
 }
 
-/* A command that ran once, with counts that no double holds. */
+/* A command that ran once, with counts that no double holds exactly. */
 static void once(void)
 {
 	static const char *const command[] = { "loop", NULL };
@@ -98,7 +98,7 @@ static void once(void)
 	add_counts_of_run(0, 2417722, 1208861, 2000004, UINT64_MAX);
 }
 
-/* Two passes, three runs; names and arguments that need quoting; it died of SIGKILL. */
+/* Two passes and three runs.  Names and arguments need quoting.  SIGKILL ended the command. */
 static void thrice(void)
 {
 	static const char *const command[] = { "a,b", "\"quoted\"", "\xff\xc3\xa9", "", NULL };
@@ -126,7 +126,7 @@ static void thrice(void)
 	recording.failed_pass = 1;
 }
 
-/* Counts and times of days on many CPUs, far apart. */
+/* Counts and times of several days on many CPUs, with large differences. */
 static void large(void)
 {
 	static const char *const command[] = { "loop", NULL };

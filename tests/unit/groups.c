@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Groups: the built-in ones name events that exist, and the user's own come first. */
+/* Groups: built-in groups name events that exist, and groups of the user come first. */
 #include "../../perfex/groups/groups.h"
 #include "../../perfex/rules/rules.h"
 #include "command.h"
@@ -16,7 +16,7 @@ static void be_alone(void)
 	unsetenv("PERFCTR_EVENTS");
 }
 
-/* What each processor has, by the manuals that the groups name. */
+/* The groups that each processor lacks, by the manuals that the groups name. */
 static const struct {
 	const char *pmu, *missing[4];
 } processors[] = {
@@ -29,11 +29,11 @@ static const struct {
 	{ "core", { NULL } },
 	{ "snb", { NULL } },
 	{ "ivb_ep", { NULL } },
-	{ "hsw", { "FLOPS", "FLOPS_DP" } }, /* counts none */
-	{ "nhm", { "FLOPS", "FLOPS_DP" } }, /* not by how many numbers in one */
+	{ "hsw", { "FLOPS", "FLOPS_DP" } }, /* no event for these */
+	{ "nhm", { "FLOPS", "FLOPS_DP" } }, /* events do not show how many numbers one instruction has */
 	{ "wsm_dp", { "FLOPS", "FLOPS_DP" } },
-	{ "atom", { "FLOPS", "FLOPS_DP", "L1" } }, /* no misses of loads in the first cache */
-	{ "slm", { "FLOPS", "FLOPS_DP", "L1" } }, /* no loads */
+	{ "atom", { "FLOPS", "FLOPS_DP", "L1" } }, /* no event for load misses of the first cache */
+	{ "slm", { "FLOPS", "FLOPS_DP", "L1" } }, /* no event for loads */
 	{ "glm", { "FLOPS", "FLOPS_DP", "L1", "TLB" } },
 	{ "tmt", { "FLOPS", "FLOPS_DP", "L1" } },
 	{ "amd64_fam17h_zen1", { NULL } },
@@ -80,7 +80,7 @@ START_TEST(built_in_groups_name_events_of_their_processors)
 }
 END_TEST
 
-/* Ask for several, and no rule of one has the name of another's. */
+/* Several groups can be used together: no two of their rules have the same name. */
 START_TEST(built_in_groups_go_together)
 {
 	static const char *const names[] = { "BRANCH", "CACHE", "FLOPS", "FLOPS_DP",

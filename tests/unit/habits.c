@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What users of perf type: perfex understands it, or says what to write instead. */
+/* Command lines of perf users: perfex understands them, or says what to write instead. */
 #include "command.h"
 #include "unit.h"
 
@@ -13,7 +13,7 @@ static void be_alone(void)
 	unsetenv("PERFCTR_EVENTS");
 }
 
-/* What stands in one -e, and the same by many. */
+/* A list in one -e, and the same events in several -e. */
 static const struct {
 	const char *list, *event[3];
 } lists[] = {
@@ -56,7 +56,7 @@ END_TEST
 	"name the events: -e L1-dcache-loads,L1-dcache-load-misses; perfex list cache shows this " \
 	"machine's\n"
 
-/* Without a PMU all of these would be refused for it, later. */
+/* These are refused before perfex looks for a PMU. */
 static const struct {
 	const char *arguments[8];
 	const char *err;
@@ -247,7 +247,10 @@ START_TEST(a_program_is_run_though_perf_has_a_command_of_its_name)
 }
 END_TEST
 
-/* They are letters for the same; the counts of two runs differ, and their first line does not. */
+/*
+ * Options of perf, and the same options of perfex.  Two runs have different counts, so only the first lines of the
+ * outputs are compared.
+ */
 static const struct {
 	const char *perf[6], *perfex[6];
 } options[] = {
@@ -270,7 +273,7 @@ START_TEST(an_option_of_perf_is_perfex_own)
 }
 END_TEST
 
-/* The codes of Linux, arch/x86/events, and by libpfm4's name where it has one of the same code. */
+/* Codes as in Linux, arch/x86/events, and libpfm4's name for the same code if it has one. */
 static const struct {
 	const char *pmu, *name, *code, *libpfm;
 } caches[] = {

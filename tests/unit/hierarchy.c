@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The caches and the predictor of the emulated machine, against others that are written as one would
- * tell it: a cache knows when each number was used, a predictor has its history in words.
+ * Compares the caches and the branch predictor of the emulated machine with simple ones.  The simple cache knows when
+ * each number was used, and the simple predictor has its history in characters.
  */
 #include "unit.h"
 
@@ -20,13 +20,13 @@ static uint32_t next_random(uint32_t *state)
 	return *state;
 }
 
-/* What is there, in no order, with the time of its last use. */
+/* An entry of the cache, in any order, with the time of its last use. */
 struct kept {
 	uint64_t number;
-	size_t used; /* 0: nothing is here */
+	size_t used; /* 0: the entry is empty */
 };
 
-/* In an empty place, or that of the one of its set that was not used for the longest time. */
+/* Returns true after a miss.  The number then replaces an empty entry, or the least recently used one of its set. */
 static bool naive_cache_misses(struct kept *kept, uint32_t sets, uint32_t ways, uint64_t number,
 			       size_t now)
 {
@@ -88,7 +88,7 @@ START_TEST(a_cache_misses_what_was_not_used_lately)
 }
 END_TEST
 
-/* A cache of 512 lines, eight in a set. */
+/* A cache of 512 lines in sets of eight. */
 START_TEST(counts_by_hand)
 {
 	uint64_t numbers[512] = { 0 };
@@ -109,12 +109,15 @@ START_TEST(counts_by_hand)
 	ck_assert_uint_eq(misses[0], 512);
 	ck_assert_uint_eq(misses[1], 90);
 	ck_assert_uint_eq(misses[2], 8);
-	/* When it is its turn again, twice as many lines of its set have been used: each misses. */
+	/* Before a line is used again, 15 other lines of its set have been used: each access misses. */
 	ck_assert_uint_eq(misses[3], 3 * 1024);
 }
 END_TEST
 
-/* What each history and address led to, summed up in a number from 0 to 3. */
+/*
+ * Returns true after a misprediction.  The table sums up the outcomes of each history and address in a number from 0 to
+ * 3.
+ */
 static bool naive_misses(int *table, char *history, unsigned int bits, uint64_t address, bool taken)
 {
 	unsigned int index = 0;
@@ -160,7 +163,10 @@ START_TEST(a_predictor_goes_by_what_came_after_the_last_outcomes)
 }
 END_TEST
 
-/* The history fills with ones: 12 histories are new, each needs two; then none is. */
+/*
+ * The history fills with ones.  12 histories are new, and the history of all ones needs two misses.  Then there are no
+ * more misses.
+ */
 START_TEST(mispredictions_by_hand)
 {
 	static uint8_t counters[1 << 12];
@@ -171,9 +177,12 @@ START_TEST(mispredictions_by_hand)
 	x86_pmu_predictor_init(&predictor, 12, counters);
 	for (unsigned int i = 0; i < 1000; i++)
 		always += x86_pmu_predictor_misses(&predictor, 0x401, true);
-	/* Histories 0, 1, 3, ... are met once each, that of all ones twice until it is believed. */
+	/*
+	 * Histories 0, 1, 3, ... occur once each.  The history of all ones misses twice before its counter predicts
+	 * "taken".
+	 */
 	ck_assert_uint_eq(always, 12 + 2);
-	/* A loop of 100 leaves no trace of its beginning at its end: each exit is a surprise. */
+	/* After 99 iterations the history no longer shows the beginning of the loop: each exit misses. */
 	for (unsigned int i = 0; i < 100 * 100; i++)
 		x86_pmu_predictor_misses(&predictor, 0x401, i % 100 != 99);
 	for (unsigned int i = 0; i < 100 * 100; i++)

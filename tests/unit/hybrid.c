@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events on a machine with two kinds of cores: P-cores with 8 general and 4 fixed counters, E-cores
- * with 6 and 3. Masks and register values are put together by hand.
+ * Events on a machine with two kinds of cores.  P-cores have 8 general and 4 fixed counters, E-cores have 6 and 3.
+ * Masks and register values are put together by hand.
  */
 #include "names.h"
 #include "unit.h"
@@ -40,7 +40,7 @@ static const struct {
 	{ "instructions", 0x4100c0, 0x3f, 1, 0, 0 },
 	{ "branches", 0x4100c4, 0x3f, 0, 0, 0 },
 	{ "r00c4:u", 0x4100c4, 0x3f, 0, 0, 0 },
-	/* Of fixed counter 2 alone: it has no code that could mean something else. */
+	/* Only fixed counter 2 counts it, and it has no code that could mean another event. */
 	{ "ref-cycles", 0x410000, 0, 4, 0, PERFCTR_FIXED + 2 },
 	{ "core::instructions", 0x4100c0, 0xff, 1, P, 0 },
 	{ "atom::instructions", 0x4100c0, 0x3f, 1, E, 0 },
@@ -51,7 +51,7 @@ static const struct {
 	{ "core::instructions@7", 0x4100c0, 0x80, 0, P, 7 },
 	{ "core::0x4120c4@6", 0x4120c4, 0x40, 0, P, 6 },
 	{ "core::cpu/config=0x100000000c0/", 0x4100c0 | UMASK2, 0xff, 0, P, 0 },
-	/* The kernel, not the library, says what is wrong with a register value. */
+	/* The kernel, not the library, refuses wrong register values. */
 	{ "0x4120c4@0", 0x4120c4, 1, 0, 0, 0 },
 };
 
@@ -107,7 +107,10 @@ START_TEST(what_would_be_a_mixture_is_refused)
 }
 END_TEST
 
-/* Eight events of P-cores fit beside none of all kinds; six of both and two of P-cores do. */
+/*
+ * Six events of both kinds and two of P-cores fit, but a third of P-cores does not.  Nor does a seventh of both kinds,
+ * because E-cores have six counters.
+ */
 START_TEST(counters_of_one_kind_are_for_its_events)
 {
 	const struct perfctr_pmu_info info = hybrid();

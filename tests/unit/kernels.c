@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfex validate: are the counts of its benchmarks what their programs do?  Each is executed step by
- * step, and every instruction that the processor comes to is looked at: a second way of counting.
+ * perfex validate: do its benchmarks cause the counts that it expects?  The test executes each benchmark step by step,
+ * and looks at every instruction: a second way of counting.
  */
 #define _GNU_SOURCE
 #include "../../perfex/tools/validate/validate.h"
@@ -16,9 +16,9 @@ enum { TRAP_FLAG = 0x100 };
 
 static struct {
 	double count[N_QUANTITIES];
-	uint64_t entry, end; /* of the kernel; where it returns to */
+	uint64_t entry, end; /* of the kernel; its return address */
 	bool inside;
-	const uint8_t *last; /* the instruction before */
+	const uint8_t *last; /* the last instruction */
 } trace;
 
 static bool is_register(uint8_t modrm)
@@ -26,7 +26,7 @@ static bool is_register(uint8_t modrm)
 	return modrm >> 6 == 3;
 }
 
-/* Bytes of a conditional jump; 0: it is none. */
+/* Returns the length of a conditional jump in bytes, or 0 if this is none. */
 static unsigned int conditional_length(const uint8_t *code)
 {
 	if (code[0] >= 0x70 && code[0] <= 0x7f)
@@ -77,7 +77,7 @@ static void look_at_instruction(const uint8_t *code)
 		trace.count[CONDITIONAL]++;
 		trace.count[code == trace.last + length ? NOT_TAKEN : TAKEN]++;
 	}
-	/* A string instruction is one, and stops after each part. */
+	/* A repeated string instruction is one instruction, but traps after each repetition. */
 	if (code == trace.last && code[0] == 0xf3)
 		return;
 	trace.last = code;
@@ -117,7 +117,10 @@ static void step_through(kernel_function *run, uint64_t n, void *memory)
 	sigaction(SIGTRAP, &before, NULL);
 }
 
-/* The kernel clears the flag for a system call, and so would hide what comes next. */
+/*
+ * Returns true if the benchmark can be executed step by step.  The kernel clears the trap flag at a system call, so the
+ * instructions after it would not be seen.
+ */
 static bool is_stepped(const struct benchmark *benchmark, const struct geometry *geometry)
 {
 	return !benchmark->user_only && benchmark->run != kernel_sharing &&
@@ -125,7 +128,7 @@ static bool is_stepped(const struct benchmark *benchmark, const struct geometry 
 	       (!benchmark->needs_fma || geometry->has_fma);
 }
 
-/* How many quantities were compared. */
+/* Returns the number of quantities that were compared. */
 static unsigned int check_steps(const struct benchmark *benchmark, void *memory, uint64_t n)
 {
 	double empty[N_QUANTITIES];
@@ -185,7 +188,7 @@ START_TEST(a_cycle_goes_through_all_places_and_back)
 }
 END_TEST
 
-/* What a walk of 30 has just touched, the next ones do not touch again until all the rest was. */
+/* The places that a walk of 30 has touched are not touched again before all the others. */
 START_TEST(a_walk_goes_on_where_the_last_one_ended)
 {
 	const struct geometry geometry = { .line = 64, .page = 4096, .l1d = 4096 };
@@ -223,7 +226,7 @@ START_TEST(each_quantity_has_a_name_and_a_benchmark)
 }
 END_TEST
 
-/* Of mispredicted branches, the loop has none, which shows nothing of an event that counts nothing. */
+/* The loop has no mispredicted branches, so it shows nothing about an event that counts none. */
 START_TEST(what_is_never_expected_shows_nothing)
 {
 	struct observation samples[] = { { 10, 0, 0, 0 }, { 100, 0, 0, 0 }, { 1000, 0, 0, 0 } };
@@ -247,7 +250,7 @@ START_TEST(what_is_never_expected_shows_nothing)
 }
 END_TEST
 
-/* One benchmark shows no branch, the next shows each. */
+/* The event counts no branch in one benchmark, and each branch in the next. */
 START_TEST(the_least_factor_may_be_none)
 {
 	struct observation nothing[] = { { 10, 0, 0, 0 }, { 100, 0, 0, 0 }, { 1000, 0, 0, 0 } };
@@ -271,7 +274,7 @@ TCase *kernels_tests(void)
 {
 	TCase *tests = tcase_create("kernels");
 
-	/* A step is a signal. */
+	/* Each step takes a signal. */
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, programs_do_what_the_table_expects_of_them);
 	tcase_add_test(tests, a_cycle_goes_through_all_places_and_back);

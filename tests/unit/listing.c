@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex list, check and encode, for processors that need not be there. */
+/* perfex list, check and encode, for processors that this machine need not have. */
 #include "../../perfex/perfex.h"
 #include "command.h"
 #include "unit.h"
@@ -85,12 +85,12 @@ static const struct {
 	  "perfex: event '0x39000/0x4000204@4': no ESCR with its ESCR select leads to this "
 	  "counter; "
 	  "those that have one: 0 1 2 3 12 13 14 15 16 17\n" },
-	/* As perfex writes them. */
+	/* An event as perfex writes it. */
 	{ { "check", "--pmu=netburst", "-e", "branch_retired:MMTP@12" },
 	  0,
 	  "branch_retired:MMTP@12           counter 12          user\n",
 	  "" },
-	/* The events of a group are behind the others, each once. */
+	/* The events of a group follow the others, and each event is there once. */
 	{ { "check", "--pmu=nhm", "-g", "IPC", "-e", "branches", "-e", "cycles" },
 	  0,
 	  "branches                         counter 0           user\n"
@@ -205,7 +205,7 @@ START_TEST(answers_are_as_expected)
 }
 END_TEST
 
-/* Register values with a bit that no field has. */
+/* Register values with a bit that is in no field. */
 START_TEST(reserved_bits_are_shown)
 {
 	struct command_result result;
@@ -220,7 +220,7 @@ START_TEST(reserved_bits_are_shown)
 }
 END_TEST
 
-/* On the Pentium 4 the counter is a part of the event; a fixed one has its event built in. */
+/* On the Pentium 4 the counter is a part of the event; a fixed counter has its event built in. */
 static const struct {
 	const char *pmu, *event, *value;
 } values[] = {
@@ -248,9 +248,9 @@ START_TEST(a_value_replaces_its_name)
 END_TEST
 
 /*
- * Both ways: register values have names, as SDM's table of NetBurst's events and its figures of CCCR
- * and ESCR have them, and those of Nehalem; what has none is warned of.  CRU_ESCR2 feeds the counters
- * 12, 13 and 16, CRU_ESCR3 14, 15 and 17.
+ * Register values have the names that are in the SDM's table of NetBurst's events and its figures of CCCR and ESCR, or
+ * in that of Nehalem's events.  Names have register values.  perfex warns of values without a name.  CRU_ESCR2 feeds
+ * the counters 12, 13 and 16, CRU_ESCR3 feeds 14, 15 and 17.
  */
 static const struct {
 	const char *pmu, *event, *out, *err;
@@ -264,7 +264,7 @@ static const struct {
 	{ "--pmu=netburst", "0x0003b000/0x04000804@8", "  event: memory_cancel:ST_RB_FULL:u\n",
 	  "" },
 	{ "--pmu=netburst", "0x0003b000/0x04000204@12", "  event: machine_clear:CLEAR:u\n", "" },
-	/* What it tags is in other registers; T1_USR is of no name. */
+	/* The tags are in other registers, and T1_USR is in no name. */
 	{ "--pmu=netburst", "0x0003b000/0x12000204@12",
 	  "  event: replay_event:NBOGUS:u, with further fields\n", "" },
 	{ "--pmu=netburst", "0x00035000/0x04000405@14",
@@ -306,7 +306,7 @@ START_TEST(register_values_are_named)
 }
 END_TEST
 
-/* The end of a sentence may be missing, where the text had no room. */
+/* The end of a sentence is missing if the buffer was too small. */
 static const struct {
 	const char *library, *perfex;
 } sentences[] = {
@@ -331,7 +331,7 @@ START_TEST(sentences_of_the_library_name_commands)
 }
 END_TEST
 
-/* By tests/families/refusals.c the driver refuses these, of a context. */
+/* The driver refuses these in a context, see tests/families/refusals.c. */
 static const struct {
 	const char *pmu, *event, *err;
 } never[] = {
@@ -373,7 +373,7 @@ START_TEST(what_would_be_refused_is_no_event_that_fits)
 }
 END_TEST
 
-/* Whatever the processor, all backends count it. */
+/* All backends count these events on all processors. */
 START_TEST(the_operating_systems_events_take_no_counter)
 {
 	struct command_result result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex report-machine: does it find false counts, and what does it say of a machine? */
+/* perfex report-machine: does it find false counts, and what does it report of a machine? */
 #define _GNU_SOURCE
 #include "../../perfex/tools/machine/machine.h"
 #include "unit.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Three runs of each length of a loop of 2 instructions an iteration; reading counts 37. */
+/* Three runs of each length of a loop with 2 instructions per iteration; reading counts 37. */
 #define N_LENGTHS 3
 static const uint64_t lengths[N_LENGTHS] = { 0, 1000, 100000 };
 
@@ -37,7 +37,7 @@ START_TEST(exact_counts_fit_and_show_what_reading_costs)
 }
 END_TEST
 
-/* Half of what is executed, as where a counter runs half of the time. */
+/* Half of the instructions is counted, as if the counter ran half of the time. */
 START_TEST(half_counts_do_not_fit)
 {
 	struct loop_runs runs[N_LENGTHS];
@@ -69,7 +69,7 @@ START_TEST(one_run_that_lacks_one_does_not_fit)
 }
 END_TEST
 
-/* Three instructions of somebody else in each run that has a loop, and in one. */
+/* Three unexplained instructions in each run that has a loop, and in a single run. */
 START_TEST(more_than_is_explained_does_not_fit)
 {
 	struct loop_runs runs[N_LENGTHS];
@@ -180,7 +180,7 @@ START_TEST(virtual_time_is_that_on_a_cpu)
 	struct time_shares shares = good;
 
 	ck_assert(judge_time(&good));
-	/* The time of the machine, or of the competitor too. */
+	/* First more than the elapsed time, then less than the time on a CPU. */
 	shares.counted = 1100;
 	ck_assert(!judge_time(&shares));
 	shares.counted = 400;
@@ -209,7 +209,7 @@ static FILE *open_text(const char *text)
 	return file;
 }
 
-/* As the kernel writes it; CPU 1 is off. */
+/* The format of the kernel, with CPU 1 offline. */
 START_TEST(interrupts_are_those_of_one_cpu_or_of_all)
 {
 	static const char text[] = "           CPU0       CPU2       CPU12\n"

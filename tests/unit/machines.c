@@ -5,7 +5,7 @@
 
 /* An event select register without bits 19 (pin control), 20 (interrupt), 21 (any thread). */
 #define P6_STYLE 0xffc7ffffull
-/* And the upper bits of the event select, 32 to 35, host and guest only, 40 and 41. */
+/* Also bits 32 to 35, which extend the event select, and 40 and 41, host only and guest only. */
 #define AMD_STYLE (P6_STYLE | 0x30full << 32)
 #define USR (1ull << 16)
 #define OS (1ull << 17)
@@ -33,7 +33,7 @@ static const struct {
 	[SAPPHIRE_RAPIDS] = { { ARCH(8) }, "spr" },
 	[P5] = { { CESR(PERFCTR_PMU_P5, 0x1ff) }, "perf" },
 	[P5_MMX] = { { CESR(PERFCTR_PMU_P5_MMX, 0x1ff) }, "perf" },
-	/* EN is of counter 0 alone. */
+	/* Only the register of counter 0 has EN. */
 	[P6] = { { .pmu = PERFCTR_PMU_P6,
 		   .n_general = 2,
 		   .general_bits = 40,

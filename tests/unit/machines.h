@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Machines of all families, as their manuals describe them. */
+/* Machines of all families, as the manuals describe them. */
 #ifndef MACHINES_H
 #define MACHINES_H
 
@@ -25,12 +25,12 @@ enum machine {
 };
 
 /*
- * The machine's description; from now on libpfm4, in this process, takes the CPU for that machine,
- * and there are no tables but those in the library.
+ * Returns the machine's description.  From now on libpfm4 takes the CPU of this process for that machine, and the only
+ * tables of events are those of the library.
  */
 const struct perfctr_pmu_info *be_machine(enum machine machine);
 
-/* The description alone. */
+/* Returns the machine's description without further effects. */
 const struct perfctr_pmu_info *machine_info(enum machine machine);
 
 #endif

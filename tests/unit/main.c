@@ -9,7 +9,10 @@ int main(void)
 	SRunner *runner;
 	int failed;
 
-	/* For one that hangs: sanitizers and a loaded host take more than libcheck's 4 seconds. */
+	/*
+	 * The timeout is for tests that hang.  With sanitizers or on a loaded host tests take longer than libcheck's 4
+	 * seconds.
+	 */
 	setenv("CK_DEFAULT_TIMEOUT", "120", 0);
 	suite_add_tcase(suite, event_tests());
 	suite_add_tcase(suite, family_tests());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex merge as a command: what it writes of files of which the sums are known by hand, and what it refuses. */
+/* perfex merge as a command: its output for files with sums that are known by hand, and its refusals. */
 #include "unit.h"
 #include "command.h"
 #include "recordings.h"
@@ -15,7 +15,7 @@
 									"0", "4"),                 \
 		  RULES)
 
-/* A recording begins with a brace, which the rank stands behind. */
+/* Writes a recording with a rank, which follows the brace at its beginning. */
 static void write_rank(const char *path, const char *rank, const char *recording)
 {
 	char text[4096];
@@ -34,7 +34,7 @@ static void write_rank(const char *path, const char *rank, const char *recording
 	"\",\"counter\":0,\"evntsel\":\"0x4100c0\",\"evntsel2\":\"0x0\",\"modes\":\"user\"}],"     \
 	"\"threads\":[" threads "]}\n"
 
-/* Of a command that ended so: the last member of a name holds. */
+/* Writes a recording of a command that failed.  The last of several members with one name counts. */
 static void write_end(const char *path, const char *member, const char *recording)
 {
 	char text[4096];
@@ -81,7 +81,7 @@ static void expect_refusal(struct command_result result, const char *err)
 	ck_assert_int_eq(result.status, 125);
 }
 
-/* 10, 20 and 60: their mean is 30, of which 60 is 100 % more. */
+/* The mean of 10, 20 and 60 is 30, and 60 is 100 % more. */
 START_TEST(recordings_are_a_table)
 {
 	expect_output(PERFEX("merge", "0.json", "1.json", "2.json"),
@@ -128,7 +128,7 @@ START_TEST(recordings_are_json)
 }
 END_TEST
 
-/* A file's value is the mean of its runs; events of one name match in their order. */
+/* The value of a file is the mean of its runs.  Events of the same name are matched in their order. */
 START_TEST(repeated_runs_and_names)
 {
 	expect_output(PERFEX("merge", "--csv", "twice.json", "once.json", "empty.json"),
@@ -140,7 +140,7 @@ START_TEST(repeated_runs_and_names)
 }
 END_TEST
 
-/* Threads are added up; who has not been in a region counted 0 there, and who does not count an event has none. */
+/* Threads are added up.  A file without the region counts 0 there, and a file without the event is left out. */
 START_TEST(regions_are_a_table)
 {
 	expect_output(PERFEX("merge", "a.regions", "b.regions", "other.regions"),

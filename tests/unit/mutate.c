@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A linear congruential generator (Knuth, MMIX): the same everywhere for the same seed. */
+/* A linear congruential generator (Knuth, MMIX) gives the same numbers everywhere for the same seed. */
 uint32_t mutate_random(uint64_t *seed)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -16,7 +16,7 @@ static size_t below(uint64_t *seed, size_t n)
 	return n ? mutate_random(seed) % n : 0;
 }
 
-/* Copies a part of the text over another, whatever it was. */
+/* Copies a random part of the text over another part. */
 static void repeat_part(uint64_t *seed, char *text, size_t length)
 {
 	size_t from = below(seed, length), to = below(seed, length);

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 31 random bits. */
+/* Returns 31 random bits. */
 uint32_t mutate_random(uint64_t *seed);
 
-/* A damaged copy, of exactly *length bytes and no NUL behind them, for free(). */
+/* Returns a damaged copy of exactly *length bytes, without a NUL after them.  The caller frees it. */
 char *mutate(uint64_t *seed, const char *text, size_t *length);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What events by name become.  The register values are put together by hand from the manuals: event
- * select and unit mask of the event, and the bits for modes and enabling: USR 0x10000, OS 0x20000,
- * EN 0x400000.
+ * Names of events, and their register values.  The values are put together by hand from the manuals: event select and
+ * unit mask of the event, and the bits for modes and enabling, USR 0x10000, OS 0x20000, EN 0x400000.
  */
 #include "mutate.h"
 #include "names.h"
@@ -36,7 +35,7 @@ static const struct {
 	{ NEHALEM, "branch-misses", USER, 0x4100c5, 0, 0xf, 0 },
 	{ NEHALEM, "cache-references", USER, 0x414f2e, 0, 0xf, 0 },
 	{ NEHALEM, "cache-misses", USER, 0x41412e, 0, 0xf, 0 },
-	/* With a counter mask it is not what the fixed counter counts. */
+	/* With a counter mask the event differs from that of the fixed counter. */
 	{ NEHALEM, "instructions:c=2", USER, 0x24100c0, 0, 0xf, 0 },
 	{ NEHALEM, "instructions:c=2:i:e", USER, 0x2c500c0, 0, 0xf, 0 },
 	{ NEHALEM, "r00c0", USER, 0x4100c0, 0, 0xf, 1 },
@@ -46,7 +45,7 @@ static const struct {
 	{ NEHALEM, "cpu/event=0x2e,umask=0x41/k", USER, 0x42412e, 0, 0xf, 0 },
 	{ NEHALEM, "cpu/event=196,cmask=1,inv,edge/u", USER, 0x1c500c4, 0, 0xf, 0 },
 	{ NEHALEM, "cpu/config=0x412e/:uk", USER, 0x43412e, 0, 0xf, 0 },
-	/* SDM volume 3, events of Nehalem: 0BH with 01H and 02H; 40H in counters 0 and 1 alone. */
+	/* SDM volume 3, events of Nehalem: 0BH with 01H and 02H; 40H only in counters 0 and 1. */
 	{ NEHALEM, "MEM_INST_RETIRED:LOADS", USER, 0x41010b, 0, 0xf, 0 },
 	{ NEHALEM, "mem_inst_retired.stores:k", USER, 0x42020b, 0, 0xf, 0 },
 	{ NEHALEM, "nhm::INST_RETIRED:ANY_P", USER, 0x4100c0, 0, 0xf, 1 },
@@ -108,7 +107,7 @@ static const struct {
 	{ P6, "BUS_TRAN_ANY:ANY", USER, 0x12070, 0, 3, 0 },
 	{ P6, "BUS_TRAN_ANY", USER, 0x10070, 0, 3, 0 },
 	{ P6, "0x410010", USER, 0x410010, 0, 1, 0 },
-	/* EN, bit 22, belongs to counter 0 and is missing in counter 1. */
+	/* EN, bit 22, belongs to counter 0; the register of counter 1 does not have it. */
 	{ P6, "0x4100c0", USER, 0x4100c0, 0, 1, 0 },
 	{ P6, "0x100c0", USER, 0x100c0, 0, 2, 0 },
 	{ P6, "0x4100c0@1", USER, 0x4100c0, 0, 2, 0 },
@@ -125,9 +124,9 @@ static const struct {
 	{ ZEN, "cache-misses", USER, 0x410964, 0, 0x3f, 0 },
 	{ ZEN, "cpu/event=0x1c7/", USER, 0x1004100c7, 0, 0x3f, 0 },
 	/*
-	 * NetBurst: the examples that are with the original perfctr, and SDM's table: event in bits
-	 * 25 to 30 of the ESCR, mask from bit 9 on, USR bit 2, OS bit 3; in the CCCR the ESCR
-	 * select from bit 13 on, both threads 0x30000, enable 0x1000.
+	 * NetBurst, by the examples of the original perfctr and the SDM's table.  In the ESCR: event in bits 25 to 30,
+	 * mask from bit 9 on, USR bit 2, OS bit 3.  In the CCCR: ESCR select from bit 13 on, both threads 0x30000,
+	 * enable 0x1000.
 	 */
 	{ P4, "instr_retired:NBOGUSNTAG", USER, 0x39000, 0x4000204, 0x3f000, 0 },
 	{ P4, "instructions:k", USER, 0x39000, 0x4000208, 0x3f000, 0 },
@@ -162,11 +161,11 @@ START_TEST(names_become_register_values)
 }
 END_TEST
 
-/* What a name is encoded to is named so that it is encoded to the same again. */
+/* The register values of a name have a name that has the same register values. */
 START_TEST(register_values_become_names)
 {
 	const struct perfctr_pmu_info *info = be_machine(names[_i].machine);
-	/* Of the P6 it enables both counters, and is of the first. */
+	/* On the P6 this bit enables both counters, and is in the register of the first. */
 	uint64_t enable = names[_i].machine == P6 ? 0x400000 : 0;
 	struct perfctr_events *events = perfctr_events_open(info);
 	struct perfctr_event_control event = {
@@ -190,7 +189,7 @@ START_TEST(register_values_become_names)
 				      again.general >> event.counter & 1,
 			      "%s: %s", names[_i].spec, name);
 	} else if (names[_i].general) {
-		/* Codes may be no event at all. */
+		/* A raw code may be no event. */
 		ck_assert_msg(strchr("r0c", names[_i].spec[0]), "%s: %s", names[_i].spec, name);
 	}
 	perfctr_events_close(events);
@@ -219,12 +218,12 @@ START_TEST(registers_without_a_name_are_refused)
 	ck_assert_int_eq(name_of(be_machine(NEHALEM), PERFCTR_ANY, 0x41ffff), ENOENT);
 	ck_assert_int_eq(name_of(be_machine(NEHALEM), PERFCTR_FIXED, 0x410000), ENOENT);
 	ck_assert_int_eq(name_of(&none, 0, 0x4100c0), ENODEV);
-	/* libpfm4, which looks once, has taken another processor. */
+	/* libpfm4 looks for its processor only once, and has taken another one. */
 	ck_assert_int_eq(name_of(be_machine(P4), 12, 0x3b000), ENOTSUP);
 }
 END_TEST
 
-/* SDM, the table of counters, CCCRs and ESCRs of NetBurst. */
+/* By the SDM's table of counters, CCCRs and ESCRs of NetBurst. */
 START_TEST(a_route_depends_on_the_counter)
 {
 	const struct perfctr_pmu_info *info = be_machine(P4);
@@ -243,7 +242,7 @@ START_TEST(a_route_depends_on_the_counter)
 }
 END_TEST
 
-/* SDM, "Metrics Available for Replay Tagging". */
+/* By the SDM, "Metrics Available for Replay Tagging". */
 START_TEST(replays_are_tagged)
 {
 	const struct perfctr_pmu_info *info = be_machine(P4);
@@ -278,7 +277,7 @@ START_TEST(modes_are_said)
 						   error, sizeof(error)),
 			 0);
 	ck_assert_uint_eq(request.modes, BOTH);
-	/* The counters of a WinChip cannot but count everything. */
+	/* The counters of a WinChip always count in both modes. */
 	ck_assert_int_eq(perfctr_events_parse_once(be_machine(WINCHIP_C6), "instructions", USER,
 						   &request, error, sizeof(error)),
 			 0);
@@ -286,7 +285,7 @@ START_TEST(modes_are_said)
 }
 END_TEST
 
-/* Each thread takes every fourth name of Nehalem, again and again, beside the others. */
+/* Each of four threads parses every fourth name, if it is of Nehalem, again and again. */
 static void *parse_again(void *arg)
 {
 	const struct perfctr_pmu_info *info = machine_info(NEHALEM);

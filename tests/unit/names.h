@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the tests of events by name share. */
+/* Shared by the tests of events by name. */
 #ifndef NAMES_H
 #define NAMES_H
 
@@ -9,7 +9,7 @@
 #define KERNEL PERFCTR_MODE_KERNEL
 #define BOTH PERFCTR_MODE_BOTH
 
-/* Whatever the input: it is understood, or refused with one line. */
+/* Expects that spec is accepted, or refused with one line. */
 void expect_answer(const struct perfctr_pmu_info *info, const char *spec);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events by name in a 32-bit program, for the processors that cannot run any other, with their
- * libpfm4.  There is no libcheck, so it says itself what is wrong.
+ * Events by name in a 32-bit program with its own libpfm4, for processors that run only such programs.  There is no
+ * libcheck, so the program itself reports failures.
  */
 #include "machines.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The first two counters, and register values put together by hand as in names.c. */
+/* The first two counters, and register values that are put together by hand as in names.c. */
 static const struct {
 	enum machine machine;
 	const char *specs[2];
@@ -18,7 +18,7 @@ static const struct {
 	} expected[2];
 } sets[] = {
 	{ NEHALEM, { "instructions", "cycles:uk" }, { { 0, 0x4100c0 }, { 1, 0x43003c } } },
-	/* libpfm4 looks once at which processor it is for; these two are as in names.c. */
+	/* libpfm4 looks for its processor only once; these two are as in names.c. */
 	{ NEHALEM,
 	  { "MEM_INST_RETIRED:LOADS", "mem_inst_retired.stores:k" },
 	  { { 0, 0x41010b }, { 1, 0x42020b } } },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The names that there are, and what is told of them. */
+/* The list of names, and the information about them. */
 #include "names.h"
 #include "unit.h"
 
@@ -19,13 +19,13 @@ static int count_events(const struct perfctr_event_entry *entry, void *arg)
 	return 0;
 }
 
-/* The sizes of the original perfctr's tables; where there is a CESR, its clocks besides. */
+/* The sizes of the original perfctr's tables.  Machines with a CESR also have its clocks. */
 static const struct {
 	enum machine machine;
 	int events;
 } tables[] = {
 	{ P5, 38 + 1 },		 { P5_MMX, 73 + 1 }, { MII, 64 + 1 },
-	{ P6, 68 + 4 + 10 + 12 }, /* and those of Pentium III and II, and names of perf */
+	{ P6, 68 + 4 + 10 + 12 }, /* with Pentium III and II, and names of perf */
 	{ WINCHIP_C6, 6 },	 { WINCHIP_2, 24 },  { VIA_C3, 3 },
 };
 
@@ -40,7 +40,7 @@ START_TEST(tables_are_complete)
 }
 END_TEST
 
-/* Every event that is listed, alone or with each of its unit masks, is understood. */
+/* Checks that each event of the list is understood, alone or with each of its unit masks. */
 struct understood {
 	const struct perfctr_pmu_info *info;
 	char event[PERFCTR_REQUEST_NAME];
@@ -74,7 +74,7 @@ static int understand(const struct perfctr_event_entry *entry, void *arg)
 		      understood->spec, error);
 	if (status == 0 && strncmp(entry->source, "built in", 8) == 0 && !entry->umask &&
 	    strncmp(entry->description, "Stands for ", 11)) {
-		/* A code for fixed counters alone is not in the register. */
+		/* The code of an event that only fixed counters count is not in the register. */
 		if (entry->general)
 			ck_assert_msg((request.evntsel & entry->code) == entry->code, "%s",
 				      understood->spec);

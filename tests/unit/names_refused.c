@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is no name of an event is refused, with one line that says why. */
+/* Texts that are no names of events are refused, with one line that says why. */
 #include "names.h"
 #include "unit.h"
 

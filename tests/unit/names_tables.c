@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tables of the user, which bring names of their own. */
+/* Tables of the user, which add names. */
 #include "mutate.h"
 #include "names.h"
 #include "unit.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A directory with one table, which is the first in the search path. */
+/* Creates a directory with one table, and puts it first in the search path. */
 static void write_table(char directory[], const char *text)
 {
 	char path[128];
@@ -67,7 +67,7 @@ START_TEST(users_tables_come_first)
 }
 END_TEST
 
-/* What no register of ours selects is refused by the other register's name. */
+/* An event that needs a register that perfctr does not set is refused with that register's name. */
 START_TEST(a_further_register_is_refused_in_words)
 {
 	const struct perfctr_pmu_info *info = be_machine(NEHALEM);
@@ -88,7 +88,7 @@ END_TEST
 
 static const struct {
 	const char *text;
-	const char *line; /* behind the path */
+	const char *line; /* after the path */
 } malformed[] = {
 	{ "pmu arch\nloads 0b any occurrence x\n", ":2: '0b' is not a code like 0xc0" },
 	{ "pmu arch\n\nloads 0x0b 0-99 occurrence x\n",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The events of a machine are opened once: tables read, libpfm4 asked what it has. */
+/* The events of a machine are opened only once: tables are read, and libpfm4 is asked about its PMUs. */
 #include "command.h"
 #include "names.h"
 #include "opens.h"
@@ -14,7 +14,7 @@
 pfm_err_t __real_pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info);
 pfm_err_t __wrap_pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info);
 
-static unsigned int asked; /* libpfm4, about a PMU */
+static unsigned int asked; /* calls that asked libpfm4 about a PMU */
 
 pfm_err_t __wrap_pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info)
 {
@@ -28,7 +28,7 @@ pfm_err_t __wrap_pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info)
 	"\tREAD* 0x01 Loads that read\n"                                                           \
 	"other = loads:READ\n"
 
-static int table; /* as watch_opens() */
+static int table; /* from watch_opens() */
 
 static void enter(void)
 {
@@ -75,7 +75,7 @@ START_TEST(names_are_looked_up_in_tables_that_are_read_once)
 	ck_assert_uint_eq(count_opens(table), 0);
 	ck_assert_uint_eq(parse(events, "instructions"), 0x4100c0);
 	ck_assert_uint_eq(count_opens(table), 1);
-	/* The tables have said all. */
+	/* The tables had all that was needed. */
 	ck_assert_uint_eq(asked, 0);
 	ck_assert_uint_eq(parse(events, "nhm::INST_RETIRED:ANY_P"), 0x4100c0);
 	once = asked;
@@ -193,7 +193,7 @@ START_TEST(marks_are_those_of_the_backend_that_is_named)
 }
 END_TEST
 
-/* By what perfex itself opens, whatever the library's functions are called. */
+/* Counts the opens of the table by perfex itself, no matter which functions of the library it calls. */
 static const struct {
 	const char *arguments[10];
 	int status;

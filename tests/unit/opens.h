@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How often a file is opened, by whomever: as the kernel tells. */
+/* Counts how often any process opens a file, by inotify(7). */
 #ifndef OPENS_H
 #define OPENS_H
 
@@ -7,7 +7,10 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-/* An open and the close behind it differ, so that the kernel does not take two of them for one. */
+/*
+ * Watches the file, and returns a descriptor for count_opens().  Also watches closes: otherwise the kernel could report
+ * two equal events, one after the other, as one.
+ */
 static inline int watch_opens(const char *path)
 {
 	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -17,7 +20,7 @@ static inline int watch_opens(const char *path)
 	return fd;
 }
 
-/* Since it was watched, or asked last. */
+/* Returns the number of opens since the last call, or since watch_opens(). */
 static inline unsigned int count_opens(int fd)
 {
 	struct inotify_event event[64];

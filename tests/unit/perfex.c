@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * perfex's command line: what it refuses, it refuses with one line, status 125 and without
- * starting the command.
- */
+/* The command line of perfex: perfex refuses it with one line and status 125, and does not start the command. */
 #define _GNU_SOURCE
 #include "unit.h"
 
@@ -49,7 +46,7 @@ static struct result perfex(const char *const arguments[])
 	return result;
 }
 
-/* A command that ran would leave this file. */
+/* A command that runs creates this file. */
 #define MARK "/tmp/perfctr-unit-command-ran"
 
 static void remove_mark(void)
@@ -241,7 +238,7 @@ START_TEST(help_and_version_go_to_standard_output)
 }
 END_TEST
 
-/* Where the kernel has it, perfex must not say the contrary. */
+/* If the kernel has perfctr, perfex must not say that it has not. */
 START_TEST(a_kernel_without_perfctr_is_named)
 {
 	static const char *const commands[][5] = {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfex against the real driver: a program of its own, to be run inside the machine.  Counts are
- * added up by hand from the assembly of the counted processes, which is here or in
- * tests/guest/asm/fork.S.
+ * perfex with the real driver: a program of its own, to be run in the virtual machine.  Counts are added up by hand
+ * from the assembly of the counted processes, which is here or in tests/guest/asm/fork.S.
  */
 #define _GNU_SOURCE
 #include "opens.h"
@@ -21,21 +20,21 @@
 #define EVENT	"0x004100c0@0"	/* instructions in user mode */
 
 /*
- * The parent runs 4 + 6 + 3 instructions.  The child begins behind the system call: test, jz, mov,
- * 1,000,000 times dec and jnz, jmp, and the 3 of exit.
+ * The parent executes 4 + 6 + 3 instructions.  The child begins after the system call: test, jz, mov, 1,000,000 times
+ * dec and jnz, jmp, and 3 for exit.
  */
 #define FORK_PARENT	13ull
 #define FORK_CHILD	2000007ull
 
-/* What go_on() executes after the read: mov, 1,000,000 times dec and jnz, and 3 to exit. */
+/* Instructions of wait_and_go_on() after the read: mov, 1,000,000 times dec and jnz, and 3 to exit. */
 #define GO_ON		2000004ull
 
 struct process {
 	pid_t pid;
-	int go;			/* a byte lets it go on */
+	int go;			/* a byte written here lets it go on */
 };
 
-/* In a child: waits in a system call, then executes GO_ON instructions and is gone. */
+/* Called in a child: waits in a system call, then executes GO_ON instructions and exits. */
 static void wait_and_go_on(int fd)
 {
 	char byte;
@@ -78,12 +77,12 @@ static struct process start_waiting(void)
 	if (process.pid == 0)
 		wait_and_go_on(go[0]);
 	close(go[0]);
-	/* What comes before the system call is not to be counted. */
+	/* Instructions before the system call must not be counted. */
 	wait_until_asleep(process.pid);
 	return process;
 }
 
-/* perfex in the background, its two outputs in one pipe. */
+/* Starts perfex in the background, with standard output and standard error in one pipe. */
 static FILE *perfex(pid_t *pid, const char *const arguments[])
 {
 	const char *argv[16] = { "perfex" };
@@ -104,7 +103,7 @@ static FILE *perfex(pid_t *pid, const char *const arguments[])
 	return fdopen(output[0], "r");
 }
 
-/* Its output; what it must exit with. */
+/* Waits for the end of perfex and returns its output.  expected: the exit status it must have. */
 static const char *finish(pid_t pid, FILE *output, int expected)
 {
 	static char text[8192];
@@ -127,7 +126,7 @@ static const char *perfex_text(const char *const arguments[])
 	return finish(pid, output, 0);
 }
 
-/* The number of line number nth, from 0, that begins with what. */
+/* Returns the number in line nth, counted from 0, of the lines that begin with "what". */
 static unsigned long long number(const char *text, const char *what, unsigned int nth)
 {
 	size_t length = strlen(what);
@@ -171,7 +170,7 @@ START_TEST(a_command_is_counted_with_its_child)
 }
 END_TEST
 
-/* What counts is asked what it has, then it counts; the user's tables are read for the name. */
+/* perfex opens the device twice: to learn what it has, and to count.  It reads the user's table once, for the name. */
 START_TEST(one_event_opens_the_device_twice_and_a_table_once)
 {
 	static const char *const arguments[] = { "-e", "loads", "true", NULL };
@@ -226,7 +225,7 @@ START_TEST(each_thread_has_its_counts)
 }
 END_TEST
 
-/* The host compares these with the schema: see tests/unit/rules.mk. */
+/* The host compares these files with the schema: see tests/unit/rules.mk. */
 START_TEST(recordings_are_left_for_the_host_to_validate)
 {
 	const char *directory = getenv("RECORDINGS");
@@ -292,7 +291,7 @@ static FILE *perfex_process(pid_t *perfex_pid, pid_t process)
 
 	snprintf(pid, sizeof(pid), "%d", process);
 	output = perfex(perfex_pid, (const char *const[]){ "-e", EVENT, "-p", pid, NULL });
-	/* It does not say when it has begun, but who counts holds counters. */
+	/* perfex does not report when it has begun to count, but from then on it holds counters. */
 	while (!counters_are_held())
 		usleep(1000);
 	ck_assert_uint_eq(contexts(), 1);
@@ -324,7 +323,7 @@ START_TEST(a_signal_ends_the_counting_not_the_process)
 	const char *text;
 	int status;
 
-	/* It hears signals a moment after it has begun. */
+	/* perfex takes signals only a moment after it has begun. */
 	usleep(200000);
 	kill(pid, ends[_i]);
 	text = finish(pid, output, 0);
@@ -393,7 +392,7 @@ int main(void)
 	tcase_add_test(tests, a_command_limits_the_counting_of_a_process_and_gives_the_status);
 	tcase_add_test(tests, a_process_that_is_counted_already_is_named);
 	suite_add_tcase(suite, tests);
-	/* Those that need the host's time. */
+	/* These tests need the clock of the host. */
 	tcase_set_tags(clock, "clock");
 	tcase_set_timeout(clock, 60);
 	tcase_add_test(clock, who_outlives_the_command_is_named);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading the time stamp from a page of our own, which a signal handler changes as the kernel would
- * at a switch.  (RDPMC is tested where it does not fault: inside the machine.)
+ * Reads the time stamp from a page of the test, which a signal handler changes as the kernel would at a context switch.
+ * (RDPMC is tested in the virtual machine, where it does not fault.)
  */
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Recordings as texts, made of parts, for the tests of what reads them. */
+/* Recordings as texts that are put together from parts, for the tests of programs that read them. */
 #ifndef RECORDINGS_H
 #define RECORDINGS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Regions without a counter: passes through a page of our own, results of a thread that is made here,
- * compared byte by byte with golden/, and files that exit() leaves.
+ * Regions without a counter: passes that read a page of the test, results of threads that are made here and compared
+ * byte by byte with golden/, and files that exit() writes.
  */
 #define _GNU_SOURCE
 #include "../../lib/regions/regions.h"
@@ -48,7 +48,7 @@ static struct perfctr_region_sum sum(uint64_t total, uint64_t min, uint64_t max)
 	return (struct perfctr_region_sum){ .total = total, .min = min, .span = max - min };
 }
 
-/* As perfctr_regions_thread() does, for a thread that has no counters; perfctr_regions_close() frees. */
+/* Adds a thread without counters, as perfctr_regions_thread() does; perfctr_regions_close() frees it. */
 static struct perfctr_region *add_thread(struct perfctr_regions *r, pid_t tid)
 {
 	struct perfctr_region_thread *thread = calloc(1, sizeof(*thread));
@@ -80,7 +80,7 @@ static void calibrate(struct perfctr_region *array, uint64_t first, uint64_t rep
 	}
 }
 
-/* Two threads: the first missed an exit, the second is calibrated and counts more than a double holds. */
+/* Two threads.  The first missed an exit.  The second is calibrated, and has a count that no double holds exactly. */
 static struct perfctr_regions *golden_regions(void)
 {
 	struct perfctr_regions *r = regions_of_two();
@@ -171,20 +171,20 @@ START_TEST(correction_subtracts_the_first_and_the_repeated_empty_pass)
 	struct perfctr_regions *r = golden_regions();
 	struct perfctr_region_result result;
 
-	/* One pass, less 30, the least first one. */
+	/* One pass, minus 30, the least first empty pass. */
 	ck_assert_int_eq(perfctr_regions_read(r, 1, 0, PERFCTR_REGIONS_CORRECTED, &result), 0);
 	ck_assert_uint_eq(result.flags, PERFCTR_REGIONS_CORRECTED);
 	ck_assert_uint_eq(result.counter[0].total, 6);
 	ck_assert_uint_eq(result.counter[0].max, 6);
 	ck_assert_uint_eq(result.counter[1].total, 0);
-	/* Four, less 30 and 3 * 20. */
+	/* Four passes, minus 30 and 3 * 20. */
 	ck_assert_int_eq(perfctr_regions_read(r, 1, 1, PERFCTR_REGIONS_CORRECTED, &result), 0);
 	ck_assert_uint_eq(result.counter[0].total, 9007199254740993u);
 	ck_assert_uint_eq(result.counter[0].min, 0);
 	ck_assert_uint_eq(result.counter[0].max, 9007199254740973u);
 	ck_assert_uint_eq(result.counter[1].total, 0);
 	ck_assert_uint_eq(result.tsc.min, 5);
-	/* The first thread was not calibrated, and says so. */
+	/* The first thread was not calibrated, so PERFCTR_REGIONS_CORRECTED is not set. */
 	ck_assert_int_eq(perfctr_regions_read(r, 0, 0, PERFCTR_REGIONS_CORRECTED, &result), 0);
 	ck_assert_uint_eq(result.flags, 0);
 	ck_assert_uint_eq(result.counter[0].total, 600);
@@ -298,10 +298,10 @@ END_TEST
 
 #define SAVED "build/tests/unit/regions-saved"
 
-/* Who looks for leaks after the exit finds them here. */
+/* A leak detector that runs after exit() finds the regions by these pointers. */
 static struct perfctr_regions *volatile mine, *volatile theirs;
 
-/* What exit() of a child that does `with` leaves in SAVED: its number of lines. */
+/* Returns the number of lines in SAVED after the exit() of a child that has called with(). */
 static unsigned int saved_lines(void (*with)(struct perfctr_regions *r))
 {
 	unsigned int lines = 0;
@@ -351,7 +351,7 @@ static void fork_and_exit(struct perfctr_regions *r)
 	waitpid(pid, NULL, 0);
 }
 
-/* A longer file than the caller's is written meanwhile by another process. */
+/* Another process meanwhile writes a longer file than the caller's. */
 static void another_saves(struct perfctr_regions *r)
 {
 	pid_t pid = fork();
@@ -366,7 +366,7 @@ static void another_saves(struct perfctr_regions *r)
 	waitpid(pid, NULL, 0);
 }
 
-/* A disk that is full after the first lines. */
+/* Acts like a disk that is full after the first lines. */
 static void limit_size(struct perfctr_regions *r)
 {
 	const struct rlimit limit = { .rlim_cur = 200, .rlim_max = 200 };
@@ -379,7 +379,7 @@ static void limit_size(struct perfctr_regions *r)
 
 #define FOREIGN "build/tests/unit/regions-foreign"
 
-/* As daemons do, before they open files of their own. */
+/* Closes all descriptors, as daemons do, and then opens a file of its own. */
 static int close_and_open(void)
 {
 	int first = open("/dev/null", O_RDONLY | O_CLOEXEC), fd;
@@ -422,7 +422,7 @@ END_TEST
 
 START_TEST(exit_saves_once_unless_closed_before)
 {
-	/* A header, and 2 threads by 3 regions by the time stamp and 2 events. */
+	/* A header, and 2 threads with 3 regions each, with 3 lines each: time stamp and 2 events. */
 	ck_assert_uint_eq(saved_lines(do_nothing), 1 + 2 * 3 * 3);
 	ck_assert_uint_eq(saved_lines(ask_again), 1);
 	ck_assert_uint_eq(saved_lines(fork_and_exit), 1 + 2 * 3 * 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex report as a command: what it adds up by hand, and what it refuses. */
+/* perfex report as a command: its sums, added up by hand, and its refusals. */
 #include "unit.h"
 #include "command.h"
 
@@ -24,7 +24,7 @@ static struct command_result report(const char *text, const char *option)
 	return result;
 }
 
-/* Thread 101 has 9 - 5 and 17 - 7; between the last two of CPU 1 records were lost. */
+/* Thread 101 has 9 - 5 and 17 - 7.  Records were lost between the last two of CPU 1. */
 START_TEST(who_counted_what_is_added_up)
 {
 	static const char text[] =
@@ -39,7 +39,7 @@ START_TEST(who_counted_what_is_added_up)
 }
 END_TEST
 
-/* It cannot be read twice. */
+/* A pipe cannot be read twice. */
 START_TEST(a_trace_comes_through_a_pipe)
 {
 	int ends[2], in = dup(STDIN_FILENO);
@@ -117,7 +117,7 @@ START_TEST(parts_that_do_not_add_up_are_told_in_one_line)
 }
 END_TEST
 
-/* perfex run -I writes such lines; their members are in the order of the schema. */
+/* perfex run -I writes such lines, with the members in the order of the schema. */
 #define LINE(end, count)                                                                           \
 	"{\"schema\":\"perfex-interval\",\"version\":2,\"run\":0,\"pass\":0,\"time_ns\":" end      \
 	",\"tsc\":1,\"events\":[{\"name\":\"a\",\"modes\":\"user\",\"count\":" count "}]}\n"
@@ -165,7 +165,7 @@ START_TEST(what_cannot_be_drawn_is_refused_and_nothing_written)
 }
 END_TEST
 
-/* Of 2^64 - 1 in no time, and of nothing in 1 ns; a lone number is an axis too. */
+/* 2^64 - 1 events in no time, no event in 1 ns; a single number also has an axis. */
 static const char *const extreme[] = {
 	LINE("0", "18446744073709551615"),
 	LINE("1", "18446744073709551615") LINE("18446744073709551615", "0"),
@@ -180,7 +180,7 @@ static const char *const extreme[] = {
 
 #define SUMMARY "{\"counts\":[1,2],\"mean\":1e999,\"low\":-1e999,\"high\":1e999}"
 
-/* What is no number, or no UTF-8, in a recording that somebody has changed. */
+/* Values that are no numbers, and texts that are not UTF-8, in a recording that was changed by hand. */
 START_TEST(what_is_impossible_is_left_out)
 {
 	struct command_result result;
@@ -207,7 +207,7 @@ START_TEST(what_is_impossible_is_left_out)
 }
 END_TEST
 
-/* What is read once is there once. */
+/* A pipe can be read only once. */
 START_TEST(a_trace_from_a_pipe_is_drawn)
 {
 	struct command_result result;
@@ -230,7 +230,7 @@ START_TEST(a_trace_from_a_pipe_is_drawn)
 }
 END_TEST
 
-/* Through links, into pipes, and what a file was but for its text stays. */
+/* The page is written through links and into pipes.  A file keeps its properties except for its text. */
 START_TEST(a_page_takes_no_place_but_that_of_a_file)
 {
 	struct command_result result;

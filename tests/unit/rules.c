@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rules: what they are worth, computed by hand or by another method; what is refused and why. */
+/* Rules: their values, computed by hand or by another method, and the reasons of refusals. */
 #include "unit.h"
 #include "mutate.h"
 #include "../../perfex/rules/rules.h"
@@ -21,7 +21,7 @@ static struct rules *parse(const char *text)
 	return rules;
 }
 
-/* The last rule of the text. */
+/* Returns the result of the last rule of the text. */
 static struct rule_result evaluate(const char *text, const struct rule_event *event, size_t n)
 {
 	struct rule_result result[RULES_MAX];
@@ -240,9 +240,10 @@ START_TEST(names_and_definitions_are_kept_as_written)
 END_TEST
 
 /*
- * Of 2 4 4 4 5 5 7 9 the mean is 5, the sum of squared deviations 32; t(0.95, 7) = 2.364624.
- * HALF is t * sqrt(32 / 7 / 8).  Two passes vary independently: twice the variance, and 14 degrees of
- * freedom, t(0.95, 14) = 2.144787, so that HALF_OF_TWO is t * sqrt(2 * 32 / 7 / 8).
+ * The mean of 2 4 4 4 5 5 7 9 is 5, the sum of squared deviations 32, and t(0.95, 7) = 2.364624.
+ * HALF is t * sqrt(32 / 7 / 8).
+ * Two passes vary independently, so the variance is twice as large, with 14 degrees of freedom.  HALF_OF_TWO is t *
+ * sqrt(2 * 32 / 7 / 8), with t(0.95, 14) = 2.144787.
  */
 #define EIGHT RUNS(2, 4, 4, 4, 5, 5, 7, 9)
 #define HALF 1.787487917788
@@ -258,14 +259,14 @@ static const struct rule_event repeated_runs[] = {
 
 static const struct {
 	const char *text;
-	double value, half; /* half: NAN: there is no interval */
+	double value, half; /* half NAN: no interval */
 } intervals[] = {
 	{ "x = a", 5, HALF },
 	{ "x = -3 * a + 1", -14, 3 * HALF },
 	{ "x = same", 3, 0 },
 	{ "x = a * same", 15, 3 * HALF },
 	{ "x = a + a", 10, 2 * HALF },
-	{ "x = a - a", 0, NAN }, /* depends on nothing any more */
+	{ "x = a - a", 0, NAN }, /* no longer depends on an event */
 	{ "x = a + twice", 15, 3 * HALF },
 	{ "x = twice / a", 2, 0 },
 	{ "x = twice - 2 * a", 0, 0 },
@@ -294,7 +295,7 @@ START_TEST(interval_is_as_computed_by_hand)
 }
 END_TEST
 
-/* (a + 2 b) / c of three events in two passes, by differences instead of derivatives. */
+/* (a + 2 b) / c of three events in two passes.  The derivatives are taken by differences. */
 static double ratio(const double *mean)
 {
 	return (mean[0] + 2 * mean[1]) / mean[2];
@@ -359,7 +360,7 @@ START_TEST(interval_is_that_of_the_covariance_matrix)
 }
 END_TEST
 
-/* Twelve uniform numbers are almost a normal one. */
+/* The sum of twelve uniform numbers is almost normally distributed. */
 static double normal(uint64_t *seed)
 {
 	double sum = -6;

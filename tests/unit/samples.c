@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex samples on files that are written here: what it adds up by hand, and what it refuses. */
+/* perfex samples with files that are written here: its sums, added up by hand, and its refusals. */
 #include "../../perfex/sample/record.h"
 #include "../../perfex/tools/samples/shares.h"
 #include "command.h"
@@ -13,8 +13,8 @@
 #define ASKED HEAD "command make all\nasked 0 4 0\nevent 1000 instructions:u\nevent 0 branches\n"
 #define END "total 9000 8 500\ntotal 190 0 0\nend 4 1 2 0 0\n"
 /*
- * Process 37 is sh, forks 38, and is called bash at last; 38 executes cc.  The second sample is of
- * 38 before that, the third after it, at the same address.
+ * Process 37 is sh, forks 38, and is called bash in the end.  Process 38 executes cc.  It has two samples at the same
+ * address: that at 25 is from before exec, that at 40 from after exec.
  */
 #define TREE                                                                                       \
 	ASKED "exec 10 37 sh\nmap 11 37 400000 402000 1000 0a0b /nowhere/sh\n"                     \
@@ -53,7 +53,7 @@ START_TEST(samples_are_of_the_program_that_the_process_executed_then)
 	ck_assert_str_eq(
 		result.out,
 		"event,samples,events,share %,from,to,process,pid,object\r\n"
-		/* Of 2 and 1 of 4, by Newcombe's formula with z = 1.959963984540054 */
+		/* 2 and 1 of 4 samples, by Newcombe's formula with z = 1.959963984540054 */
 		"instructions:u,2,2000,50.0000,9.1899,90.8101,bash,37,/nowhere/sh\r\n"
 		"instructions:u,1,1000,25.0000,1.3191,78.0573,cc,38,/nowhere/cc x (deleted)\r\n"
 		"instructions:u,1,1000,25.0000,1.3191,78.0573,sh,38,/nowhere/sh\r\n"
@@ -65,7 +65,7 @@ START_TEST(samples_are_of_the_program_that_the_process_executed_then)
 }
 END_TEST
 
-/* Flag 1: in the kernel. In no order; before the first of them is nothing that is known. */
+/* Flag 1: in the kernel.  The functions are in no order.  No function is known below the first address. */
 START_TEST(functions_of_the_kernel_have_the_names_that_were_recorded)
 {
 	struct command_result result =
@@ -103,7 +103,7 @@ START_TEST(what_is_missing_is_told)
 }
 END_TEST
 
-/* All periods that a sample tells of were its thread's; what the thread executed before is not cc. */
+/* All periods of a sample belong to its thread.  Periods before the thread executed cc do not belong to cc. */
 START_TEST(late_periods_are_of_the_thread_that_was_sampled)
 {
 	struct command_result result =
@@ -145,7 +145,7 @@ START_TEST(people_are_told_the_count_beside_the_samples)
 }
 END_TEST
 
-/* As when perfex record was killed, and as when a disk was full. */
+/* The end of the file if perfex record was killed, or if the disk was full. */
 static const char *const rests[] = { "", "sample 50 0 37 3", "total 3000 3 0\n" };
 
 START_TEST(what_is_there_of_a_recording_that_is_cut_off_is_shown)
@@ -169,7 +169,7 @@ START_TEST(what_is_there_of_a_recording_that_is_cut_off_is_shown)
 }
 END_TEST
 
-/* The next functions of the kernel are not there, and their samples are not the last one's. */
+/* The next functions of the kernel are missing, and their samples must not be given to the last known one. */
 START_TEST(functions_of_the_kernel_are_not_known_of_a_cut_recording)
 {
 	struct command_result result =
@@ -246,7 +246,7 @@ END_TEST
 static const struct {
 	const char *option, *out;
 } shown[] = {
-	/* Of the fourth sample the one before of thread 37 is the first. */
+	/* The previous sample of thread 37, for the fourth sample, is the first. */
 	{ "--delta",
 	  "time,cpu,pid,tid,event,periods,late,ip,function,tsc,instructions:u,branches\r\n"
 	  "15,0,37,37,instructions:u,1,0,0x400010,[unknown],90,700,30\r\n"
@@ -268,7 +268,7 @@ START_TEST(rows_have_all_counts_or_their_growth)
 }
 END_TEST
 
-/* The time stamp counter has 2 GHz: 25 ticks are no microsecond. */
+/* The time stamp counter has 2 GHz: 25 ticks are less than a microsecond. */
 START_TEST(as_perf_script_prints_it)
 {
 	struct command_result result;
@@ -360,7 +360,7 @@ END_TEST
 
 START_TEST(a_frequency_gives_the_next_prime)
 {
-	/* 10^9 events in 2 s, 1000 times a second: 500000; primes by tables. */
+	/* 10^9 events in 2 s, 1000 samples a second: the period is 500000.  Primes are taken from tables. */
 	ck_assert_uint_eq(record_fit_period(1000000000, 2, 1000), 500009);
 	ck_assert_uint_eq(record_fit_period(1000000000, 1, 1000), 1000003);
 	ck_assert_uint_eq(record_fit_period(8000, 1, 1000), 11);

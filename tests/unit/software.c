@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Events of the operating system among those of the processor. */
+/* Events of the operating system together with those of the processor. */
 #include "unit.h"
 #include "machines.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The numbers are those of perfctr.h, the names those of perf-list(1). */
+/* The numbers are from perfctr.h, the names from perf-list(1). */
 static const struct {
 	const char *spec;
 	uint32_t number;
@@ -28,7 +28,7 @@ static const struct {
 	{ "migrations", PERFCTR_MIGRATIONS, PERFCTR_MODE_BOTH, 0 },
 };
 
-/* A machine of a backend that counts them. */
+/* Returns the machine with a backend that counts events of the operating system. */
 static struct perfctr_pmu_info with_software(enum machine machine)
 {
 	struct perfctr_pmu_info info = *be_machine(machine);
@@ -95,7 +95,7 @@ START_TEST(what_cannot_be_is_refused)
 }
 END_TEST
 
-/* Where the processor counts nothing, the operating system does; a typing error finds its word there, too. */
+/* If the processor counts nothing, the message lists the events of the operating system, also for a typing error. */
 static const char *const uncounted[] = { "L1-dcache-load-misses", "instructions", "page-fault",
 					 "instrutions" };
 
@@ -139,7 +139,7 @@ START_TEST(no_pmu_is_needed)
 }
 END_TEST
 
-/* Four general counters: the fifth event of the processor has a run of its own, faults none. */
+/* With four general counters, the fifth event of the processor needs another run, and page faults need no counter. */
 START_TEST(they_take_no_counter)
 {
 	struct perfctr_pmu_info info = with_software(NEHALEM);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex stat-of as a command: what it shows of golden/regions.json, and what it refuses. */
+/* perfex stat-of as a command: its output for golden/regions.json, and its refusals. */
 #include "unit.h"
 #include "command.h"
 
@@ -18,7 +18,10 @@ static void expect_lines(struct command_result result, const char *const lines[]
 			      result.out);
 }
 
-/* By hand from what tests/unit/regions.c puts into it: 600 + 6, 100 and 6, 300 and 6. */
+/*
+ * Computed by hand from the values in tests/unit/regions.c: the total of 600 and 6, the minimum of 100 and 6, and the
+ * maximum of 300 and 6.
+ */
 START_TEST(all_threads_together)
 {
 	static const char *const lines[] = {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Means, deviations and confidence intervals of perfex. */
+/* Means, standard deviations and confidence intervals of perfex. */
 #include "../../perfex/run/run.h"
 
 #include <math.h>
 #include <stdlib.h>
-/* Behind all: it has a fail() too. */
+/* After all others, because it also has a fail(). */
 #include "unit.h"
 
 static struct series series_of(const uint64_t *values, size_t n)
@@ -35,7 +35,7 @@ START_TEST(large_counts_that_differ_little_keep_their_difference)
 }
 END_TEST
 
-/* Sum 40, squares of the differences 32: s = sqrt(32 / 7); half = 2.365 * s / sqrt(8). */
+/* The sum is 40, the squared differences add up to 32: s = sqrt(32 / 7), half = 2.365 * s / sqrt(8). */
 START_TEST(a_series_has_mean_deviation_interval_and_extremes)
 {
 	static const uint64_t values[] = { 2, 4, 4, 4, 5, 5, 7, 9 };
@@ -79,7 +79,7 @@ START_TEST(one_value_has_no_deviation_and_none_has_nothing)
 }
 END_TEST
 
-/* Normally distributed, by Box and Muller's method. */
+/* Returns a normally distributed number, by Box and Muller's method. */
 static double noise(void)
 {
 	double u = 1 - drand48(), v = drand48();
@@ -88,8 +88,8 @@ static double noise(void)
 }
 
 /*
- * 20,000 experiments of n runs each: of the intervals, which cover the truth independently of each
- * other, the share that does deviates by more than 4 standard deviations once in 16,000 seeds.
+ * 20,000 experiments of n runs each.  The intervals cover the truth independently of each other.  The share of
+ * intervals that do deviates by more than 4 standard deviations for one of 16,000 seeds.
  */
 START_TEST(intervals_cover_the_truth_as_often_as_they_say)
 {

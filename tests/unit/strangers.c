@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The library in programs that are not its own: with threads that fork, or with another's rights. */
+/* The library in foreign programs: with threads that fork, or with the rights of another user. */
 #define _GNU_SOURCE
 #include "names.h"
 #include "unit.h"
@@ -19,7 +19,7 @@
 int __real_pfm_initialize(void);
 int __wrap_pfm_initialize(void);
 
-static atomic_bool slow; /* the first call takes until there is a child */
+static atomic_bool slow; /* the first call waits until there is a child */
 static atomic_bool forked;
 static atomic_int initializing; /* calls until now */
 
@@ -43,7 +43,7 @@ static void *parse_name(void *nothing)
 	return nothing;
 }
 
-/* A child has but the thread that forked: it waits in vain for what another one had locked. */
+/* A child has only the thread that forked.  It would wait in vain for a lock that another thread had. */
 START_TEST(a_child_of_a_threaded_program_parses_names)
 {
 	pthread_t thread;
@@ -68,14 +68,14 @@ START_TEST(a_child_of_a_threaded_program_parses_names)
 }
 END_TEST
 
-/* A name that only the table of the environment knows, by a program with another's rights. */
+/* A name that only a table of the environment has, in a program with the rights of another user. */
 START_TEST(a_program_with_anothers_rights_reads_no_table_of_the_environment)
 {
 	char directory[] = "/tmp/perfctr-rights-XXXXXX", command[1024], program[PATH_MAX];
 
 	ck_assert_ptr_nonnull(getenv("PERFEX"));
 	if (getuid())
-		return; /* makes no program of another's */
+		return; /* only root can create a program of another user */
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	ck_assert_int_eq(chmod(directory, 0755), 0);
 	snprintf(

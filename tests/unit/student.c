@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Student's t distribution against published tables, closed forms, an integral of its density. */
+/* Student's t distribution, compared with published tables, closed forms and an integral of its density. */
 #include "unit.h"
 #include "../../perfex/stats/student.h"
 
 #include <math.h>
 
-/* Percentage points as any table of the t distribution prints them, to three places. */
+/* Percentage points as in any table of the t distribution, to three places. */
 static const struct {
 	double degrees, t95, t99;
 } published[] = {
@@ -23,7 +23,7 @@ START_TEST(student_t_is_as_published)
 }
 END_TEST
 
-/* One degree of freedom is the Cauchy distribution; two have a closed form as well. */
+/* With one degree of freedom this is the Cauchy distribution; with two it has a closed form as well. */
 START_TEST(student_p_has_its_closed_forms)
 {
 	for (double t = 1e-3; t < 1e6; t *= 1.7) {
@@ -40,7 +40,7 @@ static double density(double t, double degrees)
 	       sqrt(degrees * M_PI);
 }
 
-/* Simpson's rule. */
+/* Returns the integral of the density from 0 to t, by Simpson's rule. */
 static double integral(double t, double degrees)
 {
 	enum { STEPS = 20000 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The library from several threads, compiled with ThreadSanitizer: a program of its own, to be run
- * inside the machine.
+ * The library in several threads, compiled with ThreadSanitizer: a program of its own, to be run in the virtual
+ * machine.
  */
 #define _GNU_SOURCE
 #include "unit.h"
@@ -34,7 +34,7 @@ static void request_events(const struct perfctr_pmu_info *info, struct perfctr_r
 		      "%s", error);
 }
 
-/* The calling thread counts the events. */
+/* Opens a context of the calling thread, which counts the events. */
 static struct perfctr *counted(void)
 {
 	struct perfctr_request requests[N_EVENTS];
@@ -76,7 +76,7 @@ static void *take_names(void *argument)
 	return NULL;
 }
 
-/* Both are architectural: their codes are those of the SDM, volume 3, section "Architectural ..". */
+/* Both events are architectural: their codes are from the SDM, volume 3, section "Architectural ..". */
 START_TEST(names_mean_the_same_in_all_threads)
 {
 	struct perfctr_request expected[] = { { .evntsel = 0x4100c0 }, { .evntsel = 0x4100c4 } };
@@ -100,7 +100,7 @@ static void *read_foreign(void *argument)
 	return NULL;
 }
 
-static bool ended; /* atomic: what the owner of a handle waits for */
+static bool ended; /* atomic: the owner of the handle waits for it */
 
 static void *read_in_threads(void *argument)
 {
@@ -109,7 +109,7 @@ static void *read_in_threads(void *argument)
 	return NULL;
 }
 
-/* The owner reads in user mode, and stops and starts, while others read by system calls. */
+/* The owner reads in user mode, and stops and starts, while other threads read by system calls. */
 START_TEST(a_handle_is_read_by_many)
 {
 	struct perfctr *self = counted();
@@ -142,7 +142,7 @@ static void *pass_through(void *argument)
 		perfctr_region_enter(region, N_EVENTS);
 		perfctr_region_exit(region, N_EVENTS);
 	}
-	/* Others are still at theirs. */
+	/* Other threads are still in their regions. */
 	ck_assert_ptr_eq(perfctr_regions_thread(regions, self), region);
 	perfctr_close(self);
 	return NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which events a run warns of, by what perfex validate once found on such a processor. */
+/* Events of which a run warns, because perfex validate once found them wrong on such a processor. */
 #include "../../perfex/result/processor.h"
 #include "../../perfex/run/run.h"
 #include "command.h"
@@ -70,7 +70,7 @@ START_TEST(a_validation_that_was_cut_short_warns_of_nothing)
 }
 END_TEST
 
-/* The same registers are another event on another kind of core, or with tagged replays. */
+/* With the same registers, an event of another kind of core, or of tagged replays, is another event. */
 START_TEST(registers_that_are_not_the_whole_event_are_not_warned_of)
 {
 	struct perfctr_request of_a_kind = found, tagged = found;

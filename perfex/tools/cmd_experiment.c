@@ -9,7 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* At least one program has failed. */
+/* The exit status if at least one job failed. */
 #define EXIT_JOB_FAILED 1
 
 struct experiment_options {
@@ -51,7 +51,7 @@ static struct experiment_file *read_file(const char *path)
 	return file;
 }
 
-/* Its paths are relative to its own place. */
+/* Enters the directory of the experiment file, because the paths in the file are relative to it. */
 static void enter_directory_of(const char *path)
 {
 	char *copy = text_print("%s", path);
@@ -61,7 +61,10 @@ static void enter_directory_of(const char *path)
 	free(copy);
 }
 
-/* All that can be refused. */
+/*
+ * Checks everything that can be refused before a job runs.  Ends perfex with an error message if
+ * something cannot work.
+ */
 static void check_experiment(struct experiment_file *file, const char *path, struct jobs *jobs)
 {
 	struct perfctr_events *database;
@@ -81,7 +84,9 @@ static void check_experiment(struct experiment_file *file, const char *path, str
 }
 
 /*
- * Two perfex at once would count each other's runs as their own.  Who may only read cannot lock it.
+ * Locks the directory of the results, because two perfex processes at once would take each other's
+ * runs for their own.  Opens the lock file for writing with mode 0600, so that a user with read
+ * access alone cannot take the lock.
  */
 static void lock_directory(const char *directory)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex report: a trace as a table; and all that perfex writes as pictures. */
+/* perfex report: shows a trace as a table, and draws what perfex writes as pictures. */
 #include "../perfex.h"
 #include "picture/picture.h"
 #include "../result/trace_sum.h"
@@ -54,7 +54,7 @@ static void write_report(const struct report *report, struct text *text)
 	free(text->text);
 }
 
-/* Returns whether the parts add up. */
+/* Returns true if the parts add up to the totals. */
 static bool write_trace(const struct report *report)
 {
 	struct trace_sums sums;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex report-machine: whether this machine counts right, for those who have none like it. */
+/*
+ * perfex report-machine: checks whether this machine counts right, and writes a report for
+ * developers that do not have such a machine.
+ */
 #define _GNU_SOURCE
 #include "machine/machine.h"
 #include "../rows.h"
@@ -15,15 +18,15 @@
 
 enum {
 	EXIT_CHECK_FAILED = 1,
-	PHASES = 20, /* of the time, with some left */
+	PHASES = 20, /* parts of the time limit; the checks need fewer, so some time is left */
 	LONGEST_PHASE_MS = 2000,
 };
 
 struct report_options {
-	const char *output; /* NULL: by the processor; "-": standard output */
+	const char *output; /* NULL: named by the processor; "-": standard output */
 	unsigned int seconds;
 	bool force;
-	const char *backend; /* NULL: what counts here */
+	const char *backend; /* NULL: any backend that counts here */
 };
 
 static const struct option_row rows[] = {
@@ -53,7 +56,7 @@ const struct subcommand report_machine_subcommand = {
 		"125 perfex failed.  After ^C the report has what was checked.\n",
 };
 
-/* "machine-report-GenuineIntel-6-143-8.txt" */
+/* Returns a name such as "machine-report-GenuineIntel-6-143-8.txt", for free(). */
 static char *name_by_processor(const struct identity *identity)
 {
 	char *name;
@@ -67,7 +70,10 @@ static char *name_by_processor(const struct identity *identity)
 	return name;
 }
 
-/* What the user calls an event is neither what is checked, nor for others to read. */
+/*
+ * Makes perfex ignore the user's own tables of events: they are not checked, and the report must
+ * not publish their names.
+ */
 static void forget_own_tables(void)
 {
 	unsetenv("PERFCTR_EVENTS");
@@ -75,7 +81,10 @@ static void forget_own_tables(void)
 	unsetenv("HOME");
 }
 
-/* One that is not there is a part of the report, one that does not exist is a mistake. */
+/*
+ * Ends perfex with an error message if no backend has this name.  A backend that exists but is not
+ * available is no error: the report says so.
+ */
 static void check_backend(const char *backend)
 {
 	struct perfctr_backend_info info;
@@ -92,7 +101,10 @@ struct report_file {
 	bool created;
 };
 
-/* Before anything is checked.  What an old file has stays there until the report is whole. */
+/*
+ * Opens the report before anything is checked.  An existing file keeps its text until the report is
+ * complete.
+ */
 static void open_report(struct report_file *file, const char *path, bool force)
 {
 	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
@@ -140,7 +152,7 @@ static void write_report(struct report_file *file, const struct machine_report *
 	free(text.text);
 }
 
-/* Where the report is not there already. */
+/* Prints the summary and the path, unless the report itself went to standard output. */
 static void say_result(const char *path, const struct machine_report *report)
 {
 	if (strcmp(path, "-") == 0)
@@ -182,7 +194,7 @@ static int report_machine_main(int argc, char **argv)
 	if (n < argc)
 		fail("perfex report-machine takes no argument, '%s' is one", argv[n]);
 	check_backend(options.backend);
-	/* Whoever else computes here comes first. */
+	/* All other processes that compute here go first. */
 	setpriority(PRIO_PROCESS, 0, 19);
 	hold_signals();
 	forget_own_tables();

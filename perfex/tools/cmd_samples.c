@@ -48,7 +48,7 @@ static void take_by(void *target, const struct option_row *row, const char *list
 
 enum { FOLDED, FLAME, RAW, DELTA, SCRIPT, CALLGRIND, PPROF, ANNOTATE };
 
-/* one: of one event alone; rows: in a format of tables; binary: not for terminals */
+/* one: it shows one event only; rows: it honours the format of tables; binary: not for terminals */
 static const struct what {
 	void (*show)(const struct show *show);
 	bool one, rows, binary;
@@ -141,7 +141,10 @@ const struct subcommand samples_subcommand = {
 	.options = rows,
 };
 
-/* That the stacks are of; a table has all. */
+/*
+ * Returns the index of the event to show, or ALL_EVENTS if the output shows all of them.  Ends
+ * perfex with an error message if the choice is not clear.
+ */
 static uint32_t find_event(const struct options *options, const struct samples *samples)
 {
 	uint32_t found = ALL_EVENTS, n = 0;
@@ -167,7 +170,7 @@ static uint32_t find_event(const struct options *options, const struct samples *
 	return found;
 }
 
-/* What is not all there is told. */
+/* Complains about everything that is missing from the recording. */
 static void warn_of_loss(const struct samples *samples)
 {
 	if (samples->lost)
@@ -194,7 +197,10 @@ static void write_output(const struct options *options, struct text *text)
 	free(text->text);
 }
 
-/* What took a run to record is not written over by what a moment shows again. */
+/*
+ * Refuses to overwrite a recording: it took a run to make it, and the output can be shown again at
+ * any time.
+ */
 static void check_output(const char *path)
 {
 	int is = path && !is_standard(path) ? is_samples_file(path) : 0;

@@ -69,7 +69,10 @@ static void add_row(struct table *table, const struct regions_file *file, const 
 	table_add_text(table, corrected_text(p));
 }
 
-/* The rows of one region, from threads first to last; returns what differs. */
+/*
+ * Adds the rows of one region, summed over the threads from first to last.  Returns the passes
+ * through the region.
+ */
 static struct passes add_region(struct table *table, const struct regions_file *file, size_t region,
 				size_t first, size_t last)
 {
@@ -87,7 +90,7 @@ static struct passes add_region(struct table *table, const struct regions_file *
 	return p;
 }
 
-/* "1 entry", "2 entries". */
+/* Prints a number with its noun: "1 entry", "2 entries". */
 static void print_times(uint64_t n, const char *one, const char *several)
 {
 	printf("%" PRIu64 " %s", n, n == 1 ? one : several);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perfex validate: which counts of this machine can be trusted. */
+/* perfex validate: finds out which counts of this machine can be trusted. */
 #define _GNU_SOURCE
 #include "../groups/groups.h"
 #include "../rows.h"
@@ -13,13 +13,13 @@
 
 struct validate_options {
 	struct word_list events, groups;
-	unsigned int modes;	/* PERFCTR_MODE_*, of events that name none */
-	const char *modes_name; /* the option that gave them; NULL: none did */
-	const char *backend;	/* NULL: what counts them */
+	unsigned int modes;	/* PERFCTR_MODE_*, for events that name no mode */
+	const char *modes_name; /* the option that gave the modes; NULL: none */
+	const char *backend;	/* NULL: any backend that counts the events */
 	bool all, json;
-	const char *supposed; /* --as */
+	const char *supposed; /* the argument of --as */
 	const char *picture;
-	const char *against; /* the result of another validation */
+	const char *against; /* the path of another validation's result */
 	unsigned int seconds, runs;
 };
 
@@ -76,7 +76,7 @@ static void note_signal(int number)
 	stop_signal = number;
 }
 
-/* A system call of a benchmark goes on. */
+/* Makes these signals stop the measurement.  SA_RESTART lets a system call of a benchmark go on. */
 static void catch_signals(void)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
@@ -101,7 +101,9 @@ static enum quantity find_supposed(const char *name)
 	return quantity;
 }
 
-/* False: a group has none here, which has been said. */
+/*
+ * Adds the events of the groups.  Returns false, after an error message, if a group has none here.
+ */
 static bool find_events(struct validate_options *options)
 {
 	struct rules *rules = NULL;
@@ -132,7 +134,10 @@ static int find_status(const struct validation *validation)
 	return 0;
 }
 
-/* Before anything is measured, so that no time is lost for nothing. */
+/*
+ * Opens the picture before anything is measured, so that an error costs no time.  Returns NULL if
+ * path is NULL.
+ */
 static FILE *open_picture(const char *path)
 {
 	FILE *file = path ? fopen(path, "we") : NULL;
@@ -151,7 +156,7 @@ static void draw_picture(FILE *file, const char *path, const struct validation *
 		fail("cannot write '%s': %m", path);
 }
 
-/* The text is freed. */
+/* Frees the text.  Ends perfex with an error message if the text is not a validation. */
 static struct validation_file *parse_validation(const char *path, char *text, size_t length)
 {
 	struct text_error error;
@@ -173,7 +178,7 @@ static struct validation_file *read_validation(const char *path)
 	return parse_validation(path, text, length);
 }
 
-/* As if it had been written, and read again. */
+/* Returns the result as if it had been written to a file and read again. */
 static struct validation_file *reread_validation(const struct validation *validation)
 {
 	struct text text;
@@ -183,7 +188,7 @@ static struct validation_file *reread_validation(const struct validation *valida
 	return parse_validation("this machine", text.text, text.size);
 }
 
-/* Both are freed. */
+/* Frees both results.  Returns the exit status: 0 if the results are alike, else 1. */
 static int show_difference(struct validation_file *a, struct validation_file *b)
 {
 	bool alike = write_against(stdout, a, b);
@@ -204,7 +209,7 @@ static int show_validation(const struct validation *validation, bool json)
 	return find_status(validation);
 }
 
-/* other: what the result is compared with; NULL: nothing */
+/* other: the result to compare with; NULL: nothing is compared */
 static int validate_machine(const struct validate_options *options, struct validation_file *other)
 {
 	unsigned long long seconds = options->seconds ? options->seconds : 120;
@@ -238,7 +243,7 @@ static int validate_machine(const struct validate_options *options, struct valid
 	return stop_signal ? exit_as(stop_signal) : status;
 }
 
-/* Does an option say what, or how? */
+/* Returns true if an option says what to measure, or how. */
 static bool says_what_to_measure(const struct validate_options *options)
 {
 	return options->events.n || options->groups.n || options->all || options->supposed ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For machines of 32 bits, in the place of all that validates: its programs have 64. */
+/* Replaces everything that validates in perfex of 32 bits, because the benchmarks need 64 bits. */
 #include "machine/machine.h"
 #include "../perfex.h"
 

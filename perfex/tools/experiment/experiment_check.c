@@ -14,7 +14,9 @@ static const unsigned int mode_bits[] = {
 	PERFCTR_MODE_BOTH,
 };
 
-/* The last one wins, as in the environment that the program gets. */
+/*
+ * Returns the PATH that the program gets.  The last setting wins, as in the program's environment.
+ */
 static const char *search_path(const struct program *program)
 {
 	const char *path = getenv("PATH");
@@ -35,7 +37,10 @@ static bool is_executable(const char *path)
 	return S_ISREG(status.st_mode);
 }
 
-/* What execvp() would try; relative to the directory in which the program will run. */
+/*
+ * Returns one path that execvp() would try, for free().  Relative names start at the directory in
+ * which the program will run.
+ */
 static char *is_candidate(const struct program *program, const char *directory, size_t length)
 {
 	const char *name = program->command.string[0];
@@ -118,7 +123,7 @@ static bool check_events(struct experiment *experiment, struct perfctr_events *d
 	return true;
 }
 
-/* Do they fit in one pass, and if not, why? */
+/* Returns true if the events fit in one pass.  Otherwise why says why they do not. */
 static bool events_fit(const struct experiment *experiment, const struct perfctr_pmu_info *info,
 		       char *why, size_t size)
 {
@@ -196,7 +201,7 @@ static bool check_rules(struct experiment *experiment, struct text_error *error)
 	return check_rule_names(experiment, error);
 }
 
-/* Of the experiment's events; NULL: it has no such event. */
+/* Returns the place for an event's period.  Returns NULL if the experiment has no such event. */
 static uint64_t *find_period(const struct experiment *experiment, const char *event)
 {
 	for (size_t i = 0; i < experiment->events.n; i++)
@@ -236,7 +241,10 @@ static bool check_ebs(struct experiment *experiment, struct text_error *error)
 	return true;
 }
 
-/* Samples are of one run, of events that a counter counts. */
+/*
+ * Checks that the backend takes samples, that one pass suffices, and that a counter counts each
+ * event.
+ */
 static bool check_samples(const struct experiment *experiment, struct perfctr_events *database,
 			  struct text_error *error)
 {

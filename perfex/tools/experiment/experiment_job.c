@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A job knows from its directory what is done.  Its definition lies there too: results of another
- * one are never mixed with its own.
+ * The files in a job's directory show which of its runs are complete.  The job's definition is
+ * stored there too, so that results of different definitions are never mixed.
  */
 #define _GNU_SOURCE
 #include "experiment.h"
@@ -29,7 +29,10 @@ static json_object *string_or_null(const char *string)
 	return string ? json_object_new_string(string) : NULL;
 }
 
-/* FNV-1a of 64 bits: whether a program was built anew, not who built it. */
+/*
+ * Returns the FNV-1a hash (64 bits) of the program's file, in hexadecimal, or NULL if the file
+ * cannot be read.  The hash shows that a program was rebuilt; it does not protect against forgery.
+ */
 static json_object *file_json(const struct program *program)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -62,7 +65,10 @@ static json_object *events_json(const struct experiment *experiment)
 	return array;
 }
 
-/* All that changes the counts: not the number of repetitions, and no rule. */
+/*
+ * Returns the definition: everything that changes the counts, but neither the number of repetitions
+ * nor the rules.
+ */
 static json_object *define_job(const struct program *program, const struct experiment *experiment,
 			       const struct perfctr_pmu_info *info)
 {
@@ -95,7 +101,7 @@ static char *definition_path(const struct job *job)
 	return text_print("%s/definition.json", job->directory);
 }
 
-/* The key by which two definitions differ; NULL: they do not. */
+/* Returns the key in which two definitions differ.  Returns NULL if they do not differ. */
 static const char *find_difference(json_object *new, json_object *old)
 {
 	if (json_object_object_get_ex(old, "ebs", NULL) &&
@@ -125,7 +131,10 @@ static bool check_definition(const struct job *job, const char *text, struct tex
 	return !changed;
 }
 
-/* A job that was never begun has no definition. */
+/*
+ * Returns false if the stored definition differs.  A job that was never begun has none, so nothing
+ * differs.
+ */
 static bool compare_definition(const struct job *job, struct text_error *error)
 {
 	char *path = definition_path(job), *text;
@@ -169,7 +178,7 @@ static bool is_one_run(const struct document *document)
 	return true;
 }
 
-/* A recording that was not written to its end is none. */
+/* A recording that was not written to its end does not count. */
 struct document *job_repetition(const struct job *job, unsigned int k)
 {
 	char *path = job_path(job, k, "json"), *text;
@@ -230,7 +239,7 @@ static bool find_job(struct jobs *jobs, const struct experiment_file *file,
 	return true;
 }
 
-/* Messages name it, and programs run elsewhere: absolute. */
+/* Returns an absolute path, because messages name it and programs run in other directories. */
 static char *results_directory(const struct experiment_file *file)
 {
 	char *here, *directory;

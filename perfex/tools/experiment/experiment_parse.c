@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tables say which keys there are and where their values go. */
+/* Reads the experiment file.  Tables say which keys there are and where their values go. */
 #include "experiment.h"
 #include "../../perfex.h"
 
@@ -9,11 +9,11 @@
 #include <yaml.h>
 
 #define MAX_NUMBER 1000000
-#define MAX_NAME 64  /* characters of a name, which becomes one of a directory */
-#define MAX_DEPTH 16 /* of lists and mappings in each other; libyaml's time grows with its square */
+#define MAX_NAME 64  /* characters of a name, which also names a directory */
+#define MAX_DEPTH 16 /* of nested lists and mappings; libyaml's time grows with its square */
 #define MAX_ANCHORS 256
-#define MAX_NAMES 1024	/* programs, and experiments */
-#define MAX_EVENTS 4096 /* of all experiments */
+#define MAX_NAMES 1024	/* of programs, and of experiments */
+#define MAX_EVENTS 4096 /* events of all experiments */
 
 const char *const mode_words[] = { "user", "kernel", "both", NULL };
 const char *const view_words[] = { "tree", "self", NULL };
@@ -21,7 +21,7 @@ const char *const view_words[] = { "tree", "self", NULL };
 struct reader {
 	yaml_document_t *document;
 	struct text_error *error;
-	yaml_node_t *experiments; /* taken last: the rest may set what they begin with */
+	yaml_node_t *experiments; /* read last, because the rest of the file may set defaults */
 };
 
 struct key {
@@ -30,7 +30,7 @@ struct key {
 		     void *target);
 	size_t offset;		  /* of the target in its struct */
 	unsigned int min, max;	  /* of a number */
-	const char *const *words; /* of a choice */
+	const char *const *words; /* of a choice; NULL after the last */
 	bool required;
 };
 
@@ -47,7 +47,7 @@ static bool is_printable(const char *text)
 	return true;
 }
 
-/* what: names it in the refusal. */
+/* what: names the value in the error message */
 static bool get_string(struct reader *reader, yaml_node_t *node, const char *what,
 		       const char **string)
 {
@@ -172,7 +172,7 @@ static bool take_strings(struct reader *reader, const struct key *key, yaml_node
 	return true;
 }
 
-/* Events and rules are shown in lines and columns. */
+/* Takes strings without control characters: events and rules are shown in lines and columns. */
 static bool take_lines(struct reader *reader, const struct key *key, yaml_node_t *value,
 		       void *target)
 {
@@ -229,7 +229,7 @@ static bool take_environment(struct reader *reader, const struct key *key, yaml_
 	return true;
 }
 
-/* Events with their periods, which experiment_check() reads. */
+/* Takes pairs of an event and its period.  experiment_check() parses the periods. */
 static bool take_ebs(struct reader *reader, const struct key *key, yaml_node_t *value, void *target)
 {
 	const struct strings *strings = target_of(key, target);
@@ -261,7 +261,7 @@ static bool unknown_key(struct reader *reader, const struct key *keys, const yam
 			   is_printable(name) ? name : "?", allowed);
 }
 
-/* A mapping with the keys of a table; what: names it in a refusal. */
+/* Reads a mapping with the keys of a table.  what: names the mapping in the error message */
 static bool read_keys(struct reader *reader, const struct key *keys, yaml_node_t *node,
 		      void *target, const char *what)
 {
@@ -364,7 +364,7 @@ static const struct key program_keys[] = {
 
 #undef OFFSET
 
-/* A program is given by its keys, or by its command alone. */
+/* Takes a program, which is given by its keys or by its command alone. */
 static bool take_program(struct reader *reader, yaml_node_t *value, struct program *program)
 {
 	char what[MAX_NAME + 16];
@@ -519,7 +519,7 @@ static bool read_document(yaml_document_t *document, struct experiment_file *fil
 	return false;
 }
 
-/* What libyaml says of it, which is not always on one line. */
+/* Fills in error with the problem that libyaml found.  Returns false. */
 static bool no_yaml(const yaml_parser_t *parser, struct text_error *error)
 {
 	error->line = (unsigned int)parser->problem_mark.line + 1;
@@ -546,7 +546,10 @@ static bool ends_event(yaml_parser_t *parser, struct text_error *error)
 	return good;
 }
 
-/* Before libyaml makes a document of it: what would take it long. */
+/*
+ * Looks at the text before libyaml makes a document of it.  Returns false, with an error, if it is
+ * not YAML or would take libyaml too long.
+ */
 static bool is_moderate(const char *text, size_t length, struct text_error *error)
 {
 	yaml_parser_t parser;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Each repetition is a perfex run of its own, and samples are of one perfex record more; their
- * recordings appear when they are complete.
+ * Each repetition is a perfex run of its own, and the samples come from one more perfex record.  A
+ * recording gets its final name only when it is complete.
  */
 #define _GNU_SOURCE
 #include "experiment.h"
@@ -63,7 +63,7 @@ static struct arguments run_arguments(const struct job *job, const char *output,
 	return arguments;
 }
 
-/* What has no period is counted beside, for the rows of perfex samples --raw. */
+/* Events without a period are counted beside, for the rows of perfex samples --raw. */
 static struct arguments record_arguments(const struct job *job, const char *output)
 {
 	const struct experiment *experiment = job->experiment;
@@ -103,29 +103,29 @@ static void redirect_output(const char *path, int flags, int fd)
 	close(file);
 }
 
-/* Whatever was there, were it a link. */
+/* Redirects fd to a new file.  An older file or symbolic link of that name is removed. */
 static void redirect_to_new(const char *path, int fd)
 {
 	unlink(path);
 	redirect_output(path, O_WRONLY | O_CREAT | O_EXCL, fd);
 }
 
-/* While a repetition runs, these are for it alone. */
+/* While a run goes on, perfex ignores these signals, and the run does not. */
 static const int terminal_signals[] = { SIGINT, SIGQUIT };
 
 #define N_TERMINAL_SIGNALS (sizeof(terminal_signals) / sizeof(terminal_signals[0]))
 
 static sighandler_t handler_before[N_TERMINAL_SIGNALS];
 
-/* What it runs: its command line, and where its output and its messages go. */
+/* One run: its command line, and the files for its output and its messages. */
 struct task {
 	const struct job *job;
 	struct arguments arguments;
 	char *out, *err;
-	char *what; /* of the job, for messages */
+	char *what; /* names the run in messages */
 };
 
-/* In the child, which dies with perfex. */
+/* Executes perfex in the child, which gets SIGTERM when its parent dies. */
 static void execute_perfex(const struct task *task)
 {
 	const struct job *job = task->job;
@@ -168,7 +168,9 @@ static int execute_task(const struct task *task)
 	return status;
 }
 
-/* ^C and the like are for all: what is complete stays, and perfex ends of the same. */
+/*
+ * Ends perfex by the signal that ended the run, if it was ^C or the like.  Complete runs are kept.
+ */
 static void stop_if_interrupted(int status)
 {
 	static const int stopping[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
@@ -201,13 +203,16 @@ static void rename_or_fail(const char *from, const char *to)
 		fail("cannot rename '%s' to '%s': %m", from, to);
 }
 
-/* What it writes into new is at path if it succeeds: what a failed one has counted is no result. */
+/*
+ * Runs a task that writes its recording to new.  Renames new to path if the task succeeds: counts
+ * of a failed run are no result.  Returns false, after an error message, if it failed.
+ */
 static bool run_task(const struct task *task, const char *new, const char *path)
 {
 	int status;
 	bool good;
 
-	/* perfex run follows a link, as a shell would. */
+	/* perfex run would follow a symbolic link, as a shell does. */
 	unlink(new);
 	status = execute_task(task);
 	stop_if_interrupted(status);
@@ -269,7 +274,10 @@ static bool run_samples(const struct job *job)
 	return good;
 }
 
-/* Else somebody could put links there, to files that the caller alone may write. */
+/*
+ * Ends perfex unless path is the caller's own directory and others cannot write to it.  Otherwise
+ * somebody could put links there, to files that only the caller may write.
+ */
 static void check_own(const char *path)
 {
 	struct stat status;
@@ -282,7 +290,6 @@ static void check_own(const char *path)
 		     path);
 }
 
-/* With all directories on the way. */
 void make_directory(const char *path)
 {
 	char *part = text_print("%s", path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The recordings of all repetitions as one: what perfex run -r would have written. */
+/* Merges the recordings of all repetitions into one, as perfex run -r would have written it. */
 #include "experiment.h"
 #include "../../rules/derive.h"
 #include "../../rules/times.h"
@@ -17,7 +17,7 @@ static void add_real(json_object *object, const char *key, double value)
 	add_member(object, key, isnan(value) ? NULL : json_object_new_double(value));
 }
 
-/* The parts of one recording, in the order of document_parse(). */
+/* Returns part i of a recording, in the order of document_parse(). */
 static json_object *summarize_part(json_object *json, size_t i)
 {
 	static const char *const times[] = { "tsc", "elapsed_ns" };
@@ -59,7 +59,7 @@ static void merge_counts(json_object *json, struct document *const *repetition, 
 	free(count);
 }
 
-/* What a recording says of its own run alone. */
+/* Removes the parts of a recording that are about its own run only. */
 static void leave_out_runs(json_object *json)
 {
 	json_object *passes = json_object_object_get(json, "time");
@@ -73,7 +73,7 @@ static void leave_out_runs(json_object *json)
 	}
 }
 
-/* A member says of which run it is. */
+/* Merges the members of all recordings.  Each member says which run it belongs to. */
 static void merge_members(json_object *json, struct document *const *repetition, unsigned int n)
 {
 	json_object *all = json_object_new_array(), *members;
@@ -107,7 +107,10 @@ static void merge_ends(json_object *json, struct document *const *repetition, un
 	add_member(json, "consistent", json_object_new_boolean(consistent));
 }
 
-/* The definition is the same, so they are alike, unless somebody has exchanged a file. */
+/*
+ * Returns true if two recordings have the same events in the same passes.  This is so, because
+ * their definition is the same, unless somebody has exchanged a file.
+ */
 static bool are_alike(const struct document *a, const struct document *b)
 {
 	if (a->n != b->n || a->n_times != b->n_times)

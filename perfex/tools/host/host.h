@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The machine under perfex, for all tools that measure it.
+ * The machine that perfex runs on, for all tools that measure it.
  *
- * identity.c	what the machine is, without its name and its users
- * cpus.c	where perfex may run, and where a process is to run
- * interrupts.c	what happens meanwhile, and may add to counts
+ * identity.c	what the machine is, but neither its name nor its users
+ * cpus.c	the CPUs that perfex may run on, and binding a process to one
+ * interrupts.c	interrupts and page faults, which may add to counts
  */
 #ifndef PERFEX_HOST_H
 #define PERFEX_HOST_H
@@ -17,18 +17,18 @@
 /* identity.c */
 struct identity {
 	char vendor[64], model_name[128], family[16], model[16], stepping[16], microcode[32];
-	char flags[256];	      /* those that have to do with counting */
-	bool is_virtual, is_emulated; /* the latter by QEMU, without the host's processor */
+	char flags[256];	      /* the flags that matter for counting */
+	bool is_virtual, is_emulated; /* is_emulated: by QEMU, without the host's processor */
 	char kernel[65], version[65], architecture[65];
 	long online;
-	char paranoid[16], watchdog[16], rdpmc[16]; /* "" where there is none */
+	char paranoid[16], watchdog[16], rdpmc[16]; /* "": it cannot be read */
 };
 
 void identity_find(struct identity *identity);
-/* Of the first processor of a text in the format of /proc/cpuinfo. */
+/* Reads the first processor of a text in the format of /proc/cpuinfo. */
 void identity_read_cpu(struct identity *identity, FILE *cpuinfo);
 
-/* cpus.c: by their numbers */
+/* cpus.c: CPUs are known by their numbers */
 enum { MAX_CPUS = 8192 };
 
 struct cpu_list {
@@ -36,20 +36,28 @@ struct cpu_list {
 	unsigned int n;
 };
 
-/* Those that perfex may run on; cpu is for free(). */
+/* Finds the CPUs that perfex may run on.  The caller frees cpus->cpu.  Ends perfex if it fails. */
 void find_cpus(struct cpu_list *cpus);
-/* The process, or the caller (0), runs on this CPU alone from now on.  -1 with errno set. */
+/*
+ * Binds a process, or the calling thread if pid is 0, to one CPU.  Returns 0, or -1 with errno set.
+ */
 int pin_process(pid_t pid, int cpu);
 
-/* interrupts.c */
+/* interrupts.c: what happened between surroundings_begin() and surroundings_end() */
 struct surroundings {
 	uint64_t interrupts, faults, elapsed_ns;
 };
 
-/* Since the machine was started, on one CPU or on all (-1). */
+/*
+ * Adds up the interrupts since the machine was started, from a file like /proc/interrupts: on one
+ * CPU, or on all if cpu is -1 or not in the file.
+ */
 uint64_t count_interrupts(FILE *file, int cpu);
 struct surroundings surroundings_begin(int cpu);
-/* Since then; of the calling process and the children that it has waited for. */
+/*
+ * Sets the differences since surroundings_begin().  The page faults are those of the calling
+ * process and of the children that it has waited for.
+ */
 void surroundings_end(struct surroundings *surroundings, int cpu);
 
 #endif

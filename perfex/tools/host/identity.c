@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a machine is: nothing that names it, its users or what it is used for. */
+/* Finds out what a machine is, but nothing that names it, its users or its purpose. */
 #define _GNU_SOURCE
 #include "host.h"
 #include "../../perfex.h"
@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Those of a processor that have to do with counting. */
+/* The flags of a processor that matter for counting. */
 static const char *const counting_flags[] = {
 	"arch_perfmon", "perfctr_core", "perfctr_nb",  "perfctr_llc", "perfmon_v2",
 	"dts",		"pebs",		"bts",	       "ibs",	      "pdcm",
@@ -46,7 +46,7 @@ static void copy_flags(struct identity *identity, const char *flags)
 	identity->is_virtual = has_flag(flags, "hypervisor");
 }
 
-/* "model name\t: NAME" */
+/* Returns the value in a line like "model name\t: NAME".  Returns NULL if the key is another. */
 static const char *find_value(const char *line, const char *key)
 {
 	size_t length = strlen(key);

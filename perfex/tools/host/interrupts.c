@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What happens around a check, and may add to its counts. */
+/* Counts interrupts and page faults during a check, which may add to its counts. */
 #define _GNU_SOURCE
 #include "host.h"
 #include "../../perfex.h"
@@ -9,7 +9,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* The first line has the CPUs: "   CPU0   CPU2".  The column of this one; -1: there is none. */
+/*
+ * Returns the column of a CPU in the first line, such as "   CPU0   CPU2".  Returns -1 if the line
+ * does not name the CPU.
+ */
 static int find_column(const char *head, int cpu)
 {
 	int column = 0, number;
@@ -23,7 +26,7 @@ static int find_column(const char *head, int cpu)
 	return -1;
 }
 
-/* "LOC:  12  34  Local timer interrupts": column, or all of them (-1). */
+/* Adds up a row like "LOC:  12  34  Local timer interrupts": one column, or all if column is -1. */
 static uint64_t add_row(const char *row, int column)
 {
 	const char *at = strchr(row, ':');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What counting costs here, in ticks of the time stamp. */
+/* Measures what counting costs here, in ticks of the time stamp counter. */
 #define _GNU_SOURCE
 #include "machine.h"
 #include "ticks.h"
@@ -9,7 +9,7 @@
 
 enum { N_SAMPLES = 1000 };
 
-/* One is measured; its argument is what it needs. */
+/* An operation to measure.  The argument is what the operation needs. */
 typedef void measured_operation(void *argument);
 
 static void measure_operation(const char *what, measured_operation *operation, void *argument,
@@ -51,7 +51,7 @@ static void read_by_call(void *meter)
 	perfctr_read(meter, &counts);
 }
 
-/* Two processes on one CPU and two pipes. */
+/* A second process on the same CPU, and a pipe in each direction. */
 struct echo {
 	pid_t pid;
 	int to, from;
@@ -75,7 +75,7 @@ __attribute__((noreturn)) static void answer_for_ever(int from, int to)
 	_exit(0);
 }
 
-/* counted: the other process counts itself. */
+/* counted: the second process counts its own events */
 static struct echo start_echo(const struct subject *subject, bool counted, struct outcome *outcome)
 {
 	int to[2], from[2];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What perfex validate finds in the time that there is. */
+/* Reports what perfex validate finds out in the time that there is. */
 #include "../validate/validate.h"
 #include "machine.h"
 
 #include <stdlib.h>
 
 enum {
-	EVENT_RUNS = 3,	  /* of each size */
-	EVENT_PHASES = 3, /* that it may take */
+	EVENT_RUNS = 3,	  /* runs of each size */
+	EVENT_PHASES = 3, /* phases that this check may take */
 };
 
 static void add_event(const struct validated *event, struct outcome *outcome)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Two processes on one CPU, each of which counts itself, and one that must see nothing of them. */
+/* Two processes on one CPU that count themselves, and a third that must not see their counts. */
 #define _GNU_SOURCE
 #include "machine.h"
 
@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* What RDPMC gave a process that counts nothing. */
+/* The result of RDPMC in a process that counts nothing. */
 struct stranger {
 	uint64_t reads, changes;
 	bool faulted;
@@ -28,13 +28,13 @@ static uint32_t read_hardware(uint32_t counter)
 	return low;
 }
 
-/* Until the process is ended. */
+/* Reads the counter until RDPMC faults or the process is killed. */
 __attribute__((noreturn)) static void read_as_stranger(struct stranger *stranger, uint32_t counter)
 {
 	struct sigaction action = { .sa_handler = leave_read };
 	uint32_t last;
 
-	/* The kernel's log has faults that kill alone. */
+	/* With a handler the fault is not in the kernel's log, which has only faults that kill. */
 	sigaction(SIGSEGV, &action, NULL);
 	if (sigsetjmp(after_fault, 1)) {
 		stranger->faulted = true;

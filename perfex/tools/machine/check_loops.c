@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loops of known length: in one thread, in one that moves, in children. */
+/* Loops of known length: in one thread, in a thread that moves between CPUs, and in children. */
 #define _GNU_SOURCE
 #include "loop.h"
 #include "machine.h"
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Five decades, behind the empty loop. */
+/* The empty loop, then lengths over five decades. */
 static const unsigned long lengths[] = { 0, 100, 1000, 10000, 100000, 1000000, 10000000 };
 
 enum {
@@ -110,7 +110,7 @@ void check_migration(const struct subject *subject, struct outcome *outcome)
 	end_check(outcome, VERDICT_PASSED, "%s", "");
 }
 
-/* Nothing but the loop, so that all of its instructions are the same in each child. */
+/* Starts a child that executes nothing but the loop, so that all else is the same in each child. */
 static void start_loop(unsigned long iterations, struct outcome *outcome)
 {
 	pid_t pid = (pid_t)syscall(SYS_fork);
@@ -123,7 +123,7 @@ static void start_loop(unsigned long iterations, struct outcome *outcome)
 		end_check(outcome, VERDICT_IMPOSSIBLE, "a process cannot be started: %m");
 }
 
-/* Child k runs k + 1 times as many. */
+/* Starts the children and waits for them.  Child k, counted from 0, runs (k + 1) * iterations. */
 static void run_children(unsigned long iterations, struct outcome *outcome)
 {
 	for (unsigned int k = 0; k < CHILDREN; k++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads in user mode beside a competitor that counts too. */
+/* Checks reads in user mode while a competitor on the same CPU counts too. */
 #define _GNU_SOURCE
 #include "loop.h"
 #include "machine.h"
@@ -7,17 +7,17 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Iterations between two reads, which are 2 + 2 * WORK instructions. */
+/* Iterations of the loop between two reads.  They take 2 + 2 * WORK instructions. */
 enum { WORK = 20 };
-/* Reads between two looks at the clock, and reads by a system call. */
+/* Reads in user mode before each look at the clock and each read by a system call. */
 enum { READS = 1000 };
-/* Instructions of a system call, or of a read that was preempted, at most. */
+/* The most instructions that a system call, or a read that was preempted, may add. */
 enum { DISTURBED = 10000 };
 
-/* How, of which context. */
+/* The value to read: counter 0 of a context, or its virtual time. */
 struct reading {
 	const struct perfctr *meter;
-	const struct perfctr_page *page; /* of the time stamp; NULL: counter 0 is read */
+	const struct perfctr_page *page; /* for the virtual time; NULL: counter 0 is read */
 };
 
 static uint64_t read_there(const struct reading *reading)
@@ -58,8 +58,9 @@ static void read_long(const struct reading *reading, unsigned int ms, struct rea
 }
 
 /*
- * What bpf takes back of interrupts, as perfctr-bpfd(8) says under BUGS: more than a millisecond of
- * them in one turn on the CPU is something else.
+ * Returns by how many ticks virtual time may go back: one millisecond with bpf, otherwise 0.  The
+ * backend bpf takes back the time of interrupts, see BUGS in perfctr-bpfd(8).  More than a
+ * millisecond of interrupts in one turn on the CPU is not expected.
  */
 static uint64_t time_drift(const struct subject *subject, const struct reading *reading)
 {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The time stamp of the machine, and the virtual one of a thread. */
+/* Checks the time stamp counter of the machine, and the virtual time of a thread. */
 #define _GNU_SOURCE
 #include "machine.h"
 #include "ticks.h"
 
 #include <time.h>
 
-/* What the kernel knows of the rate may be wrong by a hundredth. */
+/* The rate that the kernel knows may be wrong by one part in RATE_PARTS. */
 enum { RATE_PARTS = 100 };
 
-/* The clock and the time stamp at one moment. */
+/* The clock and the time stamp counter, read at one moment. */
 struct moment {
 	uint64_t ns, ticks;
 };
 
-/* Of some pairs the one that took least: it was not preempted. */
+/* Returns the pair of readings that took least time, of several: it was not preempted. */
 static struct moment read_moment(void)
 {
 	struct moment best = { 0 };
@@ -31,7 +31,7 @@ static struct moment read_moment(void)
 	return best;
 }
 
-/* In kHz. */
+/* Returns the rate of the time stamp counter in kHz. */
 static uint64_t find_rate(unsigned int ms)
 {
 	struct moment begin = read_moment(), end;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is checked, and how: each check is a process of its own, with all that it starts in one
- * process group.  What it finds is in memory that it shares; a check that hangs or dies is one that
- * has failed, and the others are not touched by it.
+ * Runs the checks.  Each check is a process of its own, and all that it starts is in its process
+ * group.  It shares memory with perfex, into which it writes its outcome.  A check that dies has
+ * failed, and the others are not affected.  A check that hangs is killed at the deadline: it is not
+ * finished, and the checks after it are not begun.
  */
 #define _GNU_SOURCE
 #include "machine.h"
@@ -37,7 +38,10 @@ const struct check checks[N_CHECKS] = {
 	{ "costs", "what reading and switching costs, in ticks of the time stamp", measure_costs },
 };
 
-/* In a group of its own, where no ^C of the terminal comes; it takes no more than the time left. */
+/*
+ * Runs in the check's process, in a process group of its own, which gets no ^C from the terminal.
+ * seconds: the limit of its CPU time
+ */
 __attribute__((noreturn)) static void run_check(const struct check *check,
 						const struct subject *subject, pid_t parent,
 						unsigned int seconds, struct outcome *outcome)
@@ -62,7 +66,10 @@ static struct timespec time_until(uint64_t deadline_ns)
 				  .tv_nsec = (long)(left % 1000000000) };
 }
 
-/* Those that shall end perfex, unless who started it ignores them, and that of children. */
+/*
+ * Returns the set of SIGCHLD and the terminating signals, without those that perfex was started to
+ * ignore.
+ */
 static sigset_t watched_signals(void)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
@@ -87,7 +94,10 @@ void hold_signals(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* It stays, as its number is that of its group. */
+/*
+ * Returns true if the process has ended.  It stays a zombie, because its number is that of its
+ * group.
+ */
 static bool has_ended(pid_t pid, siginfo_t *info)
 {
 	info->si_pid = 0;
@@ -95,7 +105,10 @@ static bool has_ended(pid_t pid, siginfo_t *info)
 	       info->si_pid == pid;
 }
 
-/* 0: it has ended, and *info says how, or, with si_pid 0, the time is over; or a signal. */
+/*
+ * Waits for the end of a check.  Returns the signal that perfex got, or 0.  With 0, *info says how
+ * the check ended, or si_pid is 0 if the time was over.
+ */
 static int await_check(pid_t pid, uint64_t deadline_ns, siginfo_t *info)
 {
 	sigset_t set = watched_signals();
@@ -112,7 +125,10 @@ static int await_check(pid_t pid, uint64_t deadline_ns, siginfo_t *info)
 	return 0;
 }
 
-/* With all that it has started, of which perfex is told as the next above that lives. */
+/*
+ * Kills a check with all that it started, and waits for them.  perfex is the subreaper, so orphans
+ * become its children.
+ */
 static void end_group(pid_t pid)
 {
 	kill(-pid, SIGKILL);

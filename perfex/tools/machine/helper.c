@@ -17,7 +17,7 @@
 
 enum { LOOPER_BEGINS, LOOPER_READY, LOOPER_GOES, LOOPER_DONE };
 
-/* Empty loops, to know what reading counts. */
+/* Runs of the empty loop, to find the overhead of reading. */
 enum { EMPTY_RUNS = 20 };
 
 void sleep_ms(unsigned int ms)
@@ -98,7 +98,7 @@ static uint64_t time_loop(unsigned long n)
 	return now_ns() - begin;
 }
 
-/* The least of some times, as others compute here too. */
+/* Uses the least of several times, because other processes compute here too. */
 unsigned long find_iterations(unsigned int ms)
 {
 	unsigned long n = 1000;
@@ -176,7 +176,7 @@ struct looper *start_looper(const struct subject *subject, int cpu, unsigned lon
 	return looper;
 }
 
-/* The looper's end before it got there is the check's. */
+/* Waits until the looper has reached a step.  Ends the check if the looper ends before that. */
 static void await_step(struct looper *looper, int step, struct outcome *outcome)
 {
 	int status = 0;

@@ -2,7 +2,7 @@
 #ifndef PERFEX_MACHINE_LOOP_H
 #define PERFEX_MACHINE_LOOP_H
 
-/* 2 + 2 * n instructions, 1 + n branches, also with n = 0. */
+/* Executes 2 + 2 * n instructions, of which 1 + n are branches.  n may be 0. */
 static inline void run_loop(unsigned long n)
 {
 	__asm__ volatile("test	%0, %0\n\t"	/* 1 */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What counts here, and the contexts that checks count by. */
+/* Finds out what can be counted here, and opens the contexts that the checks count with. */
 #include "loop.h"
 #include "machine.h"
 
@@ -17,7 +17,7 @@ static void say_why(struct subject *subject, const char *why)
 	snprintf(subject->why, sizeof(subject->why), "%s", why);
 }
 
-/* As it is counted, for a moment. */
+/* Tries to count with the control for a moment.  Returns false, and says why, if it fails. */
 static bool try_control(struct subject *subject, const char *backend)
 {
 	struct perfctr *context = perfctr_open_with(backend, 0, PERFCTR_OPEN_CREATE);
@@ -57,7 +57,10 @@ static bool choose_requests(struct subject *subject, struct perfctr_events *even
 	return false;
 }
 
-/* The backend that counts the first n events, if there is one. */
+/*
+ * Looks for a backend that counts the first n events.  Returns false, and says why, if there is
+ * none.
+ */
 static bool try_events(struct subject *subject, unsigned int n)
 {
 	const char *specs[N_LOOP_EVENTS], *named = subject->named_backend;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a check has found. */
+/* The outcome of a check. */
 #define _GNU_SOURCE
 #include "machine.h"
 

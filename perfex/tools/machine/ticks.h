@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The time stamp counter, behind what comes before in the program. */
+/* Reads the time stamp counter after all earlier instructions have completed. */
 static inline uint64_t read_ticks(void)
 {
 	uint32_t low, high;

@@ -83,8 +83,9 @@ bool judge_reads(const struct read_chain *chain)
 }
 
 /*
- * The scheduler may leave out interrupts, and a tick has an end: within a tenth.  Nobody's time is
- * longer than the clock's, but both are read one after the other.
+ * The counted time may be a tenth less than the scheduler's, which may count in whole ticks and may
+ * leave out interrupts.  It cannot be longer than the elapsed time, but both are read one after the
+ * other: hence a hundredth more.
  */
 bool judge_time(const struct time_shares *shares)
 {

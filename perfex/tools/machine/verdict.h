@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What counts of known loops show: pure functions of numbers. */
+/* Judges the counts of known loops.  The functions depend on their arguments only. */
 #ifndef PERFEX_MACHINE_VERDICT_H
 #define PERFEX_MACHINE_VERDICT_H
 
@@ -9,69 +9,70 @@
 #include <stdint.h>
 
 /*
- * What may come on top of what a program executes, see WHAT EXACT MEANS in perfctr(4): one for each
- * interrupt and each page fault, and UNSEEN_PER_S for what the kernel does not see, as system
- * management interrupts.
+ * The counts that may come on top of what a program executes, see WHAT EXACT MEANS in perfctr(4):
+ * one for each interrupt, one for each page fault, and UNSEEN_PER_S each second, rounded up, for
+ * what the kernel does not see, such as system management interrupts.
  */
 #define UNSEEN_PER_S 10
 
 uint64_t allowed_beyond(const struct surroundings *surroundings);
 
-/* Runs of a loop of so many iterations, each counted by itself. */
+/* Runs of a loop with the same number of iterations, each counted by itself. */
 struct loop_runs {
 	uint64_t iterations;
 	unsigned int runs;
 	uint64_t least, sum; /* of their counts */
-	uint64_t allowed;    /* beyond, of all of them */
+	uint64_t allowed;    /* sum of the excess that is allowed in the runs */
 };
 
 /*
- * The first of the n is of 0 iterations: its least count is what reading costs, the overhead.
- * True if every other count is overhead + per_iteration * iterations, and no more than what is
- * allowed beyond.
+ * The result of fit_loops().  The first of the n lengths must be 0 iterations: its least count is
+ * the overhead, which is what reading costs.  fit_loops() returns true if no count is less than
+ * overhead + per_iteration * iterations, and if the excess of all runs of a length is together no
+ * more than what is allowed.
  */
 struct loop_fit {
-	uint64_t overhead, beyond, allowed; /* of all runs */
-	unsigned int bad;		    /* which, where it does not fit */
-	uint64_t bad_missing, bad_beyond;   /* of a run, of all its runs */
+	uint64_t overhead, beyond, allowed; /* beyond, allowed: sums of all runs */
+	unsigned int bad;		    /* index of the length that does not fit */
+	uint64_t bad_missing, bad_beyond;   /* in its least run; in all of its runs */
 };
 
 void loop_runs_add(struct loop_runs *runs, uint64_t count);
 bool fit_loops(const struct loop_runs *runs, unsigned int n, unsigned int per_iteration,
 	       struct loop_fit *fit);
 
-/* One count. */
+/* Judges one count. */
 enum count_verdict { COUNT_RIGHT, COUNT_MISSES, COUNT_EXCEEDS };
 enum count_verdict judge_count(uint64_t counted, uint64_t expected, uint64_t allowed);
 
 /*
- * Has a thread been on other CPUs when it was ordered there so often?  Not each time: it may get
- * the next order before it runs.
+ * Returns true if the number of moves of a thread is possible after so many orders to move.  It
+ * must move at least once.  It may miss an order, because the next one may come before it runs.
  */
 bool judge_moves(uint64_t ordered, uint64_t counted);
 
-/* Reads of one value beside a competitor. */
+/* Reads of one value, one after the other, beside a competitor. */
 struct read_chain {
 	uint64_t reads, backwards, small, large;
 	uint64_t last, least_step, most_step, most_back;
-	uint64_t work;	/* between two reads at least; 0: not known */
-	uint64_t slack; /* beyond the least step, of a read that was disturbed */
-	uint64_t drift; /* that a read may take back */
+	uint64_t work;	/* least possible step; 0: not known */
+	uint64_t slack; /* allowed beyond the least step, for a disturbed read */
+	uint64_t drift; /* by which a read may go back */
 };
 
 void read_chain_add(struct read_chain *chain, uint64_t value);
 bool judge_reads(const struct read_chain *chain);
 
-/* What a thread's virtual time, in ticks, has to do with the time on its CPU. */
+/* The virtual time of a thread, in ticks, and its time on a CPU. */
 struct time_shares {
 	uint64_t counted, elapsed; /* while it computed beside a competitor */
-	uint64_t on_cpu;	   /* meanwhile, as the scheduler says */
+	uint64_t on_cpu;	   /* in the same time, as the scheduler says */
 	uint64_t asleep, slept;	   /* counted and elapsed while it slept */
 };
 
 bool judge_time(const struct time_shares *shares);
 
-/* Of n values, which are sorted. */
+/* The spread of n values.  find_spread() sorts the values in place. */
 struct spread {
 	uint64_t least, median;
 };

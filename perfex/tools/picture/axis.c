@@ -8,7 +8,7 @@
 #define WANTED_STEPS 5
 #define LABEL_TEXT 48
 
-/* A double tells no smaller parts of a value apart. */
+/* A double does not tell smaller parts of a value apart. */
 #define SMALLEST_PART 1e-12
 
 static double step_for(double length)
@@ -41,7 +41,7 @@ double axis_place(const struct axis *axis, double value)
 	       (value - axis->first) / (axis->last - axis->first) * (axis->to - axis->from);
 }
 
-/* As many digits as tell the lines of the grid apart. */
+/* Prints as many digits as are needed to tell the lines of the grid apart. */
 static void print_label(char text[LABEL_TEXT], const struct axis *axis, double value)
 {
 	static const struct {
@@ -56,7 +56,7 @@ static void print_label(char text[LABEL_TEXT], const struct axis *axis, double v
 	size_t i = 0;
 	int digits;
 
-	/* Four digits are read as they are. */
+	/* Numbers below 10000 need no prefix. */
 	if (!divisible && (largest < 1e4 || axis->unit[0] == '%'))
 		largest = 1;
 	while (i + 1 < sizeof(prefixes) / sizeof(prefixes[0]) && largest < prefixes[i].size)
@@ -76,7 +76,7 @@ struct line {
 	char label[LABEL_TEXT];
 };
 
-/* Of the grid.  Just beside 0 it would be called -0. */
+/* Returns line i of the grid.  A value just beside 0 becomes 0, as it would be printed as -0. */
 static struct line grid_line(const struct axis *axis, unsigned int i)
 {
 	double value = axis->first + i * axis->step;

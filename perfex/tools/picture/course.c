@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With more, neither a browser nor a person has any use for each single one. */
+/* With more intervals, marks for single ones are of no use, and slow in a browser. */
 #define MAX_MARKS 5000
 
 enum { CHART_BOTTOM = 150, CHART_HEIGHT = 172 };
 
-/* What follows each other: a pass of a run, or a CPU. */
+/* Intervals that follow each other: those of one pass of a run, or of one CPU. */
 struct strand {
 	int64_t run, pass, cpu; /* cpu -1: all */
 	uint64_t end_ns;	/* of its last interval */
@@ -75,7 +75,7 @@ static bool take_number(json_object *json, const char *key, uint64_t *number,
 	return true;
 }
 
-/* Missing or null: -1. */
+/* Returns -1 if the number is missing or null. */
 static int64_t optional_number(json_object *json, const char *key)
 {
 	json_object *value = json_object_object_get(json, key);
@@ -83,7 +83,10 @@ static int64_t optional_number(json_object *json, const char *key)
 	return json_object_is_type(value, json_type_int) ? json_object_get_int64(value) : -1;
 }
 
-/* Its index.  The last one is the most likely. */
+/*
+ * Returns the index of the strand, which is added if it is new.  Begins with the last strand, which
+ * is the most likely one.
+ */
 static size_t find_strand(struct course *course, json_object *json)
 {
 	struct strand wanted = {
@@ -168,7 +171,10 @@ bool course_add(struct course *course, json_object *json, struct text_error *err
 	return true;
 }
 
-/* As perfex counts for people, from 1 on; "": there is only one. */
+/*
+ * Returns the name, for free(), with numbers that begin with 1.  Returns "" if there is only one
+ * strand.
+ */
 static char *strand_name(const struct course *course, size_t i)
 {
 	const struct strand *strand = &course->strand[i];
@@ -183,7 +189,7 @@ static char *strand_name(const struct course *course, size_t i)
 	return text_print("run %" PRId64, strand->run + 1);
 }
 
-/* Per second; NAN: the interval has no length. */
+/* Returns the count per second.  Returns NAN if the interval has no length. */
 static double rate_of(const struct interval *interval)
 {
 	uint64_t length = interval->end_ns - interval->start_ns;
@@ -206,7 +212,7 @@ static void draw_mark(FILE *file, const struct course *course, const struct inte
 	free(name);
 }
 
-/* Within an interval nothing is known but the mean: the line is level. */
+/* Draws a level line for each interval, because only the mean rate is known within it. */
 static void draw_strand(FILE *file, const struct course_event *event, size_t strand,
 			const struct axis *x, const struct axis *y)
 {

@@ -12,7 +12,7 @@
 enum { ROW_HEIGHT = 24, NAMES_RIGHT = 270 };
 
 struct row {
-	const char *name, *modes;		       /* modes NULL: of none */
+	const char *name, *modes;		       /* modes NULL: it has none */
 	double a, b, difference, low, high, certainty; /* NAN: unknown */
 };
 
@@ -61,7 +61,10 @@ static bool take_rows(struct difference *difference, const char *key, struct tex
 	return true;
 }
 
-/* Of A's mean, in per cent; NAN: there is none to relate to, or as good as none. */
+/*
+ * Returns the number in per cent of A's mean.  Returns NAN if there is no such mean, or if it is
+ * too close to 0.
+ */
 static double share_of(const struct row *row, double number)
 {
 	double share = 100 * number / row->a;
@@ -74,7 +77,7 @@ static struct axis fit_shares(const struct difference *difference)
 	struct axis x = { .from = NAMES_RIGHT, .to = PICTURE_RIGHT, .unit = "%" };
 	double min = 0, max = 0;
 
-	/* fmin() and fmax() leave out what is unknown. */
+	/* fmin() and fmax() ignore NAN, which stands for an unknown number. */
 	for (size_t i = 0; i < difference->n; i++) {
 		const struct row *row = &difference->row[i];
 
@@ -85,7 +88,7 @@ static struct axis fit_shares(const struct difference *difference)
 	return x;
 }
 
-/* Nothing is certain of an interval that covers 0. */
+/* An interval that covers 0 shows no difference. */
 static const char *class_of(const struct row *row)
 {
 	return row->low > 0 ? "more" : row->high < 0 ? "less" : "open";

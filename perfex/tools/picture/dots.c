@@ -12,14 +12,17 @@
 
 enum { CHART_BOTTOM = 120, CHART_HEIGHT = 142 };
 
-/* What the recording itself says of an event. */
+/* The numbers of an event in the recording itself. */
 struct summary {
 	const struct document_event *event;
 	double mean, low, high; /* NAN: unknown */
-	double scale;		/* of a count: 1e-9 of a time */
+	double scale;		/* of a count: 1e-9 for times */
 };
 
-/* The first ones are times, as many of each pass, in the order of the passes. */
+/*
+ * Returns the JSON of an event.  The first events are times, the same number for each pass, in the
+ * order of the passes.
+ */
 static json_object *summary_json(const struct document *document, size_t i)
 {
 	json_object *json = document->json, *passes = json_object_object_get(json, "time");
@@ -85,7 +88,7 @@ static struct axis fit_counts(const struct summary *summary)
 		min = fmin(min, (double)summary->event->count[i]);
 		max = fmax(max, (double)summary->event->count[i]);
 	}
-	/* fmin() and fmax() leave out what is unknown. */
+	/* fmin() and fmax() ignore NAN, which stands for an unknown number. */
 	min = fmin(min, summary->low);
 	max = fmax(max, summary->high);
 	axis_fit(&y, min * summary->scale, max * summary->scale);

@@ -8,29 +8,29 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* More lanes than that nobody looks at. */
+/* Nobody looks at more lanes than these. */
 #define MAX_LANES 400
 
-/* Of the picture's width: what is closer than that on one CPU is drawn as one. */
+/* A part of the picture's width.  Stints of a lane on one CPU that are closer are drawn as one. */
 #define SMALLEST_GAP (1 / 4000.0)
 
 enum { LANE_HEIGHT = 18 };
 
-/* A thread ran without a break. */
+/* A time in which a thread ran without a break. */
 struct stint {
 	int pid, tid, cpu;
-	uint64_t start, end; /* ticks of the time stamp */
-	size_t n;	     /* as many were put together */
+	uint64_t start, end; /* ticks of the time stamp counter */
+	size_t n;	     /* how many were joined into this */
 	size_t lane;
 };
 
 struct lanes {
 	bool per_thread;
-	struct trace_sums sums; /* their rows are the lanes */
-	struct stint *now;	/* on each CPU; pid 0: nobody of interest */
+	struct trace_sums sums; /* each row is a lane */
+	struct stint *now;	/* on each CPU; pid 0: no thread of interest */
 	struct stint *stint;
 	size_t n;
-	uint64_t first, last; /* time of the records */
+	uint64_t first, last; /* times of the first and the last record */
 	bool begun;
 };
 
@@ -52,7 +52,7 @@ static void take_record(void *target, const struct trace_record *record)
 	lanes->last = lanes->last > record->time ? lanes->last : record->time;
 	lanes->begun = true;
 	now->end = record->time;
-	/* Who ran between lost records is known to nobody. */
+	/* Nobody knows which thread ran between lost records. */
 	if (record->lost && known)
 		now->pid = now->tid = UNKNOWN_TID;
 	if (now->tid != record->tid || now->pid != record->pid) {
@@ -76,7 +76,7 @@ static int compare_stints(const void *a, const void *b)
 	return (one->start > other->start) - (one->start < other->start);
 }
 
-/* What nobody could see apart becomes one. */
+/* Joins stints that nobody could see apart. */
 static void join_stints(struct lanes *lanes)
 {
 	uint64_t gap = (uint64_t)((double)(lanes->last - lanes->first) * SMALLEST_GAP);
@@ -96,7 +96,7 @@ static void join_stints(struct lanes *lanes)
 	lanes->n = n;
 }
 
-/* Only now all lanes are known. */
+/* Finds the lane of each stint.  All records must have been read: only then all lanes are known. */
 static void find_lanes(struct lanes *lanes)
 {
 	for (int cpu = 0; cpu < TRACE_MAX_CPUS; cpu++)
@@ -124,7 +124,10 @@ static const char *lane_name(const struct lanes *lanes, size_t i, char *text, si
 	return text;
 }
 
-/* Lanes of nobody have no stints, and no place. */
+/*
+ * Sets the place of each lane, or -1 for lanes without one: those of pid 0, which have no stints,
+ * and those beyond MAX_LANES.  Returns the number of places.
+ */
 static size_t place_lanes(const struct lanes *lanes, int *place)
 {
 	size_t n = 0;

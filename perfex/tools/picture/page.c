@@ -8,9 +8,12 @@
 
 #include <stdlib.h>
 
-#define CONFIDENCE 95 /* of what is compared here, as by default in perfex diff */
+#define CONFIDENCE 95 /* of comparisons made here; the default of perfex diff */
 
-/* No script and nothing from elsewhere, whatever should have slipped through. */
+/*
+ * The policy forbids scripts, and everything from elsewhere, whatever should have slipped into the
+ * page.
+ */
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>\n"
 	"<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src "
@@ -38,11 +41,11 @@ static const char head[] =
 	"overflow-wrap:anywhere}\n"
 	"</style></head><body>\n<h1>perfex report</h1>\n";
 
-/* What a file of JSON contains. */
+/* The contents of a JSON file. */
 struct contents {
 	struct course *course;
 	size_t n_recordings;
-	json_object *diff; /* the last one */
+	json_object *diff; /* there is at most one */
 };
 
 static bool take_contents(void *target, json_object *json, struct text_error *error)
@@ -92,7 +95,10 @@ static void print_facts(FILE *file, const struct document *document)
 	free(command);
 }
 
-/* The recording in it, if there is one, for document_free(). */
+/*
+ * Draws the contents of a JSON file.  Returns its recording for document_free(), or NULL if it has
+ * none.
+ */
 static struct document *draw_json(FILE *file, const char *path, const char *text, size_t length)
 {
 	struct contents contents = { .course = course_new() };

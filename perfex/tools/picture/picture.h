@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfex report --html: recordings, traces and comparisons as pictures of one page, which needs
- * nothing else and runs no script.
+ * perfex report --html: draws recordings, traces and comparisons as pictures on one page, which
+ * needs no other file and runs no script.
  *
- * page.c		the files, and the page around the pictures
- * course.c		intervals of a recording, and their rates over the time
+ * page.c		reads the files, and writes the page around the pictures
+ * course.c		intervals of a recording: their rates over the time
  * dots.c		each repetition as a dot, with mean and interval
- * difference.c		what perfex diff or compare has found, with intervals
- * lanes.c		who ran when, from a trace
+ * difference.c		the result of perfex diff or compare, with intervals
+ * lanes.c		when each thread ran, from a trace
  * axis.c		axes
  *
  * Every mark has its exact numbers in attributes data-..., and in a title that a browser shows.
@@ -20,17 +20,20 @@
 #include <stdio.h>
 
 struct picture_options {
-	const char *const *path; /* of the files */
+	const char *const *path; /* paths of the files */
 	size_t n;
-	bool per_thread; /* of traces */
+	bool per_thread; /* in traces */
 };
 
-/* page.c; what cannot be drawn ends perfex with one line. */
+/* page.c: ends perfex with an error message of one line if something cannot be drawn. */
 void picture_write(FILE *file, const struct picture_options *options);
 
 /* course.c */
 struct course *course_new(void);
-/* A line of perfex run -I or perfex system -I; false: error says what is wrong with it. */
+/*
+ * Adds a line of perfex run -I or perfex system -I.  Returns false if the line is wrong; error then
+ * says why.
+ */
 bool course_add(struct course *course, json_object *json, struct text_error *error);
 bool course_is_empty(const struct course *course);
 void course_draw(FILE *file, const struct course *course);
@@ -39,13 +42,19 @@ void course_free(struct course *course);
 /* dots.c */
 void dots_draw(FILE *file, const struct document *document);
 
-/* " with a confidence of 95 %", or nothing where json does not say it. */
+/* Writes " with a confidence of 95 %", or nothing if json does not state a confidence. */
 void confidence_print(FILE *file, const json_object *json);
 
-/* difference.c: of docs/perfex-diff.schema.json; false: error says what is wrong with it. */
+/*
+ * difference.c: draws JSON as in docs/perfex-diff.schema.json.  Returns false if it is wrong; error
+ * then says why.
+ */
 bool difference_draw(FILE *file, json_object *diff, struct text_error *error);
 
-/* lanes.c; an input, from path, that is no complete trace ends perfex. */
+/*
+ * lanes.c: draws the trace in input, which comes from path.  Ends perfex if it is not a complete
+ * trace.
+ */
 void lanes_draw(FILE *file, const char *path, FILE *input, bool per_thread);
 
 #endif

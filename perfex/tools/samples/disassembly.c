@@ -13,7 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What it writes comes from the descriptor. */
+/*
+ * Starts objdump.  *output is a descriptor to read what objdump writes.  Ends perfex if it cannot.
+ */
 static pid_t start_objdump(const char *path, uint64_t start, uint64_t end, int *output)
 {
 	char *from = text_print("--start-address=%#" PRIx64, start);
@@ -42,7 +44,9 @@ static pid_t start_objdump(const char *path, uint64_t start, uint64_t end, int *
 	return pid;
 }
 
-/* "    1140:\tmov    $0x1,%eax\n"; other lines are heads. */
+/*
+ * Adds a line like "    1140:\tmov    $0x1,%eax\n".  Ignores all other lines, which are headings.
+ */
 static void add_line(struct disassembly *disassembly, char *line)
 {
 	struct instruction instruction;

@@ -7,16 +7,19 @@
 #include <stdint.h>
 
 struct instruction {
-	uint64_t address; /* as the file has it */
+	uint64_t address; /* as in the file */
 	char *text;
 };
 
 struct disassembly {
-	struct instruction *instruction; /* by address */
+	struct instruction *instruction; /* sorted by address */
 	size_t n;
 };
 
-/* From start to end.  What objdump cannot do, or is not there for, ends perfex. */
+/*
+ * Disassembles from start up to, but without, end.  Ends perfex if objdump fails, or is not
+ * installed.
+ */
 struct disassembly disassembly_make(const char *path, uint64_t start, uint64_t end);
 void disassembly_free(struct disassembly *disassembly);
 

@@ -17,7 +17,7 @@ struct elf_file {
 	size_t size;
 	bool wide; /* 64 bits */
 	Elf64_Ehdr head;
-	struct elf_symbol *symbol; /* by start, once they are wanted */
+	struct elf_symbol *symbol; /* sorted by start; read when first needed */
 	size_t n_symbols;
 	bool sorted;
 };
@@ -27,7 +27,7 @@ static bool is_inside(const struct elf_file *elf, uint64_t offset, uint64_t size
 	return offset <= elf->size && size <= elf->size - offset;
 }
 
-/* Fields that have other names in both classes. */
+/* Copies a field.  It has the same name in the structures of both classes, but another size. */
 #define WIDEN(to, from, field) ((to).field = (from).field)
 
 static void read_head(struct elf_file *elf)
@@ -96,7 +96,7 @@ static bool read_segment(const struct elf_file *elf, size_t i, Elf64_Phdr *segme
 	return true;
 }
 
-/* A text of a table of strings; "" if it has no end there. */
+/* Returns a string of a string table.  Returns "" if it does not end within the table. */
 static const char *text_at(const struct elf_file *elf, const Elf64_Shdr *strings, uint64_t offset)
 {
 	const char *text = (const char *)elf->image + strings->sh_offset;
@@ -128,7 +128,9 @@ static void *map_file(int fd, size_t *size)
 		return NULL;
 	}
 	*size = (size_t)status.st_size;
-	/* libelf writes into the heads of what it expands: into our copy. */
+	/*
+	 * libelf writes into the headers of sections that it decompresses: into this private copy.
+	 */
 	image = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	return image == MAP_FAILED ? NULL : image;
 }
@@ -136,7 +138,7 @@ static void *map_file(int fd, size_t *size)
 struct elf_file *elf_file_open(const char *path)
 {
 	struct elf_file *elf;
-	/* A pipe would keep us waiting. */
+	/* Without O_NONBLOCK, opening a pipe would block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error;
 
 	if (fd < 0)
@@ -174,7 +176,10 @@ const void *elf_file_image(const struct elf_file *elf, size_t *size)
 	return elf->image;
 }
 
-/* Of the notes in a section: each a head, a name and a text, whose lengths are rounded up to 4. */
+/*
+ * Finds the build-id in a section of notes.  A note has a head, a name and a text.  Their lengths
+ * are rounded up to 4.  Returns the length of the build-id, or 0.
+ */
 static size_t find_build_id(const struct elf_file *elf, const Elf64_Shdr *section,
 			    unsigned char *id, size_t size)
 {
@@ -239,7 +244,7 @@ const char *elf_file_debug_link(const struct elf_file *elf)
 		    strcmp(text_at(elf, &names, section.sh_name), ".gnu_debuglink") != 0)
 			continue;
 		text = (const char *)elf->image + section.sh_offset;
-		/* A file's name, and nothing that leads elsewhere. */
+		/* It must be the plain name of a file, not a path to another directory. */
 		if (memchr(text, '\0', section.sh_size) && *text && !strchr(text, '/'))
 			return text;
 	}
@@ -280,7 +285,7 @@ static Elf64_Sym read_symbol(const struct elf_file *elf, uint64_t at)
 	return symbol;
 }
 
-/* Labels of assembly have no type, and mostly no size. */
+/* Labels of assembly code have no type, and mostly no size.  They are code too. */
 static bool is_code(const struct elf_file *elf, const Elf64_Sym *symbol)
 {
 	unsigned int type = ELF64_ST_TYPE(symbol->st_info);
@@ -292,7 +297,7 @@ static bool is_code(const struct elf_file *elf, const Elf64_Sym *symbol)
 	       section.sh_flags & SHF_EXECINSTR;
 }
 
-/* By address; of those at one address, the one that is taken comes last. */
+/* Compares by address.  Of the symbols at one address, the one to use comes last. */
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct elf_symbol *x = a, *y = b;
@@ -336,7 +341,10 @@ bool elf_file_symbol(struct elf_file *elf, uint64_t address, struct elf_symbol *
 	if (!elf->sorted)
 		read_symbols(elf);
 	first = COUNT_UP_TO(elf->symbol, elf->n_symbols, start, address);
-	/* One with a size may lie within a larger one, or behind the end of another. */
+	/*
+	 * The last symbol that begins before the address may end before it, within a larger one: 64
+	 * symbols are tried.
+	 */
 	for (size_t i = first; i-- && first - i <= 64;) {
 		*symbol = elf->symbol[i];
 		if (address < symbol->end || symbol->start == symbol->end)

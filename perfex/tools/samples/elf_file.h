@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What samples need of an ELF file, of 32 or 64 bits; anything may be in the file. */
+/*
+ * Reads the parts of an ELF file, of 32 or 64 bits, that samples need.  The contents are not
+ * trusted.
+ */
 #ifndef PERFEX_ELF_FILE_H
 #define PERFEX_ELF_FILE_H
 
@@ -9,28 +12,37 @@
 
 struct elf_file;
 
-/* NULL with errno set; EINVAL: it is no ELF file of x86. */
+/* Returns NULL with errno set if it cannot open the file.  EINVAL: it is no ELF file of x86. */
 struct elf_file *elf_file_open(const char *path);
 void elf_file_close(struct elf_file *elf);
-/* Bytes of the build-id, the first size of which are in id; 0: it has none. */
+/*
+ * Returns the length of the build-id in bytes, and copies no more than size of them to id.  Returns
+ * 0 if the file has no build-id.
+ */
 size_t elf_file_build_id(const struct elf_file *elf, unsigned char *id, size_t size);
-/* Where what is at an offset of the file is executed, before it is relocated. */
+/*
+ * Sets *address to where the code at an offset of the file is executed, before relocation.  Returns
+ * false if no code is there.
+ */
 bool elf_file_address(const struct elf_file *elf, uint64_t offset, uint64_t *address);
-/* The name of the file of separate debugging information (.gnu_debuglink); NULL: none. */
+/* Returns the name of the file with separate debugging information (.gnu_debuglink), or NULL. */
 const char *elf_file_debug_link(const struct elf_file *elf);
-/* Has it a table of all symbols, not only of those that are linked to? */
+/* Returns true if the file has a table of all symbols, not only of those for dynamic linking. */
 bool elf_file_has_symbols(const struct elf_file *elf);
-/* All of it. */
+/* Returns the whole file, and sets its size in bytes.  It is valid until elf_file_close(). */
 const void *elf_file_image(const struct elf_file *elf, size_t *size);
 
 struct elf_symbol {
 	const char *name;
-	uint64_t start, end; /* end start: its size is not known */
+	uint64_t start, end; /* end == start: the size is not known */
 };
 
-/* That the address is in. */
+/* Finds the symbol that contains the address.  Returns false if there is none. */
 bool elf_file_symbol(struct elf_file *elf, uint64_t address, struct elf_symbol *symbol);
-/* Its end; if its size is not known, the next symbol or the end of its section. */
+/*
+ * Returns the end of a symbol.  If its size is not known, this is the next symbol or the end of the
+ * section.
+ */
 uint64_t elf_file_symbol_end(const struct elf_file *elf, const struct elf_symbol *symbol);
 
 #endif

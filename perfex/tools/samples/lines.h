@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines of source, and functions that the compiler has put into others: lines_dw.c has them of
- * elfutils' libdw; lines_none.c stands in where that is not linked.
+ * Lines of source, and inlined functions.  lines_dw.c reads them with elfutils' libdw.
+ * lines_none.c takes its place if perfex is built without libdw.
  */
 #ifndef PERFEX_LINES_H
 #define PERFEX_LINES_H
@@ -10,21 +10,27 @@
 
 struct lines;
 
-/* A function at an address, the innermost first, and where in the source it is there. */
+/*
+ * A function at an address, and the place in its source.  Inlined functions have a frame each, the
+ * innermost first.
+ */
 struct frame {
-	const char *function; /* NULL: the symbol's */
+	const char *function; /* NULL: that of the symbol */
 	const char *file;     /* NULL: not known */
 	int line;
 };
 
 #define MAX_FRAMES 32
 
-/* Is libdw linked? */
+/* True if perfex is built with libdw. */
 extern const bool lines_known;
-/* NULL: the file has none.  elf must outlive it. */
+/* Returns NULL if the file has no lines.  elf must outlive the result. */
 struct lines *lines_open(const struct elf_file *elf);
 void lines_close(struct lines *lines);
-/* How many frames there are; 0: nothing is known.  What they point to lives as long as lines. */
+/*
+ * Returns the number of frames, or 0 if nothing is known.  The frames point to memory that is valid
+ * until lines_close().
+ */
 size_t lines_find(struct lines *lines, uint64_t address, struct frame frame[MAX_FRAMES]);
 
 #endif

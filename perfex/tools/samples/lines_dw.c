@@ -20,7 +20,7 @@ struct lines *lines_open(const struct elf_file *file)
 	const void *image = elf_file_image(file, &size);
 
 	elf_version(EV_CURRENT);
-	/* It is not written to. */
+	/* libelf may write to the image, which is a private copy: see map_file() in elf_file.c. */
 	lines->elf = elf_memory((char *)image, size);
 	lines->dwarf = lines->elf ? dwarf_begin_elf(lines->elf, DWARF_C_READ, NULL) : NULL;
 	if (lines->dwarf)
@@ -38,7 +38,7 @@ void lines_close(struct lines *lines)
 	free(lines);
 }
 
-/* The unit whose ranges have the address: by the index of them, or else each is asked. */
+/* Finds the unit that has the address: by the index of addresses, or else by asking each unit. */
 static bool find_unit(struct lines *lines, Dwarf_Addr address, Dwarf_Die *unit)
 {
 	Dwarf_CU *next = NULL;
@@ -62,7 +62,7 @@ static void set_place(Dwarf_Die *unit, Dwarf_Addr address, struct frame *frame)
 		frame->line = 0;
 }
 
-/* Where the function is called that was put here. */
+/* Sets the frame to the place from which an inlined function is called. */
 static void set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct frame *frame)
 {
 	Dwarf_Attribute attribute;
@@ -89,8 +89,8 @@ static const char *function_name(Dwarf_Die *die)
 }
 
 /*
- * The scopes of dwarf_getscopes() are, from the innermost function on, those of where that was
- * written; those of its entry are where it was put.
+ * Beyond the innermost function, dwarf_getscopes() returns the scopes in which that was written.
+ * dwarf_getscopes_die() returns the scopes into which it was inlined, which are needed here.
  */
 size_t lines_find(struct lines *lines, uint64_t address, struct frame frame[MAX_FRAMES])
 {

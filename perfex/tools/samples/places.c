@@ -14,19 +14,19 @@
 #define SYSTEM_DEBUG "/usr/lib/debug"
 #define DELETED " (deleted)"
 
-struct loaded { /* an object's files */
+struct loaded { /* the files of an object */
 	bool tried;
-	struct elf_file *elf, *debug; /* debug: symbols and lines; may be elf */
+	struct elf_file *elf, *debug; /* debug has symbols and lines; may be elf */
 	struct lines *lines;
-	char *why; /* it has no names; NULL: it has */
+	char *why; /* why it has no names; NULL: it has names */
 };
 
 struct places {
 	const struct samples *samples;
 	const char *debug_directory;
-	struct loaded *loaded; /* of each object */
+	struct loaded *loaded; /* one for each object */
 	void *cache;	       /* tsearch(3) of struct place */
-	void *names;	       /* of struct name */
+	void *names;	       /* tsearch(3) of struct name */
 };
 
 struct name {
@@ -59,7 +59,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(x->linked, y->linked);
 }
 
-/* Of a name that lives as long as places. */
+/* Returns the name as in the source.  linked must live as long as places. */
 static const char *find_name(struct places *places, const char *linked)
 {
 	struct name key = { .linked = linked }, **found, *name;
@@ -100,7 +100,10 @@ static bool has_build_id(const struct elf_file *elf, const unsigned char *id, si
 	return size == n && memcmp(id, other, n) == 0;
 }
 
-/* One with debugging information for the file, by its build-id, or else by its name. */
+/*
+ * Opens a file with debugging information.  If a build-id of n bytes is given, the file must have
+ * the same one.  Returns NULL if there is no such file.
+ */
 static struct elf_file *open_debug(const char *path, const unsigned char *id, size_t n)
 {
 	struct elf_file *elf = elf_file_open(path);
@@ -164,7 +167,7 @@ static void load_files(const struct places *places, const struct object *object,
 		       struct loaded *loaded)
 {
 	loaded->tried = true;
-	/* What is mapped from no file has a name in brackets, or one like //anon. */
+	/* Memory that is mapped from no file has a name in brackets, or one like //anon. */
 	if (object->path[0] != '/' || object->path[1] == '/')
 		return;
 	if (is_deleted(object->path)) {
@@ -224,8 +227,8 @@ static int compare_places(const void *a, const void *b)
 }
 
 /*
- * Symbols are in the stripped file or in the other one; a file has at least those it exports.
- * NULL: in neither.
+ * Finds a symbol in the file with debugging information, or else in the object's own file, which
+ * has at least the exported symbols.  Returns the file that has it, or NULL.
  */
 static const struct elf_file *find_symbol(const struct loaded *loaded, uint64_t address,
 					  struct elf_symbol *symbol)
@@ -265,7 +268,10 @@ static void name_place(struct places *places, struct loaded *loaded, struct plac
 			place->frame[i].function = find_name(places, place->frame[i].function);
 }
 
-/* All that samples are in are there: what is in none is in none that is known. */
+/*
+ * The recording has all functions of the kernel that samples are in: the last one that begins at
+ * the address or before it is the right one.
+ */
 static void name_in_kernel(const struct samples *samples, struct place *place)
 {
 	size_t n = COUNT_UP_TO(samples->kernel, samples->n_kernel, start, place->address);
@@ -313,7 +319,7 @@ static const struct place *find_place(struct places *places, const struct place 
 const struct place *places_find(struct places *places, const struct sample_read *sample,
 				const uint64_t *call)
 {
-	/* Behind the call may be another line, or another function. */
+	/* The instruction after the call may belong to another line, or to another function. */
 	struct spot spot = call ? life_spot(sample->life, *call - 1) : sample->spot;
 	struct place key = { .object = spot.object, .address = spot.offset };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is at an address of a process: object, function, line. */
+/* Finds what is at an address of a process: object, function and line. */
 #ifndef PERFEX_PLACES_H
 #define PERFEX_PLACES_H
 
@@ -7,32 +7,41 @@
 #include "samples.h"
 
 struct place {
-	size_t object;		 /* of samples; NO_OBJECT */
+	size_t object;		 /* index in samples->object; NO_OBJECT */
 	const char *object_name; /* its path, "[kernel]" or "[unknown]" */
-	uint64_t address;	 /* as the object's file has it */
-	const char *symbol;	 /* as the source has it; "[unknown]": none */
-	const char *linked;	 /* as the file has it */
+	uint64_t address;	 /* as in the object's file */
+	const char *symbol;	 /* as in the source; "[unknown]": none */
+	const char *linked;	 /* as in the object's file */
 	uint64_t symbol_start;	 /* 0: none */
-	/* Innermost first; the last is of the symbol.  Every one has a function. */
+	/* Innermost first; the last frame is that of the symbol.  Every frame has a function. */
 	size_t n_frames;
 	struct frame frame[];
 };
 
 struct places;
 
-/* debug_directory: of separate debugging information; NULL: the system's */
+/*
+ * debug_directory: has the separate debugging information; NULL: the system's.  samples and
+ * debug_directory must outlive the result.
+ */
 struct places *places_open(const struct samples *samples, const char *debug_directory);
 void places_free(struct places *places);
-/* Where a sample is; where it was called from: call NULL: its ip, else a return address. */
+/*
+ * Returns the place of a sample if call is NULL, or else the place of the call with this return
+ * address.  The place is valid until places_free().
+ */
 const struct place *places_find(struct places *places, const struct sample_read *sample,
 				const uint64_t *call);
-/* What is at an address of an object's file, as that has it. */
+/* Returns the place at an address of an object's file. */
 const struct place *places_at(struct places *places, size_t object, uint64_t address);
-/* Where the symbol that it is in ends; 0: there is none. */
+/* Returns the end of the symbol that contains the address, or 0 if there is none. */
 uint64_t places_symbol_end(struct places *places, size_t object, uint64_t address);
-/* Whose places could not be named, and why: a line each. */
+/* Writes a line for each object whose functions have no names, with the reason. */
 void places_complain(const struct places *places);
-/* The file of an object, if it is there and is the one. */
+/*
+ * Returns the file of an object, or NULL if it is not there or is not the recorded one.  places
+ * owns it.
+ */
 struct elf_file *places_file(struct places *places, size_t object);
 
 #endif

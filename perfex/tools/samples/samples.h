@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfex samples: the file of perfex record (samples_format.h), read.
+ * perfex samples: reads the file of perfex record (samples_format.h).
  *
- * samples_read.c	the text becomes numbers; what is no such text is refused
- * spaces.c		which process, and which part of which file, each sample is in
+ * samples_read.c	parses the text, and refuses other texts
+ * spaces.c		finds the process of each sample, and the file and offset that it is in
  */
 #ifndef PERFEX_SAMPLES_H
 #define PERFEX_SAMPLES_H
@@ -14,11 +14,11 @@
 
 struct sampled_event {
 	char *name;
-	uint64_t period; /* 0: it was counted beside */
+	uint64_t period; /* 0: counted beside, without samples */
 	uint64_t count, periods, lost_weight;
 };
 
-/* What has been mapped from a file, or under a name in brackets. */
+/* A file that was mapped, or memory under a name in brackets. */
 struct object {
 	char *path;
 	unsigned char build_id[SAMPLES_MAX_BUILD_ID];
@@ -30,16 +30,18 @@ struct mapping {
 	size_t object;
 };
 
-/* A process from its birth or an exec to the next: its name at last, and what it has mapped. */
+/*
+ * A process from its birth or an exec to the next exec: its last name, and all that it has mapped.
+ */
 struct life {
 	int pid;
-	bool first; /* of this pid */
+	bool first; /* the first life of this pid */
 	char *name;
-	struct mapping *mapping; /* by address; none overlap */
+	struct mapping *mapping; /* by address; they do not overlap */
 	size_t n;
 };
 
-/* A function of the kernel, or of a module of it. */
+/* A function of the kernel, or of a kernel module. */
 struct kernel_function {
 	uint64_t start;
 	char *name;
@@ -54,10 +56,10 @@ struct change {
 	struct mapping mapping;
 };
 
-/* Where an address is: in an object, at an offset of its file. */
+/* The place of an address: an object, and an offset in its file. */
 struct spot {
 	size_t object;	 /* NO_OBJECT: not known */
-	uint64_t offset; /* then the address */
+	uint64_t offset; /* with NO_OBJECT, the address */
 };
 
 #define NO_OBJECT SIZE_MAX
@@ -68,20 +70,20 @@ struct sample_read {
 	unsigned int cpu;
 	uint32_t event, flags, lost;
 	uint64_t periods, late, weight, ip, tsc;
-	/* Into samples.number: */
+	/* Indices in samples.number: */
 	size_t numbers; /* counts, then registers */
 	size_t chain;
 	uint32_t depth;
-	/* By samples_place(): */
+	/* Set by samples_place(): */
 	const struct life *life;
 	struct spot spot;
 };
 
 struct samples {
-	uint64_t khz; /* of the time stamp; 0: unknown */
+	uint64_t khz; /* rate of the time stamp counter; 0: unknown */
 	char *command;
 	bool registers;
-	unsigned int depth; /* of callers; 0: none were asked for */
+	unsigned int depth; /* most callers of a sample; 0: none were asked for */
 	unsigned int jitter;
 	struct sampled_event *event;
 	size_t n_events;
@@ -89,30 +91,35 @@ struct samples {
 	size_t n_objects;
 	struct change *change;
 	size_t n_changes;
-	struct kernel_function *kernel; /* by address; those that samples are in */
+	struct kernel_function *kernel; /* by address; only those with samples */
 	size_t n_kernel;
-	struct sample_read *sample; /* by time, once it is placed */
+	struct sample_read *sample; /* by time, after samples_place() */
 	size_t n;
 	uint64_t *number;
 	size_t n_numbers;
 	struct life **life;
 	size_t n_lives;
-	/* As the kernel told at the end: */
+	/* As the kernel reported at the end: */
 	uint64_t n_told, lost, late, maps_lost;
-	bool ended;    /* by --max */
-	bool cut;      /* the file ends before that, and there are no totals */
-	void *objects; /* tsearch(3) */
+	bool ended;    /* --max ended the sampling */
+	bool cut;      /* the file is not complete, and has no totals */
+	void *objects; /* tsearch(3) of struct object_node */
 };
 
-/* NULL: error says why.  text need not end. */
+/*
+ * Returns NULL if the text is refused; error then says why.  The text may be cut off, and need not
+ * end with a NUL.  samples_free() frees the result.
+ */
 struct samples *samples_parse(const char *text, size_t length, struct text_error *error);
-/* From a file; what is none ends perfex. */
+/* Reads a file, and places its samples.  Ends perfex if it is no recording. */
 struct samples *samples_open(const char *path);
 void samples_free(struct samples *samples);
 
-/* spaces.c: life and spot of each sample.  False: error says why. */
+/*
+ * spaces.c: sets life and spot of each sample.  Returns false if that fails; error then says why.
+ */
 bool samples_place(struct samples *samples, struct text_error *error);
-/* Of another address of the same process. */
+/* Returns the spot of an address in a life. */
 struct spot life_spot(const struct life *life, uint64_t address);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_PERIODS (1ull << 40) /* of one sample, so that sums of them are numbers */
+#define MAX_PERIODS (1ull << 40) /* of one sample, so that no sum overflows */
 
 struct parse {
 	struct samples *samples;
@@ -17,7 +17,7 @@ struct parse {
 	unsigned int line;
 	const char *at, *end; /* of the line */
 	bool good;
-	bool begun; /* something other than the head was there */
+	bool begun; /* unused */
 	size_t n_totals;
 	bool ended;
 };
@@ -66,7 +66,7 @@ static uint64_t read_digits(struct parse *parse, unsigned int base, uint64_t max
 	return value;
 }
 
-/* The next field. */
+/* Takes the next field, a number of at most max. */
 static uint64_t take_number(struct parse *parse, uint64_t max)
 {
 	skip_space(parse);
@@ -79,7 +79,7 @@ static uint64_t take_address(struct parse *parse)
 	return read_digits(parse, 16, UINT64_MAX);
 }
 
-/* The rest of the line. */
+/* Takes the rest of the line, and decodes its %XX.  The caller frees it. */
 static char *take_text(struct parse *parse)
 {
 	size_t n = 0;
@@ -108,7 +108,7 @@ static char *take_text(struct parse *parse)
 	return text;
 }
 
-/* A comparison for tsearch(3). */
+/* Compares objects for tsearch(3). */
 static int compare_objects(const void *a, const void *b)
 {
 	const struct object *x = a, *y = b;
@@ -117,7 +117,7 @@ static int compare_objects(const void *a, const void *b)
 	return difference ? difference : strcmp(x->path, y->path);
 }
 
-struct object_node { /* in the tree; objects themselves move */
+struct object_node { /* a copy for the tree, because samples->object moves */
 	struct object object;
 	size_t index;
 };
@@ -401,7 +401,7 @@ struct samples *samples_parse(const char *text, size_t length, struct text_error
 	if (parse.good && !parse.samples->n_events)
 		refuse_line(&parse, "the samples have no end: perfex record did not finish");
 	parse.samples->cut = !parse.ended;
-	/* Of functions that are missing the samples would be those of the one before. */
+	/* Some functions may be missing: their samples would seem to be in the function before. */
 	if (parse.samples->cut)
 		drop_kernel(parse.samples);
 	if (parse.good && parse.samples->n_kernel)

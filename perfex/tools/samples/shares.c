@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#define Z 1.959963984540054 /* of the normal distribution, 95 % on both sides */
+#define Z 1.959963984540054 /* of the normal distribution, for 95 % on both sides */
 
-/* Newcombe's method 4, Wilson's interval corrected for that samples are whole. */
+/* Newcombe's method 4: Wilson's interval with a correction for continuity. */
 struct share share_of(uint64_t part, uint64_t all)
 {
 	struct share share = { NAN, 0, 1 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What samples say of all events. */
+/* Estimates shares of all events from samples. */
 #ifndef PERFEX_SHARES_H
 #define PERFEX_SHARES_H
 
 #include <stdint.h>
 
 /*
- * The share that n of all samples are, and the interval that has the true one with 95 %
+ * The share that n of all samples are, and the interval that contains the true share with 95 %
  * probability, if each event had the same chance to be sampled (Wilson's score interval, corrected
- * for continuity).  From 0 to 1; NAN, 0 and 1 of no samples.
+ * for continuity).  All are from 0 to 1.  Without samples, value is NAN, low 0 and high 1.
  */
 struct share {
 	double value, low, high;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples, shown.
+ * The forms in which perfex samples shows samples.
  *
- * show_annotate.c	a function's instructions
- * show_table.c		by process, thread, object, function and line
- * show_stacks.c	equal stacks of frames, added up; as text, each on a line
- * show_flame.c		as a picture
- * show_callgrind.c	in callgrind's format
- * show_pprof.c		in pprof's, of messages that wire.c encodes
- * show_raw.c		each by itself, as rows and as perf script prints it
+ * show_annotate.c	the instructions of a function
+ * show_table.c		a table by process, thread, object, function and line
+ * show_stacks.c	equal stacks of frames, added up; each is a line of text
+ * show_flame.c		a flame graph of these stacks
+ * show_callgrind.c	callgrind's format
+ * show_pprof.c		pprof's format; wire.c encodes its messages
+ * show_raw.c		each sample by itself, as a row or as perf script prints it
  */
 #ifndef PERFEX_SHOW_H
 #define PERFEX_SHOW_H
@@ -25,32 +25,40 @@
 #define ALL_EVENTS UINT32_MAX
 
 struct show {
-	const char *path; /* of the samples */
+	const char *path; /* of the recording */
 	const struct samples *samples;
 	struct places *places;
-	uint32_t event;	      /* ALL_EVENTS; of pictures and stacks one */
+	uint32_t event;	      /* its index, or ALL_EVENTS; pictures and stacks have one */
 	unsigned int by;      /* BY_* */
-	unsigned int top;     /* rows; 0: all */
+	unsigned int top;     /* most rows; 0: all */
 	const char *function; /* to annotate */
-	bool outermost;	      /* what was put into a function is its own */
+	bool outermost;	      /* inlined code belongs to the outermost function */
 	enum table_format format;
 	FILE *file;
 };
 
-/* Is an event shown, which has a period?  Is this sample? */
+/* Return true if an event is shown, which must have a period, or if a sample is shown. */
 bool show_has_event(const struct show *show, uint32_t event);
 bool show_has(const struct show *show, const struct sample_read *sample);
-/* What it stands for: one period; it may tell of others, which ended before, wherever that was. */
+/*
+ * Returns how many events a sample stands for: one period.  It may also report earlier periods,
+ * which ended at places that are not known.
+ */
 uint64_t sample_events(const struct samples *samples, const struct sample_read *sample);
-/* The function and the line that a place is told of. */
+/* Returns the function and the line that are shown for a place. */
 const struct frame *show_frame(const struct show *show, const struct place *place);
-/* Behind the event's name: its exact count, which a recording that is cut off has not. */
+/*
+ * Writes the exact count after the event's name.  A recording that is cut off has no exact count.
+ */
 void show_put_count(const struct show *show, const struct sampled_event *event);
 const char *life_name(const struct life *life);
 
 void show_table(const struct show *show);
 void show_annotate(const struct show *show);
-/* Cells: text from a file, and a share of 1, which may be NAN, in per cent. */
+/*
+ * Add a cell: text from a file, made printable; or a share from 0 to 1, in per cent, which may be
+ * NAN.
+ */
 void show_add_text(struct table *table, const char *text);
 void show_add_percent(struct table *table, double share);
 
@@ -60,7 +68,7 @@ struct stack {
 };
 
 struct stacks {
-	struct stack *stack; /* by text */
+	struct stack *stack; /* sorted by text */
 	size_t n;
 	uint64_t events;
 };

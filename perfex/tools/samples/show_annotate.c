@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A function's instructions, each with the events of the samples that are in it, and the lines of
- * source that they are of.
+ * Shows the instructions of a function, each with the events of its samples and with its line of
+ * source.
  */
 #define _GNU_SOURCE
 #include "../../by_address.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One of that name, in one object. */
+/* A function of the wanted name, in one object. */
 struct function {
 	size_t object;
 	uint64_t start;
@@ -23,11 +23,14 @@ struct annotated {
 	const struct show *show;
 	struct function function;
 	struct disassembly code;
-	uint64_t *samples; /* of each instruction */
+	uint64_t *samples; /* one number for each instruction */
 	struct table table;
 };
 
-/* Where a sample is that is shown, and in a function of that name; NULL: it is not. */
+/*
+ * Returns the place of a sample that is shown and is in a function of the wanted name.  Returns
+ * NULL for other samples.
+ */
 static const struct place *place_in(const struct show *show, const struct sample_read *sample)
 {
 	const struct place *place;
@@ -42,7 +45,10 @@ static const struct place *place_in(const struct show *show, const struct sample
 	return place;
 }
 
-/* Of several of that name, the one with the most samples. */
+/*
+ * Finds the function of the wanted name; of several, the one with the most samples.  Returns false
+ * if none has samples.
+ */
 static bool find_function(const struct show *show, struct function *most)
 {
 	const struct samples *samples = show->samples;
@@ -70,7 +76,7 @@ static bool find_function(const struct show *show, struct function *most)
 	return most->samples;
 }
 
-/* The last instruction that begins there or before. */
+/* Counts a sample for the last instruction that begins at the address or before it. */
 static void add_sample(struct annotated *annotated, uint64_t address)
 {
 	const struct disassembly *code = &annotated->code;
@@ -93,7 +99,7 @@ static void add_samples(struct annotated *annotated)
 	}
 }
 
-/* For free(); "": it is not there. */
+/* Returns a line of a file, for free().  Returns "" if it cannot be read. */
 static char *read_source(const char *path, int line)
 {
 	FILE *file = fopen(path, "r");
@@ -132,7 +138,10 @@ static void add_line(struct table *table, const struct frame *frame)
 	free(line);
 }
 
-/* A line of source stands beside its first instruction; for programs its place beside each. */
+/*
+ * For people, a line of source is beside its first instruction.  In CSV, file and line are beside
+ * each instruction.
+ */
 static void add_rows(struct annotated *annotated)
 {
 	const struct show *show = annotated->show;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Callgrind's format, version 1: events by object, function and line, those of each event in a
- * column of its own.  KCachegrind and callgrind_annotate read it.
+ * Callgrind's format, version 1: events by object, function and line, with a column for each event.
+ * KCachegrind and callgrind_annotate read it.
  */
 #define _GNU_SOURCE
 #include "show.h"
@@ -49,7 +49,10 @@ static const char *file_of(const struct frame *frame)
 	return frame->file ? frame->file : "???";
 }
 
-/* What was put into a function is a part of it, in lines of another file. */
+/*
+ * Adds a sample to the cost of its line.  Inlined code belongs to the function around it, in lines
+ * of another file.
+ */
 static void add_cost(struct costs *costs, const struct sample_read *sample)
 {
 	const struct place *place = places_find(costs->show->places, sample, NULL);
@@ -75,7 +78,7 @@ static void add_cost(struct costs *costs, const struct sample_read *sample)
 	(*found)->events[sample->event] += sample_events(costs->show->samples, sample);
 }
 
-/* Names of events are words. */
+/* Writes the name of an event as one word, which the format needs. */
 static void put_word(FILE *file, const char *name)
 {
 	putc(' ', file);

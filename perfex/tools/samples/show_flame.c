@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A flame graph: who was called stands on who called, as wide as the events of all that it called.
- * One page that runs no script and loads nothing.
+ * A flame graph: each function is drawn on top of its caller, as wide as its own events and those
+ * of all functions that it called.  The page runs no script and loads nothing.
  */
 #include "show.h"
 #include "../../result/html.h"
@@ -12,7 +12,7 @@
 
 #define WIDTH 1200.0
 #define ROW 18
-#define NARROWEST 0.3 /* of WIDTH: what is less is not drawn */
+#define NARROWEST 0.3 /* of WIDTH; narrower frames are not drawn */
 
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>\n"
@@ -32,7 +32,7 @@ struct flame {
 	FILE *file;
 	const struct stacks *stacks;
 	unsigned int height, deepest;
-	bool draws; /* or only finds out how deep it is */
+	bool draws; /* false: only finds the depth */
 };
 
 static unsigned int colour_of(const char *name, size_t length)
@@ -80,8 +80,8 @@ static size_t frame_length(const char *text)
 }
 
 /*
- * The stacks from first to end have the same frames up to place at of their texts.  They are cut
- * into runs of the same next frame; a recursion as deep as a stack.
+ * Draws the stacks from first to end.  Their texts are equal up to the place at.  They are divided
+ * into runs with the same next frame.  The recursion is as deep as the deepest stack.
  */
 static void draw_level(struct flame *flame, size_t first, size_t end, size_t at, unsigned int depth,
 		       uint64_t before)
@@ -97,7 +97,7 @@ static void draw_level(struct flame *flame, size_t first, size_t end, size_t at,
 		       strncmp(stack[next].text + at, name, length) == 0)
 			events += stack[next++].events;
 		draw_frame(flame, depth, before, events, name, length);
-		/* One that ends here is the first of them. */
+		/* A stack that ends with this frame is the first of the run. */
 		if (name[length])
 			draw_level(flame, first, next, at + length + 1, depth + 1, before);
 		else if (next > first + 1)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What pprof reads: a message Profile of its profile.proto, not compressed.  Addresses are those of
- * the objects' files, so that processes that have mapped one elsewhere are added up.
+ * pprof's format: a message Profile of its profile.proto, not compressed.  Addresses are those in
+ * the objects' files, so that processes that have mapped an object at different addresses are added
+ * up.
  */
 #define _GNU_SOURCE
 #include "show.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of fields. */
+/* The numbers of the fields in profile.proto. */
 enum { SAMPLE_TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING, PERIOD_TYPE = 11, PERIOD };
 enum { VALUE_TYPE = 1, VALUE_UNIT };
 enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES, SAMPLE_LABEL };
@@ -31,7 +32,7 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_NUMBER };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 
-/* Keys in the order in which they came. */
+/* Keys, numbered in the order in which they came. */
 struct numbered {
 	uint64_t number;
 	size_t n;
@@ -47,10 +48,10 @@ struct numbers {
 struct profile {
 	const struct show *show;
 	FILE *file;
-	/* The first string is empty; of all others numbers begin with 1. */
+	/* The first string, number 0, is empty.  The numbers of all others begin with 1. */
 	struct numbers strings, functions, locations, stacks;
-	uint64_t (*events)[PERFCTR_MAX_COUNTERS]; /* of each stack */
-	uint64_t *limit;			  /* beyond the highest address, of each object */
+	uint64_t (*events)[PERFCTR_MAX_COUNTERS]; /* one row for each stack */
+	uint64_t *limit;			  /* of each object, its highest address plus one */
 };
 
 static int compare_keys(const void *a, const void *b)
@@ -62,7 +63,7 @@ static int compare_keys(const void *a, const void *b)
 	return memcmp(x->key, y->key, x->n);
 }
 
-/* Sets *number, from 0 on.  True: it is new. */
+/* Sets *number to the number of the key, counted from 0.  Returns true if the key is new. */
 static bool number_key(struct numbers *numbers, const void *key, size_t n, uint64_t *number)
 {
 	const struct numbered wanted = { .key = key, .n = n };
@@ -138,7 +139,7 @@ static void put_line(struct profile *profile, FILE *to, const struct frame *fram
 	put_message(to, LOCATION_LINE, &message);
 }
 
-/* The innermost function is the first line. */
+/* Returns the number of a location.  Its first line is that of the innermost function. */
 static uint64_t number_location(struct profile *profile, const struct place *place)
 {
 	size_t first = profile->show->outermost ? place->n_frames - 1 : 0;
@@ -176,7 +177,10 @@ static void put_label(struct profile *profile, FILE *to, const char *key, const 
 	put_message(to, SAMPLE_LABEL, &message);
 }
 
-/* Where a sample is, and whose it is, as fields of a Sample: equal ones are added up. */
+/*
+ * Writes the place, the process and the thread of a sample as fields of a Sample.  Samples with
+ * equal fields are added up.
+ */
 static void put_stack(struct profile *profile, FILE *file, const struct sample_read *sample)
 {
 	const struct show *show = profile->show;
@@ -254,7 +258,10 @@ static void put_events(struct profile *profile)
 	wire_number(profile->file, PERIOD, only->period);
 }
 
-/* pprof is to look up no names of its own: it would not know separate debugging information. */
+/*
+ * Says that all names are there, so that pprof looks up none itself: it would not know separate
+ * debugging information.
+ */
 static void put_mapping(struct profile *profile, size_t i)
 {
 	const struct object *object = &profile->show->samples->object[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A row for each sample, with all counts of its thread then, or since the thread's sample before;
- * and as text that perf script prints, which other tools read.
+ * Shows each sample by itself: as a row with all counts of its thread then, or since the thread's
+ * last sample; or as text like perf script's, which other tools read.
  */
 #define _GNU_SOURCE
 #include "show.h"
@@ -23,7 +23,9 @@ static int compare_tids(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* The one before of that thread; NULL: it is the first. */
+/*
+ * Returns the last sample of the same thread, and keeps this one.  Returns NULL if there was none.
+ */
 static const struct sample_read *take_before(void **tree, const struct sample_read *sample)
 {
 	struct thread_before *entry = allocate(1, sizeof(*entry)), **found;
@@ -38,7 +40,7 @@ static const struct sample_read *take_before(void **tree, const struct sample_re
 	before = (*found)->sample;
 	(*found)->sample = sample;
 	free(entry);
-	/* The number has been given to another thread, whose time begins anew. */
+	/* The tid was given to another thread, and that thread's time began at 0. */
 	return before->tsc > sample->tsc ? NULL : before;
 }
 
@@ -127,7 +129,10 @@ static void put_line(const struct show *show, const struct place *place, uint64_
 	fputs(")\n", show->file);
 }
 
-/* COMM PID/TID [CPU] SECONDS: PERIOD EVENT:, the address, those of the callers, an empty line. */
+/*
+ * Writes for each sample: COMM PID/TID [CPU] SECONDS: PERIOD EVENT:, a line for the address, a line
+ * for each caller, and an empty line.
+ */
 void show_script(const struct show *show)
 {
 	const struct samples *samples = show->samples;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a line; what is between frames cannot be in one. */
+/* Writes a frame into a line.  Replaces characters that would end the frame or the line. */
 static void put_frame(FILE *file, const char *name)
 {
 	for (; *name; name++)
@@ -17,7 +17,7 @@ static void put_frame(FILE *file, const char *name)
 		     file);
 }
 
-/* Outermost first. */
+/* Writes the frames of a place, outermost first. */
 static void put_place(const struct show *show, FILE *file, const struct place *place)
 {
 	size_t i = place->n_frames;
@@ -52,7 +52,7 @@ static void free_stack(void *stack)
 	free(stack);
 }
 
-/* In the order of their texts: frames that begin alike are side by side. */
+/* Returns the stacks sorted by text: stacks that begin with the same frames are side by side. */
 struct stacks stacks_make(const struct show *show)
 {
 	const struct samples *samples = show->samples;
@@ -79,7 +79,7 @@ struct stacks stacks_make(const struct show *show)
 	}
 	stacks.stack = allocate(stacks.n, sizeof(*stacks.stack));
 	for (size_t i = 0; i < stacks.n; i++) {
-		/* Any of those that are left: the root. */
+		/* Takes any stack that is left: the root of the tree. */
 		struct stack *first = *(struct stack **)tree;
 
 		stacks.stack[i] = *first;

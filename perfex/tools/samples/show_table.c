@@ -13,10 +13,10 @@ struct row {
 	uint32_t event;
 	const struct life *life; /* NULL: not by process */
 	int tid;
-	const char *object, *function, *file; /* NULL: not by it */
+	const char *object, *function, *file; /* NULL: not by this */
 	int line;
 	uint64_t samples;
-	uint64_t periods; /* that they stand for */
+	uint64_t periods; /* that the samples stand for */
 };
 
 struct rows {
@@ -24,11 +24,11 @@ struct rows {
 	void *tree;
 	struct row **row;
 	size_t n;
-	void *threads; /* tsearch(3): the lives that threads were last seen in */
-	/* Of each event: */
+	void *threads; /* tsearch(3) of struct thread */
+	/* One for each event: */
 	uint64_t *n_samples;
 	uint64_t *n_periods; /* of all rows */
-	uint64_t *n_late;    /* periods that samples tell of beside the last, and no row has */
+	uint64_t *n_late;    /* earlier periods that samples report, in no row */
 };
 
 bool show_has_event(const struct show *show, uint32_t event)
@@ -72,7 +72,9 @@ static int compare_texts(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-/* Two programs of one process are two, also if they are called the same. */
+/*
+ * Compares by pid and name.  Programs of one process with the same name are therefore in one row.
+ */
 static int compare_lives(const struct life *a, const struct life *b)
 {
 	if (a == b || !a || !b)
@@ -103,7 +105,7 @@ static int compare_keys(const void *a, const void *b)
 	return difference;
 }
 
-/* The most first. */
+/* Compares rows of an event so that the one with the most periods comes first. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
@@ -115,7 +117,7 @@ static int compare_rows(const void *a, const void *b)
 	return compare_keys(x, y);
 }
 
-struct thread { /* as an event of it was last sampled */
+struct thread { /* as it was when this event was last sampled */
 	int tid;
 	uint32_t event;
 	const struct life *life;
@@ -130,7 +132,10 @@ static int compare_threads(const void *a, const void *b)
 	return (x->event > y->event) - (x->event < y->event);
 }
 
-/* Is the thread in the life that it was in at the sample before, or from its birth on? */
+/*
+ * Returns true if the thread is in the same life as at its last sample of this event.  At its first
+ * sample, returns true if this is the first life of the pid.
+ */
 static bool has_stayed(struct rows *rows, const struct sample_read *sample)
 {
 	struct thread *thread = allocate(1, sizeof(*thread)), **found;
@@ -149,8 +154,9 @@ static bool has_stayed(struct rows *rows, const struct sample_read *sample)
 }
 
 /*
- * A sample tells where its last period ended.  The others that it tells of were the same thread's,
- * and of the same program unless that has executed another since it was sampled before.
+ * A sample shows where its last period ended.  The other periods that it reports belong to the same
+ * thread.  They belong to the same program too, unless the thread has executed another program
+ * since its last sample.
  */
 static void add_periods(struct rows *rows, struct row *row, const struct sample_read *sample)
 {
@@ -242,7 +248,7 @@ void show_add_percent(struct table *table, double share)
 
 	if (isnan(share))
 		table_add_number(table, share);
-	else if (table->format == TABLE_CSV) /* with a point in every locale */
+	else if (table->format == TABLE_CSV) /* a decimal point in every locale */
 		table_add(table, "%" PRIu64 ".%04" PRIu64, millionths / 10000, millionths % 10000);
 	else
 		table_add(table, "%.2f", 100 * share);
@@ -292,7 +298,7 @@ static void fill_row(struct table *table, size_t before, size_t n_columns)
 		table_add_text(table, "");
 }
 
-/* What the top rows leave out, as one. */
+/* Adds one row for all that the top rows leave out. */
 static void add_others(const struct rows *rows, struct table *table, const struct row *others,
 		       size_t n_columns)
 {
@@ -305,7 +311,7 @@ static void add_others(const struct rows *rows, struct table *table, const struc
 	fill_row(table, before, n_columns);
 }
 
-/* For programs, what people are told in front of the table. */
+/* Adds a row with a sum, for programs.  For people, sums are written before the table. */
 static void add_sum(const struct rows *rows, struct table *table, uint32_t event, const char *name,
 		    uint64_t events, size_t n_columns)
 {
@@ -352,7 +358,7 @@ static void print_rows(const struct rows *rows, uint32_t event, struct table *ta
 	add_others(rows, table, &others, n_columns);
 }
 
-/* The exact count beside what the samples say. */
+/* Writes the exact count, and how many events the samples stand for. */
 static void print_event(const struct rows *rows, uint32_t i)
 {
 	const struct sampled_event *event = &rows->show->samples->event[i];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The changes and the samples, in the order of their time.  What a process maps stays until it
- * executes another program, or something else is mapped over it: that it was unmapped is not told.
+ * Takes the changes and the samples in the order of their time.  A mapping stays until the process
+ * executes another program, or maps something else over it: the recording has no records of
+ * unmapping.
  */
 #define _GNU_SOURCE
 #include "samples.h"
@@ -11,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A process has no more by default (vm.max_map_count); and of all, a bound for what is no file. */
+/*
+ * By default a process has no more (vm.max_map_count).  The limit for all processes is against
+ * files that perfex record did not write.
+ */
 #define MAX_MAPPINGS 65536
 #define MAX_ALL_MAPPINGS (1u << 22)
 
@@ -69,7 +73,10 @@ static void set_life(struct space *space, struct life *life)
 	free(current);
 }
 
-/* One of which no record told is not called anything. */
+/*
+ * Returns the current life of a process.  If no record told of the process, begins a life without a
+ * name.
+ */
 static struct life *get_life(struct space *space, int pid)
 {
 	struct life *life = find_life(space, pid);
@@ -106,13 +113,16 @@ static void take_fork(struct space *space, const struct change *change)
 	set_life(space, child);
 }
 
-/* The first that ends behind the address. */
+/* Returns the index of the first mapping that ends after the address. */
 static size_t find_mapping(const struct life *life, uint64_t address)
 {
 	return COUNT_UP_TO(life->mapping, life->n, end, address);
 }
 
-/* It replaces what it covers; at most one that it lies within becomes two. */
+/*
+ * Replaces all that the new mapping covers.  At most one mapping is divided into two, if the new
+ * one is within it.
+ */
 static void take_map(struct space *space, const struct change *change)
 {
 	const struct mapping *new = &change->mapping;
@@ -177,7 +187,7 @@ struct spot life_spot(const struct life *life, uint64_t address)
 	return (struct spot){ mapping->object, address - mapping->start + mapping->offset };
 }
 
-/* Those of one time stay in the order of the file. */
+/* Compares by time.  Changes at one time stay in the order of the file. */
 static int compare_changes(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
@@ -196,7 +206,7 @@ static int compare_samples(const void *a, const void *b)
 	return (x->numbers > y->numbers) - (x->numbers < y->numbers);
 }
 
-/* Of the kernel nothing is mapped. */
+/* Addresses of the kernel are in no mapping. */
 static void place_again(struct sample_read *sample)
 {
 	if (sample->flags & PERFCTR_SAMPLE_KERNEL)
@@ -230,7 +240,10 @@ bool samples_place(struct samples *samples, struct text_error *error)
 	}
 	while (next < samples->n_changes && space.good)
 		take_change(&space, &samples->change[next++]);
-	/* The time of a change is exact to a microsecond or so: what came right after it. */
+	/*
+	 * The time of a change is exact to about a microsecond, so a sample may seem to come before
+	 * its mapping.
+	 */
 	for (size_t i = 0; i < samples->n && space.good; i++)
 		if (samples->sample[i].spot.object == NO_OBJECT)
 			place_again(&samples->sample[i]);

@@ -3,7 +3,10 @@
 
 enum { NUMBER = 0, BYTES = 2 };
 
-/* Seven bits in a byte, the lowest first; all but the last have the highest bit set. */
+/*
+ * Writes seven bits in each byte, the lowest first.  All bytes but the last have the highest bit
+ * set.
+ */
 void wire_bare(FILE *file, uint64_t value)
 {
 	for (; value >= 0x80; value >>= 7)

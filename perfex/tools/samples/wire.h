@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fields of messages as Protocol Buffers encode them, in the order in which they are put. */
+/* Writes fields of messages as Protocol Buffers encode them, in the order of the calls. */
 #ifndef PERFEX_WIRE_H
 #define PERFEX_WIRE_H
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 void wire_number(FILE *file, unsigned int field, uint64_t value);
-/* Text, a message, or numbers one behind the other (wire_bare). */
+/* bytes: text, a message, or numbers one after the other, written by wire_bare() */
 void wire_bytes(FILE *file, unsigned int field, const void *bytes, size_t n);
 void wire_bare(FILE *file, uint64_t value);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Two validations, of two processors, kernels or backends: where their events differ. */
+/*
+ * Compares two validations, of two processors, kernels or backends, and shows where their events
+ * differ.
+ */
 #include "against.h"
 
 #include <math.h>
@@ -15,7 +18,10 @@ static const struct verdict_of_event *find_event(const struct validation_file *f
 	return NULL;
 }
 
-/* As fit.c tells classes apart: half a count, one in ten thousand. */
+/*
+ * Returns true if the classes are the same, a differs by at most half a count, and b by about one
+ * in ten thousand.  fit.c uses the same limits.
+ */
 static bool is_alike(const struct verdict_of_event *a, const struct verdict_of_event *b)
 {
 	return strcmp(a->class, b->class) == 0 && fabs(a->a - b->a) <= 0.5 &&

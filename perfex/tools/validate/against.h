@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* The events that differ; false: there are some. */
+/* Writes the events that differ.  Returns true if there are none. */
 bool write_against(FILE *file, const struct validation_file *a, const struct validation_file *b);
 
 #endif

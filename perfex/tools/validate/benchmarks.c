@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What each benchmark counts for size n: per_size * n + offset, more than the empty one.  Counted
- * by hand in kernels.c; every kernel and the empty one end with the same RET.
+ * The counts of each benchmark for size n, beyond those of the empty benchmark: per_size * n +
+ * offset.  They were counted by hand in kernels.c.  Every kernel, and the empty one too, ends with
+ * the same RET.
  */
 #include "validate.h"
 
@@ -61,12 +62,12 @@ enum { LARGEST = 1000000, LARGE = 100000, SMALL = 10000 };
 		.quantity = NO_QUANTITY                                                            \
 	}
 
-/* The cache is an eighth of what is walked through, and may keep as much of it. */
+/* The cache is an eighth of the memory that is walked through, and may keep so much of it. */
 #define WALK                                                                                       \
 	{                                                                                          \
 		.slack = 0.15, .jitter = 200                                                       \
 	}
-/* A TLB is a quarter. */
+/* A TLB is a quarter of the pages that are walked through. */
 #define WALK_PAGES                                                                                 \
 	{                                                                                          \
 		.slack = 0.3, .jitter = 200                                                        \
@@ -75,12 +76,18 @@ enum { LARGEST = 1000000, LARGE = 100000, SMALL = 10000 };
 	{                                                                                          \
 		.slack = 0.02, .jitter = 200                                                       \
 	}
-/* Half of n, by chance: four standard deviations; a predictor finds few. */
+/*
+ * Half of n by chance, within four standard deviations.  The slack is for the few jumps that a
+ * predictor foresees.
+ */
 #define CHANCE                                                                                     \
 	{                                                                                          \
 		.slack = 0.05, .scatter = 4, .jitter = 50                                          \
 	}
-/* Two instructions more for 1000 additions, where each takes a cycle; the rest is the kernel's. */
+/*
+ * The additions take a cycle each.  The slack is for two more instructions in each 1000, the jitter
+ * for the kernel.
+ */
 #define CLOCK                                                                                      \
 	{                                                                                          \
 		.slack = 0.01, .jitter = 500                                                       \
@@ -89,7 +96,7 @@ enum { LARGEST = 1000000, LARGE = 100000, SMALL = 10000 };
 	{                                                                                          \
 		.slack = 0.01, .jitter = 20000                                                     \
 	}
-/* Whoever else is on this CPU comes on top. */
+/* Other processes on this CPU add their switches. */
 #define SCHEDULER                                                                                  \
 	{                                                                                          \
 		.slack = 0.1, .scatter = 2, .jitter = 2                                            \
@@ -99,13 +106,13 @@ enum { LARGEST = 1000000, LARGE = 100000, SMALL = 10000 };
 		.slack = 0.1, .jitter = 100                                                        \
 	}
 
-/* A loop of conditional jumps, of which the last is not taken. */
+/* A loop with a conditional jump, which is not taken the last time. */
 #define LOOP                                                                                       \
 	{ BRANCHES, 1, 0 }, { CONDITIONAL, 1, 0 }, { TAKEN, 1, -1 },                               \
 	{                                                                                          \
 		NOT_TAKEN, 0, 1                                                                    \
 	}
-/* What has one operand for each instruction. */
+/* No loads, no stores, and no floating point. */
 #define NO_MEMORY                                                                                  \
 	{ LOADS, 0, 0 },                                                                           \
 	{                                                                                          \
@@ -225,7 +232,7 @@ const struct benchmark benchmarks[N_BENCHMARKS] = {
 		      { PACKED_256_SINGLE, 1, 0 },
 		      { FLOPS_SINGLE, 8, 0 },
 		      END } },
-	/* An addition and a multiplication, which Intel's events count as two. */
+	/* One instruction adds and multiplies.  Intel's events count it as two. */
 	{ "fused-256-double", "VFMADD231PD of 256 bits in a loop", kernel_fused_256_double,
 	  .last_size = LARGEST, .needs_avx = true, .needs_fma = true,
 	  .expect = { { INSTRUCTIONS, 3, 2 },

@@ -3,16 +3,16 @@
 
 #include <math.h>
 
-/* docs/man/perfex-validate.1, CLASSES, names them. */
-#define EQUAL 1e-4	   /* two factors are the same */
-#define NEGLIGIBLE 1e-9	   /* a factor that is 0 */
-#define GOOD_RESIDUAL 0.01 /* of a line */
-#define SMALL_COUNT 1.0	   /* no error */
-#define HALF 0.5	   /* rounds to another integer */
-#define SIGNIFICANT 5	   /* standard errors */
-#define DOUBTFUL 10.0	   /* counts that a disturbance at the end of a run may add or not */
-#define TRUSTED 0.01	   /* parts of a count that its overhead may be */
-#define ROUNDING 1e-9	   /* parts of a column that are left of it when others say the same */
+/* docs/man/perfex-validate.1 describes these under CLASSES. */
+#define EQUAL 1e-4	   /* factors that differ by no more are the same */
+#define NEGLIGIBLE 1e-9	   /* a factor below this is 0 */
+#define GOOD_RESIDUAL 0.01 /* parts by which counts may miss a line */
+#define SMALL_COUNT 1.0	   /* counts that are no error */
+#define HALF 0.5	   /* more than this rounds to another integer */
+#define SIGNIFICANT 5	   /* standard errors from which a term is not 0 */
+#define DOUBTFUL 10.0	   /* counts that a disturbance at the end of a run may or may not add */
+#define TRUSTED 0.01	   /* largest part of a trusted count that is overhead */
+#define ROUNDING 1e-9	   /* part of a column that remains if it depends on others */
 
 const char *const class_names[N_CLASSES] = {
 	[CLASS_NONE] = "none",	       [CLASS_EXACT] = "exact",
@@ -20,18 +20,21 @@ const char *const class_names[N_CLASSES] = {
 	[CLASS_RANDOM] = "random",     [CLASS_UNKNOWN] = "unknown",
 };
 
-/* Any two are on a line. */
+/* Two points are always on a line, so three sizes are needed. */
 enum { MAX_TERMS = 3, ENOUGH_SIZES = 3 };
 
-/* Least squares of rows of n_terms terms and their value, made triangular row by row. */
+/* Least squares: each row has n_terms terms and a value, and is added to a triangular matrix. */
 struct squares {
 	unsigned int n_terms;
 	size_t rows;
-	double norm[MAX_TERMS]; /* of each term's column */
+	double norm[MAX_TERMS]; /* of the column of each term */
 	double triangle[MAX_TERMS + 1][MAX_TERMS + 1];
 };
 
-/* By Givens' rotations; what is left of the row is no part of the line, and its square is kept. */
+/*
+ * Adds a row by Givens rotations.  The line does not explain the rest of the row, and the squares
+ * of these rests are added up.
+ */
 static void add_row(struct squares *squares, const double terms[], double value)
 {
 	double row[MAX_TERMS + 1];
@@ -61,7 +64,7 @@ static void add_row(struct squares *squares, const double terms[], double value)
 	squares->rows++;
 }
 
-/* False: the rows do not determine them. */
+/* Returns false if the rows do not determine the solution. */
 static bool solve_squares(const struct squares *squares, double solution[MAX_TERMS])
 {
 	for (unsigned int i = squares->n_terms; i--;) {
@@ -77,7 +80,7 @@ static bool solve_squares(const struct squares *squares, double solution[MAX_TER
 	return true;
 }
 
-/* The standard error of the last term. */
+/* Returns the standard error of the last term.  Returns INFINITY if there are too few rows. */
 static double error_of_last(const struct squares *squares)
 {
 	unsigned int n = squares->n_terms;
@@ -89,7 +92,7 @@ static double error_of_last(const struct squares *squares)
 	return sqrt(variance) / fabs(squares->triangle[n - 1][n - 1]);
 }
 
-/* An error of one count, and of one in ten thousand. */
+/* Returns the scale of an error: one count is as bad as one in ten thousand. */
 static double scale_of(const struct observation *sample, bool is_flat)
 {
 	return hypot(SMALL_COUNT, EQUAL * (is_flat ? sample->size : sample->expected));
@@ -118,7 +121,7 @@ static bool solve_line(const struct observation *samples, size_t n, bool with_c,
 	if (with_c &&
 	    (fabs(solution[2]) < HALF || fabs(solution[2]) < SIGNIFICANT * error_of_last(&squares)))
 		return false;
-	/* What is left of a subtraction is no factor. */
+	/* The rounding error of a subtraction is no factor. */
 	fit->b = fabs(solution[0]) < NEGLIGIBLE ? 0 : solution[0];
 	fit->a = solution[1];
 	fit->c = solution[2];
@@ -135,7 +138,7 @@ static size_t length_of_size(const struct observation *samples, size_t n)
 }
 
 struct spread {
-	double expected, mean, deviation; /* of the counts without disturbances */
+	double expected, mean, deviation; /* mean, deviation: of counts without disturbances */
 	double size;
 };
 
@@ -149,7 +152,7 @@ static struct spread spread_of_size(const struct observation *samples, size_t n,
 		spread.expected += samples[i].expected / (double)n;
 	}
 	for (size_t i = 0; i < n; i++) {
-		/* The expected count of each run may be its own. */
+		/* Each run may have an expected count of its own. */
 		double beyond = samples[i].counted - c * samples[i].disturbances - spread.mean -
 				(samples[i].expected - spread.expected);
 
@@ -159,15 +162,16 @@ static struct spread spread_of_size(const struct observation *samples, size_t n,
 	return spread;
 }
 
-/* What a count may be off by, and shows nothing. */
+/* Returns by how much a count may be off without showing an error. */
 static double known_error(double expected, struct tolerance tolerance)
 {
 	return SMALL_COUNT + tolerance.jitter + tolerance.scatter * sqrt(expected);
 }
 
 /*
- * True: it is more than the rounding of counts, and what is known of the expected count. Of a
- * disturbance at the end of a run nobody knows whether it was still counted, or known.
+ * Returns true if equal runs differ by more than rounding and the uncertainty of the expected count
+ * explain.  If a disturbance comes at the end of a run, nobody knows whether the event still
+ * counted it, or whether it was noticed.
  */
 static bool is_random(const struct spread *spread, double c, struct tolerance tolerance)
 {
@@ -176,7 +180,10 @@ static bool is_random(const struct spread *spread, double c, struct tolerance to
 					   fmin(fmax(fabs(c), tolerance.disturbance), DOUBTFUL);
 }
 
-/* Of all sizes, how much equal runs differ once the disturbances are taken off. */
+/*
+ * Returns how much equal runs differ, summed over all sizes, when c is subtracted for each
+ * disturbance.
+ */
 static double sum_of_spreads(const struct observation *samples, size_t n, double c)
 {
 	double sum = 0;
@@ -234,7 +241,7 @@ static enum error_class find_class(const struct fit *fit, bool random, struct to
 		return CLASS_UNKNOWN;
 	if (fabs(fit->b - should) > EQUAL + tolerance.slack)
 		return fit->is_flat || fabs(fit->b) <= EQUAL ? CLASS_UNKNOWN : CLASS_MULTIPLICATIVE;
-	/* One for each interrupt is what x86 is known to count. */
+	/* x86 is known to count one for each interrupt. */
 	if (fabs(fit->a) > HALF || fit->c > 1 + HALF || fit->c < -HALF)
 		return CLASS_OVERHEAD;
 	return CLASS_EXACT;
@@ -245,7 +252,7 @@ struct fit fit_line(const struct observation *samples, size_t n, struct toleranc
 	struct fit fit = { .is_flat = is_flat(samples, n) };
 	bool random;
 
-	/* What disturbances add must make equal runs more alike. */
+	/* Subtracting the disturbances must not make equal runs less alike. */
 	if (!n || !(solve_line(samples, n, true, &fit) &&
 		    sum_of_spreads(samples, n, fit.c) <= sum_of_spreads(samples, n, 0))) {
 		fit.c = 0;
@@ -259,7 +266,7 @@ struct fit fit_line(const struct observation *samples, size_t n, struct toleranc
 	return fit;
 }
 
-/* Do all of them say that the event counts what is expected, once or by one factor? */
+/* Returns true if all fits say that the event counts what is expected, or one multiple of it. */
 static bool fits_agree(const struct fit *fits, size_t n)
 {
 	const struct fit *first = NULL;
@@ -284,7 +291,10 @@ static bool fits_agree(const struct fit *fits, size_t n)
 	return any;
 }
 
-/* Of two that say the same, the one that says it of the larger overhead. */
+/*
+ * Returns true if fit has a worse class than the other, or the same class and a larger overhead.  A
+ * flat fit is never worse than one that is not flat.
+ */
 static bool is_worse(const struct fit *fit, const struct fit *than)
 {
 	if (than->is_flat != fit->is_flat)
@@ -294,7 +304,10 @@ static bool is_worse(const struct fit *fit, const struct fit *than)
 	return fabs(fit->a) > fabs(than->a);
 }
 
-/* Those of a class, in front. */
+/*
+ * Copies the random fits, or else all others but those of CLASS_NONE, to selected.  Returns their
+ * number.
+ */
 static size_t select_fits(const struct fit *fits, size_t n, bool random, struct fit selected[])
 {
 	size_t n_selected = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What counts of programs show whose counts are known: pure functions of numbers.
+ * Judges the counts of programs with known counts.  The functions depend on their arguments only.
  *
  * A line is fitted to the runs of one benchmark: counted = a + b expected + c disturbances, by
  * least squares with the weight 1 / (1 + (expected / 10^4)^2): an error of one count is as bad as
- * one of a ten-thousandth.  c is left out where nothing shows that disturbances add anything.
+ * an error of one ten-thousandth.  c is left out unless the runs show that disturbances add
+ * something.
  */
 #ifndef PERFEX_VALIDATE_FIT_H
 #define PERFEX_VALIDATE_FIT_H
@@ -12,31 +13,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One run. */
+/* One run of a benchmark. */
 struct observation {
-	double size;	 /* what the benchmark was asked for */
-	double expected; /* by hand */
+	double size;	 /* the size of the benchmark */
+	double expected; /* as counted by hand */
 	double counted;
-	double disturbances; /* interrupts and page faults meanwhile */
+	double disturbances; /* interrupts and page faults during the run */
 };
 
-/* What is known of the expected count itself. */
+/* How uncertain the expected count is. */
 struct tolerance {
-	double slack;	/* b may be off by as much */
-	double scatter; /* it may be off by that, times the root of it */
-	double jitter;	/* or by that, as entering the kernel disturbs it */
-	/* What each disturbance is known to add, where this benchmark had too few to show it. */
+	double slack;	/* b may be off by this */
+	double scatter; /* the expected count may be off by this times its square root */
+	double jitter;	/* and by this, as entering the kernel disturbs it */
+	/*
+	 * The count that each disturbance is known to add, for benchmarks that had too few to show
+	 * it.
+	 */
 	double disturbance;
 };
 
-/* After Maxwell et al., and the thesis on the validity of PAPI's counts. */
+/* The classes follow Maxwell et al., and the thesis on the validity of PAPI's counts. */
 enum error_class {
 	CLASS_NONE,	      /* fewer than three sizes */
 	CLASS_EXACT,	      /* a is 0 and b is 1 */
 	CLASS_OVERHEAD,	      /* b is 1: subtract a, and c for each disturbance */
 	CLASS_MULTIPLICATIVE, /* b is not 1 */
 	CLASS_RANDOM,	      /* equal runs differ */
-	CLASS_UNKNOWN,	      /* no line, or one of another thing */
+	CLASS_UNKNOWN,	      /* no line, or the line of another quantity */
 	N_CLASSES,
 };
 
@@ -44,20 +48,21 @@ extern const char *const class_names[N_CLASSES];
 
 struct fit {
 	enum error_class error;
-	unsigned int sizes; /* distinct */
+	unsigned int sizes; /* number of distinct sizes */
 	double a, b, c;
-	bool is_flat;	    /* nothing is expected to grow: b is that by size, and should be 0 */
-	double residual;    /* the largest of a size, in parts of expected */
-	double scatter;	    /* the largest standard deviation of a size, likewise */
-	double trust_above; /* expected counts from which a is less than 1 %; 0: any */
+	bool is_flat;	    /* the expected count is constant: b is per size, and should be 0 */
+	double residual;    /* the largest of all sizes, in parts of expected */
+	double scatter;	    /* the largest standard deviation of all sizes, in the same parts */
+	double trust_above; /* a is less than 1 % of expected counts above this; 0: of all */
 };
 
-/* samples: those of a size side by side. */
+/* samples: runs of the same size must be side by side */
 struct fit fit_line(const struct observation *samples, size_t n, struct tolerance tolerance);
 
 /*
- * Of several benchmarks that all judge one event, MAX_FITS at most: the class that they agree upon;
- * random where some are, and the others agree.
+ * Joins the fits of several benchmarks, MAX_FITS at most, that all judge one event.  The class is
+ * the one that they agree upon.  It is random if some are random and the others agree, and unknown
+ * if they do not agree.
  */
 enum { MAX_FITS = 64 };
 

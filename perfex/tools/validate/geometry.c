@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Intel SDM, CPUID leaves 04H, 07H, 18H; AMD APM volume 3, Fn8000_0005, 6, 1D. */
+/*
+ * The sizes of caches and TLBs, after Intel SDM, CPUID leaves 04H, 07H, 18H; AMD APM volume 3,
+ * Fn8000_0005, 6, 1D.
+ */
 #include "validate.h"
 
 #include <cpuid.h>
@@ -9,7 +12,7 @@ struct registers {
 	unsigned int a, b, c, d;
 };
 
-/* Zeros where there is none. */
+/* Returns zeros if there is no such leaf. */
 static struct registers ask_cpuid(unsigned int leaf, unsigned int subleaf)
 {
 	struct registers r = { 0 };
@@ -19,7 +22,7 @@ static struct registers ask_cpuid(unsigned int leaf, unsigned int subleaf)
 	return r;
 }
 
-/* Leaves 4 and 8000001DH have one format: one cache a subleaf. */
+/* Leaves 4 and 8000001DH have the same format: one cache for each subleaf. */
 static void read_caches(struct geometry *geometry, unsigned int leaf)
 {
 	enum { DATA = 1, CODE = 2, BOTH = 3, LEVELS = 16 };
@@ -58,7 +61,7 @@ static void read_amd_caches(struct geometry *geometry)
 	geometry->llc = l2.d >> 18 ? (size_t)(l2.d >> 18) << 19 : geometry->l2;
 }
 
-/* The last level for pages of 4 KiB. */
+/* Reads the last level of the TLBs, for pages of 4 KiB. */
 static void read_amd_tlbs(struct geometry *geometry)
 {
 	struct registers l1 = ask_cpuid(0x80000005, 0), l2 = ask_cpuid(0x80000006, 0);
@@ -85,7 +88,7 @@ static void read_tlbs(struct geometry *geometry)
 	}
 }
 
-/* What the processor has, and the kernel saves. */
+/* Finds the vector extensions that the processor has and the kernel saves. */
 static void read_vectors(struct geometry *geometry)
 {
 	enum { FMA = 1 << 12, OSXSAVE = 1 << 27, AVX = 1 << 28, YMM_STATE = 6 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an event counted, against what its quantity makes expect. */
+/* Judges the counts of an event against those that its quantity makes expect. */
 #include "validate.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ bool event_needs(const struct validated *event, const struct benchmark *benchmar
 	return false;
 }
 
-/* In kernel mode alone a program does nothing. */
+/* In kernel mode, a program is expected to do nothing. */
 static void expect_samples(const struct validated *event, struct trial *trial,
 			   const struct expectation *expectation)
 {
@@ -34,7 +34,10 @@ static void expect_samples(const struct validated *event, struct trial *trial,
 				 : 0;
 }
 
-/* The most that any benchmark shows a disturbance to add. disturbance: what is known of that. */
+/*
+ * Fits a line to each trial.  disturbance: the counts that a disturbance is known to add.  Returns
+ * the most counts that any trial shows a disturbance to add.
+ */
 static double fit_trials(struct validated *event, enum quantity quantity, double disturbance)
 {
 	double most = 0;
@@ -82,7 +85,10 @@ static size_t judge_trials(struct validated *event, enum quantity quantity,
 	return n;
 }
 
-/* One that all benchmarks agree upon, to the instruction; NO_QUANTITY: none, or several. */
+/*
+ * Returns the quantity that all benchmarks agree upon, to the instruction.  Returns NO_QUANTITY if
+ * there is none, or more than one.
+ */
 static enum quantity find_quantity(struct validated *event)
 {
 	struct fit fits[N_BENCHMARKS];
@@ -105,7 +111,10 @@ static enum quantity find_quantity(struct validated *event)
 	return found;
 }
 
-/* Where the time was over, what is not expected may be all that was measured. */
+/*
+ * Returns false if the fits show nothing: if the time was over, perhaps only benchmarks were
+ * measured that expect no counts.  An event that counts only kernel mode never expects any.
+ */
 static bool shows_anything(const struct validated *event, const struct fit *fits, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

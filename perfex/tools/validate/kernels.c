@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Programs whose counts are known by hand, and stand in benchmarks.c: each is a function of its own
- * in assembly, called in the same way as the empty one, so that their counts differ by what stands
- * here alone.  RDI is the size, which is not 0, and RSI the memory.
+ * Programs with counts that are known by hand, which are in benchmarks.c.  Each is a function of
+ * its own in assembly.  It is called in the same way as the empty one, so that their counts differ
+ * only by what is written here.  RDI is the size, which is not 0, and RSI the memory.
  */
 #define _GNU_SOURCE
 #include "validate.h"
@@ -21,7 +21,7 @@
 KERNEL(kernel_empty, "ret")
 KERNEL(kernel_loop, "1:\n\t" REPEAT)
 KERNEL(kernel_nops, "1: nop; nop; nop; nop; nop; nop; nop; nop\n\t" REPEAT)
-/* The jump is taken with every second n, the even ones. */
+/* The jump is taken for every second n: the even ones. */
 KERNEL(kernel_alternating, "1: test $1, %dil\n\t"
 			   "jz 2f\n\t"
 			   "nop\n"
@@ -37,7 +37,7 @@ KERNEL(kernel_stores, "1: mov %rax, (%rsi); mov %rax, 8(%rsi)\n\t"
 		      "mov %rax, 16(%rsi); mov %rax, 24(%rsi)\n\t" REPEAT)
 KERNEL(kernel_updates, "1: incq (%rsi)\n\t" REPEAT)
 KERNEL(kernel_stack, "1: push %rax; pop %rax\n\t" REPEAT)
-/* One instruction, however long. */
+/* REP STOSB is one instruction, however long it takes. */
 KERNEL(kernel_string, "mov %rdi, %rcx\n\t"
 		      "mov %rsi, %rdi\n\t"
 		      "rep stosb\n\t"
@@ -48,7 +48,7 @@ KERNEL(kernel_x87, "fld1\n"
 		   "fstp %st(0)\n\t"
 		   "ret")
 
-/* Of zeros, which no processor takes longer for. */
+/* The operands are zeros, which take no processor longer. */
 #define FLOATING(name, instruction)                                                                \
 	KERNEL(name, "xorps %xmm0, %xmm0\n"                                                        \
 		     "1: " instruction "\n\t" REPEAT)
@@ -67,10 +67,13 @@ FLOATING_256(kernel_packed_256_double, "vaddpd %ymm0, %ymm0, %ymm0")
 FLOATING_256(kernel_packed_256_single, "vaddps %ymm0, %ymm0, %ymm0")
 FLOATING_256(kernel_fused_256_double, "vfmadd231pd %ymm0, %ymm0, %ymm0")
 
-/* getppid(), which takes nothing; SYSCALL changes RCX and R11. */
+/* Calls getppid(), which takes no argument.  SYSCALL changes RCX and R11. */
 KERNEL(kernel_calls_of_kernel, "1: mov $110, %eax\n\t"
 			       "syscall\n\t" REPEAT)
-/* Each jump by a bit of a shift register (Marsaglia's xorshift) that no predictor can know. */
+/*
+ * Each jump depends on a bit of a shift register (Marsaglia's xorshift), which no predictor can
+ * know.
+ */
 KERNEL(kernel_random, "rdtsc\n\t"
 		      "or $1, %eax\n"
 		      "1: mov %rax, %rdx; shl $13, %rdx; xor %rdx, %rax\n\t"
@@ -81,8 +84,8 @@ KERNEL(kernel_random, "rdtsc\n\t"
 		      "nop\n"
 		      "2: " REPEAT)
 /*
- * n additions, each of which waits for the one before.  They are entered from behind, so that the
- * first of the rounds of 1000 is as long as what is left.
+ * n additions, each of which waits for the one before.  The rounds have 1000 additions.  The first
+ * round is entered so that it has only what is left of n.
  */
 KERNEL(kernel_chain, "mov %rdi, %rax\n\t"
 		     "xor %edx, %edx\n\t"
@@ -96,28 +99,28 @@ KERNEL(kernel_chain, "mov %rdi, %rax\n\t"
 		     "1: .rept 1000\n\tadd %edx, %edx\n\t.endr\n"
 		     "2: dec %rax\n\tjnz 1b\n\tret")
 /*
- * It goes on where the last one ended, which the memory keeps behind its first place: what a
- * smaller one has just walked through is in the cache.
+ * Begins where the last run ended; the second word of the memory keeps this place.  From the start,
+ * it would walk through lines that a smaller run has just put into the cache.
  */
 KERNEL(kernel_chase, "mov 8(%rsi), %rax\n"
 		     "1: mov (%rax), %rax\n\t"
 		     "dec %rdi\n\tjnz 1b\n\t"
 		     "mov %rax, 8(%rsi)\n\t"
 		     "ret")
-/* What was read leaves all caches, until it comes again. */
+/* Each line is flushed from all caches after it was read, until its turn comes again. */
 KERNEL(kernel_flush, "1: mov (%rsi), %rax\n\t"
 		     "clflush (%rsi)\n\t"
 		     "mov %rax, %rsi\n\t"
 		     "dec %rdi\n\tjnz 1b\n\t"
 		     "mfence\n\t"
 		     "ret")
-/* The memory has the instructions: memory.c. */
+/* The instructions are in the memory: memory.c writes them. */
 KERNEL(kernel_jumps, "jmp *%rsi")
-/* One byte of each page. */
+/* Writes one byte of each page. */
 KERNEL(kernel_faults, "1: movb $1, (%rsi)\n\t"
 		      "add $4096, %rsi\n\t" REPEAT)
 
-/* There and back between two processes on one CPU. */
+/* Goes n times to another process on the same CPU and back. */
 void kernel_switches(uint64_t n, void *memory)
 {
 	const int *pipes = memory;
@@ -128,7 +131,10 @@ void kernel_switches(uint64_t n, void *memory)
 			return;
 }
 
-/* Two CPUs write one line in turn: 1 is this one's, 0 the other's, which may have ended. */
+/*
+ * Two CPUs write one line in turn.  *turn is 1 for this CPU and 0 for the other one.  Gives up if
+ * the other process seems to have ended.
+ */
 void kernel_sharing(uint64_t n, void *memory)
 {
 	enum { PATIENCE = 100000000 };

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What events are said to count, by the manuals of the processors.  An event of another name, or of
- * none, has the meaning of one here that has its registers.
+ * The quantities that events count, according to the manuals of the processors.  An event of
+ * another name, or without a name, has the meaning of the event here with the same registers.
  */
 #include "validate.h"
 
 static const struct meaning {
-	const char *pmu; /* as perfctr_events_is_pmu() takes it; NULL: any */
+	const char *pmu; /* for perfctr_events_is_pmu(); NULL: any */
 	const char *event;
 	enum quantity quantity;
 } meanings[] = {
-	/* The generic names, where the kernel's events or the tables have them. */
+	/* Generic names, which exist if the kernel's events or the tables have them. */
 	{ NULL, "instructions", INSTRUCTIONS },
 	{ NULL, "branches", BRANCHES },
 	{ NULL, "branch-misses", MISPREDICTED },
@@ -27,7 +27,7 @@ static const struct meaning {
 	{ "arch", "INST_RETIRED:ANY", INSTRUCTIONS },
 	{ "arch", "CPU_CLK_UNHALTED:CORE", CYCLES },
 	{ "arch", "CPU_CLK_UNHALTED:REF", TICKS },
-	/* Intel, by event; each processor has some of them. */
+	/* Intel; each processor has some of these events. */
 	{ "arch", "BR_INST_RETIRED:CONDITIONAL", CONDITIONAL },
 	{ "arch", "BR_INST_RETIRED:COND", CONDITIONAL },
 	{ "arch", "BR_INST_RETIRED:NEAR_CALL", CALLS },
@@ -101,7 +101,7 @@ static const struct meaning {
 };
 _Static_assert(sizeof(meanings) / sizeof(meanings[0]) == N_MEANINGS, "validate.h says how many");
 
-/* The same event, in whatever mode and counter. */
+/* Returns true if the requests are of the same event, in any mode and on any counter. */
 static bool is_same(const struct perfctr_pmu_info *info, const struct perfctr_request *known,
 		    const struct perfctr_request *request)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events are counted in as few passes as possible, on one CPU; each pass runs the benchmarks that
- * its events need.  A run is read before and behind by a system call, which every backend has.
+ * Counts events in as few passes as possible, on one CPU.  Each pass runs the benchmarks that its
+ * events need.  A system call, which every backend has, reads the counters before and after each
+ * run.
  */
 #define _GNU_SOURCE
 #include "../host/host.h"
@@ -46,7 +47,10 @@ static void refuse_pass(struct validation_pass *pass, const char *why)
 	refuse_events(pass->event, pass->n, why);
 }
 
-/* Where others took the counters there is no count. */
+/*
+ * Reads the counters.  Returns false, and refuses the events of the pass, if it fails or if others
+ * took the counters.
+ */
 static bool read_pass(struct validation_pass *pass, struct perfctr_counts *counts)
 {
 	const char *why = NULL;
@@ -62,7 +66,7 @@ static bool read_pass(struct validation_pass *pass, struct perfctr_counts *count
 	return !why;
 }
 
-/* Nothing else is between the readings, whatever the benchmark. */
+/* The code between the two readings is the same for all benchmarks. */
 __attribute__((noinline)) static bool count_benchmark(struct validation_pass *pass,
 						      kernel_function *run, uint64_t n,
 						      void *memory, struct perfctr_counts *counts)
@@ -102,14 +106,17 @@ static struct trial *begin_trial(struct validated *event, unsigned int benchmark
 	return trial;
 }
 
-/* The least of the runs: what disturbed the others is not the reading's. */
+/*
+ * Keeps the least count of the runs: what others have more comes from disturbances, not from
+ * reading.
+ */
 static void add_reading(struct validated *event, double counted)
 {
 	if (event->reading < 0 || counted < event->reading)
 		event->reading = counted;
 }
 
-/* The operating system's events know none. */
+/* Disturbances add nothing to events of the operating system. */
 static double count_disturbances(const struct validated *event, const struct surroundings *before,
 				 const struct surroundings *after)
 {
@@ -118,15 +125,16 @@ static double count_disturbances(const struct validated *event, const struct sur
 	return (double)(after->interrupts - before->interrupts + after->faults - before->faults);
 }
 
-/* One run: what was counted, and what came since the last one. */
+/* One run: its counts, and the numbers of interrupts and page faults before and after it. */
 struct measured_run {
 	struct perfctr_counts counts;
 	struct surroundings before, after;
 };
 
 /*
- * What comes in so short a run came most likely while interrupts were read, and nothing was counted
- * of it: then the run is repeated.  False: it is over, or there is no count.
+ * Runs a benchmark once.  An interrupt in a short run came most likely while interrupts were read,
+ * and nothing was counted of it: then the run is repeated, MAX_REPEATS times at most.  Returns
+ * false if the time is over, or if there is no count.
  */
 static bool run_once(struct validation_pass *pass, const struct benchmark *benchmark,
 		     struct workplace *workplace, uint64_t size, struct measured_run *run)
@@ -161,7 +169,10 @@ static void add_run(struct validation_pass *pass, const struct measured_run *run
 										    &run->after) });
 }
 
-/* The first run warms up.  False: it is over, or there is no count. */
+/*
+ * Runs a benchmark with one size.  The first run warms up.  Returns false if the time is over, or
+ * if there is no count.
+ */
 static bool run_size(struct validation_pass *pass, unsigned int number, struct workplace *workplace,
 		     uint64_t size, struct trial *trials[])
 {
@@ -232,7 +243,10 @@ static bool run_benchmark(struct validation_pass *pass, unsigned int number)
 	return good;
 }
 
-/* Which has n events of requests. */
+/*
+ * Opens a context for the n events of requests.  Returns false, and refuses the events of the pass,
+ * if it fails.
+ */
 static bool open_pass(struct validation_pass *pass, const struct perfctr_request *requests,
 		      unsigned int n)
 {
@@ -259,7 +273,10 @@ static bool open_pass(struct validation_pass *pass, const struct perfctr_request
 	return false;
 }
 
-/* The benchmark that shows most of the event; its first. */
+/*
+ * Returns the event's first benchmark that works with a plain buffer and expects more counts of a
+ * larger size.  Returns NULL if there is none.
+ */
 static const struct benchmark *benchmark_for_pair(const struct validated *event)
 {
 	for (size_t i = 0; i < event->n_trials; i++) {
@@ -272,7 +289,7 @@ static const struct benchmark *benchmark_for_pair(const struct validated *event)
 	return NULL;
 }
 
-/* Two counters on one event, where there are two. */
+/* Counts the event with two counters at once, if possible, and keeps their largest difference. */
 static void compare_pair(struct validation_pass *pass, struct validated *event)
 {
 	struct perfctr_request requests[] = { event->request, event->request };
@@ -283,7 +300,7 @@ static void compare_pair(struct validation_pass *pass, struct validated *event)
 
 	if (!benchmark || !event->registers[0])
 		return;
-	/* Why it cannot be counted twice is no matter. */
+	/* If the event cannot be counted twice, it is not refused. */
 	pair.n = 0;
 	if (!open_pass(&pair, requests, 2))
 		return;
@@ -317,7 +334,9 @@ static void run_pass(struct validation_pass *pass, const struct perfctr_request 
 		compare_pair(pass, pass->event[i]);
 }
 
-/* Is this CPU of one of these kinds, of which it has as many ticks? */
+/*
+ * Returns true if this CPU is of one of these kinds: its ticks are counted under its own kind only.
+ */
 static bool is_of_kinds(const struct validation *validation, uint32_t kinds)
 {
 	struct perfctr *context =
@@ -336,7 +355,10 @@ static bool is_of_kinds(const struct validation *validation, uint32_t kinds)
 	return good;
 }
 
-/* kinds 0: any CPU will do. */
+/*
+ * Chooses the CPU to measure on, and another one.  kinds 0: any CPU will do.  Returns false if
+ * there is none.
+ */
 static bool choose_cpus(struct validation_pass *pass, const struct cpu_list *cpus, uint32_t kinds)
 {
 	pass->cpu = pass->other_cpu = -1;
@@ -354,7 +376,7 @@ static bool choose_cpus(struct validation_pass *pass, const struct cpu_list *cpu
 	return pass->cpu >= 0 && pin_process(0, pass->cpu) == 0;
 }
 
-/* Those of one kind of core: all are counted on one CPU of it. */
+/* Measures the events of one kind of core, all on one CPU of that kind. */
 static void measure_kind(struct validation *validation, const struct cpu_list *cpus, uint32_t kinds,
 			 const volatile sig_atomic_t *stop)
 {
@@ -375,7 +397,7 @@ static void measure_kind(struct validation *validation, const struct cpu_list *c
 	if (n && perfctr_requests_plan(&validation->pmu, requests, n, which, &pass.n_passes, error,
 				       sizeof(error)) < 0)
 		fail("%s", error);
-	/* Those of other kinds are measured all the same. */
+	/* Events of other kinds are measured nevertheless. */
 	if (n && !choose_cpus(&pass, cpus, kinds)) {
 		refuse_events(events, n, "perfex may run on no CPU that counts it");
 		pass.n_passes = 0;

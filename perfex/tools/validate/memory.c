@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory that benchmarks walk through, in an order that no prefetcher knows. */
+/* Makes memory that benchmarks walk through, in an order that no prefetcher knows. */
 #define _GNU_SOURCE
 #include "validate.h"
 
@@ -11,20 +11,23 @@
 #include <unistd.h>
 
 enum {
-	/* Where the processor does not say it: larger than those of today's. */
+	/*
+	 * For processors that do not state them.  Large values make sure that the real caches are
+	 * exceeded.
+	 */
 	ASSUMED_LINE = 64,
 	ASSUMED_L1 = 64 << 10,
 	ASSUMED_L2 = 2 << 20,
 	ASSUMED_TLB = 3072,
 	BUFFER = 1 << 20, /* at least 10^6 bytes */
 	FLUSHED_LINES = 16384,
-	FLUSHED_STEP = 4, /* lines, as some processors fetch neighbours too */
+	FLUSHED_STEP = 4, /* lines, because some processors fetch neighbours too */
 	NEW_PAGES = 10000,
 };
 
 uint64_t random_next(uint64_t *state)
 {
-	/* Knuth's MMIX; the upper half is good. */
+	/* Knuth's MMIX generator: the upper half of its bits is good. */
 	*state = *state * 6364136223846793005u + 1442695040888963407u;
 	return *state >> 33;
 }
@@ -42,7 +45,7 @@ void make_cycle(unsigned int *next, unsigned int n)
 		order[i] = order[other];
 		order[other] = kept;
 	}
-	/* The permutation has one cycle: each element's place says what comes after it. */
+	/* The permutation has one cycle: next[i] comes after i. */
 	memcpy(next, order, n * sizeof(*next));
 	free(order);
 }
@@ -67,8 +70,8 @@ bool make_buffer(struct workplace *workplace)
 }
 
 /*
- * n places, each step bytes and one of shifts lines behind the one before; kernel_chase() begins
- * with the first.
+ * Makes a cycle of n places for kernel_chase(), which begins with place 0.  Place i is i * step
+ * bytes and i % shifts lines behind the start.
  */
 static bool make_chase(struct workplace *workplace, unsigned int n, size_t step,
 		       unsigned int shifts, int advice)
@@ -98,7 +101,7 @@ static bool make_cache_chase(struct workplace *workplace, size_t bytes)
 	return make_chase(workplace, (unsigned int)(bytes / line), line, 1, MADV_HUGEPAGE);
 }
 
-/* Eight times the cache: where lines are replaced at random, an eighth is still there. */
+/* Eight times the cache: if lines are replaced at random, an eighth of them is still there. */
 bool make_l1_chase(struct workplace *workplace)
 {
 	size_t size = workplace->geometry->l1d ? workplace->geometry->l1d : ASSUMED_L1;
@@ -119,12 +122,15 @@ bool make_lines(struct workplace *workplace)
 
 	if (!make_chase(workplace, FLUSHED_LINES, FLUSHED_STEP * line, 1, MADV_HUGEPAGE))
 		return false;
-	/* Each of them once, so that none is in a cache. */
+	/* Flushes each line once, so that none is in a cache. */
 	kernel_flush(FLUSHED_LINES, workplace->memory);
 	return true;
 }
 
-/* Line i of page i, so that they do not all compete for one set of the cache. */
+/*
+ * Page i has its place in line i % 64, so that the places do not all compete for one set of the
+ * cache.
+ */
 bool make_page_chase(struct workplace *workplace)
 {
 	unsigned int entries = workplace->geometry->dtlb ? workplace->geometry->dtlb : ASSUMED_TLB;
@@ -132,7 +138,7 @@ bool make_page_chase(struct workplace *workplace)
 	return make_chase(workplace, 4 * entries, workplace->geometry->page, 64, MADV_NOHUGEPAGE);
 }
 
-/* "dec %rdi; jz END; jmp NEXT", which fits into a line. */
+/* Writes "dec %rdi; jz END; jmp NEXT", which fits into a line. */
 static void write_link(unsigned char *at, const unsigned char *next, const unsigned char *end)
 {
 	static const unsigned char code[] = { 0x48, 0xff, 0xcf, 0x0f, 0x84, 0, 0, 0, 0, 0xe9 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes that answer, or write the same line.  They die with perfex. */
+/* Partner processes that answer, or that write the same line.  They die with perfex. */
 #define _GNU_SOURCE
 #include "../host/host.h"
 #include "validate.h"
@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* 0 in the partner. */
+/* Returns the pid of the partner, and 0 in the partner.  Returns -1 if it fails. */
 static pid_t start_partner(int cpu)
 {
 	pid_t parent = getpid(), pid = fork();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* JSON as docs/perfex-validation.schema.json describes it.  It names no machine and no user. */
+/*
+ * Writes JSON as docs/perfex-validation.schema.json describes it.  It names neither machine nor
+ * users.
+ */
 #include "../../json_member.h"
 #include "../host/host.h"
 #include "validate.h"

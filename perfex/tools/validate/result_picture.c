@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A picture in SVG that needs nothing else: for each event what was counted against what was
- * expected, both on logarithmic axes; on the diagonal both are equal.
+ * Draws a picture in SVG that needs no other file.  It has for each event what was counted against
+ * what was expected, both on logarithmic axes.  On the diagonal both are equal.
  */
 #include "validate.h"
 
@@ -27,7 +27,7 @@ static void write_escaped(FILE *file, const char *text)
 		}
 }
 
-/* What is below 1 is drawn at 1. */
+/* Returns the place of a count on an axis.  Counts below 1 are drawn at 1. */
 static double place_of(double count)
 {
 	double decades = count > 1 ? log10(count) : 0;

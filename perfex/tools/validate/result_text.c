@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What was found, for people: lines of 80 columns. */
+/* Writes the result for people, in lines of 80 columns. */
 #include "../../textfile.h"
 #include "validate.h"
 
@@ -8,7 +8,7 @@
 
 enum { WIDTH = 80, INDENT = 4 };
 
-/* Words of a line that is too long go to the next one. */
+/* Writes words.  A word that does not fit into a line goes to the next one. */
 static void write_wrapped(FILE *file, const char *text)
 {
 	size_t column = INDENT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which events are looked at, by which backend. */
+/* Chooses the events to look at, and the backend that counts them. */
 #include "validate.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static void write_registers(struct validated *event, const struct perfctr_pmu_in
 
 	if (is_software(&event->request))
 		return;
-	/* A fixed counter is the event. */
+	/* If only fixed counters count the event, the counter is the event. */
 	for (uint32_t i = 0; !event->request.general && i < 64; i++)
 		if (event->request.fixed >> i & 1)
 			control.counter = PERFCTR_FIXED + i;
@@ -56,7 +56,7 @@ static void add_subject(struct search *search, const char *name,
 								    : NO_QUANTITY;
 }
 
-/* Is one with its registers there already? */
+/* Returns true if an event with the same registers is there already. */
 static bool is_known_already(const struct search *search, const struct perfctr_request *request)
 {
 	const struct validation *validation = search->validation;
@@ -81,7 +81,7 @@ static void add_new(struct search *search, const char *name)
 		add_subject(search, name, &request);
 }
 
-/* An event with unit masks need not have one of its own. */
+/* Adds an event of the list.  An event that has unit masks need not exist without one. */
 static int visit_entry(const struct perfctr_event_entry *entry, void *arg)
 {
 	struct search *search = arg;

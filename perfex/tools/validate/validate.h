@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfex validate: which counts of this machine can be trusted.
+ * perfex validate: finds out which counts of this machine can be trusted.
  *
- * kernels.c	programs whose counts are known by hand
- * benchmarks.c	the table of them: what each counts
+ * kernels.c	programs with counts that are known by hand
+ * benchmarks.c	the table of these programs and their counts
  * memory.c	the memory that they walk through
  * partners.c	the processes that some of them need
  * geometry.c	caches, TLBs and pages of this processor
- * meanings.c	the table of events whose meaning is known
- * fit.c	what counts show
- * verdict.c	the same in words
- * subjects.c	which events
- * measure.c	events counted while benchmarks run
- * judge.c	what was counted against what was expected
- * result_*.c	what was found, as a text, as JSON and as a picture
+ * meanings.c	the table of events with a known meaning
+ * fit.c	fits lines to counts
+ * verdict.c	the result of an event in words
+ * subjects.c	chooses the events
+ * measure.c	counts events while benchmarks run
+ * judge.c	compares counts with what was expected
+ * result_*.c	writes the result as a text, as JSON and as a picture
  */
 #ifndef PERFEX_VALIDATE_H
 #define PERFEX_VALIDATE_H
@@ -25,7 +25,7 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* What programs do, and events count. */
+/* The quantities that programs show and events count. */
 enum quantity {
 	INSTRUCTIONS,
 	BRANCHES,
@@ -63,12 +63,15 @@ enum quantity {
 };
 
 extern const char *const quantity_names[N_QUANTITIES];
-/* NO_QUANTITY: there is none of this name. */
+/* Returns NO_QUANTITY if there is none of this name. */
 enum quantity quantity_find(const char *name);
-/* Does every program show it, exactly? */
+/*
+ * Returns true if the executed instructions alone determine the quantity, so that every program
+ * shows it exactly.
+ */
 bool quantity_is_executed(enum quantity quantity);
 
-/* geometry.c: bytes and entries; 0: the processor does not say */
+/* geometry.c: sizes in bytes, and numbers of entries; 0: the processor does not say */
 struct geometry {
 	unsigned int line, page;
 	size_t l1d, l1i, l2, llc;
@@ -78,7 +81,10 @@ struct geometry {
 
 void geometry_find(struct geometry *geometry);
 
-/* Size n, and the memory of the benchmark; all in user mode but what it asks the kernel for. */
+/*
+ * Runs a benchmark of size n with its memory.  All is in user mode, except what it asks of the
+ * kernel.
+ */
 typedef void kernel_function(uint64_t n, void *memory);
 
 /* kernels.c */
@@ -89,34 +95,34 @@ kernel_function kernel_empty, kernel_loop, kernel_nops, kernel_alternating, kern
 	kernel_fused_256_double, kernel_calls_of_kernel, kernel_random, kernel_chain, kernel_chase,
 	kernel_flush, kernel_jumps, kernel_faults, kernel_switches, kernel_sharing;
 
-/* memory.c, partners.c: what a benchmark works with; from make to release */
+/* memory.c, partners.c: what a benchmark works with, from its maker to workplace_release() */
 struct workplace {
 	const struct geometry *geometry;
-	int cpu, other_cpu; /* that perfex may run on; -1: there is no other */
+	int cpu, other_cpu; /* perfex may run on both; other_cpu -1: there is none */
 	void *memory;
 	size_t length;
 	pid_t partner; /* 0: none */
-	int to, from;  /* pipes to it; -1 */
+	int to, from;  /* pipes to the partner and from it; -1 */
 };
 
-/* False: it cannot be had here. */
+/* Returns false if it is not possible here. */
 typedef bool workplace_maker(struct workplace *workplace);
 
 workplace_maker make_buffer, make_l1_chase, make_l2_chase, make_lines, make_page_chase,
 	make_line_jumps, make_page_jumps, make_new_pages, make_echo, make_rival;
 void workplace_release(struct workplace *workplace);
-/* Of the memory that kernel_faults() touches, before each run. */
+/* Gives up the pages that kernel_faults() touches.  It is called before each run. */
 void forget_pages(struct workplace *workplace);
 
-/* Random, the same each time. */
+/* Returns a random number from 0 to 2^31 - 1.  The sequence is the same each time. */
 uint64_t random_next(uint64_t *state);
-/* One cycle through all n, by Sattolo's algorithm: next[i] comes after i. */
+/* Makes one cycle through all n elements by Sattolo's algorithm: next[i] comes after i. */
 void make_cycle(unsigned int *next, unsigned int n);
 
 /* benchmarks.c */
 struct expectation {
 	enum quantity quantity;
-	double per_size, offset; /* more than the empty benchmark; of TICKS: as many as it took */
+	double per_size, offset; /* beyond the empty benchmark; TICKS: the time stamp counter's */
 	struct tolerance tolerance;
 };
 
@@ -126,24 +132,24 @@ struct benchmark {
 	const char *name;
 	const char *what;
 	kernel_function *run;
-	workplace_maker *make; /* NULL: a buffer */
-	uint64_t last_size;    /* of powers of ten from 10 on */
-	bool user_only;	       /* what it does in kernel mode is not known */
+	workplace_maker *make; /* NULL: make_buffer() */
+	uint64_t last_size;    /* sizes are powers of ten from 10 to this */
+	bool user_only;	       /* its counts in kernel mode are not known */
 	bool needs_avx, needs_fma;
-	struct expectation expect[MAX_EXPECTATIONS + 1]; /* ended by one of NO_QUANTITY */
+	struct expectation expect[MAX_EXPECTATIONS + 1]; /* ends with NO_QUANTITY */
 };
 
 enum { N_BENCHMARKS = 31, EMPTY = 0 };
 
 extern const struct benchmark benchmarks[N_BENCHMARKS];
-/* NULL: it says nothing of the quantity. */
+/* Returns NULL if the benchmark says nothing about the quantity. */
 const struct expectation *benchmark_expects(const struct benchmark *benchmark,
 					    enum quantity quantity);
 
-/* One event, and what was found of it. */
-struct trial { /* by one benchmark */
+/* One event, and its results. */
+struct trial { /* the runs of one benchmark */
 	unsigned int benchmark;
-	struct observation *sample; /* of which expected is judge_event()'s, but of TICKS */
+	struct observation *sample; /* judge_event() sets expected, except for TICKS */
 	size_t n, room;
 	struct fit fit;
 };
@@ -153,14 +159,14 @@ struct validated {
 	struct perfctr_request request;
 	char registers[PERFCTR_EVNTSEL_TEXT]; /* "": the operating system counts it */
 	enum quantity quantity;		    /* NO_QUANTITY: not known */
-	bool is_found; /* the quantity is what its counts are like, not what it is said to be */
-	char why[256]; /* it could not be counted; "" */
+	bool is_found; /* the quantity was found from the counts, not known before */
+	char why[256]; /* why it could not be counted; "" */
 	struct trial *trial;
-	size_t n_trials;	/* of N_BENCHMARKS */
-	struct fit fit;		/* of all of them */
-	double least_b, most_b; /* of those that expect more with the size; else 0 */
+	size_t n_trials;	/* at most N_BENCHMARKS */
+	struct fit fit;		/* of all trials */
+	double least_b, most_b; /* of trials that are not flat; 0: there are none */
 	double reading;		/* what the empty benchmark counts; -1: not measured */
-	double pair;		/* by how much two counters of it differed; -1: not measured */
+	double pair;		/* largest difference of two counters of it; -1: not measured */
 };
 
 struct validation {
@@ -172,29 +178,36 @@ struct validation {
 	unsigned int runs;    /* of each size */
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC */
 	bool progress;
-	bool cut_short; /* by the time, or a signal */
-	double elapsed; /* s */
+	bool cut_short; /* by the deadline, or by a signal */
+	double elapsed; /* seconds */
 };
 
-/* subjects.c: what is asked for */
+/* subjects.c: the events that are asked for */
 struct subjects {
-	const char *backend; /* NULL: what counts them */
-	const char *const *event; /* n 0 and not all: those of known meaning */
+	const char *backend; /* NULL: any backend that counts them */
+	const char *const *event; /* n 0 and not all: events of known meaning */
 	size_t n;
 	bool all;
 	unsigned int modes;
-	enum quantity supposed; /* of all of them; NO_QUANTITY: what the table says */
+	enum quantity supposed; /* of all events; NO_QUANTITY: what the table says */
 };
 
-/* False: it cannot, and has said why. */
+/*
+ * Returns false, after an error message, if the events cannot be counted here, or if there are
+ * none.
+ */
 bool subjects_find(struct validation *validation, const struct subjects *subjects);
 void validation_free(struct validation *validation);
 
-/* measure.c: until the deadline, or *stop */
+/* measure.c: measures until the deadline or until *stop, and judges the events */
 void validation_measure(struct validation *validation, const volatile sig_atomic_t *stop);
 
 /* judge.c */
-/* Does the event's quantity, or that of one whose quantity is not known, need the benchmark? */
+/*
+ * Returns true if the event needs the benchmark: it expects counts of the event's quantity.  If the
+ * quantity is not known, every benchmark of executed instructions is needed.  The empty one is
+ * always needed.  One with unknown counts in kernel mode is of no use to events that count there.
+ */
 bool event_needs(const struct validated *event, const struct benchmark *benchmark);
 void judge_event(struct validated *event);
 
@@ -206,14 +219,17 @@ struct known_event {
 	enum quantity quantity;
 };
 
-/* Those that this machine has; their number. */
+/* Sets known to the meanings that this machine has.  Returns their number. */
 size_t meanings_of_machine(struct perfctr_events *events, struct known_event known[N_MEANINGS]);
-/* The one with these registers, whatever its name; NULL: there is none. */
+/*
+ * Returns the meaning of an event with the same registers, under any name.  Returns NULL if there
+ * is none.
+ */
 const struct known_event *meaning_find(const struct known_event *known, size_t n,
 				       const struct perfctr_pmu_info *info,
 				       const struct perfctr_request *request);
 
-/* verdict.c: some words, of one line, for free() */
+/* verdict.c: returns some words, on one line, for free() */
 char *verdict_text(const struct validated *event);
 
 /* result_text.c, result_json.c, result_picture.c */

@@ -41,7 +41,7 @@ static void write_overhead(FILE *file, const struct validated *event)
 	}
 }
 
-/* x86 counts one for each interrupt and fault, says the manual of perfctr(4). */
+/* x86 counts one for each interrupt and fault, see perfctr(4). */
 static void write_disturbance(FILE *file, double c)
 {
 	if (fabs(c) < 0.5)

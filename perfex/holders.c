@@ -33,9 +33,10 @@ static struct perfctr_holder *get_holders(uint32_t *n)
 		holders.holders = (uintptr_t)holder;
 		if (!holder || ioctl(device, PERFCTR_IOC_HOLDERS, &holders) < 0)
 			break;
-		*n = holders.n < holders.room ? holders.n : holders.room;
-		if (holders.n <= holders.room)
+		if (holders.n <= holders.room) {
+			*n = holders.n;
 			break;
+		}
 		free(holder);
 		holders.room = 2 * holders.n;
 	}

@@ -17,7 +17,6 @@ struct parse {
 	unsigned int line;
 	const char *at, *end; /* of the line */
 	bool good;
-	bool begun; /* unused */
 	size_t n_totals;
 	bool ended;
 };

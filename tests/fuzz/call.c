@@ -68,7 +68,7 @@ static const struct command {
 	  fill_sampled, E_STRUCT | E(EACCES) | E(ENOENT) },
 	{ 30, "consume samples", PERFCTR_IOC_CONSUME, ON_CONTEXT, true,
 	  sizeof(struct perfctr_consume), fill_consume, E_STRUCT },
-	{ 40, "resume", PERFCTR_IOC_RESUME, ON_CONTEXT, true, 0, fill_none,
+	{ 120, "resume", PERFCTR_IOC_RESUME, ON_CONTEXT, true, 0, fill_none,
 	  E(EACCES) | E(EALREADY) | E(ESRCH) },
 	{ 30, "members", PERFCTR_IOC_MEMBERS, ON(GROUP), false, sizeof(struct perfctr_members_args),
 	  fill_members, E_STRUCT | E(ENOMEM) },

@@ -119,7 +119,8 @@ static struct perfctr_event_control any_event(struct fuzzer *f, uint32_t n)
 		e.period = chance(f, 80) ? 1000 + below(f, 100000) : next(f) >> below(f, 64);
 	if (e.period && chance(f, 40))
 		e.signal = 1 + below(f, 66);
-	if (e.period && chance(f, 20))
+	/* Often enough that RESUME is accepted: few periods end before the next CONTROL. */
+	if (e.period && chance(f, 50))
 		e.flags = PERFCTR_EVENT_STOP;
 	if (n >= info->n_general) {
 		e.counter = PERFCTR_FIXED + n - info->n_general;

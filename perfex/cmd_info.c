@@ -6,11 +6,11 @@
 #include <limits.h>
 
 /*
- * The kernel's rules for perf_events.  The last row whose paranoia is not above
- * kernel.perf_event_paranoid applies.  Level 3 is a patch of Debian.
+ * The users that perf_events lets count, by kernel.perf_event_paranoid.  A row applies from its
+ * level up to the level of the next row.  Level 3 is a patch of Debian.
  */
 static const struct {
-	int paranoia;
+	int paranoia; /* the lowest level of the row */
 	const char *user, *kernel;
 } permissions[] = {
 	{ INT_MIN, "everybody, the threads that they may trace", "everybody" },

@@ -30,7 +30,7 @@ struct passes {
 	const char *name;	  /* of the region */
 	uint64_t threads, thread; /* how many threads were added; number of the last one */
 	uint64_t entries, exits, passes, retried;
-	uint64_t corrected; /* threads whose counts are corrected by those of an empty pass */
+	uint64_t corrected; /* number of threads that had the counts of an empty pass subtracted */
 };
 
 /* Counts of one event, or ticks of the time stamp, in the passes through one region. */

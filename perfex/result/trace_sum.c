@@ -33,7 +33,10 @@ size_t trace_sums_find(const struct trace_sums *sums, int pid, int tid)
 	return first;
 }
 
-/* Returns the sum of a thread or of a process, whose tid is its pid.  Adds the sum if it is new. */
+/*
+ * Returns the sum of thread tid if sums are kept per thread, or else of process pid.  Adds a sum of
+ * 0 if there is none.
+ */
 static struct trace_sum *get_sum(struct trace_sums *sums, int pid, int tid)
 {
 	size_t i;

@@ -10,7 +10,7 @@
  * perf_set.c		events that are counted and read together
  * perf_read.c		the counts of these events
  * perf_roots.c		the threads that were marked
- * perf_mark.c		marks: threads whose descendants inherit the events
+ * perf_mark.c		marks: opens events on marked threads; their children inherit these
  * perf_session.c	sessions: the sets of a mark, or of each CPU
  */
 #ifndef PERFCTR_BACKEND_PERF_H

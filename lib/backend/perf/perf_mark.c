@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Marks.  perf_events has no marks.  A thread is marked if events were opened on it, and all that
- * it creates inherits them.  Only the mark that marked it knows which threads these are.
+ * Marks.  perf_events has no marks.  To mark a thread is to open events on it; all threads that it
+ * creates inherit them.  The list of these marked threads is in the mark alone.
  */
 #define _GNU_SOURCE
 #include "perf_mark.h"

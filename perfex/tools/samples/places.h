@@ -36,7 +36,7 @@ const struct place *places_find(struct places *places, const struct sample_read 
 const struct place *places_at(struct places *places, size_t object, uint64_t address);
 /* Returns the end of the symbol that contains the address, or 0 if there is none. */
 uint64_t places_symbol_end(struct places *places, size_t object, uint64_t address);
-/* Writes a line for each object whose functions have no names, with the reason. */
+/* Complains of each object that has no names of functions: one line each, with the reason. */
 void places_complain(const struct places *places);
 /*
  * Returns the file of an object, or NULL if it is not there or is not the recorded one.  places

@@ -329,6 +329,8 @@ Suite *sequences_sleep_suite(void);
 Suite *session_suite(void);
 Suite *session_cpus_suite(void);
 Suite *session_limits_suite(void);
+Suite *session_marks_suite(void);
+Suite *session_pages_suite(void);
 Suite *session_safety_suite(void);
 Suite *suspend_suite(void);
 Suite *starved_suite(void);

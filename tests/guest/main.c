@@ -85,6 +85,8 @@ static const struct {
 	{ "session", session_suite },
 	{ "session_cpus", session_cpus_suite },
 	{ "session_limits", session_limits_suite },
+	{ "session_marks", session_marks_suite },
+	{ "session_pages", session_pages_suite },
 	{ "session_safety", session_safety_suite },
 	{ "suspend", suspend_suite },
 	{ "starved", starved_suite },

@@ -31,6 +31,10 @@ int try_session_control(int session, const struct session_event *events, size_t 
 			struct perfctr_control *control);
 void session_control(int session, const struct session_event *events, size_t n);
 
+/* Instructions in both modes on one of the seven counters. */
+#define GENERAL(n) { n, BOTH(INSTRUCTIONS) }
+#define FIXED_COUNTER(n) { PERFCTR_FIXED + (n), BOTH(FIXED) }
+
 /* Starts a program that bears the group's mark. -1: it bears none. */
 pid_t marked_start(int group, int cpu, const char *const command[]);
 void expect_success(pid_t pid);

@@ -97,7 +97,8 @@ check-guest-seeds: ## let processors take turns in other orders: SEED=n, SEEDS=n
 	@first=$(or $(SEED),$$(($$(date +%j) * 100))) && \
 		SEEDS="$$(seq -s ' ' $$first $$((first + $(or $(SEEDS),20) - 1)))" \
 		TEST_ROUNDS=0.1 tests/guest/run tree births forks members totals totals_life totals_large holding \
-		remote record session session_safety mark conservation isolation rdpmc protocol read page
+		remote record session session_marks session_pages session_safety mark conservation isolation rdpmc \
+		protocol read page
 
 # Of each way to count wrongly a hundred machines, half an hour.
 .PHONY: check-lies

@@ -16,7 +16,7 @@
 
 #define ALL_COUNTERS (0xfull | 7ull << PERFCTR_FIXED_BIT)
 /* Four events that only general counters count, and one for each fixed counter. */
-#define GENERAL(event) "-e " event " -e " event " -e " event " -e " event " "
+#define ALL_GENERAL(event) "-e " event " -e " event " -e " event " -e " event " "
 #define FIXED_EVENTS "-e instructions:u -e cycles:u -e ref-cycles:u "
 #define MARKED_USER "--policy marked,not-privileged "
 #define INSTRUCTIONS_EVENT "0x004100c0"
@@ -84,10 +84,10 @@ START_TEST(each_of_two_cpus_has_all_counters_for_events_of_its_own)
 
 	enter_directory();
 	first = start_on(0, "exec perfex system --csv -o first --cpus=0 " MARKED_USER
-			 GENERAL(INSTRUCTIONS_EVENT) FIXED_EVENTS "$LONG");
+			 ALL_GENERAL(INSTRUCTIONS_EVENT) FIXED_EVENTS "$LONG");
 	wait_for_sessions(ALL_COUNTERS);
 	pin(0, 1);
-	expect(&r, "perfex system --csv -o second --cpus=1 " MARKED_USER GENERAL(BRANCHES_EVENT)
+	expect(&r, "perfex system --csv -o second --cpus=1 " MARKED_USER ALL_GENERAL(BRANCHES_EVENT)
 	       FIXED_EVENTS "$LOOP", 0);
 	ck_assert_str_eq(r.err, "");
 	expect_general(contents("second"), BRANCHES_EVENT, LOOP_BRANCHES(SHORT_LOOP));
@@ -236,7 +236,7 @@ START_TEST(an_ordinary_user_is_told_that_root_sees_who_has_them)
 
 	enter_directory();
 	ck_assert_int_eq(chmod(".", 0755), 0);
-	pid = start_on(0, "exec perfex system -o first " GENERAL("0x004300c0")
+	pid = start_on(0, "exec perfex system -o first " ALL_GENERAL("0x004300c0")
 		       "-e instructions -e cycles -e ref-cycles");
 	wait_for_sessions(ALL_COUNTERS);
 	in_child(ask_as_nobody, NULL);

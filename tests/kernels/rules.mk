@@ -20,8 +20,8 @@ check-kernels: $(I386_TEST) $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX) $(P
 	@tests/kernels/run
 
 # The newest Linux that is supported: not of "make check". What a switch costs is measured on 6.12.
-LINUX7_SUITES := counts control page life forks tree members record session mark permission rdpmc isolation protocol \
-	read
+LINUX7_SUITES := counts control page life forks tree members record session session_marks session_pages mark \
+	permission rdpmc isolation protocol read
 
 .PHONY: linux7 check-linux7
 linux7:

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Processes are marked and unmarked while they run, while other processes mark them, and without a first thread. */
+#include "marks.h"
+#include "trees.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+START_TEST(a_running_process_is_marked_and_unmarked)
+{
+	int group = group_open(), other = group_open();
+	int session = session_open(group, NOT_PRIVILEGED | MARKED);
+	pid_t pid;
+	uint64_t before;
+
+	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
+	pin(0, 0);
+	pid = marked_start(-1, 1, COMMAND(program("loop-huge")));
+	sleep_us(20000);
+	ck_assert_uint_eq(context_read(session).counter[0], 0);
+	mark(pid, group);
+	ck_assert_uint_eq(group_members(group), 1);
+	ck_assert_uint_ne(mark_of(pid), 0);
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, other), -1);
+	ck_assert_int_eq(errno, EBUSY);
+	while (context_read(session).counter[0] < 1000000)
+		;
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_TREE, pid, -1), 1);
+	before = context_read(session).counter[0];
+	sleep_us(20000);
+	ck_assert_uint_eq(context_read(session).counter[0], before);
+	ck_assert_uint_eq(group_members(group), 0);
+	/* The group ends, and the mark with it. */
+	close(session);
+	mark(pid, group);
+	close(group);
+	ck_assert_uint_eq(mark_of(pid), 0);
+	mark(pid, other);
+	kill_and_wait(pid);
+	close(other);
+}
+END_TEST
+
+static void *sleep_on(void *unused)
+{
+	pause();
+	return unused;
+}
+
+/* A process of n threads, which sleep. first_exits: its first thread exits. */
+static pid_t sleepers_start(unsigned int n, bool first_exits)
+{
+	int ready = eventfd(0, 0);
+	pid_t pid = fork();
+	pthread_t thread;
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (unsigned int i = 1; i < n; i++)
+			EXPECT(pthread_create(&thread, NULL, sleep_on, NULL) == 0);
+		give(ready);
+		if (first_exits)
+			pthread_exit(NULL);
+		pause();
+	}
+	take(ready);
+	close(ready);
+	return pid;
+}
+
+/* The other threads live on, and bear the mark from then on. */
+START_TEST(a_process_without_its_first_thread_is_marked)
+{
+	int group = group_open();
+	pid_t pid = sleepers_start(2, true);
+
+	while (try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, pid, group) >= 0 ||
+	       group_members(group) > 0)
+		sleep_us(1000);
+	for (uint32_t scope = PERFCTR_MARK_PROCESS; scope <= PERFCTR_MARK_TREE; scope++) {
+		ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, scope, pid, group), 1);
+		ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, scope, pid, group), 0);
+		ck_assert_uint_eq(group_members(group), 1);
+		ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, scope, pid, group), 1);
+	}
+	errno = 0;
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, pid, group), -1);
+	ck_assert_int_eq(errno, ESRCH);
+	kill_and_wait(pid);
+	close(group);
+}
+END_TEST
+
+/* A caller that waits for the last member to leave also waits for the first one to come. */
+START_TEST(a_group_that_nobody_has_entered_is_not_told_to_have_ended)
+{
+	int group = group_open(), other = group_open();
+	struct pollfd ended = { .fd = other, .events = POLLIN };
+
+	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_ENTER), 0);
+	errno = 0;
+	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_ENTER), -1);
+	ck_assert_int_eq(errno, EBUSY);
+	ck_assert_int_eq(poll(&ended, 1, 0), 0);
+	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_LEAVE), 0);
+	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_ENTER), 0);
+	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_LEAVE), 0);
+	ck_assert_int_eq(poll(&ended, 1, 0), 1);
+	close(group);
+	close(other);
+}
+END_TEST
+
+#define MARKS 1000
+/* The more threads there are, the later the last of them is looked at. */
+#define MANY_THREADS 50
+
+/* At any moment it is left to chance whether the threads bear the mark. */
+static pid_t mark_and_unmark_without_end(pid_t pid, int group)
+{
+	pid_t self = fork();
+
+	if (self)
+		return self;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, group) >= 0);
+		EXPECT(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_PROCESS, pid, group) >= 0);
+	}
+}
+
+/* Another mark is an error. The same mark, which another process has set meanwhile, is none. */
+START_TEST(the_same_mark_set_by_two_at_once_is_in_nobody_s_way)
+{
+	int group = group_open();
+	pid_t pid = sleepers_start(MANY_THREADS, false);
+	pid_t beside = mark_and_unmark_without_end(pid, group);
+
+	for (int i = 0; i < MARKS; i++)
+		ck_assert_msg(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, group) >= 0,
+			      "mark %d: %s", i, strerror(errno));
+	/* The other process has not failed, either. */
+	ck_assert_int_eq(waitpid(beside, NULL, WNOHANG), 0);
+	kill_and_wait(beside);
+	kill_and_wait(pid);
+	close(group);
+}
+END_TEST
+
+#define THREADS 3
+
+/* Executes without end, and counts its rounds. */
+static void *run_on(void *progress)
+{
+	for (volatile uint64_t *n = progress;; ++*n)
+		;
+	return NULL;
+}
+
+START_TEST(all_threads_of_a_running_process_are_marked_at_once)
+{
+	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	volatile uint64_t *progress = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t before[THREADS], executed, counted;
+	pid_t pid;
+
+	ck_assert_ptr_ne((void *)progress, MAP_FAILED);
+	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
+	pid = fork();
+	if (pid == 0) {
+		pthread_t thread;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int i = 0; i < THREADS; i++)
+			pthread_create(&thread, NULL, run_on, (void *)&progress[i]);
+		pause();
+	}
+	for (int i = 0; i < THREADS; i++)
+		while (!progress[i])
+			sleep_us(1000);
+	ck_assert_uint_eq(context_read(session).counter[0], 0);
+
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, group), THREADS + 1);
+	for (int i = 0; i < THREADS; i++)
+		before[i] = progress[i];
+	do {
+		sleep_us(50000);
+		executed = 0;
+		for (int i = 0; i < THREADS; i++)
+			executed += progress[i] - before[i];
+	} while (!executed);
+	counted = context_read(session).counter[0];
+	/* A round of the loop is more than one instruction. */
+	ck_assert_uint_gt(counted, executed);
+	ck_assert_uint_eq(group_members(group), THREADS + 1);
+
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_PROCESS, pid, group),
+			 THREADS + 1);
+	counted = context_read(session).counter[0];
+	sleep_us(50000);
+	ck_assert_uint_eq(context_read(session).counter[0], counted);
+	kill_and_wait(pid);
+	close(session);
+	close(group);
+}
+END_TEST
+
+SUITE(session_marks, a_running_process_is_marked_and_unmarked, a_process_without_its_first_thread_is_marked,
+      a_group_that_nobody_has_entered_is_not_told_to_have_ended,
+      the_same_mark_set_by_two_at_once_is_in_nobody_s_way,
+      all_threads_of_a_running_process_are_marked_at_once)

@@ -49,13 +49,14 @@ bool perfctr_fold(struct perfctr_cpu *cpu, struct perfctr_page *page,
 }
 
 /*
- * Counters of user mode stand still. Counters of kernel mode run until one write stops them all.
- * Without a global enable they would stop one by one, as they are read one by one.
+ * The CPU is in kernel mode: counters that count only user mode stand still. If others run, one
+ * write of the global enable stops them all while they are read. A PMU without a global enable
+ * stops counters one by one: that is no better than to read them one by one while they run.
  */
 bool perfctr_fold_at_once(struct perfctr_cpu *cpu, struct perfctr_page *page,
 			  const struct perfctr_hw_control *hw)
 {
-	bool freezes = hw->counts_kernel &&
+	bool freezes = hw->counts_kernel && cpu->running & hw->slots &&
 		       perfctr_pmu->features & PERFCTR_FEATURE_GLOBAL_ENABLE;
 	bool intact;
 

@@ -148,8 +148,8 @@ static inline void renew_biases(const struct perfctr_cpu *cpu, struct perfctr_pa
  * caller is between perfctr_page_begin() and perfctr_page_end().
  *
  * perfctr_fold: returns false, and sets PERFCTR_PAGE_DISTURBED, if other code has written a
- * counter. perfctr_fold_at_once: the same, with all counters as of one instruction if the PMU has a
- * global enable. perfctr_fold_and_clear: also sets the counters of slots to 0. No event that hw
+ * counter. perfctr_fold_at_once: the same; if the PMU has a global enable, all sums are as of one
+ * instruction. perfctr_fold_and_clear: also sets the counters of slots to 0. No event that hw
  * counts is lost between reading and clearing.
  */
 bool perfctr_fold(struct perfctr_cpu *cpu, struct perfctr_page *page,

@@ -48,7 +48,7 @@ static bool tick_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 	return intact;
 }
 
-/* A dead mark costs the thread nothing any more. */
+/* If current's mark is dead, switches and ticks need not look at current for it any more. */
 static void drop_dead_mark(void)
 {
 	if (perfctr_thread(current)->mark && !perfctr_live_mark(current))

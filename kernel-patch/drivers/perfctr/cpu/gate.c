@@ -45,7 +45,7 @@ static enum perfctr_class session_class_of(const struct perfctr_session *s,
 	if (is_idle_task(task))
 		return PERFCTR_IDLE;
 	return s->mark && perfctr_thread(task)->mark == s->mark ? PERFCTR_MARKED :
-								    PERFCTR_UNMARKED;
+								  PERFCTR_UNMARKED;
 }
 
 static struct perfctr_page *session_page_here(struct perfctr_session *s)
@@ -112,12 +112,8 @@ static void settle_session(struct perfctr_session *s, struct task_struct *task, 
 	bool traced = s->rings.cpu && (old == PERFCTR_MARKED || new == PERFCTR_MARKED);
 
 	perfctr_page_begin(page);
-	if (s->hw->n_events && (traced || s->open[old] & ~s->open[new])) {
-		if (s->open[new])	/* some counters run on */
-			perfctr_fold_at_once(cpu, page, s->hw);
-		else
-			perfctr_fold(cpu, page, s->hw);
-	}
+	if (s->hw->n_events && (traced || s->open[old] & ~s->open[new]))
+		perfctr_fold_at_once(cpu, page, s->hw);
 	if (traced || !s->time[new])
 		fold_time(s, page, now);
 	if (s->time[new] && !s->time[old])

@@ -52,8 +52,8 @@ struct perfctr_context *perfctr_remove_sharer(struct task_struct *task,
 bool perfctr_is_deserted(const struct perfctr_context *ctx);
 
 /*
- * record.c: records of members that have exited. make, fill and free need no lock; keep, next and
- * drop require the tree's lock, or that it is the last reference to the tree.
+ * record.c: records of members that have exited. make, fill and free need no lock; keep, next, lose
+ * and drop require the tree's lock, or that it is the last reference to the tree.
  */
 struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx,
 						struct task_struct *task);

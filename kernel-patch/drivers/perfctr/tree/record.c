@@ -16,8 +16,8 @@ struct perfctr_kept_record {
 };
 
 /*
- * Names task. If it has been reaped, it has no leader any more; the record is never kept then,
- * because task has left its tree by itself.
+ * Writes task's ids, start and name. remove_member() may come here after task has been reaped, when
+ * task->group_leader may be freed. It discards such a record: task has left the tree in its exit.
  */
 static void name_member(struct perfctr_exit_record *user, const struct perfctr_tree *tree,
 			struct task_struct *task)
@@ -32,8 +32,9 @@ static void name_member(struct perfctr_exit_record *user, const struct perfctr_t
 }
 
 /*
- * For ctx, which task has not left yet: after that, another thread may reap task at any time. NULL:
- * the tree keeps none, or this one is lost.
+ * Allocates the record of task, the thread of ctx. task is current, or remove_member() is about to
+ * detach it: a detached thread may be reaped at any time, and its ids are gone then. NULL: the tree
+ * keeps no records, or this one is lost.
  */
 struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx,
 						struct task_struct *task)
@@ -50,7 +51,7 @@ struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx,
 	return record;
 }
 
-/* Fills in the counts of ctx, which its thread has left. */
+/* Fills in the counts of ctx. Its thread has been detached from ctx: they are final. */
 void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx)
 {
 	struct perfctr_exit_record *user = &record->user;
@@ -118,13 +119,17 @@ bool perfctr_has_records(const struct perfctr_tree *tree)
 	return READ_ONCE(tree->n_records) || READ_ONCE(tree->lost_records);
 }
 
+static struct perfctr_kept_record *oldest_record(struct perfctr_tree *tree)
+{
+	lockdep_assert_held(&tree->lock);
+	return list_first_entry_or_null(&tree->records, struct perfctr_kept_record, list);
+}
+
 /* Takes the oldest record, under the tree's lock. -EAGAIN: there is none. */
 int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_exit_record *user)
 {
-	struct perfctr_kept_record *record =
-		list_first_entry_or_null(&tree->records, struct perfctr_kept_record, list);
+	struct perfctr_kept_record *record = oldest_record(tree);
 
-	lockdep_assert_held(&tree->lock);
 	if (!record)
 		return tell_lost_records(tree, user);
 	*user = record->user;
@@ -133,16 +138,15 @@ int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_exit_reco
 }
 
 /*
- * Counts record, which was the oldest, as lost, unless it is of no member, and the lost records
- * that it tells of. The next record tells of them. Called under the tree's lock.
+ * The caller has taken record, the oldest, and could not hand it over. Adds to the next record's
+ * lost, or to the tree's if there is no next one: record->lost, and 1 if record is of a member.
+ * Called under the tree's lock.
  */
 void perfctr_tree_lose_record(struct perfctr_tree *tree, const struct perfctr_exit_record *record)
 {
-	struct perfctr_kept_record *next =
-		list_first_entry_or_null(&tree->records, struct perfctr_kept_record, list);
+	struct perfctr_kept_record *next = oldest_record(tree);
 	u32 lost = record->lost + !!record->counts.flags;
 
-	lockdep_assert_held(&tree->lock);
 	if (next)
 		next->user.lost += lost;
 	else

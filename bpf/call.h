@@ -114,10 +114,10 @@ static __always_inline int unmark_self(struct context *c, struct task_struct *se
 
 	if (!c)
 		return 0;
-	account = &c->account[GROUP];
+	account = &c->account[MARKED];
 	if (account->slot != args[1] || account->generation != args[2])
 		return 0;
-	return detach_member(c, self, GROUP);
+	return detach_member(c, self, MARKED);
 }
 
 /* The caller owns the slot, and has entered it. */

@@ -22,7 +22,7 @@ const volatile __u32 n_events;
 #define CLAIMED (~0ull)
 
 /* A slot into which a thread counts. */
-enum { OWN, TREE, GROUP, ACCOUNTS };
+enum { OWN, TREE, MARKED, ACCOUNTS };
 
 struct account {
 	__u32 slot;

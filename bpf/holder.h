@@ -241,7 +241,7 @@ static __always_inline void prepare_slot(struct perfctr_bpf_slot *slot, __u32 ki
 	slot->page.size = sizeof(slot->page);
 	slot->page.abi_version = PERFCTR_ABI_VERSION;
 	slot->page.flags = 0;
-	set_started(slot, kind == PERFCTR_BPF_GROUP);
+	set_started(slot, kind == PERFCTR_BPF_MARKED);
 	slot->page.n_counters = 0;
 	slot->page.cpu = 0;
 	page_off(slot);
@@ -261,7 +261,7 @@ static __always_inline int take_slot(struct task_struct *self, __u32 kind)
 	struct taking taking;
 	struct holder *holder;
 
-	if (!i || kind < PERFCTR_BPF_CONTEXT || kind > PERFCTR_BPF_GROUP)
+	if (!i || kind < PERFCTR_BPF_CONTEXT || kind > PERFCTR_BPF_MARKED)
 		return -EINVAL;
 	if (has_more_than(i, payer, i->user_slots - 1))
 		return -EDQUOT;

@@ -182,7 +182,7 @@ static __noinline bool is_dumpable(struct task_struct *task)
 	return (flags & MMF_DUMPABLE_MASK) == SUID_DUMP_USER;
 }
 
-/* May the user watch the task without privilege?  Does not look at groups. */
+/* May the user watch the task without privilege?  Does not look at marks. */
 static __always_inline bool is_open_to(struct task_struct *task, __u32 uid)
 {
 	const struct cred *cred = BPF_CORE_READ(task, cred);

@@ -34,7 +34,7 @@ enum perfctr_bpf_field {
 enum perfctr_bpf_kind {
 	PERFCTR_BPF_FREE,
 	PERFCTR_BPF_CONTEXT,
-	PERFCTR_BPF_GROUP,
+	PERFCTR_BPF_MARKED,
 };
 
 #define PERFCTR_BPF_INHERIT (1u << 0) /* threads that the thread creates become members */
@@ -226,8 +226,8 @@ enum perfctr_bpf_walk {
 	PERFCTR_BPF_WALK_MARK = 1,
 	PERFCTR_BPF_WALK_UNMARK,
 	PERFCTR_BPF_WALK_FOLD,	   /* bring the sums of the slot's threads up to date */
-	PERFCTR_BPF_WALK_MEMBERS,  /* numbers of the members of the caller's own mark */
-	PERFCTR_BPF_WALK_GET,	   /* the mark of the thread: a mark */
+	PERFCTR_BPF_WALK_MEMBERS,  /* numbers of the members of a slot that the caller owns */
+	PERFCTR_BPF_WALK_GET,	   /* the id of the thread's mark */
 	PERFCTR_BPF_WALK_FIND,	   /* the thread's own context */
 	PERFCTR_BPF_WALK_DEFERRED, /* nothing: the request is for "self" */
 };

@@ -148,7 +148,7 @@ static __noinline int attach_member(struct task_struct *task, struct perfctr_bpf
 		return -ENOMEM;
 	if (c->dead || c->exiting)
 		return -ESRCH;
-	claimed = own ? claim_account(c, OWN, index) : claim_account(c, GROUP, index);
+	claimed = own ? claim_account(c, OWN, index) : claim_account(c, MARKED, index);
 	if (claimed <= 0)
 		return claimed;
 	if (is_counted(c)) {
@@ -160,7 +160,7 @@ static __noinline int attach_member(struct task_struct *task, struct perfctr_bpf
 	if (own)
 		open_account(c, OWN, index, slot);
 	else
-		open_account(c, GROUP, index, slot);
+		open_account(c, MARKED, index, slot);
 	return 1;
 }
 
@@ -175,12 +175,12 @@ static __always_inline int detach_member(struct context *c, struct task_struct *
 /* The caller creates child.  All counts of child are still 0. */
 static __always_inline void inherit_context(struct context *parent, struct task_struct *child)
 {
-	struct account *group_of = &parent->account[GROUP], *tree_of = &parent->account[OWN];
-	struct perfctr_bpf_slot *group, *tree;
+	struct account *mark_of = &parent->account[MARKED], *tree_of = &parent->account[OWN];
+	struct perfctr_bpf_slot *mark, *tree;
 	struct context *c = NULL;
 
 	see_program(parent, bpf_get_current_task_btf());
-	group = enter_account(group_of);
+	mark = enter_account(mark_of);
 	tree = enter_account(tree_of);
 	if (tree && !(tree->flags & PERFCTR_BPF_INHERIT)) {
 		leave_slot(tree);
@@ -190,7 +190,7 @@ static __always_inline void inherit_context(struct context *parent, struct task_
 		tree_of = &parent->account[TREE];
 		tree = enter_account(tree_of);
 	}
-	if (tree || group)
+	if (tree || mark)
 		c = bpf_task_storage_get(&contexts, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (c) {
 		c->program = parent->program;
@@ -204,12 +204,12 @@ static __always_inline void inherit_context(struct context *parent, struct task_
 			__sync_fetch_and_add(&tree->lost, 1);
 		leave_slot(tree);
 	}
-	if (group) {
+	if (mark) {
 		if (c)
-			open_account(c, GROUP, group_of->slot, group);
+			open_account(c, MARKED, mark_of->slot, mark);
 		else
-			__sync_fetch_and_add(&group->lost, 1);
-		leave_slot(group);
+			__sync_fetch_and_add(&mark->lost, 1);
+		leave_slot(mark);
 	}
 }
 

@@ -19,7 +19,7 @@ static void add_slot(struct usage *usage, const struct perfctr_bpf_slot *slot)
 	if (!slot->generation)
 		return;
 	usage->contexts += slot->kind == PERFCTR_BPF_CONTEXT;
-	usage->marks += slot->kind == PERFCTR_BPF_GROUP;
+	usage->marks += slot->kind == PERFCTR_BPF_MARKED;
 	usage->members += slot->members;
 	usage->missed += slot->missed;
 	usage->lost += slot->lost;

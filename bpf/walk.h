@@ -109,7 +109,7 @@ static __always_inline int mark_thread(struct request *r, struct task_struct *se
 static __always_inline int unmark_thread(struct request *r, struct task_struct *task,
 					 struct context *c)
 {
-	return c && (!r->generation || counts_into(c, r)) ? detach_member(c, task, GROUP) : 0;
+	return c && (!r->generation || counts_into(c, r)) ? detach_member(c, task, MARKED) : 0;
 }
 
 static __always_inline void tell_thread(struct perfctr_bpf_reply *reply, struct context *c,
@@ -179,8 +179,8 @@ static __always_inline void refuse_unproven(struct request *r, struct seq_file *
 }
 
 /*
- * Is the thread the caller's own, one that it may trace, or a member of the group that it marks
- * for?
+ * May the caller know of the thread?  It may if the thread is of its own process, if it may trace
+ * the thread, or if it sets a mark that the thread bears already.
  */
 static __always_inline bool is_shown(const struct request *r, struct context *c,
 				     struct task_struct *self, struct task_struct *task)
@@ -214,7 +214,7 @@ static __always_inline void visit_meant(struct request *r, struct seq_file *seq,
 	else if (r->action == PERFCTR_BPF_WALK_UNMARK)
 		count_change(&r->reply, unmark_thread(r, task, c));
 	else if (r->action == PERFCTR_BPF_WALK_GET)
-		tell_thread(&r->reply, c, GROUP);
+		tell_thread(&r->reply, c, MARKED);
 	else
 		tell_thread(&r->reply, c, OWN);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Marked groups, and the sessions that they gate. */
+/* Marks, and the sessions that they gate. */
 #include "backend.h"
 
 #include <poll.h>
@@ -65,7 +65,7 @@ struct staying {
 };
 
 /*
- * A process, its child and its grandchild. They are made before the group is opened: they would
+ * A process, its child and its grandchild. They are made before the mark is opened: they would
  * hold it, too.
  */
 static struct staying make_tree(void)

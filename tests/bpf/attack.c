@@ -57,9 +57,9 @@ static int mark_by_deputy(void *pid)
 	struct raw_slot slot;
 
 	EXPECT(raw_open(&raw) >= 0);
-	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0);
 	/*
-	 * The process that asks is not the owner of the group. It needs no group to unmark, either.
+	 * The process that asks is not the owner of the mark. It needs no mark of its own to unmark, either.
 	 */
 	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, *(pid_t *)pid, THREAD, NULL) == 0);
 	EXPECT(give_walk_to_root(&raw, (struct raw_slot){ 0 }, PERFCTR_BPF_WALK_UNMARK,
@@ -81,7 +81,7 @@ START_TEST(a_request_ends_with_exec)
 }
 END_TEST
 
-/* The owner of the group makes the request itself, and executes the reader. */
+/* The owner of the mark makes the request itself, and executes the reader. */
 static int ask_and_execute(void *pid)
 {
 	const char *program = getenv("SET_ID_READER");
@@ -89,7 +89,7 @@ static int ask_and_execute(void *pid)
 	struct raw_slot slot;
 
 	EXPECT(raw_open(&raw) >= 0);
-	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0);
 	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, *(pid_t *)pid, THREAD, NULL) == 0);
 	EXPECT(dup2(open(PIN("walk"), O_RDONLY), 0) == 0);
 	EXPECT(dup2(open("/dev/null", O_WRONLY), 1) == 1);
@@ -152,7 +152,7 @@ static void use_a_request_that_is_stale(uint32_t kind)
 	pid = begin_attack(NOBODY, ask_release_and_walk, &stale);
 	ck_assert_int_eq(read(stale.asked[0], &index, sizeof(index)), sizeof(index));
 	do
-		ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_GROUP, &slot[n]), 0);
+		ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_MARKED, &slot[n]), 0);
 	while (slot[n++].index != index);
 	ck_assert_int_eq(write(stale.taken[1], "x", 1), 1);
 	end_attack(pid);
@@ -167,14 +167,14 @@ static void use_a_request_that_is_stale(uint32_t kind)
 
 START_TEST(a_request_does_not_follow_its_slot_to_the_next_owner)
 {
-	use_a_request_that_is_stale(PERFCTR_BPF_GROUP);
+	use_a_request_that_is_stale(PERFCTR_BPF_MARKED);
 	use_a_request_that_is_stale(PERFCTR_BPF_CONTEXT);
 }
 END_TEST
 
 static int run_elsewhere(void *argument)
 {
-	const uint64_t take[PERFCTR_BPF_ARGUMENTS] = { PERFCTR_BPF_TAKE, 0, 0, PERFCTR_BPF_GROUP };
+	const uint64_t take[PERFCTR_BPF_ARGUMENTS] = { PERFCTR_BPF_TAKE, 0, 0, PERFCTR_BPF_MARKED };
 	struct raw raw;
 
 	(void)argument;
@@ -358,7 +358,7 @@ START_TEST(a_slot_obeys_its_owner_alone)
 	struct raw_slot slot;
 
 	ck_assert_int_ge(raw_open(&raw), 0);
-	ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_GROUP, &slot), 0);
+	ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_MARKED, &slot), 0);
 	attack(use_foreign_slot, &slot);
 	ck_assert_uint_eq(raw_slot_at(&raw, slot.index)->generation, slot.generation);
 	ck_assert_uint_eq(raw_slot_at(&raw, slot.index)->created, 0);
@@ -383,7 +383,7 @@ static int look_for_who_is_counted(void *argument)
 	struct raw raw;
 
 	EXPECT(raw_open(&raw) >= 0);
-	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slots[2]) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slots[2]) >= 0);
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
 		for (size_t s = 0; s < sizeof(slots) / sizeof(slots[0]); s++)
 			for (uint32_t scope = THREAD; scope <= PERFCTR_MARK_TREE; scope++) {
@@ -542,12 +542,12 @@ static int call_after_the_end(void *argument)
 	char go;
 
 	EXPECT(raw_open(&raw) >= 0 && walk >= 0 && self >= 0);
-	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0);
 	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, getpid(), THREAD, NULL) == 0);
 	EXPECT(write(pipes[1], "x", 1) == 1);
 	EXPECT(read(pipes[2], &go, 1) == 1);
 	EXPECT(raw_walk(walk, &reply) == -EIO);
-	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) == -ENODEV);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slot) == -ENODEV);
 	EXPECT(RAW_CALL(&raw, PERFCTR_BPF_MARK, slot.index, slot.generation) == -ENODEV);
 	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, getpid(), THREAD, NULL) == -ENODEV);
 	EXPECT(raw_walk(walk, &reply) == -EIO && raw_walk(self, &reply) == -EIO);

@@ -28,7 +28,7 @@ static int look_for(pid_t hidden)
 
 	EXPECT(!is_visible(hidden));
 	EXPECT(raw_open(&raw) >= 0);
-	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0);
 	for (uint32_t action = PERFCTR_BPF_WALK_MARK; action <= PERFCTR_BPF_WALK_FIND; action++)
 		for (uint32_t scope = PERFCTR_MARK_THREAD; scope <= PERFCTR_MARK_TREE; scope++) {
 			raw_ask(&raw, slot, action, hidden, scope, &answer);
@@ -101,7 +101,7 @@ static int look_at_all(void *argument)
 
 	(void)argument;
 	EXPECT(raw_open(&raw) >= 0);
-	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0);
 	raw_ask(&raw, slot, PERFCTR_BPF_WALK_MARK, 1, PERFCTR_MARK_TREE, &answer);
 	EXPECT(answer.error == 0 && answer.reply.changed == 1);
 	for (uint32_t i = 0; i < answer.n; i++) {

@@ -197,7 +197,7 @@ static bool counts_process(struct perfctr_mark *group, struct perfctr_session *s
 	return false;
 }
 
-/* The counts of a group must be the process's own page faults and switches. */
+/* The counts of a session must be the process's own page faults and switches. */
 static bool counts_exactly(void)
 {
 	struct perfctr_mark *group = perfctr_mark_open(NULL);
@@ -269,7 +269,7 @@ static void expect_all_slots_to_be_there(void)
 	uint32_t n = 0;
 
 	ck_assert_int_ge(raw_open(&raw), 0);
-	while (raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0)
+	while (raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0)
 		n++;
 	ck_assert_uint_eq(n, raw.slots);
 	for (uint32_t i = 0; i < raw.slots; i++) {

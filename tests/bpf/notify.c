@@ -216,7 +216,7 @@ START_TEST(a_start_that_has_no_service_leaves_what_was_there)
 	ck_assert_str_eq(text, CANNOT_DROP);
 	ck_assert_int_eq(shell("build/sbin/perfctr-bpfd status | grep -q 'does not run'"), 0);
 	ck_assert_int_ge(raw_open(&raw), 0);
-	ck_assert_int_ge(RAW_CALL(&raw, PERFCTR_BPF_TAKE, 0, 0, PERFCTR_BPF_GROUP), 0);
+	ck_assert_int_ge(RAW_CALL(&raw, PERFCTR_BPF_TAKE, 0, 0, PERFCTR_BPF_MARKED), 0);
 	raw_close(&raw);
 	ck_assert_int_eq(shell("build/sbin/perfctr-bpfd stop"), 0);
 }

@@ -31,7 +31,7 @@ static int show_all_proofs(void *argument)
 	int own = open("/proc/self/mem", O_RDONLY), other = open("/proc/self/status", O_RDONLY);
 
 	EXPECT(raw_open(&raw) >= 0);
-	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0);
 	EXPECT(ptrace(PTRACE_SEIZE, proof->pid, NULL, NULL) < 0 && errno == EPERM);
 	EXPECT(perfctr_mark_set(group, proof->pid, THREAD) < 0 && errno == EACCES);
 	for (int i = -1; i < 64; i++) {
@@ -97,7 +97,7 @@ static int show_an_old_proof(void *argument)
 
 	(void)argument;
 	EXPECT(raw_open(&raw) >= 0);
-	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0);
 	EXPECT(pipe(pipes) == 0);
 	pid = fork();
 	if (pid == 0) {
@@ -157,7 +157,7 @@ static int mark_by_what_is_closed(void *unused)
 	memset(&proofs, -1, sizeof(proofs));
 	proofs.fd[1] = open(path, O_RDONLY);
 	EXPECT(proofs.fd[1] >= 0 && raw_open(&raw) >= 0);
-	EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+	EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0);
 	EXPECT(raw_request(&raw, slot, PERFCTR_BPF_WALK_MARK, pid, THREAD, &proofs) == 0);
 	close(proofs.fd[1]);
 	EXPECT(raw_walk(walk, &reply) == 0 && reply.changed == 0 && reply.unproven == 1);

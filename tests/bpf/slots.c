@@ -18,7 +18,7 @@ static int take_all(const struct raw *raw, struct raw_slot *slot)
 {
 	int n = 0;
 
-	while (n < SLOTS && raw_take(raw, PERFCTR_BPF_GROUP, &slot[n]) >= 0)
+	while (n < SLOTS && raw_take(raw, PERFCTR_BPF_MARKED, &slot[n]) >= 0)
 		n++;
 	return n;
 }
@@ -91,7 +91,7 @@ static int release_twice_at_once(void *argument)
 	(void)argument;
 	EXPECT(begin_race(&race, &other) == 0);
 	for (int i = 1; i <= RACES; i++) {
-		EXPECT(raw_take(&race.raw, PERFCTR_BPF_GROUP, &race.slot) >= 0);
+		EXPECT(raw_take(&race.raw, PERFCTR_BPF_MARKED, &race.slot) >= 0);
 		both += run_race(&race, i);
 	}
 	end_race(&race, other);
@@ -109,7 +109,7 @@ END_TEST
 
 static bool take_one(struct race *race)
 {
-	return RAW_CALL(&race->raw, PERFCTR_BPF_TAKE, 0, 0, PERFCTR_BPF_GROUP) >= 0;
+	return RAW_CALL(&race->raw, PERFCTR_BPF_TAKE, 0, 0, PERFCTR_BPF_MARKED) >= 0;
 }
 
 /* Releases the slots taken since. All of them are the caller's. */
@@ -282,7 +282,7 @@ static int try_on(void *argument)
 
 	(void)argument;
 	EXPECT(raw_open(&raw) >= 0);
-	while (raw_take(&raw, PERFCTR_BPF_GROUP, &slot) < 0)
+	while (raw_take(&raw, PERFCTR_BPF_MARKED, &slot) < 0)
 		;
 	return 1;
 }
@@ -299,7 +299,7 @@ static int take_again_and_again(void *argument)
 	(void)argument;
 	EXPECT(raw_open(&raw) >= 0);
 	for (int i = 0; i < TAKES; i++) {
-		EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+		EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0);
 		EXPECT(raw_release(&raw, slot) == 0);
 	}
 	raw_close(&raw);
@@ -319,7 +319,7 @@ START_TEST(who_is_refused_takes_no_slot_from_others_meanwhile)
 	end_attack(begin_attack(SOMEBODY, take_again_and_again, NULL));
 	ck_assert_int_eq(begin_to_hold(SOMEBODY, &holder[1]), 1);
 	ck_assert_int_ge(raw_open(&raw), 0);
-	ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_GROUP, &slot), 0);
+	ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_MARKED, &slot), 0);
 	ck_assert_int_eq(take_again_and_again(NULL), 0);
 	ck_assert_int_eq(raw_release(&raw, slot), 0);
 	raw_close(&raw);
@@ -341,7 +341,7 @@ static int take_and_release(void)
 
 	EXPECT(raw_open(&raw) >= 0);
 	for (;;)
-		if (raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0)
+		if (raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0)
 			raw_release(&raw, slot);
 }
 
@@ -358,7 +358,7 @@ static int stall(void *argument)
 	(void)argument;
 	EXPECT(raw_open(&raw) >= 0);
 	for (int i = 0; i < USER_SLOTS - 1; i++)
-		EXPECT(raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0);
+		EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0);
 	stay_on(1);
 	for (int i = 0; i < STALLED; i++)
 		if (fork() == 0) {
@@ -395,7 +395,7 @@ static int take_one_and_stay(void *argument)
 	struct raw raw;
 	struct raw_slot slot;
 
-	bool good = raw_open(&raw) >= 0 && raw_take(&raw, PERFCTR_BPF_GROUP, &slot) >= 0 &&
+	bool good = raw_open(&raw) >= 0 && raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0 &&
 		    raw_release(&raw, slot) == 0;
 
 	EXPECT(write(*(int *)argument, good ? "x" : "-", 1) == 1);
@@ -419,7 +419,7 @@ START_TEST(processes_that_had_slots_are_not_remembered)
 		ck_assert_int_eq(read(pipes[0], &x, 1), 1);
 		ck_assert_int_eq(x, 'x');
 	}
-	ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_GROUP, &slot), 0);
+	ck_assert_int_ge(raw_take(&raw, PERFCTR_BPF_MARKED, &slot), 0);
 	raw_release(&raw, slot);
 	for (int i = 0; i < 100; i++)
 		end_victim(pid[i]);

@@ -32,7 +32,7 @@ struct perfctr_mark *perfctr_bpf_mark_open(uint64_t *id)
 
 	if (!mark)
 		return NULL;
-	if (perfctr_bpf_take(&mark->bpf, PERFCTR_BPF_GROUP) < 0) {
+	if (perfctr_bpf_take(&mark->bpf, PERFCTR_BPF_MARKED) < 0) {
 		error = errno;
 		free(mark);
 		errno = error;

@@ -10,7 +10,7 @@ struct perfctr_bpf_mark {
 	unsigned int users; /* atomic: the handle, until it is closed, and sessions */
 };
 
-/* The last user frees the mark, and thereby removes its marks. */
+/* The last user frees the mark, and so takes it from all threads that bear it. */
 void perfctr_bpf_mark_ref(struct perfctr_bpf_mark *mark);
 void perfctr_bpf_mark_unref(struct perfctr_bpf_mark *mark);
 

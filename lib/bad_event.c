@@ -187,8 +187,8 @@ static void say_enable(const struct refused *r)
 		return;
 	}
 	better.evntsel |= required;
-	perfctr_evntsel_format(&better, remedy, sizeof(remedy));
 	if (selects_mode(r->event, r->info) || !perfctr_machine_has_modes(r->info)) {
+		perfctr_evntsel_format(&better, remedy, sizeof(remedy));
 		say_of_event(r, "evntsel bits 0x%llx (enable) must be set; write %s",
 			     (unsigned long long)required, remedy);
 		return;

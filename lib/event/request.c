@@ -99,14 +99,17 @@ static int parse_raw(const struct perfctr_pmu_info *info, char *text, struct eve
 	return *end ? parse_modifiers(info, end + 1, event, line) : 0;
 }
 
-/* The terms of cpu/../ that are fields of an event select register. */
+/*
+ * The terms of cpu/../ that are fields of an event select register.  A value begins at shift.  Its
+ * bits 8 and above are moved gap bits further: AMD's event select has bits 8 to 11 at 32.
+ */
 static const struct term {
 	const char *name;
-	unsigned int shift;
+	unsigned int shift, gap;
 	unsigned long long max;
 } terms[] = {
-	{ "event", 0, 0xfff }, { "umask", 8, 0xff },  { "edge", 18, 1 },
-	{ "inv", 23, 1 },      { "cmask", 24, 0xff }, { "config", 0, UINT64_MAX },
+	{ "event", 0, 24, 0xfff }, { "umask", 8, 0, 0xff },  { "edge", 18, 0, 1 },
+	{ "inv", 23, 0, 1 },	   { "cmask", 24, 0, 0xff }, { "config", 0, 0, UINT64_MAX },
 };
 
 static const struct term *find_term(const char *name)
@@ -117,12 +120,9 @@ static const struct term *find_term(const char *name)
 	return NULL;
 }
 
-/* AMD's event select has four more bits, in the upper half of the register. */
 static uint64_t place_value(const struct term *term, uint64_t value)
 {
-	if (term == &terms[0])
-		return (value & 0xff) | (value >> 8) << 32;
-	return value << term->shift;
+	return ((value & 0xff) | (value >> 8) << (8 + term->gap)) << term->shift;
 }
 
 static int parse_term(char *text, struct event *event, const struct line *line)
@@ -148,9 +148,9 @@ static int parse_term(char *text, struct event *event, const struct line *line)
 					   term->max);
 	number = place_value(term, number);
 	if (event->evntsel & place_value(term, term->max))
-		return perfctr_line_refuse(line, EINVAL,
-					   "another term has set bits of '%s'; give each field once",
-					   term->name);
+		return perfctr_line_refuse(
+			line, EINVAL, "another term has set bits of '%s'; give each field once",
+			term->name);
 	event->evntsel |= number;
 	return 0;
 }

@@ -12,8 +12,7 @@
 
 struct session {
 	struct perfctr_session handle;
-	struct perfctr_bpf_mark *owner;
-	struct perfctr_bpf_handle *mark; /* the slot of owner */
+	struct perfctr_bpf_mark *mark;
 	unsigned int policy; /* PERFCTR_EXCLUDE_KERNEL and _USER, of events without their own */
 	uint32_t n_events;
 	uint32_t event[PERFCTR_MAX_COUNTERS];
@@ -41,24 +40,23 @@ struct perfctr_session *perfctr_bpf_session_open(const struct perfctr_session_op
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return NULL;
-	s->owner = (struct perfctr_bpf_mark *)options->mark;
-	perfctr_bpf_mark_ref(s->owner);
-	s->mark = &s->owner->bpf;
+	s->mark = (struct perfctr_bpf_mark *)options->mark;
+	perfctr_bpf_mark_ref(s->mark);
 	s->policy = options->policy;
-	s->handle.capabilities = perfctr_bpf_capabilities(&s->mark->info);
-	perfctr_bpf_pmu_info(&s->mark->info, &s->handle.info);
+	s->handle.capabilities = perfctr_bpf_capabilities(&s->mark->bpf.info);
+	perfctr_bpf_pmu_info(&s->mark->bpf.info, &s->handle.info);
 	return &s->handle;
 }
 
 void perfctr_bpf_session_close(struct perfctr_session *s)
 {
-	perfctr_bpf_mark_unref(session_of(s)->owner);
+	perfctr_bpf_mark_unref(session_of(s)->mark);
 	free(session_of(s));
 }
 
 static int read_mark(const struct session *s, struct perfctr_bpf_slot *slot, bool *consistent)
 {
-	return perfctr_bpf_read_slot(s->mark, slot, consistent);
+	return perfctr_bpf_read_slot(&s->mark->bpf, slot, consistent);
 }
 
 int perfctr_bpf_session_start(struct perfctr_session *session)
@@ -106,7 +104,7 @@ int perfctr_bpf_session_control(struct perfctr_session *session, struct perfctr_
 	struct session *s = session_of(session);
 	uint64_t events[2];
 
-	if (perfctr_bpf_encode(c, &s->mark->info, s->policy, events) < 0)
+	if (perfctr_bpf_encode(c, &s->mark->bpf.info, s->policy, events) < 0)
 		return -1;
 	s->n_events = c->n_events;
 	for (uint32_t i = 0; i < c->n_events; i++)
@@ -132,7 +130,7 @@ int perfctr_bpf_session_read(const struct perfctr_session *session, struct perfc
 	out->members = slot.members;
 	out->flags = (s->started ? PERFCTR_COUNTS_STARTED : 0) |
 		     (consistent ? PERFCTR_COUNTS_CONSISTENT : 0);
-	out->tsc = perfctr_bpf_time(s->mark, sum[PERFCTR_BPF_TIME]);
+	out->tsc = perfctr_bpf_time(&s->mark->bpf, sum[PERFCTR_BPF_TIME]);
 	out->switches = sum[PERFCTR_BPF_PUT];
 	out->migrations = sum[PERFCTR_BPF_MOVED];
 	out->n_counters = s->n_events;
@@ -157,9 +155,9 @@ void perfctr_bpf_session_read_cpu(const struct perfctr_session *session, unsigne
 	uint64_t sum[PERFCTR_BPF_FIELDS];
 
 	(void)cpu;
-	perfctr_bpf_copy(s->mark->mapped, &slot);
+	perfctr_bpf_copy(s->mark->bpf.mapped, &slot);
 	add_gain(s, &slot, sum);
-	out->tsc = perfctr_bpf_time(s->mark, sum[PERFCTR_BPF_TIME]);
+	out->tsc = perfctr_bpf_time(&s->mark->bpf, sum[PERFCTR_BPF_TIME]);
 	out->switches = sum[PERFCTR_BPF_PUT];
 	out->n_counters = s->n_events;
 	for (uint32_t i = 0; i < s->n_events; i++)

@@ -147,7 +147,7 @@ long perfctr_patch_samples_take(struct perfctr_samples *samples, perfctr_sample_
 		return -1;
 	if (!(sampled.flags & PERFCTR_SAMPLED_ENDED))
 		return 0;
-	/* The last samples may have come between the first take and the look at the sampled. */
+	/* The last samples may have come after the first take and before the read of the flags. */
 	n = take_all(s, &take);
 	if (n || take.stopped)
 		return n;

@@ -9,8 +9,8 @@
  * perf_watch.c		the ends of threads
  * perf_set.c		events that are counted and read together
  * perf_read.c		the counts of these events
- * perf_roots.c		the threads that were marked
- * perf_mark.c		marks: opens events on marked threads; their children inherit these
+ * perf_roots.c		the threads that were given a mark
+ * perf_mark.c		marks: adds threads to a mark, and to the sessions that count the mark
  * perf_session.c	sessions: the sets of a mark, or of each CPU
  */
 #ifndef PERFCTR_BACKEND_PERF_H
@@ -45,9 +45,9 @@ struct perf_target {
 };
 
 /*
- * The order of events in a set.  The first is the clock of the thread or CPU, which leads the
- * mark.  Then come switches and migrations, if the user may count them, and then the events of the
- * control.
+ * The order of events in a set.  The first is the clock of the thread or CPU: it is the leader of
+ * the group of perf_events.  Then come switches and migrations, if the user may count them, and
+ * then the events of the control.
  */
 enum { PERF_CLOCK, PERF_SWITCHES, PERF_MIGRATIONS, PERF_MAX_OWN };
 

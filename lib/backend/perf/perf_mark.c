@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Marks.  perf_events has no marks.  To mark a thread is to open events on it; all threads that it
- * creates inherit them.  The list of these marked threads is in the mark alone.
+ * Marks.  perf_events has no marks, so a mark is a list of threads.  Each session that counts the
+ * mark opens its events on each thread of the list.  All threads that such a thread creates
+ * inherit these events.
  */
 #define _GNU_SOURCE
 #include "perf_mark.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The marked threads of a mark.  All that they create inherits their events. */
+/* Roots: the threads that were given the mark.  Threads that a root creates inherit its events. */
 #define _GNU_SOURCE
 #include "perf_mark.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex list: shows the events that can be counted. */
 #include "groups/groups.h"
-#include "rules/derive.h"
+#include "rules/rules.h"
 #include "rules/times.h"
 #include "selection.h"
 

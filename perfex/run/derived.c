@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Values that the rules of a recording derive from its counts. */
 #include "derived.h"
-#include "../rules/derive.h"
 #include "run.h"
 
 #include <math.h>
@@ -70,7 +69,7 @@ struct rule_result *derived_values(const struct recording *recording)
 }
 
 void derived_format(char value[NUMBER_TEXT], char half[NUMBER_TEXT],
-		   const struct rule_result *result)
+		    const struct rule_result *result)
 {
 	number_format(value, TABLE_TEXT, result->state == RULE_VALUE ? result->value : NAN);
 	number_format(half, TABLE_TEXT, result->interval ? result->high - result->value : NAN);

@@ -22,6 +22,6 @@ struct rule_result *derived_values(const struct recording *recording);
  * number that does not exist, and "?" for a value of an event that was not counted.
  */
 void derived_format(char value[NUMBER_TEXT], char half[NUMBER_TEXT],
-		   const struct rule_result *result);
+		    const struct rule_result *result);
 
 #endif

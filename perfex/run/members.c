@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "run.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <search.h>
 #include <stdlib.h>
@@ -179,7 +178,5 @@ void members_add_running(struct members *members, const struct threads *threads,
 void member_name(const struct member *member, char *name, size_t size)
 {
 	snprintf(name, size, "%.*s", (int)sizeof(member->record.comm), member->record.comm);
-	for (char *c = name; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = '?';
+	make_printable(name);
 }

@@ -235,13 +235,15 @@ static void rate_of(const struct recording *recording, const struct event *event
 			return;
 		}
 	}
-	if (is_task_clock(event) && elapsed > 0)
-		snprintf(text, RATE_SIZE, "%.2f CPUs utilized", count / elapsed);
-	else if (is_named(event, "cycles") && event->request.modes == PERFCTR_MODE_BOTH &&
-		 seconds > 0)
-		snprintf(text, RATE_SIZE, "%.3f GHz", count / seconds / 1e9);
-	else if (!is_task_clock(event) && seconds > 0)
-		format_rate(text, count / seconds);
+	if (is_task_clock(event)) {
+		if (elapsed > 0)
+			snprintf(text, RATE_SIZE, "%.2f CPUs utilized", count / elapsed);
+	} else if (seconds > 0) {
+		if (is_named(event, "cycles") && event->request.modes == PERFCTR_MODE_BOTH)
+			snprintf(text, RATE_SIZE, "%.3f GHz", count / seconds / 1e9);
+		else
+			format_rate(text, count / seconds);
+	}
 }
 
 static void put_member(const struct text_table *table, const struct member *member, bool thread)
@@ -330,8 +332,7 @@ static void put_pass(const struct text_table *table, unsigned int pass)
 			continue;
 		rate_of(table->recording, event, rate);
 		put_series(table, event->name, &event->counts,
-			   is_task_clock(event) ? "ns" : mode_name(event->request.modes),
-			   rate);
+			   is_task_clock(event) ? "ns" : mode_name(event->request.modes), rate);
 	}
 	for (unsigned int i = 0; i < N_TIMES; i++)
 		if (table->recording->pass[pass].time[i].n)

@@ -40,9 +40,7 @@ static void read_name(pid_t pid, char *name, size_t size)
 		name[0] = '\0';
 	fclose(file);
 	name[strcspn(name, "\n")] = '\0';
-	for (char *c = name; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = '?';
+	make_printable(name);
 }
 
 /* The threads of a process that bear the same mark. */
@@ -64,8 +62,8 @@ static void print_row(const struct row *row)
 }
 
 /*
- * Counts a thread that bears a mark.  Ignores threads that have exited, or that perfex may not look
- * at.
+ * Counts a thread that bears a mark in the row.  If the row has another mark, prints it first and
+ * begins a new row.  Ignores threads that have exited, or that perfex may not look at.
  */
 static void list_thread(pid_t tid, void *argument)
 {

@@ -82,8 +82,8 @@ void experiment_free(struct experiment_file *file);
 struct program *find_program(const struct experiment_file *file, const char *name);
 
 /*
- * These return false if something cannot work: experiment_check() on this machine,
- * experiment_check_events() with the machine's events.  error then names the first such thing.
+ * Both return false, with the first reason in error.  experiment_check() checks what this machine
+ * must have for the programs.  experiment_check_events() checks the events against the database.
  */
 bool experiment_check(struct experiment_file *file, struct text_error *error);
 bool experiment_check_events(struct experiment_file *file, struct perfctr_events *database,
@@ -130,6 +130,8 @@ char *job_path(const struct job *job, unsigned int k, const char *suffix);
 
 /* Returns the path of a file of the run for samples, such as ebs.samples, for free(). */
 char *job_samples_path(const struct job *job, const char *suffix);
+/* Writes json as one line to a file in the job's directory.  Ends perfex if that fails. */
+void job_write(const struct job *job, const char *name, json_object *json);
 
 /*
  * Makes a directory, with all directories on the way to it.  Ends perfex with an error message if

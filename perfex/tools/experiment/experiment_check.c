@@ -123,7 +123,7 @@ static bool check_events(struct experiment *experiment, struct perfctr_events *d
 	return true;
 }
 
-/* Returns true if the events fit in one pass.  Otherwise why says why they do not. */
+/* Returns true if the events fit in one pass.  Otherwise writes the reason into why. */
 static bool events_fit(const struct experiment *experiment, const struct perfctr_pmu_info *info,
 		       char *why, size_t size)
 {

@@ -178,6 +178,18 @@ static bool is_one_run(const struct document *document)
 	return true;
 }
 
+void job_write(const struct job *job, const char *name, json_object *json)
+{
+	const int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
+	char *text = text_print("%s\n", json_object_to_json_string_ext(json, flags));
+	char *path = text_print("%s/%s", job->directory, name);
+
+	if (!textfile_write(path, text, strlen(text)))
+		fail("cannot write '%s': %m", path);
+	free(path);
+	free(text);
+}
+
 /* A recording that was not written to its end does not count. */
 struct document *job_repetition(const struct job *job, unsigned int k)
 {

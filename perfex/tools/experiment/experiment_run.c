@@ -63,7 +63,7 @@ static struct arguments run_arguments(const struct job *job, const char *output,
 	return arguments;
 }
 
-/* Events without a period are counted beside, for the rows of perfex samples --raw. */
+/* Counts events without a period too, but takes no samples of them: samples --raw shows them. */
 static struct arguments record_arguments(const struct job *job, const char *output)
 {
 	const struct experiment *experiment = job->experiment;
@@ -110,7 +110,7 @@ static void redirect_to_new(const char *path, int fd)
 	redirect_output(path, O_WRONLY | O_CREAT | O_EXCL, fd);
 }
 
-/* While a run goes on, perfex ignores these signals, and the run does not. */
+/* Signals of the terminal.  While a run goes on, perfex ignores them; the run itself does not. */
 static const int terminal_signals[] = { SIGINT, SIGQUIT };
 
 #define N_TERMINAL_SIGNALS (sizeof(terminal_signals) / sizeof(terminal_signals[0]))
@@ -306,18 +306,6 @@ void make_directory(const char *path)
 	free(part);
 }
 
-static void write_definition(const struct job *job)
-{
-	const int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
-	char *text = text_print("%s\n", json_object_to_json_string_ext(job->definition, flags));
-	char *path = text_print("%s/definition.json", job->directory);
-
-	if (!textfile_write(path, text, strlen(text)))
-		fail("cannot write '%s': %m", path);
-	free(path);
-	free(text);
-}
-
 bool job_run(struct job *job)
 {
 	unsigned int repetitions = job->experiment->settings.repetitions;
@@ -326,7 +314,7 @@ bool job_run(struct job *job)
 	if (job->done == repetitions && job->sampled)
 		return true;
 	make_directory(job->directory);
-	write_definition(job);
+	job_write(job, "definition.json", job->definition);
 	for (unsigned int k = 0; k < repetitions; k++) {
 		struct document *document = job_repetition(job, k);
 		bool done = document;

@@ -73,7 +73,7 @@ static void leave_out_runs(json_object *json)
 	}
 }
 
-/* Merges the members of all recordings.  Each member says which run it belongs to. */
+/* Puts the members of all recordings into json, each with the index of its recording as "run". */
 static void merge_members(json_object *json, struct document *const *repetition, unsigned int n)
 {
 	json_object *all = json_object_new_array(), *members;
@@ -108,8 +108,8 @@ static void merge_ends(json_object *json, struct document *const *repetition, un
 }
 
 /*
- * Returns true if two recordings have the same events in the same passes.  This is so, because
- * their definition is the same, unless somebody has exchanged a file.
+ * Returns true if two recordings have the same events in the same passes.  All recordings of a job
+ * do, because they have one definition, unless somebody has exchanged a file.
  */
 static bool are_alike(const struct document *a, const struct document *b)
 {
@@ -163,18 +163,6 @@ static void derive_summary(struct job *job)
 	add_member(job->summary->json, "derived", derive_json(rules, job->derived));
 }
 
-static void write_summary(const struct job *job)
-{
-	const int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
-	char *text = text_print("%s\n", json_object_to_json_string_ext(job->summary->json, flags));
-	char *path = text_print("%s/summary.json", job->directory);
-
-	if (!textfile_write(path, text, strlen(text)))
-		fail("cannot write '%s': %m", path);
-	free(path);
-	free(text);
-}
-
 void job_summarize(struct job *job)
 {
 	unsigned int n = 0, repetitions = job->experiment->settings.repetitions;
@@ -188,7 +176,7 @@ void job_summarize(struct job *job)
 	if (n) {
 		job->summary = merge_repetition(job, repetition, n);
 		derive_summary(job);
-		write_summary(job);
+		job_write(job, "summary.json", job->summary->json);
 	}
 	for (unsigned int k = 0; k < n; k++)
 		document_free(repetition[k]);

@@ -3,7 +3,6 @@
 #include "../../result/html.h"
 
 #include <math.h>
-#include <string.h>
 
 #define WANTED_STEPS 5
 #define LABEL_TEXT 48
@@ -125,11 +124,4 @@ void picture_begin(FILE *file, double height, const char *name)
 void picture_end(FILE *file)
 {
 	fputs("</svg></figure>\n", file);
-}
-
-bool is_time_key(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length > 3 && strcmp(name + length - 3, "_ns") == 0;
 }

@@ -36,7 +36,4 @@ void axis_draw_left(FILE *file, const struct axis *y);
 void picture_begin(FILE *file, double height, const char *name);
 void picture_end(FILE *file);
 
-/* Returns true if this is the key of a time in ns. */
-bool is_time_key(const char *name);
-
 #endif

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHART_BOTTOM = 120, CHART_HEIGHT = 142 };
 
@@ -34,6 +35,14 @@ static json_object *summary_json(const struct document *document, size_t i)
 	per_pass = document->n_times / json_object_array_length(passes);
 	return json_object_object_get(json_object_array_get_idx(passes, i / per_pass),
 				      document->event[i].name);
+}
+
+/* Returns true if this is the key of a time in ns. */
+static bool is_time_key(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 3 && strcmp(name + length - 3, "_ns") == 0;
 }
 
 static struct summary summary_of(const struct document *document, size_t i)

@@ -92,15 +92,15 @@ static double error_of_last(const struct squares *squares)
 	return sqrt(variance) / fabs(squares->triangle[n - 1][n - 1]);
 }
 
-/* Returns the scale of an error: one count is as bad as one in ten thousand. */
-static double scale_of(const struct observation *sample, bool is_flat)
-{
-	return hypot(SMALL_COUNT, EQUAL * (is_flat ? sample->size : sample->expected));
-}
-
 static double variable_of(const struct observation *sample, bool is_flat)
 {
 	return is_flat ? sample->size : sample->expected;
+}
+
+/* Returns the scale of an error: one count is as bad as one in ten thousand. */
+static double scale_of(const struct observation *sample, bool is_flat)
+{
+	return hypot(SMALL_COUNT, EQUAL * variable_of(sample, is_flat));
 }
 
 static bool solve_line(const struct observation *samples, size_t n, bool with_c, struct fit *fit)
@@ -292,8 +292,9 @@ static bool fits_agree(const struct fit *fits, size_t n)
 }
 
 /*
- * Returns true if fit has a worse class than the other, or the same class and a larger overhead.  A
- * flat fit is never worse than one that is not flat.
+ * Returns true if fit is worse than the other: a worse class, or the same class and a larger
+ * overhead.  A fit that is not flat takes precedence over a flat one of the same class, whatever
+ * their overheads are.  A flat fit is never worse than one that is not flat.
  */
 static bool is_worse(const struct fit *fit, const struct fit *than)
 {
